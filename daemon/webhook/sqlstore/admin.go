@@ -284,7 +284,7 @@ func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string,
 	condition, args := a.headerLimit(guid, subscriber, c.Headers, c.EnforceLimits)
 	steps := []appdb.Step{increment(subscriptionVersion), u.step("whd.SY_WebhookSubscription", ownedBy+condition, args, at, c.RowHash)}
 	steps = append(steps, a.changedSteps(ownedBy, subscriptionArgs(subscriber, guid)...)...)
-	if c.Ordered != nil && *c.Ordered { // one daemon sends all of its messages from now on
+	if c.Ordered != nil && *c.Ordered || c.ByKey != nil && *c.ByKey { // one daemon sends all of its messages from now on
 		steps = append(steps, appdb.Statement(moveToFirstPartition, sql.Named("Subscription", guid)))
 	}
 	if c.Headers != nil {
@@ -312,7 +312,14 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	setIf(u, "EventName", c.Pattern)
 	setIf(u, "URL", c.URL)
 	setIf(u, "Ordered", c.Ordered)
+	setIf(u, "OrderedByKey", c.ByKey)
 	setIf(u, "MadeByAdmin", c.MadeByAdmin)
+	if c.Owner != nil {
+		u.set("Owner", optional(*c.Owner).stored())
+	}
+	if c.Where != nil {
+		u.set("Condition", optional(*c.Where).stored())
+	}
 	if setIf(u, "IsEnabled", c.Enabled); c.Enabled != nil {
 		u.set("DisabledReason", sql.NullString{}) // reset the reason and the failures
 		u.set("FailingSince", sql.NullString{})

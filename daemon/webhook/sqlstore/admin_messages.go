@@ -53,7 +53,8 @@ func removeSteps(db *appdb.DB, messages, events []int64) []appdb.Step {
 		appdb.Statement(`DELETE FROM whd.SY_WebhookMessage WHERE ID IN `+inList, ids),
 		appdb.Statement(`DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID IN `+inList, ids),
 		appdb.Statement(`DELETE FROM whd.WH_Event WHERE EventID IN `+inList+`
-	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.EventID = WH_Event.EventID)`, db.ListArg(events)),
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.EventID = WH_Event.EventID)
+	AND NOT EXISTS (SELECT 1 FROM whd.WH_RecordChange c WHERE c.EventID = WH_Event.EventID)`, db.ListArg(events)),
 	}
 }
 
@@ -195,4 +196,67 @@ WHERE m.ID IN `+db.InList+` ORDER BY m.ID`), idList)
 		}
 	}
 	return all, rows.Err()
+}
+
+// maxTraced is the maximum number of changes and of messages of a trace.
+const maxTraced = 100
+
+// Statements of a trace: each reads by the index of the key.
+const (
+	tracedChanges = `SELECT c.Kind, c.Op, c.ChangeID, COALESCE(c.EventID, 0), c.AddedDateTime FROM whd.WH_RecordChange c
+WHERE c.RecordKey = @Key ORDER BY c.AddedDateTime DESC, c.ChangeID DESC`
+	tracedMessages = ` WHERE m.EventKey = @Key ORDER BY m.ID DESC`
+	tracedAttempts = `SELECT r.MessageID, r.Attempt, COALESCE(r.HTTPCode, 0), r.Message, r.Duration, r.LastSavedDateTime FROM whd.SY_WebhookMessageResponse r
+WHERE r.MessageID IN `
+	tracedEvents = `SELECT e.EventID, e.RecID, e.EventName, e.AddedDateTime FROM whd.WH_Event e WHERE e.EventID IN `
+)
+
+// Trace implements admin.Store.
+func (a *Admin) Trace(ctx context.Context, key string) (*admin.Trace, error) {
+	t := &admin.Trace{Events: make(map[int64]*webhook.Event), Attempts: make(map[int64][]admin.TracedAttempt)}
+	args := []any{sql.Named("Key", key), sql.Named("Limit", maxTraced+1)}
+	var err error
+	if t.Changes, err = appdb.QueryAll(ctx, a.db, scanInto(func(c *admin.TracedChange) []any {
+		return []any{&c.Kind, &c.Op, &c.ID, &c.EventID, (*appdb.Time)(&c.At)}
+	}), tracedChanges+a.db.Limit, args...); err != nil {
+		return nil, a.fault(err, "reading the changes of a key")
+	}
+	if t.Messages, err = appdb.QueryAll(ctx, a.db, scanMessage(func(e *webhook.Event) any { return &e.Size }),
+		`SELECT `+messageRead+`, 0`+messageTables+tracedMessages+a.db.Limit, args...); err != nil {
+		return nil, a.fault(err, "reading the messages of a key")
+	}
+	t.More = len(t.Changes) > maxTraced || len(t.Messages) > maxTraced
+	t.Changes, t.Messages = t.Changes[:min(len(t.Changes), maxTraced)], t.Messages[:min(len(t.Messages), maxTraced)]
+	slices.Reverse(t.Changes)
+	slices.Reverse(t.Messages)
+	var messages, events []int64
+	for _, m := range t.Messages {
+		messages, t.Events[m.Event.ID] = append(messages, m.ID), m.Event
+	}
+	for _, c := range t.Changes {
+		if c.EventID != 0 && t.Events[c.EventID] == nil {
+			events = append(events, c.EventID)
+		}
+	}
+	type attempt struct {
+		message, ticks int64
+		admin.TracedAttempt
+	}
+	attempts, err := appdb.QueryAll(ctx, a.db, scanInto(func(r *attempt) []any {
+		return []any{&r.message, &r.Number, &r.Code, &r.Message, &r.ticks, (*appdb.Time)(&r.At)}
+	}), tracedAttempts+a.db.InList+` ORDER BY r.MessageID, r.Attempt`, a.db.ListArg(messages))
+	if err != nil {
+		return nil, a.fault(err, "reading the attempts of a key")
+	}
+	for _, r := range attempts {
+		r.Took = time.Duration(r.ticks) * 100
+		t.Attempts[r.message] = append(t.Attempts[r.message], r.TracedAttempt)
+	}
+	others, err := appdb.QueryAll(ctx, a.db, scanInto(func(e *webhook.Event) []any {
+		return []any{&e.ID, &e.GUID, &e.Name, (*appdb.Time)(&e.AddedAt)}
+	}), tracedEvents+a.db.InList, a.db.ListArg(events))
+	for _, e := range others {
+		t.Events[e.ID] = &e
+	}
+	return t, a.fault(err, "reading the events of a key")
 }

@@ -36,6 +36,7 @@ var (
 		{"RecID", guid, func(e *webhook.Event) any { return e.GUID }},
 		{"EventName", text, func(e *webhook.Event) any { return e.Name }},
 		{"AddedDateTime", dateTime, func(e *webhook.Event) any { return appdb.Timestamp(e.AddedAt) }},
+		{keyColumn, text, func(e *webhook.Event) any { return appdb.NullIfEmpty(e.Key) }},
 		{"Body", separate, func(e *webhook.Event) any { return string(e.Body) }},
 	}
 	attemptColumns = columns[*attempt]{

@@ -67,7 +67,7 @@ func TestExpiredOldSecretIsRemoved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Subscription(r.ID).OldSecretUntil; !got.Equal(until.Truncate(100 * time.Nanosecond)) {
+		if got := s.Subscription(r.ID).Replaced.Until; !got.Equal(until.Truncate(100 * time.Nanosecond)) {
 			t.Errorf("the engine signs with the old secret until %v, want %v", got, until)
 		}
 	}

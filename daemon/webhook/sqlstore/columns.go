@@ -32,6 +32,9 @@ const (
 	guid     = "nvarchar(36)"
 	text     = "nvarchar(max)"
 	separate = "" // sent as a separate parameter, not in the JSON
+
+	// Values of this type are sent in one parameter, @Bytes; the JSON has their place there.
+	binary = "varbinary(max)"
 )
 
 // columns are the columns of a table. The statements for both databases and the
@@ -55,6 +58,8 @@ func (c columns[T]) values() string {
 			return "plain(n." + col.name + ")"
 		case separate:
 			return "b." + col.name
+		case binary:
+			return fmt.Sprintf("SUBSTRING(@Bytes, n.%[1]sAt, n.%[1]sSize)", col.name)
 		}
 		return "n." + col.name
 	})
@@ -89,17 +94,23 @@ func (c columns[T]) open(parameter string, names ...string) string {
 		if col.typ == separate {
 			continue
 		}
-		if len(names) == 0 || slices.Contains(names, col.name) {
+		wanted := len(names) == 0 || slices.Contains(names, col.name)
+		switch {
+		case wanted && col.typ == binary:
+			items = append(items, fmt.Sprintf("%sAt int '$[%d]', %[1]sSize int '$[%[3]d]'", col.name, position, position+1))
+		case wanted:
 			items = append(items, fmt.Sprintf("%s %s '$[%d]'", col.name, col.typ, position))
 		}
-		position++
+		if position++; col.typ == binary {
+			position++
+		}
 	}
 	return "OPENJSON(@" + parameter + ") WITH (" + strings.Join(items, ", ") + ")"
 }
 
 // encode returns the JSON rows that open reads.
 func (c columns[T]) encode(all []T, e *escapes) []byte {
-	rows, values := make([][]any, len(all)), make([]any, 0, len(all)*len(c))
+	rows, values := make([][]any, len(all)), make([]any, 0, 2*len(all)*len(c))
 	for i, v := range all {
 		first := len(values)
 		for _, column := range c {
@@ -112,8 +123,15 @@ func (c columns[T]) encode(all []T, e *escapes) []byte {
 			default:
 				value = column.value(v)
 			}
-			if s, ok := value.(string); ok && column.typ == text {
+			switch s, isText := value.(string); {
+			case isText && column.typ == text:
 				value = e.text(s)
+			case column.typ == binary:
+				bytes, _ := value.([]byte)
+				values = append(values, len(e.bytes)+1)
+				if value != nil {
+					value, e.bytes = len(bytes), append(e.bytes, bytes...)
+				}
 			}
 			values = append(values, value)
 		}
@@ -159,6 +177,9 @@ type messageField struct {
 // dueColumn is NULL if no attempt follows.
 const dueColumn = "NextAttemptDateTime"
 
+// keyColumn is NULL if the event has no key.
+const keyColumn = "EventKey"
+
 // messageFields are the columns of messages, from which all statements that read or
 // write messages are derived.
 var messageFields = []messageField{
@@ -173,6 +194,7 @@ var messageFields = []messageField{
 	{dueColumn, dateTime, func(m *webhook.Message) any { return &m.Next }},
 	{"AddedDateTime", dateTime, func(m *webhook.Message) any { return &m.Event.AddedAt }},
 	{"MadeByAdmin", bit, func(m *webhook.Message) any { return &m.MadeByAdmin }},
+	{keyColumn, text, func(m *webhook.Message) any { return (*optional)(&m.Event.Key) }},
 }
 
 // messageColumns are these columns for INSERT. LastSavedDateTime is initially the
@@ -182,8 +204,11 @@ var messageColumns = newMessageColumns()
 func newMessageColumns() (all columns[*webhook.Message]) {
 	for _, f := range messageFields {
 		value := func(m *webhook.Message) any { return valueOf(f.of(m)) }
-		if f.name == dueColumn {
+		switch f.name {
+		case dueColumn:
 			value = func(m *webhook.Message) any { return appdb.NullIfEmpty(dueText(m.State)) }
+		case keyColumn:
+			value = func(m *webhook.Message) any { return appdb.NullIfEmpty(m.Event.Key) }
 		}
 		all = append(all, column[*webhook.Message]{f.name, f.typ, value})
 	}
@@ -208,6 +233,8 @@ func valueOf(pointer any) any {
 	case *webhook.Status:
 		return int64(*p)
 	case *schedule:
+		return p.stored()
+	case *optional:
 		return p.stored()
 	}
 	panic(fmt.Sprintf("sqlstore: unsupported type %T", pointer))

@@ -111,7 +111,7 @@ func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
 		return delivery.ErrKeyTaken
 	}
 	err := engineError(e.writer.write(ctx, &b))
-	for _, known := range []error{delivery.ErrStale, delivery.ErrFenced, delivery.ErrKeyTaken, delivery.ErrOutboxTaken} {
+	for _, known := range []error{delivery.ErrStale, delivery.ErrFenced, delivery.ErrKeyTaken, delivery.ErrOutboxTaken, delivery.ErrCaptureLost} {
 		if errors.Is(err, known) {
 			return known
 		}
@@ -193,32 +193,39 @@ func scanMessage(body func(*webhook.Event) any) func(appdb.Row) (*webhook.Messag
 
 const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime IS NOT NULL`
 
+// openWithKey are the open messages with a key, after an ID. The signs make SQLite use the
+// index by key: with that by subscription it would read all that follow the ID.
+const openWithKey = ` WHERE m.EventKey = @Key AND m.ID > @ID AND +m.PartitionID = @Partition AND +m.SubscriptionID = @Subscription
+	AND m.NextAttemptDateTime IS NOT NULL ORDER BY m.ID`
+
 // OpenMessages implements delivery.Store. Messages that are due at the time of the last one
 // but have a higher ID are queried separately from those that are due later: with
 // one condition for both, the database would scan all that are due at that time.
 func (e *Engine) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
 	switch {
+	case p.Key != "":
+		return e.page(ctx, p, openWithKey)
 	case p.InOrder:
-		return e.page(ctx, p, ` AND m.ID > @ID ORDER BY m.ID`)
+		return e.page(ctx, p, openMessages+` AND m.ID > @ID ORDER BY m.ID`)
 	case p.After.ID == 0: // IDs are positive
-		return e.page(ctx, p, ` AND m.NextAttemptDateTime >= @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
+		return e.page(ctx, p, openMessages+` AND m.NextAttemptDateTime >= @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
 	}
-	same, err := e.page(ctx, p, ` AND m.NextAttemptDateTime = @Next AND m.NextAttemptDateTime <= @Until AND m.ID > @ID ORDER BY m.ID`)
+	same, err := e.page(ctx, p, openMessages+` AND m.NextAttemptDateTime = @Next AND m.NextAttemptDateTime <= @Until AND m.ID > @ID ORDER BY m.ID`)
 	if err != nil || len(same) >= p.Limit {
 		return same, err
 	}
 	p.Limit -= len(same)
-	later, err := e.page(ctx, p, ` AND m.NextAttemptDateTime > @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
+	later, err := e.page(ctx, p, openMessages+` AND m.NextAttemptDateTime > @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
 	if err != nil {
 		return nil, err
 	}
 	return append(same, later...), nil
 }
 
-func (e *Engine) page(ctx context.Context, p delivery.Page, condition string) ([]*webhook.Message, error) {
+func (e *Engine) page(ctx context.Context, p delivery.Page, where string) ([]*webhook.Message, error) {
 	page, err := appdb.QueryAll(ctx, e.db, scanMessage(func(e *webhook.Event) any { return &e.Size }),
-		`SELECT `+messageRead+`, `+e.db.Size+`(e.Body)`+messageTables+openMessages+condition+e.db.Limit,
-		append(pageArgs(p), sql.Named("Until", appdb.Timestamp(p.Until)), sql.Named("Limit", p.Limit))...)
+		`SELECT `+messageRead+`, `+e.db.Size+`(e.Body)`+messageTables+where+e.db.Limit,
+		append(pageArgs(p), sql.Named("Until", appdb.Timestamp(p.Until)), sql.Named("Key", p.Key), sql.Named("Limit", p.Limit))...)
 	return page, e.fault(err, "reading messages")
 }
 

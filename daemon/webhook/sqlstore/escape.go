@@ -43,8 +43,11 @@ func newEscaper() *strings.Replacer {
 }
 
 // escapes are the sequences that a batch needs. There are few combinations, so that
-// there are few different statements.
-type escapes struct{ lines, others bool }
+// there are few different statements. bytes are the values of type binary.
+type escapes struct {
+	lines, others bool
+	bytes         []byte
+}
 
 // text returns a text without characters that JSON escapes.
 func (e *escapes) text(text string) string {

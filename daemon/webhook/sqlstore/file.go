@@ -118,6 +118,7 @@ func (f *fileWriter) writeBatch(b *delivery.Batch) error {
 		return errors.Join(err, delivery.ErrStale)
 	}
 	for _, part := range []func() error{
+		func() error { return f.captured(b) },
 		func() error { return f.mark(b) },
 		func() error { return each(f, fileEvent, b.Events, nil) },
 		func() error { return f.messages(b) },
@@ -188,6 +189,23 @@ WHERE ID = @ID AND (@FailingSince IS NULL OR @Overwrite = 1 OR FailingSince IS N
 ON CONFLICT (KeyHash) DO UPDATE SET `+keyUpdate("excluded.")+`
 WHERE ExpiryDateTime <= `+appdb.FileDialect.Clock+` OR EventGUID = excluded.EventGUID`)
 )
+
+// captured writes changes of records.
+func (f *fileWriter) captured(b *delivery.Batch) error {
+	if b.Captured == nil {
+		return nil
+	}
+	err := each(f, fileCapture, []*delivery.Captured{b.Captured}, func(*delivery.Captured) error {
+		if f.conn.Changes() != 1 {
+			return delivery.ErrCaptureLost
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return each(f, fileChange, capturedChanges(b.Captured), nil)
+}
 
 // mark marks rows of an external outbox, none of which may be marked already.
 func (f *fileWriter) mark(b *delivery.Batch) error {

@@ -77,7 +77,8 @@ func (f fileRemover) removeEach(all []deletion) (left []deletion, n int, err err
 		n++
 		err := f.conn.Query(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, nil, c.id)
 		if err == nil {
-			err = f.conn.Query(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)`, nil, c.event)
+			err = f.conn.Query(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)
+	AND NOT EXISTS (SELECT 1 FROM WH_RecordChange c WHERE c.EventID = ?1)`, nil, c.event)
 		}
 		if err != nil {
 			return nil, n, err

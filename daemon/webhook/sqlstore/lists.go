@@ -31,11 +31,11 @@ func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
 		return p
 	}
 	listed := *p
-	switch byStatus := !l.has(webhook.Successful); {
-	case p.Take == 0 || l.owners.sql == "" && !byStatus: // no rows, or in the order of an index anyway
+	switch selective := l.keyed || !l.has(webhook.Successful); {
+	case p.Take == 0 || l.owners.sql == "" && !selective: // no rows, or in the order of an index anyway
 	case p.Take > 0 && p.Take <= math.MaxInt32 && p.Skip <= math.MaxInt32 && len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField():
 		listed.PageKeys = l.keys(p.Skip+p.Take, p.Order[0].Desc)
-	case byStatus:
+	case selective:
 		listed.PageKeys = l.keys(query.NoTake, false)
 	}
 	if !l.attempts {
@@ -49,8 +49,9 @@ func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
 type messageList struct {
 	db       *appdb.DB
 	attempts bool             // the rows are attempts, in the order of their messages
+	keyed    bool             // messages has a condition on the key, by which few messages are found
 	owners   conditions       // on b and s
-	messages conditions       // on m.ID
+	messages conditions       // on m.ID and m.EventKey
 	statuses []webhook.Status // of messages; nil for all
 }
 
@@ -83,6 +84,8 @@ func newMessageList(p *query.Plan, db *appdb.DB) *messageList {
 			l.owners = l.owners.and("b.RecID = ?", argument(p, c))
 		case c.Operator == record.Equal && field.Name == "SubscriptionID":
 			l.owners = l.owners.and("s.RecID = ?", argument(p, c))
+		case c.Operator == record.Equal && field.ColumnName() == keyColumn:
+			l.messages, l.keyed = l.messages.and("m.EventKey = ?", argument(p, c)), true
 		case (c.Operator == record.Equal || c.Operator == record.In) && field.Name == "Status" && !l.attempts && l.statuses == nil && len(c.Operands) > 0:
 			for _, v := range c.Operands {
 				if v.Int < int64(webhook.NotSent) || v.Int > int64(webhook.Failed) {
@@ -112,8 +115,12 @@ type statusPart struct {
 }
 
 func (l *messageList) parts() []statusPart {
-	if l.statuses == nil {
+	switch {
+	case l.statuses == nil:
 		return []statusPart{{where: l.messages}}
+	case l.keyed:
+		listed := strings.ReplaceAll(strings.Trim(fmt.Sprint(l.statuses), "[]"), " ", ", ")
+		return []statusPart{{where: l.messages.and("m.Status IN (" + listed + ")")}}
 	}
 	return append(l.open(true), l.with(true, webhook.Successful, webhook.Failed)...)
 }
@@ -172,7 +179,7 @@ func (l *messageList) first(p statusPart, rows int64, desc bool) query.Fragment 
 	if l.db.IsServer() { // which would evaluate the subquery of COALESCE twice
 		last, limit, otherwise = " OFFSET ? ROWS FETCH NEXT 1 ROWS ONLY", " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY", "ISNULL"
 	}
-	if l.owners.sql != "" || p.open {
+	if !l.keyed && (l.owners.sql != "" || p.open) {
 		same := "m.SubscriptionID = s.ID"
 		if p.open {
 			same = "m.PartitionID = p.PartitionID AND " + same
@@ -189,10 +196,14 @@ func (l *messageList) first(p statusPart, rows int64, desc bool) query.Fragment 
 const messageTable = "whd.SY_WebhookMessage"
 
 // from selects from a table m the rows that belong to an existing subscription. The indexes
-// of open messages are by partition; CROSS JOIN makes SQLite use them.
+// of open messages are by partition; CROSS JOIN makes SQLite use them, and that by key.
 func (l *messageList) from(selected, table string, open bool, where conditions) query.Fragment {
 	joined := table + " m JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID"
-	if open {
+	switch {
+	case l.keyed:
+		joined = table + " m CROSS JOIN whd.SY_WebhookSubscription s CROSS JOIN whd.SY_WebhookSubscriber b"
+		where = where.and("s.ID = m.SubscriptionID AND b.ID = s.SubscriberID")
+	case open:
 		joined = "whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN whd.WH_Partition p CROSS JOIN " + table + " m"
 		where = conditions{" AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID" + where.sql, where.args}
 	}
@@ -209,7 +220,7 @@ func (l *messageList) count() *query.Fragment {
 	switch {
 	case l.db.IsServer():
 		rows = dialect.TSQL().CountAll
-	case l.messages.sql != "":
+	case l.messages.sql != "": // also of a key
 	case l.has(webhook.Successful): // most messages: all but the others
 		parts, sign, stored = l.open(false), " - ", "m.Messages"
 		if !l.has(webhook.Failed) {

@@ -36,6 +36,7 @@ func TestListStatements(t *testing.T) {
 	retrying := where(message, "Status", record.Equal, wire.Value{Int: 2})
 	unsuccessful := failed
 	unsuccessful.Operator, unsuccessful.Operands = record.In, []wire.Value{{Int: 3}, {Int: 2}}
+	keyed := where(message, "Key", record.Equal, wire.Value{Text: "k"})
 	saved, _ := message.Column("LastSavedDateTime")
 	var b strings.Builder
 	for _, c := range []struct {
@@ -54,6 +55,8 @@ func TestListStatements(t *testing.T) {
 		{"candidates of a bulk operation", query.Plan{Kind: message, Order: oldest, Where: []query.Condition{failed,
 			where(message, "ItemNo", record.GreaterThan, wire.Value{Int: 1}), where(message, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: 9})}}},
 		{"attempts of a subscriber", query.Plan{Kind: attempt, Order: []query.Order{{Field: attempt.KeyField(), Desc: true}}, Where: []query.Condition{where(attempt, "SubscriberID", record.Equal, wire.Value{Text: "a"})}}},
+		{"by key", query.Plan{Kind: message, Order: newest, Where: []query.Condition{keyed}}},
+		{"by key, failed or retrying, of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{keyed, unsuccessful, subscriber}}},
 	} {
 		c.plan.Columns, c.plan.Take, c.plan.Count = []int{c.plan.Kind.KeyField()}, 10, true
 		for _, s := range []struct {

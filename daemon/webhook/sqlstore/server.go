@@ -27,11 +27,12 @@ const (
 	batchStale
 	batchKeyTaken
 	batchOutboxTaken
+	batchCaptureLost
 )
 
 var batchErrors = map[int64]error{
 	batchFenced: delivery.ErrFenced, batchStale: delivery.ErrStale, batchKeyTaken: delivery.ErrKeyTaken,
-	batchOutboxTaken: delivery.ErrOutboxTaken,
+	batchOutboxTaken: delivery.ErrOutboxTaken, batchCaptureLost: delivery.ErrCaptureLost,
 }
 
 func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
@@ -166,7 +167,8 @@ JOIN ` + deletionColumns.open("Messages", "ID") + ` c ON c.ID = r.MessageID
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.ID = r.MessageID);
 DELETE e FROM whd.WH_Event e
 WHERE e.EventID IN (SELECT c.EventID FROM ` + deletionColumns.open("Messages", "EventID") + ` c)
-	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = e.EventID);
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = e.EventID)
+	AND NOT EXISTS (SELECT 1 FROM whd.WH_RecordChange r WHERE r.EventID = e.EventID);
 COMMIT TRANSACTION;
 SELECT @Removed;`
 
@@ -229,6 +231,7 @@ func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 	w.rows("Leases", leaseColumns.encode(b.Leases, &w.escapes))
 	w.arg("LeaseCount", len(b.Leases))
 	w.arg("Version", b.Version)
+	w.captured(b.Captured)
 	if len(b.Outbox) > 0 {
 		part(w, serverOutbox, "Outbox", outboxColumns, b.Outbox)
 		w.arg("OutboxCount", len(b.Outbox))
@@ -260,11 +263,27 @@ func serverBatch(b *delivery.Batch, holder sql.NamedArg) (string, []any) {
 	if len(b.Disabled)+len(b.PeerEvents) > 0 {
 		w.args = append(w.args, holder)
 	}
+	if b.Captured != nil {
+		w.arg("Bytes", w.escapes.bytes)
+	}
 	block := ""
 	if w.statement.Len() > 0 {
 		block = serverBlock + w.statement.String() + "END\n"
 	}
 	return serverBegin + w.escapes.fill(block) + serverEnd, w.args
+}
+
+// captured adds changes of records, and their entries in the shadow.
+func (w *batchText) captured(c *delivery.Captured) {
+	if c == nil {
+		return
+	}
+	part(w, serverCapture, "Capture", captureColumns, []*delivery.Captured{c})
+	part(w, serverRecordChanges, "RecordChanges", changeColumns, capturedChanges(c))
+	if rows := shadowRows(c); len(rows) > 0 {
+		part(w, serverShadow, "Shadow", shadowColumns, rows)
+		w.arg("Kind", c.Kind)
+	}
 }
 
 func (w *batchText) arg(name string, value any) { w.args = append(w.args, sql.Named(name, value)) }

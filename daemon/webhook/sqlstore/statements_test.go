@@ -110,6 +110,7 @@ func TestParametersOfBatches(t *testing.T) {
 			b.PeerEvents = append(b.PeerEvents, delivery.PeerEvent{Subscription: int64(i), Kind: delivery.PeerAdded})
 			b.Keys = append(b.Keys, delivery.Key{Event: fmt.Sprint(i), Until: hookNoon.Add(time.Hour)})
 		}
+		b.Captured = &delivery.Captured{Changes: []delivery.CapturedChange{{ID: 1, Number: 2}}}
 		statement, args := serverBatch(&b, holder)
 		expectParameters(t, fmt.Sprintf("%d events from row %d", events, first), statement, args)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
@@ -189,7 +190,7 @@ WHERE name NOT IN ('LastSavedDateTime', 'HTTPCode', 'ResponseMessage') -- which 
 ORDER BY name`, names...)
 	for _, kind := range record.System().Kinds() {
 		if kind.Database == record.AppDB {
-			expectRows(t, w.db, strings.Join(kind.FieldNames(), ", ")+` FROM whd.`+kind.Source()+` WHERE 1 = 0`)
+			expectRows(t, w.db, strings.Join(kind.ColumnNames(), ", ")+` FROM whd.`+kind.Source()+` WHERE 1 = 0`)
 		}
 	}
 }
@@ -247,22 +248,27 @@ func expectRows(t *testing.T, o *appdb.DB, columns string, want ...string) {
 // messages.
 func TestOpenMessagesByIndex(t *testing.T) {
 	w := hooksInFile(t)
-	for condition, index := range map[string]string{
-		` AND m.ID > 1 ORDER BY m.ID LIMIT 5`: "IX_SY_WebhookMessage_Line (PartitionID=? AND SubscriptionID=? AND ID>?)",
-		` AND m.NextAttemptDateTime >= 'a' AND m.NextAttemptDateTime <= 'b' ORDER BY m.NextAttemptDateTime, m.ID LIMIT 5`: "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>? AND NextAttemptDateTime<?)",
-		` AND m.NextAttemptDateTime = 'a' AND m.ID > 1 ORDER BY m.ID LIMIT 5`:                                             "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime=? AND ID>?)",
+	if plan := planOf(t, w.db, query.Statement{SQL: strings.NewReplacer("whd.", "", "@Key", "'k'").Replace(tracedChanges)}); !strings.Contains(plan, "USING INDEX IX_WH_RecordChange_Key (RecordKey=?)") {
+		t.Error(plan)
+	}
+	for where, index := range map[string]string{
+		tracedMessages + ` LIMIT 5`:                          "SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=?)",
+		openWithKey + ` LIMIT 5`:                             "SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=? AND ID>?)",
+		openMessages + ` AND m.ID > 1 ORDER BY m.ID LIMIT 5`: "IX_SY_WebhookMessage_Line (PartitionID=? AND SubscriptionID=? AND ID>?)",
+		openMessages + ` AND m.NextAttemptDateTime >= 'a' AND m.NextAttemptDateTime <= 'b' ORDER BY m.NextAttemptDateTime, m.ID LIMIT 5`: "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>? AND NextAttemptDateTime<?)",
+		openMessages + ` AND m.NextAttemptDateTime = 'a' AND m.ID > 1 ORDER BY m.ID LIMIT 5`:                                             "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime=? AND ID>?)",
 	} {
 		plan, err := appdb.QueryAll(t.Context(), w.db, func(row appdb.Row) (text string, err error) {
 			var n sql.NullInt64
 			err = row.Scan(&n, &n, &n, &text)
 			return text, err
-		}, `EXPLAIN QUERY PLAN SELECT `+messageRead+messageTables+openMessages+condition, sql.Named("Partition", 1), sql.Named("Subscription", 1))
+		}, `EXPLAIN QUERY PLAN SELECT `+messageRead+messageTables+where, sql.Named("Partition", 1), sql.Named("Subscription", 1), sql.Named("Key", "k"), sql.Named("ID", 1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		text := strings.Join(plan, "; ")
 		if !strings.Contains(text, index) || strings.Contains(text, "TEMP B-TREE") {
-			t.Errorf("%s: %s", condition, text)
+			t.Errorf("%s: %s", where, text)
 		}
 	}
 }
@@ -279,6 +285,7 @@ func TestWebhookStatements(t *testing.T) {
 	full.Keys = []delivery.Key{{Event: "e", Until: hookNoon}}
 	full.Outbox = []int64{3, 4}
 	full.Taken = []string{"g"}
+	full.Captured = &delivery.Captured{Kind: "K", Changes: []delivery.CapturedChange{{ID: 1, Number: 2}}}
 	var got strings.Builder
 	for _, c := range []struct {
 		name  string

@@ -23,10 +23,13 @@ var subscriptionAdded = []subscriptionColumn{
 	{"EventName", func(s *webhook.Subscription) any { return &s.Pattern }},
 	{"URL", func(s *webhook.Subscription) any { return &s.URL }},
 	{"IsEnabled", func(s *webhook.Subscription) any { return &s.Enabled }},
-	{"Ordered", func(s *webhook.Subscription) any { return &s.Ordered }},
+	{"Ordered", func(s *webhook.Subscription) any { return &s.Order.All }},
+	{"OrderedByKey", func(s *webhook.Subscription) any { return &s.Order.ByKey }},
 	{"RetrySchedule", func(s *webhook.Subscription) any { return (*schedule)(&s.Schedule) }},
 	{"Secret", func(s *webhook.Subscription) any { return &s.Secret }},
 	{"MadeByAdmin", func(s *webhook.Subscription) any { return &s.MadeByAdmin }},
+	{"Owner", func(s *webhook.Subscription) any { return (*optional)(&s.Owner.Name) }},
+	{"Condition", func(s *webhook.Subscription) any { return (*optional)(&s.Where.Text) }},
 	{"LastSavedDateTime", func(s *webhook.Subscription) any { return &s.SavedAt }},
 	{"RowHash", func(s *webhook.Subscription) any { return &s.RowHash }},
 }
@@ -38,11 +41,11 @@ var subscriptionRead = []subscriptionColumn{
 	{"s.ItemNo", func(s *webhook.Subscription) any { return &s.ItemNo }},
 	{"s.DisabledReason", func(s *webhook.Subscription) any { return (*optional)(&s.DisabledReason) }},
 	{"s.FailingSince", func(s *webhook.Subscription) any { return &s.FailingSince }},
-	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecret END", func(s *webhook.Subscription) any { return (*optional)(&s.OldSecret) }},
-	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecretUntil END", func(s *webhook.Subscription) any { return &s.OldSecretUntil }},
+	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecret END", func(s *webhook.Subscription) any { return (*optional)(&s.Replaced.Secret) }},
+	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecretUntil END", func(s *webhook.Subscription) any { return &s.Replaced.Until }},
 	{"b.RecID", func(s *webhook.Subscription) any { return &s.Subscriber }},
-	{"b.Name", func(s *webhook.Subscription) any { return &s.SubscriberName }},
-	{"b.IsEnabled", func(s *webhook.Subscription) any { return &s.SubscriberEnabled }},
+	{"b.Name", func(s *webhook.Subscription) any { return &s.SubscriberInfo.Name }},
+	{"b.IsEnabled", func(s *webhook.Subscription) any { return &s.SubscriberInfo.Enabled }},
 }
 
 // byNumber is the order of the subscriptions of one subscriber, in lists and pages of them.
@@ -124,8 +127,12 @@ func (s schedule) retries() sql.NullInt64 {
 	return sql.NullInt64{Int64: int64(len(s)), Valid: s != nil}
 }
 
-// optional scans NULL as an empty text.
+// optional is a text that is stored as NULL if it is empty.
 type optional string
+
+func (o optional) stored() sql.NullString {
+	return sql.NullString{String: string(o), Valid: o != ""}
+}
 
 // Scan implements sql.Scanner.
 func (o *optional) Scan(value any) error {

@@ -27,7 +27,8 @@ func TestWebhooksSQLServer(t *testing.T) {
 		mssqltest.Exec(t, dsn, `DELETE FROM [own tables].WH_Partition; DELETE FROM [own tables].SY_WebhookSubscriber;
 DELETE FROM [own tables].SY_WebhookSubscription; DELETE FROM [own tables].SY_WebhookSubscriptionRequestHeader;
 DELETE FROM [own tables].WH_SubscriptionRemoved; DELETE FROM [own tables].WH_Event; DELETE FROM [own tables].SY_WebhookMessage;
-DELETE FROM [own tables].SY_WebhookMessageResponse; DELETE FROM [own tables].WH_IdempotencyKey; DELETE FROM [own tables].WH_OutboxTaken`)
+DELETE FROM [own tables].SY_WebhookMessageResponse; DELETE FROM [own tables].WH_IdempotencyKey; DELETE FROM [own tables].WH_OutboxTaken;
+DELETE FROM [own tables].WH_Capture; DELETE FROM [own tables].WH_RecordChange`)
 		return func() *storage.Store {
 			if s := first; s != nil {
 				first = nil

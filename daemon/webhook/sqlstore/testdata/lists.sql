@@ -274,3 +274,43 @@ SELECT [MessageItemNo] FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] 
 -- attempts of a subscriber, tsql
 SELECT COUNT_BIG(*) FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] = @p1;
 
+-- by key, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "EventKey" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.EventKey = ?2 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?3) k) ORDER BY "ItemNo" DESC LIMIT ?4;
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=? AND ID=?)
+--     LIST SUBQUERY 2
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- by key, sqlite
+SELECT COUNT(*) FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.EventKey = ?1 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID;
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+-- by key, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [EventKey] = @p1 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE m.EventKey = @p2 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p3 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p4 ROWS FETCH NEXT @p5 ROWS ONLY OPTION (OPTIMIZE FOR (@p4 = 0, @p5 = 100));
+-- by key, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE m.EventKey = @p1 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID;
+
+-- by key, failed or retrying, of a subscriber, sqlite
+SELECT "ItemNo" FROM WH_MessageView WHERE "EventKey" = ?1 AND "Status" IN (?2, ?3) AND "SubscriberID" = ?4 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE b.RecID = ?5 AND m.EventKey = ?6 AND m.Status IN (3, 2) AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?7) k) ORDER BY "ItemNo" DESC LIMIT ?8;
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=? AND ID=?)
+--     LIST SUBQUERY 2
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
+-- by key, failed or retrying, of a subscriber, sqlite
+SELECT COUNT(*) FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE b.RecID = ?1 AND m.EventKey = ?2 AND m.Status IN (3, 2) AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID;
+--     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
+-- by key, failed or retrying, of a subscriber, tsql
+SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [EventKey] = @p1 AND [Status] IN (@p2, @p3) AND [SubscriberID] = @p4 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE b.RecID = @p5 AND m.EventKey = @p6 AND m.Status IN (3, 2) AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p7 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p8 ROWS FETCH NEXT @p9 ROWS ONLY OPTION (OPTIMIZE FOR (@p8 = 0, @p9 = 100));
+-- by key, failed or retrying, of a subscriber, tsql
+SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE b.RecID = @p1 AND m.EventKey = @p2 AND m.Status IN (3, 2) AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID;
+

@@ -26,12 +26,12 @@ IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
 IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND @Version IN (Next, -1)) SET @Result = 2;
 IF @Result = 0
 BEGIN
-INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') n
+INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, EventKey, Body)
+SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.AddedDateTime, REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', EventKey nvarchar(max) '$[4]', N int '$[5]') n
 JOIN (VALUES (0, @T0), (1, @T1), (2, @T2), (3, @T3)) b (N, Body) ON b.N = n.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = n.EventID);
-INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, MadeByAdmin, LastSavedDateTime)
-SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]') n
+INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, MadeByAdmin, EventKey, LastSavedDateTime)
+SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~0', N'~'), n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]', EventKey nvarchar(max) '$[11]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
 END
 IF @Result = 0 COMMIT TRANSACTION ELSE ROLLBACK TRANSACTION;
@@ -58,6 +58,19 @@ IF @@ROWCOUNT <> @LeaseCount SET @Result = 1;
 IF @Result = 0 AND NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = N'SubscriptionVersion' AND @Version IN (Next, -1)) SET @Result = 2;
 IF @Result = 0
 BEGIN
+UPDATE c SET NextChangeID = n.NextChangeID, Bytes = c.Bytes + n.Bytes
+FROM whd.WH_Capture c WITH (FORCESEEK)
+JOIN OPENJSON(@Capture) WITH (Kind nvarchar(128) '$[0]', Fence bigint '$[1]', First bigint '$[2]', NextChangeID bigint '$[3]', Bytes bigint '$[4]') n ON n.Kind COLLATE Latin1_General_BIN2 = c.Kind AND n.Fence = c.Fence AND n.First = c.NextChangeID;
+IF @@ROWCOUNT <> 1 SET @Result = 5;
+IF @Result = 0 INSERT INTO whd.WH_RecordChange (Kind, ChangeID, Op, RecordKey, EventID, Size, Body, Number, ShadowKey, Entry, AddedDateTime)
+SELECT n.Kind, n.ChangeID, n.Op, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.RecordKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.EventID, n.Size, SUBSTRING(@Bytes, n.BodyAt, n.BodySize), n.Number, SUBSTRING(@Bytes, n.ShadowKeyAt, n.ShadowKeySize), SUBSTRING(@Bytes, n.EntryAt, n.EntrySize), n.AddedDateTime FROM OPENJSON(@RecordChanges) WITH (Kind nvarchar(128) '$[0]', ChangeID bigint '$[1]', Op nvarchar(8) '$[2]', RecordKey nvarchar(max) '$[3]', EventID bigint '$[4]', Size int '$[5]', BodyAt int '$[6]', BodySize int '$[7]', Number bigint '$[8]', ShadowKeyAt int '$[9]', ShadowKeySize int '$[10]', EntryAt int '$[11]', EntrySize int '$[12]', AddedDateTime datetime2(7) '$[13]') n;
+DELETE s FROM whd.WH_Shadow s WITH (FORCESEEK)
+JOIN whd.WH_Capture c ON c.ShadowID = s.ShadowID AND c.Kind = @Kind
+JOIN OPENJSON(@Shadow) WITH (Number bigint '$[0]') n ON n.Number = s.Number;
+INSERT INTO whd.WH_Shadow (ShadowID, Number, KeyHash, ShadowKey, Entry)
+SELECT c.ShadowID, n.Number, n.KeyHash, SUBSTRING(@Bytes, n.ShadowKeyAt, n.ShadowKeySize), SUBSTRING(@Bytes, n.EntryAt, n.EntrySize) FROM OPENJSON(@Shadow) WITH (Number bigint '$[0]', KeyHash bigint '$[1]', ShadowKeyAt int '$[2]', ShadowKeySize int '$[3]', EntryAt int '$[4]', EntrySize int '$[5]') n
+JOIN whd.WH_Capture c ON c.Kind = @Kind
+WHERE n.EntrySize IS NOT NULL;
 DELETE o FROM whd.WH_Outbox o WITH (READPAST, READCOMMITTEDLOCK, FORCESEEK)
 JOIN OPENJSON(@Outbox) WITH (ID bigint '$[0]') n ON n.ID = o.OutboxID
 WHERE o.RefusedReason IS NULL;
@@ -67,12 +80,12 @@ INSERT INTO whd.WH_OutboxTaken (Source, EventGUID)
 SELECT DISTINCT @Source, n.EventGUID FROM OPENJSON(@Taken) WITH (EventGUID nvarchar(36) '$[0]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_OutboxTaken o WHERE o.Source = @Source AND o.EventGUID = n.EventGUID COLLATE Latin1_General_BIN2);
 IF @@ROWCOUNT <> @TakenCount SET @Result = 4;
-INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
-SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.AddedDateTime, b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', N int '$[4]') n
+INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, EventKey, Body)
+SELECT n.EventID, n.RecID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventName COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.AddedDateTime, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), b.Body FROM OPENJSON(@Events) WITH (EventID bigint '$[0]', RecID nvarchar(36) '$[1]', EventName nvarchar(max) '$[2]', AddedDateTime datetime2(7) '$[3]', EventKey nvarchar(max) '$[4]', N int '$[5]') n
 JOIN (VALUES (0, @T0), (1, @T1)) b (N, Body) ON b.N = n.N
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Event o WHERE o.EventID = n.EventID);
-INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, MadeByAdmin, LastSavedDateTime)
-SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]') n
+INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, MadeByAdmin, EventKey, LastSavedDateTime)
+SELECT n.ID, n.RecID, n.EventID, n.PartitionID, n.SubscriptionID, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.URL COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.Status, n.Attempts, n.NextAttemptDateTime, n.AddedDateTime, n.MadeByAdmin, REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(n.EventKey COLLATE Latin1_General_BIN2, N'~1', N'"'), N'~2', N'\'), N'~t', NCHAR(9)), N'~n', NCHAR(10)), N'~r', NCHAR(13)), N'~0', N'~'), n.AddedDateTime FROM OPENJSON(@Messages) WITH (ID bigint '$[0]', RecID nvarchar(36) '$[1]', EventID bigint '$[2]', PartitionID bigint '$[3]', SubscriptionID bigint '$[4]', URL nvarchar(max) '$[5]', Status tinyint '$[6]', Attempts int '$[7]', NextAttemptDateTime datetime2(7) '$[8]', AddedDateTime datetime2(7) '$[9]', MadeByAdmin bit '$[10]', EventKey nvarchar(max) '$[11]') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage o WHERE o.ID = n.ID);
 UPDATE m SET Status = n.Status, Attempts = n.Attempt, NextAttemptDateTime = n.NextAttemptDateTime, LastSavedDateTime = n.LastSavedDateTime,
 	HTTPCode = n.HTTPCode, ResponseMessage = n.Message
@@ -117,6 +130,10 @@ SELECT @Result;
   @Leases
   @LeaseCount
   @Version
+  @Capture
+  @RecordChanges
+  @Shadow
+  @Kind
   @Outbox
   @OutboxCount
   @OutboxLast
@@ -133,6 +150,7 @@ SELECT @Result;
   @RowHash
   @Keys
   @Holder
+  @Bytes
 
 == removal
 
@@ -148,6 +166,7 @@ JOIN OPENJSON(@Messages) WITH (ID bigint '$[0]') c ON c.ID = r.MessageID
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.ID = r.MessageID);
 DELETE e FROM whd.WH_Event e
 WHERE e.EventID IN (SELECT c.EventID FROM OPENJSON(@Messages) WITH (EventID bigint '$[1]') c)
-	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = e.EventID);
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = e.EventID)
+	AND NOT EXISTS (SELECT 1 FROM whd.WH_RecordChange r WHERE r.EventID = e.EventID);
 COMMIT TRANSACTION;
 SELECT @Removed;

@@ -38,7 +38,7 @@ func changedSubscriptions(h hooks) {
 	}
 	headers := []webhook.Header{{Name: "X-A", Value: "1"}, {Name: "X-B", Value: "2"}}
 	change(a, admin.SubscriptionChange{URL: &url, Headers: &headers})
-	if got := expect("a change", a.ID)[a.ID]; got == nil || got.URL != url || !webhook.SameHeaders(got.Headers, headers) || !got.Enabled || got.SubscriberName != "Shop" {
+	if got := expect("a change", a.ID)[a.ID]; got == nil || got.URL != url || !webhook.SameHeaders(got.Headers, headers) || !got.Enabled || got.SubscriberInfo.Name != "Shop" {
 		h.t.Errorf("changed to %+v", got)
 	}
 	change(a, admin.SubscriptionChange{Ordered: &off})

@@ -54,7 +54,8 @@ func messageLists(h hooks) {
 		for n := range 60 { // the first subscription gets most, the last but one none
 			to := []int64{subs[0].ID, subs[n%5*n%5].ID, subs[5*(n%7/6)].ID}
 			slices.Sort(to)
-			h.publish(&b, noon, "{}", slices.Compact(to)[:1+n%2*(len(slices.Compact(to))-1)]...)
+			m := h.publish(&b, noon, "{}", slices.Compact(to)[:1+n%2*(len(slices.Compact(to))-1)]...)[0]
+			m.Event.Key = []string{"", "a", "a", "A"}[n%4]
 		}
 		h.check(h.Write(ctx, b))
 		sent = append(sent, b.Messages...)
@@ -210,6 +211,9 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 		} else {
 			where("Status", rapid.SampledFrom([]record.Operator{record.Equal, record.Equal, record.LessThan}).Draw(t, "status"), of[0])
 		}
+	}
+	if rapid.IntRange(0, 2).Draw(t, "by event key") == 0 {
+		where("Key", rapid.SampledFrom([]record.Operator{record.Equal, record.Equal, record.NotEqualTo}).Draw(t, "key"), wire.Value{Text: rapid.SampledFrom([]string{"a", "A", "none"}).Draw(t, "value")})
 	}
 	if rapid.IntRange(0, 3).Draw(t, "by null") == 0 {
 		where(rapid.SampledFrom([]string{"HTTPCode", "LastMessageResponseHTTPCode", "URL"}).Draw(t, "null"), rapid.SampledFrom([]record.Operator{record.IsNull, record.IsNotNull}).Draw(t, "is null"))

@@ -15,6 +15,7 @@ func messageRows(h hooks) {
 	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
 	sent := h.publish(&b, noon.Add(time.Second), `{"a":"ä"}`, r.ID)[0]
+	sent.Event.Key = "Ä \"4711\" 😀"
 	h.check(h.Write(ctx, b))
 	got, err := h.Message(ctx, addressOf(r, sent))
 	h.check(err)
@@ -23,7 +24,7 @@ func messageRows(h hooks) {
 			m.Attempts != 0 || !m.Next.Equal(sent.Next) {
 			h.t.Errorf("message is %+v, want %+v", m, sent)
 		}
-		if e := m.Event; e.ID != sent.Event.ID || e.GUID != sent.Event.GUID || e.Name != "debtor.created" || string(e.Body) != `{"a":"ä"}` || !e.AddedAt.Equal(noon) {
+		if e := m.Event; e.ID != sent.Event.ID || e.GUID != sent.Event.GUID || e.Name != "debtor.created" || e.Key != sent.Event.Key || string(e.Body) != `{"a":"ä"}` || !e.AddedAt.Equal(noon) {
 			h.t.Errorf("event is %+v, want %+v", e, sent.Event)
 		}
 	}
@@ -57,6 +58,30 @@ func specialTexts(h hooks) {
 	o := attempt(b.Messages[0], 500, webhook.RetryPending, noon)
 	o.Text, o.Detail = []byte("\x00\xff"+strings.Repeat("é", 4000)), "\x00\xc3"+strings.Repeat("é", 4000)
 	h.record(l, o)
+}
+
+// pagesOfKey reads the open messages of a subscription with a key.
+func pagesOfKey(h hooks) {
+	r, other, l := h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	for _, key := range []string{"a", "b", "a", "", "A", "a"} {
+		h.publish(&b, noon.Add(time.Hour), "{}", r.ID, other.ID)[0].Event.Key = key
+	}
+	h.check(h.Write(h.t.Context(), b))
+	var m []*webhook.Message // of r
+	for i := 0; i < len(b.Messages); i += 2 {
+		m = append(m, b.Messages[i])
+	}
+	page := delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Key: "a", Limit: 10}
+	h.expectIDs("all", h.page(page), m[0], m[2], m[5])
+	page.Limit = 2
+	h.expectIDs("the first two", h.page(page), m[0], m[2])
+	page.After.ID = m[0].ID
+	h.expectIDs("the next two", h.page(page), m[2], m[5])
+	h.record(l, attempt(m[2], 200, webhook.Successful, time.Time{}))
+	h.expectIDs("open ones", h.page(page), m[5])
+	page.Partition++
+	h.expectIDs("of another partition", h.page(page))
 }
 
 func pagesInOrder(h hooks) {

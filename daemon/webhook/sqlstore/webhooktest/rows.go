@@ -108,9 +108,10 @@ func subscriptionRows(h hooks) {
 	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
 	h.check(err)
 	want := webhook.Subscription{
-		Subscriber: s.GUID, SubscriberName: "Shop", SubscriberEnabled: true, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Ordered: true, MadeByAdmin: true,
+		Subscriber: s.GUID, SubscriberInfo: webhook.SubscriberInfo{Name: "Shop", Enabled: true}, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Order: webhook.Order{All: true}, MadeByAdmin: true,
 		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2", ID: guid(2)}, {Name: "X-A", Value: "", ID: guid(3)}},
-		Secret: "whsec_abc", SavedAt: noon,
+		Secret: "whsec_abc", SavedAt: noon, Owner: webhook.Owner{Name: "user:Ann Größe"},
+		Where: webhook.Where{Text: `{"NameStartsWith":"Größe '","StatusIn":[1,2]}`},
 	}
 	r, err := h.AddSubscription(ctx, want)
 	h.check(err)
@@ -150,16 +151,16 @@ func subscriptionRows(h hooks) {
 func (h hooks) changeSubscription(r webhook.Subscription) {
 	h.t.Helper()
 	ctx, later := h.t.Context(), noon.Add(time.Hour)
-	pattern, url, no := "*", "http://b", false
+	pattern, url, where, no := "*", "http://b", `{"Total":1}`, false
 	var settings []time.Duration
 	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000), ID: guid(4)}}
 	got, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{
-		Pattern: &pattern, URL: &url, Enabled: &no, Ordered: &no, MadeByAdmin: &no, Schedule: &settings, Headers: &headers, RowHash: r.RowHash,
+		Pattern: &pattern, URL: &url, Where: &where, Enabled: &no, Ordered: &no, MadeByAdmin: &no, Schedule: &settings, Headers: &headers, RowHash: r.RowHash, Owner: new(string),
 	}, later)
 	h.check(err)
 	want := r
-	want.Pattern, want.URL, want.Enabled, want.Ordered, want.MadeByAdmin = pattern, url, false, false, false
-	want.Schedule, want.Headers, want.SavedAt, want.RowHash = nil, headers, later, got.RowHash
+	want.Pattern, want.URL, want.Enabled, want.Order, want.MadeByAdmin, want.Owner.Name = pattern, url, false, webhook.Order{}, false, ""
+	want.Schedule, want.Headers, want.SavedAt, want.RowHash, want.Where.Text = nil, headers, later, got.RowHash, where
 	if !reflect.DeepEqual(got, want) || slices.Equal(got.RowHash, r.RowHash) {
 		h.t.Errorf("changed into %+v, want %+v", got, want)
 	}
@@ -168,9 +169,9 @@ func (h hooks) changeSubscription(r webhook.Subscription) {
 	if !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("on an old row hash: %v", err)
 	}
-	got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Headers: &none, Schedule: &empty}, later)
-	if err != nil || got.Headers != nil || got.Schedule == nil || len(got.Schedule) != 0 {
-		h.t.Errorf("changed into %+v (%v), want no headers and no retries", got, err)
+	got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Headers: &none, Schedule: &empty, Where: new(string)}, later)
+	if err != nil || got.Headers != nil || got.Where.Text != "" || got.Schedule == nil || len(got.Schedule) != 0 {
+		h.t.Errorf("changed into %+v (%v), want no headers, no condition and no retries", got, err)
 	}
 	_, err = h.ChangeSubscription(ctx, r.Subscriber, guid(1), admin.SubscriptionChange{URL: &url}, later)
 	h.expectMissing(err)
@@ -259,7 +260,7 @@ func snapshotOfAll(h hooks) {
 	if s.Version != h.version() {
 		h.t.Errorf("version %d, want %d", s.Version, h.version())
 	}
-	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Subscriber: a.Subscriber, SubscriberName: "Shop", SubscriberEnabled: true, Pattern: "debtor.*", URL: a.URL, Secret: "whsec_x", Enabled: true,
+	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Subscriber: a.Subscriber, SubscriberInfo: webhook.SubscriberInfo{Name: "Shop", Enabled: true}, Pattern: "debtor.*", URL: a.URL, Secret: "whsec_x", Enabled: true,
 		ItemNo: 1, SavedAt: a.SavedAt, RowHash: a.RowHash}
 	if got := s.Subscription(a.ID); !reflect.DeepEqual(got, want) {
 		h.t.Errorf("subscription is %+v, want %+v", got, want)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/changes"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -37,6 +38,8 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"Messages":             messageRows,
 		"SpecialTexts":         specialTexts,
 		"Pages":                pagesInOrder,
+		"PagesOfKey":           pagesOfKey,
+		"Traces":               traces,
 		"FencedWrites":         fencedWrites,
 		"Stale":                staleVersion,
 		"ChangedSubscriptions": changedSubscriptions,
@@ -56,6 +59,7 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"Prune":                pruneOld,
 		"PruneWalk":            pruneWalk,
 		"PruneAndRetry":        pruneAndRetry,
+		"Captured":             capturedChanges,
 		"Backlog":              backlogs,
 		"TenThousand":          tenThousand,
 		"ConcurrentWriters":    concurrentWriters,
@@ -73,7 +77,8 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)
-			test(hooks{Store: open().Webhooks, t: t, reopen: open})
+			s := open()
+			test(hooks{Store: s.Webhooks, t: t, changes: s.Changes, reopen: open})
 		})
 	}
 	t.Run("Closed", func(t *testing.T) {
@@ -89,8 +94,9 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 // hooks are the webhooks of a test.
 type hooks struct {
 	*sqlstore.Store
-	t      *testing.T
-	reopen func() *storage.Store // opens the store for another daemon
+	t       *testing.T
+	reopen  func() *storage.Store // opens the store for another daemon
+	changes changes.Store
 }
 
 // Subscriptions returns the subscriptions of a subscriber.
@@ -292,6 +298,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"RemoveMessages":     func() error { _, err := h.RemoveMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
 		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
 		"AddAuditEntry":      func() error { return h.AddAuditEntry(ctx, auditEntry()) },
+		"Trace":              func() error { _, err := h.Trace(ctx, "a"); return err },
 		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },
 		"Prune":              func() error { _, err := h.Prune(ctx, delivery.Prune{Limit: 1}); return err },
 		"Backlog":            func() error { _, err := h.Backlog(ctx); return err },

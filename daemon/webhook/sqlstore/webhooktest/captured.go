@@ -1,0 +1,88 @@
+package webhooktest
+
+import (
+	"errors"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// capturedChanges checks that a batch with changes of records is written whole or not at
+// all, and that the event of a change stays until both its messages and the change are gone.
+func capturedChanges(h hooks) {
+	ctx, sub, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	_, err := h.changes.Begin(ctx, "K", 3)
+	h.check(err)
+	group := func(b *delivery.Batch, fence, first int64) []*webhook.Message {
+		b.Captured = &delivery.Captured{Kind: "K", Fence: fence, AddedAt: noon}
+		for i := range int64(2) {
+			b.Captured.Changes = append(b.Captured.Changes, delivery.CapturedChange{ID: first + i, Op: "created", Key: "k", Body: []byte("größe"), Number: first + i, ShadowKey: []byte{byte(first + i)}})
+		}
+		m := h.publish(b, noon, "größe", sub.ID)
+		b.Captured.Changes[0].EventID = m[0].Event.ID
+		return m
+	}
+	for name, c := range map[string]struct{ fence, first int64 }{"older fence": {2, 1}, "newer fence": {4, 1}, "gap": {3, 2}} {
+		b := h.batch(l)
+		group(&b, c.fence, c.first)
+		b.Keys = []delivery.Key{{Hash: [32]byte{byte(c.first)}, Event: guid(1), Until: noon}}
+		if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrCaptureLost) {
+			h.t.Errorf("%s: %v", name, err)
+		}
+		h.expectIDs(name, h.open(l.Partition, sub.ID))
+	}
+	stale := h.batch(delivery.Lease{Partition: l.Partition, Fence: l.Fence + 1})
+	group(&stale, 3, 1)
+	if err := h.Write(ctx, stale); !errors.Is(err, delivery.ErrFenced) {
+		h.t.Errorf("under a lost lease: %v", err)
+	}
+	expect := func(name string, n int) {
+		h.t.Helper()
+		all, err := h.changes.Changes(ctx, "K", 0, 10)
+		h.check(err)
+		if len(all) != n {
+			h.t.Errorf("%s: %d changes, want %d", name, len(all), n)
+		}
+		for _, one := range all {
+			if string(one.Body) != "größe" {
+				h.t.Errorf("%s: change %d has the body %q", name, one.ID, one.Body)
+			}
+		}
+	}
+	expect("refused", 0)
+	b := h.batch(l)
+	first := group(&b, 3, 1)
+	h.check(h.Write(ctx, b))
+	h.expectIDs("written", h.open(l.Partition, sub.ID), first...)
+	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrCaptureLost) {
+		h.t.Errorf("written again: %v", err)
+	}
+	b = h.batch(l)
+	second := group(&b, 3, 3)
+	h.check(h.Write(ctx, b))
+	expect("written", 4)
+	bodies := func(name string, m *webhook.Message, left bool) {
+		h.t.Helper()
+		all, err := h.Bodies(ctx, []int64{m.Event.ID})
+		if h.check(err); (len(all) == 1) != left {
+			h.t.Errorf("%s: the event is left: %v", name, len(all) == 1)
+		}
+	}
+
+	// The first event loses its messages first, the second one its change.
+	h.record(l, ended(first[0], noon, webhook.Successful))
+	_, err = h.Prune(ctx, delivery.Prune{Limit: 10, Successful: noon.Add(time.Minute)})
+	h.check(err)
+	h.expectIDs("after pruning", h.open(l.Partition, sub.ID), second...)
+	bodies("without messages", first[0], true)
+	expect("without messages", 4)
+	_, err = h.changes.Prune(ctx, noon.Add(time.Minute), 1<<40, 10)
+	h.check(err)
+	expect("pruned", 0)
+	bodies("without a change and messages", first[0], false)
+	bodies("without a change", second[0], true)
+	_, err = h.RemoveMessage(ctx, addressOf(sub, second[0]))
+	h.check(err)
+	bodies("without a message and a change", second[0], false)
+}

@@ -1,0 +1,70 @@
+package webhooktest
+
+import (
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// traces reads the changes, events, messages and attempts of a key.
+func traces(h hooks) {
+	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	_, err := h.changes.Begin(ctx, "K", 3)
+	h.check(err)
+	b := h.batch(l)
+	for _, key := range []string{"a", "b", "a", "A"} {
+		h.publish(&b, noon, "{}", r.ID, other.ID)[0].Event.Key = key
+	}
+	b.Captured = &delivery.Captured{Kind: "K", Fence: 3, AddedAt: noon}
+	for i, key := range []string{"a", "b", "a"} {
+		id := int64(i + 1)
+		b.Captured.Changes = append(b.Captured.Changes, delivery.CapturedChange{ID: id, Op: "updated", Key: key, Body: []byte("{}"), Number: id, ShadowKey: []byte{byte(id)}})
+	}
+	b.Captured.Changes[0].EventID = b.Events[0].ID
+	h.check(h.Write(ctx, b))
+	m := b.Messages
+	h.record(l, attempt(m[0], 500, webhook.RetryPending, noon.Add(time.Minute)))
+	m[0].Attempts++
+	h.record(l, attempt(m[0], 200, webhook.Successful, time.Time{}))
+	trace, err := h.Trace(ctx, "a")
+	h.check(err)
+	h.expectIDs("traced", trace.Messages, m[0], m[1], m[4], m[5])
+	if first := trace.Messages[0]; first.Status != webhook.Successful || first.Attempts != 2 || first.URL != m[0].URL || first.Event.GUID != b.Events[0].GUID || first.Event.Name != "debtor.created" {
+		h.t.Errorf("the message is %+v of %+v", first, first.Event)
+	}
+	if a := trace.Attempts[m[0].ID]; len(a) != 2 || len(trace.Attempts) != 1 || a[0].Number != 1 || a[0].Code != 500 || a[1].Code != 200 || a[1].Took != 20*time.Millisecond || a[1].At.IsZero() {
+		h.t.Errorf("the attempts are %+v", trace.Attempts)
+	}
+	if c := trace.Changes; len(c) != 2 || c[0].Kind != "K" || c[0].Op != "updated" || c[0].ID != 1 || c[0].EventID != b.Events[0].ID || c[1].ID != 3 || c[1].EventID != 0 || !c[1].At.Equal(noon) {
+		h.t.Errorf("the changes are %+v", c)
+	}
+	if len(trace.Events) != 2 || trace.More {
+		h.t.Errorf("the events are %+v", trace.Events)
+	}
+	for _, m := range m[:2] {
+		_, err := h.RemoveMessage(ctx, addressOf(map[int64]webhook.Subscription{r.ID: r, other.ID: other}[m.Subscription], m))
+		h.check(err)
+	}
+	trace, err = h.Trace(ctx, "a")
+	h.check(err)
+	if e := trace.Events[b.Events[0].ID]; len(trace.Messages) != 2 || e == nil || e.GUID != b.Events[0].GUID || e.Name != "debtor.created" || !e.AddedAt.Equal(noon) {
+		h.t.Errorf("the event of a change without messages is %+v of %+v", e, trace)
+	}
+	trace, err = h.Trace(ctx, "none")
+	h.check(err)
+	if len(trace.Changes)+len(trace.Events)+len(trace.Messages) > 0 {
+		h.t.Errorf("an unknown key has %+v", trace)
+	}
+	b = h.batch(l)
+	for range 101 {
+		h.publish(&b, noon, "{}", r.ID)[0].Event.Key = "many"
+	}
+	h.check(h.Write(ctx, b))
+	trace, err = h.Trace(ctx, "many")
+	h.check(err)
+	h.expectIDs("the newest", trace.Messages, b.Messages[1:]...)
+	if !trace.More {
+		h.t.Error("there are more")
+	}
+}
