@@ -12,6 +12,7 @@ import (
 // batch is the work of one write.
 type batch struct {
 	publications []*publication
+	group        *group // of changes, nil for none
 	results      []webhook.AttemptResult
 	disabled     []Disabled
 	notices      []*publication // events for disabled
@@ -24,7 +25,12 @@ type batch struct {
 }
 
 // events returns all events that the batch writes.
-func (b *batch) events() []*publication { return slices.Concat(b.publications, b.notices) }
+func (b *batch) events() []*publication {
+	if b.group == nil {
+		return slices.Concat(b.publications, b.notices)
+	}
+	return slices.Concat(b.group.events, b.publications, b.notices)
+}
 
 // disabledBody is the body of the event for a disabled subscription. It contains
 // neither the SubscriberID nor the URL, since all subscribers to this event receive it.
@@ -52,7 +58,7 @@ func (b *batch) addNotices(now time.Time) {
 		if err != nil {
 			panic("webhook: " + err.Error()) // strings and times can always be encoded
 		}
-		p := newPublication(record.SubscriptionDisabled, body, now)
+		p := newPublication(Post{Name: record.SubscriptionDisabled, Body: body}, now)
 		p.exclude = sub.ID
 		b.notices = append(b.notices, p)
 	}
@@ -73,6 +79,14 @@ func (b *batch) changesOf() []webhook.Change {
 		all = append(all, c)
 	}
 	return all
+}
+
+// completeGroup completes the group, if there is one, with an error, or nil.
+func (b *batch) completeGroup(err error) {
+	if b.group != nil {
+		b.group.done <- err
+		b.group = nil
+	}
 }
 
 // reject completes the selected publications with an error and removes them from the

@@ -19,10 +19,12 @@ const messageCost = 1024
 // once, regardless of the number of messages in memory that refer to it. The lock of
 // the queueSet guards it.
 type budget struct {
-	tiers    [2]tier
-	events   map[int64]*heldEvent       // events in memory, by ID
-	messages map[*webhook.Message]*tier // messages in memory, with the tier they count for
-	refill   chan struct{}              // buffered; signals that a queue needs a page, or that memory became free that one waits for
+	tiers                   [2]tier
+	events                  map[int64]*heldEvent       // events in memory, by ID
+	messages                map[*webhook.Message]*tier // messages in memory, with the tier they count for
+	sequences, maxSequences int                        // of all queues
+
+	refill chan struct{} // buffered; signals that a queue needs a page, or that memory became free that one waits for
 }
 
 // heldEvent is an event that messages in memory refer to.
@@ -47,7 +49,7 @@ type tier struct {
 }
 
 func newBudget(memory, attempts int) *budget {
-	return &budget{events: make(map[int64]*heldEvent), messages: make(map[*webhook.Message]*tier), refill: make(chan struct{}, 1), tiers: [2]tier{
+	return &budget{events: make(map[int64]*heldEvent), messages: make(map[*webhook.Message]*tier), refill: make(chan struct{}, 1), maxSequences: memory / 4 / sequenceCost, tiers: [2]tier{
 		{limit: memory - memory/4, maxAttempts: attempts},
 		{limit: memory / 4, maxAttempts: max(1, attempts/2)},
 	}}
@@ -84,10 +86,8 @@ func (t *tier) nextPage(now time.Time) (*queue, Page) {
 		q, bytes := t.refills[0], t.pageShare()
 		t.refills = t.refills[1:]
 		q.needsRefill = false
-		if c := q.refillFrom(now); c != nil {
-			q.settledSinceRead, q.outdated, q.paused = make(map[int64]bool), false, false
-			c.atEnd, c.wake, c.firstEvicted = false, time.Time{}, Position{}
-			return q, Page{Partition: c.partition, Subscription: q.id, After: c.position, Until: now, InOrder: q.ordered(), Limit: q.pageSize(bytes)}
+		if p, ok := q.nextPage(now, bytes); ok {
+			return q, p
 		}
 	}
 	return nil, Page{}

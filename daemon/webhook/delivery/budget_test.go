@@ -3,6 +3,7 @@ package delivery
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -24,14 +25,14 @@ type memoryStore struct {
 
 func (s *memoryStore) add(m *webhook.Message) {
 	kept := *m
-	kept.Event = &webhook.Event{ID: m.Event.ID, Size: len(m.Event.Body), AddedAt: m.Event.AddedAt}
+	kept.Event = &webhook.Event{ID: m.Event.ID, Key: m.Event.Key, Size: len(m.Event.Body), AddedAt: m.Event.AddedAt}
 	s.open[m.ID], s.bodies[m.Event.ID] = &kept, m.Event.Body
 }
 
 func (s *memoryStore) OpenMessages(_ context.Context, p Page) (page []*webhook.Message, err error) {
 	for _, m := range s.open {
 		at := Position{m.Next, m.ID}
-		if m.Subscription == p.Subscription && p.After.before(at, p.InOrder) && (p.InOrder || !m.Next.After(p.Until)) {
+		if m.Subscription == p.Subscription && (p.Key == "" || m.Event.Key == p.Key) && p.After.before(at, p.InOrder) && (p.InOrder || !m.Next.After(p.Until)) {
 			read, event := *m, *m.Event
 			read.Event = &event
 			page = append(page, &read)
@@ -76,7 +77,8 @@ type stepEngine struct {
 	subs     map[int64]*webhook.Subscription
 	version  int64
 	last     int64 // highest ID
-	idle     bool  // the refiller waits for a signal
+	key      string
+	idle     bool // the refiller waits for a signal
 }
 
 func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhook.Subscription)) *stepEngine {
@@ -93,7 +95,7 @@ func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 	e.core.clock.read.Store(&reading{time.Now(), noon})
 	e.queueSet.leases.held = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
-		sub := &webhook.Subscription{ID: id + 1, Enabled: true, SubscriberEnabled: true}
+		sub := &webhook.Subscription{ID: id + 1, Enabled: true, SubscriberInfo: webhook.SubscriberInfo{Enabled: true}}
 		for _, change := range with {
 			change(sub)
 		}
@@ -121,7 +123,7 @@ func (e *stepEngine) applySubscriptions() {
 // publish commits an event for subscriptions.
 func (e *stepEngine) publish(size int, to ...int64) {
 	e.last++
-	event := &webhook.Event{ID: e.last, Body: make([]byte, size), AddedAt: e.Now()}
+	event := &webhook.Event{ID: e.last, Key: e.key, Body: make([]byte, size), AddedAt: e.Now()}
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
 	for _, id := range to {
@@ -164,9 +166,20 @@ func (e *stepEngine) startAttempt() bool {
 	defer e.queueSet.mu.Unlock()
 	f := e.dispatcher.next()
 	if f != nil {
-		e.attempts = append(e.attempts, f)
+		e.started(f)
 	}
 	return f != nil
+}
+
+// started records an attempt. In a queue that is ordered by key, earlier messages with the
+// same key must have ended.
+func (e *stepEngine) started(f *attempt) {
+	e.attempts = append(e.attempts, f)
+	for id, m := range e.store.open {
+		if f.queue.byKey() && m.Subscription == f.queue.id && m.Event.Key != "" && m.Event.Key == f.message.Event.Key && id < f.message.ID {
+			e.t.Fatalf("message %d of key %s is sent before %d (%+v)", f.message.ID, m.Event.Key, id, m.State)
+		}
+	}
 }
 
 // finish ends one of the attempts.
@@ -175,7 +188,7 @@ func (e *stepEngine) finish(i int, o webhook.Outcome, counts bool) {
 	e.attempts = slices.Delete(e.attempts, i, i+1)
 	o.Began = e.Now()
 	if next := e.dispatcher.finish(f, o, counts); next != nil {
-		e.attempts = append(e.attempts, next)
+		e.started(next)
 	}
 }
 
@@ -241,8 +254,9 @@ func (e *stepEngine) checkBudget() {
 	e.t.Helper()
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
-	held := make(map[*webhook.Message]bool)
+	held, sequences := make(map[*webhook.Message]bool), 0
 	for _, q := range e.byID {
+		sequences += len(q.sequences.byKey)
 		for _, m := range q.window.known {
 			held[m] = true
 		}
@@ -274,6 +288,9 @@ func (e *stepEngine) checkBudget() {
 		}
 	}
 	same := func(a *webhook.Event, b *heldEvent) bool { return a == b.Event }
+	if sequences != e.budget.sequences {
+		e.t.Fatalf("%d sequences, %d are counted", sequences, e.budget.sequences)
+	}
 	if used != want || len(held) != len(e.budget.messages) || !maps.EqualFunc(bodies, e.budget.events, same) {
 		e.t.Fatalf("%d bytes and %d events are counted; %d and %d are in memory", used, len(e.budget.events), want, len(bodies))
 	}
@@ -285,7 +302,8 @@ func TestBudgetMatchesMemory(t *testing.T) {
 	const subscriptions, largest = 10, 100_000
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		e := newStepEngine(t, 64<<10, subscriptions, func(s *webhook.Subscription) { s.Ordered = s.ID%5 == 0 })
+		e := newStepEngine(t, 64<<10, subscriptions, func(s *webhook.Subscription) { s.Order = webhook.Order{All: s.ID%5 == 0, ByKey: s.ID%3 == 0} })
+		e.budget.maxSequences = 100 // of which some queues have more
 		pick := func() int64 { return 1 + r.Int64N(subscriptions) }
 		for range 1500 {
 			switch n := r.IntN(100); {
@@ -299,6 +317,7 @@ func TestBudgetMatchesMemory(t *testing.T) {
 				if r.IntN(50) == 0 {
 					size = r.IntN(largest)
 				}
+				e.key = []string{"", "a", "b", fmt.Sprint(r.IntN(200))}[r.IntN(4)]
 				e.publish(size, slices.Compact(to)...)
 			case n < 40:
 				e.refillOnce()
@@ -324,6 +343,10 @@ func TestBudgetMatchesMemory(t *testing.T) {
 			case n == 96:
 				if sub := e.subs[pick()]; sub != nil {
 					sub.Enabled = !sub.Enabled
+					e.applySubscriptions()
+				}
+				if sub := e.subs[3]; sub != nil && len(e.attempts)+len(e.pending.results) == 0 { // otherwise several of a key can be in flight
+					sub.Order.ByKey = !sub.Order.ByKey
 					e.applySubscriptions()
 				}
 			case n == 97 && r.IntN(10) == 0:
@@ -530,8 +553,8 @@ func TestRemovedSubscriptionFreesMemory(t *testing.T) {
 // TestFailureFreesMemory has a queue wait for the memory of a message whose attempt
 // fails; the message then awaits its retry in the store, in an ordered queue, too.
 func TestFailureFreesMemory(t *testing.T) {
-	for _, ordered := range []bool{false, true} {
-		e := newStepEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.FailingSince, s.Ordered = noon.Add(-time.Hour), ordered })
+	for _, order := range []webhook.Order{{}, {All: true}, {ByKey: true}} {
+		e := newStepEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.FailingSince, s.Order = noon.Add(-time.Hour), order })
 		e.publish(12_000, 1)
 		e.deliver()
 		e.publish(12_000, 2)
@@ -541,12 +564,12 @@ func TestFailureFreesMemory(t *testing.T) {
 		}
 		e.finishAll(1, webhook.Outcome{Code: 400})
 		if e.deliver(); e.attemptsAt(2) != 1 {
-			t.Errorf("ordered %v: the other message was not sent", ordered)
+			t.Errorf("order %+v: the other message was not sent", order)
 		}
 		e.finishAll(2, webhook.Outcome{Code: 200})
 		e.advance(time.Hour)
 		if e.deliver(); e.attemptsAt(1) != 1 {
-			t.Errorf("ordered %v: no attempt followed", ordered)
+			t.Errorf("order %+v: no attempt followed", order)
 		}
 	}
 }
@@ -588,26 +611,26 @@ func TestRecoveredEndpointChangesTier(t *testing.T) {
 // TestSlowEndpointFreesMemory has a long queue of a slow endpoint in memory when
 // another queue needs it.
 func TestSlowEndpointFreesMemory(t *testing.T) {
-	for _, ordered := range []bool{false, true} {
+	for _, order := range []webhook.Order{{}, {All: true}, {ByKey: true}} {
 		const messages = 25
-		e := newStepEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.Ordered = ordered })
+		e := newStepEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.Order = order })
 		for range messages {
 			e.publish(1000, 1)
 		}
 		e.deliver()
 		e.publish(20_000, 2)
 		if e.deliver(); e.attemptsAt(2) != 1 {
-			t.Errorf("ordered %v: a queue waits for the memory of a slow endpoint", ordered)
+			t.Errorf("order %+v: a queue waits for the memory of a slow endpoint", order)
 		}
 		e.finishAll(2, webhook.Outcome{Code: 200})
 		last := int64(0)
 		for n := 0; len(e.store.open) > 0; n++ {
 			if n > 2*messages {
-				t.Fatalf("ordered %v: %d messages are left", ordered, len(e.store.open))
+				t.Fatalf("order %+v: %d messages are left", order, len(e.store.open))
 			}
 			for _, f := range e.attempts {
 				if f.message.ID < last {
-					t.Errorf("ordered %v: message %d is sent after %d", ordered, f.message.ID, last)
+					t.Errorf("order %+v: message %d is sent after %d", order, f.message.ID, last)
 				}
 				last = f.message.ID
 			}

@@ -37,7 +37,7 @@ func TestSubscriptionChangesAreReadIncrementally(t *testing.T) {
 		}
 		expect("debtor.created", 1)
 		for _, pattern := range []string{"debtor.updated", "*"} {
-			if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, false); err != nil {
+			if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, admin.Caller{}); err != nil {
 				t.Fatal(err)
 			}
 			expect("debtor.updated", 1)
@@ -95,7 +95,7 @@ func TestNoopChangesKeepVersion(t *testing.T) {
 	}
 	change := func(c admin.SubscriptionChange) webhook.Subscription {
 		t.Helper()
-		sub, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, c, false)
+		sub, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, c, admin.Caller{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -116,7 +116,7 @@ func TestNoopChangesKeepVersion(t *testing.T) {
 		}
 		before = version()
 	}
-	_, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &off, RowHash: r.RowHash}, false)
+	_, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &off, RowHash: r.RowHash}, admin.Caller{})
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("with an old row hash: %v", err)
 	}
@@ -166,12 +166,12 @@ func TestChangeOfOriginRequiresHeaders(t *testing.T) {
 			r := x.subscribe(here, "*", func(r *webhook.Subscription) { r.Headers = tt.stored })
 			if tt.first != nil {
 				store.first = func() {
-					if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, *tt.first, true); err != nil {
+					if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, *tt.first, admin.Caller{Admin: true}); err != nil {
 						t.Error(err)
 					}
 				}
 			}
-			_, err := service.ChangeSubscription(ctx, x.subscriber, r.GUID, tt.change, tt.admin)
+			_, err := service.ChangeSubscription(ctx, x.subscriber, r.GUID, tt.change, admin.Caller{Admin: tt.admin})
 			if refused := fault.Is(err, fault.Invalid) && fault.From(err).Fields[0].Name == webhook.MemberHeaders; refused != tt.refused || err != nil && !refused {
 				t.Fatalf("returned %v", err)
 			}
@@ -198,7 +198,7 @@ func TestSubscriptionChangesAtAnotherDaemon(t *testing.T) {
 		r := first.subscribe("http://127.0.0.1/0", "debtor.updated")
 		second.subscriber = first.subscriber
 		for n, pattern := range []string{"debtor.deleted", "debtor.updated", "*", "debtor.deleted", "debtor.updated"} {
-			if _, err := second.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, true); err != nil {
+			if _, err := second.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, admin.Caller{Admin: true}); err != nil {
 				t.Fatal(err)
 			}
 			want := 1

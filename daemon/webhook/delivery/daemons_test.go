@@ -80,7 +80,7 @@ func TestDeletingAtAnotherDaemon(t *testing.T) {
 // regardless of the daemon.
 func TestOrderedAcrossDaemons(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
-		first.subscribe("https://shop.example/", "debtor.*", func(r *webhook.Subscription) { r.Ordered = true })
+		first.subscribe("https://shop.example/", "debtor.*", func(r *webhook.Subscription) { r.Order.All = true })
 		first.advance(5 * time.Second)
 		var mu sync.Mutex
 		var got []string

@@ -14,6 +14,11 @@
 // windows: the body of an event counts once, and a failing endpoint keeps only the
 // message of its current attempt in memory.
 //
+// A queue that is ordered by key has a sequence for each key with open messages: only the
+// first of them may be attempted. Since such a queue reads its messages in the order of
+// their IDs, the first one that it reads of a key is the first one. The others wait behind
+// it in memory, up to a limit, or in the store, from which they are read by their key.
+//
 // Messages belong to a partition, and a daemon leases partitions (leaseKeeper). To take
 // over the work of a dead daemon, another one leases its partition: this changes one
 // row, regardless of the number of messages. Each lease has a fencing number, and

@@ -3,9 +3,13 @@ package delivery
 import (
 	"context"
 	"errors"
+	"iter"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/stats"
@@ -90,6 +94,9 @@ func (e *Engine) Start(ctx context.Context) error {
 	if e.OutboxInterval > 0 {
 		loops = append(loops, e.outbox.run)
 	}
+	if e.Rules != nil {
+		loops = append(loops, e.subscriptionCache.watchRights)
+	}
 	for _, loop := range loops {
 		e.tasks.Go(func() { loop(running) })
 	}
@@ -135,6 +142,58 @@ func (e *Engine) Announce(changes []webhook.Change) {
 	}
 	if e.peers.watched.Load() && len(changes) > 0 {
 		e.pending.announce(changes)
+	}
+}
+
+// Coordinator returns the lease under which this daemon captures changes; ok is false if
+// another daemon does.
+func (e *Engine) Coordinator() (lease Lease, ok bool) { return e.coordinatorLease() }
+
+// Matching returns the number of subscriptions that a captured event would be sent to.
+func (e *Engine) Matching(event string) (n int) {
+	for range e.receivers(event) {
+		n++
+	}
+	return n
+}
+
+// Named reports whether a subscription, enabled or not, names a captured event and receives
+// it. Those to a family or all events do not make capture necessary.
+func (e *Engine) Named(event string) bool {
+	for sub := range e.receivers(event) {
+		if strings.EqualFold(sub.Pattern, event) {
+			return true
+		}
+	}
+	return false
+}
+
+// Compared returns the fields of a kind of which conditions of subscriptions compare the values
+// before a change, or in a deleted record.
+func (e *Engine) Compared(kind *record.Kind) (names []string) {
+	if kind.Events == "" {
+		return nil
+	}
+	for _, event := range record.CapturedEvents(kind) {
+		for _, sub := range e.Subscriptions().Match(event.Name) {
+			if c := sub.Where.Condition; c != nil && c.Kind() != nil && c.Kind().Name == kind.Name {
+				names = append(names, sub.Needs()...)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// receivers returns the subscriptions that a captured event would be sent to.
+func (e *Engine) receivers(event string) iter.Seq[*webhook.Subscription] {
+	receives := e.recipients(event)
+	return func(yield func(*webhook.Subscription) bool) {
+		for _, sub := range e.Subscriptions().Match(event) {
+			if receives(sub) && !yield(sub) {
+				return
+			}
+		}
 	}
 }
 

@@ -42,13 +42,14 @@ type testEnv struct {
 	limit      time.Duration
 	engine     *delivery.Engine
 	service    *admin.Service
+	rules      func() webhook.Rules
 	sender     *sender.Sender
 	subscriber string // a subscriber
 }
 
 func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
-	h := &testEnv{t: t, dir: t.TempDir(), limit: testTimeout, wrap: func(s delivery.Store) delivery.Store { return s },
+	h := &testEnv{t: t, dir: t.TempDir(), limit: testTimeout, rules: inHouse, wrap: func(s delivery.Store) delivery.Store { return s },
 		policy: webhook.Policy{Schedule: []time.Duration{time.Millisecond, 2 * time.Millisecond, 5 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond}}}
 	h.store = h.open()
 	return h
@@ -75,12 +76,12 @@ func (h *testEnv) start() {
 		UserAgent: "whd/test", ConnectTimeout: 5 * time.Second, AttemptTimeout: func() time.Duration { return h.limit }, MaxIdlePerHost: 64})
 	kept := h.store.Webhooks
 	engine := delivery.New(delivery.Config{Store: h.wrap(kept), Sender: h.sender, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Policy: func() webhook.Policy { return h.policy }, Attempts: 200})
+		Policy: func() webhook.Policy { return h.policy }, Rules: h.rules, Attempts: 200})
 	if err := engine.Start(context.Background()); err != nil {
 		h.t.Fatal(err)
 	}
 	h.engine = engine
-	h.service = admin.New(kept, engine, inHouse, slog.New(slog.DiscardHandler))
+	h.service = admin.New(kept, engine, h.rules, slog.New(slog.DiscardHandler))
 	h.t.Cleanup(func() { h.stop(testTimeout) })
 }
 
@@ -128,7 +129,7 @@ func (h *testEnv) subscribe(url, pattern string, change ...func(*webhook.Subscri
 
 func (h *testEnv) publish(event string, body string) wire.EventReceipt {
 	h.t.Helper()
-	r, err := h.engine.Publish(context.Background(), event, []byte(body))
+	r, err := h.engine.Publish(context.Background(), delivery.Post{Name: event, Body: []byte(body)})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -401,7 +402,7 @@ func TestOrderedDelivery(t *testing.T) {
 		}
 		return 200
 	})
-	h.subscribe(e.URL, "*", func(r *webhook.Subscription) { r.Ordered = true })
+	h.subscribe(e.URL, "*", func(r *webhook.Subscription) { r.Order.All = true })
 	const n = 60
 	body := ""
 	for range n {
@@ -443,7 +444,7 @@ func TestGoneDisablesSubscription(t *testing.T) {
 	code = 200
 	mu.Unlock()
 	yes := true
-	if _, err := h.service.ChangeSubscription(context.Background(), h.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &yes}, false); err != nil {
+	if _, err := h.service.ChangeSubscription(context.Background(), h.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &yes}, admin.Caller{}); err != nil {
 		t.Fatal(err)
 	}
 	e.awaitDelivered(t, 1)
@@ -550,7 +551,7 @@ func TestSecondDaemonFencesFirst(t *testing.T) {
 	}
 	second := *h
 	second.start()
-	if _, err := first.Publish(context.Background(), "debtor.updated", []byte("y")); err == nil {
+	if _, err := first.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("y")}); err == nil {
 		t.Error("the first engine still accepts events")
 	}
 	for first.Ready() == nil {

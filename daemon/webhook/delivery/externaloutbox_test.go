@@ -283,7 +283,7 @@ func TestExternalOutboxOfALateDaemon(t *testing.T) {
 		x.advance(5 * time.Minute)
 		x.expectPublished(o, []string{"a", "b"})
 		x.faultyStore.SetRule(nil, deliverytest.Renew)
-		if _, err := x.engine.Publish(t.Context(), "debtor.updated", []byte("x")); err == nil {
+		if _, err := x.engine.Publish(t.Context(), delivery.Post{Name: "debtor.updated", Body: []byte("x")}); err == nil {
 			t.Error("the first daemon still has its lease")
 		}
 		x.publish("debtor.updated", "d") // under another lease

@@ -14,6 +14,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // TestFullDisk fills a small file system.
@@ -101,7 +102,7 @@ func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 	}
 	accepted, body := 1, bytes.Repeat([]byte("x"), 1000)
 	for {
-		_, err := x.engine.Publish(context.Background(), "debtor.updated", body)
+		_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: body})
 		if fault.Is(err, fault.Unavailable) {
 			break
 		}
@@ -117,7 +118,7 @@ func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 		t.Fatal(err)
 	}
 	for began := time.Now(); ; { // until the writer tries again
-		_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("after"))
+		_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("after")})
 		if err == nil {
 			break
 		}

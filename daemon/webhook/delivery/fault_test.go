@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
@@ -172,7 +173,7 @@ func TestFailingReads(t *testing.T) {
 				no, yes := false, true
 				r := x.subscribe("http://127.0.0.1/hook", "*")
 				ctx := context.Background()
-				if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &no}, true); err != nil {
+				if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &no}, admin.Caller{Admin: true}); err != nil {
 					t.Fatal(err)
 				}
 				for range 300 {
@@ -180,7 +181,7 @@ func TestFailingReads(t *testing.T) {
 				}
 				gate := deliverytest.NewGate()
 				x.faultyStore.SetRule(c.rule(gate), c.call)
-				if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &yes}, true); err != nil {
+				if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &yes}, admin.Caller{Admin: true}); err != nil {
 					t.Fatal(err)
 				}
 				for range 100 {
@@ -299,7 +300,7 @@ func (x *simulation) runRandomFaults(random *rand.Rand) {
 	x.t.Helper()
 	x.policy.Schedule = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute}
 	for i := range 5 {
-		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(r *webhook.Subscription) { r.Ordered = i == 0 })
+		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(r *webhook.Subscription) { r.Order.All = i == 0 })
 	}
 	var mu sync.Mutex
 	outages := make(map[string]int) // the status that an endpoint responds with
@@ -316,7 +317,7 @@ func (x *simulation) runRandomFaults(random *rand.Rand) {
 	for p := range 8 {
 		publishers.Go(func() {
 			for time.Now().Before(end) {
-				_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("x"))
+				_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("x")})
 				if err != nil && !fault.Is(err, fault.Unavailable) {
 					x.t.Errorf("publishing returned %v", err)
 				}

@@ -48,7 +48,7 @@ func TestPersistentFailureDisables(t *testing.T) {
 		}
 		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		yes := true
-		if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, dead.GUID, admin.SubscriptionChange{Enabled: &yes}, true); err != nil {
+		if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, dead.GUID, admin.SubscriptionChange{Enabled: &yes}, admin.Caller{Admin: true}); err != nil {
 			t.Fatal(err)
 		}
 		x.expect("SY_WebhookSubscription WHERE FailingSince IS NOT NULL", 0)

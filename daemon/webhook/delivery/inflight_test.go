@@ -46,7 +46,7 @@ func TestSubscriptionChangedInFlight(t *testing.T) {
 				r := x.subscribe("http://127.0.0.1/hook", "*")
 				gate := x.startAttempt(422)
 				change := func(c admin.SubscriptionChange) {
-					if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, c, true); err != nil {
+					if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, c, admin.Caller{Admin: true}); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -22,7 +22,7 @@ func publishConcurrently(t *testing.T, n int, key, body string, daemons ...*simu
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
-			r, replayed, err := daemons[i%len(daemons)].engine.PublishOnce(context.Background(), "debtor.updated", []byte(body), key)
+			r, replayed, err := daemons[i%len(daemons)].engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte(body)}, key)
 			if err != nil {
 				t.Error(err)
 			}
@@ -63,10 +63,10 @@ func TestIdempotencyKey(t *testing.T) {
 		first.expect("WH_Event", 1)
 		first.expect("SY_WebhookMessage", 2)
 		for _, x := range []*simulation{first, second} {
-			if _, _, err := x.engine.PublishOnce(context.Background(), "debtor.updated", []byte("y"), "order-1"); !fault.Is(err, fault.Conflict) {
+			if _, _, err := x.engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("y")}, "order-1"); !fault.Is(err, fault.Conflict) {
 				t.Errorf("another body returned %v", err)
 			}
-			if _, _, err := x.engine.PublishOnce(context.Background(), "debtor.created", []byte("x"), "order-1"); !fault.Is(err, fault.Conflict) {
+			if _, _, err := x.engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.created", Body: []byte("x")}, "order-1"); !fault.Is(err, fault.Conflict) {
 				t.Errorf("another event returned %v", err)
 			}
 		}
@@ -95,7 +95,7 @@ func TestIdempotencyKeyAfterLostResponse(t *testing.T) {
 	simulateRealClock(t, func(x *simulation) {
 		x.subscribe("https://shop.example/", "debtor.*")
 		x.faultyStore.SetRuleOnce(deliverytest.FailAfter(deliverytest.Unavailable("the line was cut")), deliverytest.Write)
-		_, _, err := x.engine.PublishOnce(context.Background(), "debtor.updated", []byte("x"), "k")
+		_, _, err := x.engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("x")}, "k")
 		if !fault.Is(err, fault.Unavailable) || errors.Is(err, delivery.ErrKeyTaken) {
 			t.Fatalf("a lost response returned %v", err)
 		}

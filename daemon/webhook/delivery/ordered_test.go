@@ -2,38 +2,212 @@ package delivery_test
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
 // A subscription becomes ordered while several of its messages are in flight, all of
 // which fail: they are all retried, one after another.
 func TestBecomesOrderedWithAttemptsInFlight(t *testing.T) {
-	simulate(t, func(x *simulation) {
-		gate := make(chan struct{})
-		sub := x.subscribe("https://shop.example/", "debtor.*")
-		x.advance(time.Second)
-		x.fakeSender.setStatus(func(n int, _ *webhook.Message) int {
-			if n > 1 {
-				return 200
+	for _, change := range []admin.SubscriptionChange{{Ordered: new(true)}, {ByKey: new(true)}} {
+		simulate(t, func(x *simulation) {
+			gate := make(chan struct{})
+			sub := x.subscribe("https://shop.example/", "debtor.*")
+			x.advance(time.Second)
+			x.fakeSender.setStatus(func(n int, _ *webhook.Message) int {
+				if n > 1 {
+					return 200
+				}
+				<-gate
+				return 500
+			})
+			for _, body := range []string{"1", "2", "3"} {
+				x.publishAbout("a", body)
 			}
-			<-gate
-			return 500
+			x.advance(time.Second)
+			if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, sub.GUID, change, admin.Caller{Admin: true}); err != nil {
+				t.Fatal(err)
+			}
+			x.advance(time.Second)
+			close(gate)
+			x.advance(time.Hour)
+			x.expect("SY_WebhookMessage WHERE Status = 1", 3)
 		})
-		for _, body := range []string{"1", "2", "3"} {
-			x.publish("debtor.updated", body)
+	}
+}
+
+func (h *testEnv) publishAbout(key, body string) wire.EventReceipt {
+	h.t.Helper()
+	r, err := h.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Key: key, Body: []byte(body)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+// keySender is a fakeSender that checks the order of attempts of each key.
+type keySender struct {
+	*fakeSender
+	t *testing.T
+
+	mu       sync.Mutex
+	inFlight map[string]bool
+	last     map[string]int64 // ID of the last message that was attempted
+}
+
+func newKeySender(x *simulation) *keySender {
+	return &keySender{fakeSender: x.fakeSender, t: x.t, inFlight: make(map[string]bool), last: make(map[string]int64)}
+}
+
+// Send implements delivery.Sender.
+func (p *keySender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
+	key := m.Event.Key
+	p.mu.Lock()
+	if key != "" && (p.inFlight[key] || m.ID < p.last[key]) {
+		p.t.Errorf("message %d of key %s is sent after %d, which is in flight: %v", m.ID, key, p.last[key], p.inFlight[key])
+	}
+	p.inFlight[key], p.last[key] = true, m.ID
+	p.mu.Unlock()
+	o := p.fakeSender.Send(ctx, m, sub, at)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.inFlight[key] = false
+	return o
+}
+
+// use makes an engine send with p.
+func (p *keySender) use(c *delivery.Config) { c.Sender = p }
+
+// failing fails each fifth attempt, and all for the key "poisoned".
+func failing(n int, m *webhook.Message) int {
+	if m.Event.Key == "poisoned" || (m.ID+int64(7*n))%5 == 0 {
+		return 422
+	}
+	return 200
+}
+
+// publishKeys publishes events with as many keys as given, in turn, some without a key, and
+// some with the key "poisoned".
+func (x *simulation) publishKeys(n, keys int) {
+	for i := range n {
+		key := fmt.Sprint(i % keys)
+		switch i % 50 {
+		case 0:
+			key = "poisoned"
+		case 1:
+			key = ""
 		}
-		x.advance(time.Second)
-		yes := true
-		if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
-			t.Fatal(err)
+		x.publishAbout(key, "x")
+	}
+}
+
+// TestOrderedByKey fails each fifth attempt, and all of one key. Other keys must not wait
+// for it, also after a restart, which reads all messages from the store.
+func TestOrderedByKey(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		const messages, keys = 3000, 40
+		x.policy.Schedule = []time.Duration{time.Second, time.Second, time.Second, time.Second, time.Second, time.Minute}
+		sender := newKeySender(x)
+		x.fakeSender.setStatus(failing)
+		restart := func() {
+			x.stop(testTimeout)
+			x.startEngine(sender.use)
 		}
-		x.advance(time.Second)
-		close(gate)
+		restart()
+		x.subscribe("https://shop.example/", "*", func(r *webhook.Subscription) { r.Order.ByKey = true })
+		x.publishKeys(messages, keys)
+		x.advance(5 * time.Second)
+		restart()
+		x.publishKeys(messages, keys)
+		x.advance(3 * time.Minute)
+		x.expect("SY_WebhookMessage WHERE Status = 1 AND EventKey IS NULL OR Status = 1 AND EventKey <> 'poisoned'", 2*messages/50*49)
+		x.expect("SY_WebhookMessage WHERE Status <> 1 AND (EventKey IS NULL OR EventKey <> 'poisoned')", 0)
+		if open := x.count("SY_WebhookMessage WHERE Status = 0 AND EventKey = 'poisoned'"); open < 100 {
+			t.Errorf("only %d messages wait for the poisoned one", open)
+		}
+		restart()
+		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		x.advance(time.Hour)
-		x.expect("SY_WebhookMessage WHERE Status = 1", 3)
+		x.expect("SY_WebhookMessage WHERE Status = 0", 0)
+	})
+}
+
+// TestKeysBeyondLimit has more failing keys than a queue may have in memory.
+func TestKeysBeyondLimit(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		const messages = 10_500
+		sender := newKeySender(x)
+		x.fakeSender.setStatus(func(n int, _ *webhook.Message) int { return []int{422, 200}[min(n-1, 1)] })
+		x.policy.Schedule = []time.Duration{time.Hour}
+		x.stop(testTimeout)
+		x.startEngine(sender.use)
+		x.subscribe("https://shop.example/", "*", func(r *webhook.Subscription) { r.Order.ByKey = true })
+		for i := range messages {
+			x.publishAbout(fmt.Sprint(i), "x")
+		}
+		x.advance(20 * time.Minute)
+		x.expect("SY_WebhookMessage WHERE Status = 2", 10_000)
+		x.advance(3 * time.Hour)
+		x.expect("SY_WebhookMessage WHERE Status = 1", messages)
+	})
+}
+
+// TestOrderedByKeyAcrossDaemons publishes at two daemons. Later the one that sends the
+// messages is cut off from the store, and the other one takes over.
+func TestOrderedByKeyAcrossDaemons(t *testing.T) {
+	twoDaemons(t, func(first, second *simulation) {
+		sender := newKeySender(first)
+		first.fakeSender.setStatus(failing)
+		first.stop(testTimeout)
+		second.stop(testTimeout)
+		first.startEngine(sender.use)
+		second.startEngine(sender.use)
+		first.subscribe("https://shop.example/", "*", func(r *webhook.Subscription) { r.Order.ByKey = true })
+		first.advance(5 * time.Second)
+		publish := func(at ...*simulation) {
+			for i := range 600 {
+				key := fmt.Sprint(i % 7)
+				if i%50 == 0 {
+					key = "poisoned"
+				}
+				at[i%len(at)].publishAbout(key, "x")
+				if i%20 == 0 {
+					first.advance(time.Second)
+				}
+			}
+		}
+		publish(first, second)
+		cutOff := []deliverytest.Call{deliverytest.Renew, deliverytest.Write, deliverytest.TakeOver, deliverytest.OpenMessages}
+		first.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("cut off")), cutOff...)
+		publish(second)
+		if _, holds := first.engine.Coordinator(); !holds {
+			t.Error("the daemon that is cut off does not send the messages")
+		}
+		first.advance(first.term)
+		first.exec("UPDATE WH_Partition SET LeaseUntil = '' WHERE PartitionID = 1")
+		first.advance(5 * time.Minute)
+		if _, holds := second.engine.Coordinator(); !holds {
+			t.Error("the other daemon has not taken over")
+		}
+		if open := first.count("SY_WebhookMessage WHERE Status IN (0, 2) AND EventKey <> 'poisoned'"); open > 0 {
+			t.Errorf("%d messages are not sent after the take-over", open)
+		}
+		first.faultyStore.SetRule(nil, cutOff...)
+		first.advance(5 * time.Minute) // leases a new partition
+		publish(first, second)
+		first.advance(10 * time.Minute)
+		first.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
+		first.advance(time.Hour)
+		first.expect("SY_WebhookMessage WHERE Status IN (0, 2)", 0)
+		clear(first.fakeSender.sent) // without results that could be written, attempts are not recorded
+		clear(first.fakeSender.delivered)
 	})
 }

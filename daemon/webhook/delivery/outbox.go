@@ -105,7 +105,7 @@ func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 	for _, r := range rows {
 		name, reason := o.validate(r)
 		if reason == "" {
-			p := newPublication(name, r.Body, o.Now())
+			p := newPublication(Post{Name: name, Body: r.Body}, o.Now())
 			p.outbox, p.lease, p.broken = &r, o.lease, &broken
 			all = append(all, p)
 			continue

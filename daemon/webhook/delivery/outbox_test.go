@@ -220,14 +220,14 @@ func TestOutboxTakenElsewhere(t *testing.T) {
 		o.put("debtor.updated", "a", "b", "c")
 		first := make(chan error, 1)
 		go func() {
-			_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("first"))
+			_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("first")})
 			first <- err
 		}()
 		gate.Await(1)
 		x.advance(2 * time.Second) // the rows await the next write now
 		second := make(chan error, 1)
 		go func() {
-			_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("second"))
+			_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("second")})
 			second <- err
 		}()
 		x.advance(time.Second)

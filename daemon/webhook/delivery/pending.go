@@ -34,7 +34,10 @@ type pending struct {
 	mu        sync.Mutex
 	closed    bool
 	waiting   []*publication
-	bytes     int // of waiting
+	bytes     int       // of waiting
+	published time.Time // of the last event
+	groups    []*group
+	overfull  bool // the last batch was: the next one has no group
 	results   []webhook.AttemptResult
 	due       time.Time   // when the results are to be written
 	timer     *time.Timer // wakes the writer then
@@ -63,9 +66,30 @@ func (p *pending) publish(event *publication) error {
 	}
 	p.waiting = append(p.waiting, event)
 	p.bytes += event.size()
+	p.published = time.Now()
 	if len(p.waiting) == 1 {
 		signal(p.wake)
 	}
+	return nil
+}
+
+// lastPublished returns the time of the last event, without those of changes.
+func (p *pending) lastPublished() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.published
+}
+
+// publishGroup queues a group of changes. Their number is bounded by the callers, each of
+// which waits for the result.
+func (p *pending) publishGroup(g *group) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return stopping()
+	}
+	p.groups = append(p.groups, g)
+	signal(p.wake)
 	return nil
 }
 
@@ -162,21 +186,28 @@ func (p *pending) await(stop <-chan struct{}) bool {
 func (p *pending) hasWork() (any, due bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	due = len(p.waiting) > 0 || len(p.results) >= resultRows || len(p.results) > 0 && !time.Now().Before(p.due) ||
+	due = len(p.waiting)+len(p.groups) > 0 || len(p.results) >= resultRows || len(p.results) > 0 && !time.Now().Before(p.due) ||
 		len(p.results) == 0 && len(p.disabled)+len(p.health)+len(p.announced) > 0
 	return due || len(p.results) > 0, due
 }
 
-// next removes and returns the next batch, the oldest work first.
+// next removes and returns the next batch, the oldest work first. A batch has at most one
+// group of changes, whole, and always room for other events too.
 func (p *pending) next() *batch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n, size := 0, 0
-	for n < len(p.waiting) && n < batchRows && (n == 0 || size+p.waiting[n].size() <= batchBytes) {
+	b, n, size := &batch{health: p.health, announced: p.announced}, 0, 0
+	rows := batchRows
+	if len(p.groups) > 0 && !p.overfull {
+		b.group, p.groups = p.groups[0], p.groups[1:]
+		rows -= len(b.group.events)
+	}
+	p.overfull = false
+	for n < len(p.waiting) && n < rows && (n == 0 || size+p.waiting[n].size() <= batchBytes) {
 		size += p.waiting[n].size()
 		n++
 	}
-	b := &batch{publications: p.waiting[:n:n], health: p.health, announced: p.announced}
+	b.publications = p.waiting[:n:n]
 	p.waiting, p.bytes, p.health, p.announced = p.waiting[n:], p.bytes-size, nil, nil
 	if len(p.waiting) == 0 {
 		p.waiting = nil
@@ -214,14 +245,15 @@ func (p *pending) requeue(all []*publication) {
 		event.messages = nil
 		p.bytes += event.size()
 	}
-	p.waiting = slices.Concat(all, p.waiting)
+	p.waiting, p.overfull = slices.Concat(all, p.waiting), true
 }
 
-// takeAll removes and returns the events that were not written when the writer stopped.
-func (p *pending) takeAll() []*publication {
+// takeAll removes and returns the events and groups that were not written when the writer
+// stopped.
+func (p *pending) takeAll() ([]*publication, []*group) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	left := p.waiting
-	p.waiting, p.bytes = nil, 0
-	return left
+	left, groups := p.waiting, p.groups
+	p.waiting, p.bytes, p.groups = nil, 0, nil
+	return left, groups
 }

@@ -7,23 +7,26 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/condition"
 )
 
 // publication is an event that is waiting to be written.
 type publication struct {
 	event    *webhook.Event
-	key      *Key         // idempotency key, nil for none
-	target   int64        // the only subscription to send to, 0 for all that match
-	exclude  int64        // a subscription not to send to, 0 for none
-	outbox   *OutboxEvent // its row in the outbox, nil for none
-	lease    Lease        // under which the row was read
-	broken   *bool        // one row of the same read has failed; of the batchWriter
+	key      *Key                             // idempotency key, nil for none
+	target   int64                            // the only subscription to send to, 0 for all that match
+	exclude  int64                            // a subscription not to send to, 0 for none
+	receives func(*webhook.Subscription) bool // of a captured event: whether it is sent to a subscription; nil for a posted one
+	outbox   *OutboxEvent                     // its row in the outbox, nil for none
+	lease    Lease                            // under which the row was read
+	broken   *bool                            // one row of the same read has failed; of the batchWriter
+	body     condition.Body
 	messages []*webhook.Message
 	done     chan error // buffered
 }
 
-func newPublication(name string, body []byte, now time.Time) *publication {
-	return &publication{event: &webhook.Event{GUID: newGUID(now), Name: name, Body: body, AddedAt: now}, done: make(chan error, 1)}
+func newPublication(e Post, now time.Time) *publication {
+	return &publication{event: &webhook.Event{GUID: newGUID(now), Name: e.Name, Key: e.Key, Body: e.Body, AddedAt: now}, body: condition.Body{Data: e.Body}, done: make(chan error, 1)}
 }
 
 // fail completes a publication with an error.
@@ -38,22 +41,16 @@ func (p *publication) fail(err error) {
 func (p *publication) size() int { return len(p.event.Body) + 512 }
 
 // match creates the messages of a publication in the partition home. With several
-// daemons, messages of ordered subscriptions belong to the first partition instead, and
+// daemons, messages of subscriptions with an order belong to the first partition instead, and
 // the IDs of these subscriptions are added to ordered.
 func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordered map[int64]bool) {
-	var targets []*webhook.Subscription
-	if p.target == 0 {
-		targets = s.Match(p.event.Name)
-	} else if sub := s.Subscription(p.target); sub != nil {
-		targets = append(targets, sub)
-	}
 	p.messages = p.messages[:0]
-	for _, sub := range targets {
-		if sub.ID == p.exclude {
+	for _, sub := range p.targets(s) {
+		if sub.ID == p.exclude || p.receives != nil && !p.receives(sub) || p.target == 0 && !p.meets(&sub.Where) {
 			continue
 		}
 		partition := home
-		if sub.Ordered && shared {
+		if sub.Order != (webhook.Order{}) && shared {
 			partition = FirstPartition
 			ordered[sub.ID] = true
 		}
@@ -62,6 +59,22 @@ func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordere
 			State: webhook.State{Next: p.event.AddedAt},
 		})
 	}
+}
+
+// meets reports whether the event meets a condition. None meets an invalid one.
+func (p *publication) meets(w *webhook.Where) bool {
+	return w.Text == "" || w.Condition != nil && w.Condition.Unmet(&p.body) == ""
+}
+
+// targets returns the subscriptions that the event may be sent to.
+func (p *publication) targets(s *webhook.Snapshot) []*webhook.Subscription {
+	if p.target == 0 {
+		return s.Match(p.event.Name)
+	}
+	if sub := s.Subscription(p.target); sub != nil {
+		return []*webhook.Subscription{sub}
+	}
+	return nil
 }
 
 // newGUID returns a UUID of version 7 (RFC 9562): it starts with the time, so that

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -19,11 +20,18 @@ type publisher struct {
 	keys keyLocks
 }
 
+// Post is an event to publish.
+type Post struct {
+	Name string
+	Key  string // its subject; empty for none
+	Body []byte
+}
+
 // Publish publishes an event. When it returns without an error, the event's messages
 // are durable. It waits for the store even if ctx is done: an event that may have been
 // stored must not be reported as failed.
-func (p *publisher) Publish(ctx context.Context, name string, body []byte) (wire.EventReceipt, error) {
-	return p.publish(ctx, newPublication(name, body, p.Now()))
+func (p *publisher) Publish(ctx context.Context, e Post) (wire.EventReceipt, error) {
+	return p.publish(ctx, newPublication(e, p.Now()))
 }
 
 func (p *publisher) publish(ctx context.Context, event *publication) (wire.EventReceipt, error) {
@@ -39,10 +47,37 @@ func (p *publisher) publish(ctx context.Context, event *publication) (wire.Event
 	return wire.EventReceipt{EventID: event.event.GUID, Messages: len(event.messages)}, nil
 }
 
+// PublishCaptured writes a group of changes in one transaction, with the messages of their
+// events, and returns when they are durable. It fails with ErrCaptureLost, and writes
+// nothing, unless the kind's capture has the fence and the position of the group: so a
+// group is not written twice after a write with an unknown result. It waits for the store even
+// if ctx is done.
+func (p *publisher) PublishCaptured(ctx context.Context, c *Captured) error {
+	if err := cmp.Or(ctx.Err(), p.unavailableErr()); err != nil {
+		return err
+	}
+	if n := len(c.Changes); n == 0 || n > MaxCaptured {
+		return fmt.Errorf("a group of %d changes; it must have 1 to %d", n, MaxCaptured)
+	}
+	c.AddedAt = p.Now()
+	g := newGroup(c, p.recipients)
+	if err := p.pending.publishGroup(g); err != nil {
+		return err
+	}
+	return <-g.done
+}
+
+// postingWindow is how long after an event others are expected.
+const postingWindow = 250 * time.Millisecond
+
+// Posting reports whether events are published now, apart from those of changes. They
+// would wait for large groups of changes.
+func (p *publisher) Posting() bool { return time.Since(p.pending.lastPublished()) < postingWindow }
+
 // SendTest sends a message to one subscription regardless of its pattern. It returns
 // the message, as stored, once it is durable; attempts run in the background.
 func (p *publisher) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*webhook.Message, error) {
-	event := newPublication(name, body, p.Now())
+	event := newPublication(Post{Name: name, Body: body}, p.Now())
 	event.target = subscription
 	switch r, err := p.publish(ctx, event); {
 	case err != nil:
@@ -62,8 +97,11 @@ func (p *publisher) SendTest(ctx context.Context, subscription int64, name strin
 const keyTTL = 24 * time.Hour
 
 // keyOf returns the record of an event that is published under a key.
-func keyOf(name string, body []byte, key string, now time.Time) *Key {
-	event := append(append([]byte(name), 0), body...)
+func keyOf(e Post, key string, now time.Time) *Key {
+	event := append(append([]byte(e.Name), 0), e.Body...)
+	if e.Key != "" {
+		event = append(append(event, 0), e.Key...)
+	}
 	return &Key{Hash: sha256.Sum256([]byte(key)), Digest: sha256.Sum256(event), Until: now.Add(keyTTL)}
 }
 
@@ -73,8 +111,8 @@ var errKeyReused = fault.New(fault.Conflict, "The Idempotency-Key was used for a
 // PublishOnce publishes an event under an idempotency key. For a day, the same event
 // under the same key returns the receipt of the first call with replayed true, and
 // another event returns a Conflict fault.
-func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, key string) (r wire.EventReceipt, replayed bool, err error) {
-	k := keyOf(name, body, key, p.Now())
+func (p *publisher) PublishOnce(ctx context.Context, e Post, key string) (r wire.EventReceipt, replayed bool, err error) {
+	k := keyOf(e, key, p.Now())
 	unlock, err := p.keys.lock(ctx, k.Hash)
 	if err != nil {
 		return wire.EventReceipt{}, false, err
@@ -82,7 +120,7 @@ func (p *publisher) PublishOnce(ctx context.Context, name string, body []byte, k
 	defer unlock()
 	known, err := p.Store.IdempotencyKey(ctx, k.Hash)
 	if err == nil && known == nil {
-		event := newPublication(name, body, p.Now())
+		event := newPublication(e, p.Now())
 		event.key = k
 		if r, err = p.publish(ctx, event); !errors.Is(err, ErrKeyTaken) {
 			return r, false, err

@@ -31,16 +31,26 @@ type queue struct {
 	needsRefill      bool                       // waiting for a page
 	paused           bool                       // reads nothing while it has a fresh message: other queues need the memory
 	blockedUntil     time.Time                  // an ordered queue reads nothing before: its first message is due then
+	sequences        sequences                  // of a queue that is ordered by key
 	timer            *time.Timer
 }
 
 // newQueue returns a queue with at most limit concurrent attempts.
 func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
-	return &queue{id: sub.ID, sub: sub, budget: b, endpoint: newEndpoint(sub, limit),
+	q := &queue{id: sub.ID, sub: sub, budget: b, endpoint: newEndpoint(sub, limit),
 		window: window{known: make(map[int64]*webhook.Message)}, unsettled: make(map[int64]*webhook.Message)}
+	q.sequences = sequences{q: q, byKey: make(map[string]*sequence)}
+	return q
 }
 
-func (q *queue) ordered() bool { return q.sub != nil && q.sub.Ordered }
+// byKey reports whether each message waits for the previous one with the same key.
+func (q *queue) byKey() bool { return q.sub != nil && q.sub.Order.ByKey }
+
+// ordered reports whether each message waits for the previous one.
+func (q *queue) ordered() bool { return q.sub != nil && q.sub.Order.All }
+
+// inOrder reports whether messages are read in the order of their IDs.
+func (q *queue) inOrder() bool { return q.ordered() || q.byKey() }
 
 func (q *queue) enabled() bool { return q.sub != nil && q.sub.Active() }
 
@@ -48,12 +58,12 @@ func (q *queue) enabled() bool { return q.sub != nil && q.sub.Active() }
 func (q *queue) has(id int64) bool { return q.window.known[id] != nil || q.unsettled[id] != nil }
 
 // pageSize returns the number of messages to read at a time, given the memory available
-// to each queue in bytes. It is one if the circuit breaker is open, and at most the
-// number of concurrent attempts if memory is scarce.
+// to each queue in bytes. It is one if the circuit breaker is open, unless messages may have
+// to be skipped, and at most the number of concurrent attempts if memory is scarce.
 func (q *queue) pageSize(bytes int) int {
 	limit := maxPageSize
 	switch {
-	case q.endpoint.breaker.open():
+	case q.endpoint.breaker.open() && !q.byKey():
 		return 1
 	case q.budget.tierOf(q).scarce():
 		limit = min(limit, q.endpoint.share())
@@ -76,23 +86,30 @@ func (q *queue) accept(m *webhook.Message) {
 	case q.has(m.ID): // a page has already contained it
 	case q.shared && q.ordered() && c.atEnd: // messages of other daemons may come first
 		q.drop()
-	case !c.atEnd || q.window.full() || !q.enabled() || q.endpoint.breaker.open(),
+	case q.shared && q.byKey(), !c.atEnd || q.window.full() || !q.enabled() || q.endpoint.breaker.open(),
 		t.neededBytes > 0 || !t.fits(q.budget.cost(m)) || len(q.window.fresh) > 0 && t.scarce():
 		c.atEnd = false
 		q.evict(m)
-	default:
-		q.admit(m)
+	case !q.admit(m, true):
+		c.atEnd = false
+		q.evict(m)
 	}
 }
 
-// admit adds a message to the window that is not in memory yet.
-func (q *queue) admit(m *webhook.Message) {
-	q.track(m)
-	if m.Status == webhook.RetryPending && !q.ordered() {
-		q.window.retryLater(m)
-		return
+// admit adds a message to the window that is not in memory yet. It returns false if the queue
+// is crowded.
+func (q *queue) admit(m *webhook.Message, loaded bool) bool {
+	switch {
+	case q.byKey():
+		return q.sequences.place(m, loaded)
+	case q.ordered():
+		q.track(m)
+		q.window.fresh = append(q.window.fresh, m)
+	default:
+		q.track(m)
+		q.window.list(m)
 	}
-	q.window.fresh = append(q.window.fresh, m)
+	return true
 }
 
 func (q *queue) track(m *webhook.Message) {
@@ -133,6 +150,7 @@ func (q *queue) settled(m *webhook.Message) {
 	switch {
 	case !m.Status.Open() || !q.enabled():
 		q.budget.release(m)
+		q.sequences.end(m)
 	case q.ordered() && (stale || open):
 		q.budget.release(m)
 		q.drop()
@@ -142,6 +160,9 @@ func (q *queue) settled(m *webhook.Message) {
 	case !stale && !open && len(q.window.retries) < windowMessages/2 && q.window.bytes < windowBytes/2:
 		q.track(m)
 		q.window.retryLater(m)
+		if s, heads := q.sequences.heads(m); heads {
+			q.sequences.unload(s) // the messages behind it wait for long
+		}
 	default:
 		q.evict(m)
 	}
@@ -164,6 +185,7 @@ func (q *queue) drop() {
 		q.budget.release(m)
 	}
 	q.window.clear()
+	q.sequences.reset()
 	q.blockedUntil = time.Time{}
 	q.rewind()
 }
@@ -175,6 +197,11 @@ func (q *queue) trim(now time.Time) {
 	if h := w.head; h != nil && h.Next.After(now) {
 		q.drop()
 		q.blockedUntil = h.Next
+	}
+	for _, s := range q.sequences.byKey {
+		if len(s.behind) > 0 && q.budget.inDemand(s.behind[0]) {
+			q.sequences.unload(s)
+		}
 	}
 	due := w.retriesUntil(now)
 	for _, m := range w.retries[due:] {
@@ -229,6 +256,9 @@ func (q *queue) nextWake(now time.Time) (at time.Time) {
 	}
 	later(q.endpoint.breaker.probe)
 	later(q.blockedUntil)
+	if len(q.sequences.stored) > 0 {
+		later(q.sequences.stored[0].due)
+	}
 	if len(q.window.retries) > 0 {
 		later(q.window.retries[0].Next)
 	}
@@ -270,24 +300,62 @@ func (q *queue) cursorOf(partition int64) *cursor {
 // they were published or decided.
 func (q *queue) evict(m *webhook.Message) {
 	q.budget.release(m)
+	if s, heads := q.sequences.heads(m); heads && q.sequences.suspend(s) {
+		return
+	}
 	c := q.cursorOf(m.Partition)
 	if c == nil {
 		return // the partition was lost in the meantime
 	}
+	if q.byKey() {
+		c.atEnd = false // messages with the same key must not precede it
+	}
 	at := Position{m.Next, m.ID}
-	c.rewindTo(at, q.ordered())
-	if q.settledSinceRead != nil && (c.firstEvicted.ID == 0 || at.before(c.firstEvicted, q.ordered())) {
+	c.rewindTo(at, q.inOrder())
+	if q.settledSinceRead != nil && (c.firstEvicted.ID == 0 || at.before(c.firstEvicted, q.inOrder())) {
 		c.firstEvicted = at
 	}
 }
 
-// refillFrom returns the cursor to read from, nil if the queue needs no messages. While
-// the circuit breaker is open, a message is only read when a probe is due.
-func (q *queue) refillFrom(now time.Time) *cursor {
+// needsPage reports whether the queue needs messages. While the circuit breaker is open, a
+// message is only read when a probe is due.
+func (q *queue) needsPage(now time.Time) bool {
 	switch {
 	case !q.enabled() || q.enough() || now.Before(q.blockedUntil):
-		return nil
-	case q.endpoint.breaker.open() && (len(q.window.known)+len(q.unsettled) > 0 || !q.available(now)):
+		return false
+	case q.endpoint.breaker.open():
+		return len(q.window.known)+len(q.unsettled) == 0 && q.available(now)
+	}
+	return true
+}
+
+// mayRefill reports whether there may be messages to read now that the queue needs.
+func (q *queue) mayRefill(now time.Time) bool {
+	return q.refillFrom(now) != nil || q.needsPage(now) && q.sequences.due(now) != nil
+}
+
+// nextPage returns the next page to read, alternating between the cursors and the sequences
+// of a queue that is ordered by key.
+func (q *queue) nextPage(now time.Time, bytes int) (p Page, ok bool) {
+	c, s := q.refillFrom(now), q.sequences.due(now)
+	if q.sequences.readNext = !q.sequences.readNext; s != nil && q.needsPage(now) && (c == nil || q.sequences.readNext) {
+		p, ok = s.page(q.id, now, q.pageSize(bytes)), true
+		if q.endpoint.breaker.open() {
+			p.Limit = 1
+		}
+	} else if c != nil {
+		c.atEnd, c.wake, c.firstEvicted = false, time.Time{}, Position{}
+		p, ok = Page{Partition: c.partition, Subscription: q.id, After: c.position, Until: now, InOrder: q.inOrder(), Limit: q.pageSize(bytes)}, true
+	}
+	if ok {
+		q.settledSinceRead, q.outdated, q.paused = make(map[int64]bool), false, false
+	}
+	return p, ok
+}
+
+// refillFrom returns the cursor to read from, nil if the queue needs no messages.
+func (q *queue) refillFrom(now time.Time) *cursor {
+	if !q.needsPage(now) || q.sequences.crowded() {
 		return nil
 	}
 	for _, c := range q.cursors {
@@ -303,21 +371,25 @@ func (q *queue) refillFrom(now time.Time) *cursor {
 // read.
 func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due time.Time) {
 	c := q.cursorOf(p.Partition)
-	if c == nil || q.outdated || !q.enabled() {
+	switch {
+	case c == nil || q.outdated || !q.enabled():
+		return
+	case p.sequence != nil:
+		q.sequences.add(p, messages, whole)
 		return
 	}
 	for i, m := range messages {
-		removed := len(m.Event.Body) == 0 && m.Event.Size > 0 // deleted since it was listed
-		if removed || q.has(m.ID) || q.settledSinceRead[m.ID] {
-			continue
+		loaded := p.loaded(m)
+		if !loaded && !q.byKey() || q.has(m.ID) || q.settledSinceRead[m.ID] {
+			continue // deleted since it was listed, or attempted since
 		}
-		if !q.budget.tierOf(q).fits(q.budget.cost(m)) { // its body has left memory
+		if loaded && !q.budget.tierOf(q).fits(q.budget.cost(m)) || !q.admit(m, loaded) { // its body has left memory
 			messages, whole = messages[:i], false
 			break
 		}
-		q.admit(m)
 	}
 	c.position = p.after(messages).After
+	c.markSafe(p.Until)
 	c.atEnd, c.wake = whole, earliest(c.wake, due)
 	if c.firstEvicted.ID != 0 { // the page may have been read before the message was written
 		c.atEnd = false

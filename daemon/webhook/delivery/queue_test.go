@@ -12,7 +12,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // testQueue returns a queue that has read all its messages.
 func testQueue(ordered bool) *queue {
-	q := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberEnabled: true, Ordered: ordered}, 100, newBudget(defaultMemory, 100))
+	q := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberInfo: webhook.SubscriberInfo{Enabled: true}, Order: webhook.Order{All: ordered}}, 100, newBudget(defaultMemory, 100))
 	q.cursors = []*cursor{{partition: 1, atEnd: true}}
 	return q
 }

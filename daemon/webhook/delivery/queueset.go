@@ -24,8 +24,9 @@ type queueSet struct {
 	byID    map[int64]*queue // by subscription
 	budget  *budget
 	leases  leases
-	daemons int  // number of daemons that share the store
-	stopped bool // no more attempts are started
+	daemons int       // number of daemons that share the store
+	polled  time.Time // when the events of other daemons were last read, by the local clock
+	stopped bool      // no more attempts are started
 }
 
 func newQueueSet(c *Config, at *clock) *queueSet {
@@ -46,7 +47,7 @@ func (s *queueSet) schedule(q *queue) {
 		q.inRing = true
 		t.ring = append(t.ring, q)
 	}
-	if !q.needsRefill && q.settledSinceRead == nil && q.refillFrom(now) != nil {
+	if !q.needsRefill && q.settledSinceRead == nil && q.mayRefill(now) {
 		q.needsRefill = true
 		t.refills = append(t.refills, q)
 		signal(s.budget.refill)
@@ -97,17 +98,17 @@ func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subs
 		if q == nil {
 			continue
 		}
-		enabled, ordered, tier := q.enabled(), q.ordered(), s.budget.tierOf(q)
+		enabled, before, tier := q.enabled(), q.sub, s.budget.tierOf(q)
 		q.sub = sub
 		if !enabled && q.enabled() {
 			q.endpoint.health = health{since: sub.FailingSince}
 			tier.remove(q)
 		}
 		switch {
-		case ordered != q.ordered():
-			q.invalidate() // there may be several messages in flight; from now on there is one at a time
-		case enabled && !q.enabled():
+		case sub == nil, enabled && !q.enabled():
 			q.drop()
+		case before.Order != sub.Order:
+			q.invalidate() // there may be several messages in flight; from now on there is one at a time
 		}
 		if sub != nil {
 			s.schedule(q)
@@ -142,6 +143,7 @@ func (s *queueSet) dropLost(results []webhook.AttemptResult, held []Lease) []web
 		lost := !holds(held, r.Message.Partition)
 		if q := s.byID[r.Message.Subscription]; lost && q != nil {
 			delete(q.unsettled, r.Message.ID)
+			q.sequences.end(r.Message)
 		}
 		if lost {
 			s.budget.release(r.Message)
@@ -190,6 +192,8 @@ func (s *queueSet) applyPeerEvents(daemons int, events []PeerEvent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.daemons = max(1, daemons)
+	recent := elapsed(s.polled) < lateCommitDelay/2
+	s.polled = time.Now()
 	for _, q := range s.byID {
 		q.endpoint.daemons = s.daemons
 		s.schedule(q)
@@ -205,7 +209,14 @@ func (s *queueSet) applyPeerEvents(daemons int, events []PeerEvent) {
 		case PeerDeleted:
 			q.invalidate()
 		case PeerAdded:
-			q.drop()
+			if !q.byKey() || !recent {
+				q.drop()
+				break
+			}
+			q.outdated = true
+			for _, c := range q.cursors {
+				c.rewindRecent()
+			}
 		}
 		s.schedule(q)
 	}
@@ -319,6 +330,17 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 			NotSent: b.NotSent, RetryPending: b.RetryPending, Oldest: b.Oldest})
 	}
 	return all
+}
+
+// Breaker returns when the endpoint of a subscription is probed next if its circuit breaker is
+// open.
+func (s *queueSet) Breaker(subscription int64) (probe time.Time, open bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if q := s.byID[subscription]; q != nil && q.endpoint.breaker.open() {
+		return q.endpoint.breaker.probe, true
+	}
+	return time.Time{}, false
 }
 
 // inHand returns counts of the queues' current work.

@@ -54,10 +54,10 @@ func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
 	var t *tier
 	if err == nil {
 		var fit int
-		t, fit = r.reserve(q, messages)
+		t, fit, p.left = r.reserve(q, messages)
 		whole = whole && fit == len(messages)
 		messages = messages[:fit]
-		err = r.readBodies(ctx, messages)
+		err = r.readBodies(ctx, p, messages)
 	}
 	r.queues.mu.Lock()
 	defer r.queues.mu.Unlock()
@@ -73,11 +73,11 @@ func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
 	return err
 }
 
-// readBodies reads the bodies that are not in memory.
-func (r *refiller) readBodies(ctx context.Context, messages []*webhook.Message) error {
+// readBodies reads the bodies that are needed and not in memory.
+func (r *refiller) readBodies(ctx context.Context, p Page, messages []*webhook.Message) error {
 	var missing []int64
 	for _, m := range messages {
-		if m.Event.Body == nil {
+		if m.Event.Body == nil && !p.left[m.ID] {
 			missing = append(missing, m.Event.ID)
 		}
 	}
@@ -95,14 +95,25 @@ func (r *refiller) readBodies(ctx context.Context, messages []*webhook.Message) 
 
 // reserve reserves memory for as many messages of a page, from the first, as fit into
 // the queue's share, and makes them share bodies that are in memory. If not even one
-// fits, the queue keeps its turn until memory is free.
-func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit int) {
-	s := r.queues
+// fits, the queue keeps its turn until memory is free. Messages that wait for others with
+// the same key are left to the store.
+func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit int, left map[int64]bool) {
+	s, ahead := r.queues, make(map[string]int)
+	left = make(map[int64]bool)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t = s.budget.tierOf(q)
 	limit, added := min(t.pageShare(), windowBytes-q.window.bytes), 0
 	for i, m := range messages {
+		switch {
+		case q.has(m.ID):
+			continue
+		case !q.sequences.mayLoad(m, s.clock.Now(), ahead):
+			left[m.ID] = true
+			continue
+		case added > 0 && q.endpoint.breaker.open():
+			return t, i, left
+		}
 		size := s.budget.cost(m)
 		if known := s.budget.events[m.Event.ID]; known != nil {
 			m.Event = known.Event
@@ -111,20 +122,18 @@ func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit 
 			m.URL = q.sub.URL
 		}
 		switch {
-		case q.has(m.ID):
-			continue
 		case added == 0 && !t.fits(size):
 			if q.paused = len(q.window.fresh) > 0; !q.paused {
 				r.waitForRoom(t, q, size)
 			}
-			return t, i
+			return t, i, left
 		case added > 0 && added+size > limit:
-			return t, i
+			return t, i, left
 		}
 		added += size
 		t.reserved = added
 	}
-	return t, len(messages)
+	return t, len(messages), left
 }
 
 // waitForRoom makes the queue the next one to read once size bytes are free, and frees

@@ -42,7 +42,7 @@ func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 		}
 		first.advance(10 * time.Second) // all are waiting for their third attempt
 		yes := true
-		if _, err := first.service.ChangeSubscription(context.Background(), first.subscriber, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, true); err != nil {
+		if _, err := first.service.ChangeSubscription(context.Background(), first.subscriber, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, admin.Caller{Admin: true}); err != nil {
 			t.Fatal(err)
 		}
 		first.advance(2 * peerInterval)
@@ -105,7 +105,7 @@ func TestOldURLDoesNotDisable(t *testing.T) {
 		x.advance(time.Second)
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 0", 1)
 		yes, url := true, "https://new.example/"
-		if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, sub.GUID, admin.SubscriptionChange{Enabled: &yes, URL: &url}, true); err != nil {
+		if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, sub.GUID, admin.SubscriptionChange{Enabled: &yes, URL: &url}, admin.Caller{Admin: true}); err != nil {
 			t.Fatal(err)
 		}
 		x.advance(time.Minute)

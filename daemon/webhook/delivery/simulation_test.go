@@ -93,7 +93,7 @@ func (x *simulation) publishRefused(n int) {
 	var publishers sync.WaitGroup
 	for range n {
 		publishers.Go(func() {
-			_, err := x.engine.Publish(context.Background(), "debtor.updated", []byte("refused"))
+			_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("refused")})
 			if !fault.Is(err, fault.Unavailable) {
 				x.t.Errorf("publishing returned %v", err)
 			}

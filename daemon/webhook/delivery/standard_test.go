@@ -51,7 +51,7 @@ func TestReferenceLibraryVerifiesSignatures(t *testing.T) {
 	}
 	rotate := func(oldUntil time.Time) string {
 		n := admin.Rotation{Secret: webhook.NewSecret(), OldUntil: oldUntil}
-		if _, err := h.service.ChangeSubscription(context.Background(), h.subscriber, r.GUID, admin.SubscriptionChange{Secret: &n}, false); err != nil {
+		if _, err := h.service.ChangeSubscription(context.Background(), h.subscriber, r.GUID, admin.SubscriptionChange{Secret: &n}, admin.Caller{}); err != nil {
 			t.Fatal(err)
 		}
 		return n.Secret

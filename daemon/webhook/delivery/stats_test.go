@@ -66,7 +66,7 @@ func TestStats(t *testing.T) {
 			t.Errorf("the failing queue is %+v", l)
 		}
 		if l := s.Queues[1]; l.Subscription.GUID != good.GUID || l.BreakerOpen || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() ||
-			l.P99 == 0 || l.Limit == 0 || l.Subscription.SubscriberName != "Shop" {
+			l.P99 == 0 || l.Limit == 0 || l.Subscription.SubscriberInfo.Name != "Shop" {
 			t.Errorf("the working queue is %+v", l)
 		}
 		if s := x.engine.Stats(60, 1, nil); len(s.Queues) != 1 || s.Omitted != 1 || s.Queues[0].Subscription.GUID != bad.GUID {

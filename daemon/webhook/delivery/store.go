@@ -28,8 +28,9 @@ type Store interface {
 	ChangedSubscriptions(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error)
 
 	// Write writes a batch in one transaction. It fails with ErrStale if subscriptions
-	// have changed since the batch's version, and with ErrFenced if one of its leases
-	// is no longer held. Writing a result twice has no effect: attempts are numbered.
+	// have changed since the batch's version, with ErrFenced if one of its leases is no
+	// longer held, and with ErrCaptureLost if a capture has another fence or position than
+	// the batch's changes. Writing a result twice has no effect: attempts are numbered.
 	Write(ctx context.Context, b Batch) error
 	// Page returns open messages of one subscription, ordered by due time or, if
 	// requested, by ID. It returns the sizes of their events' bodies, not the bodies.
@@ -131,7 +132,9 @@ type Config struct {
 	LeaseTerm    time.Duration            // 0 if no other daemon shares the store
 	PeerInterval time.Duration            // time between two reads of other daemons' events; 0 for never
 
-	EventName      func(name string) (string, error) // returns the name of a published event in canonical letter case
+	Rules func() webhook.Rules // for captured events: called for each, and every rightsInterval; nil for none
+
+	EventName      func(name string) (string, error) // returns the name of an event that may be posted in canonical letter case
 	OutboxInterval time.Duration                     // time between two reads of the outbox; 0 for never
 	Outbox         ExternalOutbox                    // nil for the outbox in the store
 
@@ -148,6 +151,11 @@ func (c *Config) policyFor(sub *webhook.Subscription) webhook.Policy {
 		p.Schedule = sub.Schedule
 	}
 	return p
+}
+
+// recipients returns which of the subscriptions that match a captured event receive it.
+func (c *Config) recipients(event string) func(*webhook.Subscription) bool {
+	return func(sub *webhook.Subscription) bool { return c.Rules != nil && c.Rules().Receives(sub, event) }
 }
 
 // Errors of Write that are not failures of the store.
@@ -199,6 +207,7 @@ type Batch struct {
 	Home       int64            // the partition of Changes
 	Number     int64            // of Changes; ascending
 	Changes    []webhook.Change // for the streams of other daemons
+	Captured   *Captured        // changes of records, nil for none
 
 	MaxTextSize int64 // of all response bodies together, in bytes, if the store can enforce it immediately; 0 for no limit
 }
@@ -295,7 +304,17 @@ type Page struct {
 	After        Position
 	Until        time.Time // excludes messages that are due later
 	InOrder      bool      // ordered by ID, regardless of due times: Until and After.Next are ignored
+	Key          string    // only messages of events with this key, InOrder; empty for all
 	Limit        int
+
+	sequence *sequence      // of the messages, nil for all
+	left     map[int64]bool // messages to leave to the store
+}
+
+// loaded reports whether a message of the page was read with its body. It was deleted if its
+// body is missing.
+func (p Page) loaded(m *webhook.Message) bool {
+	return !p.left[m.ID] && (len(m.Event.Body) > 0 || m.Event.Size == 0)
 }
 
 // after returns the page that follows the messages, which need not be due.

@@ -2,6 +2,9 @@ package delivery
 
 import (
 	"context"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // subscriptionCache keeps the snapshot of subscriptions that events are matched against up
@@ -54,11 +57,55 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 			}
 		}
 	}
+	if c.Rules != nil {
+		rules := c.Rules()
+		for _, sub := range changed {
+			if sub != nil {
+				rules.Judge(sub)
+			}
+		}
+	}
 	for id, sub := range changed {
 		if sub == nil && id != 0 { // 0: a change of a subscriber without subscriptions
 			signal(c.removed) // deleted by this or another daemon
 		}
 	}
 	c.queues.update(before.With(version, changed), changed)
+	return nil
+}
+
+// rightsInterval is the time between two checks of the rights of owners.
+const rightsInterval = 2 * time.Second
+
+// watchRights checks the rights of owners, and conditions by the present record kinds, until ctx
+// is done.
+func (c *subscriptionCache) watchRights(ctx context.Context) {
+	repeat(ctx, c.Log, "checking the owners of subscriptions failed", nil, rightsInterval, c.review)
+}
+
+// review holds the subscriptions to events that their owners may no longer read, or with
+// conditions that are not valid any more, and releases those that may go on.
+func (c *subscriptionCache) review(ctx context.Context) error {
+	rules := c.Rules()
+	select {
+	case c.refreshing <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.refreshing }()
+	before, changed := c.queues.Subscriptions(), make(map[int64]*webhook.Subscription)
+	for sub := range before.Subscriptions {
+		after := *sub
+		if !rules.Judge(&after) {
+			continue
+		}
+		changed[sub.ID] = &after
+		if held := after.Owner.Held != "" || after.Where.Invalid != ""; held != (sub.Owner.Held != "" || sub.Where.Invalid != "") {
+			c.Log.Info("the rights of a subscription's owner, or the kind of its records, have changed", "subscription", sub.GUID, "event", sub.Pattern, "held", held, "reason", after.InactiveReason())
+		}
+	}
+	if len(changed) > 0 {
+		c.queues.update(before.With(before.Version, changed), changed)
+	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestNoAttemptAfterSuspension(t *testing.T) {
 		e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
 		q := testQueue(ordered)
 		e.byID[q.id] = q
-		q.admit(waitingMessage(7, 0))
+		q.admit(waitingMessage(7, 0), true)
 		m := q.take(noon)
 		q.budget.tierOf(q).inFlight++
 		e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
@@ -45,8 +45,8 @@ func TestSuspensionKeepsOrder(t *testing.T) {
 	e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
 	q := testQueue(true)
 	e.byID[q.id] = q
-	q.admit(waitingMessage(7, 0))
-	q.admit(waitingMessage(8, 0))
+	q.admit(waitingMessage(7, 0), true)
+	q.admit(waitingMessage(8, 0), true)
 	m := q.take(noon)
 	q.budget.tierOf(q).inFlight++
 	e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)

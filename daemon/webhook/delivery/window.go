@@ -39,6 +39,22 @@ func (w *window) remove(m *webhook.Message) {
 	w.bytes -= len(m.Event.Body)
 }
 
+// list adds a known message to the list that it belongs to.
+func (w *window) list(m *webhook.Message) {
+	if m.Status == webhook.RetryPending {
+		w.retryLater(m)
+		return
+	}
+	w.fresh = append(w.fresh, m)
+}
+
+// unlist removes a message from the lists.
+func (w *window) unlist(m *webhook.Message) {
+	same := func(other *webhook.Message) bool { return other == m }
+	w.fresh, w.retries = slices.DeleteFunc(w.fresh, same), slices.DeleteFunc(w.retries, same)
+	w.remove(m)
+}
+
 // clear empties the lists.
 func (w *window) clear() {
 	clear(w.known)
@@ -103,16 +119,40 @@ type cursor struct {
 	atEnd        bool      // no due messages after place
 	wake         time.Time // when a later message is due, zero for never
 	firstEvicted Position  // the first message evicted while a page is read; ID 0 for none
+
+	// Positions at markedAt, and lateCommitDelay earlier or before that: other daemons may
+	// add messages with lower IDs than position, but not lower than safe.
+	mark, safe Position
+	markedAt   time.Time
 }
 
 // rewind restarts at the first message.
 func (c *cursor) rewind() { c.position, c.atEnd, c.wake = Position{}, false, time.Time{} }
+
+// rewindRecent restarts where messages of other daemons may have become visible since they
+// were passed.
+func (c *cursor) rewindRecent() {
+	if c.atEnd = false; c.safe.before(c.position, true) {
+		c.position = c.safe
+	}
+}
 
 // rewindTo moves the cursor back, if necessary, to read the message at a place.
 func (c *cursor) rewindTo(at Position, byNumber bool) {
 	c.wake = earliest(c.wake, at.Next)
 	if !c.position.before(at, byNumber) {
 		c.position = Position{at.Next, at.ID - 1}
+	}
+}
+
+// lateCommitDelay is the maximum time from the allocation of a message's ID until other
+// daemons are notified of the message.
+const lateCommitDelay = time.Minute
+
+// markSafe records the position.
+func (c *cursor) markSafe(now time.Time) {
+	if now.Sub(c.markedAt) > lateCommitDelay {
+		c.safe, c.mark, c.markedAt = c.mark, c.position, now
 	}
 }
 

@@ -29,7 +29,7 @@ type batchWriter struct {
 // run writes batches until the engine stops and nothing is pending.
 func (w *batchWriter) run(ctx context.Context) {
 	defer close(w.ended)
-	defer func() { w.refuse(w.pending.takeAll(), stopping()) }()
+	defer w.refuseAll()
 	wait := newBackoff()
 	for w.pending.await(w.flush) {
 		work := w.pending.next()
@@ -43,7 +43,7 @@ func (w *batchWriter) run(ctx context.Context) {
 			if w.LeaseTerm > 0 {
 				refusal = fault.Wrap(err, fault.Unavailable, "the service's lease has expired; try again")
 			}
-			w.refuse(work.publications, refusal)
+			w.refuse(work, refusal)
 			w.recoverLeases(ctx, work)
 		default:
 			w.failed(work, err)
@@ -81,6 +81,8 @@ func (w *batchWriter) write(ctx context.Context, work *batch) error {
 		switch {
 		case errors.Is(err, ErrStale):
 			w.staleAt = time.Now()
+		case errors.Is(err, ErrCaptureLost):
+			work.completeGroup(ErrCaptureLost)
 		case errors.Is(err, ErrOutboxTaken):
 			work.reject(ErrOutboxTaken, func(p *publication) bool { return p.outbox != nil })
 		case errors.Is(err, ErrKeyTaken):
@@ -111,10 +113,14 @@ func (w *batchWriter) prepare(ctx context.Context, work *batch) (Batch, error) {
 // one. Publications beyond the message limit of a transaction are requeued.
 func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
 	count, ordered := 0, make(map[int64]bool) // subscriptions
-	for i, p := range slices.Concat(work.notices, work.publications) {
+	first := work.notices
+	if work.group != nil {
+		first = slices.Concat(first, work.group.events)
+	}
+	for i, p := range slices.Concat(first, work.publications) {
 		p.match(work.subs, work.home, w.LeaseTerm > 0, ordered)
-		if count += len(p.messages); count > batchMessages && i > len(work.notices) {
-			at := i - len(work.notices)
+		if count += len(p.messages); count > batchMessages && i > len(first) {
+			at := i - len(first)
 			w.pending.requeue(work.publications[at:])
 			work.publications = work.publications[:at]
 			break
@@ -149,6 +155,10 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
 		}
 		b.Events = append(b.Events, p.event)
 		b.Messages = append(b.Messages, p.messages...)
+	}
+	if work.group != nil {
+		work.group.refer()
+		b.Captured = work.group.Captured
 	}
 	return nil
 }
@@ -220,6 +230,7 @@ func (w *batchWriter) committed(work *batch) {
 	}
 	w.recordWrite(nil)
 	w.queues.committed(events, work.results)
+	work.completeGroup(nil)
 	for _, p := range work.publications {
 		p.done <- nil
 	}
@@ -244,17 +255,29 @@ func (w *batchWriter) failed(work *batch, err error) {
 		err = fault.Wrap(err, fault.Unavailable, "the store did not respond in time; try again")
 	}
 	w.recordWrite(err)
-	w.refuse(work.publications, err)
+	rewind := len(work.publications) > 0 || work.group != nil
+	w.refuse(work, err)
 	w.pending.restore(work)
-	if len(work.publications) > 0 {
+	if rewind {
 		w.queues.rewindLater()
 	}
 }
 
-func (w *batchWriter) refuse(all []*publication, err error) {
-	w.recorder.Count(stats.Counts{Refused: int64(len(all))})
-	for _, p := range all {
+// refuse completes the events and the group of a batch with an error.
+func (w *batchWriter) refuse(work *batch, err error) {
+	w.recorder.Count(stats.Counts{Refused: int64(len(work.publications))})
+	for _, p := range work.publications {
 		p.fail(err)
+	}
+	work.completeGroup(err)
+}
+
+// refuseAll refuses the work that was not written when the writer stopped.
+func (w *batchWriter) refuseAll() {
+	left, groups := w.pending.takeAll()
+	w.refuse(&batch{publications: left}, stopping())
+	for _, g := range groups {
+		g.done <- stopping()
 	}
 }
 

@@ -1,0 +1,209 @@
+package delivery_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
+)
+
+// capturing is the engine of a daemon that captures the kind K.
+type capturing struct {
+	*testEnv
+	faulty *deliverytest.Store
+	fence  int64
+	next   int64
+}
+
+func newCapturing(t *testing.T) *capturing {
+	t.Helper()
+	c := &capturing{testEnv: newTestEnv(t)}
+	c.rules = func() webhook.Rules {
+		r, kind := inHouse(), &record.Kind{Name: "K"}
+		r.Captured = map[string]*record.Kind{"debtor.updated": kind, "article.updated": kind}
+		r.MayRead = func(owner string, _ *record.Kind) bool { return owner == "user:ann" }
+		return r
+	}
+	c.wrap = func(s delivery.Store) delivery.Store {
+		c.faulty = deliverytest.New(s)
+		return c.faulty
+	}
+	c.start()
+	lease, ok := c.engine.Coordinator()
+	if !ok || lease.Fence == 0 {
+		t.Fatalf("the only daemon is not the coordinator: %+v", lease)
+	}
+	c.fence = lease.Fence
+	if _, err := c.store.Changes.Begin(t.Context(), "K", c.fence); err != nil {
+		t.Fatal(err)
+	}
+	c.next = 1
+	return c
+}
+
+// group returns the next group, of n changes: the first ones of each pair raise an event.
+func (c *capturing) group(n int) *delivery.Captured {
+	g := &delivery.Captured{Kind: "K", Fence: c.fence}
+	for i := range n {
+		id := c.next + int64(i)
+		e := changes.Entry{Number: id, Key: fmt.Append(nil, id)}
+		one := delivery.CapturedChange{ID: id, Op: "updated", Key: fmt.Sprint(id), Body: fmt.Appendf(nil, `{"ChangeID":%d}`, id), Number: id, ShadowKey: e.Key, Entry: e.Encode()}
+		if i%2 == 0 {
+			one.Event = "debtor.updated"
+		}
+		g.Changes = append(g.Changes, one)
+	}
+	return g
+}
+
+// publish publishes a group and expects an error, nil for none.
+func (c *capturing) publish(g *delivery.Captured, want error) {
+	c.t.Helper()
+	err := c.engine.PublishCaptured(context.Background(), g)
+	if !errors.Is(err, want) {
+		c.t.Errorf("publishing changes from %d on: %v, want %v", g.Changes[0].ID, err, want)
+	}
+	if err == nil {
+		c.next += int64(len(g.Changes))
+	}
+}
+
+// expectChanges checks that followers read the changes up to the next one, with their bodies.
+func (c *capturing) expectChanges() {
+	c.t.Helper()
+	all, err := c.store.Changes.Changes(c.t.Context(), "K", 0, 10_000)
+	if err != nil || int64(len(all)) != c.next-1 {
+		c.t.Fatalf("%d changes (%v), want %d", len(all), err, c.next-1)
+	}
+	for i, one := range all {
+		if want := fmt.Sprintf(`{"ChangeID":%d}`, i+1); one.ID != int64(i+1) || string(one.Body) != want {
+			c.t.Errorf("change %d is %d with the body %s", i+1, one.ID, one.Body)
+		}
+	}
+}
+
+// TestPublishCaptured delivers the events of changes. Their bodies are stored once.
+func TestPublishCaptured(t *testing.T) {
+	c := newCapturing(t)
+	c.publish(c.group(4), nil) // matches nothing
+	c.expect("WH_Event", 0)
+	to := newEndpoint(t, always(200))
+	c.subscribe(to.URL, "debtor.*", ownedBy("user:ann"))
+	c.subscribe(to.URL, "*", ownedBy("user:ann"))
+	c.subscribe(to.URL, "creditor.*", ownedBy("user:ann"))
+	if n, none := c.engine.Matching("debtor.updated"), c.engine.Matching("article.updated"); n != 2 || none != 1 {
+		t.Errorf("%d and %d subscriptions match", n, none)
+	}
+	c.publish(c.group(5), nil)
+	to.awaitDelivered(t, 6)
+	c.expect("WH_Event", 3)
+	c.expect("WH_RecordChange WHERE Body IS NULL", 3)
+	c.expect("WH_RecordChange WHERE (Body IS NULL) = (EventID IS NOT NULL)", 9)
+	c.expectChanges()
+	for _, n := range []int{0, delivery.MaxCaptured + 1} {
+		if err := c.engine.PublishCaptured(t.Context(), c.group(n)); err == nil {
+			t.Errorf("%d changes are published", n)
+		}
+	}
+	c.publish(c.group(delivery.MaxCaptured), nil)
+	c.expectChanges()
+	c.stop(testTimeout)
+}
+
+// TestCaptureLost checks that a group of another fence or position leaves nothing, and that
+// events in the same batch are written nevertheless.
+func TestCaptureLost(t *testing.T) {
+	c := newCapturing(t)
+	to := newEndpoint(t, always(200))
+	c.subscribe(to.URL, "debtor.*", ownedBy("user:ann"))
+	c.publish(c.group(2), nil)
+	older, again, gap := c.group(2), c.group(2), c.group(2)
+	older.Fence--
+	for i := range again.Changes {
+		again.Changes[i].ID--
+		gap.Changes[i].ID++
+	}
+	for _, g := range []*delivery.Captured{older, again, gap} {
+		gate := deliverytest.NewGate()
+		c.faulty.SetRule(gate.Hold, deliverytest.Write)
+		var callers sync.WaitGroup
+		callers.Go(func() {
+			_, _ = c.engine.Publish(context.Background(), delivery.Post{Name: "debtor.created", Body: []byte("first")})
+		})
+		gate.Await(1) // the others wait for the next batch
+		callers.Go(func() { c.publish(g, delivery.ErrCaptureLost) })
+		callers.Go(func() { c.testEnv.publish("debtor.created", "other") })
+		c.faulty.SetRule(nil, deliverytest.Write)
+		gate.Open()
+		callers.Wait()
+	}
+	c.expect("WH_Event WHERE Body = 'other'", 3)
+	c.expect("WH_Event", 7)
+	c.expectChanges()
+	c.publish(c.group(1), nil)
+	c.stop(testTimeout)
+}
+
+// TestCapturedFailures checks that a group that was not written leaves nothing, and that a
+// write with an unknown result is recognized when it is repeated.
+func TestCapturedFailures(t *testing.T) {
+	c := newCapturing(t)
+	to := newEndpoint(t, always(200))
+	c.subscribe(to.URL, "debtor.*", ownedBy("user:ann"))
+	unavailable := deliverytest.Unavailable("busy")
+	c.faulty.SetRuleOnce(deliverytest.Refuse(unavailable), deliverytest.Write)
+	if err := c.engine.PublishCaptured(t.Context(), c.group(3)); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("the write fails: %v", err)
+	}
+	c.expectChanges()
+	c.faulty.SetRuleOnce(deliverytest.FailAfter(unavailable), deliverytest.Write)
+	g := c.group(3)
+	if err := c.engine.PublishCaptured(t.Context(), g); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("with an unknown result: %v", err)
+	}
+	c.publish(g, delivery.ErrCaptureLost)
+	c.next += 3
+	c.expectChanges()
+	c.publish(c.group(3), nil)
+	c.expectChanges()
+	engine := c.engine
+	c.stop(testTimeout)
+	if err := engine.PublishCaptured(t.Context(), c.group(1)); err == nil {
+		t.Error("a stopped engine publishes changes")
+	}
+}
+
+// TestCapturedTakesTurns publishes large groups of changes and events at the same time.
+func TestCapturedTakesTurns(t *testing.T) {
+	c := newCapturing(t)
+	to := newEndpoint(t, always(200))
+	for range 40 { // 128 events of a group exceed the messages of a batch with others
+		c.subscribe(to.URL, "debtor.*", ownedBy("user:ann"))
+	}
+	var callers sync.WaitGroup
+	for range 8 {
+		callers.Go(func() {
+			for range 10 {
+				c.testEnv.publish("debtor.created", "other")
+			}
+		})
+	}
+	callers.Go(func() {
+		for range 4 {
+			c.publish(c.group(delivery.MaxCaptured), nil)
+		}
+	})
+	callers.Wait()
+	c.expectChanges()
+	c.expect("WH_Event", 80+4*delivery.MaxCaptured/2)
+	c.expect("SY_WebhookMessage", 40*(80+4*delivery.MaxCaptured/2))
+	c.stop(0)
+}
