@@ -44,6 +44,8 @@ type Store interface {
 	// still have the state of their candidate, and return the changed ones.
 	RetryMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
 	RemoveMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
+	// Trace returns the stored facts about a key of events and records.
+	Trace(ctx context.Context, key string) (*Trace, error)
 	// AddAuditEntry adds an entry to the audit trail.
 	AddAuditEntry(ctx context.Context, e audit.Entry) error
 }
@@ -104,7 +106,8 @@ func (svc *Service) Subscriber(ctx context.Context, id string) (Subscriber, erro
 	if err != nil {
 		return Subscriber{}, err
 	}
-	return svc.store.Subscriber(ctx, g)
+	s, err := svc.store.Subscriber(ctx, g)
+	return s, svc.judge(s.Subscriptions, err)
 }
 
 // ResolveSubscriber returns the ID of an existing subscriber in stored form, or a
@@ -141,7 +144,7 @@ func (svc *Service) ChangeSubscriber(ctx context.Context, id string, c Subscribe
 	if err == nil {
 		svc.notifier.Reload(ctx)
 	}
-	return s, err
+	return s, svc.judge(s.Subscriptions, err)
 }
 
 // RemoveSubscriber removes a subscriber with its subscriptions and messages.
@@ -171,7 +174,27 @@ func (svc *Service) Subscriptions(ctx context.Context, subscriber string, skip, 
 	if err != nil {
 		return nil, 0, err
 	}
-	return svc.store.Subscriptions(ctx, g, skip, take)
+	all, total, err := svc.store.Subscriptions(ctx, g, skip, take)
+	return all, total, svc.judge(all, err)
+}
+
+// judge completes subscriptions that were read, unless reading has failed with err.
+func (svc *Service) judge(all []webhook.Subscription, err error) error {
+	if err != nil {
+		return err
+	}
+	rules := svc.Rules()
+	for i := range all {
+		rules.Judge(&all[i])
+	}
+	return rules.Known(all)
+}
+
+// judged is judge for one subscription.
+func (svc *Service) judged(s webhook.Subscription, err error) (webhook.Subscription, error) {
+	all := []webhook.Subscription{s}
+	err = svc.judge(all, err)
+	return all[0], err
 }
 
 // Subscription finds a subscription.
@@ -180,7 +203,7 @@ func (svc *Service) Subscription(ctx context.Context, subscriber, id string) (we
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	return svc.store.Subscription(ctx, subscriberGUID, g)
+	return svc.judged(svc.store.Subscription(ctx, subscriberGUID, g))
 }
 
 func guids(subscriber, subscription string) (subscriberGUID, subscriptionGUID string, err error) {
@@ -200,6 +223,9 @@ func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription)
 	if n.Pattern, err = svc.Rules().Pattern(n.Pattern); err != nil {
 		return n, err
 	}
+	if err := svc.Rules().Check(&n, false); err != nil {
+		return n, err
+	}
 	if err := svc.Rules().CheckURL(n.URL, n.MadeByAdmin); err != nil {
 		return n, err
 	}
@@ -214,20 +240,28 @@ func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription)
 	if err == nil {
 		svc.notifier.Reload(ctx)
 	}
-	return made, err
+	return svc.judged(made, err)
+}
+
+// Caller is the caller of a change.
+type Caller struct {
+	Owner string // of the subscriptions that it changes; empty with only a SubscriberID
+	Admin bool
 }
 
 // ChangeSubscription changes a subscription. A new URL is checked with the permissions
-// of the caller, not of the subscription's creator.
-func (svc *Service) ChangeSubscription(ctx context.Context, subscriber, id string, c SubscriptionChange, admin bool) (webhook.Subscription, error) {
+// of the caller, not of the subscription's creator. The caller becomes the owner: otherwise
+// one with only a SubscriberID could direct the events that the owner may read to its own
+// URL.
+func (svc *Service) ChangeSubscription(ctx context.Context, subscriber, id string, c SubscriptionChange, by Caller) (webhook.Subscription, error) {
 	subscriberGUID, g, err := guids(subscriber, id)
 	if err != nil {
 		return webhook.Subscription{}, err
 	}
-	if err := svc.check(&c, admin); err != nil {
+	if err := svc.check(&c, by.Admin); err != nil {
 		return webhook.Subscription{}, err
 	}
-	c.EnforceLimits = !admin
+	c.EnforceLimits, c.Owner = !by.Admin, &by.Owner
 	var sub webhook.Subscription
 	for range maxChangeTries {
 		var retry bool
@@ -249,6 +283,20 @@ func (svc *Service) change(ctx context.Context, subscriber, g string, c Subscrip
 	if sub, err = svc.store.Subscription(ctx, subscriber, g); err != nil || c.isNoop(&sub) {
 		return sub, false, err
 	}
+	next := sub
+	next.Owner.Name = *c.Owner
+	if c.Pattern != nil {
+		next.Pattern = *c.Pattern
+	}
+	if c.Where != nil {
+		next.Where.Text = *c.Where
+	}
+	if err := svc.Rules().Check(&next, c.Pattern == nil && c.Where == nil); err != nil {
+		return sub, false, err
+	}
+	if c.Where != nil {
+		c.Where = &next.Where.Text
+	}
 	if c.EnforceLimits && c.URL != nil && c.Headers == nil {
 		if len(sub.Headers) > 0 && !webhook.SameOrigin(*c.URL, sub.URL) {
 			return sub, false, webhook.Invalid(webhook.MemberHeaders, "are stored for another origin; give the headers again when the origin changes (scheme, host or port of URL), or [] to remove them")
@@ -261,7 +309,9 @@ func (svc *Service) change(ctx context.Context, subscriber, g string, c Subscrip
 	if err == nil {
 		svc.notifier.Reload(ctx)
 	}
-	return sub, retry && fault.Is(err, fault.Conflict), err
+	retry = retry && fault.Is(err, fault.Conflict)
+	sub, err = svc.judged(sub, err)
+	return sub, retry, err
 }
 
 func (svc *Service) check(c *SubscriptionChange, admin bool) error {
@@ -286,7 +336,7 @@ func (svc *Service) check(c *SubscriptionChange, admin bool) error {
 
 // RemoveHeader removes one header of a subscription. The change is bound to the row
 // version that was read, and retried after a conflict.
-func (svc *Service) RemoveHeader(ctx context.Context, subscriber, id, header string, admin bool) error {
+func (svc *Service) RemoveHeader(ctx context.Context, subscriber, id, header string, by Caller) error {
 	g, err := guid(header, "request header")
 	if err != nil {
 		return err
@@ -300,7 +350,7 @@ func (svc *Service) RemoveHeader(ctx context.Context, subscriber, id, header str
 		if len(rest) == len(sub.Headers) {
 			return fault.New(fault.NotFound, "There is no such request header")
 		}
-		_, err = svc.ChangeSubscription(ctx, subscriber, id, SubscriptionChange{Headers: &rest, RowHash: sub.RowHash}, admin)
+		_, err = svc.ChangeSubscription(ctx, subscriber, id, SubscriptionChange{Headers: &rest, RowHash: sub.RowHash}, by)
 		if !fault.Is(err, fault.Conflict) {
 			return err
 		}
@@ -340,7 +390,7 @@ func (svc *Service) RotateSecret(ctx context.Context, subscriber, id, secret str
 	sub, err = svc.store.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, SubscriptionChange{Secret: &change}, now)
 	if err == nil {
 		svc.notifier.Reload(ctx)
-		svc.log.Info("the secret of a subscription was replaced", "subscription", sub.GUID, "old until", sub.OldSecretUntil)
+		svc.log.Info("the secret of a subscription was replaced", "subscription", sub.GUID, "old until", sub.Replaced.Until)
 	}
 	return sub, err
 }

@@ -32,10 +32,13 @@ type SubscriberChange struct {
 // member unchanged.
 type SubscriptionChange struct {
 	Pattern       *string
+	Where         *string // JSON; empty or without members for all events
 	URL           *string
 	Enabled       *bool
-	Ordered       *bool
+	Ordered       *bool // Order.All of the subscription
+	ByKey         *bool // Order.ByKey; false if Ordered is true
 	MadeByAdmin   *bool
+	Owner         *string           // empty for a caller with only a SubscriberID
 	Schedule      *[]time.Duration  // a nil slice removes the schedule of the subscription
 	Headers       *[]webhook.Header // replace all headers
 	EnforceLimits bool              // of callers with only a SubscriberID
@@ -43,9 +46,11 @@ type SubscriptionChange struct {
 	RowHash       []byte // expected row version; nil for any
 }
 
-// isNoop reports whether the change has no effect on a subscription.
+// isNoop reports whether the change has no effect on a subscription. A caller with only a
+// SubscriberID that changes nothing does not remove the owner.
 func (c *SubscriptionChange) isNoop(s *webhook.Subscription) bool {
-	return unchanged(c.Pattern, s.Pattern) && unchanged(c.URL, s.URL) && unchanged(c.Ordered, s.Ordered) && unchanged(c.MadeByAdmin, s.MadeByAdmin) &&
+	return unchanged(c.Pattern, s.Pattern) && unchanged(c.Where, s.Where.Text) && unchanged(c.URL, s.URL) && unchanged(c.Ordered, s.Order.All) && unchanged(c.ByKey, s.Order.ByKey) && unchanged(c.MadeByAdmin, s.MadeByAdmin) &&
+		(unchanged(c.Owner, s.Owner.Name) || *c.Owner == "") &&
 		(c.Enabled == nil || *c.Enabled == s.Enabled && s.DisabledReason == "" && s.FailingSince.IsZero()) &&
 		(c.Schedule == nil || slices.Equal(*c.Schedule, s.Schedule) && (*c.Schedule == nil) == (s.Schedule == nil)) &&
 		(c.Headers == nil || webhook.SameHeaders(*c.Headers, s.Headers)) &&
