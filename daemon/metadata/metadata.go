@@ -7,6 +7,7 @@ package metadata
 import (
 	"cmp"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,6 +33,7 @@ type Operation struct {
 	Members  []Member     // in addition to those of the kind and of every query
 	Response any          // a value of the response type; nil for none
 	Media    string       // media type of a response that is not a document
+	Formats  []string     // of responses; nil for all
 	Role     string       // the lowest role allowed; empty if no login is required
 	Aliases  []string     // other names
 	Compact  bool         // of a query among hundreds: OpenAPI has its shortest route without headers, and one schema of its members for parameters
@@ -129,13 +131,13 @@ func (o *Operation) member(name string) (Member, bool) {
 // InPath returns the names of the parameters in a path.
 func InPath(path string) []string {
 	var names []string
-	for part := range strings.SplitSeq(path, "/") {
-		if name, ok := strings.CutPrefix(part, "{"); ok {
-			names = append(names, strings.TrimSuffix(name, "}"))
-		}
+	for _, match := range pathParameter.FindAllStringSubmatch(path, -1) {
+		names = append(names, match[1])
 	}
 	return names
 }
+
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 
 // outsidePath returns the members that are not parameters of the path.
 func (o *Operation) outsidePath(path string) []Member {

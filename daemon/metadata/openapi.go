@@ -267,17 +267,20 @@ func (d *description) operationResponses(o *Operation, r Route) object {
 	case o.Media != "":
 		success["content"] = object{o.Media: object{"schema": object{}}}
 	case o.Response != nil:
-		success["content"] = documents(d.schemaOfShape(o.response()))
+		success["content"] = documents(d.schemaOfShape(o.response()), o.Formats...)
 	}
 	responses[strconv.Itoa(status)] = success
 	return responses
 }
 
-// documents returns the content of a response in each format. Only JSON has a
-// schema; the other formats follow from it.
-func documents(schema any) object {
+// documents returns the content of a response in each of the formats, or in all. Only JSON
+// has a schema; the other formats follow from it.
+func documents(schema any, formats ...string) object {
 	content := object{}
 	for _, f := range encode.Formats() {
+		if formats != nil && !slices.Contains(formats, f.Name) {
+			continue
+		}
 		media, _, _ := strings.Cut(f.ContentType, ";")
 		content[media] = object{"schema": object{"type": "string"}}
 	}

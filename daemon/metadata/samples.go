@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -28,6 +29,9 @@ func (o sampler) all() []wire.OperationSample {
 		samples = append(samples, wire.OperationSample{Format: "JSON, members in the body", Command: o.sample(encode.Formats()[0], true)})
 	}
 	for _, f := range encode.Formats() {
+		if o.Formats != nil && !slices.Contains(o.Formats, f.Name) {
+			continue
+		}
 		samples = append(samples, wire.OperationSample{Format: strings.ToUpper(f.Name), Command: o.sample(f, o.Kind == nil)})
 		if o.Media != "" || o.Response == nil && o.Kind == nil {
 			samples[0].Format = "curl"
