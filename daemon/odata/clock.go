@@ -1,0 +1,144 @@
+package odata
+
+import (
+	"math"
+	"time"
+)
+
+// Clock converts the dates of records, which have no zone, to instants. The conversion never
+// decreases: a time that exists twice is its first instant, and one that does not exist is the
+// instant of the change. Dates outside of the years 1 to 9999 in UTC are the limits of these.
+// A Clock is used by one goroutine.
+type Clock struct {
+	zone            *time.Location
+	from, to, ahead int64 // in seconds: dates from..to are ahead of UTC; empty before the first use
+}
+
+// NewClock returns the clock of a zone.
+func NewClock(zone *time.Location) *Clock { return &Clock{zone: zone} }
+
+const (
+	tick       = 100 * time.Nanosecond
+	dateLayout = "2006-01-02T15:04:05.0000000"
+)
+
+// The first and last date, as if it were in UTC, and also the first and last instant.
+var (
+	firstDate = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastDate  = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-tick)
+)
+
+// earlier is more than any zone is ahead of UTC.
+const earlier = 26 * 60 * 60
+
+// instant returns the first instant at which the clock shows a date or a later one: that of a
+// change if the clock skips the date. Dates and instants are in seconds.
+func (c *Clock) instant(date int64) (at int64, skipped bool) {
+	if date >= c.from && date < c.to {
+		return date - c.ahead, false
+	}
+	for t := time.Unix(date-earlier, 0).In(c.zone); ; {
+		start, end := t.ZoneBounds()
+		_, ahead := t.Zone()
+		if at = date - int64(ahead); !end.IsZero() && at >= end.Unix() {
+			t = end
+			continue
+		}
+		if !start.IsZero() && at < start.Unix() {
+			return start.Unix(), true
+		}
+		c.from, c.to, c.ahead = math.MinInt64, math.MaxInt64, int64(ahead)
+		if !start.IsZero() {
+			_, before := start.Add(-time.Second).Zone()
+			c.from = start.Unix() + int64(max(ahead, before))
+		}
+		if !end.IsZero() {
+			c.to = end.Unix() + int64(ahead)
+		}
+		return at, false
+	}
+}
+
+// Append appends a date in the form of package row as an instant in the zone. Other text is
+// appended unchanged.
+func (c *Clock) Append(dst, date []byte) []byte {
+	seconds, ok := readSeconds(date)
+	if !ok {
+		return append(dst, date...)
+	}
+	at, skipped := c.instant(seconds)
+	ahead := seconds - at
+	switch {
+	case at < firstDate.Unix():
+		return append(firstDate.AppendFormat(dst, dateLayout), 'Z')
+	case at > lastDate.Unix():
+		return append(lastDate.AppendFormat(dst, dateLayout), 'Z')
+	case skipped:
+		return time.Unix(at, 0).UTC().AppendFormat(dst, dateLayout+"Z07:00")
+	case ahead%60 != 0: // a local time before there were zones
+		return append(append(time.Unix(at, 0).UTC().AppendFormat(dst, "2006-01-02T15:04:05"), date[len("2006-01-02T15:04:05"):]...), 'Z')
+	}
+	dst = append(dst, date...)
+	if ahead == 0 {
+		return append(dst, 'Z')
+	}
+	sign := byte('+')
+	if ahead < 0 {
+		sign, ahead = '-', -ahead
+	}
+	hours, minutes := byte(ahead/3600), byte(ahead/60%60)
+	return append(dst, sign, '0'+hours/10, '0'+hours%10, ':', '0'+minutes/10, '0'+minutes%10)
+}
+
+// readSeconds reads a date up to its seconds.
+func readSeconds(date []byte) (int64, bool) {
+	if len(date) != len(dateLayout) {
+		return 0, false
+	}
+	number := func(from, to int) (n int) {
+		for _, c := range date[from:to] {
+			if c < '0' || c > '9' {
+				return -1
+			}
+			n = n*10 + int(c-'0')
+		}
+		return n
+	}
+	year, month, day, hour, minute, second := number(0, 4), number(5, 7), number(8, 10), number(11, 13), number(14, 16), number(17, 19)
+	if min(year, month, day, hour, minute, second) < 0 {
+		return 0, false
+	}
+	return time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC).Unix(), true
+}
+
+// dates returns the first date that is not before an instant, and the last one that is not
+// after it, as if they were in UTC. No date is the instant if the first is after the last.
+func (c *Clock) dates(at time.Time) (first, last time.Time) {
+	switch {
+	case at.Before(firstDate):
+		return firstDate, firstDate.Add(-tick)
+	case at.After(lastDate):
+		return lastDate.Add(tick), lastDate
+	}
+	at = at.In(c.zone)
+	_, ahead := at.Zone()
+	first = at.UTC().Add(time.Duration(ahead) * time.Second)
+	last = first
+	if start, _ := at.ZoneBounds(); !start.IsZero() {
+		_, before := start.Add(-time.Second).Zone()
+		change := start.UTC().Add(time.Duration(before) * time.Second) // the date at which the clock was changed
+		switch back := time.Duration(before-ahead) * time.Second; {
+		case back > 0 && at.Sub(start) < back: // it shows the dates of the hours before again
+			first, last = change, change.Add(-tick)
+		case back < 0 && at.Equal(start):
+			first = change
+		}
+	}
+	if at.Equal(firstDate) {
+		first = firstDate
+	}
+	if at.Equal(lastDate) {
+		last = lastDate
+	}
+	return first, last
+}

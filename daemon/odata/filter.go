@@ -1,0 +1,320 @@
+package odata
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// Limits of a filter.
+const (
+	maxComparisons = 500 // SQLite limits the depth of an expression to 1000, and a join of n parts is n deep
+	maxDepth       = 100
+)
+
+// Filter is a filter that has been read.
+type Filter struct {
+	Where  []query.Condition // joined by AND
+	Folded []int             // fields in tolower or toupper: they must be compared without regard to case
+}
+
+// parser reads filters and keys about the records of a kind.
+type parser struct {
+	*lexer
+	kind        *record.Kind
+	clock       *Clock
+	filter      Filter
+	comparisons int
+	depth       int
+}
+
+// ParseFilter reads the value of $filter.
+func ParseFilter(kind *record.Kind, clock *Clock, text string) (Filter, error) {
+	l, err := newLexer(optionFilter, text)
+	if err != nil {
+		return Filter{}, err
+	}
+	p := &parser{lexer: l, kind: kind, clock: clock}
+	c, err := p.or()
+	if err == nil && p.token.kind != end {
+		err = p.rest()
+	}
+	if p.filter.Where = []query.Condition{c}; c.Join == query.And {
+		p.filter.Where = c.Parts
+	}
+	return p.filter, err
+}
+
+// operators are the comparisons.
+var operators = map[string]record.Operator{
+	"eq": record.Equal, "ne": record.NotEqualTo, "gt": record.GreaterThan, "ge": record.GreaterThanOrEqualTo, "lt": record.LessThan, "le": record.LessThanOrEqualTo,
+}
+
+// mirrored are the comparisons with exchanged sides.
+var mirrored = map[record.Operator]record.Operator{
+	record.Equal: record.Equal, record.NotEqualTo: record.NotEqualTo, record.GreaterThan: record.LessThan, record.GreaterThanOrEqualTo: record.LessThanOrEqualTo,
+	record.LessThan: record.GreaterThan, record.LessThanOrEqualTo: record.GreaterThanOrEqualTo,
+}
+
+// functions are those of texts with the result true or false.
+var functions = map[string]record.Operator{"contains": record.Contains, "startswith": record.StartsWith, "endswith": record.EndsWith}
+
+// folding are the functions that do not change the result of a comparison, since the databases
+// compare texts without regard to case.
+var folding = []string{"tolower", "toupper"}
+
+// notOffered are operators and functions of OData in addition to these.
+var notOffered = strings.Fields("add sub mul div divby mod has in isof cast")
+
+func (p *parser) or() (query.Condition, error) { return p.join(query.Or, "or", p.and) }
+
+func (p *parser) and() (query.Condition, error) { return p.join(query.And, "and", p.not) }
+
+// join reads parts with a identifier between them.
+func (p *parser) join(join query.Join, identifier string, part func() (query.Condition, error)) (query.Condition, error) {
+	all := query.Condition{Join: join}
+	for {
+		c, err := part()
+		if err != nil {
+			return c, err
+		}
+		if c.Join == join {
+			all.Parts = append(all.Parts, c.Parts...)
+		} else {
+			all.Parts = append(all.Parts, c)
+		}
+		if more, err := p.skip(identifier); err != nil || !more {
+			if len(all.Parts) == 1 {
+				return all.Parts[0], err
+			}
+			return all, err
+		}
+	}
+}
+
+func (p *parser) not() (query.Condition, error) {
+	negated, err := p.skip("not")
+	switch {
+	case err != nil:
+		return never, err
+	case !negated:
+		return p.comparison()
+	}
+	c, err := p.nested(p.not)
+	return query.Not(c), err
+}
+
+// nested reads a part one level deeper.
+func (p *parser) nested(part func() (query.Condition, error)) (query.Condition, error) {
+	if p.depth++; p.depth > maxDepth {
+		return never, p.fail("is nested too deeply")
+	}
+	defer func() { p.depth-- }()
+	return part()
+}
+
+// comparison reads a comparison, a function or a part in parentheses. Each of them may be
+// compared with true or false.
+func (p *parser) comparison() (c query.Condition, err error) {
+	switch operator, isFunction := functions[p.token.text]; {
+	case p.is("("):
+		if err = p.next(); err == nil {
+			c, err = p.nested(p.or)
+		}
+		if err == nil {
+			err = p.expect(")")
+		}
+	case isFunction && p.calls():
+		c, err = p.match(operator)
+	default:
+		return p.compare()
+	}
+	op, compared := operators[p.token.text]
+	if err != nil || !compared || p.token.kind != identifier {
+		return c, err
+	}
+	if op > record.Equal && op != record.NotEqualTo {
+		return c, p.refuse("a comparison of conditions")
+	}
+	if err := p.next(); err != nil {
+		return c, err
+	}
+	if !p.is("true") && !p.is("false") {
+		return c, p.fail("lacks true or false")
+	}
+	if p.is("true") != (op == record.Equal) {
+		c = query.Not(c)
+	}
+	return c, p.next()
+}
+
+// calls reports whether a parenthesis follows the current identifier.
+func (p *parser) calls() bool {
+	return p.token.kind == identifier && strings.HasPrefix(p.lexer.text[p.lexer.at:], "(")
+}
+
+// match reads a function that compares a part of a text.
+func (p *parser) match(operator record.Operator) (c query.Condition, err error) {
+	name := p.token.text
+	if err = p.next(); err == nil {
+		err = p.next() // the parenthesis
+	}
+	if err != nil {
+		return c, err
+	}
+	field, of, err := p.operand()
+	if err == nil {
+		err = p.expect(",")
+	}
+	if err != nil {
+		return c, err
+	}
+	at := p.token
+	other, value, err := p.operand()
+	switch {
+	case err != nil:
+		return c, err
+	case of.kind != end || other >= 0:
+		return c, p.refuse(name + " of other than a field and a text")
+	case p.kind.Fields[field].Type.Stored() != record.Text || value.kind != text:
+		p.token = at
+		return c, p.fail(name + " must have a field of type string and a text such as 'a'")
+	case utf8.RuneCountInString(value.text) > query.MaxPattern:
+		return c, p.fail("has a text of more than " + itoa(query.MaxPattern) + " characters")
+	}
+	return exactly(valueOf(value.text)).compare(field, operator), p.expect(")")
+}
+
+// operand reads a field, or else a literal; field is -1 then.
+func (p *parser) operand() (field int, literal token, err error) {
+	literal = p.token
+	switch {
+	case literal.kind == end || literal.kind == sign:
+		return -1, literal, p.fail("lacks a field or a value")
+	case literal.kind != identifier:
+		return -1, literal, p.next()
+	case p.calls():
+		return p.folded()
+	case slices.Contains([]string{"true", "false", "null"}, literal.text):
+		return -1, literal, p.next()
+	case strings.HasPrefix(literal.text, "@"):
+		return -1, literal, p.refuse("a parameter alias")
+	}
+	field, err = fieldOf(p.kind, optionFilter, literal.text)
+	if err == nil {
+		err = p.next()
+	}
+	return field, token{}, err
+}
+
+// folded reads tolower or toupper of an operand.
+func (p *parser) folded() (field int, literal token, err error) {
+	if !slices.Contains(folding, p.token.text) {
+		return -1, p.token, p.refuse("the function " + printable(p.token.text))
+	}
+	if err = p.next(); err == nil {
+		err = p.next() // the parenthesis
+	}
+	if err != nil {
+		return -1, literal, err
+	}
+	at := p.token
+	field, literal, err = p.operand()
+	if err == nil {
+		err = p.expect(")")
+	}
+	if err != nil {
+		return field, literal, err
+	}
+	if field < 0 && literal.kind == text {
+		return field, literal, nil
+	}
+	if field < 0 || p.kind.Fields[field].Type.Stored() != record.Text {
+		p.token = at
+		return field, literal, p.fail("must have a text in tolower and toupper")
+	}
+	p.filter.Folded = append(p.filter.Folded, field)
+	return field, literal, nil
+}
+
+// compare reads a comparison of a field with a literal, or the name of a field that is true or
+// false, or one of these constants.
+func (p *parser) compare() (c query.Condition, err error) {
+	if p.comparisons++; p.comparisons > maxComparisons {
+		return c, p.fail("has more than " + itoa(maxComparisons) + " comparisons")
+	}
+	field, literal, err := p.operand()
+	if err != nil {
+		return c, err
+	}
+	op, compared := operators[p.token.text]
+	switch {
+	case compared && p.token.kind == identifier:
+	case p.token.kind == identifier && slices.Contains(notOffered, p.token.text):
+		return c, p.refuse("the operator " + p.token.text)
+	case field >= 0 && p.kind.Fields[field].Type == record.Bool:
+		return p.literal(field, record.Equal, token{kind: identifier, text: "true"})
+	case field < 0 && literal.kind == identifier && literal.text != "null":
+		return map[bool]query.Condition{true: always, false: never}[literal.text == "true"], nil
+	default:
+		return c, p.fail("lacks a comparison such as eq")
+	}
+	if err := p.next(); err != nil {
+		return c, err
+	}
+	other, second, err := p.operand()
+	switch {
+	case err != nil:
+		return c, err
+	case field >= 0 && other >= 0:
+		return c, p.refuse("a comparison of two fields")
+	case field < 0 && other < 0:
+		return c, p.refuse("a comparison of two values")
+	case field < 0:
+		return p.literal(other, mirrored[op], literal)
+	}
+	return p.literal(field, op, second)
+}
+
+// literal returns the condition that compares a field with a literal. Null equals itself only;
+// the other comparisons with it are false.
+func (p *parser) literal(field int, op record.Operator, literal token) (query.Condition, error) {
+	f := p.kind.Fields[field]
+	if literal.kind == identifier && literal.text == "null" {
+		switch op {
+		case record.NotEqualTo:
+			return query.Condition{Field: field, Operator: record.IsNotNull}, nil
+		case record.GreaterThan, record.LessThan:
+			return never, nil
+		}
+		return query.Condition{Field: field, Operator: record.IsNull}, nil
+	}
+	accepted, ok := literals[f.Type]
+	if !ok {
+		accepted = literals[f.Type.Stored()]
+	}
+	switch {
+	case literal.kind != accepted.kind:
+		p.token = literal
+		return never, p.fail("must compare " + f.Name + " with " + accepted.example)
+	case accepted.equal && op != record.Equal && op != record.NotEqualTo:
+		return never, p.fail("can compare " + f.Name + " by eq and ne only")
+	}
+	s, err := p.clock.span(f.Type, literal)
+	if err != nil {
+		p.token = literal
+		return never, p.fail("has a value of " + f.Name + " that " + err.Error())
+	}
+	return s.compare(field, op), nil
+}
+
+// rest returns the error for text after a complete filter.
+func (p *parser) rest() error {
+	if p.token.kind == identifier && slices.Contains(notOffered, p.token.text) {
+		return p.refuse("the operator " + p.token.text)
+	}
+	return p.fail("lacks and, or, or a comparison")
+}

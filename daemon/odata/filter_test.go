@@ -1,0 +1,150 @@
+package odata
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// everyType is a kind with a field of each type of the ERP's records.
+func everyType(t testing.TB) *record.Kind {
+	t.Helper()
+	kind := record.Kind{Name: "Every", Fields: []record.Field{{Name: "Text", Type: record.Text}, {Name: "Int", Type: record.Int}, {Name: "Byte", Type: record.Byte}, {Name: "Long", Type: record.Long},
+		{Name: "Decimal", Type: record.Decimal}, {Name: "Double", Type: record.Double}, {Name: "Bool", Type: record.Bool}, {Name: "At", Type: record.DateTime}, {Name: "Bytes", Type: record.Bytes},
+		{Name: "Guid", Type: record.Guid}, {Name: "Span", Type: record.TimeSpan}}}
+	r, err := record.NewRegistry(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Kinds()[0]
+}
+
+// whereOf returns the SQL of a filter, with its values in it.
+func whereOf(kind *record.Kind, filter string) (string, error) {
+	f, err := ParseFilter(kind, NewClock(time.FixedZone("", 36000)), filter)
+	if err != nil {
+		return "", err
+	}
+	st, err := query.Compile(&query.Plan{Kind: kind, Columns: []int{0}, Where: f.Where, Take: query.NoTake}, &dialect.Dialect{Param: "@", CloseQuote: " "}, "t")
+	if err != nil {
+		return "", err
+	}
+	_, text, _ := strings.Cut(st.SQL, " WHERE ")
+	for i := len(st.Args); i > 0; i-- {
+		a := st.Args[i-1]
+		value := a.Value.Text
+		switch {
+		case a.Type.Integer() || a.Type == record.Bool:
+			value = fmt.Sprint(a.Value.Int)
+		case a.Type == record.Bytes:
+			value = fmt.Sprintf("%x", a.Value.Bytes)
+		}
+		text = strings.ReplaceAll(text, fmt.Sprint("@", i), value)
+	}
+	return strings.NewReplacer("t.", "").Replace(text), nil
+}
+
+func TestFilters(t *testing.T) {
+	kind := everyType(t)
+	for _, c := range []struct{ filter, want string }{
+		{"Text eq 'it''s'", "Text  = it's"},
+		{"'a' lt Text", "Text  > a"},
+		{"Text ne 'a'", "(NOT (Text  = a) OR Text  IS NULL)"},
+		{"not (Text eq 'a' or Int gt 5)", "(NOT (Text  = a) OR Text  IS NULL) AND (NOT (Int  > 5) OR Int  IS NULL)"},
+		{"not not Bool", "Bool  = 1"},
+		{"Text eq null", "Text  IS NULL"}, {"null ne Text", "Text  IS NOT NULL"}, {"not (Text eq null)", "Text  IS NOT NULL"}, {"Text gt null", "1 = 0"}, {"Text le null", "Text  IS NULL"},
+		{"contains(Text,'50%_')", "Text  LIKE %50[%][_]%"}, {"startswith(Text, 'a') and endswith(Text,'b')", "Text  LIKE a% AND Text  LIKE %b"},
+		{"not contains(Text,'a')", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"}, {"contains(Text,'a') eq false", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"}, {"(Int eq 1) ne false", "Int  = 1"},
+		{"tolower(Text) eq 'abc'", "Text  = abc"}, {"contains(tolower(Text),tolower('ABC'))", "Text  LIKE %ABC%"},
+		{"Int eq 1 and (Int eq 2 or Int eq 3) and Int eq 4", "Int  = 1 AND (Int  = 2 OR Int  = 3) AND Int  = 4"},
+		{"Int eq 1 or Int eq 2 and Int eq 3", "(Int  = 1 OR (Int  = 2 AND Int  = 3))"},
+		{"Int eq 5.0", "Int  = 5"}, {"Int eq 5.5", "1 = 0"}, {"Int ne 5.5", ""}, {"Int gt 5.5", "Int  > 5"}, {"Int ge 5.5", "Int  >= 6"}, {"Int lt -5.5", "Int  < -5"}, {"Int le -5.5", "Int  <= -6"},
+		{"Int gt 3000000000", "1 = 0"}, {"Int lt 3000000000", "Int  IS NOT NULL"}, {"not (Int lt 3000000000)", "Int  IS NULL"}, {"Int ge -3000000000", "Int  IS NOT NULL"}, {"Int eq 3000000000", "1 = 0"},
+		{"Byte gt -1", "Byte  IS NOT NULL"}, {"Long eq 9223372036854775807", "Long  = 9223372036854775807"}, {"Long lt 1e30", "Long  IS NOT NULL"}, {"Long eq 5L", "Long  = 5"},
+		{"Decimal eq 1.50M", "Decimal  = 1.50"}, {"Decimal ge 1e-3", "Decimal  >= 0.001"}, {"Decimal lt INF", "Decimal  IS NOT NULL"}, {"Decimal eq NaN", "1 = 0"}, {"Decimal ne NaN", ""}, {"Double gt -INF", "Double  IS NOT NULL"},
+		{"Double eq 0.1D", "Double  = 0.1"}, {"Double lt 1e400", "Double  IS NOT NULL"},
+		{"Bool", "Bool  = 1"}, {"Bool eq false", "Bool  = 0"}, {"not Bool", "(NOT (Bool  = 1) OR Bool  IS NULL)"}, {"true", ""}, {"false or Int eq 1", "Int  = 1"}, {"not true", "1 = 0"},
+		{"Guid eq 0F8FAD5B-D9CB-469F-A165-70867728950E", "Guid  = 0f8fad5b-d9cb-469f-a165-70867728950e"},
+		{"Bytes eq binary'-_8='", "Bytes  = fbff"}, {"Bytes eq binary'-_8'", "Bytes  = fbff"},
+		{"Span gt duration'PT1M'", "Span  > 600000000"},
+		{"At ge 2019-05-01T00:00:00Z", "At  >= 2019-05-01T10:00:00.0000000"}, {"At lt 2019-05-01T00:00:00.5+05:30", "At  < 2019-05-01T04:30:00.5000000"}, {"At lt 2019-05-01T00:00:00 05:30", "At  < 2019-05-01T04:30:00.0000000"},
+		{"At eq 2019-05-01", "At  = 2019-05-01T00:00:00.0000000"}, {"At gt 2019-05-01T10:11", "At  > 2019-05-01T10:11:00.0000000"}, {"At ge 2019-05-01T00:00:00.000000001Z", "At  >= 2019-05-01T10:00:00.0000001"}, {"At eq 2019-05-01T00:00:00.000000001Z", "1 = 0"},
+		{"At ge 0001-01-01T00:00:00Z", "At  >= 0001-01-01T00:00:00.0000000"}, {"At gt 9999-12-31T23:59:59.9999999Z", "At  > 9999-12-31T23:59:59.9999999"},
+	} {
+		got, err := whereOf(kind, c.filter)
+		if err != nil || got != c.want {
+			t.Errorf("%s: %s, %v; want %s", c.filter, got, err, c.want)
+		}
+	}
+}
+
+func TestWrongFilters(t *testing.T) {
+	kind := everyType(t)
+	long := strings.Repeat("Int eq 1 or ", maxComparisons) + "Int eq 1"
+	deep := strings.Repeat("(", maxDepth+1) + "Bool" + strings.Repeat(")", maxDepth+1)
+	for filter, want := range map[string]string{
+		"": "$filter lacks a field or a value at its end", "Int": "$filter lacks a comparison such as eq at its end", "Int eq": "$filter lacks a field or a value at its end", "int eq 1": "$filter has int, which is not a field of Every; did you mean Int?",
+		"Int eq 1)": "$filter lacks and, or, or a comparison at character 9", "(Int eq 1": "$filter lacks ) at its end", "Int eq 1 Int eq 2": "$filter lacks and, or, or a comparison at character 10", "Int like 1": "$filter lacks a comparison such as eq at character 5",
+		"Int eq 'a'": "$filter must compare Int with a number at character 8", "Text eq 5": "$filter must compare Text with a text such as 'it''s' at character 9", "Guid gt 0f8fad5b-d9cb-469f-a165-70867728950e": "$filter can compare Guid by eq and ne only at its end",
+		"At eq 2019-02-30": "$filter has a value of At that must be a date that exists at character 7", "contains(Int,'a')": "$filter contains must have a field of type string and a text such as 'a' at character 14",
+		"Text eq 'a": "$filter cannot be read at character 9", "Int eq 5x": "$filter cannot be read at character 8", "Text eq 'ä' #": "$filter cannot be read at character 13", "contains(Text,'" + strings.Repeat("a", 4001) + "')": "$filter has a text of more than 4000 characters",
+		long: "$filter has more than 500 comparisons", deep: "$filter is nested too deeply",
+		"Int eq Long": "501 $filter has a comparison of two fields, which is not offered, at its end", "1 eq 1": "501 $filter has a comparison of two values, which is not offered, at its end",
+		"length(Text) eq 5": "501 $filter has the function length, which is not offered, at character 1", "Int add 1 eq 5": "501 $filter has the operator add, which is not offered, at character 5", "Int in (1,2)": "501 $filter has the operator in, which is not offered, at character 5",
+		"Int eq @p": "501 $filter has a parameter alias, which is not offered, at character 8", "Kind/Name eq 'a'": "501 $filter has a path, which is not offered",
+	} {
+		_, err := whereOf(kind, filter)
+		e, is := errors.AsType[*fault.Error](err)
+		if !is {
+			t.Errorf("%.50s: %v", filter, err)
+			continue
+		}
+		got := e.Message
+		if e.Kind == fault.NotImplemented {
+			got = "501 " + got
+		}
+		if !strings.HasPrefix(got, want) || e.Fields[0].Name != "$filter" {
+			t.Errorf("%.50s: %s, want %s", filter, got, want)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	kind := everyType(t)
+	for _, c := range []struct {
+		key  []int
+		text string
+		want int // conditions; 0 for an error
+	}{
+		{[]int{0}, "'a,''b'", 1}, {[]int{0}, "Text='a'", 1}, {[]int{1}, "5", 1}, {[]int{1, 0}, "Int=5,Text='a'", 2}, {[]int{1, 0}, "Text='a', Int=5", 2}, {[]int{6}, "true", 1}, {[]int{9}, "0f8fad5b-d9cb-469f-a165-70867728950e", 1},
+		{[]int{7}, "2019-05-01T00:00:00Z", 1},
+		{[]int{0}, "", 0}, {[]int{0}, "5", 0}, {[]int{0}, "null", 0}, {[]int{0}, "'a','b'", 0}, {[]int{1, 0}, "5,'a'", 0}, {[]int{1, 0}, "Int=5", 0}, {[]int{1, 0}, "Int=5,Int=5", 0}, {[]int{1, 0}, "Int=5,Text='a',Long=1", 0},
+		{[]int{0}, "Text='a',", 0}, {[]int{0}, "text='a'", 0}, {[]int{0}, "'a' or 1", 0}, {[]int{0}, "'a", 0}, {[]int{1}, "Int", 0}, {[]int{1}, "Int=", 0}, {[]int{1}, "Int=(5)", 0},
+	} {
+		where, err := ParseKey(kind, c.key, NewClock(time.UTC), c.text)
+		if len(where) != c.want && err == nil || err != nil != (c.want == 0) {
+			t.Errorf("%s: %+v, %v", c.text, where, err)
+		}
+	}
+}
+
+func FuzzFilter(f *testing.F) {
+	for _, seed := range []string{"Text eq 'a' and not (Int gt 5.5 or contains(tolower(Text),'b'))", "At ge 2019-05-01T00:00:00Z", "Bytes eq binary'AQ'", "(((", "'", "Int eq 1e999", "Double lt -INF", "Span eq duration'P1D'"} {
+		f.Add(seed)
+	}
+	kind := everyType(f)
+	f.Fuzz(func(t *testing.T, filter string) {
+		if _, err := whereOf(kind, filter); err == nil {
+			if _, err := whereOf(kind, "not ("+filter+")"); err != nil && !strings.Contains(err.Error(), "nested") {
+				t.Errorf("not (%s): %v", filter, err)
+			}
+		}
+	})
+}

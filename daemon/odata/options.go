@@ -1,0 +1,208 @@
+package odata
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+)
+
+// The names of the system query options.
+const (
+	optionFilter = "$filter"
+	optionFormat = "$format"
+	optionToken  = "$skiptoken"
+)
+
+// Resource is the kind of resource that a request reads. It decides which options the request may have.
+type Resource uint8
+
+// The resources.
+const (
+	Rows Resource = iota
+	Entity
+	Count
+	Document // the service document, the metadata or a file
+)
+
+// offered are the options of each resource. The number of rows does not depend on their page
+// and order.
+var offered = map[Resource][]string{
+	Rows:     {"$select", optionFilter, "$orderby", "$top", "$skip", "$count", optionToken, optionFormat},
+	Entity:   {"$select", optionFormat},
+	Count:    {optionFilter, "$orderby", "$top", "$skip", optionFormat},
+	Document: {optionFormat},
+}
+
+// unoffered are the options of OData that no resource has.
+var unoffered = []string{"$search", "$expand", "$apply"}
+
+// Options are the options of a request.
+type Options struct {
+	Select []int // nil for all
+	Filter Filter
+	Order  []query.Order
+	Top    int64 // query.NoTake if it is not given
+	Skip   int64
+	Count  bool
+	Token  *Token // of the next page; nil for the first one
+
+	Ignored []string // names that are no system query options
+}
+
+// ParseOptions reads the options of a request about a kind, nil for a Document.
+func ParseOptions(of Resource, kind *record.Kind, clock *Clock, members query.Members) (Options, error) {
+	o := Options{Top: query.NoTake}
+	var given []string
+	for _, m := range members {
+		if !strings.HasPrefix(m.Name, "$") {
+			o.Ignored = append(o.Ignored, m.Name)
+			continue
+		}
+		switch {
+		case slices.Contains(unoffered, m.Name):
+			return o, optionError(fault.NotImplemented, m.Name, "is not offered; offered: %s", strings.Join(offered[of], ", "))
+		case !slices.Contains(offered[of], m.Name):
+			return o, optionError(fault.Invalid, printable(m.Name), "is not an option here; options: %s", strings.Join(offered[of], ", "))
+		case len(m.Texts) > 1:
+			return o, optionError(fault.Invalid, m.Name, "is given more than once")
+		}
+		given = append(given, m.Name)
+		if err := o.read(kind, clock, m.Name, strings.Join(m.Texts, "")); err != nil {
+			return o, err
+		}
+	}
+	given = slices.DeleteFunc(given, func(name string) bool { return name == optionToken || name == optionFormat })
+	if o.Token != nil && len(given) > 0 {
+		return o, optionError(fault.Invalid, optionToken, "has the options of the first page; use @odata.nextLink unchanged")
+	}
+	return o, nil
+}
+
+// read reads one option.
+func (o *Options) read(kind *record.Kind, clock *Clock, name, value string) (err error) {
+	switch name {
+	case "$select":
+		o.Select, err = parseSelect(kind, value)
+	case optionFilter:
+		o.Filter, err = ParseFilter(kind, clock, value)
+	case "$orderby":
+		o.Order, err = parseOrder(kind, value)
+	case "$top":
+		o.Top, err = parseCount(name, value)
+	case "$skip":
+		o.Skip, err = parseCount(name, value)
+	case "$count":
+		if o.Count = value == "true"; value != "true" && value != "false" {
+			err = optionError(fault.Invalid, name, "must be true or false")
+		}
+	case optionToken:
+		o.Token, err = parseToken(value)
+	}
+	return err
+}
+
+func parseCount(option, value string) (int64, error) {
+	n, err := wire.ParseInteger(record.Int, value)
+	if err != nil || n < 0 {
+		return 0, optionError(fault.Invalid, option, "must be a whole number from 0 to 2147483647")
+	}
+	return n, nil
+}
+
+// parseSelect reads a list of fields; nil stands for all.
+func parseSelect(kind *record.Kind, value string) (fields []int, err error) {
+	for name := range strings.SplitSeq(value, ",") {
+		if name = strings.TrimSpace(name); name == "*" || value == "" {
+			return nil, nil
+		}
+		field, err := fieldOf(kind, "$select", name)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(fields, field) {
+			fields = append(fields, field)
+		}
+	}
+	return fields, nil
+}
+
+func parseOrder(kind *record.Kind, value string) (order []query.Order, err error) {
+	const option = "$orderby"
+	for term := range strings.SplitSeq(value, ",") {
+		words := strings.Fields(term)
+		if strings.ContainsAny(term, "('") {
+			return nil, optionError(fault.NotImplemented, option, "is offered for fields only")
+		}
+		if len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "asc" && words[1] != "desc" {
+			return nil, optionError(fault.Invalid, option, "must be fields with asc or desc after them, separated by commas")
+		}
+		field, err := fieldOf(kind, option, words[0])
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(order, func(o query.Order) bool { return o.Field == field }) {
+			order = append(order, query.Order{Field: field, Desc: words[len(words)-1] == "desc" && len(words) == 2})
+		}
+	}
+	return order, nil
+}
+
+// fieldOf finds a field. Unlike in other interfaces, letter case counts.
+func fieldOf(kind *record.Kind, option, name string) (int, error) {
+	if field, ok := kind.Column(name); ok && kind.Fields[field].Name == name {
+		return field, nil
+	}
+	if strings.Contains(name, "/") {
+		return 0, optionError(fault.NotImplemented, option, "has a path, which is not offered")
+	}
+	advice := record.DidYouMean(record.Suggest(name, kind.FieldNames()))
+	return 0, optionError(fault.Invalid, option, "has %s, which is not a field of %s%s", cmp.Or(printable(name), "an empty name"), kind.Name, advice)
+}
+
+// optionError returns the error of an option.
+func optionError(kind fault.Kind, option, format string, args ...any) error {
+	text := fmt.Sprintf(format, args...)
+	return &fault.Error{Kind: kind, Message: option + " " + text, Fields: []fault.Field{{Name: option, Message: text}}}
+}
+
+// printable returns a name of a request for a message.
+func printable(name string) string {
+	if len(name) > 100 {
+		name = name[:100] + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if !strconv.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, name)
+}
+
+// Token is the value of $skiptoken: the next page of a request.
+type Token struct {
+	Rest   int64 // rows that $top allows on this page and the following ones; query.NoTake for all
+	Count  int64 // the number of all rows that was counted for the first page; -1 for none
+	Cursor string
+}
+
+// String returns the value of $skiptoken.
+func (t Token) String() string { return itoa(t.Rest) + "." + itoa(t.Count) + "." + t.Cursor }
+
+func parseToken(value string) (*Token, error) {
+	parts := strings.SplitN(value, ".", 3)
+	if len(parts) == 3 {
+		rest, restErr := strconv.ParseInt(parts[0], 10, 32)
+		count, countErr := strconv.ParseInt(parts[1], 10, 64)
+		if restErr == nil && countErr == nil && min(rest, count) >= -1 && rest != 0 && parts[2] != "" {
+			return &Token{rest, count, parts[2]}, nil
+		}
+	}
+	return nil, optionError(fault.Invalid, optionToken, "is not one of this service; use @odata.nextLink unchanged")
+}
