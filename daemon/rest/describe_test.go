@@ -2,7 +2,6 @@ package rest
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
@@ -45,9 +44,8 @@ func TestEveryPathMemberIsDescribed(t *testing.T) {
 	general := []string{edge.ParamFormat, edge.ParamOperation, edge.ParamKind}
 	for _, o := range newTable(new(handlers)) {
 		for _, r := range o.routes {
-			for part := range strings.SplitSeq(r.Pattern, "/") {
-				name, isParam := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
-				if !isParam || slices.Contains(general, name) {
+			for _, name := range metadata.InPath(r.Pattern) {
+				if slices.Contains(general, name) {
 					continue
 				}
 				if !slices.ContainsFunc(o.members, func(m metadata.Member) bool { return m.Name == name }) {

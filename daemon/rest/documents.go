@@ -35,6 +35,7 @@ type operation struct {
 	members  []metadata.Member // in addition to path parameters and the members of every query
 	response any               // a value of the response type
 	media    string            // media type of a response that is not a document
+	formats  []string          // of responses; nil for all
 	routes   []edge.Route      // without the fields common to all routes; Summary if it differs
 	named    []edge.Route      // the routes by name that routes lacks
 }
@@ -45,6 +46,8 @@ const (
 	groupAccounts = "Accounts"
 	groupService  = "Administration"
 	groupWebhooks = "Webhooks"
+	groupChanges  = "Changes"
+	groupFeeds    = "Excel and Power BI"
 )
 
 // documents has the handlers of the service's documentation.
@@ -114,7 +117,7 @@ func (h *documents) description(x *edge.Context) *description {
 // of all record kinds. open reports whether queries need no login.
 func describe(d metadata.Service, table []operation, kinds *record.Registry, open bool) *metadata.Service {
 	for _, o := range table {
-		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media}
+		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media, Formats: o.formats}
 		names, plain := o.aliases()
 		one.Aliases, one.Divided = names, slices.ContainsFunc(names, func(name string) bool { return len(plain[name]) < len(o.plain()) })
 		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
@@ -191,10 +194,10 @@ func (h *documents) metadata(x *edge.Context) error {
 	name, d := members.Text(memberOperation), h.description(x).service()
 	if name == "" {
 		if page {
-			text, err := d.IndexPage(edge.SiteOf(x), urlOf(x))
+			text, err := d.IndexPage(edge.SiteOf(x), edge.ServiceURL(x))
 			return x.Send(edge.HTMLType, text, err)
 		}
-		return x.Document(http.StatusOK, "Metadata", d.Document(urlOf(x)))
+		return x.Document(http.StatusOK, "Metadata", d.Document(edge.ServiceURL(x)))
 	}
 	o, ok := d.Lookup(name)
 	if !ok {
@@ -202,27 +205,18 @@ func (h *documents) metadata(x *edge.Context) error {
 		if near := record.Suggest(name, d.AllNames()); near != nil {
 			names = near
 		}
-		return fault.New(fault.NotFound, "unknown operation %s; operations: %s", edge.Clean(name), strings.Join(names, ", "))
+		return fault.New(fault.NotFound, "unknown operation %s; operations: %s", edge.Clean(name), queries.Listed(names))
 	}
 	if page {
-		text, err := d.Page(o, edge.SiteOf(x), urlOf(x))
+		text, err := d.Page(o, edge.SiteOf(x), edge.ServiceURL(x))
 		return x.Send(edge.HTMLType, text, err)
 	}
-	return x.Document(http.StatusOK, "Metadata", d.OperationDocument(o, urlOf(x)))
-}
-
-// urlOf returns the base URL of the service as the client used it.
-func urlOf(x *edge.Context) string {
-	scheme := "http"
-	if x.Origin.Secure {
-		scheme = "https"
-	}
-	return scheme + "://" + x.Origin.Host + x.Base
+	return x.Document(http.StatusOK, "Metadata", d.OperationDocument(o, edge.ServiceURL(x)))
 }
 
 // address returns webhooks.host_url, or else the address that the client used.
 func (h *documents) address(x *edge.Context) string {
-	return cmp.Or(h.description(x).service().HostURL, urlOf(x))
+	return cmp.Or(h.description(x).service().HostURL, edge.ServiceURL(x))
 }
 
 func (h *documents) openAPI(x *edge.Context) error {
@@ -236,7 +230,7 @@ func (h *documents) swagger(x *edge.Context) error {
 // languages returns the list of the languages of types.
 func (h *documents) languages(x *edge.Context) error {
 	return edge.List(x, "Types", metadata.Languages(), nil, func(l *metadata.Language) wire.TypesFile {
-		return wire.TypesFile{Language: l.Name, Summary: l.Summary, URL: urlOf(x) + typesPath + l.Name}
+		return wire.TypesFile{Language: l.Name, Summary: l.Summary, URL: edge.ServiceURL(x) + typesPath + l.Name}
 	})
 }
 
@@ -258,7 +252,7 @@ func (h *documents) types(l *metadata.Language) func(*edge.Context) error {
 		if err != nil {
 			return err
 		}
-		return x.Send("text/plain; charset=utf-8", types.File(urlOf(x), namespace), nil)
+		return x.Send("text/plain; charset=utf-8", types.File(edge.ServiceURL(x), namespace), nil)
 	}
 }
 

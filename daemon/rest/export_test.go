@@ -54,3 +54,6 @@ func NamedOperations() (all []NamedOperation) {
 	}
 	return all
 }
+
+// Routes returns all routes, with the names of their operations.
+func Routes() []edge.Route { return testRoutes() }

@@ -7,6 +7,8 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metrics"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/feeds"
+	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -68,4 +70,16 @@ func (h *health) metricsPage(x *edge.Context) error {
 
 func plain(x *edge.Context, text string) error {
 	return x.Send("text/plain; charset=utf-8", []byte(text), nil)
+}
+
+// Store runs the queries.
+type Store interface {
+	queries.Store
+	feeds.Store
+	// ERPVersion returns the version of the ERP, empty if it is not known.
+	ERPVersion(ctx context.Context) (string, error)
+	// Ready returns an error if the service's own data cannot be used.
+	Ready(ctx context.Context) error
+	// ERPReady returns an error if the ERP's records cannot be read.
+	ERPReady(ctx context.Context) error
 }

@@ -20,6 +20,7 @@ var features = []struct{ name, pattern string }{
 	{"requestlog", "/Logs"},
 	{"settings", "/Settings"},
 	{"webhooks", "/Webhooks/Events"},
+	{"changes", "/Queries/{Kind}/Changes"},
 	{"bulk", "/Webhooks/Messages/Retry"},
 	{"stats", "/Webhooks/Stats"},
 	{"stream", "/Webhooks/Stream"},
@@ -42,7 +43,7 @@ func newInfo(c Config, routes []edge.Route) info {
 	}
 	for _, f := range features {
 		i := slices.IndexFunc(routes, func(r edge.Route) bool { return strings.EqualFold(r.Pattern, f.pattern) })
-		if off := i < 0 || routes[i].Webhooks && c.Engine == nil || f.name == "requestlog" && c.RequestLog == nil; !off {
+		if off := i < 0 || routes[i].Webhooks && c.Engine == nil || f.name == "requestlog" && c.RequestLog == nil || f.name == "changes" && c.Feed == nil; !off {
 			h.known.Features = append(h.known.Features, f.name)
 		}
 	}

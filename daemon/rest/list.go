@@ -23,7 +23,7 @@ const (
 func serveOneway(x *edge.Context) error {
 	part := x.Part(x.Body, &edge.Kept{Drop: true})
 	err := part.Route.Serve(part)
-	x.Logged.InBody, x.Members = part.Logged.InBody, part.Members
+	x.Logged.InBody, x.Members, x.Kind = part.Logged.InBody, part.Members, part.Kind
 	x.Adopt(part)
 	return x.NoContent(err)
 }

@@ -90,6 +90,11 @@ func (o *operation) byName(name string, plain []edge.Route) (all []edge.Route) {
 	return all
 }
 
+// isNamed reports whether the operation can be called by its name.
+func (o *operation) isNamed() bool {
+	return o.name != edge.AnyQuery && o.name != MCPOperation && !o.routes[0].Exact()
+}
+
 // plain returns the routes of an operation that do not call it by a name.
 func (o *operation) plain() []edge.Route {
 	return slices.DeleteFunc(slices.Clone(o.routes), func(r edge.Route) bool { return r.ByName })
@@ -146,7 +151,7 @@ func membersAsPath(plain []edge.Route) func(*edge.Context) error {
 // names returns all names by which the operations of a table can be called.
 func names(table []operation) (all []string) {
 	for i := range table {
-		if o := &table[i]; o.name != edge.AnyQuery {
+		if o := &table[i]; o.isNamed() {
 			others, _ := o.aliases()
 			all = append(append(all, o.name), others...)
 		}

@@ -23,6 +23,7 @@ type nameFixture struct {
 func newNameFixture(t *testing.T) nameFixture {
 	c := asAdmin(t, daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8"))
 	f := nameFixture{c, map[string]string{"UserName": "admin", "Date": "2030-01-31", "MessageID": noID}}
+	f.exists["Kind"] = "SO_Totals"
 	f.exists["BillID"], f.exists["StageID"], f.exists["SettingID"] = business.BillExample()
 	f.exists["SubscriberID"] = read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201)).RecID
 	path := "/Webhooks/Subscribers/" + f.exists["SubscriberID"] + "/Subscriptions"
@@ -44,6 +45,9 @@ func TestMissingPathMembers(t *testing.T) {
 	f := newNameFixture(t)
 	for _, o := range metadataOf(t, f.client).Operations {
 		at := slices.IndexFunc(o.Routes, func(r wire.OperationRoute) bool { return !isNamed(r.Path) })
+		if strings.HasPrefix(o.Name, "OData") { // has paths only
+			continue
+		}
 		for _, m := range pathParameter.FindAllStringSubmatch(o.Routes[at].Path, -1) {
 			a := f.do("POST /json/reply/"+o.Name, `{"`+m[1]+`":""}`).want(t, 400)
 			if !strings.Contains(a.body, `"FieldName":"`+m[1]+`"`) || !strings.Contains(a.body, `"ErrorCode":"NotEmpty"`) {

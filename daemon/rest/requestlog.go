@@ -38,7 +38,7 @@ func (o *observer) finished(x *edge.Context) {
 	}
 	o.metrics.Observe(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes, x.Response.Aborted)
 	if x.Logged.Ignored != "" {
-		if x.Kind != nil {
+		if x.Kind != nil && x.Kind.Role == "" { // the metrics are public
 			operation = x.Kind.Operation()
 		}
 		o.metrics.Ignored(operation, x.Identity.Name)

@@ -10,7 +10,9 @@ import (
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/feeds"
 	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/rest/webhooks"
 	"github.com/bizhook/whd/daemon/webhook"
 )
@@ -19,7 +21,7 @@ const anyMethod = "GET POST PUT PATCH DELETE"
 
 // newTable returns the table of operations. The first matching route is used.
 func newTable(h *handlers) []operation {
-	table := slices.Concat(recordOperations(h), accountOperations(h), serviceOperations(h), typesOperations(h), webhookOperations(h))
+	table := slices.Concat(recordOperations(h), feedOperations(h), accountOperations(h), serviceOperations(h), typesOperations(h), webhookOperations(h), messageOperations(h))
 	for i := range table {
 		o := &table[i]
 		o.members = append(pathMembers(o), o.members...)
@@ -32,7 +34,7 @@ func newTable(h *handlers) []operation {
 				r.Redacted = slices.ContainsFunc(o.routes, edge.Route.Redacts)
 			}
 		}
-		if o.name != edge.AnyQuery {
+		if o.isNamed() {
 			o.named = o.byName(o.name, o.plain())
 		}
 	}
@@ -67,7 +69,7 @@ func pathMembers(o *operation) []metadata.Member {
 	for _, r := range o.routes {
 		for _, name := range metadata.InPath(r.Pattern) {
 			same := func(m metadata.Member) bool { return m.Name == name }
-			if !slices.Contains(edge.CommonParams, name) && !slices.ContainsFunc(o.members, same) && !slices.ContainsFunc(all, same) {
+			if !slices.Contains(edge.CommonParams, name) && o.name != edge.AnyQuery && !slices.ContainsFunc(o.members, same) && !slices.ContainsFunc(all, same) {
 				all = append(all, metadata.Member{Name: name, Type: "string", Required: true})
 			}
 		}
@@ -110,6 +112,20 @@ func recordOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Logs/Yesterday", Serve: h.logs.of(yesterday, false), Summary: "The requests of yesterday (UTC)"},
 			{Methods: "GET", Pattern: "/Logs/Yesterday/Errors", Serve: h.logs.of(yesterday, true), Summary: "The failed requests of yesterday (UTC)"},
 			{Methods: "GET", Pattern: "/Logs/{Date}", Serve: h.logs.list, Summary: "The requests of one UTC day"}}},
+		{name: "Changes", group: groupChanges, role: account.Reader, summary: "The changes of a record kind", response: wire.Changes{}, formats: queries.ChangeFormats, members: []metadata.Member{
+			{Name: edge.ParamKind, Type: "string", Required: true, Help: "a captured record kind"},
+			{Name: queries.MemberSince, Type: "string", Help: "the token of the previous page; without it, the response has no changes and the token of the present"},
+			{Name: queries.MemberTake, Type: "int", Help: "maximum number of changes, from 1 to 1000; default: 1000"},
+			{Name: queries.MemberWait, Type: "int", Help: "seconds to wait for a change if there is none, from 0 to 60; default: 0"},
+		}, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/Queries/{Kind}/Changes", Serve: h.queries.Changes, Summary: "The changes of a record kind since a token, in order, as JSON or NDJSON; waits for the next one with Wait"}}},
+		{name: "Captures", group: groupChanges, role: account.Admin, summary: "The state of the capture of changes, by record kind", response: []wire.Capture{}, members: form.PageMembers, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/Changes", Serve: h.captures.list}}},
+		{name: "ResumeCapture", group: groupChanges, role: account.Admin, summary: "Resume the capture of a record kind that has stopped", members: []metadata.Member{
+			{Name: edge.ParamKind, Type: "string", Required: true},
+			{Name: memberMode, Type: "string", Required: true, Help: "raise: deliver all changes since the stop; silent: forget the rows known so far, so that followers must reload"},
+		}, routes: []edge.Route{
+			{Methods: "POST", Pattern: "/Changes/{Kind}/Resume", Changes: true, Status: http.StatusNoContent, Serve: h.captures.resume}}},
 		{name: edge.AnyQuery, role: account.Reader, routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/{Operation}", Serve: h.queries.Serve, Summary: "Records of one kind, filtered, ordered and paged"},
 			{Methods: anyMethod, Pattern: "/{Format}/oneway/{Operation}", Serve: h.queries.Serve, Summary: "The same without a response"},
@@ -123,6 +139,23 @@ func recordOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues/{SettingID}", Serve: h.bills.value}}},
 		{name: "GetBillStageCustomFieldValues", group: groupBills, role: account.Reader, summary: "The custom field values of a bill's stage", response: []wire.CustomFieldValue{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Bills/{BillID}/Stages/{StageID}/CustomFieldValues", Serve: h.bills.values}}},
+	}
+}
+
+// feedOperations are those of OData. Their paths are exact, and they have no other names.
+func feedOperations(h *handlers) []operation {
+	route := func(pattern string, serve func(*edge.Context) error) []edge.Route {
+		return []edge.Route{{Methods: "GET", Pattern: pattern, Serve: serve}}
+	}
+	return []operation{
+		{name: "ODataService", group: groupFeeds, role: account.Reader, summary: "The record kinds as entity sets of OData 4.0, read only", media: "application/json", routes: route(feeds.PathService, h.feeds.Service)},
+		{name: "ODataMetadata", group: groupFeeds, role: account.Reader, summary: "The types of the entity sets, as CSDL", media: "application/xml", routes: route(feeds.PathMetadata, h.feeds.Metadata)},
+		{name: "ODataFile", group: groupFeeds, role: account.Reader, summary: "A file with which Power BI Desktop connects to a record kind", media: "application/json", routes: route(feeds.PathFile, h.feeds.File)},
+		{name: "ODataCount", group: groupFeeds, role: account.Reader, summary: "The number of records that match $filter", media: "text/plain", routes: route(feeds.PathCount, h.feeds.Count)},
+		{name: "ODataEntity", group: groupFeeds, role: account.Reader, summary: "The record with a key", media: "application/json", members: []metadata.Member{
+			{Name: feeds.ParamKey, Type: "string", Required: true, Help: "the value of the key, or Name=value for each of its fields"},
+		}, routes: route(feeds.PathEntity, h.feeds.Entity)},
+		{name: "ODataRows", group: groupFeeds, role: account.Reader, summary: "Records with $select, $filter, $orderby, $top, $skip and $count", media: "application/json", routes: route(feeds.PathRows, h.feeds.Rows)},
 	}
 }
 
@@ -204,6 +237,8 @@ func serviceOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/openapi", Serve: h.documents.swagger, Summary: "The same in OpenAPI 2.0 (Swagger)"}}},
 		{name: "Kinds", group: groupService, role: account.Reader, summary: "The record kinds that the caller may read, with their fields", response: []wire.RecordKind{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Kinds", Serve: h.documents.kinds}}},
+		{name: MCPOperation, group: groupService, role: account.Reader, summary: "Tools for assistants: the Model Context Protocol", media: "application/json", routes: []edge.Route{
+			{Methods: "POST", Pattern: "/mcp", Changes: true, Serve: h.assistant.serve, Summary: "Tools for assistants: the Model Context Protocol, if mcp.enabled is set"}}},
 		{name: "Types", group: groupService, summary: "The languages of types for client programs", response: []wire.TypesFile{}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/types", Serve: h.documents.languages}}},
 		{name: "Health", group: groupService, summary: "Liveness check: whether the process responds", media: "text/plain", routes: []edge.Route{
@@ -246,6 +281,7 @@ func webhookOperations(h *handlers) []operation {
 		{name: "RaiseEvent", group: groupWebhooks, role: account.Publisher, summary: "Publish an event", response: wire.EventReceipt{}, members: []metadata.Member{
 			{Name: webhooks.MemberEvent, Type: "string", Required: true, Help: "a published event"},
 			{Name: webhooks.MemberBody, Type: "object", Required: true, Help: "the payload: a string, or any JSON value, delivered byte for byte"},
+			{Name: webhooks.MemberKey, Type: "string", Help: "the subject of the event, such as the number of a document, up to 128 characters: its messages are found by it"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Events", Changes: true, Large: true, Status: http.StatusCreated, Serve: h.webhooks.Events.Add, Summary: "Publish an event: creates one message for each matching subscription"}}},
 		{name: "TestTarget", group: groupWebhooks, summary: "A target for testing subscriptions", media: "application/json", members: []metadata.Member{{Name: webhooks.MemberBody, Type: "object", Help: "any body is accepted"}}, routes: []edge.Route{
@@ -327,16 +363,27 @@ func webhookOperations(h *handlers) []operation {
 			{Name: webhooks.MemberWindow, Type: "string", Help: "the period of the statistics, from 1m to 24h; default: 60m"},
 		}, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Stats", Serve: h.webhooks.Stats.Show}}},
+		{name: "SubscriptionQuery", group: groupWebhooks, role: account.Admin, kind: "Subscription", routes: []edge.Route{
+			{Methods: "GET", Pattern: "/Webhooks/Subscriptions", Serve: h.queries.Serve, Summary: "The subscriptions of all subscribers"}}},
+	}
+}
+
+// messageOperations are the operations on the messages of all subscribers.
+func messageOperations(h *handlers) []operation {
+	return []operation{
 		{name: "MessageQuery", group: groupWebhooks, role: account.Admin, kind: "Message", members: webhooks.PeriodMembers, routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Messages", Serve: h.queries.Serve, Summary: "The messages of all subscribers, newest first"}}},
 		{name: "AttemptQuery", group: groupWebhooks, role: account.Admin, kind: "Attempt", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Messages/Responses", Serve: h.queries.Serve, Summary: "The delivery attempts of all messages, newest first, with the response texts"}}},
+		{name: "Why", group: groupWebhooks, role: account.Admin, summary: "The history of a key", response: wire.Why{}, members: []metadata.Member{
+			{Name: webhooks.MemberKey, Type: "string", Required: true, Help: "the key of events, or of a captured record"},
+		}, routes: []edge.Route{
+			{Methods: "GET", Pattern: "/Webhooks/Why", Serve: h.webhooks.Why.Show, Summary: "The history of a key in the order of time: changes of records, events, messages and attempts, and the reasons for those that are missing"},
+			{Methods: "GET", Pattern: "/Webhooks/Why/{Key}", Serve: h.webhooks.Why.Show, Summary: "The same"}}},
 		{name: "RetryMessages", group: groupWebhooks, role: account.Admin, summary: "Retry all messages that match a filter", response: wire.MessagesRetried{}, members: webhooks.SelectionMembers, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.webhooks.Bulk.Retry, Summary: "Retry all failed messages that match a filter"}}},
 		{name: "DeleteMessages", group: groupWebhooks, role: account.Admin, summary: "Delete all messages that match a filter", response: wire.MessagesDeleted{}, members: webhooks.SelectionMembers, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Changes: true, Serve: h.webhooks.Bulk.Remove, Summary: "Delete all messages that match a filter and cancel their pending attempts"}}},
-		{name: "SubscriptionQuery", group: groupWebhooks, role: account.Admin, kind: "Subscription", routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Subscriptions", Serve: h.queries.Serve, Summary: "The subscriptions of all subscribers"}}},
 	}
 }
 
@@ -350,6 +397,8 @@ var (
 		{Name: webhook.MemberHeaders, Type: "Header[]", Help: "headers to send: a list of objects with Name and Value"},
 		{Name: webhook.MemberRequestHeaders, Type: "Header[]", Help: "another name of Headers"},
 		{Name: webhooks.MemberOrdered, Type: "bool", Help: "deliver messages in order: each one waits for the previous one"},
+		{Name: webhooks.MemberOrderBy, Type: "string", Help: "none, subscription (the same as Ordered), or key: each message waits for the previous one with the same Key"},
 		{Name: webhook.MemberSchedule, Type: "string", Help: "delays between attempts, such as 5s,30s,2m; empty for the default of the settings"},
+		{Name: webhook.MemberWhere, Type: "object", Help: "condition on the events: members of queries over the Record of a change, Changed and Before.MEMBER, or over the members of a posted body; {} for all events"},
 	}
 )

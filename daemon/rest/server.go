@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bizhook/whd/client/assistant"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
@@ -27,6 +28,7 @@ import (
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/feeds"
 	"github.com/bizhook/whd/daemon/rest/form"
 	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/rest/webhooks"
@@ -53,6 +55,9 @@ type Config struct {
 	Settings func() []wire.Setting // settings that may change while the service runs
 	Warnings []string              // about the configuration, for /readyz
 
+	Feed     func() (queries.Feed, error) // of changes; nil if no kind's changes are captured
+	Captures Captures                     // nil if no kind's changes are captured
+
 	Webhooks    *admin.Service   // nil if webhooks are disabled
 	Engine      *delivery.Engine // nil if webhooks are disabled
 	Streams     *live.Hub        // source of live streams; nil: only request events are streamed
@@ -72,6 +77,7 @@ type Server struct {
 	cors           edge.CORS
 	markedStopping atomic.Bool // set by MarkStopping
 	metrics        *metrics.Metrics
+	stopWaiting    context.CancelFunc // ends the waiting of requests
 	observer       observer
 	handlers       *handlers
 }
@@ -89,6 +95,7 @@ func New(c Config) *Server {
 	s := &Server{config: c, admission: edge.NewAdmission(e.MaxRequests), metrics: metrics.New(c.Version),
 		proxies: e.TrustedProxies, cors: e.CORSOrigins}
 	s.handlers = newHandlers(c, s.metrics)
+	s.handlers.queries.Stopping, s.stopWaiting = context.WithCancel(context.Background())
 	s.handlers.health.stopping = func() bool { return s.markedStopping.Load() || s.admission.Stopping() }
 	s.observer = observer{s.metrics, c.Log, c.RequestLog, c.Streams, c.Trace}
 	s.router = edge.NewRouter(routesOf(s.handlers.table), e.BasePath)
@@ -103,6 +110,9 @@ func New(c Config) *Server {
 	s.metrics.WatchStreams(c.Streams)
 	s.metrics.WatchLines(c.LostLines)
 	s.metrics.WatchBodies(s.bodies.Held)
+	if c.Captures != nil {
+		s.metrics.WatchChanges(measured(c))
+	}
 	if c.Spill != nil {
 		s.metrics.WatchSpill(c.Spill)
 	}
@@ -117,6 +127,9 @@ type handlers struct {
 	accounts  accounts.Handlers
 	bills     bills
 	queries   queries.Handler
+	feeds     feeds.Handlers
+	captures  captures
+	assistant assistants
 	logs      logs
 	info      info
 	documents documents
@@ -128,13 +141,16 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
 		access:  accounts.NewAccess(c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected),
 		bills:   bills{c.Bills},
-		queries: queries.Handler{Store: c.Store, System: record.System(), Space: c.Spill},
+		queries: queries.Handler{Store: c.Store, System: record.System(), Space: c.Spill, Feed: c.Feed},
 		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
 	}
 	if c.ServeMetrics {
 		h.health.metrics = m
 	}
 	h.accounts = accounts.New(c.Accounts, h.access)
+	h.feeds = feeds.Handlers{Queries: &h.queries, Store: c.Store}
+	h.captures = captures{c.Captures, &h.queries}
+	h.assistant = assistants{h.access, &h.queries, assistant.Service{Version: c.Version, Log: c.Log}}
 	h.logs = logs{&h.queries, c.RequestLog}
 	h.webhooks = webhooks.New(webhooks.Config{
 		Admin: c.Webhooks, Engine: c.Engine, Queries: &h.queries, Accounts: c.Accounts, Access: h.access, Changes: changeRate,
@@ -159,14 +175,18 @@ func Describe() *metadata.Service {
 // stop sending requests to it. Requests are still served.
 func (s *Server) MarkStopping() { s.markedStopping.Store(true) }
 
-// CloseStreams ends live streams, which would otherwise not end.
-func (s *Server) CloseStreams() { s.config.Streams.Close() }
+// CloseStreams ends live streams, which would otherwise not end, and the waiting of
+// requests.
+func (s *Server) CloseStreams() {
+	s.config.Streams.Close()
+	s.stopWaiting()
+}
 
 // Drain makes /readyz report that the service is stopping, rejects new requests,
 // ends live streams, and waits for the requests in progress until ctx is done. It
 // may be called again to continue waiting.
 func (s *Server) Drain(ctx context.Context) error {
-	s.config.Streams.Close()
+	s.CloseStreams()
 	return s.admission.Drain(ctx)
 }
 
@@ -215,6 +235,9 @@ func (s *Server) handle(x *edge.Context) error {
 	if x.Route.Webhooks && s.config.Engine == nil {
 		return fault.New(fault.NotFound, "webhooks are disabled by the setting webhooks.enabled")
 	}
+	if x.Route.Operation == MCPOperation && !x.Options.MCP {
+		return edge.NotFound()
+	}
 	if err := s.handlers.access.Admit(x); err != nil {
 		return err
 	}
@@ -224,12 +247,14 @@ func (s *Server) handle(x *edge.Context) error {
 		return err
 	}
 	if !x.Route.Streaming {
-		if err := s.admission.TakeSlot(); err != nil {
+		idle, end, err := s.admission.TakeSlot(s.metrics.InFlight)
+		if err != nil {
 			return err
 		}
-		defer s.admission.ReleaseSlot()
+		defer end()
+		x.Response.Idle = idle
 	}
-	if to := queries.FormAddress(x.Request.URL); to != "" && x.Kind != nil && x.Request.Method == http.MethodGet {
+	if to := queries.FormAddress(x.Request.URL); to != "" && x.Kind != nil && !x.Route.Exact() && x.Request.Method == http.MethodGet {
 		return x.Redirect(http.StatusSeeOther, to)
 	}
 	edge.AddSite(x)
@@ -251,6 +276,12 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	var queryErr, formatErr, kindErr error
 	x.URLMembers, queryErr = query.ReadForm(x.Request.URL.RawQuery)
 	takeURLKey(x)
+	if found.Exact {
+		x.Format.Format = feeds.Negotiate(x)
+		x.Response.Header().Set("OData-Version", "4.0")
+		x.Kind, kindErr = s.handlers.queries.Kind(x.Options.Kinds(), x.Route, x.Params)
+		return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, kindErr)
+	}
 	x.Format, formatErr = edge.Negotiate(edge.FormatRequest{
 		Prefix: x.Params.Get(edge.ParamFormat), Suffix: x.Suffix,
 		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),
@@ -376,14 +407,3 @@ func takeURLKey(x *edge.Context) {
 // SubscriberID only: one per second on average, and a burst that allows creating the
 // maximum number of subscriptions.
 var changeRate = edge.Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
-
-// Store runs the queries.
-type Store interface {
-	queries.Store
-	// ERPVersion returns the version of the ERP, empty if it is not known.
-	ERPVersion(ctx context.Context) (string, error)
-	// Ready returns an error if the service's own data cannot be used.
-	Ready(ctx context.Context) error
-	// ERPReady returns an error if the ERP's records cannot be read.
-	ERPReady(ctx context.Context) error
-}

@@ -52,6 +52,10 @@ func (h *Access) Admit(x *edge.Context) error {
 	return h.csrf.Check(x)
 }
 
+// CheckOrigin rejects a request from a page of another origin even if it has explicit
+// credentials.
+func (h *Access) CheckOrigin(x *edge.Context) error { return h.csrf.CheckOrigin(x) }
+
 // Credentials returns the credentials in the request.
 func Credentials(x *edge.Context) account.Credentials {
 	c := account.Credentials{Address: x.Origin.Address, SessionHeader: x.Request.Header.Get(wire.HeaderSessionID)}

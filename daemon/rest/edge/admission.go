@@ -45,19 +45,35 @@ func (a *Admission) EndRequest() {
 	}
 }
 
-// TakeSlot acquires a slot, which ReleaseSlot releases. If there is none, it fails at once
-// instead of queueing: the client decides whether to retry.
-func (a *Admission) TakeSlot() error {
+// TakeSlot acquires a slot until end is called, or idle: from then on the request waits
+// without using the store, and the gauge of requests does not count it. If there is no slot,
+// it fails at once instead of queueing: the client decides whether to retry.
+func (a *Admission) TakeSlot(gauge interface {
+	Inc()
+	Dec()
+}) (idle, end func(), err error) {
 	select {
 	case a.slots <- struct{}{}:
-		return nil
 	default:
-		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many concurrent requests", RetryAfter: time.Second}
+		return nil, nil, &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many concurrent requests", RetryAfter: time.Second}
 	}
+	isIdle := false
+	idle = func() {
+		if !isIdle {
+			isIdle = true
+			<-a.slots
+			gauge.Dec()
+		}
+	}
+	end = func() {
+		if isIdle {
+			gauge.Inc()
+		} else {
+			<-a.slots
+		}
+	}
+	return idle, end, nil
 }
-
-// ReleaseSlot releases a slot acquired by TakeSlot.
-func (a *Admission) ReleaseSlot() { <-a.slots }
 
 // Stopping reports whether Drain has been called.
 func (a *Admission) Stopping() bool {

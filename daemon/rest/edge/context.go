@@ -74,7 +74,8 @@ type Config struct {
 type Options struct {
 	Registry         *record.Registry // the record kinds; nil for the built-in ones
 	Query            query.Options
-	CountPages       bool // count the total of every page, not only on request
+	FeedPage         int64 // maximum number of rows on a page of OData
+	CountPages       bool  // count the total of every page, not only on request
 	AnonymousQueries bool
 	AnonymousPublish bool // events from these networks need no login
 	PublishFrom      []netip.Prefix
@@ -86,6 +87,7 @@ type Options struct {
 	Rate             Rate // of an address, and of a user or key
 	ISODates         bool // of webhooks, instead of the legacy notation
 	Debug            bool
+	MCP              bool // serve tools for assistants
 }
 
 // Kinds returns the record kinds.
@@ -254,7 +256,7 @@ func (x *Context) Send(contentType string, body []byte, err error) error {
 func (x *Context) Part(body []byte, out *Kept) *Context {
 	part := *x
 	part.Response, part.Body = NewResponse(out, x.Response.Stall), body
-	part.Response.Kept = true
+	part.Response.Kept, part.Response.Idle = true, x.Response.Idle
 	part.Format.callback, part.Coding = "", nil
 	if part.Format.Name != JSONFormat().Name {
 		part.Format.Format = JSONFormat()
@@ -321,6 +323,15 @@ func SiteOf(x *Context) encode.Site {
 		site.Location = LocalPath(x.Request.URL)
 	}
 	return site
+}
+
+// ServiceURL returns the base URL of the service as the client used it.
+func ServiceURL(x *Context) string {
+	scheme := "http"
+	if x.Origin.Secure {
+		scheme = "https"
+	}
+	return scheme + "://" + x.Origin.Host + x.Base
 }
 
 // OperationOf returns the name of a query's operation.

@@ -14,7 +14,7 @@ var (
 		wire.HeaderRequestID, wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal,
 		wire.HeaderTakeClamped, wire.HeaderFormulaGuard, wire.HeaderIgnoredMembers, wire.HeaderReplayed, wire.HeaderListCompleted, "Content-Disposition", "Location", "Retry-After", "Server-Timing",
 	}, ", ")
-	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest", wire.HeaderFormulaGuard, wire.HeaderIdempotencyKey, wire.HeaderLastEventID, wire.HeaderMethodOverride}, ", ")
+	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest", wire.HeaderFormulaGuard, wire.HeaderIdempotencyKey, wire.HeaderLastEventID, wire.HeaderMethodOverride, "Mcp-Protocol-Version"}, ", ")
 )
 
 // preflightAge is the time for which browsers may cache a preflight response, in

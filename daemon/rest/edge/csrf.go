@@ -37,10 +37,21 @@ func (c *CSRF) Check(x *Context) error {
 	case !x.Route.Changes && !readable, hasExplicitProof(x.Request), c.sameOrigin(x) && !followsLink(x.Request, x.Route):
 		return nil
 	case x.Route.Changes:
-		return fault.New(fault.Forbidden, "cross-origin request: the origin of the page is unknown or not listed in http.cors_origins")
+		return errOrigin
 	}
 	return fault.New(fault.Forbidden, "callback is only allowed from pages of this service, or with an API key or X-ss-id")
 }
+
+// CheckOrigin rejects a request from a page of another origin even if it has explicit
+// credentials.
+func (c *CSRF) CheckOrigin(x *Context) error {
+	if origin := x.Request.Header.Get("Origin"); origin != "" && !c.trusted(x, origin) {
+		return errOrigin
+	}
+	return nil
+}
+
+var errOrigin = fault.New(fault.Forbidden, "cross-origin request: the origin of the page is unknown or not listed in http.cors_origins")
 
 // hasExplicitProof reports whether a request has credentials that browsers never add
 // on their own. A page of another origin can only send such headers after a

@@ -36,6 +36,10 @@ var failures = [...]struct {
 	fault.SlowBody:     {http.StatusRequestTimeout, "RequestTimeout"},
 	fault.Misdirected:  {http.StatusMisdirectedRequest, "MisdirectedRequest"},
 	fault.TokenExpired: {http.StatusUnauthorized, "TokenExpired"},
+	fault.Gone:         {http.StatusGone, "ResyncRequired"},
+	fault.Stopped:      {http.StatusServiceUnavailable, wire.CaptureStopped},
+
+	fault.NotImplemented: {http.StatusNotImplemented, "NotImplemented"},
 }
 
 // The challenges. Many programs, such as wget and those in Python, PHP and VBA, send a
@@ -82,29 +86,40 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	}
 	h.Set("Content-Type", x.Format.ContentType)
 	if StatusOf(f) == http.StatusUnauthorized {
-		h.Set("WWW-Authenticate", challenge)
-		if !fromBrowser(x.Request) {
-			h.Add("WWW-Authenticate", basicChallenge)
+		switch feed := x.Route != nil && x.Route.Exact(); {
+		case feed: // programs such as Excel resemble browsers
+			h.Set("WWW-Authenticate", basicChallenge)
+		case fromBrowser(x.Request):
+			h.Set("WWW-Authenticate", challenge)
+		default:
+			h["Www-Authenticate"] = []string{challenge, basicChallenge}
 		}
 	}
-	if f.Kind == fault.TooMany || f.Kind == fault.Unavailable {
+	if f.Kind == fault.TooMany || StatusOf(f) == http.StatusServiceUnavailable {
 		h.Set("Retry-After", RetryAfter(f.RetryAfter))
 	}
-	code := failures[f.Kind].code
-	status := wire.ResponseStatus{ErrorCode: code, Message: f.Message, Meta: map[string]string{"RequestId": x.ID}}
+	status := x.LogFailure(f)
 	if completed := h.Get(wire.HeaderListCompleted); completed != "" {
 		status.Meta["AutoBatchIndex"] = completed
 	}
-	for _, field := range f.Fields {
-		status.Errors = append(status.Errors, wire.FieldError{ErrorCode: code, FieldName: field.Name, Message: field.Message})
-	}
-	x.Logged.Failure = &status
 	status.StackTrace = stack
 	var of *encode.Shape
 	if x.Kind != nil {
 		of = &encode.Shape{Operation: x.Kind.Operation(), Record: x.Kind.Name}
 	}
 	_ = x.Write(StatusOf(f), x.Format.Close(x.Output().Failure(x.Format.Open(h, nil), status, of))) // the client may be gone
+}
+
+// LogFailure returns the description of an error for a response, and adds it to the request
+// log.
+func (x *Context) LogFailure(f *fault.Error) wire.ResponseStatus {
+	code := failures[f.Kind].code
+	status := wire.ResponseStatus{ErrorCode: code, Message: f.Message, Meta: map[string]string{"RequestId": x.ID}}
+	for _, field := range f.Fields {
+		status.Errors = append(status.Errors, wire.FieldError{ErrorCode: code, FieldName: field.Name, Message: field.Message})
+	}
+	x.Logged.Failure = new(status)
+	return status
 }
 
 // StatusOf returns the HTTP status of a failure.

@@ -18,7 +18,8 @@ type Response struct {
 	Status  int
 	Bytes   int64
 	Aborted bool
-	Kept    bool // nothing has been sent: an error can replace the response
+	Kept    bool   // nothing has been sent: an error can replace the response
+	Idle    func() // the request is not counted as a concurrent one any more, see TakeSlot
 }
 
 // NewResponse returns a Response that writes to w.

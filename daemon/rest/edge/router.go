@@ -3,6 +3,7 @@ package edge
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ type Router struct {
 	base   []string // of http.base_path
 	routes []CompiledRoute
 	byEnd  map[string][]int // indexes of routes, by the last segment in lower case; "" for a parameter
+	exact  []int            // indexes of Exact routes
 }
 
 // Route is one row of the route table. The router, the checks and the documentation
@@ -43,6 +45,13 @@ type Route struct {
 	Always    bool   // polled every few seconds: served when the service is full or stopping, and not recorded in the request log
 }
 
+// ExactRoot is the first segment of the paths that are compared as they were sent: their letter
+// case, slashes and dots count, and a segment of a pattern may have several parameters.
+const ExactRoot = "odata"
+
+// Exact reports whether the path of the route is compared as it was sent.
+func (r Route) Exact() bool { return strings.HasPrefix(r.Pattern, "/"+ExactRoot) }
+
 // Path parameters with the same meaning in every route.
 const (
 	ParamFormat    = "Format"    // the name of a format
@@ -56,8 +65,8 @@ const ParamList = "[]"
 // ParamKey is the API key in the query string, if the settings allow it there.
 const ParamKey = "apikey"
 
-// CommonParams lists these parameters.
-var CommonParams = []string{ParamFormat, ParamOperation, ParamKind}
+// CommonParams lists those that are never members of an operation.
+var CommonParams = []string{ParamFormat, ParamOperation}
 
 // CompiledRoute is a Route with its pattern split.
 type CompiledRoute struct {
@@ -70,6 +79,7 @@ type CompiledRoute struct {
 type segment struct {
 	literal string
 	param   string
+	exact   *regexp.Regexp // of an Exact route; its groups are parameters
 }
 
 // Params are the values of a pattern's parameters.
@@ -113,7 +123,9 @@ func NewRouter(table []Route, basePath string) *Router {
 			c.methods = append(c.methods, http.MethodHead)
 		}
 		for _, part := range splitPath(r.Pattern) {
-			if name, isParam := strings.CutPrefix(part, "{"); isParam {
+			if r.Exact() {
+				c.segments = append(c.segments, segment{exact: exactSegment(part)})
+			} else if name, isParam := strings.CutPrefix(part, "{"); isParam {
 				c.segments = append(c.segments, segment{param: strings.TrimSuffix(name, "}")})
 			} else {
 				c.segments = append(c.segments, segment{literal: part})
@@ -123,7 +135,11 @@ func NewRouter(table []Route, basePath string) *Router {
 		if n := len(c.segments); n > 0 {
 			end = strings.ToLower(c.segments[n-1].literal)
 		}
-		rt.routes, rt.byEnd[end] = append(rt.routes, c), append(rt.byEnd[end], i)
+		if rt.routes = append(rt.routes, c); r.Exact() {
+			rt.exact = append(rt.exact, i)
+		} else {
+			rt.byEnd[end] = append(rt.byEnd[end], i)
+		}
 	}
 	return rt
 }
@@ -158,11 +174,15 @@ type Match struct {
 	Route  *CompiledRoute
 	Params Params
 	Suffix string // name of a format, from a path suffix
+	Exact  bool   // the path is below those of Exact routes
 }
 
 // Find looks up a request. Its error is a 404, or a 405 with the allowed methods of
 // the path in allow.
 func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err error) {
+	if parts := rt.exactParts(escapedPath); parts != nil {
+		return rt.findExact(method, parts)
+	}
 	parts, err := rt.parts(escapedPath)
 	if err != nil {
 		return Match{}, nil, err
@@ -183,7 +203,7 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 			if isList {
 				found = append(found, Param{ParamList, ParamList})
 			}
-			return Match{r, found, format}, nil, nil
+			return Match{Route: r, Params: found, Suffix: format}, nil, nil
 		}
 		if allow == nil {
 			m.Params, m.Suffix = found, format

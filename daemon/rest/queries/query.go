@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -33,6 +34,10 @@ type Handler struct {
 	System *record.Registry // the service's own kinds
 	Names  []string         // of operations other than queries of other kinds
 	Space  *spill.Space     // for responses that clients read slowly; nil for none
+
+	Feed     func() (Feed, error) // of changes; nil for none
+	Stopping context.Context      // done when the service stops: requests end their waiting
+	waiting  atomic.Int64         // requests that wait for changes
 }
 
 // Serve answers a query: it reads the members, plans, selects the rows and streams
@@ -68,10 +73,11 @@ func (h *Handler) Rows(x *edge.Context, plan *query.Plan) error {
 }
 
 func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
-	if plan.Place != nil && plan.Take != query.NoTake && x.Format.Bare() && len(plan.Place.Next(nil)) > maxCursor { // with the conditions alone
-		return errLongCursor
-	}
 	if err := h.fits(x, plan); err != nil {
+		return err
+	}
+	copied, err := h.copyOf(x, plan)
+	if err != nil {
 		return err
 	}
 	rows, err := h.Store.Select(x.Request.Context(), plan)
@@ -83,7 +89,7 @@ func (h *Handler) send(x *edge.Context, plan *query.Plan) error {
 	if !rows.HoldsLocks() {
 		space = nil
 	}
-	return stream(x, plan, rows, space)
+	return stream(x, plan, rows, space, copied)
 }
 
 // fits returns an error if the result has more rows than the format can hold, or too many
@@ -165,7 +171,7 @@ func (h *Handler) Kind(kinds *record.Registry, r *edge.CompiledRoute, p edge.Par
 	if name == "" {
 		return nil, nil
 	}
-	if kind, ok := kinds.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) {
+	if kind, ok := kinds.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) && !(r != nil && r.Exact() && name != nameOf(kind)) {
 		return kind, nil
 	}
 	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name), instead(kinds, name, nameOf, others))
@@ -190,7 +196,18 @@ func instead(kinds *record.Registry, name string, nameOf func(*record.Kind) stri
 	if near != nil {
 		return "did you mean " + strings.Join(near, ", ") + "?"
 	}
-	return "known: " + strings.Join(names, ", ")
+	return "known: " + Listed(names)
+}
+
+// maxListed is the maximum number of names in a message, more than the service has itself.
+const maxListed = 150
+
+// Listed returns the names of kinds or operations for a message, or else where they are listed.
+func Listed(names []string) string {
+	if len(names) > maxListed {
+		return strconv.Itoa(len(names)) + " names, which GET /metadata and, for record kinds, GET /Kinds list"
+	}
+	return strings.Join(names, ", ")
 }
 
 // MessageKind is the kind of messages. Its queries accept a period.

@@ -52,14 +52,14 @@ const longCursor = "of the next page is too long for the header " + wire.HeaderN
 // stream sends rows as they are read from the store. If the store fails after the
 // first byte was sent, the connection is aborted, so that no client mistakes an
 // incomplete response for a complete one.
-func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spill.Space) error {
+func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spill.Space, copied *copying) error {
 	buf := buffers.Get().(*[]byte)
 	defer func() {
 		if cap(*buf) <= maxPooledBuffer {
 			buffers.Put(buf)
 		}
 	}()
-	out := &responseWriter{x: x, buf: (*buf)[:0], space: space, pages: plan.Place != nil}
+	out := &responseWriter{x: x, buf: (*buf)[:0], space: space, pages: plan.Place != nil, copied: copied}
 	out.to.Writer = x.Response
 	defer out.stop() // of a response that ends early
 	err := out.rows(plan, rows)
@@ -85,6 +85,7 @@ type responseWriter struct {
 	compressor edge.Compressor     // nil if the response is not compressed
 	to         struct{ io.Writer } // the response, later the pipe
 	pages      bool                // the rows are a page by cursor
+	copied     *copying            // nil unless the rows are for a copy
 	space      *spill.Space        // nil if the client's speed may hold up the statement
 	pipe       *spill.Pipe         // nil until the first bytes have been sent, and after the last ones
 }
@@ -100,7 +101,7 @@ func (o *responseWriter) stop() {
 // rows sends the rows of a plan with the envelope around them.
 func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	x := o.x
-	h, sh := x.Response.Header(), shapeOf(x, plan)
+	h, sh := x.Response.Header(), ShapeOf(x, plan)
 	h.Set("Content-Type", x.Format.ContentType)
 	if x.Format.Attachment {
 		h.Set("Content-Disposition", "attachment; filename="+sh.Operation+x.Format.Suffix)
@@ -121,11 +122,17 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	x.Timing.FirstRow = time.Now()
 	o.buf = enc.Begin(o.buf, encode.Head{Offset: plan.Skip, Cursor: followsCursor(plan)})
 	for ; err == nil && cells != nil; cells, err = rows.Next() {
+		if err := o.copied.row(o.x.Request.Context(), cells); err != nil {
+			return err
+		}
 		o.buf = enc.Row(o.buf, cells)
 		if limited != nil && limited.Err() != nil {
 			return fault.Wrap(limited.Err(), fault.Invalid, "%s", limited.Err())
 		}
 		if o.count++; len(o.buf) >= maxBuffered {
+			if x.Format.Bare() && !o.sent && o.pages && plan.Take != query.NoTake && len(plan.Place.Next(nil)) > maxCursor { // with the conditions alone
+				return errLongCursor
+			}
 			if err := o.flush(); err != nil {
 				return err
 			}
@@ -138,6 +145,9 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	if err != nil {
 		return err
 	}
+	if err := o.copied.finish(o, rows); err != nil {
+		return err
+	}
 	end := encode.Tail{Total: tail.Total}
 	for _, m := range tail.Meta {
 		end.Meta = append(end.Meta, encode.Pair(m))
@@ -148,6 +158,9 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 			end.NextURL = nextPage(x, tail.Next)
 		}
 	}
+	if o.copied != nil {
+		end.Meta = append(end.Meta, encode.Pair{Name: wire.MetaToken, Value: o.copied.token})
+	}
 	if x.Format.Bare() && len(tail.Next) > maxCursor {
 		return errLongCursor
 	}
@@ -156,7 +169,8 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	return o.finish(tail)
 }
 
-func shapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
+// ShapeOf returns the shape of a plan's rows in the format of the response.
+func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 	sh := encode.Shape{
 		Operation: plan.Kind.Operation(),
 		Record:    plan.Kind.Name,
@@ -229,6 +243,9 @@ func (o *responseWriter) announceTrailers(h http.Header) {
 	if o.pages && x.Format.Bare() {
 		h.Add("Trailer", wire.HeaderNextCursor)
 	}
+	if o.copied != nil && x.Format.Bare() {
+		h.Add("Trailer", wire.HeaderNextToken)
+	}
 	if o.digest != nil {
 		h.Add("Trailer", wire.HeaderDigest)
 	}
@@ -253,6 +270,9 @@ func (o *responseWriter) finish(tail executor.Tail) (err error) {
 	h.Set(wire.HeaderRowCount, strconv.FormatInt(o.count, 10))
 	if x.Format.Bare() && tail.Known {
 		h.Set(wire.HeaderTotal, strconv.FormatInt(tail.Total, 10))
+	}
+	if x.Format.Bare() && o.copied != nil {
+		h.Set(wire.HeaderNextToken, o.copied.token)
 	}
 	if x.Format.Bare() && tail.Next != "" {
 		h.Set(wire.HeaderNextCursor, tail.Next)

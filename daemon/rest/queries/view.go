@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,10 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 		{Name: edge.OperationOf(x), URL: x.Base + "/metadata?op=" + edge.OperationOf(x)},
 		{Name: "Rows"},
 	}}
+	if kind.Database == record.RecordsDB && plan.Group == nil {
+		v.Feed = edge.ServiceURL(x) + FeedPath + "/" + kind.Name
+		v.FeedFile = edge.LocalPath(&url.URL{Path: x.Base + FeedPath + "/" + kind.Name + FeedFile})
+	}
 	a := newAddress(x, x.Members)
 	if !a.whole {
 		v.Note = "This request was sent in a body that a link cannot repeat. Send a new request to change the page, the filters or the format."
@@ -30,7 +35,7 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 		v.Note = "This page follows a cursor, which has the conditions, order and fields of its query. Start a new query to change them."
 		return v
 	}
-	v.Take, v.Limit, v.Action = plan.Take, x.Options.Query.MaxTake, a.path
+	v.Take, v.Limit, v.Form.Action = plan.Take, x.Options.Query.MaxTake, a.path
 	if plan.Take >= encode.AllRows {
 		v.Take = query.NoTake
 	}
@@ -40,6 +45,12 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 	v.Sort = sortLinks(a, plan, x.Members)
 	return v
 }
+
+// The addresses of records for Excel and Power BI, see package rest/feeds.
+const (
+	FeedPath = "/" + edge.ExactRoot
+	FeedFile = ".pbids" // follows the name of a kind: a file with which Power BI connects to it
+)
 
 func followsCursor(plan *query.Plan) bool { return plan.Place != nil && plan.Place.After != nil }
 
@@ -81,7 +92,7 @@ func viewFilters(v *encode.View, a address, kind *record.Kind) {
 		if _, taken := shown[target.Field]; isFilter && !taken && target.Operator.Arity() != record.None {
 			shown[target.Field], operators[target.Field] = m, target.Operator
 		} else if !strings.EqualFold(m.Name, query.Skip) {
-			v.Hidden = append(v.Hidden, pairs(m)...)
+			v.Form.Hidden = append(v.Form.Hidden, pairs(m)...)
 		}
 	}
 	if len(filters) > 1 {
@@ -89,7 +100,7 @@ func viewFilters(v *encode.View, a address, kind *record.Kind) {
 	}
 	for i, f := range kind.Fields {
 		if f.Filter != record.NoFilter {
-			v.Filters = append(v.Filters, encode.NewFilter(f, operators[i], strings.Join(formTexts(shown[i]), ",")))
+			v.Form.Filters = append(v.Form.Filters, encode.NewFilter(f, operators[i], strings.Join(formTexts(shown[i]), ",")))
 		}
 	}
 }

@@ -1,15 +1,20 @@
 package webhooks
 
 import (
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -18,23 +23,41 @@ import (
 const (
 	MemberEvent = "EventName"
 	MemberBody  = "Body"
+	MemberKey   = "Key"
 )
 
 // events has the handlers of /Webhooks/Events.
 type events struct {
 	admin  *admin.Service
 	engine *delivery.Engine
+	access *accounts.Access
 }
 
-// List returns the published events.
+// List returns the published events, of those that are captured only the ones that the
+// caller may read.
 func (h *events) List(x *edge.Context) error {
-	return edge.List(x, "Events", h.admin.Rules().SubscribableEvents(), nil, func(e record.Event) wire.Event { return wire.Event(e) })
+	rules := h.admin.Rules()
+	if len(rules.Captured) > 0 {
+		_, _ = h.access.IsAdmin(x) // identifies the user; the list is public otherwise
+	}
+	all := slices.DeleteFunc(rules.SubscribableEvents(), func(e record.Event) bool {
+		kind := rules.CapturedBy(e.Name)
+		return kind != nil && !queries.MayQuery(x, kind)
+	})
+	return edge.List(x, "Events", all, nil, func(e record.Event) wire.Event {
+		d := wire.Event{Name: e.Name, Description: e.Description}
+		if kind := rules.CapturedBy(e.Name); kind != nil {
+			d.Source, d.Kind, d.Deletes, d.Before, d.Coalesced = wire.SourceCaptured, kind.Name, true, len(kind.Before) > 0, true
+		}
+		return d
+	})
 }
 
 // Add publishes an event. It responds after the event's messages are durable.
 func (h *events) Add(x *edge.Context) error {
 	f := form.Read(x)
 	name := f.Required(MemberEvent)
+	key := form.Or(form.Value(f, MemberKey, parseKey), "")
 	body := eventBody(x, f)
 	if body == nil {
 		f.Missing = append(f.Missing, fault.Field{Name: MemberBody, Message: "must not be empty"})
@@ -42,11 +65,11 @@ func (h *events) Add(x *edge.Context) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	name, err := h.admin.Rules().Event(name)
+	name, err := h.admin.Rules().Posted(name, func(k *record.Kind) bool { return queries.MayQuery(x, k) })
 	if err != nil {
 		return err
 	}
-	receipt, err := h.publish(x, name, body)
+	receipt, err := h.publish(x, delivery.Post{Name: name, Key: key, Body: body})
 	if err != nil {
 		return err
 	}
@@ -54,10 +77,10 @@ func (h *events) Add(x *edge.Context) error {
 }
 
 // publish publishes an event, with the request's idempotency key if there is one.
-func (h *events) publish(x *edge.Context, name string, body []byte) (wire.EventReceipt, error) {
+func (h *events) publish(x *edge.Context, e delivery.Post) (wire.EventReceipt, error) {
 	keys := x.Request.Header.Values(wire.HeaderIdempotencyKey)
 	if len(keys) == 0 {
-		return h.engine.Publish(x.Request.Context(), name, body)
+		return h.engine.Publish(x.Request.Context(), e)
 	}
 	key := keys[0]
 	if len(keys) > 1 || !isIdempotencyKey(key) {
@@ -65,7 +88,7 @@ func (h *events) publish(x *edge.Context, name string, body []byte) (wire.EventR
 		return wire.EventReceipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
 			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
 	}
-	receipt, replayed, err := h.engine.PublishOnce(x.Request.Context(), name, body, x.Identity.Name+"\n"+key) // keys are separate for each user
+	receipt, replayed, err := h.engine.PublishOnce(x.Request.Context(), e, x.Identity.Name+"\n"+key) // keys are separate for each user
 	if replayed {
 		x.Response.Header().Set(wire.HeaderReplayed, "true")
 	}
@@ -77,6 +100,17 @@ const maxIdempotencyKey = 255
 
 func isIdempotencyKey(key string) bool {
 	return key != "" && len(key) <= maxIdempotencyKey && !strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
+}
+
+// maxKey is the maximum length of the key of an event in characters.
+const maxKey = 128
+
+// parseKey parses the key of an event.
+func parseKey(text string) (string, error) {
+	if utf8.RuneCountInString(text) > maxKey || !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
+		return "", fmt.Errorf("must be a text of at most %d characters without control characters", maxKey)
+	}
+	return text, nil
 }
 
 // eventBody returns the payload of an event. A string is delivered as its text; any

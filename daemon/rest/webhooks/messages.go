@@ -42,12 +42,33 @@ func (h *messages) List(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	plan, err := h.queries.Plan(x, members, where...)
+	plan, err := h.queries.Plan(x, members, append(where, h.hidden(x)...)...)
 	if err != nil {
 		return err
 	}
 	x.Members = members
 	return h.queries.Rows(x, plan)
+}
+
+// hidden returns conditions that leave out the messages with records of kinds that require
+// a role which the caller lacks: the SubscriberID does not replace it.
+func (h *messages) hidden(x *edge.Context) (where []query.Condition) {
+	rules := h.admin.Rules()
+	for _, e := range rules.Events {
+		kind := rules.CapturedBy(e.Name)
+		if kind == nil || kind.Role == "" {
+			continue
+		}
+		if !x.Identity.Known() {
+			_, _ = h.access.IsAdmin(x) // identifies the user; the list is public otherwise
+		}
+		if !queries.MayRead(x, kind) {
+			for _, name := range []string{e.Name, record.TestEventFor(e.Name)} {
+				where = append(where, queries.Condition(x.Kind, MemberEvent, record.NotEqualTo, wire.Value{Text: name}))
+			}
+		}
+	}
+	return where
 }
 
 // pathConditions returns the ids of the path as conditions on the kind's fields.

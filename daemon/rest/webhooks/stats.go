@@ -101,8 +101,8 @@ func minutesDocument(s stats.Report) wire.Minutes {
 func queueDocument(l *stats.Queue) wire.Queue {
 	sub := l.Subscription
 	d := wire.Queue{
-		SubscriberID: sub.Subscriber, SubscriberName: sub.SubscriberName, SubscriptionID: sub.GUID, EventName: sub.Pattern, URL: sub.URL,
-		IsEnabled: sub.Active(), DisabledReason: sub.InactiveReason(), Ordered: sub.Ordered,
+		SubscriberID: sub.Subscriber, SubscriberName: sub.SubscriberInfo.Name, SubscriptionID: sub.GUID, EventName: sub.Pattern, URL: sub.URL,
+		IsEnabled: sub.Active(), DisabledReason: sub.InactiveReason(), Ordered: sub.Order.All, OrderedByKey: sub.Order.ByKey,
 		InFlight: l.InFlight, Limit: l.Limit, Breaker: wire.BreakerClosed,
 		FailingSince: wire.Timestamp(l.FailingSince), NextAttemptDateTime: wire.Timestamp(l.Next),
 		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Timestamp(l.Oldest),

@@ -29,13 +29,16 @@ const (
 )
 
 // subscribers has the handlers of /Webhooks/Subscribers.
-type subscribers struct{ admin *admin.Service }
+type subscribers struct {
+	admin         *admin.Service
+	subscriptions *subscriptions
+}
 
-func subscriberDocument(b admin.Subscriber) wire.Subscriber {
+func (h *subscribers) document(x *edge.Context, b admin.Subscriber) wire.Subscriber {
 	d := wire.Subscriber{RecID: b.GUID, Name: b.Name, IsEnabled: b.Enabled, ItemNo: b.ItemNo,
 		LastSavedDateTime: wire.Timestamp(b.SavedAt), RowHash: b.RowHash}
 	for _, r := range b.Subscriptions {
-		d.Subscriptions = append(d.Subscriptions, subscriptionDocument(r))
+		d.Subscriptions = append(d.Subscriptions, h.subscriptions.document(x, r))
 	}
 	return d
 }
@@ -43,7 +46,7 @@ func subscriberDocument(b admin.Subscriber) wire.Subscriber {
 // Show returns a subscriber with its subscriptions.
 func (h *subscribers) Show(x *edge.Context) error {
 	b, err := h.admin.Subscriber(x.Request.Context(), x.Params.Get(InSubscriber))
-	return x.Respond("Subscriber", subscriberDocument(b), err)
+	return x.Respond("Subscriber", h.document(x, b), err)
 }
 
 // Add creates a subscriber, enabled by default.
@@ -55,7 +58,7 @@ func (h *subscribers) Add(x *edge.Context) error {
 		return err
 	}
 	b, err := h.admin.AddSubscriber(x.Request.Context(), n, accounts.Actor(x))
-	return x.Created("/Webhooks/Subscribers", b.GUID, "Subscriber", subscriberDocument(b), err)
+	return x.Created("/Webhooks/Subscribers", b.GUID, "Subscriber", h.document(x, b), err)
 }
 
 // Change updates a subscriber.
@@ -70,7 +73,7 @@ func (h *subscribers) Change(x *edge.Context) error {
 		return err
 	}
 	b, err := h.admin.ChangeSubscriber(x.Request.Context(), x.Params.Get(InSubscriber), c, accounts.Actor(x))
-	return x.Respond("Subscriber", subscriberDocument(b), err)
+	return x.Respond("Subscriber", h.document(x, b), err)
 }
 
 // Remove removes a subscriber with its subscriptions and messages.

@@ -1,0 +1,118 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// messageHeaders are the headers of a message to the tools for assistants.
+var messageHeaders = []string{"Content-Type: application/json", "Accept: application/json, text/event-stream"}
+
+// TestAssistantsAreOff checks that the tools are not served unless mcp.enabled is set,
+// which takes effect at a reload.
+func TestAssistantsAreOff(t *testing.T) {
+	i := daemontest.Start(t)
+	admin, list := asAdmin(t, i), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	for _, c := range []client{admin, anonymous(t, i)} {
+		for _, line := range []string{"POST /mcp", "POST /MCP/"} {
+			c.do(line, list, messageHeaders...).want(t, 404)
+		}
+	}
+	i.Set(t, "mcp.enabled", "true")
+	if body := admin.do("POST /mcp", list, messageHeaders...).want(t, 200).body; !strings.Contains(body, `"find_kinds"`) {
+		t.Errorf("no tools: %s", body)
+	}
+	anonymous(t, i).do("POST /mcp", list, messageHeaders...).want(t, 401)
+	admin.do("GET /mcp", "").want(t, 405)
+	admin.do("DELETE /mcp", "").want(t, 405)
+	i.Set(t, "mcp.enabled", "")
+	admin.do("POST /mcp", list, messageHeaders...).want(t, 404)
+}
+
+// TestMessagesOfAssistants checks the transport of messages, and the Origin even with
+// explicit credentials.
+func TestMessagesOfAssistants(t *testing.T) {
+	i := daemontest.Start(t, "--mcp-enabled", "--http-cors-origins", "https://shop.example", "--http-max-body", "64KiB")
+	c := anonymous(t, i).with("Authorization: Bearer " + i.Key(t, "reader"))
+	ping := `{"jsonrpc":"2.0","id":"7","method":"ping"}`
+	for _, m := range []struct {
+		body    string
+		headers []string
+		status  int
+		want    string
+	}{
+		{ping, messageHeaders, 200, `{"jsonrpc":"2.0","id":"7","result":{}}`},
+		{ping, append([]string{"Origin: " + i.URL}, messageHeaders...), 200, `"result"`},
+		{ping, append([]string{"Origin: https://shop.example"}, messageHeaders...), 200, `"result"`},
+		{ping, append([]string{"Origin: https://evil.example"}, messageHeaders...), 403, "cross-origin"},
+		{ping, append([]string{"Origin: null"}, messageHeaders...), 403, "cross-origin"},
+		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, messageHeaders, 202, ""},
+		{"[" + ping + "," + ping + "]", messageHeaders, 400, "lists of messages are not supported"},
+		{"", messageHeaders, 400, ""},
+		{"{", messageHeaders, 400, ""},
+		{strings.Repeat(" ", 70<<10) + ping, messageHeaders, 413, ""},
+		{ping, messageHeaders[:1], 400, "Accept must contain"},
+		{ping, []string{"Content-Type: text/plain", messageHeaders[1]}, 415, ""},
+		{ping, append([]string{"MCP-Protocol-Version: 2025-03-26"}, messageHeaders...), 400, "Unsupported protocol version"},
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`, messageHeaders, 200, `"protocolVersion":"2025-11-25"`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop_kind","arguments":{}}}`, messageHeaders, 200, `"error"`},
+	} {
+		if a := c.do("POST /mcp", m.body, m.headers...).want(t, m.status); !strings.Contains(a.body, m.want) {
+			t.Errorf("%.100s %q: %s", m.body, m.headers, shortened(a.body))
+		}
+	}
+	preflight := c.do("OPTIONS /mcp", "", "Origin: https://shop.example", "Access-Control-Request-Method: POST").want(t, 204)
+	if allowed := preflight.header.Get("Access-Control-Allow-Headers"); !strings.Contains(allowed, "Mcp-Protocol-Version") {
+		t.Errorf("allowed headers: %s", allowed)
+	}
+}
+
+// TestAssistantsInTheRequestLog checks that the log has the kind's filters and errors of a
+// call, and the user.
+func TestAssistantsInTheRequestLog(t *testing.T) {
+	i := daemontest.Start(t, "--mcp-enabled", "--demo")
+	c := asAdmin(t, i)
+	c.do("POST /mcp", toolCall("query", `{"kind":"DB_Class","filter":{"ClassStartsWith":"B"}}`), messageHeaders...).want(t, 200)
+	c.do("POST /mcp", toolCall("query", `{"kind":"DB_Class","fields":["Nope"]}`), messageHeaders...).want(t, 200)
+	c.await("GET /Logs?PathInfo=/mcp", "Nope")
+	log := c.do("GET /Logs?PathInfo=/mcp", "").want(t, 200).body
+	for _, text := range []string{"ClassStartsWith", "Nope, which is unknown", `"UserAuthId":"admin"`} {
+		if !strings.Contains(log, text) {
+			t.Errorf("no %s in %s", text, log)
+		}
+	}
+}
+
+// TestAssistantsObeyLimits checks that a call is a query with the limits of the settings.
+func TestAssistantsObeyLimits(t *testing.T) {
+	i := daemontest.Start(t, "--mcp-enabled", "--demo", "--query-max-take", "5", "--http-rate", "6/m+5")
+	c := anonymous(t, i).with("Authorization: Bearer " + i.Key(t, "reader"))
+	for _, kind := range []string{"IN_Colours", "INMGT020POQty"} { // by cursor, and by skip
+		body := c.do("POST /mcp", toolCall("query", `{"kind":"`+kind+`","limit":50}`), messageHeaders...).want(t, 200).body
+		var reply struct {
+			Result struct {
+				StructuredContent struct {
+					Rows     []json.RawMessage
+					Next     string
+					NextSkip int
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(body), &reply); err != nil {
+			t.Fatal(err)
+		}
+		if page := reply.Result.StructuredContent; len(page.Rows) != 5 || page.Next == "" && page.NextSkip != 5 {
+			t.Errorf("%s: %s", kind, body)
+		}
+	}
+	statuses := make(map[int]bool)
+	for range 20 {
+		statuses[c.do("POST /mcp", toolCall("find_kinds", `{}`), messageHeaders...).status] = true
+	}
+	if !statuses[429] {
+		t.Errorf("statuses %v of 20 calls, want some 429", statuses)
+	}
+}

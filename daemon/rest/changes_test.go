@@ -1,0 +1,431 @@
+package rest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	goclient "github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/changes"
+	demodata "github.com/bizhook/whd/daemon/demo"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/queries"
+	"github.com/bizhook/whd/daemon/row"
+	"github.com/bizhook/whd/daemon/storage"
+)
+
+// feed is a feed of changes in memory. Its tokens are "e-" and a number.
+type feed struct {
+	mu     sync.Mutex
+	bodies []string
+	grown  chan struct{} // closed at the next change
+	waits  chan struct{} // receives when a reader starts to wait
+	rows   int           // given out for copies
+	first  bool          // the first look has not ended
+}
+
+func newFeed() *feed { return &feed{grown: make(chan struct{}), waits: make(chan struct{}, 10)} }
+
+func (f *feed) add(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for range n {
+		id := len(f.bodies) + 1
+		f.bodies = append(f.bodies, fmt.Sprintf(`{"ChangeID":%d,"Kind":"CR_Classification","Op":"deleted","Key":"K%d","KeyFields":{"RecID":"K%d"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}`, id, id, id))
+	}
+	close(f.grown)
+	f.grown = make(chan struct{})
+}
+
+func (f *feed) Now(context.Context, *record.Kind) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.first {
+		return "", &fault.Error{Kind: fault.Unavailable, Message: "the first look has not ended", RetryAfter: 2 * time.Second}
+	}
+	return "e-" + strconv.Itoa(len(f.bodies)), nil
+}
+
+func (f *feed) Read(ctx context.Context, _ *record.Kind, since string, take int, wait time.Duration) (list []changes.Change, next string, err error) {
+	at, err := strconv.Atoi(strings.TrimPrefix(since, "e-"))
+	deadline := time.After(wait)
+	for {
+		f.mu.Lock()
+		total, grown := len(f.bodies), f.grown
+		if err != nil || at > total {
+			f.mu.Unlock()
+			return nil, "", fault.New(fault.Gone, "the token is not one of this service")
+		}
+		for n := at; n < min(total, at+take); n++ {
+			list = append(list, changes.Change{ID: int64(n + 1), Body: []byte(f.bodies[n])})
+		}
+		f.mu.Unlock()
+		if len(list) > 0 || wait == 0 {
+			return list, "e-" + strconv.Itoa(at+len(list)), nil
+		}
+		f.waits <- struct{}{}
+		select {
+		case <-grown:
+		case <-deadline:
+			return nil, since, nil
+		case <-ctx.Done():
+			return nil, "", ctx.Err()
+		}
+	}
+}
+
+func (f *feed) Copy(_ context.Context, kind *record.Kind, token string) (queries.Copy, error) {
+	if !strings.HasPrefix(token, "e-") {
+		return nil, fault.New(fault.Gone, "the token is not one of this service")
+	}
+	return &feedCopy{f, kind}, nil
+}
+
+// feedCopy adds a change at its end, as if a row had differed.
+type feedCopy struct {
+	*feed
+	kind *record.Kind
+}
+
+// lookedAt is the time of the last look.
+var lookedAt = time.Date(2026, 11, 26, 10, 0, 1, 0, time.UTC)
+
+func (f *feed) Looked(context.Context, *record.Kind) (time.Time, error) { return lookedAt, nil }
+
+func (f *feed) Fields(_ context.Context, kind *record.Kind) (key, captured []int, err error) {
+	for i := range kind.Fields[1:] {
+		captured = append(captured, i)
+	}
+	return []int{0}, captured, nil
+}
+
+func (c *feedCopy) Row(_ context.Context, cells []row.Cell) error {
+	c.rows++
+	if len(cells) != len(c.kind.Fields) {
+		return errors.New("not all fields")
+	}
+	return nil
+}
+
+func (c *feedCopy) End(ctx context.Context) (string, error) {
+	c.add(1)
+	return c.Now(ctx, c.kind)
+}
+
+// captures is the state of one capture.
+type captures struct {
+	resumed []string
+}
+
+func (c *captures) List(context.Context) ([]wire.Capture, error) {
+	return []wire.Capture{{Kind: "CR_Classification", Mode: record.CaptureOnDemand, Phase: "stopped", Reason: "no rows", Manual: true, Lag: wire.TimeSpan(90 * time.Second), Created: 3, Deleted: 1, SweptRows: 50}}, nil
+}
+
+func (c *captures) Resume(_ context.Context, actor audit.Actor, kind *record.Kind, silent bool) error {
+	if kind.Name != "CR_Classification" {
+		return fault.New(fault.Conflict, "the capture of %s has not stopped", kind.Name)
+	}
+	c.resumed = append(c.resumed, fmt.Sprint(actor.Name, " ", kind.Name, " ", silent))
+	return nil
+}
+
+// changesFixture is a service with one slot for requests. Its kinds are captured except
+// for DB_Class, and one requires the role writer.
+type changesFixture struct {
+	client
+	server   *rest.Server
+	feed     *feed
+	captures captures
+	reader   string // an API key
+}
+
+func startChanges(t *testing.T) *changesFixture {
+	t.Helper()
+	f := &changesFixture{feed: newFeed()}
+	var kinds []record.Kind
+	for _, kind := range record.Builtin().Kinds() {
+		k := *kind
+		if k.Capture = record.CaptureOnDemand; k.Name == "DB_Class" {
+			k.Capture = ""
+		}
+		switch k.Name {
+		case "BM_Inputs":
+			k.Role = "writer"
+		case "CR_Classification":
+			k.Key = k.FieldNames()[:1]
+		}
+		kinds = append(kinds, k)
+	}
+	registry, err := record.NewRegistry(kinds...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var accounts *account.Service
+	server, store := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
+		c.Feed, c.Captures, accounts = func() (queries.Feed, error) { return f.feed, nil }, &f.captures, c.Accounts
+		c.Options = func() *edge.Options { return &edge.Options{Registry: registry} }
+		c.Edge.MaxRequests = 1
+	})
+	kind, _ := record.Builtin().Lookup("CR_Classification")
+	if _, err := store.Load(t.Context(), []*record.Kind{kind}, demodata.Rows); err != nil {
+		t.Fatal(err)
+	}
+	f.server = server
+	key := func(role account.Role) string {
+		key, _, err := accounts.As(audit.System()).AddKey(t.Context(), account.NewKey{Name: role.String(), Role: role})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	listener := httptest.NewUnstartedServer(server)
+	listener.Config.ConnContext = edge.ConnContext
+	listener.Start()
+	t.Cleanup(listener.Close)
+	f.reader = key(account.Reader)
+	f.client = client{t: t, url: listener.URL}.with("Authorization: Bearer " + key(account.Admin))
+	return f
+}
+
+func TestChanges(t *testing.T) {
+	f := startChanges(t)
+	f.feed.add(3)
+	reader := client{t: t, url: f.url}.with("Authorization: Bearer " + f.reader)
+	kind, _ := record.Builtin().Lookup("CR_Classification")
+	last := kind.Fields[len(kind.Fields)-1].Name // not captured
+	for _, tt := range []struct {
+		line, body string
+		as         client
+		status     int
+		contains   string
+	}{
+		{"GET /Queries/CR_Classification/Changes", "", reader, 200, `{"Results":[],"Meta":{"Next":"e-3","LookedAt":"2026-11-26T10:00:01.0000000Z","Key":"CreditorClassificationID","Omitted":"` + last + `"},"ResponseStatus":{}}`},
+		{"GET /queries/cr_classification/changes/?since=e-1&take=1", "", reader, 200, `"Key":"K2","KeyFields":{"RecID":"K2"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}],"Meta":{"Next":"e-2",`},
+		{"GET /Queries/CR_Classification/Changes.ndjson?Since=e-2", "", reader, 200, `"Key":"K3","KeyFields":{"RecID":"K3"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}` + "\n"},
+		{"POST /json/reply/Changes", `{"Kind":"CR_Classification","Since":"e-2"}`, reader, 200, `"Meta":{"Next":"e-3","LookedAt":"2026-11-26T10:00:01.0000000Z"}`},
+		{"GET /json/reply/Changes?Since=e-2", "", reader, 400, "Kind"},
+		{"GET /json/reply/Changes?Kind=CR_Classificatio", "", reader, 404, "CR_Classification"},
+		{"GET /Queries/CR_Classificatio/Changes", "", reader, 404, "CR_Classification"},
+		{"GET /Queries/WH_Audit/Changes", "", f.client, 404, "WH_Audit"},
+		{"GET /Queries/CR_Classification/Changes", "", client{t: t, url: f.url}, 401, ""},
+		{"GET /Queries/BM_Inputs/Changes", "", reader, 403, "writer"},
+		{"GET /json/reply/Changes?Kind=BM_Inputs", "", reader, 403, "writer"},
+		{"GET /Queries/BM_Inputs/Changes", "", f.client, 200, `"e-3"`},
+		{"GET /Queries/DB_Class/Changes", "", reader, 409, `capture = \"asked\" under [DB_Class]`},
+		{"GET /Queries/CR_Classification/Changes?Since=e-4", "", reader, 410, `"ResyncRequired"`},
+		{"GET /Queries/CR_Classification/Changes?Since=x", "", reader, 410, `"ResyncRequired"`},
+		{"GET /Queries/CR_Classification/Changes?Wait=61", "", reader, 400, "Wait"},
+		{"GET /Queries/CR_Classification/Changes?Take=0", "", reader, 400, "Take"},
+		{"GET /Queries/CR_Classification/Changes?Take=1001", "", reader, 400, "Take"},
+		{"GET /Queries/CR_Classification/Changes.csv", "", reader, 400, "json and ndjson"},
+		{"GET /xml/reply/Changes?Kind=CR_Classification", "", reader, 400, "json and ndjson"},
+		{"POST /Queries/CR_Classification/Changes", "{}", reader, 405, ""},
+	} {
+		a := tt.as.do(tt.line, tt.body)
+		if a.status != tt.status || !strings.Contains(a.body, tt.contains) {
+			t.Errorf("%s: %d %s, want %d with %s", tt.line, a.status, a.body, tt.status, tt.contains)
+		}
+	}
+	if a := reader.do("GET /Queries/CR_Classification/Changes?Since=e-0&format=ndjson", ""); a.header.Get(wire.HeaderNextToken) != "e-3" || a.header.Get(wire.HeaderRowCount) != "3" || strings.Count(a.body, "\n") != 3 {
+		t.Errorf("NDJSON: %v %s", a.header, a.body)
+	}
+	f.feed.first = true
+	if a := reader.do("GET /Queries/CR_Classification/Changes", ""); a.status != 503 || a.header.Get("Retry-After") != "2" {
+		t.Errorf("before the end of the first look: %d %v", a.status, a.header)
+	}
+}
+
+// Requests that wait for a change leave the only slot to others, get the change when it
+// comes, and end without changes when the service stops.
+func TestWaitingForChangesTakesNoSlot(t *testing.T) {
+	f := startChanges(t)
+	got := make(chan answer, 3)
+	wait := func() {
+		go func() {
+			a, err := f.try("GET /Queries/CR_Classification/Changes?Since=e-0&Wait=60", "")
+			if err != nil {
+				t.Error(err)
+			}
+			got <- a
+		}()
+		<-f.feed.waits
+	}
+	wait()
+	wait()
+	if a := f.do("GET /Queries/CR_Classification?Take=1", ""); a.status != 200 {
+		t.Errorf("a query while others wait: %d %s", a.status, a.body)
+	}
+	f.feed.add(1)
+	for range 2 {
+		if a := <-got; a.status != 200 || !strings.Contains(a.body, `"Key":"K1"`) {
+			t.Errorf("after a change: %d %s", a.status, a.body)
+		}
+	}
+	if a := f.do("GET /Queries/CR_Classification?Take=1", ""); a.status != 200 { // the slot is free again
+		t.Errorf("a query after waiting requests: %d %s", a.status, a.body)
+	}
+	go func() {
+		a, err := f.try("GET /Queries/CR_Classification/Changes?Since=e-1&Wait=60", "")
+		if err != nil {
+			t.Error(err)
+		}
+		got <- a
+	}()
+	<-f.feed.waits
+	if err := f.server.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if a := <-got; a.status != 200 || !strings.Contains(a.body, `"Results":[],"Meta":{"Next":"e-1",`) {
+		t.Errorf("after the stop: %d %s", a.status, a.body)
+	}
+}
+
+// A client that goes away ends the wait.
+func TestWaitingForChangesEndsWithTheClient(t *testing.T) {
+	f := startChanges(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r := f.request("GET /Queries/CR_Classification/Changes?Since=e-0&Wait=60", "").WithContext(ctx)
+		if reply, err := transport.RoundTrip(r); err == nil {
+			reply.Body.Close()
+			t.Error("a response without a change")
+		}
+	}()
+	<-f.feed.waits
+	cancel()
+	<-ended
+	if err := f.server.Drain(t.Context()); err != nil { // returns when the request has ended
+		t.Error(err)
+	}
+}
+
+func TestForCopy(t *testing.T) {
+	f := startChanges(t)
+	total := demodata.Count("CR_Classification")
+	for _, tt := range []struct {
+		members  string
+		status   int
+		contains string
+	}{
+		{"", 200, `"Token":"e-1"`},
+		{"&format=ndjson", 200, "\n"},
+		{"&OrderBy=CreditorClassificationID", 200, `"Token":"e-3"`},
+		{"&Cursor=", 400, "Cursor"},
+		{"&format=csv", 400, "json and ndjson"},
+		{"&Take=2", 400, "Take"},
+		{"&Take=1000000", 400, "Take"},
+		{"&Skip=0", 400, "Skip"},
+		{"&Fields=CreditorClassificationID", 400, "Fields"},
+		{"&Fields=DISTINCT Description", 400, "Fields"},
+		{"&GroupBy=CreditorClassificationID&Include=COUNT(*)", 400, "GroupBy"},
+		{"&DescriptionStartsWith=A", 400, "DescriptionStartsWith"},
+	} {
+		f.feed.rows = 0
+		a := f.do("GET /Queries/CR_Classification?ForCopy=e-0"+strings.ReplaceAll(tt.members, " ", "%20"), "")
+		if a.status != tt.status || !strings.Contains(a.body, tt.contains) {
+			t.Errorf("%s: %d %s, want %d with %s", tt.members, a.status, a.body, tt.status, tt.contains)
+		}
+		if a.status == 200 && f.feed.rows != total {
+			t.Errorf("%s: %d rows compared, want %d", tt.members, f.feed.rows, total)
+		}
+		if strings.Contains(tt.members, "ndjson") && a.http.Trailer.Get(wire.HeaderNextToken) != "e-2" {
+			t.Errorf("trailer %v", a.http.Trailer)
+		}
+	}
+	if a := f.do("GET /Queries/CR_Classification?ForCopy=x", ""); a.status != 410 {
+		t.Errorf("an unknown token: %d %s", a.status, a.body)
+	}
+	if a := f.do("GET /Queries/DB_Class?ForCopy=e-0", ""); a.status != 409 {
+		t.Errorf("a kind that is not captured: %d %s", a.status, a.body)
+	}
+}
+
+func TestCaptures(t *testing.T) {
+	f := startChanges(t)
+	reader := client{t: t, url: f.url}.with("Authorization: Bearer " + f.reader)
+	if a := reader.do("GET /Changes", ""); a.status != 403 {
+		t.Errorf("the state for a reader: %d", a.status)
+	}
+	if a := f.do("GET /Changes", ""); a.status != 200 || !strings.Contains(a.body, `"Phase":"stopped","Reason":"no rows","Manual":true`) {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	for line, status := range map[string]int{
+		"POST /Changes/CR_Classification/Resume":        204,
+		"POST /json/reply/ResumeCapture":                400,
+		"POST /Changes/DB_Class/Resume":                 409,
+		"POST /Changes/DB_Nothing/Resume":               404,
+		"POST /Changes/CR_Classification/Resume?Mode=x": 400,
+	} {
+		if a := f.do(line, `{"Mode":"silent"}`); a.status != status {
+			t.Errorf("%s: %d %s, want %d", line, a.status, a.body, status)
+		}
+	}
+	if a := f.do("POST /json/reply/ResumeCapture", `{"Mode":"raise","Kind":"CR_Classification"}`); a.status != 204 {
+		t.Errorf("by name: %d %s", a.status, a.body)
+	}
+	if want := []string{"admin CR_Classification true", "admin CR_Classification false"}; !slices.Equal(f.captures.resumed, want) {
+		t.Errorf("resumed %q, want %q", f.captures.resumed, want)
+	}
+	metrics := f.do("GET /metrics", "").body
+	for _, line := range []string{
+		`whd_changes_lag_seconds{kind="CR_Classification"} 90`, `whd_changes_total{kind="CR_Classification",op="created"} 3`,
+		`whd_changes_total{kind="CR_Classification",op="updated"} 0`, `whd_changes_swept_rows_total{kind="CR_Classification"} 50`,
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("the metrics lack %s", line)
+		}
+	}
+}
+
+// The Go client loads a copy, follows its changes, and reports that it must load again.
+func TestClientFollowsChanges(t *testing.T) {
+	f := startChanges(t)
+	c, err := goclient.New(goclient.Options{URL: f.url, Token: f.reader})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	kind, _ := record.Builtin().Lookup("CR_Classification")
+	var last *goclient.CopyPage
+	rows := 0
+	for page, err := range c.Copy(t.Context(), kind) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, rows = page, rows+len(page.Rows)
+	}
+	if rows != demodata.Count("CR_Classification") || last.Since != "e-0" || last.Exact != "e-1" || !slices.Equal(last.Key, []string{"CreditorClassificationID"}) {
+		t.Fatalf("%d rows, %+v", rows, last)
+	}
+	token := last.Since
+	for page, err := range c.FollowChanges(t.Context(), kind, token) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if token = page.Next; token == "e-2" {
+			if len(page.Changes) != 1 || page.Changes[0].ChangeID != 2 || page.Changes[0].Op != wire.OpDeleted {
+				t.Errorf("%+v", page)
+			}
+			break
+		}
+		go f.feed.add(1)
+	}
+	if _, err := c.Changes(t.Context(), kind, "e-99", 0, 0); !goclient.Is(err, goclient.ResyncRequired) {
+		t.Errorf("an unknown token: %v", err)
+	}
+}

@@ -1,0 +1,351 @@
+package rest_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	_ "time/tzdata" // for machines without a zone database
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/daemon/whd"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+)
+
+// feedZone is the time zone of the records in tests of OData.
+const feedZone = "Australia/Sydney"
+
+var feedLocation, _ = time.LoadLocation(feedZone) // embedded in tests of dates
+
+// feedPage is a page of OData.
+type feedPage struct {
+	Context string `json:"@odata.context"`
+	Count   *int64 `json:"@odata.count"`
+	Next    string `json:"@odata.nextLink"`
+	Value   []map[string]any
+}
+
+// feed reads one page; the path is below /odata.
+func (c client) feed(path string, headers ...string) feedPage {
+	c.t.Helper()
+	return readPage(c.t, c.do("GET /odata/"+escapedOptions(path), "", headers...).want(c.t, 200))
+}
+
+func readPage(t testing.TB, a answer) (p feedPage) {
+	t.Helper()
+	d := json.NewDecoder(strings.NewReader(a.body))
+	d.UseNumber()
+	if err := d.Decode(&p); err != nil {
+		t.Fatalf("%v in %s", err, shortened(a.body))
+	}
+	return p
+}
+
+// escapedOptions escapes the values of options.
+func escapedOptions(path string) string {
+	path, options, _ := strings.Cut(path, "?")
+	for pair := range strings.SplitSeq(options, "&") {
+		if name, value, _ := strings.Cut(pair, "="); name != "" {
+			path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + name + "=" + url.QueryEscape(value)
+		}
+	}
+	return path
+}
+
+// allFeed reads all pages.
+func (c client) allFeed(path string, headers ...string) (rows []map[string]any, pages int) {
+	c.t.Helper()
+	for p := c.feed(path, headers...); ; {
+		rows, pages = append(rows, p.Value...), pages+1
+		if p.Next == "" {
+			return rows, pages
+		}
+		p = readPage(c.t, c.do("GET "+strings.TrimPrefix(p.Next, c.url), "", headers...).want(c.t, 200))
+	}
+}
+
+// restRow returns a row of OData as REST returns it.
+func restRow(kind *record.Kind, row map[string]any) string {
+	texts := make([]string, 0, len(row))
+	for name, value := range row {
+		field, _ := kind.Column(name)
+		if text, is := value.(string); is {
+			switch kind.Fields[field].Type {
+			case record.DateTime:
+				if at, err := time.Parse(time.RFC3339, text); err == nil && strings.HasSuffix(text, "Z") { // before there were zones
+					value = at.In(feedLocation).Format("2006-01-02T15:04:05.0000000")
+				} else {
+					value = text[:len("2006-01-02T15:04:05.0000000")]
+				}
+			case record.Bytes:
+				data, _ := base64.RawURLEncoding.DecodeString(text)
+				value = base64.StdEncoding.EncodeToString(data)
+			}
+		}
+		texts = append(texts, fmt.Sprintf("%s=%v", name, value))
+	}
+	slices.Sort(texts)
+	return strings.Join(texts, "\n")
+}
+
+// restRows returns the rows of REST queries, one after the other.
+func (c client) restRows(kind *record.Kind, queries string) (rows []string) {
+	c.t.Helper()
+	for one := range strings.SplitSeq(queries, " + ") {
+		var e struct{ Results []map[string]any }
+		d := json.NewDecoder(strings.NewReader(c.do("GET "+escapedOptions("/Queries/"+kind.Name+"?Include=NoTotal&nulls=include&"+one), "").want(c.t, 200).body))
+		d.UseNumber()
+		if err := d.Decode(&e); err != nil {
+			c.t.Fatal(err)
+		}
+		for _, row := range e.Results {
+			texts := make([]string, 0, len(row))
+			for name, value := range row {
+				texts = append(texts, fmt.Sprintf("%s=%v", name, value))
+			}
+			slices.Sort(texts)
+			rows = append(rows, strings.Join(texts, "\n"))
+		}
+	}
+	return rows
+}
+
+// feedQueries are queries by OData and by REST. REST queries with + between them together have
+// the rows, in any order.
+var feedQueries = []struct{ odata, rest string }{
+	{"SO_Totals?$top=10", "Take=10&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=InvoiceID eq '00120'", "InvoiceID=00120"},
+	{"SO_Totals?$filter=InvoiceID eq '00120'&$select=InvoiceTotal,InvoiceID", "InvoiceID=00120&Fields=InvoiceTotal,InvoiceID"},
+	{"SO_Totals?$filter=InvoiceTotal gt 24000", "InvoiceTotalGreaterThan=24000&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=InvoiceTotal ge 3394.545&$top=20", "InvoiceTotalGreaterThanOrEqualTo=3394.545&Take=20&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=InvoiceTotal lt 10.5", "InvoiceTotalLessThan=10.5&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=10.5 ge InvoiceTotal", "InvoiceTotalLessThanOrEqualTo=10.5&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=InvoiceTotal eq 3394.5450", "InvoiceTotal=3394.545&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=InvoiceTotal eq 1e2 or InvoiceTotal eq 3394.545", "InvoiceTotalIn=100,3394.545&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=InvoiceTotal ge 100 and InvoiceTotal le 200&$orderby=InvoiceTotal desc", "InvoiceTotalBetween=100,200&OrderBy=-InvoiceTotal,-InvoiceID"},
+	{"SO_Totals?$filter=Cartage3Total ne 5", "Cartage3TotalNotEqualTo=5 + Cartage3TotalIsNull=1"},
+	{"SO_Totals?$filter=not (Cartage3Total gt 5)", "Cartage3TotalLessThanOrEqualTo=5 + Cartage3TotalIsNull=1"},
+	{"SO_Totals?$filter=not (Cartage3Total gt 5 or Cartage3Total eq null)", "Cartage3TotalLessThanOrEqualTo=5&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=Cartage3Total eq null", "Cartage3TotalIsNull=1&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=Cartage3Total ne null and InvoiceTotal lt 50", "Cartage3TotalIsNotNull=1&InvoiceTotalLessThan=50&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=Cartage3Total eq null or InvoiceTotal lt 50", "Cartage3TotalIsNull=1 + Cartage3TotalIsNotNull=1&InvoiceTotalLessThan=50"},
+	{"SO_Totals?$filter=(InvoiceTotal lt 50 or InvoiceTotal gt 24500) and Cartage1Total gt 0", "InvoiceTotalLessThan=50&Cartage1TotalGreaterThan=0 + InvoiceTotalGreaterThan=24500&Cartage1TotalGreaterThan=0"},
+	{"SO_Totals?$filter=startswith(InvoiceID,'0012')", "InvoiceIDStartsWith=0012&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=endswith(InvoiceID,'99')&$orderby=InvoiceID desc", "InvoiceIDEndsWith=99&OrderByDesc=InvoiceID"},
+	{"SO_Totals?$filter=contains(InvoiceID,'00012')", "InvoiceIDContains=00012&OrderBy=InvoiceID"},
+	{"SO_Totals?$filter=tolower(InvoiceID) eq 'd000001'", "InvoiceID=d000001"},
+	{"SO_Totals?$filter=InvoiceID ge '00120' and InvoiceID le '00130'", "InvoiceIDBetween=00120,00130&OrderBy=InvoiceID"},
+	{"SO_Totals?$skip=5&$top=7", "Skip=5&Take=7&OrderBy=InvoiceID"},
+	{"SO_Totals?$orderby=Cartage3Total,InvoiceID desc&$top=50", "OrderBy=Cartage3Total,-InvoiceID&Take=50"},
+	{"SO_Totals?$orderby=Cartage3Total desc,InvoiceTotal&$top=50&$skip=10", "OrderBy=-Cartage3Total,InvoiceTotal,InvoiceID&Take=50&Skip=10"},
+	{"SO_Totals?$filter=false", "Take=0"},
+	{"SO_Totals?$filter=true and InvoiceTotal lt 20", "InvoiceTotalLessThan=20&OrderBy=InvoiceID"},
+	{"BM_Inputs?$filter=IsRatio&$top=100", "IsRatio=true&Take=100&OrderBy=RecID"},
+	{"BM_Inputs?$filter=not IsRatio&$top=100", "IsRatio=false&Take=100&OrderBy=RecID"},
+	{"BM_Inputs?$filter=IsRatio ne true and ItemNo eq 3&$top=100", "IsRatio=false&ItemNo=3&Take=100&OrderBy=RecID"},
+	{"BM_Inputs?$filter=ItemNo gt 2.5 and ItemNo lt 3.5&$top=100", "ItemNo=3&Take=100&OrderBy=RecID"},
+	{"BM_Inputs?$filter=ItemNo lt 99999999999&$top=10", "Take=10&OrderBy=RecID"},
+	{"BM_Inputs?$filter=ItemNo gt 99999999999", "Take=0"},
+	{"BM_Inputs?$filter=SubAssemblyExplodePolicy eq 1&$top=100", "SubAssemblyExplodePolicy=1&Take=100&OrderBy=RecID"},
+	{"BM_Inputs?$filter=SubAssemblyExplodePolicy ge 1 and SubAssemblyExplodePolicy ne 2&$top=50", "SubAssemblyExplodePolicyGreaterThanOrEqualTo=1&SubAssemblyExplodePolicyNotEqualTo=2&Take=50&OrderBy=RecID"},
+	{"BM_Inputs?$filter=Note eq null&$top=100", "NoteIsNull=1&Take=100&OrderBy=RecID"},
+	{"BM_Inputs?$filter=contains(Note,'m; see')&$top=100", "NoteContains=m; see&Take=100&OrderBy=RecID"},
+	{"BM_Inputs?$filter=contains(Note,'%')", "NoteContains=%&OrderBy=RecID"},
+	{"BM_Inputs?$filter=RowHash eq binary'AAAAAAAe2bI'", "RowHash=AAAAAAAe2bI="},
+	{"BM_Inputs?$orderby=Quantity desc,RecID&$top=30&$select=RecID,Quantity", "OrderBy=-Quantity,RecID&Take=30&Fields=RecID,Quantity"},
+	{"CR_BatchTransDocuments?$top=20", "Take=20&OrderBy=RecID"},
+	{"CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2025-01-01&$top=50", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&Take=50&OrderBy=RecID"},
+	{"CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2024-12-31T13:00:00Z and LastSavedDateTime lt 2025-06-30T14:00:00Z", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&LastSavedDateTimeLessThan=2025-07-01&OrderBy=RecID"},
+	{"CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T06:26:40.0417014Z", "LastSavedDateTime=2025-09-23T16:26:40.0417014"},
+	{"CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T16:26:40.0417014+10:00", "LastSavedDateTime=2025-09-23T16:26:40.0417014"},
+	{"CR_BatchTransDocuments?$filter=not (LastSavedDateTime lt 2025-01-01)&$orderby=LastSavedDateTime desc,RecID&$top=25", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&OrderBy=-LastSavedDateTime,RecID&Take=25"},
+	{"CR_BatchTransDocuments?$filter=FileBinary eq null", "FileBinaryIsNull=1&OrderBy=RecID"},
+	{"BM_InputCustomFields?$filter=SY_Plugin_RecID eq e16451b5-38ad-4d5c-a968-d992cd792b2e", "SY_Plugin_RecID=e16451b5-38ad-4d5c-a968-d992cd792b2e&OrderBy=RecID"},
+	{"BM_InputCustomFields?$filter=SY_Plugin_RecID eq E16451B5-38AD-4D5C-A968-D992CD792B2E or DisplayOrder eq 7", "SY_Plugin_RecID=e16451b5-38ad-4d5c-a968-d992cd792b2e&DisplayOrderNotEqualTo=7 + DisplayOrder=7"},
+	{"BM_InputCustomFields?$filter=CellType le 1 and SettingName ne null", "CellTypeLessThanOrEqualTo=1&SettingNameIsNotNull=1&OrderBy=RecID"},
+	{"BM_InputCustomFields?$filter=SettingName eq '=SUM(A1)'", "SettingName==SUM(A1)&OrderBy=RecID"},
+	{"JB_EstimateResourceLines?$top=20", "Take=20&OrderBy=RecID"},
+	{"JB_EstimateResourceLines?$filter=Quantity eq 9999999999999999999.9999999999999999999", "Quantity=9999999999999999999.9999999999999999999&OrderBy=RecID"},
+	{"JB_EstimateResourceLines?$filter=UnitCharge eq 9007199254740993", "UnitCharge=9007199254740993&OrderBy=RecID"},
+	{"JB_EstimateResourceLines?$filter=contains(Remark,'50%_[a-c]')", "RemarkContains=50%_[a-c]&OrderBy=RecID"},
+	{"DB_Class", "Fields=Class + Take=0"},
+	{"DB_Class?$filter=startswith(Class,'A')&$orderby=Class desc", "ClassStartsWith=A&OrderByDesc=Class"},
+	{"INMGT020POQty?$top=20&$orderby=InventoryID,IN_LogicalID", "Take=20&OrderBy=InventoryID,IN_LogicalID"},
+	{"INMGT020POQty?$filter=Qty gt 700", "QtyGreaterThan=700 + Take=0"},
+	{"SY_Filters?$filter=Description eq null or Description eq 'Top 3% by value'", "DescriptionIsNull=1 + Description=Top 3% by value"},
+	{"SY_Filters?$filter=FilterNo ge 3 and FilterNo le 5 and (ItemNo eq 1 or ItemNo eq 2)", "FilterNoBetween=3,5&ItemNoIn=1,2&OrderBy=RecID"},
+	{"IN_ProductAvailability?$filter=Available eq null&$top=100", "AvailableIsNull=1&Take=100&OrderBy=RecID"},
+	{"IN_ProductAvailability?$filter=Available ne true and LogicalID eq '0000000XC20000000001'", "Available=false&LogicalID=0000000XC20000000001 + AvailableIsNull=1&LogicalID=0000000XC20000000001"},
+	{"IN_KitStockTakeMain?$filter=KitStockTakeDate ge 2019-01-01 and KitStockTakeDate lt 2020-01-01", "KitStockTakeDateGreaterThanOrEqualTo=2019-01-01&KitStockTakeDateLessThan=2020-01-01&OrderBy=KitStockTakeID"},
+	{"IN_Colours?$orderby=DisplayOrder desc,Description&$top=40", "OrderBy=-DisplayOrder,Description,RecID&Take=40"},
+	{"IN_Colours?$filter=startswith(Description,'b') or endswith(Description,'E')", "DescriptionStartsWith=b + DescriptionEndsWith=E"},
+}
+
+// TestFeeds runs the tests of feedStores.
+func TestFeeds(t *testing.T) {
+	feedStores(t, func(t *testing.T, c client) {
+		for name, test := range map[string]func(*testing.T, client){"Queries": compareFeedQueries, "Pages": readFeedPages} {
+			t.Run(name, func(t *testing.T) {
+				c.t = t
+				test(t, c)
+			})
+		}
+	})
+}
+
+// compareFeedQueries compares the rows of queries by OData and by REST. Each filter and its
+// negation together have all rows, and no row twice.
+func compareFeedQueries(t *testing.T, c client) {
+	if len(feedQueries) < 60 {
+		t.Errorf("only %d queries", len(feedQueries))
+	}
+	count := func(kind, filter string) (n int) {
+		path := "/odata/" + kind + "/$count"
+		if filter != "" {
+			path += "?$filter=" + url.QueryEscape(filter)
+		}
+		_, _ = fmt.Sscan(c.do("GET "+path, "").want(t, 200).body, &n)
+		return n
+	}
+	many, all := strings.Repeat("InvoiceTotal ne 1 or ", 499)+"InvoiceTotal eq 1", count("SO_Totals", "")
+	if n := count("SO_Totals", many); n != all {
+		t.Errorf("%d rows match one of 500 comparisons, want %d", n, all)
+	}
+	if n := count("SO_Totals", "not ("+many+")"); n != 0 {
+		t.Errorf("%d rows match none of 500 comparisons", n)
+	}
+	nonEmpty := 0
+	for _, q := range feedQueries {
+		name, options, _ := strings.Cut(q.odata, "?")
+		kind, _ := record.Builtin().Lookup(name)
+		var got []string
+		rows, _ := c.allFeed(q.odata)
+		for _, row := range rows {
+			got = append(got, restRow(kind, row))
+		}
+		want := c.restRows(kind, q.rest)
+		if strings.Contains(q.rest, " + ") {
+			slices.Sort(got)
+			slices.Sort(want)
+			want = slices.Compact(want)
+		}
+		if !slices.Equal(got, want) {
+			at := 0
+			for at < min(len(got), len(want)) && got[at] == want[at] {
+				at++
+			}
+			t.Errorf("%s: %d rows, %d by REST; from row %d\n%.400s\n\n%.400s", q.odata, len(got), len(want), at, strings.Join(got[at:], "\n\n"), strings.Join(want[at:], "\n\n"))
+		}
+		nonEmpty += min(len(got), 1)
+		_, filter, filtered := strings.Cut(options, "$filter=")
+		if filter, _, _ = strings.Cut(filter, "&"); !filtered {
+			continue
+		}
+		not, all := " not ("+filter+")", count(name, "")
+		some, rest := count(name, filter), count(name, not)
+		if both, either := count(name, "("+filter+") and"+not), count(name, "("+filter+") or"+not); some+rest != all || both != 0 || either != all {
+			t.Errorf("%s: %d rows, %d by its negation, %d by both, %d by either of them, %d in all", filter, some, rest, both, either, all)
+		}
+	}
+	if nonEmpty < 60 {
+		t.Errorf("only %d queries have rows", nonEmpty)
+	}
+}
+
+// readFeedPages reads many rows by next links, which have the rest of $top and the first
+// count, and no credentials.
+func readFeedPages(t *testing.T, c client) {
+	kind, _ := record.Builtin().Lookup("SO_Totals")
+	for _, q := range []struct {
+		odata, rest string
+		size, pages int
+	}{
+		{"SO_Totals", "OrderBy=InvoiceID", 1000, 12},
+		{"SO_Totals?$top=1203&$skip=7", "OrderBy=InvoiceID&Skip=7&Take=1203", 400, 4},
+		{"SO_Totals?$top=800&$orderby=Cartage3Total desc", "OrderBy=-Cartage3Total,-InvoiceID&Take=800", 400, 2},
+		{"SO_Totals?$filter=not (Cartage3Total gt 5) and InvoiceTotal ge 100&$orderby=Cartage2Total&$select=InvoiceID", "OrderBy=Cartage2Total,InvoiceID&InvoiceTotalGreaterThanOrEqualTo=100&Cartage3TotalLessThanOrEqualTo=5&Fields=InvoiceID,Cartage2Total + OrderBy=Cartage2Total,InvoiceID&InvoiceTotalGreaterThanOrEqualTo=100&Cartage3TotalIsNull=1&Fields=InvoiceID,Cartage2Total", 700, 0},
+	} {
+		rows, pages := c.allFeed(q.odata, fmt.Sprintf("Prefer: odata.maxpagesize=%d", q.size))
+		if q.pages > 0 && pages != q.pages {
+			t.Errorf("%s: %d pages, want %d", q.odata, pages, q.pages)
+		}
+		ids := make([]string, len(rows))
+		for i, row := range rows {
+			ids[i] = row["InvoiceID"].(string)
+		}
+		var want []string
+		for _, row := range c.restRows(kind, q.rest) {
+			_, id, _ := strings.Cut(row, "InvoiceID=")
+			id, _, _ = strings.Cut(id, "\n")
+			want = append(want, id)
+		}
+		if strings.Contains(q.rest, " + ") {
+			slices.Sort(ids)
+			slices.Sort(want)
+		}
+		if !slices.Equal(ids, want) {
+			t.Errorf("%s: %d rows, want %d", q.odata, len(ids), len(want))
+		}
+	}
+	a := c.do("GET "+escapedOptions("/odata/SO_Totals?$count=true&$top=5&$select=InvoiceID&$format=application/json;odata.metadata=none;IEEE754Compatible=true&x=secret"), "", "Prefer: respond-async, odata.maxpagesize=2").want(t, 200).wantHeader(t, "Preference-Applied", "odata.maxpagesize=2")
+	for left := 5; ; left -= 2 {
+		var p struct {
+			Count string `json:"@odata.count"`
+			Next  string `json:"@odata.nextLink"`
+			Value []any
+		}
+		if err := json.Unmarshal([]byte(a.body), &p); err != nil || p.Count != "12000" || len(p.Value) != min(2, left) || strings.Contains(a.body, "context") {
+			t.Fatalf("%v, %s", err, shortened(a.body))
+		}
+		if (p.Next == "") != (left <= 2) || strings.Contains(p.Next, "secret") {
+			t.Fatalf("%d rows are left: %s", left, p.Next)
+		}
+		if p.Next == "" {
+			break
+		}
+		a = c.do("GET "+strings.TrimPrefix(p.Next, c.url), "", "Prefer: odata.maxpagesize=2").want(t, 200)
+	}
+}
+
+// TestFeedPageSize: the settings limit a page, and a key in the URL is in no next link.
+func TestFeedPageSize(t *testing.T) {
+	i := daemontest.Start(t, "--demo", "--odata-max-page", "300", "--query-max-take", "250", "--auth-key-in-url")
+	c := anonymous(t, i)
+	key := i.Key(t, "reader")
+	p := c.feed("SO_Totals?$select=InvoiceID&apikey="+key, "Prefer: odata.maxpagesize=1000")
+	if len(p.Value) != 250 || p.Next == "" || strings.Contains(p.Next, key) || strings.Contains(p.Next, "apikey") {
+		t.Errorf("%d rows, then %s", len(p.Value), p.Next)
+	}
+	path := strings.TrimPrefix(p.Next, i.URL)
+	c.do("GET "+path, "").want(t, 401)
+	c.do("GET "+path+"&apikey="+key, "").want(t, 200)
+	c.do("GET "+path+"x&apikey="+key, "").want(t, 400)
+	c.do("GET "+path+"&$top=1&apikey="+key, "").want(t, 400)
+	if all := c.feed("INMGT020POQty?$select=Qty&apikey=" + key); len(all.Value) != 4800 || all.Next != "" {
+		t.Errorf("%d rows without a key, then %s", len(all.Value), all.Next)
+	}
+	c.do("GET /odata/INMGT020POQty('a')?apikey="+key, "").want(t, 404)
+}
+
+// feedStores runs a test on the demo records in files, and on SQL Server.
+func feedStores(t *testing.T, test func(*testing.T, client)) {
+	t.Run("SQLite", func(t *testing.T) {
+		test(t, asAdmin(t, daemontest.Start(t, "--demo", "--query-time-zone", feedZone)))
+	})
+	t.Run("SQLServer", func(t *testing.T) {
+		dsn := mssqltest.Database(t)
+		var out bytes.Buffer
+		for _, command := range []string{"migrate", "demo"} {
+			if status := whd.Main(whd.Process{Args: []string{command, "--store", dsn, "--data-dir", t.TempDir()}, Stdout: &out, Stderr: &out}); status != 0 {
+				t.Fatalf("whd %s: %s", command, &out)
+			}
+		}
+		test(t, asAdmin(t, daemontest.Start(t, "--store", dsn, "--query-time-zone", feedZone)))
+	})
+}

@@ -1,0 +1,271 @@
+package queries
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/rest/form"
+	"github.com/bizhook/whd/daemon/row"
+)
+
+// Feed has the changes of record kinds.
+type Feed interface {
+	// Now returns the token of the present. It fails with a fault of kind Unavailable until
+	// the first look at the kind has ended.
+	Now(ctx context.Context, kind *record.Kind) (token string, err error)
+	// Read returns up to take changes since a token, and the token after them. Without
+	// changes it waits for the first one, at most for the time wait.
+	Read(ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration) (list []changes.Change, next string, err error)
+	// Looked returns the time of the last look at a kind: later changes are not known. It is
+	// zero if there was none.
+	Looked(ctx context.Context, kind *record.Kind) (time.Time, error)
+	// Fields returns the indexes of the kind's key, and of its captured fields.
+	Fields(ctx context.Context, kind *record.Kind) (key, captured []int, err error)
+	// Copy starts a copy that continues with the changes since the token.
+	Copy(ctx context.Context, kind *record.Kind, token string) (Copy, error)
+}
+
+// Copy compares the rows that are given out for a copy with the known ones.
+type Copy interface {
+	// Row compares a row, with all fields of the kind in their order.
+	Row(ctx context.Context, cells []row.Cell) error
+	// End waits until the rows that differed have been read again. Together with the
+	// changes up to the token, the rows are an exact copy.
+	End(ctx context.Context) (token string, err error)
+}
+
+// The members of a request for changes.
+const (
+	MemberTake = "Take"
+	MemberWait = "Wait"
+)
+
+// ChangeFormats are the formats of changes, and of the rows of copies.
+var ChangeFormats = []string{"json", "ndjson"}
+
+// Limits of a request for changes.
+const (
+	MaxChanges = 1000
+	MaxWait    = 60   // seconds
+	maxWaiting = 1000 // requests
+)
+
+// Changes returns the changes of a kind since a token, or the token of the present.
+func (h *Handler) Changes(x *edge.Context) error {
+	kind, err := h.KindOf(x)
+	if err != nil {
+		return err
+	}
+	f := form.Read(x)
+	f.Knows(edge.ParamKind)
+	since := form.Or(form.Value(f, MemberSince, form.Text), "")
+	take := form.Or(form.Value(f, MemberTake, between(1, MaxChanges)), MaxChanges)
+	wait := time.Duration(form.Or(form.Value(f, MemberWait, between(0, MaxWait)), 0)) * time.Second
+	if err := f.Done(x); err != nil {
+		return err
+	}
+	feed, err := h.captured(x, kind)
+	if err != nil {
+		return err
+	}
+	if x.Route.Oneway {
+		return x.NoContent(nil)
+	}
+	looked, err := feed.Looked(x.Request.Context(), kind) // before reading
+	if err != nil {
+		return err
+	}
+	list, next, waited, err := h.read(x, feed, kind, since, take, wait)
+	if waited && err == nil && len(list) == 0 {
+		if looked, err = feed.Looked(x.Request.Context(), kind); err == nil {
+			list, next, err = feed.Read(x.Request.Context(), kind, next, take, 0)
+		}
+	}
+	meta := []encode.Pair{{Name: query.Next, Value: next}}
+	if !looked.IsZero() {
+		meta = append(meta, encode.Pair{Name: wire.MetaLookedAt, Value: looked.UTC().Format(wire.DateLayout) + "Z"})
+	}
+	if err == nil && since == "" {
+		var key, captured []int
+		key, captured, err = feed.Fields(x.Request.Context(), kind)
+		meta = append(meta, shapeOfCopy(kind, key, captured)...)
+	}
+	if err != nil {
+		return err
+	}
+	return sendChanges(x, list, meta)
+}
+
+// shapeOfCopy returns the names of the fields of the key, and of those that a copy cannot
+// have because they are not captured.
+func shapeOfCopy(kind *record.Kind, key, captured []int) []encode.Pair {
+	var names, omitted []string
+	for _, field := range key {
+		names = append(names, kind.Fields[field].Name)
+	}
+	for i, f := range kind.Fields {
+		if !slices.Contains(captured, i) && !slices.Contains(key, i) {
+			omitted = append(omitted, f.Name)
+		}
+	}
+	return []encode.Pair{{Name: wire.MetaKey, Value: strings.Join(names, ",")}, {Name: wire.MetaOmitted, Value: strings.Join(omitted, ",")}}
+}
+
+// KindOf returns the kind that an operation on kinds is about: it is in the path, or, if the
+// operation is called by its name, a member.
+func (h *Handler) KindOf(x *edge.Context) (kind *record.Kind, err error) {
+	if x.Kind == nil {
+		if x.Kind, err = h.Kind(x.Options.Kinds(), x.Route, x.Params); err != nil {
+			return nil, err
+		}
+	}
+	if !MayRead(x, x.Kind) {
+		return nil, fault.New(fault.Forbidden, "%s requires the role %s", x.Kind.Name, x.Kind.Role)
+	}
+	return x.Kind, nil
+}
+
+// captured returns the feed of a kind; an error if the kind has no changes, or the format of
+// the response has no place for them.
+func (h *Handler) captured(x *edge.Context, kind *record.Kind) (Feed, error) {
+	switch {
+	case kind.Database != record.RecordsDB:
+		return nil, fault.New(fault.Conflict, "the changes of %s are not captured, only those of the ERP's records", kind.Name)
+	case h.Feed == nil || !kind.Captured():
+		return nil, fault.New(fault.Conflict, `the changes of %s are not captured: set capture = "%s" under [%s] in a file of record kinds`, kind.Name, record.CaptureOnDemand, kind.Name)
+	case !slices.Contains(ChangeFormats, x.Format.Name):
+		return nil, fault.New(fault.Invalid, "changes and copies are available as json and ndjson, not as %s", x.Format.Name)
+	}
+	return h.Feed()
+}
+
+// between returns a parser of whole numbers within bounds.
+func between(least, most int) func(string) (int, error) {
+	return func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < least || n > most {
+			return 0, errors.New("must be a whole number from " + strconv.Itoa(least) + " to " + strconv.Itoa(most))
+		}
+		return n, nil
+	}
+}
+
+// read reads changes. A request that has to wait does so without being counted as a
+// concurrent one, and ends without changes when the service stops.
+func (h *Handler) read(x *edge.Context, feed Feed, kind *record.Kind, since string, take int, wait time.Duration) (list []changes.Change, next string, waited bool, err error) {
+	ctx := x.Request.Context()
+	if since == "" {
+		next, err = feed.Now(ctx, kind)
+		return nil, next, false, err
+	}
+	list, next, err = feed.Read(ctx, kind, since, take, 0)
+	if err != nil || len(list) > 0 || wait == 0 {
+		return list, next, false, err
+	}
+	defer h.waiting.Add(-1)
+	if h.waiting.Add(1) > maxWaiting {
+		return nil, "", false, &fault.Error{Kind: fault.Unavailable, Message: "too many requests wait for changes; try again later", RetryAfter: 30 * time.Second}
+	}
+	x.Response.Idle()
+	ctx, cancel := h.untilStopped(ctx)
+	defer cancel()
+	list, later, err := feed.Read(ctx, kind, next, take, wait)
+	if err != nil && h.Stopping.Err() != nil && x.Request.Context().Err() == nil {
+		return nil, next, false, nil
+	}
+	return list, later, true, err
+}
+
+// untilStopped returns a context that is done when the service stops, too.
+func (h *Handler) untilStopped(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(h.Stopping, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// sendChanges responds with the bodies of changes, which are JSON. The first item of meta is
+// the next token.
+func sendChanges(x *edge.Context, list []changes.Change, meta []encode.Pair) error {
+	h := x.Response.Header()
+	h.Set("Content-Type", x.Format.ContentType)
+	h.Set(wire.HeaderRowCount, strconv.Itoa(len(list)))
+	b, separator, end := x.Format.Open(h, nil), ",", ""
+	if x.Format.Bare() {
+		h.Set(wire.HeaderNextToken, meta[0].Value)
+		separator = "\n"
+	} else {
+		for _, m := range meta {
+			end += "," + strconv.Quote(m.Name) + ":" + strconv.Quote(m.Value)
+		}
+		end = `],"Meta":{` + end[1:] + `},"ResponseStatus":{}}`
+		b = append(b, `{"Results":[`...)
+	}
+	for i, c := range list {
+		if b = append(b, c.Body...); i < len(list)-1 || x.Format.Bare() {
+			b = append(b, separator...)
+		}
+	}
+	return x.Write(http.StatusOK, x.Format.Close(append(b, end...)))
+}
+
+// copying is a response with the rows of a copy. A nil *copying is any other response.
+type copying struct {
+	Copy
+	handler *Handler
+	kind    *record.Kind
+	token   string // after its end
+}
+
+// copyOf starts the copy that the rows of a plan are for.
+func (h *Handler) copyOf(x *edge.Context, plan *query.Plan) (*copying, error) {
+	if plan.ForCopy == "" {
+		return nil, nil
+	}
+	feed, err := h.captured(x, plan.Kind)
+	if err != nil {
+		return nil, err
+	}
+	if x.Format.Bare() && !x.Request.ProtoAtLeast(1, 1) {
+		return nil, fault.New(fault.Invalid, "the token of the copy is a trailer, which HTTP/1.0 does not have: use json, or HTTP/1.1")
+	}
+	c, err := feed.Copy(x.Request.Context(), plan.Kind, plan.ForCopy)
+	return &copying{Copy: c, handler: h, kind: plan.Kind}, err
+}
+
+// row passes a row on to the copy.
+func (c *copying) row(ctx context.Context, cells []row.Cell) error {
+	if c == nil {
+		return nil
+	}
+	return c.Row(ctx, cells[:len(c.kind.Fields)])
+}
+
+// finish sends the rows so far and waits for the end of the copy: the client has the rows
+// while capture reads some of them again.
+func (c *copying) finish(o *responseWriter, rows *executor.Result) error {
+	if c == nil {
+		return nil
+	}
+	rows.Close()
+	err := o.flush()
+	if err == nil {
+		o.x.Response.Idle()
+		ctx, cancel := c.handler.untilStopped(o.x.Request.Context())
+		defer cancel()
+		c.token, err = c.End(ctx)
+	}
+	return err
+}
