@@ -1,0 +1,204 @@
+package changes
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
+)
+
+// counter is a proxy to a server that counts the statements. The connection is not
+// encrypted.
+type counter struct {
+	dsn        string
+	statements atomic.Int64
+}
+
+// count starts a proxy to the server of a connection string.
+func count(b *testing.B, dsn string) *counter {
+	b.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		b.Fatal("the connection string is not a URL")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { l.Close() })
+	target, values := u.Host, u.Query()
+	values.Set("encrypt", "disable")
+	u.Host, u.RawQuery = l.Addr().String(), values.Encode()
+	c := &counter{dsn: u.String()}
+	go func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", target)
+			if err != nil {
+				client.Close()
+				return
+			}
+			go func() {
+				defer server.Close()
+				c.requests(server, client)
+			}()
+			go func() {
+				defer client.Close()
+				_, _ = io.Copy(client, server) // ends with the connection
+			}()
+		}
+	}()
+	return c
+}
+
+// requests passes packets on to the server. The statements are messages of the types batch
+// and RPC; the status of their last packets marks the end.
+func (c *counter) requests(server io.Writer, client io.Reader) {
+	const head, batch, rpc, last = 8, 1, 3, 1
+	in := bufio.NewReader(client)
+	packet := make([]byte, 1<<16)
+	for {
+		if _, err := io.ReadFull(in, packet[:head]); err != nil {
+			return
+		}
+		size := int(packet[2])<<8 | int(packet[3])
+		if size < head {
+			return
+		}
+		if _, err := io.ReadFull(in, packet[head:size]); err != nil {
+			return
+		}
+		if (packet[0] == batch || packet[0] == rpc) && packet[1]&last != 0 {
+			c.statements.Add(1)
+		}
+		if _, err := server.Write(packet[:size]); err != nil {
+			return
+		}
+	}
+}
+
+const createOnServer = `CREATE TABLE OnServer (DebtorID nvarchar(20) NOT NULL PRIMARY KEY, Name nvarchar(60), City nvarchar(60), CreditLimit decimal(19,4),
+	Rating float, IsActive bit, LastSaved datetime, RowID uniqueidentifier)`
+
+// insertOnServer returns the statement that inserts rows, a power of ten of them.
+func insertOnServer(rows int) string {
+	number, from := "0", ""
+	for i := range len(strconv.Itoa(rows)) - 1 {
+		name := string(rune('a' + i))
+		number += " + " + name + ".n * 1" + strings.Repeat("0", i)
+		from += map[bool]string{true: " CROSS JOIN "}[i > 0] + "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS " + name + "(n)"
+	}
+	return "INSERT INTO OnServer SELECT N'D' + RIGHT('000000' + CAST(" + number + " AS varchar(7)), 7), N'Debtor', N'City', CAST(" + number + " AS decimal(19,4)), 0, 1, '20260101', NEWID() FROM " + from
+}
+
+func serverID(n int) string { return fmt.Sprintf("D%07d", n) }
+
+// writers is the number of concurrent writers.
+const writers = 8
+
+// writing is the work of concurrent writers.
+type writing struct {
+	count int64
+	p99   float64 // of a statement, in ms
+}
+
+// write lets writers change rows, each on its own connection, while f runs.
+func write(b *testing.B, dsn string, f func()) writing {
+	b.Helper()
+	ctx, end := context.WithCancel(context.Background())
+	defer end()
+	var mu sync.Mutex
+	var waits []time.Duration
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			server, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
+			if err != nil {
+				b.Error(err)
+				return
+			}
+			defer server.Close()
+			for n := w; ctx.Err() == nil; n += writers {
+				began := time.Now()
+				if _, err := server.DB().ExecContext(context.Background(), "UPDATE OnServer SET Rating = Rating + 1 WHERE DebtorID = N'"+serverID(n)+"'"); err != nil {
+					b.Error(err)
+					return
+				}
+				mu.Lock()
+				waits = append(waits, time.Since(began))
+				mu.Unlock()
+				time.Sleep(100 * time.Millisecond)
+			}
+		})
+	}
+	f()
+	end()
+	all.Wait()
+	return writing{int64(len(waits)), percentile(waits, 99)}
+}
+
+// sweepOfServer measures the statements that capture runs on the server for one table
+// while others write, and the time of its reads; their cost to the writers; and the memory
+// and the store of the daemon.
+func sweepOfServer(s *suite, b *testing.B) {
+	if os.Getenv(mssqltest.Variable) == "" {
+		s.table.skip(b, mssqltest.Variable+" names no server")
+		return
+	}
+	if !s.table.usageAvailable(b) {
+		return
+	}
+	h := prepare(b, kindText("OnServer", always))
+	dsn := mssqltest.Database(b)
+	mssqltest.Exec(b, dsn, createOnServer, insertOnServer(*rowCount))
+	alone := write(b, dsn, func() { time.Sleep(*span) })
+	c := count(b, dsn)
+	h.args = append(h.args, "--erp", c.dsn)
+	h.launch(b)
+	empty := h.size(b, "whd.db", "shadow.db")
+	h.awaitFirstLook(b, 1)
+	filled := h.size(b, "whd.db", "shadow.db")
+	var took time.Duration
+	var statements int64
+	var before wire.Capture
+	var during writing
+	_, peak := h.peak(b, func() {
+		during = write(b, dsn, func() {
+			began := time.Now()
+			statements, before = c.statements.Load(), h.captures(b)["OnServer"]
+			h.await(b, "no sweep ends", func(now map[string]wire.Capture) bool {
+				return time.Since(began) >= *span && time.Time(now["OnServer"].Swept).After(time.Time(before.Swept))
+			})
+			took, statements = time.Since(began), c.statements.Load()-statements
+		})
+	})
+	after := h.captures(b)["OnServer"]
+	minutes := took.Minutes()
+	for _, r := range []result{
+		{title: "statements on the server a minute, with 8 writers", metric: "statements/min", unit: "/min", values: []float64{float64(statements) / minutes}},
+		{title: "rows read by sweeps a minute", metric: "rows/min", unit: "/min", values: []float64{float64(after.SweptRows-before.SweptRows) / minutes}},
+		{title: "time of the reads of a sweep", metric: "reading-s", unit: "s", digits: 1, values: []float64{time.Duration(after.Sweep).Seconds()}},
+		{title: "the writers' changes a minute", metric: "written/min", unit: "/min", values: []float64{float64(during.count) / minutes}, baseline: "without capture", base: []float64{float64(alone.count) / span.Minutes()}},
+		{title: "p99 of a writer's statement", metric: "written-ms", unit: "ms", digits: 1, values: []float64{during.p99}, baseline: "without capture", base: []float64{alone.p99}},
+		{title: "peak memory", metric: "peak-MB", unit: "MB", values: []float64{peak}},
+		{title: "whd.db and shadow.db", metric: "store-MB", unit: "MB", digits: 1, values: []float64{filled}, baseline: "before the first look", base: []float64{empty}},
+	} {
+		s.table.add(b, r)
+	}
+}
