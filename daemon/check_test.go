@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func TestCheckChangesNothing(t *testing.T) {
 	dir := newStore(t)
 	file := filepath.Join(dir, "whd.db")
 	downgrade(t, file)
-	checkOf(t, dir, 3, "store", "failed", file+" has schema version 6, this whd needs version 12; make a backup")
+	checkOf(t, dir, 3, "store", "failed", file+" has schema version 6, this whd needs version 15; make a backup")
 	if version, err := backup.Version(t.Context(), file); version != 6 || err != nil {
 		t.Errorf("the schema is now version %d, %v", version, err)
 	}
@@ -107,6 +108,26 @@ func TestCheckReportsProblems(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkOf(t, dir, 0, "data directory", "warning", "accessible to other users")
+	}
+}
+
+// TestCheckForecast forecasts the cost of capture in the demo records.
+func TestCheckForecast(t *testing.T) {
+	dir, file := newStore(t), filepath.Join(t.TempDir(), "kinds.toml")
+	if status := whd.Main(whd.Process{Args: []string{"demo", "--data-dir", dir}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: t.Output()}); status != 0 {
+		t.Fatalf("whd demo: status %d", status)
+	}
+	checkOf(t, dir, 0, "changes", "skipped", "")
+	for kinds, want := range map[string][]string{
+		"[SO_Totals]\ncapture = \"always\"\n":                                                          {"0", "ok", "SO_Totals: about "},
+		"[IN_Colours]\ncapture = \"asked\"\nignore = [\"Description\"]\n":                              {"0", "ok", " MiB per sweep, 0 MiB of shadow, a sweep every 2m0s at changes.share 0.1; without Description: ignore names it"},
+		"[V]\nsource = \"INMGT020POQty\"\ncapture = \"asked\"\n[V.fields]\nInventoryID = \"string\"\n": {"1", "failed", "V: it is not captured: no key is proven"},
+	} {
+		if err := os.WriteFile(file, []byte(kinds), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		status, _ := strconv.Atoi(want[0])
+		checkOf(t, dir, status, "changes", want[1], want[2], "--erp-kinds", file, "--changes-sweep", "2m")
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/kinds"
 	"github.com/bizhook/whd/daemon/requestlog"
@@ -45,6 +46,7 @@ type Daemon struct {
 	accounts   *account.Service
 	requestLog *requestlog.Recorder // nil if disabled
 	webhooks   webhooks
+	capture    *capture      // nil without webhooks
 	traces     *trace.Tracer // nil if disabled
 	rest       *rest.Server
 	listeners  listeners
@@ -64,7 +66,7 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4)}
 	for _, step := range []func(context.Context) error{
 		d.lockDirectory, d.openStore, d.checkServerData, d.openClock, d.first.loadDemo, d.openAccounts, d.first.replaceDemoKey,
-		d.openRequestLog, d.openTraces, d.openWebhooks, d.wire, d.watchStore,
+		d.openRequestLog, d.openTraces, d.openWebhooks, d.openCapture, d.wire, d.watchStore,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))
@@ -114,7 +116,7 @@ func (d *Daemon) openStore(ctx context.Context) (err error) {
 	}
 	d.first.store = d.store
 	d.onStop("store", func(context.Context) error { return d.store.Close() })
-	d.kinds = recordKinds{d.log, d.store, func() *kinds.Set { return d.settings.current().ERP.Kinds }}
+	d.kinds = recordKinds{log: d.log, store: d.store, current: func() *kinds.Set { return d.settings.current().ERP.Kinds }}
 	d.kinds.changed(nil, d.config.ERP.Kinds)
 	return d.confirmDemo(ctx)
 }
@@ -145,7 +147,7 @@ const timesGrace = 3 * time.Second
 // are migrated; until then the daemon serves, and /readyz and every login report
 // that a migration is required.
 func (d *Daemon) openAccounts(ctx context.Context) (err error) {
-	d.accounts, err = account.New(account.Config{Store: d.store.AppDB.Accounts(), Clock: d.clock.now, Log: d.log, Lifetimes: d.settings.lifetimes})
+	d.accounts, err = account.New(account.Config{Store: d.store.AppDB.Accounts(), Clock: d.clock.now, Log: d.log, Lifetimes: d.settings.lifetimes, CheapHashes: d.config.Start.CheapHashes})
 	if err != nil {
 		return err
 	}
@@ -221,11 +223,27 @@ func (d *Daemon) openTraces(ctx context.Context) (err error) {
 }
 
 func (d *Daemon) openWebhooks(context.Context) error {
-	d.webhooks = webhooks{config: d.config, settings: d.settings, store: d.store, log: d.log}
+	d.webhooks = webhooks{config: d.config, settings: d.settings, store: d.store, accounts: d.accounts, log: d.log}
 	if !d.config.Webhooks.Enabled {
 		return nil
 	}
 	return d.webhooks.open(d.traces)
+}
+
+// openCapture prepares the capture of changes, which publishes through the engine.
+func (d *Daemon) openCapture(context.Context) error {
+	if d.webhooks.engine == nil {
+		return nil
+	}
+	from, err := source.New(d.store.Records, d.config.Query.TimeZone)
+	if err != nil {
+		return err
+	}
+	d.capture = &capture{settings: d.settings, store: d.store, engine: d.webhooks.engine, log: d.log, source: from}
+	d.webhooks.fixed.Wide, d.webhooks.fixed.KeptFrom = d.capture.wide, d.capture.keptFrom
+	d.kinds.source = from
+	d.onStop("source of changes", func(context.Context) error { return from.Close() })
+	return nil
 }
 
 func (d *Daemon) wire(context.Context) error {
@@ -238,7 +256,7 @@ func (d *Daemon) wire(context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.rest = rest.New(rest.Config{
+	r := rest.Config{
 		Store:        d.store,
 		Spill:        space,
 		Accounts:     d.accounts,
@@ -262,7 +280,11 @@ func (d *Daemon) wire(context.Context) error {
 			MaxRequests: c.HTTP.MaxRequests, MaxBody: int64(c.HTTP.MaxBody), MaxHead: int(c.HTTP.MaxHead),
 			BodyMemory: int64(c.HTTP.BodyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall,
 		},
-	})
+	}
+	if d.capture != nil {
+		r.Feed, r.Captures = d.capture.ofQueries, d.capture
+	}
+	d.rest = rest.New(r)
 	d.onStopWithin(abortGrace, "requests", d.rest.Drain) // everything opened before is in use until the last request has ended
 	return nil
 }
@@ -313,6 +335,14 @@ func (d *Daemon) Start(ctx context.Context) error {
 	_ = d.directory.Describe(describe(d.address.String())) // see datadir.LockServing
 	if err := d.webhooks.start(ctx, &d.lifecycle); err != nil {
 		return errors.Join(err, listener.Close())
+	}
+	if d.capture != nil {
+		if err := d.capture.start(ctx, &d.lifecycle); err != nil {
+			return errors.Join(err, listener.Close())
+		}
+	}
+	if d.config.ERP.DemoActivity {
+		demoActivity{d.config, d.log}.start(&d.lifecycle)
 	}
 	d.listeners.closeStreams = d.rest.CloseStreams
 	d.listeners.serve("http", listener, d.traces.Handler(d.rest, d.rest.Route))

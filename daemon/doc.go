@@ -13,6 +13,7 @@
 //	client/record          registry of record kinds: fields, types, filters
 //	client/wire            JSON shapes of requests and responses
 //	client/backoff         delays between attempts
+//	client/assistant       tools for assistants (Model Context Protocol)
 //
 // HTTP:
 //
@@ -20,6 +21,7 @@
 //	rest/edge              framing, routing, content negotiation, limits, CORS, CSRF
 //	rest/form              members of requests other than queries
 //	rest/queries           handlers of queries, and the stream of their rows
+//	rest/feeds             handlers of OData
 //	rest/accounts          access control; handlers of sessions, users and API keys
 //	rest/webhooks          handlers of events, subscribers, subscriptions and messages
 //	encode                 encoders of all response formats
@@ -29,15 +31,18 @@
 // Queries and records:
 //
 //	query                  parses a query, plans it, compiles it to SQL
+//	odata                  reads requests of OData, writes its responses
 //	dialect                SQL differences between the engines, as data
 //	tsql                   SQL Server's comparison and arithmetic, for the embedded store
 //	executor               runs plans: session, time limit, total, aggregates
 //	erp                    records of the ERP, and changes of custom fields of bills
+//	erp/source             reads records for the capture of changes
 //	row                    rows on their way from a driver to an encoder
 //
 // Webhooks:
 //
 //	webhook                messages, subscriptions, retry rules; no input or output
+//	webhook/condition      conditions on the bodies of events
 //	webhook/delivery       delivery engine: queues, attempts, leases
 //	webhook/sender         one HTTP attempt: signature, dialling, limits
 //	webhook/admin          changes of subscribers and subscriptions
@@ -51,6 +56,7 @@
 //	mssql, sqlite          layers over the two drivers
 //	datadir                lock and free space of the data directory
 //	backup, demo           copies of the embedded store; demo records
+//	changes/sqlstore       captured changes and the shadow, on both engines
 //
 // Administration and operation:
 //

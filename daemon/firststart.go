@@ -213,4 +213,14 @@ Try, in another terminal:
   WHCTL_URL=%[2]s WHCTL_TOKEN="%[1]s" bin/whctl query SO_Totals --format csv
 
 `, key, url, f.path(demoKeyFile), billID, stageID, settingID)
+	if !f.config.ERP.DemoActivity {
+		return
+	}
+	fmt.Fprintf(f.out, `The demo changes stock takes and invoices every %[3]d seconds. Receive an event for each
+change, signed, and see it arrive:
+  export WHCTL_URL=%[1]s WHCTL_USER=admin WHCTL_PASSWORD="$(cat %[2]q)"
+  bin/whctl subscriptions create "$(bin/whctl subscribers create Demo)" "stocktake.*" %[1]s/Webhooks/Test
+  bin/whctl listen --event "stocktake.*"
+
+`, url, f.path(adminPasswordFile), activityInterval/time.Second)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
@@ -26,7 +27,9 @@ type apiTools struct {
 // each operation through a proxy that compares it and the response with the document.
 func TestOpenAPIInTools(t *testing.T) {
 	tools := apiTools{dir: clientstest.NodeModules(t, "openapi")}
-	tools.Instance = daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8")
+	kinds := t.TempDir()
+	writeKinds(t, kinds, "captured", "[SO_Totals]\ncapture = 'always'\n")
+	tools.Instance = daemontest.Start(t, "--demo", "--erp-kinds", kinds, "--webhooks-allow-targets", "127.0.0.0/8")
 	tools.key = tools.Key(t, "admin")
 	for file, path := range map[string]string{"openapi.json": "/openapi.json", "swagger.json": "/openapi"} {
 		_, text := get(t, tools.URL+path)
@@ -78,7 +81,7 @@ func (tools *apiTools) proxy(t *testing.T) {
 	place := "/Webhooks/Subscribers/" + subscriber + "/Subscriptions"
 	subscription := tools.create(t, place, `{"URL": "http://127.0.0.1:1", "EventName": "*"}`, "RecID")
 	given, err := json.Marshal(map[string]string{
-		"SubscriberID": subscriber, "SubscriptionID": subscription,
+		"Kind": "SO_Totals", "SubscriberID": subscriber, "SubscriptionID": subscription,
 		"MessageID": tools.create(t, place+"/"+subscription+"/Test", `{}`, "MessageID"),
 		"KeyID":     tools.create(t, "/ApiKeys", `{"Name": "Proxy", "Role": "reader"}`, "KeyID"),
 	})
@@ -88,6 +91,9 @@ func (tools *apiTools) proxy(t *testing.T) {
 	script, err := filepath.Abs(filepath.Join("testdata", "openapi", "requests.mjs"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	for !tools.hasChanges(t) {
+		time.Sleep(100 * time.Millisecond)
 	}
 	port, log := fmt.Sprint(daemontest.FreePort(t)), daemontest.NewLog()
 	prism := tools.command(t, "prism", "proxy", "openapi.json", tools.URL, "--port", port)
@@ -103,6 +109,22 @@ func (tools *apiTools) proxy(t *testing.T) {
 	}()
 	log.Await(t, "Prism is listening")
 	tools.run(t, "node", script, "http://127.0.0.1:"+port, tools.key, string(given))
+}
+
+// hasChanges reports whether the first look at a captured kind has ended.
+func (tools *apiTools) hasChanges(t *testing.T) bool {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tools.URL+"/Queries/SO_Totals/Changes", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+tools.key)
+	reply, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reply.Body.Close()
+	return reply.StatusCode == http.StatusOK
 }
 
 // create sends a POST with a JSON body, and returns a member of the response.

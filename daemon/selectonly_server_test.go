@@ -2,10 +2,12 @@ package daemon_test
 
 import (
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -64,6 +66,35 @@ func (o onServer) catalogue(login string) (text string) {
 	return text
 }
 
+// token waits for the end of the first look at a kind, and returns the token of the present.
+func (u *use) token(kind string) (token string) {
+	u.t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		status, text := u.as("GET /Queries/"+kind+"/Changes", "")
+		if _, token, found := strings.Cut(text, `"Next":"`); found {
+			token, _, _ = strings.Cut(token, `"`)
+			return token
+		}
+		if status != http.StatusServiceUnavailable || time.Now().After(deadline) {
+			u.t.Fatalf("no token: status %d, %s", status, text)
+		}
+	}
+}
+
+// captures changes a row as the ERP does, and expects its change, its event, and that the
+// administrator of the server sees the connections of capture by their name.
+func (u *use) captures(token string) {
+	u.t.Helper()
+	mssqltest.Exec(u.t, u.dsn, "UPDATE dbo.CR_Classification SET Description = N'changed by the ERP' WHERE CreditorClassificationID = (SELECT MIN(CreditorClassificationID) FROM dbo.CR_Classification)")
+	if d := await(u.t, u.got); d.header.Get("X-Event-Name") != "creditor.updated" || !strings.Contains(d.body, "changed by the ERP") {
+		u.t.Errorf("delivered %+v", d)
+	}
+	u.expectAs("GET /Queries/CR_Classification/Changes?Since="+token, "", 200, `"Changed":["Description"]`)
+	if n := mssqltest.Count(u.t, u.dsn, "SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = 'whd-capture'"); n == 0 {
+		u.t.Error("the server has no session of whd-capture")
+	}
+}
+
 // TestSelectOnly runs a daemon with a login that can only read the ERP's tables. Everything but
 // the bill update works, and the ERP's database does not change.
 func TestSelectOnly(t *testing.T) {
@@ -74,12 +105,16 @@ func TestSelectOnly(t *testing.T) {
 	if lines := strings.Count(before, "\n"); lines < 100 || !strings.Contains(before, "\nDB_Class 1 0 0\n") {
 		t.Fatalf("the catalogue has %d lines:\n%s", lines, before)
 	}
-	u := newUse(o, "--erp", dsn)
+	kinds := filepath.Join(t.TempDir(), "kinds")
+	writeKinds(t, kinds, "captured", "[CR_Classification]\nkey = ['CreditorClassificationID']\ncapture = 'always'\nevents = 'creditor'\n")
+	u := newUse(o, "--erp", dsn, "--erp-kinds", kinds, "--changes-sweep", "1s", "--changes-share", "1")
 	u.queries()
+	token := u.token("CR_Classification")
 	u.subscribe()
 	for n := range 3 {
 		u.publish(fmt.Sprint("event ", n))
 	}
+	u.captures(token)
 	u.updateBill("Assembly", 403, "the service's login has no permission to INSERT and UPDATE, so bills can only be read")
 	u.updateBill("Assembly", 403, "dbo.BM_StageCustomValues")
 	if _, text := u.as("GET /metrics", ""); strings.Contains(text, `whd_http_panics_total 1`) {

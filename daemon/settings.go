@@ -24,10 +24,11 @@ type liveSettings struct {
 
 // liveState is one immutable state of the settings and values derived from it.
 type liveState struct {
-	config config.Config
-	level  slog.Level
-	events []record.Event // that may be published
-	rest   edge.Options
+	config   config.Config
+	level    slog.Level
+	events   []record.Event          // that are published
+	captured map[string]*record.Kind // kinds of events, by the event's name in lower case
+	rest     edge.Options
 }
 
 func newLiveSettings(c config.Config) *liveSettings {
@@ -37,7 +38,9 @@ func newLiveSettings(c config.Config) *liveSettings {
 }
 
 func (l *liveSettings) put(c config.Config) {
-	l.state.Store(&liveState{config: c, level: c.Log.SlogLevel(), events: c.Webhooks.PublishedEvents(), rest: restOptionsOf(&c)})
+	s := &liveState{config: c, level: c.Log.SlogLevel(), rest: restOptionsOf(&c)}
+	s.events, s.captured = c.Webhooks.PublishedEvents(c.ERP.Kinds.Registry())
+	l.state.Store(s)
 }
 
 // restOptionsOf returns the options of the HTTP edge.
@@ -45,6 +48,7 @@ func restOptionsOf(c *config.Config) edge.Options {
 	return edge.Options{
 		Registry:         c.ERP.Kinds.Registry(),
 		Query:            query.Options{Zone: c.Query.TimeZone, MaxTake: int64(c.Query.MaxTake)},
+		FeedPage:         int64(c.Query.FeedPage),
 		CountPages:       c.CountAlways(),
 		AnonymousQueries: c.Auth.AnonymousQueries(),
 		AnonymousPublish: c.Webhooks.AnonymousPublish(),
@@ -57,6 +61,7 @@ func restOptionsOf(c *config.Config) edge.Options {
 		Rate:             edge.Rate(c.HTTP.Rate),
 		ISODates:         c.Webhooks.Dates == config.ISODates,
 		Debug:            c.HTTP.Debug,
+		MCP:              c.HTTP.MCP,
 	}
 }
 

@@ -38,6 +38,8 @@ var readers = map[string]reader{
 	"http.rate":           {"20/s+100", func(d *Daemon) any { return d.settings.rest().Rate }},
 	"compat":              {"servicestack-5", func(d *Daemon) any { return d.settings.rest().KeyInURL && d.settings.rest().LogToday }},
 	"auth.key_in_url":     {"true", func(d *Daemon) any { return d.settings.rest().KeyInURL }},
+	"odata.max_page":      {"500", func(d *Daemon) any { return d.settings.current().Query.FeedPage }},
+	"mcp.enabled":         {"true", func(d *Daemon) any { return d.settings.rest().MCP }},
 	"requestlog.today":    {"true", func(d *Daemon) any { return d.settings.rest().LogToday }},
 	"erp.kinds":           {"testdata/kinds", func(d *Daemon) any { return len(d.settings.current().ERP.Kinds.Problems) }},
 	"auth.queries":        {"anonymous", func(d *Daemon) any { return d.settings.rest().AnonymousQueries }},

@@ -18,6 +18,7 @@ import (
 // must be answered. Lines that do not fit are counted, and the others written once the pipe
 // is read.
 func TestStalledLog(t *testing.T) {
+	t.Parallel()
 	const requests = 10_000
 	log, stderr, err := os.Pipe()
 	if err != nil {

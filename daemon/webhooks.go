@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,12 +9,16 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"sync"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/trace"
 	"github.com/bizhook/whd/daemon/webhook"
@@ -28,8 +33,11 @@ type webhooks struct {
 	config   config.Config
 	settings *liveSettings
 	store    *storage.Store
+	accounts *account.Service
 	log      *slog.Logger
-	address  net.Addr // of the service's listener, set by Start
+	address  net.Addr      // of the service's listener, set by Start
+	fixed    webhook.Rules // the part that no reload changes
+	roles    sync.Map      // the last known roles of owners of subscriptions
 
 	engine  *delivery.Engine
 	admin   *admin.Service
@@ -48,6 +56,7 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	}
 	self := c.TestTarget()
 	guard := webhook.Guard{Allow: c.AllowTargets, IsSelf: w.listensOn}
+	w.fixed = webhook.Rules{Guard: guard, TestTarget: self, MayRead: w.mayRead}
 	w.sender = sender.New(sender.Config{
 		Guard: guard, UserAgent: "whd/" + w.config.Start.Version, ConnectTimeout: c.ConnectTimeout, AttemptTimeout: w.settings.attemptTimeout, MaxIdlePerHost: idlePerHost, TestTarget: self,
 	})
@@ -55,10 +64,33 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	w.engine = delivery.New(w.engineConfig(traces))
 	throughput := w.engine.Throughput()
 	w.streams.SetStatsSource(func() (any, bool) { return throughput() })
-	w.admin = admin.New(w.store.Webhooks.Admin, w.engine, func() webhook.Rules {
-		return webhook.Rules{Events: w.settings.state.Load().events, Guard: guard, TestTarget: self}
-	}, w.log)
+	w.admin = admin.New(w.store.Webhooks.Admin, w.engine, w.rules, w.log)
 	return nil
+}
+
+// rules returns the rules of subscriptions by the current settings, record kinds and
+// accounts.
+func (w *webhooks) rules() webhook.Rules {
+	r, s := w.fixed, w.settings.state.Load()
+	r.Events, r.Captured, r.Zone = s.events, s.captured, cmp.Or(s.config.Query.TimeZone, time.Local)
+	return r
+}
+
+// roleTimeout limits the look-up of an owner's role.
+const roleTimeout = 5 * time.Second
+
+// mayRead reports whether the owner of a subscription may read a kind now. If the accounts
+// cannot be read, the last known role applies.
+func (w *webhooks) mayRead(owner string, kind *record.Kind) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), roleTimeout)
+	defer cancel()
+	role, err := w.accounts.OwnerRole(ctx, owner)
+	if err == nil {
+		w.roles.Store(owner, role)
+	} else if known, ok := w.roles.Load(owner); ok {
+		role = known.(account.Role)
+	}
+	return role.Includes(max(account.Reader, edge.KindRole(kind)))
 }
 
 // idlePerHost is the number of idle connections kept open to each host. An event with
@@ -68,6 +100,7 @@ const idlePerHost = 250
 func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	c := w.config.Webhooks
 	e := delivery.Config{Store: w.store.Webhooks.Engine, Sender: w.sender, Log: w.log, Attempts: c.MaxAttempts, Memory: int(c.Memory),
+		Rules:     w.rules,
 		Policy:    func() webhook.Policy { return w.settings.current().Webhooks.Policy() },
 		Retention: func() webhook.Retention { return w.settings.current().Webhooks.Retention() },
 		OnChanges: w.streams.Publish, Watched: w.streams.Watched, PeersJoined: w.streams.PeersJoined}
@@ -82,7 +115,9 @@ func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	}
 	if e.Outbox != nil || ownOutbox(w.config) {
 		e.OutboxInterval = c.OutboxPoll
-		e.EventName = func(name string) (string, error) { return w.admin.Rules().Event(name) }
+		e.EventName = func(name string) (string, error) {
+			return w.rules().Posted(name, func(*record.Kind) bool { return true })
+		}
 	}
 	return e
 }

@@ -58,6 +58,8 @@ type Start struct {
 	Warnings []string // about unknown WHD_ variables
 	Former   []Former // former settings that had an effect
 
+	CheapHashes bool // of passwords, for tests only
+
 	LostLines func() int64 // number of log lines that were dropped; nil for none
 }
 
@@ -122,13 +124,14 @@ type QueryConfig struct {
 	CountTimeout time.Duration
 	TotalCache   time.Duration
 	FormulaGuard bool // of CSV
+	FeedPage     int  // of OData
 }
 
 // The values of query.total.
 const (
-	totalAuto   = "auto"
-	totalAlways = "always"
-	totalAsked  = "asked"
+	totalAuto      = "auto"
+	totalAlways    = "always"
+	totalOnRequest = "asked"
 )
 
 // CountAlways reports whether the Total is counted for every page, not only on
@@ -181,6 +184,7 @@ type HTTPConfig struct {
 	MaxBody           Size
 	MaxHead           Size
 	BodyMemory        Size // for all request bodies
+	MCP               bool // tools for assistants
 }
 
 // AuthConfig configures anonymous access, API keys and session lifetimes.
@@ -209,6 +213,15 @@ type AdminConfig struct {
 	Listen string // a loopback address; empty: disabled
 }
 
+// ChangesConfig configures the capture of changes.
+type ChangesConfig struct {
+	Share    Share         // of the time, for reading the ERP's tables
+	Sweep    time.Duration // from the end of a kind's sweep to the start of the next, at least
+	Overlap  time.Duration // by which polls by time go back
+	Keep     time.Duration // of changes, and of the shadow of a kind after its changes were last needed
+	KeepSize Size          // of the bodies of all changes
+}
+
 // RequestLogConfig configures content and retention of the request log.
 type RequestLogConfig struct {
 	Enabled bool
@@ -235,6 +248,9 @@ type ERPConfig struct {
 	Version string     // table and column with the ERP's version; empty if unknown
 	Outbox  string     // table of events on a server; empty for none, or that of the store
 	Spill   Size       // of all responses that clients have not read yet
+
+	Changes      ChangesConfig
+	DemoActivity bool // change demo records all the time
 }
 
 // Secret is a text that must not be printed. All common ways of printing it yield

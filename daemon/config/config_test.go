@@ -75,9 +75,9 @@ func TestEverySettingInEverySource(t *testing.T) {
 	byName := map[string]string{ // values other than the default, for settings without one in byKind
 		"config": "whd.toml", "listen": "[::1]:80", "store": "sqlserver://sa:canary@db?database=erp", "erp": "sqlserver://sa:canary@db?database=erp", "erp.read_dsn": "sqlserver://sa:canary@replica?database=erp", "store.read_dsn": "sqlserver://sa:canary@replica?database=erp", "query.total": "asked", "log.level": "debug", "log.requests": "never",
 		"log.format": "json", "http.base_path": "/erp", "auth.queries": "anonymous", "metrics.listen": ":9090", "admin.listen": "127.0.0.1:5051", "trace.endpoint": "http://127.0.0.1:4318",
-		"webhooks.host_url": "http://erp.example:5050", "erp.version_source": "dbo.SY_System.Version", "erp.outbox": "whd.WH_Outbox", "webhooks.publish": "anonymous", "webhooks.dates": "iso", "compat": "servicestack-5", "http.hosts": "erp.example,erp", "http.body_memory": "2MiB", "webhooks.memory": "2MiB", "erp.spill": "64MiB",
+		"webhooks.host_url": "http://erp.example:5050", "erp.version_source": "dbo.SY_System.Version", "erp.outbox": "whd.WH_Outbox", "webhooks.publish": "anonymous", "webhooks.dates": "iso", "compat": "servicestack-5", "http.hosts": "erp.example,erp", "http.body_memory": "2MiB", "webhooks.memory": "2MiB", "changes.keep_size": "2MiB", "erp.spill": "64MiB",
 	}
-	byKind := map[string]string{"text": "x", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
+	byKind := map[string]string{"text": "x", "share": "0.25", "secret": "s3cret-x", "number": "17", "true or false": "true", "duration": "90m",
 		"size": "2KiB", "networks": "10.0.0.0/8,::1/128", "origins": "https://shop.example,http://localhost:3000", "rate": "20/s+100", "names": "job.created,job.closed", "durations": "5s,1m", "paths": "/a/kinds,/b.toml", "name=value pairs": "SO_Totals=v_SO_Totals", "time zone": "UTC"}
 	for _, s := range Settings() {
 		text := byName[s.Name]
@@ -122,7 +122,7 @@ func checkEverySource(t *testing.T, s Setting, text string) {
 	if err := s.assign(&want, text); err != nil {
 		t.Fatal(err)
 	}
-	pair := map[string]string{"tls.cert": "TLS_KEY=other", "tls.key": "TLS_CERT=other", "store.read_dsn": "STORE=sqlserver://db", "erp.read_dsn": "ERP=sqlserver://db", "erp.outbox": "ERP=sqlserver://db"}[s.Name]
+	pair := map[string]string{"tls.cert": "TLS_KEY=other", "tls.key": "TLS_CERT=other", "store.read_dsn": "STORE=sqlserver://db", "erp.read_dsn": "ERP=sqlserver://db", "erp.outbox": "ERP=sqlserver://db", "demo_activity": "DEMO=true"}[s.Name]
 	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
 	ins := []input{{env: []string{s.Variable() + "=" + text}, files: files}}
 	inFile := strings.HasSuffix(s.Flag(), "-file")
@@ -204,6 +204,7 @@ func TestErrorMessages(t *testing.T) {
 		in   input
 		want string
 	}{
+		{"share", input{args: "--changes-share 10"}, `setting changes.share (flag --changes-share): "10" is not a share such as 0.1, above 0 and at most 1`},
 		{"number", input{args: "--http-max-requests many"}, `setting http.max_requests (flag --http-max-requests): "many" is not a whole number`},
 		{"minimum", input{args: "--http-max-requests 0"}, `setting http.max_requests (flag --http-max-requests): 0 is below the minimum of 1`},
 		{"minimum size", input{args: "--http-max-head 1B"}, `setting http.max_head (flag --http-max-head): 1B is below the minimum of 1KiB`},

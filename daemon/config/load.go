@@ -168,6 +168,7 @@ func (r *loader) crossCheck() {
 		broken        bool
 	}{
 		{"demo", "requires erp to be demo; for a test database on a server run whd demo", c.ERP.DSN.OnServer() && c.Demo},
+		{"demo_activity", "requires demo", c.ERP.DemoActivity && !c.Demo},
 		{"erp.outbox", "requires erp to be on a server", !c.ERP.DSN.OnServer() && c.ERP.Outbox != ""},
 		{"erp.read_dsn", "requires erp to be on a server", !c.ERP.DSN.OnServer() && c.ERP.ReadDSN != ""},
 		{"data_dir", "this account has no state directory; set --data-dir or WHD_DATA_DIR", c.DataDir == ""},

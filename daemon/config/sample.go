@@ -93,7 +93,7 @@ func (s Setting) literal(c *Config) string {
 		return "{}"
 	}
 	switch text := s.text(c); s.field(c).Kind() {
-	case reflect.Int, reflect.Bool:
+	case reflect.Int, reflect.Bool, reflect.Float64:
 		return text
 	default:
 		return tomlString(text)

@@ -52,6 +52,8 @@ var table = []Setting{
 		Help: "directory for whd's files; default: the platform's state directory"},
 	{Name: "demo", into: func(c *Config) any { return &c.Demo }, Default: "false",
 		Help: "load demo records into an empty file of records; requires erp to be demo"},
+	{Name: "demo_activity", into: func(c *Config) any { return &c.ERP.DemoActivity }, Default: "false",
+		Help: "change a few demo records a minute, so that record kinds with capture raise events; requires demo"},
 	{Name: "compat", into: func(c *Config) any { return &c.HTTP.Compat }, Default: "none", choices: []string{"none", compatServiceStack}, Live: true,
 		Help: "defaults for clients of another service: servicestack-5 changes those of requestlog.today, auth.key_in_url and webhooks.publish; none keeps them"},
 	{Name: "debug", into: func(c *Config) any { return &c.HTTP.Debug }, Default: "false", Live: true,
@@ -108,7 +110,7 @@ var table = []Setting{
 
 	{Name: "query.max_take", into: func(c *Config) any { return &c.Query.MaxTake }, Default: "0", Live: true,
 		Help: "maximum page size; a larger Take is reduced to it; 0: no limit"},
-	{Name: "query.total", into: func(c *Config) any { return &c.Query.Total }, Default: totalAuto, choices: []string{totalAuto, totalAlways, totalAsked}, Live: true,
+	{Name: "query.total", into: func(c *Config) any { return &c.Query.Total }, Default: totalAuto, choices: []string{totalAuto, totalAlways, totalOnRequest}, Live: true,
 		Help: "when to count the Total of a page: always for each page; asked only with Include=Total; auto the former on the embedded store, the latter on SQL Server"},
 	{Name: "query.time_zone", into: func(c *Config) any { return &c.Query.TimeZone }, Default: "Local",
 		Help: "time zone of times in records, which are stored without a zone; Local: the host's"},
@@ -118,6 +120,9 @@ var table = []Setting{
 		Help: "time limit for counting a Total; 0: no limit"},
 	{Name: "query.total_cache", into: func(c *Config) any { return &c.Query.TotalCache }, Default: "0s", Live: true,
 		Help: "how long a Total that SQL Server has counted may be returned again, with its age in seconds as TotalAge in Meta; 0: count each time"},
+
+	{Name: "odata.max_page", into: func(c *Config) any { return &c.Query.FeedPage }, Default: "10000", min: 1, max: 1_000_000, Live: true,
+		Help: "maximum number of rows on a page of OData, which Excel and Power BI read one after the other"},
 
 	{Name: "csv.formula_guard", into: func(c *Config) any { return &c.Query.FormulaGuard }, Default: "false", Live: true,
 		Help: "put an apostrophe before texts in CSV that begin like a formula, with one of =+-@ (also full-width), tab or a line break"},
@@ -159,6 +164,9 @@ var table = []Setting{
 		Help: "idle timeout of a session"},
 	{Name: "auth.remember", into: func(c *Config) any { return &c.Auth.Remember }, Default: "336h", min: int64(time.Second), Live: true,
 		Help: "idle timeout of a session created with RememberMe"},
+
+	{Name: "mcp.enabled", into: func(c *Config) any { return &c.HTTP.MCP }, Default: "false", Live: true,
+		Help: "serve tools with which assistants read records, as /mcp (Model Context Protocol)"},
 
 	{Name: "metrics.listen", argument: "ADDRESS", into: func(c *Config) any { return &c.Metrics.Listen }, check: checkAddress,
 		Help: "address and port for /metrics; empty: the service's"},
@@ -205,6 +213,17 @@ var table = []Setting{
 		Help: "memory for queued messages and those in flight, over all subscriptions; further messages stay in the store"},
 	{Name: "webhooks.lease", into: func(c *Config) any { return &c.Webhooks.Lease }, Default: "60s", min: 1,
 		Help: "time after which another daemon on the same SQL Server takes over the messages of a daemon that died; at least three times webhooks.attempt_timeout"},
+
+	{Name: "changes.share", into: func(c *Config) any { return &c.ERP.Changes.Share }, Default: "0.1",
+		Help: "share of the time in which the capture of changes may read the ERP's tables, for all record kinds together"},
+	{Name: "changes.sweep", into: func(c *Config) any { return &c.ERP.Changes.Sweep }, Default: "1m", min: int64(time.Second),
+		Help: "minimum time from one complete read of a record kind for its changes to the next"},
+	{Name: "changes.overlap", into: func(c *Config) any { return &c.ERP.Changes.Overlap }, Default: "10s",
+		Help: "time by which polls of a time of the last change go back, for transactions that commit late"},
+	{Name: "changes.keep", into: func(c *Config) any { return &c.ERP.Changes.Keep }, Default: "168h", min: int64(time.Hour),
+		Help: "retention of changes, and how long capture remembers the rows of a record kind after its changes were last needed"},
+	{Name: "changes.keep_size", into: func(c *Config) any { return &c.ERP.Changes.KeepSize }, Default: "1GiB", min: 1 << 20,
+		Help: "maximum total size of stored changes; the oldest are removed first"},
 
 	{Name: "requestlog.enabled", into: func(c *Config) any { return &c.RequestLog.Enabled }, Default: "true",
 		Help: "log requests, for /Logs"},

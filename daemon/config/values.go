@@ -36,6 +36,7 @@ var settingKinds = map[reflect.Type]kind{
 	reflect.TypeFor[time.Duration]():  {"duration", "DURATION", reflect.String, `a duration in quotes such as "30s"`},
 	reflect.TypeFor[*time.Location](): {"time zone", "ZONE", reflect.String, exampleText},
 	reflect.TypeFor[Size]():           {"size", "SIZE", reflect.Int64, `a size such as 65536 or "64KiB"`},
+	reflect.TypeFor[Share]():          {"share", "N", reflect.Float64, "a number such as 0.1"},
 	reflect.TypeFor[Rate]():           {"rate", "TEXT", reflect.String, exampleText},
 	reflect.TypeFor[Networks]():       {"networks", "CIDR,...", reflect.Slice, `a list such as ["10.0.0.0/8"]`},
 	reflect.TypeFor[WebOrigins]():     {"origins", "TEXT", reflect.Slice, `a list such as ["https://shop.example"]`},
@@ -135,6 +136,19 @@ func formatDuration(d time.Duration) string {
 		}
 	}
 	return text
+}
+
+// Share is a part of a whole, above 0 and at most 1.
+type Share float64
+
+// UnmarshalText parses a number such as 0.1.
+func (s *Share) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(n > 0 && n <= 1) {
+		return fmt.Errorf("%q is not a share such as 0.1, above 0 and at most 1", text)
+	}
+	*s = Share(n)
+	return nil
 }
 
 // Size is a number of bytes.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -86,15 +85,37 @@ func IsLoopback(text string) bool {
 	return err == nil && wire.IsLoopback(u.Hostname())
 }
 
-// PublishedEvents returns the built-in events and those of webhooks.events.
-func (w WebhooksConfig) PublishedEvents() []record.Event {
-	events := record.Events()
+// PublishedEvents returns the built-in events, those of webhooks.events and those of the
+// record kinds; and, by name in lower case, the kinds of these. An event of
+// a kind replaces one of the same name, so that a name has one source.
+func (w WebhooksConfig) PublishedEvents(kinds *record.Registry) (events []record.Event, captured map[string]*record.Kind) {
+	events, captured = record.Events(), make(map[string]*record.Kind)
+	at := make(map[string]int) // by name in lower case
+	for i, e := range events {
+		at[strings.ToLower(e.Name)] = i
+	}
 	for _, name := range w.Events {
-		if !slices.ContainsFunc(events, func(e record.Event) bool { return strings.EqualFold(e.Name, name) }) {
+		key := strings.ToLower(name)
+		if _, known := at[key]; !known {
+			at[key] = len(events)
 			events = append(events, record.Event{Name: name, Description: "Added by the setting webhooks.events"})
 		}
 	}
-	return events
+	for _, kind := range kinds.Kinds() {
+		for _, e := range record.CapturedEvents(kind) {
+			key := strings.ToLower(e.Name)
+			switch i, posted := at[key]; {
+			case captured[key] != nil: // the first kind of a name publishes it
+				continue
+			case posted:
+				events[i] = e
+			default:
+				events = append(events, e)
+			}
+			captured[key] = kind
+		}
+	}
+	return events, captured
 }
 
 // EventNames is a list of event names such as job.created.

@@ -9,8 +9,9 @@ const api = require('./openapi.json')
 const [address, key, values] = process.argv.slice(2)
 const given = { ...JSON.parse(values), SubscriptionRequestHeaderID: '{{header}}' }
 
-// Operations that do not end, and redirects, which Prism follows by itself.
-const left = ['Stream', 'Home', 'Home_get_swagger_ui', 'Home_get_requestlogs']
+// Operations that do not end, that of a stopped capture, and redirects, which Prism follows
+// by itself.
+const left = ['Stream', 'ResumeCapture', 'Home', 'Home_get_swagger_ui', 'Home_get_requestlogs']
 
 const resolve = part => part && part.$ref ? part.$ref.split('/').slice(1).reduce((at, name) => at[name], api) : part
 

@@ -102,7 +102,7 @@ async function everyOperation(base) {
     for (const o of (await client.get('/metadata')).Operations) {
         const routes = o.Routes.filter(r => !/\{Format\}|^\/api\//.test(r.Path))
         const members = Object.fromEntries([...routes[0].Path.matchAll(/\{(\w+)\}/g)].map(m => [m[1], '00000000-0000-4000-8000-000000000000']))
-        const query = o.Name === 'QueryRequestLogsGETManyRequest' || routes[0].Path.startsWith('/Queries/')
+        const query = o.Name === 'QueryRequestLogsGETManyRequest' || /^\/Queries\/\w+$/.test(routes[0].Path)
         for (const name of [o.Name, ...o.Aliases ?? []]) {
             if (['Home', 'Stream'].includes(name)) continue // for browsers; without an end
             names++

@@ -1,0 +1,173 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/erp/source"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/queries"
+	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// capture finds the changes of record kinds, and has their feed. It exists if webhooks are
+// enabled, and starts when the service's tables are up to date.
+type capture struct {
+	settings *liveSettings
+	store    *storage.Store
+	engine   *delivery.Engine
+	log      *slog.Logger
+	source   *source.Source
+	started  atomic.Pointer[changes.Capturer]
+}
+
+// errNotStarted is the error until the capture has started.
+var errNotStarted = fault.New(fault.Unavailable, "the capture of changes has not started, because the service's tables are outdated; run whd migrate")
+
+// start starts the capture, once the service's tables are up to date.
+func (c *capture) start(ctx context.Context, l *lifecycle) error {
+	err := c.startCapturer(ctx, l)
+	if errors.Is(err, appdb.ErrOutdated) {
+		l.repeat("start of capture", tablesInterval, func(ctx context.Context) bool { return c.startCapturer(ctx, l) == nil })
+		return nil
+	}
+	return err
+}
+
+func (c *capture) startCapturer(ctx context.Context, l *lifecycle) error {
+	if err := c.store.AppDB.Ready(ctx); err != nil {
+		return err
+	}
+	secret, err := appdb.Secret(ctx, c.store.AppDB, "Shadow")
+	if err != nil {
+		return err
+	}
+	capturer := changes.New(changes.Config{
+		Source: c.source, Store: c.store.Changes, Publisher: c.engine, Log: c.log, Secret: secret[:16], Named: c.engine.Named, Compared: c.engine.Compared,
+		Kinds: func() []*record.Kind { return c.settings.current().ERP.Kinds.Registry().Kinds() },
+		Settings: func() changes.Settings {
+			s := c.settings.current().ERP.Changes
+			return changes.Settings{Share: float64(s.Share), Sweep: s.Sweep, Overlap: s.Overlap, Keep: s.Keep, MaxSize: int64(s.KeepSize)}
+		},
+	})
+	c.started.Store(capturer)
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		capturer.Run(run)
+	}()
+	l.onStop("capture", func(context.Context) error {
+		cancel()
+		<-ended
+		return nil
+	})
+	return nil
+}
+
+// Limits of look-ups for the rules of subscriptions, in the store and in the ERP's catalogue.
+const (
+	storeTimeout     = 5 * time.Second
+	catalogueTimeout = 30 * time.Second
+)
+
+// wide returns the fields of a kind that conditions cannot name, by the columns of its table.
+func (c *capture) wide(kind *record.Kind) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), catalogueTimeout)
+	defer cancel()
+	table, err := c.source.Table(ctx, kind)
+	return table.Wide, err
+}
+
+// keptFrom returns since when the values before changes of a kind's fields are known.
+func (c *capture) keptFrom(kind *record.Kind) (map[string]time.Time, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	stored, err := c.store.Changes.Captures(ctx)
+	for _, s := range stored {
+		if s.Kind == kind.Name {
+			return s.State.KeptFrom, nil
+		}
+	}
+	return nil, err
+}
+
+// feed returns the feed of changes.
+func (c *capture) feed() (f changes.Feed, err error) {
+	if f.Capturer = c.started.Load(); f.Capturer == nil {
+		err = errNotStarted
+	}
+	return f, err
+}
+
+// ofQueries returns the feed of changes for queries.
+func (c *capture) ofQueries() (queries.Feed, error) {
+	f, err := c.feed()
+	return queriesFeed{f}, err
+}
+
+// queriesFeed implements queries.Feed.
+type queriesFeed struct{ changes.Feed }
+
+// Copy implements queries.Feed.
+func (f queriesFeed) Copy(ctx context.Context, kind *record.Kind, token string) (queries.Copy, error) {
+	return f.Feed.Copy(ctx, kind, token)
+}
+
+// List implements rest.Captures. Captures of other daemons have no counts and no lag.
+func (c *capture) List(ctx context.Context) ([]wire.Capture, error) {
+	f, err := c.feed()
+	if err != nil {
+		return nil, err
+	}
+	stored, err := c.store.Changes.Captures(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]wire.Capture, 0, len(stored))
+	running, registry := f.Status(), c.settings.current().ERP.Kinds.Registry()
+	for _, s := range stored {
+		one := wire.Capture{Kind: s.Kind, Phase: string(s.State.Phase), Reason: s.State.Reason, Manual: s.State.Manual, Rows: s.State.Rows,
+			Swept: wire.Timestamp(s.State.Swept), Sweep: wire.TimeSpan(time.Duration(s.State.Took) * time.Millisecond), Kept: s.Next - s.FirstKept, Needed: wire.Timestamp(s.State.Needed)}
+		if kind, known := registry.Lookup(s.Kind); known {
+			one.Mode, one.Events = kind.Capture, kind.Events
+		}
+		if i := slices.IndexFunc(running, func(r changes.Status) bool { return r.Kind == s.Kind && r.Phase != "" }); i >= 0 {
+			r := running[i]
+			one.Phase, one.Reason, one.Rows, one.Lag, one.SweptRows = string(r.Phase), r.Reason, r.Rows, wire.TimeSpan(r.Lag), r.Swept
+			one.Created, one.Updated, one.Deleted = r.Changes[changes.Created], r.Changes[changes.Updated], r.Changes[changes.Deleted]
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// Resume implements rest.Captures.
+func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Kind, silent bool) error {
+	f, err := c.feed()
+	if err != nil {
+		return err
+	}
+	how := changes.Raise
+	if silent {
+		how = changes.Silent
+	}
+	if err := f.CanResume(kind.Name); err != nil {
+		return err
+	}
+	entry := audit.Entry{Actor: actor, At: time.Now().UTC(), Action: audit.ResumeCapture, Subject: kind.Name, Detail: string(how)}
+	if err := c.store.Webhooks.AddAuditEntry(ctx, entry); err != nil {
+		return err
+	}
+	return f.Resume(kind.Name, how)
+}

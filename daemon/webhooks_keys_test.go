@@ -1,0 +1,106 @@
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// TestKeysOfEvents publishes events with keys, and finds their messages by them.
+func TestKeysOfEvents(t *testing.T) {
+	_, as := startWebhooks(t)
+	admin, publisher, anonymous := as("admin"), as("publisher"), as("")
+	ctx := context.Background()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, got := receiver(t, 200)
+	if _, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
+		t.Fatal(err)
+	}
+	longest := strings.Repeat("ß", 128)
+	for _, key := range []string{"", "4711", "4711", " \"'~\\😀", longest} {
+		if r, err := publisher.RaiseEventWith(ctx, wire.EventPost{EventName: "debtor.updated", Key: key, Body: "{}"}, ""); err != nil || r.Messages != 1 {
+			t.Fatalf("%q: %+v %v", key, r, err)
+		}
+		await(t, got)
+	}
+	for key, want := range map[string]int64{"4711": 2, " \"'~\\😀": 1, longest: 1, "471": 0} {
+		page, err := anonymous.Messages(ctx, shop.RecID, url.Values{"Key": {key}})
+		all, allErr := admin.AllMessages(ctx, url.Values{"Key": {key}, "StatusIn": {"0,1"}})
+		if errors.Join(err, allErr) != nil || page.Total != want || all.Total != want || len(page.Results) != int(want) {
+			t.Fatalf("%q: %+v and %+v (%v, %v)", key, page, all, err, allErr)
+		}
+		for _, m := range append(page.Results, all.Results...) {
+			if m.Key != key {
+				t.Errorf("a message about %q, want %q", m.Key, key)
+			}
+		}
+	}
+	for _, key := range []string{longest + "x", "a\nb", "\x7f"} {
+		_, err := publisher.RaiseEventWith(ctx, wire.EventPost{EventName: "debtor.updated", Key: key, Body: "{}"}, "")
+		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "Key" {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+	for _, e := range []wire.EventPost{{Key: "1"}, {Key: "1"}, {Key: "2"}, {}} {
+		e.EventName, e.Body = "debtor.updated", "{}"
+		_, err := publisher.RaiseEventWith(ctx, e, "once")
+		refused, is := errors.AsType[*client.Error](err)
+		if conflict := is && refused.Status == http.StatusConflict; conflict != (e.Key != "1") {
+			t.Errorf("another key of the event under the same idempotency key: %+v %v", e, err)
+		}
+	}
+}
+
+// TestOrderBy checks the order of subscriptions and Ordered, its boolean view.
+func TestOrderBy(t *testing.T) {
+	_, as := startWebhooks(t)
+	admin := as("admin")
+	ctx := context.Background()
+	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	url, event := "http://127.0.0.1:9/", "debtor.*"
+	sub, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event, OrderBy: pointer("Key")})
+	if err != nil || sub.OrderBy != "key" || sub.Ordered || !sub.OrderedByKey {
+		t.Fatalf("%+v %v", sub, err)
+	}
+	yes, no := pointer(true), pointer(false)
+	for _, c := range []struct {
+		ordered *bool
+		orderBy string // empty for none
+		want    string
+	}{
+		{no, "", "key"}, {no, "key", "key"}, {yes, "", "subscription"}, {no, "", "none"}, {nil, "subscription", "subscription"}, {yes, "subscription", "subscription"},
+		{nil, "key", "key"}, {nil, "none", "none"}, {no, "none", "none"},
+		{yes, "key", ""}, {yes, "none", ""}, {no, "subscription", ""}, {nil, "record", ""}, {nil, " ", ""},
+	} {
+		request := wire.SubscriptionRequest{Ordered: c.ordered}
+		if c.orderBy != "" {
+			request.OrderBy = &c.orderBy
+		}
+		changed, err := admin.UpdateSubscription(ctx, shop.RecID, sub.RecID, request)
+		if c.want == "" {
+			if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "OrderBy" {
+				t.Errorf("%v %q: %+v %v", c.ordered, c.orderBy, changed, err)
+			}
+			continue
+		}
+		if err != nil || changed.OrderBy != c.want || changed.Ordered != (c.want == "subscription") || changed.OrderedByKey != (c.want == "key") {
+			t.Errorf("%v %q: %+v %v", c.ordered, c.orderBy, changed, err)
+		}
+		all, err := admin.AllSubscriptions(ctx, nil)
+		if err != nil || len(all.Results) != 1 || all.Results[0].Ordered != changed.Ordered || all.Results[0].OrderedByKey != changed.OrderedByKey {
+			t.Errorf("%v %q: listed %+v %v", c.ordered, c.orderBy, all, err)
+		}
+	}
+}
