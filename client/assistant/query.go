@@ -1,0 +1,280 @@
+package assistant
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Limits of rows in a result.
+const (
+	maxLimit     = 200
+	defaultLimit = 50
+)
+
+// filterInput is the part of the input that several tools share.
+type filterInput struct {
+	Kind   string
+	Filter map[string]json.RawMessage
+	Order  []string
+	Limit  *int64
+	Skip   int64
+}
+
+// members returns the kind and the members of a query for it.
+func (in filterInput) members(ctx context.Context, source Source) (*record.Kind, map[string]any, error) {
+	kind, err := lookup(ctx, source, in.Kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	limit := int64(defaultLimit)
+	if in.Limit != nil {
+		limit = *in.Limit
+	}
+	if limit < 1 || limit > maxLimit {
+		return nil, nil, fmt.Errorf("limit must be from 1 to %d", maxLimit)
+	}
+	members := map[string]any{"Strict": true, "Take": limit}
+	for _, name := range slices.Sorted(maps.Keys(in.Filter)) {
+		if err := checkFilter(kind, name); err != nil {
+			return nil, nil, err
+		}
+		members[name] = in.Filter[name]
+	}
+	if len(in.Order) > 0 {
+		members["OrderBy"] = in.Order
+	}
+	return kind, members, nil
+}
+
+// checkFilter returns an error unless a name is a filter of the kind.
+func checkFilter(kind *record.Kind, name string) error {
+	member, known := kind.Member(name)
+	if !known {
+		return fmt.Errorf("filter: %.100q is not a field with a suffix%s\n%s", name, record.DidYouMean(record.Suggest(name, kind.Members())), fieldsOf(kind))
+	}
+	if field := kind.Fields[member.Field]; !member.Allowed {
+		var allowed []string
+		for _, suffix := range suffixes(field.Filter) {
+			allowed = append(allowed, field.Name+suffix)
+		}
+		return fmt.Errorf("filter: %.100q is not a filter of %s, which is %s; filters of it: %s", name, field.Name, field.Type, strings.Join(allowed, ", "))
+	}
+	return nil
+}
+
+// maxCursor is the maximum length of a cursor in a result: it has the conditions.
+const maxCursor = 4 << 10
+
+type rows struct {
+	Kind     string            `json:"kind"`
+	Rows     []json.RawMessage `json:"rows"`
+	Next     string            `json:"next,omitempty"`
+	NextSkip int64             `json:"nextSkip,omitempty"`
+}
+
+// query implements query. A page continues by cursor, unless the kind has no proven key. A
+// page that is too large is read again with fewer rows, since the cursor is that of its end.
+func query(ctx context.Context, source Source, in struct {
+	filterInput
+	Fields []string
+	Cursor string
+}) (any, error) {
+	kind, members, err := in.members(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	members["Include"] = "NoTotal"
+	if fields := cmp.Or(strings.Join(in.Fields, ","), textFields(kind)); len(in.Fields) > 0 || in.Cursor == "" {
+		members["Fields"] = fields
+	}
+	members["Cursor"] = in.Cursor
+	if in.Skip > 0 && in.Cursor == "" {
+		delete(members, "Cursor")
+		members["Skip"] = in.Skip
+	}
+	for {
+		page, err := source.Query(ctx, kind, members)
+		if members["Cursor"] == "" && hasNoKey(err) {
+			delete(members, "Cursor")
+			members["Skip"] = in.Skip
+			continue
+		}
+		if take := members["Take"].(int64); errors.Is(err, ErrTooLarge) && take > 1 {
+			members["Take"] = max(take/8, 1)
+			continue
+		}
+		if err != nil {
+			return nil, explained(err, kind)
+		}
+		result := rows{Kind: kind.Name, Rows: page.Results, Next: page.Meta["Next"]}
+		if len(result.Next) > maxCursor && in.Cursor == "" {
+			delete(members, "Cursor")
+			continue
+		}
+		if _, paged := members["Cursor"]; !paged {
+			result.NextSkip = next(in.Skip, page, members["Take"])
+		}
+		if fits(result) {
+			return result, nil
+		}
+		if len(result.Rows) == 1 {
+			return fitted(result, result.Rows[0])
+		}
+		members["Take"] = fitting(result)
+	}
+}
+
+// textFields lists the fields of a kind that an assistant can read.
+func textFields(kind *record.Kind) string {
+	var names []string
+	for _, f := range kind.Fields {
+		if f.Type != record.Bytes {
+			names = append(names, f.Name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
+// hasNoKey reports whether a query was refused because its kind has no key for a cursor.
+func hasNoKey(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && slices.ContainsFunc(e.Fields, func(f wire.FieldError) bool { return f.FieldName == "Cursor" })
+}
+
+// next returns the number of rows before the next page, 0 if there is none.
+func next(skip int64, page *Page, take any) int64 {
+	if n := int64(len(page.Results)); n > 0 && (n == take || page.Clamped) {
+		return skip + n
+	}
+	return 0
+}
+
+// fitting returns how many of the rows fit into a result, at least 1.
+func fitting(r rows) int64 {
+	n := len(r.Rows)
+	for n > 1 && !fits(r) {
+		n--
+		r.Rows = r.Rows[:n]
+	}
+	return int64(n)
+}
+
+// tooLarge returns the error of a row that does not fit. It names the longest fields.
+func tooLarge(row json.RawMessage) error {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(row, &values); err != nil {
+		return err
+	}
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return len(values[b]) - len(values[a]) })
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s (%d bytes)", name, len(values[name]))
+	}
+	return fmt.Errorf("fields: a row has %d bytes, at most %d are possible; name fewer fields. The longest: %s", len(row), maxResult, strings.Join(names[:min(len(names), 5)], ", "))
+}
+
+type groups struct {
+	Kind     string                     `json:"kind"`
+	Totals   map[string]json.RawMessage `json:"totals,omitempty"`
+	Groups   []json.RawMessage          `json:"groups,omitzero"`
+	NextSkip int64                      `json:"nextSkip,omitempty"`
+}
+
+// totals implements totals.
+func totals(ctx context.Context, source Source, in struct {
+	filterInput
+	By, Sum, Min, Max, Avg []string
+}) (any, error) {
+	kind, members, err := in.members(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	if len(in.By) > 1 {
+		return nil, errors.New("by takes one field; for a second one, repeat the call for each value of the first, as a condition in filter")
+	}
+	include, columns := []string{countAll}, map[string]column{countAll: {"Count", record.Long}}
+	for _, f := range []struct {
+		function string
+		fields   []string
+	}{{"SUM", in.Sum}, {"MIN", in.Min}, {"MAX", in.Max}, {"AVG", in.Avg}} {
+		for _, name := range f.fields {
+			i, ok := kind.Column(name)
+			if !ok {
+				return nil, fmt.Errorf("%s: %.100q is not a field%s\n%s", strings.ToLower(f.function), name, record.DidYouMean(record.Suggest(name, kind.FieldNames())), fieldsOf(kind))
+			}
+			field := kind.Fields[i]
+			one := fmt.Sprintf("%s(%s)", f.function, field.Name)
+			include = append(include, one)
+			columns[one] = column{record.GroupColumn(f.function, field.Name), field.Type}
+		}
+	}
+	members["Include"] = include
+	result := groups{Kind: kind.Name}
+	if len(in.By) == 0 {
+		members["Take"] = 0
+		delete(members, "OrderBy")
+		page, err := source.Query(ctx, kind, members)
+		if err != nil {
+			return nil, explained(err, kind)
+		}
+		result.Totals = make(map[string]json.RawMessage)
+		for name, c := range columns {
+			result.Totals[c.name] = c.value(page.Meta[name])
+		}
+		return fitted(result, result.Totals)
+	}
+	members["GroupBy"], members["Skip"] = in.By[0], in.Skip
+	page, err := source.Query(ctx, kind, members)
+	if err != nil {
+		return nil, explained(err, kind)
+	}
+	result.Groups, result.NextSkip = page.Results, next(in.Skip, page, members["Take"])
+	for n := len(page.Results); n > 1 && !fits(result); n-- {
+		result.Groups, result.NextSkip = page.Results[:n-1], in.Skip+int64(n-1)
+	}
+	if len(result.Groups) == 0 {
+		result.Groups = []json.RawMessage{}
+		return result, nil
+	}
+	return fitted(result, result.Groups[0])
+}
+
+// fitted returns a result, or an error if it does not fit although it has only one row.
+func fitted(result, row any) (any, error) {
+	if fits(result) {
+		return result, nil
+	}
+	text, err := json.Marshal(row)
+	if err != nil {
+		return nil, err
+	}
+	return nil, tooLarge(text)
+}
+
+// countAll is the function that counts rows.
+const countAll = "COUNT(*)"
+
+// column is the result of a function.
+type column struct {
+	name string
+	t    record.Type // of the field
+}
+
+// value returns a total as JSON. Numbers keep all digits.
+func (c column) value(text string) json.RawMessage {
+	switch {
+	case text == "":
+		return json.RawMessage("null")
+	case c.t.Number():
+		return json.RawMessage(text)
+	}
+	return json.RawMessage(quoted(text))
+}

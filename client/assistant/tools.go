@@ -1,0 +1,225 @@
+package assistant
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// tool is a row of the table of tools. Its schema, the check of its arguments and the
+// messages about them are derived from it.
+type tool struct {
+	name        string
+	description string
+	arguments   []argument
+	call        func(ctx context.Context, source Source, arguments json.RawMessage) (any, error)
+}
+
+// argument is an argument of a tool, which is a field of its input.
+type argument struct {
+	name     string
+	form     form
+	help     string
+	required bool
+}
+
+// form is the form of an argument's value, with its JSON schema.
+type form struct{ words, schema string }
+
+var (
+	text   = form{"a text", `"type":"string"`}
+	texts  = form{"a list of texts", `"type":"array","items":{"type":"string"}`}
+	number = form{"a whole number", `"type":"integer","minimum":0`}
+	object = form{"an object", `"type":"object"`}
+)
+
+// Arguments of several tools.
+var (
+	kindArgument   = argument{"kind", text, "name of a record kind", true}
+	filterArgument = argument{"filter", object, `conditions, all of which must hold: field name and suffix, with its value, such as {"Class":"A","TotalGreaterThan":100,"DateBetween":["2024-01-01","2024-12-31"],"NameContains":"bolt","StatusIn":[1,2],"NoteIsNull":true}; describe_kind lists the suffixes`, false}
+	skipArgument   = argument{"skip", number, "nextSkip of the previous result", false}
+	limitArgument  = argument{"limit", number, fmt.Sprintf("maximum number of rows, 1 to %d; default %d", maxLimit, defaultLimit), false}
+)
+
+// tools is the table of tools.
+var tools = []tool{
+	{"find_kinds", "Find record kinds by words. Results have their fields. Without words: all kinds.", []argument{
+		{"words", text, "words of the names, summaries, areas or fields of kinds, such as: debtor invoice total", false},
+		skipArgument,
+	}, call(findKinds)},
+	{"describe_kind", "Describe a record kind: its key, its fields with their types, and the suffixes of filters for each type.", []argument{kindArgument, skipArgument}, call(describeKind)},
+	{"query", "Read records of a kind. Nulls are left out. For the next rows repeat the call with kind and cursor only, or if there is nextSkip, with all arguments and skip.", []argument{
+		kindArgument, filterArgument,
+		{"fields", texts, "fields to return; default: all but those of type byte[]", false},
+		{"order", texts, "fields to order by; a leading - means descending", false},
+		limitArgument,
+		{"cursor", text, "next of the previous result", false},
+		skipArgument,
+	}, call(query)},
+	{"totals", "Count records, and compute sums, minima, maxima and averages of fields: over all records that match, or with by for each group. Numbers are exact.", []argument{
+		kindArgument, filterArgument,
+		{"by", texts, "the field to group by; a date may be followed by :day, :month or :year", false},
+		{"sum", texts, "number fields", false},
+		{"min", texts, "number, date or text fields", false},
+		{"max", texts, "number, date or text fields", false},
+		{"avg", texts, "number fields", false},
+		{"order", texts, "of groups: the field of by, Count, or a result such as SumTotal for the sum of Total; a leading - means descending", false},
+		limitArgument, skipArgument,
+	}, call(totals)},
+}
+
+// definition returns the tool as tools/list describes it.
+func (t tool) definition() *mcp.Tool {
+	var properties, required []string
+	for _, a := range t.arguments {
+		properties = append(properties, fmt.Sprintf(`%q:{%s,"description":%s}`, a.name, a.form.schema, quoted(a.help)))
+		if a.required {
+			required = append(required, quoted(a.name))
+		}
+	}
+	schema := fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`, strings.Join(properties, ","), strings.Join(required, ","))
+	return &mcp.Tool{
+		Name: t.name, Description: t.description, InputSchema: json.RawMessage(schema), OutputSchema: json.RawMessage(`{"type":"object"}`),
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)},
+	}
+}
+
+func quoted(text string) string {
+	b, _ := json.Marshal(text) // a string can always be encoded
+	return string(b)
+}
+
+// handler returns the handler of calls of the tool. Errors are results, so that the
+// assistant can correct the call. The library runs it in a goroutine of its own, where a
+// panic would end the process.
+func (t tool) handler(source Source, log *slog.Logger) mcp.ToolHandler {
+	return func(ctx context.Context, req *mcp.CallToolRequest) (result *mcp.CallToolResult, _ error) {
+		defer func() {
+			if cause := recover(); cause != nil {
+				log.Error("panic", "tool", t.name, "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+				result = refused(errors.New("internal error"))
+			}
+		}()
+		if err := t.check(req.Params.Arguments); err != nil {
+			return refused(err), nil
+		}
+		structured, err := t.call(ctx, source, req.Params.Arguments)
+		if err != nil {
+			return refused(err), nil
+		}
+		return &mcp.CallToolResult{StructuredContent: structured, Content: []mcp.Content{&mcp.TextContent{Text: "The result is in structuredContent."}}}, nil
+	}
+}
+
+// maxMessage limits an error's text, in bytes.
+const maxMessage = 4 << 10
+
+func refused(err error) *mcp.CallToolResult {
+	result := new(mcp.CallToolResult)
+	message := err.Error()
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "…"
+	}
+	result.SetError(errors.New(message))
+	return result
+}
+
+// check returns an error if arguments are unknown, missing, or not of their form.
+func (t tool) check(arguments json.RawMessage) error {
+	given := make(map[string]json.RawMessage)
+	if len(arguments) > 0 && json.Unmarshal(arguments, &given) != nil {
+		return errors.New("arguments must be an object")
+	}
+	var names []string
+	for _, a := range t.arguments {
+		names = append(names, a.name)
+		value, is := given[a.name]
+		switch {
+		case is && !a.form.matches(value):
+			return fmt.Errorf("%s must be %s", a.name, a.form.words)
+		case a.required && !is:
+			return fmt.Errorf("%s is missing; arguments of %s: %s", a.name, t.name, strings.Join(names, ", "))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("unknown argument %.100q%s; arguments of %s: %s", name, record.DidYouMean(record.Suggest(name, names)), t.name, strings.Join(names, ", "))
+		}
+	}
+	return nil
+}
+
+// matches reports whether a value has the form.
+func (f form) matches(value json.RawMessage) bool {
+	var into any
+	switch f {
+	case text:
+		into = new(string)
+	case texts:
+		into = new([]string)
+	case number:
+		into = new(uint32)
+	case object:
+		into = new(map[string]json.RawMessage)
+	}
+	return json.Unmarshal(value, into) == nil
+}
+
+// call returns the function of a tool with its arguments decoded. They have been checked.
+func call[In any](do func(context.Context, Source, In) (any, error)) func(context.Context, Source, json.RawMessage) (any, error) {
+	return func(ctx context.Context, source Source, arguments json.RawMessage) (any, error) {
+		var in In
+		if len(arguments) > 0 {
+			if err := json.Unmarshal(arguments, &in); err != nil {
+				return nil, err
+			}
+		}
+		return do(ctx, source, in)
+	}
+}
+
+// memberNames has the arguments that members of queries are made from.
+var memberNames = map[string]string{
+	"OrderBy": "order", "Fields": "fields", "GroupBy": "by", "Include": "sum, min, max and avg", "Take": "limit", "Skip": "skip", "Cursor": "cursor",
+}
+
+// explained returns the error of a query with the names of arguments and, if it is about
+// members, the fields of the kind.
+func explained(err error, kind *record.Kind) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || len(e.Fields) == 0 {
+		return err
+	}
+	var lines []string
+	for _, f := range e.Fields {
+		lines = append(lines, cmp.Or(memberNames[f.FieldName], f.FieldName)+": "+f.Message)
+	}
+	message := strings.Join(lines, "\n")
+	if !strings.Contains(message, "; fields: ") { // an unknown field without a similar one
+		message += "\n" + fieldsOf(kind)
+	}
+	return errors.New(message)
+}
+
+// fieldsOf lists the fields of a kind for an error.
+func fieldsOf(kind *record.Kind) string {
+	names, more := kind.FieldNames(), ""
+	if len(names) > maxNames {
+		names, more = names[:maxNames], ", and others, which describe_kind lists"
+	}
+	return "Fields of " + kind.Name + ": " + strings.Join(names, ", ") + more
+}
+
+// maxNames is the maximum number of names in a message.
+const maxNames = 60
