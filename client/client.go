@@ -61,6 +61,9 @@ type Options struct {
 	Log    *slog.Logger  // logs each request, without secrets; nil: no log
 	Wire   io.Writer     // receives the HTTP traffic, without secrets; nil: none
 	DryRun func(Request) // receives each request; none is sent, and calls return ErrNotSent
+
+	// DryRunReads restricts DryRun to requests that could change something; others are sent.
+	DryRunReads bool
 }
 
 // Client is a client of a service. It is safe for concurrent use.
@@ -68,7 +71,8 @@ type Client struct {
 	base    string // without trailing slash
 	options Options
 	session atomic.Pointer[string]
-	renewal sync.Mutex // serializes renewals
+	reached atomic.Bool // a request has succeeded
+	renewal sync.Mutex  // serializes renewals
 	http    *resty.Client
 	log     *slog.Logger
 }
@@ -176,7 +180,7 @@ func (req call) isSafe() bool {
 // Requests are only retried by Options.Retries, by net/http for reads on a stale
 // connection, and once after the session was renewed.
 func (c *Client) do(ctx context.Context, req call) (*http.Response, error) {
-	if c.options.DryRun != nil {
+	if c.options.DryRun != nil && !(c.options.DryRunReads && req.isSafe()) {
 		c.options.DryRun(c.dryRunRequest(req, c.request(ctx, req)))
 		return nil, ErrNotSent
 	}
@@ -214,6 +218,7 @@ func (c *Client) exchange(ctx context.Context, req call) (*http.Response, error)
 		defer raw.Body.Close()
 		return nil, errorReply(raw)
 	}
+	c.reached.Store(true)
 	return raw, nil
 }
 

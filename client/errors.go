@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,20 +22,21 @@ type Kind uint8
 
 // Kinds of errors.
 const (
-	Failed       Kind = iota // any other failure
-	Unreachable              // no connection: name, network, TLS, or closed without a reply
-	Unauthorized             // not signed in, or the role is too low
-	NotFound                 // no such operation, record or subscriber
-	Rejected                 // the service replied with an error
-	TimedOut                 // no reply in time, or the statement timed out
-	Incomplete               // the reply is truncated
-	Cancelled                // the caller's context was cancelled
-	ReadOnly                 // a change that Options.ReadOnly rejects
+	Failed         Kind = iota // any other failure
+	Unreachable                // no connection: name, network, TLS, or closed without a reply
+	Unauthorized               // not signed in, or the role is too low
+	NotFound                   // no such operation, record or subscriber
+	Rejected                   // the service replied with an error
+	TimedOut                   // no reply in time, or the statement timed out
+	Incomplete                 // the reply is truncated
+	Cancelled                  // the caller's context was cancelled
+	ReadOnly                   // a change that Options.ReadOnly rejects
+	ResyncRequired             // changes since a token are not available: the records must be loaded again
 )
 
 // String returns the kind in words.
 func (k Kind) String() string {
-	return [...]string{"failed", "unreachable", "unauthorized", "not found", "rejected", "timed out", "incomplete", "cancelled", "read-only"}[k]
+	return [...]string{"failed", "unreachable", "unauthorized", "not found", "rejected", "timed out", "incomplete", "cancelled", "read-only", "resynchronization required"}[k]
 }
 
 // Error is the error of a call. Status, Code, Fields and RequestID are set if the
@@ -85,6 +87,8 @@ func kindOfStatus(status int, hasCode bool) Kind {
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
 		return Unauthorized
+	case status == http.StatusGone && hasCode:
+		return ResyncRequired
 	case status == http.StatusNotFound:
 		return NotFound
 	case status == http.StatusGatewayTimeout || status == http.StatusRequestTimeout:
@@ -121,6 +125,9 @@ func errorReply(reply *http.Response) *Error {
 	}
 	if e.Code == "" {
 		e.Message = unexpectedReply(reply)
+		if bytes.HasPrefix(body, []byte("Client sent an HTTP request to an HTTPS server")) {
+			e.Message = "the service at this address uses HTTPS: https://" + reply.Request.URL.Host
+		}
 		if mediaType(reply) == mediaCSV {
 			e.Err = errInCSV
 		}

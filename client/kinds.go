@@ -8,13 +8,9 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Kinds returns the record kinds of the service that the caller may read. A service
-// without a list of kinds, of an earlier version, has the built-in ones.
+// Kinds returns the record kinds of the service that the caller may read.
 func (c *Client) Kinds(ctx context.Context) (*record.Registry, error) {
 	list, err := c.KindList(ctx, "")
-	if Is(err, NotFound) {
-		return record.Builtin(), nil
-	}
 	if err != nil {
 		return nil, err
 	}
@@ -23,8 +19,8 @@ func (c *Client) Kinds(ctx context.Context) (*record.Registry, error) {
 
 // KindList is the record kinds of a service in a form that can be stored.
 type KindList struct {
-	ETag  string // changes with the kinds
-	Kinds []wire.RecordKind
+	ETag  string            // changes with the kinds
+	Kinds []wire.RecordKind // nil for a service of an earlier version, which has the built-in ones
 }
 
 // KindList returns the record kinds of the service that the caller may read, or nil if
@@ -35,7 +31,9 @@ func (c *Client) KindList(ctx context.Context, etag string) (*KindList, error) {
 		req.header = [2]string{ifNoneMatch, etag}
 	}
 	reply, err := c.do(ctx, req)
-	if err != nil {
+	if Is(err, NotFound) {
+		return new(KindList), nil
+	} else if err != nil {
 		return nil, err
 	}
 	defer reply.Body.Close()
@@ -52,9 +50,12 @@ const ifNoneMatch = "If-None-Match"
 // Registry returns the kinds as a registry. Fields of types that this version does not
 // know are texts without filters.
 func (l *KindList) Registry() (*record.Registry, error) {
+	if l.Kinds == nil {
+		return record.Builtin(), nil
+	}
 	kinds := make([]record.Kind, len(l.Kinds))
 	for i, k := range l.Kinds {
-		kinds[i] = record.Kind{Name: k.Name, Area: k.Area, Summary: k.Summary, Key: k.Key, Fields: make([]record.Field, len(k.Fields))}
+		kinds[i] = record.Kind{Name: k.Name, Area: k.Area, Summary: k.Summary, Key: k.Key, Role: k.Role, Fields: make([]record.Field, len(k.Fields))}
 		if kinds[i].Operation() != k.Operation {
 			kinds[i].OperationName = k.Operation
 		}

@@ -25,6 +25,15 @@ type Query struct {
 	GroupBy string   // a field, or a date and :day, :month or :year; the results of Include are columns
 	Strict  bool     // unknown members are errors instead of being ignored
 
+	// Resume makes Rows and CSV read the rows in pages by cursor, each of which is repeated
+	// if the connection is lost. Each row is returned once, even if others insert or delete
+	// rows before it. It has no effect without OrderBy, with Skip, Take or GroupBy, or for a
+	// kind without a proven key.
+	Resume bool
+	cursor *string // of a page; nil for none
+
+	forCopy string // token of a copy; empty for none
+
 	Unchecked map[string]json.RawMessage // additional members, sent unchanged
 }
 
@@ -42,6 +51,11 @@ func (f Filter) Member() string { return f.Field + f.Operator.Suffix() }
 // Rows sends the query and returns when the response starts. The caller must range over
 // Rows.All or call Rows.Close. An error of the service is of type *Error.
 func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
+	return c.inPages(ctx, q, c.ndjson)
+}
+
+// ndjson is Rows for one reply.
+func (c *Client) ndjson(ctx context.Context, q Query) (*Rows, error) {
 	reply, err := c.send(ctx, q, "ndjson", mediaNDJSON, noHeader)
 	if err != nil {
 		return nil, err
@@ -130,6 +144,12 @@ func (q Query) members() (map[string]any, error) {
 	}
 	if q.GroupBy != "" {
 		members["GroupBy"] = q.GroupBy
+	}
+	if q.cursor != nil {
+		members["Cursor"] = *q.cursor
+	}
+	if q.forCopy != "" {
+		members["ForCopy"] = q.forCopy
 	}
 	if q.Strict {
 		members["Strict"] = true

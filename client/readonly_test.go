@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 )
 
 // local has the methods that send no request.
@@ -115,6 +116,9 @@ func argumentOf(t *testing.T, of reflect.Type) reflect.Value {
 	if of == reflect.TypeFor[client.Query]() {
 		return reflect.ValueOf(client.Query{Kind: kind(t, "SO_Totals")})
 	}
+	if of == reflect.TypeFor[*record.Kind]() {
+		return reflect.ValueOf(kind(t, "SO_Totals"))
+	}
 	if of == reflect.TypeFor[io.Writer]() {
 		return reflect.ValueOf(io.Discard)
 	}
@@ -148,5 +152,20 @@ func TestDryRunReportsRequestWithoutSecrets(t *testing.T) {
 	}
 	if _, marked := shown.Header["X-Idempotency-Key"]; marked || string(shown.Body) != `{"Strict":true}` {
 		t.Errorf("%+v", shown)
+	}
+}
+
+// With DryRunReads, a lookup is sent before the change that is not.
+func TestDryRunSendsReads(t *testing.T) {
+	var sent, shown []string
+	c := serveWith(t, func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Method)
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, "[]")
+	}, client.Options{DryRunReads: true, DryRun: func(r client.Request) { shown = append(shown, r.Method) }})
+	_, err := c.Users(t.Context())
+	failed := c.RemoveUser(t.Context(), "Ann")
+	if err != nil || !errors.Is(failed, client.ErrNotSent) || !slices.Equal(sent, []string{"GET"}) || !slices.Equal(shown, []string{"DELETE"}) {
+		t.Errorf("%v, %v, sent %v, shown %v", err, failed, sent, shown)
 	}
 }

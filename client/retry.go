@@ -29,16 +29,24 @@ func (c *Client) exchangeWithRetries(ctx context.Context, req call) (*http.Respo
 		if err == nil || n == c.options.Retries || !req.reads || !isTransient(err) {
 			return reply, err
 		}
-		pause := pauses.Next()
-		wait := min(max(pause+rand.N(pause/2), retryAfterOf(err)), maxReadPause)
-		if c.options.Retrying != nil {
-			c.options.Retrying(err, wait)
+		if err := c.pauseAfter(ctx, err, &pauses); err != nil {
+			return nil, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, c.noReplyError(ctx, ctx.Err(), true)
-		case <-time.After(wait):
-		}
+	}
+}
+
+// pauseAfter waits before the retry after a transient error.
+func (c *Client) pauseAfter(ctx context.Context, err error, pauses *backoff.Backoff) error {
+	pause := pauses.Next()
+	wait := min(max(pause+rand.N(pause/2), retryAfterOf(err)), maxReadPause)
+	if c.options.Retrying != nil {
+		c.options.Retrying(err, wait)
+	}
+	select {
+	case <-ctx.Done():
+		return c.noReplyError(ctx, ctx.Err(), true)
+	case <-time.After(wait):
+		return nil
 	}
 }
 
@@ -46,11 +54,7 @@ func (c *Client) exchangeWithRetries(ctx context.Context, req call) (*http.Respo
 // service is starting or overloaded or a proxy cannot reach it, or the connection was closed
 // before the response.
 func isTransient(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	if !ok {
-		return false
-	}
-	switch e.Status {
+	switch statusOf(err) {
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return true
 	}
@@ -61,6 +65,14 @@ func isTransient(err error) bool {
 func retryAfterOf(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.RetryAfter
+	}
+	return 0
+}
+
+// statusOf returns the HTTP status of an error; 0 if there is none.
+func statusOf(err error) int {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Status
 	}
 	return 0
 }

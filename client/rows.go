@@ -23,6 +23,7 @@ type Rows struct {
 	csv   bool // instead of NDJSON
 
 	unverified bool
+	paged      bool // several replies, which are verified
 }
 
 func newRows(reply *http.Response, body io.Reader, csv bool) *Rows {
@@ -69,6 +70,9 @@ func (r *Rows) Count() int64 { return r.count }
 func (r *Rows) Notes() Notes {
 	notes := notesOf(r.reply)
 	notes.Unverified = r.unverified
+	if r.paged {
+		notes.TakeClamped = "" // of the first page
+	}
 	return notes
 }
 
@@ -97,7 +101,14 @@ func (r *Rows) end() error {
 		err = errLongLine
 	}
 	if err != nil {
-		return truncated(r.reply, err, fmt.Sprintf("incomplete reply: aborted after %d rows", r.count))
+		message := fmt.Sprintf("incomplete reply: aborted after %d rows", r.count)
+		if r.paged {
+			message += ": " + err.Error()
+		}
+		return truncated(r.reply, err, message)
+	}
+	if r.paged {
+		return nil
 	}
 	r.unverified, err = checkCount(r.reply, r.count)
 	return err

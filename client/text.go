@@ -21,6 +21,11 @@ var unlikeJSON = []record.Type{record.Bool, record.TimeSpan, record.Dictionary, 
 // rows' values in another way, the rows are those of Rows. Older services cannot leave out
 // their guard against formulas.
 func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
+	return c.inPages(ctx, q, c.csv)
+}
+
+// csv is CSV for one reply.
+func (c *Client) csv(ctx context.Context, q Query) (*Rows, error) {
 	names := q.Fields
 	if len(names) == 0 {
 		names = q.Kind.FieldNames()
@@ -29,11 +34,11 @@ func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
 		at, ok := q.Kind.Column(name)
 		return !ok || slices.Contains(unlikeJSON, q.Kind.Fields[at].Type)
 	}) {
-		return c.Rows(ctx, q)
+		return c.ndjson(ctx, q)
 	}
 	reply, err := c.send(ctx, q, "csv", mediaCSV+", "+mediaJSON, [2]string{wire.HeaderFormulaGuard, "false"}) // JSON for errors
 	if errors.Is(err, errInCSV) {
-		return c.Rows(ctx, q) // of an older service
+		return c.ndjson(ctx, q) // of an older service
 	} else if err != nil {
 		return nil, err
 	}
@@ -41,7 +46,7 @@ func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
 	start, _ := body.Peek(len(header)) // on an error, it is not the header
 	if mediaType(reply) != mediaCSV || reply.Header.Get(wire.HeaderFormulaGuard) != "false" || string(start) != header {
 		reply.Body.Close()
-		return c.Rows(ctx, q)
+		return c.ndjson(ctx, q)
 	}
 	_, err = body.Discard(len(header))
 	return newRows(reply, body, true), err

@@ -18,15 +18,20 @@ func (c *Client) Events(ctx context.Context) ([]wire.Event, error) {
 // RaiseEvent publishes an event. The body is delivered unchanged. After a return without
 // error, the messages of the event are durable.
 func (c *Client) RaiseEvent(ctx context.Context, name string, body string) (*wire.EventReceipt, error) {
-	return fetch[*wire.EventReceipt](ctx, c, http.MethodPost, "/Webhooks/Events", map[string]string{"EventName": name, "Body": body})
+	return c.RaiseEventWith(ctx, wire.EventPost{EventName: name, Body: body}, "")
 }
 
 // RaiseEventOnce publishes an event with an idempotency key. For a day, the same event
 // with the same key returns the first receipt and creates no messages, so a call without
 // reply can be repeated. Another event with the same key is a Conflict.
 func (c *Client) RaiseEventOnce(ctx context.Context, key, name string, body string) (*wire.EventReceipt, error) {
-	req := call{method: http.MethodPost, path: "/Webhooks/Events", key: key}
-	return answer[*wire.EventReceipt](ctx, c, req, map[string]string{"EventName": name, "Body": body})
+	return c.RaiseEventWith(ctx, wire.EventPost{EventName: name, Body: body}, key)
+}
+
+// RaiseEventWith publishes an event, with an idempotency key, see RaiseEventOnce, unless
+// once is empty.
+func (c *Client) RaiseEventWith(ctx context.Context, request wire.EventPost, once string) (*wire.EventReceipt, error) {
+	return answer[*wire.EventReceipt](ctx, c, call{method: http.MethodPost, path: "/Webhooks/Events", key: once}, request)
 }
 
 const subscribersPath = "/Webhooks/Subscribers"
@@ -134,6 +139,12 @@ func (c *Client) AllMessages(ctx context.Context, members url.Values) (*wire.Pag
 // AllSubscriptions returns a page of the subscriptions of all subscribers.
 func (c *Client) AllSubscriptions(ctx context.Context, members url.Values) (*wire.Page[wire.Subscription], error) {
 	return page[wire.Subscription](ctx, c, "/Webhooks/Subscriptions", members)
+}
+
+// Why returns the history of a key: changes of records, events, messages and attempts, and the
+// reasons for those that are missing. It requires the role admin.
+func (c *Client) Why(ctx context.Context, key string) (*wire.Why, error) {
+	return fetch[*wire.Why](ctx, c, http.MethodGet, "/Webhooks/Why?Key="+url.QueryEscape(key), nil)
 }
 
 const messagesPath = "/Webhooks/Messages"

@@ -69,16 +69,22 @@ type Reader struct {
 	Now  time.Time // reference for relative times
 }
 
-// ParseAll parses conditions. The service accepts a field and operator only once, so
+// ParseAll parses conditions, each of which can be several, combined with "and". The service accepts a field and operator only once, so
 // duplicates are errors.
 func (f Reader) ParseAll(texts []string) ([]client.Filter, error) {
 	var all []client.Filter
 	for _, text := range texts {
-		one, err := f.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w", text, err)
+		parts, err := f.conditions(text)
+		for _, part := range parts {
+			var one client.Filter
+			if err == nil {
+				one, err = f.Parse(part)
+			}
+			if err == nil {
+				all, err = Append(all, one)
+			}
 		}
-		if all, err = Append(all, one); err != nil {
+		if err != nil {
 			return nil, fmt.Errorf("%q: %w", text, err)
 		}
 	}
@@ -177,6 +183,13 @@ func (f Reader) checked(field record.Field, operator record.Operator, values []s
 	for i, value := range values {
 		if field.Type.Stored() == record.DateTime {
 			values[i] = f.date(value)
+		}
+		if IsStatus(f.Kind, field) {
+			n, err := StatusNumber(value)
+			if err != nil {
+				return client.Filter{}, fmt.Errorf("%s %w", field.Name, err)
+			}
+			values[i] = strconv.Itoa(n)
 		}
 		if _, err := wire.ParseValue(field.Type, values[i], time.UTC); err != nil {
 			return client.Filter{}, fmt.Errorf("%s %w%s", field.Name, err, withoutCommas(field, values[i]))

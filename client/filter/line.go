@@ -1,6 +1,11 @@
 package filter
 
-import "strings"
+import (
+	"errors"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+)
 
 // gap always separates conditions.
 const gap = "  "
@@ -19,11 +24,19 @@ func (f Reader) Split(line string) []string {
 			continue
 		}
 		if strings.HasPrefix(line[i:], gap) || f.Whole(line[start:i]) && f.startsCondition(line[i:]) {
-			parts = appendPart(parts, line[start:i])
+			parts = appendPart(parts, withoutAnd(line[start:i]))
 			start = i + 1
 		}
 	}
 	return appendPart(parts, line[min(start, len(line)):])
+}
+
+// withoutAnd removes the word between two conditions.
+func withoutAnd(part string) string {
+	if at := len(part) - len(" and"); at > 0 && strings.EqualFold(part[at:], " and") {
+		return part[:at]
+	}
+	return part
 }
 
 func appendPart(parts []string, part string) []string {
@@ -52,4 +65,39 @@ func (f Reader) cutField(text string) (name, value string, ok bool) {
 	}
 	_, value, ok = cutOperator(rest)
 	return name, value, ok
+}
+
+// conditions splits a text at each "and" between two conditions. A value that contains
+// such a text must be in quotes.
+func (f Reader) conditions(text string) ([]string, error) {
+	start, quoted := 0, false
+	var parts []string
+	for i := range len(text) {
+		if text[i] == '"' {
+			quoted = !quoted
+		}
+		if quoted || text[i] != ' ' || i < start || !f.Whole(text[start:i]) {
+			continue
+		}
+		word, rest, _ := strings.Cut(text[i+1:], " ")
+		switch word = strings.ToLower(word); {
+		case word == "or" && f.resemblesCondition(rest):
+			return nil, errors.New(`conditions cannot be combined with or; "FIELD in A,B" matches several values`)
+		case word == "and" && f.resemblesCondition(rest):
+			parts = append(parts, text[start:i])
+			start = i + 1 + len("and ")
+		}
+	}
+	return append(parts, text[start:]), nil
+}
+
+// resemblesCondition reports whether a text starts with a field, or a name like one, and an
+// operator.
+func (f Reader) resemblesCondition(text string) bool {
+	if f.startsCondition(text) {
+		return true
+	}
+	name, rest := cutName(strings.TrimSpace(text))
+	_, _, operated := cutOperator(rest)
+	return operated && len(record.Suggest(name, f.Kind.FieldNames())) > 0
 }

@@ -59,6 +59,18 @@ func Events() []Event {
 	return all
 }
 
+// CapturedEvents returns the events of changes of a kind's records; none if they are not
+// captured.
+func CapturedEvents(k *Kind) (all []Event) {
+	if k.Events == "" || !k.Captured() {
+		return nil
+	}
+	for _, verb := range []string{"created", "updated", "deleted"} {
+		all = append(all, Event{k.Events + "." + verb, "Occurs when a record of the kind " + k.Name + " " + verbTexts[verb]})
+	}
+	return all
+}
+
 // SubscriptionDisabled is the event that the service has disabled a subscription because
 // of the responses of its endpoint, or because there were none.
 const SubscriptionDisabled = "webhooks.subscription.disabled"

@@ -1,9 +1,10 @@
 package record
 
-// Kinds returns the record kinds of the published interface, in its order.
+// Kinds returns the record kinds of the published interface, in its order. They declare no
+// key: whether a field identifies a row depends on the table or view of the ERP.
 func Kinds() []Kind {
 	return []Kind{
-		{Name: "CR_BatchTransDocuments", Area: "Creditors", Summary: "Documents attached to creditor batch transactions", Key: []string{"RecID"}, Fields: []Field{
+		{Name: "CR_BatchTransDocuments", Area: "Creditors", Summary: "Documents attached to creditor batch transactions", Fields: []Field{
 			field("RecID", Text, Nullable),
 			field("CR_BatchTrans_ReceiptID", Text, Nullable),
 			field("DocumentTypeID", Text, Nullable),
@@ -14,7 +15,7 @@ func Kinds() []Kind {
 			field("PhysicalFileName", Text, Nullable),
 			field("ItemNo", Int, NotNull),
 		}},
-		{Name: "IN_KitStockTakeMain", Area: "Inventory", Summary: "Kit stock takes", Key: []string{"KitStockTakeID"}, Fields: []Field{
+		{Name: "IN_KitStockTakeMain", Area: "Inventory", Summary: "Kit stock takes", Fields: []Field{
 			field("KitStockTakeID", Text, Nullable),
 			field("KitStockTakeNo", Text, Nullable),
 			field("KitStockTakeNotes", Text, Nullable),
@@ -24,7 +25,7 @@ func Kinds() []Kind {
 			field("IN_LogicalID", Text, Nullable),
 			field("LastSavedDateTime", DateTime, NotNull),
 		}},
-		{Name: "BM_InputCustomFields", Area: "Bills of materials", Summary: "Custom fields of bill of materials inputs", Key: []string{"RecID"}, Fields: []Field{
+		{Name: "BM_InputCustomFields", Area: "Bills of materials", Summary: "Custom fields of bill of materials inputs", Fields: []Field{
 			field("RecID", Text, Nullable),
 			field("SettingName", Text, Nullable),
 			field("SettingDescription", Text, Nullable),
@@ -34,7 +35,7 @@ func Kinds() []Kind {
 			field("LastSavedDateTime", DateTime, NotNull),
 			field("DisplayOrder", Int, Nullable),
 		}},
-		{Name: "IN_BinLocationLookupCustomValues", Area: "Inventory", Summary: "Custom field values of bin locations", Key: []string{"RecID"}, Fields: []Field{
+		{Name: "IN_BinLocationLookupCustomValues", Area: "Inventory", Summary: "Custom field values of bin locations", Fields: []Field{
 			field("RecID", Text, Nullable),
 			field("IN_BinLocationLookup_RecID", Text, Nullable),
 			field("IN_BinLocationLookupCustomFields_RecID", Text, Nullable),
@@ -44,7 +45,7 @@ func Kinds() []Kind {
 		{Name: "DB_Class", Area: "Debtors", Summary: "Debtor classes", Fields: []Field{
 			field("Class", Text, Nullable),
 		}},
-		{Name: "CR_Classification", Area: "Creditors", Summary: "Creditor classifications", Key: []string{"CreditorClassificationID"}, Fields: []Field{
+		{Name: "CR_Classification", Area: "Creditors", Summary: "Creditor classifications", Fields: []Field{
 			field("CreditorClassificationID", Text, Nullable),
 			field("LastSavedDateTime", DateTime, Nullable),
 			field("Description", Text, Nullable),
@@ -65,7 +66,7 @@ func Kinds() []Kind {
 			field("PO_Workflows_RecID", Text, Nullable),
 			field("IsDefault", Bool, NotNull),
 		}},
-		{Name: "JB_EstimateResourceLines", Area: "Jobs", Summary: "Resource lines of job estimates", Key: []string{"RecID"}, Fields: []Field{
+		{Name: "JB_EstimateResourceLines", Area: "Jobs", Summary: "Resource lines of job estimates", Fields: []Field{
 			field("RecID", Text, Nullable),
 			field("JB_JobStages_RecID", Text, Nullable),
 			field("JB_Resources_RecID", Text, Nullable),
@@ -80,7 +81,7 @@ func Kinds() []Kind {
 			field("Units", Text, Nullable),
 			field("JB_EstimateLines_RecID", Text, Nullable),
 		}},
-		{Name: "SO_Totals", Area: "Sales", Summary: "Sales invoice totals", Key: []string{"InvoiceID"}, Fields: []Field{
+		{Name: "SO_Totals", Area: "Sales", Summary: "Sales invoice totals", Fields: []Field{
 			field("InvoiceID", Text, Nullable),
 			field("InvoiceTotal", Decimal, Nullable),
 			field("Cartage1Total", Decimal, Nullable),
@@ -90,7 +91,7 @@ func Kinds() []Kind {
 			field("Cartage3Total", Decimal, Nullable),
 			field("Cartage3TaxTotal", Decimal, Nullable),
 		}},
-		{Name: "BM_Inputs", Area: "Bills of materials", Summary: "Bill of materials inputs", Key: []string{"RecID"}, Fields: []Field{
+		{Name: "BM_Inputs", Area: "Bills of materials", Summary: "Bill of materials inputs", Fields: []Field{
 			field("RecID", Text, Nullable),
 			field("BM_Stages_RecID", Text, Nullable),
 			field("ItemNo", Int, NotNull),
@@ -110,7 +111,7 @@ func Kinds() []Kind {
 			field("ActQty", Decimal, Nullable),
 			field("IN_LogicalID", Text, Nullable),
 		}},
-		{Name: "SY_Filters", Area: "System", Summary: "Saved filters", Key: []string{"RecID"}, Fields: []Field{
+		{Name: "SY_Filters", Area: "System", Summary: "Saved filters", Fields: []Field{
 			field("RecID", Text, Nullable),
 			field("FilterNo", Int, NotNull),
 			field("FilterString", Text, Nullable),
@@ -118,21 +119,21 @@ func Kinds() []Kind {
 			field("ItemNo", Int, NotNull),
 			field("Name", Text, Nullable),
 		}},
-		{Name: "SM_LabourLineCustomValues", Area: "Service", Summary: "Custom field values of service labour lines", Key: []string{"RecID"}, Fields: []Field{
+		{Name: "SM_LabourLineCustomValues", Area: "Service", Summary: "Custom field values of service labour lines", Fields: []Field{
 			field("RecID", Text, Nullable),
 			field("LabourID", Text, Nullable),
 			field("FieldID", Text, Nullable),
 			field("Contents", Text, Nullable),
 			field("LastSavedDateTime", DateTime, NotNull),
 		}},
-		{Name: "IN_Colours", Area: "Inventory", Summary: "Colours of styled items", Key: []string{"RecID"}, Fields: []Field{
+		{Name: "IN_Colours", Area: "Inventory", Summary: "Colours of styled items", Fields: []Field{
 			field("RecID", Text, Nullable),
 			field("Description", Text, Nullable),
 			field("ColourCode", Text, Nullable),
 			field("StyleID", Text, Nullable),
 			field("DisplayOrder", Int, Nullable),
 		}},
-		{Name: "IN_ProductAvailability", Area: "Inventory", Summary: "Availability of products per warehouse", Key: []string{"RecID"}, Fields: []Field{
+		{Name: "IN_ProductAvailability", Area: "Inventory", Summary: "Availability of products per warehouse", Fields: []Field{
 			field("RecID", Text, Nullable),
 			field("InventoryID", Text, Nullable),
 			field("LogicalID", Text, Nullable),

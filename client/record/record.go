@@ -56,6 +56,12 @@ type Kind struct {
 	Stamp   string   // the field that grows with every change of a row; empty if none is declared
 	Index   []string // the fields of additional indexes in the embedded file
 
+	Capture       string   // when changes are captured: see CaptureNever; empty for that
+	Events        string   // family of the events that changes raise; empty to raise none
+	Before        []string // the fields with values that are kept for the next change
+	CaptureFields []string // the fields that are compared; empty for all that can be
+	Ignore        []string // the fields that are not compared
+
 	// For the service's own kinds.
 	Database      Database
 	OperationName string // if it differs from Name + "Query"
@@ -65,6 +71,16 @@ type Kind struct {
 	fields  map[string]int // by name in lower case
 	columns map[string]int // by column name in lower case
 }
+
+// When the changes of a kind are captured.
+const (
+	CaptureNever    = "never"
+	CaptureOnDemand = "asked" // while a subscription or a follower needs them
+	CaptureAlways   = "always"
+)
+
+// Captured reports whether the changes of the kind are captured, always or on demand.
+func (k *Kind) Captured() bool { return k.Capture == CaptureOnDemand || k.Capture == CaptureAlways }
 
 // Database is the database of a kind's records.
 type Database uint8
@@ -194,13 +210,13 @@ func (k *Kind) ColumnNames() []string {
 func Reserved() []string {
 	return []string{
 		"Skip", "Take", "OrderBy", "OrderByDesc", "Include", "Fields", "Meta", "GroupBy",
-		"format", "callback", "nulls", "bom", "Strict", "Cursor", "v", "jsconfig",
+		"format", "callback", "nulls", "bom", "Strict", "Cursor", "ForCopy", "v", "jsconfig",
 	}
 }
 
 // Mistake is a mistake in the declaration of a kind.
 type Mistake struct {
-	Member string // "fields", "key", "index" or "stamp"
+	Member string // "fields", "key", "index", "stamp", "before", "capture_fields" or "ignore"
 	Field  string // its name; empty for a mistake of the whole kind
 	Text   string
 }
@@ -247,10 +263,10 @@ func (k *Kind) index() (all []*Mistake) {
 	for _, list := range []struct {
 		member string
 		names  []string
-	}{{"key", k.Key}, {"index", k.Index}, {"stamp", []string{k.Stamp}}} {
+	}{{"key", k.Key}, {"index", k.Index}, {"stamp", []string{k.Stamp}}, {"before", k.Before}, {"capture_fields", k.CaptureFields}, {"ignore", k.Ignore}} {
 		for _, name := range list.names {
 			if _, exists := k.Column(name); !exists && (name != "" || list.member != "stamp") {
-				wrong(list.member, name, "unknown %s field %s%s", list.member, name, DidYouMean(Suggest(name, k.FieldNames())))
+				wrong(list.member, name, "unknown %s field %s%s", strings.TrimSuffix(list.member, "_fields"), name, DidYouMean(Suggest(name, k.FieldNames())))
 			}
 		}
 	}

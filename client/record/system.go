@@ -60,6 +60,7 @@ func SystemKinds() []Kind {
 				field("LastMessageResponseMessage", Text, Nullable),
 				field("NextAttemptDateTime", Epoch, Nullable),
 				field("MaxRetries", Int, NotNull),
+				{Name: "Key", Type: Text, Filter: Text.Filter(), Null: Nullable, Column: "EventKey"},
 			}},
 		{Name: "MessageResponse", Area: "Webhooks", Summary: "Delivery attempts of webhook messages, with the responses",
 			Database: AppDB, Table: "WH_MessageResponseView", NewestFirst: true, OrderField: "MessageItemNo", Fields: attemptFields()},
@@ -88,6 +89,8 @@ func SystemKinds() []Kind {
 				field("DisabledReason", Text, Nullable),
 				field("Ordered", Bool, NotNull),
 				field("RetrySchedule", Text, Nullable),
+				field("OrderedByKey", Bool, NotNull),
+				{Name: "Where", Type: Object, Filter: TextFilter, Null: Nullable, Column: "Condition"},
 			}},
 	}
 }

@@ -22,7 +22,7 @@ const (
 	Guid                   // Guid
 	TimeSpan               // TimeSpan: stored in units of 100 ns, or a time of day
 	Dictionary             // Dictionary<string,string>, stored as JSON text; request log only
-	Object                 // object, stored as JSON text; request log only
+	Object                 // object, stored as JSON text; not of the ERP
 	Epoch                  // a DateTime that is milliseconds in JSON; webhook resources only
 	Double                 // double: a binary number of 64 bits
 )

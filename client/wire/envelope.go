@@ -41,6 +41,7 @@ const (
 	HeaderOffset         = "X-Offset"
 	HeaderTotal          = "X-Total"
 	HeaderNextCursor     = "X-Next-Cursor"
+	HeaderNextToken      = "X-Next-Token" // after the changes, or of the copy
 	HeaderTakeClamped    = "X-Take-Clamped"
 	HeaderFormulaGuard   = "X-Formula-Guard" // whether an apostrophe is put before texts of CSV that begin like a formula; a request can have false
 	HeaderIdempotencyKey = "Idempotency-Key"

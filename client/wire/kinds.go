@@ -7,5 +7,6 @@ type RecordKind struct {
 	Area      string
 	Summary   string
 	Key       []string         `json:",omitempty"` // the fields that identify a row, if they are declared
+	Role      string           `json:",omitempty"` // the least role that may read the records; empty for reader
 	Fields    []OperationField // in the order of columns
 }

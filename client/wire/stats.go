@@ -90,6 +90,7 @@ type Queue struct {
 	IsEnabled           bool
 	DisabledReason      string `json:",omitempty"`
 	Ordered             bool
+	OrderedByKey        bool
 	InFlight            int // attempts
 	Limit               int // current limit of InFlight
 	Breaker             string

@@ -40,6 +40,22 @@ func (m *Timestamp) UnmarshalJSON(text []byte) error {
 type Event struct {
 	Name        string
 	Description string
+	Source      string `json:",omitempty"` // SourceCaptured; empty if clients post the event
+	Kind        string `json:",omitempty"` // the record kind of a captured event
+	Deletes     bool   `json:",omitempty"` // deleted records are found
+	Before      bool   `json:",omitempty"` // messages have values before the change
+	Coalesced   bool   `json:",omitempty"` // several changes in a short time may be one event
+}
+
+// SourceCaptured is the Source of events that the service publishes when it finds changed
+// records.
+const SourceCaptured = "captured"
+
+// EventPost publishes an event.
+type EventPost struct {
+	EventName string
+	Key       string `json:",omitempty"` // the subject of the event, such as the number of a document
+	Body      string // delivered unchanged
 }
 
 // EventReceipt is the reply to the publication of an event.
@@ -81,11 +97,19 @@ type Subscription struct {
 	IsEnabled         bool
 	DisabledReason    string    `json:",omitempty"`
 	FailingSince      Timestamp `json:",omitzero"` // start of uninterrupted failures; left out after a success
-	Ordered           bool
-	RetrySchedule     string   `json:",omitempty"` // waits such as 5s, 30s, 2m; empty: the schedule of the settings
-	Headers           []Header `json:",omitempty"`
-	Secret            string   `json:",omitempty"` // only in the reply to its creation
+	Ordered           bool      // each message waits for the previous one
+	OrderedByKey      bool      // each message waits for the previous one with the same key
+	OrderBy           string    `json:",omitempty"` // none, subscription (Ordered) or key (OrderedByKey); left out in lists of all
+	RetrySchedule     string    `json:",omitempty"` // waits such as 5s, 30s, 2m; empty: the schedule of the settings
+	Headers           []Header  `json:",omitempty"`
+	Secret            string    `json:",omitempty"` // only in the reply to its creation
+
+	Where        json.RawMessage `json:",omitempty"` // object: the condition on the body of events; left out without the right to read the records
+	CapturedFrom Timestamp       `json:",omitzero"`  // since when all values before changes that Where compares are known
 }
+
+// StatusWords has the statuses of messages in words, by their numbers.
+var StatusWords = [...]string{"not sent", "delivered", "retrying", "failed"}
 
 // MessageState is the reply to a retry or a test.
 type MessageState struct {
@@ -114,8 +138,11 @@ type SubscriptionRequest struct {
 	Headers       *[]Header `json:",omitempty"` // replaces all headers
 	IsEnabled     *bool     `json:",omitempty"`
 	Ordered       *bool     `json:",omitempty"`
+	OrderBy       *string   `json:",omitempty"` // none, subscription or key; Ordered is true for subscription
 	RetrySchedule *string   `json:",omitempty"`
 	RowHash       []byte    `json:",omitempty"`
+
+	Where json.RawMessage `json:",omitempty"` // object: a condition on the body of events; {} for all events
 }
 
 // Page is the envelope of a query with rows of type T.
@@ -144,6 +171,7 @@ type Message struct {
 	LastMessageResponseMessage  string
 	NextAttemptDateTime         Timestamp
 	MaxRetries                  int
+	Key                         string // the subject of the event; empty for none
 }
 
 // MessageResponse is a delivery attempt of a message.

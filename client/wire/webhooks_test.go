@@ -74,4 +74,5 @@ var goTypes = map[record.Type][]reflect.Type{
 	record.Bytes:    {reflect.TypeFor[[]byte]()},
 	record.Epoch:    {reflect.TypeFor[Timestamp]()},
 	record.TimeSpan: {reflect.TypeFor[string]()},
+	record.Object:   {reflect.TypeFor[json.RawMessage]()},
 }

@@ -1,0 +1,197 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/backoff"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// maxWait is the maximum time that the service waits for a change.
+const maxWait = 60 * time.Second
+
+// ChangePage is a page of the changes of a kind.
+type ChangePage struct {
+	Changes []wire.Change
+	Texts   []json.RawMessage // each change as the service sent it
+	Next    string            // the token after them
+	Looked  string            // RFC 3339: without Changes, those until then are before Next; empty if that is unknown
+	Key     []string          // with the token of the present: the fields that identify a row
+	Omitted []string          // with the token of the present: the fields that are not captured
+}
+
+// Changes fetches up to take changes of a kind since a token, in their order; take 0 is the
+// maximum of the service. Without since it returns no changes and the token of the
+// present. If there is none, the service waits for a change, at most for the time wait, a
+// minute, or two thirds of Options.Timeout. If changes since the token are not available,
+// the error is of kind ResyncRequired: the caller must load the records again.
+func (c *Client) Changes(ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration) (*ChangePage, error) {
+	members := make(url.Values)
+	if since != "" {
+		members.Set("Since", since)
+	}
+	if take > 0 {
+		members.Set("Take", strconv.Itoa(take))
+	}
+	if seconds := int(min(wait, maxWait, c.options.Timeout*2/3).Seconds()); seconds > 0 {
+		members.Set("Wait", strconv.Itoa(seconds))
+	}
+	path := "/Queries/" + url.PathEscape(kind.Name) + "/Changes?" + members.Encode()
+	reply, err := c.do(ctx, call{method: http.MethodGet, path: path, accept: mediaJSON, reads: true})
+	if err != nil {
+		return nil, err
+	}
+	defer reply.Body.Close()
+	if err := expect(reply, mediaJSON); err != nil {
+		return nil, err
+	}
+	text, err := jsonBody(reply, maxPage)
+	if err != nil {
+		return nil, err
+	}
+	var envelope struct {
+		Results []json.RawMessage
+		Meta    wire.ChangesMeta
+	}
+	err = json.Unmarshal(text, &envelope)
+	page := &ChangePage{Changes: make([]wire.Change, len(envelope.Results)), Texts: envelope.Results, Next: envelope.Meta.Next, Looked: envelope.Meta.LookedAt, Key: names(envelope.Meta.Key), Omitted: names(envelope.Meta.Omitted)}
+	for i := range page.Texts {
+		err = errors.Join(err, json.Unmarshal(page.Texts[i], &page.Changes[i]))
+	}
+	if err != nil || page.Next == "" {
+		return nil, truncated(reply, err, "the reply is not a page of changes")
+	}
+	return page, nil
+}
+
+// FollowChanges yields the changes of a kind since a token, page by page, as they are
+// captured. A page can be empty: then the reader has all changes that were captured when
+// it was sent. A connection that is lost is reestablished, once any request of the client
+// has succeeded. The last item is an error if ctx is done or the service refuses the
+// request; one of kind ResyncRequired means that the caller must load the records again.
+func (c *Client) FollowChanges(ctx context.Context, kind *record.Kind, since string) iter.Seq2[*ChangePage, error] {
+	return func(yield func(*ChangePage, error) bool) {
+		for wait := time.Duration(0); ; wait = maxWait { // the caller soon knows whether it has all changes
+			page, err := again(ctx, c, func() (*ChangePage, error) { return c.Changes(ctx, kind, since, 0, wait) })
+			if !yield(page, err) || err != nil {
+				return
+			}
+			since = page.Next
+		}
+	}
+}
+
+// again reads a page, and repeats it after errors of the connection, if the service has been
+// reached before, and while it looks at the kind for the first time.
+func again[T any](ctx context.Context, c *Client, read func() (T, error)) (T, error) {
+	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
+	for {
+		page, err := read()
+		switch status := statusOf(err); {
+		case err == nil, ctx.Err() != nil, isFinal(err), Is(err, Failed) && status == http.StatusOK, status != http.StatusServiceUnavailable && !c.reached.Load():
+			return page, err
+		}
+		if err := c.pauseAfter(ctx, err, &pauses); err != nil {
+			return page, err
+		}
+	}
+}
+
+// CopyPage is a part of the rows of an exact copy.
+type CopyPage struct {
+	Rows    []Row
+	Since   string   // the changes since this token complete the copy
+	Exact   string   // of the last page: with the changes up to this token, the rows are exact
+	Key     []string // the fields that identify a row
+	Omitted []string // the fields that are not captured
+}
+
+// Limits of the pages of a copy.
+const (
+	copyRows  = 5000
+	copyBytes = 4 << 20
+)
+
+// Copy yields all records of a kind from one reply. For an exact copy, the changes from Since
+// to Exact of the last page have to be applied to them, each as an upsert or a deletion by
+// its KeyFields. Errors before the first page are those of FollowChanges. If the connection
+// is lost later, the last item is an error of kind Incomplete: the caller must discard the
+// rows so far and call Copy again.
+func (c *Client) Copy(ctx context.Context, kind *record.Kind) iter.Seq2[*CopyPage, error] {
+	return func(yield func(*CopyPage, error) bool) {
+		if err := c.copyRows(ctx, kind, func(p *CopyPage) bool { return yield(p, nil) }); err != nil && !errors.Is(err, errLoopEnded) {
+			yield(nil, err)
+		}
+	}
+}
+
+// copyRows implements Copy.
+func (c *Client) copyRows(ctx context.Context, kind *record.Kind, yield func(*CopyPage) bool) error {
+	start, err := again(ctx, c, func() (*ChangePage, error) { return c.Changes(ctx, kind, "", 0, 0) })
+	if err != nil {
+		return err
+	}
+	rows, err := again(ctx, c, func() (*Rows, error) { return c.ndjson(ctx, Query{Kind: kind, forCopy: start.Next}) })
+	if err != nil {
+		return err
+	}
+	page := CopyPage{Since: start.Next, Key: start.Key, Omitted: start.Omitted}
+	size := 0
+	for row, err := range rows.All() {
+		if err != nil {
+			return err
+		}
+		page.Rows = append(page.Rows, row.Clone())
+		if size += len(row.JSON()); len(page.Rows) == copyRows || size >= copyBytes {
+			if part := page; !yield(&part) {
+				return errLoopEnded
+			}
+			page.Rows, size = nil, 0
+		}
+	}
+	page.Exact = cmp.Or(rows.reply.Trailer.Get(wire.HeaderNextToken), rows.reply.Header.Get(wire.HeaderNextToken))
+	if page.Exact == "" { // a proxy has removed it; later tokens are exact, too
+		now, err := again(ctx, c, func() (*ChangePage, error) { return c.Changes(ctx, kind, "", 0, 0) })
+		if err != nil {
+			return err
+		}
+		page.Exact = now.Next
+	}
+	yield(&page)
+	return nil
+}
+
+// names splits a list of names, which may be empty.
+func names(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+}
+
+// Captures returns the state of the capture of changes, by kind. It requires the role admin.
+func (c *Client) Captures(ctx context.Context) ([]wire.Capture, error) {
+	return fetch[[]wire.Capture](ctx, c, http.MethodGet, "/Changes", nil)
+}
+
+// ResumeCapture resumes the capture of a kind that has stopped: it delivers all
+// changes since then, or with silent forgets the rows known so far, so that followers must
+// load them again.
+func (c *Client) ResumeCapture(ctx context.Context, kind string, silent bool) error {
+	request := wire.ResumeRequest{Mode: wire.ResumeRaise}
+	if silent {
+		request.Mode = wire.ResumeSilent
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return err
+	}
+	return c.confirm(ctx, call{method: http.MethodPost, path: "/Changes/" + url.PathEscape(kind) + "/Resume", body: body})
+}

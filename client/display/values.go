@@ -1,0 +1,38 @@
+package display
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Age formats a duration in its largest unit. Units are coarse so that lines rarely
+// change.
+func Age(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0s"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", d/time.Minute)
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dd", d/(24*time.Hour))
+}
+
+// ShortURL returns a URL without scheme, trailing slash and query values, which can be
+// secrets.
+func ShortURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return text
+	}
+	short := u.Host + strings.TrimSuffix(u.EscapedPath(), "/")
+	if u.RawQuery != "" {
+		short += "?.."
+	}
+	return short
+}

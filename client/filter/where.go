@@ -1,0 +1,313 @@
+package filter
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// Parts of conditions of subscriptions.
+const (
+	changedWord   = "changed"
+	changedMember = "Changed"
+	beforePrefix  = "Before."
+	arrow         = "->"
+)
+
+var errPosted = errors.New("the event is posted: only events of changed records have values before the change")
+
+// WhereReader reads the conditions of subscriptions. Its Kind is nil for posted events.
+type WhereReader struct{ Reader }
+
+// NewWhereReader returns a WhereReader for the events that match a pattern.
+func NewWhereReader(ctx context.Context, service *client.Client, pattern string) (WhereReader, error) {
+	f := WhereReader{Reader{Now: time.Now()}}
+	events, err := service.Events(ctx)
+	if err != nil {
+		return f, err
+	}
+	name := KindOf(events, pattern)
+	if name == "" {
+		return f, nil
+	}
+	kinds, err := service.Kinds(ctx)
+	if err != nil {
+		return f, err
+	}
+	kind, known := kinds.Lookup(name)
+	if !known {
+		return f, fmt.Errorf("the service does not list the record kind %s of %s", name, pattern)
+	}
+	f.Kind = kind
+	return f, nil
+}
+
+// KindOf returns the name of the record kind of events that match a pattern; empty if they
+// are posted.
+func KindOf(events []wire.Event, pattern string) string {
+	family, several := strings.CutSuffix(strings.ToLower(pattern), "*")
+	for _, e := range events {
+		if name := strings.ToLower(e.Name); e.Kind != "" && (name == family || several && strings.HasPrefix(name, family)) {
+			return e.Kind
+		}
+	}
+	return ""
+}
+
+// whereMember is a member of a condition.
+type whereMember struct {
+	name  string
+	value json.RawMessage
+}
+
+// Where reads the lines of a condition, such as "Status: 1 -> 2", "Name, Status changed",
+// "CreditLimit > 1000" and "Before.Status in 1,2", as the member Where of a subscription.
+func (f WhereReader) Where(lines []string) (json.RawMessage, error) {
+	var all []whereMember
+	for _, line := range lines {
+		members, err := f.whereLine(strings.TrimSpace(line))
+		for _, m := range members {
+			if slices.ContainsFunc(all, func(other whereMember) bool { return other.name == m.name }) {
+				err = fmt.Errorf("duplicate condition on %s", m.name)
+			}
+			all = append(all, m)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q: %w", line, err)
+		}
+	}
+	text := []byte{'{'}
+	for i, m := range all {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(append(append(text, quotedJSON(m.name)...), ':'), m.value...)
+	}
+	return append(text, '}'), nil
+}
+
+// whereLine reads one line.
+func (f WhereReader) whereLine(line string) ([]whereMember, error) {
+	name, rest := cutName(line)
+	if values, is := strings.CutPrefix(rest, ":"); is && strings.Contains(values, arrow) {
+		return f.transition(name, values)
+	}
+	if n := len(line) - len(changedWord); n > 0 && line[n-1] == ' ' && strings.EqualFold(line[n:], changedWord) {
+		m, err := f.changed(strings.Split(line[:n], ","))
+		return []whereMember{m}, err
+	}
+	prefix := ""
+	if len(line) > len(beforePrefix) && strings.EqualFold(line[:len(beforePrefix)], beforePrefix) {
+		prefix, line = beforePrefix, line[len(beforePrefix):]
+	}
+	if f.Kind == nil {
+		if prefix != "" {
+			return nil, errPosted
+		}
+		m, err := untyped(line)
+		return []whereMember{m}, err
+	}
+	one, err := f.Parse(line)
+	if err != nil {
+		return nil, err
+	}
+	at, _ := f.Kind.Column(one.Field) // exists
+	return []whereMember{{prefix + one.Member(), whereValue(f.Kind.Fields[at].Type, one)}}, nil
+}
+
+// transition reads the values after "Field:", such as 1 -> 2. Each may be missing, for any.
+func (f WhereReader) transition(name, values string) ([]whereMember, error) {
+	before, after, _ := strings.Cut(values, arrow)
+	if f.Kind == nil {
+		return nil, errPosted
+	}
+	var all []whereMember
+	for _, part := range [...]struct{ prefix, value string }{{beforePrefix, strings.TrimSpace(before)}, {"", strings.TrimSpace(after)}} {
+		if part.value == "" {
+			m, err := f.changed([]string{name})
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, m)
+			continue
+		}
+		members, err := f.whereLine(part.prefix + name + "=" + part.value)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, members...)
+	}
+	return all, nil
+}
+
+// changed returns the condition that one of several fields has changed.
+func (f WhereReader) changed(names []string) (m whereMember, err error) {
+	if f.Kind == nil {
+		return m, errPosted
+	}
+	for i, name := range names {
+		at, known := f.Kind.Column(strings.TrimSpace(name))
+		if !known {
+			return m, fmt.Errorf("%s has no field %s%s", f.Kind.Name, strings.TrimSpace(name), record.DidYouMean(record.Suggest(strings.TrimSpace(name), f.Kind.FieldNames())))
+		}
+		names[i] = f.Kind.Fields[at].Name
+	}
+	value, err := json.Marshal(names)
+	return whereMember{changedMember, value}, err
+}
+
+// untyped reads a condition on a posted event. Numbers, true and false have their types in JSON
+// unless they are quoted.
+func untyped(line string) (m whereMember, err error) {
+	name, rest := cutName(line)
+	operator, value, ok := cutOperator(rest)
+	if name == "" || !ok {
+		return m, errors.New("must be a member, an operator such as = and a value")
+	}
+	one := client.Filter{Field: name, Operator: operator}
+	if one.Values, err = operands(operator, value); err != nil {
+		return m, err
+	}
+	of := record.Decimal
+	if strings.Contains(value, `"`) {
+		of = record.Text
+	}
+	return whereMember{one.Member(), whereValue(of, one)}, nil
+}
+
+// whereValue returns the JSON of a filter's values.
+func whereValue(t record.Type, one client.Filter) json.RawMessage {
+	var items []json.RawMessage
+	for _, text := range one.Values {
+		if (t.Number() || t == record.Bool) && json.Valid([]byte(text)) && !strings.ContainsAny(text[:1], `"[{n`) {
+			items = append(items, json.RawMessage(text))
+		} else {
+			items = append(items, quotedJSON(text))
+		}
+	}
+	if arity := one.Operator.Arity(); arity == record.One || arity == record.None {
+		return items[0]
+	}
+	list, _ := json.Marshal(items) // all are valid
+	return list
+}
+
+func quotedJSON(text string) json.RawMessage {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(text) // never fails
+	return bytes.TrimSpace(b.Bytes())
+}
+
+// ParseJSON adds the members of a JSON object, named as in requests, to a query. Members
+// unknown to the registry are errors unless unchecked; the query is then not strict.
+func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var members map[string]json.RawMessage
+	if err := decoder.Decode(&members); err != nil || members == nil || decoder.More() {
+		return errors.New(`must be an object such as {"InvoiceTotalGreaterThan":1000}`)
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		filter, err := f.member(name, members[name])
+		switch {
+		case err == nil:
+			q.Where, err = Append(q.Where, filter)
+		case unchecked:
+			if q.Unchecked == nil {
+				q.Unchecked = make(map[string]json.RawMessage)
+			}
+			q.Unchecked[name], q.Strict, err = members[name], false, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// member parses a member as a filter.
+func (f Reader) member(name string, value json.RawMessage) (client.Filter, error) {
+	member, known := f.Kind.Member(name)
+	if !known {
+		near := record.Suggest(name, f.Kind.Members())
+		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it anyway)", f.Kind.Name, name, record.DidYouMean(near))
+	}
+	field := f.Kind.Fields[member.Field]
+	if !member.Allowed {
+		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s", field.Name, familyName(field), Allowed(field.Filter), Spelling(member.Operator))
+	}
+	values, err := jsonValues(field, member.Operator, value)
+	if err != nil {
+		return client.Filter{}, fmt.Errorf("%s: %w", name, err)
+	}
+	if member.Operator.Arity() == record.Two && len(values) != 2 {
+		return client.Filter{}, fmt.Errorf("%s needs an array of two values", name)
+	}
+	return f.checked(field, member.Operator, values)
+}
+
+// jsonValues returns the operands of a JSON value: one, or an array. Bytes are an array
+// of numbers or base64.
+func jsonValues(field record.Field, operator record.Operator, value json.RawMessage) ([]string, error) {
+	switch operator.Arity() {
+	case record.None:
+		_, err := jsonScalar(value)
+		return nil, err
+	case record.One:
+		text, err := jsonScalar(value)
+		return []string{text}, err
+	}
+	if field.Type == record.Byte && bytes.HasPrefix(bytes.TrimSpace(value), []byte(`"`)) {
+		return base64Values(value)
+	}
+	var items []json.RawMessage
+	if json.Unmarshal(value, &items) != nil || len(items) == 0 {
+		return nil, errors.New("must be an array of values")
+	}
+	var values []string
+	for _, item := range items {
+		text, err := jsonScalar(item)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, text)
+	}
+	return values, nil
+}
+
+// jsonScalar returns the text of a JSON value. Numbers keep their digits.
+func jsonScalar(value json.RawMessage) (string, error) {
+	var text string
+	switch trimmed := bytes.TrimSpace(value); {
+	case trimmed[0] == '{' || trimmed[0] == '[' || trimmed[0] == 'n':
+		return "", errors.New("must be a text, a number or a bool")
+	case trimmed[0] != '"':
+		return string(trimmed), nil
+	}
+	err := json.Unmarshal(value, &text)
+	return text, err
+}
+
+func base64Values(value json.RawMessage) ([]string, error) {
+	var list []byte
+	if err := json.Unmarshal(value, &list); err != nil {
+		return nil, errors.New("must be base64 text, or an array of numbers")
+	}
+	var values []string
+	for _, one := range list {
+		values = append(values, fmt.Sprint(one))
+	}
+	return values, nil
+}

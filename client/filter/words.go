@@ -1,0 +1,42 @@
+package filter
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+)
+
+// formerStatusWords has the statuses of messages in the words of former releases.
+var formerStatusWords = []string{"new", "ok", "retry"}
+
+// StatusNumber parses a status of messages: a word of wire.StatusWords, in which a hyphen
+// can replace the blank, or a number.
+func StatusNumber(text string) (int, error) {
+	word := strings.ToLower(strings.NewReplacer("-", " ", "_", " ").Replace(text))
+	n := max(slices.Index(wire.StatusWords[:], word), slices.Index(formerStatusWords, word))
+	if number, err := strconv.Atoi(text); err == nil {
+		n = number
+	}
+	if n < 0 || n >= len(wire.StatusWords) {
+		words := StatusNames()
+		return 0, fmt.Errorf("must be 0 to 3, or one of %s, not %q%s", strings.Join(words, ", "), text, record.DidYouMean(record.Suggest(text, words)))
+	}
+	return n, nil
+}
+
+// StatusNames returns the statuses of messages as words without blanks.
+func StatusNames() (names []string) {
+	for _, word := range wire.StatusWords {
+		names = append(names, strings.ReplaceAll(word, " ", "-"))
+	}
+	return names
+}
+
+// IsStatus reports whether a field has the status of messages.
+func IsStatus(kind *record.Kind, field record.Field) bool {
+	return kind.Database == record.AppDB && field.Name == "Status" && field.Type == record.Int
+}

@@ -1,0 +1,50 @@
+package filter
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/record"
+)
+
+// Statuses are words in all operators, and one text can have several conditions.
+func TestConditionsOnMessages(t *testing.T) {
+	kind, ok := record.System().Lookup("Message")
+	if !ok {
+		t.Fatal("no kind Message")
+	}
+	f := Reader{kind, now}
+	for text, want := range map[string]string{
+		"Status=failed":                           "Status=3",
+		"status = Not-Sent":                       "Status=0",
+		`Status in "not sent",retry`:              "Status in 0,2",
+		"Status!=ok":                              "Status!=1",
+		"Status=failed and Retries>=2":            "Status=3; Retries>=2",
+		"Status=2 AND Retries>=2 and EventName=x": "Status=2; Retries>=2; EventName=x",
+		`EventName="a and Retries>=2"`:            "EventName=a and Retries>=2",
+		"EventName=this and that":                 "EventName=this and that",
+		"EventName=a or b":                        "EventName=a or b",
+	} {
+		for name, texts := range map[string][]string{"ParseAll": {text}, "Split": f.Split(text)} {
+			all, err := f.ParseAll(texts)
+			var got []string
+			for _, one := range all {
+				got = append(got, Text(one))
+			}
+			if err != nil || strings.Join(got, "; ") != want {
+				t.Errorf("%s %q: %q, %v; want %q", name, text, got, err, want)
+			}
+		}
+	}
+	for text, want := range map[string]string{
+		"Status=faild":                 "one of not-sent, delivered, retrying, failed",
+		"Status=4":                     "must be 0 to 3",
+		"Status=failed and Retires>=2": "has no field Retires; did you mean Retries",
+		"Status=failed or Retries>=2":  "cannot be combined with or",
+		"Status=failed and Status=ok":  "duplicate condition",
+	} {
+		if _, err := f.ParseAll([]string{text}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}

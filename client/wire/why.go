@@ -1,0 +1,44 @@
+package wire
+
+// Why is the history of a key in the order of time: changes of records, events, messages and
+// attempts, and the reasons for those that are missing.
+type Why struct {
+	Key   string
+	Steps []WhyStep
+	More  bool `json:",omitempty"` // there are older steps
+}
+
+// WhyStep is one line of Why. Its IDs are empty if they do not apply.
+type WhyStep struct {
+	At   Timestamp `json:",omitzero"` // left out for the present state
+	Step string    // one of the constants
+	Text string
+
+	Kind           string `json:",omitempty"`
+	ChangeID       int64  `json:",omitempty"`
+	EventID        string `json:",omitempty"`
+	EventName      string `json:",omitempty"`
+	SubscriberID   string `json:",omitempty"`
+	SubscriptionID string `json:",omitempty"`
+	MessageID      string `json:",omitempty"`
+}
+
+// Values of WhyStep.Step.
+const (
+	WhyChange         = "change"
+	WhyEvent          = "event"
+	WhyMessage        = "message"
+	WhyAttempt        = "attempt"
+	WhyDelivered      = "delivered"
+	WhyFailed         = "failed"
+	WhyRetrying       = "retrying"
+	WhyWaiting        = "waiting"
+	WhyBreakerOpen    = "breaker open"
+	WhyDisabled       = "disabled"
+	WhyDeleted        = "deleted"
+	WhyNoSubscription = "no subscription"
+	WhyUnmet          = "condition not met"
+	WhyNoEvent        = "no event"
+	WhyNoChange       = "no change"
+	WhyNotCaptured    = "not captured"
+)
