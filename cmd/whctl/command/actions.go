@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,23 +14,26 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-// Shows returns the action of a command that prints documents of the service. The
-// fields in keys are shortened on a terminal.
-func Shows[T any](columns []output.Column, keys []string, get func(c *cli.Context, service *client.Client) ([]T, error)) cli.ActionFunc {
+// Shows returns the action of a command that prints documents of the service.
+func Shows[T any](t output.Table, get func(c *cli.Context, service *client.Client) ([]T, error)) cli.ActionFunc {
 	return Reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
 		documents, err := get(c, service)
 		if err != nil {
 			return err
 		}
-		return output.Documents(out, columns, keys, documents...)
+		return output.Documents(out, t, documents...)
 	})
 }
 
 // ShowsOne is like shows, for a single document.
-func ShowsOne[T any](columns []output.Column, keys []string, get func(c *cli.Context, service *client.Client) (T, error)) cli.ActionFunc {
-	return Shows(columns, keys, func(c *cli.Context, service *client.Client) ([]T, error) {
+func ShowsOne[T any](t output.Table, get func(c *cli.Context, service *client.Client) (T, error)) cli.ActionFunc {
+	return Reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
 		document, err := get(c, service)
-		return []T{document}, err
+		if err != nil {
+			return err
+		}
+		out.One = true
+		return output.Documents(out, t, document)
 	})
 }
 
@@ -58,6 +62,7 @@ func (e Each) change(c *cli.Context) Change {
 		for _, name := range names {
 			done, err := e.Do(c, service, name)
 			switch {
+			case errors.Is(err, client.ErrNotSent):
 			case err != nil && (len(names) == 1 || c.Context.Err() != nil || EndsQuietly(err)):
 				return err
 			case err != nil:
@@ -89,6 +94,9 @@ func UnlessEnabled(enabled bool) string {
 	}
 	return ", disabled"
 }
+
+// Roles are the roles of users and API keys, the least first.
+var Roles = []string{"reader", "publisher", "writer", "admin"}
 
 // SystemKind returns a kind of the service's own records. It panics for an unknown
 // name.

@@ -3,8 +3,10 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +18,7 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 // Session holds the state of a run of the program: streams, clock, and the connector
@@ -26,6 +29,8 @@ type Session struct {
 	Terminal output.Terminal // properties of stdout
 	Prompter cmdline.Prompter
 	Now      func() time.Time
+
+	CompletionTimeout time.Duration // of requests that complete a command line; 0: none
 }
 
 // SessionKey is the key of the session in the app's metadata.
@@ -63,12 +68,17 @@ func Changes(plan func(c *cli.Context, s *Session) (Change, error)) cli.ActionFu
 		if err != nil {
 			return err
 		}
+		s.DryRunReads = true // to look up the objects by name
 		service, err := s.connectToChange(c, planned)
 		if err != nil {
 			return err
 		}
 		defer service.Close()
-		return planned.Do(s.Printer(c), service)
+		err = planned.Do(s.Printer(c), service)
+		if s.DryRuns > 0 {
+			s.Notice(c, "dry run, nothing was changed: %s (%s)", client.Redact(planned.Text), display.Count(s.DryRuns, "request", "requests"))
+		}
+		return err
 	})
 }
 
@@ -90,7 +100,7 @@ func (s *Session) connectToChange(c *cli.Context, planned Change) (*client.Clien
 // Printer returns a printer for a command.
 func (s *Session) Printer(c *cli.Context) *output.Printer {
 	return &output.Printer{
-		Context: c, Stdout: s.Stdout, Terminal: s.Terminal,
+		Context: c, Stdout: s.Stdout, Terminal: s.Terminal, Screen: s.screen(c),
 		Notice: func(format string, args ...any) { s.Notice(c, format, args...) },
 		Preset: func() (string, error) {
 			in, err := s.Settings(c)
@@ -100,6 +110,28 @@ func (s *Session) Printer(c *cli.Context) *output.Printer {
 			return in.Text("format"), nil
 		},
 	}
+}
+
+// screen returns the properties of the terminal that tables depend on. Mistakes in the
+// settings are reported by the command.
+func (s *Session) screen(c *cli.Context) output.Screen {
+	screen := output.Screen{Now: s.Now(), Zone: time.Local, Full: c.Bool("full")}
+	glyphs, palette := theme.GlyphSet(runtime.GOOS, s.Env), theme.Auto
+	if s.Env(profile.EnvASCII) != "" {
+		glyphs = theme.ASCII
+	}
+	if in, err := s.Settings(c); err == nil {
+		screen.Zone, palette = in.Zone(), strings.ToLower(in.Text("theme"))
+	}
+	if palette == theme.Auto {
+		palette = cmp.Or(theme.ThemeFromEnv(s.Env), theme.Dark)
+	}
+	if glyphs == theme.Limited || !s.coloured(c, s.Terminal.Colours) { // the former is the legacy console of Windows
+		screen.Theme = &theme.Theme{Glyphs: theme.New(glyphs, theme.Mono).Glyphs}
+		return screen
+	}
+	screen.Theme = theme.New(glyphs, palette)
+	return screen
 }
 
 // Today returns the current time in the zone of the settings.
@@ -189,12 +221,15 @@ func (s *Session) painted(c *cli.Context, in *profile.Settings) string {
 }
 
 // InColour reports whether prompts may have colours.
-func (s *Session) InColour(c *cli.Context) bool {
+func (s *Session) InColour(c *cli.Context) bool { return s.coloured(c, s.Prompter.Colours) }
+
+// coloured reports whether a terminal may show colours.
+func (s *Session) coloured(c *cli.Context, able bool) bool {
 	switch {
 	case c.Bool("no-color") || s.Env("NO_COLOR") != "":
 		return false
 	case s.Env("CLICOLOR_FORCE") != "" && s.Env("CLICOLOR_FORCE") != "0":
 		return true
 	}
-	return s.Prompter.Colours && s.Env("TERM") != "dumb" && s.Env("CLICOLOR") != "0"
+	return able && s.Env("TERM") != "dumb" && s.Env("CLICOLOR") != "0"
 }

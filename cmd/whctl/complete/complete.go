@@ -1,5 +1,6 @@
 // Package complete completes command lines in shells from the command table, the
-// stored record kinds and the configuration. It sends no requests.
+// stored record kinds and the configuration. Only objects of the service, such as
+// subscribers, are requested.
 package complete
 
 import (
@@ -30,7 +31,14 @@ type Words struct {
 	App    *cli.App
 	Env    func(string) string
 	Values map[string][]Candidate // additional values of flags and arguments, by name
+
+	Objects ObjectsFunc
+	shell   string
 }
+
+// ObjectsFunc returns the objects of the service that are possible values of an argument,
+// such as SUBSCRIBER. global returns the value of a global flag.
+type ObjectsFunc func(noun string, global func(name string) string) []Candidate
 
 // Complete prints a line for each candidate: the word, a tab and its meaning.
 func (w Words) Complete(args []string) error {
@@ -46,7 +54,8 @@ func (w Words) Complete(args []string) error {
 		words = append(slices.Clone(words), "")
 	}
 	strip := ""
-	if args[0] == "bash" {
+	w.shell = args[0]
+	if w.shell == "bash" {
 		words, cursor, strip = rejoin(words, cursor)
 	}
 	return write(w.App.Writer, w.read(words[1:], cursor-1).candidates(), strip)
@@ -91,6 +100,7 @@ type line struct {
 	flags   cmdline.FlagTable // of all commands
 	values  map[string]string // of flags in the line
 	command *cli.Command      // nil if there is none yet
+	group   string            // the first command, such as messages
 	args    []string          // arguments before the cursor
 	all     []string          // arguments of the line
 	flag    string            // name of the flag if its value is at the cursor
@@ -130,7 +140,9 @@ func (w Words) read(words []string, cursor int) *line {
 // word reads a command or an argument and returns the commands that can follow.
 func (c *line) word(commands []*cli.Command, word string, before bool) []*cli.Command {
 	if found := cmdline.FindCommand(commands, []string{word}); found != nil && len(c.all) == 0 && before {
-		c.command = found
+		if c.command = found; c.group == "" {
+			c.group = found.Name
+		}
 		return found.Subcommands
 	}
 	c.all = append(c.all, word)
@@ -237,8 +249,14 @@ func (c *line) registry() *record.Registry {
 	return profile.StoredKinds(c.Env, func(name string) string { return c.values[name] })
 }
 
+// groupKinds has the kinds of the records that groups of commands list.
+var groupKinds = map[string]string{"messages": "Message", "subscribers": "Subscriber", "subscriptions": "Subscription", "requests": "RequestLog"}
+
 // kindOfLine returns the record kind in the line; nil if there is none.
 func (c *line) kindOfLine() *record.Kind {
+	if kind, known := record.System().Lookup(groupKinds[c.group]); known {
+		return kind
+	}
 	registry := c.registry()
 	for _, word := range c.all {
 		if kind, ok := registry.Lookup(word); ok {

@@ -1,6 +1,7 @@
 package complete
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -31,7 +32,38 @@ func (c *line) named(word string) []Candidate {
 			return c.ofSetting(c.args[0])
 		}
 	}
-	return nil
+	return c.objects(word)
+}
+
+// objects returns objects of the service. Names with blanks are quoted where the shell does
+// not do it.
+func (c *line) objects(noun string) []Candidate {
+	if c.Objects == nil {
+		return nil
+	}
+	all := c.Objects(noun, func(name string) string { return c.values[name] })
+	for i, one := range all {
+		if strings.Contains(one.Value, " ") && !c.quoted {
+			all[i].Value = map[string]string{"bash": strings.ReplaceAll(one.Value, " ", `\ `), "powershell": `"` + one.Value + `"`}[c.shell]
+			all[i].Value = cmp.Or(all[i].Value, one.Value)
+		}
+	}
+	return all
+}
+
+// statuses returns the values of --status, the last of a list for messages.
+func (c *line) statuses() (all []Candidate) {
+	switch groupKinds[c.group] {
+	case "Message":
+		head := c.current[:strings.LastIndex(c.current, ",")+1]
+		for _, word := range filter.StatusNames() {
+			all = append(all, Candidate{Value: head + word})
+		}
+		return all
+	case "RequestLog":
+		return Plain([]string{"2xx", "3xx", "4xx", "5xx"})
+	}
+	return Plain([]string{"enabled", "disabled"})
 }
 
 // ofFlag returns the values of a flag.
@@ -45,6 +77,10 @@ func (c *line) ofFlag(name string) []Candidate {
 		return events()
 	case "confirm":
 		return c.profiles()
+	case "status":
+		return c.statuses()
+	case "subscriber", "subscription":
+		return c.objects(strings.ToUpper(name))
 	}
 	if values, known := c.Values[name]; known {
 		return values
@@ -161,6 +197,11 @@ func (c *line) conditions() []Candidate {
 		if len(c.current) < len(f.Name) || !strings.EqualFold(c.current[:len(f.Name)], f.Name) {
 			all = append(all, Candidate{f.Name, f.TypeName() + ": " + filter.Allowed(f.Filter)})
 			continue
+		}
+		if value, ok := strings.CutPrefix(c.current[len(f.Name):], "="); ok && !strings.Contains(value, " ") && filter.IsStatus(kind, f) {
+			for _, word := range filter.StatusNames() {
+				all = append(all, Candidate{Value: f.Name + "=" + word})
+			}
 		}
 		for _, o := range f.Filter.Operators() {
 			if !c.quoted {

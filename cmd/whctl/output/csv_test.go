@@ -19,10 +19,12 @@ func printed(t testing.TB, name string, l layout, lines ...string) string {
 	t.Helper()
 	var text bytes.Buffer
 	l.out = &Sink{Writer: bufio.NewWriter(&text)}
-	l.names = nil
+	l.names, l.single = nil, true
 	for _, c := range l.columns {
 		l.names = append(l.names, c.Name)
 	}
+	l.view = newView(Table{Columns: l.columns}, Screen{}, false)
+	l.view.null = l.null
 	if l.notice == nil {
 		l.notice = func(string, ...any) {}
 	}

@@ -26,6 +26,8 @@ type layout struct {
 	out       *Sink
 	columns   []Column
 	names     []string // of the columns
+	view      view     // of table and vertical
+	single    bool     // a single row may be printed as a line per field
 	sheet     string   // name of the kind of rows
 	width     int      // of the terminal
 	vertical  bool     // a wide table may be printed as a line per field
@@ -90,6 +92,8 @@ type Printer struct {
 	Context  *cli.Context
 	Stdout   io.Writer
 	Terminal Terminal // properties of Stdout
+	Screen   Screen
+	One      bool // the row is a single object
 	Notice   func(format string, args ...any)
 	Preset   func() (string, error) // the configured format; empty for none
 }
@@ -107,8 +111,8 @@ func FlagsWithout(excluded ...string) []cli.Flag {
 		jq = "with --ndjson, apply the jq `EXPRESSION` to each row"
 	}
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: "`FORMAT`  output format: " + strings.Join(formats, ", ") + "; default: table on a terminal, else csv (WHCTL_FORMAT)"},
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` atomically"},
+		&cli.StringFlag{Name: "format", Usage: "`FORMAT`  output format: " + strings.Join(formats, ", ") + "; default: that of -o FILE, or else table on a terminal and csv elsewhere (WHCTL_FORMAT)"},
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` atomically; .csv, .tsv, .json, .ndjson or .xlsx selects the format"},
 		&cli.StringFlag{Name: "null", Usage: "print nulls as `TEXT` in table, vertical, csv and tsv"},
 		&cli.BoolFlag{Name: "excel", Usage: "write csv for Excel: with BOM and CRLF, cells that look like formulas escaped"},
 		&cli.StringFlag{Name: "jq", Usage: jq},
@@ -136,9 +140,6 @@ func (p *Printer) Format() (Format, error) {
 		var err error
 		if selected, err = p.defaultFormat(); err != nil {
 			return Format{}, err
-		}
-		if path := c.String("output"); selected != "xlsx" && strings.EqualFold(filepath.Ext(path), ".xlsx") {
-			return Format{}, cmdline.Usagef("%s would contain %s, not a workbook; add --format xlsx", path, selected)
 		}
 	}
 	name, rawFormat, _ := strings.Cut(strings.ToLower(selected), ":")
@@ -173,10 +174,16 @@ func toFile(c *cli.Context) bool {
 	return path != "" && path != "-"
 }
 
-// defaultFormat returns the configured format, else table on a terminal and csv
-// elsewhere. --jq implies json, --excel implies csv.
+// FileFormats are the formats that the name of a file selects.
+var FileFormats = []string{"csv", "tsv", "json", "ndjson", "xlsx"}
+
+// defaultFormat returns the format of the file's name, else the configured format, else
+// table on a terminal and csv elsewhere. --jq implies json, --excel implies csv.
 func (p *Printer) defaultFormat() (string, error) {
+	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(p.Context.String("output")), "."))
 	switch {
+	case slices.Contains(FileFormats, ending) && (!p.Context.IsSet("jq") || strings.HasSuffix(ending, "json")):
+		return ending, nil
 	case p.Context.IsSet("jq"):
 		return "json", nil
 	case p.Context.Bool("excel"):
@@ -198,30 +205,29 @@ func chosenTable(c *cli.Context) bool { return c.IsSet("format") || c.Bool("tabl
 // OnScreen reports whether the output goes to a terminal.
 func (p *Printer) OnScreen() bool { return p.Terminal.IsTerminal && !toFile(p.Context) }
 
-// Sheet describes the rows to print.
-type Sheet struct {
-	Name    string // of the kind of rows
-	Columns []Column
-}
-
-// RowWriter returns the writer of a format.
-func (p *Printer) RowWriter(f Format, out *Sink, rows Sheet) (RowWriter, error) {
+// RowWriter returns the writer of a format. name is that of the kind of rows.
+func (p *Printer) RowWriter(f Format, out *Sink, name string, t Table) (RowWriter, error) {
 	c := p.Context
 	l := layout{
-		out: out, columns: rows.Columns, sheet: rows.Name, width: p.Terminal.Width, null: c.String("null"), excel: c.Bool("excel"),
+		out: out, columns: t.Columns, sheet: name, width: p.Terminal.Width, null: c.String("null"), excel: c.Bool("excel"), single: p.One || len(t.View) == 0,
 		vertical: p.OnScreen() && !chosenTable(c), choosable: (cmdline.FlagTable{}).Add(c.Command.Flags).Has("fields"), notice: p.Notice,
-	}
-	for _, one := range rows.Columns {
-		l.names = append(l.names, one.Name)
 	}
 	if c.IsSet("jq") {
 		return newJQ(c.Context, l, c.String("jq"), f.Name == "json")
+	}
+	for _, one := range t.Columns {
+		l.names = append(l.names, one.Name)
+	}
+	l.view = newView(t, p.Screen, f.HumanReadable() && p.OnScreen())
+	l.view.null = l.null
+	if l.view.terminal { // its cells are sanitized, and have colours
+		out.Reset(p.Stdout)
 	}
 	return f.new(l), nil
 }
 
 // Rows prints rows as they arrive and returns the format that was used.
-func (p *Printer) Rows(columns []Column, rows iter.Seq2[client.Row, error]) (Format, error) {
+func (p *Printer) Rows(t Table, rows iter.Seq2[client.Row, error]) (Format, error) {
 	f, err := p.Format()
 	if err != nil {
 		return f, err
@@ -233,11 +239,18 @@ func (p *Printer) Rows(columns []Column, rows iter.Seq2[client.Row, error]) (For
 	if err != nil {
 		return f, err
 	}
-	to, err := p.RowWriter(f, out, Sheet{p.Context.Command.Name, columns})
+	to, err := p.RowWriter(f, out, p.Context.Command.Name, t)
 	if err == nil {
 		err = Copy(to, rows, to.Row)
 	}
 	return f, out.Finish(err)
+}
+
+// Draws reports whether a command draws its result: on a terminal, unless a
+// format is chosen.
+func (p *Printer) Draws() bool {
+	f, err := p.Format()
+	return err == nil && f.Name == "table" && p.OnScreen() && !chosenTable(p.Context)
 }
 
 // Copy writes rows, or other parts, one by one, so that memory use does not grow with
@@ -273,12 +286,3 @@ func ColumnsOf(kind *record.Kind, fields []string) []Column {
 
 // HumanReadable reports whether a format is for reading, not for programs.
 func (f Format) HumanReadable() bool { return f.Name == "table" || f.Name == "vertical" }
-
-// ShortenedFields returns the fields that are shortened, because a terminal may be seen
-// by others.
-func (p *Printer) ShortenedFields(f Format, keys []string) []string {
-	if !f.HumanReadable() || !p.OnScreen() || p.Context.Bool("full") {
-		return nil
-	}
-	return keys
-}

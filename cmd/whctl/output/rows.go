@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"slices"
 
 	"github.com/bizhook/whd/client"
 )
@@ -13,17 +12,17 @@ import (
 // Lines prints values that are not rows of the service and returns the format that
 // was used.
 func (p *Printer) Lines(columns []Column, lines [][]any) (Format, error) {
-	return p.Rows(columns, func(yield func(client.Row, error) bool) {
+	return p.Rows(Table{Columns: columns}, func(yield func(client.Row, error) bool) {
 		for _, line := range lines {
-			if row, err := rowOf(columns, line); !yield(row, err) || err != nil {
+			if row, err := LineRow(columns, line); !yield(row, err) || err != nil {
 				return
 			}
 		}
 	})
 }
 
-// rowOf returns a row in the form that the service sends, without nulls.
-func rowOf(columns []Column, line []any) (client.Row, error) {
+// LineRow returns a row in the form that the service sends, without nulls.
+func LineRow(columns []Column, line []any) (client.Row, error) {
 	text := []byte{'{'}
 	for i, value := range line {
 		if value == nil {
@@ -54,45 +53,9 @@ func shortID(id string) string {
 	return id[:4] + ".." + id[len(id)-4:]
 }
 
-// Shortened returns rows with some fields shortened.
-func Shortened(rows iter.Seq2[client.Row, error], fields []string) iter.Seq2[client.Row, error] {
-	if len(fields) == 0 {
-		return rows
-	}
-	return func(yield func(client.Row, error) bool) {
-		for row, err := range rows {
-			if err == nil {
-				row, err = ShortenedRow(row, fields)
-			}
-			if !yield(row, err) {
-				return
-			}
-		}
-	}
-}
-
-// ShortenedRow returns a row with some fields shortened.
-func ShortenedRow(row client.Row, fields []string) (client.Row, error) {
-	text := []byte{'{'}
-	for name, value := range row.All() {
-		if slices.Contains(fields, name) && !value.Null() {
-			value = fmt.Appendf(nil, "%q", shortID(value.String()))
-		}
-		if value.Null() {
-			value = []byte("null")
-		}
-		text = appendMember(text, name, value)
-	}
-	return client.ParseRow(append(text, '}'))
-}
-
 // Documents prints documents of the service as rows. JSON has all their members,
-// other formats the columns. The fields in keys are shortened on a terminal.
-func Documents[T any](p *Printer, columns []Column, keys []string, documents ...T) error {
-	f, err := p.Format()
-	if err != nil {
-		return err
-	}
+// other formats the columns.
+func Documents[T any](p *Printer, t Table, documents ...T) error {
 	var rows []client.Row
 	for _, document := range documents {
 		row, err := DocumentRow(document)
@@ -101,7 +64,7 @@ func Documents[T any](p *Printer, columns []Column, keys []string, documents ...
 		}
 		rows = append(rows, row)
 	}
-	_, err = p.Rows(columns, Shortened(Each(rows), p.ShortenedFields(f, keys)))
+	_, err := p.Rows(t, Each(rows))
 	return err
 }
 

@@ -2,6 +2,8 @@ package output
 
 import (
 	"bytes"
+	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -9,39 +11,39 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
-	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/theme"
 )
 
 const (
-	tableSample   = 500 // rows that determine the widths; bounds memory use
-	tableCellMax  = 40  // maximum width of text
-	tableCellMin  = 12  // text is truncated to this width before columns are hidden
-	tableGap      = 2
-	tableCutShort = "~" // marks truncated text
+	tableSample    = 500 // rows that determine the widths; bounds memory use
+	tableCellMax   = 40  // maximum width of text
+	tableCellMin   = 12  // text is truncated to this width before columns are hidden
+	tableMiddleMin = 20  // the same for text that is truncated in the middle
+	tableGap       = 2
 )
 
 // tableWriter writes aligned columns. It buffers the first rows to choose the
 // widths.
 type tableWriter struct {
 	layout
-	sample [][]string
-	widths []int // of the visible columns; nil before they are chosen
+	brief  view // without details
+	sample []client.Row
+	widths []int // of all columns, negative for hidden ones; nil before they are chosen
 	turned *verticalWriter
 }
 
-func newTable(l layout) RowWriter { return &tableWriter{layout: l} }
+func newTable(l layout) RowWriter { return &tableWriter{layout: l, brief: l.view.brief()} }
 
 func (p *tableWriter) Begin() error { return nil }
 
 func (p *tableWriter) Row(r client.Row) error {
-	cells := p.cellsOf(r)
 	if p.turned != nil {
-		return p.turned.cells(cells)
+		return p.turned.Row(r)
 	}
 	if p.widths != nil {
-		return p.line(cells)
+		return p.line(p.brief.cellsOf(r))
 	}
-	p.sample = append(p.sample, cells)
+	p.sample = append(p.sample, r.Clone())
 	if len(p.sample) == tableSample {
 		return p.choose()
 	}
@@ -61,7 +63,13 @@ func (p *tableWriter) End() error {
 	if err := p.out.Flush(); err != nil {
 		return err
 	}
-	if hidden := p.names[len(p.widths):]; len(hidden) > 0 {
+	var hidden []string
+	for i, width := range p.widths {
+		if width < 0 {
+			hidden = append(hidden, p.brief.columns[i].Title)
+		}
+	}
+	if len(hidden) > 0 {
 		way := "show with --format vertical"
 		if p.choosable {
 			way = "choose with --fields"
@@ -71,103 +79,106 @@ func (p *tableWriter) End() error {
 	return nil
 }
 
-// cellsOf returns the values of a row, sanitized and with trailing zeros of times
-// removed.
-func (l *layout) cellsOf(r client.Row) []string {
-	l.values = r.Values(l.values[:0], l.names)
-	cells := make([]string, len(l.values))
-	for i, v := range l.values {
-		if v.Null() {
-			cells[i] = l.null
-			continue
-		}
-		t := l.columns[i].Type
-		text := v.AppendCell(nil, t)
-		if (t == record.DateTime || t == record.Epoch) && bytes.IndexByte(text, '.') >= 0 {
-			text = bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte("."))
-		}
-		cells[i] = string(display.AppendSanitized(nil, text, ""))
-	}
-	return cells
-}
-
 // choose chooses the widths and writes the buffered rows.
 func (p *tableWriter) choose() error {
-	want, need := make([]int, len(p.names)), make([]int, len(p.names))
-	for i, name := range p.names {
-		for _, cells := range p.sample {
-			want[i] = max(want[i], ansi.StringWidthWc(cells[i]))
+	var sample [][]cell
+	for _, row := range p.sample {
+		sample = append(sample, p.brief.cellsOf(row))
+	}
+	if p.brief.dropEmpty(sample) {
+		sample = sample[:0]
+		for _, row := range p.sample {
+			sample = append(sample, p.brief.cellsOf(row))
+		}
+	}
+	want, need, titles := make([]int, len(p.brief.columns)), make([]int, len(p.brief.columns)), make([]cell, len(p.brief.columns))
+	for i, s := range p.brief.columns {
+		titles[i] = cell{display.Sanitize(p.brief.title(s)), theme.Title}
+		for _, cells := range sample {
+			want[i] = max(want[i], ansi.StringWidthWc(cells[i].text))
 		}
 		need[i] = want[i]
-		if t := p.columns[i].Type; !t.Number() && t != record.DateTime && t != record.Epoch {
+		if !s.As.whole {
 			want[i] = min(want[i], tableCellMax)
-			need[i] = min(want[i], tableCellMin)
+			if need[i] = min(want[i], tableCellMin); s.As.middle {
+				need[i] = min(want[i], tableMiddleMin)
+			}
 		}
-		want[i] = max(want[i], min(ansi.StringWidthWc(name), tableCellMax))
-		need[i] = max(need[i], min(ansi.StringWidthWc(name), tableCellMin))
+		width := ansi.StringWidthWc(titles[i].text)
+		want[i] = max(want[i], min(width, tableCellMax))
+		need[i] = max(need[i], min(width, tableCellMin))
 	}
-	p.widths = fit(want, need, p.width)
-	print, err := p.line, error(nil)
-	if p.vertical && (len(p.sample) == 1 || 2*len(p.widths) < len(p.names)) {
+	p.widths = fit(p.brief.columns, want, need, p.width)
+	visible := 0
+	for _, width := range p.widths {
+		visible += min(1, width+1)
+	}
+	if p.vertical && (len(sample) == 1 && p.single || 2*visible < len(p.brief.columns)) {
 		// A line per field is used for a single row, or if a table would show less
 		// than half of the columns.
-		p.turned = &verticalWriter{layout: p.layout}
-		print, err = p.turned.cells, p.turned.Begin()
-	} else {
-		err = p.line(p.names)
-	}
-	for _, cells := range p.sample {
-		if err == nil {
-			err = print(cells)
+		p.turned = newVertical(p.layout).(*verticalWriter)
+		err := p.turned.Begin()
+		for _, row := range p.sample {
+			err = errors.Join(err, p.turned.Row(row))
 		}
+		p.sample = nil
+		return err
+	}
+	err := p.line(titles)
+	for _, cells := range sample {
+		err = errors.Join(err, p.line(cells))
 	}
 	p.sample = nil
 	return err
 }
 
-// fit returns the widths of as many leading columns as fit, at least one. Each
-// column has at least the width need; remaining space is distributed evenly, up to the
-// width want.
-func fit(want, need []int, room int) []int {
-	shown := len(need)
-	for shown > 1 && total(need[:shown]) > room {
-		shown--
+// fit returns the widths of the columns that fit, at least one; others are -1. The columns
+// with the highest ranks are hidden first. Each column has at least the width need;
+// remaining space is distributed evenly, up to the width want.
+func fit(columns []ViewColumn, want, need []int, room int) []int {
+	widths := slices.Clone(need)
+	left := room + tableGap
+	for _, w := range widths {
+		left -= w + tableGap
 	}
-	widths := append([]int(nil), need[:shown]...)
-	if shown == 1 {
-		widths[0] = max(1, min(widths[0], room))
-	}
-	for left := room - total(widths); left > 0; {
-		before := left
-		for i := range widths {
-			if left > 0 && widths[i] < want[i] {
-				widths[i]++
-				left--
+	for visible := len(widths); visible > 1 && left < 0; visible-- {
+		hide := -1
+		for i, w := range widths {
+			if w >= 0 && (hide < 0 || columns[i].Rank >= columns[hide].Rank) {
+				hide = i
 			}
 		}
-		if left == before {
-			break
+		left += widths[hide] + tableGap
+		widths[hide] = -1
+	}
+	if only := slices.IndexFunc(widths, func(w int) bool { return w >= 0 }); left < 0 && only >= 0 {
+		widths[only] = max(1, room)
+	}
+	for grown := true; grown && left > 0; {
+		grown = false
+		for i := range widths {
+			if left > 0 && widths[i] >= 0 && widths[i] < want[i] {
+				widths[i]++
+				left--
+				grown = true
+			}
 		}
 	}
 	return widths
 }
 
-// total returns the width of a line with these columns.
-func total(widths []int) int {
-	sum := tableGap * (len(widths) - 1)
-	for _, w := range widths {
-		sum += w
-	}
-	return sum
-}
-
 // line writes a line with numbers right-aligned and trailing blanks removed.
-func (p *tableWriter) line(cells []string) error {
+func (p *tableWriter) line(cells []cell) error {
 	line := p.out.AvailableBuffer()
 	for i, width := range p.widths {
-		text := cutShort(cells[i], width)
+		if width < 0 {
+			continue
+		}
+		as := p.brief.columns[i].As
+		text := cutShort(p.brief.screen, cells[i].text, width, as.middle)
 		pad := strings.Repeat(" ", width-ansi.StringWidthWc(text))
-		if p.columns[i].Type.Number() {
+		text = p.brief.screen.Paint(cells[i].role, text)
+		if as.right {
 			line = append(append(line, pad...), text...)
 		} else {
 			line = append(append(line, text...), pad...)
@@ -179,15 +190,84 @@ func (p *tableWriter) line(cells []string) error {
 	return err
 }
 
-// cutShort truncates text to a width and marks truncated text.
-func cutShort(text string, width int) string {
+// FitMiddle pads text to a width, or truncates it in the middle.
+func FitMiddle(s Screen, text string, width int) string {
+	text = cutShort(s, text, width, true)
+	return text + strings.Repeat(" ", width-ansi.StringWidthWc(text))
+}
+
+// cutShort truncates text to a width, at its end or in the middle, and marks where.
+func cutShort(s Screen, text string, width int, middle bool) string {
 	if ansi.StringWidthWc(text) <= width {
 		return text
 	}
-	text = ansi.TruncateWc(text, width, "")
-	for ansi.StringWidthWc(text+tableCutShort) > width {
+	end := ""
+	if middle {
+		for i := range text { // the longest end that fits in half of the width
+			if end = text[i:]; ansi.StringWidthWc(end) <= (width-1)/2 {
+				break
+			}
+		}
+	}
+	end = s.Ellipsis + end
+	text = ansi.TruncateWc(text, width-ansi.StringWidthWc(end), "")
+	for ansi.StringWidthWc(text+end) > width && text != "" {
 		_, size := utf8.DecodeLastRuneInString(text)
 		text = text[:len(text)-size]
 	}
-	return text + tableCutShort
+	return text + end
+}
+
+// verticalWriter writes a line for each field and an empty line between rows. It
+// does not truncate.
+type verticalWriter struct {
+	layout
+	width int // of the names
+	rows  int
+}
+
+func newVertical(l layout) RowWriter {
+	l.view.screen.long = true
+	return &verticalWriter{layout: l}
+}
+
+func (p *verticalWriter) Begin() error {
+	p.width = 0
+	for _, s := range p.view.columns {
+		p.width = max(p.width, ansi.StringWidthWc(display.Sanitize(s.Title)))
+	}
+	return nil
+}
+
+func (p *verticalWriter) Row(r client.Row) error {
+	return p.cells(p.view.cellsOf(r))
+}
+
+func (p *verticalWriter) End() error { return nil }
+
+// cells writes a row of texts. View see a text with several lines as such, and no details
+// that the row does not have.
+func (p *verticalWriter) cells(cells []cell) error {
+	var text []byte
+	if p.rows++; p.rows > 1 {
+		text = append(text, '\n')
+	}
+	for i, s := range p.view.columns {
+		lines := []string{cells[i].text}
+		if p.view.terminal {
+			lines = strings.Split(strings.TrimRight(cells[i].text, "\r\n"), "\n")
+		}
+		if s.Rank >= DetailOnly && cells[i].text == p.null {
+			continue
+		}
+		name := display.Sanitize(s.Title)
+		for _, line := range lines {
+			pad := strings.Repeat(" ", p.width-ansi.StringWidthWc(name)+tableGap)
+			line = p.view.screen.Paint(theme.Label, name) + pad + p.view.screen.Paint(cells[i].role, display.Sanitize(strings.TrimSuffix(line, "\r")))
+			text = append(append(text, bytes.TrimRight([]byte(line), " ")...), '\n')
+			name = ""
+		}
+	}
+	_, err := p.out.Write(text)
+	return err
 }

@@ -12,6 +12,7 @@ import (
 type Terminal struct {
 	IsTerminal bool // standard output is a terminal
 	Width      int  // in cells
+	Colours    bool // it may show colours, unless the user has disabled them
 }
 
 // EnvColumns is the environment variable with the width, if standard output is not
@@ -32,7 +33,7 @@ func TerminalOf(w io.Writer, env func(string) string) Terminal {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return t
 	}
-	t.IsTerminal = true
+	t.IsTerminal, t.Colours = true, true
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 		t.Width = width
 	}
