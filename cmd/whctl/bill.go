@@ -31,7 +31,7 @@ func billCommands() []*cli.Command {
 					if err != nil {
 						return err
 					}
-					return command.Shows(billColumns, nil, billValues(field))(c)
+					return command.Shows(output.Table{Columns: billColumns}, billValues(field))(c)
 				},
 				Description: "whctl bill show --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH",
 			},

@@ -63,12 +63,45 @@ func TestComplete(t *testing.T) {
 		{"fish", []string{"completion", ""}, "bash zsh fish powershell"},
 		{"fish", []string{"help", "exit"}, "exit-codes"},
 		{"fish", []string{"events", "publish", "salesorder."}, "salesorder.created salesorder.updated"},
+		{"fish", []string{"messages", "list", "--status", "fa"}, "failed"},
+		{"fish", []string{"messages", "retry", "--status", "failed,r"}, "failed,retrying"},
+		{"fish", []string{"messages", "list", "-w", `"Status=de`}, "Status=delivered"},
+		{"fish", []string{"messages", "list", "-w", `"Retries>`}, "Retries>= Retries>"},
+		{"fish", []string{"messages", "list", "--order-by", "-Added"}, "-AddedDateTime"},
+		{"fish", []string{"subscriptions", "list", "--status", ""}, "enabled disabled"},
+		{"fish", []string{"requests", "list", "--status", "4"}, "4xx"},
+		{"fish", []string{"keys", "create", "x", "--role", "p"}, "publisher"},
 		{"fish", []string{"version", ""}, ""},
 		{"fish", []string{"nonsense", ""}, ""},
 		{"fish", []string{"query", "SO_Totals", "-o", "x"}, ""},
 	} {
 		if got := strings.Join(completions(t, invocation{config: config}, c.shell, c.line...), " "); got != c.want {
 			t.Errorf("%s %q: %q, want %q", c.shell, c.line, got, c.want)
+		}
+	}
+}
+
+// Objects of the service are requested; without a reply there are none.
+func TestCompleteObjects(t *testing.T) {
+	for _, c := range []struct {
+		shell string
+		line  []string
+		want  string
+	}{
+		{"fish", []string{"subscribers", "show", "AC"}, "ACME shop"},
+		{"bash", []string{"subscribers", "delete", "AC"}, `ACME\ shop`},
+		{"powershell", []string{"subscribers", "delete", ""}, `"ACME shop"`},
+		{"bash", []string{"subscribers", "delete", `"AC`}, "ACME shop"},
+		{"fish", []string{"subscriptions", "list", "--subscriber", ""}, "ACME shop"},
+		{"fish", []string{"subscriptions", "disable", "8e"}, subscriptionID + " " + subscriptionID},
+		{"fish", []string{"messages", "show", messageID[:20]}, messageID},
+		{"fish", []string{"keys", "delete", "n"}, "nightly"},
+	} {
+		if got := strings.Join(completions(t, invocation{handler: serveListed}, c.shell, c.line...), " "); got != c.want {
+			t.Errorf("%s %q: %q, want %q", c.shell, c.line, got, c.want)
+		}
+		if got := completions(t, invocation{handler: status(500, "Broken")}, c.shell, c.line...); len(got) > 0 {
+			t.Errorf("%s %q of a broken service: %q", c.shell, c.line, got)
 		}
 	}
 }
@@ -93,7 +126,7 @@ func FuzzComplete(f *testing.F) {
 			return
 		}
 		for _, shell := range complete.Shells {
-			got := invocation{}.run(t, append([]string{complete.Command, shell, strconv.Itoa(cursor)}, spellFlag...)...)
+			got := invocation{handler: rows(0)}.run(t, append([]string{complete.Command, shell, strconv.Itoa(cursor)}, spellFlag...)...)
 			for line := range strings.Lines(got.stdout) {
 				if strings.Count(line, "\t") != 1 {
 					t.Fatalf("%q: line %q", spellFlag, line)

@@ -39,5 +39,9 @@
 //     if it fails for some.
 //   - command.With: the action receives the session, to use the settings or the terminal.
 //
+// A resource declares its columns once, in an output.Table or records.Listing: those that
+// programs get, and a view for terminals, with the title, fields, formatter and rank of each
+// column. Flags for frequent conditions are a table in records/conditions.go.
+//
 // Usage errors are created by cmdline.Usagef.
 package main

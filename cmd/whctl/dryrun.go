@@ -11,28 +11,27 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/wire"
 )
 
-// showRequests implements --dry-run: it prints the request without secrets and an
+// showRequest implements --dry-run: it prints the request without secrets and an
 // equivalent curl command.
-func showRequests(to io.Writer) func(client.Request) {
-	return func(r client.Request) {
-		r.Header.Del("User-Agent") // irrelevant
-		var text strings.Builder
-		fmt.Fprintf(&text, "%s %s\n", r.Method, r.URL)
-		for _, name := range slices.Sorted(maps.Keys(r.Header)) {
-			fmt.Fprintf(&text, "%s: %s\n", name, strings.Join(r.Header[name], ", "))
-		}
-		body := maskedBody(r.Body)
-		if len(body) > 0 {
-			fmt.Fprintf(&text, "\n%s\n", body)
-		}
-		fmt.Fprintf(&text, "\n%s\n", curlLine(r, body))
-		fmt.Fprint(&display.Writer{To: to}, text.String())
+func showRequest(to io.Writer, r client.Request) {
+	r.Header.Del("User-Agent") // irrelevant
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %s\n", r.Method, r.URL)
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		fmt.Fprintf(&text, "%s: %s\n", name, strings.Join(r.Header[name], ", "))
 	}
+	body := maskedBody(r.Body)
+	if len(body) > 0 {
+		fmt.Fprintf(&text, "\n%s\n", body)
+	}
+	fmt.Fprintf(&text, "\n%s\n", curlLine(r, body))
+	fmt.Fprint(&display.Writer{To: to}, text.String())
 }
 
-// maskedBody masks the passwords in a JSON object.
+// maskedBody masks the passwords and the values of headers in a JSON object.
 func maskedBody(body []byte) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
@@ -42,6 +41,14 @@ func maskedBody(body []byte) string {
 	for name := range members {
 		if strings.HasSuffix(strings.ToLower(name), "password") {
 			members[name], changed = json.RawMessage(`"***"`), true
+		}
+		var headers []wire.Header
+		if name == "Headers" && json.Unmarshal(members[name], &headers) == nil && len(headers) > 0 {
+			for i := range headers {
+				headers[i].Value = "***"
+			}
+			members[name], _ = json.Marshal(headers) // texts can always be encoded
+			changed = true
 		}
 	}
 	if !changed {

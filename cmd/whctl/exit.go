@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client"
@@ -21,7 +22,7 @@ var exits = []cmdline.Exit{
 	{Code: 3, Meaning: "the service is unreachable: name, network or TLS", Is: ofKind(client.Unreachable)},
 	{Code: 4, Meaning: "not signed in, or not permitted", Is: ofKind(client.Unauthorized)},
 	{Code: 5, Meaning: "not found", Is: ofKind(client.NotFound)},
-	{Code: 6, Meaning: "the service rejected the request; see standard error", Is: ofKind(client.Rejected)},
+	{Code: 6, Meaning: "the service rejected the request; see standard error", Is: ofKind(client.Rejected, client.ResyncRequired)},
 	{Code: 7, Meaning: "partial: the response is incomplete, or not all changes succeeded", Is: is[*command.PartialError](client.Incomplete)},
 	{Code: 8, Meaning: "timeout", Is: ofKind(client.TimedOut)},
 	{Code: 9, Meaning: "refused: read-only mode, or the change was not confirmed", Is: is[*command.UnconfirmedError](client.ReadOnly)},
@@ -29,8 +30,8 @@ var exits = []cmdline.Exit{
 	{Code: 130, Meaning: "interrupted", Is: ofKind(client.Cancelled)},
 }
 
-func ofKind(kind client.Kind) func(error) bool {
-	return func(err error) bool { return client.Is(err, kind) }
+func ofKind(kinds ...client.Kind) func(error) bool {
+	return func(err error) bool { return err != nil && slices.Contains(kinds, client.KindOf(err)) }
 }
 
 // noConnection reports whether an address that was found did not accept a connection.
@@ -71,7 +72,12 @@ func report(stderr io.Writer, err error, howToSignIn func() string) {
 			lines = append(lines, howToSignIn())
 		}
 		if reply.Kind == client.Unreachable && noConnection(reply.Err) {
-			lines = append(lines, "is the service running at this address? whctl doctor checks the connection")
+			lines = append(lines, "is the service running at this address? whctl doctor checks the connection", "start a local one with whd serve, or set another address with --url, WHCTL_URL or whctl profile create NAME --url URL")
+		}
+		if reply.Kind == client.Unreachable && reply.Err != nil && strings.Contains(reply.Err.Error(), "HTTP response to HTTPS client") {
+			_, rest, _ := strings.Cut(reply.Message, "https://")
+			address, _, _ := strings.Cut(rest, ": ")
+			lines = append(lines, "the service at this address uses HTTP without TLS: use --url http://"+address)
 		}
 		if reply.Kind == client.TimedOut && reply.Status == 0 {
 			lines = append(lines, "use --timeout to wait longer")

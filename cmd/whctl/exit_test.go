@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,7 +54,7 @@ func TestExitCodes(t *testing.T) {
 		"match":         {invocation{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class", "--exit-status"}, 0, ""},
 		"read-only":     {invocation{env: map[string]string{"WHCTL_READ_ONLY": "1"}}, []string{"poke"}, 9, "read-only: nothing was sent"},
 		"no --yes":      {invocation{}, []string{"poke", "--sweeping"}, 9, "refused to set a value without --yes"},
-		"dry run":       {invocation{}, []string{"poke", "--dry-run"}, 0, ""},
+		"dry run":       {invocation{}, []string{"poke", "--dry-run"}, 0, "dry run, nothing was changed: set a value (1 request)\n"},
 		"interrupted":   {invocation{handler: noReply, ctx: cancelled}, []string{"query", "DB_Class"}, 130, "interrupted"},
 		"of raw output": {invocation{handler: noReply, ctx: cancelled}, []string{"query", "DB_Class", "--format", "raw"}, 130, "whctl: interrupted\n"},
 	} {
@@ -191,7 +192,6 @@ func TestUsageErrors(t *testing.T) {
 		"config update url http://x":                            "is set for each profile",
 		"records --profile prod":                                `there is no profile "prod"`,
 		"query SO_Totals --format xlsx":                         "needs a file",
-		"query SO_Totals -o totals.XLSX":                        "add --format xlsx",
 		"query SO_Totals --format raw:yaml":                     "unknown format",
 		"query SO_Totals --csv --jq .":                          "--jq requires",
 		"query SO_Totals --jq .[":                               "--jq: unexpected",
@@ -251,7 +251,7 @@ func TestGroupWithoutSubcommandPrintsHelp(t *testing.T) {
 // All groups of commands use the same verbs. Former verbs still run the same command and
 // are not listed by help.
 func TestVerbsAreUniform(t *testing.T) {
-	common := []string{"list", "show", "create", "update", "delete", "enable", "disable", "retry", "test", "tail", "publish", "rotate-secret", "use", "edit", "path"}
+	common := []string{"list", "show", "create", "update", "delete", "enable", "disable", "retry", "test", "tail", "publish", "rotate-secret", "use", "edit", "path", "resume"}
 	for _, group := range testApp().Commands {
 		for _, c := range group.Subcommands {
 			if !slices.Contains(common, c.Name) {
@@ -271,6 +271,22 @@ func TestVerbsAreUniform(t *testing.T) {
 		}
 		if help := (invocation{}).run(t, "help", strings.Fields(former)[0]).stdout; strings.Contains(help, "\n  "+strings.Fields(former)[1]+" ") {
 			t.Errorf("help lists the former command %s", former)
+		}
+	}
+}
+
+// An address with the wrong scheme is answered with the right one, in both directions.
+func TestWrongSchemeNamesTheRightOne(t *testing.T) {
+	plain, secured := httptest.NewServer(rows(0)), httptest.NewTLSServer(rows(0))
+	defer plain.Close()
+	defer secured.Close()
+	for _, c := range []struct{ url, want string }{
+		{"https" + strings.TrimPrefix(plain.URL, "http"), "use --url " + plain.URL},
+		{"http" + strings.TrimPrefix(secured.URL, "https"), "the service at this address uses HTTPS: " + secured.URL},
+	} {
+		got := invocation{}.run(t, "query", "DB_Class", "--url", c.url)
+		if got.code == 0 || !strings.Contains(got.stderr, c.want) {
+			t.Errorf("%s: exit %d, stderr %q, want %q", c.url, got.code, got.stderr, c.want)
 		}
 	}
 }

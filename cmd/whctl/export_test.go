@@ -4,12 +4,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,22 +22,37 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// serveRows streams count rows of SO_Totals. It closes sent after the last row and
-// ends the reply when end is closed.
+// serveRows streams count rows of SO_Totals, also in pages by cursor: the number of rows
+// before the page. It closes sent after the last row and ends the reply when end is closed.
 func serveRows(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{}) (url string) {
 	const piece = 1000
 	server := httptest.NewServer(withoutKinds(func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		w.Header().Set("Trailer", wire.HeaderRowCount)
+		var page struct {
+			Take   int
+			Cursor string
+		}
+		if err := json.NewDecoder(r.Body).Decode(&page); err != nil {
+			t.Error(err)
+		}
+		before, _ := strconv.Atoi(page.Cursor) // empty for the first page
+		rows := count - before
+		if page.Take > 0 {
+			rows = min(rows, (page.Take+piece-1)/piece*piece)
+		}
+		w.Header().Set("Trailer", wire.HeaderRowCount+", "+wire.HeaderNextCursor)
 		text := startReply(w, r, "SO_Totals", `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500}`, "D100512,40002.1500,12.5000,1.2500,,,,", piece)
-		for range count / piece {
+		for range rows / piece {
 			if _, err := io.WriteString(w, text); err != nil {
 				return
 			}
 		}
-		close(sent)
-		<-end
-		w.Header().Set(wire.HeaderRowCount, fmt.Sprint(count))
+		if before+rows < count {
+			w.Header().Set(wire.HeaderNextCursor, strconv.Itoa(before+rows))
+		} else {
+			close(sent)
+			<-end
+		}
+		w.Header().Set(wire.HeaderRowCount, fmt.Sprint(rows))
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -57,10 +74,12 @@ func startReply(w http.ResponseWriter, r *http.Request, kind, json, csv string, 
 // peakMemory returns the peak memory of an export after its last row, in MiB. The
 // process must still run: the peak of a process that has exited may include that of
 // its parent.
-func peakMemory(t *testing.T, format string, count int) (mebibytes int) {
+func peakMemory(t *testing.T, program, format string, count int, flags ...string) (mebibytes int) {
 	t.Helper()
 	sent, end := make(chan struct{}), make(chan struct{})
-	cmd := process(t, serveRows(t, count, sent, end), "query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(t.TempDir(), "totals"))
+	args := append([]string{"query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(t.TempDir(), "totals")}, flags...)
+	cmd := process(t, serveRows(t, count, sent, end), args...)
+	cmd.Path = program
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {
@@ -89,10 +108,17 @@ func TestMemoryOfExports(t *testing.T) {
 		t.Skip("exports a million rows")
 	}
 	const limit, growth = 60, 12 // MiB
+	program := buildProgram(t)   // the tests' own contains the service too
 	for format, count := range map[string]int{"csv": 1_000_000, "xlsx": 200_000, "json": 200_000, "table": 200_000} {
-		small, large := peakMemory(t, format, 20_000), peakMemory(t, format, count)
+		small, large := peakMemory(t, program, format, 20_000), peakMemory(t, program, format, count)
 		if large > limit || large-small > growth {
 			t.Errorf("%s: %d MiB for %d rows, %d MiB for 20,000", format, large, count, small)
+		}
+	}
+	for _, format := range []string{"csv", "json"} { // in pages
+		small, large := peakMemory(t, program, format, 400_000, "--order-by", "InvoiceID"), peakMemory(t, program, format, 2_000_000, "--order-by", "InvoiceID")
+		if large > limit || large-small > growth {
+			t.Errorf("%s in pages: %d MiB for 2,000,000 rows, %d MiB for 400,000", format, large, small)
 		}
 	}
 }
@@ -100,6 +126,7 @@ func TestMemoryOfExports(t *testing.T) {
 // A killed export leaves no file with the final name. A terminated or interrupted one
 // leaves no file at all. An existing file is not changed.
 func TestTerminatedExportLeavesTargetUnchanged(t *testing.T) {
+	t.Parallel()
 	for _, signal := range []syscall.Signal{syscall.SIGKILL, syscall.SIGTERM, syscall.SIGINT} {
 		for _, format := range []string{"csv", "xlsx"} {
 			dir := t.TempDir()

@@ -99,6 +99,7 @@ func TestAllRetriesUnavailableService(t *testing.T) {
 
 // A daemon is killed during --all.
 func TestDaemonKilledDuringExport(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, format := range []string{"csv", "json", "ndjson", "tsv", "xlsx", "raw", "raw:csv", "raw:xml"} {
 		daemon, err := daemontest.Launch(dir, "--demo")

@@ -112,18 +112,26 @@ func helpFilters(page cmdline.Page) {
 		page.Line("  %s\t%s\tFIELD%s=\t%s\t%s", filter.Symbol(o), filter.Word(o), o.Suffix(), familiesOf(o), filter.Meaning(o))
 	}
 	page.Line(`
+Conditions can be combined with "and" in one text; "or" is not possible, but "in" is.
+Statuses of messages are numbers or words: not-sent, delivered, retrying, failed.
 Put values that contain a comma, "..", or leading or trailing blanks in double
 quotes, and write a quote inside as two quotes. Dates can be today, yesterday or -7d.
 
   whctl query SO_Totals --where "InvoiceTotal>=1000" --where "InvoiceID^=D1"
   whctl query SO_Totals --where "InvoiceTotal in 10..20"
   whctl query SO_Totals --where "InvoiceID in D1,D2"
+  whctl messages list --where "Status=failed and Retries>=2"
   whctl query SO_Totals --where "InvoiceTotalGreaterThan=1000"
   whctl query SO_Totals --where "@conditions.txt"
   whctl query SO_Totals --filter-json "@filter.json"
 
 A file has one condition per line; lines that start with # are comments; @- is
 standard input. --filter-json takes a JSON object of query parameters.
+
+Lists of messages, subscriptions, subscribers and requests have flags for frequent
+conditions: --status, --event, --key, --endpoint, --since, --until.
+
+  whctl messages list --status failed --since 2h --endpoint erp.acme
 
 whctl records RECORD lists the operators of each field.`)
 }
@@ -146,13 +154,15 @@ func familiesOf(o record.Operator) string {
 }
 
 func helpFormats(page cmdline.Page) {
-	page.Line("--format NAME; the default is table on a terminal, else csv.\n")
+	page.Line("--format NAME; the default is that of -o FILE (%s), else table on a terminal and csv elsewhere.\n", "."+strings.Join(output.FileFormats, ", ."))
 	for _, f := range output.Formats() {
 		page.Entry(f.Name, f.Summary)
 	}
 	page.Line(`
 A table on a terminal has %d rows unless --take or --all is set; all other output
-has all rows. Numbers keep the digits that the service sent. In Windows
+has all rows. On a terminal, tables of messages, subscriptions, keys and requests have
+ages, local times, durations and short IDs, which commands accept; programs get the
+values of the service. Numbers keep the digits that the service sent. In Windows
 PowerShell use -o FILE instead of >, which changes the encoding.`, profile.TableRows)
 }
 

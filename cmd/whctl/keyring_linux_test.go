@@ -13,6 +13,7 @@ import (
 // A keyring that does not respond, such as one that waits to be unlocked, is given up
 // after a timeout. Here a D-Bus socket accepts connections and never replies.
 func TestUnresponsiveKeyringTimesOut(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "bus")
 	bus, err := net.Listen("unix", path)
 	if err != nil {

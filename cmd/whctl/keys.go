@@ -15,8 +15,14 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-var keyColumns = []output.Column{
-	{Name: "KeyID", Type: record.Text}, {Name: "Name", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "ExpiryDateTime", Type: record.DateTime}, {Name: "LastUsedDateTime", Type: record.DateTime},
+var keyTable = output.Table{
+	Columns: []output.Column{
+		{Name: "KeyID", Type: record.Text}, {Name: "Name", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "ExpiryDateTime", Type: record.DateTime}, {Name: "LastUsedDateTime", Type: record.DateTime},
+	},
+	View: []output.ViewColumn{
+		{Title: "Name", Fields: "Name", As: output.Words}, {Title: "Role", Fields: "Role", As: output.Words}, {Title: "Expires", Fields: "ExpiryDateTime", As: output.Expiry},
+		{Title: "Last used", Fields: "LastUsedDateTime", As: output.Age, Rank: 1}, {Title: "Created", Fields: "AddedDateTime", As: output.Age, Rank: 2}, {Title: "Key ID", Fields: "KeyID", As: output.Whole, Rank: 3},
+	},
 }
 
 func keyCommands() []*cli.Command {
@@ -25,11 +31,11 @@ func keyCommands() []*cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list API keys, without their secrets", Flags: output.Flags(),
-				Action: command.Shows(keyColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.APIKey, error) { return service.APIKeys(c.Context) }),
+				Action: command.Shows(keyTable, func(c *cli.Context, service *client.Client) ([]wire.APIKey, error) { return service.APIKeys(c.Context) }),
 			},
 			{
 				Name: "show", ArgsUsage: "KEY", Usage: "show an API key without its secret, by ID or name", Flags: output.Flags(),
-				Action: command.ShowsOne(keyColumns, nil, func(c *cli.Context, service *client.Client) (*wire.APIKey, error) {
+				Action: command.ShowsOne(keyTable, func(c *cli.Context, service *client.Client) (*wire.APIKey, error) {
 					return service.APIKey(c.Context, c.Args().First())
 				}),
 			},
@@ -58,6 +64,9 @@ func createKey(c *cli.Context, s *command.Session) (command.Change, error) {
 	request := wire.APIKeyRequest{Name: c.Args().First(), Role: c.String("role")}
 	if request.Role == "" {
 		return command.Change{}, cmdline.Usagef("keys create needs --role: reader, publisher, writer or admin")
+	}
+	if err := cmdline.OneOf(request.Role, command.Roles); err != nil {
+		return command.Change{}, cmdline.Usagef("--role %s", err)
 	}
 	var err error
 	request.ExpiryDateTime, err = expiry(c.String("expires"), s.Now())

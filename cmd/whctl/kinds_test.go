@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -50,8 +51,13 @@ func newKindService(t *testing.T) (*kindService, invocation) {
 // age makes the stored kinds older.
 func (inv invocation) age(t *testing.T, by time.Duration) {
 	t.Helper()
-	at := time.Now().Add(-by)
-	if err := os.Chtimes(filepath.Join(inv.config, "kinds", "default.json"), at, at); err != nil {
+	file := filepath.Join(inv.config, "kinds", "default.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now().Add(-by).Format(`"At":"` + time.RFC3339 + `"`)
+	if err := os.WriteFile(file, regexp.MustCompile(`"At":"[^"]+"`).ReplaceAll(text, []byte(at)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

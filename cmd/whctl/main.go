@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/changes"
 	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/complete"
 	"github.com/bizhook/whd/cmd/whctl/output"
@@ -47,6 +48,8 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 		Terminal:  output.TerminalOf(stdout, env),
 		Prompter:  cmdline.PrompterAt(stdin, stderr),
 		Now:       time.Now,
+
+		CompletionTimeout: objectsTimeout,
 	}
 	err := dispatch(ctx, newApp(s), args)
 	report(stderr, err, s.HowToSignIn)
@@ -57,7 +60,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 func dispatch(ctx context.Context, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == complete.Command {
 		s := app.Metadata[command.SessionKey].(*command.Session)
-		words := complete.Words{App: app, Env: s.Env, Values: map[string][]complete.Candidate{"progress": complete.Plain(records.ProgressModes), "TOPIC": topicCandidates()}}
+		words := complete.Words{App: app, Env: s.Env, Values: map[string][]complete.Candidate{"progress": complete.Plain(records.ProgressModes), "role": complete.Plain(command.Roles), "TOPIC": topicCandidates()}, Objects: objects(ctx, s, app)}
 		return words.Complete(args[1:])
 	}
 	return cmdline.Run(ctx, app, args)
@@ -65,7 +68,7 @@ func dispatch(ctx context.Context, app *cli.App, args []string) error {
 
 // newApp returns the program with its flags and table of commands.
 func newApp(s *command.Session) *cli.App {
-	s.Version, s.DryRun = cmdline.Version(), showRequests(s.Stdout)
+	s.Version, s.DryRun, s.DryRunTo = cmdline.Version(), showRequest, s.Stdout
 	app := &cli.App{
 		Name:      "whctl",
 		Usage:     "query business records and manage webhooks of whd",
@@ -86,10 +89,12 @@ func newApp(s *command.Session) *cli.App {
 func commands() []*cli.Command {
 	return slices.Concat(
 		records.Commands(),
+		changes.Commands(),
 		webhooks.SubscriberCommands(),
 		webhooks.SubscriptionCommands(),
 		webhooks.MessageCommands(),
 		webhooks.EventCommands(),
+		webhooks.WhyCommands(),
 		requestCommands(),
 		billCommands(),
 		userCommands(),
@@ -101,6 +106,7 @@ func commands() []*cli.Command {
 		loginCommands(),
 		profileCommands(),
 		configCommands(),
+		mcpCommands(),
 		tuiCommands(),
 		helpCommands(),
 	)
@@ -109,7 +115,7 @@ func commands() []*cli.Command {
 // globalFlags returns the flags of every command: settings, identity and verbosity.
 func globalFlags() []cli.Flag {
 	return slices.Concat(profile.Flags(), profile.IdentityFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "print the request instead of sending it; messages retry and delete count the matching messages instead"},
+		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "print the requests that would change something, or the query, instead of sending them"},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no notices on standard error, only errors"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log a line for each request to standard error"},
 		&cli.BoolFlag{Name: "debug", Usage: "log HTTP traffic to standard error, secrets redacted"},

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -56,26 +54,10 @@ func startWithParcels(t *testing.T) *daemontest.Instance {
 	return daemontest.StartIn(t, dir, "--erp", "demo", "--erp-kinds", file)
 }
 
-// newKey returns a key with a role. It is made by a request, since whd key add changes the
-// umask of the process.
-func newKey(t *testing.T, i *daemontest.Instance, role string) string {
-	t.Helper()
-	admin, err := client.New(client.Options{URL: i.URL, User: "admin", Password: daemontest.AdminPassword})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer admin.Close()
-	made, err := admin.AddAPIKey(t.Context(), wire.APIKeyRequest{Name: role, Role: role})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return made.Key
-}
-
 // The kinds of a file of the daemon are known to all commands, according to the role.
 func TestKindsOfDaemonFiles(t *testing.T) {
 	i := startWithParcels(t)
-	reader := invocation{config: t.TempDir(), handler: http.NotFound, env: map[string]string{profile.EnvURL: i.URL, profile.EnvToken: newKey(t, i, "reader")}}
+	reader := invocation{config: t.TempDir(), handler: http.NotFound, env: map[string]string{profile.EnvURL: i.URL, profile.EnvToken: i.Key(t, "reader")}}
 	reader.wantRun(t, "query parcel --where Weight>2 --json", 0, `"No":1,"Weight":2.50,"Phone":"+49 1"`)
 	reader.wantRun(t, "query Parcel --where Phone$=2 --csv", 0, "No,Weight,Phone\n2,,+49 2\n")
 	reader.wantRun(t, "query Parcel --where Wieght>2", 2, "did you mean Weight?")
@@ -91,6 +73,6 @@ func TestKindsOfDaemonFiles(t *testing.T) {
 		t.Errorf("completed with %q", got)
 	}
 	writer := reader
-	writer.config, writer.env = t.TempDir(), map[string]string{profile.EnvURL: i.URL, profile.EnvToken: newKey(t, i, "writer")}
+	writer.config, writer.env = t.TempDir(), map[string]string{profile.EnvURL: i.URL, profile.EnvToken: i.Key(t, "writer")}
 	writer.wantRun(t, "query Letter --count", 0, "2\n")
 }

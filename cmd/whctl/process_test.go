@@ -31,6 +31,16 @@ func process(t *testing.T, url string, args ...string) *exec.Cmd {
 	return cmd
 }
 
+// buildProgram builds whctl, where the tests' own program would measure something else.
+func buildProgram(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "whctl")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
 // exitOf returns the exit code of a process.
 func exitOf(t *testing.T, err error) int {
 	t.Helper()

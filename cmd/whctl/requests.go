@@ -20,8 +20,9 @@ func requestCommands() []*cli.Command {
 		Name: "requests", Aliases: []string{"request"}, Usage: "list and follow logged requests",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list logged requests, newest first", Flags: append(records.ListFlags(records.ConditionExamples{Where: "StatusCode>=500", Json: `{"StatusCodeGreaterThanOrEqualTo":500}`}), errorsFlag()), Action: records.Lists(listRequests),
+				Name: "list", Usage: "list logged requests, newest first", Flags: append(records.ListFlags(command.SystemKind("RequestLog"), records.ConditionExamples{Where: "StatusCode>=500", Json: `{"StatusCodeGreaterThanOrEqualTo":500}`}), errorsFlag()), Action: records.Lists(listRequests),
 				Description: `whctl requests list --errors --take 20
+whctl requests list --since 1h --status 5xx
 whctl requests list --where "PathInfo^=/Webhooks"`,
 			},
 			{Name: "tail", Usage: "follow requests live", Flags: append(records.TailFlags(), errorsFlag()), Action: command.With(tailRequests)},
@@ -33,11 +34,17 @@ func errorsFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "errors", Usage: "only requests that failed (status 400 and above)"}
 }
 
+// requestView has the columns on a terminal.
+var requestView = []output.ViewColumn{
+	{Title: "Time", Fields: "DateTime", As: output.Local}, {Title: "Status", Fields: "StatusCode", As: output.HTTPStatus}, {Title: "Method", Fields: "HttpMethod", As: output.Whole}, {Title: "Path", Fields: "PathInfo", As: output.Words},
+	{Title: "Took", Fields: "RequestDuration", As: output.Duration, Rank: 1}, {Title: "User", Fields: "UserAuthId", As: output.Words, Rank: 2}, {Title: "Address", Fields: "IpAddress", As: output.Words, Rank: 3},
+}
+
 // firstError is the lowest HTTP status code of an error.
 const firstError = 400
 
 func listRequests(c *cli.Context, _ *command.Session) (records.Listing, error) {
-	l := records.Listing{Kind: command.SystemKind("RequestLog"), Brief: []string{"DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"}}
+	l := records.Listing{Kind: command.SystemKind("RequestLog"), Brief: []string{"DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"}, View: requestView}
 	if c.Bool("errors") {
 		l.Where = []client.Filter{{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{fmt.Sprint(firstError)}}}
 	}
@@ -50,7 +57,7 @@ var answeredColumns = []output.Column{
 }
 
 func tailRequests(c *cli.Context, s *command.Session) error {
-	return records.Tail(c, s, records.LiveStream{Topic: wire.TopicRequests, Columns: answeredColumns, Open: func(*client.Client) (records.FormatEvent, error) {
+	return records.Tail(c, s, records.LiveStream{Topic: wire.TopicRequests, Table: output.Table{Columns: answeredColumns}, Open: func(*client.Client) (records.FormatEvent, error) {
 		return func(e client.StreamEvent) (document any, text string) {
 			r, ok := e.(client.RequestEvent)
 			if !ok || c.Bool("errors") && r.StatusCode < firstError {

@@ -17,11 +17,13 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
 // TestWithService runs all tests that need a real service against one daemon, because
 // loading the demo records takes longer than the tests.
 func TestWithService(t *testing.T) {
+	t.Parallel()
 	service := daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "1s,2s,720h")
 	t.Run("scripts", func(t *testing.T) { runScripts(t, service) })
 	t.Run("keyring", func(t *testing.T) { testKeyringLogin(t, service) })
@@ -30,13 +32,15 @@ func TestWithService(t *testing.T) {
 
 // runScripts runs the scripts of testdata/script, in which whctl is a process.
 func runScripts(t *testing.T, service *daemontest.Instance) {
+	line := mssqltest.NewProxy(t, service.URL)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: *update,
-		Cmds:          scriptCommands(),
+		Cmds:          scriptCommands(line),
 		Setup: func(env *testscript.Env) error {
 			env.Values[processesKey{}] = &sync.Map{}
 			env.Setenv(profile.EnvURL, service.URL)
+			env.Setenv("CUT_URL", line.DSN)
 			env.Setenv(profile.EnvUser, "admin")
 			env.Setenv(profile.EnvPassword, daemontest.AdminPassword)
 			env.Setenv(profile.EnvConfig, filepath.Join(env.WorkDir, "home", "config.toml"))

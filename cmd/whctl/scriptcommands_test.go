@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -32,10 +33,11 @@ import (
 //	exits CODE COMMAND...       runs a command like exec and checks its exit code
 //	capture NAME                sets $NAME to the last line of stdout
 //	unpack FILE DIR             unpacks a zip archive
-func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
+//	cut BYTES                   resets connections through $CUT_URL to the service after so many bytes
+func scriptCommands(line *mssqltest.Proxy) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"receive": receive, "start": start, "await": await, "interrupt": finish(true), "finish": finish(false), "exits": execExits, "capture": capture,
-		"unpack": unpack,
+		"unpack": unpack, "cut": cut(line),
 	}
 }
 
@@ -200,4 +202,15 @@ func unpack(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	defer archive.Close()
 	ts.Check(os.CopyFS(filepath.Clean(ts.MkAbs(args[1])), archive))
+}
+
+// cut implements the command cut.
+func cut(line *mssqltest.Proxy) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		bytes, err := strconv.ParseInt(strings.Join(args, " "), 10, 64)
+		if err != nil {
+			ts.Fatalf("usage: cut BYTES")
+		}
+		line.CutAfter(bytes)
+	}
 }

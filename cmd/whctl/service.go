@@ -11,7 +11,6 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
-	"github.com/bizhook/whd/cmd/whctl/webhooks"
 )
 
 // serviceCommands returns the commands about the service itself.
@@ -20,7 +19,7 @@ func serviceCommands() []*cli.Command {
 		{
 			Name: "settings", Aliases: []string{"setting"}, Usage: "list the service's settings",
 			Subcommands: []*cli.Command{
-				{Name: "list", Usage: "list the service's settings", Flags: output.Flags(), Action: command.Shows(serviceSettingColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Setting, error) {
+				{Name: "list", Usage: "list the service's settings", Flags: output.Flags(), Action: command.Shows(output.Table{Columns: serviceSettingColumns}, func(c *cli.Context, service *client.Client) ([]wire.Setting, error) {
 					return service.Settings(c.Context)
 				})},
 			},
@@ -65,10 +64,15 @@ var (
 		{Name: "SuccessRate", Type: record.Decimal}, {Name: "P50", Type: record.TimeSpan}, {Name: "P95", Type: record.TimeSpan}, {Name: "P99", Type: record.TimeSpan}, {Name: "NotSent", Type: record.Long}, {Name: "RetryPending", Type: record.Long},
 		{Name: "OldestDateTime", Type: record.Epoch}, {Name: "InFlight", Type: record.Int}, {Name: "OpenBreakers", Type: record.Int}, {Name: "Subscriptions", Type: record.Int}, {Name: "Disabled", Type: record.Int}, {Name: "Daemons", Type: record.Int},
 	}
-	queueColumns = []output.Column{
+	queueTable = output.Table{Columns: []output.Column{
 		{Name: "SubscriberName", Type: record.Text}, {Name: "EventName", Type: record.Text}, {Name: "URL", Type: record.Text}, {Name: "Breaker", Type: record.Text}, {Name: "Pending", Type: record.Long}, {Name: "Delivered", Type: record.Long}, {Name: "Failed", Type: record.Long}, {Name: "GivenUp", Type: record.Long},
 		{Name: "P99", Type: record.TimeSpan}, {Name: "IsEnabled", Type: record.Bool}, {Name: "DisabledReason", Type: record.Text}, {Name: "FailingSince", Type: record.Epoch}, {Name: "OldestDateTime", Type: record.Epoch}, {Name: "SubscriptionID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text},
-	}
+	}, View: []output.ViewColumn{
+		{Title: "Breaker", Fields: "Breaker", As: output.State(wire.BreakerClosed)}, {Title: "Subscriber", Fields: "SubscriberName", As: output.Words, Rank: 4}, {Title: "Event", Fields: "EventName", As: output.Words, Rank: 2}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint},
+		{Title: "Delivered", Fields: "Delivered", As: output.Count, Rank: 1}, {Title: "Failed", Fields: "Failed", As: output.Problems}, {Title: "Given up", Fields: "GivenUp", As: output.Problems, Rank: 3}, {Title: "Waiting", Fields: "Pending", As: output.Count},
+		{Title: "P99", Fields: "P99", As: output.Duration, Rank: 5}, {Title: "Oldest", Fields: "OldestDateTime", As: output.Age, Rank: 6}, {Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: 7},
+		{Title: "State", Fields: "IsEnabled DisabledReason", As: output.Enabled, Rank: 8}, {Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: 1}, {Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID, Rank: output.DetailOnly},
+	}}
 )
 
 func showStats(c *cli.Context, out *output.Printer, service *client.Client) error {
@@ -80,9 +84,18 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 		if stats.OtherQueues > 0 {
 			defer out.Notice("%d more queues have no problems", stats.OtherQueues)
 		}
-		return output.Documents(out, queueColumns, webhooks.MessageKeys, stats.Queues...)
+		return output.Documents(out, queueTable, stats.Queues...)
 	}
-	_, err = out.Lines(statsColumns, [][]any{statsLine(stats)})
+	if out.Draws() {
+		return drawStats(out.Stdout, out.Screen, out.Terminal.Width, stats)
+	}
+	row, err := output.LineRow(statsColumns, statsLine(stats))
+	if err != nil {
+		return err
+	}
+	t := output.Table{View: []output.ViewColumn{{Fields: "SuccessRate", As: output.Percent}}}
+	out.One = true
+	_, err = out.Rows(t.Of(statsColumns), output.Each([]client.Row{row}))
 	return err
 }
 

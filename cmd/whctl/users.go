@@ -15,7 +15,13 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-var userColumns = []output.Column{{Name: "UserName", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "LastSavedDateTime", Type: record.DateTime}}
+var userTable = output.Table{
+	Columns: []output.Column{{Name: "UserName", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "LastSavedDateTime", Type: record.DateTime}},
+	View: []output.ViewColumn{
+		{Title: "User", Fields: "UserName", As: output.Words}, {Title: "Role", Fields: "Role", As: output.Words}, {Title: "Name", Fields: "DisplayName", As: output.Words, Rank: 3},
+		{Title: "Created", Fields: "AddedDateTime", As: output.Age, Rank: 1}, {Title: "Updated", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
+	},
+}
 
 func userCommands() []*cli.Command {
 	flags := []cli.Flag{
@@ -28,11 +34,11 @@ func userCommands() []*cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list users", Flags: output.Flags(),
-				Action: command.Shows(userColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.User, error) { return service.Users(c.Context) }),
+				Action: command.Shows(userTable, func(c *cli.Context, service *client.Client) ([]wire.User, error) { return service.Users(c.Context) }),
 			},
 			{
 				Name: "show", ArgsUsage: "USER", Usage: "show a user", Flags: output.Flags(),
-				Action: command.ShowsOne(userColumns, nil, func(c *cli.Context, service *client.Client) (*wire.User, error) {
+				Action: command.ShowsOne(userTable, func(c *cli.Context, service *client.Client) (*wire.User, error) {
 					return service.User(c.Context, c.Args().First())
 				}),
 			},
@@ -60,6 +66,9 @@ whctl users create erp --role publisher --new-password-file erp.password`,
 // prompts for a password if no flag has one.
 func userRequest(c *cli.Context, s *command.Session, name string, prompt bool) (r wire.UserRequest, err error) {
 	if c.IsSet("role") {
+		if err := cmdline.OneOf(c.String("role"), command.Roles); err != nil {
+			return r, cmdline.Usagef("--role %s", err)
+		}
 		r.Role = new(c.String("role"))
 	}
 	if c.IsSet("display-name") {

@@ -66,6 +66,7 @@ type invocation struct {
 	kinds    http.HandlerFunc // of the list of record kinds; nil for a service of an earlier version
 	env      map[string]string
 	terminal bool
+	colours  bool
 	width    int
 	ctx      context.Context
 	config   string // directory of the configuration; empty for a new one
@@ -98,7 +99,7 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 	s := &command.Session{
 		Connector: profile.Connector{Env: func(name string) string { return env[name] }, Stdin: strings.NewReader(inv.stdin), Stderr: &stderr},
 		Stdout:    &stdout,
-		Terminal:  output.Terminal{IsTerminal: inv.terminal, Width: max(inv.width, output.UnknownWidth)},
+		Terminal:  output.Terminal{IsTerminal: inv.terminal, Colours: inv.colours, Width: max(inv.width, output.UnknownWidth)},
 		Prompter:  inv.prompter,
 		Now:       inv.clock,
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/url"
+	neturl "net/url"
 	"path"
 	"slices"
 	"strings"
@@ -72,8 +72,9 @@ func Clock(at wire.Timestamp, zone *time.Location) string {
 // Listener forwards messages and prints the result of each.
 type Listener struct {
 	Service      *client.Client
-	Forwarder    *Forwarder
+	Forwarder    *Forwarder // nil to print the messages and their bodies only
 	Filter       Filter
+	Now          func() time.Time
 	Max          int64          // number of messages; 0 for no limit
 	Zone         *time.Location // of printed times
 	Out          io.Writer
@@ -89,7 +90,7 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 		if err != nil {
 			return count, err
 		}
-		if _, ok := e.(client.Connected); ok {
+		if _, ok := e.(client.Connected); ok && l.Forwarder != nil {
 			l.Notice("mirroring to %s; real subscribers are unaffected", l.Forwarder.to.Redacted())
 		}
 		m, ok := e.(client.MessageEvent)
@@ -108,7 +109,7 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 
 // forward fetches a message and sends it to the local receiver.
 func (l *Listener) forward(ctx context.Context, m wire.MessageChange) error {
-	page, err := l.Service.AllMessages(ctx, url.Values{"MessageID": {m.MessageID}})
+	page, err := l.Service.AllMessages(ctx, neturl.Values{"MessageID": {m.MessageID}})
 	if err != nil {
 		return err
 	}
@@ -121,14 +122,26 @@ func (l *Listener) forward(ctx context.Context, m wire.MessageChange) error {
 			return err
 		}
 	}
-	got, err := l.Forwarder.post(ctx, m.MessageID, m.EventName, []byte(page.Results[0].Body))
+	sent := page.Results[0]
+	if l.Forwarder == nil {
+		return l.printResult(m, sent.URL, response{status: codeOf(m), body: []byte(sent.Body), duration: time.Duration(m.Duration)}, nil)
+	}
+	got, err := l.Forwarder.post(ctx, m.MessageID, m.EventName, []byte(sent.Body))
 	if ctx.Err() != nil {
 		return &client.Error{Kind: client.Cancelled, Err: context.Canceled}
 	}
-	return l.printResult(m, got, err)
+	return l.printResult(m, l.Forwarder.to.Redacted(), got, err)
 }
 
-func (l *Listener) clock() string { return Clock(wire.Timestamp(l.Forwarder.now()), l.Zone) }
+// codeOf returns the status of an attempt; 0 without a response.
+func codeOf(m wire.MessageChange) int {
+	if m.HTTPCode == nil {
+		return 0
+	}
+	return *m.HTTPCode
+}
+
+func (l *Listener) clock() string { return Clock(wire.Timestamp(l.Now()), l.Zone) }
 
 // result is the result of a forwarded message, in JSON.
 type result struct {
@@ -140,19 +153,24 @@ type result struct {
 	Duration  float64 // in milliseconds
 	Error     string  `json:",omitempty"`
 	Response  string  `json:",omitempty"`
+	Body      string  `json:",omitempty"` // of the message, if it is not forwarded
 }
 
-// printResult prints the response of the receiver. Its body is printed for
-// failures, and for all responses with ShowResponse.
-func (l *Listener) printResult(m wire.MessageChange, got response, err error) error {
+// printResult prints the response of the receiver at a URL. Its body is printed for
+// failures, and for all responses with ShowResponse. Without a Forwarder the body is that
+// of the message.
+func (l *Listener) printResult(m wire.MessageChange, url string, got response, err error) error {
 	failed := err != nil || got.status < 200 || got.status > 299
 	shown := strings.TrimSpace(string(got.body))
-	if !failed && !l.ShowResponse {
+	if l.Forwarder != nil && !failed && !l.ShowResponse {
 		shown = ""
 	}
 	if l.NDJSON {
-		line := result{At: l.Forwarder.now().UTC().Format(time.RFC3339Nano), EventName: m.EventName, MessageID: m.MessageID, URL: l.Forwarder.to.Redacted(),
-			HTTPCode: got.status, Duration: float64(got.duration.Microseconds()) / 1000, Response: shown}
+		line := result{At: l.Now().UTC().Format(time.RFC3339Nano), EventName: m.EventName, MessageID: m.MessageID, URL: url,
+			HTTPCode: got.status, Duration: float64(got.duration.Microseconds()) / 1000}
+		if line.Response = shown; l.Forwarder == nil {
+			line.Response, line.Body = "", shown
+		}
 		if err != nil {
 			line.Error = err.Error()
 		}
@@ -163,10 +181,17 @@ func (l *Listener) printResult(m wire.MessageChange, got response, err error) er
 		return err
 	}
 	word := fmt.Sprint(got.status)
-	if err != nil {
+	switch {
+	case err != nil:
 		word = "no response: " + err.Error()
+	case got.status == 0:
+		word = "no response"
 	}
-	_, err = fmt.Fprintf(l.Out, "%s <-- %s  POST %s (%d ms)\n", l.clock(), display.Sanitize(word), l.Forwarder.to.Host, got.duration.Milliseconds())
+	host := url
+	if to, err := neturl.Parse(url); err == nil {
+		host = to.Host
+	}
+	_, err = fmt.Fprintf(l.Out, "%s <-- %s  POST %s (%d ms)\n", l.clock(), display.Sanitize(word), display.Sanitize(host), got.duration.Milliseconds())
 	if shown != "" && err == nil {
 		_, err = fmt.Fprintf(&display.Writer{To: l.Out}, "         %s\n", strings.ReplaceAll(shown, "\n", "\n         "))
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -23,8 +24,6 @@ import (
 const Retries = 3
 
 // DryRunFlag is the name of the global flag that prints requests instead of sending them.
-// Commands that define a flag of this name use it themselves, for example to count the
-// objects that would change.
 const DryRunFlag = "dry-run"
 
 // Connector creates clients with the effective settings and credentials, which it
@@ -34,8 +33,13 @@ type Connector struct {
 	Stdin   io.Reader // for --password-stdin
 	Stderr  io.Writer
 	Vault   Vault
-	Version string               // of whctl
-	DryRun  func(client.Request) // receives the requests of --dry-run
+	Version string                          // of whctl
+	DryRun  func(io.Writer, client.Request) // prints a request of --dry-run
+	OnRetry func(error)                     // called before each retry; nil for nothing
+
+	DryRunTo    io.Writer // receives the requests
+	DryRunReads bool      // with --dry-run, send requests that change nothing
+	DryRuns     int       // requests that were not sent
 
 	settings *Settings
 	identity *Identity
@@ -134,13 +138,26 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	if c.Bool("debug") {
 		o.Wire = stderr
 	}
-	if c.Bool("all") {
-		o.Retries, o.Retrying = Retries, func(err error, pause time.Duration) {
-			k.Notice(c, "%s; retrying in %s", err, pause.Round(time.Millisecond))
+	all := c.Bool("all")
+	if all {
+		o.Retries = Retries
+	}
+	var last atomic.Pointer[string] // of an error that may repeat for hours
+	o.Retrying = func(err error, pause time.Duration) {
+		if k.OnRetry != nil {
+			k.OnRetry(err)
+		}
+		text := err.Error()
+		if before := last.Swap(&text); all || before == nil || *before != text {
+			k.Notice(c, "%s; retrying in %s", text, pause.Round(time.Millisecond))
 		}
 	}
-	if c.Bool(DryRunFlag) && !(cmdline.FlagTable{}).Add(c.Command.Flags).Has(DryRunFlag) {
-		o.DryRun = k.DryRun
+	if c.Bool(DryRunFlag) {
+		o.DryRunReads = k.DryRunReads
+		o.DryRun = func(r client.Request) {
+			k.DryRuns++
+			k.DryRun(k.DryRunTo, r)
+		}
 	}
 	return o, err
 }
@@ -187,12 +204,13 @@ func (k *Connector) Kinds(c *cli.Context, refresh bool) (*record.Registry, error
 		return nil, err
 	}
 	store := s.Kinds()
-	if stored := store.read(); c.Bool(DryRunFlag) || !refresh && stored.fresh() {
+	stored := store.read()
+	if age := time.Since(stored.At); c.Bool(DryRunFlag) || !refresh && age >= 0 && age < kindsAge {
 		return stored.registry(), nil
 	}
 	service, err := k.ReadClient(c)
 	if err != nil {
-		return store.Stored(), err
+		return stored.registry(), err
 	}
 	defer service.Close()
 	return store.Refresh(c.Context, service)

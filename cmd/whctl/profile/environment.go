@@ -33,7 +33,7 @@ func Variables() []Variable {
 		Variable{"VISUAL, EDITOR", "editor of whctl config edit"},
 		Variable{envClipboard, "clipboard of whctl tui: auto, native, osc52 or file"},
 		Variable{EnvASCII, "draw whctl tui with ASCII characters only"},
-		Variable{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "colours of prompts, with the usual meanings"},
+		Variable{"NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "colours of prompts and tables, with the usual meanings"},
 		Variable{"HTTPS_PROXY, HTTP_PROXY, NO_PROXY", "proxies, with the usual meanings"},
 	)
 }

@@ -170,7 +170,7 @@ func (k *Connector) Overriding() []string {
 // removed.
 func (k *Connector) HowToSignIn() string {
 	if k.identity != nil && k.identity.token != "" {
-		return fmt.Sprintf("the API key is from the %s; replace it, or remove it and sign in with whctl login", k.identity.Source)
+		return fmt.Sprintf("the API key is from the %s; replace it with one that an admin creates (whctl keys create NAME --role ROLE), or remove it and sign in with whctl login", k.identity.Source)
 	}
 	login := k.loginLine()
 	switch {

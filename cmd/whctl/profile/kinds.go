@@ -23,54 +23,41 @@ const kindsAge = 5 * time.Minute
 
 // KindStore is the file with the record kinds of a service. Each profile has one, next to
 // the configuration.
-type KindStore struct{ path, url, user string }
+type KindStore struct{ path, url, user string } // without a path if there is no configuration
 
-// storedKinds is the content of the file. Kinds is nil for a service of an earlier version.
+// storedKinds is the content of the file.
 type storedKinds struct {
 	URL  string
 	User string
+	At   time.Time // of the last request
 	client.KindList
-
-	at time.Time // of the last request
 }
 
-// newKindStore returns the store of a profile. It is empty if there is no configuration.
-func newKindStore(config, profile, url, user string) KindStore {
-	if config == "" {
-		return KindStore{url: trimmedURL(url), user: user}
+// Kinds returns the store of the service's record kinds.
+func (s *Settings) Kinds() KindStore {
+	k := KindStore{url: trimmedURL(s.Text("url")), user: s.Text("user")}
+	if s.File.Path != "" {
+		k.path = filepath.Join(filepath.Dir(s.File.Path), "kinds", cmp.Or(s.Profile, NoProfile)+".json")
 	}
-	return KindStore{filepath.Join(filepath.Dir(config), "kinds", cmp.Or(profile, NoProfile)+".json"), trimmedURL(url), user}
+	return k
 }
 
 // read returns the content of the file; the zero value if there is none of the service and
 // the user.
 func (s KindStore) read() (k storedKinds) {
-	info, err := os.Stat(s.path)
-	if err != nil {
-		return k
-	}
 	text, err := os.ReadFile(s.path)
 	if err != nil || json.Unmarshal(text, &k) != nil || k.URL != s.url || k.User != s.user {
 		return storedKinds{}
 	}
-	k.at = info.ModTime()
 	return k
 }
 
-// registry returns the kinds, or the built-in ones if there are none.
+// registry returns the kinds, or the built-in ones if they are invalid.
 func (k *storedKinds) registry() *record.Registry {
-	if k.Kinds != nil {
-		if r, err := k.KindList.Registry(); err == nil {
-			return r
-		}
+	if r, err := k.Registry(); err == nil {
+		return r
 	}
 	return record.Builtin()
-}
-
-// fresh reports whether the kinds were requested in the last minutes.
-func (k *storedKinds) fresh() bool {
-	age := time.Since(k.at)
-	return age >= 0 && age < kindsAge
 }
 
 // Stored returns the record kinds that a command has stored, or else the built-in ones. It
@@ -93,22 +80,15 @@ func (s KindStore) Remove() error {
 func (s KindStore) Refresh(ctx context.Context, service *client.Client) (*record.Registry, error) {
 	stored := s.read()
 	list, err := service.KindList(ctx, stored.ETag)
-	switch {
-	case client.Is(err, client.NotFound):
-		stored.KindList = client.KindList{}
-	case err != nil:
-		return stored.registry(), err
-	case list == nil: // unchanged
-		now := time.Now()
-		_ = os.Chtimes(s.path, now, now) // otherwise they are requested again
-		return stored.registry(), nil
-	default:
-		if _, err := list.Registry(); err != nil {
-			return stored.registry(), err
+	if err == nil && list != nil {
+		if _, err = list.Registry(); err == nil {
+			stored.KindList = *list
 		}
-		stored.KindList = *list
 	}
-	stored.URL, stored.User = s.url, s.user
+	if err != nil {
+		return stored.registry(), err
+	}
+	stored.URL, stored.User, stored.At = s.url, s.user, time.Now()
 	text, err := json.Marshal(stored)
 	if err == nil && s.path != "" {
 		_ = output.ReplaceFile(s.path, text, output.PrivateFile) // otherwise they are requested again

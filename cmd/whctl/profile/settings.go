@@ -52,11 +52,6 @@ func (s *Settings) Zone() *time.Location {
 	return zone
 }
 
-// Kinds returns the store of the service's record kinds.
-func (s *Settings) Kinds() KindStore {
-	return newKindStore(s.File.Path, s.Profile, s.Text("url"), s.Text("user"))
-}
-
 // existence is how resolve treats a current profile that does not exist.
 type existence uint8
 

@@ -18,33 +18,31 @@ var groupFunctions = []string{"sum", "avg", "min", "max"}
 func groupFlags() []cli.Flag {
 	flags := []cli.Flag{&cli.StringFlag{Name: "by", Usage: "print one row for each value of a `FIELD`, or of a date as DATE:day, DATE:month or DATE:year, with the number of records"}}
 	for _, name := range groupFunctions {
-		flags = append(flags, &cli.StringSliceFlag{Name: name, Usage: "with --by, print the " + map[string]string{"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}[name] + " of the fields `A,B`"})
+		flags = append(flags, &cli.StringSliceFlag{Name: name, Usage: "print the " + map[string]string{"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}[name] + " of the fields `A,B` with all digits, of all records or with --by of each group"})
 	}
 	return flags
 }
 
-// readGroups reads the flags of groups. It returns the columns of their rows, nil without
-// --by.
+// readGroups reads the flags of groups and functions. It returns the columns of their rows,
+// nil without these flags.
 func readGroups(c *cli.Context, q *client.Query) ([]output.Column, error) {
 	by, period, _ := strings.Cut(c.String("by"), ":")
-	if by == "" {
-		for _, name := range groupFunctions {
-			if c.IsSet(name) {
-				return nil, fmt.Errorf("--%s requires --by", name)
-			}
-		}
+	if by == "" && !slices.ContainsFunc(groupFunctions, c.IsSet) {
 		return nil, nil
 	}
 	if c.IsSet("fields") {
-		return nil, fmt.Errorf("--by and --fields cannot be combined")
+		return nil, fmt.Errorf("--by, --sum, --avg, --min and --max cannot be combined with --fields")
 	}
-	field, err := fieldName(q.Kind, "by", by)
-	if err != nil {
-		return nil, err
-	}
-	columns := output.ColumnsOf(q.Kind, []string{field})
-	if q.GroupBy = field; period != "" {
-		q.GroupBy, columns[0].Type = field+":"+period, record.Text
+	var columns []output.Column
+	if by != "" {
+		field, err := fieldName(q.Kind, "by", by)
+		if err != nil {
+			return nil, err
+		}
+		columns = output.ColumnsOf(q.Kind, []string{field})
+		if q.GroupBy = field; period != "" {
+			q.GroupBy, columns[0].Type = field+":"+period, record.Text
+		}
 	}
 	q.Include = []string{"COUNT(*)"}
 	columns = append(columns, output.Column{Name: record.GroupColumn("COUNT", ""), Type: record.Long})
@@ -63,6 +61,16 @@ func readGroups(c *cli.Context, q *client.Query) ([]output.Column, error) {
 		}
 	}
 	return columns, nil
+}
+
+// readTotals rejects flags that have no meaning for a single row.
+func readTotals(c *cli.Context) error {
+	for _, name := range []string{"order-by", "take", "skip", "all", "count"} {
+		if given(c, name) {
+			return fmt.Errorf("--%s cannot be combined with --sum, --avg, --min or --max without --by", name)
+		}
+	}
+	return nil
 }
 
 // readGroupOrder returns the terms of --order-by for columns of groups.

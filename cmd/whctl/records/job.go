@@ -2,13 +2,16 @@ package records
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
@@ -20,7 +23,7 @@ type job struct {
 	printer     *output.Printer
 	service     *client.Client
 	query       client.Query
-	columns     []output.Column // of groups; nil for the fields of the query
+	table       output.Table
 	format      output.Format
 	out         *output.Sink
 	progress    *progress
@@ -29,7 +32,6 @@ type job struct {
 	rows        int64        // received rows; with --count, matching rows
 	total       int64        // matching rows; 0 if unknown
 	limited     bool         // to the default number of rows
-	keys        []string     // fields to shorten
 	stream      *client.Rows // nil for a page
 }
 
@@ -61,11 +63,7 @@ func (j *job) raw() (err error) {
 // print prints the rows, after notices about parameters that the service did not
 // follow.
 func (j *job) print() error {
-	columns := j.columns
-	if columns == nil {
-		columns = output.ColumnsOf(j.query.Kind, j.query.Fields)
-	}
-	to, err := j.printer.RowWriter(j.format, j.out, output.Sheet{Name: j.query.Kind.Name, Columns: columns})
+	to, err := j.printer.RowWriter(j.format, j.out, j.query.Kind.Name, j.table)
 	if err != nil {
 		return err
 	}
@@ -85,24 +83,71 @@ func (j *job) print() error {
 		j.rows = rows
 		j.progress.update(j.context.Context, rows)
 	}
-	if copied && j.stream.IsCSV() == (j.format.Name == "csv") {
+	if copied && j.stream != nil && j.stream.IsCSV() == (j.format.Name == "csv") {
 		return output.Copy(to, j.stream.Text(), func(lines []byte) error {
 			count(j.stream.Count())
 			return text.Text(lines)
 		})
 	}
-	return output.Copy(to, output.Shortened(rows, j.keys), func(row client.Row) error {
+	return output.Copy(to, rows, func(row client.Row) error {
 		count(j.rows + 1)
 		return to.Row(row)
 	})
+}
+
+// limit limits a table on a terminal to the default number of rows. Limited records of the
+// ERP are in the order of their key: without an order, the first ones would be any. Whole
+// exports are not sorted, because the order may have no index.
+func (j *job) limit() {
+	q := &j.query
+	switch {
+	case j.totals():
+		q.Take = new(int64)
+		return
+	case j.format.Name == "table" && q.Take == nil && !j.context.Bool("all") && !j.context.Bool("count") && j.printer.OnScreen():
+		q.Take, j.limited = &j.defaultTake, true
+	}
+	if q.Take != nil && len(q.OrderBy) == 0 && q.GroupBy == "" && q.Kind.Database == record.RecordsDB {
+		if q.OrderBy = q.Kind.Key; len(q.OrderBy) == 0 {
+			q.OrderBy = []string{q.Kind.KeyName()}
+		}
+	}
+}
+
+// totals reports whether the query has functions of all records, without groups.
+func (j *job) totals() bool { return len(j.query.Include) > 0 && j.query.GroupBy == "" }
+
+// sums returns the row of the functions of all records, with the digits of the service.
+func (j *job) sums(q client.Query) (iter.Seq2[client.Row, error], error) {
+	page, err := j.service.Page(j.context.Context, q)
+	if err != nil {
+		return nil, err
+	}
+	j.notes = page.Notes
+	values := make([]any, len(j.table.Columns))
+	for i, c := range j.table.Columns {
+		text, known := page.Meta[q.Include[i]]
+		switch {
+		case !known || text == "" && c.Type.Number():
+		case c.Type.Number():
+			if strings.Contains(text, ".") { // the zeros are those of the type of sums
+				text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+			}
+			values[i] = json.RawMessage(text)
+		default:
+			values[i] = text
+		}
+	}
+	row, err := output.LineRow(j.table.Columns, values)
+	return output.Each([]client.Row{row}), err
 }
 
 // fetch requests the rows: a single page with its total for a small table, else a
 // stream, in CSV if its text is to be copied as such.
 func (j *job) fetch(copied bool) (rows iter.Seq2[client.Row, error], err error) {
 	q := j.query
-	if j.format.Name == "table" && q.Take == nil && !j.context.Bool("all") && j.printer.OnScreen() {
-		q.Take, j.limited = &j.defaultTake, true
+	if j.totals() {
+		return j.sums(q)
 	}
 	if j.format.Name == "table" && q.Take != nil && *q.Take <= pageMax {
 		q.Include = append([]string{"Total"}, q.Include...)
@@ -113,6 +158,7 @@ func (j *job) fetch(copied bool) (rows iter.Seq2[client.Row, error], err error) 
 		j.total, j.notes = page.Total, page.Notes
 		return output.Each(page.Rows), nil
 	}
+	q.Resume = j.context.Bool("all")
 	open := j.service.Rows
 	if copied && j.format.Name == "csv" {
 		open = j.service.CSV
@@ -147,11 +193,13 @@ func (j *job) summarize() {
 	case j.rows < 0:
 	case j.out.File() != "":
 		j.printer.Notice("%s written to %s", display.Count(j.rows, "row", "rows"), j.out.File())
-	case j.format.Name != "table":
+	case j.format.Name != "table" || j.totals():
 	case j.total > j.rows && j.limited:
 		j.printer.Notice("%s of %s  (--all for all)", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
 	case j.total > j.rows:
 		j.printer.Notice("%s of %s", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
+	case j.rows == 0 && EventHint(j.context) != "":
+		j.printer.Notice("0 rows: no event is named %s%s", j.context.String("event"), EventHint(j.context))
 	default:
 		j.printer.Notice("%s", display.Count(j.rows, "row", "rows"))
 	}

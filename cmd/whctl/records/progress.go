@@ -18,8 +18,12 @@ const (
 	lineInterval   = 5 * time.Second
 )
 
-// screenWidth is the width of a line that is rewritten.
-const screenWidth = 70
+// Widths of a line that is rewritten, and of its parts.
+const (
+	screenWidth = 79
+	nameWidth   = 16
+	barWidth    = 12
+)
 
 // progress prints the progress of an export. A nil *progress prints nothing.
 type progress struct {
@@ -30,8 +34,9 @@ type progress struct {
 	interval time.Duration
 	start    time.Time
 	last     time.Time
-	seen     int64 // rows when the clock was read
-	rewrites bool  // each text overwrites the previous one
+	seen     int64  // rows when the clock was read
+	rewrites bool   // each text overwrites the previous one
+	bar      string // characters of a bar: done, left; empty for no bar
 
 	total atomic.Int64 // 0 until it is known
 	work  sync.WaitGroup
@@ -43,13 +48,16 @@ var ProgressModes = []string{"auto", "plain", "none"}
 
 // newProgress returns a display that rewrites one line or, in mode plain, prints a line
 // every lineInterval.
-func newProgress(mode, name string, to io.Writer, now func() time.Time, count func(context.Context) (int64, error)) *progress {
+func newProgress(mode, name, bar string, to io.Writer, now func() time.Time, count func(context.Context) (int64, error)) *progress {
 	p := &progress{name: name, now: now, count: count}
 	if mode == "plain" {
 		p.interval = lineInterval
 		p.print = func(text string) { fmt.Fprintln(to, text) }
 	} else {
-		p.interval, p.rewrites = screenInterval, true
+		p.interval, p.rewrites, p.bar = screenInterval, true, bar
+		if len(name) > nameWidth {
+			p.name = name[:nameWidth-2] + ".."
+		}
 		p.print = func(text string) { fmt.Fprintf(to, "\r%-*s", screenWidth, text) }
 	}
 	return p
@@ -94,7 +102,12 @@ func (p *progress) text(rows int64, elapsed time.Duration) string {
 		return fmt.Sprintf("%s  %s  %s rows/s", p.name, display.Count(rows, "row", "rows"), display.Thousands(int64(rate)))
 	}
 	left := time.Duration(float64(total-rows) / rate * float64(time.Second)).Round(time.Second)
-	return fmt.Sprintf("%s  %s / %s  %d%%  %s rows/s  %s left", p.name, display.Thousands(rows), display.Thousands(total), 100*rows/total, display.Thousands(int64(rate)), left)
+	bar := ""
+	if runes := []rune(p.bar); len(runes) > 1 {
+		done := int(barWidth * rows / total)
+		bar = strings.Repeat(string(runes[0]), done) + strings.Repeat(string(runes[1]), barWidth-done) + "  "
+	}
+	return fmt.Sprintf("%s  %s%s / %s  %d%%  %s rows/s  %s left", p.name, bar, display.Thousands(rows), display.Thousands(total), 100*rows/total, display.Thousands(int64(rate)), left)
 }
 
 // end clears the line.

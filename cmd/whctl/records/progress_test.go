@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,6 +42,19 @@ func TestProgress(t *testing.T) {
 				t.Errorf("printed %q, want %q", printed, c.want)
 			}
 		})
+	}
+}
+
+// A line that is rewritten has a bar.
+func TestProgressBar(t *testing.T) {
+	var screen strings.Builder
+	p := newProgress("auto", "IN_BinLocationLookupCustomValues", "█·", &screen, time.Now, nil)
+	p.total.Store(12_800)
+	if got, want := p.text(6400, 4*time.Second), "IN_BinLocation..  ██████······  6,400 / 12,800  50%  1,600 rows/s  4s left"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := newProgress("plain", "SO_Totals", "█·", &screen, time.Now, nil).bar; got != "" {
+		t.Errorf("lines have a bar of %q", got)
 	}
 }
 

@@ -3,7 +3,6 @@
 package records
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,7 +46,7 @@ func Commands() []*cli.Command {
 		{
 			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: slices.Concat(QueryFlags(recordExamples), groupFlags(), output.FlagsWithout()),
 			Action: Lists(func(c *cli.Context, s *command.Session) (Listing, error) {
-				kind, err := queriedKind(c, s)
+				kind, err := Kind(c, s, c.Args().First())
 				return Listing{Kind: kind}, err
 			}),
 			Description: `whctl query SO_Totals --where "InvoiceTotal>=1000" --order-by -InvoiceTotal --take 10
@@ -65,11 +64,10 @@ whctl records SO_Totals`,
 	}
 }
 
-// queriedKind returns the record kind that is the argument of whctl query. A kind that is
-// not among those stored may be new. If the kinds of the service cannot be read, mistakes
-// in the command are reported before the error of the query.
-func queriedKind(c *cli.Context, s *command.Session) (*record.Kind, error) {
-	name := c.Args().First()
+// Kind returns the record kind with a name. A kind that is not among those stored may be
+// new. If the kinds of the service cannot be read, mistakes in the command are reported
+// before the error of its request.
+func Kind(c *cli.Context, s *command.Session, name string) (*record.Kind, error) {
 	registry, err := s.Kinds(c, false)
 	if err == nil {
 		if _, known := registry.Lookup(name); !known {
@@ -82,15 +80,15 @@ func queriedKind(c *cli.Context, s *command.Session) (*record.Kind, error) {
 	case client.Is(err, client.TimedOut), registry == nil:
 		return nil, err
 	}
-	kind, unknown := kindNamed(registry, name)
+	kind, unknown := KindNamed(registry, name)
 	if unknown != nil && err != nil && !client.Is(err, client.Unreachable) {
 		return nil, err
 	}
 	return kind, unknown
 }
 
-// kindNamed returns the record kind with a name.
-func kindNamed(registry *record.Registry, name string) (*record.Kind, error) {
+// KindNamed returns the record kind with a name.
+func KindNamed(registry *record.Registry, name string) (*record.Kind, error) {
 	if kind, ok := registry.Lookup(name); ok {
 		return kind, nil
 	}
@@ -121,7 +119,7 @@ func listKinds(c *cli.Context, s *command.Session) error {
 		_, err := s.Printer(c).Lines(kindColumns, lines)
 		return err
 	}
-	kind, err := kindNamed(registry, name)
+	kind, err := KindNamed(registry, name)
 	if err != nil {
 		return err
 	}
@@ -150,9 +148,9 @@ func exampleOf(kind *record.Kind) string {
 // Listing describes the records that a command lists.
 type Listing struct {
 	Kind  *record.Kind
-	Brief []string        // default fields of a table; all if empty
-	Keys  []string        // fields with secret IDs, shortened on a terminal
-	Where []client.Filter // in addition to the flags
+	Brief []string            // default fields of a table; all if empty
+	View  []output.ViewColumn // columns of a table on a terminal; Brief if there are none
+	Where []client.Filter     // in addition to the flags
 }
 
 // Lists returns the action of a command that lists records.
@@ -181,9 +179,24 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 	if err != nil {
 		return err
 	}
-	if len(q.Fields) == 0 && groups == nil && format.HumanReadable() {
-		q.Fields = l.Brief
+	table := output.Table{Columns: groups, View: l.View}
+	switch chosen := len(q.Fields) > 0; {
+	case groups != nil:
+	case format.HumanReadable() && !chosen && len(l.View) > 0 && printer.OnScreen():
+		q.Fields = slices.DeleteFunc(table.ViewFields(format.Name == "vertical"), func(name string) bool {
+			_, known := q.Kind.Column(name)
+			return !known
+		})
+		table.Columns = output.ColumnsOf(q.Kind, q.Fields)
+	default:
+		if format.HumanReadable() && !chosen {
+			q.Fields = l.Brief
+		}
+		table = table.Of(output.ColumnsOf(q.Kind, q.Fields))
+		printer.One = true // a single record is shown as a line per field
 	}
+	job := &job{context: c, table: table, printer: printer, query: q, format: format, defaultTake: in.Count("default_take")}
+	job.limit()
 	service, err := s.ReadClient(c)
 	if err != nil {
 		return err
@@ -193,9 +206,9 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 	if err != nil {
 		return err
 	}
-	job := &job{context: c, columns: groups, printer: printer, service: service, query: q, format: format, out: out, keys: printer.ShortenedFields(format, l.Keys), defaultTake: in.Count("default_take")}
+	job.service, job.out = service, out
 	if c.String("progress") == "plain" || s.Prompter.Watches && !printer.OnScreen() {
-		job.progress = newProgress(c.String("progress"), q.Kind.Name, s.Stderr, s.Now, job.expected)
+		job.progress = newProgress(c.String("progress"), q.Kind.Name, printer.Screen.Progress(), s.Stderr, s.Now, job.expected)
 	}
 	if c.Bool("quiet") || c.String("progress") == "none" {
 		job.progress = nil
@@ -226,7 +239,9 @@ func readQuery(c *cli.Context, l Listing, today time.Time) (q client.Query, grou
 	if err == nil {
 		groups, err = readGroups(c, &q)
 	}
-	if groups != nil && err == nil {
+	if groups != nil && q.GroupBy == "" && err == nil {
+		err = readTotals(c)
+	} else if groups != nil && err == nil {
 		q.OrderBy, err = readGroupOrder(groups, c.StringSlice("order-by"))
 	} else if err == nil {
 		q.OrderBy, err = readOrder(q.Kind, c.StringSlice("order-by"))
@@ -235,60 +250,6 @@ func readQuery(c *cli.Context, l Listing, today time.Time) (q client.Query, grou
 		err = readPaging(c, &q)
 	}
 	return q, groups, err
-}
-
-// ReadFilters reads --where and --filter-json.
-func ReadFilters(c *cli.Context, q *client.Query, today time.Time) error {
-	reader := filter.Reader{Kind: q.Kind, Now: today}
-	conditions, err := readConditions(c)
-	var filters []client.Filter
-	if err == nil {
-		filters, err = reader.ParseAll(conditions)
-	}
-	for _, one := range filters {
-		if err == nil {
-			q.Where, err = filter.Append(q.Where, one)
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("--where %w", err)
-	}
-	if !c.IsSet("filter-json") {
-		if c.Bool("unchecked") {
-			return errors.New("--unchecked requires --filter-json")
-		}
-		return nil
-	}
-	text, err := command.Argument(c, c.String("filter-json"))
-	if err == nil {
-		err = reader.ParseJSON(q, text, c.Bool("unchecked"))
-	}
-	if err != nil {
-		return fmt.Errorf("--filter-json: %w", err)
-	}
-	return nil
-}
-
-// readConditions returns the conditions of --where. Files named by @FILE have a
-// condition per line; empty lines and lines that start with # are skipped.
-func readConditions(c *cli.Context) ([]string, error) {
-	var all []string
-	for _, text := range c.StringSlice("where") {
-		if !strings.HasPrefix(text, "@") {
-			all = append(all, text)
-			continue
-		}
-		content, err := command.Argument(c, text)
-		if err != nil {
-			return nil, err
-		}
-		for line := range strings.Lines(content) {
-			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-				all = append(all, line)
-			}
-		}
-	}
-	return all, nil
 }
 
 // readPaging reads --take and --skip and rejects flags that contradict each other.
@@ -375,7 +336,7 @@ func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	return kind.Fields[i].Name, nil
 }
 
-// ListFlags returns the flags of commands that list records.
-func ListFlags(examples ConditionExamples) []cli.Flag {
-	return append(QueryFlags(examples), output.Flags()...)
+// ListFlags returns the flags of commands that list the service's own records.
+func ListFlags(kind *record.Kind, examples ConditionExamples) []cli.Flag {
+	return slices.Concat(ShorthandFlags(kind), QueryFlags(examples), output.Flags())
 }

@@ -25,10 +25,9 @@ func TailFlags() []cli.Flag {
 
 // LiveStream is a stream of events that a command prints until it is stopped.
 type LiveStream struct {
-	Topic     string
-	Columns   []output.Column
-	Shortened []string // fields with IDs to shorten on a terminal
-	Open      func(service *client.Client) (FormatEvent, error)
+	Topic string
+	Table output.Table
+	Open  func(service *client.Client) (FormatEvent, error)
 }
 
 // FormatEvent formats an event as a document and as a line of text. document is nil if
@@ -80,9 +79,8 @@ func Tail(c *cli.Context, s *command.Session, f LiveStream) error {
 // tailWriter prints rows immediately, without buffering.
 type tailWriter struct {
 	output.RowWriter
-	out       *output.Sink
-	lines     bool     // print lines of text instead of rows
-	shortened []string // fields with IDs to shorten
+	out   *output.Sink
+	lines bool // print lines of text instead of rows
 }
 
 func newTailWriter(printer *output.Printer, feed LiveStream) (*tailWriter, error) {
@@ -97,11 +95,11 @@ func newTailWriter(printer *output.Printer, feed LiveStream) (*tailWriter, error
 	if err != nil {
 		return nil, err
 	}
-	to, err := printer.RowWriter(f, out, output.Sheet{Name: printer.Context.Command.Name, Columns: feed.Columns})
+	to, err := printer.RowWriter(f, out, printer.Context.Command.Name, feed.Table)
 	if err != nil {
 		return nil, out.Finish(err)
 	}
-	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table", shortened: printer.ShortenedFields(f, feed.Shortened)}, nil
+	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table"}, nil
 }
 
 func (w *tailWriter) begin() error {
@@ -117,9 +115,6 @@ func (w *tailWriter) print(document any, line string) error {
 		return w.out.Flush()
 	}
 	row, err := output.DocumentRow(document)
-	if err == nil && len(w.shortened) > 0 {
-		row, err = output.ShortenedRow(row, w.shortened)
-	}
 	if err == nil {
 		err = w.Row(row)
 	}

@@ -1,6 +1,10 @@
 package webhooks
 
 import (
+	"errors"
+	"slices"
+	"strings"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
@@ -16,46 +20,84 @@ func EventCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "events", Aliases: []string{"event"}, Usage: "list and publish events",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the events that subscriptions can receive", Flags: output.Flags(), Action: command.Shows(eventColumns, nil, func(c *cli.Context, service *client.Client) ([]wire.Event, error) {
+			{Name: "list", Usage: "list the events that subscriptions can receive", Flags: output.Flags(), Action: command.Shows(output.Table{Columns: eventColumns}, func(c *cli.Context, service *client.Client) ([]wire.Event, error) {
 				return service.Events(c.Context)
 			})},
 			{
 				Name: "publish", Aliases: []string{"raise"}, ArgsUsage: "EVENT", Usage: "publish an event to its subscriptions and print its ID", Action: command.Changes(publishEvent),
 				Flags: command.ResultFlags("print the event's ID and number of messages as JSON",
 					&cli.StringFlag{Name: "body", Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input"},
+					&cli.StringFlag{Name: "event-key", Usage: "the `KEY` of the event's subject, such as an order number; its messages are found by it"},
 					&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: repeated calls within a day publish the event once"},
 				),
 				Description: `whctl events publish salesorder.created --body @order.json
-whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --key order-4711`,
+whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --event-key D100512 --key order-4711`,
 			},
 		},
 	}}
 }
 
+// WhyCommands returns the command that explains a key.
+func WhyCommands() []*cli.Command {
+	return []*cli.Command{{
+		Name: "why", ArgsUsage: "KEY", Usage: "show the history of a key: changes, events, messages and attempts, and the reasons for those that are missing", Flags: output.Flags(),
+		Action: command.Shows(output.Table{Columns: whyColumns}, func(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
+			why, err := service.Why(c.Context, c.Args().First())
+			if err != nil {
+				return nil, err
+			}
+			return why.Steps, nil
+		}),
+		Description: `whctl why D100512
+whctl why D100512 --jq '.[] | select(.Step == "failed") | .MessageID'`,
+	}}
+}
+
+var whyColumns = []output.Column{{Name: "At", Type: record.Epoch}, {Name: "Step", Type: record.Text}, {Name: "Text", Type: record.Text}}
+
 var eventColumns = []output.Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
 
 func publishEvent(c *cli.Context, _ *command.Session) (command.Change, error) {
 	body, err := readBody(c)
-	return publication(c, body, c.String("key")), err
+	return publication(c, wire.EventPost{EventName: c.Args().First(), Key: c.String("event-key"), Body: body}, c.String("key")), err
 }
 
 // publication plans to publish an event to its subscriptions, once per key if the
 // key is not empty.
-func publication(c *cli.Context, body, key string) command.Change {
-	name := c.Args().First()
-	return command.Change{Text: "publish " + name + " to its subscriptions", Do: func(out *output.Printer, service *client.Client) (err error) {
-		var receipt *wire.EventReceipt
-		if key != "" {
-			receipt, err = service.RaiseEventOnce(c.Context, key, name, body)
-		} else {
-			receipt, err = service.RaiseEvent(c.Context, name, body)
-		}
+func publication(c *cli.Context, e wire.EventPost, key string) command.Change {
+	return command.Change{Text: "publish " + e.EventName + " to its subscriptions", Do: func(out *output.Printer, service *client.Client) error {
+		receipt, err := service.RaiseEventWith(c.Context, e, key)
 		if err != nil {
-			return err
+			return withEventHint(c, service, e.EventName, err)
 		}
-		out.Notice("%s published: %s", name, display.Count(int64(receipt.Messages), "message", "messages"))
+		out.Notice("%s published: %s", e.EventName, display.Count(int64(receipt.Messages), "message", "messages"))
 		return out.Created(receipt.EventID, receipt)
 	}}
+}
+
+// withEventHint adds the published events that are similar to an unknown one to the error
+// of the service.
+func withEventHint(c *cli.Context, service *client.Client, name string, err error) error {
+	reply, is := errors.AsType[*client.Error](err)
+	if !is || !slices.ContainsFunc(reply.Fields, func(f wire.FieldError) bool {
+		return f.FieldName == "EventName" && strings.Contains(f.Message, "GET /Webhooks/Events")
+	}) {
+		return err
+	}
+	events, failed := service.Events(c.Context)
+	if failed != nil {
+		return err
+	}
+	var known []string
+	for _, e := range events {
+		known = append(known, e.Name)
+	}
+	hint := record.DidYouMean(record.Suggest(name, known))
+	if len(reply.Fields) == 1 && reply.Message == reply.Fields[0].FieldName+" "+reply.Fields[0].Message {
+		reply.Fields[0].Message += hint
+	}
+	reply.Message += hint
+	return reply
 }
 
 // readBody reads --body.

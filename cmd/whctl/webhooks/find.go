@@ -20,8 +20,8 @@ import (
 
 var (
 	wholeID = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-?[0-9A-Fa-f]{4}){3}-?[0-9A-Fa-f]{12}$`)
-	idStart = regexp.MustCompile(`^([0-9A-Fa-f]{8}[0-9A-Fa-f-]*)~?$`)
-	idEnds  = regexp.MustCompile(`^([0-9A-Fa-f]{4})(?:\.\.|…)([0-9A-Fa-f]{4})$`)
+	idStart = regexp.MustCompile(`^([0-9A-Fa-f]{4}[0-9A-Fa-f-]*)[~…]?$`)
+	idEnds  = regexp.MustCompile(`^([0-9A-Fa-f]{4,8})(?:\.\.|…)([0-9A-Fa-f]{4})$`)
 )
 
 // byID returns the conditions that a field has an ID or a shortened ID; false if the
@@ -53,10 +53,14 @@ func findOne(ctx context.Context, service *client.Client, q client.Query, noun, 
 	case len(page.Rows) == 0:
 		return client.Row{}, &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("there is no %s %q", noun, text)}
 	case len(page.Rows) > 1:
-		return client.Row{}, cmdline.Usagef("%q matches more than one %s; give the full ID", text, noun)
+		return client.Row{}, cmdline.Usagef("%q matches more than one %s; give more of the ID", text, noun)
 	}
 	return page.Rows[0], nil
 }
+
+// minPrefix is the least length of a SubscriberID's start, because a name can look like a
+// shorter one.
+const minPrefix = 8
 
 // findSubscriber returns the ID of a subscriber. A full ID is not looked up, because
 // its use needs no permission to list subscribers.
@@ -65,7 +69,7 @@ func findSubscriber(ctx context.Context, service *client.Client, text string) (s
 		return text, nil
 	}
 	where, isID := byID("RecID", text)
-	if !isID {
+	if !isID || len(text) < minPrefix {
 		where = []client.Filter{{Field: "Name", Operator: record.Equal, Values: []string{text}}}
 	}
 	row, err := findOne(ctx, service, client.Query{Kind: command.SystemKind("Subscriber"), Where: where, Fields: []string{"RecID", "Name"}}, "subscriber", text)

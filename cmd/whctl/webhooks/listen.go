@@ -11,9 +11,9 @@ import (
 
 func ListenCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "listen", Usage: "forward messages to a local receiver as they are sent", Action: command.With(follow),
+		Name: "listen", Usage: "print messages as they are sent, or forward them to a local receiver", Action: command.With(follow),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "forward-to", Usage: "`URL` of the receiver, such as localhost:3000/hooks"},
+			&cli.StringFlag{Name: "forward-to", Usage: "forward messages to the receiver at `URL`, such as localhost:3000/hooks"},
 			&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
 			&cli.StringFlag{Name: "subscription", Usage: "only messages of this `SUBSCRIPTION`, by ID"},
 			&cli.StringFlag{Name: "subscriber", Usage: "only messages of this `SUBSCRIBER`, by ID or name"},
@@ -22,27 +22,20 @@ func ListenCommands() []*cli.Command {
 			&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` messages"},
 			&cli.BoolFlag{Name: "ndjson", Usage: "print a JSON object for each message"},
 		},
-		Description: `whctl listen --forward-to localhost:3000
+		Description: `whctl listen --event "salesorder.*"
+whctl listen --forward-to localhost:3000
 whctl listen --forward-to localhost:3000/hooks --event "salesorder.*" --secret-file local.secret`,
 	}}
 }
 
 // follow implements whctl listen.
 func follow(c *cli.Context, s *command.Session) error {
-	if c.String("forward-to") == "" {
-		return cmdline.Usagef("listen needs --forward-to, such as localhost:3000")
-	}
-	forward, err := listen.NewForwarder(c.String("forward-to"), s.Now)
+	forward, err := forwarder(c, s)
 	if err != nil {
 		return err
 	}
 	if _, err := s.Settings(c); err != nil {
 		return err
-	}
-	if path := c.String("secret-file"); path != "" {
-		if err := forward.SignWith(path); err != nil {
-			return cmdline.Usagef("--secret-file: %s", err)
-		}
 	}
 	service, err := s.ReadClient(c)
 	if err != nil {
@@ -54,7 +47,7 @@ func follow(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	l := listen.Listener{
-		Service: service, Forwarder: forward, Filter: filter, Max: c.Int64("take"), Zone: s.Zone(),
+		Service: service, Forwarder: forward, Filter: filter, Now: s.Now, Max: c.Int64("take"), Zone: s.Zone(),
 		Out: s.Stdout, Notice: s.Printer(c).Notice, NDJSON: c.Bool("ndjson"), ShowResponse: c.Bool("show-response"),
 	}
 	count, err := l.Run(c.Context)
@@ -62,4 +55,23 @@ func follow(c *cli.Context, s *command.Session) error {
 		return command.Interruption{Rows: count}
 	}
 	return err
+}
+
+// forwarder returns the forwarder of the flags, nil without --forward-to.
+func forwarder(c *cli.Context, s *command.Session) (*listen.Forwarder, error) {
+	if c.String("forward-to") == "" {
+		for _, name := range []string{"secret-file", "show-response"} {
+			if c.IsSet(name) {
+				return nil, cmdline.Usagef("--%s needs --forward-to, such as localhost:3000", name)
+			}
+		}
+		return nil, nil
+	}
+	forward, err := listen.NewForwarder(c.String("forward-to"), s.Now)
+	if path := c.String("secret-file"); err == nil && path != "" {
+		if err := forward.SignWith(path); err != nil {
+			return nil, cmdline.Usagef("--secret-file: %s", err)
+		}
+	}
+	return forward, err
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
-	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
@@ -24,9 +23,10 @@ func MessageCommands() []*cli.Command {
 		Name: "messages", Aliases: []string{"message"}, Usage: "list, inspect and resend messages",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list messages", Flags: append(append(records.ListFlags(messageExamples), periodFlags()...), command.KeyFlag()), Action: records.Lists(listMessages),
-				Description: `whctl messages list --where "Status in 2,3" --since 2h
-whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime --take 20`,
+				Name: "list", Usage: "list messages", Flags: append(records.ListFlags(command.SystemKind("Message"), messageExamples), command.KeyFlag()), Action: records.Lists(listMessages),
+				Description: `whctl messages list --status failed,retrying --since 2h
+whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime --take 20
+whctl messages list --key D100512`,
 			},
 			{
 				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message or its delivery attempts", Action: command.Reads(showMessage),
@@ -35,13 +35,13 @@ whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime -
 			{
 				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "resend failed messages, by ID or by condition", Flags: bulkFlags("retry"), Action: command.With(retrying.run),
 				Description: `whctl messages retry 01a1..7fa4
-whctl messages retry --where "Status=3" --since 2h --dry-run
-whctl messages retry --where "Status=3" --where "EventName^=salesorder." --since 2h --yes`,
+whctl messages retry --status failed --since 2h --dry-run
+whctl messages retry --status failed --event "salesorder.*" --since 2h --yes`,
 			},
 			{
 				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, by ID or by condition, and cancel their deliveries", Flags: bulkFlags("delete"), Action: command.With(deleting.run),
 				Description: `whctl messages delete 01a1..7fa4 --yes
-whctl messages delete --where "Status=1" --until 2026-07-01 --dry-run`,
+whctl messages delete --status delivered --until 2026-07-01 --dry-run`,
 			},
 			{
 				Name: "tail", Usage: "follow message status changes live", Flags: append(append(records.TailFlags(), messageTailFlags()...), command.KeyFlag()), Action: command.With(tailMessages),
@@ -52,21 +52,13 @@ whctl messages tail --event "salesorder.*" --ndjson`,
 	}}
 }
 
-// periodFlags returns the flags for the time at which messages were added.
-func periodFlags() []cli.Flag {
-	return []cli.Flag{
-		&cli.StringFlag{Name: "since", Usage: "added at `TIME` or later: 2h, 3d, today, 13:00, 2026-07-01, 2026-07-01T10:00"},
-		&cli.StringFlag{Name: "until", Usage: "added before `TIME`"},
-	}
-}
-
 // messageExamples are the examples for messages.
-var messageExamples = records.ConditionExamples{Where: "Status=3", Json: `{"Status":3}`}
+var messageExamples = records.ConditionExamples{Where: "Status=failed and Retries>=2", Json: `{"Status":3}`}
 
 // bulkFlags returns the flags of commands that change many messages. --where has the
 // same meaning as for list.
 func bulkFlags(verb string) []cli.Flag {
-	flags := append(command.ChangeFlags(), periodFlags()...)
+	flags := append(command.ChangeFlags(), records.ShorthandFlags(command.SystemKind("Message"))...)
 	for _, f := range records.QueryFlags(messageExamples) {
 		if f.Names()[0] == "where" {
 			flags = append(flags, f)
@@ -74,39 +66,29 @@ func bulkFlags(verb string) []cli.Flag {
 	}
 	return append(flags,
 		&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: verb + " at most `N` messages, oldest first"},
-		&cli.BoolFlag{Name: "all-messages", Usage: "all messages, without a condition"},
-		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "only count the messages that would change"})
+		&cli.BoolFlag{Name: "all-messages", Usage: "all messages, without a condition"})
 }
 
 // messageBrief has the fields of messages that a table shows by default.
-var messageBrief = []string{"MessageID", "Status", "EventName", "URL", "Retries", "AddedDateTime", "LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime"}
+var messageBrief = []string{"MessageID", "Status", "EventName", "Key", "URL", "Retries", "AddedDateTime", "LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime"}
 
-func listMessages(c *cli.Context, s *command.Session) (records.Listing, error) {
-	where, err := period(c, s)
-	return records.Listing{Kind: command.SystemKind("Message"), Brief: messageBrief, Keys: MessageKeys, Where: where}, err
-}
-
-// period returns the conditions of --since and --until.
-func period(c *cli.Context, s *command.Session) ([]client.Filter, error) {
-	var filters []client.Filter
-	for _, end := range []struct {
-		flag     string
-		operator record.Operator
-	}{{"since", record.GreaterThanOrEqualTo}, {"until", record.LessThan}} {
-		if !c.IsSet(end.flag) {
-			continue
-		}
-		today, err := s.Today(c)
-		if err != nil {
-			return nil, err
-		}
-		at, err := filter.Time(c.String(end.flag), today)
-		if err != nil {
-			return nil, cmdline.Usagef("--%s %s", end.flag, err)
-		}
-		filters = append(filters, client.Filter{Field: "AddedDateTime", Operator: end.operator, Values: []string{at.UTC().Format(wire.DateLayout)}})
+// messageView has the columns of messages on a terminal, attemptView those of attempts.
+var (
+	messageView = []output.ViewColumn{
+		{Title: "Status", Fields: "Status", As: output.Status}, {Title: "Event", Fields: "EventName", As: output.Words}, {Title: "Key", Fields: "Key", As: output.Words, Rank: 2}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 1}, {Title: "Tries", Fields: "Status Retries MaxRetries", As: output.Tries, Rank: 3},
+		{Title: "Last answer", Fields: "LastMessageResponseHTTPCode LastMessageResponseMessage", As: output.HTTPStatus}, {Title: "Text", Fields: "AnswerText", As: output.Lines, Rank: output.DetailOnly}, {Title: "Reason", Fields: "Detail", As: output.Lines, Rank: output.DetailOnly}, {Title: "Took", Fields: "Duration", As: output.Duration, Rank: output.DetailOnly},
+		{Title: "Age", Fields: "AddedDateTime", As: output.Age, Rank: 2}, {Title: "Next try", Fields: "NextAttemptDateTime", As: output.Due, Rank: 4}, {Title: "Last changed", Fields: "LastSavedDateTime", As: output.Age, Rank: output.DetailOnly},
+		{Title: "Message ID", Fields: "MessageID", As: output.ID}, {Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: output.DetailOnly}, {Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID, Rank: output.DetailOnly},
+		{Title: "Number", Fields: "ItemNo", As: output.Whole, Rank: output.DetailOnly}, {Title: "Body", Fields: "Body", As: output.Lines, Rank: output.DetailOnly},
 	}
-	return filters, nil
+	attemptView = []output.ViewColumn{
+		{Title: "Try", Fields: "ItemNo", As: output.Count}, {Title: "Answer", Fields: "HTTPCode Message", As: output.HTTPStatus}, {Title: "Text", Fields: "AnswerText", As: output.Lines, Rank: 1}, {Title: "Reason", Fields: "Detail", As: output.Lines, Rank: 3},
+		{Title: "Took", Fields: "Duration", As: output.Duration, Rank: 2}, {Title: "Time", Fields: "LastSavedDateTime", As: output.Local}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 4}, {Title: "Status", Fields: "Status", As: output.Status, Rank: 5},
+	}
+)
+
+func listMessages(*cli.Context, *command.Session) (records.Listing, error) {
+	return records.Listing{Kind: command.SystemKind("Message"), Brief: messageBrief, View: messageView}, nil
 }
 
 // showMessage implements whctl messages show.
@@ -121,13 +103,30 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 		if err != nil {
 			return err
 		}
-		return output.Documents(out, output.ColumnsOf(command.SystemKind("Attempt"), attemptFields), MessageKeys, page.Results...)
+		return output.Documents(out, output.Table{Columns: output.ColumnsOf(command.SystemKind("Attempt"), attemptFields), View: attemptView}, page.Results...)
 	}
 	page, err := service.AllMessages(c.Context, where)
 	if err != nil {
 		return err
 	}
-	return output.Documents(out, output.ColumnsOf(command.SystemKind("Message"), nil), MessageKeys, page.Results...)
+	table := output.Table{Columns: output.ColumnsOf(command.SystemKind("Message"), nil), View: messageView}
+	if f, err := out.Format(); err != nil || !f.HumanReadable() || !out.OnScreen() || len(page.Results) != 1 {
+		return output.Documents(out, table, page.Results...)
+	}
+	out.One = true
+	answered := answeredMessage{Message: page.Results[0]}
+	if last, err := service.Attempts(c.Context, map[string][]string{"MessageID": {n.id}, "OrderByDesc": {"ItemNo"}, "Take": {"1"}}); err == nil && len(last.Results) > 0 { // for admins only
+		answered.AnswerText, answered.Detail, answered.Duration = last.Results[0].AnswerText, last.Results[0].Detail, last.Results[0].Duration
+	}
+	table.Columns = append(table.Columns, output.Column{Name: "Duration", Type: record.TimeSpan})
+	return output.Documents(out, table, answered)
+}
+
+// answeredMessage is a message with its last attempt.
+type answeredMessage struct {
+	wire.Message
+	AnswerText, Detail *string `json:",omitempty"`
+	Duration           string  `json:",omitempty"`
 }
 
 // attemptFields has the fields of an attempt that its message does not have.
@@ -175,8 +174,8 @@ func (b bulk) run(c *cli.Context, s *command.Session) error {
 	if c.Args().Len() == 0 {
 		return b.onMatching(c, s)
 	}
-	for _, name := range []string{"where", "since", "until", "take", "all-messages", profile.DryRunFlag} {
-		if c.IsSet(name) {
+	for _, f := range bulkFlags(b.verb)[len(command.ChangeFlags()):] {
+		if name := f.Names()[0]; c.IsSet(name) {
 			return cmdline.Usagef("name messages or use --%s, not both", name)
 		}
 	}
@@ -200,6 +199,7 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
+	s.DryRunReads, s.DryRunTo = true, s.Stderr        // standard output has the count
 	service, err := s.Client(c, in.Bool("read_only")) // counts first; changes only after confirmation
 	if err != nil {
 		return err
@@ -212,7 +212,11 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 	}
 	if c.Bool(profile.DryRunFlag) || would.done == 0 {
 		s.Notice(c, "%s, of which %s would be %s", display.Count(would.matched, "message matches", "messages match"), display.Thousands(would.done), b.done)
-		_, err := fmt.Fprintln(s.Stdout, would.done)
+		if _, err := fmt.Fprintln(s.Stdout, would.done); err != nil || would.done == 0 {
+			return err
+		}
+		members.Del("DryRun")
+		_, err := b.many(c.Context, service, members)
 		return err
 	}
 	if !in.Bool("read_only") { // the read-only client refuses in any case
@@ -241,15 +245,11 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 
 // selected returns the conditions on messages as members of the request.
 func selected(c *cli.Context, s *command.Session) (url.Values, error) {
-	where, err := period(c, s)
-	if err != nil {
-		return nil, err
-	}
 	today, err := s.Today(c)
 	if err != nil {
 		return nil, err
 	}
-	q := client.Query{Kind: command.SystemKind("Message"), Where: where}
+	q := client.Query{Kind: command.SystemKind("Message")}
 	if err := records.ReadFilters(c, &q, today); err != nil {
 		return nil, cmdline.Usagef("%s", err)
 	}
@@ -263,9 +263,9 @@ func selected(c *cli.Context, s *command.Session) (url.Values, error) {
 	all := c.Bool("all-messages")
 	switch {
 	case len(members) == 0 && !all:
-		return nil, cmdline.Usagef("no messages selected; name them, or use --where, --since, --until or --all-messages")
+		return nil, cmdline.Usagef("no messages selected; name them, or use --status, --event, --endpoint, --since, --until, --where or --all-messages")
 	case len(members) > 0 && all:
-		return nil, cmdline.Usagef("--all-messages cannot be combined with --where, --since or --until")
+		return nil, cmdline.Usagef("--all-messages cannot be combined with conditions")
 	case all:
 		members.Set("All", "true")
 	}

@@ -3,12 +3,11 @@ package webhooks
 import (
 	"fmt"
 	"path"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
@@ -28,13 +27,16 @@ func messageTailFlags() []cli.Flag {
 	}
 }
 
-var changeColumns = []output.Column{
+var changeTable = output.Table{Columns: []output.Column{
 	{Name: "At", Type: record.Epoch}, {Name: "MessageID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text}, {Name: "SubscriptionID", Type: record.Text}, {Name: "EventName", Type: record.Text},
 	{Name: "Status", Type: record.Int}, {Name: "Retries", Type: record.Int}, {Name: "HTTPCode", Type: record.Int}, {Name: "Duration", Type: record.TimeSpan}, {Name: "NextAttemptDateTime", Type: record.Epoch}, {Name: "Deleted", Type: record.Bool},
-}
+}, View: []output.ViewColumn{
+	{Title: "At", Fields: "At", As: output.Local}, {Title: "Status", Fields: "Status", As: output.Status}, {Title: "Event", Fields: "EventName", As: output.Words}, {Title: "Answer", Fields: "HTTPCode", As: output.HTTPStatus}, {Title: "Took", Fields: "Duration", As: output.Duration},
+	{Title: "Next attempt", Fields: "NextAttemptDateTime", As: output.Due}, {Title: "Deleted", Fields: "Deleted", As: output.Yes}, {Title: "Message ID", Fields: "MessageID", As: output.ID}, {Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID}, {Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID},
+}}
 
 func tailMessages(c *cli.Context, s *command.Session) error {
-	return records.Tail(c, s, records.LiveStream{Topic: wire.TopicMessages, Columns: changeColumns, Shortened: MessageKeys, Open: func(service *client.Client) (records.FormatEvent, error) {
+	return records.Tail(c, s, records.LiveStream{Topic: wire.TopicMessages, Table: changeTable, Open: func(service *client.Client) (records.FormatEvent, error) {
 		filter, err := readFilter(c, service)
 		return func(e client.StreamEvent) (document any, line string) {
 			m, ok := e.(client.MessageEvent)
@@ -52,8 +54,8 @@ func changeLine(m wire.MessageChange, zone *time.Location) string {
 	switch {
 	case m.Deleted:
 		word = "deleted"
-	case m.Status >= 0 && m.Status < len(statusWords):
-		word = statusWords[m.Status]
+	case m.Status >= 0 && m.Status < len(wire.StatusWords):
+		word = filter.StatusNames()[m.Status]
 	}
 	line := fmt.Sprintf("%s  %-9s  %s  %s", listen.Clock(m.At, zone), word, m.MessageID, m.EventName)
 	if m.Duration != 0 {
@@ -69,21 +71,12 @@ func changeLine(m wire.MessageChange, zone *time.Location) string {
 	return line
 }
 
-// statusWords has the names of the message statuses 0 to 3.
-var statusWords = []string{"not-sent", "delivered", "retrying", "failed"}
-
-// formerStatusWords has the names of former releases.
-var formerStatusWords = []string{"new", "ok", "retry", "failed"}
-
 // readFilter reads the flags that select the messages to follow.
 func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err error) {
 	for word := range strings.FieldsFuncSeq(c.String("status"), func(r rune) bool { return r == ',' || r == ' ' }) {
-		n := max(slices.Index(statusWords, strings.ToLower(word)), slices.Index(formerStatusWords, strings.ToLower(word)))
-		if number, err := strconv.Atoi(word); err == nil {
-			n = number
-		}
-		if n < 0 || n >= len(statusWords) {
-			return f, cmdline.Usagef("--status %q must be 0 to 3, or one of %s", word, strings.Join(statusWords, ", "))
+		n, err := filter.StatusNumber(word)
+		if err != nil {
+			return f, cmdline.Usagef("--status %s", err)
 		}
 		f.Statuses = append(f.Statuses, n)
 	}

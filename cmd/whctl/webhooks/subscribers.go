@@ -21,16 +21,16 @@ func SubscriberCommands() []*cli.Command {
 		Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage subscribers, which receive events",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list subscribers", Flags: append(records.ListFlags(enabledExamples), command.KeyFlag()),
+				Name: "list", Usage: "list subscribers", Flags: append(records.ListFlags(command.SystemKind("Subscriber"), enabledExamples), command.KeyFlag()),
 				Action: records.Lists(func(*cli.Context, *command.Session) (records.Listing, error) {
-					return records.Listing{Kind: command.SystemKind("Subscriber"), Brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"}, Keys: subscriberKeys}, nil
+					return records.Listing{Kind: command.SystemKind("Subscriber"), Brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"}, View: subscriberView}, nil
 				}),
 				Description: `whctl subscribers list
-whctl subscribers list --where "IsEnabled=false"`,
+whctl subscribers list --status disabled`,
 			},
 			{
 				Name: "show", ArgsUsage: "SUBSCRIBER", Usage: "show a subscriber; --json includes its subscriptions", Flags: append(output.Flags(), command.KeyFlag()),
-				Action: command.ShowsOne(output.ColumnsOf(command.SystemKind("Subscriber"), nil), subscriberKeys, func(c *cli.Context, service *client.Client) (*wire.Subscriber, error) {
+				Action: command.ShowsOne(output.Table{Columns: output.ColumnsOf(command.SystemKind("Subscriber"), nil), View: subscriberView}, func(c *cli.Context, service *client.Client) (*wire.Subscriber, error) {
 					id, err := findSubscriber(c.Context, service, c.Args().First())
 					if err != nil {
 						return nil, err
@@ -58,12 +58,11 @@ whctl subscribers list --where "IsEnabled=false"`,
 	}}
 }
 
-// Fields that hold a SubscriberID, by kind.
-var (
-	subscriberKeys   = []string{"RecID"}
-	subscriptionKeys = []string{"SY_WebhookSubscriber_RecID"}
-	MessageKeys      = []string{"SubscriberID"}
-)
+// subscriberView has the columns on a terminal.
+var subscriberView = []output.ViewColumn{
+	{Title: "Name", Fields: "Name", As: output.Words}, {Title: "State", Fields: "IsEnabled", As: output.Enabled}, {Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 1},
+	{Title: "Subscriber ID", Fields: "RecID", As: output.SecretID}, {Title: "Number", Fields: "ItemNo", As: output.Whole, Rank: output.DetailOnly},
+}
 
 func createSubscriber(c *cli.Context, _ *command.Session) (command.Change, error) {
 	name := c.Args().First()

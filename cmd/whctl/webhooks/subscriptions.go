@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
@@ -26,14 +28,14 @@ func SubscriptionCommands() []*cli.Command {
 		Name: "subscriptions", Aliases: []string{"subscription"}, Usage: "manage subscriptions, which send events to URLs",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list subscriptions", Flags: append(records.ListFlags(enabledExamples), subscriberFlag(), command.KeyFlag()), Action: command.With(listSubscriptions),
+				Name: "list", Usage: "list subscriptions", Flags: append(records.ListFlags(command.SystemKind("Subscription"), enabledExamples), subscriberFlag(), command.KeyFlag()), Action: command.With(listSubscriptions),
 				Description: `whctl subscriptions list
 whctl subscriptions list --subscriber "ACME shop"
-whctl subscriptions list --where "IsEnabled=false"`,
+whctl subscriptions list --status disabled --event "salesorder.*"`,
 			},
 			{
 				Name: "show", ArgsUsage: "SUBSCRIPTION", Usage: "show a subscription", Flags: append(output.Flags(), subscriberFlag(), command.KeyFlag()),
-				Action: command.ShowsOne(output.ColumnsOf(command.SystemKind("Subscription"), nil), subscriptionKeys, func(c *cli.Context, service *client.Client) (wire.Subscription, error) {
+				Action: command.ShowsOne(output.Table{Columns: output.ColumnsOf(command.SystemKind("Subscription"), nil), View: subscriptionView}, func(c *cli.Context, service *client.Client) (wire.Subscription, error) {
 					n, err := findSubscription(c.Context, service, c.String("subscriber"), c.Args().First())
 					if err != nil {
 						return wire.Subscription{}, err
@@ -46,12 +48,15 @@ whctl subscriptions list --where "IsEnabled=false"`,
 				Flags: command.NewFlags(
 					&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeatable; VALUE can be @FILE, which keeps secrets off the command line"},
 					&cli.BoolFlag{Name: "ordered", Usage: "deliver messages strictly in order, one at a time"},
+					orderFlag,
 					&cli.StringFlag{Name: "retry-schedule", Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; default: the service's schedule"},
+					whenFlag("send only events that meet `CONDITION`, such as \"Status: 1 -> 2\" or \"CreditLimit > 1000\", repeatable"),
 					&cli.BoolFlag{Name: "disabled", Usage: "start with delivery paused; messages are queued"},
 					command.SecretFileFlag(),
 				),
 				Description: `whctl subscriptions create "ACME shop" salesorder.created https://hooks.acme.example/erp --secret-file acme.secret
-whctl subscriptions create "ACME shop" "debtor.*" https://hooks.acme.example/erp --header "Authorization: @token.txt"`,
+whctl subscriptions create "ACME shop" "debtor.*" https://hooks.acme.example/erp --header "Authorization: @token.txt"
+whctl subscriptions create "ACME shop" debtor.updated https://hooks.acme.example/erp --when "Status: 1 -> 2" --when "CreditLimit > 1000"`,
 			},
 			{
 				Name: "update", Aliases: []string{"change"}, ArgsUsage: "SUBSCRIPTION", Usage: "change the URL, event or options of a subscription", Flags: append(subscriptionUpdateFlags(), ofOne...), Action: command.Changes(updateSubscription),
@@ -97,15 +102,44 @@ func subscriptionUpdateFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeatable; replaces all present headers; VALUE can be @FILE"},
 		&cli.BoolFlag{Name: "no-headers", Usage: "remove all custom headers"},
 		&cli.BoolFlag{Name: "ordered", Usage: "deliver messages strictly in order, one at a time; --ordered=false turns it off"},
+		orderFlag,
 		&cli.StringFlag{Name: "retry-schedule", Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; empty: the service's schedule"},
+		whenFlag("send only events that meet `CONDITION`, such as \"Status: 1 -> 2\", repeatable; replaces all present conditions"),
+		&cli.BoolFlag{Name: "no-conditions", Usage: "send all events, without conditions"},
 	}
+}
+
+func whenFlag(usage string) cli.Flag { return &cli.StringSliceFlag{Name: "when", Usage: usage} }
+
+// readWhen reads --when for events that match a pattern; nil if the flag is not set.
+func readWhen(c *cli.Context, service *client.Client, pattern string) (json.RawMessage, error) {
+	lines := c.StringSlice("when")
+	if len(lines) == 0 {
+		return nil, nil
+	}
+	reader, err := filter.NewWhereReader(c.Context, service, pattern)
+	if err != nil {
+		return nil, err
+	}
+	where, err := reader.Where(lines)
+	if err != nil {
+		return nil, cmdline.Usagef("--when %v", err)
+	}
+	return where, nil
+}
+
+// subscriptionView has the columns on a terminal.
+var subscriptionView = []output.ViewColumn{
+	{Title: "State", Fields: "IsEnabled DisabledReason", As: output.Enabled, Rank: 1}, {Title: "Event", Fields: "EventName", As: output.Words}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint},
+	{Title: "Ordered", Fields: "Ordered", As: output.Yes, Rank: 3}, {Title: "When", Fields: "Where", As: output.Words, Rank: 2}, {Title: "Retry schedule", Fields: "RetrySchedule", As: output.Words, Rank: output.DetailOnly}, {Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
+	{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: output.DetailOnly}, {Title: "Subscription ID", Fields: "RecID", As: output.ID}, {Title: "Subscriber ID", Fields: "SY_WebhookSubscriber_RecID", As: output.SecretID, Rank: 1},
 }
 
 // listSubscriptions lists subscriptions. With a SubscriberID and no conditions it
 // uses the route that needs no other permission than that ID.
 func listSubscriptions(c *cli.Context, s *command.Session) error {
 	l := records.Listing{
-		Kind: command.SystemKind("Subscription"), Keys: subscriptionKeys,
+		Kind: command.SystemKind("Subscription"), View: subscriptionView,
 		Brief: []string{"RecID", "EventName", "URL", "IsEnabled", "SY_WebhookSubscriber_RecID", "DisabledReason"},
 	}
 	subscriber := c.String("subscriber")
@@ -121,7 +155,7 @@ func listSubscriptions(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
-	if !wholeID.MatchString(subscriber) || command.AnySet(c, records.QueryFlags(enabledExamples)) {
+	if !wholeID.MatchString(subscriber) || command.AnySet(c, append(records.QueryFlags(enabledExamples), records.ShorthandFlags(l.Kind)...)) {
 		l.Where = []client.Filter{{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{id}}}
 		return records.List(c, s, l)
 	}
@@ -136,12 +170,15 @@ func listSubscriptions(c *cli.Context, s *command.Session) error {
 	if !f.HumanReadable() {
 		l.Brief = nil
 	}
-	return output.Documents(s.Printer(c), output.ColumnsOf(l.Kind, l.Brief), l.Keys, all...)
+	return output.Documents(s.Printer(c), output.Table{Columns: output.ColumnsOf(l.Kind, l.Brief), View: l.View}, all...)
 }
 
 func createSubscription(c *cli.Context, s *command.Session) (command.Change, error) {
 	event, url := c.Args().Get(1), c.Args().Get(2)
 	request := wire.SubscriptionRequest{EventName: &event, URL: &url, IsEnabled: new(!c.Bool("disabled")), Ordered: new(c.Bool("ordered"))}
+	if readOrder(c, &request); request.OrderBy != nil && !c.IsSet("ordered") {
+		request.Ordered = nil
+	}
 	if c.IsSet("retry-schedule") {
 		request.RetrySchedule = new(c.String("retry-schedule"))
 	}
@@ -152,9 +189,12 @@ func createSubscription(c *cli.Context, s *command.Session) (command.Change, err
 		if err != nil {
 			return err
 		}
+		if request.Where, err = readWhen(c, service, event); err != nil {
+			return err
+		}
 		made, err := service.AddSubscription(c.Context, subscriber, request)
 		if err != nil {
-			return err
+			return withEventHint(c, service, event, err)
 		}
 		if made.IsEnabled && c.Bool("disabled") { // the reference service ignores IsEnabled here
 			secret := made.Secret
@@ -191,9 +231,7 @@ func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, err
 			*member = new(c.String(name))
 		}
 	}
-	if c.IsSet("ordered") {
-		request.Ordered = new(c.Bool("ordered"))
-	}
+	readOrder(c, &request)
 	var err error
 	request.Headers, err = readHeaders(c)
 	switch {
@@ -202,16 +240,51 @@ func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, err
 		err = cmdline.Usagef("--header and --no-headers cannot be combined")
 	case c.Bool("no-headers"):
 		request.Headers = new([]wire.Header{})
+	case c.Bool("no-conditions") && c.IsSet("when"):
+		err = cmdline.Usagef("--when and --no-conditions cannot be combined")
 	case !command.AnySet(c, subscriptionUpdateFlags()):
-		err = cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, --ordered or --retry-schedule")
+		err = cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, --ordered, --order, --retry-schedule, --when or --no-conditions")
 	}
-	return onSubscription(c, "update", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
+	if c.Bool("no-conditions") {
+		request.Where = json.RawMessage("{}")
+	}
+	return onSubscription(c, "update", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) (err error) {
+		if c.IsSet("when") {
+			if request.Where, err = whenOf(c, service, n, request.EventName); err != nil {
+				return err
+			}
+		}
 		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, request)
 		if err == nil {
 			out.Notice("subscription updated: %s to %s%s", changed.EventName, changed.URL, command.UnlessEnabled(changed.IsEnabled))
 		}
-		return err
+		return withEventHint(c, service, c.String("event"), err)
 	}), err
+}
+
+// whenOf reads --when for the new or the present event of a subscription.
+func whenOf(c *cli.Context, service *client.Client, n subscriptionName, event *string) (json.RawMessage, error) {
+	if event == nil {
+		present, err := subscriptionOf(c.Context, service, n)
+		if err != nil {
+			return nil, err
+		}
+		event = &present.EventName
+	}
+	return readWhen(c, service, *event)
+}
+
+// orderFlag is the order of a subscription's messages, of which --ordered is one.
+var orderFlag = &cli.StringFlag{Name: "order", Usage: "`ORDER` of delivery: none, subscription (the same as --ordered), or key: in order for each key of events"}
+
+// readOrder reads --ordered and --order.
+func readOrder(c *cli.Context, request *wire.SubscriptionRequest) {
+	if c.IsSet("ordered") {
+		request.Ordered = new(c.Bool("ordered"))
+	}
+	if c.IsSet(orderFlag.Name) {
+		request.OrderBy = new(c.String(orderFlag.Name))
+	}
 }
 
 // readHeaders reads --header; nil if the flag is not set.

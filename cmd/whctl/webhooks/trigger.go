@@ -61,14 +61,14 @@ func planTrigger(c *cli.Context, _ *command.Session) (command.Change, error) {
 	}
 	body, err := triggerBody(c, event)
 	if c.Bool("all-subscribers") {
-		planned := publication(c, body, "")
+		planned := publication(c, wire.EventPost{EventName: event, Body: body}, "")
 		planned.Sweeping = true
 		return planned, err
 	}
 	return onSubscription(c, "send a test of "+event+" to", c.String("subscription"), func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		state, err := service.TestSubscriptionWith(c.Context, n.subscriber, n.id, wire.TestRequest{EventName: event, Body: body})
 		if err != nil {
-			return err
+			return withEventHint(c, service, event, err)
 		}
 		out.Notice("test of %s queued; show its state with whctl messages show %s", event, state.MessageID)
 		return out.Created(state.MessageID, state)

@@ -1,0 +1,268 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// source is a real service that captures the kind Item of its records, which the test changes.
+type source struct {
+	t       *testing.T
+	dir     string
+	service *daemontest.Instance
+	records *sqlite.Conn
+	random  *rand.Rand
+	serial  int
+}
+
+const itemKind = `[Item]
+source = "Items"
+summary = "Items"
+area = "Stock"
+key = ["ID"]
+capture = "asked"
+%s
+[Item.fields]
+ID = "string"
+Amount = "int?"
+Price = "decimal?"
+`
+
+// startSource starts the service with some records.
+func startSource(t *testing.T) *source {
+	s := &source{t: t, dir: t.TempDir(), random: rand.New(rand.NewPCG(3, 4))}
+	var err error
+	if s.records, err = sqlite.Open(filepath.Join(s.dir, "records.db"), sqlite.Options{BusyTimeout: testTimeout}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.records.Close() })
+	s.exec("CREATE TABLE Items (ID TEXT PRIMARY KEY, Amount INTEGER, Price TEXT, Colour TEXT)")
+	s.exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7000) INSERT INTO Items SELECT 'I' || i, i, i || '.50', 'c' || i FROM n")
+	s.kinds("")
+	s.start()
+	return s
+}
+
+func (s *source) start() {
+	s.service = daemontest.StartIn(s.t, s.dir, "--erp", "demo", "--erp-kinds", filepath.Join(s.dir, "item.toml"), "--changes-sweep", "1s", "--changes-share", "1")
+}
+
+// stop stops the service.
+func (s *source) stop() {
+	s.t.Helper()
+	if err := s.service.Stop(); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// kinds writes the file of the kind with other members and further fields.
+func (s *source) kinds(members string, fields ...string) {
+	s.t.Helper()
+	text := fmt.Sprintf(itemKind, members) + strings.Join(fields, "\n")
+	if err := os.WriteFile(filepath.Join(s.dir, "item.toml"), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *source) exec(statement string) {
+	s.t.Helper()
+	if err := s.records.Exec(statement); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// alter changes some records, at least one.
+func (s *source) alter() {
+	s.t.Helper()
+	for range 1 + s.random.IntN(20) {
+		s.serial++
+		id := fmt.Sprintf("'I%d'", 1+s.random.IntN(7000))
+		switch s.random.IntN(5) {
+		case 0:
+			s.exec("DELETE FROM Items WHERE ID = " + id)
+		case 1:
+			s.exec(fmt.Sprintf("INSERT OR REPLACE INTO Items VALUES (%s, %d, NULL, 'new')", id, s.serial))
+		case 2: // another key
+			s.exec(fmt.Sprintf("UPDATE Items SET ID = 'K%d' WHERE ID = %s", s.serial, id))
+		default:
+			s.exec(fmt.Sprintf("UPDATE Items SET Amount = %d, Price = '%d.25' WHERE ID = %s", s.serial, s.serial, id))
+		}
+	}
+	s.serial++ // the records above may be missing
+	s.exec(fmt.Sprintf("UPDATE Items SET Amount = %d WHERE ID = (SELECT min(ID) FROM Items)", s.serial))
+}
+
+// rows returns the rows of a table, by key.
+func (s *source) rows(conn *sqlite.Conn) map[string]string {
+	s.t.Helper()
+	all := make(map[string]string)
+	err := conn.Query("SELECT ID, Amount, Price FROM "+"Item"+map[bool]string{true: "s"}[conn == s.records], func(st *sqlite.Stmt) error {
+		all[st.Text(0)] = st.Text(1) + " " + st.Text(2)
+		return nil
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return all
+}
+
+// whctl returns a process as the administrator.
+func (s *source) whctl(args ...string) *exec.Cmd {
+	cmd := process(s.t, s.service.URL, args...)
+	cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"="+daemontest.AdminPassword)
+	return cmd
+}
+
+// mirror brings a copy up to date and returns the output of whctl.
+func (s *source) mirror(path string) string {
+	s.t.Helper()
+	out, err := s.whctl("mirror", "Item", "--to", path, "--once").CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+// currentAt returns the time until which a copy has all changes.
+func (s *source) currentAt(path string) (at string) {
+	s.t.Helper()
+	conn, err := sqlite.Open(path, sqlite.Options{Existing: true})
+	if err == nil {
+		defer conn.Close()
+		err = conn.Query("SELECT current_at FROM _whd_mirror", func(st *sqlite.Stmt) error { at = st.Text(0); return nil })
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return at
+}
+
+// expect waits until the copy is equal to the records, which no longer change, and whctl has
+// printed some text.
+func (s *source) expect(when, path, text string) {
+	s.t.Helper()
+	want := s.rows(s.records)
+	printed := ""
+	for deadline := time.Now().Add(testTimeout); ; {
+		printed += s.mirror(path)
+		conn, err := sqlite.Open(path, sqlite.Options{Existing: true})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		got := s.rows(conn)
+		conn.Close()
+		if maps.Equal(got, want) && strings.Contains(printed, text) {
+			return
+		}
+		if time.Now().After(deadline) {
+			s.t.Fatalf("%s: %d rows, want %d and %q\n%s", when, len(got), len(want), text, printed)
+		}
+	}
+}
+
+// whctl mirror keeps a copy of a real service while records change and it is killed, and
+// loads it again whenever its changes are not available or its fields are others.
+func TestMirrorOfService(t *testing.T) { // not parallel: a process that starts inherits the lock of the data directory for a moment
+	s := startSource(t)
+	path := filepath.Join(t.TempDir(), "copy.db")
+	for range 6 {
+		cmd := s.whctl("mirror", "Item", "--to", path)
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		for kill := time.After(time.Duration(s.random.IntN(1500)) * time.Millisecond); kill != nil; {
+			select {
+			case <-kill:
+				kill = nil
+			case err := <-ended:
+				t.Fatalf("ended by itself: %v\n%s", err, &stderr)
+			default:
+				s.alter()
+			}
+		}
+		if err := cmd.Process.Kill(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+	}
+	s.expect("after kills", path, "")
+
+	// The capture stops, and an administrator resumes it silently.
+	s.exec("CREATE TEMP TABLE saved AS SELECT * FROM Items")
+	s.exec("DELETE FROM Items")
+	s.service.Log.Await(t, "the capture of a kind has stopped", "kind=Item")
+	out, err := s.whctl("mirror", "Item", "--to", filepath.Join(t.TempDir(), "new.db"), "--once").CombinedOutput()
+	if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.ExitCode() != 6 || !strings.Contains(string(out), "CaptureStopped: the capture of Item has stopped: Item reads as empty") {
+		t.Errorf("without a copy: %v\n%s", err, out)
+	}
+	stopped := time.Now()
+	for time.Since(stopped) < 1100*time.Millisecond { // the next second
+		s.mirror(path)
+	}
+	if at := s.currentAt(path); at >= stopped.UTC().Format(time.RFC3339) {
+		t.Errorf("current at %s, although the capture has stopped at %s", at, stopped.UTC().Format(time.RFC3339))
+	}
+	s.exec("INSERT INTO Items SELECT * FROM saved")
+	s.alter()
+	if out, err := s.whctl("changes", "resume", "Item", "--silent", "--yes").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.expect("after a silent resumption", path, "Item is loaded again: ResyncRequired: ")
+
+	// The service's own store is restored.
+	saved := t.TempDir()
+	s.stop()
+	copyFiles(t, s.dir, saved)
+	s.start()
+	s.alter()
+	s.expect("before a restore", path, "")
+	s.stop()
+	copyFiles(t, saved, s.dir)
+	s.start()
+	s.alter()
+	s.expect("after a restore", path, "Item is loaded again: ResyncRequired: ")
+
+	// A field is added, then one is not captured any more.
+	for _, tt := range []struct{ members, loaded string }{{"", " rows\n"}, {`capture_fields = ["Amount", "Price"]`, ", without Colour"}} {
+		s.kinds(tt.members, `Colour = "string?"`)
+		s.service.Set(t, "log.level", "info")
+		s.alter()
+		s.expect("after a change of fields", path, "Item is loaded again: its fields have changed")
+		if out := s.mirror(filepath.Join(t.TempDir(), "another.db")); !strings.Contains(out, tt.loaded) {
+			t.Errorf("a copy with the members %q:\n%s", tt.members, out)
+		}
+	}
+}
+
+// copyFiles copies the service's own store.
+func copyFiles(t *testing.T, from, to string) {
+	t.Helper()
+	for _, name := range []string{"whd.db", "shadow.db"} {
+		text, err := os.ReadFile(filepath.Join(from, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(to, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"io"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/filter"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/command"
+	"github.com/bizhook/whd/cmd/whctl/complete"
+)
+
+// objectsTimeout limits the requests of completion, for which a user waits.
+const objectsTimeout = time.Second
+
+// objectsMax is the number of candidates that are requested.
+const objectsMax = 200
+
+// objects returns the objects of the service that can complete an argument: subscribers by
+// name, others by ID. There are none if the service does not respond in time.
+func objects(ctx context.Context, s *command.Session, app *cli.App) complete.ObjectsFunc {
+	return func(noun string, global func(string) string) (all []complete.Candidate) {
+		if s.CompletionTimeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, s.CompletionTimeout)
+			defer cancel()
+		}
+		set := flag.NewFlagSet("", flag.ContinueOnError)
+		for _, f := range app.Flags {
+			_ = f.Apply(set) // has no default from the environment
+			if value := global(f.Names()[0]); value != "" {
+				_ = set.Set(f.Names()[0], value) // an invalid value has no effect
+			}
+		}
+		s.Stderr, s.Vault.Timeout = io.Discard, s.CompletionTimeout
+		c := cli.NewContext(app, set, nil)
+		c.Context, c.Command = ctx, &cli.Command{}
+		service, err := s.ReadClient(c)
+		if err != nil {
+			return nil
+		}
+		defer service.Close()
+		all, _ = objectsOf(ctx, service, noun) // without candidates, shells complete files
+		return all
+	}
+}
+
+// listedObjects has the records that are candidates for an argument.
+var listedObjects = map[string]struct {
+	kind, value string
+	meaning     func(client.Row) string
+}{
+	"SUBSCRIBER": {"Subscriber", "Name", func(r client.Row) string { return map[string]string{"false": "disabled"}[r.Text("IsEnabled")] }},
+	"SUBSCRIPTION": {"Subscription", "RecID", func(r client.Row) string {
+		return r.Text("EventName") + " to " + display.ShortURL(r.Text("URL"))
+	}},
+	"MESSAGE": {"Message", "MessageID", func(r client.Row) string {
+		status, _ := filter.StatusNumber(r.Text("Status")) // a number of the service
+		return wire.StatusWords[status] + " " + r.Text("EventName") + " " + r.Text("LastMessageResponseHTTPCode")
+	}},
+}
+
+func objectsOf(ctx context.Context, service *client.Client, noun string) (all []complete.Candidate, err error) {
+	switch noun {
+	case "KEY":
+		keys, err := service.APIKeys(ctx)
+		for _, k := range keys {
+			all = append(all, complete.Candidate{Value: k.Name, Meaning: k.Role})
+		}
+		return all, err
+	case "USER":
+		users, err := service.Users(ctx)
+		for _, u := range users {
+			all = append(all, complete.Candidate{Value: u.UserName, Meaning: u.Role})
+		}
+		return all, err
+	}
+	of, known := listedObjects[noun]
+	if !known {
+		return nil, nil
+	}
+	page, err := service.Page(ctx, client.Query{Kind: command.SystemKind(of.kind), Take: new(int64(objectsMax))})
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range page.Rows {
+		all = append(all, complete.Candidate{Value: row.Text(of.value), Meaning: of.meaning(row)})
+	}
+	return all, nil
+}

@@ -1,0 +1,220 @@
+package records
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/filter"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/command"
+)
+
+// shorthand is a flag for a condition that is often needed. Lists of the service's own
+// records have it if their kind has one of the fields.
+type shorthand struct {
+	flag   string
+	usage  string   // without one, that of the field
+	fields []string // the first one that the kind has is compared
+	parse  func(kind *record.Kind, field record.Field, text string, today time.Time) (client.Filter, error)
+}
+
+// shorthands is the table of these flags.
+var shorthands = []shorthand{
+	{"status", "", []string{"Status", "StatusCode", "IsEnabled"}, parseStatus},
+	{"event", "only events that match `PATTERN`, such as salesorder.*", []string{"EventName"}, parseEvent},
+	{"key", "only messages of events with this `KEY`", []string{"Key"}, func(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
+		return client.Filter{Field: field.Name, Operator: record.Equal, Values: []string{text}}, nil
+	}},
+	{"endpoint", "only URLs or paths that contain `TEXT`", []string{"URL", "PathInfo"}, func(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
+		return client.Filter{Field: field.Name, Operator: record.Contains, Values: []string{text}}, nil
+	}},
+	{"since", "at `TIME` or later: 2h, 3d, today, 13:00, 2026-07-01, 2026-07-01T10:00", timeFields, parseTime(record.GreaterThanOrEqualTo)},
+	{"until", "before `TIME`", timeFields, parseTime(record.LessThan)},
+}
+
+var timeFields = []string{"AddedDateTime", "DateTime", "LastSavedDateTime"}
+
+// statusUsages describes --status by field.
+var statusUsages = map[string]string{
+	"Status":     "only the statuses `A,B`: " + strings.Join(filter.StatusNames(), ", "),
+	"StatusCode": "only the HTTP status `CODE`, such as 404, or class, such as 5xx",
+	"IsEnabled":  "`STATUS`  only the enabled or the disabled",
+}
+
+// field returns the field of a kind that a flag is for; false if there is none.
+func (h shorthand) field(kind *record.Kind) (record.Field, bool) {
+	for _, name := range h.fields {
+		if i, ok := kind.Column(name); ok {
+			return kind.Fields[i], true
+		}
+	}
+	return record.Field{}, false
+}
+
+// ShorthandFlags returns the flags for frequent conditions on the service's own records.
+func ShorthandFlags(kind *record.Kind) (flags []cli.Flag) {
+	for _, h := range shorthands {
+		if field, ok := h.field(kind); ok {
+			usage := h.usage
+			if usage == "" {
+				usage = statusUsages[field.Name]
+			}
+			flags = append(flags, &cli.StringFlag{Name: h.flag, Usage: usage})
+		}
+	}
+	return flags
+}
+
+// readShorthands returns the conditions of the flags.
+func readShorthands(c *cli.Context, kind *record.Kind, today time.Time) (all []client.Filter, err error) {
+	if kind.Database == record.RecordsDB {
+		return nil, nil
+	}
+	for _, h := range shorthands {
+		field, ok := h.field(kind)
+		if !ok || !c.IsSet(h.flag) {
+			continue
+		}
+		one, err := h.parse(kind, field, c.String(h.flag), today)
+		if err != nil {
+			return nil, fmt.Errorf("--%s %w", h.flag, err)
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func parseTime(operator record.Operator) func(*record.Kind, record.Field, string, time.Time) (client.Filter, error) {
+	return func(_ *record.Kind, field record.Field, text string, today time.Time) (client.Filter, error) {
+		at, err := filter.Time(text, today)
+		return client.Filter{Field: field.Name, Operator: operator, Values: []string{at.UTC().Format(wire.DateLayout)}}, err
+	}
+}
+
+// parseStatus parses the statuses of messages, a code or class of HTTP, or whether
+// something is enabled.
+func parseStatus(kind *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
+	one := client.Filter{Field: field.Name}
+	switch {
+	case field.Type == record.Bool:
+		at := slices.Index([]string{"disabled", "enabled"}, strings.ToLower(text))
+		if at < 0 {
+			return one, fmt.Errorf("must be enabled or disabled, not %q", text)
+		}
+		one.Values = []string{strconv.FormatBool(at == 1)}
+	case filter.IsStatus(kind, field):
+		one.Operator = record.In
+		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' }) {
+			n, err := filter.StatusNumber(strings.TrimSpace(word))
+			if err != nil {
+				return one, err
+			}
+			one.Values = append(one.Values, strconv.Itoa(n))
+		}
+	default:
+		class, isClass := strings.CutSuffix(strings.ToLower(text), "xx")
+		n, err := strconv.Atoi(class)
+		if err != nil || n < 1 || isClass && n > 9 {
+			return one, fmt.Errorf("must be an HTTP status such as 404 or 5xx, not %q", text)
+		}
+		if one.Values = []string{text}; isClass {
+			one.Operator, one.Values = record.Between, []string{class + "00", class + "99"}
+		}
+	}
+	if one.Operator == record.In && len(one.Values) == 1 {
+		one.Operator = record.Equal
+	}
+	return one, nil
+}
+
+// parseEvent parses a pattern of events.
+func parseEvent(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
+	one := client.Filter{Field: field.Name, Values: []string{text}}
+	start, starred := strings.CutSuffix(text, "*")
+	switch {
+	case starred && !strings.Contains(start, "*"):
+		one.Operator, one.Values = record.StartsWith, []string{start}
+	case strings.Contains(text, "*"):
+		one.Operator, one.Values = record.Like, []string{strings.NewReplacer("*", "%", "%", "[%]", "_", "[_]", "[", "[[]").Replace(text)}
+	}
+	return one, nil
+}
+
+// EventHint suggests events for an unknown one in --event.
+func EventHint(c *cli.Context) string {
+	var known []string
+	for _, e := range record.Events() {
+		known = append(known, e.Name)
+	}
+	if name := c.String("event"); name != "" && !strings.Contains(name, "*") && !slices.Contains(known, name) {
+		return record.DidYouMean(record.Suggest(name, known))
+	}
+	return ""
+}
+
+// ReadFilters reads --where and --filter-json.
+func ReadFilters(c *cli.Context, q *client.Query, today time.Time) error {
+	reader := filter.Reader{Kind: q.Kind, Now: today}
+	shorthands, err := readShorthands(c, q.Kind, today)
+	if err != nil {
+		return err
+	}
+	q.Where = append(q.Where, shorthands...)
+	conditions, err := readConditions(c)
+	var filters []client.Filter
+	if err == nil {
+		filters, err = reader.ParseAll(conditions)
+	}
+	for _, one := range filters {
+		if err == nil {
+			q.Where, err = filter.Append(q.Where, one)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("--where %w", err)
+	}
+	if !c.IsSet("filter-json") {
+		if c.Bool("unchecked") {
+			return errors.New("--unchecked requires --filter-json")
+		}
+		return nil
+	}
+	text, err := command.Argument(c, c.String("filter-json"))
+	if err == nil {
+		err = reader.ParseJSON(q, text, c.Bool("unchecked"))
+	}
+	if err != nil {
+		return fmt.Errorf("--filter-json: %w", err)
+	}
+	return nil
+}
+
+// readConditions returns the conditions of --where. Files named by @FILE have a
+// condition per line; empty lines and lines that start with # are skipped.
+func readConditions(c *cli.Context) ([]string, error) {
+	var all []string
+	for _, text := range c.StringSlice("where") {
+		if !strings.HasPrefix(text, "@") {
+			all = append(all, text)
+			continue
+		}
+		content, err := command.Argument(c, text)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(content) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				all = append(all, line)
+			}
+		}
+	}
+	return all, nil
+}

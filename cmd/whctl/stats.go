@@ -1,0 +1,167 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/cmd/whctl/output"
+	"github.com/bizhook/whd/tui/theme"
+)
+
+// drawStats draws the statistics for a terminal: counts, a bar for each endpoint and a
+// sparkline for each hour.
+func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) error {
+	var text strings.Builder
+	t, depth := stats.Totals, wire.Depth{}
+	if stats.Depth != nil {
+		depth = *stats.Depth
+	}
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&text, "%s  %s\n", s.Paint(theme.Label, fmt.Sprintf("%-12s", name)), fmt.Sprintf(format, args...))
+	}
+	count := func(role theme.Role, n int64, word string) string {
+		if n == 0 {
+			role = theme.Plain
+		}
+		return s.Paint(role, display.Thousands(n)+" "+word)
+	}
+	window := output.Span(stats.Window)
+	if since := time.Time(stats.SinceDateTime); !since.IsZero() && time.Time(stats.ServerDateTime).Sub(since) < time.Duration(stats.Window) {
+		window += ", since the start of the service at " + since.In(s.Zone).Format("15:04 MST")
+	}
+	line("Window", "%s", window)
+	line("Published", "%s, %s", display.Count(t.Events, "event", "events"), display.Count(t.Messages, "message", "messages"))
+	success := ""
+	if stats.SuccessRate != nil {
+		success = fmt.Sprintf(", %.1f%% of attempts succeeded", 100**stats.SuccessRate)
+	}
+	line("Attempts", "%s, %s, %s%s", count(theme.Success, t.Delivered, "delivered"), count(theme.Failure, t.Failed, "failed"), count(theme.Failure, t.GivenUp, "given up"), success)
+	if stats.Latency.P50 != 0 {
+		line("Latency", "P50 %s, P95 %s, P99 %s", output.Span(stats.Latency.P50), output.Span(stats.Latency.P95), output.Span(stats.Latency.P99))
+	}
+	oldest := ""
+	if at := time.Time(depth.OldestDateTime); !at.IsZero() {
+		oldest = ", the oldest for " + display.Age(time.Time(stats.ServerDateTime).Sub(at))
+	}
+	line("Waiting", "%s, %s, %s%s", count(theme.Plain, depth.NotSent, "not sent"), count(theme.Warning, depth.RetryPending, "retrying"), count(theme.Plain, int64(stats.InHand.InFlight), "in flight"), oldest)
+	if stats.InHand.OpenBreakers+stats.Disabled > 0 {
+		line("Problems", "%s", s.Paint(theme.Failure, display.Count(stats.InHand.OpenBreakers, "circuit breaker open", "circuit breakers open")+", "+display.Count(stats.Disabled, "subscription disabled", "subscriptions disabled")))
+	}
+	bar, period := 24, 1
+	if width < 100 {
+		bar, period = 12, 2
+	}
+	drawEndpoints(&text, s, stats, min(max(width-bar-42, 16), 50), bar)
+	drawHours(&text, s, stats.Minutes, period)
+	_, err := io.WriteString(to, text.String())
+	return err
+}
+
+// maxEndpoints limits the bars: those with the most failures are drawn.
+const maxEndpoints = 20
+
+// drawEndpoints draws a bar for each URL: its delivered and failed attempts.
+func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, endpointWidth, barWidth int) {
+	var all []*wire.Queue
+	busiest := int64(1)
+	for _, q := range stats.Queues {
+		i := slices.IndexFunc(all, func(other *wire.Queue) bool { return other.URL == q.URL })
+		if i < 0 {
+			all = append(all, &wire.Queue{URL: q.URL, Breaker: q.Breaker})
+			i = len(all) - 1
+		}
+		sum := all[i]
+		sum.Delivered, sum.Failed, sum.Pending = sum.Delivered+q.Delivered, sum.Failed+q.Failed+q.GivenUp, sum.Pending+q.Pending
+		sum.Breaker = cmp.Or(map[string]string{wire.BreakerOpen: wire.BreakerOpen}[q.Breaker], sum.Breaker)
+		busiest = max(busiest, sum.Delivered+sum.Failed)
+	}
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(text, "\n%s\n", s.Paint(theme.Title, "Endpoints, last "+output.Span(stats.QueueWindow)))
+	slices.SortStableFunc(all, func(a, b *wire.Queue) int { return cmp.Compare(b.Failed, a.Failed) })
+	full := string([]rune(s.Bars)[len([]rune(s.Bars))-1:])
+	for _, q := range all[:min(len(all), maxEndpoints)] {
+		name := output.FitMiddle(s, display.Sanitize(display.ShortURL(q.URL)), endpointWidth)
+		good, bad := barLength(q.Delivered, busiest, barWidth), barLength(q.Failed, busiest, barWidth)
+		good = min(good, barWidth-bad)
+		bar := s.Paint(theme.Success, strings.Repeat(full, good)) + s.Paint(theme.Failure, strings.Repeat(cmp.Or(s.FailedBar, full), bad))
+		note := display.Thousands(q.Delivered) + " delivered"
+		if q.Failed > 0 {
+			note += ", " + s.Paint(theme.Failure, display.Thousands(q.Failed)+" failed")
+		}
+		if q.Pending > 0 {
+			note += ", " + display.Thousands(q.Pending) + " waiting"
+		}
+		if q.Breaker == wire.BreakerOpen {
+			note += ", " + s.Paint(theme.Failure, "circuit breaker open")
+		}
+		fmt.Fprintf(text, "%s  %s%s  %s\n", name, bar, strings.Repeat(" ", barWidth-good-bad), note)
+	}
+	if len(all) > maxEndpoints || stats.OtherQueues > 0 {
+		fmt.Fprintln(text, "others: whctl stats --queues")
+	}
+}
+
+// barLength returns the length of a bar; a small number is visible, too.
+func barLength(n, most int64, width int) int {
+	if n == 0 {
+		return 0
+	}
+	return max(1, int(n*int64(width)/most))
+}
+
+// drawHours draws a sparkline of attempts for each hour of the clock, with a cell for each
+// period of some minutes. Periods with failures have the look of failures.
+func drawHours(text *strings.Builder, s output.Screen, m wire.Minutes, period int) {
+	from, most := time.Time(m.From).In(s.Zone), int64(1)
+	type traffic struct{ delivered, failed int64 }
+	hours := make(map[time.Time][]traffic) // by their start
+	var starts []time.Time
+	for i := range m.Delivered {
+		at := from.Add(time.Duration(i) * time.Minute)
+		hour := at.Add(-time.Duration(at.Minute()) * time.Minute)
+		if hours[hour] == nil {
+			hours[hour], starts = make([]traffic, 60/period), append(starts, hour)
+		}
+		cell := &hours[hour][at.Minute()/period]
+		cell.delivered, cell.failed = cell.delivered+m.Delivered[i], cell.failed+m.Failed[i]+m.GivenUp[i]
+		most = max(most, cell.delivered+cell.failed)
+	}
+	bars, started := []rune(s.Bars), false
+	for _, hour := range starts {
+		var line, run string
+		var sum traffic
+		last := theme.Plain
+		for _, cell := range hours[hour] {
+			n := cell.delivered + cell.failed
+			bar, role := string(bars[(n*int64(len(bars)-1)+most-1)/most]), theme.Success
+			if cell.failed > 0 {
+				bar, role = cmp.Or(s.FailedBar, bar), theme.Failure
+			}
+			if role != last {
+				line, run, last = line+s.Paint(last, run), "", role
+			}
+			run += bar
+			sum.delivered, sum.failed = sum.delivered+cell.delivered, sum.failed+cell.failed
+		}
+		if !started && sum == (traffic{}) {
+			continue // before the first attempt
+		}
+		if !started {
+			fmt.Fprintf(text, "\n%s\n", s.Paint(theme.Title, fmt.Sprintf("Attempts by hour (%s), at most %s in %s", hour.Format("MST"), display.Thousands(most), display.Count(period, "minute", "minutes"))))
+			started = true
+		}
+		note := display.Thousands(sum.delivered) + " delivered"
+		if sum.failed > 0 {
+			note += ", " + s.Paint(theme.Failure, display.Thousands(sum.failed)+" failed")
+		}
+		fmt.Fprintf(text, "%s  %s  %s\n", hour.Format("15:04"), line+s.Paint(last, run), note)
+	}
+}
