@@ -11,6 +11,7 @@ import (
 )
 
 func main() {
+	keepFilesPrivate()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	os.Exit(whd.Main(whd.Process{

@@ -4,7 +4,8 @@
 --   sqlcmd -S server -E -v ERPDatabase="ERP" WHDPassword="..." -i login.sql
 --
 -- Rights: SELECT on the tables of the record kinds and of bills. The service creates and
--- changes nothing in this database. Two things need more rights:
+-- changes nothing in this database. Capturing changes needs no other right either, such as
+-- VIEW SERVER STATE. Two things need more rights:
 --
 --   * changing custom field values of bills: the last statement of this script
 --   * keeping the service's own data on this server (the setting store): store.sql

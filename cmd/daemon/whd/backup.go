@@ -65,7 +65,7 @@ func (p backups) restore(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	target := backup.Target{Dir: conf.DataDir, Files: files, OtherFiles: daemon.SecretFiles(), Force: c.Bool("force")}
+	target := backup.Target{Dir: conf.DataDir, Files: files, OtherFiles: append(daemon.SecretFiles(), storage.ShadowFiles()...), Force: c.Bool("force")}
 	r, err := backup.Restore(c.Context, target, c.Args().First())
 	if err != nil {
 		return err

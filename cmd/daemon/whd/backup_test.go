@@ -1,6 +1,7 @@
 package whd
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,13 +17,20 @@ func TestBackupCommands(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	d.run(0, "", "user remove ann") // after the backup
+	shadow := filepath.Join(d.dir, "shadow.db")
+	if err := os.WriteFile(shadow, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	d.runSteps([]step{
-		{"", "restore " + file, 1, d.dir + " already contains a store: records.db, whd.db; --force moves it to a subdirectory"},
+		{"", "restore " + file, 1, d.dir + " already contains a store: records.db, whd.db, shadow.db; --force moves it to a subdirectory"},
 		{"", "restore " + file + ".gone", 1, "no such file"},
 		{"", "restore " + filepath.Join(d.dir, "whd.db"), 1, "not a backup made by whd"},
 	})
 	if got := d.run(0, "", "restore --force "+file).stdout; !strings.Contains(got, d.dir+" contains records.db, whd.db (version ") || !strings.Contains(got, "the previous files are in "+d.dir) {
 		t.Errorf("got %s", got)
+	}
+	if _, err := os.Stat(shadow); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the shadow of the replaced store is left (%v)", err)
 	}
 	if got := d.run(0, "", "user list").stdout; !strings.Contains(got, "ann") {
 		t.Errorf("got %s", got)

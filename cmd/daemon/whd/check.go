@@ -32,7 +32,7 @@ func (p checking) commands() []*urfave.Command {
 		&urfave.BoolFlag{Name: "prove", Usage: "instead, run the statements of requests on this server and report the results; reads only"},
 		&urfave.BoolFlag{Name: "scratch", Usage: "with --prove: also check whd's own tables on a server, in a schema that is created and dropped"},
 	}
-	settings := append(slices.Clone(recordSettings), "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source")
+	settings := append(slices.Clone(recordSettings), "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source", "changes.share", "changes.sweep")
 	return []*urfave.Command{{
 		Name: "check", Usage: "check the prerequisites: tables, columns, permissions, disk space, clock, addresses",
 		Action: p.check, Flags: append(flags, p.settingFlags(settings...)...),

@@ -42,9 +42,10 @@ func (p importing) run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
+	events, _ := conf.Webhooks.PublishedEvents(conf.ERP.Kinds.Registry())
 	i := importer.Config{
 		DSN: cmp.Or(c.String("from"), string(conf.ERP.ReadDSN)), Schema: c.String("schema"), Messages: !c.Bool("no-messages"), DryRun: c.Bool("dry-run"), Zone: conf.Query.TimeZone, Actor: actor(),
-		Rules:  webhook.Rules{Events: conf.Webhooks.PublishedEvents(), Guard: webhook.Guard{Allow: conf.Webhooks.AllowTargets}, TestTarget: conf.Webhooks.TestTarget()},
+		Rules:  webhook.Rules{Events: events, Guard: webhook.Guard{Allow: conf.Webhooks.AllowTargets}, TestTarget: conf.Webhooks.TestTarget()},
 		Report: func(format string, args ...any) { fmt.Fprintf(p.Stdout, format+"\n", args...) },
 	}
 	if i.DSN == "" && conf.ERP.DSN.OnServer() {

@@ -18,7 +18,6 @@ import (
 // Main runs a command and returns the program's exit code. Results are written to
 // standard output, messages and errors to standard error.
 func Main(p Process) int {
-	keepFilesPrivate()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan error, 1)

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package whd
+package main
 
 // keepFilesPrivate does nothing: files inherit the access control list of their directory.
 func keepFilesPrivate() {}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package whd
+package main
 
 import "syscall"
 
