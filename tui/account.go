@@ -102,8 +102,8 @@ func (a *account) accountFetched(m accountMsg) tea.Cmd {
 	if m.user != nil {
 		a.user = m.user.UserName
 	}
-	if m.err == nil && a.conn.canReconnect(a.Now) {
-		return a.listen()
+	if m.err == nil && a.conn.canReconnect(a.Now) { // other kinds may be in effect
+		return tea.Batch(a.listen(), a.fetchKinds())
 	}
 	return nil
 }

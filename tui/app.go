@@ -266,6 +266,8 @@ func (a *App) Open(t ui.Target) tea.Cmd {
 		return a.pushIn(recordsTab, b)
 	case ui.SubscriptionTarget:
 		return a.openSubscription(t.Queue)
+	case ui.WhyTarget:
+		return a.Push(messages.NewWhy(a, t.Key))
 	case ui.ViewTarget:
 		return a.openView(t.View)
 	}
@@ -290,7 +292,7 @@ func (a *App) openSubscription(q wire.Queue) tea.Cmd {
 	list := webhooks.NewSubscriptions(a, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
 	list.SelectID = q.SubscriptionID
 	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
-		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered}
+		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered, OrderedByKey: q.OrderedByKey}
 	return tea.Batch(a.pushIn(subscribersTab, list), a.Push(webhooks.NewSubscription(list, one)))
 }
 

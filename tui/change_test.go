@@ -14,8 +14,8 @@ import (
 // readMethods are the methods of the client that change no data, except the session. All
 // other methods are changes.
 var readMethods = []string{
-	"APIKeys", "AllMessages", "AllSubscriptions", "Attempts", "BillValue", "BillValues", "Close", "Count", "CurrentSession", "Download", "Events", "Info", "KeepAlive", "KindList", "Kinds",
-	"Login", "Logout", "MessageResponses", "Messages", "Page", "Rows", "Settings", "Stats", "Stream", "Subscriber", "Subscriptions", "URL", "User", "Users",
+	"APIKeys", "AllMessages", "AllSubscriptions", "Attempts", "BillValue", "BillValues", "Captures", "Changes", "Close", "Copy", "Count", "CurrentSession", "Download", "Events", "FollowChanges", "Info", "KeepAlive", "KindList", "Kinds",
+	"Login", "Logout", "MessageResponses", "Messages", "Page", "Rows", "Settings", "Stats", "Stream", "Subscriber", "Subscriptions", "URL", "User", "Users", "Why",
 }
 
 // changeWrappers are the functions that wrap a function in a Change.

@@ -38,6 +38,7 @@ func commands() []command {
 		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { p.overlay = newErrors(p.App, &p.toasts); return nil }},
 		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { p.overlay = p.jobs.list(); return nil }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.App).Open(rest) }},
+		{"why", "the history of a key: why KEY", func(p *palette, key string) tea.Cmd { return p.Open(ui.WhyTarget{Key: key}) }},
 		{"refresh", "refresh the screen", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
 		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.overlay = p.App.signInForm(); return nil }},
 		{"quit", "quit whctl", func(p *palette, _ string) tea.Cmd { return p.quit() }},
@@ -56,6 +57,12 @@ type argument struct {
 var arguments = map[string]argument{
 	"save": {(*palette).checkViewName, (*palette).viewNames},
 	"drop": {(*palette).checkView, (*palette).viewNames},
+	"why": {func(_ *palette, key string) error {
+		if key == "" {
+			return errors.New("give the key of an event or record")
+		}
+		return nil
+	}, func(*palette) []string { return nil }},
 	"bill": {func(_ *palette, text string) error { return records.CheckBill(text) }, func(*palette) []string { return nil }},
 }
 
@@ -258,7 +265,7 @@ func (p *palette) viewNames() []string {
 // saveView saves the screen in front as a view.
 func (p *palette) saveView(name string) tea.Cmd {
 	v, ok := p.Front().(ui.Viewer)
-	if !ok {
+	if !ok || v.AsView().Record == "" {
 		p.Notify(ui.Warning, "only lists of records and messages can be saved as a view")
 		return nil
 	}

@@ -191,7 +191,7 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 			k.overlay = k.App.signInForm()
 			return nil
 		}
-		return k.refresh()
+		return tea.Batch(k.refresh(), k.fetchKinds())
 	case keymap.ShowActions:
 		k.overlay = k.menu()
 	case keymap.ShowErrors:

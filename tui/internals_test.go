@@ -128,6 +128,3 @@ func (a *App) MenuOpen() bool {
 	_, open := a.overlay.(*menu)
 	return open
 }
-
-// FetchKinds fetches the record kinds of the service again.
-func (a *App) FetchKinds() tea.Cmd { return a.fetchKinds() }

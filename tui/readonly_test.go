@@ -73,7 +73,7 @@ func (w *walker) confirm() {
 func (w *walker) fill(f *ui.Form) {
 	for _, one := range f.Fields {
 		if one.Options == nil && !one.Stored && one.Name != webhooks.HeadersField {
-			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", webhooks.SubscriberField: "acme-shop", webhooks.ScheduleField: "5s", browse.ExportPath: "/nowhere/x"}[one.Name])
+			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", webhooks.SubscriberField: "acme-shop", webhooks.ScheduleField: "5s", webhooks.WhereField: `{"Total":1}`, browse.ExportPath: "/nowhere/x"}[one.Name])
 		}
 		if one.Input.Value() == "" && !one.Masked && one.Name != webhooks.HeadersField {
 			one.Input.SetValue("filled")

@@ -67,6 +67,8 @@ func TestRecordGoldens(t *testing.T) {
 		d.Golden("S00-jobs", appearance)
 		d.Press("esc")
 		d.App.SetJobs()
+		d.Press(":", "'INMGT020POQty", "enter", "$", "t", "l", "s", "s")
+		d.Golden("S03-groups", appearance)
 	})
 }
 
@@ -88,12 +90,12 @@ func TestKindsOfService(t *testing.T) {
 	d.Press("esc")
 
 	own.Name = "DB_Other"
-	d.Run(d.App.FetchKinds())
+	d.Press("R")
 	d.Settle()
 	d.WantText("DB_Other")
 	d.WantNoText("DB_Main")
 	own.Name, fail = "DB_Third", errors.New("unavailable")
-	d.Run(d.App.FetchKinds())
+	d.Press("R")
 	d.Settle()
 	d.WantText("DB_Other")
 }

@@ -41,6 +41,9 @@ type Options struct {
 	NewestFirst   bool                   // newest rows first; new rows are followed while the first row is selected
 	Paint         func(b *Browser, rows []*grid.Row)
 	Problem       client.Filter // filter that selects failed rows
+	Temporary     bool          // the arrangement is neither restored nor stored
+	groups        *grouping     // nil for rows
+	rows          *record.Kind  // the kind of the rows that are grouped
 }
 
 // CachedRecord is the record of a row.
@@ -56,7 +59,7 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	b := &Browser{Table: NewTable(h, false), selection: selection{Kind: kind, options: o}, Pages: grid.NewPages(), Records: make(map[*grid.Row]CachedRecord)}
 	b.SetFields(b.defaultFields())
 	b.Grid.SetRows(b.Pages)
-	if as, was := b.State.Grids[kind.Name]; was {
+	if as, was := b.State.Grids[kind.Name]; was && !o.Temporary {
 		b.Arrange(as)
 	}
 	if filters != nil {
@@ -93,13 +96,16 @@ func (b *Browser) Arrangement() state.Arrangement {
 
 // Remember stores the arrangement for the kind. Views are only stored by :save.
 func (b *Browser) Remember() {
-	if b.viewName == "" {
+	if b.viewName == "" && !b.options.Temporary {
 		b.State.SetGrid(b.Kind.Name, b.Arrangement())
 	}
 }
 
 // AsView implements ui.Viewer.
 func (b *Browser) AsView() state.View {
+	if b.options.groups != nil {
+		return state.View{} // cannot be saved
+	}
 	return state.View{Record: b.Kind.Name, Arrangement: b.Arrangement()}
 }
 
@@ -119,7 +125,11 @@ func (b *Browser) Waiting() bool { return b.Pages.Loading() }
 
 // Scopes implements ui.Screen.
 func (b *Browser) Scopes() []keymap.Scope {
-	return slices.Concat(b.options.Scopes, []keymap.Scope{keymap.InBrowser, keymap.InGrids, keymap.InLists})
+	scopes := append(slices.Clone(b.options.Scopes), keymap.InBrowser)
+	if !hasServiceTimes(b.Kind) {
+		scopes = append(scopes, keymap.InGroupable)
+	}
+	return append(scopes, keymap.InGrids, keymap.InLists)
 }
 
 // reload starts a new query and cancels requests in progress.
@@ -216,9 +226,14 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	}
 	switch k.Action {
 	case keymap.Open:
-		if b.Grid.Row() != nil {
+		if g := b.options.groups; g != nil {
+			return b.filterByValue(g.field, g.open)
+		} else if b.Grid.Row() != nil {
 			return b.Push(NewRecord(b))
 		}
+	case keymap.GroupRows:
+		c, _ := b.Grid.Column()
+		return group(c.Name, b)
 	case keymap.SortColumn:
 		return b.sort()
 	case keymap.FilterColumn:
@@ -226,7 +241,8 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 			b.ShowInput(b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name)))
 		}
 	case keymap.FilterByValue:
-		return b.filterByValue()
+		c, _ := b.Grid.Column()
+		return b.filterByValue(c.Name, b.setFilters)
 	case keymap.ClearFilters:
 		return b.setFilters(nil)
 	case keymap.ProblemsOnly:
@@ -239,6 +255,10 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 		}))
 	case keymap.Export:
 		b.ShowOverlay(NewExportForm(b.Host, b.exportable()))
+	case keymap.ShowWhy:
+		if c, ok := b.Grid.Column(); ok && b.Grid.Row() != nil {
+			return b.Open(ui.WhyTarget{Key: rowKey(b.Kind, b.Records[b.Grid.Row()].Row, c.Name)})
+		}
 	case keymap.CopyCell:
 		b.copyCell()
 	case keymap.CopyRow:
@@ -268,25 +288,23 @@ func (b *Browser) sort() tea.Cmd {
 	return b.reload()
 }
 
-// filterByValue filters by the value of the selected cell.
-func (b *Browser) filterByValue() tea.Cmd {
-	c, ok := b.Grid.Column()
-	row := b.Grid.Row()
-	if !ok || row == nil {
+// filterByValue shows the rows that have the value of a field in the selected row.
+func (b *Browser) filterByValue(name string, show func([]client.Filter) tea.Cmd) tea.Cmd {
+	g, row := b.options.groups, b.Grid.Row()
+	if row == nil {
 		return nil
 	}
-	at, _ := b.Kind.Column(c.Name)
-	value := b.Records[row].Row.Value(c.Name)
+	at, _ := b.rowKind().Column(name)
+	value := b.Records[row].Row.Value(name)
 	switch {
-	case !b.Kind.Fields[at].Filter.Allows(record.Equal):
-		b.Notify(ui.Warning, c.Name+" cannot be filtered")
+	case g != nil && name != g.field || !b.rowKind().Fields[at].Filter.Allows(record.Equal):
+		b.Notify(ui.Warning, name+" cannot be filtered")
 		return nil
-	case value.Null():
-		b.Notify(ui.Warning, "filtering by null is not supported")
+	case len(value) > maxCellBytes:
+		b.Notify(ui.Warning, "the value is too long for a filter")
 		return nil
 	}
-	one := client.Filter{Field: c.Name, Operator: record.Equal, Values: []string{value.String()}}
-	return b.setFilters(append(slices.DeleteFunc(slices.Clone(b.filters), func(f client.Filter) bool { return f.Member() == one.Member() }), one))
+	return show(narrow(b.filters, g.conditions(name, value)))
 }
 
 // toggleProblems toggles the filter of failed rows.
@@ -377,14 +395,14 @@ func (b *Browser) Find() *ui.InputLine { return b.filterLine(b.filterText()) }
 func (b *Browser) filterLine(text string) *ui.InputLine {
 	l := ui.NewInputLine(b.Host, "filter "+b.Kind.Name, "/", text)
 	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies the filter   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
-	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(b.Kind, text) }
+	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(b.rowKind(), text) }
 	l.Check = func(text string) error {
-		_, err := ParseFilters(b.Now, b.Kind, text)
+		_, err := ParseFilters(b.Now, b.rowKind(), text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		filters, _ := ParseFilters(b.Now, b.Kind, text) // validated by Check
-		b.Typed = ParseTyped(b.Now, b.Kind, text)
+		filters, _ := ParseFilters(b.Now, b.rowKind(), text) // validated by Check
+		b.Typed = ParseTyped(b.Now, b.rowKind(), text)
 		return b.setFilters(filters)
 	}
 	return l

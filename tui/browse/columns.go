@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -53,7 +54,7 @@ func gridRows(kind *record.Kind, fields []string, rows []client.Row, cell func(r
 		for c, v := range values {
 			cells[c] = cell(types[c], v)
 		}
-		shown[i] = &grid.Row{ID: row.Text(kind.KeyName()), Cells: cells}
+		shown[i] = &grid.Row{ID: export.RowID(row, kind.KeyName()), Cells: cells}
 	}
 	return shown
 }

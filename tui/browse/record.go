@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -84,7 +85,7 @@ func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 		r.ShowFetchError("fetching the record", err)
 		return nil
 	}
-	if row.Text(r.Browser.Kind.KeyName()) != r.Row.ID {
+	if export.RowID(row, r.Browser.Kind.KeyName()) != r.Row.ID {
 		r.Notify(ui.Warning, "the rows have changed: press R to refresh")
 		return nil
 	}
@@ -194,7 +195,7 @@ func (r *Record) Title() string {
 	if r.Row == nil {
 		return strings.Repeat(r.Theme.Loading, 3)
 	}
-	return r.Row.ID
+	return r.Full.Text(r.Browser.Kind.KeyName())
 }
 
 // Badges implements ui.Screen.
@@ -276,11 +277,10 @@ func fetchRecord(q client.Query, at int) func(context.Context, *client.Client) (
 // Retime implements ui.Timed.
 func (r *Record) Retime() string {
 	r.buildLines()
-	if hasServiceTimes(r.Browser.Kind) {
-		return ""
+	if kind := r.Browser.Kind; !hasServiceTimes(kind) && slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime }) {
+		return "record dates have no time zone and do not change"
 	}
-	hasRecordDates := slices.ContainsFunc(r.Browser.Kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
-	return zonelessNote(hasRecordDates)
+	return ""
 }
 
 // Tick implements ui.Ticker.

@@ -59,25 +59,13 @@ func (b *Browser) cell(t record.Type, v client.Value) grid.Cell {
 	return cellOf(t, v)
 }
 
-// Retime implements ui.Timed.
+// Retime implements ui.Timed, for times of the service.
 func (b *Browser) Retime() string {
-	if !hasServiceTimes(b.Kind) {
-		return zonelessNote(b.showsTimes())
-	}
 	for _, row := range b.Pages.Loaded() {
 		b.refreshRow(row)
 	}
 	b.Grid.SetColumns(b.columns(), b.Grid.Frozen())
 	b.Grid.Sync()
-	return ""
-}
-
-// zonelessNote returns the note that record dates do not depend on the time mode, if
-// any are displayed.
-func zonelessNote(hasRecordDates bool) string {
-	if hasRecordDates {
-		return "record dates have no time zone and do not change"
-	}
 	return ""
 }
 
@@ -163,6 +151,23 @@ func (b *Browser) copyCell() {
 	c, ok := b.Grid.Column()
 	if row := b.Grid.Row(); ok && row != nil {
 		b.Copy(b.Records[row].Row.Text(c.Name))
+	}
+}
+
+// rowKey returns the key of a row as that of its changes, see record.Kind.Key. A kind without
+// one has the value of the selected column.
+func rowKey(kind *record.Kind, row client.Row, column string) string {
+	switch names := kind.Key; len(names) {
+	case 0:
+		return row.Text(column)
+	case 1:
+		return row.Text(names[0])
+	default:
+		var values []string
+		for _, name := range names {
+			values = append(values, string(row.Value(name)))
+		}
+		return "[" + strings.Join(values, ",") + "]"
 	}
 }
 

@@ -28,8 +28,14 @@ func (s *selection) Title() string {
 	if s.viewName != "" {
 		return s.options.Name + " (" + s.viewName + ")"
 	}
+	if g := s.options.groups; g != nil {
+		return "by " + g.by()
+	}
 	return s.options.Name
 }
+
+// rowKind returns the kind of the rows, also if they are grouped. Filters refer to it.
+func (s *selection) rowKind() *record.Kind { return cmp.Or(s.options.rows, s.Kind) }
 
 func (s *selection) SetViewName(name string) { s.viewName = name }
 
@@ -56,8 +62,13 @@ func (s *selection) filterText() string { return strings.Join(s.Badges(), Condit
 
 // query returns the query of the displayed fields and the key field.
 func (s *selection) query() client.Query {
-	q := client.Query{Kind: s.Kind, Where: s.filters, Fields: s.Fields, Strict: true}
-	if first := s.Kind.KeyName(); !slices.Contains(q.Fields, first) {
+	q := client.Query{Kind: s.rowKind(), Where: s.filters, Fields: s.Fields, Strict: true}
+	if g := s.options.groups; g != nil {
+		q.Fields, q.GroupBy, q.Include = nil, g.by(), []string{"COUNT(*)"}
+		for _, name := range g.sums {
+			q.Include = append(q.Include, "SUM("+name+")")
+		}
+	} else if first := s.Kind.KeyName(); !slices.Contains(q.Fields, first) {
 		q.Fields = append([]string{first}, q.Fields...)
 	}
 	if s.order.Column != "" {
@@ -90,11 +101,16 @@ func (s *selection) command(now time.Time, url string) string {
 		return s.curl(url)
 	}
 	text := cmp.Or(s.options.Command, "whctl query "+s.Kind.Name)
-	text += WhereFlags(s.Typed.Texts(now, s.Kind, s.filters))
+	text += WhereFlags(s.Typed.Texts(now, s.rowKind(), s.filters))
 	if q := s.query(); len(q.OrderBy) > 0 {
 		text += " --order-by " + q.OrderBy[0]
 	}
-	if !slices.Equal(s.Fields, s.defaultFields()) || len(s.Fields) < len(s.Kind.Fields) {
+	if g := s.options.groups; g != nil {
+		text += " --by " + g.by()
+		if len(g.sums) > 0 {
+			text += " --sum " + strings.Join(g.sums, ",")
+		}
+	} else if !slices.Equal(s.Fields, s.defaultFields()) || len(s.Fields) < len(s.Kind.Fields) {
 		text += " --fields " + strings.Join(s.Fields, ",")
 	}
 	return text

@@ -60,9 +60,8 @@ func TestTimeModeWithoutEffectShowsMessage(t *testing.T) {
 		keys []string
 		want string
 	}{
-		"rows":   {[]string{":", "'IN_KitStockTakeMain", "enter"}, "record dates have no time zone and do not change"},
 		"record": {[]string{":", "'IN_KitStockTakeMain", "enter", "enter"}, "record dates have no time zone and do not change"},
-		"none":   {[]string{":", "'DB_Class", "enter"}, "this screen shows no times"},
+		"none":   {[]string{":", "'DB_Class", "enter", "enter"}, "this screen shows no times"},
 	} {
 		d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
 		d.Press(test.keys...)

@@ -91,8 +91,17 @@ func (j *Job) excludes(row client.Row) bool {
 	if j.Only == nil {
 		return false
 	}
-	_, included := j.Only[row.Text(j.Key)]
+	_, included := j.Only[RowID(row, j.Key)]
 	return !included
+}
+
+// RowID returns the text that identifies a row by a field. Null differs from an empty text,
+// as groups of rows can have both.
+func RowID(row client.Row, key string) string {
+	if value := row.Value(key); !value.Null() {
+		return value.String()
+	}
+	return "\x00"
 }
 
 // source returns the loaded rows, or fetches them from the service.

@@ -11,6 +11,8 @@ const (
 	InLists
 	InGrids
 	InKinds
+	InGroupable // rows that can be grouped
+	InGroups
 	InBrowser
 	InRecord
 	InHome
@@ -20,6 +22,7 @@ const (
 	InMessages
 	InMessage
 	InEvents
+	InWhy
 	InRequests // the last scope of screens
 	InText     // help and other scrollable text
 	InConfirm
@@ -37,9 +40,9 @@ const (
 
 // ScopeNames are the headings of the help.
 var ScopeNames = [...]string{
-	Everywhere: "Everywhere", InLists: "Lists", InGrids: "Columns", InKinds: "Records", InBrowser: "Rows of a record kind",
+	Everywhere: "Everywhere", InLists: "Lists", InGrids: "Columns", InKinds: "Records", InGroupable: "Grouping", InGroups: "Groups", InBrowser: "Rows of a record kind",
 	InRecord: "One record", InHome: "Home", InSubscribers: "Subscribers", InSubscriptions: "Subscriptions", InSubscription: "One subscription", InMessages: "Messages",
-	InMessage: "One message", InEvents: "Events", InRequests: "Requests", InText: "Text", InConfirm: "Confirmation", InTypedConfirm: "Typed confirmation", InLine: "Input line",
+	InMessage: "One message", InEvents: "Events", InWhy: "History of a key", InRequests: "Requests", InText: "Text", InConfirm: "Confirmation", InTypedConfirm: "Typed confirmation", InLine: "Input line",
 	InColumns: "Column chooser", InForm: "Form", InMenu: "Menu", InJobs: "Exports", InErrors: "Errors", InRetryConfirm: "Retry confirmation", InTypedRetryConfirm: "Typed retry confirmation", InSecret: "Secret",
 }
 
@@ -85,6 +88,7 @@ const (
 	PreviousPage
 	NextPage
 	SortColumn
+	GroupRows
 	FilterColumn
 	FilterByValue
 	ClearFilters
@@ -101,6 +105,7 @@ const (
 	Export
 	Reveal
 	ShowSubscriptions
+	ShowWhy
 	ShowInfo
 	ShowMessages
 	CancelJob
@@ -196,12 +201,16 @@ var Bindings = Table{
 	{InGrids, "y", CopyCell, "", "copy the cell", false},
 	{InGrids, "Y", CopyRow, "", "copy the row as JSON; marked rows as tab-separated text", false},
 
+	{InGroupable, "t", GroupRows, "group", "group by this column; a date by month, again by day, by year", false},
+	{InGroups, "enter", Open, "rows", "open the rows of the group", false},
+
 	{InBrowser, "enter", Open, "open", "open the record", false},
 	{InBrowser, "s", SortColumn, "sort", "sort by this column: ascending, descending, off", false},
 	{InBrowser, "f", FilterColumn, "filter", "filter by this column", false},
 	{InBrowser, "=", FilterByValue, "this value", "show only rows with this value", false},
 	{InBrowser, "F", ClearFilters, "", "clear filters", false},
 	{InBrowser, "C", ChooseColumns, "columns", "choose and order columns", false},
+	{InBrowser, "w", ShowWhy, "", "history of its key: changes, events, messages", false},
 	{InBrowser, "e", Export, "export", "write rows to a file", false},
 
 	{InKinds, "enter", Open, "open", "open the rows of this kind", false},
@@ -265,6 +274,7 @@ var Bindings = Table{
 	{InMessages, "F", ClearFilters, "", "clear filters", false},
 	{InMessages, "C", ChooseColumns, "", "choose and order columns", false},
 	{InMessages, "e", Export, "", "write messages to a file", false},
+	{InMessages, "w", ShowWhy, "", "history of its key: changes, events, messages", false},
 	{InMessages, "y", CopyCell, "", "copy the cell; in the status column, the MessageID", false},
 
 	{InMessage, "tab right l", NextTab, "next tab", "attempts, body, headers, response, cURL", false},
@@ -273,6 +283,7 @@ var Bindings = Table{
 	{InMessage, "D", Delete, "delete", "delete", true},
 	{InMessage, "[", PreviousPage, "previous", "previous message", false},
 	{InMessage, "]", NextPage, "next", "next message", false},
+	{InMessage, "w", ShowWhy, "", "history of its key: changes, events, messages", false},
 	{InMessage, "n", NextMatch, "", "next match", false},
 	{InMessage, "N", PreviousMatch, "", "previous match", false},
 	{InMessage, "y", CopyCell, "", "copy the MessageID", false},
@@ -285,6 +296,10 @@ var Bindings = Table{
 	{InEvents, "S", ShowSubscriptions, "subscriptions", "open the subscriptions of this event", false},
 	{InEvents, "/", OpenFilter, "search", "search events", false},
 	{InEvents, "y", CopyCell, "copy", "copy the name", false},
+
+	{InWhy, "enter", Open, "messages", "open the messages with the key", false},
+	{InWhy, "/", OpenFilter, "search", "search lines", false},
+	{InWhy, "y", CopyCell, "copy", "copy the text", false},
 
 	{InRequests, "!", ProblemsOnly, "failed", "toggle between failed and all requests", false},
 

@@ -108,6 +108,8 @@ type (
 	}
 	// SubscriptionTarget opens the subscription of a queue.
 	SubscriptionTarget struct{ Queue wire.Queue }
+	// WhyTarget opens the history of a key.
+	WhyTarget struct{ Key string }
 	// ViewTarget opens a saved view.
 	ViewTarget struct{ state.View }
 )
@@ -117,6 +119,8 @@ func (MessagesTarget) isTarget() {}
 func (RecordsTarget) isTarget() {}
 
 func (SubscriptionTarget) isTarget() {}
+
+func (WhyTarget) isTarget() {}
 
 func (ViewTarget) isTarget() {}
 

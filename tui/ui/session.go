@@ -16,14 +16,14 @@ import (
 // switching to another profile creates a new one.
 type Session struct {
 	Clock
-	Client     *client.Client
-	Context    context.Context // done when the session ends
-	Theme      *theme.Theme
-	Registry   *record.Registry
-	State      *state.Store        // settings that are stored between runs
-	History    map[string][]string // input history, by kind of input
-	Queues     Queues
-	EventNames []string // event names that are known to the service in addition to the published ones; nil until loaded
+	Client   *client.Client
+	Context  context.Context // done when the session ends
+	Theme    *theme.Theme
+	Registry *record.Registry
+	State    *state.Store        // settings that are stored between runs
+	History  map[string][]string // input history, by kind of input
+	Queues   Queues
+	Events   []wire.Event // that the service publishes; nil until loaded
 
 	URL       string
 	Profile   string // empty for none

@@ -13,21 +13,11 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// Age formats a duration in its largest unit. Units are coarse so that lines rarely
-// change.
-func Age(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "0s"
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", d/time.Minute)
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%dh", d/time.Hour)
-	}
-	return fmt.Sprintf("%dd", d/(24*time.Hour))
-}
+// Formats that commands use, too.
+var (
+	Age      = display.Age
+	ShortURL = display.ShortURL
+)
 
 // Until formats the time until something is due.
 func Until(d time.Duration) string {
@@ -43,20 +33,6 @@ func ShortID(id string) string {
 		return id
 	}
 	return id[:4] + ".." + id[len(id)-4:]
-}
-
-// ShortURL returns a URL without scheme, trailing slash and query values, which can be
-// secrets.
-func ShortURL(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return text
-	}
-	short := u.Host + strings.TrimSuffix(u.EscapedPath(), "/")
-	if u.RawQuery != "" {
-		short += "?.."
-	}
-	return short
 }
 
 // Size formats a number of bytes.

@@ -176,6 +176,8 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 		return s.step(1)
 	case keymap.CopyCell:
 		s.Copy(s.Message.MessageID)
+	case keymap.ShowWhy:
+		return openWhy(s.HostSession, s.Message)
 	case keymap.CopyRow:
 		s.copyTab()
 	case keymap.Reveal:

@@ -301,6 +301,8 @@ func (s *List) doOne(b keymap.Binding) tea.Cmd {
 	case !ok:
 	case b.Action == keymap.Open:
 		return s.Push(NewDetail(s, one))
+	case b.Action == keymap.ShowWhy:
+		return openWhy(s.HostSession, one)
 	case b.Action == keymap.CopyCell:
 		s.copyCell(one)
 	case b.Action == keymap.CopyRow:

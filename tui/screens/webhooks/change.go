@@ -30,14 +30,15 @@ func ChangeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) 
 	f := ui.NewForm(s.Common().Host, "Change "+one.EventName+" for "+of.Name, "change")
 	f.CanTest = true
 	headers := SubscriptionFields(f, one)
-	f.AddCmd(fetchEventNames(f.HostSession))
+	f.AddCmd(loadEvents(f.HostSession))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		request := SubscriptionOf(values, one)
+		request.Where = whereOf(f.HostSession, values, one.Where)
 		if headers.changed() {
 			// RowHash prevents replacing headers that were changed elsewhere
 			request.Headers, request.RowHash = new(headers.headers()), one.RowHash
 		}
-		if request.URL == nil && request.EventName == nil && request.Headers == nil && request.Ordered == nil && request.RetrySchedule == nil {
+		if request.URL == nil && request.EventName == nil && request.Headers == nil && request.Ordered == nil && request.OrderBy == nil && request.RetrySchedule == nil && request.Where == nil {
 			f.NotifyUnchanged()
 			return nil
 		}

@@ -75,10 +75,7 @@ func (f *responsiveColumns) cells(all ...grid.Cell) []grid.Cell {
 // subscriptionCells returns the cells of a subscription in the order of
 // subscriptionColumns.
 func subscriptionCells(one wire.Subscription, state grid.Cell, s *ui.Session) []grid.Cell {
-	order := ""
-	if one.Ordered {
-		order = "ordered"
-	}
+	order := map[string]string{Yes: "ordered", ByKey: ByKey}[orderOf(one)]
 	queue, known := s.Queues.Get(one.RecID)
 	failed := numberCell(queue.Failed+queue.GivenUp, known)
 	if queue.Failed+queue.GivenUp > 0 {

@@ -24,23 +24,26 @@ const (
 const (
 	Yes = "yes"
 	No  = "no"
+
+	ByKey = "by key" // of the order
 )
 
 // SubscriptionFields adds the fields of a subscription to a form, filled in from
 // s.
 func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
-	f.Add("EventName", "Event", s.EventName, "an event name, a pattern such as debtor.*, or * for all events").Suggest = func(text string) []ui.Suggestion { return pickEvents(text, f.EventNames) }
+	event := f.Add("EventName", "Event", s.EventName, "an event name, a pattern such as debtor.*, or * for all events")
+	event.Suggest = func(text string) []ui.Suggestion { return pickEvents(text, unpublished(f.Events)) }
 	f.Add("URL", "URL", s.URL, "must be reachable from the service host")
 	var names []string
 	for _, h := range s.Headers {
 		names = append(names, h.Name)
 	}
 	headers := addHeaders(f, names)
-	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits until the previous one is delivered or failed")
-	if ordered.Options = []string{No, Yes}; s.Ordered {
-		ordered.Set(Yes)
-	}
+	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits for the previous one; by key: for the previous one with its key")
+	ordered.Options = []string{No, Yes, ByKey}
+	ordered.Set(orderOf(s))
 	f.Add(ScheduleField, "Schedule", shortSchedule(s.RetrySchedule), "delays between attempts, such as 5s, 30s, 2m; empty for the default schedule")
+	addWhere(f, event, s.Where)
 	return headers
 }
 
@@ -66,7 +69,7 @@ func SubscriptionForm(s Polling, title, event string, subscriberID func(values m
 	f := ui.NewForm(s.Common().Host, title, "create")
 	f.CanTest = true
 	headers := SubscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
-	f.AddCmd(fetchEventNames(f.HostSession))
+	f.AddCmd(loadEvents(f.HostSession))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := subscriberID(values)
 		if err != nil {
@@ -75,6 +78,7 @@ func SubscriptionForm(s Polling, title, event string, subscriberID func(values m
 			return nil
 		}
 		request := SubscriptionOf(values, wire.Subscription{})
+		request.Where = whereOf(f.HostSession, values, nil)
 		if list := headers.headers(); len(list) > 0 {
 			request.Headers = &list
 		}
@@ -130,13 +134,30 @@ func SubscriptionOf(values map[string]string, was wire.Subscription) (request wi
 	if url != was.URL || url == "" {
 		request.URL = &url
 	}
-	if ordered := values[orderedField] == Yes; ordered != was.Ordered {
-		request.Ordered = &ordered
+	switch order := values[orderedField]; {
+	case order == orderOf(was):
+	case order == ByKey:
+		request.OrderBy = new("key")
+	case order == No && was.OrderedByKey:
+		request.OrderBy = new("none")
+	default:
+		request.Ordered = new(order == Yes)
 	}
 	if schedule := values[ScheduleField]; schedule != shortSchedule(was.RetrySchedule) {
 		request.RetrySchedule = &schedule
 	}
 	return request
+}
+
+// orderOf returns the order of a subscription's messages as in the form.
+func orderOf(s wire.Subscription) string {
+	switch {
+	case s.Ordered:
+		return Yes
+	case s.OrderedByKey:
+		return ByKey
+	}
+	return No
 }
 
 // trimScheme removes the scheme that the form starts with if the URL was typed or
@@ -150,15 +171,15 @@ func trimScheme(url string) string {
 	return url
 }
 
-// fetchEventNames fetches the names of custom events for the suggestions. If that
+// loadEvents fetches the published events for the suggestions. If that
 // fails, the built-in events are suggested and any name can be typed.
-func fetchEventNames(d ui.HostSession) tea.Cmd {
+func loadEvents(d ui.HostSession) tea.Cmd {
 	c, ctx := d.Client, d.Context
 	return func() tea.Msg {
 		list, err := c.Events(ctx)
 		return ui.Response{Err: err, Apply: func() tea.Cmd {
 			if err == nil {
-				d.EventNames = unpublished(list)
+				d.Events = list
 			}
 			return nil
 		}}

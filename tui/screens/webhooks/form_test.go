@@ -144,18 +144,18 @@ func TestSecretIsShownAfterScreenChange(t *testing.T) {
 // The values of a chooser are selected by arrow keys, space and first letter.
 func TestFormChooserKeys(t *testing.T) {
 	f := webhooks.SubscriptionFields(&ui.Form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).Form
-	ordered := f.Fields[len(f.Fields)-2]
+	ordered := f.Fields[len(f.Fields)-3]
 	for _, test := range []struct {
 		key  tea.KeyMsg
 		want string
 	}{
-		{tuitest.Letter("y"), webhooks.Yes}, {tuitest.Letter("z"), webhooks.Yes}, {tuitest.Keys["right"], webhooks.No}, {tuitest.Keys["left"], webhooks.Yes}, {tuitest.Keys["space"], webhooks.No}, {tuitest.Keys["backspace"], webhooks.No},
+		{tuitest.Letter("y"), webhooks.Yes}, {tuitest.Letter("z"), webhooks.Yes}, {tuitest.Keys["right"], webhooks.ByKey}, {tuitest.Keys["left"], webhooks.Yes}, {tuitest.Keys["space"], webhooks.ByKey}, {tuitest.Keys["backspace"], webhooks.ByKey}, {tuitest.Letter("n"), webhooks.No},
 	} {
 		if ordered.HandleKey(test.key); ordered.Text() != test.want {
 			t.Errorf("%v: %q, want %q", test.key, ordered.Text(), test.want)
 		}
 	}
-	if got := f.Fields[len(f.Fields)-1].Text(); got != "5s, 30s, 2m, 1h, 1h30m" {
+	if got := f.Fields[len(f.Fields)-2].Text(); got != "5s, 30s, 2m, 1h, 1h30m" {
 		t.Errorf("the schedule is %q", got)
 	}
 }
@@ -165,7 +165,7 @@ func TestPastedEnterIsIgnored(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	f := webhooks.SubscriptionForm(d.App.Front().(webhooks.Polling), "New subscription", "salesorder", nil)
 	d.App.ShowOverlay(f)
-	f.At = len(f.Fields) - 2
+	f.At = len(f.Fields) - 3
 	ordered := f.Fields[f.At]
 	d.Key(tuitest.Letter("y"))
 	d.Send(tuitest.Keys["enter"])
@@ -174,7 +174,7 @@ func TestPastedEnterIsIgnored(t *testing.T) {
 	}
 	d.Key(tuitest.Keys["right"])
 	d.Send(tuitest.Keys["enter"]) // no paste has arrows
-	if ordered.Text() != webhooks.No || f.At != len(f.Fields)-1 {
+	if ordered.Text() != webhooks.ByKey || f.At != len(f.Fields)-2 {
 		t.Errorf("right and enter choose %q, and the field is %d", ordered.Text(), f.At)
 	}
 }
@@ -192,5 +192,44 @@ func TestDuplicateSchemeIsRemoved(t *testing.T) {
 		if request := webhooks.SubscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: typed}); request.URL != nil {
 			t.Errorf("%s was not touched, and %s is sent", typed, *request.URL)
 		}
+	}
+}
+
+// A condition is checked by the form, completed with the fields of the event's kind, and shown
+// as JSON when the subscription is changed.
+func TestConditionOfSubscription(t *testing.T) {
+	s := tuitest.StartReceiver(t, nil)
+	d := s.OpenSubscriptions(t)
+	d.Press("n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
+	f := d.App.Overlay().(*ui.Form)
+	f.At = len(f.Fields) - 1
+	d.Press("'Status: 1 -> 2", "ctrl+s")
+	d.WantText("the event is posted")
+	d.Erase()
+	d.Press("'Total > 1000  Shop^=n", "ctrl+s")
+	d.WantText("Created")
+	list, err := s.Client.Subscriptions(t.Context(), s.Subscriber)
+	if err != nil || len(list) != 1 || string(list[0].Where) != `{"TotalGreaterThan":1000,"ShopStartsWith":"n"}` {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	d.Press("esc", "E")
+	f = d.App.Overlay().(*ui.Form)
+	where := f.Fields[len(f.Fields)-1]
+	if where.Text() != `{"TotalGreaterThan":1000,"ShopStartsWith":"n"}` {
+		t.Errorf("shown as %q", where.Text())
+	}
+	kind := f.Registry.Kinds()[0]
+	f.Events = []wire.Event{{Name: "salesorder.updated", Kind: kind.Name}}
+	name := kind.Fields[1].Name
+	if list := where.Suggest("X: 1 -> 2  Before." + strings.ToLower(name[:len(name)-1])); len(list) == 0 || list[0].Text != "X: 1 -> 2  Before."+name {
+		t.Errorf("the suggestions for %s are %+v", name, list)
+	}
+	f.Events = nil
+	f.At = len(f.Fields) - 1
+	d.Erase()
+	d.Press("ctrl+s")
+	d.WantText("done")
+	if list, err = s.Client.Subscriptions(t.Context(), s.Subscriber); err != nil || list[0].Where != nil {
+		t.Errorf("%+v, %v", list, err)
 	}
 }

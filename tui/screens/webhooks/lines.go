@@ -66,11 +66,17 @@ func (s *Subscription) details() []detailLine {
 		{"Event", one.EventName, theme.Breadcrumb}, {"URL", address, theme.Plain}, {"State", why, state.Role}, {},
 	}
 	lines = append(lines, s.deliveries()...)
-	order := "no: messages are sent concurrently"
-	if one.Ordered {
-		order = "yes: each message waits for the previous one"
+	order := map[string]string{
+		No: "no: messages are sent concurrently", Yes: "yes: each message waits for the previous one", ByKey: "by key: each message waits for the previous one with its key",
+	}[orderOf(one)]
+	lines = append(lines, detailLine{})
+	if one.Where != nil {
+		lines = append(lines, detailLine{"Condition", string(one.Where), theme.Plain})
 	}
-	return append(lines, detailLine{},
+	if !time.Time(one.CapturedFrom).IsZero() {
+		lines = append(lines, detailLine{"Effective since", s.at(one.CapturedFrom), theme.Dim})
+	}
+	return append(lines,
 		detailLine{"Ordered", order, theme.Plain}, detailLine{"Retry schedule", cmp.Or(shortSchedule(one.RetrySchedule), "default schedule of the service"), theme.Plain},
 		detailLine{"Headers", cmp.Or(headerNames(one), "none"), theme.Plain}, detailLine{},
 		detailLine{"Subscriber", s.list.Subscriber.Name + "  " + ui.ShortID(one.SubscriberID), theme.Plain}, detailLine{"SubscriptionID", one.RecID, theme.Plain},

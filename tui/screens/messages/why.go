@@ -1,0 +1,135 @@
+package messages
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Why is the history of a key: changes, events, messages and attempts, and the reasons for
+// those that are missing.
+type Why struct {
+	browse.SearchTable
+	key  string
+	why  *wire.Why
+	busy bool
+}
+
+// NewWhy returns the history of a key.
+func NewWhy(h ui.Host, key string) *Why {
+	s := &Why{SearchTable: browse.NewSearchTable(h, "why", "part of a line"), key: key, why: new(wire.Why)}
+	s.Refill = s.fill
+	s.Grid.SetColumns([]grid.Column{{Name: "Time", Min: 12}, {Name: "Step", Min: 10}, {Name: "Text", Min: 20, Max: 200, Flex: true}}, 0)
+	return s
+}
+
+// Shown implements ui.Screen.
+func (s *Why) Shown() tea.Cmd { return s.Poll() }
+
+// Title implements ui.Screen.
+func (s *Why) Title() string { return "Why " + s.key }
+
+// Scopes implements ui.Screen.
+func (s *Why) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InWhy, keymap.InLists} }
+
+// Waiting implements ui.Waiter.
+func (s *Why) Waiting() bool { return s.busy }
+
+// Equivalent implements ui.Screen.
+func (s *Why) Equivalent() string { return "whctl why " + ui.Quote(s.key) }
+
+// Poll implements ui.Poller.
+func (s *Why) Poll() tea.Cmd {
+	s.busy = true
+	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Why, error) { return c.Why(ctx, s.key) }, func(got *wire.Why, err error) tea.Cmd {
+		if s.busy = false; err != nil {
+			s.ShowFetchError("fetching the history of the key", err)
+			return nil
+		}
+		s.why = got
+		s.fill()
+		return nil
+	})
+}
+
+// Follow fetches the steps again when one of the messages has changed.
+func (s *Why) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
+	changed := slices.ContainsFunc(changes, func(c wire.MessageChange) bool {
+		return slices.ContainsFunc(s.why.Steps, func(step wire.WhyStep) bool { return step.MessageID == c.MessageID })
+	})
+	if !changed || s.busy {
+		return nil
+	}
+	return s.Poll()
+}
+
+// Retime implements ui.Timed.
+func (s *Why) Retime() string {
+	s.FitColumns()
+	s.fill()
+	return ""
+}
+
+// Status implements ui.Screen.
+func (s *Why) Status() string {
+	text := s.Grid.PositionText()
+	if s.why.More {
+		text += "   there are older steps"
+	}
+	return text
+}
+
+// whyRoles are the roles of steps with a result; others are plain.
+var whyRoles = map[string]theme.Role{
+	wire.WhyDelivered: theme.Success, wire.WhyFailed: theme.Failure, wire.WhyBreakerOpen: theme.Failure, wire.WhyRetrying: theme.Warning, wire.WhyWaiting: theme.Pending,
+}
+
+func (s *Why) fill() {
+	var rows []*grid.Row
+	for _, step := range s.why.Steps {
+		if !s.Contains(step.Step + " " + step.Text) {
+			continue
+		}
+		at := "now"
+		if !time.Time(step.At).IsZero() {
+			at = s.TimeText(time.Time(step.At))
+		}
+		rows = append(rows, &grid.Row{ID: step.Step + step.Text + at + step.MessageID, Cells: []grid.Cell{{Text: at, Role: theme.Dim}, {Text: step.Step, Role: whyRoles[step.Step]}, {Text: step.Text}}})
+	}
+	s.Grid.SetRows(grid.NewList(rows))
+}
+
+// Do implements ui.Screen.
+func (s *Why) Do(b keymap.Binding) tea.Cmd {
+	row := s.Grid.Row()
+	switch {
+	case s.Move(b):
+	case b.Action == keymap.OpenFilter:
+		s.ShowInput(s.Find())
+	case b.Action == keymap.Open:
+		return s.Open(ui.MessagesTarget{Here: true, MessageFilter: ui.MessageFilter{Conditions: []client.Filter{{Field: "Key", Operator: record.Equal, Values: []string{s.key}}}}})
+	case b.Action == keymap.CopyCell && row != nil:
+		s.Copy(row.Cells[len(row.Cells)-1].Text)
+	}
+	return nil
+}
+
+// openWhy opens the history of a message's key.
+func openWhy(h ui.HostSession, m wire.Message) tea.Cmd {
+	if m.Key == "" {
+		h.Notify(ui.Warning, "the event of this message has no key")
+		return nil
+	}
+	return h.Open(ui.WhyTarget{Key: m.Key})
+}
