@@ -1,8 +1,11 @@
 package backup_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
@@ -34,17 +37,38 @@ func source(t testing.TB) backup.Source {
 
 func fill(t testing.TB, dir string) {
 	t.Helper()
-	st, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	content, err := loaded()
+	for name, data := range content {
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), data, 0o600))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.Load(t.Context(), record.Builtin().Kinds(), demo.Rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
 }
+
+// loaded returns the files of a store with the demo's records, which are loaded once.
+var loaded = sync.OnceValues(func() (content map[string][]byte, err error) {
+	dir, err := os.MkdirTemp("", "whd-backup-test")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	st, err := storage.Open(context.Background(), storage.Config{Dir: dir, Registry: record.Builtin(), Connections: 1})
+	if err != nil {
+		return nil, err
+	}
+	_, err = st.Load(context.Background(), record.Builtin().Kinds(), demo.Rows)
+	if err = errors.Join(err, st.Close()); err != nil {
+		return nil, err
+	}
+	content = make(map[string][]byte)
+	for _, name := range []string{"records.db", "whd.db"} {
+		if content[name], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+	}
+	return content, nil
+})
 
 // saved returns the path of a backup of a source.
 func saved(t testing.TB, s backup.Source) string {

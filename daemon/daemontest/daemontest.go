@@ -44,9 +44,13 @@ func Start(t testing.TB, args ...string) *Instance {
 	return StartIn(t, t.TempDir(), args...)
 }
 
-// StartIn is Start with an existing data directory.
+// StartIn is Start with an existing data directory. An empty one is filled as by an
+// earlier start; only Open does a first start.
 func StartIn(t testing.TB, dir string, args ...string) *Instance {
 	t.Helper()
+	if err := prepare(dir, args); err != nil {
+		t.Fatal(err)
+	}
 	i, err := Open(dir, args...)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +123,7 @@ func Settings(args []string, env ...string) (config.Config, error) {
 		return config.Config{}, fmt.Errorf("%q: %v", set.Args(), err)
 	}
 	conf, err := config.Read(l, env)
-	conf.Start.Version = "dev"
+	conf.Start.Version, conf.Start.CheapHashes = "dev", true
 	return conf, err
 }
 

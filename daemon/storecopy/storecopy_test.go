@@ -17,8 +17,9 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// serverOnly lists the tables that only a server has. The rows of the outbox stay there.
-var serverOnly = []string{"WH_Lock", "WH_Migration", "WH_MigrationLease", "WH_Outbox"}
+// serverOnly lists the tables that only a server has. The rows of the outbox stay there, and
+// a copied store looks at all records again, since it has no shadow.
+var serverOnly = []string{"WH_Lock", "WH_Migration", "WH_MigrationLease", "WH_Outbox", "WH_Shadow"}
 
 // source is a migrated schema on a server.
 type source struct {
@@ -181,7 +182,7 @@ func (s source) insert(table string, columns []string, kinds map[string]string, 
 		}
 	}
 	statement := "INSERT INTO whd." + mssql.Quote(table) + " ([" + strings.Join(columns, "], [") + "]) VALUES (" + strings.Join(values, ", ") + ")"
-	if table == "WH_Audit" || table == "WH_RequestLog" {
+	if table == "WH_Audit" || table == "WH_RequestLog" || table == "WH_Recheck" {
 		statement = "SET IDENTITY_INSERT whd." + table + " ON; " + statement + "; SET IDENTITY_INSERT whd." + table + " OFF"
 	}
 	s.exec(statement)

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -62,4 +63,34 @@ func NodeModules(t testing.TB, of string) (dir string) {
 		t.Fatalf("npm ci: %v\n%s", err, out)
 	}
 	return dir
+}
+
+// CheckMetadata validates a metadata document of OData against the schemas of OASIS, and
+// generates code from it with odata2ts into the directory generated: mode is all for a client.
+// tools has the libraries of odata.
+func CheckMetadata(t testing.TB, tools, metadata, mode string) {
+	t.Helper()
+	for name, text := range map[string]string{
+		"metadata.xml": metadata, "package.json": `{"type":"commonjs"}`,
+		"odata2ts.config.js": `module.exports = { bundledFileGeneration: false, services: { Whd: { source: 'metadata.xml', output: 'generated', serviceName: 'Whd' } } };`, // one file would take minutes for hundreds of types
+		"tsconfig.json":      `{"compilerOptions":{"target":"es2022","module":"commonjs","moduleResolution":"node10","strict":true,"types":[]}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(tools, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(name string, args ...string) string {
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Dir = tools
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s %s: %v\n%s", name, args, err, out)
+		}
+		return string(out)
+	}
+	run(Tool(t, "xmllint"), "--noout", "--nonet", "--schema", filepath.Join("node_modules", "odata-csdl", "schemas", "edmx.xsd"), "metadata.xml")
+	out := run(filepath.Join("node_modules", ".bin", "odata2ts"), "--mode", mode, "--emit-mode", "js")
+	if strings.Contains(strings.ToLower(out), "warn") || !strings.Contains(out, "Successfully finished!") {
+		t.Errorf("odata2ts: %s", out)
+	}
 }
