@@ -30,7 +30,7 @@ build: ## build bin/whd and bin/whctl
 
 # The demo may send messages to this machine, including its own /Webhooks/Test.
 run: build ## build, and serve demo records from ./.whd on http://127.0.0.1:5050
-	exec bin/whd$(EXE) serve --demo --data-dir ./.whd --webhooks-allow-targets 127.0.0.0/8 --webhooks-host-url http://127.0.0.1:5050 $(ARGS)
+	exec bin/whd$(EXE) serve --demo --demo-activity --mcp-enabled --erp-kinds daemon/demo/kinds.toml --changes-sweep 10s --data-dir ./.whd --webhooks-allow-targets 127.0.0.0/8 --webhooks-host-url http://127.0.0.1:5050 $(ARGS)
 
 # The settings of GOBUILD, so that builds inside tests reuse the build cache of go test.
 # make check runs go vet.
@@ -41,8 +41,8 @@ test: ## run all tests except those of make clients, offline
 
 .PHONY: clients
 # The tests that run third-party programs, and their packages.
-CLIENTPACKAGES := ./cmd/whctl ./cmd/whctl/output ./daemon ./daemon/rest ./daemon/webhook/...
-CLIENTTESTS    := InPython|CompletionIn|ServiceStackClient|BehindNginx|TypesCompileAndWork|VendorToolsAcceptTypes|SamplesWork|AbortedResponseWithCurl|AbortedCompressedResponseWithTools|FormsOfTools|ReferenceLibraryVerifies|DocumentedReceiversVerify|InLibreOffice|OpenAPIInTools|WaitForChallenge
+CLIENTPACKAGES := ./client/assistant ./cmd/whctl ./cmd/whctl/output ./daemon ./daemon/rest ./daemon/webhook/...
+CLIENTTESTS    := InPython|CompletionIn|ServiceStackClient|BehindNginx|TypesCompileAndWork|VendorToolsAcceptTypes|SamplesWork|AbortedResponseWithCurl|AbortedCompressedResponseWithTools|FormsOfTools|ReferenceLibraryVerifies|DocumentedReceiversVerify|InLibreOffice|OpenAPIInTools|WaitForChallenge|ProtocolConformance|FeedsInTools
 
 clients: ## run the tests that need installed third-party programs (Node.js, PHP, Mono, LibreOffice, shells, nginx, ...)
 	$(TESTENV) WHD_TEST_CLIENTS=1 $(GO) test -vet=off -count=1 -timeout 30m $(TESTFLAGS) -run '$(CLIENTTESTS)' $(CLIENTPACKAGES)
@@ -50,11 +50,11 @@ clients: ## run the tests that need installed third-party programs (Node.js, PHP
 .PHONY: test-sqlserver
 test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is the connection string
 	@test -n "$${WHD_TEST_SQLSERVER_DSN:-}" || { echo "WHD_TEST_SQLSERVER_DSN is not set; set it to a connection string such as sqlserver://user:password@host?database=master"; exit 1; }
-	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crashtest ./daemon/appdb ./daemon/mssql/... ./daemon/erp/... ./daemon/executor ./daemon/kinds/... ./daemon/storage ./daemon/storecopy ./daemon/prove ./daemon/importer ./daemon/rest ./daemon/requestlog/sqlstore ./daemon/webhook/sqlstore | grep -v '^=== '
+	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crashtest ./daemon/changes/crashtest ./daemon/appdb ./daemon/mssql/... ./daemon/erp/... ./daemon/executor ./daemon/kinds/... ./daemon/storage ./daemon/storecopy ./daemon/prove ./daemon/importer ./daemon/rest ./daemon/requestlog/sqlstore ./daemon/webhook/sqlstore | grep -v '^=== '
 
 # Packages left out of make race:
 #   daemon/readmetest                  runs shell commands with programs built without the detector
-#   daemon/bench/read, bench/delivery  benchmarks
+#   daemon/bench/*                      benchmarks
 #   daemon/demo, client/xlsx, workbook start no goroutines
 # SQLite and its C library are not instrumented: they are translated from C, would take ten
 # times as long, and synchronize in ways that the detector does not recognize.
@@ -62,7 +62,7 @@ test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is
 # that take minutes with it; and that end bubbletea on a terminal, since it closes the
 # input after half a second even if its goroutine is still reading.
 RACELESSTESTS := ^(TestEveryOperationByEveryName|TestMemoryOfExports|TestMemoryOfABody|TestTextDoesNotAllocate|TestFlagsAreAcceptedAnywhere|TestManyChangesPerSecond|TestReconnectAfterDaemonRestart|TestTerminalIsRestored)$$
-RACELESS := /daemon/readmetest$$|/daemon/bench/read$$|/daemon/bench/delivery$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
+RACELESS := /daemon/readmetest$$|/daemon/bench/[a-z]*$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -vet=off -gcflags='modernc.org/...=-race=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
@@ -124,8 +124,9 @@ bench: ## run the benchmarks
 
 .PHONY: crash
 ROUNDS ?= 200
-crash: ## kill a delivering daemon ROUNDS (200) times, and one of two on WHD_TEST_SQLSERVER_DSN, and check its guarantees
+crash: ## kill a delivering daemon ROUNDS (200) times, and one of two on WHD_TEST_SQLSERVER_DSN, and check its guarantees; the same with one that captures, and whctl mirror
 	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/crashtest -rounds $(ROUNDS)
+	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/changes/crashtest -rounds $(ROUNDS) -changes 300 -load 5s
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)
 	@for package in $$($(GO) list $(PACKAGES)); do \
