@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -84,12 +85,14 @@ func TestWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, event := range []string{"t.delivered", "t.retried", "t.failed", "t.breaker", "t.disabled", "item.created"} {
+	for _, event := range []string{"t.delivered", "t.retried", "t.failed", "t.breaker", "t.disabled", "item.created", "item.updated"} {
 		path := "/" + strings.TrimPrefix(event, "t.")
 		request := wire.SubscriptionRequest{EventName: new(event), URL: new(receiver.URL + path), IsEnabled: new(event != "t.disabled")}
 		switch event {
 		case "t.failed":
 			request.RetrySchedule = new("1s")
+		case "item.updated":
+			request.Where = json.RawMessage(`{"Changed":"Amount","AmountGreaterThan":2}`)
 		case "t.breaker": // probed later than the test ends
 			request.RetrySchedule = new("720h")
 		}
@@ -135,10 +138,12 @@ func TestWhy(t *testing.T) {
 	await("updated", wire.WhyDelivered)
 	await("removed", wire.WhyDelivered)
 	exec("UPDATE Items SET Amount = 2 WHERE ID = 'updated'")
-	await("updated", wire.WhyNoSubscription)
+	await("updated", wire.WhyUnmet)
 	if r, err := c.DeleteMessages(t.Context(), map[string][]string{"Key": {"removed"}}); err != nil || r.Deleted != 1 {
 		t.Fatal(r, err)
 	}
+	exec("DELETE FROM Items WHERE ID = 'removed'")
+	await("removed", wire.WhyNoSubscription)
 	for key, step := range map[string]string{"delivered": wire.WhyDelivered, "retried": wire.WhyDelivered, "failed": wire.WhyFailed, "breaker": wire.WhyBreakerOpen, "disabled": wire.WhyDisabled} {
 		await(key, step)
 	}

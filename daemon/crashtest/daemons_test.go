@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -101,9 +102,9 @@ func (p *cluster) prepare(t *testing.T) (key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for address, event := range map[string]string{addressPlain: "*", addressFailing: concurrentEvent, addressOrdered: orderedEvent} {
-		url, ordered := p.receiver.url+address, address == addressOrdered
-		if _, err := c.AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event, Ordered: &ordered}); err != nil {
+	for address, event := range map[string]string{addressPlain: "*", addressFailing: concurrentEvent, addressOrdered: orderedEvent, addressKeyed: concurrentEvent} {
+		url, order := p.receiver.url+address, cmp.Or(map[string]string{addressOrdered: "subscription", addressKeyed: "key"}[address], "none")
+		if _, err := c.AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event, OrderBy: &order}); err != nil {
 			t.Fatal(err)
 		}
 	}

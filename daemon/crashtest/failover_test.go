@@ -55,11 +55,18 @@ func (c *failoverPublishers) run(ctx context.Context, publisher int) {
 	}
 }
 
-// usesKey reports whether an event is published under an idempotency key: ordered events,
-// and those of publishers with odd numbers.
-func usesKey(body string) bool {
-	name, rest, _ := strings.Cut(body, " ")
+// publisherOf returns the name of the publisher of an event, which is the event's key.
+func publisherOf(body string) string {
+	_, rest, _ := strings.Cut(body, " ")
 	publisher, _, _ := strings.Cut(rest, ".")
+	return publisher
+}
+
+// isIdempotent reports whether an event is published under an idempotency key: ordered events,
+// and those of publishers with odd numbers.
+func isIdempotent(body string) bool {
+	name, _, _ := strings.Cut(body, " ")
+	publisher := publisherOf(body)
 	return name == orderedEvent || strings.Contains("13579", publisher[len(publisher)-1:])
 }
 
@@ -77,13 +84,13 @@ func (c *failoverPublishers) publishUntilAccepted(ctx context.Context, name, bod
 
 // publish publishes an event and reports whether it was accepted.
 func (c *failoverPublishers) publish(ctx context.Context, url, name, body string) bool {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/Webhooks/Events", strings.NewReader(fmt.Sprintf(`{"EventName":%q,"Body":%q}`, name, body)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/Webhooks/Events", strings.NewReader(fmt.Sprintf(`{"EventName":%q,"Key":%q,"Body":%q}`, name, publisherOf(body), body)))
 	if err != nil {
 		panic(err) // the URL is valid
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+c.key)
-	if usesKey(body) {
+	if isIdempotent(body) {
 		req.Header.Set("Idempotency-Key", body)
 	}
 	resp, err := c.client.Do(req)

@@ -44,6 +44,7 @@ const (
 	addressPlain   = "plain"   // accepts everything
 	addressFailing = "failing" // fails for some messages, temporarily for all
 	addressOrdered = "ordered" // fails for some messages
+	addressKeyed   = "keyed"   // fails for some messages, temporarily for all of one key
 )
 
 // Names of the events that are published concurrently and of those published in order.
@@ -163,7 +164,7 @@ func (b *recordingReceiver) begin(r *http.Request, a *attempt) (code int) {
 	id := r.Header.Get("Webhook-Id")
 	b.records[id] = append(b.records[id], a)
 	b.running++
-	return b.respond(a.address)
+	return b.respond(a)
 }
 
 // finish records the end of an attempt before the daemon can know of it.
@@ -177,12 +178,16 @@ func (b *recordingReceiver) finish(a *attempt, taken bool) {
 	b.changed.Broadcast()
 }
 
-func (b *recordingReceiver) respond(address string) int {
-	switch {
+// poisonedKey is the key that fails temporarily.
+const poisonedKey = "1"
+
+func (b *recordingReceiver) respond(a *attempt) int {
+	switch address := a.address; {
 	case address == addressFailing && rand.IntN(50) == 0:
 		return noResponse
 	case address == addressFailing && (b.failing || rand.IntN(10) == 0),
-		address == addressOrdered && rand.IntN(30) == 0:
+		address == addressKeyed && b.failing && publisherOf(a.body) == poisonedKey,
+		(address == addressOrdered || address == addressKeyed) && rand.IntN(30) == 0:
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK

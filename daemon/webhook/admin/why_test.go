@@ -82,6 +82,11 @@ func TestExplain(t *testing.T) {
 			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{sub: s.Subscriptions.Subscription(sub)})
 		}
 	}
+	conditional := func(s *Situation) {
+		shop := *s.Subscriptions.Subscription(1)
+		shop.Where.Text = `{"Changed":"Status","Before.Status":1,"Status":2}`
+		s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: &shop, 2: s.Subscriptions.Subscription(2)})
+	}
 	none := func(s *Situation) { s.Subscriptions = webhook.NewSnapshot(2, nil) }
 	noMessages := &Trace{Changes: []TracedChange{{"Debtor", "deleted", 8, 0, whyNoon}}}
 	var b strings.Builder
@@ -109,6 +114,8 @@ func TestExplain(t *testing.T) {
 		{"deleted with the subscription", only(), none},
 		{"no subscription", noMessages, none},
 		{"not received", noMessages, ofShop},
+		{"condition not met", noMessages, conditional},
+		{"condition not met, or deleted", with([]int{200}, whyMessage(11, 2, event, webhook.Successful, 1)), conditional},
 		{"no event", &Trace{Changes: []TracedChange{{"Silent", "created", 1, 0, whyNoon}}}, none},
 		{"no change", &Trace{}, none},
 		{"not captured", &Trace{}, func(s *Situation) { s.Kinds = record.Builtin() }},
