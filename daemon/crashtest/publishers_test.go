@@ -58,7 +58,7 @@ func (c *publisherPool) publish(ctx context.Context, member int) {
 // publishEvent publishes an event. Its body starts with its name.
 func (c *publisherPool) publishEvent(url, body string) {
 	name, _, _ := strings.Cut(body, " ")
-	req, err := http.NewRequest(http.MethodPost, url+"/Webhooks/Events", strings.NewReader(fmt.Sprintf(`{"EventName":%q,"Body":%q}`, name, body)))
+	req, err := http.NewRequest(http.MethodPost, url+"/Webhooks/Events", strings.NewReader(fmt.Sprintf(`{"EventName":%q,"Key":%q,"Body":%q}`, name, publisherOf(body), body)))
 	if err != nil {
 		panic(err) // the URL is valid
 	}

@@ -23,12 +23,13 @@ type receiver struct {
 	failing    bool
 	acceptedAt map[string][]time.Time // times of acceptance, by message
 	bodies     map[string]int         // bit set of the addresses that received an event
+	keyed      []string               // bodies of events in order by key, as they were first accepted
 }
 
 // Addresses. Each event is sent to its own and to the one for all events.
 const (
 	allEvents    = "all"
-	flakyEvent   = "debtor.deleted" // fails temporarily
+	flakyEvent   = "debtor.deleted" // fails temporarily, in order by key
 	addressCount = 4
 )
 
@@ -96,9 +97,28 @@ func (o *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.acceptedAt[id] = append(o.acceptedAt[id], time.Now())
 	for i, a := range addresses {
 		if a == address {
+			if address == flakyEvent && o.bodies[string(body)]&(1<<i) == 0 {
+				o.keyed = append(o.keyed, string(body))
+			}
 			o.bodies[string(body)] |= 1 << i
 		}
 	}
+}
+
+// disordered counts the events that were received in order by key, and those of them that
+// were first received after a later event with the same key.
+func (o *receiver) disordered() (all, disordered int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	latest := make(map[string]int)
+	for _, body := range o.keyed {
+		publisher, n := publisherOf(body), sequenceOf(body)
+		if n < latest[publisher] {
+			disordered++
+		}
+		latest[publisher] = max(latest[publisher], n)
+	}
+	return len(o.keyed), disordered
 }
 
 func (o *receiver) setFailing(broken bool) {
