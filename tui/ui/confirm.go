@@ -69,12 +69,29 @@ func (s *Session) UnlockCommand() string {
 	return ":rw"
 }
 
-// WhyReadOnly explains how to allow changes in a read-only session.
+// WhyReadOnly explains why changes are not allowed and how to allow them, "" if they are
+// allowed.
 func (s *Session) WhyReadOnly() string {
-	if s.protected() {
+	switch {
+	case s.Role == "reader" || s.Role == "publisher":
+		return "the role " + s.Role + " cannot change data"
+	case !s.ReadOnly:
+		return ""
+	case s.Locked:
+		return "started with --read-only"
+	case s.protected():
 		return "protected profile: enter " + s.UnlockCommand()
 	}
 	return "read-only: enter " + s.UnlockCommand()
+}
+
+// NeedsAdmin explains why an action cannot be used that requires the role admin, "" if it
+// can or if the role is not known yet.
+func (s *Session) NeedsAdmin() string {
+	if s.Role == "" || s.Role == "admin" {
+		return ""
+	}
+	return "requires the role admin; yours is " + s.Role
 }
 
 // NeedsTypedAnswer reports whether a confirmation about count objects requires a typed

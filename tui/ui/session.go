@@ -30,7 +30,9 @@ type Session struct {
 	Downloads string // default directory of exports
 	Protected bool   // confirmations require the name of the profile
 	ReadOnly  bool
-	Paused    bool // live updates are paused
+	Locked    bool   // ReadOnly cannot be lifted
+	Role      string // of the signed-in user; empty until known
+	Paused    bool   // live updates are paused
 
 	Columns, Rows int // of the screen in front, in cells
 }
