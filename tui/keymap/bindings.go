@@ -230,7 +230,7 @@ var Bindings = Table{
 
 	{InHome, "enter", Open, "open", "open the selected item", false},
 	{InHome, "i", ShowInfo, "subscription", "open the subscription of the endpoint, with delivery statistics", false},
-	{InHome, "!", ProblemsOnly, "problems", "open retrying and failed messages", false},
+	{InHome, "!", ProblemsOnly, "failures", "open failed and retrying messages, the newest failure first", false},
 
 	{InSubscribers, "enter", Open, "open", "open its subscriptions", false},
 	{InSubscribers, "m", ShowMessages, "messages", "messages of the subscriber", false},
@@ -267,7 +267,7 @@ var Bindings = Table{
 	{InMessages, "r", Retry, "retry", "retry the message, or all marked messages", true},
 	{InMessages, "D", Delete, "delete", "delete the message, or all marked messages", true},
 	{InMessages, "a", MarkAll, "mark all", "mark all messages that match the filter", false},
-	{InMessages, "!", ProblemsOnly, "problems", "cycle: retrying and failed, all not delivered, all", false},
+	{InMessages, "!", ProblemsOnly, "failures", "cycle: failed and retrying, the newest failure first; all not delivered; all", false},
 	{InMessages, "s", SortColumn, "", "sort by this column: ascending, descending, newest first", false},
 	{InMessages, "f", FilterColumn, "", "filter by this column", false},
 	{InMessages, "=", FilterByValue, "this value", "filter by this value; in column To, by subscription", false},

@@ -109,7 +109,7 @@ func TestRetryUpdatesList(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.WantText("127.0.0.1", "Problem endpoints")
 	d.Press("!")
-	d.WantText("[problems]", "RETRYING", "FAILED")
+	d.WantText("[failed or retrying]", "RETRYING", "FAILED")
 	d.Press("r")
 	d.WantText("Retry this message?")
 	d.Press("y")

@@ -130,12 +130,12 @@ func (s *Detail) Badges() []string {
 	badges := []string{word}
 	switch next := next(s.Message, s.Session); {
 	case next == "-":
-	case strings.HasPrefix(next, "in "): // 20h; short, so that the event fits
+	case strings.HasPrefix(next, "in "), next == disabled, next == breakerOpen: // short, so that the event fits
 		badges = append(badges, next)
 	default:
 		badges = append(badges, "next "+next)
 	}
-	return append(badges, "att. "+tries(s.Message), s.Message.EventName)
+	return append(badges, "attempt "+attempts(s.Message), s.Message.EventName)
 }
 
 // Status implements ui.Screen.

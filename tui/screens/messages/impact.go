@@ -309,12 +309,11 @@ func (s *bulk) grouped(list []wire.Message, minStatus int) []*receiver {
 	return all
 }
 
-// failing describes the last failure of an endpoint that is failing, empty if it is
-// not.
+// failing describes since when an endpoint is failing, empty if it is not.
 func (s *bulk) failing(subscription string) string {
-	queue := s.Queues.Known[subscription]
-	if queue.LastFailure == nil || time.Time(queue.FailingSince).IsZero() {
+	since := time.Time(s.Queues.Known[subscription].FailingSince)
+	if since.IsZero() {
 		return ""
 	}
-	return "  (failed " + ui.Age(s.Now.Sub(time.Time(queue.LastFailure.At))) + " ago)"
+	return "  failing since " + s.TimeOfDay(since)[:len("15:04")]
 }

@@ -34,7 +34,7 @@ func TestProblemsCountQueuedMessages(t *testing.T) {
 	}
 	d := s.Open(t, tui.Options{})
 	d.Press("!")
-	d.WantText("[problems]", "row 1 of 1", "3 more queued: ! shows them")
+	d.WantText("[failed or retrying]", "row 1 of 1", "3 more queued: ! shows them")
 	d.Press("!")
 	d.WantText("[not delivered]", "of 4", "NOT SENT")
 	if c := list(d).Exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
