@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -196,48 +195,65 @@ func (s *bulk) check() {
 	}
 }
 
-// RetryMany schedules all matching messages for immediate delivery.
-func (s *bulk) RetryMany(members url.Values, name string) tea.Cmd {
+// RetryMany schedules all matching messages for immediate delivery, and waits for the
+// results of those in the list. The user has confirmed a count.
+func (s *bulk) RetryMany(members url.Values, count int, list []wire.Message) tea.Cmd {
 	q := clone(members)
-	return s.changeMany(name, func(ctx context.Context, c *client.Client) (string, error) {
+	return s.changeMany("retry", count, func(ctx context.Context, c *client.Client) (int64, error) {
 		r, err := c.RetryMessages(ctx, q)
 		if err != nil {
-			return "", err
+			return 0, err
 		}
-		return fmt.Sprintf("%s due now, %s skipped", display.Count(r.Retried, "message is", "messages are"), display.Thousands(r.Skipped)), nil
+		return r.Retried, nil
+	}, func(n int64) string {
+		s.follow(n, list)
+		return display.Count(n, "message is", "messages are") + " due now"
 	})
 }
 
-// RemoveMany deletes all matching messages.
-func (s *bulk) RemoveMany(members url.Values, name string) tea.Cmd {
+// RemoveMany deletes all matching messages. The user has confirmed a count.
+func (s *bulk) RemoveMany(members url.Values, count int) tea.Cmd {
 	q := clone(members)
-	return s.changeMany(name, func(ctx context.Context, c *client.Client) (string, error) {
+	return s.changeMany("delete", count, func(ctx context.Context, c *client.Client) (int64, error) {
 		r, err := c.DeleteMessages(ctx, q)
 		if err != nil {
-			return "", err
+			return 0, err
 		}
-		return display.Count(r.Deleted, "message", "messages") + " deleted", nil
+		return r.Deleted, nil
+	}, func(n int64) string {
+		s.clearMarks()
+		return display.Count(n, "message", "messages") + " deleted"
 	})
 }
 
-// changeMany changes many messages and shows the result. On an error the marks
-// stay.
-func (s *bulk) changeMany(name string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
-	var done string
+// changeMany changes many messages and shows the result, with the difference from the
+// confirmed count. On an error the marks stay.
+func (s *bulk) changeMany(action string, count int, do func(ctx context.Context, c *client.Client) (int64, error), done func(n int64) string) tea.Cmd {
+	var n int64
+	name := bulkName(action, count)
+	s.begin(name)
 	return s.Change(ui.Change{Screen: s.List, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
-		done, err = do(ctx, c)
+		n, err = do(ctx, c)
 		return err
 	}, OnDone: func(err error) {
-		if err != nil {
+		if s.sending = ""; err != nil {
 			s.ShowError(name, ui.MarkNotSent(err))
 			return
 		}
-		s.Notify(ui.Info, done)
+		text := done(n)
+		if more := int64(count) - n; more > 0 {
+			text += ", " + display.Thousands(more) + " changed since the question"
+		}
+		s.Notify(ui.Info, text)
 	}, Then: func(err error) tea.Cmd {
-		if s.sending = ""; err != nil {
+		if err != nil {
 			return nil
 		}
-		s.clearMarks()
 		return s.Poll()
 	}})
+}
+
+// bulkName names a change of many messages.
+func bulkName(action string, count int) string {
+	return action + " of " + display.Count(count, "message", "messages")
 }

@@ -107,7 +107,7 @@ func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, er
 	}
 	q.Del("All")
 	q.Set("Take", strconv.Itoa(impactSample))
-	q.Set("Fields", "MessageID,SubscriptionID,URL,Status,LastMessageResponseHTTPCode,LastMessageResponseMessage")
+	q.Set("Fields", "MessageID,SubscriptionID,URL,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage")
 	page, err := c.AllMessages(ctx, q)
 	if err == nil {
 		m.newest = page.Results
@@ -169,12 +169,11 @@ func (s *bulk) confirmRetry(m Impact, scheduled bool) {
 	if m.failed == m.Done {
 		noun = "failed message"
 	}
-	name := "retry of " + display.Count(count, "message", "messages")
 	lines := append(s.targets(m, count, minStatus), m.others(scheduled, s.Session)...)
 	lines = append(lines, s.pace(m, minStatus))
+	list := slices.DeleteFunc(slices.Clone(m.sample(s.List)), func(one wire.Message) bool { return one.Status < minStatus })
 	q := ui.OpenConfirmMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
-		s.begin(name)
-		return s.RetryMany(members, name)
+		return s.RetryMany(members, count, list)
 	})
 	if m.failed > 0 && m.failed < m.Done {
 		q.Toggle = func() { s.confirmRetry(m, !scheduled) }
@@ -217,13 +216,9 @@ func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 
 func (s *bulk) confirmDelete(m Impact) {
 	count := int(m.Done)
-	name := "delete of " + display.Count(count, "message", "messages")
 	ui.OpenConfirmMany(s.Host, count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count),
 		append(s.targets(m, count, 0), "Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
-			return s.Delay(name, m.Of.Members["MessageIDIn"], func() tea.Cmd {
-				s.begin(name)
-				return s.RemoveMany(m.Of.Members, name)
-			})
+			return s.Delay(bulkName("delete", count), m.Of.Members["MessageIDIn"], func() tea.Cmd { return s.RemoveMany(m.Of.Members, count) })
 		})
 }
 
