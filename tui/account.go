@@ -110,8 +110,8 @@ func (a *account) accountFetched(m accountMsg) tea.Cmd {
 	a.polling = false
 	changed := !a.started
 	if m.user != nil {
-		changed = changed || m.user.Role != a.Role
-		a.user, a.Role = m.user.UserName, m.user.Role
+		changed = changed || m.user.Role != a.Access.Role
+		a.user, a.Access.Role = m.user.UserName, m.user.Role
 	}
 	if changed {
 		return a.start()
@@ -135,7 +135,7 @@ func (a *account) allowChanges(name string) tea.Cmd {
 	switch {
 	case !a.ReadOnly:
 		a.Notify(ui.Info, "changes are already allowed")
-	case a.Locked || a.Protected && name != a.Profile:
+	case a.Access.Locked || a.Access.Protected && name != a.Profile:
 		a.Notify(ui.Warning, a.WhyReadOnly())
 	default:
 		return a.unlock()
@@ -158,7 +158,7 @@ func (a *account) signedIn(m signedInMsg) tea.Cmd {
 	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && a.pendingChange != nil {
 		a.overlay = nil // the pending change is repeated now
 	}
-	a.user, a.Role, a.started, a.conn.signedOut, a.conn.rejectedErr = m.user, "", false, false, nil
+	a.user, a.Access.Role, a.started, a.conn.signedOut, a.conn.rejectedErr = m.user, "", false, false, nil
 	a.Notify(ui.Info, "signed in as "+m.user)
 	return tea.Batch(a.fetchAccount(), a.fetchKinds(), a.runPending())
 }

@@ -73,7 +73,8 @@ func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 	a.Session = &ui.Session{
 		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Kinds.Known, State: store,
 		History: map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
-		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, Protected: o.Protected, ReadOnly: o.ReadOnly || a.readOnlyProfiles[o.Profile], Locked: o.Unlock == nil,
+		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, ReadOnly: o.ReadOnly || a.readOnlyProfiles[o.Profile],
+		Access: ui.Access{Protected: o.Protected, Locked: o.Unlock == nil},
 	}
 	a.Context, a.cancel = context.WithCancel(a.root)
 	a.user = o.User
@@ -210,11 +211,11 @@ func (a *App) copyThen(text string, then func(outcome string)) {
 	}
 	c := ui.Clipboard{Context: a.Context, Env: a.options.Env, Output: a.options.Output}
 	a.AddCmd(func() tea.Msg {
-		method, err := c.Copy(text)
+		how, err := c.Copy(text)
 		if err != nil {
 			return toastMsg{ui.Failure, "copying failed: " + strings.ReplaceAll(err.Error(), "\n", "; "), then}
 		}
-		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", display.Count(utf8.RuneCountInString(text), "character", "characters"), method), then}
+		return toastMsg{ui.Info, how + ": " + display.Count(utf8.RuneCountInString(text), "character", "characters"), then}
 	})
 }
 

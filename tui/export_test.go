@@ -95,7 +95,7 @@ func TestExportFormats(t *testing.T) {
 	d.Press("J")
 	d.WantText("Exports", "SO_Totals.xlsx", "rows written", "2 rows written")
 	d.Press("y")
-	d.WantText("copied")
+	d.WantText("sent to the terminal")
 }
 
 // The format is the first field, enter exports from any field, and the format is remembered

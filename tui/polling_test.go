@@ -20,7 +20,7 @@ import (
 
 // A user with another role than admin starts at the records, which are polled. Tabs and
 // keys that it cannot use have a reason, and no request is refused.
-func TestRoleSeesWhatItMay(t *testing.T) {
+func TestRoleSeesPermittedScreensOnly(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	target, err := url.Parse(i.URL)
 	if err != nil {

@@ -91,7 +91,7 @@ func (f *frame) headerLine() string {
 		left = append(left, theme.Span{Text: "  " + f.user})
 	}
 	if f.NeedsAdmin() != "" {
-		left = append(left, theme.Span{Text: " (" + f.Role + ")"})
+		left = append(left, theme.Span{Text: " (" + f.Access.Role + ")"})
 	}
 	mode := theme.Span{Text: " RW", Role: theme.Waiting}
 	if f.WhyReadOnly() != "" {

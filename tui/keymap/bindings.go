@@ -225,7 +225,7 @@ var Bindings = Table{
 	{InRecord, "o", SaveBinary, "", "save a binary field to a file", false},
 	{InRecord, "n", NextMatch, "", "next match", false},
 	{InRecord, "N", PreviousMatch, "", "previous match", false},
-	{InRecord, "y", CopyCell, "copy", "copy the value", false},
+	{InRecord, "y", CopyCell, "copy", "copy the field under the cursor", false},
 	{InRecord, "Y", CopyRow, "copy JSON", "copy the record as JSON", false},
 
 	{InHome, "enter", Open, "open", "open the selected item", false},
@@ -261,7 +261,7 @@ var Bindings = Table{
 	{InSubscription, "]", NextPage, "next", "next subscription", false},
 	{InSubscription, "n", NextMatch, "", "next match", false},
 	{InSubscription, "N", PreviousMatch, "", "previous match", false},
-	{InSubscription, "y", CopyCell, "copy ID", "copy the SubscriptionID", false},
+	{InSubscription, "y", CopyCell, "copy", "copy the field under the cursor", false},
 
 	{InMessages, "enter", Open, "detail", "open the message", false},
 	{InMessages, "r", Retry, "retry", "retry the message, or all marked messages", true},
@@ -286,8 +286,8 @@ var Bindings = Table{
 	{InMessage, "w", ShowWhy, "", "history of its key: changes, events, messages", false},
 	{InMessage, "n", NextMatch, "", "next match", false},
 	{InMessage, "N", PreviousMatch, "", "previous match", false},
-	{InMessage, "y", CopyCell, "", "copy the MessageID", false},
-	{InMessage, "Y", CopyRow, "copy", "copy the content of the tab", false},
+	{InMessage, "y", CopyCell, "copy", "copy the field under the cursor", false},
+	{InMessage, "Y", CopyRow, "copy all", "copy the content of the tab", false},
 	{InMessage, "e", Export, "save body", "save the body to a file", false},
 	{InMessage, "v", Reveal, "", "show masked values, if the service returns them", false},
 

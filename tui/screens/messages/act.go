@@ -195,54 +195,29 @@ func (s *bulk) check() {
 	}
 }
 
-// RetryMany schedules all matching messages for immediate delivery, and waits for the
-// results of those in the list. The user has confirmed a count.
-func (s *bulk) RetryMany(members url.Values, count int, list []wire.Message) tea.Cmd {
-	q := clone(members)
-	return s.changeMany("retry", count, func(ctx context.Context, c *client.Client) (int64, error) {
-		r, err := c.RetryMessages(ctx, q)
-		if err != nil {
-			return 0, err
-		}
-		return r.Retried, nil
-	}, func(n int64) string {
-		s.follow(n, list)
-		return display.Count(n, "message is", "messages are") + " due now"
-	})
-}
-
-// RemoveMany deletes all matching messages. The user has confirmed a count.
-func (s *bulk) RemoveMany(members url.Values, count int) tea.Cmd {
-	q := clone(members)
-	return s.changeMany("delete", count, func(ctx context.Context, c *client.Client) (int64, error) {
-		r, err := c.DeleteMessages(ctx, q)
-		if err != nil {
-			return 0, err
-		}
-		return r.Deleted, nil
-	}, func(n int64) string {
-		s.clearMarks()
-		return display.Count(n, "message", "messages") + " deleted"
-	})
-}
-
-// changeMany changes many messages and shows the result, with the difference from the
-// confirmed count. On an error the marks stay.
-func (s *bulk) changeMany(action string, count int, do func(ctx context.Context, c *client.Client) (int64, error), done func(n int64) string) tea.Cmd {
+// ChangeMany retries or deletes all matching messages, of which the user has confirmed a
+// count. A retry waits for the results of those in the list. On an error the marks stay.
+func (s *bulk) ChangeMany(action keymap.Action, members url.Values, count int, list []wire.Message) tea.Cmd {
 	var n int64
-	name := bulkName(action, count)
+	q, name := clone(members), bulkName(action, count)
 	s.begin(name)
 	return s.Change(ui.Change{Screen: s.List, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
-		n, err = do(ctx, c)
+		_, n, err = changeMessages(ctx, c, action, q)
 		return err
 	}, OnDone: func(err error) {
 		if s.sending = ""; err != nil {
 			s.ShowError(name, ui.MarkNotSent(err))
 			return
 		}
-		text := done(n)
-		if more := int64(count) - n; more > 0 {
-			text += ", " + display.Thousands(more) + " changed since the question"
+		text := display.Count(n, "message is due now", "messages are due now")
+		if action == keymap.Delete {
+			text = display.Count(n, "message deleted", "messages deleted")
+			s.clearMarks()
+		} else {
+			s.follow(n, list)
+		}
+		if changed := int64(count) - n; changed > 0 {
+			text += ", " + display.Thousands(changed) + " changed since the question"
 		}
 		s.Notify(ui.Info, text)
 	}, Then: func(err error) tea.Cmd {
@@ -254,6 +229,25 @@ func (s *bulk) changeMany(action string, count int, do func(ctx context.Context,
 }
 
 // bulkName names a change of many messages.
-func bulkName(action string, count int) string {
-	return action + " of " + display.Count(count, "message", "messages")
+func bulkName(action keymap.Action, count int) string {
+	return actionNames[action] + " of " + display.Count(count, "message", "messages")
+}
+
+var actionNames = map[keymap.Action]string{keymap.Retry: "retry", keymap.Delete: "delete"}
+
+// changeMessages retries or deletes the matching messages, or only counts them for DryRun.
+// It returns the numbers of messages that match and that are changed.
+func changeMessages(ctx context.Context, c *client.Client, action keymap.Action, members url.Values) (matched, changed int64, err error) {
+	if action == keymap.Delete {
+		r, err := c.DeleteMessages(ctx, members)
+		if err != nil {
+			return 0, 0, err
+		}
+		return r.Matched, r.Deleted, nil
+	}
+	r, err := c.RetryMessages(ctx, members)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.Matched, r.Retried, nil
 }

@@ -37,12 +37,7 @@ func newImpactQuery(action keymap.Action, members url.Values, all bool) *ImpactQ
 	return w
 }
 
-func (w *ImpactQuery) name() string {
-	if w.Action == keymap.Retry {
-		return "retry"
-	}
-	return "delete"
-}
+func (w *ImpactQuery) name() string { return actionNames[w.Action] }
 
 // alsoStatus limits a filter to some statuses. It returns nil if the filter uses
 // all parameters for the status already.
@@ -119,18 +114,7 @@ func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, er
 func (w *ImpactQuery) dryRun(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
 	q := clone(members)
 	q.Set("DryRun", "true")
-	if w.Action == keymap.Delete {
-		r, err := c.DeleteMessages(ctx, q)
-		if err != nil {
-			return 0, 0, err
-		}
-		return r.Matched, r.Deleted, nil
-	}
-	r, err := c.RetryMessages(ctx, q)
-	if err != nil {
-		return 0, 0, err
-	}
-	return r.Matched, r.Retried, nil
+	return changeMessages(ctx, c, w.Action, q)
 }
 
 // OnImpact opens the confirmation, unless the count was cancelled or the screen has
@@ -173,7 +157,7 @@ func (s *bulk) confirmRetry(m Impact, scheduled bool) {
 	lines = append(lines, s.pace(m, minStatus))
 	list := slices.DeleteFunc(slices.Clone(m.sample(s.List)), func(one wire.Message) bool { return one.Status < minStatus })
 	q := ui.OpenConfirmMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
-		return s.RetryMany(members, count, list)
+		return s.ChangeMany(keymap.Retry, members, count, list)
 	})
 	if m.failed > 0 && m.failed < m.Done {
 		q.Toggle = func() { s.confirmRetry(m, !scheduled) }
@@ -218,7 +202,7 @@ func (s *bulk) confirmDelete(m Impact) {
 	count := int(m.Done)
 	ui.OpenConfirmMany(s.Host, count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count),
 		append(s.targets(m, count, 0), "Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
-			return s.Delay(bulkName("delete", count), m.Of.Members["MessageIDIn"], func() tea.Cmd { return s.RemoveMany(m.Of.Members, count) })
+			return s.Delay(bulkName(keymap.Delete, count), m.Of.Members["MessageIDIn"], func() tea.Cmd { return s.ChangeMany(keymap.Delete, m.Of.Members, count, nil) })
 		})
 }
 

@@ -26,16 +26,13 @@ type outcome struct {
 	delivered int
 	failed    map[string]int // number of messages by result
 	resultAt  time.Time      // when the last result was fetched
-	fetchedAt time.Time
-	requested bool // a request for results is in flight
-	changed   bool // a message has changed since that request
+	requested bool           // a request for results is in flight
 	ended     bool
 }
 
 const (
-	outcomeRows     = 100              // messages per request
-	outcomeInterval = 5 * time.Second  // between requests, unless a message has changed
-	outcomeTimeout  = 45 * time.Second // maximum wait for the next result
+	outcomeRows    = 100              // messages per request
+	outcomeTimeout = 45 * time.Second // maximum wait for the next result
 )
 
 // follow marks the retried messages of a list, of which some may be missing, and waits for
@@ -53,40 +50,33 @@ func (s *bulk) follow(retried int64, list []wire.Message) {
 // Done implements ui.Watcher.
 func (o *outcome) Done() bool { return o.ended }
 
-// Follow implements ui.Watcher.
-func (o *outcome) Follow(changes []wire.MessageChange) tea.Cmd {
-	for _, c := range changes {
-		_, waits := o.pending[c.MessageID]
-		o.changed = o.changed || waits
-	}
-	return nil
-}
+// Follow implements ui.Watcher. A change does not have all that a result shows.
+func (o *outcome) Follow([]wire.MessageChange) tea.Cmd { return nil }
 
-// Tick implements ui.Watcher. It requests results after a change, and now and then in case
-// the change stream is down.
+// Tick requests results once a second, and shows them when all are known.
 func (o *outcome) Tick() tea.Cmd {
 	switch {
 	case o.requested:
 	case len(o.pending) == 0, o.Now.Sub(o.resultAt) >= outcomeTimeout:
-		o.conclude()
-	case o.changed || o.Now.Sub(o.fetchedAt) >= outcomeInterval:
-		return o.fetch()
+		level := ui.Info
+		if len(o.failed)+len(o.pending) > 0 {
+			level = ui.Warning
+		}
+		o.ended, o.sending = true, ""
+		o.Notify(level, o.text())
+	default:
+		return o.request()
 	}
 	return nil
 }
 
-// fetch requests the state of some messages without a result.
-func (o *outcome) fetch() tea.Cmd {
-	o.requested, o.changed, o.fetchedAt = true, false, o.Now
-	var ids []string
-	for id := range o.pending {
-		if ids = append(ids, id); len(ids) == outcomeRows {
-			o.changed = true // the others are requested next
-			break
-		}
-	}
+// request requests the state of messages without a result, others each time if there are
+// many.
+func (o *outcome) request() tea.Cmd {
+	ids := slices.Collect(maps.Keys(o.pending))
+	o.requested = true
 	c, ctx := o.Client, o.Context
-	q := url.Values{"MessageIDIn": ids, "Take": {strconv.Itoa(outcomeRows)}, "Fields": {"MessageID,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage"}}
+	q := url.Values{"MessageIDIn": ids[:min(len(ids), outcomeRows)], "Take": {strconv.Itoa(outcomeRows)}, "Fields": {"MessageID,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage"}}
 	return func() tea.Msg {
 		page, err := c.AllMessages(ctx, q)
 		return ui.Response{Err: err, Apply: func() tea.Cmd {
@@ -117,20 +107,9 @@ func (o *outcome) add(list []wire.Message) {
 	o.sending = o.text()
 }
 
-// conclude shows the results and ends the wait.
-func (o *outcome) conclude() {
-	level := ui.Info
-	if len(o.failed)+len(o.pending) > 0 {
-		level = ui.Warning
-	}
-	o.ended, o.sending = true, ""
-	o.Notify(level, o.text())
-}
-
 // text describes the results.
 func (o *outcome) text() string {
-	results, failed := slices.Collect(maps.Keys(o.failed)), 0
-	slices.SortFunc(results, func(x, y string) int {
+	failed, results := 0, slices.SortedFunc(maps.Keys(o.failed), func(x, y string) int {
 		return cmp.Or(o.failed[y]-o.failed[x], strings.Compare(x, y))
 	})
 	for i, one := range results {
