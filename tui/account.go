@@ -18,23 +18,19 @@ import (
 type account struct {
 	*App
 	user             string
-	features         map[string]bool // of the service; nil until loaded
+	started          bool            // the role is known, or unavailable
 	pendingChange    *pendingChange  // change to repeat after a sign-in; nil for none
 	readOnlyCount    int             // number of times :ro was entered
 	readOnlyProfiles map[string]bool // profiles in which :ro was entered
 }
 
-// fetchAccount fetches the signed-in user and the features of the service.
+// fetchAccount fetches the signed-in user with its role.
 func (a *account) fetchAccount() tea.Cmd {
 	c, session := a.Client, a.Session
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(session.Context, backgroundTimeout)
 		defer cancel()
 		m := accountMsg{session: session}
-		if m.info, m.err = c.Info(ctx); m.err != nil {
-			m.info = nil
-			return m
-		}
 		m.user, m.err = c.CurrentSession(ctx)
 		return m
 	}
@@ -87,20 +83,38 @@ func (a *account) promptSignIn(was bool) {
 	}
 }
 
-// accountFetched stores the user and the features of the service.
+// connect opens the first screen. Its data and the stream are requested when the role of
+// the user is known, since most are for admins only.
+func (a *account) connect() tea.Cmd {
+	a.started, a.polling = false, true
+	a.stacks[homeTab] = []ui.Screen{a.first(homeTab)}
+	a.resize()
+	return tea.Batch(a.fetchAccount(), a.fetchKinds())
+}
+
+// start requests the data of the screen in front, or of the records if the user may not
+// see that screen.
+func (a *account) start() tea.Cmd {
+	a.started = true
+	if a.denied(a.tab) != "" {
+		return a.showTab(recordsTab)
+	}
+	return tea.Batch(a.listen(), a.refresh())
+}
+
+// accountFetched stores the user and its role.
 func (a *account) accountFetched(m accountMsg) tea.Cmd {
 	if m.session != a.Session {
 		return nil
 	}
 	a.polling = false
-	if m.info != nil {
-		a.features = make(map[string]bool)
-		for _, name := range m.info.Features {
-			a.features[name] = true
-		}
-	}
+	changed := !a.started
 	if m.user != nil {
-		a.user = m.user.UserName
+		changed = changed || m.user.Role != a.Access.Role
+		a.user, a.Access.Role = m.user.UserName, m.user.Role
+	}
+	if changed {
+		return a.start()
 	}
 	if m.err == nil && a.conn.canReconnect(a.Now) { // other kinds may be in effect
 		return tea.Batch(a.listen(), a.fetchKinds())
@@ -112,7 +126,7 @@ func (a *account) accountFetched(m accountMsg) tea.Cmd {
 func (a *account) setReadOnly() tea.Cmd {
 	a.ReadOnly, a.readOnlyProfiles[a.Profile] = true, true
 	a.readOnlyCount++
-	a.Notify(ui.Info, "session is read-only ("+a.UnlockCommand()+" allows changes)")
+	a.Notify(ui.Info, a.WhyReadOnly())
 	return nil
 }
 
@@ -121,9 +135,7 @@ func (a *account) allowChanges(name string) tea.Cmd {
 	switch {
 	case !a.ReadOnly:
 		a.Notify(ui.Info, "changes are already allowed")
-	case a.options.Unlock == nil:
-		a.Notify(ui.Warning, "session is read-only; start whctl tui without --read-only to allow changes")
-	case a.Protected && name != a.Profile:
+	case a.Access.Locked || a.Access.Protected && name != a.Profile:
 		a.Notify(ui.Warning, a.WhyReadOnly())
 	default:
 		return a.unlock()
@@ -146,9 +158,9 @@ func (a *account) signedIn(m signedInMsg) tea.Cmd {
 	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && a.pendingChange != nil {
 		a.overlay = nil // the pending change is repeated now
 	}
-	a.user, a.conn.signedOut, a.conn.rejectedErr = m.user, false, nil
+	a.user, a.Access.Role, a.started, a.conn.signedOut, a.conn.rejectedErr = m.user, "", false, false, nil
 	a.Notify(ui.Info, "signed in as "+m.user)
-	return tea.Batch(a.listen(), a.fetchAccount(), a.fetchKinds(), a.refresh(), a.runPending())
+	return tea.Batch(a.fetchAccount(), a.fetchKinds(), a.runPending())
 }
 
 // retryAfterSignIn wraps a command so that it is repeated after a sign-in if the session has
@@ -363,15 +375,15 @@ func (s *switcher) switched(m switchedMsg) tea.Cmd {
 	s.options = m.options.withSession(s.options)
 	s.begin(m.client, m.state, s.Theme)
 	s.Times = times
-	s.features, s.polling, s.pendingChange, s.quitPending = nil, false, nil, false
+	s.pendingChange, s.quitPending = nil, false
 	s.conn = connection{session: s.conn.session}
-	s.resize()
+	cmd := s.connect()
 	if m.stateErr != nil {
 		s.ShowError("loading saved settings of "+s.Profile, m.stateErr)
 	} else {
 		s.Notify(ui.Info, "switched to "+s.Profile)
 	}
-	return tea.Batch(s.openTab(homeTab), s.fetchAccount(), s.fetchKinds(), s.listen())
+	return cmd
 }
 
 // closeAll closes every screen and the stream, and cancels all requests.

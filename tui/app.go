@@ -73,7 +73,8 @@ func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 	a.Session = &ui.Session{
 		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Kinds.Known, State: store,
 		History: map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
-		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, Protected: o.Protected, ReadOnly: o.ReadOnly || a.readOnlyProfiles[o.Profile],
+		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, ReadOnly: o.ReadOnly || a.readOnlyProfiles[o.Profile],
+		Access: ui.Access{Protected: o.Protected, Locked: o.Unlock == nil},
 	}
 	a.Context, a.cancel = context.WithCancel(a.root)
 	a.user = o.User
@@ -81,7 +82,7 @@ func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 
 // Init implements tea.Model.
 func (a *App) Init() tea.Cmd {
-	return a.crashes.guard(tea.Batch(a.openTab(homeTab), a.fetchAccount(), a.fetchKinds(), a.listen(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.enableMouse()))
+	return a.crashes.guard(tea.Batch(a.connect(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.enableMouse()))
 }
 
 // Update implements tea.Model.
@@ -108,7 +109,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		a.width, a.height = m.Width, m.Height
 		a.resize()
-		if s := a.Front(); s != nil && !a.tooSmall() {
+		if s := a.Front(); s != nil && !a.tooSmall() && a.started {
 			return s.Shown() // more rows may be visible
 		}
 	case tea.KeyMsg:
@@ -137,7 +138,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 // tick runs once a second. It polls if there is no live stream.
 func (a *App) tick() tea.Cmd {
 	var cmds []tea.Cmd
-	if t, ok := a.Front().(ui.Ticker); ok {
+	if t, ok := a.Front().(ui.Ticker); ok && a.started {
 		cmds = append(cmds, t.Tick())
 	}
 	cmds = append(cmds, a.sendDue(), a.writeState(), a.watch(ui.Watcher.Tick))
@@ -210,11 +211,11 @@ func (a *App) copyThen(text string, then func(outcome string)) {
 	}
 	c := ui.Clipboard{Context: a.Context, Env: a.options.Env, Output: a.options.Output}
 	a.AddCmd(func() tea.Msg {
-		method, err := c.Copy(text)
+		how, err := c.Copy(text)
 		if err != nil {
 			return toastMsg{ui.Failure, "copying failed: " + strings.ReplaceAll(err.Error(), "\n", "; "), then}
 		}
-		return toastMsg{ui.Info, fmt.Sprintf("copied %s %s", display.Count(utf8.RuneCountInString(text), "character", "characters"), method), then}
+		return toastMsg{ui.Info, how + ": " + display.Count(utf8.RuneCountInString(text), "character", "characters"), then}
 	})
 }
 
@@ -267,6 +268,10 @@ func (a *App) Open(t ui.Target) tea.Cmd {
 	case ui.SubscriptionTarget:
 		return a.openSubscription(t.Queue)
 	case ui.WhyTarget:
+		if why := a.NeedsAdmin(); why != "" {
+			a.Notify(ui.Warning, "the history of a key "+why)
+			return nil
+		}
 		return a.Push(messages.NewWhy(a, t.Key))
 	case ui.ViewTarget:
 		return a.openView(t.View)
@@ -350,6 +355,10 @@ func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 
 // openView opens a saved view.
 func (a *App) openView(v state.View) tea.Cmd {
+	if why := a.NeedsAdmin(); why != "" && (v.Record == ui.MessageRecord || v.Record == requests.Kind) {
+		a.Notify(ui.Warning, v.Name+": "+why)
+		return nil
+	}
 	if v.Record == ui.MessageRecord {
 		m := messages.New(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
 		m.Filter.Conditions, m.Typed = browse.RestoreFilters(m.HostSession, ui.MessageKind(), v.Where)
@@ -380,22 +389,22 @@ func (a *App) after(d time.Duration, m tea.Msg) tea.Cmd {
 	return a.options.Loop.Tick(d, m)
 }
 
-// errReadOnly is the error of changes in a read-only session. The client rejects them
+// errNotSent is the error of changes in a read-only session. The client rejects them
 // too.
-var errReadOnly = errors.New("read-only: nothing was sent")
+var errNotSent = errors.New("nothing was sent")
 
 // Change changes data at the service. It fails in a read-only session, and repeats the
 // change after a sign-in if the session has expired.
 func (a *App) Change(one ui.Change) tea.Cmd {
-	c, ctx, readOnly := a.Client, a.Context, a.ReadOnly
-	refusal := fmt.Errorf("%w (%s allows changes)", errReadOnly, a.UnlockCommand())
+	c, ctx, why := a.Client, a.Context, a.WhyReadOnly()
+	refusal := fmt.Errorf("%s; %w", why, errNotSent)
 	done := one.OnDone
 	if done == nil {
 		done = func(err error) { a.changeDone(one.Name, err) }
 	}
 	return a.retryAfterSignIn(one.Name, func() tea.Msg {
 		err := refusal
-		if !readOnly {
+		if why == "" {
 			err = one.Do(ctx, c)
 		}
 		return ui.Response{To: one.Screen, Err: err, ApplyLate: func() { done(err) }, Apply: func() tea.Cmd {

@@ -44,7 +44,7 @@ func TestExportFilteredRowsForExcel(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
 	d.Press(":", "'in_col Description in \"=SUM(A1)\",\"@today\",Red", "enter")
 	d.WantText("IN_Colours", `[Description in =SUM(A1),@today,Red]`)
-	d.Press("e", "up", "up", "right", "ctrl+s")
+	d.Press("e", "right", "enter")
 	d.WantText("rows written to")
 	text := exported(t, d, "IN_Colours.csv")
 	lines := strings.Split(text, "\r\n")
@@ -68,10 +68,7 @@ func TestExportFormats(t *testing.T) {
 		want = append(want, row.ID)
 	}
 	for range export.Formats[1:] {
-		d.Press("e", "up", "up")
-		for range len(d.App.Jobs()) + 1 {
-			d.Press("right")
-		}
+		d.Press("e", "right")
 		d.WantText("marked: 2 rows")
 		d.Press("ctrl+s")
 		d.WantText("2 rows written to")
@@ -86,7 +83,7 @@ func TestExportFormats(t *testing.T) {
 	if lines := strings.Split(exported(t, d, "SO_Totals.ndjson"), "\n"); len(lines) != 3 || !strings.Contains(lines[1], want[1]) {
 		t.Errorf("ndjson has %q", lines)
 	}
-	d.Press("e", "up", "right", "down", "ctrl+s")
+	d.Press("e", "right", "down", "right", "ctrl+s")
 	d.WantText("SO_Totals.xlsx")
 	d.Press("u", "space", "e")
 	d.WantText("marked: 1 row", d.App.Downloads)
@@ -98,7 +95,27 @@ func TestExportFormats(t *testing.T) {
 	d.Press("J")
 	d.WantText("Exports", "SO_Totals.xlsx", "rows written", "2 rows written")
 	d.Press("y")
-	d.WantText("copied")
+	d.WantText("sent to the terminal")
+}
+
+// The format is the first field, enter exports from any field, and the format is remembered
+// for other rows and for the next start.
+func TestExportRemembersFormat(t *testing.T) {
+	i := tuitest.DemoDaemon(t)
+	o := tui.Options{Downloads: t.TempDir(), State: t.TempDir()}
+	d := tuitest.Drive(t, tuitest.Connect(t, i), o)
+	d.Press(":", "'DB_Class", "enter", "e")
+	d.WantText("‹ xlsx ›", "DB_Class.xlsx", "enter export")
+	d.Press("'c", "right", "enter")
+	d.WantText("14 rows written to")
+	d.Press("e", "tab", "tab")
+	d.WantText("‹ csv ›", "DB_Class-2.csv")
+	d.Press("enter")
+	d.WantText("14 rows written to")
+	d.Wait(2 * time.Second)
+	again := tuitest.Drive(t, tuitest.Connect(t, i), o)
+	again.Press(":", "'IN_Colours", "enter", "e")
+	again.WantText("‹ csv ›", "IN_Colours.csv")
 }
 
 // invoices returns the first cell of each CSV row.

@@ -140,17 +140,20 @@ func (k *keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 
 // reason returns why a binding cannot be used now, "" if it can.
 func (k *keyboard) reason(b keymap.Binding) string {
-	if b.Writes && k.ReadOnly {
-		return k.WhyReadOnly()
+	if slices.Contains(adminOnly[b.Scope], b.Action) && k.NeedsAdmin() != "" {
+		return k.NeedsAdmin()
 	}
-	if feature := requiredFeatures[b.Action]; feature != "" && k.features != nil && !k.features[feature] {
-		return "not supported by this service (" + feature + ")"
+	if b.Writes {
+		return k.WhyReadOnly()
 	}
 	return ""
 }
 
-// requiredFeatures maps actions to the feature of the service that they require.
-var requiredFeatures = map[keymap.Action]string{keymap.MarkAll: "bulk"}
+// adminOnly are the actions that require the role admin on screens that do not.
+var adminOnly = map[keymap.Scope][]keymap.Action{
+	keymap.InBrowser: {keymap.ShowWhy},
+	keymap.InEvents:  {keymap.Open, keymap.AddNew, keymap.ShowSubscriptions},
+}
 
 // do runs the bindings of scope Everywhere.
 func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {

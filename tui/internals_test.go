@@ -66,7 +66,6 @@ func (a *App) Unread() int                   { return a.unread() }
 func (a *App) ReadOnlyCount() int            { return a.readOnlyCount }
 func (a *App) User() string                  { return a.user }
 func (a *App) SetUser(name string)           { a.user = name }
-func (a *App) StreamRejectedErr() error      { return a.conn.rejectedErr }
 func (a *App) IsLive(now time.Time) bool     { return a.conn.isLive(now) }
 func (a *App) ClockDifference() string       { return a.conn.clockDifference() }
 func (a *App) IsOpen(s ui.Screen) bool       { return a.isOpen(s) }

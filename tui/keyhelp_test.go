@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
@@ -90,7 +91,12 @@ func TestHelpListsScrollKeysOnlyIfNeeded(t *testing.T) {
 // menu and when its key is pressed.
 func TestUnavailableReasonsAreVisible(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
-	d := s.Open(t, tui.Options{ReadOnly: true})
+	locked := s.Open(t, tui.Options{ReadOnly: true})
+	locked.Press("4", "r")
+	locked.WantText(" RO ", "started with --read-only   (retry)")
+	locked.Press(":", "'rw", "enter")
+	locked.WantText(" RO ", "started with --read-only")
+	d := s.Open(t, tui.Options{ReadOnly: true, Unlock: func() (*client.Client, error) { return s.Client, nil }})
 	d.Press("4")
 	for _, size := range [][2]int{{80, 24}, {60, 15}} {
 		d.Resize(size[0], size[1])

@@ -72,7 +72,7 @@ func TestAllowingChangesIsPerProfile(t *testing.T) {
 	d.Press("3", "n")
 	d.WantText("protected profile: enter :rw test   (new)")
 	d.Press(":", "'ro", "enter")
-	d.WantText("session is read-only (:rw test allows changes)")
+	d.WantText("protected profile: enter :rw test")
 	d.Press(":", "'rw test", "enter")
 	d.WantText("changes are allowed in this session", "RW")
 	d.Press(":", "up")

@@ -31,7 +31,7 @@ type walker struct {
 // screensWithActions are the keys that open the screens with actions on deliveries.
 var screensWithActions = [][]string{
 	{"1"}, {"2"}, {":", "'SO_Totals", "enter"}, {":", "'SO_Totals", "enter", "enter"}, {"3"}, {"3", "enter"}, {"3", "enter", "i"}, {"4"}, {"4", "a"}, {"4", "space", "space"},
-	{"4", "enter"}, {"5"}, {"6"}, {"6", "enter"},
+	{"4", "enter"}, {"1", "G", "enter"}, {"5"}, {"6"}, {"6", "enter"},
 }
 
 // skippedKeys are not pressed, since they would only end the test.
@@ -159,7 +159,7 @@ func (w *walker) forms() {
 	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
 	for _, cmd := range []tea.Cmd{
-		messages.RetryOne(events, message, nil), messages.RemoveOne(events, message, nil), list.RetryMany(map[string][]string{"All": {"true"}}, "retry"), list.RemoveMany(map[string][]string{"All": {"true"}}, "delete"),
+		messages.RetryOne(events, message, nil), messages.RemoveOne(events, message, nil), list.ChangeMany(keymap.Retry, map[string][]string{"All": {"true"}}, 1, nil), list.ChangeMany(keymap.Delete, map[string][]string{"All": {"true"}}, 1, nil),
 		webhooks.TestSubscription(a, one), webhooks.EnableSubscription(subscriptions, one, true), webhooks.RemoveSubscription(events, one),
 		webhooks.EnableSubscriber(events, wire.Subscriber{RecID: "W"}, true), webhooks.RemoveSubscriber(events, wire.Subscriber{RecID: "W"}),
 		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),

@@ -22,7 +22,7 @@ func (a *App) handleResponse(m tea.Msg) tea.Cmd {
 		}
 		return nil
 	}
-	if was := a.conn.signedOut; isFromService(m) && !errors.Is(r.err, errReadOnly) {
+	if was := a.conn.signedOut; isFromService(m) && !errors.Is(r.err, errNotSent) {
 		a.conn.addOutcome(r.err, a.Now)
 		a.promptSignIn(was)
 	}
@@ -141,11 +141,10 @@ type (
 		Fault        string        // panic in the stream reader
 	}
 
-	// accountMsg contains the signed-in user and the features of the service.
+	// accountMsg contains the signed-in user.
 	accountMsg struct {
 		responseBase
 		user    *wire.CurrentSession
-		info    *wire.Info
 		session *ui.Session // that made the request
 	}
 

@@ -57,6 +57,9 @@ func (s *stream) listen() tea.Cmd {
 	if s.stopFeed != nil {
 		s.stopFeed()
 	}
+	if s.NeedsAdmin() != "" {
+		return nil
+	}
 	o := client.StreamOptions{Topics: []string{wire.TopicMessages, wire.TopicStats, wire.TopicRequests}}
 	if s.feed != nil {
 		o.LastEventID = s.feed.last()

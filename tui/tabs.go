@@ -25,6 +25,14 @@ const (
 	requestsTab
 )
 
+// denied explains why the user may not open a tab, "" if it may.
+func (t *tabs) denied(tab int) string {
+	if tab == recordsTab || tab == eventsTab {
+		return ""
+	}
+	return t.NeedsAdmin()
+}
+
 // tabs holds the open screens.
 type tabs struct {
 	*App
@@ -36,6 +44,10 @@ type tabs struct {
 
 // openTab switches to a tab.
 func (t *tabs) openTab(tab int) tea.Cmd {
+	if why := t.denied(tab); why != "" {
+		t.Notify(ui.Warning, tabNames[tab]+": "+why)
+		return nil
+	}
 	t.rememberPlace()
 	return t.showTab(tab)
 }

@@ -50,7 +50,7 @@ func TestReadOnlyCancelsDelayedDelete(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "D", "y", ":", "'ro", "enter")
 	d.Advance(ui.UndoDelay)
-	d.WantText("read-only: nothing was sent")
+	d.WantText("nothing was sent")
 	if n := s.MessageCount(t); n != 8 {
 		t.Errorf("there are %d messages", n)
 	}

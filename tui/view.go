@@ -90,8 +90,11 @@ func (f *frame) headerLine() string {
 	if f.user != "" {
 		left = append(left, theme.Span{Text: "  " + f.user})
 	}
+	if f.NeedsAdmin() != "" {
+		left = append(left, theme.Span{Text: " (" + f.Access.Role + ")"})
+	}
 	mode := theme.Span{Text: " RW", Role: theme.Waiting}
-	if f.ReadOnly {
+	if f.WhyReadOnly() != "" {
 		mode = theme.Span{Text: " RO", Role: theme.Dim}
 	}
 	if f.fetching() {
@@ -129,8 +132,11 @@ func (f *frame) tabSpans() (left, right []theme.Span) {
 	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
 	for i, name := range tabNames {
 		role := theme.Plain
-		if i == f.tab {
+		switch {
+		case i == f.tab:
 			role = theme.Tab
+		case f.denied(i) != "":
+			role = theme.Dim
 		}
 		if f.width < 76 && i != f.tab {
 			name = name[:min(3, len(name))]

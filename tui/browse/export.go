@@ -82,17 +82,20 @@ const (
 	ExportPath   = "File"
 )
 
-// NewExportForm returns the form of an export: format, rows and file.
+// NewExportForm returns the form of an export: format, rows and file. The format is that of
+// the last export.
 func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	f := ui.NewForm(h, "Export "+e.Name, "export")
-	format := f.Add(exportFormat, "Format", export.Formats[0].Name, export.Formats[0].Help)
+	f.EnterSubmits = true
+	last := export.FormatNamed(f.State.ExportFormat)
+	format := f.Add(exportFormat, "Format", last.Name, last.Help)
 	for _, one := range export.Formats {
 		format.Options = append(format.Options, one.Name)
 	}
 	rows := f.Add(exportScope, "Rows", e.scopes()[0], "columns and order as on the screen")
 	rows.Options = e.scopes()
 	dir := export.AbsPath(f.Downloads)
-	suggested := export.UnusedPath(dir, e.Name, export.Formats[0].Suffix)
+	suggested := export.UnusedPath(dir, e.Name, last.Suffix)
 	file := f.Add(ExportPath, "File", suggested, "written to FILE.part first, renamed when complete")
 	format.OnChoose = func() {
 		one := export.FormatNamed(format.Input.Value())
@@ -107,7 +110,6 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 		file.Input.SetValue(path)
 		file.Input.CursorEnd()
 	}
-	f.At = 2
 	confirmed := ""
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		path := values[ExportPath]
@@ -119,6 +121,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 			return nil
 		}
 		h.ShowOverlay(nil)
+		f.State.SetExportFormat(values[exportFormat])
 		j := &export.Job{Name: e.Name, Path: path, Format: export.FormatNamed(values[exportFormat]), Columns: e.Columns, Query: e.Query, Key: e.Key, Total: e.Total}
 		e.narrow(j, values[exportScope])
 		return h.Export(j)

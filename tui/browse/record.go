@@ -27,7 +27,6 @@ type Record struct {
 	tab     int
 	Row     *grid.Row
 	Full    client.Row
-	cut     bool // values are truncated until the complete record is loaded
 	loading bool
 	Partial bool // fields that the list does not have are missing
 }
@@ -54,8 +53,8 @@ func (r *Record) load() tea.Cmd {
 		return b.fetchVisible()
 	}
 	cached := b.Records[r.Row]
-	r.Full, r.cut = cached.Row, cached.cut
-	r.Top = 0
+	r.Full = cached.Row
+	r.At = 0
 	r.buildLines()
 	if cached.cut || len(b.Fields) < len(b.Kind.Fields) {
 		r.loading, r.Partial = true, true
@@ -89,7 +88,7 @@ func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 		r.Notify(ui.Warning, "the rows have changed: press R to refresh")
 		return nil
 	}
-	r.Full, r.cut, r.Partial = row, false, false
+	r.Full, r.Partial = row, false
 	r.buildLines()
 	return nil
 }
@@ -106,23 +105,24 @@ func (r *Record) buildLines() {
 	switch {
 	case r.Row == nil || r.Width == 0:
 	case r.tab == 0:
-		r.SetLines(r.fieldLines())
+		lines, values := r.fieldLines()
+		r.SetLines(lines)
+		r.Data.Values = values
 	case r.tab == 1:
-		r.SetJSON(ui.JSONLines(r.Full.JSON(), r.Width))
+		r.SetJSON(ui.JSONLines(r.Full.JSON(), r.Width-2))
 	default:
 		r.SetLines(r.requestLines())
 	}
 }
 
-// fieldLines returns the fields with their values. Null is marked to distinguish it
-// from an empty string.
-func (r *Record) fieldLines() []theme.Span {
+// fieldLines returns the lines of the fields, and the value in each. Null is marked to
+// distinguish it from an empty string.
+func (r *Record) fieldLines() (lines []theme.Span, values []string) {
 	t := r.Theme
 	width := 0
 	for _, f := range r.Browser.Kind.Fields {
 		width = max(width, len(f.Name))
 	}
-	var lines []theme.Span
 	for _, f := range r.Browser.Kind.Fields {
 		v := r.Full.Value(f.Name)
 		name := "  " + t.Fit(f.Name, width, false) + "  "
@@ -136,8 +136,11 @@ func (r *Record) fieldLines() []theme.Span {
 		default:
 			lines = append(lines, r.valueLines(name, r.valueText(f.Type, text))...)
 		}
+		for len(values) < len(lines) {
+			values = append(values, v.String())
+		}
 	}
-	return lines
+	return lines, values
 }
 
 // valueText formats a value at full length.
@@ -206,7 +209,7 @@ func (r *Record) Badges() []string {
 // Status implements ui.Screen.
 func (r *Record) Status() string {
 	if len(r.Lines) > r.Rows {
-		return fmt.Sprintf("line %d of %d", r.Top+1, len(r.Lines))
+		return fmt.Sprintf("line %d of %d", r.At+1, len(r.Lines))
 	}
 	return ""
 }
@@ -246,16 +249,14 @@ func (r *Record) Do(b keymap.Binding) tea.Cmd {
 	case keymap.CopyRow:
 		r.Copy(string(r.Full.JSON()))
 	case keymap.CopyCell:
-		if r.Top < len(r.Lines) {
-			r.Copy(strings.TrimSpace(r.Lines[r.Top].Text))
-		}
+		r.Copy(r.Value())
 	}
 	return nil
 }
 
 func (r *Record) switchTab(n int) {
 	r.tab = (r.tab + n + len(recordTabs)) % len(recordTabs)
-	r.Top = 0
+	r.At = 0
 	r.buildLines()
 }
 

@@ -66,3 +66,23 @@ func TestStatusShowsSumOfMarkedRows(t *testing.T) {
 	_, fraction, _ := strings.Cut(page.Rows[0].Text("InvoiceTotal"), ".")
 	d.WantText("3 marked, InvoiceTotal sum "+display.Grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
 }
+
+// In a record, the cursor goes from field to field, and y copies the value as the service
+// sends it.
+func TestCopyFieldOfRecord(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
+	d.Press(":", "'SO_Totals InvoiceTotal>=10000", "enter", "enter")
+	row := d.App.Front().(*browse.Record).Full
+	for _, test := range []struct {
+		keys []string
+		want string
+	}{
+		{nil, row.Text("InvoiceID")}, {[]string{"down"}, row.Text("InvoiceTotal")}, {[]string{"tab", "down", "down"}, row.Text("InvoiceTotal")},
+	} {
+		d.Press(test.keys...)
+		d.Copied.Reset()
+		if d.Press("y"); d.LastCopied() != test.want || test.want == "" {
+			t.Errorf("%v copies %q, want %q:\n%s", test.keys, d.LastCopied(), test.want, d.Text())
+		}
+	}
+}

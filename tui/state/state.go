@@ -25,6 +25,8 @@ type State struct {
 	Views    []View                 `json:",omitempty"`
 	Commands []string               `json:",omitempty"` // command history, oldest first
 	Opened   map[string]time.Time   `json:",omitempty"` // when the rows of a record kind were last opened
+
+	ExportFormat string `json:",omitempty"` // name of the format of the last export
 }
 
 // Arrangement is how the rows of a record kind are shown.
@@ -198,6 +200,11 @@ func (k *Store) SetOpened(kind string, at time.Time) {
 		}
 		all.Opened[kind] = at
 	})
+}
+
+// SetExportFormat sets the format of the last export.
+func (k *Store) SetExportFormat(name string) {
+	k.change(func(all *State) { all.ExportFormat = name })
 }
 
 // AddCommand adds a command to the history and removes earlier occurrences.

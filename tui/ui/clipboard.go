@@ -31,7 +31,8 @@ type Clipboard struct {
 	Output  io.Writer // the terminal
 }
 
-// clipMethod copies text and returns a description of how.
+// clipMethod copies text and returns a description of how. A description starts with
+// "copied" only if the text is known to be in the clipboard.
 type clipMethod func(c Clipboard, text string) (how string, err error)
 
 // clipMethods maps the values of WHCTL_CLIPBOARD to methods. The file method is the
@@ -63,17 +64,24 @@ func (c Clipboard) Copy(text string) (how string, err error) {
 	return "", err
 }
 
-// terminalClip sends OSC 52, which also works over ssh. tmux and screen need a wrapper
-// to pass it on.
+// terminalClip sends OSC 52, which also works over ssh. screen needs a wrapper to pass it
+// on. tmux sends it itself if it is given the text; otherwise it depends on its options
+// whether it accepts the sequence, or one in a wrapper.
 func terminalClip(c Clipboard, text string) (string, error) {
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
 	if len(encoded) > ClipMax {
 		return "", errTooLong
 	}
-	sequence, how := "\x1b]52;c;"+encoded+"\a", "via OSC 52"
+	sequence, how := "\x1b]52;c;"+encoded+"\a", "sent to the terminal via OSC 52"
 	switch {
 	case c.Env("TMUX") != "":
-		sequence, how = throughTmux(sequence), how+" through tmux"
+		ctx, cancel := context.WithTimeout(c.Context, clipTimeout)
+		defer cancel()
+		how += " through tmux"
+		if (clipProgram{[]string{"tmux", "load-buffer", "-w", "-"}, false}).write(ctx, text) == nil {
+			return how, nil
+		}
+		sequence += throughTmux(sequence)
 	case c.Env("STY") != "":
 		sequence, how = throughScreen(sequence), how+" through screen"
 	}
@@ -107,7 +115,7 @@ func fileClip(_ Clipboard, text string) (string, error) {
 		return "", err
 	}
 	_, err = file.WriteString(text)
-	return "to " + file.Name(), errors.Join(err, file.Close())
+	return "written to " + file.Name(), errors.Join(err, file.Close())
 }
 
 // nativeClip pipes the text to the clipboard program of the desktop.
@@ -118,7 +126,7 @@ func nativeClip(c Clipboard, text string) (string, error) {
 	for _, p := range clipPrograms(c.Env) {
 		err := p.write(ctx, text)
 		if err == nil {
-			return "via " + p.argv[0], nil
+			return "copied via " + p.argv[0], nil
 		}
 		all = errors.Join(all, fmt.Errorf("%s: %w", p.argv[0], err))
 	}

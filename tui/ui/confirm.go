@@ -59,22 +59,31 @@ func OpenConfirmMany(h Host, count int, title, verb string, lines []string, run 
 }
 
 // protected reports whether confirmations require the name of the profile.
-func (s *Session) protected() bool { return s.Protected && s.Profile != "" }
+func (s *Session) protected() bool { return s.Access.Protected && s.Profile != "" }
 
-// UnlockCommand returns the command that allows changes in a read-only session.
-func (s *Session) UnlockCommand() string {
-	if s.protected() {
-		return ":rw " + s.Profile
+// WhyReadOnly explains why changes are not allowed and how to allow them, "" if they are
+// allowed.
+func (s *Session) WhyReadOnly() string {
+	switch {
+	case s.Access.Role == "reader" || s.Access.Role == "publisher":
+		return "the role " + s.Access.Role + " cannot change data"
+	case !s.ReadOnly:
+		return ""
+	case s.Access.Locked:
+		return "started with --read-only"
+	case s.protected():
+		return "protected profile: enter :rw " + s.Profile
 	}
-	return ":rw"
+	return "read-only: enter :rw"
 }
 
-// WhyReadOnly explains how to allow changes in a read-only session.
-func (s *Session) WhyReadOnly() string {
-	if s.protected() {
-		return "protected profile: enter " + s.UnlockCommand()
+// NeedsAdmin explains why an action cannot be used that requires the role admin, "" if it
+// can or if the role is not known yet.
+func (s *Session) NeedsAdmin() string {
+	if s.Access.Role == "" || s.Access.Role == "admin" {
+		return ""
 	}
-	return "read-only: enter " + s.UnlockCommand()
+	return "requires the role admin; yours is " + s.Access.Role
 }
 
 // NeedsTypedAnswer reports whether a confirmation about count objects requires a typed

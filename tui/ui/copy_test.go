@@ -22,14 +22,15 @@ func TestCopyNamesMethod(t *testing.T) {
 		sent string
 		want string
 	}{
-		{"over ssh", []string{"SSH_CONNECTION=1", "DISPLAY=:0"}, sequence, "copied 13 characters via OSC 52"},
+		{"over ssh", []string{"SSH_CONNECTION=1", "DISPLAY=:0"}, sequence, "sent to the terminal via OSC 52: 13 characters"},
 		{"with the terminal of ssh", []string{"SSH_TTY=/dev/pts/1"}, sequence, "via OSC 52"},
 		{"without a desktop", nil, sequence, "via OSC 52"},
-		{"through tmux", []string{"TMUX=/tmp/tmux,1,0"}, "\x1bPtmux;\x1b" + sequence + "\x1b\\", "via OSC 52 through tmux"},
+		{"through tmux", []string{"TMUX=/tmp/tmux,1,0"}, sequence + "\x1bPtmux;\x1b" + sequence + "\x1b\\", "sent to the terminal via OSC 52 through tmux"},
 		{"through screen", []string{"STY=1.pts"}, "\x1bP" + sequence + "\x1b\\", "via OSC 52 through screen"},
 		{"as it is set", []string{"WHCTL_CLIPBOARD=osc52", "DISPLAY=:0"}, sequence, "via OSC 52"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			t.Setenv("TMUX", filepath.Join(t.TempDir(), "none")+",1,0") // no server
 			d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: tuitest.Environment(test.env...)})
 			d.Copied.Reset()
 			d.App.Copy(text)
@@ -42,6 +43,25 @@ func TestCopyNamesMethod(t *testing.T) {
 	}
 }
 
+// Inside tmux the text is given to tmux, which sends it to its terminal unless its option
+// set-clipboard is off.
+func TestCopyThroughTmux(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	script(t, dir, "tmux", "echo \"$@\" > "+dir+"/options; cat > "+dir+"/copied")
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: tuitest.Environment("TMUX=/tmp/tmux,1,0", "SSH_TTY=/dev/pts/1")})
+	d.Copied.Reset()
+	d.App.Copy("00123")
+	d.Press("g")
+	d.WantText("sent to the terminal via OSC 52 through tmux: 5 characters")
+	d.WantNoText("copied")
+	got, err := os.ReadFile(filepath.Join(dir, "copied"))
+	options, optionsErr := os.ReadFile(filepath.Join(dir, "options"))
+	if string(got) != "00123" || string(options) != "load-buffer -w -\n" || err != nil || optionsErr != nil || d.Copied.Len() > 0 {
+		t.Errorf("tmux %q got %q, %v, and the terminal %q", options, got, err, d.Copied.String())
+	}
+}
+
 // The clipboard program of the desktop is used; if it fails, OSC 52 is.
 func TestCopyFallsBackToOSC52(t *testing.T) {
 	dir := t.TempDir()
@@ -51,7 +71,7 @@ func TestCopyFallsBackToOSC52(t *testing.T) {
 	d.Copied.Reset()
 	d.App.Copy("00123")
 	d.Press("g")
-	d.WantText("copied 5 characters via xclip")
+	d.WantText("copied via xclip: 5 characters")
 	if got, err := os.ReadFile(filepath.Join(dir, "copied")); string(got) != "00123" || err != nil || d.Copied.Len() > 0 {
 		t.Errorf("copied %q, %v, and to the terminal %q", got, err, d.Copied.String())
 	}
@@ -78,7 +98,7 @@ func TestCopyLongTextToFile(t *testing.T) {
 	d.Copied.Reset()
 	d.App.Copy(long)
 	d.Press("g")
-	d.WantText("copied 74,994 characters to " + os.Getenv("TMPDIR"))
+	d.WantText("written to "+os.Getenv("TMPDIR"), ": 74,994 characters")
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "whctl-copy-*.txt"))
 	if len(files) != 1 || d.Copied.Len() > 0 {
 		t.Fatalf("files %v, and to the terminal %d bytes", files, d.Copied.Len())

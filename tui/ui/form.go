@@ -16,18 +16,20 @@ import (
 // Form is a form for creating or changing an object.
 type Form struct {
 	HostSession
-	title    string
-	verb     string // action of ctrl+s, such as create
-	CanTest  bool   // ctrl+t submits too, and sends a test message
-	Fields   []*Field
-	At       int
-	Notes    []string
-	Send     func(values map[string]string, try bool) tea.Cmd
-	FieldFor func(wrong wire.FieldError) *Field // returns the field of an error if several fields have the same name; nil if names are unique
-	OnCancel func()                             // called by esc; nil for nothing
-	IsSignIn bool                               // it is the sign-in form
-	Sent     bool                               // submitted, and no response yet
-	lastKey  time.Time                          // when the last character was typed
+	title   string
+	verb    string // action of ctrl+s, such as create
+	CanTest bool   // ctrl+t submits too, and sends a test message
+	// EnterSubmits makes enter submit the form in every field.
+	EnterSubmits bool
+	Fields       []*Field
+	At           int
+	Notes        []string
+	Send         func(values map[string]string, try bool) tea.Cmd
+	FieldFor     func(wrong wire.FieldError) *Field // returns the field of an error if several fields have the same name; nil if names are unique
+	OnCancel     func()                             // called by esc; nil for nothing
+	IsSignIn     bool                               // it is the sign-in form
+	Sent         bool                               // submitted, and no response yet
+	lastKey      time.Time                          // when the last character was typed
 }
 
 // NewForm returns a form without fields; verb is the label of the submit key.
@@ -51,7 +53,9 @@ func (f *Form) Hints() []keymap.Binding {
 	for _, b := range keymap.Bindings.Hints([]keymap.Scope{keymap.InForm}) {
 		switch b.Action {
 		case keymap.Submit:
-			b.Hint = f.verb
+			if b.Hint = f.verb; f.EnterSubmits {
+				b.Keys = "enter"
+			}
 		case keymap.SubmitAndTest:
 			if b.Hint = f.verb + " and test"; !f.CanTest {
 				continue
@@ -87,7 +91,7 @@ func (f *Form) Do(b keymap.Binding) tea.Cmd {
 			return nil
 		}
 		switch last := f.next(); {
-		case last && b.Action == keymap.NextFieldOrSubmit:
+		case (last || f.EnterSubmits) && b.Action == keymap.NextFieldOrSubmit:
 			return f.submit(false)
 		case last:
 			f.At = 0

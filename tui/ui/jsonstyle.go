@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"encoding/json"
 	"strings"
 
 	"github.com/bizhook/whd/tui/theme"
@@ -24,6 +25,30 @@ func StyleJSON(lines []theme.Span) [][]theme.Span {
 		styled[i] = k.line(line.Text)
 	}
 	return styled
+}
+
+// jsonValues returns the value in each line of JSON. The lines of a long string have the
+// same one.
+func jsonValues(lines []theme.Span) []string {
+	var k jsonStyler
+	var values []string
+	for i := 0; i < len(lines); i = len(values) {
+		value := strings.TrimSpace(lines[i].Text)
+		if pieces := k.line(value); pieces != nil && pieces[0].Role == theme.JSONName {
+			value = strings.TrimPrefix(value[len(pieces[0].Text):], ": ")
+		}
+		end := i + 1
+		for ; k.inString && end < len(lines); end++ {
+			value += lines[end].Text
+			k.line(lines[end].Text)
+		}
+		value = strings.TrimSuffix(value, ",")
+		_ = json.Unmarshal([]byte(value), &value) // numbers and brackets stay
+		for len(values) < end {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 func (k *jsonStyler) line(text string) []theme.Span {

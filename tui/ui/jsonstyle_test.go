@@ -66,7 +66,7 @@ func FuzzStyleJSON(f *testing.F) {
 				t.Errorf("line %d of %q is %d wide: %q", i, text, w, line)
 			}
 		}
-		for i, pieces := range p.Styled {
+		for i, pieces := range p.Data.Styled {
 			var b strings.Builder
 			for _, piece := range pieces {
 				b.WriteString(piece.Text)

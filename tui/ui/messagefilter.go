@@ -55,7 +55,7 @@ func (f MessageFilter) StatusFilter() statusFilter {
 	case f.Undelivered:
 		return statusFilter{"not delivered", []string{"0", "2", "3"}}
 	case f.Problems:
-		return statusFilter{"problems", []string{"2", "3"}}
+		return statusFilter{"failed or retrying", []string{"2", "3"}}
 	}
 	return statusFilter{}
 }

@@ -9,27 +9,57 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Pager is a scrollable view of lines.
+// Pager is a scrollable view of lines, with a cursor. Lines start with a space.
 type Pager struct {
 	Owner  HostSession
 	Lines  []theme.Span
-	Styled [][]theme.Span // lines with more than one style; nil if there are none
+	Data   LineData // of Lines
 	Top    int
+	At     int // index of the line with the cursor
 	cols   int
 	Rows   int
 	search string
 }
 
+// LineData is optional data of lines.
+type LineData struct {
+	Styled [][]theme.Span // lines with more than one style
+	Values []string       // to copy; nil for the text after the label
+}
+
 // SetLines sets the lines.
 func (p *Pager) SetLines(lines []theme.Span) {
-	p.Lines, p.Styled = lines, nil
+	p.Lines, p.Data = lines, LineData{}
 	p.Scroll(0)
 }
 
 // SetJSON sets the lines and highlights them if they are JSON.
 func (p *Pager) SetJSON(lines []theme.Span) {
-	p.SetLines(lines)
-	p.Styled = StyleJSON(lines)
+	styled, values := StyleJSON(lines), jsonValues(lines)
+	for i := range lines {
+		lines[i].Text = " " + lines[i].Text
+		if styled != nil {
+			styled[i] = append([]theme.Span{{Text: " "}}, styled[i]...)
+		}
+	}
+	if p.SetLines(lines); styled != nil {
+		p.Data = LineData{styled, values}
+	}
+}
+
+// Value returns the value in the line with the cursor.
+func (p *Pager) Value() string {
+	switch {
+	case p.At >= len(p.Lines):
+		return ""
+	case p.Data.Values != nil:
+		return p.Data.Values[p.At]
+	}
+	text := strings.TrimSpace(p.Lines[p.At].Text)
+	if _, value, labelled := strings.Cut(text, "  "); labelled {
+		return strings.TrimSpace(value)
+	}
+	return text
 }
 
 // Resize sets the size in cells.
@@ -38,9 +68,17 @@ func (p *Pager) Resize(width, height int) {
 	p.Scroll(0)
 }
 
-// Scroll scrolls down by n lines.
+// Scroll moves the cursor down by n lines, past blank lines and titles, and scrolls to it.
 func (p *Pager) Scroll(n int) {
-	p.Top = max(0, min(p.Top+n, len(p.Lines)-p.Rows))
+	step := 1
+	if n < 0 {
+		step = -1
+	}
+	p.At = max(0, min(p.At+n, len(p.Lines)-1))
+	for to := p.At + step; to >= 0 && to < len(p.Lines) && (p.Lines[p.At].Role == theme.Title || strings.TrimSpace(p.Lines[p.At].Text) == ""); to += step {
+		p.At = to
+	}
+	p.Top = max(0, min(max(p.At-p.Rows+1, min(p.Top, p.At)), len(p.Lines)-p.Rows))
 }
 
 // Move handles navigation keys and reports whether the action was one.
@@ -78,10 +116,9 @@ func (p *Pager) findNext(step int) {
 		return
 	}
 	for i := 1; i <= len(p.Lines); i++ {
-		at := (p.Top + i*step + len(p.Lines)*2) % len(p.Lines)
+		at := (p.At + i*step + len(p.Lines)*2) % len(p.Lines)
 		if p.Matches(at) {
-			p.Top = at
-			p.Scroll(0)
+			p.Scroll(at - p.At)
 			return
 		}
 	}
@@ -98,7 +135,7 @@ func (p *Pager) Find() *InputLine {
 	l := NewInputLine(p.Owner, "find", "/", p.search)
 	l.Help = "enter searches; n and N find the next and previous match"
 	l.Accept = func(text string) tea.Cmd {
-		if p.search = text; text != "" && (p.Top >= len(p.Lines) || !p.Matches(p.Top)) {
+		if p.search = text; text != "" && (p.At >= len(p.Lines) || !p.Matches(p.At)) {
 			p.findNext(1)
 		}
 		return nil
@@ -114,15 +151,18 @@ func (p *Pager) Draw() []string {
 			lines[i] = strings.Repeat(" ", p.cols)
 			continue
 		}
-		s := p.Lines[p.Top+i]
+		s, t := p.Lines[p.Top+i], p.Owner.Theme
+		if p.Top+i == p.At && s.Text != "" {
+			s = theme.Span{Text: t.Pointer + s.Text[1:], Role: theme.Selected}
+		}
 		if p.Matches(p.Top + i) {
 			s.Role = theme.Match
 		}
-		if p.Styled != nil && !p.Matches(p.Top+i) {
-			lines[i] = p.Owner.Theme.Compose(p.cols, p.Styled[p.Top+i], nil)
+		if p.Data.Styled != nil && !p.Matches(p.Top+i) && p.Top+i != p.At {
+			lines[i] = t.Compose(p.cols, p.Data.Styled[p.Top+i], nil)
 			continue
 		}
-		lines[i] = p.Owner.Theme.Paint(s.Role, p.Owner.Theme.Fit(s.Text, p.cols, false))
+		lines[i] = t.Paint(s.Role, t.Fit(s.Text, p.cols, false))
 	}
 	return lines
 }

@@ -28,11 +28,18 @@ type Session struct {
 	URL       string
 	Profile   string // empty for none
 	Downloads string // default directory of exports
-	Protected bool   // confirmations require the name of the profile
+	Access    Access
 	ReadOnly  bool
 	Paused    bool // live updates are paused
 
 	Columns, Rows int // of the screen in front, in cells
+}
+
+// Access is the permission to read and change data.
+type Access struct {
+	Role      string // of the signed-in user; empty until known
+	Protected bool   // confirmations require the name of the profile
+	Locked    bool   // ReadOnly cannot be lifted
 }
 
 // remember adds an input to the history, except :rw with the name of a protected

@@ -69,7 +69,7 @@ func TestHomeOpensFailure(t *testing.T) {
 	d.Press("enter")
 	d.WantText("Messages › "+ui.ShortID(last), "503 Service Unavailable")
 	d.Press("esc")
-	d.WantText("[problems]")
+	d.WantText("[failed or retrying]")
 	if one, ok := d.App.Front().(*messages.List).Selected(); !ok || one.MessageID != last {
 		t.Errorf("the list selects %s, want %s:\n%s", one.MessageID, last, d.Text())
 	}

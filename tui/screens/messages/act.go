@@ -2,7 +2,6 @@ package messages
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -196,48 +195,59 @@ func (s *bulk) check() {
 	}
 }
 
-// RetryMany schedules all matching messages for immediate delivery.
-func (s *bulk) RetryMany(members url.Values, name string) tea.Cmd {
-	q := clone(members)
-	return s.changeMany(name, func(ctx context.Context, c *client.Client) (string, error) {
-		r, err := c.RetryMessages(ctx, q)
-		if err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("%s due now, %s skipped", display.Count(r.Retried, "message is", "messages are"), display.Thousands(r.Skipped)), nil
-	})
-}
-
-// RemoveMany deletes all matching messages.
-func (s *bulk) RemoveMany(members url.Values, name string) tea.Cmd {
-	q := clone(members)
-	return s.changeMany(name, func(ctx context.Context, c *client.Client) (string, error) {
-		r, err := c.DeleteMessages(ctx, q)
-		if err != nil {
-			return "", err
-		}
-		return display.Count(r.Deleted, "message", "messages") + " deleted", nil
-	})
-}
-
-// changeMany changes many messages and shows the result. On an error the marks
-// stay.
-func (s *bulk) changeMany(name string, do func(ctx context.Context, c *client.Client) (done string, err error)) tea.Cmd {
-	var done string
+// ChangeMany retries or deletes all matching messages, of which the user has confirmed a
+// count. A retry waits for the results of those in the list. On an error the marks stay.
+func (s *bulk) ChangeMany(action keymap.Action, members url.Values, count int, list []wire.Message) tea.Cmd {
+	var n int64
+	q, name := clone(members), bulkName(action, count)
+	s.begin(name)
 	return s.Change(ui.Change{Screen: s.List, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
-		done, err = do(ctx, c)
+		_, n, err = changeMessages(ctx, c, action, q)
 		return err
 	}, OnDone: func(err error) {
-		if err != nil {
+		if s.sending = ""; err != nil {
 			s.ShowError(name, ui.MarkNotSent(err))
 			return
 		}
-		s.Notify(ui.Info, done)
+		text := display.Count(n, "message is due now", "messages are due now")
+		if action == keymap.Delete {
+			text = display.Count(n, "message deleted", "messages deleted")
+			s.clearMarks()
+		} else {
+			s.follow(n, list)
+		}
+		if changed := int64(count) - n; changed > 0 {
+			text += ", " + display.Thousands(changed) + " changed since the question"
+		}
+		s.Notify(ui.Info, text)
 	}, Then: func(err error) tea.Cmd {
-		if s.sending = ""; err != nil {
+		if err != nil {
 			return nil
 		}
-		s.clearMarks()
 		return s.Poll()
 	}})
+}
+
+// bulkName names a change of many messages.
+func bulkName(action keymap.Action, count int) string {
+	return actionNames[action] + " of " + display.Count(count, "message", "messages")
+}
+
+var actionNames = map[keymap.Action]string{keymap.Retry: "retry", keymap.Delete: "delete"}
+
+// changeMessages retries or deletes the matching messages, or only counts them for DryRun.
+// It returns the numbers of messages that match and that are changed.
+func changeMessages(ctx context.Context, c *client.Client, action keymap.Action, members url.Values) (matched, changed int64, err error) {
+	if action == keymap.Delete {
+		r, err := c.DeleteMessages(ctx, members)
+		if err != nil {
+			return 0, 0, err
+		}
+		return r.Matched, r.Deleted, nil
+	}
+	r, err := c.RetryMessages(ctx, members)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.Matched, r.Retried, nil
 }

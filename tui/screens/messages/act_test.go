@@ -2,8 +2,10 @@ package messages_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,6 +26,44 @@ func TestRetryManyRequiresTypedCount(t *testing.T) {
 	d.WantText("that is not 30")
 	d.Press("backspace", "'30", "enter")
 	d.WantText("30 messages are due now")
+}
+
+// The outcome of a retry of many messages is shown when all of them have been sent again, and
+// those that failed again stay marked. Its numbers add up to that of the question.
+func TestRetryManyShowsOutcome(t *testing.T) {
+	var healthy atomic.Int64
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		switch n := healthy.Load(); {
+		case n > 0 && strings.Contains(string(body), `"D1`): // D1, D10 and D11
+			return
+		case n > 0 && strings.Contains(string(body), `"D2"`):
+			w.WriteHeader(http.StatusTeapot)
+			return
+		}
+		w.Header().Set("webhook-delivery", "abort-message")
+		w.WriteHeader(http.StatusBadRequest)
+	})
+	s.Subscribe(t, "salesorder.created", s.Receiver+"/down")
+	for i := range 12 {
+		s.Publish(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d"}`, i), 3)
+	}
+	healthy.Store(1)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "!", "a", "r")
+	d.WantText("Retry 12 failed messages?")
+	d.Press("y")
+	d.WantText("12 messages are due now", "▸● ")
+	const outcome = "12 retried: 3 delivered, 9 failed again (8 x 400, 1 x 418)"
+	d.WaitUntil("the outcome is shown", func() bool {
+		d.Wait(3 * time.Second) // requests the results, and shows them
+		d.Heartbeat()
+		return strings.Contains(d.Text(), outcome) && !strings.Contains(d.Text(), outcome+" ...")
+	})
+	d.Wait(20 * time.Second)
+	d.WantText("9 marked", "of 9")
+	d.Press("r")
+	d.WantText("Retry 9 messages?", "8 ", "last 400")
 }
 
 // startFailures runs a daemon with one subscription and as many messages that
@@ -109,7 +149,7 @@ func TestRetryUpdatesList(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.WantText("127.0.0.1", "Problem endpoints")
 	d.Press("!")
-	d.WantText("[problems]", "RETRYING", "FAILED")
+	d.WantText("[failed or retrying]", "RETRYING", "FAILED")
 	d.Press("r")
 	d.WantText("Retry this message?")
 	d.Press("y")

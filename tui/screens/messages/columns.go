@@ -37,7 +37,7 @@ var DefaultColumns = []messageColumn{
 	{grid.Column{Name: "Status", Min: 7}, "Status", (*List).statusCell, func(_ *List, m wire.Message) string { return m.MessageID }},
 	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
 	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, TruncateMiddle: true}, "URL", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *List, m wire.Message) string { return m.URL }},
-	{grid.Column{Name: "Att.", Right: true, Min: 4}, "Retries", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: tries(m)} }, nil},
+	{grid.Column{Name: "Att.", Right: true, Min: 4}, "Retries", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: attempts(m)} }, nil},
 	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastResult(m)} }, nil},
 	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
 	{grid.Column{Name: AgeColumn, Right: true, Min: 4}, "AddedDateTime", (*List).ageCell, nil},

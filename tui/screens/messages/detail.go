@@ -110,6 +110,9 @@ func (s *Detail) fill() {
 		s.SetJSON(lines)
 	default:
 		s.SetLines(lines)
+		if s.tab == 0 {
+			s.Data.Values = s.attemptValues(lines)
+		}
 	}
 }
 
@@ -130,12 +133,12 @@ func (s *Detail) Badges() []string {
 	badges := []string{word}
 	switch next := next(s.Message, s.Session); {
 	case next == "-":
-	case strings.HasPrefix(next, "in "): // 20h; short, so that the event fits
+	case strings.HasPrefix(next, "in "), next == "disabled", next == "breaker": // short, so that the event fits
 		badges = append(badges, next)
 	default:
 		badges = append(badges, "next "+next)
 	}
-	return append(badges, "att. "+tries(s.Message), s.Message.EventName)
+	return append(badges, "att. "+attempts(s.Message), s.Message.EventName)
 }
 
 // Status implements ui.Screen.
@@ -175,7 +178,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.NextPage:
 		return s.step(1)
 	case keymap.CopyCell:
-		s.Copy(s.Message.MessageID)
+		s.Copy(s.Value())
 	case keymap.ShowWhy:
 		return openWhy(s.HostSession, s.Message)
 	case keymap.CopyRow:
@@ -215,8 +218,8 @@ func (s *Detail) step(n int) tea.Cmd {
 
 func (s *Detail) turn(n int) {
 	s.tab = (s.tab + n + len(MessageTabs)) % len(MessageTabs)
-	s.Top = 0
 	s.fill()
+	s.Scroll(-len(s.Lines))
 }
 
 // copyTab copies the content of the tab: the unformatted body, the cURL command, or

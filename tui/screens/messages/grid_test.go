@@ -3,6 +3,7 @@ package messages_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -223,4 +224,33 @@ func TestSubscriberNamesAreFetched(t *testing.T) {
 	l.Subscribers = nil
 	d.Press("esc", "t")
 	d.WantText(ui.ShortID(s.Subscriber))
+}
+
+// In a message, the cursor goes from field to field, and y copies the value of the field:
+// also one that is too long for a line.
+func TestCopyFieldOfMessage(t *testing.T) {
+	long := strings.Repeat("0123456789", 12)
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("upstream is down\nsecond line"))
+	})
+	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C\"0","Note":"`+long+`","Total":12.50}`, 2)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "enter")
+	one := d.App.Front().(*messages.Detail).Message
+	for _, test := range []struct {
+		keys []string
+		want string
+	}{
+		{nil, "upstream is down\nsecond line"},
+		{[]string{"tab", "down"}, `C"0`}, {[]string{"down"}, long}, {[]string{"down"}, long}, {[]string{"down"}, "12.50"},
+		{[]string{"tab"}, one.URL}, {[]string{"down", "down"}, one.MessageID}, {[]string{"end", "up"}, one.SubscriptionID},
+	} {
+		d.Press(test.keys...)
+		if got := copiedBy(d, "y"); got != test.want {
+			t.Errorf("%v copies %q, want %q:\n%s", test.keys, got, test.want, d.Text())
+		}
+	}
+	d.CheckScreen()
 }

@@ -37,12 +37,7 @@ func newImpactQuery(action keymap.Action, members url.Values, all bool) *ImpactQ
 	return w
 }
 
-func (w *ImpactQuery) name() string {
-	if w.Action == keymap.Retry {
-		return "retry"
-	}
-	return "delete"
-}
+func (w *ImpactQuery) name() string { return actionNames[w.Action] }
 
 // alsoStatus limits a filter to some statuses. It returns nil if the filter uses
 // all parameters for the status already.
@@ -107,7 +102,7 @@ func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, er
 	}
 	q.Del("All")
 	q.Set("Take", strconv.Itoa(impactSample))
-	q.Set("Fields", "MessageID,SubscriptionID,URL,Status,LastMessageResponseHTTPCode,LastMessageResponseMessage")
+	q.Set("Fields", "MessageID,SubscriptionID,URL,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage")
 	page, err := c.AllMessages(ctx, q)
 	if err == nil {
 		m.newest = page.Results
@@ -119,18 +114,7 @@ func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, er
 func (w *ImpactQuery) dryRun(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
 	q := clone(members)
 	q.Set("DryRun", "true")
-	if w.Action == keymap.Delete {
-		r, err := c.DeleteMessages(ctx, q)
-		if err != nil {
-			return 0, 0, err
-		}
-		return r.Matched, r.Deleted, nil
-	}
-	r, err := c.RetryMessages(ctx, q)
-	if err != nil {
-		return 0, 0, err
-	}
-	return r.Matched, r.Retried, nil
+	return changeMessages(ctx, c, w.Action, q)
 }
 
 // OnImpact opens the confirmation, unless the count was cancelled or the screen has
@@ -169,12 +153,11 @@ func (s *bulk) confirmRetry(m Impact, scheduled bool) {
 	if m.failed == m.Done {
 		noun = "failed message"
 	}
-	name := "retry of " + display.Count(count, "message", "messages")
 	lines := append(s.targets(m, count, minStatus), m.others(scheduled, s.Session)...)
 	lines = append(lines, s.pace(m, minStatus))
+	list := slices.DeleteFunc(slices.Clone(m.sample(s.List)), func(one wire.Message) bool { return one.Status < minStatus })
 	q := ui.OpenConfirmMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
-		s.begin(name)
-		return s.RetryMany(members, name)
+		return s.ChangeMany(keymap.Retry, members, count, list)
 	})
 	if m.failed > 0 && m.failed < m.Done {
 		q.Toggle = func() { s.confirmRetry(m, !scheduled) }
@@ -217,13 +200,9 @@ func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 
 func (s *bulk) confirmDelete(m Impact) {
 	count := int(m.Done)
-	name := "delete of " + display.Count(count, "message", "messages")
 	ui.OpenConfirmMany(s.Host, count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count),
 		append(s.targets(m, count, 0), "Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
-			return s.Delay(name, m.Of.Members["MessageIDIn"], func() tea.Cmd {
-				s.begin(name)
-				return s.RemoveMany(m.Of.Members, name)
-			})
+			return s.Delay(bulkName(keymap.Delete, count), m.Of.Members["MessageIDIn"], func() tea.Cmd { return s.ChangeMany(keymap.Delete, m.Of.Members, count, nil) })
 		})
 }
 
@@ -309,12 +288,11 @@ func (s *bulk) grouped(list []wire.Message, minStatus int) []*receiver {
 	return all
 }
 
-// failing describes the last failure of an endpoint that is failing, empty if it is
-// not.
+// failing describes since when an endpoint is failing, empty if it is not.
 func (s *bulk) failing(subscription string) string {
-	queue := s.Queues.Known[subscription]
-	if queue.LastFailure == nil || time.Time(queue.FailingSince).IsZero() {
+	since := time.Time(s.Queues.Known[subscription].FailingSince)
+	if since.IsZero() {
 		return ""
 	}
-	return "  (failed " + ui.Age(s.Now.Sub(time.Time(queue.LastFailure.At))) + " ago)"
+	return "  failing since " + s.TimeOfDay(since)[:len("15:04")]
 }

@@ -34,7 +34,7 @@ func TestProblemsCountQueuedMessages(t *testing.T) {
 	}
 	d := s.Open(t, tui.Options{})
 	d.Press("!")
-	d.WantText("[problems]", "row 1 of 1", "3 more queued: ! shows them")
+	d.WantText("[failed or retrying]", "row 1 of 1", "3 more queued: ! shows them")
 	d.Press("!")
 	d.WantText("[not delivered]", "of 4", "NOT SENT")
 	if c := list(d).Exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
@@ -79,7 +79,7 @@ func TestRetryAllShowsImpact(t *testing.T) {
 	d.Press("i")
 	d.WantText("Retry 1 failed message?")
 	d.Press("y")
-	d.WantText("1 message is due now, 0 skipped")
+	d.WantText("1 message is due now  ")
 	d.Press("!", "j", "a", "space")
 	d.Wait(10 * ui.UndoDelay)
 	d.WantText("3 marked  ")

@@ -57,10 +57,14 @@ func (s *live) markerCell(m wire.Message) grid.Cell {
 	return sign
 }
 
-// tries formats the number of attempts and the maximum.
-func tries(m wire.Message) string {
-	if m.Status == 0 && m.LastMessageResponseHTTPCode == nil && m.LastMessageResponseMessage == "" {
+// attempts formats the number of attempts and the maximum. Manual retries can exceed the
+// maximum, which is then left out.
+func attempts(m wire.Message) string {
+	switch {
+	case m.Status == 0 && m.LastMessageResponseHTTPCode == nil && m.LastMessageResponseMessage == "":
 		return "-"
+	case m.Retries > m.MaxRetries:
+		return strconv.Itoa(m.Retries + 1)
 	}
 	return strconv.Itoa(m.Retries+1) + "/" + strconv.Itoa(m.MaxRetries+1)
 }
@@ -173,7 +177,7 @@ const maxUnseen = 100_000
 func (s *live) change(c wire.MessageChange) {
 	one, known := s.Known[c.MessageID]
 	if !known || s.Pages.Find(c.MessageID) < 0 {
-		if !c.Deleted && c.Retries == 0 && s.matches(c) && len(s.unseenIDs) < maxUnseen {
+		if !c.Deleted && (c.Retries == 0 || s.Filter.Problems) && s.matches(c) && len(s.unseenIDs) < maxUnseen {
 			s.unseenIDs[c.MessageID] = struct{}{}
 		}
 		return

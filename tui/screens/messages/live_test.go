@@ -1,6 +1,7 @@
 package messages_test
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func TestLiveChangesUpdateRows(t *testing.T) {
 	}
 	code := 200
 	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
-	d.WantText("DELIVERED  salesorder.cre…", "5/3  200", "←")
+	d.WantText("DELIVERED  salesorder.cre…", "   5  200", "←")
 	d.Press("p")
 	d.Live(tui.LiveMsg{Beat: true, Changes: make([]wire.MessageChange, 37)})
 	d.WantText("PAUSED +37")
@@ -75,4 +76,30 @@ func TestNewFailureIsListed(t *testing.T) {
 		d.Heartbeat()
 		return strings.Contains(d.Text(), "of 5") && strings.Contains(d.Text(), "connection …")
 	})
+}
+
+// Key ! goes to the newest failure, which is that of the last attempt, in any order of the
+// list before.
+func TestKeyGoesToNewestFailure(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	page, err := s.Client.AllMessages(t.Context(), url.Values{"Status": {"2"}, "OrderBy": {"AddedDateTime"}, "Take": {"1"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	oldest := page.Results[0]
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "s", "!")
+	if one, _ := list(d).Selected(); one.MessageID == oldest.MessageID {
+		t.Fatal("the first message that failed is selected before it failed again")
+	}
+	if _, err := s.Client.RetryMessage(t.Context(), oldest.SubscriberID, oldest.SubscriptionID, oldest.MessageID); err != nil {
+		t.Fatal(err)
+	}
+	d.WaitUntil("it has failed again", func() bool {
+		d.Wait(messages.ChangedFor + 2*messages.FollowInterval) // changed rows keep their place for a while
+		d.Heartbeat()
+		one, _ := list(d).Selected()
+		return one.MessageID == oldest.MessageID && one.Retries == 1
+	})
+	d.WantText("[failed or retrying]", "following", "2/3  503")
 }

@@ -23,12 +23,11 @@ func late(m wire.Message, s *ui.Session) bool {
 }
 
 // needsQueue reports whether the state of the queue explains the message: it is
-// late, or it was shown as off, which may have changed.
-func needsQueue(m wire.Message, s *ui.Session) bool { return late(m, s) || next(m, s) == "off" }
+// late, or its subscription was disabled, which may have changed.
+func needsQueue(m wire.Message, s *ui.Session) bool { return late(m, s) || next(m, s) == "disabled" }
 
-// next returns the time of the next attempt, or "off" if the subscription is
-// disabled, "held" if the circuit breaker of the endpoint is open, "-" if none is
-// scheduled.
+// next returns the time of the next attempt, or "disabled" if the subscription
+// is, "breaker" if the circuit breaker of the endpoint is open, "-" if none is scheduled.
 func next(m wire.Message, s *ui.Session) string {
 	queue, known := s.Queues.Known[m.SubscriptionID]
 	at := time.Time(m.NextAttemptDateTime)
@@ -36,9 +35,9 @@ func next(m wire.Message, s *ui.Session) string {
 	case m.Status != 0 && m.Status != 2:
 		return "-"
 	case known && !queue.IsEnabled:
-		return "off"
+		return "disabled"
 	case known && queue.Breaker == wire.BreakerOpen && late(m, s):
-		return "held"
+		return "breaker"
 	case m.Status == 0 || at.IsZero():
 		return "-"
 	}
@@ -48,9 +47,9 @@ func next(m wire.Message, s *ui.Session) string {
 // nextLong returns the same with a reason.
 func nextLong(m wire.Message, s *ui.Session) string {
 	switch word := next(m, s); word {
-	case "off":
+	case "disabled":
 		return "not sent: the subscription is disabled"
-	case "held":
+	case "breaker":
 		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
 		return "circuit breaker open; next attempt " + ui.Soon(s.TimeUntil(probe))
 	case "-":

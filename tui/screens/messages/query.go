@@ -31,23 +31,27 @@ type query struct {
 	saved  string                 // name of the view; empty for none
 }
 
-// cycleStatus switches from all messages to failed ones, then to undelivered ones,
-// then back to all.
+// cycleStatus switches from all messages to failed ones, the newest failure first, then to
+// undelivered ones, then back to all.
 func (s *query) cycleStatus() tea.Cmd {
 	f := &s.Filter
 	f.Problems, f.Undelivered = !f.Problems && !f.Undelivered, f.Problems && !f.Undelivered
+	s.Order = grid.Sort{}
 	return s.Reload()
 }
 
-// newest reports whether the newest messages come first, so that the list can
-// follow them.
+// newest reports whether the newest messages, or in a list of problems the newest failures,
+// come first, so that the list can follow them.
 func (s *query) newest() bool {
 	return s.Order.Column == "" || s.Order == grid.Sort{Column: AgeColumn, Descending: true}
 }
 
 // orderBy returns the order as a parameter of the service and whctl, empty for the
-// default.
+// default. Problems are listed by their last attempt.
 func (s *query) orderBy() string {
+	if s.Order.Column == "" && s.Filter.Problems {
+		return "-LastSavedDateTime"
+	}
 	c, _ := findColumn(s.Order.Column)
 	if c.field == "" || !s.Order.Descending {
 		return c.field

@@ -27,9 +27,9 @@ func TestLateMessageShowsReason(t *testing.T) {
 	d.WantText("due")
 	d.Heartbeat()
 	d.Advance(0)
-	d.WantText("held")
+	d.WantText("breaker")
 	d.Press("enter")
-	d.WantText("next held", "circuit breaker open; next attempt now")
+	d.WantText("[breaker]", "circuit breaker open; next attempt now")
 
 	off := false
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &off}); err != nil {
@@ -37,7 +37,7 @@ func TestLateMessageShowsReason(t *testing.T) {
 	}
 	d.Clock = d.Clock.Add(ui.QueuesInterval)
 	d.Advance(0)
-	d.WantText("next off", "not sent: the subscription is disabled")
+	d.WantText("[disabled]", "not sent: the subscription is disabled")
 
 	on := true
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &on}); err != nil {
@@ -45,5 +45,5 @@ func TestLateMessageShowsReason(t *testing.T) {
 	}
 	d.Clock = d.Clock.Add(ui.QueuesInterval)
 	d.Advance(0)
-	d.WantText("next held")
+	d.WantText("[breaker]")
 }

@@ -74,7 +74,7 @@ func (s *content) headerLines() []theme.Span {
 	for _, h := range s.Headers {
 		width = min(max(width, len(h.Name)+2), 40)
 	}
-	var lines []theme.Span
+	lines := []theme.Span{{Text: "  " + t.Fit("URL", width, false) + s.address()}}
 	for _, h := range s.sentHeaders() {
 		value := h.Value
 		if value == "" {
@@ -143,14 +143,11 @@ func (s *content) responses() []theme.Span {
 
 // responseText returns the response body, or the error if there was no response.
 func (s *content) responseText(r wire.Attempt) []theme.Span {
-	text := r.AnswerText
-	if text == nil {
-		text = r.Detail
-	}
-	if text == nil || *text == "" {
+	text := answerText(r)
+	if text == "" {
 		return nil
 	}
-	lines := ui.JSONLines([]byte(*text), s.Width-6)
+	lines := ui.JSONLines([]byte(text), s.Width-6)
 	for i := range lines {
 		lines[i].Text = "    " + lines[i].Text
 	}
@@ -265,6 +262,12 @@ func (s *content) nextAt() string {
 // firstLine returns the first line of the response body, or of the error if there
 // was no response.
 func firstLine(r wire.Attempt) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(answerText(r)), "\n")
+	return strings.TrimSpace(line)
+}
+
+// answerText returns the response body, or the error if there was no response.
+func answerText(r wire.Attempt) string {
 	text := r.AnswerText
 	if text == nil {
 		text = r.Detail
@@ -272,6 +275,15 @@ func firstLine(r wire.Attempt) string {
 	if text == nil {
 		return ""
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(*text), "\n")
-	return strings.TrimSpace(line)
+	return *text
+}
+
+// attemptValues returns the values in the lines of attempts: the response, or else the
+// result.
+func (s *content) attemptValues(lines []theme.Span) []string {
+	values := make([]string, len(lines))
+	for i, r := range s.Responses {
+		values[i+1] = cmp.Or(answerText(r), ui.AttemptResult(r.MessageResponse)) // after the title
+	}
+	return values
 }

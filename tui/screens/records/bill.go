@@ -186,8 +186,8 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 	f.Send = func(map[string]string, bool) tea.Cmd {
 		now := f.Fields[0].Input.Value() // leading and trailing spaces are kept
 		switch {
-		case b.ReadOnly:
-			b.Notify(ui.Warning, "session is read-only ("+b.UnlockCommand()+" allows changes)")
+		case b.WhyReadOnly() != "":
+			b.Notify(ui.Warning, b.WhyReadOnly())
 			return nil
 		case now == was && stored:
 			f.Fields[0].Error = "contents are unchanged"

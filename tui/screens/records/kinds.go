@@ -49,7 +49,7 @@ func NewKinds(h ui.Host) *Kinds {
 func (k *Kinds) read() {
 	k.registry, k.all = k.Registry, slices.Clone(k.Registry.Kinds())
 	slices.SortStableFunc(k.all, func(x, y *record.Kind) int { return strings.Compare(x.Area, y.Area) })
-	if audit, ok := record.System().Lookup("WH_Audit"); ok {
+	if audit, ok := record.System().Lookup("WH_Audit"); ok && k.NeedsAdmin() == "" {
 		k.all = append(k.all, audit)
 	}
 }

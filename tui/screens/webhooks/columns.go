@@ -118,15 +118,15 @@ func enabledCell(on bool, reason string) grid.Cell {
 	return grid.Cell{Text: "disabled" + reason, Role: theme.Warning}
 }
 
-// stateCell returns the state of a subscription. "held" is an open circuit
-// breaker: only probe messages are sent.
+// stateCell returns the state of a subscription. While its circuit breaker is open, only
+// probe messages are sent.
 func stateCell(one wire.Subscription, s *ui.Session) grid.Cell {
 	queue, _ := s.Queues.Get(one.RecID)
 	switch {
 	case !one.IsEnabled:
 		return grid.Cell{Text: "disabled", Role: theme.Failure}
 	case s.Queues.BreakerOpen(one.RecID):
-		return grid.Cell{Text: "held", Role: theme.Failure}
+		return grid.Cell{Text: "breaker open", Role: theme.Failure}
 	case !time.Time(queue.FailingSince).IsZero():
 		return grid.Cell{Text: "failing", Role: theme.Warning}
 	}

@@ -37,8 +37,7 @@ func (e *Events) Commands() []string {
 type Events struct {
 	browse.SearchTable
 	eventList
-	busy   bool
-	hidden bool // the user may not see subscriptions and messages
+	busy bool
 }
 
 // eventList is the fetched content of the screen.
@@ -79,13 +78,13 @@ func (e *Events) Equivalent() string { return "whctl events list" }
 // Poll implements ui.Poller.
 func (e *Events) Poll() tea.Cmd {
 	e.busy = true
-	return ui.Fetch(e.Ctx, e, fetchEvents, e.onFetched)
+	eventsOnly := e.NeedsAdmin() != ""
+	return ui.Fetch(e.Ctx, e, func(ctx context.Context, c *client.Client) (eventList, error) { return fetchEvents(ctx, c, eventsOnly) }, e.onFetched)
 }
 
-// onFetched shows the fetched events, without the values that the user may not see.
+// onFetched shows the fetched events.
 func (e *Events) onFetched(got eventList, err error) tea.Cmd {
-	e.busy, e.hidden = false, client.Is(err, client.Unauthorized) && !ui.SignedOut(err)
-	if !e.hidden && err != nil {
+	if e.busy = false; err != nil {
 		e.ShowFetchError("fetching events", err)
 	}
 	if got.list != nil {
@@ -115,8 +114,8 @@ func (e *Events) Tick() tea.Cmd {
 // Status implements ui.Screen.
 func (e *Events) Status() string {
 	text := e.Grid.PositionText()
-	if e.hidden {
-		return text + "   subscriptions and times require the admin role"
+	if e.NeedsAdmin() != "" {
+		return text + "   subscriptions and times require the role admin"
 	}
 	if e.sampled >= eventSample {
 		text += fmt.Sprintf("   last seen: newest %s messages", display.Thousands(eventSample))
@@ -144,7 +143,7 @@ func (e *Events) countCells(name string) (count, last grid.Cell) {
 		count.Role = theme.Dim
 	}
 	last = grid.Cell{Text: e.TimeText(e.last[name])}
-	if e.hidden {
+	if e.NeedsAdmin() != "" {
 		count = grid.Cell{Text: hiddenText, Role: theme.Dim}
 		if e.last[name].IsZero() {
 			last = count
@@ -192,8 +191,6 @@ func (e *Events) Do(b keymap.Binding) tea.Cmd {
 	case b.Action == keymap.OpenFilter:
 		e.ShowInput(e.Find())
 	case row == nil:
-	case e.hidden && (b.Action == keymap.ShowSubscriptions || b.Action == keymap.AddNew):
-		e.Notify(ui.Warning, "subscriptions require the admin role")
 	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
 		return e.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Conditions: []client.Filter{only}}})
@@ -207,11 +204,11 @@ func (e *Events) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// fetchEvents fetches the events, the subscriptions, and the newest messages for
-// the last occurrence. On an error it returns the parts fetched before.
-func fetchEvents(ctx context.Context, c *client.Client) (l eventList, err error) {
+// fetchEvents fetches the events and, unless eventsOnly is set, the subscriptions, and the
+// newest messages for the last occurrence. On an error it returns the parts fetched before.
+func fetchEvents(ctx context.Context, c *client.Client, eventsOnly bool) (l eventList, err error) {
 	l.names, l.last = make(map[string]string), make(map[string]time.Time)
-	if l.list, err = c.Events(ctx); err != nil {
+	if l.list, err = c.Events(ctx); err != nil || eventsOnly {
 		return l, err
 	}
 	page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(ui.MaxListed)}})

@@ -92,12 +92,12 @@ func TestEventsHideCountsWithoutRole(t *testing.T) {
 	t.Cleanup(c.Close)
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.Press("5")
-	d.WantText("require the admin role")
+	d.WantText("require the role admin")
 	if line := d.LineWith("debtor.created"); strings.Count(line, "?") != 2 || strings.Contains(line, " 0 ") {
 		t.Errorf("%q", line)
 	}
 	d.Press("S")
-	if d.WantText("subscriptions require the admin role"); d.App.Overlay() != nil {
+	if d.WantText("requires the role admin; yours is reader   (subscriptions)"); d.App.Overlay() != nil {
 		t.Errorf("the event is shown without subscriptions:\n%s", d.Text())
 	}
 }

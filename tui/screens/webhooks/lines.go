@@ -26,6 +26,7 @@ func (s *Subscription) fill() {
 	}
 	t := s.Theme
 	var lines []theme.Span
+	var values []string
 	var styled [][]theme.Span
 	for _, l := range s.details() {
 		texts := t.WrapLines(l.text, s.Width-detailLabel-3, detailLines)
@@ -39,10 +40,11 @@ func (s *Subscription) fill() {
 			}
 			row := []theme.Span{{Text: "  " + t.Fit(label, detailLabel, false), Role: theme.Label}, {Text: text, Role: l.role}}
 			lines, styled = append(lines, theme.Span{Text: row[0].Text + text}), append(styled, row)
+			values = append(values, l.text)
 		}
 	}
 	s.SetLines(lines)
-	s.Styled = styled
+	s.Data = ui.LineData{Styled: styled, Values: values}
 }
 
 const (

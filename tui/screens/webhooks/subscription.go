@@ -133,6 +133,9 @@ func (s *Subscription) Do(b keymap.Binding) tea.Cmd {
 		return s.step(-1)
 	case keymap.NextPage:
 		return s.step(1)
+	case keymap.CopyCell:
+		s.Copy(s.Value())
+		return nil
 	case keymap.Reveal:
 		s.revealed = !s.revealed
 		s.fill()
@@ -156,7 +159,7 @@ func (s *Subscription) step(n int) tea.Cmd {
 	}
 	s.Reset()
 	s.One, s.revealed = one, false
-	s.Scroll(-len(s.Lines))
+	s.At = 0
 	s.fill()
 	return s.Poll()
 }

@@ -52,7 +52,7 @@ func TestTestDeliveryWithOpenBreakerEndsEarly(t *testing.T) {
 	}
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
-	d.WantText("held")
+	d.WantText("breaker open")
 	d.Press("T", "y")
 	d.Advance(webhooks.BreakerTestTimeout + time.Second)
 	d.WantText("test: message queued, circuit breaker open; next attempt")

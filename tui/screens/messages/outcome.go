@@ -1,0 +1,131 @@
+package messages
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// outcome waits for the attempts of messages that were retried together, and shows their
+// results. Delivered messages lose their mark, so that those that failed again keep it.
+type outcome struct {
+	*List
+	retried   int64          // all messages
+	pending   map[string]int // Retries before the retry of the messages without a result, by ID
+	delivered int
+	failed    map[string]int // number of messages by result
+	resultAt  time.Time      // when the last result was fetched
+	requested bool           // a request for results is in flight
+	ended     bool
+}
+
+const (
+	outcomeRows    = 100              // messages per request
+	outcomeTimeout = 45 * time.Second // maximum wait for the next result
+)
+
+// follow marks the retried messages of a list, of which some may be missing, and waits for
+// their results.
+func (s *bulk) follow(retried int64, list []wire.Message) {
+	o := &outcome{List: s.List, retried: retried, pending: make(map[string]int), failed: make(map[string]int), resultAt: s.Now}
+	for _, m := range list {
+		o.pending[m.MessageID] = m.Retries
+	}
+	s.AllMarks = false
+	s.Grid.SetMarks(slices.Collect(maps.Keys(o.pending)))
+	s.Watch(o)
+}
+
+// Done implements ui.Watcher.
+func (o *outcome) Done() bool { return o.ended }
+
+// Follow implements ui.Watcher. A change does not have all that a result shows.
+func (o *outcome) Follow([]wire.MessageChange) tea.Cmd { return nil }
+
+// Tick requests results once a second, and shows them when all are known.
+func (o *outcome) Tick() tea.Cmd {
+	switch {
+	case o.requested:
+	case len(o.pending) == 0, o.Now.Sub(o.resultAt) >= outcomeTimeout:
+		level := ui.Info
+		if len(o.failed)+len(o.pending) > 0 {
+			level = ui.Warning
+		}
+		o.ended, o.sending = true, ""
+		o.Notify(level, o.text())
+	default:
+		return o.request()
+	}
+	return nil
+}
+
+// request requests the state of messages without a result, others each time if there are
+// many.
+func (o *outcome) request() tea.Cmd {
+	ids := slices.Collect(maps.Keys(o.pending))
+	o.requested = true
+	c, ctx := o.Client, o.Context
+	q := url.Values{"MessageIDIn": ids[:min(len(ids), outcomeRows)], "Take": {strconv.Itoa(outcomeRows)}, "Fields": {"MessageID,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage"}}
+	return func() tea.Msg {
+		page, err := c.AllMessages(ctx, q)
+		return ui.Response{Err: err, Apply: func() tea.Cmd {
+			if o.requested = false; err == nil {
+				o.add(page.Results)
+			}
+			return nil
+		}}
+	}
+}
+
+// add counts the messages that have a result.
+func (o *outcome) add(list []wire.Message) {
+	for _, m := range list {
+		before, waits := o.pending[m.MessageID]
+		switch {
+		case !waits || m.Status != 1 && m.Retries <= before:
+			continue
+		case m.Status == 1:
+			o.delivered++
+			o.Grid.UnmarkID(m.MessageID)
+		default:
+			o.failed[ui.LastResult(m)]++
+		}
+		delete(o.pending, m.MessageID)
+		o.resultAt = o.Now
+	}
+	o.sending = o.text()
+}
+
+// text describes the results.
+func (o *outcome) text() string {
+	failed, results := 0, slices.SortedFunc(maps.Keys(o.failed), func(x, y string) int {
+		return cmp.Or(o.failed[y]-o.failed[x], strings.Compare(x, y))
+	})
+	for i, one := range results {
+		failed += o.failed[one]
+		results[i] = fmt.Sprintf("%s x %s", display.Thousands(o.failed[one]), one)
+	}
+	text := display.Thousands(o.retried) + " retried"
+	if followed := o.delivered + failed + len(o.pending); int64(followed) < o.retried {
+		text += ", the newest " + display.Thousands(followed)
+	}
+	text += ": " + display.Thousands(o.delivered) + " delivered"
+	if failed > 0 {
+		text += fmt.Sprintf(", %s failed again (%s)", display.Thousands(failed), strings.Join(results, ", "))
+	}
+	if n := len(o.pending); n > 0 {
+		text += ", " + display.Thousands(n) + " waiting"
+	}
+	return text
+}
