@@ -222,7 +222,7 @@ func (s *content) attempts() []theme.Span {
 			role = theme.Success
 		}
 		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.TimeText(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false), t.Fit(ui.DurationText(r.Duration), durationWidth, true))
-		if line := firstLine(r); c.response > 0 && line != "" {
+		if line := ui.FirstLine(r); c.response > 0 && line != "" {
 			shown := line
 			if line == before {
 				shown = "(same)"
@@ -260,18 +260,4 @@ func (s *content) nextAt() string {
 		return "-"
 	}
 	return s.TimeOfDay(at)
-}
-
-// firstLine returns the first line of the response body, or of the error if there
-// was no response.
-func firstLine(r wire.Attempt) string {
-	text := r.AnswerText
-	if text == nil {
-		text = r.Detail
-	}
-	if text == nil {
-		return ""
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(*text), "\n")
-	return strings.TrimSpace(line)
 }
