@@ -31,22 +31,14 @@ func ParseOrder(text string) grid.Sort {
 // Table is embedded by screens that consist of a grid.
 type Table struct {
 	ui.Base
+	Preview
 	Grid *grid.Grid
 }
 
 // NewTable returns a table; lines selects row mode.
 func NewTable(h ui.Host, lines bool) Table {
-	return Table{ui.NewBase(h), grid.New(h.CurrentSession().Theme, lines)}
+	return Table{Base: ui.NewBase(h), Grid: grid.New(h.CurrentSession().Theme, lines)}
 }
-
-// SetSize implements ui.Screen.
-func (t *Table) SetSize(width, height int) {
-	t.Base.SetSize(width, height)
-	t.Grid.SetSize(width, height)
-}
-
-// View implements ui.Screen.
-func (t *Table) View() string { return t.Grid.View() }
 
 // Status implements ui.Screen.
 func (t *Table) Status() string { return t.Grid.PositionText() }

@@ -32,6 +32,28 @@ func (p *Pager) SetJSON(lines []theme.Span) {
 	p.Styled = StyleJSON(lines)
 }
 
+// AddSection adds a title and a text, indented and highlighted if it is JSON. It adds nothing
+// for an empty text.
+func (p *Pager) AddSection(title, text string, width int) {
+	lines := JSONLines([]byte(text), width-3)
+	if len(lines) == 0 {
+		return
+	}
+	for i := len(p.Styled); i < len(p.Lines); i++ {
+		p.Styled = append(p.Styled, p.Lines[i:i+1])
+	}
+	head := []theme.Span{{}, {Text: "  " + title, Role: theme.Title}}
+	p.Lines, p.Styled = append(p.Lines, head...), append(p.Styled, head[:1], head[1:])
+	styled := StyleJSON(lines)
+	for i, line := range lines {
+		row := []theme.Span{{Text: "  "}, line}
+		if styled != nil {
+			row = append(row[:1], styled[i]...)
+		}
+		p.Lines, p.Styled = append(p.Lines, theme.Span{Text: "  " + line.Text}), append(p.Styled, row)
+	}
+}
+
 // Resize sets the size in cells.
 func (p *Pager) Resize(width, height int) {
 	p.cols, p.Rows = width, max(0, height)

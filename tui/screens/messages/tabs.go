@@ -239,6 +239,20 @@ func (s *content) attempts() []theme.Span {
 	return lines
 }
 
+// addSummary adds the last response and the body below the attempts, if they are short.
+func (s *content) addSummary() {
+	if n := len(s.Responses); n > 0 {
+		last := s.Responses[n-1]
+		s.AddSection(fmt.Sprintf("Response of attempt %d", last.ItemNo), *cmp.Or(last.AnswerText, last.Detail, new(string)), s.Width)
+	}
+	if len(s.Message.Body) <= summaryBytes {
+		s.AddSection("Body", s.Message.Body, s.Width)
+	}
+}
+
+// summaryBytes limits the body below the attempts, which are drawn every second.
+const summaryBytes = 8 << 10
+
 // scheduled describes the next attempt, on two lines if one is too narrow.
 func (s *content) scheduled(c attemptColumns) []theme.Span {
 	t, next := s.Theme, nextLong(s.Message, s.Session)
