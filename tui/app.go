@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/screens/requests"
 	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/state"
@@ -273,6 +274,8 @@ func (a *App) Open(t ui.Target) tea.Cmd {
 		return a.openSubscription(t.Queue)
 	case ui.WhyTarget:
 		return a.Push(messages.NewWhy(a, t.Key))
+	case ui.ChangesTarget:
+		return a.Push(records.NewChanges(a, t.Kind))
 	case ui.ViewTarget:
 		return a.openView(t.View)
 	}

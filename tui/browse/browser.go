@@ -60,7 +60,7 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	b.SetFields(b.defaultFields())
 	b.Grid.SetRows(b.Pages)
 	if o.groups == nil && !o.NewestFirst { // a request for a logged request would be logged too
-		b.Preview = Preview{Share: 35, TabBar: true, ScreenOf: func() ui.Screen { return NewRecord(b) }}
+		b.Share, b.TabBar, b.ScreenOf = 35, true, func() ui.Screen { return NewRecord(b) }
 	}
 	if as, was := b.State.Grids[kind.Name]; was && !o.Temporary {
 		b.Arrange(as)
@@ -263,6 +263,8 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 		if c, ok := b.Grid.Column(); ok && b.Grid.Row() != nil {
 			return b.Open(ui.WhyTarget{Key: rowKey(b.Kind, b.Records[b.Grid.Row()].Row, c.Name)})
 		}
+	case keymap.ShowChanges:
+		return b.Open(ui.ChangesTarget{Kind: b.Kind})
 	case keymap.CopyCell:
 		b.copyCell()
 	case keymap.CopyRow:

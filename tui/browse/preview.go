@@ -5,16 +5,19 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Preview shows the selected row of a list on a wide screen, beside the list or below it.
+// Preview shows the selected row of a grid on a wide screen, next to the grid or below it.
 type Preview struct {
+	Grid *grid.Grid
+
 	ScreenOf func() ui.Screen // returns the screen of the selected row; nil for none
 	TabBar   bool             // the last line of the screen is a tab bar, which is left out
-	Below    int              // maximum height below the list; 0 for beside it
-	Share    int              // of the width beside the list, in percent
+	Below    int              // maximum height below the list; 0 for next to it
+	Share    int              // of the width next to the list, in percent
 
 	id            string
 	screen        ui.Screen // nil for none
@@ -93,10 +96,10 @@ func (p *Preview) close() {
 	p.screen, p.loading, p.id = nil, nil, ""
 }
 
-// UpdatePreview implements ui.Previewer. While a screen fetches, others show what the list
-// has: keys that are held down do not cause a request for each row.
-func (t *Table) UpdatePreview() tea.Cmd {
-	p, row := &t.Preview, t.Grid.Row()
+// UpdatePreview implements ui.Previewer. While a screen fetches, others show only the data of
+// the list: keys that are held down do not cause a request for each row.
+func (p *Preview) UpdatePreview() tea.Cmd {
+	row := p.Grid.Row()
 	if p.width == 0 || row == nil {
 		p.close()
 		return nil
@@ -113,31 +116,4 @@ func (t *Table) UpdatePreview() tea.Cmd {
 	}
 	p.loading = p.screen
 	return p.screen.Shown()
-}
-
-// SetSize implements ui.Screen.
-func (t *Table) SetSize(width, height int) {
-	t.Base.SetSize(width, height)
-	t.SetArea(width, height)
-}
-
-// SetArea sets the size of the part of the screen that has the list and its preview.
-func (t *Table) SetArea(width, height int) { t.Grid.SetSize(t.fit(t.Width, width, height)) }
-
-// View implements ui.Screen.
-func (t *Table) View() string {
-	switch {
-	case t.Preview.width == 0:
-		return t.Grid.View()
-	case t.Below > 0:
-		rule := t.Theme.Paint(theme.Rule, strings.Repeat(t.Theme.Line, t.Preview.width))
-		return strings.Join(append([]string{t.Grid.View(), rule}, t.draw(t.Theme)...), "\n")
-	}
-	return t.Theme.SideBySide(t.Grid.View(), strings.Join(t.draw(t.Theme), "\n"))
-}
-
-// Stop implements ui.Screen.
-func (t *Table) Stop() {
-	t.Base.Stop()
-	t.Preview.close()
 }

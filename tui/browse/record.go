@@ -62,7 +62,7 @@ func (r *Record) load() tea.Cmd {
 	return nil
 }
 
-// show shows what the list has of the record.
+// show shows the data that the list has of the record.
 func (r *Record) show() {
 	r.Row, r.loading, r.Partial = r.Browser.Grid.Row(), false, false
 	if r.Row == nil {

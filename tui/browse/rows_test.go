@@ -67,7 +67,7 @@ func TestStatusShowsSumOfMarkedRows(t *testing.T) {
 	d.WantText("3 marked, InvoiceTotal sum "+display.Grouped(sum.FloatString(len(fraction)))+"  min ", "  max ")
 }
 
-// On a wide screen the fields of the selected record are beside the rows, also those that
+// On a wide screen the fields of the selected record are next to the rows, also those that
 // are not shown as columns.
 func TestPreviewOfRecord(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})

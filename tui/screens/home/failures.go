@@ -14,6 +14,26 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// Overview is the fetched content of the screen.
+type Overview struct {
+	Stats    *wire.Stats
+	counts   [4]int         // number of messages by Status
+	Failures []wire.Message // newest first
+	Groups   []Group        // of Failures
+	Lagging  []wire.Capture // that have stopped or lag by more than two sweeps
+}
+
+// fetchOverview fetches the content of the screen.
+func fetchOverview(ctx context.Context, c *client.Client) (f Overview, err error) {
+	if f.Stats, err = c.Stats(ctx, time.Hour); err != nil {
+		return f, err
+	}
+	if err = f.fetchFailures(ctx, c); err == nil {
+		f.Lagging, err = lagging(ctx, c)
+	}
+	return f, err
+}
+
 // Group is the failed messages of a subscription that had the same result, or its queued
 // messages if none has failed and the endpoint receives nothing.
 type Group struct {

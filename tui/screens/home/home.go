@@ -2,7 +2,6 @@
 package home
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -29,14 +28,6 @@ type Screen struct {
 	SelectedKey   string            // key of the selected entry
 	views         map[string]string // number of rows by view name
 	countedAt     time.Time
-}
-
-// Overview is the fetched content of the screen.
-type Overview struct {
-	Stats    *wire.Stats
-	counts   [4]int         // number of messages by Status
-	Failures []wire.Message // newest first
-	Groups   []Group        // of Failures
 }
 
 // New returns the screen.
@@ -173,8 +164,10 @@ func (h *Screen) dashboard() []string {
 		lines = append(lines, c.hours())
 	}
 	lines = append(append(append(lines, h.statusCounts()), h.space()...), h.groupLines()...)
-	if views := h.viewLines(len(h.shownGroups())); views != nil {
-		lines = append(append(lines, h.space()...), views...)
+	for _, part := range [][]string{h.captureLines(len(h.shownGroups())), h.viewLines(len(h.shownGroups()) + len(h.Lagging))} {
+		if part != nil {
+			lines = append(append(lines, h.space()...), part...)
+		}
 	}
 	return append(lines, h.recent()...)
 }
@@ -193,21 +186,13 @@ const (
 	roomyHeight = 16
 )
 
-// fetchOverview fetches the content of the screen.
-func fetchOverview(ctx context.Context, c *client.Client) (f Overview, err error) {
-	if f.Stats, err = c.Stats(ctx, time.Hour); err != nil {
-		return f, err
-	}
-	return f, f.fetchFailures(ctx, c)
-}
-
 // entry is an item of the first screen that can be opened.
 type entry struct {
 	Key  string // identifies the entry after a refresh
 	open func() tea.Cmd
 }
 
-// Entries returns groups of failures, saved views and failures in the order of their lines.
+// Entries returns groups of failures, captures, saved views and failures in the order of their lines.
 func (h *Screen) Entries() []entry {
 	all := h.fixedEntries()
 	for _, m := range h.shownFailures() {
@@ -222,6 +207,15 @@ func (h *Screen) fixedEntries() []entry {
 	for _, g := range h.shownGroups() {
 		all = append(all, entry{"group " + g.SubscriptionID + " " + g.Result, func() tea.Cmd {
 			return h.Open(ui.MessagesTarget{MessageFilter: g.filter(h.Queues.Known[g.SubscriptionID].EventName)})
+		}})
+	}
+	for _, c := range h.Lagging {
+		all = append(all, entry{"capture " + c.Kind, func() tea.Cmd {
+			kind, ok := h.Registry.Lookup(c.Kind)
+			if !ok {
+				return nil
+			}
+			return h.Open(ui.ChangesTarget{Kind: kind})
 		}})
 	}
 	for _, v := range h.visibleViews() {
@@ -286,8 +280,10 @@ func (h *Screen) heightAround() int {
 	if h.Height >= lowHeight {
 		n++
 	}
-	if views := len(h.visibleViews()); views > 0 {
-		n += len(h.space()) + 1 + views
+	for _, part := range []int{len(h.Lagging), len(h.visibleViews())} {
+		if part > 0 {
+			n += len(h.space()) + 1 + part
+		}
 	}
 	return n + c.rows() + c.failedRows()
 }

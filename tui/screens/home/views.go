@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,22 @@ func (h *Screen) viewLines(before int) []string {
 			rows = strings.Repeat(t.Loading, 3)
 		}
 		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: pointer, Role: role}, {Text: t.Fit(rows, countCells-len("  "), true) + "  " + v.Name, Role: role}, {Text: "  " + v.Record, Role: theme.Dim}}, nil))
+	}
+	return lines
+}
+
+// captureLines draws the captures that have stopped or lag, with the reason; before is the
+// number of entries above them.
+func (h *Screen) captureLines(before int) []string {
+	t := h.Theme
+	if len(h.Lagging) == 0 {
+		return nil
+	}
+	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Changes are late", h.Width, false))}
+	for i, c := range h.Lagging {
+		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
+		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: pointer, Role: role}, {Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len("  "), true) + "  " + c.Kind, Role: role},
+			{Text: "  " + cmp.Or(c.Reason, c.Phase), Role: theme.Warning}}, nil))
 	}
 	return lines
 }

@@ -61,7 +61,7 @@ func TestMessageTabsMaskSecrets(t *testing.T) {
 }
 
 // On a wide screen the attempts, the last response and the body of the selected message are
-// beside the list. They follow the selection and changes of the message.
+// next to the list. They follow the selection and changes of the message.
 func TestPreviewOfMessage(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})

@@ -329,6 +329,14 @@ func (s *Subscribers) HasChild(child ui.Screen) bool {
 	return s.detail != nil && (child == ui.Screen(s.detail) || s.detail.HasChild(child))
 }
 
+// Previewed implements ui.Previewer for the screen on the right.
+func (s *Subscribers) Previewed() ui.Screen {
+	if s.detail == nil {
+		return nil
+	}
+	return s.detail.Previewed()
+}
+
 // UpdatePreview implements ui.Previewer for the screen on the right.
 func (s *Subscribers) UpdatePreview() tea.Cmd {
 	if s.detail == nil {

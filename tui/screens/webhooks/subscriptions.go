@@ -39,13 +39,13 @@ type Subscriptions struct {
 func NewSubscriptions(h ui.Host, subscriber wire.Subscriber) *Subscriptions {
 	s := &Subscriptions{SearchTable: browse.NewSearchTable(h, "subscriptions", "words in the event, URL or state"), Subscriber: subscriber, columns: responsiveColumns{all: subscriptionColumns}}
 	s.Refill = s.fill
-	s.Preview = browse.Preview{Below: stateLines, ScreenOf: func() ui.Screen {
+	s.Below, s.ScreenOf = stateLines, func() ui.Screen {
 		one, ok := s.Selected()
 		if !ok {
 			return nil
 		}
 		return NewSubscription(s, one)
-	}}
+	}
 	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
 }
