@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/screens/requests"
 	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/state"
@@ -91,6 +92,9 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	a.Now = a.options.Now()
 	a.toasts.Expire(a.Now)
 	cmd := a.handle(m)
+	if p, ok := a.Front().(ui.Previewer); ok && !a.tooSmall() {
+		cmd = tea.Batch(cmd, p.UpdatePreview())
+	}
 	a.showSecret()
 	if a.conn.isHealthy() {
 		a.toasts.ClearConnection()
@@ -138,8 +142,10 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 // tick runs once a second. It polls if there is no live stream.
 func (a *App) tick() tea.Cmd {
 	var cmds []tea.Cmd
-	if t, ok := a.Front().(ui.Ticker); ok && a.started {
-		cmds = append(cmds, t.Tick())
+	for _, s := range withPreview(a.Front()) {
+		if t, ok := s.(ui.Ticker); ok && a.started {
+			cmds = append(cmds, t.Tick())
+		}
 	}
 	cmds = append(cmds, a.sendDue(), a.writeState(), a.watch(ui.Watcher.Tick))
 	if a.polling || !a.conn.shouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
@@ -147,8 +153,8 @@ func (a *App) tick() tea.Cmd {
 	}
 	a.polling = true
 	cmds = append(cmds, a.fetchAccount())
-	if p, ok := a.Front().(ui.Poller); ok && a.overlay == nil {
-		cmds = append(cmds, p.Poll())
+	if a.overlay == nil {
+		cmds = append(cmds, poll(a.Front()))
 	}
 	return tea.Batch(cmds...)
 }
@@ -273,6 +279,8 @@ func (a *App) Open(t ui.Target) tea.Cmd {
 			return nil
 		}
 		return a.Push(messages.NewWhy(a, t.Key))
+	case ui.ChangesTarget:
+		return a.Push(records.NewChanges(a, t.Kind))
 	case ui.ViewTarget:
 		return a.openView(t.View)
 	}

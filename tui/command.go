@@ -39,6 +39,10 @@ func commands() []command {
 		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { p.overlay = p.jobs.list(); return nil }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.App).Open(rest) }},
 		{"why", "the history of a key: why KEY", func(p *palette, key string) tea.Cmd { return p.Open(ui.WhyTarget{Key: key}) }},
+		{"changes", "live list of the changes of records: changes RECORD", func(p *palette, name string) tea.Cmd {
+			kind, _ := p.Registry.Lookup(name) // checked
+			return p.Open(ui.ChangesTarget{Kind: kind})
+		}},
 		{"refresh", "refresh the screen", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
 		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.overlay = p.App.signInForm(); return nil }},
 		{"quit", "quit whctl", func(p *palette, _ string) tea.Cmd { return p.quit() }},
@@ -63,6 +67,17 @@ var arguments = map[string]argument{
 		}
 		return nil
 	}, func(*palette) []string { return nil }},
+	"changes": {func(p *palette, name string) error {
+		if _, ok := p.Registry.Lookup(name); !ok {
+			return fmt.Errorf("unknown record kind: %q", name)
+		}
+		return nil
+	}, func(p *palette) (names []string) {
+		for _, kind := range p.Registry.Kinds() {
+			names = append(names, kind.Name)
+		}
+		return names
+	}},
 	"bill": {func(_ *palette, text string) error { return records.CheckBill(text) }, func(*palette) []string { return nil }},
 }
 

@@ -107,9 +107,11 @@ func (s *stream) handleLive(m LiveMsg) tea.Cmd {
 	}
 	if !s.conn.paused {
 		for _, stack := range s.stacks {
-			for _, s := range stack {
-				if f, ok := s.(ui.Follower); ok {
-					cmds = append(cmds, f.Follow(m.Changes, m.Requests))
+			for _, one := range stack {
+				for _, s := range withPreview(one) {
+					if f, ok := s.(ui.Follower); ok {
+						cmds = append(cmds, f.Follow(m.Changes, m.Requests))
+					}
 				}
 			}
 		}

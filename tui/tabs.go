@@ -184,10 +184,26 @@ func (t *tabs) screenShown() tea.Cmd {
 
 func (t *tabs) refreshScreen(s ui.Screen) tea.Cmd {
 	delete(t.stale, s)
-	if p, ok := s.(ui.Poller); ok {
-		return p.Poll()
+	return poll(s)
+}
+
+// withPreview returns a screen, and the one that it shows as a preview.
+func withPreview(s ui.Screen) []ui.Screen {
+	if p, ok := s.(ui.Previewer); ok && p.Previewed() != nil {
+		return []ui.Screen{s, p.Previewed()}
 	}
-	return nil
+	return []ui.Screen{s}
+}
+
+// poll fetches the data of a screen and its preview again.
+func poll(s ui.Screen) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, s := range withPreview(s) {
+		if p, ok := s.(ui.Poller); ok {
+			cmds = append(cmds, p.Poll())
+		}
+	}
+	return tea.Batch(cmds...)
 }
 
 func (t *tabs) isOpen(s ui.Screen) bool {

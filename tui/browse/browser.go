@@ -59,6 +59,9 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	b := &Browser{Table: NewTable(h, false), selection: selection{Kind: kind, options: o}, Pages: grid.NewPages(), Records: make(map[*grid.Row]CachedRecord)}
 	b.SetFields(b.defaultFields())
 	b.Grid.SetRows(b.Pages)
+	if o.groups == nil && !o.NewestFirst { // a request for a logged request would be logged too
+		b.Share, b.TabBar, b.ScreenOf = 35, true, func() ui.Screen { return NewRecord(b) }
+	}
 	if as, was := b.State.Grids[kind.Name]; was && !o.Temporary {
 		b.Arrange(as)
 	}
@@ -208,6 +211,7 @@ func (b *Browser) Put(generation, number int, got FetchedRows, err error) tea.Cm
 		b.Records[row] = CachedRecord{got.Rows[i], got.cut[i]}
 	}
 	b.pruneRecords()
+	b.Refresh()
 	b.asOf = b.TimeOfDay(b.Now)
 	b.Grid.Sync()
 	return b.fetchVisible()
@@ -259,6 +263,8 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 		if c, ok := b.Grid.Column(); ok && b.Grid.Row() != nil {
 			return b.Open(ui.WhyTarget{Key: rowKey(b.Kind, b.Records[b.Grid.Row()].Row, c.Name)})
 		}
+	case keymap.ShowChanges:
+		return b.Open(ui.ChangesTarget{Kind: b.Kind})
 	case keymap.CopyCell:
 		b.copyCell()
 	case keymap.CopyRow:

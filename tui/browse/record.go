@@ -37,6 +37,7 @@ var recordTabs = []string{"Fields", "JSON", "Request"}
 func NewRecord(b *Browser) *Record {
 	r := &Record{Base: ui.NewBase(b.Host), Browser: b}
 	r.Owner = r.HostSession
+	r.show()
 	return r
 }
 
@@ -47,21 +48,31 @@ func (r *Record) Shown() tea.Cmd { return r.load() }
 func (r *Record) load() tea.Cmd {
 	b := r.Browser
 	r.Reset()
-	r.Row, r.loading, r.Partial = b.Grid.Row(), false, false
-	if r.Row == nil {
-		r.SetLines(nil)
+	r.show()
+	switch {
+	case r.Row == nil:
 		return b.fetchVisible()
-	}
-	cached := b.Records[r.Row]
-	r.Full = cached.Row
-	r.At = 0
-	r.buildLines()
-	if cached.cut || len(b.Fields) < len(b.Kind.Fields) {
-		r.loading, r.Partial = true, true
+	case r.Partial:
+		r.loading = true
+		r.buildLines()
 		q, at := r.fullQuery()
 		return ui.Fetch(r.Ctx, r, fetchRecord(q, at), r.onFetched)
 	}
 	return nil
+}
+
+// show shows the data that the list has of the record.
+func (r *Record) show() {
+	r.Row, r.loading, r.Partial = r.Browser.Grid.Row(), false, false
+	if r.Row == nil {
+		r.SetLines(nil)
+		return
+	}
+	cached := r.Browser.Records[r.Row]
+	r.Full = cached.Row
+	r.Partial = cached.cut || len(r.Browser.Fields) < len(r.Browser.Kind.Fields)
+	r.At = 0
+	r.buildLines()
 }
 
 // fullQuery returns the query of the record and its offset. Records of the service are

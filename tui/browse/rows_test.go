@@ -86,3 +86,15 @@ func TestCopyFieldOfRecord(t *testing.T) {
 		}
 	}
 }
+
+// On a wide screen the fields of the selected record are next to the rows, also those that
+// are not shown as columns.
+func TestPreviewOfRecord(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
+	d.Resize(120, 40)
+	d.Press(":", "'so_totals", "enter", "C", "*", "space", "enter", "j")
+	d.WantText("SO_Totals", "[2 of 12,000]", "Cartage3TaxTotal")
+	d.CheckScreen()
+	d.Press("G")
+	d.WantText("[12,000 of 12,000]")
+}

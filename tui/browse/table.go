@@ -11,6 +11,7 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -31,22 +32,40 @@ func ParseOrder(text string) grid.Sort {
 // Table is embedded by screens that consist of a grid.
 type Table struct {
 	ui.Base
-	Grid *grid.Grid
+	*Preview
 }
 
 // NewTable returns a table; lines selects row mode.
 func NewTable(h ui.Host, lines bool) Table {
-	return Table{ui.NewBase(h), grid.New(h.CurrentSession().Theme, lines)}
+	return Table{ui.NewBase(h), &Preview{Grid: grid.New(h.CurrentSession().Theme, lines)}}
 }
 
 // SetSize implements ui.Screen.
 func (t *Table) SetSize(width, height int) {
 	t.Base.SetSize(width, height)
-	t.Grid.SetSize(width, height)
+	t.SetArea(width, height)
 }
 
+// SetArea sets the size of the part of the screen that has the list and its preview.
+func (t *Table) SetArea(width, height int) { t.Grid.SetSize(t.fit(t.Width, width, height)) }
+
 // View implements ui.Screen.
-func (t *Table) View() string { return t.Grid.View() }
+func (t *Table) View() string {
+	switch {
+	case t.width == 0:
+		return t.Grid.View()
+	case t.Below > 0:
+		rule := t.Theme.Paint(theme.Rule, strings.Repeat(t.Theme.Line, t.width))
+		return strings.Join(append([]string{t.Grid.View(), rule}, t.draw(t.Theme)...), "\n")
+	}
+	return t.Theme.SideBySide(t.Grid.View(), strings.Join(t.draw(t.Theme), "\n"))
+}
+
+// Stop implements ui.Screen.
+func (t *Table) Stop() {
+	t.Base.Stop()
+	t.close()
+}
 
 // Status implements ui.Screen.
 func (t *Table) Status() string { return t.Grid.PositionText() }

@@ -11,7 +11,7 @@ type Column struct {
 	Max            int    // maximum width in cells unless the user widens it; DefaultMax if 0
 	Flex           bool   // narrowed down to Min to make room for other columns
 	TruncateMiddle bool   // cells are truncated in the middle, because both ends are significant
-	MinGridWidth   int    // grid width from which on other columns are narrowed for this one
+	MinGridWidth   int    // in a narrower grid, the column is visible only while it is selected
 }
 
 // DefaultMax is the default maximum width of a column.

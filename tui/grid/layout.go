@@ -1,6 +1,10 @@
 package grid
 
-import "github.com/bizhook/whd/tui/theme"
+import (
+	"slices"
+
+	"github.com/bizhook/whd/tui/theme"
+)
 
 const (
 	prefixWidth    = 3 // cells before the first column, for pointer and mark
@@ -129,6 +133,9 @@ func (l *layout) arrange() {
 		room -= separatorWidth - columnGap
 	}
 	for i := max(l.left, l.frozen); i < len(l.columns) && room > 0; i++ {
+		if l.width < l.columns[i].MinGridWidth && i != l.column {
+			continue
+		}
 		used := l.place(i, room)
 		if used == 0 {
 			return
@@ -221,7 +228,7 @@ func (l *layout) revealColumn() {
 	if l.rowMode || len(l.columns) == 0 {
 		return
 	}
-	before := l.left
+	before := slices.Clone(l.visible)
 	l.left = max(l.left, l.frozen)
 	if l.column >= l.frozen {
 		l.left = min(l.left, l.column)
@@ -231,7 +238,7 @@ func (l *layout) revealColumn() {
 		l.left++
 		l.arrange()
 	}
-	if l.left != before {
+	if !slices.Equal(before, l.visible) {
 		l.invalidate()
 	}
 }

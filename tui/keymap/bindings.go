@@ -23,6 +23,7 @@ const (
 	InMessage
 	InEvents
 	InWhy
+	InChanges
 	InRequests // the last scope of screens
 	InText     // help and other scrollable text
 	InConfirm
@@ -42,7 +43,7 @@ const (
 var ScopeNames = [...]string{
 	Everywhere: "Everywhere", InLists: "Lists", InGrids: "Columns", InKinds: "Records", InGroupable: "Grouping", InGroups: "Groups", InBrowser: "Rows of a record kind",
 	InRecord: "One record", InHome: "Home", InSubscribers: "Subscribers", InSubscriptions: "Subscriptions", InSubscription: "One subscription", InMessages: "Messages",
-	InMessage: "One message", InEvents: "Events", InWhy: "History of a key", InRequests: "Requests", InText: "Text", InConfirm: "Confirmation", InTypedConfirm: "Typed confirmation", InLine: "Input line",
+	InMessage: "One message", InEvents: "Events", InWhy: "History of a key", InChanges: "Changes", InRequests: "Requests", InText: "Text", InConfirm: "Confirmation", InTypedConfirm: "Typed confirmation", InLine: "Input line",
 	InColumns: "Column chooser", InForm: "Form", InMenu: "Menu", InJobs: "Exports", InErrors: "Errors", InRetryConfirm: "Retry confirmation", InTypedRetryConfirm: "Typed retry confirmation", InSecret: "Secret",
 }
 
@@ -106,6 +107,7 @@ const (
 	Reveal
 	ShowSubscriptions
 	ShowWhy
+	ShowChanges
 	ShowInfo
 	ShowMessages
 	CancelJob
@@ -211,10 +213,12 @@ var Bindings = Table{
 	{InBrowser, "F", ClearFilters, "", "clear filters", false},
 	{InBrowser, "C", ChooseColumns, "columns", "choose and order columns", false},
 	{InBrowser, "w", ShowWhy, "", "history of its key: changes, events, messages", false},
+	{InBrowser, "L", ShowChanges, "", "live list of changes, if they are captured", false},
 	{InBrowser, "e", Export, "export", "write rows to a file", false},
 
 	{InKinds, "enter", Open, "open", "open the rows of this kind", false},
 	{InKinds, "/", OpenFilter, "search", "search record kinds", false},
+	{InKinds, "L", ShowChanges, "", "live list of changes, if they are captured", false},
 	{InKinds, "y", CopyCell, "", "copy the name", false},
 
 	{InRecord, "enter tab right l", NextTab, "next tab", "fields, JSON, request", false},
@@ -300,6 +304,11 @@ var Bindings = Table{
 	{InWhy, "enter", Open, "messages", "open the messages with the key", false},
 	{InWhy, "/", OpenFilter, "search", "search lines", false},
 	{InWhy, "y", CopyCell, "copy", "copy the text", false},
+
+	{InChanges, "enter", Open, "open", "open the change", false},
+	{InChanges, "w", ShowWhy, "why", "history of its key: changes, events, messages", false},
+	{InChanges, "/", OpenFilter, "search", "search changes", false},
+	{InChanges, "y", CopyCell, "copy key", "copy the key", false},
 
 	{InRequests, "!", ProblemsOnly, "failed", "toggle between failed and all requests", false},
 

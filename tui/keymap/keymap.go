@@ -35,11 +35,25 @@ func (b Binding) Label() string {
 	return names[0]
 }
 
+// has reports whether a key, as bubbletea names it, is one of the binding. It does not
+// allocate, because hints look up all keys for each frame.
+func (b Binding) has(key string) bool {
+	if key == " " {
+		key = SpaceKey
+	}
+	for name := range strings.FieldsSeq(b.Keys) {
+		if name == key {
+			return true
+		}
+	}
+	return false
+}
+
 // Lookup returns the binding of a key in the first scope that has one.
 func (k Table) Lookup(scopes []Scope, key string) (Binding, bool) {
 	for _, s := range scopes {
 		for _, b := range k {
-			if b.Scope == s && slices.Contains(b.KeyNames(), key) {
+			if b.Scope == s && b.has(key) {
 				return b, true
 			}
 		}
@@ -50,9 +64,14 @@ func (k Table) Lookup(scopes []Scope, key string) (Binding, bool) {
 // Within lists the bindings of scope s that have keys which narrower scopes do not
 // override. Bindings without keys, which are run from the menu only, are included.
 func (k Table) Within(scopes []Scope, s Scope) []Binding {
+	return k.within(scopes, s, func(Binding) bool { return true })
+}
+
+// within is Within for the bindings that are wanted.
+func (k Table) within(scopes []Scope, s Scope, wanted func(Binding) bool) []Binding {
 	var all []Binding
 	for _, b := range k {
-		if b.Scope != s {
+		if b.Scope != s || !wanted(b) {
 			continue
 		}
 		var left []string
@@ -73,11 +92,7 @@ func (k Table) Within(scopes []Scope, s Scope) []Binding {
 func (k Table) Hints(scopes []Scope) []Binding {
 	var all []Binding
 	for _, s := range scopes {
-		for _, b := range k.Within(scopes, s) {
-			if b.Hint != "" && b.Keys != "" {
-				all = append(all, b)
-			}
-		}
+		all = append(all, k.within(scopes, s, func(b Binding) bool { return b.Hint != "" && b.Keys != "" })...)
 	}
 	return all
 }

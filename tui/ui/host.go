@@ -110,6 +110,8 @@ type (
 	SubscriptionTarget struct{ Queue wire.Queue }
 	// WhyTarget opens the history of a key.
 	WhyTarget struct{ Key string }
+	// ChangesTarget opens the changes of a kind.
+	ChangesTarget struct{ Kind *record.Kind }
 	// ViewTarget opens a saved view.
 	ViewTarget struct{ state.View }
 )
@@ -121,6 +123,8 @@ func (RecordsTarget) isTarget() {}
 func (SubscriptionTarget) isTarget() {}
 
 func (WhyTarget) isTarget() {}
+
+func (ChangesTarget) isTarget() {}
 
 func (ViewTarget) isTarget() {}
 

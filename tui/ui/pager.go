@@ -52,7 +52,7 @@ func (p *Pager) Value() string {
 	switch {
 	case p.At >= len(p.Lines):
 		return ""
-	case p.Data.Values != nil:
+	case p.At < len(p.Data.Values):
 		return p.Data.Values[p.At]
 	}
 	text := strings.TrimSpace(p.Lines[p.At].Text)
@@ -60,6 +60,33 @@ func (p *Pager) Value() string {
 		return strings.TrimSpace(value)
 	}
 	return text
+}
+
+// AddSection adds a title and a text, indented and highlighted if it is JSON. It adds nothing
+// for an empty text.
+func (p *Pager) AddSection(title, text string, width int) {
+	lines := JSONLines([]byte(text), width-3)
+	if len(lines) == 0 {
+		return
+	}
+	d := &p.Data
+	for i := len(d.Styled); i < len(p.Lines); i++ {
+		d.Styled = append(d.Styled, p.Lines[i:i+1])
+	}
+	for i := len(d.Values); i < len(p.Lines); i++ {
+		d.Values = append(d.Values, strings.TrimSpace(p.Lines[i].Text))
+	}
+	head := []theme.Span{{}, {Text: "  " + title, Role: theme.Title}}
+	d.Styled, d.Values = append(d.Styled, head[:1], head[1:]), append(append(d.Values, "", ""), jsonValues(lines)...)
+	p.Lines = append(p.Lines, head...)
+	styled := StyleJSON(lines)
+	for i, line := range lines {
+		row := []theme.Span{{Text: "  "}, line}
+		if styled != nil {
+			row = append(row[:1], styled[i]...)
+		}
+		p.Lines, d.Styled = append(p.Lines, theme.Span{Text: "  " + line.Text}), append(d.Styled, row)
+	}
 }
 
 // Resize sets the size in cells.

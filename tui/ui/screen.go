@@ -51,6 +51,12 @@ type (
 	Waiter interface{ Waiting() bool }
 	// Parent reports whether it contains another screen.
 	Parent interface{ HasChild(Screen) bool }
+	// Previewer shows the screen of the selected row. UpdatePreview is called after every
+	// update while it is in front.
+	Previewer interface {
+		UpdatePreview() tea.Cmd
+		Previewed() Screen // nil for none
+	}
 	// Unmarker removes marks; esc then does not close the screen.
 	Unmarker interface{ Unmark() bool }
 )

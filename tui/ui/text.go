@@ -3,6 +3,7 @@ package ui
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -104,6 +105,27 @@ func AttemptResult(r wire.MessageResponse) string {
 		return strings.TrimSpace(strconv.Itoa(*r.HTTPCode) + " " + r.Message)
 	}
 	return r.Message
+}
+
+// tags matches the tags of HTML.
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+// FirstLine returns the first line with text of the answer to an attempt, or of the error if
+// there was none. Tags of HTML are left out.
+func FirstLine(r wire.Attempt) string {
+	text := r.AnswerText
+	if text == nil {
+		text = r.Detail
+	}
+	if text == nil {
+		return ""
+	}
+	for line := range strings.Lines(*text) {
+		if line = strings.TrimSpace(tags.ReplaceAllString(line, "")); line != "" {
+			return line
+		}
+	}
+	return ""
 }
 
 // DurationText formats a TimeSpan of the API in milliseconds, padded to a column.

@@ -6,37 +6,43 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// chart draws the deliveries of the last hour.
+// chart draws the deliveries and failures of the last hour.
 type chart struct {
 	*ui.Session
 	stats         *wire.Stats
+	failures      []wire.Message
 	width, height int // of the screen
 }
 
 // chartLabel is the width of the labels before the bars.
-const chartLabel = 8
+const chartLabel = 10
 
-// title returns the period of the statistics. A daemon counts from its start.
-func (c chart) title() string {
-	from := "last 60 min"
+// rate returns the share of attempts that succeeded and its period. A daemon counts from its
+// start.
+func (c chart) rate() string {
+	if c.stats.SuccessRate == nil {
+		return "no attempts "
+	}
+	period := "in the last hour"
 	since, now := time.Time(c.stats.SinceDateTime), time.Time(c.stats.ServerDateTime)
 	if !since.IsZero() && now.Sub(since) < time.Hour {
-		from = "since " + c.TimeOfDay(since)[:len("15:04")]
+		period = "since " + c.TimeOfDay(since)[:len("15:04")]
 	}
-	if narrow(c.width) {
-		return " " + strings.ToUpper(from[:1]) + from[1:]
-	}
-	return " Deliveries, " + from
+	return fmt.Sprintf("%.1f%% of attempts succeeded %s ", *c.stats.SuccessRate*100, period)
 }
 
-// rows returns the height of the chart. It takes a third of the lines of a large
-// screen.
-func (c chart) rows() int { return max(1, min(6+max(0, c.height-34)/3, c.height-14)) }
+// rows returns the height of the bars of delivered messages. They take a third of the
+// lines of a large screen.
+func (c chart) rows() int { return max(1, min(5+max(0, c.height-34)/3, c.height-15)) }
+
+// failedRows returns the height of the bars of failed messages.
+func (c chart) failedRows() int { return 1 + c.rows()/5 }
 
 // barWidth returns the width of a minute in cells.
 func (c chart) barWidth() int { return max(1, min(3, (c.width-chartLabel-1)/60)) }
@@ -61,68 +67,53 @@ func (c chart) hours() string {
 	return c.Theme.Paint(theme.Dim, string(line))
 }
 
-// padSeries pads all series with leading zeros to the length of the longest one.
+// padSeries pads the series with leading zeros to the length of the longest one.
 func padSeries(m *wire.Minutes) {
 	highest := max(len(m.Delivered), len(m.Failed), len(m.GivenUp))
-	for _, series := range []*[]int64{&m.Delivered, &m.Failed, &m.GivenUp} {
-		*series = append(make([]int64, highest-len(*series)), *series...)
-	}
+	m.Delivered = append(make([]int64, highest-len(m.Delivered)), m.Delivered...)
 }
 
-func lastOf(values []int64, n int) []int64 { return values[max(0, len(values)-n):] }
+// failedMinutes returns the number of failed messages by the minute of their last attempt.
+func (c chart) failedMinutes() []int64 {
+	minutes := make([]int64, len(c.stats.Minutes.Delivered))
+	from := time.Time(c.stats.Minutes.From)
+	for _, m := range c.failures {
+		if ago := time.Time(m.LastSavedDateTime).Sub(from); ago >= 0 && int(ago/time.Minute) < len(minutes) {
+			minutes[ago/time.Minute]++
+		}
+	}
+	return minutes
+}
 
-// bars draws a bar per minute, with the failed attempts at the bottom.
+// bars draws delivered and failed messages by minute, each on a scale of their own: some
+// failures are visible below thousands of deliveries.
 func (c chart) bars() []string {
-	t := c.Theme
+	return append(c.series(c.stats.Minutes.Delivered, c.rows(), c.Theme.OK, theme.Success), c.series(c.failedMinutes(), c.failedRows(), theme.FailGlyph, theme.Failure)...)
+}
+
+// series draws a bar per minute. The label of the first line is the highest one.
+func (c chart) series(values []int64, rows int, sign string, role theme.Role) []string {
+	t, wide := c.Theme, c.barWidth()
 	glyphs := []rune(t.Bars)
 	step := int64(len(glyphs) - 1)
-	minutes, wide := c.minutesShown(), c.barWidth() // the last minutes if not all fit
-	delivered, failed := lastOf(c.stats.Minutes.Delivered, minutes), slices.Clone(lastOf(c.stats.Minutes.Failed, minutes))
-	for i, n := range lastOf(c.stats.Minutes.GivenUp, minutes) {
-		failed[i] += n
-	}
-	highest := int64(1)
-	for i := range delivered {
-		highest = max(highest, delivered[i]+failed[i])
-	}
-	var lines []string
-	rows := c.rows()
-	for row := rows - 1; row >= 0; row-- {
-		label := strings.Repeat(" ", chartLabel)
-		if row == rows-1 {
-			label = t.Fit(fmt.Sprint(highest), chartLabel-1, true) + " "
-		} else if row == 0 && t.FailedBar != "" {
-			label = t.Fit(t.FailedBar+" failed", chartLabel, false)
+	values = values[max(0, len(values)-c.minutesShown()):] // the last minutes if not all fit
+	highest := slices.Max(append([]int64{0}, values...))
+	lines := make([]string, rows)
+	for i := range lines {
+		label := []theme.Span{{Text: theme.Spaces(chartLabel)}}
+		if i == 0 {
+			label = []theme.Span{{Text: " " + sign, Role: role}, {Text: t.Fit(display.Thousands(highest), chartLabel-3, true) + " ", Role: theme.Label}}
 		}
+		below := int64(rows-1-i) * step
 		var b strings.Builder
-		for i := range delivered {
-			b.WriteString(strings.Repeat(c.bar(delivered[i], failed[i], highest, int64(row), int64(rows), step, glyphs), wide))
+		for _, n := range values {
+			units := int64(0)
+			if n > 0 {
+				units = max(1, n*int64(rows)*step/highest)
+			}
+			b.WriteString(strings.Repeat(string(glyphs[max(0, min(step, units-below))]), wide))
 		}
-		lines = append(lines, t.Paint(theme.Dim, label)+b.String()+strings.Repeat(" ", max(0, c.width-chartLabel-len(delivered)*wide)))
+		lines[i] = t.Compose(c.width, append(label, theme.Span{Text: b.String(), Role: role}), nil)
 	}
 	return lines
-}
-
-func (c chart) bar(delivered, failed, highest, row, rows, step int64, glyphs []rune) string {
-	units := rows * step
-	full := (delivered + failed) * units / highest
-	if delivered+failed > 0 {
-		full = max(full, 1)
-	}
-	bad := failed * units / highest
-	if failed > 0 {
-		bad = max(bad, 1)
-	}
-	part := max(0, min(step, full-row*step))
-	role := theme.Success
-	if bad > row*step {
-		role = theme.Failure
-	}
-	switch {
-	case part == 0:
-		return " "
-	case bad > row*step && c.Theme.FailedBar != "":
-		return c.Theme.Paint(role, c.Theme.FailedBar)
-	}
-	return c.Theme.Paint(role, string(glyphs[part]))
 }

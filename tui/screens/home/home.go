@@ -2,11 +2,7 @@
 package home
 
 import (
-	"context"
 	"fmt"
-	"net/url"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,13 +28,6 @@ type Screen struct {
 	SelectedKey   string            // key of the selected entry
 	views         map[string]string // number of rows by view name
 	countedAt     time.Time
-}
-
-// Overview is the fetched content of the screen.
-type Overview struct {
-	Stats    *wire.Stats
-	counts   [4]int // number of messages by Status
-	Failures []wire.Message
 }
 
 // New returns the screen.
@@ -129,17 +118,6 @@ func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// problemQueues returns the listed queues with problems, worst first.
-func (h *Screen) problemQueues() []wire.Queue {
-	if h.Stats == nil {
-		return nil
-	}
-	queues := slices.DeleteFunc(slices.Clone(h.Stats.Queues), func(l wire.Queue) bool {
-		return l.Failed == 0 && l.GivenUp == 0 && l.LastFailure == nil && l.RetryPending == 0 && l.Breaker != wire.BreakerOpen && l.IsEnabled
-	})
-	return queues[:min(len(queues), maxEndpoints)]
-}
-
 // Status implements ui.Screen.
 func (h *Screen) Status() string {
 	if h.Stats == nil {
@@ -158,7 +136,7 @@ func (h *Screen) View() string {
 	case h.err != nil && ui.SignedOut(h.err):
 		lines = h.fitLines("  You are not signed in.", "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login to sign in.")
 	case h.err != nil && client.Is(h.err, client.Unauthorized):
-		lines = append(h.fitLines("  Deliveries require the admin role.", "", "  Press 2 for records.", ""), h.viewLines(h.Width, 0)...)
+		lines = append(h.fitLines("  Deliveries require the admin role.", "", "  Press 2 for records.", ""), h.viewLines(0)...)
 	case h.err != nil:
 		lines = h.fitLines("  "+ui.Describe(h.err), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" retries, :records shows records.")
 	default:
@@ -180,38 +158,33 @@ func (h *Screen) fitLines(texts ...string) []string {
 
 // dashboard draws the loaded overview.
 func (h *Screen) dashboard() []string {
-	s := h.Stats
-	c := chart{h.Session, s, h.Width, h.Height}
-	rate := "-"
-	if s.SuccessRate != nil {
-		rate = fmt.Sprintf("%.1f%%", *s.SuccessRate*100)
+	t, c := h.Theme, chart{h.Session, h.Stats, h.Failures, h.Width, h.Height}
+	lines := append([]string{t.Compose(h.Width, []theme.Span{{Text: " Messages per minute", Role: theme.Breadcrumb}}, []theme.Span{{Text: c.rate(), Role: theme.Label}})}, c.bars()...)
+	if h.Height >= lowHeight {
+		lines = append(lines, c.hours())
 	}
-	lines := []string{h.Theme.Compose(h.Width, []theme.Span{{Text: c.title(), Role: theme.Breadcrumb}}, []theme.Span{
-		{Text: "delivered ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Delivered), Role: theme.Success}, {Text: "   failures ", Role: theme.Label}, {Text: display.Thousands(s.Totals.Failed + s.Totals.GivenUp), Role: theme.Failure},
-		{Text: "   success rate ", Role: theme.Label}, {Text: rate + " "}})}
-	lines = append(append(lines, c.bars()...), c.hours())
-	lines = append(lines, h.sideBySide(h.statusCounts(), h.endpoints())...)
+	lines = append(append(append(lines, h.statusCounts()), h.space()...), h.groupLines()...)
+	for _, part := range [][]string{h.captureLines(len(h.shownGroups())), h.viewLines(len(h.shownGroups()) + len(h.Lagging))} {
+		if part != nil {
+			lines = append(append(lines, h.space()...), part...)
+		}
+	}
 	return append(lines, h.recent()...)
 }
 
-// fetchOverview fetches the content of the screen.
-func fetchOverview(ctx context.Context, c *client.Client) (f Overview, err error) {
-	if f.Stats, err = c.Stats(ctx, time.Hour); err != nil {
-		return f, err
+// space returns the blank line between parts of the screen, if it is high enough.
+func (h *Screen) space() []string {
+	if h.Height < roomyHeight {
+		return nil
 	}
-	for status := range f.counts {
-		page, err := c.AllMessages(ctx, url.Values{"Status": {strconv.Itoa(status)}, "Take": {"0"}, "Include": {"Total"}})
-		if err != nil {
-			return f, err
-		}
-		f.counts[status] = int(page.Total)
-	}
-	page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {"50"}, "Fields": {ui.MessageFields()}, "OrderByDesc": {"LastSavedDateTime"}})
-	if err == nil {
-		f.Failures = page.Results
-	}
-	return f, err
+	return []string{theme.Spaces(h.Width)}
 }
+
+// Heights of the screen from which it has the time axis, and blank lines between its parts.
+const (
+	lowHeight   = 12
+	roomyHeight = 16
+)
 
 // entry is an item of the first screen that can be opened.
 type entry struct {
@@ -219,24 +192,36 @@ type entry struct {
 	open func() tea.Cmd
 }
 
-// Entries returns endpoints, saved views and failures in the order of their lines.
+// Entries returns groups of failures, captures, saved views and failures in the order of their lines.
 func (h *Screen) Entries() []entry {
-	var all []entry
-	for _, queue := range h.problemQueues() {
-		all = append(all, entry{"queue " + queue.SubscriptionID, func() tea.Cmd { return h.openQueue(queue) }})
-	}
-	for _, v := range h.visibleViews() {
-		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Open(ui.ViewTarget{View: v}) }})
-	}
+	all := h.fixedEntries()
 	for _, m := range h.shownFailures() {
 		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd { return h.openFailure(m) }})
 	}
 	return all
 }
 
-// openQueue opens the failed messages of an endpoint.
-func (h *Screen) openQueue(queue wire.Queue) tea.Cmd {
-	return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscription: queue.SubscriptionID, Label: queue.EventName, Problems: true}})
+// fixedEntries returns the entries above the recent failures.
+func (h *Screen) fixedEntries() []entry {
+	var all []entry
+	for _, g := range h.shownGroups() {
+		all = append(all, entry{"group " + g.SubscriptionID + " " + g.Result, func() tea.Cmd {
+			return h.Open(ui.MessagesTarget{MessageFilter: g.filter(h.Queues.Known[g.SubscriptionID].EventName)})
+		}})
+	}
+	for _, c := range h.Lagging {
+		all = append(all, entry{"capture " + c.Kind, func() tea.Cmd {
+			kind, ok := h.Registry.Lookup(c.Kind)
+			if !ok {
+				return nil
+			}
+			return h.Open(ui.ChangesTarget{Kind: kind})
+		}})
+	}
+	for _, v := range h.visibleViews() {
+		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Open(ui.ViewTarget{View: v}) }})
+	}
+	return all
 }
 
 // openSubscription opens the subscription of the selected endpoint or failure.
@@ -251,15 +236,14 @@ func (h *Screen) openSubscription() tea.Cmd {
 
 // selectedQueue returns the queue of the selected entry, false if it has none.
 func (h *Screen) selectedQueue() (wire.Queue, bool) {
-	queues, views := h.problemQueues(), h.visibleViews()
-	if h.SelectedIndex < len(queues) {
-		return queues[h.SelectedIndex], true
+	id := ""
+	if groups := h.shownGroups(); h.SelectedIndex < len(groups) {
+		id = groups[h.SelectedIndex].SubscriptionID
+	} else if i := h.SelectedIndex - len(h.fixedEntries()); i >= 0 && i < len(h.shownFailures()) {
+		id = h.Failures[i].SubscriptionID
 	}
-	if i := h.SelectedIndex - len(queues) - len(views); i >= 0 && i < len(h.shownFailures()) {
-		queue, known := h.Queues.Known[h.Failures[i].SubscriptionID]
-		return queue, known
-	}
-	return wire.Queue{}, false
+	queue, known := h.Queues.Known[id]
+	return queue, known
 }
 
 // openFailure opens a message on top of the list of failed messages.
@@ -290,12 +274,34 @@ func (h *Screen) RestoreSelection() {
 	}
 }
 
-// shownFailures returns the failures that fit.
+// heightAround returns the number of lines of all but the groups and the recent failures.
+func (h *Screen) heightAround() int {
+	c, n := chart{height: h.Height}, 3+len(h.space()) // titles of chart and groups, and the numbers of messages
+	if h.Height >= lowHeight {
+		n++
+	}
+	for _, part := range []int{len(h.Lagging), len(h.visibleViews())} {
+		if part > 0 {
+			n += len(h.space()) + 1 + part
+		}
+	}
+	return n + c.rows() + c.failedRows()
+}
+
+// recentLines is the height of the recent failures with their title, if there are many
+// groups.
+const recentLines = 5
+
+// shownGroups returns the groups that fit.
+func (h *Screen) shownGroups() []Group {
+	return h.Groups[:min(len(h.Groups), max(1, h.Height-h.heightAround()-recentLines))]
+}
+
+// shownFailures returns the failures that fit below the groups.
 func (h *Screen) shownFailures() []wire.Message {
 	if h.Stats == nil {
 		return nil
 	}
-	const titles = 2 + 2 // chart title and hours; failures title and the blank line before it
-	above := titles + chart{height: h.Height}.rows() + max(len(h.statusCounts()), len(h.endpoints()))
-	return h.Failures[:max(0, min(len(h.Failures), h.Height-above))]
+	const titles = 2 // of the failures, and the blank line before it
+	return h.Failures[:max(0, min(len(h.Failures), h.Height-h.heightAround()-max(1, len(h.shownGroups()))-titles))]
 }

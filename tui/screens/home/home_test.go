@@ -1,6 +1,8 @@
 package home_test
 
 import (
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/screens/home"
 	"github.com/bizhook/whd/tui/screens/messages"
@@ -103,32 +106,47 @@ func TestHomeKeepsSelection(t *testing.T) {
 	}
 }
 
-// The share bar shows small shares of failures too.
-func TestShareBarShowsSmallShares(t *testing.T) {
+// Failed messages are grouped by endpoint and answer, also after a restart of the service,
+// which forgets its statistics. Enter opens those of a group.
+func TestHomeGroupsFailures(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	if err := s.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	s.Instance = daemontest.StartIn(t, s.Dir, "--webhooks-allow-targets", "127.0.0.0/8")
+	s.Client = tuitest.Connect(t, s.Instance)
+	d := s.Open(t, tui.Options{})
+	d.Resize(120, 40)
+	d.WantText("no attempts", "~ RETRYING 3", "x FAILED 1", "✓ DELIVERED 4")
+	if line := d.LineWith("bad/erp"); !regexp.MustCompile(` 3  503 .*11m .*upstream is down`).MatchString(line) {
+		t.Errorf("no group of three messages: %s", line)
+	}
+	d.Press("j", "enter")
+	d.WantText("row 1 of 3", "LastMessageResponseHTTPCode=503")
+}
+
+// A few failures are visible below thousands of deliveries, on a scale of their own.
+func TestChartShowsFewFailures(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: tui.Appearance{ASCII: true, Theme: theme.Mono}})
 	h := d.App.Front().(*home.Screen)
-	for want, queue := range map[string]wire.Queue{
-		"            ": {},
-		"%%%%%%%%%%%%": {Delivered: 7},
-		"xxxxxxxxxxxx": {Failed: 5, GivenUp: 2},
-		"%%%%%%xxxxxx": {Delivered: 5, Failed: 4, GivenUp: 1},
-		"%%%%%%%%%%%x": {Delivered: 9999, GivenUp: 1},
-	} {
-		var got strings.Builder
-		for _, s := range h.Share(queue) {
-			got.WriteString(s.Text)
-		}
-		if got.String() != want {
-			t.Errorf("%d delivered, %d failed: %q, want %q", queue.Delivered, queue.Failed+queue.GivenUp, got.String(), want)
-		}
+	from := d.Clock.Truncate(time.Minute).Add(-59 * time.Minute)
+	stats := wire.Stats{Minutes: wire.Minutes{From: wire.Timestamp(from), Delivered: make([]int64, 60)}}
+	for i := range stats.Minutes.Delivered {
+		stats.Minutes.Delivered[i] = 4000
 	}
+	var failures []wire.Message
+	for i := range 17 {
+		failures = append(failures, wire.Message{MessageID: fmt.Sprint(i), LastSavedDateTime: wire.Timestamp(from.Add(time.Duration(min(i, 1)) * 20 * time.Minute))})
+	}
+	d.Respond(h, nil, func(error) tea.Cmd { return h.OnFetched(home.Overview{Stats: &stats, Failures: failures}, nil) })
+	d.WantText("+  4,000 "+strings.Repeat("%", 60), "x     16 ."+strings.Repeat(" ", 19)+"%"+strings.Repeat(" ", 39))
 }
 
 // Key i opens the subscription of the selected endpoint or failure.
 func TestHomeOpensSubscription(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
-	d.Press("i")
+	d.Press("j", "i")
 	d.WantText("Subscribers › acme-shop › debtor.*", s.Receiver+"/bad/erp", "20h, 20h")
 	d.Press("esc")
 	if one, ok := d.App.Front().(*webhooks.Subscriptions).Selected(); !ok || one.RecID != s.Failing {
@@ -146,7 +164,7 @@ func TestChartPadsShortSeries(t *testing.T) {
 		return h.OnFetched(home.Overview{Stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}}, nil)
 	})
 	d.CheckScreen()
-	if m := h.Stats.Minutes; len(m.Delivered) != 4 || len(m.Failed) != 4 || m.Delivered[3] != 3 || m.Delivered[0] != 0 {
+	if m := h.Stats.Minutes; len(m.Delivered) != 4 || m.Delivered[3] != 3 || m.Delivered[0] != 0 {
 		t.Errorf("%+v", m)
 	}
 }

@@ -1,7 +1,6 @@
 package home
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -12,45 +11,20 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// sideBySide joins two columns of lines.
-func (h *Screen) sideBySide(left, right []string) []string {
-	width := h.leftWidth()
-	var lines []string
-	for i := range max(len(left), len(right)) {
-		l, r := strings.Repeat(" ", width), strings.Repeat(" ", h.Width-width)
-		if i < len(left) {
-			l = left[i]
-		}
-		if i < len(right) {
-			r = right[i]
-		}
-		lines = append(lines, l+r)
-	}
-	return lines
-}
-
-// leftWidth returns the width of the message counts.
-func (h *Screen) leftWidth() int {
-	if narrow(h.Width) {
-		return 22
-	}
-	return 30
-}
-
 // narrow reports whether a width needs shorter texts.
 func narrow(width int) bool { return width < 76 }
 
-// statusCounts draws the number of messages by status.
-func (h *Screen) statusCounts() []string {
-	t := h.Theme
-	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Messages", h.leftWidth(), false))}
+// statusCounts draws the number of stored messages by status.
+func (h *Screen) statusCounts() string {
+	spans := []theme.Span{{Text: " Messages ", Role: theme.Breadcrumb}}
 	for _, status := range []int{0, 2, 3, 1} {
-		word, role := t.StatusText(status)
-		lines = append(lines, h.Theme.Compose(h.leftWidth(), []theme.Span{
-			{Text: "  "}, {Text: t.Fit(word, 11, false), Role: role}, {Text: t.Fit(display.Thousands(h.counts[status]), 9, true)}, {Text: "  " + h.nextRetry(status), Role: theme.Dim},
-		}, nil))
+		word, role := h.Theme.StatusText(status)
+		if narrow(h.Width) {
+			word, _, _ = strings.Cut(word, " ")
+		}
+		spans = append(spans, theme.Span{Text: "  "}, theme.Span{Text: word + " ", Role: role}, theme.Span{Text: display.Thousands(h.counts[status])}, theme.Span{Text: h.nextRetry(status), Role: theme.Dim})
 	}
-	return lines
+	return h.Theme.Compose(h.Width, spans, nil)
 }
 
 // nextRetry returns the time until the next retry, for the status RETRYING only.
@@ -68,117 +42,122 @@ func (h *Screen) nextRetry(status int) string {
 	if first.IsZero() {
 		return ""
 	}
-	return ui.Until(h.TimeUntil(first))
+	return " " + ui.Until(h.TimeUntil(first))
 }
 
-// endpointColumns are the widths of the endpoint columns in cells.
-type endpointColumns struct{ failed, queued, result int }
+// groupColumns are the widths of the columns of failure groups in cells; the answer has the
+// rest.
+type groupColumns struct{ result, endpoint, when, state int }
 
-// endpointColumns returns the widths that fit.
-func (h *Screen) endpointColumns() endpointColumns {
-	if narrow(h.Width) {
-		return endpointColumns{8, 7, 6}
+// groupColumns returns the widths that fit. The endpoint has at most a third of the screen.
+func (h *Screen) groupColumns() (c groupColumns) {
+	c = groupColumns{result: 8, endpoint: len("endpoint"), when: len("newest")}
+	if h.Times != ui.Relative {
+		c.when = len("01-02 15:04:05")
 	}
-	return endpointColumns{8, 8, 9}
-}
-
-// line aligns three texts to the columns.
-func (f endpointColumns) line(t *theme.Theme, failed, queued, result string) string {
-	return t.Fit(failed, f.failed, true) + t.Fit(queued, f.queued, true) + "  " + t.Fit(result, f.result, false) + " "
-}
-
-// endpoints draws the endpoints with failures in the last hour.
-func (h *Screen) endpoints() []string {
-	t := h.Theme
-	width, f := h.Width-h.leftWidth(), h.endpointColumns()
-	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Problem endpoints", Role: theme.Breadcrumb}}, []theme.Span{{Text: f.line(t, "failures", "queued", "result"), Role: theme.Label}})}
-	queues := h.problemQueues()
-	if len(queues) == 0 {
-		lines = append(lines, t.Paint(theme.Dim, t.Fit("none", width, false)))
+	for _, g := range h.Groups {
+		c.result, c.endpoint = max(c.result, len(g.Result)), max(c.endpoint, len(h.endpointName(g)))
+		c.state = max(c.state, len(h.state(g)))
 	}
-	for i, queue := range queues {
-		pointer, role := h.Theme.RowPrefix(i == h.SelectedIndex)
-		result, state := h.lastResult(queue)
-		right := []theme.Span{{Text: f.line(t, display.Thousands(queue.Failed+queue.GivenUp), display.Thousands(queue.Pending), result), Role: state}}
-		room := width - f.failed - f.queued - f.result - 6 // pointer and spaces
-		if width >= shareMinWidth {
-			right = append(h.Share(queue), right...)
-			room -= shareCells
+	c.result, c.endpoint = min(c.result, h.Width/8), min(c.endpoint, h.Width/3)
+	if h.Width < 100 {
+		c.endpoint, c.state = min(c.endpoint, h.Width*3/10), 0
+	}
+	return c
+}
+
+// line aligns the texts of a group to the columns.
+func (c groupColumns) line(t *theme.Theme, endpoint, when, state, answer string, role theme.Role) []theme.Span {
+	spans := []theme.Span{{Text: "  " + t.Fit(t.TruncateMiddle(endpoint, c.endpoint), c.endpoint, false) + "  ", Role: role}, {Text: t.Fit(when, c.when, true) + "  ", Role: theme.Dim}}
+	if c.state > 0 {
+		spans = append(spans, theme.Span{Text: t.Fit(state, c.state, false) + "  ", Role: theme.Label})
+	}
+	return append(spans, theme.Span{Text: answer, Role: theme.Dim})
+}
+
+// groupLines draws the failed messages by endpoint and answer.
+func (h *Screen) groupLines() []string {
+	t, c := h.Theme, h.groupColumns()
+	title := " Failed messages"
+	if total := h.counts[2] + h.counts[3]; total > len(h.Failures) {
+		title = fmt.Sprintf(" Newest %d failed", len(h.Failures))
+	}
+	labels := c.line(t, "endpoint", "newest", "state", "answer", theme.Label)
+	for i := range labels {
+		labels[i].Role = theme.Label
+	}
+	lines := []string{t.Compose(h.Width, append([]theme.Span{{Text: t.Fit(title, countCells+2+c.result, false), Role: theme.Breadcrumb}}, labels...), nil)}
+	if len(h.Groups) == 0 {
+		return append(lines, t.Paint(theme.Dim, t.Fit("  none", h.Width, false)))
+	}
+	for i, g := range h.shownGroups() {
+		pointer, role := t.RowPrefix(i == h.SelectedIndex)
+		result := theme.Failure
+		if g.queued() {
+			result = theme.Pending
 		}
-		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + t.TruncateMiddle(endpointName(queue, queues), room), Role: role}}, right))
+		left := []theme.Span{{Text: pointer, Role: role}, {Text: t.Fit(display.Thousands(g.Count), countCells-len("  "), true) + "  ", Role: role}, {Text: t.Fit(g.Result, c.result, false), Role: result}}
+		lines = append(lines, t.Compose(h.Width, append(left, c.line(t, h.endpointName(g), h.TimeText(g.At), h.state(g), g.Answer, role)...), nil))
 	}
-	return append(lines, h.viewLines(width, len(queues))...)
+	return lines
 }
 
-// endpointName returns the URL of a queue, with the event if several queues have
-// the same URL.
-func endpointName(queue wire.Queue, all []wire.Queue) string {
-	name := ui.ShortURL(queue.URL)
-	for _, other := range all {
-		if other.SubscriptionID != queue.SubscriptionID && ui.ShortURL(other.URL) == name {
-			return queue.EventName + " " + name
+// countCells is the width of the number of messages and the pointer before it.
+const countCells = 9
+
+// endpointName returns the URL of a group, with the event if several queues have the same
+// URL.
+func (h *Screen) endpointName(g Group) string {
+	name := ui.ShortURL(g.URL)
+	for _, other := range h.Groups {
+		if other.SubscriptionID != g.SubscriptionID && ui.ShortURL(other.URL) == name {
+			return h.Queues.Known[g.SubscriptionID].EventName + " " + name
 		}
 	}
 	return name
 }
 
-// Width of the bars next to the endpoints, and the minimum width that shows them.
-const (
-	shareCells    = 12
-	shareMinWidth = 66
-)
-
-// Share returns a bar of delivered and failed attempts of an endpoint.
-func (h *Screen) Share(queue wire.Queue) []theme.Span {
-	t := h.Theme
-	failed := queue.Failed + queue.GivenUp
-	all := queue.Delivered + failed
-	if all == 0 {
-		return []theme.Span{{Text: strings.Repeat(" ", shareCells)}}
-	}
-	bad := int(failed * shareCells / all)
-	if failed > 0 {
-		bad = max(bad, 1) // a small share stays visible
-	}
-	glyphs := []rune(t.Bars)
-	block := string(glyphs[len(glyphs)-1])
-	return []theme.Span{{Text: strings.Repeat(block, shareCells-bad), Role: theme.Success}, {Text: strings.Repeat(cmp.Or(t.FailedBar, block), bad), Role: theme.Failure}}
-}
-
-// lastResult returns the last failure of an endpoint, or ok if it works again.
-func (h *Screen) lastResult(queue wire.Queue) (string, theme.Role) {
-	t := h.Theme
-	failure := queue.LastFailure
-	switch {
+// state returns the state of the endpoint of a group: why it receives nothing, when it is
+// tried again, or that it works again.
+func (h *Screen) state(g Group) string {
+	queue := h.Queues.Known[g.SubscriptionID]
+	switch at := time.Time(queue.NextAttemptDateTime); {
+	case queue.SubscriptionID == "":
+		return "-"
 	case !queue.IsEnabled:
-		return "off", theme.Failure
-	case queue.Breaker != wire.BreakerOpen && time.Time(queue.FailingSince).IsZero() && queue.Delivered > 0:
-		return t.OK + " ok", theme.Success
-	case failure == nil:
-		return "-", theme.Failure
-	case failure.HTTPCode != 0:
-		return fmt.Sprint(failure.HTTPCode), theme.Failure
+		return "disabled"
+	case queue.Breaker == wire.BreakerOpen:
+		return "breaker open"
+	case time.Time(queue.FailingSince).IsZero() && queue.Delivered > 0:
+		return "works again"
+	case !at.IsZero():
+		return ui.Until(h.TimeUntil(at))
 	}
-	return failure.Message, theme.Failure
+	return "failing"
 }
 
-// recent draws the most recent failures.
+// recent draws the most recent failures that fit below other lines.
 func (h *Screen) recent() []string {
 	t := h.Theme
-	lines := []string{strings.Repeat(" ", h.Width), t.Paint(theme.Breadcrumb, t.Fit(" Recent failures", h.Width, false))}
-	if len(h.Failures) == 0 {
-		return append(lines, t.Paint(theme.Dim, t.Fit("  none", h.Width, false)))
+	shown := h.shownFailures()
+	if len(shown) == 0 {
+		return nil
 	}
-	before, when := len(h.problemQueues())+len(h.visibleViews()), 5
+	lines := []string{theme.Spaces(h.Width), t.Paint(theme.Breadcrumb, t.Fit(" Recent failures", h.Width, false))}
+	before, when := len(h.Entries())-len(shown), 5
 	if h.Times != ui.Relative {
 		when = 15
 	}
-	for i, m := range h.shownFailures() {
+	event := 22
+	for _, m := range shown {
+		event = max(event, min(len(m.EventName), h.Width/4))
+	}
+	for i, m := range shown {
 		word, role := t.StatusText(m.Status)
-		pointer, chosen := h.Theme.RowPrefix(before+i == h.SelectedIndex)
-		lines = append(lines, h.Theme.Compose(h.Width, []theme.Span{
+		pointer, chosen := t.RowPrefix(before+i == h.SelectedIndex)
+		lines = append(lines, t.Compose(h.Width, []theme.Span{
 			{Text: pointer, Role: chosen}, {Text: t.Fit(h.TimeText(time.Time(m.LastSavedDateTime)), when, false), Role: theme.Dim}, {Text: t.Fit(word, 11, false), Role: role},
-			{Text: t.Fit(m.EventName, 22, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-52-len(ui.LastResult(m)))},
+			{Text: t.Fit(m.EventName, event, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-event-30-len(ui.LastResult(m)))},
 		}, []theme.Span{{Text: " " + ui.LastResult(m) + " ", Role: role}}))
 	}
 	return lines

@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -62,25 +63,38 @@ func (h *Screen) visibleViews() []state.View {
 
 // viewLines draws the listed views with their row counts; before is the number of
 // entries above them.
-func (h *Screen) viewLines(width, before int) []string {
+func (h *Screen) viewLines(before int) []string {
 	t := h.Theme
 	if len(h.visibleViews()) == 0 {
 		return nil
 	}
-	lines := []string{h.Theme.Compose(width, []theme.Span{{Text: "Saved views", Role: theme.Breadcrumb}}, []theme.Span{{Text: "rows ", Role: theme.Label}})}
+	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Saved views", h.Width, false))}
 	for i, v := range h.visibleViews() {
-		pointer, role := h.Theme.RowPrefix(before+i == h.SelectedIndex)
+		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
 		rows := h.views[v.Name]
 		if rows == "" {
 			rows = strings.Repeat(t.Loading, 3)
 		}
-		lines = append(lines, h.Theme.Compose(width, []theme.Span{{Text: pointer + v.Name, Role: role}, {Text: "  " + v.Record, Role: theme.Dim}}, []theme.Span{{Text: t.Fit(rows, 10, true) + " "}}))
+		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: pointer, Role: role}, {Text: t.Fit(rows, countCells-len("  "), true) + "  " + v.Name, Role: role}, {Text: "  " + v.Record, Role: theme.Dim}}, nil))
 	}
 	return lines
 }
 
-// Maximum number of listed views and endpoints.
-const (
-	maxViews     = 5
-	maxEndpoints = 6
-)
+// captureLines draws the captures that have stopped or lag, with the reason; before is the
+// number of entries above them.
+func (h *Screen) captureLines(before int) []string {
+	t := h.Theme
+	if len(h.Lagging) == 0 {
+		return nil
+	}
+	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Changes are late", h.Width, false))}
+	for i, c := range h.Lagging {
+		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
+		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: pointer, Role: role}, {Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len("  "), true) + "  " + c.Kind, Role: role},
+			{Text: "  " + cmp.Or(c.Reason, c.Phase), Role: theme.Warning}}, nil))
+	}
+	return lines
+}
+
+// maxViews is the maximum number of listed views.
+const maxViews = 5

@@ -32,14 +32,14 @@ type messageColumn struct {
 }
 
 // DefaultColumns are the default columns in their default order. In a list narrower
-// than subscriberMinWidth, the last column is only visible while it is selected.
+// than their MinGridWidth, columns are only visible while they are selected.
 var DefaultColumns = []messageColumn{
 	{grid.Column{Name: "Status", Min: 7}, "Status", (*List).statusCell, func(_ *List, m wire.Message) string { return m.MessageID }},
-	{grid.Column{Name: "Event", Min: 10, Max: 32, Flex: true}, "EventName", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
-	{grid.Column{Name: "To", Min: 10, Max: 60, Flex: true, TruncateMiddle: true}, "URL", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *List, m wire.Message) string { return m.URL }},
-	{grid.Column{Name: "Att.", Right: true, Min: 4}, "Retries", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: attempts(m)} }, nil},
+	{grid.Column{Name: "Event", Min: 10, Max: 120, Flex: true, TruncateMiddle: true}, "EventName", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
+	{grid.Column{Name: "To", Min: 10, Max: 120, Flex: true, TruncateMiddle: true}, "URL", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *List, m wire.Message) string { return m.URL }},
+	{grid.Column{Name: "Att.", Right: true, Min: 4, MinGridWidth: attemptsMinWidth}, "Retries", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: attempts(m)} }, nil},
 	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastResult(m)} }, nil},
-	{grid.Column{Name: "Next", Min: 7}, "NextAttemptDateTime", func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
+	{grid.Column{Name: "Next", Min: 7, MinGridWidth: attemptsMinWidth}, "NextAttemptDateTime", func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
 	{grid.Column{Name: AgeColumn, Right: true, Min: 4}, "AddedDateTime", (*List).ageCell, nil},
 	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberMinWidth}, "", (*List).subscriberCell, nil},
 }
@@ -77,6 +77,7 @@ func fieldText(m wire.Message, field string, formatTime func(time.Time) string) 
 }
 
 const (
+	attemptsMinWidth   = 70
 	subscriberMinWidth = 100
 	AgeColumn          = "Age"
 )

@@ -30,6 +30,7 @@ type Detail struct {
 	tab     int
 	wait    bool
 	sending string // name of the change in flight; empty for none
+	partial bool   // a preview: the headers are not fetched
 }
 
 // MessageParts is the data fetched in addition to a message.
@@ -52,7 +53,7 @@ func (s *Detail) Shown() tea.Cmd { return s.Poll() }
 // Poll implements ui.Poller.
 func (s *Detail) Poll() tea.Cmd {
 	s.wait = true
-	return ui.Fetch(s.Ctx, s, fetchMessage(s.Message.SubscriberID, s.Message.MessageID), s.OnFetched)
+	return ui.Fetch(s.Ctx, s, fetchMessage(s.Message.SubscriberID, s.Message.MessageID, !s.partial), s.OnFetched)
 }
 
 // Follow fetches the message again when it has changed.
@@ -104,15 +105,18 @@ func (s *Detail) SetSize(width, height int) {
 // fill builds the lines of the open tab.
 func (s *Detail) fill() {
 	s.Resize(s.Width, s.Height-len(s.head())-1)
+	at := s.At
 	switch lines := MessageTabs[s.tab].lines(s); {
 	case s.Width == 0:
 	case MessageTabs[s.tab].Name == "Body":
 		s.SetJSON(lines)
+	case s.tab == 0:
+		s.SetLines(lines)
+		s.Data.Values = s.attemptValues(lines)
+		s.addSummary()
+		s.Scroll(at - s.At) // SetLines did not know all lines
 	default:
 		s.SetLines(lines)
-		if s.tab == 0 {
-			s.Data.Values = s.attemptValues(lines)
-		}
 	}
 }
 
@@ -274,9 +278,9 @@ type FetchedMessage struct {
 	MessageParts
 }
 
-// fetchMessage returns a function that fetches a message with its attempts and
-// headers.
-func fetchMessage(subscriber, id string) func(context.Context, *client.Client) (FetchedMessage, error) {
+// fetchMessage returns a function that fetches a message with its attempts and, on
+// request, the headers of its subscription.
+func fetchMessage(subscriber, id string, headers bool) func(context.Context, *client.Client) (FetchedMessage, error) {
 	return func(ctx context.Context, c *client.Client) (m FetchedMessage, err error) {
 		page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Take": {"1"}})
 		switch {
@@ -291,7 +295,9 @@ func fetchMessage(subscriber, id string) func(context.Context, *client.Client) (
 			return m, err
 		}
 		m.Responses = responses.Results
-		m.Headers, m.NoHeaders = ownHeaders(ctx, c, &m.Message)
+		if headers {
+			m.Headers, m.NoHeaders = ownHeaders(ctx, c, &m.Message)
+		}
 		return m, nil
 	}
 }

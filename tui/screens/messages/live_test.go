@@ -29,7 +29,7 @@ func TestLiveChangesUpdateRows(t *testing.T) {
 	}
 	code := 200
 	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
-	d.WantText("DELIVERED  salesorder.cre…", "   5  200", "←")
+	d.WantText("DELIVERED  salesor…created", "   5  200", "←")
 	d.Press("p")
 	d.Live(tui.LiveMsg{Beat: true, Changes: make([]wire.MessageChange, 37)})
 	d.WantText("PAUSED +37")
@@ -52,7 +52,7 @@ func TestDeliveredMessageLeavesProblems(t *testing.T) {
 	}
 	code := 200
 	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 1, HTTPCode: &code}}})
-	d.WantText("DELIVERED  inventory.", "←")
+	d.WantText("DELIVERED  invento…cklevel", "←")
 	d.Wait(messages.ChangedFor - 2000*time.Millisecond)
 	d.WantText("←")
 	d.Wait(4000 * time.Millisecond)

@@ -110,6 +110,7 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	m.columns, m.query, m.names, m.bulk = &columns{List: m}, &query{List: m, Filter: filter}, &names{List: m}, &bulk{List: m}
 	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: make(map[string]time.Time), unseenIDs: make(map[string]struct{})}
 	m.Grid.SetRows(m.Pages)
+	m.Share, m.TabBar, m.ScreenOf = 44, true, m.preview
 	m.show(DefaultColumnNames(), 0)
 	if as, was := m.State.Grids[gridKey]; was {
 		m.Arrange(as)
@@ -237,6 +238,17 @@ func (s *List) Selected() (wire.Message, bool) {
 	}
 	m, ok := s.Known[row.ID]
 	return m, ok
+}
+
+// preview returns the screen of the selected message, nil for none.
+func (s *List) preview() ui.Screen {
+	one, ok := s.Selected()
+	if !ok {
+		return nil
+	}
+	d := NewDetail(s, one)
+	d.partial = true
+	return d
 }
 
 // Do implements ui.Screen.

@@ -219,7 +219,7 @@ func (s *content) attempts() []theme.Span {
 			role = theme.Success
 		}
 		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.TimeText(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false), t.Fit(ui.DurationText(r.Duration), durationWidth, true))
-		if line := firstLine(r); c.response > 0 && line != "" {
+		if line := ui.FirstLine(r); c.response > 0 && line != "" {
 			shown := line
 			if line == before {
 				shown = "(same)"
@@ -235,6 +235,20 @@ func (s *content) attempts() []theme.Span {
 	}
 	return lines
 }
+
+// addSummary adds the last response and the body below the attempts, if they are short.
+func (s *content) addSummary() {
+	if n := len(s.Responses); n > 0 {
+		last := s.Responses[n-1]
+		s.AddSection(fmt.Sprintf("Response of attempt %d", last.ItemNo), *cmp.Or(last.AnswerText, last.Detail, new(string)), s.Width)
+	}
+	if len(s.Message.Body) <= summaryBytes {
+		s.AddSection("Body", s.Message.Body, s.Width)
+	}
+}
+
+// summaryBytes limits the body below the attempts, which are drawn every second.
+const summaryBytes = 8 << 10
 
 // scheduled describes the next attempt, on two lines if one is too narrow.
 func (s *content) scheduled(c attemptColumns) []theme.Span {
@@ -257,13 +271,6 @@ func (s *content) nextAt() string {
 		return "-"
 	}
 	return s.TimeOfDay(at)
-}
-
-// firstLine returns the first line of the response body, or of the error if there
-// was no response.
-func firstLine(r wire.Attempt) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(answerText(r)), "\n")
-	return strings.TrimSpace(line)
 }
 
 // answerText returns the response body, or the error if there was no response.

@@ -3,6 +3,7 @@ package messages_test
 import (
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,4 +58,29 @@ func TestMessageTabsMaskSecrets(t *testing.T) {
 	if text, err := os.ReadFile(files[0]); string(text) != `{"DebtorID":"C0"}` || err != nil {
 		t.Errorf("the file has %q, %v", text, err)
 	}
+}
+
+// On a wide screen the attempts, the last response and the body of the selected message are
+// next to the list. They follow the selection and changes of the message.
+func TestPreviewOfMessage(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("4")
+	d.WantNoText("Response of attempt")
+	d.Resize(120, 40)
+	d.WantText("[✓ DELIVERED]", `"InvoiceNo": "D9"`, "HTTP   Age ")
+	for range 2 { // without waiting for the responses
+		d.Deliver(tuitest.Letter("j"))
+	}
+	d.Settle()
+	d.WantText("[~ RETRYING]", "503 Service Unavailable", "scheduled", "Response of attempt 1", "<h1>upstream is down</h1>", `"DebtorID": "C2"`)
+	d.CheckScreen()
+	if _, err := s.Client.RetryMessages(t.Context(), url.Values{"SubscriptionID": {s.Failing}}); err != nil {
+		t.Fatal(err)
+	}
+	d.WaitUntil("the second attempt is shown", func() bool { return strings.Contains(d.Text(), "Response of attempt 2") })
+	d.Press("enter", "tab", "esc")
+	d.WantText("Messages", "Response of attempt 2")
+	d.Resize(80, 24)
+	d.WantNoText("Response of attempt")
 }

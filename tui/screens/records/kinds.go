@@ -184,8 +184,11 @@ func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 	case b.Action == keymap.OpenFilter:
 		k.ShowInput(k.Find())
 	case row == nil:
-	case b.Action == keymap.Open:
+	case b.Action == keymap.Open, b.Action == keymap.ShowChanges:
 		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })
+		if b.Action == keymap.ShowChanges {
+			return k.Host.Open(ui.ChangesTarget{Kind: k.all[i]})
+		}
 		return k.Push(browse.New(k.Host, k.all[i], nil, browse.Options{}))
 	case b.Action == keymap.CopyCell:
 		k.Copy(row.ID)

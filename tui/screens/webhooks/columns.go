@@ -19,8 +19,8 @@ type responsiveColumn struct {
 }
 
 var subscriptionColumns = []responsiveColumn{
-	{grid.Column{Name: "Event", Min: 14, Flex: true}, 0},
-	{grid.Column{Name: "URL", Min: 12, Max: 80, Flex: true, TruncateMiddle: true}, 0},
+	{grid.Column{Name: "Event", Min: 14, Max: 120, Flex: true, TruncateMiddle: true}, 0},
+	{grid.Column{Name: "URL", Min: 12, Max: 120, Flex: true, TruncateMiddle: true}, 0},
 	{grid.Column{Name: "State", Min: 8}, 0},
 	{grid.Column{Name: "Delivered", Right: true, Min: 9}, 70},
 	{grid.Column{Name: "Failures", Right: true, Min: 8}, 0},

@@ -15,10 +15,10 @@ func TestSplitViewOnWideScreen(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 30)
 	d.Press("3")
-	d.WantText("acme-shop", "wms", "salesorder.cre", "inventory")
+	d.WantText("acme-shop", "wms", "salesor…created", "invento")
 	d.CheckScreen()
 	d.Press("j")
-	if strings.Contains(d.Text(), "salesorder.cre") {
+	if strings.Contains(d.Text(), "salesor…created") {
 		t.Errorf("wms has no subscriptions:\n%s", d.Text())
 	}
 	d.Press("k", "enter", "j")
@@ -41,4 +41,18 @@ func TestSplitViewOnWideScreen(t *testing.T) {
 	d.ClickOn("wms")
 	d.ClickOn("wms")
 	d.WantText(" Subscribers", "▸ wms")
+}
+
+// On a large screen the state of the selected subscription is below the list.
+func TestPreviewOfSubscription(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Resize(120, 40)
+	d.Press("3")
+	d.WantText("salesorder.created  [enabled]", "Retry schedule  20h, 20h")
+	d.Press("enter", "j")
+	d.WantText("debtor.*  [failing]", "Last failure    503 Service Unavailable")
+	d.CheckScreen()
+	d.Press("o", "y")
+	d.WantText("debtor.*  [disabled]")
 }

@@ -319,14 +319,30 @@ func (s *Subscribers) View() string {
 	}
 	right := strings.Repeat(strings.Repeat(" ", s.Width-splitLeftWidth-1)+"\n", s.Height)
 	if s.detail != nil {
-		right = s.Theme.Dimmed(strings.Replace(s.detail.Grid.View(), " "+s.Theme.Pointer+" ", "   ", 1))
+		right = s.Theme.Dimmed(strings.Replace(s.detail.Table.View(), " "+s.Theme.Pointer+" ", "   ", 1))
 	}
 	return s.Theme.SideBySide(s.Grid.View(), right)
 }
 
-// HasChild reports whether child is the screen on the right.
+// HasChild reports whether child is the screen on the right or its preview.
 func (s *Subscribers) HasChild(child ui.Screen) bool {
-	return s.detail != nil && child == ui.Screen(s.detail)
+	return s.detail != nil && (child == ui.Screen(s.detail) || s.detail.HasChild(child))
+}
+
+// Previewed implements ui.Previewer for the screen on the right.
+func (s *Subscribers) Previewed() ui.Screen {
+	if s.detail == nil {
+		return nil
+	}
+	return s.detail.Previewed()
+}
+
+// UpdatePreview implements ui.Previewer for the screen on the right.
+func (s *Subscribers) UpdatePreview() tea.Cmd {
+	if s.detail == nil {
+		return nil
+	}
+	return s.detail.UpdatePreview()
 }
 
 // showDetail shows the subscriptions of the selected subscriber on the right.

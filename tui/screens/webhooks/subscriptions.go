@@ -39,9 +39,19 @@ type Subscriptions struct {
 func NewSubscriptions(h ui.Host, subscriber wire.Subscriber) *Subscriptions {
 	s := &Subscriptions{SearchTable: browse.NewSearchTable(h, "subscriptions", "words in the event, URL or state"), Subscriber: subscriber, columns: responsiveColumns{all: subscriptionColumns}}
 	s.Refill = s.fill
+	s.Below, s.ScreenOf = stateLines, func() ui.Screen {
+		one, ok := s.Selected()
+		if !ok {
+			return nil
+		}
+		return NewSubscription(s, one)
+	}
 	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
 }
+
+// stateLines is the maximum height of the state of the selected subscription below the list.
+const stateLines = 21
 
 // Shown implements ui.Screen.
 func (s *Subscriptions) Shown() tea.Cmd { return s.Poll() }
@@ -122,6 +132,7 @@ func (s *Subscriptions) onFetched(of *wire.Subscriber, err error) tea.Cmd {
 	s.List, s.loaded = of.Subscriptions, true
 	s.setSubscriber(*of)
 	s.fill()
+	s.Refresh()
 	if s.SelectID != "" && s.Grid.Select(s.SelectID) {
 		s.SelectID = ""
 	}
@@ -204,7 +215,7 @@ func (s *Subscriptions) SetSize(width, height int) {
 	if s.columns.fit(s.Grid, width) {
 		s.fill()
 	}
-	s.Grid.SetSize(width, height)
+	s.SetArea(width, height)
 }
 
 // split reports whether the subscribers are shown on the left.
@@ -213,9 +224,9 @@ func (s *Subscriptions) split() bool { return s.parent != nil && s.Width >= spli
 // View implements ui.Screen.
 func (s *Subscriptions) View() string {
 	if !s.split() {
-		return s.Grid.View()
+		return s.Table.View()
 	}
-	return s.Theme.SideBySide(s.Theme.Dimmed(s.parent.Grid.View()), s.Grid.View())
+	return s.Theme.SideBySide(s.Theme.Dimmed(s.parent.Grid.View()), s.Table.View())
 }
 
 // Click implements ui.Clicker.

@@ -1,0 +1,143 @@
+package home
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Overview is the fetched content of the screen.
+type Overview struct {
+	Stats    *wire.Stats
+	counts   [4]int         // number of messages by Status
+	Failures []wire.Message // newest first
+	Groups   []Group        // of Failures
+	Lagging  []wire.Capture // that have stopped or lag by more than two sweeps
+}
+
+// fetchOverview fetches the content of the screen.
+func fetchOverview(ctx context.Context, c *client.Client) (f Overview, err error) {
+	if f.Stats, err = c.Stats(ctx, time.Hour); err != nil {
+		return f, err
+	}
+	if err = f.fetchFailures(ctx, c); err == nil {
+		f.Lagging, err = lagging(ctx, c)
+	}
+	return f, err
+}
+
+// Group is the failed messages of a subscription that had the same result, or its queued
+// messages if none has failed and the endpoint receives nothing.
+type Group struct {
+	SubscriptionID string
+	URL            string
+	Result         string // an HTTP status code, or why there was no response
+	Count          int
+	At             time.Time // of the newest failure
+	Answer         string    // its first line
+	newest         wire.Message
+}
+
+// queued reports whether the messages of the group are only queued.
+func (g Group) queued() bool { return g.newest.MessageID == "" }
+
+// filter selects the messages of the group.
+func (g Group) filter(event string) ui.MessageFilter {
+	f := ui.MessageFilter{Subscription: g.SubscriptionID, Label: event, Problems: !g.queued(), Undelivered: g.queued()}
+	switch m := g.newest; {
+	case m.LastMessageResponseHTTPCode != nil:
+		f.Conditions = []client.Filter{{Field: "LastMessageResponseHTTPCode", Operator: record.Equal, Values: []string{strconv.Itoa(*m.LastMessageResponseHTTPCode)}}}
+	case m.LastMessageResponseMessage != "":
+		f.Conditions = []client.Filter{{Field: "LastMessageResponseMessage", Operator: record.Equal, Values: []string{m.LastMessageResponseMessage}}}
+	}
+	return f
+}
+
+// Limits of the failures that are fetched and shown.
+const (
+	maxFailures = 500
+	maxGroups   = 30
+)
+
+// failureFields are the fields of messages that the screen shows.
+const failureFields = "SubscriberID,SubscriptionID,MessageID,EventName,URL,ItemNo,Status,Retries,MaxRetries,AddedDateTime,LastSavedDateTime,LastMessageResponseHTTPCode,LastMessageResponseMessage,NextAttemptDateTime,Key"
+
+// fetchFailures fetches the numbers of messages by status and the newest failures.
+func (f *Overview) fetchFailures(ctx context.Context, c *client.Client) error {
+	count := record.GroupColumn("COUNT", "")
+	byStatus, err := c.Page(ctx, client.Query{Kind: ui.MessageKind(), GroupBy: "Status", Include: []string{"COUNT(*)"}})
+	if err != nil {
+		return err
+	}
+	for _, row := range byStatus.Rows {
+		status, n := row.Value("Status").String(), row.Value(count).String()
+		if i, err := strconv.Atoi(status); err == nil && i >= 0 && i < len(f.counts) {
+			f.counts[i], _ = strconv.Atoi(n)
+		}
+	}
+	page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {strconv.Itoa(maxFailures)}, "Fields": {failureFields}, "OrderByDesc": {"LastSavedDateTime"}})
+	if err != nil {
+		return err
+	}
+	f.Failures = page.Results
+	f.group()
+	return f.fetchAnswers(ctx, c)
+}
+
+// group groups the failures by subscription and result, the group of the newest failure
+// first, followed by endpoints that receive nothing.
+func (f *Overview) group() {
+	f.Groups = nil
+	find := func(subscription, result string) int {
+		return slices.IndexFunc(f.Groups, func(g Group) bool { return g.SubscriptionID == subscription && (g.Result == result || result == "") })
+	}
+	for _, m := range f.Failures {
+		result := ui.LastResult(m)
+		i := find(m.SubscriptionID, result)
+		if i < 0 {
+			i = len(f.Groups)
+			f.Groups = append(f.Groups, Group{SubscriptionID: m.SubscriptionID, URL: m.URL, Result: result, At: time.Time(m.LastSavedDateTime), newest: m})
+		}
+		f.Groups[i].Count++
+	}
+	f.Groups = f.Groups[:min(len(f.Groups), maxGroups)]
+	for _, queue := range f.Stats.Queues {
+		if blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen; blocked && find(queue.SubscriptionID, "") < 0 {
+			f.Groups = append(f.Groups, Group{SubscriptionID: queue.SubscriptionID, URL: queue.URL, Result: "not sent", Count: int(queue.Pending), At: time.Time(queue.OldestDateTime)})
+		}
+	}
+}
+
+// fetchAnswers fetches the first line of the last answer of each group's newest failure.
+func (f *Overview) fetchAnswers(ctx context.Context, c *client.Client) error {
+	var messages, attempts []string
+	for _, g := range f.Groups {
+		if !g.queued() {
+			messages, attempts = append(messages, g.newest.MessageID), append(attempts, strconv.Itoa(g.newest.Retries+1))
+		}
+	}
+	if len(messages) == 0 {
+		return nil
+	}
+	slices.Sort(attempts)
+	page, err := c.Attempts(ctx, url.Values{"MessageIDIn": {strings.Join(messages, ",")}, "ItemNoIn": {strings.Join(slices.Compact(attempts), ",")}, "Fields": {"MessageID,ItemNo,AnswerText,Detail"}})
+	if err != nil {
+		return err
+	}
+	for _, a := range page.Results {
+		for i, g := range f.Groups {
+			if a.MessageID == g.newest.MessageID && a.ItemNo == g.newest.Retries+1 {
+				f.Groups[i].Answer = ui.FirstLine(a)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Changes is the live list of the changes of a captured kind, newest first.
+type Changes struct {
+	browse.SearchTable
+	kind      *record.Kind
+	all       []wire.Change
+	token     string // after the newest change; empty until it is known
+	busy      bool
+	fetchedAt time.Time
+	problem   string // why there are no changes yet; empty for none
+	refused   bool   // the service has no changes of the kind
+}
+
+// Limits of the changes that are fetched at the start and kept.
+const (
+	pastChanges = 200
+	maxChanges  = 2000
+)
+
+// NewChanges returns the changes of a kind.
+func NewChanges(h ui.Host, kind *record.Kind) *Changes {
+	s := &Changes{SearchTable: browse.NewSearchTable(h, "changes", "part of an operation, key or field"), kind: kind}
+	s.Refill = s.fill
+	s.Grid.SetColumns([]grid.Column{{Name: "Time", Min: 5}, {Name: "Change", Min: 8}, {Name: "Key", Min: 10, Max: 60, Flex: true}, {Name: "Fields", Min: 20, Max: 200, Flex: true}}, 0)
+	s.Share, s.ScreenOf = 44, s.detail
+	return s
+}
+
+// Shown implements ui.Screen.
+func (s *Changes) Shown() tea.Cmd { return s.Poll() }
+
+// Title implements ui.Screen.
+func (s *Changes) Title() string { return "Changes of " + s.kind.Name }
+
+// Scopes implements ui.Screen.
+func (s *Changes) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InChanges, keymap.InLists} }
+
+// Equivalent implements ui.Screen.
+func (s *Changes) Equivalent() string { return "whctl follow " + s.kind.Name }
+
+// View implements ui.Screen. It shows why there are no changes yet.
+func (s *Changes) View() string {
+	if s.problem == "" || len(s.all) > 0 {
+		return s.Table.View()
+	}
+	lines := append([]string{""}, s.Theme.WrapLines(s.problem, s.Width-4, s.Height-1)...)
+	for i := range s.Height {
+		if i == len(lines) {
+			lines = append(lines, "")
+		}
+		lines[i] = s.Theme.Fit("  "+lines[i], s.Width, false)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Status implements ui.Screen.
+func (s *Changes) Status() string {
+	switch {
+	case s.problem != "":
+		return "no changes"
+	case s.token == "":
+		return "loading changes ..."
+	case len(s.all) == 0:
+		return "no changes yet"
+	}
+	return s.Grid.PositionText()
+}
+
+// Tick implements ui.Ticker.
+func (s *Changes) Tick() tea.Cmd {
+	if s.fill(); s.Paused || s.refused || s.Now.Sub(s.fetchedAt) < ui.PollInterval {
+		return nil
+	}
+	return s.Poll()
+}
+
+// Poll implements ui.Poller.
+func (s *Changes) Poll() tea.Cmd {
+	if s.busy {
+		return nil
+	}
+	s.busy, s.fetchedAt = true, s.Now
+	kind, token := s.kind, s.token
+	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*client.ChangePage, error) {
+		if token != "" {
+			return c.Changes(ctx, kind, token, 0, 0)
+		}
+		now, err := c.Changes(ctx, kind, "", 0, 0)
+		if err != nil {
+			return nil, err
+		}
+		if past, err := c.Changes(ctx, kind, earlier(now.Next), 0, 0); err == nil {
+			return past, nil
+		}
+		return now, nil // the earlier ones are no longer kept
+	}, s.onFetched)
+}
+
+// earlier returns the token pastChanges before a token.
+func earlier(token string) string {
+	position, _ := wire.TokenPosition(token)
+	return token[:strings.LastIndexByte(token, '-')+1] + strconv.FormatInt(max(0, position-pastChanges), 10)
+}
+
+func (s *Changes) onFetched(page *client.ChangePage, err error) tea.Cmd {
+	s.busy = false
+	if s.problem, s.refused = "", false; err != nil {
+		e, _ := errors.AsType[*client.Error](err)
+		s.refused = e != nil && e.Status >= 400 && e.Status <= 499
+		if s.problem = ui.Describe(err); client.Is(err, client.ResyncRequired) {
+			s.token, s.refused = "", false
+		}
+		return nil
+	}
+	s.token = page.Next
+	slices.Reverse(page.Changes)
+	s.all = append(page.Changes, s.all...)
+	s.all = s.all[:min(len(s.all), maxChanges)]
+	s.fill()
+	return nil
+}
+
+// opRoles are the roles of operations.
+var opRoles = map[string]theme.Role{wire.OpCreated: theme.Success, wire.OpUpdated: theme.Warning, wire.OpDeleted: theme.Failure}
+
+func (s *Changes) fill() {
+	var rows []*grid.Row
+	for _, c := range s.all {
+		fields := changedFields(c)
+		if !s.ContainsWords(c.Op, c.Key, fields) {
+			continue
+		}
+		at, _ := time.Parse(time.RFC3339, c.CapturedAt)
+		rows = append(rows, &grid.Row{ID: strconv.FormatInt(c.ChangeID, 10), Cells: []grid.Cell{{Text: s.TimeText(at), Role: theme.Dim}, {Text: c.Op, Role: opRoles[c.Op]}, {Text: c.Key}, {Text: fields}}})
+	}
+	s.Grid.SetRows(grid.NewList(rows))
+}
+
+// changedFields lists the fields of an update with the values that are known, or the values
+// of a record that was created or deleted.
+func changedFields(c wire.Change) string {
+	if c.Op != wire.OpUpdated {
+		return string(slices.Concat(c.Record, c.Before))
+	}
+	var before, after map[string]json.RawMessage
+	_, _ = json.Unmarshal(c.Before, &before), json.Unmarshal(c.Record, &after) // unknown values are left out
+	var texts []string
+	for _, field := range c.Changed {
+		text := fmt.Sprintf("%s %s", field, after[field])
+		if was, known := before[field]; known {
+			text = fmt.Sprintf("%s %s -> %s", field, was, after[field])
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, ", ")
+}
+
+func (s *Changes) selected() (wire.Change, bool) {
+	return browse.SelectedItem(&s.Table, s.all, func(c wire.Change) string { return strconv.FormatInt(c.ChangeID, 10) })
+}
+
+// Do implements ui.Screen.
+func (s *Changes) Do(b keymap.Binding) tea.Cmd {
+	one, ok := s.selected()
+	switch {
+	case s.Move(b):
+	case b.Action == keymap.OpenFilter:
+		s.ShowInput(s.Find())
+	case !ok:
+	case b.Action == keymap.Open:
+		return s.Push(s.detail())
+	case b.Action == keymap.ShowWhy:
+		return s.Open(ui.WhyTarget{Key: one.Key})
+	case b.Action == keymap.CopyCell:
+		s.Copy(one.Key)
+	}
+	return nil
+}
+
+// Click implements ui.Clicker.
+func (s *Changes) Click(x, y int, again bool) tea.Cmd { return s.ClickRow(s, x, y, again) }
+
+// detail returns the screen of the selected change.
+func (s *Changes) detail() ui.Screen {
+	one, ok := s.selected()
+	if !ok {
+		return nil
+	}
+	d := &changeDetail{Base: ui.NewBase(s.Host), change: one}
+	d.Owner = d.HostSession
+	return d
+}
+
+// changeDetail is the screen of one change.
+type changeDetail struct {
+	ui.Base
+	ui.Pager
+	change wire.Change
+}
+
+func (d *changeDetail) Shown() tea.Cmd         { return nil }
+func (d *changeDetail) Title() string          { return d.change.Key }
+func (d *changeDetail) Badges() []string       { return []string{d.change.Op} }
+func (d *changeDetail) Status() string         { return "captured at " + d.change.CapturedAt }
+func (d *changeDetail) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InLists} }
+func (d *changeDetail) Equivalent() string     { return "whctl why " + ui.Quote(d.change.Key) }
+func (d *changeDetail) View() string           { return strings.Join(d.Draw(), "\n") }
+
+func (d *changeDetail) SetSize(width, height int) {
+	d.Base.SetSize(width, height)
+	d.Resize(width, height)
+	text, _ := json.Marshal(d.change) // valid, as it was received
+	d.SetLines(nil)
+	d.AddSection("Change "+strconv.FormatInt(d.change.ChangeID, 10), string(text), width)
+}
+
+func (d *changeDetail) Do(b keymap.Binding) tea.Cmd {
+	d.Move(b)
+	return nil
+}
