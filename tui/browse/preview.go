@@ -106,6 +106,9 @@ func (p *Preview) UpdatePreview() tea.Cmd {
 	}
 	if row.ID != p.id {
 		p.id, p.screen = row.ID, p.ScreenOf()
+		if s, ok := p.screen.(interface{ HideCursor() }); ok {
+			s.HideCursor()
+		}
 		p.resize()
 	}
 	if w, ok := p.loading.(ui.Waiter); p.screen == nil || p.screen == p.loading || ok && w.Waiting() {

@@ -11,14 +11,15 @@ import (
 
 // Pager is a scrollable view of lines, with a cursor. Lines start with a space.
 type Pager struct {
-	Owner  HostSession
-	Lines  []theme.Span
-	Data   LineData // of Lines
-	Top    int
-	At     int // index of the line with the cursor
-	cols   int
-	Rows   int
-	search string
+	Owner    HostSession
+	Lines    []theme.Span
+	Data     LineData // of Lines
+	Top      int
+	At       int  // index of the line with the cursor
+	NoCursor bool // no line is selected, as in a preview
+	cols     int
+	Rows     int
+	search   string
 }
 
 // LineData is optional data of lines.
@@ -108,6 +109,9 @@ func (p *Pager) Scroll(n int) {
 	p.Top = max(0, min(max(p.At-p.Rows+1, min(p.Top, p.At)), len(p.Lines)-p.Rows))
 }
 
+// HideCursor makes the view a preview.
+func (p *Pager) HideCursor() { p.NoCursor = true }
+
 // Move handles navigation keys and reports whether the action was one.
 func (p *Pager) Move(b keymap.Binding) bool {
 	switch b.Action {
@@ -179,13 +183,14 @@ func (p *Pager) Draw() []string {
 			continue
 		}
 		s, t := p.Lines[p.Top+i], p.Owner.Theme
-		if p.Top+i == p.At && s.Text != "" {
+		cursor := p.Top+i == p.At && !p.NoCursor
+		if cursor && s.Text != "" {
 			s = theme.Span{Text: t.Pointer + s.Text[1:], Role: theme.Selected}
 		}
 		if p.Matches(p.Top + i) {
 			s.Role = theme.Match
 		}
-		if p.Data.Styled != nil && !p.Matches(p.Top+i) && p.Top+i != p.At {
+		if p.Data.Styled != nil && !p.Matches(p.Top+i) && !cursor {
 			lines[i] = t.Compose(p.cols, p.Data.Styled[p.Top+i], nil)
 			continue
 		}
