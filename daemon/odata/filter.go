@@ -21,6 +21,22 @@ type Filter struct {
 	Folded []int             // fields in tolower or toupper: they must be compared without regard to case
 }
 
+// Partition returns the date of a kind that the filter limits at both ends, -1 if there is none.
+func (f Filter) Partition(kind *record.Kind) int {
+	var from []int
+	for _, c := range f.Where {
+		if c.IsPlain() && kind.Fields[c.Field].Type == record.DateTime && (c.Operator == record.GreaterThan || c.Operator == record.GreaterThanOrEqualTo) {
+			from = append(from, c.Field)
+		}
+	}
+	for _, c := range f.Where {
+		if c.IsPlain() && (c.Operator == record.LessThan || c.Operator == record.LessThanOrEqualTo) && slices.Contains(from, c.Field) {
+			return c.Field
+		}
+	}
+	return -1
+}
+
 // parser reads filters and keys about the records of a kind.
 type parser struct {
 	*lexer
