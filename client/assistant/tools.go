@@ -77,7 +77,7 @@ var tools = []tool{
 		{"order", texts, "of groups: the field of by, Count, or a result such as SumTotal for the sum of Total; a leading - means descending", false},
 		limitArgument, skipArgument,
 	}, call(totals)},
-	{"why", "Show what happened to a key, and why nothing did: changes of records, events, messages to subscriptions and attempts, with HTTP codes. Steps without at are the present state; due is the next attempt. Requires the role admin.", []argument{
+	{"why", "Show the history of a key, and why something did not happen: changes of records, events, messages to subscriptions and attempts, with HTTP codes. Steps without at are the present state; due is the next attempt. Requires the role admin.", []argument{
 		{"key", text, "the key of events, or of a record", true},
 		skipArgument,
 	}, call(why)},

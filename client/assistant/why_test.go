@@ -51,8 +51,8 @@ var whyQuestions = []whyQuestion{
 	{"Did the shop get item A17, and why not twice?", "A17", "change, event, condition not met, message, attempt 200, delivered"},
 	{"Why does the shop not have order W1?", "W1", "event, message, attempt 503, retrying due, no change"},
 	{"Why was nothing sent of order S1?", "S1", "event, message, disabled, no change"},
-	{"What happened to Z1?", "Z1", ""},
-	{"What happened to nothing?", "nothing", "no change, no event"},
+	{"Is there news of Z1?", "Z1", ""},
+	{"Is there news of nothing?", "nothing", "no change, no event"},
 }
 
 // startWhy starts a daemon with the histories that the questions are about, and returns a

@@ -27,8 +27,8 @@ const (
 	maxSmallPicture  = 30_000
 )
 
-// browser is the program that lays out a page for its picture. What it draws depends on the
-// fonts of the machine, so that -update does not draw it again.
+// browser is the program that lays out a page for its picture. The result depends on the fonts
+// of the machine, so that -update does not draw it again.
 const browser = "chromium"
 
 var drawPages = flag.Bool("draw-pages", false, "draw the pictures of web pages with "+browser)
@@ -185,8 +185,8 @@ func fetch(t *testing.T, address string) string {
 	return string(text)
 }
 
-// TestAssistantPicture compares the picture of an assistant's calls with what the tools return
-// for the demo; -update draws it.
+// TestAssistantPicture compares the picture of an assistant's calls with the results of
+// the tools for the demo; -update draws it.
 func TestAssistantPicture(t *testing.T) {
 	i := daemontest.Start(t, "--demo", "--auth-queries", "anonymous", "--mcp-enabled")
 	call := func(tool, arguments string) (structured json.RawMessage) {

@@ -86,7 +86,7 @@ const maxPage = 1 << 20
 // records is the source of the tools for the user of a request.
 type records struct {
 	x       *edge.Context
-	role    account.Role // of the user, who acts as a reader
+	role    account.Role // of the user; why requires admin
 	queries *queries.Handler
 	why     func(*edge.Context) error
 }
