@@ -23,15 +23,12 @@ type Filter struct {
 
 // Partition returns the date of a kind that the filter limits at both ends, -1 if there is none.
 func (f Filter) Partition(kind *record.Kind) int {
-	var from []int
+	ends, limited := map[record.Operator]int{record.GreaterThan: 1, record.GreaterThanOrEqualTo: 1, record.LessThan: 2, record.LessThanOrEqualTo: 2}, make(map[int]int)
 	for _, c := range f.Where {
-		if c.IsPlain() && kind.Fields[c.Field].Type == record.DateTime && (c.Operator == record.GreaterThan || c.Operator == record.GreaterThanOrEqualTo) {
-			from = append(from, c.Field)
-		}
-	}
-	for _, c := range f.Where {
-		if c.IsPlain() && (c.Operator == record.LessThan || c.Operator == record.LessThanOrEqualTo) && slices.Contains(from, c.Field) {
-			return c.Field
+		if c.IsPlain() && kind.Fields[c.Field].Type == record.DateTime {
+			if limited[c.Field] |= ends[c.Operator]; limited[c.Field] == 3 {
+				return c.Field
+			}
 		}
 	}
 	return -1
