@@ -129,7 +129,7 @@ func TestExplain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(&b, "%-12s  %-15s  %s  %s\n", at, step.Step, step.Text, strings.Replace(string(rest), `"Step":"",`, "", 1))
+			fmt.Fprintf(&b, "%-12s  %-15s  %s  %s\n", at, step.Step, step.Text, strings.Trim(strings.Replace(string(rest), `"Step":"","Text":""`, "", 1), "{,}"))
 		}
 	}
 	const file = "testdata/why.golden"
