@@ -116,8 +116,9 @@ golden: ## rewrite the golden files and the generated parts of the manual
 	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m ./daemon/readmetest -update
 
 .PHONY: picture
-picture: ## redraw the image of a web page in the README (needs chromium and poppler-utils)
+picture: ## redraw the images of web pages in the README and the manual (needs chromium and poppler-utils)
 	.ci/picture
+	$(TESTENV) $(GO) test -vet=off -count=1 -run TestFeedPicture ./daemon/readmetest -draw-pages
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) $(PACKAGES)

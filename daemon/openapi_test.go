@@ -101,13 +101,17 @@ func (tools *apiTools) proxy(t *testing.T) {
 	if err := prism.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		if err := prism.Process.Kill(); err != nil {
-			t.Error(err)
+	ended := make(chan error, 1)
+	go func() { ended <- prism.Wait() }()
+	defer prism.Process.Kill() // the error is that it has ended
+	// It lists all operations first, which takes minutes on a busy machine.
+	for !strings.Contains(log.String(), "Prism is listening") {
+		select {
+		case err := <-ended:
+			t.Fatalf("prism: %v\n%s", err, log)
+		case <-time.After(100 * time.Millisecond):
 		}
-		prism.Wait() // the error is that it was killed
-	}()
-	log.Await(t, "Prism is listening")
+	}
 	tools.run(t, "node", script, "http://127.0.0.1:"+port, tools.key, string(given))
 }
 

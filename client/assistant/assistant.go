@@ -26,6 +26,8 @@ type Source interface {
 	Kinds(ctx context.Context) (*record.Registry, error)
 	// Query answers a query of a kind with the members of a request.
 	Query(ctx context.Context, kind *record.Kind, members map[string]any) (*Page, error)
+	// Why returns the history of a key to an admin, without kinds that a reader may not read.
+	Why(ctx context.Context, key string) (*wire.Why, error)
 }
 
 // Page is the answer to a query, as the service sends it in JSON.

@@ -110,7 +110,7 @@ func TestClientOfTheLibrary(t *testing.T) {
 				t.Errorf("%s: %s is not declared read-only", name, tool.Name)
 			}
 		}
-		if want := []string{"describe_kind", "find_kinds", "query", "totals"}; !slices.Equal(names, want) {
+		if want := []string{"describe_kind", "find_kinds", "query", "totals", "why"}; !slices.Equal(names, want) {
 			t.Errorf("%s: tools %q, want %q", name, names, want)
 		}
 		if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "drop"}); err == nil {

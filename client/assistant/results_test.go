@@ -207,7 +207,7 @@ func TestTextsOfRecords(t *testing.T) {
 func TestErrors(t *testing.T) {
 	i := startDemo(t)
 	for _, c := range []struct{ tool, arguments, want string }{
-		{"describe_kind", `{}`, "kind is missing; arguments of describe_kind: kind"},
+		{"describe_kind", `{}`, "kind is missing; arguments of describe_kind: kind, skip"},
 		{"describe_kind", `{"kind":7}`, "kind must be a text"},
 		{"describe_kind", `{"kind":"SO_Total"}`, `kind: unknown record kind "SO_Total"; did you mean SO_Totals?`},
 		{"describe_kind", `{"kind":"xyz"}`, "kinds: CR_BatchTransDocuments, IN_KitStockTakeMain, "},
@@ -234,6 +234,8 @@ func TestErrors(t *testing.T) {
 		{"totals", `{"kind":"SO_Totals","sum":["InvoiceID"]}`, "sum, min, max and avg: has SUM of InvoiceID, which is string"},
 		{"totals", `{"kind":"SO_Totals","by":["InvoiceID","InvoiceTotal"]}`, "by takes one field; for a second one, repeat"},
 		{"totals", `{"kind":"IN_KitStockTakeMain","by":["KitStockTakeDate:week"]}`, "only a date can be grouped by :day, :month or :year"},
+		{"why", `{}`, "key is missing; arguments of why: key, skip"},
+		{"why", `{"key":"A17"}`, "requires the role admin"},
 		{"totals", `{"kind":"IN_KitStockTakeMain","by":["KitStockTakeDate"],"order":["Sum"]}`, "order: names Sum, which is not a field of IN_KitStockTakeMain"},
 	} {
 		r := call(t, i, "", c.tool, c.arguments)

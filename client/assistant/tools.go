@@ -77,6 +77,10 @@ var tools = []tool{
 		{"order", texts, "of groups: the field of by, Count, or a result such as SumTotal for the sum of Total; a leading - means descending", false},
 		limitArgument, skipArgument,
 	}, call(totals)},
+	{"why", "Show the history of a key, and why something did not happen: changes of records, events, messages to subscriptions and attempts, with HTTP codes. Steps without at are the present state; due is the next attempt. Requires the role admin.", []argument{
+		{"key", text, "the key of events, or of a record", true},
+		skipArgument,
+	}, call(why)},
 }
 
 // definition returns the tool as tools/list describes it.
@@ -144,6 +148,8 @@ func (t tool) check(arguments json.RawMessage) error {
 	var names []string
 	for _, a := range t.arguments {
 		names = append(names, a.name)
+	}
+	for _, a := range t.arguments {
 		value, is := given[a.name]
 		switch {
 		case is && !a.form.matches(value):
@@ -191,11 +197,11 @@ func call[In any](do func(context.Context, Source, In) (any, error)) func(contex
 
 // memberNames has the arguments that members of queries are made from.
 var memberNames = map[string]string{
-	"OrderBy": "order", "Fields": "fields", "GroupBy": "by", "Include": "sum, min, max and avg", "Take": "limit", "Skip": "skip", "Cursor": "cursor",
+	"OrderBy": "order", "Fields": "fields", "GroupBy": "by", "Include": "sum, min, max and avg", "Take": "limit", "Skip": "skip", "Cursor": "cursor", "Key": "key",
 }
 
-// explained returns the error of a query with the names of arguments and, if it is about
-// members, the fields of the kind.
+// explained returns the error of a request with the names of arguments and, if it is about
+// members of a query, the fields of the kind.
 func explained(err error, kind *record.Kind) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok || len(e.Fields) == 0 {
@@ -206,7 +212,7 @@ func explained(err error, kind *record.Kind) error {
 		lines = append(lines, cmp.Or(memberNames[f.FieldName], f.FieldName)+": "+f.Message)
 	}
 	message := strings.Join(lines, "\n")
-	if !strings.Contains(message, "; fields: ") { // an unknown field without a similar one
+	if kind != nil && !strings.Contains(message, "; fields: ") { // an unknown field without a similar one
 		message += "\n" + fieldsOf(kind)
 	}
 	return errors.New(message)

@@ -13,6 +13,8 @@ type WhyStep struct {
 	At   Timestamp `json:",omitzero"` // left out for the present state
 	Step string    // one of the constants
 	Text string
+	Code int       `json:",omitempty"` // HTTP status of an attempt, 0 without a response
+	Due  Timestamp `json:",omitzero"`  // the next attempt
 
 	Kind           string `json:",omitempty"`
 	ChangeID       int64  `json:",omitempty"`

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/urfave/cli/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/assistant"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/profile"
@@ -95,6 +97,23 @@ func (t *toolSource) Query(ctx context.Context, kind *record.Kind, members map[s
 		result.Results[i] = row.JSON()
 	}
 	return result, nil
+}
+
+// Why implements assistant.Source. The service returns the changes of all kinds to an admin.
+func (t *toolSource) Why(ctx context.Context, key string) (*wire.Why, error) {
+	kinds, err := t.Kinds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	why, err := t.service.Why(ctx, key)
+	if err != nil {
+		return nil, toolError(err)
+	}
+	why.Steps = slices.DeleteFunc(why.Steps, func(s wire.WhyStep) bool {
+		_, readable := kinds.Lookup(s.Kind)
+		return s.Kind != "" && !readable
+	})
+	return why, nil
 }
 
 // toolError returns an error of the client as tools report it.

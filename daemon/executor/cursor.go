@@ -44,6 +44,17 @@ func ColumnsOf(ctx context.Context, from Database, kind *record.Kind) ([]dialect
 	return d.Columns, nil
 }
 
+// Leads reports whether an index of a kind's table, with all of its rows, starts with a field.
+func Leads(ctx context.Context, from Database, kind *record.Kind, field int) (bool, error) {
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return false, err
+	}
+	defer s.close()
+	columns, err := s.leading()
+	return slices.ContainsFunc(columns, func(c string) bool { return strings.EqualFold(c, kind.Fields[field].ColumnName()) }), err
+}
+
 const (
 	maxKeyRows = 100_000          // in a table that is too large for the check
 	keyLimit   = 10 * time.Second // of a statement that checks one
@@ -126,16 +137,24 @@ func (s *serverSession) keys() ([]mssql.KeyColumn, error) {
 	if known := s.live.keys.Load(); known != nil {
 		return *known, nil
 	}
+	columns, err := readFacts(s, s.conn.Keys)
+	if err == nil {
+		s.live.keys.Store(&columns)
+	}
+	return columns, err
+}
+
+// leading implements Session.
+func (s *serverSession) leading() ([]string, error) { return readFacts(s, s.conn.Leading) }
+
+// readFacts reads facts about the kind's table from the catalogue.
+func readFacts[T any](s *serverSession, read func(context.Context, mssql.Table) ([]T, error)) ([]T, error) {
 	s.guard.watch(s.conn.Abort, s.server.Limits().Row)
 	s.guard.enter()
-	columns, err := s.conn.Keys(s.ctx, s.source.Name)
+	all, err := read(s.ctx, s.source.Name)
 	s.guard.leave()
 	s.guard.stop()
-	if err != nil {
-		return nil, s.classify(err)
-	}
-	s.live.keys.Store(&columns)
-	return columns, nil
+	return all, s.classify(err)
 }
 
 // RowID is the index of an integer that is the primary key in a SQLite file, which has no
@@ -161,6 +180,25 @@ func FileKeys(conn *sqlite.Conn, table string) (all []mssql.KeyColumn, err error
 func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
 	columns, err := FileKeys(s.conn, s.file.Name(s.kind))
 	return columns, s.classify(err)
+}
+
+// fileLeading selects the first columns of the indexes of a table with all of its rows.
+const fileLeading = `SELECT c.name FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c WHERE NOT i.partial AND c.seqno = 0 AND c.name IS NOT NULL`
+
+// FileLeading returns the first columns of the indexes of a table in a SQLite file that have
+// all of its rows.
+func FileLeading(conn *sqlite.Conn, table string) (names []string, err error) {
+	err = conn.Query(fileLeading, func(r *sqlite.Stmt) error {
+		names = append(names, r.Text(0))
+		return nil
+	}, table)
+	return names, err
+}
+
+// leading implements Session.
+func (s *fileSession) leading() ([]string, error) {
+	names, err := FileLeading(s.conn, s.file.Name(s.kind))
+	return names, s.classify(err)
 }
 
 // pageRows reads a page by cursor: the rows of its parts, one after the other, and the row

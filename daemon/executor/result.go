@@ -41,6 +41,8 @@ type Session interface {
 	// keys returns the columns of the unique indexes of the kind's table, those of the
 	// primary key first.
 	keys() ([]mssql.KeyColumn, error)
+	// leading returns the first columns of the indexes of the kind's table that have all rows.
+	leading() ([]string, error)
 	// pageable rejects a page by cursor if the database compares a column of its order with
 	// the last row of the page before in another way than it sorts the column.
 	pageable(plan *query.Plan) error

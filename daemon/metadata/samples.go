@@ -94,7 +94,7 @@ type sampleValue struct{ name, text, json string }
 var examples = map[string]any{
 	"BillID": "45A7XTVRNIFJJF7M4YW7", "StageID": "A56V5IQ50VDJZMTSBHOH", "SettingID": "ac11c1bf-8086-46f3-b0c6-1e332c539728", "Contents": "Sewing",
 	"UserName": "kim", "Password": "correct horse battery staple", "DisplayName": "Kim Lee", "Role": "reader", "Name": "Web shop", "ExpiryDateTime": "2030-12-31", "Date": "2024-01-31",
-	"EventName": "debtor.updated", "URL": "https://shop.example/events", "Body": object{"DebtorID": "0001"}, "Header[]": []any{object{"Name": "X-Shop", "Value": "7"}}, "RetrySchedule": "5s,30s,2m",
+	"EventName": "debtor.updated", "URL": "https://shop.example/events", "Body": object{"DebtorID": "0001"}, "Header[]": []any{object{"Name": "X-Shop", "Value": "7"}}, "RetrySchedule": "5s,30s,2m", "Where": object{},
 	"Status": 3, "DryRun": true, "Window": "60m", "KeepFor": "12h", "Skip": 0, "Take": 5, "Format": "json", "op": "SO_TotalsQuery", "Topics": "stats",
 	"bool": true, "int": 1, "long": 1, "decimal": 1, "DateTime": "2024-01-31", "string[]": []any{"..."},
 }

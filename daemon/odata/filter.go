@@ -21,6 +21,19 @@ type Filter struct {
 	Folded []int             // fields in tolower or toupper: they must be compared without regard to case
 }
 
+// Partition returns the date of a kind that the filter limits at both ends, -1 if there is none.
+func (f Filter) Partition(kind *record.Kind) int {
+	ends, limited := map[record.Operator]int{record.GreaterThan: 1, record.GreaterThanOrEqualTo: 1, record.LessThan: 2, record.LessThanOrEqualTo: 2}, make(map[int]int)
+	for _, c := range f.Where {
+		if c.IsPlain() && kind.Fields[c.Field].Type == record.DateTime {
+			if limited[c.Field] |= ends[c.Operator]; limited[c.Field] == 3 {
+				return c.Field
+			}
+		}
+	}
+	return -1
+}
+
 // parser reads filters and keys about the records of a kind.
 type parser struct {
 	*lexer

@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/accounts"
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/queries"
+	"github.com/bizhook/whd/daemon/rest/webhooks"
 )
 
 // MCPOperation is the name of the operation that serves the tools.
@@ -25,10 +26,12 @@ const MCPOperation = "MCP"
 type assistants struct {
 	access  *accounts.Access
 	queries *queries.Handler
+	why     func(*edge.Context) error
 	service assistant.Service
 }
 
-// serve answers one message. A user of any role acts as a reader.
+// serve answers one message. A user of any role acts as a reader, but only an admin may call
+// why.
 func (h *assistants) serve(x *edge.Context) error {
 	if err := h.access.CheckOrigin(x); err != nil {
 		return err
@@ -36,11 +39,12 @@ func (h *assistants) serve(x *edge.Context) error {
 	if bytes.HasPrefix(bytes.TrimLeft(x.Body, " \t\r\n"), []byte("[")) { // they would run at the same time
 		return fault.New(fault.Malformed, "the body must be one message; lists of messages are not supported")
 	}
+	source := &records{x, x.Identity.Role, h.queries, h.why}
 	x.Identity.Role = min(x.Identity.Role, account.Reader)
 	r := x.Request.WithContext(x.Request.Context())
 	r.Body = io.NopCloser(bytes.NewReader(x.Body))
 	reply := &message{header: make(http.Header)}
-	h.service.Handler(&records{x, h.queries}).ServeHTTP(reply, r)
+	h.service.Handler(source).ServeHTTP(reply, r)
 	if err := r.Context().Err(); err != nil {
 		return err
 	}
@@ -82,7 +86,9 @@ const maxPage = 1 << 20
 // records is the source of the tools for the user of a request.
 type records struct {
 	x       *edge.Context
+	role    account.Role // of the user; why requires admin
 	queries *queries.Handler
+	why     func(*edge.Context) error
 }
 
 // Kinds implements assistant.Source.
@@ -92,25 +98,43 @@ func (r *records) Kinds(context.Context) (*record.Registry, error) {
 
 // Query implements assistant.Source. The request log shows the kind and the members.
 func (r *records) Query(_ context.Context, kind *record.Kind, members map[string]any) (*assistant.Page, error) {
-	body, err := json.Marshal(members)
-	if err != nil {
-		return nil, err
-	}
+	page := new(assistant.Page)
+	part, err := r.serve(r.queries.Serve, kind, members, page)
+	page.Clamped = part.Response.Header().Get(wire.HeaderTakeClamped) != ""
+	return page, err
+}
+
+// Why implements assistant.Source.
+func (r *records) Why(_ context.Context, key string) (*wire.Why, error) {
+	why := new(wire.Why)
+	_, err := r.serve(func(part *edge.Context) error {
+		if !r.role.Includes(account.Admin) {
+			return fault.New(fault.Forbidden, "requires the role admin")
+		}
+		return r.why(part)
+	}, nil, map[string]any{webhooks.MemberKey: key}, why)
+	return why, err
+}
+
+// serve decodes the response of a handler to a request of its own.
+func (r *records) serve(handle func(*edge.Context) error, kind *record.Kind, members map[string]any, response any) (*edge.Context, error) {
 	x, kept := r.x, &edge.Kept{Room: maxPage}
+	body, err := json.Marshal(members)
 	part := x.Part(body, kept)
 	part.Kind, part.URLMembers, part.Params = kind, nil, nil
-	err = r.queries.Serve(part)
+	if err == nil {
+		err = handle(part)
+	}
 	x.Kind, x.Members, x.Timing = kind, part.Members, part.Timing
-	page := &assistant.Page{Clamped: part.Response.Header().Get(wire.HeaderTakeClamped) != ""}
 	switch {
 	case kept.Full:
-		return nil, assistant.ErrTooLarge
+		return part, assistant.ErrTooLarge
 	case err == nil:
-		err = json.Unmarshal(kept.Body, page)
+		err = json.Unmarshal(kept.Body, response)
 	}
 	if err == nil {
-		return page, nil
+		return part, nil
 	}
 	status := x.LogFailure(publicError(x, err))
-	return nil, &assistant.Error{Message: status.Message, Fields: status.Errors}
+	return part, &assistant.Error{Message: status.Message, Fields: status.Errors}
 }

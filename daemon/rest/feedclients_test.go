@@ -117,7 +117,11 @@ func keyOf(row, field string) string {
 	return key
 }
 
-// refreshReport loads records into a report, changes one and refreshes the report.
+// refreshReport loads records into a report, changes one and refreshes the report. Stimulsoft
+// Reports.JS is the trial of a commercial program. npm installs it for this test only, in a
+// locked version; it is no part of a release. It stays since it loads and refreshes OData as an
+// office program does: LibreOffice cannot, and npm has only libraries for that under free
+// licences, such as odata2ts above.
 func refreshReport(t *testing.T, i *daemontest.Instance, c client) {
 	cmd := exec.CommandContext(t.Context(), clientstest.Tool(t, "node"), "report.js", c.url, strings.TrimPrefix(c.headers[0], "Authorization: "))
 	cmd.Dir = copyFeedTool(t, clientstest.NodeModules(t, "reports"), "report.js")

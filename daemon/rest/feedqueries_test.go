@@ -161,7 +161,7 @@ var feedQueries = []struct{ odata, rest string }{
 	{"BM_Inputs?$orderby=Quantity desc,RecID&$top=30&$select=RecID,Quantity", "OrderBy=-Quantity,RecID&Take=30&Fields=RecID,Quantity"},
 	{"CR_BatchTransDocuments?$top=20", "Take=20&OrderBy=RecID"},
 	{"CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2025-01-01&$top=50", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&Take=50&OrderBy=RecID"},
-	{"CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2024-12-31T13:00:00Z and LastSavedDateTime lt 2025-06-30T14:00:00Z", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&LastSavedDateTimeLessThan=2025-07-01&OrderBy=RecID"},
+	{"CR_BatchTransDocuments?$filter=LastSavedDateTime ge 2024-12-31T13:00:00Z and LastSavedDateTime lt 2025-06-30T14:00:00Z&$orderby=RecID", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&LastSavedDateTimeLessThan=2025-07-01&OrderBy=RecID"},
 	{"CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T06:26:40.0417014Z", "LastSavedDateTime=2025-09-23T16:26:40.0417014"},
 	{"CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T16:26:40.0417014+10:00", "LastSavedDateTime=2025-09-23T16:26:40.0417014"},
 	{"CR_BatchTransDocuments?$filter=not (LastSavedDateTime lt 2025-01-01)&$orderby=LastSavedDateTime desc,RecID&$top=25", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&OrderBy=-LastSavedDateTime,RecID&Take=25"},
@@ -182,7 +182,7 @@ var feedQueries = []struct{ odata, rest string }{
 	{"SY_Filters?$filter=FilterNo ge 3 and FilterNo le 5 and (ItemNo eq 1 or ItemNo eq 2)", "FilterNoBetween=3,5&ItemNoIn=1,2&OrderBy=RecID"},
 	{"IN_ProductAvailability?$filter=Available eq null&$top=100", "AvailableIsNull=1&Take=100&OrderBy=RecID"},
 	{"IN_ProductAvailability?$filter=Available ne true and LogicalID eq '0000000XC20000000001'", "Available=false&LogicalID=0000000XC20000000001 + AvailableIsNull=1&LogicalID=0000000XC20000000001"},
-	{"IN_KitStockTakeMain?$filter=KitStockTakeDate ge 2019-01-01 and KitStockTakeDate lt 2020-01-01", "KitStockTakeDateGreaterThanOrEqualTo=2019-01-01&KitStockTakeDateLessThan=2020-01-01&OrderBy=KitStockTakeID"},
+	{"IN_KitStockTakeMain?$filter=KitStockTakeDate ge 2019-01-01 and KitStockTakeDate lt 2020-01-01&$orderby=KitStockTakeID", "KitStockTakeDateGreaterThanOrEqualTo=2019-01-01&KitStockTakeDateLessThan=2020-01-01&OrderBy=KitStockTakeID"},
 	{"IN_Colours?$orderby=DisplayOrder desc,Description&$top=40", "OrderBy=-DisplayOrder,Description,RecID&Take=40"},
 	{"IN_Colours?$filter=startswith(Description,'b') or endswith(Description,'E')", "DescriptionStartsWith=b + DescriptionEndsWith=E"},
 }

@@ -25,14 +25,14 @@ Old = "DateTime?"
 var oddNights = []string{"2019-04-07", "2019-10-06"}
 
 // timesRows returns the statements that fill the table with a row for each 10 minutes of the
-// odd nights.
+// odd nights. Later rows have smaller keys, from 999 on.
 func timesRows(stampType, oldType string) (statements []string, rows int) {
 	statements = []string{"CREATE TABLE Times (ID int NOT NULL PRIMARY KEY, Stamp " + stampType + " NOT NULL, Old " + oldType + " NULL)", "CREATE INDEX Times_Stamp ON Times (Stamp)"}
 	for _, night := range oddNights {
 		for minute := 0; minute < 6*60; minute += 10 {
 			rows++
 			text := fmt.Sprintf("%sT%02d:%02d:00.000", night, minute/60, minute%60)
-			statements = append(statements, fmt.Sprintf("INSERT INTO Times VALUES (%d, '%s', '%s')", rows, text+strings.Repeat("0", 4*strings.Count(stampType, "2")), text+strings.Repeat("0", 4*strings.Count(oldType, "2"))))
+			statements = append(statements, fmt.Sprintf("INSERT INTO Times VALUES (%d, '%s', '%s')", 1000-rows, text+strings.Repeat("0", 4*strings.Count(stampType, "2")), text+strings.Repeat("0", 4*strings.Count(oldType, "2"))))
 		}
 	}
 	return statements, rows
@@ -74,8 +74,9 @@ func timesDaemon(t *testing.T, server bool) (c client, rows int, exec func(state
 }
 
 // TestFeedPartitions reads the rows of the odd nights by partitions of several lengths, as the
-// incremental refresh of Power BI does. Each row is in one partition: that of the instant at
-// which it is shown. Counts are not remembered.
+// incremental refresh of Power BI does. Each row is in one partition, on one page: that of the
+// instant at which it is shown. Those of the field with an index are in its order. Counts are
+// not remembered.
 func TestFeedPartitions(t *testing.T) {
 	for name, server := range map[string]bool{"SQLite": false, "SQLServer": true} {
 		t.Run(name, func(t *testing.T) {
@@ -90,13 +91,18 @@ func TestFeedPartitions(t *testing.T) {
 						}
 						for end := from.Add(9 * time.Hour); from.Before(end); from = from.Add(length) {
 							start, stop := from.UTC().Format(time.RFC3339), from.Add(length).UTC().Format(time.RFC3339)
-							for _, row := range c.feed(fmt.Sprintf("Times?$filter=%[1]s ge %[2]s and %[1]s lt %[3]s", field, start, stop)).Value {
+							rows, _ := c.allFeed(fmt.Sprintf("Times?$filter=%[1]s ge %[2]s and %[1]s lt %[3]s", field, start, stop), "Prefer: odata.maxpagesize=5")
+							last := from
+							for _, row := range rows {
 								id, shown := fmt.Sprint(row["ID"]), row[field].(string)
 								at, err := time.Parse(time.RFC3339, shown)
 								if seen[id] || err != nil || at.Before(from) || !at.Before(from.Add(length)) {
 									t.Errorf("%s: row %s with %s from %s to %s, seen before: %t, %v", field, id, shown, start, stop, seen[id], err)
 								}
-								seen[id] = true
+								if field == "Stamp" && at.Before(last) {
+									t.Errorf("row %s of %s follows %s: the index is not used", id, at, last)
+								}
+								seen[id], last = true, at
 							}
 						}
 					}
@@ -106,7 +112,7 @@ func TestFeedPartitions(t *testing.T) {
 				}
 			}
 			// The key of a row is also that of a URL, and all rows of the hour that does not exist equal the change.
-			if row := c.feed("Times(1)"); row.Context == "" {
+			if row := c.feed("Times(999)"); row.Context == "" {
 				t.Errorf("%+v", row)
 			}
 			if rows := c.feed("Times?$filter=Stamp eq 2019-10-05T16:00:00Z").Value; len(rows) != 7 { // 02:00 to 03:00

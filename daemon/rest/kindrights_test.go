@@ -78,7 +78,7 @@ var guardedOperations = map[string]guarded{
 var guardedMessages = map[string][]string{
 	rest.MCPOperation: {
 		toolCall(`find_kinds`, `{}`), toolCall(`find_kinds`, `{"words":"zebra okapi"}`), toolCall(`describe_kind`, `{"kind":"Zebra"}`), toolCall(`describe_kind`, `{"kind":"Zebr"}`),
-		toolCall(`query`, `{"kind":"Zebra"}`), toolCall(`totals`, `{"kind":"Zebra","min":["StripeNote"]}`), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
+		toolCall(`query`, `{"kind":"Zebra"}`), toolCall(`totals`, `{"kind":"Zebra","min":["StripeNote"]}`), toolCall(`why`, `{"key":"1"}`), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
 	},
 }
 

@@ -150,7 +150,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h.accounts = accounts.New(c.Accounts, h.access)
 	h.feeds = feeds.Handlers{Queries: &h.queries, Store: c.Store}
 	h.captures = captures{c.Captures, &h.queries}
-	h.assistant = assistants{h.access, &h.queries, assistant.Service{Version: c.Version, Log: c.Log}}
+	h.assistant = assistants{h.access, &h.queries, h.webhooks.Why.Show, assistant.Service{Version: c.Version, Log: c.Log}}
 	h.logs = logs{&h.queries, c.RequestLog}
 	h.webhooks = webhooks.New(webhooks.Config{
 		Admin: c.Webhooks, Engine: c.Engine, Queries: &h.queries, Accounts: c.Accounts, Access: h.access, Changes: changeRate,

@@ -158,6 +158,11 @@ func (s *Store) Columns(ctx context.Context, kind *record.Kind) ([]dialect.Colum
 	return executor.ColumnsOf(ctx, s.database(kind), kind)
 }
 
+// Leads reports whether an index of a kind's table starts with a field.
+func (s *Store) Leads(ctx context.Context, kind *record.Kind, field int) (bool, error) {
+	return executor.Leads(ctx, s.database(kind), kind, field)
+}
+
 // SetPlace sets the place of a request with a cursor. It has the conditions of a path as
 // well.
 func (s *Store) SetPlace(ctx context.Context, r *query.Request, path []query.Condition) error {

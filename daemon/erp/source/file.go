@@ -32,9 +32,6 @@ func (s *file) Database(ctx context.Context) (d changes.Database, err error) {
 	return d, err
 }
 
-// fileLeading selects the first columns of the indexes of a table with all of its rows.
-const fileLeading = `SELECT c.name FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c WHERE NOT i.partial AND c.seqno = 0 AND c.name IS NOT NULL`
-
 // facts implements database. Types in a file do not limit the size of values.
 func (s *file) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err error) {
 	err = s.with(ctx, func(conn *sqlite.Conn) error {
@@ -51,10 +48,8 @@ func (s *file) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err 
 		} else if f.rows = -1; ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return conn.Query(fileLeading, func(r *sqlite.Stmt) error {
-			f.leading = append(f.leading, r.Text(0))
-			return nil
-		}, s.Name(kind))
+		f.leading, err = executor.FileLeading(conn, s.Name(kind))
+		return err
 	})
 	return f, err
 }

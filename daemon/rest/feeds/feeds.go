@@ -39,6 +39,8 @@ type Store interface {
 	Key(ctx context.Context, kind *record.Kind) ([]int, error)
 	// Columns returns the columns of a kind's table by field, as far as they are known.
 	Columns(ctx context.Context, kind *record.Kind) ([]dialect.Column, error)
+	// Leads reports whether an index of a kind's table starts with a field.
+	Leads(ctx context.Context, kind *record.Kind, field int) (bool, error)
 }
 
 // Handlers has the handlers of OData.
@@ -271,7 +273,8 @@ func (h *Handlers) Rows(x *edge.Context) error {
 }
 
 // request returns the query of a page. Its place is nil for records without a key, which are
-// one page.
+// one page. Those of a partition are in the order of its date if an index has that order: a
+// page is then one range of the index.
 func (h *Handlers) request(r request) (*query.Request, error) {
 	req := &query.Request{Kind: r.Kind, Where: r.Filter.Where, Order: r.Order, OrderMember: "$orderby", Fields: r.Select, Skip: r.Skip, SkipSet: r.Skip > 0, Total: query.TotalOff}
 	ctx, first := r.Request.Context(), ""
@@ -282,6 +285,15 @@ func (h *Handlers) request(r request) (*query.Request, error) {
 	key, err := h.Store.Key(ctx, r.Kind)
 	if err != nil || key == nil {
 		return req, err
+	}
+	if field := r.Filter.Partition(r.Kind); field >= 0 && len(r.Order) == 0 {
+		leads, err := h.Store.Leads(ctx, r.Kind, field)
+		if err != nil {
+			return req, err
+		}
+		if leads {
+			req.Order = []query.Order{{Field: field}}
+		}
 	}
 	req.Cursor = &first
 	return req, h.Queries.Store.SetPlace(ctx, req, nil)

@@ -21,7 +21,12 @@ type explanations struct {
 // Show returns the history of a key. The state of circuit breakers is that of this daemon.
 func (h *explanations) Show(x *edge.Context) error {
 	f := form.Read(x)
-	key := form.Require(f, MemberKey, parseKey)
+	key := x.Params.Get(MemberKey)
+	if key == "" {
+		key = form.Require(f, MemberKey, parseKey)
+	} else if _, err := parseKey(key); err != nil {
+		f.Refuse(MemberKey, err.Error())
+	}
 	if err := f.Done(x); err != nil {
 		return err
 	}

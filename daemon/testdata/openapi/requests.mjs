@@ -7,11 +7,14 @@ const newman = require('newman')
 const api = require('./openapi.json')
 
 const [address, key, values] = process.argv.slice(2)
-const given = { ...JSON.parse(values), SubscriptionRequestHeaderID: '{{header}}' }
+const given = { ...JSON.parse(values), Key: '0001', SubscriptionRequestHeaderID: '{{header}}' }
 
-// Operations that do not end, that of a stopped capture, and redirects, which Prism follows
-// by itself.
-const left = ['Stream', 'ResumeCapture', 'Home', 'Home_get_swagger_ui', 'Home_get_requestlogs']
+// Key is another parameter in OData. Prism ends at the trailers of large responses.
+const ofFeeds = { ...given, Key: "'00120'" }, options = { ODataRows: '$top=5' }
+
+// Operations that do not end, that of a stopped capture, that of another protocol, and
+// redirects, which Prism follows by itself.
+const left = ['Stream', 'ResumeCapture', 'MCP', 'Home', 'Home_get_swagger_ui', 'Home_get_requestlogs']
 
 const resolve = part => part && part.$ref ? part.$ref.split('/').slice(1).reduce((at, name) => at[name], api) : part
 
@@ -20,9 +23,10 @@ const resolve = part => part && part.$ref ? part.$ref.split('/').slice(1).reduce
 function itemsOf(path, method, item) {
     const operation = item[method]
     const parameters = (item.parameters || []).concat(operation.parameters || []).map(resolve)
-    const place = path.replace(/\{(\w+)\}/g, (_, name) => given[name] || parameters.find(p => p.in === 'path' && p.name === name).example)
-    const query = parameters.filter(p => p.in === 'query' && p.example !== undefined && (p.required || p.name === 'Take' || !item.parameters.includes(p)))
-        .map(p => encodeURIComponent(p.name) + '=' + encodeURIComponent(p.example)).join('&')
+    const place = path.replace(/\{(\w+)\}/g, (_, name) => (path.startsWith('/odata') ? ofFeeds : given)[name] || parameters.find(p => p.in === 'path' && p.name === name).example)
+    const example = p => p.example ?? given[p.name]
+    const query = options[operation.operationId] || parameters.filter(p => p.in === 'query' && example(p) !== undefined && (p.required || p.name === 'Take' || p.example !== undefined && !item.parameters.includes(p)))
+        .map(p => encodeURIComponent(p.name) + '=' + encodeURIComponent(example(p))).join('&')
     const [status, success] = Object.entries(operation.responses).find(([status]) => status !== 'default')
     const accepted = Object.keys(resolve(success).content || { 'application/json': {} })
     const bodies = operation.requestBody ? bodiesOf(resolve(operation.requestBody).content) : [undefined]

@@ -135,7 +135,7 @@ func (e *explanation) change(c TracedChange) {
 // event adds an event and the subscriptions that it has no message for.
 func (e *explanation) event(event *webhook.Event) {
 	of := wire.WhyStep{Step: wire.WhyEvent, EventID: event.GUID, EventName: event.Name}
-	if kind := e.CapturedBy(event.Name); kind != nil && !e.Visible(kind) {
+	if !e.ofVisible(&of) {
 		return
 	}
 	e.add(event.AddedAt, of, "%s", event.Name)
@@ -154,6 +154,16 @@ func (e *explanation) event(event *webhook.Event) {
 			e.unmatched(sub, of, event.AddedAt, "its message was deleted")
 		}
 	}
+}
+
+// ofVisible adds the kind to the step of a captured event, and reports whether the caller may
+// read it.
+func (e *explanation) ofVisible(of *wire.WhyStep) bool {
+	kind := e.CapturedBy(of.EventName)
+	if kind != nil {
+		of.Kind = kind.Name
+	}
+	return kind == nil || e.Visible(kind)
 }
 
 // receivers returns the subscriptions that an event would be sent to now.
@@ -183,10 +193,11 @@ func (e *explanation) unmatched(sub *webhook.Subscription, of wire.WhyStep, at t
 // message adds a message with its attempts and its result.
 func (e *explanation) message(m *webhook.Message) {
 	sub := e.Subscriptions.Subscription(m.Subscription)
-	if kind := e.CapturedBy(m.Event.Name); sub == nil || kind != nil && !e.Visible(kind) {
+	of := wire.WhyStep{Step: wire.WhyMessage, EventID: m.Event.GUID, EventName: m.Event.Name, MessageID: m.GUID}
+	if sub == nil || !e.ofVisible(&of) {
 		return
 	}
-	of := wire.WhyStep{Step: wire.WhyMessage, EventID: m.Event.GUID, EventName: m.Event.Name, SubscriberID: sub.Subscriber, SubscriptionID: sub.GUID, MessageID: m.GUID}
+	of.SubscriberID, of.SubscriptionID = sub.Subscriber, sub.GUID
 	e.add(m.Event.AddedAt, of, "for %s, %s", sub.SubscriberInfo.Name, target(m.URL))
 	attempts, last := e.Attempts[m.ID], m.Event.AddedAt
 	for _, a := range attempts {
@@ -194,9 +205,10 @@ func (e *explanation) message(m *webhook.Message) {
 		if a.Code != 0 {
 			text = strings.TrimSpace(fmt.Sprint(a.Code, " ", a.Message))
 		}
-		last, of.Step = a.At, wire.WhyAttempt
+		last, of.Step, of.Code = a.At, wire.WhyAttempt, a.Code
 		e.add(a.At, of, "%d: %s, %s", a.Number, text, a.Took.Round(time.Millisecond))
 	}
+	of.Code = 0
 	switch m.Status {
 	case webhook.Successful:
 		of.Step = wire.WhyDelivered
@@ -205,8 +217,8 @@ func (e *explanation) message(m *webhook.Message) {
 		of.Step = wire.WhyFailed
 		e.add(last, of, "not retried any more")
 	default:
-		step, text := e.waitsFor(m, sub)
-		of.Step = step
+		step, due, text := e.waitsFor(m, sub)
+		of.Step, of.Due = step, wire.Timestamp(due)
 		e.add(time.Time{}, of, "%s, %s: %s", sub.SubscriberInfo.Name, target(m.URL), text)
 	}
 }
@@ -220,21 +232,21 @@ func target(url string) string {
 	return address
 }
 
-// waitsFor returns why an open message is not sent now.
-func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) (step, text string) {
+// waitsFor returns why an open message is not sent now, and when it is if that is known.
+func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) (step string, due time.Time, text string) {
 	probe, open := e.Breaker(sub.ID)
 	earlier := slices.IndexFunc(e.Messages, func(o *webhook.Message) bool { return o.Subscription == sub.ID && o.Status.Open() && o.ID < m.ID })
 	switch {
 	case !sub.Active():
-		return wire.WhyDisabled, cmp.Or(sub.InactiveReason(), "the subscription is disabled")
+		return wire.WhyDisabled, due, cmp.Or(sub.InactiveReason(), "the subscription is disabled")
 	case open:
-		return wire.WhyBreakerOpen, "its endpoint fails; it is probed next at " + probe.UTC().Format(time.RFC3339)
+		return wire.WhyBreakerOpen, probe, "its endpoint fails; it is probed next at " + probe.UTC().Format(time.RFC3339)
 	case sub.Order != (webhook.Order{}) && earlier >= 0:
-		return wire.WhyWaiting, "message " + e.Messages[earlier].GUID + " is delivered before"
+		return wire.WhyWaiting, due, "message " + e.Messages[earlier].GUID + " is delivered before"
 	case m.Status == webhook.RetryPending:
-		return wire.WhyRetrying, "the next attempt is due at " + m.Next.UTC().Format(time.RFC3339)
+		return wire.WhyRetrying, m.Next, "the next attempt is due at " + m.Next.UTC().Format(time.RFC3339)
 	case sub.Order.All:
-		return wire.WhyWaiting, "earlier messages of the subscription are delivered before"
+		return wire.WhyWaiting, due, "earlier messages of the subscription are delivered before"
 	}
-	return wire.WhyWaiting, "it is due"
+	return wire.WhyWaiting, due, "it is due"
 }

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -131,7 +132,11 @@ func TestExplain(t *testing.T) {
 			}
 			ids := step
 			ids.At, ids.Step, ids.Text = wire.Timestamp{}, "", ""
-			fmt.Fprintf(&b, "%-12s  %-15s  %s  %v\n", at, step.Step, step.Text, ids)
+			rest, err := json.Marshal(ids)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, "%-12s  %-15s  %s  %s\n", at, step.Step, step.Text, strings.Trim(strings.Replace(string(rest), `"Step":"","Text":""`, "", 1), "{,}"))
 		}
 	}
 	const file = "testdata/why.golden"

@@ -1,0 +1,53 @@
+package assistant
+
+import (
+	"context"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+)
+
+type history struct {
+	Steps    []step `json:"steps"`
+	More     bool   `json:"more,omitempty"` // there are older steps, which no call returns
+	NextSkip int    `json:"nextSkip,omitempty"`
+}
+
+// step is a wire.WhyStep without its text, which has addresses and responses of endpoints, and
+// the values of conditions.
+type step struct {
+	At             time.Time `json:"at,omitzero"`
+	Step           string    `json:"step"`
+	Code           int       `json:"code,omitempty"`
+	Due            time.Time `json:"due,omitzero"`
+	Kind           string    `json:"kind,omitempty"`
+	ChangeID       int64     `json:"changeID,omitempty"`
+	Event          string    `json:"event,omitempty"`
+	EventID        string    `json:"eventID,omitempty"`
+	SubscriberID   string    `json:"subscriberID,omitempty"`
+	SubscriptionID string    `json:"subscriptionID,omitempty"`
+	MessageID      string    `json:"messageID,omitempty"`
+}
+
+// why implements why.
+func why(ctx context.Context, source Source, in struct {
+	Key  string
+	Skip int
+}) (any, error) {
+	all, err := source.Why(ctx, in.Key)
+	if err != nil {
+		return nil, explained(err, nil)
+	}
+	result := history{Steps: []step{}, More: all.More}
+	for i, s := range all.Steps[min(in.Skip, len(all.Steps)):] {
+		result.Steps = append(result.Steps, step{utc(s.At), s.Step, s.Code, utc(s.Due), s.Kind, s.ChangeID, s.EventName, s.EventID, s.SubscriberID, s.SubscriptionID, s.MessageID})
+		if result.NextSkip = in.Skip + i; i > 0 && !fits(result) {
+			result.Steps = result.Steps[:i]
+			return result, nil
+		}
+	}
+	result.NextSkip = 0
+	return result, nil
+}
+
+func utc(t wire.Timestamp) time.Time { return time.Time(t).UTC() }
