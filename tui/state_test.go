@@ -106,7 +106,7 @@ func TestViewsAreSavedAndDeleted(t *testing.T) {
 	o := tui.Options{State: t.TempDir()}
 	c := tuitest.Connect(t, i)
 	d := tuitest.Drive(t, c, o)
-	d.Press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", ":", "'save big-invoices", "enter")
+	d.Press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "s", ":", "'save big-invoices", "enter")
 	d.WantText("big-invoices saved", "SO_Totals (big-invoices)")
 	d.Press("F") // only :save changes a view
 	d.Press("4", "/", "'Status=3  AddedDateTime>=today", "enter", ":", "'save failed-today", "enter")

@@ -50,7 +50,7 @@ func (d disturbances) effectiveEnd(a *attempt) time.Time {
 // evaluation is the result of evaluating a receiver's records.
 type evaluation struct {
 	events, messages, attempts int
-	inOrder                    int // events whose order was checked
+	inOrder                    int // events that were checked for their order
 	duplicates                 int // deliveries of a message after its first
 	frozen                     int // attempts that were suspended
 	late                       int // attempts after a suspension, of messages delivered during it

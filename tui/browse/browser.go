@@ -67,7 +67,7 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	}
 	if filters != nil {
 		b.filters = filters
-		b.goToFilter()
+		goToFilter(b.Grid, b.Fields, filters)
 	}
 	return b
 }
@@ -410,17 +410,17 @@ func (b *Browser) filterLine(text string) *ui.InputLine {
 	l.Accept = func(text string) tea.Cmd {
 		filters, _ := ParseFilters(b.Now, b.rowKind(), text) // validated by Check
 		b.Typed = ParseTyped(b.Now, b.rowKind(), text)
-		defer b.goToFilter()
+		goToFilter(b.Grid, b.Fields, filters)
 		return b.setFilters(filters)
 	}
 	return l
 }
 
 // goToFilter moves the cursor to the column of the last filter, to sort or group by it.
-func (b *Browser) goToFilter() {
-	if n := len(b.filters); n > 0 {
-		if i := slices.Index(b.Fields, b.filters[n-1].Field); i >= 0 {
-			b.Grid.GoToColumn(i)
+func goToFilter(g *grid.Grid, fields []string, filters []client.Filter) {
+	if n := len(filters); n > 0 {
+		if i := slices.Index(fields, filters[n-1].Field); i >= 0 {
+			g.GoToColumn(i)
 		}
 	}
 }

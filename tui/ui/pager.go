@@ -11,15 +11,20 @@ import (
 
 // Pager is a scrollable view of lines, with a cursor. Lines start with a space.
 type Pager struct {
-	Owner    HostSession
-	Lines    []theme.Span
-	Data     LineData // of Lines
-	Top      int
-	At       int  // index of the line with the cursor
-	NoCursor bool // no line is selected, as in a preview
+	Owner HostSession
+	Lines []theme.Span
+	Data  LineData // of Lines
+	Top   int
+	At    int // index of the line with the cursor
+	Rows  int
+	view  pagerView
+}
+
+// pagerView is how lines are drawn.
+type pagerView struct {
 	cols     int
-	Rows     int
 	search   string
+	noCursor bool // no line is selected, as in a preview
 }
 
 // LineData is optional data of lines.
@@ -92,7 +97,7 @@ func (p *Pager) AddSection(title, text string, width int) {
 
 // Resize sets the size in cells.
 func (p *Pager) Resize(width, height int) {
-	p.cols, p.Rows = width, max(0, height)
+	p.view.cols, p.Rows = width, max(0, height)
 	p.Scroll(0)
 }
 
@@ -110,7 +115,7 @@ func (p *Pager) Scroll(n int) {
 }
 
 // HideCursor makes the view a preview.
-func (p *Pager) HideCursor() { p.NoCursor = true }
+func (p *Pager) HideCursor() { p.view.noCursor = true }
 
 // Move handles navigation keys and reports whether the action was one.
 func (p *Pager) Move(b keymap.Binding) bool {
@@ -143,7 +148,7 @@ func (p *Pager) Move(b keymap.Binding) bool {
 
 // findNext scrolls to the next line that matches the search, wrapping around.
 func (p *Pager) findNext(step int) {
-	if p.search == "" {
+	if p.view.search == "" {
 		return
 	}
 	for i := 1; i <= len(p.Lines); i++ {
@@ -153,20 +158,20 @@ func (p *Pager) findNext(step int) {
 			return
 		}
 	}
-	p.Owner.Notify(Warning, "not found: "+p.search)
+	p.Owner.Notify(Warning, "not found: "+p.view.search)
 }
 
 // Matches reports whether line i contains the search text.
 func (p *Pager) Matches(i int) bool {
-	return p.search != "" && strings.Contains(strings.ToLower(p.Lines[i].Text), strings.ToLower(p.search))
+	return p.view.search != "" && strings.Contains(strings.ToLower(p.Lines[i].Text), strings.ToLower(p.view.search))
 }
 
 // Find returns the input of the search.
 func (p *Pager) Find() *InputLine {
-	l := NewInputLine(p.Owner, "find", "/", p.search)
+	l := NewInputLine(p.Owner, "find", "/", p.view.search)
 	l.Help = "enter searches; n and N find the next and previous match"
 	l.Accept = func(text string) tea.Cmd {
-		if p.search = text; text != "" && (p.At >= len(p.Lines) || !p.Matches(p.At)) {
+		if p.view.search = text; text != "" && (p.At >= len(p.Lines) || !p.Matches(p.At)) {
 			p.findNext(1)
 		}
 		return nil
@@ -179,11 +184,11 @@ func (p *Pager) Draw() []string {
 	lines := make([]string, p.Rows)
 	for i := range lines {
 		if p.Top+i >= len(p.Lines) {
-			lines[i] = strings.Repeat(" ", p.cols)
+			lines[i] = strings.Repeat(" ", p.view.cols)
 			continue
 		}
 		s, t := p.Lines[p.Top+i], p.Owner.Theme
-		cursor := p.Top+i == p.At && !p.NoCursor
+		cursor := p.Top+i == p.At && !p.view.noCursor
 		if cursor && s.Text != "" {
 			s = theme.Span{Text: t.Pointer + s.Text[1:], Role: theme.Selected}
 		}
@@ -191,10 +196,10 @@ func (p *Pager) Draw() []string {
 			s.Role = theme.Match
 		}
 		if p.Data.Styled != nil && !p.Matches(p.Top+i) && !cursor {
-			lines[i] = t.Compose(p.cols, p.Data.Styled[p.Top+i], nil)
+			lines[i] = t.Compose(p.view.cols, p.Data.Styled[p.Top+i], nil)
 			continue
 		}
-		lines[i] = t.Paint(s.Role, t.Fit(s.Text, p.cols, false))
+		lines[i] = t.Paint(s.Role, t.Fit(s.Text, p.view.cols, false))
 	}
 	return lines
 }
