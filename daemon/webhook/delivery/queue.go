@@ -339,7 +339,7 @@ func (q *queue) mayRefill(now time.Time) bool {
 func (q *queue) nextPage(now time.Time, bytes int) (p Page, ok bool) {
 	c, s := q.refillFrom(now), q.sequences.due(now)
 	if q.sequences.readNext = !q.sequences.readNext; s != nil && q.needsPage(now) && (c == nil || q.sequences.readNext) {
-		p, ok = s.page(q.id, now, q.pageSize(bytes)), true
+		p, ok = q.sequences.page(s, now, q.pageSize(bytes)), true
 		if q.endpoint.breaker.open() {
 			p.Limit = 1
 		}

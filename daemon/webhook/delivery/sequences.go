@@ -20,6 +20,10 @@ const (
 // sequence has the open messages with one key in a queue that is ordered by key, of which
 // only the first may be attempted. A message without a key is a sequence of its own. Since
 // a queue reads its messages in order, the first one of a key that it reads is the first.
+//
+// With a shared store it may not be: messages of other daemons can become visible after
+// later ones. There, each message is read by its key before it becomes the current one: a
+// statement that returns it returns all that were published before it.
 type sequence struct {
 	key       string
 	partition int64
@@ -71,16 +75,22 @@ func (all *sequences) due(now time.Time) *sequence {
 }
 
 // page returns the page of the messages of a sequence.
-func (s *sequence) page(subscription int64, now time.Time, limit int) Page {
+func (all *sequences) page(s *sequence, now time.Time, limit int) Page {
 	s.added = 0
-	p := Page{Partition: s.partition, Subscription: subscription, After: Position{ID: s.first - 1}, Until: now, InOrder: true, Limit: min(limit, 1+maxBehind), sequence: s}
+	p := Page{Partition: s.partition, Subscription: all.q.id, After: Position{ID: s.first - 1}, Until: now, InOrder: true, Limit: min(limit, 1+maxBehind), sequence: s}
 	if s.key[0] == 0 {
 		p.Limit = 1
 		return p
 	}
 	p.Key = s.key
+	if c := all.q.cursorOf(s.partition); all.q.shared && c != nil {
+		p.After.ID, p.Limit = min(p.After.ID, c.safe.ID), min(limit, 2) // the second one shows that there are more
+	}
 	return p
 }
+
+// mustRead reports whether a message must be read by its key before it is attempted.
+func (all *sequences) mustRead(m *webhook.Message) bool { return all.q.shared && m.Event.Key != "" }
 
 // lowest returns the lower ID; 0 is none.
 func lowest(a, b int64) int64 {
@@ -121,7 +131,7 @@ func (all *sequences) place(m *webhook.Message, loaded bool) bool {
 		}
 		all.leave(s, s.first)
 	}
-	all.placeFirst(s, m, loaded)
+	all.placeFirst(s, m, loaded && !all.mustRead(m))
 	return true
 }
 
@@ -141,7 +151,7 @@ func (all *sequences) placeFirst(s *sequence, m *webhook.Message, loaded bool) {
 // others before it do.
 func (all *sequences) placeBehind(s *sequence, m *webhook.Message, loaded bool) {
 	n := len(s.behind)
-	if !loaded || s.current == nil || s.rest != 0 || n == maxBehind || n > 0 && m.ID < s.behind[n-1].ID || all.q.budget.tierOf(all.q).scarce() {
+	if !loaded || all.mustRead(m) || s.current == nil || s.rest != 0 || n == maxBehind || n > 0 && m.ID < s.behind[n-1].ID || all.q.budget.tierOf(all.q).scarce() {
 		all.leave(s, m.ID)
 		return
 	}
@@ -252,7 +262,7 @@ func (all *sequences) mayLoad(m *webhook.Message, now time.Time, ahead map[strin
 	case s != nil && s.current != nil:
 		needed = m.ID < s.first || s.rest == 0 && len(s.behind)+n < maxBehind
 	case n == 0:
-		needed = (s == nil || m.ID <= s.first) && !m.Next.After(now)
+		needed = (s == nil && !all.mustRead(m) || s != nil && m.ID <= s.first) && !m.Next.After(now)
 	}
 	if ahead[key]++; !needed {
 		ahead[key] = 1 + maxBehind // nor those behind it

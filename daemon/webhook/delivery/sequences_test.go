@@ -98,3 +98,27 @@ func TestLateMessagesOfPeers(t *testing.T) {
 		t.Errorf("the cursor is %+v", c)
 	}
 }
+
+// TestMessageOfPeerPrecedes commits a message of another daemon, which became visible late,
+// before one of this daemon with the same key.
+func TestMessageOfPeerPrecedes(t *testing.T) {
+	q := testKeyQueue()
+	q.shared = true
+	c := q.cursors[0]
+	c.position, c.safe = Position{ID: 6}, Position{ID: 3} // 5 was not visible yet
+	q.accept(keyedMessage(8, "a"))
+	p := startPage(t, q, noon)
+	q.addPage(p, []*webhook.Message{keyedMessage(8, "a")}, true, time.Time{})
+	q.settledSinceRead = nil
+	if m := q.take(noon); p.Key != "" || m != nil {
+		t.Fatalf("%v is sent without the messages of its key", m)
+	}
+	if p = startPage(t, q, noon); p.Key != "a" || p.After.ID > 3 {
+		t.Fatalf("the page is %+v", p)
+	}
+	q.addPage(p, []*webhook.Message{keyedMessage(5, "a"), keyedMessage(8, "a")}, false, time.Time{})
+	q.settledSinceRead = nil
+	if m := q.take(noon); m == nil || m.ID != 5 {
+		t.Errorf("%v is sent, want 5", m)
+	}
+}
