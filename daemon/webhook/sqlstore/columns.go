@@ -224,6 +224,8 @@ func valueOf(pointer any) any {
 		return int64(*p)
 	case *bool:
 		return appdb.Bit(*p)
+	case *optionalBool:
+		return appdb.Bit(bool(*p))
 	case *string:
 		return *p
 	case *time.Time:

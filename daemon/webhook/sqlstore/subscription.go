@@ -24,7 +24,7 @@ var subscriptionAdded = []subscriptionColumn{
 	{"URL", func(s *webhook.Subscription) any { return &s.URL }},
 	{"IsEnabled", func(s *webhook.Subscription) any { return &s.Enabled }},
 	{"Ordered", func(s *webhook.Subscription) any { return &s.Order.All }},
-	{"OrderedByKey", func(s *webhook.Subscription) any { return &s.Order.ByKey }},
+	{"OrderedByKey", func(s *webhook.Subscription) any { return (*optionalBool)(&s.Order.ByKey) }},
 	{"RetrySchedule", func(s *webhook.Subscription) any { return (*schedule)(&s.Schedule) }},
 	{"Secret", func(s *webhook.Subscription) any { return &s.Secret }},
 	{"MadeByAdmin", func(s *webhook.Subscription) any { return &s.MadeByAdmin }},
@@ -125,6 +125,17 @@ func (s *schedule) Scan(value any) error {
 // retries returns the number of retries.
 func (s schedule) retries() sql.NullInt64 {
 	return sql.NullInt64{Int64: int64(len(s)), Valid: s != nil}
+}
+
+// optionalBool is a bool that is NULL if it was never set.
+type optionalBool bool
+
+// Scan implements sql.Scanner.
+func (f *optionalBool) Scan(value any) error {
+	var set sql.NullBool
+	err := set.Scan(value)
+	*f = optionalBool(set.Bool)
+	return err
 }
 
 // optional is a text that is stored as NULL if it is empty.

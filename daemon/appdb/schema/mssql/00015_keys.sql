@@ -21,15 +21,14 @@ JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 JOIN whd.WH_Event e ON e.EventID = m.EventID;
 
 -- Each message waits for the previous one with the same key. Not with Ordered, by which
--- each one waits for the previous one of the subscription. It is never null.
+-- each one waits for the previous one of the subscription. NULL means 0.
 ALTER TABLE whd.SY_WebhookSubscription ADD OrderedByKey bit NULL;
-UPDATE whd.SY_WebhookSubscription SET OrderedByKey = 0;
 
 DROP VIEW whd.WH_SubscriptionView;
 
 CREATE VIEW whd.WH_SubscriptionView AS
 SELECT s.RecID, b.RecID AS SY_WebhookSubscriber_RecID, s.EventName, s.URL, s.ItemNo, s.IsEnabled, s.DisabledReason,
-    s.Ordered, s.RetrySchedule, s.LastSavedDateTime, s.RowHash, s.Condition, s.OrderedByKey
+    s.Ordered, s.RetrySchedule, s.LastSavedDateTime, s.RowHash, s.Condition, CAST(COALESCE(s.OrderedByKey, 0) AS bit) AS OrderedByKey
 FROM whd.SY_WebhookSubscription s
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
 

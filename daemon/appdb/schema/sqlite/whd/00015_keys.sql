@@ -22,13 +22,13 @@ JOIN WH_Event e ON e.EventID = m.EventID;
 
 -- Each message waits for the previous one with the same key. Not with Ordered, by which
 -- each one waits for the previous one of the subscription.
-ALTER TABLE SY_WebhookSubscription ADD COLUMN OrderedByKey INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE SY_WebhookSubscription ADD COLUMN OrderedByKey INTEGER;
 
 DROP VIEW WH_SubscriptionView;
 
 CREATE VIEW WH_SubscriptionView AS
 SELECT s.RecID, b.RecID AS SY_WebhookSubscriber_RecID, s.EventName, s.URL, s.ItemNo, s.IsEnabled, s.DisabledReason,
-    s.Ordered, s.RetrySchedule, s.LastSavedDateTime, s.RowHash, s.Condition, s.OrderedByKey
+    s.Ordered, s.RetrySchedule, s.LastSavedDateTime, s.RowHash, s.Condition, COALESCE(s.OrderedByKey, 0) AS OrderedByKey
 FROM SY_WebhookSubscription s
 JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
 
