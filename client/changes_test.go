@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bizhook/whd/client"
@@ -16,8 +17,26 @@ import (
 // "rows", a token and rows, "stripped" and rows without trailers, "cut" and rows to abort the reply after these, or "close" to
 // close the connection. It records the path, query string and token of requests.
 type script struct {
+	mu       sync.Mutex
 	replies  []string
 	requests []string
+}
+
+// next records a request and returns the reply to it.
+func (s *script) next(request string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, request)
+	reply := s.replies[0]
+	s.replies = s.replies[1:]
+	return reply
+}
+
+// received returns the requests.
+func (s *script) received() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.requests)
 }
 
 func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -27,10 +46,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewDecoder(r.Body).Decode(&members) // an invalid body has no token
 		line += " " + members.ForCopy
 	}
-	s.requests = append(s.requests, line)
-	reply := s.replies[0]
-	s.replies = s.replies[1:]
-	status, body, _ := strings.Cut(reply, " ")
+	status, body, _ := strings.Cut(s.next(line), " ")
 	switch status {
 	case "close":
 		panic(http.ErrAbortHandler)
@@ -92,8 +108,8 @@ func TestFollowChangesContinuesAfterLostConnections(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	first, second, third := "/Queries/SO_Totals/Changes?", "/Queries/SO_Totals/Changes?Since=e-1&Wait=20", "/Queries/SO_Totals/Changes?Since=e-2&Wait=20"
-	if want := []string{first, first, second, second, second, third}; !slices.Equal(s.requests, want) {
-		t.Errorf("requests %q, want %q", s.requests, want)
+	if want := []string{first, first, second, second, second, third}; !slices.Equal(s.received(), want) {
+		t.Errorf("requests %q, want %q", s.received(), want)
 	}
 }
 
@@ -135,8 +151,8 @@ func TestCopyIsOneReply(t *testing.T) {
 			t.Errorf("%s: %+v", name, last)
 		}
 		copying, changes := "/Queries/SO_Totals?format=ndjson e-1", "/Queries/SO_Totals/Changes?"
-		if want := []string{changes, changes, copying, copying, copying, changes, changes}; !slices.Equal(s.requests, want[:len(s.requests)]) {
-			t.Errorf("%s: requests %q, want %q", name, s.requests, want)
+		if want := []string{changes, changes, copying, copying, copying, changes, changes}; !slices.Equal(s.received(), want[:len(s.received())]) {
+			t.Errorf("%s: requests %q, want %q", name, s.received(), want)
 		}
 	}
 }
