@@ -61,7 +61,7 @@ test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is
 # RACELESSTESTS lists tests that measure memory or allocations, which the detector changes;
 # that take minutes with it; and that end bubbletea on a terminal, since it closes the
 # input after half a second even if its goroutine is still reading.
-RACELESSTESTS := ^(TestEveryOperationByEveryName|TestMemoryOfExports|TestMemoryOfABody|TestTextDoesNotAllocate|TestFlagsAreAcceptedAnywhere|TestManyChangesPerSecond|TestReconnectAfterDaemonRestart|TestTerminalIsRestored)$$
+RACELESSTESTS := ^(TestEveryOperationByEveryName|TestMirrorSurvivesKills|TestMemoryOfExports|TestMemoryOfABody|TestTextDoesNotAllocate|TestFlagsAreAcceptedAnywhere|TestManyChangesPerSecond|TestReconnectAfterDaemonRestart|TestTerminalIsRestored)$$
 RACELESS := /daemon/readmetest$$|/daemon/bench/[a-z]*$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests with the race detector (needs a C compiler)
