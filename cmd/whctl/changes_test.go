@@ -162,7 +162,7 @@ func TestMirrorLoadsAgain(t *testing.T) {
 // get further.
 func TestMirrorRepeatsLoads(t *testing.T) {
 	service := serveChanges(t)
-	service.cuts = 1
+	service.cutNextLoad()
 	path := filepath.Join(t.TempDir(), "copy.db")
 	out, err := process(t, service.url, "mirror", "SO_Totals", "--to", path, "--once").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "SO_Totals: incomplete reply: ") || !strings.Contains(string(out), "; load 2 starts in 1s\n") {

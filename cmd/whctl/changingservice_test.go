@@ -107,6 +107,13 @@ func (s *changingService) stop() {
 	s.still = true
 }
 
+// cutNextLoad makes the next reply with rows end in the middle.
+func (s *changingService) cutNextLoad() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cuts++
+}
+
 func (s *changingService) token(at int) string { return fmt.Sprintf("%016x-%d", s.epoch, at) }
 
 // at returns the records at a token.
