@@ -283,26 +283,26 @@ func (s *scanner) digits() bool {
 
 // quoted reads a string without decoding it, including its quotes.
 func (s *scanner) quoted() (raw string, err error) {
-	start := s.at
-	for s.at++; s.at < len(s.text); {
-		for s.at < len(s.text) && unescaped[s.text[s.at]] {
-			s.at++
+	start, text, at := s.at, s.text, s.at+1 // in registers, since most time is spent here
+	for {
+		for at < len(text) && unescaped[text[at]] {
+			at++
 		}
-		rest := s.text[s.at:]
+		s.at = at
+		rest := text[at:]
 		switch {
 		case rest == "" || rest[0] < ' ':
 			return "", s.broken()
 		case rest[0] == '"':
 			s.at++
-			return s.text[start:s.at], nil
+			return text[start:s.at], nil
 		}
 		size := escapeSize(rest)
 		if size == 0 {
 			return "", s.broken()
 		}
-		s.at += size
+		at += size
 	}
-	return "", s.broken()
 }
 
 // unescaped are the bytes of a string that are neither its end nor escaped.
