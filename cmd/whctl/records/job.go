@@ -210,6 +210,8 @@ func (j *job) summarize() {
 		j.printer.Notice("%s of %s", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
 	case j.rows == 0 && EventHint(j.context) != "":
 		j.printer.Notice("0 rows: no event is named %s%s", j.context.String("event"), EventHint(j.context))
+	case j.rows == 0 && j.query.Kind.Name == "Message" && j.context.String("status") == "failed":
+		j.printer.Notice("0 rows: no such message was given up; --status retrying lists those that will be sent again")
 	default:
 		j.printer.Notice("%s", display.Count(j.rows, "row", "rows"))
 	}

@@ -41,7 +41,7 @@ whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --event
 func WhyCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "why", ArgsUsage: "KEY", Usage: "show the history of a key or of a message: changes, events, messages and attempts, and the reasons for those that are missing", Flags: output.Flags(),
-		Action: command.Shows(output.Table{Columns: whyColumns}, func(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
+		Action: command.Shows(output.Table{Columns: whyColumns, View: whyView}, func(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
 			key := c.Args().First()
 			why, err := service.Why(c.Context, key)
 			if err != nil {
@@ -65,7 +65,10 @@ whctl why D100512 --jq '.[] | select(.Step == "failed") | .MessageID'`,
 	}}
 }
 
-var whyColumns = []output.Column{{Name: "At", Type: record.Epoch}, {Name: "Step", Type: record.Text}, {Name: "Text", Type: record.Text}}
+var (
+	whyColumns = []output.Column{{Name: "At", Type: record.Epoch}, {Name: "Step", Type: record.Text}, {Name: "Text", Type: record.Text}}
+	whyView    = []output.ViewColumn{{Title: "Time", Fields: "At", As: output.Local}, {Title: "Step", Fields: "Step", As: output.Words}, {Title: "Text", Fields: "Text", As: output.Prose}}
+)
 
 var eventColumns = []output.Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
 
