@@ -128,7 +128,7 @@ func (p *palette) parse(text string) (func() tea.Cmd, error) {
 	}
 	matches := p.matches(word)
 	if len(matches) == 0 {
-		return nil, fmt.Errorf("unknown command, record kind or view: %s", word)
+		return nil, fmt.Errorf("unknown command, record kind or view: %s; in Records, R fetches new kinds", word)
 	}
 	best := matches[0]
 	if best.kind == nil {
@@ -171,7 +171,7 @@ func (p *palette) targets() []target {
 }
 
 // matches returns the targets that match a word: exact names first, then prefixes,
-// substrings and subsequences.
+// substrings and subsequences, and last the kinds with the word in their summary.
 func (p *palette) matches(word string) []target {
 	word = strings.ToLower(word)
 	rank := func(t target) int {
@@ -185,10 +185,12 @@ func (p *palette) matches(word string) []target {
 			return 2
 		case isSubsequence(name, word):
 			return 3
+		case t.kind != nil && len(word) > 2 && strings.Contains(strings.ToLower(t.help), word):
+			return 4
 		}
-		return 4
+		return 5
 	}
-	found := slices.DeleteFunc(p.targets(), func(t target) bool { return rank(t) == 4 })
+	found := slices.DeleteFunc(p.targets(), func(t target) bool { return rank(t) == 5 })
 	slices.SortStableFunc(found, func(x, y target) int { return rank(x) - rank(y) })
 	return found
 }

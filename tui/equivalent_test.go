@@ -32,7 +32,7 @@ func TestEquivalentCommandsRun(t *testing.T) {
 		"home":          {"1"},
 		"kinds":         {"2"},
 		"rows":          {":", "'SO_Totals InvoiceTotal>=1000", "enter", "l", "s", "s"},
-		"columns":       {":", "'SO_Totals", "enter", "C", "j", "space", "enter"},
+		"columns":       {":", "'invoice", "enter", "C", "j", "space", "enter"},
 		"quotes":        {":", `'in_col Description in "a b","c"`, "enter"},
 		"dollars":       {":", "'in_col Description*=$(exit 3)'x`\\", "enter"},
 		"groups":        {":", "'IN_KitStockTakeMain", "enter", "l", "l", "l", "l", "t", "t", "l", "s"},

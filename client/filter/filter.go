@@ -112,14 +112,24 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 	}
 	member, known := f.Kind.Member(name)
 	if !known || member.Operator != record.Equal && !strings.HasPrefix(rest, "=") {
-		near := record.Suggest(name, f.Kind.FieldNames())
-		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, record.DidYouMean(near))
+		hint := record.DidYouMean(record.Suggest(name, f.Kind.FieldNames()))
+		if hint == "" && rest == "" {
+			field := f.Kind.KeyName()
+			if at, ok := f.Kind.Column("Status"); ok && IsStatus(f.Kind, f.Kind.Fields[at]) {
+				field = "Status"
+			}
+			hint = fmt.Sprintf("; a condition has an operator, such as %s=%s", field, name)
+		}
+		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, hint)
 	}
 	field := f.Kind.Fields[member.Field]
 	if foreign, own, ok := cutForeign(rest); ok && field.Filter != record.TextFilter {
 		return client.Filter{}, fmt.Errorf("unknown operator %s: use %s", foreign, own)
 	}
 	operator, value, ok := cutOperator(rest)
+	if is, not, _ := strings.Cut(strings.ToLower(rest), " "); is == "is" && (not == "null" || not == "not null") {
+		return client.Filter{}, fmt.Errorf("unknown operator %s: use %s%s=true", rest, field.Name, map[string]string{"null": "IsNull", "not null": "IsNotNull"}[not])
+	}
 	if !ok {
 		return client.Filter{}, fmt.Errorf("%s must be followed by one of: %s", field.Name, Allowed(field.Filter))
 	}

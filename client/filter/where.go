@@ -106,6 +106,9 @@ func (f WhereReader) whereLine(line string) ([]whereMember, error) {
 		m, err := f.changed(strings.Split(line[:n], ","))
 		return []whereMember{m}, err
 	}
+	if _, _, operated := cutOperator(rest); !operated && f.Kind != nil && strings.Contains(rest, arrow) && rest[0] != '.' {
+		return nil, fmt.Errorf("a change has a colon: %q", name+": "+rest)
+	}
 	prefix := ""
 	if len(line) > len(beforePrefix) && strings.EqualFold(line[:len(beforePrefix)], beforePrefix) {
 		prefix, line = beforePrefix, line[len(beforePrefix):]

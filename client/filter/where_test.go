@@ -55,6 +55,7 @@ func TestWhere(t *testing.T) {
 		want   string
 	}{
 		{captured, "Stat: 1 -> 2", "Debtor has no field Stat; did you mean Status?"},
+		{captured, "Status 1 -> 2", `a change has a colon: "Status: 1 -> 2"`},
 		{captured, "Stat changed", "Debtor has no field Stat; did you mean Status?"},
 		{captured, "Status: x -> 2", "Status must be a whole number"},
 		{captured, "Status", "Status must be followed by one of"},

@@ -291,7 +291,9 @@ func TestSuggestSimilarKinds(t *testing.T) {
 		{"colour", []string{"IN_Colours"}},
 		{"BM_Input", []string{"BM_InputCustomFields", "BM_Inputs"}},
 		{"custom", []string{"BM_InputCustomFields", "IN_BinLocationLookupCustomValues", "SM_LabourLineCustomValues"}},
-		{"Invoices", nil},
+		{"Invoices", []string{"SO_Totals"}}, // a word of its summary
+		{"stock take", []string{"IN_KitStockTakeMain"}},
+		{"Shipments", nil},
 		{"", nil},
 		{strings.Repeat("x", 5000), nil},
 	} {

@@ -78,13 +78,22 @@ func (r *Registry) Lookup(name string) (*Kind, bool) {
 	return k, ok
 }
 
-// Suggest returns up to three names of kinds similar to name, most similar first.
+// Suggest returns up to three names of kinds similar to name, most similar first. If there
+// are none, name can be a word of the summary, in singular or plural.
 func (r *Registry) Suggest(name string) []string {
 	names := make([]string, len(r.kinds))
 	for i, k := range r.kinds {
 		names[i] = k.Name
 	}
-	return Suggest(strings.TrimSuffix(strings.ToLower(name), "query"), names)
+	suggested := Suggest(strings.TrimSuffix(strings.ToLower(name), "query"), names)
+	if word := strings.TrimSuffix(strings.ToLower(name), "s"); len(suggested) == 0 && len(word) >= 3 {
+		for _, k := range r.kinds {
+			if len(suggested) < 3 && strings.Contains(strings.ToLower(k.Summary), word) {
+				suggested = append(suggested, k.Name)
+			}
+		}
+	}
+	return suggested
 }
 
 // Suggest returns up to three of names that are similar to name, most similar first:

@@ -113,6 +113,7 @@ func helpFilters(page cmdline.Page) {
 	}
 	page.Line(`
 Conditions can be combined with "and" in one text; "or" is not possible, but "in" is.
+FIELDIsNull=true selects nulls, FIELDIsNotNull=true all other values.
 Statuses of messages are numbers or words: not-sent, delivered, retrying, failed.
 Put values that contain a comma, "..", or leading or trailing blanks in double
 quotes, and write a quote inside as two quotes. Dates can be today, yesterday or -7d.
@@ -129,7 +130,8 @@ A file has one condition per line; lines that start with # are comments; @- is
 standard input. --filter-json takes a JSON object of query parameters.
 
 Lists of messages, subscriptions, subscribers and requests have flags for frequent
-conditions: --status, --event, --key, --endpoint, --since, --until.
+conditions: --status, --event, --key, --endpoint, --since, --until, --subscriber,
+--subscription, --client.
 
   whctl messages list --status failed --since 2h --endpoint erp.acme
 

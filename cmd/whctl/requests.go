@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -20,9 +21,10 @@ func requestCommands() []*cli.Command {
 		Name: "requests", Aliases: []string{"request"}, Usage: "list and follow logged requests",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list logged requests, newest first", Flags: append(records.ListFlags(command.SystemKind("RequestLog"), records.ConditionExamples{Where: "StatusCode>=500", Json: `{"StatusCodeGreaterThanOrEqualTo":500}`}), errorsFlag()), Action: records.Lists(listRequests),
+				Name: "list", Usage: "list logged requests, newest first", Flags: append(records.ListFlags(command.SystemKind("RequestLog"), records.ConditionExamples{Where: "StatusCode>=500", Json: `{"StatusCodeGreaterThanOrEqualTo":500}`}), errorsFlag(), &cli.StringFlag{Name: "client", Usage: "only requests of this `CLIENT`: a user, the name of an API key, or an IP address"}), Action: records.Lists(listRequests),
 				Description: `whctl requests list --errors --take 20
 whctl requests list --since 1h --status 5xx
+whctl requests list --client nightly --since 1h
 whctl requests list --where "PathInfo^=/Webhooks"`,
 			},
 			{Name: "tail", Usage: "follow requests live", Flags: append(records.TailFlags(), errorsFlag()), Action: command.With(tailRequests)},
@@ -47,6 +49,13 @@ func listRequests(c *cli.Context, _ *command.Session) (records.Listing, error) {
 	l := records.Listing{Kind: command.SystemKind("RequestLog"), Brief: []string{"DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"}, View: requestView}
 	if c.Bool("errors") {
 		l.Where = []client.Filter{{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{fmt.Sprint(firstError)}}}
+	}
+	if text := c.String("client"); text != "" {
+		field := "UserAuthId"
+		if _, err := netip.ParseAddr(text); err == nil {
+			field = "IpAddress"
+		}
+		l.Where = append(l.Where, client.Filter{Field: field, Values: []string{text}})
 	}
 	return l, nil
 }

@@ -40,6 +40,8 @@ func listed() map[string]string {
 		"/Webhooks/Messages/Responses": page(fmt.Sprintf(`{"MessageID":%q,"ItemNo":3,"HTTPCode":400,"Message":"Bad Request","LastSavedDateTime":%q,"Duration":"PT0.0437S","Status":2,"URL":"http://erp.acme.example/hooks/inventory/very/long/path/in","AnswerText":"{\n  \"error\": \"missing member \u001b[31mCustomerID\"\n}"}`, messageID, at(3))),
 		"/Webhooks/Subscriptions": page(subscription("inventory.*", "http://erp.acme.example/hooks/inventory/very/long/path/in?token=secret", true, ""),
 			subscription("debtor.*", "https://10.2.0.9:8080/notify", false, `,"DisabledReason":"410 Gone"`)),
+		"/Webhooks/Why": fmt.Sprintf(`{"Key":"D100512","Steps":[{"At":%q,"Step":"attempt","Text":"1: 400 Bad Request, 44ms"},
+			{"Step":"no event","Text":"no event with this key is stored: none was published, no subscription received it, or its messages were deleted"}]}`, at(3)),
 		"/Webhooks/Subscribers": page(fmt.Sprintf(`{"RecID":%q,"Name":"ACME shop","IsEnabled":true,"ItemNo":1,"LastSavedDateTime":%q,"RowHash":"AA=="}`, subscriberID, at(60*30))),
 		"/ApiKeys": `[{"KeyID":"dfa00804-7f4f-4c2d-9f11-bed2d481fc18","Name":"nightly","Role":"reader","AddedDateTime":"2026-05-01T08:00:00","ExpiryDateTime":"2026-07-05T00:00:00","LastUsedDateTime":"2026-07-04T22:00:00"},
 			{"KeyID":"e1a00804-7f4f-4c2d-9f11-bed2d481fc18","Name":"erp","Role":"publisher","AddedDateTime":"2026-07-01T08:00:00","ExpiryDateTime":"2026-10-05T00:00:00"}]`,
@@ -82,7 +84,7 @@ func TestTablesOnTerminal(t *testing.T) {
 	dir := writeConfig(t, "profile = 'prod'\n[profiles.prod]\ntime_zone = 'Europe/Vienna'\n")
 	for _, line := range []string{
 		"messages list", "messages list --fields Status,MessageID,AddedDateTime", "messages show " + messageID[:8] + ".." + messageID[32:], "messages show " + messageID + " --attempts",
-		"subscriptions list", "subscribers list", "subscribers list --full", "keys list", "keys show nightly", "requests list", "stats", "stats --queues",
+		"subscriptions list", "subscribers list", "subscribers list --full", "keys list", "keys show nightly", "requests list", "stats", "stats --queues", "why D100512",
 	} {
 		args := strings.Fields(line)
 		for _, c := range []struct {

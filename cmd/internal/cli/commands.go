@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -73,14 +74,28 @@ func withArity(name, usage string, action cli.ActionFunc) cli.ActionFunc {
 	return func(c *cli.Context) error {
 		switch n := c.Args().Len(); {
 		case usage == "" && n > 0:
-			return Usagef("%s takes no argument %q", name, c.Args().First())
+			return Usagef("%s takes no argument %q%s", name, c.Args().First(), flagFor(c, c.Args().First()))
 		case n < minimum && n == 0:
 			return Usagef("%s needs %s", name, usage)
 		case n < minimum || maximum >= 0 && n > maximum:
-			return Usagef("%s takes %s, got %s", name, usage, display.Count(n, "argument", "arguments"))
+			return Usagef("%s takes %s, got %s%s", name, usage, display.Count(n, "argument", "arguments"), flagFor(c, c.Args().Get(max(0, maximum))))
 		}
 		return action(c)
 	}
+}
+
+// flagFor returns a suggestion of the flag that an argument too many may belong to.
+func flagFor(c *cli.Context, extra string) string {
+	switch flags := (FlagTable{}).Add(c.App.Flags).Add(c.Command.Flags); {
+	case extra != "" && flags.Has("where"):
+		if !strings.ContainsAny(extra, "=<>~ ") {
+			extra = "FIELD=" + extra
+		}
+		return record.DidYouMean([]string{fmt.Sprintf("--where %q", extra)})
+	case strings.HasPrefix(extra, "http") && flags.Has("url"):
+		return record.DidYouMean([]string{"--url " + extra})
+	}
+	return ""
 }
 
 // arity returns the number of arguments that a command accepts; maximum is -1 if
@@ -126,7 +141,10 @@ func unknownCommand(commands []*cli.Command, group, word string) error {
 			canonical[name] = c.Name
 		}
 	}
-	var suggested []string
+	suggested := familiarNames(word, func(own string) bool { return FindCommand(commands, strings.Fields(own)) != nil })
+	if len(suggested) > 0 {
+		all = nil
+	}
 	for _, name := range record.Suggest(word, all) {
 		if !slices.Contains(suggested, canonical[name]) {
 			suggested = append(suggested, canonical[name])

@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -248,11 +249,35 @@ func (r *reorderer) unknownFlag(name string) error {
 	if c := commandWithFlag(r.app.Commands, name, ""); c != "" && len(r.Path) == 0 {
 		return Usagef("no command given; did you mean %s %s %s?", r.app.Name, c, written)
 	}
-	near := record.DidYouMean(record.Suggest(written, append(r.local.names(), r.globals.names()...)))
+	suggested := r.familiar(written)
+	if suggested == nil && len(name) > 1 {
+		suggested = record.Suggest(written, append(r.local.names(), r.globals.names()...))
+	}
+	near := record.DidYouMean(suggested)
 	if c := r.command(); c != "" {
+		usage := FindCommand(r.app.Commands, r.Path).ArgsUsage
+		if near == "" && slices.Contains(strings.Fields(usage), strings.ToUpper(name)) {
+			near = fmt.Sprintf("; %s is an argument: %s %s %s", strings.ToUpper(name), r.app.Name, c, usage)
+		}
 		return Usagef("%s has no flag %s%s", c, written, near)
 	}
 	return Usagef("unknown flag %s%s", written, near)
+}
+
+// familiar returns the flags and the commands of the same group for a flag of
+// another program.
+func (r *reorderer) familiar(written string) (names []string) {
+	group := r.Path[:max(0, len(r.Path)-1)]
+	for _, own := range familiarNames(written, func(own string) bool {
+		flag, isFlag := strings.CutPrefix(strings.Fields(own)[0], "--")
+		return isFlag && (r.local.Has(flag) || r.globals.Has(flag)) || !isFlag && FindCommand(r.app.Commands, append(slices.Clone(group), own)) != nil
+	}) {
+		if !strings.HasPrefix(own, "--") {
+			own = strings.Join(append(append([]string{r.app.Name}, group...), own), " ")
+		}
+		names = append(names, own)
+	}
+	return names
 }
 
 // commandWithFlag returns the first command that has a flag; empty if there is

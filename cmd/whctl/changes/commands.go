@@ -31,7 +31,7 @@ whctl follow SO_Totals --since 3f1c29d0a7b45e86-1042 --once`,
 		},
 		{
 			Name: "mirror", ArgsUsage: "RECORD...", Usage: "keep exact copies of records in a SQLite file", Action: command.With(mirrorRecords),
-			Flags: []cli.Flag{&cli.StringFlag{Name: "to", Usage: "keep the copies in the database `FILE`, a table for each kind"}, once},
+			Flags: []cli.Flag{&cli.StringFlag{Name: "to", Usage: "keep the copies in the database `FILE`, a table for each kind; decimals are text with all digits: CAST(A AS REAL) compares them"}, once},
 			Description: `whctl mirror SO_Totals CR_Classification --to copy.db
 whctl mirror SO_Totals --to copy.db --once`,
 		},

@@ -18,6 +18,7 @@ type Formatter struct {
 	show   func(s Screen, values []string) cell
 	right  bool // aligned
 	whole  bool // never truncated
+	wraps  bool // never truncated, as the last column: the terminal wraps it
 	middle bool // truncated in the middle
 	zoned  bool // the title shows the time zone
 }
@@ -37,6 +38,7 @@ var (
 	// Words are short texts, and Lines those that can have several lines.
 	Words = plainText
 	Whole = Formatter{show: plainText.show, whole: true} // not truncated
+	Prose = Formatter{show: plainText.show, wraps: true} // of the last column
 	Lines = Formatter{show: func(s Screen, v []string) cell {
 		if s.long {
 			return cell{text: v[0]}

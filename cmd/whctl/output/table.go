@@ -92,12 +92,13 @@ func (p *tableWriter) choose() error {
 		}
 	}
 	want, need, titles := make([]int, len(p.brief.columns)), make([]int, len(p.brief.columns)), make([]cell, len(p.brief.columns))
+	full := make([]int, len(want))
 	for i, s := range p.brief.columns {
 		titles[i] = cell{display.Sanitize(p.brief.title(s)), theme.Title}
 		for _, cells := range sample {
 			want[i] = max(want[i], ansi.StringWidthWc(cells[i].text))
 		}
-		need[i] = want[i]
+		full[i], need[i] = want[i], want[i]
 		if !s.As.whole {
 			want[i] = min(want[i], tableCellMax)
 			if need[i] = min(want[i], tableCellMin); s.As.middle {
@@ -109,6 +110,9 @@ func (p *tableWriter) choose() error {
 		need[i] = max(need[i], min(width, tableCellMin))
 	}
 	p.widths = fit(p.brief.columns, want, need, p.width)
+	if p.view.terminal && !slices.Contains(p.widths, -1) { // with the room that is left
+		p.widths = fit(p.brief.columns, full, p.widths, p.width)
+	}
 	visible := 0
 	for _, width := range p.widths {
 		visible += min(1, width+1)
@@ -175,8 +179,11 @@ func (p *tableWriter) line(cells []cell) error {
 			continue
 		}
 		as := p.brief.columns[i].As
-		text := cutShort(p.brief.screen, cells[i].text, width, as.middle)
-		pad := strings.Repeat(" ", width-ansi.StringWidthWc(text))
+		text := cells[i].text
+		if !as.wraps || !p.view.terminal {
+			text = cutShort(p.brief.screen, text, width, as.middle)
+		}
+		pad := strings.Repeat(" ", max(0, width-ansi.StringWidthWc(text)))
 		text = p.brief.screen.Paint(cells[i].role, text)
 		if as.right {
 			line = append(append(line, pad...), text...)

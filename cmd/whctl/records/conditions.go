@@ -44,7 +44,7 @@ var timeFields = []string{"AddedDateTime", "DateTime", "LastSavedDateTime"}
 
 // statusUsages describes --status by field.
 var statusUsages = map[string]string{
-	"Status":     "only the statuses `A,B`: " + strings.Join(filter.StatusNames(), ", "),
+	"Status":     "only the statuses `A,B`: " + strings.Join(filter.StatusNames(), ", ") + " (given up)",
 	"StatusCode": "only the HTTP status `CODE`, such as 404, or class, such as 5xx",
 	"IsEnabled":  "`STATUS`  only the enabled or the disabled",
 }

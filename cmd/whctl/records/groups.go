@@ -34,6 +34,9 @@ func readGroups(c *cli.Context, q *client.Query) ([]output.Column, error) {
 		return nil, fmt.Errorf("--by, --sum, --avg, --min and --max cannot be combined with --fields")
 	}
 	var columns []output.Column
+	if strings.Contains(by, ",") {
+		return nil, fmt.Errorf("--by takes one field, not %q", by)
+	}
 	if by != "" {
 		field, err := fieldName(q.Kind, "by", by)
 		if err != nil {

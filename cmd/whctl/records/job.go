@@ -11,6 +11,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
@@ -186,7 +187,16 @@ func (j *job) summarize() {
 	if j.notes.Unverified || j.stream != nil && j.stream.Notes().Unverified {
 		j.printer.Notice("the reply is complete as far as known; a proxy removed the row count that verifies it")
 	}
+	if j.rows == 0 {
+		for _, f := range j.query.Where {
+			if intended, ok := likely(f); ok {
+				j.printer.Notice("no row matches; did you mean %s instead of %s?", filter.Text(intended), filter.Text(f))
+			}
+		}
+	}
 	switch {
+	case j.context.Bool("count") && j.query.GroupBy != "":
+		j.printer.Notice("%s of %s; the records of each are counted without --count", display.Count(j.rows, "value", "values"), j.query.GroupBy)
 	case j.context.Bool("count"):
 	case j.rows < 0 && j.out.File() != "":
 		j.printer.Notice("written to %s", j.out.File())
@@ -200,7 +210,30 @@ func (j *job) summarize() {
 		j.printer.Notice("%s of %s", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
 	case j.rows == 0 && EventHint(j.context) != "":
 		j.printer.Notice("0 rows: no event is named %s%s", j.context.String("event"), EventHint(j.context))
+	case j.rows == 0 && j.query.Kind.Name == "Message" && j.context.String("status") == "failed":
+		j.printer.Notice("0 rows: no such message was given up; --status retrying lists those that will be sent again")
 	default:
 		j.printer.Notice("%s", display.Count(j.rows, "row", "rows"))
 	}
+}
+
+// likely returns the filter that is probably intended by one that no row matches, if its
+// value has characters with a meaning in other languages.
+func likely(f client.Filter) (intended client.Filter, ok bool) {
+	if len(f.Values) != 1 {
+		return f, false
+	}
+	value, equal := f.Values[0], f.Operator == record.Equal
+	switch intended = f; {
+	case strings.HasPrefix(value, "'") && strings.HasSuffix(value, "'"):
+		value = strings.Trim(value, "'")
+	case equal && strings.HasPrefix(value, "="):
+		value = value[1:]
+	case equal && strings.HasSuffix(value, "*"):
+		intended.Operator, value = record.StartsWith, strings.TrimRight(value, "*")
+	default:
+		return f, false
+	}
+	intended.Values = []string{value}
+	return intended, true
 }

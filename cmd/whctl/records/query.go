@@ -112,7 +112,7 @@ func listKinds(c *cli.Context, s *command.Session) error {
 	}
 	var lines [][]any
 	name := c.Args().First()
-	if name == "" {
+	if _, isKind := registry.Lookup(name); name == "" || name == "list" && !isKind { // as in the other groups
 		for _, k := range registry.Kinds() {
 			lines = append(lines, []any{k.Name, k.Area, len(k.Fields), k.Summary})
 		}
@@ -298,6 +298,9 @@ func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 	var terms []string
 	for _, name := range names(lists, ",;") {
 		name, descending := strings.CutPrefix(name, "-")
+		if field, direction, is := strings.Cut(name, " "); is && strings.EqualFold(direction, "desc") {
+			return nil, fmt.Errorf("--order-by: write -%s, not %q", field, name)
+		}
 		field, err := fieldName(kind, "order-by", strings.TrimSpace(name))
 		if err != nil {
 			return nil, err

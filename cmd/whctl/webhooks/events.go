@@ -40,20 +40,35 @@ whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --event
 // WhyCommands returns the command that explains a key.
 func WhyCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "why", ArgsUsage: "KEY", Usage: "show the history of a key: changes, events, messages and attempts, and the reasons for those that are missing", Flags: output.Flags(),
-		Action: command.Shows(output.Table{Columns: whyColumns}, func(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
-			why, err := service.Why(c.Context, c.Args().First())
+		Name: "why", ArgsUsage: "KEY", Usage: "show the history of a key or of a message: changes, events, messages and attempts, and the reasons for those that are missing", Flags: output.Flags(),
+		Action: command.Shows(output.Table{Columns: whyColumns, View: whyView}, func(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
+			key := c.Args().First()
+			why, err := service.Why(c.Context, key)
 			if err != nil {
 				return nil, err
+			}
+			past := func(step wire.WhyStep) bool { return step.At != wire.Timestamp{} }
+			if (wholeID.MatchString(key) || idEnds.MatchString(key)) && !slices.ContainsFunc(why.Steps, past) { // of a message, if any
+				where, _ := byID("MessageID", key)
+				row, err := findOne(c.Context, service, client.Query{Kind: command.SystemKind("Message"), Where: where, Fields: []string{"Key"}}, "message", key)
+				if err == nil && row.Text("Key") != "" {
+					if why, err = service.Why(c.Context, row.Text("Key")); err != nil {
+						return nil, err
+					}
+				}
 			}
 			return why.Steps, nil
 		}),
 		Description: `whctl why D100512
+whctl why 01a1..7fa4
 whctl why D100512 --jq '.[] | select(.Step == "failed") | .MessageID'`,
 	}}
 }
 
-var whyColumns = []output.Column{{Name: "At", Type: record.Epoch}, {Name: "Step", Type: record.Text}, {Name: "Text", Type: record.Text}}
+var (
+	whyColumns = []output.Column{{Name: "At", Type: record.Epoch}, {Name: "Step", Type: record.Text}, {Name: "Text", Type: record.Text}}
+	whyView    = []output.ViewColumn{{Title: "Time", Fields: "At", As: output.Local}, {Title: "Step", Fields: "Step", As: output.Words}, {Title: "Text", Fields: "Text", As: output.Prose}}
+)
 
 var eventColumns = []output.Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
 

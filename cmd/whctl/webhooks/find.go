@@ -51,7 +51,7 @@ func findOne(ctx context.Context, service *client.Client, q client.Query, noun, 
 	case err != nil:
 		return client.Row{}, err
 	case len(page.Rows) == 0:
-		return client.Row{}, &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("there is no %s %q", noun, text)}
+		return client.Row{}, &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("there is no %s %q; list them with whctl %ss list", noun, text, noun)}
 	case len(page.Rows) > 1:
 		return client.Row{}, cmdline.Usagef("%q matches more than one %s; give more of the ID", text, noun)
 	}

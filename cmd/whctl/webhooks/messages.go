@@ -23,9 +23,10 @@ func MessageCommands() []*cli.Command {
 		Name: "messages", Aliases: []string{"message"}, Usage: "list, inspect and resend messages",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list messages", Flags: append(records.ListFlags(command.SystemKind("Message"), messageExamples), command.KeyFlag()), Action: records.Lists(listMessages),
+				Name: "list", Usage: "list messages", Flags: append(append(records.ListFlags(command.SystemKind("Message"), messageExamples), endpointFlags()...), command.KeyFlag()), Action: records.Lists(listMessages),
 				Description: `whctl messages list --status failed,retrying --since 2h
 whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime --take 20
+whctl messages list --subscriber "ACME shop" --status failed --since 2h
 whctl messages list --key D100512`,
 			},
 			{
@@ -58,7 +59,7 @@ var messageExamples = records.ConditionExamples{Where: "Status=failed and Retrie
 // bulkFlags returns the flags of commands that change many messages. --where has the
 // same meaning as for list.
 func bulkFlags(verb string) []cli.Flag {
-	flags := append(command.ChangeFlags(), records.ShorthandFlags(command.SystemKind("Message"))...)
+	flags := append(append(command.ChangeFlags(), records.ShorthandFlags(command.SystemKind("Message"))...), endpointFlags()...)
 	for _, f := range records.QueryFlags(messageExamples) {
 		if f.Names()[0] == "where" {
 			flags = append(flags, f)
@@ -87,8 +88,30 @@ var (
 	}
 )
 
-func listMessages(*cli.Context, *command.Session) (records.Listing, error) {
-	return records.Listing{Kind: command.SystemKind("Message"), Brief: messageBrief, View: messageView}, nil
+func listMessages(c *cli.Context, s *command.Session) (records.Listing, error) {
+	where, err := endpointConditions(c, s)
+	return records.Listing{Kind: command.SystemKind("Message"), Brief: messageBrief, View: messageView, Where: where}, err
+}
+
+// endpointConditions returns the conditions of --subscriber and --subscription.
+func endpointConditions(c *cli.Context, s *command.Session) (where []client.Filter, err error) {
+	if !command.AnySet(c, endpointFlags()) {
+		return nil, nil
+	}
+	defer func(reads bool) { s.DryRunReads = reads }(s.DryRunReads)
+	s.DryRunReads = true // to look up the IDs
+	service, err := s.ReadClient(c)
+	if err != nil {
+		return nil, err
+	}
+	defer service.Close()
+	subscriber, subscription, err := findEndpoint(c, service)
+	for _, one := range [...]client.Filter{{Field: "SubscriberID", Values: []string{subscriber}}, {Field: "SubscriptionID", Values: []string{subscription}}} {
+		if one.Values[0] != "" {
+			where = append(where, one)
+		}
+	}
+	return where, err
 }
 
 // showMessage implements whctl messages show.
@@ -250,6 +273,9 @@ func selected(c *cli.Context, s *command.Session) (url.Values, error) {
 		return nil, err
 	}
 	q := client.Query{Kind: command.SystemKind("Message")}
+	if q.Where, err = endpointConditions(c, s); err != nil {
+		return nil, err
+	}
 	if err := records.ReadFilters(c, &q, today); err != nil {
 		return nil, cmdline.Usagef("%s", err)
 	}
@@ -263,7 +289,7 @@ func selected(c *cli.Context, s *command.Session) (url.Values, error) {
 	all := c.Bool("all-messages")
 	switch {
 	case len(members) == 0 && !all:
-		return nil, cmdline.Usagef("no messages selected; name them, or use --status, --event, --endpoint, --since, --until, --where or --all-messages")
+		return nil, cmdline.Usagef("no messages selected; name them, or use --status, --event, --subscriber, --subscription, --endpoint, --since, --until, --where or --all-messages")
 	case len(members) > 0 && all:
 		return nil, cmdline.Usagef("--all-messages cannot be combined with conditions")
 	case all:

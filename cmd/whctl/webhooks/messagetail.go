@@ -19,9 +19,15 @@ import (
 )
 
 func messageTailFlags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.StringFlag{Name: "status", Usage: "only messages with one of the statuses `A,B`: not-sent (0), delivered (1), retrying (2), failed (3)"},
 		&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
+	}, endpointFlags()...)
+}
+
+// endpointFlags returns the flags that select the messages of a subscription or subscriber.
+func endpointFlags() []cli.Flag {
+	return []cli.Flag{
 		&cli.StringFlag{Name: "subscription", Usage: "only messages of this `SUBSCRIPTION`, by ID"},
 		&cli.StringFlag{Name: "subscriber", Usage: "only messages of this `SUBSCRIBER`, by ID or name"},
 	}
@@ -84,17 +90,20 @@ func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err er
 	if _, err := path.Match(f.Event, ""); err != nil {
 		return f, cmdline.Usagef("--event %q is not a valid pattern; a valid one is salesorder.*", f.Event)
 	}
+	f.Subscriber, f.Subscription, err = findEndpoint(c, service)
+	return f, err
+}
+
+// findEndpoint returns the IDs of --subscriber and --subscription; empty for a flag that is
+// not set.
+func findEndpoint(c *cli.Context, service *client.Client) (subscriber, subscription string, err error) {
 	if text := c.String("subscriber"); text != "" {
-		if f.Subscriber, err = findSubscriber(c.Context, service, text); err != nil {
-			return f, err
-		}
+		subscriber, err = findSubscriber(c.Context, service, text)
 	}
-	if text := c.String("subscription"); text != "" {
-		n, err := findSubscription(c.Context, service, f.Subscriber, text)
-		if err != nil {
-			return f, err
-		}
-		f.Subscription = n.id
+	if text := c.String("subscription"); text != "" && err == nil {
+		var n subscriptionName
+		n, err = findSubscription(c.Context, service, subscriber, text)
+		subscription = n.id
 	}
-	return f, nil
+	return subscriber, subscription, err
 }

@@ -242,6 +242,8 @@ func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, err
 		request.Headers = new([]wire.Header{})
 	case c.Bool("no-conditions") && c.IsSet("when"):
 		err = cmdline.Usagef("--when and --no-conditions cannot be combined")
+	case !command.AnySet(c, subscriptionUpdateFlags()) && c.IsSet("url"):
+		err = cmdline.Usagef("nothing to update; --url is the address of the service, --to that of the subscription")
 	case !command.AnySet(c, subscriptionUpdateFlags()):
 		err = cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, --ordered, --order, --retry-schedule, --when or --no-conditions")
 	}
