@@ -43,7 +43,7 @@ func (f *frame) View() string {
 		return ""
 	}
 	body := strings.Split(f.Front().View(), "\n")
-	if f.conn.isOffline(f.Now) {
+	if f.overlay != nil || f.conn.isOffline(f.Now) {
 		body = f.faded(body)
 	}
 	if f.overlay != nil {
@@ -55,7 +55,7 @@ func (f *frame) View() string {
 	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
 }
 
-// faded draws stale content in a single style.
+// faded draws content that is stale, or behind an overlay, in a single style.
 func (f *frame) faded(body []string) []string {
 	for i, line := range body {
 		body[i] = f.Theme.Paint(theme.Faded, ansi.Strip(line))
