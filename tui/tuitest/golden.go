@@ -105,7 +105,11 @@ var (
 	digit   = regexp.MustCompile(`\d`)
 )
 
-var sgr = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+// sgr matches a change of style, and styled how a golden file has it.
+var (
+	sgr    = regexp.MustCompile("\x1b\\[([0-9;]*)m")
+	styled = regexp.MustCompile(`\{([0-9;]*)\}`)
+)
 
 // difference returns the lines that differ.
 func difference(want, got string) string {

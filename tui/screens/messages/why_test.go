@@ -14,9 +14,7 @@ import (
 func TestWhy(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key=of-the-receiver")
-	if _, err := s.Client.RaiseEventWith(t.Context(), wire.EventPost{EventName: "debtor.updated", Key: "D 4711", Body: "{}"}, ""); err != nil {
-		t.Fatal(err)
-	}
+	s.PublishPost(t, wire.EventPost{EventName: "debtor.updated", Key: "D 4711", Body: "{}"}, 2)
 	s.Publish(t, "debtor.updated", "{}", 2)
 	d := s.Open(t, tui.Options{Appearance: tui.Appearance{Theme: theme.Dark}})
 	d.Resize(140, 30)
