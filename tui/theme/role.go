@@ -15,7 +15,7 @@ const (
 	Cursor
 	Marked // row
 	Null   // null value
-	Faded  // loading, or out of date
+	Faded  // loading, out of date, or without focus
 
 	JSONName
 	JSONText

@@ -158,9 +158,13 @@ func (h *Screen) recent() []string {
 	for i, m := range shown {
 		word, role := t.StatusText(m.Status)
 		pointer, chosen := t.RowPrefix(before+i == h.SelectedIndex)
+		subscriber := t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + "  "
+		if narrow(h.Width) {
+			subscriber = ""
+		}
 		lines = append(lines, t.Compose(h.Width, []theme.Span{
 			{Text: " " + pointer, Role: chosen}, {Text: t.Fit(h.TimeText(time.Time(m.LastSavedDateTime)), when-1, true) + "  ", Role: theme.Dim}, {Text: t.Fit(word, 12, false) + t.Fit(ui.LastResult(m), result, false), Role: role},
-			{Text: "  " + t.Fit(m.EventName, event, false) + "  "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + "  "}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-event-result-35)},
+			{Text: "  " + t.Fit(m.EventName, event, false) + "  "}, {Text: subscriber}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-event-result-21-len(subscriber))},
 		}, nil))
 	}
 	return lines
