@@ -107,9 +107,9 @@ dist: ## build the release files in bin/dist for all platforms, or for TARGETS="
 goldens: ## fail if `make golden` would change a file
 	.ci/goldens
 
-# The packages with the test flag -update. readmetest runs last: it draws the image of the
-# terminal from a golden file of tui.
-GOLDEN = $$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -n1 dirname | grep -v readmetest | sort -u)
+# The packages with the test flag -update, also by package tuitest. readmetest runs last: it
+# draws the image of the terminal from the recording of tui.
+GOLDEN = $$(grep -rlE 'flag\.Bool\("update"|\.Golden\(' --include='*_test.go' . | xargs -n1 dirname | grep -v readmetest | sort -u)
 
 golden: ## rewrite the golden files and the generated parts of the manual
 	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m $(GOLDEN) -update

@@ -3,11 +3,8 @@ package tui
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -15,12 +12,6 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
-	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/browse"
-	"github.com/bizhook/whd/tui/screens/messages"
-	"github.com/bizhook/whd/tui/screens/records"
-	"github.com/bizhook/whd/tui/screens/requests"
-	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -51,21 +42,6 @@ type App struct {
 	toasts      ui.Toasts
 	pendingCmds []tea.Cmd // commands added during the current update
 	crashes     crashLog
-}
-
-// New returns an app. Cancelling ctx stops all of its activity.
-func New(ctx context.Context, c *client.Client, o Options) *App {
-	o = o.complete()
-	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
-	a.tabs, a.frame, a.keyboard, a.mouse = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}, &mouse{App: a, enabled: o.Appearance.Mouse}
-	a.account, a.switcher, a.stream = &account{App: a, readOnlyProfiles: make(map[string]bool)}, &switcher{App: a}, &stream{App: a}
-	a.undo, a.jobs, a.secrets = &undo{App: a}, &jobs{App: a}, &secrets{App: a}
-	store, err := state.Open(o.State, o.Profile)
-	a.begin(c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
-	if err != nil {
-		a.ShowError("loading saved settings", err)
-	}
-	return a
 }
 
 // begin starts the session of the profile in the options.
@@ -137,6 +113,92 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		return a.handleResponse(m)
 	}
 	return nil
+}
+
+// handleResponse passes a response to the screen that made the request, if it is still open.
+func (a *App) handleResponse(m tea.Msg) tea.Cmd {
+	r, _ := baseOf(m)
+	one, ofScreen := m.(ui.Response)
+	if r.to != nil && !a.isOpen(r.to) {
+		if one.ApplyLate != nil {
+			one.ApplyLate()
+		}
+		return nil
+	}
+	if was := a.conn.signedOut; isFromService(m) && !errors.Is(r.err, errNotSent) {
+		a.conn.addOutcome(r.err, a.Now)
+		a.promptSignIn(was)
+	}
+	switch {
+	case !ofScreen:
+		return a.handleOwn(m)
+	case r.to != nil && client.Is(r.err, client.Cancelled):
+		return nil
+	}
+	return one.Apply()
+}
+
+// isFromService reports whether a response shows that the service is reachable or not.
+// Other responses do not affect the connection state.
+func isFromService(m tea.Msg) bool {
+	switch m := m.(type) {
+	case savedMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
+		return false
+	case ui.Response:
+		return !m.Background
+	}
+	return true
+}
+
+// handleOwn handles responses to requests of the app itself.
+func (a *App) handleOwn(m tea.Msg) tea.Cmd {
+	switch m := m.(type) {
+	case accountMsg:
+		return a.accountFetched(m)
+	case unlockedMsg:
+		if m.session != a.Session || m.count != a.readOnlyCount { // :ro was entered since
+			return nil
+		}
+		if m.err != nil {
+			a.ShowError("allowing changes", m.err)
+			return nil
+		}
+		a.Client, a.ReadOnly = m.client, false
+		delete(a.readOnlyProfiles, a.Profile)
+		a.Notify(ui.Warning, "changes are allowed in this session (:ro forbids them)")
+	case signedInMsg:
+		if m.session != a.Session {
+			return nil
+		}
+		return a.signedIn(m)
+	case switchedMsg:
+		return a.switched(m)
+	case profilesMsg:
+		a.profilesFetched(m)
+	case savedMsg:
+		a.ShowError("saving settings", m.err)
+	case pendingMsg:
+		if m.session == a.Session {
+			a.keepPending(m.change)
+		}
+	case exportMsg:
+		a.exportEnded(m)
+	}
+	return nil
+}
+
+// formResponded handles the response to a form immediately, before a key can submit the form
+// again.
+func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
+	m.Form.Sent = false
+	switch one := m.Response.(type) {
+	case pendingMsg:
+		one.change.form = m.Form
+		return a.handleResponse(one)
+	case ui.Response, response:
+		return a.handleResponse(one)
+	}
+	return func() tea.Msg { return m.Response }
 }
 
 // tick runs once a second. It polls if there is no live stream.
@@ -259,56 +321,6 @@ func (a *App) nextTimeMode() tea.Cmd {
 	return cmd
 }
 
-// Open opens a destination.
-func (a *App) Open(t ui.Target) tea.Cmd {
-	switch t := t.(type) {
-	case ui.MessagesTarget:
-		return a.openMessages(t)
-	case ui.RecordsTarget:
-		b := browse.New(a, t.Kind, t.Filters, browse.Options{})
-		if t.Filters != nil {
-			b.Typed = t.Typed
-			b.Remember()
-		}
-		return a.pushIn(recordsTab, b)
-	case ui.SubscriptionTarget:
-		return a.openSubscription(t.Queue)
-	case ui.WhyTarget:
-		if why := a.NeedsAdmin(); why != "" {
-			a.Notify(ui.Warning, "the history of a key "+why)
-			return nil
-		}
-		return a.Push(messages.NewWhy(a, t.Key))
-	case ui.ChangesTarget:
-		return a.Push(records.NewChanges(a, t.Kind))
-	case ui.ViewTarget:
-		return a.openView(t.View)
-	}
-	return nil
-}
-
-func (a *App) openMessages(t ui.MessagesTarget) tea.Cmd {
-	list := messages.New(a, t.MessageFilter)
-	switch {
-	case t.Here:
-		return a.Push(list)
-	case t.Message == nil:
-		return a.pushIn(messagesTab, list)
-	}
-	list.SelectID = t.Message.MessageID
-	return tea.Batch(a.pushIn(messagesTab, list), a.Push(messages.NewDetail(list, *t.Message)))
-}
-
-// openSubscription opens the subscription of a queue. Until the subscription and its
-// subscriber are fetched, it is shown with the data of the queue.
-func (a *App) openSubscription(q wire.Queue) tea.Cmd {
-	list := webhooks.NewSubscriptions(a, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
-	list.SelectID = q.SubscriptionID
-	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
-		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered, OrderedByKey: q.OrderedByKey}
-	return tea.Batch(a.pushIn(subscribersTab, list), a.Push(webhooks.NewSubscription(list, one)))
-}
-
 // CurrentSession returns the state that the screens of the profile share.
 func (a *App) CurrentSession() *ui.Session { return a.Session }
 
@@ -361,76 +373,12 @@ func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// openView opens a saved view.
-func (a *App) openView(v state.View) tea.Cmd {
-	if why := a.NeedsAdmin(); why != "" && (v.Record == ui.MessageRecord || v.Record == requests.Kind) {
-		a.Notify(ui.Warning, v.Name+": "+why)
-		return nil
-	}
-	if v.Record == ui.MessageRecord {
-		m := messages.New(a, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
-		m.Filter.Conditions, m.Typed = browse.RestoreFilters(m.HostSession, ui.MessageKind(), v.Where)
-		m.SetViewName(v.Name)
-		m.Arrange(v.Arrangement)
-		m.Order = messages.MessageOrder(v.OrderBy)
-		return a.pushIn(messagesTab, m)
-	}
-	kind, ok := browse.LookupKind(a.Registry, v.Record)
-	if !ok {
-		a.Notify(ui.Warning, v.Name+": record kind "+v.Record+" no longer exists")
-		return nil
-	}
-	b := requests.NewRows(a, "")
-	if kind.Name != requests.Kind {
-		b = browse.New(a, kind, nil, browse.Options{})
-	}
-	b.Arrange(v.Arrangement)
-	b.SetViewName(v.Name)
-	return a.pushIn(recordsTab, b)
-}
-
 // backgroundTimeout is the timeout of background requests.
 const backgroundTimeout = 10 * time.Second
 
 // after returns a command that sends a message after a delay.
 func (a *App) after(d time.Duration, m tea.Msg) tea.Cmd {
 	return a.options.Loop.Tick(d, m)
-}
-
-// errNotSent is the error of changes in a read-only session. The client rejects them
-// too.
-var errNotSent = errors.New("nothing was sent")
-
-// Change changes data at the service. It fails in a read-only session, and repeats the
-// change after a sign-in if the session has expired.
-func (a *App) Change(one ui.Change) tea.Cmd {
-	c, ctx, why := a.Client, a.Context, a.WhyReadOnly()
-	refusal := fmt.Errorf("%s; %w", why, errNotSent)
-	done := one.OnDone
-	if done == nil {
-		done = func(err error) { a.changeDone(one.Name, err) }
-	}
-	return a.retryAfterSignIn(one.Name, func() tea.Msg {
-		err := refusal
-		if why == "" {
-			err = one.Do(ctx, c)
-		}
-		return ui.Response{To: one.Screen, Err: err, ApplyLate: func() { done(err) }, Apply: func() tea.Cmd {
-			if done(err); one.Then == nil {
-				return nil
-			}
-			return one.Then(err)
-		}}
-	})
-}
-
-// changeDone shows the outcome of a change.
-func (a *App) changeDone(name string, err error) {
-	if err != nil {
-		a.ShowError(name, ui.MarkNotSent(err))
-		return
-	}
-	a.Notify(ui.Info, name+": done")
 }
 
 // Wait waits for the stream reader and for exports to finish.
@@ -441,26 +389,4 @@ func (a *App) Wait() {
 		a.stopFeed()
 		<-a.feed.ended
 	}
-}
-
-// Run shows the screens until the user quits or ctx is done. It always restores the
-// terminal.
-func Run(ctx context.Context, c *client.Client, o Options) error {
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
-	defer stop()
-	ctx, cancel := context.WithCancel(ctx)
-	if o = o.complete(); o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env) {
-		o.Appearance.Theme = queryTheme(o.Input, o.Output)
-	}
-	a := New(ctx, c, o)
-	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
-	_, err := program.Run()
-	ended := ctx.Err() != nil
-	cancel()
-	a.Wait()
-	err = a.crashes.wrap(err)
-	if ended && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
-		return nil // ended by a signal
-	}
-	return err
 }

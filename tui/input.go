@@ -347,15 +347,16 @@ func (m *menu) Box(width, height int) []string {
 	t := m.Theme
 	width = min(width, 76) - 4
 	room := max(1, height-2)
+	first := max(0, m.at-room+1)
 	var lines []string
-	for i := max(0, m.at-room+1); i < len(m.rows) && len(lines) < room; i++ {
+	for i := first; i < len(m.rows) && len(lines) < room; i++ {
 		pointer, role := t.RowPrefix(i == m.at)
 		if m.reason(m.rows[i]) != "" && m.rows[i].Scope != keymap.Everywhere {
 			role = theme.Dim
 		}
 		lines = append(lines, t.Paint(role, t.Fit(pointer+m.line(m.rows[i]), width, false)))
 	}
-	return m.Theme.Frame("Actions", width, lines)
+	return m.Theme.ScrollFrame("Actions", width, lines, first, len(m.rows)-first-len(lines))
 }
 
 // line returns the key and description of a binding. If it is unavailable, the reason

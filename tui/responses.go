@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -11,92 +10,6 @@ import (
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/ui"
 )
-
-// handleResponse passes a response to the screen that made the request, if it is still open.
-func (a *App) handleResponse(m tea.Msg) tea.Cmd {
-	r, _ := baseOf(m)
-	one, ofScreen := m.(ui.Response)
-	if r.to != nil && !a.isOpen(r.to) {
-		if one.ApplyLate != nil {
-			one.ApplyLate()
-		}
-		return nil
-	}
-	if was := a.conn.signedOut; isFromService(m) && !errors.Is(r.err, errNotSent) {
-		a.conn.addOutcome(r.err, a.Now)
-		a.promptSignIn(was)
-	}
-	switch {
-	case !ofScreen:
-		return a.handleOwn(m)
-	case r.to != nil && client.Is(r.err, client.Cancelled):
-		return nil
-	}
-	return one.Apply()
-}
-
-// isFromService reports whether a response shows that the service is reachable or not.
-// Other responses do not affect the connection state.
-func isFromService(m tea.Msg) bool {
-	switch m := m.(type) {
-	case savedMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
-		return false
-	case ui.Response:
-		return !m.Background
-	}
-	return true
-}
-
-// handleOwn handles responses to requests of the app itself.
-func (a *App) handleOwn(m tea.Msg) tea.Cmd {
-	switch m := m.(type) {
-	case accountMsg:
-		return a.accountFetched(m)
-	case unlockedMsg:
-		if m.session != a.Session || m.count != a.readOnlyCount { // :ro was entered since
-			return nil
-		}
-		if m.err != nil {
-			a.ShowError("allowing changes", m.err)
-			return nil
-		}
-		a.Client, a.ReadOnly = m.client, false
-		delete(a.readOnlyProfiles, a.Profile)
-		a.Notify(ui.Warning, "changes are allowed in this session (:ro forbids them)")
-	case signedInMsg:
-		if m.session != a.Session {
-			return nil
-		}
-		return a.signedIn(m)
-	case switchedMsg:
-		return a.switched(m)
-	case profilesMsg:
-		a.profilesFetched(m)
-	case savedMsg:
-		a.ShowError("saving settings", m.err)
-	case pendingMsg:
-		if m.session == a.Session {
-			a.keepPending(m.change)
-		}
-	case exportMsg:
-		a.exportEnded(m)
-	}
-	return nil
-}
-
-// formResponded handles the response to a form immediately, before a key can submit the form
-// again.
-func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
-	m.Form.Sent = false
-	switch one := m.Response.(type) {
-	case pendingMsg:
-		one.change.form = m.Form
-		return a.handleResponse(one)
-	case ui.Response, response:
-		return a.handleResponse(one)
-	}
-	return func() tea.Msg { return m.Response }
-}
 
 // responseBase is the common part of responses to commands.
 type responseBase struct {

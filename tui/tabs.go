@@ -5,11 +5,14 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/screens/home"
 	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/screens/requests"
 	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -228,3 +231,81 @@ func (t *tabs) Front() ui.Screen {
 
 // MarkStale makes a screen fetch its data again when it is shown next.
 func (t *tabs) MarkStale(s ui.Screen) { t.stale[s] = true }
+
+// Open opens a destination.
+func (t *tabs) Open(to ui.Target) tea.Cmd {
+	switch to := to.(type) {
+	case ui.MessagesTarget:
+		return t.openMessages(to)
+	case ui.RecordsTarget:
+		b := browse.New(t.App, to.Kind, to.Filters, browse.Options{})
+		if to.Filters != nil {
+			b.Typed = to.Typed
+			b.Remember()
+		}
+		return t.pushIn(recordsTab, b)
+	case ui.SubscriptionTarget:
+		return t.openSubscription(to.Queue)
+	case ui.WhyTarget:
+		if why := t.NeedsAdmin(); why != "" {
+			t.Notify(ui.Warning, "the history of a key "+why)
+			return nil
+		}
+		return t.Push(messages.NewWhy(t.App, to.Key))
+	case ui.ChangesTarget:
+		return t.Push(records.NewChanges(t.App, to.Kind))
+	case ui.ViewTarget:
+		return t.openView(to.View)
+	}
+	return nil
+}
+
+func (t *tabs) openMessages(to ui.MessagesTarget) tea.Cmd {
+	list := messages.New(t.App, to.MessageFilter)
+	switch {
+	case to.Here:
+		return t.Push(list)
+	case to.Message == nil:
+		return t.pushIn(messagesTab, list)
+	}
+	list.SelectID = to.Message.MessageID
+	return tea.Batch(t.pushIn(messagesTab, list), t.Push(messages.NewDetail(list, *to.Message)))
+}
+
+// openSubscription opens the subscription of a queue. Until the subscription and its
+// subscriber are fetched, it is shown with the data of the queue.
+func (t *tabs) openSubscription(q wire.Queue) tea.Cmd {
+	list := webhooks.NewSubscriptions(t.App, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
+	list.SelectID = q.SubscriptionID
+	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
+		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered, OrderedByKey: q.OrderedByKey}
+	return tea.Batch(t.pushIn(subscribersTab, list), t.Push(webhooks.NewSubscription(list, one)))
+}
+
+// openView opens a saved view.
+func (t *tabs) openView(v state.View) tea.Cmd {
+	if why := t.NeedsAdmin(); why != "" && (v.Record == ui.MessageRecord || v.Record == requests.Kind) {
+		t.Notify(ui.Warning, v.Name+": "+why)
+		return nil
+	}
+	if v.Record == ui.MessageRecord {
+		m := messages.New(t.App, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
+		m.Filter.Conditions, m.Typed = browse.RestoreFilters(m.HostSession, ui.MessageKind(), v.Where)
+		m.SetViewName(v.Name)
+		m.Arrange(v.Arrangement)
+		m.Order = messages.MessageOrder(v.OrderBy)
+		return t.pushIn(messagesTab, m)
+	}
+	kind, ok := browse.LookupKind(t.Registry, v.Record)
+	if !ok {
+		t.Notify(ui.Warning, v.Name+": record kind "+v.Record+" no longer exists")
+		return nil
+	}
+	b := requests.NewRows(t.App, "")
+	if kind.Name != requests.Kind {
+		b = browse.New(t.App, kind, nil, browse.Options{})
+	}
+	b.Arrange(v.Arrangement)
+	b.SetViewName(v.Name)
+	return t.pushIn(recordsTab, b)
+}

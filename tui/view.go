@@ -42,25 +42,21 @@ func (f *frame) View() string {
 	case f.Front() == nil:
 		return ""
 	}
-	body := strings.Split(f.Front().View(), "\n")
-	if f.conn.isOffline(f.Now) {
-		body = f.faded(body)
+	view := f.Front().View()
+	var suggestions []string
+	if f.input != nil && f.overlay == nil {
+		suggestions = f.input.Suggestions(f.width, f.height-ui.ChromeHeight)
 	}
+	if f.overlay != nil || suggestions != nil || f.conn.isOffline(f.Now) {
+		view = f.Theme.Dimmed(view)
+	}
+	body := strings.Split(view, "\n")
 	if f.overlay != nil {
 		body = f.drawOverlay(body, f.overlay.Box(f.width-4, len(body)))
-	} else if f.input != nil {
-		body = f.drawBelowInput(body, f.input.Suggestions(f.width, len(body)))
 	}
+	body = f.drawBelowInput(body, suggestions)
 	lines := append([]string{f.headerLine(), f.tabLine(), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))}, body...)
 	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
-}
-
-// faded draws stale content in a single style.
-func (f *frame) faded(body []string) []string {
-	for i, line := range body {
-		body[i] = f.Theme.Paint(theme.Faded, ansi.Strip(line))
-	}
-	return body
 }
 
 // smallView shows the required terminal size.

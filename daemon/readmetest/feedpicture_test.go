@@ -237,7 +237,7 @@ func TestAssistantPicture(t *testing.T) {
 		"{90}  " + string(totals) + "{0}", "",
 		fmt.Sprintf("{32}There are %s invoices between 1,000 and 2,000. Their sum is %s.{0}", total.Totals.Count, total.Totals.SumInvoiceTotal),
 	}
-	want := picture(lines, 100, "An assistant answers a question about invoices with two calls of tools")
+	want := picture(100, "An assistant answers a question about invoices with two calls of tools", lines)
 	name := filepath.Join(root, assistantPicture)
 	if *update {
 		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {

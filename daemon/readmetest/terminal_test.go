@@ -2,20 +2,23 @@ package readmetest
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
 )
 
-// The picture of the terminal, and the golden of the screen that it is drawn from.
+// The picture of the terminal, and the recording that it is drawn from.
 const (
 	terminalPicture = "cmd/daemon/docs/images/terminal.svg"
-	terminalGolden  = "tui/testdata/S01-home.colour.golden"
+	terminalCast    = "cmd/whctl/docs/tui.cast"
 	maxPicture      = 100_000 // bytes
 	maxPagePicture  = 150_000 // of a web page, with its text as outlines
 )
@@ -24,6 +27,7 @@ const (
 const (
 	cellWidth, cellHeight = 8.4, 18.0
 	border                = 14.0
+	gap                   = 16.0 // between screens
 )
 
 // sgrColours are the colours of SGR codes on a dark terminal.
@@ -31,8 +35,13 @@ var sgrColours = map[string]string{"31": "#ff7b72", "32": "#3fb950", "33": "#d29
 
 const foreground, background = "#e6edf3", "#0d1117"
 
-// sgr is a change of style as the goldens write it, such as {1;36}.
-var sgr = regexp.MustCompile(`\{[0-9;]+\}`)
+// sgr is a change of style, such as {1;36}. The recording has castStyle, and castLine before
+// each line.
+var (
+	sgr       = regexp.MustCompile(`\{[0-9;]+\}`)
+	castStyle = regexp.MustCompile("\x1b\\[([0-9;]+)m")
+	castLine  = regexp.MustCompile("\x1b\\[([0-9]+);1H")
+)
 
 // style is how text is drawn.
 type style struct {
@@ -58,13 +67,25 @@ func (s style) after(codes string) style {
 	return s
 }
 
-// picture draws the lines of a screen as SVG. Every run of text has a fixed width, so
+// picture draws screens as SVG, two in a row. Every run of text has a fixed width, so
 // that columns line up in any monospaced font; bars and rules are drawn as rectangles.
-func picture(lines []string, columns int, description string) string {
+func picture(columns int, description string, screens ...[]string) string {
 	var b bytes.Buffer
-	width, height := float64(columns)*cellWidth+2*border, float64(len(lines))*cellHeight+2*border
+	one, high := float64(columns)*cellWidth+2*border, float64(len(screens[0]))*cellHeight+2*border
+	width, height := float64(min(2, len(screens)))*(one+gap)-gap, float64((len(screens)+1)/2)*(high+gap)-gap
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" font-family=\"ui-monospace, 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace\" font-size=\"14\" role=\"img\">\n", width, height, width, height)
-	fmt.Fprintf(&b, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" rx=\"8\" fill=\"%s\"/>\n", description, background)
+	fmt.Fprintf(&b, "<title>%s</title>\n", description)
+	for i, lines := range screens {
+		fmt.Fprintf(&b, "<g transform=\"translate(%.0f %.0f)\">\n<rect width=\"%.0f\" height=\"%.0f\" rx=\"8\" fill=\"%s\"/>\n", float64(i%2)*(one+gap), float64(i/2)*(high+gap), one, high, background)
+		drawScreen(&b, lines)
+		b.WriteString("</g>\n")
+	}
+	b.WriteString("</svg>\n")
+	return b.String()
+}
+
+// drawScreen draws the lines of a screen.
+func drawScreen(b *bytes.Buffer, lines []string) {
 	for row, line := range lines {
 		s, column := style{colour: foreground}, 0
 		for line != "" {
@@ -74,13 +95,11 @@ func picture(lines []string, columns int, description string) string {
 				run, codes = line[:at[0]], line[at[0]:at[1]]
 			}
 			line = line[len(run)+len(codes):]
-			drawRun(&b, run, s, column, border+float64(row)*cellHeight)
+			drawRun(b, run, s, column, border+float64(row)*cellHeight)
 			column += utf8.RuneCountInString(run)
 			s = s.after(codes)
 		}
 	}
-	b.WriteString("</svg>\n")
-	return b.String()
 }
 
 // drawRun draws text of one style, starting in a column.
@@ -157,19 +176,39 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestTerminalPicture compares the picture of the terminal with the golden that it is
-// drawn from; -update writes it.
+// TestTerminalPicture compares the picture of the terminal with the marked screens of the
+// recording that it is drawn from; -update writes it.
 func TestTerminalPicture(t *testing.T) {
-	golden, err := os.ReadFile(filepath.Join(root, terminalGolden))
+	cast, err := os.ReadFile(filepath.Join(root, terminalCast))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, screen, found := strings.Cut(string(golden), "== 80x24\n")
-	if !found {
-		t.Fatalf("%s has no screen of 80x24", terminalGolden)
+	if len(cast) > maxPicture {
+		t.Errorf("the recording has %d bytes, at most %d are allowed", len(cast), maxPicture)
 	}
-	screen, _, _ = strings.Cut(screen, "\n== ")
-	want := picture(strings.Split(strings.TrimSuffix(screen, "\n"), "\n"), 80, "The home screen of whctl tui")
+	head, events, _ := strings.Cut(string(cast), "\n")
+	var size struct{ Width, Height int }
+	if err := json.Unmarshal([]byte(head), &size); err != nil {
+		t.Fatal(err)
+	}
+	lines := make([]string, size.Height)
+	var screens [][]string
+	for line := range strings.Lines(events) {
+		var event [3]any
+		if err := json.Unmarshal([]byte(line), &event); err != nil {
+			t.Fatal(err)
+		}
+		if event[1] == "m" {
+			screens = append(screens, slices.Clone(lines))
+			continue
+		}
+		output := castStyle.ReplaceAllString(event[2].(string), "{$1}")
+		for _, at := range slices.Backward(castLine.FindAllStringSubmatchIndex(output, -1)) {
+			row, _ := strconv.Atoi(output[at[2]:at[3]])
+			lines[row-1], output = output[at[1]:], output[:at[0]]
+		}
+	}
+	want := picture(size.Width, "Screens of whctl tui: home, records with a filter, a message with its attempts, and the history of its key", screens...)
 	if len(want) > maxPicture {
 		t.Errorf("the picture has %d bytes, at most %d are allowed", len(want), maxPicture)
 	}

@@ -60,7 +60,7 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	b.SetFields(b.defaultFields())
 	b.Grid.SetRows(b.Pages)
 	if o.groups == nil && !o.NewestFirst { // a request for a logged request would be logged too
-		b.Share, b.TabBar, b.ScreenOf = 35, true, func() ui.Screen { return NewRecord(b) }
+		b.Share, b.ScreenOf = 35, func() ui.Screen { return NewRecord(b) }
 	}
 	if as, was := b.State.Grids[kind.Name]; was && !o.Temporary {
 		b.Arrange(as)

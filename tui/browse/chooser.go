@@ -175,13 +175,14 @@ func (c *Chooser) Box(width, height int) []string {
 		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.OpenFilter) + " searches fields", Role: theme.Dim}
 	}
 	lines := []string{c.Theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Role: theme.Dim}})}
-	for i := max(0, c.at-room+1); i < len(list) && len(lines) <= room; i++ {
+	first := max(0, c.at-room+1)
+	for i := first; i < len(list) && len(lines) <= room; i++ {
 		lines = append(lines, c.row(list[i], i == c.at, width))
 	}
 	if len(list) == 0 {
 		lines = append(lines, t.Paint(theme.Dim, t.Fit("no field matches "+c.search, width, false)))
 	}
-	return c.Theme.Frame("Columns: "+c.name, width, lines)
+	return c.Theme.ScrollFrame("Columns: "+c.name, width, lines, first, len(list)-first-len(lines)+1)
 }
 
 // row draws a field with its check box.

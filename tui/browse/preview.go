@@ -15,7 +15,6 @@ type Preview struct {
 	Grid *grid.Grid
 
 	ScreenOf func() ui.Screen // returns the screen of the selected row; nil for none
-	TabBar   bool             // the last line of the screen is a tab bar, which is left out
 	Below    int              // maximum height below the list; 0 for next to it
 	Share    int              // of the width next to the list, in percent
 
@@ -55,11 +54,7 @@ func (p *Preview) resize() {
 	if p.screen == nil || p.width == 0 {
 		return
 	}
-	height := p.height
-	if p.TabBar {
-		height++
-	}
-	p.screen.SetSize(p.width, height)
+	p.screen.SetSize(p.width, p.height)
 }
 
 // draw draws the title of the screen, a line, and the screen.

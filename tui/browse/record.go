@@ -107,7 +107,7 @@ func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 // SetSize implements ui.Screen.
 func (r *Record) SetSize(width, height int) {
 	r.Base.SetSize(width, height)
-	r.Resize(width, height-1)
+	r.ResizeTabs(width, height)
 	r.buildLines()
 }
 
@@ -201,7 +201,7 @@ func (r *Record) requestLines() []theme.Span {
 
 // View implements ui.Screen.
 func (r *Record) View() string {
-	return strings.Join(append(r.Draw(), r.Theme.TabBar(recordTabs, r.tab, r.Width)), "\n")
+	return strings.Join(r.DrawTabs(recordTabs, r.tab, r.Height), "\n")
 }
 
 // Title implements ui.Screen.

@@ -78,15 +78,14 @@ func (g *Grid) rowRole(row *Row, selected bool) theme.Role {
 
 // rowPrefix returns the pointer and the mark of a row.
 func (g *Grid) rowPrefix(selected, marked bool) string {
-	switch {
-	case selected && marked:
-		return g.theme.Pointer + g.theme.Mark + " "
-	case selected:
-		return " " + g.theme.Pointer + " "
-	case marked:
-		return " " + g.theme.Mark + " "
+	pointer, mark := " ", " "
+	if selected {
+		pointer = g.theme.Pointer
 	}
-	return theme.Spaces(prefixWidth)
+	if marked {
+		mark = g.theme.Mark
+	}
+	return mark + pointer + " "
 }
 
 // loadingLine draws a row that is loading.

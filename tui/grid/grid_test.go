@@ -64,7 +64,7 @@ func TestGridView(t *testing.T) {
 	checkView(t, g, `
    InvoiceID  |  InvoiceTotal v  Cartage1Total  Remark                  
 --------------+---------------------------------------------------------
- * D100418    |        98310.00         120.00  first$second            
+*  D100418    |        98310.00         120.00  first$second            
  > D100377    |        41877.50              -                          
    D100512    |        40002.15           0.00  世界                    
                                                                         
@@ -73,7 +73,7 @@ func TestGridView(t *testing.T) {
 	checkView(t, g, `
    InvoiceID  |  Cartage1Total  Remark  
 --------------+-------------------------
- * D100418    |         120.00  first$s~
+*  D100418    |         120.00  first$s~
  > D100377    |              -          
    D100512    |           0.00  世界    
                                         

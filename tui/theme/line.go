@@ -108,11 +108,12 @@ func (t *Theme) SideBySide(left, right string) string {
 	return strings.Join(l, "\n")
 }
 
-// Dimmed draws a view that does not have the keyboard focus.
+// Dimmed draws a view that does not have the keyboard focus, or is out of date, in a single
+// style.
 func (t *Theme) Dimmed(view string) string {
 	lines := strings.Split(ansi.Strip(view), "\n")
 	for i, line := range lines {
-		lines[i] = t.Paint(Dim, line)
+		lines[i] = t.Paint(Faded, line)
 	}
 	return strings.Join(lines, "\n")
 }

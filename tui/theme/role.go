@@ -15,7 +15,7 @@ const (
 	Cursor
 	Marked // row
 	Null   // null value
-	Faded  // loading, or out of date
+	Faded  // loading, out of date, or without focus
 
 	JSONName
 	JSONText
@@ -102,10 +102,10 @@ var (
 		{bold.Foreground(cyan), []Role{Title, Brand}},
 		{bold.Foreground(green), []Role{Live}},
 		{bold.Foreground(yellow), []Role{Waiting}},
-		{bold.Foreground(white).Background(red), []Role{Offline, profileRed}},
+		{bold.Foreground(red).Reverse(true), []Role{Offline, profileRed}}, // as readable as red text
 		{bold.Foreground(white).Background(lipgloss.Color("4")), []Role{profileBlue}},
-		{bold.Foreground(white).Background(magenta), []Role{profileMagenta}},
-		{base.Foreground(black).Background(green), []Role{profileGreen}},
+		{bold.Foreground(magenta).Reverse(true), []Role{profileMagenta}},
+		{bold.Foreground(green).Reverse(true), []Role{profileGreen}},
 		{base.Foreground(black).Background(lipgloss.Color("3")), []Role{profileYellow}},
 		{base.Foreground(black).Background(lipgloss.Color("6")), []Role{profileCyan}},
 	}

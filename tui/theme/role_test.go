@@ -30,7 +30,7 @@ func TestRoleStylesPerTheme(t *testing.T) {
 
 		Live:    {"1", "1;32", "1;32"},
 		Waiting: {"1", "1;33", "1;35"},
-		Offline: {"7", "1;37;41", "1;37;41"},
+		Offline: {"7", "1;7;31", "1;7;31"},
 
 		Pending:      {"", "90", "90"},
 		Success:      {"", "32", "32"},
@@ -40,11 +40,11 @@ func TestRoleStylesPerTheme(t *testing.T) {
 		ToastWarning: {"1", "33", "35"},
 		ToastFailure: {"7", "31", "31"},
 
-		profileRed:     {"", "1;37;41", "1;37;41"},
-		profileGreen:   {"", "30;42", "30;42"},
+		profileRed:     {"", "1;7;31", "1;7;31"},
+		profileGreen:   {"", "1;7;32", "1;7;32"},
 		profileYellow:  {"", "30;43", "30;43"},
 		profileBlue:    {"", "1;37;44", "1;37;44"},
-		profileMagenta: {"", "1;37;45", "1;37;45"},
+		profileMagenta: {"", "1;7;35", "1;7;35"},
 		profileCyan:    {"", "30;46", "30;46"},
 	} {
 		for i, th := range themes {

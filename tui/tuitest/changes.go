@@ -10,7 +10,36 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/daemon/daemontest"
 )
+
+// CannedDaemon returns a client of a proxy for a service that responds to requests for some
+// paths, with their query, with fixed JSON.
+func CannedDaemon(t *testing.T, i *daemontest.Instance, responses map[string]string) *client.Client {
+	t.Helper()
+	target, err := url.Parse(i.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.FlushInterval = -1
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, canned := responses[strings.TrimSuffix(r.URL.RequestURI(), "?")]
+		if !canned {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, text)
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	return Connect(t, &daemontest.Instance{URL: server.URL})
+}
 
 // RecordChanges runs a proxy for a service that rejects and records every request that
 // could change data.

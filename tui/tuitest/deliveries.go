@@ -27,7 +27,7 @@ type Deliveries struct {
 
 // StartDeliveries starts a daemon and publishes events: five messages are delivered,
 // three failed and are pending a retry, one has finally failed.
-func StartDeliveries(t *testing.T) *Deliveries {
+func StartDeliveries(t *testing.T, flags ...string) *Deliveries {
 	t.Helper()
 	s := StartReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -38,7 +38,7 @@ func StartDeliveries(t *testing.T) *Deliveries {
 			w.Header().Set("webhook-delivery", "abort-message")
 			w.WriteHeader(http.StatusBadRequest)
 		}
-	})
+	}, flags...)
 	s.Subscribe(t, "salesorder.created", s.Receiver+"/erp/in")
 	s.Failing = s.Subscribe(t, "debtor.*", s.Receiver+"/bad/erp")
 	s.Subscribe(t, "inventory.stocklevel", s.Receiver+"/gone/notify")
@@ -56,11 +56,11 @@ func StartDeliveries(t *testing.T) *Deliveries {
 }
 
 // StartReceiver starts a message receiver, and a daemon with one subscriber.
-func StartReceiver(t *testing.T, receive http.HandlerFunc) *Deliveries {
+func StartReceiver(t *testing.T, receive http.HandlerFunc, flags ...string) *Deliveries {
 	t.Helper()
 	receiver := httptest.NewServer(receive)
 	t.Cleanup(receiver.Close)
-	s := &Deliveries{Instance: daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8"), Receiver: receiver.URL}
+	s := &Deliveries{Instance: daemontest.Start(t, append(flags, "--webhooks-allow-targets", "127.0.0.0/8")...), Receiver: receiver.URL}
 	s.Client = Connect(t, s.Instance)
 	name := "acme-shop"
 	subscriber, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
@@ -94,6 +94,12 @@ func (s *Deliveries) Subscribe(t *testing.T, event, url string) string {
 // Publish publishes an event and waits until its message has the status.
 func (s *Deliveries) Publish(t *testing.T, event, body string, status int) {
 	t.Helper()
+	s.PublishPost(t, wire.EventPost{EventName: event, Body: body}, status)
+}
+
+// PublishPost is Publish with the other members of an event.
+func (s *Deliveries) PublishPost(t *testing.T, event wire.EventPost, status int) {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Timeout)
 	defer cancel()
 	changes := s.Client.Stream(ctx, client.StreamOptions{Topics: []string{wire.TopicMessages}})
@@ -103,7 +109,7 @@ func (s *Deliveries) Publish(t *testing.T, event, body string, status int) {
 			t.Fatal(err)
 		}
 		if _, ready := e.(client.HeartbeatEvent); ready && !published {
-			if _, err := s.Client.RaiseEvent(ctx, event, body); err != nil {
+			if _, err := s.Client.RaiseEventWith(ctx, event, ""); err != nil {
 				t.Fatal(err)
 			}
 			published = true

@@ -145,9 +145,5 @@ func (t *Text) Box(_, height int) []string {
 	if len(shown) == 0 {
 		lines = append(lines, t.Theme.Paint(theme.Dim, t.Theme.Fit("no match for "+t.search, width, false)))
 	}
-	title := t.title
-	if len(shown) > height-2 {
-		title += "  (" + t.Theme.Up + t.Theme.Down + ")"
-	}
-	return t.Theme.Frame(title, width, lines)
+	return t.Theme.ScrollFrame(t.title, width, lines, t.top, len(shown)-t.top-len(lines))
 }

@@ -43,9 +43,9 @@ func (p *Pager) SetLines(lines []theme.Span) {
 func (p *Pager) SetJSON(lines []theme.Span) {
 	styled, values := StyleJSON(lines), jsonValues(lines)
 	for i := range lines {
-		lines[i].Text = " " + lines[i].Text
+		lines[i].Text = "  " + lines[i].Text
 		if styled != nil {
-			styled[i] = append([]theme.Span{{Text: " "}}, styled[i]...)
+			styled[i] = append([]theme.Span{{Text: "  "}}, styled[i]...)
 		}
 	}
 	if p.SetLines(lines); styled != nil {
@@ -112,6 +112,26 @@ func (p *Pager) Scroll(n int) {
 		p.At = to
 	}
 	p.Top = max(0, min(max(p.At-p.Rows+1, min(p.Top, p.At)), len(p.Lines)-p.Rows))
+}
+
+// tabLines is the number of lines of a tab bar, with the blank line below it.
+const tabLines = 2
+
+// DrawTabs draws a tab bar, and the lines below it, in height lines. A preview has no tabs.
+func (p *Pager) DrawTabs(names []string, at, height int) []string {
+	p.ResizeTabs(p.view.cols, height)
+	if p.view.noCursor {
+		return p.Draw()
+	}
+	return append([]string{p.Owner.Theme.TabBar(names, at, p.view.cols), theme.Spaces(p.view.cols)}, p.Draw()...)
+}
+
+// ResizeTabs is Resize with a tab bar above the lines.
+func (p *Pager) ResizeTabs(width, height int) {
+	if !p.view.noCursor {
+		height -= tabLines
+	}
+	p.Resize(width, height)
 }
 
 // HideCursor makes the view a preview.

@@ -163,7 +163,7 @@ func (h *Screen) dashboard() []string {
 	if h.Height >= lowHeight {
 		lines = append(lines, c.hours())
 	}
-	lines = append(append(append(lines, h.statusCounts()), h.space()...), h.groupLines()...)
+	lines = append(append(append(append(lines, h.space()...), h.statusCounts()), h.space()...), h.groupLines()...)
 	for _, part := range [][]string{h.captureLines(len(h.shownGroups())), h.viewLines(len(h.shownGroups()) + len(h.Lagging))} {
 		if part != nil {
 			lines = append(append(lines, h.space()...), part...)
@@ -276,7 +276,7 @@ func (h *Screen) RestoreSelection() {
 
 // heightAround returns the number of lines of all but the groups and the recent failures.
 func (h *Screen) heightAround() int {
-	c, n := chart{height: h.Height}, 3+len(h.space()) // titles of chart and groups, and the numbers of messages
+	c, n := chart{height: h.Height}, 3+2*len(h.space()) // titles of chart and groups, and the numbers of messages
 	if h.Height >= lowHeight {
 		n++
 	}

@@ -19,6 +19,9 @@ func (h *Screen) statusCounts() string {
 	spans := []theme.Span{{Text: " Messages ", Role: theme.Breadcrumb}}
 	for _, status := range []int{0, 2, 3, 1} {
 		word, role := h.Theme.StatusText(status)
+		if h.counts[status] == 0 {
+			role = theme.Dim
+		}
 		if narrow(h.Width) {
 			word, _, _ = strings.Cut(word, " ")
 		}
@@ -82,21 +85,21 @@ func (h *Screen) groupLines() []string {
 	if total := h.counts[2] + h.counts[3]; total > len(h.Failures) {
 		title = fmt.Sprintf(" Newest %d failed", len(h.Failures))
 	}
+	if len(h.Groups) == 0 {
+		return []string{t.Paint(theme.Breadcrumb, t.Fit(title, h.Width, false)), t.Paint(theme.Dim, t.Fit("   none", h.Width, false))}
+	}
 	labels := c.line(t, "endpoint", "newest", "state", "answer", theme.Label)
 	for i := range labels {
 		labels[i].Role = theme.Label
 	}
 	lines := []string{t.Compose(h.Width, append([]theme.Span{{Text: t.Fit(title, countCells+2+c.result, false), Role: theme.Breadcrumb}}, labels...), nil)}
-	if len(h.Groups) == 0 {
-		return append(lines, t.Paint(theme.Dim, t.Fit("  none", h.Width, false)))
-	}
 	for i, g := range h.shownGroups() {
 		pointer, role := t.RowPrefix(i == h.SelectedIndex)
 		result := theme.Failure
 		if g.queued() {
 			result = theme.Pending
 		}
-		left := []theme.Span{{Text: pointer, Role: role}, {Text: t.Fit(display.Thousands(g.Count), countCells-len("  "), true) + "  ", Role: role}, {Text: t.Fit(g.Result, c.result, false), Role: result}}
+		left := []theme.Span{{Text: " " + pointer, Role: role}, {Text: t.Fit(display.Thousands(g.Count), countCells-len(" > "), true) + "  ", Role: role}, {Text: t.Fit(g.Result, c.result, false), Role: result}}
 		lines = append(lines, t.Compose(h.Width, append(left, c.line(t, h.endpointName(g), h.TimeText(g.At), h.state(g), g.Answer, role)...), nil))
 	}
 	return lines
@@ -148,17 +151,21 @@ func (h *Screen) recent() []string {
 	if h.Times != ui.Relative {
 		when = 15
 	}
-	event := 22
+	event, result := 0, 0
 	for _, m := range shown {
-		event = max(event, min(len(m.EventName), h.Width/4))
+		event, result = max(event, min(len(m.EventName), h.Width/4)), max(result, min(len(ui.LastResult(m)), h.Width/8))
 	}
 	for i, m := range shown {
 		word, role := t.StatusText(m.Status)
 		pointer, chosen := t.RowPrefix(before+i == h.SelectedIndex)
+		subscriber := t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + "  "
+		if narrow(h.Width) {
+			subscriber = ""
+		}
 		lines = append(lines, t.Compose(h.Width, []theme.Span{
-			{Text: pointer, Role: chosen}, {Text: t.Fit(h.TimeText(time.Time(m.LastSavedDateTime)), when, false), Role: theme.Dim}, {Text: t.Fit(word, 11, false), Role: role},
-			{Text: t.Fit(m.EventName, event, false) + " "}, {Text: t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + " "}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-event-30-len(ui.LastResult(m)))},
-		}, []theme.Span{{Text: " " + ui.LastResult(m) + " ", Role: role}}))
+			{Text: " " + pointer, Role: chosen}, {Text: t.Fit(h.TimeText(time.Time(m.LastSavedDateTime)), when-1, true) + "  ", Role: theme.Dim}, {Text: t.Fit(word, 12, false) + t.Fit(ui.LastResult(m), result, false), Role: role},
+			{Text: "  " + t.Fit(m.EventName, event, false) + "  "}, {Text: subscriber}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-event-result-21-len(subscriber))},
+		}, nil))
 	}
 	return lines
 }

@@ -75,7 +75,7 @@ func (h *Screen) viewLines(before int) []string {
 		if rows == "" {
 			rows = strings.Repeat(t.Loading, 3)
 		}
-		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: pointer, Role: role}, {Text: t.Fit(rows, countCells-len("  "), true) + "  " + v.Name, Role: role}, {Text: "  " + v.Record, Role: theme.Dim}}, nil))
+		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: " " + pointer, Role: role}, {Text: t.Fit(rows, countCells-len(" > "), true) + "  " + v.Name, Role: role}, {Text: "  " + v.Record, Role: theme.Dim}}, nil))
 	}
 	return lines
 }
@@ -90,7 +90,7 @@ func (h *Screen) captureLines(before int) []string {
 	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Changes are late", h.Width, false))}
 	for i, c := range h.Lagging {
 		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
-		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: pointer, Role: role}, {Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len("  "), true) + "  " + c.Kind, Role: role},
+		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: " " + pointer, Role: role}, {Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len(" > "), true) + "  " + c.Kind, Role: role},
 			{Text: "  " + cmp.Or(c.Reason, c.Phase), Role: theme.Warning}}, nil))
 	}
 	return lines

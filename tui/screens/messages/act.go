@@ -2,7 +2,9 @@ package messages
 
 import (
 	"context"
+	"maps"
 	"net/url"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -31,7 +33,7 @@ func (s *bulk) Act(action keymap.Action) tea.Cmd {
 		return s.countImpact(s.counting)
 	}
 	if one, ok := s.Selected(); ok {
-		confirmOne(s.List, one, action, s.begin, s.ended)
+		confirmOne(s.List, s.List, one, action, s.begin, s.ended)
 	}
 	return nil
 }
@@ -51,9 +53,9 @@ func (s *bulk) ended(id string, err error) tea.Cmd {
 	return s.Poll()
 }
 
-// confirmOne retries or deletes one message after a confirmation. It calls begin
+// confirmOne retries or deletes one message of a list after a confirmation. It calls begin
 // with the name of the change when it is sent, and ended with the result.
-func confirmOne(s ui.Screen, m wire.Message, action keymap.Action, begin func(name string), ended func(id string, err error) tea.Cmd) {
+func confirmOne(s ui.Screen, list *List, m wire.Message, action keymap.Action, begin func(name string), ended func(id string, err error) tea.Cmd) {
 	b := s.Common()
 	word, _ := b.Theme.StatusText(m.Status)
 	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "Status " + word + ", last result " + ui.LastResult(m) + "."}
@@ -65,7 +67,7 @@ func confirmOne(s ui.Screen, m wire.Message, action keymap.Action, begin func(na
 		}
 		ui.OpenConfirm(b.Host, "Retry this message?", "retry", append(lines, "It is sent again now."), func() tea.Cmd {
 			begin("retry of " + m.EventName)
-			return RetryOne(s, m, then)
+			return RetryOne(s, list, m, then)
 		})
 		return
 	}
@@ -77,11 +79,19 @@ func confirmOne(s ui.Screen, m wire.Message, action keymap.Action, begin func(na
 	})
 }
 
-// RetryOne schedules one message for immediate delivery.
-func RetryOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: "retry of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+// RetryOne schedules one message of a list for immediate delivery, and waits for the result.
+func RetryOne(s ui.Screen, list *List, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
+	name := "retry of " + m.EventName
+	return s.Common().Change(ui.Change{Screen: s, Name: name, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
 		return err
+	}, OnDone: func(err error) {
+		if err != nil {
+			list.ShowError(name, ui.MarkNotSent(err))
+			return
+		}
+		list.Notify(ui.Info, "the message is due now")
+		list.follow(1, []wire.Message{m})
 	}})
 }
 
@@ -214,7 +224,8 @@ func (s *bulk) ChangeMany(action keymap.Action, members url.Values, count int, l
 			text = display.Count(n, "message deleted", "messages deleted")
 			s.clearMarks()
 		} else {
-			s.follow(n, list)
+			s.AllMarks = false
+			s.Grid.SetMarks(slices.Collect(maps.Keys(s.follow(n, list).pending)))
 		}
 		if changed := int64(count) - n; changed > 0 {
 			text += ", " + display.Thousands(changed) + " changed since the question"

@@ -104,7 +104,7 @@ func (s *Detail) SetSize(width, height int) {
 
 // fill builds the lines of the open tab.
 func (s *Detail) fill() {
-	s.Resize(s.Width, s.Height-len(s.head())-1)
+	s.ResizeTabs(s.Width, s.Height-len(s.head()))
 	at := s.At
 	switch lines := MessageTabs[s.tab].lines(s); {
 	case s.Width == 0:
@@ -122,10 +122,8 @@ func (s *Detail) fill() {
 
 // View implements ui.Screen.
 func (s *Detail) View() string {
-	head := s.head()
-	s.Resize(s.Width, s.Height-len(head)-1) // new subscriber names can lengthen the head
-	lines := append(head, s.Draw()...)
-	return strings.Join(append(lines, s.Theme.TabBar(messageTabNames(), s.tab, s.Width)), "\n")
+	head := s.head() // new subscriber names can lengthen it
+	return strings.Join(append(head, s.DrawTabs(messageTabNames(), s.tab, s.Height-len(head))...), "\n")
 }
 
 // Title implements ui.Screen.
@@ -176,7 +174,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousTab:
 		s.turn(-1)
 	case keymap.Retry, keymap.Delete:
-		confirmOne(s, s.Message, b.Action, s.begin, s.ended)
+		confirmOne(s, s.list, s.Message, b.Action, s.begin, s.ended)
 	case keymap.PreviousPage:
 		return s.step(-1)
 	case keymap.NextPage:
@@ -357,7 +355,7 @@ func (s *Detail) head() []string {
 		body = strings.Repeat(t.Loading, 3)
 	}
 	lines = append(lines, s.headed("Added", s.TimeOfDay(added)+" ("+ui.Age(s.Now.Sub(added))+" ago)", "size "+body))
-	if len(lines) == 2 {
+	if s.partial {
 		lines = append(lines, strings.Repeat(" ", s.Width))
 	}
 	return lines

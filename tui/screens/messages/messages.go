@@ -110,7 +110,7 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	m.columns, m.query, m.names, m.bulk = &columns{List: m}, &query{List: m, Filter: filter}, &names{List: m}, &bulk{List: m}
 	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: make(map[string]time.Time), unseenIDs: make(map[string]struct{})}
 	m.Grid.SetRows(m.Pages)
-	m.Share, m.TabBar, m.ScreenOf = 44, true, m.preview
+	m.Share, m.ScreenOf = 44, m.preview
 	m.show(DefaultColumnNames(), 0)
 	if as, was := m.State.Grids[gridKey]; was {
 		m.Arrange(as)

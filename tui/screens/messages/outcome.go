@@ -17,7 +17,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// outcome waits for the attempts of messages that were retried together, and shows their
+// outcome waits for the attempts of retried messages, and shows their
 // results. Delivered messages lose their mark, so that those that failed again keep it.
 type outcome struct {
 	*List
@@ -35,16 +35,14 @@ const (
 	outcomeTimeout = 45 * time.Second // maximum wait for the next result
 )
 
-// follow marks the retried messages of a list, of which some may be missing, and waits for
-// their results.
-func (s *bulk) follow(retried int64, list []wire.Message) {
+// follow waits for the results of the retried messages of a list, of which some may be missing.
+func (s *bulk) follow(retried int64, list []wire.Message) *outcome {
 	o := &outcome{List: s.List, retried: retried, pending: make(map[string]int), failed: make(map[string]int), resultAt: s.Now}
 	for _, m := range list {
 		o.pending[m.MessageID] = m.Retries
 	}
-	s.AllMarks = false
-	s.Grid.SetMarks(slices.Collect(maps.Keys(o.pending)))
 	s.Watch(o)
+	return o
 }
 
 // Done implements ui.Watcher.
@@ -99,7 +97,11 @@ func (o *outcome) add(list []wire.Message) {
 			o.delivered++
 			o.Grid.UnmarkID(m.MessageID)
 		default:
-			o.failed[ui.LastResult(m)]++
+			result := ui.LastResult(m)
+			if o.retried == 1 && m.LastMessageResponseHTTPCode != nil {
+				result += " " + m.LastMessageResponseMessage
+			}
+			o.failed[result]++
 		}
 		delete(o.pending, m.MessageID)
 		o.resultAt = o.Now
@@ -115,6 +117,9 @@ func (o *outcome) text() string {
 	for i, one := range results {
 		failed += o.failed[one]
 		results[i] = fmt.Sprintf("%s x %s", display.Thousands(o.failed[one]), one)
+	}
+	if o.retried == 1 && failed == 1 {
+		return "1 retried: failed again (" + strings.TrimPrefix(results[0], "1 x ") + ")"
 	}
 	text := display.Thousands(o.retried) + " retried"
 	if followed := o.delivered + failed + len(o.pending); int64(followed) < o.retried {

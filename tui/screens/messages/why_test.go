@@ -6,6 +6,7 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
@@ -13,16 +14,16 @@ import (
 func TestWhy(t *testing.T) {
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key=of-the-receiver")
-	if _, err := s.Client.RaiseEventWith(t.Context(), wire.EventPost{EventName: "debtor.updated", Key: "D 4711", Body: "{}"}, ""); err != nil {
-		t.Fatal(err)
-	}
+	s.PublishPost(t, wire.EventPost{EventName: "debtor.updated", Key: "D 4711", Body: "{}"}, 2)
 	s.Publish(t, "debtor.updated", "{}", 2)
-	d := s.Open(t, tui.Options{})
+	d := s.Open(t, tui.Options{Appearance: tui.Appearance{Theme: theme.Dark}})
 	d.Resize(140, 30)
 	d.Press("4", "w")
 	d.WantText("the event of this message has no key")
 	d.Press("down", "w")
 	d.WantText("Why D 4711", "event", "debtor.updated", "message", "/erp?..", "now")
+	d.Golden("S10-why", "colour")
+	d.Resize(140, 30)
 	d.Press("enter")
 	d.WantText("Key=", "4711")
 	d.Press("esc", "esc", ":", "'why none", "enter")

@@ -162,12 +162,16 @@ func (s *Changes) fill() {
 // changedFields lists the fields of an update with the values that are known, or the values
 // of a record that was created or deleted.
 func changedFields(c wire.Change) string {
+	var texts []string
 	if c.Op != wire.OpUpdated {
-		return string(slices.Concat(c.Record, c.Before))
+		row, _ := client.ParseRow(slices.Concat(c.Record, c.Before)) // one of them is absent
+		for field, value := range row.All() {
+			texts = append(texts, fmt.Sprintf("%s %s", field, []byte(value)))
+		}
+		return strings.Join(texts, ", ")
 	}
 	var before, after map[string]json.RawMessage
 	_, _ = json.Unmarshal(c.Before, &before), json.Unmarshal(c.Record, &after) // unknown values are left out
-	var texts []string
 	for _, field := range c.Changed {
 		text := fmt.Sprintf("%s %s", field, after[field])
 		if was, known := before[field]; known {
@@ -233,8 +237,7 @@ func (d *changeDetail) SetSize(width, height int) {
 	d.Base.SetSize(width, height)
 	d.Resize(width, height)
 	text, _ := json.Marshal(d.change) // valid, as it was received
-	d.SetLines(nil)
-	d.AddSection("Change "+strconv.FormatInt(d.change.ChangeID, 10), string(text), width)
+	d.SetJSON(ui.JSONLines(text, width-2))
 }
 
 func (d *changeDetail) Do(b keymap.Binding) tea.Cmd {

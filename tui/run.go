@@ -1,0 +1,52 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"os/signal"
+	"syscall"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// New returns an app. Cancelling ctx stops all of its activity.
+func New(ctx context.Context, c *client.Client, o Options) *App {
+	o = o.complete()
+	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
+	a.tabs, a.frame, a.keyboard, a.mouse = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}, &mouse{App: a, enabled: o.Appearance.Mouse}
+	a.account, a.switcher, a.stream = &account{App: a, readOnlyProfiles: make(map[string]bool)}, &switcher{App: a}, &stream{App: a}
+	a.undo, a.jobs, a.secrets = &undo{App: a}, &jobs{App: a}, &secrets{App: a}
+	store, err := state.Open(o.State, o.Profile)
+	a.begin(c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
+	if err != nil {
+		a.ShowError("loading saved settings", err)
+	}
+	return a
+}
+
+// Run shows the screens until the user quits or ctx is done. It always restores the
+// terminal.
+func Run(ctx context.Context, c *client.Client, o Options) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	if o = o.complete(); o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env) {
+		o.Appearance.Theme = queryTheme(o.Input, o.Output)
+	}
+	a := New(ctx, c, o)
+	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
+	_, err := program.Run()
+	ended := ctx.Err() != nil
+	cancel()
+	a.Wait()
+	err = a.crashes.wrap(err)
+	if ended && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
+		return nil // ended by a signal
+	}
+	return err
+}

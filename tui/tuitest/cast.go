@@ -1,0 +1,90 @@
+package tuitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Cast is a recording of the screen in the format asciicast v2, which asciinema plays. Text
+// that differs between runs is replaced as in golden files, and the times are those of the
+// calls, so that a recording only changes with the screens.
+type Cast struct {
+	*Driver
+	at    time.Duration
+	lines []string // of the screen
+	out   strings.Builder
+}
+
+// StartCast starts a recording of a screen of 80x24.
+func StartCast(d *Driver, title string) *Cast {
+	c := &Cast{Driver: d}
+	c.write(map[string]any{"version": 2, "width": d.width, "height": d.height, "title": title})
+	c.event("o", "\x1b[?25l\x1b[2J") // without cursor
+	return c
+}
+
+func (c *Cast) write(line any) {
+	text, err := json.Marshal(line)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	c.out.Write(append(text, '\n'))
+}
+
+func (c *Cast) event(kind, text string) { c.write([]any{c.at.Seconds(), kind, text}) }
+
+// axis matches the time axis of the home screen after the replacement of times.
+var axis = regexp.MustCompile(`14:02( {15})14:02( {15})14:02`)
+
+// Show records the lines that have changed, and shows them for some time.
+func (c *Cast) Show(hold time.Duration) {
+	var changed strings.Builder
+	text := axis.ReplaceAllString(c.render("colour"), "13:03${1}13:23${2}13:43")
+	lines := strings.Split(styled.ReplaceAllString(text, "\x1b[${1}m"), "\n")
+	for i, line := range lines {
+		if i >= len(c.lines) || c.lines[i] != line {
+			fmt.Fprintf(&changed, "\x1b[%d;1H%s", i+1, line)
+		}
+	}
+	if c.lines = lines; changed.Len() > 0 {
+		c.event("o", changed.String())
+	}
+	c.at += hold
+}
+
+// Type presses keys, one after the other, and shows the last screen for some time.
+func (c *Cast) Type(hold time.Duration, keys ...string) {
+	c.T.Helper()
+	for _, key := range keys {
+		if text, typed := strings.CutPrefix(key, "'"); typed {
+			for _, r := range text {
+				c.Press("'" + string(r))
+				c.Show(120 * time.Millisecond)
+			}
+			continue
+		}
+		c.Press(key)
+		c.Show(400 * time.Millisecond)
+	}
+	c.at += hold
+}
+
+// Mark marks the current screen with a name.
+func (c *Cast) Mark(name string) { c.event("m", name) }
+
+// Compare compares the recording with a file.
+func (c *Cast) Compare(path string) {
+	c.T.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(c.out.String()), 0o644); err != nil {
+			c.T.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(path); err != nil || string(want) != c.out.String() {
+		c.T.Errorf("%s is stale (%v): run make golden\n%s", path, err, difference(string(want), c.out.String()))
+	}
+}
