@@ -78,12 +78,12 @@ func (c groupColumns) line(t *theme.Theme, endpoint, when, state, answer string,
 	return append(spans, theme.Span{Text: answer, Role: theme.Dim})
 }
 
-// groupLines draws the failed messages by endpoint and answer.
+// groupLines draws the messages that were tried and not delivered, by endpoint and answer.
 func (h *Screen) groupLines() []string {
 	t, c := h.Theme, h.groupColumns()
-	title := " Failed messages"
+	title := " Undelivered"
 	if total := h.counts[2] + h.counts[3]; total > len(h.Failures) {
-		title = fmt.Sprintf(" Newest %d failed", len(h.Failures))
+		title = fmt.Sprintf(" Newest %d undelivered", len(h.Failures))
 	}
 	if len(h.Groups) == 0 {
 		return []string{t.Paint(theme.Breadcrumb, t.Fit(title, h.Width, false)), t.Paint(theme.Dim, t.Fit("   none", h.Width, false))}

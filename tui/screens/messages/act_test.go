@@ -155,7 +155,7 @@ func TestDeleteRequiresY(t *testing.T) {
 func TestRetryUpdatesList(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
-	d.WantText("127.0.0.1", "Failed messages")
+	d.WantText("127.0.0.1", "Undelivered")
 	d.Press("!")
 	d.WantText("[failed or retrying]", "RETRYING", "FAILED")
 	d.Press("r")
