@@ -88,6 +88,7 @@ func TestFilters(t *testing.T) {
 func TestWrongFilters(t *testing.T) {
 	kind := everyType(t)
 	long := strings.Repeat("Int eq 1 or ", maxComparisons) + "Int eq 1"
+	functions := strings.Repeat("contains(Text,'a') or ", maxComparisons) + "Int eq 1"
 	deep := strings.Repeat("(", maxDepth+1) + "Bool" + strings.Repeat(")", maxDepth+1)
 	for filter, want := range map[string]string{
 		"": "$filter lacks a field or a value at its end", "Int": "$filter lacks a comparison such as eq at its end", "Int eq": "$filter lacks a field or a value at its end", "int eq 1": "$filter has int, which is not a field of Every; did you mean Int?",
@@ -95,7 +96,7 @@ func TestWrongFilters(t *testing.T) {
 		"Int eq 'a'": "$filter must compare Int with a number at character 8", "Text eq 5": "$filter must compare Text with a text such as 'it''s' at character 9", "Guid gt 0f8fad5b-d9cb-469f-a165-70867728950e": "$filter can compare Guid by eq and ne only at its end",
 		"At eq 2019-02-30": "$filter has a value of At that must be a date that exists at character 7", "contains(Int,'a')": "$filter contains must have a field of type string and a text such as 'a' at character 14",
 		"Text eq 'a": "$filter cannot be read at character 9", "Int eq 5x": "$filter cannot be read at character 8", "Text eq 'ä' #": "$filter cannot be read at character 13", "contains(Text,'" + strings.Repeat("a", 4001) + "')": "$filter has a text of more than 4000 characters",
-		long: "$filter has more than 500 comparisons", deep: "$filter is nested too deeply",
+		long: "$filter has more than 500 comparisons", functions: "$filter has more than 500 comparisons", deep: "$filter is nested too deeply",
 		"Int eq Long": "501 $filter has a comparison of two fields, which is not offered, at its end", "1 eq 1": "501 $filter has a comparison of two values, which is not offered, at its end",
 		"length(Text) eq 5": "501 $filter has the function length, which is not offered, at character 1", "Int add 1 eq 5": "501 $filter has the operator add, which is not offered, at character 5", "Int in (1,2)": "501 $filter has the operator in, which is not offered, at character 5",
 		"Int eq @p": "501 $filter has a parameter alias, which is not offered, at character 8", "Kind/Name eq 'a'": "501 $filter has a path, which is not offered",
