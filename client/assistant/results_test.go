@@ -207,6 +207,7 @@ func TestTextsOfRecords(t *testing.T) {
 func TestErrors(t *testing.T) {
 	i := startDemo(t)
 	for _, c := range []struct{ tool, arguments, want string }{
+		{"find_kinds", `{"words":"` + strings.Repeat("a ", 101) + `"}`, "words: at most 100 words are possible, not 101"},
 		{"describe_kind", `{}`, "kind is missing; arguments of describe_kind: kind, skip"},
 		{"describe_kind", `{"kind":7}`, "kind must be a text"},
 		{"describe_kind", `{"kind":"SO_Total"}`, `kind: unknown record kind "SO_Total"; did you mean SO_Totals?`},
