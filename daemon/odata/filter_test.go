@@ -65,7 +65,7 @@ func TestFilters(t *testing.T) {
 		{"tolower(Text) eq 'abc'", "Text  = abc"}, {"contains(tolower(Text),tolower('ABC'))", "Text  LIKE %ABC%"},
 		{"Int eq 1 and (Int eq 2 or Int eq 3) and Int eq 4", "Int  = 1 AND (Int  = 2 OR Int  = 3) AND Int  = 4"},
 		{"Int eq 1 or Int eq 2 and Int eq 3", "(Int  = 1 OR (Int  = 2 AND Int  = 3))"},
-		{"Int eq 5.0", "Int  = 5"}, {"Int eq 5.5", "1 = 0"}, {"Int ne 5.5", ""}, {"Int gt 5.5", "Int  > 5"}, {"Int ge 5.5", "Int  >= 6"}, {"Int lt -5.5", "Int  < -5"}, {"Int le -5.5", "Int  <= -6"},
+		{"Int\teq\t5 ", "Int  = 5"}, {"Int eq 5.0", "Int  = 5"}, {"Int eq 5.5", "1 = 0"}, {"Int ne 5.5", ""}, {"Int gt 5.5", "Int  > 5"}, {"Int ge 5.5", "Int  >= 6"}, {"Int lt -5.5", "Int  < -5"}, {"Int le -5.5", "Int  <= -6"},
 		{"Int gt 3000000000", "1 = 0"}, {"Int lt 3000000000", "Int  IS NOT NULL"}, {"not (Int lt 3000000000)", "Int  IS NULL"}, {"Int ge -3000000000", "Int  IS NOT NULL"}, {"Int eq 3000000000", "1 = 0"},
 		{"Byte gt -1", "Byte  IS NOT NULL"}, {"Long eq 9223372036854775807", "Long  = 9223372036854775807"}, {"Long lt 1e30", "Long  IS NOT NULL"}, {"Long eq 5L", "Long  = 5"},
 		{"Decimal eq 1.50M", "Decimal  = 1.50"}, {"Decimal ge 1e-3", "Decimal  >= 0.001"}, {"Decimal lt INF", "Decimal  IS NOT NULL"}, {"Decimal eq NaN", "1 = 0"}, {"Decimal ne NaN", ""}, {"Double gt -INF", "Double  IS NOT NULL"},
