@@ -226,6 +226,8 @@ func (p *parser) operand() (field int, literal token, err error) {
 		return -1, literal, p.next()
 	case strings.HasPrefix(literal.text, "@"):
 		return -1, literal, p.refuse("a parameter alias")
+	case strings.HasPrefix(p.lexer.text[p.lexer.at:], "'"): // datetime'2019-05-01T00:00:00' of earlier versions
+		return -1, literal, p.fail("must have dates and GUIDs without a prefix and quotes, such as 2019-05-01,")
 	}
 	field, err = fieldOf(p.kind, optionFilter, literal.text)
 	if err == nil {
