@@ -41,6 +41,9 @@ type foundKinds struct {
 // maxFields is the maximum number of fields of a kind that find_kinds returns.
 const maxFields = 40
 
+// maxWords limits the words of find_kinds, each of which is searched in all names.
+const maxWords = 100
+
 // findKinds implements find_kinds.
 func findKinds(ctx context.Context, source Source, in struct {
 	Words string
@@ -51,6 +54,9 @@ func findKinds(ctx context.Context, source Source, in struct {
 		return nil, err
 	}
 	words := stems(in.Words)
+	if len(words) > maxWords {
+		return nil, fmt.Errorf("words: at most %d words are possible, not %d", maxWords, len(words))
+	}
 	kinds := ranked(registry.Kinds(), words)
 	result := foundKinds{Kinds: []foundKind{}, Matches: len(kinds)}
 	if len(kinds) == 0 {

@@ -44,7 +44,7 @@ func (in filterInput) members(ctx context.Context, source Source) (*record.Kind,
 	}
 	members := map[string]any{"Strict": true, "Take": limit}
 	for _, name := range slices.Sorted(maps.Keys(in.Filter)) {
-		if err := checkFilter(kind, name); err != nil {
+		if err := checkFilter(kind, name, in.Filter[name]); err != nil {
 			return nil, nil, err
 		}
 		members[name] = in.Filter[name]
@@ -55,18 +55,30 @@ func (in filterInput) members(ctx context.Context, source Source) (*record.Kind,
 	return kind, members, nil
 }
 
-// checkFilter returns an error unless a name is a filter of the kind.
-func checkFilter(kind *record.Kind, name string) error {
+// checkFilter returns an error unless a condition of the filter has an effect, and the one that
+// its name suggests: a query has no condition for null and for an empty list, ignores the value
+// of IsNull, and reads Total> as at least.
+func checkFilter(kind *record.Kind, name string, value json.RawMessage) error {
 	member, known := kind.Member(name)
-	if !known {
+	if !known || !strings.EqualFold(name, kind.Fields[member.Field].Name+member.Operator.Suffix()) {
 		return fmt.Errorf("filter: %.100q is not a field with a suffix%s\n%s", name, record.DidYouMean(record.Suggest(name, kind.Members())), fieldsOf(kind))
 	}
-	if field := kind.Fields[member.Field]; !member.Allowed {
+	field := kind.Fields[member.Field]
+	if !member.Allowed {
 		var allowed []string
 		for _, suffix := range suffixes(field.Filter) {
 			allowed = append(allowed, field.Name+suffix)
 		}
 		return fmt.Errorf("filter: %.100q is not a filter of %s, which is %s; filters of it: %s", name, field.Name, field.Type, strings.Join(allowed, ", "))
+	}
+	var v any
+	if err := json.Unmarshal(value, &v); err != nil {
+		return err
+	}
+	isNull, isNotNull := field.Name+record.IsNull.Suffix(), field.Name+record.IsNotNull.Suffix()
+	isNullTest := member.Operator == record.IsNull || member.Operator == record.IsNotNull
+	if list, isList := v.([]any); isNullTest && v != true || v == nil || isList && len(list) == 0 {
+		return fmt.Errorf("filter: %.100q has no such value; for null use {%q:true}, for all others {%q:true}", name, isNull, isNotNull)
 	}
 	return nil
 }

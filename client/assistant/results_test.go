@@ -207,6 +207,7 @@ func TestTextsOfRecords(t *testing.T) {
 func TestErrors(t *testing.T) {
 	i := startDemo(t)
 	for _, c := range []struct{ tool, arguments, want string }{
+		{"find_kinds", `{"words":"` + strings.Repeat("a ", 101) + `"}`, "words: at most 100 words are possible, not 101"},
 		{"describe_kind", `{}`, "kind is missing; arguments of describe_kind: kind, skip"},
 		{"describe_kind", `{"kind":7}`, "kind must be a text"},
 		{"describe_kind", `{"kind":"SO_Total"}`, `kind: unknown record kind "SO_Total"; did you mean SO_Totals?`},
@@ -225,6 +226,10 @@ func TestErrors(t *testing.T) {
 		{"query", `{"kind":"SO_Totals","filter":{"Take":5}}`, `filter: "Take" is not a field`},
 		{"query", `{"kind":"SO_Totals","filter":{"Format":"xlsx"}}`, `filter: "Format" is not a field`},
 		{"query", `{"kind":"SO_Totals","filter":{"InvoiceTotalContains":"5"}}`, "which is decimal; filters of it: InvoiceTotal, InvoiceTotalGreaterThanOrEqualTo, "},
+		{"totals", `{"kind":"SO_Totals","filter":{"Cartage3Total":null}}`, `filter: "Cartage3Total" has no such value; for null use {"Cartage3TotalIsNull":true}, for all others {"Cartage3TotalIsNotNull":true}`},
+		{"totals", `{"kind":"SO_Totals","filter":{"Cartage3TotalIn":[ ]}}`, `filter: "Cartage3TotalIn" has no such value`},
+		{"totals", `{"kind":"SO_Totals","filter":{"Cartage3TotalIsNull":false}}`, `filter: "Cartage3TotalIsNull" has no such value`},
+		{"query", `{"kind":"SO_Totals","filter":{"InvoiceTotal>":5}}`, `filter: "InvoiceTotal>" is not a field with a suffix`},
 		{"query", `{"kind":"SO_Totals","filter":{"InvoiceTotalGreaterThan":"abc"}}`, "InvoiceTotalGreaterThan: must be a number"},
 		{"query", `{"kind":"SO_Totals","filter":{"InvoiceTotalBetween":[1]}}`, "InvoiceTotalBetween: takes two values, not 1"},
 		{"query", `{"kind":"SO_Totals","cursor":"abc"}`, "cursor: is not a cursor of this query"},

@@ -47,7 +47,7 @@ var (
 // Arguments of several tools.
 var (
 	kindArgument   = argument{"kind", text, "name of a record kind", true}
-	filterArgument = argument{"filter", object, `conditions, all of which must hold: field name and suffix, with its value, such as {"Class":"A","TotalGreaterThan":100,"DateBetween":["2024-01-01","2024-12-31"],"NameContains":"bolt","StatusIn":[1,2],"NoteIsNull":true}; describe_kind lists the suffixes`, false}
+	filterArgument = argument{"filter", object, `conditions, all of which must hold: field name and suffix, with its value, such as {"Class":"A","TotalBetween":[100,200],"DateGreaterThanOrEqualTo":"2024-01-01","DateLessThan":"2025-01-01","NameContains":"bolt","StatusIn":[1,2],"NoteIsNull":true}; a date without a time is midnight; describe_kind lists the suffixes`, false}
 	skipArgument   = argument{"skip", number, "nextSkip of the previous result", false}
 	limitArgument  = argument{"limit", number, fmt.Sprintf("maximum number of rows, 1 to %d; default %d", maxLimit, defaultLimit), false}
 )

@@ -39,6 +39,11 @@ func (c *Clock) instant(date int64) (at int64, skipped bool) {
 	}
 	for t := time.Unix(date-earlier, 0).In(c.zone); ; {
 		start, end := t.ZoneBounds()
+		if !end.IsZero() && !end.After(t) {
+			// ZoneBounds counts 365 days in each year that follows a rule, so that on the
+			// last day of a leap year the end is in the past.
+			end = end.Add(24 * time.Hour)
+		}
 		_, ahead := t.Zone()
 		if at = date - int64(ahead); !end.IsZero() && at >= end.Unix() {
 			t = end

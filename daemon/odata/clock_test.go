@@ -40,6 +40,8 @@ func TestDates(t *testing.T) {
 		{"Australia/Sydney", "2019-10-06T03:00:00.0000000", "2019-10-06T03:00:00.0000000+11:00"},
 		{"Europe/Berlin", "2024-10-27T02:30:00.0000000", "2024-10-27T02:30:00.0000000+02:00"},
 		{"Europe/Berlin", "2040-07-01T00:00:00.0000000", "2040-07-01T00:00:00.0000000+02:00"},
+		{"Australia/Sydney", "2040-12-31T23:00:00.0000000", "2040-12-31T23:00:00.0000000+11:00"}, // the last day of a leap year
+		{"America/New_York", "2040-12-31T23:00:00.0000000", "2040-12-31T23:00:00.0000000-05:00"},
 		{"America/St_Johns", "2024-01-31T23:59:59.9999999", "2024-01-31T23:59:59.9999999-03:30"},
 		{"Pacific/Apia", "2011-12-30T12:00:00.0000000", "2011-12-30T10:00:00.0000000Z"}, // a day that does not exist
 		{"Australia/Sydney", "0001-01-01T00:00:00.0000000", "0001-01-01T00:00:00.0000000Z"},
@@ -56,7 +58,7 @@ func TestDates(t *testing.T) {
 
 // aDate draws a date, in most cases close to a change of the clock.
 func aDate(t *rapid.T, name string) time.Time {
-	changes := []string{"2019-04-07T02:00:00Z", "2019-10-06T02:00:00Z", "2024-10-27T02:00:00Z", "2024-03-31T02:00:00Z", "2011-12-30T00:00:00Z", "2024-11-03T01:00:00Z", "2024-03-10T02:00:00Z", "1995-01-01T00:00:00Z", "0001-01-01T12:00:00Z", "9999-12-31T12:00:00Z"}
+	changes := []string{"2019-04-07T02:00:00Z", "2019-10-06T02:00:00Z", "2024-10-27T02:00:00Z", "2024-03-31T02:00:00Z", "2011-12-30T00:00:00Z", "2024-11-03T01:00:00Z", "2024-03-10T02:00:00Z", "1995-01-01T00:00:00Z", "2040-12-31T00:00:00Z", "2041-01-01T00:00:00Z", "0001-01-01T12:00:00Z", "9999-12-31T12:00:00Z"}
 	base, _ := time.Parse(time.RFC3339, rapid.SampledFrom(changes).Draw(t, name))
 	steps := []time.Duration{tick, time.Second, time.Minute, 20 * time.Minute, time.Hour}
 	at := base.Add(time.Duration(rapid.IntRange(-40, 40).Draw(t, name+" steps")) * rapid.SampledFrom(steps).Draw(t, name+" step"))

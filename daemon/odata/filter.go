@@ -164,6 +164,14 @@ func (p *parser) comparison() (c query.Condition, err error) {
 	return c, p.next()
 }
 
+// count counts a comparison or a function with the result true or false.
+func (p *parser) count() error {
+	if p.comparisons++; p.comparisons > maxComparisons {
+		return p.fail("has more than " + itoa(maxComparisons) + " comparisons")
+	}
+	return nil
+}
+
 // calls reports whether a parenthesis follows the current identifier.
 func (p *parser) calls() bool {
 	return p.token.kind == identifier && strings.HasPrefix(p.lexer.text[p.lexer.at:], "(")
@@ -172,7 +180,10 @@ func (p *parser) calls() bool {
 // match reads a function that compares a part of a text.
 func (p *parser) match(operator record.Operator) (c query.Condition, err error) {
 	name := p.token.text
-	if err = p.next(); err == nil {
+	if err = p.count(); err == nil {
+		err = p.next()
+	}
+	if err == nil {
 		err = p.next() // the parenthesis
 	}
 	if err != nil {
@@ -215,6 +226,8 @@ func (p *parser) operand() (field int, literal token, err error) {
 		return -1, literal, p.next()
 	case strings.HasPrefix(literal.text, "@"):
 		return -1, literal, p.refuse("a parameter alias")
+	case strings.HasPrefix(p.lexer.text[p.lexer.at:], "'"): // datetime'2019-05-01T00:00:00' of earlier versions
+		return -1, literal, p.fail("must have dates and GUIDs without a prefix and quotes, such as 2019-05-01,")
 	}
 	field, err = fieldOf(p.kind, optionFilter, literal.text)
 	if err == nil {
@@ -256,8 +269,8 @@ func (p *parser) folded() (field int, literal token, err error) {
 // compare reads a comparison of a field with a literal, or the name of a field that is true or
 // false, or one of these constants.
 func (p *parser) compare() (c query.Condition, err error) {
-	if p.comparisons++; p.comparisons > maxComparisons {
-		return c, p.fail("has more than " + itoa(maxComparisons) + " comparisons")
+	if err := p.count(); err != nil {
+		return c, err
 	}
 	field, literal, err := p.operand()
 	if err != nil {

@@ -65,7 +65,7 @@ func TestFilters(t *testing.T) {
 		{"tolower(Text) eq 'abc'", "Text  = abc"}, {"contains(tolower(Text),tolower('ABC'))", "Text  LIKE %ABC%"},
 		{"Int eq 1 and (Int eq 2 or Int eq 3) and Int eq 4", "Int  = 1 AND (Int  = 2 OR Int  = 3) AND Int  = 4"},
 		{"Int eq 1 or Int eq 2 and Int eq 3", "(Int  = 1 OR (Int  = 2 AND Int  = 3))"},
-		{"Int eq 5.0", "Int  = 5"}, {"Int eq 5.5", "1 = 0"}, {"Int ne 5.5", ""}, {"Int gt 5.5", "Int  > 5"}, {"Int ge 5.5", "Int  >= 6"}, {"Int lt -5.5", "Int  < -5"}, {"Int le -5.5", "Int  <= -6"},
+		{"Int\teq\t5 ", "Int  = 5"}, {"Int eq 5.0", "Int  = 5"}, {"Int eq 5.5", "1 = 0"}, {"Int ne 5.5", ""}, {"Int gt 5.5", "Int  > 5"}, {"Int ge 5.5", "Int  >= 6"}, {"Int lt -5.5", "Int  < -5"}, {"Int le -5.5", "Int  <= -6"},
 		{"Int gt 3000000000", "1 = 0"}, {"Int lt 3000000000", "Int  IS NOT NULL"}, {"not (Int lt 3000000000)", "Int  IS NULL"}, {"Int ge -3000000000", "Int  IS NOT NULL"}, {"Int eq 3000000000", "1 = 0"},
 		{"Byte gt -1", "Byte  IS NOT NULL"}, {"Long eq 9223372036854775807", "Long  = 9223372036854775807"}, {"Long lt 1e30", "Long  IS NOT NULL"}, {"Long eq 5L", "Long  = 5"},
 		{"Decimal eq 1.50M", "Decimal  = 1.50"}, {"Decimal ge 1e-3", "Decimal  >= 0.001"}, {"Decimal lt INF", "Decimal  IS NOT NULL"}, {"Decimal eq NaN", "1 = 0"}, {"Decimal ne NaN", ""}, {"Double gt -INF", "Double  IS NOT NULL"},
@@ -88,14 +88,16 @@ func TestFilters(t *testing.T) {
 func TestWrongFilters(t *testing.T) {
 	kind := everyType(t)
 	long := strings.Repeat("Int eq 1 or ", maxComparisons) + "Int eq 1"
+	functions := strings.Repeat("contains(Text,'a') or ", maxComparisons) + "Int eq 1"
 	deep := strings.Repeat("(", maxDepth+1) + "Bool" + strings.Repeat(")", maxDepth+1)
 	for filter, want := range map[string]string{
 		"": "$filter lacks a field or a value at its end", "Int": "$filter lacks a comparison such as eq at its end", "Int eq": "$filter lacks a field or a value at its end", "int eq 1": "$filter has int, which is not a field of Every; did you mean Int?",
 		"Int eq 1)": "$filter lacks and, or, or a comparison at character 9", "(Int eq 1": "$filter lacks ) at its end", "Int eq 1 Int eq 2": "$filter lacks and, or, or a comparison at character 10", "Int like 1": "$filter lacks a comparison such as eq at character 5",
 		"Int eq 'a'": "$filter must compare Int with a number at character 8", "Text eq 5": "$filter must compare Text with a text such as 'it''s' at character 9", "Guid gt 0f8fad5b-d9cb-469f-a165-70867728950e": "$filter can compare Guid by eq and ne only at its end",
 		"At eq 2019-02-30": "$filter has a value of At that must be a date that exists at character 7", "contains(Int,'a')": "$filter contains must have a field of type string and a text such as 'a' at character 14",
-		"Text eq 'a": "$filter cannot be read at character 9", "Int eq 5x": "$filter cannot be read at character 8", "Text eq 'ä' #": "$filter cannot be read at character 13", "contains(Text,'" + strings.Repeat("a", 4001) + "')": "$filter has a text of more than 4000 characters",
-		long: "$filter has more than 500 comparisons", deep: "$filter is nested too deeply",
+		"At ge datetime'2019-05-01T00:00:00'": "$filter must have dates and GUIDs without a prefix and quotes, such as 2019-05-01, at character 7",
+		"Text eq 'a":                          "$filter cannot be read at character 9", "Int eq 5x": "$filter cannot be read at character 8", "Text eq 'ä' #": "$filter cannot be read at character 13", "contains(Text,'" + strings.Repeat("a", 4001) + "')": "$filter has a text of more than 4000 characters",
+		long: "$filter has more than 500 comparisons", functions: "$filter has more than 500 comparisons", deep: "$filter is nested too deeply",
 		"Int eq Long": "501 $filter has a comparison of two fields, which is not offered, at its end", "1 eq 1": "501 $filter has a comparison of two values, which is not offered, at its end",
 		"length(Text) eq 5": "501 $filter has the function length, which is not offered, at character 1", "Int add 1 eq 5": "501 $filter has the operator add, which is not offered, at character 5", "Int in (1,2)": "501 $filter has the operator in, which is not offered, at character 5",
 		"Int eq @p": "501 $filter has a parameter alias, which is not offered, at character 8", "Kind/Name eq 'a'": "501 $filter has a path, which is not offered",

@@ -52,7 +52,7 @@ func newLexer(option, text string) (*lexer, error) {
 
 // next reads the next token.
 func (l *lexer) next() error {
-	rest := strings.TrimLeft(l.text[l.at:], " ")
+	rest := strings.TrimLeft(l.text[l.at:], " \t")
 	l.at = len(l.text) - len(rest)
 	l.token = token{at: l.at}
 	match := tokens.FindStringSubmatchIndex(rest)

@@ -204,5 +204,10 @@ func parseToken(value string) (*Token, error) {
 			return &Token{rest, count, parts[2]}, nil
 		}
 	}
-	return nil, optionError(fault.Invalid, optionToken, "is not one of this service; use @odata.nextLink unchanged")
+	return nil, TokenError()
+}
+
+// TokenError returns the error of a $skiptoken that this service did not return for the kind.
+func TokenError() error {
+	return optionError(fault.Invalid, optionToken, "is not one of these records; use @odata.nextLink unchanged")
 }

@@ -43,6 +43,11 @@ func TestFeedRoutes(t *testing.T) {
 				}
 			}
 		}
+		for _, token := range []string{"abc", "-1.-1.abc"} {
+			if a := c.do("GET /odata/SO_Totals?$skiptoken="+token, "").want(t, 400); !strings.Contains(a.body, `"message":"$skiptoken is not one of these records`) {
+				t.Errorf("%s: %s", token, a.body)
+			}
+		}
 		key := anonymous(t, i).with(basic(i.Key(t, "reader"), ""))
 		key.do("GET /odata/SO_Totals?$top=1", "").want(t, 200)
 		page := c.do("GET /Queries/SO_Totals?Take=1", "", "Accept: text/html").want(t, 200).body

@@ -280,7 +280,11 @@ func (h *Handlers) request(r request) (*query.Request, error) {
 	ctx, first := r.Request.Context(), ""
 	if r.Token != nil {
 		req.Cursor = &r.Token.Cursor
-		return req, h.Queries.Store.SetPlace(ctx, req, nil)
+		err := h.Queries.Store.SetPlace(ctx, req, nil)
+		if err != nil && fault.Is(err, fault.Invalid) {
+			err = odata.TokenError()
+		}
+		return req, err
 	}
 	key, err := h.Store.Key(ctx, r.Kind)
 	if err != nil || key == nil {
