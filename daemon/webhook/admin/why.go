@@ -14,8 +14,8 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Trace is the stored facts about a key: the newest changes of records with it, and the
-// newest messages of events with it.
+// Trace is the stored facts about a key: the newest changes of records with it, the newest
+// messages of events with it, and the oldest open ones, for which others may wait.
 type Trace struct {
 	Changes  []TracedChange
 	Events   map[int64]*webhook.Event // of changes and messages, by ID
