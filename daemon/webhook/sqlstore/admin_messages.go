@@ -239,6 +239,9 @@ func (a *Admin) Trace(ctx context.Context, key string) (*admin.Trace, error) {
 	t.Changes, t.Messages = t.Changes[:min(len(t.Changes), maxTraced)], t.Messages[:min(len(t.Messages), maxTraced)]
 	slices.Reverse(t.Changes)
 	slices.Reverse(t.Messages)
+	if len(t.Messages) == maxTraced && t.More {
+		t.Since = t.Messages[0].Event.AddedAt
+	}
 	open = slices.DeleteFunc(open, func(m *webhook.Message) bool { return m.ID >= t.Messages[0].ID })
 	t.Messages = append(open[:min(len(open), maxTraced)], t.Messages...)
 	var messages, events []int64
