@@ -5,6 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"slices"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/bizhook/whd/client/record"
@@ -120,7 +123,8 @@ const (
 )
 
 // KeyText returns the text of a key: that of its value, of several a JSON array. Of a long
-// text the end is replaced by a hash.
+// text the end is replaced by a hash. So is that of an empty text and of one with control
+// characters, which keys of events cannot have.
 func KeyText(types []record.Type, cells []row.Cell) string {
 	text := cells[0].Text(types[0])
 	if len(types) > 1 {
@@ -133,10 +137,10 @@ func KeyText(types []record.Type, cells []row.Cell) string {
 		}
 		text = string(append(array, ']'))
 	}
-	if utf8.RuneCountInString(text) <= maxKeyText {
+	if text != "" && utf8.RuneCountInString(text) <= maxKeyText && !strings.ContainsFunc(text, unicode.IsControl) {
 		return text
 	}
 	hash := sha256.Sum256([]byte(text))
-	runes := []rune(text)
-	return string(runes[:longKeyText]) + "~" + hex.EncodeToString(hash[:16])
+	runes := slices.DeleteFunc([]rune(text), unicode.IsControl)
+	return string(runes[:min(len(runes), longKeyText)]) + "~" + hex.EncodeToString(hash[:16])
 }

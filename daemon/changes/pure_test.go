@@ -120,6 +120,9 @@ func TestKeyText(t *testing.T) {
 		{types, cells(`D"1`), `["D\"1",-5,1.50]`},
 		{types[:1], cells(strings.Repeat("ü", 128)), strings.Repeat("ü", 128)},
 		{types[:1], cells(strings.Repeat("a", 129)), strings.Repeat("a", 90) + "~c12cb024a2e5551cca0e08fce8f1c5e3"},
+		{types[:1], cells(""), "~e3b0c44298fc1c149afbf4c8996fb924"},
+		{types[:1], cells("\x00a\tb\x7f"), "ab~28f34dceee01908633ffc03832c8037c"},
+		{types, cells("a\tb"), `["a\tb",-5,1.50]`},
 	} {
 		if got := KeyText(c.types, c.cells); got != c.want || utf8.RuneCountInString(got) > 128 {
 			t.Errorf("%q, want %q", got, c.want)

@@ -286,6 +286,10 @@ func TestCapturedEvents(t *testing.T) {
 	}
 	writer.do("POST "+d.ids.Replace("/Webhooks/Subscribers/{SubscriberID}/Subscriptions/{SubscriptionID}/Test"), `{"EventName":"giraffe.created"}`).want(t, 202)
 
+	writer.do("POST "+subscriptions, `{"URL":"https://example.com/","EventName":"giraffe.updated","Where":{"StripeNote":"canary"}}`).want(t, 201)
 	d.Set(t, "erp.kinds", "")
 	writer.do("POST /Webhooks/Events", `{"EventName":"giraffe.created","Body":"x"}`).want(t, 201)
+	if list := anonymous(t, d.Instance).do("GET "+subscriptions, "").want(t, 200).body; strings.Contains(list, "canary") {
+		t.Errorf("the condition on a kind that is gone is shown: %s", list)
+	}
 }

@@ -80,7 +80,7 @@ func remove(c *capturing) {
 	if err := c.write(group("K", 1, 1201, 1, 1)); !errors.Is(err, delivery.ErrCaptureLost) {
 		c.Errorf("a change of a removed capture: %v", err)
 	}
-	if got := c.begin("K", 1); got.Next != 1 || got.State.Phase != changes.FirstLook {
+	if got := c.begin("K", 1); got.Next != 1201 || got.FirstKept != 1201 || got.State.Phase != changes.FirstLook {
 		c.Errorf("captured again: %+v", got)
 	}
 	c.expectSize("K", 0, 0)

@@ -106,7 +106,8 @@ func (s *Store) removeOf(ctx context.Context, kind string, all []oldChange) erro
 const removeStep = 1000
 
 // Remove implements changes.Store. The kind must not be captured. Prune removes the entries
-// of its shadow.
+// of its shadow. Captures that begin later continue with the IDs of its changes, since
+// receivers drop changes with lower ones.
 func (s *Store) Remove(ctx context.Context, kind string) error {
 	named := sql.Named("Kind", kind)
 	for {
@@ -124,6 +125,9 @@ func (s *Store) Remove(ctx context.Context, kind string) error {
 	s.resets.Lock()
 	defer s.resets.Unlock()
 	return s.run(ctx, "removing a capture",
+		appdb.Statement(`INSERT INTO whd.WH_Number (Name, Next) SELECT 'ChangeID', 1 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = 'ChangeID')`),
+		appdb.Statement(`UPDATE whd.WH_Number SET Next = (SELECT c.NextChangeID FROM whd.WH_Capture c WHERE c.Kind = @Kind)
+WHERE Name = 'ChangeID' AND Next < (SELECT c.NextChangeID FROM whd.WH_Capture c WHERE c.Kind = @Kind)`, named),
 		appdb.Statement(`DELETE FROM whd.WH_Capture WHERE Kind = @Kind`, named),
 		appdb.Statement(`DELETE FROM whd.WH_CaptureEpoch WHERE Kind = @Kind`, named),
 		appdb.Statement(`DELETE FROM whd.WH_Recheck WHERE Kind = @Kind`, named))

@@ -106,7 +106,8 @@ func (s *Store) Begin(ctx context.Context, kind string, fence int64) (changes.Ca
 	ofKind, under := sql.Named("Kind", kind), sql.Named("Fence", fence)
 	err := s.run(ctx, "beginning a capture",
 		appdb.Statement(`INSERT INTO whd.WH_Capture (Kind, Fence, NextChangeID, FirstChangeID, Bytes, ShadowID, State)
-SELECT @Kind, @Fence, 1, 1, 0, 0, @State WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.Kind = @Kind)`,
+SELECT @Kind, @Fence, n.Next, n.Next, 0, 0, @State FROM (SELECT COALESCE(MAX(Next), 1) AS Next FROM whd.WH_Number WHERE Name = 'ChangeID') n
+WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.Kind = @Kind)`,
 			ofKind, under, stateArg(changes.State{Phase: changes.FirstLook})),
 		appdb.MustAffect(`UPDATE whd.WH_Capture SET Fence = @Fence WHERE Kind = @Kind AND Fence <= @Fence`, ofKind, under),
 		appdb.Statement(`DELETE FROM whd.WH_CaptureEpoch WHERE Kind = @Kind AND Number < (SELECT MAX(n.Number) FROM whd.WH_CaptureEpoch n

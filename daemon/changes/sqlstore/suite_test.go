@@ -20,7 +20,7 @@ func TestChangesSQLServer(t *testing.T) {
 		open := reopening(t, storage.Config{Dir: t.TempDir(), DSN: dsn, Schema: "own tables", Migrate: true})
 		open()
 		mssqltest.Exec(t, dsn, `DELETE FROM [own tables].WH_Partition; DELETE FROM [own tables].WH_Capture; DELETE FROM [own tables].WH_CaptureEpoch;
-DELETE FROM [own tables].WH_RecordChange; DELETE FROM [own tables].WH_Shadow; DELETE FROM [own tables].WH_Recheck`)
+DELETE FROM [own tables].WH_RecordChange; DELETE FROM [own tables].WH_Shadow; DELETE FROM [own tables].WH_Recheck; DELETE FROM [own tables].WH_Number WHERE Name = 'ChangeID'`)
 		return open
 	})
 }

@@ -14,14 +14,15 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Trace is the stored facts about a key: the newest changes of records with it, and the
-// newest messages of events with it.
+// Trace is the stored facts about a key: the newest changes of records with it, the newest
+// messages of events with it, and the oldest open ones, for which others may wait.
 type Trace struct {
 	Changes  []TracedChange
 	Events   map[int64]*webhook.Event // of changes and messages, by ID
 	Messages []*webhook.Message       // ordered by ID
 	Attempts map[int64][]TracedAttempt
-	More     bool // there are older ones
+	More     bool      // there are older ones
+	Since    time.Time // some messages of events until then are left out; zero for none
 }
 
 // TracedChange is a change of a record.
@@ -138,7 +139,9 @@ func (e *explanation) event(event *webhook.Event) {
 	if !e.ofVisible(&of) {
 		return
 	}
-	e.add(event.AddedAt, of, "%s", event.Name)
+	if e.add(event.AddedAt, of, "%s", event.Name); !event.AddedAt.After(e.Since) {
+		return
+	}
 	sent := make(map[int64]bool)
 	for _, m := range e.Messages {
 		if m.Event.ID == event.ID {

@@ -107,6 +107,7 @@ func TestExplain(t *testing.T) {
 		{"deleted for one of two", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {
 			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: s.Subscriptions.Subscription(1), 2: s.Subscriptions.Subscription(2)})
 		}},
+		{"too many messages", func() *Trace { t := only(); t.Since = whyNoon; return t }(), ofShop},
 		{"subscribed later", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {
 			later := *s.Subscriptions.Subscription(2)
 			later.SavedAt = whyNoon.Add(time.Second)

@@ -198,7 +198,8 @@ WHERE m.ID IN `+db.InList+` ORDER BY m.ID`), idList)
 	return all, rows.Err()
 }
 
-// maxTraced is the maximum number of changes and of messages of a trace.
+// maxTraced is the maximum number of changes of a trace, of the newest messages, and of the
+// open ones before them.
 const maxTraced = 100
 
 // Statements of a trace: each reads by the index of the key.
@@ -206,6 +207,7 @@ const (
 	tracedChanges = `SELECT c.Kind, c.Op, c.ChangeID, COALESCE(c.EventID, 0), c.AddedDateTime FROM whd.WH_RecordChange c
 WHERE c.RecordKey = @Key ORDER BY c.AddedDateTime DESC, c.ChangeID DESC`
 	tracedMessages = ` WHERE m.EventKey = @Key ORDER BY m.ID DESC`
+	tracedOpen     = ` WHERE m.EventKey = @Key AND m.NextAttemptDateTime IS NOT NULL ORDER BY m.ID`
 	tracedAttempts = `SELECT r.MessageID, r.Attempt, COALESCE(r.HTTPCode, 0), r.Message, r.Duration, r.LastSavedDateTime FROM whd.SY_WebhookMessageResponse r
 WHERE r.MessageID IN `
 	tracedEvents = `SELECT e.EventID, e.RecID, e.EventName, e.AddedDateTime FROM whd.WH_Event e WHERE e.EventID IN `
@@ -221,14 +223,27 @@ func (a *Admin) Trace(ctx context.Context, key string) (*admin.Trace, error) {
 	}), tracedChanges+a.db.Limit, args...); err != nil {
 		return nil, a.fault(err, "reading the changes of a key")
 	}
-	if t.Messages, err = appdb.QueryAll(ctx, a.db, scanMessage(func(e *webhook.Event) any { return &e.Size }),
-		`SELECT `+messageRead+`, 0`+messageTables+tracedMessages+a.db.Limit, args...); err != nil {
-		return nil, a.fault(err, "reading the messages of a key")
+	read := func(where string) ([]*webhook.Message, error) {
+		all, err := appdb.QueryAll(ctx, a.db, scanMessage(func(e *webhook.Event) any { return &e.Size }), `SELECT `+messageRead+`, 0`+messageTables+where+a.db.Limit, args...)
+		return all, a.fault(err, "reading the messages of a key")
 	}
-	t.More = len(t.Changes) > maxTraced || len(t.Messages) > maxTraced
+	if t.Messages, err = read(tracedMessages); err != nil {
+		return nil, err
+	}
+	var open []*webhook.Message
+	if t.More = len(t.Changes) > maxTraced || len(t.Messages) > maxTraced; len(t.Messages) > maxTraced {
+		if open, err = read(tracedOpen); err != nil { // the newest ones may wait for them
+			return nil, err
+		}
+	}
 	t.Changes, t.Messages = t.Changes[:min(len(t.Changes), maxTraced)], t.Messages[:min(len(t.Messages), maxTraced)]
 	slices.Reverse(t.Changes)
 	slices.Reverse(t.Messages)
+	if len(t.Messages) == maxTraced && t.More {
+		t.Since = t.Messages[0].Event.AddedAt
+	}
+	open = slices.DeleteFunc(open, func(m *webhook.Message) bool { return m.ID >= t.Messages[0].ID })
+	t.Messages = append(open[:min(len(open), maxTraced)], t.Messages...)
 	var messages, events []int64
 	for _, m := range t.Messages {
 		messages, t.Events[m.Event.ID] = append(messages, m.ID), m.Event

@@ -63,8 +63,12 @@ func traces(h hooks) {
 	h.check(h.Write(ctx, b))
 	trace, err = h.Trace(ctx, "many")
 	h.check(err)
-	h.expectIDs("the newest", trace.Messages, b.Messages[1:]...)
-	if !trace.More {
-		h.t.Error("there are more")
+	h.expectIDs("the newest, and the open one before them", trace.Messages, b.Messages...)
+	if !trace.More || !trace.Since.Equal(noon) {
+		h.t.Errorf("there are more, until %v", trace.Since)
 	}
+	h.record(l, attempt(b.Messages[0], 200, webhook.Successful, time.Time{}))
+	trace, err = h.Trace(ctx, "many")
+	h.check(err)
+	h.expectIDs("the newest", trace.Messages, b.Messages[1:]...)
 }
