@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/url"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -212,4 +213,40 @@ func TestOwnerLosesItsRole(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestMessagesOfRemovedKind removes a kind that requires a role: its messages remain hidden
+// from clients with the SubscriberID alone, also after a restart.
+func TestMessagesOfRemovedKind(t *testing.T) {
+	t.Parallel()
+	s := newCaptureStory(t, "")
+	s.exec(debtors...)
+	s.start(strings.Replace(eventKinds, "[Debtor.fields]", "role = 'admin'\n[Debtor.fields]", 1))
+	shop := s.subscriber()
+	_, got := s.subscribe(s.admin, shop, "debtor.updated")
+	s.capturing("Debtor")
+	s.exec("UPDATE Debtors SET Status = 3")
+	await(t, got)
+	reader := s.with("reader")
+	expect := func(when string) {
+		t.Helper()
+		anonymous, err := client.New(client.Options{URL: s.URL})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer anonymous.Close()
+		for name, c := range map[string]*client.Client{"anonymous": anonymous, "reader": reader, "admin": s.admin} {
+			page, err := c.Messages(t.Context(), shop, url.Values{"Key": {"D1"}})
+			if want := map[string]int{"admin": 1}[name]; err != nil || len(page.Results) != want {
+				t.Errorf("%s: %s reads %d messages, want %d: %v", when, name, len(page.Results), want, err)
+			}
+		}
+	}
+	expect("captured")
+	writeKinds(t, filepath.Join(s.dir, "kinds"), "story", strings.ReplaceAll(eventKinds, `events = "debtor"`, `events = "other"`))
+	s.Set(t, "log.level", "info") // reloads the kinds too
+	expect("with other events")
+	s.start("")
+	reader = s.with("writer")
+	expect("after a restart")
 }

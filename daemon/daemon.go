@@ -386,8 +386,6 @@ func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err 
 	changed, needRestart, err = d.settings.reload(next)
 	if err == nil {
 		d.kinds.changed(before, next.ERP.Kinds)
-	}
-	if len(changed) > 0 {
 		d.webhooks.settingsChanged()
 	}
 	if slices.Contains(changed, "compat") {

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -35,9 +38,10 @@ type webhooks struct {
 	store    *storage.Store
 	accounts *account.Service
 	log      *slog.Logger
-	address  net.Addr      // of the service's listener, set by Start
-	fixed    webhook.Rules // the part that no reload changes
-	roles    sync.Map      // the last known roles of owners of subscriptions
+	address  net.Addr                          // of the service's listener, set by Start
+	fixed    webhook.Rules                     // the part that no reload changes
+	roles    sync.Map                          // the last known roles of owners of subscriptions
+	required atomic.Pointer[map[string]string] // webhook.Rules.Roles
 
 	engine  *delivery.Engine
 	admin   *admin.Service
@@ -57,6 +61,8 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	self := c.TestTarget()
 	guard := webhook.Guard{Allow: c.AllowTargets, IsSelf: w.listensOn}
 	w.fixed = webhook.Rules{Guard: guard, TestTarget: self, MayRead: w.mayRead}
+	roles := w.eventRoles()
+	w.required.Store(&roles)
 	w.sender = sender.New(sender.Config{
 		Guard: guard, UserAgent: "whd/" + w.config.Start.Version, ConnectTimeout: c.ConnectTimeout, AttemptTimeout: w.settings.attemptTimeout, MaxIdlePerHost: idlePerHost, TestTarget: self,
 	})
@@ -72,6 +78,7 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 // accounts.
 func (w *webhooks) rules() webhook.Rules {
 	r, s := w.fixed, w.settings.state.Load()
+	r.Roles = *w.required.Load()
 	r.Events, r.Captured, r.Zone = s.events, s.captured, cmp.Or(s.config.Query.TimeZone, time.Local)
 	return r
 }
@@ -149,6 +156,9 @@ func (w *webhooks) startEngine(ctx context.Context) error {
 	if err := w.storeRetryCount(ctx); err != nil {
 		return err
 	}
+	if err := w.keepEventRoles(ctx); err != nil {
+		return err
+	}
 	if err := w.engine.Start(ctx); err != nil {
 		return fmt.Errorf("starting webhook delivery: %w", err)
 	}
@@ -161,18 +171,42 @@ func (w *webhooks) storeRetryCount(ctx context.Context) error {
 	return w.store.Webhooks.SetDefaultRetries(ctx, len(w.settings.current().Webhooks.RetrySchedule))
 }
 
-// retryCountTimeout limits the time to store the retry count after a reload.
-const retryCountTimeout = 5 * time.Second
+// eventRoles returns the roles that the events of captured kinds require now, by name.
+func (w *webhooks) eventRoles() map[string]string {
+	s, roles := w.settings.state.Load(), make(map[string]string)
+	for _, e := range s.events {
+		if kind := s.captured[strings.ToLower(e.Name)]; kind != nil {
+			roles[e.Name] = kind.Role
+		}
+	}
+	return roles
+}
+
+// keepEventRoles stores the roles of events, and reads those of earlier kinds. If it fails,
+// the known ones stay in effect.
+func (w *webhooks) keepEventRoles(ctx context.Context) error {
+	current := w.eventRoles()
+	all, err := w.store.Webhooks.KeepEventRoles(ctx, current)
+	if err != nil {
+		all = maps.Clone(*w.required.Load())
+		maps.Copy(all, current)
+	}
+	w.required.Store(&all)
+	return err
+}
 
 // settingsChanged is called after a reload.
 func (w *webhooks) settingsChanged() {
 	if w.engine == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), retryCountTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	if err := w.storeRetryCount(ctx); err != nil {
 		w.log.Warn("cannot store the new number of retries; messages show the previous one", "error", err.Error())
+	}
+	if err := w.keepEventRoles(ctx); err != nil {
+		w.log.Warn("cannot store the roles that events require; they are kept until the service is restarted", "error", err.Error())
 	}
 }
 

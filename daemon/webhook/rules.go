@@ -38,6 +38,7 @@ type Rules struct {
 	TestTarget *url.URL // the service's own test target, nil for none
 
 	Captured map[string]*record.Kind                    // the kinds of captured events, by the event's name in lower case
+	Roles    map[string]string                          // the roles that the events of captured kinds require, also of those that are not captured any more, by name
 	MayRead  func(owner string, kind *record.Kind) bool // reports whether the owner of a subscription may read a kind now; nil if there are no such kinds
 
 	Zone     *time.Location                                        // of dates in the records

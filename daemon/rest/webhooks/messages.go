@@ -51,19 +51,18 @@ func (h *messages) List(x *edge.Context) error {
 }
 
 // hidden returns conditions that leave out the messages with records of kinds that require
-// a role which the caller lacks: the SubscriberID does not replace it.
+// a role which the caller lacks, also of kinds that are not captured any more: the
+// SubscriberID does not replace it.
 func (h *messages) hidden(x *edge.Context) (where []query.Condition) {
-	rules := h.admin.Rules()
-	for _, e := range rules.Events {
-		kind := rules.CapturedBy(e.Name)
-		if kind == nil || kind.Role == "" {
+	for event, role := range h.admin.Rules().Roles {
+		if role == "" {
 			continue
 		}
 		if !x.Identity.Known() {
 			_, _ = h.access.IsAdmin(x) // identifies the user; the list is public otherwise
 		}
-		if !queries.MayRead(x, kind) {
-			for _, name := range []string{e.Name, record.TestEventFor(e.Name)} {
+		if !queries.MayRead(x, &record.Kind{Role: role}) {
+			for _, name := range []string{event, record.TestEventFor(event)} {
 				where = append(where, queries.Condition(x.Kind, MemberEvent, record.NotEqualTo, wire.Value{Text: name}))
 			}
 		}

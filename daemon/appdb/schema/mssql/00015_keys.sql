@@ -32,7 +32,16 @@ SELECT s.RecID, b.RecID AS SY_WebhookSubscriber_RecID, s.EventName, s.URL, s.Ite
 FROM whd.SY_WebhookSubscription s
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
 
+-- The roles that captured events require. They are kept when a kind is not captured any
+-- more, since its messages can still be read.
+CREATE TABLE whd.WH_EventRole (
+    EventName nvarchar(100) COLLATE Latin1_General_BIN2 NOT NULL CONSTRAINT PK_WH_EventRole PRIMARY KEY,
+    Role      nvarchar(20)  NOT NULL -- empty for reader
+);
+
 -- +goose Down
+
+DROP TABLE whd.WH_EventRole;
 
 DROP VIEW whd.WH_SubscriptionView;
 

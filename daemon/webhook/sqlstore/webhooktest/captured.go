@@ -1,6 +1,7 @@
 package webhooktest
 
 import (
+	"maps"
 	"errors"
 	"time"
 
@@ -85,4 +86,21 @@ func capturedChanges(h hooks) {
 	_, err = h.RemoveMessage(ctx, addressOf(sub, second[0]))
 	h.check(err)
 	bodies("without a message and a change", second[0], false)
+}
+
+// eventRoles keeps the roles of events that are not captured any more.
+func eventRoles(h hooks) {
+	for _, step := range []struct{ current, want map[string]string }{
+		{nil, map[string]string{}},
+		{map[string]string{"a.created": "admin", "A.created": ""}, map[string]string{"a.created": "admin", "A.created": ""}},
+		{map[string]string{"b.created": "writer"}, map[string]string{"a.created": "admin", "A.created": "", "b.created": "writer"}},
+		{map[string]string{"a.created": "reader"}, map[string]string{"a.created": "reader", "A.created": "", "b.created": "writer"}},
+		{nil, map[string]string{"a.created": "reader", "A.created": "", "b.created": "writer"}},
+	} {
+		got, err := h.KeepEventRoles(h.t.Context(), step.current)
+		h.check(err)
+		if !maps.Equal(got, step.want) {
+			h.t.Errorf("with %v: %v, want %v", step.current, got, step.want)
+		}
+	}
 }

@@ -74,6 +74,7 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"Succeeded":            successSince,
 		"OtherPartition":       otherPartition,
 		"MessageLists":         messageLists,
+		"EventRoles":           eventRoles,
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)
@@ -303,6 +304,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"Prune":              func() error { _, err := h.Prune(ctx, delivery.Prune{Limit: 1}); return err },
 		"Backlog":            func() error { _, err := h.Backlog(ctx); return err },
 		"SetDefaultRetries":  func() error { return h.SetDefaultRetries(ctx, 7) },
+		"KeepEventRoles":     func() error { _, err := h.KeepEventRoles(ctx, nil); return err },
 	} {
 		expect(name, call())
 	}

@@ -32,7 +32,16 @@ SELECT s.RecID, b.RecID AS SY_WebhookSubscriber_RecID, s.EventName, s.URL, s.Ite
 FROM SY_WebhookSubscription s
 JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
 
+-- The roles that captured events require. They are kept when a kind is not captured any
+-- more, since its messages can still be read.
+CREATE TABLE WH_EventRole (
+    EventName TEXT NOT NULL PRIMARY KEY,
+    Role      TEXT NOT NULL -- empty for reader
+) WITHOUT ROWID;
+
 -- +goose Down
+
+DROP TABLE WH_EventRole;
 
 DROP VIEW WH_SubscriptionView;
 
