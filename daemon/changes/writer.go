@@ -23,7 +23,7 @@ const (
 // Posted events wait for the write: their p99 is measured as C2.
 const (
 	maxTurn, rest          = 8 * time.Millisecond, 1
-	politeTurn, politeRest = time.Millisecond, 6 // while events are posted
+	politeTurn, politeRest = time.Millisecond, 12 // while events are posted
 )
 
 // writer collects changes and entries, and writes them in groups.
