@@ -72,6 +72,9 @@ func (t *Theme) moreLabel(sign string, lines int) string {
 	return fmt.Sprintf(" %s %d more ", sign, lines)
 }
 
+// noBreak is a hyphen at which lines are not wrapped.
+const noBreak = "\u2011"
+
 // WrapLines wraps text at word boundaries into at most limit lines. The last line
 // contains the rest of the text and may be wider.
 func (t *Theme) WrapLines(text string, width, limit int) []string {
@@ -79,7 +82,8 @@ func (t *Theme) WrapLines(text string, width, limit int) []string {
 		return nil
 	}
 	safe, _ := t.Sanitize(text, math.MaxInt32)
-	lines := strings.Split(ansi.Wrap(safe, max(1, width), ""), "\n")
+	joined := strings.ReplaceAll(safe, "-", noBreak) // dates and IDs are not divided
+	lines := strings.Split(strings.ReplaceAll(ansi.Wrap(joined, max(1, width), ""), noBreak, "-"), "\n")
 	if len(lines) > limit {
 		lines = append(lines[:limit-1], strings.Join(lines[limit-1:], " "))
 	}

@@ -1,6 +1,7 @@
 package theme
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -127,6 +128,13 @@ func TestTruncateMiddleKeepsBothEnds(t *testing.T) {
 }
 
 // Splitting long words does not split characters.
+func TestWrapLinesKeepsDates(t *testing.T) {
+	got := New(Full, Mono).WrapLines("oldest added 2026-07-02 14:02", 18, 9)
+	if want := []string{"oldest added", "2026-07-02 14:02"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestWrapKeepsCharacters(t *testing.T) {
 	for _, line := range Wrap(strings.Repeat("中", 30)+" "+strings.Repeat("é", 40), 16) {
 		if strings.ContainsRune(line.Text, '\uFFFD') || len(line.Text) > 16 {
