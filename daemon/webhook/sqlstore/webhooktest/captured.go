@@ -1,8 +1,8 @@
 package webhooktest
 
 import (
-	"maps"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
