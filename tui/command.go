@@ -132,6 +132,9 @@ func (p *palette) parse(text string) (func() tea.Cmd, error) {
 	}
 	best := matches[0]
 	if best.kind == nil {
+		if rest = strings.TrimSpace(rest); rest != "" && !strings.HasPrefix(word, "@") {
+			return nil, fmt.Errorf("%s cannot be opened with conditions: %q", best.name, rest)
+		}
 		return func() tea.Cmd { return best.run() }, nil
 	}
 	filters, err := browse.ParseFilters(p.Now, best.kind, rest)

@@ -152,6 +152,7 @@ func (k *keyboard) reason(b keymap.Binding) string {
 // adminOnly are the actions that require the role admin on screens that do not.
 var adminOnly = map[keymap.Scope][]keymap.Action{
 	keymap.InBrowser: {keymap.ShowWhy},
+	keymap.InChanges: {keymap.ShowWhy},
 	keymap.InEvents:  {keymap.Open, keymap.AddNew, keymap.ShowSubscriptions},
 }
 

@@ -104,3 +104,13 @@ func TestLateResponsesAreIgnored(t *testing.T) {
 		t.Error("a sign-in of the previous profile changed the user")
 	}
 }
+
+// Conditions after the name of a tab are an error, rather than ignored.
+func TestConditionsOfTabAreRefused(t *testing.T) {
+	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
+	d.AwaitLive()
+	d.Press(":", "'messages Status=failed", "enter")
+	d.WantText(`Messages cannot be opened with conditions: "Status=failed"`)
+	d.Press("ctrl+u", "'messages ", "enter")
+	d.WantText(" Messages ", "following")
+}

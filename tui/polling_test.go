@@ -103,3 +103,19 @@ func TestHiddenScreensRefreshAfterMissedChanges(t *testing.T) {
 		t.Error("current rows were fetched again")
 	}
 }
+
+// The history of a key is grey in the list of changes, which a reader may open.
+func TestReaderSeesWhyHistoryIsGrey(t *testing.T) {
+	i := tuitest.DemoDaemon(t)
+	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "reader")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	d := tuitest.Drive(t, c, tui.Options{})
+	d.WantText("DB_Class", "POLL 2s")
+	d.Press(":", "'changes DB_Class", "enter", "x")
+	if line := d.LineWith(" w "); !strings.Contains(line, "requires the role admin; yours is reader") {
+		t.Errorf("no reason: %q", line)
+	}
+}

@@ -3,6 +3,7 @@ package tui_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui"
@@ -11,8 +12,10 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// busyHour fills an hour of the chart; the test data covers only a second.
-func busyHour(s *wire.Stats) {
+// busyHour fills the hour of the chart that ends with a time; the test data covers only a
+// second. The hour of the service ends a minute later if one has passed since.
+func busyHour(s *wire.Stats, end time.Time) {
+	s.Minutes.From = wire.Timestamp(end.Truncate(time.Minute).Add(-59 * time.Minute))
 	s.SinceDateTime = wire.Timestamp{}
 	s.Minutes.Delivered, s.Minutes.Failed, s.Minutes.GivenUp = make([]int64, 60), make([]int64, 60), make([]int64, 60)
 	for i := range 60 {
@@ -27,7 +30,7 @@ func TestWebhookScreenGoldens(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
 		d := s.Open(t, o)
-		busyHour(d.App.Front().(*home.Screen).Stats)
+		busyHour(d.App.Front().(*home.Screen).Stats, s.Latest)
 		d.Golden("S01-home", appearance)
 		d.Press("3")
 		d.Golden("S07-subscribers", appearance)

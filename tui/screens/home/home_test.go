@@ -121,6 +121,9 @@ func TestHomeGroupsFailures(t *testing.T) {
 	if line := d.LineWith("bad/erp"); !regexp.MustCompile(` 3  503 .*11m .*upstream is down`).MatchString(line) {
 		t.Errorf("no group of three messages: %s", line)
 	}
+	d.Resize(60, 15)
+	d.WantText("endpoint, 1 of 2")
+	d.Resize(120, 40)
 	d.Press("j", "enter")
 	d.WantText("row 1 of 3", "LastMessageResponseHTTPCode=503")
 }

@@ -88,7 +88,11 @@ func (h *Screen) groupLines() []string {
 	if len(h.Groups) == 0 {
 		return []string{t.Paint(theme.Breadcrumb, t.Fit(title, h.Width, false)), t.Paint(theme.Dim, t.Fit("   none", h.Width, false))}
 	}
-	labels := c.line(t, "endpoint", "newest", "state", "answer", theme.Label)
+	endpoint := "endpoint"
+	if n := len(h.shownGroups()); n < len(h.Groups) {
+		endpoint = fmt.Sprintf("endpoint, %d of %d", n, len(h.Groups))
+	}
+	labels := c.line(t, endpoint, "newest", "state", "answer", theme.Label)
 	for i := range labels {
 		labels[i].Role = theme.Label
 	}

@@ -65,7 +65,11 @@ func confirmOne(s ui.Screen, list *List, m wire.Message, action keymap.Action, b
 			b.Notify(ui.Warning, why)
 			return
 		}
-		ui.OpenConfirm(b.Host, "Retry this message?", "retry", append(lines, "It is sent again now."), func() tea.Cmd {
+		when := "It is sent again now."
+		if paused(m, b.Session) {
+			when = "It is sent again when its subscription is enabled."
+		}
+		ui.OpenConfirm(b.Host, "Retry this message?", "retry", append(lines, when), func() tea.Cmd {
 			begin("retry of " + m.EventName)
 			return RetryOne(s, list, m, then)
 		})
@@ -90,7 +94,11 @@ func RetryOne(s ui.Screen, list *List, m wire.Message, then func(error) tea.Cmd)
 			list.ShowError(name, ui.MarkNotSent(err))
 			return
 		}
-		list.Notify(ui.Info, "the message is due now")
+		if paused(m, list.Session) {
+			list.Notify(ui.Info, "the message waits: the subscription is disabled")
+		} else {
+			list.Notify(ui.Info, "the message is due now")
+		}
 		list.follow(1, []wire.Message{m})
 	}})
 }

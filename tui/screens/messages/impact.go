@@ -154,6 +154,9 @@ func (s *bulk) confirmRetry(m Impact, scheduled bool) {
 		noun = "failed message"
 	}
 	lines := append(s.targets(m, count, minStatus), m.others(scheduled, s.Session)...)
+	if slices.ContainsFunc(m.sample(s.List), func(one wire.Message) bool { return one.Status >= minStatus && paused(one, s.Session) }) {
+		lines = append(lines, "Those of disabled subscriptions wait until these are enabled.")
+	}
 	lines = append(lines, s.pace(m, minStatus))
 	list := slices.DeleteFunc(slices.Clone(m.sample(s.List)), func(one wire.Message) bool { return one.Status < minStatus })
 	q := ui.OpenConfirmMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {

@@ -42,7 +42,11 @@ func TestProblemsCountQueuedMessages(t *testing.T) {
 	}
 	d.Press("r")
 	d.WantText("no attempt yet, not sent: the subscription is disabled")
-	d.Press("!")
+	d.Press("!", "!", "r")
+	d.WantText("Retry this message?", "It is sent again when its subscription is enabled.")
+	d.Press("esc", "a", "r")
+	d.WantText("Those of disabled subscriptions wait until these are enabled.")
+	d.Press("esc", "u", "!", "!")
 	if badges := list(d).Badges(); len(badges) != 0 {
 		t.Errorf("badges %v", badges)
 	}

@@ -34,7 +34,7 @@ func next(m wire.Message, s *ui.Session) string {
 	switch {
 	case m.Status != 0 && m.Status != 2:
 		return "-"
-	case known && !queue.IsEnabled:
+	case paused(m, s):
 		return "disabled"
 	case known && queue.Breaker == wire.BreakerOpen && late(m, s):
 		return "breaker"
@@ -42,6 +42,13 @@ func next(m wire.Message, s *ui.Session) string {
 		return "-"
 	}
 	return ui.Until(s.TimeUntil(at))
+}
+
+// paused reports whether delivery to the subscription is known to be disabled: a message
+// that is retried waits until it is enabled.
+func paused(m wire.Message, s *ui.Session) bool {
+	queue, known := s.Queues.Known[m.SubscriptionID]
+	return known && !queue.IsEnabled
 }
 
 // nextLong returns the same with a reason.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -112,17 +113,23 @@ func (s *Changes) Poll() tea.Cmd {
 		if err != nil {
 			return nil, err
 		}
-		if past, err := c.Changes(ctx, kind, earlier(now.Next), 0, 0); err == nil {
-			return past, nil
+		past, err := c.Changes(ctx, kind, earlier(now.Next, pastChanges), 0, 0)
+		if !client.Is(err, client.ResyncRequired) {
+			return past, err
 		}
-		return now, nil // the earlier ones are no longer kept
+		// Fewer are kept, or this history is shorter: search for its oldest change.
+		known := sort.Search(pastChanges, func(n int) bool {
+			_, err := c.Changes(ctx, kind, earlier(now.Next, pastChanges-n), 1, 0)
+			return err == nil
+		})
+		return c.Changes(ctx, kind, earlier(now.Next, pastChanges-known), 0, 0)
 	}, s.onFetched)
 }
 
-// earlier returns the token pastChanges before a token.
-func earlier(token string) string {
+// earlier returns the token n changes before a token.
+func earlier(token string, n int) string {
 	position, _ := wire.TokenPosition(token)
-	return token[:strings.LastIndexByte(token, '-')+1] + strconv.FormatInt(max(0, position-pastChanges), 10)
+	return token[:strings.LastIndexByte(token, '-')+1] + strconv.FormatInt(max(0, position-int64(n)), 10)
 }
 
 func (s *Changes) onFetched(page *client.ChangePage, err error) tea.Cmd {

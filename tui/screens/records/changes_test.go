@@ -1,6 +1,11 @@
 package records_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +29,42 @@ func TestChangesGoldens(t *testing.T) {
 		d.Press("enter")
 		d.Golden("S05-change", appearance)
 	})
+}
+
+// A history that is shorter than the list is shown from its oldest change, as after a
+// restart of the service.
+func TestChangesOfShortHistory(t *testing.T) {
+	target, err := url.Parse(tuitest.DemoDaemon(t).URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	proxy.FlushInterval = -1
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/Queries/SO_Totals/Changes" {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		since, results := 24, ""
+		if _, err := fmt.Sscanf(r.URL.Query().Get("Since"), "v1-a-%d", &since); err == nil && since < 21 {
+			w.WriteHeader(http.StatusGone)
+			_, _ = w.Write([]byte(`{"ResponseStatus":{"ErrorCode":"ResyncRequired","Message":"it is of another history"}}`))
+			return
+		}
+		for id := since + 1; id <= 24; id++ {
+			results += fmt.Sprintf(`,{"ChangeID":%d,"Kind":"SO_Totals","Op":"deleted","Key":"D%[1]d","KeyFields":{"InvoiceID":"D%[1]d"},"CapturedAt":"2026-07-01T13:58:40Z"}`, id)
+		}
+		_, _ = fmt.Fprintf(w, `{"Meta":{"Next":"v1-a-24"},"Results":[%s]}`, strings.TrimPrefix(results, ","))
+	}))
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
+	d := tuitest.Drive(t, tuitest.Connect(t, &daemontest.Instance{URL: server.URL}), tui.Options{})
+	d.AwaitLive()
+	d.Press(":", "'changes SO_Tot", "tab", "enter")
+	d.WantText("row 1 of 3", "D24", "D23", "D22")
 }
 
 // The changes of a captured kind appear as the demo makes them, also those before the list
