@@ -162,6 +162,9 @@ func TestRetryUpdatesList(t *testing.T) {
 	d.WantText("Retry this message?")
 	d.Press("y")
 	waitForOutcome(d, "1 retried: failed again (400 Bad Request)")
-	d.WantText("2/3")
+	d.WaitUntil("the list has the attempt", func() bool {
+		d.Heartbeat()
+		return strings.Contains(d.Text(), "2/3")
+	})
 	d.WantNoText(" marked")
 }
