@@ -21,6 +21,7 @@ type fileWriter struct {
 	wal    checkpointer
 	closed bool
 	values []any // reused for the parameters of each statement
+	recent int   // messages written since the last count
 }
 
 func (f *fileWriter) open() (err error) {
@@ -221,27 +222,39 @@ func (f *fileWriter) mark(b *delivery.Batch) error {
 	return nil
 }
 
-// messages inserts the messages and counts them.
+// messages inserts the messages.
 func (f *fileWriter) messages(b *delivery.Batch) error {
 	err := each(f, fileMessage, b.Messages, nil)
-	if err == nil && len(b.Messages) > 0 {
+	if f.recent += len(b.Messages); err == nil && f.recent >= maxUncounted {
 		err = f.count()
 	}
 	return err
 }
 
-// countMessages counts the messages with IDs above that of the last one counted: new ones,
-// since IDs grow, and those of an older program or of whd store copy. It reads them by their
-// IDs: the index by subscription has the order of the groups, but all messages.
-const countMessages = `INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
-SELECT SubscriptionID, COUNT(*), SUM(Status = 3) FROM SY_WebhookMessage NOT INDEXED
-WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage') GROUP BY SubscriptionID
+// maxUncounted is about the number of new messages after which they are counted. Counting
+// those of each batch would write two more pages for each event at low rates.
+const maxUncounted = 256
+
+// uncounted are the messages with IDs above that of the last one counted: new ones, since IDs
+// grow, and those of an older program or of whd store copy. They are read by their IDs: the
+// index by subscription has the order of the groups, but all messages.
+const uncounted = `SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')`
+
+// countUncounted adds the uncounted messages to the counts.
+const countUncounted = `INSERT INTO WH_MessageCount (SubscriptionID, Messages, Failed)
+SELECT SubscriptionID, COUNT(*), SUM(Status = 3) FROM ` + uncounted + ` GROUP BY SubscriptionID
 ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages, Failed = Failed + excluded.Failed`
 
+// messageCounts are the counts, complete with a row for each uncounted message.
+const messageCounts = `(SELECT SubscriptionID, Messages, Failed FROM WH_MessageCount UNION ALL SELECT SubscriptionID, 1, Status = 3 FROM ` + uncounted + `)`
+
 func (f *fileWriter) count() error {
-	err := f.conn.Query(countMessages, nil)
+	err := f.conn.Query(countUncounted, nil)
 	if err == nil {
 		err = f.conn.Query(`UPDATE WH_Number SET Next = (SELECT MAX(ID) FROM SY_WebhookMessage) WHERE Name = 'CountedMessage' AND Next < (SELECT MAX(ID) FROM SY_WebhookMessage)`, nil)
+	}
+	if err == nil {
+		f.recent = 0
 	}
 	return err
 }

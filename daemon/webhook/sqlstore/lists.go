@@ -231,7 +231,7 @@ func (l *messageList) count() *query.Fragment {
 	}
 	var f query.Fragment
 	if stored != "" {
-		f = l.from("COALESCE(SUM("+stored+"), 0)", "whd.WH_MessageCount", false, conditions{})
+		f = l.from("COALESCE(SUM("+stored+"), 0)", messageCounts, false, conditions{})
 	}
 	for _, p := range parts {
 		counted := l.from(rows, messageTable, p.open, p.where)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -165,7 +166,7 @@ func TestMessageCounts(t *testing.T) {
 		return fmt.Sprintf(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime, MadeByAdmin)
 VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 	}
-	checked := false
+	migrated := false
 	for _, statement := range []string{
 		add(1, 7, 1), add(2, 7, 3), add(3, 7, 3), add(4, 8, 0), add(5, 7, 3), add(6, 9, 1), "migrate",
 		`UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (1, 2, 4)`,
@@ -173,7 +174,7 @@ VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 		`UPDATE SY_WebhookMessage SET Status = 1`,
 		`UPDATE SY_WebhookMessage SET Status = 3`,
 		`DELETE FROM SY_WebhookMessage WHERE ID IN (2, 4)`,
-		"older program", add(10, 7, 0), add(11, 8, 0), add(12, 8, 0), add(13, 9, 0),
+		add(10, 7, 0), add(11, 8, 0), add(12, 8, 0), add(13, 9, 0),
 		`UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (10, 11, 12)`,
 		`UPDATE SY_WebhookMessage SET Status = 1 WHERE ID IN (1, 10)`,
 		`DELETE FROM SY_WebhookMessage WHERE ID IN (5, 12)`,
@@ -187,32 +188,45 @@ VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 	} {
 		switch statement {
 		case "migrate":
-			err, checked = db.Migrate(t.Context()), true
-		case "older program":
-			checked = false
+			err, migrated = db.Migrate(t.Context()), true
 		case "count":
 			w, failed := Open(db, path)
 			if failed != nil {
 				t.Fatal(failed)
 			}
-			err, checked = w.Close(), true
+			err = w.Close()
+			expectRows(t, db, `COUNT(*) FROM `+uncounted, "0")
 		default:
 			_, err = db.Exec(t.Context(), statement)
 		}
 		if err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
-		if checked {
-			expectRows(t, db, `group_concat(c.SubscriptionID || ': ' || c.Messages || ' ' || c.Failed) FROM (SELECT * FROM WH_MessageCount ORDER BY 1) c WHERE Messages > 0`,
+		if migrated {
+			expectRows(t, db, `group_concat(c.S || ': ' || c.N || ' ' || c.F) FROM (SELECT SubscriptionID S, SUM(Messages) N, SUM(Failed) F FROM `+messageCounts+` GROUP BY 1 ORDER BY 1) c WHERE N > 0`,
 				mustText(t, db, `SELECT group_concat(c.S || ': ' || c.N || ' ' || c.F) FROM (SELECT SubscriptionID S, COUNT(*) N, SUM(Status = 3) F FROM SY_WebhookMessage GROUP BY 1 ORDER BY 1) c`))
 		}
 	}
 	expectRows(t, db, `group_concat(SubscriptionID) FROM (SELECT * FROM WH_MessageCount ORDER BY 1)`, "7,8,9")
 }
 
+// TestNewMessagesAreCounted checks that few messages are left to be counted by each list.
+func TestNewMessagesAreCounted(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	version := w.mustVersion(t)
+	for n := range int64(maxUncounted + 10) {
+		if err := w.Write(t.Context(), hookBatch(version, 1+2*n, 1, r, l, "{}")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expectRows(t, w.db, `COUNT(*) FROM `+uncounted, "10")
+	expectRows(t, w.db, `SUM(Messages) FROM `+messageCounts, strconv.Itoa(maxUncounted+10))
+}
+
 // TestCountReadsNewMessages checks that counting new messages does not read the others.
 func TestCountReadsNewMessages(t *testing.T) {
-	if plan := planOf(t, hooksInFile(t).db, query.Statement{SQL: countMessages}); !strings.Contains(plan, "SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)") {
+	if plan := planOf(t, hooksInFile(t).db, query.Statement{SQL: countUncounted}); !strings.Contains(plan, "SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)") {
 		t.Error(plan)
 	}
 }
