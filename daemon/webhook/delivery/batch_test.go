@@ -62,21 +62,25 @@ func TestBatchEventLimit(t *testing.T) {
 	}
 }
 
-// Results wait for the next event, but not longer than their delay.
-func TestResultsWaitForEvent(t *testing.T) {
+// Results wait for others, but not longer than their delay. An event is written at once, only
+// with results that are due soon.
+func TestResultsWait(t *testing.T) {
 	result := webhook.AttemptResult{Message: &webhook.Message{}}
 	for name, c := range map[string]struct {
 		delays []time.Duration // of results, recorded a microsecond apart
 		event  time.Duration   // when an event is published, 0 for never
-		want   time.Duration   // when the batch is written
+		want   time.Duration   // when the first batch is written
+		later  int             // results that are left for the next batch
 	}{
-		"one":                     {[]time.Duration{resultDelay}, 0, resultDelay},
-		"two":                     {[]time.Duration{resultDelay, resultDelay}, 0, resultDelay},
-		"of an ordered queue":     {[]time.Duration{resultDelay, orderedDelay}, 0, time.Microsecond + orderedDelay},
-		"and before":              {[]time.Duration{orderedDelay, resultDelay}, 0, orderedDelay},
-		"with an event":           {[]time.Duration{resultDelay, resultDelay}, 3 * time.Millisecond, 3 * time.Millisecond},
-		"without an event so far": {[]time.Duration{resultDelay}, time.Hour, resultDelay},
-		"many":                    {slices.Repeat([]time.Duration{resultDelay}, resultRows), 0, (resultRows - 1) * time.Microsecond},
+		"one":                     {[]time.Duration{resultDelay}, 0, resultDelay, 0},
+		"two":                     {[]time.Duration{resultDelay, resultDelay}, 0, resultDelay, 0},
+		"of an ordered queue":     {[]time.Duration{resultDelay, orderedDelay}, 0, time.Microsecond + orderedDelay, 0},
+		"and before":              {[]time.Duration{orderedDelay, resultDelay}, 0, orderedDelay, 0},
+		"without an event":        {[]time.Duration{resultDelay, resultDelay}, 3 * time.Millisecond, 3 * time.Millisecond, 2},
+		"soon, with an event":     {[]time.Duration{resultDelay, resultDelay}, 4 * time.Millisecond, 4 * time.Millisecond, 0},
+		"ordered, with an event":  {[]time.Duration{resultDelay, orderedDelay}, 10 * time.Microsecond, 10 * time.Microsecond, 0},
+		"without an event so far": {[]time.Duration{resultDelay}, time.Hour, resultDelay, 0},
+		"many":                    {slices.Repeat([]time.Duration{resultDelay}, resultRows), 0, (resultRows - 1) * time.Microsecond, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -97,8 +101,15 @@ func TestResultsWaitForEvent(t *testing.T) {
 				if took := time.Since(began); took != c.want {
 					t.Errorf("written after %v, want %v", took, c.want)
 				}
-				if b := g.next(); len(b.results) != len(c.delays) {
-					t.Errorf("%d results in the batch, want %d", len(b.results), len(c.delays))
+				if b := g.next(); len(b.results) != len(c.delays)-c.later {
+					t.Errorf("%d results in the batch, want %d", len(b.results), len(c.delays)-c.later)
+				}
+				if c.later == 0 {
+					return
+				}
+				g.await(nil)
+				if b, took := g.next(), time.Since(began); len(b.results) != c.later || took != resultDelay {
+					t.Errorf("%d results after %v, want %d after %v", len(b.results), took, c.later, resultDelay)
 				}
 			})
 		})
@@ -115,5 +126,17 @@ func TestResultsDoNotDelayStop(t *testing.T) {
 	g.record(webhook.AttemptResult{Message: &webhook.Message{}}, "", time.Hour)
 	if !g.await(stop) {
 		t.Error("there is no work with a result")
+	}
+}
+
+// A subscription is disabled in the transaction of the result that caused it.
+func TestResultDisablesInItsBatch(t *testing.T) {
+	g := newPending()
+	g.record(webhook.AttemptResult{Message: &webhook.Message{}}, "gone", time.Hour)
+	if err := g.publish(&publication{event: &webhook.Event{}}); err != nil {
+		t.Fatal(err)
+	}
+	if b := g.next(); len(b.results) != 1 || len(b.disabled) != 1 || len(b.publications) != 1 {
+		t.Errorf("the batch has %d results, %d disabled subscriptions and %d events", len(b.results), len(b.disabled), len(b.publications))
 	}
 }

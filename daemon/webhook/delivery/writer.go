@@ -216,10 +216,11 @@ func (w *batchWriter) rejectTakenKeys(ctx context.Context, work *batch) error {
 	return nil
 }
 
-// committed counts a written batch, completes its publications and passes its messages
-// to the queues.
+// committed passes the messages of a written batch to the queues, counts the batch, and
+// completes its publications.
 func (w *batchWriter) committed(work *batch) {
 	events, messages := work.events(), 0
+	w.queues.committed(events, work.results)
 	for _, p := range events {
 		messages += len(p.messages)
 	}
@@ -229,7 +230,6 @@ func (w *batchWriter) committed(work *batch) {
 		w.OnChanges(work.changes)
 	}
 	w.recordWrite(nil)
-	w.queues.committed(events, work.results)
 	work.completeGroup(nil)
 	for _, p := range work.publications {
 		p.done <- nil
