@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/tui/tuitest"
 )
 
@@ -28,9 +30,13 @@ func BenchmarkScreen(b *testing.B) {
 		{"columns", []string{"right", "right", "right", "right", "left", "left", "left", "left"}},
 		{"ends", []string{"end", "home"}},
 		{"mark", []string{"space"}},
+		{"help", []string{"down"}},
 	} {
 		b.Run(test.name, func(b *testing.B) {
 			w := newWideBrowser(b)
+			if test.name == "help" {
+				w.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("?")})
+			}
 			took, worked := make([]time.Duration, 0, b.N), make([]time.Duration, 0, b.N)
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()

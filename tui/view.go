@@ -16,7 +16,11 @@ import (
 type frame struct {
 	*App
 	width, height int
+	behind        dimmedView
 }
+
+// dimmedView is the last view behind an overlay, which rarely changes.
+type dimmedView struct{ view, dimmed string }
 
 func (f *frame) tooSmall() bool { return f.width < ui.MinWidth || f.height < ui.MinHeight }
 
@@ -48,7 +52,10 @@ func (f *frame) View() string {
 		suggestions = f.input.Suggestions(f.width, f.height-ui.ChromeHeight)
 	}
 	if f.overlay != nil || suggestions != nil || f.conn.isOffline(f.Now) {
-		view = f.Theme.Dimmed(view)
+		if view != f.behind.view {
+			f.behind = dimmedView{view, f.Theme.Dimmed(view)}
+		}
+		view = f.behind.dimmed
 	}
 	body := strings.Split(view, "\n")
 	if f.overlay != nil {
