@@ -71,20 +71,23 @@ func TestResultsWait(t *testing.T) {
 		event  time.Duration   // when an event is published, 0 for never
 		want   time.Duration   // when the first batch is written
 		later  int             // results that are left for the next batch
+		write  time.Duration   // of the batch before
 	}{
-		"one":                     {[]time.Duration{resultDelay}, 0, resultDelay, 0},
-		"two":                     {[]time.Duration{resultDelay, resultDelay}, 0, resultDelay, 0},
-		"of an ordered queue":     {[]time.Duration{resultDelay, orderedDelay}, 0, time.Microsecond + orderedDelay, 0},
-		"and before":              {[]time.Duration{orderedDelay, resultDelay}, 0, orderedDelay, 0},
-		"without an event":        {[]time.Duration{resultDelay, resultDelay}, 3 * time.Millisecond, 3 * time.Millisecond, 2},
-		"soon, with an event":     {[]time.Duration{resultDelay, resultDelay}, 4 * time.Millisecond, 4 * time.Millisecond, 0},
-		"ordered, with an event":  {[]time.Duration{resultDelay, orderedDelay}, 10 * time.Microsecond, 10 * time.Microsecond, 0},
-		"without an event so far": {[]time.Duration{resultDelay}, time.Hour, resultDelay, 0},
-		"many":                    {slices.Repeat([]time.Duration{resultDelay}, resultRows), 0, (resultRows - 1) * time.Microsecond, 0},
+		"one":                     {[]time.Duration{resultDelay}, 0, resultDelay, 0, 0},
+		"two":                     {[]time.Duration{resultDelay, resultDelay}, 0, resultDelay, 0, 0},
+		"of an ordered queue":     {[]time.Duration{resultDelay, orderedDelay}, 0, time.Microsecond + orderedDelay, 0, 0},
+		"and before":              {[]time.Duration{orderedDelay, resultDelay}, 0, orderedDelay, 0, 0},
+		"without an event":        {[]time.Duration{resultDelay, resultDelay}, 3 * time.Millisecond, 3 * time.Millisecond, 2, 0},
+		"soon, with an event":     {[]time.Duration{resultDelay, resultDelay}, 4 * time.Millisecond, 4 * time.Millisecond, 0, 0},
+		"on a slow disk":          {[]time.Duration{resultDelay, resultDelay}, time.Millisecond, time.Millisecond, 0, resultDelay},
+		"ordered, with an event":  {[]time.Duration{resultDelay, orderedDelay}, 10 * time.Microsecond, 10 * time.Microsecond, 0, 0},
+		"without an event so far": {[]time.Duration{resultDelay}, time.Hour, resultDelay, 0, 0},
+		"many":                    {slices.Repeat([]time.Duration{resultDelay}, resultRows), 0, (resultRows - 1) * time.Microsecond, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, began := newPending(), time.Now()
+				g.written(c.write)
 				var all sync.WaitGroup
 				defer all.Wait()
 				all.Go(func() {

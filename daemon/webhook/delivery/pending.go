@@ -29,8 +29,8 @@ const MaxBatchEvents = 2 * batchRows
 
 // pending collects the work of the batchWriter. Work that arrives while a batch is written
 // goes into the next ones. Otherwise events are written at once, and results wait a moment
-// for more. An event is written with the results that are due soon, without the others: its
-// publisher and its delivery wait for the commit.
+// for more. An event is written with the results that would be due before the end of the
+// write, without the others: its publisher and its delivery wait for the commit.
 type pending struct {
 	mu        sync.Mutex
 	closed    bool
@@ -40,7 +40,8 @@ type pending struct {
 	groups    []*group
 	overfull  bool // the last batch was: the next one has no group
 	results   []webhook.AttemptResult
-	due       time.Time   // when the results are to be written
+	due       time.Time // when the results are to be written
+	lastWrite time.Duration
 	timer     *time.Timer // wakes the writer then
 	disabled  []Disabled
 	health    []Health         // one entry for each subscription
@@ -217,7 +218,7 @@ func (p *pending) next() *batch {
 	if len(p.waiting) == 0 {
 		p.waiting = nil
 	}
-	if p.resultsDue(orderedDelay) || len(b.publications) == 0 || len(p.disabled) > 0 {
+	if p.resultsDue(max(orderedDelay, p.lastWrite)) || len(b.publications) == 0 || len(p.disabled) > 0 {
 		n = min(len(p.results), batchRows)
 		b.results, p.results = p.results[:n:n], p.results[n:]
 	}
@@ -227,6 +228,13 @@ func (p *pending) next() *batch {
 		p.timer.Stop()
 	}
 	return b
+}
+
+// written records how long a batch took.
+func (p *pending) written(took time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lastWrite = took
 }
 
 // restore puts everything but the events of a batch that could not be written back in

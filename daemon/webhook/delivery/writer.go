@@ -32,8 +32,9 @@ func (w *batchWriter) run(ctx context.Context) {
 	defer w.refuseAll()
 	wait := newBackoff()
 	for w.pending.await(w.flush) {
-		work := w.pending.next()
+		work, began := w.pending.next(), time.Now()
 		err := w.write(ctx, work)
+		w.pending.written(time.Since(began))
 		switch {
 		case err == nil:
 			w.committed(work)
