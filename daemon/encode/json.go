@@ -109,18 +109,18 @@ type ndjsonRows struct {
 	object object
 }
 
-func newNDJSON(s Shape) Encoder { return ndjsonRows{newJSONObject(s)} }
+func newNDJSON(s Shape) Encoder { return &ndjsonRows{newJSONObject(s)} }
 
 // Begin appends nothing.
-func (e ndjsonRows) Begin(dst []byte, _ Head) []byte { return dst }
+func (e *ndjsonRows) Begin(dst []byte, _ Head) []byte { return dst }
 
 // Row appends one line.
-func (e ndjsonRows) Row(dst []byte, cells []row.Cell) []byte {
+func (e *ndjsonRows) Row(dst []byte, cells []row.Cell) []byte {
 	return append(e.object.append(dst, cells), '\n')
 }
 
 // End appends nothing.
-func (e ndjsonRows) End(dst []byte, _ Tail) []byte { return dst }
+func (e *ndjsonRows) End(dst []byte, _ Tail) []byte { return dst }
 
 func documentNDJSON(dst []byte, _ string, text []byte) ([]byte, error) {
 	lines, err := items(text)
