@@ -92,7 +92,7 @@ func KindNamed(registry *record.Registry, name string) (*record.Kind, error) {
 	if kind, ok := registry.Lookup(name); ok {
 		return kind, nil
 	}
-	return nil, cmdline.Usagef("unknown record %q%s; list them with whctl records", name, record.DidYouMean(registry.Suggest(name)))
+	return nil, cmdline.Usagef("unknown record %q%s", name, record.DidYouMeanOr(registry.Suggest(name), "list them with whctl records"))
 }
 
 // Columns of whctl records.
@@ -330,9 +330,10 @@ func names(lists []string, separators string) []string {
 func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	i, ok := kind.Column(name)
 	if !ok {
-		hint := record.DidYouMean(record.Suggest(name, kind.FieldNames()))
+		near := record.Suggest(name, kind.FieldNames())
+		hint := record.DidYouMean(near)
 		if kind.Database == record.RecordsDB {
-			hint += "; list them with whctl records " + kind.Name
+			hint = record.DidYouMeanOr(near, "list them with whctl records "+kind.Name)
 		}
 		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, hint)
 	}
