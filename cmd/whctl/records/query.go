@@ -151,6 +151,8 @@ type Listing struct {
 	Brief []string            // default fields of a table; all if empty
 	View  []output.ViewColumn // columns of a table on a terminal; Brief if there are none
 	Where []client.Filter     // in addition to the flags
+
+	Opened func(*client.Client) // called with the client, which View may need; nil for nothing
 }
 
 // Lists returns the action of a command that lists records.
@@ -202,6 +204,9 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 		return err
 	}
 	defer service.Close()
+	if l.Opened != nil {
+		l.Opened(service)
+	}
 	out, err := printer.Create()
 	if err != nil {
 		return err
