@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/bizhook/whd/client/wire"
 )
@@ -145,6 +146,34 @@ func (c *Client) AllSubscriptions(ctx context.Context, members url.Values) (*wir
 // reasons for those that are missing. It requires the role admin.
 func (c *Client) Why(ctx context.Context, key string) (*wire.Why, error) {
 	return fetch[*wire.Why](ctx, c, http.MethodGet, "/Webhooks/Why?Key="+url.QueryEscape(key), nil)
+}
+
+// WhyOf is Why for a key or for the ID of a message, which can be shortened, as in 01a1..7fa4.
+// An ID that has no history as a key has that of its message's key.
+func (c *Client) WhyOf(ctx context.Context, text string) (*wire.Why, error) {
+	why, err := c.Why(ctx, text)
+	members := messageByID(text)
+	past := func(step wire.WhyStep) bool { return step.At != wire.Timestamp{} }
+	if err != nil || members == nil || slices.ContainsFunc(why.Steps, past) {
+		return why, err
+	}
+	found, err := c.AllMessages(ctx, members)
+	if err != nil || len(found.Results) != 1 || found.Results[0].Key == "" {
+		return why, nil // as of a key
+	}
+	return c.Why(ctx, found.Results[0].Key)
+}
+
+// messageByID returns the filters of messages by ID; nil if the text is not like one.
+func messageByID(text string) url.Values {
+	start, end, short := strings.Cut(strings.Replace(text, "…", "..", 1), "..")
+	switch {
+	case short && len(start) >= 4 && len(end) == 4:
+		return url.Values{"MessageIDStartsWith": {start}, "MessageIDEndsWith": {end}, "Take": {"2"}, "Fields": {"Key"}}
+	case len(text) == 32 || len(text) == 36: // with hyphens
+		return url.Values{"MessageID": {text}, "Fields": {"Key"}}
+	}
+	return nil
 }
 
 const messagesPath = "/Webhooks/Messages"

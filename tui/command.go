@@ -38,7 +38,7 @@ func commands() []command {
 		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { p.overlay = newErrors(p.App, &p.toasts); return nil }},
 		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { p.overlay = p.jobs.list(); return nil }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.App).Open(rest) }},
-		{"why", "the history of a key: why KEY", func(p *palette, key string) tea.Cmd { return p.Open(ui.WhyTarget{Key: key}) }},
+		{"why", "the history of a key, or of a message by ID: why KEY", func(p *palette, key string) tea.Cmd { return p.Open(ui.WhyTarget{Key: key}) }},
 		{"changes", "live list of the changes of records: changes RECORD", func(p *palette, name string) tea.Cmd {
 			kind, _ := p.Registry.Lookup(name) // checked
 			return p.Open(ui.ChangesTarget{Kind: kind})
@@ -63,7 +63,7 @@ var arguments = map[string]argument{
 	"drop": {(*palette).checkView, (*palette).viewNames},
 	"why": {func(_ *palette, key string) error {
 		if key == "" {
-			return errors.New("give the key of an event or record")
+			return errors.New("give the key of an event or record, or the ID of a message")
 		}
 		return nil
 	}, func(*palette) []string { return nil }},

@@ -58,7 +58,7 @@ func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 		return cmd
 	}
 	if k.pastes.pasted(m, k.Now, k.isNavigation(m)) {
-		k.Notify(ui.Warning, "paste ignored: there is no input here")
+		k.Notify(ui.Warning, "paste ignored: press / or : first")
 		return nil
 	}
 	return k.keys(m)

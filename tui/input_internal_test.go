@@ -51,6 +51,29 @@ func TestDetectPaste(t *testing.T) {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
+	// Short words of an unbracketed paste are keys until there are five.
+	enter, space := tea.KeyMsg{Type: tea.KeyEnter}, tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}}
+	for name, keys := range map[string][]tea.KeyMsg{
+		"words":      {typed("to"), space, typed("be")},
+		"lines":      {typed("10"), enter, typed("20")},
+		"a long one": {typed("T"), typed("rows")},
+		"at the end": {typed("row"), space, enter},
+	} {
+		clock, b = clock.Add(time.Second), pasteDetector{}
+		for i, key := range keys {
+			clock = clock.Add(5 * time.Millisecond)
+			if got := b.pasted(key, clock, false); got != (i == len(keys)-1) {
+				t.Errorf("%s, message %d: %v", name, i+1, got)
+			}
+		}
+	}
+	// Keys of a slow line that arrive in groups are not a paste.
+	for _, group := range []string{"4r", "jj", "!jr", "y"} {
+		clock = clock.Add(300 * time.Millisecond)
+		if b.pasted(typed(group), clock, false) {
+			t.Errorf("%s is ignored", group)
+		}
+	}
 	b = pasteDetector{}
 	for i := range 6 {
 		clock = clock.Add(5 * time.Millisecond)

@@ -24,7 +24,11 @@ const (
 // pasted reports whether a key is part of a paste. Navigation keys are allowed to
 // repeat fast.
 func (b *pasteDetector) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
-	if m.Paste || len(m.Runes) >= pasteRunes && strings.Count(string(m.Runes), string(m.Runes[:1])) < len(m.Runes) {
+	keys := len(m.Runes)
+	if keys == 0 || strings.Count(string(m.Runes), string(m.Runes[:1])) == keys {
+		keys = 1 // enter, or a key that is held down
+	}
+	if m.Paste || keys >= pasteRunes {
 		b.until = now.Add(pasteTimeout)
 		return true
 	}
@@ -32,12 +36,15 @@ func (b *pasteDetector) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 		b.until = now.Add(pasteTimeout)
 		return true
 	}
-	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace {
+	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace && m.Type != tea.KeyEnter {
 		return false
 	}
-	fast := !b.recent[0].IsZero() && now.Sub(b.recent[0]) < ui.PasteInterval && !moves
-	copy(b.recent[:], b.recent[1:])
-	b.recent[len(b.recent)-1] = now
+	before := b.recent[keys-1] // when the keys began of which this message has the fifth
+	fast := !before.IsZero() && now.Sub(before) < ui.PasteInterval && !moves
+	for range keys {
+		copy(b.recent[:], b.recent[1:])
+		b.recent[len(b.recent)-1] = now
+	}
 	if fast {
 		b.until = now.Add(pasteTimeout)
 	}

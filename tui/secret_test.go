@@ -80,6 +80,7 @@ func TestSecretIsShownAfterForm(t *testing.T) {
 	if d.Quit {
 		t.Error("quit with unread secrets")
 	}
+	d.Press("esc") // keeps the form, which has changes
 	for _, secret := range []string{"whsec_first", "whsec_second", "whsec_third"} {
 		d.Press("esc")
 		d.WantText(secret)
@@ -111,7 +112,7 @@ func TestLateResponsesOpenNoOverlay(t *testing.T) {
 			t.Fatalf("%T replaces a form:\n%s", m, d.Text())
 		}
 	}
-	d.Press("esc")
+	d.Press("esc", "esc")
 	d.Send(secretRenewed(d, "one", "whsec_first"))
 	for _, m := range append(late, tui.ProfilesMsg(d.App.Session, []tui.Profile{{Name: "a"}, {Name: "b"}})) {
 		d.Send(m)

@@ -38,7 +38,7 @@ func TestWebhookScreenGoldens(t *testing.T) {
 		d.Golden("S07-subscriptions", appearance)
 		d.Press("n", "'salesorder.u")
 		d.Golden("S08-subscription", appearance)
-		d.Press("esc", "4")
+		d.Press("esc", "esc", "4")
 		d.Golden("S09-messages", appearance)
 		d.Press("!", "j", "r")
 		d.Golden("S11-retry", appearance)

@@ -160,7 +160,7 @@ func (t tool) check(arguments json.RawMessage) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("unknown argument %.100q%s; arguments of %s: %s", name, record.DidYouMean(record.Suggest(name, names)), t.name, strings.Join(names, ", "))
+			return fmt.Errorf("unknown argument %.100q%s", name, record.DidYouMeanOr(record.Suggest(name, names), "arguments of "+t.name+": "+strings.Join(names, ", ")))
 		}
 	}
 	return nil

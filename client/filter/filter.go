@@ -202,14 +202,17 @@ func (f Reader) checked(field record.Field, operator record.Operator, values []s
 			values[i] = strconv.Itoa(n)
 		}
 		if _, err := wire.ParseValue(field.Type, values[i], time.UTC); err != nil {
-			return client.Filter{}, fmt.Errorf("%s %w%s", field.Name, err, withoutCommas(field, values[i]))
+			return client.Filter{}, fmt.Errorf("%s %w%s", field.Name, err, respelled(field, operator, values[i]))
 		}
 	}
 	return client.Filter{Field: field.Name, Operator: operator, Values: values}, nil
 }
 
-// withoutCommas suggests the spelling of a number with thousands separators.
-func withoutCommas(field record.Field, text string) string {
+// respelled suggests the spelling of null, and of a number with thousands separators.
+func respelled(field record.Field, operator record.Operator, text string) string {
+	if strings.EqualFold(text, "null") {
+		return fmt.Sprintf("; use %s%s=true", field.Name, map[bool]string{false: "IsNull", true: "IsNotNull"}[operator == record.NotEqualTo])
+	}
 	plain := strings.ReplaceAll(text, ",", "")
 	if _, err := wire.ParseValue(field.Type, plain, time.UTC); err != nil || plain == text || !field.Type.Number() {
 		return ""

@@ -142,6 +142,8 @@ func TestParseReportsErrors(t *testing.T) {
 		`InvoiceTotal between a..b`:       "must be a number",
 		`InvoiceTotal=`:                   "must be a number",
 		`InvoiceTotal>=10,000`:            "without commas: 10000",
+		`InvoiceTotal = null`:             "must be a number of at most 38 digits; use InvoiceTotalIsNull=true",
+		`InvoiceTotal != NULL`:            "must be a number of at most 38 digits; use InvoiceTotalIsNotNull=true",
 		`InvoiceTotal<>3`:                 "unknown operator <>: use !=",
 		`InvoiceTotal == 3`:               "unknown operator ==: use =",
 		`InvoiceTotal=>3`:                 "unknown operator =>: use >=",

@@ -131,6 +131,15 @@ func DidYouMean(suggested []string) string {
 	return "; did you mean " + strings.Join(suggested, " or ") + "?"
 }
 
+// DidYouMeanOr returns a suggestion to append to a message, if there are names, and another
+// way to find the right one, as in "; list them with whctl records".
+func DidYouMeanOr(suggested []string, other string) string {
+	if len(suggested) == 0 {
+		return "; " + other
+	}
+	return DidYouMean(suggested) + " " + strings.ToUpper(other[:1]) + other[1:]
+}
+
 // distance returns the optimal string alignment distance in bytes: the number of
 // insertions, deletions, replacements and swaps of adjacent bytes. The time is
 // proportional to the product of the lengths; names longer than 100 bytes have the

@@ -176,3 +176,48 @@ func wantPrefix(t *testing.T, path, want string) {
 		t.Errorf("%s holds %.40q, %v; want %q", path, text, err, want)
 	}
 }
+
+// On a terminal, enabled subscriptions have the state of their queue, in the words of the
+// screens. Programs get the stored value, without another request.
+func TestSubscriptionStates(t *testing.T) {
+	queue := func(rest string) string {
+		return fmt.Sprintf(`{"Queues":[{"SubscriptionID":%q,"IsEnabled":true%s}]}`, subscriptionID, rest)
+	}
+	for _, c := range []struct {
+		args     []string
+		terminal bool
+		stats    string // empty without the role admin
+		want     string
+	}{
+		{[]string{"list"}, true, queue(`,"Breaker":"open","FailingSince":"` + at(9) + `"`), "breaker open"},
+		{[]string{"list"}, true, queue(`,"Breaker":"closed","FailingSince":"` + at(9) + `"`), "failing"},
+		{[]string{"list"}, true, queue(`,"Breaker":"closed"`), "enabled"},
+		{[]string{"list"}, true, "", "enabled"},
+		{[]string{"list", "--subscriber", subscriberID}, true, queue(`,"Breaker":"open"`), "breaker open"},
+		{[]string{"show", subscriptionID, "--subscriber", subscriberID}, true, queue(`,"Breaker":"open"`), "breaker open"},
+		{[]string{"list", "--fields", "IsEnabled,EventName"}, true, "unexpected", "true"},
+		{[]string{"list", "--table", "--take", "50"}, false, "unexpected", "true"},
+	} {
+		got := invocation{terminal: c.terminal, width: 120, handler: func(w http.ResponseWriter, r *http.Request) {
+			switch {
+			case strings.HasSuffix(r.URL.Path, subscriberID+"/Subscriptions"): // of one subscriber
+				w.Header().Set("Content-Type", "application/json")
+				rows := listed()["/Webhooks/Subscriptions"]
+				fmt.Fprint(w, rows[strings.Index(rows, "["):strings.Index(rows, "]")+1])
+			case r.URL.Path != "/Webhooks/Stats":
+				serveListed(w, r)
+			case c.stats == "unexpected":
+				t.Errorf("%s: request of the statistics", c.args)
+			case c.stats == "":
+				http.Error(w, "", http.StatusForbidden)
+			default:
+				w.Header().Set("Content-Type", "application/json")
+				fmt.Fprint(w, c.stats)
+			}
+		}}.run(t, append([]string{"subscriptions"}, c.args...)...)
+		line := regexp.MustCompile(`(?m)^.*` + c.want + ` .*$`).FindString(got.stdout)
+		if got.code != 0 || c.args[0] == "list" && !strings.Contains(line, "inventory.*") || line == "" && !strings.Contains(got.stdout, c.want+"\n") {
+			t.Errorf("%s: no %s in %+v", c.args, c.want, got)
+		}
+	}
+}

@@ -30,6 +30,8 @@ type Form struct {
 	IsSignIn     bool                               // it is the sign-in form
 	Sent         bool                               // submitted, and no response yet
 	lastKey      time.Time                          // when the last character was typed
+	initial      *string                            // the values before the first key; nil before
+	discards     bool                               // the next esc discards the changes
 }
 
 // NewForm returns a form without fields; verb is the label of the submit key.
@@ -71,6 +73,7 @@ func (f *Form) Hints() []keymap.Binding {
 
 // HandleKey edits the field.
 func (f *Form) HandleKey(m tea.KeyMsg) tea.Cmd {
+	f.begin()
 	if !m.Paste && (m.Type == tea.KeyRunes || m.Type == tea.KeySpace) {
 		f.lastKey = f.Now
 	}
@@ -78,8 +81,39 @@ func (f *Form) HandleKey(m tea.KeyMsg) tea.Cmd {
 	return nil
 }
 
+// begin is called by each key. It keeps the values before the first one, and the changes.
+func (f *Form) begin() {
+	if f.initial == nil {
+		f.initial = new(f.content())
+	}
+	if f.discards {
+		f.discards = false
+		f.ClearToast()
+	}
+}
+
+// content returns the values of all fields.
+func (f *Form) content() string {
+	var all strings.Builder
+	for _, one := range f.Fields {
+		if !one.Empty() {
+			all.WriteString(one.Name + "\x00" + one.Text() + "\x00")
+		}
+	}
+	return all.String()
+}
+
+// changed reports whether the user has changed a value since.
+func (f *Form) changed() bool { return f.initial != nil && *f.initial != f.content() }
+
 // Do implements Overlay.
 func (f *Form) Do(b keymap.Binding) tea.Cmd {
+	if b.Action == keymap.GoBack && !f.discards && f.changed() && !f.Sent && !f.IsSignIn {
+		f.discards = true
+		f.Notify(Warning, "press "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" again to discard the changes")
+		return nil
+	}
+	f.begin()
 	switch b.Action {
 	case keymap.GoBack:
 		f.ShowOverlay(nil)

@@ -42,6 +42,41 @@ func TestPasteDoesNotSubmitForm(t *testing.T) {
 	}
 }
 
+// The first esc keeps a form with changes, and so does any key after it. A form without
+// changes, or with a value that was typed and erased, is closed at once.
+func TestEscKeepsChanges(t *testing.T) {
+	const warning = "press esc again to discard the changes"
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+	for _, test := range []struct {
+		keys []string
+		open bool
+	}{
+		{[]string{"esc"}, false},
+		{[]string{"tab", "esc"}, false},
+		{[]string{"'x", "backspace", "esc"}, false},
+		{[]string{"'x", "esc"}, true},
+		{[]string{"tab", "right", "esc"}, true},
+		{[]string{"'x", "esc", "esc"}, false},
+		{[]string{"'x", "esc", "tab", "esc"}, true},
+		{[]string{"'x", "esc", "tab", "esc", "esc"}, false},
+	} {
+		f := ui.NewForm(d.App, "A form", "send")
+		f.Add("One", "One", "old", "")
+		f.Add("Two", "Two", "no", "").Options = []string{"no", "yes"}
+		d.App.ShowOverlay(f)
+		if d.Press(test.keys...); f.IsOpen() != test.open {
+			t.Errorf("%v: open %t", test.keys, f.IsOpen())
+		}
+		if test.open {
+			d.WantText(warning)
+		} else {
+			d.WantNoText(warning)
+		}
+		d.App.ShowOverlay(nil)
+		d.App.ClearToast()
+	}
+}
+
 // tab wraps around; only enter submits in the last field.
 func TestTabInLastFieldGoesToFirst(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})

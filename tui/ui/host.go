@@ -108,7 +108,7 @@ type (
 	}
 	// SubscriptionTarget opens the subscription of a queue.
 	SubscriptionTarget struct{ Queue wire.Queue }
-	// WhyTarget opens the history of a key.
+	// WhyTarget opens the history of a key, or of a message's key by its ID.
 	WhyTarget struct{ Key string }
 	// ChangesTarget opens the changes of a kind.
 	ChangesTarget struct{ Kind *record.Kind }

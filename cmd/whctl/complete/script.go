@@ -32,5 +32,5 @@ func PrintScript(to io.Writer, shell string) error {
 			return err
 		}
 	}
-	return cmdline.Usagef("no completion script for %q%s; shells: bash, zsh, fish, powershell", shell, record.DidYouMean(record.Suggest(shell, Shells)))
+	return cmdline.Usagef("no completion script for %q%s", shell, record.DidYouMeanOr(record.Suggest(shell, Shells), "shells: bash, zsh, fish, powershell"))
 }

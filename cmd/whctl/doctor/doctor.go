@@ -210,7 +210,7 @@ func (d *Diagnosis) certificate() check.Result {
 	defer cancel()
 	link, err := (&tls.Dialer{Config: o.TLS}).DialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
-		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "whctl config update ca_file FILE, with the certificate of its issuer"}
+		return noCertificate(err)
 	}
 	defer link.Close()
 	leaf := link.(*tls.Conn).ConnectionState().PeerCertificates[0]
@@ -220,6 +220,14 @@ func (d *Diagnosis) certificate() check.Result {
 		f.Status, f.Fix = check.Warning, "renew the certificate of the service"
 	}
 	return f
+}
+
+// noCertificate returns the result of a handshake that failed.
+func noCertificate(err error) check.Result {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return check.Result{Status: check.Failed, Detail: fmt.Sprintf("no TLS handshake within %s", timeout), Fix: "check that the service uses HTTPS at this address"}
+	}
+	return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "whctl config update ca_file FILE, with the certificate of its issuer"}
 }
 
 func (d *Diagnosis) responds() check.Result {

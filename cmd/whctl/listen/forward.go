@@ -81,11 +81,19 @@ func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (re
 		if inURL, is := errors.AsType[*url.Error](err); is {
 			err = inURL.Err // the wrapper repeats the address
 		}
-		return response{duration: time.Since(start)}, err
+		return response{duration: time.Since(start)}, f.describe(err)
 	}
 	defer reply.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(reply.Body, maxResponse))
-	return response{reply.StatusCode, text, time.Since(start)}, err
+	return response{reply.StatusCode, text, time.Since(start)}, f.describe(err)
+}
+
+// describe returns the reason why there is no complete response.
+func (f *Forwarder) describe(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("timeout after %s", f.http.Timeout)
+	}
+	return err
 }
 
 // signature returns the signature of Standard Webhooks.

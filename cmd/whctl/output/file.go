@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Modes of files and directories that only the user can access.
@@ -18,7 +19,33 @@ const (
 // of the file that it will replace.
 func createPart(path string, mode fs.FileMode) (*os.File, error) {
 	dir, name := filepath.Split(path)
-	return os.OpenFile(filepath.Join(dir, "."+name+"."+rand.Text()+".part"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	part, err := os.OpenFile(filepath.Join(dir, "."+name+"."+rand.Text()+partSuffix), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	return part, named(err, path)
+}
+
+const partSuffix = ".part"
+
+// named returns an error of a temporary file with the path of the file that it should have
+// replaced.
+func named(err error, path string) error {
+	if link, is := errors.AsType[*os.LinkError](err); is {
+		return &fs.PathError{Op: link.Op, Path: path, Err: link.Err}
+	}
+	if part, is := errors.AsType[*fs.PathError](err); is && strings.HasSuffix(part.Path, partSuffix) {
+		part.Path = path
+	}
+	return err
+}
+
+// partWriter writes to a temporary file of a path.
+type partWriter struct {
+	part *os.File
+	path string
+}
+
+func (w partWriter) Write(text []byte) (int, error) {
+	n, err := w.part.Write(text)
+	return n, named(err, w.path)
 }
 
 // keepPart syncs a complete temporary file and renames it.
@@ -33,7 +60,7 @@ func keepPart(part *os.File, path string) error {
 	if err != nil {
 		_ = os.Remove(part.Name()) // the first error counts
 	}
-	return err
+	return named(err, path)
 }
 
 // dropPart removes an incomplete temporary file.
@@ -64,7 +91,7 @@ func ReplaceFile(path string, text []byte, mode fs.FileMode) error {
 	}
 	if _, err := part.Write(text); err != nil {
 		dropPart(part)
-		return err
+		return named(err, target)
 	}
 	return keepPart(part, target)
 }

@@ -141,6 +141,23 @@ var (
 		}
 		return cell{"disabled" + reason, theme.Warning}
 	}}
+	// Delivery is like Enabled, but shows the problem of a queue that is enabled. The last field
+	// is its ID.
+	Delivery = func(queueOf func(id string) wire.Queue) Formatter {
+		return Formatter{show: func(s Screen, v []string) cell {
+			last := len(v) - 1
+			if v[0] != "true" {
+				return Enabled.show(s, v[:last])
+			}
+			switch queue := queueOf(v[last]); {
+			case queue.Breaker == wire.BreakerOpen:
+				return cell{"breaker open", theme.Failure}
+			case !time.Time(queue.FailingSince).IsZero():
+				return cell{"failing", theme.Warning}
+			}
+			return Enabled.show(s, v[:last])
+		}}
+	}
 	// State is a word of which one means that all is well.
 	State = func(well string) Formatter {
 		return Formatter{show: func(_ Screen, v []string) cell {

@@ -149,8 +149,8 @@ func (p *Printer) Format() (Format, error) {
 			return f, checkFormat(c, f)
 		}
 	}
-	near := record.DidYouMean(record.Suggest(selected, FormatNames()))
-	return Format{}, cmdline.Usagef("unknown format %q%s; formats: %s", selected, near, strings.Join(FormatNames(), ", "))
+	near := record.DidYouMeanOr(record.Suggest(selected, FormatNames()), "formats: "+strings.Join(FormatNames(), ", "))
+	return Format{}, cmdline.Usagef("unknown format %q%s", selected, near)
 }
 
 // checkFormat rejects flags that do not apply to the format.

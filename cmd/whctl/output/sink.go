@@ -44,7 +44,7 @@ func (p *Printer) Create() (*Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Writer = bufio.NewWriterSize(o.file, bufferSize)
+	o.Writer = bufio.NewWriterSize(partWriter{o.file, name}, bufferSize)
 	return o, nil
 }
 

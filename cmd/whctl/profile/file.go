@@ -211,7 +211,7 @@ func (f *File) mustHave(profile string) error {
 	if f.Has(profile) {
 		return nil
 	}
-	return cmdline.Usagef("there is no profile %q%s; list them with whctl profile list", profile, record.DidYouMean(record.Suggest(profile, f.Profiles())))
+	return cmdline.Usagef("there is no profile %q%s", profile, record.DidYouMeanOr(record.Suggest(profile, f.Profiles()), "list them with whctl profile list"))
 }
 
 // The file is edited by hand too, so changes preserve comments and order: they

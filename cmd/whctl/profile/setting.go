@@ -75,7 +75,7 @@ func Names(selects func(Setting) bool) []string {
 // UnknownSettingError returns the error of an unknown setting.
 func UnknownSettingError(name string) error {
 	names := Names(func(Setting) bool { return true })
-	return cmdline.Usagef("unknown setting %q%s; settings: %s", name, record.DidYouMean(record.Suggest(name, names)), strings.Join(names, ", "))
+	return cmdline.Usagef("unknown setting %q%s", name, record.DidYouMeanOr(record.Suggest(name, names), "settings: "+strings.Join(names, ", ")))
 }
 
 // Flags returns the global flags of settings.

@@ -218,7 +218,7 @@ func (j *job) summarize() {
 }
 
 // likely returns the filter that is probably intended by one that no row matches, if its
-// value has characters with a meaning in other languages.
+// value has a meaning in other languages.
 func likely(f client.Filter) (intended client.Filter, ok bool) {
 	if len(f.Values) != 1 {
 		return f, false
@@ -231,6 +231,8 @@ func likely(f client.Filter) (intended client.Filter, ok bool) {
 		value = value[1:]
 	case equal && strings.HasSuffix(value, "*"):
 		intended.Operator, value = record.StartsWith, strings.TrimRight(value, "*")
+	case equal && strings.EqualFold(value, "null"):
+		intended.Operator, value = record.IsNull, "true"
 	default:
 		return f, false
 	}

@@ -92,7 +92,7 @@ func KindNamed(registry *record.Registry, name string) (*record.Kind, error) {
 	if kind, ok := registry.Lookup(name); ok {
 		return kind, nil
 	}
-	return nil, cmdline.Usagef("unknown record %q%s; list them with whctl records", name, record.DidYouMean(registry.Suggest(name)))
+	return nil, cmdline.Usagef("unknown record %q%s", name, record.DidYouMeanOr(registry.Suggest(name), "list them with whctl records"))
 }
 
 // Columns of whctl records.
@@ -151,6 +151,8 @@ type Listing struct {
 	Brief []string            // default fields of a table; all if empty
 	View  []output.ViewColumn // columns of a table on a terminal; Brief if there are none
 	Where []client.Filter     // in addition to the flags
+
+	Opened func(*client.Client) // called with the client, which View may need; nil for nothing
 }
 
 // Lists returns the action of a command that lists records.
@@ -202,6 +204,9 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 		return err
 	}
 	defer service.Close()
+	if l.Opened != nil {
+		l.Opened(service)
+	}
 	out, err := printer.Create()
 	if err != nil {
 		return err
@@ -330,9 +335,10 @@ func names(lists []string, separators string) []string {
 func fieldName(kind *record.Kind, flag, name string) (string, error) {
 	i, ok := kind.Column(name)
 	if !ok {
-		hint := record.DidYouMean(record.Suggest(name, kind.FieldNames()))
+		near := record.Suggest(name, kind.FieldNames())
+		hint := record.DidYouMean(near)
 		if kind.Database == record.RecordsDB {
-			hint += "; list them with whctl records " + kind.Name
+			hint = record.DidYouMeanOr(near, "list them with whctl records "+kind.Name)
 		}
 		return "", fmt.Errorf("--%s: %s has no field %s%s", flag, kind.Name, name, hint)
 	}

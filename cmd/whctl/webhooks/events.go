@@ -42,20 +42,9 @@ func WhyCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "why", ArgsUsage: "KEY", Usage: "show the history of a key or of a message: changes, events, messages and attempts, and the reasons for those that are missing", Flags: output.Flags(),
 		Action: command.Shows(output.Table{Columns: whyColumns, View: whyView}, func(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
-			key := c.Args().First()
-			why, err := service.Why(c.Context, key)
+			why, err := service.WhyOf(c.Context, c.Args().First())
 			if err != nil {
 				return nil, err
-			}
-			past := func(step wire.WhyStep) bool { return step.At != wire.Timestamp{} }
-			if (wholeID.MatchString(key) || idEnds.MatchString(key)) && !slices.ContainsFunc(why.Steps, past) { // of a message, if any
-				where, _ := byID("MessageID", key)
-				row, err := findOne(c.Context, service, client.Query{Kind: command.SystemKind("Message"), Where: where, Fields: []string{"Key"}}, "message", key)
-				if err == nil && row.Text("Key") != "" {
-					if why, err = service.Why(c.Context, row.Text("Key")); err != nil {
-						return nil, err
-					}
-				}
 			}
 			return why.Steps, nil
 		}),

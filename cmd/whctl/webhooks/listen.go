@@ -42,7 +42,7 @@ func follow(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	defer service.Close()
-	filter, err := readFilter(c, service)
+	filter, err := readFilter(c, s, service)
 	if err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ var changeTable = output.Table{Columns: []output.Column{
 
 func tailMessages(c *cli.Context, s *command.Session) error {
 	return records.Tail(c, s, records.LiveStream{Topic: wire.TopicMessages, Table: changeTable, Open: func(service *client.Client) (records.FormatEvent, error) {
-		filter, err := readFilter(c, service)
+		filter, err := readFilter(c, s, service)
 		return func(e client.StreamEvent) (document any, line string) {
 			m, ok := e.(client.MessageEvent)
 			if !ok || !filter.Matches(m.MessageChange) {
@@ -78,7 +78,7 @@ func changeLine(m wire.MessageChange, zone *time.Location) string {
 }
 
 // readFilter reads the flags that select the messages to follow.
-func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err error) {
+func readFilter(c *cli.Context, s *command.Session, service *client.Client) (f listen.Filter, err error) {
 	for word := range strings.FieldsFuncSeq(c.String("status"), func(r rune) bool { return r == ',' || r == ' ' }) {
 		n, err := filter.StatusNumber(word)
 		if err != nil {
@@ -91,7 +91,30 @@ func readFilter(c *cli.Context, service *client.Client) (f listen.Filter, err er
 		return f, cmdline.Usagef("--event %q is not a valid pattern; a valid one is salesorder.*", f.Event)
 	}
 	f.Subscriber, f.Subscription, err = findEndpoint(c, service)
+	if hint := noEvent(c, service, f.Event); hint != "" && err == nil {
+		s.Notice(c, "%s", hint)
+	}
 	return f, err
+}
+
+// noEvent returns a warning if no event of the service matches a pattern; empty if one does,
+// or if the events are not known.
+func noEvent(c *cli.Context, service *client.Client, pattern string) string {
+	if pattern == "" {
+		return ""
+	}
+	events, err := service.Events(c.Context)
+	var names []string
+	for _, e := range events {
+		if (listen.Filter{Event: pattern}).Matches(wire.MessageChange{EventName: e.Name}) {
+			return ""
+		}
+		names = append(names, e.Name)
+	}
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("no event matches %s yet%s", pattern, record.DidYouMeanOr(record.Suggest(pattern, names), "list them with whctl events list"))
 }
 
 // findEndpoint returns the IDs of --subscriber and --subscription; empty for a flag that is

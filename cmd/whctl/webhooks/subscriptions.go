@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -23,6 +24,7 @@ func subscriberFlag() cli.Flag {
 }
 
 func SubscriptionCommands() []*cli.Command {
+	var states queues
 	ofOne := append(command.ChangeFlags(), subscriberFlag())
 	return []*cli.Command{{
 		Name: "subscriptions", Aliases: []string{"subscription"}, Usage: "manage subscriptions, which send events to URLs",
@@ -35,7 +37,8 @@ whctl subscriptions list --status disabled --event "salesorder.*"`,
 			},
 			{
 				Name: "show", ArgsUsage: "SUBSCRIPTION", Usage: "show a subscription", Flags: append(output.Flags(), subscriberFlag(), command.KeyFlag()),
-				Action: command.ShowsOne(output.Table{Columns: output.ColumnsOf(command.SystemKind("Subscription"), nil), View: subscriptionView}, func(c *cli.Context, service *client.Client) (wire.Subscription, error) {
+				Action: command.ShowsOne(output.Table{Columns: output.ColumnsOf(command.SystemKind("Subscription"), nil), View: subscriptionView(&states)}, func(c *cli.Context, service *client.Client) (wire.Subscription, error) {
+					states.from(c.Context, service)
 					n, err := findSubscription(c.Context, service, c.String("subscriber"), c.Args().First())
 					if err != nil {
 						return wire.Subscription{}, err
@@ -128,9 +131,38 @@ func readWhen(c *cli.Context, service *client.Client, pattern string) (json.RawM
 	return where, nil
 }
 
-// subscriptionView has the columns on a terminal.
-var subscriptionView = []output.ViewColumn{
-	{Title: "State", Fields: "IsEnabled DisabledReason", As: output.Enabled, Rank: 1}, {Title: "Event", Fields: "EventName", As: output.Words}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint},
+// queues are the queues of subscriptions by ID. They are fetched when the first one is shown,
+// on a terminal only, and are empty without the role admin.
+type queues struct {
+	fetch func() (*wire.Stats, error)
+	known map[string]wire.Queue // nil before
+}
+
+// from fetches the queues from a service.
+func (q *queues) from(ctx context.Context, service *client.Client) {
+	q.fetch = func() (*wire.Stats, error) { return service.Stats(ctx, time.Hour) }
+}
+
+func (q *queues) of(id string) wire.Queue {
+	if q.known == nil {
+		q.known = make(map[string]wire.Queue)
+		if stats, err := q.fetch(); err == nil {
+			for _, one := range stats.Queues {
+				q.known[one.SubscriptionID] = one
+			}
+		}
+	}
+	return q.known[id]
+}
+
+// subscriptionView returns the columns on a terminal.
+func subscriptionView(q *queues) []output.ViewColumn {
+	state := output.ViewColumn{Title: "State", Fields: "IsEnabled DisabledReason RecID", As: output.Delivery(q.of), Rank: 1}
+	return append([]output.ViewColumn{state}, subscriptionColumns...)
+}
+
+var subscriptionColumns = []output.ViewColumn{
+	{Title: "Event", Fields: "EventName", As: output.Words}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint},
 	{Title: "Ordered", Fields: "Ordered", As: output.Yes, Rank: 3}, {Title: "When", Fields: "Where", As: output.Words, Rank: 2}, {Title: "Retry schedule", Fields: "RetrySchedule", As: output.Words, Rank: output.DetailOnly}, {Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
 	{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: output.DetailOnly}, {Title: "Subscription ID", Fields: "RecID", As: output.ID}, {Title: "Subscriber ID", Fields: "SY_WebhookSubscriber_RecID", As: output.SecretID, Rank: 1},
 }
@@ -138,8 +170,9 @@ var subscriptionView = []output.ViewColumn{
 // listSubscriptions lists subscriptions. With a SubscriberID and no conditions it
 // uses the route that needs no other permission than that ID.
 func listSubscriptions(c *cli.Context, s *command.Session) error {
+	var states queues
 	l := records.Listing{
-		Kind: command.SystemKind("Subscription"), View: subscriptionView,
+		Kind: command.SystemKind("Subscription"), View: subscriptionView(&states), Opened: func(service *client.Client) { states.from(c.Context, service) },
 		Brief: []string{"RecID", "EventName", "URL", "IsEnabled", "SY_WebhookSubscriber_RecID", "DisabledReason"},
 	}
 	subscriber := c.String("subscriber")
@@ -163,6 +196,7 @@ func listSubscriptions(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
+	states.from(c.Context, service)
 	all, err := service.Subscriptions(c.Context, id)
 	if err != nil {
 		return err

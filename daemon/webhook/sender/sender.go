@@ -82,7 +82,8 @@ func (s *Sender) Close() {
 // Send makes one attempt, signed with the time at.
 func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) (o webhook.Outcome) {
 	began := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, s.config.AttemptTimeout())
+	limit := s.config.AttemptTimeout()
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	defer func() { o.Began, o.Took = at.UTC(), time.Since(began) }()
 	req, err := s.request(ctx, m, sub, at)
@@ -92,7 +93,7 @@ func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subs
 	sent := time.Now()
 	resp, err := s.clientFor(req.URL, m.MadeByAdmin).Do(req)
 	if err != nil {
-		return failure(ctx, err)
+		return failure(ctx, err, limit)
 	}
 	defer resp.Body.Close()
 	o = webhook.Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), at.Add(time.Since(sent)))}
@@ -173,12 +174,16 @@ func readBody(body io.Reader, cancel context.CancelFunc) []byte {
 	return bytes.ToValidUTF8(kept, []byte("\uFFFD"))
 }
 
-// failure returns the outcome of an attempt without a response.
-func failure(ctx context.Context, err error) webhook.Outcome {
+// failure returns the outcome of an attempt without a response within a limit.
+func failure(ctx context.Context, err error, limit time.Duration) webhook.Outcome {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err // the full error repeats the URL
 	}
-	return webhook.Outcome{Cause: cause(ctx, err), Detail: err.Error()}
+	o := webhook.Outcome{Cause: cause(ctx, err), Detail: err.Error()}
+	if errors.Is(err, context.DeadlineExceeded) && !isA[*net.OpError](err) { // connected
+		o.Detail = fmt.Sprintf("no response within %s, the limit of webhooks.attempt_timeout", limit)
+	}
+	return o
 }
 
 func cause(ctx context.Context, err error) webhook.Cause {

@@ -154,6 +154,9 @@ func TestSendToMisbehavingEndpoints(t *testing.T) {
 			if o.Code != tt.code || o.Cause != tt.cause {
 				t.Errorf("code %d, cause %q (%s)", o.Code, o.Cause, o.Detail)
 			}
+			if connected := !strings.HasPrefix(o.Detail, "dial "); o.Cause == webhook.TimedOut && connected && o.Detail != "no response within 300ms, the limit of webhooks.attempt_timeout" {
+				t.Errorf("detail %q", o.Detail)
+			}
 		})
 	}
 }

@@ -52,12 +52,12 @@ func (s *Why) Equivalent() string { return "whctl why " + ui.Quote(s.key) }
 // Poll implements ui.Poller.
 func (s *Why) Poll() tea.Cmd {
 	s.busy = true
-	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Why, error) { return c.Why(ctx, s.key) }, func(got *wire.Why, err error) tea.Cmd {
+	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Why, error) { return c.WhyOf(ctx, s.key) }, func(got *wire.Why, err error) tea.Cmd {
 		if s.busy = false; err != nil {
 			s.ShowFetchError("fetching the history of the key", err)
 			return nil
 		}
-		s.why = got
+		s.why, s.key = got, got.Key // that of a message
 		s.fill()
 		return nil
 	})

@@ -2,6 +2,7 @@ package messages_test
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/bizhook/whd/client/wire"
@@ -28,4 +29,13 @@ func TestWhy(t *testing.T) {
 	d.WantText("Key=", "4711")
 	d.Press("esc", "esc", ":", "'why none", "enter")
 	d.WantText("Why none", "not captured", "no event")
+	page, err := s.Client.AllMessages(t.Context(), url.Values{"Key": {"D 4711"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := page.Results[0].MessageID
+	for _, text := range []string{id, id[:8] + ".." + id[len(id)-4:]} {
+		d.Press("esc", ":", "'why "+text, "enter")
+		d.WantText("Why D 4711", "debtor.updated")
+	}
 }

@@ -190,7 +190,7 @@ func TestChangeFormGoldens(t *testing.T) {
 		d.Golden("S08-subscription-change", appearance)
 		d.Press("tab", "tab", "'2", "ctrl+s")
 		d.Golden("S08-subscription-headers", appearance)
-		d.Press("esc", "D")
+		d.Press("esc", "esc", "D")
 		d.Golden("S11-subscription-delete", appearance)
 		d.Press("esc", "W")
 		d.Golden("S11-secret", appearance)

@@ -1,0 +1,33 @@
+package listen
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// A receiver that does not respond, or not completely, is reported with the time limit.
+func TestForwardTimeout(t *testing.T) {
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/starts" {
+			w.WriteHeader(http.StatusOK)
+			w.(http.Flusher).Flush()
+		}
+		<-release
+	}))
+	defer server.Close()
+	defer close(release)
+	for _, path := range []string{"/hangs", "/starts"} {
+		f, err := NewForwarder(server.URL+path, time.Now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.http.Timeout = 300 * time.Millisecond
+		if _, err := f.post(context.Background(), "1", "debtor.updated", []byte("{}")); err == nil || err.Error() != "timeout after 300ms" {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
