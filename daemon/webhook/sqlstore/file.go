@@ -245,8 +245,8 @@ const countUncounted = `INSERT INTO WH_MessageCount (SubscriptionID, Messages, F
 SELECT SubscriptionID, COUNT(*), SUM(Status = 3) FROM ` + uncounted + ` GROUP BY SubscriptionID
 ON CONFLICT (SubscriptionID) DO UPDATE SET Messages = Messages + excluded.Messages, Failed = Failed + excluded.Failed`
 
-// messageCounts are the counts, complete with a row for each uncounted message.
-const messageCounts = `(SELECT SubscriptionID, Messages, Failed FROM WH_MessageCount UNION ALL SELECT SubscriptionID, 1, Status = 3 FROM ` + uncounted + `)`
+// newCounts has a row like those of WH_MessageCount for each uncounted message.
+const newCounts = `(SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM ` + uncounted + `)`
 
 func (f *fileWriter) count() error {
 	err := f.conn.Query(countUncounted, nil)

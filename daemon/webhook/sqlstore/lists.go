@@ -231,7 +231,9 @@ func (l *messageList) count() *query.Fragment {
 	}
 	var f query.Fragment
 	if stored != "" {
-		f = l.from("COALESCE(SUM("+stored+"), 0)", messageCounts, false, conditions{})
+		f = l.from("COALESCE(SUM("+stored+"), 0)", "whd.WH_MessageCount", false, conditions{})
+		recent := l.from("COALESCE(SUM("+stored+"), 0)", newCounts, false, conditions{})
+		f = query.Fragment{SQL: "SELECT (" + f.SQL + ") + (" + recent.SQL + ")", Args: slices.Concat(f.Args, recent.Args)}
 	}
 	for _, p := range parts {
 		counted := l.from(rows, messageTable, p.open, p.where)

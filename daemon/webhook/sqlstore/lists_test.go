@@ -210,6 +210,9 @@ VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 	expectRows(t, db, `group_concat(SubscriptionID) FROM (SELECT * FROM WH_MessageCount ORDER BY 1)`, "7,8,9")
 }
 
+// messageCounts are all counts.
+const messageCounts = `(SELECT * FROM WH_MessageCount UNION ALL SELECT * FROM ` + newCounts + `)`
+
 // TestNewMessagesAreCounted checks that few messages are left to be counted by each list.
 func TestNewMessagesAreCounted(t *testing.T) {
 	w := hooksInFile(t)

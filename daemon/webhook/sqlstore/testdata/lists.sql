@@ -5,16 +5,16 @@ SELECT "ItemNo" FROM WH_MessageView ORDER BY "ItemNo" DESC LIMIT ?1;
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 -- of all, sqlite
-SELECT COALESCE(SUM(m.Messages), 0) FROM (SELECT SubscriptionID, Messages, Failed FROM WH_MessageCount UNION ALL SELECT SubscriptionID, 1, Status = 3 FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
---     CO-ROUTINE m
---     COMPOUND QUERY
---     LEFT-MOST SUBQUERY
---     SCAN WH_MessageCount
---     UNION ALL
+SELECT (SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID) + (SELECT COALESCE(SUM(m.Messages), 0) FROM (SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
 --     SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)
 --     SCALAR SUBQUERY 2
 --     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
---     SCAN m
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 -- of all, tsql
@@ -36,19 +36,18 @@ SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "ItemNo" IN (S
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 -- of a subscriber, sqlite
-SELECT COALESCE(SUM(m.Messages), 0) FROM (SELECT SubscriptionID, Messages, Failed FROM WH_MessageCount UNION ALL SELECT SubscriptionID, 1, Status = 3 FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1;
---     CO-ROUTINE m
---     COMPOUND QUERY
---     LEFT-MOST SUBQUERY
---     SCAN WH_MessageCount
---     UNION ALL
+SELECT (SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1) + (SELECT COALESCE(SUM(m.Messages), 0) FROM (SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)
 --     SCALAR SUBQUERY 2
 --     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
---     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
---     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
---     BLOOM FILTER ON m (SubscriptionID=?)
---     SEARCH m USING AUTOMATIC COVERING INDEX (SubscriptionID=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 -- of a subscriber, tsql
 SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p2 AND m.ID >= ISNULL((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC OFFSET @p3 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p4 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p5 ROWS FETCH NEXT @p6 ROWS ONLY OPTION (OPTIMIZE FOR (@p5 = 0, @p6 = 100));
 -- of a subscriber, tsql
@@ -67,18 +66,18 @@ SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "SubscriptionI
 --     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=?)
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 -- of a subscription, sqlite
-SELECT COALESCE(SUM(m.Messages), 0) FROM (SELECT SubscriptionID, Messages, Failed FROM WH_MessageCount UNION ALL SELECT SubscriptionID, 1, Status = 3 FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1 AND s.RecID = ?2;
---     CO-ROUTINE m
---     COMPOUND QUERY
---     LEFT-MOST SUBQUERY
---     SCAN WH_MessageCount
---     UNION ALL
+SELECT (SELECT COALESCE(SUM(m.Messages), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1 AND s.RecID = ?2) + (SELECT COALESCE(SUM(m.Messages), 0) FROM (SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND s.RecID = ?4);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SEARCH s USING INDEX sqlite_autoindex_SY_WebhookSubscription_1 (RecID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
+--     SCALAR SUBQUERY 4
+--     SEARCH s USING INDEX sqlite_autoindex_SY_WebhookSubscription_1 (RecID=?)
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
 --     SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)
 --     SCALAR SUBQUERY 2
 --     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
---     SEARCH s USING INDEX sqlite_autoindex_SY_WebhookSubscription_1 (RecID=?)
---     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
---     SCAN m
 -- of a subscription, tsql
 SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [SubscriptionID] = @p2 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p3 AND s.RecID = @p4 AND m.ID >= ISNULL((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC OFFSET @p5 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p6 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p7 ROWS FETCH NEXT @p8 ROWS ONLY OPTION (OPTIMIZE FOR (@p7 = 0, @p8 = 100));
 -- of a subscription, tsql
@@ -95,16 +94,16 @@ SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" IN (SELECT 
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 -- failed, sqlite
-SELECT COALESCE(SUM(m.Failed), 0) FROM (SELECT SubscriptionID, Messages, Failed FROM WH_MessageCount UNION ALL SELECT SubscriptionID, 1, Status = 3 FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
---     CO-ROUTINE m
---     COMPOUND QUERY
---     LEFT-MOST SUBQUERY
---     SCAN WH_MessageCount
---     UNION ALL
+SELECT (SELECT COALESCE(SUM(m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID) + (SELECT COALESCE(SUM(m.Failed), 0) FROM (SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
 --     SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)
 --     SCALAR SUBQUERY 2
 --     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
---     SCAN m
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 -- failed, tsql
@@ -126,19 +125,18 @@ SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 -- failed of a subscriber, sqlite
-SELECT COALESCE(SUM(m.Failed), 0) FROM (SELECT SubscriptionID, Messages, Failed FROM WH_MessageCount UNION ALL SELECT SubscriptionID, 1, Status = 3 FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1;
---     CO-ROUTINE m
---     COMPOUND QUERY
---     LEFT-MOST SUBQUERY
---     SCAN WH_MessageCount
---     UNION ALL
+SELECT (SELECT COALESCE(SUM(m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1) + (SELECT COALESCE(SUM(m.Failed), 0) FROM (SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2);
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 4
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)
 --     SCALAR SUBQUERY 2
 --     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
---     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
---     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
---     BLOOM FILTER ON m (SubscriptionID=?)
---     SEARCH m USING AUTOMATIC COVERING INDEX (SubscriptionID=?)
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 -- failed of a subscriber, tsql
 SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [SubscriberID] = @p2 AND [ItemNo] IN (SELECT k.ID FROM (SELECT m.ID FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p3 AND m.Status = 3 AND m.ID >= ISNULL((SELECT m.ID FROM [whd].SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 3 ORDER BY m.ID DESC OFFSET @p4 ROWS FETCH NEXT 1 ROWS ONLY), 0) ORDER BY m.ID DESC OFFSET 0 ROWS FETCH NEXT @p5 ROWS ONLY) k) ORDER BY [ItemNo] DESC OFFSET @p6 ROWS FETCH NEXT @p7 ROWS ONLY OPTION (OPTIMIZE FOR (@p6 = 0, @p7 = 100));
 -- failed of a subscriber, tsql
@@ -208,29 +206,28 @@ SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 -- delivered of a subscriber, sqlite
-SELECT (SELECT (SELECT COALESCE(SUM(m.Messages - m.Failed), 0) FROM (SELECT SubscriptionID, Messages, Failed FROM WH_MessageCount UNION ALL SELECT SubscriptionID, 1, Status = 3 FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1) - (SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?2 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 0)) - (SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?3 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2);
+SELECT (SELECT (SELECT (SELECT COALESCE(SUM(m.Messages - m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?1) + (SELECT COALESCE(SUM(m.Messages - m.Failed), 0) FROM (SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2)) - (SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?3 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 0)) - (SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?4 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2);
 --     SCAN CONSTANT ROW
---     SCALAR SUBQUERY 6
+--     SCALAR SUBQUERY 7
 --     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 5
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
+--     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     SCALAR SUBQUERY 4
---     CO-ROUTINE m
---     COMPOUND QUERY
---     LEFT-MOST SUBQUERY
---     SCAN WH_MessageCount
---     UNION ALL
+--     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)
 --     SCALAR SUBQUERY 2
 --     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
---     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
---     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
---     BLOOM FILTER ON m (SubscriptionID=?)
---     SEARCH m USING AUTOMATIC COVERING INDEX (SubscriptionID=?)
---     SCALAR SUBQUERY 5
+--     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 6
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
 --     SCAN p
 --     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>?)
---     SCALAR SUBQUERY 7
+--     SCALAR SUBQUERY 8
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber (SubscriberID=?)
 --     SCAN p
@@ -259,21 +256,21 @@ SELECT "ItemNo" FROM WH_MessageView WHERE "Status" IN (?1, ?2) AND "ItemNo" IN (
 --     SEARCH e USING INTEGER PRIMARY KEY (rowid=?)
 --     USE TEMP B-TREE FOR ORDER BY
 -- retrying or failed by the last attempt, sqlite
-SELECT (SELECT COALESCE(SUM(m.Failed), 0) FROM (SELECT SubscriptionID, Messages, Failed FROM WH_MessageCount UNION ALL SELECT SubscriptionID, 1, Status = 3 FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID) + (SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2);
+SELECT (SELECT (SELECT COALESCE(SUM(m.Failed), 0) FROM WH_MessageCount m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID) + (SELECT COALESCE(SUM(m.Failed), 0) FROM (SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed FROM SY_WebhookMessage NOT INDEXED WHERE ID > (SELECT Next FROM WH_Number WHERE Name = 'CountedMessage')) m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID)) + (SELECT COUNT(*) FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2);
 --     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 5
+--     SCAN CONSTANT ROW
+--     SCALAR SUBQUERY 1
+--     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
+--     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
+--     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SCALAR SUBQUERY 4
---     CO-ROUTINE m
---     COMPOUND QUERY
---     LEFT-MOST SUBQUERY
---     SCAN WH_MessageCount
---     UNION ALL
 --     SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)
 --     SCALAR SUBQUERY 2
 --     SEARCH WH_Number USING INDEX sqlite_autoindex_WH_Number_1 (Name=?)
---     SCAN m
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
---     SCALAR SUBQUERY 5
+--     SCALAR SUBQUERY 6
 --     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN p
