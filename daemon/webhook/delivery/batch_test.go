@@ -143,3 +143,19 @@ func TestResultDisablesInItsBatch(t *testing.T) {
 		t.Errorf("the batch has %d results, %d disabled subscriptions and %d events", len(b.results), len(b.disabled), len(b.publications))
 	}
 }
+
+// Results of a batch that was not written are due at once, without another event.
+func TestRestoredResultsAreDue(t *testing.T) {
+	g := newPending()
+	g.written(resultDelay)
+	g.record(webhook.AttemptResult{Message: &webhook.Message{}}, "", time.Hour)
+	g.due = time.Now().Add(resultDelay) // so that the event takes it
+	if err := g.publish(&publication{event: &webhook.Event{}}); err != nil {
+		t.Fatal(err)
+	}
+	b := g.next()
+	g.restore(b)
+	if _, due := g.hasWork(); len(b.results) != 1 || !due {
+		t.Errorf("of %d restored results, any is due: %t", len(b.results), due)
+	}
+}

@@ -144,7 +144,7 @@ func (d *dispatcher) decide(m *webhook.Message, o webhook.Outcome) {
 		}
 	}
 	delay := resultDelay
-	if sub != nil && sub.Order.All {
+	if sub != nil && (sub.Order.All || sub.Order.ByKey && m.Event.Key != "") {
 		delay = orderedDelay
 	}
 	d.pending.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason, delay)

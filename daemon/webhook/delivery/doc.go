@@ -7,7 +7,7 @@
 // attempts in batches, each in one transaction. Committed messages are added to the
 // queue of their subscription, one of the queueSet. The dispatcher starts attempts for
 // the queues in turn, up to a common limit; a Sender makes one attempt; webhook.Decide
-// computes the message's next state, which is written with the next batch.
+// computes the message's next state, which is written with a later batch.
 //
 // The store is the source of truth. Memory holds a window of each queue, which the
 // refiller reads from the store, starting at the queue's cursors. One budget limits all

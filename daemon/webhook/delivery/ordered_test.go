@@ -211,3 +211,28 @@ func TestOrderedByKeyAcrossDaemons(t *testing.T) {
 		clear(first.fakeSender.delivered)
 	})
 }
+
+// The messages of a queue, or of one of its keys, keep up with events that arrive while
+// results wait to be written.
+func TestOrderedKeepsUp(t *testing.T) {
+	const messages, interval = 200, 2 * attemptTime
+	for name, order := range map[string]webhook.Order{"all": {All: true}, "by key": {ByKey: true}} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				x.subscribe("https://shop.example/", "debtor.*", func(s *webhook.Subscription) { s.Order = order })
+				x.advance(time.Second)
+				for range messages {
+					if _, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Key: "D1", Body: []byte("{}")}); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(interval)
+				}
+				x.fakeSender.mu.Lock()
+				defer x.fakeSender.mu.Unlock()
+				if sent := len(x.fakeSender.sent); sent < messages-2 {
+					t.Errorf("%d of %d messages are sent", sent, messages)
+				}
+			})
+		})
+	}
+}

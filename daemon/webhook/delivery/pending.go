@@ -17,8 +17,8 @@ const (
 	queueBytes    = 64 << 20
 	resultRows    = 256 // results that are written without a delay
 
-	// Maximum times that a result waits for more. The next message of an ordered queue
-	// waits for the result.
+	// Maximum times that a result waits for more. The next message of an ordered queue, or
+	// of the key, waits for the result.
 	resultDelay  = 5 * time.Millisecond
 	orderedDelay = time.Millisecond
 )
@@ -237,11 +237,23 @@ func (p *pending) written(took time.Duration) {
 	p.lastWrite = took
 }
 
+// takeResults removes and returns all results.
+func (p *pending) takeResults() []webhook.AttemptResult {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.results
+	p.results = nil
+	return all
+}
+
 // restore puts everything but the events of a batch that could not be written back in
 // front of later work.
 func (p *pending) restore(b *batch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(b.results) > 0 {
+		p.due = time.Now()
+	}
 	p.results = append(b.results, p.results...)
 	p.disabled = append(b.disabled, p.disabled...)
 	later := p.health

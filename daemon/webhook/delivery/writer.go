@@ -304,7 +304,7 @@ func (w *batchWriter) recoverLeases(ctx context.Context, work *batch) {
 	if now.home != home {
 		w.ids.left = 0 // IDs within a partition ascend
 	}
-	work.results = w.queues.dropLost(work.results, now.held)
+	work.results = w.queues.dropLost(append(work.results, w.pending.takeResults()...), now.held)
 	w.queues.setLeases(now)
 	w.pending.restore(work)
 }
