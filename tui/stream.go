@@ -82,6 +82,22 @@ func (s *stream) nextBatch(ctx context.Context) tea.Cmd {
 	})
 }
 
+// LiveMsg contains the events of the live stream since the previous LiveMsg.
+type LiveMsg struct {
+	Session      int // number of the stream
+	Changes      []wire.MessageChange
+	Requests     int
+	Throughput   *wire.Throughput
+	Connected    bool
+	Beat         bool
+	ServerOffset time.Duration // difference between the clock of the service and the local clock
+	Reset        bool
+	Lost         error         // why the connection was lost
+	Retry        time.Duration // delay before the next attempt
+	Final        error         // why the service rejected the stream
+	Fault        string        // panic in the stream reader
+}
+
 // handleLive handles a batch of events and waits for the next one.
 func (s *stream) handleLive(m LiveMsg) tea.Cmd {
 	if m.Fault != "" {
