@@ -56,11 +56,7 @@ func Spelling(o record.Operator) string {
 
 // Allowed lists the operators of a family.
 func Allowed(f record.Family) string {
-	var list []string
-	for _, o := range f.Operators() {
-		list = append(list, Spelling(o))
-	}
-	return strings.Join(list, " ")
+	return strings.Join(record.Texts(f.Operators(), Spelling), " ")
 }
 
 // Reader parses conditions on the records of a kind.
@@ -299,15 +295,11 @@ func Text(f client.Filter) string {
 	if f.Operator.Arity() == record.None {
 		return f.Member() + "=true"
 	}
-	values := make([]string, len(f.Values))
-	for i, value := range f.Values {
-		values[i] = quote(value)
-	}
 	operator := Spelling(f.Operator)
 	if spellings[f.Operator].symbol == "" {
 		operator = " " + operator + " "
 	}
-	return f.Field + operator + strings.Join(values, ",")
+	return f.Field + operator + strings.Join(record.Texts(f.Values, quote), ",")
 }
 
 // quote quotes a value if needed.

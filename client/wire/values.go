@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -119,9 +120,7 @@ func ParseDecimal(text string) (string, error) {
 
 func spellDecimal(negative bool, whole, fraction string) string {
 	zero := whole == "" && strings.Trim(fraction, "0") == ""
-	if whole == "" {
-		whole = "0"
-	}
+	whole = cmp.Or(whole, "0")
 	if negative && !zero {
 		whole = "-" + whole
 	}
