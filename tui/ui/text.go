@@ -17,6 +17,7 @@ import (
 // Formats that commands use, too.
 var (
 	Age      = display.Age
+	ShortID  = display.ShortID
 	ShortURL = display.ShortURL
 )
 
@@ -26,14 +27,6 @@ func Until(d time.Duration) string {
 		return "due"
 	}
 	return "in " + Age(d)
-}
-
-// ShortID abbreviates an ID: a SubscriberID is a secret.
-func ShortID(id string) string {
-	if len(id) <= 10 {
-		return id
-	}
-	return id[:4] + ".." + id[len(id)-4:]
 }
 
 // Size formats a number of bytes.

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -59,11 +60,7 @@ func mirrorRecords(c *cli.Context, s *command.Session) (err error) {
 	if m.copies, err = openCopies(c.String("to")); err != nil {
 		return err
 	}
-	err = m.run(ctx, kinds)
-	if closeErr := m.copies.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return cmp.Or(m.run(ctx, kinds), m.copies.Close())
 }
 
 // mirror keeps the copies of kinds.

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"io/fs"
@@ -23,10 +24,7 @@ func createPart(path string, mode fs.FileMode) (*os.File, error) {
 
 // keepPart syncs a complete temporary file and renames it.
 func keepPart(part *os.File, path string) error {
-	err := part.Sync()
-	if closeErr := part.Close(); err == nil {
-		err = closeErr
-	}
+	err := cmp.Or(part.Sync(), part.Close())
 	if err == nil {
 		err = os.Rename(part.Name(), path)
 	}
