@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -149,11 +150,7 @@ func (h *Screen) View() string {
 }
 
 func (h *Screen) fitLines(texts ...string) []string {
-	var lines []string
-	for _, text := range texts {
-		lines = append(lines, h.Theme.Fit(text, h.Width, false))
-	}
-	return lines
+	return record.Texts(texts, func(text string) string { return h.Theme.Fit(text, h.Width, false) })
 }
 
 // dashboard draws the loaded overview.
@@ -196,7 +193,9 @@ type entry struct {
 func (h *Screen) Entries() []entry {
 	all := h.fixedEntries()
 	for _, m := range h.shownFailures() {
-		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd { return h.openFailure(m) }})
+		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd {
+			return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m})
+		}})
 	}
 	return all
 }
@@ -244,11 +243,6 @@ func (h *Screen) selectedQueue() (wire.Queue, bool) {
 	}
 	queue, known := h.Queues.Known[id]
 	return queue, known
-}
-
-// openFailure opens a message on top of the list of failed messages.
-func (h *Screen) openFailure(m wire.Message) tea.Cmd {
-	return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m})
 }
 
 // selectEntry selects the entry at an index, limited to the entries.

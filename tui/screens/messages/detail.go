@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
@@ -235,11 +236,7 @@ func (s *Detail) copyTab() {
 		s.Copy(s.curlText())
 		return
 	}
-	var lines []string
-	for _, l := range s.Lines {
-		lines = append(lines, strings.TrimRight(l.Text, " "))
-	}
-	s.Copy(strings.Join(lines, "\n"))
+	s.Copy(strings.Join(record.Texts(s.Lines, func(l theme.Span) string { return strings.TrimRight(l.Text, " ") }), "\n"))
 }
 
 // bodyPath returns the default path of a saved body.

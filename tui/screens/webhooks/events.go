@@ -162,13 +162,7 @@ func (e *Events) Retime() string {
 // subscriptionsTo returns the subscriptions that match an event by its name, its
 // family or *.
 func (e *Events) subscriptionsTo(name string) []wire.Subscription {
-	var all []wire.Subscription
-	for _, s := range e.subscriptions {
-		if record.MatchesEvent(s.EventName, name) {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(e.subscriptions), func(s wire.Subscription) bool { return !record.MatchesEvent(s.EventName, name) })
 }
 
 // subscriptionsBox returns a box with the subscriptions to an event.

@@ -168,14 +168,6 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// enabledState returns the word for the enabled state.
-func enabledState(enabled bool) string {
-	if enabled {
-		return "enabled"
-	}
-	return "disabled"
-}
-
 // enableLines describes the effect of the change on messages.
 func enableLines(was bool) []string {
 	if was {

@@ -71,7 +71,7 @@ func (s *Subscriptions) Waiting() bool { return s.busy }
 func (s *Subscriptions) Badges() []string {
 	badges := []string{ui.ShortID(s.Subscriber.RecID)}
 	if s.loaded { // before that, only the name may be known
-		badges = append(badges, enabledState(s.Subscriber.IsEnabled))
+		badges = append(badges, enableVerb(s.Subscriber.IsEnabled)+"d")
 	}
 	return append(badges, s.SearchTable.Badges()...)
 }
