@@ -87,13 +87,6 @@ func (a *App) AddCmd(cmd tea.Cmd) { a.pendingCmds = append(a.pendingCmds, cmd) }
 // tickMsg is sent once a second.
 type tickMsg struct{}
 
-// toastMsg is a message to the user.
-type toastMsg struct {
-	level ui.Level
-	text  string
-	then  func(text string) // called after the message is shown; nil for nothing
-}
-
 func (a *App) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
@@ -114,11 +107,6 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		return a.formResponded(m)
 	case tea.ResumeMsg:
 		return a.enableMouse()
-	case toastMsg:
-		a.Notify(m.level, m.text)
-		if m.then != nil {
-			m.then(m.text)
-		}
 	case ui.Response:
 		return a.handleResponse(m)
 	case pendingMsg:
@@ -238,10 +226,16 @@ func (a *App) copyThen(text string, then func(outcome string)) {
 	c := ui.Clipboard{Context: a.Context, Env: a.options.Env, Output: a.options.Output}
 	a.AddCmd(func() tea.Msg {
 		how, err := c.Copy(text)
-		if err != nil {
-			return toastMsg{ui.Failure, "copying failed: " + strings.ReplaceAll(err.Error(), "\n", "; "), then}
-		}
-		return toastMsg{ui.Info, how + ": " + display.Count(utf8.RuneCountInString(text), "character", "characters"), then}
+		return ui.Response{Background: true, Apply: func() tea.Cmd {
+			level, outcome := ui.Info, how+": "+display.Count(utf8.RuneCountInString(text), "character", "characters")
+			if err != nil {
+				level, outcome = ui.Failure, "copying failed: "+strings.ReplaceAll(err.Error(), "\n", "; ")
+			}
+			if a.Notify(level, outcome); then != nil {
+				then(outcome)
+			}
+			return nil
+		}}
 	})
 }
 

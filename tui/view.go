@@ -95,7 +95,7 @@ func (f *frame) headerLine() string {
 	if f.WhyReadOnly() != "" {
 		mode = theme.Span{Text: " RO", Role: theme.Dim}
 	}
-	if w, ok := f.Front().(ui.Waiter); ok && w.Waiting() {
+	if f.Front().Waiting() {
 		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
 	}
 	word := f.conn.label(f.Now)

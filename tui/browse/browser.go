@@ -127,7 +127,7 @@ func (b *Browser) Start() tea.Cmd {
 // Shown implements ui.Screen.
 func (b *Browser) Shown() tea.Cmd { return b.fetchVisible() }
 
-// Waiting implements ui.Waiter.
+// Waiting implements ui.Screen.
 func (b *Browser) Waiting() bool { return b.Pages.Loading() }
 
 // Scopes implements ui.Screen.

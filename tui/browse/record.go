@@ -225,7 +225,7 @@ func (r *Record) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InRecord, keymap.InLists}
 }
 
-// Waiting implements ui.Waiter.
+// Waiting implements ui.Screen.
 func (r *Record) Waiting() bool { return r.loading }
 
 // Equivalent implements ui.Screen.

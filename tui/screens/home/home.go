@@ -21,7 +21,6 @@ import (
 type Screen struct {
 	ui.Base
 	Overview
-	busy          bool
 	due           bool // messages have changed since the last request
 	RequestedAt   time.Time
 	err           error
@@ -40,9 +39,6 @@ func (h *Screen) Title() string { return "Home" }
 // Scopes implements ui.Screen.
 func (h *Screen) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
 
-// Waiting implements ui.Waiter.
-func (h *Screen) Waiting() bool { return h.busy }
-
 // Equivalent implements ui.Screen.
 func (h *Screen) Equivalent() string {
 	return `whctl messages list --where "Status in 2,3" --order-by -LastSavedDateTime`
@@ -58,10 +54,10 @@ func (h *Screen) Shown() tea.Cmd {
 
 // Poll implements ui.Poller.
 func (h *Screen) Poll() tea.Cmd {
-	if h.busy {
+	if h.Busy {
 		return nil
 	}
-	h.busy, h.due, h.RequestedAt = true, false, h.Now
+	h.Busy, h.due, h.RequestedAt = true, false, h.Now
 	return tea.Batch(ui.Fetch(h.Ctx, h, fetchOverview, h.OnFetched), h.count())
 }
 
@@ -78,7 +74,7 @@ func (h *Screen) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 // Tick fetches the overview if it is due.
 func (h *Screen) Tick() tea.Cmd {
 	old := h.Now.Sub(h.RequestedAt)
-	if h.Paused || h.Front() != ui.Screen(h) || h.busy || old < ui.PollInterval || !h.due && old < maxStatsAge {
+	if h.Paused || h.Front() != ui.Screen(h) || h.Busy || old < ui.PollInterval || !h.due && old < maxStatsAge {
 		return nil
 	}
 	return h.Poll()
@@ -86,7 +82,7 @@ func (h *Screen) Tick() tea.Cmd {
 
 // OnFetched shows the fetched overview.
 func (h *Screen) OnFetched(got Overview, err error) tea.Cmd {
-	h.busy = false
+	h.Busy = false
 	if h.err = err; err == nil {
 		h.Overview = got
 		padSeries(&got.Stats.Minutes)

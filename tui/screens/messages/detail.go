@@ -158,7 +158,7 @@ func (s *Detail) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessage, keymap.InLists}
 }
 
-// Waiting implements ui.Waiter.
+// Waiting implements ui.Screen.
 func (s *Detail) Waiting() bool { return s.wait || s.sending != "" }
 
 // Equivalent implements ui.Screen.
