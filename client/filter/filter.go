@@ -4,6 +4,7 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -89,10 +90,8 @@ func (f Reader) ParseAll(texts []string) ([]client.Filter, error) {
 
 // Append adds a filter. A duplicate field and operator is an error.
 func Append(all []client.Filter, one client.Filter) ([]client.Filter, error) {
-	for _, other := range all {
-		if other.Member() == one.Member() {
-			return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between", one.Field, Spelling(one.Operator))
-		}
+	if slices.ContainsFunc(all, func(other client.Filter) bool { return other.Member() == one.Member() }) {
+		return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between", one.Field, Spelling(one.Operator))
 	}
 	return append(all, one), nil
 }

@@ -158,14 +158,7 @@ func shift(whole, fraction string, n int) (string, string) {
 	return whole, fraction
 }
 
-func digitsOnly(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+func digitsOnly(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 var errDouble = errors.New("must be a number from -1.8e308 to 1.8e308")
 
