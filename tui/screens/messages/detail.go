@@ -29,7 +29,6 @@ type Detail struct {
 	list    *List
 	Message wire.Message
 	tab     int
-	wait    bool
 	sending string // name of the change in flight; empty for none
 	partial bool   // a preview: the headers are not fetched
 }
@@ -53,14 +52,14 @@ func (s *Detail) Shown() tea.Cmd { return s.Poll() }
 
 // Poll implements ui.Poller.
 func (s *Detail) Poll() tea.Cmd {
-	s.wait = true
+	s.Busy = true
 	return ui.Fetch(s.Ctx, s, fetchMessage(s.Message.SubscriberID, s.Message.MessageID, !s.partial), s.OnFetched)
 }
 
 // Follow fetches the message again when it has changed.
 func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
-		if c.MessageID == s.Message.MessageID && !s.wait {
+		if c.MessageID == s.Message.MessageID && !s.Busy {
 			return s.Poll()
 		}
 	}
@@ -69,7 +68,7 @@ func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 
 // OnFetched shows the fetched message.
 func (s *Detail) OnFetched(got FetchedMessage, err error) tea.Cmd {
-	s.wait = false
+	s.Busy = false
 	if err != nil {
 		s.ShowFetchError("fetching the message", err)
 		return nil
@@ -159,7 +158,7 @@ func (s *Detail) Scopes() []keymap.Scope {
 }
 
 // Waiting implements ui.Screen.
-func (s *Detail) Waiting() bool { return s.wait || s.sending != "" }
+func (s *Detail) Waiting() bool { return s.Busy || s.sending != "" }
 
 // Equivalent implements ui.Screen.
 func (s *Detail) Equivalent() string { return "whctl messages show " + s.Message.MessageID }
