@@ -100,11 +100,7 @@ func (m *mirror) run(ctx context.Context, kinds []*record.Kind) error {
 			m.notice("%s is current as of %s, %s ago", kind.Name, at.Local().Format(time.DateTime), m.now().Sub(at).Round(time.Second))
 		}
 	}
-	err := context.Cause(ctx)
-	if client.Is(err, client.Cancelled) {
-		return command.Interruption{}
-	}
-	return err
+	return command.Interrupted(context.Cause(ctx), 0)
 }
 
 // kind returns a kind with the fields that it had at most maxAge ago.
