@@ -56,9 +56,6 @@ func (c *Client) renew(ctx context.Context, expired *string) error {
 var errNullReply = errors.New("the reply is null")
 
 func readDocument(reply *http.Response, document any) error {
-	if err := expect(reply, mediaJSON); err != nil {
-		return err
-	}
 	text, err := jsonBody(reply, maxDocument)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -86,13 +87,8 @@ func New(o Options) (*Client, error) {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
 	}
-	if o.UserAgent == "" {
-		o.UserAgent = "whd-client"
-	}
-	c := &Client{base: base, options: o, http: newHTTP(base, o), log: o.Log}
-	if c.log == nil {
-		c.log = slog.New(slog.DiscardHandler)
-	}
+	o.UserAgent = cmp.Or(o.UserAgent, "whd-client")
+	c := &Client{base: base, options: o, http: newHTTP(base, o), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
 	if o.Session != "" {
 		c.session.Store(&o.Session)
 	}
@@ -106,10 +102,7 @@ func (c *Client) URL() string { return c.base }
 func (c *Client) Close() { c.http.GetClient().CloseIdleConnections() }
 
 func baseURL(text string) (string, error) {
-	if text == "" {
-		text = DefaultURL
-	}
-	u, err := url.Parse(text)
+	u, err := url.Parse(cmp.Or(text, DefaultURL))
 	switch {
 	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
 		return "", errors.New("the address of the service must be a URL such as " + DefaultURL)
@@ -276,6 +269,9 @@ func (c *Client) noReplyError(ctx context.Context, err error, connected bool) er
 
 // jsonBody reads the JSON document of a reply.
 func jsonBody(reply *http.Response, limit int64) ([]byte, error) {
+	if err := expect(reply, mediaJSON); err != nil {
+		return nil, err
+	}
 	var text bytes.Buffer
 	n, err := text.ReadFrom(http.MaxBytesReader(nil, reply.Body, limit))
 	_, tooLarge := errors.AsType[*http.MaxBytesError](err)

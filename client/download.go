@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -26,10 +27,7 @@ var formats = []struct{ name, media string }{
 
 // Formats returns the names of the service's formats, json first.
 func Formats() (names []string) {
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return names
+	return record.Texts(formats, func(f struct{ name, media string }) string { return f.name })
 }
 
 // Download copies the reply to a query to w in one of Formats. It returns the number of bytes. Without an error, the reply is
@@ -86,10 +84,7 @@ func (s *source) Read(b []byte) (int, error) {
 // checkDigest compares the digest that the service sends as a header or trailer. Without
 // either, the reply is unverified or incomplete.
 func checkDigest(reply *http.Response, sum []byte, n int64) (unverified bool, err error) {
-	text := reply.Trailer.Get(wire.HeaderDigest)
-	if text == "" {
-		text = reply.Header.Get(wire.HeaderDigest)
-	}
+	text := endHeader(reply, wire.HeaderDigest)
 	hexSum, ok := strings.CutPrefix(strings.ToLower(text), "sha-256=")
 	switch {
 	case text == "" && unverifiable(reply, wire.HeaderDigest):

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -117,11 +118,8 @@ func errorReply(reply *http.Response) *Error {
 		Code:       status.ErrorCode,
 		Message:    status.Message,
 		Fields:     status.Errors,
-		RequestID:  status.Meta["RequestId"],
+		RequestID:  cmp.Or(status.Meta["RequestId"], reply.Header.Get(wire.HeaderRequestID)),
 		RetryAfter: retryAfter(reply.Header.Get("Retry-After")),
-	}
-	if e.RequestID == "" {
-		e.RequestID = reply.Header.Get(wire.HeaderRequestID)
 	}
 	if e.Code == "" {
 		e.Message = unexpectedReply(reply)
@@ -197,6 +195,11 @@ func truncated(reply *http.Response, err error, message string) error {
 	return &Error{Kind: Incomplete, Status: reply.StatusCode, Message: message, RequestID: reply.Header.Get(wire.HeaderRequestID), Err: err}
 }
 
+// endHeader returns a header that the service can send after the body.
+func endHeader(reply *http.Response, name string) string {
+	return cmp.Or(reply.Trailer.Get(name), reply.Header.Get(name))
+}
+
 // unverifiable reports whether a reply without the header or trailer that verifies it
 // can be accepted as complete: its framing shows that it is not truncated, and a
 // proxy has removed the trailer. Proxies drop trailers with or without their
@@ -213,10 +216,7 @@ func unverifiable(reply *http.Response, header string) bool {
 // checkCount compares the number of rows read with the count that the service sends
 // as a header or trailer. Without either, the reply is unverified or incomplete.
 func checkCount(reply *http.Response, rows int64) (unverified bool, err error) {
-	text := reply.Trailer.Get(wire.HeaderRowCount)
-	if text == "" {
-		text = reply.Header.Get(wire.HeaderRowCount)
-	}
+	text := endHeader(reply, wire.HeaderRowCount)
 	if text == "" && unverifiable(reply, wire.HeaderRowCount) {
 		return true, nil
 	}

@@ -29,11 +29,7 @@ type follower struct {
 // so that clients do not reconnect simultaneously.
 func (f *follower) wait(err error) time.Duration {
 	longest := f.backoff.Next()
-	wait := longest/2 + rand.N(longest/2)
-	if e, ok := errors.AsType[*Error](err); ok {
-		wait = max(wait, min(e.RetryAfter, maxRetry))
-	}
-	return wait
+	return max(longest/2+rand.N(longest/2), min(retryAfterOf(err), maxRetry))
 }
 
 // connect follows a single connection until it ends. It always returns an error.

@@ -21,9 +21,6 @@ type Page struct {
 }
 
 func readPage(reply *http.Response) (*Page, error) {
-	if err := expect(reply, mediaJSON); err != nil {
-		return nil, err
-	}
 	text, err := jsonBody(reply, maxPage)
 	if err != nil {
 		return nil, err
@@ -45,7 +42,7 @@ func readPage(reply *http.Response) (*Page, error) {
 		}
 		page.Rows = append(page.Rows, row)
 	}
-	if reply.Trailer.Get(wire.HeaderRowCount) != "" || reply.Header.Get(wire.HeaderRowCount) != "" {
+	if endHeader(reply, wire.HeaderRowCount) != "" {
 		_, err = checkCount(reply, int64(len(page.Rows)))
 	}
 	return page, err

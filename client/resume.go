@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -124,7 +123,7 @@ func (p *pages) page() (*Rows, error) {
 		return rows, truncated(rows.reply, nil, "the reply differs from those before")
 	}
 	p.unread, p.query.cursor = p.lines, nil
-	next := cmp.Or(rows.reply.Trailer.Get(wire.HeaderNextCursor), rows.reply.Header.Get(wire.HeaderNextCursor))
+	next := endHeader(rows.reply, wire.HeaderNextCursor)
 	if next != "" {
 		p.query.cursor = &next
 		p.query.Take = new(max(rows.count*pageBytes/int64(len(p.lines)+1), 1))

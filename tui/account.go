@@ -8,6 +8,8 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -27,9 +29,8 @@ func (a *account) fetchAccount() tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(session.Context, backgroundTimeout)
 		defer cancel()
-		m := accountMsg{session: session}
-		m.user, m.err = c.CurrentSession(ctx)
-		return m
+		user, err := c.CurrentSession(ctx)
+		return ui.Response{Err: err, Apply: func() tea.Cmd { return a.accountFetched(session, user, err) }}
 	}
 }
 
@@ -60,8 +61,23 @@ func (a *account) unlock() tea.Cmd {
 	newClient, session, count := a.options.Unlock, a.Session, a.readOnlyCount
 	return func() tea.Msg {
 		c, err := newClient()
-		return unlockedMsg{responseBase{err: err}, c, session, count}
+		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd { return a.unlocked(session, count, c, err) }}
 	}
+}
+
+// unlocked allows changes with a client that may change data. count is the value of
+// readOnlyCount when it was requested.
+func (a *account) unlocked(session *ui.Session, count int, c *client.Client, err error) tea.Cmd {
+	switch {
+	case session != a.Session || count != a.readOnlyCount: // :ro was entered since
+	case err != nil:
+		a.ShowError("allowing changes", err)
+	default:
+		a.Client, a.ReadOnly = c, false
+		delete(a.readOnlyProfiles, a.Profile)
+		a.Notify(ui.Warning, "changes are allowed in this session (:ro forbids them)")
+	}
+	return nil
 }
 
 // signIn signs in with the values of a form.
@@ -69,7 +85,7 @@ func (a *account) signIn(f *ui.Form, user, password string) tea.Cmd {
 	c, session := a.Client, a.Session
 	return func() tea.Msg {
 		_, err := c.Login(session.Context, user, password)
-		return signedInMsg{responseBase: responseBase{err: err}, session: session, user: user, form: f}
+		return ui.Response{Err: err, Apply: func() tea.Cmd { return a.signedIn(session, f, user, err) }}
 	}
 }
 
@@ -100,20 +116,20 @@ func (a *account) start() tea.Cmd {
 }
 
 // accountFetched stores the user and its role.
-func (a *account) accountFetched(m accountMsg) tea.Cmd {
-	if m.session != a.Session {
+func (a *account) accountFetched(session *ui.Session, user *wire.CurrentSession, err error) tea.Cmd {
+	if session != a.Session {
 		return nil
 	}
 	a.polling = false
 	changed := !a.started
-	if m.user != nil {
-		changed = changed || m.user.Role != a.Access.Role
-		a.user, a.Access.Role = m.user.UserName, m.user.Role
+	if user != nil {
+		changed = changed || user.Role != a.Access.Role
+		a.user, a.Access.Role = user.UserName, user.Role
 	}
 	if changed {
 		return a.start()
 	}
-	if m.err == nil && a.conn.canReconnect(a.Now) { // other kinds may be in effect
+	if err == nil && a.conn.canReconnect(a.Now) { // other kinds may be in effect
 		return tea.Batch(a.listen(), a.fetchKinds())
 	}
 	return nil
@@ -141,22 +157,24 @@ func (a *account) allowChanges(name string) tea.Cmd {
 }
 
 // signedIn handles the outcome of a sign-in.
-func (a *account) signedIn(m signedInMsg) tea.Cmd {
-	if m.err != nil && m.form.IsOpen() {
-		a.toasts.Log(signInAction+": "+ui.Describe(m.err), a.Now)
-		resetPassword(m.form, m.err)
+func (a *account) signedIn(session *ui.Session, f *ui.Form, user string, err error) tea.Cmd {
+	switch {
+	case session != a.Session:
+		return nil
+	case err != nil && f.IsOpen():
+		a.toasts.Log(signInAction+": "+ui.Describe(err), a.Now)
+		resetPassword(f, err)
+		return nil
+	case err != nil:
+		a.ShowFetchError(signInAction, err)
 		return nil
 	}
-	if m.err != nil {
-		a.ShowFetchError(signInAction, m.err)
-		return nil
-	}
-	m.form.Finish()
-	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && a.pendingChange != nil {
+	f.Finish()
+	if open, isForm := a.overlay.(*ui.Form); isForm && open.IsSignIn && a.pendingChange != nil {
 		a.overlay = nil // the pending change is repeated now
 	}
-	a.user, a.Access.Role, a.started, a.conn.signedOut, a.conn.rejectedErr = m.user, "", false, false, nil
-	a.Notify(ui.Info, "signed in as "+m.user)
+	a.user, a.Access.Role, a.started, a.conn.signedOut, a.conn.rejectedErr = user, "", false, false, nil
+	a.Notify(ui.Info, "signed in as "+user)
 	return tea.Batch(a.fetchAccount(), a.fetchKinds(), a.runPending())
 }
 
@@ -166,10 +184,17 @@ func (a *account) retryAfterSignIn(name string, cmd tea.Cmd) tea.Cmd {
 	session := a.Session
 	return func() tea.Msg {
 		m := cmd()
-		if r, _ := baseOf(m); ui.SignedOut(r.err) {
-			return pendingMsg{responseBase{err: r.err}, pendingChange{name: name, cmd: cmd}, session}
+		r, ok := m.(ui.Response)
+		if !ok || !ui.SignedOut(r.Err) {
+			return m
 		}
-		return m
+		change := &pendingChange{name: name, cmd: cmd}
+		return pendingMsg{change, ui.Response{Err: r.Err, Apply: func() tea.Cmd {
+			if session == a.Session {
+				a.keepPending(change)
+			}
+			return nil
+		}}}
 	}
 }
 
@@ -210,7 +235,7 @@ func (a *account) changeDone(name string, err error) {
 }
 
 // keepPending stores a change and opens the sign-in form.
-func (a *account) keepPending(change pendingChange) {
+func (a *account) keepPending(change *pendingChange) {
 	change.below = a.overlay
 	if s, isSecret := a.overlay.(*ui.Secret); isSecret {
 		change.below = s.Below // the sign-in form is shown below the secret
@@ -221,7 +246,7 @@ func (a *account) keepPending(change pendingChange) {
 			change.below = a.pendingChange.below
 		}
 	}
-	a.pendingChange, a.input = &change, nil
+	a.pendingChange, a.input = change, nil
 	a.overlay = a.App.signInForm()
 }
 
@@ -266,9 +291,8 @@ type pendingChange struct {
 
 // pendingMsg reports that a change was rejected because the session had expired.
 type pendingMsg struct {
-	responseBase
-	change  pendingChange
-	session *ui.Session // that made the request
+	change   *pendingChange
+	response ui.Response
 }
 
 // signInForm returns the sign-in form.

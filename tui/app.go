@@ -59,7 +59,7 @@ func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 
 // Init implements tea.Model.
 func (a *App) Init() tea.Cmd {
-	return a.crashes.guard(tea.Batch(a.connect(), a.listProfiles(false), a.after(time.Second, tickMsg{}), a.enableMouse()))
+	return a.crashes.guard(tea.Batch(a.connect(), a.listProfiles(false), a.options.Loop.Tick(time.Second, tickMsg{}), a.enableMouse()))
 }
 
 // Update implements tea.Model.
@@ -84,6 +84,9 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 // AddCmd adds a command to those of the current update.
 func (a *App) AddCmd(cmd tea.Cmd) { a.pendingCmds = append(a.pendingCmds, cmd) }
 
+// tickMsg is sent once a second.
+type tickMsg struct{}
+
 func (a *App) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
@@ -97,94 +100,37 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case tea.MouseMsg:
 		return a.handleMouse(m)
 	case tickMsg:
-		return tea.Batch(a.tick(), a.after(time.Second, tickMsg{}))
+		return tea.Batch(a.tick(), a.options.Loop.Tick(time.Second, tickMsg{}))
 	case LiveMsg:
 		return a.handleLive(m)
 	case ui.SentMsg:
 		return a.formResponded(m)
 	case tea.ResumeMsg:
 		return a.enableMouse()
-	case toastMsg:
-		a.Notify(m.level, m.text)
-		if m.then != nil {
-			m.then(m.text)
-		}
-	case ui.Response, response:
+	case ui.Response:
 		return a.handleResponse(m)
+	case pendingMsg:
+		return a.handleResponse(m.response)
 	}
 	return nil
 }
 
 // handleResponse passes a response to the screen that made the request, if it is still open.
-func (a *App) handleResponse(m tea.Msg) tea.Cmd {
-	r, _ := baseOf(m)
-	one, ofScreen := m.(ui.Response)
-	if r.to != nil && !a.isOpen(r.to) {
-		if one.ApplyLate != nil {
-			one.ApplyLate()
+func (a *App) handleResponse(r ui.Response) tea.Cmd {
+	if r.To != nil && !a.isOpen(r.To) {
+		if r.ApplyLate != nil {
+			r.ApplyLate()
 		}
 		return nil
 	}
-	if was := a.conn.signedOut; isFromService(m) && !errors.Is(r.err, errNotSent) {
-		a.conn.addOutcome(r.err, a.Now)
+	if was := a.conn.signedOut; !r.Background && !errors.Is(r.Err, errNotSent) {
+		a.conn.addOutcome(r.Err, a.Now)
 		a.promptSignIn(was)
 	}
-	switch {
-	case !ofScreen:
-		return a.handleOwn(m)
-	case r.to != nil && client.Is(r.err, client.Cancelled):
+	if r.To != nil && client.Is(r.Err, client.Cancelled) {
 		return nil
 	}
-	return one.Apply()
-}
-
-// isFromService reports whether a response shows that the service is reachable or not.
-// Other responses do not affect the connection state.
-func isFromService(m tea.Msg) bool {
-	switch m := m.(type) {
-	case savedMsg, profilesMsg, unlockedMsg, switchedMsg, exportMsg:
-		return false
-	case ui.Response:
-		return !m.Background
-	}
-	return true
-}
-
-// handleOwn handles responses to requests of the app itself.
-func (a *App) handleOwn(m tea.Msg) tea.Cmd {
-	switch m := m.(type) {
-	case accountMsg:
-		return a.accountFetched(m)
-	case unlockedMsg:
-		if m.session != a.Session || m.count != a.readOnlyCount { // :ro was entered since
-			return nil
-		}
-		if m.err != nil {
-			a.ShowError("allowing changes", m.err)
-			return nil
-		}
-		a.Client, a.ReadOnly = m.client, false
-		delete(a.readOnlyProfiles, a.Profile)
-		a.Notify(ui.Warning, "changes are allowed in this session (:ro forbids them)")
-	case signedInMsg:
-		if m.session != a.Session {
-			return nil
-		}
-		return a.signedIn(m)
-	case switchedMsg:
-		return a.switched(m)
-	case profilesMsg:
-		a.profilesFetched(m)
-	case savedMsg:
-		a.ShowError("saving settings", m.err)
-	case pendingMsg:
-		if m.session == a.Session {
-			a.keepPending(m.change)
-		}
-	case exportMsg:
-		a.exportEnded(m)
-	}
-	return nil
+	return r.Apply()
 }
 
 // formResponded handles the response to a form immediately, before a key can submit the form
@@ -194,8 +140,8 @@ func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
 	switch one := m.Response.(type) {
 	case pendingMsg:
 		one.change.form = m.Form
-		return a.handleResponse(one)
-	case ui.Response, response:
+		return a.handleResponse(one.response)
+	case ui.Response:
 		return a.handleResponse(one)
 	}
 	return func() tea.Msg { return m.Response }
@@ -280,10 +226,16 @@ func (a *App) copyThen(text string, then func(outcome string)) {
 	c := ui.Clipboard{Context: a.Context, Env: a.options.Env, Output: a.options.Output}
 	a.AddCmd(func() tea.Msg {
 		how, err := c.Copy(text)
-		if err != nil {
-			return toastMsg{ui.Failure, "copying failed: " + strings.ReplaceAll(err.Error(), "\n", "; "), then}
-		}
-		return toastMsg{ui.Info, how + ": " + display.Count(utf8.RuneCountInString(text), "character", "characters"), then}
+		return ui.Response{Background: true, Apply: func() tea.Cmd {
+			level, outcome := ui.Info, how+": "+display.Count(utf8.RuneCountInString(text), "character", "characters")
+			if err != nil {
+				level, outcome = ui.Failure, "copying failed: "+strings.ReplaceAll(err.Error(), "\n", "; ")
+			}
+			if a.Notify(level, outcome); then != nil {
+				then(outcome)
+			}
+			return nil
+		}}
 	})
 }
 
@@ -296,7 +248,10 @@ func (a *App) writeState() tea.Cmd {
 	return func() tea.Msg {
 		err := store.Write()
 		if reported := store.RecordWrite(err != nil); err != nil && !reported {
-			return savedMsg{responseBase{err: err}}
+			return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
+				a.ShowError("saving settings", err)
+				return nil
+			}}
 		}
 		return nil
 	}
@@ -376,14 +331,9 @@ func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 // backgroundTimeout is the timeout of background requests.
 const backgroundTimeout = 10 * time.Second
 
-// after returns a command that sends a message after a delay.
-func (a *App) after(d time.Duration, m tea.Msg) tea.Cmd {
-	return a.options.Loop.Tick(d, m)
-}
-
 // Wait waits for the stream reader and for exports to finish.
 func (a *App) Wait() {
-	a.jobs.wait()
+	a.jobs.writing.Wait()
 	_ = a.State.Write() // the screen is closed: errors cannot be shown
 	if a.stopFeed != nil {
 		a.stopFeed()

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -15,7 +17,6 @@ import (
 	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
-	tea "github.com/charmbracelet/bubbletea"
 )
 
 // Screens that need no service, or show that it is unreachable.
@@ -27,11 +28,11 @@ func TestUnreachableServiceGoldens(t *testing.T) {
 		d.Press(":", "'IN_Colours", "enter")
 		away := &client.Error{Kind: client.Unreachable, Message: "cannot reach http://erp01:5050: connection refused"}
 		d.Live(tui.LiveMsg{Lost: away, Retry: 4 * time.Second})
-		d.Send(tui.AccountMsg(d.App.Session, away))
+		d.Send(d.App.AccountMsg(d.App.Session, away))
 		d.Golden("S13-offline", appearance)
 		d.Press("R")
 		d.AwaitLive()
-		d.Send(tui.AccountMsg(d.App.Session, &client.Error{Kind: client.Unauthorized, Status: http.StatusUnauthorized, Code: "Unauthorized", Message: "not signed in"}))
+		d.Send(d.App.AccountMsg(d.App.Session, &client.Error{Kind: client.Unauthorized, Status: http.StatusUnauthorized, Code: "Unauthorized", Message: "not signed in"}))
 		d.Press("'secret")
 		if strings.Contains(d.Text(), "secret") {
 			t.Error("the password is shown")

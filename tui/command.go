@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/screens/records"
+	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -72,22 +73,15 @@ var arguments = map[string]argument{
 			return fmt.Errorf("unknown record kind: %q", name)
 		}
 		return nil
-	}, func(p *palette) (names []string) {
-		for _, kind := range p.Registry.Kinds() {
-			names = append(names, kind.Name)
-		}
-		return names
+	}, func(p *palette) []string {
+		return record.Texts(p.Registry.Kinds(), func(kind *record.Kind) string { return kind.Name })
 	}},
 	"bill": {func(_ *palette, text string) error { return records.CheckBill(text) }, func(*palette) []string { return nil }},
 }
 
 // commandNames returns the names of all commands.
 func commandNames() string {
-	var names []string
-	for _, v := range commands() {
-		names = append(names, v.name)
-	}
-	return strings.Join(names, " ")
+	return strings.Join(record.Texts(commands(), func(v command) string { return v.name }), " ")
 }
 
 // input returns the input for commands, record kinds, tabs, views and profiles.
@@ -275,11 +269,7 @@ func (p *palette) checkView(name string) error {
 }
 
 func (p *palette) viewNames() []string {
-	var names []string
-	for _, v := range p.State.Views {
-		names = append(names, v.Name)
-	}
-	return names
+	return record.Texts(p.State.Views, func(v state.View) string { return v.Name })
 }
 
 // saveView saves the screen in front as a view.

@@ -236,11 +236,6 @@ func (k *keyboard) isEffective(b keymap.Binding) bool {
 	return true
 }
 
-// effective returns the bindings of a scope that have an effect on the screen in front.
-func (k *keyboard) effective(scopes []keymap.Scope, s keymap.Scope) []keymap.Binding {
-	return slices.DeleteFunc(keymap.Bindings.Within(scopes, s), func(b keymap.Binding) bool { return !k.isEffective(b) })
-}
-
 // notifyUnbound notifies the user that a key has no effect on this screen. Keys that are never
 // bound are ignored.
 func (k *keyboard) notifyUnbound(key string) {
@@ -273,8 +268,8 @@ func (k *keyboard) help() ui.Overlay {
 			t.Lines = append(t.Lines, theme.Span{})
 		}
 		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Role: theme.Breadcrumb})
-		for _, b := range k.effective(scopes, s) {
-			t.AddKeywords(len(t.Lines), strings.Fields(b.Keys))
+		for _, b := range keymap.Bindings.Within(scopes, s, k.isEffective) {
+			t.Keywords[len(t.Lines)] = strings.Fields(b.Keys)
 			t.Lines = append(t.Lines, theme.Span{Text: "  " + k.Theme.Fit(b.Keys, keys, false) + " " + b.Description()})
 		}
 	}
@@ -310,7 +305,7 @@ func (k *keyboard) menu() ui.Overlay {
 		if s == keymap.InLists {
 			continue
 		}
-		m.rows = append(m.rows, k.effective(scopes, s)...)
+		m.rows = append(m.rows, keymap.Bindings.Within(scopes, s, k.isEffective)...)
 	}
 	return m
 }

@@ -94,12 +94,12 @@ func TestLateResponsesAreIgnored(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{ReadOnly: true})
 	before := d.App.ReadOnlyCount()
 	d.Press(":", "'ro", "enter")
-	d.Send(tui.UnlockedMsg(tuitest.Unreachable(t), d.App.Session, before))
+	d.Send(d.App.UnlockedMsg(tuitest.Unreachable(t), d.App.Session, before))
 	if !d.App.ReadOnly {
 		t.Error("a late response ended a newer read-only mode")
 	}
 	d.App.SetUser("ann")
-	d.Send(tui.SignedInMsg(nil, nil, "bob", nil))
+	d.Send(d.App.SignedInMsg(nil, nil, "bob", nil))
 	if d.App.User() != "ann" {
 		t.Error("a sign-in of the previous profile changed the user")
 	}

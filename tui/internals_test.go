@@ -25,35 +25,42 @@ const (
 func TickMsg() tea.Msg { return tickMsg{} }
 
 // AccountMsg returns the response with the signed-in user; s is nil for another session.
-func AccountMsg(s *ui.Session, err error) tea.Msg {
-	return accountMsg{session: s, responseBase: responseBase{err: err}}
+func (a *App) AccountMsg(s *ui.Session, err error) tea.Msg {
+	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.accountFetched(s, nil, err) }}
 }
 
 // SignedInMsg returns the response to a sign-in form.
-func SignedInMsg(f *ui.Form, s *ui.Session, user string, err error) tea.Msg {
-	return signedInMsg{form: f, session: s, user: user, responseBase: responseBase{err: err}}
+func (a *App) SignedInMsg(f *ui.Form, s *ui.Session, user string, err error) tea.Msg {
+	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.signedIn(s, f, user, err) }}
 }
 
 // UnlockedMsg returns the response with a client that may change data; count is the
 // value of ReadOnlyCount when requested.
-func UnlockedMsg(c *client.Client, s *ui.Session, count int) tea.Msg {
-	return unlockedMsg{client: c, session: s, count: count}
+func (a *App) UnlockedMsg(c *client.Client, s *ui.Session, count int) tea.Msg {
+	return ui.Response{Background: true, Apply: func() tea.Cmd { return a.unlocked(s, count, c, nil) }}
 }
 
 // PendingChangeMsg returns a message about a change that was rejected because the session had
 // expired.
-func PendingChangeMsg(s *ui.Session, name string, again tea.Cmd) tea.Msg {
-	return pendingMsg{change: pendingChange{name: name, cmd: again}, session: s}
+func (a *App) PendingChangeMsg(name string, again tea.Cmd) tea.Msg {
+	change := &pendingChange{name: name, cmd: again}
+	return pendingMsg{change, ui.Response{Apply: func() tea.Cmd {
+		a.keepPending(change)
+		return nil
+	}}}
 }
 
 // ProfilesMsg returns the response with the profiles.
-func ProfilesMsg(s *ui.Session, list []Profile) tea.Msg {
-	return profilesMsg{open: true, session: s, list: list}
+func (a *App) ProfilesMsg(list []Profile) tea.Msg {
+	return ui.Response{Background: true, Apply: func() tea.Cmd {
+		a.profilesFetched(list, nil, true)
+		return nil
+	}}
 }
 
 // SwitchedMsg returns the response with another profile.
 func (a *App) SwitchedMsg(c *client.Client, o Options) tea.Msg {
-	return switchedMsg{client: c, options: o, state: a.State}
+	return ui.Response{Background: true, Apply: func() tea.Cmd { return a.switched(c, o, a.State, nil) }}
 }
 
 func (a *App) Input() *ui.InputLine          { return a.input }

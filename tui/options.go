@@ -5,6 +5,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -86,12 +87,7 @@ func (o Options) complete() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Zone == nil {
-		o.Zone = time.Local
-	}
-	if o.Kinds.Known == nil {
-		o.Kinds.Known = record.Builtin()
-	}
+	o.Zone, o.Kinds.Known = cmp.Or(o.Zone, time.Local), cmp.Or(o.Kinds.Known, record.Builtin())
 	if o.Loop.Tick == nil {
 		o.Loop.Tick = func(d time.Duration, m tea.Msg) tea.Cmd {
 			return tea.Tick(d, func(time.Time) tea.Msg { return m })

@@ -137,9 +137,6 @@ func (j *jobs) running() int {
 	return n
 }
 
-// wait waits until all exports have ended.
-func (j *jobs) wait() { j.writing.Wait() }
-
 // Export writes rows to a file in the background. It starts writing before it returns,
 // so that wait includes the job.
 func (j *jobs) Export(one *export.Job) tea.Cmd {
@@ -150,20 +147,25 @@ func (j *jobs) Export(one *export.Job) tea.Cmd {
 	c, ctx := j.Client, j.Context
 	written := make(chan error, 1)
 	j.writing.Go(func() { written <- one.Write(c, ctx) })
-	return func() tea.Msg { return exportMsg{responseBase{err: <-written}, one} }
+	return func() tea.Msg {
+		err := <-written
+		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
+			j.exportEnded(one, err)
+			return nil
+		}}
+	}
 }
 
 // exportEnded shows the outcome of an export.
-func (j *jobs) exportEnded(m exportMsg) {
-	one := m.job
-	one.Ended, one.Err = j.Now, m.err
+func (j *jobs) exportEnded(one *export.Job, err error) {
+	one.Ended, one.Err = j.Now, err
 	one.Cancel()
 	one.Fetched, one.Only = nil, nil
 	switch {
-	case client.Is(m.err, client.Cancelled):
+	case client.Is(err, client.Cancelled):
 		j.Notify(ui.Warning, "cancelled: export to "+one.Path)
-	case m.err != nil:
-		j.ShowError("export to "+filepath.Base(one.Path), m.err)
+	case err != nil:
+		j.ShowError("export to "+filepath.Base(one.Path), err)
 	default:
 		j.Notify(ui.Info, display.Count(one.Rows.Load(), "row", "rows")+" written to "+one.Path)
 	}

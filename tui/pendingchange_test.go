@@ -113,16 +113,16 @@ func TestSignInClosesOnlyItsForm(t *testing.T) {
 	login := d.App.Overlay().(*ui.Form)
 	d.Press("esc", "n", "'debtor.created")
 	typed := d.App.Overlay()
-	d.Send(ui.SentMsg{Form: login, Response: tui.SignedInMsg(login, d.App.Session, "admin", nil)})
+	d.Send(ui.SentMsg{Form: login, Response: d.App.SignedInMsg(login, d.App.Session, "admin", nil)})
 	if d.App.Overlay() != typed {
 		t.Errorf("another form was closed:\n%s", d.Text())
 	}
-	d.Send(ui.SentMsg{Form: login, Response: tui.SignedInMsg(login, d.App.Session, "admin", &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"})})
+	d.Send(ui.SentMsg{Form: login, Response: d.App.SignedInMsg(login, d.App.Session, "admin", &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"})})
 	if f := d.App.Overlay().(*ui.Form); f.Fields[0].Error+f.Fields[1].Error != "" {
 		t.Error("another form shows the error of the password")
 	}
 	d.Press("esc", ":", "'login", "enter")
-	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
+	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: d.App.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
 	if d.App.Overlay() != nil {
 		t.Error("the sign-in form is still open")
 	}

@@ -52,7 +52,7 @@ func TestSwitchProfileDropsPreviousData(t *testing.T) {
 	if previous.Ctx.Err() == nil || d.App.IsOpen(previous) {
 		t.Error("a screen of the previous profile is still open")
 	}
-	d.Send(tui.AccountMsg(nil, errors.New("of the previous profile")))
+	d.Send(d.App.AccountMsg(nil, errors.New("of the previous profile")))
 	d.Respond(previous, nil, func(error) tea.Cmd {
 		t.Error("a response to the previous profile was accepted")
 		return nil

@@ -90,7 +90,7 @@ func (w *walker) pressEverything() {
 		w.open(place)
 		scopes := append(w.App.Front().Scopes(), keymap.Everywhere)
 		for _, s := range scopes {
-			for _, b := range keymap.Bindings.Within(scopes, s) {
+			for _, b := range keymap.Bindings.Within(scopes, s, func(keymap.Binding) bool { return true }) {
 				if slices.Contains(skippedKeys, b.Action) || slices.Contains(shared, s) && w.done[b.Keys] {
 					continue
 				}

@@ -103,7 +103,7 @@ func TestLateResponsesOpenNoOverlay(t *testing.T) {
 		billValueResponse(d, field, &wire.CustomFieldValue{}),
 		response(func() { bills.Listed(client.BillStage{BillID: "b"}, nil, nil, nil) }),
 		response(func() { bills.Changed(field, &wire.CustomFieldValue{}, nil, nil) }),
-		tui.SignedInMsg(nil, d.App.Session, "admin", nil),
+		d.App.SignedInMsg(nil, d.App.Session, "admin", nil),
 	}
 	d.Press("n", "'debtor.created")
 	typed := d.App.Overlay()
@@ -114,7 +114,7 @@ func TestLateResponsesOpenNoOverlay(t *testing.T) {
 	}
 	d.Press("esc", "esc")
 	d.Send(secretRenewed(d, "one", "whsec_first"))
-	for _, m := range append(late, tui.ProfilesMsg(d.App.Session, []tui.Profile{{Name: "a"}, {Name: "b"}})) {
+	for _, m := range append(late, d.App.ProfilesMsg([]tui.Profile{{Name: "a"}, {Name: "b"}})) {
 		d.Send(m)
 		if _, isSecret := d.App.Overlay().(*ui.Secret); !isSecret {
 			t.Fatalf("%T covers the secret:\n%s", m, d.Text())
@@ -129,11 +129,11 @@ func TestSignInFormOpensBelowSecret(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	d.Send(secretRenewed(d, "one", "whsec_first"))
 	done := false
-	d.Send(tui.PendingChangeMsg(d.App.Session, "a change", func() tea.Msg { done = true; return nil }))
+	d.Send(d.App.PendingChangeMsg("a change", func() tea.Msg { done = true; return nil }))
 	d.WantText("whsec_first")
 	d.Press("esc")
 	d.WantText("Sign in to", "sent after sign-in: a change")
-	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: tui.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
+	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: d.App.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
 	if !done || d.App.Overlay() != nil {
 		t.Errorf("change sent: %v; open overlay is %T", done, d.App.Overlay())
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -82,6 +83,22 @@ func (s *stream) nextBatch(ctx context.Context) tea.Cmd {
 	})
 }
 
+// LiveMsg contains the events of the live stream since the previous LiveMsg.
+type LiveMsg struct {
+	Session      int // number of the stream
+	Changes      []wire.MessageChange
+	Requests     int
+	Throughput   *wire.Throughput
+	Connected    bool
+	Beat         bool
+	ServerOffset time.Duration // difference between the clock of the service and the local clock
+	Reset        bool
+	Lost         error         // why the connection was lost
+	Retry        time.Duration // delay before the next attempt
+	Final        error         // why the service rejected the stream
+	Fault        string        // panic in the stream reader
+}
+
 // handleLive handles a batch of events and waits for the next one.
 func (s *stream) handleLive(m LiveMsg) tea.Cmd {
 	if m.Fault != "" {
@@ -97,7 +114,7 @@ func (s *stream) handleLive(m LiveMsg) tea.Cmd {
 	s.promptSignIn(was)
 	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.Changes) })}
 	if len(m.Changes) > 0 {
-		s.Queues.MarkChanged()
+		s.Queues.Changed = true
 	}
 	if m.Final == nil {
 		cmds = append(cmds, s.nextBatch(s.listenCtx))
@@ -186,10 +203,10 @@ func (f *feed) add(event client.StreamEvent, err error) {
 		if !e.ServerTime.IsZero() {
 			b.ServerOffset = time.Until(e.ServerTime)
 		}
-		f.remember(e.ID)
+		f.lastID = cmp.Or(e.ID, f.lastID)
 	case client.MessageEvent:
 		b.Changes = append(b.Changes, e.MessageChange)
-		f.remember(e.ID)
+		f.lastID = cmp.Or(e.ID, f.lastID)
 	case client.RequestEvent:
 		if !strings.HasPrefix(e.PathInfo, "/Logs") { // viewing the request log must not refresh it
 			b.Requests++
@@ -202,25 +219,15 @@ func (f *feed) add(event client.StreamEvent, err error) {
 	case client.ResetEvent:
 		b.Reset = true
 	}
-	f.limitBatch()
+	if len(b.Changes) > maxBatchChanges {
+		b.Changes, b.Reset = nil, true
+	}
 	f.signal()
 }
 
 // maxBatchChanges is the maximum number of changes in a batch. More changes are replaced by a
 // reset, since fetching again is cheaper.
 const maxBatchChanges = 5000
-
-func (f *feed) limitBatch() {
-	if len(f.batch.Changes) > maxBatchChanges {
-		f.batch.Changes, f.batch.Reset = nil, true
-	}
-}
-
-func (f *feed) remember(id string) {
-	if id != "" {
-		f.lastID = id
-	}
-}
 
 // last returns the ID of the last event.
 func (f *feed) last() string {

@@ -60,18 +60,21 @@ func (s *switcher) listProfiles(open bool) tea.Cmd {
 	}
 	return func() tea.Msg {
 		all, err := list()
-		return profilesMsg{responseBase{err: err}, all, open, session}
+		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
+			s.profilesFetched(all, err, open && session == s.Session)
+			return nil
+		}}
 	}
 }
 
 // profilesFetched stores the profiles, and opens the picker if requested.
-func (s *switcher) profilesFetched(m profilesMsg) {
-	if m.err != nil {
-		s.ShowError("loading profiles", m.err)
+func (s *switcher) profilesFetched(list []Profile, err error, open bool) {
+	if err != nil {
+		s.ShowError("loading profiles", err)
 		return
 	}
-	s.profiles = m.list
-	if m.open && m.session == s.Session && s.overlay == nil && s.input == nil {
+	s.profiles = list
+	if open && s.overlay == nil && s.input == nil {
 		s.overlay = s.picker()
 	}
 }
@@ -105,25 +108,21 @@ func (s *switcher) blocker() string {
 
 // switched replaces the session by one of another profile. Only the theme and the time
 // mode are kept.
-func (s *switcher) switched(m switchedMsg) tea.Cmd {
-	if m.err != nil {
-		s.ShowError("switching profiles", m.err)
-		return nil
-	}
+func (s *switcher) switched(c *client.Client, o Options, stored *state.Store, stateErr error) tea.Cmd {
 	if reason := s.blocker(); reason != "" { // a change or export has started since
 		s.Notify(ui.Warning, reason)
 		return nil
 	}
 	s.closeAll()
 	times := s.Times
-	s.options = m.options.withSession(s.options)
-	s.begin(m.client, m.state, s.Theme)
+	s.options = o.withSession(s.options)
+	s.begin(c, stored, s.Theme)
 	s.Times = times
 	s.pendingChange, s.quitPending = nil, false
 	s.conn = connection{session: s.conn.session}
 	cmd := s.connect()
-	if m.stateErr != nil {
-		s.ShowError("loading saved settings of "+s.Profile, m.stateErr)
+	if stateErr != nil {
+		s.ShowError("loading saved settings of "+s.Profile, stateErr)
 	} else {
 		s.Notify(ui.Info, "switched to "+s.Profile)
 	}
@@ -144,32 +143,18 @@ func (s *switcher) closeAll() {
 	clear(s.stale)
 }
 
-// switchedMsg contains the client and settings of another profile.
-type switchedMsg struct {
-	responseBase
-	client   *client.Client
-	options  Options
-	state    *state.Store
-	stateErr error // why its saved settings cannot be loaded
-}
-
-// profilesMsg contains the profiles.
-type profilesMsg struct {
-	responseBase
-	list    []Profile
-	open    bool        // open the picker
-	session *ui.Session // that made the request
-}
-
 // openProfile opens another profile.
 func (s *switcher) openProfile(name string) tea.Cmd {
 	open, dir := s.options.Switch, s.options.State
 	return func() tea.Msg {
 		c, o, err := open(name)
 		if err != nil {
-			return switchedMsg{responseBase: responseBase{err: err}}
+			return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
+				s.ShowError("switching profiles", err)
+				return nil
+			}}
 		}
-		k, err := state.Open(dir, name)
-		return switchedMsg{client: c, options: o, state: k, stateErr: err}
+		stored, stateErr := state.Open(dir, name)
+		return ui.Response{Background: true, Apply: func() tea.Cmd { return s.switched(c, o, stored, stateErr) }}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -62,7 +63,8 @@ func (f *frame) View() string {
 		body = f.drawOverlay(body, f.overlay.Box(f.width-4, len(body)))
 	}
 	body = f.drawBelowInput(body, suggestions)
-	lines := append([]string{f.headerLine(), f.tabLine(), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))}, body...)
+	tabs, help := f.tabSpans()
+	lines := append([]string{f.headerLine(), f.Theme.Compose(f.width, tabs, help), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))}, body...)
 	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
 }
 
@@ -100,17 +102,11 @@ func (f *frame) headerLine() string {
 	if f.WhyReadOnly() != "" {
 		mode = theme.Span{Text: " RO", Role: theme.Dim}
 	}
-	if f.fetching() {
+	if f.Front().Waiting() {
 		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
 	}
 	word := f.conn.label(f.Now)
 	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.conn.clockDifference() + " ", Role: theme.Dim}})
-}
-
-// fetching reports whether the screen in front has a request in progress.
-func (f *frame) fetching() bool {
-	w, ok := f.Front().(ui.Waiter)
-	return ok && w.Waiting()
 }
 
 func stateRole(word string) theme.Role {
@@ -121,12 +117,6 @@ func stateRole(word string) theme.Role {
 		return theme.Offline
 	}
 	return theme.Waiting
-}
-
-// tabLine draws line 2.
-func (f *frame) tabLine() string {
-	left, right := f.tabSpans()
-	return f.Theme.Compose(f.width, left, right)
 }
 
 // tabSpans returns the tabs, each after a separator, and the help hint.
@@ -157,11 +147,7 @@ func (f *frame) breadcrumbs() string {
 	if f.input != nil {
 		return f.input.View(f.width)
 	}
-	var names []string
-	for _, s := range f.stacks[f.tab] {
-		names = append(names, s.Title())
-	}
-	names = slices.Compact(names) // a list and a filtered part of it have the same title
+	names := slices.Compact(record.Texts(f.stacks[f.tab], ui.Screen.Title)) // a list and a filtered part of it have the same title
 	step := " " + f.Theme.More + " "
 	var badges []theme.Span
 	room := f.width - 2

@@ -60,9 +60,7 @@ func findKinds(ctx context.Context, source Source, in struct {
 	kinds := ranked(registry.Kinds(), words)
 	result := foundKinds{Kinds: []foundKind{}, Matches: len(kinds)}
 	if len(kinds) == 0 {
-		for _, k := range registry.Kinds() {
-			result.Areas = append(result.Areas, k.Area)
-		}
+		result.Areas = record.Texts(registry.Kinds(), func(k *record.Kind) string { return k.Area })
 		slices.Sort(result.Areas)
 		result.Areas = slices.Compact(result.Areas)
 	}
@@ -185,10 +183,7 @@ func lookup(ctx context.Context, source Source, name string) (*record.Kind, erro
 	if near := registry.Suggest(name); near != nil {
 		return nil, fmt.Errorf("kind: unknown record kind %.100q%s", name, record.DidYouMean(near))
 	}
-	var names []string
-	for _, k := range registry.Kinds() {
-		names = append(names, k.Name)
-	}
+	names := record.Texts(registry.Kinds(), func(k *record.Kind) string { return k.Name })
 	if len(names) > maxNames {
 		names = append(names[:maxNames], "and others, which find_kinds lists")
 	}

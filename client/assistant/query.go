@@ -65,10 +65,7 @@ func checkFilter(kind *record.Kind, name string, value json.RawMessage) error {
 	}
 	field := kind.Fields[member.Field]
 	if !member.Allowed {
-		var allowed []string
-		for _, suffix := range suffixes(field.Filter) {
-			allowed = append(allowed, field.Name+suffix)
-		}
+		allowed := record.Texts(suffixes(field.Filter), func(suffix string) string { return field.Name + suffix })
 		return fmt.Errorf("filter: %.100q is not a filter of %s, which is %s; filters of it: %s", name, field.Name, field.Type, strings.Join(allowed, ", "))
 	}
 	var v any

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // tool is a row of the table of tools. Its schema, the check of its arguments and the
@@ -145,10 +146,7 @@ func (t tool) check(arguments json.RawMessage) error {
 	if len(arguments) > 0 && json.Unmarshal(arguments, &given) != nil {
 		return errors.New("arguments must be an object")
 	}
-	var names []string
-	for _, a := range t.arguments {
-		names = append(names, a.name)
-	}
+	names := record.Texts(t.arguments, func(a argument) string { return a.name })
 	for _, a := range t.arguments {
 		value, is := given[a.name]
 		switch {
@@ -207,10 +205,9 @@ func explained(err error, kind *record.Kind) error {
 	if !ok || len(e.Fields) == 0 {
 		return err
 	}
-	var lines []string
-	for _, f := range e.Fields {
-		lines = append(lines, cmp.Or(memberNames[f.FieldName], f.FieldName)+": "+f.Message)
-	}
+	lines := record.Texts(e.Fields, func(f wire.FieldError) string {
+		return cmp.Or(memberNames[f.FieldName], f.FieldName) + ": " + f.Message
+	})
 	message := strings.Join(lines, "\n")
 	if kind != nil && !strings.Contains(message, "; fields: ") { // an unknown field without a similar one
 		message += "\n" + fieldsOf(kind)

@@ -23,6 +23,14 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
+// ShortID returns the first and last four characters of an ID: a SubscriberID is a secret.
+func ShortID(id string) string {
+	if len(id) <= 10 {
+		return id
+	}
+	return id[:4] + ".." + id[len(id)-4:]
+}
+
 // ShortURL returns a URL without scheme, trailing slash and query values, which can be
 // secrets.
 func ShortURL(text string) string {

@@ -4,6 +4,7 @@ package filter
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -56,11 +57,7 @@ func Spelling(o record.Operator) string {
 
 // Allowed lists the operators of a family.
 func Allowed(f record.Family) string {
-	var list []string
-	for _, o := range f.Operators() {
-		list = append(list, Spelling(o))
-	}
-	return strings.Join(list, " ")
+	return strings.Join(record.Texts(f.Operators(), Spelling), " ")
 }
 
 // Reader parses conditions on the records of a kind.
@@ -93,10 +90,8 @@ func (f Reader) ParseAll(texts []string) ([]client.Filter, error) {
 
 // Append adds a filter. A duplicate field and operator is an error.
 func Append(all []client.Filter, one client.Filter) ([]client.Filter, error) {
-	for _, other := range all {
-		if other.Member() == one.Member() {
-			return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between", one.Field, Spelling(one.Operator))
-		}
+	if slices.ContainsFunc(all, func(other client.Filter) bool { return other.Member() == one.Member() }) {
+		return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between", one.Field, Spelling(one.Operator))
 	}
 	return append(all, one), nil
 }
@@ -302,15 +297,11 @@ func Text(f client.Filter) string {
 	if f.Operator.Arity() == record.None {
 		return f.Member() + "=true"
 	}
-	values := make([]string, len(f.Values))
-	for i, value := range f.Values {
-		values[i] = quote(value)
-	}
 	operator := Spelling(f.Operator)
 	if spellings[f.Operator].symbol == "" {
 		operator = " " + operator + " "
 	}
-	return f.Field + operator + strings.Join(values, ",")
+	return f.Field + operator + strings.Join(record.Texts(f.Values, quote), ",")
 }
 
 // quote quotes a value if needed.

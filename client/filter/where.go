@@ -124,8 +124,7 @@ func (f WhereReader) whereLine(line string) ([]whereMember, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, _ := f.Kind.Column(one.Field) // exists
-	return []whereMember{{prefix + one.Member(), whereValue(f.Kind.Fields[at].Type, one)}}, nil
+	return []whereMember{{prefix + one.Member(), whereValue(f.Kind.Field(one.Field).Type, one)}}, nil
 }
 
 // transition reads the values after "Field:", such as 1 -> 2. Each may be missing, for any.
@@ -308,9 +307,5 @@ func base64Values(value json.RawMessage) ([]string, error) {
 	if err := json.Unmarshal(value, &list); err != nil {
 		return nil, errors.New("must be base64 text, or an array of numbers")
 	}
-	var values []string
-	for _, one := range list {
-		values = append(values, fmt.Sprint(one))
-	}
-	return values, nil
+	return record.Texts(list, func(b byte) string { return fmt.Sprint(b) }), nil
 }

@@ -30,10 +30,7 @@ func StatusNumber(text string) (int, error) {
 
 // StatusNames returns the statuses of messages as words without blanks.
 func StatusNames() (names []string) {
-	for _, word := range wire.StatusWords {
-		names = append(names, strings.ReplaceAll(word, " ", "-"))
-	}
-	return names
+	return record.Texts(wire.StatusWords[:], func(word string) string { return strings.ReplaceAll(word, " ", "-") })
 }
 
 // IsStatus reports whether a field has the status of messages.

@@ -1,6 +1,9 @@
 package record
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Family is a set of filters that a field allows. The published interface denotes it by
 // a letter in the column Filter.
@@ -105,11 +108,5 @@ func (f Family) Allows(o Operator) bool {
 
 // Operators returns the operators of the family, Equal first.
 func (f Family) Operators() []Operator {
-	var all []Operator
-	for _, o := range Operators() {
-		if f.Allows(o) {
-			all = append(all, o)
-		}
-	}
-	return all
+	return slices.DeleteFunc(Operators(), func(o Operator) bool { return !f.Allows(o) })
 }

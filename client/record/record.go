@@ -111,12 +111,7 @@ func (k *Kind) KeyFields() (fields []int) {
 func (k *Kind) KeyName() string { return k.Fields[k.KeyField()].Name }
 
 // Operation returns the name of the operation that queries the kind.
-func (k *Kind) Operation() string {
-	if k.OperationName != "" {
-		return k.OperationName
-	}
-	return k.Name + "Query"
-}
+func (k *Kind) Operation() string { return cmp.Or(k.OperationName, k.Name+"Query") }
 
 // Source returns the default name of the kind's table or view. The settings can name
 // another.
@@ -154,12 +149,7 @@ func (k *Kind) member(field int, o Operator) Member {
 }
 
 // operatorSuffixes are the suffixes of Operators, in lower case.
-var operatorSuffixes = func() (all []string) {
-	for _, o := range Operators() {
-		all = append(all, strings.ToLower(o.Suffix()))
-	}
-	return all
-}()
+var operatorSuffixes = Texts(Operators(), func(o Operator) string { return strings.ToLower(o.Suffix()) })
 
 // Column returns the index of a field by name, ignoring case.
 func (k *Kind) Column(name string) (int, bool) {
@@ -168,6 +158,12 @@ func (k *Kind) Column(name string) (int, bool) {
 		i, ok = k.fields[strings.ToLower(name)]
 	}
 	return i, ok
+}
+
+// Field returns the field with a name, which must exist.
+func (k *Kind) Field(name string) Field {
+	i, _ := k.Column(name)
+	return k.Fields[i]
 }
 
 // ByColumn returns the index of a field by the name of its column, ignoring case.
@@ -189,20 +185,12 @@ func (k *Kind) Members() []string {
 
 // FieldNames returns the names of the fields in column order.
 func (k *Kind) FieldNames() []string {
-	names := make([]string, len(k.Fields))
-	for i, f := range k.Fields {
-		names[i] = f.Name
-	}
-	return names
+	return Texts(k.Fields, func(f Field) string { return f.Name })
 }
 
 // ColumnNames returns the names of the fields' columns.
 func (k *Kind) ColumnNames() []string {
-	names := make([]string, len(k.Fields))
-	for i, f := range k.Fields {
-		names[i] = f.ColumnName()
-	}
-	return names
+	return Texts(k.Fields, Field.ColumnName)
 }
 
 // Reserved returns the names of request members that are never filters: those for

@@ -81,10 +81,7 @@ func (r *Registry) Lookup(name string) (*Kind, bool) {
 // Suggest returns up to three names of kinds similar to name, most similar first. If there
 // are none, name can be a word of the summary, in singular or plural.
 func (r *Registry) Suggest(name string) []string {
-	names := make([]string, len(r.kinds))
-	for i, k := range r.kinds {
-		names[i] = k.Name
-	}
+	names := Texts(r.kinds, func(k *Kind) string { return k.Name })
 	suggested := Suggest(strings.TrimSuffix(strings.ToLower(name), "query"), names)
 	if word := strings.TrimSuffix(strings.ToLower(name), "s"); len(suggested) == 0 && len(word) >= 3 {
 		for _, k := range r.kinds {
@@ -116,11 +113,16 @@ func Suggest(name string, names []string) []string {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
-	var suggested []string
-	for _, m := range found[:min(3, len(found))] {
-		suggested = append(suggested, m.name)
+	return Texts(found[:min(3, len(found))], func(m match) string { return m.name })
+}
+
+// Texts returns a text of each item of a list.
+func Texts[T any](list []T, text func(T) string) []string {
+	texts := slices.Grow([]string(nil), len(list))
+	for _, one := range list {
+		texts = append(texts, text(one))
 	}
-	return suggested
+	return texts
 }
 
 // DidYouMean returns a suggestion to append to a message; empty without names.

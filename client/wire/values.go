@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
@@ -119,9 +120,7 @@ func ParseDecimal(text string) (string, error) {
 
 func spellDecimal(negative bool, whole, fraction string) string {
 	zero := whole == "" && strings.Trim(fraction, "0") == ""
-	if whole == "" {
-		whole = "0"
-	}
+	whole = cmp.Or(whole, "0")
 	if negative && !zero {
 		whole = "-" + whole
 	}
@@ -159,14 +158,7 @@ func shift(whole, fraction string, n int) (string, string) {
 	return whole, fraction
 }
 
-func digitsOnly(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return true
-}
+func digitsOnly(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 var errDouble = errors.New("must be a number from -1.8e308 to 1.8e308")
 

@@ -3,6 +3,7 @@ package xlsx
 import (
 	"bytes"
 	"cmp"
+	"encoding/hex"
 	"fmt"
 	"time"
 	"unicode/utf8"
@@ -81,10 +82,6 @@ func looksEscaped(text []byte) bool {
 	if len(text) < 7 || text[1] != 'x' || text[6] != '_' {
 		return false
 	}
-	for _, c := range text[2:6] {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
-			return false
-		}
-	}
-	return true
+	_, err := hex.DecodeString(string(text[2:6]))
+	return err == nil
 }

@@ -5,6 +5,7 @@ package xlsx
 import (
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"compress/flate"
 	"errors"
 	"fmt"
@@ -219,9 +220,7 @@ func (w *Writer) bytes(text []byte) {
 }
 
 func (w *Writer) fail(err error) {
-	if w.err == nil {
-		w.err = err
-	}
+	w.err = cmp.Or(w.err, err)
 }
 
 // columnLetters returns the name of a column, such as AA; columns start at 0.
@@ -241,10 +240,7 @@ func sheetName(name string) string {
 		}
 		return r
 	}, name)
-	if name == "" {
-		name = "rows"
-	}
-	runes := []rune(name)
+	runes := []rune(cmp.Or(name, "rows"))
 	return string(runes[:min(len(runes), 31)])
 }
 

@@ -73,7 +73,7 @@ func updateConfig(c *cli.Context, s *command.Session) error {
 	if err := setting.Form.Check(text); err != nil {
 		return cmdline.Usagef("%s %s", name, err)
 	}
-	in, err := s.SettingsOfAny(c)
+	in, err := s.Resolve(c, profile.MayBeMissing)
 	if err == nil && setting.OfProfiles {
 		err = in.Missing
 	}

@@ -40,14 +40,6 @@ func topics() []topic {
 	}
 }
 
-func topicCandidates() []complete.Candidate {
-	var all []complete.Candidate
-	for _, t := range topics() {
-		all = append(all, complete.Candidate{Value: t.name, Meaning: t.summary})
-	}
-	return all
-}
-
 // helpCommands returns the commands about the program itself.
 func helpCommands() []*cli.Command {
 	return []*cli.Command{
@@ -82,9 +74,7 @@ func help(c *cli.Context) error {
 		}
 		known = append(known, t.name)
 	}
-	for _, command := range c.App.Commands {
-		known = append(known, command.Name)
-	}
+	known = append(known, record.Texts(c.App.Commands, func(command *cli.Command) string { return command.Name })...)
 	name := strings.Join(words, " ")
 	return cmdline.Usagef("no help for %q%s", name, record.DidYouMean(record.Suggest(name, known)))
 }

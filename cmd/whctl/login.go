@@ -47,7 +47,7 @@ type signIn struct {
 
 // login implements whctl login: it signs in, then stores the login and the profile.
 func login(c *cli.Context, s *command.Session) error {
-	settings, err := s.SettingsForNew(c)
+	settings, err := s.Resolve(c, profile.MayBeCreated)
 	if err != nil {
 		return err
 	}

@@ -60,7 +60,11 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 func dispatch(ctx context.Context, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == complete.Command {
 		s := app.Metadata[command.SessionKey].(*command.Session)
-		words := complete.Words{App: app, Env: s.Env, Values: map[string][]complete.Candidate{"progress": complete.Plain(records.ProgressModes), "role": complete.Plain(command.Roles), "TOPIC": topicCandidates()}, Objects: objects(ctx, s, app)}
+		values := map[string][]complete.Candidate{
+			"progress": complete.Plain(records.ProgressModes), "role": complete.Plain(command.Roles),
+			"TOPIC": complete.Candidates(topics(), func(t topic) (string, string) { return t.name, t.summary }),
+		}
+		words := complete.Words{App: app, Env: s.Env, Values: values, Objects: objects(ctx, s, app)}
 		return words.Complete(args[1:])
 	}
 	return cmdline.Run(ctx, app, args)

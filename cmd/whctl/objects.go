@@ -66,20 +66,14 @@ var listedObjects = map[string]struct {
 	}},
 }
 
-func objectsOf(ctx context.Context, service *client.Client, noun string) (all []complete.Candidate, err error) {
+func objectsOf(ctx context.Context, service *client.Client, noun string) ([]complete.Candidate, error) {
 	switch noun {
 	case "KEY":
 		keys, err := service.APIKeys(ctx)
-		for _, k := range keys {
-			all = append(all, complete.Candidate{Value: k.Name, Meaning: k.Role})
-		}
-		return all, err
+		return complete.Candidates(keys, func(k wire.APIKey) (string, string) { return k.Name, k.Role }), err
 	case "USER":
 		users, err := service.Users(ctx)
-		for _, u := range users {
-			all = append(all, complete.Candidate{Value: u.UserName, Meaning: u.Role})
-		}
-		return all, err
+		return complete.Candidates(users, func(u wire.User) (string, string) { return u.UserName, u.Role }), err
 	}
 	of, known := listedObjects[noun]
 	if !known {
@@ -89,8 +83,5 @@ func objectsOf(ctx context.Context, service *client.Client, noun string) (all []
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range page.Rows {
-		all = append(all, complete.Candidate{Value: row.Text(of.value), Meaning: of.meaning(row)})
-	}
-	return all, nil
+	return complete.Candidates(page.Rows, func(row client.Row) (string, string) { return row.Text(of.value), of.meaning(row) }), nil
 }

@@ -85,7 +85,7 @@ func listProfiles(c *cli.Context, s *command.Session) error {
 // settingsOfAny returns the settings for a command that works without a valid current
 // profile, and prints a notice if it does not exist.
 func settingsOfAny(c *cli.Context, s *command.Session) (*profile.Settings, error) {
-	in, err := s.SettingsOfAny(c)
+	in, err := s.Resolve(c, profile.MayBeMissing)
 	if err == nil && in.Missing != nil {
 		s.Notice(c, "%s", in.Missing)
 	}
@@ -192,7 +192,7 @@ func deleteProfile(c *cli.Context, s *command.Session) error {
 var valueColumns = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}}
 
 func showProfile(c *cli.Context, s *command.Session) error {
-	in, err := s.SettingsOfAny(c)
+	in, err := s.Resolve(c, profile.MayBeMissing)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -101,10 +102,7 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 
 // statsLine returns the statistics of all deliveries as one row.
 func statsLine(s *wire.Stats) []any {
-	depth := wire.Depth{}
-	if s.Depth != nil {
-		depth = *s.Depth
-	}
+	depth := cmp.Or(s.Depth, new(wire.Depth))
 	rate := any(nil)
 	if s.SuccessRate != nil {
 		rate = *s.SuccessRate

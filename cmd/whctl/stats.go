@@ -18,10 +18,7 @@ import (
 // sparkline for each hour.
 func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) error {
 	var text strings.Builder
-	t, depth := stats.Totals, wire.Depth{}
-	if stats.Depth != nil {
-		depth = *stats.Depth
-	}
+	t, depth := stats.Totals, cmp.Or(stats.Depth, new(wire.Depth))
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&text, "%s  %s\n", s.Paint(theme.Label, fmt.Sprintf("%-12s", name)), fmt.Sprintf(format, args...))
 	}

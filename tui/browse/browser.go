@@ -56,8 +56,11 @@ type CachedRecord struct {
 // ones unless nil.
 func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Browser {
 	o.Name = cmp.Or(o.Name, kind.Name)
+	if o.DefaultFields == nil {
+		o.DefaultFields = DefaultFields(kind)
+	}
 	b := &Browser{Table: NewTable(h, false), selection: selection{Kind: kind, options: o}, Pages: grid.NewPages(), Records: make(map[*grid.Row]CachedRecord)}
-	b.SetFields(b.defaultFields())
+	b.SetFields(o.DefaultFields)
 	b.Grid.SetRows(b.Pages)
 	if o.groups == nil && !o.NewestFirst { // a request for a logged request would be logged too
 		b.Share, b.ScreenOf = 35, func() ui.Screen { return NewRecord(b) }
@@ -124,7 +127,7 @@ func (b *Browser) Start() tea.Cmd {
 // Shown implements ui.Screen.
 func (b *Browser) Shown() tea.Cmd { return b.fetchVisible() }
 
-// Waiting implements ui.Waiter.
+// Waiting implements ui.Screen.
 func (b *Browser) Waiting() bool { return b.Pages.Loading() }
 
 // Scopes implements ui.Screen.
@@ -253,7 +256,7 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	case keymap.ProblemsOnly:
 		return b.toggleProblems()
 	case keymap.ChooseColumns:
-		b.ShowOverlay(NewChooser(b.Host, b.Kind, b.options.Name, b.Fields, b.defaultFields(), b.isEmptyField, func(fields []string) tea.Cmd {
+		b.ShowOverlay(NewChooser(b.Host, b.Kind, b.options.Name, b.Fields, b.options.DefaultFields, b.isEmptyField, func(fields []string) tea.Cmd {
 			b.SetFields(fields)
 			b.Remember()
 			return b.reload()
@@ -301,10 +304,9 @@ func (b *Browser) filterByValue(name string, show func([]client.Filter) tea.Cmd)
 	if row == nil {
 		return nil
 	}
-	at, _ := b.rowKind().Column(name)
 	value := b.Records[row].Row.Value(name)
 	switch {
-	case g != nil && name != g.field || !b.rowKind().Fields[at].Filter.Allows(record.Equal):
+	case g != nil && name != g.field || !b.rowKind().Field(name).Filter.Allows(record.Equal):
 		b.Notify(ui.Warning, name+" cannot be filtered")
 		return nil
 	case len(value) > maxCellBytes:
@@ -362,13 +364,9 @@ func (b *Browser) Click(x, y int, again bool) tea.Cmd {
 // exportable returns the rows that can be exported.
 func (b *Browser) exportable() Exportable {
 	q := b.query()
-	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.KeyName(), Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Rows: b.completeRecords}
+	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.KeyName(), Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Loaded: b.Pages.LoadedIDs(), Rows: b.completeRecords}
 	for _, name := range b.Fields {
-		at, _ := b.Kind.Column(name)
-		e.Columns = append(e.Columns, export.Column{Name: name, Type: b.Kind.Fields[at].Type})
-	}
-	for _, row := range b.Pages.Loaded() {
-		e.Loaded = append(e.Loaded, row.ID)
+		e.Columns = append(e.Columns, export.Column{Name: name, Type: b.Kind.Field(name).Type})
 	}
 	return e
 }
@@ -400,19 +398,12 @@ func (b *Browser) Commands() []string { return []string{b.Equivalent() + OutputF
 func (b *Browser) Find() *ui.InputLine { return b.filterLine(b.filterText()) }
 
 func (b *Browser) filterLine(text string) *ui.InputLine {
-	l := ui.NewInputLine(b.Host, "filter "+b.Kind.Name, "/", text)
-	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies the filter   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
-	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(b.rowKind(), text) }
-	l.Check = func(text string) error {
-		_, err := ParseFilters(b.Now, b.rowKind(), text)
-		return err
-	}
-	l.Accept = func(text string) tea.Cmd {
-		filters, _ := ParseFilters(b.Now, b.rowKind(), text) // validated by Check
-		b.Typed = ParseTyped(b.Now, b.rowKind(), text)
+	l := NewFilterLine(b.HostSession, b.rowKind(), b.Kind.Name, text, func(filters []client.Filter, typed TypedConditions) tea.Cmd {
+		b.Typed = typed
 		goToFilter(b.Grid, b.Fields, filters)
 		return b.setFilters(filters)
-	}
+	})
+	l.Help = keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies the filter   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes   " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	return l
 }
 

@@ -49,13 +49,7 @@ func (c *Chooser) setFields(fields []string) {
 }
 
 func (c *Chooser) fields() []string {
-	var fields []string
-	for _, name := range c.names {
-		if c.chosen[name] {
-			fields = append(fields, name)
-		}
-	}
-	return fields
+	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !c.chosen[name] })
 }
 
 // Scopes implements ui.Overlay.
@@ -188,12 +182,11 @@ func (c *Chooser) Box(width, height int) []string {
 // row draws a field with its check box.
 func (c *Chooser) row(name string, selected bool, width int) string {
 	t := c.Theme
-	at, _ := c.kind.Column(name)
 	check := "[ ] "
 	if c.chosen[name] {
 		check = "[x] "
 	}
 	pointer, role := t.RowPrefix(selected)
-	text := pointer + check + t.Fit(name, min(32, width-22), false) + "  " + c.kind.Fields[at].TypeName()
+	text := pointer + check + t.Fit(name, min(32, width-22), false) + "  " + c.kind.Field(name).TypeName()
 	return t.Paint(role, t.Fit(text, width, false))
 }

@@ -17,8 +17,7 @@ import (
 func fieldColumns(kind *record.Kind, fields []string, overrides map[string]grid.Column) []grid.Column {
 	columns := make([]grid.Column, len(fields))
 	for i, name := range fields {
-		at, _ := kind.Column(name)
-		columns[i] = grid.FieldColumn(kind.Fields[at])
+		columns[i] = grid.FieldColumn(kind.Field(name))
 		if one, ok := overrides[name]; ok {
 			one.Name = name
 			columns[i] = one
@@ -43,8 +42,7 @@ func DefaultFields(kind *record.Kind) []string {
 func gridRows(kind *record.Kind, fields []string, rows []client.Row, cell func(record.Type, client.Value) grid.Cell) []*grid.Row {
 	types := make([]record.Type, len(fields))
 	for i, name := range fields {
-		at, _ := kind.Column(name)
-		types[i] = kind.Fields[at].Type
+		types[i] = kind.Field(name).Type
 	}
 	shown := make([]*grid.Row, len(rows))
 	var values []client.Value

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -89,9 +90,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	f.EnterSubmits = true
 	last := export.FormatNamed(f.State.ExportFormat)
 	format := f.Add(exportFormat, "Format", last.Name, last.Help)
-	for _, one := range export.Formats {
-		format.Options = append(format.Options, one.Name)
-	}
+	format.Options = record.Texts(export.Formats, func(one export.Format) string { return one.Name })
 	rows := f.Add(exportScope, "Rows", e.scopes()[0], "columns and order as on the screen")
 	rows.Options = e.scopes()
 	dir := export.AbsPath(f.Downloads)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
@@ -25,6 +27,21 @@ func ParseFilters(now time.Time, kind *record.Kind, text string) ([]client.Filte
 		err = cause // the conditions are visible in the input
 	}
 	return filters, err
+}
+
+// NewFilterLine returns an input for conditions on the rows of a kind.
+func NewFilterLine(h ui.HostSession, kind *record.Kind, name, text string, accept func([]client.Filter, TypedConditions) tea.Cmd) *ui.InputLine {
+	l := ui.NewInputLine(h.Host, "filter "+name, "/", text)
+	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(kind, text) }
+	l.Check = func(text string) error {
+		_, err := ParseFilters(h.Now, kind, text)
+		return err
+	}
+	l.Accept = func(text string) tea.Cmd {
+		filters, _ := ParseFilters(h.Now, kind, text) // validated by Check
+		return accept(filters, ParseTyped(h.Now, kind, text))
+	}
+	return l
 }
 
 // SuggestFields completes the field name at the end of a line, and lists the operators

@@ -40,15 +40,14 @@ func group(name string, b *Browser) tea.Cmd {
 		b.Notify(ui.Warning, "already grouped by "+g.field)
 		return nil
 	}
-	at, _ := b.Kind.Column(name)
 	g := &grouping{of: b, field: name}
-	fields := []record.Field{b.Kind.Fields[at], {Name: record.GroupColumn("COUNT", ""), Type: record.Long}}
+	fields := []record.Field{b.Kind.Field(name), {Name: record.GroupColumn("COUNT", ""), Type: record.Long}}
 	if fields[0].Type == record.DateTime {
 		fields[0].Type, g.period = record.Text, 1
 	}
 	for _, of := range b.Fields {
-		if at, _ := b.Kind.Column(of); b.isNumber(of) && of != name && !slices.Contains(b.Kind.Key, of) {
-			g.sums, fields = append(g.sums, of), append(fields, record.Field{Name: record.GroupColumn("SUM", of), Type: b.Kind.Fields[at].Type})
+		if b.isNumber(of) && of != name && !slices.Contains(b.Kind.Key, of) {
+			g.sums, fields = append(g.sums, of), append(fields, record.Field{Name: record.GroupColumn("SUM", of), Type: b.Kind.Field(of).Type})
 		}
 	}
 	kinds, err := record.NewRegistry(record.Kind{Name: b.Kind.Name, Fields: fields})

@@ -106,7 +106,7 @@ func (p *Preview) UpdatePreview() tea.Cmd {
 		}
 		p.resize()
 	}
-	if w, ok := p.loading.(ui.Waiter); p.screen == nil || p.screen == p.loading || ok && w.Waiting() {
+	if p.screen == nil || p.screen == p.loading || p.loading != nil && p.loading.Waiting() {
 		return nil
 	}
 	if p.loading != nil {

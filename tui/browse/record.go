@@ -189,14 +189,9 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 // requestLines returns the whctl and curl commands for the same rows.
 func (r *Record) requestLines() []theme.Span {
 	lines := []theme.Span{{Text: "  On the command line", Role: theme.Breadcrumb}}
-	for _, l := range theme.Wrap(r.Browser.Equivalent(), r.Width-6) {
-		lines = append(lines, theme.Span{Text: "    " + l.Text})
-	}
+	lines = append(lines, theme.Indent("    ", theme.Wrap(r.Browser.Equivalent(), r.Width-6))...)
 	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Role: theme.Breadcrumb})
-	for _, l := range theme.Wrap(r.Browser.curl(r.Browser.URL), r.Width-6) {
-		lines = append(lines, theme.Span{Text: "    " + l.Text})
-	}
-	return lines
+	return append(lines, theme.Indent("    ", theme.Wrap(r.Browser.curl(r.Browser.URL), r.Width-6))...)
 }
 
 // View implements ui.Screen.
@@ -230,7 +225,7 @@ func (r *Record) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InRecord, keymap.InLists}
 }
 
-// Waiting implements ui.Waiter.
+// Waiting implements ui.Screen.
 func (r *Record) Waiting() bool { return r.loading }
 
 // Equivalent implements ui.Screen.

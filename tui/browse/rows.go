@@ -32,7 +32,7 @@ func (b *Browser) SetFields(fields []string) {
 func (b *Browser) columns() []grid.Column {
 	columns := fieldColumns(b.Kind, b.Fields, b.options.Columns)
 	for i := range columns {
-		if at, _ := b.Kind.Column(columns[i].Name); b.Kind.Fields[at].Type == record.DateTime && hasServiceTimes(b.Kind) {
+		if b.Kind.Field(columns[i].Name).Type == record.DateTime && hasServiceTimes(b.Kind) {
 			columns[i].Title, columns[i].Right = "Time", false
 			if b.Times == ui.Relative {
 				columns[i].Title, columns[i].Right = "Age", true
@@ -163,11 +163,7 @@ func rowKey(kind *record.Kind, row client.Row, column string) string {
 	case 1:
 		return row.Text(names[0])
 	default:
-		var values []string
-		for _, name := range names {
-			values = append(values, string(row.Value(name)))
-		}
-		return "[" + strings.Join(values, ",") + "]"
+		return "[" + strings.Join(record.Texts(names, func(name string) string { return string(row.Value(name)) }), ",") + "]"
 	}
 }
 
@@ -180,10 +176,7 @@ func (b *Browser) copyRows() {
 	}
 	var lines []string
 	for _, row := range rows {
-		var cells []string
-		for _, name := range b.Fields {
-			cells = append(cells, strings.Map(ReplaceTabs, b.Records[row].Row.Text(name)))
-		}
+		cells := record.Texts(b.Fields, func(name string) string { return strings.Map(ReplaceTabs, b.Records[row].Row.Text(name)) })
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
 	b.Copy(strings.Join(lines, "\n"))

@@ -39,23 +39,11 @@ func (s *selection) rowKind() *record.Kind { return cmp.Or(s.options.rows, s.Kin
 
 func (s *selection) SetViewName(name string) { s.viewName = name }
 
-// defaultFields returns the initial fields.
-func (s *selection) defaultFields() []string {
-	if s.options.DefaultFields != nil {
-		return s.options.DefaultFields
-	}
-	return DefaultFields(s.Kind)
-}
-
 // followsNewest reports whether the newest rows come first.
 func (s *selection) followsNewest() bool { return s.options.NewestFirst && s.order.Column == "" }
 
 func (s *selection) Badges() []string {
-	var badges []string
-	for _, f := range s.filters {
-		badges = append(badges, filter.Text(f))
-	}
-	return badges
+	return record.Texts(s.filters, filter.Text)
 }
 
 func (s *selection) filterText() string { return strings.Join(s.Badges(), ConditionSeparator) }
@@ -64,10 +52,8 @@ func (s *selection) filterText() string { return strings.Join(s.Badges(), Condit
 func (s *selection) query() client.Query {
 	q := client.Query{Kind: s.rowKind(), Where: s.filters, Fields: s.Fields, Strict: true}
 	if g := s.options.groups; g != nil {
-		q.Fields, q.GroupBy, q.Include = nil, g.by(), []string{"COUNT(*)"}
-		for _, name := range g.sums {
-			q.Include = append(q.Include, "SUM("+name+")")
-		}
+		q.Fields, q.GroupBy = nil, g.by()
+		q.Include = append([]string{"COUNT(*)"}, record.Texts(g.sums, func(name string) string { return "SUM(" + name + ")" })...)
 	} else if first := s.Kind.KeyName(); !slices.Contains(q.Fields, first) {
 		q.Fields = append([]string{first}, q.Fields...)
 	}
@@ -82,10 +68,7 @@ func (s *selection) query() client.Query {
 
 // showsTimes reports whether a date field is displayed.
 func (s *selection) showsTimes() bool {
-	return slices.ContainsFunc(s.Fields, func(name string) bool {
-		at, _ := s.Kind.Column(name)
-		return s.Kind.Fields[at].Type == record.DateTime
-	})
+	return slices.ContainsFunc(s.Fields, func(name string) bool { return s.Kind.Field(name).Type == record.DateTime })
 }
 
 // isNumber reports whether a field is numeric.
@@ -110,7 +93,7 @@ func (s *selection) command(now time.Time, url string) string {
 		if len(g.sums) > 0 {
 			text += " --sum " + strings.Join(g.sums, ",")
 		}
-	} else if !slices.Equal(s.Fields, s.defaultFields()) || len(s.Fields) < len(s.Kind.Fields) {
+	} else if !slices.Equal(s.Fields, s.options.DefaultFields) || len(s.Fields) < len(s.Kind.Fields) {
 		text += " --fields " + strings.Join(s.Fields, ",")
 	}
 	return text

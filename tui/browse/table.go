@@ -72,77 +72,57 @@ func (t *Table) Status() string { return t.Grid.PositionText() }
 
 // Move handles navigation keys and reports whether the action was one.
 func (t *Table) Move(b keymap.Binding) bool {
-	g := t.Grid
-	switch b.Action {
-	case keymap.GoUp:
-		g.Move(-1)
-	case keymap.GoDown:
-		g.Move(1)
-	case keymap.GoTop:
-		g.GoTo(0)
-	case keymap.GoBottom:
-		g.GoTo(g.Len() - 1)
-	case keymap.PageUp, keymap.PreviousPage:
-		g.Move(-g.PageSize())
-	case keymap.PageDown, keymap.NextPage:
-		g.Move(g.PageSize())
-	case keymap.HalfUp:
-		g.Move(-g.PageSize() / 2)
-	case keymap.HalfDown:
-		g.Move(g.PageSize() / 2)
-	case keymap.Mark:
-		g.Mark()
-	case keymap.MarkRange:
-		if missing := g.MarkRange(); missing > 0 {
+	if b.Action == keymap.MarkRange {
+		if missing := t.Grid.MarkRange(); missing > 0 {
 			t.Notify(ui.Warning, display.Count(missing, "row is", "rows are")+" still loading and not marked")
 		}
-	case keymap.Unmark:
-		g.Unmark()
-	default:
-		return t.moveColumn(b)
+		return true
 	}
-	return true
+	move := moves[b.Action]
+	if move != nil {
+		move(t.Grid)
+	}
+	return move != nil
 }
 
-// moveColumn handles keys for columns.
-func (t *Table) moveColumn(b keymap.Binding) bool {
-	g := t.Grid
-	switch b.Action {
-	case keymap.GoLeft:
-		t.scrollLeft(-1)
-	case keymap.GoRight:
-		t.scrollLeft(1)
-	case keymap.FirstColumn:
-		g.GoToColumn(0)
-	case keymap.LastColumn:
-		g.GoToColumn(len(g.Columns()) - 1)
-	case keymap.Narrower:
-		g.Widen(-2)
-	case keymap.Wider:
-		g.Widen(2)
-	case keymap.FreezeColumns:
-		t.freeze()
-	default:
-		return false
-	}
-	return true
+// moves are the other actions of lists and grids.
+var moves = map[keymap.Action]func(*grid.Grid){
+	keymap.GoUp:          func(g *grid.Grid) { g.Move(-1) },
+	keymap.GoDown:        func(g *grid.Grid) { g.Move(1) },
+	keymap.GoTop:         func(g *grid.Grid) { g.GoTo(0) },
+	keymap.GoBottom:      func(g *grid.Grid) { g.GoTo(g.Len() - 1) },
+	keymap.PageUp:        func(g *grid.Grid) { g.Move(-g.PageSize()) },
+	keymap.PageDown:      func(g *grid.Grid) { g.Move(g.PageSize()) },
+	keymap.PreviousPage:  func(g *grid.Grid) { g.Move(-g.PageSize()) },
+	keymap.NextPage:      func(g *grid.Grid) { g.Move(g.PageSize()) },
+	keymap.HalfUp:        func(g *grid.Grid) { g.Move(-g.PageSize() / 2) },
+	keymap.HalfDown:      func(g *grid.Grid) { g.Move(g.PageSize() / 2) },
+	keymap.Mark:          (*grid.Grid).Mark,
+	keymap.Unmark:        func(g *grid.Grid) { g.Unmark() },
+	keymap.GoLeft:        func(g *grid.Grid) { scrollLeft(g, -1) },
+	keymap.GoRight:       func(g *grid.Grid) { scrollLeft(g, 1) },
+	keymap.FirstColumn:   func(g *grid.Grid) { g.GoToColumn(0) },
+	keymap.LastColumn:    func(g *grid.Grid) { g.GoToColumn(len(g.Columns()) - 1) },
+	keymap.Narrower:      func(g *grid.Grid) { g.Widen(-2) },
+	keymap.Wider:         func(g *grid.Grid) { g.Widen(2) },
+	keymap.FreezeColumns: freeze,
 }
 
-func (t *Table) scrollLeft(n int) {
-	if t.Grid.RowMode() {
-		t.Grid.ScrollColumns(n)
+func scrollLeft(g *grid.Grid, n int) {
+	if g.RowMode() {
+		g.ScrollColumns(n)
 	} else {
-		t.Grid.MoveColumn(n)
+		g.MoveColumn(n)
 	}
 }
 
 // freeze freezes the columns up to the selected one, or unfreezes them.
-func (t *Table) freeze() {
-	at := t.Grid.ColumnIndex() + 1
-	if t.Grid.Frozen() == at {
+func freeze(g *grid.Grid) {
+	at := g.ColumnIndex() + 1
+	if g.Frozen() == at {
 		at = 0
 	}
-	t.Grid.Freeze(at)
+	g.Freeze(at)
 }
 
 // Unmark removes all marks and reports whether there were any.

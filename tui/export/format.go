@@ -41,11 +41,7 @@ var Formats = []Format{
 }
 
 func (j *Job) names() []string {
-	var names []string
-	for _, c := range j.Columns {
-		names = append(names, c.Name)
-	}
-	return names
+	return record.Texts(j.Columns, func(c Column) string { return c.Name })
 }
 
 type xlsxWriter struct{ *workbook.Writer }

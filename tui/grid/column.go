@@ -1,6 +1,10 @@
 package grid
 
-import "github.com/bizhook/whd/client/record"
+import (
+	"cmp"
+
+	"github.com/bizhook/whd/client/record"
+)
 
 // Column describes a column of a grid.
 type Column struct {
@@ -35,19 +39,9 @@ func FieldColumn(f record.Field) Column {
 	return c
 }
 
-func (c Column) title() string {
-	if c.Title != "" {
-		return c.Title
-	}
-	return c.Name
-}
+func (c Column) title() string { return cmp.Or(c.Title, c.Name) }
 
-func (c Column) max() int {
-	if c.Max > 0 {
-		return c.Max
-	}
-	return DefaultMax
-}
+func (c Column) max() int { return cmp.Or(c.Max, DefaultMax) }
 
 // Sort is the displayed sort order. The grid does not sort: Rows must be in this order.
 type Sort struct {

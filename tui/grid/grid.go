@@ -124,15 +124,6 @@ func (g *Grid) Index() int { return g.index }
 // Len returns the number of rows.
 func (g *Grid) Len() int { return g.rows.Len() }
 
-// Cell returns the selected cell, false if there is none.
-func (g *Grid) Cell() (Cell, bool) {
-	row := g.Row()
-	if row == nil || g.column >= len(row.Cells) {
-		return Cell{}, false
-	}
-	return row.Cells[g.column], true
-}
-
 // body returns the number of visible rows.
 func (g *Grid) body() int { return max(0, g.height-g.head()) }
 

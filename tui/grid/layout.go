@@ -72,9 +72,6 @@ func (l *layout) SetSort(s Sort) {
 	l.revealColumn()
 }
 
-// Sort returns the displayed sort order.
-func (l *layout) Sort() Sort { return l.sort }
-
 // Freeze sets the number of frozen columns.
 func (l *layout) Freeze(columns int) {
 	l.frozen = max(0, min(columns, len(l.columns)))

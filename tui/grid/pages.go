@@ -3,6 +3,8 @@ package grid
 import (
 	"maps"
 	"slices"
+
+	"github.com/bizhook/whd/client/record"
 )
 
 // PageRows is the number of rows per request.
@@ -112,9 +114,7 @@ func (p *Pages) updateTotal(number, count int) {
 		}
 		return
 	}
-	if count > 0 || number == 0 {
-		p.total = end
-	} else if p.total < 0 || p.total > end {
+	if count > 0 || number == 0 || p.total < 0 || p.total > end {
 		p.total = end
 	}
 }
@@ -220,6 +220,11 @@ func (p *Pages) Loaded() []*Row {
 		rows = append(rows, p.pages[number].rows...)
 	}
 	return rows
+}
+
+// LoadedIDs returns the IDs of the rows in memory.
+func (p *Pages) LoadedIDs() []string {
+	return record.Texts(p.Loaded(), func(row *Row) string { return row.ID })
 }
 
 // Replace replaces a loaded row by a row with the same ID.

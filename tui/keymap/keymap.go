@@ -61,14 +61,8 @@ func (k Table) Lookup(scopes []Scope, key string) (Binding, bool) {
 	return Binding{}, false
 }
 
-// Within lists the bindings of scope s that have keys which narrower scopes do not
-// override. Bindings without keys, which are run from the menu only, are included.
-func (k Table) Within(scopes []Scope, s Scope) []Binding {
-	return k.within(scopes, s, func(Binding) bool { return true })
-}
-
 // within is Within for the bindings that are wanted.
-func (k Table) within(scopes []Scope, s Scope, wanted func(Binding) bool) []Binding {
+func (k Table) Within(scopes []Scope, s Scope, wanted func(Binding) bool) []Binding {
 	var all []Binding
 	for _, b := range k {
 		if b.Scope != s || !wanted(b) {
@@ -92,7 +86,7 @@ func (k Table) within(scopes []Scope, s Scope, wanted func(Binding) bool) []Bind
 func (k Table) Hints(scopes []Scope) []Binding {
 	var all []Binding
 	for _, s := range scopes {
-		all = append(all, k.within(scopes, s, func(b Binding) bool { return b.Hint != "" && b.Keys != "" })...)
+		all = append(all, k.Within(scopes, s, func(b Binding) bool { return b.Hint != "" && b.Keys != "" })...)
 	}
 	return all
 }

@@ -122,6 +122,14 @@ func (t *Theme) Dimmed(view string) string {
 	return strings.Join(lines, "\n")
 }
 
+// Indent puts a text before each line.
+func Indent(before string, lines []Span) []Span {
+	for i := range lines {
+		lines[i].Text = before + lines[i].Text
+	}
+	return lines
+}
+
 // Wrap wraps text at word boundaries, and splits words that are longer than a line.
 func Wrap(long string, width int) []Span {
 	width = max(10, width)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/binary"
@@ -130,10 +131,7 @@ func nativeClip(c Clipboard, text string) (string, error) {
 		}
 		all = errors.Join(all, fmt.Errorf("%s: %w", p.argv[0], err))
 	}
-	if all == nil {
-		all = errors.New("no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set")
-	}
-	return "", all
+	return "", cmp.Or(all, errors.New("no clipboard: neither WAYLAND_DISPLAY nor DISPLAY is set"))
 }
 
 // clipProgram is a program that copies its standard input to the clipboard.

@@ -50,7 +50,7 @@ func OpenConfirmMany(h Host, count int, title, verb string, lines []string, run 
 		h.ShowOverlay(&one)
 		return &one
 	}
-	c := &TypedConfirm{Confirm: one, Word: strconv.Itoa(count)}
+	c := &TypedConfirm{Confirm: one, Word: strconv.Itoa(count), input: NewInput("")}
 	if c.instruction = "type " + c.Word; d.protected() {
 		c.Word, c.instruction = d.Profile, "protected: type "+d.Profile
 	}
@@ -190,7 +190,7 @@ type TypedConfirm struct {
 	Confirm
 	Word        string // to be typed
 	instruction string // how to confirm
-	input       *textinput.Model
+	input       textinput.Model
 	lastKey     time.Time // time of the last key
 	wrong       bool
 }
@@ -212,10 +212,7 @@ func (c *TypedConfirm) HandleKey(m tea.KeyMsg) tea.Cmd {
 		c.Notify(Warning, "pasting is not allowed: type the answer")
 		return nil
 	}
-	if c.input == nil {
-		c.input = new(NewInput(""))
-	}
-	*c.input, _ = c.input.Update(m)
+	c.input, _ = c.input.Update(m)
 	c.lastKey, c.wrong = c.Now, false
 	return nil
 }
@@ -238,25 +235,16 @@ func (c *TypedConfirm) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-func (c *TypedConfirm) text() string {
-	if c.input == nil {
-		return ""
-	}
-	return strings.TrimSpace(c.input.Value())
-}
+func (c *TypedConfirm) text() string { return strings.TrimSpace(c.input.Value()) }
 
 // Box implements Overlay.
 func (c *TypedConfirm) Box(width, height int) []string {
 	t := c.Theme
 	width = min(width, maxConfirmWidth) - 4
-	input := NewInput("")
-	if c.input != nil {
-		input = *c.input
-	}
 	help := fmt.Sprintf("%s, then %s to %s; %s cancels", c.instruction, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.verb, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
 	role := theme.Dim
 	if c.wrong {
 		help, role = fmt.Sprintf("that is not %s; %s cancels", c.Word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), theme.Failure
 	}
-	return c.frame(width, height, t.Paint(role, t.Fit(help, width, false)), t.Paint(theme.Key, "> ")+drawInput(t, input, width-2, ""))
+	return c.frame(width, height, t.Paint(role, t.Fit(help, width, false)), t.Paint(theme.Key, "> ")+drawInput(t, c.input, width-2, ""))
 }

@@ -14,17 +14,17 @@ import (
 // Describe returns the text of an error, the reason first, with field errors and the
 // request ID. File paths are omitted: the caller adds them.
 func Describe(err error) string {
-	var file *fs.PathError
-	if errors.As(err, &file) {
+	if file, ok := errors.AsType[*fs.PathError](err); ok {
 		return file.Err.Error()
 	}
 	text := err.Error()
-	var e *client.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*client.Error](err)
+	if !ok {
 		return text
 	}
-	if reason := networkReason(e); reason != "" {
-		text = strings.Replace(text, e.Error(), reason, 1) // keep the text that wraps it
+	if cause := networkCause(e); cause != "" {
+		action, _, _ := strings.Cut(e.Message, ": ")
+		text = strings.Replace(text, e.Error(), action+": "+cause, 1) // keep the text that wraps it
 	}
 	for _, f := range e.Fields {
 		text += "; " + f.FieldName + ": " + f.Message
@@ -33,16 +33,6 @@ func Describe(err error) string {
 		text += " (request " + e.RequestID + ")"
 	}
 	return text
-}
-
-// networkReason returns the action that failed and its network error, "" for other
-// errors.
-func networkReason(e *client.Error) string {
-	action, _, _ := strings.Cut(e.Message, ": ")
-	if cause := networkCause(e); cause != "" {
-		return action + ": " + cause
-	}
-	return ""
 }
 
 // networkCause returns the network error, "" for other errors.
@@ -63,8 +53,7 @@ func networkCause(e *client.Error) string {
 // Cause returns the reason of a connection error without the URL, for use next to the
 // URL.
 func Cause(err error) string {
-	var e *client.Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*client.Error](err); ok {
 		if cause := networkCause(e); cause != "" {
 			return cause
 		}
@@ -74,8 +63,8 @@ func Cause(err error) string {
 
 // SignedOut reports whether the service responded 401.
 func SignedOut(err error) bool {
-	var e *client.Error
-	return errors.As(err, &e) && e.Status == 401
+	e, ok := errors.AsType[*client.Error](err)
+	return ok && e.Status == 401
 }
 
 // MarkNotSent adds "not sent" to errors of changes that did not reach the service.

@@ -197,8 +197,8 @@ func (f *Form) step(by int) int {
 // ShowFieldErrors shows the errors of the service at their fields and reports whether
 // there was a field for any.
 func (f *Form) ShowFieldErrors(err error) bool {
-	var e *client.Error
-	if !errors.As(err, &e) {
+	e, ok := errors.AsType[*client.Error](err)
+	if !ok {
 		return false
 	}
 	shown := false

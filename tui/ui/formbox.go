@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 )
 
@@ -64,11 +66,7 @@ func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 // keys repeats the hints inside the form, since the hint line is far away on large
 // terminals.
 func (f *Form) keys() string {
-	var words []string
-	for _, b := range f.Hints() {
-		words = append(words, b.Label()+" "+b.Hint)
-	}
-	return strings.Join(words, "   ")
+	return strings.Join(record.Texts(f.Hints(), func(b keymap.Binding) string { return b.Label() + " " + b.Hint }), "   ")
 }
 
 // remarks draws the error of a field or, for the active field, its help and

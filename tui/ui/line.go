@@ -46,8 +46,7 @@ const maxLineLength = 4096
 
 // NewInputLine returns an input line with an initial text.
 func NewInputLine(h Host, kind, prompt, text string) *InputLine {
-	l := &InputLine{HostSession: NewHostSession(h), kind: kind, prompt: prompt, input: NewInput(text), initial: text}
-	return l
+	return &InputLine{HostSession: NewHostSession(h), kind: kind, prompt: prompt, input: NewInput(text), initial: text}
 }
 
 // NewInput returns a focused text input.
@@ -194,21 +193,14 @@ func (l *InputLine) Hint() string {
 	return l.Help
 }
 
-// wordLines draws all words that can be typed.
-func (l *InputLine) wordLines(width int) []string {
-	if l.Words == "" || l.input.Value() != "" {
-		return nil
-	}
-	var lines []string
-	for _, words := range theme.Wrap(l.Words, width-4) {
-		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Role: theme.Key}}, nil))
-	}
-	return lines
-}
-
 // Suggestions draws the completions below the input.
 func (l *InputLine) Suggestions(width, room int) []string {
-	lines := l.wordLines(width)
+	var lines []string
+	if l.input.Value() == "" {
+		for _, words := range theme.Wrap(l.Words, width-4) {
+			lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Role: theme.Key}}, nil))
+		}
+	}
 	for _, s := range l.suggestions() {
 		if len(lines) == min(8, room) {
 			break

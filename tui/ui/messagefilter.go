@@ -28,16 +28,7 @@ type MessageFilter struct {
 // Members returns the filter as query parameters.
 func (f MessageFilter) Members() url.Values {
 	q := url.Values{}
-	if f.Subscriber != "" {
-		q.Set("SubscriberID", f.Subscriber)
-	}
-	if f.Subscription != "" {
-		q.Set("SubscriptionID", f.Subscription)
-	}
-	for _, c := range f.Conditions {
-		q[c.Member()] = c.Values
-	}
-	if c, limits := f.StatusFilter().Condition(); limits {
+	for _, c := range f.Filters() {
 		q[c.Member()] = c.Values
 	}
 	return q
@@ -78,13 +69,14 @@ func MessageKind() *record.Kind {
 
 // Filters returns the filter as query conditions.
 func (f MessageFilter) Filters() []client.Filter {
-	all := append([]client.Filter(nil), f.Conditions...)
+	var all []client.Filter
 	if f.Subscriber != "" {
 		all = append(all, client.Filter{Field: "SubscriberID", Operator: record.Equal, Values: []string{f.Subscriber}})
 	}
 	if f.Subscription != "" {
 		all = append(all, client.Filter{Field: "SubscriptionID", Operator: record.Equal, Values: []string{f.Subscription}})
 	}
+	all = append(all, f.Conditions...)
 	if c, limits := f.StatusFilter().Condition(); limits {
 		all = append(all, c)
 	}

@@ -31,21 +31,13 @@ type Text struct {
 	top           int              // index of the first visible line
 	search        string           // lines that contain it are shown; empty for all
 	CopyText      string           // copied by y; empty for nothing
-	keywords      map[int][]string // by line index; lines with a matching keyword are listed first
+	Keywords      map[int][]string // by line index; lines with a matching keyword are listed first
 	HangingIndent int              // indent of continuation lines, in cells
-}
-
-// AddKeywords sets the keywords of a line for the search.
-func (t *Text) AddKeywords(line int, keywords []string) {
-	if t.keywords == nil {
-		t.keywords = make(map[int][]string)
-	}
-	t.keywords[line] = keywords
 }
 
 // NewText returns an overlay of read-only lines.
 func NewText(h Host, title string, lines ...theme.Span) *Text {
-	return &Text{HostSession: NewHostSession(h), title: title, Lines: lines}
+	return &Text{HostSession: NewHostSession(h), title: title, Lines: lines, Keywords: make(map[int][]string)}
 }
 
 // Scopes implements Overlay.
@@ -119,7 +111,7 @@ func (t *Text) matching() []theme.Span {
 	var first, others []theme.Span
 	for i, line := range t.Lines {
 		switch {
-		case slices.Contains(t.keywords[i], t.search):
+		case slices.Contains(t.Keywords[i], t.search):
 			first = append(first, line)
 		case strings.Contains(strings.ToLower(line.Text), strings.ToLower(t.search)):
 			others = append(others, line)

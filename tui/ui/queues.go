@@ -38,9 +38,6 @@ func (q *Queues) Update(s *wire.Stats, now time.Time) {
 	}
 }
 
-// MarkChanged records that messages have changed.
-func (q *Queues) MarkChanged() { q.Changed = true }
-
 // PeriodLabel returns the period of the statistics, which start when the daemon starts.
 func (q *Queues) PeriodLabel(c *Clock) string {
 	if q.since.IsZero() {

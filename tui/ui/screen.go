@@ -31,6 +31,7 @@ type Screen interface {
 	Title() string
 	Badges() []string // filters of the rows, shown in the header
 	Status() string
+	Waiting() bool          // a request is in progress
 	Scopes() []keymap.Scope // in addition to Everywhere, the narrowest first
 	Equivalent() string     // the equivalent whctl command
 }
@@ -48,7 +49,6 @@ type (
 	// Ticker is called once a second while the screen is in front.
 	Ticker interface{ Tick() tea.Cmd }
 	// Waiter reports whether a request is in progress.
-	Waiter interface{ Waiting() bool }
 	// Parent reports whether it contains another screen.
 	Parent interface{ HasChild(Screen) bool }
 	// Previewer shows the screen of the selected row. UpdatePreview is called after every
@@ -65,6 +65,7 @@ type (
 type Base struct {
 	HostSession
 	Width, Height int
+	Busy          bool            // a request for its data is in flight
 	Ctx           context.Context // of requests; cancelled by Stop and Reset
 	cancel        context.CancelFunc
 }
@@ -89,6 +90,9 @@ func (p *Base) Common() *Base { return p }
 
 // Start implements Screen.
 func (p *Base) Start() tea.Cmd { return nil }
+
+// Waiting implements Screen.
+func (p *Base) Waiting() bool { return p.Busy }
 
 // Stop implements Screen.
 func (p *Base) Stop() { p.cancel() }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 // Formats that commands use, too.
 var (
 	Age      = display.Age
+	ShortID  = display.ShortID
 	ShortURL = display.ShortURL
 )
 
@@ -26,14 +28,6 @@ func Until(d time.Duration) string {
 		return "due"
 	}
 	return "in " + Age(d)
-}
-
-// ShortID abbreviates an ID: a SubscriberID is a secret.
-func ShortID(id string) string {
-	if len(id) <= 10 {
-		return id
-	}
-	return id[:4] + ".." + id[len(id)-4:]
 }
 
 // Size formats a number of bytes.
@@ -110,17 +104,14 @@ func AttemptResult(r wire.MessageResponse) string {
 // tags matches the tags of HTML.
 var tags = regexp.MustCompile(`<[^>]*>`)
 
+// AnswerText returns the text of the answer to an attempt, or of the error if there was none;
+// empty if there is no text.
+func AnswerText(r wire.Attempt) string { return *cmp.Or(r.AnswerText, r.Detail, new(string)) }
+
 // FirstLine returns the first line with text of the answer to an attempt, or of the error if
 // there was none. Tags of HTML are left out.
 func FirstLine(r wire.Attempt) string {
-	text := r.AnswerText
-	if text == nil {
-		text = r.Detail
-	}
-	if text == nil {
-		return ""
-	}
-	for line := range strings.Lines(*text) {
+	for line := range strings.Lines(AnswerText(r)) {
 		if line = strings.TrimSpace(tags.ReplaceAllString(line, "")); line != "" {
 			return line
 		}

@@ -3,7 +3,10 @@
 // messages to the user; and the formatting of errors and values.
 package ui
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Level is the severity of a message.
 type Level uint8
@@ -56,12 +59,7 @@ func (t *Toasts) Log(text string, now time.Time) {
 }
 
 // Shown returns the visible message, nil if there is none.
-func (t *Toasts) Shown() *Toast {
-	if t.Transient != nil {
-		return t.Transient
-	}
-	return t.persistent
-}
+func (t *Toasts) Shown() *Toast { return cmp.Or(t.Transient, t.persistent) }
 
 // Expire removes a transient message after its duration.
 func (t *Toasts) Expire(now time.Time) {

@@ -96,11 +96,7 @@ func split(text string) []string {
 
 // fieldsOf describes the fields of a kind. A copy with other fields is loaded again.
 func fieldsOf(kind *record.Kind) string {
-	var all []string
-	for _, f := range kind.Fields {
-		all = append(all, f.Name+" "+f.Type.String())
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(record.Texts(kind.Fields, func(f record.Field) string { return f.Name + " " + f.Type.String() }), ", ")
 }
 
 // table is a copy of a kind.
@@ -114,12 +110,7 @@ type table struct {
 
 // newTable returns the table of a kind without the omitted fields.
 func newTable(kind *record.Kind, name string, key, omitted []string) (*table, error) {
-	t := &table{name: name}
-	for _, f := range kind.Fields {
-		if !slices.Contains(omitted, f.Name) {
-			t.columns = append(t.columns, f)
-		}
-	}
+	t := &table{name: name, columns: slices.DeleteFunc(slices.Clone(kind.Fields), func(f record.Field) bool { return slices.Contains(omitted, f.Name) })}
 	var where []string
 	for _, k := range key {
 		i := slices.IndexFunc(t.columns, func(f record.Field) bool { return f.Name == k })
@@ -142,13 +133,8 @@ var columnTypes = map[record.Type]string{record.Int: "INTEGER", record.Short: "I
 
 // definition returns the statement that creates the table.
 func (t *table) definition() string {
-	var columns, key []string
-	for _, f := range t.columns {
-		columns = append(columns, sqlite.Quote(f.Name)+" "+cmp.Or(columnTypes[f.Type], "TEXT"))
-	}
-	for _, i := range t.key {
-		key = append(key, sqlite.Quote(t.columns[i].Name))
-	}
+	columns := record.Texts(t.columns, func(f record.Field) string { return sqlite.Quote(f.Name) + " " + cmp.Or(columnTypes[f.Type], "TEXT") })
+	key := record.Texts(t.key, func(i int) string { return sqlite.Quote(t.columns[i].Name) })
 	return "CREATE TABLE " + sqlite.Quote(t.name) + " (" + strings.Join(columns, ", ") + ", PRIMARY KEY (" + strings.Join(key, ", ") + "))"
 }
 

@@ -86,10 +86,7 @@ func ended(c *cli.Context, s *command.Session, err error, token string, rows int
 	if token != "" && !client.Is(err, client.ResyncRequired) {
 		s.Notice(c, "continue with --since %s", token)
 	}
-	if client.Is(err, client.Cancelled) {
-		return command.Interruption{Rows: rows}
-	}
-	return err
+	return command.Interrupted(err, rows)
 }
 
 // endsOnStop returns the context of a command. With --once it ends when the service cannot

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -59,11 +60,7 @@ func mirrorRecords(c *cli.Context, s *command.Session) (err error) {
 	if m.copies, err = openCopies(c.String("to")); err != nil {
 		return err
 	}
-	err = m.run(ctx, kinds)
-	if closeErr := m.copies.Close(); err == nil {
-		err = closeErr
-	}
-	return err
+	return cmp.Or(m.run(ctx, kinds), m.copies.Close())
 }
 
 // mirror keeps the copies of kinds.
@@ -103,11 +100,7 @@ func (m *mirror) run(ctx context.Context, kinds []*record.Kind) error {
 			m.notice("%s is current as of %s, %s ago", kind.Name, at.Local().Format(time.DateTime), m.now().Sub(at).Round(time.Second))
 		}
 	}
-	err := context.Cause(ctx)
-	if client.Is(err, client.Cancelled) {
-		return command.Interruption{}
-	}
-	return err
+	return command.Interrupted(context.Cause(ctx), 0)
 }
 
 // kind returns a kind with the fields that it had at most maxAge ago.

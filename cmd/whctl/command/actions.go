@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -115,12 +116,7 @@ func KeyFlag() cli.Flag {
 
 // AnySet reports whether any of the flags is set.
 func AnySet(c *cli.Context, flags []cli.Flag) bool {
-	for _, f := range flags {
-		if c.IsSet(f.Names()[0]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(flags, func(f cli.Flag) bool { return c.IsSet(f.Names()[0]) })
 }
 
 // MaxArgument limits how much of a file is read, in bytes.

@@ -20,7 +20,7 @@ func (c *line) named(word string) []Candidate {
 	case "PROFILE":
 		return c.profiles()
 	case "SETTING":
-		return settingCandidates()
+		return Candidates(profile.Table, func(s profile.Setting) (string, string) { return s.Name, s.Meaning })
 	case "EVENT":
 		return events()
 	case "COMMAND|TOPIC":
@@ -52,14 +52,11 @@ func (c *line) objects(noun string) []Candidate {
 }
 
 // statuses returns the values of --status, the last of a list for messages.
-func (c *line) statuses() (all []Candidate) {
+func (c *line) statuses() []Candidate {
 	switch groupKinds[c.group] {
 	case "Message":
 		head := c.current[:strings.LastIndex(c.current, ",")+1]
-		for _, word := range filter.StatusNames() {
-			all = append(all, Candidate{Value: head + word})
-		}
-		return all
+		return Candidates(filter.StatusNames(), func(word string) (string, string) { return head + word, "" })
 	case "RequestLog":
 		return Plain([]string{"2xx", "3xx", "4xx", "5xx"})
 	}
@@ -99,26 +96,28 @@ func (c *line) ofSetting(name string) []Candidate {
 	case s.Form == profile.YesNo:
 		return Plain([]string{"true", "false"})
 	case s.Form == profile.FormatName:
-		return formatCandidates()
+		return Candidates(output.Formats(), func(f output.Format) (string, string) { return f.Name, f.Summary })
 	}
 	return Plain(s.Form.Choices())
 }
 
 // Plain returns candidates without descriptions.
 func Plain(values []string) []Candidate {
+	return Candidates(values, func(value string) (string, string) { return value, "" })
+}
+
+// Candidates returns a candidate for each item of a list.
+func Candidates[T any](list []T, of func(T) (value, meaning string)) []Candidate {
 	var all []Candidate
-	for _, value := range values {
-		all = append(all, Candidate{Value: value})
+	for _, one := range list {
+		value, meaning := of(one)
+		all = append(all, Candidate{value, meaning})
 	}
 	return all
 }
 
 func (c *line) records() []Candidate {
-	var all []Candidate
-	for _, k := range c.registry().Kinds() {
-		all = append(all, Candidate{k.Name, k.Summary})
-	}
-	return all
+	return Candidates(c.registry().Kinds(), func(k *record.Kind) (string, string) { return k.Name, k.Summary })
 }
 
 func (c *line) profiles() []Candidate {
@@ -139,28 +138,9 @@ func (c *line) profiles() []Candidate {
 
 // events returns the events of the ERP.
 func events() []Candidate {
-	var names []string
-	for _, e := range record.Events() {
-		names = append(names, e.Name)
-	}
+	names := record.Texts(record.Events(), func(e record.Event) string { return e.Name })
 	slices.Sort(names)
 	return Plain(names)
-}
-
-func settingCandidates() []Candidate {
-	var all []Candidate
-	for _, s := range profile.Table {
-		all = append(all, Candidate{s.Name, s.Meaning})
-	}
-	return all
-}
-
-func formatCandidates() []Candidate {
-	var all []Candidate
-	for _, f := range output.Formats() {
-		all = append(all, Candidate{f.Name, f.Summary})
-	}
-	return all
 }
 
 // fieldList completes the last field of a list.

@@ -2,6 +2,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -183,11 +184,7 @@ func (d *Diagnosis) url() *url.URL {
 }
 
 func hostPort(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port)
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme]))
 }
 
 // renewal is the remaining validity of a certificate below which a warning is
@@ -350,8 +347,7 @@ func (d *Diagnosis) try(address string) error {
 
 // keyringWorks checks the keyring.
 func (d *Diagnosis) keyringWorks() check.Result {
-	err := d.connector.Vault.TryKeyring(d.c.Context)
-	if err != nil {
+	if err := d.connector.Vault.TryKeyring(d.c.Context); err != nil {
 		return check.Result{Status: check.Warning, Detail: err.Error(), Fix: "store logins in a file with whctl login --insecure-storage, or set " + profile.EnvToken + " or " + profile.EnvPassword}
 	}
 	return check.Result{Status: check.OK, Detail: "works"}

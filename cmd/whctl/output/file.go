@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"io/fs"
@@ -50,10 +51,7 @@ func (w partWriter) Write(text []byte) (int, error) {
 
 // keepPart syncs a complete temporary file and renames it.
 func keepPart(part *os.File, path string) error {
-	err := part.Sync()
-	if closeErr := part.Close(); err == nil {
-		err = closeErr
-	}
+	err := cmp.Or(part.Sync(), part.Close())
 	if err == nil {
 		err = os.Rename(part.Name(), path)
 	}

@@ -85,7 +85,7 @@ var (
 		if s.Full {
 			return cell{text: v[0]}
 		}
-		return cell{shortID(v[0]), theme.Accent}
+		return cell{display.ShortID(v[0]), theme.Accent}
 	}, whole: true}
 	// Endpoint is the URL of a receiver.
 	Endpoint = Formatter{show: func(s Screen, v []string) cell {

@@ -80,11 +80,7 @@ var Shorthands = []string{"table", "csv", "tsv", "json", "ndjson"}
 
 // FormatNames returns the names of all formats.
 func FormatNames() []string {
-	var names []string
-	for _, f := range Formats() {
-		names = append(names, f.Name)
-	}
-	return names
+	return record.Texts(Formats(), func(f Format) string { return f.Name })
 }
 
 // Printer prints the output of a command according to its flags.
@@ -215,9 +211,7 @@ func (p *Printer) RowWriter(f Format, out *Sink, name string, t Table) (RowWrite
 	if c.IsSet("jq") {
 		return newJQ(c.Context, l, c.String("jq"), f.Name == "json")
 	}
-	for _, one := range t.Columns {
-		l.names = append(l.names, one.Name)
-	}
+	l.names = record.Texts(t.Columns, func(c Column) string { return c.Name })
 	l.view = newView(t, p.Screen, f.HumanReadable() && p.OnScreen())
 	l.view.null = l.null
 	if l.view.terminal { // its cells are sanitized, and have colours
@@ -278,8 +272,7 @@ func ColumnsOf(kind *record.Kind, fields []string) []Column {
 	}
 	columns := make([]Column, len(fields))
 	for i, name := range fields {
-		at, _ := kind.Column(name) // names have been validated
-		columns[i] = Column{Name: name, Type: kind.Fields[at].Type}
+		columns[i] = Column{Name: name, Type: kind.Field(name).Type} // names have been validated
 	}
 	return columns
 }

@@ -45,14 +45,6 @@ func appendMember(text []byte, name string, json []byte) []byte {
 	return append(fmt.Appendf(text, "%q:", name), json...)
 }
 
-// shortID returns the first and last four characters of an ID.
-func shortID(id string) string {
-	if len(id) <= 10 {
-		return id
-	}
-	return id[:4] + ".." + id[len(id)-4:]
-}
-
 // Documents prints documents of the service as rows. JSON has all their members,
 // other formats the columns.
 func Documents[T any](p *Printer, t Table, documents ...T) error {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -68,19 +69,12 @@ func destination(path string) (name string, mode os.FileMode, inPlace bool, err 
 // Finish flushes and closes the output. If err is not nil, the data is incomplete and
 // an output file is removed. Finish returns err or its own error.
 func (o *Sink) Finish(err error) error {
-	flushErr := o.Flush()
-	if err == nil {
-		err = flushErr
-	}
+	err = cmp.Or(err, o.Flush())
 	switch {
 	case o.file == nil:
 		return err
 	case o.inPlace:
-		closeErr := o.file.Close()
-		if err == nil {
-			err = closeErr
-		}
-		return err
+		return cmp.Or(err, o.file.Close())
 	case err != nil:
 		dropPart(o.file)
 		return err

@@ -49,20 +49,10 @@ type Connector struct {
 
 // Settings returns the effective settings. Flags override environment variables,
 // which override the profile, which overrides the defaults.
-func (k *Connector) Settings(c *cli.Context) (*Settings, error) { return k.resolve(c, mustExist) }
+func (k *Connector) Settings(c *cli.Context) (*Settings, error) { return k.Resolve(c, MustExist) }
 
-// SettingsForNew is like Settings, but the current profile need not exist yet.
-func (k *Connector) SettingsForNew(c *cli.Context) (*Settings, error) {
-	return k.resolve(c, mayBeCreated)
-}
-
-// SettingsOfAny is like Settings, but if the current profile does not exist, there is
-// none. Commands that show or repair the configuration use it.
-func (k *Connector) SettingsOfAny(c *cli.Context) (*Settings, error) {
-	return k.resolve(c, mayBeMissing)
-}
-
-func (k *Connector) resolve(c *cli.Context, profile existence) (_ *Settings, err error) {
+// Resolve returns the effective settings with a profile that need not exist.
+func (k *Connector) Resolve(c *cli.Context, profile Existence) (_ *Settings, err error) {
 	if k.settings == nil {
 		k.settings, err = resolve(c, k.Env, profile)
 	}

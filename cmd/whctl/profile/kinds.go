@@ -53,7 +53,7 @@ func (s KindStore) read() (k storedKinds) {
 }
 
 // registry returns the kinds, or the built-in ones if they are invalid.
-func (k *storedKinds) registry() *record.Registry {
+func (k storedKinds) registry() *record.Registry {
 	if r, err := k.Registry(); err == nil {
 		return r
 	}
@@ -63,8 +63,7 @@ func (k *storedKinds) registry() *record.Registry {
 // Stored returns the record kinds that a command has stored, or else the built-in ones. It
 // sends no request.
 func (s KindStore) Stored() *record.Registry {
-	stored := s.read()
-	return stored.registry()
+	return s.read().registry()
 }
 
 // Remove deletes the stored kinds.
@@ -106,7 +105,7 @@ func StoredKinds(env func(string) string, global func(name string) string) *reco
 			_ = set.Set(one.Flag, value) // a string
 		}
 	}
-	s, err := resolve(cli.NewContext(nil, set, nil), env, mayBeMissing)
+	s, err := resolve(cli.NewContext(nil, set, nil), env, MayBeMissing)
 	if err != nil {
 		return record.Builtin()
 	}

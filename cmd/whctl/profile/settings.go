@@ -14,7 +14,7 @@ import (
 type Settings struct {
 	File    *File
 	Profile string // empty if there is no current profile
-	Missing error  // names the current profile if it does not exist; only from SettingsOfAny
+	Missing error  // names the current profile if it does not exist; only with MayBeMissing
 	Values  map[string]Value
 }
 
@@ -52,17 +52,17 @@ func (s *Settings) Zone() *time.Location {
 	return zone
 }
 
-// existence is how resolve treats a current profile that does not exist.
-type existence uint8
+// Existence is how Resolve treats a current profile that does not exist.
+type Existence uint8
 
 const (
-	mustExist    existence = iota
-	mayBeCreated           // it is the current profile
-	mayBeMissing           // there is no current profile
+	MustExist    Existence = iota
+	MayBeCreated           // it is the current profile
+	MayBeMissing           // there is no current profile; for commands that show or repair the configuration
 )
 
 // resolve determines the effective settings.
-func resolve(c *cli.Context, env func(string) string, profile existence) (*Settings, error) {
+func resolve(c *cli.Context, env func(string) string, profile Existence) (*Settings, error) {
 	file, err := Read(env)
 	if err != nil {
 		return nil, err
@@ -111,18 +111,18 @@ func (s *Settings) Section(one Setting) string {
 }
 
 // choose sets the current profile.
-func (s *Settings) choose(profile existence) error {
+func (s *Settings) choose(profile Existence) error {
 	named := s.Values["profile"]
 	if named.Text == "" {
 		return nil
 	}
-	if profile == mayBeCreated {
+	if profile == MayBeCreated {
 		s.Profile = named.Text
 		return CheckName(named.Text)
 	}
 	if err := s.File.mustHave(named.Text); err != nil {
 		err = cmdline.Usagef("profile (%s): %s", named.Origin, err)
-		if profile == mayBeMissing {
+		if profile == MayBeMissing {
 			s.Missing, err = err, nil
 		}
 		return err

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -63,11 +64,7 @@ func (h shorthand) field(kind *record.Kind) (record.Field, bool) {
 func ShorthandFlags(kind *record.Kind) (flags []cli.Flag) {
 	for _, h := range shorthands {
 		if field, ok := h.field(kind); ok {
-			usage := h.usage
-			if usage == "" {
-				usage = statusUsages[field.Name]
-			}
-			flags = append(flags, &cli.StringFlag{Name: h.flag, Usage: usage})
+			flags = append(flags, &cli.StringFlag{Name: h.flag, Usage: cmp.Or(h.usage, statusUsages[field.Name])})
 		}
 	}
 	return flags
@@ -150,10 +147,7 @@ func parseEvent(_ *record.Kind, field record.Field, text string, _ time.Time) (c
 
 // EventHint suggests events for an unknown one in --event.
 func EventHint(c *cli.Context) string {
-	var known []string
-	for _, e := range record.Events() {
-		known = append(known, e.Name)
-	}
+	known := record.Texts(record.Events(), func(e record.Event) string { return e.Name })
 	if name := c.String("event"); name != "" && !strings.Contains(name, "*") && !slices.Contains(known, name) {
 		return record.DidYouMean(record.Suggest(name, known))
 	}

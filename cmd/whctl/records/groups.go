@@ -78,10 +78,8 @@ func readTotals(c *cli.Context) error {
 
 // readGroupOrder returns the terms of --order-by for columns of groups.
 func readGroupOrder(columns []output.Column, lists []string) ([]string, error) {
-	var terms, known []string
-	for _, c := range columns {
-		known = append(known, c.Name)
-	}
+	var terms []string
+	known := record.Texts(columns, func(c output.Column) string { return c.Name })
 	for _, name := range names(lists, ",;") {
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, strings.TrimPrefix(name, "-")) })
 		if i < 0 {

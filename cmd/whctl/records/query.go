@@ -220,11 +220,8 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 	}
 	err = out.Finish(job.run())
 	job.progress.end()
-	switch {
-	case client.Is(err, client.Cancelled):
-		return command.Interruption{Rows: job.rows}
-	case err != nil:
-		return err
+	if err != nil {
+		return command.Interrupted(err, job.rows)
 	}
 	job.summarize()
 	if c.Bool("exit-status") && job.rows == 0 {

@@ -70,10 +70,7 @@ func Tail(c *cli.Context, s *command.Session, f LiveStream) error {
 	if err == nil && !to.lines {
 		err = to.End()
 	}
-	if err = to.out.Finish(err); client.Is(err, client.Cancelled) {
-		return command.Interruption{Rows: rows}
-	}
-	return err
+	return command.Interrupted(to.out.Finish(err), rows)
 }
 
 // tailWriter prints rows immediately, without buffering.

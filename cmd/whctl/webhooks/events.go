@@ -92,10 +92,7 @@ func withEventHint(c *cli.Context, service *client.Client, name string, err erro
 	if failed != nil {
 		return err
 	}
-	var known []string
-	for _, e := range events {
-		known = append(known, e.Name)
-	}
+	known := record.Texts(events, func(e wire.Event) string { return e.Name })
 	hint := record.DidYouMean(record.Suggest(name, known))
 	if len(reply.Fields) == 1 && reply.Message == reply.Fields[0].FieldName+" "+reply.Fields[0].Message {
 		reply.Fields[0].Message += hint

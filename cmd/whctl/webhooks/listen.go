@@ -3,7 +3,6 @@ package webhooks
 import (
 	"github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/client"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/listen"
@@ -51,10 +50,7 @@ func follow(c *cli.Context, s *command.Session) error {
 		Out: s.Stdout, Notice: s.Printer(c).Notice, NDJSON: c.Bool("ndjson"), ShowResponse: c.Bool("show-response"),
 	}
 	count, err := l.Run(c.Context)
-	if client.Is(err, client.Cancelled) {
-		return command.Interruption{Rows: count}
-	}
-	return err
+	return command.Interrupted(err, count)
 }
 
 // forwarder returns the forwarder of the flags, nil without --forward-to.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -20,7 +21,6 @@ import (
 type Screen struct {
 	ui.Base
 	Overview
-	busy          bool
 	due           bool // messages have changed since the last request
 	RequestedAt   time.Time
 	err           error
@@ -39,9 +39,6 @@ func (h *Screen) Title() string { return "Home" }
 // Scopes implements ui.Screen.
 func (h *Screen) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
 
-// Waiting implements ui.Waiter.
-func (h *Screen) Waiting() bool { return h.busy }
-
 // Equivalent implements ui.Screen.
 func (h *Screen) Equivalent() string {
 	return `whctl messages list --where "Status in 2,3" --order-by -LastSavedDateTime`
@@ -57,10 +54,10 @@ func (h *Screen) Shown() tea.Cmd {
 
 // Poll implements ui.Poller.
 func (h *Screen) Poll() tea.Cmd {
-	if h.busy {
+	if h.Busy {
 		return nil
 	}
-	h.busy, h.due, h.RequestedAt = true, false, h.Now
+	h.Busy, h.due, h.RequestedAt = true, false, h.Now
 	return tea.Batch(ui.Fetch(h.Ctx, h, fetchOverview, h.OnFetched), h.count())
 }
 
@@ -77,7 +74,7 @@ func (h *Screen) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 // Tick fetches the overview if it is due.
 func (h *Screen) Tick() tea.Cmd {
 	old := h.Now.Sub(h.RequestedAt)
-	if h.Paused || h.Front() != ui.Screen(h) || h.busy || old < ui.PollInterval || !h.due && old < maxStatsAge {
+	if h.Paused || h.Front() != ui.Screen(h) || h.Busy || old < ui.PollInterval || !h.due && old < maxStatsAge {
 		return nil
 	}
 	return h.Poll()
@@ -85,7 +82,7 @@ func (h *Screen) Tick() tea.Cmd {
 
 // OnFetched shows the fetched overview.
 func (h *Screen) OnFetched(got Overview, err error) tea.Cmd {
-	h.busy = false
+	h.Busy = false
 	if h.err = err; err == nil {
 		h.Overview = got
 		padSeries(&got.Stats.Minutes)
@@ -149,11 +146,7 @@ func (h *Screen) View() string {
 }
 
 func (h *Screen) fitLines(texts ...string) []string {
-	var lines []string
-	for _, text := range texts {
-		lines = append(lines, h.Theme.Fit(text, h.Width, false))
-	}
-	return lines
+	return record.Texts(texts, func(text string) string { return h.Theme.Fit(text, h.Width, false) })
 }
 
 // dashboard draws the loaded overview.
@@ -196,7 +189,9 @@ type entry struct {
 func (h *Screen) Entries() []entry {
 	all := h.fixedEntries()
 	for _, m := range h.shownFailures() {
-		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd { return h.openFailure(m) }})
+		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd {
+			return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m})
+		}})
 	}
 	return all
 }
@@ -244,11 +239,6 @@ func (h *Screen) selectedQueue() (wire.Queue, bool) {
 	}
 	queue, known := h.Queues.Known[id]
 	return queue, known
-}
-
-// openFailure opens a message on top of the list of failed messages.
-func (h *Screen) openFailure(m wire.Message) tea.Cmd {
-	return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m})
 }
 
 // selectEntry selects the entry at an index, limited to the entries.

@@ -71,10 +71,7 @@ func (h *Screen) viewLines(before int) []string {
 	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Saved views", h.Width, false))}
 	for i, v := range h.visibleViews() {
 		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
-		rows := h.views[v.Name]
-		if rows == "" {
-			rows = strings.Repeat(t.Loading, 3)
-		}
+		rows := cmp.Or(h.views[v.Name], strings.Repeat(t.Loading, 3))
 		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: " " + pointer, Role: role}, {Text: t.Fit(rows, countCells-len(" > "), true) + "  " + v.Name, Role: role}, {Text: "  " + v.Record, Role: theme.Dim}}, nil))
 	}
 	return lines

@@ -10,7 +10,9 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -142,11 +144,7 @@ func (s *bulk) markMore() {
 	if !s.AllMarks {
 		return
 	}
-	var ids []string
-	for _, row := range s.Pages.Loaded() {
-		ids = append(ids, row.ID)
-	}
-	s.Grid.SetMarks(ids)
+	s.Grid.SetMarks(s.Pages.LoadedIDs())
 }
 
 // chooseMarks limits the marks to loaded rows when rows are marked one by one.
@@ -174,11 +172,7 @@ func (s *bulk) markedFilter() url.Values {
 		}
 		return members
 	case s.Grid.MarkCount() > 0:
-		var ids []string
-		for _, row := range s.Grid.MarkedRows() {
-			ids = append(ids, row.ID)
-		}
-		return url.Values{"MessageIDIn": ids}
+		return url.Values{"MessageIDIn": record.Texts(s.Grid.MarkedRows(), func(row *grid.Row) string { return row.ID })}
 	}
 	return nil
 }

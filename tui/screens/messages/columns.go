@@ -100,11 +100,7 @@ func findColumn(name string) (messageColumn, bool) {
 
 // DefaultColumnNames returns the names of the default columns.
 func DefaultColumnNames() []string {
-	var names []string
-	for _, c := range DefaultColumns {
-		names = append(names, c.Name)
-	}
-	return names
+	return record.Texts(DefaultColumns, func(c messageColumn) string { return c.Name })
 }
 
 // columns are the columns of a list.
@@ -137,13 +133,8 @@ func (s *columns) show(names []string, frozen int) {
 
 // Names returns the names of the shown columns in their order.
 func (s *columns) Names() []string {
-	var names []string
-	for _, c := range s.visible {
-		if c.Name != markerColumn.Name {
-			names = append(names, c.Name)
-		}
-	}
-	return names
+	names := record.Texts(s.visible, func(c messageColumn) string { return c.Name })
+	return slices.DeleteFunc(names, func(name string) bool { return name == markerColumn.Name })
 }
 
 // Column returns the selected column.

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
@@ -28,7 +29,6 @@ type Detail struct {
 	list    *List
 	Message wire.Message
 	tab     int
-	wait    bool
 	sending string // name of the change in flight; empty for none
 	partial bool   // a preview: the headers are not fetched
 }
@@ -52,14 +52,14 @@ func (s *Detail) Shown() tea.Cmd { return s.Poll() }
 
 // Poll implements ui.Poller.
 func (s *Detail) Poll() tea.Cmd {
-	s.wait = true
+	s.Busy = true
 	return ui.Fetch(s.Ctx, s, fetchMessage(s.Message.SubscriberID, s.Message.MessageID, !s.partial), s.OnFetched)
 }
 
 // Follow fetches the message again when it has changed.
 func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
-		if c.MessageID == s.Message.MessageID && !s.wait {
+		if c.MessageID == s.Message.MessageID && !s.Busy {
 			return s.Poll()
 		}
 	}
@@ -68,7 +68,7 @@ func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 
 // OnFetched shows the fetched message.
 func (s *Detail) OnFetched(got FetchedMessage, err error) tea.Cmd {
-	s.wait = false
+	s.Busy = false
 	if err != nil {
 		s.ShowFetchError("fetching the message", err)
 		return nil
@@ -157,8 +157,8 @@ func (s *Detail) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessage, keymap.InLists}
 }
 
-// Waiting implements ui.Waiter.
-func (s *Detail) Waiting() bool { return s.wait || s.sending != "" }
+// Waiting implements ui.Screen.
+func (s *Detail) Waiting() bool { return s.Busy || s.sending != "" }
 
 // Equivalent implements ui.Screen.
 func (s *Detail) Equivalent() string { return "whctl messages show " + s.Message.MessageID }
@@ -235,11 +235,7 @@ func (s *Detail) copyTab() {
 		s.Copy(s.curlText())
 		return
 	}
-	var lines []string
-	for _, l := range s.Lines {
-		lines = append(lines, strings.TrimRight(l.Text, " "))
-	}
-	s.Copy(strings.Join(lines, "\n"))
+	s.Copy(strings.Join(record.Texts(s.Lines, func(l theme.Span) string { return strings.TrimRight(l.Text, " ") }), "\n"))
 }
 
 // bodyPath returns the default path of a saved body.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
@@ -42,10 +43,7 @@ func (w *ImpactQuery) name() string { return actionNames[w.Action] }
 // alsoStatus limits a filter to some statuses. It returns nil if the filter uses
 // all parameters for the status already.
 func alsoStatus(members url.Values, statuses ...int) url.Values {
-	var values []string
-	for _, one := range statuses {
-		values = append(values, strconv.Itoa(one))
-	}
+	values := record.Texts(statuses, strconv.Itoa)
 	for _, name := range []string{"StatusIn", "Status"} {
 		if _, taken := members[name]; !taken && (name == "StatusIn" || len(values) == 1) {
 			narrow := clone(members)

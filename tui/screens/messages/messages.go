@@ -101,7 +101,6 @@ var _ interface {
 	ui.Timed
 	ui.Unmarker
 	ui.Viewer
-	ui.Waiter
 } = (*List)(nil)
 
 // New returns the list of messages that match a filter.
@@ -133,7 +132,7 @@ func (s *List) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessages, keymap.InGrids, keymap.InLists}
 }
 
-// Waiting implements ui.Waiter.
+// Waiting implements ui.Screen.
 func (s *List) Waiting() bool { return s.Pages.Loading() || s.busy() }
 
 // Reload fetches the list from the start after a change of filter or order.

@@ -21,16 +21,6 @@ type names struct {
 	requested   bool
 }
 
-// subscriberOf returns the subscriber's name, or its short ID if the name is
-// unknown.
-func (s *names) subscriberOf(m wire.Message) string {
-	name, known := s.nameOf(m)
-	if !known {
-		return ui.ShortID(m.SubscriberID)
-	}
-	return name
-}
-
 func (s *names) nameOf(m wire.Message) (string, bool) {
 	if queue, known := s.Queues.Known[m.SubscriptionID]; known && queue.SubscriberName != "" {
 		return queue.SubscriberName, true

@@ -109,7 +109,7 @@ func (s *query) filterByValue() tea.Cmd {
 	case "To":
 		s.Filter.Subscription, s.Filter.Label = one.SubscriptionID, subscriptionLabel(one.EventName, one.URL)
 	case "Subscriber":
-		s.Filter.Subscriber, s.Filter.Label = one.SubscriberID, s.subscriberOf(one)
+		s.Filter.Subscriber, s.Filter.Label = one.SubscriberID, s.subscriberCell(one).Text
 		s.Filter.Subscription = ""
 	case "Status":
 		return s.addCondition(equal("Status", strconv.Itoa(one.Status)))
@@ -159,10 +159,7 @@ func (s *query) Badges() []string {
 	if badge := s.Filter.StatusFilter().Badge; badge != "" {
 		badges = append(badges, badge)
 	}
-	for _, f := range s.Filter.Conditions {
-		badges = append(badges, filter.Text(f))
-	}
-	return badges
+	return append(badges, record.Texts(s.Filter.Conditions, filter.Text)...)
 }
 
 // newer returns the status text for new messages that are not shown. With
@@ -211,30 +208,18 @@ func (s *query) conditionArguments() string {
 }
 
 func (s *query) filterText() string {
-	var texts []string
-	for _, f := range s.Filter.Conditions {
-		texts = append(texts, filter.Text(f))
-	}
-	return strings.Join(texts, browse.ConditionSeparator)
+	return strings.Join(record.Texts(s.Filter.Conditions, filter.Text), browse.ConditionSeparator)
 }
 
 // Find returns the filter line.
 func (s *query) Find() *ui.InputLine { return s.filterLine(s.filterText()) }
 
 func (s *query) filterLine(text string) *ui.InputLine {
-	kind := ui.MessageKind()
-	l := ui.NewInputLine(s.Host, "filter Message", "/", text)
-	l.Help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
-	l.Suggest = func(text string) []ui.Suggestion { return browse.SuggestFields(kind, text) }
-	l.Check = func(text string) error {
-		_, err := browse.ParseFilters(s.Now, kind, text)
-		return err
-	}
-	l.Accept = func(text string) tea.Cmd {
-		s.Filter.Conditions, _ = browse.ParseFilters(s.Now, kind, text) // validated by Check
-		s.Typed = browse.ParseTyped(s.Now, kind, text)
+	l := browse.NewFilterLine(s.HostSession, ui.MessageKind(), ui.MessageRecord, text, func(filters []client.Filter, typed browse.TypedConditions) tea.Cmd {
+		s.Filter.Conditions, s.Typed = filters, typed
 		return s.Reload()
-	}
+	})
+	l.Help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
 	return l
 }
 
@@ -243,16 +228,13 @@ func (s *query) Exportable() browse.Exportable {
 	kind, _ := record.System().Lookup("Message")
 	e := browse.Exportable{
 		Name: "Messages", Query: client.Query{Kind: kind, Where: s.Filter.Filters()}, Key: "MessageID", Total: s.Pages.Total(), Marked: s.Grid.MarkedIDs(), All: s.AllMarks,
-		Rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
+		Loaded: s.Pages.LoadedIDs(), Rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
 	}
 	if by := s.orderBy(); by != "" {
 		e.Query.OrderBy = []string{by}
 	}
 	for _, f := range kind.Fields {
 		e.Columns = append(e.Columns, export.Column{Name: f.Name, Type: f.Type})
-	}
-	for _, row := range s.Pages.Loaded() {
-		e.Loaded = append(e.Loaded, row.ID)
 	}
 	return e
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
@@ -31,11 +32,7 @@ var MessageTabs = []messageTab{
 }
 
 func messageTabNames() []string {
-	var names []string
-	for _, t := range MessageTabs {
-		names = append(names, t.Name)
-	}
-	return names
+	return record.Texts(MessageTabs, func(t messageTab) string { return t.Name })
 }
 
 // content builds the tabs of a message.
@@ -76,11 +73,7 @@ func (s *content) headerLines() []theme.Span {
 	}
 	lines := []theme.Span{{Text: "  " + t.Fit("URL", width, false) + s.address()}}
 	for _, h := range s.sentHeaders() {
-		value := h.Value
-		if value == "" {
-			value = "generated for each attempt"
-		}
-		lines = append(lines, theme.Span{Text: "  " + t.Fit(h.Name, width, false) + value})
+		lines = append(lines, theme.Span{Text: "  " + t.Fit(h.Name, width, false) + cmp.Or(h.Value, "generated for each attempt")})
 	}
 	lines = append(lines, theme.Span{})
 	switch {
@@ -143,15 +136,11 @@ func (s *content) responses() []theme.Span {
 
 // responseText returns the response body, or the error if there was no response.
 func (s *content) responseText(r wire.Attempt) []theme.Span {
-	text := answerText(r)
+	text := ui.AnswerText(r)
 	if text == "" {
 		return nil
 	}
-	lines := ui.JSONLines([]byte(text), s.Width-6)
-	for i := range lines {
-		lines[i].Text = "    " + lines[i].Text
-	}
-	return lines
+	return theme.Indent("    ", ui.JSONLines([]byte(text), s.Width-6))
 }
 
 // curl returns a command that sends the message from this computer, without
@@ -162,10 +151,7 @@ func (s *content) curl() []theme.Span {
 		where = "  The body is saved as " + s.saved + "."
 	}
 	lines := []theme.Span{{Text: where, Role: theme.Dim}, {Text: "  The signature and custom header values are not included:", Role: theme.Dim}, {Text: "  the receiver may reject the request.", Role: theme.Dim}, {}}
-	for _, l := range theme.Wrap(s.curlText(), s.Width-4) {
-		lines = append(lines, theme.Span{Text: "  " + l.Text})
-	}
-	return lines
+	return append(lines, theme.Indent("  ", theme.Wrap(s.curlText(), s.Width-4))...)
 }
 
 func (s *content) curlText() string {
@@ -240,7 +226,7 @@ func (s *content) attempts() []theme.Span {
 func (s *content) addSummary() {
 	if n := len(s.Responses); n > 0 {
 		last := s.Responses[n-1]
-		s.AddSection(fmt.Sprintf("Response of attempt %d", last.ItemNo), *cmp.Or(last.AnswerText, last.Detail, new(string)), s.Width)
+		s.AddSection(fmt.Sprintf("Response of attempt %d", last.ItemNo), ui.AnswerText(last), s.Width)
 	}
 	if len(s.Message.Body) <= summaryBytes {
 		s.AddSection("Body", s.Message.Body, s.Width)
@@ -273,24 +259,12 @@ func (s *content) nextAt() string {
 	return s.TimeOfDay(at)
 }
 
-// answerText returns the response body, or the error if there was no response.
-func answerText(r wire.Attempt) string {
-	text := r.AnswerText
-	if text == nil {
-		text = r.Detail
-	}
-	if text == nil {
-		return ""
-	}
-	return *text
-}
-
 // attemptValues returns the values in the lines of attempts: the response, or else the
 // result.
 func (s *content) attemptValues(lines []theme.Span) []string {
 	values := make([]string, len(lines))
 	for i, r := range s.Responses {
-		values[i+1] = cmp.Or(answerText(r), ui.AttemptResult(r.MessageResponse)) // after the title
+		values[i+1] = cmp.Or(ui.AnswerText(r), ui.AttemptResult(r.MessageResponse)) // after the title
 	}
 	return values
 }

@@ -21,9 +21,8 @@ import (
 // those that are missing.
 type Why struct {
 	browse.SearchTable
-	key  string
-	why  *wire.Why
-	busy bool
+	key string
+	why *wire.Why
 }
 
 // NewWhy returns the history of a key.
@@ -43,17 +42,14 @@ func (s *Why) Title() string { return "Why " + s.key }
 // Scopes implements ui.Screen.
 func (s *Why) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InWhy, keymap.InLists} }
 
-// Waiting implements ui.Waiter.
-func (s *Why) Waiting() bool { return s.busy }
-
 // Equivalent implements ui.Screen.
 func (s *Why) Equivalent() string { return "whctl why " + ui.Quote(s.key) }
 
 // Poll implements ui.Poller.
 func (s *Why) Poll() tea.Cmd {
-	s.busy = true
+	s.Busy = true
 	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Why, error) { return c.WhyOf(ctx, s.key) }, func(got *wire.Why, err error) tea.Cmd {
-		if s.busy = false; err != nil {
+		if s.Busy = false; err != nil {
 			s.ShowFetchError("fetching the history of the key", err)
 			return nil
 		}
@@ -68,7 +64,7 @@ func (s *Why) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	changed := slices.ContainsFunc(changes, func(c wire.MessageChange) bool {
 		return slices.ContainsFunc(s.why.Steps, func(step wire.WhyStep) bool { return step.MessageID == c.MessageID })
 	})
-	if !changed || s.busy {
+	if !changed || s.Busy {
 		return nil
 	}
 	return s.Poll()

@@ -3,6 +3,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -159,10 +160,7 @@ func (k *Kinds) fill() {
 			continue
 		}
 		k.shown = append(k.shown, kind)
-		total := k.counts.totals[kind.Name]
-		if total == "" {
-			total = strings.Repeat(k.Theme.Loading, 3)
-		}
+		total := cmp.Or(k.counts.totals[kind.Name], strings.Repeat(k.Theme.Loading, 3))
 		shown := kind.Area
 		if shown == area {
 			shown = ""

@@ -164,17 +164,16 @@ func (i impact) lines() []string {
 	if i.err != nil {
 		return []string{"Its messages and responses are deleted too, and queued messages are not sent. They could not be counted: " + ui.Describe(i.err)}
 	}
-	subscriptions := display.Count(i.subscriptions, "subscription", "subscriptions")
 	messages := display.Count(i.messages, "message", "messages")
 	switch {
 	case i.subscription == nil && i.subscriptions == 0:
 		return []string{"It has no subscriptions."}
 	case i.messages == 0 && i.subscription == nil:
-		return []string{"Its " + subscriptions + " without messages " + are(i.subscriptions) + " deleted too."}
+		return []string{"Its " + display.Count(i.subscriptions, "subscription without messages is", "subscriptions without messages are") + " deleted too."}
 	case i.messages == 0:
 		return []string{"It has no messages."}
 	case i.subscription == nil:
-		return []string{fmt.Sprintf("Its %s with %s and all responses are deleted too.", subscriptions, messages), i.notSentText()}
+		return []string{fmt.Sprintf("Its %s with %s and all responses are deleted too.", display.Count(i.subscriptions, "subscription", "subscriptions"), messages), i.notSentText()}
 	}
 	return []string{fmt.Sprintf("Its %s and all responses are deleted too.", messages), i.notSentText()}
 }
@@ -185,13 +184,6 @@ func (i impact) notSentText() string {
 		return "No message is queued."
 	}
 	return display.Count(i.pending, "queued message is", "queued messages are") + " not sent."
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // confirmSecret replaces the secret of a subscription after a confirmation.

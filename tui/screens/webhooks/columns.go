@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
@@ -100,11 +101,7 @@ func numberCell(n int64, known bool) grid.Cell {
 
 // headerNames returns the names of a subscription's headers, separated by commas.
 func headerNames(one wire.Subscription) string {
-	var names []string
-	for _, h := range one.Headers {
-		names = append(names, h.Name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(record.Texts(one.Headers, func(h wire.Header) string { return h.Name }), ", ")
 }
 
 // enabledCell returns the enabled state, with the reason if disabled.

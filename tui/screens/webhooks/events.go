@@ -37,7 +37,6 @@ func (e *Events) Commands() []string {
 type Events struct {
 	browse.SearchTable
 	eventList
-	busy bool
 }
 
 // eventList is the fetched content of the screen.
@@ -69,22 +68,19 @@ func (e *Events) Title() string { return "Events" }
 // Scopes implements ui.Screen.
 func (e *Events) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InEvents, keymap.InLists} }
 
-// Waiting implements ui.Waiter.
-func (e *Events) Waiting() bool { return e.busy }
-
 // Equivalent implements ui.Screen.
 func (e *Events) Equivalent() string { return "whctl events list" }
 
 // Poll implements ui.Poller.
 func (e *Events) Poll() tea.Cmd {
-	e.busy = true
+	e.Busy = true
 	eventsOnly := e.NeedsAdmin() != ""
 	return ui.Fetch(e.Ctx, e, func(ctx context.Context, c *client.Client) (eventList, error) { return fetchEvents(ctx, c, eventsOnly) }, e.onFetched)
 }
 
 // onFetched shows the fetched events.
 func (e *Events) onFetched(got eventList, err error) tea.Cmd {
-	if e.busy = false; err != nil {
+	if e.Busy = false; err != nil {
 		e.ShowFetchError("fetching events", err)
 	}
 	if got.list != nil {
@@ -162,13 +158,7 @@ func (e *Events) Retime() string {
 // subscriptionsTo returns the subscriptions that match an event by its name, its
 // family or *.
 func (e *Events) subscriptionsTo(name string) []wire.Subscription {
-	var all []wire.Subscription
-	for _, s := range e.subscriptions {
-		if record.MatchesEvent(s.EventName, name) {
-			all = append(all, s)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(e.subscriptions), func(s wire.Subscription) bool { return !record.MatchesEvent(s.EventName, name) })
 }
 
 // subscriptionsBox returns a box with the subscriptions to an event.

@@ -34,11 +34,7 @@ func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	event := f.Add("EventName", "Event", s.EventName, "an event name, a pattern such as debtor.*, or * for all events")
 	event.Suggest = func(text string) []ui.Suggestion { return pickEvents(text, unpublished(f.Events)) }
 	f.Add("URL", "URL", s.URL, "must be reachable from the service host")
-	var names []string
-	for _, h := range s.Headers {
-		names = append(names, h.Name)
-	}
-	headers := addHeaders(f, names)
+	headers := addHeaders(f, record.Texts(s.Headers, func(h wire.Header) string { return h.Name }))
 	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits for the previous one; by key: for the previous one with its key")
 	ordered.Options = []string{No, Yes, ByKey}
 	ordered.Set(orderOf(s))
@@ -201,11 +197,7 @@ func pickEvents(text string, more []string) []ui.Suggestion {
 	if text == "*" || strings.HasSuffix(text, ".*") {
 		return nil
 	}
-	var names []string
-	for _, e := range record.Events() {
-		names = append(names, e.Name)
-	}
-	names = append(names, more...)
+	names := append(record.Texts(record.Events(), func(e record.Event) string { return e.Name }), more...)
 	var starts, holds []ui.Suggestion
 	for _, name := range names {
 		one := ui.Suggestion{Text: name, Name: name, Help: ""}

@@ -37,7 +37,6 @@ type Subscribers struct {
 	List               []wire.Subscriber
 	total              int
 	loaded             bool
-	busy               bool
 	subscriptionCounts map[string]int // subscriptions by subscriber ID; nil if unknown
 	selectID           string         // ID of the subscriber to select once it is loaded
 	detail             *Subscriptions // subscriptions of the selected subscriber; nil on a narrow screen
@@ -72,12 +71,9 @@ func (s *Subscribers) Scopes() []keymap.Scope {
 // Equivalent implements ui.Screen.
 func (s *Subscribers) Equivalent() string { return "whctl subscribers list" }
 
-// Waiting implements ui.Waiter.
-func (s *Subscribers) Waiting() bool { return s.busy }
-
 // Poll implements ui.Poller.
 func (s *Subscribers) Poll() tea.Cmd {
-	s.busy = true
+	s.Busy = true
 	return tea.Batch(ui.Fetch(s.Ctx, s, fetchSubscribers, s.onFetched), s.Queues.RefreshNow(s, s.onQueues))
 }
 
@@ -106,7 +102,7 @@ func (s *Subscribers) Status() string {
 
 // onFetched shows the fetched subscribers.
 func (s *Subscribers) onFetched(m subscriberList, err error) tea.Cmd {
-	s.busy = false
+	s.Busy = false
 	if err != nil {
 		s.ShowFetchError("fetching subscribers", err)
 		return nil
@@ -166,14 +162,6 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 		return confirmDelete(s, subscriber, nil)
 	}
 	return nil
-}
-
-// enabledState returns the word for the enabled state.
-func enabledState(enabled bool) string {
-	if enabled {
-		return "enabled"
-	}
-	return "disabled"
 }
 
 // enableLines describes the effect of the change on messages.

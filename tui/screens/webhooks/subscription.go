@@ -17,7 +17,6 @@ type Subscription struct {
 	ui.Pager
 	list     *Subscriptions
 	One      wire.Subscription
-	wait     bool
 	revealed bool // the query string of the URL is shown
 }
 
@@ -33,7 +32,7 @@ func (s *Subscription) Shown() tea.Cmd { return s.Poll() }
 
 // Poll implements ui.Poller.
 func (s *Subscription) Poll() tea.Cmd {
-	s.wait = true
+	s.Busy = true
 	return tea.Batch(s.fetch(), s.Queues.RefreshNow(s, s.OnQueues))
 }
 
@@ -64,7 +63,7 @@ func (s *Subscription) Replace(now wire.Subscription) { s.One = now }
 // OnFetched shows the fetched subscription. It closes the screen if the
 // subscription was deleted.
 func (s *Subscription) OnFetched(of *wire.Subscriber, err error) tea.Cmd {
-	s.wait = false
+	s.Busy = false
 	if err != nil {
 		s.ShowFetchError("fetching the subscription", err)
 		return nil
@@ -99,9 +98,6 @@ func (s *Subscription) Title() string { return s.One.EventName }
 func (s *Subscription) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscription, keymap.InLists}
 }
-
-// Waiting implements ui.Waiter.
-func (s *Subscription) Waiting() bool { return s.wait }
 
 // Equivalent implements ui.Screen.
 func (s *Subscription) Equivalent() string { return "whctl subscriptions show " + s.One.RecID }

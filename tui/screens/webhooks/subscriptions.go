@@ -31,7 +31,6 @@ type Subscriptions struct {
 	List       []wire.Subscription
 	columns    responsiveColumns
 	loaded     bool
-	busy       bool
 	SelectID   string // ID of the subscription to select once it is loaded
 }
 
@@ -64,14 +63,11 @@ func (s *Subscriptions) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscriptions, keymap.InLists}
 }
 
-// Waiting implements ui.Waiter.
-func (s *Subscriptions) Waiting() bool { return s.busy }
-
 // Badges implements ui.Screen.
 func (s *Subscriptions) Badges() []string {
 	badges := []string{ui.ShortID(s.Subscriber.RecID)}
 	if s.loaded { // before that, only the name may be known
-		badges = append(badges, enabledState(s.Subscriber.IsEnabled))
+		badges = append(badges, enableVerb(s.Subscriber.IsEnabled)+"d")
 	}
 	return append(badges, s.SearchTable.Badges()...)
 }
@@ -83,7 +79,7 @@ func (s *Subscriptions) Equivalent() string {
 
 // Poll implements ui.Poller.
 func (s *Subscriptions) Poll() tea.Cmd {
-	s.busy = true
+	s.Busy = true
 	return tea.Batch(s.fetch(), s.Queues.RefreshNow(s, s.onQueues))
 }
 
@@ -124,7 +120,7 @@ func (s *Subscriptions) Status() string {
 
 // onFetched shows the fetched subscriptions.
 func (s *Subscriptions) onFetched(of *wire.Subscriber, err error) tea.Cmd {
-	s.busy = false
+	s.Busy = false
 	if err != nil {
 		s.ShowFetchError("fetching subscriptions", err)
 		return nil
