@@ -2,15 +2,11 @@ package rest_test
 
 import (
 	"encoding/json"
-	"net/http"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/pb33f/libopenapi"
-	validator "github.com/pb33f/libopenapi-validator"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -109,139 +105,4 @@ func makeKey(t testing.TB, i *daemontest.Instance) (key string, remove func()) {
 		t.Fatal(err)
 	}
 	return made.Key, func() { c.do("DELETE /ApiKeys/"+made.KeyID, "").want(t, 204) }
-}
-
-// openAPI parses the OpenAPI document of the daemon.
-func openAPI(t *testing.T, c client) (libopenapi.Document, validator.Validator) {
-	t.Helper()
-	text := c.do("GET /openapi.json", "").want(t, 200).wantHeader(t, "Content-Type", "application/json").body
-	doc, err := libopenapi.NewDocument([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, errs := validator.NewValidator(doc)
-	if errs != nil {
-		t.Fatal(errs)
-	}
-	return doc, v
-}
-
-// TestOpenAPIIsValid validates the document with an independent parser and the
-// official schema of OpenAPI 3.1.
-func TestOpenAPIIsValid(t *testing.T) {
-	doc, v := openAPI(t, anonymous(t, demo.start(t)))
-	if ok, wrong := v.ValidateDocument(); !ok {
-		for _, w := range wrong {
-			t.Errorf("%s: %s %v", w.Message, w.Reason, w.SchemaValidationErrors)
-		}
-	}
-	if doc.GetVersion() != "3.1.0" {
-		t.Errorf("version %s", doc.GetVersion())
-	}
-	model, err := doc.BuildV3Model()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids := make(map[string]string)
-	for path, item := range model.Model.Paths.PathItems.FromOldest() {
-		for method, op := range item.GetOperations().FromOldest() {
-			at := method + " " + path
-			if other, taken := ids[op.OperationId]; taken || op.OperationId == "" {
-				t.Errorf("%s and %s have the id %q", at, other, op.OperationId)
-			}
-			ids[op.OperationId] = at
-			if op.Summary == "" || len(op.Tags) != 1 {
-				t.Errorf("%s: summary %q, tags %s", at, op.Summary, op.Tags)
-			}
-		}
-	}
-	for id, at := range map[string]string{
-		"SO_TotalsQuery": "post /{Format}/reply/SO_TotalsQuery", "SO_TotalsQuery_get_Queries_SO_Totals": "get /Queries/SO_Totals", "Authenticate": "post /{Format}/reply/Authenticate",
-	} {
-		if ids[id] != at {
-			t.Errorf("%s is %q", id, ids[id])
-		}
-	}
-}
-
-// TestOpenAPIHasEveryMember compares the numbers of members with the registry.
-func TestOpenAPIHasEveryMember(t *testing.T) {
-	doc, _ := openAPI(t, anonymous(t, demo.start(t)))
-	model, err := doc.BuildV3Model()
-	if err != nil {
-		t.Fatal(err)
-	}
-	components := model.Model.Components
-	for _, kind := range record.Builtin().Kinds() {
-		request := components.Schemas.GetOrZero(kind.Operation()).Schema()
-		row := components.Schemas.GetOrZero(kind.Name).Schema()
-		for _, name := range kind.Members() {
-			if request.Properties.GetOrZero(name) == nil || components.Parameters.GetOrZero(kind.Name+"."+name) == nil {
-				t.Errorf("%s lacks %s", kind.Operation(), name)
-			}
-		}
-		for _, name := range kind.FieldNames() {
-			if row.Properties.GetOrZero(name) == nil {
-				t.Errorf("%s lacks %s", kind.Name, name)
-			}
-		}
-		item := model.Model.Paths.PathItems.GetOrZero("/Queries/" + kind.Name)
-		if got, want := len(item.Parameters), len(kind.Members())+len(record.Reserved()); got != want {
-			t.Errorf("%s has %d parameters, want %d", kind.Name, got, want)
-		}
-	}
-}
-
-// TestResponsesMatchOpenAPI validates real responses, including errors, against the
-// document.
-func TestResponsesMatchOpenAPI(t *testing.T) {
-	i := demo.start(t)
-	c := asAdmin(t, i)
-	_, v := openAPI(t, c)
-	requests := []string{
-		"GET /auth", "GET /Sessions/Current", "GET /Users", "GET /Users/admin", "GET /ApiKeys", "GET /metadata", "GET /metadata?op=SO_TotalsQuery",
-		"GET /Users/missing", "GET /Queries/SO_Totals?Take=-1", "GET /json/oneway/SO_TotalsQuery?Take=1", "GET /KeepAlive", "GET /Webhooks/Events", "GET /Webhooks/Subscribers",
-		"GET /Logs?Take=3", "GET /json/reply/WH_AuditQuery?Take=3", "GET /Bills/none/Stages/none/CustomFieldValues",
-	}
-	for _, kind := range record.Builtin().Kinds() {
-		requests = append(requests, "GET /Queries/"+kind.Name+"?Take=50&Include=COUNT(*)", "GET /json/reply/"+kind.Operation()+"?Take=3&OrderBy="+kind.Fields[0].Name)
-	}
-	for _, line := range requests {
-		request := c.request(line, "", "Accept: application/json")
-		reply, err := transport.RoundTrip(request)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if ok, wrong := v.ValidateHttpResponse(c.request(line, ""), reply); !ok {
-			for _, w := range wrong {
-				t.Errorf("%s: %s: %s %v", line, w.Message, w.Reason, w.SchemaValidationErrors)
-			}
-		}
-		reply.Body.Close()
-	}
-}
-
-// TestRequestsMatchOpenAPI checks that the document and the service accept and
-// reject the same bodies.
-func TestRequestsMatchOpenAPI(t *testing.T) {
-	c := asAdmin(t, demo.start(t))
-	_, v := openAPI(t, c)
-	for _, test := range []struct {
-		line, body string
-		right      bool
-	}{
-		{"POST /Queries/SO_Totals", `{"InvoiceTotalGreaterThan": 1000.5, "InvoiceIDIn": ["a", "b"], "Take": 2, "Meta": {"a": "b"}}`, true},
-		{"POST /Queries/BM_Inputs", `{"SubAssemblyExplodePolicyIn": "AQI=", "SubAssemblyExplodePolicyBetween": [1, 2], "IsRatio": true, "Take": 1}`, true},
-		{"POST /Queries/JB_EstimateResourceLines", `{"TransactionDateBetween": ["2019-01-01", "2020-01-01"], "Take": 1}`, true},
-		{"POST /Queries/SO_Totals", `{"InvoiceTotalGreaterThan": "much"}`, false},
-		{"POST /Queries/SO_Totals", `{"InvoiceTotalBetween": [1, 2, 3]}`, false},
-		{"POST /Queries/SO_Totals", `{"Take": "few"}`, false},
-	} {
-		request := c.request(test.line, test.body, "Content-Type: application/json")
-		said, _ := v.GetRequestBodyValidator().ValidateRequestBody(request)
-		done := c.do(test.line, test.body, "Content-Type: application/json").status == http.StatusOK
-		if said != test.right || done != test.right {
-			t.Errorf("%s %s: valid by the document: %t, accepted by the service: %t", test.line, test.body, said, done)
-		}
-	}
 }

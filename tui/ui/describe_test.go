@@ -1,4 +1,4 @@
-package ui
+package ui_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The reason of an error comes before URLs and paths.
@@ -30,7 +31,7 @@ func TestDescribePutsReasonFirst(t *testing.T) {
 		"wrong; Take: too many (request r1)":                  &client.Error{Message: "wrong", RequestID: "r1", Fields: []wire.FieldError{{FieldName: "Take", Message: "too many"}}},
 		"anything":                                            errors.New("anything"),
 	} {
-		got := Describe(err)
+		got := ui.Describe(err)
 		if strings.Contains(got, "server misbehaving") || strings.Contains(got, "i/o timeout") {
 			continue // there is no name server in this environment
 		}

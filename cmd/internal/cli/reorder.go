@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -64,14 +65,15 @@ type FlagTable map[string]Flag
 func (o FlagTable) Add(flags []cli.Flag) FlagTable {
 	for _, f := range flags {
 		documented, ok := f.(cli.DocGenerationFlag)
-		flag := Flag{Name: f.Names()[0], TakesValue: ok && documented.TakesValue()}
+		names := f.Names() // computed by each call
+		flag := Flag{Name: names[0], TakesValue: ok && documented.TakesValue()}
 		if ok {
 			flag.Argument, _ = UnquoteUsage(documented.GetUsage())
 		}
 		if named, ok := f.(placeholder); ok {
 			flag.Argument, flag.rejectFlagValue = named.Placeholder(), named.Placeholder() != ""
 		}
-		for _, name := range f.Names() {
+		for _, name := range names {
 			o[name] = flag
 		}
 	}
@@ -110,9 +112,9 @@ type reorderer struct {
 	Line
 	app      *cli.App
 	globals  FlagTable
-	local    FlagTable      // of the command found so far
-	allFlags FlagTable      // of all commands
-	commands []*cli.Command // candidates for the next word
+	local    FlagTable        // of the command found so far
+	allFlags func() FlagTable // of all commands, seldom needed
+	commands []*cli.Command   // candidates for the next word
 	given    []given
 	firstArg int // position of the first positional argument
 }
@@ -124,7 +126,7 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 		app:      app,
 		globals:  FlagTable{}.Add(app.Flags),
 		local:    FlagTable{},
-		allFlags: FlagTable{}.AddCommands(app.Commands),
+		allFlags: sync.OnceValue(func() FlagTable { return FlagTable{}.AddCommands(app.Commands) }),
 		commands: app.Commands,
 	}
 	var flagErr error // of the flag at flagPosition
@@ -204,12 +206,13 @@ func (r *reorderer) flag(i int, args []string) (int, error) {
 // find looks a flag up, first among those of the command, then of the program,
 // then of all commands.
 func (r *reorderer) find(name string) (Flag, bool) {
-	for _, known := range []FlagTable{r.local, r.globals, r.allFlags} {
+	for _, known := range []FlagTable{r.local, r.globals} {
 		if f, ok := known[name]; ok {
 			return f, true
 		}
 	}
-	return Flag{}, false
+	f, ok := r.allFlags()[name]
+	return f, ok
 }
 
 // place sorts the flags into those of the program and those of the command. Each
