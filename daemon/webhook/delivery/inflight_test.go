@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
@@ -129,4 +131,34 @@ func TestLateOutcomeIsFenced(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLateOutcomeRefusesOneEvent publishes while the outcome of an attempt waits to be
+// written, after its partition was taken over: only the event that finds this out is refused.
+func TestLateOutcomeRefusesOneEvent(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		x.subscribe("http://127.0.0.1/hook", "*")
+		x.stop(testTimeout)
+		x.term = time.Minute
+		x.startEngine()
+		first, second := x, x.startPeer()
+		gate := first.startAttempt(200)
+		first.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("cut off")), deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
+		x.exec("UPDATE WH_Partition SET LeaseUntil = '' WHERE PartitionID = 1")
+		second.advance(5 * time.Minute)
+		first.faultyStore.SetRule(nil, deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
+		gate.Open()
+		time.Sleep(time.Millisecond)
+		for _, refused := range []bool{true, false} {
+			_, err := first.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("{}")})
+			if fault.Is(err, fault.Unavailable) != refused {
+				t.Errorf("refused: %v, want %t", err, refused)
+			}
+			time.Sleep(3500 * time.Microsecond) // then the outcome joins the event
+		}
+		x.advance(5 * time.Minute)
+		second.stop(testTimeout)
+		clear(x.fakeSender.sent) // one attempt more than recorded
+		clear(x.fakeSender.delivered)
+	})
 }
