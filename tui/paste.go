@@ -39,7 +39,7 @@ func (b *pasteDetector) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace && m.Type != tea.KeyEnter {
 		return false
 	}
-	before := b.recent[keys-1] // when the keys began of which this message has the fifth
+	before := b.recent[keys-1] // the time of the first of five keys, of which the last is in this message
 	fast := !before.IsZero() && now.Sub(before) < ui.PasteInterval && !moves
 	for range keys {
 		copy(b.recent[:], b.recent[1:])

@@ -197,16 +197,16 @@ func (f Reader) checked(field record.Field, operator record.Operator, values []s
 			values[i] = strconv.Itoa(n)
 		}
 		if _, err := wire.ParseValue(field.Type, values[i], time.UTC); err != nil {
-			return client.Filter{}, fmt.Errorf("%s %w%s", field.Name, err, respelled(field, operator, values[i]))
+			return client.Filter{}, fmt.Errorf("%s %w%s", field.Name, err, respelled(field, values[i]))
 		}
 	}
 	return client.Filter{Field: field.Name, Operator: operator, Values: values}, nil
 }
 
 // respelled suggests the spelling of null, and of a number with thousands separators.
-func respelled(field record.Field, operator record.Operator, text string) string {
+func respelled(field record.Field, text string) string {
 	if strings.EqualFold(text, "null") {
-		return fmt.Sprintf("; use %s%s=true", field.Name, map[bool]string{false: "IsNull", true: "IsNotNull"}[operator == record.NotEqualTo])
+		return "; IsNull=true and IsNotNull=true after the name of a field test for null"
 	}
 	plain := strings.ReplaceAll(text, ",", "")
 	if _, err := wire.ParseValue(field.Type, plain, time.UTC); err != nil || plain == text || !field.Type.Number() {

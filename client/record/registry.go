@@ -116,7 +116,7 @@ func Suggest(name string, names []string) []string {
 	return Texts(found[:min(3, len(found))], func(m match) string { return m.name })
 }
 
-// Texts returns a text of each item of a list.
+// Texts returns a text of each item of a list; nil for an empty list.
 func Texts[T any](list []T, text func(T) string) []string {
 	texts := slices.Grow([]string(nil), len(list))
 	for _, one := range list {

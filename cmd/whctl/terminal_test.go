@@ -194,6 +194,7 @@ func TestSubscriptionStates(t *testing.T) {
 		{[]string{"list"}, true, queue(`,"Breaker":"closed"`), "enabled"},
 		{[]string{"list"}, true, "", "enabled"},
 		{[]string{"list", "--subscriber", subscriberID}, true, queue(`,"Breaker":"open"`), "breaker open"},
+		{[]string{"list", "--subscriber", subscriberID}, true, "", "failing"}, // as the subscription has it
 		{[]string{"show", subscriptionID, "--subscriber", subscriberID}, true, queue(`,"Breaker":"open"`), "breaker open"},
 		{[]string{"list", "--fields", "IsEnabled,EventName"}, true, "unexpected", "true"},
 		{[]string{"list", "--table", "--take", "50"}, false, "unexpected", "true"},
@@ -203,6 +204,9 @@ func TestSubscriptionStates(t *testing.T) {
 			case strings.HasSuffix(r.URL.Path, subscriberID+"/Subscriptions"): // of one subscriber
 				w.Header().Set("Content-Type", "application/json")
 				rows := listed()["/Webhooks/Subscriptions"]
+				if c.want == "failing" {
+					rows = strings.Replace(rows, `"IsEnabled":true`, `"IsEnabled":true,"FailingSince":"`+at(9)+`"`, 1)
+				}
 				fmt.Fprint(w, rows[strings.Index(rows, "["):strings.Index(rows, "]")+1])
 			case r.URL.Path != "/Webhooks/Stats":
 				serveListed(w, r)

@@ -61,7 +61,8 @@ func (k Table) Lookup(scopes []Scope, key string) (Binding, bool) {
 	return Binding{}, false
 }
 
-// within is Within for the bindings that are wanted.
+// Within returns the wanted bindings of a scope with the keys that narrower scopes do not
+// override. Bindings without keys, which are run from menus only, are included.
 func (k Table) Within(scopes []Scope, s Scope, wanted func(Binding) bool) []Binding {
 	var all []Binding
 	for _, b := range k {

@@ -31,7 +31,7 @@ type Form struct {
 	Sent         bool                               // submitted, and no response yet
 	lastKey      time.Time                          // when the last character was typed
 	initial      *string                            // the values before the first key; nil before
-	discards     bool                               // the next esc discards the changes
+	warnedAt     time.Time                          // when the last key was an esc that keeps the changes; zero otherwise
 }
 
 // NewForm returns a form without fields; verb is the label of the submit key.
@@ -86,8 +86,8 @@ func (f *Form) begin() {
 	if f.initial == nil {
 		f.initial = new(f.content())
 	}
-	if f.discards {
-		f.discards = false
+	if !f.warnedAt.IsZero() {
+		f.warnedAt = time.Time{}
 		f.ClearToast()
 	}
 }
@@ -108,8 +108,8 @@ func (f *Form) changed() bool { return f.initial != nil && *f.initial != f.conte
 
 // Do implements Overlay.
 func (f *Form) Do(b keymap.Binding) tea.Cmd {
-	if b.Action == keymap.GoBack && !f.discards && f.changed() && !f.Sent && !f.IsSignIn {
-		f.discards = true
+	if b.Action == keymap.GoBack && f.Now.Sub(f.warnedAt) >= ToastDuration[Warning] && f.changed() && !f.Sent && !f.IsSignIn {
+		f.warnedAt = f.Now
 		f.Notify(Warning, "press "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" again to discard the changes")
 		return nil
 	}

@@ -59,12 +59,21 @@ func TestEscKeepsChanges(t *testing.T) {
 		{[]string{"'x", "esc", "esc"}, false},
 		{[]string{"'x", "esc", "tab", "esc"}, true},
 		{[]string{"'x", "esc", "tab", "esc", "esc"}, false},
+		{[]string{"'x", "esc", "wait", "esc"}, true}, // the warning is not visible any more
+		{[]string{"'x", "esc", "wait", "esc", "esc"}, false},
 	} {
 		f := ui.NewForm(d.App, "A form", "send")
 		f.Add("One", "One", "old", "")
 		f.Add("Two", "Two", "no", "").Options = []string{"no", "yes"}
 		d.App.ShowOverlay(f)
-		if d.Press(test.keys...); f.IsOpen() != test.open {
+		for _, key := range test.keys {
+			if key == "wait" {
+				d.Advance(ui.ToastDuration[ui.Warning])
+				continue
+			}
+			d.Press(key)
+		}
+		if f.IsOpen() != test.open {
 			t.Errorf("%v: open %t", test.keys, f.IsOpen())
 		}
 		if test.open {

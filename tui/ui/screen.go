@@ -48,7 +48,6 @@ type (
 	}
 	// Ticker is called once a second while the screen is in front.
 	Ticker interface{ Tick() tea.Cmd }
-	// Waiter reports whether a request is in progress.
 	// Parent reports whether it contains another screen.
 	Parent interface{ HasChild(Screen) bool }
 	// Previewer shows the screen of the selected row. UpdatePreview is called after every
@@ -79,6 +78,7 @@ func NewBase(h Host) Base {
 
 // Reset cancels the requests in progress and creates a new context.
 func (p *Base) Reset() {
+	p.Busy = false // its response is dropped
 	if p.cancel != nil {
 		p.cancel()
 	}

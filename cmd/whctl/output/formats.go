@@ -141,21 +141,21 @@ var (
 		}
 		return cell{"disabled" + reason, theme.Warning}
 	}}
-	// Delivery is like Enabled, but shows the problem of a queue that is enabled. The last field
-	// is its ID.
+	// Delivery is like Enabled, but shows the problem of a queue that is enabled. The last two
+	// fields are when it began to fail and its ID.
 	Delivery = func(queueOf func(id string) wire.Queue) Formatter {
 		return Formatter{show: func(s Screen, v []string) cell {
-			last := len(v) - 1
+			since := len(v) - 2
 			if v[0] != "true" {
-				return Enabled.show(s, v[:last])
+				return Enabled.show(s, v[:since])
 			}
-			switch queue := queueOf(v[last]); {
+			switch queue := queueOf(v[since+1]); {
 			case queue.Breaker == wire.BreakerOpen:
 				return cell{"breaker open", theme.Failure}
-			case !time.Time(queue.FailingSince).IsZero():
+			case v[since] != "" || !time.Time(queue.FailingSince).IsZero():
 				return cell{"failing", theme.Warning}
 			}
-			return Enabled.show(s, v[:last])
+			return Enabled.show(s, v[:since])
 		}}
 	}
 	// State is a word of which one means that all is well.

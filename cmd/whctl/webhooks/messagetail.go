@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"strings"
@@ -90,12 +91,17 @@ func readFilter(c *cli.Context, s *command.Session, service *client.Client) (f l
 	if _, err := path.Match(f.Event, ""); err != nil {
 		return f, cmdline.Usagef("--event %q is not a valid pattern; a valid one is salesorder.*", f.Event)
 	}
-	f.Subscriber, f.Subscription, err = findEndpoint(c, service)
-	if hint := noEvent(c, service, f.Event); hint != "" && err == nil {
+	if f.Subscriber, f.Subscription, err = findEndpoint(c, service); err != nil {
+		return f, err
+	}
+	if hint := noEvent(c, service, f.Event); hint != "" {
 		s.Notice(c, "%s", hint)
 	}
-	return f, err
+	return f, nil
 }
+
+// eventsTimeout limits the look-up of events for a warning.
+const eventsTimeout = 2 * time.Second
 
 // noEvent returns a warning if no event of the service matches a pattern; empty if one does,
 // or if the events are not known.
@@ -103,7 +109,9 @@ func noEvent(c *cli.Context, service *client.Client, pattern string) string {
 	if pattern == "" {
 		return ""
 	}
-	events, err := service.Events(c.Context)
+	ctx, cancel := context.WithTimeout(c.Context, eventsTimeout)
+	defer cancel()
+	events, err := service.Events(ctx)
 	var names []string
 	for _, e := range events {
 		if (listen.Filter{Event: pattern}).Matches(wire.MessageChange{EventName: e.Name}) {

@@ -157,7 +157,7 @@ func (q *queues) of(id string) wire.Queue {
 
 // subscriptionView returns the columns on a terminal.
 func subscriptionView(q *queues) []output.ViewColumn {
-	state := output.ViewColumn{Title: "State", Fields: "IsEnabled DisabledReason RecID", As: output.Delivery(q.of), Rank: 1}
+	state := output.ViewColumn{Title: "State", Fields: "IsEnabled DisabledReason FailingSince RecID", As: output.Delivery(q.of), Rank: 1}
 	return append([]output.ViewColumn{state}, subscriptionColumns...)
 }
 

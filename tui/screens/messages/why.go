@@ -48,7 +48,8 @@ func (s *Why) Equivalent() string { return "whctl why " + ui.Quote(s.key) }
 // Poll implements ui.Poller.
 func (s *Why) Poll() tea.Cmd {
 	s.Busy = true
-	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Why, error) { return c.WhyOf(ctx, s.key) }, func(got *wire.Why, err error) tea.Cmd {
+	key := s.key
+	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Why, error) { return c.WhyOf(ctx, key) }, func(got *wire.Why, err error) tea.Cmd {
 		if s.Busy = false; err != nil {
 			s.ShowFetchError("fetching the history of the key", err)
 			return nil

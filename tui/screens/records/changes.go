@@ -29,7 +29,6 @@ type Changes struct {
 	kind      *record.Kind
 	all       []wire.Change
 	token     string // after the newest change; empty until it is known
-	busy      bool
 	fetchedAt time.Time
 	problem   string // why there are no changes yet; empty for none
 	refused   bool   // the service has no changes of the kind
@@ -100,10 +99,10 @@ func (s *Changes) Tick() tea.Cmd {
 
 // Poll implements ui.Poller.
 func (s *Changes) Poll() tea.Cmd {
-	if s.busy {
+	if s.Busy {
 		return nil
 	}
-	s.busy, s.fetchedAt = true, s.Now
+	s.Busy, s.fetchedAt = true, s.Now
 	kind, token := s.kind, s.token
 	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*client.ChangePage, error) {
 		if token != "" {
@@ -133,7 +132,7 @@ func earlier(token string, n int) string {
 }
 
 func (s *Changes) onFetched(page *client.ChangePage, err error) tea.Cmd {
-	s.busy = false
+	s.Busy = false
 	if s.problem, s.refused = "", false; err != nil {
 		e, _ := errors.AsType[*client.Error](err)
 		s.refused = e != nil && e.Status >= 400 && e.Status <= 499
