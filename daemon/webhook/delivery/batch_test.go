@@ -62,32 +62,25 @@ func TestBatchEventLimit(t *testing.T) {
 	}
 }
 
-// Results wait for others, but not longer than their delay. An event is written at once, only
-// with results that are due soon.
-func TestResultsWait(t *testing.T) {
+// Results wait for the next event, but not longer than their delay.
+func TestResultsWaitForEvent(t *testing.T) {
 	result := webhook.AttemptResult{Message: &webhook.Message{}}
 	for name, c := range map[string]struct {
 		delays []time.Duration // of results, recorded a microsecond apart
 		event  time.Duration   // when an event is published, 0 for never
-		want   time.Duration   // when the first batch is written
-		later  int             // results that are left for the next batch
-		write  time.Duration   // of the batch before
+		want   time.Duration   // when the batch is written
 	}{
-		"one":                     {[]time.Duration{resultDelay}, 0, resultDelay, 0, 0},
-		"two":                     {[]time.Duration{resultDelay, resultDelay}, 0, resultDelay, 0, 0},
-		"of an ordered queue":     {[]time.Duration{resultDelay, orderedDelay}, 0, time.Microsecond + orderedDelay, 0, 0},
-		"and before":              {[]time.Duration{orderedDelay, resultDelay}, 0, orderedDelay, 0, 0},
-		"without an event":        {[]time.Duration{resultDelay, resultDelay}, 3 * time.Millisecond, 3 * time.Millisecond, 2, 0},
-		"soon, with an event":     {[]time.Duration{resultDelay, resultDelay}, 4 * time.Millisecond, 4 * time.Millisecond, 0, 0},
-		"on a slow disk":          {[]time.Duration{resultDelay, resultDelay}, time.Millisecond, time.Millisecond, 0, resultDelay},
-		"ordered, with an event":  {[]time.Duration{resultDelay, orderedDelay}, 10 * time.Microsecond, 10 * time.Microsecond, 0, 0},
-		"without an event so far": {[]time.Duration{resultDelay}, time.Hour, resultDelay, 0, 0},
-		"many":                    {slices.Repeat([]time.Duration{resultDelay}, resultRows), 0, (resultRows - 1) * time.Microsecond, 0, 0},
+		"one":                     {[]time.Duration{resultDelay}, 0, resultDelay},
+		"two":                     {[]time.Duration{resultDelay, resultDelay}, 0, resultDelay},
+		"of an ordered queue":     {[]time.Duration{resultDelay, orderedDelay}, 0, time.Microsecond + orderedDelay},
+		"and before":              {[]time.Duration{orderedDelay, resultDelay}, 0, orderedDelay},
+		"with an event":           {[]time.Duration{resultDelay, resultDelay}, 3 * time.Millisecond, 3 * time.Millisecond},
+		"without an event so far": {[]time.Duration{resultDelay}, time.Hour, resultDelay},
+		"many":                    {slices.Repeat([]time.Duration{resultDelay}, resultRows), 0, (resultRows - 1) * time.Microsecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				g, began := newPending(), time.Now()
-				g.written(c.write)
 				var all sync.WaitGroup
 				defer all.Wait()
 				all.Go(func() {
@@ -104,15 +97,8 @@ func TestResultsWait(t *testing.T) {
 				if took := time.Since(began); took != c.want {
 					t.Errorf("written after %v, want %v", took, c.want)
 				}
-				if b := g.next(); len(b.results) != len(c.delays)-c.later {
-					t.Errorf("%d results in the batch, want %d", len(b.results), len(c.delays)-c.later)
-				}
-				if c.later == 0 {
-					return
-				}
-				g.await(nil)
-				if b, took := g.next(), time.Since(began); len(b.results) != c.later || took != resultDelay {
-					t.Errorf("%d results after %v, want %d after %v", len(b.results), took, c.later, resultDelay)
+				if b := g.next(); len(b.results) != len(c.delays) {
+					t.Errorf("%d results in the batch, want %d", len(b.results), len(c.delays))
 				}
 			})
 		})
@@ -132,24 +118,10 @@ func TestResultsDoNotDelayStop(t *testing.T) {
 	}
 }
 
-// A subscription is disabled in the transaction of the result that caused it.
-func TestResultDisablesInItsBatch(t *testing.T) {
-	g := newPending()
-	g.record(webhook.AttemptResult{Message: &webhook.Message{}}, "gone", time.Hour)
-	if err := g.publish(&publication{event: &webhook.Event{}}); err != nil {
-		t.Fatal(err)
-	}
-	if b := g.next(); len(b.results) != 1 || len(b.disabled) != 1 || len(b.publications) != 1 {
-		t.Errorf("the batch has %d results, %d disabled subscriptions and %d events", len(b.results), len(b.disabled), len(b.publications))
-	}
-}
-
 // Results of a batch that was not written are due at once, without another event.
 func TestRestoredResultsAreDue(t *testing.T) {
 	g := newPending()
-	g.written(resultDelay)
 	g.record(webhook.AttemptResult{Message: &webhook.Message{}}, "", time.Hour)
-	g.due = time.Now().Add(resultDelay) // so that the event takes it
 	if err := g.publish(&publication{event: &webhook.Event{}}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ const (
 	queueBytes    = 64 << 20
 	resultRows    = 256 // results that are written without a delay
 
-	// Maximum times that a result waits for more. The next message of an ordered queue, or
-	// of the key, waits for the result.
+	// Maximum times that a result waits for more, or for an event to be written with. The
+	// next message of an ordered queue, or of the key, waits for the result.
 	resultDelay  = 5 * time.Millisecond
 	orderedDelay = time.Millisecond
 )
@@ -28,9 +28,8 @@ const (
 const MaxBatchEvents = 2 * batchRows
 
 // pending collects the work of the batchWriter. Work that arrives while a batch is written
-// goes into the next ones. Otherwise events are written at once, and results wait a moment
-// for more. An event is written with the results that would be due before the end of the
-// write, without the others: its publisher and its delivery wait for the commit.
+// goes into the next ones. Otherwise events are written at once, and results wait a moment,
+// so that at low rates they share the transaction of the next event.
 type pending struct {
 	mu        sync.Mutex
 	closed    bool
@@ -40,8 +39,7 @@ type pending struct {
 	groups    []*group
 	overfull  bool // the last batch was: the next one has no group
 	results   []webhook.AttemptResult
-	due       time.Time // when the results are to be written
-	lastWrite time.Duration
+	due       time.Time   // when the results are to be written
 	timer     *time.Timer // wakes the writer then
 	disabled  []Disabled
 	health    []Health         // one entry for each subscription
@@ -188,13 +186,9 @@ func (p *pending) await(stop <-chan struct{}) bool {
 func (p *pending) hasWork() (any, due bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	due = len(p.waiting)+len(p.groups) > 0 || p.resultsDue(0) || len(p.results) == 0 && len(p.disabled)+len(p.health)+len(p.announced) > 0
+	due = len(p.waiting)+len(p.groups) > 0 || len(p.results) >= resultRows || len(p.results) > 0 && !time.Now().Before(p.due) ||
+		len(p.results) == 0 && len(p.disabled)+len(p.health)+len(p.announced) > 0
 	return due || len(p.results) > 0, due
-}
-
-// resultsDue reports whether there are results that are to be written within a time.
-func (p *pending) resultsDue(within time.Duration) bool {
-	return len(p.results) >= resultRows || len(p.results) > 0 && (p.closed || time.Until(p.due) <= within)
 }
 
 // next removes and returns the next batch, the oldest work first. A batch has at most one
@@ -218,32 +212,14 @@ func (p *pending) next() *batch {
 	if len(p.waiting) == 0 {
 		p.waiting = nil
 	}
-	if p.resultsDue(max(orderedDelay, p.lastWrite)) || len(b.publications) == 0 || len(p.disabled) > 0 {
-		n = min(len(p.results), batchRows)
-		b.results, p.results = p.results[:n:n], p.results[n:]
-	}
 	n = min(len(p.disabled), batchRows) // each creates an event
 	b.disabled, p.disabled = p.disabled[:n:n], p.disabled[n:]
+	n = min(len(p.results), batchRows)
+	b.results, p.results = p.results[:n:n], p.results[n:]
 	if len(p.results) == 0 {
 		p.timer.Stop()
 	}
 	return b
-}
-
-// written records how long a batch took.
-func (p *pending) written(took time.Duration) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.lastWrite = took
-}
-
-// takeResults removes and returns all results.
-func (p *pending) takeResults() []webhook.AttemptResult {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := p.results
-	p.results = nil
-	return all
 }
 
 // restore puts everything but the events of a batch that could not be written back in

@@ -32,9 +32,8 @@ func (w *batchWriter) run(ctx context.Context) {
 	defer w.refuseAll()
 	wait := newBackoff()
 	for w.pending.await(w.flush) {
-		work, began := w.pending.next(), time.Now()
+		work := w.pending.next()
 		err := w.write(ctx, work)
-		w.pending.written(time.Since(began))
 		switch {
 		case err == nil:
 			w.committed(work)
@@ -304,7 +303,7 @@ func (w *batchWriter) recoverLeases(ctx context.Context, work *batch) {
 	if now.home != home {
 		w.ids.left = 0 // IDs within a partition ascend
 	}
-	work.results = w.queues.dropLost(append(work.results, w.pending.takeResults()...), now.held)
+	work.results = w.queues.dropLost(work.results, now.held)
 	w.queues.setLeases(now)
 	w.pending.restore(work)
 }
