@@ -99,8 +99,8 @@ var moves = map[keymap.Action]func(*grid.Grid){
 	keymap.HalfDown:      func(g *grid.Grid) { g.Move(g.PageSize() / 2) },
 	keymap.Mark:          (*grid.Grid).Mark,
 	keymap.Unmark:        func(g *grid.Grid) { g.Unmark() },
-	keymap.GoLeft:        func(g *grid.Grid) { scrollLeft(g, -1) },
-	keymap.GoRight:       func(g *grid.Grid) { scrollLeft(g, 1) },
+	keymap.GoLeft:        func(g *grid.Grid) { moveColumn(g, -1) },
+	keymap.GoRight:       func(g *grid.Grid) { moveColumn(g, 1) },
 	keymap.FirstColumn:   func(g *grid.Grid) { g.GoToColumn(0) },
 	keymap.LastColumn:    func(g *grid.Grid) { g.GoToColumn(len(g.Columns()) - 1) },
 	keymap.Narrower:      func(g *grid.Grid) { g.Widen(-2) },
@@ -108,7 +108,7 @@ var moves = map[keymap.Action]func(*grid.Grid){
 	keymap.FreezeColumns: freeze,
 }
 
-func scrollLeft(g *grid.Grid, n int) {
+func moveColumn(g *grid.Grid, n int) {
 	if g.RowMode() {
 		g.ScrollColumns(n)
 	} else {
