@@ -85,8 +85,10 @@ func TestRetryAllShowsImpact(t *testing.T) {
 	d.Press("y")
 	d.WantText("1 message is due now  ")
 	d.Press("!", "j", "a", "space")
-	d.Wait(10 * ui.UndoDelay)
-	d.WantText("3 marked  ")
+	d.WaitUntil("the number of marks is shown after the outcome of the retry", func() bool {
+		d.Wait(10 * ui.UndoDelay)
+		return strings.Contains(d.Text(), "3 marked  ")
+	})
 }
 
 // A count in flight is shown and can be cancelled; no confirmation is opened then.
