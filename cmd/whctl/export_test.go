@@ -102,23 +102,23 @@ func peakMemory(t *testing.T, program, format string, count int, flags ...string
 	return kibibytes >> 10
 }
 
-// Memory use does not depend on the number of rows: it stays below 60 MiB.
+// Memory use does not depend on the number of rows: what an export kept of each row, if
+// only 25 bytes, would exceed the limit. The peaks of small and large exports are not
+// compared, since the garbage collector runs later on a busy machine.
 func TestMemoryOfExports(t *testing.T) {
 	if testing.Short() {
-		t.Skip("exports a million rows")
+		t.Skip("exports millions of rows")
 	}
-	const limit, growth = 60, 12 // MiB
-	program := buildProgram(t)   // the tests' own contains the service too
-	for format, count := range map[string]int{"csv": 1_000_000, "xlsx": 200_000, "json": 200_000, "table": 200_000} {
-		small, large := peakMemory(t, program, format, 20_000), peakMemory(t, program, format, count)
-		if large > limit || large-small > growth {
-			t.Errorf("%s: %d MiB for %d rows, %d MiB for 20,000", format, large, count, small)
+	const limit = 60           // MiB
+	program := buildProgram(t) // the tests' own contains the service too
+	for _, format := range []string{"csv", "xlsx", "json", "table"} {
+		if peak := peakMemory(t, program, format, 1_000_000); peak > limit {
+			t.Errorf("%s: %d MiB for 1,000,000 rows", format, peak)
 		}
 	}
 	for _, format := range []string{"csv", "json"} { // in pages
-		small, large := peakMemory(t, program, format, 400_000, "--order-by", "InvoiceID"), peakMemory(t, program, format, 2_000_000, "--order-by", "InvoiceID")
-		if large > limit || large-small > growth {
-			t.Errorf("%s in pages: %d MiB for 2,000,000 rows, %d MiB for 400,000", format, large, small)
+		if peak := peakMemory(t, program, format, 2_000_000, "--order-by", "InvoiceID"); peak > limit {
+			t.Errorf("%s in pages: %d MiB for 2,000,000 rows", format, peak)
 		}
 	}
 }
