@@ -102,9 +102,9 @@ func peakMemory(t *testing.T, program, format string, count int, flags ...string
 	return kibibytes >> 10
 }
 
-// Memory use does not depend on the number of rows: what an export kept of each row, if
-// only 25 bytes, would exceed the limit. The peaks of small and large exports are not
-// compared, since the garbage collector runs later on a busy machine.
+// Memory use does not depend on the number of rows: an export that kept 25 bytes of each
+// row would exceed the limit. The peaks of small and large exports are not compared, since
+// the garbage collector runs later on a busy machine.
 func TestMemoryOfExports(t *testing.T) {
 	if testing.Short() {
 		t.Skip("exports millions of rows")
