@@ -62,7 +62,7 @@ func (r Run) wait(ctx context.Context, d *Daemon) error {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		r.Supervisor.Watch(watched, d.checkHealth)
+		r.Supervisor.Watch(watched, func(ctx context.Context) error { return checkHealth(ctx, d.URL()) })
 	}()
 	defer func() { end(); <-ended }()
 	r.Supervisor.Ready("serves " + d.URL())
@@ -146,10 +146,10 @@ const stopMargin = 15 * time.Second
 // listener. It does not verify the certificate, which may be for another host name.
 var healthClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 
-// checkHealth requests /healthz over the daemon's own listener. It returns an error
-// unless the status is 200.
-func (d *Daemon) checkHealth(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.URL()+"/healthz", nil)
+// checkHealth requests /healthz over the daemon's own listener at url. It
+// returns an error unless the status is 200.
+func checkHealth(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/healthz", nil)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,266 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/erp/source"
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/kinds"
+	"github.com/bizhook/whd/daemon/requestlog"
+	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
+	"github.com/bizhook/whd/daemon/spill"
+	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/trace"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// lockDirectory takes the lock that makes this process the only daemon using the
+// data directory.
+func (d *Daemon) lockDirectory(context.Context) error {
+	err := os.MkdirAll(d.config.DataDir, 0o700)
+	if err == nil {
+		d.directory, err = datadir.LockServing(d.config.DataDir, describe(d.config.Listen))
+	}
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, "cannot use the data directory")
+	}
+	d.onStop("data directory", func(context.Context) error { return d.directory.Release() })
+	return nil
+}
+
+// describe identifies this process to others that find its data directory locked.
+func describe(address string) string {
+	return fmt.Sprintf("pid %d, listening on %s, started %s", os.Getpid(), address, time.Now().Format(time.RFC3339))
+}
+
+func (d *Daemon) openStore(ctx context.Context) (err error) {
+	c := StoreConfig(d.config, d.config.HTTP.MaxRequests+1) // one more, so that /readyz has a connection under full load
+	c.Limits = d.settings.limits
+	c.SaveSettings = func(all []appdb.StoredSetting) error {
+		path, err := d.config.SaveStored(all)
+		if err == nil {
+			d.log.Warn("settings stored in the database are no longer used; copy those that you need into the settings file", "settings", len(all), "file", path)
+		}
+		return err
+	}
+	if d.store, err = storage.Open(ctx, c); err != nil {
+		return err
+	}
+	d.first.store = d.store
+	d.onStop("store", func(context.Context) error { return d.store.Close() })
+	d.kinds = recordKinds{log: d.log, store: d.store, current: func() *kinds.Set { return d.settings.current().ERP.Kinds }}
+	d.kinds.changed(nil, d.config.ERP.Kinds)
+	return d.confirmDemo(ctx)
+}
+
+// openClock starts to follow the database server's clock. The embedded store uses
+// the local clock.
+func (d *Daemon) openClock(ctx context.Context) error {
+	if !d.config.Store.OnServer() {
+		return nil
+	}
+	set := func(ctx context.Context) bool {
+		if err := d.clock.set(ctx, d.store.Webhooks.Now); err != nil && ctx.Err() == nil {
+			d.log.Warn("cannot read the database server's time; retrying in a minute", "err", err)
+		}
+		return false
+	}
+	set(ctx)
+	d.repeat("clock", clockInterval, set)
+	return nil
+}
+
+// timesGrace limits the time to write the last-used times of sessions and keys at
+// shutdown.
+const timesGrace = 3 * time.Second
+
+// openAccounts starts the accounts and ensures that there is a first user. If the
+// daemon's tables on a server are out of date, the first user is created once they
+// are migrated; until then the daemon serves, and /readyz and every login report
+// that a migration is required.
+func (d *Daemon) openAccounts(ctx context.Context) (err error) {
+	d.accounts, err = account.New(account.Config{Store: d.store.AppDB.Accounts(), Clock: d.clock.now, Log: d.log, Lifetimes: d.settings.lifetimes, CheapHashes: d.config.Start.CheapHashes})
+	if err != nil {
+		return err
+	}
+	d.first.accounts = d.accounts
+	d.accounts.Start(context.WithoutCancel(ctx))
+	d.onStopWithin(timesGrace, "accounts", d.accounts.Stop)
+	err = d.store.AppDB.Ready(ctx)
+	if errors.Is(err, appdb.ErrOutdated) {
+		d.log.Warn("sign-in is not possible yet", "reason", fault.From(err).Message)
+		d.repeat("first user", tablesInterval, d.tablesReady)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d.first.password, err = d.first.ensureAdmin(ctx)
+	return err
+}
+
+// tablesReady reports whether the tables are up to date and contain a user.
+func (d *Daemon) tablesReady(ctx context.Context) bool {
+	if d.store.AppDB.Ready(ctx) != nil {
+		return false
+	}
+	if _, err := d.first.ensureAdmin(ctx); err != nil {
+		d.log.Error("cannot create the first user; retrying", "err", err)
+		return false
+	}
+	d.log.Info("the daemon's tables are now up to date")
+	return true
+}
+
+// logGrace limits the time to write the last entries of the request log at shutdown.
+const logGrace = 3 * time.Second
+
+// openRequestLog starts the request log, which is stopped after the last request.
+func (d *Daemon) openRequestLog(context.Context) error {
+	if d.config.RequestLog.Enabled {
+		d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Retention: d.settings.requestRetention})
+		d.requestLog.Start()
+		d.onStopWithin(logGrace, "request log", d.requestLog.Stop)
+	}
+	return nil
+}
+
+// traceGrace limits the time to send the last spans at shutdown.
+const traceGrace = 3 * time.Second
+
+// traceLimit returns the time limit for the last spans: traceGrace, but at most half
+// of the remaining grace period.
+func traceLimit(ctx context.Context) time.Duration {
+	if end, limited := ctx.Deadline(); limited {
+		return min(traceGrace, time.Until(end)/2)
+	}
+	return traceGrace
+}
+
+// openTraces starts to send spans of requests and deliveries to a collector if an
+// endpoint is configured.
+func (d *Daemon) openTraces(ctx context.Context) (err error) {
+	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: d.config.Start.Version, Log: d.log})
+	if d.traces != nil {
+		d.onStop("traces", func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, traceLimit(ctx))
+			defer cancel()
+			if err := d.traces.Close(ctx); err != nil {
+				d.log.Warn(err.Error()) // an unreachable collector is no failure to stop
+			}
+			return nil
+		})
+	}
+	return err
+}
+
+func (d *Daemon) openWebhooks(context.Context) error {
+	d.webhooks = webhooks{config: d.config, settings: d.settings, store: d.store, accounts: d.accounts, log: d.log}
+	if !d.config.Webhooks.Enabled {
+		return nil
+	}
+	return d.webhooks.open(d.traces)
+}
+
+// openCapture prepares the capture of changes, which publishes through the engine.
+func (d *Daemon) openCapture(context.Context) error {
+	if d.webhooks.engine == nil {
+		return nil
+	}
+	from, err := source.New(d.store.Records, d.config.Query.TimeZone)
+	if err != nil {
+		return err
+	}
+	d.capture = &capture{settings: d.settings, store: d.store, engine: d.webhooks.engine, log: d.log, source: from}
+	d.webhooks.fixed.Wide, d.webhooks.fixed.KeptFrom = d.capture.wide, d.capture.keptFrom
+	d.kinds.source = from
+	d.onStop("source of changes", func(context.Context) error { return from.Close() })
+	return nil
+}
+
+func (d *Daemon) wire(context.Context) error {
+	c := d.config
+	var parts func(ctx context.Context, part string, from, to time.Time)
+	if d.traces != nil {
+		parts = d.traces.Part
+	}
+	space, err := spill.Open(filepath.Join(c.DataDir, "spill"), int64(c.ERP.Spill))
+	if err != nil {
+		return err
+	}
+	r := rest.Config{
+		Store:        d.store,
+		Spill:        space,
+		Accounts:     d.accounts,
+		Bills:        d.store.Bills(c.Query.TimeZone),
+		Log:          d.log,
+		RequestLog:   d.requestLog,
+		LostLines:    c.Start.LostLines,
+		Webhooks:     d.webhooks.admin,
+		Engine:       d.webhooks.engine,
+		Streams:      d.webhooks.streams,
+		Trace:        parts,
+		Version:      c.Start.Version,
+		Warnings:     d.config.Warnings(),
+		Options:      d.settings.rest,
+		Settings:     func() []wire.Setting { return d.settings.current().Live() },
+		StreamStall:  streamStall,
+		ServeMetrics: c.Metrics.Listen == "",
+		Edge: edge.Config{
+			BasePath: c.HTTP.BasePath, HostURL: c.Webhooks.HostURL, Hosts: c.HTTP.Hosts, HostNames: hostNames,
+			TrustedProxies: c.HTTP.TrustedProxies, CORSOrigins: c.HTTP.CORSOrigins,
+			MaxRequests: c.HTTP.MaxRequests, MaxBody: int64(c.HTTP.MaxBody), MaxHead: int(c.HTTP.MaxHead),
+			BodyMemory: int64(c.HTTP.BodyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall,
+		},
+	}
+	if d.capture != nil {
+		r.Feed, r.Captures = d.capture.ofQueries, d.capture
+	}
+	d.rest = rest.New(r)
+	d.onStopWithin(abortGrace, "requests", d.rest.Drain) // everything opened before is in use until the last request has ended
+	return nil
+}
+
+// bodyTimeout is how long a client may send a body below the minimum rate.
+const bodyTimeout = 5 * time.Second
+
+// streamStall is how long the client of a live stream may read nothing before it is
+// disconnected.
+const streamStall = 10 * time.Second
+
+// abortGrace is how long aborted requests may take to return.
+const abortGrace = 5 * time.Second
+
+// storeInterval is the interval between checks that the store still belongs to this
+// process.
+const storeInterval = time.Second
+
+// watchStore terminates the daemon if files of its embedded store are deleted, replaced or
+// cannot be synced, or if another process takes over the store.
+func (d *Daemon) watchStore(context.Context) error {
+	if d.config.Store.OnServer() {
+		return nil
+	}
+	d.repeat("store watch", storeInterval, func(context.Context) bool {
+		err := d.store.AppDB.CheckFiles()
+		if engine := d.webhooks.engine; err == nil && engine != nil {
+			err = engine.Ready()
+		}
+		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced) || errors.Is(err, appdb.ErrUnsynced)
+		if lost {
+			d.listeners.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
+		}
+		return lost
+	})
+	return nil
+}
