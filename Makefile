@@ -9,7 +9,10 @@ EXE      := $(shell $(GO) env GOEXE)
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 STAMP    := -X github.com/bizhook/whd/cmd/internal/cli.version=$(VERSION) -X github.com/bizhook/whd/cmd/internal/cli.commit=$(COMMIT)
-GOBUILD  := CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w $(STAMP)'
+# Compilation takes an eighth less time without debug information, which -s -w removes
+# anyway and tests do not use.
+NODEBUG  := -gcflags=all=-dwarf=false
+GOBUILD  := CGO_ENABLED=0 $(GO) build -trimpath $(NODEBUG) -ldflags '-s -w $(STAMP)'
 
 # Arguments of `make run` and of the test targets, for example
 # make run ARGS='--listen :8080' or make test TESTFLAGS='-count=1 -v'.
@@ -34,7 +37,7 @@ run: build ## build, and serve demo records from ./.whd on http://127.0.0.1:5050
 
 # The settings of GOBUILD, so that builds inside tests reuse the build cache of go test.
 # make check runs go vet.
-TESTENV = CGO_ENABLED=0 GOFLAGS='$(strip $(shell $(GO) env GOFLAGS) -trimpath)'
+TESTENV = CGO_ENABLED=0 GOFLAGS='$(strip $(shell $(GO) env GOFLAGS) -trimpath $(NODEBUG))'
 
 test: ## run all tests except those of make clients, offline
 	$(TESTENV) $(GO) test -vet=off -timeout 30m $(TESTFLAGS) $(PACKAGES)
@@ -65,7 +68,7 @@ RACELESSTESTS := ^(TestEveryOperationByEveryName|TestMirrorSurvivesKills|TestMem
 RACELESS := /daemon/readmetest$$|/daemon/bench/[a-z]*$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests with the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race -vet=off -gcflags='modernc.org/...=-race=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
+	CGO_ENABLED=1 $(GO) test -race -vet=off $(NODEBUG) -gcflags='modernc.org/...=-race=false -dwarf=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
 
 check: format vet lint cross modules goldens deploy vuln ## run all checks other than tests
 
@@ -87,7 +90,7 @@ cross: ## compile for other platforms; make dist builds releases
 	@for target in windows/amd64 darwin/arm64; do \
 		echo "build $$target"; \
 		packages=./...; if [ $${target%/*} = darwin ]; then packages=./cmd/whctl; fi; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -o /dev/null $$packages; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build $(NODEBUG) -o /dev/null $$packages; \
 	done
 
 modules: ## check that go.mod and go.sum are complete, minimal and unaltered
