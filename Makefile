@@ -39,8 +39,12 @@ run: build ## build, and serve demo records from ./.whd on http://127.0.0.1:5050
 # make check runs go vet.
 TESTENV = CGO_ENABLED=0 GOFLAGS='$(strip $(shell $(GO) env GOFLAGS) -trimpath $(NODEBUG))'
 
+# Many tests wait for timers, disks or processes, so twice as many packages are tested at
+# the same time as there are processors.
+TESTJOBS := $(shell echo $$((2 * $$(nproc 2>/dev/null || echo 2))))
+
 test: ## run all tests except those of make clients, offline
-	$(TESTENV) $(GO) test -vet=off -timeout 30m $(TESTFLAGS) $(PACKAGES)
+	$(TESTENV) $(GO) test -vet=off -p $(TESTJOBS) -timeout 30m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: clients
 # The tests that run third-party programs, and their packages.
