@@ -183,15 +183,6 @@ func (f *frame) statusLine() string {
 	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(f.undoSpans(), f.jobSpans()...))
 }
 
-// jobSpans returns the progress of exports for the end of the status line.
-func (f *frame) jobSpans() []theme.Span {
-	word := f.jobSummary()
-	if word == "" {
-		return nil
-	}
-	return []theme.Span{{Text: " " + word + " ", Role: theme.Accent}}
-}
-
 // hintLine draws the most important keys.
 func (f *frame) hintLine() string {
 	if f.input != nil {
