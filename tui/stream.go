@@ -67,14 +67,13 @@ func (s *stream) listen() tea.Cmd {
 	}
 	ctx, stop := context.WithCancel(s.Context)
 	s.conn.session++
-	s.feed, s.stopFeed = newFeed(s.conn.session, s.Client.Stream(ctx, o)), stop
-	return s.nextBatch(ctx)
+	s.feed, s.listenCtx, s.stopFeed = newFeed(s.conn.session, s.Client.Stream(ctx, o)), ctx, stop
+	return s.nextBatch()
 }
 
 // nextBatch returns a command that waits for the next batch of events.
-func (s *stream) nextBatch(ctx context.Context) tea.Cmd {
-	f := s.feed
-	s.listenCtx = ctx
+func (s *stream) nextBatch() tea.Cmd {
+	f, ctx := s.feed, s.listenCtx
 	return s.options.Loop.Listen(func() tea.Msg {
 		if batch := f.next(ctx); batch != nil {
 			return *batch
@@ -117,7 +116,7 @@ func (s *stream) handleLive(m LiveMsg) tea.Cmd {
 		s.Queues.Changed = true
 	}
 	if m.Final == nil {
-		cmds = append(cmds, s.nextBatch(s.listenCtx))
+		cmds = append(cmds, s.nextBatch())
 	}
 	if m.Reset || m.Beat && wasAway {
 		cmds = append(cmds, s.refreshAll())
