@@ -113,7 +113,7 @@ func stateRole(word string) theme.Role {
 	switch {
 	case word == "LIVE":
 		return theme.Live
-	case strings.HasPrefix(word, "OFFLINE"), word == "AUTH":
+	case strings.HasPrefix(word, "OFFLINE"):
 		return theme.Offline
 	}
 	return theme.Waiting
