@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -282,10 +283,7 @@ func (s *bulk) grouped(list []wire.Message, minStatus int) []*receiver {
 		one.count++
 	}
 	slices.SortFunc(all, func(x, y *receiver) int {
-		if x.count != y.count {
-			return y.count - x.count
-		}
-		return strings.Compare(x.name, y.name)
+		return cmp.Or(y.count-x.count, strings.Compare(x.name, y.name))
 	})
 	return all
 }
