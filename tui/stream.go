@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"runtime/debug"
@@ -87,7 +86,6 @@ type LiveMsg struct {
 	Session      int // number of the stream
 	Changes      []wire.MessageChange
 	Requests     int
-	Throughput   *wire.Throughput
 	Connected    bool
 	Beat         bool
 	ServerOffset time.Duration // difference between the clock of the service and the local clock
@@ -210,11 +208,6 @@ func (f *feed) add(event client.StreamEvent, err error) {
 		if !strings.HasPrefix(e.PathInfo, "/Logs") { // viewing the request log must not refresh it
 			b.Requests++
 		}
-	case client.StatsEvent:
-		var throughput wire.Throughput
-		if json.Unmarshal(e.Data, &throughput) == nil {
-			b.Throughput = &throughput
-		}
 	case client.ResetEvent:
 		b.Reset = true
 	}
@@ -260,8 +253,7 @@ func (f *feed) next(ctx context.Context) *LiveMsg {
 // connection is the state of the connection to the service. It is live only if a heartbeat
 // arrived within ui.HeartbeatLimit.
 type connection struct {
-	session      int // number of the current stream
-	connected    bool
+	session      int       // number of the current stream
 	beat         time.Time // time of the last heartbeat
 	lostErr      error     // why the stream is disconnected
 	lostAt       time.Time
@@ -269,7 +261,6 @@ type connection struct {
 	rejectedErr  error     // why the service rejected the stream
 	lastResponse time.Time // time of the last response
 	requestErr   error     // error of the last request that got no response
-	failedAt     time.Time
 	signedOut    bool
 	offset       time.Duration // difference between the clock of the service and the local clock
 	paused       bool
@@ -279,16 +270,16 @@ type connection struct {
 // addBatch updates the state from a batch of events.
 func (c *connection) addBatch(m LiveMsg, now time.Time) {
 	if m.Connected {
-		c.connected, c.lostErr, c.signedOut = true, nil, false
+		c.lostErr, c.signedOut = nil, false
 	}
 	if m.Beat { // a stream can outlive its session for a moment
 		c.beat, c.lastResponse, c.lostErr, c.requestErr, c.offset = now, now, nil, nil, m.ServerOffset
 	}
 	if m.Lost != nil {
-		c.connected, c.lostErr, c.lostAt, c.retryAt, c.beat = false, m.Lost, now, now.Add(m.Retry), time.Time{}
+		c.lostErr, c.lostAt, c.retryAt, c.beat = m.Lost, now, now.Add(m.Retry), time.Time{}
 	}
 	if m.Final != nil {
-		c.connected, c.rejectedErr, c.beat = false, m.Final, time.Time{}
+		c.rejectedErr, c.beat = m.Final, time.Time{}
 		c.signedOut = c.signedOut || ui.SignedOut(m.Final)
 	}
 	if c.paused {
@@ -303,7 +294,7 @@ func (c *connection) addOutcome(err error, now time.Time) {
 		c.signedOut, c.lastResponse, c.requestErr = true, now, nil
 	case client.Is(err, client.Cancelled):
 	case client.Is(err, client.Unreachable), client.Is(err, client.TimedOut):
-		c.requestErr, c.failedAt = err, now
+		c.requestErr = err
 	case err == nil:
 		c.lastResponse, c.requestErr, c.signedOut = now, nil, false
 	}
