@@ -52,7 +52,8 @@ func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 		if b, ok := ui.Binding(k.overlay.Scopes(), m); ok {
 			return k.overlay.Do(b)
 		}
-		return form.HandleKey(m)
+		form.HandleKey(m)
+		return nil
 	}
 	if cmd, opened := k.typeAhead(m); opened {
 		return cmd

@@ -204,17 +204,15 @@ func (c *TypedConfirm) Scopes() []keymap.Scope {
 }
 
 // HandleKey accepts single keys only: a paste is ignored.
-func (c *TypedConfirm) HandleKey(m tea.KeyMsg) tea.Cmd {
-	if c.tooSoon() {
-		return nil
-	}
-	if m.Paste || len(m.Runes) > 1 {
+func (c *TypedConfirm) HandleKey(m tea.KeyMsg) {
+	switch {
+	case c.tooSoon():
+	case m.Paste || len(m.Runes) > 1:
 		c.Notify(Warning, "pasting is not allowed: type the answer")
-		return nil
+	default:
+		c.input, _ = c.input.Update(m)
+		c.lastKey, c.wrong = c.Now, false
 	}
-	c.input, _ = c.input.Update(m)
-	c.lastKey, c.wrong = c.Now, false
-	return nil
 }
 
 // Do accepts enter only after the right word; enter alone cancels. Keys that arrive

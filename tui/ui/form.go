@@ -72,13 +72,12 @@ func (f *Form) Hints() []keymap.Binding {
 }
 
 // HandleKey edits the field.
-func (f *Form) HandleKey(m tea.KeyMsg) tea.Cmd {
+func (f *Form) HandleKey(m tea.KeyMsg) {
 	f.begin()
 	if !m.Paste && (m.Type == tea.KeyRunes || m.Type == tea.KeySpace) {
 		f.lastKey = f.Now
 	}
 	f.Fields[f.At].HandleKey(m)
-	return nil
 }
 
 // begin is called by each key. It keeps the values before the first one, and the changes.
