@@ -134,20 +134,17 @@ func (f *Form) label(one *Field, active bool) string {
 
 // value draws the value of a field, with the cursor if it is active.
 func (f *Form) value(one *Field, active bool, width int) string {
-	text, mask := one.Input.Value(), ""
-	if one.Masked {
-		mask = "*"
-		if text != "" || one.Stored {
-			text = MaskedText
-		}
+	text := one.Input.Value()
+	if one.Masked && (text != "" || one.Stored) {
+		text = MaskedText
 	}
 	switch {
 	case !active:
 		return f.Theme.Fit(text, width, false)
 	case one.Stored:
-		return drawInput(f.Theme, NewInput(MaskedText), width, "")
+		return drawInput(f.Theme, NewInput(MaskedText), width, false)
 	}
-	return drawInput(f.Theme, one.Input, width, mask)
+	return drawInput(f.Theme, one.Input, width, one.Masked)
 }
 
 // paired reports whether the next field is shown on the same line.
