@@ -18,9 +18,6 @@ const (
 	minSuggestions = 2 // even if the room is too small
 )
 
-// MaskedText replaces a value that is not shown, independent of its length.
-const MaskedText = "********"
-
 // Box draws the form. If there is not enough room, it scrolls so that the active field
 // and its help or error are visible.
 func (f *Form) Box(width, height int) []string {
@@ -136,13 +133,13 @@ func (f *Form) label(one *Field, active bool) string {
 func (f *Form) value(one *Field, active bool, width int) string {
 	text := one.Input.Value()
 	if one.Masked && (text != "" || one.Stored) {
-		text = MaskedText
+		text = SecretMask
 	}
 	switch {
 	case !active:
 		return f.Theme.Fit(text, width, false)
 	case one.Stored:
-		return drawInput(f.Theme, NewInput(MaskedText), width, false)
+		return drawInput(f.Theme, NewInput(SecretMask), width, false)
 	}
 	return drawInput(f.Theme, one.Input, width, one.Masked)
 }

@@ -131,7 +131,7 @@ func DurationText(text string) string {
 	return display.Thousands(ticks/ticksPerMilli) + " ms"
 }
 
-// SecretMask replaces secret values.
+// SecretMask replaces secret values, independent of their length.
 const SecretMask = "********"
 
 // MaskURL replaces the query values and the password of a URL.
