@@ -178,8 +178,6 @@ func (e *Events) Do(b keymap.Binding) tea.Cmd {
 	row := e.Grid.Row()
 	switch {
 	case e.Move(b):
-	case b.Action == keymap.OpenFilter:
-		e.ShowInput(e.Find())
 	case row == nil:
 	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
