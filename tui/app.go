@@ -171,7 +171,7 @@ func (a *App) tick() tea.Cmd {
 // the key must be pressed twice.
 func (a *App) quit() tea.Cmd {
 	var pending []string
-	if n := a.jobs.running(); n > 0 {
+	if n := len(a.jobs.running()); n > 0 {
 		pending = append(pending, display.Count(n, "export", "exports")+" running")
 	}
 	if n := len(a.delayed); n > 0 {

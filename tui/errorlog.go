@@ -1,12 +1,14 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -25,34 +27,28 @@ func newErrors(h ui.Host, toasts *ui.Toasts) ui.Overlay {
 
 func (l *errorLog) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InErrors} }
 
-// failure returns an error by index, newest first.
-func (l *errorLog) failure(i int) (ui.Toast, bool) {
-	all := l.toasts.Errors
-	if i < 0 || i >= len(all) {
-		return ui.Toast{}, false
-	}
-	return all[len(all)-1-i], true
+// failures returns the errors, newest first.
+func (l *errorLog) failures() []ui.Toast {
+	all := slices.Clone(l.toasts.Errors)
+	slices.Reverse(all)
+	return all
 }
 
 func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
+	all := l.failures()
 	switch b.Action {
 	case keymap.GoBack:
 		l.ShowOverlay(nil)
 	case keymap.GoUp:
 		l.at = max(0, l.at-1)
 	case keymap.GoDown:
-		l.at = max(0, min(len(l.toasts.Errors)-1, l.at+1))
+		l.at = max(0, min(len(all)-1, l.at+1))
 	case keymap.CopyCell:
-		if one, ok := l.failure(l.at); ok {
-			l.Copy(errorText(one))
+		if l.at < len(all) {
+			l.Copy(errorText(all[l.at]))
 		}
 	case keymap.CopyRow:
-		var all []string
-		for i := range l.toasts.Errors {
-			one, _ := l.failure(i)
-			all = append(all, errorText(one))
-		}
-		l.Copy(strings.Join(all, "\n"))
+		l.Copy(strings.Join(record.Texts(all, errorText), "\n"))
 	}
 	return nil
 }
@@ -64,18 +60,15 @@ func errorText(one ui.Toast) string { return one.At.UTC().Format(time.RFC3339) +
 func (l *errorLog) Box(width, height int) []string {
 	t := l.Theme
 	width = min(width, 96) - 4
-	if len(l.toasts.Errors) == 0 {
+	all := l.failures()
+	if len(all) == 0 {
 		return l.Theme.Frame("Errors", width, []string{t.Fit("No errors.", width, false)})
 	}
 	var lines []string
-	for i := l.first(width, height-2); len(lines) < height-2; i++ {
-		one, ok := l.failure(i)
-		if !ok {
-			break
-		}
-		lines = append(lines, l.entry(one, i == l.at, width)...)
+	for i := l.first(all, width, height-2); i < len(all) && len(lines) < height-2; i++ {
+		lines = append(lines, l.entry(all[i], i == l.at, width)...)
 	}
-	return l.Theme.Frame("Errors ("+display.Thousands(len(l.toasts.Errors))+")", width, lines[:min(len(lines), max(1, height-2))])
+	return l.Theme.Frame("Errors ("+display.Thousands(len(all))+")", width, lines[:min(len(lines), max(1, height-2))])
 }
 
 // entry draws an error with its time, wrapped.
@@ -97,10 +90,9 @@ func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
 }
 
 // first returns the first visible error, so that the selected one is visible.
-func (l *errorLog) first(width, room int) int {
+func (l *errorLog) first(all []ui.Toast, width, room int) int {
 	for i := l.at; i >= 0; i-- {
-		one, _ := l.failure(i)
-		if room -= len(l.entry(one, false, width)); room < 0 {
+		if room -= len(l.entry(all[i], false, width)); room < 0 {
 			return min(i+1, l.at)
 		}
 	}

@@ -52,7 +52,8 @@ func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 		if b, ok := ui.Binding(k.overlay.Scopes(), m); ok {
 			return k.overlay.Do(b)
 		}
-		return form.HandleKey(m)
+		form.HandleKey(m)
+		return nil
 	}
 	if cmd, opened := k.typeAhead(m); opened {
 		return cmd
@@ -128,7 +129,7 @@ func (k *keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 	switch {
 	case k.overlay != nil:
 		return k.overlay.Do(b)
-	case b.Scope == keymap.Everywhere:
+	case b.Scope == keymap.Everywhere, b.Action == keymap.OpenFilter: // with another help on some screens
 		return k.do(b, key)
 	}
 	if reason := k.reason(b); reason != "" {

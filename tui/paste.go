@@ -28,11 +28,7 @@ func (b *pasteDetector) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 	if keys == 0 || strings.Count(string(m.Runes), string(m.Runes[:1])) == keys {
 		keys = 1 // enter, or a key that is held down
 	}
-	if m.Paste || keys >= pasteRunes {
-		b.until = now.Add(pasteTimeout)
-		return true
-	}
-	if now.Before(b.until) {
+	if m.Paste || keys >= pasteRunes || now.Before(b.until) {
 		b.until = now.Add(pasteTimeout)
 		return true
 	}

@@ -126,15 +126,9 @@ type jobs struct {
 	writing sync.WaitGroup
 }
 
-// running returns the number of running exports.
-func (j *jobs) running() int {
-	n := 0
-	for _, one := range j.all {
-		if one.Ended.IsZero() {
-			n++
-		}
-	}
-	return n
+// running returns the running exports.
+func (j *jobs) running() []*export.Job {
+	return slices.DeleteFunc(slices.Clone(j.all), func(one *export.Job) bool { return !one.Ended.IsZero() })
 }
 
 // Export writes rows to a file in the background. It starts writing before it returns,
@@ -187,21 +181,17 @@ func progress(j *export.Job) string {
 	return display.Count(rows, "row", "rows") + " written"
 }
 
-// jobSummary returns the progress for the status line, "" if no export is running.
-func (j *jobs) jobSummary() string {
-	var one *export.Job
-	for _, job := range j.all {
-		if job.Ended.IsZero() {
-			one = job
-		}
+// jobSpans returns the progress of the running exports for the end of the status line.
+func (j *jobs) jobSpans() []theme.Span {
+	running := j.running()
+	if len(running) == 0 {
+		return nil
 	}
-	switch n := j.running(); {
-	case one == nil:
-		return ""
-	case n > 1:
-		return fmt.Sprintf("%d exports  %s ", n, progress(one))
+	text := "export "
+	if n := len(running); n > 1 {
+		text = fmt.Sprintf("%d exports  ", n)
 	}
-	return "export " + progress(one) + " "
+	return []theme.Span{{Text: " " + text + progress(running[len(running)-1]) + "  ", Role: theme.Accent}}
 }
 
 // jobList is the list of exports, newest first.

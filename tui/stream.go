@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"runtime/debug"
@@ -67,14 +66,13 @@ func (s *stream) listen() tea.Cmd {
 	}
 	ctx, stop := context.WithCancel(s.Context)
 	s.conn.session++
-	s.feed, s.stopFeed = newFeed(s.conn.session, s.Client.Stream(ctx, o)), stop
-	return s.nextBatch(ctx)
+	s.feed, s.listenCtx, s.stopFeed = newFeed(s.conn.session, s.Client.Stream(ctx, o)), ctx, stop
+	return s.nextBatch()
 }
 
 // nextBatch returns a command that waits for the next batch of events.
-func (s *stream) nextBatch(ctx context.Context) tea.Cmd {
-	f := s.feed
-	s.listenCtx = ctx
+func (s *stream) nextBatch() tea.Cmd {
+	f, ctx := s.feed, s.listenCtx
 	return s.options.Loop.Listen(func() tea.Msg {
 		if batch := f.next(ctx); batch != nil {
 			return *batch
@@ -88,7 +86,6 @@ type LiveMsg struct {
 	Session      int // number of the stream
 	Changes      []wire.MessageChange
 	Requests     int
-	Throughput   *wire.Throughput
 	Connected    bool
 	Beat         bool
 	ServerOffset time.Duration // difference between the clock of the service and the local clock
@@ -117,7 +114,7 @@ func (s *stream) handleLive(m LiveMsg) tea.Cmd {
 		s.Queues.Changed = true
 	}
 	if m.Final == nil {
-		cmds = append(cmds, s.nextBatch(s.listenCtx))
+		cmds = append(cmds, s.nextBatch())
 	}
 	if m.Reset || m.Beat && wasAway {
 		cmds = append(cmds, s.refreshAll())
@@ -211,11 +208,6 @@ func (f *feed) add(event client.StreamEvent, err error) {
 		if !strings.HasPrefix(e.PathInfo, "/Logs") { // viewing the request log must not refresh it
 			b.Requests++
 		}
-	case client.StatsEvent:
-		var throughput wire.Throughput
-		if json.Unmarshal(e.Data, &throughput) == nil {
-			b.Throughput = &throughput
-		}
 	case client.ResetEvent:
 		b.Reset = true
 	}
@@ -261,8 +253,7 @@ func (f *feed) next(ctx context.Context) *LiveMsg {
 // connection is the state of the connection to the service. It is live only if a heartbeat
 // arrived within ui.HeartbeatLimit.
 type connection struct {
-	session      int // number of the current stream
-	connected    bool
+	session      int       // number of the current stream
 	beat         time.Time // time of the last heartbeat
 	lostErr      error     // why the stream is disconnected
 	lostAt       time.Time
@@ -270,7 +261,6 @@ type connection struct {
 	rejectedErr  error     // why the service rejected the stream
 	lastResponse time.Time // time of the last response
 	requestErr   error     // error of the last request that got no response
-	failedAt     time.Time
 	signedOut    bool
 	offset       time.Duration // difference between the clock of the service and the local clock
 	paused       bool
@@ -280,16 +270,16 @@ type connection struct {
 // addBatch updates the state from a batch of events.
 func (c *connection) addBatch(m LiveMsg, now time.Time) {
 	if m.Connected {
-		c.connected, c.lostErr, c.signedOut = true, nil, false
+		c.lostErr, c.signedOut = nil, false
 	}
 	if m.Beat { // a stream can outlive its session for a moment
 		c.beat, c.lastResponse, c.lostErr, c.requestErr, c.offset = now, now, nil, nil, m.ServerOffset
 	}
 	if m.Lost != nil {
-		c.connected, c.lostErr, c.lostAt, c.retryAt, c.beat = false, m.Lost, now, now.Add(m.Retry), time.Time{}
+		c.lostErr, c.lostAt, c.retryAt, c.beat = m.Lost, now, now.Add(m.Retry), time.Time{}
 	}
 	if m.Final != nil {
-		c.connected, c.rejectedErr, c.beat = false, m.Final, time.Time{}
+		c.rejectedErr, c.beat = m.Final, time.Time{}
 		c.signedOut = c.signedOut || ui.SignedOut(m.Final)
 	}
 	if c.paused {
@@ -304,7 +294,7 @@ func (c *connection) addOutcome(err error, now time.Time) {
 		c.signedOut, c.lastResponse, c.requestErr = true, now, nil
 	case client.Is(err, client.Cancelled):
 	case client.Is(err, client.Unreachable), client.Is(err, client.TimedOut):
-		c.requestErr, c.failedAt = err, now
+		c.requestErr = err
 	case err == nil:
 		c.lastResponse, c.requestErr, c.signedOut = now, nil, false
 	}

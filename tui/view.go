@@ -60,9 +60,9 @@ func (f *frame) View() string {
 	}
 	body := strings.Split(view, "\n")
 	if f.overlay != nil {
-		body = f.drawOverlay(body, f.overlay.Box(f.width-4, len(body)))
+		f.drawOverlay(body, f.overlay.Box(f.width-4, len(body)))
 	}
-	body = f.drawBelowInput(body, suggestions)
+	f.drawBelowInput(body, suggestions)
 	tabs, help := f.tabSpans()
 	lines := append([]string{f.headerLine(), f.Theme.Compose(f.width, tabs, help), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))}, body...)
 	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
@@ -113,7 +113,7 @@ func stateRole(word string) theme.Role {
 	switch {
 	case word == "LIVE":
 		return theme.Live
-	case strings.HasPrefix(word, "OFFLINE"), word == "AUTH":
+	case strings.HasPrefix(word, "OFFLINE"):
 		return theme.Offline
 	}
 	return theme.Waiting
@@ -183,15 +183,6 @@ func (f *frame) statusLine() string {
 	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(f.undoSpans(), f.jobSpans()...))
 }
 
-// jobSpans returns the progress of exports for the end of the status line.
-func (f *frame) jobSpans() []theme.Span {
-	word := f.jobSummary()
-	if word == "" {
-		return nil
-	}
-	return []theme.Span{{Text: " " + word + " ", Role: theme.Accent}}
-}
-
 // hintLine draws the most important keys.
 func (f *frame) hintLine() string {
 	if f.input != nil {
@@ -214,19 +205,18 @@ func (f *frame) hintLine() string {
 }
 
 // drawBelowInput draws lines over the first lines of the body.
-func (f *frame) drawBelowInput(body, lines []string) []string {
+func (f *frame) drawBelowInput(body, lines []string) {
 	lines = lines[:min(len(lines), len(body))]
 	copy(body, lines)
 	if n := len(lines); n > 0 && n < len(body) { // separates them from the body
 		body[n] = f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))
 	}
-	return body
 }
 
 // drawOverlay draws a box in the middle of the body.
-func (f *frame) drawOverlay(body, box []string) []string {
+func (f *frame) drawOverlay(body, box []string) {
 	if len(box) == 0 {
-		return body
+		return
 	}
 	width := ansi.StringWidth(box[0])
 	left, top := max(0, (f.width-width)/2), max(0, (len(body)-len(box))/2)
@@ -241,5 +231,4 @@ func (f *frame) drawOverlay(body, box []string) []string {
 		after = strings.Repeat(" ", max(0, f.width-left-width-ansi.StringWidth(after))) + after
 		body[top+i] = before + theme.Reset + line + theme.Reset + after
 	}
-	return body
 }

@@ -48,23 +48,24 @@ func appendPart(parts []string, part string) []string {
 
 // startsCondition reports whether a text starts with a field and an operator.
 func (f Reader) startsCondition(text string) bool {
-	_, _, ok := f.cutField(text)
+	_, ok := f.cutField(text)
 	return ok
 }
 
 // Whole reports whether a text is a complete condition: field, operator and value.
 func (f Reader) Whole(text string) bool {
-	_, value, ok := f.cutField(text)
+	value, ok := f.cutField(text)
 	return ok && value != ""
 }
 
-func (f Reader) cutField(text string) (name, value string, ok bool) {
+// cutField returns the value after a field and an operator.
+func (f Reader) cutField(text string) (value string, ok bool) {
 	name, rest := cutName(strings.TrimSpace(text))
 	if _, known := f.Kind.Member(name); !known {
-		return name, "", false
+		return "", false
 	}
 	_, value, ok = cutOperator(rest)
-	return name, value, ok
+	return value, ok
 }
 
 // conditions splits a text at each "and" between two conditions. A value that contains

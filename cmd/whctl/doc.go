@@ -30,7 +30,7 @@
 //
 //   - command.Reads: the action receives a client and a printer. The client refuses to send
 //     changes if the profile is read-only or protected.
-//   - command.Shows and ShowsOne: the action prints documents of the service as rows.
+//   - command.Shows, ShowsAll and ShowsOne: the action prints documents of the service as rows.
 //   - records.Lists: the action prints the records of a kind selected by --where etc.
 //   - command.Changes: the action plans a change, which is run after the confirmation that
 //     the profile requires. The result is a notice on standard error; Created prints

@@ -31,7 +31,7 @@ func keyCommands() []*cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list API keys, without their secrets", Flags: output.Flags(),
-				Action: command.Shows(keyTable, func(c *cli.Context, service *client.Client) ([]wire.APIKey, error) { return service.APIKeys(c.Context) }),
+				Action: command.ShowsAll(keyTable, (*client.Client).APIKeys),
 			},
 			{
 				Name: "show", ArgsUsage: "KEY", Usage: "show an API key without its secret, by ID or name", Flags: output.Flags(),

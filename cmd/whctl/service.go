@@ -20,9 +20,7 @@ func serviceCommands() []*cli.Command {
 		{
 			Name: "settings", Aliases: []string{"setting"}, Usage: "list the service's settings",
 			Subcommands: []*cli.Command{
-				{Name: "list", Usage: "list the service's settings", Flags: output.Flags(), Action: command.Shows(output.Table{Columns: serviceSettingColumns}, func(c *cli.Context, service *client.Client) ([]wire.Setting, error) {
-					return service.Settings(c.Context)
-				})},
+				{Name: "list", Usage: "list the service's settings", Flags: output.Flags(), Action: command.ShowsAll(output.Table{Columns: serviceSettingColumns}, (*client.Client).Settings)},
 			},
 		},
 		{Name: "info", Usage: "show the service's version, features and limits", Flags: output.Flags(), Action: command.Reads(showInfo)},

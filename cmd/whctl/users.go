@@ -34,7 +34,7 @@ func userCommands() []*cli.Command {
 		Subcommands: []*cli.Command{
 			{
 				Name: "list", Usage: "list users", Flags: output.Flags(),
-				Action: command.Shows(userTable, func(c *cli.Context, service *client.Client) ([]wire.User, error) { return service.Users(c.Context) }),
+				Action: command.ShowsAll(userTable, (*client.Client).Users),
 			},
 			{
 				Name: "show", ArgsUsage: "USER", Usage: "show a user", Flags: output.Flags(),

@@ -106,8 +106,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 		} else {
 			path = strings.TrimSuffix(path, filepath.Ext(path)) + one.Suffix
 		}
-		file.Input.SetValue(path)
-		file.Input.CursorEnd()
+		file.Set(path)
 	}
 	confirmed := ""
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {

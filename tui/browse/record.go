@@ -176,12 +176,10 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 	if len(parts) == 0 {
 		return []theme.Span{{Text: name}}
 	}
+	before := name
 	for i := range parts {
-		if i == 0 {
-			parts[i].Text = name + parts[i].Text
-		} else {
-			parts[i].Text = strings.Repeat(" ", len(name)) + parts[i].Text
-		}
+		parts[i].Text = before + parts[i].Text
+		before = strings.Repeat(" ", len(name))
 	}
 	return parts
 }

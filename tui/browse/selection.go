@@ -58,10 +58,7 @@ func (s *selection) query() client.Query {
 		q.Fields = append([]string{first}, q.Fields...)
 	}
 	if s.order.Column != "" {
-		q.OrderBy = []string{s.order.Column}
-		if s.order.Descending {
-			q.OrderBy[0] = "-" + s.order.Column
-		}
+		q.OrderBy = []string{OrderText(s.order)}
 	}
 	return q
 }
@@ -85,8 +82,8 @@ func (s *selection) command(now time.Time, url string) string {
 	}
 	text := cmp.Or(s.options.Command, "whctl query "+s.Kind.Name)
 	text += WhereFlags(s.Typed.Texts(now, s.rowKind(), s.filters))
-	if q := s.query(); len(q.OrderBy) > 0 {
-		text += " --order-by " + q.OrderBy[0]
+	if s.order.Column != "" {
+		text += " --order-by " + OrderText(s.order)
 	}
 	if g := s.options.groups; g != nil {
 		text += " --by " + g.by()
@@ -105,8 +102,8 @@ func (s *selection) curl(url string) string {
 	for _, f := range s.filters {
 		text += " --data-urlencode " + ui.Quote(f.Member()+"="+strings.Join(f.Values, ","))
 	}
-	if q := s.query(); len(q.OrderBy) > 0 {
-		text += " -d OrderBy=" + q.OrderBy[0]
+	if s.order.Column != "" {
+		text += " -d OrderBy=" + OrderText(s.order)
 	}
 	return text + " -d Take=100"
 }

@@ -12,15 +12,12 @@ import (
 )
 
 // Column is an exported field.
-type Column struct {
-	Name string
-	Type record.Type
-}
+type Column = workbook.Column
 
-// rowWriter writes rows. end is called only if all rows were written.
+// rowWriter writes rows. Close is called only if all rows were written.
 type rowWriter interface {
-	row(client.Row) error
-	end() error
+	Row(client.Row) error
+	Close() error
 }
 
 // Format is a file format.
@@ -44,19 +41,7 @@ func (j *Job) names() []string {
 	return record.Texts(j.Columns, func(c Column) string { return c.Name })
 }
 
-type xlsxWriter struct{ *workbook.Writer }
-
-func newXLSX(out io.Writer, j *Job) (rowWriter, error) {
-	var columns []workbook.Column
-	for _, c := range j.Columns {
-		columns = append(columns, workbook.Column{Name: c.Name, Type: c.Type})
-	}
-	w, err := workbook.New(out, j.Name, columns)
-	return xlsxWriter{w}, err
-}
-
-func (w xlsxWriter) row(r client.Row) error { return w.Row(r) }
-func (w xlsxWriter) end() error             { return w.Close() }
+func newXLSX(out io.Writer, j *Job) (rowWriter, error) { return workbook.New(out, j.Name, j.Columns) }
 
 // csvWriter writes RFC 4180.
 type csvWriter struct {
@@ -85,7 +70,8 @@ func newCSV(out io.Writer, j *Job, excel bool) (rowWriter, error) {
 	return w, w.table.Write(w.names)
 }
 
-func (w *csvWriter) row(r client.Row) error {
+// Row implements rowWriter.
+func (w *csvWriter) Row(r client.Row) error {
 	w.values = r.Values(w.values[:0], w.names)
 	for i, v := range w.values {
 		w.cells[i] = string(v.AppendCell(nil, w.columns[i].Type))
@@ -96,7 +82,8 @@ func (w *csvWriter) row(r client.Row) error {
 	return w.table.Write(w.cells)
 }
 
-func (w *csvWriter) end() error {
+// Close implements rowWriter.
+func (w *csvWriter) Close() error {
 	w.table.Flush()
 	return w.table.Error()
 }
@@ -117,7 +104,8 @@ func newJSONArray(out io.Writer, _ *Job) (rowWriter, error) {
 	return &jsonWriter{out: out, before: "\n", last: "\n]\n"}, err
 }
 
-func (w *jsonWriter) row(r client.Row) error {
+// Row implements rowWriter.
+func (w *jsonWriter) Row(r client.Row) error {
 	_, err := io.WriteString(w.out, w.before)
 	if w.last != "" {
 		w.before = ",\n"
@@ -127,7 +115,8 @@ func (w *jsonWriter) row(r client.Row) error {
 	return errors.Join(err, writeErr, afterErr)
 }
 
-func (w *jsonWriter) end() error {
+// Close implements rowWriter.
+func (w *jsonWriter) Close() error {
 	_, err := io.WriteString(w.out, w.last)
 	return err
 }

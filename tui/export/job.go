@@ -68,7 +68,11 @@ func (j *Job) copy(out io.Writer, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	for row, err := range j.source(c) {
+	rows, err := j.source(c)
+	if err != nil {
+		return err
+	}
+	for row, err := range rows {
 		if err != nil {
 			return err
 		}
@@ -78,12 +82,12 @@ func (j *Job) copy(out io.Writer, c *client.Client) error {
 		if j.excludes(row) {
 			continue
 		}
-		if err := to.row(row); err != nil {
+		if err := to.Row(row); err != nil {
 			return err
 		}
 		j.Rows.Add(1)
 	}
-	return to.end()
+	return to.Close()
 }
 
 // excludes reports whether a row is not one of the selected rows.
@@ -105,27 +109,19 @@ func RowID(row client.Row, key string) string {
 }
 
 // source returns the loaded rows, or fetches them from the service.
-func (j *Job) source(c *client.Client) iter.Seq2[client.Row, error] {
-	if j.Fetched != nil {
-		return func(yield func(client.Row, error) bool) {
-			for _, row := range j.Fetched {
-				if !yield(row, nil) {
-					return
-				}
-			}
-		}
-	}
-	return func(yield func(client.Row, error) bool) {
+func (j *Job) source(c *client.Client) (iter.Seq2[client.Row, error], error) {
+	if j.Fetched == nil {
 		rows, err := c.Rows(j.Context, j.Query)
 		if err != nil {
-			yield(client.Row{}, err)
-			return
+			return nil, err
 		}
-		defer rows.Close()
-		for row, err := range rows.All() {
-			if !yield(row, err) || err != nil {
+		return rows.All(), nil
+	}
+	return func(yield func(client.Row, error) bool) {
+		for _, row := range j.Fetched {
+			if !yield(row, nil) {
 				return
 			}
 		}
-	}
+	}, nil
 }

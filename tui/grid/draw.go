@@ -105,7 +105,7 @@ func (l *layout) drawLine(out []byte, before string, base theme.Role, cell func(
 	for i, p := range l.visible {
 		out = cell(out, p)
 		used += p.width
-		if l.hasSeparator() && p.column == l.frozen-1 && i+1 < len(l.visible) {
+		if l.separatorAfter(i) {
 			out = l.theme.Append(out, theme.Rule, theme.Plain, "  "+l.theme.Separator)
 			used += separatorWidth - columnGap
 		}
@@ -154,7 +154,7 @@ func (l *layout) rule(out []byte) []byte {
 func (l *layout) separatorAt() int {
 	at := prefixWidth
 	for i, p := range l.visible {
-		if p.column == l.frozen-1 && l.hasSeparator() && i+1 < len(l.visible) {
+		if l.separatorAfter(i) {
 			return at + p.width + 2
 		}
 		at += p.width + columnGap

@@ -196,8 +196,8 @@ func (g *Grid) Mark() {
 	if row == nil {
 		return
 	}
-	if _, marked := g.ids[row.ID]; marked {
-		delete(g.ids, row.ID)
+	if g.Marked(row.ID) {
+		g.UnmarkID(row.ID)
 	} else {
 		g.ids[row.ID] = struct{}{}
 	}

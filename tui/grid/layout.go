@@ -170,6 +170,11 @@ func (l *layout) shrink(room int) {
 // hasSeparator reports whether a line is drawn after the frozen columns.
 func (l *layout) hasSeparator() bool { return l.frozen > 0 && l.frozen < len(l.columns) }
 
+// separatorAfter reports whether this line is drawn after a visible column.
+func (l *layout) separatorAfter(i int) bool {
+	return l.hasSeparator() && l.visible[i].column == l.frozen-1 && i+1 < len(l.visible)
+}
+
 // place adds a visible column and returns the cells that it uses, including the gap.
 func (l *layout) place(i, room int) int {
 	width := l.columnWidth(i)
@@ -199,7 +204,7 @@ func (l *layout) columnAt(x int) int {
 	at := prefixWidth
 	for i, p := range l.visible {
 		next := at + p.width + columnGap
-		if l.hasSeparator() && p.column == l.frozen-1 && i+1 < len(l.visible) {
+		if l.separatorAfter(i) {
 			next += separatorWidth - columnGap
 		}
 		if x >= at && x < next {
@@ -242,7 +247,7 @@ func (l *layout) revealColumn() {
 
 // ScrollColumns scrolls right by n columns in row mode.
 func (l *layout) ScrollColumns(n int) {
-	if n > 0 && len(l.visible) > 0 && l.visible[len(l.visible)-1].column == len(l.columns)-1 && !l.visible[len(l.visible)-1].cut {
+	if n > 0 && l.fullyVisible(len(l.columns)-1) {
 		return
 	}
 	l.left = max(l.frozen, min(l.left+n, len(l.columns)-1))

@@ -90,7 +90,7 @@ func (w *sanitizer) writeSimple(text string) int {
 		after, afterSize := utf8.DecodeRuneInString(text[done+size:])
 		afterWidth := simpleWidth(after)
 		if afterSize > 0 && after >= utf8.RuneSelf && afterWidth == 0 { // it may combine with this character
-			break // it may combine with this one
+			break
 		}
 		w.put(text[done:done+size], width)
 		done += size

@@ -107,7 +107,7 @@ func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 		c.openedAt = c.Now // restart the pause while a key is held down
 		return nil
 	}
-	if c.scroll(b) || c.toggle(b) {
+	if c.stays(b) {
 		return nil
 	}
 	if b.Action == keymap.Accept {
@@ -163,25 +163,19 @@ func (c *Confirm) wrapped(width int) []string {
 	return lines
 }
 
-// scroll handles scroll keys and reports whether the action was one.
-func (c *Confirm) scroll(b keymap.Binding) bool {
+// stays handles keys that do not answer the question and reports whether the action was
+// one.
+func (c *Confirm) stays(b keymap.Binding) bool {
 	switch b.Action {
 	case keymap.GoUp:
 		c.top--
 	case keymap.GoDown:
 		c.top++
+	case keymap.ToggleScheduled:
+		c.Toggle()
 	default:
 		return false
 	}
-	return true
-}
-
-// toggle handles ToggleScheduled and reports whether the action was that.
-func (c *Confirm) toggle(b keymap.Binding) bool {
-	if b.Action != keymap.ToggleScheduled {
-		return false
-	}
-	c.Toggle()
 	return true
 }
 
@@ -204,23 +198,21 @@ func (c *TypedConfirm) Scopes() []keymap.Scope {
 }
 
 // HandleKey accepts single keys only: a paste is ignored.
-func (c *TypedConfirm) HandleKey(m tea.KeyMsg) tea.Cmd {
-	if c.tooSoon() {
-		return nil
-	}
-	if m.Paste || len(m.Runes) > 1 {
+func (c *TypedConfirm) HandleKey(m tea.KeyMsg) {
+	switch {
+	case c.tooSoon():
+	case m.Paste || len(m.Runes) > 1:
 		c.Notify(Warning, "pasting is not allowed: type the answer")
-		return nil
+	default:
+		c.input, _ = c.input.Update(m)
+		c.lastKey, c.wrong = c.Now, false
 	}
-	c.input, _ = c.input.Update(m)
-	c.lastKey, c.wrong = c.Now, false
-	return nil
 }
 
 // Do accepts enter only after the right word; enter alone cancels. Keys that arrive
 // faster than typing are ignored.
 func (c *TypedConfirm) Do(b keymap.Binding) tea.Cmd {
-	if c.tooSoon() || c.scroll(b) || c.toggle(b) || c.Now.Sub(c.lastKey) < PasteInterval {
+	if c.tooSoon() || c.stays(b) || c.Now.Sub(c.lastKey) < PasteInterval {
 		return nil
 	}
 	switch {
@@ -246,5 +238,5 @@ func (c *TypedConfirm) Box(width, height int) []string {
 	if c.wrong {
 		help, role = fmt.Sprintf("that is not %s; %s cancels", c.Word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), theme.Failure
 	}
-	return c.frame(width, height, t.Paint(role, t.Fit(help, width, false)), t.Paint(theme.Key, "> ")+drawInput(t, c.input, width-2, ""))
+	return c.frame(width, height, t.Paint(role, t.Fit(help, width, false)), t.Paint(theme.Key, "> ")+drawInput(t, c.input, width-2, false))
 }

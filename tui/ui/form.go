@@ -72,13 +72,12 @@ func (f *Form) Hints() []keymap.Binding {
 }
 
 // HandleKey edits the field.
-func (f *Form) HandleKey(m tea.KeyMsg) tea.Cmd {
+func (f *Form) HandleKey(m tea.KeyMsg) {
 	f.begin()
 	if !m.Paste && (m.Type == tea.KeyRunes || m.Type == tea.KeySpace) {
 		f.lastKey = f.Now
 	}
 	f.Fields[f.At].HandleKey(m)
-	return nil
 }
 
 // begin is called by each key. It keeps the values before the first one, and the changes.
@@ -194,11 +193,11 @@ func (f *Form) step(by int) int {
 	return to
 }
 
-// ShowFieldErrors shows the errors of the service at their fields and reports whether
-// there was a field for any.
-func (f *Form) ShowFieldErrors(err error) bool {
+// RejectedFields shows the errors of the service at their fields if the form is still
+// open, and reports whether there was a field for any.
+func (f *Form) RejectedFields(err error) bool {
 	e, ok := errors.AsType[*client.Error](err)
-	if !ok {
+	if !ok || !f.IsOpen() {
 		return false
 	}
 	shown := false
@@ -273,12 +272,6 @@ func (f *Form) Finish() {
 // the form that it answers.
 func CanOpen(h Host, form *Form) bool {
 	return !h.InputOpen() && (h.Overlay() == nil || form.IsOpen())
-}
-
-// RejectedFields shows the field errors in err if the form is still open, and reports
-// whether there were any.
-func (f *Form) RejectedFields(err error) bool {
-	return err != nil && f.IsOpen() && f.ShowFieldErrors(err)
 }
 
 // NotifyUnchanged notifies the user that no field was changed.

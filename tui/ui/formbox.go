@@ -18,9 +18,6 @@ const (
 	minSuggestions = 2 // even if the room is too small
 )
 
-// MaskedText replaces a value that is not shown, independent of its length.
-const MaskedText = "********"
-
 // Box draws the form. If there is not enough room, it scrolls so that the active field
 // and its help or error are visible.
 func (f *Form) Box(width, height int) []string {
@@ -134,20 +131,17 @@ func (f *Form) label(one *Field, active bool) string {
 
 // value draws the value of a field, with the cursor if it is active.
 func (f *Form) value(one *Field, active bool, width int) string {
-	text, mask := one.Input.Value(), ""
-	if one.Masked {
-		mask = "*"
-		if text != "" || one.Stored {
-			text = MaskedText
-		}
+	text := one.Input.Value()
+	if one.Masked && (text != "" || one.Stored) {
+		text = SecretMask
 	}
 	switch {
 	case !active:
 		return f.Theme.Fit(text, width, false)
 	case one.Stored:
-		return drawInput(f.Theme, NewInput(MaskedText), width, "")
+		return drawInput(f.Theme, NewInput(SecretMask), width, false)
 	}
-	return drawInput(f.Theme, one.Input, width, mask)
+	return drawInput(f.Theme, one.Input, width, one.Masked)
 }
 
 // paired reports whether the next field is shown on the same line.

@@ -157,15 +157,15 @@ func (l *InputLine) suggestions() []Suggestion {
 // View draws the input line.
 func (l *InputLine) View(width int) string {
 	prompt := " " + l.prompt + " "
-	return l.Theme.Paint(theme.Key, prompt) + drawInput(l.Theme, l.input, width-ansi.StringWidth(prompt), "")
+	return l.Theme.Paint(theme.Key, prompt) + drawInput(l.Theme, l.input, width-ansi.StringWidth(prompt), false)
 }
 
-// drawInput draws a text input with its cursor in width cells. If mask is not empty, it
-// replaces each character.
-func drawInput(t *theme.Theme, input textinput.Model, width int, mask string) string {
+// drawInput draws a text input with its cursor in width cells. If it is masked, each
+// character is a star.
+func drawInput(t *theme.Theme, input textinput.Model, width int, masked bool) string {
 	value := []rune(input.Value())
-	if mask != "" {
-		value = slices.Repeat([]rune(mask)[:1], len(value))
+	if masked {
+		value = slices.Repeat([]rune{'*'}, len(value))
 	}
 	at := min(input.Position(), len(value))
 	first := max(0, at-width+2)

@@ -21,7 +21,7 @@ type Overlay interface {
 
 // KeyHandler is implemented by overlays with text input; it receives keys without a
 // binding.
-type KeyHandler interface{ HandleKey(tea.KeyMsg) tea.Cmd }
+type KeyHandler interface{ HandleKey(tea.KeyMsg) }
 
 // Text is an overlay of read-only lines.
 type Text struct {

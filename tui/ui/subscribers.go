@@ -24,3 +24,13 @@ func Subscribers(ctx context.Context, c *client.Client) (list []wire.Subscriber,
 	}
 	return list, int(page.Total), nil
 }
+
+// SubscriberNames returns the names of all subscribers by ID.
+func SubscriberNames(ctx context.Context, c *client.Client) (map[string]string, error) {
+	list, _, err := Subscribers(ctx, c)
+	names := make(map[string]string, len(list))
+	for _, one := range list {
+		names[one.RecID] = one.Name
+	}
+	return names, err
+}

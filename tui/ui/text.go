@@ -119,16 +119,19 @@ func FirstLine(r wire.Attempt) string {
 	return ""
 }
 
-// DurationText formats a TimeSpan of the API in milliseconds, padded to a column.
+// ticksPerMilli is the number of ticks of a TimeSpan in a millisecond.
+const ticksPerMilli = 10_000
+
+// DurationText formats a TimeSpan of the API in milliseconds.
 func DurationText(text string) string {
-	var span wire.TimeSpan
-	if span.UnmarshalJSON([]byte(strconv.Quote(text))) != nil {
+	ticks, err := wire.ParseTimeSpan(text)
+	if err != nil {
 		return text
 	}
-	return fmt.Sprintf("%8s ms", display.Thousands(int(time.Duration(span).Milliseconds())))
+	return display.Thousands(ticks/ticksPerMilli) + " ms"
 }
 
-// SecretMask replaces secret values.
+// SecretMask replaces secret values, independent of their length.
 const SecretMask = "********"
 
 // MaskURL replaces the query values and the password of a URL.
@@ -154,16 +157,10 @@ func MaskURL(text string) string {
 	return strings.ReplaceAll(u.String(), url.PathEscape(SecretMask), SecretMask)
 }
 
-// Milliseconds formats a TimeSpan of the API in milliseconds, with one decimal below 10
-// ms.
+// Milliseconds is DurationText with one decimal below 10 ms.
 func Milliseconds(text string) string {
-	ticks, err := wire.ParseTimeSpan(text)
-	if err != nil {
-		return text
-	}
-	const ticksPerMilli, short = 10_000, 10 * 10_000
-	if ticks < short {
+	if ticks, err := wire.ParseTimeSpan(text); err == nil && ticks < 10*ticksPerMilli {
 		return fmt.Sprintf("%.1f ms", float64(ticks)/ticksPerMilli)
 	}
-	return display.Thousands(ticks/ticksPerMilli) + " ms"
+	return DurationText(text)
 }

@@ -182,7 +182,7 @@ func (r *reorderer) flag(i int, args []string) (int, error) {
 	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
 	g := given{position: i}
 	g.name, g.value, g.hasValue = strings.Cut(name, "=")
-	f, _ := r.find(g.name)
+	f := r.find(g.name)
 	switch {
 	case f.TakesValue && !g.hasValue && len(rest) == 0 && !r.local.Has(g.name) && !r.globals.Has(g.name):
 		return i, r.unknownFlag(g.name) // a flag of another command, and no command can follow
@@ -204,15 +204,14 @@ func (r *reorderer) flag(i int, args []string) (int, error) {
 }
 
 // find looks a flag up, first among those of the command, then of the program,
-// then of all commands.
-func (r *reorderer) find(name string) (Flag, bool) {
+// then of all commands. An unknown flag is empty.
+func (r *reorderer) find(name string) Flag {
 	for _, known := range []FlagTable{r.local, r.globals} {
 		if f, ok := known[name]; ok {
-			return f, true
+			return f
 		}
 	}
-	f, ok := r.allFlags()[name]
-	return f, ok
+	return r.allFlags()[name]
 }
 
 // place sorts the flags into those of the program and those of the command. Each

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
@@ -40,9 +39,7 @@ whctl mirror SO_Totals --to copy.db --once`,
 			Subcommands: []*cli.Command{
 				{
 					Name: "list", Usage: "list the captured kinds with their state", Flags: output.Flags(),
-					Action: command.Shows(captureTable, func(c *cli.Context, service *client.Client) ([]wire.Capture, error) {
-						return service.Captures(c.Context)
-					}),
+					Action: command.ShowsAll(captureTable, (*client.Client).Captures),
 				},
 				{
 					Name: "resume", ArgsUsage: "RECORD", Usage: "resume the capture of a kind that has stopped", Action: command.Changes(resume),

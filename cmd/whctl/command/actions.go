@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,7 +27,12 @@ func Shows[T any](t output.Table, get func(c *cli.Context, service *client.Clien
 	})
 }
 
-// ShowsOne is like shows, for a single document.
+// ShowsAll is like Shows, for a list that has no arguments.
+func ShowsAll[T any](t output.Table, list func(*client.Client, context.Context) ([]T, error)) cli.ActionFunc {
+	return Shows(t, func(c *cli.Context, service *client.Client) ([]T, error) { return list(service, c.Context) })
+}
+
+// ShowsOne is like Shows, for a single document.
 func ShowsOne[T any](t output.Table, get func(c *cli.Context, service *client.Client) (T, error)) cli.ActionFunc {
 	return Reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
 		document, err := get(c, service)

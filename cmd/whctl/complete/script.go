@@ -3,6 +3,7 @@ package complete
 import (
 	_ "embed"
 	"io"
+	"strings"
 
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
@@ -32,5 +33,5 @@ func PrintScript(to io.Writer, shell string) error {
 			return err
 		}
 	}
-	return cmdline.Usagef("no completion script for %q%s", shell, record.DidYouMeanOr(record.Suggest(shell, Shells), "shells: bash, zsh, fish, powershell"))
+	return cmdline.Usagef("no completion script for %q%s", shell, record.DidYouMeanOr(record.Suggest(shell, Shells), "shells: "+strings.Join(Shells, ", ")))
 }

@@ -85,12 +85,7 @@ func (p *tableWriter) choose() error {
 	for _, row := range p.sample {
 		sample = append(sample, p.brief.cellsOf(row))
 	}
-	if p.brief.dropEmpty(sample) {
-		sample = sample[:0]
-		for _, row := range p.sample {
-			sample = append(sample, p.brief.cellsOf(row))
-		}
-	}
+	p.brief.dropEmpty(sample)
 	want, need, titles := make([]int, len(p.brief.columns)), make([]int, len(p.brief.columns)), make([]cell, len(p.brief.columns))
 	full := make([]int, len(want))
 	for i, s := range p.brief.columns {

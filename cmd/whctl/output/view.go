@@ -154,16 +154,17 @@ func (v *view) cellsOf(r client.Row) []cell {
 	return cells
 }
 
-// dropEmpty removes the less important columns without a value in the first rows, and
-// reports whether there were any. Fields that a user has chosen are kept.
-func (v *view) dropEmpty(rows [][]cell) bool {
-	before := len(v.columns)
-	for i := before - 1; v.terminal && !v.chosen && len(rows) > 0 && i > 0; i-- {
+// dropEmpty removes the less important columns without a value in the first rows, also from
+// these rows. Fields that a user has chosen are kept.
+func (v *view) dropEmpty(rows [][]cell) {
+	for i := len(v.columns) - 1; v.terminal && !v.chosen && len(rows) > 0 && i > 0; i-- {
 		if c := v.columns[i]; c.Rank > 0 && !slices.ContainsFunc(rows, func(cells []cell) bool { return cells[i].text != "" }) {
 			v.columns, v.at = slices.Delete(v.columns, i, i+1), slices.Delete(v.at, i, i+1)
+			for r := range rows {
+				rows[r] = slices.Delete(rows[r], i, i+1)
+			}
 		}
 	}
-	return len(v.columns) < before
 }
 
 // title returns the title of a column.

@@ -20,9 +20,7 @@ func EventCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "events", Aliases: []string{"event"}, Usage: "list and publish events",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the events that subscriptions can receive", Flags: output.Flags(), Action: command.Shows(output.Table{Columns: eventColumns}, func(c *cli.Context, service *client.Client) ([]wire.Event, error) {
-				return service.Events(c.Context)
-			})},
+			{Name: "list", Usage: "list the events that subscriptions can receive", Flags: output.Flags(), Action: command.ShowsAll(output.Table{Columns: eventColumns}, (*client.Client).Events)},
 			{
 				Name: "publish", Aliases: []string{"raise"}, ArgsUsage: "EVENT", Usage: "publish an event to its subscriptions and print its ID", Action: command.Changes(publishEvent),
 				Flags: command.ResultFlags("print the event's ID and number of messages as JSON",

@@ -45,12 +45,7 @@ var (
 		{"RecID", guid, func(a *attempt) any { return a.guid }},
 		{"Status", small, func(a *attempt) any { return int64(a.After.Status) }},
 		{"Retries", integer, func(a *attempt) any { return int64(a.After.Retries()) }},
-		{"HTTPCode", integer, func(a *attempt) any {
-			if a.Code == 0 {
-				return nil
-			}
-			return int64(a.Code)
-		}},
+		{"HTTPCode", integer, func(a *attempt) any { return when(a.Code != 0, int64(a.Code)) }},
 		{"Message", "nvarchar(256)", func(a *attempt) any { return sanitize(a.Reason(), maxReason) }},
 		{"Detail", text, func(a *attempt) any { return appdb.NullIfEmpty(sanitize(a.Detail, maxDetail)) }},
 		{"AnswerText", text, func(a *attempt) any { return appdb.NullIfEmpty(a.response) }},
@@ -74,7 +69,7 @@ var (
 	}
 	healthColumns = columns[delivery.Health]{
 		{"ID", number, func(h delivery.Health) any { return h.Subscription }},
-		{"FailingSince", dateTime, func(h delivery.Health) any { return appdb.NullIfEmpty(timestampOrEmpty(h.Since)) }},
+		{"FailingSince", dateTime, func(h delivery.Health) any { return when(!h.Since.IsZero(), appdb.Timestamp(h.Since)) }},
 		{"Overwrite", bit, func(h delivery.Health) any { return appdb.Bit(h.Replace) }},
 	}
 	keyColumns = columns[delivery.Key]{

@@ -249,11 +249,3 @@ func destination(pointer any) any {
 	}
 	return pointer
 }
-
-// timestampOrEmpty formats a time, the zero time as an empty text.
-func timestampOrEmpty(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return appdb.Timestamp(t)
-}

@@ -16,7 +16,6 @@ import (
 type Store struct {
 	*Admin
 	*Engine
-	db *appdb.DB
 }
 
 var (
@@ -41,5 +40,5 @@ func Open(db *appdb.DB, path string) (*Store, error) {
 		}
 		engine.writer, engine.remover = f, fileRemover{f}
 	}
-	return &Store{&Admin{t}, engine, db}, nil
+	return &Store{&Admin{t}, engine}, nil
 }

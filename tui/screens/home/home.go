@@ -3,6 +3,7 @@ package home
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -253,11 +254,9 @@ func (h *Screen) selectEntry(at int) {
 // entry until the user has moved.
 func (h *Screen) RestoreSelection() {
 	all := h.Entries()
-	for i, e := range all {
-		if e.Key == h.SelectedKey {
-			h.SelectedIndex = i
-			return
-		}
+	if i := slices.IndexFunc(all, func(e entry) bool { return e.Key == h.SelectedKey }); i >= 0 {
+		h.SelectedIndex = i
+		return
 	}
 	if h.SelectedIndex = max(0, min(h.SelectedIndex, len(all)-1)); h.SelectedKey == "" {
 		h.SelectedIndex = 0

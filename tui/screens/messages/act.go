@@ -211,7 +211,7 @@ func (s *bulk) check() {
 // count. A retry waits for the results of those in the list. On an error the marks stay.
 func (s *bulk) ChangeMany(action keymap.Action, members url.Values, count int, list []wire.Message) tea.Cmd {
 	var n int64
-	q, name := clone(members), bulkName(action, count)
+	q, name := maps.Clone(members), bulkName(action, count)
 	s.begin(name)
 	return s.Change(ui.Change{Screen: s.List, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
 		_, n, err = changeMessages(ctx, c, action, q)

@@ -57,20 +57,18 @@ var Columns = sync.OnceValue(func() []messageColumn {
 			continue
 		}
 		all = append(all, messageColumn{grid.Column{Name: f.Name, Right: f.Type.Number(), Min: 4, Max: 40, Flex: true}, f.Name,
-			func(s *List, m wire.Message) grid.Cell {
-				return grid.Cell{Text: fieldText(m, f.Name, s.TimeText)}
-			}, nil})
+			func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: s.fieldText(m, f.Name)} }, nil})
 	}
 	return all
 })
 
-// fieldText formats a field of a message. Times are formatted by formatTime.
-func fieldText(m wire.Message, field string, formatTime func(time.Time) string) string {
+// fieldText formats a field of a message.
+func (s *columns) fieldText(m wire.Message, field string) string {
 	switch value := reflect.Indirect(reflect.ValueOf(m).FieldByName(field)); {
 	case !value.IsValid():
 		return ""
 	case value.Type() == reflect.TypeFor[wire.Timestamp]():
-		return formatTime(time.Time(value.Interface().(wire.Timestamp)))
+		return s.TimeText(time.Time(value.Interface().(wire.Timestamp)))
 	default:
 		return fmt.Sprint(value)
 	}

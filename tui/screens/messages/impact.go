@@ -1,8 +1,10 @@
 package messages
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -46,7 +48,7 @@ func alsoStatus(members url.Values, statuses ...int) url.Values {
 	values := record.Texts(statuses, strconv.Itoa)
 	for _, name := range []string{"StatusIn", "Status"} {
 		if _, taken := members[name]; !taken && (name == "StatusIn" || len(values) == 1) {
-			narrow := clone(members)
+			narrow := maps.Clone(members)
 			narrow[name] = values
 			return narrow
 		}
@@ -94,7 +96,7 @@ func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, er
 	if !w.All {
 		return m, nil // marked messages are loaded
 	}
-	q := clone(w.Members)
+	q := maps.Clone(w.Members)
 	if narrow := alsoStatus(q, 2, 3); w.Action == keymap.Retry && narrow != nil {
 		q = narrow
 	}
@@ -110,7 +112,7 @@ func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, er
 
 // dryRun requests the number of messages that match and that would change.
 func (w *ImpactQuery) dryRun(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
-	q := clone(members)
+	q := maps.Clone(members)
 	q.Set("DryRun", "true")
 	return changeMessages(ctx, c, w.Action, q)
 }
@@ -281,10 +283,7 @@ func (s *bulk) grouped(list []wire.Message, minStatus int) []*receiver {
 		one.count++
 	}
 	slices.SortFunc(all, func(x, y *receiver) int {
-		if x.count != y.count {
-			return y.count - x.count
-		}
-		return strings.Compare(x.name, y.name)
+		return cmp.Or(y.count-x.count, strings.Compare(x.name, y.name))
 	})
 	return all
 }

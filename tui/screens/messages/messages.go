@@ -6,8 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -320,14 +318,6 @@ func (s *List) doOne(b keymap.Binding) tea.Cmd {
 		s.copyRows(one)
 	}
 	return nil
-}
-
-func clone(members url.Values) url.Values {
-	copied := make(url.Values, len(members)+4)
-	for name, values := range members {
-		copied[name] = slices.Clone(values)
-	}
-	return copied
 }
 
 // Click implements ui.Clicker.

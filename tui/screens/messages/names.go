@@ -1,11 +1,8 @@
 package messages
 
 import (
-	"context"
-
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
@@ -45,7 +42,7 @@ func (s *names) fetchMissingNames(list []wire.Message) tea.Cmd {
 	for _, m := range list {
 		if _, known := s.nameOf(m); !known {
 			s.requested = true
-			return ui.Fetch(s.Ctx, s.List, fetchSubscriberNames, s.onNames)
+			return ui.Fetch(s.Ctx, s.List, ui.SubscriberNames, s.onNames)
 		}
 	}
 	return nil
@@ -58,14 +55,4 @@ func (s *names) onNames(names map[string]string, err error) tea.Cmd {
 		s.rebuild()
 	}
 	return nil
-}
-
-// fetchSubscriberNames fetches the names of all subscribers, by ID.
-func fetchSubscriberNames(ctx context.Context, c *client.Client) (map[string]string, error) {
-	list, _, err := ui.Subscribers(ctx, c)
-	names := make(map[string]string, len(list))
-	for _, one := range list {
-		names[one.RecID] = one.Name
-	}
-	return names, err
 }

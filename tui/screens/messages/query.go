@@ -225,7 +225,7 @@ func (s *query) filterLine(text string) *ui.InputLine {
 
 // Exportable returns the export of the filtered messages, with their bodies.
 func (s *query) Exportable() browse.Exportable {
-	kind, _ := record.System().Lookup("Message")
+	kind := ui.MessageKind()
 	e := browse.Exportable{
 		Name: "Messages", Query: client.Query{Kind: kind, Where: s.Filter.Filters()}, Key: "MessageID", Total: s.Pages.Total(), Marked: s.Grid.MarkedIDs(), All: s.AllMarks,
 		Loaded: s.Pages.LoadedIDs(), Rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },

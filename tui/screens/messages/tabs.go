@@ -124,7 +124,7 @@ func (s *content) responses() []theme.Span {
 		}
 		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Role: theme.Breadcrumb},
 			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
-			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", took " + strings.TrimSpace(ui.DurationText(r.Duration))})
+			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", took " + ui.DurationText(r.Duration)})
 		lines = append(lines, s.responseText(r)...)
 		lines = append(lines, theme.Span{})
 	}

@@ -112,8 +112,6 @@ func (s *Why) Do(b keymap.Binding) tea.Cmd {
 	row := s.Grid.Row()
 	switch {
 	case s.Move(b):
-	case b.Action == keymap.OpenFilter:
-		s.ShowInput(s.Find())
 	case b.Action == keymap.Open:
 		return s.Open(ui.MessagesTarget{Here: true, MessageFilter: ui.MessageFilter{Conditions: []client.Filter{{Field: "Key", Operator: record.Equal, Values: []string{s.key}}}}})
 	case b.Action == keymap.CopyCell && row != nil:

@@ -197,8 +197,6 @@ func (s *Changes) Do(b keymap.Binding) tea.Cmd {
 	one, ok := s.selected()
 	switch {
 	case s.Move(b):
-	case b.Action == keymap.OpenFilter:
-		s.ShowInput(s.Find())
 	case !ok:
 	case b.Action == keymap.Open:
 		return s.Push(s.detail())

@@ -179,8 +179,6 @@ func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 	row := k.Grid.Row()
 	switch {
 	case k.Move(b):
-	case b.Action == keymap.OpenFilter:
-		k.ShowInput(k.Find())
 	case row == nil:
 	case b.Action == keymap.Open, b.Action == keymap.ShowChanges:
 		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })

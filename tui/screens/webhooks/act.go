@@ -41,8 +41,7 @@ func confirmEnable(h ui.Host, name string, wasEnabled bool, lines []string, run 
 
 // subscriptionOwner is a screen with actions on a subscription.
 type subscriptionOwner interface {
-	ui.Screen
-	Poll() tea.Cmd
+	Polling
 	Replace(one wire.Subscription) // updates the shown subscription
 }
 

@@ -13,14 +13,13 @@ import (
 // showFormResult shows the result of a change that a form has sent. It closes the
 // form if done, else it shows errors at their fields.
 func showFormResult(h ui.Host, f *ui.Form, name string, done bool, err error) {
-	open := f.IsOpen()
-	if done && open {
+	if done && f.IsOpen() {
 		h.ShowOverlay(nil)
 	}
 	switch {
 	case err == nil:
 		h.Notify(ui.Info, name+": done")
-	case done || !open || !f.ShowFieldErrors(err):
+	case done || !f.RejectedFields(err):
 		h.ShowError(name, err)
 	}
 }

@@ -105,7 +105,7 @@ func TestSubscriptionIsChangedAndTested(t *testing.T) {
 	id := s.Subscribe(t, "salesorder.created", s.Receiver+"/old")
 	d := s.OpenSubscriptions(t)
 	d.Press("E")
-	d.WantText("Change salesorder.created for acme-shop", "Authorization:", ui.MaskedText, "20h, 20h")
+	d.WantText("Change salesorder.created for acme-shop", "Authorization:", ui.SecretMask, "20h, 20h")
 	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{Ordered: new(true)}); err != nil {
 		t.Fatal(err)
 	}

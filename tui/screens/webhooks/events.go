@@ -178,8 +178,6 @@ func (e *Events) Do(b keymap.Binding) tea.Cmd {
 	row := e.Grid.Row()
 	switch {
 	case e.Move(b):
-	case b.Action == keymap.OpenFilter:
-		e.ShowInput(e.Find())
 	case row == nil:
 	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
@@ -197,7 +195,7 @@ func (e *Events) Do(b keymap.Binding) tea.Cmd {
 // fetchEvents fetches the events and, unless eventsOnly is set, the subscriptions, and the
 // newest messages for the last occurrence. On an error it returns the parts fetched before.
 func fetchEvents(ctx context.Context, c *client.Client, eventsOnly bool) (l eventList, err error) {
-	l.names, l.last = make(map[string]string), make(map[string]time.Time)
+	l.last = make(map[string]time.Time)
 	if l.list, err = c.Events(ctx); err != nil || eventsOnly {
 		return l, err
 	}
@@ -216,10 +214,7 @@ func fetchEvents(ctx context.Context, c *client.Client, eventsOnly bool) (l even
 			l.last[one.EventName] = at
 		}
 	}
-	list, _, err := ui.Subscribers(ctx, c)
-	for _, one := range list {
-		l.names[one.RecID] = one.Name
-	}
+	l.names, err = ui.SubscriberNames(ctx, c)
 	return l, err
 }
 

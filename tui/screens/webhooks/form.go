@@ -98,9 +98,7 @@ func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.Subs
 		return err
 	}, OnDone: func(err error) {
 		if made == nil {
-			if !f.RejectedFields(err) {
-				h.ShowError(name, err)
-			}
+			showFormResult(h, f, name, false, err)
 			return
 		}
 		ShowCreated(h, f, *made, test)

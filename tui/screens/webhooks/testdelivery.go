@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -212,7 +211,7 @@ func outcomeText(r *wire.MessageResponse, m *wire.Message) (ui.Level, string) {
 	outcome := ui.AttemptResult(*r)
 	switch {
 	case r.Status == 1:
-		return ui.Info, outcome + " in " + strings.TrimSpace(ui.DurationText(r.Duration))
+		return ui.Info, outcome + " in " + ui.DurationText(r.Duration)
 	case r.Status == 2 && m != nil && m.Status == 2:
 		wait := time.Time(m.NextAttemptDateTime).Sub(time.Time(r.LastSavedDateTime))
 		return ui.Warning, fmt.Sprintf("%s; next attempt in %s", outcome, ui.Age(wait.Round(time.Second)))
