@@ -60,7 +60,7 @@ func (s *stream) listen() tea.Cmd {
 	if s.NeedsAdmin() != "" {
 		return nil
 	}
-	o := client.StreamOptions{Topics: []string{wire.TopicMessages, wire.TopicStats, wire.TopicRequests}}
+	o := client.StreamOptions{Topics: []string{wire.TopicMessages, wire.TopicRequests}}
 	if s.feed != nil {
 		o.LastEventID = s.feed.last()
 	}
