@@ -88,7 +88,7 @@ func (d *dispatcher) deliver(a *attempt) {
 		sub := d.approve(a.queue)
 		var o webhook.Outcome
 		if sub != nil {
-			o = d.Sender.Send(d.sending, a.message, sub, d.Now())
+			o = d.Sender.Send(d.sending, a.message, sub, d.attemptTime())
 		}
 		a = d.finish(a, o, sub != nil && d.sending.Err() == nil)
 	}

@@ -69,6 +69,16 @@ func (s *queueSet) wake(q *queue) {
 	s.dispatch()
 }
 
+// wakeAll schedules all queues after the clock was set forward.
+func (s *queueSet) wakeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.byID {
+		s.schedule(q)
+	}
+	s.dispatch()
+}
+
 // queueOf returns the queue of a subscription and creates it if necessary; nil if the
 // subscription does not exist. The lock is held.
 func (s *queueSet) queueOf(subscription int64) *queue {
