@@ -58,6 +58,20 @@ func (e *Engine) SetDefaultRetries(ctx context.Context, n int) error {
 	return e.fault(err, "storing the default number of retries")
 }
 
+// RestartWaits lets open messages of a file wait again, from now on, that were saved by a clock
+// that has been set back since. Otherwise they, and new ones too, would not be due until the
+// clock is where it was. No daemon may be running.
+func (e *Engine) RestartWaits(ctx context.Context) error {
+	if e.db.IsServer() {
+		return nil
+	}
+	_, err := e.db.Exec(ctx, `UPDATE SY_WebhookMessage SET NextAttemptDateTime = strftime('%Y-%m-%dT%H:%M:%f0000', 'now',
+	printf('%.3f seconds', max(0, 86400 * (julianday(NextAttemptDateTime) - julianday(LastSavedDateTime)))))
+WHERE PartitionID IN (SELECT PartitionID FROM WH_Partition) AND SubscriptionID IN (SELECT ID FROM SY_WebhookSubscription)
+	AND NextAttemptDateTime > `+e.db.Clock+` AND LastSavedDateTime > `+e.db.Clock)
+	return e.fault(err, "making messages due")
+}
+
 // KeepEventRoles stores the roles that captured events require, and returns those of all
 // events that have been captured. The role of reader is empty.
 func (e *Engine) KeepEventRoles(ctx context.Context, current map[string]string) (map[string]string, error) {

@@ -606,3 +606,33 @@ func TestWALStaysBounded(t *testing.T) {
 		t.Errorf("the WAL had up to %d bytes, with %d bytes written", longest, transactions*size)
 	}
 }
+
+// TestClockWasSetBack starts with messages that were saved by a clock an hour ahead: new ones
+// are due, and retries after the time that they had to wait.
+func TestClockWasSetBack(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	ahead := time.Now().UTC().Add(time.Hour)
+	b := hookBatch(w.mustVersion(t), 11, 3, r, l, "{}")
+	for _, m := range b.Messages {
+		m.Event.AddedAt, m.Next = ahead, ahead
+	}
+	const wait = 10 * time.Minute
+	b.Outcomes = []webhook.AttemptResult{{Message: b.Messages[0], After: webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: ahead.Add(wait)}, Outcome: webhook.Outcome{Code: 500, Began: ahead}},
+		{Message: b.Messages[1], After: webhook.State{Status: webhook.Successful, Attempts: 1}, Outcome: webhook.Outcome{Code: 200, Began: ahead}}}
+	if err := w.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := w.RestartWaits(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ended := time.Now()
+	for n, want := range map[int]time.Duration{0: wait, 2: 0} {
+		at := func(moment time.Time) string {
+			return appdb.Timestamp(moment.UTC().Add(want).Truncate(time.Millisecond))
+		}
+		expectRows(t, w.db, fmt.Sprintf(`COUNT(*) FROM whd.SY_WebhookMessage WHERE ID = %d AND NextAttemptDateTime BETWEEN '%s' AND '%s'`, b.Messages[n].ID, at(began), at(ended.Add(time.Millisecond))), "1")
+	}
+	expectRows(t, w.db, `COUNT(*) FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NULL`, "1")
+}
