@@ -70,9 +70,9 @@ func (c *clock) follow(ctx context.Context, s Store) (by time.Duration, err erro
 	return by, nil
 }
 
-// attemptTime returns the time that attempts are signed and recorded with. It goes back with
-// the store's clock, since receivers reject signatures of other times.
-func (c *clock) attemptTime() time.Time { return c.Now().Add(-time.Duration(c.setBack.Load())) }
+// storeTime returns the time of the store's clock, which can go back: receivers reject
+// signatures of other times.
+func (c *clock) storeTime() time.Time { return c.Now().Add(-time.Duration(c.setBack.Load())) }
 
 // elapsed returns the time since a local time, by the wall clock if that has advanced
 // further: the monotonic clock may pause while the machine is suspended.

@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,10 +17,12 @@ type timedSender struct {
 	at atomic.Pointer[time.Time]
 }
 
-// Send implements delivery.Sender.
+// Send implements delivery.Sender. Like the real one, it reports that time.
 func (s *timedSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	s.at.Store(&at)
-	return s.fakeSender.Send(ctx, m, sub, at)
+	o := s.fakeSender.Send(ctx, m, sub, at)
+	o.Began = at
+	return o
 }
 
 // TestClockIsSet sets the host's clock while a message waits for a retry. Later attempts are
@@ -54,12 +57,41 @@ func TestClockIsSet(t *testing.T) {
 				x.publish("debtor.updated", "{}")
 				x.advance(c.due)
 				x.expect("SY_WebhookMessage WHERE Status = 1", 2)
-				x.publish("debtor.updated", "{}")
+				x.publish("debtor.deleted", "{}")
 				x.advance(time.Second)
+				x.expect(fmt.Sprintf("SY_WebhookMessage WHERE round(86400 * (julianday(NextAttemptDateTime) - julianday(LastSavedDateTime))) = %v", wait.Seconds()), 1)
 				if off := sender.at.Load().Sub(x.faultyStore.Clock()).Abs(); off > 2*time.Second {
 					t.Errorf("the clock is off by %v in signatures", off)
 				}
+				x.advance(wait + time.Minute)
 			})
 		})
 	}
+}
+
+// TestClockSetForwardDisablesNothing sets the clock forward by more than the time after which
+// failing subscriptions are disabled. Failures before that do not count.
+func TestClockSetForwardDisablesNothing(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		const wait = 30 * time.Minute
+		x.policy.Schedule, x.policy.DisableAfter = []time.Duration{wait, wait, wait, wait, wait}, 24*time.Hour
+		var recovered atomic.Bool
+		x.fakeSender.setStatus(func(int, *webhook.Message) int {
+			if recovered.Load() {
+				return 200
+			}
+			return 422
+		})
+		x.subscribe("http://127.0.0.1/hook", "*")
+		for range 4 {
+			x.publish("debtor.updated", "{}")
+		}
+		x.advance(wait + time.Minute)
+		x.faultyStore.Clock = func() time.Time { return time.Now().UTC().Add(48 * time.Hour) }
+		x.advance(time.Minute)
+		x.expect("SY_WebhookMessage WHERE Attempts = 3", 4)
+		recovered.Store(true)
+		x.advance(wait + time.Minute)
+		x.expect("SY_WebhookSubscription WHERE IsEnabled = 0", 0)
+	})
 }

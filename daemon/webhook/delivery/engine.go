@@ -115,7 +115,7 @@ func (e *Engine) followClock(ctx context.Context) {
 			e.Log.Warn("the clock was set forward, or the machine was suspended", "by", by.Round(time.Second).String())
 			e.queueSet.wakeAll()
 		case by < 0:
-			e.Log.Warn("the clock was set back; until a restart, events are stored with times that are ahead of it", "by", (-by).Round(time.Second).String())
+			e.Log.Warn("the clock was set back; until a restart, events and attempts are stored with times that are ahead of it", "by", (-by).Round(time.Second).String())
 		}
 		return err
 	})
