@@ -159,7 +159,7 @@ func (w *webhooks) startEngine(ctx context.Context) error {
 	if err := w.keepEventRoles(ctx); err != nil {
 		return err
 	}
-	if err := w.store.Webhooks.RestartWaits(ctx); err != nil {
+	if err := w.store.Webhooks.PrepareFile(ctx); err != nil {
 		return err
 	}
 	if err := w.engine.Start(ctx); err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// TestStartAfterClockWasSetBack starts a daemon with a message of a clock that was a day ahead.
+// TestStartAfterClockWasSetBack starts a daemon with a message and a lease of a daemon that was killed
+// while the clock was a day ahead.
 func TestStartAfterClockWasSetBack(t *testing.T) {
 	before, as := startWebhooks(t)
 	ctx := context.Background()
@@ -34,6 +35,9 @@ func TestStartAfterClockWasSetBack(t *testing.T) {
 	conn, err := sqlite.Open(filepath.Join(before.Dir, "whd.db"), sqlite.Options{Existing: true})
 	if err == nil {
 		err = conn.Exec(`UPDATE SY_WebhookMessage SET (NextAttemptDateTime, LastSavedDateTime) = (SELECT m.At, m.At FROM (SELECT strftime('%Y-%m-%dT%H:%M:%f0000', 'now', '1 day') AS At) m)`)
+	}
+	if err == nil {
+		err = conn.Exec(`UPDATE WH_Partition SET LeaseUntil = strftime('%Y-%m-%dT%H:%M:%f0000', 'now', '1 day')`)
 	}
 	if err == nil {
 		err = conn.Close()

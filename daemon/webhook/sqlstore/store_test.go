@@ -607,8 +607,8 @@ func TestWALStaysBounded(t *testing.T) {
 	}
 }
 
-// TestClockWasSetBack starts with messages that were saved by a clock an hour ahead: new ones
-// are due, and retries after the time that they had to wait.
+// TestClockWasSetBack prepares a file that a clock an hour ahead has left: new messages are due,
+// retries after the time that they had to wait, and all are in the partition that is leased.
 func TestClockWasSetBack(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
@@ -623,11 +623,24 @@ func TestClockWasSetBack(t *testing.T) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := w.db.Exec(t.Context(), `UPDATE whd.WH_Partition SET LeaseUntil = @Ahead`, sql.Named("Ahead", appdb.Timestamp(ahead))); err != nil {
+		t.Fatal(err)
+	}
+	if other, err := w.Lease(t.Context(), 0); err != nil || other.Partition == delivery.FirstPartition {
+		t.Fatalf("leased %+v, %v", other, err)
+	}
+	if _, err := w.db.Exec(t.Context(), `UPDATE whd.SY_WebhookMessage SET PartitionID = 2 WHERE Status = 0`); err != nil {
+		t.Fatal(err)
+	}
 	began := time.Now()
-	if err := w.RestartWaits(t.Context()); err != nil {
+	if err := w.PrepareFile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ended := time.Now()
+	if home, err := w.Lease(t.Context(), 0); err != nil || home.Partition != delivery.FirstPartition {
+		t.Errorf("leased %+v, %v", home, err)
+	}
+	expectRows(t, w.db, `DISTINCT PartitionID FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL`, "1")
 	for n, want := range map[int]time.Duration{0: wait, 2: 0} {
 		at := func(moment time.Time) string {
 			return appdb.Timestamp(moment.UTC().Add(want).Truncate(time.Millisecond))
