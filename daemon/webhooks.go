@@ -159,6 +159,9 @@ func (w *webhooks) startEngine(ctx context.Context) error {
 	if err := w.keepEventRoles(ctx); err != nil {
 		return err
 	}
+	if err := w.store.Webhooks.PrepareFile(ctx); err != nil {
+		return err
+	}
 	if err := w.engine.Start(ctx); err != nil {
 		return fmt.Errorf("starting webhook delivery: %w", err)
 	}

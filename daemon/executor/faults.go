@@ -149,7 +149,11 @@ func IsDuplicate(err error) bool {
 	return ok && e.Duplicate() || sqlite.IsDuplicate(err)
 }
 
-// OpenError returns the error for a store that cannot be opened.
+// OpenError returns the error for a store that cannot be opened, with the remedy if it is known.
 func OpenError(err error) error {
-	return fault.Wrap(err, fault.Unavailable, "the store cannot be opened")
+	text := "the store cannot be opened"
+	if remedy := sqlite.Remedy(err); remedy != "" {
+		text += "; " + remedy
+	}
+	return fault.Wrap(err, fault.Unavailable, "%s", text)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // TestServerFaults: error numbers of a server map to errors caused by the request, if it
@@ -165,5 +166,15 @@ func TestNoErrorIsFree(t *testing.T) {
 	s := new(fileSession)
 	if allocs := testing.AllocsPerRun(100, func() { _, _ = Classify(nil), s.classify(nil) }); allocs != 0 {
 		t.Errorf("%v allocations", allocs)
+	}
+}
+
+// TestOpenErrorNamesRemedy: a full disk, or a file that cannot be written, prevents a start.
+func TestOpenErrorNamesRemedy(t *testing.T) {
+	for code, want := range map[int]string{13: "free space", 8: "allow the service's user to write", 8 | 6<<8: "allow the service's user to write", 10: ""} {
+		message := fault.From(OpenError(&sqlite.Error{Code: code})).Message
+		if !strings.HasPrefix(message, "the store cannot be opened") || !strings.Contains(message, want) || want == "" && strings.Contains(message, ";") {
+			t.Errorf("%d: %s", code, message)
+		}
 	}
 }

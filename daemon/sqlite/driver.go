@@ -36,6 +36,18 @@ var reasons = map[int]string{
 // or of the database/sql driver. It is empty for other errors.
 func Reason(err error) string { return reasons[sqliteError(err).primary()] }
 
+// Remedy returns how to make a file usable, for the errors of Reason. It is empty if that
+// depends.
+func Remedy(err error) string {
+	switch sqliteError(err).primary() {
+	case sqlite3.SQLITE_FULL:
+		return "free space on the disk of the data directory"
+	case sqlite3.SQLITE_READONLY:
+		return "allow the service's user to write to all files in the data directory, also to whd.db-wal and whd.db-shm"
+	}
+	return ""
+}
+
 // sqliteError returns the code of the SQLite error wrapped by err; zero if there is none.
 func sqliteError(err error) *Error {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {

@@ -13,7 +13,8 @@ import (
 // clock is the store's clock, which all daemons share. It is derived from the process's
 // monotonic clock by an offset.
 type clock struct {
-	read atomic.Pointer[reading]
+	read    atomic.Pointer[reading]
+	setBack atomic.Int64 // how far the store's clock is behind Now since it was set back, see follow
 }
 
 // reading is a simultaneous reading of both clocks.
@@ -39,6 +40,39 @@ func (c *clock) Now() time.Time {
 	}
 	return now.UTC().Truncate(100 * time.Nanosecond)
 }
+
+// How often the clock of a store that only this daemon uses is read, and the difference
+// from Now that is ignored.
+const (
+	clockInterval  = 10 * time.Second
+	clockTolerance = time.Second
+)
+
+// follow reads the clock of a store that only this daemon uses: its host's clock, which can
+// be set, and is ahead of the monotonic clock after the machine was suspended. It returns by
+// how much the clock was set since the last call. Now only goes forward: if it went back, all
+// that is due would wait again.
+func (c *clock) follow(ctx context.Context, s Store) (by time.Duration, err error) {
+	var present clock
+	if err := present.set(ctx, s); err != nil {
+		return 0, err
+	}
+	ahead, setBack := present.Now().Sub(c.Now()), time.Duration(0)
+	if ahead > clockTolerance {
+		c.read.Store(present.read.Load())
+	} else if ahead < -clockTolerance {
+		setBack = -ahead
+	}
+	before := time.Duration(c.setBack.Swap(int64(setBack)))
+	if by = ahead + before; by.Abs() <= clockTolerance {
+		by = 0
+	}
+	return by, nil
+}
+
+// storeTime returns the time of the store's clock, which can go back: receivers reject
+// signatures of other times.
+func (c *clock) storeTime() time.Time { return c.Now().Add(-time.Duration(c.setBack.Load())) }
 
 // elapsed returns the time since a local time, by the wall clock if that has advanced
 // further: the monotonic clock may pause while the machine is suspended.

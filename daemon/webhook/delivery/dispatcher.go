@@ -88,7 +88,9 @@ func (d *dispatcher) deliver(a *attempt) {
 		sub := d.approve(a.queue)
 		var o webhook.Outcome
 		if sub != nil {
-			o = d.Sender.Send(d.sending, a.message, sub, d.Now())
+			began := d.Now()
+			o = d.Sender.Send(d.sending, a.message, sub, d.storeTime())
+			o.Began = began // by the same clock as the next attempt, also after the store's was set back
 		}
 		a = d.finish(a, o, sub != nil && d.sending.Err() == nil)
 	}

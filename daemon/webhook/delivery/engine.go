@@ -90,6 +90,8 @@ func (e *Engine) Start(ctx context.Context) error {
 	loops := []func(context.Context){e.writer.run, e.refiller.run, e.subscriptionCache.run, e.janitor.run, e.backlogCounter.run}
 	if e.LeaseTerm > 0 {
 		loops = append(loops, e.leases.run, e.peers.run, e.peers.followChanges)
+	} else {
+		loops = append(loops, e.followClock)
 	}
 	if e.OutboxInterval > 0 {
 		loops = append(loops, e.outbox.run)
@@ -102,6 +104,21 @@ func (e *Engine) Start(ctx context.Context) error {
 	}
 	e.readiness.set(nil)
 	return nil
+}
+
+// followClock follows the clock of a store without leases, until ctx is done.
+func (e *Engine) followClock(ctx context.Context) {
+	repeat(ctx, e.Log, "reading the clock failed", nil, clockInterval, func(ctx context.Context) error {
+		by, err := e.core.clock.follow(ctx, e.Store)
+		switch {
+		case by > 0:
+			e.Log.Warn("the clock was set forward, or the machine was suspended", "by", by.Round(time.Second).String())
+			e.queueSet.wakeAll()
+		case by < 0:
+			e.Log.Warn("the clock was set back; until a restart, events and attempts are stored with times that are ahead of it", "by", (-by).Round(time.Second).String())
+		}
+		return err
+	})
 }
 
 // releaseTimeout limits the release of the leases if the grace period has already

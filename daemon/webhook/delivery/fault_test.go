@@ -1,10 +1,13 @@
 package delivery_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -82,6 +85,29 @@ func TestLeaseReleaseTimeout(t *testing.T) {
 			x.engine = nil
 		})
 	}
+}
+
+// TestUnwrittenResultIsLogged stops while results cannot be written: their messages are sent
+// twice, which the log announces.
+func TestUnwrittenResultIsLogged(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		var log bytes.Buffer
+		x.stop(testTimeout)
+		x.startEngine(func(c *delivery.Config) { c.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		x.subscribe("http://127.0.0.1/hook", "*")
+		x.publish("debtor.updated", "{}")
+		x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("the disk is full")), deliverytest.Write)
+		x.advance(time.Minute)
+		x.stop(time.Second)
+		if !strings.Contains(log.String(), `sent again after the next start" outcomes=1`) {
+			t.Errorf("the log is\n%s", &log)
+		}
+		x.startEngine()
+		x.advance(time.Minute)
+		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 1)
+		clear(x.fakeSender.sent)
+		clear(x.fakeSender.delivered)
+	})
 }
 
 // TestSendTestReturnsStoredMessage checks that attempts do not change the returned

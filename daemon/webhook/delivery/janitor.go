@@ -107,7 +107,7 @@ func (j *janitor) runOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if now, retention := j.Now(), j.Retention(); retention != j.scan.retention || now.Sub(j.scan.startedAt) >= scanInterval {
+	if now, retention := j.storeTime(), j.Retention(); retention != j.scan.retention || now.Sub(j.scan.startedAt) >= scanInterval {
 		j.scan = scan{startedAt: now, retention: retention} // otherwise the scan continues
 	}
 	if err := j.runSteps(ctx, j.prune); err != nil {
@@ -139,7 +139,7 @@ func (j *janitor) runSteps(ctx context.Context, step func(context.Context) (Remo
 // prune removes a batch of old messages, unless a subscription was removed: its
 // messages are removed first.
 func (j *janitor) prune(ctx context.Context) (Removed, error) {
-	scan, now := &j.scan, j.Now()
+	scan, now := &j.scan, j.storeTime()
 	if scan.retention.Successful+scan.retention.Failed == 0 || len(j.requested) > 0 {
 		return Removed{}, nil
 	}

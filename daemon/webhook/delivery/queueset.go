@@ -69,6 +69,18 @@ func (s *queueSet) wake(q *queue) {
 	s.dispatch()
 }
 
+// wakeAll schedules all queues after the clock was set forward. Failures before that do not
+// show that an endpoint has failed for long.
+func (s *queueSet) wakeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, q := range s.byID {
+		q.endpoint.health.failures = 0
+		s.schedule(q)
+	}
+	s.dispatch()
+}
+
 // queueOf returns the queue of a subscription and creates it if necessary; nil if the
 // subscription does not exist. The lock is held.
 func (s *queueSet) queueOf(subscription int64) *queue {

@@ -606,3 +606,46 @@ func TestWALStaysBounded(t *testing.T) {
 		t.Errorf("the WAL had up to %d bytes, with %d bytes written", longest, transactions*size)
 	}
 }
+
+// TestClockWasSetBack prepares a file that a clock an hour ahead has left: new messages are due,
+// retries after the time that they had to wait, and all are in the partition that is leased.
+func TestClockWasSetBack(t *testing.T) {
+	w := hooksInFile(t)
+	r, l := subscribed(t, w)
+	ahead := time.Now().UTC().Add(time.Hour)
+	b := hookBatch(w.mustVersion(t), 11, 3, r, l, "{}")
+	for _, m := range b.Messages {
+		m.Event.AddedAt, m.Next = ahead, ahead
+	}
+	const wait = 10 * time.Minute
+	b.Outcomes = []webhook.AttemptResult{{Message: b.Messages[0], After: webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: ahead.Add(wait)}, Outcome: webhook.Outcome{Code: 500, Began: ahead}},
+		{Message: b.Messages[1], After: webhook.State{Status: webhook.Successful, Attempts: 1}, Outcome: webhook.Outcome{Code: 200, Began: ahead}}}
+	if err := w.Write(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.db.Exec(t.Context(), `UPDATE whd.WH_Partition SET LeaseUntil = @Ahead`, sql.Named("Ahead", appdb.Timestamp(ahead))); err != nil {
+		t.Fatal(err)
+	}
+	if other, err := w.Lease(t.Context(), 0); err != nil || other.Partition == delivery.FirstPartition {
+		t.Fatalf("leased %+v, %v", other, err)
+	}
+	if _, err := w.db.Exec(t.Context(), `UPDATE whd.SY_WebhookMessage SET PartitionID = 2 WHERE Status = 0`); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := w.PrepareFile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ended := time.Now()
+	if home, err := w.Lease(t.Context(), 0); err != nil || home.Partition != delivery.FirstPartition {
+		t.Errorf("leased %+v, %v", home, err)
+	}
+	expectRows(t, w.db, `DISTINCT PartitionID FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL`, "1")
+	for n, want := range map[int]time.Duration{0: wait, 2: 0} {
+		at := func(moment time.Time) string {
+			return appdb.Timestamp(moment.UTC().Add(want).Truncate(time.Millisecond))
+		}
+		expectRows(t, w.db, fmt.Sprintf(`COUNT(*) FROM whd.SY_WebhookMessage WHERE ID = %d AND NextAttemptDateTime BETWEEN '%s' AND '%s'`, b.Messages[n].ID, at(began), at(ended.Add(time.Millisecond))), "1")
+	}
+	expectRows(t, w.db, `COUNT(*) FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NULL`, "1")
+}
