@@ -129,7 +129,7 @@ func (k *keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 	switch {
 	case k.overlay != nil:
 		return k.overlay.Do(b)
-	case b.Scope == keymap.Everywhere, b.Action == keymap.OpenFilter: // with another help on some screens
+	case b.Scope == keymap.Everywhere, b.Action == keymap.OpenFilter: // some screens describe it in their own words
 		return k.do(b, key)
 	}
 	if reason := k.reason(b); reason != "" {
