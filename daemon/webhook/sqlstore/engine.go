@@ -58,21 +58,13 @@ func (e *Engine) SetDefaultRetries(ctx context.Context, n int) error {
 	return e.fault(err, "storing the default number of retries")
 }
 
-// PrepareFile prepares a file for its only daemon, before it starts. A clock that was ahead, and
-// has been set back since, may have left a lease that has not expired, which made a daemon use
-// another partition than the first, and open messages, new ones too, that would not be due until
-// the clock is where it was: they wait again, from now on.
+// PrepareFile repairs a file after its host's clock was ahead and was set back. It is called
+// before the engine starts, and does nothing on a server.
 func (e *Engine) PrepareFile(ctx context.Context) error {
-	if e.db.IsServer() {
-		return nil
+	if f, ok := e.writer.(*fileWriter); ok {
+		return e.fault(f.repairTimes(ctx), "repairing times in the store")
 	}
-	_, err := e.db.Run(ctx, appdb.Statement(`UPDATE whd.WH_Partition SET LeaseUntil = @Until`, sql.Named("Until", appdb.Timestamp(time.Time{}))),
-		appdb.Statement(`UPDATE whd.SY_WebhookMessage SET PartitionID = 1
-WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.PartitionID <> 1) AND SubscriptionID IN (SELECT s.ID FROM whd.SY_WebhookSubscription s) AND NextAttemptDateTime IS NOT NULL`),
-		appdb.Statement(`UPDATE whd.SY_WebhookMessage SET NextAttemptDateTime = strftime('%Y-%m-%dT%H:%M:%f0000', 'now',
-	printf('%.3f seconds', max(0, 86400 * (julianday(NextAttemptDateTime) - julianday(LastSavedDateTime)))))
-WHERE PartitionID = 1 AND SubscriptionID IN (SELECT s.ID FROM whd.SY_WebhookSubscription s) AND NextAttemptDateTime > `+e.db.Clock+` AND LastSavedDateTime > `+e.db.Clock))
-	return e.fault(err, "preparing the messages")
+	return nil
 }
 
 // KeepEventRoles stores the roles that captured events require, and returns those of all

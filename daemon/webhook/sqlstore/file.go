@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
@@ -101,6 +102,28 @@ func (f *fileWriter) transact(ctx context.Context, work func() error) error {
 		return ctx.Err()
 	}
 	return err
+}
+
+// repairTimes ends leases that expire in the future, moves open messages to the first
+// partition, and restarts the waits of messages that were saved in the future. It has no time
+// limit: a file can have millions of such messages.
+func (f *fileWriter) repairTimes(ctx context.Context) error {
+	return f.locked(ctx, func() error {
+		return f.transact(ctx, func() error {
+			err := f.conn.Query(`UPDATE WH_Partition SET LeaseUntil = ?1`, nil, appdb.Timestamp(time.Time{}))
+			if err == nil {
+				err = f.conn.Query(`UPDATE SY_WebhookMessage SET PartitionID = 1
+WHERE PartitionID IN (SELECT p.PartitionID FROM WH_Partition p WHERE p.PartitionID <> 1) AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscription s)
+	AND NextAttemptDateTime IS NOT NULL`, nil)
+			}
+			if err == nil {
+				err = f.conn.Query(`UPDATE SY_WebhookMessage SET NextAttemptDateTime = strftime('%Y-%m-%dT%H:%M:%f0000', 'now',
+	printf('%.3f seconds', max(0, 86400 * (julianday(NextAttemptDateTime) - julianday(LastSavedDateTime)))))
+WHERE PartitionID = 1 AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscription s) AND NextAttemptDateTime > `+f.db.Clock+` AND LastSavedDateTime > `+f.db.Clock, nil)
+			}
+			return err
+		})
+	})
 }
 
 // writeBatch writes all parts of a batch.
