@@ -36,14 +36,14 @@ var reasons = map[int]string{
 // or of the database/sql driver. It is empty for other errors.
 func Reason(err error) string { return reasons[sqliteError(err).primary()] }
 
-// Remedy returns how to make a file usable, for the errors of Reason. It is empty if that
-// depends.
+// Remedy returns how to make a file usable, for the errors of Reason. It returns an
+// empty text if there is no general remedy.
 func Remedy(err error) string {
 	switch sqliteError(err).primary() {
 	case sqlite3.SQLITE_FULL:
 		return "free space on the disk of the data directory"
 	case sqlite3.SQLITE_READONLY:
-		return "allow the service's user to write to all files in the data directory, also to whd.db-wal and whd.db-shm"
+		return "allow the service's user to write to all files in the data directory, including whd.db-wal and whd.db-shm"
 	}
 	return ""
 }

@@ -92,7 +92,7 @@ func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 	for i := range e.budget.tiers {
 		e.budget.tiers[i].maxAttempts = 20
 	}
-	e.core.clock.read.Store(&reading{time.Now(), noon})
+	e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
 	e.queueSet.leases.held = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
 		sub := &webhook.Subscription{ID: id + 1, Enabled: true, SubscriberInfo: webhook.SubscriberInfo{Enabled: true}}
@@ -211,7 +211,7 @@ func (e *stepEngine) writeOutcomes() {
 // advance advances the clock.
 func (e *stepEngine) advance(d time.Duration) {
 	was := e.core.clock.read.Load()
-	e.core.clock.read.Store(&reading{was.local, was.store.Add(d)})
+	e.core.clock.read.Store(&reading{local: was.local, store: was.store.Add(d)})
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
 	for _, q := range e.byID {

@@ -13,66 +13,71 @@ import (
 // clock is the store's clock, which all daemons share. It is derived from the process's
 // monotonic clock by an offset.
 type clock struct {
-	read    atomic.Pointer[reading]
-	setBack atomic.Int64 // how far the store's clock is behind Now since it was set back, see follow
+	read atomic.Pointer[reading]
 }
 
 // reading is a simultaneous reading of both clocks.
 type reading struct {
-	local time.Time // with the monotonic reading
-	store time.Time
+	local   time.Time // with the monotonic reading
+	store   time.Time
+	setBack time.Duration // how far the store's clock is behind store, see follow
 }
 
 func (c *clock) set(ctx context.Context, s Store) error {
 	before := time.Now()
 	at, err := s.Now(ctx)
 	if err == nil {
-		c.read.Store(&reading{before.Add(time.Since(before) / 2), at})
+		c.read.Store(&reading{local: before.Add(time.Since(before) / 2), store: at})
 	}
 	return err
 }
 
-// Now returns the current time of the store's clock.
+// Now returns the current time of the store's clock, or a later one if that was set back.
 func (c *clock) Now() time.Time {
-	now := time.Now()
-	if r := c.read.Load(); r != nil { // nil before Start
-		now = r.store.Add(now.Sub(r.local))
-	}
-	return now.UTC().Truncate(100 * time.Nanosecond)
+	now, _ := c.times()
+	return now
 }
 
-// How often the clock of a store that only this daemon uses is read, and the difference
-// from Now that is ignored.
-const (
-	clockInterval  = 10 * time.Second
-	clockTolerance = time.Second
-)
+// storeTime returns the time of the store's clock, which can go back. Signatures use it, since
+// receivers reject other times.
+func (c *clock) storeTime() time.Time {
+	now, setBack := c.times()
+	return now.Add(-setBack)
+}
+
+func (c *clock) times() (now time.Time, setBack time.Duration) {
+	now = time.Now()
+	if r := c.read.Load(); r != nil { // nil before Start
+		now, setBack = r.store.Add(now.Sub(r.local)), r.setBack
+	}
+	return now.UTC().Truncate(100 * time.Nanosecond), setBack
+}
+
+// clockInterval is how often the clock of a store that only this daemon uses is read.
+const clockInterval = 10 * time.Second
+
+// clockTolerance is how far that clock may be ahead of Now. A reading that takes longer is
+// ignored, since it may be off by as much.
+const clockTolerance = time.Second
 
 // follow reads the clock of a store that only this daemon uses: its host's clock, which can
-// be set, and is ahead of the monotonic clock after the machine was suspended. It returns by
-// how much the clock was set since the last call. Now only goes forward: if it went back, all
-// that is due would wait again.
-func (c *clock) follow(ctx context.Context, s Store) (by time.Duration, err error) {
+// be set, and is ahead of the monotonic clock after the machine was suspended. It returns
+// the reading to use from now on, and by how much the clock was set since the last one. Now
+// only goes forward: if it went back, all that is due would wait again.
+func (c *clock) follow(ctx context.Context, s Store) (next *reading, by time.Duration, err error) {
+	next = c.read.Load()
+	before := time.Now()
 	var present clock
-	if err := present.set(ctx, s); err != nil {
-		return 0, err
+	if err := present.set(ctx, s); err != nil || time.Since(before) > clockTolerance {
+		return next, 0, err
 	}
-	ahead, setBack := present.Now().Sub(c.Now()), time.Duration(0)
+	ahead := present.Now().Sub(c.Now())
+	by = ahead + next.setBack
 	if ahead > clockTolerance {
-		c.read.Store(present.read.Load())
-	} else if ahead < -clockTolerance {
-		setBack = -ahead
+		return present.read.Load(), by, nil
 	}
-	before := time.Duration(c.setBack.Swap(int64(setBack)))
-	if by = ahead + before; by.Abs() <= clockTolerance {
-		by = 0
-	}
-	return by, nil
+	return &reading{next.local, next.store, max(0, -ahead)}, by, nil
 }
-
-// storeTime returns the time of the store's clock, which can go back: receivers reject
-// signatures of other times.
-func (c *clock) storeTime() time.Time { return c.Now().Add(-time.Duration(c.setBack.Load())) }
 
 // elapsed returns the time since a local time, by the wall clock if that has advanced
 // further: the monotonic clock may pause while the machine is suspended.

@@ -90,7 +90,7 @@ func (d *dispatcher) deliver(a *attempt) {
 		if sub != nil {
 			began := d.Now()
 			o = d.Sender.Send(d.sending, a.message, sub, d.storeTime())
-			o.Began = began // by the same clock as the next attempt, also after the store's was set back
+			o.Began = began // by Now, like the due times; the time of the signature can be behind it
 		}
 		a = d.finish(a, o, sub != nil && d.sending.Err() == nil)
 	}

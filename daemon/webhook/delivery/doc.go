@@ -53,11 +53,11 @@
 //
 // One each, from Start to Stop: batchWriter, refiller, subscriptionCache, janitor and
 // backlogCounter. With leases also leaseKeeper and two of peers (events, and changes
-// while a stream is open), without leases followClock; with an outbox outboxReader. One for each running attempt,
-// which continues with the next message as long as there is one, and one for each
-// subscription that may have to be disabled (disableIfFailing). Timers wake queues (one
-// for each queue) and make all queues read the store again after a failed write
-// (rewind).
+// while a stream is open), without leases followClock; with an outbox outboxReader.
+// One for each running attempt, which continues with the next message as long as there
+// is one, and one for each subscription that may have to be disabled (disableIfFailing).
+// Timers wake queues (one for each queue) and make all queues read the store again
+// after a failed write (rewind).
 //
 // They wait for each other in one direction: publishers and the outboxReader for the
 // batchWriter, requests for the backlog for the backlogCounter. Channels that wake a

@@ -109,13 +109,13 @@ func (e *Engine) Start(ctx context.Context) error {
 // followClock follows the clock of a store without leases, until ctx is done.
 func (e *Engine) followClock(ctx context.Context) {
 	repeat(ctx, e.Log, "reading the clock failed", nil, clockInterval, func(ctx context.Context) error {
-		by, err := e.core.clock.follow(ctx, e.Store)
+		next, by, err := e.core.clock.follow(ctx, e.Store)
+		e.queueSet.setClock(next)
 		switch {
-		case by > 0:
+		case by >= clockInterval:
 			e.Log.Warn("the clock was set forward, or the machine was suspended", "by", by.Round(time.Second).String())
-			e.queueSet.wakeAll()
-		case by < 0:
-			e.Log.Warn("the clock was set back; until a restart, events and attempts are stored with times that are ahead of it", "by", (-by).Round(time.Second).String())
+		case by <= -clockInterval:
+			e.Log.Warn("the clock was set back; until a restart, events and attempts are stored with times ahead of the clock", "by", (-by).Round(time.Second).String())
 		}
 		return err
 	})

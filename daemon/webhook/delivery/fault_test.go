@@ -99,7 +99,7 @@ func TestUnwrittenResultIsLogged(t *testing.T) {
 		x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("the disk is full")), deliverytest.Write)
 		x.advance(time.Minute)
 		x.stop(time.Second)
-		if !strings.Contains(log.String(), `sent again after the next start" results=1`) {
+		if !strings.Contains(log.String(), `sent again" results=1`) {
 			t.Errorf("the log is\n%s", &log)
 		}
 		x.startEngine()

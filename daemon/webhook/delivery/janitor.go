@@ -107,7 +107,7 @@ func (j *janitor) runOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if now, retention := j.storeTime(), j.Retention(); retention != j.scan.retention || now.Sub(j.scan.startedAt) >= scanInterval {
+	if now, retention := j.Now(), j.Retention(); retention != j.scan.retention || now.Sub(j.scan.startedAt) >= scanInterval {
 		j.scan = scan{startedAt: now, retention: retention} // otherwise the scan continues
 	}
 	if err := j.runSteps(ctx, j.prune); err != nil {

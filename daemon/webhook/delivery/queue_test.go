@@ -32,7 +32,7 @@ func startPage(t *testing.T, q *queue, now time.Time) Page {
 	t.Helper()
 	s := &queueSet{byID: map[int64]*queue{1: q}, budget: q.budget, clock: new(clock)}
 	q.budget.tierOf(q).refills = []*queue{q}
-	s.clock.read.Store(&reading{time.Now(), now})
+	s.clock.read.Store(&reading{local: time.Now(), store: now})
 	of, p := (&refiller{core: &core{queues: s}}).nextPage()
 	if of == nil {
 		t.Fatal("the queue needs no page")

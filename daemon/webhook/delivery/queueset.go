@@ -69,13 +69,21 @@ func (s *queueSet) wake(q *queue) {
 	s.dispatch()
 }
 
-// wakeAll schedules all queues after the clock was set forward. Failures before that do not
-// show that an endpoint has failed for long.
-func (s *queueSet) wakeAll() {
+// setClock uses a reading of the clock from now on. If Now goes forward by that, all queues
+// are scheduled, and no endpoint has failed for that time.
+func (s *queueSet) setClock(r *reading) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := s.clock.Now()
+	s.clock.read.Store(r)
+	by := s.clock.Now().Sub(before)
+	if by <= clockTolerance {
+		return
+	}
 	for _, q := range s.byID {
-		q.endpoint.health.failures = 0
+		if h := &q.endpoint.health; !h.since.IsZero() {
+			h.since = h.since.Add(by)
+		}
 		s.schedule(q)
 	}
 	s.dispatch()

@@ -23,7 +23,7 @@ func (s forbiddenSender) Send(context.Context, *webhook.Message, *webhook.Subscr
 func TestNoAttemptAfterSuspension(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
 		e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
-		e.core.clock.read.Store(&reading{time.Now(), noon})
+		e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
 		e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
 		q := testQueue(ordered)
 		e.byID[q.id] = q
@@ -41,7 +41,7 @@ func TestNoAttemptAfterSuspension(t *testing.T) {
 // TestSuspensionKeepsOrder: later messages must wait for the one that was not sent.
 func TestSuspensionKeepsOrder(t *testing.T) {
 	e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
-	e.core.clock.read.Store(&reading{time.Now(), noon})
+	e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
 	e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
 	q := testQueue(true)
 	e.byID[q.id] = q

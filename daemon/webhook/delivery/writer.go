@@ -275,7 +275,7 @@ func (w *batchWriter) refuse(work *batch, err error) {
 // refuseAll refuses the work that was not written when the writer stopped.
 func (w *batchWriter) refuseAll() {
 	if _, results := w.pending.depth(); results > 0 {
-		w.Log.Warn("the results of attempts could not be stored; their messages will be sent again after the next start", "results", results)
+		w.Log.Warn("the results of attempts could not be stored; their messages will be sent again", "results", results)
 	}
 	left, groups := w.pending.takeAll()
 	w.refuse(&batch{publications: left}, stopping())
