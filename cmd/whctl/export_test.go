@@ -106,9 +106,6 @@ func peakMemory(t *testing.T, program, format string, count int, flags ...string
 // row would exceed the limit. The peaks of small and large exports are not compared, since
 // the garbage collector runs later on a busy machine.
 func TestMemoryOfExports(t *testing.T) {
-	if testing.Short() {
-		t.Skip("exports millions of rows")
-	}
 	const limit = 60           // MiB
 	program := buildProgram(t) // the tests' own contains the service too
 	for _, format := range []string{"csv", "xlsx", "json", "table"} {

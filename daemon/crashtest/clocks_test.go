@@ -23,9 +23,6 @@ import (
 // TestClockSkew runs a daemon with a clock that differs by an hour from that of the other one
 // and the server. This must have no effect.
 func TestClockSkew(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes minutes")
-	}
 	if os.Getenv(mssqltest.Variable) == "" {
 		t.Skip("skipped, since " + mssqltest.Variable + " names no server")
 	}

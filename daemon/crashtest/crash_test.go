@@ -31,9 +31,6 @@ const recoveryTimeout = 2 * time.Minute
 
 // TestDeliveryGuaranteesAfterKills kills daemons at random moments.
 func TestDeliveryGuaranteesAfterKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes some seconds")
-	}
 	dir, office := t.TempDir(), newReceiver(t)
 	publishers := startPublishers(t, subscribe(t, dir, office))
 	var kills []time.Time

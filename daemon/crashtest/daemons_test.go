@@ -40,9 +40,6 @@ type cluster struct {
 // TestDeliveryGuaranteesOfTwoDaemons kills one of two daemons at random moments, or
 // suspends it for longer than its lease.
 func TestDeliveryGuaranteesOfTwoDaemons(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes minutes")
-	}
 	p := newCluster(t, daemontest.Program{}, daemontest.Program{})
 	p.disturb(t, *rounds)
 	p.finish(t)

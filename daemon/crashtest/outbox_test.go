@@ -30,9 +30,6 @@ import (
 // the clock of the daemon changes by 25 hours, and the table is emptied and filled with
 // rows that have the same IDs and bodies. Each committed row becomes exactly one event.
 func TestOutboxAfterKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes a minute")
-	}
 	if os.Getenv(mssqltest.Variable) == "" {
 		t.Skip(mssqltest.Variable + " is not set")
 	}

@@ -65,9 +65,6 @@ func (p helpPart) markdown(help string) (string, error) {
 // TestHelpInPages compares the parts of the programs' help in the pages with the programs'
 // output; -update writes them.
 func TestHelpInPages(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds both programs")
-	}
 	bin := t.TempDir()
 	for name, pkg := range map[string]string{"whd": "./cmd/daemon", "whctl": "./cmd/whctl"} {
 		if runtime.GOOS == "windows" {

@@ -68,9 +68,6 @@ const setup = "export WHD="
 // of the repository. It then runs those of each page of the manual, in a new shell with the
 // variables of the README and with the demo running.
 func TestManual(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds both programs")
-	}
 	if *update {
 		t.Skip("writes nothing")
 	}

@@ -57,9 +57,6 @@ const kills = 4
 // programs have written, and daemon and follower were killed at random moments. In some
 // rounds the copies are loaded again while the programs write.
 func TestCopiesAfterKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes some seconds")
-	}
 	program := buildWhctl(t)
 	for name, server := range map[string]bool{"SQLite": false, "SQLServer": true} {
 		t.Run(name, func(t *testing.T) {

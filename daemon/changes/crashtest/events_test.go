@@ -20,9 +20,6 @@ const maxDelay = time.Second
 // TestEventsAfterKills kills the daemon at random moments while programs write: each change
 // is received, and none is raised twice.
 func TestEventsAfterKills(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes some seconds")
-	}
 	r := newEventRun(t, 1, false)
 	s := r.services[0]
 	n := max(*rounds/2, 3)
@@ -52,9 +49,6 @@ const (
 // TestTakeOverOfCapture kills the one of two daemons that captures: the other one goes on, no
 // change is lost, and none is raised twice.
 func TestTakeOverOfCapture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes minutes")
-	}
 	r := newEventRun(t, 2, true)
 	var leased, published []time.Duration
 	for range max(*rounds/20, 2) {

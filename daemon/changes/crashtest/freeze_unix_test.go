@@ -12,9 +12,6 @@ import (
 // TestFrozenCapture suspends the one of two daemons that captures for longer than its lease, at
 // random moments: rows that it has read before must not be published when it continues.
 func TestFrozenCapture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it takes minutes")
-	}
 	r := newEventRun(t, 2, true)
 	moved := 0
 	for range max(*rounds/20, 2) {

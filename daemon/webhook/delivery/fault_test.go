@@ -309,11 +309,7 @@ func attemptCaseOf(event string) attemptCase {
 // TestRandomFaults draws faults while events are published. In the end all accepted
 // events must be delivered once, and no message may be open.
 func TestRandomFaults(t *testing.T) {
-	rounds := 4
-	if testing.Short() {
-		rounds = 1
-	}
-	for seed := range rounds {
+	for seed := range 4 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			simulate(t, func(x *simulation) { x.runRandomFaults(rand.New(rand.NewPCG(uint64(seed), 7))) })
 		})
