@@ -112,14 +112,14 @@ func (f *fileWriter) repairTimes(ctx context.Context) error {
 		return f.transact(ctx, func() error {
 			err := f.conn.Query(`UPDATE WH_Partition SET LeaseUntil = ?1`, nil, appdb.Timestamp(time.Time{}))
 			if err == nil {
-				err = f.conn.Query(`UPDATE SY_WebhookMessage SET PartitionID = 1
-WHERE PartitionID IN (SELECT p.PartitionID FROM WH_Partition p WHERE p.PartitionID <> 1) AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscription s)
-	AND NextAttemptDateTime IS NOT NULL`, nil)
+				err = f.conn.Query(`UPDATE SY_WebhookMessage SET PartitionID = ?1
+WHERE PartitionID IN (SELECT p.PartitionID FROM WH_Partition p WHERE p.PartitionID <> ?1) AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscription s)
+	AND NextAttemptDateTime IS NOT NULL`, nil, int64(delivery.FirstPartition))
 			}
 			if err == nil {
 				err = f.conn.Query(`UPDATE SY_WebhookMessage SET NextAttemptDateTime = strftime('%Y-%m-%dT%H:%M:%f0000', 'now',
 	printf('%.3f seconds', max(0, 86400 * (julianday(NextAttemptDateTime) - julianday(LastSavedDateTime)))))
-WHERE PartitionID = 1 AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscription s) AND NextAttemptDateTime > `+f.db.Clock+` AND LastSavedDateTime > `+f.db.Clock, nil)
+WHERE PartitionID = ?1 AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscription s) AND NextAttemptDateTime > `+f.db.Clock+` AND LastSavedDateTime > `+f.db.Clock, nil, int64(delivery.FirstPartition))
 			}
 			return err
 		})
