@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -212,13 +211,12 @@ func TestPostLogin(t *testing.T) {
 // and without the setting.
 func TestLogOfToday(t *testing.T) {
 	i := daemontest.Start(t)
+	today, before := utcDate(0), utcDate(-1)
 	asAdmin(t, i).do("GET /yesterday", "").want(t, 404)
 	asAdmin(t, i).logs("/Logs") // waits for writes
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	day := time.Now().UTC()
-	today, before := day.Format(time.DateOnly), day.AddDate(0, 0, -1).Format(time.DateOnly)
 	execute(t, i.Dir, "requestlog.db", "UPDATE WH_RequestLog SET DateTime = REPLACE(DateTime, ?, ?) WHERE PathInfo = '/yesterday'", today, before)
 	i = daemontest.StartIn(t, i.Dir)
 	c := asAdmin(t, i)
@@ -243,7 +241,7 @@ func TestLogOfToday(t *testing.T) {
 			for _, entry := range c.logs(test.path) {
 				found = found || entry.PathInfo == "/yesterday"
 			}
-			if found != want && time.Now().UTC().Format(time.DateOnly) == today { // midnight has not passed
+			if found != want && utcDate(0) == today { // midnight has not passed
 				t.Errorf("%s with requestlog.today = %s: found %t, want %t", test.path, setting, found, want)
 			}
 		}

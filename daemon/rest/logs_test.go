@@ -165,17 +165,18 @@ func TestQuietRequestsAreNotLogged(t *testing.T) {
 	}
 }
 
+// utcDate returns the date that is the given number of days after today.
+func utcDate(days int) string {
+	return time.Now().UTC().AddDate(0, 0, days).Format(time.DateOnly)
+}
+
 func TestLogRoutes(t *testing.T) {
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
+	today, before := utcDate(0), utcDate(-1)
 	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	c.do("GET /json/reply/DB_ClassQuery?Take=x", "").want(t, 400)
 	c.do("GET /nothing", "").want(t, 404)
-	day := time.Now().UTC()
-	today, before := day.Format(time.DateOnly), day.AddDate(0, 0, -1).Format(time.DateOnly)
-	if time.Now().UTC().Format(time.DateOnly) != today {
-		t.Skip("midnight passes")
-	}
 	const all, failed, none = "404 400 200", "404 400", ""
 	for path, want := range map[string]string{
 		"/Logs": all, "/logs/": all, "/Logs.json": all, "/Logs/Today": all, "/Logs/today.json": all, "/Logs/" + today: all,
@@ -194,7 +195,7 @@ func TestLogRoutes(t *testing.T) {
 		for _, one := range c.logs(path + separator + "IdLessThan=4") {
 			got = append(got, fmt.Sprint(one.StatusCode))
 		}
-		if strings.Join(got, " ") != want {
+		if strings.Join(got, " ") != want && utcDate(0) == today { // midnight has not passed
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
