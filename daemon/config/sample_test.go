@@ -3,6 +3,7 @@ package config
 import (
 	"flag"
 	"os"
+	"os/exec"
 	"testing"
 )
 
@@ -32,4 +33,14 @@ func TestConfigSample(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "testdata/config.toml.golden", sampleOf(defaults))
+}
+
+// TestConfigSampleWithTZ runs TestConfigSample in a process with the variable TZ, which
+// Go reads once.
+func TestConfigSampleWithTZ(t *testing.T) {
+	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestConfigSample$")
+	c.Env = append(os.Environ(), "TZ=UTC")
+	if output, err := c.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
 }

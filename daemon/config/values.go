@@ -76,8 +76,13 @@ func parseInto[T any](to *T, text string, parse func(string) (T, error)) error {
 
 // textOf formats a value in the form that setValue parses. Secrets are masked.
 func textOf(value any) string {
-	if d, is := value.(time.Duration); is {
-		return formatDuration(d)
+	switch v := value.(type) {
+	case time.Duration:
+		return formatDuration(v)
+	case *time.Location:
+		if v == time.Local { // its own name may be that of the variable TZ
+			return "Local"
+		}
 	}
 	return fmt.Sprint(value)
 }
