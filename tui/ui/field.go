@@ -21,7 +21,7 @@ type Field struct {
 	Input           textinput.Model
 	Error           string
 	Suggest         func(text string) []Suggestion
-	suggestionIndex int           // index of the selected suggestion
+	suggestionIndex int           // steps to the selected suggestion, see selected
 	Options         []string      // allowed values; nil for any text
 	OnChoose        func()        // called when another option is chosen; nil for nothing
 	Check           func() string // returns the error of the value, "" if valid; nil for no local check
@@ -110,6 +110,15 @@ func (f *Field) suggestions() []Suggestion {
 	return f.Suggest(f.Input.Value())
 }
 
+// selected returns the index of the selected suggestion of a list: -1 in an untouched
+// field, and otherwise the first one until another is chosen.
+func (f *Field) selected(list []Suggestion) int {
+	if f.Input.Value() == "" {
+		return min(f.suggestionIndex, len(list)) - 1
+	}
+	return min(f.suggestionIndex, len(list)-1)
+}
+
 // moveSuggestion selects the next or previous suggestion and reports whether there was
 // one.
 func (f *Field) moveSuggestion(step int) bool {
@@ -117,18 +126,17 @@ func (f *Field) moveSuggestion(step int) bool {
 	if len(list) == 0 || f.suggestionIndex+step < 0 {
 		return false
 	}
-	f.suggestionIndex = min(f.suggestionIndex+step, len(list)-1)
+	if step < 0 || f.selected(list) < len(list)-1 {
+		f.suggestionIndex += step
+	}
 	return true
 }
 
-// complete replaces the value with the selected suggestion, unless the field is
-// untouched.
+// complete replaces the value with the selected suggestion, if there is one.
 func (f *Field) complete() {
-	if f.Input.Value() == "" && f.suggestionIndex == 0 {
-		return
-	}
-	if list := f.suggestions(); len(list) > 0 {
-		f.Set(list[min(f.suggestionIndex, len(list)-1)].Text)
+	list := f.suggestions()
+	if at := f.selected(list); at >= 0 {
+		f.Set(list[at].Text)
 	}
 	f.suggestionIndex = 0
 }

@@ -1,6 +1,7 @@
 package ui_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,32 @@ func TestTabInLastFieldGoesToFirst(t *testing.T) {
 	invalid = ""
 	if d.Press("enter"); sent != 1 {
 		t.Errorf("sent %d times", sent)
+	}
+}
+
+// In an empty field, no suggestion is selected until down chooses the first, so that enter
+// takes the one with the pointer or none.
+func TestEnterTakesSuggestionWithPointer(t *testing.T) {
+	for keys, want := range map[string]string{"enter": "", "down enter": "one", "down down enter": "two", "down down down enter": "two", "down up enter": "", "'t enter": "two"} {
+		d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
+		f := ui.NewForm(d.App, "A form", "send")
+		first := f.Add("First", "First", "", "")
+		first.Suggest = func(typed string) []ui.Suggestion {
+			if typed == "" {
+				return []ui.Suggestion{{Text: "one", Name: "one"}, {Text: "two", Name: "two"}}
+			}
+			return []ui.Suggestion{{Text: "two", Name: "two"}}
+		}
+		f.Add("Second", "Second", "", "")
+		d.App.ShowOverlay(f)
+		steps := strings.Fields(keys)
+		d.Press(steps[:len(steps)-1]...)
+		if got := strings.Contains(d.Text(), d.App.Theme.Pointer+" "); got != (want != "") {
+			t.Errorf("%s: a suggestion has the pointer: %t\n%s", keys, got, d.Text())
+		}
+		if d.Press("enter"); first.Text() != want || f.At != 1 {
+			t.Errorf("%s: %q in the first field, at %d", keys, first.Text(), f.At)
+		}
 	}
 }
 

@@ -95,11 +95,12 @@ func (f *Form) suggestionLines(one *Field, width, room int) []string {
 		return nil
 	}
 	room = min(len(list), maxSuggestions, max(minSuggestions, room))
-	first := max(0, one.suggestionIndex-room+1)
+	selected := one.selected(list)
+	first := max(0, selected-room+1)
 	var lines []string
 	for i, s := range list[first:min(len(list), first+room)] {
 		pointer, count, role := " ", "", theme.Dim
-		if first+i == min(one.suggestionIndex, len(list)-1) {
+		if first+i == selected {
 			pointer, count, role = t.Pointer, fmt.Sprintf(" %d of %d", first+i+1, len(list)), theme.Plain
 		}
 		text := t.Fit(pointer+" "+s.Name+"  "+s.Help, width-labelWidth-len(count), false)
