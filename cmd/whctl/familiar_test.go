@@ -11,6 +11,7 @@ func TestFamiliarWordsAreUnderstood(t *testing.T) {
 		"kinds":                                "records?",
 		"ls":                                   "records?",
 		"get SO_Totals":                        "query?",
+		"queries":                              "query?",
 		"auth login":                           "login or whoami?",
 		"context use prod":                     "profile?",
 		"health":                               "doctor or stats?",
@@ -45,6 +46,8 @@ func TestFamiliarWordsAreUnderstood(t *testing.T) {
 		"query SO_Totals --follow":             "whctl follow?",
 		"messages list --failed":               "--status failed?",
 		"messages list --follow":               "whctl messages tail?",
+		"messages list --after 2h":             "--since?",
+		"requests list --failed":               "--errors?",
 		"requests list --ip 10.0.0.7":          "--client?",
 		"subscriptions create --condition Status":  "--when?",
 		"subscriptions update 1f0c --disable":      "whctl subscriptions disable?",
@@ -55,6 +58,8 @@ func TestFamiliarWordsAreUnderstood(t *testing.T) {
 		"mirror SO_Totals -o copy.db":              "--to?",
 		"keys create shop --role reader -o secret": "--secret-file?",
 		"login --hostname erp01":                   "--url?",
+		"subscriptions create -H X-Shop:1":         "--header?",
+		"subscriptions update 1f0c http://x":       "--to http://x?",
 	} {
 		got := invocation{}.run(t, strings.Fields(line)...)
 		if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, "; did you mean "+want+" (see: ") {

@@ -92,6 +92,8 @@ func flagFor(c *cli.Context, extra string) string {
 			extra = "FIELD=" + extra
 		}
 		return record.DidYouMean([]string{fmt.Sprintf("--where %q", extra)})
+	case strings.HasPrefix(extra, "http") && flags.Has("to"):
+		return record.DidYouMean([]string{"--to " + extra})
 	case strings.HasPrefix(extra, "http") && flags.Has("url"):
 		return record.DidYouMean([]string{"--url " + extra})
 	}

@@ -266,7 +266,7 @@ func (r *reorderer) unknownFlag(name string) error {
 	return Usagef("unknown flag %s%s", written, near)
 }
 
-// familiar returns the flags and the commands of the same group for a flag of
+// familiar returns the flag, or else the commands of the same group, for a flag of
 // another program.
 func (r *reorderer) familiar(written string) (names []string) {
 	group := r.Path[:max(0, len(r.Path)-1)]
@@ -274,10 +274,10 @@ func (r *reorderer) familiar(written string) (names []string) {
 		flag, isFlag := strings.CutPrefix(strings.Fields(own)[0], "--")
 		return isFlag && (r.local.Has(flag) || r.globals.Has(flag)) || !isFlag && FindCommand(r.app.Commands, append(slices.Clone(group), own)) != nil
 	}) {
-		if !strings.HasPrefix(own, "--") {
-			own = strings.Join(append(append([]string{r.app.Name}, group...), own), " ")
+		if strings.HasPrefix(own, "--") {
+			return []string{own}
 		}
-		names = append(names, own)
+		names = append(names, strings.Join(append(append([]string{r.app.Name}, group...), own), " "))
 	}
 	return names
 }
