@@ -92,6 +92,16 @@ func TestQueryNotices(t *testing.T) {
 	}
 }
 
+// Without a row, a condition in the style of other programs suggests the operator here.
+func TestQuerySuggestsOperators(t *testing.T) {
+	for where, want := range map[string]string{"InvoiceID=D1*": "InvoiceID^=D1", "InvoiceID=*D1*": "InvoiceID*=D1", "InvoiceID=*D1": "InvoiceID*=D1", "InvoiceID~=D1": "InvoiceID*=D1", "InvoiceID~=D1%": ""} {
+		got := invocation{handler: rows(0)}.run(t, "query", "SO_Totals", "--where", where)
+		if suggested := strings.Contains(got.stderr, "did you mean "+want+" instead of "+where); suggested != (want != "") {
+			t.Errorf("%s: %q, want %q", where, got.stderr, want)
+		}
+	}
+}
+
 func TestQueryOutputFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "totals.csv")
 	got := invocation{handler: rows(2, d1, d2), terminal: true}.run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", path)
