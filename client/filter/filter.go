@@ -109,11 +109,7 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 	if !known || member.Operator != record.Equal && !strings.HasPrefix(rest, "=") {
 		hint := record.DidYouMean(record.Suggest(name, f.Kind.FieldNames()))
 		if hint == "" && rest == "" {
-			field := f.Kind.KeyName()
-			if at, ok := f.Kind.Column("Status"); ok && IsStatus(f.Kind, f.Kind.Fields[at]) {
-				field = "Status"
-			}
-			hint = fmt.Sprintf("; a condition has an operator, such as %s=%s", field, name)
+			hint = "; a condition has an operator, such as " + f.example(name)
 		}
 		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, hint)
 	}
@@ -147,6 +143,25 @@ func (f Reader) filter(field record.Field, operator record.Operator, value strin
 		return client.Filter{}, err
 	}
 	return f.checked(field, operator, values)
+}
+
+// example returns a condition with a value of which the field is missing: of the status or
+// the key if it can be one, and else of a text.
+func (f Reader) example(value string) string {
+	for _, field := range f.Kind.Fields {
+		if _, err := StatusNumber(value); err == nil && IsStatus(f.Kind, field) {
+			return field.Name + "=" + value
+		}
+	}
+	key := f.Kind.Fields[f.Kind.KeyField()]
+	_, err := wire.ParseValue(key.Type, value, time.UTC)
+	text := slices.IndexFunc(f.Kind.Fields, func(field record.Field) bool {
+		return field.Filter == record.TextFilter && !strings.HasSuffix(field.Name, "ID")
+	})
+	if err == nil || text < 0 {
+		return key.Name + "=" + value
+	}
+	return f.Kind.Fields[text].Name + "*=" + value
 }
 
 // familyName returns the type of a field for errors about operators.
@@ -203,10 +218,14 @@ func (f Reader) checked(field record.Field, operator record.Operator, values []s
 	return client.Filter{Field: field.Name, Operator: operator, Values: values}, nil
 }
 
-// respelled suggests the spelling of null, and of a number with thousands separators.
+// respelled suggests the spelling of null, of relative dates, and of a number with
+// thousands separators.
 func respelled(field record.Field, text string) string {
 	if strings.EqualFold(text, "null") {
 		return "; IsNull=true and IsNotNull=true after the name of a field test for null"
+	}
+	if field.Type.Stored() == record.DateTime {
+		return "; or today, yesterday or -7d (days only)"
 	}
 	plain := strings.ReplaceAll(text, ",", "")
 	if _, err := wire.ParseValue(field.Type, plain, time.UTC); err != nil || plain == text || !field.Type.Number() {

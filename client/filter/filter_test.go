@@ -170,6 +170,25 @@ func TestParseReportsErrors(t *testing.T) {
 	}
 }
 
+// Errors give examples that fit the kind and the value.
+func TestParseReportsExamples(t *testing.T) {
+	for _, c := range []struct{ kind, text, want string }{
+		{"Message", "failed", "such as Status=failed"},
+		{"Message", "acme", "such as EventName*=acme"},
+		{"RequestLog", "12", "such as Id=12"},
+		{"RequestLog", "POST", "such as StatusDescription*=POST"},
+		{"Message", "AddedDateTime>=-1h", "or today, yesterday or -7d"},
+	} {
+		kind, ok := record.System().Lookup(c.kind)
+		if !ok {
+			t.Fatalf("no kind %s", c.kind)
+		}
+		if _, err := (Reader{kind, now}).Parse(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
+		}
+	}
+}
+
 // TestParseJSONSortsMembers: filters have the order of the sorted member names.
 func TestParseJSONSortsMembers(t *testing.T) {
 	for _, c := range []struct {
