@@ -54,7 +54,11 @@ func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) erro
 	if width < 100 {
 		bar, period = 12, 2
 	}
-	drawEndpoints(&text, s, stats, min(max(width-bar-42, 16), 50), bar)
+	note := 42 // cells for counts and spaces
+	if stats.InHand.OpenBreakers > 0 {
+		note += len(", breaker open")
+	}
+	drawEndpoints(&text, s, stats, min(max(width-bar-note, 16), 50), bar)
 	drawHours(&text, s, stats.Minutes, period)
 	_, err := io.WriteString(to, text.String())
 	return err
@@ -97,7 +101,7 @@ func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, en
 			note += ", " + display.Thousands(q.Pending) + " waiting"
 		}
 		if q.Breaker == wire.BreakerOpen {
-			note += ", " + s.Paint(theme.Failure, "circuit breaker open")
+			note += ", " + s.Paint(theme.Failure, "breaker open")
 		}
 		fmt.Fprintf(text, "%s  %s%s  %s\n", name, bar, strings.Repeat(" ", barWidth-good-bad), note)
 	}
