@@ -182,6 +182,9 @@ func (j *job) expected(ctx context.Context) (int64, error) {
 	return n, err
 }
 
+// NoneGivenUp explains why --status failed selects nothing although deliveries fail.
+const NoneGivenUp = "no such message was given up; --status retrying selects those that will be sent again"
+
 // summarize prints the number of rows of a table or a file.
 func (j *job) summarize() {
 	if j.notes.Unverified || j.stream != nil && j.stream.Notes().Unverified {
@@ -211,7 +214,7 @@ func (j *job) summarize() {
 	case j.rows == 0 && EventHint(j.context) != "":
 		j.printer.Notice("0 rows: no event is named %s%s", j.context.String("event"), EventHint(j.context))
 	case j.rows == 0 && j.query.Kind.Name == "Message" && j.context.String("status") == "failed":
-		j.printer.Notice("0 rows: no such message was given up; --status retrying lists those that will be sent again")
+		j.printer.Notice("0 rows: %s", NoneGivenUp)
 	default:
 		j.printer.Notice("%s", display.Count(j.rows, "row", "rows"))
 	}

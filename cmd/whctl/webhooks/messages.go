@@ -233,6 +233,9 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
+	if would.matched == 0 && c.String("status") == "failed" {
+		s.Notice(c, "%s", records.NoneGivenUp)
+	}
 	if c.Bool(profile.DryRunFlag) || would.done == 0 {
 		s.Notice(c, "%s, of which %s would be %s", display.Count(would.matched, "message matches", "messages match"), display.Thousands(would.done), b.done)
 		if _, err := fmt.Fprintln(s.Stdout, would.done); err != nil || would.done == 0 {
