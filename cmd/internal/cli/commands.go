@@ -87,6 +87,8 @@ func withArity(name, usage string, action cli.ActionFunc) cli.ActionFunc {
 // flagFor returns a suggestion of the flag that an argument too many may belong to.
 func flagFor(c *cli.Context, extra string) string {
 	switch flags := (FlagTable{}).Add(c.App.Flags).Add(c.Command.Flags); {
+	case extra != "" && flags.Has("fields") && (c.IsSet("fields") || c.Bool("json")) && !strings.ContainsAny(extra, "=<>~ "):
+		return record.DidYouMean([]string{"--fields " + strings.Join(append(c.StringSlice("fields"), extra), ",")})
 	case extra != "" && flags.Has("where"):
 		if !strings.ContainsAny(extra, "=<>~ ") {
 			extra = "FIELD=" + extra
