@@ -339,6 +339,9 @@ func (b *Browser) Status() string {
 	text := b.Grid.PositionText()
 	if b.Grid.Len() == 0 && b.counted {
 		text = "no rows match"
+		if len(b.filters) > 0 {
+			text += ": " + keymap.KeyFor(keymap.InBrowser, keymap.ClearFilters) + " clears filters"
+		}
 	}
 	if n := b.Grid.MarkCount(); n > 0 {
 		return text + fmt.Sprintf("   %d marked", n) + b.sum()

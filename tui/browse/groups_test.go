@@ -192,7 +192,7 @@ func TestGroupsKeepFiltersAndOrder(t *testing.T) {
 	d.WantText("Count cannot be filtered")
 	d.Press("/", "backspace", "'5  Class=x", "enter")
 	d.Wait(10 * time.Second)
-	d.WantText("no rows match")
+	d.WantText("no rows match: F clears filters")
 	d.Press("enter", "=", "space")
 	d.WantText("by Ordered:year", "no rows match")
 	d.Press(":", "'save sales", "enter")
