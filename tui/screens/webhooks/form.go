@@ -101,6 +101,9 @@ func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.Subs
 			showFormResult(h, f, name, false, err)
 			return
 		}
+		if list, ok := s.(*Subscriptions); ok {
+			list.SelectID, list.Search = made.RecID, "" // selected once it is loaded
+		}
 		ShowCreated(h, f, *made, test)
 	}})
 }

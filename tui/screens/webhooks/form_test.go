@@ -27,7 +27,7 @@ func TestFormShowsFieldErrors(t *testing.T) {
 	d.Press("'http://127.0.0.1:9/x", "ctrl+s")
 	d.WantText("Created", "whsec_")
 	d.Press("esc")
-	d.WantText("salesorder.updated", "row 1 of 4")
+	d.WantText("salesorder.updated", "row 4 of 4")
 }
 
 // A form submitted several times before the response creates one subscription.
@@ -123,6 +123,19 @@ func TestFormIsNotSentAfterResponse(t *testing.T) {
 	d.Press("ctrl+s")
 	if list, err := s.Client.Subscriptions(t.Context(), s.Subscriber); err != nil || len(list) != 1 {
 		t.Errorf("there are %d subscriptions, %v", len(list), err)
+	}
+}
+
+// A new subscription is selected, so that the next key changes or tests that one.
+func TestNewSubscriptionIsSelected(t *testing.T) {
+	d := tuitest.StartReceiver(t, nil).OpenSubscriptions(t)
+	for _, event := range []string{"salesorder.updated", "debtor.updated"} {
+		d.Press("n", "'"+event, "tab", "'http://127.0.0.1:9/x", "ctrl+s")
+		d.WantText("Created")
+		d.Press("esc")
+		if line := d.LineWith(event); !strings.Contains(line, d.App.Theme.Pointer+" "+event) {
+			t.Errorf("%s is not selected:\n%s", event, d.Text())
+		}
 	}
 }
 
