@@ -225,7 +225,7 @@ func respelled(field record.Field, text string) string {
 		return "; IsNull=true and IsNotNull=true after the name of a field test for null"
 	}
 	if field.Type.Stored() == record.DateTime {
-		return "; or today, yesterday or -7d (days only)"
+		return "; or today, yesterday, -7d or -2h"
 	}
 	plain := strings.ReplaceAll(text, ",", "")
 	if _, err := wire.ParseValue(field.Type, plain, time.UTC); err != nil || plain == text || !field.Type.Number() {
@@ -234,13 +234,21 @@ func respelled(field record.Field, text string) string {
 	return ", without commas: " + plain
 }
 
-// date resolves today, yesterday and -7d (seven days ago) in the zone of Now.
+// date resolves today, yesterday, -7d (seven days ago) and -2h (two hours ago). Times are in
+// the zone of Now, and in UTC for the service's own records, which are stored so.
 func (f Reader) date(text string) string {
-	back, ok := daysBack(strings.ToLower(text))
-	if !ok {
+	if back, ok := daysBack(strings.ToLower(text)); ok {
+		return f.Now.AddDate(0, 0, -back).Format(time.DateOnly)
+	}
+	span, isBack := strings.CutPrefix(text, "-")
+	at, ok := Shifted(span, f.Now, -1)
+	if !isBack || !ok {
 		return text
 	}
-	return f.Now.AddDate(0, 0, -back).Format(time.DateOnly)
+	if f.Kind.Database != record.RecordsDB {
+		at = at.UTC()
+	}
+	return at.Format("2006-01-02T15:04:05")
 }
 
 // daysBack parses relative days, which cannot be confused with dates.

@@ -106,7 +106,7 @@ Conditions can be combined with "and" in one text; "or" is not possible, but "in
 FIELDIsNull=true selects nulls, FIELDIsNotNull=true all other values.
 Statuses of messages are numbers or words: not-sent, delivered, retrying, failed.
 Put values that contain a comma, "..", or leading or trailing blanks in double
-quotes, and write a quote inside as two quotes. Dates can be today, yesterday or -7d.
+quotes, and write a quote inside as two quotes. Dates can be today, yesterday, -7d or -2h.
 
   whctl query SO_Totals --where "InvoiceTotal>=1000" --where "InvoiceID^=D1"
   whctl query SO_Totals --where "InvoiceTotal in 10..20"
