@@ -99,12 +99,23 @@ func (s *Why) fill() {
 			continue
 		}
 		at := "now"
-		if !time.Time(step.At).IsZero() {
-			at = s.TimeText(time.Time(step.At))
+		if done, due := time.Time(step.At), time.Time(step.Due); !done.IsZero() {
+			at = s.TimeText(done)
+		} else if !due.IsZero() {
+			at = s.dueText(due)
 		}
-		rows = append(rows, &grid.Row{ID: step.Step + step.Text + at + step.MessageID, Cells: []grid.Cell{{Text: at, Role: theme.Dim}, {Text: step.Step, Role: whyRoles[step.Step]}, {Text: step.Text}}})
+		rows = append(rows, &grid.Row{ID: step.Step + step.Text + time.Time(step.At).String() + step.MessageID, Cells: []grid.Cell{{Text: at, Role: theme.Dim}, {Text: step.Step, Role: whyRoles[step.Step]}, {Text: step.Text}}})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
+}
+
+// dueText returns when the next attempt is due. The text of the step has it last, where
+// narrow screens cut it.
+func (s *Why) dueText(due time.Time) string {
+	if s.Times == ui.Relative {
+		return ui.Until(s.TimeUntil(due))
+	}
+	return s.TimeText(due)
 }
 
 // Do implements ui.Screen.
