@@ -121,6 +121,9 @@ func (p *palette) parse(text string) (func() tea.Cmd, error) {
 		}
 	}
 	matches := p.matches(word)
+	if word == "users" || word == "keys" {
+		return nil, fmt.Errorf("%[1]s have no screen; use whctl %[1]s", word)
+	}
 	if len(matches) == 0 {
 		return nil, fmt.Errorf("unknown command, record kind or view: %s; in Records, R fetches new kinds", word)
 	}

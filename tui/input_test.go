@@ -111,6 +111,8 @@ func TestConditionsOfTabAreRefused(t *testing.T) {
 	d.AwaitLive()
 	d.Press(":", "'messages Status=failed", "enter")
 	d.WantText(`Messages cannot be opened with conditions: "Status=failed"`)
+	d.Press("esc", ":", "'users", "enter")
+	d.WantText("users have no screen; use whctl users")
 	d.Press("ctrl+u", "'messages ", "enter")
 	d.WantText(" Messages ", "following")
 }
