@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"crypto/rand"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -87,7 +86,7 @@ func TestRememberMe(t *testing.T) {
 }
 
 func TestAuthenticationMethods(t *testing.T) {
-	i := demo.start(t)
+	i := daemontest.Start(t) // not shared, since failed logins are limited by address
 	c := anonymous(t, i)
 	key := i.Key(t, "reader")
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
@@ -203,9 +202,9 @@ func TestCrossOriginRequestsWithBrowserCredentials(t *testing.T) {
 }
 
 func TestTooManyFailedLogins(t *testing.T) {
-	i := demo.start(t)
+	i := daemontest.Start(t) // not shared, since failed logins are limited by address
 	c := anonymous(t, i)
-	eve := "eve " + rand.Text() // unique, since the daemon is shared by all tests
+	const eve = "Eve"
 	for range 5 {
 		a := c.do("POST /auth", `{"UserName":"`+eve+`","Password":"guess"}`).want(t, 401)
 		if a.session(t).ResponseStatus.Message != "Invalid Username or Password" {

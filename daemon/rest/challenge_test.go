@@ -15,7 +15,7 @@ import (
 // TestBasicChallenge checks that programs get the challenge for HTTP Basic, and browsers
 // do not, for any part of a page.
 func TestBasicChallenge(t *testing.T) {
-	c := anonymous(t, demo.start(t))
+	c := anonymous(t, daemontest.Start(t)) // not shared, since failed logins are limited by address
 	const firefox = "User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
 	for name, test := range map[string]struct {
 		basic   bool
