@@ -19,7 +19,7 @@ func TestCast(t *testing.T) {
 	s.PublishPost(t, wire.EventPost{EventName: "debtor.updated", Key: "C1042", Body: `{"DebtorID":"C1042","Name":"Harbour Supplies"}`}, 2)
 	d := s.Open(t, tui.Options{Profile: "prod", Appearance: tui.Appearance{Theme: theme.Dark}})
 	d.Clock = d.Clock.Add(-15 * time.Second) // ages stay the same until the end
-	busyHour(d.App.Front().(*home.Screen).Stats, s.Latest)
+	busyHour(d.App.Front().(*home.Screen), s.Latest)
 	c := tuitest.StartCast(d, "The first minute of whctl tui")
 	const read = 3 * time.Second
 	c.Show(read)

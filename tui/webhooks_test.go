@@ -13,8 +13,13 @@ import (
 )
 
 // busyHour fills the hour of the chart that ends with a time; the test data covers only a
-// second. The hour of the service ends a minute later if one has passed since.
-func busyHour(s *wire.Stats, end time.Time) {
+// second. The hour of the service ends a minute later if one has passed since, and its
+// failures may be of the minute before.
+func busyHour(h *home.Screen, end time.Time) {
+	s := h.Stats
+	for i := range h.Failures {
+		h.Failures[i].LastSavedDateTime = wire.Timestamp(end)
+	}
 	s.Minutes.From = wire.Timestamp(end.Truncate(time.Minute).Add(-59 * time.Minute))
 	s.SinceDateTime = wire.Timestamp{}
 	s.Minutes.Delivered, s.Minutes.Failed, s.Minutes.GivenUp = make([]int64, 60), make([]int64, 60), make([]int64, 60)
@@ -30,7 +35,7 @@ func TestWebhookScreenGoldens(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	tuitest.ForAppearances(t, func(t *testing.T, appearance string, o tui.Options) {
 		d := s.Open(t, o)
-		busyHour(d.App.Front().(*home.Screen).Stats, s.Latest)
+		busyHour(d.App.Front().(*home.Screen), s.Latest)
 		d.Golden("S01-home", appearance)
 		d.Press("3")
 		d.Golden("S07-subscribers", appearance)
