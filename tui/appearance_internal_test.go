@@ -41,7 +41,7 @@ func TestParseThemeOfBackgroundResponse(t *testing.T) {
 			t.Errorf("%q: %s, want %s", response, got, want)
 		}
 	}
-	if got := queryTheme(strings.NewReader(""), io.Discard); got != theme.Dark {
+	if got := queryTheme(strings.NewReader(""), io.Discard, queryTimeout); got != theme.Dark {
 		t.Errorf("without a terminal: %s", got)
 	}
 }

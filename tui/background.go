@@ -30,8 +30,8 @@ var (
 type fileDescriptor interface{ Fd() uintptr }
 
 // queryTheme queries the terminal for its background and returns Dark if there is no
-// response.
-func queryTheme(in io.Reader, out io.Writer) string {
+// response within the time limit.
+func queryTheme(in io.Reader, out io.Writer, limit time.Duration) string {
 	file, ok := in.(fileDescriptor)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return theme.Dark
@@ -49,7 +49,7 @@ func queryTheme(in io.Reader, out io.Writer) string {
 	if _, err := io.WriteString(out, backgroundQuery); err != nil {
 		return theme.Dark
 	}
-	timer := time.AfterFunc(queryTimeout, func() { reader.Cancel() })
+	timer := time.AfterFunc(limit, func() { reader.Cancel() })
 	defer timer.Stop()
 	return parseTheme(readResponse(reader))
 }

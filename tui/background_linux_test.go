@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/term"
@@ -14,11 +15,15 @@ import (
 // The terminal responds with its background, or does not; afterwards its mode is
 // restored and keys arrive.
 func TestQueryThemeRestoresTerminal(t *testing.T) {
-	for _, test := range []struct{ name, response, theme string }{
-		{"light", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", theme.Light},
-		{"dark", "\x1b]11;rgb:1010/1010/1010\x1b\\\x1b[?62c", theme.Dark},
-		{"device attributes only", "\x1b[?62c", theme.Dark},
-		{"no response", "", theme.Dark},
+	const never = time.Hour // a busy machine may need longer than queryTimeout
+	for _, test := range []struct {
+		name, response, theme string
+		limit                 time.Duration
+	}{
+		{"light", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\\x1b[?62c", theme.Light, never},
+		{"dark", "\x1b]11;rgb:1010/1010/1010\x1b\\\x1b[?62c", theme.Dark, never},
+		{"device attributes only", "\x1b[?62c", theme.Dark, never},
+		{"no response", "", theme.Dark, queryTimeout},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			primary, tty, err := pty.Open()
@@ -32,7 +37,7 @@ func TestQueryThemeRestoresTerminal(t *testing.T) {
 				t.Fatal(err)
 			}
 			theme := make(chan string, 1)
-			go func() { theme <- queryTheme(tty, tty) }()
+			go func() { theme <- queryTheme(tty, tty, test.limit) }()
 			queried := make([]byte, len(backgroundQuery))
 			if _, err := io.ReadFull(primary, queried); err != nil || string(queried) != backgroundQuery {
 				t.Fatalf("%q, %v", queried, err)

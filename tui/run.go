@@ -36,7 +36,7 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	if o = o.complete(); o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env) {
-		o.Appearance.Theme = queryTheme(o.Input, o.Output)
+		o.Appearance.Theme = queryTheme(o.Input, o.Output, queryTimeout)
 	}
 	a := New(ctx, c, o)
 	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
