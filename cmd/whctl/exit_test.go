@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // Each exit code of an error is the result of at least one run.
@@ -106,14 +107,9 @@ func htmlReply(code int) http.HandlerFunc {
 	}
 }
 
-// unreachableURL returns the URL of a port that was just closed.
+// unreachableURL returns the URL of a service that does not exist.
 func unreachableURL(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	return fmt.Sprintf("http://127.0.0.1:%d", daemontest.FreePort(t))
 }
 
 // noReply never replies.

@@ -27,15 +27,8 @@ type unit struct {
 // loadUnit chooses a permanent address for a daemon.
 func loadUnit(t *testing.T, args ...string) *unit {
 	t.Helper()
-	u := &unit{dir: t.TempDir(), args: args}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.address = listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	u := &unit{dir: t.TempDir(), args: args, address: fmt.Sprintf("127.0.0.1:%d", daemontest.FreePort(t))}
+	var err error
 	if u.socket, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: u.socketName(), Net: "unixgram"}); err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -127,12 +126,7 @@ func TestFile(t *testing.T) {
 
 // TestUnreachable checks that the report is complete if the server cannot be reached.
 func TestUnreachable(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := fmt.Sprintf("127.0.0.1:%d", daemontest.FreePort(t))
 	text, r := proven(t, t.TempDir(), 3, []string{"WHD_ERP=sqlserver://reader1:secret1@" + address + "?database=base1"})
 	if got := r.details("columns"); got != "not checked the server cannot be used" {
 		t.Errorf("got %s", got)

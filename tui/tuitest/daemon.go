@@ -3,7 +3,6 @@ package tuitest
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"sync"
 	"testing"
@@ -73,12 +72,7 @@ func Connect(t testing.TB, i *daemontest.Instance) *client.Client {
 // Unreachable returns a client of a service that does not exist.
 func Unreachable(t testing.TB) *client.Client {
 	t.Helper()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closed.Close()
-	c, err := client.New(client.Options{URL: "http://" + closed.Addr().String()})
+	c, err := client.New(client.Options{URL: fmt.Sprintf("http://127.0.0.1:%d", daemontest.FreePort(t))})
 	if err != nil {
 		t.Fatal(err)
 	}
