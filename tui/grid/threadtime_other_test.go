@@ -6,4 +6,5 @@ import "time"
 
 var began = time.Now()
 
-func used() time.Duration { return time.Since(began) }
+// threadTime returns the time since the start: there is no time of threads.
+func threadTime() time.Duration { return time.Since(began) }
