@@ -73,7 +73,7 @@ func (h *testEnv) open() *storage.Store {
 func (h *testEnv) start() {
 	h.t.Helper()
 	h.sender = sender.New(sender.Config{Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
-		UserAgent: "whd/test", ConnectTimeout: 5 * time.Second, AttemptTimeout: func() time.Duration { return h.limit }, MaxIdlePerHost: 64})
+		UserAgent: "whd/test", ConnectTimeout: testTimeout, AttemptTimeout: func() time.Duration { return h.limit }, MaxIdlePerHost: 64})
 	kept := h.store.Webhooks
 	engine := delivery.New(delivery.Config{Store: h.wrap(kept), Sender: h.sender, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Policy: func() webhook.Policy { return h.policy }, Rules: h.rules, Attempts: 200})
