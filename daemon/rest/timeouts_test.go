@@ -126,13 +126,13 @@ type slowLog struct{ slog.Handler }
 func (slowLog) Enabled(context.Context, slog.Level) bool { return true }
 
 func (slowLog) Handle(context.Context, slog.Record) error {
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(2 * time.Second)
 	return nil
 }
 
 func TestWriteStallDoesNotIncludeTheLog(t *testing.T) {
 	server, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
-		c.Log, c.Edge.WriteStall = slog.New(slowLog{slog.DiscardHandler}), 50*time.Millisecond
+		c.Log, c.Edge.WriteStall = slog.New(slowLog{slog.DiscardHandler}), time.Second
 	})
 	s := httptest.NewServer(server)
 	defer s.Close()
