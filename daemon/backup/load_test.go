@@ -45,7 +45,8 @@ func (s *shop) has(body string) bool {
 	return s.received[body] > 0
 }
 
-var settings = []string{"--demo", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", strings.Repeat("1s,", 30) + "1s"}
+// settings make the schedule long enough for a receiver that is closed for two minutes.
+var settings = []string{"--demo", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", strings.Repeat("2s,", 99) + "2s"}
 
 // publisher publishes events until it is stopped.
 type publisher struct {
@@ -191,7 +192,7 @@ func everything(t *testing.T, c *client.Client) map[string]string {
 // delivered waits until the receiver has all events.
 func delivered(t *testing.T, s *shop, events []string) {
 	t.Helper()
-	enough := time.After(2 * time.Minute)
+	enough := time.After(5 * time.Minute)
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for len(events) > 0 {
