@@ -19,8 +19,9 @@ var rounds = flag.Int("rounds", 3, "how often the daemon is killed")
 
 func TestMain(m *testing.M) { daemontest.Main(m) }
 
-// settings make the schedule long enough for endpoints that fail for several rounds.
-var settings = []string{"--webhooks-allow-targets", "127.0.0.0/8",
+// settings make the schedule long enough for endpoints that fail for several rounds, and no
+// attempt end while a busy machine does not let the receiver respond: it would be repeated.
+var settings = []string{"--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-connect-timeout", "2m", "--webhooks-attempt-timeout", "2m", "--webhooks-lease", "10m",
 	"--webhooks-retry-schedule", strings.Repeat("1s,", 20) + strings.Repeat("3s,", 30) + "3s"}
 
 // maxLifetime is the maximum lifetime of a daemon. It may be killed before it listens.

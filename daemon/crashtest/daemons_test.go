@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,8 +51,8 @@ func TestDeliveryGuaranteesOfTwoDaemons(t *testing.T) {
 func newCluster(t *testing.T, programs ...daemontest.Program) *cluster {
 	t.Helper()
 	p := &cluster{dsn: mssqltest.Database(t), receiver: newRecordingReceiver(t)}
-	args := append([]string{"--store", p.dsn, "--migrate", "--auth-session", shortLogin.String(),
-		"--webhooks-attempt-timeout", attemptLimit.String(), "--webhooks-lease", leaseTerm.String()}, settings...)
+	args := slices.Concat(settings, []string{"--store", p.dsn, "--migrate", "--auth-session", shortLogin.String(),
+		"--webhooks-connect-timeout", attemptLimit.String(), "--webhooks-attempt-timeout", attemptLimit.String(), "--webhooks-lease", leaseTerm.String()})
 	for _, program := range programs {
 		if program.Path == "" {
 			program.Path = ownPath(t)

@@ -73,7 +73,7 @@ func newOutboxCrash(t *testing.T, shifted daemontest.Program, store string) *out
 	o.erp = server.DB()
 	o.args = append([]string{"--erp", o.dsn, "--erp-outbox", "whd.WH_Outbox", "--webhooks-outbox-poll", "20ms"}, settings...)
 	if store != "" {
-		o.args = append(o.args, "--store", store, "--migrate", "--webhooks-attempt-timeout", "1s", "--webhooks-lease", "3s")
+		o.args = append(o.args, "--store", store, "--migrate", "--webhooks-connect-timeout", "1s", "--webhooks-attempt-timeout", "1s", "--webhooks-lease", "3s")
 	}
 	o.subscribe()
 	return o
