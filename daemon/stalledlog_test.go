@@ -26,7 +26,7 @@ func TestStalledLog(t *testing.T) {
 	}
 	out, signals, status := make(output, 100), make(chan os.Signal, 1), make(chan int, 1)
 	go func() {
-		status <- whd.Main(whd.Process{Args: []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--config=", "--log-requests", "always"},
+		status <- whd.Main(whd.Process{Args: []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--config=", "--log-requests", "always", "--http-shutdown-grace", "2m"},
 			Stdin: new(bytes.Reader), Stdout: out, Stderr: stderr, Signals: signals})
 		stderr.Close()
 	}()

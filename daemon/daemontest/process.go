@@ -64,9 +64,9 @@ type Program struct {
 	Env  []string // added to this process's environment
 }
 
-// Launch is like the function Launch, with this program.
+// Launch is like the function Launch, with this program. Its shutdown may take two minutes.
 func (g Program) Launch(dir string, args ...string) (*Process, error) {
-	p := &Process{cmd: exec.Command(g.Path, append([]string{"serve"}, flags(dir, args)...)...)}
+	p := &Process{cmd: exec.Command(g.Path, append([]string{"serve", "--http-shutdown-grace", timeout.String()}, flags(dir, args)...)...)}
 	p.cmd.Env = slices.Concat(os.Environ(), g.Env, []string{processVariable + "=1", "WHD_ADMIN_PASSWORD=" + AdminPassword})
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
