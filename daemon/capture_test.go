@@ -99,7 +99,7 @@ func (s *captureStory) until(kind, goal string, is func(wire.Capture) bool) wire
 	s.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
+	for deadline := time.Now().Add(5 * time.Minute); ; <-tick.C {
 		c := s.capture(kind)
 		if is(c) {
 			return c
