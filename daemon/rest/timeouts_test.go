@@ -11,8 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/storage"
 )
 
@@ -133,6 +135,7 @@ func (slowLog) Handle(context.Context, slog.Record) error {
 func TestWriteStallDoesNotIncludeTheLog(t *testing.T) {
 	server, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
 		c.Log, c.Edge.WriteStall = slog.New(slowLog{slog.DiscardHandler}), time.Second
+		c.Options = func() *edge.Options { return &edge.Options{Registry: record.Builtin(), LogLines: true} }
 	})
 	s := httptest.NewServer(server)
 	defer s.Close()
