@@ -49,7 +49,7 @@ func TestExitCodes(t *testing.T) {
 		"broken off":    {invocation{handler: truncatedReply}, []string{"query", "DB_Class", "--all"}, 7, "incomplete reply"},
 		"too few rows":  {invocation{handler: wrongRowCount}, []string{"query", "DB_Class"}, 7, "incomplete reply: 1 of 2 rows arrived"},
 		"query timeout": {invocation{handler: status(504, "Timeout")}, []string{"query", "DB_Class"}, 8, "Timeout"},
-		"no reply":      {invocation{handler: noReply}, []string{"query", "DB_Class", "--timeout", "20ms"}, 8, "within 20ms"},
+		"no reply":      {invocation{handler: noReply}, []string{"query", "DB_Class", "--timeout", "1s"}, 8, "within 1s"},
 		"no match":      {invocation{handler: rows(0)}, []string{"query", "DB_Class", "--exit-status"}, 10, ""},
 		"count of 0":    {invocation{handler: rows(0)}, []string{"query", "DB_Class", "--count", "--exit-status"}, 10, ""},
 		"match":         {invocation{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class", "--exit-status"}, 0, ""},
