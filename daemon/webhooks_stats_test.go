@@ -185,11 +185,21 @@ func TestStreamOfStats(t *testing.T) {
 	if _, err := admin.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*")}); err != nil {
 		t.Fatal(err)
 	}
-	var events, delivered, pulses int64
+	var published, events, delivered, pulses int64
+	publish := func() {
+		if err := second(publisher.RaiseEvent(t.Context(), "debtor.updated", "{}")); err != nil {
+			t.Fatal(err)
+		}
+		published++
+		await(t, got)
+	}
 	for e, err := range admin.Stream(t.Context(), client.StreamOptions{Topics: []string{wire.TopicStats}}) {
 		stats, is := e.(client.StatsEvent)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, beat := e.(client.HeartbeatEvent); beat && pulses > 0 { // a busy machine was late, and the counts of a gap are dropped
+			publish()
 		}
 		if !is {
 			continue
@@ -199,15 +209,15 @@ func TestStreamOfStats(t *testing.T) {
 			t.Fatalf("%s: %v", stats.Data, err)
 		}
 		if pulses++; pulses == 1 {
-			if err := second(publisher.RaiseEvent(t.Context(), "debtor.updated", "{}")); err != nil {
-				t.Fatal(err)
-			}
-			await(t, got)
+			publish()
 		}
 		events, delivered = events+p.Events, delivered+p.Delivered
-		if events == 1 && delivered == 1 {
+		if events > published || delivered > published {
+			break
+		}
+		if events > 0 && delivered > 0 {
 			return
 		}
 	}
-	t.Errorf("%d events and %d deliveries in %d pulses", events, delivered, pulses)
+	t.Errorf("%d events and %d deliveries of %d in %d pulses", events, delivered, published, pulses)
 }
