@@ -46,6 +46,10 @@ type Column struct {
 	Type      string // in SQL; empty if unknown
 	Collation string // of text columns
 
+	// Compared is around the column where it is compared, sorted or grouped, if the database
+	// would otherwise not do that by the values of its field.
+	Compared Cast
+
 	// Items returns the type of list items for a field of type t that holds all
 	// texts and is compared without converting the column. If it is nil or returns "",
 	// the items have their default type.

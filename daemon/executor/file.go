@@ -22,6 +22,7 @@ type File struct {
 	names    func(*record.Kind) string
 	isOwn    func(*sqlite.Conn, *record.Kind) (bool, error)
 	own      sync.Map // results of isOwn by *record.Kind
+	others   sync.Map // dialects of tables of other programs by *record.Kind
 	drain    *Drain   // nil if reads are not interrupted
 	remember *totals
 
@@ -58,7 +59,10 @@ func (f *File) Own(conn *sqlite.Conn, kind *record.Kind) (own bool, err error) {
 }
 
 // Forget removes a kind that is no longer used from the cache.
-func (f *File) Forget(kind *record.Kind) { f.own.Delete(kind) }
+func (f *File) Forget(kind *record.Kind) {
+	f.own.Delete(kind)
+	f.others.Delete(kind)
+}
 
 // Session implements Database.
 func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {
@@ -67,7 +71,10 @@ func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Se
 		return nil, Classify(err)
 	}
 	s := &fileSession{ctx: ctx, file: f, kind: kind, conn: conn, stopInterrupt: conn.InterruptOn(ctx)}
-	if s.own, err = f.Own(conn, kind); err != nil {
+	if s.own, err = f.Own(conn, kind); err == nil {
+		s.dialect, err = f.dialectOf(conn, kind, s.own)
+	}
+	if err != nil {
 		s.close()
 		return nil, s.classify(err)
 	}
@@ -99,17 +106,13 @@ type fileSession struct {
 	file          *File
 	kind          *record.Kind
 	own           bool // see File.Own
+	dialect       *dialect.Dialect
 	conn          *sqlite.Conn
 	stopInterrupt func()
 	guard         guard
 }
 
-func (s *fileSession) table() (*dialect.Dialect, string) {
-	if s.own {
-		return s.file.indexed, s.file.Table(s.kind)
-	}
-	return s.file.dialect, s.file.Table(s.kind)
-}
+func (s *fileSession) table() (*dialect.Dialect, string) { return s.dialect, s.file.Table(s.kind) }
 
 func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, error) {
 	stmt, err := s.conn.Prepare(st.SQL)

@@ -181,6 +181,14 @@ func (b *builder) separator(i int, first, others string) {
 
 func (b *builder) column(field int) { b.sql = b.d.Quote(b.sql, b.plan.Kind.Fields[field].ColumnName()) }
 
+// compared writes a column that is compared, sorted or grouped.
+func (b *builder) compared(field int) {
+	around := b.d.Column(field).Compared
+	b.text(around.Before)
+	b.column(field)
+	b.text(around.After)
+}
+
 // fragment writes a fragment with numbered parameters.
 func (b *builder) fragment(f *Fragment) {
 	rest := f.SQL
@@ -198,7 +206,7 @@ func (b *builder) value(field int) {
 	if b.indexes == firstIndex && field != 0 {
 		b.text("+")
 	}
-	b.column(field)
+	b.compared(field)
 }
 
 func (b *builder) columns() {
@@ -246,7 +254,7 @@ func (b *builder) leaf(c Condition) {
 	}
 	switch c.Operator {
 	case record.Between:
-		b.column(c.Field)
+		b.compared(c.Field)
 		b.text(" BETWEEN ")
 		b.operand(c, record.GreaterThanOrEqualTo, c.Operands[0])
 		b.text(" AND ")
@@ -270,7 +278,7 @@ func (b *builder) match(c Condition) {
 	if m.IsLike() && most > 0 && len(operand.Text) > most && utf16Length(operand.Text) > most {
 		b.fail(c, "is longer than the database can search for")
 	}
-	b.column(c.Field)
+	b.compared(c.Field)
 	b.text(m.SQL)
 	b.operand(c, c.Operator, operand)
 	if around := b.d.ByteLength; around.Before != "" && c.Operator == record.Equal && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // also compares the lengths

@@ -13,7 +13,7 @@ import (
 // in writes a long list as one parameter, a short one with a parameter for each
 // value.
 func (b *builder) in(c Condition) {
-	b.column(c.Field)
+	b.compared(c.Field)
 	if b.list(c) {
 		return
 	}
