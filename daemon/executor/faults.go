@@ -38,6 +38,10 @@ func Classify(err error) error {
 		return err
 	case e.NoTable(), e.NoColumn():
 		return Unavailable(err, "the store has no matching table for this record kind; run whd check for details")
+	case e.Overflow():
+		return fault.Wrap(err, fault.Invalid, "%s", outOfRange)
+	case e.Conversion():
+		return fault.Wrap(err, fault.Invalid, "a field that this query sums has a value that is not a number; run whd check for details")
 	case e.Busy():
 		return Unavailable(err, "the store is busy")
 	case sqlite.Reason(err) != "":
@@ -45,6 +49,8 @@ func Classify(err error) error {
 	}
 	return err
 }
+
+const outOfRange = "a value that this query computes or compares with is out of range for the database"
 
 // classifyServer converts an error of SQL Server.
 func classifyServer(e *mssql.Error, err error) error {
@@ -56,7 +62,7 @@ func classifyServer(e *mssql.Error, err error) error {
 	case e.Busy():
 		return Unavailable(err, "the database is busy")
 	case e.Overflow():
-		return fault.Wrap(err, fault.Invalid, "a value that this query computes or compares with is out of range for the database")
+		return fault.Wrap(err, fault.Invalid, "%s", outOfRange)
 	case e.Conversion():
 		return fault.Wrap(err, fault.Invalid, "a value of this query cannot be compared with its field, whose column has another type in the database; run whd check for details")
 	case e.Incomparable():

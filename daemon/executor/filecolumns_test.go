@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 )
 
@@ -108,4 +109,20 @@ func numbers(t *testing.T, sql string, field record.Field, r query.Request) stri
 		got = append(got, m.Name+"="+m.Value)
 	}
 	return strings.Join(got, " ")
+}
+
+// TestSumsThatFail: a sum that cannot be computed is an error of the request, as on a server.
+func TestSumsThatFail(t *testing.T) {
+	pool, conn := newFile(t)
+	defer pool.Put(conn)
+	for sql, want := range map[string]string{
+		"SELECT dec_sum(v) FROM (SELECT '1.5' AS v UNION ALL SELECT 'x')": "not a number",
+		"SELECT dec_avg('')": "not a number",
+		"WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT dec_sum(v) FROM (SELECT '0." + strings.Repeat("1", 38) + "' AS v UNION ALL SELECT '" + strings.Repeat("9", 38) + "' FROM n)": "out of range",
+	} {
+		err := executor.Classify(conn.Query(sql, nil))
+		if f := fault.From(err); f.Kind != fault.Invalid || !strings.Contains(f.Message, want) {
+			t.Errorf("%.80s: %v, want an error of the request with %q", sql, err, want)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bizhook/whd/daemon/tsql"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
@@ -52,6 +53,17 @@ func (e *Error) NoTable() bool {
 func (e *Error) NoColumn() bool {
 	return e.primary() == sqlite3.SQLITE_ERROR &&
 		(strings.HasPrefix(e.Message, "no such column") || strings.Contains(e.Message, "has no column named"))
+}
+
+// Overflow reports whether a sum of decimals is too large.
+func (e *Error) Overflow() bool { return e.function(tsql.ErrOverflow) }
+
+// Conversion reports whether a sum has a value that is not a decimal.
+func (e *Error) Conversion() bool { return e.function(tsql.ErrNotDecimal) }
+
+// function reports whether a function of this package failed with err.
+func (e *Error) function(err error) bool {
+	return e.primary() == sqlite3.SQLITE_ERROR && e.Message == err.Error()
 }
 
 // misuse returns the error for an invalid call that is not passed on to SQLite.
