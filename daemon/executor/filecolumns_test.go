@@ -11,10 +11,12 @@ import (
 	"github.com/bizhook/whd/daemon/query"
 )
 
-// TestNumbersInOtherColumns: numbers that a table or view of another program has as text, or
-// in a column without a type, are compared, sorted and grouped by their values.
-func TestNumbersInOtherColumns(t *testing.T) {
+// TestOtherColumns: numbers that a table or view of another program has as text, or in a
+// column without a type, are compared, sorted and grouped by their values. A condition may
+// ignore the case of a text that its column does not.
+func TestOtherColumns(t *testing.T) {
 	decimal, whole, double := record.Field{Name: "N", Type: record.Decimal}, record.Field{Name: "N", Type: record.Int}, record.Field{Name: "N", Type: record.Double}
+	text := record.Field{Name: "N", Type: record.Text}
 	order := []query.Order{{Field: 0}}
 	texts := "VALUES ('10'), ('9'), ('9.00'), ('-2'), ('-10'), (NULL)"
 	for _, c := range []struct {
@@ -37,6 +39,9 @@ func TestNumbersInOtherColumns(t *testing.T) {
 		{"whole numbers", "CREATE TABLE T (N TEXT); INSERT INTO T VALUES ('10'), ('9'), ('-2')", whole, whereInt(record.GreaterThan, 5), "10 9"},
 		{"order of whole numbers", "CREATE TABLE T (N TEXT); INSERT INTO T VALUES ('10'), ('9'), ('-2')", whole, query.Request{Order: order}, "-2 9 10"},
 		{"doubles", "CREATE TABLE T (N TEXT); INSERT INTO T VALUES ('10.5'), ('9'), ('-2')", double, where(record.GreaterThan, "5"), "10.5 9"},
+		{"case", "CREATE TABLE T (N TEXT); INSERT INTO T VALUES ('Acme'), ('acme'), ('b')", text, where(record.Equal, "acme"), "acme"},
+		{"folded", "CREATE TABLE T (N TEXT); INSERT INTO T VALUES ('Acme'), ('acme'), ('b')", text, folded(where(record.Equal, "acme")), "Acme acme"},
+		{"not folded", "CREATE TABLE T (N TEXT); INSERT INTO T VALUES ('Acme'), ('acme'), ('b')", text, folded(query.Request{Where: []query.Condition{query.Not(where(record.Equal, "acme").Where[0])}}), "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := numbers(t, c.sql, c.field, c.request); got != c.want {
@@ -56,6 +61,12 @@ func where(o record.Operator, texts ...string) query.Request {
 		c.Operands = append(c.Operands, wire.Value{Text: text})
 	}
 	return query.Request{Where: []query.Condition{c}}
+}
+
+// folded makes the condition of a request ignore case.
+func folded(r query.Request) query.Request {
+	r.Where[0].Folded = true
+	return r
 }
 
 func whereInt(o record.Operator, n int64) query.Request {

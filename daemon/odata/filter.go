@@ -41,6 +41,7 @@ type parser struct {
 	clock       *Clock
 	filter      Filter
 	comparisons int
+	folds       bool // the current comparison has tolower or toupper of a field
 	depth       int
 }
 
@@ -262,7 +263,7 @@ func (p *parser) folded() (field int, literal token, err error) {
 		p.token = at
 		return field, literal, p.fail("must have a text in tolower and toupper")
 	}
-	p.filter.Folded = append(p.filter.Folded, field)
+	p.folds, p.filter.Folded = true, append(p.filter.Folded, field)
 	return field, literal, nil
 }
 
@@ -272,6 +273,7 @@ func (p *parser) compare() (c query.Condition, err error) {
 	if err := p.count(); err != nil {
 		return c, err
 	}
+	p.folds = false
 	field, literal, err := p.operand()
 	if err != nil {
 		return c, err
@@ -334,7 +336,9 @@ func (p *parser) literal(field int, op record.Operator, literal token) (query.Co
 		p.token = literal
 		return never, p.fail("has a value of " + f.Name + " that " + err.Error())
 	}
-	return s.compare(field, op), nil
+	c := s.compare(field, op)
+	c.Folded = p.folds
+	return c, nil
 }
 
 // rest returns the error for text after a complete filter.

@@ -32,7 +32,7 @@ func whereOf(kind *record.Kind, filter string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	st, err := query.Compile(&query.Plan{Kind: kind, Columns: []int{0}, Where: f.Where, Take: query.NoTake}, &dialect.Dialect{Param: "@", CloseQuote: " "}, "t")
+	st, err := query.Compile(&query.Plan{Kind: kind, Columns: []int{0}, Where: f.Where, Take: query.NoTake}, &dialect.Dialect{Param: "@", CloseQuote: " ", Fold: "folded"}, "t")
 	if err != nil {
 		return "", err
 	}
@@ -62,7 +62,7 @@ func TestFilters(t *testing.T) {
 		{"Text eq null", "Text  IS NULL"}, {"null ne Text", "Text  IS NOT NULL"}, {"not (Text eq null)", "Text  IS NOT NULL"}, {"Text gt null", "1 = 0"}, {"Text le null", "Text  IS NULL"},
 		{"contains(Text,'50%_')", "Text  LIKE %50[%][_]%"}, {"startswith(Text, 'a') and endswith(Text,'b')", "Text  LIKE a% AND Text  LIKE %b"},
 		{"not contains(Text,'a')", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"}, {"contains(Text,'a') eq false", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"}, {"(Int eq 1) ne false", "Int  = 1"},
-		{"tolower(Text) eq 'abc'", "Text  = abc"}, {"contains(tolower(Text),tolower('ABC'))", "Text  LIKE %ABC%"},
+		{"tolower(Text) eq 'abc'", "Text folded = abc"}, {"'B' eq toupper(Text) or Text eq 'c'", "(Text folded = B OR Text  = c)"}, {"contains(tolower(Text),tolower('ABC'))", "Text  LIKE %ABC%"},
 		{"Int eq 1 and (Int eq 2 or Int eq 3) and Int eq 4", "Int  = 1 AND (Int  = 2 OR Int  = 3) AND Int  = 4"},
 		{"Int eq 1 or Int eq 2 and Int eq 3", "(Int  = 1 OR (Int  = 2 AND Int  = 3))"},
 		{"Int\teq\t5 ", "Int  = 5"}, {"Int eq 5.0", "Int  = 5"}, {"Int eq 5.5", "1 = 0"}, {"Int ne 5.5", ""}, {"Int gt 5.5", "Int  > 5"}, {"Int ge 5.5", "Int  >= 6"}, {"Int lt -5.5", "Int  < -5"}, {"Int le -5.5", "Int  <= -6"},

@@ -189,6 +189,14 @@ func (b *builder) compared(field int) {
 	b.text(around.After)
 }
 
+// comparedIn writes the column of a condition.
+func (b *builder) comparedIn(c Condition) {
+	b.compared(c.Field)
+	if c.Folded {
+		b.text(b.d.Fold)
+	}
+}
+
 // fragment writes a fragment with numbered parameters.
 func (b *builder) fragment(f *Fragment) {
 	rest := f.SQL
@@ -254,7 +262,7 @@ func (b *builder) leaf(c Condition) {
 	}
 	switch c.Operator {
 	case record.Between:
-		b.compared(c.Field)
+		b.comparedIn(c)
 		b.text(" BETWEEN ")
 		b.operand(c, record.GreaterThanOrEqualTo, c.Operands[0])
 		b.text(" AND ")
@@ -278,7 +286,7 @@ func (b *builder) match(c Condition) {
 	if m.IsLike() && most > 0 && len(operand.Text) > most && utf16Length(operand.Text) > most {
 		b.fail(c, "is longer than the database can search for")
 	}
-	b.compared(c.Field)
+	b.comparedIn(c)
 	b.text(m.SQL)
 	b.operand(c, c.Operator, operand)
 	if around := b.d.ByteLength; around.Before != "" && c.Operator == record.Equal && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // also compares the lengths

@@ -15,6 +15,7 @@ type Condition struct {
 	Operator record.Operator
 	Operands []wire.Value
 	Negated  bool // of a leaf
+	Folded   bool `json:",omitempty"` // of a leaf: texts are compared without regard to case whatever the column's collation is, where the database can do so
 
 	Join  Join // of Parts
 	Parts []Condition
