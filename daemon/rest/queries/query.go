@@ -132,6 +132,7 @@ func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Co
 	if err != nil {
 		return nil, err
 	}
+	StoredIDs(x.Kind, req.Where)
 	if req.Cursor != nil {
 		if err := h.Store.SetPlace(x.Request.Context(), req, where); err != nil {
 			return nil, err

@@ -142,6 +142,7 @@ func (b *bulkForm) filter(m query.Member) {
 	case len(req.Where) == 0:
 		b.Refuse(form.ShownName(m.Name), "has no value: add one, or omit the member")
 	default:
+		queries.StoredIDs(b.kind, req.Where)
 		b.where = append(b.where, req.Where...)
 		target, _ := b.kind.Member(m.Name)
 		b.show(b.kind.Fields[target.Field].Name+target.Operator.Suffix(), m.Texts)
