@@ -32,9 +32,7 @@ type Dialect struct {
 	Integer  Cast // around an integer column inside Sum and Avg
 
 	DatePrefix Cast                   // around a date column and its first %d characters in the form 2019-05-01
-	Collate    map[record.Type]string // added to a computed value of the type that rows are ordered by
-
-	Fold string // added to a text column that is compared without regard to case; empty if only its own collation is possible
+	Collate    map[record.Type]string // added to a computed value of the type that rows are ordered by, and to a text column that is compared without regard to case
 
 	MaxParams int // maximum number of parameters of a statement
 
@@ -139,7 +137,6 @@ func SQLite() *Dialect {
 		Avg:        Cast{"dec_avg(", ")"},
 		DatePrefix: Cast{"substr(", ", 1, %d)"},
 		Collate:    map[record.Type]string{record.Text: " COLLATE TSQL", record.Decimal: " COLLATE DEC"},
-		Fold:       " COLLATE TSQL",
 		MaxParams:  32766,
 	}
 }

@@ -32,7 +32,7 @@ func whereOf(kind *record.Kind, filter string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	st, err := query.Compile(&query.Plan{Kind: kind, Columns: []int{0}, Where: f.Where, Take: query.NoTake}, &dialect.Dialect{Param: "@", CloseQuote: " ", Fold: "folded"}, "t")
+	st, err := query.Compile(&query.Plan{Kind: kind, Columns: []int{0}, Where: f.Where, Take: query.NoTake}, &dialect.Dialect{Param: "@", CloseQuote: " ", Collate: map[record.Type]string{record.Text: "folded"}}, "t")
 	if err != nil {
 		return "", err
 	}

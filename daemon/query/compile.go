@@ -193,7 +193,7 @@ func (b *builder) compared(field int) {
 func (b *builder) comparedIn(c Condition) {
 	b.compared(c.Field)
 	if c.Folded {
-		b.text(b.d.Fold)
+		b.text(b.d.Collate[record.Text])
 	}
 }
 

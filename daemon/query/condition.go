@@ -15,7 +15,7 @@ type Condition struct {
 	Operator record.Operator
 	Operands []wire.Value
 	Negated  bool // of a leaf
-	Folded   bool `json:",omitempty"` // of a leaf: texts are compared without regard to case whatever the column's collation is, where the database can do so
+	Folded   bool `json:",omitempty"` // of a leaf: the text is compared without regard to case, where the database can do so for any column
 
 	Join  Join // of Parts
 	Parts []Condition
