@@ -40,3 +40,14 @@ func TestTree(t *testing.T) {
 		t.Error("a statement with too many parameters was compiled")
 	}
 }
+
+// TestFoldedBoundIsKept: the rows after a cursor are not those after a bound without regard
+// to case.
+func TestFoldedBoundIsKept(t *testing.T) {
+	bound := Condition{Operator: record.GreaterThan}
+	folded := bound
+	folded.Folded = true
+	if got := without([]Condition{bound, folded}, bound); len(got) != 1 || !got[0].Folded {
+		t.Errorf("kept %+v, want only the folded bound", got)
+	}
+}

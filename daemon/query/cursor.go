@@ -234,7 +234,7 @@ func without(where []Condition, beyond Condition) []Condition {
 	kept := make([]Condition, 0, len(where)+1)
 	up := beyond.Operator == record.GreaterThan
 	for _, c := range where {
-		plain := c.IsPlain() && c.Field == beyond.Field && (up || beyond.Operator == record.LessThan)
+		plain := c.IsPlain() && !c.Folded && c.Field == beyond.Field && (up || beyond.Operator == record.LessThan)
 		switch {
 		case plain && up && (c.Operator == record.GreaterThan || c.Operator == record.GreaterThanOrEqualTo),
 			plain && !up && (c.Operator == record.LessThan || c.Operator == record.LessThanOrEqualTo):
