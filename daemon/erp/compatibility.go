@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Column is a column of a table or view in the database.
@@ -65,7 +66,7 @@ var serverTypes = compatibilities{
 	record.Guid:     {"uniqueidentifier", serverTexts},
 }
 
-// fileTypes lists the type affinities of SQLite, as named by affinity. Computed columns
+// fileTypes lists the type affinities of SQLite, as named by sqlite.Affinity. Computed columns
 // of a view have none and match every type.
 var fileTypes = compatibilities{
 	record.Text:     {"none text", "integer real numeric"},
@@ -102,27 +103,7 @@ func Holds(t record.Type, column string, server bool) bool {
 	if server {
 		return serverTypes.of(t, column) == compatible
 	}
-	return fileTypes.of(t, affinity(column)) == compatible
-}
-
-// affinity returns the type affinity of a declared type according to SQLite's rules.
-func affinity(declared string) string {
-	has := func(parts ...string) bool {
-		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(strings.ToLower(declared), part) })
-	}
-	switch {
-	case declared == "":
-		return "none"
-	case has("int"):
-		return "integer"
-	case has("char", "clob", "text"):
-		return "text"
-	case has("blob"):
-		return "blob"
-	case has("real", "floa", "doub"):
-		return "real"
-	}
-	return "numeric"
+	return fileTypes.of(t, sqlite.Affinity(column)) == compatible
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 func TestCompatibility(t *testing.T) {
@@ -37,12 +38,12 @@ func TestCompatibility(t *testing.T) {
 		{serverTypes, record.Guid, "uniqueidentifier", compatible},
 		{serverTypes, record.Guid, "char", partial},
 		{serverTypes, record.Text, "sql_variant", incompatible},
-		{fileTypes, record.Decimal, affinity("TEXT_DECIMAL"), compatible},
-		{fileTypes, record.Decimal, affinity("DECIMAL(19,4)"), partial},
-		{fileTypes, record.Double, affinity("DOUBLE PRECISION"), compatible},
-		{fileTypes, record.Text, affinity(""), compatible},
-		{fileTypes, record.Bytes, affinity("TEXT"), incompatible},
-		{fileTypes, record.Int, affinity("BIGINT"), compatible},
+		{fileTypes, record.Decimal, sqlite.Affinity("TEXT_DECIMAL"), compatible},
+		{fileTypes, record.Decimal, sqlite.Affinity("DECIMAL(19,4)"), partial},
+		{fileTypes, record.Double, sqlite.Affinity("DOUBLE PRECISION"), compatible},
+		{fileTypes, record.Text, sqlite.Affinity(""), compatible},
+		{fileTypes, record.Bytes, sqlite.Affinity("TEXT"), incompatible},
+		{fileTypes, record.Int, sqlite.Affinity("BIGINT"), compatible},
 	}
 	for _, c := range cases {
 		if got := c.types.of(c.field, c.column); got != c.want {
@@ -56,7 +57,7 @@ func TestCompatibility(t *testing.T) {
 func TestEveryFieldHasAColumn(t *testing.T) {
 	for _, kind := range record.Builtin().Kinds() {
 		for _, f := range kind.Fields {
-			if declared := declaredTypes[f.Type]; fileTypes.of(f.Type, affinity(strings.Fields(declared)[0])) != compatible {
+			if declared := declaredTypes[f.Type]; fileTypes.of(f.Type, sqlite.Affinity(strings.Fields(declared)[0])) != compatible {
 				t.Errorf("%s does not hold %s", declared, f.Type)
 			}
 			if strings.TrimSpace(serverTypes[f.Type].holds) == "" {

@@ -325,7 +325,7 @@ func (b *fileRecords) describe(ctx context.Context, kind *record.Kind) (string, 
 	listed, err := conn.Columns(table)
 	columns := make([]Column, len(listed))
 	for i, c := range listed {
-		columns[i] = Column{Name: c.Name, Type: affinity(c.Type), Declared: cmp.Or(c.Type, "without a type")}
+		columns[i] = Column{Name: c.Name, Type: sqlite.Affinity(c.Type), Declared: cmp.Or(c.Type, "without a type")}
 	}
 	if _, builtin := record.Builtin().Lookup(kind.Name); !builtin && err == nil {
 		err = checkValues(conn, kind, table, columns)

@@ -13,7 +13,7 @@ import (
 // read as a type, and found by its filters. A type of SQLite does not ensure that.
 var fitting = map[record.Type]string{
 	record.Int:      "typeof(%s) = 'integer'",
-	record.Decimal:  "typeof(%[1]s) <> 'blob' AND CAST(%[1]s AS TEXT) NOT GLOB '*[^-0-9.]*'",
+	record.Decimal:  "typeof(%[1]s) <> 'blob' AND CAST(%[1]s AS TEXT) NOT GLOB '*[^-0-9.]*' AND CAST(%[1]s AS TEXT) NOT GLOB '.*' AND CAST(%[1]s AS TEXT) NOT GLOB '-.*' AND CAST(%[1]s AS TEXT) NOT GLOB '*.'",
 	record.Double:   "typeof(%s) IN ('integer', 'real')",
 	record.Bool:     "%s IN (0, 1)",
 	record.DateTime: "%s GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9][0-9][0-9][0-9][0-9]'",

@@ -42,7 +42,7 @@ func TestCheckValues(t *testing.T) {
 		columns := []Column{{Name: "id", Type: "integer"}}
 		for _, name := range []string{"Price DECIMAL(18,2)", "Day DATE", "Yes BIT", "Ratio FLOAT"} {
 			name, declared, _ := strings.Cut(name, " ")
-			columns = append(columns, Column{Name: name, Type: affinity(declared), Declared: declared})
+			columns = append(columns, Column{Name: name, Type: sqlite.Affinity(declared), Declared: declared})
 		}
 		if err := checkValues(conn, registry.Kinds()[0], "O'n", columns); err != nil {
 			t.Fatal(err)

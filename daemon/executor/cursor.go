@@ -88,7 +88,8 @@ func KeyProblem(ctx context.Context, from Database, kind *record.Kind) (problem 
 	types := []record.Type{record.Long}
 	var key, nulls []string
 	for i, field := range declared {
-		types, key = append(types, kind.Fields[field].Type), append(key, string(d.Quote(nil, kind.Fields[field].ColumnName())))
+		around := d.Column(field).Compared
+		types, key = append(types, kind.Fields[field].Type), append(key, around.Before+string(d.Quote(nil, kind.Fields[field].ColumnName()))+around.After)
 		nulls = append(nulls, key[i]+" IS NULL")
 	}
 	list := strings.Join(key, ", ")
@@ -179,6 +180,11 @@ func FileKeys(conn *sqlite.Conn, table string) (all []mssql.KeyColumn, err error
 // keys implements Session.
 func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
 	columns, err := FileKeys(s.conn, s.file.Name(s.kind))
+	for i, c := range columns {
+		if field, found := s.kind.ByColumn(c.Name); found && s.dialect.Column(field).Compared != (dialect.Cast{}) {
+			columns[i].Nullable = true // not proven: different texts such as 9 and 9.00 are equal
+		}
+	}
 	return columns, s.classify(err)
 }
 

@@ -22,7 +22,6 @@ type File struct {
 	names    func(*record.Kind) string
 	isOwn    func(*sqlite.Conn, *record.Kind) (bool, error)
 	own      sync.Map // results of isOwn by *record.Kind
-	others   sync.Map // dialects of tables of other programs by *record.Kind
 	drain    *Drain   // nil if reads are not interrupted
 	remember *totals
 
@@ -59,10 +58,7 @@ func (f *File) Own(conn *sqlite.Conn, kind *record.Kind) (own bool, err error) {
 }
 
 // Forget removes a kind that is no longer used from the cache.
-func (f *File) Forget(kind *record.Kind) {
-	f.own.Delete(kind)
-	f.others.Delete(kind)
-}
+func (f *File) Forget(kind *record.Kind) { f.own.Delete(kind) }
 
 // Session implements Database.
 func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {

@@ -209,7 +209,7 @@ func (b *builder) fragment(f *Fragment) {
 	b.text(rest)
 }
 
-// value writes a column that is not compared, and hides it if necessary.
+// value writes a column that is sorted, grouped or computed with, and hides it if necessary.
 func (b *builder) value(field int) {
 	if b.indexes == firstIndex && field != 0 {
 		b.text("+")

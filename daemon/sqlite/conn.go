@@ -6,6 +6,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -208,6 +209,26 @@ func (c *Conn) Query(sql string, read func(*Stmt) error, args ...any) error {
 type Column struct {
 	Name, Type string // the type as declared; empty for an expression of a view
 	Nullable   bool
+}
+
+// Affinity returns the type affinity of a declared type according to SQLite's rules.
+func Affinity(declared string) string {
+	has := func(parts ...string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(strings.ToLower(declared), part) })
+	}
+	switch {
+	case declared == "":
+		return "none"
+	case has("int"):
+		return "integer"
+	case has("char", "clob", "text"):
+		return "text"
+	case has("blob"):
+		return "blob"
+	case has("real", "floa", "doub"):
+		return "real"
+	}
+	return "numeric"
 }
 
 // Columns returns the columns of a table or view in their order, none if it does not exist.
