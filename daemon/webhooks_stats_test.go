@@ -193,7 +193,9 @@ func TestStreamOfStats(t *testing.T) {
 		published++
 		await(t, got)
 	}
-	for e, err := range admin.Stream(t.Context(), client.StreamOptions{Topics: []string{wire.TopicStats}}) {
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	for e, err := range admin.Stream(ctx, client.StreamOptions{Topics: []string{wire.TopicStats}}) {
 		stats, is := e.(client.StatsEvent)
 		if err != nil {
 			t.Fatal(err)
