@@ -121,7 +121,7 @@ func (p *palette) parse(text string) (func() tea.Cmd, error) {
 		}
 	}
 	matches := p.matches(word)
-	if word == "users" || word == "keys" {
+	if (word == "users" || word == "keys") && (len(matches) == 0 || !strings.EqualFold(matches[0].name, word)) {
 		return nil, fmt.Errorf("%[1]s have no screen; use whctl %[1]s", word)
 	}
 	if len(matches) == 0 {

@@ -109,7 +109,7 @@ func TestViewsAreSavedAndDeleted(t *testing.T) {
 	d.Press(":", "'SO_Totals InvoiceTotal>=1000", "enter", "s", ":", "'save big-invoices", "enter")
 	d.WantText("big-invoices saved", "SO_Totals (big-invoices)")
 	d.Press("F") // only :save changes a view
-	d.Press("4", "/", "'Status=3  AddedDateTime>=today", "enter", ":", "'save failed-today", "enter")
+	d.Press("4", "/", "'Status=3  AddedDateTime>=today  LastSavedDateTime<-2h", "enter", ":", "'save failed-today", "enter")
 	d.WantText("failed-today saved", "Messages (failed-today)")
 	d.Press(":", "'save Home", "enter")
 	d.WantText("Home is already in use")
@@ -121,7 +121,7 @@ func TestViewsAreSavedAndDeleted(t *testing.T) {
 	next := tuitest.Drive(t, c, o)
 	next.AwaitLive()
 	v, _ := next.App.State.View("failed-today")
-	if !slices.Equal(v.Where, []string{"Status=3", "AddedDateTime>=today"}) {
+	if !slices.Equal(v.Where, []string{"Status=3", "AddedDateTime>=today", "LastSavedDateTime<-2h"}) {
 		t.Errorf("the view of messages is %+v", v)
 	}
 	kind, _ := record.Builtin().Lookup("SO_Totals")

@@ -97,7 +97,7 @@ func (b *Browser) Arrange(as state.Arrangement) {
 func (b *Browser) Arrangement() state.Arrangement {
 	return state.Arrangement{
 		Fields: slices.Clone(b.Fields), Widths: maps.Clone(b.Grid.Widths()), Frozen: b.Grid.Frozen(),
-		OrderBy: OrderText(b.order), Where: b.Typed.Texts(b.Now, b.Kind, b.filters),
+		OrderBy: OrderText(b.order), Where: b.Typed.Texts(b.filters),
 	}
 }
 
@@ -392,7 +392,7 @@ func (b *Browser) completeRecords(keys map[string]struct{}) ([]client.Row, bool)
 }
 
 // Equivalent implements ui.Screen.
-func (b *Browser) Equivalent() string { return b.command(b.Now, b.URL) }
+func (b *Browser) Equivalent() string { return b.command(b.URL) }
 
 // Commands implements ui.Commander.
 func (b *Browser) Commands() []string { return []string{b.Equivalent() + OutputFlags(b.options.Name)} }

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -92,12 +93,12 @@ func RestoreFilters(d ui.HostSession, kind *record.Kind, texts []string) ([]clie
 			d.Notify(ui.Warning, fmt.Sprintf("saved filter %q of %s is no longer valid: %s", text, kind.Name, err))
 			continue
 		}
-		typed[one.Member()] = text
+		typed[filter.Text(one)] = text
 	}
 	return all, typed
 }
 
-// TypedConditions maps query parameters to conditions as typed, so that relative dates
+// TypedConditions maps formatted conditions to conditions as typed, so that relative times
 // such as today are evaluated again when they are restored.
 type TypedConditions map[string]string
 
@@ -107,23 +108,16 @@ func ParseTyped(now time.Time, kind *record.Kind, text string) TypedConditions {
 	f := filter.Reader{Kind: kind, Now: now}
 	for _, part := range f.Split(text) {
 		if one, err := f.Parse(part); err == nil {
-			typed[one.Member()] = part
+			typed[filter.Text(one)] = part
 		}
 	}
 	return typed
 }
 
 // Texts returns filters as typed, or formatted if they were not typed.
-func (t TypedConditions) Texts(now time.Time, kind *record.Kind, filters []client.Filter) []string {
-	var texts []string
-	for _, f := range filters {
+func (t TypedConditions) Texts(filters []client.Filter) []string {
+	return record.Texts(filters, func(f client.Filter) string {
 		text := filter.Text(f)
-		if typed := t[f.Member()]; typed != "" {
-			if one, err := (filter.Reader{Kind: kind, Now: now}).Parse(typed); err == nil && filter.Text(one) == text {
-				text = typed
-			}
-		}
-		texts = append(texts, text)
-	}
-	return texts
+		return cmp.Or(t[text], text)
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
@@ -76,12 +75,12 @@ func (s *selection) isNumber(name string) bool {
 
 // command returns the whctl command for the same rows, or a curl command for the audit,
 // which whctl cannot query.
-func (s *selection) command(now time.Time, url string) string {
+func (s *selection) command(url string) string {
 	if s.Kind.Name == "WH_Audit" {
 		return s.curl(url)
 	}
 	text := cmp.Or(s.options.Command, "whctl query "+s.Kind.Name)
-	text += WhereFlags(s.Typed.Texts(now, s.rowKind(), s.filters))
+	text += WhereFlags(s.Typed.Texts(s.filters))
 	if s.order.Column != "" {
 		text += " --order-by " + OrderText(s.order)
 	}

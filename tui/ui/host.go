@@ -104,7 +104,7 @@ type (
 	RecordsTarget struct {
 		Kind    *record.Kind
 		Filters []client.Filter
-		Typed   map[string]string // filters as typed, by query parameter
+		Typed   map[string]string // filters as typed, by formatted condition
 	}
 	// SubscriptionTarget opens the subscription of a queue.
 	SubscriptionTarget struct{ Queue wire.Queue }

@@ -54,7 +54,7 @@ func (s *List) which() string {
 func (s *List) AsView() state.View {
 	f := s.Filter
 	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.arrangement()}
-	v.Where, v.OrderBy = s.Typed.Texts(s.Now, ui.MessageKind(), f.Conditions), browse.OrderText(s.Order)
+	v.Where, v.OrderBy = s.Typed.Texts(f.Conditions), browse.OrderText(s.Order)
 	return v
 }
 

@@ -204,7 +204,7 @@ func (s *query) conditionArguments() string {
 	if c, isLimited := s.Filter.StatusFilter().Condition(); isLimited {
 		text += " --where " + ui.Quote(filter.Text(c))
 	}
-	return text + browse.WhereFlags(s.Typed.Texts(s.Now, ui.MessageKind(), s.Filter.Conditions))
+	return text + browse.WhereFlags(s.Typed.Texts(s.Filter.Conditions))
 }
 
 func (s *query) filterText() string {
