@@ -148,9 +148,9 @@ func (f Reader) filter(field record.Field, operator record.Operator, value strin
 // example returns a condition with a value of which the field is missing: of the status or
 // the key if it can be one, and else of a text.
 func (f Reader) example(value string) string {
-	for _, field := range f.Kind.Fields {
-		if _, err := StatusNumber(value); err == nil && IsStatus(f.Kind, field) {
-			return field.Name + "=" + value
+	if at := slices.IndexFunc(f.Kind.Fields, func(field record.Field) bool { return IsStatus(f.Kind, field) }); at >= 0 {
+		if _, err := StatusNumber(value); err == nil {
+			return f.Kind.Fields[at].Name + "=" + value
 		}
 	}
 	key := f.Kind.Fields[f.Kind.KeyField()]
@@ -240,7 +240,7 @@ func (f Reader) date(text string) string {
 	if back, ok := daysBack(strings.ToLower(text)); ok {
 		return f.Now.AddDate(0, 0, -back).Format(time.DateOnly)
 	}
-	span, isBack := strings.CutPrefix(text, "-")
+	span, isBack := strings.CutPrefix(strings.ToLower(text), "-")
 	at, ok := Shifted(span, f.Now, -1)
 	if !isBack || !ok {
 		return text

@@ -87,13 +87,15 @@ func withArity(name, usage string, action cli.ActionFunc) cli.ActionFunc {
 // flagFor returns a suggestion of the flag that an argument too many may belong to.
 func flagFor(c *cli.Context, extra string) string {
 	switch flags := (FlagTable{}).Add(c.App.Flags).Add(c.Command.Flags); {
-	case extra != "" && flags.Has("fields") && (c.IsSet("fields") || c.Bool("json")) && !strings.ContainsAny(extra, "=<>~ "):
-		return record.DidYouMean([]string{"--fields " + strings.Join(append(c.StringSlice("fields"), extra), ",")})
 	case extra != "" && flags.Has("where"):
+		var near []string
 		if !strings.ContainsAny(extra, "=<>~ ") {
+			if flags.Has("fields") && (c.IsSet("fields") || c.Bool("json")) {
+				near = append(near, "--fields "+strings.Join(append(c.StringSlice("fields"), extra), ","))
+			}
 			extra = "FIELD=" + extra
 		}
-		return record.DidYouMean([]string{fmt.Sprintf("--where %q", extra)})
+		return record.DidYouMean(append(near, fmt.Sprintf("--where %q", extra)))
 	case strings.HasPrefix(extra, "http") && flags.Has("to"):
 		return record.DidYouMean([]string{"--to " + extra})
 	case strings.HasPrefix(extra, "http") && flags.Has("url"):

@@ -232,7 +232,7 @@ func likely(f client.Filter) (intended client.Filter, ok bool) {
 		value = strings.Trim(value, "'")
 	case equal && strings.HasPrefix(value, "="):
 		value = value[1:]
-	case equal && strings.HasPrefix(value, "*") && strings.Trim(value, "*") != "", f.Operator == record.Like && !strings.ContainsAny(value, "%_["):
+	case equal && strings.HasPrefix(value, "*") && strings.Trim(value, "*") != "", f.Operator == record.Like && value != "" && !strings.ContainsAny(value, "%_["):
 		intended.Operator, value = record.Contains, strings.Trim(value, "*")
 	case equal && strings.HasSuffix(value, "*"):
 		intended.Operator, value = record.StartsWith, strings.TrimRight(value, "*")

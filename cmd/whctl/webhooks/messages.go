@@ -233,7 +233,7 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
-	if would.matched == 0 && c.String("status") == "failed" {
+	if would.matched == 0 && b.verb == "retry" && c.String("status") == "failed" {
 		s.Notice(c, "%s", records.NoneGivenUp)
 	}
 	if c.Bool(profile.DryRunFlag) || would.done == 0 {
