@@ -40,7 +40,7 @@ var declaredTypes = map[record.Type]string{
 	record.Short:    "INTEGER",
 	record.Byte:     "INTEGER",
 	record.Long:     "INTEGER",
-	record.Decimal:  "TEXT_DECIMAL COLLATE DEC",
+	record.Decimal:  sqlite.DecimalType + " COLLATE DEC",
 	record.Double:   "REAL",
 	record.Bool:     "INTEGER",
 	record.DateTime: "TEXT",

@@ -22,7 +22,7 @@ func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind, own bool) (*diale
 	d := *f.dialect
 	d.Columns = make([]dialect.Column, len(kind.Fields))
 	for _, c := range columns {
-		if field, found := kind.ByColumn(c.Name); found && kind.Fields[field].Type == record.Decimal {
+		if field, found := kind.ByColumn(c.Name); found && kind.Fields[field].Type == record.Decimal && c.Type != sqlite.DecimalType {
 			d.Columns[field].Compared = comparedDecimal[sqlite.Affinity(c.Type)]
 		}
 	}
@@ -30,10 +30,9 @@ func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind, own bool) (*diale
 }
 
 // comparedDecimal has the text around a column of decimals, by its affinity, that makes SQLite
-// compare them by their values. It compares texts by their characters, unless the column has
-// our collation, and sorts numbers in a column without a type, such as an expression in a
+// compare them by their values. It compares texts by their characters, and sorts numbers in a column without a type, such as an expression in a
 // view, before texts; decimals are bound as text.
 var comparedDecimal = map[string]dialect.Cast{
 	"text": {After: " COLLATE DEC"},
-	"none": {Before: "CAST(", After: " AS NUMERIC)"},
+	"none": {Before: "dec_text(", After: ") COLLATE DEC"},
 }

@@ -211,6 +211,9 @@ type Column struct {
 	Nullable   bool
 }
 
+// DecimalType is the declared type of columns with the collation DEC. Its affinity is text.
+const DecimalType = "TEXT_DECIMAL"
+
 // Affinity returns the type affinity of a declared type according to SQLite's rules.
 func Affinity(declared string) string {
 	has := func(parts ...string) bool {

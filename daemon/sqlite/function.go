@@ -1,6 +1,8 @@
 package sqlite
 
 import (
+	"bytes"
+	"strconv"
 	"unsafe"
 
 	"github.com/bizhook/whd/daemon/tsql"
@@ -13,9 +15,10 @@ const (
 	collateText    = "TSQL"
 	collateDecimal = "DEC"
 
-	functionLike = "like"    // like(pattern, text) implements text LIKE pattern
-	functionSum  = "dec_sum" // aggregate dec_sum(x)
-	functionAvg  = "dec_avg" // aggregate dec_avg(x)
+	functionLike = "like"     // like(pattern, text) implements text LIKE pattern
+	functionText = "dec_text" // dec_text(x) is the text of a number, without an exponent
+	functionSum  = "dec_sum"  // aggregate dec_sum(x)
+	functionAvg  = "dec_avg"  // aggregate dec_avg(x)
 )
 
 // register registers the collations and functions with the connection.
@@ -34,6 +37,7 @@ func (c *Conn) register() error {
 		scalar, step, final uintptr
 	}{
 		{functionLike, 2, function(like), 0, 0},
+		{functionText, 1, function(decimalText), 0, 0},
 		{functionSum, 1, 0, function(sumStep), function(sumFinal)},
 		{functionAvg, 1, 0, function(sumStep), function(avgFinal)},
 	} {
@@ -69,6 +73,21 @@ func compareText(_ *libc.TLS, _ uintptr, n int32, a uintptr, m int32, b uintptr)
 
 func compareDecimal(_ *libc.TLS, _ uintptr, n int32, a uintptr, m int32, b uintptr) int32 {
 	return int32(tsql.CompareDecimal(memory(a, int(n)), memory(b, int(m))))
+}
+
+// decimalText returns a number as decimal digits. SQLite writes small and large floats with
+// an exponent, which is no decimal.
+func decimalText(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
+	v := *(*uintptr)(pointer(arguments))
+	if sqlite3.Xsqlite3_value_type(tls, v) == sqlite3.SQLITE_NULL {
+		return
+	}
+	isFloat := sqlite3.Xsqlite3_value_type(tls, v) == sqlite3.SQLITE_FLOAT
+	text := valueText(tls, v)
+	if isFloat && bytes.ContainsRune(text, 'e') {
+		text = strconv.AppendFloat(nil, sqlite3.Xsqlite3_value_double(tls, v), 'f', -1, 64)
+	}
+	resultText(tls, ctx, text)
 }
 
 // like replaces SQLite's own function. The compiled pattern is cached with the statement

@@ -56,6 +56,7 @@ var ruleStatements = []struct{ sql, want string }{
 	{"SELECT id FROM a WHERE d IS NOT NULL ORDER BY d, id", "3,5,6,2,1,4,7,9"},
 	{"SELECT min(d), max(d) FROM a", "-3|123456789012345678901234567890.13"},
 	{"SELECT max(t) FROM a WHERE id IN (5, 6, 1)", "Kelvin"},
+	{"SELECT dec_text(0.25), dec_text(1.0 / 300000), dec_text(-1e20), dec_text(12), dec_text('1e5'), dec_text(NULL)", "0.25|0.0000033333333333333333|-100000000000000000000|12|1e5|NULL"},
 	{"SELECT dec_sum(d) FROM a", "246913578024691357802469135806.75"},
 	{"SELECT dec_sum(d), dec_avg(d) FROM a WHERE id < 5", "26.50|6.625000"},
 	{"SELECT dec_sum(d), dec_avg(d) FROM a WHERE id = 8", "NULL|NULL"},
@@ -132,7 +133,7 @@ func queryDriver(t *testing.T, db *sql.DB, statement string) string {
 }
 
 // functions matches functions that are not registered with the database/sql driver.
-var functions = regexp.MustCompile(`\b(LIKE|dec_sum|dec_avg)\b`)
+var functions = regexp.MustCompile(`\b(LIKE|dec_text|dec_sum|dec_avg)\b`)
 
 // checkRules evaluates each condition with and without the table's indexes.
 func checkRules(t *testing.T, withFunctions bool, query func(sql string) string) {
