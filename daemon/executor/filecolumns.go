@@ -30,8 +30,9 @@ func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind, own bool) (*diale
 }
 
 // comparedDecimal has the text around a column of decimals, by its affinity, that makes SQLite
-// compare them by their values. It compares texts by their characters, and sorts numbers in a column without a type, such as an expression in a
-// view, before texts; decimals are bound as text.
+// compare them by their values. It compares texts by their characters, and sorts numbers in
+// a column without a type, such as an expression in a view, before texts; decimals are bound
+// as text.
 var comparedDecimal = map[string]dialect.Cast{
 	"text": {After: " COLLATE DEC"},
 	"none": {Before: "dec_text(", After: ") COLLATE DEC"},

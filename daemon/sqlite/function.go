@@ -79,12 +79,12 @@ func compareDecimal(_ *libc.TLS, _ uintptr, n int32, a uintptr, m int32, b uintp
 // an exponent, which is no decimal.
 func decimalText(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	v := *(*uintptr)(pointer(arguments))
-	if sqlite3.Xsqlite3_value_type(tls, v) == sqlite3.SQLITE_NULL {
+	kind := sqlite3.Xsqlite3_value_type(tls, v)
+	if kind == sqlite3.SQLITE_NULL {
 		return
 	}
-	isFloat := sqlite3.Xsqlite3_value_type(tls, v) == sqlite3.SQLITE_FLOAT
 	text := valueText(tls, v)
-	if isFloat && bytes.ContainsRune(text, 'e') {
+	if kind == sqlite3.SQLITE_FLOAT && bytes.IndexByte(text, 'e') >= 0 {
 		text = strconv.AppendFloat(nil, sqlite3.Xsqlite3_value_double(tls, v), 'f', -1, 64)
 	}
 	resultText(tls, ctx, text)
