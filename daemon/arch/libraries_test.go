@@ -52,6 +52,7 @@ var libraries = []library{
 	{module: "go.opentelemetry.io/proto/otlp", why: "tests that decode exported spans"},
 	{module: "go.uber.org/goleak", why: "tests for leaked goroutines"},
 	{module: "golang.org/x/crypto", users: []string{"daemon/account"}, why: "argon2id for passwords"},
+	{module: "golang.org/x/net", users: []string{"daemon/webhook/hostiletest"}, why: "frames of HTTP/2 for receivers that misbehave, in tests"},
 	{module: "golang.org/x/sync", users: []string{"daemon/account"}, why: "sharing one password check between concurrent requests"},
 	{module: "golang.org/x/sys", users: []string{"daemon/datadir", "daemon/service", "daemon/spill"}, why: "the protocol of Windows services, the monotonic clock for systemd, and locks, free space and temporary files on Windows"},
 	{module: "golang.org/x/term", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/output", "daemon", "tui"}, why: "password prompts without echo; the width of a terminal"},

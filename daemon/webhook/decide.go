@@ -29,15 +29,36 @@ const (
 	NameNotFound      Cause = "name not found"
 	TLSFailed         Cause = "TLS failed"
 	TargetForbidden   Cause = "target not allowed"
-	InvalidResponse   Cause = "response is not HTTP"
+	InvalidResponse   Cause = "invalid response"
 	NetworkFailed     Cause = "network error"
 )
+
+// OwnFailure is a failure of this machine or service, for which an endpoint is not
+// responsible. An attempt that ends with one is not counted and not recorded.
+type OwnFailure string
+
+// The failures of our own. Those of which AffectsAll is true prevent attempts at other
+// endpoints as well.
+const (
+	OutOfDescriptors OwnFailure = "out of file descriptors"
+	OutOfMemory      OwnFailure = "out of memory for connections"
+	OutOfPorts       OwnFailure = "out of local ports"
+	NoNetwork        OwnFailure = "this machine has no network"
+	ConnectionLost   OwnFailure = "HTTP/2 connection lost"
+)
+
+// OwnFailures lists them.
+var OwnFailures = []OwnFailure{OutOfDescriptors, OutOfMemory, OutOfPorts, NoNetwork, ConnectionLost}
+
+// AffectsAll reports whether attempts at other endpoints fail for the same reason.
+func (f OwnFailure) AffectsAll() bool { return f == OutOfDescriptors || f == OutOfMemory }
 
 // Outcome is the result of one attempt.
 type Outcome struct {
 	Code       int           // status code, 0 without a response
 	Cause      Cause         // why there was no response
 	Detail     string        // the error message, for administrators
+	Own        OwnFailure    // the attempt is not counted for this reason; empty if it is
 	Text       []byte        // beginning of the response body, for administrators
 	RetryAfter time.Duration // requested by the receiver, 0 for none
 	Disable    bool          // the receiver requested that the subscription is disabled

@@ -4,23 +4,21 @@ package sender
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"net/textproto"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -34,86 +32,93 @@ type Config struct {
 	UserAgent      string               // of the header User-Agent
 	ConnectTimeout time.Duration        // limit of establishing a connection
 	AttemptTimeout func() time.Duration // limit of a whole attempt; called for each
+	PingTimeout    time.Duration        // of HTTP/2 connections; 0 for the default
 	MaxIdlePerHost int                  // idle connections kept per host
+	MaxConnections int                  // open connections; 0 for no limit
 	TestTarget     *url.URL             // the service's own test target, exempt from the guard; nil for none
+	RootCAs        *x509.CertPool       // nil for those of the system
 }
 
 // Sender makes attempts over HTTP.
 type Sender struct {
 	config       Config
-	public       *http.Client // to public addresses
-	withPrivate  *http.Client // also to private networks
-	toTestTarget *http.Client // to the service's own test target
+	connections  *connections
+	public       *route // to public addresses
+	withPrivate  *route // also to private networks
+	toTestTarget *route // to the service's own test target
+	overdue      atomic.Int64
 }
 
 // New returns a Sender. Connections are not shared between subscriptions that may reach
 // private addresses and those that may not.
 func New(c Config) *Sender {
-	return &Sender{config: c,
-		public:       c.client(&net.Dialer{Timeout: c.ConnectTimeout, Control: dialControl(c.Guard, false)}),
-		withPrivate:  c.client(&net.Dialer{Timeout: c.ConnectTimeout, Control: dialControl(c.Guard, true)}),
-		toTestTarget: c.client(&net.Dialer{Timeout: c.ConnectTimeout}),
+	c.PingTimeout = cmp.Or(c.PingTimeout, pingTimeout)
+	if c.RootCAs == nil {
+		// Go reads the system's certificates once, at their first use. If there were no
+		// descriptor left then, no certificate would be valid until a restart.
+		_, _ = x509.SystemCertPool()
 	}
-}
-
-func (c Config) client(d *net.Dialer) *http.Client {
-	return &http.Client{
-		Transport: &http.Transport{
-			DialContext:            d.DialContext,
-			TLSHandshakeTimeout:    c.ConnectTimeout,
-			ForceAttemptHTTP2:      true,
-			MaxIdleConnsPerHost:    c.MaxIdlePerHost,
-			IdleConnTimeout:        90 * time.Second,
-			ExpectContinueTimeout:  time.Second,
-			DisableCompression:     true, // keeps small responses small
-			MaxResponseHeaderBytes: 64 << 10,
-		},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	s := &Sender{config: c}
+	s.connections = &connections{limit: int64(c.MaxConnections), freed: make(chan struct{}, 1), closeIdle: s.closeIdle, network: newNetwork()}
+	dialer := func(check func(network, address string, _ syscall.RawConn) error) *net.Dialer {
+		return &net.Dialer{Timeout: c.ConnectTimeout, Control: check}
 	}
+	s.public = newRoute(c, s.connections, dialer(dialControl(c.Guard, false)))
+	s.withPrivate = newRoute(c, s.connections, dialer(dialControl(c.Guard, true)))
+	s.toTestTarget = newRoute(c, s.connections, dialer(nil))
+	return s
 }
 
 // Close closes idle connections.
-func (s *Sender) Close() {
-	for _, c := range []*http.Client{s.public, s.withPrivate, s.toTestTarget} {
-		c.CloseIdleConnections()
-	}
+func (s *Sender) Close() { s.closeIdle() }
+
+func (s *Sender) closeIdle() {
+	s.public.closeIdle()
+	s.withPrivate.closeIdle()
+	s.toTestTarget.closeIdle()
 }
 
-// Send makes one attempt, signed with the time at.
-func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) (o webhook.Outcome) {
+// Overdue returns the number of requests that have not ended although their attempts have:
+// neither cancelling them nor closing their responses had an effect.
+func (s *Sender) Overdue() int { return int(s.overdue.Load()) }
+
+// Send makes one attempt, signed with the time at. It returns no later than closeTimeout after
+// the limit of an attempt or the end of ctx, even if the peer never ends. Within one attempt the
+// request is sent at most twice.
+func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	began := time.Now()
 	limit := s.config.AttemptTimeout()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	defer func() { o.Began, o.Took = at.UTC(), time.Since(began) }()
-	req, err := s.request(ctx, m, sub, at)
+
+	request, err := s.request(ctx, m, sub, at)
 	if err != nil {
-		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL is invalid"}
+		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL is invalid", Began: at.UTC(), Took: time.Since(began)}
 	}
-	sent := time.Now()
-	resp, err := s.clientFor(req.URL, m.MadeByAdmin).Do(req)
-	if err != nil {
-		return failure(ctx, err, limit)
+	x := &exchange{
+		request: request,
+		body:    m.Event.Body,
+		pool:    s.routeTo(request.URL, m.MadeByAdmin).acquire(request.URL),
+		limit:   limit,
+		began:   began,
+		at:      at,
+		cancel:  cancel,
+		overdue: &s.overdue,
 	}
-	defer resp.Body.Close()
-	o = webhook.Outcome{Code: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"), at.Add(time.Since(sent)))}
-	for _, request := range resp.Header.Values("Webhook-Delivery") {
-		switch strings.ToLower(strings.TrimSpace(request)) {
-		case "disable":
-			o.Disable = true
-		case "abort-message":
-			o.Abort = true
-		}
+	if !runWithin(ctx, closeTimeout, x.run, x.interrupt) {
+		x.abandon()
 	}
-	o.Text = readBody(resp.Body, cancel)
-	return o
+	outcome := x.result()
+	outcome.Began = at.UTC()
+	outcome.Took = time.Since(began)
+	return outcome
 }
 
-func (s *Sender) clientFor(u *url.URL, byAdmin bool) *http.Client {
-	switch {
-	case webhook.IsTestTarget(s.config.TestTarget, u):
+func (s *Sender) routeTo(u *url.URL, byAdmin bool) *route {
+	if webhook.IsTestTarget(s.config.TestTarget, u) {
 		return s.toTestTarget
-	case byAdmin:
+	}
+	if byAdmin {
 		return s.withPrivate
 	}
 	return s.public
@@ -126,6 +131,7 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 	if err != nil {
 		return nil, err
 	}
+	req.GetBody = nil // net/http would send the request up to seven times with it
 	h := make(http.Header, 8+len(sub.Headers))
 	h["Content-Type"] = []string{"application/json; charset=utf-8"}
 	h["User-Agent"] = []string{s.config.UserAgent}
@@ -135,7 +141,8 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 		h[headerSignature] = []string{signature}
 	}
 	name, test := record.SentEvent(m.Event.Name)
-	if h[headerEvent] = []string{name}; test {
+	h[headerEvent] = []string{name}
+	if test {
 		h[headerTest] = []string{"true"}
 	}
 	for i, header := range sub.HeadersFor(m.URL) {
@@ -144,93 +151,8 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 		}
 		h.Add(header.Name, header.Value)
 	}
-	if h.Get(idempotencyKeyHeader) == "" {
-		h[idempotencyKeyHeader] = []string{}
-	}
 	req.Header = h
 	return req, nil
-}
-
-// idempotencyKeyHeader is set without a value: it is not sent, but allows net/http to
-// retry the request on another connection if the peer has closed the first one.
-const idempotencyKeyHeader = "Idempotency-Key"
-
-// Limits of reading a response body.
-const (
-	maxBodyRead     = 64 << 10 // enough to reuse most connections
-	maxStoredBody   = 4 << 10  // recorded with the attempt
-	bodyReadTimeout = 2 * time.Second
-)
-
-// readBody returns the beginning of a response body. The status is already known, so a
-// body that does not end has no effect on the outcome.
-func readBody(body io.Reader, cancel context.CancelFunc) []byte {
-	timer := time.AfterFunc(bodyReadTimeout, cancel)
-	defer timer.Stop()
-	kept, _ := io.ReadAll(io.LimitReader(body, maxStoredBody))
-	if len(kept) == maxStoredBody {
-		_, _ = io.CopyN(io.Discard, body, maxBodyRead-maxStoredBody)
-	}
-	return bytes.ToValidUTF8(kept, []byte("\uFFFD"))
-}
-
-// failure returns the outcome of an attempt without a response within a limit.
-func failure(ctx context.Context, err error, limit time.Duration) webhook.Outcome {
-	if e, ok := errors.AsType[*url.Error](err); ok {
-		err = e.Err // the full error repeats the URL
-	}
-	o := webhook.Outcome{Cause: cause(ctx, err), Detail: err.Error()}
-	if errors.Is(err, context.DeadlineExceeded) && !isA[*net.OpError](err) { // connected
-		o.Detail = fmt.Sprintf("no response within %s, the limit of webhooks.attempt_timeout", limit)
-	}
-	return o
-}
-
-func cause(ctx context.Context, err error) webhook.Cause {
-	var timeout interface{ Timeout() bool }
-	switch {
-	case errors.Is(err, webhook.ErrForbidden):
-		return webhook.TargetForbidden
-	case errors.As(err, &timeout) && timeout.Timeout() || ctx.Err() != nil:
-		return webhook.TimedOut
-	case isA[*net.DNSError](err):
-		return webhook.NameNotFound
-	case errors.Is(err, syscall.ECONNREFUSED):
-		return webhook.ConnectionRefused
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return webhook.ConnectionReset
-	case isTLS(err):
-		return webhook.TLSFailed
-	case isProtocol(err):
-		return webhook.InvalidResponse
-	}
-	return webhook.NetworkFailed
-}
-
-func isA[E error](err error) bool {
-	_, ok := errors.AsType[E](err)
-	return ok
-}
-
-func isTLS(err error) bool {
-	return isA[tls.RecordHeaderError](err) || isA[tls.AlertError](err) || isA[*tls.CertificateVerificationError](err) || isA[x509.HostnameError](err) ||
-		strings.HasPrefix(err.Error(), "tls: ") || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
-}
-
-func isProtocol(err error) bool {
-	return isA[textproto.ProtocolError](err) || strings.Contains(err.Error(), "malformed HTTP") ||
-		strings.Contains(err.Error(), "1xx") || strings.Contains(err.Error(), "response headers exceeded")
-}
-
-// retryAfter parses the header's seconds or date. It returns 0 for an invalid value.
-func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(strings.TrimSpace(text), 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }
 
 // dialControl returns a net.Dialer's Control function that checks each address before a

@@ -1,0 +1,252 @@
+package hostiletest
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// reader reads requests.
+type reader struct{ *bufio.Reader }
+
+func newReader(conn net.Conn) *reader { return &reader{bufio.NewReader(conn)} }
+
+// readHead reads the head of a request, and returns its body.
+func (c *Conn) readHead() (io.ReadCloser, bool) {
+	request, err := http.ReadRequest(c.in.Reader)
+	if err != nil {
+		return nil, false
+	}
+	c.server.countRequest()
+	return request.Body, true
+}
+
+// readRequest reads a whole request.
+func (c *Conn) readRequest() bool {
+	body, ok := c.readHead()
+	if !ok {
+		return false
+	}
+	_, err := io.Copy(io.Discard, body)
+	return err == nil
+}
+
+func (c *Conn) write(text string) bool {
+	_, err := io.WriteString(c.Conn, text)
+	return err == nil
+}
+
+// way is how a receiver misbehaves in a phase of the exchange.
+type way struct {
+	name string
+	do   func(c *Conn, filler string)
+}
+
+const dripInterval = 20 * time.Millisecond
+
+var ways = []way{
+	{"stall", func(c *Conn, _ string) { c.hang() }},
+	{"drip", func(c *Conn, filler string) {
+		for i := 0; c.write(filler[i%len(filler):i%len(filler)+1]) && c.pause(dripInterval); i++ {
+		}
+	}},
+	{"close", func(c *Conn, _ string) { c.Close() }},
+	{"reset", func(c *Conn, _ string) { reset(c.Conn) }},
+	{"garbage", func(c *Conn, _ string) {
+		c.write("\x00\xff\x16\x03\r\nnot HTTP\r\n\r\n")
+		c.wait()
+	}},
+	{"endless", func(c *Conn, filler string) {
+		for text := strings.Repeat(filler, 1024); c.write(text); {
+		}
+	}},
+}
+
+// reset makes the close of a connection a reset.
+func reset(conn net.Conn) {
+	for {
+		over, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		conn = over.NetConn()
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	conn.Close()
+}
+
+// phase is a phase of the exchange, in which a receiver misbehaves after it has done all before.
+type phase struct {
+	name   string
+	body   int // bytes that the phase needs
+	before func(c *Conn) bool
+	filler string               // of texts that drip or do not end
+	want   map[string][]Outcome // by way
+}
+
+// Outcomes of attempts without a response, and of one with a status.
+var (
+	timeout  = []Outcome{{Cause: webhook.TimedOut}}
+	broken   = []Outcome{{Cause: webhook.ConnectionReset}}
+	noTLS    = []Outcome{{Cause: webhook.TLSFailed}}
+	invalid  = []Outcome{{Cause: webhook.InvalidResponse}}
+	accepted = []Outcome{{Code: http.StatusOK}}
+)
+
+const largeBody = 4 << 20 // more than the buffers of the sockets hold
+
+// badAnswer is the outcome of an answer that is no HTTP and comes while the request is being sent:
+// either end may notice it first.
+var badAnswer = slices.Concat(invalid, broken)
+
+var phases = []phase{
+	{
+		name:   "request head",
+		before: func(*Conn) bool { return true },
+		filler: "x",
+		body:   largeBody,
+		want:   map[string][]Outcome{"stall": timeout, "drip": timeout, "close": broken, "reset": broken, "garbage": badAnswer, "endless": badAnswer},
+	},
+	{
+		name: "request body",
+		before: func(c *Conn) bool {
+			_, ok := c.readHead()
+			return ok
+		},
+		filler: "x",
+		body:   largeBody,
+		want:   map[string][]Outcome{"stall": timeout, "drip": timeout, "close": broken, "reset": broken, "garbage": badAnswer, "endless": badAnswer},
+	},
+	{
+		name:   "answer head",
+		before: func(c *Conn) bool { return c.readRequest() && c.write("HTTP/1.1 200 OK\r\nX-Filler: ") },
+		filler: "x",
+		want:   map[string][]Outcome{"stall": timeout, "drip": timeout, "close": broken, "reset": broken, "garbage": invalid, "endless": invalid},
+	},
+	{
+		name: "answer body",
+		before: func(c *Conn) bool {
+			return c.readRequest() && c.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
+		},
+		filler: "x",
+		want:   map[string][]Outcome{"stall": accepted, "drip": accepted, "close": accepted, "reset": accepted, "garbage": accepted, "endless": accepted},
+	},
+	{ // the next attempt may use the connection
+		name: "idle connection",
+		before: func(c *Conn) bool {
+			return c.readRequest() && c.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		},
+		filler: "x",
+		want: map[string][]Outcome{
+			"stall":   slices.Concat(accepted, timeout),
+			"drip":    slices.Concat(accepted, timeout, invalid),
+			"close":   accepted,
+			"reset":   accepted,
+			"garbage": slices.Concat(accepted, badAnswer),
+			"endless": slices.Concat(accepted, badAnswer),
+		},
+	},
+}
+
+// handshakes are receivers that misbehave before or during the TLS handshake.
+var handshakes = map[string]struct {
+	do   func(c net.Conn)
+	want []Outcome
+}{
+	"stall":   {func(net.Conn) {}, timeout},
+	"drip":    {func(c net.Conn) { drip(c, "\x16\x03\x03\x40\x00") }, timeout},
+	"close":   {func(c net.Conn) { c.Close() }, broken},
+	"reset":   {func(c net.Conn) { reset(c) }, broken},
+	"garbage": {func(c net.Conn) { _, _ = io.WriteString(c, "220 mail.example ESMTP\r\n") }, noTLS},
+	"endless": {func(c net.Conn) {
+		for {
+			if _, err := io.WriteString(c, strings.Repeat("\x16\x03\x03\x40\x00", 1024)); err != nil {
+				return
+			}
+		}
+	}, noTLS},
+	"alert": {func(c net.Conn) { _, _ = io.WriteString(c, "\x15\x03\x03\x00\x02\x02\x28") }, noTLS}, // handshake_failure
+}
+
+// drip writes a text and then a byte at a time.
+func drip(c net.Conn, text string) {
+	_, err := io.WriteString(c, text)
+	for err == nil {
+		time.Sleep(dripInterval)
+		_, err = c.Write([]byte{2})
+	}
+}
+
+// protocol1 are ways to misbehave that HTTP/1.1 offers.
+var protocol1 = map[string]struct {
+	answer string
+	repeat bool // write it without an end
+	want   []Outcome
+}{
+	"101":                       {answer: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", want: invalid},
+	"101 and an endless stream": {answer: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nx", repeat: true, want: invalid},
+	"one 103, then nothing":     {answer: "HTTP/1.1 103 Early Hints\r\n\r\n", want: timeout},
+	"103 without end":           {answer: "HTTP/1.1 103 Early Hints\r\n\r\n", repeat: true, want: invalid},
+	"chunks without end":        {answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", want: accepted},
+	"204 with a body":           {answer: "HTTP/1.1 204 No Content\r\n\r\nbody", want: []Outcome{{Code: http.StatusNoContent}}},
+	"events without end":        {answer: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: x\n\n", want: accepted},
+	"two answers":               {answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", want: accepted},
+	"status without a number":   {answer: "HTTP/1.1 fine\r\n\r\n", want: invalid},
+}
+
+// http1 returns the receivers of HTTP/1.1.
+func http1() (all []Receiver) {
+	all = append(all, Receiver{Name: "connect: refused", Protocol: Plain, refuses: true, Want: []Outcome{{Cause: webhook.ConnectionRefused}}})
+	for name, h := range handshakes {
+		all = append(all, Receiver{Name: "TLS: " + name, Protocol: TLS, raw: h.do, Want: h.want})
+	}
+	for _, protocol := range []Protocol{Plain, TLS} {
+		for _, p := range phases {
+			for _, w := range ways {
+				all = append(all, Receiver{
+					Name:     p.name + ": " + w.name,
+					Protocol: protocol,
+					Want:     p.want[w.name],
+					Body:     p.body,
+					handles: func(c *Conn) {
+						if p.before(c) {
+							w.do(c, p.filler)
+						}
+					},
+				})
+			}
+		}
+		for name, own := range protocol1 {
+			all = append(all, Receiver{
+				Name:     name,
+				Protocol: protocol,
+				Want:     own.want,
+				handles: func(c *Conn) {
+					for c.readRequest() && c.write(own.answer) {
+						for own.repeat && c.write(own.answer[len(own.answer)-1:]) && c.write(own.answer) {
+						}
+					}
+				},
+			})
+		}
+		all = append(all, Receiver{
+			Name:     "closes without an answer",
+			Protocol: protocol,
+			Want:     broken,
+			handles:  func(c *Conn) { c.readRequest() },
+		})
+	}
+	slices.SortStableFunc(all, func(a, b Receiver) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Table returns all receivers.
+func Table() []Receiver { return slices.Concat(http1(), http2Receivers()) }

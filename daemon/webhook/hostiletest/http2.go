@@ -1,0 +1,198 @@
+package hostiletest
+
+import (
+	"bytes"
+	"io"
+	"slices"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// stream2 is an HTTP/2 connection of a receiver, and the stream of its last request.
+type stream2 struct {
+	*Conn
+	*http2.Framer
+	id uint32
+}
+
+// start reads the client's preface and sends settings.
+func (c *Conn) start(settings ...http2.Setting) (*stream2, bool) {
+	preface := make([]byte, len(http2.ClientPreface))
+	if _, err := io.ReadFull(c.in, preface); err != nil {
+		return nil, false
+	}
+	s := &stream2{Conn: c, Framer: http2.NewFramer(c.Conn, c.in)}
+	return s, s.WriteSettings(settings...) == nil
+}
+
+// next reads frames until a request has begun, or, if whole is true, until it has ended.
+func (s *stream2) next(whole bool) bool {
+	for {
+		frame, err := s.ReadFrame()
+		if err != nil {
+			return false
+		}
+		ended := false
+		switch f := frame.(type) {
+		case *http2.SettingsFrame:
+			if !f.IsAck() && s.WriteSettingsAck() != nil {
+				return false
+			}
+			continue
+		case *http2.PingFrame:
+			if !f.IsAck() && s.WritePing(true, f.Data) != nil {
+				return false
+			}
+			continue
+		case *http2.HeadersFrame:
+			s.id = f.StreamID
+			s.server.countRequest()
+			ended = f.StreamEnded()
+			if !whole {
+				return true
+			}
+		case *http2.DataFrame:
+			ended = f.StreamEnded()
+			if n := uint32(f.Length); n > 0 {
+				_ = s.WriteWindowUpdate(0, n)
+				_ = s.WriteWindowUpdate(f.StreamID, n)
+			}
+		}
+		if ended {
+			return true
+		}
+	}
+}
+
+// answer sends the head of a response.
+func (s *stream2) answer(status string, end bool) bool {
+	return s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: block(":status", status), EndHeaders: true, EndStream: end}) == nil
+}
+
+// serveOthers answers pings and ignores everything else until the connection is closed.
+func (s *stream2) serveOthers() {
+	for {
+		frame, err := s.ReadFrame()
+		if err != nil {
+			return
+		}
+		if f, ok := frame.(*http2.PingFrame); ok && !f.IsAck() {
+			_ = s.WritePing(true, f.Data)
+		}
+	}
+}
+
+// block returns a header block of one field.
+func block(name, value string) []byte {
+	var b bytes.Buffer
+	_ = hpack.NewEncoder(&b).WriteField(hpack.HeaderField{Name: name, Value: value})
+	return b.Bytes()
+}
+
+// overHTTP2 are ways to misbehave that HTTP/2 offers. serve runs once for each request; it returns
+// false to close the connection.
+var overHTTP2 = []struct {
+	name     string
+	body     int
+	settings []http2.Setting
+	early    bool // misbehave before the body has arrived
+	serve    func(s *stream2) bool
+	want     []Outcome
+}{
+	{name: "hangs", want: timeout, serve: func(s *stream2) bool {
+		s.serveOthers()
+		return false
+	}},
+	{name: "hangs without answers to pings", want: timeout, serve: func(s *stream2) bool {
+		s.wait()
+		return false
+	}},
+	{name: "early answer that does not end", body: 100 << 10, early: true, want: accepted, serve: func(s *stream2) bool {
+		s.answer("200", false)
+		s.hang()
+		return false
+	}},
+	{name: "answer that does not end", want: accepted, serve: func(s *stream2) bool { return s.answer("200", false) }},
+	{name: "endless body", want: accepted, serve: func(s *stream2) bool {
+		ok := s.answer("200", false)
+		for data := make([]byte, 1024); ok; {
+			ok = s.WriteData(s.id, false, data) == nil
+		}
+		return false
+	}},
+	{name: "window of zero", body: 1, early: true, settings: []http2.Setting{{ID: http2.SettingInitialWindowSize, Val: 0}}, want: timeout, serve: func(s *stream2) bool {
+		s.serveOthers()
+		return false
+	}},
+	{name: "101", want: timeout, serve: func(s *stream2) bool { return s.answer("101", false) }},
+	{name: "103 without end", want: slices.Concat(invalid, timeout), serve: func(s *stream2) bool {
+		for s.answer("103", false) {
+		}
+		return false
+	}},
+	{name: "refuses streams", early: true, want: broken, serve: func(s *stream2) bool {
+		return s.WriteRSTStream(s.id, http2.ErrCodeRefusedStream) == nil
+	}},
+	{name: "cancels streams", want: broken, serve: func(s *stream2) bool {
+		return s.WriteRSTStream(s.id, http2.ErrCodeCancel) == nil
+	}},
+	{name: "GOAWAY before each request is processed", early: true, want: broken, serve: func(s *stream2) bool {
+		_ = s.WriteGoAway(0, http2.ErrCodeNo, nil)
+		s.wait()
+		return false
+	}},
+	{name: "GOAWAY with an error", want: broken, serve: func(s *stream2) bool {
+		_ = s.WriteGoAway(0, http2.ErrCodeInternal, nil)
+		return false
+	}},
+	{name: "closes without an answer", want: broken, serve: func(*stream2) bool { return false }},
+	{name: "pings without end", want: timeout, serve: func(s *stream2) bool {
+		for s.WritePing(false, [8]byte{}) == nil && s.pause(dripInterval) {
+		}
+		return false
+	}},
+	{name: "settings without end", want: timeout, serve: func(s *stream2) bool {
+		for s.WriteSettings() == nil && s.pause(dripInterval) {
+		}
+		return false
+	}},
+	{name: "CONTINUATION without end", want: invalid, serve: func(s *stream2) bool {
+		ok := s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: block(":status", "200")}) == nil
+		for filler := bytes.Repeat(block("x-filler", "0123456789"), 200); ok; {
+			ok = s.WriteContinuation(s.id, false, filler) == nil
+		}
+		return false
+	}},
+	{name: "frame that is too large", want: invalid, serve: func(s *stream2) bool {
+		_ = s.WriteRawFrame(http2.FrameData, 0, s.id, make([]byte, 1<<20))
+		s.wait()
+		return false
+	}},
+	{name: "garbage", want: invalid, serve: func(s *stream2) bool {
+		s.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		s.wait()
+		return false
+	}},
+}
+
+// http2Receivers returns the receivers of HTTP/2.
+func http2Receivers() (all []Receiver) {
+	all = append(all, Receiver{Name: "no settings", Protocol: HTTP2, Want: timeout, handles: func(c *Conn) { c.wait() }})
+	all = append(all, Receiver{Name: "reads nothing", Protocol: HTTP2, Want: timeout, Body: largeBody, handles: func(c *Conn) { c.hang() }})
+	for _, own := range overHTTP2 {
+		all = append(all, Receiver{
+			Name:     own.name,
+			Protocol: HTTP2,
+			Want:     own.want,
+			Body:     own.body,
+			handles: func(c *Conn) {
+				s, ok := c.start(own.settings...)
+				for ok && s.next(!own.early) {
+					ok = own.serve(s)
+				}
+			},
+		})
+	}
+	return slices.Clip(all)
+}

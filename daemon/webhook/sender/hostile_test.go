@@ -1,0 +1,339 @@
+package sender
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/hostiletest"
+)
+
+// shortTimeout is the limit of attempts that are expected to reach it.
+const shortTimeout = 300 * time.Millisecond
+
+// testTLS returns the certificate of receivers, and the pool that trusts it.
+func testTLS(t *testing.T) (*tls.Config, *x509.CertPool) {
+	t.Helper()
+	server := httptest.NewTLSServer(http.NotFoundHandler())
+	defer server.Close()
+	pool := x509.NewCertPool()
+	pool.AddCert(server.Certificate())
+	return server.TLS, pool
+}
+
+// hostileSender returns a sender with a limit that can be changed.
+func hostileSender(t *testing.T, roots *x509.CertPool) (*Sender, *atomic.Int64) {
+	t.Helper()
+	limit := new(atomic.Int64)
+	s := New(Config{
+		Guard:          webhook.Guard{Allow: loopback},
+		UserAgent:      "whd/test",
+		ConnectTimeout: longTimeout,
+		AttemptTimeout: func() time.Duration { return time.Duration(limit.Load()) },
+		PingTimeout:    time.Second,
+		MaxIdlePerHost: 8,
+		RootCAs:        roots,
+	})
+	return s, limit
+}
+
+func messageTo(r hostiletest.Receiver, url string) *webhook.Message {
+	m := testMessage(url)
+	if r.Body > 0 {
+		m.Event = &webhook.Event{Name: m.Event.Name, Body: []byte(`"` + strings.Repeat("x", r.Body) + `"`)}
+	}
+	return m
+}
+
+// TestHostileReceivers makes three attempts at each receiver of the table: each ends, with the
+// right outcome and at most two requests.
+func TestHostileReceivers(t *testing.T) {
+	config, roots := testTLS(t)
+	table := hostiletest.Table()
+	problems := make([][]string, len(table))
+	var tried sync.WaitGroup
+	for i, r := range table {
+		server := r.Start(t, config)
+		tried.Go(func() { problems[i] = tryThrice(t, r, server, roots) }) // most of the time they wait
+	}
+	tried.Wait()
+	for i, r := range table {
+		t.Run(string(r.Protocol)+"/"+r.Name, func(t *testing.T) {
+			for _, problem := range problems[i] {
+				t.Error(problem)
+			}
+		})
+	}
+}
+
+// tryThrice makes three attempts at a receiver and returns their problems.
+func tryThrice(t *testing.T, r hostiletest.Receiver, server *hostiletest.Server, roots *x509.CertPool) (problems []string) {
+	s, limit := hostileSender(t, roots)
+	defer s.Close()
+	limit.Store(int64(longTimeout))
+	if slices.Contains(r.Want, hostiletest.Outcome{Cause: webhook.TimedOut}) {
+		limit.Store(int64(shortTimeout))
+	}
+	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	for attempt := range 3 {
+		before := server.Requests()
+		o := s.Send(t.Context(), messageTo(r, server.URL), new(webhook.Subscription), time.Now())
+		got := hostiletest.Outcome{Code: o.Code, Cause: o.Cause}
+		if !slices.Contains(r.Want, got) && o.Own != webhook.ConnectionLost {
+			report("attempt %d ended with %+v (%s), want %+v", attempt+1, got, o.Detail, r.Want)
+		}
+		if o.Own != "" && o.Own != webhook.ConnectionLost {
+			report("attempt %d is not charged to the receiver: %s", attempt+1, o.Own)
+		}
+		if n := server.Requests() - before; n > 2 {
+			report("attempt %d made %d requests, want at most 2", attempt+1, n)
+		}
+	}
+	if n := s.Overdue(); n > 0 {
+		report("%d requests have not ended", n)
+	}
+	return problems
+}
+
+// TestNothingIsLeftOfHostileReceivers runs all receivers together with a healthy one, with one sender.
+// Afterwards the goroutines and descriptors are those from before.
+func TestNothingIsLeftOfHostileReceivers(t *testing.T) {
+	goroutines := goleak.IgnoreCurrent()
+	descriptors := openDescriptors()
+	t.Run("all at once", func(t *testing.T) {
+		config, roots := testTLS(t)
+		healthy := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		t.Cleanup(healthy.Close)
+		s, limit := hostileSender(t, roots)
+		defer s.Close()
+		limit.Store(int64(time.Second))
+
+		var attempts sync.WaitGroup
+		for _, r := range hostiletest.Table() {
+			server := r.Start(t, config)
+			for range 2 {
+				attempts.Go(func() { s.Send(context.Background(), messageTo(r, server.URL), new(webhook.Subscription), time.Now()) })
+			}
+		}
+		ended := make(chan struct{})
+		go func() { attempts.Wait(); close(ended) }()
+		for delivered := 0; ; delivered++ {
+			select {
+			case <-ended:
+				if delivered == 0 {
+					t.Error("nothing was sent to the healthy endpoint in the meantime")
+				}
+				return
+			default:
+			}
+			if o := s.Send(t.Context(), testMessage(healthy.URL), new(webhook.Subscription), time.Now()); !o.Success() && o.Cause != webhook.TimedOut {
+				t.Errorf("the healthy endpoint got %d %s: %s", o.Code, o.Cause, o.Detail)
+			}
+		}
+	})
+	goleak.VerifyNone(t, goroutines)
+	for end := time.Now().Add(longTimeout); openDescriptors() > descriptors && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if n := openDescriptors(); n > descriptors {
+		t.Errorf("%d descriptors are open, %d before", n, descriptors)
+	}
+}
+
+// openDescriptors returns the number of open descriptors, 0 where it is unknown.
+func openDescriptors() int {
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0
+	}
+	return len(all)
+}
+
+// TestPoisonedMessageOverIdleConnections sends a message for which the receiver closes the
+// connection without an answer, while there are many idle connections to it.
+func TestPoisonedMessageOverIdleConnections(t *testing.T) {
+	const idle = 250
+	var poisoned atomic.Int64
+	arrived := make(chan struct{}, idle)
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Poison") == "" {
+			arrived <- struct{}{}
+			<-release
+			return
+		}
+		poisoned.Add(1)
+		panic(http.ErrAbortHandler)
+	}))
+	t.Cleanup(server.Close)
+	s := New(Config{Guard: webhook.Guard{Allow: loopback}, UserAgent: "whd/test", ConnectTimeout: longTimeout, AttemptTimeout: timeoutOf(longTimeout), MaxIdlePerHost: idle})
+	defer s.Close()
+	var sent sync.WaitGroup
+	for range idle {
+		sent.Go(func() { s.Send(t.Context(), testMessage(server.URL), new(webhook.Subscription), time.Now()) })
+	}
+	for range idle {
+		<-arrived
+	}
+	close(release)
+	sent.Wait()
+
+	for name, headers := range map[string][]webhook.Header{
+		"without a key": {{Name: "X-Poison", Value: "1"}},
+		"with a key":    {{Name: "X-Poison", Value: "1"}, {Name: "Idempotency-Key", Value: "7"}},
+	} {
+		poisoned.Store(0)
+		sub := &webhook.Subscription{URL: server.URL, Headers: headers}
+		o := s.Send(t.Context(), testMessage(server.URL), sub, time.Now())
+		if o.Cause != webhook.ConnectionReset {
+			t.Errorf("%s: the outcome is %q (%s), want %q", name, o.Cause, o.Detail, webhook.ConnectionReset)
+		}
+		if n := poisoned.Load(); n < 1 || n > 2 {
+			t.Errorf("%s: the receiver got %d requests for one attempt, want 1 or 2", name, n)
+		}
+	}
+}
+
+// TestCancelledAttemptsEnd cancels attempts, as the engine does when a subscription is deleted.
+func TestCancelledAttemptsEnd(t *testing.T) {
+	config, roots := testTLS(t)
+	for _, r := range hostiletest.Table() {
+		if r.Name != "101" && r.Name != "early answer that does not end" && r.Name != "hangs" && r.Name != "answer head: stall" {
+			continue
+		}
+		t.Run(string(r.Protocol)+"/"+r.Name, func(t *testing.T) {
+			server := r.Start(t, config)
+			s, limit := hostileSender(t, roots)
+			defer s.Close()
+			limit.Store(int64(longTimeout))
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				for server.Requests() == 0 {
+					time.Sleep(time.Millisecond)
+				}
+				cancel()
+			}()
+			began := time.Now()
+			s.Send(ctx, messageTo(r, server.URL), new(webhook.Subscription), time.Now())
+			if took := time.Since(began); took > longTimeout/2 {
+				t.Errorf("a cancelled attempt took %v", took)
+			}
+		})
+	}
+}
+
+// TestSharedHTTP2Host sends to one HTTP/2 host for two subscriptions, of which one always hangs:
+// attempts of the other succeed, also while those that hang time out.
+func TestSharedHTTP2Host(t *testing.T) {
+	hang := make(chan struct{})
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hangs" {
+			select {
+			case <-hang:
+			case <-r.Context().Done():
+			}
+		}
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	defer close(hang)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	s, limit := hostileSender(t, roots)
+	defer s.Close()
+	limit.Store(int64(longTimeout))
+	healthy := func() {
+		if o := s.Send(t.Context(), testMessage(server.URL+"/works"), new(webhook.Subscription), time.Now()); !o.Success() || o.Own != "" {
+			t.Errorf("the endpoint that works got %d %s %s: %s", o.Code, o.Cause, o.Own, o.Detail)
+		}
+	}
+	for range 5 {
+		healthy()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			short, stop := context.WithTimeout(ctx, shortTimeout)
+			defer stop()
+			s.Send(short, testMessage(server.URL+"/hangs"), new(webhook.Subscription), time.Now())
+		}()
+		for done := false; !done; {
+			healthy()
+			select {
+			case <-ended:
+				done = true
+			default:
+			}
+		}
+		cancel()
+	}
+}
+
+// TestNewConnectionAfterTimeout lets a proxy stop forwarding on the connections that it has, while
+// new ones work: the attempt after a timeout arrives.
+func TestNewConnectionAfterTimeout(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots := x509.NewCertPool()
+	roots.AddCert(server.Certificate())
+	proxy := newStoppingProxy(t, server.Listener.Addr().String())
+	s, limit := hostileSender(t, roots)
+	defer s.Close()
+	send := func(limited time.Duration) webhook.Outcome {
+		limit.Store(int64(limited))
+		return s.Send(t.Context(), testMessage(fmt.Sprintf("https://%s/hook", proxy.address)), new(webhook.Subscription), time.Now())
+	}
+	if o := send(longTimeout); !o.Success() {
+		t.Fatalf("before the proxy stops: %+v", o)
+	}
+	proxy.stopForwarding()
+	if o := send(shortTimeout); o.Cause != webhook.TimedOut {
+		t.Fatalf("over the dead connection: %+v, want a timeout", o)
+	}
+	if o := send(longTimeout); !o.Success() {
+		t.Errorf("after the timeout: %d %s (%s), want a success on a new connection", o.Code, o.Cause, o.Detail)
+	}
+}
+
+// TestLostConnectionIsNotCharged lets pings of an HTTP/2 connection go unanswered.
+func TestLostConnectionIsNotCharged(t *testing.T) {
+	config, roots := testTLS(t)
+	for _, r := range hostiletest.Table() {
+		if r.Name != "hangs without answers to pings" {
+			continue
+		}
+		server := r.Start(t, config)
+		s := New(Config{
+			Guard: webhook.Guard{Allow: loopback}, UserAgent: "whd/test", ConnectTimeout: longTimeout,
+			AttemptTimeout: timeoutOf(longTimeout), PingTimeout: 50 * time.Millisecond, MaxIdlePerHost: 8, RootCAs: roots,
+		})
+		defer s.Close()
+		o := s.Send(t.Context(), messageTo(r, server.URL), new(webhook.Subscription), time.Now())
+		if o.Own != webhook.ConnectionLost || o.Cause != webhook.TimedOut {
+			t.Errorf("the outcome is %q, %q (%s), want %q and %q", o.Own, o.Cause, o.Detail, webhook.ConnectionLost, webhook.TimedOut)
+		}
+		if n := server.Requests(); n != 1 {
+			t.Errorf("%d requests were sent, want 1", n)
+		}
+	}
+}
