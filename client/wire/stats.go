@@ -67,11 +67,15 @@ type Depth struct {
 
 // InHand is the current work of the daemon.
 type InHand struct {
-	EventsWaiting    int // to be stored
-	OutcomesWaiting  int // to be stored
-	InFlight         int // attempts
-	MessagesInMemory int // waiting for an attempt
-	OpenBreakers     int // subscriptions with an open circuit breaker
+	EventsWaiting    int              // to be stored
+	OutcomesWaiting  int              // to be stored
+	InFlight         int              // attempts
+	MessagesInMemory int              // waiting for an attempt
+	OpenBreakers     int              // subscriptions with an open circuit breaker
+	OldestAttempt    TimeSpan         `json:",omitzero"`  // how long the oldest of the attempts in flight has been running
+	Overdue          int              `json:",omitempty"` // requests that have not ended at the limit of their attempts
+	Uncharged        map[string]int64 `json:",omitempty"` // attempts since the start that were not counted because of a failure of this machine or service, by failure
+	Paused           string           `json:",omitempty"` // why deliveries are paused
 }
 
 // States of a queue's circuit breaker.

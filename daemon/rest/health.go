@@ -54,6 +54,11 @@ func (h *health) ready(x *edge.Context) error {
 	if err := h.store.ERPReady(ctx); err != nil {
 		text += "erp: away: " + fault.From(err).Message + "\n"
 	}
+	if h.engine != nil {
+		for _, problem := range h.engine.Problems() {
+			text += "warning: " + problem + "\n"
+		}
+	}
 	for _, warning := range h.warnings {
 		text += "warning: " + warning + "\n"
 	}

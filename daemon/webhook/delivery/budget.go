@@ -19,6 +19,7 @@ const messageCost = 1024
 // once, regardless of the number of messages in memory that refer to it. The lock of
 // the queueSet guards it.
 type budget struct {
+	slots                   slots // of all tiers
 	tiers                   [2]tier
 	events                  map[int64]*heldEvent       // events in memory, by ID
 	messages                map[*webhook.Message]*tier // messages in memory, with the tier they count for
@@ -35,13 +36,12 @@ type heldEvent struct {
 }
 
 // tier is a share of the attempts and the memory, with its own rotation of queues.
-// Endpoints that have failed since their last success use a separate tier, so that they
-// never block the others, however many they are.
+// Endpoints that have failed since their last success, and slow ones, use a separate tier, so
+// that they never block the others, however many they are.
 type tier struct {
-	ring        []*queue // queues that may start an attempt, in order
+	ready       rotation // queues that may start an attempt
+	slots       slots
 	refills     []*queue // queues that need a page, in order
-	inFlight    int      // attempts in flight
-	maxAttempts int      // maximum of inFlight
 	limit       int      // bytes
 	used        int      // bytes of limit in use
 	reserved    int      // bytes for the page that is being read
@@ -49,28 +49,33 @@ type tier struct {
 }
 
 func newBudget(memory, attempts int) *budget {
-	return &budget{events: make(map[int64]*heldEvent), messages: make(map[*webhook.Message]*tier), refill: make(chan struct{}, 1), maxSequences: memory / 4 / sequenceCost, tiers: [2]tier{
-		{limit: memory - memory/4, maxAttempts: attempts},
-		{limit: memory / 4, maxAttempts: max(1, attempts/2)},
-	}}
+	return &budget{
+		slots: newSlots(attempts),
+		tiers: [2]tier{
+			{ready: newRotation(), slots: newSlots(attempts), limit: memory - memory/4},
+			{ready: newRotation(), slots: newSlots(max(1, attempts/2)), limit: memory / 4},
+		},
+		events:       make(map[int64]*heldEvent),
+		messages:     make(map[*webhook.Message]*tier),
+		maxSequences: memory / 4 / sequenceCost,
+		refill:       make(chan struct{}, 1),
+	}
 }
 
 // tierOf returns the tier of a queue.
 func (b *budget) tierOf(q *queue) *tier {
-	if q.endpoint.failing() {
+	if q.endpoint.failing() || q.endpoint.durations.areLong() {
 		return &b.tiers[1]
 	}
 	return &b.tiers[0]
 }
 
-// inFlight returns the number of attempts in flight.
-func (b *budget) inFlight() int { return b.tiers[0].inFlight + b.tiers[1].inFlight }
-
 // remove removes a queue that changes to the other tier.
 func (t *tier) remove(q *queue) {
-	isQueue := func(other *queue) bool { return other == q }
-	t.ring, t.refills = slices.DeleteFunc(t.ring, isQueue), slices.DeleteFunc(t.refills, isQueue)
-	q.inRing, q.needsRefill = false, false
+	t.ready.remove(q)
+	t.refills = slices.DeleteFunc(t.refills, func(other *queue) bool { return other == q })
+	q.isReady = false
+	q.needsRefill = false
 }
 
 // pageShare returns the memory for the next page, in bytes.

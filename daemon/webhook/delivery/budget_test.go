@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -89,13 +90,15 @@ func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 		Policy: func() webhook.Policy {
 			return webhook.Policy{Schedule: []time.Duration{5 * time.Second, time.Minute, time.Hour}}
 		}})
+	e.queueSet.dispatch = func() {} // the test starts attempts
+	e.budget.slots.max = 40
 	for i := range e.budget.tiers {
-		e.budget.tiers[i].maxAttempts = 20
+		e.budget.tiers[i].slots.max = 20
 	}
 	e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
 	e.queueSet.leases.held = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
-		sub := &webhook.Subscription{ID: id + 1, Enabled: true, SubscriberInfo: webhook.SubscriberInfo{Enabled: true}}
+		sub := &webhook.Subscription{ID: id + 1, Subscriber: strconv.FormatInt(id+1, 10), Enabled: true, SubscriberInfo: webhook.SubscriberInfo{Enabled: true}}
 		for _, change := range with {
 			change(sub)
 		}
@@ -408,8 +411,9 @@ func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
 				s.FailingSince = noon.Add(-time.Hour)
 			}
 		})
+		e.budget.slots.max = 1000
 		for i := range e.budget.tiers {
-			e.budget.tiers[i].maxAttempts = 1000
+			e.budget.tiers[i].slots.max = 1000
 		}
 		for n := range int64(messages) {
 			for id := range e.subs {

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"container/list"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -14,7 +15,9 @@ import (
 // attempt.
 type dispatcher struct {
 	*core
-	lastTier int // index of the tier of the last attempt
+	pause    *pause
+	running  list.List // the running attempts by their start; guarded by the lock of the queues
+	lastTier int       // index of the tier of the last attempt
 
 	sending       context.Context    // context of running attempts
 	cancelSending context.CancelFunc // cancels sending
@@ -27,6 +30,11 @@ type attempt struct {
 	queue   *queue
 	message *webhook.Message
 	tier    *tier // that the attempt counts for
+	probe   bool  // it shows whether a pause is over
+	began   time.Time
+	element *list.Element // of the running attempts
+	ctx     context.Context
+	cancel  context.CancelFunc
 }
 
 // maxUnsaved is the number of unwritten results above which no attempts are started.
@@ -35,7 +43,7 @@ const maxUnsaved = 4096
 // dispatch starts attempts while queues are ready and the limit allows. The lock of the
 // queues is held.
 func (d *dispatcher) dispatch() {
-	for d.queues.budget.inFlight() < d.Attempts {
+	for {
 		a := d.next()
 		if a == nil {
 			return
@@ -44,42 +52,98 @@ func (d *dispatcher) dispatch() {
 	}
 }
 
-// next takes the next message from the queues in turn, nil if there is none. A queue
-// with more messages goes to the end of its ring. The lock of the queues is held.
+// next takes the next message from the queues in turn, nil if there is none or if no attempt
+// may start. A queue with more messages goes to the end of its rotation. The lock of the queues
+// is held.
 func (d *dispatcher) next() *attempt {
 	for !d.queues.stopped {
-		t := d.nextTier()
-		if t == nil || d.queues.leases.nearExpiry() {
+		now := d.Now()
+		if d.queues.leases.nearExpiry() || !d.pause.allows(now) {
 			return nil
 		}
 		if _, unsaved := d.pending.depth(); unsaved > maxUnsaved {
 			return nil
 		}
-		q := t.ring[0]
-		t.ring[0] = nil
-		t.ring = t.ring[1:]
-		q.inRing = false
-		m := q.take(d.Now())
+		q, t := d.nextQueue()
+		if q == nil {
+			return nil
+		}
+		q.isReady = false
+		m := q.take(now)
 		d.queues.schedule(q)
 		if m != nil {
-			t.inFlight++
-			return &attempt{q, m, t}
+			return d.begin(q, m, t)
 		}
 	}
 	return nil
 }
 
-// nextTier returns the next tier in the rotation that may start an attempt, nil if
-// there is none.
-func (d *dispatcher) nextTier() *tier {
-	tiers := &d.queues.budget.tiers
-	for range tiers {
+// nextQueue removes and returns the next queue that may start an attempt, from the tiers in
+// turn; nil if there is none.
+func (d *dispatcher) nextQueue() (*queue, *tier) {
+	budget := d.queues.budget
+	for range budget.tiers {
 		d.lastTier = 1 - d.lastTier
-		if t := &tiers[d.lastTier]; len(t.ring) > 0 && t.inFlight < t.maxAttempts {
-			return t
+		t := &budget.tiers[d.lastTier]
+		mayStart := func(subscriber string) bool { return t.slots.allow(subscriber) && budget.slots.allow(subscriber) }
+		if q := t.ready.next(mayStart); q != nil {
+			return q, t
 		}
 	}
-	return nil
+	return nil, nil
+}
+
+// begin records the start of an attempt. The lock of the queues is held.
+func (d *dispatcher) begin(q *queue, m *webhook.Message, t *tier) *attempt {
+	d.queues.budget.slots.take(q.subscriber)
+	t.slots.take(q.subscriber)
+	a := &attempt{queue: q, message: m, tier: t, probe: d.pause.active(), began: time.Now()}
+	d.pause.probing = a.probe
+	a.ctx, a.cancel = context.WithCancel(d.sending)
+	a.element = d.running.PushBack(a)
+	return a
+}
+
+// end reverses begin. The lock of the queues is held.
+func (d *dispatcher) end(a *attempt) {
+	a.cancel()
+	d.running.Remove(a.element)
+	a.queue.endpoint.inFlight--
+	a.tier.slots.release(a.queue.subscriber)
+	d.queues.budget.slots.release(a.queue.subscriber)
+}
+
+// cancel cancels the running attempts of a queue. The lock of the queues is held.
+func (d *dispatcher) cancel(q *queue) {
+	for e := d.running.Front(); e != nil; e = e.Next() {
+		if a := e.Value.(*attempt); a.queue == q {
+			a.cancel()
+		}
+	}
+}
+
+// oldestAttempt returns how long the oldest running attempt has been running, 0 if there is none.
+func (d *dispatcher) oldestAttempt() time.Duration {
+	d.queues.mu.Lock()
+	defer d.queues.mu.Unlock()
+	if oldest := d.running.Front(); oldest != nil {
+		return time.Since(oldest.Value.(*attempt).began)
+	}
+	return 0
+}
+
+// paused describes the current pause, empty if there is none.
+func (d *dispatcher) paused() string {
+	d.queues.mu.Lock()
+	defer d.queues.mu.Unlock()
+	return d.pause.problem()
+}
+
+// resume starts attempts after a pause.
+func (d *dispatcher) resume() {
+	d.queues.mu.Lock()
+	defer d.queues.mu.Unlock()
+	d.dispatch()
 }
 
 // deliver runs attempts until no queue is ready.
@@ -89,10 +153,11 @@ func (d *dispatcher) deliver(a *attempt) {
 		var o webhook.Outcome
 		if sub != nil {
 			began := d.Now()
-			o = d.Sender.Send(d.sending, a.message, sub, d.storeTime())
+			o = d.Sender.Send(a.ctx, a.message, sub, d.storeTime())
 			o.Began = began // by Now, like the due times; the time of the signature can be behind it
 		}
-		a = d.finish(a, o, sub != nil && d.sending.Err() == nil)
+		valid := sub != nil && (a.ctx.Err() == nil || o.Success())
+		a = d.finish(a, o, valid)
 	}
 }
 
@@ -108,28 +173,81 @@ func (d *dispatcher) approve(q *queue) *webhook.Subscription {
 	return q.sub
 }
 
-// finish ends an attempt and returns the next one, nil if there is none.
-func (d *dispatcher) finish(a *attempt, o webhook.Outcome, counts bool) *attempt {
+// finish ends an attempt and returns the next one, nil if there is none. An attempt that is not
+// valid was not made or was cancelled.
+func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt {
+	counts := valid && !d.isExcused(a, o)
 	if counts {
+		o.Own = ""
 		d.decide(a.message, o)
 	}
+
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
-	a.queue.endpoint.inFlight--
-	a.tier.inFlight--
-	if counts {
+	d.end(a)
+	switch {
+	case counts:
 		d.observe(a.queue, a.message, o)
-	} else {
+		a.queue.endpoint.hold.end()
+	case valid:
+		d.recorder.CountUncharged(o.Own)
+		d.holdBack(a, o)
 		a.queue.putBack(a.message)
+	default:
+		a.queue.putBack(a.message)
+	}
+	if a.probe && d.pause.probing {
+		d.endProbe(valid)
 	}
 	d.queues.schedule(a.queue)
 	return d.next()
+}
+
+// isExcused reports whether an attempt is not counted because of a failure of our own.
+func (d *dispatcher) isExcused(a *attempt, o webhook.Outcome) bool {
+	if o.Own != webhook.ConnectionLost {
+		return o.Own != ""
+	}
+	d.queues.mu.Lock()
+	defer d.queues.mu.Unlock()
+	return a.queue.excuse(a.message)
+}
+
+// holdBack delays further attempts after a failure of our own: all of them, or those of the
+// queue. After a lost connection the message is attempted again at once. The lock of the queues
+// is held.
+func (d *dispatcher) holdBack(a *attempt, o webhook.Outcome) {
+	now := d.Now()
+	if o.Own.AffectsAll() {
+		d.pause.begin(o, now, a.probe)
+		return
+	}
+	if o.Own == webhook.ConnectionLost {
+		return
+	}
+	hold := &a.queue.endpoint.hold
+	if hold.begin(now) {
+		d.Log.Warn("an endpoint cannot be reached because of a failure of this machine; its messages wait and are not charged for it",
+			"failure", string(o.Own), "detail", o.Detail, "until", hold.until.UTC().Format(time.RFC3339))
+	}
+}
+
+// endProbe handles the end of a probe that did not prolong the pause. If the probe was made, the
+// pause is over. The lock of the queues is held.
+func (d *dispatcher) endProbe(made bool) {
+	if !made {
+		d.pause.schedule(d.Now())
+		return
+	}
+	d.pause.end(d.Now())
+	d.dispatch()
 }
 
 // stop waits for running attempts, and cancels them once ctx is done.
 func (d *dispatcher) stop(ctx context.Context) {
 	cut := context.AfterFunc(ctx, d.cancelSending)
 	d.attempts.Wait()
+	d.pause.stop()
 	cut()
 	d.cancelSending()
 }
@@ -161,6 +279,7 @@ func (d *dispatcher) observe(q *queue, m *webhook.Message, o webhook.Outcome) {
 	now, policy, tier := d.Now(), d.policyFor(q.sub), q.budget.tierOf(q)
 	e := &q.endpoint
 	e.throttle.observe(o)
+	e.durations.observe(o)
 	e.breaker.observe(o, policy.Schedule, now)
 	if e.health.observe(o, now) {
 		d.pending.setHealth(Health{Subscription: q.id, Since: e.health.since})

@@ -4,23 +4,31 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // endpoint is the state of a subscription's endpoint, which determines the number of
 // concurrent attempts.
 type endpoint struct {
-	breaker  breaker
-	throttle throttle
-	health   health
-	inFlight int // attempts in flight
-	daemons  int // number of daemons that send to the endpoint
+	breaker   breaker
+	throttle  throttle
+	health    health
+	durations durations
+	hold      hold
+	inFlight  int // attempts in flight
+	daemons   int // number of daemons that send to the endpoint
 }
 
 // newEndpoint returns the endpoint of a subscription, with at most limit concurrent
 // attempts. An endpoint that has been failing is probed first.
 func newEndpoint(sub *webhook.Subscription, limit int) endpoint {
-	e := endpoint{health: health{since: sub.FailingSince}, throttle: throttle{limit: min(initialLimit, limit), max: limit}, daemons: 1}
+	e := endpoint{
+		health:   health{since: sub.FailingSince},
+		throttle: throttle{limit: min(initialLimit, limit), max: limit},
+		hold:     hold{wait: newOwnFailureBackoff()},
+		daemons:  1,
+	}
 	if !sub.FailingSince.IsZero() {
 		e.breaker.failures = breakerFailures
 	}
@@ -35,6 +43,9 @@ func (e *endpoint) failing() bool { return !e.health.since.IsZero() }
 
 // available reports whether an attempt may be started.
 func (e *endpoint) available(now time.Time) bool {
+	if now.Before(e.hold.until) {
+		return false
+	}
 	if e.breaker.open() {
 		return e.inFlight == 0 && !now.Before(e.breaker.probe)
 	}
@@ -101,6 +112,54 @@ func (t *throttle) observe(o webhook.Outcome) {
 		}
 	}
 }
+
+// slowAttempt is the average duration of attempts above which an endpoint counts as slow.
+const slowAttempt = time.Second
+
+// durations tracks how long the last attempts took. An endpoint that answers just before the time
+// limit, or only every other time, never fails for good, but holds its attempts for as long as
+// one that does.
+type durations struct {
+	took [8]time.Duration // the last attempts, in no order
+	n    int              // attempts recorded
+}
+
+func (d *durations) observe(o webhook.Outcome) {
+	d.took[d.n%len(d.took)] = o.Took
+	d.n++
+}
+
+// areLong reports whether the last attempts took too long on average.
+func (d *durations) areLong() bool {
+	if d.n == 0 {
+		return false
+	}
+	var sum time.Duration
+	for _, took := range d.took {
+		sum += took
+	}
+	return sum > slowAttempt*time.Duration(min(d.n, len(d.took)))
+}
+
+// hold keeps an endpoint's attempts back after a failure of our own that concerns only this
+// endpoint, such as a lack of local ports for its address.
+type hold struct {
+	until time.Time
+	wait  backoff.Backoff
+}
+
+// begin starts or prolongs a hold. It returns false if there is one: attempts that were in flight
+// before do not prolong it.
+func (h *hold) begin(now time.Time) bool {
+	if now.Before(h.until) {
+		return false
+	}
+	h.until = now.Add(h.wait.Next())
+	return true
+}
+
+// end ends the series of failures.
+func (h *hold) end() { h.wait.Reset() }
 
 // health tracks how long an endpoint has failed without a success. Unlike breaker it
 // counts all failures, including those that concern a single message.

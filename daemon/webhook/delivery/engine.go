@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -55,11 +56,13 @@ func New(c Config) *Engine {
 	e := &Engine{
 		core: core, queueSet: core.queues, publisher: &publisher{core: core}, subscriptionCache: subs,
 		backlogCounter: &backlogCounter{core: core, requests: make(chan struct{}, 1), ended: ended, done: make(chan struct{})},
-		dispatcher:     &dispatcher{core: core}, refiller: &refiller{core: core}, leases: leases, peers: peers,
+		dispatcher:     &dispatcher{core: core, sending: context.Background()}, refiller: &refiller{core: core}, leases: leases, peers: peers,
 		writer: &batchWriter{core: core, subs: subs, leases: leases, peers: peers, ids: ids, flush: make(chan struct{}), ended: ended},
 		outbox: &outboxReader{core: core}, janitor: &janitor{core: core, requested: removed},
 	}
+	e.dispatcher.pause = newPause(core.Log, e.dispatcher.resume)
 	core.queues.dispatch = e.dispatcher.dispatch
+	core.queues.cancel = e.dispatcher.cancel
 	return e
 }
 
@@ -231,9 +234,42 @@ func (e *Engine) Stats(minutes, limit int, open []stats.Backlog) stats.Report {
 	return e.recorder.Report(e.Now(), minutes, limit, e.queueSet.stats(open))
 }
 
+// Problems describes the problems that prevent or delay deliveries although the engine is running.
+func (e *Engine) Problems() (problems []string) {
+	if paused := e.dispatcher.paused(); paused != "" {
+		problems = append(problems, paused)
+	}
+	if e.AttemptTimeout != nil {
+		limit := e.AttemptTimeout() + overdueTolerance
+		if oldest := e.dispatcher.oldestAttempt(); oldest > limit {
+			problems = append(problems, fmt.Sprintf("a delivery attempt has been running for %s, longer than webhooks.attempt_timeout", oldest.Round(time.Second)))
+		}
+	}
+	if e.Overdue != nil {
+		if n := e.Overdue(); n > 0 {
+			problems = append(problems, fmt.Sprintf("%d requests of delivery attempts did not end at webhooks.attempt_timeout; their connections stay open", n))
+		}
+	}
+	return problems
+}
+
+// overdueTolerance is how long after its limit an attempt may end.
+const overdueTolerance = 2 * time.Second
+
 // InHand returns the engine's current load.
 func (e *Engine) InHand() wire.InHand {
 	d := e.queueSet.inHand()
+	d.OldestAttempt = wire.TimeSpan(e.dispatcher.oldestAttempt())
+	d.Paused = e.dispatcher.paused()
+	if e.Overdue != nil {
+		d.Overdue = e.Overdue()
+	}
+	for failure, n := range e.recorder.Uncharged() {
+		if d.Uncharged == nil {
+			d.Uncharged = make(map[string]int64)
+		}
+		d.Uncharged[string(failure)] = n
+	}
 	d.EventsWaiting, d.OutcomesWaiting = e.pending.depth()
 	return d
 }

@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"log/slog"
@@ -44,7 +45,8 @@ type testEnv struct {
 	service    *admin.Service
 	rules      func() webhook.Rules
 	sender     *sender.Sender
-	subscriber string // a subscriber
+	roots      *x509.CertPool // trusted by the sender; nil for those of the system
+	subscriber string         // a subscriber
 }
 
 func newTestEnv(t *testing.T) *testEnv {
@@ -73,7 +75,7 @@ func (h *testEnv) open() *storage.Store {
 func (h *testEnv) start() {
 	h.t.Helper()
 	h.sender = sender.New(sender.Config{Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
-		UserAgent: "whd/test", ConnectTimeout: testTimeout, AttemptTimeout: func() time.Duration { return h.limit }, MaxIdlePerHost: 64})
+		UserAgent: "whd/test", ConnectTimeout: testTimeout, AttemptTimeout: func() time.Duration { return h.limit }, MaxIdlePerHost: 64, RootCAs: h.roots})
 	kept := h.store.Webhooks
 	engine := delivery.New(delivery.Config{Store: h.wrap(kept), Sender: h.sender, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Policy: func() webhook.Policy { return h.policy }, Rules: h.rules, Attempts: 200})

@@ -17,6 +17,7 @@ const (
 // position up to which the store was read. The lock of the queueSet guards it.
 type queue struct {
 	id               int64
+	subscriber       string                // GUID
 	sub              *webhook.Subscription // nil once it was deleted
 	budget           *budget
 	window           window
@@ -27,7 +28,8 @@ type queue struct {
 	settledSinceRead map[int64]bool             // messages settled since the current page was requested; nil if none is
 	outdated         bool                       // the page that is being read may be outdated
 	shared           bool                       // other daemons may add messages
-	inRing           bool                       // listed in a tier's ring
+	excused          map[int64]bool             // messages of which an attempt was not counted because its connection was lost
+	isReady          bool                       // listed in a tier's rotation
 	needsRefill      bool                       // waiting for a page
 	paused           bool                       // reads nothing while it has a fresh message: other queues need the memory
 	blockedUntil     time.Time                  // an ordered queue reads nothing before: its first message is due then
@@ -37,8 +39,16 @@ type queue struct {
 
 // newQueue returns a queue with at most limit concurrent attempts.
 func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
-	q := &queue{id: sub.ID, sub: sub, budget: b, endpoint: newEndpoint(sub, limit),
-		window: window{known: make(map[int64]*webhook.Message)}, unsettled: make(map[int64]*webhook.Message)}
+	q := &queue{
+		id:         sub.ID,
+		subscriber: sub.Subscriber,
+		sub:        sub,
+		budget:     b,
+		endpoint:   newEndpoint(sub, limit),
+		window:     window{known: make(map[int64]*webhook.Message)},
+		unsettled:  make(map[int64]*webhook.Message),
+		excused:    make(map[int64]bool),
+	}
 	q.sequences = sequences{q: q, byKey: make(map[string]*sequence)}
 	return q
 }
@@ -142,6 +152,9 @@ func (q *queue) take(now time.Time) *webhook.Message {
 // next attempt is near.
 func (q *queue) settled(m *webhook.Message) {
 	delete(q.unsettled, m.ID)
+	if !m.Status.Open() {
+		delete(q.excused, m.ID)
+	}
 	if q.settledSinceRead != nil {
 		q.settledSinceRead[m.ID] = true
 	}
@@ -168,10 +181,25 @@ func (q *queue) settled(m *webhook.Message) {
 	}
 }
 
+// maxExcused limits the number of messages of a queue that are excused at a time.
+const maxExcused = 1000
+
+// excuse reports whether an attempt is not counted because its connection was lost. That
+// applies to one attempt of a message: a peer that loses all connections must not be tried for
+// ever.
+func (q *queue) excuse(m *webhook.Message) bool {
+	if q.excused[m.ID] || len(q.excused) >= maxExcused {
+		return false
+	}
+	q.excused[m.ID] = true
+	return true
+}
+
 // putBack returns a message after an attempt that was not started or is not counted. In an
 // ordered queue the window is dropped, so that no later message overtakes it.
 func (q *queue) putBack(m *webhook.Message) {
-	if delete(q.unsettled, m.ID); q.ordered() {
+	delete(q.unsettled, m.ID)
+	if q.ordered() {
 		q.budget.release(m)
 		q.drop()
 		return
@@ -255,6 +283,7 @@ func (q *queue) nextWake(now time.Time) (at time.Time) {
 		}
 	}
 	later(q.endpoint.breaker.probe)
+	later(q.endpoint.hold.until)
 	later(q.blockedUntil)
 	if len(q.sequences.stored) > 0 {
 		later(q.sequences.stored[0].due)

@@ -18,6 +18,7 @@ type queueSet struct {
 	clock    *clock
 	maxLimit int                              // maximum number of concurrent attempts per endpoint
 	dispatch func()                           // starts attempts; called with the lock held
+	cancel   func(*queue)                     // cancels the attempts of a queue; called with the lock held
 	snapshot atomic.Pointer[webhook.Snapshot] // the subscriptions; changed with the lock held
 
 	mu      sync.Mutex
@@ -43,9 +44,9 @@ func (s *queueSet) schedule(q *queue) {
 		return
 	}
 	now, t := s.clock.Now(), s.budget.tierOf(q)
-	if !q.inRing && q.ready(now) {
-		q.inRing = true
-		t.ring = append(t.ring, q)
+	if !q.isReady && q.ready(now) {
+		q.isReady = true
+		t.ready.add(q)
 	}
 	if !q.needsRefill && q.settledSinceRead == nil && q.mayRefill(now) {
 		q.needsRefill = true
@@ -137,6 +138,7 @@ func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subs
 		if q.timer != nil {
 			q.timer.Stop()
 		}
+		s.cancel(q)
 		delete(s.byID, id) // attempts in flight find no queue when they end
 	}
 	s.dispatch()
@@ -367,7 +369,7 @@ func (s *queueSet) Breaker(subscription int64) (probe time.Time, open bool) {
 func (s *queueSet) inHand() wire.InHand {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := wire.InHand{InFlight: s.budget.inFlight()}
+	d := wire.InHand{InFlight: s.budget.slots.inFlight}
 	for _, q := range s.byID {
 		d.MessagesInMemory += len(q.window.known)
 		if q.endpoint.breaker.open() {

@@ -122,15 +122,19 @@ type Sender interface {
 
 // Config configures an Engine.
 type Config struct {
-	Store        Store
-	Sender       Sender
-	Log          *slog.Logger
-	Policy       func() webhook.Policy    // called for each failure, since settings can be reloaded
-	Retention    func() webhook.Retention // called for each scan of old messages; nil to keep them forever
-	Attempts     int                      // maximum number of concurrent attempts
-	Memory       int                      // bytes for the messages of all queues; 0 for the default
-	LeaseTerm    time.Duration            // 0 if no other daemon shares the store
-	PeerInterval time.Duration            // time between two reads of other daemons' events; 0 for never
+	Store     Store
+	Sender    Sender
+	Log       *slog.Logger
+	Policy    func() webhook.Policy    // called for each failure, since settings can be reloaded
+	Retention func() webhook.Retention // called for each scan of old messages; nil to keep them forever
+	Attempts  int                      // maximum number of concurrent attempts
+	Overdue   func() int               // number of requests of the sender that outlast their attempts; nil for none
+
+	AttemptTimeout func() time.Duration // limit of an attempt, which the sender enforces; nil if unknown
+
+	Memory       int           // bytes for the messages of all queues; 0 for the default
+	LeaseTerm    time.Duration // 0 if no other daemon shares the store
+	PeerInterval time.Duration // time between two reads of other daemons' events; 0 for never
 
 	Rules func() webhook.Rules // for captured events: called for each, and every rightsInterval; nil for none
 

@@ -29,11 +29,11 @@ func TestNoAttemptAfterSuspension(t *testing.T) {
 		e.byID[q.id] = q
 		q.admit(waitingMessage(7, 0), true)
 		m := q.take(noon)
-		q.budget.tierOf(q).inFlight++
+		started := e.dispatcher.begin(q, m, q.budget.tierOf(q))
 		e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
-		e.dispatcher.deliver(&attempt{q, m, q.budget.tierOf(q)})
-		if len(q.unsettled) > 0 || q.endpoint.inFlight > 0 || q.budget.inFlight() > 0 || q.refillFrom(noon.Add(time.Second)) == nil {
-			t.Errorf("ordered %v: the message stays here: %d unsettled, %d in flight, %d in all queues", ordered, len(q.unsettled), q.endpoint.inFlight, q.budget.inFlight())
+		e.dispatcher.deliver(started)
+		if len(q.unsettled) > 0 || q.endpoint.inFlight > 0 || e.budget.slots.inFlight > 0 || q.refillFrom(noon.Add(time.Second)) == nil {
+			t.Errorf("ordered %v: the message stays here: %d unsettled, %d in flight, %d in all queues", ordered, len(q.unsettled), q.endpoint.inFlight, e.budget.slots.inFlight)
 		}
 	}
 }
@@ -48,9 +48,9 @@ func TestSuspensionKeepsOrder(t *testing.T) {
 	q.admit(waitingMessage(7, 0), true)
 	q.admit(waitingMessage(8, 0), true)
 	m := q.take(noon)
-	q.budget.tierOf(q).inFlight++
+	started := e.dispatcher.begin(q, m, q.budget.tierOf(q))
 	e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
-	e.dispatcher.deliver(&attempt{q, m, q.budget.tierOf(q)})
+	e.dispatcher.deliver(started)
 	if m := q.take(noon); m != nil {
 		t.Errorf("message %d overtakes message 7", m.ID)
 	}

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -16,8 +17,9 @@ type Recorder struct {
 	mu            sync.Mutex
 	counts        Counts
 	attempts      [classCount]int64 // by outcome class
-	durations     totalHistogram    // of attempts
-	delay         totalHistogram    // from publishing to delivery
+	uncharged     map[webhook.OwnFailure]int64
+	durations     totalHistogram // of attempts
+	delay         totalHistogram // from publishing to delivery
 	all           series
 	delivered     series // delays by minute
 	subscriptions map[int64]*subscriptionSeries
@@ -62,6 +64,23 @@ func (rec *Recorder) Count(c Counts) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
 	rec.counts.add(c)
+}
+
+// CountUncharged counts an attempt that was not counted because of a failure of our own.
+func (rec *Recorder) CountUncharged(f webhook.OwnFailure) {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	if rec.uncharged == nil {
+		rec.uncharged = make(map[webhook.OwnFailure]int64)
+	}
+	rec.uncharged[f]++
+}
+
+// Uncharged returns the numbers of these attempts.
+func (rec *Recorder) Uncharged() map[webhook.OwnFailure]int64 {
+	rec.mu.Lock()
+	defer rec.mu.Unlock()
+	return maps.Clone(rec.uncharged)
 }
 
 // Counts returns the totals.
