@@ -17,8 +17,10 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/descriptors"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
+	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/trace"
 )
@@ -26,35 +28,43 @@ import (
 // Daemon is the whole service. New wires it, Start serves, Stop shuts it down.
 type Daemon struct {
 	lifecycle
-	config     config.Config
-	settings   *liveSettings
-	log        *slog.Logger
-	directory  *datadir.Lock
-	store      *storage.Store
-	kinds      recordKinds
-	clock      clock
-	first      firstStart
-	accounts   *account.Service
-	requestLog *requestlog.Recorder // nil if disabled
-	webhooks   webhooks
-	capture    *capture      // nil without webhooks
-	traces     *trace.Tracer // nil if disabled
-	rest       *rest.Server
-	listeners  listeners
-	address    net.Addr
+	config      config.Config
+	settings    *liveSettings
+	descriptors descriptors.Budget
+	log         *slog.Logger
+	directory   *datadir.Lock
+	store       *storage.Store
+	kinds       recordKinds
+	clock       clock
+	first       firstStart
+	accounts    *account.Service
+	requestLog  *requestlog.Recorder // nil if disabled
+	webhooks    webhooks
+	capture     *capture      // nil without webhooks
+	traces      *trace.Tracer // nil if disabled
+	rest        *rest.Server
+	listeners   listeners
+	address     net.Addr
 }
 
 // New opens the store and wires the service. out is for messages to the user at the
 // terminal. If New fails, everything that it opened is closed.
 func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
-	d := &Daemon{config: c, settings: newLiveSettings(c)}
+	d := &Daemon{
+		config:      c,
+		settings:    newLiveSettings(c),
+		descriptors: descriptors.Divide(descriptors.Limit(), c.HTTP.MaxRequests+1), // one more, so that /readyz has a connection under full load
+	}
 	d.log = slog.New(levelHandler{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
 	d.logRisks()
+	if d.descriptors.Low() {
+		d.log.Warn("few file descriptors: fewer connections are kept open at a time", "limit", d.descriptors.Limit, "recommended", descriptors.Recommended)
+	}
 	for _, f := range c.Start.Former {
 		d.log.Warn("a setting of an earlier version still has its effect, for one release", "setting", f.Setting, "advice", f.Advice)
 	}
 	d.first = firstStart{config: c, out: out, log: d.log}
-	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4)}
+	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4), clients: edge.NewClients(d.descriptors.Clients, d.log)}
 	for _, step := range []func(context.Context) error{
 		d.lockDirectory, d.openStore, d.checkServerData, d.openClock, d.first.loadDemo, d.openAccounts, d.first.replaceDemoKey,
 		d.openRequestLog, d.openTraces, d.openWebhooks, d.openCapture, d.wire, d.watchStore,
@@ -101,6 +111,7 @@ func (d *Daemon) Start(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("cannot listen: %w", err)
 		}
+		listener = d.listeners.clients.Listener(listener)
 		ending, end := context.WithCancel(context.Background())
 		d.listeners.serve("admin", listener, localOnly(cancelWith(ending, profiles())))
 		d.onStop("profiles", func(context.Context) error { end(); return nil })

@@ -19,7 +19,8 @@ type listeners struct {
 	config       config.Config
 	log          *slog.Logger
 	lifecycle    *lifecycle
-	failed       chan error // of servers that ended without Shutdown
+	failed       chan error    // of servers that ended without Shutdown
+	clients      *edge.Clients // connections to all addresses
 	certificates []*certificate
 	closeStreams func()
 }
@@ -30,6 +31,7 @@ func (l *listeners) open(address string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
+	listener = l.clients.Listener(listener)
 	if l.config.TLS.Cert == "" {
 		return listener, nil
 	}
@@ -59,6 +61,7 @@ func (l *listeners) serve(name string, listener net.Listener, handler http.Handl
 		IdleTimeout:       c.IdleTimeout,
 		MaxHeaderBytes:    headFactor * int(c.MaxHead),
 		ConnContext:       edge.ConnContext,
+		ConnState:         edge.ConnState,
 		ErrorLog:          slog.NewLogLogger(l.log.Handler(), slog.LevelWarn),
 	}
 	server.RegisterOnShutdown(l.closeStreams)

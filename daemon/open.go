@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ func describe(address string) string {
 }
 
 func (d *Daemon) openStore(ctx context.Context) (err error) {
-	c := StoreConfig(d.config, d.config.HTTP.MaxRequests+1) // one more, so that /readyz has a connection under full load
+	c := StoreConfig(d.config, cmp.Or(d.descriptors.Readers, d.config.HTTP.MaxRequests+1))
 	c.Limits = d.settings.limits
 	c.SaveSettings = func(all []appdb.StoredSetting) error {
 		path, err := d.config.SaveStored(all)
@@ -165,7 +166,7 @@ func (d *Daemon) openTraces(ctx context.Context) (err error) {
 }
 
 func (d *Daemon) openWebhooks(context.Context) error {
-	d.webhooks = webhooks{config: d.config, settings: d.settings, store: d.store, accounts: d.accounts, log: d.log}
+	d.webhooks = webhooks{config: d.config, settings: d.settings, store: d.store, accounts: d.accounts, log: d.log, maxConnections: d.descriptors.Deliveries}
 	if !d.config.Webhooks.Enabled {
 		return nil
 	}
@@ -220,7 +221,7 @@ func (d *Daemon) wire(context.Context) error {
 			BasePath: c.HTTP.BasePath, HostURL: c.Webhooks.HostURL, Hosts: c.HTTP.Hosts, HostNames: hostNames,
 			TrustedProxies: c.HTTP.TrustedProxies, CORSOrigins: c.HTTP.CORSOrigins,
 			MaxRequests: c.HTTP.MaxRequests, MaxBody: int64(c.HTTP.MaxBody), MaxHead: int(c.HTTP.MaxHead),
-			BodyMemory: int64(c.HTTP.BodyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall,
+			BodyMemory: int64(c.HTTP.BodyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall, Clients: d.listeners.clients,
 		},
 	}
 	if d.capture != nil {

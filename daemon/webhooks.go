@@ -33,15 +33,16 @@ import (
 // webhooks wires the delivery of events. Its last four fields are nil if webhooks are
 // disabled.
 type webhooks struct {
-	config   config.Config
-	settings *liveSettings
-	store    *storage.Store
-	accounts *account.Service
-	log      *slog.Logger
-	address  net.Addr                          // of the service's listener, set by Start
-	fixed    webhook.Rules                     // the part that no reload changes
-	roles    sync.Map                          // the last known roles of owners of subscriptions
-	required atomic.Pointer[map[string]string] // webhook.Rules.Roles
+	config         config.Config
+	settings       *liveSettings
+	store          *storage.Store
+	accounts       *account.Service
+	log            *slog.Logger
+	maxConnections int                               // to endpoints; 0 for no limit
+	address        net.Addr                          // of the service's listener, set by Start
+	fixed          webhook.Rules                     // the part that no reload changes
+	roles          sync.Map                          // the last known roles of owners of subscriptions
+	required       atomic.Pointer[map[string]string] // webhook.Rules.Roles
 
 	engine  *delivery.Engine
 	admin   *admin.Service
@@ -64,7 +65,7 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	roles := w.eventRoles()
 	w.required.Store(&roles)
 	w.sender = sender.New(sender.Config{
-		Guard: guard, UserAgent: "whd/" + w.config.Start.Version, ConnectTimeout: c.ConnectTimeout, AttemptTimeout: w.settings.attemptTimeout, MaxIdlePerHost: idlePerHost, TestTarget: self,
+		Guard: guard, UserAgent: "whd/" + w.config.Start.Version, ConnectTimeout: c.ConnectTimeout, AttemptTimeout: w.settings.attemptTimeout, MaxIdlePerHost: idlePerHost, MaxConnections: w.maxConnections, TestTarget: self,
 	})
 	w.streams = live.New(live.Config{Shared: w.config.Store.OnServer()})
 	w.engine = delivery.New(w.engineConfig(traces))
@@ -106,7 +107,12 @@ const idlePerHost = 250
 
 func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	c := w.config.Webhooks
-	e := delivery.Config{Store: w.store.Webhooks.Engine, Sender: w.sender, Log: w.log, Attempts: c.MaxAttempts, Memory: int(c.Memory),
+	attempts := c.MaxAttempts
+	if w.maxConnections > 0 {
+		attempts = min(attempts, w.maxConnections)
+	}
+	e := delivery.Config{Store: w.store.Webhooks.Engine, Sender: w.sender, Log: w.log, Attempts: attempts, Memory: int(c.Memory),
+		Overdue: w.sender.Overdue, AttemptTimeout: w.settings.attemptTimeout,
 		Rules:     w.rules,
 		Policy:    func() webhook.Policy { return w.settings.current().Webhooks.Policy() },
 		Retention: func() webhook.Retention { return w.settings.current().Webhooks.Retention() },

@@ -114,6 +114,13 @@ func (m *Metrics) WatchBodies(held func() float64) {
 	m.gauge("whd_http_body_bytes", "Bytes of http.body_memory in use by request bodies.", held)
 }
 
+// WatchClients exports the number of connections from clients, and of those that were closed to
+// make room for others.
+func (m *Metrics) WatchClients(open func() int, closed func() int64) {
+	m.gauge("whd_http_connections", "Open connections from clients.", func() float64 { return float64(open()) })
+	m.counter("whd_http_connections_closed_total", "Silent connections closed because there were too many.", nil, closed)
+}
+
 // WatchSpill adds the metrics of responses that clients have not read yet.
 func (m *Metrics) WatchSpill(s *spill.Space) {
 	m.gauge("whd_http_spill_bytes", "Disk space taken by responses from SQL Server that clients have not read yet.", func() float64 { return float64(s.Held()) })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/daemon/datadir"
+	"github.com/bizhook/whd/daemon/descriptors"
 )
 
 const (
@@ -64,6 +65,19 @@ func roundSize(bytes int64) string {
 		return fmt.Sprintf("%d MiB", bytes>>20)
 	}
 	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}
+
+// checkDescriptors warns about a low limit of open files. It checks the limit of this process,
+// which may differ from that of the service.
+func checkDescriptors(context.Context, *run) []check.Result {
+	limit := descriptors.Limit()
+	if limit == 0 {
+		return result(check.Skipped, "")
+	}
+	if limit < descriptors.Recommended {
+		return result(check.Warning, "this process may open %d files and connections; set the limit of the service to %d or more (LimitNOFILE of systemd, ulimit -n)", limit, descriptors.Recommended)
+	}
+	return result(check.OK, "%d", limit)
 }
 
 // checkClock compares this host's clock with the server's. Sessions and messages use the

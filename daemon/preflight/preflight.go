@@ -73,6 +73,7 @@ var table = []struct {
 	run  func(context.Context, *run) []check.Result
 }{
 	{"data directory", checkDirectory},
+	{"descriptors", checkDescriptors},
 	{"store", checkStore},
 	{"erp", checkERP},
 	{"erp.kinds", checkKinds},

@@ -110,6 +110,9 @@ func New(c Config) *Server {
 	s.metrics.WatchStreams(c.Streams)
 	s.metrics.WatchLines(c.LostLines)
 	s.metrics.WatchBodies(s.bodies.Held)
+	if c.Edge.Clients != nil {
+		s.metrics.WatchClients(c.Edge.Clients.Open, c.Edge.Clients.Closed)
+	}
 	if c.Captures != nil {
 		s.metrics.WatchChanges(measured(c))
 	}
@@ -240,6 +243,9 @@ func (s *Server) handle(x *edge.Context) error {
 	}
 	if err := s.handlers.access.Admit(x); err != nil {
 		return err
+	}
+	if x.Identity.Name != "" {
+		edge.MarkAuthenticated(x.Request.Context())
 	}
 	x.Request = x.Request.WithContext(executor.WithCaller(x.Request.Context(), x.ID, x.Identity.Name))
 	var err error

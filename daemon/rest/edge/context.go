@@ -67,6 +67,7 @@ type Config struct {
 	BodyMemory     int64         // of all request bodies; at least minBodyMemory times MaxBody
 	BodyTimeout    time.Duration // maximum time for a body without data, or below bodyRate
 	WriteStall     time.Duration // maximum time in which a client reads nothing of a response
+	Clients        *Clients      // the connections, for metrics; nil for none
 }
 
 // Options has the settings that may change while the service runs. A change replaces
