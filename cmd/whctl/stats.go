@@ -50,6 +50,9 @@ func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) erro
 	if stats.InHand.OpenBreakers+stats.Disabled > 0 {
 		line("Problems", "%s", s.Paint(theme.Failure, display.Count(stats.InHand.OpenBreakers, "circuit breaker open", "circuit breakers open")+", "+display.Count(stats.Disabled, "subscription disabled", "subscriptions disabled")))
 	}
+	if stats.InHand.Paused != "" {
+		line("Paused", "%s", s.Paint(theme.Failure, stats.InHand.Paused))
+	}
 	bar, period := 24, 1
 	if width < 100 {
 		bar, period = 12, 2

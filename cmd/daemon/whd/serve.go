@@ -1,6 +1,8 @@
 package whd
 
 import (
+	"bytes"
+	"log"
 	"log/slog"
 	"os"
 	"runtime"
@@ -46,16 +48,30 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	lines := newLogQueue(p.Stderr)
 	defer lines.Close()
 	conf.Start.LostLines = lines.Lost
-	var log slog.Handler = slog.NewTextHandler(lines, options)
+	var handler slog.Handler = slog.NewTextHandler(lines, options)
 	if conf.Log.Format == "json" {
-		log = slog.NewJSONHandler(lines, options)
+		handler = slog.NewJSONHandler(lines, options)
 	}
 	lines.report = func(lost int64) {
-		slog.New(log).Warn("standard error was not read; log lines were dropped", "lost", lost)
+		slog.New(handler).Warn("standard error was not read; log lines were dropped", "lost", lost)
 	}
 	go lines.run()
-	run := daemon.Run{Config: conf, Out: p.Stdout, Log: supervisor.Log(log), Supervisor: supervisor, Reloads: reloads, Reread: p.settings}
+	log.SetOutput(libraryLog{slog.New(handler)})
+	defer log.SetOutput(p.Stderr)
+	run := daemon.Run{Config: conf, Out: p.Stdout, Log: supervisor.Log(handler), Supervisor: supervisor, Reloads: reloads, Reread: p.settings}
 	return run.Serve(c.Context)
+}
+
+// libraryLog logs the lines that libraries write with package log. net/http quotes data there that
+// endpoints send on idle connections, so lines are cut, and logged at level debug only.
+type libraryLog struct{ log *slog.Logger }
+
+const maxLibraryLine = 200 // bytes
+
+func (l libraryLog) Write(line []byte) (int, error) {
+	text := bytes.TrimSpace(line[:min(len(line), maxLibraryLine)])
+	l.log.Debug(string(text), "from", "library")
+	return len(line), nil
 }
 
 // ballastSize is the size of an allocation that is never touched and so uses no

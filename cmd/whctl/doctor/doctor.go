@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
@@ -52,6 +54,7 @@ var checks = []struct {
 	{"clock", (*Diagnosis).offset},
 	{"sign-in", (*Diagnosis).signedIn},
 	{"stream", (*Diagnosis).streams},
+	{"deliveries", (*Diagnosis).deliveries},
 	{"host url", (*Diagnosis).hostURL},
 	{"keyring", (*Diagnosis).keyringWorks},
 }
@@ -301,6 +304,32 @@ func (d *Diagnosis) streams() check.Result {
 		}
 	}
 	return check.Result{}
+}
+
+// deliveries reports problems of the service's machine that hold up deliveries.
+func (d *Diagnosis) deliveries() check.Result {
+	if !d.admin || d.info == nil || !slices.Contains(d.info.Features, "webhooks") {
+		return check.Result{}
+	}
+	ctx, cancel := context.WithTimeout(d.c.Context, timeout)
+	defer cancel()
+	stats, err := d.service.Stats(ctx, 0)
+	if err != nil {
+		return check.Result{Status: check.Failed, Detail: err.Error()}
+	}
+	work := stats.InHand
+	if work.Paused != "" {
+		return check.Result{Status: check.Failed, Detail: work.Paused, Fix: "free the resource on the machine of the service; for file descriptors raise its limit (LimitNOFILE of systemd, ulimit -n)"}
+	}
+	if work.Overdue > 0 {
+		detail := display.Count(work.Overdue, "request has", "requests have") + " not ended at webhooks.attempt_timeout; the messages are not affected"
+		return check.Result{Status: check.Warning, Detail: detail, Fix: "restart the service to close the connections, and report this"}
+	}
+	if len(work.Uncharged) > 0 {
+		causes := slices.Sorted(maps.Keys(work.Uncharged))
+		return check.Result{Status: check.OK, Detail: "not charged since the start because of failures of the service's machine: " + strings.Join(causes, ", ")}
+	}
+	return check.Result{Status: check.OK, Detail: display.Count(work.InFlight, "attempt", "attempts") + " in flight"}
 }
 
 // hostURL checks webhooks.host_url, the address at which users in the company
