@@ -158,9 +158,13 @@ func TestNewRejectsInvalidStore(t *testing.T) {
 	}
 }
 
+// The separate address is for monitoring only, so its metrics have the names of accounts.
 func TestMetricsListen(t *testing.T) {
 	noLeaks(t)
-	i := daemontest.Start(t, "--metrics-listen", "127.0.0.1:0")
+	i := daemontest.Start(t, "--metrics-listen", "127.0.0.1:0", "--auth-key-in-url")
+	if reply, body := get(t, i.URL+"/Queries/DB_Class?Colour=red&apikey="+i.Key(t, "reader")); reply.StatusCode != 200 {
+		t.Fatalf("GET /Queries/DB_Class?Colour=red: status %d, %s", reply.StatusCode, body)
+	}
 	if reply, body := get(t, i.URL+"/metrics"); reply.StatusCode != 404 || !strings.Contains(body, "NotFound") {
 		t.Errorf("status %d, %s", reply.StatusCode, body)
 	}
@@ -168,6 +172,9 @@ func TestMetricsListen(t *testing.T) {
 	reply, body := get(t, "http://"+address+"/metrics")
 	if reply.StatusCode != 200 || !strings.Contains(body, `whd_http_requests_total{operation="Metrics",status="404"} 1`) {
 		t.Errorf("status %d, %s", reply.StatusCode, body)
+	}
+	if want := `whd_http_requests_with_ignored_members_total{account="reader `; !strings.Contains(body, want) {
+		t.Errorf("GET /metrics at metrics.listen returned %s\nwithout %s", body, want)
 	}
 }
 

@@ -25,13 +25,21 @@ type Metrics struct {
 	bytes    prometheus.Counter
 	ignored  *prometheus.CounterVec
 	accounts accounts // of ignored
+	public   bool
 
 	Misdirected prometheus.Counter
 }
 
-// New returns Metrics for the given program version.
-func New(version string) *Metrics {
+// Config describes the program, and who reads its metrics.
+type Config struct {
+	Version string
+	Public  bool // readable without a login at the service's own address: no names of accounts
+}
+
+// New returns Metrics without values.
+func New(c Config) *Metrics {
 	m := &Metrics{
+		public:   c.Public,
 		registry: prometheus.NewRegistry(),
 		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "whd_http_requests_in_work", Help: "Requests being handled."}),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "whd_http_requests_total", Help: "Requests answered."}, []string{"operation", "status"}),
@@ -40,12 +48,12 @@ func New(version string) *Metrics {
 		aborted: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_replies_aborted_total", Help: "Responses aborted after their first byte, by the service or by the client."}),
 		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_reply_bytes_total", Help: "Bytes of response bodies."}),
 		ignored: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "whd_http_requests_with_ignored_members_total",
-			Help: "Requests with members that were ignored, by operation and by user or API key: empty without a login, " + otherAccounts + " beyond " + strconv.Itoa(maxAccounts) + " names."}, []string{"operation", "account"}),
+			Help: "Requests with members that were ignored, by operation and by user or API key: empty without a login, " + otherAccounts + " beyond " + strconv.Itoa(maxAccounts) + " names; " + hiddenAccount + " instead of names unless metrics.listen is set."}, []string{"operation", "account"}),
 
 		Misdirected: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_misdirected_requests_total", Help: "Unauthenticated requests rejected because their Host is not a name of the service."}),
 	}
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "whd_build_info", Help: "Always 1; the label is the program version."}, []string{"version"})
-	build.WithLabelValues(version).Set(1)
+	build.WithLabelValues(c.Version).Set(1)
 	m.registry.MustRegister(build, m.InFlight, m.requests, m.seconds, m.aborted, m.bytes, m.ignored, m.Misdirected,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -68,8 +76,14 @@ func (m *Metrics) Observe(operation string, status int, took time.Duration, byte
 
 // Ignored records a request of a user or API key with members that were ignored.
 func (m *Metrics) Ignored(operation, account string) {
+	if m.public && account != "" {
+		account = hiddenAccount
+	}
 	m.ignored.WithLabelValues(operation, m.accounts.label(account)).Inc()
 }
+
+// hiddenAccount replaces the names of users and API keys in metrics that are public.
+const hiddenAccount = "***"
 
 // maxAccounts limits the number of names in a label. Other names are otherAccounts.
 const (

@@ -9,7 +9,7 @@ import (
 
 // TestAccountsAreBounded counts requests of more accounts than the label may have.
 func TestAccountsAreBounded(t *testing.T) {
-	m := New("1")
+	m := New(Config{Version: "1"})
 	for range 2 {
 		for n := range maxAccounts + 20 {
 			m.Ignored("Q", fmt.Sprint("user ", n))

@@ -92,7 +92,7 @@ func New(c Config) *Server {
 	}
 	c.Edge.BasePath = edge.BasePath(c.Edge.BasePath)
 	e := c.Edge
-	s := &Server{config: c, admission: edge.NewAdmission(e.MaxRequests), metrics: metrics.New(c.Version),
+	s := &Server{config: c, admission: edge.NewAdmission(e.MaxRequests), metrics: metrics.New(metrics.Config{Version: c.Version, Public: c.ServeMetrics}),
 		proxies: e.TrustedProxies, cors: e.CORSOrigins}
 	s.handlers = newHandlers(c, s.metrics)
 	s.handlers.queries.Stopping, s.stopWaiting = context.WithCancel(context.Background())
