@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -19,6 +20,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/fault"
@@ -33,10 +35,10 @@ type firstStart struct {
 	log      *slog.Logger
 	store    *storage.Store
 	accounts *account.Service
+	disk     datadir.Disk
 
-	password   string // of the first user, generated at this start
-	demoKey    string // generated at this start
-	demoFilled bool   // demo records were loaded at this start
+	password string // of the first user, generated at this start
+	demoKey  string // generated at this start
 }
 
 // Files of the data directory that hold secrets.
@@ -50,22 +52,29 @@ func SecretFiles() []string { return []string{adminPasswordFile, demoKeyFile} }
 
 func (f *firstStart) path(name string) string { return filepath.Join(f.config.DataDir, name) }
 
+// newSuffix is the end of the temporary name of a file that is being written.
+const newSuffix = ".new"
+
 // writePrivate writes a secret to a file of the data directory that only the
-// daemon's user can read.
+// daemon's user can read. A power failure leaves the previous file or the new one.
 func (f *firstStart) writePrivate(name, secret string) error {
 	path := f.path(name)
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // an existing file could have wider permissions
+	if err := f.disk.Write(path+newSuffix, []byte(secret+"\n")); err != nil {
+		return err
 	}
-	return os.WriteFile(path, []byte(secret+"\n"), 0o600)
+	return f.disk.Rename(path+newSuffix, path)
 }
 
 // ensureAdmin creates the first user, admin, if there are no users. If it generated
 // the password, it returns it, after printing it on a terminal or writing it to a file.
 // A demo does both, because the commands of the manual read the file.
 func (f *firstStart) ensureAdmin(ctx context.Context) (generated string, err error) {
-	if none, err := f.noUsers(ctx); err != nil || !none {
+	none, err := f.noUsers(ctx)
+	if err != nil {
 		return "", err
+	}
+	if !none {
+		return "", f.finishPassword(ctx)
 	}
 	if given := string(f.config.AdminPassword); given != "" {
 		_, err := f.accounts.EnsureAdmin(ctx, given)
@@ -92,15 +101,15 @@ func (f *firstStart) noUsers(ctx context.Context) (bool, error) {
 	return err == nil && len(users) == 0, err
 }
 
-// ensureAdminInFile writes the password to a file before it creates the user, so
-// that the password is never lost. The file has a temporary name until the user
-// exists: another daemon may be creating its first user concurrently.
+// ensureAdminInFile writes the password to disk before it creates the user, so that
+// the password is never lost. The file has a temporary name until the user exists:
+// another daemon with the same store may be creating its first user concurrently.
 func (f *firstStart) ensureAdminInFile(ctx context.Context, password string) (string, error) {
-	name := adminPasswordFile + "." + rand.Text()[:8]
-	if err := f.writePrivate(name, password); err != nil {
+	final := f.path(adminPasswordFile)
+	temporary := final + newSuffix
+	if err := f.disk.Write(temporary, []byte(password+"\n")); err != nil {
 		return "", err
 	}
-	temporary, final := f.path(name), f.path(adminPasswordFile)
 	created, err := f.accounts.EnsureAdmin(ctx, password)
 	if err != nil {
 		if none, checkErr := f.noUsers(ctx); checkErr == nil && none {
@@ -111,13 +120,43 @@ func (f *firstStart) ensureAdminInFile(ctx context.Context, password string) (st
 	if !created {
 		return "", os.Remove(temporary)
 	}
-	if err := os.Rename(temporary, final); err != nil {
+	if err := f.disk.Rename(temporary, final); err != nil {
 		return "", fmt.Errorf("the password of the first user, admin, is in %s: %w", temporary, err)
 	}
 	if !f.onTerminal() {
 		f.log.Warn("the password of the first user, admin, was written to a file", "file", final)
 	}
 	return password, nil
+}
+
+// finishPassword renames the file with the password of the first user if the start that
+// created the user was cut short, for example by a power failure. It removes the file if
+// the user was created with another password.
+func (f *firstStart) finishPassword(ctx context.Context) error {
+	final := f.path(adminPasswordFile)
+	temporary := final + newSuffix
+	text, err := os.ReadFile(temporary)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+
+	err = f.accounts.CheckPassword(ctx, account.Login{UserName: account.FirstUser, Password: strings.TrimSpace(string(text))})
+	if fault.Is(err, fault.Unauthorized) {
+		return os.Remove(temporary)
+	}
+	if err != nil {
+		return err
+	}
+
+	if err := f.disk.Rename(temporary, final); err != nil {
+		f.log.Warn("the file with the password of the first user, admin, cannot be renamed", "file", temporary, "err", err)
+		return nil
+	}
+	f.log.Warn("the password of the first user, admin, is in a file of a start that was cut short", "file", final)
+	return nil
 }
 
 // DemoTables returns the tables that demo records fill: those of the record kinds
@@ -144,11 +183,22 @@ func (f *firstStart) loadDemo(ctx context.Context) error {
 	if err != nil || !empty {
 		return err
 	}
+
+	// The mark of a demo store is written first, so that a start after a power failure
+	// completes the demo.
+	if content == "records" {
+		if err := f.writePrivate(demoKeyFile, ""); err != nil {
+			return err
+		}
+	}
 	n, err := f.store.Load(ctx, tables, demo.Rows)
 	if err != nil {
-		return fmt.Errorf("loading demo %s: %w", content, err)
+		err = fmt.Errorf("loading demo %s: %w", content, err)
+		if content == "records" {
+			err = errors.Join(err, os.Remove(f.path(demoKeyFile)))
+		}
+		return err
 	}
-	f.demoFilled = content == "records"
 	f.log.Info("demo "+content+" loaded", "rows", n)
 	return nil
 }
@@ -174,7 +224,7 @@ func (f *firstStart) replaceDemoKey(ctx context.Context) error {
 		}
 		return nil
 	}
-	if !exists && !f.demoFilled {
+	if !exists {
 		return nil
 	}
 	if f.demoKey, _, err = f.accounts.As(audit.System()).AddKey(ctx, account.NewKey{Name: demoKeyName, Role: account.Writer}); err != nil {
