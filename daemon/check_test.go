@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -73,6 +74,167 @@ func TestCheckChangesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkOf(t, dir, 3, "store", "failed", "was cut short")
+}
+
+// statusOfServe returns the status with which whd serve ends at its start, 0 if it serves.
+func statusOfServe(t *testing.T, dir string) (status int, stderr string) {
+	t.Helper()
+	signals := make(chan os.Signal, 1)
+	out := &serveLog{listening: func() { signals <- os.Interrupt }}
+	status = whd.Main(whd.Process{
+		Args:  []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir},
+		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: out, Signals: signals,
+	})
+	return status, out.String()
+}
+
+// serveLog calls listening once when whd serve has opened its address.
+type serveLog struct {
+	bytes.Buffer
+	listening func()
+}
+
+func (l *serveLog) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte("msg=listening")) {
+		l.listening()
+	}
+	return l.Buffer.Write(b)
+}
+
+// execFile executes statements on a file of a store.
+func execFile(t *testing.T, file string, statements ...string) {
+	t.Helper()
+	conn, err := sqlite.Open(file, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range append(statements, "PRAGMA wal_checkpoint(TRUNCATE)") {
+		err = errors.Join(err, conn.Exec(statement))
+	}
+	if err = errors.Join(err, conn.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// overwriteTable damages the first page of a table in a file.
+func overwriteTable(t *testing.T, file, table string) {
+	t.Helper()
+	conn, err := sqlite.Open(file, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, _, err := conn.QueryInt("SELECT rootpage FROM sqlite_schema WHERE name = ?1", table)
+	size, _, sizeErr := conn.QueryInt("PRAGMA page_size")
+	if err = errors.Join(err, sizeErr, conn.Exec("PRAGMA wal_checkpoint(TRUNCATE)"), conn.Close()); err != nil {
+		t.Fatal(err)
+	}
+	out, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = out.WriteAt(bytes.Repeat([]byte{0xa5}, int(size)), (page-1)*size)
+	if err = errors.Join(err, out.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestCheckOfDamagedStore checks that whd check ends as whd serve does if the store is
+// damaged.
+func TestCheckOfDamagedStore(t *testing.T) {
+	for name, damage := range map[string]func(t *testing.T, file string){
+		"no database":              func(t *testing.T, file string) { overwrite(t, file, strings.Repeat("no database ", 1000)) },
+		"damaged users":            func(t *testing.T, file string) { overwriteTable(t, file, "WH_User") },
+		"damaged subscriptions":    func(t *testing.T, file string) { overwriteTable(t, file, "SY_WebhookSubscription") },
+		"damaged versions":         func(t *testing.T, file string) { overwriteTable(t, file, "WH_Migration") },
+		"no users":                 func(t *testing.T, file string) { execFile(t, file, "DROP TABLE WH_User") },
+		"no sessions":              func(t *testing.T, file string) { execFile(t, file, "DROP TABLE WH_Session") },
+		"tables without a version": func(t *testing.T, file string) { execFile(t, file, "DROP TABLE WH_Migration") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newStore(t)
+			damage(t, filepath.Join(dir, "whd.db"))
+			checkOf(t, dir, 3, "store", "failed", "whd.db")
+			if status, stderr := statusOfServe(t, dir); status != 3 {
+				t.Errorf("whd serve: status %d, want 3: %s", status, stderr)
+			}
+		})
+	}
+}
+
+func overwrite(t *testing.T, file, text string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Damage that a start does not meet is found by the check.
+func TestCheckFindsHiddenDamage(t *testing.T) {
+	for _, damaged := range [][2]string{{"whd.db", "WH_Audit"}, {"records.db", "SO_Totals"}} {
+		dir := newStore(t)
+		file := filepath.Join(dir, damaged[0])
+		overwriteTable(t, file, damaged[1])
+		checkOf(t, dir, 3, "store", "failed", file+" is damaged: ")
+	}
+}
+
+// TestNewerStoreIsRefused checks that no command opens files with a version that this
+// program does not know, and that the files do not change.
+func TestNewerStoreIsRefused(t *testing.T) {
+	for _, newer := range []struct {
+		file    string
+		version string
+		want    string
+	}{
+		{"whd.db", "99", "whd.db has the schema version 99, but this program only knows versions up to 15"},
+		{"whd.db", "3", "whd.db has the schema version 3, but this program only knows versions up to 15"}, // of the server only
+		{"requestlog.db", "2", "requestlog.db has the schema version 2, but this program only knows versions up to 1"},
+	} {
+		t.Run(newer.file+" "+newer.version, func(t *testing.T) {
+			dir := newStore(t)
+			if status, stderr := statusOfServe(t, dir); status != 0 { // creates requestlog.db
+				t.Fatalf("whd serve: status %d: %s", status, stderr)
+			}
+			execFile(t, filepath.Join(dir, newer.file), "INSERT INTO WH_Migration (version_id, is_applied) VALUES ("+newer.version+", 1)")
+			before := databases(t, dir)
+
+			checkOf(t, dir, 3, "store", "failed", newer.want)
+			if status, stderr := statusOfServe(t, dir); status != 3 || !strings.Contains(stderr, newer.want) {
+				t.Errorf("whd serve: status %d, want 3 and %q: %s", status, newer.want, stderr)
+			}
+			for _, command := range []string{"migrate", "demo", "user list"} {
+				var stderr bytes.Buffer
+				args := append(strings.Fields(command), "--data-dir", dir)
+				if status := whd.Main(whd.Process{Args: args, Stdout: io.Discard, Stderr: &stderr}); status != 3 || !strings.Contains(stderr.String(), newer.want) {
+					t.Errorf("whd %s: status %d, want 3 and %q: %s", command, status, newer.want, &stderr)
+				}
+			}
+			if after := databases(t, dir); !maps.Equal(after, before) {
+				t.Errorf("the files of the store have changed")
+			}
+		})
+	}
+}
+
+// databases returns the contents of the database files of a store, and of their logs that
+// are not empty.
+func databases(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.db*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := make(map[string]string)
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(text) > 0 && !strings.HasSuffix(file, "-shm") { // readers write to shared memory
+			contents[file] = string(text)
+		}
+	}
+	return contents
 }
 
 // older sets the schema version of a file of the store to 6.

@@ -302,12 +302,16 @@ func (o *DB) Fault(err error, doing string) error {
 	return executor.Unavailable(err, "the service's tables are unavailable")
 }
 
-// Ready returns an error if the tables cannot be used or are outdated.
+// Ready returns an error if the tables cannot be used, are outdated or newer than this
+// program.
 func (o *DB) Ready(ctx context.Context) error {
 	if err := o.checkJSON(ctx); err != nil {
 		return executor.ReadinessError(err)
 	}
 	current, latest, err := o.versions(ctx)
+	if errors.Is(err, ErrNewer) {
+		return err
+	}
 	if err != nil {
 		return executor.ReadinessError(err)
 	}

@@ -14,7 +14,9 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/pressly/goose/v3"
 )
 
@@ -52,6 +54,9 @@ type Migration struct {
 // Migration returns the version of the tables at opening and now.
 func (m *Migrator) Migration(ctx context.Context) (Migration, error) {
 	current, latest, err := m.versions(ctx)
+	if errors.Is(err, ErrNewer) {
+		return Migration{}, err
+	}
 	if err != nil {
 		return Migration{}, executor.OpenError(err)
 	}
@@ -71,10 +76,10 @@ func (m *Migrator) Migrate(ctx context.Context) (err error) {
 
 func (m *Migrator) migrationError(err error) error {
 	switch refused, found := errors.AsType[*mssql.Error](err); {
-	case err == nil:
-		return nil
-	case errors.Is(err, mssql.ErrLost):
-		return executor.OpenError(err)
+	case err == nil, errors.Is(err, ErrNewer):
+		return err
+	case errors.Is(err, mssql.ErrLost), sqlite.Reason(err) != "":
+		return executor.OpenError(fmt.Errorf("%s: %w", m.db.name, err))
 	case found && refused.Forbidden():
 		return fmt.Errorf("migrating %s: the login lacks a permission: have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as store.sql does: %w", m.db.name, err)
 	}
@@ -130,7 +135,8 @@ type schemaFile struct {
 func (f schemaFile) Read(b []byte) (int, error) { return f.text.Read(b) }
 
 // versions returns the version of the tables, 0 if there are none, and the latest
-// that this program supports. It changes nothing.
+// that this program supports. It fails with ErrNewer if a newer program has changed the
+// tables. It changes nothing.
 func (m *Migrator) versions(ctx context.Context) (current, latest int64, err error) {
 	provider, err := m.Provider()
 	if err != nil {
@@ -146,6 +152,9 @@ func (m *Migrator) versions(ctx context.Context) (current, latest int64, err err
 	if err != nil {
 		return 0, latest, err
 	}
+	if err := checkKnown(m.db.name, m.folder, applied); err != nil {
+		return 0, latest, err
+	}
 	return currentVersion(sources, applied), latest, nil
 }
 
@@ -159,7 +168,51 @@ func currentVersion(sources []*goose.Source, applied []int64) (version int64) {
 		}
 		version = source.Version
 	}
-	return slices.Max(applied) // possibly a version of a newer program
+	return version
+}
+
+// ErrNewer is wrapped by errors about tables that a newer program has changed. This program
+// could misunderstand or damage them.
+var ErrNewer = errors.New("the service's tables are newer than this program")
+
+// checkKnown returns an error if this program does not have one of the applied migrations.
+// The version 0 is in every version table.
+func checkKnown(name, folder string, applied []int64) error {
+	known, err := migrationVersions(folder)
+	if err != nil {
+		return err
+	}
+	unknown := slices.DeleteFunc(slices.Clone(applied), func(version int64) bool {
+		return version == 0 || slices.Contains(known, version)
+	})
+	if len(unknown) == 0 {
+		return nil
+	}
+	return fault.Wrap(ErrNewer, fault.Unavailable,
+		"%s has the schema version %d, but this program only knows versions up to %d; use the whd that wrote it, a later one, or a backup of before",
+		name, slices.Max(unknown), slices.Max(known))
+}
+
+// CheckVersion returns an error that wraps ErrNewer if a newer program has changed the
+// tables of a file. It only reads the file, so it is for the time before anything is
+// written. Opening the file reports all other problems.
+func CheckVersion(ctx context.Context, path, folder string) error {
+	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true, BusyTimeout: FileTimeout})
+	if err != nil {
+		return nil
+	}
+	defer conn.Close()
+	defer conn.InterruptOn(ctx)()
+
+	var applied []int64
+	err = conn.Query(`SELECT version_id FROM `+migrationTable+` WHERE is_applied = 1`, func(stmt *sqlite.Stmt) error {
+		applied = append(applied, stmt.Int(0))
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return checkKnown(path, folder, applied)
 }
 
 func (m *Migrator) hasTable(ctx context.Context, name string) (bool, error) {
@@ -225,13 +278,28 @@ func (m *Migrator) up(ctx context.Context, provider *goose.Provider) error {
 }
 
 // LatestMigration returns the version of the last migration in a folder.
-func LatestMigration(folder string) (newest int64, err error) {
+func LatestMigration(folder string) (int64, error) {
+	versions, err := migrationVersions(folder)
+	if err != nil {
+		return 0, err
+	}
+	return slices.Max(versions), nil
+}
+
+// migrationVersions returns the versions of the migrations in a folder, at least one.
+func migrationVersions(folder string) (versions []int64, err error) {
 	files, err := fs.Glob(schema, folder+"/*.sql")
 	if err != nil || len(files) == 0 {
-		return 0, fmt.Errorf("no migrations in %s (%w)", folder, err)
+		return nil, fmt.Errorf("no migrations in %s (%w)", folder, err)
 	}
-	_, err = fmt.Sscanf(path.Base(files[len(files)-1]), "%d", &newest)
-	return newest, err
+	for _, file := range files {
+		var version int64
+		if _, err := fmt.Sscanf(path.Base(file), "%d", &version); err != nil {
+			return nil, fmt.Errorf("migration %s: %w", file, err)
+		}
+		versions = append(versions, version)
+	}
+	return versions, nil
 }
 
 // CreateSchema creates the schema if it is missing.
@@ -293,11 +361,11 @@ func (m *Migrator) newLease() *lease {
 }
 
 // tableChange matches how migrations create and drop tables.
-var tableChange = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE whd\.(\w+)`)
+var tableChange = regexp.MustCompile(`(?m)^(CREATE|DROP) TABLE (?:whd\.)?(\w+)`)
 
-// serverTables lists the tables of the schema on SQL Server after all migrations.
-func serverTables() (names []string, err error) {
-	files, err := fs.Glob(schema, serverMigrations+"/*.sql")
+// tablesAfter lists the tables of a database after all migrations of a folder.
+func tablesAfter(folder string) (names []string, err error) {
+	files, err := fs.Glob(schema, folder+"/*.sql")
 	if err != nil {
 		return nil, err
 	}
@@ -314,6 +382,50 @@ func serverTables() (names []string, err error) {
 				names = slices.DeleteFunc(names, func(other string) bool { return other == name })
 			}
 		}
+	}
+	return names, nil
+}
+
+// checkUnversioned returns an error if a file has tables of the service but no version: the
+// version is lost, and migrating the file would fail half-way.
+func (m *Migrator) checkUnversioned(ctx context.Context) error {
+	names, err := tablesAfter(m.folder)
+	if err != nil {
+		return err
+	}
+	existing, err := m.fileTables(ctx)
+	if err != nil || slices.Contains(existing, migrationTable) {
+		return err
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(existing, name) }) {
+		return nil
+	}
+	return fault.Wrap(ErrDamaged, fault.Unavailable, "%s has tables but lacks their version in %s; restore a backup (whd restore)", m.db.name, migrationTable)
+}
+
+// checkTables returns an error if a file lacks a table that its version has.
+func (m *Migrator) checkTables(ctx context.Context) error {
+	names, err := tablesAfter(m.folder)
+	if err != nil {
+		return err
+	}
+	existing, err := m.fileTables(ctx)
+	if err != nil {
+		return err
+	}
+	missing := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(existing, name) })
+	if len(missing) > 0 {
+		return fault.Wrap(ErrDamaged, fault.Unavailable, "%s lacks the table %s; restore a backup (whd restore)", m.db.name, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// fileTables lists the tables of a file.
+func (m *Migrator) fileTables(ctx context.Context) ([]string, error) {
+	scan := func(row Row) (name string, err error) { return name, row.Scan(&name) }
+	names, err := QueryAll(ctx, m.db, scan, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+	if err != nil {
+		return nil, executor.OpenError(fmt.Errorf("%s: %w", m.db.name, err))
 	}
 	return names, nil
 }

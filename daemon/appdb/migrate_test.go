@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -258,26 +259,38 @@ func outOfOrder(t *testing.T, db *DB) {
 	}
 }
 
-// newerVersion checks that a schema of a newer program is accepted.
+// newerVersion checks that a schema of a newer program is refused, with both versions, and
+// not changed.
 func newerVersion(t *testing.T, db *DB) {
 	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	last, err := LatestMigration(db.folder)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Exec(t.Context(), `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)`); err != nil {
 		t.Fatal(err)
 	}
-	expectVersion(t, db, 999)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Error(err)
+	if _, err := db.Exec(t.Context(), `DELETE FROM whd.WH_Migration WHERE version_id = @Last`, sql.Named("Last", last)); err != nil {
+		t.Fatal(err)
 	}
-	if err := db.Ready(t.Context()); err != nil {
-		t.Error(err)
+	_, reading := db.Migration(t.Context())
+	for call, err := range map[string]error{"Migrate": db.Migrate(t.Context()), "Ready": db.Ready(t.Context()), "Migration": reading} {
+		versions := fmt.Sprintf("has the schema version 999, but this program only knows versions up to %d", last)
+		if !errors.Is(err, ErrNewer) || !fault.Is(err, fault.Unavailable) || !strings.Contains(fault.From(err).Message, versions) {
+			t.Errorf("%s: %v, want %q", call, err, versions)
+		}
+	}
+	n, err := QueryOne(t.Context(), db, ScanInt, `SELECT COUNT(*) FROM whd.WH_Migration WHERE version_id = @Last`, sql.Named("Last", last))
+	if err != nil || *n != 0 {
+		t.Errorf("the newer schema was migrated (%v)", err)
 	}
 }
 
 // Checks the list of tables for the permission check.
 func TestServerTablesExcludesDroppedTables(t *testing.T) {
-	names, err := serverTables()
+	names, err := tablesAfter(serverMigrations)
 	if err != nil || !slices.Contains(names, "WH_User") || slices.Contains(names, settingsTable) {
 		t.Errorf("got %q (%v)", names, err)
 	}
@@ -469,6 +482,27 @@ func TestServerWithoutJSON(t *testing.T) {
 	}
 	if err := db.Ready(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNewerServerIsRefused checks that a schema with a version that this program does not
+// know is refused when it is opened, before it is migrated.
+func TestNewerServerIsRefused(t *testing.T) {
+	dsn := mssqltest.Database(t)
+	db, err := Open(t.Context(), Config{DSN: dsn, Migrate: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed(t, db)
+	mssqltest.Exec(t, dsn, `INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)`)
+	for _, migrates := range []bool{false, true} {
+		newer, err := Open(t.Context(), Config{DSN: dsn, Migrate: migrates})
+		if !errors.Is(err, ErrNewer) || !fault.Is(err, fault.Unavailable) {
+			t.Errorf("opened with Migrate %v: %v, want ErrNewer", migrates, err)
+		}
+		if newer != nil {
+			closed(t, newer)
+		}
 	}
 }
 

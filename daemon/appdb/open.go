@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -45,15 +46,13 @@ type Config struct {
 
 // Open opens the service's tables. A file is created and migrated to the latest
 // version. Tables on SQL Server are migrated only if configured: schema changes on
-// a server are its administrators' decision.
+// a server are its administrators' decision. Tables that a newer program has changed are
+// refused.
 func Open(ctx context.Context, c Config) (o *DB, err error) {
 	if c.DSN == "" {
 		o, err = openAndMigrate(ctx, c)
-	} else if o, err = OpenSchema(ctx, c); err != nil {
-		err = executor.OpenError(err)
-	} else if o.reader, err = readServer(c, o.Schema); err == nil && c.Migrate {
-		o.saveSettings = c.SaveSettings
-		err = o.Migrate(ctx)
+	} else {
+		o, err = openServer(ctx, c)
 	}
 	if err != nil && o != nil {
 		return nil, errors.Join(err, o.Close())
@@ -61,13 +60,38 @@ func Open(ctx context.Context, c Config) (o *DB, err error) {
 	return o, err
 }
 
-func openAndMigrate(ctx context.Context, c Config) (*DB, error) {
-	o, err := OpenFile(c.Path, rareCheckpoints, walSizeLimit)
+func openServer(ctx context.Context, c Config) (*DB, error) {
+	o, err := OpenSchema(ctx, c)
 	if err != nil {
 		return nil, executor.OpenError(err)
 	}
+	if o.reader, err = readServer(c, o.Schema); err != nil {
+		return o, err
+	}
+	// Another error, such as a missing permission, is reported by what needs the tables.
+	if _, _, err := o.versions(ctx); errors.Is(err, ErrNewer) {
+		return o, err
+	}
+	if !c.Migrate {
+		return o, nil
+	}
+	o.saveSettings = c.SaveSettings
+	return o, o.Migrate(ctx)
+}
+
+func openAndMigrate(ctx context.Context, c Config) (*DB, error) {
+	o, err := OpenFile(c.Path, rareCheckpoints, walSizeLimit)
+	if err != nil {
+		return nil, executor.OpenError(fmt.Errorf("%s: %w", FileName, err))
+	}
+	if err := o.checkUnversioned(ctx); err != nil {
+		return o, err
+	}
 	o.saveSettings = c.SaveSettings
 	if err := o.Migrate(ctx); err != nil {
+		return o, err
+	}
+	if err := o.checkTables(ctx); err != nil {
 		return o, err
 	}
 	if err := o.WatchFiles(c.Path, c.Path+"-wal"); err != nil {

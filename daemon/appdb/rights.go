@@ -21,7 +21,7 @@ func (m *Migrator) MissingRights(ctx context.Context, outdated bool) (problems, 
 		grants, err = c.read(ctx, m.db)
 		return nil, grants, err
 	}
-	tables, err := serverTables()
+	tables, err := tablesAfter(serverMigrations)
 	if err != nil {
 		return nil, nil, err
 	}

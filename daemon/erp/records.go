@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -57,7 +58,7 @@ func Open(c Config) (*Records, error) {
 	}
 	file, err := newFileRecords(c)
 	if err != nil {
-		return nil, executor.OpenError(err)
+		return nil, executor.OpenError(fmt.Errorf("%s: %w", filepath.Base(c.Path), err))
 	}
 	return &Records{file, c, nil}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/daemon/backup"
@@ -44,10 +45,14 @@ func Run(ctx context.Context, settings config.Config, open Open) (Report, error)
 	report := Report{Warnings: settings.Warnings()}
 	err := Openable(ctx, settings)
 	if err == nil {
-		err = open(func(s *storage.Store) (err error) {
+		err = open(func(s *storage.Store) error {
+			complete, err := readContent(ctx, s)
+			if err != nil {
+				return err
+			}
 			report.Report, err = s.Check(ctx)
 			if err == nil || report.Migration.Name != "" { // the own tables have been checked
-				report.Results = (&run{config: settings, store: s, erpProblem: err}).checks(ctx)
+				report.Results = (&run{config: settings, store: s, partly: !complete, erpProblem: err}).checks(ctx)
 			}
 			return err
 		})
@@ -58,11 +63,23 @@ func Run(ctx context.Context, settings config.Config, open Open) (Report, error)
 	return report, err
 }
 
+// contentTimeout limits the search for damage in the files of the store.
+const contentTimeout = 20 * time.Second
+
+// readContent looks for damage in the files of the store, and reports whether it has read
+// them completely.
+func readContent(ctx context.Context, s *storage.Store) (complete bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, contentTimeout)
+	defer cancel()
+	return s.CheckContent(ctx)
+}
+
 // run is one run of the checks.
 type run struct {
 	config     config.Config
 	store      *storage.Store // nil if it cannot be opened
 	problem    error          // why it cannot be opened
+	partly     bool           // its files have not been read completely
 	erpProblem error          // why the ERP's database cannot be read
 }
 
@@ -99,6 +116,9 @@ func (r *run) checks(ctx context.Context) (all []check.Result) {
 func checkStore(_ context.Context, r *run) []check.Result {
 	if r.problem != nil {
 		return result(check.Failed, "%v", r.problem)
+	}
+	if r.partly {
+		return result(check.Warning, "%s; its files are too large to look for damage in all of them within %v", r.config.Store, contentTimeout)
 	}
 	return result(check.OK, "%s", r.config.Store)
 }

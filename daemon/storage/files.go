@@ -1,14 +1,18 @@
 package storage
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/backup"
 	changestore "github.com/bizhook/whd/daemon/changes/sqlstore"
+	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // Files returns the files of the service's own data, and the file of demo records, which
@@ -37,6 +41,58 @@ func (c Config) files() (names []string) {
 		names = append(names, appdb.FileName)
 	}
 	return names
+}
+
+// checkVersions returns an error if a newer program has changed a file of the own data. It
+// is called before any file is opened for writing.
+func (s *Store) checkVersions(ctx context.Context) error {
+	if s.config.DSN != "" {
+		return nil
+	}
+	err := appdb.CheckVersion(ctx, s.path(appdb.FileName), appdb.FileMigrations)
+	if err != nil {
+		return err
+	}
+	return appdb.CheckVersion(ctx, s.path(appdb.LogFileName), appdb.LogMigrations)
+}
+
+// CheckContent reads the required files completely and returns an error if one of them is
+// damaged. It takes about as long as copying them; the result is not complete if ctx ends
+// first.
+func (s *Store) CheckContent(ctx context.Context) (complete bool, err error) {
+	for _, name := range s.config.files() {
+		err := checkContent(ctx, s.path(name))
+		if ctx.Err() != nil {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func checkContent(ctx context.Context, path string) error {
+	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true, BusyTimeout: appdb.FileTimeout})
+	if err != nil {
+		return executor.OpenError(err)
+	}
+	defer conn.Close()
+	defer conn.InterruptOn(ctx)()
+
+	problem := ""
+	err = conn.Query("PRAGMA quick_check(1)", func(stmt *sqlite.Stmt) error {
+		problem = stmt.Text(0)
+		return nil
+	})
+	if err != nil {
+		return fault.Wrap(err, fault.Unavailable, "%s cannot be read", path)
+	}
+	problem = problem[strings.LastIndexByte(problem, '\n')+1:] // the lines before it are a title
+	if problem != "ok" {
+		return fault.New(fault.Unavailable, "%s is damaged: %s; restore a backup (whd restore)", path, problem)
+	}
+	return nil
 }
 
 // checkFiles returns an error if the directory has held one of the required files, and it

@@ -94,6 +94,9 @@ func (s *Store) open(ctx context.Context) (err error) {
 		if err := s.checkFiles(); err != nil {
 			return err
 		}
+		if err := s.checkVersions(ctx); err != nil {
+			return err
+		}
 	}
 	if s.Records, err = erp.Open(c.records()); err != nil {
 		return err

@@ -181,11 +181,8 @@ func hostState(h *erp.Version) string {
 
 // state returns whether the version of the daemon's own tables is current.
 func state(m appdb.Migration) string {
-	switch {
-	case m.After < m.Latest:
+	if m.After < m.Latest {
 		return fmt.Sprintf("version %d of %d; run whd migrate", m.After, m.Latest)
-	case m.After > m.Latest:
-		return fmt.Sprintf("version %d, newer than this program", m.After)
 	}
 	return fmt.Sprintf("version %d, up to date", m.After)
 }

@@ -32,8 +32,6 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 		m, err := s.AppDB.Migration(c.Context)
 		switch {
 		case err != nil:
-		case m.After > m.Latest:
-			err = fmt.Errorf("the tables of %s have version %d, but this whd supports versions up to %d; use a newer whd", m.Name, m.After, m.Latest)
 		case m.After < m.Latest:
 			err = fmt.Errorf("the tables of %s still have version %d; this whd needs version %d", m.Name, m.After, m.Latest)
 		case m.Before == m.After:
