@@ -219,7 +219,7 @@ func (d *Daemon) wire(context.Context) error {
 		ServeMetrics: c.Metrics.Listen == "",
 		Edge: edge.Config{
 			BasePath: c.HTTP.BasePath, HostURL: c.Webhooks.HostURL, Hosts: c.HTTP.Hosts, HostNames: hostNames,
-			TrustedProxies: c.HTTP.TrustedProxies, CORSOrigins: c.HTTP.CORSOrigins,
+			TrustedProxies: c.HTTP.TrustedProxies, ForwardedHost: c.HTTP.ForwardedHost, CORSOrigins: c.HTTP.CORSOrigins,
 			MaxRequests: c.HTTP.MaxRequests, MaxBody: int64(c.HTTP.MaxBody), MaxHead: int(c.HTTP.MaxHead),
 			BodyMemory: int64(c.HTTP.BodyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall, Clients: d.listeners.clients,
 		},

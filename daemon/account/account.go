@@ -64,7 +64,7 @@ func New(c Config) (*Service, error) {
 	}
 	s := &Service{
 		store: c.Store, clock: c.Clock, log: c.Log,
-		sessions: &sessions{store: c.Store, clock: c.Clock, lifetimes: c.Lifetimes, known: newCache(lookupTTL, c.Store.Session), expiries: newPendingTimes()},
+		sessions: &sessions{store: c.Store, clock: c.Clock, lifetimes: c.Lifetimes, known: newCache(lookupTTL, c.Store.Session), expiries: newPendingTimes(), replaced: newReplacedSessions()},
 		keys:     &keys{store: c.Store, clock: c.Clock, known: newCache(lookupTTL, c.Store.Key), lastUses: newPendingTimes()},
 	}
 	s.passwords = newPasswords(c, s.sessions)
@@ -112,7 +112,10 @@ func (s *Service) Stop(ctx context.Context) error {
 		s.stop()
 		<-s.stopped
 	}
-	return s.write(ctx)
+	if err := s.write(ctx); err != nil {
+		return err
+	}
+	return s.removeReplaced(ctx, s.clock().Add(replacedGrace)) // the next start does not know them
 }
 
 // write stores the times recorded since the last write, and removes expired sessions.
@@ -132,6 +135,9 @@ func (s *Service) write(ctx context.Context) error {
 	})
 	s.expiries.stored(uses.Sessions)
 	s.lastUses.stored(uses.Keys)
+	if err := s.removeReplaced(ctx, s.clock()); err != nil {
+		return err
+	}
 	_, err := s.store.RemoveExpired(ctx, s.clock().Add(-sweepGrace))
 	return err
 }

@@ -78,6 +78,87 @@ func TestChangesThatEndSessions(t *testing.T) {
 	}
 }
 
+// A session that was replaced by a login works for another minute, however it is used.
+func TestReplacedSession(t *testing.T) {
+	dir, now := t.TempDir(), newClock()
+	p, other := start(t, dir, now), start(t, dir, now)
+	p.add(t, "Ann", account.Reader)
+	id := p.login(t, "Ann", true)
+	other.expect(t, cookie(id), "reader")
+	if err := p.Replace(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	now.pass(time.Minute - 1)
+	p.expect(t, cookie(id), "reader")
+	other.expect(t, cookie(id), "reader")
+	if err := other.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now.pass(1)
+	p.expect(t, cookie(id), "unauthorized")
+	if err := p.Write(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	now.pass(5 * time.Second)
+	other.expect(t, cookie(id), "unauthorized")
+	for _, unknown := range []string{"", "x", strings.Repeat("x", account.SessionIDLength)} {
+		if err := p.Replace(t.Context(), unknown); err != nil {
+			t.Errorf("replacing the unknown session %q: %v", unknown, err)
+		}
+	}
+}
+
+// A restart does not extend a replaced session.
+func TestReplacedSessionAfterRestart(t *testing.T) {
+	dir, now := t.TempDir(), newClock()
+	p := start(t, dir, now)
+	p.add(t, "Ann", account.Reader)
+	id := p.login(t, "Ann", false)
+	if err := p.Replace(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	start(t, dir, now).expect(t, cookie(id), "unauthorized")
+}
+
+// A user has at most 1,000 sessions: a login ends the longest unused ones of the user, of
+// both lifetimes.
+func TestSessionsOfUserAreLimited(t *testing.T) {
+	const limit = 1000
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	p.add(t, "Bob", account.Reader)
+	others := p.login(t, "Bob", false)
+	first, unused := p.login(t, "Ann", false), p.login(t, "Ann", true)
+	for range limit - 2 {
+		p.clock.pass(time.Second)
+		p.login(t, "Ann", false)
+	}
+	p.expect(t, cookie(first), "reader") // used now
+
+	p.clock.pass(time.Second)
+	last := p.login(t, "Ann", false)
+	p.expect(t, cookie(unused), "unauthorized")
+	for _, id := range []string{first, last, others} {
+		p.expect(t, cookie(id), "reader")
+	}
+	all, err := p.store.AppDB.Accounts().UserSessions(t.Context(), p.user(t, "Ann"))
+	if err != nil || len(all) != limit {
+		t.Errorf("Ann has %d sessions, want %d (%v)", len(all), limit, err)
+	}
+}
+
+func (p process) user(t *testing.T, name string) (id string) {
+	t.Helper()
+	user, err := p.User(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return user.ID
+}
+
 // A new user does not inherit the sessions of a deleted user with the same name.
 func TestSessionsOfDeletedUserStayInvalid(t *testing.T) {
 	p := begin(t)

@@ -85,6 +85,11 @@ type Store interface {
 	// AddSession adds nothing if the user was deleted or the password hash has changed.
 	AddSession(ctx context.Context, s Session) (added bool, err error)
 	RemoveSession(ctx context.Context, hash string) error
+	// UserSessions returns the sessions of a user, without the user.
+	UserSessions(ctx context.Context, userID string) ([]Session, error)
+	RemoveSessions(ctx context.Context, hashes []string) error
+	// EndSession makes a session expire at a time, unless it expires earlier.
+	EndSession(ctx context.Context, hash string, at time.Time) error
 	RemoveExpired(ctx context.Context, before time.Time) (int64, error)
 
 	Key(ctx context.Context, hash string) (*Key, error)

@@ -146,15 +146,51 @@ func (a *Accounts) RemoveSession(ctx context.Context, hash string) error {
 	return a.db.Fault(err, "removing a session")
 }
 
+// UserSessions returns the sessions of a user, without the user.
+func (a *Accounts) UserSessions(ctx context.Context, userID string) ([]account.Session, error) {
+	scan := func(row Row) (s account.Session, err error) {
+		err = row.Scan(&s.Hash, &s.Remember, (*Time)(&s.Added), (*Time)(&s.Expires))
+		return s, err
+	}
+	sessions, err := QueryAll(ctx, a.db, scan, `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime
+FROM whd.WH_Session s WHERE s.WH_User_RecID = @UserID`, sql.Named("UserID", userID))
+	return sessions, a.db.Fault(err, "listing the sessions of a user")
+}
+
+// RemoveSessions ends sessions. All daemons remove them in the same order, which prevents
+// deadlocks.
+func (a *Accounts) RemoveSessions(ctx context.Context, hashes []string) error {
+	for part := range slices.Chunk(slices.Sorted(slices.Values(hashes)), maxRemoved) {
+		var steps []Step
+		for _, hash := range part {
+			steps = append(steps, Statement(`DELETE FROM whd.WH_Session WHERE SessionHash = @SessionHash`, sql.Named("SessionHash", hash)))
+		}
+		if _, err := a.db.Run(ctx, steps...); err != nil {
+			return a.db.Fault(err, "removing sessions")
+		}
+	}
+	return nil
+}
+
+// EndSession makes a session expire at a time, unless it expires earlier.
+func (a *Accounts) EndSession(ctx context.Context, hash string, at time.Time) error {
+	_, err := a.db.Exec(ctx, `UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime > @At`,
+		sql.Named("SessionHash", hash), sql.Named("At", Timestamp(at)))
+	return a.db.Fault(err, "ending a session")
+}
+
+// maxRemoved is how many sessions a transaction removes: far fewer than the 5,000 locks for
+// which SQL Server locks the table.
+const maxRemoved = 1000
+
 // RemoveExpired removes the sessions that expired before a time, and returns their
 // number.
 func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (removed int64, err error) {
-	const limit = 1000 // far fewer than the 5,000 locks for which SQL Server locks the table
 	for {
 		n, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE SessionHash IN (
 	SELECT s.SessionHash FROM whd.WH_Session s WHERE s.ExpiryDateTime < @Before ORDER BY s.SessionHash`+a.db.Limit+`)`,
-			sql.Named("Before", Timestamp(before)), sql.Named("Limit", limit))
-		if removed += n; err != nil || n < limit {
+			sql.Named("Before", Timestamp(before)), sql.Named("Limit", maxRemoved))
+		if removed += n; err != nil || n < maxRemoved {
 			return removed, a.db.Fault(err, "removing expired sessions")
 		}
 	}

@@ -68,7 +68,7 @@ func openServer(ctx context.Context, c Config) (*DB, error) {
 	if o.reader, err = readServer(c, o.Schema); err != nil {
 		return o, err
 	}
-	// Another error, such as a missing permission, is reported by what needs the tables.
+	// Another error, such as a missing permission, is reported when the tables are used.
 	if _, _, err := o.versions(ctx); errors.Is(err, ErrNewer) {
 		return o, err
 	}

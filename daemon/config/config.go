@@ -170,6 +170,7 @@ func (c *Config) Risks() (all []Risk) {
 type HTTPConfig struct {
 	BasePath          string // "" or "/path" without a trailing slash
 	TrustedProxies    Networks
+	ForwardedHost     bool // trusted proxies set X-Forwarded-Host
 	CORSOrigins       WebOrigins
 	Hosts             HostNames // in addition to the built-in ones
 	Rate              Rate

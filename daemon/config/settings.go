@@ -131,6 +131,8 @@ var table = []Setting{
 		Help: "path prefix of the service behind a reverse proxy, such as /erp"},
 	{Name: "http.trusted_proxies", into: func(c *Config) any { return &c.HTTP.TrustedProxies },
 		Help: "networks of proxies with trusted X-Forwarded headers"},
+	{Name: "http.forwarded_host", into: func(c *Config) any { return &c.HTTP.ForwardedHost }, Default: "true",
+		Help: "use the X-Forwarded-Host of trusted proxies; set it to false if a proxy does not set that header, and so passes on that of its clients"},
 	{Name: "http.cors_origins", argument: "ORIGIN,...", into: func(c *Config) any { return &c.HTTP.CORSOrigins },
 		Help: "web origins, such as https://shop.example, that may access the service from a browser; empty: none"},
 	{Name: "http.hosts", argument: "NAME,...", into: func(c *Config) any { return &c.HTTP.Hosts },

@@ -30,7 +30,7 @@ type Metrics struct {
 	Misdirected prometheus.Counter
 }
 
-// Config describes the program, and who reads its metrics.
+// Config describes the program and the readers of its metrics.
 type Config struct {
 	Version string
 	Public  bool // readable without a login at the service's own address: no names of accounts

@@ -69,11 +69,14 @@ func (d *EntryBuilder) Object(text int) Object {
 const cutMark = `"...":"cut"`
 
 // Add adds a member. A value that may be secret is masked.
-func (o *Object) Add(name string, values ...string) {
+func (o *Object) Add(name string, values ...string) { o.AddMember("", name, values...) }
+
+// AddMember adds a member of a request to a path. A value that may be secret is masked.
+func (o *Object) AddMember(path, name string, values ...string) {
 	if o.truncated {
 		return
 	}
-	w := findSensitive(name)
+	w := sensitiveMember(path, name)
 	if w != nil && !isName(name) {
 		name = masked
 	}

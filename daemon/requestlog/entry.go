@@ -107,14 +107,24 @@ func truncate(text string, maxBytes int) string {
 	return text[:end] + mark[:min(len(mark), maxBytes)]
 }
 
+// BaseSize is the size of an entry without texts.
+const BaseSize = 64
+
 // Size returns the approximate size of an entry in bytes.
 func (e *Entry) Size() int {
-	size := 64
+	size := BaseSize
 	for i := range e.Texts {
 		size += len(e.Texts[i])
 	}
 	return size
 }
+
+// Anonymous reports whether the request had no login.
+func (e *Entry) Anonymous() bool { return e.Texts[UserAuthID] == "" }
+
+// AnonymousShare is the part (1/4) of the log, and of the buffer, that anonymous requests may
+// fill: every client can send them, and they must not push out the other entries.
+const AnonymousShare = 4
 
 // BodyText converts a body to text of bounded length: valid UTF-8 without zero
 // bytes, which not every database stores.
@@ -128,7 +138,7 @@ type Store interface {
 	// Append adds entries atomically, in their order.
 	Append(ctx context.Context, entries []Entry) error
 	// Prune removes a few of the oldest entries if they were added before a time or
-	// if all entries exceed maxBytes. It reports whether there may be more to
-	// remove.
+	// if all entries exceed maxBytes: anonymous ones if those exceed their share. It
+	// reports whether there may be more to remove.
 	Prune(ctx context.Context, before time.Time, maxBytes int64) (more bool, err error)
 }

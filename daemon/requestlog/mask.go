@@ -2,6 +2,7 @@ package requestlog
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -42,6 +43,51 @@ var sensitiveWords = []sensitiveWord{
 
 // recID is the RecID of a subscriber: its SubscriberID.
 var recID = sensitiveWord{text: "recid", shown: shownIDChars}
+
+// eventBody is the body of an event or of a test message, which is a document.
+var eventBody = sensitiveWord{text: "body"}
+
+// businessKey is the name of members that are the subject of events, such as the number of
+// a document. Elsewhere a member of this name may be an API key.
+const businessKey = "key"
+
+// businessKeyOperations are the last segments of paths with such members.
+var businessKeyOperations = []string{"why", "events", "raiseevent", "webhookseventpostrequest", "webhookseventspostrequest"}
+
+// isBusinessKey reports whether a member of a request to a path is the subject of events.
+func isBusinessKey(path, name string) bool {
+	if !strings.EqualFold(name, businessKey) {
+		return false
+	}
+	path = strings.TrimRight(path, "/")
+	operation, _, _ := strings.Cut(path[strings.LastIndexByte(path, '/')+1:], ".")
+	return slices.Contains(businessKeyOperations, strings.ToLower(strings.TrimSuffix(operation, "[]")))
+}
+
+// isEventBody reports whether a member may be the body of an event, or a part of it, such
+// as Body[Card].
+func isEventBody(name string) bool {
+	word := len(eventBody.text)
+	return len(name) >= word && strings.EqualFold(name[:word], eventBody.text) && (len(name) == word || name[word] == '[' || name[word] == '.')
+}
+
+// sensitiveMember returns the sensitive word in the name of a member of a request to a path,
+// or nil.
+func sensitiveMember(path, name string) *sensitiveWord {
+	if isBusinessKey(path, name) {
+		return nil
+	}
+	if w := findSensitive(name); w != nil {
+		return w
+	}
+	if namesRecID(path, name) {
+		return &recID
+	}
+	if isEventBody(name) {
+		return &eventBody
+	}
+	return nil
+}
 
 // shownIDChars is how many characters of a SubscriberID are logged. The ID grants
 // access to the subscriber's messages: 32 of its 122 random bits are shown.
@@ -159,27 +205,33 @@ func namesRecID(path, text string) bool {
 // MaskQuery masks the values of members that may be secret, and all other parts of
 // the raw query of a path that contain a sensitive word.
 func MaskQuery(path, raw string) string {
-	if !strings.ContainsAny(raw, "%+") && !IsSensitive(raw) && !namesRecID(path, raw) {
+	if !strings.ContainsAny(raw, "%+") && !IsSensitive(raw) && !namesRecID(path, raw) && !containsFold(raw, eventBody.text) {
 		return raw
 	}
 	pairs := strings.Split(raw, "&")
 	for i, pair := range pairs {
-		text, err := url.QueryUnescape(pair)
-		name, value, _ := strings.Cut(text, "=")
-		w := findSensitive(name)
-		if w == nil && namesRecID(path, name) {
-			w = &recID
-		}
-		switch {
-		case err != nil:
-			pairs[i] = masked
-		case w != nil && isName(name):
-			pairs[i] = url.QueryEscape(name) + "=" + w.mask(value)
-		case IsSensitive(text) || namesRecID(path, text):
-			pairs[i] = masked
-		}
+		pairs[i] = maskPair(path, pair)
 	}
 	return strings.Join(pairs, "&")
+}
+
+func maskPair(path, pair string) string {
+	text, err := url.QueryUnescape(pair)
+	if err != nil {
+		return masked
+	}
+	name, value, _ := strings.Cut(text, "=")
+	if isBusinessKey(path, name) {
+		text = value // the name is not a secret
+	}
+	w := sensitiveMember(path, name)
+	if w != nil && isName(name) {
+		return url.QueryEscape(name) + "=" + w.mask(value)
+	}
+	if w != nil || IsSensitive(text) || namesRecID(path, text) {
+		return masked
+	}
+	return pair
 }
 
 // MaskPath masks the SubscriberID in an escaped path, and segments that look like a

@@ -54,6 +54,39 @@ func TestMaskQueryOfSubscribers(t *testing.T) {
 	}
 }
 
+// Keys of events are shown, and their bodies are not.
+func TestMaskQueryOfEvents(t *testing.T) {
+	for path, queries := range map[string]map[string]string{
+		"/Webhooks/Events": {
+			"EventName=debtor.created&Body=canary&Key=D1": "EventName=debtor.created&Body=***&Key=D1",
+			"b%6Fdy=canary":      "body=***",
+			"Body[Card]=canary":  "***",
+			"Body":               "Body=***",
+			"Key=whd_canary":     "***",
+			"Key=Password%3Dx":   "***",
+			"TheBody=1&BodyID=2": "TheBody=1&BodyID=2",
+			"apikey=canary":      "apikey=***",
+			"Key=A%2FB&EventX=1": "Key=A%2FB&EventX=1",
+		},
+		"/erp/Webhooks/Why.json/":                      {"key=D1": "key=D1"},
+		"/json/reply/Why":                              {"Key=D1": "Key=D1"},
+		"/api/RaiseEvent[]":                            {"Key=D1&Body=canary": "Key=D1&Body=***"},
+		"/csv/reply/WebhooksEventsPOSTRequest":         {"Key=D1&Body=canary": "Key=D1&Body=***"},
+		"/Webhooks/Subscribers/x/Subscriptions/y/Test": {"Body=canary&Key=canary": "Body=***&Key=***"},
+		"/Queries/Why":                                 {"Password=canary": "Password=***"},
+	} {
+		for raw, want := range queries {
+			got := MaskQuery(path, raw)
+			if got != want {
+				t.Errorf("%s?%s becomes %q, want %q", path, raw, got, want)
+			}
+			if again := MaskQuery(path, got); again != got {
+				t.Errorf("%s?%s becomes %q", path, got, again)
+			}
+		}
+	}
+}
+
 func TestMaskPath(t *testing.T) {
 	for path, want := range map[string]string{
 		"":                          "",
@@ -88,9 +121,10 @@ func TestMaskURL(t *testing.T) {
 		"https://ann:s3cret@erp.example/":                       "https://erp.example/",
 		"https://erp.example/auth?UserName=ann&Password=s3cret": "https://erp.example/auth?UserName=***&Password=***",
 		"http://[::1]:80/Webhooks/Subscribers/" + someID:        "http://[::1]:80/Webhooks/Subscribers/1b4e28ba***",
-		"/page?a=1":         "/page?a=1",
-		"mailto:s3cret":     "mailto:***",
-		"http://%zz/s3cret": "***",
+		"/page?a=1":                              "/page?a=1",
+		"mailto:s3cret":                          "mailto:***",
+		"http://%zz/s3cret":                      "***",
+		"http://erp.example/Webhooks/Why?Key=D1": "http://erp.example/Webhooks/Why?Key=D1",
 	} {
 		if got := MaskURL(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)

@@ -43,11 +43,12 @@ type Recorder struct {
 	ctx        context.Context // of writes
 	cancel     context.CancelFunc
 
-	mu       sync.Mutex
-	queue    []Entry
-	buffered Depth // in queue and in the batch being written
-	counts   Counts
-	outage   outage
+	mu        sync.Mutex
+	queue     []Entry
+	buffered  Depth // in queue and in the batch being written
+	anonymous Depth // the part of buffered without a login
+	counts    Counts
+	outage    outage
 }
 
 // Depth is the number of buffered entries and their size in bytes.
@@ -79,14 +80,30 @@ func New(c Config) *Recorder {
 	}
 }
 
-// Record adds an entry to the buffer, or drops it if the buffer is full. It does
-// not block.
+func (d *Depth) add(entries, bytes int) {
+	d.Entries += entries
+	d.Bytes += bytes
+}
+
+// fits reports whether an entry fits into a part (1/share) of the buffer that is filled to
+// depth.
+func (r *Recorder) fits(depth Depth, size, share int) bool {
+	return depth.Entries < r.MaxEntries/share && depth.Bytes+size <= r.MaxBytes/share
+}
+
+// Record adds an entry to the buffer, or drops it if the buffer is full, or the part of it
+// for anonymous entries. It does not block.
 func (r *Recorder) Record(d *EntryBuilder) {
 	e := d.entry()
 	e.bound()
 	size := e.Size()
 	r.mu.Lock()
-	if r.buffered.Entries >= r.MaxEntries || r.buffered.Bytes+size > r.MaxBytes {
+	if e.Anonymous() && !r.fits(r.anonymous, size, AnonymousShare) {
+		r.counts.Dropped++ // no warning: the log keeps up with the other entries
+		r.mu.Unlock()
+		return
+	}
+	if !r.fits(r.buffered, size, 1) {
 		r.counts.Dropped++
 		first := r.outage.add(1, 0)
 		r.mu.Unlock()
@@ -95,8 +112,10 @@ func (r *Recorder) Record(d *EntryBuilder) {
 		}
 		return
 	}
-	r.buffered.Entries++
-	r.buffered.Bytes += size
+	r.buffered.add(1, size)
+	if e.Anonymous() {
+		r.anonymous.add(1, size)
+	}
 	r.queue = append(r.queue, e)
 	n := len(r.queue)
 	r.mu.Unlock()

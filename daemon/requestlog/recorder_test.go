@@ -117,6 +117,7 @@ func record(r *Recorder, from, to int) {
 	for i := from; i < to; i++ {
 		d := NewEntryBuilder()
 		d.Texts[PathInfo] = "/" + strconv.Itoa(i)
+		d.Texts[UserAuthID] = "ann"
 		r.Record(d)
 	}
 }
@@ -222,6 +223,7 @@ func TestBufferBytesAreBounded(t *testing.T) {
 	for range 100 {
 		d := NewEntryBuilder()
 		d.Texts[AbsoluteURI] = strings.Repeat("x", 900)
+		d.Texts[UserAuthID] = "ann"
 		r.Record(d)
 	}
 	if buffered := r.Depth(); buffered.Entries != 10 || buffered.Bytes > 10_000 {
@@ -231,6 +233,33 @@ func TestBufferBytesAreBounded(t *testing.T) {
 	stop(t, r)
 	if got := r.Counts(); got != (Counts{Written: 10, Dropped: 90}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestAnonymousEntriesFillAQuarterOfTheBuffer: the rest is for entries with a user. An
+// entry that is dropped is counted.
+func TestAnonymousEntriesFillAQuarterOfTheBuffer(t *testing.T) {
+	for limit, c := range map[string]Config{"entries": {MaxEntries: 100}, "bytes": {MaxBytes: 100_000}} {
+		log := &logBuffer{}
+		c.Store, c.Log = &memoryStore{}, slog.New(slog.NewTextHandler(log, nil))
+		r := New(c)
+		for range 200 {
+			d := NewEntryBuilder()
+			d.Texts[AbsoluteURI] = strings.Repeat("x", 1000-BaseSize)
+			r.Record(d)
+		}
+		if got, buffered := r.Counts(), r.Depth(); got.Dropped != 175 || buffered.Entries != 25 {
+			t.Errorf("%s: 200 anonymous entries: %+v, %+v buffered, want 25", limit, got, buffered)
+		}
+		record(r, 0, 75)
+		if got := r.Counts(); got.Dropped != 175 {
+			t.Errorf("%s: 75 entries of a user: %+v, want none of them dropped", limit, got)
+		}
+		r.Start()
+		stop(t, r)
+		if got := r.Counts(); got.Written != 100 || r.anonymous != (Depth{}) || log.String() != "" {
+			t.Errorf("%s: %+v, %+v anonymous; the log has %q", limit, got, r.anonymous, log)
+		}
 	}
 }
 

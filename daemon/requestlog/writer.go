@@ -155,9 +155,12 @@ func (w *writer) attempt(part []Entry) error {
 
 // release removes written entries from the buffer.
 func (w *writer) release(part []Entry) {
-	w.buffered.Entries -= len(part)
 	for i := range part {
-		w.buffered.Bytes -= part[i].Size()
+		size := part[i].Size()
+		w.buffered.add(-1, -size)
+		if part[i].Anonymous() {
+			w.anonymous.add(-1, -size)
+		}
 		part[i] = Entry{}
 	}
 }

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
@@ -71,6 +72,42 @@ func TestHostBehindAProxy(t *testing.T) {
 		}
 		if got := get(host, false); got != 421 {
 			t.Errorf("%s by another: %d", host, got)
+		}
+	}
+}
+
+// TestForwardedHost checks which value of X-Forwarded-Host is believed: that of the outermost
+// trusted proxy, not that of the client before it.
+func TestForwardedHost(t *testing.T) {
+	server := func(setHost bool) http.Handler {
+		handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
+			c.Edge.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+			c.Edge.ForwardedHost = setHost
+		})
+		return handler
+	}
+	set, notSet := server(true), server(false)
+	for _, tt := range []struct {
+		proxy                   string
+		handler                 http.Handler
+		forwarded, client, want string
+	}{
+		{"a proxy that sets it", set, "shop.example", "192.0.2.1", "shop.example"},
+		{"a proxy that appends to it", set, "attacker.example, shop.example", "192.0.2.1", "shop.example"},
+		{"two proxies that append to it", set, "attacker.example,shop.example, inner", "192.0.2.1, 10.0.0.2", "shop.example"},
+		{"two proxies, of which one sets it", set, "shop.example", "192.0.2.1, 10.0.0.2", "shop.example"},
+		{"a client that forges a chain", set, "attacker.example, shop.example", "10.9.9.9, 192.0.2.1", "shop.example"},
+		{"a proxy that removes it", set, "", "192.0.2.1", "backend"},
+		{"a proxy that passes on the client's", notSet, "attacker.example", "192.0.2.1", "backend"},
+	} {
+		r := httptest.NewRequest("GET", "/openapi.json", nil)
+		r.RemoteAddr, r.Host = "10.0.0.1:4711", "backend"
+		r.Header.Set("X-Forwarded-Host", tt.forwarded)
+		r.Header.Set("X-Forwarded-For", tt.client)
+		w := httptest.NewRecorder()
+		tt.handler.ServeHTTP(w, r)
+		if !strings.Contains(w.Body.String(), "http://"+tt.want+`"`) {
+			t.Errorf("%s: the OpenAPI document does not contain http://%s: %.600s", tt.proxy, tt.want, w.Body)
 		}
 	}
 }

@@ -70,7 +70,7 @@ var guardedOperations = map[string]guarded{
 	"RemoveMessage": {}, "RetryMessage": {}, "RotateSecret": {}, "RetryMessages": {"EventName=giraffe.created", false}, "DeleteMessages": {"EventName=giraffe.created", false},
 	"MessageQuery": {}, "AttemptQuery": {}, "SubscriptionQuery": {}, "Stream": {}, "Stats": {}, "Why": {"Key=1", false},
 	"Captures": {}, "ResumeCapture": {"Mode=raise", false},
-	"Info": {}, rest.MCPOperation: {}, "Settings": {}, "SystemInfo": {}, "Home": {}, "Types": {}, "Health": {}, "Ready": {}, "Metrics": {},
+	"Info": {}, rest.MCPOperation: {}, "Settings": {}, "SystemInfo": {}, "Home": {}, "Types": {}, "Health": {}, "Ready": {}, "Metrics": {}, "Icon": {},
 }
 
 // guardedMessages are bodies of further requests, by operation. They reveal the kind to no

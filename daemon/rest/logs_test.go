@@ -70,6 +70,24 @@ func (c client) entry(id string) logEntry {
 	return found[0]
 }
 
+// The subject of events, such as the number of a document, is no secret.
+func TestKeysOfEventsAreLogged(t *testing.T) {
+	i := daemontest.Start(t)
+	c := asAdmin(t, i)
+	for _, path := range []string{"/Webhooks/Why", "/json/reply/Why"} {
+		id := c.do("GET "+path+"?Key=D1", "").want(t, 200).header.Get("X-Request-Id")
+		e := c.entry(id)
+		if !strings.HasSuffix(e.AbsoluteURI, path+"?Key=D1") || e.RequestDto["Key"] != "D1" {
+			t.Errorf("%s?Key=D1 is logged as %s with the members %v", path, e.AbsoluteURI, e.RequestDto)
+		}
+	}
+	key := i.Key(t, "reader")
+	id := c.do("GET /Webhooks/Why?Key="+key, "").want(t, 200).header.Get("X-Request-Id")
+	if e := c.entry(id); strings.Contains(e.AbsoluteURI, key) || e.RequestDto["Key"] != "***" {
+		t.Errorf("an API key is logged as %s with the members %v", e.AbsoluteURI, e.RequestDto)
+	}
+}
+
 func TestEveryRequestIsLogged(t *testing.T) {
 	i := startWithView(t, "IN_Colours", broken)
 	c := asAdmin(t, i)
@@ -347,5 +365,22 @@ func TestLogSurvivesARestart(t *testing.T) {
 	got := c.logs("/Logs")
 	if len(got) != 2 || got[0].PathInfo != "/nothing/else" || got[1].PathInfo != "/nothing" || got[0].ID <= got[1].ID {
 		t.Errorf("unexpected entries: %+v", got)
+	}
+}
+
+// TestIconIsNotLogged checks that the request that each browser sends is not an error, and
+// that other paths that do not exist are still logged.
+func TestIconIsNotLogged(t *testing.T) {
+	i := daemontest.Start(t, "--http-base-path", "/erp")
+	c := asAdmin(t, i)
+	for _, method := range []string{"GET", "HEAD"} {
+		a := c.do(method+" /favicon.ico", "").want(t, 204).wantHeader(t, "Cache-Control", "public, max-age=604800")
+		if a.body != "" {
+			t.Errorf("%s /favicon.ico: %q", method, a.body)
+		}
+	}
+	c.do("GET /favicon.png", "").want(t, 404)
+	if logged := c.logs("/Logs?PathInfoContains=favicon"); len(logged) != 1 || logged[0].PathInfo != "/erp/favicon.png" {
+		t.Errorf("the log has %+v, want /erp/favicon.png", logged)
 	}
 }

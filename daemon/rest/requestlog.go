@@ -119,7 +119,7 @@ func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
 	}
 	o := d.Object(requestlog.RequestDto)
 	for _, m := range x.Members {
-		o.Add(m.Name, m.Texts...)
+		o.AddMember(x.Request.URL.Path, m.Name, m.Texts...)
 	}
 	o.Close()
 	contentType := strings.ToLower(x.Request.Header.Get("Content-Type"))
@@ -129,7 +129,7 @@ func describeMembers(x *edge.Context, d *requestlog.EntryBuilder) {
 	o = d.Object(requestlog.FormData)
 	for _, m := range x.Logged.InBody {
 		if m.Raw == "" || m.Empty { // not JSON
-			o.Add(m.Name, strings.Join(m.Texts, ","))
+			o.AddMember(x.Request.URL.Path, m.Name, strings.Join(m.Texts, ","))
 		}
 	}
 	o.Close()

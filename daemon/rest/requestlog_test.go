@@ -28,7 +28,7 @@ func TestRequestLogOfRoutes(t *testing.T) {
 		if r.Redacts() != secret {
 			t.Errorf("%s %s: private %v, want %v", r.Methods, r.Pattern, r.Redacts(), secret)
 		}
-		quiet := slices.Contains([]string{"/healthz", "/readyz", "/metrics"}, pattern)
+		quiet := slices.Contains([]string{"/healthz", "/readyz", "/metrics", "/favicon.ico"}, pattern)
 		if r.Always != quiet {
 			t.Errorf("%s %s: always %v, want %v", r.Methods, r.Pattern, r.Always, quiet)
 		}

@@ -60,7 +60,17 @@ func routesOf(table []operation) (all []edge.Route) {
 			all = append(all, o.routes...)
 		}
 	}
-	return all
+	return append(all, icon)
+}
+
+// icon is the path that browsers request with the first page of a host. Without a route, each
+// of them would add an error to the request log. It is not an operation.
+var icon = edge.Route{Methods: "GET", Pattern: "/favicon.ico", Operation: "Icon", Always: true, Status: http.StatusNoContent, Serve: noIcon}
+
+// noIcon responds that there is no icon, which browsers remember for a week.
+func noIcon(x *edge.Context) error {
+	x.Response.Header().Set("Cache-Control", "public, max-age=604800")
+	return x.NoContent(nil)
 }
 
 // pathMembers returns the path parameters that an operation does not document itself.

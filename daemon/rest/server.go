@@ -306,7 +306,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	r = overriddenMethod(r)
 	x := &edge.Context{
 		Response: edge.NewResponse(w, s.config.Edge.WriteStall), Request: r, ID: edge.RequestID(r), Log: s.config.Log, Base: s.config.Edge.BasePath, Options: s.config.Options(),
-		Timing: edge.Timing{Start: time.Now()}, Origin: s.proxies.Origin(r), Format: edge.ResponseFormat{Format: edge.JSONFormat()}, Coding: edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
+		Timing: edge.Timing{Start: time.Now()}, Origin: s.proxies.Origin(r, s.config.Edge.ForwardedHost), Format: edge.ResponseFormat{Format: edge.JSONFormat()}, Coding: edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
 	}
 	if x.Options.LogBodies {
 		x.Logged.MaxBody = requestlog.MaxBody + 1

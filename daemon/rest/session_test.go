@@ -29,10 +29,10 @@ func TestKeepAlive(t *testing.T) {
 	}
 }
 
-// TestRememberedSessionCookieSlides checks that the cookie is extended with
-// its session, but not in each response.
-func TestRememberedSessionCookieSlides(t *testing.T) {
-	var passed atomic.Int64
+// sessionServer starts a server with sessions that take the time from passed, and returns an
+// anonymous client.
+func sessionServer(t *testing.T, passed *atomic.Int64) client {
+	t.Helper()
 	begun := time.Now()
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
 		accounts, err := account.New(account.Config{Store: c.Store.(*storage.Store).AppDB.Accounts(), Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
@@ -46,8 +46,31 @@ func TestRememberedSessionCookieSlides(t *testing.T) {
 		c.Accounts, c.Edge.TrustedProxies = accounts, []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	server := httptest.NewServer(handler)
-	defer server.Close()
-	anonymous := client{t: t, url: server.URL}
+	t.Cleanup(server.Close)
+	return client{t: t, url: server.URL}
+}
+
+// A login ends the session of its request after a minute. A failed one does not.
+func TestLoginEndsEarlierSession(t *testing.T) {
+	for _, proof := range []string{"Cookie: ss-id=", "X-ss-id: "} {
+		var passed atomic.Int64
+		anonymous := sessionServer(t, &passed)
+		first := proof + anonymous.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
+		second := proof + anonymous.do("GET /auth?"+loginForm(), "", first).want(t, 200).cookie(t).Value
+		anonymous.do("GET /auth?UserName=admin&Password=wrong", "", second).want(t, 401)
+		passed.Add(int64(59 * time.Second))
+		anonymous.do("GET /KeepAlive", "", first).want(t, 204)
+		passed.Add(int64(time.Second))
+		anonymous.do("GET /KeepAlive", "", first).want(t, 401)
+		anonymous.do("GET /KeepAlive", "", second).want(t, 204)
+	}
+}
+
+// TestRememberedSessionCookieSlides checks that the cookie is extended with
+// its session, but not in each response.
+func TestRememberedSessionCookieSlides(t *testing.T) {
+	var passed atomic.Int64
+	anonymous := sessionServer(t, &passed)
 	cookie := anonymous.do("GET /auth?"+loginForm("RememberMe", "on"), "").want(t, 200).cookie(t)
 	c := anonymous.with("Cookie: ss-id="+cookie.Value, "X-Forwarded-Proto: https")
 	set := 0

@@ -4,6 +4,7 @@ package appdbtest
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -178,6 +179,26 @@ func sessionRows(t *testing.T, b accounts) {
 		}
 		b.expectSession("s3", nil)
 	}
+
+	fourth := b.addSession("s4", ann)
+	b.addSession("s5", ann)
+	for _, later := range []time.Duration{time.Second, time.Hour} { // the second is after the end
+		if err := b.EndSession(t.Context(), "s4", noon.Add(later)); err != nil {
+			t.Error(err)
+		}
+	}
+	fourth.Expires = noon.Add(time.Second)
+	b.expectSession("s4", &fourth)
+	all, err := b.UserSessions(t.Context(), ann.ID)
+	if err != nil || len(all) != 2 || !slices.ContainsFunc(all, func(s account.Session) bool { return s.Hash == "s4" && s.Expires.Equal(fourth.Expires) }) {
+		t.Errorf("the sessions of Ann are %+v (%v), want s4 and s5", all, err)
+	}
+	if err := b.RemoveSessions(t.Context(), []string{"s5", "s4", "missing"}); err != nil {
+		t.Error(err)
+	}
+	if all, err := b.UserSessions(t.Context(), ann.ID); err != nil || len(all) != 0 {
+		t.Errorf("the sessions of Ann are %+v (%v), want none", all, err)
+	}
 }
 
 func keyRows(t *testing.T, b accounts) {
@@ -247,6 +268,9 @@ func operations(ctx context.Context, a account.Store) map[string]error {
 	_, all["Session"] = a.Session(ctx, "x")
 	_, all["AddSession"] = a.AddSession(ctx, account.Session{})
 	all["RemoveSession"] = a.RemoveSession(ctx, "x")
+	all["RemoveSessions"] = a.RemoveSessions(ctx, []string{"x"})
+	all["EndSession"] = a.EndSession(ctx, "x", time.Now())
+	_, all["UserSessions"] = a.UserSessions(ctx, "x")
 	_, all["RemoveExpired"] = a.RemoveExpired(ctx, noon)
 	_, all["Key"] = a.Key(ctx, "x")
 	_, all["Keys"] = a.Keys(ctx)

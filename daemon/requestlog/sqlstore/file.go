@@ -26,8 +26,9 @@ type File struct {
 	readers *executor.File // nil until the file is open
 	closed  bool
 
-	writing sync.Mutex
-	conn    *sqlite.Conn // the writer's connection
+	writing   sync.Mutex
+	conn      *sqlite.Conn // the writer's connection
+	anonymous anonymousRows
 }
 
 // NewFile returns a File for a path; connections bounds the concurrent queries. The
@@ -129,7 +130,11 @@ func (f *File) Append(ctx context.Context, entries []requestlog.Entry) error {
 				return err
 			}
 		}
-		return conn.Exec("COMMIT")
+		if err := conn.Exec("COMMIT"); err != nil {
+			return err
+		}
+		f.anonymous.added(entries)
+		return nil
 	})
 }
 
@@ -169,16 +174,114 @@ func appendEntry(stmt *sqlite.Stmt, e *requestlog.Entry) error {
 	return err
 }
 
-// pruneFile deletes the oldest rows, but never the newest one, since it determines
+// deleteFile deletes the oldest rows, but never the newest one, since it determines
 // the next ID.
-const pruneFile = `DELETE FROM WH_RequestLog WHERE Id IN (SELECT Id FROM WH_RequestLog ORDER BY Id LIMIT ?1)
-AND Id < (SELECT MAX(Id) FROM WH_RequestLog) AND (DateTime < ?2 OR ?3)`
+const deleteFile = `DELETE FROM WH_RequestLog WHERE Id IN (SELECT Id FROM WH_RequestLog%s ORDER BY Id LIMIT ?1)
+AND Id < (SELECT MAX(Id) FROM WH_RequestLog)%s RETURNING Id, UserAuthId IS NULL, %s`
+
+var (
+	deleteOld       = fmt.Sprintf(deleteFile, "", " AND DateTime < ?2", rowSize)
+	deleteOldest    = fmt.Sprintf(deleteFile, "", "", rowSize)
+	deleteAnonymous = fmt.Sprintf(deleteFile, " WHERE UserAuthId IS NULL AND Id >= ?2", "", rowSize)
+	measureSome     = `SELECT SUM(` + rowSize + `) FROM WH_RequestLog WHERE Id > ?1 AND Id <= ?2 AND UserAuthId IS NULL`
+)
+
+// rowSize is the size of a row as Entry.Size.
+var rowSize = func() string {
+	size := fmt.Sprint(requestlog.BaseSize)
+	for i := range requestlog.Texts {
+		size += " + COALESCE(octet_length(" + requestlog.Column(i) + "), 0)"
+	}
+	return size
+}()
+
+// anonymousRows is the number of bytes of anonymous rows. It is measured after each start,
+// part by part, since that reads the whole file.
+type anonymousRows struct {
+	bytes      int64 // of the rows up to measuredTo
+	measuredTo int64 // ID
+	complete   bool  // all rows have been measured
+	first      int64 // no anonymous row has a lower ID
+}
+
+// added counts new rows.
+func (a *anonymousRows) added(entries []requestlog.Entry) {
+	if !a.complete {
+		return
+	}
+	for i := range entries {
+		if e := &entries[i]; e.Anonymous() {
+			a.bytes += int64(e.Size())
+		}
+	}
+}
+
+// measure measures some rows, and reports whether there are more.
+func (a *anonymousRows) measure(conn *sqlite.Conn) (more bool, err error) {
+	if a.complete {
+		return false, nil
+	}
+	oldest, _, err := conn.QueryInt("SELECT MIN(Id) FROM WH_RequestLog")
+	if err != nil {
+		return false, err
+	}
+	newest, _, err := conn.QueryInt("SELECT MAX(Id) FROM WH_RequestLog")
+	if err != nil {
+		return false, err
+	}
+	from := max(a.measuredTo, oldest-1)
+	size, _, err := conn.QueryInt(measureSome, from, from+measureBatch)
+	if err != nil {
+		return false, err
+	}
+	a.bytes += size
+	a.measuredTo = from + measureBatch
+	a.complete = a.measuredTo >= newest
+	return !a.complete, nil
+}
+
+// remove runs a statement that deletes rows, and returns their number and the last ID.
+func (a *anonymousRows) remove(conn *sqlite.Conn, statement string, args ...any) (n, last int64, err error) {
+	err = conn.Query(statement, func(row *sqlite.Stmt) error {
+		n++
+		id := row.Int(0)
+		last = max(last, id)
+		if anonymous := row.Int(1) != 0; anonymous && (a.complete || id <= a.measuredTo) {
+			a.bytes -= row.Int(2)
+		}
+		return nil
+	}, args...)
+	return n, last, err
+}
+
+// exceed reports whether anonymous rows exceed their share of a log of maxBytes.
+func (a *anonymousRows) exceed(maxBytes int64) bool {
+	return a.bytes > maxBytes/requestlog.AnonymousShare
+}
+
+// shrink deletes a few of the oldest anonymous rows if those exceed their share of maxBytes,
+// otherwise a few of the oldest rows if the log is too large.
+func (a *anonymousRows) shrink(conn *sqlite.Conn, maxBytes int64, tooLarge bool) (n int64, err error) {
+	if a.exceed(maxBytes) {
+		n, last, err := a.remove(conn, deleteAnonymous, int64(sizeStep), a.first)
+		if n > 0 || err != nil {
+			a.first = max(a.first, last)
+			return n, err
+		}
+	}
+	if !tooLarge {
+		return 0, nil
+	}
+	n, _, err = a.remove(conn, deleteOldest, int64(sizeStep))
+	return n, err
+}
 
 const (
-	reservedShare  = 8    // 1/8 of the maximum size is reserved for the WAL and for entries until the next pruning
-	sizeStep       = 8    // rows that are deleted at a time to reduce the size; each may be large
-	maxSizeRows    = 4096 // max. rows that one transaction deletes to reduce the size
-	maxShrinkPages = 1024 // max. pages to return at a time
+	reservedShare  = 8      // 1/8 of the maximum size is reserved for the WAL and for entries until the next pruning
+	measureBatch   = 20_000 // IDs of rows that are measured at a time
+	sizeStep       = 8      // rows that are deleted at a time to reduce the size; each may be large
+	maxSizeRows    = 4096   // max. rows that one transaction deletes to reduce the size
+	maxShrinkPages = 1024   // max. pages to return at a time
 )
 
 // Prune deletes the oldest rows that are too old or exceed the size, and returns
@@ -193,10 +296,18 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (mor
 		if err := conn.Exec(limitWAL(maxPages, size.PageSize) + `; BEGIN IMMEDIATE`); err != nil {
 			return err
 		}
-		removed, err := pruneRows(conn, pruneBatch, before, false)
+		measuring := false
+		if maxPages > 0 {
+			if measuring, err = f.anonymous.measure(conn); err != nil {
+				return err
+			}
+		}
+		removed, _, err := f.anonymous.remove(conn, deleteOld, int64(pruneBatch), appdb.Timestamp(before))
 		more = removed == pruneBatch
-		for n := int64(0); err == nil && maxPages > 0 && size.Pages-size.FreePages > maxPages-maxPages/reservedShare; n += removed {
-			if removed, err = pruneRows(conn, sizeStep, before, true); err != nil || removed == 0 {
+		kept := maxPages - maxPages/reservedShare
+		for n := int64(0); err == nil && maxPages > 0; n += removed {
+			tooLarge := size.Pages-size.FreePages > kept
+			if removed, err = f.anonymous.shrink(conn, kept*size.PageSize, tooLarge); err != nil || removed == 0 {
 				break
 			}
 			if more = n >= maxSizeRows; more {
@@ -214,15 +325,21 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (mor
 			maxPages = size.Pages
 		}
 		shrunk, err := appdb.Shrink(conn, size, min(maxShrinkPages, max(size.Pages-maxPages, size.FreePages-size.Pages/appdb.MaxFreeShare)))
-		more = more || shrunk
+		more = more || shrunk || measuring
 		return err
 	})
+	if err != nil {
+		f.forgetAnonymous()
+	}
 	return more && err == nil, err
 }
 
-func pruneRows(conn *sqlite.Conn, limit int64, before time.Time, anyAge bool) (int64, error) {
-	err := conn.Query(pruneFile, nil, limit, appdb.Timestamp(before), appdb.Bit(anyAge))
-	return conn.Changes(), err
+// forgetAnonymous has the anonymous rows measured again, after a failure that may have
+// rolled deletions back.
+func (f *File) forgetAnonymous() {
+	f.writing.Lock()
+	defer f.writing.Unlock()
+	f.anonymous = anonymousRows{}
 }
 
 // limitWAL returns pragmas that make the WAL restart once it reaches a small part

@@ -50,6 +50,7 @@ func TestRequestLogSizeOnDisk(t *testing.T) {
 		for n := range entries {
 			d := requestlog.NewEntryBuilder()
 			d.Texts[requestlog.RequestBody] = strings.Repeat("x", n*7919%requestlog.MaxBody)
+			d.Texts[requestlog.UserAuthID] = "ann"
 			r.Record(d)
 		}
 		file.peak = 0
@@ -73,6 +74,77 @@ func TestRequestLogSizeOnDisk(t *testing.T) {
 	write(100)
 	if file.peak > bound+bound/10 {
 		t.Errorf("with the lower bound of %d bytes the files took up to %d", bound, file.peak)
+	}
+}
+
+// TestAnonymousEntriesFillAQuarter checks that anonymous entries do not push out the others
+// once they fill a quarter of the log, also after a restart.
+func TestAnonymousEntriesFillAQuarter(t *testing.T) {
+	const (
+		maxBytes = 4 << 20
+		known    = 1500 // about a third of the log
+	)
+	path := filepath.Join(t.TempDir(), appdb.LogFileName)
+	entries := func(n int, user string) []requestlog.Entry {
+		all := make([]requestlog.Entry, n)
+		for i := range all {
+			all[i].Texts[requestlog.UserAuthID] = user
+			all[i].Texts[requestlog.RequestDto] = strings.Repeat("x", 1000)
+		}
+		return all
+	}
+	prune := func(file *File) {
+		t.Helper()
+		for more := true; more; {
+			var err error
+			if more, err = file.Prune(t.Context(), time.Time{}, maxBytes); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	count := func(file *File, condition string) (n int64) {
+		t.Helper()
+		err := file.write(t.Context(), func(conn *sqlite.Conn) (err error) {
+			n, _, err = conn.QueryInt("SELECT COUNT(*) FROM WH_RequestLog WHERE " + condition)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+
+	for _, start := range []string{"first", "second"} {
+		file := &File{path: path, connections: 1}
+		if start == "first" {
+			if err := file.Append(t.Context(), entries(known, "ann")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 5 {
+			if err := file.Append(t.Context(), entries(1000, "")); err != nil {
+				t.Fatal(err)
+			}
+			prune(file)
+		}
+		if n := count(file, "UserAuthId IS NOT NULL"); n != known {
+			t.Errorf("%s start: %d of %d entries with a user are left", start, n, known)
+		}
+		if n := count(file, "UserAuthId IS NULL"); n < 500 || n > maxBytes/requestlog.AnonymousShare/1000 {
+			t.Errorf("%s start: %d anonymous entries are left, want the newest in a quarter of the log", start, n)
+		}
+		if start == "second" { // other entries take the place of the oldest, as before
+			if err := file.Append(t.Context(), entries(6000, "bob")); err != nil {
+				t.Fatal(err)
+			}
+			prune(file)
+			if n := count(file, "UserAuthId = 'bob'"); n < 2000 {
+				t.Errorf("%d entries of bob are left, want those that fit", n)
+			}
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -24,9 +24,11 @@ func ticks(d time.Duration) int64 { return int64(d / 100) }
 
 // serverLog is the request log on SQL Server. Several daemons may write to it.
 type serverLog struct {
-	db       *appdb.DB
-	measured time.Time // when excess was measured
-	excess   int64     // estimated number of rows to delete
+	db        *appdb.DB
+	measured  time.Time // when excess and anonymous were measured
+	excess    int64     // estimated number of rows to delete
+	anonymous int64     // those of them that are anonymous
+	first     int64     // no anonymous row has a lower ID
 }
 
 // Append adds entries with one statement. Its parameter is a JSON array of arrays.
@@ -91,18 +93,50 @@ func controlToSpace(r rune) rune {
 const pruneRowsOnServer = `DELETE FROM whd.WH_RequestLog
 WHERE Id IN (SELECT TOP (@Batch) Id FROM whd.WH_RequestLog ORDER BY Id) AND (DateTime < CAST(@Before AS datetime2(7)) OR @TooMany > 0)`
 
+// lastAnonymousRow selects the last of the anonymous rows to delete.
+const lastAnonymousRow = `SELECT COALESCE(MAX(r.Id), 0) FROM (
+	SELECT TOP (@Batch) Id FROM whd.WH_RequestLog WHERE UserAuthId IS NULL AND Id >= @First ORDER BY Id) r`
+
+const pruneAnonymousOnServer = `DELETE FROM whd.WH_RequestLog WHERE UserAuthId IS NULL AND Id >= @First AND Id <= @Last`
+
+const measureAnonymousRows = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog WHERE UserAuthId IS NULL`
+
 const measureRows = `SELECT COUNT_BIG(*), COALESCE(SUM(CAST(Bytes AS bigint)), 0) FROM whd.WH_RequestLog`
 
-// Prune deletes the oldest rows that are too old or exceed the size. How many rows
-// exceed it is measured at intervals, with an index.
+// Prune deletes the oldest rows that are too old or exceed the size: anonymous ones if those
+// exceed their share. How many rows exceed it is measured at intervals, with an index.
 func (l *serverLog) Prune(ctx context.Context, before time.Time, maxBytes int64) (bool, error) {
 	if err := l.measure(ctx, maxBytes); err != nil {
 		return false, l.db.Fault(err, "measuring the request log")
+	}
+	if l.anonymous > 0 {
+		n, err := l.pruneAnonymous(ctx)
+		if n > 0 || err != nil {
+			return n > 0, l.db.Fault(err, "pruning the request log")
+		}
+		l.anonymous = 0 // other daemons have deleted them
 	}
 	n, err := l.db.Exec(ctx, pruneRowsOnServer,
 		sql.Named("Batch", pruneBatch), sql.Named("Before", appdb.Timestamp(before)), sql.Named("TooMany", l.excess))
 	l.excess = max(0, l.excess-n)
 	return n == pruneBatch, l.db.Fault(err, "pruning the request log")
+}
+
+// pruneAnonymous deletes the oldest anonymous rows.
+func (l *serverLog) pruneAnonymous(ctx context.Context) (int64, error) {
+	first := sql.Named("First", l.first)
+	last, err := appdb.QueryOne(ctx, l.db, appdb.ScanInt, lastAnonymousRow, first, sql.Named("Batch", min(pruneBatch, l.anonymous)))
+	if err != nil || *last == 0 {
+		return 0, err
+	}
+	n, err := l.db.Exec(ctx, pruneAnonymousOnServer, first, sql.Named("Last", *last))
+	if err != nil {
+		return 0, err
+	}
+	l.first = *last
+	l.anonymous = max(0, l.anonymous-n)
+	l.excess = max(0, l.excess-n)
+	return n, nil
 }
 
 // measureInterval is the interval between measurements of the size of all rows.
@@ -112,14 +146,40 @@ func (l *serverLog) measure(ctx context.Context, maxBytes int64) error {
 	if maxBytes == 0 || time.Since(l.measured) < measureInterval {
 		return nil
 	}
-	type extent struct{ rows, bytes int64 }
-	all, err := appdb.QueryOne(ctx, l.db, func(row appdb.Row) (e extent, err error) { return e, row.Scan(&e.rows, &e.bytes) }, measureRows)
+	all, err := l.extent(ctx, measureRows)
 	if err != nil {
 		return err
 	}
-	l.measured, l.excess = time.Now(), 0
-	if all.bytes > maxBytes {
-		l.excess = max(1, all.rows*(all.bytes-maxBytes)/all.bytes)
+	l.measured = time.Now()
+	l.excess = all.over(maxBytes)
+	l.anonymous = 0
+	if all.bytes <= maxBytes/requestlog.AnonymousShare {
+		return nil
 	}
+	anonymous, err := l.extent(ctx, measureAnonymousRows)
+	if err != nil {
+		return err
+	}
+	l.anonymous = anonymous.over(maxBytes / requestlog.AnonymousShare)
 	return nil
+}
+
+// extent is a number of rows and their size.
+type extent struct{ rows, bytes int64 }
+
+// over returns the estimated number of rows beyond a size.
+func (e extent) over(maxBytes int64) int64 {
+	if e.bytes <= maxBytes {
+		return 0
+	}
+	return max(1, e.rows*(e.bytes-maxBytes)/e.bytes)
+}
+
+func (l *serverLog) extent(ctx context.Context, statement string) (extent, error) {
+	scan := func(row appdb.Row) (e extent, err error) { return e, row.Scan(&e.rows, &e.bytes) }
+	e, err := appdb.QueryOne(ctx, l.db, scan, statement)
+	if err != nil {
+		return extent{}, err
+	}
+	return *e, nil
 }

@@ -24,8 +24,8 @@ func TestRequestLogStatements(t *testing.T) {
 	entry.Texts[requestlog.RequestBody] = "two\nlines\té"
 	var got strings.Builder
 	for _, part := range []string{
-		"== SQLite", insertFileRow, pruneFile,
-		"== SQL Server", db.Qualify(insertRows), string(logRows([]requestlog.Entry{entry, {Status: 200}})), db.Qualify(measureRows), db.Qualify(pruneRowsOnServer),
+		"== SQLite", insertFileRow, deleteOld, deleteOldest, deleteAnonymous, measureSome,
+		"== SQL Server", db.Qualify(insertRows), string(logRows([]requestlog.Entry{entry, {Status: 200}})), db.Qualify(measureRows), db.Qualify(measureAnonymousRows), db.Qualify(pruneRowsOnServer), db.Qualify(lastAnonymousRow), db.Qualify(pruneAnonymousOnServer),
 	} {
 		fmt.Fprintf(&got, "%s\n\n", part)
 	}

@@ -208,6 +208,12 @@ func (h *sessions) login(x *edge.Context, f *form.Form) error {
 	if err != nil {
 		return err
 	}
+	given := Credentials(x)
+	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
+		if err := h.accounts.Replace(x.Request.Context(), id); err != nil {
+			return err
+		}
+	}
 	x.Identity = ticket.Identity
 	http.SetCookie(x.Response, sessionCookie(x, ticket.SessionID, ticket.Remember, x.Identity.Expires))
 	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}

@@ -60,6 +60,7 @@ type Config struct {
 	Hosts          []string        // additional names of the service, in lower case
 	HostNames      func() []string // of the machine; nil for none
 	TrustedProxies []netip.Prefix
+	ForwardedHost  bool     // the proxies set X-Forwarded-Host; otherwise it is from their clients
 	CORSOrigins    []string // in the form of the Origin header
 	MaxRequests    int
 	MaxBody        int64

@@ -22,8 +22,8 @@ type Origin struct {
 type Proxies []netip.Prefix
 
 // Origin returns the client address and the host of a request. X-Forwarded headers
-// are only used if they are from trusted proxies.
-func (p Proxies) Origin(r *http.Request) Origin {
+// are only used if they are from trusted proxies, and X-Forwarded-Host only if these set it.
+func (p Proxies) Origin(r *http.Request, setHost bool) Origin {
 	peer, _ := netip.ParseAddrPort(r.RemoteAddr)
 	at := peer.Addr().Unmap()
 	o := Origin{Host: r.Host, Secure: r.TLS != nil}
@@ -34,7 +34,7 @@ func (p Proxies) Origin(r *http.Request) Origin {
 	if proto := first(r.Header.Get("X-Forwarded-Proto")); proto != "" {
 		o.Secure = strings.EqualFold(proto, "https")
 	}
-	if host := first(r.Header.Get("X-Forwarded-Host")); host != "" {
+	if host := p.forwardedHost(r); setHost && host != "" {
 		o.Host, o.Forwarded = host, true
 	}
 	o.Address = p.client(at, r.Header.Values("X-Forwarded-For")).String()

@@ -42,7 +42,7 @@ type Route struct {
 	Oneway    bool   // the response is not sent
 	NoHead    bool   // GET does not include HEAD: a changing operation has GET by its name only
 	Redacted  bool   // members and bodies must not be logged; true for some patterns in any case
-	Always    bool   // polled every few seconds: served when the service is full or stopping, and not recorded in the request log
+	Always    bool   // polled, or requested by every browser: served when the service is full or stopping, and not recorded in the request log
 }
 
 // ExactRoot is the first segment of the paths that are compared as they were sent: their letter
