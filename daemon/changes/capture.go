@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"reflect"
 	"slices"
@@ -46,6 +47,7 @@ type capture struct {
 	holding bool // the turn to sweep
 	due     dueTimes
 	backoff backoff.Backoff
+	warned  string // the last warning
 }
 
 // dueTimes are the times of the next actions.
@@ -138,7 +140,7 @@ func (k *capture) failed(ctx context.Context, err error) time.Duration {
 		k.retreat()
 		k.sweep, k.due.sweep = nil, time.Time{}
 		k.state.Phase, k.state.Reason, k.state.Manual = Stopped, stop.reason, stop.manual
-		k.Log.Warn("the capture of a kind has stopped", "kind", k.kind.Name, "reason", stop.reason)
+		k.warn("the capture of a kind has stopped", "reason", stop.reason)
 		k.status.set(func(s *Status) { s.Phase, s.Reason = Stopped, stop.reason })
 		if err := k.Store.Save(ctx, k.kind.Name, k.fence, k.state); err == nil {
 			return k.Settings().Sweep
@@ -148,13 +150,24 @@ func (k *capture) failed(ctx context.Context, err error) time.Duration {
 	case errors.As(err, &source):
 		k.retreat()
 		k.status.set(func(s *Status) { s.Reason = fault.From(err).Message })
-		k.Log.Warn("records cannot be read for capture", "kind", k.kind.Name, "error", err.Error())
+		k.warn("records cannot be read for capture", "error", err.Error())
 	default:
 		k.drop()
 		k.status.set(func(s *Status) { s.Reason = "changes cannot be stored: " + fault.From(err).Message })
-		k.Log.Warn("changes cannot be stored", "kind", k.kind.Name, "error", err.Error())
+		k.warn("changes cannot be stored", "error", err.Error())
 	}
 	return k.backoff.Next()
+}
+
+// warn logs a failure with its cause. A failure is repeated by each sweep or attempt until its
+// cause is gone: it is a warning once, until another one follows or a sweep has succeeded.
+func (k *capture) warn(message, name, cause string) {
+	level := slog.LevelDebug
+	if text := message + ": " + cause; text != k.warned {
+		k.warned = text
+		level = slog.LevelWarn
+	}
+	k.Log.Log(context.Background(), level, message, "kind", k.kind.Name, name, cause)
 }
 
 // drop forgets everything that was read; the next step reads the state again.
@@ -303,6 +316,7 @@ func (k *capture) resumed(ctx context.Context, how Resumption) error {
 		}
 	}
 	k.database.accept()
+	k.warned = ""
 	if how == Silent {
 		if err := k.Store.Reset(ctx, k.kind.Name, k.fence); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package changes_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,6 +33,8 @@ type rig struct {
 	kinds  []*record.Kind // nil for kind alone
 	source changes.Source // nil for the table
 	before map[string][]row.Cell
+	log    bytes.Buffer // of logger, to read after synctest.Wait
+	logger *slog.Logger // of all daemons
 
 	*changes.Capturer
 	feed changes.Feed
@@ -40,13 +43,14 @@ type rig struct {
 
 func newRig(t *testing.T, table *table) *rig {
 	r := &rig{t: t, table: table, store: newStore(), kind: table.kind}
+	r.logger = slog.New(slog.NewTextHandler(&r.log, nil))
 	r.config = changes.Settings{Share: 1, Sweep: time.Minute, Overlap: 10 * time.Second, Keep: 24 * time.Hour, MaxSize: 1 << 30}
 	return r
 }
 
 // start starts a daemon; the returned function ends it. coordinates is nil for always.
 func (r *rig) start(coordinates func() bool) (*changes.Capturer, func()) {
-	log := slog.New(slog.DiscardHandler)
+	log := r.logger
 	if os.Getenv("WHD_TEST_LOG") != "" {
 		log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}

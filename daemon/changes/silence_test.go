@@ -199,6 +199,9 @@ func TestDuplicatesAndNullsStopTheKind(t *testing.T) {
 					t.Errorf("the phase is %s while the cause remains", r.status().Phase)
 				}
 				r.silent()
+				if n := strings.Count(r.log.String(), "the capture of a kind has stopped"); n != 1 {
+					t.Errorf("logged %d times that the capture has stopped, want once:\n%s", n, &r.log)
+				}
 				table.remove("extra")
 				r.until("it goes on", func() bool { return len(r.changes(0)) == 1 })
 				r.sweeps(2)
@@ -221,6 +224,35 @@ func TestWithoutAProvenKeyNothingIsCaptured(t *testing.T) {
 		time.Sleep(time.Hour)
 		if n := len(r.store.kind("Item").epochs); r.status().Reason != "no key of Item is proven" || table.reads > 0 || n != 1 {
 			t.Errorf("%+v, %d reads, %d epochs", r.status(), table.reads, n)
+		}
+	})
+}
+
+// Each cause is a warning once, however often it is met, and another time after it was gone.
+func TestFailuresOfCaptureAreLoggedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable(newKind("Item"))
+		table.set("a", "1", "x")
+		r := newRig(t, table)
+		r.run()
+		defer func() { r.end() }()
+		fails := func(text string) {
+			table.mu.Lock()
+			defer table.mu.Unlock()
+			table.fail = nil
+			if text != "" {
+				table.fail = func(changes.Read) error { return fault.New(fault.Unavailable, "%s", text) }
+			}
+		}
+		for _, text := range []string{"the server is away", "the login failed", "", "the login failed"} {
+			fails(text)
+			time.Sleep(time.Hour)
+		}
+		synctest.Wait()
+		for text, want := range map[string]int{"the server is away": 1, "the login failed": 2} {
+			if n := strings.Count(r.log.String(), text); n != want {
+				t.Errorf("logged %q %d times, want %d", text, n, want)
+			}
 		}
 	})
 }

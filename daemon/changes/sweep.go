@@ -258,6 +258,7 @@ func (s *sweep) finish(ctx context.Context) error {
 		return err
 	}
 	s.status.set(func(st *Status) { st.Phase = Capturing })
+	s.warned = ""
 	s.endSweep(s.began)
 	if s.mute || s.left > 0 {
 		s.due.sweep = time.Time{} // for the differences that it has left
