@@ -50,21 +50,28 @@ type Daemon struct {
 // New opens the store and wires the service. out is for messages to the user at the
 // terminal. If New fails, everything that it opened is closed.
 func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) (*Daemon, error) {
+	readers := c.HTTP.MaxRequests + 1 // one more, so that /readyz has a connection under full load
 	d := &Daemon{
 		config:      c,
 		settings:    newLiveSettings(c),
-		descriptors: descriptors.Divide(descriptors.Limit(), c.HTTP.MaxRequests+1), // one more, so that /readyz has a connection under full load
+		descriptors: descriptors.Divide(descriptors.Limit(), readers),
 	}
 	d.log = slog.New(levelHandler{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
 	d.logRisks()
 	if d.descriptors.Low() {
-		d.log.Warn("few file descriptors: fewer connections are kept open at a time", "limit", d.descriptors.Limit, "recommended", descriptors.Recommended)
+		d.log.Warn("the limit of file descriptors is low; fewer connections are kept open", "limit", d.descriptors.Limit, "recommended", descriptors.Recommended)
 	}
 	for _, f := range c.Start.Former {
 		d.log.Warn("a setting of an earlier version still has its effect, for one release", "setting", f.Setting, "advice", f.Advice)
 	}
 	d.first = firstStart{config: c, out: out, log: d.log}
-	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4), clients: edge.NewClients(d.descriptors.Clients, d.log)}
+	d.listeners = listeners{
+		config:    c,
+		log:       d.log,
+		lifecycle: &d.lifecycle,
+		failed:    make(chan error, 4),
+		clients:   edge.NewClients(d.descriptors.Clients, d.log),
+	}
 	for _, step := range []func(context.Context) error{
 		d.lockDirectory, d.openStore, d.checkServerData, d.openClock, d.first.loadDemo, d.openAccounts, d.first.replaceDemoKey,
 		d.openRequestLog, d.openTraces, d.openWebhooks, d.openCapture, d.wire, d.watchStore,

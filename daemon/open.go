@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +44,7 @@ func describe(address string) string {
 }
 
 func (d *Daemon) openStore(ctx context.Context) (err error) {
-	c := StoreConfig(d.config, cmp.Or(d.descriptors.Readers, d.config.HTTP.MaxRequests+1))
+	c := StoreConfig(d.config, d.descriptors.Readers)
 	c.Limits = d.settings.limits
 	c.SaveSettings = func(all []appdb.StoredSetting) error {
 		path, err := d.config.SaveStored(all)
@@ -166,7 +165,14 @@ func (d *Daemon) openTraces(ctx context.Context) (err error) {
 }
 
 func (d *Daemon) openWebhooks(context.Context) error {
-	d.webhooks = webhooks{config: d.config, settings: d.settings, store: d.store, accounts: d.accounts, log: d.log, maxConnections: d.descriptors.Deliveries}
+	d.webhooks = webhooks{
+		config:         d.config,
+		settings:       d.settings,
+		store:          d.store,
+		accounts:       d.accounts,
+		log:            d.log,
+		maxConnections: d.descriptors.Deliveries,
+	}
 	if !d.config.Webhooks.Enabled {
 		return nil
 	}

@@ -51,7 +51,7 @@ func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) erro
 		line("Problems", "%s", s.Paint(theme.Failure, display.Count(stats.InHand.OpenBreakers, "circuit breaker open", "circuit breakers open")+", "+display.Count(stats.Disabled, "subscription disabled", "subscriptions disabled")))
 	}
 	if stats.InHand.Paused != "" {
-		line("Paused", "%s", s.Paint(theme.Failure, stats.InHand.Paused))
+		line("Deliveries", "%s", s.Paint(theme.Failure, display.Sanitize(stats.InHand.Paused)))
 	}
 	bar, period := 24, 1
 	if width < 100 {

@@ -3,10 +3,10 @@
 // must not keep the store from opening its files.
 package descriptors
 
-// Budget is how many descriptors each use may have. The zero value has no limits.
+// Budget is how many descriptors each use may have.
 type Budget struct {
 	Limit      int // of the process; 0 for none
-	Readers    int // connections to each file of the embedded store that read; 0 for no limit
+	Readers    int // connections to each file of the embedded store that read
 	Deliveries int // connections to endpoints; 0 for no limit
 	Clients    int // connections from clients; 0 for no limit
 }
@@ -24,7 +24,7 @@ const (
 // limit is low. Deliveries have a third of the remaining descriptors, and clients the rest.
 func Divide(limit, wanted int) Budget {
 	if limit <= 0 {
-		return Budget{}
+		return Budget{Readers: wanted}
 	}
 	readers := min(wanted, max(minReaders, limit/32))
 	left := max(3, limit-fixed-readers*perReader)

@@ -7,7 +7,8 @@ func TestDivide(t *testing.T) {
 		limit int
 		want  Budget
 	}{
-		{0, Budget{}},
+		{0, Budget{Readers: 257}},
+		{1, Budget{Limit: 1, Readers: 4, Deliveries: 1, Clients: 2}}, // too few for anything
 		{100, Budget{Limit: 100, Readers: 4, Deliveries: 12, Clients: 24}},
 		{1024, Budget{Limit: 1024, Readers: 32, Deliveries: 264, Clients: 528}},
 		{65536, Budget{Limit: 65536, Readers: 257, Deliveries: 21318, Clients: 42636}},
@@ -20,10 +21,19 @@ func TestDivide(t *testing.T) {
 
 // TestDivideIsWithinLimit adds up the shares of all uses.
 func TestDivideIsWithinLimit(t *testing.T) {
-	for limit := 68; limit < 20_000; limit += 7 {
+	const smallest = fixed + minReaders*perReader + 3 // a lower limit is exceeded, rather than to serve nothing
+	for limit := smallest + 1; limit < 20_000; limit += 7 {
 		b := Divide(limit, 257)
 		if sum := fixed + b.Readers*perReader + b.Deliveries + b.Clients; sum > limit {
-			t.Fatalf("Divide(%d, 257) = %+v, which adds up to %d", limit, b, sum)
+			t.Fatalf("Divide(%d, 257) = %+v, which adds up to %d, want at most the limit", limit, b, sum)
+		}
+	}
+}
+
+func TestLow(t *testing.T) {
+	for limit, want := range map[int]bool{0: false, 100: true, Recommended - 1: true, Recommended: false} {
+		if got := Divide(limit, 257).Low(); got != want {
+			t.Errorf("a limit of %d is low: %t, want %t", limit, got, want)
 		}
 	}
 }

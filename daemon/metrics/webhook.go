@@ -43,14 +43,14 @@ var deliveryMetrics = []deliveryMetric{
 	{prometheus.CounterValue, "whd_webhook_messages_failed_total", "", "Messages that failed permanently.", unlabelled(func(r *snapshot) int64 { return r.counts.GivenUp })},
 	{prometheus.CounterValue, "whd_webhook_attempts_total", "outcome", "Delivery attempts by outcome: ok, 3xx, 4xx, 5xx, timeout, forbidden (target not allowed), network (other failures without a response).", attempts},
 	{prometheus.CounterValue, "whd_webhook_attempts_failed_total", "", "Failed attempts that are retried.", unlabelled(func(r *snapshot) int64 { return r.counts.Failed })},
-	{prometheus.CounterValue, "whd_webhook_attempts_uncharged_total", "cause", "Attempts that were not counted because of a failure of this machine or service, by cause.", uncharged},
+	{prometheus.CounterValue, "whd_webhook_attempts_uncharged_total", "cause", "Attempts that were not charged to their endpoint, by cause: descriptors, memory, ports (a lack of these), network (none), connection_lost.", uncharged},
 	{prometheus.CounterValue, "whd_webhook_subscriptions_disabled_total", "", "Subscriptions disabled by the service.", unlabelled(func(r *snapshot) int64 { return r.counts.Disabled })},
 	{prometheus.CounterValue, "whd_webhook_rows_removed_total", "", "Messages and idempotency keys removed at the end of their retention.", unlabelled(func(r *snapshot) int64 { return r.counts.Removed })},
 
 	{prometheus.GaugeValue, "whd_webhook_events_waiting", "", "Events waiting to be stored.", unlabelled(func(r *snapshot) int { return r.inHand.EventsWaiting })},
 	{prometheus.GaugeValue, "whd_webhook_outcomes_waiting", "", "Outcomes of attempts waiting to be stored.", unlabelled(func(r *snapshot) int { return r.inHand.OutcomesWaiting })},
 	{prometheus.GaugeValue, "whd_webhook_attempts_underway", "", "Attempts in flight.", unlabelled(func(r *snapshot) int { return r.inHand.InFlight })},
-	{prometheus.GaugeValue, "whd_webhook_oldest_attempt_seconds", "", "How long the oldest attempt in flight has been running; 0 if there is none.", oldestAttempt},
+	{prometheus.GaugeValue, "whd_webhook_oldest_attempt_age_seconds", "", "How long the oldest attempt in flight has been running; 0 if there is none.", oldestAttempt},
 	{prometheus.GaugeValue, "whd_webhook_requests_overdue", "", "Requests of attempts that did not end at the limit of the attempt.", unlabelled(func(r *snapshot) int { return r.inHand.Overdue })},
 	{prometheus.GaugeValue, "whd_webhook_deliveries_paused", "", "1 while deliveries are paused because of a failure of this machine, such as a lack of file descriptors.", paused},
 	{prometheus.GaugeValue, "whd_webhook_messages_in_memory", "", "Messages in memory waiting for an attempt.", unlabelled(func(r *snapshot) int { return r.inHand.MessagesInMemory })},
@@ -89,7 +89,7 @@ func oldestAttempt(r *snapshot) map[string]float64 {
 
 func uncharged(r *snapshot) map[string]float64 {
 	values := make(map[string]float64)
-	for _, failure := range webhook.OwnFailures {
+	for failure := range webhook.OwnFailures {
 		values[string(failure)] = float64(r.inHand.Uncharged[string(failure)])
 	}
 	return values

@@ -244,7 +244,7 @@ func (s *Server) handle(x *edge.Context) error {
 	if err := s.handlers.access.Admit(x); err != nil {
 		return err
 	}
-	if x.Identity.Name != "" {
+	if x.Identity.Known() { // before the body, so that a slow upload keeps its connection
 		edge.MarkAuthenticated(x.Request.Context())
 	}
 	x.Request = x.Request.WithContext(executor.WithCaller(x.Request.Context(), x.ID, x.Identity.Name))

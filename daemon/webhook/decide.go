@@ -33,24 +33,31 @@ const (
 	NetworkFailed     Cause = "network error"
 )
 
-// OwnFailure is a failure of this machine or service, for which an endpoint is not
-// responsible. An attempt that ends with one is not counted and not recorded.
+// OwnFailure is a failure of this machine or of the service itself, for which an endpoint is not
+// charged: the attempt is not recorded. Its values are labels of metrics.
 type OwnFailure string
 
-// The failures of our own. Those of which AffectsAll is true prevent attempts at other
-// endpoints as well.
+// The own failures. A lost connection is excused once for each message, since the peer may have
+// caused it.
 const (
-	OutOfDescriptors OwnFailure = "out of file descriptors"
-	OutOfMemory      OwnFailure = "out of memory for connections"
-	OutOfPorts       OwnFailure = "out of local ports"
-	NoNetwork        OwnFailure = "this machine has no network"
-	ConnectionLost   OwnFailure = "HTTP/2 connection lost"
+	OutOfDescriptors OwnFailure = "descriptors"
+	OutOfMemory      OwnFailure = "memory"
+	OutOfPorts       OwnFailure = "ports"
+	NoNetwork        OwnFailure = "network"
+	ConnectionLost   OwnFailure = "connection_lost"
 )
 
-// OwnFailures lists them.
-var OwnFailures = []OwnFailure{OutOfDescriptors, OutOfMemory, OutOfPorts, NoNetwork, ConnectionLost}
+// OwnFailures describes all own failures.
+var OwnFailures = map[OwnFailure]string{
+	OutOfDescriptors: "this machine is out of file descriptors",
+	OutOfMemory:      "this machine is out of memory for connections",
+	OutOfPorts:       "this machine has no local port left for the address",
+	NoNetwork:        "this machine has no network",
+	ConnectionLost:   "an HTTP/2 connection was lost",
+}
 
-// AffectsAll reports whether attempts at other endpoints fail for the same reason.
+// AffectsAll reports whether attempts at all other endpoints fail for the same reason. Without a
+// network, endpoints on this machine and in its own networks can still be reached.
 func (f OwnFailure) AffectsAll() bool { return f == OutOfDescriptors || f == OutOfMemory }
 
 // Outcome is the result of one attempt.
@@ -58,7 +65,7 @@ type Outcome struct {
 	Code       int           // status code, 0 without a response
 	Cause      Cause         // why there was no response
 	Detail     string        // the error message, for administrators
-	Own        OwnFailure    // the attempt is not counted for this reason; empty if it is
+	Own        OwnFailure    // why the attempt is not charged to the endpoint; empty if it is
 	Text       []byte        // beginning of the response body, for administrators
 	RetryAfter time.Duration // requested by the receiver, 0 for none
 	Disable    bool          // the receiver requested that the subscription is disabled

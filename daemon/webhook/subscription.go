@@ -104,8 +104,6 @@ func (s *Subscription) InactiveReason() string {
 		return "its owner may no longer read " + s.Owner.Held
 	case s.Where.Invalid != "":
 		return "its condition is no longer valid: " + s.Where.Invalid
-	case s.Where.Invalid != "":
-		return "its condition is no longer valid: " + s.Where.Invalid
 	}
 	return ""
 }

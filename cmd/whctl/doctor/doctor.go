@@ -313,23 +313,26 @@ func (d *Diagnosis) deliveries() check.Result {
 	}
 	ctx, cancel := context.WithTimeout(d.c.Context, timeout)
 	defer cancel()
-	stats, err := d.service.Stats(ctx, 0)
+	stats, err := d.service.Stats(ctx, 0) // of the default period
 	if err != nil {
-		return check.Result{Status: check.Failed, Detail: err.Error()}
+		return check.Result{Status: check.Failed, Detail: err.Error(), Fix: "look at the log of the service"}
 	}
-	work := stats.InHand
-	if work.Paused != "" {
-		return check.Result{Status: check.Failed, Detail: work.Paused, Fix: "free the resource on the machine of the service; for file descriptors raise its limit (LimitNOFILE of systemd, ulimit -n)"}
+	inHand := stats.InHand
+	if inHand.Paused != "" {
+		return check.Result{Status: check.Failed, Detail: display.Sanitize(inHand.Paused), Fix: "free the resource on the machine of the service; for file descriptors raise its limit (LimitNOFILE of systemd, ulimit -n)"}
 	}
-	if work.Overdue > 0 {
-		detail := display.Count(work.Overdue, "request has", "requests have") + " not ended at webhooks.attempt_timeout; the messages are not affected"
+	if inHand.Overdue > 0 {
+		detail := display.Count(inHand.Overdue, "request is", "requests are") + " still open after webhooks.attempt_timeout; the messages are not affected"
 		return check.Result{Status: check.Warning, Detail: detail, Fix: "restart the service to close the connections, and report this"}
 	}
-	if len(work.Uncharged) > 0 {
-		causes := slices.Sorted(maps.Keys(work.Uncharged))
-		return check.Result{Status: check.OK, Detail: "not charged since the start because of failures of the service's machine: " + strings.Join(causes, ", ")}
+	if len(inHand.Uncharged) > 0 {
+		var counts []string
+		for _, cause := range slices.Sorted(maps.Keys(inHand.Uncharged)) {
+			counts = append(counts, fmt.Sprintf("%s %d", display.Sanitize(cause), inHand.Uncharged[cause]))
+		}
+		return check.Result{Status: check.OK, Detail: "attempts not charged to their endpoints since the start, by cause: " + strings.Join(counts, ", ")}
 	}
-	return check.Result{Status: check.OK, Detail: display.Count(work.InFlight, "attempt", "attempts") + " in flight"}
+	return check.Result{Status: check.OK, Detail: display.Count(inHand.InFlight, "attempt", "attempts") + " in flight"}
 }
 
 // hostURL checks webhooks.host_url, the address at which users in the company

@@ -2,10 +2,8 @@ package edge
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
 	"net"
-	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,18 +11,19 @@ import (
 )
 
 // Clients limits the connections that clients have open. If there are too many, the one that has
-// been silent for longest is closed for each new one: first among those on which nothing has
-// arrived, then among those on which no request has been authenticated, then among those without a
-// request in progress. Other connections therefore do not keep out clients with credentials.
+// been silent for longest is closed for each new one: first among those on which no request has
+// been authenticated yet, then among those without a request in progress. Connections that send
+// nothing therefore do not keep out clients with credentials.
 type Clients struct {
 	limit  int // 0 for none
 	log    *slog.Logger
 	closed atomic.Int64 // connections closed to make room
 
-	mu       sync.Mutex
-	open     map[*clientConn]bool
-	victims  []victim // to be closed next, in this order
-	warnedAt time.Time
+	mu        sync.Mutex
+	open      map[*clientConn]bool
+	victims   []victim  // to be closed next, in this order
+	fullUntil time.Time // until then there is no victim
+	warnedAt  time.Time
 }
 
 // NewClients returns Clients with at most limit connections, 0 for any number.
@@ -43,16 +42,14 @@ func (c *Clients) Open() int {
 func (c *Clients) Closed() int64 { return c.closed.Load() }
 
 // Listener returns a listener that counts its connections.
-func (c *Clients) Listener(l net.Listener) net.Listener { return clientListener{l, c} }
+func (c *Clients) Listener(l net.Listener) net.Listener {
+	return clientListener{Listener: l, clients: c}
+}
 
 type clientListener struct {
 	net.Listener
 	clients *Clients
 }
-
-// closeTimeout is how long a new connection waits until the one that it takes the place of is
-// closed, so that both do not need a descriptor at the same time.
-const closeTimeout = 100 * time.Millisecond
 
 // Accept accepts the next connection. A connection for which there is no room is closed.
 func (l clientListener) Accept() (net.Conn, error) {
@@ -63,19 +60,26 @@ func (l clientListener) Accept() (net.Conn, error) {
 		}
 		tcp, ok := conn.(halfCloser)
 		if !ok {
-			return conn, nil
+			return conn, nil // not TCP: not reachable for others
 		}
-		client := &clientConn{halfCloser: tcp, clients: l.clients, done: make(chan struct{})}
+		client := &clientConn{halfCloser: tcp, clients: l.clients}
 		client.touch()
-		other, ok := l.clients.add(client)
+		other, hasRoom := l.clients.add(client)
 		if other != nil {
-			other.evict()
+			other.halfCloser.Close() // below TLS, which would send an alert and might wait for the peer
 		}
-		if ok {
+		if hasRoom {
 			return client, nil
 		}
 		conn.Close()
 	}
+}
+
+// halfCloser is the interface that net/http requires of a connection: with CloseWrite it sends a
+// response before it resets the connection.
+type halfCloser interface {
+	net.Conn
+	CloseWrite() error
 }
 
 // clientConn is a connection of a client.
@@ -83,11 +87,8 @@ type clientConn struct {
 	halfCloser
 	clients       *Clients
 	activeAt      atomic.Int64 // when it was last read from or written to, as Unix time in nanoseconds
-	used          atomic.Bool  // something has arrived on it
-	authenticated atomic.Bool  // a request with valid credentials has
+	authenticated atomic.Bool  // a request with valid credentials has arrived on it
 	busy          atomic.Bool  // a request is in progress
-	closed        sync.Once
-	done          chan struct{} // closed with the connection
 }
 
 func (c *clientConn) touch() { c.activeAt.Store(time.Now().UnixNano()) }
@@ -99,7 +100,6 @@ func (c *clientConn) NetConn() net.Conn { return c.halfCloser }
 func (c *clientConn) Read(b []byte) (int, error) {
 	n, err := c.halfCloser.Read(b)
 	if n > 0 {
-		c.used.Store(true)
 		c.touch()
 	}
 	return n, err
@@ -117,21 +117,7 @@ func (c *clientConn) Write(b []byte) (int, error) {
 // Close closes the connection.
 func (c *clientConn) Close() error {
 	c.clients.remove(c)
-	err := c.halfCloser.Close()
-	c.closed.Do(func() { close(c.done) })
-	return err
-}
-
-// evict closes the connection below TLS, which might wait for the peer, and waits until the server
-// has noticed.
-func (c *clientConn) evict() {
-	c.halfCloser.Close()
-	timer := time.NewTimer(closeTimeout)
-	defer timer.Stop()
-	select {
-	case <-c.done:
-	case <-timer.C:
-	}
+	return c.halfCloser.Close()
 }
 
 // victim is a connection that may be closed, as it was when it was selected.
@@ -141,18 +127,14 @@ type victim struct {
 	rank     int
 }
 
-// The order in which connections are closed. Others are not.
+// The order in which connections are closed. Those of rank kept never are.
 const (
-	unused = iota
-	unauthenticated
+	unauthenticated = iota
 	idle
 	kept
 )
 
 func (c *clientConn) rank() int {
-	if !c.used.Load() {
-		return unused
-	}
 	if !c.authenticated.Load() {
 		return unauthenticated
 	}
@@ -162,9 +144,9 @@ func (c *clientConn) rank() int {
 	return kept
 }
 
-// add counts a connection. If there are too many, it returns another one to be closed, or false if
-// none can be.
-func (c *Clients) add(conn *clientConn) (other *clientConn, ok bool) {
+// add counts a connection. If there are too many, it returns another one to be closed. If none can
+// be closed, hasRoom is false and the new one does not count.
+func (c *Clients) add(conn *clientConn) (other *clientConn, hasRoom bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.limit > 0 && len(c.open) >= c.limit {
@@ -186,26 +168,47 @@ func (c *Clients) remove(conn *clientConn) {
 	delete(c.open, conn)
 }
 
-// maxVictims is how many connections are selected at a time, so that a flood of connections does
-// not compare all of them for each new one.
-const maxVictims = 64
+const (
+	// maxVictims is how many connections are selected at a time, so that a flood of connections
+	// does not compare all of them for each new one.
+	maxVictims = 64
+
+	// fullTime is how long no connection is looked for after none could be closed, for the same
+	// reason.
+	fullTime = 100 * time.Millisecond
+)
 
 // longestSilent returns the connection to be closed next, nil if there is none. The lock is held.
 func (c *Clients) longestSilent() *clientConn {
-	for range 2 {
-		for len(c.victims) > 0 {
-			v := c.victims[0]
-			c.victims = c.victims[1:]
-			if c.open[v.conn] && v.conn.rank() == v.rank && v.conn.activeAt.Load() == v.activeAt {
-				return v.conn
-			}
+	if conn := c.nextVictim(); conn != nil {
+		return conn
+	}
+	if time.Now().Before(c.fullUntil) {
+		return nil
+	}
+	c.selectVictims()
+	if len(c.victims) == 0 {
+		c.fullUntil = time.Now().Add(fullTime)
+	}
+	return c.nextVictim()
+}
+
+// nextVictim returns the next of the selected connections that has not changed, nil if there is
+// none. The lock is held.
+func (c *Clients) nextVictim() *clientConn {
+	for len(c.victims) > 0 {
+		v := c.victims[0]
+		c.victims = c.victims[1:]
+		if c.open[v.conn] && v.conn.rank() == v.rank && v.conn.activeAt.Load() == v.activeAt {
+			return v.conn
 		}
-		c.selectVictims()
 	}
 	return nil
 }
 
-// selectVictims selects the connections to be closed next. The lock is held.
+// selectVictims selects the connections to be closed next. Connections that open later have been
+// silent for less time than all selected ones, but they are not authenticated: so only a single
+// authenticated one is selected at a time. The lock is held.
 func (c *Clients) selectVictims() {
 	all := make([]victim, 0, len(c.open))
 	for conn := range c.open {
@@ -216,7 +219,11 @@ func (c *Clients) selectVictims() {
 	slices.SortFunc(all, func(a, b victim) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.activeAt, b.activeAt))
 	})
-	c.victims = slices.Clone(all[:min(len(all), maxVictims)])
+	n := 0
+	for n < min(len(all), maxVictims) && all[n].rank == unauthenticated {
+		n++
+	}
+	c.victims = slices.Clone(all[:min(len(all), max(n, 1))])
 }
 
 // warnInterval is the time between two warnings about too many connections.
@@ -229,35 +236,4 @@ func (c *Clients) warn() {
 	}
 	c.warnedAt = time.Now()
 	c.log.Warn("too many connections from clients; silent ones are closed to make room", "limit", c.limit)
-}
-
-// clientOf returns the client's connection under others, nil if it is not counted.
-func clientOf(c net.Conn) *clientConn {
-	for c != nil {
-		if client, ok := c.(*clientConn); ok {
-			return client
-		}
-		over, ok := c.(interface{ NetConn() net.Conn })
-		if !ok {
-			return nil
-		}
-		c = over.NetConn()
-	}
-	return nil
-}
-
-// ConnState is for http.Server: it records whether a request is in progress.
-func ConnState(c net.Conn, state http.ConnState) {
-	if client := clientOf(c); client != nil {
-		client.busy.Store(state == http.StateActive)
-	}
-}
-
-// MarkAuthenticated records that a request with valid credentials has arrived on the connection
-// of ctx.
-func MarkAuthenticated(ctx context.Context) {
-	conn, _ := ctx.Value(connKey{}).(net.Conn)
-	if client := clientOf(conn); client != nil {
-		client.authenticated.Store(true)
-	}
 }

@@ -94,12 +94,11 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 		closed     int      // index of the connection that makes room
 		noneCloses bool
 	}{
-		"the longest silent one":                   {before: []string{"", "", ""}, closed: 0},
-		"one that was authenticated stays":         {before: []string{"/in", "", ""}, closed: 1},
-		"one without credentials, despite a page":  {before: []string{"/in", "/public", "/in"}, closed: 1},
-		"one on which nothing arrived comes first": {before: []string{"/public", "/in", ""}, closed: 2},
-		"an idle one if all are authenticated":     {before: []string{"/wait", "/in", "/in"}, closed: 1},
-		"none if all are in use":                   {before: []string{"/wait", "/wait", "/wait"}, noneCloses: true},
+		"the longest silent one":                  {before: []string{"", "", ""}, closed: 0},
+		"one that was authenticated stays":        {before: []string{"/in", "", ""}, closed: 1},
+		"one without credentials, despite a page": {before: []string{"/in", "/public", "/in"}, closed: 1},
+		"an idle one if all are authenticated":    {before: []string{"/wait", "/in", "/in"}, closed: 1},
+		"none if all are in use":                  {before: []string{"/wait", "/wait", "/wait"}, noneCloses: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			clients, address := serveClients(t, len(tt.before))
@@ -107,7 +106,7 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 			var want [kept + 1]int
 			for _, path := range tt.before {
 				conns = append(conns, connect(t, address, path))
-				want[map[string]int{"": unused, "/public": unauthenticated, "/in": idle, "/wait": kept}[path]]++
+				want[map[string]int{"": unauthenticated, "/public": unauthenticated, "/in": idle, "/wait": kept}[path]]++
 				await(t, "connection in its state", func() bool { return clients.ranks() == want })
 			}
 			if tt.noneCloses {
@@ -138,6 +137,27 @@ func (c *Clients) ranks() (counts [kept + 1]int) {
 		counts[conn.rank()]++
 	}
 	return counts
+}
+
+// TestAuthenticatedConnectionsStay opens many connections without credentials among others that
+// are idle.
+func TestAuthenticatedConnectionsStay(t *testing.T) {
+	const idleConns, flood = 50, 100
+	clients, address := serveClients(t, idleConns+10)
+	var conns []net.Conn
+	for range idleConns {
+		conns = append(conns, connect(t, address, "/in"))
+	}
+	await(t, "all connections idle", func() bool { return clients.ranks() == [kept + 1]int{idle: idleConns} })
+	for range flood {
+		connect(t, address, "")
+	}
+	await(t, "the flood has arrived", func() bool { return clients.Closed() == flood-10 })
+	for i, conn := range conns {
+		if isClosed(conn, time.Millisecond) {
+			t.Fatalf("connection %d, which was authenticated, is closed although others are not", i)
+		}
+	}
 }
 
 // TestFloodOfSilentConnections lets a client with credentials connect again and again among many

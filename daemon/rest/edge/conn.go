@@ -3,6 +3,7 @@ package edge
 import (
 	"context"
 	"net"
+	"net/http"
 )
 
 // Abort makes net/http close the connection when the handler panics, as it must do
@@ -43,5 +44,36 @@ func underTLS(c net.Conn) net.Conn {
 			return c
 		}
 		c = over.NetConn()
+	}
+}
+
+// clientOf returns the client's connection under others, nil if it is not counted.
+func clientOf(c net.Conn) *clientConn {
+	for c != nil {
+		if client, ok := c.(*clientConn); ok {
+			return client
+		}
+		over, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			return nil
+		}
+		c = over.NetConn()
+	}
+	return nil
+}
+
+// ConnState is for http.Server: it records whether a request is in progress.
+func ConnState(c net.Conn, state http.ConnState) {
+	if client := clientOf(c); client != nil {
+		client.busy.Store(state == http.StateActive)
+	}
+}
+
+// MarkAuthenticated records that a request with valid credentials has arrived on the connection
+// of ctx.
+func MarkAuthenticated(ctx context.Context) {
+	conn, _ := ctx.Value(connKey{}).(net.Conn)
+	if client := clientOf(conn); client != nil {
+		client.authenticated.Store(true)
 	}
 }

@@ -41,13 +41,6 @@ func (l framedListener) Accept() (net.Conn, error) {
 	return f, nil
 }
 
-// halfCloser is the interface that net/http requires of a connection: with CloseWrite it sends a
-// response before it resets the connection.
-type halfCloser interface {
-	net.Conn
-	CloseWrite() error
-}
-
 // framed parses the framing of the requests on a connection.
 type framed struct {
 	halfCloser

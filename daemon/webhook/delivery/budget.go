@@ -35,6 +35,12 @@ type heldEvent struct {
 	tier    *tier // that the body counts for
 }
 
+// The tiers: troubled has the endpoints that fail or are slow.
+const (
+	healthy = iota
+	troubled
+)
+
 // tier is a share of the attempts and the memory, with its own rotation of queues.
 // Endpoints that have failed since their last success, and slow ones, use a separate tier, so
 // that they never block the others, however many they are.
@@ -51,9 +57,11 @@ type tier struct {
 func newBudget(memory, attempts int) *budget {
 	return &budget{
 		slots: newSlots(attempts),
-		tiers: [2]tier{
-			{ready: newRotation(), slots: newSlots(attempts), limit: memory - memory/4},
-			{ready: newRotation(), slots: newSlots(max(1, attempts/2)), limit: memory / 4},
+		tiers: [...]tier{
+			healthy: {ready: newRotation(), slots: newSlots(attempts), limit: memory - memory/4},
+			// Half of the attempts, since those that hang take the longest, and little memory,
+			// since endpoints that fail only need that of their attempts.
+			troubled: {ready: newRotation(), slots: newSlots(max(1, attempts/2)), limit: memory / 4},
 		},
 		events:       make(map[int64]*heldEvent),
 		messages:     make(map[*webhook.Message]*tier),
@@ -65,9 +73,9 @@ func newBudget(memory, attempts int) *budget {
 // tierOf returns the tier of a queue.
 func (b *budget) tierOf(q *queue) *tier {
 	if q.endpoint.failing() || q.endpoint.durations.areLong() {
-		return &b.tiers[1]
+		return &b.tiers[troubled]
 	}
-	return &b.tiers[0]
+	return &b.tiers[healthy]
 }
 
 // remove removes a queue that changes to the other tier.
@@ -151,7 +159,8 @@ func (b *budget) release(m *webhook.Message) {
 	t.used -= messageCost
 	delete(b.messages, m)
 	held := b.events[m.Event.ID]
-	if held.holders--; held.holders == 0 {
+	held.holders--
+	if held.holders == 0 {
 		held.tier.used -= len(held.Body)
 		delete(b.events, held.ID)
 	}

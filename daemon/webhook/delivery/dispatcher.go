@@ -98,7 +98,9 @@ func (d *dispatcher) begin(q *queue, m *webhook.Message, t *tier) *attempt {
 	d.queues.budget.slots.take(q.subscriber)
 	t.slots.take(q.subscriber)
 	a := &attempt{queue: q, message: m, tier: t, probe: d.pause.active(), began: time.Now()}
-	d.pause.probing = a.probe
+	if a.probe {
+		d.pause.probeStarted(d.Now())
+	}
 	a.ctx, a.cancel = context.WithCancel(d.sending)
 	a.element = d.running.PushBack(a)
 	return a
@@ -132,11 +134,11 @@ func (d *dispatcher) oldestAttempt() time.Duration {
 	return 0
 }
 
-// paused describes the current pause, empty if there is none.
-func (d *dispatcher) paused() string {
+// paused describes the current pause, empty if there is none, and its error message.
+func (d *dispatcher) paused() (problem, detail string) {
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
-	return d.pause.problem()
+	return d.pause.problem(), d.pause.detail
 }
 
 // resume starts attempts after a pause.
@@ -196,8 +198,9 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt 
 	default:
 		a.queue.putBack(a.message)
 	}
-	if a.probe && d.pause.probing {
-		d.endProbe(valid)
+	if a.probe && valid && !o.Own.AffectsAll() && d.pause.active() {
+		d.pause.end(d.Now())
+		d.dispatch()
 	}
 	d.queues.schedule(a.queue)
 	return d.next()
@@ -219,7 +222,11 @@ func (d *dispatcher) isExcused(a *attempt, o webhook.Outcome) bool {
 func (d *dispatcher) holdBack(a *attempt, o webhook.Outcome) {
 	now := d.Now()
 	if o.Own.AffectsAll() {
-		d.pause.begin(o, now, a.probe)
+		if !d.pause.active() {
+			d.pause.begin(o, now)
+		} else if a.probe {
+			d.pause.prolong(o, now)
+		}
 		return
 	}
 	if o.Own == webhook.ConnectionLost {
@@ -227,20 +234,9 @@ func (d *dispatcher) holdBack(a *attempt, o webhook.Outcome) {
 	}
 	hold := &a.queue.endpoint.hold
 	if hold.begin(now) {
-		d.Log.Warn("an endpoint cannot be reached because of a failure of this machine; its messages wait and are not charged for it",
-			"failure", string(o.Own), "detail", o.Detail, "until", hold.until.UTC().Format(time.RFC3339))
+		d.Log.Warn("the messages for an endpoint wait; they are not charged for it",
+			"reason", webhook.OwnFailures[o.Own], "detail", o.Detail, "until", hold.until.UTC().Format(time.RFC3339))
 	}
-}
-
-// endProbe handles the end of a probe that did not prolong the pause. If the probe was made, the
-// pause is over. The lock of the queues is held.
-func (d *dispatcher) endProbe(made bool) {
-	if !made {
-		d.pause.schedule(d.Now())
-		return
-	}
-	d.pause.end(d.Now())
-	d.dispatch()
 }
 
 // stop waits for running attempts, and cancels them once ctx is done.

@@ -236,7 +236,7 @@ func (e *Engine) Stats(minutes, limit int, open []stats.Backlog) stats.Report {
 
 // Problems describes the problems that prevent or delay deliveries although the engine is running.
 func (e *Engine) Problems() (problems []string) {
-	if paused := e.dispatcher.paused(); paused != "" {
+	if paused, _ := e.dispatcher.paused(); paused != "" {
 		problems = append(problems, paused)
 	}
 	if e.AttemptTimeout != nil {
@@ -260,7 +260,9 @@ const overdueTolerance = 2 * time.Second
 func (e *Engine) InHand() wire.InHand {
 	d := e.queueSet.inHand()
 	d.OldestAttempt = wire.TimeSpan(e.dispatcher.oldestAttempt())
-	d.Paused = e.dispatcher.paused()
+	if paused, detail := e.dispatcher.paused(); paused != "" {
+		d.Paused = paused + " (" + detail + ")"
+	}
 	if e.Overdue != nil {
 		d.Overdue = e.Overdue()
 	}

@@ -3,7 +3,7 @@ package delivery_test
 import (
 	"context"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,19 +15,12 @@ import (
 type failingSender struct {
 	failure func(m *webhook.Message) webhook.OwnFailure // of an attempt that starts now; empty for a success
 
-	mu    sync.Mutex
-	times map[string]int // attempts by message
-}
-
-func newFailingSender(failure func(m *webhook.Message) webhook.OwnFailure) *failingSender {
-	return &failingSender{failure: failure, times: make(map[string]int)}
+	attempts atomic.Int64
 }
 
 // Send implements delivery.Sender.
 func (s *failingSender) Send(_ context.Context, m *webhook.Message, _ *webhook.Subscription, _ time.Time) webhook.Outcome {
-	s.mu.Lock()
-	s.times[m.GUID]++
-	s.mu.Unlock()
+	s.attempts.Add(1)
 	time.Sleep(attemptTime)
 	failure := s.failure(m)
 	if failure == "" {
@@ -36,24 +29,14 @@ func (s *failingSender) Send(_ context.Context, m *webhook.Message, _ *webhook.S
 	return webhook.Outcome{Cause: webhook.NetworkFailed, Own: failure, Detail: "made up by the test", Took: attemptTime}
 }
 
-func (s *failingSender) attempts() (sum int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, n := range s.times {
-		sum += n
-	}
-	return sum
-}
-
-// simulateFailures runs a test with an engine that uses a failingSender.
+// simulateFailures runs a test with an engine that uses a failingSender. The simulation checks the
+// attempts of its own sender at the end, which makes none.
 func simulateFailures(t *testing.T, s *failingSender, test func(x *simulation)) {
 	t.Helper()
 	simulate(t, func(x *simulation) {
 		x.stop(testTimeout)
 		x.startEngine(func(c *delivery.Config) { c.Sender = s })
 		test(x)
-		x.stop(testTimeout)
-		x.fakeSender.sent = make(map[string]int)
 	})
 }
 
@@ -61,36 +44,37 @@ func simulateFailures(t *testing.T, s *failingSender, test func(x *simulation)) 
 func TestFailureOfTheMachinePausesAll(t *testing.T) {
 	for _, failure := range []webhook.OwnFailure{webhook.OutOfDescriptors, webhook.OutOfMemory} {
 		t.Run(string(failure), func(t *testing.T) {
-			lacks := true
-			s := newFailingSender(func(*webhook.Message) webhook.OwnFailure {
-				if lacks {
+			var lacks atomic.Bool
+			lacks.Store(true)
+			s := &failingSender{failure: func(*webhook.Message) webhook.OwnFailure {
+				if lacks.Load() {
 					return failure
 				}
 				return ""
-			})
+			}}
 			simulateFailures(t, s, func(x *simulation) {
 				x.subscribe("http://127.0.0.1/a", "debtor.*")
 				x.subscribe("http://127.0.0.1/b", "debtor.*")
 				for range 20 {
 					x.publish("debtor.updated", "x")
 				}
-				x.advance(time.Second / 2)
-				atOnce := s.attempts()
+				x.advance(500 * time.Millisecond)
+				atOnce := s.attempts.Load()
 				x.advance(time.Minute)
-				if probes := s.attempts() - atOnce; probes < 4 || probes > 6 { // after 1, 3, 7, 15 and 31 s
+				if probes := s.attempts.Load() - atOnce; probes < 4 || probes > 6 { // after 1, 3, 7, 15 and 31 s
 					t.Errorf("%d attempts within a minute, want about 5 probes", probes)
 				}
-				if problems := strings.Join(x.engine.Problems(), "\n"); !strings.Contains(problems, string(failure)) {
-					t.Errorf("the problems are %q, want one about %q", problems, failure)
+				if problems := strings.Join(x.engine.Problems(), "\n"); !strings.Contains(problems, webhook.OwnFailures[failure]) {
+					t.Errorf("the problems are %q, want %q", problems, webhook.OwnFailures[failure])
 				}
-				if n := x.engine.InHand().Uncharged[string(failure)]; n != int64(s.attempts()) {
-					t.Errorf("%d attempts are counted as not charged, want %d", n, s.attempts())
+				if n := x.engine.InHand().Uncharged[string(failure)]; n != s.attempts.Load() {
+					t.Errorf("%d attempts are counted as not charged, want %d", n, s.attempts.Load())
 				}
 				x.expect("SY_WebhookMessage WHERE Attempts > 0", 0)
 				x.expect("SY_WebhookMessageResponse", 0)
 				x.expect("SY_WebhookSubscription WHERE FailingSince IS NOT NULL", 0)
 
-				lacks = false
+				lacks.Store(false)
 				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 40)
 				if problems := x.engine.Problems(); len(problems) > 0 {
@@ -105,27 +89,28 @@ func TestFailureOfTheMachinePausesAll(t *testing.T) {
 func TestFailureConcerningOneEndpoint(t *testing.T) {
 	for _, failure := range []webhook.OwnFailure{webhook.OutOfPorts, webhook.NoNetwork} {
 		t.Run(string(failure), func(t *testing.T) {
-			fails := true
-			s := newFailingSender(func(m *webhook.Message) webhook.OwnFailure {
-				if fails && strings.HasSuffix(m.URL, "/a") {
+			var fails atomic.Bool
+			fails.Store(true)
+			s := &failingSender{failure: func(m *webhook.Message) webhook.OwnFailure {
+				if fails.Load() && strings.HasSuffix(m.URL, "/a") {
 					return failure
 				}
 				return ""
-			})
+			}}
 			simulateFailures(t, s, func(x *simulation) {
 				x.subscribe("http://127.0.0.1/a", "debtor.*")
 				x.subscribe("http://127.0.0.1/b", "debtor.*")
 				for range 20 {
 					x.publish("debtor.updated", "x")
 				}
-				x.advance(time.Second / 2)
+				x.advance(500 * time.Millisecond)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND URL LIKE '%/b'", 20)
 				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Attempts > 0 AND URL LIKE '%/a'", 0)
-				if n := s.attempts(); n > 20+8*7 {
+				if n := s.attempts.Load(); n > 20+8*7 {
 					t.Errorf("%d attempts, want 20 at the endpoint that works and at most 8 after each wait at the other", n)
 				}
-				fails = false
+				fails.Store(false)
 				x.advance(time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 40)
 			})
@@ -135,14 +120,14 @@ func TestFailureConcerningOneEndpoint(t *testing.T) {
 
 // TestLostConnectionsAreExcusedOnce: an endpoint that loses all its connections is charged.
 func TestLostConnectionsAreExcusedOnce(t *testing.T) {
-	s := newFailingSender(func(*webhook.Message) webhook.OwnFailure { return webhook.ConnectionLost })
+	s := &failingSender{failure: func(*webhook.Message) webhook.OwnFailure { return webhook.ConnectionLost }}
 	simulateFailures(t, s, func(x *simulation) {
 		x.subscribe("http://127.0.0.1/a", "debtor.*")
 		x.publish("debtor.updated", "x")
 		x.advance(time.Hour)
 		x.expect("SY_WebhookMessage WHERE Status = 3 AND Attempts = 6", 1)
 		x.expect("SY_WebhookMessageResponse", 6)
-		if n := s.attempts(); n != 7 {
+		if n := s.attempts.Load(); n != 7 {
 			t.Errorf("%d attempts, want 7: six that count, and one that does not", n)
 		}
 	})
@@ -178,4 +163,42 @@ type hangingSender struct{}
 func (hangingSender) Send(ctx context.Context, _ *webhook.Message, _ *webhook.Subscription, _ time.Time) webhook.Outcome {
 	<-ctx.Done()
 	return webhook.Outcome{Cause: webhook.TimedOut}
+}
+
+// recoveringSender is a delivery.Sender that lacks descriptors for a while. Then attempts at one
+// endpoint hang.
+type recoveringSender struct{ until time.Time }
+
+// Send implements delivery.Sender.
+func (s recoveringSender) Send(ctx context.Context, m *webhook.Message, _ *webhook.Subscription, _ time.Time) webhook.Outcome {
+	if time.Now().Before(s.until) {
+		return webhook.Outcome{Cause: webhook.NetworkFailed, Own: webhook.OutOfDescriptors}
+	}
+	if strings.HasSuffix(m.URL, "/hangs") {
+		<-ctx.Done()
+		return webhook.Outcome{Cause: webhook.TimedOut}
+	}
+	return webhook.Outcome{Code: 200}
+}
+
+// TestHangingProbeDoesNotProlongPause lets the first probe after a pause hang.
+func TestHangingProbeDoesNotProlongPause(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		x.stop(testTimeout)
+		x.startEngine(func(c *delivery.Config) { c.Sender = recoveringSender{time.Now().Add(2 * time.Second)} })
+		hangs := x.subscribe("http://127.0.0.1/hangs", "debtor.*")
+		x.subscribe("http://127.0.0.1/works", "debtor.*")
+		for range 10 {
+			x.publish("debtor.updated", "x")
+		}
+		x.advance(10 * time.Second)
+		x.expect("SY_WebhookMessage WHERE Status = 1 AND URL LIKE '%/works'", 10)
+		if problems := x.engine.Problems(); len(problems) > 0 {
+			t.Errorf("the problems are %q, want none", problems)
+		}
+		if err := x.service.RemoveSubscription(context.Background(), x.subscriber, hangs.GUID); err != nil {
+			t.Fatal(err)
+		}
+		x.advance(time.Minute)
+	})
 }

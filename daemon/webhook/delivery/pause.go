@@ -20,16 +20,15 @@ func newOwnFailureBackoff() backoff.Backoff {
 }
 
 // pause holds all attempts back after a failure of this machine, such as a lack of file
-// descriptors. When it is over, a single attempt probes whether the cause has gone. The lock
-// of the queueSet guards it.
+// descriptors. From time to time a single attempt probes whether the cause has gone. The lock of
+// the queueSet guards it.
 type pause struct {
 	log     *slog.Logger
 	resume  func() // starts attempts, without the lock
 	failure webhook.OwnFailure
-	detail  string
+	detail  string    // the error message, for administrators
 	since   time.Time // zero without a pause
-	until   time.Time
-	probing bool // the probe is in flight
+	until   time.Time // then a probe may start
 	wait    backoff.Backoff
 	timer   *time.Timer
 }
@@ -40,55 +39,59 @@ func newPause(log *slog.Logger, resume func()) *pause {
 
 func (p *pause) active() bool { return !p.since.IsZero() }
 
-// allows reports whether an attempt may start. If there is a pause, it is the probe.
+// allows reports whether an attempt may start. During a pause it is a probe.
 func (p *pause) allows(now time.Time) bool {
-	return !p.active() || !p.probing && !now.Before(p.until)
+	if !p.active() {
+		return true
+	}
+	return !now.Before(p.until)
 }
 
-// begin starts a pause, or prolongs it after a probe. Failures of attempts that started before
-// the pause do not prolong it.
-func (p *pause) begin(o webhook.Outcome, now time.Time, probe bool) {
-	if p.active() && !probe {
-		return
-	}
-	if !p.active() {
-		p.since = now
-	}
+// begin starts a pause after a failure of an attempt.
+func (p *pause) begin(o webhook.Outcome, now time.Time) {
+	p.since = now
+	p.prolong(o, now)
+}
+
+// prolong delays the next probe after a failure of the last one.
+func (p *pause) prolong(o webhook.Outcome, now time.Time) {
 	p.failure = o.Own
 	p.detail = o.Detail
-	p.schedule(now)
-	p.log.Warn("deliveries are paused because of a failure of this machine; no message is charged for it",
-		"failure", string(o.Own), "detail", o.Detail, "for", p.wait.Wait().String())
+	wait := p.wait.Next()
+	p.waitFor(wait, now)
+	p.log.Warn("deliveries are paused; no message is charged for it",
+		"reason", webhook.OwnFailures[o.Own], "detail", o.Detail, "for", wait.String())
 }
 
-// schedule sets the time of the next probe.
-func (p *pause) schedule(now time.Time) {
-	wait := p.wait.Next()
-	p.probing = false
+// probeStarted lets another probe start soon, even if this one does not end: its endpoint may
+// hang.
+func (p *pause) probeStarted(now time.Time) { p.waitFor(minOwnFailureWait, now) }
+
+func (p *pause) waitFor(wait time.Duration, now time.Time) {
 	p.until = now.Add(wait)
 	if p.timer == nil {
 		p.timer = time.AfterFunc(wait, p.resume)
-	} else {
-		p.timer.Reset(wait)
+		return
 	}
+	p.timer.Reset(wait)
 }
 
-// end ends a pause after a successful probe.
+// end ends a pause after a probe without a failure of this machine.
 func (p *pause) end(now time.Time) {
-	p.log.Info("deliveries continue", "failure", string(p.failure), "after", now.Sub(p.since).Round(time.Second).String())
+	p.log.Info("deliveries continue", "paused", now.Sub(p.since).Round(time.Second).String(), "reason", webhook.OwnFailures[p.failure])
 	p.since = time.Time{}
-	p.probing = false
 	p.wait.Reset()
 }
 
-// problem describes the pause, empty if there is none.
+// problem describes the pause without details of endpoints, empty if there is none.
 func (p *pause) problem() string {
 	if !p.active() {
 		return ""
 	}
-	return fmt.Sprintf("deliveries have been paused since %s: %s (%s)", p.since.UTC().Format(time.RFC3339), p.failure, p.detail)
+	return fmt.Sprintf("deliveries have been paused since %s: %s", p.since.UTC().Format(time.RFC3339), webhook.OwnFailures[p.failure])
 }
 
+// stop ends the probes of an engine that starts no more attempts.
 func (p *pause) stop() {
 	if p.timer != nil {
 		p.timer.Stop()

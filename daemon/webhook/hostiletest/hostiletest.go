@@ -5,6 +5,7 @@ package hostiletest
 
 import (
 	"crypto/tls"
+	"io"
 	"net"
 	"sync"
 	"testing"
@@ -27,7 +28,7 @@ const (
 type Receiver struct {
 	Name     string
 	Protocol Protocol
-	Want     []Outcome // those that are right; the peers can race for the one that is seen
+	Want     []Outcome // acceptable outcomes; more than one if the result depends on timing
 	Body     int       // bytes of the request body that it needs to misbehave; 0 for any
 
 	refuses bool             // nothing listens
@@ -106,9 +107,10 @@ func (s *Server) accept(l net.Listener, r Receiver, config *tls.Config) {
 		if err != nil {
 			return
 		}
-		s.mu.Lock()
-		s.conns[conn] = true
-		s.mu.Unlock()
+		if !s.remember(conn) {
+			conn.Close()
+			return
+		}
 		s.handlers.Go(func() {
 			defer s.forget(conn)
 			s.serve(conn, r, config)
@@ -119,7 +121,7 @@ func (s *Server) accept(l net.Listener, r Receiver, config *tls.Config) {
 func (s *Server) serve(conn net.Conn, r Receiver, config *tls.Config) {
 	if r.raw != nil {
 		r.raw(conn)
-		s.linger(conn)
+		discard(conn)
 		return
 	}
 	c := &Conn{Conn: conn, server: s}
@@ -134,14 +136,17 @@ func (s *Server) serve(conn net.Conn, r Receiver, config *tls.Config) {
 	r.handles(c)
 }
 
-// linger keeps a connection open until its peer closes it or the test ends.
-func (s *Server) linger(conn net.Conn) {
-	buffer := make([]byte, 4096)
-	for {
-		if _, err := conn.Read(buffer); err != nil {
-			return
-		}
+// remember records a connection. It returns false if the server has been stopped.
+func (s *Server) remember(conn net.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.done:
+		return false
+	default:
 	}
+	s.conns[conn] = true
+	return true
 }
 
 func (s *Server) forget(conn net.Conn) {
@@ -153,8 +158,8 @@ func (s *Server) forget(conn net.Conn) {
 
 func (s *Server) stop(l net.Listener) {
 	l.Close()
-	close(s.done)
 	s.mu.Lock()
+	close(s.done)
 	for conn := range s.conns {
 		conn.Close()
 	}
@@ -162,14 +167,11 @@ func (s *Server) stop(l net.Listener) {
 	s.handlers.Wait()
 }
 
-// hang does nothing until the test ends or the peer closes the connection. It reads nothing, so
-// that the peer's writes stall as well.
-func (c *Conn) hang() {
-	<-c.server.done
-}
+// hang does nothing until the test ends. It reads nothing, so that writes of the peer stall as well.
+func (c *Conn) hang() { <-c.server.done }
 
-// wait reads and ignores everything until the peer closes the connection.
-func (c *Conn) wait() { c.server.linger(c.Conn) }
+// discard reads and ignores everything until the peer closes the connection.
+func discard(conn net.Conn) { _, _ = io.Copy(io.Discard, conn) }
 
 // pause waits between two pieces that are written slowly. It returns false when the test ends.
 func (c *Conn) pause(d time.Duration) bool {

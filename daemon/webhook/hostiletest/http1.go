@@ -60,7 +60,7 @@ var ways = []way{
 	{"reset", func(c *Conn, _ string) { reset(c.Conn) }},
 	{"garbage", func(c *Conn, _ string) {
 		c.write("\x00\xff\x16\x03\r\nnot HTTP\r\n\r\n")
-		c.wait()
+		discard(c.Conn)
 	}},
 	{"endless", func(c *Conn, filler string) {
 		for text := strings.Repeat(filler, 1024); c.write(text); {

@@ -105,7 +105,7 @@ var overHTTP2 = []struct {
 		return false
 	}},
 	{name: "hangs without answers to pings", want: timeout, serve: func(s *stream2) bool {
-		s.wait()
+		discard(s.Conn)
 		return false
 	}},
 	{name: "early answer that does not end", body: 100 << 10, early: true, want: accepted, serve: func(s *stream2) bool {
@@ -114,7 +114,7 @@ var overHTTP2 = []struct {
 		return false
 	}},
 	{name: "answer that does not end", want: accepted, serve: func(s *stream2) bool { return s.answer("200", false) }},
-	{name: "endless body", want: accepted, serve: func(s *stream2) bool {
+	{name: "endless body", want: slices.Concat(accepted, timeout, invalid), serve: func(s *stream2) bool {
 		ok := s.answer("200", false)
 		for data := make([]byte, 1024); ok; {
 			ok = s.WriteData(s.id, false, data) == nil
@@ -139,7 +139,7 @@ var overHTTP2 = []struct {
 	}},
 	{name: "GOAWAY before each request is processed", early: true, want: broken, serve: func(s *stream2) bool {
 		_ = s.WriteGoAway(0, http2.ErrCodeNo, nil)
-		s.wait()
+		discard(s.Conn)
 		return false
 	}},
 	{name: "GOAWAY with an error", want: broken, serve: func(s *stream2) bool {
@@ -166,19 +166,19 @@ var overHTTP2 = []struct {
 	}},
 	{name: "frame that is too large", want: invalid, serve: func(s *stream2) bool {
 		_ = s.WriteRawFrame(http2.FrameData, 0, s.id, make([]byte, 1<<20))
-		s.wait()
+		discard(s.Conn)
 		return false
 	}},
 	{name: "garbage", want: invalid, serve: func(s *stream2) bool {
 		s.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-		s.wait()
+		discard(s.Conn)
 		return false
 	}},
 }
 
 // http2Receivers returns the receivers of HTTP/2.
 func http2Receivers() (all []Receiver) {
-	all = append(all, Receiver{Name: "no settings", Protocol: HTTP2, Want: timeout, handles: func(c *Conn) { c.wait() }})
+	all = append(all, Receiver{Name: "no settings", Protocol: HTTP2, Want: timeout, handles: func(c *Conn) { discard(c.Conn) }})
 	all = append(all, Receiver{Name: "reads nothing", Protocol: HTTP2, Want: timeout, Body: largeBody, handles: func(c *Conn) { c.hang() }})
 	for _, own := range overHTTP2 {
 		all = append(all, Receiver{

@@ -31,14 +31,14 @@ const (
 // exchange is the HTTP traffic of one attempt: a request, the request once more if its first
 // connection turns out to be closed, and the response.
 type exchange struct {
-	request *http.Request
-	body    []byte
-	pool    *pool
-	limit   time.Duration
-	began   time.Time
-	at      time.Time // began, by the store's clock
-	cancel  context.CancelFunc
-	overdue *atomic.Int64 // counts exchanges that were left behind
+	request   *http.Request
+	body      []byte
+	pool      *pool
+	limit     time.Duration
+	began     time.Time
+	storeTime time.Time // began, by the store's clock
+	cancel    context.CancelFunc
+	overdue   *atomic.Int64 // counts exchanges that were left behind
 
 	mu          sync.Mutex
 	outcome     webhook.Outcome // as far as it is known
@@ -61,7 +61,7 @@ func (x *exchange) run() {
 	defer x.end()
 	response, err := x.send(x.request, x.pool.transport)
 	if err != nil && x.mayRepeat(err) {
-		response, err = x.send(x.withBody(), x.pool.route.once)
+		response, err = x.send(x.withBody(), x.pool.route.singleUse)
 	}
 	if err != nil {
 		x.fail(err)
@@ -95,9 +95,9 @@ func (x *exchange) gotFirstByte() {
 	x.conn.answered = true
 }
 
-// mayRepeat reports whether a request that failed has probably not been processed: the peer
-// has reported that over HTTP/2, or the connection had been used before and broke without an answer, as when the
-// peer closes it at the same moment.
+// mayRepeat reports whether a request that failed has probably not been processed: the peer has
+// reported that over HTTP/2, or the connection had been used before and broke without an answer,
+// as when the peer closes it at the same moment.
 func (x *exchange) mayRepeat(err error) bool {
 	if x.request.Context().Err() != nil || ownFailure(err) != "" {
 		return false
@@ -127,7 +127,7 @@ func (x *exchange) withBody() *http.Request {
 // fail records the outcome of an exchange without a response.
 func (x *exchange) fail(err error) {
 	ctx := x.request.Context()
-	outcome := x.pool.route.connections.network.failure(ctx, err, x.limit)
+	outcome := x.pool.route.network.failure(ctx, err, x.limit)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.outcome = outcome
@@ -139,12 +139,12 @@ func (x *exchange) fail(err error) {
 // read records a response.
 func (x *exchange) read(response *http.Response) {
 	defer response.Body.Close()
-	x.pool.route.connections.network.connected()
+	x.pool.route.network.connected()
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		x.conclude(nil, webhook.Outcome{Cause: webhook.InvalidResponse, Detail: "101 Switching Protocols is not a response to a POST request"})
 		return
 	}
-	if !x.conclude(response.Body, outcomeOf(response, x.at.Add(time.Since(x.began)))) {
+	if !x.conclude(response.Body, outcomeOf(response, x.storeTime.Add(time.Since(x.began)))) {
 		return
 	}
 

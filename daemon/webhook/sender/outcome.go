@@ -122,7 +122,7 @@ func isProtocol(err error) bool {
 		return true
 	}
 	text := err.Error()
-	for _, part := range []string{"malformed HTTP", "1xx", "response headers exceeded", "http2: ", "connection error: ", "stream error: ", "bad Content-Length"} {
+	for _, part := range []string{"malformed HTTP", "1xx", "response headers exceeded", "http2: ", "connection error: ", "stream error: ", "bad Content-Length", "readLoopPeekFailLocked"} {
 		if strings.Contains(text, part) {
 			return true
 		}

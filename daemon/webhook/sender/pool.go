@@ -4,12 +4,14 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -17,21 +19,21 @@ const (
 	// idleTimeout is how long an unused connection is kept.
 	idleTimeout = 90 * time.Second
 
-	// pingTimeout is how long an HTTP/2 connection may receive nothing before it is pinged,
-	// how long the answer may take, and how long a write may make no progress. After that
-	// the connection is closed.
-	pingTimeout = 5 * time.Second
+	// defaultPingTimeout applies to HTTP/2 connections. One that receives nothing for so long is
+	// pinged. It is closed if the answer takes as long, or a write makes no progress for as long.
+	defaultPingTimeout = 5 * time.Second
 )
 
 // route is a way to reach endpoints. All of its connections are checked by the same guard.
 type route struct {
 	config      Config
 	connections *connections
+	network     *network
 	dialer      *net.Dialer
 
-	// once is for requests that are repeated: each of them has a new connection, which is
+	// singleUse is for requests that are repeated: each of them has a new connection, which is
 	// closed afterwards.
-	once *http.Transport
+	singleUse *http.Transport
 
 	mu      sync.Mutex
 	pools   map[string]*pool // by origin
@@ -41,10 +43,20 @@ type route struct {
 // minPools is the number of pools that are kept even if they are not used.
 const minPools = 64
 
-func newRoute(c Config, open *connections, d *net.Dialer) *route {
-	r := &route{config: c, connections: open, dialer: d, pools: make(map[string]*pool), pruneAt: minPools}
-	r.once = r.newTransport()
-	r.once.DisableKeepAlives = true
+// control is the type of net.Dialer.Control.
+type control = func(network, address string, _ syscall.RawConn) error
+
+func newRoute(c Config, open *connections, n *network, check control) *route {
+	r := &route{
+		config:      c,
+		connections: open,
+		network:     n,
+		dialer:      &net.Dialer{Timeout: c.ConnectTimeout, Control: check},
+		pools:       make(map[string]*pool),
+		pruneAt:     minPools,
+	}
+	r.singleUse = r.newTransport()
+	r.singleUse.DisableKeepAlives = true
 	return r
 }
 
@@ -76,7 +88,7 @@ type pool struct {
 	lastUsed time.Time
 }
 
-// acquire returns the pool of a URL's origin until release is called.
+// acquire returns the pool of a URL's origin. The caller must call release.
 func (r *route) acquire(u *url.URL) *pool {
 	origin := u.Scheme + "://" + strings.ToLower(u.Host)
 	r.mu.Lock()
@@ -135,12 +147,25 @@ func (p *pool) retire() {
 // TLS sends an alert, and the peer may not read it.
 func (p *pool) closeIdle() { go p.transport.CloseIdleConnections() }
 
-// closeIdle closes the idle connections of all pools.
-func (r *route) closeIdle() {
+// closeUnused closes the idle connections of the pools that have not been used for longest, half of
+// them.
+func (r *route) closeUnused() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, p := range r.pools {
+	pools := slices.Collect(maps.Values(r.pools))
+	slices.SortFunc(pools, func(a, b *pool) int { return a.lastUsed.Compare(b.lastUsed) })
+	for _, p := range pools[:(len(pools)+1)/2] {
 		p.closeIdle()
+	}
+}
+
+// close closes all idle connections and waits until they are closed.
+func (r *route) close() {
+	r.mu.Lock()
+	pools := slices.Collect(maps.Values(r.pools))
+	r.mu.Unlock()
+	for _, p := range pools {
+		p.transport.CloseIdleConnections()
 	}
 }
 
@@ -148,57 +173,48 @@ func (r *route) closeIdle() {
 // service may open.
 var errTooManyConnections = errors.New("the service has no file descriptor left for another connection")
 
-// connections counts the open connections of all routes.
+// connections limits the open connections of all routes.
 type connections struct {
-	limit     int64 // 0 for none
-	open      atomic.Int64
-	freed     chan struct{} // buffered; signals that a connection was closed
-	closeIdle func()
-	network   *network
+	slots       chan struct{} // one element for each connection; nil for no limit
+	closeUnused func()
 }
 
 // freeTimeout is how long an attempt waits for idle connections to be closed.
 const freeTimeout = time.Second
 
-// reserve counts a new connection. If there are too many, it closes idle ones.
-func (c *connections) reserve(ctx context.Context) error {
-	if c.tryReserve() {
+// acquire waits for a slot for a new connection. If there is none, it closes idle connections.
+func (c *connections) acquire(ctx context.Context) error {
+	if c.slots == nil {
 		return nil
 	}
-	c.closeIdle()
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	default:
+	}
+
+	c.closeUnused()
 	timer := time.NewTimer(freeTimeout)
 	defer timer.Stop()
-	for !c.tryReserve() {
-		select {
-		case <-c.freed:
-		case <-timer.C:
-			return errTooManyConnections
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+	select {
+	case c.slots <- struct{}{}:
+		return nil
+	case <-timer.C:
+		return errTooManyConnections
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return nil
-}
-
-func (c *connections) tryReserve() bool {
-	if c.open.Add(1) <= c.limit || c.limit == 0 {
-		return true
-	}
-	c.open.Add(-1)
-	return false
 }
 
 func (c *connections) release() {
-	c.open.Add(-1)
-	select {
-	case c.freed <- struct{}{}:
-	default:
+	if c.slots != nil {
+		<-c.slots
 	}
 }
 
 // dial connects to an address. The dialer's Control function checks it first.
 func (r *route) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	if err := r.connections.reserve(ctx); err != nil {
+	if err := r.connections.acquire(ctx); err != nil {
 		return nil, err
 	}
 	conn, err := r.dialer.DialContext(ctx, network, address)
@@ -206,21 +222,19 @@ func (r *route) dial(ctx context.Context, network, address string) (net.Conn, er
 		r.connections.release()
 		return nil, err
 	}
-	r.connections.network.connected()
-	return &countedConn{Conn: conn, connections: r.connections}, nil
+	r.network.connected()
+	return &limitedConn{Conn: conn, release: sync.OnceFunc(r.connections.release)}, nil
 }
 
-// countedConn is a connection that is counted until it is closed.
-type countedConn struct {
+// limitedConn is a connection that has a slot until it is closed.
+type limitedConn struct {
 	net.Conn
-	connections *connections
-	closed      atomic.Bool
+	release func()
 }
 
 // Close closes the connection.
-func (c *countedConn) Close() error {
-	if c.closed.CompareAndSwap(false, true) {
-		defer c.connections.release()
-	}
-	return c.Conn.Close()
+func (c *limitedConn) Close() error {
+	err := c.Conn.Close()
+	c.release()
+	return err
 }

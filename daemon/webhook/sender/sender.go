@@ -11,7 +11,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -42,7 +41,6 @@ type Config struct {
 // Sender makes attempts over HTTP.
 type Sender struct {
 	config       Config
-	connections  *connections
 	public       *route // to public addresses
 	withPrivate  *route // also to private networks
 	toTestTarget *route // to the service's own test target
@@ -52,30 +50,38 @@ type Sender struct {
 // New returns a Sender. Connections are not shared between subscriptions that may reach
 // private addresses and those that may not.
 func New(c Config) *Sender {
-	c.PingTimeout = cmp.Or(c.PingTimeout, pingTimeout)
+	c.PingTimeout = cmp.Or(c.PingTimeout, defaultPingTimeout)
 	if c.RootCAs == nil {
 		// Go reads the system's certificates once, at their first use. If there were no
 		// descriptor left then, no certificate would be valid until a restart.
 		_, _ = x509.SystemCertPool()
 	}
 	s := &Sender{config: c}
-	s.connections = &connections{limit: int64(c.MaxConnections), freed: make(chan struct{}, 1), closeIdle: s.closeIdle, network: newNetwork()}
-	dialer := func(check func(network, address string, _ syscall.RawConn) error) *net.Dialer {
-		return &net.Dialer{Timeout: c.ConnectTimeout, Control: check}
+	open := &connections{closeUnused: s.closeUnused}
+	if c.MaxConnections > 0 {
+		open.slots = make(chan struct{}, c.MaxConnections)
 	}
-	s.public = newRoute(c, s.connections, dialer(dialControl(c.Guard, false)))
-	s.withPrivate = newRoute(c, s.connections, dialer(dialControl(c.Guard, true)))
-	s.toTestTarget = newRoute(c, s.connections, dialer(nil))
+	network := newNetwork()
+	s.public = newRoute(c, open, network, dialControl(c.Guard, false))
+	s.withPrivate = newRoute(c, open, network, dialControl(c.Guard, true))
+	s.toTestTarget = newRoute(c, open, network, nil)
 	return s
 }
 
-// Close closes idle connections.
-func (s *Sender) Close() { s.closeIdle() }
+func (s *Sender) routes() []*route { return []*route{s.public, s.withPrivate, s.toTestTarget} }
 
-func (s *Sender) closeIdle() {
-	s.public.closeIdle()
-	s.withPrivate.closeIdle()
-	s.toTestTarget.closeIdle()
+// Close closes idle connections.
+func (s *Sender) Close() {
+	for _, r := range s.routes() {
+		r.close()
+	}
+}
+
+// closeUnused closes some of the idle connections, to make room for another one.
+func (s *Sender) closeUnused() {
+	for _, r := range s.routes() {
+		r.closeUnused()
+	}
 }
 
 // Overdue returns the number of requests that have not ended although their attempts have:
@@ -87,31 +93,36 @@ func (s *Sender) Overdue() int { return int(s.overdue.Load()) }
 // request is sent at most twice.
 func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	began := time.Now()
+	outcome := s.attempt(ctx, m, sub, at)
+	outcome.Began = at.UTC()
+	outcome.Took = time.Since(began)
+	return outcome
+}
+
+func (s *Sender) attempt(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	limit := s.config.AttemptTimeout()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-
 	request, err := s.request(ctx, m, sub, at)
 	if err != nil {
-		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL is invalid", Began: at.UTC(), Took: time.Since(began)}
+		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL is invalid"}
 	}
+
+	pool := s.routeTo(request.URL, m.MadeByAdmin).acquire(request.URL) // released by exchange.end
 	x := &exchange{
-		request: request,
-		body:    m.Event.Body,
-		pool:    s.routeTo(request.URL, m.MadeByAdmin).acquire(request.URL),
-		limit:   limit,
-		began:   began,
-		at:      at,
-		cancel:  cancel,
-		overdue: &s.overdue,
+		request:   request,
+		body:      m.Event.Body,
+		pool:      pool,
+		limit:     limit,
+		began:     time.Now(),
+		storeTime: at,
+		cancel:    cancel,
+		overdue:   &s.overdue,
 	}
 	if !runWithin(ctx, closeTimeout, x.run, x.interrupt) {
 		x.abandon()
 	}
-	outcome := x.result()
-	outcome.Began = at.UTC()
-	outcome.Took = time.Since(began)
-	return outcome
+	return x.result()
 }
 
 func (s *Sender) routeTo(u *url.URL, byAdmin bool) *route {
@@ -131,7 +142,7 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 	if err != nil {
 		return nil, err
 	}
-	req.GetBody = nil // net/http would send the request up to seven times with it
+	req.GetBody = nil // with it, net/http would send the request up to seven times
 	h := make(http.Header, 8+len(sub.Headers))
 	h["Content-Type"] = []string{"application/json; charset=utf-8"}
 	h["User-Agent"] = []string{s.config.UserAgent}

@@ -16,10 +16,10 @@ type Recorder struct {
 	since         time.Time // start of the counts
 	mu            sync.Mutex
 	counts        Counts
-	attempts      [classCount]int64 // by outcome class
-	uncharged     map[webhook.OwnFailure]int64
-	durations     totalHistogram // of attempts
-	delay         totalHistogram // from publishing to delivery
+	attempts      [classCount]int64            // by outcome class
+	uncharged     map[webhook.OwnFailure]int64 // attempts that were not charged, by cause
+	durations     totalHistogram               // of attempts
+	delay         totalHistogram               // from publishing to delivery
 	all           series
 	delivered     series // delays by minute
 	subscriptions map[int64]*subscriptionSeries
@@ -34,7 +34,7 @@ type subscriptionSeries struct {
 
 // NewRecorder returns a recorder that counts from a given time.
 func NewRecorder(since time.Time) *Recorder {
-	return &Recorder{since: since, subscriptions: make(map[int64]*subscriptionSeries)}
+	return &Recorder{since: since, subscriptions: make(map[int64]*subscriptionSeries), uncharged: make(map[webhook.OwnFailure]int64)}
 }
 
 // Record counts a batch that was written: the numbers of new events and messages, and
@@ -66,17 +66,14 @@ func (rec *Recorder) Count(c Counts) {
 	rec.counts.add(c)
 }
 
-// CountUncharged counts an attempt that was not counted because of a failure of our own.
+// CountUncharged adds an attempt that is not charged to its endpoint.
 func (rec *Recorder) CountUncharged(f webhook.OwnFailure) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if rec.uncharged == nil {
-		rec.uncharged = make(map[webhook.OwnFailure]int64)
-	}
 	rec.uncharged[f]++
 }
 
-// Uncharged returns the numbers of these attempts.
+// Uncharged returns the numbers of uncharged attempts, by cause.
 func (rec *Recorder) Uncharged() map[webhook.OwnFailure]int64 {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
