@@ -73,7 +73,7 @@ var edges = map[string][]string{
 	"daemon/dialect":    {"client/record"},
 	"daemon/row":        shapes,
 	"daemon/demo":       shapes,
-	"daemon/query":      {"client/record", "client/wire", "daemon/dialect", "daemon/fault"},
+	"daemon/query":      {"client/record", "client/wire", "daemon/dialect", "daemon/fault", "daemon/row"},
 	"daemon/encode":     {"client/record", "client/wire", "client/xlsx", "daemon/row"},
 	"daemon/metadata":   {"client/record", "client/wire", "daemon/encode", "daemon/query"},
 	"daemon/account":    {"daemon/audit", "daemon/bounded", "daemon/fault"},

@@ -25,6 +25,8 @@ type Dialect struct {
 
 	Page Page
 
+	Typed bool // columns hold values of any type, and a condition is only met by those that can be read as the type of its field
+
 	HideFields bool // fields are hidden from the planner of SQLite where their indexes could be slower than none. Columns must have the types of package erp: a hidden column does not convert operands.
 
 	Count    Cast // around a column, 64-bit count
@@ -45,6 +47,7 @@ type Dialect struct {
 type Column struct {
 	Type      string // in SQL; empty if unknown
 	Collation string // of text columns
+	Affinity  string // of the columns of a file: which values SQLite converts; empty for that of the types of package erp
 
 	// Compared is around the column where it is compared, sorted or grouped, if the database
 	// would otherwise not do that by the values of its field.

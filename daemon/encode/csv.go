@@ -78,7 +78,7 @@ func (e *csvRows) Row(dst []byte, cells []row.Cell) []byte {
 		}
 		switch t, cell := e.columns[i].Type, &cells[i]; {
 		case cell.Null:
-		case e.guard && csvNumbers>>t&1 == 0 && formula(cell.Data):
+		case e.guard && (csvNumbers>>t&1 == 0 || cell.Misfit) && formula(cell.Data):
 			dst = csvEscapes.quoted(dst, append([]byte("'"), cell.Data...))
 		case plainTexts>>t&1 == 1 && isPlain(cell.Data):
 			dst = append(dst, cell.Data...)

@@ -45,6 +45,9 @@ func appendJSONString(dst, text []byte) []byte {
 // numbers, which stores should not contain, are quoted so that the response stays
 // valid.
 func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
+	if cell.Misfit {
+		return appendJSONString(dst, cell.Data)
+	}
 	switch t {
 	case record.Text, record.DateTime, record.Guid, record.Decimal:
 		return appendJSONString(dst, cell.Data)
@@ -151,7 +154,7 @@ func AppendJSON(dst []byte, t record.Type, cell row.Cell) []byte {
 	switch {
 	case cell.Null:
 		return append(dst, "null"...)
-	case t == record.Decimal && isJSONNumber(cell.Data):
+	case t == record.Decimal && !cell.Misfit && isJSONNumber(cell.Data):
 		return append(dst, cell.Data...)
 	}
 	return appendJSONValue(dst, t, &cell)

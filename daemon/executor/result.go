@@ -189,17 +189,37 @@ func (r *Result) aggregates(t *Tail) error {
 	if len(r.plan.Aggregates) == 0 {
 		return nil
 	}
-	st, err := r.compile(r.plan, query.CompileAggregates)
-	if err != nil {
-		return err
+	plan := *r.plan
+	computed, readable, err := r.compute(&plan)
+	if err == nil && !readable { // then the end of an index is not sufficient
+		plan.Readable = true
+		computed, _, err = r.compute(&plan)
 	}
-	return one(r.session, st, r.limits().Count, func(cells []row.Cell) {
-		for i, a := range r.plan.Aggregates {
-			if !cells[i].Null {
-				t.Meta = append(t.Meta, Meta{a.Name, cells[i].Text(a.Type(r.plan.Kind))})
+	t.Meta = append(t.Meta, computed...)
+	return err
+}
+
+// compute computes the aggregates of a plan. readable is false if one is a value that cannot
+// be read as the type of its field.
+func (r *Result) compute(plan *query.Plan) (computed []Meta, readable bool, err error) {
+	st, err := r.compile(plan, query.CompileAggregates)
+	if err != nil {
+		return nil, false, err
+	}
+	readable = true
+	err = one(r.session, st, r.limits().Count, func(cells []row.Cell) {
+		for i, a := range plan.Aggregates {
+			cell := cells[i]
+			t := a.Type(plan.Kind)
+			if cell.Misfit || cell.Null && cell.Class != row.ClassOfType {
+				readable = false
+			}
+			if !cell.Null {
+				computed = append(computed, Meta{a.Name, cell.Text(t)})
 			}
 		}
 	})
+	return computed, readable, err
 }
 
 // one runs a statement that returns at most one row.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/row"
 )
 
 // Condition is a tree. A leaf compares one field with its operands; other nodes join
@@ -14,8 +15,11 @@ type Condition struct {
 	Field    int
 	Operator record.Operator
 	Operands []wire.Value
-	Negated  bool // of a leaf
-	Folded   bool `json:",omitempty"` // of a leaf: the text is compared without regard to case, where the database can do so for any column
+	Negated  bool      // of a leaf
+	Implied  bool      `json:"-"`          // of a leaf: for the values of the field's type it follows from another condition
+	Raw      bool      `json:"-"`          // of a leaf: it compares the values as they are stored, with the position of a row
+	Class    row.Class `json:"-"`          // of the operands of a raw leaf
+	Folded   bool      `json:",omitempty"` // of a leaf: the text is compared without regard to case, where the database can do so for any column
 
 	Join  Join // of Parts
 	Parts []Condition

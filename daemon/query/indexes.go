@@ -31,8 +31,23 @@ const maxDescending = 1001
 // leaves them out, but not if they are hidden.
 func freeOrder(p *Plan) []Order {
 	return slices.DeleteFunc(slices.Clone(p.Order), func(o Order) bool {
-		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool { return c.IsPlain() && c.Field == o.Field && c.search() == oneValue })
+		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool {
+			return c.IsPlain() && c.Field == o.Field && c.search() == oneValue && c.storesOneValue(p.Kind)
+		})
 	})
+}
+
+// storesOneValue reports whether all values that meet a condition for one value are equal in
+// the order of a file, too: some types have several texts of a value.
+func (c Condition) storesOneValue(kind *record.Kind) bool {
+	switch t := kind.Fields[c.Field].Type.Stored(); {
+	case c.Raw:
+		return true
+	case c.Operator == record.IsNull:
+		return t == record.Text
+	default:
+		return t != record.Bool && t != record.Guid && t != record.DateTime
+	}
 }
 
 // chooseIndexes returns the indexes that a statement of the plan may use. columns are read,
