@@ -95,7 +95,22 @@ func appendJSONText(dst, text []byte) []byte {
 	return jsonOneLine.append(dst, text)
 }
 
-func newJSONObject(s Shape) object { return newObject(s, appendJSONString, "null", appendJSONValue) }
+func newJSONObject(s Shape) object {
+	value := appendJSONValue
+	if s.ISODates {
+		value = appendISOValue
+	}
+	return newObject(s, appendJSONString, "null", value)
+}
+
+// appendISOValue is appendJSONValue with the dates of webhooks in ISO 8601, in UTC.
+func appendISOValue(dst []byte, t record.Type, cell *row.Cell) []byte {
+	if t != record.Epoch || cell.Misfit || len(cell.Data) != len(wire.DateLayout) {
+		return appendJSONValue(dst, t, cell)
+	}
+	dst = append(append(dst, '"'), cell.Data...)
+	return append(dst, 'Z', '"')
+}
 
 var jsonEnvelope = envelopeParts{
 	offset: `{"Offset":`, results: `,"Results":[`, total: `],"Total":`, meta: `,"Meta":{`, end: `},"ResponseStatus":{}}`,

@@ -212,7 +212,7 @@ func (b *builder) typedDecimal(c Condition) {
 		b.bound(c, downward, " > -1e38")
 		return
 	}
-	b.bound(c, upward, " < ''")
+	b.bound(c, upward, " < ''"+b.d.Collate[record.Decimal])
 }
 
 func (b *builder) typedDouble(c Condition) {

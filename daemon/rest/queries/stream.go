@@ -184,6 +184,7 @@ func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 		Record:    plan.Kind.Name,
 		Columns:   make([]encode.Column, len(plan.Columns)),
 		Nulls:     strings.EqualFold(x.Members.Text(query.Nulls), "include"),
+		ISODates:  x.Format.ISODates(),
 	}
 	for i, c := range plan.Columns {
 		f := plan.Kind.Fields[c]
