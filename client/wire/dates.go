@@ -36,7 +36,7 @@ func ParseDate(text string, zone *time.Location) (string, error) {
 	if t, ok := parseLegacyDate(text); ok {
 		return formatDate(t.In(zone))
 	}
-	text, exact := cutFraction(text)
+	text, exact := cutFraction(strings.ToUpper(text)) // ISO 8601 has t and z, too
 	if !exact {
 		return "", errDate
 	}
