@@ -41,7 +41,7 @@ func AppendQuoted(line, text []byte) []byte {
 	}
 }
 
-// IsSYLK reports whether Excel would read a file that begins with a text in the format SYLK.
+// IsSYLK reports whether Excel would read a file that starts with a text in the format SYLK.
 func IsSYLK(text string) bool { return strings.HasPrefix(text, "ID") }
 
 // AppendNames appends the names of columns. The first one is in quotes if it would begin a

@@ -65,7 +65,7 @@ func TestCSVCells(t *testing.T) {
 	}
 }
 
-// TestCSVIsNotSYLK: Excel would refuse a file that begins with ID.
+// TestCSVIsNotSYLK: Excel would refuse a file that starts with ID.
 func TestCSVIsNotSYLK(t *testing.T) {
 	columns := []rowfile.Column{{Name: "ID", Type: record.Int}, {Name: "ID2", Type: record.Int}}
 	if got, want := write(t, "csv", rowfile.Options{Columns: columns}, `{"ID":1,"ID2":2}`), "\"ID\",ID2\n1,2\n"; got != want {

@@ -25,9 +25,7 @@ type Dialect struct {
 
 	Page Page
 
-	Typed bool // columns hold values of any type, and a condition is only met by those that can be read as the type of its field
-
-	HideFields bool // fields are hidden from the planner of SQLite where their indexes could be slower than none. Columns must have the types of package erp: a hidden column does not convert operands.
+	File File // of an embedded file
 
 	Count    Cast // around a column, 64-bit count
 	Sum, Avg Cast // around a column, exact on decimals and integers
@@ -41,6 +39,18 @@ type Dialect struct {
 	List List // how long lists of values are passed
 
 	Columns []Column // columns of the table by field, if known
+}
+
+// File is how statements read the tables of an embedded file.
+type File struct {
+	// Columns hold values of any type, and a condition is only met by those that can be read
+	// as the type of its field.
+	Typed bool
+
+	// Fields are hidden from the planner of SQLite where their indexes could be slower than
+	// none. Columns must have the types of package erp: a hidden column does not convert
+	// operands.
+	HideFields bool
 }
 
 // Column is a column of the table in the database.

@@ -135,8 +135,8 @@ func (f Format) WithISODates() Format {
 	return f
 }
 
-// showsUTC reports whether dates of webhooks in ISO 8601 have a Z. Those for people and
-// spreadsheets have not.
+// showsUTC reports whether dates of webhooks in ISO 8601 have a Z. Those for spreadsheets and
+// pages have not.
 func (f Format) showsUTC() bool { return f.Name == "json" || f.Name == "ndjson" }
 
 // zulu matches the end of a date in UTC in JSON.

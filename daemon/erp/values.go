@@ -10,7 +10,7 @@ import (
 )
 
 // checkValues sets Misfit of columns with values that cannot be read as their fields' types, or
-// are empty texts. Other columns hold every value of their fields, whatever their types.
+// are empty texts. Other columns are as good as those of the fields' types.
 func checkValues(conn *sqlite.Conn, kind *record.Kind, table string, columns []Column) error {
 	for _, f := range kind.Fields {
 		i := slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, f.ColumnName()) })

@@ -302,21 +302,6 @@ func (p *pageRows) nullKey(cells []row.Cell) (field int, isNull bool) {
 	return 0, false
 }
 
-// Position describes the row that Next has returned by the fields of its order, which ends with
-// the key. It is empty if the rows are no page by cursor.
-func (r *Result) Position() string {
-	p, isPage := r.rows.(*pageRows)
-	if !isPage || p.current == nil {
-		return ""
-	}
-	values := make([]string, len(p.positions))
-	for i, column := range p.positions {
-		f := r.plan.Kind.Fields[r.plan.Order[i].Field]
-		values[i] = f.Name + " = " + p.current[column].Text(f.Type)
-	}
-	return strings.Join(values, ", ")
-}
-
 // position returns the position of a row in the order.
 func (p *pageRows) position(cells []row.Cell) []query.Position {
 	positions := make([]query.Position, len(p.positions))

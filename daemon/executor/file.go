@@ -33,8 +33,8 @@ type File struct {
 // interrupted while drain is active, unless it is nil.
 func NewFile(pool *sqlite.Pool, names func(*record.Kind) string, isOwn func(*sqlite.Conn, *record.Kind) (bool, error), drain *Drain) *File {
 	f := &File{Pool: pool, names: names, isOwn: isOwn, drain: drain, remember: newTotals(), dialect: dialect.SQLite(), indexed: dialect.SQLite()}
-	f.indexed.HideFields = true
-	f.indexed.Typed = true
+	f.indexed.File.HideFields = true
+	f.indexed.File.Typed = true
 	return f
 }
 

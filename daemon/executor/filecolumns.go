@@ -20,7 +20,7 @@ func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind, own bool) (*diale
 		return nil, err
 	}
 	d := *f.dialect
-	d.Typed = true
+	d.File.Typed = true
 	d.Columns = make([]dialect.Column, len(kind.Fields))
 	for _, c := range columns {
 		field, found := kind.ByColumn(c.Name)

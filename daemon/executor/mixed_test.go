@@ -110,7 +110,7 @@ func everyMixed(t *testing.T, check func(t *testing.T, m *mixedTable, declared s
 	}
 }
 
-// TestMixedValues: a value is returned as stored, whatever its storage class.
+// TestMixedValues: a value of any storage class is returned as stored.
 func TestMixedValues(t *testing.T) {
 	everyMixed(t, func(t *testing.T, m *mixedTable, declared string, of record.Type) {
 		ids, values, _ := m.read(t, query.Request{Take: query.NoTake, Order: []query.Order{{Field: 0}}})

@@ -6,6 +6,7 @@ package executor
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -140,6 +141,21 @@ func (r *Result) Next() ([]row.Cell, error) {
 		return nil, nil
 	}
 	return r.rows.Next()
+}
+
+// Position describes the row that Next has returned by the fields of its order, which ends with
+// the key. It is empty if the rows are no page by cursor.
+func (r *Result) Position() string {
+	p, isPage := r.rows.(*pageRows)
+	if !isPage || p.current == nil {
+		return ""
+	}
+	values := make([]string, len(p.positions))
+	for i, column := range p.positions {
+		f := r.plan.Kind.Fields[r.plan.Order[i].Field]
+		values[i] = f.Name + " = " + p.current[column].Text(f.Type)
+	}
+	return strings.Join(values, ", ")
 }
 
 // Tail returns the total and the aggregates. rows is the number of rows read. No more

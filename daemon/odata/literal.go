@@ -113,8 +113,8 @@ func (c *Clock) span(t record.Type, literal token) (span, error) {
 	return exactly(v), err
 }
 
-// mostDecimal is more than a decimal of 38 digits can have.
-const mostDecimal = 1e38
+// maxDecimal is more than a decimal of 38 digits can have.
+const maxDecimal = 1e38
 
 // numberSpan reads a number. A number that a whole-number field cannot have lies between two
 // of its values, or outside of them.
@@ -130,7 +130,7 @@ func numberSpan(t record.Type, value string) (span, error) {
 		return span{first: bound{outside: 1}, last: bound{outside: 1}, none: true}, nil
 	case infinite:
 		return span{first: bound{outside: -1}, last: bound{outside: -1}, none: true}, nil
-	case t == record.Decimal && err == nil && math.Abs(f) >= mostDecimal:
+	case t == record.Decimal && err == nil && math.Abs(f) >= maxDecimal:
 		outside := bound{outside: int(math.Copysign(1, f))}
 		return span{first: outside, last: outside, none: true}, nil
 	case !t.Integer():

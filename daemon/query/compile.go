@@ -135,13 +135,13 @@ type builder struct {
 
 // newBuilder returns a builder for a statement that reads columns in an order.
 func newBuilder(p *Plan, d *dialect.Dialect, columns []int, order []Order) *builder {
-	if isImplied := func(c Condition) bool { return c.Implied }; !d.Typed && slices.ContainsFunc(p.Where, isImplied) {
+	if isImplied := func(c Condition) bool { return c.Implied }; !d.File.Typed && slices.ContainsFunc(p.Where, isImplied) {
 		typed := *p // every value of a column has its type
 		typed.Where = slices.DeleteFunc(slices.Clone(p.Where), isImplied)
 		p = &typed
 	}
 	b := &builder{d: d, plan: p, order: order, sql: make([]byte, 0, 512)} // sufficient for most statements
-	if d.HideFields {
+	if d.File.HideFields {
 		if len(order) > 0 && !p.Distinct { // with DISTINCT, an order by all columns costs nothing
 			b.order = freeOrder(p)
 		}
@@ -237,7 +237,7 @@ func (b *builder) columns() {
 	for i, field := range b.plan.Columns {
 		b.separator(i, "", ", ")
 		if b.plan.Distinct {
-			b.single(field)
+			leafWriter{b}.single(field)
 		} else {
 			b.column(field)
 		}
@@ -277,8 +277,8 @@ func (b *builder) leaf(c Condition) {
 	if b.indexes.hides(c) {
 		b.form = hiddenColumn
 	}
-	if b.d.Typed && !c.Raw {
-		b.typed(c)
+	if b.d.File.Typed && !c.Raw {
+		leafWriter{b}.typed(c)
 		if c.Implied {
 			b.text(" IS TRUE") // which hides it from the planner
 		}
@@ -390,7 +390,7 @@ func (b *builder) orderBy() {
 	for i, o := range b.order {
 		b.separator(i, " ORDER BY ", ", ")
 		if b.plan.Distinct {
-			b.single(o.Field)
+			leafWriter{b}.single(o.Field)
 		} else {
 			b.value(o.Field)
 		}
@@ -467,7 +467,22 @@ func (b *builder) aggregate(a Aggregate) {
 		b.text("DISTINCT ")
 	}
 	b.text(inner.Before)
-	b.aggregated(a)
+	leafWriter{b}.aggregated(a)
 	b.text(inner.After)
 	b.text(around.After)
+}
+
+// stored writes a column as it is stored.
+func (b *builder) stored(field int) {
+	if b.form == hiddenColumn {
+		b.text("+")
+	}
+	b.column(field)
+}
+
+// typedValue writes the value of a column if it can be read as the type of its field.
+func (b *builder) typedValue(field int) {
+	b.text("typed_value(")
+	b.column(field)
+	b.text(", " + strconv.Itoa(int(b.plan.Kind.Fields[field].Type.Stored())) + ")")
 }

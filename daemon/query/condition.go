@@ -67,3 +67,16 @@ func leaves(all []Condition, visit func(Condition)) {
 		leaves(c.Parts, visit)
 	}
 }
+
+// storesOneValue reports whether all values that meet a condition for one value are equal in
+// the order of a file, too: some types have several texts of a value.
+func (c Condition) storesOneValue(kind *record.Kind) bool {
+	switch t := kind.Fields[c.Field].Type.Stored(); {
+	case c.Raw:
+		return true
+	case c.Operator == record.IsNull:
+		return t == record.Text
+	default:
+		return t != record.Bool && t != record.Guid && t != record.DateTime
+	}
+}

@@ -17,7 +17,7 @@ func TestTree(t *testing.T) {
 	null := Condition{Field: 1, Operator: record.IsNull}
 	both := Condition{Join: And, Parts: []Condition{id, total, null}}
 	hidden := dialect.SQLite()
-	hidden.HideFields = true
+	hidden.File.HideFields = true
 	for _, c := range []struct {
 		where Condition
 		want  string

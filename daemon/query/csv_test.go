@@ -69,6 +69,6 @@ func FuzzReadCSV(f *testing.F) {
 func TestCSVKeepsLineBreaks(t *testing.T) {
 	members, err := readCSV([]byte("Note,Other\r\n\"a\r\nb\nc\rd\",\"x\"\"\r\n\"\r\n"))
 	if err != nil || len(members) != 2 || members[0].Texts[0] != "a\r\nb\nc\rd" || members[1].Texts[0] != "x\"\r\n" {
-		t.Errorf("got %q, %v", members, err)
+		t.Errorf("got %v, %v", members, err)
 	}
 }

@@ -37,19 +37,6 @@ func freeOrder(p *Plan) []Order {
 	})
 }
 
-// storesOneValue reports whether all values that meet a condition for one value are equal in
-// the order of a file, too: some types have several texts of a value.
-func (c Condition) storesOneValue(kind *record.Kind) bool {
-	switch t := kind.Fields[c.Field].Type.Stored(); {
-	case c.Raw:
-		return true
-	case c.Operator == record.IsNull:
-		return t == record.Text
-	default:
-		return t != record.Bool && t != record.Guid && t != record.DateTime
-	}
-}
-
 // chooseIndexes returns the indexes that a statement of the plan may use. columns are read,
 // but not compared; order is that of the statement, empty if it has neither order nor page.
 func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {

@@ -43,7 +43,7 @@ var MixedOperands = map[record.Type][]string{
 // *big.Rat, string, bool or []byte.
 type MixedValue any
 
-// ReadMixed returns what a stored value is as a type. value is nil unless it can be read as
+// ReadMixed returns a stored value as one of a type. value is nil unless it can be read as
 // the type. It shares no code with the implementation.
 func ReadMixed(of record.Type, stored any) (value MixedValue, shown string) {
 	text, isText := stored.(string)
