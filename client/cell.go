@@ -18,5 +18,8 @@ func (v Value) AppendCell(dst []byte, t record.Type) []byte {
 			return append(dst[:start], date...)
 		}
 	}
+	if t == record.Epoch && len(dst)-start == len(wire.DateLayout)+1 {
+		return bytes.TrimSuffix(dst, []byte("Z"))
+	}
 	return dst
 }

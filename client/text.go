@@ -8,8 +8,8 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 
+	"github.com/bizhook/whd/client/csv"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
@@ -42,7 +42,7 @@ func (c *Client) csv(ctx context.Context, q Query) (*Rows, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	header, body := strings.Join(names, ",")+"\r\n", bufio.NewReader(reply.Body)
+	header, body := string(csv.AppendNames(nil, names))+"\r\n", bufio.NewReader(reply.Body)
 	start, _ := body.Peek(len(header)) // on an error, it is not the header
 	if mediaType(reply) != mediaCSV || reply.Header.Get(wire.HeaderFormulaGuard) != "false" || string(start) != header {
 		reply.Body.Close()

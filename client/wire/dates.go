@@ -2,6 +2,7 @@ package wire
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,7 @@ func ParseDate(text string, zone *time.Location) (string, error) {
 	if t, ok := parseLegacyDate(text); ok {
 		return formatDate(t.In(zone))
 	}
-	text, exact := cutFraction(text)
+	text, exact := cutFraction(strings.ToUpper(text)) // ISO 8601 has t and z, too
 	if !exact {
 		return "", errDate
 	}
@@ -103,6 +104,21 @@ func parseLegacyDate(text string) (time.Time, bool) {
 // LegacyDate formats an instant in the notation of the webhook resources.
 func LegacyDate(t time.Time) string {
 	return "/Date(" + strconv.FormatInt(t.UnixMilli(), 10) + "+0000)/"
+}
+
+// legacyDates matches dates of the webhook resources in JSON.
+var legacyDates = regexp.MustCompile(`"/Date\(-?\d+[+]0000\)/"`)
+
+// ISODates returns JSON of the service with the dates of the webhook resources in ISO 8601, in
+// UTC with Z.
+func ISODates(text []byte) []byte {
+	return legacyDates.ReplaceAllFunc(text, func(quoted []byte) []byte {
+		date, err := ParseDate(string(quoted[1:len(quoted)-1]), time.UTC)
+		if err != nil {
+			return quoted
+		}
+		return []byte(`"` + date + `Z"`)
+	})
 }
 
 // AppendEpoch appends a UTC date in DateLayout in the notation of the webhook resources.

@@ -189,3 +189,12 @@ func parseCanonical(t *testing.T, date string) time.Time {
 	}
 	return at
 }
+
+// TestParseDateInLowerCase: ISO 8601 allows the letters of a date in lower case.
+func TestParseDateInLowerCase(t *testing.T) {
+	for _, text := range []string{"2019-05-01t10:11:12z", "2019-05-01T10:11:12Z", "2019-05-01 10:11:12z"} {
+		if got, err := ParseDate(text, time.UTC); err != nil || got != "2019-05-01T10:11:12.0000000" {
+			t.Errorf("%s: got %q, %v", text, got, err)
+		}
+	}
+}

@@ -227,15 +227,24 @@ func ParseGuid(text string) (string, error) {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:], nil
 }
 
-// ParseBytes decodes base64 with or without padding.
+// ParseBytes decodes base64 with or without padding. A plus sign may be a blank, as in a query
+// string without escapes.
 func ParseBytes(text string) ([]byte, error) {
-	text = strings.TrimSpace(text)
-	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	signed := strings.ReplaceAll(text, " ", "+")
+	b, err := decodeBase64(signed)
 	if err != nil {
-		b, err = base64.RawStdEncoding.Strict().DecodeString(text)
+		b, err = decodeBase64(strings.TrimSpace(text))
 	}
 	if err != nil {
 		return nil, errors.New("must be base64 text")
 	}
 	return b, nil
+}
+
+func decodeBase64(text string) ([]byte, error) {
+	b, err := base64.StdEncoding.Strict().DecodeString(text)
+	if err != nil {
+		b, err = base64.RawStdEncoding.Strict().DecodeString(text)
+	}
+	return b, err
 }

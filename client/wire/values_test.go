@@ -389,3 +389,12 @@ func TestParseErrorsDoNotRepeatText(t *testing.T) {
 		}
 	}
 }
+
+// TestParseBytesWithBlanks: a query string without escapes has blanks for plus signs.
+func TestParseBytesWithBlanks(t *testing.T) {
+	for text, want := range map[string]string{" A12": "\xf8\x0d\x76", "A 12": "\x03\xed\x76", " QUI= ": "AB"} {
+		if got, err := ParseBytes(text); err != nil || string(got) != want {
+			t.Errorf("%q: got %x, %v; want %x", text, got, err, want)
+		}
+	}
+}

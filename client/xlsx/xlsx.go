@@ -121,7 +121,9 @@ func (w *Writer) BeginRow() {
 		w.fail(ErrRows)
 	}
 	w.column, w.number = 0, strconv.AppendInt(w.number[:0], int64(w.row), 10)
-	w.text("<row>")
+	w.text(`<row r="`) // without which some readers refuse the sheet
+	w.bytes(w.number)
+	w.text(`">`)
 }
 
 // EndRow ends a row and returns the first error of the workbook.

@@ -28,6 +28,9 @@ const (
 	times    form = 'm'
 	guids    form = 'g'
 	binaries form = 'b'
+
+	misfits form = '0' // plus the class of a value in an embedded file that its type does not have
+	others  form = '5' // plus the class of one that can be read as its type
 )
 
 func formOf(t record.Type) form {
@@ -82,6 +85,11 @@ func appendKey(dst []byte, types []record.Type, cells []row.Cell) ([]byte, error
 		switch {
 		case cells[i].Null:
 			return dst, errNullKey
+		case cells[i].Class != row.ClassOfType:
+			f, data = others+form(cells[i].Class), classed(cells[i])
+			if cells[i].Misfit {
+				f = misfits + form(cells[i].Class)
+			}
 		case f == integers:
 			binary.BigEndian.PutUint64(number[:], uint64(cells[i].Int))
 			data = number[:]
@@ -92,6 +100,11 @@ func appendKey(dst []byte, types []record.Type, cells []row.Cell) ([]byte, error
 		dst = append(dst, data...)
 	}
 	return dst, nil
+}
+
+// classed returns the encoding of a value with a class.
+func classed(c row.Cell) []byte {
+	return append(binary.BigEndian.AppendUint64(nil, uint64(c.Int)), c.Data...)
 }
 
 var errKey = errors.New("the encoding of a key is damaged")
@@ -105,15 +118,29 @@ func readKey(key []byte) (cells []row.Cell, err error) {
 			return nil, errKey
 		}
 		cell := row.Cell{Data: key[n : n+int(size)]}
+		if f == integers && size != 8 || f < 'a' && size < 8 {
+			return nil, errKey
+		}
 		if f == integers {
-			if size != 8 {
-				return nil, errKey
-			}
 			cell = row.Cell{Int: int64(binary.BigEndian.Uint64(cell.Data))}
+		}
+		if f < 'a' {
+			cell = classedCell(f, cell.Data)
 		}
 		cells, key = append(cells, cell), key[n+int(size):]
 	}
 	return cells, nil
+}
+
+func classedCell(f form, data []byte) row.Cell {
+	cell := row.Cell{Int: int64(binary.BigEndian.Uint64(data)), Data: data[8:]}
+	if f < others {
+		cell.Misfit = true
+		cell.Class = row.Class(f - misfits)
+	} else {
+		cell.Class = row.Class(f - others)
+	}
+	return cell
 }
 
 // Limits of the text of a key, in characters.

@@ -66,6 +66,9 @@ func (p *poller) page(ctx context.Context) error {
 		p.since = &Since{From: last[stamp.at], Key: p.rows.keyOf(last)}
 	}
 	list, keys := lastOf(page.Rows, keys)
+	if err := p.removeVariants(ctx, keys); err != nil {
+		return err
+	}
 	if err := p.writer.apply(ctx, list, keys, nil, raiseAll, false, nil); err != nil {
 		return err
 	}
@@ -123,6 +126,79 @@ func (p *poller) end() {
 	p.due.poll = p.began.Add(p.interval())
 	p.since = nil
 	p.looked(p.began)
+}
+
+// removeVariants raises the deletions of keys that are new ones in lower case, in upper case or
+// without blanks at the end: a copy that ignores these would lose the row if its deletion
+// followed at the end of the next sweep.
+func (p *poller) removeVariants(ctx context.Context, keys [][]byte) error {
+	if !p.rows.hasTextKey() {
+		return nil
+	}
+	entries, err := p.Store.Find(ctx, p.kind.Name, keys)
+	if err != nil {
+		return err
+	}
+	var variants [][]byte
+	for i, key := range keys {
+		if entries[i] != nil {
+			continue
+		}
+		for _, fold := range []func([]byte) []byte{bytes.ToLower, bytes.ToUpper, withoutBlanks} {
+			variant, err := p.variant(key, fold)
+			if err != nil {
+				return err
+			}
+			if !bytes.Equal(variant, key) {
+				variants = append(variants, variant)
+			}
+		}
+	}
+	if variants == nil {
+		return nil
+	}
+	if entries, err = p.Store.Find(ctx, p.kind.Name, variants); err != nil {
+		return err
+	}
+	var known []*Entry
+	var old [][]byte
+	for _, e := range entries {
+		if e != nil {
+			known, old = append(known, e), append(old, e.Key)
+		}
+	}
+	for part := range slices.Chunk(old, MaxKeys) {
+		_, _, missing, err := p.lookUp(ctx, part)
+		if err != nil {
+			return err
+		}
+		gone := make([]*Entry, len(missing))
+		for i, position := range missing {
+			gone[i] = known[position]
+		}
+		if err := p.writer.remove(ctx, gone, raiseAll); err != nil {
+			return err
+		}
+		known = known[len(part):]
+	}
+	return nil
+}
+
+func withoutBlanks(text []byte) []byte { return bytes.TrimRight(text, " ") }
+
+// variant returns a key with its texts in another letter case.
+func (p *poller) variant(key []byte, fold func([]byte) []byte) ([]byte, error) {
+	cells, err := readKey(key)
+	if err != nil {
+		return nil, err
+	}
+	types := p.rows.types()
+	for i, t := range types {
+		if formOf(t) == texts {
+			cells[i].Data = fold(cells[i].Data)
+		}
+	}
+	return appendKey(nil, types, cells)
 }
 
 // lastOf leaves out the rows with a key that occurs again: they changed while they were

@@ -109,6 +109,11 @@ func (r *rows) types() (types []record.Type) {
 	return types
 }
 
+// hasTextKey reports whether keys may differ in letter case only.
+func (r *rows) hasTextKey() bool {
+	return slices.ContainsFunc(r.key, func(c column) bool { return formOf(c.Type) == texts })
+}
+
 // keyOf returns the values of a row's key, which are valid as long as the row.
 func (r *rows) keyOf(cells []row.Cell) []row.Cell {
 	key := make([]row.Cell, len(r.key))
@@ -208,15 +213,18 @@ func (r *rows) body(id int64, op Op, text string, key, cells []row.Cell, d diffe
 	quote := func(dst []byte, s string) []byte {
 		return encode.AppendJSON(dst, record.Text, row.Cell{Data: []byte(s)})
 	}
-	keyColumns := slices.Clone(r.key)
-	for i := range keyColumns {
-		keyColumns[i].at = i
+	keyColumns, keyCells := r.key, cells // with the scale of decimals, which the encoding of a key lacks
+	if cells == nil {
+		keyColumns, keyCells = slices.Clone(r.key), key
+		for i := range keyColumns {
+			keyColumns[i].at = i
+		}
 	}
 	dst := strconv.AppendInt([]byte(`{"ChangeID":`), id, 10)
 	dst = quote(append(dst, `,"Kind":`...), r.kind.Name)
 	dst = quote(append(dst, `,"Op":`...), string(op))
 	dst = quote(append(dst, `,"Key":`...), text)
-	dst = appendObject(append(dst, `,"KeyFields":`...), keyColumns, key)
+	dst = appendObject(append(dst, `,"KeyFields":`...), keyColumns, keyCells)
 	if cells != nil {
 		dst = appendObject(append(dst, `,"Record":`...), r.record, cells)
 	}

@@ -86,13 +86,15 @@ func (h *hasher) total(cells []row.Cell) (total [16]byte) {
 			continue
 		}
 		value := cells[f.at].Data
-		switch f.form {
-		case integers:
+		switch {
+		case cells[f.at].Misfit:
+			value = append([]byte{0xff, byte(cells[f.at].Class)}, value...)
+		case f.form == integers:
 			binary.LittleEndian.PutUint64(h.number8[:], uint64(cells[f.at].Int))
 			value = h.number8[:]
-		case decimals:
+		case f.form == decimals:
 			value = plainDecimal(value)
-		case floats:
+		case f.form == floats:
 			if number, err := strconv.ParseFloat(string(value), 64); err == nil {
 				binary.LittleEndian.PutUint64(h.number8[:], math.Float64bits(number))
 				value = h.number8[:]

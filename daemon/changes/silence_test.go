@@ -158,6 +158,9 @@ func TestKeysAreExact(t *testing.T) {
 		for _, c := range r.changes(0) {
 			got = append(got, fmt.Sprintf("%s %q", c.op, c.key))
 		}
+		if slices.Index(got, `deleted "b"`) > slices.Index(got, `created "B"`) {
+			t.Errorf("a key in another case: %v, want the deletion first", got)
+		}
 		slices.Sort(got)
 		if want := `[created "B" created "c" created "coop" deleted "b" deleted "c " deleted "co-op"]`; fmt.Sprint(got) != want {
 			t.Errorf("%v, want %s", got, want)

@@ -25,6 +25,7 @@ type sweep struct {
 	content   string     // see Table.Content
 	after     []row.Cell // key of the last row; nil on the first page
 	paged     bool       // all pages are read
+	created   [][]byte   // keys of new rows, which are raised after the deletions
 	differing [][]byte   // keys of rows of the page with other stamps
 	missing   int64      // number of the last entry that was looked up
 	seen      Bitmap     // numbers of the rows that were found, also by polls
@@ -76,6 +77,18 @@ func (s *sweep) suspected(e *Entry) bool {
 
 // decide decides about a difference that the sweep has found.
 func (s *sweep) decide(op Op, e *Entry) decision {
+	action := s.judge(op, e)
+	if action == raise && op == Created && len(s.created) < maxPostponed && s.rows.hasTextKey() {
+		return postpone
+	}
+	return action
+}
+
+// maxPostponed limits the memory of the new rows that are raised after the deletions.
+const maxPostponed = 50_000
+
+// judge is decide without regard to the order of differences.
+func (s *sweep) judge(op Op, e *Entry) decision {
 	switch {
 	case s.first:
 		return fill
@@ -211,6 +224,9 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(entries) == 0 && len(s.created) > 0 {
+		return s.create(ctx)
+	}
 	if len(entries) == 0 {
 		return s.finish(ctx)
 	}
@@ -231,6 +247,19 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 		gone[i] = &entries[at]
 	}
 	return s.writer.remove(ctx, gone, s.decide)
+}
+
+// create raises new rows, which have waited for the deletions: a key that was changed in letter
+// case only is a deletion and then a creation, since a copy that ignores case would lose the
+// row in the other order.
+func (s *sweep) create(ctx context.Context) error {
+	part := s.created[:min(len(s.created), MaxKeys)]
+	list, keys, _, err := s.lookUp(ctx, part)
+	if err != nil {
+		return err
+	}
+	s.created = s.created[len(part):]
+	return s.writer.apply(ctx, list, keys, nil, raiseAll, false, nil)
 }
 
 // finish stores that the sweep is complete. After an alarm the next one starts.

@@ -175,9 +175,10 @@ type decision uint8
 
 // The decisions.
 const (
-	raise decision = iota // a change
-	fill                  // the shadow is changed, without a change
-	leave                 // nothing, for now
+	raise    decision = iota // a change
+	fill                     // the shadow is changed, without a change
+	leave                    // nothing, for now
+	postpone                 // the sweep looks it up again at its end
 )
 
 // judge decides about a difference.
@@ -223,6 +224,8 @@ func (w *writer) apply(ctx context.Context, list [][]row.Cell, keys [][]byte, en
 			}
 		case fill:
 			f.entry = w.put(f.entry)
+		case postpone:
+			w.sweep.created = append(w.sweep.created, bytes.Clone(keys[i]))
 		}
 		w.mark(f.entry.Number, marked)
 	}

@@ -188,7 +188,7 @@ var table = []Setting{
 	{Name: "webhooks.events", argument: "NAMES", into: func(c *Config) any { return &c.Webhooks.Events }, Live: true,
 		Help: "additional event names, such as job.created; those of the ERP are built in"},
 	{Name: "webhooks.dates", into: func(c *Config) any { return &c.Webhooks.Dates }, Default: "legacy", choices: []string{"legacy", ISODates}, Live: true,
-		Help: "dates of webhooks in JSON: legacy for /Date(1530664812000+0000)/, or iso for 2018-07-04T00:40:12.0000000; ?jsconfig=dh:iso8601 requests iso"},
+		Help: "dates of webhooks in JSON: legacy for /Date(1530664812000+0000)/, or iso for 2018-07-04T00:40:12.0000000Z; ?jsconfig=dh:iso8601 requests iso"},
 	{Name: "webhooks.allow_targets", into: func(c *Config) any { return &c.Webhooks.AllowTargets },
 		Help: "private or local networks that messages may be sent to"},
 	{Name: "webhooks.retry_schedule", argument: "DURATIONS", into: func(c *Config) any { return &c.Webhooks.RetrySchedule }, Default: "5s,30s,2m,10m,30m,1h,3h,6h,12h", Live: true,

@@ -25,7 +25,7 @@ type Dialect struct {
 
 	Page Page
 
-	HideFields bool // fields are hidden from the planner of SQLite where their indexes could be slower than none. Columns must have the types of package erp: a hidden column does not convert operands.
+	File File // of an embedded file
 
 	Count    Cast // around a column, 64-bit count
 	Sum, Avg Cast // around a column, exact on decimals and integers
@@ -41,10 +41,23 @@ type Dialect struct {
 	Columns []Column // columns of the table by field, if known
 }
 
+// File is how statements read the tables of an embedded file.
+type File struct {
+	// Columns hold values of any type, and a condition is only met by those that can be read
+	// as the type of its field.
+	Typed bool
+
+	// Fields are hidden from the planner of SQLite where their indexes could be slower than
+	// none. Columns must have the types of package erp: a hidden column does not convert
+	// operands.
+	HideFields bool
+}
+
 // Column is a column of the table in the database.
 type Column struct {
 	Type      string // in SQL; empty if unknown
 	Collation string // of text columns
+	Affinity  string // of the columns of a file: which values SQLite converts; empty for that of the types of package erp
 
 	// Compared is around the column where it is compared, sorted or grouped, if the database
 	// would otherwise not do that by the values of its field.

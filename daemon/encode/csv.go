@@ -3,9 +3,8 @@ package encode
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
+	"github.com/bizhook/whd/client/csv"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
@@ -30,33 +29,53 @@ func (w csvWriter) begin(dst []byte) []byte {
 	return dst
 }
 
-// formula reports whether spreadsheets may read a text as a formula. OWASP's list also
-// has tab, line breaks and full-width characters.
-func formula(text []byte) bool {
-	first, _ := utf8.DecodeRune(text)
-	return strings.ContainsRune("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20", first)
-}
-
 // texts puts the guard before formulas.
 func (w csvWriter) texts(all ...string) []string {
 	for i, text := range all {
-		if w.guard && formula([]byte(text)) {
+		if w.guard && csv.IsFormula([]byte(text)) {
 			all[i] = "'" + text
 		}
 	}
 	return all
 }
 
-// csvNumbers has a bit for each type with values that cannot be formulas.
-const csvNumbers = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Decimal | 1<<record.Double | 1<<record.Bool | 1<<record.TimeSpan | 1<<record.Bytes
+// csvNumbers has a bit for each type with values that are numbers or booleans in a cell.
+const csvNumbers = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Decimal | 1<<record.Double | 1<<record.Bool
+
+// isCSVText reports whether the cell of a value is a text, which may be a formula.
+func isCSVText(t record.Type, cell *row.Cell) bool {
+	switch {
+	case cell.Misfit || csvNumbers>>t&1 == 0:
+		return true
+	case t == record.Decimal:
+		return !isJSONNumber(cell.Data)
+	case t == record.Double:
+		n := len(cell.Data)
+		return n == 0 || cell.Data[n-1] > '9' // infinite
+	}
+	return false
+}
+
+// guarded appends a text, with the guard if it may be a formula.
+func (e *csvRows) guarded(dst []byte, t record.Type, cell *row.Cell) []byte {
+	e.text = csvTexts.append(append(e.text[:0], '\''), t, cell)
+	if csv.IsFormula(e.text[1:]) {
+		return csvEscapes.quoted(dst, e.text)
+	}
+	return csvEscapes.quoted(dst, e.text[1:])
+}
+
+// csvTexts writes values without quotes.
+var csvTexts = values{text: func(dst, text []byte) []byte { return append(dst, text...) }, bool: appendTitleBool}
 
 // csvRows writes rows as in RFC 4180: a header line, CRLF, no envelope.
 type csvRows struct {
 	csvWriter
 	columns []Column
+	text    []byte // of the current cell
 }
 
-func (w csvWriter) rows(s Shape) Encoder { return &csvRows{w, s.Columns} }
+func (w csvWriter) rows(s Shape) Encoder { return &csvRows{csvWriter: w, columns: s.Columns} }
 
 // Begin writes the header line.
 func (e *csvRows) Begin(dst []byte, _ Head) []byte {
@@ -65,7 +84,7 @@ func (e *csvRows) Begin(dst []byte, _ Head) []byte {
 	for i, c := range e.columns {
 		names[i] = c.Name
 	}
-	return appendCSVLine(dst, names)
+	return appendCSVHeader(dst, names)
 }
 
 // Row writes one line.
@@ -78,8 +97,8 @@ func (e *csvRows) Row(dst []byte, cells []row.Cell) []byte {
 		}
 		switch t, cell := e.columns[i].Type, &cells[i]; {
 		case cell.Null:
-		case e.guard && csvNumbers>>t&1 == 0 && formula(cell.Data):
-			dst = csvEscapes.quoted(dst, append([]byte("'"), cell.Data...))
+		case e.guard && isCSVText(t, cell):
+			dst = e.guarded(dst, t, cell)
 		case plainTexts>>t&1 == 1 && isPlain(cell.Data):
 			dst = append(dst, cell.Data...)
 		default:
@@ -108,7 +127,7 @@ func (w csvWriter) document(dst []byte, _ string, text []byte) ([]byte, error) {
 	if err != nil || len(t.names) == 0 {
 		return dst, err
 	}
-	dst = appendCSVLine(dst, w.texts(slices.Clone(t.names)...))
+	dst = appendCSVHeader(dst, w.texts(slices.Clone(t.names)...))
 	for i := range t.rows {
 		values := t.values(i)
 		for j, name := range t.names {
@@ -131,6 +150,22 @@ func (w csvWriter) failure(dst []byte, s wire.ResponseStatus) []byte {
 		dst = appendCSVLine(dst, w.texts(cmp.Or(e.ErrorCode, s.ErrorCode), e.Message, e.FieldName))
 	}
 	return dst
+}
+
+// appendCSVHeader appends the line of the names of columns.
+func appendCSVHeader(dst []byte, names []string) []byte {
+	start := len(dst)
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		cell := csvEscapes.quoted(nil, []byte(name))
+		if i == 0 && csv.IsSYLK(name) && cell[0] != '"' {
+			cell = csv.AppendQuoted(nil, cell)
+		}
+		dst = append(dst, cell...)
+	}
+	return endCSVLine(dst, start)
 }
 
 // appendCSVLine appends a line of text values.

@@ -26,6 +26,7 @@ type Shape struct {
 	Record    string // kind of the rows, such as SO_Totals
 	Columns   []Column
 	Nulls     bool   // write nulls instead of omitting the members
+	ISODates  bool   // values of the type Epoch are in ISO 8601
 	Links     []Link // the same data in other formats, for HTML
 	View      *View  // for HTML; nil for a page with the rows only
 }

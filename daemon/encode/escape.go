@@ -18,6 +18,9 @@ type values struct {
 }
 
 func (v *values) append(dst []byte, t record.Type, cell *row.Cell) []byte {
+	if cell.Misfit {
+		return v.text(dst, cell.Data)
+	}
 	switch t {
 	case record.Decimal, record.Double, record.Text, record.DateTime, record.Epoch, record.Guid, record.Dictionary, record.Object:
 		return v.text(dst, cell.Data)

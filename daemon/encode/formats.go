@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -136,23 +135,22 @@ func (f Format) WithISODates() Format {
 	return f
 }
 
+// showsUTC reports whether dates of webhooks in ISO 8601 have a Z. Those for spreadsheets and
+// pages have not.
+func (f Format) showsUTC() bool { return f.Name == "json" || f.Name == "ndjson" }
+
+// zulu matches the end of a date in UTC in JSON.
+var zulu = regexp.MustCompile(`("\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7})Z"`)
+
+// ISODates reports whether the values of the type Epoch are in ISO 8601 with a Z.
+func (f Format) ISODates() bool { return f.isoDates && f.showsUTC() }
+
 // Type returns the type with which the format writes a column.
 func (f Format) Type(t record.Type) record.Type {
-	if f.isoDates && t == record.Epoch {
+	if f.isoDates && !f.showsUTC() && t == record.Epoch {
 		return record.DateTime
 	}
 	return t
-}
-
-// legacyDate matches a date of webhooks in JSON.
-var legacyDate = regexp.MustCompile(`"/Date\(-?\d+[+]0000\)/"`)
-
-func isoDate(quoted []byte) []byte {
-	date, err := wire.ParseDate(string(quoted[1:len(quoted)-1]), time.UTC)
-	if err != nil {
-		return quoted
-	}
-	return []byte(`"` + date + `"`)
 }
 
 // Document writes one value, or a slice of values, that is not a query result. The
@@ -161,7 +159,10 @@ func isoDate(quoted []byte) []byte {
 func (f Format) Document(dst []byte, name string, v any) ([]byte, error) {
 	text, err := marshal(v)
 	if f.isoDates {
-		text = legacyDate.ReplaceAllFunc(text, isoDate)
+		text = wire.ISODates(text)
+		if !f.showsUTC() {
+			text = zulu.ReplaceAll(text, []byte(`$1"`))
+		}
 	}
 	if err == nil {
 		dst, err = f.document(dst, name, text)

@@ -45,6 +45,9 @@ func appendJSONString(dst, text []byte) []byte {
 // numbers, which stores should not contain, are quoted so that the response stays
 // valid.
 func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
+	if cell.Misfit {
+		return appendJSONString(dst, cell.Data)
+	}
 	switch t {
 	case record.Text, record.DateTime, record.Guid, record.Decimal:
 		return appendJSONString(dst, cell.Data)
@@ -92,7 +95,22 @@ func appendJSONText(dst, text []byte) []byte {
 	return jsonOneLine.append(dst, text)
 }
 
-func newJSONObject(s Shape) object { return newObject(s, appendJSONString, "null", appendJSONValue) }
+func newJSONObject(s Shape) object {
+	value := appendJSONValue
+	if s.ISODates {
+		value = appendISOValue
+	}
+	return newObject(s, appendJSONString, "null", value)
+}
+
+// appendISOValue is appendJSONValue with the dates of webhooks in ISO 8601, in UTC.
+func appendISOValue(dst []byte, t record.Type, cell *row.Cell) []byte {
+	if t != record.Epoch || cell.Misfit || len(cell.Data) != len(wire.DateLayout) {
+		return appendJSONValue(dst, t, cell)
+	}
+	dst = append(append(dst, '"'), cell.Data...)
+	return append(dst, 'Z', '"')
+}
 
 var jsonEnvelope = envelopeParts{
 	offset: `{"Offset":`, results: `,"Results":[`, total: `],"Total":`, meta: `,"Meta":{`, end: `},"ResponseStatus":{}}`,
@@ -151,7 +169,7 @@ func AppendJSON(dst []byte, t record.Type, cell row.Cell) []byte {
 	switch {
 	case cell.Null:
 		return append(dst, "null"...)
-	case t == record.Decimal && isJSONNumber(cell.Data):
+	case t == record.Decimal && !cell.Misfit && isJSONNumber(cell.Data):
 		return append(dst, cell.Data...)
 	}
 	return appendJSONValue(dst, t, &cell)

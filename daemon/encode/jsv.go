@@ -37,6 +37,8 @@ var jsvValues = values{text: appendJSVString, bool: appendTitleBool}
 
 func appendJSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	switch {
+	case cell.Misfit:
+		return appendJSVString(dst, cell.Data)
 	case t == record.Bytes && len(cell.Data) == 0:
 		return appendJSVString(dst, nil)
 	case (t == record.Dictionary || t == record.Object) && json.Valid(cell.Data):

@@ -57,7 +57,7 @@ func (o *object) append(dst []byte, cells []row.Cell) []byte {
 			continue
 		}
 		dst = append(dst, m.prefix...)
-		if m.typ == record.Decimal && isJSONNumber(cell.Data) {
+		if m.typ == record.Decimal && !cell.Misfit && isJSONNumber(cell.Data) {
 			dst = append(dst, cell.Data...)
 			continue
 		}
@@ -114,6 +114,9 @@ func (e *envelopeRows) End(dst []byte, t Tail) []byte {
 	}
 	return append(dst, e.end...)
 }
+
+// IsNumber reports whether text is a decimal that JSON has as a number.
+func IsNumber(text []byte) bool { return isJSONNumber(text) }
 
 // isJSONNumber reports whether text is a JSON number without an exponent, which is
 // the stored form of decimals. It counts characters first and checks both ends

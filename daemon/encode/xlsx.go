@@ -73,6 +73,7 @@ func (e *xlsxRows) cell(t record.Type, cell *row.Cell) {
 	}
 	e.text = xlsxValues.append(e.text[:0], t, cell)
 	switch {
+	case cell.Misfit:
 	case t == record.Bool:
 		e.workbook.Bool(cell.Int != 0)
 		return

@@ -69,7 +69,7 @@ var serverTypes = compatibilities{
 // fileTypes lists the type affinities of SQLite, as named by sqlite.Affinity. Computed columns
 // of a view have none and match every type.
 var fileTypes = compatibilities{
-	record.Text:     {"none text", "integer real numeric"},
+	record.Text:     {"none text integer real numeric", "blob"},
 	record.Int:      {"none integer", "text real numeric"},
 	record.Short:    {"none integer", "text real numeric"},
 	record.Byte:     {"none integer", "text real numeric"},
@@ -79,7 +79,7 @@ var fileTypes = compatibilities{
 	record.Decimal:  {"none text integer", "real numeric"},
 	record.Bool:     {"none integer", "text numeric"},
 	record.DateTime: {"none text", "numeric"},
-	record.Bytes:    {"none blob", ""},
+	record.Bytes:    {"none blob", "numeric"},
 	record.Guid:     {"none text", "numeric"},
 }
 

@@ -72,7 +72,7 @@ func TestPlans(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := dialect.SQLite()
-	d.HideFields = true
+	d.File.HideFields = true
 	rows, count, aggregates := query.Compile, query.CompileCount, query.CompileAggregates
 	for _, c := range []struct {
 		compile func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
@@ -147,7 +147,7 @@ func TestPlansOfCursors(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := dialect.SQLite()
-	d.HideFields = true
+	d.File.HideFields = true
 	const (
 		key    = "SEARCH T USING INDEX T_InvoiceID (InvoiceID>?)"
 		keyEnd = "SEARCH T USING INDEX T_InvoiceID (InvoiceID<?)"

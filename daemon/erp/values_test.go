@@ -22,11 +22,11 @@ func TestCheckValues(t *testing.T) {
 		want   []string
 	}{
 		{"(1, 12.50, '2026-01-02T00:00:00.0000000', 1, 0.5), (2, 3, NULL, 0, 2), (3, NULL, NULL, NULL, NULL)", nil},
-		{"(1, 'abc', '2026-01-02', 'yes', 'x'), (2, 1e300, '2026-01-02 10:00:00', 2, 1), (3, 1, NULL, 1, 1)", []string{
-			"Price: the column is DECIMAL(18,2), and the number of values that cannot be read as decimal is 2",
-			"Day: the column is DATE, and filters may miss values that are not in the form 2006-01-02T15:04:05.0000000, of which there are 2",
-			"Yes: the column is BIT, and the number of values that cannot be read as bool is 2",
-			"Ratio: the column is FLOAT, and the number of values that cannot be read as double is 1",
+		{"(1, 'abc', '2026-01-02', 'yes', 'x'), (2, 1e300, '02.01.2026', 2, 1), (3, 1, '', 'true', ''), (4, 1, 20260102, 1, '')", []string{
+			"Price: the column is DECIMAL(18,2), and the number of values that cannot be read as decimal is 2: they are returned as their own texts, and meet no condition",
+			"Day: the column is DATE, and the number of values that cannot be read as DateTime is 2: they are returned as their own texts, and meet no condition; the number of empty texts, which are null, is 1",
+			"Yes: the column is BIT, and the number of values that cannot be read as bool is 2: they are returned as their own texts, and meet no condition",
+			"Ratio: the column is FLOAT, and the number of values that cannot be read as double is 1: they are returned as their own texts, and meet no condition; the number of empty texts, which are null, is 2",
 		}},
 	} {
 		conn, err := sqlite.Open(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{})

@@ -33,6 +33,24 @@ func Key(ctx context.Context, from Database, kind *record.Kind) ([]int, error) {
 	return FindKey(columns, kind.ByColumn), err
 }
 
+// Unchecked returns the fields of a key that its table lets be null, although they are of the
+// primary key: SQLite does.
+func Unchecked(ctx context.Context, from Database, kind *record.Kind, key []int) ([]int, error) {
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	columns, err := s.keys()
+	var fields []int
+	for _, c := range columns {
+		if field, found := kind.ByColumn(c.Name); c.Unchecked && found && slices.Contains(key, field) {
+			fields = append(fields, field)
+		}
+	}
+	return fields, err
+}
+
 // ColumnsOf returns the columns of a kind's table by field, as far as the database knows them.
 func ColumnsOf(ctx context.Context, from Database, kind *record.Kind) ([]dialect.Column, error) {
 	s, err := from.Session(ctx, kind, false)
@@ -162,16 +180,17 @@ func readFacts[T any](s *serverSession, read func(context.Context, mssql.Table) 
 // index and is never null.
 const RowID = -1
 
-// keySQL selects the columns of the unique indexes of a table. Expressions have no name.
-const keySQL = `SELECT -1, name, 0 FROM pragma_table_info(?1) WHERE pk = 1 AND type = 'INTEGER' COLLATE NOCASE AND (SELECT MAX(pk) FROM pragma_table_info(?1)) = 1
-UNION ALL SELECT * FROM (SELECT i.seq, coalesce(c.name, ''), coalesce(t."notnull", 0) = 0 FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c LEFT JOIN pragma_table_info(?1) t ON t.cid = c.cid
+// keySQL selects the columns of the unique indexes of a table. Expressions have no name. SQLite
+// lets the columns of a primary key be null, for which pages are checked: see pageable.
+const keySQL = `SELECT -1, name, 0, 0 FROM pragma_table_info(?1) WHERE pk = 1 AND type = 'INTEGER' COLLATE NOCASE AND (SELECT MAX(pk) FROM pragma_table_info(?1)) = 1
+UNION ALL SELECT * FROM (SELECT i.seq, coalesce(c.name, ''), coalesce(t."notnull", 0) = 0 AND i.origin <> 'pk', coalesce(t."notnull", 0) = 0 AND i.origin = 'pk' FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c LEFT JOIN pragma_table_info(?1) t ON t.cid = c.cid
 WHERE i."unique" AND NOT i.partial ORDER BY i.origin <> 'pk', i.seq, c.seqno)`
 
 // FileKeys returns the columns of the unique indexes of a table in a SQLite file, those of
 // the primary key first.
 func FileKeys(conn *sqlite.Conn, table string) (all []mssql.KeyColumn, err error) {
 	err = conn.Query(keySQL, func(r *sqlite.Stmt) error {
-		all = append(all, mssql.KeyColumn{Index: r.Int(0), Name: r.Text(1), Nullable: r.Int(2) != 0})
+		all = append(all, mssql.KeyColumn{Index: r.Int(0), Name: r.Text(1), Nullable: r.Int(2) != 0, Unchecked: r.Int(3) != 0})
 		return nil
 	}, table)
 	return all, err
@@ -216,6 +235,7 @@ type pageRows struct {
 	positions  []int        // columns of the order's fields
 	left       int64        // rows of the page that have not been read; negative for all
 	last       []query.Position
+	current    []row.Cell // of the row that was returned, with those of the order
 	more       bool
 }
 
@@ -262,25 +282,39 @@ func (p *pageRows) Next() ([]row.Cell, error) {
 			return nil, typeError(plan)
 		}
 	}
+	p.current = cells
+	if field, isNull := p.nullKey(cells); isNull {
+		return nil, nullKeyError(plan.Kind, plan.Kind.Fields[field].ColumnName(), p.result.Position())
+	}
 	return cells[:len(plan.Columns)], nil
+}
+
+// nullKey returns a field of the key that is null in a row, which the first read of the page
+// looks for in the first field only.
+func (p *pageRows) nullKey(cells []row.Cell) (field int, isNull bool) {
+	place := p.result.plan.Place
+	for _, field := range place.Unchecked {
+		i := slices.IndexFunc(place.Order, func(o query.Order) bool { return o.Field == field })
+		if c := cells[p.positions[i]]; c.Null && c.Class == row.ClassOfType {
+			return field, true
+		}
+	}
+	return 0, false
 }
 
 // position returns the position of a row in the order.
 func (p *pageRows) position(cells []row.Cell) []query.Position {
-	row := make([]query.Position, len(p.positions))
+	positions := make([]query.Position, len(p.positions))
+	plan := p.result.plan
 	for i, column := range p.positions {
-		c := cells[column]
-		row[i] = query.Position{Null: c.Null, Int: c.Int}
-		if t := p.result.plan.Kind.Fields[p.result.plan.Order[i].Field].Type.Stored(); c.Null || !t.Integer() && t != record.Bool {
-			row[i] = query.Position{Null: c.Null, Data: bytes.Clone(c.Data)}
-		}
+		positions[i] = query.PositionOf(cells[column], plan.Kind.Fields[plan.Order[i].Field].Type)
 	}
-	return row
+	return positions
 }
 
 func same(a, b []query.Position) bool {
 	return slices.EqualFunc(a, b, func(a, b query.Position) bool {
-		return a.Null == b.Null && a.Int == b.Int && (a.Null || bytes.Equal(a.Data, b.Data))
+		return a.Null == b.Null && a.Class == b.Class && a.Int == b.Int && bytes.Equal(a.Data, b.Data)
 	})
 }
 
@@ -298,8 +332,9 @@ func keyError(kind *record.Kind) error {
 	return fault.New(fault.Invalid, "the rows cannot be read by %s: the declared key %s of %s is not unique; correct key of the record kind", query.Cursor, strings.Join(kind.Key, ", "), kind.Name)
 }
 
-// typeError is the error of a page that ends with the same row as the one before. The
-// database sorts values of other types in another way than it compares them with the row.
+// typeError is the error of a page that ends with the same row as the one before: the database
+// sorts values in another way than it compares them with the row, as SQLite does with those of
+// a view that joins columns of several types by UNION.
 func typeError(plan *query.Plan) error {
 	var columns []string
 	for _, o := range plan.Order {
@@ -309,20 +344,51 @@ func typeError(plan *query.Plan) error {
 	return fault.New(fault.Invalid, "the rows cannot be read by %s in the order of %s: a column holds values of another type than its field", query.Cursor, strings.Join(columns, ", "))
 }
 
-// pageable implements Session. Columns without a type are those of expressions in a view:
-// SQLite does not convert the last row's values when it compares them with the column.
+// pageable implements Session. The file compares values with a position as it sorts them. Where
+// it lets the first column of a primary key be null, the index of the key finds a row that
+// has no key.
 func (s *fileSession) pageable(plan *query.Plan) error {
-	if s.own || s.kind.Database != record.RecordsDB {
+	unchecked := plan.Place.Unchecked
+	if len(unchecked) == 0 || unchecked[0] != plan.Place.Proven[0] {
 		return nil
 	}
-	columns, err := s.conn.Columns(s.file.Name(s.kind))
-	for _, o := range plan.Order {
-		f := &s.kind.Fields[o.Field]
-		if slices.ContainsFunc(columns, func(c sqlite.Column) bool { return c.Type == "" && strings.EqualFold(c.Name, f.ColumnName()) }) {
-			return query.CursorError("has no effect in the order of %s: its column %s has no type in the database. Use Skip and Take, or give it a type, with CAST in a view", f.Name, f.ColumnName())
-		}
+	column := plan.Kind.Fields[unchecked[0]].ColumnName()
+	row := ""
+	first := fmt.Sprintf("SELECT * FROM %s WHERE %s IS NULL LIMIT 1", s.file.Table(s.kind), sqlite.Quote(column))
+	err := s.conn.Query(first, func(r *sqlite.Stmt) error {
+		row = describeRow(r)
+		return nil
+	})
+	if err == nil && row != "" {
+		return nullKeyError(s.kind, column, row)
 	}
 	return s.classify(err)
+}
+
+// maxRowText is the maximum length of the description of a row in a message.
+const maxRowText = 200
+
+// describeRow returns the values of a row, of a long one the first.
+func describeRow(r *sqlite.Stmt) string {
+	var values []string
+	length := 0
+	for i := range r.Columns() {
+		value := "null"
+		if !r.Null(i) {
+			value = strings.ToValidUTF8(r.Text(i), "\uFFFD")
+		}
+		length += len(value)
+		if length > maxRowText {
+			return strings.Join(values, ", ") + ", ..."
+		}
+		values = append(values, value)
+	}
+	return strings.Join(values, ", ")
+}
+
+// nullKeyError is the error of pages of a table with a row that has no key.
+func nullKeyError(kind *record.Kind, column, row string) error {
+	return query.CursorError("has no effect for %s while a row has a null in column %s of its primary key: (%s). Correct or delete the row, or use Skip and Take", kind.Name, column, row)
 }
 
 // pageable implements Session.

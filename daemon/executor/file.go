@@ -33,7 +33,8 @@ type File struct {
 // interrupted while drain is active, unless it is nil.
 func NewFile(pool *sqlite.Pool, names func(*record.Kind) string, isOwn func(*sqlite.Conn, *record.Kind) (bool, error), drain *Drain) *File {
 	f := &File{Pool: pool, names: names, isOwn: isOwn, drain: drain, remember: newTotals(), dialect: dialect.SQLite(), indexed: dialect.SQLite()}
-	f.indexed.HideFields = true
+	f.indexed.File.HideFields = true
+	f.indexed.File.Typed = true
 	return f
 }
 
@@ -117,6 +118,15 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 	}
 	for i, a := range st.Args {
 		switch {
+		case a.Class == row.Text:
+			stmt.BindText(i+1, a.Value.Text)
+		case a.Class == row.Blob:
+			stmt.BindBytes(i+1, a.Value.Bytes)
+		case a.Class == row.Integer:
+			stmt.BindInt(i+1, a.Value.Int)
+		case a.Class == row.Real:
+			f, _ := strconv.ParseFloat(a.Value.Text, 64) // as package sqlite has written it
+			stmt.BindDouble(i+1, f)
 		case a.Type.Integer() || a.Type == record.Bool:
 			stmt.BindInt(i+1, a.Value.Int)
 		case a.Type == record.Double:

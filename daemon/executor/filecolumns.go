@@ -20,10 +20,20 @@ func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind, own bool) (*diale
 		return nil, err
 	}
 	d := *f.dialect
+	d.File.Typed = true
 	d.Columns = make([]dialect.Column, len(kind.Fields))
 	for _, c := range columns {
-		if field, found := kind.ByColumn(c.Name); found && kind.Fields[field].Type == record.Decimal && c.Type != sqlite.DecimalType {
-			d.Columns[field].Compared = comparedDecimal[sqlite.Affinity(c.Type)]
+		field, found := kind.ByColumn(c.Name)
+		if !found {
+			continue
+		}
+		affinity := sqlite.Affinity(c.Type)
+		if affinity == "blob" {
+			affinity = "none" // nothing is converted, either
+		}
+		d.Columns[field].Affinity = affinity
+		if kind.Fields[field].Type == record.Decimal && c.Type != sqlite.DecimalType {
+			d.Columns[field].Compared = comparedDecimal[affinity]
 		}
 	}
 	return &d, nil

@@ -117,6 +117,8 @@ func TestKeysSQLite(t *testing.T) {
 	}
 	err := conn.Exec(`CREATE TABLE Rowid (B integer PRIMARY KEY, A int);
 CREATE TABLE Without (A int, B text PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE Nullable_ (A int NOT NULL, B text PRIMARY KEY);
+CREATE TABLE IndexNull (A int NOT NULL, B text UNIQUE);
 CREATE TABLE PrimaryNull (A int NOT NULL, B text PRIMARY KEY); CREATE UNIQUE INDEX p ON PrimaryNull (A) WHERE A > 5; CREATE UNIQUE INDEX e ON PrimaryNull (A, abs(A))`)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +127,7 @@ CREATE TABLE PrimaryNull (A int NOT NULL, B text PRIMARY KEY); CREATE UNIQUE IND
 	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
 	checkKeys(t, file)
 	checkKeyProblems(t, file)
-	for name, want := range map[string][]int{"Rowid": {1}, "Without": {1}, "PrimaryNull": nil} { // as a text, a primary key can be null
+	for name, want := range map[string][]int{"Rowid": {1}, "Without": {1}, "Nullable_": {1}, "PrimaryNull": {1}, "IndexNull": nil} { // pages check that a primary key is not null
 		registry, err := record.NewRegistry(record.Kind{Name: name, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "B", Type: record.Int}}})
 		if err != nil {
 			t.Fatal(err)

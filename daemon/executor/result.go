@@ -6,6 +6,7 @@ package executor
 import (
 	"context"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -142,6 +143,21 @@ func (r *Result) Next() ([]row.Cell, error) {
 	return r.rows.Next()
 }
 
+// Position describes the row that Next has returned by the fields of its order, which ends with
+// the key. It is empty if the rows are no page by cursor.
+func (r *Result) Position() string {
+	p, isPage := r.rows.(*pageRows)
+	if !isPage || p.current == nil {
+		return ""
+	}
+	values := make([]string, len(p.positions))
+	for i, column := range p.positions {
+		f := r.plan.Kind.Fields[r.plan.Order[i].Field]
+		values[i] = f.Name + " = " + p.current[column].Text(f.Type)
+	}
+	return strings.Join(values, ", ")
+}
+
 // Tail returns the total and the aggregates. rows is the number of rows read. No more
 // rows can be read afterwards.
 func (r *Result) Tail(rows int64) (Tail, error) {
@@ -189,17 +205,37 @@ func (r *Result) aggregates(t *Tail) error {
 	if len(r.plan.Aggregates) == 0 {
 		return nil
 	}
-	st, err := r.compile(r.plan, query.CompileAggregates)
-	if err != nil {
-		return err
+	plan := *r.plan
+	computed, readable, err := r.compute(&plan)
+	if err == nil && !readable { // then the end of an index is not sufficient
+		plan.Readable = true
+		computed, _, err = r.compute(&plan)
 	}
-	return one(r.session, st, r.limits().Count, func(cells []row.Cell) {
-		for i, a := range r.plan.Aggregates {
-			if !cells[i].Null {
-				t.Meta = append(t.Meta, Meta{a.Name, cells[i].Text(a.Type(r.plan.Kind))})
+	t.Meta = append(t.Meta, computed...)
+	return err
+}
+
+// compute computes the aggregates of a plan. readable is false if one is a value that cannot
+// be read as the type of its field.
+func (r *Result) compute(plan *query.Plan) (computed []Meta, readable bool, err error) {
+	st, err := r.compile(plan, query.CompileAggregates)
+	if err != nil {
+		return nil, false, err
+	}
+	readable = true
+	err = one(r.session, st, r.limits().Count, func(cells []row.Cell) {
+		for i, a := range plan.Aggregates {
+			cell := cells[i]
+			t := a.Type(plan.Kind)
+			if cell.Misfit || cell.Null && cell.Class != row.ClassOfType {
+				readable = false
+			}
+			if !cell.Null {
+				computed = append(computed, Meta{a.Name, cell.Text(t)})
 			}
 		}
 	})
+	return computed, readable, err
 }
 
 // one runs a statement that returns at most one row.

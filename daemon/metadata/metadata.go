@@ -21,6 +21,7 @@ type Service struct {
 	Version    string
 	Base       string // path prefix of every path
 	HostURL    string // the service's public URL; empty if not configured
+	ISODates   bool   // dates of webhooks are in ISO 8601
 	Operations []Operation
 }
 

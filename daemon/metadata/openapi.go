@@ -33,11 +33,23 @@ type description struct {
 
 // OpenAPI returns the OpenAPI 3.1 document of the service without its first member,
 // which Servers returns.
-func (s *Service) OpenAPI() []byte { return []byte(jsonText(s.openAPI())) }
+func (s *Service) OpenAPI() []byte { return s.withDates(jsonText(s.openAPI())) }
 
 // Swagger returns the same document in version 2.0 without its first members, which
 // Host returns.
-func (s *Service) Swagger() []byte { return []byte(jsonText(swagger(s.openAPI()))) }
+func (s *Service) Swagger() []byte { return s.withDates(jsonText(swagger(s.openAPI()))) }
+
+// withDates returns a document with the form of the dates of webhooks.
+func (s *Service) withDates(document string) []byte {
+	if !s.ISODates {
+		return []byte(document)
+	}
+	forms := strings.NewReplacer(
+		jsonText(legacyPattern), jsonText(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{7}Z$`),
+		jsonText(legacyHelp), jsonText("time in UTC"),
+	)
+	return []byte(forms.Replace(document))
+}
 
 // Servers returns the start of the OpenAPI document: the address of the service.
 func Servers(address string) []byte {

@@ -31,6 +31,12 @@ func newSchemas(operations []Operation) *schemas {
 // fractions.
 const timeSpan = `^-?P(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d{1,7})?S)?)?$`
 
+// The schema of a date of webhooks, unless it is in ISO 8601.
+const (
+	legacyPattern = `^/Date\(-?\d+[+-]\d{4}\)/$`
+	legacyHelp    = "milliseconds since 1970-01-01, with a UTC offset"
+)
+
 // scalars are the JSON schemas of scalar types in responses.
 var scalars = map[string]object{
 	"string":    {"type": "string"},
@@ -46,7 +52,7 @@ var scalars = map[string]object{
 	"Guid":      {"type": "string", "format": "uuid"},
 	"TimeSpan":  {"type": "string", "pattern": timeSpan, "description": "ISO 8601 duration such as PT0.0123S, with days as the largest unit"},
 	"TimeSpan?": {"type": []any{"string", "null"}, "pattern": timeSpan, "description": "ISO 8601 duration such as PT0.0123S; null for zero"},
-	"date":      {"type": "string", "pattern": `^/Date\(-?\d+[+-]\d{4}\)/$`, "description": "milliseconds since 1970-01-01, with a UTC offset"},
+	"date":      {"type": "string", "pattern": legacyPattern, "description": legacyHelp},
 	"object":    {},
 	"Dictionary<string,string>": {
 		"type": "object", "additionalProperties": object{"type": "string"},

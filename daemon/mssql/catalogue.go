@@ -66,9 +66,10 @@ func column(cells []row.Cell) Column {
 
 // KeyColumn is a column of a unique index.
 type KeyColumn struct {
-	Index    int64
-	Name     string
-	Nullable bool
+	Index     int64
+	Name      string
+	Nullable  bool
+	Unchecked bool // of a primary key that may have nulls, unlike Nullable: of a file only
 }
 
 const keysSQL = "SELECT i.index_id, c.name, CAST(c.is_nullable AS int) FROM %[1]sindexes i JOIN %[1]sindex_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id" +
@@ -79,7 +80,7 @@ const keysSQL = "SELECT i.index_id, c.name, CAST(c.is_nullable AS int) FROM %[1]
 // first. There are none for a view, a synonym or a table on another server.
 func (c *Conn) Keys(ctx context.Context, t Table) (all []KeyColumn, err error) {
 	err = facts(ctx, c, t, keysSQL, []record.Type{record.Int, record.Text, record.Int}, func(cells []row.Cell) {
-		all = append(all, KeyColumn{cells[0].Int, string(cells[1].Data), cells[2].Int != 0})
+		all = append(all, KeyColumn{Index: cells[0].Int, Name: string(cells[1].Data), Nullable: cells[2].Int != 0})
 	})
 	return all, err
 }

@@ -2,6 +2,7 @@ package odata
 
 import (
 	"math"
+	"sync"
 	"time"
 )
 
@@ -9,13 +10,55 @@ import (
 // decreases: a time that exists twice is its first instant, and one that does not exist is the
 // instant of the change. Dates outside of the years 1 to 9999 in UTC are the limits of these.
 // A Clock is used by one goroutine.
+//
+// Before there was a standard time, zones differed from UTC by minutes and seconds, which a
+// text cannot have. Readers such as .NET also convert old dates by the present offset, and the
+// blank dates of many programs are 1753-01-01 and 1900-01-01. So these times have the present
+// standard offset, as far as the instants do not follow the first one of the standard time.
 type Clock struct {
 	zone            *time.Location
+	standard        standardTime
 	from, to, ahead int64 // in seconds: dates from..to are ahead of UTC; empty before the first use
 }
 
+// standardTime is when a zone began to have a standard time, in seconds.
+type standardTime struct {
+	start   int64 // the instant
+	date    int64 // which the clock showed then
+	present int64 // offset
+}
+
+// standardTimes has those of the zones that were used, by *time.Location.
+var standardTimes sync.Map
+
 // NewClock returns the clock of a zone.
-func NewClock(zone *time.Location) *Clock { return &Clock{zone: zone} }
+func NewClock(zone *time.Location) *Clock {
+	known, ok := standardTimes.Load(zone)
+	if !ok {
+		known, _ = standardTimes.LoadOrStore(zone, newStandardTime(zone, time.Now()))
+	}
+	return &Clock{zone: zone, standard: known.(standardTime)}
+}
+
+func newStandardTime(zone *time.Location, now time.Time) standardTime {
+	s := standardTime{start: math.MinInt64, date: math.MinInt64}
+	at := time.Unix(firstDate.Unix()-earlier, 0).In(zone)
+	for isFirst := true; ; isFirst = false {
+		_, end := at.ZoneBounds()
+		if end.IsZero() || end.After(now) {
+			break
+		}
+		if _, ahead := at.Zone(); isFirst || ahead%60 != 0 {
+			_, next := end.Zone()
+			s.start, s.date = end.Unix(), end.Unix()+int64(next)
+		}
+		at = end
+	}
+	_, winter := time.Date(now.Year(), 1, 1, 0, 0, 0, 0, zone).Zone()
+	_, summer := time.Date(now.Year(), 7, 1, 0, 0, 0, 0, zone).Zone()
+	s.present = int64(min(winter, summer))
+	return s
+}
 
 const (
 	tick       = 100 * time.Nanosecond
@@ -37,7 +80,11 @@ func (c *Clock) instant(date int64) (at int64, skipped bool) {
 	if date >= c.from && date < c.to {
 		return date - c.ahead, false
 	}
-	for t := time.Unix(date-earlier, 0).In(c.zone); ; {
+	if date < c.standard.date {
+		at = date - c.standard.present
+		return min(at, c.standard.start), at > c.standard.start
+	}
+	for t := time.Unix(max(date-earlier, c.standard.start), 0).In(c.zone); ; {
 		start, end := t.ZoneBounds()
 		if !end.IsZero() && !end.After(t) {
 			// ZoneBounds counts 365 days in each year that follows a rule, so that on the
@@ -80,8 +127,6 @@ func (c *Clock) Append(dst, date []byte) []byte {
 		return append(lastDate.AppendFormat(dst, dateLayout), 'Z')
 	case skipped:
 		return time.Unix(at, 0).UTC().AppendFormat(dst, dateLayout+"Z07:00")
-	case ahead%60 != 0: // a local time before there were zones
-		return append(append(time.Unix(at, 0).UTC().AppendFormat(dst, "2006-01-02T15:04:05"), date[len("2006-01-02T15:04:05"):]...), 'Z')
 	}
 	dst = append(dst, date...)
 	if ahead == 0 {
@@ -125,11 +170,14 @@ func (c *Clock) dates(at time.Time) (first, last time.Time) {
 	case at.After(lastDate):
 		return lastDate.Add(tick), lastDate
 	}
+	if at.Unix() <= c.standard.start {
+		return c.oldDates(at)
+	}
 	at = at.In(c.zone)
 	_, ahead := at.Zone()
 	first = at.UTC().Add(time.Duration(ahead) * time.Second)
 	last = first
-	if start, _ := at.ZoneBounds(); !start.IsZero() {
+	if start, _ := at.ZoneBounds(); !start.IsZero() && start.Unix() > c.standard.start {
 		_, before := start.Add(-time.Second).Zone()
 		change := start.UTC().Add(time.Duration(before) * time.Second) // the date at which the clock was changed
 		switch back := time.Duration(before-ahead) * time.Second; {
@@ -144,6 +192,29 @@ func (c *Clock) dates(at time.Time) (first, last time.Time) {
 	}
 	if at.Equal(lastDate) {
 		last = lastDate
+	}
+	return first, last
+}
+
+// oldDates is dates for an instant up to the first one of the standard time.
+func (c *Clock) oldDates(at time.Time) (first, last time.Time) {
+	first = at.UTC().Add(time.Duration(c.standard.present) * time.Second)
+	last = first
+	standard := time.Unix(c.standard.date, 0).UTC() // the first date with the standard time
+	isStart := at.Unix() == c.standard.start && at.Nanosecond() == 0
+	switch {
+	case isStart && first.Before(standard): // also of the dates until then
+		last = standard
+	case isStart:
+		first, last = standard, standard
+	case at.Unix() == c.standard.start:
+		first = standard.Add(time.Duration(at.Nanosecond()))
+		last = first
+	case !first.Before(standard): // which the clock does not show
+		first, last = standard, standard.Add(-tick)
+	}
+	if at.Equal(firstDate) {
+		first = firstDate
 	}
 	return first, last
 }

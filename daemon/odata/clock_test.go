@@ -46,7 +46,12 @@ func TestDates(t *testing.T) {
 		{"Pacific/Apia", "2011-12-30T12:00:00.0000000", "2011-12-30T10:00:00.0000000Z"}, // a day that does not exist
 		{"Australia/Sydney", "0001-01-01T00:00:00.0000000", "0001-01-01T00:00:00.0000000Z"},
 		{"America/New_York", "9999-12-31T23:59:59.9999999", "9999-12-31T23:59:59.9999999Z"},
-		{"Europe/Berlin", "1890-01-01T00:00:00.0000001", "1889-12-31T23:06:32.0000001Z"}, // 53 min 28 s ahead
+		{"Europe/Berlin", "1890-01-01T00:00:00.0000001", "1890-01-01T00:00:00.0000001+01:00"}, // 53 min 28 s ahead
+		{"Europe/Berlin", "1753-01-01T00:00:00.0000000", "1753-01-01T00:00:00.0000000+01:00"},
+		{"Europe/Paris", "1900-01-01T00:00:00.0000000", "1900-01-01T00:00:00.0000000+01:00"},
+		{"Europe/Paris", "1911-03-10T23:50:38.0000000", "1911-03-10T23:50:38.0000000+01:00"},
+		{"Europe/Paris", "1911-03-10T23:50:39.0000000", "1911-03-10T23:50:39.0000000Z"}, // its clock then showed the time of Greenwich
+		{"Africa/Monrovia", "1972-01-06T23:59:59.0000000", "1972-01-06T23:59:59.0000000Z"},
 		{"UTC", "2024-01-31T00:00:00.0000000", "2024-01-31T00:00:00.0000000Z"},
 		{"UTC", "no date", "no date"},
 	} {
@@ -58,7 +63,7 @@ func TestDates(t *testing.T) {
 
 // aDate draws a date, in most cases close to a change of the clock.
 func aDate(t *rapid.T, name string) time.Time {
-	changes := []string{"2019-04-07T02:00:00Z", "2019-10-06T02:00:00Z", "2024-10-27T02:00:00Z", "2024-03-31T02:00:00Z", "2011-12-30T00:00:00Z", "2024-11-03T01:00:00Z", "2024-03-10T02:00:00Z", "1995-01-01T00:00:00Z", "2040-12-31T00:00:00Z", "2041-01-01T00:00:00Z", "0001-01-01T12:00:00Z", "9999-12-31T12:00:00Z"}
+	changes := []string{"2019-04-07T02:00:00Z", "2019-10-06T02:00:00Z", "2024-10-27T02:00:00Z", "2024-03-31T02:00:00Z", "2011-12-30T00:00:00Z", "2024-11-03T01:00:00Z", "2024-03-10T02:00:00Z", "1995-01-01T00:00:00Z", "2040-12-31T00:00:00Z", "2041-01-01T00:00:00Z", "0001-01-01T12:00:00Z", "9999-12-31T12:00:00Z", "1911-03-11T00:00:00Z", "1905-06-01T00:00:00Z", "1972-01-07T00:00:00Z", "1906-01-01T00:00:00Z", "1912-02-12T00:00:00Z", "1893-04-01T00:00:00Z"}
 	base, _ := time.Parse(time.RFC3339, rapid.SampledFrom(changes).Draw(t, name))
 	steps := []time.Duration{tick, time.Second, time.Minute, 20 * time.Minute, time.Hour}
 	at := base.Add(time.Duration(rapid.IntRange(-40, 40).Draw(t, name+" steps")) * rapid.SampledFrom(steps).Draw(t, name+" step"))
@@ -70,7 +75,7 @@ func aDate(t *rapid.T, name string) time.Time {
 	return at
 }
 
-var zones = []string{"UTC", "Australia/Sydney", "Australia/Lord_Howe", "Europe/Berlin", "America/New_York", "Pacific/Apia", "Pacific/Kiritimati"}
+var zones = []string{"UTC", "Australia/Sydney", "Australia/Lord_Howe", "Europe/Berlin", "America/New_York", "Pacific/Apia", "Pacific/Kiritimati", "Europe/Paris", "Asia/Singapore", "Africa/Monrovia", "Asia/Kolkata", "America/Caracas"}
 
 // TestDatesNeverDecrease: a later date is not an earlier instant, with and without cached
 // offsets.
@@ -186,4 +191,43 @@ func TestZonelessLiterals(t *testing.T) {
 			}
 		}
 	})
+}
+
+// blankZones are zones of all continents, with times before their standard time that differ
+// from it in both directions.
+var blankZones = []string{
+	"UTC", "Europe/London", "Europe/Dublin", "Europe/Paris", "Europe/Berlin", "Europe/Athens", "Europe/Moscow", "Europe/Amsterdam", "Europe/Lisbon", "Europe/Istanbul",
+	"Asia/Kolkata", "Asia/Singapore", "Asia/Tokyo", "Asia/Shanghai", "Asia/Kathmandu", "Asia/Dubai", "Asia/Tehran", "Asia/Manila", "Asia/Jakarta",
+	"Australia/Sydney", "Australia/Adelaide", "Pacific/Auckland", "Pacific/Apia", "Pacific/Honolulu", "America/New_York", "America/Los_Angeles", "America/Sao_Paulo", "America/Caracas", "America/St_Johns", "Africa/Johannesburg", "Africa/Monrovia", "Africa/Cairo",
+}
+
+// TestBlankDates: blank dates keep their day, in the text and after a conversion by the present
+// offset of the zone.
+func TestBlankDates(t *testing.T) {
+	for _, name := range blankZones {
+		zone := mustZone(t, name)
+		now := time.Now()
+		_, winter := time.Date(now.Year(), 1, 1, 0, 0, 0, 0, zone).Zone()
+		_, summer := time.Date(now.Year(), 7, 1, 0, 0, 0, 0, zone).Zone()
+		present := time.FixedZone("present", min(winter, summer))
+		for _, text := range []string{"1753-01-01", "1900-01-01", "1970-01-01", now.Format("2006-01-02")} {
+			date, err := time.Parse("2006-01-02", text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := NewClock(zone)
+			written, at := shown(t, c, date)
+			if written[:len(text)] != text {
+				t.Errorf("%s in %s: written as %s", text, name, written)
+			}
+			isBlank := date.Year() <= 1900 // later ones have the offset of their time
+			if converted := at.In(present).Format("2006-01-02"); isBlank && converted != text {
+				t.Errorf("%s in %s: %s is %s after a conversion by the present offset", text, name, written, converted)
+			}
+			first, last := c.dates(at)
+			if first.After(date) || last.Before(date) {
+				t.Errorf("%s in %s: eq %s finds %s to %s", text, name, written, first, last)
+			}
+		}
+	}
 }

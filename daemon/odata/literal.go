@@ -113,6 +113,9 @@ func (c *Clock) span(t record.Type, literal token) (span, error) {
 	return exactly(v), err
 }
 
+// maxDecimal is more than a decimal of 38 digits can have.
+const maxDecimal = 1e38
+
 // numberSpan reads a number. A number that a whole-number field cannot have lies between two
 // of its values, or outside of them.
 func numberSpan(t record.Type, value string) (span, error) {
@@ -127,6 +130,9 @@ func numberSpan(t record.Type, value string) (span, error) {
 		return span{first: bound{outside: 1}, last: bound{outside: 1}, none: true}, nil
 	case infinite:
 		return span{first: bound{outside: -1}, last: bound{outside: -1}, none: true}, nil
+	case t == record.Decimal && err == nil && math.Abs(f) >= maxDecimal:
+		outside := bound{outside: int(math.Copysign(1, f))}
+		return span{first: outside, last: outside, none: true}, nil
 	case !t.Integer():
 		v, err := wire.ParseValue(t, value, time.UTC)
 		return exactly(v), err

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
+	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/row"
 )
@@ -61,18 +62,67 @@ type Response struct {
 	Count   int64                      // the number of all rows; -1 for none
 	Next    func(cursor string) string // URL of the page after a cursor; empty for none
 	Zone    *time.Location
+	Record  string // name of the kind, for errors
 }
 
 // Format returns the format of the rows.
 func (r Response) Format() encode.Format {
-	return encode.NewFormat("odata", r.ContentType(), func(s encode.Shape) encode.Encoder { return &rows{response: r, object: r.object(s)} }, failure)
+	return encode.NewFormat("odata", r.ContentType(), func(s encode.Shape) encode.Encoder {
+		return &rows{response: r, columns: s.Columns, object: r.object(s)}
+	}, failure)
 }
 
 // Entity returns one row.
-func (r Response) Entity(s encode.Shape, cells []row.Cell) []byte {
+func (r Response) Entity(s encode.Shape, cells []row.Cell) ([]byte, error) {
 	object := r.object(s)
 	start := openContext([]byte{'{'}, r.context())
-	return append(start, object.Append(nil, cells)[1:]...)
+	return append(start, object.Append(nil, cells)[1:]...), r.check(s.Columns, cells)
+}
+
+// check returns an error if a value does not have the type of its column, which readers rely
+// on.
+func (r Response) check(columns []encode.Column, cells []row.Cell) error {
+	for i := range columns {
+		c, cell := &columns[i], &cells[i]
+		if cell.Null || fits(c.Type, cell) {
+			continue
+		}
+		return fault.New(fault.Invalid, "%s of %s has a value that cannot be read as %s: %s. Correct it in the database, leave the field out with $select, or declare it as string", c.Name, r.Record, c.Type, shortened(cell.Data))
+	}
+	return nil
+}
+
+// fits reports whether a value can be written as one of its type.
+func fits(t record.Type, cell *row.Cell) bool {
+	switch t {
+	case record.Decimal:
+		return !cell.Misfit && encode.IsNumber(cell.Data)
+	case record.DateTime, record.Epoch:
+		if isDate(cell.Data) {
+			return true
+		}
+		_, ok := row.Date(cell.Data)
+		return ok && !cell.Misfit
+	case record.Guid:
+		_, err := wire.ParseGuid(string(cell.Data))
+		return err == nil && !cell.Misfit
+	}
+	return !cell.Misfit
+}
+
+// isDate reports whether a date has the form of package row already.
+func isDate(date []byte) bool {
+	_, ok := readSeconds(date)
+	return ok && date[len("2006-01-02")] == 'T'
+}
+
+// shortened returns the start of a text for a message.
+func shortened(text []byte) string {
+	const most = 40
+	if runes := []rune(string(text)); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return string(text)
 }
 
 // context returns the URL of the context, empty if it is not written.
@@ -100,8 +150,18 @@ func (r Response) object(s encode.Shape) encode.JSONObject {
 	}
 	return encode.NewJSONObject(s, func(dst []byte, t record.Type, cell *row.Cell) []byte {
 		switch {
+		case cell.Misfit: // which check reports
 		case t == record.DateTime || t == record.Epoch:
-			return append(clock.Append(append(dst, '"'), cell.Data), '"')
+			date := cell.Data
+			if !isDate(date) {
+				date, _ = row.Date(date)
+			}
+			return append(clock.Append(append(dst, '"'), date), '"')
+		case t == record.Guid:
+			guid, _ := wire.ParseGuid(string(cell.Data))
+			return append(append(append(dst, '"'), guid...), '"')
+		case t == record.Double && len(cell.Data) == len("+Inf") && cell.Data[1] == 'I':
+			return append(dst, infinities[cell.Data[0]]...)
 		case t == record.Bytes:
 			return append(base64.RawURLEncoding.AppendEncode(append(dst, '"'), cell.Data), '"')
 		case t == record.Long && r.Compatible:
@@ -113,11 +173,16 @@ func (r Response) object(s encode.Shape) encode.JSONObject {
 	})
 }
 
+// infinities are the infinite numbers by their signs.
+var infinities = map[byte]string{'+': `"INF"`, '-': `"-INF"`}
+
 // rows is the encoder of rows.
 type rows struct {
 	response Response
+	columns  []encode.Column
 	object   encode.JSONObject
 	comma    bool // before the next row
+	err      error
 }
 
 // Begin implements encode.Encoder.
@@ -139,8 +204,12 @@ func (e *rows) Row(dst []byte, cells []row.Cell) []byte {
 		dst = append(dst, ',')
 	}
 	e.comma = true
+	e.err = e.response.check(e.columns, cells)
 	return e.object.Append(dst, cells)
 }
+
+// Err implements encode.Limited.
+func (e *rows) Err() error { return e.err }
 
 // End implements encode.Encoder.
 func (e *rows) End(dst []byte, t encode.Tail) []byte {

@@ -43,7 +43,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	r = Response{Context: "c", Count: -1, Zone: time.UTC}
-	if got := string(r.Entity(encode.Shape{Columns: shape.Columns[:1]}, cells)); got != `{"@odata.context":"c","Text":"a\"\u2028"}` {
+	if got, err := r.Entity(encode.Shape{Columns: shape.Columns[:1]}, cells); err != nil || string(got) != `{"@odata.context":"c","Text":"a\"\u2028"}` {
 		t.Error(got)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/row"
 )
 
 // Statement is SQL with its arguments and the types of the selected columns.
@@ -34,6 +35,7 @@ func (s Statement) Evaluates() bool {
 type Arg struct {
 	Field int
 	Type  record.Type
+	Class row.Class // of the value as it is stored in a file
 	Value wire.Value
 	List  []wire.Value
 }
@@ -127,13 +129,19 @@ type builder struct {
 	indexes indexUse
 	sql     []byte
 	args    []Arg
+	form    columnForm    // of the leaf that is written
 	wrong   []fault.Field // filters that the database cannot evaluate
 }
 
 // newBuilder returns a builder for a statement that reads columns in an order.
 func newBuilder(p *Plan, d *dialect.Dialect, columns []int, order []Order) *builder {
+	if isImplied := func(c Condition) bool { return c.Implied }; !d.File.Typed && slices.ContainsFunc(p.Where, isImplied) {
+		typed := *p // every value of a column has its type
+		typed.Where = slices.DeleteFunc(slices.Clone(p.Where), isImplied)
+		p = &typed
+	}
 	b := &builder{d: d, plan: p, order: order, sql: make([]byte, 0, 512)} // sufficient for most statements
-	if d.HideFields {
+	if d.File.HideFields {
 		if len(order) > 0 && !p.Distinct { // with DISTINCT, an order by all columns costs nothing
 			b.order = freeOrder(p)
 		}
@@ -191,7 +199,15 @@ func (b *builder) compared(field int) {
 
 // comparedIn writes the column of a condition.
 func (b *builder) comparedIn(c Condition) {
-	b.compared(c.Field)
+	switch b.form {
+	case hiddenColumn:
+		b.text("+")
+		b.compared(c.Field)
+	case typedColumn:
+		b.typedValue(c.Field)
+	default:
+		b.compared(c.Field)
+	}
 	if c.Folded {
 		b.text(b.d.Collate[record.Text])
 	}
@@ -221,7 +237,7 @@ func (b *builder) columns() {
 	for i, field := range b.plan.Columns {
 		b.separator(i, "", ", ")
 		if b.plan.Distinct {
-			b.value(field)
+			leafWriter{b}.single(field)
 		} else {
 			b.column(field)
 		}
@@ -257,9 +273,22 @@ func (b *builder) condition(c Condition) {
 }
 
 func (b *builder) leaf(c Condition) {
+	b.form = plainColumn
 	if b.indexes.hides(c) {
-		b.text("+") // on the column
+		b.form = hiddenColumn
 	}
+	if b.d.File.Typed && !c.Raw {
+		leafWriter{b}.typed(c)
+		if c.Implied {
+			b.text(" IS TRUE") // which hides it from the planner
+		}
+		return
+	}
+	b.compare(c)
+}
+
+// compare writes the comparison of a leaf.
+func (b *builder) compare(c Condition) {
 	switch c.Operator {
 	case record.Between:
 		b.comparedIn(c)
@@ -270,10 +299,10 @@ func (b *builder) leaf(c Condition) {
 	case record.In:
 		b.in(c)
 	case record.IsNull:
-		b.column(c.Field)
+		b.stored(c.Field)
 		b.text(" IS NULL")
 	case record.IsNotNull:
-		b.column(c.Field)
+		b.stored(c.Field)
 		b.text(" IS NOT NULL")
 	default:
 		b.match(c)
@@ -320,8 +349,14 @@ func (b *builder) operand(c Condition, op record.Operator, v wire.Value) {
 	if castTo == "" && t == record.Decimal && b.d.Decimal {
 		castTo = decimalType(decimalDigits(v.Text))
 	}
+	if around := b.d.Column(field).Compared; c.Raw && around.Before != "" {
+		b.text(around.Before)
+		b.param(Arg{Field: field, Type: t, Class: c.Class, Value: v})
+		b.text(")")
+		return
+	}
 	if castTo == "" {
-		b.param(Arg{Field: field, Type: t, Value: v})
+		b.param(Arg{Field: field, Type: t, Class: c.Class, Value: v})
 		return
 	}
 	b.text("CAST(")
@@ -354,7 +389,11 @@ func decimalType(whole, fraction int) string {
 func (b *builder) orderBy() {
 	for i, o := range b.order {
 		b.separator(i, " ORDER BY ", ", ")
-		b.value(o.Field)
+		if b.plan.Distinct {
+			leafWriter{b}.single(o.Field)
+		} else {
+			b.value(o.Field)
+		}
 		if o.Desc {
 			b.text(" DESC")
 		}
@@ -428,7 +467,22 @@ func (b *builder) aggregate(a Aggregate) {
 		b.text("DISTINCT ")
 	}
 	b.text(inner.Before)
-	b.value(a.Field)
+	leafWriter{b}.aggregated(a)
 	b.text(inner.After)
 	b.text(around.After)
+}
+
+// stored writes a column as it is stored.
+func (b *builder) stored(field int) {
+	if b.form == hiddenColumn {
+		b.text("+")
+	}
+	b.column(field)
+}
+
+// typedValue writes the value of a column if it can be read as the type of its field.
+func (b *builder) typedValue(field int) {
+	b.text("typed_value(")
+	b.column(field)
+	b.text(", " + strconv.Itoa(int(b.plan.Kind.Fields[field].Type.Stored())) + ")")
 }

@@ -13,7 +13,9 @@ import (
 // in writes a long list as one parameter, a short one with a parameter for each
 // value.
 func (b *builder) in(c Condition) {
-	b.compared(c.Field)
+	whole := c
+	whole.Folded = false
+	b.comparedIn(whole)
 	if b.list(c) {
 		return
 	}

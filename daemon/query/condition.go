@@ -5,6 +5,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/row"
 )
 
 // Condition is a tree. A leaf compares one field with its operands; other nodes join
@@ -14,8 +15,11 @@ type Condition struct {
 	Field    int
 	Operator record.Operator
 	Operands []wire.Value
-	Negated  bool // of a leaf
-	Folded   bool `json:",omitempty"` // of a leaf: the text is compared without regard to case, where the database can do so for any column
+	Negated  bool      // of a leaf
+	Implied  bool      `json:"-"`          // of a leaf: for the values of the field's type it follows from another condition
+	Raw      bool      `json:"-"`          // of a leaf: it compares the values as they are stored, with the position of a row
+	Class    row.Class `json:"-"`          // of the operands of a raw leaf
+	Folded   bool      `json:",omitempty"` // of a leaf: the text is compared without regard to case, where the database can do so for any column
 
 	Join  Join // of Parts
 	Parts []Condition
@@ -61,5 +65,18 @@ func leaves(all []Condition, visit func(Condition)) {
 			visit(c)
 		}
 		leaves(c.Parts, visit)
+	}
+}
+
+// storesOneValue reports whether all values that meet a condition for one value are equal in
+// the order of a file, too: some types have several texts of a value.
+func (c Condition) storesOneValue(kind *record.Kind) bool {
+	switch t := kind.Fields[c.Field].Type.Stored(); {
+	case c.Raw:
+		return true
+	case c.Operator == record.IsNull:
+		return t == record.Text
+	default:
+		return t != record.Bool && t != record.Guid && t != record.DateTime
 	}
 }

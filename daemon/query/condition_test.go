@@ -17,7 +17,7 @@ func TestTree(t *testing.T) {
 	null := Condition{Field: 1, Operator: record.IsNull}
 	both := Condition{Join: And, Parts: []Condition{id, total, null}}
 	hidden := dialect.SQLite()
-	hidden.HideFields = true
+	hidden.File.HideFields = true
 	for _, c := range []struct {
 		where Condition
 		want  string
@@ -47,7 +47,8 @@ func TestFoldedBoundIsKept(t *testing.T) {
 	bound := Condition{Operator: record.GreaterThan}
 	folded := bound
 	folded.Folded = true
-	if got := without([]Condition{bound, folded}, bound); len(got) != 1 || !got[0].Folded {
-		t.Errorf("kept %+v, want only the folded bound", got)
+	got := without([]Condition{bound, folded}, bound)
+	if len(got) != 2 || !got[0].Implied || !got[1].Folded || got[1].Implied {
+		t.Errorf("kept %+v, want the folded bound, and the other as implied", got)
 	}
 }

@@ -9,12 +9,28 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 )
 
+// keepLineBreaks doubles each CR before an LF in quotes: package csv removes one of them.
+func keepLineBreaks(body []byte) []byte {
+	var kept []byte
+	inQuotes := false
+	for i, c := range body {
+		if c == '"' {
+			inQuotes = !inQuotes
+		}
+		if inQuotes && c == '\r' && i+1 < len(body) && body[i+1] == '\n' {
+			kept = append(kept, c)
+		}
+		kept = append(kept, c)
+	}
+	return kept
+}
+
 // readCSV reads a CSV body: a header line with names and one line with values.
 func readCSV(body []byte) (Members, error) {
 	if !utf8.Valid(body) {
 		return nil, malformed("the body is not valid UTF-8")
 	}
-	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\ufeff")))).ReadAll()
+	lines, err := csv.NewReader(bytes.NewReader(keepLineBreaks(bytes.TrimPrefix(body, []byte("\ufeff"))))).ReadAll()
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Malformed, "the CSV body cannot be read")
 	}

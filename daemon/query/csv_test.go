@@ -64,3 +64,11 @@ func FuzzReadCSV(f *testing.F) {
 		}
 	})
 }
+
+// TestCSVKeepsLineBreaks: a value has the line breaks that were sent.
+func TestCSVKeepsLineBreaks(t *testing.T) {
+	members, err := readCSV([]byte("Note,Other\r\n\"a\r\nb\nc\rd\",\"x\"\"\r\n\"\r\n"))
+	if err != nil || len(members) != 2 || members[0].Texts[0] != "a\r\nb\nc\rd" || members[1].Texts[0] != "x\"\r\n" {
+		t.Errorf("got %v, %v", members, err)
+	}
+}

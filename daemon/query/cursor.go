@@ -6,6 +6,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,26 +16,50 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/row"
 )
+
+// placeForm is the form of the places in cursors. Those of earlier versions lack the classes of
+// values.
+const placeForm = 2
 
 // Place is the place of a page in a query: the query, and the last row before the page.
 type Place struct {
+	Form        int         // placeForm
 	Where, Path []Condition // of the members, and of the request's path
 	Requested   []Order
 	Order       []Order // Requested and the whole key
 	Fields      []int
 	After       []Position // the values of Order in the last row; nil for the first page
+	Unchecked   []int      // the fields of a proven key that the table lets be null, in the key's order: see package executor
 	Proven      []int      // the fields of the key, if it is that of a table; a declared one may have nulls and equal rows
 
 	cursors *Cursors
 	kind    *record.Kind
 }
 
-// Position is the value of one field in a row.
+// Position is the value of one field in a row, as it is stored. It has the members of row.Cell.
 type Position struct {
-	Null bool   `json:",omitempty"`
-	Int  int64  `json:",omitempty"`
-	Data []byte `json:",omitempty"` // as in row.Cell
+	Null  bool      `json:",omitempty"`
+	Class row.Class `json:",omitempty"`
+	Int   int64     `json:",omitempty"`
+	Data  []byte    `json:",omitempty"` // of a blob its bytes
+}
+
+// PositionOf returns the position of a cell of a type, with a copy of its data.
+func PositionOf(c row.Cell, t record.Type) Position {
+	p := Position{Class: c.Class, Int: c.Int, Data: bytes.Clone(c.Data)}
+	switch {
+	case c.Null:
+		p.Null = c.Class == row.ClassOfType // else it is an empty text
+	case c.Class == row.Integer:
+		p.Data = nil
+	case c.Class == row.Blob && c.Misfit:
+		p.Data, _ = hex.DecodeString(string(c.Data)) // as package sqlite has written it
+	case c.Class == row.ClassOfType && (t.Stored().Integer() || t == record.Bool):
+		p.Data = nil
+	}
+	return p
 }
 
 // Cursors makes and reads cursors: places, encrypted and authenticated with a key.
@@ -64,7 +89,7 @@ func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 		}
 		return CursorError("has no effect here: %s has no proven key. None is declared, and its table or view has neither a primary key nor a unique index without nulls. Use Skip and Take%s", r.Kind.Name, advice)
 	}
-	p := &Place{Where: r.Where, Path: path, Requested: r.Order, Order: requestedOrder(r), Fields: r.Fields, cursors: c, kind: r.Kind}
+	p := &Place{Form: placeForm, Where: r.Where, Path: path, Requested: r.Order, Order: requestedOrder(r), Fields: r.Fields, cursors: c, kind: r.Kind}
 	if r.Kind.Key == nil || r.Kind.Database != record.RecordsDB {
 		p.Proven = key
 	}
@@ -84,6 +109,9 @@ func (c *Cursors) Continue(r *Request, path []Condition) error {
 	p := &Place{cursors: c, kind: r.Kind}
 	if sealed, err := base64.RawURLEncoding.Strict().DecodeString(*r.Cursor); err != nil || c.open(r.Kind, sealed, p) != nil {
 		return CursorError("is not a cursor of this query: use Next of the previous page unchanged, or an empty Cursor for the first page")
+	}
+	if p.Form != placeForm {
+		return CursorError("is of an earlier version of the service: begin again with an empty Cursor")
 	}
 	if !repeats(r.Where, p.Where) || !repeats(path, p.Path) || len(r.Order) > 0 && !slices.Equal(r.Order, p.Requested) || len(r.Fields) > 0 && !slices.Equal(r.Fields, p.Fields) {
 		return CursorError("is that of another query: use the same conditions, order and fields as for the first page, or none of them")
@@ -190,7 +218,7 @@ func (p *Place) Parts(whole Plan) (parts []Plan, positions []int) {
 func (at Position) equal(kind *record.Kind, field int) []Condition {
 	switch {
 	case at.Null:
-		return []Condition{{Field: field, Operator: record.IsNull}}
+		return []Condition{{Field: field, Operator: record.IsNull, Raw: true}}
 	case kind.Fields[field].Type == record.Bytes:
 		return []Condition{at.Compare(kind, field, record.GreaterThanOrEqualTo), at.Compare(kind, field, record.LessThanOrEqualTo)}
 	}
@@ -201,12 +229,12 @@ func (at Position) equal(kind *record.Kind, field int) []Condition {
 func (at Position) Compare(kind *record.Kind, field int, op record.Operator) Condition {
 	v := wire.Value{Int: at.Int}
 	switch t := kind.Fields[field].Type.Stored(); {
-	case t == record.Bytes:
+	case at.Class == row.Blob, at.Class == row.ClassOfType && t == record.Bytes:
 		v.Bytes = at.Data
-	case !t.Integer() && t != record.Bool:
+	case at.Class != row.ClassOfType || !t.Integer() && t != record.Bool:
 		v.Text = string(at.Data)
 	}
-	return Condition{Field: field, Operator: op, Operands: []wire.Value{v}}
+	return Condition{Field: field, Operator: op, Operands: []wire.Value{v}, Raw: true, Class: at.Class}
 }
 
 // beyond returns the conditions for rows after a position, in their order: null is first
@@ -216,33 +244,39 @@ func (p *Place) beyond(o Order, at Position, where []Condition) []Condition {
 	case at.Null && o.Desc:
 		return nil
 	case at.Null:
-		return []Condition{{Field: o.Field, Operator: record.IsNotNull}}
+		return []Condition{{Field: o.Field, Operator: record.IsNotNull, Raw: true}}
 	case !o.Desc:
 		return []Condition{at.Compare(p.kind, o.Field, record.GreaterThan)}
 	}
 	less := at.Compare(p.kind, o.Field, record.LessThan)
 	compared := func(c Condition) bool { return c.IsPlain() && c.Field == o.Field && c.Operator != record.IsNull }
-	if slices.Contains(p.Proven, o.Field) || slices.ContainsFunc(where, compared) {
+	if slices.Contains(p.Proven, o.Field) && !slices.Contains(p.Unchecked, o.Field) || slices.ContainsFunc(where, compared) {
 		return []Condition{less}
 	}
-	return []Condition{less, {Field: o.Field, Operator: record.IsNull}}
+	return []Condition{less, {Field: o.Field, Operator: record.IsNull, Raw: true}}
 }
 
 // without returns conditions without the bounds that follow from another one, since the
-// databases may start at either bound.
+// databases may start at either bound. They are kept as implied: a file may hold values
+// beyond that are not of the field's type.
 func without(where []Condition, beyond Condition) []Condition {
 	kept := make([]Condition, 0, len(where)+1)
 	up := beyond.Operator == record.GreaterThan
 	for _, c := range where {
-		plain := c.IsPlain() && !c.Folded && c.Field == beyond.Field && (up || beyond.Operator == record.LessThan)
+		plain := c.IsPlain() && !c.Folded && !c.Implied && c.Field == beyond.Field && (up || beyond.Operator == record.LessThan)
+		whole := c
+		whole.Implied = true
 		switch {
 		case plain && up && (c.Operator == record.GreaterThan || c.Operator == record.GreaterThanOrEqualTo),
 			plain && !up && (c.Operator == record.LessThan || c.Operator == record.LessThanOrEqualTo):
+			kept = append(kept, whole)
 			continue
 		case plain && up && c.Operator == record.Between:
 			c.Operator, c.Operands = record.LessThanOrEqualTo, c.Operands[1:]
+			kept = append(kept, whole)
 		case plain && !up && c.Operator == record.Between:
 			c.Operator, c.Operands = record.GreaterThanOrEqualTo, c.Operands[:1]
+			kept = append(kept, whole)
 		}
 		kept = append(kept, c)
 	}

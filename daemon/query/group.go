@@ -90,10 +90,10 @@ func (b groupBuilder) from(source string) {
 func (b groupBuilder) value() {
 	g := b.plan.Group
 	if g.Period == 0 {
-		b.builder.value(g.Field)
+		leafWriter{b.builder}.single(g.Field)
 		return
 	}
 	b.text(b.d.DatePrefix.Before)
-	b.builder.value(g.Field)
+	leafWriter{b.builder}.single(g.Field)
 	b.text(fmt.Sprintf(b.d.DatePrefix.After, int(g.Period)))
 }

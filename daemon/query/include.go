@@ -66,8 +66,17 @@ func (p *parser) function(member, text string) bool {
 	} else if !p.argument(member, argument, &a) {
 		return false
 	}
-	// A name occurs once in Meta, so the last aggregate of a name counts.
-	p.req.Include = slices.DeleteFunc(p.req.Include, func(b Aggregate) bool { return b.Name == a.Name })
+	if a.Alias && strings.EqualFold(a.Name, Next) {
+		p.fail(member, "has the alias %s, which is the name of the cursor in Meta; use another one", a.Name)
+		return false
+	}
+	// A name occurs once in Meta: a function that is repeated counts once.
+	same := func(b Aggregate) bool { return b.Name == a.Name }
+	if i := slices.IndexFunc(p.req.Include, same); i >= 0 && p.req.Include[i] != a {
+		p.fail(member, "has two functions with the name %s; give each one an alias of its own", a.Name)
+		return false
+	}
+	p.req.Include = slices.DeleteFunc(p.req.Include, same)
 	if len(p.req.Include) == maxAggregates {
 		p.fail(member, "takes at most %d functions", maxAggregates)
 		return false

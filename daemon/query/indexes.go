@@ -31,7 +31,9 @@ const maxDescending = 1001
 // leaves them out, but not if they are hidden.
 func freeOrder(p *Plan) []Order {
 	return slices.DeleteFunc(slices.Clone(p.Order), func(o Order) bool {
-		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool { return c.IsPlain() && c.Field == o.Field && c.search() == oneValue })
+		return o.Field != 0 && slices.ContainsFunc(p.Where, func(c Condition) bool {
+			return c.IsPlain() && c.Field == o.Field && c.search() == oneValue && c.storesOneValue(p.Kind)
+		})
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/row"
 )
 
 // KeyPlace returns the place after a row, or of the first page if after is nil, in the
@@ -20,9 +21,9 @@ func KeyPlace(kind *record.Kind, fields []int, after []Position) *Place {
 // MatchKeys returns the condition for the rows with the values of one of the
 // keys.
 func MatchKeys(kind *record.Kind, fields []int, keys [][]Position) Condition {
-	hasNull := func(key []Position) bool { return key[0].Null }
-	if len(fields) == 1 && !slices.ContainsFunc(keys, hasNull) {
-		in := Condition{Field: fields[0], Operator: record.In, Operands: make([]wire.Value, len(keys))}
+	isOther := func(key []Position) bool { return key[0].Null || key[0].Class != row.ClassOfType }
+	if len(fields) == 1 && !slices.ContainsFunc(keys, isOther) {
+		in := Condition{Field: fields[0], Operator: record.In, Raw: true, Operands: make([]wire.Value, len(keys))}
 		for i, key := range keys {
 			in.Operands[i] = key[0].Compare(kind, fields[0], record.Equal).Operands[0]
 		}

@@ -21,6 +21,7 @@ type Plan struct {
 	TotalRequested bool  // the request itself has Include=Total
 	CountAgain     bool  // the total is counted even if it is remembered
 	Aggregates     []Aggregate
+	Readable       bool   // extreme values are only those of values that can be read as the type of their field
 	Group          *Group // nil for rows of Kind
 
 	Place   *Place // of a page by cursor; nil for other plans

@@ -53,7 +53,7 @@ const (
 // documents has the handlers of the service's documentation.
 type documents struct {
 	access   *accounts.Access
-	describe func(kinds *record.Registry, open bool) *metadata.Service
+	describe func(kinds *record.Registry, to audience) *metadata.Service
 
 	mu    sync.Mutex
 	of    *record.Registry // the kinds that the cached descriptions are of
@@ -64,6 +64,7 @@ type documents struct {
 type audience struct {
 	role account.Role // NoRole if no kind requires a role
 	open bool         // queries need no login
+	iso  bool         // dates of webhooks are in ISO 8601 by the settings
 }
 
 // description holds the documents about a service, each built on first use.
@@ -91,7 +92,7 @@ func newDescription(describe func() *metadata.Service) *description {
 // description returns the documents for the settings and the user of a request: they
 // have the kinds that the user may read.
 func (h *documents) description(x *edge.Context) *description {
-	all, to := x.Options.Kinds(), audience{open: x.Options.AnonymousQueries}
+	all, to := x.Options.Kinds(), audience{open: x.Options.AnonymousQueries, iso: x.Options.ISODates}
 	if slices.ContainsFunc(all.Kinds(), func(k *record.Kind) bool { return k.Role != "" }) {
 		if !x.Identity.Known() {
 			_, _ = h.access.IsAdmin(x) // identifies the user; the documents are public otherwise
@@ -106,7 +107,7 @@ func (h *documents) description(x *edge.Context) *description {
 	d := h.cache[to]
 	if d == nil {
 		d = newDescription(func() *metadata.Service {
-			return h.describe(all.Filter(func(k *record.Kind) bool { return to.role.Includes(edge.KindRole(k)) }), to.open)
+			return h.describe(all.Filter(func(k *record.Kind) bool { return to.role.Includes(edge.KindRole(k)) }), to)
 		})
 		h.cache[to] = d
 	}

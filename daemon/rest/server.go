@@ -161,8 +161,9 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	})
 	h.table = newTable(h)
 	h.queries.Names = names(h.table)
-	h.documents = documents{access: h.access, describe: func(kinds *record.Registry, open bool) *metadata.Service {
-		return describe(metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL}, h.table, kinds, open)
+	h.documents = documents{access: h.access, describe: func(kinds *record.Registry, to audience) *metadata.Service {
+		service := metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL, ISODates: to.iso}
+		return describe(service, h.table, kinds, to.open)
 	}}
 	h.info = newInfo(c, routesOf(h.table))
 	return h
@@ -171,7 +172,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 // Describe returns the description of a service with the default settings, for
 // documents that are generated without a running service.
 func Describe() *metadata.Service {
-	return newHandlers(Config{}, new(metrics.Metrics)).documents.describe(record.Builtin(), false)
+	return newHandlers(Config{}, new(metrics.Metrics)).documents.describe(record.Builtin(), audience{})
 }
 
 // MarkStopping makes /readyz report that the service is stopping, so that load balancers

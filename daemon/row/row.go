@@ -20,12 +20,30 @@ import (
 //	                            digits of a decimal, date with seven fractional digits (also of an
 //	                            Epoch), hyphenated GUID
 //
+// A column of an embedded file may also hold values that cannot be read as its type. Such a
+// cell is a Misfit: its Data is the value's own text, which encoders write as a text.
+//
 // Data is owned by the source and valid until the next call of Next or Close.
 type Cell struct {
-	Null bool
-	Int  int64
-	Data []byte
+	Null   bool
+	Misfit bool
+	Class  Class
+	Int    int64
+	Data   []byte
 }
+
+// Class is the storage class of a value in an embedded file, if it is not that of its type.
+// A key or a cursor needs it, since SQLite sorts the values of a column by their class first.
+type Class uint8
+
+// The classes.
+const (
+	ClassOfType Class = iota
+	Integer           // Int
+	Real              // Data, its digits
+	Text              // Data, also of a bool; an empty one is null unless the type is a text
+	Blob              // Data, in hexadecimal digits
+)
 
 // Source is an iterator over rows. Next returns the cells of the next row in the order of
 // the plan's columns, nil after the last row. Close stops the statement and releases its
@@ -40,6 +58,8 @@ func (c Cell) Text(t record.Type) string {
 	switch {
 	case c.Null:
 		return ""
+	case c.Misfit:
+		return string(c.Data)
 	case t == record.Bool:
 		return strconv.FormatBool(c.Int != 0)
 	case t.Integer():

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"unsafe"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/tsql"
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -11,7 +12,9 @@ import (
 // sumStep adds a value to the sum, which SQLite allocates and clears before the first row.
 func sumStep(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	value := *(*uintptr)(pointer(arguments))
-	if sqlite3.Xsqlite3_value_type(tls, value) == sqlite3.SQLITE_NULL {
+	var buffer [64]byte
+	cell, _ := readValue(tls, value, record.Decimal, buffer[:0])
+	if cell.Null {
 		return
 	}
 	sum := aggregate(tls, ctx, int32(unsafe.Sizeof(tsql.Sum{})))
@@ -19,7 +22,7 @@ func sumStep(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 		sqlite3.Xsqlite3_result_error_nomem(tls, ctx)
 		return
 	}
-	if err := sum.Add(valueText(tls, value)); err != nil {
+	if err := sum.Add(cell.Data); err != nil {
 		resultError(tls, ctx, err)
 	}
 }

@@ -1,10 +1,9 @@
 package sqlite
 
 import (
-	"bytes"
-	"strconv"
 	"unsafe"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/tsql"
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -19,6 +18,9 @@ const (
 	functionText = "dec_text" // dec_text(x) is the text of a number, without an exponent
 	functionSum  = "dec_sum"  // aggregate dec_sum(x)
 	functionAvg  = "dec_avg"  // aggregate dec_avg(x)
+
+	functionTyped  = "typed_value"  // typed_value(x, type) is x if it can be read as a type, else null
+	functionNumber = "typed_number" // typed_number(x) is a number, null for an empty text, and an error for others
 )
 
 // register registers the collations and functions with the connection.
@@ -38,6 +40,8 @@ func (c *Conn) register() error {
 	}{
 		{functionLike, 2, function(like), 0, 0},
 		{functionText, 1, function(decimalText), 0, 0},
+		{functionTyped, 2, function(typedValue), 0, 0},
+		{functionNumber, 1, function(typedNumber), 0, 0},
 		{functionSum, 1, 0, function(sumStep), function(sumFinal)},
 		{functionAvg, 1, 0, function(sumStep), function(avgFinal)},
 	} {
@@ -75,19 +79,17 @@ func compareDecimal(_ *libc.TLS, _ uintptr, n int32, a uintptr, m int32, b uintp
 	return int32(tsql.CompareDecimal(memory(a, int(n)), memory(b, int(m))))
 }
 
-// decimalText returns a number as decimal digits. SQLite writes small and large floats with
-// an exponent, which is no decimal.
+// decimalText returns a number as decimal digits, and a text or a blob as it is.
 func decimalText(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	v := *(*uintptr)(pointer(arguments))
-	kind := sqlite3.Xsqlite3_value_type(tls, v)
-	if kind == sqlite3.SQLITE_NULL {
-		return
+	switch sqlite3.Xsqlite3_value_type(tls, v) {
+	case sqlite3.SQLITE_INTEGER, sqlite3.SQLITE_FLOAT:
+		var buffer [64]byte
+		cell, _ := readValue(tls, v, record.Decimal, buffer[:0])
+		resultText(tls, ctx, cell.Data)
+	default:
+		sqlite3.Xsqlite3_result_value(tls, ctx, v)
 	}
-	text := valueText(tls, v)
-	if kind == sqlite3.SQLITE_FLOAT && bytes.IndexByte(text, 'e') >= 0 {
-		text = strconv.AppendFloat(nil, sqlite3.Xsqlite3_value_double(tls, v), 'f', -1, 64)
-	}
-	resultText(tls, ctx, text)
 }
 
 // like replaces SQLite's own function. The compiled pattern is cached with the statement
@@ -96,6 +98,10 @@ func like(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	pattern, text, ok := operands(tls, arguments)
 	if !ok {
 		return // the result is NULL by default
+	}
+	if sqlite3.Xsqlite3_value_type(tls, (*[2]uintptr)(pointer(arguments))[1]) == sqlite3.SQLITE_BLOB {
+		sqlite3.Xsqlite3_result_int(tls, ctx, 0) // a blob is no text
+		return
 	}
 	stored, stop := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0), interrupted(tls, ctx, text)
 	if stored != 0 {

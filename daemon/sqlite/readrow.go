@@ -4,7 +4,6 @@ import (
 	"unsafe"
 
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -49,31 +48,27 @@ func (s *Stmt) ReadRow(cells []row.Cell, types []record.Type) {
 		switch {
 		case i >= count || mem.Fflags&sqlite3.MEM_Null != 0:
 			*cell = row.Cell{Null: true}
-		case integerTypes>>t&1 == 0:
-			cell.Null = false
-			if bytesInPlace(mem) {
-				cell.Data = memory(mem.Fz, int(mem.Fn))
-			} else if t == record.Double {
-				start := len(s.digits)
-				s.digits = wire.AppendDouble(s.digits, sqlite3.Xsqlite3_value_double(tls, value), 64)
-				cell.Data = s.digits[start:]
-			} else {
-				cell.Data = valueText(tls, value)
-			}
+		case integerTypes>>t&1 == 1 && mem.Fflags&sqlite3.MEM_Int != 0 && inRange(t, memInt(mem)):
+			*cell = row.Cell{Int: memInt(mem)}
+		case textTypes>>t&1 == 1 && mem.Fflags&sqlite3.MEM_Str != 0 && mem.Fenc == sqlite3.SQLITE_UTF8 && mem.Fn > 0,
+			t == record.Bytes && mem.Fflags&(sqlite3.MEM_Blob|sqlite3.MEM_Zero) == sqlite3.MEM_Blob:
+			*cell = row.Cell{Data: memory(mem.Fz, int(mem.Fn))}
 		default:
-			cell.Null = false
-			if mem.Fflags&sqlite3.MEM_Int != 0 {
-				cell.Int = *(*int64)(unsafe.Pointer(&mem.Fu))
-			} else {
-				cell.Int = sqlite3.Xsqlite3_value_int64(tls, value)
-			}
+			*cell, s.digits = readValue(tls, value, t, s.digits)
 		}
 		value += unsafe.Sizeof(*mem)
 	}
 }
 
-// integerTypes has a bit for each type with values that are integers in a cell.
-const integerTypes = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Bool | 1<<record.TimeSpan
+// integerTypes has a bit for each type with values that are integers in a cell, textTypes for
+// each one with values that are stored as text.
+const (
+	integerTypes = 1<<record.Int | 1<<record.Short | 1<<record.Byte | 1<<record.Long | 1<<record.Bool | 1<<record.TimeSpan
+	textTypes    = anyTexts | 1<<record.Decimal | 1<<record.DateTime | 1<<record.Epoch | 1<<record.Guid
+	anyTexts     = 1<<record.Text | 1<<record.Dictionary | 1<<record.Object // also the empty text
+)
+
+func memInt(mem *sqlite3.TMem) int64 { return *(*int64)(unsafe.Pointer(&mem.Fu)) }
 
 // bytesInPlace reports whether a value is stored as UTF-8 text, or as a blob without a
 // zero-filled tail that is not stored.

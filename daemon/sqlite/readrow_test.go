@@ -15,6 +15,8 @@ func cellText(c row.Cell, t record.Type) string {
 	switch {
 	case c.Null:
 		return "NULL"
+	case c.Misfit:
+		return "misfit " + string(c.Data)
 	case t.Stored().Integer() || t == record.Bool:
 		return fmt.Sprint(c.Int)
 	}
@@ -93,13 +95,33 @@ func TestCellsOfOtherStorage(t *testing.T) {
 		{"SELECT 2.50", record.Double, "2.5"},
 		{"SELECT 3", record.Double, "3"},
 		{"SELECT 1e999", record.Double, "+Inf"},
-		{"SELECT 'text'", record.Double, "text"},
+		{"SELECT 'text'", record.Double, "misfit text"},
+		{"SELECT '2.50'", record.Double, "2.50"},
+		{"SELECT 9007199254740993", record.Double, "9007199254740993"},
+		{"SELECT 1e22", record.Decimal, "10000000000000000000000"},
+		{"SELECT 1e300", record.Decimal, "misfit 1e+300"},
 		{"SELECT 0.1 + 0.2", record.Double, "0.30000000000000004"},
 		{"SELECT '42'", record.Int, "42"},
-		{"SELECT 'no number'", record.Int, "0"},
-		{"SELECT 7.9", record.Long, "7"},
+		{"SELECT ''", record.Int, "NULL"},
+		{"SELECT '10A'", record.Int, "misfit 10A"},
+		{"SELECT '010'", record.Int, "misfit 010"},
+		{"SELECT 2147483648", record.Int, "misfit 2147483648"},
+		{"SELECT 7.9", record.Long, "misfit 7.9"},
+		{"SELECT 7.0", record.Long, "7"},
+		{"SELECT 1e19", record.Long, "misfit 10000000000000000000"},
+		{"SELECT '10:11:12'", record.TimeSpan, "misfit 10:11:12"},
+		{"SELECT 'true'", record.Bool, "1"},
+		{"SELECT 'F'", record.Bool, "0"},
+		{"SELECT 2", record.Bool, "misfit 2"},
+		{"SELECT 'yes'", record.Bool, "misfit yes"},
+		{"SELECT 20260102", record.DateTime, "misfit 20260102"},
+		{"SELECT '2026-01-02'", record.DateTime, "2026-01-02"},
+		{"SELECT ''", record.DateTime, "NULL"},
+		{"SELECT x'00112233445566778899aabbccddeeff'", record.Guid, "misfit 00112233445566778899aabbccddeeff"},
+		{"SELECT x'ff'", record.Text, "misfit ff"},
+		{"SELECT ''", record.Bytes, "NULL"},
 		{"SELECT x'4142'", record.Text, "AB"},
-		{"SELECT 'AB'", record.Bytes, "AB"},
+		{"SELECT 'AB'", record.Bytes, "misfit AB"},
 		{"SELECT zeroblob(3)", record.Bytes, "\x00\x00\x00"},
 		{"SELECT x''", record.Bytes, ""},
 		{"SELECT ''", record.Text, ""},

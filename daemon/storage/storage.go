@@ -185,7 +185,11 @@ func (s *Store) SetPlace(ctx context.Context, r *query.Request, path []query.Con
 	if err != nil {
 		return err
 	}
-	return cursors.Start(r, path, key)
+	if err := cursors.Start(r, path, key); err != nil || r.Place.Proven == nil {
+		return err
+	}
+	r.Place.Unchecked, err = executor.Unchecked(ctx, s.database(r.Kind), r.Kind, key)
+	return err
 }
 
 // Bills returns the store of custom field values of bill stages; zone is the time

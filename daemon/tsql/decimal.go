@@ -81,6 +81,12 @@ func parseDecimal(text []byte) (d decimal, ok bool) {
 	return d, true
 }
 
+// IsDecimal reports whether a text is a decimal.
+func IsDecimal(text []byte) bool {
+	_, ok := parseDecimal(text)
+	return ok
+}
+
 // digits returns the number of leading digits of text.
 func digits(text []byte) int {
 	n := 0

@@ -89,7 +89,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	f := ui.NewForm(h, "Export "+e.Name, "export")
 	f.EnterSubmits = true
 	last := export.FormatNamed(f.State.ExportFormat)
-	format := f.Add(exportFormat, "Format", last.Name, last.Help)
+	format := f.Add(exportFormat, "Format", last.Name, last.Hint)
 	format.Options = record.Texts(export.Formats, func(one export.Format) string { return one.Name })
 	rows := f.Add(exportScope, "Rows", e.scopes()[0], "columns and order as on the screen")
 	rows.Options = e.scopes()
@@ -98,7 +98,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	file := f.Add(ExportPath, "File", suggested, "written to FILE.part first, renamed when complete")
 	format.OnChoose = func() {
 		one := export.FormatNamed(format.Input.Value())
-		format.Help = one.Help
+		format.Help = one.Hint
 		path := file.Input.Value()
 		if path == suggested {
 			suggested = export.UnusedPath(dir, e.Name, one.Suffix)

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
 	"iter"
 	"os"
 	"sync/atomic"
@@ -63,9 +62,9 @@ func (j *Job) Write(c *client.Client, session context.Context) (err error) {
 	return err
 }
 
-func (j *Job) copy(out io.Writer, c *client.Client) error {
-	to, err := j.Format.open(out, j)
-	if err != nil {
+func (j *Job) copy(out *bufio.Writer, c *client.Client) error {
+	to := j.Format.open(out, j)
+	if err := to.Begin(); err != nil {
 		return err
 	}
 	rows, err := j.source(c)
@@ -87,7 +86,7 @@ func (j *Job) copy(out io.Writer, c *client.Client) error {
 		}
 		j.Rows.Add(1)
 	}
-	return to.Close()
+	return to.End()
 }
 
 // excludes reports whether a row is not one of the selected rows.

@@ -94,9 +94,13 @@ func split(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
 }
 
+// copyForm is the form of the tables. Those of earlier versions have decimals in keys without
+// their scale, and are loaded again.
+const copyForm = "2: "
+
 // fieldsOf describes the fields of a kind. A copy with other fields is loaded again.
 func fieldsOf(kind *record.Kind) string {
-	return strings.Join(record.Texts(kind.Fields, func(f record.Field) string { return f.Name + " " + f.Type.String() }), ", ")
+	return copyForm + strings.Join(record.Texts(kind.Fields, func(f record.Field) string { return f.Name + " " + f.Type.String() }), ", ")
 }
 
 // table is a copy of a kind.
@@ -117,7 +121,7 @@ func newTable(kind *record.Kind, name string, key, omitted []string) (*table, er
 		if i < 0 {
 			return nil, fmt.Errorf("the key field %s of %s is not among its fields", k, kind.Name)
 		}
-		t.key, where = append(t.key, i), append(where, sqlite.Quote(k)+" = ?")
+		t.key, where = append(t.key, i), append(where, keyTerm(t.columns[i])+" = ?")
 	}
 	if t.key == nil {
 		return nil, fmt.Errorf("the service has named no key of %s", kind.Name)
@@ -132,15 +136,38 @@ func newTable(kind *record.Kind, name string, key, omitted []string) (*table, er
 var columnTypes = map[record.Type]string{record.Int: "INTEGER", record.Short: "INTEGER", record.Byte: "INTEGER", record.Long: "INTEGER", record.Bool: "INTEGER", record.Double: "REAL", record.Bytes: "BLOB"}
 
 // definition returns the statement that creates the table.
+// Decimals of a key have their scale, but are found without it: a unique index has their digits
+// without the zeros at the end.
 func (t *table) definition() string {
 	columns := record.Texts(t.columns, func(f record.Field) string { return sqlite.Quote(f.Name) + " " + cmp.Or(columnTypes[f.Type], "TEXT") })
-	key := record.Texts(t.key, func(i int) string { return sqlite.Quote(t.columns[i].Name) })
-	return "CREATE TABLE " + sqlite.Quote(t.name) + " (" + strings.Join(columns, ", ") + ", PRIMARY KEY (" + strings.Join(key, ", ") + "))"
+	key := strings.Join(record.Texts(t.key, func(i int) string { return keyTerm(t.columns[i]) }), ", ")
+	create := "CREATE TABLE " + sqlite.Quote(t.name) + " (" + strings.Join(columns, ", ")
+	isDecimal := func(i int) bool { return t.columns[i].Type == record.Decimal }
+	if slices.ContainsFunc(t.key, isDecimal) {
+		return create + "); CREATE UNIQUE INDEX " + sqlite.Quote(t.name+"_key") + " ON " + sqlite.Quote(t.name) + " (" + key + ")"
+	}
+	return create + ", PRIMARY KEY (" + key + "))"
+}
+
+// keyTerm returns the expression by which a field of the key is found.
+func keyTerm(f record.Field) string {
+	name := sqlite.Quote(f.Name)
+	if f.Type != record.Decimal {
+		return name
+	}
+	return "CASE WHEN instr(" + name + ", '.') THEN rtrim(rtrim(" + name + ", '0'), '.') ELSE " + name + " END"
+}
+
+// plainDecimal returns a decimal as keyTerm does.
+func plainDecimal(text string) string {
+	if !strings.Contains(text, ".") {
+		return text
+	}
+	return strings.TrimRight(strings.TrimRight(text, "0"), ".")
 }
 
 // values returns the values of a row for the columns. Those of the key are read from
-// another row, which a change has. Decimals in a key have no trailing zeros, so that they
-// are found after a change of the column's scale.
+// another row, which a change has.
 func (t *table) values(from, key client.Row) ([]any, error) {
 	all := make([]any, len(t.columns))
 	for i, f := range t.columns {
@@ -149,9 +176,6 @@ func (t *table) values(from, key client.Row) ([]any, error) {
 			source = key
 		}
 		v, err := valueOf(f.Type, source.Value(f.Name))
-		if text, is := v.(string); is && ofKey && f.Type == record.Decimal && strings.Contains(text, ".") {
-			v = strings.TrimRight(strings.TrimRight(text, "0"), ".")
-		}
 		if err != nil || ofKey && v == nil {
 			return nil, fmt.Errorf("%w: unexpected value of %s", errFields, f.Name)
 		}
@@ -169,6 +193,9 @@ func valueOf(t record.Type, v client.Value) (any, error) {
 		return nil, nil
 	}
 	text := v.String()
+	if v[0] == '"' && (t.Number() || t == record.Bool) {
+		return text, nil // a value that the service cannot read as the type either
+	}
 	switch columnTypes[t] {
 	case "INTEGER":
 		if t == record.Bool {
@@ -180,7 +207,10 @@ func valueOf(t record.Type, v client.Value) (any, error) {
 		return strconv.ParseFloat(text, 64)
 	case "BLOB":
 		b, err := base64.StdEncoding.DecodeString(text)
-		return append([]byte{}, b...), err
+		if err != nil {
+			return text, nil
+		}
+		return append([]byte{}, b...), nil
 	}
 	return text, nil
 }
@@ -283,6 +313,9 @@ func (t *table) apply(conn *sqlite.Conn, list []wire.Change) error {
 		if c.Op == wire.OpDeleted {
 			var ofKey []any
 			for _, i := range t.key {
+				if text, isText := values[i].(string); isText && t.columns[i].Type == record.Decimal {
+					values[i] = plainDecimal(text)
+				}
 				ofKey = append(ofKey, values[i])
 			}
 			values = ofKey

@@ -84,7 +84,7 @@ func (db *copies) dump(t *testing.T) (rows []string) {
 
 func TestColumnsOfEveryType(t *testing.T) {
 	db, _, _ := loaded(t, everyType(t))
-	want := `|'1.5'|'12345678901234567890.1200'|-7|3|255|9223372036854775807|1|0.1|'2019-05-01T10:11:12.1230000'|'PT0.0123S'|'3f2504e0-4f89-11d3-9a0c-0305e82c3301'|X'000102'`
+	want := `|'1.500'|'12345678901234567890.1200'|-7|3|255|9223372036854775807|1|0.1|'2019-05-01T10:11:12.1230000'|'PT0.0123S'|'3f2504e0-4f89-11d3-9a0c-0305e82c3301'|X'000102'`
 	rows := db.dump(t)
 	if len(rows) != 1 || !strings.HasSuffix(rows[0], want) {
 		t.Errorf("%q, want one row ending in %q", rows, want)
@@ -112,7 +112,7 @@ func TestAdvance(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := db.dump(t)
-	if len(rows) != 2 || !strings.HasPrefix(rows[0], "'B'|'2'|NULL|NULL|") || !strings.HasSuffix(rows[1], "|'1.5'|NULL|8|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL") {
+	if len(rows) != 2 || !strings.HasPrefix(rows[0], "'B'|'2'|NULL|NULL|") || !strings.HasSuffix(rows[1], "|'1.50000'|NULL|8|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL") {
 		t.Errorf("rows %q", rows)
 	}
 	stored, err := db.state(kind)

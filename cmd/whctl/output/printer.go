@@ -14,6 +14,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/rowfile"
 	"github.com/bizhook/whd/client/workbook"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
@@ -39,15 +40,10 @@ type layout struct {
 }
 
 // RowWriter writes rows in one format as they arrive.
-type RowWriter interface {
-	Begin() error         // writes the header
-	Row(client.Row) error // must not keep the row
-	End() error           // is only called if all rows have arrived
-}
+type RowWriter = rowfile.Writer
 
-// TextWriter is a RowWriter that also writes rows in the form of client.Rows.Text: CSV for
-// CSV, else NDJSON.
-type TextWriter interface{ Text(lines []byte) error }
+// TextWriter is a RowWriter that also writes rows in the form of client.Rows.Text.
+type TextWriter = rowfile.TextWriter
 
 // Format is an output format.
 type Format struct {
@@ -63,16 +59,16 @@ func (f Format) Raw() bool { return f.new == nil }
 
 // Formats returns all formats. Flags, help and checks are derived from it.
 func Formats() []Format {
-	return []Format{
+	all := []Format{
 		{"table", "aligned columns, fitted to the terminal", true, newTable, ""},
 		{"vertical", "a line for each field", true, newVertical, ""},
-		{"csv", "RFC 4180, but lines end with LF; header line, UTF-8; nulls are empty", true, newCSV, ""},
-		{"tsv", `separated by tabs; tab, line break and backslash as \t \n \r \\`, true, newTSV, ""},
-		{"json", "one array of objects; nulls are omitted", false, newJSON, ""},
-		{"ndjson", "one object per line; nulls are omitted", false, newNDJSON, ""},
-		{"xlsx", "an Excel workbook, to a file only, with typed numbers and dates", false, newXLSX, ""},
-		{"raw", "the unchanged response of the service, of whctl query only: JSON, or raw:" + strings.Join(client.Formats()[1:], ", raw:"), false, nil, ""},
 	}
+	for _, f := range rowfile.Formats() {
+		write := func(l layout) RowWriter { return newFile(f, l) }
+		all = append(all, Format{Name: f.Name, Summary: f.Summary, cells: f.Cells, new: write})
+	}
+	raw := "the unchanged response of the service, of whctl query only: JSON, or raw:" + strings.Join(client.Formats()[1:], ", raw:")
+	return append(all, Format{Name: "raw", Summary: raw})
 }
 
 // Shorthands has the formats with their own flag.

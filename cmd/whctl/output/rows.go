@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
 )
 
 // Lines prints values that are not rows of the service and returns the format that
@@ -70,13 +71,13 @@ func DocumentRow(document any) (client.Row, error) {
 }
 
 // DocumentText encodes a document as JSON, without HTML escapes, as the service
-// does.
+// does in NDJSON: with dates in ISO 8601.
 func DocumentText(document any) ([]byte, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(document)
-	return bytes.TrimSuffix(text.Bytes(), []byte("\n")), err
+	return wire.ISODates(bytes.TrimSuffix(text.Bytes(), []byte("\n"))), err
 }
 
 // Each returns an iterator over rows.

@@ -5,25 +5,24 @@ import (
 	"fmt"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/workbook"
+	"github.com/bizhook/whd/client/rowfile"
 	"github.com/bizhook/whd/client/xlsx"
 )
 
-// xlsxWriter writes a workbook.
-type xlsxWriter struct {
-	layout
-	book *workbook.Writer
+// newFile returns the writer of a file format.
+func newFile(f rowfile.Format, l layout) RowWriter {
+	w := f.New(rowfile.Options{Out: l.out.Writer, Name: l.sheet, Columns: l.columns, Null: l.null, Excel: l.excel})
+	if f.Name == "xlsx" {
+		return xlsxWriter{w}
+	}
+	return w
 }
 
-func newXLSX(l layout) RowWriter { return &xlsxWriter{layout: l} }
+// xlsxWriter writes a workbook. Its errors name the flags that make the rows fit.
+type xlsxWriter struct{ RowWriter }
 
-func (p *xlsxWriter) Begin() (err error) {
-	p.book, err = workbook.New(p.out, p.sheet, p.columns)
-	return err
-}
-
-func (p *xlsxWriter) Row(r client.Row) error {
-	err := p.book.Row(r)
+func (p xlsxWriter) Row(r client.Row) error {
+	err := p.RowWriter.Row(r)
 	switch {
 	case errors.Is(err, xlsx.ErrText):
 		return fmt.Errorf("%w; leave the field out (--fields), or use csv", err)
@@ -32,5 +31,3 @@ func (p *xlsxWriter) Row(r client.Row) error {
 	}
 	return err
 }
-
-func (p *xlsxWriter) End() error { return p.book.Close() }

@@ -94,7 +94,7 @@ func prepare(q question) (answer, error) {
 		a.names = append(a.names, []byte(strconv.Quote(plan.Kind.Fields[c].Name)+":"))
 	}
 	d := dialect.SQLite()
-	d.HideFields = true
+	d.File.HideFields = true
 	a.Statement, err = query.Compile(plan, d, string(d.Quote(nil, plan.Kind.Name)))
 	return a, err
 }

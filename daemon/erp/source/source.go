@@ -213,7 +213,7 @@ func positions(rows ...[]row.Cell) [][]query.Position {
 	all := make([][]query.Position, len(rows))
 	for i, cells := range rows {
 		for _, c := range cells {
-			all[i] = append(all[i], query.Position{Null: c.Null, Int: c.Int, Data: c.Data})
+			all[i] = append(all[i], query.PositionOf(c, record.Text)) // Data of a number is not used
 		}
 	}
 	return all
@@ -221,7 +221,7 @@ func positions(rows ...[]row.Cell) [][]query.Position {
 
 func sameKey(a, b []row.Cell, key []int) bool {
 	return !slices.ContainsFunc(key, func(i int) bool {
-		return a[i].Null != b[i].Null || a[i].Int != b[i].Int || !bytes.Equal(a[i].Data, b[i].Data)
+		return a[i].Null != b[i].Null || a[i].Class != b[i].Class || a[i].Int != b[i].Int || !bytes.Equal(a[i].Data, b[i].Data)
 	})
 }
 

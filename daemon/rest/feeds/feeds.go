@@ -219,12 +219,13 @@ func (h *Handlers) Entity(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	return x.Send(x.Format.ContentType, r.response(true).Entity(queries.ShapeOf(x, plan), cells), nil)
+	body, err := r.response(true).Entity(queries.ShapeOf(x, plan), cells)
+	return x.Send(x.Format.ContentType, body, err)
 }
 
 // response returns how records are written.
 func (r request) response(entity bool) odata.Response {
-	return odata.Response{Media: r.media, Context: odata.Context(edge.ServiceURL(r.Context)+PathService, r.Kind, r.Select, entity), Count: -1, Zone: zone(r.Context)}
+	return odata.Response{Media: r.media, Context: odata.Context(edge.ServiceURL(r.Context)+PathService, r.Kind, r.Select, entity), Count: -1, Zone: zone(r.Context), Record: r.Kind.Name}
 }
 
 // Rows returns a page of records.

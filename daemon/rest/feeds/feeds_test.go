@@ -112,7 +112,7 @@ func TestPartitionsSeek(t *testing.T) {
 func explainPage(t *testing.T, conn *sqlite.Conn, plan *query.Plan) string {
 	t.Helper()
 	d := dialect.SQLite()
-	d.HideFields = true
+	d.File.HideFields = true
 	var steps []string
 	parts, _ := plan.Place.Parts(*plan)
 	for _, part := range parts {

@@ -127,7 +127,7 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 		}
 		o.buf = enc.Row(o.buf, cells)
 		if limited != nil && limited.Err() != nil {
-			return fault.Wrap(limited.Err(), fault.Invalid, "%s", limited.Err())
+			return limitError(limited.Err(), rows.Position())
 		}
 		if o.count++; len(o.buf) >= maxBuffered {
 			if x.Format.Bare() && !o.sent && o.pages && plan.Take != query.NoTake && len(plan.Place.Next(nil)) > maxCursor { // with the conditions alone
@@ -169,6 +169,14 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	return o.finish(tail)
 }
 
+// limitError returns the error of a row that the format cannot have.
+func limitError(err error, position string) error {
+	if position != "" {
+		position = " (the record with " + position + ")"
+	}
+	return fault.Wrap(err, fault.Invalid, "%s%s", err, position)
+}
+
 // ShapeOf returns the shape of a plan's rows in the format of the response.
 func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 	sh := encode.Shape{
@@ -176,6 +184,7 @@ func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 		Record:    plan.Kind.Name,
 		Columns:   make([]encode.Column, len(plan.Columns)),
 		Nulls:     strings.EqualFold(x.Members.Text(query.Nulls), "include"),
+		ISODates:  x.Format.ISODates(),
 	}
 	for i, c := range plan.Columns {
 		f := plan.Kind.Fields[c]

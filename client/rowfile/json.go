@@ -1,0 +1,61 @@
+package rowfile
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/bizhook/whd/client"
+)
+
+// jsonWriter writes one row per line, in an array or as NDJSON. Rows are copied
+// unchanged, so that numbers keep their digits.
+type jsonWriter struct {
+	out    io.Writer
+	before string // separator before the next row
+	array  bool
+}
+
+func newJSON(o Options) Writer { return &jsonWriter{out: o.Out, before: "[\n", array: true} }
+
+func newNDJSON(o Options) Writer { return &jsonWriter{out: o.Out} }
+
+// Begin implements Writer.
+func (w *jsonWriter) Begin() error { return nil }
+
+// Row implements Writer.
+func (w *jsonWriter) Row(r client.Row) error { return w.write(r.JSON()) }
+
+// Text implements TextWriter.
+func (w *jsonWriter) Text(lines []byte) (err error) {
+	for line := range bytes.Lines(lines) {
+		if err = w.write(line[:len(line)-1]); err != nil {
+			break
+		}
+	}
+	return err
+}
+
+func (w *jsonWriter) write(json []byte) error {
+	if _, err := io.WriteString(w.out, w.before); err != nil {
+		return err
+	}
+	if _, err := w.out.Write(json); err != nil || w.array {
+		w.before = ",\n"
+		return err
+	}
+	_, err := io.WriteString(w.out, "\n")
+	return err
+}
+
+// End implements Writer.
+func (w *jsonWriter) End() error {
+	text := "\n]\n"
+	switch {
+	case !w.array:
+		return nil
+	case w.before != ",\n":
+		text = "[]\n"
+	}
+	_, err := io.WriteString(w.out, text)
+	return err
+}

@@ -1,0 +1,80 @@
+package rowfile_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/csv/csvtest"
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/rowfile"
+)
+
+// write returns the file of rows of JSON in a format.
+func write(t *testing.T, format string, o rowfile.Options, rows ...string) string {
+	t.Helper()
+	var file bytes.Buffer
+	o.Out = bufio.NewWriter(&file)
+	for _, f := range rowfile.Formats() {
+		if f.Name != format {
+			continue
+		}
+		w := f.New(o)
+		err := w.Begin()
+		for _, text := range rows {
+			row, parseErr := client.ParseRow([]byte(text))
+			if err == nil {
+				err = parseErr
+			}
+			if err == nil {
+				err = w.Row(row)
+			}
+		}
+		if err == nil {
+			err = w.End()
+		}
+		if err == nil {
+			err = o.Out.Flush()
+		}
+		if err != nil {
+			t.Fatalf("writing %s: %v", format, err)
+		}
+		return file.String()
+	}
+	t.Fatalf("there is no format %s", format)
+	return ""
+}
+
+// TestCSVCells: cells keep their line breaks, and CSV for Excel has the guard of the service.
+func TestCSVCells(t *testing.T) {
+	columns := []rowfile.Column{{Name: "Text", Type: record.Text}, {Name: "N", Type: record.Int}}
+	for _, c := range csvtest.Cells {
+		text, err := json.Marshal(c.Text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := `{"Text":` + string(text) + `,"N":-1}`
+		if got, want := write(t, "csv", rowfile.Options{Columns: columns}, row), "Text,N\n"+c.CSV+",-1\n"; got != want {
+			t.Errorf("%q: got %q, want %q", c.Text, got, want)
+		}
+		if got, want := write(t, "csv", rowfile.Options{Columns: columns, Excel: true}, row), "\ufeffText,N\r\n"+c.Guarded+",-1\r\n"; got != want {
+			t.Errorf("%q for Excel: got %q, want %q", c.Text, got, want)
+		}
+	}
+}
+
+// TestCSVIsNotSYLK: Excel would refuse a file that starts with ID.
+func TestCSVIsNotSYLK(t *testing.T) {
+	columns := []rowfile.Column{{Name: "ID", Type: record.Int}, {Name: "ID2", Type: record.Int}}
+	if got, want := write(t, "csv", rowfile.Options{Columns: columns}, `{"ID":1,"ID2":2}`), "\"ID\",ID2\n1,2\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestJSONOfNoRows(t *testing.T) {
+	if got := write(t, "json", rowfile.Options{}); got != "[]\n" {
+		t.Errorf("got %q, want an empty array", got)
+	}
+}

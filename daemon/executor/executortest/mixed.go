@@ -1,0 +1,279 @@
+package executortest
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// MixedColumns are the types of columns in the tables of other programs, one of each affinity
+// and the usual names.
+var MixedColumns = []string{"INTEGER", "REAL", "NUMERIC", "TEXT", "BLOB", "", "DATE", "BOOLEAN", "DECIMAL(18,2)", "TEXT COLLATE NOCASE", "TEXT_DECIMAL COLLATE DEC"}
+
+// MixedValues are values of every storage class.
+var MixedValues = []string{
+	"NULL", "0", "1", "2", "-1", "10", "255", "256", "70000", "-2147483648", "2147483648", "9007199254740993", "9223372036854775807", "20260102",
+	"0.0", "1.0", "2.5", "-2.5", "0.1", "0.1 + 0.2", "1e22", "1e300", "-1e300", "9e999", "-9e999", "1e-7", "12.50", "10.0",
+	"''", "' '", "'0'", "'1'", "'10'", "'010'", "'10A'", "'2.5'", "'2.50'", "'9'", "'-1'", "'+5'", "'1e3'", "'true'", "'False'", "'T'", "'yes'", "'abc'", "'ABC'", "'n/a'", "'~'", "'12,5'",
+	"'2026-01-02T10:11:12.0000000'", "'2026-01-02 10:11:12'", "'2026-01-02'", "'2026-01-02T00:00:00.0000000'", "'2026-01-03'", "'2026-13-02'", "'2026-01-02T10:11'", "'2025-12-31T23:59:59.9999999'", "'10:11:12'",
+	"'0f8fad5b-d9cb-469f-a165-70867728950e'", "'0F8FAD5B-D9CB-469F-A165-70867728950E'", "'0f8fad5b-D9CB-469f-a165-70867728950e'",
+	"x''", "x'00'", "x'3130'", "x'616263'", "x'ff00'", "x'00112233445566778899aabbccddeeff'",
+}
+
+// MixedOperands are the operands of conditions, by the type of the field.
+var MixedOperands = map[record.Type][]string{
+	record.Text: {"10", "010", "abc", "2.5", "2.50", "x", "true", "1.0", "a"}, record.Int: {"0", "1", "-1", "10", "2147483647"}, record.Byte: {"0", "1", "10", "255"},
+	record.Long: {"0", "10", "9007199254740993", "-9223372036854775808"}, record.Decimal: {"0", "2.5", "2.50", "10", "-2.5", "12.5"}, record.Double: {"0", "2.5", "-1", "1e300", "0.1"},
+	record.Bool: {"true", "false"}, record.DateTime: {"2026-01-02T00:00:00", "2026-01-02T10:11:12", "2026-01-02T10:11:00", "2025-12-31T23:59:59.9999999", "2000-01-01"},
+	record.Guid: {"0f8fad5b-d9cb-469f-a165-70867728950e", "ffffffff-d9cb-469f-a165-70867728950e"}, record.Bytes: {"AA==", "MTA=", "/wA="}, record.TimeSpan: {"PT0S", "PT0.000001S"},
+}
+
+// MixedValue is a value that is read as the type of its field, in a form that can be compared:
+// *big.Rat, string, bool or []byte.
+type MixedValue any
+
+// ReadMixed returns a stored value as one of a type. value is nil unless it can be read as
+// the type. It shares no code with the implementation.
+func ReadMixed(of record.Type, stored any) (value MixedValue, shown string) {
+	text, isText := stored.(string)
+	number, isNumber := naiveNumber(stored)
+	switch {
+	case stored == nil, isText && text == "" && of != record.Text:
+		return nil, "null"
+	}
+	data, isBlob := stored.([]byte)
+	shown = fmt.Sprint(stored)
+	if f, is := stored.(float64); is {
+		shown = strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e-0", "e-", 1)
+		if number != nil && new(big.Rat).Abs(number).Cmp(new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(21), nil))) < 0 && strings.Contains(shown, "e+") || of == record.Decimal && number != nil && naiveFits(number) {
+			shown = strconv.FormatFloat(f, 'f', -1, 64)
+		}
+		if of != record.Double && !strings.ContainsAny(shown, ".eI") && len(shown) < 16 {
+			shown += ".0"
+		}
+	}
+	if isBlob {
+		shown = hex.EncodeToString(data)
+	}
+	misfit := "text " + shown
+	switch of {
+	case record.Text:
+		switch {
+		case isBlob && utf8.Valid(data):
+			return nil, string(data)
+		case isBlob:
+			return nil, misfit
+		}
+		return shown, shown
+	case record.Bytes:
+		if isBlob {
+			return data, base64.StdEncoding.EncodeToString(data)
+		}
+	case record.Guid:
+		if isText && len(text) == 36 && (text == strings.ToLower(text) || text == strings.ToUpper(text)) {
+			return strings.ToLower(text), text
+		}
+		if isText {
+			return nil, text
+		}
+	case record.DateTime:
+		for _, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05.0000000"} {
+			if d, err := time.Parse(layout, text); err == nil && len(text) == len(layout) {
+				return d.Format("2006-01-02T15:04:05.0000000"), text
+			}
+		}
+		if isText {
+			return nil, text
+		}
+	case record.Bool:
+		for b, texts := range map[bool][]string{true: {"1", "true", "T"}, false: {"0", "False"}} {
+			if isText && slices.Contains(texts, text) || isNumber && number != nil && number.Cmp(big.NewRat(map[bool]int64{true: 1}[b], 1)) == 0 {
+				return b, strconv.FormatBool(b)
+			}
+		}
+	case record.Decimal:
+		if isNumber && number != nil && naiveFits(number) {
+			return number, shown
+		}
+		if isText {
+			if isPlain(text) {
+				r, _ := new(big.Rat).SetString(text)
+				return r, text
+			}
+			return nil, text
+		}
+	case record.Double:
+		switch {
+		case isText && isPlain(text):
+			f, _ := strconv.ParseFloat(text, 64)
+			return new(big.Rat).SetFloat64(f), text
+		case isNumber && number == nil && stored.(float64) > 0:
+			return new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 2000)), "+Inf"
+		case isNumber && number == nil:
+			return new(big.Rat).SetInt(new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), 2000))), "-Inf"
+		case isNumber:
+			return number, shown
+		}
+	default:
+		if isText {
+			if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
+				number = big.NewRat(n, 1)
+			}
+		}
+		if number != nil && number.IsInt() && number.Num().IsInt64() && naiveInRange(of, number.Num().Int64()) {
+			if _, isFloat := stored.(float64); !isFloat || new(big.Rat).Abs(number).Cmp(big.NewRat(1<<53, 1)) <= 0 {
+				shown = number.Num().String()
+				if of == record.TimeSpan {
+					shown = string(wire.AppendTimeSpan(nil, number.Num().Int64()))
+				}
+				return number, shown
+			}
+		}
+	}
+	return nil, misfit
+}
+
+func isPlain(text string) bool {
+	digits := strings.Replace(strings.TrimPrefix(text, "-"), ".", "", 1)
+	return digits != "" && strings.Trim(digits, "0123456789") == "" && !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".")
+}
+
+func naiveNumber(stored any) (*big.Rat, bool) {
+	switch v := stored.(type) {
+	case int64:
+		return big.NewRat(v, 1), true
+	case float64:
+		return new(big.Rat).SetFloat64(v), true // nil if it is infinite
+	}
+	return nil, false
+}
+
+func naiveFits(number *big.Rat) bool {
+	most, _ := new(big.Rat).SetString("1e38")
+	return new(big.Rat).Abs(number).Cmp(most) < 0
+}
+
+func naiveInRange(of record.Type, n int64) bool {
+	switch of {
+	case record.Int:
+		return n >= -1<<31 && n < 1<<31
+	case record.Byte:
+		return n >= 0 && n < 256
+	}
+	return true
+}
+
+// compareNaive compares two values that can be read as the type.
+func compareNaive(a, b MixedValue) int {
+	switch a := a.(type) {
+	case *big.Rat:
+		return a.Cmp(b.(*big.Rat))
+	case string:
+		return strings.Compare(a, b.(string))
+	case []byte:
+		return bytes.Compare(a, b.([]byte))
+	}
+	if a == b {
+		return 0
+	}
+	return 1
+}
+
+// MeetsMixed evaluates a condition on a value. fold is the form in which texts are compared.
+func MeetsMixed(of record.Type, stored any, op record.Operator, operands []MixedValue, fold func(string) string) bool {
+	v, shown := ReadMixed(of, stored)
+	switch {
+	case op == record.IsNull:
+		return shown == "null"
+	case op == record.IsNotNull:
+		return shown != "null"
+	case v == nil:
+		return false
+	}
+	lower := strings.ToLower(shown)
+	compare := func(i int) int {
+		if text, is := v.(string); is && of == record.Text {
+			return strings.Compare(fold(text), fold(operands[i].(string)))
+		}
+		return compareNaive(v, operands[i])
+	}
+	switch op {
+	case record.Equal:
+		return compare(0) == 0
+	case record.NotEqualTo:
+		return compare(0) != 0
+	case record.GreaterThan:
+		return compare(0) > 0
+	case record.GreaterThanOrEqualTo:
+		return compare(0) >= 0
+	case record.LessThan:
+		return compare(0) < 0
+	case record.LessThanOrEqualTo:
+		return compare(0) <= 0
+	case record.Between:
+		return compare(0) >= 0 && compare(1) <= 0
+	case record.In:
+		return compare(0) == 0 || compare(1) == 0
+	case record.StartsWith:
+		return strings.HasPrefix(lower, strings.ToLower(operands[0].(string)))
+	case record.EndsWith:
+		return strings.HasSuffix(lower, strings.ToLower(operands[0].(string)))
+	default:
+		return strings.Contains(lower, strings.ToLower(operands[0].(string)))
+	}
+}
+
+// MixedTypes are the types of fields.
+var MixedTypes = []record.Type{record.Text, record.Int, record.Byte, record.Long, record.Decimal, record.Double, record.Bool, record.DateTime, record.Guid, record.Bytes, record.TimeSpan}
+
+func MixedOperand(of record.Type, v wire.Value) MixedValue {
+	switch of {
+	case record.Text, record.DateTime, record.Guid:
+		return v.Text
+	case record.Bytes:
+		return v.Bytes
+	case record.Bool:
+		return v.Int == 1
+	case record.Double:
+		f, _ := strconv.ParseFloat(v.Text, 64)
+		return new(big.Rat).SetFloat64(f)
+	case record.Decimal:
+		r, _ := new(big.Rat).SetString(v.Text)
+		return r
+	}
+	return big.NewRat(v.Int, 1)
+}
+
+// StoredMixed returns the values of a column of a table by the ID of the row, as SQLite stores
+// them: nil, int64, float64, string or []byte.
+func StoredMixed(conn *sqlite.Conn, table, column string) (map[int64]any, error) {
+	stored := make(map[int64]any)
+	v := sqlite.Quote(column)
+	err := conn.Query("SELECT ID, typeof("+v+"), hex("+v+"), CASE WHEN typeof("+v+") = 'real' THEN printf('%!.17g', "+v+") ELSE "+v+" END FROM "+sqlite.Quote(table), func(s *sqlite.Stmt) (err error) {
+		switch s.Text(1) {
+		case "integer":
+			stored[s.Int(0)] = s.Int(3)
+		case "real":
+			stored[s.Int(0)], err = strconv.ParseFloat(s.Text(3), 64)
+		case "text":
+			stored[s.Int(0)] = s.Text(3)
+		case "blob":
+			stored[s.Int(0)], err = hex.DecodeString(s.Text(2))
+		default:
+			stored[s.Int(0)] = nil
+		}
+		return err
+	})
+	return stored, err
+}
