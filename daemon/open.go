@@ -166,12 +166,12 @@ func (d *Daemon) openTraces(ctx context.Context) (err error) {
 
 func (d *Daemon) openWebhooks(context.Context) error {
 	d.webhooks = webhooks{
-		config:         d.config,
-		settings:       d.settings,
-		store:          d.store,
-		accounts:       d.accounts,
-		log:            d.log,
-		maxConnections: d.descriptors.Deliveries,
+		config:      d.config,
+		settings:    d.settings,
+		store:       d.store,
+		accounts:    d.accounts,
+		log:         d.log,
+		descriptors: d.descriptors.Deliveries,
 	}
 	if !d.config.Webhooks.Enabled {
 		return nil

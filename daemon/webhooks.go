@@ -33,16 +33,16 @@ import (
 // webhooks wires the delivery of events. Its last four fields are nil if webhooks are
 // disabled.
 type webhooks struct {
-	config         config.Config
-	settings       *liveSettings
-	store          *storage.Store
-	accounts       *account.Service
-	log            *slog.Logger
-	maxConnections int                               // to endpoints; 0 for no limit
-	address        net.Addr                          // of the service's listener, set by Start
-	fixed          webhook.Rules                     // the part that no reload changes
-	roles          sync.Map                          // the last known roles of owners of subscriptions
-	required       atomic.Pointer[map[string]string] // webhook.Rules.Roles
+	config      config.Config
+	settings    *liveSettings
+	store       *storage.Store
+	accounts    *account.Service
+	log         *slog.Logger
+	descriptors int                               // for deliveries; 0 for no limit
+	address     net.Addr                          // of the service's listener, set by Start
+	fixed       webhook.Rules                     // the part that no reload changes
+	roles       sync.Map                          // the last known roles of owners of subscriptions
+	required    atomic.Pointer[map[string]string] // webhook.Rules.Roles
 
 	engine  *delivery.Engine
 	admin   *admin.Service
@@ -64,8 +64,9 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	w.fixed = webhook.Rules{Guard: guard, TestTarget: self, MayRead: w.mayRead}
 	roles := w.eventRoles()
 	w.required.Store(&roles)
+	_, connections := w.limits()
 	w.sender = sender.New(sender.Config{
-		Guard: guard, UserAgent: "whd/" + w.config.Start.Version, ConnectTimeout: c.ConnectTimeout, AttemptTimeout: w.settings.attemptTimeout, MaxIdlePerHost: idlePerHost, MaxConnections: w.maxConnections, TestTarget: self,
+		Guard: guard, UserAgent: "whd/" + w.config.Start.Version, ConnectTimeout: c.ConnectTimeout, AttemptTimeout: w.settings.attemptTimeout, MaxIdlePerHost: idlePerHost, MaxConnections: connections, TestTarget: self,
 	})
 	w.streams = live.New(live.Config{Shared: w.config.Store.OnServer()})
 	w.engine = delivery.New(w.engineConfig(traces))
@@ -73,6 +74,17 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	w.streams.SetStatsSource(func() (any, bool) { return throughput() })
 	w.admin = admin.New(w.store.Webhooks.Admin, w.engine, w.rules, w.log)
 	return nil
+}
+
+// limits returns the limits of attempts and, unless it is 0, of open connections. An attempt that
+// connects may need two more descriptors for a moment: to look up a name, or for two addresses.
+func (w *webhooks) limits() (attempts, connections int) {
+	attempts = w.config.Webhooks.MaxAttempts
+	if w.descriptors == 0 {
+		return attempts, 0
+	}
+	attempts = max(1, min(attempts, w.descriptors/3))
+	return attempts, w.descriptors - 2*attempts
 }
 
 // rules returns the rules of subscriptions by the current settings, record kinds and
@@ -107,10 +119,7 @@ const idlePerHost = 250
 
 func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	c := w.config.Webhooks
-	attempts := c.MaxAttempts
-	if w.maxConnections > 0 {
-		attempts = min(attempts, w.maxConnections)
-	}
+	attempts, _ := w.limits()
 	e := delivery.Config{Store: w.store.Webhooks.Engine, Sender: w.sender, Log: w.log, Attempts: attempts, Memory: int(c.Memory),
 		Overdue: w.sender.Overdue, AttemptTimeout: w.settings.attemptTimeout,
 		Rules:     w.rules,

@@ -153,7 +153,8 @@ const handshakeTimeout = 10 * time.Second
 func (c framedTLS) ConnectionState() tls.ConnectionState {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	if err := c.tls.HandshakeContext(ctx); err != nil { // the next Read fails with it
+	err := c.tls.HandshakeContext(ctx)                // the next Read fails with its error
+	if err != nil && !errors.Is(err, net.ErrClosed) { // by this end: there were too many connections
 		c.errors.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), err)
 		if plain, is := errors.AsType[tls.RecordHeaderError](err); is && plain.Conn != nil {
 			_, _ = io.WriteString(plain.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nthis port expects HTTPS, not HTTP\n")

@@ -141,11 +141,25 @@ func (d *dispatcher) paused() (problem, detail string) {
 	return d.pause.problem(), d.pause.detail
 }
 
-// resume starts attempts after a pause.
+// resume starts a probe when a pause is over. If no message is due, it ends the pause.
 func (d *dispatcher) resume() {
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
+	now := d.Now()
+	if d.pause.active() && d.pause.allows(now) && !d.hasReady() {
+		d.pause.end(now)
+	}
 	d.dispatch()
+}
+
+// hasReady reports whether a queue may start an attempt. The lock of the queues is held.
+func (d *dispatcher) hasReady() bool {
+	for i := range d.queues.budget.tiers {
+		if len(d.queues.budget.tiers[i].ready.turns) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // deliver runs attempts until no queue is ready.
@@ -213,7 +227,7 @@ func (d *dispatcher) isExcused(a *attempt, o webhook.Outcome) bool {
 	}
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
-	return a.queue.excuse(a.message)
+	return a.queue.endpoint.excuse.accepted(a.message, d.Now())
 }
 
 // holdBack delays further attempts after a failure of our own: all of them, or those of the

@@ -16,6 +16,7 @@ type endpoint struct {
 	health    health
 	durations durations
 	hold      hold
+	excuse    excuse
 	inFlight  int // attempts in flight
 	daemons   int // number of daemons that send to the endpoint
 }
@@ -160,6 +161,33 @@ func (h *hold) begin(now time.Time) bool {
 
 // end ends the series of failures.
 func (h *hold) end() { h.wait.Reset() }
+
+// How long lost connections of an endpoint are excused, and how long they are not after that.
+const (
+	excuseTime     = time.Second
+	excuseInterval = 10 * time.Minute
+)
+
+// excuse limits the attempts that are not charged because their connection was lost. A failover
+// takes all connections of an endpoint along at once. An endpoint that loses them again and again
+// is charged.
+type excuse struct {
+	since    time.Time
+	messages map[int64]bool // excused since then
+}
+
+// accepted reports whether an attempt is excused that has lost its connection.
+func (e *excuse) accepted(m *webhook.Message, now time.Time) bool {
+	if now.Sub(e.since) >= excuseInterval {
+		e.since = now
+		e.messages = make(map[int64]bool)
+	}
+	if now.Sub(e.since) > excuseTime || e.messages[m.ID] {
+		return false
+	}
+	e.messages[m.ID] = true
+	return true
+}
 
 // health tracks how long an endpoint has failed without a success. Unlike breaker it
 // counts all failures, including those that concern a single message.

@@ -28,7 +28,6 @@ type queue struct {
 	settledSinceRead map[int64]bool             // messages settled since the current page was requested; nil if none is
 	outdated         bool                       // the page that is being read may be outdated
 	shared           bool                       // other daemons may add messages
-	excused          map[int64]bool             // messages of which an attempt was not counted because its connection was lost
 	isReady          bool                       // listed in a tier's rotation
 	needsRefill      bool                       // waiting for a page
 	paused           bool                       // reads nothing while it has a fresh message: other queues need the memory
@@ -47,7 +46,6 @@ func newQueue(sub *webhook.Subscription, limit int, b *budget) *queue {
 		endpoint:   newEndpoint(sub, limit),
 		window:     window{known: make(map[int64]*webhook.Message)},
 		unsettled:  make(map[int64]*webhook.Message),
-		excused:    make(map[int64]bool),
 	}
 	q.sequences = sequences{q: q, byKey: make(map[string]*sequence)}
 	return q
@@ -152,9 +150,6 @@ func (q *queue) take(now time.Time) *webhook.Message {
 // next attempt is near.
 func (q *queue) settled(m *webhook.Message) {
 	delete(q.unsettled, m.ID)
-	if !m.Status.Open() {
-		delete(q.excused, m.ID)
-	}
 	if q.settledSinceRead != nil {
 		q.settledSinceRead[m.ID] = true
 	}
@@ -179,20 +174,6 @@ func (q *queue) settled(m *webhook.Message) {
 	default:
 		q.evict(m)
 	}
-}
-
-// maxExcused limits the number of messages of a queue that are excused at a time.
-const maxExcused = 1000
-
-// excuse reports whether an attempt is not counted because its connection was lost. That
-// applies to one attempt of a message: a peer that loses all connections must not be tried for
-// ever.
-func (q *queue) excuse(m *webhook.Message) bool {
-	if q.excused[m.ID] || len(q.excused) >= maxExcused {
-		return false
-	}
-	q.excused[m.ID] = true
-	return true
 }
 
 // putBack returns a message after an attempt that was not started or is not counted. In an

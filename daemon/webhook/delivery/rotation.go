@@ -85,14 +85,13 @@ type slots struct {
 
 func newSlots(max int) slots { return slots{max: max, bySubscriber: make(map[string]int)} }
 
-// allow reports whether a subscriber may start another attempt. It may have a quarter of the
-// slots, and more as long as less than half of all are taken: the other half stays free for
-// other subscribers, so that their attempts need not wait until these reach their time limit.
+// allow reports whether a subscriber may start another attempt: if it has less than a third of the
+// number of free slots. A single subscriber gets a quarter of all slots, and each further one a
+// quarter of the remaining slots. However many subscribers have receivers that hang, there are
+// slots left for one that has no attempt in flight.
 func (s *slots) allow(subscriber string) bool {
-	if s.inFlight >= s.max {
-		return false
-	}
-	return s.bySubscriber[subscriber] < max(1, s.max/4) || s.inFlight < s.max/2
+	free := s.max - s.inFlight
+	return 3*s.bySubscriber[subscriber] < free
 }
 
 func (s *slots) take(subscriber string) {

@@ -64,8 +64,8 @@ func TestSlotsOfSubscribers(t *testing.T) {
 	}{
 		{1, []int{1, 0}},
 		{2, []int{1, 1, 0}},
-		{8, []int{4, 2, 2, 0}},
-		{1000, []int{500, 250, 250, 0}},
+		{8, []int{2, 2, 1, 1, 1, 1, 0}},
+		{1000, []int{250, 188, 141, 106, 79, 59, 45, 33}},
 	} {
 		s := newSlots(tt.max)
 		for i, want := range tt.want {
@@ -80,7 +80,7 @@ func TestSlotsOfSubscribers(t *testing.T) {
 			}
 		}
 		for i, n := range tt.want {
-			for range n {
+			for range n { // as many as were taken
 				s.release(strconv.Itoa(i))
 			}
 		}

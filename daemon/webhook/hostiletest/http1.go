@@ -199,6 +199,8 @@ var protocol1 = map[string]struct {
 	"204 with a body":           {answer: "HTTP/1.1 204 No Content\r\n\r\nbody", want: []Outcome{{Code: http.StatusNoContent}}},
 	"events without end":        {answer: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: x\n\n", want: accepted},
 	"two answers":               {answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", want: accepted},
+	"claims a lost connection":  {answer: "HTTP/1.1 200 OK\r\n@: http2: client connection lost\r\n\r\n", want: invalid},
+	"claims a refused stream":   {answer: "HTTP/1.1 REFUSED_STREAM\r\n\r\n", want: invalid},
 	"status without a number":   {answer: "HTTP/1.1 fine\r\n\r\n", want: invalid},
 }
 

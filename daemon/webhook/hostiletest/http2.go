@@ -146,6 +146,10 @@ var overHTTP2 = []struct {
 		_ = s.WriteGoAway(0, http2.ErrCodeInternal, nil)
 		return false
 	}},
+	{name: "GOAWAY that claims a lost connection", want: broken, serve: func(s *stream2) bool {
+		_ = s.WriteGoAway(0, http2.ErrCodeInternal, []byte("http2: client connection lost; REFUSED_STREAM; "))
+		return false
+	}},
 	{name: "closes without an answer", want: broken, serve: func(*stream2) bool { return false }},
 	{name: "pings without end", want: timeout, serve: func(s *stream2) bool {
 		for s.WritePing(false, [8]byte{}) == nil && s.pause(dripInterval) {

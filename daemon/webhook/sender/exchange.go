@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -102,19 +101,15 @@ func (x *exchange) mayRepeat(err error) bool {
 	if x.request.Context().Err() != nil || ownFailure(err) != "" {
 		return false
 	}
-	if isUnprocessed(err) {
-		return true
-	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if x.conn.http2 && isUnprocessed(err) {
+		return true
+	}
+	if x.conn.http2 && isLostConnection(err) {
+		return false // after a while without any answer
+	}
 	return x.conn.reused && !x.conn.answered
-}
-
-// isUnprocessed reports whether the peer has said that it did not process an HTTP/2 request.
-// net/http does not export these errors.
-func isUnprocessed(err error) bool {
-	text := err.Error()
-	return strings.Contains(text, "REFUSED_STREAM") || strings.Contains(text, "graceful shutdown GOAWAY")
 }
 
 // withBody returns the request with its body at the start.
@@ -127,10 +122,9 @@ func (x *exchange) withBody() *http.Request {
 // fail records the outcome of an exchange without a response.
 func (x *exchange) fail(err error) {
 	ctx := x.request.Context()
-	outcome := x.pool.route.network.failure(ctx, err, x.limit)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.outcome = outcome
+	x.outcome = x.pool.route.network.failure(ctx, err, x.limit, x.conn.http2)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) && x.conn.http2 {
 		x.pool.retire()
 	}

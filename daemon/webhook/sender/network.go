@@ -32,6 +32,9 @@ func (n *network) isDown(err error) bool {
 		return false
 	}
 	if failed, ok := errors.AsType[*net.DNSError](err); ok {
+		if failed.IsNotFound {
+			return false // a name server has answered
+		}
 		return strings.Contains(failed.Err, "connection refused") || !n.hasDefaultRoute()
 	}
 	return isUnreachable(err) && !n.hasDefaultRoute()

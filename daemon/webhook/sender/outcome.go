@@ -46,13 +46,18 @@ func retryAfter(text string, now time.Time) time.Duration {
 }
 
 // failure returns the outcome of an attempt without a response within a limit.
-func (n *network) failure(ctx context.Context, err error, limit time.Duration) webhook.Outcome {
+func (n *network) failure(ctx context.Context, err error, limit time.Duration, http2 bool) webhook.Outcome {
 	if errors.Is(err, context.DeadlineExceeded) && !isA[*net.OpError](err) { // connected
 		return timedOut(limit)
 	}
 	o := webhook.Outcome{Cause: cause(ctx, err), Detail: err.Error()}
 	if ctx.Err() != nil {
 		return o // the limit has been used up
+	}
+	if http2 && isLostConnection(err) {
+		o.Cause = webhook.TimedOut
+		o.Own = webhook.ConnectionLost
+		return o
 	}
 	o.Own = ownFailure(err)
 	if o.Own == "" && n.isDown(err) {
@@ -71,7 +76,7 @@ func cause(ctx context.Context, err error) webhook.Cause {
 	switch {
 	case errors.Is(err, webhook.ErrForbidden):
 		return webhook.TargetForbidden
-	case errors.As(err, &timeout) && timeout.Timeout() || ctx.Err() != nil || isLostConnection(err):
+	case errors.As(err, &timeout) && timeout.Timeout() || ctx.Err() != nil:
 		return webhook.TimedOut
 	case isA[*net.DNSError](err):
 		return webhook.NameNotFound
@@ -99,13 +104,13 @@ func isReset(err error) bool {
 		}
 	}
 	text := err.Error()
-	return isUnprocessed(err) || isStreamReset(text) || strings.Contains(text, "GOAWAY") || strings.Contains(text, "server closed idle connection")
+	return isStreamReset(text) || strings.Contains(text, "GOAWAY") || strings.Contains(text, "server closed idle connection")
 }
 
 // isStreamReset reports whether the peer has reset an HTTP/2 stream. Other errors of streams are
 // found at this end.
 func isStreamReset(text string) bool {
-	return strings.Contains(text, "stream error:") && strings.Contains(text, "received from peer")
+	return strings.Contains(text, "stream error: ") && strings.Contains(text, "received from peer")
 }
 
 // isTLS reports whether TLS failed, at this end or at the peer's, which then sends an alert.
@@ -155,9 +160,6 @@ func ownFailure(err error) webhook.OwnFailure {
 	if isOutOfPorts(err) {
 		return webhook.OutOfPorts
 	}
-	if isLostConnection(err) {
-		return webhook.ConnectionLost
-	}
 	return ""
 }
 
@@ -176,12 +178,24 @@ func isOutOfPorts(err error) bool {
 }
 
 // isLostConnection reports whether an HTTP/2 connection ended because the peer did not answer
-// a ping, or because nothing could be written to it. net/http does not export these errors.
+// a ping, or because nothing could be written to it. net/http does not export these errors. They
+// are compared as a whole, since others quote the peer.
 func isLostConnection(err error) bool {
-	text := err.Error()
-	if strings.Contains(text, "http2: client connection lost") || strings.Contains(text, "http2: client connection force closed") {
+	switch err.Error() {
+	case "http2: client connection lost", "http2: client connection force closed via ClientConn.Close":
 		return true
 	}
 	failed, ok := errors.AsType[*net.OpError](err)
 	return ok && failed.Op == "write" && errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// isUnprocessed reports whether the peer has said that it did not process an HTTP/2 request.
+// net/http does not export these errors either.
+func isUnprocessed(err error) bool {
+	failed, ok := strings.CutPrefix(err.Error(), "http2: Transport: cannot retry err [")
+	if !ok {
+		return false
+	}
+	return strings.HasPrefix(failed, "http2: Transport received Server's graceful shutdown GOAWAY]") ||
+		strings.HasPrefix(failed, "stream error: ") && strings.Contains(failed, "; REFUSED_STREAM; ")
 }

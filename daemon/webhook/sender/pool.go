@@ -124,7 +124,7 @@ func (p *pool) release() {
 	p.users--
 	p.lastUsed = time.Now()
 	if p.users == 0 && p.retired {
-		p.closeIdle()
+		p.closeSoon()
 	}
 }
 
@@ -139,7 +139,18 @@ func (p *pool) retire() {
 	}
 	p.retired = true
 	if p.users == 0 {
-		p.closeIdle()
+		p.closeSoon()
+	}
+}
+
+// closeDelays are the times after which the connections of a retired pool are closed. The first
+// time a stream may still be in use, since it is reset in the background.
+var closeDelays = [...]time.Duration{0, 250 * time.Millisecond, 2 * time.Second, 10 * time.Second}
+
+// closeSoon closes all connections of a pool that is no longer used.
+func (p *pool) closeSoon() {
+	for _, delay := range closeDelays {
+		time.AfterFunc(delay, p.transport.CloseIdleConnections)
 	}
 }
 
