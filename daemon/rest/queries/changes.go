@@ -179,7 +179,7 @@ func (h *Handler) read(x *edge.Context, feed Feed, kind *record.Kind, since stri
 	if h.waiting.Add(1) > maxWaiting {
 		return nil, "", false, &fault.Error{Kind: fault.Unavailable, Message: "too many requests wait for changes; try again later", RetryAfter: 30 * time.Second}
 	}
-	x.Response.Idle()
+	x.Response.Slot.Release()
 	ctx, cancel := h.untilStopped(ctx)
 	defer cancel()
 	list, later, err := feed.Read(ctx, kind, next, take, wait)
@@ -262,7 +262,7 @@ func (c *copying) finish(o *responseWriter, rows *executor.Result) error {
 	rows.Close()
 	err := o.flush()
 	if err == nil {
-		o.x.Response.Idle()
+		o.x.Response.Slot.Release()
 		ctx, cancel := c.handler.untilStopped(o.x.Request.Context())
 		defer cancel()
 		c.token, err = c.End(ctx)
