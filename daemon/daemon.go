@@ -64,7 +64,8 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 		d.log.Warn("a setting of an earlier version still has its effect, for one release", "setting", f.Setting, "advice", f.Advice)
 	}
 	d.first = firstStart{config: c, out: out, log: d.log}
-	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4), clients: edge.NewClients(d.descriptors.Clients, d.log)}
+	d.listeners = listeners{config: c, log: d.log, lifecycle: &d.lifecycle, failed: make(chan error, 4), clients: edge.NewClients(d.descriptors.Clients, d.log),
+		heads: edge.NewHeads(int(c.HTTP.MaxHead))}
 	for _, step := range []func(context.Context) error{
 		d.lockDirectory, d.openStore, d.checkServerData, d.openClock, d.first.loadDemo, d.openAccounts, d.first.replaceDemoKey,
 		d.openRequestLog, d.openTraces, d.openWebhooks, d.openCapture, d.wire, d.watchStore,
