@@ -138,6 +138,28 @@ func (s *Slot) Release() {
 	}
 }
 
+// Retake waits for a slot again after Release.
+func (s *Slot) Retake(ctx context.Context) error {
+	if s == nil || s.held != nil {
+		return nil
+	}
+	all := []chan struct{}{s.admission.slots}
+	if s.anonymous {
+		all = []chan struct{}{s.admission.anonymous, s.admission.slots}
+	}
+	for _, places := range all {
+		select {
+		case places <- struct{}{}:
+			s.held = append(s.held, places)
+		case <-ctx.Done():
+			s.giveBack()
+			return busy("too many concurrent requests")
+		}
+	}
+	s.gauge.Inc()
+	return nil
+}
+
 // Stream makes the slot that of a stream. It fails if there are too many.
 func (s *Slot) Stream() error {
 	if s == nil || s.held == nil || s.take(s.admission.streams) {
