@@ -103,7 +103,7 @@ func headTooLarge(limit int) *fault.Error {
 	return fault.New(fault.HeadTooLarge, "the URL and the headers together are larger than %d bytes", limit)
 }
 
-// CheckHead rejects a head whose URL and headers without line ends are too large.
+// CheckHead rejects a head that is too large without its line ends.
 func CheckHead(r *http.Request, limit int) error {
 	size := len(r.Method) + len(r.RequestURI) + len(r.Host)
 	for name, values := range r.Header {
