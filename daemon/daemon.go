@@ -71,6 +71,7 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 		lifecycle: &d.lifecycle,
 		failed:    make(chan error, 4),
 		clients:   edge.NewClients(d.descriptors.Clients, d.log),
+		heads:     edge.NewHeads(int(c.HTTP.MaxHead)),
 	}
 	for _, step := range []func(context.Context) error{
 		d.lockDirectory, d.openStore, d.checkServerData, d.openClock, d.first.loadDemo, d.openAccounts, d.first.replaceDemoKey,

@@ -21,6 +21,7 @@ type listeners struct {
 	lifecycle    *lifecycle
 	failed       chan error    // of servers that ended without Shutdown
 	clients      *edge.Clients // connections to all addresses
+	heads        *edge.Heads   // of the requests on them
 	certificates []*certificate
 	closeStreams func()
 }
@@ -44,11 +45,6 @@ func (l *listeners) open(address string) (net.Listener, error) {
 	return tls.NewListener(listener, &tls.Config{GetCertificate: pair.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
 }
 
-// headFactor times http.max_head is the size at which net/http rejects a request
-// head. Smaller heads beyond the limit are rejected by package edge, in the format of
-// the API.
-const headFactor = 4
-
 // serve serves on a listener in a goroutine. On shutdown, requests in flight may
 // finish within the grace period; streams are closed immediately.
 func (l *listeners) serve(name string, listener net.Listener, handler http.Handler) {
@@ -59,7 +55,7 @@ func (l *listeners) serve(name string, listener net.Listener, handler http.Handl
 
 		ReadHeaderTimeout: c.ReadHeaderTimeout,
 		IdleTimeout:       c.IdleTimeout,
-		MaxHeaderBytes:    headFactor * int(c.MaxHead),
+		MaxHeaderBytes:    l.heads.Max(),
 		ConnContext:       edge.ConnContext,
 		ConnState:         edge.ConnState,
 		ErrorLog:          slog.NewLogLogger(l.log.Handler(), slog.LevelWarn),
@@ -68,7 +64,7 @@ func (l *listeners) serve(name string, listener net.Listener, handler http.Handl
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if err := server.Serve(edge.Framed(listener, server.ErrorLog)); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(edge.Framed(listener, l.heads, server.ErrorLog)); !errors.Is(err, http.ErrServerClosed) {
 			l.failed <- fmt.Errorf("serving %s: %w", name, err)
 		}
 	}()

@@ -227,7 +227,7 @@ func (d *Daemon) wire(context.Context) error {
 			BasePath: c.HTTP.BasePath, HostURL: c.Webhooks.HostURL, Hosts: c.HTTP.Hosts, HostNames: hostNames,
 			TrustedProxies: c.HTTP.TrustedProxies, ForwardedHost: c.HTTP.ForwardedHost, CORSOrigins: c.HTTP.CORSOrigins,
 			MaxRequests: c.HTTP.MaxRequests, MaxBody: int64(c.HTTP.MaxBody), MaxHead: int(c.HTTP.MaxHead),
-			BodyMemory: int64(c.HTTP.BodyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall, Clients: d.listeners.clients,
+			BodyMemory: int64(c.HTTP.BodyMemory), ReplyMemory: int64(c.HTTP.ReplyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall, Clients: d.listeners.clients,
 		},
 	}
 	if d.capture != nil {

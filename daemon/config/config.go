@@ -185,6 +185,7 @@ type HTTPConfig struct {
 	MaxBody           Size
 	MaxHead           Size
 	BodyMemory        Size // for all request bodies
+	ReplyMemory       Size // for all responses that are held whole
 	MCP               bool // tools for assistants
 }
 

@@ -140,7 +140,7 @@ var table = []Setting{
 	{Name: "http.rate", argument: "RATE", into: func(c *Config) any { return &c.HTTP.Rate }, Default: "0", Live: true,
 		Help: "rate limit for each address and for each user or key, such as 100/s, 600/m, or 20/s+100 for a burst of 100; 0: no limit"},
 	{Name: "http.max_requests", into: func(c *Config) any { return &c.HTTP.MaxRequests }, Default: "256", min: 1,
-		Help: "maximum number of concurrent requests; further ones get status 503"},
+		Help: "maximum number of concurrent requests; further ones get status 503; at most half of them are without a login, and at most three quarters are responses with many rows"},
 	{Name: "http.read_header_timeout", into: func(c *Config) any { return &c.HTTP.ReadHeaderTimeout }, Default: "10s", min: 1,
 		Help: "time limit for a client to send the request headers"},
 	{Name: "http.idle_timeout", into: func(c *Config) any { return &c.HTTP.IdleTimeout }, Default: "2m", min: 1,
@@ -155,6 +155,8 @@ var table = []Setting{
 		Help: "maximum size of a request body"},
 	{Name: "http.body_memory", into: func(c *Config) any { return &c.HTTP.BodyMemory }, Default: "64MiB", min: 1 << 20,
 		Help: "maximum memory for all request bodies; requests without a login can use a quarter of it; at least 16 times http.max_body"},
+	{Name: "http.reply_memory", into: func(c *Config) any { return &c.HTTP.ReplyMemory }, Default: "64MiB", min: 16 << 20,
+		Help: "maximum memory for all responses that are complete before they are sent; requests without a login can use a quarter of it"},
 	{Name: "http.max_head", into: func(c *Config) any { return &c.HTTP.MaxHead }, Default: "64KiB", min: 1024,
 		Help: "maximum size of the request line and headers"},
 

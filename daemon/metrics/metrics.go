@@ -128,6 +128,11 @@ func (m *Metrics) WatchBodies(held func() float64) {
 	m.gauge("whd_http_body_bytes", "Bytes of http.body_memory in use by request bodies.", held)
 }
 
+// WatchReplies exports the number of bytes held by responses.
+func (m *Metrics) WatchReplies(held func() float64) {
+	m.gauge("whd_http_reply_memory_bytes", "Bytes of http.reply_memory in use by responses that clients are reading.", held)
+}
+
 // WatchClients exports the number of connections from clients, and of those that were closed to
 // make room for others.
 func (m *Metrics) WatchClients(open func() int, closed func() int64) {

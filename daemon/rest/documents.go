@@ -221,11 +221,11 @@ func (h *documents) address(x *edge.Context) string {
 }
 
 func (h *documents) openAPI(x *edge.Context) error {
-	return x.Send("application/json", append(metadata.Servers(h.address(x)), h.description(x).openAPI()[1:]...), nil)
+	return x.SendShared("application/json", metadata.Servers(h.address(x)), h.description(x).openAPI()[1:])
 }
 
 func (h *documents) swagger(x *edge.Context) error {
-	return x.Send("application/json", append(metadata.Host(h.address(x)), h.description(x).swagger()[1:]...), nil)
+	return x.SendShared("application/json", metadata.Host(h.address(x)), h.description(x).swagger()[1:])
 }
 
 // languages returns the list of the languages of types.

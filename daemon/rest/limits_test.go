@@ -78,9 +78,9 @@ func TestIncompleteBody(t *testing.T) {
 	}
 }
 
-func TestHeadAboveTheLimitOfNetHTTP(t *testing.T) {
+func TestHeadFarAboveTheLimit(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
-	// Far above the limit net/http rejects the request itself.
+	// Far above the limit the head is refused while it arrives.
 	a := c.do("GET /json/reply/DB_ClassQuery", "", "X-Large: "+strings.Repeat("x", 1<<20))
 	a.want(t, 431)
 	c.do("GET /json/reply/DB_ClassQuery?Class="+strings.Repeat("x", 60<<10), "").want(t, 200)

@@ -92,15 +92,17 @@ func New(c Config) *Server {
 	}
 	c.Edge.BasePath = edge.BasePath(c.Edge.BasePath)
 	e := c.Edge
-	s := &Server{config: c, admission: edge.NewAdmission(e.MaxRequests), metrics: metrics.New(metrics.Config{Version: c.Version, Public: c.ServeMetrics}),
+	s := &Server{config: c, metrics: metrics.New(metrics.Config{Version: c.Version, Public: c.ServeMetrics}),
 		proxies: e.TrustedProxies, cors: e.CORSOrigins}
 	s.handlers = newHandlers(c, s.metrics)
 	s.handlers.queries.Stopping, s.stopWaiting = context.WithCancel(context.Background())
 	s.handlers.health.stopping = func() bool { return s.markedStopping.Load() || s.admission.Stopping() }
 	s.observer = observer{s.metrics, c.Log, c.RequestLog, c.Streams, c.Trace}
 	s.router = edge.NewRouter(routesOf(s.handlers.table), e.BasePath)
-	// A large body is only read for an identified client: isAdmin identifies it as a side effect.
-	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, func(x *edge.Context) { _, _ = s.handlers.access.IsAdmin(x) })
+	// A large body is only read for an identified client.
+	s.bodies = edge.NewBodies(e.MaxBody, e.BodyMemory, e.BodyTimeout, s.identify)
+	replies := edge.NewReplies(e.ReplyMemory)
+	s.admission = edge.NewAdmission(e.MaxRequests, replies, s.identify)
 	if c.RequestLog != nil {
 		s.metrics.WatchLog(c.RequestLog)
 	}
@@ -110,6 +112,7 @@ func New(c Config) *Server {
 	s.metrics.WatchStreams(c.Streams)
 	s.metrics.WatchLines(c.LostLines)
 	s.metrics.WatchBodies(s.bodies.Held)
+	s.metrics.WatchReplies(replies.Held)
 	if c.Edge.Clients != nil {
 		s.metrics.WatchClients(c.Edge.Clients.Open, c.Edge.Clients.Closed)
 	}
@@ -254,12 +257,10 @@ func (s *Server) handle(x *edge.Context) error {
 		return err
 	}
 	if !x.Route.Streaming {
-		idle, end, err := s.admission.TakeSlot(s.metrics.InFlight)
-		if err != nil {
+		if err := s.admission.TakeSlot(x, s.metrics.InFlight); err != nil {
 			return err
 		}
-		defer end()
-		x.Response.Idle = idle
+		defer x.Response.Slot.End()
 	}
 	if to := queries.FormAddress(x.Request.URL); to != "" && x.Kind != nil && !x.Route.Exact() && x.Request.Method == http.MethodGet {
 		return x.Redirect(http.StatusSeeOther, to)
@@ -303,6 +304,9 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, form.ReadBOM(x, x.URLMembers), kindErr)
 }
 
+// identify authenticates a request to a route without a login: IsAdmin does so as a side effect.
+func (s *Server) identify(x *edge.Context) { _, _ = s.handlers.access.IsAdmin(x) }
+
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	r = overriddenMethod(r)
 	x := &edge.Context{
@@ -312,6 +316,7 @@ func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	if x.Options.LogBodies {
 		x.Logged.MaxBody = requestlog.MaxBody + 1
 	}
+	x.Response.Admission = s.admission
 	x.Response.AwaitBody(r, s.config.Edge.BodyTimeout)
 	h := w.Header()
 	h.Set(wire.HeaderRequestID, x.ID)

@@ -11,15 +11,30 @@ import (
 // Admission limits the number of concurrent requests and waits for them when the
 // service stops.
 type Admission struct {
-	slots chan struct{} // one element for each request in progress
+	slots     chan struct{} // one element for each request in progress
+	anonymous chan struct{} // those without valid credentials
+	streams   chan struct{} // those that send rows while they read them
+	replies   *Budget       // memory for responses that are held whole
+	identify  func(*Context)
 
 	mu      sync.Mutex
 	arrived int           // requests between arrive and depart
 	empty   chan struct{} // nil until the service stops; closed when the last request has departed
 }
 
-// NewAdmission returns an Admission for at most size concurrent requests.
-func NewAdmission(size int) *Admission { return &Admission{slots: make(chan struct{}, size)} }
+// NewAdmission returns an Admission for at most size concurrent requests. At most half of
+// them are without valid credentials, and at most three quarters are streams, which last as
+// long as the client reads. Responses that are held whole take their memory from replies.
+// identify authenticates a request to a route without a login.
+func NewAdmission(size int, replies *Budget, identify func(*Context)) *Admission {
+	return &Admission{
+		slots:     make(chan struct{}, size),
+		anonymous: make(chan struct{}, (size+1)/2),
+		streams:   make(chan struct{}, (3*size+3)/4),
+		replies:   replies,
+		identify:  identify,
+	}
+}
 
 // BeginRequest registers a request. It fails if the service is stopping.
 func (a *Admission) BeginRequest() error {
@@ -45,34 +60,149 @@ func (a *Admission) EndRequest() {
 	}
 }
 
-// TakeSlot acquires a slot until end is called, or idle: from then on the request waits
-// without using the store, and the gauge of requests does not count it. If there is no slot,
-// it fails at once instead of queueing: the client decides whether to retry.
-func (a *Admission) TakeSlot(gauge interface {
+// Slot is the place of a request among the concurrent ones. A nil *Slot is that of a request
+// that needs none.
+type Slot struct {
+	admission *Admission
+	gauge     Gauge
+	anonymous bool
+	held      []chan struct{} // the occupied places; empty after Release
+}
+
+// Gauge counts the requests in progress.
+type Gauge interface {
 	Inc()
 	Dec()
-}) (idle, end func(), err error) {
+}
+
+// TakeSlot acquires the slot of a request until End is called. If there is none, it fails at once
+// instead of queueing: the client decides whether to retry.
+func (a *Admission) TakeSlot(x *Context, gauge Gauge) error {
+	slot, err := a.takeSlot(gauge, !x.Identity.Known())
+	if err != nil && !x.Identity.Known() && a.identified(x) {
+		slot, err = a.takeSlot(gauge, false)
+	}
+	x.Response.Slot = slot
+	return err
+}
+
+// identified authenticates a request to a route without a login, which is otherwise anonymous,
+// and reports whether that has succeeded.
+func (a *Admission) identified(x *Context) bool {
+	if a.identify != nil && !x.Identity.Known() {
+		a.identify(x)
+	}
+	return x.Identity.Known()
+}
+
+func (a *Admission) takeSlot(gauge Gauge, anonymous bool) (*Slot, error) {
+	s := &Slot{admission: a, gauge: gauge, anonymous: anonymous}
+	if anonymous && !s.take(a.anonymous) {
+		return nil, busy("too many concurrent requests without a login")
+	}
+	if !s.take(a.slots) {
+		s.giveBack()
+		return nil, busy("too many concurrent requests")
+	}
+	return s, nil
+}
+
+// busy returns the error for a request for which there is no room.
+func busy(reason string) error {
+	return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: " + reason, RetryAfter: time.Second}
+}
+
+func (s *Slot) take(places chan struct{}) bool {
 	select {
-	case a.slots <- struct{}{}:
+	case places <- struct{}{}:
+		s.held = append(s.held, places)
+		return true
 	default:
-		return nil, nil, &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many concurrent requests", RetryAfter: time.Second}
+		return false
 	}
-	isIdle := false
-	idle = func() {
-		if !isIdle {
-			isIdle = true
-			<-a.slots
-			gauge.Dec()
+}
+
+func (s *Slot) giveBack() {
+	for _, places := range s.held {
+		<-places
+	}
+	s.held = nil
+}
+
+// Release ends the use of the slot before the request ends: it no longer uses the store, and
+// only waits, or sends a complete response. The gauge of requests does not count it.
+func (s *Slot) Release() {
+	if s != nil && s.held != nil {
+		s.giveBack()
+		s.gauge.Dec()
+	}
+}
+
+// Retake waits for a slot again after Release.
+func (s *Slot) Retake(ctx context.Context) error {
+	if s == nil || s.held != nil {
+		return nil
+	}
+	all := []chan struct{}{s.admission.slots}
+	if s.anonymous {
+		all = []chan struct{}{s.admission.anonymous, s.admission.slots}
+	}
+	for _, places := range all {
+		select {
+		case places <- struct{}{}:
+			s.held = append(s.held, places)
+		case <-ctx.Done():
+			s.giveBack()
+			return busy("too many concurrent requests")
 		}
 	}
-	end = func() {
-		if isIdle {
-			gauge.Inc()
-		} else {
-			<-a.slots
-		}
+	s.gauge.Inc()
+	return nil
+}
+
+// Stream makes the slot that of a stream. It fails if there are too many.
+func (s *Slot) Stream() error {
+	if s == nil || s.held == nil || s.take(s.admission.streams) {
+		return nil
 	}
-	return idle, end, nil
+	return busy("too many large responses are being read")
+}
+
+// End ends the use of the slot.
+func (s *Slot) End() {
+	if s.held == nil {
+		s.gauge.Inc() // the request is counted until its end
+	}
+	s.giveBack()
+}
+
+// Limits of the memory for responses that are held whole.
+const (
+	replyFree      = 16 << 10 // responses up to this size, such as errors, are not counted
+	minReplyMemory = 16 << 20
+)
+
+// NewReplies returns the budget for responses that are held whole.
+func NewReplies(memory int64) *Budget { return NewBudget(max(memory, minReplyMemory)) }
+
+// holdReply reserves memory for a response of n bytes until release is called, and releases the
+// slot of the request: a client that reads slowly does not occupy one.
+func (a *Admission) holdReply(x *Context, n int) (release func(), err error) {
+	if a == nil || x.Response.Kept {
+		return func() {}, nil
+	}
+	size, anonymous := int64(n), !x.Identity.Known()
+	if n <= replyFree {
+		size = 0
+	}
+	if !a.replies.take(size, anonymous) {
+		if !anonymous || !a.identified(x) || !a.replies.take(size, false) {
+			return nil, busy("too many responses are being read")
+		}
+		anonymous = false
+	}
+	x.Response.Slot.Release()
+	return func() { a.replies.take(-size, anonymous) }, nil
 }
 
 // Stopping reports whether Drain has been called.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
@@ -18,42 +17,14 @@ const (
 	bodyFree = 4 << 10  // first bytes of a body, which are not counted; sufficient for a login
 	bodyRate = 8 << 10  // minimum rate of a client, in bytes per second
 
-	anonymousShare = 4                  // unauthenticated requests may use 1/4 of the budget
-	minBodyMemory  = 4 * anonymousShare // times the largest body: the unauthenticated share must hold one event of the largest size
+	minBodyMemory = 4 * anonymousShare // times the largest body: the unauthenticated share must hold one event of the largest size
 
 	EventFactor = 4 // the body of an event may be 4 times as large as others
 )
 
-// bodyBudget limits the total size of all request bodies in memory.
-type bodyBudget struct {
-	size      int64
-	mu        sync.Mutex
-	free      int64
-	anonymous int64 // the part that unauthenticated requests may use
-}
-
-func newBodyBudget(size int64) *bodyBudget {
-	return &bodyBudget{size: size, free: size, anonymous: size / anonymousShare}
-}
-
-// take reserves n bytes and reports whether they were free. A negative n releases
-// bytes, which always succeeds.
-func (b *bodyBudget) take(n int64, anonymous bool) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.free < n || anonymous && b.anonymous < n {
-		return false
-	}
-	b.free -= n
-	if anonymous {
-		b.anonymous -= n
-	}
-	return true
-}
-
 // Bodies reads request bodies within limits of size, rate and memory.
 type Bodies struct {
-	budget   *bodyBudget
+	budget   *Budget
 	max      int64          // maximum size of one body
 	timeout  time.Duration  // maximum time for a body without data, or below bodyRate
 	identify func(*Context) // authenticates the request
@@ -61,7 +32,7 @@ type Bodies struct {
 
 // NewBodies returns Bodies with a limit for each body and one for the memory of all.
 func NewBodies(limit, memory int64, timeout time.Duration, identify func(*Context)) *Bodies {
-	return &Bodies{newBodyBudget(max(memory, minBodyMemory*limit)), limit, timeout, identify}
+	return &Bodies{NewBudget(max(memory, minBodyMemory*limit)), limit, timeout, identify}
 }
 
 func (b *Bodies) maxSize(x *Context) int64 {
@@ -76,11 +47,7 @@ func (b *Bodies) tooLarge(x *Context) error {
 }
 
 // Held returns the number of bytes held by all bodies.
-func (b *Bodies) Held() float64 {
-	b.budget.mu.Lock()
-	defer b.budget.mu.Unlock()
-	return float64(b.budget.size - b.budget.free)
-}
+func (b *Bodies) Held() float64 { return b.budget.Held() }
 
 // Release returns the memory of a request's body to the budget.
 func (b *Bodies) Release(x *Context) { b.budget.take(-x.memory.bytes, x.memory.anonymous) }

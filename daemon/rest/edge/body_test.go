@@ -54,29 +54,6 @@ func TestBodyDeadline(t *testing.T) {
 	}
 }
 
-func TestBodyBudget(t *testing.T) {
-	b := newBodyBudget(16)
-	for i, step := range []struct {
-		n         int64
-		anonymous bool
-		want      bool
-	}{
-		{4, true, true},
-		{1, true, false}, // a quarter of it
-		{12, false, true},
-		{1, false, false},
-		{-12, false, true},
-		{1, true, false},
-		{-4, true, true},
-		{16, false, true},
-		{1, true, false}, // nothing is left of the whole
-	} {
-		if got := b.take(step.n, step.anonymous); got != step.want {
-			t.Errorf("step %d: %v", i, got)
-		}
-	}
-}
-
 // TestMemoryOfABody checks that a body reserves its size while it arrives, and once
 // more when its pieces are joined. The announced length reserves nothing.
 func TestMemoryOfABody(t *testing.T) {

@@ -62,10 +62,14 @@ func clientOf(c net.Conn) *clientConn {
 	return nil
 }
 
-// ConnState is for http.Server: it records whether a request is in progress.
+// ConnState is for http.Server: it records whether a request is in progress. Between requests a
+// connection holds no head.
 func ConnState(c net.Conn, state http.ConnState) {
 	if client := clientOf(c); client != nil {
 		client.busy.Store(state == http.StateActive)
+	}
+	if f, ok := c.(interface{ releaseHead() }); ok && state == http.StateIdle {
+		f.releaseHead()
 	}
 }
 

@@ -66,6 +66,7 @@ type Config struct {
 	MaxBody        int64
 	MaxHead        int           // of URL and headers
 	BodyMemory     int64         // of all request bodies; at least minBodyMemory times MaxBody
+	ReplyMemory    int64         // of all responses that are held whole; at least minReplyMemory
 	BodyTimeout    time.Duration // maximum time for a body without data, or below bodyRate
 	WriteStall     time.Duration // maximum time in which a client reads nothing of a response
 	Clients        *Clients      // the connections, for metrics; nil for none
@@ -174,22 +175,41 @@ func (x *Context) GuardsFormulas() bool {
 }
 
 // Write sends a complete body.
-func (x *Context) Write(status int, body []byte) error {
+func (x *Context) Write(status int, body []byte) error { return x.WriteShared(status, body, nil) }
+
+// WriteShared sends a complete body of two parts. The second one is held elsewhere, such as a
+// document that is the same for all requests.
+func (x *Context) WriteShared(status int, body, shared []byte) error {
 	h := x.Response.Header()
 	if x.Logged.MaxBody > 0 {
 		x.Logged.Body = bytes.Clone(body[:min(len(body), x.Logged.MaxBody)])
+		x.Logged.Body = append(x.Logged.Body, shared[:min(len(shared), x.Logged.MaxBody-len(x.Logged.Body))]...)
 	}
-	if x.Coding != nil && len(body) >= minCompressSize {
-		small, err := x.Coding.whole(body)
+	coding := x.Coding
+	if len(body)+len(shared) < minCompressSize {
+		coding = nil
+	}
+	if coding != nil {
+		small, err := coding.whole(body, shared)
 		if err != nil {
 			return err
 		}
-		x.Coding.Announce(h)
-		body = small
+		body, shared = small, nil
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
+	release, err := x.Response.Admission.holdReply(x, len(body))
+	if err != nil {
+		return err
+	}
+	defer release()
+	if coding != nil {
+		coding.Announce(h)
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)+len(shared)))
 	x.Response.WriteHeader(status)
-	_, err := x.Response.Write(body)
+	if _, err := x.Response.Write(body); err != nil {
+		return err
+	}
+	_, err = x.Response.Write(shared)
 	return err
 }
 
@@ -244,6 +264,12 @@ func (x *Context) Created(collection, id, name string, document any, err error) 
 	return x.Document(http.StatusCreated, name, document)
 }
 
+// SendShared sends a body of two parts of the given type, see WriteShared.
+func (x *Context) SendShared(contentType string, body, shared []byte) error {
+	x.Response.Header().Set("Content-Type", contentType)
+	return x.WriteShared(http.StatusOK, body, shared)
+}
+
 // Send sends a body of the given type, unless err is not nil.
 func (x *Context) Send(contentType string, body []byte, err error) error {
 	if err != nil {
@@ -258,7 +284,7 @@ func (x *Context) Send(contentType string, body []byte, err error) error {
 func (x *Context) Part(body []byte, out *Kept) *Context {
 	part := *x
 	part.Response, part.Body = NewResponse(out, x.Response.Stall), body
-	part.Response.Kept, part.Response.Idle = true, x.Response.Idle
+	part.Response.Kept, part.Response.Slot = true, x.Response.Slot
 	part.Format.callback, part.Coding = "", nil
 	if part.Format.Name != JSONFormat().Name {
 		part.Format.Format = JSONFormat()

@@ -107,7 +107,20 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	if x.Kind != nil {
 		of = &encode.Shape{Operation: x.Kind.Operation(), Record: x.Kind.Name}
 	}
-	_ = x.Write(StatusOf(f), x.Format.Close(x.Output().Failure(x.Format.Open(h, nil), status, of))) // the client may be gone
+	body := x.Format.Close(x.Output().Failure(x.Format.Open(h, nil), status, of))
+	err := x.Write(StatusOf(f), body)
+	if err != nil && x.Response.Status == 0 && len(body) > replyFree {
+		x.failShort(fault.From(err))
+	}
+}
+
+// failShort sends an error without the texts of the request, for which there is always room.
+func (x *Context) failShort(f *fault.Error) {
+	h := x.Response.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Retry-After", RetryAfter(f.RetryAfter))
+	x.Coding = nil
+	_ = x.Write(StatusOf(f), []byte(f.Message+"\n")) // the client may be gone
 }
 
 // LogFailure returns the description of an error for a response, and adds it to the request

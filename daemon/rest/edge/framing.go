@@ -19,11 +19,14 @@ import (
 // Framed returns a listener that checks the framing of requests. net/http silently
 // drops Transfer-Encoding from HTTP/1.0 requests, and Content-Length next to
 // Transfer-Encoding: a body with its filters would be lost, or a proxy would see the
-// end of the request elsewhere.
-func Framed(l net.Listener, errors *log.Logger) net.Listener { return framedListener{l, errors} }
+// end of the request elsewhere. It also limits the heads of requests.
+func Framed(l net.Listener, heads *Heads, errors *log.Logger) net.Listener {
+	return framedListener{l, heads, errors}
+}
 
 type framedListener struct {
 	net.Listener
+	heads  *Heads
 	errors *log.Logger
 }
 
@@ -34,7 +37,7 @@ func (l framedListener) Accept() (net.Conn, error) {
 	if err != nil || !ok {
 		return c, err
 	}
-	f := &framed{halfCloser: plain}
+	f := &framed{halfCloser: plain, heads: l.heads}
 	if t, secured := c.(*tls.Conn); secured {
 		return framedTLS{f, t, l.errors}, nil
 	}
@@ -44,10 +47,13 @@ func (l framedListener) Accept() (net.Conn, error) {
 // framed parses the framing of the requests on a connection.
 type framed struct {
 	halfCloser
+	heads  *Heads
+	held   heldHead
 	coded  atomic.Bool // a request had Transfer-Encoding
 	unsure atomic.Bool // a request had Content-Length as well, or a header that may hide one of them
 
 	part    framedPart
+	size    int    // bytes of the head so far
 	line    []byte // the start of the line being read
 	skip    int64  // remaining bytes of a body
 	length  int64
@@ -70,23 +76,43 @@ const maxKeptLine = 256
 // NetConn returns the underlying connection.
 func (c *framed) NetConn() net.Conn { return c.halfCloser }
 
+// Close closes the connection.
+func (c *framed) Close() error {
+	c.releaseHead()
+	return c.halfCloser.Close()
+}
+
+// releaseHead ends the reservation of memory for heads.
+func (c *framed) releaseHead() { c.held.release(c.heads.budget) }
+
 // Read reads from the connection and parses the framing.
 func (c *framed) Read(b []byte) (int, error) {
 	n, err := c.halfCloser.Read(b)
-	for rest := b[:n]; len(rest) > 0; {
+	c.scan(b[:n])
+	if refused := c.checkHead(); refused != nil {
+		return 0, refused
+	}
+	return n, err
+}
+
+// scan parses the framing of the bytes that have arrived.
+func (c *framed) scan(b []byte) {
+	for rest := b; len(rest) > 0; {
 		if c.skip > 0 {
 			over := min(c.skip, int64(len(rest)))
 			c.skip, rest = c.skip-over, rest[over:]
 			continue
 		}
 		line, after, ended := bytes.Cut(rest, []byte("\n"))
+		if c.part == head {
+			c.size += len(rest) - len(after)
+		}
 		c.line, rest = append(c.line, line[:min(len(line), maxKeptLine-len(c.line))]...), after
 		if ended {
 			c.parse(bytes.TrimSuffix(c.line, []byte("\r")))
 			c.line = c.line[:0]
 		}
 	}
-	return n, err
 }
 
 // parse processes a line. Invalid numbers and heads are left to net/http, which
@@ -102,6 +128,7 @@ func (c *framed) parse(line []byte) {
 			c.skip, c.part = 0, trailer
 		}
 	case len(line) == 0:
+		c.size = 0
 		c.skip, c.part = c.length, head
 		if c.chunked {
 			c.skip, c.part = 0, chunks
@@ -161,19 +188,4 @@ func (c framedTLS) ConnectionState() tls.ConnectionState {
 		}
 	}
 	return c.tls.ConnectionState()
-}
-
-// CheckHead rejects a head that is too large. net/http has its own limit, which is
-// far higher and answered with plain text.
-func CheckHead(r *http.Request, limit int) error {
-	size := len(r.Method) + len(r.RequestURI) + len(r.Host)
-	for name, values := range r.Header {
-		for _, v := range values {
-			size += len(name) + len(v)
-		}
-	}
-	if size > limit {
-		return fault.New(fault.HeadTooLarge, "the URL and the headers together are larger than %d bytes", limit)
-	}
-	return nil
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Response is a ResponseWriter that records the status and size, and disconnects clients
-// that do not read.
+// that do not read, or too slowly.
 type Response struct {
 	http.ResponseWriter
 	Control *http.ResponseController
@@ -18,8 +18,12 @@ type Response struct {
 	Status  int
 	Bytes   int64
 	Aborted bool
-	Kept    bool   // nothing has been sent: an error can replace the response
-	Idle    func() // the request is not counted as a concurrent one any more, see TakeSlot
+	Kept    bool // nothing has been sent: an error can replace the response
+
+	Admission *Admission // nil for none
+	Slot      *Slot      // nil for requests that need none
+
+	waited time.Duration // for the client to read
 }
 
 // NewResponse returns a Response that writes to w.
@@ -51,8 +55,11 @@ func (w *Response) Write(b []byte) (int, error) {
 	}
 	written := 0
 	for written < len(b) {
-		w.extend()
-		n, err := w.ResponseWriter.Write(b[written:min(len(b), written+writePiece)])
+		piece := b[written:min(len(b), written+writePiece)]
+		start := time.Now()
+		_ = w.Control.SetWriteDeadline(start.Add(w.timeoutFor(len(piece)))) // fails in test recorders only
+		n, err := w.ResponseWriter.Write(piece)
+		w.waited += time.Since(start)
 		written += n
 		w.Bytes += int64(n)
 		if err != nil {
@@ -62,6 +69,19 @@ func (w *Response) Write(b []byte) (int, error) {
 	return written, nil
 }
 
+// Limits of the time that clients take to read a response.
+const (
+	readRate  = 8 << 10          // minimum average, in bytes per second
+	readGrace = 30 * time.Second // in addition, for all of a response
+)
+
+// timeoutFor returns how long the client may take for the next n bytes. The time in which the
+// service has nothing to send does not count.
+func (w *Response) timeoutFor(n int) time.Duration {
+	due := readGrace + time.Duration((w.Bytes+int64(n))/readRate)*time.Second
+	return min(w.Stall, due-w.waited)
+}
+
 // AwaitBody sets the deadline for the first bytes of a body. It also clears the
 // write deadline of the previous response on the connection.
 func (w *Response) AwaitBody(r *http.Request, timeout time.Duration) {
@@ -69,11 +89,6 @@ func (w *Response) AwaitBody(r *http.Request, timeout time.Duration) {
 	if r.ContentLength != 0 {
 		_ = w.Control.SetReadDeadline(time.Now().Add(timeout))
 	}
-}
-
-// extend sets the deadline for the next piece.
-func (w *Response) extend() {
-	_ = w.Control.SetWriteDeadline(time.Now().Add(w.Stall)) // fails in test recorders only
 }
 
 // Finish sets the deadline for the rest that net/http sends. Before that net/http
@@ -106,7 +121,7 @@ func (w *Response) FinalStatus() int {
 // Push sends bytes immediately. It fails if the client does not read for too long,
 // or when ctx is done.
 func (w *Response) Push(ctx context.Context, b []byte) error {
-	w.extend()
+	_ = w.Control.SetWriteDeadline(time.Now().Add(w.Stall))
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() { // interrupts the write
 		defer close(stopped)

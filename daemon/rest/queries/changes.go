@@ -59,8 +59,7 @@ var ChangeFormats = []string{"json", "ndjson"}
 // Limits of a request for changes.
 const (
 	MaxChanges = 1000
-	MaxWait    = 60   // seconds
-	maxWaiting = 1000 // requests
+	MaxWait    = 60 // seconds
 )
 
 // Changes returns the changes of a kind since a token, or the token of the present.
@@ -84,15 +83,23 @@ func (h *Handler) Changes(x *edge.Context) error {
 	if x.Route.Oneway {
 		return x.NoContent(nil)
 	}
-	looked, err := feed.Looked(x.Request.Context(), kind) // before reading
+	end, err := h.turns.take(x)
 	if err != nil {
 		return err
 	}
-	list, next, waited, err := h.read(x, feed, kind, since, take, wait)
-	if waited && err == nil && len(list) == 0 {
-		if looked, err = feed.Looked(x.Request.Context(), kind); err == nil {
-			list, next, err = feed.Read(x.Request.Context(), kind, next, take, 0)
+	defer func() { end() }()
+	list, next, looked, err := read(x, feed, kind, since, take)
+	if err == nil && since != "" && wait > 0 && len(list) == 0 {
+		end()
+		if err := h.await(x, feed, kind, next, wait); err != nil {
+			return err
 		}
+		end, err = h.turns.take(x)
+		if err != nil {
+			end = func() {}
+			return err
+		}
+		list, next, looked, err = read(x, feed, kind, next, take)
 	}
 	meta := []encode.Pair{{Name: query.Next, Value: next}}
 	if !looked.IsZero() {
@@ -163,30 +170,37 @@ func between(least, most int) func(string) (int, error) {
 	}
 }
 
-// read reads changes. A request that has to wait does so without being counted as a
-// concurrent one, and ends without changes when the service stops.
-func (h *Handler) read(x *edge.Context, feed Feed, kind *record.Kind, since string, take int, wait time.Duration) (list []changes.Change, next string, waited bool, err error) {
+// read reads changes, and the time of the last look before that.
+func read(x *edge.Context, feed Feed, kind *record.Kind, since string, take int) (list []changes.Change, next string, looked time.Time, err error) {
 	ctx := x.Request.Context()
+	looked, err = feed.Looked(ctx, kind)
+	if err != nil {
+		return nil, "", looked, err
+	}
 	if since == "" {
 		next, err = feed.Now(ctx, kind)
-		return nil, next, false, err
+		return nil, next, looked, err
 	}
 	list, next, err = feed.Read(ctx, kind, since, take, 0)
-	if err != nil || len(list) > 0 || wait == 0 {
-		return list, next, false, err
+	return list, next, looked, err
+}
+
+// await waits for a change without being counted as a concurrent request, at most until the
+// service stops. The changes are read later: all requests that wait continue together.
+func (h *Handler) await(x *edge.Context, feed Feed, kind *record.Kind, since string, wait time.Duration) error {
+	end, err := h.turns.wait(x.Identity.Owner())
+	if err != nil {
+		return err
 	}
-	defer h.waiting.Add(-1)
-	if h.waiting.Add(1) > maxWaiting {
-		return nil, "", false, &fault.Error{Kind: fault.Unavailable, Message: "too many requests wait for changes; try again later", RetryAfter: 30 * time.Second}
-	}
-	x.Response.Idle()
-	ctx, cancel := h.untilStopped(ctx)
+	defer end()
+	x.Response.Slot.Release()
+	ctx, cancel := h.untilStopped(x.Request.Context())
 	defer cancel()
-	list, later, err := feed.Read(ctx, kind, next, take, wait)
+	_, _, err = feed.Read(ctx, kind, since, 1, wait)
 	if err != nil && h.Stopping.Err() != nil && x.Request.Context().Err() == nil {
-		return nil, next, false, nil
+		return nil
 	}
-	return list, later, true, err
+	return err
 }
 
 // untilStopped returns a context that is done when the service stops, too.
@@ -195,6 +209,9 @@ func (h *Handler) untilStopped(ctx context.Context) (context.Context, func()) {
 	stop := context.AfterFunc(h.Stopping, cancel)
 	return ctx, func() { stop(); cancel() }
 }
+
+// wrapping is the maximum size of the end of a format around changes, such as that of a callback.
+const wrapping = 16
 
 // sendChanges responds with the bodies of changes, which are JSON. The first item of meta is
 // the next token.
@@ -213,6 +230,11 @@ func sendChanges(x *edge.Context, list []changes.Change, meta []encode.Pair) err
 		end = `],"Meta":{` + end[1:] + `},"ResponseStatus":{}}`
 		b = append(b, `{"Results":[`...)
 	}
+	size := len(end)
+	for _, c := range list {
+		size += len(c.Body) + len(separator)
+	}
+	b = slices.Grow(b, size+wrapping)
 	for i, c := range list {
 		if b = append(b, c.Body...); i < len(list)-1 || x.Format.Bare() {
 			b = append(b, separator...)
@@ -262,7 +284,7 @@ func (c *copying) finish(o *responseWriter, rows *executor.Result) error {
 	rows.Close()
 	err := o.flush()
 	if err == nil {
-		o.x.Response.Idle()
+		o.x.Response.Slot.Release()
 		ctx, cancel := c.handler.untilStopped(o.x.Request.Context())
 		defer cancel()
 		c.token, err = c.End(ctx)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -37,7 +36,7 @@ type Handler struct {
 
 	Feed     func() (Feed, error) // of changes; nil for none
 	Stopping context.Context      // done when the service stops: requests end their waiting
-	waiting  atomic.Int64         // requests that wait for changes
+	turns    turns                // of requests for changes
 }
 
 // Serve answers a query: it reads the members, plans, selects the rows and streams

@@ -201,6 +201,11 @@ func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 // that the client sees progress.
 func (o *responseWriter) flush() error {
 	x, first := o.x, !o.sent
+	if first && !x.Response.Kept && x.Request.Method != http.MethodHead {
+		if err := x.Response.Slot.Stream(); err != nil {
+			return err
+		}
+	}
 	if first {
 		h := x.Response.Header()
 		h.Set("Server-Timing", x.Timing.Header())
@@ -293,6 +298,7 @@ func (o *responseWriter) finish(tail executor.Tail) (err error) {
 		return err
 	}
 	h.Set("Server-Timing", x.Timing.Header())
-	o.sent = true
-	return x.Write(http.StatusOK, o.buf)
+	err = x.Write(http.StatusOK, o.buf)
+	o.sent = x.Response.Status != 0
+	return err
 }

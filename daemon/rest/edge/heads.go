@@ -1,0 +1,118 @@
+package edge
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+)
+
+const (
+	headMemory    = 16 << 20           // of all heads
+	minHeadMemory = 4 * anonymousShare // times the largest head: the anonymous share must hold some
+	headFree      = 4 << 10            // first bytes of a head, which are not counted: net/http has a buffer for them
+	headSlop      = 4 << 10            // for line ends, which the limit of a head does not include
+	lingerTimeout = 500 * time.Millisecond
+)
+
+// Heads limits the size of request heads and the memory for those of all connections. A head
+// beyond the limit is refused as soon as it is, before net/http stores more of it.
+type Heads struct {
+	max    int
+	budget *Budget
+}
+
+// NewHeads returns Heads with a limit for each head.
+func NewHeads(limit int) *Heads {
+	return &Heads{max: limit, budget: NewBudget(int64(max(headMemory, minHeadMemory*limit)))}
+}
+
+// Max returns the maximum number of bytes that net/http receives of a head.
+func (h *Heads) Max() int { return h.max + headSlop }
+
+// heldHead is the memory reserved for the heads that have arrived on a connection.
+type heldHead struct {
+	mu        sync.Mutex
+	bytes     int64
+	anonymous bool // in the share of connections without valid credentials
+}
+
+// grow reserves memory for a head of size bytes.
+func (h *heldHead) grow(budget *Budget, size int, anonymous bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	n := int64(size-headFree) - h.bytes
+	if n <= 0 {
+		return true
+	}
+	if h.bytes == 0 {
+		h.anonymous = anonymous
+	}
+	if !budget.take(n, h.anonymous) {
+		return false
+	}
+	h.bytes += n
+	return true
+}
+
+// release returns the memory to the budget.
+func (h *heldHead) release(budget *Budget) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	budget.take(-h.bytes, h.anonymous)
+	h.bytes = 0
+}
+
+// checkHead reserves memory for the head that is arriving. If it is too large, or there is no
+// room for it, the client gets an error and the connection ends.
+func (c *framed) checkHead() error {
+	if c.size > c.heads.Max() {
+		return c.refuse(headTooLarge(c.heads.max))
+	}
+	client := clientOf(c.halfCloser)
+	anonymous := client == nil || !client.authenticated.Load()
+	if c.size > headFree && !c.held.grow(c.heads.budget, c.size, anonymous) {
+		return c.refuse(&fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many large request heads", RetryAfter: time.Second})
+	}
+	return nil
+}
+
+// refuse sends an error while net/http is reading a head, and waits a moment for the client to
+// read it: the rest of the head would reset the connection.
+func (c *framed) refuse(f *fault.Error) error {
+	status, retry := StatusOf(f), ""
+	if f.RetryAfter > 0 {
+		retry = "Retry-After: " + RetryAfter(f.RetryAfter) + "\r\n"
+	}
+	body := fmt.Sprintf(`{"ResponseStatus":{"ErrorCode":%q,"Message":%q}}`, failures[f.Kind].code, f.Message)
+	_ = c.SetDeadline(time.Now().Add(lingerTimeout))
+	_, err := fmt.Fprintf(c.halfCloser, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\n%sConnection: close\r\nContent-Length: %d\r\n\r\n%s",
+		status, http.StatusText(status), retry, len(body), body)
+	if err == nil && c.CloseWrite() == nil {
+		_, _ = io.Copy(io.Discard, c.halfCloser)
+	}
+	return &net.OpError{Op: "read", Net: "tcp", Err: f} // net/http sends nothing itself
+}
+
+// headTooLarge returns the error for a head beyond the limit.
+func headTooLarge(limit int) *fault.Error {
+	return fault.New(fault.HeadTooLarge, "the URL and the headers together are larger than %d bytes", limit)
+}
+
+// CheckHead rejects a head that is too large without its line ends.
+func CheckHead(r *http.Request, limit int) error {
+	size := len(r.Method) + len(r.RequestURI) + len(r.Host)
+	for name, values := range r.Header {
+		for _, v := range values {
+			size += len(name) + len(v)
+		}
+	}
+	if size > limit {
+		return headTooLarge(limit)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package edge
+
+import (
+	"bufio"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// serveHeads serves with a limit of heads. The path /in authenticates the connection.
+func serveHeads(t *testing.T, limit int) (heads *Heads, address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heads = NewHeads(limit)
+	server := &http.Server{
+		MaxHeaderBytes: heads.Max(),
+		ConnContext:    ConnContext,
+		ConnState:      ConnState,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/in" {
+				MarkAuthenticated(r.Context())
+			}
+		}),
+	}
+	clients := NewClients(0, slog.New(slog.DiscardHandler))
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(Framed(clients.Listener(l), heads, slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)))
+	}()
+	t.Cleanup(func() {
+		server.Close()
+		<-served
+	})
+	return heads, l.Addr().String()
+}
+
+// awaitHeld waits until the heads hold a number of bytes between two limits.
+func awaitHeld(t *testing.T, heads *Heads, least, most float64) {
+	t.Helper()
+	for range 2000 {
+		if held := heads.budget.Held(); held >= least && held <= most {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatalf("the heads hold %v bytes, want %v to %v", heads.budget.Held(), least, most)
+}
+
+// sendHead sends the start of a head of n bytes, without its end.
+func sendHead(t *testing.T, c net.Conn, n int) {
+	t.Helper()
+	const start = "GET / HTTP/1.1\r\nHost: whd\r\nX-Large: "
+	if _, err := io.WriteString(c, start+strings.Repeat("x", n-len(start))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantStatus(t *testing.T, c net.Conn, want int) {
+	t.Helper()
+	reply, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil || reply.StatusCode != want {
+		t.Fatalf("%+v (%v), want status %d", reply, err, want)
+	}
+}
+
+// TestLargeHeadIsRefusedWhileItArrives checks that a head beyond the limit gets its error
+// although its end has not arrived.
+func TestLargeHeadIsRefusedWhileItArrives(t *testing.T) {
+	heads, address := serveHeads(t, 64<<10)
+	c := connect(t, address, "")
+	sendHead(t, c, heads.Max()+headFree)
+	wantStatus(t, c, http.StatusRequestHeaderFieldsTooLarge)
+	awaitHeld(t, heads, 0, 0)
+}
+
+// TestMemoryOfHeads checks that unfinished heads are counted until their connections end, that
+// those of anonymous connections have a share, and that the others still have room.
+func TestMemoryOfHeads(t *testing.T) {
+	const size = 60 << 10
+	heads, address := serveHeads(t, 64<<10)
+	known := connect(t, address, "/in")
+	var open []net.Conn
+	for held := 0; held+size <= headMemory/anonymousShare; held += size - headFree {
+		c := connect(t, address, "")
+		sendHead(t, c, size)
+		open = append(open, c)
+	}
+	expected := float64(len(open) * (size - headFree))
+	awaitHeld(t, heads, expected, expected)
+	late := connect(t, address, "")
+	sendHead(t, late, size)
+	sendHead(t, known, size)
+	wantStatus(t, late, http.StatusServiceUnavailable)
+	awaitHeld(t, heads, expected+size-headFree, headMemory)
+	if _, err := io.WriteString(known, "\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	wantStatus(t, known, http.StatusOK)
+	for _, c := range open {
+		c.Close()
+	}
+	awaitHeld(t, heads, 0, 0)
+}

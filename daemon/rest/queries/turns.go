@@ -1,0 +1,114 @@
+package queries
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+const (
+	maxTurns    = 4 // responses with changes for one reader at a time
+	turnTimeout = 30 * time.Second
+
+	maxWaiting         = 2000 // requests that wait for changes
+	maxWaitingOfReader = 1000
+)
+
+// turns limits how many responses with changes are read and sent for one reader at a time. When
+// a record changes, all requests that wait for it continue together: each would hold the same
+// changes in memory, and those of one reader would keep out others. The zero value is ready to
+// use.
+type turns struct {
+	mu      sync.Mutex
+	queues  map[string]*queue // by reader
+	waiting int               // requests that wait for changes
+}
+
+// queue is the queue of the requests of one reader.
+type queue struct {
+	places chan struct{} // one element for each request that has its turn
+	length int           // requests that wait for changes or a turn, or have it
+
+	waiting int // those that wait for changes
+}
+
+func (t *turns) join(reader string) *queue {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.queues[reader]
+	if q == nil {
+		q = &queue{places: make(chan struct{}, maxTurns)}
+		if t.queues == nil {
+			t.queues = make(map[string]*queue)
+		}
+		t.queues[reader] = q
+	}
+	q.length++
+	return q
+}
+
+func (t *turns) leave(reader string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.queues[reader]
+	q.length--
+	if q.length == 0 {
+		delete(t.queues, reader)
+	}
+}
+
+// wait counts a request that waits for changes until end is called. It fails if there are too
+// many.
+func (t *turns) wait(reader string) (end func(), err error) {
+	q := t.join(reader)
+	t.mu.Lock()
+	full := t.waiting >= maxWaiting || q.waiting >= maxWaitingOfReader
+	if !full {
+		t.waiting++
+		q.waiting++
+	}
+	t.mu.Unlock()
+	if full {
+		t.leave(reader)
+		return nil, &fault.Error{Kind: fault.Unavailable, Message: "too many requests wait for changes; try again later", RetryAfter: 30 * time.Second}
+	}
+	return func() {
+		t.mu.Lock()
+		t.waiting--
+		q.waiting--
+		t.mu.Unlock()
+		t.leave(reader)
+	}, nil
+}
+
+// take waits for the turn of a request, without its slot, and then for the slot. The turn lasts
+// until end is called.
+func (t *turns) take(x *edge.Context) (end func(), err error) {
+	reader := x.Identity.Owner()
+	q := t.join(reader)
+	ctx, cancel := context.WithTimeout(x.Request.Context(), turnTimeout)
+	defer cancel()
+	select {
+	case q.places <- struct{}{}:
+	default:
+		x.Response.Slot.Release()
+		select {
+		case q.places <- struct{}{}:
+		case <-ctx.Done():
+			t.leave(reader)
+			return nil, &fault.Error{Kind: fault.Unavailable, Message: "too many requests of the same user or key read changes; try again later", RetryAfter: time.Second}
+		}
+	}
+	end = sync.OnceFunc(func() {
+		<-q.places
+		t.leave(reader)
+	})
+	if err := x.Response.Slot.Retake(ctx); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
+}
