@@ -58,15 +58,15 @@ func (l clientListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		tcp, ok := conn.(halfCloser)
+		closer, ok := conn.(halfCloser)
 		if !ok {
-			return conn, nil // not TCP: not reachable for others
+			return conn, nil // neither TCP nor a Unix socket
 		}
-		client := &clientConn{halfCloser: tcp, clients: l.clients}
+		client := &clientConn{halfCloser: closer, clients: l.clients}
 		client.touch()
 		other, hasRoom := l.clients.add(client)
 		if other != nil {
-			other.halfCloser.Close() // below TLS, which would send an alert and might wait for the peer
+			other.Close()
 		}
 		if hasRoom {
 			return client, nil

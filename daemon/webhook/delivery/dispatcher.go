@@ -192,7 +192,8 @@ func (d *dispatcher) approve(q *queue) *webhook.Subscription {
 // finish ends an attempt and returns the next one, nil if there is none. An attempt that is not
 // valid was not made or was cancelled.
 func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt {
-	counts := valid && !d.isExcused(a, o)
+	excused := valid && d.excuse(a, o)
+	counts := valid && !excused
 	if counts {
 		o.Own = ""
 		d.decide(a.message, o)
@@ -204,8 +205,8 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt 
 	switch {
 	case counts:
 		d.observe(a.queue, a.message, o)
-		a.queue.endpoint.hold.end()
-	case valid:
+		a.queue.endpoint.hold.reset()
+	case excused:
 		d.recorder.CountUncharged(o.Own)
 		d.holdBack(a, o)
 		a.queue.putBack(a.message)
@@ -220,14 +221,14 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt 
 	return d.next()
 }
 
-// isExcused reports whether an attempt is not counted because of a failure of our own.
-func (d *dispatcher) isExcused(a *attempt, o webhook.Outcome) bool {
+// excuse reports whether an attempt is not counted because of a failure of our own.
+func (d *dispatcher) excuse(a *attempt, o webhook.Outcome) bool {
 	if o.Own != webhook.ConnectionLost {
 		return o.Own != ""
 	}
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
-	return a.queue.endpoint.excuse.accepted(a.message, d.Now())
+	return a.queue.endpoint.excuse.use(a.message, d.Now())
 }
 
 // holdBack delays further attempts after a failure of our own: all of them, or those of the
@@ -320,7 +321,12 @@ func (d *dispatcher) disableIfFailing(ctx context.Context, subscription int64, s
 	case err != nil:
 		q.endpoint.health.checking = false // the next failure starts another check
 	case succeeded:
+		tier := d.queues.budget.tierOf(q)
 		q.endpoint.health = health{}
+		if tier != d.queues.budget.tierOf(q) {
+			tier.remove(q)
+			d.queues.schedule(q)
+		}
 	default:
 		reason := fmt.Sprintf("every attempt since %s has failed", since.UTC().Format(time.RFC3339))
 		d.pending.disable(Disabled{subscription, reason, d.Now()})

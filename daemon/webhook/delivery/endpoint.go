@@ -159,8 +159,8 @@ func (h *hold) begin(now time.Time) bool {
 	return true
 }
 
-// end ends the series of failures.
-func (h *hold) end() { h.wait.Reset() }
+// reset makes the next hold short again, after an attempt without such a failure.
+func (h *hold) reset() { h.wait.Reset() }
 
 // How long lost connections of an endpoint are excused, and how long they are not after that.
 const (
@@ -176,8 +176,8 @@ type excuse struct {
 	messages map[int64]bool // excused since then
 }
 
-// accepted reports whether an attempt is excused that has lost its connection.
-func (e *excuse) accepted(m *webhook.Message, now time.Time) bool {
+// use excuses an attempt at a message that has lost its connection, and reports whether it may.
+func (e *excuse) use(m *webhook.Message, now time.Time) bool {
 	if now.Sub(e.since) >= excuseInterval {
 		e.since = now
 		e.messages = make(map[int64]bool)

@@ -58,7 +58,7 @@ func TestHoldOfEndpoint(t *testing.T) {
 			t.Errorf("the endpoint is not available %v after failure %d", want, i+1)
 		}
 	}
-	e.hold.end()
+	e.hold.reset()
 	e.hold.begin(now)
 	if !e.available(now.Add(time.Second)) {
 		t.Error("the first failure after a success holds the endpoint back for more than a second")

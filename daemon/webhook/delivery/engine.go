@@ -236,8 +236,8 @@ func (e *Engine) Stats(minutes, limit int, open []stats.Backlog) stats.Report {
 
 // Problems describes the problems that prevent or delay deliveries although the engine is running.
 func (e *Engine) Problems() (problems []string) {
-	if paused, _ := e.dispatcher.paused(); paused != "" {
-		problems = append(problems, paused)
+	if problem, _ := e.dispatcher.paused(); problem != "" {
+		problems = append(problems, problem)
 	}
 	if e.AttemptTimeout != nil {
 		limit := e.AttemptTimeout() + overdueTolerance
@@ -260,8 +260,8 @@ const overdueTolerance = 2 * time.Second
 func (e *Engine) InHand() wire.InHand {
 	d := e.queueSet.inHand()
 	d.OldestAttempt = wire.TimeSpan(e.dispatcher.oldestAttempt())
-	if paused, detail := e.dispatcher.paused(); paused != "" {
-		d.Paused = paused + " (" + detail + ")"
+	if problem, detail := e.dispatcher.paused(); problem != "" {
+		d.Paused = problem + " (" + detail + ")"
 	}
 	if e.Overdue != nil {
 		d.Overdue = e.Overdue()

@@ -180,6 +180,7 @@ func (q *queue) settled(m *webhook.Message) {
 // ordered queue the window is dropped, so that no later message overtakes it.
 func (q *queue) putBack(m *webhook.Message) {
 	delete(q.unsettled, m.ID)
+	delete(q.stale, m.ID)
 	if q.ordered() {
 		q.budget.release(m)
 		q.drop()
@@ -331,7 +332,7 @@ func (q *queue) evict(m *webhook.Message) {
 // message is only read when a probe is due.
 func (q *queue) needsPage(now time.Time) bool {
 	switch {
-	case !q.enabled() || q.enough() || now.Before(q.blockedUntil):
+	case !q.enabled() || q.enough() || now.Before(q.blockedUntil) || now.Before(q.endpoint.hold.until):
 		return false
 	case q.endpoint.breaker.open():
 		return len(q.window.known)+len(q.unsettled) == 0 && q.available(now)
@@ -347,8 +348,11 @@ func (q *queue) mayRefill(now time.Time) bool {
 // nextPage returns the next page to read, alternating between the cursors and the sequences
 // of a queue that is ordered by key.
 func (q *queue) nextPage(now time.Time, bytes int) (p Page, ok bool) {
-	c, s := q.refillFrom(now), q.sequences.due(now)
-	if q.sequences.readNext = !q.sequences.readNext; s != nil && q.needsPage(now) && (c == nil || q.sequences.readNext) {
+	c := q.refillFrom(now)
+	s := q.sequences.due(now)
+	q.sequences.readNext = !q.sequences.readNext
+	readsSequence := s != nil && q.needsPage(now) && (c == nil || q.sequences.readNext)
+	if readsSequence {
 		p, ok = q.sequences.page(s, now, q.pageSize(bytes)), true
 		if q.endpoint.breaker.open() {
 			p.Limit = 1

@@ -37,7 +37,7 @@ func newQueueSet(c *Config, at *clock) *queueSet {
 	return s
 }
 
-// schedule adds a queue to the ring, requests a page or sets its timer, as it needs.
+// schedule adds a queue to the rotation, requests a page or sets its timer, as it needs.
 // The lock is held.
 func (s *queueSet) schedule(q *queue) {
 	if s.stopped {
@@ -128,6 +128,7 @@ func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subs
 		switch {
 		case sub == nil, enabled && !q.enabled():
 			q.drop()
+			tier.remove(q)
 		case before.Order != sub.Order:
 			q.invalidate() // there may be several messages in flight; from now on there is one at a time
 		}
@@ -254,10 +255,10 @@ func (s *queueSet) changeQueue(subscription int64, change func(*queue)) {
 	}
 }
 
-// Forget reports that messages of a subscription were deleted.
+// Invalidate reports that messages of a subscription were deleted.
 func (s *queueSet) Invalidate(subscription int64) { s.changeQueue(subscription, (*queue).invalidate) }
 
-// Due reports that messages of a subscription were made due now. It closes the circuit
+// MarkDue reports that messages of a subscription were made due now. It closes the circuit
 // breaker, so that the requested attempts are made.
 func (s *queueSet) MarkDue(subscription int64) { s.changeQueue(subscription, (*queue).expedite) }
 

@@ -42,6 +42,16 @@ func (c *Conn) write(text string) bool {
 	return err == nil
 }
 
+// writeForever repeats a text until the connection breaks.
+func (c *Conn) writeForever(text string) {
+	text = strings.Repeat(text, 100)
+	for {
+		if !c.write(text) {
+			return
+		}
+	}
+}
+
 // way is how a receiver misbehaves in a phase of the exchange.
 type way struct {
 	name string
@@ -53,7 +63,10 @@ const dripInterval = 20 * time.Millisecond
 var ways = []way{
 	{"stall", func(c *Conn, _ string) { c.hang() }},
 	{"drip", func(c *Conn, filler string) {
-		for i := 0; c.write(filler[i%len(filler):i%len(filler)+1]) && c.pause(dripInterval); i++ {
+		for c.pause(dripInterval) {
+			if !c.write(filler) {
+				return
+			}
 		}
 	}},
 	{"close", func(c *Conn, _ string) { c.Close() }},
@@ -62,10 +75,7 @@ var ways = []way{
 		c.write("\x00\xff\x16\x03\r\nnot HTTP\r\n\r\n")
 		discard(c.Conn)
 	}},
-	{"endless", func(c *Conn, filler string) {
-		for text := strings.Repeat(filler, 1024); c.write(text); {
-		}
-	}},
+	{"endless", func(c *Conn, filler string) { c.writeForever(filler) }},
 }
 
 // reset makes the close of a connection a reset.
@@ -188,17 +198,18 @@ func drip(c net.Conn, text string) {
 // protocol1 are ways to misbehave that HTTP/1.1 offers.
 var protocol1 = map[string]struct {
 	answer string
-	repeat bool // write it without an end
+	then   string // repeated without an end
 	want   []Outcome
 }{
 	"101":                       {answer: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", want: invalid},
-	"101 and an endless stream": {answer: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nx", repeat: true, want: invalid},
+	"101 and an endless stream": {answer: "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n", then: "x", want: invalid},
 	"one 103, then nothing":     {answer: "HTTP/1.1 103 Early Hints\r\n\r\n", want: timeout},
-	"103 without end":           {answer: "HTTP/1.1 103 Early Hints\r\n\r\n", repeat: true, want: invalid},
-	"chunks without end":        {answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n", want: accepted},
+	"103 without end":           {answer: "HTTP/1.1 103 Early Hints\r\n\r\n", then: "HTTP/1.1 103 Early Hints\r\n\r\n", want: invalid},
+	"chunks without end":        {answer: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", then: "1\r\nx\r\n", want: accepted},
 	"204 with a body":           {answer: "HTTP/1.1 204 No Content\r\n\r\nbody", want: []Outcome{{Code: http.StatusNoContent}}},
-	"events without end":        {answer: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: x\n\n", want: accepted},
+	"events without end":        {answer: "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", then: "data: x\n\n", want: accepted},
 	"two answers":               {answer: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", want: accepted},
+	"claims GOAWAY":             {answer: "HTTP/1.1 GOAWAY\r\n\r\n", want: invalid},
 	"claims a lost connection":  {answer: "HTTP/1.1 200 OK\r\n@: http2: client connection lost\r\n\r\n", want: invalid},
 	"claims a refused stream":   {answer: "HTTP/1.1 REFUSED_STREAM\r\n\r\n", want: invalid},
 	"status without a number":   {answer: "HTTP/1.1 fine\r\n\r\n", want: invalid},
@@ -233,7 +244,9 @@ func http1() (all []Receiver) {
 				Want:     own.want,
 				handles: func(c *Conn) {
 					for c.readRequest() && c.write(own.answer) {
-						for own.repeat && c.write(own.answer[len(own.answer)-1:]) && c.write(own.answer) {
+						if own.then != "" {
+							c.writeForever(own.then)
+							return
 						}
 					}
 				},

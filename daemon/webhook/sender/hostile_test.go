@@ -365,3 +365,27 @@ func TestRetiredConnectionsAreClosed(t *testing.T) {
 		}
 	}
 }
+
+// TestIdleConnectionsMakeRoom sends to more hosts than there may be connections.
+func TestIdleConnectionsMakeRoom(t *testing.T) {
+	const limit, hosts = 4, 12
+	s := New(Config{
+		Guard: webhook.Guard{Allow: loopback}, UserAgent: "whd/test", ConnectTimeout: longTimeout,
+		AttemptTimeout: timeoutOf(longTimeout), MaxIdlePerHost: 8, MaxConnections: limit,
+	})
+	defer s.Close()
+	var urls []string
+	for range hosts {
+		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		t.Cleanup(server.Close)
+		urls = append(urls, server.URL)
+	}
+	for range 3 {
+		for i, url := range urls {
+			o := s.Send(t.Context(), testMessage(url), new(webhook.Subscription), time.Now())
+			if !o.Success() {
+				t.Fatalf("host %d got %d %s %s: %s", i, o.Code, o.Cause, o.Own, o.Detail)
+			}
+		}
+	}
+}

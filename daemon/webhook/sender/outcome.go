@@ -104,7 +104,7 @@ func isReset(err error) bool {
 		}
 	}
 	text := err.Error()
-	return isStreamReset(text) || strings.Contains(text, "GOAWAY") || strings.Contains(text, "server closed idle connection")
+	return isStreamReset(text) || strings.HasPrefix(text, "http2: ") && strings.Contains(text, "GOAWAY") || text == "http: server closed idle connection"
 }
 
 // isStreamReset reports whether the peer has reset an HTTP/2 stream. Other errors of streams are

@@ -100,6 +100,7 @@ func (r *route) acquire(u *url.URL) *pool {
 		r.pools[origin] = p
 	}
 	p.users++
+	p.lastUsed = time.Now()
 	return p
 }
 
@@ -159,13 +160,16 @@ func (p *pool) closeSoon() {
 func (p *pool) closeIdle() { go p.transport.CloseIdleConnections() }
 
 // closeUnused closes the idle connections of the pools that have not been used for longest, half of
-// them.
-func (r *route) closeUnused() {
+// them, or those of all pools.
+func (r *route) closeUnused(all bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pools := slices.Collect(maps.Values(r.pools))
-	slices.SortFunc(pools, func(a, b *pool) int { return a.lastUsed.Compare(b.lastUsed) })
-	for _, p := range pools[:(len(pools)+1)/2] {
+	if !all {
+		slices.SortFunc(pools, func(a, b *pool) int { return a.lastUsed.Compare(b.lastUsed) })
+		pools = pools[:(len(pools)+1)/2]
+	}
+	for _, p := range pools {
 		p.closeIdle()
 	}
 }
@@ -187,11 +191,16 @@ var errTooManyConnections = errors.New("the service has no file descriptor left 
 // connections limits the open connections of all routes.
 type connections struct {
 	slots       chan struct{} // one element for each connection; nil for no limit
-	closeUnused func()
+	closeUnused func(all bool)
+	closing     sync.Mutex // held by the attempt that closes idle connections for all that wait
 }
 
-// freeTimeout is how long an attempt waits for idle connections to be closed.
-const freeTimeout = time.Second
+// How long an attempt waits for idle connections to be closed: for those of some pools, and then
+// for those of all.
+const (
+	firstFreeTimeout = 250 * time.Millisecond
+	freeTimeout      = time.Second
+)
 
 // acquire waits for a slot for a new connection. If there is none, it closes idle connections.
 func (c *connections) acquire(ctx context.Context) error {
@@ -204,8 +213,24 @@ func (c *connections) acquire(ctx context.Context) error {
 	default:
 	}
 
-	c.closeUnused()
-	timer := time.NewTimer(freeTimeout)
+	c.makeRoom(false)
+	err := c.waitForSlot(ctx, firstFreeTimeout)
+	if errors.Is(err, errTooManyConnections) {
+		c.makeRoom(true)
+		err = c.waitForSlot(ctx, freeTimeout)
+	}
+	return err
+}
+
+func (c *connections) makeRoom(all bool) {
+	if c.closing.TryLock() {
+		c.closeUnused(all)
+		c.closing.Unlock()
+	}
+}
+
+func (c *connections) waitForSlot(ctx context.Context, limit time.Duration) error {
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case c.slots <- struct{}{}:

@@ -77,10 +77,10 @@ func (s *Sender) Close() {
 	}
 }
 
-// closeUnused closes some of the idle connections, to make room for another one.
-func (s *Sender) closeUnused() {
+// closeUnused closes some or all of the idle connections, to make room for another one.
+func (s *Sender) closeUnused(all bool) {
 	for _, r := range s.routes() {
-		r.closeUnused()
+		r.closeUnused(all)
 	}
 }
 
