@@ -68,13 +68,16 @@ func hasDefaultRoute() bool {
 	return false
 }
 
-// hasFamilyOf reports whether this machine has an address of the same family as an address,
-// other than loopback addresses unless it is one. If the addresses are unknown, it has.
+// hasFamilyOf reports whether this machine has an address of the same family as a target. If its
+// addresses are unknown, it has.
 func hasFamilyOf(target netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
-	if err != nil {
-		return true
-	}
+	return err != nil || containsFamilyOf(all, target)
+}
+
+// containsFamilyOf reports whether a connection to a target could start at one of the addresses:
+// they are of the same family, and a loopback address reaches only loopback addresses.
+func containsFamilyOf(all []net.Addr, target netip.Addr) bool {
 	for _, a := range all {
 		local, err := netip.ParsePrefix(a.String())
 		if err != nil {
