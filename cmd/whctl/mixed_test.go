@@ -235,7 +235,8 @@ func TestMixedPagesInPrograms(t *testing.T) {
 				for {
 					ids, following := m.get(t, base+"&Take=9&Cursor="+next, "")
 					all = append(all, ids...)
-					if next = following; next == "" || len(all) > 2*len(want) {
+					next = following
+					if next == "" || len(all) > 2*len(want) {
 						return all
 					}
 				}

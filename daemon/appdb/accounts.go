@@ -190,7 +190,8 @@ func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (removed
 		n, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE SessionHash IN (
 	SELECT s.SessionHash FROM whd.WH_Session s WHERE s.ExpiryDateTime < @Before ORDER BY s.SessionHash`+a.db.Limit+`)`,
 			sql.Named("Before", Timestamp(before)), sql.Named("Limit", maxRemoved))
-		if removed += n; err != nil || n < maxRemoved {
+		removed += n
+		if err != nil || n < maxRemoved {
 			return removed, a.db.Fault(err, "removing expired sessions")
 		}
 	}

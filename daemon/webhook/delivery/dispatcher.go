@@ -249,7 +249,7 @@ func (d *dispatcher) holdBack(a *attempt, o webhook.Outcome) {
 	}
 	hold := &a.queue.endpoint.hold
 	if hold.begin(now) {
-		d.Log.Warn("the messages for an endpoint wait; they are not charged for it",
+		d.Log.Warn("the messages for an endpoint wait; no retries are used up",
 			"reason", webhook.OwnFailures[o.Own], "detail", o.Detail, "until", hold.until.UTC().Format(time.RFC3339))
 	}
 }

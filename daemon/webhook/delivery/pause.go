@@ -59,7 +59,7 @@ func (p *pause) prolong(o webhook.Outcome, now time.Time) {
 	p.detail = o.Detail
 	wait := p.wait.Next()
 	p.waitFor(wait, now)
-	p.log.Warn("deliveries are paused; no message is charged for it",
+	p.log.Warn("deliveries have been paused; no retries are used up",
 		"reason", webhook.OwnFailures[o.Own], "detail", o.Detail, "for", wait.String())
 }
 
