@@ -36,7 +36,6 @@ type layout struct {
 	null      string   // text of a null
 	excel     bool
 	notice    func(format string, args ...any)
-	values    []client.Value // of the current row
 }
 
 // RowWriter writes rows in one format as they arrive.
