@@ -38,7 +38,7 @@ const (
 )
 
 // Requests have no time limits here, so that the speed of the machine does not matter.
-const turnSettings = "[auth]\nqueries = 'anonymous'\n[query]\ntimeout = '0s'\n[http]\nmax_requests = 24\nwrite_stall = '20m'\n"
+const turnSettings = "[auth]\nqueries = 'anonymous'\n[query]\ntimeout = '0s'\n[http]\nmax_requests = 48\nwrite_stall = '20m'\n"
 
 var turnRows = []string{
 	`CREATE TABLE Turns (C0 TEXT, C1 TEXT, C2 TEXT, C3 TEXT, C4 TEXT, C5 TEXT)`,
