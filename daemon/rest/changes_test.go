@@ -41,7 +41,7 @@ func newFeed() *feed { return &feed{grown: make(chan struct{}), waits: make(chan
 
 func (f *feed) add(n int) { f.addLong(n, 0) }
 
-// addLong adds n changes whose bodies have size bytes more than others.
+// addLong adds n changes with bodies that are size bytes longer than those of others.
 func (f *feed) addLong(n, size int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

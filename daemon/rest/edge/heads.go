@@ -105,7 +105,7 @@ func (c *framed) refuse(f *fault.Error) error {
 
 // linger closes a refused connection after the client has had time to read the error: the rest of
 // the head would reset the connection. Of a few connections the rest is read, so that clients that
-// send all of it first get the error, too. The others only wait, without memory for what they
+// send all of it first get the error, too. The others only wait, without memory for the bytes
 // sent: clients that connect again and again must not be fast.
 func (h *Heads) linger(conn net.Conn) {
 	select {
