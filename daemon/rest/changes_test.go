@@ -39,12 +39,16 @@ type feed struct {
 
 func newFeed() *feed { return &feed{grown: make(chan struct{}), waits: make(chan struct{}, 10)} }
 
-func (f *feed) add(n int) {
+func (f *feed) add(n int) { f.addLong(n, 0) }
+
+// addLong adds n changes with bodies that are size bytes longer than those of others.
+func (f *feed) addLong(n, size int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	blanks := strings.Repeat(" ", size)
 	for range n {
 		id := len(f.bodies) + 1
-		f.bodies = append(f.bodies, fmt.Sprintf(`{"ChangeID":%d,"Kind":"CR_Classification","Op":"deleted","Key":"K%d","KeyFields":{"RecID":"K%d"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}`, id, id, id))
+		f.bodies = append(f.bodies, fmt.Sprintf(`{"ChangeID":%d,"Kind":"CR_Classification","Op":"deleted","Key":"K%d","KeyFields":{"RecID":"K%d"},%s"CapturedAt":"2026-11-26T10:00:00.0000000Z"}`, id, id, id, blanks))
 	}
 	close(f.grown)
 	f.grown = make(chan struct{})
@@ -142,7 +146,7 @@ func (c *captures) Resume(_ context.Context, actor audit.Actor, kind *record.Kin
 	return nil
 }
 
-// changesFixture is a service with one slot for requests. Its kinds are captured except
+// changesFixture is a service with one slot for requests unless the test has another number. Its kinds are captured except
 // for DB_Class, and one requires the role writer.
 type changesFixture struct {
 	client
@@ -153,6 +157,12 @@ type changesFixture struct {
 }
 
 func startChanges(t *testing.T) *changesFixture {
+	t.Helper()
+	return startChangesWith(t, 1)
+}
+
+// startChangesWith starts a service with a number of slots.
+func startChangesWith(t *testing.T, slots int) *changesFixture {
 	t.Helper()
 	f := &changesFixture{feed: newFeed()}
 	var kinds []record.Kind
@@ -177,7 +187,7 @@ func startChanges(t *testing.T) *changesFixture {
 	server, store := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
 		c.Feed, c.Captures, accounts = func() (queries.Feed, error) { return f.feed, nil }, &f.captures, c.Accounts
 		c.Options = func() *edge.Options { return &edge.Options{Registry: registry} }
-		c.Edge.MaxRequests = 1
+		c.Edge.MaxRequests = slots
 	})
 	kind, _ := record.Builtin().Lookup("CR_Classification")
 	if _, err := store.Load(t.Context(), []*record.Kind{kind}, demodata.Rows); err != nil {

@@ -186,7 +186,9 @@ const (
 func NewReplies(memory int64) *Budget { return NewBudget(max(memory, minReplyMemory)) }
 
 // holdReply reserves memory for a response of n bytes until release is called, and releases the
-// slot of the request: a client that reads slowly does not occupy one.
+// slot of the request: a client that reads slowly does not occupy one. Without memory it fails,
+// unless the request may have changed something: the client would repeat it. Its response is sent
+// in its slot, so that http.max_requests limits the memory of all such responses.
 func (a *Admission) holdReply(x *Context, n int) (release func(), err error) {
 	if a == nil || x.Response.Kept {
 		return func() {}, nil
@@ -196,7 +198,11 @@ func (a *Admission) holdReply(x *Context, n int) (release func(), err error) {
 		size = 0
 	}
 	if !a.replies.take(size, anonymous) {
-		if !anonymous || !a.identified(x) || !a.replies.take(size, false) {
+		known := anonymous && a.identified(x) && a.replies.take(size, false)
+		if !known && x.Route != nil && x.Route.Changes {
+			return func() {}, nil
+		}
+		if !known {
 			return nil, busy("too many responses are being read")
 		}
 		anonymous = false

@@ -1,7 +1,9 @@
 package edge
 
 import (
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/daemon/fault"
 )
@@ -65,6 +67,46 @@ func TestSlots(t *testing.T) {
 		}
 		if used := len(a.slots) + len(a.anonymous) + len(a.streams); used > 0 || *gauge != 0 {
 			t.Errorf("%s: after the end %d places are in use, and the gauge has changed by %d", tt.name, used, *gauge)
+		}
+	}
+}
+
+// TestResponsesWithoutMemory checks that responses for which there is no memory fail, except those
+// of requests that change something, which keep their slots until they are sent.
+func TestResponsesWithoutMemory(t *testing.T) {
+	for _, tt := range []struct {
+		name        string
+		size        int
+		changes     bool
+		fails, keep bool // keep: the slot is not released
+	}{
+		{name: "query", size: replyFree + 1, fails: true, keep: true},
+		{name: "short response to a query", size: replyFree},
+		{name: "change", size: replyFree + 1, changes: true, keep: true},
+		{name: "short response to a change", size: replyFree, changes: true},
+	} {
+		a, gauge := NewAdmission(1, NewBudget(0), nil), new(inWork)
+		slot, err := a.takeSlot(gauge, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := &Context{
+			Response: NewResponse(httptest.NewRecorder(), time.Minute),
+			Route:    &CompiledRoute{Route: Route{Changes: tt.changes}},
+		}
+		x.Response.Slot = slot
+		release, err := a.holdReply(x, tt.size)
+		if fault.Is(err, fault.Unavailable) != tt.fails {
+			t.Errorf("%s: %v, want Unavailable: %v", tt.name, err, tt.fails)
+		}
+		if kept := len(a.slots) > 0; kept != tt.keep {
+			t.Errorf("%s: it keeps its slot: %v, want %v", tt.name, kept, tt.keep)
+		}
+		if release != nil {
+			release()
+		}
+		if held := a.replies.Held(); held != 0 {
+			t.Errorf("%s: %v bytes are reserved after release", tt.name, held)
 		}
 	}
 }

@@ -52,6 +52,9 @@ type framed struct {
 	coded  atomic.Bool // a request had Transfer-Encoding
 	unsure atomic.Bool // a request had Content-Length as well, or a header that may hide one of them
 
+	refused error       // of a head; later reads fail with it
+	lingers atomic.Bool // the client has been sent the error, and has time to read it
+
 	part    framedPart
 	size    int    // bytes of the head so far
 	line    []byte // the start of the line being read
@@ -79,6 +82,10 @@ func (c *framed) NetConn() net.Conn { return c.halfCloser }
 // Close closes the connection.
 func (c *framed) Close() error {
 	c.releaseHead()
+	if c.lingers.Swap(false) {
+		c.heads.linger(c.halfCloser)
+		return nil
+	}
 	return c.halfCloser.Close()
 }
 
@@ -87,6 +94,9 @@ func (c *framed) releaseHead() { c.held.release(c.heads.budget) }
 
 // Read reads from the connection and parses the framing.
 func (c *framed) Read(b []byte) (int, error) {
+	if c.refused != nil {
+		return 0, c.refused
+	}
 	n, err := c.halfCloser.Read(b)
 	c.scan(b[:n])
 	if refused := c.checkHead(); refused != nil {

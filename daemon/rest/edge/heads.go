@@ -17,18 +17,24 @@ const (
 	headFree      = 4 << 10            // first bytes of a head, which are not counted: net/http has a buffer for them
 	headSlop      = 4 << 10            // for line ends, which the limit of a head does not include
 	lingerTimeout = 500 * time.Millisecond
+	maxDrained    = 32 // refused connections that are read on at a time
 )
 
 // Heads limits the size of request heads and the memory for those of all connections. A head
 // beyond the limit is refused as soon as it is, before net/http stores more of it.
 type Heads struct {
-	max    int
-	budget *Budget
+	max     int
+	budget  *Budget
+	drained chan struct{} // one element for each refused connection that is read on
 }
 
 // NewHeads returns Heads with a limit for each head.
 func NewHeads(limit int) *Heads {
-	return &Heads{max: limit, budget: NewBudget(int64(max(headMemory, minHeadMemory*limit)))}
+	return &Heads{
+		max:     limit,
+		budget:  NewBudget(int64(max(headMemory, minHeadMemory*limit))),
+		drained: make(chan struct{}, maxDrained),
+	}
 }
 
 // Max returns the maximum number of bytes that net/http receives of a head.
@@ -81,8 +87,8 @@ func (c *framed) checkHead() error {
 	return nil
 }
 
-// refuse sends an error while net/http is reading a head, and waits a moment for the client to
-// read it: the rest of the head would reset the connection.
+// refuse sends an error while net/http is reading a head. All later reads fail with it, and
+// net/http closes the connection without a response of its own.
 func (c *framed) refuse(f *fault.Error) error {
 	status, retry := StatusOf(f), ""
 	if f.RetryAfter > 0 {
@@ -92,10 +98,26 @@ func (c *framed) refuse(f *fault.Error) error {
 	_ = c.SetDeadline(time.Now().Add(lingerTimeout))
 	_, err := fmt.Fprintf(c.halfCloser, "HTTP/1.1 %d %s\r\nContent-Type: application/json; charset=utf-8\r\n%sConnection: close\r\nContent-Length: %d\r\n\r\n%s",
 		status, http.StatusText(status), retry, len(body), body)
-	if err == nil && c.CloseWrite() == nil {
-		_, _ = io.Copy(io.Discard, c.halfCloser)
+	c.lingers.Store(err == nil && c.CloseWrite() == nil)
+	c.refused = &net.OpError{Op: "read", Net: "tcp", Err: f}
+	return c.refused
+}
+
+// linger closes a refused connection after the client has had time to read the error: the rest of
+// the head would reset the connection. Of a few connections the rest is read, so that clients that
+// send all of it first get the error, too. The others only wait, without memory for the bytes
+// sent: clients that connect again and again must not be fast.
+func (h *Heads) linger(conn net.Conn) {
+	select {
+	case h.drained <- struct{}{}:
+		go func() {
+			defer func() { <-h.drained }()
+			_, _ = io.Copy(io.Discard, conn) // until the deadline
+			conn.Close()
+		}()
+	default:
+		time.AfterFunc(lingerTimeout, func() { conn.Close() })
 	}
-	return &net.OpError{Op: "read", Net: "tcp", Err: f} // net/http sends nothing itself
 }
 
 // headTooLarge returns the error for a head beyond the limit.

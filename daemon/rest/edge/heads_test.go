@@ -2,11 +2,13 @@ package edge
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -106,6 +108,28 @@ func TestMemoryOfHeads(t *testing.T) {
 	wantStatus(t, known, http.StatusOK)
 	for _, c := range open {
 		c.Close()
+	}
+	awaitHeld(t, heads, 0, 0)
+}
+
+// TestRefusedConnectionsLinger checks that all of many refused connections get a single error and
+// are closed afterwards, although the rest of the head is read of a few of them only.
+func TestRefusedConnectionsLinger(t *testing.T) {
+	heads, address := serveHeads(t, 8<<10)
+	var open []net.Conn
+	for range 2 * maxDrained {
+		c := connect(t, address, "")
+		sendHead(t, c, heads.Max()+1)
+		open = append(open, c)
+	}
+	for i, c := range open {
+		answer, err := io.ReadAll(c)
+		if err != nil && !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("connection %d: %v", i, err)
+		}
+		if n := strings.Count(string(answer), "HTTP/1.1 "); n != 1 || !strings.HasPrefix(string(answer), "HTTP/1.1 431 ") {
+			t.Errorf("connection %d: %d responses, want one with status 431: %q", i, n, answer)
+		}
 	}
 	awaitHeld(t, heads, 0, 0)
 }

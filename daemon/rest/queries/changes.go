@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -170,9 +171,19 @@ func between(least, most int) func(string) (int, error) {
 	}
 }
 
+// reading limits how many requests of the process read changes at a time. Many that continue
+// together would otherwise use all processors, and other requests would wait for them.
+var reading = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
+
 // read reads changes, and the time of the last look before that.
 func read(x *edge.Context, feed Feed, kind *record.Kind, since string, take int) (list []changes.Change, next string, looked time.Time, err error) {
 	ctx := x.Request.Context()
+	select {
+	case reading <- struct{}{}:
+		defer func() { <-reading }()
+	case <-ctx.Done():
+		return nil, "", looked, ctx.Err()
+	}
 	looked, err = feed.Looked(ctx, kind)
 	if err != nil {
 		return nil, "", looked, err

@@ -30,6 +30,7 @@ func Run(t *testing.T, open func(*testing.T) *storage.Store) {
 		{"Batches", logBatches},
 		{"PruneByAge", logPruneByAge},
 		{"PruneBySize", logPruneBySize},
+		{"PruneAnonymous", logPruneAnonymous},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			kind, ok := record.System().Lookup("RequestLog")
@@ -254,5 +255,38 @@ func logPruneBySize(t *testing.T, s *logSuite) {
 	left := s.values(t, "PathInfo")
 	if len(left) < 100 || len(left) > 500 || left[0] != "999" {
 		t.Errorf("%d of 1,000 are left in 500 KB, the newest %s", len(left), left[0])
+	}
+}
+
+// logPruneAnonymous checks that anonymous entries are pruned to their share of the size, the
+// oldest first, and that older ones with a user stay.
+func logPruneAnonymous(t *testing.T, s *logSuite) {
+	const (
+		maxBytes = 4 << 20
+		users    = 300
+		others   = 3000 // about 3 MB
+	)
+	entries := make([]requestlog.Entry, 0, users+others)
+	for n := range users + others {
+		e := logEntry(n)
+		e.Texts[requestlog.AbsoluteURI] = strings.Repeat("x", 1000)
+		if n >= users {
+			e.Texts[requestlog.UserAuthID] = ""
+		}
+		entries = append(entries, e)
+	}
+	s.add(t, entries...)
+	s.pruned(t, time.Time{}, maxBytes)
+	left := s.values(t, "PathInfo")
+	newest, oldest := left[0], left[len(left)-1]
+	anonymous := len(left) - users
+	if newest != strconv.Itoa(users+others-1) || oldest != "0" {
+		t.Errorf("the newest entry is %s and the oldest %s, want %d and 0", newest, oldest, users+others-1)
+	}
+	if share := maxBytes / requestlog.AnonymousShare / 1000; anonymous < share/2 || anonymous > share {
+		t.Errorf("%d of %d anonymous entries are left, want at most %d", anonymous, others, share)
+	}
+	if got := left[anonymous]; got != strconv.Itoa(users-1) {
+		t.Errorf("the newest entry with a user is %s, want %d", got, users-1)
 	}
 }
