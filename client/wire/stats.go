@@ -99,6 +99,7 @@ type Queue struct {
 	Limit               int // current limit of InFlight
 	Breaker             string
 	NextProbeDateTime   Timestamp `json:",omitzero"` // if the breaker is open
+	WaitUntilDateTime   Timestamp `json:",omitzero"` // end of a wait requested by Retry-After
 	FailingSince        Timestamp `json:",omitzero"` // start of uninterrupted failures
 	NextAttemptDateTime Timestamp `json:",omitzero"` // next scheduled attempt
 	NotSent             int64

@@ -37,6 +37,7 @@ const (
 	WhyWaiting        = "waiting"
 	WhyBreakerOpen    = "breaker open"
 	WhyDisabled       = "disabled"
+	WhyHeld           = "held" // the owner of the subscription may not read the record
 	WhyDeleted        = "deleted"
 	WhyNoSubscription = "no subscription"
 	WhyUnmet          = "condition not met"

@@ -77,7 +77,7 @@ func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, en
 	for _, q := range stats.Queues {
 		i := slices.IndexFunc(all, func(other *wire.Queue) bool { return other.URL == q.URL })
 		if i < 0 {
-			all = append(all, &wire.Queue{URL: q.URL, Breaker: q.Breaker})
+			all = append(all, &wire.Queue{URL: q.URL, Breaker: q.Breaker, WaitUntilDateTime: q.WaitUntilDateTime})
 			i = len(all) - 1
 		}
 		sum := all[i]
@@ -105,6 +105,9 @@ func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, en
 		}
 		if q.Breaker == wire.BreakerOpen {
 			note += ", " + s.Paint(theme.Failure, "breaker open")
+		}
+		if wait := time.Time(q.WaitUntilDateTime); !wait.IsZero() {
+			note += ", waiting (Retry-After) until " + wait.Local().Format(time.TimeOnly)
 		}
 		fmt.Fprintf(text, "%s  %s%s  %s\n", name, bar, strings.Repeat(" ", barWidth-good-bad), note)
 	}

@@ -133,9 +133,10 @@ func (p Policy) delay(attempts int, requested time.Duration, spread float64) tim
 	return max(delay, min(requested, p.RetryAfterMax))
 }
 
-// AttemptResult is an attempt and the message's state after it.
+// AttemptResult is an attempt, its URL, and the message's state after it.
 type AttemptResult struct {
 	Message *Message
+	URL     string
 	After   State
 	Outcome
 }

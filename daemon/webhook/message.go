@@ -27,16 +27,16 @@ type Event struct {
 	AddedAt time.Time
 }
 
-// Message is one event for one subscription. It keeps the URL that the subscription had
-// when the event was published, and whether that URL may have a private address.
+// Message is one event for one subscription. Each attempt goes to the URL that the subscription
+// has then. The message keeps the URL of its last attempt.
 type Message struct {
 	ID           int64 // ascending with time; also its ItemNo
 	GUID         string
 	Event        *Event
 	Partition    int64 // sent by the daemon that holds its lease
 	Subscription int64
-	URL          string
-	MadeByAdmin  bool // an administrator set the URL: private addresses are allowed
+	URL          string // of the last attempt; before the first one, that of the subscription at publication
+	MadeByAdmin  bool   // Subscription.MadeByAdmin at publication: read only by older programs
 	State
 }
 

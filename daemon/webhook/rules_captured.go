@@ -62,6 +62,25 @@ func (r Rules) Receives(s *Subscription, event string) bool {
 	return kind != nil && s.Owner.Name != "" && (strings.EqualFold(s.Pattern, event) || r.reads(s.Owner.Name, kind))
 }
 
+// Withheld returns the events that the owner of a subscription may not read, in lower case: those
+// of captured kinds, and those that were captured before.
+func (r Rules) Withheld(owner string) map[string]bool {
+	withheld := make(map[string]bool)
+	for event, role := range r.Roles {
+		if !r.reads(owner, &record.Kind{Role: role}) {
+			withheld[strings.ToLower(event)] = true
+		}
+	}
+	for event, kind := range r.Captured {
+		if r.reads(owner, kind) {
+			delete(withheld, event)
+		} else {
+			withheld[event] = true
+		}
+	}
+	return withheld
+}
+
 func (r Rules) reads(owner string, kind *record.Kind) bool {
 	return owner != "" && r.MayRead(owner, kind)
 }

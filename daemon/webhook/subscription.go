@@ -75,6 +75,10 @@ type ReplacedSecret struct {
 type Owner struct {
 	Name string // user:NAME or key:ID; empty for a caller with only a SubscriberID
 	Held string // the record kind of its event, if the owner may no longer read it; not stored
+
+	// Withheld has the captured events that the owner may not read, also those that are no longer
+	// captured, in lower case. It is shared and not stored.
+	Withheld map[string]bool
 }
 
 // Where selects the events of a subscription by their bodies. Only its Text is stored.
@@ -90,6 +94,12 @@ type Where struct {
 // enabled, its owner may read the records of its event, and its condition is valid.
 func (s *Subscription) Active() bool {
 	return s.Enabled && s.SubscriberInfo.Enabled && s.Owner.Held == "" && s.Where.Invalid == ""
+}
+
+// Withholds reports whether a message with an event must not be sent now, since the owner may not
+// read its record.
+func (s *Subscription) Withholds(event string) bool {
+	return len(s.Owner.Withheld) > 0 && s.Owner.Withheld[strings.ToLower(event)]
 }
 
 // InactiveReason returns why no messages are sent. It is empty if the subscription is
@@ -115,16 +125,6 @@ func (s *Subscription) SecretsAt(now time.Time) []string {
 		return []string{s.Secret}
 	}
 	return []string{s.Secret, s.Replaced.Secret}
-}
-
-// HeadersFor returns the headers for a message to a URL. Headers are only sent to the
-// origin of the subscription's current URL: a message created for an earlier origin
-// gets none.
-func (s *Subscription) HeadersFor(url string) []Header {
-	if len(s.Headers) == 0 || !SameOrigin(url, s.URL) {
-		return nil
-	}
-	return s.Headers
 }
 
 // Members of a secret rotation.

@@ -152,6 +152,8 @@ var (
 			switch queue := queueOf(v[since+1]); {
 			case queue.Breaker == wire.BreakerOpen:
 				return cell{"breaker open", theme.Failure}
+			case !time.Time(queue.WaitUntilDateTime).IsZero():
+				return cell{"waiting (Retry-After)", theme.Warning}
 			case v[since] != "" || !time.Time(queue.FailingSince).IsZero():
 				return cell{"failing", theme.Warning}
 			}

@@ -108,6 +108,7 @@ func queueDocument(l *stats.Queue) wire.Queue {
 		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Timestamp(l.Oldest),
 		Delivered: int64(l.Traffic.Delivered), Failed: int64(l.Traffic.Failed), GivenUp: int64(l.Traffic.GivenUp), P99: wire.TimeSpan(l.P99), LastFailure: l.Last,
 	}
+	d.WaitUntilDateTime = wire.Timestamp(l.WaitUntil)
 	if l.BreakerOpen {
 		d.Breaker, d.NextProbeDateTime = wire.BreakerOpen, wire.Timestamp(l.NextProbe)
 	}

@@ -242,6 +242,8 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) (s
 	switch {
 	case !sub.Active():
 		return wire.WhyDisabled, due, cmp.Or(sub.InactiveReason(), "the subscription is disabled")
+	case sub.Withholds(m.Event.Name):
+		return wire.WhyHeld, due, "the owner of the subscription may not read the record"
 	case open:
 		return wire.WhyBreakerOpen, probe, "its endpoint fails; it is probed next at " + probe.UTC().Format(time.RFC3339)
 	case sub.Order != (webhook.Order{}) && earlier >= 0:

@@ -102,6 +102,11 @@ func TestExplain(t *testing.T) {
 		{"failed", with([]int{422, 422}, whyMessage(11, 1, event, webhook.Failed, 2)), ofShop},
 		{"breaker open", with([]int{0}, whyMessage(11, 2, event, webhook.RetryPending, 1)), of(2)},
 		{"disabled", only(whyMessage(11, 3, event, webhook.NotSent, 0)), of(3)},
+		{"held", only(whyMessage(11, 1, event, webhook.NotSent, 0)), func(s *Situation) {
+			shop := *s.Subscriptions.Subscription(1)
+			shop.Owner = webhook.Owner{Withheld: map[string]bool{"debtor.updated": true}}
+			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: &shop})
+		}},
 		{"waiting for the same key", with([]int{422}, whyMessage(11, 4, event, webhook.RetryPending, 1), whyMessage(12, 4, event, webhook.NotSent, 0)), of(4)},
 		{"waiting", only(whyMessage(11, 1, event, webhook.NotSent, 0)), ofShop},
 		{"deleted for one of two", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {

@@ -166,8 +166,8 @@ func (e *stepEngine) refillOnce() bool {
 
 func (e *stepEngine) startAttempt() bool {
 	e.queueSet.mu.Lock()
-	defer e.queueSet.mu.Unlock()
 	f := e.dispatcher.next()
+	e.queueSet.mu.Unlock()
 	if f != nil {
 		e.started(f)
 	}
@@ -177,6 +177,7 @@ func (e *stepEngine) startAttempt() bool {
 // started records an attempt. In a queue that is ordered by key, earlier messages with the
 // same key must have ended.
 func (e *stepEngine) started(f *attempt) {
+	e.dispatcher.approve(f)
 	e.attempts = append(e.attempts, f)
 	for id, m := range e.store.open {
 		if f.queue.byKey() && m.Subscription == f.queue.id && m.Event.Key != "" && m.Event.Key == f.message.Event.Key && id < f.message.ID {

@@ -27,15 +27,21 @@ type dispatcher struct {
 
 // attempt is a running attempt.
 type attempt struct {
-	queue   *queue
-	message *webhook.Message
-	tier    *tier // that the attempt counts for
-	probe   bool  // it shows whether a pause is over
-	began   time.Time
-	element *list.Element // of the running attempts
-	ctx     context.Context
-	cancel  context.CancelFunc
+	queue    *queue
+	message  *webhook.Message
+	sub      *webhook.Subscription // as it was at the start; nil if the attempt must not start
+	endpoint *endpoint             // that the attempt counts for
+	tier     *tier                 // that the attempt counts for
+	probe    bool                  // it shows whether a pause is over
+	withheld bool                  // the owner of the subscription may not read the event
+	began    time.Time
+	element  *list.Element // of the running attempts
+	ctx      context.Context
+	cancel   context.CancelFunc
 }
+
+// isAtOldURL reports whether the URL of the subscription has changed since the start.
+func (a *attempt) isAtOldURL() bool { return a.endpoint != a.queue.endpoint }
 
 // maxUnsaved is the number of unwritten results above which no attempts are started.
 const maxUnsaved = 4096
@@ -97,7 +103,7 @@ func (d *dispatcher) nextQueue() (*queue, *tier) {
 func (d *dispatcher) begin(q *queue, m *webhook.Message, t *tier) *attempt {
 	d.queues.budget.slots.take(q.subscriber)
 	t.slots.take(q.subscriber)
-	a := &attempt{queue: q, message: m, tier: t, probe: d.pause.active(), began: time.Now()}
+	a := &attempt{queue: q, message: m, endpoint: q.endpoint, tier: t, probe: d.pause.active(), began: time.Now()}
 	if a.probe {
 		d.pause.probeStarted(d.Now())
 	}
@@ -110,7 +116,7 @@ func (d *dispatcher) begin(q *queue, m *webhook.Message, t *tier) *attempt {
 func (d *dispatcher) end(a *attempt) {
 	a.cancel()
 	d.running.Remove(a.element)
-	a.queue.endpoint.inFlight--
+	a.endpoint.inFlight--
 	a.tier.slots.release(a.queue.subscriber)
 	d.queues.budget.slots.release(a.queue.subscriber)
 }
@@ -165,28 +171,33 @@ func (d *dispatcher) hasReady() bool {
 // deliver runs attempts until no queue is ready.
 func (d *dispatcher) deliver(a *attempt) {
 	for a != nil {
-		sub := d.approve(a.queue)
+		d.approve(a)
 		var o webhook.Outcome
-		if sub != nil {
+		if a.sub != nil {
 			began := d.Now()
-			o = d.Sender.Send(a.ctx, a.message, sub, d.storeTime())
+			o = d.Sender.Send(a.ctx, a.message, a.sub, d.storeTime())
 			o.Began = began // by Now, like the due times; the time of the signature can be behind it
 		}
-		valid := sub != nil && (a.ctx.Err() == nil || o.Success())
+		valid := a.sub != nil && (a.ctx.Err() == nil || o.Success())
 		a = d.finish(a, o, valid)
 	}
 }
 
-// approve returns the subscription for an attempt that starts now. It returns nil if
-// the subscription was deleted or a lease may expire, because the process was suspended
-// since the message was taken.
-func (d *dispatcher) approve(q *queue) *webhook.Subscription {
+// approve sets the subscription of an attempt as it is now: its URL, headers, secrets and rights
+// belong together. An attempt must not start if the subscription was deleted, if its owner may
+// not read the event, or if a lease may expire because the process was suspended since the
+// message was taken.
+func (d *dispatcher) approve(a *attempt) {
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
-	if d.queues.leases.nearExpiry() {
-		return nil
+	sub := a.queue.sub
+	if sub == nil || a.isAtOldURL() || d.queues.leases.nearExpiry() {
+		return
 	}
-	return q.sub
+	a.withheld = sub.Withholds(a.message.Event.Name)
+	if !a.withheld {
+		a.sub = sub
+	}
 }
 
 // finish ends an attempt and returns the next one, nil if there is none. An attempt that is not
@@ -196,16 +207,18 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt 
 	counts := valid && !excused
 	if counts {
 		o.Own = ""
-		d.decide(a.message, o)
+		d.decide(a, o)
 	}
 
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
 	d.end(a)
 	switch {
+	case a.withheld:
+		a.queue.withhold(a.message, d.Now())
 	case counts:
-		d.observe(a.queue, a.message, o)
-		a.queue.endpoint.hold.reset()
+		d.observe(a, o)
+		a.endpoint.hold.reset()
 	case excused:
 		d.recorder.CountUncharged(o.Own)
 		d.holdBack(a, o)
@@ -228,7 +241,7 @@ func (d *dispatcher) excuse(a *attempt, o webhook.Outcome) bool {
 	}
 	d.queues.mu.Lock()
 	defer d.queues.mu.Unlock()
-	return a.queue.endpoint.excuse.use(a.message, d.Now())
+	return a.endpoint.excuse.use(a.message, d.Now())
 }
 
 // holdBack delays further attempts after a failure of our own: all of them, or those of the
@@ -247,7 +260,7 @@ func (d *dispatcher) holdBack(a *attempt, o webhook.Outcome) {
 	if o.Own == webhook.ConnectionLost {
 		return
 	}
-	hold := &a.queue.endpoint.hold
+	hold := &a.endpoint.hold
 	if hold.begin(now) {
 		d.Log.Warn("the messages for an endpoint wait; no retries are used up",
 			"reason", webhook.OwnFailures[o.Own], "detail", o.Detail, "until", hold.until.UTC().Format(time.RFC3339))
@@ -263,12 +276,19 @@ func (d *dispatcher) stop(ctx context.Context) {
 	d.cancelSending()
 }
 
-// decide computes and queues the message's next state.
-func (d *dispatcher) decide(m *webhook.Message, o webhook.Outcome) {
+// decide computes and queues the next state of the message of an attempt. A message that has
+// failed at an old URL is due at the new one at once.
+func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
+	m, now := a.message, d.Now()
 	sub := d.queues.Subscriptions().Subscription(m.Subscription)
-	after := webhook.Decide(m.State, o, d.policyFor(sub), d.Now(), rand.Float64())
+	after := webhook.Decide(m.State, o, d.policyFor(sub), now, rand.Float64())
+	moved := sub != nil && sub.URL != a.sub.URL
+	if moved && !o.Success() {
+		after.Status = webhook.RetryPending
+		after.Next = now
+	}
 	reason := ""
-	if o.Disables() && sub != nil && m.URL == sub.URL {
+	if o.Disables() && sub != nil && !moved {
 		reason = "the endpoint responded with 410 Gone"
 		if o.Disable {
 			reason = "requested by the endpoint (webhook-delivery: disable)"
@@ -278,18 +298,20 @@ func (d *dispatcher) decide(m *webhook.Message, o webhook.Outcome) {
 	if sub != nil && (sub.Order.All || sub.Order.ByKey && m.Event.Key != "") {
 		delay = orderedDelay
 	}
-	d.pending.record(webhook.AttemptResult{Message: m, After: after, Outcome: o}, reason, delay)
+	d.pending.record(webhook.AttemptResult{Message: m, URL: a.sub.URL, After: after, Outcome: o}, reason, delay)
 }
 
-// observe updates a queue's endpoint after an attempt. An attempt at an earlier URL of
-// the subscription is ignored. The lock of the queues is held.
-func (d *dispatcher) observe(q *queue, m *webhook.Message, o webhook.Outcome) {
-	if q.sub == nil || m.URL != q.sub.URL {
+// observe updates a queue's endpoint after an attempt. An attempt at an old URL of the
+// subscription is ignored. The lock of the queues is held.
+func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
+	q := a.queue
+	if q.sub == nil || a.isAtOldURL() {
 		return
 	}
 	now, policy, tier := d.Now(), d.policyFor(q.sub), q.budget.tierOf(q)
-	e := &q.endpoint
+	e := a.endpoint
 	e.throttle.observe(o)
+	e.observeRetryAfter(o, policy, now)
 	e.durations.observe(o)
 	e.breaker.observe(o, policy.Schedule, now)
 	if e.health.observe(o, now) {
@@ -317,7 +339,7 @@ func (d *dispatcher) disableIfFailing(ctx context.Context, subscription int64, s
 	defer d.queues.mu.Unlock()
 	q := d.queues.byID[subscription]
 	switch {
-	case q == nil:
+	case q == nil || !q.endpoint.health.since.Equal(since): // a success, or a new URL
 	case err != nil:
 		q.endpoint.health.checking = false // the next failure starts another check
 	case succeeded:

@@ -16,6 +16,7 @@ type endpoint struct {
 	health    health
 	durations durations
 	hold      hold
+	retryAt   time.Time // end of a wait requested by Retry-After; zero for never
 	excuse    excuse
 	inFlight  int // attempts in flight
 	daemons   int // number of daemons that send to the endpoint
@@ -23,8 +24,8 @@ type endpoint struct {
 
 // newEndpoint returns the endpoint of a subscription, with at most limit concurrent
 // attempts. An endpoint that has been failing is probed first.
-func newEndpoint(sub *webhook.Subscription, limit int) endpoint {
-	e := endpoint{
+func newEndpoint(sub *webhook.Subscription, limit int) *endpoint {
+	e := &endpoint{
 		health:   health{since: sub.FailingSince},
 		throttle: throttle{limit: min(initialLimit, limit), max: limit},
 		hold:     hold{wait: newOwnFailureBackoff()},
@@ -44,13 +45,44 @@ func (e *endpoint) failing() bool { return !e.health.since.IsZero() }
 
 // available reports whether an attempt may be started.
 func (e *endpoint) available(now time.Time) bool {
-	if now.Before(e.hold.until) {
+	if now.Before(e.waitsUntil()) {
 		return false
 	}
 	if e.breaker.open() {
 		return e.inFlight == 0 && !now.Before(e.breaker.probe)
 	}
 	return e.inFlight < e.share()
+}
+
+// waitsUntil returns until when no attempt starts, zero if one may.
+func (e *endpoint) waitsUntil() time.Time {
+	if e.retryAt.After(e.hold.until) {
+		return e.retryAt
+	}
+	return e.hold.until
+}
+
+// requestedWait returns the end of a wait that Retry-After requested, zero if there is none.
+func (e *endpoint) requestedWait(now time.Time) time.Time {
+	if now.Before(e.retryAt) {
+		return e.retryAt
+	}
+	return time.Time{}
+}
+
+// maxRetryAfter is the longest time that an endpoint can hold back its queue. A single message
+// waits longer if its policy allows that.
+const maxRetryAfter = time.Hour
+
+// observeRetryAfter holds back the queue if a response has requested that by Retry-After.
+func (e *endpoint) observeRetryAfter(o webhook.Outcome, p webhook.Policy, now time.Time) {
+	if o.Code != http.StatusTooManyRequests && o.Code != http.StatusServiceUnavailable {
+		return
+	}
+	until := now.Add(min(o.RetryAfter, p.RetryAfterMax, maxRetryAfter))
+	if until.After(e.retryAt) {
+		e.retryAt = until
+	}
 }
 
 // breakerFailures is the number of consecutive failures that open a circuit breaker.

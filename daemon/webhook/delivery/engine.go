@@ -31,6 +31,7 @@ type Engine struct {
 	peers      *peers
 	writer     *batchWriter
 	outbox     *outboxReader
+	retargeter *retargeter
 	janitor    *janitor
 
 	cancel context.CancelFunc // of all loops; nil before Start
@@ -50,7 +51,7 @@ func New(c Config) *Engine {
 	core := &core{Config: &c, clock: at, readiness: &readiness{unavailable: errNotStarted}, pending: newPending(),
 		queues: newQueueSet(&c, at), recorder: stats.NewRecorder(at.Now())}
 	removed, ended := make(chan struct{}, 1), make(chan struct{})
-	subs := &subscriptionCache{core: core, refreshing: make(chan struct{}, 1), changed: make(chan struct{}, 1), removed: removed}
+	subs := &subscriptionCache{core: core, refreshing: make(chan struct{}, 1), changed: make(chan struct{}, 1), removed: removed, withheld: make(map[string]map[string]bool)}
 	leases := &leaseKeeper{core: core, orphaned: make(chan struct{}, 1)}
 	peers := &peers{core: core, subs: subs, orphaned: leases.orphaned, lastEvent: -1}
 	e := &Engine{
@@ -58,11 +59,12 @@ func New(c Config) *Engine {
 		backlogCounter: &backlogCounter{core: core, requests: make(chan struct{}, 1), ended: ended, done: make(chan struct{})},
 		dispatcher:     &dispatcher{core: core, sending: context.Background()}, refiller: &refiller{core: core}, leases: leases, peers: peers,
 		writer: &batchWriter{core: core, subs: subs, leases: leases, peers: peers, ids: ids, flush: make(chan struct{}), ended: ended},
-		outbox: &outboxReader{core: core}, janitor: &janitor{core: core, requested: removed},
+		outbox: &outboxReader{core: core}, retargeter: newRetargeter(core), janitor: &janitor{core: core, requested: removed},
 	}
 	e.dispatcher.pause = newPause(core.Log, e.dispatcher.resume)
 	core.queues.dispatch = e.dispatcher.dispatch
 	core.queues.cancel = e.dispatcher.cancel
+	core.queues.moved = e.retargeter.add
 	return e
 }
 
@@ -90,7 +92,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	e.dispatcher.sending, e.dispatcher.cancelSending = context.WithCancel(context.Background())
 	var running context.Context
 	running, e.cancel = context.WithCancel(context.Background())
-	loops := []func(context.Context){e.writer.run, e.refiller.run, e.subscriptionCache.run, e.janitor.run, e.backlogCounter.run}
+	loops := []func(context.Context){e.writer.run, e.refiller.run, e.subscriptionCache.run, e.janitor.run, e.backlogCounter.run, e.retargeter.run}
 	if e.LeaseTerm > 0 {
 		loops = append(loops, e.leases.run, e.peers.run, e.peers.followChanges)
 	} else {

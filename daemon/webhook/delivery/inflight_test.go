@@ -36,12 +36,31 @@ func TestSubscriptionChangedInFlight(t *testing.T) {
 	for name, c := range map[string]struct {
 		change admin.SubscriptionChange
 		after  *admin.SubscriptionChange // a while later
+		soon   string // shortly after the attempt
 		rows   string
 	}{
-		"another URL": {admin.SubscriptionChange{URL: &other}, nil, "Attempts = 2 AND URL = 'http://127.0.0.1/hook'"},
-		"disabled":    {admin.SubscriptionChange{Enabled: &no}, &admin.SubscriptionChange{Enabled: &yes}, "Attempts = 2"},
-		"ordered":     {admin.SubscriptionChange{Ordered: &yes}, nil, "Attempts = 2"},
-		"and back":    {admin.SubscriptionChange{Ordered: &yes}, &admin.SubscriptionChange{Ordered: &no}, "Attempts = 2"},
+		"another URL": {
+			change: admin.SubscriptionChange{URL: &other},
+			soon:   "Status = 1 AND Attempts = 2",
+			rows:   "Attempts = 2 AND URL = 'http://127.0.0.1/other'",
+		},
+		"disabled": {
+			change: admin.SubscriptionChange{Enabled: &no},
+			after:  &admin.SubscriptionChange{Enabled: &yes},
+			soon:   "Status = 2 AND Attempts = 1",
+			rows:   "Attempts = 2",
+		},
+		"ordered": {
+			change: admin.SubscriptionChange{Ordered: &yes},
+			soon:   "Status = 2 AND Attempts = 1",
+			rows:   "Attempts = 2",
+		},
+		"and back": {
+			change: admin.SubscriptionChange{Ordered: &yes},
+			after:  &admin.SubscriptionChange{Ordered: &no},
+			soon:   "Status = 2 AND Attempts = 1",
+			rows:   "Attempts = 2",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
@@ -55,7 +74,7 @@ func TestSubscriptionChangedInFlight(t *testing.T) {
 				change(c.change)
 				gate.Open()
 				x.advance(100 * time.Millisecond)
-				x.expect("SY_WebhookMessage WHERE Status = 2 AND Attempts = 1", 1)
+				x.expect("SY_WebhookMessage WHERE "+c.soon, 1)
 				if c.after != nil {
 					change(*c.after)
 				}

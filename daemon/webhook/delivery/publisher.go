@@ -85,6 +85,7 @@ func (p *publisher) SendTest(ctx context.Context, subscription int64, name strin
 	case r.Messages == 0:
 		return nil, fault.New(fault.NotFound, "There is no such subscription")
 	}
+	p.queues.changeQueue(subscription, (*queue).endRequestedWait)
 	m := event.messages[0]
 	return &webhook.Message{
 		ID: m.ID, GUID: m.GUID, Event: event.event, Partition: m.Partition, Subscription: m.Subscription, URL: m.URL, MadeByAdmin: m.MadeByAdmin,

@@ -21,7 +21,7 @@ type queue struct {
 	sub              *webhook.Subscription // nil once it was deleted
 	budget           *budget
 	window           window
-	endpoint         endpoint
+	endpoint         *endpoint                  // replaced when the URL changes; attempts at the old URL keep theirs
 	unsettled        map[int64]*webhook.Message // in flight, or not yet written
 	stale            map[int64]bool             // subset of unsettled that may have been deleted
 	cursors          []*cursor                  // one for each leased partition
@@ -189,6 +189,20 @@ func (q *queue) putBack(m *webhook.Message) {
 	q.evict(m)
 }
 
+// withheldPause is how long a message waits in memory that the owner of its subscription may not
+// read. A change of the rights ends it.
+const withheldPause = time.Minute
+
+// withhold puts back a message that must not be sent now. In an ordered queue those behind it
+// wait, too.
+func (q *queue) withhold(m *webhook.Message, now time.Time) {
+	m.Next = now.Add(withheldPause)
+	q.putBack(m)
+	if q.ordered() {
+		q.blockedUntil = m.Next
+	}
+}
+
 // drop empties the window. Its messages are read again when they are due.
 func (q *queue) drop() {
 	for _, m := range q.window.known {
@@ -238,10 +252,23 @@ func (q *queue) invalidate() {
 	q.drop()
 }
 
-// expedite makes the queue read messages that were made due on request, and closes the
-// circuit breaker, so that the requested attempts are made.
+// expedite makes the queue read messages that were made due on request, closes the circuit
+// breaker, and ends a wait requested by Retry-After, so that the requested attempts are
+// made.
 func (q *queue) expedite() {
 	q.endpoint.breaker = breaker{}
+	q.endpoint.retryAt = time.Time{}
+	q.drop()
+}
+
+// endRequestedWait ends a wait requested by Retry-After, so that a requested test is made.
+func (q *queue) endRequestedWait() { q.endpoint.retryAt = time.Time{} }
+
+// retarget makes the queue send to a new URL: nothing that was learned about the old one holds.
+func (q *queue) retarget(limit int) {
+	daemons := q.endpoint.daemons
+	q.endpoint = newEndpoint(q.sub, limit)
+	q.endpoint.daemons = daemons
 	q.drop()
 }
 
@@ -265,7 +292,7 @@ func (q *queue) nextWake(now time.Time) (at time.Time) {
 		}
 	}
 	later(q.endpoint.breaker.probe)
-	later(q.endpoint.hold.until)
+	later(q.endpoint.waitsUntil())
 	later(q.blockedUntil)
 	if len(q.sequences.stored) > 0 {
 		later(q.sequences.stored[0].due)
@@ -332,7 +359,7 @@ func (q *queue) evict(m *webhook.Message) {
 // message is only read when a probe is due.
 func (q *queue) needsPage(now time.Time) bool {
 	switch {
-	case !q.enabled() || q.enough() || now.Before(q.blockedUntil) || now.Before(q.endpoint.hold.until):
+	case !q.enabled() || q.enough() || now.Before(q.blockedUntil) || now.Before(q.endpoint.waitsUntil()):
 		return false
 	case q.endpoint.breaker.open():
 		return len(q.window.known)+len(q.unsettled) == 0 && q.available(now)

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -19,6 +20,7 @@ type queueSet struct {
 	maxLimit int                              // maximum number of concurrent attempts per endpoint
 	dispatch func()                           // starts attempts; called with the lock held
 	cancel   func(*queue)                     // cancels the attempts of a queue; called with the lock held
+	moved    func(subscription int64)         // reports a new URL; called with the lock held
 	snapshot atomic.Pointer[webhook.Snapshot] // the subscriptions; changed with the lock held
 
 	mu      sync.Mutex
@@ -131,6 +133,11 @@ func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subs
 			tier.remove(q)
 		case before.Order != sub.Order:
 			q.invalidate() // there may be several messages in flight; from now on there is one at a time
+		case !maps.Equal(before.Owner.Withheld, sub.Owner.Withheld):
+			q.drop()
+		}
+		if sub != nil && before.URL != sub.URL {
+			s.retarget(q)
 		}
 		if sub != nil {
 			s.schedule(q)
@@ -143,6 +150,17 @@ func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subs
 		delete(s.byID, id) // attempts in flight find no queue when they end
 	}
 	s.dispatch()
+}
+
+// retarget makes a queue send to the new URL of its subscription. In a queue with an order,
+// attempts at the old one are cancelled: others wait for them. The lock is held.
+func (s *queueSet) retarget(q *queue) {
+	s.budget.tierOf(q).remove(q)
+	q.retarget(s.maxLimit)
+	if q.inOrder() {
+		s.cancel(q)
+	}
+	s.moved(q.id)
 }
 
 // setLeases replaces the leases.
@@ -197,6 +215,7 @@ func (s *queueSet) committed(events []*publication, results []webhook.AttemptRes
 // settle applies a written result to its message. The lock is held.
 func (s *queueSet) settle(r *webhook.AttemptResult) {
 	r.Message.State = r.After
+	r.Message.URL = r.URL
 	q := s.byID[r.Message.Subscription]
 	if q == nil {
 		s.budget.release(r.Message)
@@ -252,6 +271,7 @@ func (s *queueSet) changeQueue(subscription int64, change func(*queue)) {
 	if q := s.byID[subscription]; q != nil {
 		change(q)
 		s.schedule(q)
+		s.dispatch()
 	}
 }
 
@@ -344,12 +364,12 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 		if q.sub == nil {
 			continue
 		}
-		b, next, e := backlogs[id], q.nextWake(now), &q.endpoint
+		b, next, e := backlogs[id], q.nextWake(now), q.endpoint
 		if e.breaker.open() {
 			next = e.breaker.probe // it determines the next attempt
 		}
 		all = append(all, stats.Queue{Subscription: q.sub, FailingSince: e.health.since, InFlight: e.inFlight, Limit: e.share(), InMemory: len(q.window.known),
-			Failures: e.breaker.failures, BreakerOpen: e.breaker.open(), NextProbe: e.breaker.probe, Next: next,
+			Failures: e.breaker.failures, BreakerOpen: e.breaker.open(), NextProbe: e.breaker.probe, WaitUntil: e.requestedWait(now), Next: next,
 			NotSent: b.NotSent, RetryPending: b.RetryPending, Oldest: b.Oldest})
 	}
 	return all

@@ -185,14 +185,16 @@ func newFakeSender() *fakeSender {
 const attemptTime = 3 * time.Millisecond
 
 // Send implements delivery.Sender.
-func (p *fakeSender) Send(ctx context.Context, m *webhook.Message, _ *webhook.Subscription, _ time.Time) webhook.Outcome {
+func (p *fakeSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, _ time.Time) webhook.Outcome {
 	began := time.Now()
+	sent := *m
+	sent.URL = sub.URL
 	p.mu.Lock()
 	p.sent[m.GUID]++
 	n, answer := p.sent[m.GUID], p.status
 	p.mu.Unlock()
 	time.Sleep(attemptTime)
-	o := webhook.Outcome{Code: answer(n, m), Began: began.UTC(), Took: attemptTime}
+	o := webhook.Outcome{Code: answer(n, &sent), Began: began.UTC(), Took: attemptTime}
 	if o.Code == 0 {
 		o.Cause = webhook.ConnectionRefused
 	}

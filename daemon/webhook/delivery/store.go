@@ -35,6 +35,9 @@ type Store interface {
 	// Page returns open messages of one subscription, ordered by due time or, if
 	// requested, by ID. It returns the sizes of their events' bodies, not the bodies.
 	OpenMessages(ctx context.Context, p Page) ([]*webhook.Message, error)
+	// MakeDue makes up to limit open messages of a subscription due at a time, those of a
+	// partition that are due later and have not been attempted since. It returns their number.
+	MakeDue(ctx context.Context, subscription, partition int64, at time.Time, limit int) (int64, error)
 	// Bodies returns the bodies of events, by event ID.
 	Bodies(ctx context.Context, events []int64) (map[int64][]byte, error)
 	// Due returns when the first open message of a subscription after the place is due,

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
@@ -14,6 +15,8 @@ type subscriptionCache struct {
 	refreshing chan struct{}   // a semaphore of one
 	changed    chan struct{}   // buffered; there are changes to read
 	removed    chan<- struct{} // buffered; signals the janitor
+
+	withheld map[string]map[string]bool // webhook.Owner.Withheld by owner; guarded by refreshing
 }
 
 // NotifyChanged schedules a refresh after subscriptions were changed in the store.
@@ -62,6 +65,7 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 		for _, sub := range changed {
 			if sub != nil {
 				rules.Judge(sub)
+				sub.Owner.Withheld = c.withheldFrom(sub.Owner.Name, rules)
 			}
 		}
 	}
@@ -72,6 +76,17 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 	}
 	c.queues.update(before.With(version, changed), changed)
 	return nil
+}
+
+// withheldFrom returns the events that an owner may not read. Subscriptions with the same owner
+// share them.
+func (c *subscriptionCache) withheldFrom(owner string, rules webhook.Rules) map[string]bool {
+	known, ok := c.withheld[owner]
+	if !ok {
+		known = rules.Withheld(owner)
+		c.withheld[owner] = known
+	}
+	return known
 }
 
 // rightsInterval is the time between two checks of the rights of owners.
@@ -93,10 +108,13 @@ func (c *subscriptionCache) review(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { <-c.refreshing }()
+	clear(c.withheld) // the rights may have changed
 	before, changed := c.queues.Subscriptions(), make(map[int64]*webhook.Subscription)
 	for sub := range before.Subscriptions {
 		after := *sub
-		if !rules.Judge(&after) {
+		after.Owner.Withheld = c.withheldFrom(sub.Owner.Name, rules)
+		judged := rules.Judge(&after)
+		if !judged && maps.Equal(sub.Owner.Withheld, after.Owner.Withheld) {
 			continue
 		}
 		changed[sub.ID] = &after

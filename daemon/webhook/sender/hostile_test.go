@@ -51,8 +51,8 @@ func hostileSender(t *testing.T, roots *x509.CertPool) (*Sender, *atomic.Int64) 
 	return s, limit
 }
 
-func messageTo(r hostiletest.Receiver, url string) *webhook.Message {
-	m := testMessage(url)
+func messageFor(r hostiletest.Receiver) *webhook.Message {
+	m := testMessage()
 	if r.Body > 0 {
 		m.Event = &webhook.Event{Name: m.Event.Name, Body: []byte(`"` + strings.Repeat("x", r.Body) + `"`)}
 	}
@@ -91,7 +91,7 @@ func tryThrice(t *testing.T, r hostiletest.Receiver, server *hostiletest.Server,
 	report := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for attempt := range 3 {
 		before := server.Requests()
-		o := s.Send(t.Context(), messageTo(r, server.URL), new(webhook.Subscription), time.Now())
+		o := s.Send(t.Context(), messageFor(r), subscriptionTo(server.URL), time.Now())
 		got := hostiletest.Outcome{Code: o.Code, Cause: o.Cause}
 		isLost := r.Protocol == hostiletest.HTTP2 && o.Own == webhook.ConnectionLost
 		if !slices.Contains(r.Want, got) && !isLost {
@@ -127,7 +127,7 @@ func TestNothingIsLeftOfHostileReceivers(t *testing.T) {
 		for _, r := range hostiletest.Table() {
 			server := r.Start(t, config)
 			for range 2 {
-				attempts.Go(func() { s.Send(context.Background(), messageTo(r, server.URL), new(webhook.Subscription), time.Now()) })
+				attempts.Go(func() { s.Send(context.Background(), messageFor(r), subscriptionTo(server.URL), time.Now()) })
 			}
 		}
 		ended := make(chan struct{})
@@ -141,7 +141,7 @@ func TestNothingIsLeftOfHostileReceivers(t *testing.T) {
 				return
 			default:
 			}
-			if o := s.Send(t.Context(), testMessage(healthy.URL), new(webhook.Subscription), time.Now()); !o.Success() && o.Cause != webhook.TimedOut {
+			if o := s.Send(t.Context(), testMessage(), subscriptionTo(healthy.URL), time.Now()); !o.Success() && o.Cause != webhook.TimedOut {
 				t.Errorf("the healthy endpoint got %d %s: %s", o.Code, o.Cause, o.Detail)
 			}
 		}
@@ -188,7 +188,7 @@ func TestPoisonedMessageOverIdleConnections(t *testing.T) {
 	defer s.Close()
 	var sent sync.WaitGroup
 	for range idle {
-		sent.Go(func() { s.Send(t.Context(), testMessage(server.URL), new(webhook.Subscription), time.Now()) })
+		sent.Go(func() { s.Send(t.Context(), testMessage(), subscriptionTo(server.URL), time.Now()) })
 	}
 	for range idle {
 		<-arrived
@@ -202,7 +202,7 @@ func TestPoisonedMessageOverIdleConnections(t *testing.T) {
 	} {
 		poisoned.Store(0)
 		sub := &webhook.Subscription{URL: server.URL, Headers: headers}
-		o := s.Send(t.Context(), testMessage(server.URL), sub, time.Now())
+		o := s.Send(t.Context(), testMessage(), sub, time.Now())
 		if o.Cause != webhook.ConnectionReset {
 			t.Errorf("%s: the outcome is %q (%s), want %q", name, o.Cause, o.Detail, webhook.ConnectionReset)
 		}
@@ -232,7 +232,7 @@ func TestCancelledAttemptsEnd(t *testing.T) {
 				cancel()
 			}()
 			began := time.Now()
-			s.Send(ctx, messageTo(r, server.URL), new(webhook.Subscription), time.Now())
+			s.Send(ctx, messageFor(r), subscriptionTo(server.URL), time.Now())
 			if took := time.Since(began); took > longTimeout/2 {
 				t.Errorf("a cancelled attempt took %v", took)
 			}
@@ -262,7 +262,7 @@ func TestSharedHTTP2Host(t *testing.T) {
 	defer s.Close()
 	limit.Store(int64(longTimeout))
 	healthy := func() {
-		if o := s.Send(t.Context(), testMessage(server.URL+"/works"), new(webhook.Subscription), time.Now()); !o.Success() || o.Own != "" {
+		if o := s.Send(t.Context(), testMessage(), subscriptionTo(server.URL+"/works"), time.Now()); !o.Success() || o.Own != "" {
 			t.Errorf("the endpoint that works got %d %s %s: %s", o.Code, o.Cause, o.Own, o.Detail)
 		}
 	}
@@ -274,7 +274,7 @@ func TestSharedHTTP2Host(t *testing.T) {
 			defer close(ended)
 			short, stop := context.WithTimeout(ctx, shortTimeout)
 			defer stop()
-			s.Send(short, testMessage(server.URL+"/hangs"), new(webhook.Subscription), time.Now())
+			s.Send(short, testMessage(), subscriptionTo(server.URL+"/hangs"), time.Now())
 		}()
 		for done := false; !done; {
 			healthy()
@@ -302,7 +302,7 @@ func TestNewConnectionAfterTimeout(t *testing.T) {
 	defer s.Close()
 	send := func(limited time.Duration) webhook.Outcome {
 		limit.Store(int64(limited))
-		return s.Send(t.Context(), testMessage(fmt.Sprintf("https://%s/hook", proxy.address)), new(webhook.Subscription), time.Now())
+		return s.Send(t.Context(), testMessage(), subscriptionTo(fmt.Sprintf("https://%s/hook", proxy.address)), time.Now())
 	}
 	if o := send(longTimeout); !o.Success() {
 		t.Fatalf("before the proxy stops: %+v", o)
@@ -329,7 +329,7 @@ func TestLostConnectionIsNotCharged(t *testing.T) {
 			AttemptTimeout: timeoutOf(longTimeout), PingTimeout: 50 * time.Millisecond, MaxIdlePerHost: 8, RootCAs: roots,
 		})
 		defer s.Close()
-		o := s.Send(t.Context(), messageTo(r, server.URL), new(webhook.Subscription), time.Now())
+		o := s.Send(t.Context(), messageFor(r), subscriptionTo(server.URL), time.Now())
 		if o.Own != webhook.ConnectionLost || o.Cause != webhook.TimedOut {
 			t.Errorf("the outcome is %q, %q (%s), want %q and %q", o.Own, o.Cause, o.Detail, webhook.ConnectionLost, webhook.TimedOut)
 		}
@@ -354,7 +354,7 @@ func TestRetiredConnectionsAreClosed(t *testing.T) {
 		defer s.Close()
 		var attempts sync.WaitGroup
 		for range 20 {
-			attempts.Go(func() { s.Send(t.Context(), messageTo(r, server.URL), new(webhook.Subscription), time.Now()) })
+			attempts.Go(func() { s.Send(t.Context(), messageFor(r), subscriptionTo(server.URL), time.Now()) })
 		}
 		attempts.Wait()
 		slots := s.public.connections.slots
@@ -382,7 +382,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 	for range 3 {
 		for i, url := range urls {
-			o := s.Send(t.Context(), testMessage(url), new(webhook.Subscription), time.Now())
+			o := s.Send(t.Context(), testMessage(), subscriptionTo(url), time.Now())
 			if !o.Success() {
 				t.Fatalf("host %d got %d %s %s: %s", i, o.Code, o.Cause, o.Own, o.Detail)
 			}

@@ -88,7 +88,7 @@ func (s *Sender) closeUnused(all bool) {
 // neither cancelling them nor closing their responses had an effect.
 func (s *Sender) Overdue() int { return int(s.overdue.Load()) }
 
-// Send makes one attempt, signed with the time at. It returns no later than closeTimeout after
+// Send makes one attempt at the URL of the subscription, signed with the time at. It returns no later than closeTimeout after
 // the limit of an attempt or the end of ctx, even if the peer never ends. Within one attempt the
 // request is sent at most twice.
 func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
@@ -108,7 +108,7 @@ func (s *Sender) attempt(ctx context.Context, m *webhook.Message, sub *webhook.S
 		return webhook.Outcome{Cause: webhook.TargetForbidden, Detail: "the URL is invalid"}
 	}
 
-	pool := s.routeTo(request.URL, m.MadeByAdmin).acquire(request.URL) // released by exchange.end
+	pool := s.routeTo(request.URL, sub.MadeByAdmin).acquire(request.URL) // released by exchange.end
 	x := &exchange{
 		request:   request,
 		body:      m.Event.Body,
@@ -138,7 +138,7 @@ func (s *Sender) routeTo(u *url.URL, byAdmin bool) *route {
 // request builds the POST request of Standard Webhooks. The subscription's headers are
 // applied last: they may replace the content type.
 func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Event.Body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, sub.URL, bytes.NewReader(m.Event.Body))
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 	if test {
 		h[headerTest] = []string{"true"}
 	}
-	for i, header := range sub.HeadersFor(m.URL) {
+	for i, header := range sub.Headers {
 		if !slices.ContainsFunc(sub.Headers[:i], func(before webhook.Header) bool { return strings.EqualFold(before.Name, header.Name) }) {
 			h.Del(header.Name)
 		}

@@ -311,6 +311,9 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	u := &changes{}
 	setIf(u, "EventName", c.Pattern)
 	setIf(u, "URL", c.URL)
+	if c.URL != nil && c.Enabled == nil { // the failures were those of the old URL
+		u.sets = append(u.sets, "FailingSince = CASE WHEN URL = @URL THEN FailingSince END")
+	}
 	setIf(u, "Ordered", c.Ordered)
 	setIf(u, "OrderedByKey", c.ByKey)
 	setIf(u, "MadeByAdmin", c.MadeByAdmin)

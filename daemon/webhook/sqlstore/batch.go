@@ -56,6 +56,12 @@ var (
 	// resultColumns are the columns of an attempt, and the message's next attempt.
 	resultColumns = append(attemptColumns[:len(attemptColumns):len(attemptColumns)],
 		column[*attempt]{"NextAttemptDateTime", dateTime, func(a *attempt) any { return appdb.NullIfEmpty(dueText(a.After)) }})
+	// movedColumns are those of an attempt at another URL than that of its message.
+	movedColumns = columns[*attempt]{
+		{"MessageID", number, func(a *attempt) any { return a.Message.ID }},
+		{"Attempt", integer, func(a *attempt) any { return int64(a.After.Attempts) }},
+		{"URL", text, func(a *attempt) any { return a.URL }},
+	}
 	textColumns = columns[storedText]{
 		{"TextHash", "nvarchar(32)", func(t storedText) any { return t.hash }},
 		{"UsedDateTime", dateTime, func(t storedText) any { return t.used }},
@@ -118,6 +124,9 @@ func attemptsOf(outcomes []webhook.AttemptResult) []*attempt {
 	}
 	return all
 }
+
+// isMoved reports whether the attempt was made at another URL than that of its message.
+func (a *attempt) isMoved() bool { return a.URL != "" && a.URL != a.Message.URL }
 
 // extractText moves the response from the attempt to a storedText, if the attempt
 // refers to it by hash.

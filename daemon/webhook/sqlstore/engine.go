@@ -276,6 +276,16 @@ func pageArgs(p delivery.Page) []any {
 		sql.Named("Next", appdb.Timestamp(p.After.Next)), sql.Named("ID", p.After.ID)}
 }
 
+// MakeDue implements delivery.Store.
+func (e *Engine) MakeDue(ctx context.Context, subscription, partition int64, at time.Time, limit int) (int64, error) {
+	n, err := e.db.Exec(ctx, `UPDATE whd.SY_WebhookMessage SET NextAttemptDateTime = @At WHERE ID IN (
+	SELECT m.ID FROM whd.SY_WebhookMessage m
+	WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime > @At AND m.LastSavedDateTime <= @At
+	ORDER BY m.NextAttemptDateTime, m.ID`+e.db.Limit+`)`,
+		sql.Named("At", appdb.Timestamp(at)), sql.Named("Partition", partition), sql.Named("Subscription", subscription), sql.Named("Limit", limit))
+	return n, e.fault(err, "making messages due")
+}
+
 // Bodies implements delivery.Store.
 func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
 	bodies := make(map[int64][]byte, len(events))

@@ -202,6 +202,7 @@ VALUES (`+messageColumns.parameters()+`, @AddedDateTime) ON CONFLICT (ID) DO NOT
 WHERE ID = @MessageID AND Attempts = @Attempt - 1 AND NextAttemptDateTime IS NOT NULL
 	AND EXISTS (SELECT 1 FROM SY_WebhookSubscription s WHERE s.ID = SubscriptionID)`)
 	fileAttempt = newStatement(attemptColumns, `INSERT INTO SY_WebhookMessageResponse (`+attemptColumns.names()+`) VALUES (`+attemptColumns.parameters()+`)`)
+	fileMoved   = newStatement(movedColumns, `UPDATE SY_WebhookMessage SET URL = @URL WHERE ID = @MessageID AND Attempts = @Attempt`)
 	fileText    = newStatement(textColumns, `INSERT INTO WH_ResponseText (`+textColumns.names()+`) VALUES (`+textColumns.parameters()+`)
 ON CONFLICT (TextHash) DO UPDATE SET UsedDateTime = excluded.UsedDateTime
 WHERE substr(UsedDateTime, 1, 10) < substr(excluded.UsedDateTime, 1, 10)`)
@@ -286,6 +287,11 @@ func (f *fileWriter) outcomes(b *delivery.Batch) error {
 	return each(f, fileOutcome, attemptsOf(b.Outcomes), func(a *attempt) error {
 		if f.conn.Changes() == 0 {
 			return nil // the attempt is already stored, or the message was deleted
+		}
+		if a.isMoved() {
+			if err := each(f, fileMoved, []*attempt{a}, nil); err != nil {
+				return err
+			}
 		}
 		if t, ok := a.extractText(); ok {
 			if err := each(f, fileText, []storedText{t}, nil); err != nil {

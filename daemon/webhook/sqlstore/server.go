@@ -86,6 +86,10 @@ SELECT ` + attemptColumns.values() + ` FROM ` + attemptColumns.open("Outcomes") 
 JOIN whd.SY_WebhookMessage m ON m.ID = n.MessageID AND m.Attempts = n.Attempt
 WHERE NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessageResponse r WHERE r.MessageID = n.MessageID AND r.Attempt = n.Attempt);
 `
+	serverMoved = `UPDATE m SET URL = plain(n.URL) FROM whd.SY_WebhookMessage m WITH (FORCESEEK)
+JOIN ` + movedColumns.open("Moved") + ` n ON n.MessageID = m.ID
+WHERE m.Attempts = n.Attempt;
+`
 	serverTextRows = `UPDATE o SET UsedDateTime = n.UsedDateTime FROM whd.WH_ResponseText o WITH (FORCESEEK)
 JOIN ` + textPieces.open("Texts", "TextHash", "UsedDateTime") + ` n ON n.TextHash COLLATE Latin1_General_BIN2 = o.TextHash
 WHERE CAST(o.UsedDateTime AS date) < CAST(n.UsedDateTime AS date);
@@ -327,11 +331,15 @@ func (w *batchText) withBodies(statement string, events []*webhook.Event) string
 func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
 	var rounds [][]*attempt
 	var stored []storedText
+	var moved []*attempt
 	counts, seen := make(map[int64]int, len(outcomes)), make(map[string]bool)
 	for _, a := range attemptsOf(outcomes) {
 		if t, ok := a.extractText(); ok && !seen[t.hash] {
 			seen[t.hash] = true
 			stored = append(stored, t)
+		}
+		if a.isMoved() {
+			moved = append(moved, a)
 		}
 		round := counts[a.Message.ID]
 		counts[a.Message.ID]++
@@ -344,5 +352,6 @@ func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
 		name := fmt.Sprintf("Outcomes%d", i+1)
 		part(w, strings.ReplaceAll(serverOutcomes, "@Outcomes", "@"+name), name, resultColumns, round)
 	}
+	part(w, serverMoved, "Moved", movedColumns, moved)
 	part(w, serverTextRows, "Texts", textPieces, stored)
 }

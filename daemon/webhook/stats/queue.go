@@ -18,6 +18,7 @@ type Queue struct {
 	Failures     int       // consecutive failures of the endpoint
 	BreakerOpen  bool      // circuit breaker open: only probes are sent
 	NextProbe    time.Time // when the next probe may be sent
+	WaitUntil    time.Time // end of a wait requested by Retry-After, zero for never
 	Next         time.Time // when the queue has to act again, zero for never or immediately
 	NotSent      int64
 	RetryPending int64

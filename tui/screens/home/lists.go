@@ -135,6 +135,8 @@ func (h *Screen) state(g Group) string {
 		return "disabled"
 	case queue.Breaker == wire.BreakerOpen:
 		return "breaker open"
+	case !time.Time(queue.WaitUntilDateTime).IsZero():
+		return "waiting (Retry-After)"
 	case time.Time(queue.FailingSince).IsZero() && queue.Delivered > 0:
 		return "works again"
 	case !at.IsZero():

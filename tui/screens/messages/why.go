@@ -89,7 +89,7 @@ func (s *Why) Status() string {
 
 // whyRoles are the roles of steps with a result; others are plain.
 var whyRoles = map[string]theme.Role{
-	wire.WhyDelivered: theme.Success, wire.WhyFailed: theme.Failure, wire.WhyBreakerOpen: theme.Failure, wire.WhyRetrying: theme.Warning, wire.WhyWaiting: theme.Pending,
+	wire.WhyDelivered: theme.Success, wire.WhyFailed: theme.Failure, wire.WhyBreakerOpen: theme.Failure, wire.WhyRetrying: theme.Warning, wire.WhyHeld: theme.Warning, wire.WhyWaiting: theme.Pending,
 }
 
 func (s *Why) fill() {

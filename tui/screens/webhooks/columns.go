@@ -124,6 +124,8 @@ func stateCell(one wire.Subscription, s *ui.Session) grid.Cell {
 		return grid.Cell{Text: "disabled", Role: theme.Failure}
 	case s.Queues.BreakerOpen(one.RecID):
 		return grid.Cell{Text: "breaker open", Role: theme.Failure}
+	case !time.Time(queue.WaitUntilDateTime).IsZero():
+		return grid.Cell{Text: "waiting (Retry-After)", Role: theme.Warning}
 	case !time.Time(queue.FailingSince).IsZero():
 		return grid.Cell{Text: "failing", Role: theme.Warning}
 	}
@@ -144,6 +146,8 @@ func problemText(one wire.Subscription, s *ui.Session) string {
 		return "the subscriber is disabled: messages stay queued"
 	case queue.Breaker == wire.BreakerOpen:
 		return "circuit breaker open" + lastFailure(queue) + "; next attempt " + ui.Soon(s.TimeUntil(time.Time(queue.NextProbeDateTime)))
+	case !time.Time(queue.WaitUntilDateTime).IsZero():
+		return "waiting (Retry-After)" + lastFailure(queue) + "; next attempt " + ui.Soon(s.TimeUntil(time.Time(queue.WaitUntilDateTime)))
 	case !since.IsZero():
 		return "failing for " + ui.Age(s.Since(since)) + lastFailure(queue)
 	}

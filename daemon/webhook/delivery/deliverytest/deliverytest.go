@@ -30,6 +30,7 @@ const (
 	Write                Call = "Write"
 	OpenMessages         Call = "OpenMessages"
 	Bodies               Call = "Bodies"
+	MakeDue              Call = "MakeDue"
 	NextDue              Call = "NextDue"
 	OpenSubscriptions    Call = "OpenSubscriptions"
 	IdempotencyKey       Call = "IdempotencyKey"
@@ -246,6 +247,13 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 			return s.Clock(), nil
 		}
 		return s.store.Now(ctx)
+	})
+}
+
+// MakeDue is delivery.Store's.
+func (s *Store) MakeDue(ctx context.Context, subscription, partition int64, at time.Time, limit int) (int64, error) {
+	return doResult(ctx, s, MakeDue, func(ctx context.Context) (int64, error) {
+		return s.store.MakeDue(ctx, subscription, partition, at, limit)
 	})
 }
 

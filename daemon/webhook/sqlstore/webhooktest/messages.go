@@ -84,6 +84,74 @@ func pagesOfKey(h hooks) {
 	h.expectIDs("of another partition", h.page(page))
 }
 
+// makeDue makes messages of one subscription and partition due, in two steps, but not those that
+// have been attempted since.
+func makeDue(h hooks) {
+	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	b := h.batch(l)
+	for range 4 {
+		h.publish(&b, noon, "{}", r.ID, other.ID)
+	}
+	h.check(h.Write(ctx, b))
+	later := noon.Add(time.Hour)
+	for _, m := range b.Messages {
+		h.record(l, attempt(m, 500, webhook.RetryPending, later))
+	}
+	at := noon.Add(time.Minute)
+	lastOfR := b.Messages[6]
+	lastOfR.Attempts = 1
+	attempted := attempt(lastOfR, 500, webhook.RetryPending, later)
+	attempted.Began = at.Add(time.Second)
+	h.record(l, attempted)
+
+	for i, want := range []int64{2, 1, 0} {
+		n, err := h.MakeDue(ctx, r.ID, l.Partition, at, 2)
+		h.check(err)
+		if n != want {
+			h.t.Errorf("call %d made %d messages due, want %d", i+1, n, want)
+		}
+	}
+	n, err := h.MakeDue(ctx, other.ID, l.Partition+1, at, 100)
+	h.check(err)
+	if n != 0 {
+		h.t.Errorf("%d messages of another partition were made due", n)
+	}
+	h.expectIDs("due", h.page(delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: at, Limit: 10}), b.Messages[0], b.Messages[2], b.Messages[4])
+	h.expectIDs("due of the other subscription", h.page(delivery.Page{Partition: l.Partition, Subscription: other.ID, Until: at, Limit: 10}))
+}
+
+// attemptedURL records attempts at other URLs than those of their messages, which get them. A
+// result that is written twice changes nothing.
+func attemptedURL(h hooks) {
+	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	sent := h.send(l, r.ID, 3)
+	urlOf := func(m *webhook.Message) string {
+		got, err := h.Message(ctx, addressOf(r, m))
+		h.check(err)
+		return got.URL
+	}
+	first := attempt(sent[0], 500, webhook.RetryPending, noon)
+	first.URL = "https://shop.example/ä'\"moved"
+	second := attempt(sent[1], 200, webhook.Successful, time.Time{})
+	second.URL = sent[1].URL
+	h.record(l, first, second)
+	for i, want := range []string{first.URL, sent[1].URL, sent[2].URL} {
+		if got := urlOf(sent[i]); got != want {
+			h.t.Errorf("message %d has the URL %q, want %q", i+1, got, want)
+		}
+	}
+
+	again := *sent[0]
+	again.Attempts, again.URL = 1, first.URL
+	third := attempt(&again, 200, webhook.Successful, time.Time{})
+	third.URL = "https://shop.example/third"
+	h.record(l, third)
+	h.record(l, first)
+	if got := urlOf(sent[0]); got != third.URL {
+		h.t.Errorf("the URL is %q after the first attempt was written again, want %q", got, third.URL)
+	}
+}
+
 func pagesInOrder(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)

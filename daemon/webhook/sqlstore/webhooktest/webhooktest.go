@@ -38,6 +38,8 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"Messages":             messageRows,
 		"SpecialTexts":         specialTexts,
 		"Pages":                pagesInOrder,
+		"MakeDue":              makeDue,
+		"AttemptedURL":         attemptedURL,
 		"PagesOfKey":           pagesOfKey,
 		"Traces":               traces,
 		"FencedWrites":         fencedWrites,

@@ -1,0 +1,196 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+)
+
+// orders has the orders of a subscription: none, all messages, messages with the same key.
+var orders = map[string]webhook.Order{
+	"no order":        {},
+	"by subscription": {All: true},
+	"by key":          {ByKey: true},
+}
+
+// correct changes the URL of a subscription.
+func (h *testEnv) correct(s webhook.Subscription, url string, by admin.Caller) {
+	h.t.Helper()
+	_, err := h.service.ChangeSubscription(context.Background(), s.Subscriber, s.GUID, admin.SubscriptionChange{URL: &url}, by)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// awaitCount waits until a table has a number of rows.
+func (h *testEnv) awaitCount(table string, want int64) {
+	h.t.Helper()
+	for end := time.Now().Add(testTimeout); h.count(table) != want; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			h.t.Fatalf("%s: %d, want %d", table, h.count(table), want)
+		}
+	}
+}
+
+// TestCorrectedURLAfterFailures changes the URL of a subscription after messages have failed: they
+// arrive at the new one at once, not in the hour of the schedule, and a new one with them.
+func TestCorrectedURLAfterFailures(t *testing.T) {
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			h := newTestEnv(t)
+			h.policy.Schedule = []time.Duration{time.Hour, time.Hour}
+			h.start()
+			wrong, right := newEndpoint(t, always(500)), newEndpoint(t, always(200))
+			sub := h.subscribe(wrong.URL, "debtor.*", func(s *webhook.Subscription) {
+				s.Order = order
+				s.Headers = []webhook.Header{{Name: "X-Token", Value: "a"}}
+			})
+			const messages = 20
+			for i := range messages {
+				h.publish("debtor.updated", fmt.Sprintf(`{"n":%02d}`, i))
+			}
+			failed := 5 // then the circuit breaker opens
+			if order.All {
+				failed = 1
+			}
+			wrong.await(t, "attempts at the wrong URL", func() bool { return len(wrong.times) >= failed })
+
+			h.correct(sub, right.URL, admin.Caller{Owner: "user:ann", Admin: true})
+			h.publish("debtor.updated", fmt.Sprintf(`{"n":%02d}`, messages))
+			right.awaitDelivered(t, messages+1)
+			h.stop(testTimeout)
+			right.checkDeliveredOnce(t, messages+1)
+			if order.All && !slices.IsSorted(right.order) {
+				t.Errorf("the messages arrive in the order %q", right.order)
+			}
+			h.expect(fmt.Sprintf("SY_WebhookMessage WHERE Status = 1 AND URL = '%s'", right.URL), messages+1)
+			h.expect("SY_WebhookSubscription WHERE FailingSince IS NOT NULL", 0)
+		})
+	}
+}
+
+// TestCorrectedURLWhileOldOneHangs changes the URL while attempts at the old one hang. With an
+// order they are cancelled, and not counted; without one they do not hold up others.
+func TestCorrectedURLWhileOldOneHangs(t *testing.T) {
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			h := newTestEnv(t)
+			h.start()
+			ends := make(chan struct{})
+			hanging := newEndpoint(t, func(int, string) int { <-ends; return http.StatusOK })
+			t.Cleanup(func() { close(ends) })
+			right := newEndpoint(t, always(200))
+			sub := h.subscribe(hanging.URL, "debtor.*", func(s *webhook.Subscription) { s.Order = order })
+			const messages = 20
+			for i := range messages {
+				h.publish("debtor.updated", fmt.Sprintf(`{"n":%02d}`, i))
+			}
+			inFlight := 8
+			if order.All {
+				inFlight = 1
+			}
+			hanging.await(t, "attempts that hang", func() bool { return len(hanging.times) == inFlight })
+
+			h.correct(sub, right.URL, admin.Caller{Owner: "user:ann", Admin: true})
+			h.publish("debtor.updated", fmt.Sprintf(`{"n":%02d}`, messages))
+			if order == (webhook.Order{}) {
+				right.awaitDelivered(t, messages+1-inFlight)
+				return
+			}
+			right.awaitDelivered(t, messages+1)
+			h.stop(testTimeout)
+			right.checkDeliveredOnce(t, messages+1)
+			h.expect("SY_WebhookMessage WHERE Attempts <> 1", 0)
+			if order.All && !slices.IsSorted(right.order) {
+				t.Errorf("the messages arrive in the order %q", right.order)
+			}
+		})
+	}
+}
+
+// TestURLWithoutRightToEvent changes the URL of a subscription with only its SubscriberID while
+// messages wait that its owner may read: they are not sent, and go on after an owner with the
+// right has confirmed the URL.
+func TestURLWithoutRightToEvent(t *testing.T) {
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			x := newRightsEnv(t)
+			x.policy.Schedule = []time.Duration{time.Millisecond, time.Millisecond, time.Millisecond}
+			wrong, right := newEndpoint(t, always(500)), newEndpoint(t, always(200))
+			sub := x.subscribe(wrong.URL, "debtor.*", func(s *webhook.Subscription) {
+				s.Owner.Name = "user:ann"
+				s.Order = order
+				s.Schedule = []time.Duration{time.Hour}
+			})
+			x.publishChange()
+			wrong.await(t, "an attempt", func() bool { return len(wrong.times) == 1 })
+
+			x.correct(sub, right.URL, admin.Caller{})
+			if order != (webhook.Order{All: true}) { // in order, they wait for the first one
+				x.publish("debtor.created", `{}`)
+				right.awaitDelivered(t, 1)
+			}
+			x.restart()
+			x.expect("SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE e.EventName = 'debtor.updated' AND m.Status = 2 AND m.Attempts = 1", 1)
+
+			other := newEndpoint(t, always(200))
+			x.correct(sub, other.URL, admin.Caller{Owner: "user:ann"})
+			other.awaitDelivered(t, 1)
+		})
+	}
+}
+
+// TestRetryAfterHoldsQueue answers the first request with 429 and Retry-After: no other message is
+// attempted until then, or until a test, a retry or a new URL ends the wait.
+func TestRetryAfterHoldsQueue(t *testing.T) {
+	for _, ends := range []string{"a test", "a retry", "a corrected URL"} {
+		t.Run(ends, func(t *testing.T) {
+			h := newTestEnv(t)
+			h.policy.RetryAfterMax = time.Hour
+			h.start()
+			var requests atomic.Int64
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if requests.Add(1) == 1 {
+					w.Header().Set("Retry-After", "1800")
+					w.WriteHeader(http.StatusTooManyRequests)
+				}
+			}))
+			t.Cleanup(server.Close)
+			sub := h.subscribe(server.URL, "debtor.*")
+			h.publish("debtor.updated", `{}`)
+			h.awaitCount("SY_WebhookMessage WHERE Attempts = 1", 1)
+			for range 10 {
+				h.publish("debtor.updated", `{}`)
+			}
+			until := h.engine.Stats(1, 10, nil).Queues[0].WaitUntil
+			if wait := time.Until(until); wait < 25*time.Minute || wait > 30*time.Minute {
+				t.Errorf("the next attempt is in %v, want in half an hour", wait)
+			}
+			if n := requests.Load(); n != 1 {
+				t.Errorf("%d requests, want only the one that was answered with 429", n)
+			}
+
+			delivered := int64(10)
+			switch ends {
+			case "a test":
+				delivered++
+				if _, err := h.service.SendTest(context.Background(), sub.Subscriber, sub.GUID, admin.TestMessage{}); err != nil {
+					t.Fatal(err)
+				}
+			case "a retry":
+				h.engine.MarkDue(sub.ID)
+			case "a corrected URL":
+				h.correct(sub, server.URL+"/2", admin.Caller{Admin: true})
+			}
+			h.awaitCount("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", delivered)
+		})
+	}
+}
