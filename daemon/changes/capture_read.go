@@ -67,7 +67,7 @@ func (k *capture) lookUp(ctx context.Context, keys [][]byte) (list [][]row.Cell,
 	return result.rows, result.keys, result.missing, err
 }
 
-// lookUpResult is what a look-up of keys has found.
+// lookUpResult is the result of a look-up of keys.
 type lookUpResult struct {
 	rows        [][]row.Cell
 	keys        [][]byte // of rows, byte-equal to keys that were looked up
@@ -76,7 +76,7 @@ type lookUpResult struct {
 	variantKeys [][]byte // which the source takes for equal to keys that were looked up
 }
 
-// lookUpVariants is lookUp, and also returns the rows whose keys the source takes for equal.
+// lookUpVariants is lookUp, and also returns the rows with keys that the source takes for equal.
 func (k *capture) lookUpVariants(ctx context.Context, keys [][]byte) (result lookUpResult, err error) {
 	position := make(map[string]int, len(keys))
 	for i, key := range keys {

@@ -150,7 +150,7 @@ func TestKeysAreExact(t *testing.T) {
 			delete(r.table.rows, from)
 			r.table.rows[to] = cells
 		}
-		copied := make(map[string]bool) // a copy whose keys are equal as those of the source
+		copied := make(map[string]bool) // a copy with the source's equality of keys
 		for key := range r.table.rows {
 			copied[fold(key)] = true
 		}

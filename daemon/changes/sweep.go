@@ -252,8 +252,8 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 	return s.repeatVariants(ctx, result)
 }
 
-// repeatVariants raises rows again, without events, whose keys the source takes for equal to keys
-// that were removed: if a poll has raised the new key before its deletion, a copy that ignores
+// repeatVariants raises rows again, without events, that have keys which the source takes for
+// equal to removed ones: if a poll has raised the new key before its deletion, a copy that ignores
 // the same differences has lost the row. New keys that no poll has raised are still postponed.
 func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 	if s.first || s.mute || len(result.variants) == 0 {

@@ -104,8 +104,8 @@ func TestWorkbookInReaders(t *testing.T) {
 	}
 }
 
-// TestWorkbookInReadersOfGo is TestWorkbookInReaders for excelize, whose program has a module of
-// its own. It leaves escapes of characters that need none unread.
+// TestWorkbookInReadersOfGo is TestWorkbookInReaders for excelize. Its program has a module of its
+// own. It leaves escapes of characters that need none unread.
 func TestWorkbookInReadersOfGo(t *testing.T) {
 	if !clientstest.Wanted() {
 		t.Skip("make clients runs this test: it fetches a module")

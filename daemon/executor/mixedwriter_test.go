@@ -17,7 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// mixedRowsVariable sets the number of rows of TestMixedPagesBesideWriter.
+// mixedRowsVariable sets the number of rows of TestMixedPagesDuringWrites.
 const mixedRowsVariable = "WHD_TEST_ROWS"
 
 // movingRow reports whether the writer changes the values by which a row is sorted.
@@ -79,9 +79,9 @@ func newWideMixedTable(t *testing.T, rows int64) (m *mixedTable, columns int, po
 	return &mixedTable{kind: registry.Kinds()[0], file: executor.NewFile(pool, (*record.Kind).Source, nil, nil)}, columns, pool
 }
 
-// writeBeside inserts, changes and deletes rows until ctx ends: it moves rows in every order, and
-// changes what the others are not sorted by. It returns the number of statements.
-func writeBeside(ctx context.Context, conn *sqlite.Conn, columns int, rows int64) (n int64, err error) {
+// writeRows inserts, changes and deletes rows until ctx ends: it moves rows in every order, and
+// changes only the note of the others. It returns the number of statements.
+func writeRows(ctx context.Context, conn *sqlite.Conn, columns int, rows int64) (n int64, err error) {
 	for ; ctx.Err() == nil; n++ {
 		value := executortest.MixedValues[n%int64(len(executortest.MixedValues))]
 		column := fmt.Sprintf("V%d", n%int64(columns))
@@ -101,10 +101,10 @@ func writeBeside(ctx context.Context, conn *sqlite.Conn, columns int, rows int64
 	return n, nil
 }
 
-// TestMixedPagesBesideWriter reads a table with values of every class by cursor, in 15 orders and
+// TestMixedPagesDuringWrites reads a table with values of every class by cursor, in 15 orders and
 // both directions, while another connection writes. Each reading has every row that is not moved
 // exactly once, in the order of one read. WHD_TEST_ROWS sets the number of rows.
-func TestMixedPagesBesideWriter(t *testing.T) {
+func TestMixedPagesDuringWrites(t *testing.T) {
 	rows := int64(2000)
 	if text := os.Getenv(mixedRowsVariable); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
@@ -127,7 +127,7 @@ func TestMixedPagesBesideWriter(t *testing.T) {
 	done := make(chan error)
 	go func() {
 		var err error
-		written, err = writeBeside(ctx, conn, columns, rows)
+		written, err = writeRows(ctx, conn, columns, rows)
 		done <- err
 	}()
 	standing := func(ids []int64) []int64 {
@@ -164,5 +164,5 @@ func TestMixedPagesBesideWriter(t *testing.T) {
 		t.Error(err)
 	}
 	pool.Put(conn)
-	t.Logf("%d orders of %d rows in both directions beside %d statements", len(orders), rows, written)
+	t.Logf("%d orders of %d rows in both directions during %d statements", len(orders), rows, written)
 }

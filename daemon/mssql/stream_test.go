@@ -10,7 +10,7 @@ import (
 	mssql "github.com/microsoft/go-mssqldb"
 )
 
-// panickingStmt is a statement on whose reply the driver panics.
+// panickingStmt is a statement with a reply on which the driver panics.
 type panickingStmt struct{ driver.Stmt }
 
 func (panickingStmt) QueryContext(context.Context, []driver.NamedValue) (driver.Rows, error) {

@@ -268,7 +268,7 @@ func TestDatesOfZones(t *testing.T) {
 	}
 }
 
-// checkPartitions reads dates by adjacent partitions whose bounds are close to instants.
+// checkPartitions reads dates by adjacent partitions with bounds close to instants.
 func checkPartitions(t *testing.T, zone string, clock *Clock, dates, instants []time.Time) {
 	t.Helper()
 	bounds := []time.Time{firstDate, lastDate}

@@ -23,6 +23,6 @@ func TestCursorOfAnEarlierVersion(t *testing.T) {
 	cursor := earlierCursor
 	err = NewCursors([32]byte{}).Continue(&Request{Kind: registry.Kinds()[0], Cursor: &cursor}, nil)
 	if !fault.Is(err, fault.Invalid) || !errors.Is(err, ErrEarlierCursor) || !strings.Contains(err.Error(), "begin again with an empty Cursor") {
-		t.Errorf("continuing after it: %v, want an invalid request that begins again", err)
+		t.Errorf("continuing after it: %v, want an invalid request and the advice to start again", err)
 	}
 }
