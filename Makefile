@@ -57,7 +57,7 @@ clients: ## run the tests that need installed third-party programs (Node.js, PHP
 .PHONY: test-sqlserver
 test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is the connection string
 	@test -n "$${WHD_TEST_SQLSERVER_DSN:-}" || { echo "WHD_TEST_SQLSERVER_DSN is not set; set it to a connection string such as sqlserver://user:password@host?database=master"; exit 1; }
-	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crashtest ./daemon/changes/crashtest ./daemon/appdb ./daemon/mssql/... ./daemon/erp/... ./daemon/executor ./daemon/kinds/... ./daemon/storage ./daemon/storecopy ./daemon/prove ./daemon/importer ./daemon/rest ./daemon/requestlog/sqlstore ./daemon/webhook/sqlstore | grep -v '^=== '
+	$(GO) test -count=1 -timeout 30m -v $(TESTFLAGS) ./daemon ./daemon/crashtest ./daemon/changes/crashtest ./daemon/appdb ./daemon/mssql/... ./daemon/erp/... ./daemon/executor ./daemon/kinds/... ./daemon/storage ./daemon/storecopy ./daemon/prove ./daemon/importer ./daemon/rest ./daemon/requestlog/sqlstore ./daemon/webhook/sqlstore ./cmd/whctl | grep -v '^=== '
 
 # Packages left out of make race:
 #   daemon/readmetest                  runs shell commands with programs built without the detector

@@ -211,11 +211,22 @@ func (f Reader) checked(field record.Field, operator record.Operator, values []s
 			}
 			values[i] = strconv.Itoa(n)
 		}
-		if _, err := wire.ParseValue(field.Type, values[i], time.UTC); err != nil {
+		if err := checkValue(field.Type, values[i]); err != nil {
 			return client.Filter{}, fmt.Errorf("%s %w%s", field.Name, err, respelled(field, values[i]))
 		}
 	}
 	return client.Filter{Field: field.Name, Operator: operator, Values: values}, nil
+}
+
+// checkValue reports a value that conditions on a type cannot have. Those on dates can have more
+// digits than the dates.
+func checkValue(t record.Type, value string) error {
+	if t.Stored() == record.DateTime {
+		_, _, err := wire.FloorDate(value, time.UTC)
+		return err
+	}
+	_, err := wire.ParseValue(t, value, time.UTC)
+	return err
 }
 
 // respelled suggests the spelling of null, of relative dates, and of a number with

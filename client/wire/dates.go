@@ -32,14 +32,22 @@ var dateLayouts = []struct {
 // query string without escapes. More than seven fraction digits are only
 // accepted if the rest are zeros, because dates are never rounded.
 func ParseDate(text string, zone *time.Location) (string, error) {
-	text = strings.TrimSpace(text)
-	if t, ok := parseLegacyDate(text); ok {
-		return formatDate(t.In(zone))
-	}
-	text, exact := cutFraction(strings.ToUpper(text)) // ISO 8601 has t and z, too
-	if !exact {
+	date, exact, err := FloorDate(text, zone)
+	if err == nil && !exact {
 		return "", errDate
 	}
+	return date, err
+}
+
+// FloorDate is ParseDate for dates with any number of fraction digits: it returns the last date
+// in DateLayout that is not later, and whether it is the date itself.
+func FloorDate(text string, zone *time.Location) (date string, exact bool, err error) {
+	text = strings.TrimSpace(text)
+	if t, ok := parseLegacyDate(text); ok {
+		date, err = formatDate(t.In(zone))
+		return date, true, err
+	}
+	text, exact = cutFraction(strings.ToUpper(text)) // ISO 8601 has t and z, too
 	if i := strings.LastIndexByte(text, ' '); i > len("2006-01-02") {
 		text = text[:i] + "+" + text[i+1:]
 	}
@@ -51,9 +59,10 @@ func ParseDate(text string, zone *time.Location) (string, error) {
 		if form.zoned {
 			t = t.In(zone)
 		}
-		return formatDate(t)
+		date, err = formatDate(t)
+		return date, exact, err
 	}
-	return "", errDate
+	return "", false, errDate
 }
 
 // cutFraction removes the digits of a fraction of a second after the seventh and

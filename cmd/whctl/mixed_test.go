@@ -42,6 +42,7 @@ type mixedField struct {
 	of       record.Type
 	declared string
 	stored   map[int64]any
+	fold     func(string) string // the form in which texts are compared; nil if unchanged
 }
 
 // mixedPrograms is a daemon with the kind Mixed, and the programs that query it.
@@ -49,11 +50,18 @@ type mixedPrograms struct {
 	url    string
 	whctl  invocation
 	fields []mixedField
+	rows   int
+}
+
+// onBoth runs a test on the embedded file and on a server.
+func onBoth(t *testing.T, test func(t *testing.T, m *mixedPrograms)) {
+	t.Run("SQLite", func(t *testing.T) { test(t, startMixed(t)) })
+	t.Run("SQLServer", func(t *testing.T) { test(t, startMixedServer(t)) })
 }
 
 func startMixed(t *testing.T) *mixedPrograms {
 	t.Helper()
-	m := &mixedPrograms{}
+	m := &mixedPrograms{rows: len(executortest.MixedValues)}
 	dir := t.TempDir()
 	conn, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{})
 	if err != nil {
@@ -66,7 +74,11 @@ func startMixed(t *testing.T) *mixedPrograms {
 				continue // its order and its equality are those of decimals
 			}
 			name := fmt.Sprintf("Held%d", len(m.fields))
-			m.fields = append(m.fields, mixedField{name: name, of: of, declared: declared})
+			f := mixedField{name: name, of: of, declared: declared}
+			if strings.Contains(declared, "NOCASE") {
+				f.fold = strings.ToLower
+			}
+			m.fields = append(m.fields, f)
 			columns = append(columns, name+" "+declared)
 			kind += fmt.Sprintf("%s = %q\n", name, record.Field{Type: of, Null: true}.TypeName())
 		}
@@ -92,10 +104,15 @@ func startMixed(t *testing.T) *mixedPrograms {
 	if err := os.WriteFile(file, []byte(kind), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	i := daemontest.StartIn(t, dir, "--erp", "demo", "--erp-kinds", file, "--auth-queries", "anonymous")
+	m.serve(t, daemontest.StartIn(t, dir, "--erp", "demo", "--erp-kinds", file, "--auth-queries", "anonymous"))
+	return m
+}
+
+// serve sets the daemon that is queried.
+func (m *mixedPrograms) serve(t *testing.T, i *daemontest.Instance) {
+	t.Helper()
 	m.url = i.URL
 	m.whctl = invocation{config: t.TempDir(), handler: http.NotFound, env: map[string]string{profile.EnvURL: i.URL, profile.EnvToken: i.Key(t, "reader")}}
-	return m
 }
 
 // get returns the IDs of a reply, and the address of the next page of OData or the cursor.
@@ -156,8 +173,9 @@ func odataLiteral(of record.Type, text string) string {
 
 // TestMixedConditionsInPrograms: HTTP, OData and whctl find the rows that a naive evaluation
 // finds, in columns of every declared type with values of every storage class.
-func TestMixedConditionsInPrograms(t *testing.T) {
-	m := startMixed(t)
+func TestMixedConditionsInPrograms(t *testing.T) { onBoth(t, checkMixedConditions) }
+
+func checkMixedConditions(t *testing.T, m *mixedPrograms) {
 	random := rand.New(rand.NewPCG(1, 2))
 	n := mixedCases(t)
 	for range n {
@@ -172,9 +190,9 @@ func TestMixedConditionsInPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fold := func(text string) string { return text }
-		if strings.Contains(f.declared, "NOCASE") {
-			fold = strings.ToLower
+		fold := f.fold
+		if fold == nil {
+			fold = func(text string) string { return text }
 		}
 		var want []int64
 		for id, stored := range f.stored {
@@ -217,8 +235,9 @@ func TestMixedConditionsInPrograms(t *testing.T) {
 
 // TestMixedPagesInPrograms: pages by Skip, by Cursor and by nextLink have the rows of one read, in
 // its order.
-func TestMixedPagesInPrograms(t *testing.T) {
-	m := startMixed(t)
+func TestMixedPagesInPrograms(t *testing.T) { onBoth(t, checkMixedPages) }
+
+func checkMixedPages(t *testing.T, m *mixedPrograms) {
 	for i, f := range m.fields {
 		order, direction := "OrderBy", "asc"
 		if i%2 == 1 {
@@ -226,7 +245,7 @@ func TestMixedPagesInPrograms(t *testing.T) {
 		}
 		base := m.url + "/Queries/Mixed.json?Fields=ID&" + order + "=" + f.name
 		want, _ := m.get(t, base+"&Cursor=", "")
-		if len(want) != len(executortest.MixedValues) {
+		if len(want) != m.rows {
 			t.Fatalf("one read has %d rows", len(want))
 		}
 		pages := map[string]func() []int64{

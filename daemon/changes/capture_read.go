@@ -63,10 +63,26 @@ func (k *capture) keys(list [][]row.Cell) (keys [][]byte, err error) {
 // lookUp reads the rows with the given keys, and returns those that exist with their keys,
 // which are byte-equal to the given ones, and the positions of keys without a row.
 func (k *capture) lookUp(ctx context.Context, keys [][]byte) (list [][]row.Cell, of [][]byte, missing []int, err error) {
+	result, err := k.lookUpVariants(ctx, keys)
+	return result.rows, result.keys, result.missing, err
+}
+
+// lookUpResult is the result of a look-up of keys.
+type lookUpResult struct {
+	rows        [][]row.Cell
+	keys        [][]byte // of rows, byte-equal to keys that were looked up
+	missing     []int    // the positions of the others
+	variants    [][]row.Cell
+	variantKeys [][]byte // which the source takes for equal to keys that were looked up
+}
+
+// lookUpVariants is lookUp, and also returns the rows with keys that the source takes for equal.
+func (k *capture) lookUpVariants(ctx context.Context, keys [][]byte) (result lookUpResult, err error) {
 	position := make(map[string]int, len(keys))
 	for i, key := range keys {
 		position[string(key)] = i
 	}
+	found := make(map[string]bool)
 	for more := true; more && len(position) > 0; {
 		var values [][]row.Cell
 		for i, key := range keys {
@@ -75,33 +91,39 @@ func (k *capture) lookUp(ctx context.Context, keys [][]byte) (list [][]row.Cell,
 			}
 			cells, err := readKey(key)
 			if err != nil {
-				return nil, nil, nil, err
+				return lookUpResult{}, err
 			}
 			values = append(values, cells)
 		}
 		page, err := k.read(ctx, Read{Fields: k.rows.columns, Keys: values, Limit: MaxRows})
 		if err != nil {
-			return nil, nil, nil, err
+			return lookUpResult{}, err
 		}
 		read, err := k.keys(page.Rows)
 		if err != nil {
-			return nil, nil, nil, err
+			return lookUpResult{}, err
 		}
 		before := len(position)
 		for i, key := range read {
+			if found[string(key)] {
+				continue
+			}
+			found[string(key)] = true
 			if _, open := position[string(key)]; open {
-				list, of = append(list, cloneRow(page.Rows[i])), append(of, key)
+				result.rows, result.keys = append(result.rows, cloneRow(page.Rows[i])), append(result.keys, key)
 				delete(position, string(key))
+			} else {
+				result.variants, result.variantKeys = append(result.variants, cloneRow(page.Rows[i])), append(result.variantKeys, key)
 			}
 		}
 		more = page.More && len(position) < before
 	}
 	for i, key := range keys {
 		if at, open := position[string(key)]; open && at == i {
-			missing = append(missing, i)
+			result.missing = append(result.missing, i)
 		}
 	}
-	return list, of, missing, nil
+	return result, nil
 }
 
 func cloneRow(cells []row.Cell) []row.Cell {

@@ -234,19 +234,43 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 	for i, e := range entries {
 		keys[i] = e.Key
 	}
-	list, of, missing, err := s.lookUp(ctx, keys)
+	result, err := s.lookUpVariants(ctx, keys)
 	if err != nil {
 		return err
 	}
 	s.missing = entries[len(entries)-1].Number
-	if err := s.writer.apply(ctx, list, of, nil, s.decide, false, nil); err != nil {
+	if err := s.writer.apply(ctx, result.rows, result.keys, nil, s.decide, false, nil); err != nil {
 		return err
 	}
-	gone := make([]*Entry, len(missing))
-	for i, at := range missing {
+	gone := make([]*Entry, len(result.missing))
+	for i, at := range result.missing {
 		gone[i] = &entries[at]
 	}
-	return s.writer.remove(ctx, gone, s.decide)
+	if err := s.writer.remove(ctx, gone, s.decide); err != nil {
+		return err
+	}
+	return s.repeatVariants(ctx, result)
+}
+
+// repeatVariants raises rows again, without events, that have keys which the source takes for
+// equal to removed ones: if a poll has raised the new key before its deletion, a copy that ignores
+// the same differences has lost the row. New keys that no poll has raised are still postponed.
+func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
+	if s.first || s.mute || len(result.variants) == 0 {
+		return nil
+	}
+	entries, err := s.Store.Find(ctx, s.kind.Name, result.variantKeys)
+	if err != nil {
+		return err
+	}
+	var list [][]row.Cell
+	var keys [][]byte
+	for i, e := range entries {
+		if e != nil {
+			list, keys = append(list, result.variants[i]), append(keys, result.variantKeys[i])
+		}
+	}
+	return s.writer.apply(ctx, list, keys, nil, s.decide, true, nil)
 }
 
 // create raises new rows, which have waited for the deletions: a key that was changed in letter

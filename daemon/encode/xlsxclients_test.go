@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
@@ -44,10 +43,8 @@ const sheetjsCell = c => !c || c.v === '' ? ['null', '']
 })().catch(e => { console.error(e); process.exit(1); });
 `
 
-// TestWorkbookInReaders: other programs read the cells of a workbook with the types and values
-// that were written.
-func TestWorkbookInReaders(t *testing.T) {
-	dir := clientstest.NodeModules(t, "workbooks")
+// readableWorkbook returns a workbook with cells of all types, and the cells that readers must find.
+func readableWorkbook(t *testing.T) (workbook []byte, want [][][2]string) {
 	columns := []Column{{"Text", record.Text}, {"Int", record.Int}, {"Long", record.Long}, {"Decimal", record.Decimal}, {"Double", record.Double}, {"Bool", record.Bool}, {"Date", record.DateTime}, {"Bytes", record.Bytes}}
 	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
 	null := row.Cell{Null: true}
@@ -57,14 +54,34 @@ func TestWorkbookInReaders(t *testing.T) {
 		{null, null, null, null, null, null, null, null},
 		{text(" lead and trail "), {Misfit: true, Class: row.Text, Data: []byte("10A")}, {Misfit: true, Class: row.Real, Data: []byte("2.5")}, text("0"), text("+Inf"), {Misfit: true, Class: row.Text, Data: []byte("yes")}, text("2026-01-02"), {Misfit: true, Class: row.Text, Data: []byte("text")}},
 	}
-	want := [][][2]string{
+	want = [][][2]string{
 		{{"string", "Text"}, {"string", "Int"}, {"string", "Long"}, {"string", "Decimal"}, {"string", "Double"}, {"string", "Bool"}, {"string", "Date"}, {"string", "Bytes"}},
 		{{"string", "=1+1"}, {"number", "42"}, {"number", "1234567890123"}, {"number", "12.34"}, {"number", "0.30000000000000004"}, {"boolean", "true"}, {"date", "2019-05-01T10:11:12.123Z"}, {"string", "AAE="}},
 		{{"string", "line\r\nbreak _x0041_ 日本 😀 <&>\""}, {"number", "-7"}, {"string", "9223372036854775807"}, {"string", "-99999999999999999999999999999999999999"}, {"number", "5e-324"}, {"boolean", "false"}, {"string", "1753-01-01T00:00:00.0000000"}, {"null", ""}},
 		{{"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}, {"null", ""}},
 		{{"string", " lead and trail "}, {"string", "10A"}, {"string", "2.5"}, {"number", "0"}, {"string", "+Inf"}, {"string", "yes"}, {"string", "2026-01-02"}, {"string", "text"}},
 	}
-	workbook := result(format(t, "xlsx"), Shape{Record: "Rows", Columns: columns}, cells, Tail{})
+	return result(format(t, "xlsx"), Shape{Record: "Rows", Columns: columns}, cells, Tail{}), want
+}
+
+// checkWorkbookCells compares the cells that a reader has found.
+func checkWorkbookCells(t *testing.T, reader string, got, want [][][2]string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s read %d rows, want %d: %q", reader, len(got), len(want), got)
+	}
+	for i, cells := range want {
+		if !slices.Equal(got[i], cells) {
+			t.Errorf("%s, row %d: got %q, want %q", reader, i+1, got[i], cells)
+		}
+	}
+}
+
+// TestWorkbookInReaders: other programs read the cells of a workbook with the types and values
+// that were written.
+func TestWorkbookInReaders(t *testing.T) {
+	dir := clientstest.NodeModules(t, "workbooks")
+	workbook, want := readableWorkbook(t)
 	for name, content := range map[string]string{"rows.xlsx": string(workbook), "read.cjs": workbookReader} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
@@ -83,13 +100,32 @@ func TestWorkbookInReaders(t *testing.T) {
 		t.Fatalf("%s: %v", out, err)
 	}
 	for _, reader := range []string{"exceljs", "sheetjs"} {
-		for i, cells := range want {
-			if i >= len(got[reader]) || !slices.Equal(got[reader][i], cells) {
-				t.Errorf("%s, row %d: got %q, want %q", reader, i+1, got[reader][min(i, len(got[reader])-1)], cells)
-			}
-		}
-		if n := len(got[reader]); n != len(want) {
-			t.Errorf("%s read %d rows, want %d: %s", reader, n, len(want), strings.TrimSpace(string(out)))
-		}
+		checkWorkbookCells(t, reader, got[reader], want)
 	}
+}
+
+// TestWorkbookInReadersOfGo is TestWorkbookInReaders for excelize. Its program has a module of its
+// own. It leaves escapes of characters that need none unread.
+func TestWorkbookInReadersOfGo(t *testing.T) {
+	if !clientstest.Wanted() {
+		t.Skip("make clients runs this test: it fetches a module")
+	}
+	workbook, want := readableWorkbook(t)
+	file := filepath.Join(t.TempDir(), "rows.xlsx")
+	if err := os.WriteFile(file, workbook, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), clientstest.Tool(t, "go"), "run", ".", file)
+	cmd.Dir = filepath.Join("testdata", "excelize")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("reading the workbook: %v\n%s", err, stderr.String())
+	}
+	var got [][][2]string
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatalf("%s: %v", out, err)
+	}
+	checkWorkbookCells(t, "excelize", got, want)
 }

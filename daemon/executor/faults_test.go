@@ -53,6 +53,17 @@ func TestServerFaults(t *testing.T) {
 	}
 }
 
+// TestUnreadableReply: an error names the view on which the driver fails.
+func TestUnreadableReply(t *testing.T) {
+	table := &Table{Kind: &record.Kind{Name: "SO_Totals"}, Name: mssql.Table{Schema: "dbo", Name: "v"}}
+	s := &serverSession{ctx: t.Context(), source: table}
+	err := s.classify(fmt.Errorf("%w: runtime error: slice bounds out of range [5:4]", mssql.ErrUnreadable))
+	const want = "the database driver fails on a value of dbo.v; an administrator can map SO_Totals in erp.sources to a view that leaves out or converts the column"
+	if f := fault.From(err); f.Kind != fault.Unavailable || f.Message != want {
+		t.Errorf("classify: %d %q, want %q", f.Kind, f.Message, want)
+	}
+}
+
 // TestMissingColumn: the error names the column in the registry's letter case and, if the
 // table is the ERP's, the setting that solves the problem.
 func TestMissingColumn(t *testing.T) {

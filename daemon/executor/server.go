@@ -200,6 +200,8 @@ func (t *Table) blame(err error) error {
 	var refused *mssql.Error
 	var mismatch *mssql.ColumnTypeError
 	switch {
+	case errors.Is(err, mssql.ErrUnreadable):
+		return Unavailable(err, fmt.Sprintf("the database driver fails on a value of %s%s", t.Name, t.viewAdvice("leaves out or converts the column")))
 	case errors.As(err, &mismatch):
 		return Unavailable(err, fmt.Sprintf("%s: %s%s", t.Name, mismatch, t.viewAdvice("converts the column")))
 	case !errors.As(err, &refused):

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -16,6 +17,9 @@ import (
 
 // ErrLost is wrapped by errors of connections that cannot be opened or that broke.
 var ErrLost = errors.New("mssql: no connection to the server")
+
+// ErrUnreadable is wrapped by errors of replies on which the driver fails in its own code.
+var ErrUnreadable = errors.New("mssql: the driver cannot read the reply of the server")
 
 // Error is an error reported by the server. The message may contain SQL and values and
 // is only for the log.
@@ -130,8 +134,9 @@ func wrap(err error) error {
 	var reported mssql.Error
 	var network net.Error
 	var stream mssql.StreamError
+	var fault runtime.Error // which the driver has recovered
 	switch {
-	case err == nil, errors.As(err, &known), errors.Is(err, ErrLost),
+	case err == nil, errors.As(err, &known), errors.Is(err, ErrLost), errors.Is(err, ErrUnreadable),
 		errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, sql.ErrConnDone):
 		return err
 	case errors.As(err, &reported):
@@ -139,8 +144,18 @@ func wrap(err error) error {
 	case errors.As(err, &network), errors.As(err, &stream),
 		errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, driver.ErrBadConn):
 		return fmt.Errorf("%w: %w", ErrLost, err)
+	case errors.As(err, &fault):
+		return fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	return err
+}
+
+// recoverDriver turns a panic of the driver into an error. A defect of the driver concerns the
+// reply that it reads, not the request in which the reply is read.
+func recoverDriver(err *error) {
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("%w: %v", ErrUnreadable, cause)
+	}
 }
 
 // wrapConnect converts an error while connecting. The driver does not define types for

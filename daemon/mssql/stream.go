@@ -23,11 +23,12 @@ type stream struct {
 // stream runs a statement until ctx ends.
 func (c *conn) stream(ctx context.Context, prepared driver.Stmt, args []driver.NamedValue) (*stream, error) {
 	s := &stream{conn: c, ctx: ctx, stop: context.AfterFunc(ctx, c.transport.close)}
-	rows, err := prepared.(driver.StmtQueryContext).QueryContext(context.WithoutCancel(ctx), args)
+	rows, err := queryDriver(context.WithoutCancel(ctx), prepared.(driver.StmtQueryContext), args)
 	if err != nil {
+		err = s.wrap(err)
 		s.over = true
 		s.stopWatching()
-		return nil, s.wrap(err)
+		return nil, err
 	}
 	c.used = true
 	s.Rows = rows.(*mssql.Rows)
@@ -41,17 +42,33 @@ func (s *stream) stopWatching() {
 	}
 }
 
-// wrap returns the context's error if that has ended, else the wrapped err.
+func queryDriver(ctx context.Context, prepared driver.StmtQueryContext, args []driver.NamedValue) (rows driver.Rows, err error) {
+	defer recoverDriver(&err)
+	return prepared.QueryContext(ctx, args)
+}
+
+// wrap returns the context's error if that has ended, else the wrapped err. It closes a
+// connection of which the driver has read a part of a reply only.
 func (s *stream) wrap(err error) error {
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
-	return wrap(err)
+	err = wrap(err)
+	if errors.Is(err, ErrUnreadable) {
+		s.conn.transport.close()
+	}
+	return err
+}
+
+// nextRow reads a row by the driver.
+func (s *stream) nextRow(dest []driver.Value) (err error) {
+	defer recoverDriver(&err)
+	return s.Rows.Next(dest)
 }
 
 // Next implements driver.Rows.
 func (s *stream) Next(dest []driver.Value) error {
-	err := s.Rows.Next(dest)
+	err := s.nextRow(dest)
 	switch {
 	case err == nil:
 		return nil
@@ -93,7 +110,7 @@ func (s *stream) finish() {
 		if n == maxDrainRows {
 			s.conn.transport.close()
 		}
-		err := s.Rows.Next(dest)
+		err := s.nextRow(dest)
 		var refused mssql.Error
 		switch {
 		case err == nil, errors.As(err, &refused) && n < maxDrainRows:

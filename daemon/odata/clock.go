@@ -126,7 +126,7 @@ func (c *Clock) Append(dst, date []byte) []byte {
 	case at > lastDate.Unix():
 		return append(lastDate.AppendFormat(dst, dateLayout), 'Z')
 	case skipped:
-		return time.Unix(at, 0).UTC().AppendFormat(dst, dateLayout+"Z07:00")
+		return c.appendChange(dst, at, seconds)
 	}
 	dst = append(dst, date...)
 	if ahead == 0 {
@@ -138,6 +138,20 @@ func (c *Clock) Append(dst, date []byte) []byte {
 	}
 	hours, minutes := byte(ahead/3600), byte(ahead/60%60)
 	return append(dst, sign, '0'+hours/10, '0'+hours%10, ':', '0'+minutes/10, '0'+minutes%10)
+}
+
+// appendChange appends the instant at which the clock skipped a date, with the offset before or
+// after the change, so that the text has the day of the date.
+func (c *Clock) appendChange(dst []byte, at, date int64) []byte {
+	_, ahead := time.Unix(at-1, 0).In(c.zone).Zone()
+	if at == c.standard.start {
+		ahead = int(c.standard.present)
+	}
+	change := time.Unix(at, 0).In(time.FixedZone("", ahead))
+	if change.Format(time.DateOnly) != time.Unix(date, 0).UTC().Format(time.DateOnly) {
+		change = change.In(c.zone)
+	}
+	return change.AppendFormat(dst, dateLayout+"Z07:00")
 }
 
 // readSeconds reads a date up to its seconds.

@@ -1,6 +1,7 @@
 package odata
 
 import (
+	"slices"
 	"testing"
 	"time"
 	_ "time/tzdata" // for machines without a zone database
@@ -36,14 +37,14 @@ func TestDates(t *testing.T) {
 		{"Australia/Sydney", "2019-01-01T00:00:00.0000000", "2019-01-01T00:00:00.0000000+11:00"},
 		{"Australia/Sydney", "2019-04-07T02:30:00.5000000", "2019-04-07T02:30:00.5000000+11:00"}, // exists twice
 		{"Australia/Sydney", "2019-04-07T03:00:00.0000000", "2019-04-07T03:00:00.0000000+10:00"},
-		{"Australia/Sydney", "2019-10-06T02:30:00.5000000", "2019-10-05T16:00:00.0000000Z"}, // does not exist
+		{"Australia/Sydney", "2019-10-06T02:30:00.5000000", "2019-10-06T02:00:00.0000000+10:00"}, // does not exist
 		{"Australia/Sydney", "2019-10-06T03:00:00.0000000", "2019-10-06T03:00:00.0000000+11:00"},
 		{"Europe/Berlin", "2024-10-27T02:30:00.0000000", "2024-10-27T02:30:00.0000000+02:00"},
 		{"Europe/Berlin", "2040-07-01T00:00:00.0000000", "2040-07-01T00:00:00.0000000+02:00"},
 		{"Australia/Sydney", "2040-12-31T23:00:00.0000000", "2040-12-31T23:00:00.0000000+11:00"}, // the last day of a leap year
 		{"America/New_York", "2040-12-31T23:00:00.0000000", "2040-12-31T23:00:00.0000000-05:00"},
 		{"America/St_Johns", "2024-01-31T23:59:59.9999999", "2024-01-31T23:59:59.9999999-03:30"},
-		{"Pacific/Apia", "2011-12-30T12:00:00.0000000", "2011-12-30T10:00:00.0000000Z"}, // a day that does not exist
+		{"Pacific/Apia", "2011-12-30T12:00:00.0000000", "2011-12-30T00:00:00.0000000-10:00"}, // a day that does not exist
 		{"Australia/Sydney", "0001-01-01T00:00:00.0000000", "0001-01-01T00:00:00.0000000Z"},
 		{"America/New_York", "9999-12-31T23:59:59.9999999", "9999-12-31T23:59:59.9999999Z"},
 		{"Europe/Berlin", "1890-01-01T00:00:00.0000001", "1890-01-01T00:00:00.0000001+01:00"}, // 53 min 28 s ahead
@@ -198,36 +199,106 @@ func TestZonelessLiterals(t *testing.T) {
 var blankZones = []string{
 	"UTC", "Europe/London", "Europe/Dublin", "Europe/Paris", "Europe/Berlin", "Europe/Athens", "Europe/Moscow", "Europe/Amsterdam", "Europe/Lisbon", "Europe/Istanbul",
 	"Asia/Kolkata", "Asia/Singapore", "Asia/Tokyo", "Asia/Shanghai", "Asia/Kathmandu", "Asia/Dubai", "Asia/Tehran", "Asia/Manila", "Asia/Jakarta",
-	"Australia/Sydney", "Australia/Adelaide", "Pacific/Auckland", "Pacific/Apia", "Pacific/Honolulu", "America/New_York", "America/Los_Angeles", "America/Sao_Paulo", "America/Caracas", "America/St_Johns", "Africa/Johannesburg", "Africa/Monrovia", "Africa/Cairo",
+	"Australia/Sydney", "Australia/Adelaide", "Pacific/Auckland", "Pacific/Apia", "Pacific/Honolulu", "America/New_York", "America/Los_Angeles", "America/Sao_Paulo", "America/Caracas", "America/St_Johns", "Africa/Johannesburg", "Africa/Monrovia", "Africa/Cairo", "America/Nuuk",
 }
 
-// TestBlankDates: blank dates keep their day, in the text and after a conversion by the present
-// offset of the zone.
-func TestBlankDates(t *testing.T) {
+// changesOf returns the first instants of the last two offsets of a zone until the end of a year:
+// those of the nights of this year in which its clock is changed, or else of the last ones.
+func changesOf(zone *time.Location, year int) (changes []time.Time) {
+	for at := time.Date(1990, 1, 1, 0, 0, 0, 0, zone); ; {
+		_, end := at.ZoneBounds()
+		if end.IsZero() || end.Year() > year {
+			return changes[max(len(changes)-2, 0):]
+		}
+		changes = append(changes, end)
+		at = end
+	}
+}
+
+// datesOfZone returns blank dates, 1970-01-01 and today, and each 10 minutes of the nights in which
+// the clock of the zone is changed, in their order.
+func datesOfZone(zone *time.Location, now time.Time) (dates []time.Time) {
+	blank := func(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
+	dates = []time.Time{blank(1753), blank(1900), blank(1970), now.UTC().Truncate(24 * time.Hour)}
+	for _, change := range changesOf(zone, now.Year()) {
+		_, ahead := change.Add(-time.Second).Zone()
+		night := change.UTC().Add(time.Duration(ahead) * time.Second)
+		for minutes := -240; minutes <= 240; minutes += 10 {
+			dates = append(dates, night.Add(time.Duration(minutes)*time.Minute))
+		}
+	}
+	slices.SortFunc(dates, time.Time.Compare)
+	return dates
+}
+
+// TestDatesOfZones: the text of a date has its day, the instants never decrease, and each date is
+// found by eq and by one of adjacent partitions. A conversion by the present standard offset, as
+// in .NET, keeps the day of blank dates, and of others if the zone then had that offset: it
+// moves midnight in summer time to the day before.
+func TestDatesOfZones(t *testing.T) {
+	now := time.Now()
 	for _, name := range blankZones {
 		zone := mustZone(t, name)
-		now := time.Now()
-		_, winter := time.Date(now.Year(), 1, 1, 0, 0, 0, 0, zone).Zone()
-		_, summer := time.Date(now.Year(), 7, 1, 0, 0, 0, 0, zone).Zone()
-		present := time.FixedZone("present", min(winter, summer))
-		for _, text := range []string{"1753-01-01", "1900-01-01", "1970-01-01", now.Format("2006-01-02")} {
-			date, err := time.Parse("2006-01-02", text)
-			if err != nil {
-				t.Fatal(err)
+		clock := NewClock(zone)
+		present := time.FixedZone("present", int(clock.standard.present))
+		dates := datesOfZone(zone, now)
+		var last time.Time
+		var instants []time.Time
+		for _, date := range dates {
+			day := date.Format(time.DateOnly)
+			text, at := shown(t, clock, date)
+			if text[:len(day)] != day {
+				t.Errorf("%s in %s: the text is %s", date.Format(dateLayout), name, text)
 			}
-			c := NewClock(zone)
-			written, at := shown(t, c, date)
-			if written[:len(text)] != text {
-				t.Errorf("%s in %s: written as %s", text, name, written)
+			if at.Before(last) {
+				t.Errorf("%s in %s: the instant %s is before %s of an earlier date", date.Format(dateLayout), name, at, last)
 			}
-			isBlank := date.Year() <= 1900 // later ones have the offset of their time
-			if converted := at.In(present).Format("2006-01-02"); isBlank && converted != text {
-				t.Errorf("%s in %s: %s is %s after a conversion by the present offset", text, name, written, converted)
+			last = at
+			instants = append(instants, at)
+			hasPresentOffset := date.Unix()-at.Unix() == clock.standard.present
+			if converted := at.In(present).Format(time.DateOnly); converted != day && (date.Year() <= 1900 || hasPresentOffset) {
+				t.Errorf("%s in %s: %s is on %s by the present standard offset", date.Format(dateLayout), name, text, converted)
 			}
-			first, last := c.dates(at)
-			if first.After(date) || last.Before(date) {
-				t.Errorf("%s in %s: eq %s finds %s to %s", text, name, written, first, last)
+			equal := mustSpan(t, clock, at).compare(0, record.Equal)
+			if !holds(equal, date.Format(dateLayout)) {
+				t.Errorf("%s in %s: eq %s does not find it: %+v", date.Format(dateLayout), name, text, equal)
+			}
+		}
+		checkPartitions(t, name, clock, dates, instants)
+	}
+}
+
+// checkPartitions reads dates by adjacent partitions with bounds close to instants.
+func checkPartitions(t *testing.T, zone string, clock *Clock, dates, instants []time.Time) {
+	t.Helper()
+	bounds := []time.Time{firstDate, lastDate}
+	for _, at := range instants {
+		bounds = append(bounds, at.UTC().Add(-7*time.Minute), at.UTC(), at.UTC().Add(tick))
+	}
+	slices.SortFunc(bounds, time.Time.Compare)
+	found := make([]int, len(dates))
+	for i, bound := range bounds[1:] {
+		from := mustSpan(t, clock, bounds[i]).compare(0, record.GreaterThanOrEqualTo)
+		until := mustSpan(t, clock, bound).compare(0, record.LessThan)
+		for n, date := range dates {
+			text := date.Format(dateLayout)
+			if holds(from, text) && holds(until, text) {
+				found[n]++
 			}
 		}
 	}
+	for n, date := range dates {
+		if found[n] != 1 {
+			t.Errorf("%s in %s: %d of %d adjacent partitions find it, want 1", date.Format(dateLayout), zone, found[n], len(bounds)-1)
+		}
+	}
+}
+
+func mustSpan(t *testing.T, clock *Clock, at time.Time) span {
+	t.Helper()
+	s, err := clock.dateSpan(at.UTC().Format("2006-01-02T15:04:05.0000000Z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

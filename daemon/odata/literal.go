@@ -24,9 +24,11 @@ var (
 // first is after last.
 type span struct {
 	first, last bound
-	none        bool // first is after last
-	one         bool // first is last
-	unordered   bool // no value is less, equal or greater
+	of          record.Type // of the field
+	infinite    int         // 1 or -1 if it is infinite
+	none        bool        // first is after last
+	one         bool        // first is last
+	unordered   bool        // no value is less, equal or greater
 }
 
 // bound is a value, or else it is outside of the field's type: less (-1) or greater (1) than
@@ -50,13 +52,15 @@ func (s span) compare(field int, op record.Operator) query.Condition {
 		case 0:
 			return leaf(op, b.value)
 		case whole:
-			return leaf(record.IsNotNull)
+			return anyValue(field, s.of)
 		}
 		return never
 	}
 	switch {
 	case op == record.NotEqualTo:
 		return query.Not(s.compare(field, record.Equal))
+	case s.infinite != 0:
+		return s.compareInfinite(field, op)
 	case s.unordered || op == record.Equal && s.none:
 		return never
 	case op == record.Equal && s.one:
@@ -71,6 +75,59 @@ func (s span) compare(field int, op record.Operator) query.Condition {
 		return ordered(s.first, 1)
 	}
 	return ordered(s.last, 1)
+}
+
+// compareInfinite is compare for an infinite literal. A file can have infinite values of other
+// programs: they are beyond the largest number.
+func (s span) compareInfinite(field int, op record.Operator) query.Condition {
+	leaf := func(op record.Operator) query.Condition {
+		largest := wire.Value{Text: string(wire.AppendDouble(nil, math.Copysign(math.MaxFloat64, float64(s.infinite)), 64))}
+		return query.Condition{Field: field, Operator: op, Operands: []wire.Value{largest}}
+	}
+	isPositive := s.infinite > 0
+	switch op {
+	case record.GreaterThan:
+		if !isPositive {
+			return leaf(record.GreaterThanOrEqualTo)
+		}
+		return never
+	case record.LessThan:
+		if isPositive {
+			return leaf(record.LessThanOrEqualTo)
+		}
+		return never
+	case record.GreaterThanOrEqualTo:
+		if !isPositive {
+			return anyValue(field, s.of)
+		}
+		return leaf(record.GreaterThan)
+	case record.LessThanOrEqualTo:
+		if isPositive {
+			return anyValue(field, s.of)
+		}
+		return leaf(record.LessThan)
+	}
+	if isPositive {
+		return leaf(record.GreaterThan)
+	}
+	return leaf(record.LessThan)
+}
+
+// anyValue returns the condition that all values of a type meet. Values of a column that cannot
+// be read as the type do not.
+func anyValue(field int, t record.Type) query.Condition {
+	leaf := func(op record.Operator, operand wire.Value) query.Condition {
+		return query.Condition{Field: field, Operator: op, Operands: []wire.Value{operand}}
+	}
+	if t.Stored() == record.DateTime {
+		return leaf(record.GreaterThanOrEqualTo, wire.Value{Text: firstDate.Format(dateLayout)})
+	}
+	if t.Integer() {
+		lo, _ := t.Range()
+		return leaf(record.GreaterThanOrEqualTo, wire.Value{Int: lo})
+	}
+	zero := wire.Value{Text: "0"}
+	return query.Condition{Join: query.Or, Parts: []query.Condition{leaf(record.LessThanOrEqualTo, zero), leaf(record.GreaterThan, zero)}}
 }
 
 // literals are the literals that a field can be compared with, by its type or
@@ -96,6 +153,12 @@ var literals = map[record.Type]struct {
 
 // span reads a literal that is compared with a field.
 func (c *Clock) span(t record.Type, literal token) (span, error) {
+	s, err := c.literalSpan(t, literal)
+	s.of = t
+	return s, err
+}
+
+func (c *Clock) literalSpan(t record.Type, literal token) (span, error) {
 	value := literal.text
 	switch {
 	case t == record.DateTime || t == record.Epoch:
@@ -123,15 +186,14 @@ func numberSpan(t record.Type, value string) (span, error) {
 		value = strings.TrimRight(value, "DdFfLlMm") // the suffixes of OData 3, which some clients send
 	}
 	f, err := strconv.ParseFloat(value, 64)
-	switch infinite := math.IsInf(f, 0) && (err == nil || t == record.Double); { // INF, or beyond a double
+	sign := int(math.Copysign(1, f))
+	switch {
 	case math.IsNaN(f):
 		return span{unordered: true}, nil
-	case infinite && f > 0:
-		return span{first: bound{outside: 1}, last: bound{outside: 1}, none: true}, nil
-	case infinite:
-		return span{first: bound{outside: -1}, last: bound{outside: -1}, none: true}, nil
-	case t == record.Decimal && err == nil && math.Abs(f) >= maxDecimal:
-		outside := bound{outside: int(math.Copysign(1, f))}
+	case math.IsInf(f, 0) && t == record.Double: // also a number beyond a double
+		return span{infinite: sign, none: true}, nil
+	case err == nil && (math.IsInf(f, 0) || t == record.Decimal && math.Abs(f) >= maxDecimal):
+		outside := bound{outside: sign}
 		return span{first: outside, last: outside, none: true}, nil
 	case !t.Integer():
 		v, err := wire.ParseValue(t, value, time.UTC)
@@ -188,9 +250,9 @@ func (c *Clock) dateSpan(value string) (span, error) {
 	first, last := c.dates(below)
 	if !below.Equal(at) {
 		first, _ = c.dates(below.Add(tick))
-		return span{first: dateBound(first), last: dateBound(last), none: true}, nil
+		return span{of: record.DateTime, first: dateBound(first), last: dateBound(last), none: true}, nil
 	}
-	return span{first: dateBound(first), last: dateBound(last), none: first.After(last), one: first.Equal(last)}, nil
+	return span{of: record.DateTime, first: dateBound(first), last: dateBound(last), none: first.After(last), one: first.Equal(last)}, nil
 }
 
 // parseDate parses a date, as if it were in UTC if it has no zone.

@@ -211,3 +211,8 @@ func parseToken(value string) (*Token, error) {
 func TokenError() error {
 	return optionError(fault.Invalid, optionToken, "is not one of these records; use @odata.nextLink unchanged")
 }
+
+// EarlierTokenError returns the error of a $skiptoken of an earlier version of the service.
+func EarlierTokenError() error {
+	return optionError(fault.Invalid, optionToken, "is of an earlier version of the service: begin again with the first page")
+}

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -62,6 +63,9 @@ func PositionOf(c row.Cell, t record.Type) Position {
 	return p
 }
 
+// ErrEarlierCursor is wrapped by the error for a cursor of an earlier version of the service.
+var ErrEarlierCursor = errors.New("cursor of an earlier version")
+
 // Cursors makes and reads cursors: places, encrypted and authenticated with a key.
 type Cursors struct{ sealer cipher.AEAD }
 
@@ -111,7 +115,9 @@ func (c *Cursors) Continue(r *Request, path []Condition) error {
 		return CursorError("is not a cursor of this query: use Next of the previous page unchanged, or an empty Cursor for the first page")
 	}
 	if p.Form != placeForm {
-		return CursorError("is of an earlier version of the service: begin again with an empty Cursor")
+		e := CursorError("is of an earlier version of the service: begin again with an empty Cursor")
+		e.Err = ErrEarlierCursor
+		return e
 	}
 	if !repeats(r.Where, p.Where) || !repeats(path, p.Path) || len(r.Order) > 0 && !slices.Equal(r.Order, p.Requested) || len(r.Fields) > 0 && !slices.Equal(r.Fields, p.Fields) {
 		return CursorError("is that of another query: use the same conditions, order and fields as for the first page, or none of them")
@@ -173,7 +179,7 @@ func encoded(v any) []byte {
 }
 
 // CursorError returns the error of a request that cannot have a cursor.
-func CursorError(format string, args ...any) error {
+func CursorError(format string, args ...any) *fault.Error {
 	e := fault.New(fault.Invalid, Cursor+" "+format, args...)
 	e.Fields = []fault.Field{{Name: Cursor, Message: strings.TrimPrefix(e.Message, Cursor+" ")}}
 	return e

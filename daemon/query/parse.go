@@ -127,6 +127,10 @@ func Filter(m Member, field record.Field, o record.Operator, zone *time.Location
 	if err != nil {
 		return c, false, err
 	}
+	if field.Type.Stored() == record.DateTime {
+		c, err = dateCondition(o, texts, zone)
+		return c, len(texts) > 0, err
+	}
 	c.Operands = make([]wire.Value, len(texts))
 	for i, text := range texts {
 		if c.Operands[i], err = wire.ParseValue(field.Type, text, zone); err != nil {

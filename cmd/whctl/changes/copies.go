@@ -95,8 +95,8 @@ func split(text string) []string {
 }
 
 // copyForm is the form of the tables. Those of earlier versions have decimals in keys without
-// their scale, and are loaded again.
-const copyForm = "2: "
+// their scale, or types of columns for numbers, and are loaded again.
+const copyForm = "3: "
 
 // fieldsOf describes the fields of a kind. A copy with other fields is loaded again.
 func fieldsOf(kind *record.Kind) string {
@@ -131,15 +131,25 @@ func newTable(kind *record.Kind, name string, key, omitted []string) (*table, er
 	return t, nil
 }
 
-// columnTypes has the types of columns in SQLite. All others, such as decimals, are texts as
+// columnTypes has the types of values in SQLite. All others, such as decimals, are texts as
 // in JSON, which have all digits.
 var columnTypes = map[record.Type]string{record.Int: "INTEGER", record.Short: "INTEGER", record.Byte: "INTEGER", record.Long: "INTEGER", record.Bool: "INTEGER", record.Double: "REAL", record.Bytes: "BLOB"}
 
 // definition returns the statement that creates the table.
+// Columns of numbers have no type, so that SQLite converts no text: one that the service cannot
+// read as a number, such as 010, stays a text, also in a key.
 // Decimals of a key have their scale, but are found without it: a unique index has their digits
 // without the zeros at the end.
 func (t *table) definition() string {
-	columns := record.Texts(t.columns, func(f record.Field) string { return sqlite.Quote(f.Name) + " " + cmp.Or(columnTypes[f.Type], "TEXT") })
+	columns := record.Texts(t.columns, func(f record.Field) string {
+		switch columnTypes[f.Type] {
+		case "":
+			return sqlite.Quote(f.Name) + " TEXT"
+		case "BLOB":
+			return sqlite.Quote(f.Name) + " BLOB"
+		}
+		return sqlite.Quote(f.Name)
+	})
 	key := strings.Join(record.Texts(t.key, func(i int) string { return keyTerm(t.columns[i]) }), ", ")
 	create := "CREATE TABLE " + sqlite.Quote(t.name) + " (" + strings.Join(columns, ", ")
 	isDecimal := func(i int) bool { return t.columns[i].Type == record.Decimal }

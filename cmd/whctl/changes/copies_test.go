@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,6 +97,43 @@ func TestColumnsOfEveryType(t *testing.T) {
 }
 
 // A change is found by its key, with any scale of a decimal, and a null is a null.
+// TestTextsInNumbers: texts that the service cannot read as numbers are copied unchanged, also
+// those that SQLite would convert to numbers and those of keys.
+func TestTextsInNumbers(t *testing.T) {
+	field := func(name string, of record.Type) record.Field {
+		return record.Field{Name: name, Type: of, Filter: of.Filter(), Null: record.Nullable}
+	}
+	registry, err := record.NewRegistry(record.Kind{Name: "Mixed", Key: []string{"ID"}, Fields: []record.Field{field("ID", record.Int), field("Count", record.Int), field("Flag", record.Bool), field("Ratio", record.Double)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind := registry.Kinds()[0]
+	db, err := openCopies(filepath.Join(t.TempDir(), "copy.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	load, err := newTable(kind, "Mixed", kind.Key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []client.Row{rowOf(t, `{"ID":"10A","Count":"010","Flag":"00","Ratio":"1e3"}`), rowOf(t, `{"ID":10,"Count":10,"Flag":true,"Ratio":1000}`)}
+	if err := errors.Join(db.create(kind, load), db.insert(load, rows)); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	err = db.conn.Query(`SELECT printf('%s|%s|%s|%s', quote(ID), quote(Count), quote(Flag), quote(Ratio)) FROM Mixed ORDER BY typeof(ID) DESC`, func(s *sqlite.Stmt) error {
+		got = append(got, s.Text(0))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"'10A'|'010'|'00'|'1e3'", "10|10|1|1000.0"}; !slices.Equal(got, want) {
+		t.Errorf("copied as %q, want %q", got, want)
+	}
+}
+
 func TestAdvance(t *testing.T) {
 	kind := everyType(t)
 	db, copied, st := loaded(t, kind)

@@ -4,6 +4,7 @@ package feeds
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -282,7 +283,10 @@ func (h *Handlers) request(r request) (*query.Request, error) {
 	if r.Token != nil {
 		req.Cursor = &r.Token.Cursor
 		err := h.Queries.Store.SetPlace(ctx, req, nil)
-		if err != nil && fault.Is(err, fault.Invalid) {
+		switch {
+		case errors.Is(err, query.ErrEarlierCursor):
+			err = odata.EarlierTokenError()
+		case err != nil && fault.Is(err, fault.Invalid):
 			err = odata.TokenError()
 		}
 		return req, err
