@@ -15,7 +15,7 @@ import (
 )
 
 // TestTestDeliveryWithOpenBreaker checks that whctl subscriptions test does not wait for an
-// endpoint to which no message is sent now, and says when the next one is.
+// endpoint to which no message is sent now, and prints the time of the next attempt.
 func TestTestDeliveryWithOpenBreaker(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	defer receiver.Close()

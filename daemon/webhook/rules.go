@@ -58,8 +58,8 @@ const (
 	maxWait        = 30 * 24 * time.Hour
 )
 
-// Limits are the limits of one subscriber for callers with only a SubscriberID. What
-// administrators added counts, but is kept if it exceeds them.
+// Limits are the limits of one subscriber for callers with only a SubscriberID. Subscriptions
+// that administrators added count, but are kept if they exceed them.
 type Limits struct {
 	Subscriptions int
 	Wildcards     int // subscriptions to a family of events or to all events

@@ -153,5 +153,5 @@ func tooSlow(c *cli.Context, message string, d delay) error {
 		reason = "check that its subscriber is enabled"
 	}
 	return &client.Error{Kind: client.TimedOut, Status: http.StatusAccepted, Message: fmt.Sprintf(
-		"the test message was not sent within %s: %s; show its state with whctl messages show %s", c.Duration("wait"), reason, message)}
+		"the test message was not sent within %s; %s; show its state with whctl messages show %s", c.Duration("wait"), reason, message)}
 }

@@ -286,8 +286,8 @@ func conditionOf(limits []limit, args []any) (string, []any) {
 	return condition.String(), args
 }
 
-// exceeded returns the error of the first limit that is exceeded. If none is any more,
-// other requests have changed the subscriptions meanwhile.
+// exceeded returns the error of the first limit that is exceeded. If none is,
+// other requests have changed the subscriptions since.
 func (a *Admin) exceeded(ctx context.Context, limits []limit, args []any) error {
 	for _, l := range limits {
 		within, err := a.queryInt(ctx, "checking a limit", `SELECT CASE WHEN `+l.condition+` THEN 1 ELSE 0 END`, slices.Concat(args, l.args)...)
