@@ -2,8 +2,11 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"net/http"
 
+	"github.com/bizhook/whd/client/backoff"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
@@ -42,6 +45,34 @@ func (c *Client) KindList(ctx context.Context, etag string) (*KindList, error) {
 	}
 	list := &KindList{ETag: reply.Header.Get("ETag")}
 	return list, readDocument(reply, &list.Kinds)
+}
+
+// AwaitKindList is KindList for programs that run for a long time: it waits while the
+// service is away.
+func (c *Client) AwaitKindList(ctx context.Context) (*KindList, error) {
+	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
+	for {
+		list, err := c.KindList(ctx, "")
+		if err == nil || ctx.Err() != nil || !isAway(err) {
+			return list, err
+		}
+		if err := c.pauseAfter(ctx, err, &pauses); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// isAway reports whether the cause of an error may be that the service is restarted, or that
+// the network is down. A certificate that is not trusted, and a port without TLS, need a
+// change of the settings.
+func isAway(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return false
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return false
+	}
+	return isTransient(err) || Is(err, Unreachable) || Is(err, TimedOut)
 }
 
 // ifNoneMatch is the header of a request for a document unless it has a tag.

@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/storecopy"
 )
 
@@ -66,21 +70,34 @@ func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
 		"copy that data with %s%s or start once with whd serve --fresh-store to leave it there", c.DataDir, has, c.Server.Schema, command, with)}}, nil
 }
 
+// demoFile is a file of the data directory of a service that was first started without the
+// setting erp. It has had no other records than demo records since then.
+const demoFile = "erp-is-demo"
+
 // confirmDemo returns an error if the service is in use, but the setting erp was probably
-// forgotten: its queries would return demo records.
+// forgotten: its queries would return demo records. It was not if the service has had
+// demo records from its first start on.
 func (d *Daemon) confirmDemo(ctx context.Context) error {
+	path := filepath.Join(d.config.DataDir, demoFile)
+	if d.config.ERP.DSN.OnServer() {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
 	if !d.config.DemoByDefault() {
 		return nil
 	}
-	inUse := d.config.Start.Service
-	if !inUse {
-		n, err := d.store.Webhooks.CountSubscribers(ctx)
-		if err != nil {
-			return err
-		}
-		inUse = n > 0
+	subscribers, err := d.store.Webhooks.CountSubscribers(ctx)
+	if err != nil {
+		return err
 	}
-	if !inUse {
+	registered := d.config.Start.Service
+	if subscribers == 0 && !registered {
+		return datadir.Disk{}.Write(path, []byte("The setting erp was not set at the first start.\n"))
+	}
+	if _, err := os.Stat(path); err == nil && !registered {
+		d.log.Warn("the setting erp is not set; queries return demo records")
 		return nil
 	}
 	return &config.UsageError{Problems: []string{"setting erp: it is not set, so queries would return demo records; set it to the connection string of the ERP's database, or to demo if there is none"}}

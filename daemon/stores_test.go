@@ -164,7 +164,7 @@ func TestStores(t *testing.T) {
 // setting erp was forgotten.
 func TestERPForgotten(t *testing.T) {
 	dir := t.TempDir()
-	i, err := daemontest.Open(dir, "--store", "sqlite") // a new store, without erp
+	i, err := daemontest.Open(dir, "--erp", "demo", "--store", "sqlite")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,6 +194,36 @@ func TestERPForgotten(t *testing.T) {
 	}
 	expectRefused(dir) // not remembered
 	managed(t, func(env string) { expectRefused(t.TempDir(), env) })
+}
+
+// TestRestartWithoutERP checks that a service that was first started without the setting erp
+// starts again once it has a subscriber, with a warning, and still refuses to run as a
+// registered service.
+func TestRestartWithoutERP(t *testing.T) {
+	dir := t.TempDir()
+	for start := range 3 {
+		i, err := daemontest.Open(dir, "--store", "sqlite")
+		if err != nil {
+			t.Fatalf("start %d: %v", start+1, err)
+		}
+		if start == 0 {
+			if _, err := signedIn(t, i).AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")}); err != nil {
+				t.Error(err)
+			}
+		} else {
+			i.Log.Await(t, "the setting erp is not set; queries return demo records")
+		}
+		if err := i.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	managed(t, func(env string) {
+		var stderr strings.Builder
+		status := whd.Main(whd.Process{Args: []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, Env: []string{env}, Stdin: strings.NewReader(""), Stdout: t.Output(), Stderr: &stderr})
+		if status != 2 || !strings.Contains(stderr.String(), "setting erp: it is not set") {
+			t.Errorf("%s: got status %d, %s, want 2", env, status, &stderr)
+		}
+	})
 }
 
 // report is the output of whd check --format json with settings in the environment.

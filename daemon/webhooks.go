@@ -92,6 +92,7 @@ func (w *webhooks) limits() (attempts, connections int) {
 func (w *webhooks) rules() webhook.Rules {
 	r, s := w.fixed, w.settings.state.Load()
 	r.Roles = *w.required.Load()
+	r.MaxSubscriptions = s.config.Webhooks.MaxSubscriptions
 	r.Events, r.Captured, r.Zone = s.events, s.captured, cmp.Or(s.config.Query.TimeZone, time.Local)
 	return r
 }

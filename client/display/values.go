@@ -23,6 +23,23 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/(24*time.Hour))
 }
 
+// Soon formats the time until an event.
+func Soon(d time.Duration) string {
+	if d <= 0 {
+		return "now"
+	}
+	return "in " + Age(d)
+}
+
+// BreakerOpen describes a subscription with an open circuit breaker, to which only single
+// messages are sent at intervals. reason is the last failure; empty if it is not known.
+func BreakerOpen(reason string, untilNext time.Duration) string {
+	if reason != "" {
+		reason = ", " + reason
+	}
+	return "circuit breaker open" + reason + "; next attempt " + Soon(untilNext)
+}
+
 // ShortID returns the first and last four characters of an ID: a SubscriberID is a secret.
 func ShortID(id string) string {
 	if len(id) <= 10 {

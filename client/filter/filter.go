@@ -138,11 +138,30 @@ func (f Reader) filter(field record.Field, operator record.Operator, value strin
 	if !field.Filter.Allows(operator) {
 		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s", field.Name, familyName(field), Allowed(field.Filter), Spelling(operator))
 	}
+	if err := refuseFalse(field.Name, operator, value); err != nil {
+		return client.Filter{}, err
+	}
 	values, err := operands(operator, value)
 	if err != nil {
 		return client.Filter{}, err
 	}
 	return f.checked(field, operator, values)
+}
+
+// refuseFalse returns an error for a test for null with the value false, which the service
+// reads like true.
+func refuseFalse(name string, operator record.Operator, value string) error {
+	if operator.Arity() != record.None {
+		return nil
+	}
+	if on, err := wire.ParseBool(value); err != nil || on != 0 {
+		return nil
+	}
+	opposite := record.IsNull
+	if operator == record.IsNull {
+		opposite = record.IsNotNull
+	}
+	return fmt.Errorf("%s%s=%s is not possible: use %s%s=true", name, operator.Suffix(), value, name, opposite.Suffix())
 }
 
 // example returns a condition with a value of which the field is missing: of the status or

@@ -135,6 +135,8 @@ func TestParseReportsErrors(t *testing.T) {
 		`InvoiceID`:                       "must be followed by one of: =",
 		`InvoiceID is null`:               "unknown operator is null: use InvoiceIDIsNull=true",
 		`InvoiceTotal IS NOT NULL`:        "use InvoiceTotalIsNotNull=true",
+		`InvoiceIDIsNull=false`:           "InvoiceIDIsNull=false is not possible: use InvoiceIDIsNotNull=true",
+		`InvoiceIDIsNotNull=0`:            "use InvoiceIDIsNull=true",
 		`D100512`:                         "a condition has an operator, such as InvoiceID=D100512",
 		`InvoiceID is D1`:                 "must be followed by one of: =",
 		`InvoiceID in`:                    "empty item",
@@ -208,7 +210,7 @@ func TestParseJSONSortsMembers(t *testing.T) {
 		{"BM_Inputs", `{"SubAssemblyExplodePolicyIn":[1,"2"],"IsRatio":true}`, []client.Filter{
 			{Field: "IsRatio", Values: []string{"true"}}, {Field: "SubAssemblyExplodePolicy", Operator: record.In, Values: []string{"1", "2"}},
 		}},
-		{"SO_Totals", `{"InvoiceTotal>":1,"sinceInvoiceTotal":2,"InvoiceTotalIds":[3],"InvoiceIDIsNull":false}`, []client.Filter{
+		{"SO_Totals", `{"InvoiceTotal>":1,"sinceInvoiceTotal":2,"InvoiceTotalIds":[3],"InvoiceIDIsNull":true}`, []client.Filter{
 			{Field: "InvoiceID", Operator: record.IsNull, Values: []string{"true"}}, {Field: "InvoiceTotal", Operator: record.GreaterThan, Values: []string{"1"}},
 			{Field: "InvoiceTotal", Operator: record.In, Values: []string{"3"}}, {Field: "InvoiceTotal", Operator: record.GreaterThanOrEqualTo, Values: []string{"2"}},
 		}},
@@ -243,6 +245,7 @@ func TestParseJSONRefused(t *testing.T) {
 		`{"InvoiceTotal>":1,"InvoiceTotalAbove":2}`: "duplicate condition",
 		`{"InvoiceID>":"D1"}`:                       "InvoiceID is text: use =",
 		`{"InvoiceTotal<>":1}`:                      "no member InvoiceTotal<>",
+		`{"InvoiceTotalIsNull":false}`:              "use InvoiceTotalIsNotNull=true",
 		`{"InvoiceTotalIsNull":null}`:               "must be a text, a number or a bool",
 	} {
 		var q client.Query

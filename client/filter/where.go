@@ -265,7 +265,10 @@ func (f Reader) member(name string, value json.RawMessage) (client.Filter, error
 func jsonValues(field record.Field, operator record.Operator, value json.RawMessage) ([]string, error) {
 	switch operator.Arity() {
 	case record.None:
-		_, err := jsonScalar(value)
+		text, err := jsonScalar(value)
+		if err == nil {
+			err = refuseFalse(field.Name, operator, text)
+		}
 		return nil, err
 	case record.One:
 		text, err := jsonScalar(value)

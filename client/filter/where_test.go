@@ -58,6 +58,8 @@ func TestWhere(t *testing.T) {
 		{captured, "Status 1 -> 2", `a change has a colon: "Status: 1 -> 2"`},
 		{captured, "Stat changed", "Debtor has no field Stat; did you mean Status?"},
 		{captured, "Status: x -> 2", "Status must be a whole number"},
+		{captured, "LimitIsNull=false", "LimitIsNull=false is not possible: use LimitIsNotNull=true"},
+		{captured, "Before.LimitIsNull=false", "use LimitIsNotNull=true"},
 		{captured, "Status", "Status must be followed by one of"},
 		{posted, "Status: 1 -> 2", "the event is posted"},
 		{posted, "Status changed", "the event is posted"},

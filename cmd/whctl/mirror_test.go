@@ -3,11 +3,19 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"maps"
 	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -265,5 +273,66 @@ func copyFiles(t *testing.T, from, to string) {
 		if err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestServiceAwayAtStart starts whctl follow and whctl mirror before the service can be
+// reached: they wait, also for a kind that only the service knows.
+func TestServiceAwayAtStart(t *testing.T) { // not parallel: see TestMirrorOfService
+	s := startSource(t)
+	target, err := url.Parse(s.service.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"follow", "Item", "--once"},
+		{"mirror", "Item", "--once", "--to", filepath.Join(t.TempDir(), "copy.db")},
+	} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		address := l.Addr().String()
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		cmd := process(t, "http://"+address, args...)
+		cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"="+daemontest.AdminPassword)
+		stderr, err := cmd.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(stderr)
+		line, err := lines.ReadString('\n')
+		if err != nil || !strings.Contains(line, "cannot reach http://"+address) || !strings.Contains(line, "; retrying in ") {
+			t.Fatalf("%s: printed %q (%v), want the reason and that it tries again", args[0], line, err)
+		}
+
+		l, err = net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target)}
+		go server.Serve(l)
+		rest, err := io.ReadAll(lines)
+		if err := errors.Join(err, cmd.Wait(), server.Close()); err != nil {
+			t.Errorf("%s: %v\n%s%s", args[0], err, line, rest)
+		}
+	}
+}
+
+// TestUntrustedServiceAtStart checks that whctl does not wait for a service with a
+// certificate that is not trusted.
+func TestUntrustedServiceAtStart(t *testing.T) {
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	defer server.Close()
+	out, err := process(t, server.URL, "follow", "SO_Totals").CombinedOutput()
+	if code := exitOf(t, err); code != 3 || !strings.Contains(string(out), "certificate") {
+		t.Errorf("got exit code %d, want 3\n%s", code, out)
 	}
 }

@@ -213,6 +213,8 @@ var table = []Setting{
 		Help: "time limit for one delivery attempt"},
 	{Name: "webhooks.max_attempts", into: func(c *Config) any { return &c.Webhooks.MaxAttempts }, Default: "1000", min: 4,
 		Help: "maximum number of concurrent delivery attempts"},
+	{Name: "webhooks.max_subscriptions", into: func(c *Config) any { return &c.Webhooks.MaxSubscriptions }, Default: "250", min: 1, Live: true,
+		Help: "maximum number of subscriptions of a subscriber that can be added with the SubscriberID alone; admins can add further ones, and existing ones are kept"},
 	{Name: "webhooks.memory", into: func(c *Config) any { return &c.Webhooks.Memory }, Default: "64MiB", min: 1024,
 		Help: "memory for queued messages and those in flight, over all subscriptions; further messages stay in the store"},
 	{Name: "webhooks.lease", into: func(c *Config) any { return &c.Webhooks.Lease }, Default: "60s", min: 1,

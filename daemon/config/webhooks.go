@@ -27,6 +27,9 @@ type WebhooksConfig struct {
 	ConnectTimeout time.Duration
 	AttemptTimeout time.Duration
 	MaxAttempts    int // concurrent
+
+	MaxSubscriptions int // of a subscriber, that its SubscriberID alone can add
+
 	Memory         Size
 	Lease          time.Duration
 	OutboxPoll     time.Duration

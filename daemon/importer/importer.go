@@ -24,7 +24,7 @@ import (
 type Store interface {
 	Subscriber(ctx context.Context, guid string) (admin.Subscriber, error)
 	AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error)
-	AddSubscription(ctx context.Context, s webhook.Subscription) (webhook.Subscription, error)
+	AddSubscription(ctx context.Context, s webhook.Subscription, l *webhook.Limits) (webhook.Subscription, error)
 	AllocateIDs(ctx context.Context, n int) (first int64, err error)
 	IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error)
 	Write(ctx context.Context, b delivery.Batch) error
@@ -206,7 +206,7 @@ func (r *run) subscription(ctx context.Context, s *webhook.Subscription, here []
 	counts.New++
 	r.result.Headers += len(s.Headers)
 	r.targets[s.GUID] = s
-	return r.add(ctx, s.GUID, func() (err error) { *s, err = r.Store.AddSubscription(ctx, *s); return err })
+	return r.add(ctx, s.GUID, func() (err error) { *s, err = r.Store.AddSubscription(ctx, *s, nil); return err })
 }
 
 // reportBlocked reports which settings keep a subscription from getting messages.

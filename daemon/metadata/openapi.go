@@ -310,7 +310,7 @@ func queryHeaders() object {
 		wire.HeaderDigest:         header("SHA-256 of the body, if requested by Want-Digest; sent as a trailer if the response is streamed", "string"),
 		wire.HeaderTakeClamped:    header("The maximum Take, if the requested one was larger", "integer"),
 		wire.HeaderFormulaGuard:   header("Of CSV: whether an apostrophe is before texts that begin like a formula. A request with the header and the value false gets CSV without", "boolean"),
-		wire.HeaderIgnoredMembers: header("Unknown request members, which were ignored", "string"),
+		wire.HeaderIgnoredMembers: header("Request members that are unknown, or have a value that was ignored", "string"),
 	}
 }
 

@@ -137,7 +137,7 @@ func (s *scratch) migrations() (figure string, err error) {
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		var by admin.Subscriber
 		if by, err = s.stores[0].AddSubscriber(s.ctx, admin.Subscriber{Name: "check", Enabled: true}, audit.Entry{At: now, Action: "check"}); err == nil {
-			s.sub, err = s.stores[0].AddSubscription(s.ctx, webhook.Subscription{Subscriber: by.GUID, Pattern: "*", URL: "https://localhost/", Enabled: true, SavedAt: now})
+			s.sub, err = s.stores[0].AddSubscription(s.ctx, webhook.Subscription{Subscriber: by.GUID, Pattern: "*", URL: "https://localhost/", Enabled: true, SavedAt: now}, nil)
 		}
 	}
 	if err == nil {

@@ -67,3 +67,35 @@ func TestKindsWithoutKey(t *testing.T) {
 		}
 	}
 }
+
+// TestDeniedNull checks that a test for null with the value false, which is read like true, is
+// reported.
+func TestDeniedNull(t *testing.T) {
+	kind, _ := registry.Lookup("INMGT020POQty")
+	for _, test := range []struct {
+		member  Member
+		ignored string
+		strict  string // the error if the request is strict
+	}{
+		{Member{Name: "QtyIsNull", Texts: []string{"false"}}, "QtyIsNull", "QtyIsNull must be true; use QtyIsNotNull"},
+		{Member{Name: "qtyIsNotNull", Texts: []string{"0"}, Raw: "0"}, "qtyIsNotNull", "qtyIsNotNull must be true; use QtyIsNull"},
+		{Member{Name: "QtyIsNull", Texts: []string{"true"}}, "", ""},
+		{Member{Name: "QtyIsNull", Texts: []string{""}, Empty: true}, "", ""},
+	} {
+		r, err := Parse(kind, Members{test.member}, inUTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(r.Ignored, ","); got != test.ignored || len(r.Where) != 1 {
+			t.Errorf("%v: got %q ignored and %d conditions, want %q and 1", test.member, got, len(r.Where), test.ignored)
+		}
+		_, err = Parse(kind, Members{test.member, {Name: Strict, Texts: []string{"true"}}}, inUTC)
+		got := ""
+		if err != nil {
+			got = fault.From(err).Message
+		}
+		if got != test.strict {
+			t.Errorf("%v, strict: got %q, want %q", test.member, got, test.strict)
+		}
+	}
+}

@@ -87,6 +87,25 @@ func notFilter(field record.Field) error {
 	return fmt.Errorf("is not a filter of %s, which accepts %s", field.Name, allowed(field))
 }
 
+// Denies reports whether a member tests for null, or for other values, with the value
+// false. Queries read it as if the value were true.
+func Denies(o record.Operator, m Member) bool {
+	if o.Arity() != record.None || m.List || len(m.Texts) != 1 {
+		return false
+	}
+	value, err := wire.ParseBool(m.Texts[0])
+	return err == nil && value == 0
+}
+
+// Opposite returns the operator that is met where a test for null is not met, and the
+// other way round.
+func Opposite(o record.Operator) record.Operator {
+	if o == record.IsNull {
+		return record.IsNotNull
+	}
+	return record.IsNull
+}
+
 // IgnoresValue reports whether a member is a condition with any value. A JSON
 // null is not given, as typed clients send members that are not set.
 func IgnoresValue(kind *record.Kind, m Member) bool {
@@ -106,6 +125,9 @@ func (p *parser) filter(m Member, target record.Member) {
 	case err != nil:
 		p.fail(m.Name, "%s", err)
 	case given:
+		if Denies(target.Operator, m) {
+			p.ignore(unknown{member: m.Name, problem: fmt.Sprintf("must be true; use %s%s", p.req.Kind.Fields[target.Field].Name, Opposite(target.Operator).Suffix())})
+		}
 		c.Field = target.Field
 		p.req.Where = append(p.req.Where, c)
 	}
@@ -260,6 +282,7 @@ func (p *parser) page(m Member) int64 {
 type unknown struct {
 	member  string
 	part    string // empty for the member itself
+	problem string // of a known member with a value that is ignored
 	similar []string
 }
 
@@ -300,7 +323,9 @@ func (p *parser) strict(members Members) {
 		return
 	}
 	for _, s := range p.unknowns {
-		if s.part != "" {
+		if s.problem != "" {
+			p.fail(s.member, "%s", s.problem)
+		} else if s.part != "" {
 			p.fail(s.member, "has %s, which is unknown%s", Printable(s.part), suggestion(s.part, s.similar))
 		} else {
 			p.fail(s.member, "is unknown%s", suggestion(s.member, p.names()))

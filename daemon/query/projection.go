@@ -72,7 +72,7 @@ func (p *parser) fields(m Member) {
 		case ok:
 			p.req.Fields = append(p.req.Fields, field)
 		default:
-			p.ignore(unknown{m.Name, name, p.req.Kind.FieldNames()})
+			p.ignore(unknown{member: m.Name, part: name, similar: p.req.Kind.FieldNames()})
 		}
 	}
 }

@@ -165,6 +165,9 @@ func TestEventBodies(t *testing.T) {
 		{"an empty element", xmlType, xmlBody("<EventName>debtor.created</EventName><Body/>"), 201}, // as "" in JSON,
 		{"fields of a body", multipartType, multipartBody("EventName", "debtor.created", "Body[No]", "1"), 400},
 		{"JSV in JSV", jsvType, `{EventName:debtor.created,Body:{No:1}}`, 201},
+		{"an empty list", jsonType, `{"EventName":"debtor.created","Body":[]}`, 201},
+		{"an empty object", jsonType, `{"EventName":"debtor.created","Body":{}}`, 201},
+		{"null", jsonType, `{"EventName":"debtor.created","Body":null}`, 400},
 		{"no body", jsvType, `{EventName:debtor.created,Body:}`, 400},
 	} {
 		a := boss.do("POST /Webhooks/Events", test.body, test.contentType)

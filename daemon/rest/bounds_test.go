@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/wire"
@@ -55,4 +56,33 @@ func TestHeadersOfAnotherOrigin(t *testing.T) {
 			a.wantMessage(t, `"FieldName":"Headers"`)
 		}
 	}
+}
+
+// TestSubscriptionsBySubscriberID checks the limits of the number of subscriptions. The
+// setting applies to later ones; administrators have no limit, and may exceed both.
+func TestSubscriptionsBySubscriberID(t *testing.T) {
+	s := newSubscriptionFixture(t) // creates one to *
+	s.Set(t, "webhooks.max_subscriptions", "22")
+	list := "POST " + s.path[:strings.LastIndex(s.path, "/")]
+	id := s.path[strings.LastIndex(s.path, "/")+1:]
+	c, admin := anonymous(t, s.Instance), asAdmin(t, s.Instance)
+	const family, all, named = `{"URL":"https://shop.example/in","EventName":"debtor.*"}`, `{"URL":"https://shop.example/in","EventName":"*"}`, `{"URL":"https://shop.example/in","EventName":"debtor.updated"}`
+	for range 19 {
+		c.do(list, family).want(t, 201)
+	}
+	c.do(list, all).want(t, 400).wantMessage(t, `"FieldName":"EventName"`)
+	c.do(list, family).want(t, 400).wantMessage(t, "limit of 20 subscriptions to * or to a family")
+	admin.do(list, all).want(t, 201)
+	c.do(list, named).want(t, 201)
+	c.do(list, named).want(t, 400).wantMessage(t, "limit of 22 subscriptions that can be added with only a SubscriberID (webhooks.max_subscriptions)")
+
+	s.Set(t, "webhooks.max_subscriptions", "23")
+	last := read[wire.Subscription](t, c.do(list, named).want(t, 201))
+	c.do("PATCH "+s.path[:len(s.path)-len(id)]+last.RecID, `{"EventName":"*"}`).want(t, 400).wantMessage(t, `"FieldName":"EventName"`)
+	c.do("PATCH "+s.path, `{"EventName":"debtor.*"}`).want(t, 200)
+
+	s.Set(t, "webhooks.max_subscriptions", "2")
+	c.do(list, named).want(t, 400).wantMessage(t, `"FieldName":"SubscriberID"`)
+	c.do("PATCH "+s.path, `{"Ordered":true}`).want(t, 200)
+	admin.do(list, named).want(t, 201)
 }

@@ -77,7 +77,7 @@ func (m *messagesFixture) addMessages(t *testing.T, dir string) {
 		shop, err := kept.AddSubscriber(t.Context(), admin.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, audit.Entry{Actor: audit.System(), At: firstAdded})
 		check(err)
 		m.shops[i], err = kept.AddSubscription(t.Context(), webhook.Subscription{Subscriber: shop.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true,
-			Secret: webhook.NewSecret(), SavedAt: firstAdded})
+			Secret: webhook.NewSecret(), SavedAt: firstAdded}, nil)
 		check(err)
 		for _, state := range mailStates {
 			n := int64(len(b.Events))

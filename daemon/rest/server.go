@@ -33,7 +33,6 @@ import (
 	"github.com/bizhook/whd/daemon/rest/queries"
 	"github.com/bizhook/whd/daemon/rest/webhooks"
 	"github.com/bizhook/whd/daemon/spill"
-	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
@@ -416,6 +415,5 @@ func takeURLKey(x *edge.Context) {
 }
 
 // changeRate limits changes of a subscriber's subscriptions by clients with the
-// SubscriberID only: one per second on average, and a burst that allows creating the
-// maximum number of subscriptions.
-var changeRate = edge.Rate{PerSecond: 1, Burst: webhook.MaxSubscriptions}
+// SubscriberID only: one per second on average, in bursts.
+var changeRate = edge.Rate{PerSecond: 1, Burst: 1000}

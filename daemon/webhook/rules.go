@@ -37,6 +37,8 @@ type Rules struct {
 	Guard      Guard
 	TestTarget *url.URL // the service's own test target, nil for none
 
+	MaxSubscriptions int // of a subscriber that its SubscriberID alone can add
+
 	Captured map[string]*record.Kind                    // the kinds of captured events, by the event's name in lower case
 	Roles    map[string]string                          // the roles that the events of captured kinds require, also of those that are not captured any more, by name
 	MayRead  func(owner string, kind *record.Kind) bool // reports whether the owner of a subscription may read a kind now; nil if there are no such kinds
@@ -56,17 +58,42 @@ const (
 	maxWait        = 30 * 24 * time.Hour
 )
 
-// Limits for callers with only a SubscriberID, for one subscriber.
+// Limits are the limits of one subscriber for callers with only a SubscriberID. Subscriptions
+// that administrators added count, but are kept if they exceed them.
+type Limits struct {
+	Subscriptions int
+	Wildcards     int // subscriptions to a family of events or to all events
+	HeaderBytes   int // names and values of the headers of all subscriptions
+}
+
+// Limits that are not settings.
 const (
-	MaxSubscriptions = 1000
-	MaxHeaderBytes   = 64 << 10 // of the names and values of all its subscriptions
+	maxWildcards   = 20
+	maxHeaderBytes = 64 << 10
 )
 
-// Errors of changes beyond these limits.
-var (
-	ErrTooManySubscriptions = Invalid(memberSubscriber, "has %d subscriptions, the most that can be added with only a SubscriberID; remove one, or add it as an administrator", MaxSubscriptions)
-	ErrTooManyHeaders       = Invalid(MemberHeaders, "would exceed %d bytes for all subscriptions of this subscriber, the maximum that can be stored with only a SubscriberID; shorten or remove some, or change them as an administrator", MaxHeaderBytes)
-)
+// Limits returns the limits for callers with only a SubscriberID.
+func (r Rules) Limits() *Limits {
+	return &Limits{Subscriptions: r.MaxSubscriptions, Wildcards: maxWildcards, HeaderBytes: maxHeaderBytes}
+}
+
+// TooManySubscriptions returns the error for a subscription beyond the limit.
+func (l *Limits) TooManySubscriptions() error {
+	return Invalid(memberSubscriber, "has reached the limit of %d subscriptions that can be added with only a SubscriberID (webhooks.max_subscriptions); remove one, or add it as an administrator", l.Subscriptions)
+}
+
+// TooManyWildcards returns the error for a subscription to several events beyond the limit.
+func (l *Limits) TooManyWildcards() error {
+	return Invalid(MemberEvent, "has reached the limit of %d subscriptions to * or to a family such as debtor.* that this subscriber can have with only a SubscriberID; name one event, remove another of these subscriptions, or add it as an administrator", l.Wildcards)
+}
+
+// TooManyHeaders returns the error for headers beyond the limit.
+func (l *Limits) TooManyHeaders() error {
+	return Invalid(MemberHeaders, "would exceed %d bytes for all subscriptions of this subscriber, the maximum that can be stored with only a SubscriberID; shorten or remove some, or change them as an administrator", l.HeaderBytes)
+}
+
+// IsWildcard reports whether a pattern matches several events.
+func IsWildcard(pattern string) bool { return strings.HasSuffix(pattern, "*") }
 
 // Invalid returns the error for an invalid member of a subscription or event.
 func Invalid(member, format string, args ...any) error {

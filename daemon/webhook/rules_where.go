@@ -62,7 +62,7 @@ func (r Rules) Judge(s *Subscription) (changed bool) {
 	if err != nil {
 		c = nil
 	} else if s.Where.Text != "" && (c == nil || c.Kind() != kind) {
-		c, err = condition.Parse(s.Where.Text, condition.Options{Kind: kind, Zone: r.Zone})
+		c, err = condition.Parse(s.Where.Text, condition.Options{Kind: kind, Zone: r.Zone, Stored: true})
 	}
 	invalid := ""
 	if err != nil {

@@ -126,11 +126,3 @@ func (q *Queues) fetch(s Screen, then func() tea.Cmd) tea.Cmd {
 		return then()
 	})
 }
-
-// Soon formats the time until an event.
-func Soon(d time.Duration) string {
-	if d <= 0 {
-		return "now"
-	}
-	return "in " + Age(d)
-}

@@ -18,6 +18,7 @@ import (
 // Formats that commands use, too.
 var (
 	Age      = display.Age
+	Soon     = display.Soon
 	ShortID  = display.ShortID
 	ShortURL = display.ShortURL
 )

@@ -24,10 +24,6 @@ const stateFile fs.FileMode = 0o644
 // follow implements whctl follow. The token is stored after the changes before it have been
 // printed, so that none is lost if the process is killed.
 func follow(c *cli.Context, s *command.Session) (err error) {
-	kind, err := records.Kind(c, s, c.Args().First())
-	if err != nil {
-		return err
-	}
 	state, token, stored := c.String("state"), c.String("since"), ""
 	if state != "" && token == "" {
 		text, err := os.ReadFile(state)
@@ -44,6 +40,10 @@ func follow(c *cli.Context, s *command.Session) (err error) {
 		return err
 	}
 	defer service.Close()
+	kind, err := awaitKind(ctx, service, c.Args().First())
+	if err != nil {
+		return command.Interrupted(err, 0)
+	}
 	out, err := s.Printer(c).Create()
 	if err != nil {
 		return err
@@ -79,6 +79,20 @@ func follow(c *cli.Context, s *command.Session) (err error) {
 		}
 	}
 	return nil
+}
+
+// awaitKind returns a kind of the service. It waits while the service is away, since only the
+// service knows its own kinds.
+func awaitKind(ctx context.Context, service *client.Client, name string) (*record.Kind, error) {
+	list, err := service.AwaitKindList(ctx)
+	if err != nil {
+		return nil, err
+	}
+	registry, err := list.Registry()
+	if err != nil {
+		return nil, err
+	}
+	return records.KindNamed(registry, name)
 }
 
 // ended prints the token from which whctl follow can continue.

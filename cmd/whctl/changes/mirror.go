@@ -51,7 +51,7 @@ func mirrorRecords(c *cli.Context, s *command.Session) (err error) {
 	for _, name := range c.Args().Slice() {
 		kind, err := m.kind(ctx, name, kindsInterval)
 		if err != nil {
-			return err
+			return command.Interrupted(err, 0)
 		}
 		if !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
@@ -108,7 +108,7 @@ func (m *mirror) kind(ctx context.Context, name string, maxAge time.Duration) (*
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.registry == nil || m.now().Sub(m.read) > maxAge {
-		list, err := m.service.KindList(ctx, m.etag)
+		list, err := m.kindList(ctx)
 		if err == nil && list != nil {
 			m.etag = list.ETag
 			m.registry, err = list.Registry()
@@ -119,6 +119,15 @@ func (m *mirror) kind(ctx context.Context, name string, maxAge time.Duration) (*
 		m.read = m.now()
 	}
 	return records.KindNamed(m.registry, name)
+}
+
+// kindList returns the kinds of the service, or nil if they have not changed. At the start it
+// waits for the service.
+func (m *mirror) kindList(ctx context.Context) (*client.KindList, error) {
+	if m.registry == nil {
+		return m.service.AwaitKindList(ctx)
+	}
+	return m.service.KindList(ctx, m.etag)
 }
 
 // keep keeps the copy of a kind. It loads the records if there is no copy, if its fields are

@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
@@ -51,7 +53,17 @@ func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error
 			}
 			return &command.PartialError{Message: "the subscription is disabled: the test message stays queued until it is enabled"}
 		}
-		attempt, err := firstAttempt(c, service, n, state.MessageID)
+		delay := delayOf(c.Context, service, one)
+		if delay.text != "" {
+			out.Notice("test message queued, %s", delay.text)
+		}
+		if delay.until > c.Duration("wait") {
+			if err := out.Created(state.MessageID, state); err != nil {
+				return err
+			}
+			return &command.PartialError{Message: "the test message waits for the next attempt; show its state with whctl messages show " + state.MessageID}
+		}
+		attempt, err := firstAttempt(c, service, n, state.MessageID, delay)
 		if err != nil {
 			return err
 		}
@@ -78,9 +90,35 @@ func attemptResult(a *wire.MessageResponse) string {
 	return strings.TrimSpace(fmt.Sprint(*a.HTTPCode, " ", strings.TrimPrefix(a.Message, fmt.Sprint(*a.HTTPCode))))
 }
 
+// delay is why messages of a subscription may not be sent at once.
+type delay struct {
+	text  string        // empty for none
+	until time.Duration // to the next attempt; 0 if it is not known
+}
+
+// delayOf returns the delay of a subscription: that of an open circuit breaker, which only
+// admins see, or else the failures that may have opened it.
+func delayOf(ctx context.Context, service *client.Client, s wire.Subscription) delay {
+	stats, err := service.Stats(ctx, time.Hour)
+	if err != nil {
+		since := time.Time(s.FailingSince)
+		if since.IsZero() {
+			return delay{}
+		}
+		return delay{text: "all attempts have failed for " + display.Age(time.Since(since)) + ", so the next one may be delayed"}
+	}
+	i := slices.IndexFunc(stats.Queues, func(q wire.Queue) bool { return q.SubscriptionID == s.RecID })
+	if i < 0 || stats.Queues[i].Breaker != wire.BreakerOpen {
+		return delay{}
+	}
+	queue := stats.Queues[i]
+	until := time.Time(queue.NextProbeDateTime).Sub(time.Time(stats.ServerDateTime))
+	return delay{text: display.BreakerOpen("", until), until: until}
+}
+
 // firstAttempt waits for the first delivery attempt of a message. It needs no other
 // permission than the SubscriberID.
-func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, message string) (*wire.MessageResponse, error) {
+func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, message string, d delay) (*wire.MessageResponse, error) {
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("wait"))
 	defer cancel()
 	members := map[string][]string{"MessageID": {message}, "Fields": {"Status,HTTPCode,Message,Duration"}, "OrderBy": {"ItemNo"}, "Take": {"1"}}
@@ -90,7 +128,7 @@ func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, me
 		case c.Context.Err() != nil:
 			return nil, command.Interruption{}
 		case ctx.Err() != nil:
-			return nil, tooSlow(c, message)
+			return nil, tooSlow(c, message, d)
 		case err != nil:
 			return nil, err
 		case len(page.Results) > 0:
@@ -109,7 +147,11 @@ const (
 	maxPause   = time.Second
 )
 
-func tooSlow(c *cli.Context, message string) error {
+func tooSlow(c *cli.Context, message string, d delay) error {
+	reason := d.text
+	if reason == "" {
+		reason = "check that its subscriber is enabled"
+	}
 	return &client.Error{Kind: client.TimedOut, Status: http.StatusAccepted, Message: fmt.Sprintf(
-		"the test message was not sent within %s; check that the subscription is enabled, and show its state with whctl messages show %s", c.Duration("wait"), message)}
+		"the test message was not sent within %s; %s; show its state with whctl messages show %s", c.Duration("wait"), reason, message)}
 }

@@ -118,7 +118,8 @@ func parseKey(text string) (string, error) {
 func eventBody(x *edge.Context, f *form.Form) []byte {
 	f.Knows(MemberBody)
 	m, ok := f.Members.Get(MemberBody)
-	if !ok || m.Empty {
+	emptyList := m.List && m.Raw != ""
+	if !ok || m.Empty && !emptyList {
 		return nil
 	}
 	if m.Raw != "" && m.Raw[0] != '"' {

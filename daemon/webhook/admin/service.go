@@ -29,9 +29,8 @@ type Store interface {
 	// skip ones, at most take or, if take is negative, all; and how many it has in all.
 	Subscriptions(ctx context.Context, subscriber string, skip, take int64) ([]webhook.Subscription, int64, error)
 	Subscription(ctx context.Context, subscriber, guid string) (webhook.Subscription, error)
-	// AddSubscription enforces the limits per subscriber unless an administrator adds
-	// the subscription.
-	AddSubscription(ctx context.Context, r webhook.Subscription) (webhook.Subscription, error)
+	// AddSubscription enforces the limits per subscriber, nil for none.
+	AddSubscription(ctx context.Context, r webhook.Subscription, l *webhook.Limits) (webhook.Subscription, error)
 	ChangeSubscription(ctx context.Context, subscriber, guid string, c SubscriptionChange, at time.Time) (webhook.Subscription, error)
 	RemoveSubscription(ctx context.Context, subscriber, guid string, at time.Time) (bool, error)
 
@@ -236,7 +235,11 @@ func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription)
 		return n, err
 	}
 	n.SavedAt = svc.notifier.Now()
-	made, err := svc.store.AddSubscription(ctx, n)
+	var limits *webhook.Limits
+	if !n.MadeByAdmin {
+		limits = svc.Rules().Limits()
+	}
+	made, err := svc.store.AddSubscription(ctx, n, limits)
 	if err == nil {
 		svc.notifier.Reload(ctx)
 	}
@@ -261,7 +264,10 @@ func (svc *Service) ChangeSubscription(ctx context.Context, subscriber, id strin
 	if err := svc.check(&c, by.Admin); err != nil {
 		return webhook.Subscription{}, err
 	}
-	c.EnforceLimits, c.Owner = !by.Admin, &by.Owner
+	c.Owner = &by.Owner
+	if !by.Admin {
+		c.Limits = svc.Rules().Limits()
+	}
 	var sub webhook.Subscription
 	for range maxChangeTries {
 		var retry bool
@@ -297,7 +303,7 @@ func (svc *Service) change(ctx context.Context, subscriber, g string, c Subscrip
 	if c.Where != nil {
 		c.Where = &next.Where.Text
 	}
-	if c.EnforceLimits && c.URL != nil && c.Headers == nil {
+	if c.Limits != nil && c.URL != nil && c.Headers == nil {
 		if len(sub.Headers) > 0 && !webhook.SameOrigin(*c.URL, sub.URL) {
 			return sub, false, webhook.Invalid(webhook.MemberHeaders, "are stored for another origin; give the headers again when the origin changes (scheme, host or port of URL), or [] to remove them")
 		}

@@ -31,19 +31,19 @@ type SubscriberChange struct {
 // SubscriptionChange holds the new values of a subscription's members; nil leaves a
 // member unchanged.
 type SubscriptionChange struct {
-	Pattern       *string
-	Where         *string // JSON; empty or without members for all events
-	URL           *string
-	Enabled       *bool
-	Ordered       *bool // Order.All of the subscription
-	ByKey         *bool // Order.ByKey; false if Ordered is true
-	MadeByAdmin   *bool
-	Owner         *string           // empty for a caller with only a SubscriberID
-	Schedule      *[]time.Duration  // a nil slice removes the schedule of the subscription
-	Headers       *[]webhook.Header // replace all headers
-	EnforceLimits bool              // of callers with only a SubscriberID
-	Secret        *Rotation
-	RowHash       []byte // expected row version; nil for any
+	Pattern     *string
+	Where       *string // JSON; empty or without members for all events
+	URL         *string
+	Enabled     *bool
+	Ordered     *bool // Order.All of the subscription
+	ByKey       *bool // Order.ByKey; false if Ordered is true
+	MadeByAdmin *bool
+	Owner       *string           // empty for a caller with only a SubscriberID
+	Schedule    *[]time.Duration  // a nil slice removes the schedule of the subscription
+	Headers     *[]webhook.Header // replace all headers
+	Limits      *webhook.Limits   // of callers with only a SubscriberID; nil for administrators
+	Secret      *Rotation
+	RowHash     []byte // expected row version; nil for any
 }
 
 // isNoop reports whether the change has no effect on a subscription. A caller with only a

@@ -59,6 +59,8 @@ type Options struct {
 	Kind *record.Kind   // of the records of captured events; nil for posted events
 	Zone *time.Location // to which dates with a zone are converted
 	Wide []string       // fields of columns that can have more than 4 KiB
+
+	Stored bool // an earlier version accepted the condition; it keeps its meaning
 }
 
 // Parse parses a JSON object. The error names all members that are wrong. An object without
@@ -119,6 +121,11 @@ func (o Options) part(m query.Member) (p part, err error) {
 	if err != nil {
 		return p, err
 	}
+	if !o.Stored {
+		if err := o.refuse(m, p.field, operator); err != nil {
+			return p, err
+		}
+	}
 	if p.field.Type.Stored() == record.Text && slices.Contains(ordering, operator) {
 		return p, errors.New("compares the order of text, which depends on the database")
 	}
@@ -130,6 +137,17 @@ func (o Options) part(m query.Member) (p part, err error) {
 		p.pattern = tsql.CompileLike(match.Operand(p.Operands[0].Text))
 	}
 	return p, err
+}
+
+// refuse returns why a new condition cannot have a member that earlier versions accepted.
+func (o Options) refuse(m query.Member, field record.Field, operator record.Operator) error {
+	if o.Kind == nil && strings.Contains(field.Name, ".") {
+		return errors.New("is not possible: conditions compare only top-level members of the body")
+	}
+	if query.Denies(operator, m) {
+		return fmt.Errorf("must be true; for the opposite use %s%s", field.Name, query.Opposite(operator).Suffix())
+	}
+	return nil
 }
 
 func cutPrefix(name, prefix string) (rest string, found bool) {

@@ -77,6 +77,11 @@ func TestMistakes(t *testing.T) {
 		{nil, `{"TotalGreaterThan":"a"}`, []string{"Where.TotalGreaterThan compares the order of text, which depends on the database"}},
 		{nil, `{"TotalIn":[1,"a"]}`, []string{"Where.TotalIn must be a list of values of one type"}},
 		{nil, `{"Total":{"a":1}}`, []string{"Where.Total must be a value or a list of values, without nulls, lists or objects in it"}},
+		{nil, `{"Customer.Country":"DE","Customer.NameIn":["a"]}`, []string{
+			"Where.Customer.Country is not possible: conditions compare only top-level members of the body",
+			"Where.Customer.NameIn is not possible: conditions compare only top-level members of the body"}},
+		{nil, `{"NameIsNull":false}`, []string{"Where.NameIsNull must be true; for the opposite use NameIsNotNull"}},
+		{kind, `{"NameIsNotNull":"0","Before.NameIsNull":false}`, []string{"Where.NameIsNotNull must be true; for the opposite use NameIsNull", "Where.Before.NameIsNull must be true; for the opposite use NameIsNotNull"}},
 		{nil, `{"OpenGreaterThan":true}`, []string{"Where.OpenGreaterThan is not a filter of Open, which accepts Open"}},
 	} {
 		c, err := condition.Parse(test.text, condition.Options{Kind: test.kind, Zone: time.UTC, Wide: []string{"Note"}})
@@ -92,6 +97,16 @@ func TestMistakes(t *testing.T) {
 	}
 	if c, err := condition.Parse(" { } ", condition.Options{}); c != nil || err != nil {
 		t.Errorf("no members: %v, %v", c, err)
+	}
+}
+
+// TestStored parses conditions that earlier versions accepted.
+func TestStored(t *testing.T) {
+	for _, text := range []string{`{"Customer.Country":"DE"}`, `{"NameIsNull":false}`} {
+		c, err := condition.Parse(text, condition.Options{Stored: true})
+		if err != nil || c.String() != text {
+			t.Errorf("%s: got %v, %v", text, c, err)
+		}
 	}
 }
 

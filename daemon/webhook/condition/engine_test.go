@@ -219,7 +219,7 @@ func TestEqualToTheEngine(t *testing.T) {
 			}
 		}
 		text := "{" + strings.Join(members, ",") + "}"
-		c, err := condition.Parse(text, condition.Options{Kind: kind, Zone: time.UTC})
+		c, err := condition.Parse(text, condition.Options{Kind: kind, Zone: time.UTC, Stored: true})
 		if err != nil {
 			t.Fatalf("%s: %s: %v", kind.Name, text, err)
 		}

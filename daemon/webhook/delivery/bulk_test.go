@@ -78,7 +78,7 @@ func (h *testEnv) addMessages(url, otherURL string, failed int) (r, other webhoo
 		h.t.Fatal(err)
 	}
 	add := func(url string, states ...state) webhook.Subscription {
-		r, err := kept.AddSubscription(ctx, webhook.Subscription{Subscriber: b.GUID, Pattern: "*", URL: url, Enabled: true, Secret: webhook.NewSecret(), MadeByAdmin: true, SavedAt: now})
+		r, err := kept.AddSubscription(ctx, webhook.Subscription{Subscriber: b.GUID, Pattern: "*", URL: url, Enabled: true, Secret: webhook.NewSecret(), MadeByAdmin: true, SavedAt: now}, nil)
 		if err != nil {
 			h.t.Fatal(err)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -179,11 +178,12 @@ func (e *Engine) Matching(event string) (n int) {
 	return n
 }
 
-// Named reports whether a subscription, enabled or not, names a captured event and receives
-// it. Those to a family or all events do not make capture necessary.
+// Named reports whether a subscription, enabled or not, names a captured event or its family
+// and receives it. One to all events does not make capture necessary, nor does one to a
+// family whose owner may not read the kind.
 func (e *Engine) Named(event string) bool {
 	for sub := range e.receivers(event) {
-		if strings.EqualFold(sub.Pattern, event) {
+		if sub.Pattern != "*" {
 			return true
 		}
 	}

@@ -106,6 +106,30 @@ func TestCapturedEventsGoToOwners(t *testing.T) {
 	}
 }
 
+// TestSubscriptionsThatStartCapture checks which subscriptions make the capture of a kind
+// necessary.
+func TestSubscriptionsThatStartCapture(t *testing.T) {
+	for _, row := range []struct {
+		pattern, owner string
+		want           bool
+	}{
+		{"debtor.updated", "user:ann", true},
+		{"debtor.*", "user:ann", true},
+		{"*", "user:ann", false},
+		{"debtor.*", "key:7", false}, // without the right
+		{"debtor.*", "", false},
+		{"*", "", false},
+	} {
+		t.Run(row.pattern+" "+row.owner, func(t *testing.T) {
+			x := newRightsEnv(t)
+			x.subscribe("http://127.0.0.1:9/", row.pattern, ownedBy(row.owner))
+			if got := x.engine.Named("debtor.updated"); got != row.want {
+				t.Errorf("capture is necessary: got %t, want %t", got, row.want)
+			}
+		})
+	}
+}
+
 // TestHeldSubscription takes the right of an owner and returns it: the messages that were
 // made without it are kept without an attempt, and arrive in the end.
 func TestHeldSubscription(t *testing.T) {

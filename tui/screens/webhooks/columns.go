@@ -145,22 +145,29 @@ func problemText(one wire.Subscription, s *ui.Session) string {
 	case known && !queue.IsEnabled:
 		return "the subscriber is disabled: messages stay queued"
 	case queue.Breaker == wire.BreakerOpen:
-		return "circuit breaker open" + lastFailure(queue) + "; next attempt " + ui.Soon(s.TimeUntil(time.Time(queue.NextProbeDateTime)))
+		return display.BreakerOpen(lastFailure(queue), s.TimeUntil(time.Time(queue.NextProbeDateTime)))
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
-		return "waiting (Retry-After)" + lastFailure(queue) + "; next attempt " + ui.Soon(s.TimeUntil(time.Time(queue.WaitUntilDateTime)))
+		return "waiting (Retry-After)" + afterComma(lastFailure(queue)) + "; next attempt " + ui.Soon(s.TimeUntil(time.Time(queue.WaitUntilDateTime)))
 	case !since.IsZero():
-		return "failing for " + ui.Age(s.Since(since)) + lastFailure(queue)
+		return "failing for " + ui.Age(s.Since(since)) + afterComma(lastFailure(queue))
 	}
 	return ""
 }
 
-// lastFailure returns the result of the last failed attempt after a comma, empty if
-// there is none.
+// afterComma returns text after a comma, unless it is empty.
+func afterComma(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ", " + text
+}
+
+// lastFailure returns the result of the last failed attempt, empty if there is none.
 func lastFailure(queue wire.Queue) string {
 	if queue.LastFailure == nil {
 		return ""
 	}
-	return ", " + failureText(*queue.LastFailure)
+	return failureText(*queue.LastFailure)
 }
 
 // failureText returns the result of a failed attempt.

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -200,7 +201,7 @@ func (t *testDelivery) Tick() tea.Cmd {
 // timeoutText describes a test message that has no result at the timeout.
 func (t *testDelivery) timeoutText() string {
 	if t.Queues.BreakerOpen(t.of.RecID) {
-		return "message queued, circuit breaker open; next attempt " + ui.Soon(t.TimeUntil(time.Time(t.Queues.Known[t.of.RecID].NextProbeDateTime)))
+		return "message queued, " + display.BreakerOpen("", t.TimeUntil(time.Time(t.Queues.Known[t.of.RecID].NextProbeDateTime)))
 	}
 	return "no response after " + ui.Age(testTimeout) + "; see the message in Messages"
 }

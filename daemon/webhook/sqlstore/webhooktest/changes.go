@@ -100,32 +100,78 @@ func boundedHeaders(h hooks) {
 			h.t.Errorf("%s: %v", name, err)
 		}
 	}
-	half := admin.SubscriptionChange{Headers: &large, EnforceLimits: true}
+	limits := &webhook.Limits{Subscriptions: 10, Wildcards: 10, HeaderBytes: 64 << 10}
+	half := admin.SubscriptionChange{Headers: &large, Limits: limits}
 	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon)
 	h.check(err)
 	r, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // replaces the headers
 	h.check(err)
 	more := webhook.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Headers: large, Secret: "s", SavedAt: noon}
 	before := h.version()
-	_, err = h.AddSubscription(ctx, more)
+	_, err = h.AddSubscription(ctx, more, limits)
 	refused("a second half", err)
 	more.Headers = nil
-	second, err := h.AddSubscription(ctx, more)
+	second, err := h.AddSubscription(ctx, more, limits)
 	h.check(err)
-	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large, EnforceLimits: true, RowHash: second.RowHash}, noon)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large, Limits: limits, RowHash: second.RowHash}, noon)
 	refused("a second half, later", err)
 	if now := h.version(); now != before+1 {
 		h.t.Errorf("version %d after %d", now, before)
 	}
-	more.Headers, more.MadeByAdmin = large, true
-	_, err = h.AddSubscription(ctx, more)
+	more.Headers = large
+	_, err = h.AddSubscription(ctx, more, nil)
 	h.check(err)
 	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large}, noon)
 	h.check(err)
-	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: new([]webhook.Header), EnforceLimits: true}, noon)
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: new([]webhook.Header), Limits: limits}, noon)
 	h.check(err)
-	more.MadeByAdmin, more.Subscriber = false, guid(1)
-	if _, err = h.AddSubscription(ctx, more); !fault.Is(err, fault.NotFound) {
+	more.Subscriber = guid(1)
+	if _, err = h.AddSubscription(ctx, more, limits); !fault.Is(err, fault.NotFound) {
 		h.t.Errorf("of no subscriber: %v", err)
 	}
+}
+
+// boundedSubscriptions checks the limits of the number of subscriptions, and of those to
+// several events, which do not apply to administrators.
+func boundedSubscriptions(h hooks) {
+	ctx := h.t.Context()
+	r := h.subscribe()
+	limits := &webhook.Limits{Subscriptions: 5, Wildcards: 2, HeaderBytes: 64 << 10}
+	add := func(pattern string, l *webhook.Limits) (webhook.Subscription, error) {
+		return h.AddSubscription(ctx, webhook.Subscription{Subscriber: r.Subscriber, Pattern: pattern, URL: r.URL, Secret: "s", SavedAt: noon}, l)
+	}
+	change := func(s webhook.Subscription, pattern string, l *webhook.Limits) error {
+		_, err := h.ChangeSubscription(ctx, s.Subscriber, s.GUID, admin.SubscriptionChange{Pattern: &pattern, Limits: l}, noon)
+		return err
+	}
+	refused := func(name, member string, err error) {
+		h.t.Helper()
+		if !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != member {
+			h.t.Errorf("%s: got %v, want an error of %s", name, err, member)
+		}
+	}
+
+	named := []webhook.Subscription{r}
+	h.check(change(r, "debtor.updated", limits))
+	for range 2 {
+		_, err := add("debtor.*", limits)
+		h.check(err)
+	}
+	for _, pattern := range []string{"*", "debtor.*"} {
+		_, err := add(pattern, limits)
+		refused("adding a third to "+pattern, webhook.MemberEvent, err)
+		refused("changing a third to "+pattern, webhook.MemberEvent, change(named[0], pattern, limits))
+	}
+	wildcard, err := add("*", nil)
+	h.check(err)
+	h.check(change(wildcard, "debtor.*", limits)) // instead of another pattern
+	refused("changing a fourth to *", webhook.MemberEvent, change(named[0], "*", limits))
+
+	_, err = add("debtor.updated", limits)
+	h.check(err)
+	_, err = add("debtor.updated", limits)
+	refused("adding a sixth", "SubscriberID", err)
+	sixth, err := add("debtor.updated", nil)
+	h.check(err)
+	h.check(change(sixth, "debtor.created", limits))
 }

@@ -40,7 +40,7 @@ func messageLists(h hooks) {
 	for n := range 3 {
 		subs = append(subs, h.subscribe())
 		for range n { // one, two and three subscriptions
-			s, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: subs[len(subs)-1].Subscriber, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon})
+			s, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: subs[len(subs)-1].Subscriber, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}, nil)
 			h.check(err)
 			subs = append(subs, s)
 		}

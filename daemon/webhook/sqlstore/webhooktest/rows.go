@@ -59,7 +59,7 @@ func subscriptionPages(h hooks) {
 	ctx, of, other := h.t.Context(), h.subscribe().Subscriber, h.subscribe().Subscriber
 	add := func(n int) {
 		_, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: []string{of, other}[n/2%2], Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon, MadeByAdmin: true,
-			Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}[n%3:]})
+			Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}[n%3:]}, nil)
 		if err != nil {
 			h.t.Error(err)
 		}
@@ -113,25 +113,25 @@ func subscriptionRows(h hooks) {
 		Secret: "whsec_abc", SavedAt: noon, Owner: webhook.Owner{Name: "user:Ann Größe"},
 		Where: webhook.Where{Text: `{"NameStartsWith":"Größe '","StatusIn":[1,2]}`},
 	}
-	r, err := h.AddSubscription(ctx, want)
+	r, err := h.AddSubscription(ctx, want, nil)
 	h.check(err)
 	want.ID, want.GUID, want.RowHash = r.ID, r.GUID, r.RowHash
 	if !reflect.DeepEqual(r, want) || r.ID == 0 || len(r.GUID) != 36 || len(r.RowHash) != 8 {
 		h.t.Errorf("added %+v, want %+v", r, want)
 	}
-	if _, err := h.AddSubscription(ctx, want); !fault.Is(err, fault.Conflict) || fault.From(err).Fields[0].Name != webhook.MemberRecID {
+	if _, err := h.AddSubscription(ctx, want, nil); !fault.Is(err, fault.Conflict) || fault.From(err).Fields[0].Name != webhook.MemberRecID {
 		h.t.Errorf("a GUID in use: %v", err)
 	}
 	if _, err := h.AddSubscriber(ctx, admin.Subscriber{GUID: s.GUID, Name: "Shop"}, auditEntry()); !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("a GUID in use: %v", err)
 	}
-	other, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon})
+	other, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}, nil)
 	h.check(err)
 	if all, err := h.Subscriptions(ctx, s.GUID); err != nil || !reflect.DeepEqual(all, []webhook.Subscription{r, other}) || other.ItemNo != 2 {
 		h.t.Errorf("subscriptions are %+v (%v)", all, err)
 	}
 	h.changeSubscription(r)
-	_, err = h.AddSubscription(ctx, webhook.Subscription{Subscriber: guid(1), Pattern: "*", URL: "http://a", SavedAt: noon})
+	_, err = h.AddSubscription(ctx, webhook.Subscription{Subscriber: guid(1), Pattern: "*", URL: "http://a", SavedAt: noon}, nil)
 	h.expectMissing(err)
 	_, err = h.Subscriptions(ctx, guid(1))
 	h.expectMissing(err)

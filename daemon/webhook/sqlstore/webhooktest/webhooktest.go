@@ -46,6 +46,7 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"Stale":                staleVersion,
 		"ChangedSubscriptions": changedSubscriptions,
 		"Bounds":               boundedHeaders,
+		"BoundsOfNumber":       boundedSubscriptions,
 		"Outcomes":             outcomesOnce,
 		"Disabled":             disabledByEngine,
 		"Keys":                 idempotencyKeys,
@@ -128,7 +129,7 @@ func (h hooks) subscribe() webhook.Subscription {
 	h.check(err)
 	r, err := h.AddSubscription(h.t.Context(), webhook.Subscription{
 		Subscriber: s.GUID, Pattern: "debtor.*", URL: "https://shop.example/in", Enabled: true, Secret: "whsec_x", SavedAt: noon,
-	})
+	}, nil)
 	h.check(err)
 	return r
 }
@@ -292,7 +293,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"RemoveSubscriber":   func() error { _, err := h.RemoveSubscriber(ctx, guid(1), auditEntry()); return err },
 		"Subscriber":         func() error { _, err := h.Subscriber(ctx, guid(1)); return err },
 		"Subscriptions":      func() error { _, _, err := h.Store.Subscriptions(ctx, guid(1), 1, 1); return err },
-		"AddSubscription":    func() error { _, err := h.AddSubscription(ctx, webhook.Subscription{SavedAt: noon}); return err },
+		"AddSubscription":    func() error { _, err := h.AddSubscription(ctx, webhook.Subscription{SavedAt: noon}, nil); return err },
 		"RemoveSubscription": func() error { _, err := h.RemoveSubscription(ctx, guid(1), guid(2), noon); return err },
 		"Message":            func() error { _, err := h.Message(ctx, at); return err },
 		"RemoveMessage":      func() error { _, err := h.RemoveMessage(ctx, at); return err },
