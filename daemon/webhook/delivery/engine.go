@@ -180,7 +180,7 @@ func (e *Engine) Matching(event string) (n int) {
 
 // Named reports whether a subscription, enabled or not, names a captured event or its family
 // and receives it. One to all events does not make capture necessary, nor does one to a
-// family whose owner may not read the kind.
+// family if its owner may not read the kind.
 func (e *Engine) Named(event string) bool {
 	for sub := range e.receivers(event) {
 		if sub.Pattern != "*" {

@@ -36,7 +36,7 @@ func TestSubscriptionChangedInFlight(t *testing.T) {
 	for name, c := range map[string]struct {
 		change admin.SubscriptionChange
 		after  *admin.SubscriptionChange // a while later
-		soon   string // shortly after the attempt
+		soon   string                    // shortly after the attempt
 		rows   string
 	}{
 		"another URL": {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// retargeter makes the open messages of subscriptions due after their URL has changed: they need
+// retargeter makes the open messages of subscriptions due after a change of the URL: they need
 // not wait out the schedule of the old one. Each daemon does so in its own partitions.
 type retargeter struct {
 	*core
