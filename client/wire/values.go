@@ -130,7 +130,7 @@ func spellDecimal(negative bool, whole, fraction string) string {
 	return whole + "." + fraction
 }
 
-// cutExponent splits 1.5e3 into 1.5 and 3. Exponents that exceed 38 digits are errors,
+// cutExponent splits 1.5e3 into 1.5 and 3. Exponents beyond 2*MaxDigits are errors,
 // to bound the cost of shift.
 func cutExponent(text string) (mantissa string, exponent int, err error) {
 	i := strings.IndexAny(text, "eE")
@@ -227,24 +227,23 @@ func ParseGuid(text string) (string, error) {
 	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:], nil
 }
 
-// ParseBytes decodes base64 with or without padding. A plus sign may be a blank, as in a query
-// string without escapes.
+// ParseBytes decodes base64 with or without padding. Blanks are plus signs, as they are in a query
+// string without escapes, if that makes whole groups of four characters. Otherwise those around
+// the text are ignored.
 func ParseBytes(text string) ([]byte, error) {
-	signed := strings.ReplaceAll(text, " ", "+")
-	b, err := decodeBase64(signed)
-	if err != nil {
-		b, err = decodeBase64(strings.TrimSpace(text))
+	encoding := base64.StdEncoding.Strict()
+	b, err := encoding.DecodeString(strings.ReplaceAll(text, " ", "+"))
+	if err == nil {
+		return b, nil
 	}
+	text = strings.TrimSpace(text)
+	b, err = encoding.DecodeString(text)
+	if err == nil {
+		return b, nil
+	}
+	b, err = base64.RawStdEncoding.Strict().DecodeString(text)
 	if err != nil {
 		return nil, errors.New("must be base64 text")
 	}
 	return b, nil
-}
-
-func decodeBase64(text string) ([]byte, error) {
-	b, err := base64.StdEncoding.Strict().DecodeString(text)
-	if err != nil {
-		b, err = base64.RawStdEncoding.Strict().DecodeString(text)
-	}
-	return b, err
 }

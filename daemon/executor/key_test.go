@@ -119,7 +119,10 @@ func TestKeysSQLite(t *testing.T) {
 CREATE TABLE Without (A int, B text PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE Nullable_ (A int NOT NULL, B text PRIMARY KEY);
 CREATE TABLE IndexNull (A int NOT NULL, B text UNIQUE);
-CREATE TABLE PrimaryNull (A int NOT NULL, B text PRIMARY KEY); CREATE UNIQUE INDEX p ON PrimaryNull (A) WHERE A > 5; CREATE UNIQUE INDEX e ON PrimaryNull (A, abs(A))`)
+CREATE TABLE Partial (A int NOT NULL, B text);
+CREATE UNIQUE INDEX p ON Partial (A) WHERE A > 5;
+CREATE TABLE Expression (A int NOT NULL, B text);
+CREATE UNIQUE INDEX e ON Expression (A, abs(A))`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +130,14 @@ CREATE TABLE PrimaryNull (A int NOT NULL, B text PRIMARY KEY); CREATE UNIQUE IND
 	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
 	checkKeys(t, file)
 	checkKeyProblems(t, file)
-	for name, want := range map[string][]int{"Rowid": {1}, "Without": {1}, "Nullable_": {1}, "PrimaryNull": {1}, "IndexNull": nil} { // pages check that a primary key is not null
+	for name, want := range map[string][]int{
+		"Rowid":      {1},
+		"Without":    {1},
+		"Nullable_":  {1}, // pages check that it is not null
+		"IndexNull":  nil,
+		"Partial":    nil,
+		"Expression": nil,
+	} {
 		registry, err := record.NewRegistry(record.Kind{Name: name, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "B", Type: record.Int}}})
 		if err != nil {
 			t.Fatal(err)

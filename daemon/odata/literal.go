@@ -185,16 +185,21 @@ func numberSpan(t record.Type, value string) (span, error) {
 	if !strings.HasSuffix(value, "INF") {
 		value = strings.TrimRight(value, "DdFfLlMm") // the suffixes of OData 3, which some clients send
 	}
-	f, err := strconv.ParseFloat(value, 64)
+	f, _ := strconv.ParseFloat(value, 64) // infinite if it is beyond a double
 	sign := int(math.Copysign(1, f))
 	switch {
 	case math.IsNaN(f):
 		return span{unordered: true}, nil
 	case math.IsInf(f, 0) && t == record.Double: // also a number beyond a double
 		return span{infinite: sign, none: true}, nil
-	case err == nil && (math.IsInf(f, 0) || t == record.Decimal && math.Abs(f) >= maxDecimal):
-		outside := bound{outside: sign}
-		return span{first: outside, last: outside, none: true}, nil
+	case math.IsInf(f, 0):
+		return outsideSpan(sign), nil
+	case t == record.Decimal:
+		v, err := wire.ParseValue(t, value, time.UTC)
+		if err != nil && math.Abs(f) >= maxDecimal { // 38 nines are as large as a double, but valid
+			return outsideSpan(sign), nil
+		}
+		return exactly(v), err
 	case !t.Integer():
 		v, err := wire.ParseValue(t, value, time.UTC)
 		return exactly(v), err
@@ -211,6 +216,12 @@ func numberSpan(t record.Type, value string) (span, error) {
 	s := span{first: wholeBound(t, first), last: wholeBound(t, last), one: exact.IsInt()}
 	s.none = !s.one || s.first.outside != 0
 	return s, nil
+}
+
+// outsideSpan returns the span of a number above all values of a type, or below all of them.
+func outsideSpan(sign int) span {
+	outside := bound{outside: sign}
+	return span{first: outside, last: outside, none: true}
 }
 
 func wholeBound(t record.Type, n *big.Int) bound {

@@ -82,7 +82,7 @@ func exemption(line string) string {
 // otherTests maps each language other than sh to the test of its blocks.
 var otherTests = map[string]string{
 	"go": "TestDocumentedReceiversVerifySignatures", "csharp": "TestDocumentedReceiversVerifySignatures", "php": "TestDocumentedReceiversVerifySignatures", "javascript": "TestDocumentedReceiversVerifySignatures", "python": "TestDocumentedReceiversVerifySignatures",
-	"sql": "TestOutboxEvents", "powershell": "not run: it needs Windows", "toml": "TestDocsSettings", "json": "TestCapturedEventsAreDelivered, TestClientOfTheLibrary",
+	"sql": "TestOutboxEvents", "powershell": "not run: it needs Windows", "nginx": "not run: make test installs no nginx", "toml": "TestDocsSettings", "json": "TestCapturedEventsAreDelivered, TestClientOfTheLibrary",
 	"text": "TestManual: the output of the block of commands before it",
 }
 
