@@ -95,7 +95,7 @@ func TestNoopChangesKeepVersion(t *testing.T) {
 	}
 	change := func(c admin.SubscriptionChange) webhook.Subscription {
 		t.Helper()
-		sub, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, c, admin.Caller{})
+		sub, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, c, admin.Caller{Admin: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -107,7 +107,7 @@ func (h *testEnv) stop(grace time.Duration) {
 	h.sender.Close()
 }
 
-// subscribe creates a subscription, and a subscriber if there is none.
+// subscribe creates a subscription as an administrator does, and a subscriber if there is none.
 func (h *testEnv) subscribe(url, pattern string, change ...func(*webhook.Subscription)) webhook.Subscription {
 	h.t.Helper()
 	ctx := context.Background()
@@ -118,7 +118,7 @@ func (h *testEnv) subscribe(url, pattern string, change ...func(*webhook.Subscri
 		}
 		h.subscriber = b.GUID
 	}
-	n := webhook.Subscription{Subscriber: h.subscriber, URL: url, Pattern: pattern, Enabled: true}
+	n := webhook.Subscription{Subscriber: h.subscriber, URL: url, Pattern: pattern, Enabled: true, MadeByAdmin: true}
 	for _, c := range change {
 		c(&n)
 	}
