@@ -9,8 +9,10 @@ import (
 )
 
 // IsFormula reports whether spreadsheets may read a text as a formula. OWASP's list also
-// has tab, line breaks and full-width characters.
+// has tab, line breaks and full-width characters. LibreOffice drops zero bytes and byte order
+// marks before it looks at the first character.
 func IsFormula(text []byte) bool {
+	text = bytes.TrimLeft(text, "\x00\ufeff")
 	first, _ := utf8.DecodeRune(text)
 	return strings.ContainsRune("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20", first)
 }

@@ -22,7 +22,7 @@ func TestCSVLoneColumn(t *testing.T) {
 
 // TestCSVFormulaGuard checks texts, column names and member names of errors.
 func TestCSVFormulaGuard(t *testing.T) {
-	for _, text := range []string{"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20", "a=", "\uff1c", ""} {
+	for _, text := range []string{"=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20", "\x00=", "\ufeff\x00@", "a=", "\uff1c", ""} {
 		for _, guard := range []bool{false, true} {
 			f, want := format(t, "csv").WithCSV(false, guard), text
 			if guard && text != "" && text != "a=" && text != "\uff1c" {

@@ -52,7 +52,7 @@ func appendJSONValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 	case record.Text, record.DateTime, record.Guid, record.Decimal:
 		return appendJSONString(dst, cell.Data)
 	case record.Double:
-		if n := len(cell.Data); n > 0 && cell.Data[n-1] <= '9' { // not infinite
+		if isJSONDouble(cell) {
 			return append(dst, cell.Data...)
 		}
 		return appendJSONString(dst, cell.Data)
@@ -135,6 +135,16 @@ func (e *ndjsonRows) Begin(dst []byte, _ Head) []byte { return dst }
 // Row appends one line.
 func (e *ndjsonRows) Row(dst []byte, cells []row.Cell) []byte {
 	return append(e.object.append(dst, cells), '\n')
+}
+
+// isJSONDouble reports whether a double is a number in JSON. Infinite ones are not, nor are
+// numbers that are stored as texts such as 007.
+func isJSONDouble(cell *row.Cell) bool {
+	if cell.Class == row.Text {
+		return isJSONNumber(cell.Data)
+	}
+	n := len(cell.Data)
+	return n > 0 && cell.Data[n-1] <= '9'
 }
 
 // End appends nothing.

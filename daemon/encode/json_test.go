@@ -38,6 +38,17 @@ func TestJSONNumber(t *testing.T) {
 	}
 }
 
+// TestJSONOfDoublesInTexts writes doubles that another program has stored as texts.
+func TestJSONOfDoublesInTexts(t *testing.T) {
+	for text, want := range map[string]string{"1.50": "1.50", "-0": "-0", "00120": `"00120"`, "-00.5": `"-00.5"`, "1.": `"1."`} {
+		cell := row.Cell{Class: row.Text, Data: []byte(text)}
+		got := rowOf(format(t, "json"), Shape{Columns: []Column{{"V", record.Double}}}, cell)
+		if got != `{"V":`+want+`}` {
+			t.Errorf("the text %q is written as %s, want the value %s", text, got, want)
+		}
+	}
+}
+
 func TestJSONText(t *testing.T) {
 	tests := []struct{ in, want string }{
 		{`{"a":[1,2.50,{"b":null}]}`, `{"a":[1,2.50,{"b":null}]}`},

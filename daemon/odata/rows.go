@@ -97,6 +97,8 @@ func fits(t record.Type, cell *row.Cell) bool {
 	switch t {
 	case record.Decimal:
 		return !cell.Misfit && encode.IsNumber(cell.Data)
+	case record.Double:
+		return !cell.Misfit && (cell.Class != row.Text || encode.IsNumber(cell.Data))
 	case record.DateTime, record.Epoch:
 		if isDate(cell.Data) {
 			return true
