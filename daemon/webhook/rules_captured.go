@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
@@ -63,22 +64,29 @@ func (r Rules) Receives(s *Subscription, event string) bool {
 }
 
 // Withheld returns the events that the owner of a subscription may not read, in lower case: those
-// of captured kinds, and those that were captured before.
+// of captured kinds, and those that were captured before. Of the latter, events that clients post
+// now are left out unless they required a role of their own.
 func (r Rules) Withheld(owner string) map[string]bool {
 	withheld := make(map[string]bool)
-	for event, role := range r.Roles {
-		if !r.reads(owner, &record.Kind{Role: role}) {
-			withheld[strings.ToLower(event)] = true
+	for event, kind := range r.Captured {
+		if !r.reads(owner, kind) {
+			withheld[event] = true
 		}
 	}
-	for event, kind := range r.Captured {
-		if r.reads(owner, kind) {
-			delete(withheld, event)
-		} else {
+	for name, role := range r.Roles {
+		event := strings.ToLower(name)
+		if r.Captured[event] != nil || role == "" && r.publishes(event) {
+			continue
+		}
+		if !r.reads(owner, &record.Kind{Role: role}) {
 			withheld[event] = true
 		}
 	}
 	return withheld
+}
+
+func (r Rules) publishes(event string) bool {
+	return slices.ContainsFunc(r.Events, func(e record.Event) bool { return strings.EqualFold(e.Name, event) })
 }
 
 func (r Rules) reads(owner string, kind *record.Kind) bool {

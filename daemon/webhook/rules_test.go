@@ -1,8 +1,10 @@
 package webhook
 
 import (
+	"maps"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,6 +115,37 @@ func TestParseSchedule(t *testing.T) {
 		waits, err := ParseSchedule(text)
 		if len(waits) != n || (err == nil) != (n > 0) {
 			t.Errorf("%.20q: %v, %v", text, waits, err)
+		}
+	}
+}
+
+// TestWithheldEvents lists the events that owners may not read: the writer reads all of them, the
+// reader those of kinds without a role, and a SubscriberID alone none.
+func TestWithheldEvents(t *testing.T) {
+	rules := Rules{
+		Events: []record.Event{{Name: "shop.opened"}, {Name: "debtor.updated"}, {Name: "Order.Posted"}, {Name: "bill.posted"}},
+		Captured: map[string]*record.Kind{
+			"debtor.updated": {Name: "Debtor"},
+			"bill.updated":   {Name: "Bill", Role: "writer"},
+		},
+		Roles: map[string]string{
+			"debtor.updated": "",
+			"bill.updated":   "writer",
+			"Gone.Updated":   "",       // not published any more
+			"Gone.Deleted":   "writer", // not published any more
+			"Order.Posted":   "",       // posted by clients now
+			"Bill.Posted":    "writer", // posted by clients now
+		},
+		MayRead: func(owner string, kind *record.Kind) bool { return owner == "writer" || kind.Role == "" },
+	}
+	for owner, want := range map[string][]string{
+		"writer": nil,
+		"reader": {"bill.posted", "bill.updated", "gone.deleted"},
+		"":       {"bill.posted", "bill.updated", "debtor.updated", "gone.deleted", "gone.updated"},
+	} {
+		got := slices.Sorted(maps.Keys(rules.Withheld(owner)))
+		if !slices.Equal(got, want) {
+			t.Errorf("from the owner %q are withheld %q, want %q", owner, got, want)
 		}
 	}
 }
