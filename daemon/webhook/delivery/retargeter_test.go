@@ -131,7 +131,7 @@ func TestURLWithoutRightToEvent(t *testing.T) {
 				s.Schedule = []time.Duration{time.Hour}
 			})
 			x.publishChange()
-			wrong.await(t, "an attempt", func() bool { return len(wrong.times) == 1 })
+			x.awaitCount("SY_WebhookMessage WHERE Attempts = 1", 1)
 
 			x.correct(sub, right.URL, admin.Caller{})
 			if order != (webhook.Order{All: true}) { // in order, they wait for the first one
