@@ -64,6 +64,7 @@ func New(c Config) *Engine {
 	core.queues.dispatch = e.dispatcher.dispatch
 	core.queues.cancel = e.dispatcher.cancel
 	core.queues.moved = e.retargeter.add
+	core.queues.makeDue = e.retargeter.queueUp
 	return e
 }
 

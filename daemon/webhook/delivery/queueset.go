@@ -20,7 +20,8 @@ type queueSet struct {
 	maxLimit int                              // maximum number of concurrent attempts per endpoint
 	dispatch func()                           // starts attempts; called with the lock held
 	cancel   func(*queue)                     // cancels the attempts of a queue; called with the lock held
-	moved    func(subscription int64)         // reports a new URL; called with the lock held
+	moved    func(*webhook.Subscription)      // reports a new URL; called with the lock held
+	makeDue  func(subscription int64)         // makes open messages due; called with the lock held
 	snapshot atomic.Pointer[webhook.Snapshot] // the subscriptions; changed with the lock held
 
 	mu      sync.Mutex
@@ -160,7 +161,7 @@ func (s *queueSet) retarget(q *queue) {
 	if q.inOrder() {
 		s.cancel(q)
 	}
-	s.moved(q.id)
+	s.moved(q.sub)
 }
 
 // setLeases replaces the leases.
@@ -222,6 +223,9 @@ func (s *queueSet) settle(r *webhook.AttemptResult) {
 		return
 	}
 	q.settled(r.Message)
+	if q.sub != nil && r.URL != q.sub.URL && r.After.Status.Open() && r.After.Next.After(s.clock.Now()) {
+		s.makeDue(q.id) // the URL changed before the result was written
+	}
 	if s.budget.inDemand(r.Message) {
 		q.trim(s.clock.Now())
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // retargeter makes the open messages of subscriptions due after a change of the URL: they need
@@ -32,8 +34,15 @@ func newRetargeter(c *core) *retargeter {
 }
 
 // add queues a subscription with a new URL, which has not failed yet.
-func (r *retargeter) add(subscription int64) {
-	r.pending.setHealth(Health{Subscription: subscription})
+func (r *retargeter) add(sub *webhook.Subscription) {
+	r.pending.setHealth(Health{Subscription: sub.ID})
+	if sub.Owner.Name != "" || r.mayRepeat(sub.ID) {
+		r.queueUp(sub.ID)
+	}
+}
+
+// queueUp queues a subscription with messages that have failed at an old URL.
+func (r *retargeter) queueUp(subscription int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waiting = append(r.waiting, subscription)
@@ -73,11 +82,7 @@ func (r *retargeter) removeFirst() {
 
 // makeDue makes the open messages of a subscription due that have not been attempted since.
 func (r *retargeter) makeDue(ctx context.Context, subscription int64) error {
-	sub := r.queues.Subscriptions().Subscription(subscription)
-	if sub == nil || sub.Owner.Name == "" && !r.mayRepeat(subscription) {
-		return nil
-	}
-	now := r.storeTime()
+	now := r.Now() // not the time of the store: attempts are recorded by this one
 	for _, lease := range r.queues.leased().held {
 		for {
 			n, err := r.Store.MakeDue(ctx, subscription, lease.Partition, now, retargetBatch)
