@@ -88,7 +88,7 @@ func (p *publisher) SendTest(ctx context.Context, subscription int64, name strin
 	p.queues.changeQueue(subscription, (*queue).endRequestedWait)
 	m := event.messages[0]
 	return &webhook.Message{
-		ID: m.ID, GUID: m.GUID, Event: event.event, Partition: m.Partition, Subscription: m.Subscription, URL: m.URL, MadeByAdmin: m.MadeByAdmin,
+		ID: m.ID, GUID: m.GUID, Event: event.event, Partition: m.Partition, Subscription: m.Subscription, URL: p.queues.urlOf(m), MadeByAdmin: m.MadeByAdmin,
 		State: webhook.State{Next: event.event.AddedAt},
 	}, nil
 }

@@ -269,6 +269,13 @@ func (s *queueSet) applyPeerEvents(daemons int, events []PeerEvent) {
 	s.dispatch()
 }
 
+// urlOf returns the URL of a message, which an attempt can change.
+func (s *queueSet) urlOf(m *webhook.Message) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return m.URL
+}
+
 func (s *queueSet) changeQueue(subscription int64, change func(*queue)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
