@@ -108,9 +108,9 @@ func (r *retargeter) mayRepeat(subscription int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	for other, at := range r.done {
-		if now.Sub(at) >= retargetInterval {
-			delete(r.done, other)
+	for id, doneAt := range r.done {
+		if now.Sub(doneAt) >= retargetInterval {
+			delete(r.done, id)
 		}
 	}
 	if _, recent := r.done[subscription]; recent {

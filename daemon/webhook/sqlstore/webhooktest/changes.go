@@ -126,7 +126,8 @@ func boundedHeaders(h hooks) {
 	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: new([]webhook.Header), Limits: limits}, noon)
 	h.check(err)
 	more.Subscriber = guid(1)
-	if _, err = h.AddSubscription(ctx, more, limits); !fault.Is(err, fault.NotFound) {
+	_, err = h.AddSubscription(ctx, more, limits)
+	if !fault.Is(err, fault.NotFound) {
 		h.t.Errorf("of no subscriber: %v", err)
 	}
 }
