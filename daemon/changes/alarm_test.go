@@ -205,7 +205,7 @@ func emptied(t *testing.T, r *rig, how changes.Resumption) {
 		t.Errorf("a second time: %v", err)
 	}
 	r.sweeps(2)
-	_, _, err = r.feed.Read(t.Context(), r.kind, token, 10, 0)
+	_, err = r.feed.Read(t.Context(), r.kind, token, 10, 0)
 	if n := counts(r.changes(0)); how == changes.Raise {
 		if n[changes.Deleted] != 1199 || n[changes.Updated] != 1 || err != nil {
 			t.Error(n, err)

@@ -52,22 +52,23 @@ type Capturer struct {
 	Config
 	share    share
 	database database
+	batches  *batches
 	turn     chan struct{} // has an item while a kind is swept
 	wake     chan struct{} // buffered; a kind is needed
 
-	mu        sync.Mutex
-	lease     delivery.Lease
-	captures  map[string]*capture
-	needs     map[string]time.Time     // by kind; the last request of a follower
-	published map[string]chan struct{} // by kind; closed when changes are published
+	mu       sync.Mutex
+	lease    delivery.Lease
+	captures map[string]*capture
+	needs    map[string]time.Time // by kind; the last request of a follower
+	waiting  map[string]*waiting  // by kind; the followers that wait for changes
 }
 
 // New returns a Capturer, which captures while Run runs.
 func New(c Config) *Capturer {
 	return &Capturer{
 		Config: c, share: share{limit: func() float64 { return c.Settings().Share }},
-		turn: make(chan struct{}, 1), wake: make(chan struct{}, 1), captures: make(map[string]*capture),
-		needs: make(map[string]time.Time), published: make(map[string]chan struct{}),
+		batches: newBatches(), turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		captures: make(map[string]*capture), needs: make(map[string]time.Time), waiting: make(map[string]*waiting),
 	}
 }
 
@@ -341,7 +342,39 @@ func (c *Capturer) Status() []Status {
 	return all
 }
 
-// changed returns a channel that is closed when changes of a kind are published. It is nil
+// Followers are woken in groups, one after the other. If a thousand of them continued at the same
+// moment, the goroutines of other requests would wait until the scheduler had run all of them.
+const (
+	wakeGroups   = 32
+	wakeInterval = 2 * time.Millisecond
+)
+
+// waiting is the groups of followers that wait for changes of a kind.
+type waiting struct {
+	groups [wakeGroups]chan struct{} // closed when changes have been published; nil for an empty group
+	next   int                       // the group of the next follower
+}
+
+// join returns the channel of the next group.
+func (w *waiting) join() <-chan struct{} {
+	group := &w.groups[w.next]
+	w.next = (w.next + 1) % wakeGroups
+	if *group == nil {
+		*group = make(chan struct{})
+	}
+	return *group
+}
+
+// wake wakes the first group now and the others later.
+func (w *waiting) wake() {
+	for i, group := range w.groups {
+		if group != nil {
+			time.AfterFunc(time.Duration(i)*wakeInterval, func() { close(group) })
+		}
+	}
+}
+
+// changed returns a channel that is closed when changes of a kind have been published. It is nil
 // if another daemon captures.
 func (c *Capturer) changed(kind string) <-chan struct{} {
 	c.mu.Lock()
@@ -349,20 +382,24 @@ func (c *Capturer) changed(kind string) <-chan struct{} {
 	if c.captures[kind] == nil {
 		return nil
 	}
-	if c.published[kind] == nil {
-		c.published[kind] = make(chan struct{})
+	w, ok := c.waiting[kind]
+	if !ok {
+		w = &waiting{}
+		c.waiting[kind] = w
 	}
-	return c.published[kind]
+	return w.join()
 }
 
 // notify wakes the followers of a kind.
 func (c *Capturer) notify(kind string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if waiting := c.published[kind]; waiting != nil {
-		close(waiting)
-		delete(c.published, kind)
+	w, ok := c.waiting[kind]
+	if !ok {
+		return
 	}
+	w.wake()
+	delete(c.waiting, kind)
 }
 
 func signal(c chan<- struct{}) {

@@ -134,9 +134,9 @@ func (f Feed) Now(ctx context.Context, kind *record.Kind) (token string, err err
 	return h.now().String(), nil
 }
 
-// Looked returns the time of the last look at a kind: later changes are not known. Zero means
+// LookedAt returns the time of the last look at a kind: later changes are not known. Zero means
 // that it is not known, or that there was none.
-func (f Feed) Looked(ctx context.Context, kind *record.Kind) (time.Time, error) {
+func (f Feed) LookedAt(ctx context.Context, kind *record.Kind) (time.Time, error) {
 	if k := f.running(kind.Name); k != nil {
 		if s := k.status.get(); s.Phase == Capturing {
 			return time.Now().Add(-s.Lag), nil
@@ -146,44 +146,61 @@ func (f Feed) Looked(ctx context.Context, kind *record.Kind) (time.Time, error) 
 	return h.State.Began, err
 }
 
-// Read returns up to take changes since a token, and the token after them. Without changes
-// it waits for the first one, at most for the time wait. It fails with a fault of kind Gone
-// if changes since the token are missing.
-func (f Feed) Read(ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration) (list []Change, next string, err error) {
-	p, err := parsePosition(since)
+// Read returns up to take changes since a token. Without changes it waits for the first one, at
+// most for the time wait. It fails with a fault of kind Gone if changes since the token are
+// missing.
+func (f Feed) Read(ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration) (*Batch, error) {
+	after, err := parsePosition(since)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	if err := f.Need(ctx, kind); err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	deadline := time.Now().Add(wait)
+	key := batchKey{kind: kind.Name, after: after, take: take}
+	read := func(ctx context.Context) (*Batch, error) { return f.readBatch(ctx, kind, key) }
 	for {
 		published := f.changed(kind.Name) // before reading
-		if list, err = f.Store.Changes(ctx, kind.Name, p.id, take); err != nil {
-			return nil, "", err
-		}
-		h, err := f.history(ctx, kind.Name) // after reading: it knows the epochs of the changes
-		if err == nil {
-			err = h.check(p)
-		}
+		batch, err := f.batches.get(ctx, key, read)
 		if err != nil {
-			return nil, "", err
-		}
-		if n := len(list); n > 0 {
-			return list, h.after(p, list[n-1].ID).String(), nil
+			return nil, err
 		}
 		left := time.Until(deadline)
-		if left <= 0 {
-			return nil, since, nil
+		if len(batch.Changes) > 0 || left <= 0 {
+			return batch, nil
 		}
 		if published == nil {
 			left = min(left, pollFeed)
 		}
 		if err := pause(ctx, published, left); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 	}
+}
+
+// readBatch reads a batch from the store.
+func (f Feed) readBatch(ctx context.Context, kind *record.Kind, key batchKey) (*Batch, error) {
+	looked, err := f.LookedAt(ctx, kind) // before reading: the changes until then are known
+	if err != nil {
+		return nil, err
+	}
+	list, err := f.Store.Changes(ctx, key.kind, key.after.id, key.take)
+	if err != nil {
+		return nil, err
+	}
+	h, err := f.history(ctx, key.kind) // after reading: it knows the epochs of the changes
+	if err != nil {
+		return nil, err
+	}
+	if err := h.check(key.after); err != nil {
+		return nil, err
+	}
+	next := key.after
+	if n := len(list); n > 0 {
+		next = h.after(key.after, list[n-1].ID)
+	}
+	return &Batch{Changes: list, Next: next.String(), LookedAt: looked}, nil
 }
 
 // after returns the position of a change that was read from a position.

@@ -26,31 +26,35 @@ func (r *rig) now() string {
 func TestFollow(t *testing.T) {
 	filled(t, 10, sorts["time"], func(t *testing.T, r *rig) {
 		token := r.now()
-		if list, next, err := r.feed.Read(t.Context(), r.kind, token, 10, 0); len(list) > 0 || next != token || err != nil {
-			t.Error(list, next, err)
+		batch, err := r.feed.Read(t.Context(), r.kind, token, 10, 0)
+		if err != nil || len(batch.Changes) > 0 || batch.Next != token {
+			t.Errorf("changes since %s: %+v (%v), want none", token, batch, err)
 		}
 		time.Sleep(time.Second)
 		r.update(3, "2.00")
 		began := time.Now()
-		list, next, err := r.feed.Read(t.Context(), r.kind, token, 2, time.Minute)
-		if len(list) != 2 || err != nil {
-			t.Fatal(list, err)
+		batch, err = r.feed.Read(t.Context(), r.kind, token, 2, time.Minute)
+		if err != nil || len(batch.Changes) != 2 {
+			t.Fatalf("changes since %s: %+v (%v), want two", token, batch, err)
 		}
 		if took := time.Since(began); took > 6*time.Second {
 			t.Errorf("the first change took %v", took)
 		}
 		r.restart() // another epoch
-		list, last, err := r.feed.Read(t.Context(), r.kind, next, 10, 0)
-		if len(list) != 1 || list[0].ID != 3 || err != nil {
-			t.Fatal(list, err)
+		batch, err = r.feed.Read(t.Context(), r.kind, batch.Next, 10, 0)
+		if err != nil || len(batch.Changes) != 1 || batch.Changes[0].ID != 3 {
+			t.Fatalf("changes since the second one: %+v (%v), want the third", batch, err)
 		}
+		last := batch.Next
 		began = time.Now()
-		if list, same, err := r.feed.Read(t.Context(), r.kind, last, 10, 20*time.Second); len(list) > 0 || same != last || err != nil || time.Since(began) != 20*time.Second {
-			t.Error(list, same, err, time.Since(began))
+		batch, err = r.feed.Read(t.Context(), r.kind, last, 10, 20*time.Second)
+		took := time.Since(began)
+		if err != nil || len(batch.Changes) > 0 || batch.Next != last || took != 20*time.Second {
+			t.Errorf("changes since the last one, with a wait of 20 s: %+v (%v) after %v, want none", batch, err, took)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, _, err := r.feed.Read(ctx, r.kind, last, 10, time.Minute); err != ctx.Err() {
+		if _, err := r.feed.Read(ctx, r.kind, last, 10, time.Minute); err != ctx.Err() {
 			t.Error(err)
 		}
 	})
@@ -66,8 +70,10 @@ func TestFollowOnAnotherDaemon(t *testing.T) {
 		time.Sleep(time.Second)
 		r.update(1, "2.00")
 		began := time.Now()
-		if list, _, err := r.feed.Read(t.Context(), r.kind, token, 2, time.Minute); len(list) != 1 || err != nil || time.Since(began) > 7*time.Second {
-			t.Error(list, err, time.Since(began))
+		batch, err := r.feed.Read(t.Context(), r.kind, token, 2, time.Minute)
+		took := time.Since(began)
+		if err != nil || len(batch.Changes) != 1 || took > 7*time.Second {
+			t.Errorf("changes since %s: %+v (%v) after %v, want one within 7 s", token, batch, err, took)
 		}
 	})
 }
@@ -76,7 +82,7 @@ func TestFollowOnAnotherDaemon(t *testing.T) {
 func TestTokens(t *testing.T) {
 	filled(t, 10, sorts["time"], func(t *testing.T, r *rig) {
 		read := func(token string) error {
-			_, _, err := r.feed.Read(t.Context(), r.kind, token, 10, 0)
+			_, err := r.feed.Read(t.Context(), r.kind, token, 10, 0)
 			return err
 		}
 		want := func(name, token string, kind fault.Kind) {

@@ -63,7 +63,8 @@ func (f *feed) Now(context.Context, *record.Kind) (string, error) {
 	return "e-" + strconv.Itoa(len(f.bodies)), nil
 }
 
-func (f *feed) Read(ctx context.Context, _ *record.Kind, since string, take int, wait time.Duration) (list []changes.Change, next string, err error) {
+func (f *feed) Read(ctx context.Context, _ *record.Kind, since string, take int, wait time.Duration) (*changes.Batch, error) {
+	var list []changes.Change
 	at, err := strconv.Atoi(strings.TrimPrefix(since, "e-"))
 	deadline := time.After(wait)
 	for {
@@ -71,22 +72,22 @@ func (f *feed) Read(ctx context.Context, _ *record.Kind, since string, take int,
 		total, grown := len(f.bodies), f.grown
 		if err != nil || at > total {
 			f.mu.Unlock()
-			return nil, "", fault.New(fault.Gone, "the token is not one of this service")
+			return nil, fault.New(fault.Gone, "the token is not one of this service")
 		}
 		for n := at; n < min(total, at+take); n++ {
 			list = append(list, changes.Change{ID: int64(n + 1), Body: []byte(f.bodies[n])})
 		}
 		f.mu.Unlock()
 		if len(list) > 0 || wait == 0 {
-			return list, "e-" + strconv.Itoa(at+len(list)), nil
+			return &changes.Batch{Changes: list, Next: "e-" + strconv.Itoa(at+len(list)), LookedAt: lookedAt}, nil
 		}
 		f.waits <- struct{}{}
 		select {
 		case <-grown:
 		case <-deadline:
-			return nil, since, nil
+			return &changes.Batch{Next: since, LookedAt: lookedAt}, nil
 		case <-ctx.Done():
-			return nil, "", ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 }
@@ -107,7 +108,7 @@ type feedCopy struct {
 // lookedAt is the time of the last look.
 var lookedAt = time.Date(2026, 11, 26, 10, 0, 1, 0, time.UTC)
 
-func (f *feed) Looked(context.Context, *record.Kind) (time.Time, error) { return lookedAt, nil }
+func (f *feed) LookedAt(context.Context, *record.Kind) (time.Time, error) { return lookedAt, nil }
 
 func (f *feed) Fields(_ context.Context, kind *record.Kind) (key, captured []int, err error) {
 	for i := range kind.Fields[1:] {

@@ -82,15 +82,14 @@ func (c *Coding) Announce(h http.Header) {
 	h.Add("Vary", "Accept-Encoding")
 }
 
-// whole compresses a complete response of two parts.
-func (c *Coding) whole(body, shared []byte) ([]byte, error) {
+// whole compresses a complete response.
+func (c *Coding) whole(parts [][]byte) ([]byte, error) {
 	var small bytes.Buffer
 	z := c.Start(&small)
-	if _, err := z.Write(body); err != nil {
-		return nil, err
-	}
-	if _, err := z.Write(shared); err != nil {
-		return nil, err
+	for _, part := range parts {
+		if _, err := z.Write(part); err != nil {
+			return nil, err
+		}
 	}
 	if err := z.Close(); err != nil {
 		return nil, err

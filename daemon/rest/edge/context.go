@@ -3,7 +3,6 @@
 package edge
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -175,28 +174,46 @@ func (x *Context) GuardsFormulas() bool {
 }
 
 // Write sends a complete body.
-func (x *Context) Write(status int, body []byte) error { return x.WriteShared(status, body, nil) }
+func (x *Context) Write(status int, body []byte) error { return x.WriteParts(status, body) }
+
+// WriteParts sends a complete body of several parts.
+func (x *Context) WriteParts(status int, parts ...[]byte) error {
+	return x.write(status, parts, nil)
+}
 
 // WriteShared sends a complete body of two parts. The second one is held elsewhere, such as a
-// document that is the same for all requests.
+// document that is the same for all requests: it takes no memory of the budget for responses.
 func (x *Context) WriteShared(status int, body, shared []byte) error {
+	return x.write(status, [][]byte{body}, shared)
+}
+
+func (x *Context) write(status int, parts [][]byte, shared []byte) error {
 	h := x.Response.Header()
+	held := 0
+	for _, part := range parts {
+		held += len(part)
+	}
+	size := held + len(shared)
+	parts = append(slices.Clip(parts), shared)
 	if x.Logged.MaxBody > 0 {
-		x.Logged.Body = bytes.Clone(body[:min(len(body), x.Logged.MaxBody)])
-		x.Logged.Body = append(x.Logged.Body, shared[:min(len(shared), x.Logged.MaxBody-len(x.Logged.Body))]...)
+		for _, part := range parts {
+			x.Logged.Body = append(x.Logged.Body, part[:min(len(part), x.Logged.MaxBody-len(x.Logged.Body))]...)
+		}
 	}
 	coding := x.Coding
-	if len(body)+len(shared) < minCompressSize {
+	if size < minCompressSize {
 		coding = nil
 	}
 	if coding != nil {
-		small, err := coding.whole(body, shared)
+		small, err := coding.whole(parts)
 		if err != nil {
 			return err
 		}
-		body, shared = small, nil
+		parts = [][]byte{small}
+		size = len(small)
+		held = size
 	}
-	release, err := x.Response.Admission.holdReply(x, len(body))
+	release, err := x.Response.Admission.holdReply(x, held)
 	if err != nil {
 		return err
 	}
@@ -204,13 +221,14 @@ func (x *Context) WriteShared(status int, body, shared []byte) error {
 	if coding != nil {
 		coding.Announce(h)
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)+len(shared)))
+	h.Set("Content-Length", strconv.Itoa(size))
 	x.Response.WriteHeader(status)
-	if _, err := x.Response.Write(body); err != nil {
-		return err
+	for _, part := range parts {
+		if _, err := x.Response.Write(part); err != nil {
+			return err
+		}
 	}
-	_, err = x.Response.Write(shared)
-	return err
+	return nil
 }
 
 // Respond sends a single value, unless err is not nil.

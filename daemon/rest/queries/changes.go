@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,12 +26,12 @@ type Feed interface {
 	// Now returns the token of the present. It fails with a fault of kind Unavailable until
 	// the first look at the kind has ended.
 	Now(ctx context.Context, kind *record.Kind) (token string, err error)
-	// Read returns up to take changes since a token, and the token after them. Without
-	// changes it waits for the first one, at most for the time wait.
-	Read(ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration) (list []changes.Change, next string, err error)
-	// Looked returns the time of the last look at a kind: later changes are not known. It is
+	// Read returns up to take changes since a token. Without changes it waits for the first
+	// one, at most for the time wait.
+	Read(ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration) (*changes.Batch, error)
+	// LookedAt returns the time of the last look at a kind: later changes are not known. It is
 	// zero if there was none.
-	Looked(ctx context.Context, kind *record.Kind) (time.Time, error)
+	LookedAt(ctx context.Context, kind *record.Kind) (time.Time, error)
 	// Fields returns the indexes of the kind's key, and of its captured fields.
 	Fields(ctx context.Context, kind *record.Kind) (key, captured []int, err error)
 	// Copy starts a copy that continues with the changes since the token.
@@ -84,37 +83,41 @@ func (h *Handler) Changes(x *edge.Context) error {
 	if x.Route.Oneway {
 		return x.NoContent(nil)
 	}
-	end, err := h.turns.take(x)
+	turn, err := h.turns.take(x)
 	if err != nil {
 		return err
 	}
-	defer func() { end() }()
-	list, next, looked, err := read(x, feed, kind, since, take)
-	if err == nil && since != "" && wait > 0 && len(list) == 0 {
-		end()
-		if err := h.await(x, feed, kind, next, wait); err != nil {
+	defer func() { turn.end(x.Response.Bytes) }()
+	batch, err := read(x, feed, kind, since, take)
+	if err != nil {
+		return err
+	}
+	if since != "" && wait > 0 && len(batch.Changes) == 0 {
+		turn.end(0)
+		if err := h.await(x, feed, kind, batch.Next, wait); err != nil {
 			return err
 		}
-		end, err = h.turns.take(x)
+		turn, err = h.turns.take(x)
 		if err != nil {
-			end = func() {}
 			return err
 		}
-		list, next, looked, err = read(x, feed, kind, next, take)
+		batch, err = read(x, feed, kind, batch.Next, take)
+		if err != nil {
+			return err
+		}
 	}
-	meta := []encode.Pair{{Name: query.Next, Value: next}}
-	if !looked.IsZero() {
-		meta = append(meta, encode.Pair{Name: wire.MetaLookedAt, Value: looked.UTC().Format(wire.DateLayout) + "Z"})
+	meta := []encode.Pair{{Name: query.Next, Value: batch.Next}}
+	if !batch.LookedAt.IsZero() {
+		meta = append(meta, encode.Pair{Name: wire.MetaLookedAt, Value: batch.LookedAt.UTC().Format(wire.DateLayout) + "Z"})
 	}
-	if err == nil && since == "" {
-		var key, captured []int
-		key, captured, err = feed.Fields(x.Request.Context(), kind)
+	if since == "" {
+		key, captured, err := feed.Fields(x.Request.Context(), kind)
+		if err != nil {
+			return err
+		}
 		meta = append(meta, shapeOfCopy(kind, key, captured)...)
 	}
-	if err != nil {
-		return err
-	}
-	return sendChanges(x, list, meta)
+	return sendChanges(x, batch, meta)
 }
 
 // shapeOfCopy returns the names of the fields of the key, and of those that a copy cannot
@@ -171,29 +174,18 @@ func between(least, most int) func(string) (int, error) {
 	}
 }
 
-// reading limits how many requests of the process read changes at a time. Many that continue
-// together would otherwise use all processors, and other requests would wait for them.
-var reading = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
-
-// read reads changes, and the time of the last look before that.
-func read(x *edge.Context, feed Feed, kind *record.Kind, since string, take int) (list []changes.Change, next string, looked time.Time, err error) {
+// read returns the changes since a token. Without one it returns the token of the present.
+func read(x *edge.Context, feed Feed, kind *record.Kind, since string, take int) (*changes.Batch, error) {
 	ctx := x.Request.Context()
-	select {
-	case reading <- struct{}{}:
-		defer func() { <-reading }()
-	case <-ctx.Done():
-		return nil, "", looked, ctx.Err()
+	if since != "" {
+		return feed.Read(ctx, kind, since, take, 0)
 	}
-	looked, err = feed.Looked(ctx, kind)
+	looked, err := feed.LookedAt(ctx, kind)
 	if err != nil {
-		return nil, "", looked, err
+		return nil, err
 	}
-	if since == "" {
-		next, err = feed.Now(ctx, kind)
-		return nil, next, looked, err
-	}
-	list, next, err = feed.Read(ctx, kind, since, take, 0)
-	return list, next, looked, err
+	next, err := feed.Now(ctx, kind)
+	return &changes.Batch{Next: next, LookedAt: looked}, err
 }
 
 // await waits for a change without being counted as a concurrent request, at most until the
@@ -207,7 +199,7 @@ func (h *Handler) await(x *edge.Context, feed Feed, kind *record.Kind, since str
 	x.Response.Slot.Release()
 	ctx, cancel := h.untilStopped(x.Request.Context())
 	defer cancel()
-	_, _, err = feed.Read(ctx, kind, since, 1, wait)
+	_, err = feed.Read(ctx, kind, since, 1, wait)
 	if err != nil && h.Stopping.Err() != nil && x.Request.Context().Err() == nil {
 		return nil
 	}
@@ -221,37 +213,32 @@ func (h *Handler) untilStopped(ctx context.Context) (context.Context, func()) {
 	return ctx, func() { stop(); cancel() }
 }
 
-// wrapping is the maximum size of the end of a format around changes, such as that of a callback.
-const wrapping = 16
-
-// sendChanges responds with the bodies of changes, which are JSON. The first item of meta is
-// the next token.
-func sendChanges(x *edge.Context, list []changes.Change, meta []encode.Pair) error {
+// sendChanges responds with the bodies of changes, which are JSON.
+func sendChanges(x *edge.Context, batch *changes.Batch, meta []encode.Pair) error {
 	h := x.Response.Header()
 	h.Set("Content-Type", x.Format.ContentType)
-	h.Set(wire.HeaderRowCount, strconv.Itoa(len(list)))
-	b, separator, end := x.Format.Open(h, nil), ",", ""
+	h.Set(wire.HeaderRowCount, strconv.Itoa(len(batch.Changes)))
+	start := x.Format.Open(h, nil)
 	if x.Format.Bare() {
-		h.Set(wire.HeaderNextToken, meta[0].Value)
-		separator = "\n"
-	} else {
-		for _, m := range meta {
-			end += "," + strconv.Quote(m.Name) + ":" + strconv.Quote(m.Value)
+		h.Set(wire.HeaderNextToken, batch.Next)
+		var end []byte
+		if len(batch.Changes) > 0 {
+			end = []byte("\n")
 		}
-		end = `],"Meta":{` + end[1:] + `},"ResponseStatus":{}}`
-		b = append(b, `{"Results":[`...)
+		return x.WriteParts(http.StatusOK, start, batch.Bodies("\n"), x.Format.Close(end))
 	}
-	size := len(end)
-	for _, c := range list {
-		size += len(c.Body) + len(separator)
-	}
-	b = slices.Grow(b, size+wrapping)
-	for i, c := range list {
-		if b = append(b, c.Body...); i < len(list)-1 || x.Format.Bare() {
-			b = append(b, separator...)
+	start = append(start, `{"Results":[`...)
+	end := []byte(`],"Meta":{`)
+	for i, m := range meta {
+		if i > 0 {
+			end = append(end, ',')
 		}
+		end = strconv.AppendQuote(end, m.Name)
+		end = append(end, ':')
+		end = strconv.AppendQuote(end, m.Value)
 	}
-	return x.Write(http.StatusOK, x.Format.Close(append(b, end...)))
+	end = append(end, `},"ResponseStatus":{}}`...)
+	return x.WriteParts(http.StatusOK, start, batch.Bodies(","), x.Format.Close(end))
 }
 
 // copying is a response with the rows of a copy. A nil *copying is any other response.

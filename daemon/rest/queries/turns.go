@@ -12,6 +12,7 @@ import (
 const (
 	maxTurns    = 4 // responses with changes for one reader at a time
 	turnTimeout = 30 * time.Second
+	turnRate    = 32 << 20 // bytes per second that a turn may send
 
 	maxWaiting         = 2000 // requests that wait for changes
 	maxWaitingOfReader = 1000
@@ -84,9 +85,17 @@ func (t *turns) wait(reader string) (end func(), err error) {
 	}, nil
 }
 
-// take waits for the turn of a request, without its slot, and then for the slot. The turn lasts
-// until end is called.
-func (t *turns) take(x *edge.Context) (end func(), err error) {
+// turn is the right of a request to read and send changes. A nil *turn is no turn.
+type turn struct {
+	turns     *turns
+	reader    string
+	queue     *queue
+	startedAt time.Time
+	ended     bool
+}
+
+// take waits for the turn of a request, without its slot, and then for the slot.
+func (t *turns) take(x *edge.Context) (*turn, error) {
 	reader := x.Identity.Owner()
 	q := t.join(reader)
 	ctx, cancel := context.WithTimeout(x.Request.Context(), turnTimeout)
@@ -102,13 +111,30 @@ func (t *turns) take(x *edge.Context) (end func(), err error) {
 			return nil, &fault.Error{Kind: fault.Unavailable, Message: "too many requests of the same user or key read changes; try again later", RetryAfter: time.Second}
 		}
 	}
-	end = sync.OnceFunc(func() {
-		<-q.places
-		t.leave(reader)
-	})
+	granted := &turn{turns: t, reader: reader, queue: q, startedAt: time.Now()}
 	if err := x.Response.Slot.Retake(ctx); err != nil {
-		end()
+		granted.end(0)
 		return nil, err
 	}
-	return end, nil
+	return granted, nil
+}
+
+// end ends the turn after sent bytes. The next request gets it later if they were sent faster than
+// at the rate of turns: a proxy, or the network, would otherwise be busy for seconds with the
+// responses to a thousand requests that continue together.
+func (t *turn) end(sent int64) {
+	if t == nil || t.ended {
+		return
+	}
+	t.ended = true
+	release := func() {
+		<-t.queue.places
+		t.turns.leave(t.reader)
+	}
+	pause := time.Duration(sent)*time.Second/turnRate - time.Since(t.startedAt)
+	if pause > 0 {
+		time.AfterFunc(pause, release)
+	} else {
+		release()
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bizhook/whd/daemon/account"
@@ -11,53 +12,81 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
 
+// takeTurn takes the turn of a request of a reader.
+func takeTurn(ctx context.Context, turns *turns, reader string) (*turn, error) {
+	r := httptest.NewRequest("GET", "/", nil).WithContext(ctx)
+	return turns.take(&edge.Context{
+		Request:  r,
+		Response: edge.NewResponse(httptest.NewRecorder(), time.Minute),
+		Identity: account.Identity{KeyID: reader},
+	})
+}
+
 // TestTurns checks that a reader has a number of turns, that another reader does not wait for
 // them, and that the next request of the first one gets the turn that ends.
 func TestTurns(t *testing.T) {
 	var turns turns
-	take := func(ctx context.Context, reader string) (end func(), err error) {
-		r := httptest.NewRequest("GET", "/", nil).WithContext(ctx)
-		return turns.take(&edge.Context{
-			Request:  r,
-			Response: edge.NewResponse(httptest.NewRecorder(), time.Minute),
-			Identity: account.Identity{KeyID: reader},
-		})
-	}
-	var ends []func()
+	var running []*turn
 	for n := range maxTurns {
-		end, err := take(t.Context(), "first")
+		turn, err := takeTurn(t.Context(), &turns, "first")
 		if err != nil {
 			t.Fatalf("turn %d: %v", n, err)
 		}
-		ends = append(ends, end)
+		running = append(running, turn)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := take(gone, "first"); !fault.Is(err, fault.Unavailable) {
+	if _, err := takeTurn(gone, &turns, "first"); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("turn %d of a reader: %v, want Unavailable", maxTurns, err)
 	}
-	other, err := take(t.Context(), "second")
+	another, err := takeTurn(t.Context(), &turns, "second")
 	if err != nil {
 		t.Fatalf("a turn of another reader: %v", err)
 	}
-	other()
-	next := make(chan func())
+	another.end(0)
+	next := make(chan *turn)
 	go func() {
-		end, err := take(t.Context(), "first")
+		turn, err := takeTurn(t.Context(), &turns, "first")
 		if err != nil {
 			t.Error(err)
 		}
-		next <- end
+		next <- turn
 	}()
-	ends[0]()
-	ends[0]() // has no effect
-	ends[0] = <-next
-	for _, end := range ends {
-		end()
+	running[0].end(0)
+	running[0].end(0) // has no effect
+	running[0] = <-next
+	for _, turn := range running {
+		turn.end(0)
 	}
 	if len(turns.queues) > 0 {
 		t.Errorf("%d queues are left after the last turn", len(turns.queues))
 	}
+}
+
+// TestRateOfTurns checks that a turn that has sent many bytes at once is given to the next request
+// as late as its rate demands.
+func TestRateOfTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var turns turns
+		for range maxTurns {
+			turn, err := takeTurn(t.Context(), &turns, "reader")
+			if err != nil {
+				t.Fatal(err)
+			}
+			turn.end(2 * turnRate)
+		}
+		start := time.Now()
+		turn, err := takeTurn(t.Context(), &turns, "reader")
+		if took := time.Since(start); err != nil || took != 2*time.Second {
+			t.Errorf("the next turn after %v (%v), want it after 2s", took, err)
+		}
+		turn.end(0)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if len(turns.queues) > 0 {
+			t.Errorf("%d queues are left after the last turn", len(turns.queues))
+		}
+	})
 }
 
 // TestWaitingOfReaders checks the limits of waiting requests, of a reader and of all.

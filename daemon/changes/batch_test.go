@@ -1,0 +1,171 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// countingReads returns a function that reads a batch of n changes after a second, and the number
+// of its calls.
+func countingReads(n int) (read func(context.Context) (*Batch, error), calls *int) {
+	calls = new(int)
+	return func(ctx context.Context) (*Batch, error) {
+		*calls++
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(time.Second):
+		}
+		return &Batch{Changes: make([]Change, n), Next: "next"}, nil
+	}, calls
+}
+
+// TestRequestsShareABatch checks that requests for the same changes read them once, also those
+// that arrive shortly after the read.
+func TestRequestsShareABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBatches()
+		read, calls := countingReads(2)
+		key := batchKey{kind: "Item", take: 10}
+		get := func() *Batch {
+			batch, err := b.get(t.Context(), key, read)
+			if err != nil || len(batch.Changes) != 2 {
+				t.Errorf("a batch: %+v (%v), want two changes", batch, err)
+			}
+			return batch
+		}
+		first := get()
+		if later := get(); later != first || *calls != 1 {
+			t.Errorf("%d reads for two requests within %v, want one", *calls, batchLifetime)
+		}
+		time.Sleep(2 * batchLifetime)
+		synctest.Wait()
+		get()
+		if *calls != 2 {
+			t.Errorf("%d reads after %v, want another", *calls, 2*batchLifetime)
+		}
+		time.Sleep(2 * batchLifetime)
+		synctest.Wait()
+		if len(b.shared) > 0 || b.kept != 0 {
+			t.Errorf("%d batches are kept, counted as %d, want none", len(b.shared), b.kept)
+		}
+	})
+}
+
+// TestEmptyBatchIsNotShared checks that a request does not learn that there are no changes from a
+// read that began before it: a change may have been published since.
+func TestEmptyBatchIsNotShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBatches()
+		read, calls := countingReads(0)
+		key := batchKey{kind: "Item", take: 10}
+		for range 3 {
+			go func() { _, _ = b.get(t.Context(), key, read) }()
+			time.Sleep(100 * time.Millisecond)
+		}
+		_, err := b.get(t.Context(), key, read)
+		synctest.Wait()
+		if err != nil || *calls < 2 {
+			t.Errorf("%d reads (%v) for requests that began during the first one, want at least two", *calls, err)
+		}
+	})
+}
+
+// TestReadOfAClientThatLeft checks that requests that waited for the read of another one are not
+// cancelled with it.
+func TestReadOfAClientThatLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBatches()
+		read, calls := countingReads(1)
+		key := batchKey{kind: "Item", take: 10}
+		for range cap(b.reading) { // no read can start
+			b.reading <- struct{}{}
+		}
+		leaving, leave := context.WithCancel(t.Context())
+		ended := make(chan error, 2)
+		go func() {
+			_, err := b.get(leaving, key, read)
+			ended <- err
+		}()
+		synctest.Wait()
+		go func() {
+			_, err := b.get(t.Context(), key, read)
+			ended <- err
+		}()
+		synctest.Wait()
+		leave()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("the request of the client that left: %v, want %v", err, context.Canceled)
+		}
+		<-b.reading
+		if err := <-ended; err != nil || *calls != 1 {
+			t.Errorf("the request that waited for it: %v after %d reads, want its own read", err, *calls)
+		}
+	})
+}
+
+// TestLargeBatchesAreNotKept checks that batches are kept only while they are small and few.
+func TestLargeBatchesAreNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBatches()
+		large := func(context.Context) (*Batch, error) {
+			return &Batch{Changes: []Change{{Body: make([]byte, maxKeptBatch+1)}}}, nil
+		}
+		if _, err := b.get(t.Context(), batchKey{kind: "Large"}, large); err != nil || b.kept != 0 {
+			t.Errorf("%d large batches are kept (%v), want none", b.kept, err)
+		}
+		small, _ := countingReads(1)
+		for take := range 2 * maxKept {
+			if _, err := b.get(t.Context(), batchKey{kind: "Small", take: take}, small); err != nil || b.kept > maxKept {
+				t.Errorf("%d batches are kept (%v), want at most %d", b.kept, err, maxKept)
+			}
+		}
+		time.Sleep(2 * batchLifetime)
+	})
+}
+
+func TestBodiesOfABatch(t *testing.T) {
+	b := &Batch{Changes: []Change{{Body: []byte("{1}")}, {Body: []byte("{2}")}}}
+	for separator, want := range map[string]string{",": "{1},{2}", "\n": "{1}\n{2}"} {
+		for range 2 {
+			if joined := string(b.Bodies(separator)); joined != want {
+				t.Errorf("bodies with %q between them: %q, want %q", separator, joined, want)
+			}
+		}
+	}
+	if joined := (&Batch{}).Bodies(","); len(joined) > 0 {
+		t.Errorf("bodies of no changes: %q, want none", joined)
+	}
+}
+
+// TestFollowersAreWokenInGroups checks that each follower is woken once, the first at once, and
+// that few of them are at the same time.
+func TestFollowersAreWokenInGroups(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const followers = 10 * wakeGroups
+		w := &waiting{}
+		woken := make(chan time.Time, followers)
+		for range followers {
+			channel := w.join()
+			go func() {
+				<-channel
+				woken <- time.Now()
+			}()
+		}
+		synctest.Wait()
+		start := time.Now()
+		w.wake()
+		counts := make(map[time.Duration]int)
+		for range followers {
+			counts[(<-woken).Sub(start)]++
+		}
+		for i := range wakeGroups {
+			if n := counts[time.Duration(i)*wakeInterval]; n != followers/wakeGroups {
+				t.Errorf("%d followers were woken after %v, want %d", n, time.Duration(i)*wakeInterval, followers/wakeGroups)
+			}
+		}
+	})
+}
