@@ -81,11 +81,11 @@ func (c *framed) NetConn() net.Conn { return c.halfCloser }
 
 // Close closes the connection.
 func (c *framed) Close() error {
-	c.releaseHead()
 	if c.lingers.Swap(false) {
-		c.heads.linger(c.halfCloser)
+		c.heads.linger(c)
 		return nil
 	}
+	c.releaseHead()
 	return c.halfCloser.Close()
 }
 

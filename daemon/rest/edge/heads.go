@@ -13,6 +13,7 @@ import (
 
 const (
 	headMemory    = 16 << 20           // of all heads
+	headCost      = 3                  // bytes of memory for each byte: net/http copies a long line as it grows
 	minHeadMemory = 4 * anonymousShare // times the largest head: the anonymous share must hold some
 	headFree      = 4 << 10            // first bytes of a head, which are not counted: net/http has a buffer for them
 	headSlop      = 4 << 10            // for line ends, which the limit of a head does not include
@@ -32,7 +33,7 @@ type Heads struct {
 func NewHeads(limit int) *Heads {
 	return &Heads{
 		max:     limit,
-		budget:  NewBudget(int64(max(headMemory, minHeadMemory*limit))),
+		budget:  NewBudget(int64(max(headMemory, minHeadMemory*headCost*limit))),
 		drained: make(chan struct{}, maxDrained),
 	}
 }
@@ -51,7 +52,7 @@ type heldHead struct {
 func (h *heldHead) grow(budget *Budget, size int, anonymous bool) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	n := int64(size-headFree) - h.bytes
+	n := int64(size-headFree)*headCost - h.bytes
 	if n <= 0 {
 		return true
 	}
@@ -106,17 +107,22 @@ func (c *framed) refuse(f *fault.Error) error {
 // linger closes a refused connection after the client has had time to read the error: the rest of
 // the head would reset the connection. Of a few connections the rest is read, so that clients that
 // send all of it first get the error, too. The others only wait, without memory for the bytes
-// sent: clients that connect again and again must not be fast.
-func (h *Heads) linger(conn net.Conn) {
+// sent. The memory of the head stays reserved until then: clients that connect again and again
+// must not be fast.
+func (h *Heads) linger(c *framed) {
+	end := func() {
+		c.releaseHead()
+		c.halfCloser.Close()
+	}
 	select {
 	case h.drained <- struct{}{}:
 		go func() {
 			defer func() { <-h.drained }()
-			_, _ = io.Copy(io.Discard, conn) // until the deadline
-			conn.Close()
+			defer end()
+			_, _ = io.Copy(io.Discard, c.halfCloser) // until the deadline
 		}()
 	default:
-		time.AfterFunc(lingerTimeout, func() { conn.Close() })
+		time.AfterFunc(lingerTimeout, end)
 	}
 }
 

@@ -86,22 +86,25 @@ func TestLargeHeadIsRefusedWhileItArrives(t *testing.T) {
 // TestMemoryOfHeads checks that unfinished heads are counted until their connections end, that
 // those of anonymous connections have a share, and that the others still have room.
 func TestMemoryOfHeads(t *testing.T) {
-	const size = 60 << 10
+	const (
+		size = 60 << 10
+		held = (size - headFree) * headCost // memory for such a head
+	)
 	heads, address := serveHeads(t, 64<<10)
 	known := connect(t, address, "/in")
 	var open []net.Conn
-	for held := 0; held+size <= headMemory/anonymousShare; held += size - headFree {
+	for free := headMemory / anonymousShare; free >= held; free -= held {
 		c := connect(t, address, "")
 		sendHead(t, c, size)
 		open = append(open, c)
 	}
-	expected := float64(len(open) * (size - headFree))
+	expected := float64(len(open) * held)
 	awaitHeld(t, heads, expected, expected)
 	late := connect(t, address, "")
 	sendHead(t, late, size)
 	sendHead(t, known, size)
 	wantStatus(t, late, http.StatusServiceUnavailable)
-	awaitHeld(t, heads, expected+size-headFree, headMemory)
+	awaitHeld(t, heads, expected+held, headMemory)
 	if _, err := io.WriteString(known, "\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
