@@ -44,6 +44,9 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	}
 	ballast := make([]byte, ballastSize)
 	defer runtime.KeepAlive(ballast)
+	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < minProcs {
+		runtime.GOMAXPROCS(minProcs)
+	}
 	options := &slog.HandlerOptions{Level: slog.LevelDebug} // the daemon filters by log.level, which can change at a reload
 	lines := newLogQueue(p.Stderr)
 	defer lines.Close()
@@ -73,6 +76,12 @@ func (l libraryLog) Write(line []byte) (int, error) {
 	l.log.Debug(string(text), "from", "library")
 	return len(line), nil
 }
+
+// minProcs is how many threads run Go code at a time at least. A thread that writes a large
+// response is in the kernel for long, and Go starts others in its place only after a while: with
+// two, on a machine with two processors, a few large responses delay all other requests. With
+// four the kernel divides the processors fairly.
+const minProcs = 4
 
 // ballastSize is the size of an allocation that is never touched and so uses no
 // physical memory. It delays garbage collection, which starts when the heap has
