@@ -47,6 +47,11 @@ func (s *Server) serveList(x *edge.Context) error {
 		err := s.serveItem(x.Part(request, kept), i > 0, x)
 		switch {
 		case kept.Full:
+			completed := i
+			if x.Route.Changes {
+				completed++ // only the response is missing
+			}
+			h.Set(wire.HeaderListCompleted, strconv.Itoa(completed))
 			return fault.New(fault.Invalid, "the responses have more than %d bytes together: send fewer requests, or queries with a smaller Take", maxListResponse)
 		case err != nil:
 			return err
