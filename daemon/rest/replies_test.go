@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -57,4 +58,29 @@ func TestReplyMemory(t *testing.T) {
 	}
 	asAdmin(t, i).do("GET /types/csharp", "").want(t, 200)
 	c.do("GET /openapi.json", "").want(t, 200) // it is held once
+}
+
+// TestRepliesOfChangesAreSent checks that the responses of requests that have changed something
+// are sent although the memory for responses is full: their clients would repeat them.
+func TestRepliesOfChangesAreSent(t *testing.T) {
+	i := daemontest.Start(t, "--demo", "--http-reply-memory", "16MiB")
+	c := asAdmin(t, i)
+	for n := 0; ; n++ {
+		if c.do("GET /types/csharp", "").status == 503 {
+			break
+		}
+		if n == 2000 {
+			t.Fatal("2,000 unread replies fit into 16 MiB")
+		}
+		unread(t, i, "GET /types/csharp HTTP/1.1", c.headers[0])
+	}
+	subscriber := read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
+	subscriptions := make([]string, 100) // the responses to a list are held together
+	for n := range subscriptions {
+		subscriptions[n] = fmt.Sprintf(`{"SubscriberID":%q,"EventName":"salesorder.created","URL":"https://example.com/%0*d"}`, subscriber.RecID, 1000, n)
+	}
+	a := c.do("POST /json/reply/WebhooksSubscriptionsPOSTRequest[]", "["+strings.Join(subscriptions, ",")+"]").want(t, 200)
+	if n := strings.Count(a.body, "https://example.com/"); n != len(subscriptions) {
+		t.Errorf("the response has %d subscriptions, want %d: %.200s", n, len(subscriptions), a.body)
+	}
 }
