@@ -94,5 +94,5 @@ const ballastSize = 32 << 20
 
 // gcPercent is how much the heap with the ballast grows until the next garbage collection. With
 // Go's 100 and half the ballast small heaps are collected as often, but the garbage of large ones
-// takes 20 MB more beside 3,000 hostile connections.
+// takes 20 MB more while 3,000 hostile connections are open.
 const gcPercent = 60
