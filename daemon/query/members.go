@@ -17,6 +17,8 @@ type Member struct {
 	Empty bool     // present without a value, which means "not given"
 	Other bool     // an object or a nested list, which no filter can read
 	Raw   string   // the value as in a JSON or JSV body; empty for other formats, where Texts has the JSON of Other
+
+	Replaced []string // names of members before it in the body, in another letter case and with another value
 }
 
 // Members are a request's members. Names are unique, ignoring letter case.
@@ -112,6 +114,31 @@ func (c *collector) add(one Member) error {
 	}
 	c.append(one)
 	return nil
+}
+
+// set appends a member, or replaces one whose name differs only in letter case, as the
+// reference service does.
+func (c *collector) set(one Member) error {
+	i := c.index(one.Name)
+	if i < 0 || c.members[i].Name == one.Name {
+		return c.add(one)
+	}
+	before := c.members[i]
+	one.Replaced = before.Replaced
+	if one.Raw != before.Raw {
+		one.Replaced = append(one.Replaced, before.Name)
+	}
+	c.members[i] = one
+	return nil
+}
+
+// Replaced returns the names of the members of a body that others in another letter case have
+// replaced.
+func (m Members) Replaced() (names []string) {
+	for _, one := range m {
+		names = append(names, one.Replaced...)
+	}
+	return names
 }
 
 // foldName returns a name in lower case, by the rule of record.Kind: with another
