@@ -39,7 +39,7 @@ func TestJSConfig(t *testing.T) {
 		{page + "&jsconfig=eccn&format=csv", "InvoiceID\r\n", "jsconfig=eccn"},
 		{page + "&jsconfig=eccn&format=xml", "<InvoiceID>", "jsconfig=eccn"},
 		{page + "&jsconfig=eccn&format=jsv", "{offset:0,results:[{invoiceID:", ""},
-		{"/json/reply/SO_TotalsQuery?Take=1&jsconfig=eccn&GroupBy=InvoiceID&Include=SUM(InvoiceTotal)", `"invoiceTotalSum":`, ""},
+		{"/json/reply/SO_TotalsQuery?Take=1&jsconfig=eccn&GroupBy=InvoiceID&Include=SUM(InvoiceTotal)", `"sumInvoiceTotal":`, ""},
 		{"/api/GetSession?jsconfig=eccn", `{"userName":"admin",`, ""},
 		{"/api/GetSession.jsv?jsconfig=eccn", `{userName:admin,`, ""},
 		{"/api/Users?jsconfig=eccn", `[{"userName":"admin",`, ""},
