@@ -168,11 +168,11 @@ func (r Report) Write(w io.Writer) error {
 		title  string
 		counts []Count
 	}{
-		{"served", r.Served},
-		{"not served", r.NotServed},
-		{"not found by the existing service either", r.NotFound},
+		{"requests served", r.Served},
+		{"requests not served", r.NotServed},
+		{"requests not found by the existing service either", r.NotFound},
 	} {
-		if _, err := fmt.Fprintf(w, "%s: %d requests, %d operations\n", part.title, Total(part.counts), len(part.counts)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s: %d, operations: %d\n", part.title, Total(part.counts), len(part.counts)); err != nil {
 			return err
 		}
 		for _, c := range part.counts {
@@ -184,7 +184,7 @@ func (r Report) Write(w io.Writer) error {
 	if r.Elsewhere == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(w, "not below the path of the service: %d requests\n", r.Elsewhere)
+	_, err := fmt.Fprintf(w, "requests not below the path of the service: %d\n", r.Elsewhere)
 	return err
 }
 

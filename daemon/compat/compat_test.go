@@ -31,11 +31,11 @@ func reportOf(t *testing.T, basePath string, logs ...string) (string, error) {
 }
 
 // oneOfEach is the report on logs with one request that is served, and one that is not.
-const oneOfEach = `served: 1 requests, 1 operations
+const oneOfEach = `requests served: 1, operations: 1
          1  DB_ClassQuery
-not served: 1 requests, 1 operations
+requests not served: 1, operations: 1
          1  DB_MainQuery
-not found by the existing service either: 0 requests, 0 operations
+requests not found by the existing service either: 0, operations: 0
 `
 
 // TestFormatsOfLogs reads the same requests in each format.
@@ -114,19 +114,19 @@ DELETE /api/auth 405
 GET /apis/auth 200
 GET /default.htm 200
 `
-	const want = `served: 2 requests, 2 operations
+	const want = `requests served: 2, operations: 2
          1  Authenticate
          1  Home
-not served: 6 requests, 4 operations
+requests not served: 6, operations: 4
          2  GET /Debtors/{}/Notes
          2  SalesOrderPOSTRequest
          1  GET /Inventory/{}/x
          1  GET /Queries/INMGT020POQty
-not found by the existing service either: 3 requests, 3 operations
+requests not found by the existing service either: 3, operations: 3
          1  DELETE /auth
          1  GET /Debtors/{}/Notes/{}
          1  GET /robots.txt
-not below the path of the service: 2 requests
+requests not below the path of the service: 2
 `
 	for _, basePath := range []string{"/api", "api/", "/API/"} {
 		if got, err := reportOf(t, basePath, log); err != nil || got != want {

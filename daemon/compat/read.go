@@ -49,7 +49,10 @@ func read(log io.Reader, each func(Entry) error) error {
 	}
 	switch start[0] {
 	case '{', '[':
-		return readJSON(in, each)
+		if err := readJSON(in, each); err != nil {
+			return fmt.Errorf("this is not a request log in JSON: %w", err)
+		}
+		return nil
 	case '#':
 		return readW3C(in, each)
 	default:

@@ -46,7 +46,7 @@ func (p comparing) run(c *urfave.Context) error {
 		return err
 	}
 	if n := compat.Total(report.NotServed); n > 0 {
-		return fmt.Errorf("whd does not serve %d requests of %d operations", n, len(report.NotServed))
+		return fmt.Errorf("requests that whd does not serve: %d, operations: %d", n, len(report.NotServed))
 	}
 	return nil
 }
