@@ -261,8 +261,8 @@ http {
 }
 `
 
-// startBothBehindNginx starts a daemon and a stand-in for the existing service behind nginx, as
-// the manual says, and returns the address of nginx. Responses of the existing service have its
+// startBothBehindNginx starts a substitute for the existing service, and nginx in front of it and
+// of a daemon with the configuration of the manual, and returns the address of nginx. Responses of the existing service have its
 // name, the request and the length of the body.
 func startBothBehindNginx(t *testing.T, service string) (proxy string) {
 	t.Helper()

@@ -14,7 +14,7 @@ func served(method, path string) (string, bool) {
 	return name, ok
 }
 
-// reportOf returns what is written about logs.
+// reportOf returns the text of a report on logs.
 func reportOf(t *testing.T, basePath string, logs ...string) (string, error) {
 	t.Helper()
 	c := NewCounter(basePath, served)

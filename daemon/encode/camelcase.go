@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// toCamelCase changes a name of a member to camelCase by the rule of ServiceStack, whose
+// toCamelCase changes a name of a member to camelCase by the rule of ServiceStack. Its
 // clients expect exactly these names: of the capitals at the start all but the last one
 // become small, so that RecID is recID, URL is url and HTTPCode is httpCode.
 func toCamelCase(name []byte) {
@@ -18,7 +18,7 @@ func toCamelCase(name []byte) {
 	}
 }
 
-// dictionaries are members with objects whose names are data.
+// dictionaries are members with objects that have data as names.
 var dictionaries = []string{"Meta", "Headers", "FormData", "Items", "ExceptionData", "Uncharged", "Where"}
 
 // CamelNames returns JSON with the names of members in camelCase, except those in

@@ -116,7 +116,7 @@ func (c *collector) add(one Member) error {
 	return nil
 }
 
-// set appends a member, or replaces one whose name differs only in letter case, as the
+// set appends a member, or replaces one with the same name in another letter case, as the
 // reference service does.
 func (c *collector) set(one Member) error {
 	i := c.index(one.Name)

@@ -62,8 +62,8 @@ func TestProgramsChangeSomething(t *testing.T) {
 	}
 }
 
-// TestProgramsThatResembleBrowsers checks what remains rejected for programs that call
-// themselves Mozilla: the response says what to do.
+// TestProgramsThatResembleBrowsers checks which requests of programs that call themselves
+// Mozilla are still rejected, and that the response names the rules.
 func TestProgramsThatResembleBrowsers(t *testing.T) {
 	i := demo.start(t)
 	cookie := "Cookie: ss-id=" + anonymous(t, i).do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value

@@ -45,7 +45,6 @@ type Context struct {
 
 	URLMembers query.Members
 	Members    query.Members // of path, URL and body, after they have been read
-	Unused     []string      // names of members and options that have no effect whatever the operation
 	Format     ResponseFormat
 	Coding     *Coding // accepted by the client, nil for none
 	Body       []byte
@@ -134,6 +133,7 @@ type Logged struct {
 	Body        []byte               // the start of a buffered response, if the request log records it
 	MaxBody     int                  // maximum length of Body; 0 for none
 	Ignored     string               // names of ignored members, with commas between them
+	Unused      []string             // of Ignored, those that have no effect in any operation
 	InBody      query.Members        // after they have been read, as Context.Members
 }
 
@@ -169,8 +169,8 @@ func (x *Context) ApplyJSConfig(c JSConfig) {
 	if c.CamelCase {
 		x.Format.Format = x.Format.WithCamelCase()
 	}
-	x.Unused = c.Ignored
-	x.ReportIgnored(x.Unused)
+	x.Logged.Unused = c.Ignored
+	x.ReportIgnored(c.Ignored)
 }
 
 // HTML reports whether the response is an HTML page.

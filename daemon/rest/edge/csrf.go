@@ -62,7 +62,7 @@ var errOrigin = fault.New(fault.Forbidden, "cross-origin request: the origin of 
 
 // errUnknownOrigin is the error for a program that resembles a browser.
 var errUnknownOrigin = fault.New(fault.Forbidden, "cross-origin request: this may be a link or a form on any page; "+
-	"a program whose User-Agent begins with Mozilla/ must use POST, without callback and without text/html in Accept, or send an API key as Bearer or a session as X-ss-id")
+	"a program with a User-Agent like Mozilla/5.0 must use POST, without callback and without text/html in Accept, or send an API key as Bearer or a session as X-ss-id")
 
 // hasExplicitProof reports whether a request has credentials that browsers never add
 // on their own. A page of another origin can only send such headers after a
@@ -96,7 +96,7 @@ func (c *CSRF) sameOrigin(x *Context) bool {
 		}
 	}
 	// A page cannot change the User-Agent in a request that needs no preflight.
-	return hasOrigin(x.Request) || !strings.HasPrefix(x.Request.UserAgent(), "Mozilla/") || isFromProgram(x)
+	return hasOrigin(x.Request) || !strings.HasPrefix(x.Request.UserAgent(), "Mozilla/") || isFromProgram(x.Request, x.URLMembers)
 }
 
 // hasOrigin reports whether a request has a header that shows the origin of a page.
@@ -108,12 +108,12 @@ func hasOrigin(r *http.Request) bool {
 // calls itself a browser, such as Windows PowerShell. Pages send such requests over plain
 // HTTP with links, images and scripts, all by GET. Browsers send Origin with other methods;
 // those that omit it from forms name text/html in Accept.
-func isFromProgram(x *Context) bool {
-	if x.Request.Method == http.MethodGet || x.Request.Method == http.MethodHead {
+func isFromProgram(r *http.Request, url query.Members) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return false
 	}
-	_, hasCallback := x.URLMembers.Get(query.Callback)
-	return !hasCallback && !acceptsHTML(x.Request)
+	_, hasCallback := url.Get(query.Callback)
+	return !hasCallback && !acceptsHTML(r)
 }
 
 // trusted reports whether a page's address has the origin of the service, or a

@@ -179,16 +179,16 @@ func Members(x *edge.Context) (_ query.Members, err error) {
 			return nil, err
 		}
 		x.Members = query.Union(nil, x.URLMembers, x.Logged.InBody)
-		x.Unused = append(x.Unused, unusedOf(x.Logged.InBody)...)
+		x.Logged.Unused = append(x.Logged.Unused, unusedOf(x.Logged.InBody)...)
 	}
-	x.ReportIgnored(x.Unused)
+	x.ReportIgnored(x.Logged.Unused)
 	if err := rejectUnused(x); err != nil {
 		return nil, err
 	}
 	return x.Members, ReadBOM(x, x.Members)
 }
 
-// unusedOf returns the names of members of a body that have no effect whatever the operation.
+// unusedOf returns the names of members of a body that have no effect in any operation.
 func unusedOf(body query.Members) (names []string) {
 	for _, name := range body.Replaced() {
 		if len(names) == maxUnknown {
@@ -202,7 +202,7 @@ func unusedOf(body query.Members) (names []string) {
 	return names
 }
 
-// rejectUnused returns an error for what has no effect, if the request is strict. Invalid
+// rejectUnused returns an error for members without effect, if the request is strict. Invalid
 // values of Strict are reported with the other members.
 func rejectUnused(x *edge.Context) error {
 	var wrong []fault.Field
@@ -211,7 +211,7 @@ func rejectUnused(x *edge.Context) error {
 		return nil
 	}
 	wrong = nil
-	for _, name := range x.Unused {
+	for _, name := range x.Logged.Unused {
 		wrong = append(wrong, fault.Field{Name: name, Message: "has no effect"})
 	}
 	return Invalid(wrong)
