@@ -133,11 +133,11 @@ func nameOf(method, path string) string {
 // Report returns the counts.
 func (c *Counter) Report() Report {
 	r := Report{Served: sorted(c.served), Elsewhere: c.elsewhere}
-	for _, one := range sorted(c.others) {
-		if one.missing == one.Requests {
-			r.NotFound = append(r.NotFound, one)
+	for _, count := range sorted(c.others) {
+		if count.missing == count.Requests {
+			r.NotFound = append(r.NotFound, count)
 		} else {
-			r.NotServed = append(r.NotServed, one)
+			r.NotServed = append(r.NotServed, count)
 		}
 	}
 	return r

@@ -159,11 +159,11 @@ func readJSON(in io.Reader, each func(Entry) error) error {
 // readList reads the rest of a list of entries.
 func readList(d *json.Decoder, each func(Entry) error) error {
 	for d.More() {
-		var one entry
-		if err := d.Decode(&one); err != nil {
+		var item entry
+		if err := d.Decode(&item); err != nil {
 			return err
 		}
-		if err := found(d, one, each); err != nil {
+		if err := report(d, item, each); err != nil {
 			return err
 		}
 	}
@@ -203,15 +203,16 @@ func readObject(d *json.Decoder, each func(Entry) error) error {
 	if err != nil {
 		return err
 	}
-	var one entry
-	if err := json.Unmarshal(text, &one); err != nil {
+	var item entry
+	if err := json.Unmarshal(text, &item); err != nil {
 		return err
 	}
-	return found(d, one, each)
+	return report(d, item, each)
 }
 
-func found(d *json.Decoder, one entry, each func(Entry) error) error {
-	e, err := entryOf(one.HTTPMethod, one.PathInfo, one.AbsoluteURI, one.StatusCode.String())
+// report calls each for an entry that d has read.
+func report(d *json.Decoder, item entry, each func(Entry) error) error {
+	e, err := entryOf(item.HTTPMethod, item.PathInfo, item.AbsoluteURI, item.StatusCode.String())
 	if err != nil {
 		return fmt.Errorf("before byte %d: %w", d.InputOffset(), err)
 	}

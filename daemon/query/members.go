@@ -118,25 +118,25 @@ func (c *collector) add(one Member) error {
 
 // set appends a member, or replaces one with the same name in another letter case, as the
 // reference service does.
-func (c *collector) set(one Member) error {
-	i := c.index(one.Name)
-	if i < 0 || c.members[i].Name == one.Name {
-		return c.add(one)
+func (c *collector) set(m Member) error {
+	i := c.index(m.Name)
+	if i < 0 || c.members[i].Name == m.Name {
+		return c.add(m)
 	}
 	before := c.members[i]
-	one.Replaced = before.Replaced
-	if one.Raw != before.Raw {
-		one.Replaced = append(one.Replaced, before.Name)
+	m.Replaced = before.Replaced
+	if m.Raw != before.Raw {
+		m.Replaced = append(m.Replaced, before.Name)
 	}
-	c.members[i] = one
+	c.members[i] = m
 	return nil
 }
 
 // Replaced returns the names of the members of a body that others in another letter case have
 // replaced.
 func (m Members) Replaced() (names []string) {
-	for _, one := range m {
-		names = append(names, one.Replaced...)
+	for _, member := range m {
+		names = append(names, member.Replaced...)
 	}
 	return names
 }
