@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -239,5 +240,123 @@ func TestClientBehindNginx(t *testing.T) {
 	_, err := through("/erp").AddUser(t.Context(), wire.UserRequest{UserName: strings.Repeat("x", 65<<10)})
 	if !errors.As(err, &e) || e.Status != 413 || !strings.Contains(e.Message, "413 Request Entity Too Large as text/html") {
 		t.Errorf("a large body: %v", err)
+	}
+}
+
+// nginxBothConf is the configuration around the section of the manual about two services.
+const nginxBothConf = `
+daemon off;
+master_process off;
+pid nginx.pid;
+error_log stderr notice;
+events {}
+http {
+	access_log off;
+	client_body_temp_path body;
+	proxy_temp_path proxy;
+	fastcgi_temp_path fastcgi;
+	uwsgi_temp_path uwsgi;
+	scgi_temp_path scgi;
+	%s
+}
+`
+
+// startBothBehindNginx starts a substitute for the existing service, and nginx in front of it and
+// of a daemon with the configuration of the manual, and returns the address of nginx. Responses of the existing service have its
+// name, the request and the length of the body.
+func startBothBehindNginx(t *testing.T, service string) (proxy string) {
+	t.Helper()
+	program := clientstest.Tool(t, "nginx")
+	page, err := os.ReadFile(filepath.Join("..", "cmd", "daemon", "docs", "migrate-from-dotnet.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(page), "```nginx\n")
+	section, _, ok := strings.Cut(after, "```")
+	if !ok {
+		t.Fatal("the page has no section for nginx")
+	}
+	existing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "dotnet %s %s %d", r.Method, r.RequestURI, len(body))
+	}))
+	t.Cleanup(existing.Close)
+	port := daemontest.FreePort(t)
+	section = strings.NewReplacer("127.0.0.1:5050", strings.TrimPrefix(service, "http://"), "127.0.0.1:5051", existing.Listener.Addr().String(),
+		"listen 80", fmt.Sprintf("listen 127.0.0.1:%d", port)).Replace(section)
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxBothConf, section), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runNginx(t, exec.Command(program, "-p", dir, "-e", "stderr", "-c", conf))
+	return fmt.Sprintf("http://127.0.0.1:%d", port)
+}
+
+// TestExistingServiceBehindNginx checks which service gets a request by the rules of the manual:
+// whd only those that it serves, and only with credentials that it can know.
+func TestExistingServiceBehindNginx(t *testing.T) {
+	i := daemontest.Start(t, "--demo", "--http-trusted-proxies", "127.0.0.1")
+	proxy := startBothBehindNginx(t, i.URL)
+	key, session := "Authorization: Bearer "+i.Key(t, "admin"), "Cookie: ss-id=afnakGlcjKcgb1CQ4fUG"
+	send := func(line, body, header string) (status int, text string) {
+		t.Helper()
+		method, path, _ := strings.Cut(line, " ")
+		r, err := http.NewRequestWithContext(t.Context(), method, proxy+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header.Set(name, value)
+		reply, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer reply.Body.Close()
+		all, err := io.ReadAll(reply.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return reply.StatusCode, string(all)
+	}
+
+	for _, kind := range record.Builtin().Kinds() {
+		for _, path := range []string{"/json/reply/" + kind.Operation(), "/CSV/reply/" + strings.ToLower(kind.Operation()), "/jsv/reply//" + kind.Operation() + "/"} {
+			if status, text := send("POST "+path+"?Take=1", "", key); status != 200 || strings.HasPrefix(text, "dotnet ") {
+				t.Errorf("POST %s with a key: %d %s, want a response of whd", path, status, text)
+			}
+			if _, text := send("POST "+path, "", session); text != "dotnet POST "+path+" 0" {
+				t.Errorf("POST %s with a session: %s, want a response of the existing service", path, text)
+			}
+		}
+	}
+	for _, test := range []struct {
+		line, header string
+		status       int // of whd; 0: the existing service responds
+	}{
+		{"GET /Webhooks/Events/", session, 200},
+		{"GET /Webhooks/Events.csv", "Accept: */*", 200},
+		{"GET /json/reply/WebhooksEventsGETRequest", session, 200},
+		{"GET /json/reply/WebhooksSubscribersGETManyRequest", key, 200},
+		{"GET /json/reply/WebhooksSubscribersGETManyRequest", session, 401},
+		{"POST /json/reply/SO_TotalsQuery[]", key, 400},
+		{"PATCH /Bills/a%2Fb/Stages/b%20c/CustomFieldValues/d?Contents=x", key, 404},
+		{"PATCH /Bills/a/Stages/b/CustomFieldValues/d", session, 0},
+		{"PATCH /json/reply/BillStageCustomFieldValuePATCHRequest", key, 400},
+		{"GET /Bills/a/Stages/b", key, 0},
+		{"GET /json/reply/DB_MainQuery?Take=1", key, 0},
+		{"GET /json/reply/SO_TotalsQueryX", key, 0},
+		{"GET /WebhooksX", key, 0},
+		{"GET /Debtors/0000000061000000001V", key, 0},
+		{"POST /auth", session, 0},
+		{"GET /auth/logout", key, 0},
+		{"GET /KeepAlive", session, 0},
+		{"GET /x?y=/Webhooks/Events", session, 0},
+	} {
+		status, text := send(test.line, "{}", test.header)
+		want := "dotnet " + test.line + " 2"
+		if test.status == 0 && text != want || test.status != 0 && (status != test.status || strings.HasPrefix(text, "dotnet ")) {
+			t.Errorf("%s with %s: %d %s, want the status %d of whd, or %s", test.line, test.header, status, text, test.status, want)
+		}
 	}
 }

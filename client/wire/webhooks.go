@@ -36,6 +36,15 @@ func (m *Timestamp) UnmarshalJSON(text []byte) error {
 	return err
 }
 
+// BodyType returns the Content-Type with which the body of an event is sent. Publishers give
+// the body without one: it is JSON if it can be read as JSON, and plain text otherwise.
+func BodyType(body []byte) string {
+	if json.Valid(body) {
+		return "application/json; charset=utf-8"
+	}
+	return "text/plain; charset=utf-8"
+}
+
 // Event is a published event.
 type Event struct {
 	Name        string

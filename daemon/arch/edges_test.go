@@ -35,8 +35,8 @@ var edges = map[string][]string{
 
 	"cmd/internal/cli": {"client/check", "client/display", "client/record"},
 	"cmd/daemon":       {"cmd/daemon/whd"},
-	"cmd/daemon/whd": {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/config", "daemon/datadir",
-		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/importer", "daemon/kinds", "daemon/kinds/discover", "daemon/preflight", "daemon/prove", "daemon/service", "daemon/sqlite", "daemon/storage", "daemon/storecopy", "daemon/webhook"},
+	"cmd/daemon/whd": {"client/check", "client/record", "cmd/internal/cli", "daemon", "daemon/account", "daemon/appdb", "daemon/audit", "daemon/backup", "daemon/compat", "daemon/config", "daemon/datadir",
+		"daemon/demo", "daemon/erp", "daemon/fault", "daemon/importer", "daemon/kinds", "daemon/kinds/discover", "daemon/preflight", "daemon/prove", "daemon/rest", "daemon/service", "daemon/sqlite", "daemon/storage", "daemon/storecopy", "daemon/webhook"},
 	"cmd/whctl":          slices.Concat(command, []string{"client/assistant", "cmd/whctl/changes", "cmd/whctl/command", "cmd/whctl/complete", "cmd/whctl/doctor", "cmd/whctl/listen", "cmd/whctl/output", "cmd/whctl/profile", "cmd/whctl/records", "cmd/whctl/webhooks", "tui", "tui/theme"}),
 	"cmd/whctl/changes":  slices.Concat(command, []string{"cmd/whctl/command", "cmd/whctl/output", "cmd/whctl/records", "daemon/sqlite"}), // SQLite for whctl mirror
 	"cmd/whctl/command":  slices.Concat(command, []string{"cmd/whctl/output", "cmd/whctl/profile", "tui/theme"}),
@@ -67,6 +67,7 @@ var edges = map[string][]string{
 	"daemon/fault":       nil,
 	"daemon/audit":       nil,
 	"daemon/bounded":     nil,
+	"daemon/compat":      nil,
 	"daemon/datadir":     nil,
 	"daemon/descriptors": nil,
 	"daemon/spill":       {"daemon/datadir"},

@@ -27,6 +27,7 @@ type Shape struct {
 	Columns   []Column
 	Nulls     bool   // write nulls instead of omitting the members
 	ISODates  bool   // values of the type Epoch are in ISO 8601
+	CamelCase bool   // names of members are in camelCase
 	Links     []Link // the same data in other formats, for HTML
 	View      *View  // for HTML; nil for a page with the rows only
 }

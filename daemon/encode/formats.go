@@ -26,6 +26,7 @@ type Format struct {
 	failure  func(dst []byte, s wire.ResponseStatus) []byte // nil if errors are written like other documents
 	bare     bool                                           // results have no envelope
 	isoDates bool                                           // of webhooks, instead of the legacy notation
+	camels   bool                                           // names of members are in camelCase
 
 	Attachment bool  // browsers save results as a file
 	Binary     bool  // not text: responses are not compressed again, errors are JSON
@@ -135,6 +136,20 @@ func (f Format) WithISODates() Format {
 	return f
 }
 
+// HasCamelCase reports whether the format can have names in camelCase, which are for programs
+// that map them to members of classes.
+func (f Format) HasCamelCase() bool { return f.Name == "json" || f.Name == "jsv" }
+
+// WithCamelCase returns the format with names of members in camelCase. Other formats are
+// returned unchanged.
+func (f Format) WithCamelCase() Format {
+	f.camels = f.HasCamelCase()
+	return f
+}
+
+// CamelCase reports whether names of members are in camelCase.
+func (f Format) CamelCase() bool { return f.camels }
+
 // showsUTC reports whether dates of webhooks in ISO 8601 have a Z. Those for spreadsheets and
 // pages have not.
 func (f Format) showsUTC() bool { return f.Name == "json" || f.Name == "ndjson" }
@@ -163,6 +178,9 @@ func (f Format) Document(dst []byte, name string, v any) ([]byte, error) {
 		if !f.showsUTC() {
 			text = zulu.ReplaceAll(text, []byte(`$1"`))
 		}
+	}
+	if f.camels {
+		text = CamelNames(text)
 	}
 	if err == nil {
 		dst, err = f.document(dst, name, text)

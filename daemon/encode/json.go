@@ -117,8 +117,17 @@ var jsonEnvelope = envelopeParts{
 	name: appendJSONString, text: appendJSONString,
 }
 
+var jsonCamelEnvelope = envelopeParts{
+	offset: `{"offset":`, results: `,"results":[`, total: `],"total":`, meta: `,"meta":{`, end: `},"responseStatus":{}}`,
+	name: appendJSONString, text: appendJSONString,
+}
+
 func newJSON(s Shape) Encoder {
-	return &envelopeRows{envelopeParts: &jsonEnvelope, object: newJSONObject(s)}
+	parts := &jsonEnvelope
+	if s.CamelCase {
+		parts = &jsonCamelEnvelope
+	}
+	return &envelopeRows{envelopeParts: parts, object: newJSONObject(s)}
 }
 
 // ndjsonRows writes one JSON object per line, without an envelope: offset and total

@@ -29,8 +29,17 @@ var jsvEnvelope = envelopeParts{
 	name: jsvNames.quoted, text: appendJSVString,
 }
 
+var jsvCamelEnvelope = envelopeParts{
+	offset: "{offset:", results: ",results:[", total: "],total:", meta: ",meta:{", end: "},responseStatus:{}}",
+	name: jsvNames.quoted, text: appendJSVString,
+}
+
 func newJSV(s Shape) Encoder {
-	return &envelopeRows{envelopeParts: &jsvEnvelope, object: newObject(s, jsvNames.quoted, "", appendJSVValue)}
+	parts := &jsvEnvelope
+	if s.CamelCase {
+		parts = &jsvCamelEnvelope
+	}
+	return &envelopeRows{envelopeParts: parts, object: newObject(s, jsvNames.quoted, "", appendJSVValue)}
 }
 
 var jsvValues = values{text: appendJSVString, bool: appendTitleBool}

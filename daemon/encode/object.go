@@ -31,6 +31,9 @@ func newObject(s Shape, appendName func(dst, name []byte) []byte, null string, v
 		start := len(shared)
 		shared = append(shared, ',')
 		name = append(name[:0], c.Name...)
+		if s.CamelCase {
+			toCamelCase(name)
+		}
 		shared = appendName(shared, name)
 		shared = append(shared, ':')
 		members[i] = member{prefix: take(start), typ: c.Type}

@@ -17,6 +17,8 @@ type Member struct {
 	Empty bool     // present without a value, which means "not given"
 	Other bool     // an object or a nested list, which no filter can read
 	Raw   string   // the value as in a JSON or JSV body; empty for other formats, where Texts has the JSON of Other
+
+	Replaced []string // names of members before it in the body, in another letter case and with another value
 }
 
 // Members are a request's members. Names are unique, ignoring letter case.
@@ -112,6 +114,31 @@ func (c *collector) add(one Member) error {
 	}
 	c.append(one)
 	return nil
+}
+
+// set appends a member, or replaces one with the same name in another letter case, as the
+// reference service does.
+func (c *collector) set(m Member) error {
+	i := c.index(m.Name)
+	if i < 0 || c.members[i].Name == m.Name {
+		return c.add(m)
+	}
+	before := c.members[i]
+	m.Replaced = before.Replaced
+	if m.Raw != before.Raw {
+		m.Replaced = append(m.Replaced, before.Name)
+	}
+	c.members[i] = m
+	return nil
+}
+
+// Replaced returns the names of the members of a body that others in another letter case have
+// replaced.
+func (m Members) Replaced() (names []string) {
+	for _, member := range m {
+		names = append(names, member.Replaced...)
+	}
+	return names
 }
 
 // foldName returns a name in lower case, by the rule of record.Kind: with another

@@ -186,7 +186,7 @@ func Parameters() []Parameter {
 		{Nulls, "", "include: null members are included"},
 		{BOM, "", "true: CSV starts with a byte order mark, which Excel needs to detect UTF-8"},
 		{"v", "", "accepted, without effect"},
-		{JSConfig, "", "dh:iso8601: dates of webhooks in ISO 8601; other options are ignored"},
+		{JSConfig, "", "dh:iso8601: dates of webhooks in ISO 8601; eccn: names of members in camelCase, in JSON and JSV; other options are ignored"},
 	}
 }
 

@@ -52,6 +52,9 @@ var exempt = []struct{ command, why string }{
 	{"whd check", "the same"},
 	{"whd serve", "the same"},
 	{"whd import ", "needs the tables of the existing service: TestImport of daemon/importer"},
+	{"whd compat ", "needs logs of the existing service: TestCompat of cmd/daemon/whd"},
+	{"curl -c dotnet.txt ", "needs the existing service"},
+	{"curl -b dotnet.txt ", "the same"},
 	{"bin/whctl login ", "prompts for a password at a service that does not exist: the stories of cmd/whctl"},
 	{"bin/whctl tui", "needs a terminal: the tests of cmd/whctl on one"},
 }
@@ -82,7 +85,7 @@ func exemption(line string) string {
 // otherTests maps each language other than sh to the test of its blocks.
 var otherTests = map[string]string{
 	"go": "TestDocumentedReceiversVerifySignatures", "csharp": "TestDocumentedReceiversVerifySignatures", "php": "TestDocumentedReceiversVerifySignatures", "javascript": "TestDocumentedReceiversVerifySignatures", "python": "TestDocumentedReceiversVerifySignatures",
-	"sql": "TestOutboxEvents", "powershell": "not run: it needs Windows", "nginx": "not run: make test installs no nginx", "toml": "TestDocsSettings", "json": "TestCapturedEventsAreDelivered, TestClientOfTheLibrary",
+	"sql": "TestOutboxEvents", "powershell": "not run: it needs Windows", "nginx": "TestExistingServiceBehindNginx, for the proxy of two services", "xml": "not run: it needs IIS", "toml": "TestDocsSettings", "json": "TestCapturedEventsAreDelivered, TestClientOfTheLibrary",
 	"text": "TestManual: the output of the block of commands before it",
 }
 

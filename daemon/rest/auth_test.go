@@ -164,7 +164,7 @@ var foreign = [][]string{
 	{"Host: whd.example", "Origin: http://whd.example.evil.example"},
 	{"Origin: file://"},
 	{"Origin: http://%zz"},
-	{"User-Agent: Mozilla/5.0 (X11; Linux x86_64)"}, // a plain HTTP page that suppresses its origin
+	{"User-Agent: Mozilla/5.0 (X11; Linux x86_64)", "Accept: text/html,*/*;q=0.8"}, // a plain HTTP page that suppresses its origin
 }
 
 func TestCrossOriginRequestsWithBrowserCredentials(t *testing.T) {

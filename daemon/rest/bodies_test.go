@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/daemontest"
 	demodata "github.com/bizhook/whd/daemon/demo"
 )
 
@@ -275,7 +276,7 @@ func TestBodies(t *testing.T) {
 		{"a list", "POST /json/reply/DB_ClassQuery", "application/json", `[1]`, 400, "not a JSON object"},
 		{"more behind it", "POST /json/reply/DB_ClassQuery", "application/json", `{} {}`, 400, "unexpected data after the JSON object"},
 		{"cut short", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":`, 400, "cannot be read at byte 9"},
-		{"a member twice", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"a","CLASS":"b"}`, 400, "duplicate member"},
+		{"a member twice", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"a","Class":"b"}`, 400, "duplicate member"},
 		{"bytes that are not UTF-8", "POST /json/reply/DB_ClassQuery", "application/json", "{\"Class\":\"\xff\"}", 400, "not valid UTF-8"},
 		{"an unpaired surrogate", "POST /json/reply/DB_ClassQuery", "application/json", `{"Class":"\ud800"}`, 400, "unpaired surrogate"},
 		{"deep JSON in an ignored member", "POST /json/reply/DB_ClassQuery", "", `{"Meta":` + nested(10000) + `}`, 200, ""},
@@ -305,3 +306,20 @@ func TestBodies(t *testing.T) {
 }
 
 func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
+
+// TestMembersInAnotherLetterCase checks that the last of them counts, as in the existing
+// service, and that the response names the others.
+func TestMembersInAnotherLetterCase(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	for body, ignored := range map[string]string{
+		`{"Take":5,"take":1}`:          "Take",
+		`{"Take":1,"take":1}`:          "",
+		`{"take":7,"TAKE":6,"Take":1}`: "take, TAKE",
+		`{"Take":5,"take":1,"X":1}`:    "Take, X",
+	} {
+		a := c.do("POST /json/reply/DB_ClassQuery", body).want(t, 200)
+		a.wantHeader(t, "X-Row-Count", "1").wantHeader(t, "X-Ignored-Members", ignored)
+	}
+	c.do("POST /json/reply/DB_ClassQuery?Strict=true", `{"Take":5,"take":1}`).want(t, 400).wantMessage(t, `"FieldName":"Take","Message":"has no effect"`)
+	c.do("POST /auth", `{"UserName":"other","username":"admin","password":"`+daemontest.AdminPassword+`"}`).want(t, 200).wantHeader(t, "X-Ignored-Members", "UserName")
+}

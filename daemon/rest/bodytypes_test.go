@@ -154,6 +154,21 @@ func withBody(t *testing.T, r *http.Request) *http.Request {
 	return r
 }
 
+// TestTestTargetDeclaresTypeOfBody checks that the target for testing webhooks has the type
+// of the body that it returns, which is never that of a page.
+func TestTestTargetDeclaresTypeOfBody(t *testing.T) {
+	c := anonymous(t, demo.start(t))
+	for body, want := range map[string]string{
+		`{"a":1}`: "application/json; charset=utf-8", "hello": "text/plain; charset=utf-8", "<script>": "text/plain; charset=utf-8",
+	} {
+		a := c.do("POST /Webhooks/Test", body, "Content-Type: text/html", "Accept: text/html").want(t, 201)
+		if a.body != body {
+			t.Errorf("%q was returned as %q", body, a.body)
+		}
+		a.wantHeader(t, "Content-Type", want)
+	}
+}
+
 func TestEventBodies(t *testing.T) {
 	boss := asAdmin(t, daemontest.Start(t))
 	for _, test := range []struct {

@@ -226,6 +226,7 @@ func TestChanges(t *testing.T) {
 		{"GET /Queries/CR_Classification/Changes", "", reader, 200, `{"Results":[],"Meta":{"Next":"e-3","LookedAt":"2026-11-26T10:00:01.0000000Z","Key":"CreditorClassificationID","Omitted":"` + last + `"},"ResponseStatus":{}}`},
 		{"GET /queries/cr_classification/changes/?since=e-1&take=1", "", reader, 200, `"Key":"K2","KeyFields":{"RecID":"K2"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}],"Meta":{"Next":"e-2",`},
 		{"GET /Queries/CR_Classification/Changes.ndjson?Since=e-2", "", reader, 200, `"Key":"K3","KeyFields":{"RecID":"K3"},"CapturedAt":"2026-11-26T10:00:00.0000000Z"}` + "\n"},
+		{"GET /Queries/CR_Classification/Changes?Since=e-2&jsconfig=eccn", "", reader, 200, `"key":"K3","keyFields":{"recID":"K3"},"capturedAt":"`},
 		{"POST /json/reply/Changes", `{"Kind":"CR_Classification","Since":"e-2"}`, reader, 200, `"Meta":{"Next":"e-3","LookedAt":"2026-11-26T10:00:01.0000000Z"}`},
 		{"GET /json/reply/Changes?Since=e-2", "", reader, 400, "Kind"},
 		{"GET /json/reply/Changes?Kind=CR_Classificatio", "", reader, 404, "CR_Classification"},

@@ -203,6 +203,12 @@ func TestPostLogin(t *testing.T) {
 	if a := c.do("POST /login", "UserName=missing&Password=x", form, "Accept: text/html"); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "<form") {
 		t.Errorf("%d %s", a.status, a.body)
 	}
+	for _, method := range []string{"PUT", "DELETE"} { // the existing service has one operation for all methods
+		other := c.do(method+" /login", loginJSON()).want(t, 200).cookie(t)
+		c.do(method+" /login", "", "Cookie: ss-id="+other.Value).want(t, 200).wantMessage(t, `"UserName":"admin"`)
+		c.do(method+" /login", "").want(t, 401)
+		c.do(method+" /login", loginJSON(), "Sec-Fetch-Site: cross-site").want(t, 403)
+	}
 	c.do("GET /login", "", "Accept: text/html").want(t, 200)
 	c.do("POST /login", loginForm(), form, "Sec-Fetch-Site: cross-site").want(t, 403)
 }

@@ -103,7 +103,7 @@ func recordOperations(h *handlers) []operation {
 			{Methods: "GET POST", Pattern: "/auth/credentials", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same"},
 			{Methods: "GET POST", Pattern: "/authenticate", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same"},
 			{Methods: "GET POST", Pattern: "/authenticate/credentials", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same"},
-			{Methods: "POST", Pattern: "/login", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same"}}},
+			{Methods: "POST PUT DELETE", Pattern: "/login", Changes: true, Serve: h.accounts.Sessions.LogIn, Summary: "The same"}}},
 		{name: "WH_AuditQuery", role: account.Admin, kind: "WH_Audit", routes: []edge.Route{
 			{Methods: anyMethod, Pattern: "/{Format}/reply/WH_AuditQuery", Serve: h.queries.Serve, Summary: "The audit trail of administrative changes, newest first"},
 			{Methods: anyMethod, Pattern: "/{Format}/oneway/WH_AuditQuery", Serve: h.queries.Serve, Summary: "The same without a response"},

@@ -296,9 +296,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	if x.Format.Binary { // it is compressed already
 		x.Coding = nil
 	}
-	if x.Options.ISODates || edge.ISODates(x.URLMembers.Text(query.JSConfig)) {
-		x.Format.Format = x.Format.WithISODates()
-	}
+	x.ApplyJSConfig(edge.ReadJSConfig(x.URLMembers.Text(query.JSConfig)))
 	x.Kind, kindErr = s.handlers.queries.Kind(x.Options.Kinds(), x.Route, x.Params)
 	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, form.ReadBOM(x, x.URLMembers), kindErr)
 }

@@ -28,6 +28,7 @@ func newApp(p Process) *urfave.App {
 			kindCommands{b}.commands(),
 			backups{b}.commands(),
 			importing{b}.commands(),
+			comparing{b}.commands(),
 			users{accounts{b}}.commands(),
 			keys{accounts{b}}.commands(),
 			printing{b}.commands(),

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
@@ -61,7 +62,7 @@ type response struct {
 // subscriptions.
 func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (response, error) {
 	sent, test := record.SentEvent(event)
-	header := http.Header{"Content-Type": {"application/json; charset=utf-8"}, "Webhook-Id": {id}, "X-Event-Name": {sent}}
+	header := http.Header{"Content-Type": {wire.BodyType(body)}, "Webhook-Id": {id}, "X-Event-Name": {sent}}
 	if test {
 		header.Set("Webhook-Test", "true")
 	}

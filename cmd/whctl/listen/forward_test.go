@@ -31,3 +31,19 @@ func TestForwardTimeout(t *testing.T) {
 		}
 	}
 }
+
+// TestForwardDeclaresTypeOfBody checks that messages have the Content-Type of the service.
+func TestForwardDeclaresTypeOfBody(t *testing.T) {
+	var got string
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Content-Type") }))
+	defer server.Close()
+	f, err := NewForwarder(server.URL, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{"{}": "application/json; charset=utf-8", "hello": "text/plain; charset=utf-8"} {
+		if _, err := f.post(context.Background(), "1", "debtor.updated", []byte(body)); err != nil || got != want {
+			t.Errorf("the body %q: Content-Type %q, want %q (%v)", body, got, want, err)
+		}
+	}
+}

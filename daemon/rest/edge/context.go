@@ -133,16 +133,44 @@ type Logged struct {
 	Body        []byte               // the start of a buffered response, if the request log records it
 	MaxBody     int                  // maximum length of Body; 0 for none
 	Ignored     string               // names of ignored members, with commas between them
+	Unused      []string             // of Ignored, those that have no effect in any operation
 	InBody      query.Members        // after they have been read, as Context.Members
 }
 
 // ReportIgnored names ignored members of the request in a response header and in the
-// request log.
+// request log, with those reported before.
 func (x *Context) ReportIgnored(names []string) {
-	if len(names) > 0 {
-		x.Logged.Ignored = Clean(strings.Join(names, ", "))
+	var all []string
+	if x.Logged.Ignored != "" {
+		all = strings.Split(x.Logged.Ignored, ignoredSeparator)
+	}
+	for _, name := range names {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	if len(all) > 0 {
+		x.Logged.Ignored = Clean(strings.Join(all, ignoredSeparator))
 		x.Response.Header().Set(wire.HeaderIgnoredMembers, x.Logged.Ignored)
 	}
+}
+
+const ignoredSeparator = ", "
+
+// ApplyJSConfig selects the options of the response that the settings and the client demand.
+// Options without effect are reported.
+func (x *Context) ApplyJSConfig(c JSConfig) {
+	if x.Options.ISODates || c.ISODates {
+		x.Format.Format = x.Format.WithISODates()
+	}
+	if c.CamelCase && !x.Format.HasCamelCase() {
+		c.ignore("eccn")
+	}
+	if c.CamelCase {
+		x.Format.Format = x.Format.WithCamelCase()
+	}
+	x.Logged.Unused = c.Ignored
+	x.ReportIgnored(c.Ignored)
 }
 
 // HTML reports whether the response is an HTML page.
@@ -305,7 +333,7 @@ func (x *Context) Part(body []byte, out *Kept) *Context {
 	part.Response.Kept, part.Response.Slot = true, x.Response.Slot
 	part.Format.callback, part.Coding = "", nil
 	if part.Format.Name != JSONFormat().Name {
-		part.Format.Format = JSONFormat()
+		part.Format.Format = JSONFormat() // the document of all has the options of the format
 	}
 	part.Params = part.Params[:len(part.Params):len(part.Params)] // handlers append
 	part.Logged.Ignored = ""
@@ -319,8 +347,8 @@ func (x *Context) Adopt(part *Context) {
 	for _, cookie := range part.Response.Header().Values("Set-Cookie") {
 		x.Response.Header().Add("Set-Cookie", cookie)
 	}
-	if all, names := x.Logged.Ignored, part.Logged.Ignored; names != "" && !strings.Contains(all, names) {
-		x.ReportIgnored(slices.DeleteFunc([]string{all, names}, func(text string) bool { return text == "" }))
+	if names := part.Logged.Ignored; names != "" {
+		x.ReportIgnored(strings.Split(names, ignoredSeparator))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
+	"github.com/bizhook/whd/daemon/query"
 )
 
 // CSRF rejects requests that pages of other origins make a browser send.
@@ -33,13 +34,19 @@ func NewCSRF(origins CORS) *CSRF {
 // rows the page could read.
 func (c *CSRF) Check(x *Context) error {
 	readable := x.Format.callback != "" && x.Route.Role != account.NoRole && (x.Identity.AuthMethod.Ambient() || !x.Identity.Known())
-	switch {
-	case !x.Route.Changes && !readable, hasExplicitProof(x.Request), c.sameOrigin(x) && !followsLink(x.Request, x.Route):
+	if !x.Route.Changes && !readable || hasExplicitProof(x.Request) {
 		return nil
-	case x.Route.Changes:
-		return errOrigin
 	}
-	return fault.New(fault.Forbidden, "callback is only allowed from pages of this service, or with an API key or X-ss-id")
+	if c.sameOrigin(x) && !followsLink(x.Request, x.Route) {
+		return nil
+	}
+	if !x.Route.Changes {
+		return fault.New(fault.Forbidden, "callback is only allowed from pages of this service, or with an API key or X-ss-id")
+	}
+	if !hasOrigin(x.Request) {
+		return errUnknownOrigin
+	}
+	return errOrigin
 }
 
 // CheckOrigin rejects a request from a page of another origin even if it has explicit
@@ -52,6 +59,10 @@ func (c *CSRF) CheckOrigin(x *Context) error {
 }
 
 var errOrigin = fault.New(fault.Forbidden, "cross-origin request: the origin of the page is unknown or not listed in http.cors_origins")
+
+// errUnknownOrigin is the error for a program that resembles a browser.
+var errUnknownOrigin = fault.New(fault.Forbidden, "cross-origin request: this may be a link or a form on any page; "+
+	"a program with a User-Agent like Mozilla/5.0 must use POST, without callback and without text/html in Accept, or send an API key as Bearer or a session as X-ss-id")
 
 // hasExplicitProof reports whether a request has credentials that browsers never add
 // on their own. A page of another origin can only send such headers after a
@@ -72,7 +83,7 @@ func followsLink(r *http.Request, to *CompiledRoute) bool {
 // page of a listed origin, or not from a browser. It is stricter than net/http: it
 // checks all methods, Referer and the scheme, and every header present must match.
 // Browsers send no Sec-Fetch-Site over plain HTTP, and pages can suppress Referer: a
-// browser request without any of these headers is rejected.
+// request without any of these headers that may be a browser's is rejected.
 func (c *CSRF) sameOrigin(x *Context) bool {
 	probe := x.Request.WithContext(x.Request.Context())
 	probe.Method, probe.Host = http.MethodPost, strings.ToLower(bareHost(x.Origin.Host, x.Origin.Secure))
@@ -84,10 +95,25 @@ func (c *CSRF) sameOrigin(x *Context) bool {
 			return false
 		}
 	}
-	h := x.Request.Header
-	vouched := h.Get("Sec-Fetch-Site") != "" || h.Get("Origin") != "" || h.Get("Referer") != "" // sent by a page that is checked, or by a user action
 	// A page cannot change the User-Agent in a request that needs no preflight.
-	return vouched || !strings.HasPrefix(x.Request.UserAgent(), "Mozilla/")
+	return hasOrigin(x.Request) || !strings.HasPrefix(x.Request.UserAgent(), "Mozilla/") || isFromProgram(x.Request, x.URLMembers)
+}
+
+// hasOrigin reports whether a request has a header that shows the origin of a page.
+func hasOrigin(r *http.Request) bool {
+	return r.Header.Get("Sec-Fetch-Site") != "" || r.Header.Get("Origin") != "" || r.Header.Get("Referer") != ""
+}
+
+// isFromProgram reports whether a request without an origin is from a program that only
+// calls itself a browser, such as Windows PowerShell. Pages send such requests over plain
+// HTTP with links, images and scripts, all by GET. Browsers send Origin with other methods;
+// those that omit it from forms name text/html in Accept.
+func isFromProgram(r *http.Request, url query.Members) bool {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return false
+	}
+	_, hasCallback := url.Get(query.Callback)
+	return !hasCallback && !acceptsHTML(r)
 }
 
 // trusted reports whether a page's address has the origin of the service, or a

@@ -64,9 +64,13 @@ func fromBrowser(r *http.Request) bool {
 	sent := func(name string) bool { return r.Header.Get(name) != "" }
 	agent := r.UserAgent()
 	inAgent := func(part string) bool { return strings.Contains(agent, part) }
-	return slices.ContainsFunc(browserHeaders, sent) ||
-		strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept"), ",")), "text/html") ||
+	return slices.ContainsFunc(browserHeaders, sent) || acceptsHTML(r) ||
 		strings.HasPrefix(agent, "Mozilla/") && !slices.ContainsFunc(programAgents, inAgent)
+}
+
+// acceptsHTML reports whether Accept names text/html, as that of a browser does for a page.
+func acceptsHTML(r *http.Request) bool {
+	return strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Accept"), ",")), "text/html")
 }
 
 // ClearResponse removes the headers of a response that was replaced by an error.

@@ -107,12 +107,73 @@ func AcceptedFormat(accept string) encode.Format {
 	return best
 }
 
-// ISODates reports whether a jsconfig, such as dh:iso8601,inv:true, selects dates in
-// ISO 8601.
-func ISODates(jsconfig string) bool {
-	return slices.ContainsFunc(strings.Split(strings.Trim(jsconfig, "{}"), ","), func(one string) bool {
-		return strings.EqualFold(one, "dh:iso8601") || strings.EqualFold(one, "DateHandler:ISO8601")
-	})
+// JSConfig has the options of JSON that a client selects by the parameter jsconfig of
+// ServiceStack, such as eccn,dh:iso8601.
+type JSConfig struct {
+	ISODates  bool     // dates of webhooks in ISO 8601
+	CamelCase bool     // names of members
+	Ignored   []string // names of the other options
+}
+
+// ReadJSConfig reads the parameter. Options are name:value, or a name alone for true, and have
+// a short and a long name.
+func ReadJSConfig(text string) (c JSConfig) {
+	for option := range strings.SplitSeq(strings.Trim(text, "{} "), ",") {
+		name, value, hasValue := strings.Cut(strings.TrimSpace(option), ":")
+		value = strings.ToLower(value)
+		isOff := hasValue && (value == "false" || value == "0")
+		switch strings.ToLower(name) {
+		case "":
+		case "eccn", "emitcamelcasenames":
+			c.CamelCase = c.CamelCase || !isOff
+		case "tc", "textcase":
+			c.textCase(name, value)
+		case "dh", "datehandler":
+			if value != "iso8601" {
+				c.ignore(name)
+				continue
+			}
+			c.ISODates = true
+		default:
+			c.ignore(name)
+		}
+	}
+	return c
+}
+
+// textCase reads the option for the letter case of names. That of the service is PascalCase.
+func (c *JSConfig) textCase(name, value string) {
+	switch value {
+	case "cc", "camelcase":
+		c.CamelCase = true
+	case "d", "default", "pc", "pascalcase":
+		c.CamelCase = false
+	default:
+		c.ignore(name)
+	}
+}
+
+// maxIgnoredOptions is the maximum number of options that are reported.
+const maxIgnoredOptions = 20
+
+func (c *JSConfig) ignore(name string) {
+	name = query.JSConfig + "=" + ShownName(name)
+	if len(c.Ignored) < maxIgnoredOptions && !slices.Contains(c.Ignored, name) {
+		c.Ignored = append(c.Ignored, name)
+	}
+}
+
+// ShownName returns a member name for a response. Text that is not a name is
+// replaced: it is probably a body in the wrong place, and may contain a password.
+func ShownName(name string) string {
+	const maxLength = 60
+	odd := func(r rune) bool {
+		return r != '_' && r != '-' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	if len(name) > maxLength || strings.ContainsFunc(name, odd) {
+		return "***"
+	}
+	return name
 }
 
 func byMedia(formats []encode.Format, media string) (encode.Format, bool) {

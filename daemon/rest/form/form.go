@@ -130,7 +130,7 @@ func (f *Form) Done(x *edge.Context) error {
 			ignored = append(ignored, "...")
 			break
 		}
-		name := ShownName(m.Name)
+		name := edge.ShownName(m.Name)
 		if strict {
 			f.Refuse(name, "is unknown")
 		}
@@ -170,19 +170,6 @@ func HasMember(members query.Members, name string) bool {
 	return ok && !m.Empty
 }
 
-// ShownName returns a member name for a response. Text that is not a name is
-// replaced: it is probably a body in the wrong place, and may contain a password.
-func ShownName(name string) string {
-	const most = 60
-	odd := func(r rune) bool {
-		return r != '_' && r != '-' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}
-	if len(name) > most || strings.ContainsFunc(name, odd) {
-		return "***"
-	}
-	return name
-}
-
 // Members reads all members of the request: path, query string and body. A body is
 // read once, though a call by name needs its members twice.
 func Members(x *edge.Context) (_ query.Members, err error) {
@@ -192,8 +179,42 @@ func Members(x *edge.Context) (_ query.Members, err error) {
 			return nil, err
 		}
 		x.Members = query.Union(nil, x.URLMembers, x.Logged.InBody)
+		x.Logged.Unused = append(x.Logged.Unused, unusedOf(x.Logged.InBody)...)
+	}
+	x.ReportIgnored(x.Logged.Unused)
+	if err := rejectUnused(x); err != nil {
+		return nil, err
 	}
 	return x.Members, ReadBOM(x, x.Members)
+}
+
+// unusedOf returns the names of members of a body that have no effect in any operation.
+func unusedOf(body query.Members) (names []string) {
+	for _, name := range body.Replaced() {
+		if len(names) == maxUnknown {
+			return append(names, "...")
+		}
+		names = append(names, edge.ShownName(name))
+	}
+	if HasMember(body, query.JSConfig) {
+		names = append(names, query.JSConfig)
+	}
+	return names
+}
+
+// rejectUnused returns an error for members without effect, if the request is strict. Invalid
+// values of Strict are reported with the other members.
+func rejectUnused(x *edge.Context) error {
+	var wrong []fault.Field
+	strict := Or(MemberValue(x.Members, query.Strict, &wrong, Bool), false)
+	if !strict {
+		return nil
+	}
+	wrong = nil
+	for _, name := range x.Logged.Unused {
+		wrong = append(wrong, fault.Field{Name: name, Message: "has no effect"})
+	}
+	return Invalid(wrong)
 }
 
 // ReadBOM reads the option of CSV before anything is changed.

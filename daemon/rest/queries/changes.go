@@ -238,7 +238,13 @@ func sendChanges(x *edge.Context, batch *changes.Batch, meta []encode.Pair) erro
 		end = strconv.AppendQuote(end, m.Value)
 	}
 	end = append(end, `},"ResponseStatus":{}}`...)
-	return x.WriteParts(http.StatusOK, start, batch.Bodies(","), x.Format.Close(end))
+	bodies := batch.Bodies(",")
+	if x.Format.CamelCase() {
+		start = encode.CamelNames(start)
+		bodies = encode.CamelNames(bodies)
+		end = encode.CamelNames(end)
+	}
+	return x.WriteParts(http.StatusOK, start, bodies, x.Format.Close(end))
 }
 
 // copying is a response with the rows of a copy. A nil *copying is any other response.

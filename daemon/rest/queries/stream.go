@@ -185,6 +185,7 @@ func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 		Columns:   make([]encode.Column, len(plan.Columns)),
 		Nulls:     strings.EqualFold(x.Members.Text(query.Nulls), "include"),
 		ISODates:  x.Format.ISODates(),
+		CamelCase: x.Format.CamelCase(),
 	}
 	for i, c := range plan.Columns {
 		f := plan.Kind.Fields[c]

@@ -108,9 +108,9 @@ func (b *bulkForm) read() {
 		switch {
 		case form.HasName(bulkControls, m.Name):
 		case !isFilter && !own:
-			b.Refuse(form.ShownName(m.Name), b.unknown(m.Name))
+			b.Refuse(edge.ShownName(m.Name), b.unknown(m.Name))
 		case m.Empty || len(m.Texts) == 0 && !m.Other:
-			b.Refuse(form.ShownName(m.Name), "has no value: add one, or omit the member")
+			b.Refuse(edge.ShownName(m.Name), "has no value: add one, or omit the member")
 		case isFilter:
 			b.filter(m)
 		default:
@@ -140,7 +140,7 @@ func (b *bulkForm) filter(m query.Member) {
 	case err != nil:
 		b.Wrong = append(b.Wrong, fault.From(err).Fields...)
 	case len(req.Where) == 0:
-		b.Refuse(form.ShownName(m.Name), "has no value: add one, or omit the member")
+		b.Refuse(edge.ShownName(m.Name), "has no value: add one, or omit the member")
 	default:
 		queries.StoredIDs(b.kind, req.Where)
 		b.where = append(b.where, req.Where...)

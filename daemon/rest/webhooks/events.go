@@ -134,6 +134,6 @@ func eventBody(x *edge.Context, f *form.Form) []byte {
 
 // Echo returns the body of the request. It is a target for testing subscriptions.
 func (h *events) Echo(x *edge.Context) error {
-	x.Response.Header().Set("Content-Type", "application/json; charset=utf-8")
+	x.Response.Header().Set("Content-Type", wire.BodyType(x.Body))
 	return x.WriteShared(http.StatusCreated, nil, x.Body) // http.body_memory counts it
 }

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
@@ -144,7 +145,7 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 	}
 	req.GetBody = nil // with it, net/http would send the request up to seven times
 	h := make(http.Header, 8+len(sub.Headers))
-	h["Content-Type"] = []string{"application/json; charset=utf-8"}
+	h["Content-Type"] = []string{wire.BodyType(m.Event.Body)}
 	h["User-Agent"] = []string{s.config.UserAgent}
 	h[headerID] = []string{m.GUID}
 	h[headerTimestamp] = []string{strconv.FormatInt(at.Unix(), 10)}

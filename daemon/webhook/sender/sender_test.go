@@ -108,6 +108,26 @@ func TestSendFollowsStandardWebhooks(t *testing.T) {
 
 // TestRetryAfterDateUsesStoreClock: a date in Retry-After is compared with the store's
 // clock, by which the attempt was timed, since this host's clock may be wrong.
+// TestSendDeclaresTypeOfBody checks the Content-Type: events can have any text as their body.
+func TestSendDeclaresTypeOfBody(t *testing.T) {
+	var got http.Header
+	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header }))
+	t.Cleanup(srv.Close)
+	s := newTestSender(t, longTimeout)
+	const jsonType, textType = "application/json; charset=utf-8", "text/plain; charset=utf-8"
+	for body, want := range map[string]string{
+		`{"DebtorID": "0001"}`: jsonType, " [1,\n2] ": jsonType, `"text"`: jsonType, "12.5": jsonType, "null": jsonType,
+		"hello": textType, `{"DebtorID": `: textType, "{DebtorID:0001}": textType, "<Debtor/>": textType, "": textType, `{} {}`: textType,
+	} {
+		m := testMessage()
+		m.Event.Body = []byte(body)
+		o := s.Send(context.Background(), m, subscriptionTo(srv.URL), time.Now())
+		if types := got.Values("Content-Type"); !o.Success() || len(types) != 1 || types[0] != want {
+			t.Errorf("the body %q: Content-Type %q, want %q (%+v)", body, types, want, o)
+		}
+	}
+}
+
 func TestRetryAfterDateUsesStoreClock(t *testing.T) {
 	at := time.Now().Add(time.Hour)
 	to := receiver(t, func(c net.Conn) {

@@ -51,13 +51,16 @@ func (s *content) body() []theme.Span {
 // sentHeaders returns the headers of a delivery. Values that the service does not
 // return are always masked.
 func (s *content) sentHeaders() []wire.Header {
-	all := []wire.Header{
-		{Name: "Content-Type", Value: "application/json; charset=utf-8"},
-		{Name: "Webhook-Id", Value: s.Message.MessageID},
-		{Name: "X-Event-Name", Value: s.Message.EventName},
-		{Name: "Webhook-Timestamp", Value: ""},
-		{Name: "Webhook-Signature", Value: ""},
+	var all []wire.Header
+	if s.loaded {
+		all = append(all, wire.Header{Name: "Content-Type", Value: wire.BodyType([]byte(s.Message.Body))})
 	}
+	all = append(all,
+		wire.Header{Name: "Webhook-Id", Value: s.Message.MessageID},
+		wire.Header{Name: "X-Event-Name", Value: s.Message.EventName},
+		wire.Header{Name: "Webhook-Timestamp", Value: ""},
+		wire.Header{Name: "Webhook-Signature", Value: ""},
+	)
 	for _, h := range s.Headers {
 		all = append(all, wire.Header{Name: h.Name, Value: ui.SecretMask})
 	}

@@ -1,0 +1,68 @@
+package whd
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/daemon/compat"
+	"github.com/bizhook/whd/daemon/rest"
+)
+
+// comparing implements the command compat.
+type comparing struct{ *base }
+
+func (p comparing) commands() []*urfave.Command {
+	return []*urfave.Command{{
+		Name: "compat", ArgsUsage: "LOGFILE...", Usage: "count the requests in logs of the existing service that whd serves; status 1 if it does not serve all", Action: p.run,
+		Flags: append([]urfave.Flag{
+			&urfave.StringFlag{Name: "base-path", Usage: "`PATH`  path of the existing service on its host, if it is not /"},
+		}, p.settingFlags("config", "erp.kinds")...),
+		Description: "whd compat requestlogs/2026-10/*.csv",
+	}}
+}
+
+// run prints the operations in the logs with their counts. LOGFILE - is standard input.
+func (p comparing) run(c *urfave.Context) error {
+	files := c.Args().Slice()
+	if len(files) == 0 {
+		return cli.Usagef("name the files of the log: the request log of the existing service as CSV or JSON, or logs of IIS")
+	}
+	conf, err := p.config()
+	if err != nil {
+		return err
+	}
+	counter := compat.NewCounter(c.String("base-path"), rest.NewCatalogue(conf.ERP.Kinds.Registry()).Operation)
+	for _, file := range files {
+		if err := p.read(counter, file); err != nil {
+			return err
+		}
+	}
+	report := counter.Report()
+	if err := report.Write(p.Stdout); err != nil {
+		return err
+	}
+	if n := compat.Total(report.NotServed); n > 0 {
+		return fmt.Errorf("requests that whd does not serve: %d, operations: %d", n, len(report.NotServed))
+	}
+	return nil
+}
+
+func (p comparing) read(counter *compat.Counter, file string) error {
+	var in io.Reader = p.Stdin
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	if err := counter.Read(in); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package compat
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// served are the requests that this service serves, in these tests.
+func served(method, path string) (string, bool) {
+	name, ok := map[string]string{
+		"POST /json/reply/DB_ClassQuery": "DB_ClassQuery", "GET /Queries/DB_Class": "DB_ClassQuery", "GET /auth": "Authenticate", "GET /": "Home",
+	}[method+" "+path]
+	return name, ok
+}
+
+// reportOf returns the text of a report on logs.
+func reportOf(t *testing.T, basePath string, logs ...string) (string, error) {
+	t.Helper()
+	c := NewCounter(basePath, served)
+	for _, log := range logs {
+		if err := c.Read(strings.NewReader(log)); err != nil {
+			return "", err
+		}
+	}
+	var out bytes.Buffer
+	if err := c.Report().Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), nil
+}
+
+// oneOfEach is the report on logs with one request that is served, and one that is not.
+const oneOfEach = `requests served: 1, operations: 1
+         1  DB_ClassQuery
+requests not served: 1, operations: 1
+         1  DB_MainQuery
+requests not found by the existing service either: 0, operations: 0
+`
+
+// TestFormatsOfLogs reads the same requests in each format.
+func TestFormatsOfLogs(t *testing.T) {
+	const (
+		head = "Id,DateTime,StatusCode,StatusDescription,HttpMethod,AbsoluteUri,PathInfo,RequestBody,RequestDto\r\n"
+		rows = `1,2026-10-01T00:00:01.0000000Z,200,OK,POST,http://erp:5050/json/reply/DB_ClassQuery,/json/reply/DB_ClassQuery,,"{ClassIn:[""a"",b]}"` + "\r\n" +
+			"2,2026-10-01T00:00:02.0000000Z,200,OK,GET,http://erp:5050/csv/reply/DB_MainQuery?Take=1,/csv/reply/DB_MainQuery,\"two\nlines\",{}\r\n"
+		classEntry  = `{"Id":1,"StatusCode":200,"HttpMethod":"POST","AbsoluteUri":"http://erp:5050/json/reply/DB_ClassQuery","PathInfo":"/json/reply/DB_ClassQuery","Headers":{"Accept":"*/*"}}`
+		mainEntry   = `{"id":2,"statusCode":200,"httpMethod":"GET","pathInfo":"/csv/reply/DB_MainQuery","items":{}}`
+		withoutPath = `{"StatusCode":200,"HttpMethod":"GET","AbsoluteUri":"http://erp:5050/xml/reply/DB_MainQuery?PathInfo=x"}`
+		w3c         = "#Software: Microsoft Internet Information Services 10.0\r\n#Version: 1.0\r\n" +
+			"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken\r\n" +
+			"2026-10-01 00:00:01 10.1.2.3 POST /json/reply/DB_ClassQuery - 5050 - 10.1.2.9 python-requests/2.31.0 - 200 0 0 15\r\n" +
+			"#Fields: cs-uri-stem cs-method\r\n/jsv/oneway/DB_MainQuery[] PUT\r\n"
+	)
+	for name, logs := range map[string][]string{
+		"CSV":                       {head + rows},
+		"CSV with a mark":           {"\ufeff" + head + rows},
+		"CSV with a second header":  {head + rows[:strings.Index(rows, "2,")] + head + rows[strings.Index(rows, "\r\n2,")+2:]},
+		"CSV without PathInfo":      {"HttpMethod,AbsoluteUri\nPOST,http://erp/json/reply/DB_ClassQuery\nGET,http://erp/json/reply/DB_MainQuery?x=1\n"},
+		"a response":                {`{"Offset":0,"Results":[` + classEntry + "," + mainEntry + `],"Total":2,"Meta":{},"ResponseStatus":{}}`},
+		"a response in camelCase":   {`{"offset":0,"results":[` + classEntry + "," + mainEntry + `]}`},
+		"a list":                    {"[" + classEntry + ", " + withoutPath + "]"},
+		"lines":                     {classEntry + "\n" + mainEntry + "\n"},
+		"one entry in each file":    {classEntry, " \r\n" + withoutPath},
+		"two responses in one file": {`{"Results":[` + classEntry + `]} {"Results":[` + mainEntry + `]}`},
+		"IIS":                       {w3c},
+		"CSV, IIS and JSON":         {head, w3c, "[]"},
+	} {
+		if got, err := reportOf(t, "", logs...); err != nil || got != oneOfEach {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+}
+
+// TestUnreadableLogs checks that a log which cannot be read is an error, and never a short
+// report.
+func TestUnreadableLogs(t *testing.T) {
+	for log, want := range map[string]string{
+		"":           "the file is empty",
+		" \n":        "the file is empty",
+		"\xff\xfea":  "UTF-16",
+		"a,b\n1,2\n": "not a request log",
+		`127.0.0.1 - - [01/Oct/2026:00:00:01 +0000] "GET / HTTP/1.1" 200 1`: "not a request log",
+		"HttpMethod,PathInfo\nGET\n":                                        "line 2: an entry has no HttpMethod",
+		`{"Results":[{"HttpMethod":"GET","PathInfo":"/auth"},{"Htt`:         "unexpected EOF",
+		`{"Results":[{"HttpMethod":"GET"}]}`:                                "neither PathInfo nor AbsoluteUri",
+		`[1]`:                                                               "cannot unmarshal",
+		`{"HttpMethod":"GET","PathInfo":"/auth"} 7`:                         "not an entry of a request log",
+		`{"ResponseStatus":{"ErrorCode":"Unauthorized"}}`:                   "an entry has no HttpMethod",
+		"#Software: IIS\nGET /auth\n":                                       "line 2 has 2 values, and #Fields before it 0",
+		"#Fields: date cs-method\n2026-10-01 GET\n":                         "line 1: the log lacks cs-method or cs-uri-stem",
+		"#Fields: cs-method cs-uri-stem sc-status\nGET /auth 200\nGET /au":  "line 3 has 2 values, and #Fields before it 3",
+	} {
+		if got, err := reportOf(t, "", log); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %s\n%s", log, err, want, got)
+		}
+	}
+}
+
+// TestReport checks names, order and groups.
+func TestReport(t *testing.T) {
+	const log = `#Fields: cs-method cs-uri-stem sc-status
+GET /api/ 200
+get /API/auth 401
+GET /api/Debtors/0000000061000000001V/Notes 200
+GET /api/debtors/ZZZZZZZZZZ0000000002/Notes 404
+GET /api/Debtors/4f8b2c1a-0000-4000-8000-00000000beef/Notes/17 404
+GET /api/Inventory/%20AB%201%2023/x 200
+POST /api/json/reply/SalesOrderPOSTRequest 500
+POST /api/xml/reply/salesorderpostrequest 200
+GET /api/Queries/INMGT020POQty 200
+GET /api/robots.txt 404
+DELETE /api/auth 405
+GET /apis/auth 200
+GET /default.htm 200
+`
+	const want = `requests served: 2, operations: 2
+         1  Authenticate
+         1  Home
+requests not served: 6, operations: 4
+         2  GET /Debtors/{}/Notes
+         2  SalesOrderPOSTRequest
+         1  GET /Inventory/{}/x
+         1  GET /Queries/INMGT020POQty
+requests not found by the existing service either: 3, operations: 3
+         1  DELETE /auth
+         1  GET /Debtors/{}/Notes/{}
+         1  GET /robots.txt
+requests not below the path of the service: 2
+`
+	for _, basePath := range []string{"/api", "api/", "/API/"} {
+		if got, err := reportOf(t, basePath, log); err != nil || got != want {
+			t.Errorf("below %s: %v\n%s", basePath, err, got)
+		}
+	}
+}
+
+// TestReportIsBounded checks that a log full of different paths needs little memory, and that
+// no text of a log reaches a terminal as a command.
+func TestReportIsBounded(t *testing.T) {
+	c := NewCounter("", served)
+	for i := range maxNames + 100 {
+		c.add(Entry{Method: "GET", Path: "/x" + strings.Repeat("a", i%150) + "/" + strings.Repeat("b", i/150)})
+	}
+	c.add(Entry{Method: "GET", Path: "/\x1b[2J\u009b" + strings.Repeat("y", 300)})
+	r := c.Report()
+	if len(r.NotServed) != maxNames+1 || r.NotServed[0].Operation != otherNames || Total(r.NotServed) != maxNames+101 {
+		t.Errorf("%d names, the first is %+v, of %d requests", len(r.NotServed), r.NotServed[0], Total(r.NotServed))
+	}
+	if got := printable("a\x1b[2J\u009b" + strings.Repeat("y", 300)); strings.ContainsAny(got, "\x1b\u009b") || len(got) > 210 {
+		t.Errorf("%q", got)
+	}
+}

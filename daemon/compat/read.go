@@ -1,0 +1,260 @@
+package compat
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The columns of the request log of ServiceStack that are read.
+const (
+	columnMethod = "HttpMethod"
+	columnPath   = "PathInfo"
+	columnURL    = "AbsoluteUri"
+	columnStatus = "StatusCode"
+)
+
+// read calls each for the requests of a log, which is one of: the request log of ServiceStack
+// as CSV, or as JSON with one or many entries in a value, and the W3C log of IIS.
+func read(log io.Reader, each func(Entry) error) error {
+	in := bufio.NewReaderSize(log, 64<<10)
+	start, err := in.Peek(3)
+	if bytes.HasPrefix(start, []byte("\xff\xfe")) || bytes.HasPrefix(start, []byte("\xfe\xff")) {
+		return errors.New("the file is in UTF-16: save it as UTF-8")
+	}
+	if string(start) == "\ufeff" {
+		_, _ = in.Discard(len(start)) // the bytes are in the buffer
+		start, err = in.Peek(1)
+	}
+	for err == nil || errors.Is(err, io.EOF) {
+		if len(start) == 0 {
+			return errors.New("the file is empty")
+		}
+		if !strings.ContainsRune(" \t\r\n", rune(start[0])) {
+			break
+		}
+		_, _ = in.Discard(1)
+		start, err = in.Peek(1)
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	switch start[0] {
+	case '{', '[':
+		if err := readJSON(in, each); err != nil {
+			return fmt.Errorf("this is not a request log in JSON: %w", err)
+		}
+		return nil
+	case '#':
+		return readW3C(in, each)
+	default:
+		return readCSV(in, each)
+	}
+}
+
+// entryOf returns the entry for the columns of ServiceStack's log.
+func entryOf(method, path, address, status string) (Entry, error) {
+	if method == "" || path == "" && address == "" {
+		return Entry{}, fmt.Errorf("an entry has no %s, or neither %s nor %s", columnMethod, columnPath, columnURL)
+	}
+	e := Entry{Method: method, Path: path}
+	if path == "" {
+		u, err := url.Parse(address)
+		if err != nil {
+			return e, fmt.Errorf("%s %.100q is not a URL", columnURL, address)
+		}
+		e.Path, e.OfHost = u.EscapedPath(), true
+	}
+	e.Status, _ = strconv.Atoi(status) // 0 for none
+	return e, nil
+}
+
+func readCSV(in io.Reader, each func(Entry) error) error {
+	rows := csv.NewReader(in)
+	rows.FieldsPerRecord, rows.LazyQuotes = -1, true
+	header, err := rows.Read()
+	if err != nil {
+		return err
+	}
+	column := func(name string) int {
+		return slices.IndexFunc(header, func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), name) })
+	}
+	method, path, address, status := column(columnMethod), column(columnPath), column(columnURL), column(columnStatus)
+	if method < 0 || path < 0 && address < 0 {
+		return fmt.Errorf("this is not a request log: the first line has no columns %s and %s or %s, as CSV of the existing service, and does not begin with #, as logs of IIS", columnMethod, columnPath, columnURL)
+	}
+	rows.ReuseRecord = true
+	for {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		cell := func(i int) string {
+			if i < 0 || i >= len(row) {
+				return ""
+			}
+			return row[i]
+		}
+		if strings.EqualFold(cell(method), columnMethod) {
+			continue // the header of another file that was appended
+		}
+		e, err := entryOf(cell(method), cell(path), cell(address), cell(status))
+		if err != nil {
+			line, _ := rows.FieldPos(0)
+			return fmt.Errorf("line %d: %w", line, err)
+		}
+		if err := each(e); err != nil {
+			return err
+		}
+	}
+}
+
+// entry is an entry in JSON. Letter case does not matter.
+type entry struct {
+	HTTPMethod  string `json:"HttpMethod"`
+	PathInfo    string
+	AbsoluteURI string `json:"AbsoluteUri"`
+	StatusCode  json.Number
+}
+
+// results is the member of a response that has the entries.
+const results = "Results"
+
+// readJSON reads entries one after the other, in a list, and in the responses to queries.
+func readJSON(in io.Reader, each func(Entry) error) error {
+	d := json.NewDecoder(in)
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('['):
+			err = readList(d, each)
+		case json.Delim('{'):
+			err = readObject(d, each)
+		default:
+			err = fmt.Errorf("the value before byte %d is not an entry of a request log", d.InputOffset())
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readList reads the rest of a list of entries.
+func readList(d *json.Decoder, each func(Entry) error) error {
+	for d.More() {
+		var item entry
+		if err := d.Decode(&item); err != nil {
+			return err
+		}
+		if err := report(d, item, each); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+// readObject reads the rest of an entry, or of a response with entries.
+func readObject(d *json.Decoder, each func(Entry) error) error {
+	members, isResponse := make(map[string]json.RawMessage), false
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if strings.EqualFold(name.(string), results) { // names of members are strings
+			isResponse = true
+			start, err := d.Token()
+			if err == nil && start == json.Delim('[') {
+				err = readList(d, each)
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return err
+		}
+		members[name.(string)] = value
+	}
+	if _, err := d.Token(); err != nil || isResponse {
+		return err
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		return err
+	}
+	var item entry
+	if err := json.Unmarshal(text, &item); err != nil {
+		return err
+	}
+	return report(d, item, each)
+}
+
+// report calls each for an entry that d has read.
+func report(d *json.Decoder, item entry, each func(Entry) error) error {
+	e, err := entryOf(item.HTTPMethod, item.PathInfo, item.AbsoluteURI, item.StatusCode.String())
+	if err != nil {
+		return fmt.Errorf("before byte %d: %w", d.InputOffset(), err)
+	}
+	return each(e)
+}
+
+// The fields of the log of IIS that are read.
+const (
+	fieldMethod = "cs-method"
+	fieldPath   = "cs-uri-stem"
+	fieldStatus = "sc-status"
+)
+
+// maxLine is the maximum length of a line of IIS, which limits URLs to 16 KiB.
+const maxLine = 1 << 20
+
+func readW3C(in io.Reader, each func(Entry) error) error {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	var fields []string
+	for number := 1; lines.Scan(); number++ {
+		line := strings.TrimSpace(lines.Text())
+		if names, ok := strings.CutPrefix(line, "#Fields:"); ok {
+			fields = strings.Fields(names)
+			if !slices.Contains(fields, fieldMethod) || !slices.Contains(fields, fieldPath) {
+				return fmt.Errorf("line %d: the log lacks %s or %s: select these fields in IIS, and log some days", number, fieldMethod, fieldPath)
+			}
+		}
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		values := strings.Fields(line)
+		if len(values) != len(fields) {
+			return fmt.Errorf("line %d has %d values, and #Fields before it %d", number, len(values), len(fields))
+		}
+		e := Entry{Method: values[slices.Index(fields, fieldMethod)], Path: values[slices.Index(fields, fieldPath)], OfHost: true}
+		if i := slices.Index(fields, fieldStatus); i >= 0 {
+			e.Status, _ = strconv.Atoi(values[i]) // 0 for none
+		}
+		if err := each(e); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}

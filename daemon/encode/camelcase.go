@@ -1,0 +1,69 @@
+package encode
+
+import (
+	"bytes"
+	"slices"
+)
+
+// toCamelCase changes a name of a member to camelCase by the rule of ServiceStack. Its
+// clients expect exactly these names: of the capitals at the start all but the last one
+// become small, so that RecID is recID, URL is url and HTTPCode is httpCode.
+func toCamelCase(name []byte) {
+	isCapital := func(i int) bool { return i >= len(name) || 'A' <= name[i] && name[i] <= 'Z' }
+	for i := 0; i < len(name) && isCapital(i); i++ {
+		if i > 0 && !isCapital(i+1) {
+			return
+		}
+		name[i] += 'a' - 'A'
+	}
+}
+
+// dictionaries are members with objects that have data as names.
+var dictionaries = []string{"Meta", "Headers", "FormData", "Items", "ExceptionData", "Uncharged", "Where"}
+
+// CamelNames returns JSON with the names of members in camelCase, except those in
+// dictionaries.
+func CamelNames(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		n := 1
+		if text[0] == '"' {
+			n = jsonStringLength(text)
+		}
+		start := len(out)
+		out = append(out, text[:n]...)
+		token, after := text[:n], bytes.TrimLeft(text[n:], " \t\r\n")
+		text = text[n:]
+		if token[0] != '"' || len(after) == 0 || after[0] != ':' {
+			continue
+		}
+		toCamelCase(out[start+1 : len(out)-1])
+		value := bytes.TrimLeft(after[1:], " \t\r\n")
+		isDictionary := slices.ContainsFunc(dictionaries, func(name string) bool { return bytes.EqualFold(token[1:n-1], []byte(name)) })
+		if isDictionary && len(value) > 0 && value[0] == '{' {
+			n = len(text) - len(value) + objectLength(value)
+			out = append(out, text[:n]...)
+			text = text[n:]
+		}
+	}
+	return out
+}
+
+// objectLength returns the length of the JSON object at the start of text.
+func objectLength(text []byte) int {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i += jsonStringLength(text[i:]) - 1
+		case '{':
+			depth++
+		case '}':
+			depth--
+		}
+		if depth == 0 {
+			return i + 1
+		}
+	}
+	return len(text)
+}

@@ -1,0 +1,38 @@
+package encode
+
+import "testing"
+
+// TestCamelCase compares names with those of ServiceStack's EmitCamelCaseNames.
+func TestCamelCase(t *testing.T) {
+	for name, want := range map[string]string{
+		"InvoiceTotal": "invoiceTotal", "RecID": "recID", "ID": "id", "URL": "url", "HTTPCode": "httpCode", "Class": "class", "A": "a", "": "",
+		"SY_Plugin_RecID": "sY_Plugin_RecID", "IN_LogicalID": "iN_LogicalID", "INMGT020POQty": "inmgT020POQty", "BM_Inputs": "bM_Inputs",
+		"Cartage1Total": "cartage1Total", "InvoiceTotalSum": "invoiceTotalSum", "invoiceID": "invoiceID", "_Class": "_Class", "Größe": "größe", "Ä": "Ä",
+	} {
+		got := []byte(name)
+		toCamelCase(got)
+		again := append([]byte(nil), got...)
+		toCamelCase(again)
+		if string(got) != want || string(again) != want {
+			t.Errorf("%s: %s, and from that %s, want %s", name, got, again, want)
+		}
+	}
+}
+
+// TestCamelNames checks that only names of members change, and not those in dictionaries.
+func TestCamelNames(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"RecID":"RecID","URL":null}`:                                     `{"recID":"RecID","url":null}`,
+		`[{"A":[{"B":{"C":"\"D\":"}}]},"E"]`:                               `[{"a":[{"b":{"c":"\"D\":"}}]},"E"]`,
+		`{"Meta":{"Next":"X","SUM(Qty)":{"A":"}"}},"Total":1}`:             `{"meta":{"Next":"X","SUM(Qty)":{"A":"}"}},"total":1}`,
+		`{"Headers":[{"Name":"X-A","Value":"b"}],"ID":1}`:                  `{"headers":[{"name":"X-A","value":"b"}],"id":1}`,
+		"{\"Where\" :\n {\"InvoiceTotalGreaterThan\":1} , \"ItemNo\" : 2}": "{\"where\" :\n {\"InvoiceTotalGreaterThan\":1} , \"itemNo\" : 2}",
+		`"Text"`: `"Text"`, `[]`: `[]`, `{}`: `{}`, ``: ``,
+	} {
+		got := string(CamelNames([]byte(text)))
+		again := string(CamelNames([]byte(got)))
+		if got != want || again != want {
+			t.Errorf("%s\ngot   %s\nagain %s\nwant  %s", text, got, again, want)
+		}
+	}
+}
