@@ -177,7 +177,7 @@ func (s *sweep) page(ctx context.Context) error {
 	s.paged = !page.More
 	s.status.set(func(st *Status) { st.Swept += int64(len(list)) })
 	if !r.table.Version {
-		return s.writer.apply(ctx, list, keys, entries, s.decide, false, &s.swept)
+		return s.writer.apply(ctx, batch{rows: list, keys: keys, entries: entries, decide: s.decide, marked: &s.swept})
 	}
 	for i, e := range entries {
 		if stamp := stampOf(list[i][r.stamp.at], r.stamp.Type); e != nil && e.Scheme == r.current.number && stamp != nil && bytes.Equal(e.Stamp, stamp) {
@@ -197,7 +197,7 @@ func (s *sweep) fetch(ctx context.Context) error {
 		return err
 	}
 	s.differing = s.differing[len(part):]
-	return s.writer.apply(ctx, list, keys, nil, s.decide, false, &s.swept)
+	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, marked: &s.swept})
 }
 
 // unique stops the capture if the page, or the pages before it, have another row with the
@@ -239,7 +239,7 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 		return err
 	}
 	s.missing = entries[len(entries)-1].Number
-	if err := s.writer.apply(ctx, result.rows, result.keys, nil, s.decide, false, nil); err != nil {
+	if err := s.writer.apply(ctx, batch{rows: result.rows, keys: result.keys, decide: s.decide}); err != nil {
 		return err
 	}
 	gone := make([]*Entry, len(result.missing))
@@ -270,7 +270,7 @@ func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 			list, keys = append(list, result.variants[i]), append(keys, result.variantKeys[i])
 		}
 	}
-	return s.writer.apply(ctx, list, keys, nil, s.decide, true, nil)
+	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, repeat: true})
 }
 
 // create raises new rows, which have waited for the deletions: a key that was changed in letter
@@ -283,7 +283,7 @@ func (s *sweep) create(ctx context.Context) error {
 		return err
 	}
 	s.created = s.created[len(part):]
-	return s.writer.apply(ctx, list, keys, nil, raiseAll, false, nil)
+	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: raiseAll})
 }
 
 // finish stores that the sweep is complete. After an alarm the next one starts.
