@@ -104,10 +104,12 @@ func KeyProblem(ctx context.Context, from Database, kind *record.Kind) (problem 
 		top, limit = limit, func(n int) string { return fmt.Sprint(" LIMIT ", n) }
 	}
 	types := []record.Type{record.Long}
+	blobs := []record.BlobForm{""}
 	var key, nulls []string
 	for i, field := range declared {
 		around := d.Column(field).Compared
 		types, key = append(types, kind.Fields[field].Type), append(key, around.Before+string(d.Quote(nil, kind.Fields[field].ColumnName()))+around.After)
+		blobs = append(blobs, kind.Fields[field].Blob)
 		nulls = append(nulls, key[i]+" IS NULL")
 	}
 	list := strings.Join(key, ", ")
@@ -121,7 +123,7 @@ func KeyProblem(ctx context.Context, from Database, kind *record.Kind) (problem 
 		return problem, err
 	}
 	wrong := fmt.Sprintf("SELECT %s%s AS n, %s FROM %s GROUP BY %s HAVING %s > 1 OR %s ORDER BY n DESC%s", top(1), d.CountAll, list, table, list, d.CountAll, strings.Join(nulls, " OR "), limit(1))
-	err = one(s, query.Statement{SQL: wrong, Types: types}, keyLimit, func(cells []row.Cell) {
+	err = one(s, query.Statement{SQL: wrong, Types: types, Blobs: blobs}, keyLimit, func(cells []row.Cell) {
 		values := make([]string, len(declared))
 		for i, c := range cells[1:] {
 			if values[i] = kind.Key[i] + " = null"; !c.Null {
@@ -307,7 +309,7 @@ func (p *pageRows) position(cells []row.Cell) []query.Position {
 	positions := make([]query.Position, len(p.positions))
 	plan := p.result.plan
 	for i, column := range p.positions {
-		positions[i] = query.PositionOf(cells[column], plan.Kind.Fields[plan.Order[i].Field].Type)
+		positions[i] = query.PositionOf(cells[column], plan.Kind.Fields[plan.Order[i].Field])
 	}
 	return positions
 }

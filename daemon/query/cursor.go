@@ -47,8 +47,8 @@ type Position struct {
 	Data  []byte    `json:",omitempty"` // of a blob its bytes
 }
 
-// PositionOf returns the position of a cell of a type, with a copy of its data.
-func PositionOf(c row.Cell, t record.Type) Position {
+// PositionOf returns the position of a field's cell, with a copy of its data.
+func PositionOf(c row.Cell, f record.Field) Position {
 	p := Position{Class: c.Class, Int: c.Int, Data: bytes.Clone(c.Data)}
 	switch {
 	case c.Null:
@@ -57,7 +57,9 @@ func PositionOf(c row.Cell, t record.Type) Position {
 		p.Data = nil
 	case c.Class == row.Blob && c.Misfit:
 		p.Data, _ = hex.DecodeString(string(c.Data)) // as package sqlite has written it
-	case c.Class == row.ClassOfType && (t.Stored().Integer() || t == record.Bool):
+	case c.Class == row.Blob && f.Blob != "":
+		p.Data = row.GuidBlob(string(c.Data), f.Blob)
+	case c.Class == row.ClassOfType && (f.Type.Stored().Integer() || f.Type == record.Bool):
 		p.Data = nil
 	}
 	return p
@@ -166,6 +168,9 @@ func fieldsOf(kind *record.Kind) []byte {
 	text := kind.Name
 	for _, f := range kind.Fields {
 		text += "\n" + f.Name + " " + f.Type.String()
+		if f.Blob != "" {
+			text += " " + string(f.Blob)
+		}
 	}
 	return []byte(text)
 }

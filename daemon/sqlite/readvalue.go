@@ -191,6 +191,23 @@ func typedValue(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	}
 }
 
+// guidValue implements guid_value(x, form): the GUID of a text, or of a blob in a form.
+func guidValue(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
+	values := (*[2]uintptr)(pointer(arguments))
+	var guid []byte
+	ok := false
+	switch sqlite3.Xsqlite3_value_type(tls, values[0]) {
+	case sqlite3.SQLITE_TEXT:
+		guid, ok = row.Guid(valueText(tls, values[0]))
+	case sqlite3.SQLITE_BLOB:
+		form := record.BlobForm(valueText(tls, values[1]))
+		guid, ok = row.AppendBlobGuid(nil, valueText(tls, values[0]), form)
+	}
+	if ok {
+		resultText(tls, ctx, guid)
+	}
+}
+
 // typedNumber implements typed_number(x). SQLite's own sums count texts as 0.
 func typedNumber(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 	value := *(*uintptr)(pointer(arguments))

@@ -150,6 +150,9 @@ func (o Object) propose(columns []string) *kinds.Declared {
 		if o.Schema != "" && (c.Type == "xml" || c.Type == "text" || c.Type == "ntext" || c.Type == "image") {
 			d.Notes[field.Name] = c.Type + ", which SQL Server cannot compare or sort"
 		}
+		if c.Blobs {
+			d.Notes[field.Name] = `blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } for the byte order of .NET, or blob = "rfc" for that of the text`
+		}
 		d.Fields = append(d.Fields, field)
 	}
 	rename(d)
