@@ -30,6 +30,7 @@ type sweep struct {
 	missing   int64      // number of the last entry that was looked up
 	seen      Bitmap     // numbers of the rows that were found, also by polls
 	swept     Bitmap     // those of the pages
+	forms     keyForms   // in which the pages hold keys
 
 	all     bool      // all differences are raised, by order of an administrator
 	first   bool      // of the kind: only fills the shadow
@@ -168,7 +169,7 @@ func (s *sweep) page(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.unique(list, keys, entries); err != nil {
+	if err := s.unique(ctx, list, keys, entries); err != nil {
 		return err
 	}
 	if n := len(list); n > 0 {
@@ -201,21 +202,24 @@ func (s *sweep) fetch(ctx context.Context) error {
 }
 
 // unique stops the capture if the page, or the pages before it, have another row with the
-// same key.
-func (s *sweep) unique(list [][]row.Cell, keys [][]byte, entries []*Entry) error {
+// same key, or with one that has the same text.
+func (s *sweep) unique(ctx context.Context, list [][]row.Cell, keys [][]byte, entries []*Entry) error {
 	added := make(map[string]bool)
 	for i, key := range keys {
-		again := added[string(key)]
+		cells := s.rows.keyOf(list[i])
+		repeated := added[string(key)]
 		if e := entries[i]; e == nil {
 			added[string(key)] = true
-		} else if again = s.swept.Has(e.Number); !again {
+		} else if s.swept.Has(e.Number) {
+			repeated = true
+		} else {
 			s.swept.Set(e.Number)
 		}
-		if again {
-			return &stopped{reason: "two rows have the key " + KeyText(s.rows.types(), s.rows.keyOf(list[i]))}
+		if repeated {
+			return &stopped{reason: "two rows have the key " + KeyText(s.rows.types(), cells)}
 		}
 	}
-	return nil
+	return s.uniqueTexts(ctx, list, added)
 }
 
 // lookUpMissing looks up keys of the shadow that no page had. Without any, the sweep ends.
