@@ -94,7 +94,7 @@ func textCell(text []byte, t record.Type) row.Cell {
 		value, ok := boolTexts[string(text)]
 		cell.Int, cell.Misfit = value, !ok
 	case t == record.Double:
-		cell.Misfit = !tsql.IsDecimal(text)
+		cell.Misfit = !isPlainNumber(text)
 	case integerTypes>>t&1 == 1:
 		n, err := strconv.ParseInt(string(text), 10, 64)
 		if err == nil && inRange(t, n) && strconv.FormatInt(n, 10) == string(text) {
@@ -106,6 +106,14 @@ func textCell(text []byte, t record.Type) row.Cell {
 		cell.Misfit = true
 	}
 	return cell
+}
+
+// isPlainNumber reports whether a text is a number without leading zeros. With them it is rather
+// a code, such as 00120: a whole number is not read from it, either.
+func isPlainNumber(text []byte) bool {
+	digits := bytes.TrimPrefix(text, []byte("-"))
+	hasZeros := len(digits) > 1 && digits[0] == '0' && digits[1] != '.'
+	return !hasZeros && tsql.IsDecimal(text)
 }
 
 // boolTexts are the texts that are read as booleans. Package query lists them for conditions.

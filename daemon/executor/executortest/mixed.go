@@ -117,7 +117,7 @@ func ReadMixed(of record.Type, stored any) (value MixedValue, shown string) {
 		}
 	case record.Double:
 		switch {
-		case isText && isPlain(text):
+		case isText && isPlain(text) && !hasLeadingZeros(text):
 			f, _ := strconv.ParseFloat(text, 64)
 			return new(big.Rat).SetFloat64(f), text
 		case isNumber && number == nil && stored.(float64) > 0:
@@ -149,6 +149,11 @@ func ReadMixed(of record.Type, stored any) (value MixedValue, shown string) {
 func isPlain(text string) bool {
 	digits := strings.Replace(strings.TrimPrefix(text, "-"), ".", "", 1)
 	return digits != "" && strings.Trim(digits, "0123456789") == "" && !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".")
+}
+
+func hasLeadingZeros(text string) bool {
+	whole, _, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	return len(whole) > 1 && whole[0] == '0'
 }
 
 func naiveNumber(stored any) (*big.Rat, bool) {
