@@ -32,7 +32,7 @@ type Place struct {
 	Order       []Order // Requested and the whole key
 	Fields      []int
 	After       []Position // the values of Order in the last row; nil for the first page
-	Unchecked   []int      // the fields of a proven key that the table lets be null, in the key's order: see package executor
+	Unchecked   []int      // the fields of the key that the table lets be null, although they are of its primary key: see package executor
 	Proven      []int      // the fields of the key, if it is that of a table; a declared one may have nulls and equal rows
 
 	cursors *Cursors

@@ -244,6 +244,70 @@ Plain = "Guid"
 	}
 }
 
+// TestNullablePrimaryKey: a key that the table lets be null is a key, with a comment on when it
+// is none.
+func TestNullablePrimaryKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	conn, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`CREATE TABLE Loose ("Area No" TEXT, Code TEXT, N int, PRIMARY KEY ("Area No", Code))`,
+		"CREATE TABLE Numbered (ID INTEGER PRIMARY KEY, N int)",
+		"CREATE TABLE Strict (Code TEXT NOT NULL PRIMARY KEY)",
+		"CREATE TABLE Unproven (Code TEXT UNIQUE)",
+	} {
+		if err := conn.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := Read(t.Context(), erp.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	text, _ := written(t, Propose(objects, Options{}))
+	want := `# The table allows null in its primary key (Area_No, Code). While a row has a null there, Cursor gets status 400, and changes are not captured.
+[Loose]
+source = "Loose"
+key = ["Area_No", "Code"]
+
+[Loose.fields]
+Area_No = { type = "string", column = "Area No" }
+Code = "string"
+N = "int?"
+
+[Numbered]
+source = "Numbered"
+key = ["ID"]
+
+[Numbered.fields]
+ID = "long"
+N = "int?"
+
+[Strict]
+source = "Strict"
+key = ["Code"]
+
+[Strict.fields]
+Code = "string"
+
+# No key: there is no primary key, and no unique index without nulls.
+[Unproven]
+source = "Unproven"
+
+[Unproven.fields]
+Code = "string"
+`
+	if text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
 // TestSelection: patterns ignore letter case; views and columns are chosen.
 func TestSelection(t *testing.T) {
 	all := []Object{
