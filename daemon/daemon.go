@@ -78,7 +78,6 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 	for _, step := range []func(context.Context) error{
 		d.lockDirectory,
 		d.openStore,
-		d.openKinds,
 		d.checkServerData,
 		d.openClock,
 		d.first.loadDemo,

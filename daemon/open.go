@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/fault"
@@ -48,7 +50,7 @@ func describe(address string) string {
 func (d *Daemon) openStore(ctx context.Context) error {
 	c := StoreConfig(d.config, d.descriptors.Readers)
 	c.Limits = d.settings.limits
-	c.SaveSettings = d.saveStoredSettings
+	c.SaveSettings = saveSettings(d.config, d.log)
 	store, err := storage.Open(ctx, c)
 	if err != nil {
 		return err
@@ -56,29 +58,9 @@ func (d *Daemon) openStore(ctx context.Context) error {
 	d.store = store
 	d.first.store = store
 	d.onStop("store", func(context.Context) error { return store.Close() })
-	return d.confirmDemo(ctx)
-}
 
-// saveStoredSettings copies settings that an earlier version kept in the database to a file.
-func (d *Daemon) saveStoredSettings(stored []appdb.StoredSetting) error {
-	path, err := d.config.SaveStored(stored)
-	if err != nil {
-		return err
-	}
-	d.log.Warn(
-		"settings stored in the database are no longer used; copy those that you need into the settings file",
-		"settings", len(stored),
-		"file", path,
-	)
-	return nil
-}
-
-// openKinds puts the record kinds of files into effect. With webhooks, it also opens the source
-// of their changes.
-func (d *Daemon) openKinds(context.Context) error {
 	if d.config.Webhooks.Enabled {
-		var err error
-		d.source, err = source.New(d.store.Records, d.config.Query.TimeZone)
+		d.source, err = source.New(store.Records, d.config.Query.TimeZone)
 		if err != nil {
 			return err
 		}
@@ -86,12 +68,29 @@ func (d *Daemon) openKinds(context.Context) error {
 	}
 	d.kinds = recordKinds{
 		log:     d.log,
-		store:   d.store,
+		store:   store,
 		source:  d.source,
 		current: func() *kinds.Set { return d.settings.current().ERP.Kinds },
 	}
 	d.kinds.changed(nil, d.config.ERP.Kinds)
-	return nil
+	return d.confirmDemo(ctx)
+}
+
+// saveSettings returns the function that copies settings which an earlier version kept in the
+// database to a file.
+func saveSettings(c config.Config, log *slog.Logger) func([]appdb.StoredSetting) error {
+	return func(stored []appdb.StoredSetting) error {
+		path, err := c.SaveStored(stored)
+		if err != nil {
+			return err
+		}
+		log.Warn(
+			"settings stored in the database are no longer used; copy those that you need into the settings file",
+			"settings", len(stored),
+			"file", path,
+		)
+		return nil
+	}
 }
 
 // openClock starts to follow the database server's clock. The embedded store uses
@@ -248,19 +247,11 @@ func (d *Daemon) openCapture(context.Context) error {
 }
 
 func (d *Daemon) wire(context.Context) error {
-	directory := filepath.Join(d.config.DataDir, "spill")
-	space, err := spill.Open(directory, int64(d.config.ERP.Spill))
+	c := d.config
+	space, err := spill.Open(filepath.Join(c.DataDir, "spill"), int64(c.ERP.Spill))
 	if err != nil {
 		return err
 	}
-	d.rest = rest.New(d.restConfig(space))
-	// Everything opened before is in use until the last request has ended.
-	d.onStopWithin(abortGrace, "requests", d.rest.Drain)
-	return nil
-}
-
-func (d *Daemon) restConfig(space *spill.Space) rest.Config {
-	c := d.config
 	r := rest.Config{
 		Store:        d.store,
 		Spill:        space,
@@ -303,7 +294,10 @@ func (d *Daemon) restConfig(space *spill.Space) rest.Config {
 		r.Feed = d.capture.ofQueries
 		r.Captures = d.capture
 	}
-	return r
+	d.rest = rest.New(r)
+	// Everything opened before is in use until the last request has ended.
+	d.onStopWithin(abortGrace, "requests", d.rest.Drain)
+	return nil
 }
 
 // bodyTimeout is how long a client may send a body below the minimum rate.
@@ -327,7 +321,7 @@ func (d *Daemon) watchStore(context.Context) error {
 		return nil
 	}
 	d.repeat("store watch", storeInterval, func(context.Context) bool {
-		err := d.checkStore()
+		err := checkStore(d.store, d.webhooks.engine)
 		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced) || errors.Is(err, appdb.ErrUnsynced)
 		if lost {
 			d.listeners.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
@@ -337,11 +331,12 @@ func (d *Daemon) watchStore(context.Context) error {
 	return nil
 }
 
-// checkStore returns an error if files of the embedded store are not usable.
-func (d *Daemon) checkStore() error {
-	err := d.store.AppDB.CheckFiles()
-	if err != nil || d.webhooks.engine == nil {
+// checkStore returns an error if files of the embedded store are not usable. engine is nil
+// without webhooks.
+func checkStore(store *storage.Store, engine *delivery.Engine) error {
+	err := store.AppDB.CheckFiles()
+	if err != nil || engine == nil {
 		return err
 	}
-	return d.webhooks.engine.Ready()
+	return engine.Ready()
 }

@@ -40,7 +40,7 @@ func (m *Migrator) MissingRights(ctx context.Context, outdated bool) (problems, 
 	return problems, grants, nil
 }
 
-// tableRights returns what is wrong with one of the service's tables, and the statement that
+// tableRights returns the problem of one of the service's tables, and the statement that
 // grants the missing rights on it. Both are empty if nothing is missing.
 func (m *Migrator) tableRights(ctx context.Context, table string) (problem, grant string, err error) {
 	exists, err := m.hasTable(ctx, table)
@@ -104,7 +104,7 @@ func (c *creation) read(ctx context.Context, db *DB) ([]string, error) {
 }
 
 // grants returns the statements that an administrator has to run before the login can create
-// the service's tables in a schema, whose name is quoted.
+// the service's tables in a schema; its name is quoted.
 func (c *creation) grants(schema string) []string {
 	if c.user.String == "dbo" {
 		return nil // owns the database

@@ -2,7 +2,6 @@ package changes
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"fmt"
 	"slices"
@@ -16,7 +15,7 @@ import (
 )
 
 // An embedded file can hold keys that differ, but have the same form in JSON: the text 10 and the
-// number 10 in a column without a type, or bytes and the text that they are. Whoever follows the
+// number 10 in a column without a type, or bytes and the text that they are. Those that follow the
 // changes would take their rows for one. Most tables hold all keys in one form, in which they do
 // not meet; only where a sweep finds a second one, keys are looked up in the others.
 
@@ -76,45 +75,14 @@ func (f *keyForms) addLossy(object, description string) (first string, isRepeate
 	return first, isRepeated
 }
 
-// uniqueTexts stops the capture if two keys have the same object in JSON. added are the keys of
-// the page that the shadow does not have.
-func (s *sweep) uniqueTexts(ctx context.Context, list [][]row.Cell, added map[string]bool) error {
-	var alike []alikeKey
-	for _, cells := range list {
-		isLossy := s.rows.losesKey(cells)
-		if !isLossy && s.forms.isOnly(s.rows.key, cells) {
-			continue
-		}
-		key := s.rows.keyOf(cells)
-		object := s.rows.keyObject(key)
-		if isLossy {
-			stored := s.rows.storedKey(key)
-			first, isRepeated := s.forms.addLossy(string(object), stored)
-			if isRepeated {
-				return s.sameText(key, first, stored)
-			}
-		}
-		for _, form := range s.forms.add(formOfKey(key)) {
-			other, ok := s.rows.inForm(key, form)
-			if !ok || !bytes.Equal(s.rows.keyObject(other), object) {
-				continue
-			}
-			encoded, err := appendKey(nil, s.rows.types(), other)
-			if err != nil {
-				return err
-			}
-			if added[string(encoded)] {
-				return s.sameText(key, s.rows.storedKey(other), s.rows.storedKey(key))
-			}
-			alike = append(alike, alikeKey{
-				key:      cloneRow(key),
-				first:    s.rows.storedKey(other),
-				encoding: encoded,
-			})
-		}
-	}
-	return s.lookUpAlike(ctx, alike)
+// sweptRows are the rows of the pages of a sweep: their numbers, and the forms of their keys.
+type sweptRows struct {
+	Bitmap
+	forms keyForms
 }
+
+// keyTexts are the columns of a key, by which its values have a form in JSON.
+type keyTexts []column
 
 // alikeKey is a key, and another one that has the same object.
 type alikeKey struct {
@@ -123,42 +91,16 @@ type alikeKey struct {
 	encoding []byte // of the other one
 }
 
-// lookUpAlike stops the capture if this sweep has found the rows of the other keys.
-func (s *sweep) lookUpAlike(ctx context.Context, alike []alikeKey) error {
-	for part := range slices.Chunk(alike, MaxKeys) {
-		keys := make([][]byte, len(part))
-		for i, a := range part {
-			keys[i] = a.encoding
-		}
-		entries, err := s.Store.Find(ctx, s.kind.Name, keys)
-		if err != nil {
-			return err
-		}
-		for i, e := range entries {
-			if e != nil && s.swept.Has(e.Number) {
-				return s.sameText(part[i].key, part[i].first, s.rows.storedKey(part[i].key))
-			}
-		}
-	}
-	return nil
-}
-
-// sameText returns the reason for a stop that names a key, and how two rows hold it.
-func (s *sweep) sameText(key []row.Cell, first, second string) error {
-	return &stopped{reason: fmt.Sprintf("two rows of %s have the key %s in JSON: in one %s, in the other %s; correct one of them",
-		s.kind.Name, KeyText(s.rows.types(), key), first, second)}
-}
-
-// storedKey describes how a row holds its key, such as "Code is bytes".
-func (r *rows) storedKey(key []row.Cell) string {
+// stored describes how a row holds its key, such as "Code is bytes".
+func (t keyTexts) stored(key []row.Cell) string {
 	values := make([]string, len(key))
 	for i, c := range key {
-		held := "of type " + r.key[i].Type.String()
+		held := "of type " + t[i].Type.String()
 		if c.Class != row.ClassOfType {
 			held = classNames[c.Class]
 		}
-		values[i] = r.key[i].Name + " is " + held
-		if bytes.ContainsRune(c.Data, utf8.RuneError) && r.key[i].Type != record.Bytes {
+		values[i] = t[i].Name + " is " + held
+		if bytes.ContainsRune(c.Data, utf8.RuneError) && t[i].Type != record.Bytes {
 			values[i] += fmt.Sprintf(" (the bytes x'%x')", c.Data)
 		}
 	}
@@ -172,10 +114,10 @@ var classNames = map[row.Class]string{
 	row.Blob:    "bytes",
 }
 
-// keyObject returns the object of a key in JSON, by which a copy finds its row. The scale of
+// object returns the object of a key in JSON, by which a copy finds its row. The scale of
 // decimals does not count.
-func (r *rows) keyObject(key []row.Cell) []byte {
-	columns := slices.Clone(r.key)
+func (t keyTexts) object(key []row.Cell) []byte {
+	columns := slices.Clone(t)
 	values := slices.Clone(key)
 	for i := range columns {
 		columns[i].at = i
@@ -186,10 +128,10 @@ func (r *rows) keyObject(key []row.Cell) []byte {
 	return appendObject(nil, columns, values)
 }
 
-// losesKey reports whether the object of a row's key can be that of other keys in the same form:
+// loses reports whether the object of a row's key can be that of other keys in the same form:
 // of texts that are not valid UTF-8, and of the several texts of a boolean.
-func (r *rows) losesKey(cells []row.Cell) bool {
-	for _, c := range r.key {
+func (t keyTexts) loses(cells []row.Cell) bool {
+	for _, c := range t {
 		cell := cells[c.at]
 		if c.Type == record.Bool && cell.Class == row.Text && !cell.Misfit {
 			return true
@@ -202,11 +144,11 @@ func (r *rows) losesKey(cells []row.Cell) bool {
 }
 
 // inForm returns a key with the same texts in another form. ok is false if there is none.
-func (r *rows) inForm(key []row.Cell, form keyForm) (other []row.Cell, ok bool) {
+func (t keyTexts) inForm(key []row.Cell, form keyForm) (other []row.Cell, ok bool) {
 	other = make([]row.Cell, len(key))
 	for i, c := range key {
-		t := r.key[i].Type
-		other[i], ok = valueInForm(t, c.Text(t), form[i])
+		of := t[i].Type
+		other[i], ok = valueInForm(of, c.Text(of), form[i])
 		if !ok {
 			return nil, false
 		}

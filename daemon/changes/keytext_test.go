@@ -55,8 +55,8 @@ func TestKeysOfTheSameText(t *testing.T) {
 				t.Fatal(err)
 			}
 			same := false
-			alike, ok := r.inForm(key, formOfKey(other))
-			if ok && bytes.Equal(r.keyObject(alike), r.keyObject(key)) {
+			alike, ok := keyTexts(r.key).inForm(key, formOfKey(other))
+			if ok && bytes.Equal(keyTexts(r.key).object(alike), keyTexts(r.key).object(key)) {
 				got, err := appendKey(nil, r.types(), alike)
 				if err != nil {
 					t.Fatal(err)

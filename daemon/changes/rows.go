@@ -65,7 +65,7 @@ func newRows(kind *record.Kind, table Table, columns []int, secret []byte, state
 	return r
 }
 
-// capturedFields returns the fields of a kind whose changes are captured.
+// capturedFields returns the captured fields of a kind.
 func capturedFields(kind *record.Kind, table Table) []int {
 	var captured []int
 	for _, i := range table.Fields {
@@ -251,7 +251,7 @@ func appendObject(dst []byte, columns []column, cells []row.Cell) []byte {
 	return append(dst, '}')
 }
 
-// body is what the body of a change is made of.
+// body has the parts of the body of a change.
 type body struct {
 	id         int64
 	op         Op

@@ -29,8 +29,7 @@ type sweep struct {
 	differing [][]byte   // keys of rows of the page with other stamps
 	missing   int64      // number of the last entry that was looked up
 	seen      Bitmap     // numbers of the rows that were found, also by polls
-	swept     Bitmap     // those of the pages
-	forms     keyForms   // in which the pages hold keys
+	swept     sweptRows  // those of the pages
 
 	all     bool      // all differences are raised, by order of an administrator
 	first   bool      // of the kind: only fills the shadow
@@ -178,11 +177,11 @@ func (s *sweep) page(ctx context.Context) error {
 	s.paged = !page.More
 	s.status.set(func(st *Status) { st.Swept += int64(len(list)) })
 	if !r.table.Version {
-		return s.writer.apply(ctx, batch{rows: list, keys: keys, entries: entries, decide: s.decide, marked: &s.swept})
+		return s.writer.apply(ctx, batch{rows: list, keys: keys, entries: entries, decide: s.decide, marked: &s.swept.Bitmap})
 	}
 	for i, e := range entries {
 		if stamp := stampOf(list[i][r.stamp.at], r.stamp.Type); e != nil && e.Scheme == r.current.number && stamp != nil && bytes.Equal(e.Stamp, stamp) {
-			s.writer.mark(e.Number, &s.swept)
+			s.writer.mark(e.Number, &s.swept.Bitmap)
 		} else {
 			s.differing = append(s.differing, keys[i])
 		}
@@ -198,7 +197,7 @@ func (s *sweep) fetch(ctx context.Context) error {
 		return err
 	}
 	s.differing = s.differing[len(part):]
-	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, marked: &s.swept})
+	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, marked: &s.swept.Bitmap})
 }
 
 // unique stops the capture if the page, or the pages before it, have another row with the
@@ -220,6 +219,73 @@ func (s *sweep) unique(ctx context.Context, list [][]row.Cell, keys [][]byte, en
 		}
 	}
 	return s.uniqueTexts(ctx, list, added)
+}
+
+// uniqueTexts stops the capture if two keys have the same object in JSON. added are the keys of
+// the page that the shadow does not have.
+func (s *sweep) uniqueTexts(ctx context.Context, list [][]row.Cell, added map[string]bool) error {
+	texts := keyTexts(s.rows.key)
+	var alike []alikeKey
+	for _, cells := range list {
+		isLossy := texts.loses(cells)
+		if !isLossy && s.swept.forms.isOnly(s.rows.key, cells) {
+			continue
+		}
+		key := s.rows.keyOf(cells)
+		object := texts.object(key)
+		if isLossy {
+			stored := texts.stored(key)
+			first, isRepeated := s.swept.forms.addLossy(string(object), stored)
+			if isRepeated {
+				return s.sameText(key, first, stored)
+			}
+		}
+		for _, form := range s.swept.forms.add(formOfKey(key)) {
+			other, ok := texts.inForm(key, form)
+			if !ok || !bytes.Equal(texts.object(other), object) {
+				continue
+			}
+			encoded, err := appendKey(nil, s.rows.types(), other)
+			if err != nil {
+				return err
+			}
+			if added[string(encoded)] {
+				return s.sameText(key, texts.stored(other), texts.stored(key))
+			}
+			alike = append(alike, alikeKey{
+				key:      cloneRow(key),
+				first:    texts.stored(other),
+				encoding: encoded,
+			})
+		}
+	}
+	return s.lookUpAlike(ctx, alike)
+}
+
+// lookUpAlike stops the capture if this sweep has found the rows of the other keys.
+func (s *sweep) lookUpAlike(ctx context.Context, alike []alikeKey) error {
+	for part := range slices.Chunk(alike, MaxKeys) {
+		keys := make([][]byte, len(part))
+		for i, a := range part {
+			keys[i] = a.encoding
+		}
+		entries, err := s.Store.Find(ctx, s.kind.Name, keys)
+		if err != nil {
+			return err
+		}
+		for i, e := range entries {
+			if e != nil && s.swept.Has(e.Number) {
+				return s.sameText(part[i].key, part[i].first, keyTexts(s.rows.key).stored(part[i].key))
+			}
+		}
+	}
+	return nil
+}
+
+// sameText returns the reason for a stop that names a key, and how two rows hold it.
+func (s *sweep) sameText(key []row.Cell, first, second string) error {
+	return &stopped{reason: fmt.Sprintf("two rows of %s have the key %s in JSON: in one %s, in the other %s; correct one of them",
+		s.kind.Name, KeyText(s.rows.types(), key), first, second)}
 }
 
 // lookUpMissing looks up keys of the shadow that no page had. Without any, the sweep ends.

@@ -289,7 +289,7 @@ func (w *writer) applyRow(ctx context.Context, b batch, old *Entry, key []byte, 
 	case postpone:
 		// A key that was changed in letter case only looks like a new row here, before the sweep
 		// has found that the old key is gone. A copy that ignores case would lose the row if the
-		// deletion came last.
+		// deletion were last.
 		w.sweep.created = append(w.sweep.created, bytes.Clone(key))
 	}
 	return f.entry.Number, nil

@@ -65,8 +65,8 @@ func TestCheckValues(t *testing.T) {
 	}
 }
 
-// TestCheckGuidBlobs: blobs of 16 bytes are GUIDs if the file of the kind says how they are
-// ordered; otherwise a warning says what to write.
+// TestCheckGuidBlobs: blobs of 16 bytes are GUIDs if the file of the kind names their
+// order; otherwise a warning names the member to write.
 func TestCheckGuidBlobs(t *testing.T) {
 	conn, err := sqlite.Open(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{})
 	if err != nil {

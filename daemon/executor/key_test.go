@@ -98,7 +98,7 @@ func checkKeys(t *testing.T, db executor.Database) {
 	}
 }
 
-// problemCases are tables whose kinds declare a key.
+// problemCases are tables of kinds that declare a key.
 var problemCases = []struct {
 	name   string
 	key    []string

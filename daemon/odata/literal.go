@@ -85,7 +85,7 @@ func (s span) equal(field int) query.Condition {
 }
 
 // compareBound compares a field with a bound. All values meet the condition if the bound is on
-// the given side of all of them, and none if it is on the other side.
+// that side of all of them, and none if it is on the other side.
 func (s span) compareBound(field int, op record.Operator, b bound, side int) query.Condition {
 	switch b.outside {
 	case 0:

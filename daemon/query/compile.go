@@ -493,12 +493,3 @@ func (b *builder) typedValue(field int) {
 	column := string(b.d.Quote(nil, b.plan.Kind.Fields[field].ColumnName()))
 	b.text(TypedValue(b.plan.Kind.Fields[field], column))
 }
-
-// TypedValue returns the SQL of a column's value in an embedded file if it can be read as the
-// type of its field, else of null.
-func TypedValue(f record.Field, column string) string {
-	if f.Blob != "" {
-		return "guid_value(" + column + ", '" + string(f.Blob) + "')"
-	}
-	return "typed_value(" + column + ", " + strconv.Itoa(int(f.Type.Stored())) + ")"
-}

@@ -324,3 +324,12 @@ func (w leafWriter) aggregated(a Aggregate) {
 		w.b.value(a.Field)
 	}
 }
+
+// TypedValue returns the SQL of a column's value in an embedded file if it can be read as the
+// type of its field, else of null.
+func TypedValue(f record.Field, column string) string {
+	if f.Blob != "" {
+		return "guid_value(" + column + ", '" + string(f.Blob) + "')"
+	}
+	return "typed_value(" + column + ", " + strconv.Itoa(int(f.Type.Stored())) + ")"
+}

@@ -77,7 +77,7 @@ func TestNullablePrimaryKey(t *testing.T) {
 }
 
 // TestDecimalKeyInTexts: the texts 9 and 9.00 are the same decimal, so that the primary key of
-// texts proves nothing. The error says that, and not that there is no primary key.
+// texts proves nothing. The error has this reason, and not that there is no primary key.
 func TestDecimalKeyInTexts(t *testing.T) {
 	dir := t.TempDir()
 	registry, err := record.NewRegistry(record.Kind{Name: "Keyed", Table: "T", Fields: []record.Field{

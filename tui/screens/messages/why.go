@@ -73,7 +73,7 @@ func (s *Why) show(why *wire.Why, err error) tea.Cmd {
 		return nil
 	}
 	s.why = why
-	s.key = why.Key // of a message, if its ID was asked for
+	s.key = why.Key // of a message, if the screen was opened by its ID
 	s.fill()
 	return nil
 }
