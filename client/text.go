@@ -30,21 +30,28 @@ func (c *Client) csv(ctx context.Context, q Query) (*Rows, error) {
 	if len(names) == 0 {
 		names = q.Kind.FieldNames()
 	}
-	if slices.ContainsFunc(names, func(name string) bool {
-		at, ok := q.Kind.Column(name)
-		return !ok || slices.Contains(unlikeJSON, q.Kind.Fields[at].Type)
-	}) {
+	differsFromJSON := func(name string) bool {
+		i, ok := q.Kind.Column(name)
+		return !ok || slices.Contains(unlikeJSON, q.Kind.Fields[i].Type)
+	}
+	if slices.ContainsFunc(names, differsFromJSON) {
 		return c.ndjson(ctx, q)
 	}
-	reply, err := c.send(ctx, q, "csv", mediaCSV+", "+mediaJSON, [2]string{wire.HeaderFormulaGuard, "false"}) // JSON for errors
+
+	const accept = mediaCSV + ", " + mediaJSON // JSON for errors
+	reply, err := c.send(ctx, q, "csv", accept, [2]string{wire.HeaderFormulaGuard, "false"})
 	if errors.Is(err, errInCSV) {
 		return c.ndjson(ctx, q) // of an older service
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, err
 	}
-	header, body := string(csv.AppendNames(nil, names))+"\r\n", bufio.NewReader(reply.Body)
+
+	isUnguardedCSV := mediaType(reply) == mediaCSV && reply.Header.Get(wire.HeaderFormulaGuard) == "false"
+	header := string(csv.AppendNames(nil, names)) + "\r\n"
+	body := bufio.NewReader(reply.Body)
 	start, _ := body.Peek(len(header)) // on an error, it is not the header
-	if mediaType(reply) != mediaCSV || reply.Header.Get(wire.HeaderFormulaGuard) != "false" || string(start) != header {
+	if !isUnguardedCSV || string(start) != header {
 		reply.Body.Close()
 		return c.ndjson(ctx, q)
 	}
@@ -71,7 +78,9 @@ func (r *Rows) Text() iter.Seq2[[]byte, error] {
 // wholeLines is a bufio.SplitFunc that counts the rows, and removes CR at the end of lines
 // in place. After an odd number of quotes, a line break is part of a value of CSV.
 func (r *Rows) wholeLines(data []byte, atEOF bool) (advance int, lines []byte, err error) {
-	for end, quotes := 0, 0; ; {
+	end := 0
+	quotes := 0
+	for {
 		n := bytes.IndexByte(data[end:], '\n') + 1
 		if n == 0 {
 			break
@@ -79,12 +88,16 @@ func (r *Rows) wholeLines(data []byte, atEOF bool) (advance int, lines []byte, e
 		if r.csv {
 			quotes += bytes.Count(data[end:end+n], []byte{'"'})
 		}
-		if end += n; quotes%2 == 0 {
-			line := bytes.TrimSuffix(data[advance:end-1], []byte{'\r'})
-			lines = append(append(data[:len(lines)], line...), '\n')
-			advance = end
-			r.count++
+		end += n
+		if quotes%2 == 1 {
+			continue
 		}
+
+		line := bytes.TrimSuffix(data[advance:end-1], []byte{'\r'})
+		lines = append(data[:len(lines)], line...)
+		lines = append(lines, '\n')
+		advance = end
+		r.count++
 	}
 	if advance == 0 && atEOF && len(data) > 0 {
 		err = io.ErrUnexpectedEOF

@@ -75,33 +75,6 @@ func (c *capture) startCapturer(ctx context.Context, l *lifecycle) error {
 	return nil
 }
 
-// Limits of look-ups for the rules of subscriptions, in the store and in the ERP's catalogue.
-const (
-	storeTimeout     = 5 * time.Second
-	catalogueTimeout = 30 * time.Second
-)
-
-// wide returns the fields of a kind that conditions cannot name, by the columns of its table.
-func (c *capture) wide(kind *record.Kind) ([]string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), catalogueTimeout)
-	defer cancel()
-	table, err := c.source.Table(ctx, kind)
-	return table.Wide, err
-}
-
-// keptFrom returns since when the values before changes of a kind's fields are known.
-func (c *capture) keptFrom(kind *record.Kind) (map[string]time.Time, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
-	defer cancel()
-	stored, err := c.store.Changes.Captures(ctx)
-	for _, s := range stored {
-		if s.Kind == kind.Name {
-			return s.State.KeptFrom, nil
-		}
-	}
-	return nil, err
-}
-
 // feed returns the feed of changes.
 func (c *capture) feed() (f changes.Feed, err error) {
 	if f.Capturer = c.started.Load(); f.Capturer == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/descriptors"
+	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -34,6 +35,7 @@ type Daemon struct {
 	log         *slog.Logger
 	directory   *datadir.Lock
 	store       *storage.Store
+	source      *source.Source // of changes; nil without webhooks
 	kinds       recordKinds
 	clock       clock
 	first       firstStart
@@ -74,8 +76,19 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 		heads:     edge.NewHeads(int(c.HTTP.MaxHead)),
 	}
 	for _, step := range []func(context.Context) error{
-		d.lockDirectory, d.openStore, d.checkServerData, d.openClock, d.first.loadDemo, d.openAccounts, d.first.replaceDemoKey,
-		d.openRequestLog, d.openTraces, d.openWebhooks, d.openCapture, d.wire, d.watchStore,
+		d.lockDirectory,
+		d.openStore,
+		d.checkServerData,
+		d.openClock,
+		d.first.loadDemo,
+		d.openAccounts,
+		d.first.replaceDemoKey,
+		d.openRequestLog,
+		d.openTraces,
+		d.openWebhooks,
+		d.openCapture,
+		d.wire,
+		d.watchStore,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.Stop(ctx))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/fault"
@@ -27,14 +29,16 @@ import (
 // lockDirectory takes the lock that makes this process the only daemon using the
 // data directory.
 func (d *Daemon) lockDirectory(context.Context) error {
-	err := os.MkdirAll(d.config.DataDir, 0o700)
-	if err == nil {
-		d.directory, err = datadir.LockServing(d.config.DataDir, describe(d.config.Listen))
+	const cannotUse = "cannot use the data directory"
+	if err := os.MkdirAll(d.config.DataDir, 0o700); err != nil {
+		return fault.Wrap(err, fault.Unavailable, cannotUse)
 	}
+	directory, err := datadir.LockServing(d.config.DataDir, describe(d.config.Listen))
 	if err != nil {
-		return fault.Wrap(err, fault.Unavailable, "cannot use the data directory")
+		return fault.Wrap(err, fault.Unavailable, cannotUse)
 	}
-	d.onStop("data directory", func(context.Context) error { return d.directory.Release() })
+	d.directory = directory
+	d.onStop("data directory", func(context.Context) error { return directory.Release() })
 	return nil
 }
 
@@ -43,24 +47,50 @@ func describe(address string) string {
 	return fmt.Sprintf("pid %d, listening on %s, started %s", os.Getpid(), address, time.Now().Format(time.RFC3339))
 }
 
-func (d *Daemon) openStore(ctx context.Context) (err error) {
+func (d *Daemon) openStore(ctx context.Context) error {
 	c := StoreConfig(d.config, d.descriptors.Readers)
 	c.Limits = d.settings.limits
-	c.SaveSettings = func(all []appdb.StoredSetting) error {
-		path, err := d.config.SaveStored(all)
-		if err == nil {
-			d.log.Warn("settings stored in the database are no longer used; copy those that you need into the settings file", "settings", len(all), "file", path)
+	c.SaveSettings = saveSettings(d.config, d.log)
+	store, err := storage.Open(ctx, c)
+	if err != nil {
+		return err
+	}
+	d.store = store
+	d.first.store = store
+	d.onStop("store", func(context.Context) error { return store.Close() })
+
+	if d.config.Webhooks.Enabled {
+		d.source, err = source.New(store.Records, d.config.Query.TimeZone)
+		if err != nil {
+			return err
 		}
-		return err
+		d.onStop("source of changes", func(context.Context) error { return d.source.Close() })
 	}
-	if d.store, err = storage.Open(ctx, c); err != nil {
-		return err
+	d.kinds = recordKinds{
+		log:     d.log,
+		store:   store,
+		source:  d.source,
+		current: func() *kinds.Set { return d.settings.current().ERP.Kinds },
 	}
-	d.first.store = d.store
-	d.onStop("store", func(context.Context) error { return d.store.Close() })
-	d.kinds = recordKinds{log: d.log, store: d.store, current: func() *kinds.Set { return d.settings.current().ERP.Kinds }}
 	d.kinds.changed(nil, d.config.ERP.Kinds)
 	return d.confirmDemo(ctx)
+}
+
+// saveSettings returns the function that copies settings which an earlier version kept in the
+// database to a file.
+func saveSettings(c config.Config, log *slog.Logger) func([]appdb.StoredSetting) error {
+	return func(stored []appdb.StoredSetting) error {
+		path, err := c.SaveStored(stored)
+		if err != nil {
+			return err
+		}
+		log.Warn(
+			"settings stored in the database are no longer used; copy those that you need into the settings file",
+			"settings", len(stored),
+			"file", path,
+		)
+		return nil
+	}
 }
 
 // openClock starts to follow the database server's clock. The embedded store uses
@@ -70,7 +100,8 @@ func (d *Daemon) openClock(ctx context.Context) error {
 		return nil
 	}
 	set := func(ctx context.Context) bool {
-		if err := d.clock.set(ctx, d.store.Webhooks.Now); err != nil && ctx.Err() == nil {
+		err := d.clock.set(ctx, d.store.Webhooks.Now)
+		if err != nil && ctx.Err() == nil {
 			d.log.Warn("cannot read the database server's time; retrying in a minute", "err", err)
 		}
 		return false
@@ -88,14 +119,22 @@ const timesGrace = 3 * time.Second
 // daemon's tables on a server are out of date, the first user is created once they
 // are migrated; until then the daemon serves, and /readyz and every login report
 // that a migration is required.
-func (d *Daemon) openAccounts(ctx context.Context) (err error) {
-	d.accounts, err = account.New(account.Config{Store: d.store.AppDB.Accounts(), Clock: d.clock.now, Log: d.log, Lifetimes: d.settings.lifetimes, CheapHashes: d.config.Start.CheapHashes})
+func (d *Daemon) openAccounts(ctx context.Context) error {
+	accounts, err := account.New(account.Config{
+		Store:       d.store.AppDB.Accounts(),
+		Clock:       d.clock.now,
+		Log:         d.log,
+		Lifetimes:   d.settings.lifetimes,
+		CheapHashes: d.config.Start.CheapHashes,
+	})
 	if err != nil {
 		return err
 	}
-	d.first.accounts = d.accounts
-	d.accounts.Start(context.WithoutCancel(ctx))
-	d.onStopWithin(timesGrace, "accounts", d.accounts.Stop)
+	d.accounts = accounts
+	d.first.accounts = accounts
+	accounts.Start(context.WithoutCancel(ctx))
+	d.onStopWithin(timesGrace, "accounts", accounts.Stop)
+
 	err = d.store.AppDB.Ready(ctx)
 	if errors.Is(err, appdb.ErrOutdated) {
 		d.log.Warn("sign-in is not possible yet", "reason", fault.From(err).Message)
@@ -127,11 +166,16 @@ const logGrace = 3 * time.Second
 
 // openRequestLog starts the request log, which is stopped after the last request.
 func (d *Daemon) openRequestLog(context.Context) error {
-	if d.config.RequestLog.Enabled {
-		d.requestLog = requestlog.New(requestlog.Config{Store: d.store.RequestLog(), Log: d.log, Retention: d.settings.requestRetention})
-		d.requestLog.Start()
-		d.onStopWithin(logGrace, "request log", d.requestLog.Stop)
+	if !d.config.RequestLog.Enabled {
+		return nil
 	}
+	d.requestLog = requestlog.New(requestlog.Config{
+		Store:     d.store.RequestLog(),
+		Log:       d.log,
+		Retention: d.settings.requestRetention,
+	})
+	d.requestLog.Start()
+	d.onStopWithin(logGrace, "request log", d.requestLog.Stop)
 	return nil
 }
 
@@ -141,27 +185,34 @@ const traceGrace = 3 * time.Second
 // traceLimit returns the time limit for the last spans: traceGrace, but at most half
 // of the remaining grace period.
 func traceLimit(ctx context.Context) time.Duration {
-	if end, limited := ctx.Deadline(); limited {
-		return min(traceGrace, time.Until(end)/2)
+	end, limited := ctx.Deadline()
+	if !limited {
+		return traceGrace
 	}
-	return traceGrace
+	return min(traceGrace, time.Until(end)/2)
 }
 
 // openTraces starts to send spans of requests and deliveries to a collector if an
 // endpoint is configured.
-func (d *Daemon) openTraces(ctx context.Context) (err error) {
-	d.traces, err = trace.Open(ctx, trace.Config{Endpoint: d.config.Trace.Endpoint, Version: d.config.Start.Version, Log: d.log})
-	if d.traces != nil {
-		d.onStop("traces", func(ctx context.Context) error {
-			ctx, cancel := context.WithTimeout(ctx, traceLimit(ctx))
-			defer cancel()
-			if err := d.traces.Close(ctx); err != nil {
-				d.log.Warn(err.Error()) // an unreachable collector is no failure to stop
-			}
-			return nil
-		})
+func (d *Daemon) openTraces(ctx context.Context) error {
+	traces, err := trace.Open(ctx, trace.Config{
+		Endpoint: d.config.Trace.Endpoint,
+		Version:  d.config.Start.Version,
+		Log:      d.log,
+	})
+	if err != nil || traces == nil {
+		return err
 	}
-	return err
+	d.traces = traces
+	d.onStop("traces", func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, traceLimit(ctx))
+		defer cancel()
+		if err := traces.Close(ctx); err != nil {
+			d.log.Warn(err.Error()) // an unreachable collector is no failure to stop
+		}
+		return nil
+	})
+	return nil
 }
 
 func (d *Daemon) openWebhooks(context.Context) error {
@@ -169,6 +220,7 @@ func (d *Daemon) openWebhooks(context.Context) error {
 		config:      d.config,
 		settings:    d.settings,
 		store:       d.store,
+		source:      d.source,
 		accounts:    d.accounts,
 		log:         d.log,
 		descriptors: d.descriptors.Deliveries,
@@ -184,23 +236,18 @@ func (d *Daemon) openCapture(context.Context) error {
 	if d.webhooks.engine == nil {
 		return nil
 	}
-	from, err := source.New(d.store.Records, d.config.Query.TimeZone)
-	if err != nil {
-		return err
+	d.capture = &capture{
+		settings: d.settings,
+		store:    d.store,
+		engine:   d.webhooks.engine,
+		log:      d.log,
+		source:   d.source,
 	}
-	d.capture = &capture{settings: d.settings, store: d.store, engine: d.webhooks.engine, log: d.log, source: from}
-	d.webhooks.fixed.Wide, d.webhooks.fixed.KeptFrom = d.capture.wide, d.capture.keptFrom
-	d.kinds.source = from
-	d.onStop("source of changes", func(context.Context) error { return from.Close() })
 	return nil
 }
 
 func (d *Daemon) wire(context.Context) error {
 	c := d.config
-	var parts func(ctx context.Context, part string, from, to time.Time)
-	if d.traces != nil {
-		parts = d.traces.Part
-	}
 	space, err := spill.Open(filepath.Join(c.DataDir, "spill"), int64(c.ERP.Spill))
 	if err != nil {
 		return err
@@ -216,25 +263,40 @@ func (d *Daemon) wire(context.Context) error {
 		Webhooks:     d.webhooks.admin,
 		Engine:       d.webhooks.engine,
 		Streams:      d.webhooks.streams,
-		Trace:        parts,
 		Version:      c.Start.Version,
-		Warnings:     d.config.Warnings(),
+		Warnings:     c.Warnings(),
 		Options:      d.settings.rest,
 		Settings:     func() []wire.Setting { return d.settings.current().Live() },
 		StreamStall:  streamStall,
 		ServeMetrics: c.Metrics.Listen == "",
 		Edge: edge.Config{
-			BasePath: c.HTTP.BasePath, HostURL: c.Webhooks.HostURL, Hosts: c.HTTP.Hosts, HostNames: hostNames,
-			TrustedProxies: c.HTTP.TrustedProxies, ForwardedHost: c.HTTP.ForwardedHost, CORSOrigins: c.HTTP.CORSOrigins,
-			MaxRequests: c.HTTP.MaxRequests, MaxBody: int64(c.HTTP.MaxBody), MaxHead: int(c.HTTP.MaxHead),
-			BodyMemory: int64(c.HTTP.BodyMemory), ReplyMemory: int64(c.HTTP.ReplyMemory), BodyTimeout: bodyTimeout, WriteStall: c.HTTP.WriteStall, Clients: d.listeners.clients,
+			BasePath:       c.HTTP.BasePath,
+			HostURL:        c.Webhooks.HostURL,
+			Hosts:          c.HTTP.Hosts,
+			HostNames:      hostNames,
+			TrustedProxies: c.HTTP.TrustedProxies,
+			ForwardedHost:  c.HTTP.ForwardedHost,
+			CORSOrigins:    c.HTTP.CORSOrigins,
+			MaxRequests:    c.HTTP.MaxRequests,
+			MaxBody:        int64(c.HTTP.MaxBody),
+			MaxHead:        int(c.HTTP.MaxHead),
+			BodyMemory:     int64(c.HTTP.BodyMemory),
+			ReplyMemory:    int64(c.HTTP.ReplyMemory),
+			BodyTimeout:    bodyTimeout,
+			WriteStall:     c.HTTP.WriteStall,
+			Clients:        d.listeners.clients,
 		},
 	}
+	if d.traces != nil {
+		r.Trace = d.traces.Part
+	}
 	if d.capture != nil {
-		r.Feed, r.Captures = d.capture.ofQueries, d.capture
+		r.Feed = d.capture.ofQueries
+		r.Captures = d.capture
 	}
 	d.rest = rest.New(r)
-	d.onStopWithin(abortGrace, "requests", d.rest.Drain) // everything opened before is in use until the last request has ended
+	// Everything opened before is in use until the last request has ended.
+	d.onStopWithin(abortGrace, "requests", d.rest.Drain)
 	return nil
 }
 
@@ -259,10 +321,7 @@ func (d *Daemon) watchStore(context.Context) error {
 		return nil
 	}
 	d.repeat("store watch", storeInterval, func(context.Context) bool {
-		err := d.store.AppDB.CheckFiles()
-		if engine := d.webhooks.engine; err == nil && engine != nil {
-			err = engine.Ready()
-		}
+		err := checkStore(d.store, d.webhooks.engine)
 		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced) || errors.Is(err, appdb.ErrUnsynced)
 		if lost {
 			d.listeners.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
@@ -270,4 +329,14 @@ func (d *Daemon) watchStore(context.Context) error {
 		return lost
 	})
 	return nil
+}
+
+// checkStore returns an error if files of the embedded store are not usable. engine is nil
+// without webhooks.
+func checkStore(store *storage.Store, engine *delivery.Engine) error {
+	err := store.AppDB.CheckFiles()
+	if err != nil || engine == nil {
+		return err
+	}
+	return engine.Ready()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/live"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -36,6 +37,7 @@ type webhooks struct {
 	config      config.Config
 	settings    *liveSettings
 	store       *storage.Store
+	source      *source.Source // of changes
 	accounts    *account.Service
 	log         *slog.Logger
 	descriptors int                               // for deliveries; 0 for no limit
@@ -61,7 +63,13 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	}
 	self := c.TestTarget()
 	guard := webhook.Guard{Allow: c.AllowTargets, IsSelf: w.listensOn}
-	w.fixed = webhook.Rules{Guard: guard, TestTarget: self, MayRead: w.mayRead}
+	w.fixed = webhook.Rules{
+		Guard:      guard,
+		TestTarget: self,
+		MayRead:    w.mayRead,
+		Wide:       w.wide,
+		KeptFrom:   w.keptFrom,
+	}
 	roles := w.eventRoles()
 	w.required.Store(&roles)
 	_, connections := w.limits()
@@ -95,6 +103,33 @@ func (w *webhooks) rules() webhook.Rules {
 	r.MaxSubscriptions = s.config.Webhooks.MaxSubscriptions
 	r.Events, r.Captured, r.Zone = s.events, s.captured, cmp.Or(s.config.Query.TimeZone, time.Local)
 	return r
+}
+
+// Limits of look-ups for the rules of subscriptions, in the store and in the ERP's catalogue.
+const (
+	storeTimeout     = 5 * time.Second
+	catalogueTimeout = 30 * time.Second
+)
+
+// wide returns the fields of a kind that conditions cannot name, by the columns of its table.
+func (w *webhooks) wide(kind *record.Kind) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), catalogueTimeout)
+	defer cancel()
+	table, err := w.source.Table(ctx, kind)
+	return table.Wide, err
+}
+
+// keptFrom returns since when the values before changes of a kind's fields are known.
+func (w *webhooks) keptFrom(kind *record.Kind) (map[string]time.Time, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	stored, err := w.store.Changes.Captures(ctx)
+	for _, s := range stored {
+		if s.Kind == kind.Name {
+			return s.State.KeptFrom, nil
+		}
+	}
+	return nil, err
 }
 
 // roleTimeout limits the look-up of an owner's role.

@@ -16,7 +16,18 @@ type Field struct {
 	Filter Family
 	Null   Nullability
 	Column string // name of the column, if it differs from Name
+	Blob   BlobForm
 }
+
+// BlobForm is the order in which an embedded file holds the bytes of GUIDs that are stored as
+// blobs. Without a form, blobs are not read as GUIDs.
+type BlobForm string
+
+// The forms.
+const (
+	BlobNet BlobForm = "net" // of .NET: the bytes of each of the first three groups are reversed
+	BlobRFC BlobForm = "rfc" // of RFC 9562: as in the text
+)
 
 func field(name string, t Type, null Nullability) Field {
 	return Field{Name: name, Type: t, Filter: t.Filter(), Null: null}

@@ -17,34 +17,37 @@ func write(t *testing.T, format string, o rowfile.Options, rows ...string) strin
 	t.Helper()
 	var file bytes.Buffer
 	o.Out = bufio.NewWriter(&file)
-	for _, f := range rowfile.Formats() {
-		if f.Name != format {
-			continue
-		}
-		w := f.New(o)
-		err := w.Begin()
-		for _, text := range rows {
-			row, parseErr := client.ParseRow([]byte(text))
-			if err == nil {
-				err = parseErr
-			}
-			if err == nil {
-				err = w.Row(row)
-			}
-		}
-		if err == nil {
-			err = w.End()
-		}
-		if err == nil {
-			err = o.Out.Flush()
-		}
+	w := newWriter(t, format, o)
+	if err := w.Begin(); err != nil {
+		t.Fatalf("beginning %s: %v", format, err)
+	}
+	for _, text := range rows {
+		row, err := client.ParseRow([]byte(text))
 		if err != nil {
-			t.Fatalf("writing %s: %v", format, err)
+			t.Fatalf("parsing %s: %v", text, err)
 		}
-		return file.String()
+		if err := w.Row(row); err != nil {
+			t.Fatalf("writing %s as %s: %v", text, format, err)
+		}
+	}
+	if err := w.End(); err != nil {
+		t.Fatalf("ending %s: %v", format, err)
+	}
+	if err := o.Out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return file.String()
+}
+
+func newWriter(t *testing.T, format string, o rowfile.Options) rowfile.Writer {
+	t.Helper()
+	for _, f := range rowfile.Formats() {
+		if f.Name == format {
+			return f.New(o)
+		}
 	}
 	t.Fatalf("there is no format %s", format)
-	return ""
+	return nil
 }
 
 // TestCSVCells: cells keep their line breaks, and CSV for Excel has the guard of the service.
@@ -56,10 +59,16 @@ func TestCSVCells(t *testing.T) {
 			t.Fatal(err)
 		}
 		row := `{"Text":` + string(text) + `,"N":-1}`
-		if got, want := write(t, "csv", rowfile.Options{Columns: columns}, row), "Text,N\n"+c.CSV+",-1\n"; got != want {
+
+		got := write(t, "csv", rowfile.Options{Columns: columns}, row)
+		want := "Text,N\n" + c.CSV + ",-1\n"
+		if got != want {
 			t.Errorf("%q: got %q, want %q", c.Text, got, want)
 		}
-		if got, want := write(t, "csv", rowfile.Options{Columns: columns, Excel: true}, row), "\ufeffText,N\r\n"+c.Guarded+",-1\r\n"; got != want {
+
+		got = write(t, "csv", rowfile.Options{Columns: columns, Excel: true}, row)
+		want = "\ufeffText,N\r\n" + c.Guarded + ",-1\r\n"
+		if got != want {
 			t.Errorf("%q for Excel: got %q, want %q", c.Text, got, want)
 		}
 	}
@@ -68,7 +77,9 @@ func TestCSVCells(t *testing.T) {
 // TestCSVIsNotSYLK: Excel would refuse a file that starts with ID.
 func TestCSVIsNotSYLK(t *testing.T) {
 	columns := []rowfile.Column{{Name: "ID", Type: record.Int}, {Name: "ID2", Type: record.Int}}
-	if got, want := write(t, "csv", rowfile.Options{Columns: columns}, `{"ID":1,"ID2":2}`), "\"ID\",ID2\n1,2\n"; got != want {
+	got := write(t, "csv", rowfile.Options{Columns: columns}, `{"ID":1,"ID2":2}`)
+	want := "\"ID\",ID2\n1,2\n"
+	if got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -32,29 +32,29 @@ type Value struct {
 // to zone. Errors describe the valid form and do not repeat the text, which may be a
 // secret.
 func ParseValue(t record.Type, text string, zone *time.Location) (Value, error) {
-	switch {
-	case t.Integer():
+	switch t {
+	case record.Int, record.Short, record.Byte, record.Long:
 		n, err := ParseInteger(t, text)
 		return Value{Int: n}, err
-	case t == record.Decimal:
-		d, err := ParseDecimal(text)
-		return Value{Text: d}, err
-	case t == record.Double:
-		f, err := ParseDouble(text)
-		return Value{Text: string(AppendDouble(nil, f, 64))}, err
-	case t == record.Bool:
-		b, err := ParseBool(text)
-		return Value{Int: b}, err
-	case t == record.TimeSpan:
+	case record.Decimal:
+		digits, err := ParseDecimal(text)
+		return Value{Text: digits}, err
+	case record.Double:
+		number, err := ParseDouble(text)
+		return Value{Text: string(AppendDouble(nil, number, 64))}, err
+	case record.Bool:
+		n, err := ParseBool(text)
+		return Value{Int: n}, err
+	case record.TimeSpan:
 		ticks, err := ParseTimeSpan(text)
 		return Value{Int: ticks}, err
-	case t.Stored() == record.DateTime:
-		d, err := ParseDate(text, zone)
-		return Value{Text: d}, err
-	case t == record.Guid:
-		g, err := ParseGuid(text)
-		return Value{Text: g}, err
-	case t == record.Bytes:
+	case record.DateTime, record.Epoch:
+		date, err := ParseDate(text, zone)
+		return Value{Text: date}, err
+	case record.Guid:
+		guid, err := ParseGuid(text)
+		return Value{Text: guid}, err
+	case record.Bytes:
 		b, err := ParseBytes(text)
 		return Value{Bytes: b}, err
 	}
@@ -65,20 +65,22 @@ func ParseValue(t record.Type, text string, zone *time.Location) (Value, error) 
 // exponent are allowed, as in JSON.
 func ParseInteger(t record.Type, text string) (int64, error) {
 	lo, hi := t.Range()
-	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	if err != nil {
-		var digits string
-		if digits, err = ParseDecimal(text); err == nil {
-			n, err = wholeNumber(digits)
-		}
-	}
+	n, err := parseWhole(text)
 	if err != nil || n < lo || n > hi {
 		return 0, fmt.Errorf("must be a whole number from %d to %d", lo, hi)
 	}
 	return n, nil
 }
 
-func wholeNumber(digits string) (int64, error) {
+func parseWhole(text string) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	if err == nil {
+		return n, nil
+	}
+	digits, err := ParseDecimal(text)
+	if err != nil {
+		return 0, err
+	}
 	whole, fraction, _ := strings.Cut(digits, ".")
 	if strings.Trim(fraction, "0") != "" {
 		return 0, errors.New("has a fraction")
@@ -88,6 +90,9 @@ func wholeNumber(digits string) (int64, error) {
 
 // MaxDigits is the maximum number of digits of a decimal.
 const MaxDigits = 38
+
+// maxDecimalText is the maximum number of digits before leading and trailing zeros are removed.
+const maxDecimalText = 10 * MaxDigits
 
 var errDecimal = fmt.Errorf("must be a number of at most %d digits", MaxDigits)
 
@@ -105,15 +110,21 @@ func ParseDecimal(text string) (string, error) {
 		return "", errDecimal
 	}
 	whole, fraction, _ := strings.Cut(mantissa, ".")
-	if whole+fraction == "" || !digitsOnly(whole) || !digitsOnly(fraction) || len(whole)+len(fraction) > 10*MaxDigits {
+	if !digitsOnly(whole) || !digitsOnly(fraction) {
 		return "", errDecimal
 	}
+	length := len(whole) + len(fraction)
+	if length == 0 || length > maxDecimalText {
+		return "", errDecimal
+	}
+
 	whole, fraction = shift(whole, fraction, exponent)
 	whole = strings.TrimLeft(whole, "0")
 	if len(whole)+len(fraction) > MaxDigits {
-		if fraction = strings.TrimRight(fraction, "0"); len(whole)+len(fraction) > MaxDigits {
-			return "", errDecimal
-		}
+		fraction = strings.TrimRight(fraction, "0") // the scale is lost rather than the number
+	}
+	if len(whole)+len(fraction) > MaxDigits {
+		return "", errDecimal
 	}
 	return spellDecimal(negative, whole, fraction), nil
 }
@@ -174,30 +185,28 @@ func ParseDouble(text string) (float64, error) {
 // AppendDouble appends the shortest digits that are read as the same number of 32 or 64
 // bits. Large and small numbers have an exponent, as in JavaScript.
 func AppendDouble(dst []byte, f float64, bits int) []byte {
-	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
-		dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
-		if n := len(dst); dst[n-2] == '0' && dst[n-3] == '-' { // e-07
-			dst = append(dst[:n-2], dst[n-1])
-		}
-		return dst
+	size := math.Abs(f)
+	if size == 0 || size >= 1e-6 && size < 1e21 {
+		return strconv.AppendFloat(dst, f, 'f', -1, bits)
 	}
-	return strconv.AppendFloat(dst, f, 'f', -1, bits)
+	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)
+	if n := len(dst); dst[n-3] == '-' && dst[n-2] == '0' {
+		dst = append(dst[:n-2], dst[n-1]) // e-7 instead of e-07
+	}
+	return dst
 }
 
 // ParseBool parses true, false, 1 or 0 in any letter case and returns 1 or 0. Of a list
 // with commas, as sent by pairs of check boxes, the first item is used.
 func ParseBool(text string) (int64, error) {
-	value := int64(-1)
-	for part := range strings.SplitSeq(text, ",") {
-		n, ok := bools[strings.ToLower(strings.TrimSpace(part))]
+	items := strings.Split(text, ",")
+	for _, item := range items {
+		_, ok := bools[strings.ToLower(strings.TrimSpace(item))]
 		if !ok {
 			return 0, errors.New("must be true or false")
 		}
-		if value < 0 {
-			value = n
-		}
 	}
-	return value, nil
+	return bools[strings.ToLower(strings.TrimSpace(items[0]))], nil
 }
 
 var bools = map[string]int64{"true": 1, "1": 1, "false": 0, "0": 0}
@@ -208,23 +217,24 @@ var errGuid = errors.New("must be a guid: 32 hex digits, with or without hyphens
 // returns its 36 lower-case characters.
 func ParseGuid(text string) (string, error) {
 	text = strings.TrimSpace(text)
-	if n := len(text); n > 2 && text[0] == '{' && text[n-1] == '}' {
-		text = text[1 : n-1]
+	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
+		text = text[1 : len(text)-1]
 	}
 	if len(text) == 36 {
 		if text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
 			return "", errGuid
 		}
-		text = text[:8] + text[9:13] + text[14:18] + text[19:23] + text[24:]
+		text = strings.ReplaceAll(text, "-", "")
 	}
-	if len(text) != 32 {
+	if _, err := hex.DecodeString(text); err != nil || len(text) != 32 {
 		return "", errGuid
 	}
-	if _, err := hex.DecodeString(text); err != nil {
-		return "", errGuid
-	}
-	text = strings.ToLower(text)
-	return text[:8] + "-" + text[8:12] + "-" + text[12:16] + "-" + text[16:20] + "-" + text[20:], nil
+	return hyphenate(strings.ToLower(text)), nil
+}
+
+// hyphenate returns the 32 hex digits of a GUID with hyphens.
+func hyphenate(digits string) string {
+	return digits[:8] + "-" + digits[8:12] + "-" + digits[12:16] + "-" + digits[16:20] + "-" + digits[20:]
 }
 
 // ParseBytes decodes base64 with or without padding. Blanks are plus signs, as they are in a query

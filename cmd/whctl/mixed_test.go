@@ -40,6 +40,7 @@ func mixedCases(t *testing.T) int {
 type mixedField struct {
 	name     string
 	of       record.Type
+	blob     record.BlobForm
 	declared string
 	stored   map[int64]any
 	fold     func(string) string // the form in which texts are compared; nil if unchanged
@@ -69,18 +70,22 @@ func startMixed(t *testing.T) *mixedPrograms {
 	}
 	columns, kind := []string{"ID INTEGER PRIMARY KEY NOT NULL"}, "[Mixed]\nkey = [\"ID\"]\n[Mixed.fields]\nID = \"long\"\n"
 	for _, declared := range executortest.MixedColumns {
-		for _, of := range executortest.MixedTypes {
-			if strings.HasSuffix(declared, "DEC") && of != record.Decimal {
+		for _, held := range executortest.MixedFields() {
+			if strings.HasSuffix(declared, "DEC") && held.Type != record.Decimal {
 				continue // its order and its equality are those of decimals
 			}
 			name := fmt.Sprintf("Held%d", len(m.fields))
-			f := mixedField{name: name, of: of, declared: declared}
+			f := mixedField{name: name, of: held.Type, blob: held.Blob, declared: declared}
 			if strings.Contains(declared, "NOCASE") {
 				f.fold = strings.ToLower
 			}
 			m.fields = append(m.fields, f)
 			columns = append(columns, name+" "+declared)
-			kind += fmt.Sprintf("%s = %q\n", name, record.Field{Type: of, Null: true}.TypeName())
+			if held.Blob == "" {
+				kind += fmt.Sprintf("%s = %q\n", name, held.TypeName())
+			} else {
+				kind += fmt.Sprintf("%s = { type = %q, blob = %q }\n", name, held.TypeName(), held.Blob)
+			}
 		}
 	}
 	statements := []string{"CREATE TABLE Mixed (" + strings.Join(columns, ", ") + ")", "BEGIN"}
@@ -95,6 +100,9 @@ func startMixed(t *testing.T) *mixedPrograms {
 	for i, f := range m.fields {
 		if m.fields[i].stored, err = executortest.StoredMixed(conn, "Mixed", f.name); err != nil {
 			t.Fatal(err)
+		}
+		if f.blob != "" {
+			executortest.UnpackGuids(m.fields[i].stored, f.blob)
 		}
 	}
 	if err := conn.Close(); err != nil {

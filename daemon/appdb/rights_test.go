@@ -19,15 +19,15 @@ func TestCreationGrants(t *testing.T) {
 		creation
 		want []string
 	}{
-		"the script was run":      {creation{user: user, hasSchema: true, createSchema: no, alter: yes, makeTable: yes}, nil},
-		"an older script was run": {creation{user: user, hasSchema: true, createSchema: no, alter: yes, makeTable: no}, []string{create}},
-		"without views":           {creation{user: user, hasSchema: true, createSchema: no, alter: yes, makeTable: yes, makeView: no}, []string{create}},
-		"SELECT only":             {creation{user: user, createSchema: no, makeTable: no}, []string{createSchema, create}},
-		"another user's schema":   {creation{user: user, hasSchema: true, createSchema: no, alter: no, makeTable: no}, []string{onSchema, create}},
-		"owner of the database":   {creation{user: sql.NullString{String: "dbo", Valid: true}, createSchema: no, makeTable: no}, nil},
-		"Babelfish":               {creation{user: user, babelfish: true, createSchema: no, makeTable: no}, []string{createSchema}},
-		"Babelfish with a schema": {creation{user: user, hasSchema: true, babelfish: true, createSchema: no, alter: no, makeTable: no}, nil},
-		"unknown user and rights": {creation{hasSchema: true, makeTable: no}, []string{"GRANT CREATE TABLE, CREATE VIEW TO [whd];"}},
+		"the script was run":      {creation{user: user, hasSchema: true, createSchema: no, alterSchema: yes, createTable: yes}, nil},
+		"an older script was run": {creation{user: user, hasSchema: true, createSchema: no, alterSchema: yes, createTable: no}, []string{create}},
+		"without views":           {creation{user: user, hasSchema: true, createSchema: no, alterSchema: yes, createTable: yes, createView: no}, []string{create}},
+		"SELECT only":             {creation{user: user, createSchema: no, createTable: no}, []string{createSchema, create}},
+		"another user's schema":   {creation{user: user, hasSchema: true, createSchema: no, alterSchema: no, createTable: no}, []string{onSchema, create}},
+		"owner of the database":   {creation{user: sql.NullString{String: "dbo", Valid: true}, createSchema: no, createTable: no}, nil},
+		"Babelfish":               {creation{user: user, babelfish: true, createSchema: no, createTable: no}, []string{createSchema}},
+		"Babelfish with a schema": {creation{user: user, hasSchema: true, babelfish: true, createSchema: no, alterSchema: no, createTable: no}, nil},
+		"unknown user and rights": {creation{hasSchema: true, createTable: no}, []string{"GRANT CREATE TABLE, CREATE VIEW TO [whd];"}},
 	} {
 		if got := c.grants("[whd]"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -157,7 +157,7 @@ func (k *capture) recheck(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := k.writer.apply(ctx, list, of, nil, raiseAll, true, nil); err != nil {
+		if err := k.writer.apply(ctx, batch{rows: list, keys: of, decide: raiseAll, repeat: true}); err != nil {
 			return err
 		}
 		gone := make([][]byte, len(missing))
@@ -180,7 +180,7 @@ func (k *capture) repeatGone(ctx context.Context, keys [][]byte) error {
 		return err
 	}
 	for i, e := range entries {
-		f := found{op: Deleted, old: e, entry: Entry{Key: keys[i], Deleted: true}, quiet: e == nil}
+		f := finding{op: Deleted, old: e, entry: Entry{Key: keys[i], Deleted: true}, quiet: e == nil}
 		if e != nil {
 			f.entry.Number = e.Number
 		}

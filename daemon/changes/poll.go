@@ -69,7 +69,7 @@ func (p *poller) page(ctx context.Context) error {
 	if err := p.removeVariants(ctx, keys); err != nil {
 		return err
 	}
-	if err := p.writer.apply(ctx, list, keys, nil, raiseAll, false, nil); err != nil {
+	if err := p.writer.apply(ctx, batch{rows: list, keys: keys, decide: raiseAll}); err != nil {
 		return err
 	}
 	if !page.More {

@@ -227,7 +227,16 @@ func check(t *rapid.T, first, second *rows, old, now []row.Cell) {
 	if d.same {
 		return
 	}
-	body := second.body(7, Updated, "k", old[:1], pick(second, now), d, before.Kept, time.Now())
+	body := second.appendBody(nil, body{
+		id:         7,
+		op:         Updated,
+		keyText:    "k",
+		key:        old[:1],
+		cells:      pick(second, now),
+		changed:    d.changed,
+		before:     before.Kept,
+		capturedAt: time.Now(),
+	})
 	var read struct {
 		Record, Before map[string]json.RawMessage
 		Changed        []string

@@ -3,7 +3,6 @@ package changes
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,72 +36,111 @@ type column struct {
 }
 
 // newRows prepares the columns of a kind. columns are the fields of the rows; nil for those
-// that capture reads. Of the schemes of a state, number is that of the present fields; it
-// is a new one if none has them.
+// that capture reads.
 func newRows(kind *record.Kind, table Table, columns []int, secret []byte, state *State) *rows {
-	r := &rows{kind: kind, table: table, columns: columns, older: make(map[int64]*hasher)}
-	named := func(list []string, i int) bool {
-		return slices.ContainsFunc(list, func(name string) bool { return strings.EqualFold(name, kind.Fields[i].Name) })
-	}
-	var captured []int
-	for _, i := range table.Fields {
-		if (len(kind.CaptureFields) == 0 || named(kind.CaptureFields, i)) && !named(kind.Ignore, i) {
-			captured = append(captured, i)
-		}
-	}
+	captured := capturedFields(kind, table)
 	if columns == nil {
-		r.columns = slices.Concat(table.Key, captured)
-		if table.Stamp >= 0 {
-			r.columns = append(r.columns, table.Stamp)
-		}
-		slices.Sort(r.columns)
-		r.columns = slices.Compact(r.columns)
+		columns = readFields(table, captured)
 	}
-	columnOf := func(i int) column {
-		prefix := append(encode.AppendJSON([]byte{','}, record.Text, row.Cell{Data: []byte(kind.Fields[i].Name)}), ':')
-		return column{kind.Fields[i], slices.Index(r.columns, i), prefix}
-	}
+	r := &rows{kind: kind, table: table, columns: columns}
 	for _, i := range table.Key {
-		r.key = append(r.key, columnOf(i))
+		r.key = append(r.key, r.column(i))
 	}
-	for _, i := range r.columns {
+	for _, i := range columns {
 		if slices.Contains(captured, i) || slices.Contains(table.Key, i) {
-			r.record = append(r.record, columnOf(i))
+			r.record = append(r.record, r.column(i))
 		}
 	}
 	if table.Stamp >= 0 {
-		stamp := columnOf(table.Stamp)
+		stamp := r.column(table.Stamp)
 		r.stamp = &stamp
 	}
-	compared := slices.DeleteFunc(slices.Clone(state.Compared), func(name string) bool { return slices.Contains(table.Wide, name) })
-	r.scheme = schemeOf(kind, captured, compared)
-	if r.stamp != nil {
-		r.scheme.Stamp = r.stamp.Name
-	}
+
+	r.scheme = r.newScheme(captured, state)
 	for _, name := range r.scheme.Kept {
 		i, _ := kind.Column(name) // exists
-		r.kept = append(r.kept, columnOf(i))
+		r.kept = append(r.kept, r.column(i))
 	}
-	at := func(field string) int {
-		if i := slices.Index(r.scheme.Fields, field); i >= 0 {
-			return slices.Index(r.columns, captured[i])
-		}
-		return -1
-	}
-	number := int64(1)
-	for n, s := range state.Schemes {
-		r.older[n] = newHasher(secret, n, s, at)
-		number = max(number, n+1)
-	}
-	if s, known := state.Schemes[state.Scheme]; known && s.equal(r.scheme) {
-		number = state.Scheme
-	}
-	r.current = newHasher(secret, number, r.scheme, at)
-	r.older[number] = r.current
+	r.prepareHashers(captured, secret, state)
 	return r
 }
 
-func (r *rows) types() (types []record.Type) {
+// capturedFields returns the captured fields of a kind.
+func capturedFields(kind *record.Kind, table Table) []int {
+	var captured []int
+	for _, i := range table.Fields {
+		name := kind.Fields[i].Name
+		if len(kind.CaptureFields) > 0 && !containsName(kind.CaptureFields, name) {
+			continue
+		}
+		if !containsName(kind.Ignore, name) {
+			captured = append(captured, i)
+		}
+	}
+	return captured
+}
+
+// containsName reports whether a list has the name of a field, in any letter case.
+func containsName(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(s string) bool { return strings.EqualFold(s, name) })
+}
+
+// readFields returns the fields that capture reads: the key, the captured ones and the stamp.
+func readFields(table Table, captured []int) []int {
+	fields := slices.Concat(table.Key, captured)
+	if table.Stamp >= 0 {
+		fields = append(fields, table.Stamp)
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+// column returns the column of a field of the kind.
+func (r *rows) column(field int) column {
+	f := r.kind.Fields[field]
+	prefix := []byte{','}
+	prefix = appendText(prefix, f.Name)
+	prefix = append(prefix, ':')
+	return column{Field: f, at: slices.Index(r.columns, field), prefix: prefix}
+}
+
+// newScheme returns the scheme of the fields that are hashed and kept.
+func (r *rows) newScheme(captured []int, state *State) Scheme {
+	compared := slices.Clone(state.Compared)
+	compared = slices.DeleteFunc(compared, func(name string) bool { return slices.Contains(r.table.Wide, name) })
+	scheme := schemeOf(r.kind, captured, compared)
+	if r.stamp != nil {
+		scheme.Stamp = r.stamp.Name
+	}
+	return scheme
+}
+
+// prepareHashers makes a hasher for each scheme of a state. The present scheme keeps its number
+// if it is that of the state, and else gets a new one.
+func (r *rows) prepareHashers(captured []int, secret []byte, state *State) {
+	columnOf := func(field string) int {
+		i := slices.Index(r.scheme.Fields, field)
+		if i < 0 {
+			return -1
+		}
+		return slices.Index(r.columns, captured[i])
+	}
+	r.older = make(map[int64]*hasher)
+	number := int64(1)
+	for n, scheme := range state.Schemes {
+		r.older[n] = newHasher(secret, n, scheme, columnOf)
+		number = max(number, n+1)
+	}
+	scheme, known := state.Schemes[state.Scheme]
+	if known && scheme.equal(r.scheme) {
+		number = state.Scheme
+	}
+	r.current = newHasher(secret, number, r.scheme, columnOf)
+	r.older[number] = r.current
+}
+
+func (r *rows) types() []record.Type {
+	var types []record.Type
 	for _, c := range r.key {
 		types = append(types, c.Type)
 	}
@@ -138,7 +176,10 @@ func (r *rows) entry(key []byte, cells []row.Cell) Entry {
 
 // unchanged reports whether the entry of a row would be the same. It is fast.
 func (r *rows) unchanged(old *Entry, cells []row.Cell) bool {
-	if old.Scheme != r.current.number || len(r.kept) > 0 && !bytes.Equal(old.Kept, appendObject(nil, r.kept, cells)) {
+	if old.Scheme != r.current.number {
+		return false
+	}
+	if len(r.kept) > 0 && !bytes.Equal(old.Kept, appendObject(nil, r.kept, cells)) {
 		return false
 	}
 	if r.stamp != nil && !bytes.Equal(old.Stamp, stampOf(cells[r.stamp.at], r.stamp.Type)) {
@@ -155,18 +196,17 @@ type difference struct {
 
 // compare compares a row, and the entry made of it, with the entry of the shadow. An entry
 // of an unknown scheme counts as the same: it is replaced without an event.
-func (r *rows) compare(old, e *Entry, cells []row.Cell) (d difference) {
+func (r *rows) compare(old, e *Entry, cells []row.Cell) difference {
 	h := r.older[old.Scheme]
-	switch {
-	case h == nil:
-		d.same = true
-	case h == r.current:
-		d.same, d.changed = h.compare(old, e.Hash, e.Fields)
-	default:
-		total, fields := h.of(cells)
-		d.same, d.changed = h.compare(old, total, fields)
+	if h == nil {
+		return difference{same: true}
 	}
-	return d
+	total, fields := e.Hash, e.Fields
+	if h != r.current {
+		total, fields = h.of(cells)
+	}
+	same, changed := h.compare(old, total, fields)
+	return difference{same: same, changed: changed}
 }
 
 // onlyStamp reports whether nothing but the stamp has changed.
@@ -176,10 +216,10 @@ func (r *rows) onlyStamp(d difference) bool {
 
 // stampOf returns the value of a stamp, in a form with its order; nil for null.
 func stampOf(cell row.Cell, t record.Type) []byte {
-	switch {
-	case cell.Null:
+	if cell.Null {
 		return nil
-	case t.Integer():
+	}
+	if t.Integer() {
 		return binary.BigEndian.AppendUint64(nil, uint64(cell.Int))
 	}
 	return append([]byte{}, cell.Data...)
@@ -197,9 +237,12 @@ func stampCell(stamp []byte, t record.Type) row.Cell {
 func appendObject(dst []byte, columns []column, cells []row.Cell) []byte {
 	start := len(dst)
 	for _, c := range columns {
-		if cell := cells[c.at]; !cell.Null {
-			dst = encode.AppendJSON(append(dst, c.prefix...), c.Type, cell)
+		cell := cells[c.at]
+		if cell.Null {
+			continue
 		}
+		dst = append(dst, c.prefix...)
+		dst = encode.AppendJSON(dst, c.Type, cell)
 	}
 	if len(dst) == start {
 		return append(dst, "{}"...)
@@ -208,38 +251,75 @@ func appendObject(dst []byte, columns []column, cells []row.Cell) []byte {
 	return append(dst, '}')
 }
 
-// body returns the body of a change. cells is nil for a deleted row.
-func (r *rows) body(id int64, op Op, text string, key, cells []row.Cell, d difference, before []byte, at time.Time) []byte {
-	quote := func(dst []byte, s string) []byte {
-		return encode.AppendJSON(dst, record.Text, row.Cell{Data: []byte(s)})
+// body has the parts of the body of a change.
+type body struct {
+	id         int64
+	op         Op
+	keyText    string
+	key        []row.Cell
+	cells      []row.Cell // nil for a deleted row
+	changed    []string
+	before     []byte // an object; nil if no values are kept
+	capturedAt time.Time
+}
+
+// appendBody appends the JSON of a body.
+func (r *rows) appendBody(dst []byte, b body) []byte {
+	dst = append(dst, `{"ChangeID":`...)
+	dst = strconv.AppendInt(dst, b.id, 10)
+	dst = append(dst, `,"Kind":`...)
+	dst = appendText(dst, r.kind.Name)
+	dst = append(dst, `,"Op":`...)
+	dst = appendText(dst, string(b.op))
+	dst = append(dst, `,"Key":`...)
+	dst = appendText(dst, b.keyText)
+	dst = append(dst, `,"KeyFields":`...)
+	dst = r.appendKey(dst, b)
+	if b.cells != nil {
+		dst = append(dst, `,"Record":`...)
+		dst = appendObject(dst, r.record, b.cells)
 	}
-	keyColumns, keyCells := r.key, cells // with the scale of decimals, which the encoding of a key lacks
-	if cells == nil {
-		keyColumns, keyCells = slices.Clone(r.key), key
-		for i := range keyColumns {
-			keyColumns[i].at = i
-		}
+	if b.op == Updated {
+		dst = append(dst, `,"Changed":`...)
+		dst = appendTexts(dst, b.changed)
 	}
-	dst := strconv.AppendInt([]byte(`{"ChangeID":`), id, 10)
-	dst = quote(append(dst, `,"Kind":`...), r.kind.Name)
-	dst = quote(append(dst, `,"Op":`...), string(op))
-	dst = quote(append(dst, `,"Key":`...), text)
-	dst = appendObject(append(dst, `,"KeyFields":`...), keyColumns, keyCells)
-	if cells != nil {
-		dst = appendObject(append(dst, `,"Record":`...), r.record, cells)
+	if b.before != nil && b.op != Created {
+		dst = append(dst, `,"Before":`...)
+		dst = append(dst, b.before...)
 	}
-	if op == Updated {
-		names, err := json.Marshal(append([]string{}, d.changed...))
-		if err != nil {
-			panic(err) // strings can always be encoded
-		}
-		dst = append(append(dst, `,"Changed":`...), names...)
-	}
-	if before != nil && op != Created {
-		dst = append(append(dst, `,"Before":`...), before...)
-	}
-	dst = append(append(dst, `,"CapturedAt":"`...), at.UTC().Format(wire.DateLayout)...)
+	dst = append(dst, `,"CapturedAt":"`...)
+	dst = b.capturedAt.UTC().AppendFormat(dst, wire.DateLayout)
 	return append(dst, `Z"}`...)
+}
+
+// appendKey appends the object of a key's fields. The cells of a row have the scale of decimals,
+// which the encoding of a key lacks.
+func (r *rows) appendKey(dst []byte, b body) []byte {
+	if b.cells != nil {
+		return appendObject(dst, r.key, b.cells)
+	}
+	columns := slices.Clone(r.key)
+	for i := range columns {
+		columns[i].at = i
+	}
+	return appendObject(dst, columns, b.key)
+}
+
+// appendText appends a JSON string.
+func appendText(dst []byte, s string) []byte {
+	return encode.AppendJSON(dst, record.Text, row.Cell{Data: []byte(s)})
+}
+
+// appendTexts appends a JSON array of strings.
+func appendTexts(dst []byte, list []string) []byte {
+	dst = append(dst, '[')
+	for i, s := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendText(dst, s)
+	}
+	return append(dst, ']')
 }
 
 // widen returns rows of key and stamp as rows of all columns.

@@ -16,7 +16,7 @@ import (
 // the scheme of the entry.
 type Scheme struct {
 	Hash   int      // the version of the hash, see hashes
-	Fields []string // captured fields, each as "NAME FORM"
+	Fields []string // captured fields, each as "NAME FORM", with the form of blobs
 	Kept   []string `json:",omitempty"` // the fields with values that are kept
 	Stamp  string   `json:",omitempty"` // the field of stamps
 }
@@ -141,7 +141,12 @@ func (h *hasher) compare(e *Entry, total [16]byte, fields []byte) (same bool, ch
 func schemeOf(kind *record.Kind, captured []int, compared []string) Scheme {
 	s := Scheme{Hash: hashVersion}
 	for _, i := range captured {
-		s.Fields = append(s.Fields, kind.Fields[i].Name+" "+string(formOf(kind.Fields[i].Type)))
+		f := kind.Fields[i]
+		name := f.Name + " " + string(formOf(f.Type))
+		if f.Blob != "" {
+			name += string(f.Blob) // GUIDs that were no GUIDs before are filled in without events
+		}
+		s.Fields = append(s.Fields, name)
 	}
 	before := slices.Concat(kind.Before, compared)
 	for i, f := range kind.Fields {

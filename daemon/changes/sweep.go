@@ -29,7 +29,7 @@ type sweep struct {
 	differing [][]byte   // keys of rows of the page with other stamps
 	missing   int64      // number of the last entry that was looked up
 	seen      Bitmap     // numbers of the rows that were found, also by polls
-	swept     Bitmap     // those of the pages
+	swept     sweptRows  // those of the pages
 
 	all     bool      // all differences are raised, by order of an administrator
 	first   bool      // of the kind: only fills the shadow
@@ -168,7 +168,7 @@ func (s *sweep) page(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.unique(list, keys, entries); err != nil {
+	if err := s.unique(ctx, list, keys, entries); err != nil {
 		return err
 	}
 	if n := len(list); n > 0 {
@@ -177,11 +177,11 @@ func (s *sweep) page(ctx context.Context) error {
 	s.paged = !page.More
 	s.status.set(func(st *Status) { st.Swept += int64(len(list)) })
 	if !r.table.Version {
-		return s.writer.apply(ctx, list, keys, entries, s.decide, false, &s.swept)
+		return s.writer.apply(ctx, batch{rows: list, keys: keys, entries: entries, decide: s.decide, marked: &s.swept.Bitmap})
 	}
 	for i, e := range entries {
 		if stamp := stampOf(list[i][r.stamp.at], r.stamp.Type); e != nil && e.Scheme == r.current.number && stamp != nil && bytes.Equal(e.Stamp, stamp) {
-			s.writer.mark(e.Number, &s.swept)
+			s.writer.mark(e.Number, &s.swept.Bitmap)
 		} else {
 			s.differing = append(s.differing, keys[i])
 		}
@@ -197,25 +197,95 @@ func (s *sweep) fetch(ctx context.Context) error {
 		return err
 	}
 	s.differing = s.differing[len(part):]
-	return s.writer.apply(ctx, list, keys, nil, s.decide, false, &s.swept)
+	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, marked: &s.swept.Bitmap})
 }
 
 // unique stops the capture if the page, or the pages before it, have another row with the
-// same key.
-func (s *sweep) unique(list [][]row.Cell, keys [][]byte, entries []*Entry) error {
+// same key, or with one that has the same text.
+func (s *sweep) unique(ctx context.Context, list [][]row.Cell, keys [][]byte, entries []*Entry) error {
 	added := make(map[string]bool)
 	for i, key := range keys {
-		again := added[string(key)]
+		cells := s.rows.keyOf(list[i])
+		repeated := added[string(key)]
 		if e := entries[i]; e == nil {
 			added[string(key)] = true
-		} else if again = s.swept.Has(e.Number); !again {
+		} else if s.swept.Has(e.Number) {
+			repeated = true
+		} else {
 			s.swept.Set(e.Number)
 		}
-		if again {
-			return &stopped{reason: "two rows have the key " + KeyText(s.rows.types(), s.rows.keyOf(list[i]))}
+		if repeated {
+			return &stopped{reason: "two rows have the key " + KeyText(s.rows.types(), cells)}
+		}
+	}
+	return s.uniqueTexts(ctx, list, added)
+}
+
+// uniqueTexts stops the capture if two keys have the same object in JSON. added are the keys of
+// the page that the shadow does not have.
+func (s *sweep) uniqueTexts(ctx context.Context, list [][]row.Cell, added map[string]bool) error {
+	texts := keyTexts(s.rows.key)
+	var alike []alikeKey
+	for _, cells := range list {
+		isLossy := texts.loses(cells)
+		if !isLossy && s.swept.forms.isOnly(s.rows.key, cells) {
+			continue
+		}
+		key := s.rows.keyOf(cells)
+		object := texts.object(key)
+		if isLossy {
+			stored := texts.stored(key)
+			first, isRepeated := s.swept.forms.addLossy(string(object), stored)
+			if isRepeated {
+				return s.sameText(key, first, stored)
+			}
+		}
+		for _, form := range s.swept.forms.add(formOfKey(key)) {
+			other, ok := texts.inForm(key, form)
+			if !ok || !bytes.Equal(texts.object(other), object) {
+				continue
+			}
+			encoded, err := appendKey(nil, s.rows.types(), other)
+			if err != nil {
+				return err
+			}
+			if added[string(encoded)] {
+				return s.sameText(key, texts.stored(other), texts.stored(key))
+			}
+			alike = append(alike, alikeKey{
+				key:      cloneRow(key),
+				first:    texts.stored(other),
+				encoding: encoded,
+			})
+		}
+	}
+	return s.lookUpAlike(ctx, alike)
+}
+
+// lookUpAlike stops the capture if this sweep has found the rows of the other keys.
+func (s *sweep) lookUpAlike(ctx context.Context, alike []alikeKey) error {
+	for part := range slices.Chunk(alike, MaxKeys) {
+		keys := make([][]byte, len(part))
+		for i, a := range part {
+			keys[i] = a.encoding
+		}
+		entries, err := s.Store.Find(ctx, s.kind.Name, keys)
+		if err != nil {
+			return err
+		}
+		for i, e := range entries {
+			if e != nil && s.swept.Has(e.Number) {
+				return s.sameText(part[i].key, part[i].first, keyTexts(s.rows.key).stored(part[i].key))
+			}
 		}
 	}
 	return nil
+}
+
+// sameText returns the reason for a stop that names a key, and how two rows hold it.
+func (s *sweep) sameText(key []row.Cell, first, second string) error {
+	return &stopped{reason: fmt.Sprintf("two rows of %s have the key %s in JSON: in one %s, in the other %s; correct one of them",
+		s.kind.Name, KeyText(s.rows.types(), key), first, second)}
 }
 
 // lookUpMissing looks up keys of the shadow that no page had. Without any, the sweep ends.
@@ -239,7 +309,7 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 		return err
 	}
 	s.missing = entries[len(entries)-1].Number
-	if err := s.writer.apply(ctx, result.rows, result.keys, nil, s.decide, false, nil); err != nil {
+	if err := s.writer.apply(ctx, batch{rows: result.rows, keys: result.keys, decide: s.decide}); err != nil {
 		return err
 	}
 	gone := make([]*Entry, len(result.missing))
@@ -270,7 +340,7 @@ func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 			list, keys = append(list, result.variants[i]), append(keys, result.variantKeys[i])
 		}
 	}
-	return s.writer.apply(ctx, list, keys, nil, s.decide, true, nil)
+	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, repeat: true})
 }
 
 // create raises new rows, which have waited for the deletions: a key that was changed in letter
@@ -283,7 +353,7 @@ func (s *sweep) create(ctx context.Context) error {
 		return err
 	}
 	s.created = s.created[len(part):]
-	return s.writer.apply(ctx, list, keys, nil, raiseAll, false, nil)
+	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: raiseAll})
 }
 
 // finish stores that the sweep is complete. After an alarm the next one starts.

@@ -22,8 +22,12 @@ const (
 // The time of a write, and how long the store is left to others after it, as a multiple.
 // Posted events wait for the write: their p99 is measured as C2.
 const (
-	maxTurn, rest          = 8 * time.Millisecond, 1
-	politeTurn, politeRest = time.Millisecond, 12 // while events are posted
+	maxTurn    = 8 * time.Millisecond
+	pauseRatio = 1
+
+	// While events are posted.
+	politeTurn       = time.Millisecond
+	politePauseRatio = 12
 )
 
 // writer collects changes and entries, and writes them in groups.
@@ -45,26 +49,30 @@ type writer struct {
 // reset drops the unwritten rows and reports whether there were any.
 func (w *writer) reset() bool {
 	dropped := len(w.group)+len(w.entries) > 0
-	w.newest, w.group, w.entries, w.added, w.size, w.messages = w.highest, w.group[:0], w.entries[:0], 0, 0, 0
+	w.newest = w.highest
+	w.group = w.group[:0]
+	w.entries = w.entries[:0]
+	w.added = 0
+	w.size = 0
+	w.messages = 0
 	return dropped
 }
 
 // put adds an entry without a change. A new one gets its number.
 func (w *writer) put(e Entry) Entry {
-	switch {
-	case e.Number == 0:
+	if e.Number == 0 {
 		w.newest++
 		e.Number = w.newest
 		w.added++
-	case e.Deleted:
+	} else if e.Deleted {
 		w.added--
 	}
 	w.entries = append(w.entries, e)
 	return e
 }
 
-// found is a change to be written.
-type found struct {
+// finding is a change to be written.
+type finding struct {
 	op    Op
 	old   *Entry     // nil if the shadow has none
 	entry Entry      // after the change
@@ -74,7 +82,7 @@ type found struct {
 }
 
 // add adds a change with its entry, and writes the group if it is full.
-func (w *writer) add(ctx context.Context, f found) (Entry, error) {
+func (w *writer) add(ctx context.Context, f finding) (Entry, error) {
 	if f.old != nil || f.op != Deleted {
 		f.entry = w.put(f.entry)
 	}
@@ -83,8 +91,12 @@ func (w *writer) add(ctx context.Context, f found) (Entry, error) {
 		return f.entry, err
 	}
 	c := delivery.CapturedChange{
-		ID: w.next + int64(len(w.group)), Op: string(f.op), Key: KeyText(w.rows.types(), key),
-		Number: f.entry.Number, ShadowKey: f.entry.Key, Deleted: f.entry.Deleted,
+		ID:        w.next + int64(len(w.group)),
+		Op:        string(f.op),
+		Key:       KeyText(w.rows.types(), key),
+		Number:    f.entry.Number,
+		ShadowKey: f.entry.Key,
+		Deleted:   f.entry.Deleted,
 	}
 	if !f.entry.Deleted {
 		c.Entry = f.entry.Encode()
@@ -92,32 +104,51 @@ func (w *writer) add(ctx context.Context, f found) (Entry, error) {
 	if !f.quiet && !w.rows.onlyStamp(f.difference) {
 		c.Event = event(w.kind, f.op)
 	}
-	var before []byte
-	if f.old != nil {
-		before = f.old.Kept
+	b := body{
+		id:         c.ID,
+		op:         f.op,
+		keyText:    c.Key,
+		key:        key,
+		cells:      f.cells,
+		changed:    f.changed,
+		capturedAt: time.Now(),
 	}
-	c.Body = w.rows.body(c.ID, f.op, c.Key, key, f.cells, f.difference, before, time.Now())
+	if f.old != nil {
+		b.before = f.old.Kept
+	}
+	c.Body = w.rows.appendBody(nil, b)
+
 	w.group = append(w.group, c)
 	w.size += len(c.Body)
 	if c.Event != "" {
 		w.messages += w.Publisher.Matching(c.Event)
 	}
-	if len(w.group) >= w.limit || w.size >= MaxBytes || w.messages >= maxMessages {
-		began := time.Now()
-		if err = w.flush(ctx); err == nil {
-			w.yield(ctx, time.Since(began))
-		}
+	if !w.full() {
+		return f.entry, nil
 	}
-	return f.entry, err
+	began := time.Now()
+	err = w.flush(ctx)
+	if err != nil {
+		return f.entry, err
+	}
+	w.yield(ctx, time.Since(began))
+	return f.entry, nil
+}
+
+// full reports whether the group has reached one of its limits.
+func (w *writer) full() bool {
+	return len(w.group) >= w.limit || w.size >= MaxBytes || w.messages >= maxMessages
 }
 
 // yield leaves the store to posted events and results for a time in proportion to that of
 // the write of a group, and adapts the size of groups to the speed of the store: otherwise
 // each event would wait for one or two groups.
 func (w *writer) yield(ctx context.Context, took time.Duration) {
-	turn, factor := maxTurn, time.Duration(rest)
+	turn := maxTurn
+	pause := pauseRatio * took
 	if w.Publisher.Posting() {
-		turn, factor = politeTurn, politeRest
+		turn = politeTurn
+		pause = politePauseRatio * took
 	}
 	if took > turn {
 		w.limit = max(w.limit/2, minGroup)
@@ -126,7 +157,7 @@ func (w *writer) yield(ctx context.Context, took time.Duration) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(factor * took):
+	case <-time.After(pause):
 	}
 }
 
@@ -134,20 +165,30 @@ func (w *writer) yield(ctx context.Context, took time.Duration) {
 // capture before.
 func (w *writer) flush(ctx context.Context) error {
 	name := w.kind.Name
+	next := w.next + int64(len(w.group))
 	if len(w.group) > 0 {
 		if _, err := w.verify(ctx, 0); err != nil {
 			return err
 		}
-		if err := w.Publisher.PublishCaptured(ctx, &delivery.Captured{Kind: name, Fence: w.fence, Known: w.known(), Changes: slices.Clone(w.group)}); err != nil {
+		captured := &delivery.Captured{
+			Kind:    name,
+			Fence:   w.fence,
+			Known:   w.known(),
+			Changes: slices.Clone(w.group),
+		}
+		if err := w.Publisher.PublishCaptured(ctx, captured); err != nil {
 			return err
 		}
 	}
 	if len(w.entries) > 0 {
-		if err := w.Store.Put(ctx, name, w.fence, w.next+int64(len(w.group))-1, w.entries); err != nil {
+		if err := w.Store.Put(ctx, name, w.fence, next-1, w.entries); err != nil {
 			return err
 		}
 	}
-	w.next, w.highest, w.count = w.next+int64(len(w.group)), w.newest, w.count+w.added
+
+	w.next = next
+	w.highest = w.newest
+	w.count += w.added
 	w.status.set(func(s *Status) {
 		s.Rows = w.count
 		for _, c := range w.group {
@@ -162,12 +203,15 @@ func (w *writer) flush(ctx context.Context) error {
 }
 
 // known returns the facts that conditions rely on.
-func (w *writer) known() (c condition.Change) {
+func (w *writer) known() condition.Change {
+	var fields []string
 	for _, column := range w.rows.record {
-		c.Fields = append(c.Fields, column.Name)
+		fields = append(fields, column.Name)
 	}
-	c.Kept = slices.Collect(maps.Keys(w.state.KeptFrom))
-	return c
+	return condition.Change{
+		Fields: fields,
+		Kept:   slices.Collect(maps.Keys(w.state.KeptFrom)),
+	}
 }
 
 // decision is the handling of a row that differs from the shadow.
@@ -178,7 +222,7 @@ const (
 	raise    decision = iota // a change
 	fill                     // the shadow is changed, without a change
 	leave                    // nothing, for now
-	postpone                 // the sweep looks it up again at its end
+	postpone                 // the sweep looks it up again at its end, after deletions
 )
 
 // judge decides about a difference.
@@ -186,69 +230,102 @@ type judge func(op Op, e *Entry) decision
 
 func raiseAll(Op, *Entry) decision { return raise }
 
-// apply compares rows with the shadow and writes the differences. entries are those of the
-// keys; they are looked up if they are nil. Rows that are equal become changes without an
-// event if repeat is set. The numbers of the rows are added to the sweep's, and to marked
-// unless it is nil.
-func (w *writer) apply(ctx context.Context, list [][]row.Cell, keys [][]byte, entries []*Entry, decide judge, repeat bool, marked *Bitmap) (err error) {
+// batch is a batch of rows that were read.
+type batch struct {
+	rows    [][]row.Cell
+	keys    [][]byte
+	entries []*Entry // of the keys; nil if they are to be looked up
+	decide  judge
+	repeat  bool    // rows that are equal become changes without an event
+	marked  *Bitmap // gets the numbers of the rows, as the sweep does; nil if not needed
+}
+
+// apply compares rows with the shadow and writes the differences.
+func (w *writer) apply(ctx context.Context, b batch) error {
+	entries := b.entries
 	if entries == nil {
-		if entries, err = w.Store.Find(ctx, w.kind.Name, keys); err != nil {
+		var err error
+		entries, err = w.Store.Find(ctx, w.kind.Name, b.keys)
+		if err != nil {
 			return err
 		}
 	}
-	for i, cells := range list {
-		if old := entries[i]; old != nil && !repeat && w.rows.unchanged(old, cells) {
-			w.mark(old.Number, marked)
-			continue
+	for i, cells := range b.rows {
+		number, err := w.applyRow(ctx, b, entries[i], b.keys[i], cells)
+		if err != nil {
+			return err
 		}
-		f := found{op: Created, old: entries[i], entry: w.rows.entry(keys[i], cells), cells: cells}
-		action := raise
-		if f.old != nil {
-			f.op, f.entry.Number = Updated, f.old.Number
-			f.difference = w.rows.compare(f.old, &f.entry, cells)
-		}
-		switch {
-		case !f.same:
-			action = decide(f.op, &f.entry)
-		case repeat:
-			f.quiet = true
-		case f.old.Scheme != f.entry.Scheme || !bytes.Equal(f.old.Stamp, f.entry.Stamp) || !bytes.Equal(f.old.Kept, f.entry.Kept):
-			action = fill
-		default:
-			action = leave
-		}
-		switch action {
-		case raise:
-			if f.entry, err = w.add(ctx, f); err != nil {
-				return err
-			}
-		case fill:
-			f.entry = w.put(f.entry)
-		case postpone:
-			w.sweep.created = append(w.sweep.created, bytes.Clone(keys[i]))
-		}
-		w.mark(f.entry.Number, marked)
+		w.mark(number, b.marked)
 	}
 	return w.flush(ctx)
 }
 
+// applyRow is apply for one row. It returns the row's number in the shadow, 0 if it has none.
+func (w *writer) applyRow(ctx context.Context, b batch, old *Entry, key []byte, cells []row.Cell) (int64, error) {
+	if old != nil && !b.repeat && w.rows.unchanged(old, cells) {
+		return old.Number, nil
+	}
+	f := finding{op: Created, old: old, entry: w.rows.entry(key, cells), cells: cells}
+	if old != nil {
+		f.op = Updated
+		f.entry.Number = old.Number
+		f.difference = w.rows.compare(old, &f.entry, cells)
+	}
+	action := raise
+	if !f.same {
+		action = b.decide(f.op, &f.entry)
+	} else if b.repeat {
+		f.quiet = true
+	} else {
+		action = refresh(old, &f.entry)
+	}
+
+	switch action {
+	case raise:
+		entry, err := w.add(ctx, f)
+		return entry.Number, err
+	case fill:
+		f.entry = w.put(f.entry)
+	case postpone:
+		// A key that was changed in letter case only looks like a new row here, before the sweep
+		// has found that the old key is gone. A copy that ignores case would lose the row if the
+		// deletion were last.
+		w.sweep.created = append(w.sweep.created, bytes.Clone(key))
+	}
+	return f.entry.Number, nil
+}
+
+// refresh decides about an entry that has the same values: it is written if it has another
+// scheme or stamp, or other values are kept.
+func refresh(old, e *Entry) decision {
+	if old.Scheme != e.Scheme || !bytes.Equal(old.Stamp, e.Stamp) || !bytes.Equal(old.Kept, e.Kept) {
+		return fill
+	}
+	return leave
+}
+
 // mark adds the number of a row to those that the sweep has found.
 func (w *writer) mark(number int64, marked *Bitmap) {
-	if number > 0 && w.sweep != nil {
-		w.sweep.seen.Set(number)
-		if marked != nil {
-			marked.Set(number)
-		}
+	if number == 0 || w.sweep == nil {
+		return
+	}
+	w.sweep.seen.Set(number)
+	if marked != nil {
+		marked.Set(number)
 	}
 }
 
 // remove decides about rows that do not exist any more.
-func (w *writer) remove(ctx context.Context, entries []*Entry, decide judge) (err error) {
+func (w *writer) remove(ctx context.Context, entries []*Entry, decide judge) error {
 	for _, old := range entries {
-		f := found{op: Deleted, old: old, entry: Entry{Number: old.Number, Key: old.Key, Deleted: true}}
+		f := finding{
+			op:    Deleted,
+			old:   old,
+			entry: Entry{Number: old.Number, Key: old.Key, Deleted: true},
+		}
 		switch decide(Deleted, &f.entry) {
 		case raise:
-			if _, err = w.add(ctx, f); err != nil {
+			if _, err := w.add(ctx, f); err != nil {
 				return err
 			}
 		case fill:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -20,7 +21,7 @@ func checkValues(conn *sqlite.Conn, kind *record.Kind, table string, columns []C
 		}
 		column := "t." + sqlite.Quote(columns[i].Name)
 		count := fmt.Sprintf("SELECT COUNT(*) FROM %s AS t WHERE ", sqlite.Quote(table))
-		wrong, _, err := conn.QueryInt(count + fmt.Sprintf("%s <> '' AND typed_value(%[1]s, %d) IS NULL", column, t))
+		wrong, _, err := conn.QueryInt(count + column + " <> '' AND " + query.TypedValue(f, column) + " IS NULL")
 		if err != nil {
 			return err
 		}
@@ -28,7 +29,14 @@ func checkValues(conn *sqlite.Conn, kind *record.Kind, table string, columns []C
 		if err != nil {
 			return err
 		}
-		columns[i].Misfit = misfits(f.Type, wrong, empty)
+		blobs := int64(0)
+		if f.Type == record.Guid && f.Blob == "" {
+			blobs, _, err = conn.QueryInt(count + fmt.Sprintf("typeof(%s) = 'blob' AND length(%[1]s) = 16", column))
+			if err != nil {
+				return err
+			}
+		}
+		columns[i].Misfit = misfits(f.Type, wrong, empty, blobs)
 		if columns[i].Misfit == "" {
 			columns[i].Type = "none"
 		}
@@ -36,11 +44,15 @@ func checkValues(conn *sqlite.Conn, kind *record.Kind, table string, columns []C
 	return nil
 }
 
-// misfits describes the numbers of values that are not of a type, and of empty texts.
-func misfits(t record.Type, wrong, empty int64) string {
+// misfits describes the numbers of values that are not of a type, of empty texts, and of blobs
+// that may be GUIDs.
+func misfits(t record.Type, wrong, empty, blobs int64) string {
 	var all []string
 	if wrong > 0 {
 		all = append(all, fmt.Sprintf("the number of values that cannot be read as %s is %d: they are returned as their own texts, and meet no condition", t, wrong))
+	}
+	if blobs > 0 {
+		all = append(all, fmt.Sprintf(`the number of blobs of 16 bytes among them is %d: if these are GUIDs, declare the order of their bytes in the file of the kind, by blob = "net" (as .NET writes them) or blob = "rfc" (in the order of the text)`, blobs))
 	}
 	if empty > 0 {
 		all = append(all, fmt.Sprintf("the number of empty texts, which are null, is %d", empty))

@@ -1,6 +1,7 @@
 package erp
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,6 +61,47 @@ func TestCheckValues(t *testing.T) {
 			if got[i] != c.want[i] {
 				t.Errorf("got %s, want %s", got[i], c.want[i])
 			}
+		}
+	}
+}
+
+// TestCheckGuidBlobs: blobs of 16 bytes are GUIDs if the file of the kind names their
+// order; otherwise a warning names the member to write.
+func TestCheckGuidBlobs(t *testing.T) {
+	conn, err := sqlite.Open(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, statement := range []string{
+		"CREATE TABLE Packed (ID BLOB)",
+		"INSERT INTO Packed VALUES (x'5bad8f0fcbd99f46a16570867728950e'), (x'01'), ('0f8fad5b-d9cb-469f-a165-70867728950e')",
+	} {
+		if err := conn.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const wrong = "the number of values that cannot be read as Guid is %d: they are returned as their own texts, and meet no condition"
+	for _, c := range []struct {
+		form record.BlobForm
+		want string
+	}{
+		{record.BlobNet, fmt.Sprintf(wrong, 1)},
+		{record.BlobRFC, fmt.Sprintf(wrong, 1)},
+		{"", fmt.Sprintf(wrong, 2) + `; the number of blobs of 16 bytes among them is 1: if these are GUIDs, declare the order of their bytes in the file of the kind, by blob = "net" (as .NET writes them) or blob = "rfc" (in the order of the text)`},
+	} {
+		registry, err := record.NewRegistry(record.Kind{Name: "Packed", Fields: []record.Field{
+			{Name: "ID", Type: record.Guid, Filter: record.GuidFilter, Blob: c.form},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns := []Column{{Name: "ID", Type: "none", Declared: "BLOB"}}
+		if err := checkValues(conn, registry.Kinds()[0], "Packed", columns); err != nil {
+			t.Fatal(err)
+		}
+		if got := columns[0].Misfit; got != c.want {
+			t.Errorf("with blob = %q: got %q, want %q", c.form, got, c.want)
 		}
 	}
 }

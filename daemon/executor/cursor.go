@@ -51,6 +51,30 @@ func Unchecked(ctx context.Context, from Database, kind *record.Kind, key []int)
 	return fields, err
 }
 
+// KeyColumnsError returns an error if a kind has no proven key although the catalogue has one,
+// because the values of its columns are compared in another way than its index does. It is nil
+// if there is no such key.
+func KeyColumnsError(ctx context.Context, from Database, kind *record.Kind) error {
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	columns, err := s.keys()
+	if err != nil {
+		return err
+	}
+	for _, c := range columns {
+		field, found := kind.ByColumn(c.Name)
+		if found && c.Texts {
+			f := kind.Fields[field]
+			return query.CursorError("has no effect here: the index of the key of %s distinguishes the texts of %s, such as 9 and 9.00, which are the same decimal. Declare the field as string or the column as %s COLLATE DEC, or use Skip and Take",
+				kind.Name, f.Name, sqlite.DecimalType)
+		}
+	}
+	return nil
+}
+
 // ColumnsOf returns the columns of a kind's table by field, as far as the database knows them.
 func ColumnsOf(ctx context.Context, from Database, kind *record.Kind) ([]dialect.Column, error) {
 	s, err := from.Session(ctx, kind, false)
@@ -104,10 +128,12 @@ func KeyProblem(ctx context.Context, from Database, kind *record.Kind) (problem 
 		top, limit = limit, func(n int) string { return fmt.Sprint(" LIMIT ", n) }
 	}
 	types := []record.Type{record.Long}
+	blobs := []record.BlobForm{""}
 	var key, nulls []string
 	for i, field := range declared {
 		around := d.Column(field).Compared
 		types, key = append(types, kind.Fields[field].Type), append(key, around.Before+string(d.Quote(nil, kind.Fields[field].ColumnName()))+around.After)
+		blobs = append(blobs, kind.Fields[field].Blob)
 		nulls = append(nulls, key[i]+" IS NULL")
 	}
 	list := strings.Join(key, ", ")
@@ -121,7 +147,7 @@ func KeyProblem(ctx context.Context, from Database, kind *record.Kind) (problem 
 		return problem, err
 	}
 	wrong := fmt.Sprintf("SELECT %s%s AS n, %s FROM %s GROUP BY %s HAVING %s > 1 OR %s ORDER BY n DESC%s", top(1), d.CountAll, list, table, list, d.CountAll, strings.Join(nulls, " OR "), limit(1))
-	err = one(s, query.Statement{SQL: wrong, Types: types}, keyLimit, func(cells []row.Cell) {
+	err = one(s, query.Statement{SQL: wrong, Types: types, Blobs: blobs}, keyLimit, func(cells []row.Cell) {
 		values := make([]string, len(declared))
 		for i, c := range cells[1:] {
 			if values[i] = kind.Key[i] + " = null"; !c.Null {
@@ -201,6 +227,7 @@ func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
 	columns, err := FileKeys(s.conn, s.file.Name(s.kind))
 	for i, c := range columns {
 		if field, found := s.kind.ByColumn(c.Name); found && s.dialect.Column(field).Compared != (dialect.Cast{}) {
+			columns[i].Texts = !c.Nullable
 			columns[i].Nullable = true // not proven: different texts such as 9 and 9.00 are equal
 		}
 	}
@@ -307,7 +334,7 @@ func (p *pageRows) position(cells []row.Cell) []query.Position {
 	positions := make([]query.Position, len(p.positions))
 	plan := p.result.plan
 	for i, column := range p.positions {
-		positions[i] = query.PositionOf(cells[column], plan.Kind.Fields[plan.Order[i].Field].Type)
+		positions[i] = query.PositionOf(cells[column], plan.Kind.Fields[plan.Order[i].Field])
 	}
 	return positions
 }
@@ -349,13 +376,21 @@ func typeError(plan *query.Plan) error {
 // has no key.
 func (s *fileSession) pageable(plan *query.Plan) error {
 	unchecked := plan.Place.Unchecked
-	if len(unchecked) == 0 || unchecked[0] != plan.Place.Proven[0] {
+	if len(unchecked) == 0 {
 		return nil
+	}
+	columns, err := s.keys()
+	if err != nil {
+		return err
+	}
+	isFirst := len(columns) > 0 && strings.EqualFold(columns[0].Name, s.kind.Fields[unchecked[0]].ColumnName())
+	if !isFirst {
+		return nil // no index finds a null; the rows of the page are checked
 	}
 	column := plan.Kind.Fields[unchecked[0]].ColumnName()
 	row := ""
 	first := fmt.Sprintf("SELECT * FROM %s WHERE %s IS NULL LIMIT 1", s.file.Table(s.kind), sqlite.Quote(column))
-	err := s.conn.Query(first, func(r *sqlite.Stmt) error {
+	err = s.conn.Query(first, func(r *sqlite.Stmt) error {
 		row = describeRow(r)
 		return nil
 	})

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"strconv"
 	"strings"
@@ -139,7 +140,11 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 		}
 	}
 	s.guard.watch(s.conn.Interrupt, limit)
-	return &fileRows{session: s, stmt: stmt, types: st.Types, cells: make([]row.Cell, len(st.Types))}, nil
+	rows := &fileRows{session: s, stmt: stmt, types: st.Types, cells: make([]row.Cell, len(st.Types))}
+	if st.Blobs == nil {
+		return rows, nil
+	}
+	return &guidRows{Source: rows, forms: st.Blobs}, nil
 }
 
 func (s *fileSession) totals() *totals { return s.file.remember }
@@ -193,4 +198,38 @@ func (r *fileRows) Next() ([]row.Cell, error) {
 func (r *fileRows) Close() error {
 	r.session.guard.stop()
 	return r.stmt.Reset()
+}
+
+// guidRows reads GUIDs in blobs.
+type guidRows struct {
+	row.Source
+	forms []record.BlobForm // of the columns
+	texts []byte            // of the row's GUIDs
+}
+
+// Next implements row.Source.
+func (r *guidRows) Next() ([]row.Cell, error) {
+	cells, err := r.Source.Next()
+	if err != nil || cells == nil {
+		return nil, err
+	}
+	r.texts = r.texts[:0]
+	for i, form := range r.forms {
+		cell := &cells[i]
+		if form == "" || cell.Class != row.Blob {
+			continue
+		}
+		blob, err := hex.DecodeString(string(cell.Data)) // as package sqlite has written it
+		if err != nil {
+			return nil, err
+		}
+		start := len(r.texts)
+		texts, ok := row.AppendBlobGuid(r.texts, blob, form)
+		if ok {
+			r.texts = texts
+			cell.Misfit = false
+			cell.Data = texts[start:]
+		}
+	}
+	return cells, nil
 }

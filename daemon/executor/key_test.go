@@ -13,28 +13,69 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// keyCases are tables with the keys that their catalogue proves, in both databases.
+// keyCases are tables with the keys that their catalogue proves, in both databases. Their kinds
+// have the fields A and Second, which is column B.
 var keyCases = []struct {
-	name, table string
-	want        []int
+	name  string
+	table string
+	want  []int
 }{
-	{"None", "CREATE TABLE None (A int NOT NULL, B int)", nil},
-	{"OnePrimary", "CREATE TABLE OnePrimary (A int, B int NOT NULL PRIMARY KEY)", []int{1}},
-	{"TwoPrimary", "CREATE TABLE TwoPrimary (A int NOT NULL, B int NOT NULL, PRIMARY KEY (B, A))", []int{1, 0}},
-	{"OneUnique", "CREATE TABLE OneUnique (A int, B varchar(10) NOT NULL UNIQUE)", []int{1}},
-	{"NullUnique", "CREATE TABLE NullUnique (A int NULL UNIQUE, B int NULL)", nil},
-	{"PrimaryFirst", "CREATE TABLE PrimaryFirst (A int NOT NULL UNIQUE, B int NOT NULL, PRIMARY KEY (B))", []int{1}},
-	{"PartNull", "CREATE TABLE PartNull (A int NULL, B int NOT NULL, UNIQUE (A, B), UNIQUE (B, A))", nil},
-	{"Unmapped", "CREATE TABLE Unmapped (A int NOT NULL, B int NOT NULL, Z int NOT NULL PRIMARY KEY, UNIQUE (A, B))", []int{0, 1}},
-	{"Viewed", "CREATE VIEW Viewed AS SELECT A, B FROM OnePrimary", nil},
-	{"Declared", "CREATE TABLE Declared (A int, B int NOT NULL PRIMARY KEY)", []int{0}},
+	{
+		name:  "None",
+		table: "CREATE TABLE None (A int NOT NULL, B int)",
+	},
+	{
+		name:  "OnePrimary",
+		table: "CREATE TABLE OnePrimary (A int, B int NOT NULL PRIMARY KEY)",
+		want:  []int{1},
+	},
+	{
+		name:  "TwoPrimary",
+		table: "CREATE TABLE TwoPrimary (A int NOT NULL, B int NOT NULL, PRIMARY KEY (B, A))",
+		want:  []int{1, 0},
+	},
+	{
+		name:  "OneUnique",
+		table: "CREATE TABLE OneUnique (A int, B varchar(10) NOT NULL UNIQUE)",
+		want:  []int{1},
+	},
+	{
+		name:  "NullUnique",
+		table: "CREATE TABLE NullUnique (A int NULL UNIQUE, B int NULL)",
+	},
+	{
+		name:  "PrimaryFirst",
+		table: "CREATE TABLE PrimaryFirst (A int NOT NULL UNIQUE, B int NOT NULL, PRIMARY KEY (B))",
+		want:  []int{1},
+	},
+	{
+		name:  "PartNull",
+		table: "CREATE TABLE PartNull (A int NULL, B int NOT NULL, UNIQUE (A, B), UNIQUE (B, A))",
+	},
+	{
+		name:  "Unmapped",
+		table: "CREATE TABLE Unmapped (A int NOT NULL, B int NOT NULL, Z int NOT NULL PRIMARY KEY, UNIQUE (A, B))",
+		want:  []int{0, 1},
+	},
+	{
+		name:  "Viewed",
+		table: "CREATE VIEW Viewed AS SELECT A, B FROM OnePrimary",
+	},
+	{
+		name:  "Declared",
+		table: "CREATE TABLE Declared (A int, B int NOT NULL PRIMARY KEY)",
+		want:  []int{0},
+	},
 }
 
-func checkKeys(t *testing.T, from executor.Database) {
+func checkKeys(t *testing.T, db executor.Database) {
 	t.Helper()
 	var kinds []record.Kind
 	for _, c := range keyCases {
-		kind := record.Kind{Name: c.name, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "Second", Column: "b", Type: record.Int}}}
+		kind := record.Kind{Name: c.name, Fields: []record.Field{
+			{Name: "A", Type: record.Int},
+			{Name: "Second", Column: "b", Type: record.Int},
+		}}
 		if c.name == "Declared" {
 			kind.Key = []string{"A"}
 		}
@@ -44,46 +85,123 @@ func checkKeys(t *testing.T, from executor.Database) {
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	for range 2 { // the second time from a cache
 		for i, c := range keyCases {
-			if got, err := executor.Key(t.Context(), from, registry.Kinds()[i]); err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("%s: the key is %v (%v), want %v", c.name, got, err, c.want)
+			got, err := executor.Key(t.Context(), db, registry.Kinds()[i])
+			if err != nil {
+				t.Errorf("%s: finding the key: %v", c.name, err)
+			} else if !slices.Equal(got, c.want) {
+				t.Errorf("%s: the key is %v, want %v", c.name, got, c.want)
 			}
 		}
 	}
 }
 
-// problemCases are tables of kinds with the declared key B, or B and A.
+// problemCases are tables of kinds that declare a key.
 var problemCases = []struct {
-	name  string
-	pair  bool
-	table []string
-	want  string
+	name   string
+	key    []string
+	tables []string // statements
+	want   string   // part of the problem; empty if there is none
 }{
-	{"Unique", false, []string{"CREATE TABLE Unique_ (A int, B varchar(10))", "INSERT INTO Unique_ VALUES (1, 'a'), (1, 'b')"}, ""},
-	{"Twice", false, []string{"CREATE TABLE Twice_ (A int, B varchar(10))", "INSERT INTO Twice_ VALUES (1, 'a'), (2, 'b'), (3, 'b'), (4, 'b'), (5, 'a')"}, "the number of rows with B = b is 3;"},
-	{"Nulls", false, []string{"CREATE TABLE Nulls_ (A int, B varchar(10))", "INSERT INTO Nulls_ VALUES (1, 'a'), (2, NULL)"}, "the number of rows with B = null is 1;"},
-	{"Pairs", true, []string{"CREATE TABLE Pairs_ (A int, B varchar(10))", "INSERT INTO Pairs_ VALUES (1, 'a'), (2, 'a'), (1, 'b')"}, ""},
-	{"SamePair", true, []string{"CREATE TABLE SamePair_ (A int, B varchar(10))", "INSERT INTO SamePair_ VALUES (1, 'a'), (2, 'a'), (1, 'a')"}, "rows with B = a, A = 1 is 2;"},
-	{"Proven", true, []string{"CREATE TABLE Proven_ (A int NOT NULL UNIQUE, B varchar(10))", "INSERT INTO Proven_ VALUES (1, NULL), (2, NULL)"}, ""},
-	{"OtherIndex", false, []string{"CREATE TABLE OtherIndex_ (A int NOT NULL PRIMARY KEY, B varchar(10))", "INSERT INTO OtherIndex_ VALUES (1, NULL)"}, "B = null is 1;"},
-	{"Large", false, []string{"CREATE TABLE Large_ (A int, B varchar(10))", "INSERT INTO Large_ VALUES (1, 'a')", "INSERT INTO Large_ VALUES (1, 'a'), (1, 'b'), (2, 'a'), (2, 'b'), (3, 'a'), (3, 'b'), (4, 'a'), (4, 'b'), (5, 'c')",
-		"INSERT INTO Large_ SELECT a.A, c.B FROM Large_ a, Large_ b, Large_ c, Large_ d, Large_ e"}, "not checked: size"},
+	{
+		name: "Unique",
+		key:  []string{"B"},
+		tables: []string{
+			"CREATE TABLE Unique_ (A int, B varchar(10))",
+			"INSERT INTO Unique_ VALUES (1, 'a'), (1, 'b')",
+		},
+	},
+	{
+		name: "Twice",
+		key:  []string{"B"},
+		tables: []string{
+			"CREATE TABLE Twice_ (A int, B varchar(10))",
+			"INSERT INTO Twice_ VALUES (1, 'a'), (2, 'b'), (3, 'b'), (4, 'b'), (5, 'a')",
+		},
+		want: "the number of rows with B = b is 3;",
+	},
+	{
+		name: "Nulls",
+		key:  []string{"B"},
+		tables: []string{
+			"CREATE TABLE Nulls_ (A int, B varchar(10))",
+			"INSERT INTO Nulls_ VALUES (1, 'a'), (2, NULL)",
+		},
+		want: "the number of rows with B = null is 1;",
+	},
+	{
+		name: "Pairs",
+		key:  []string{"B", "A"},
+		tables: []string{
+			"CREATE TABLE Pairs_ (A int, B varchar(10))",
+			"INSERT INTO Pairs_ VALUES (1, 'a'), (2, 'a'), (1, 'b')",
+		},
+	},
+	{
+		name: "SamePair",
+		key:  []string{"B", "A"},
+		tables: []string{
+			"CREATE TABLE SamePair_ (A int, B varchar(10))",
+			"INSERT INTO SamePair_ VALUES (1, 'a'), (2, 'a'), (1, 'a')",
+		},
+		want: "rows with B = a, A = 1 is 2;",
+	},
+	{
+		name: "Proven",
+		key:  []string{"B", "A"},
+		tables: []string{
+			"CREATE TABLE Proven_ (A int NOT NULL UNIQUE, B varchar(10))",
+			"INSERT INTO Proven_ VALUES (1, NULL), (2, NULL)",
+		},
+	},
+	{
+		name: "OtherIndex",
+		key:  []string{"B"},
+		tables: []string{
+			"CREATE TABLE OtherIndex_ (A int NOT NULL PRIMARY KEY, B varchar(10))",
+			"INSERT INTO OtherIndex_ VALUES (1, NULL)",
+		},
+		want: "B = null is 1;",
+	},
+	{
+		name: "Large",
+		key:  []string{"B"},
+		tables: []string{
+			"CREATE TABLE Large_ (A int, B varchar(10))",
+			"INSERT INTO Large_ VALUES (1, 'a')",
+			`INSERT INTO Large_ VALUES (1, 'a'), (1, 'b'), (2, 'a'), (2, 'b'), (3, 'a'), (3, 'b'),
+				(4, 'a'), (4, 'b'), (5, 'c')`,
+			"INSERT INTO Large_ SELECT a.A, c.B FROM Large_ a, Large_ b, Large_ c, Large_ d, Large_ e",
+		},
+		want: "not checked: size",
+	},
 }
 
-func checkKeyProblems(t *testing.T, from executor.Database) {
+func checkKeyProblems(t *testing.T, db executor.Database) {
 	t.Helper()
 	for _, c := range problemCases {
-		kind := record.Kind{Name: c.name + "_", Key: []string{"B"}, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "B", Type: record.Text}}}
-		if c.pair {
-			kind.Key = []string{"B", "A"}
-		}
-		registry, err := record.NewRegistry(kind)
+		registry, err := record.NewRegistry(record.Kind{
+			Name: c.name + "_",
+			Key:  c.key,
+			Fields: []record.Field{
+				{Name: "A", Type: record.Int},
+				{Name: "B", Type: record.Text},
+			},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := executor.KeyProblem(t.Context(), from, registry.Kinds()[0]); err != nil || !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
-			t.Errorf("%s: %q (%v), want %q", c.name, got, err, c.want)
+		got, err := executor.KeyProblem(t.Context(), db, registry.Kinds()[0])
+		if err != nil {
+			t.Errorf("%s: checking the key: %v", c.name, err)
+			continue
+		}
+		isNone := got == ""
+		wantNone := c.want == ""
+		if isNone != wantNone || !strings.Contains(got, c.want) {
+			t.Errorf("%s: the problem is %q, want %q", c.name, got, c.want)
 		}
 	}
 }
@@ -111,8 +229,8 @@ func TestKeysSQLite(t *testing.T) {
 		}
 	}
 	for _, c := range problemCases {
-		if err := conn.Exec(strings.Join(c.table, ";\n")); err != nil {
-			t.Fatalf("%s: %v", c.table, err)
+		if err := conn.Exec(strings.Join(c.tables, ";\n")); err != nil {
+			t.Fatalf("%s: %v", c.tables, err)
 		}
 	}
 	err := conn.Exec(`CREATE TABLE Rowid (B integer PRIMARY KEY, A int);
@@ -130,22 +248,34 @@ CREATE UNIQUE INDEX e ON Expression (A, abs(A))`)
 	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
 	checkKeys(t, file)
 	checkKeyProblems(t, file)
-	for name, want := range map[string][]int{
-		"Rowid":      {1},
-		"Without":    {1},
-		"Nullable_":  {1}, // pages check that it is not null
-		"IndexNull":  nil,
-		"Partial":    nil,
-		"Expression": nil,
-	} {
-		registry, err := record.NewRegistry(record.Kind{Name: name, Fields: []record.Field{{Name: "A", Type: record.Int}, {Name: "B", Type: record.Int}}})
+	for _, c := range fileKeyCases {
+		registry, err := record.NewRegistry(record.Kind{Name: c.table, Fields: []record.Field{
+			{Name: "A", Type: record.Int},
+			{Name: "B", Type: record.Int},
+		}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := executor.Key(t.Context(), file, registry.Kinds()[0]); err != nil || !slices.Equal(got, want) {
-			t.Errorf("%s: the key is %v (%v), want %v", name, got, err, want)
+		got, err := executor.Key(t.Context(), file, registry.Kinds()[0])
+		if err != nil {
+			t.Errorf("%s: finding the key: %v", c.table, err)
+		} else if !slices.Equal(got, c.want) {
+			t.Errorf("%s: the key is %v, want %v", c.table, got, c.want)
 		}
 	}
+}
+
+// fileKeyCases are tables with keys of SQLite's own.
+var fileKeyCases = []struct {
+	table string
+	want  []int
+}{
+	{table: "Rowid", want: []int{1}},
+	{table: "Without", want: []int{1}},
+	{table: "Nullable_", want: []int{1}}, // pages check that it is not null
+	{table: "IndexNull"},
+	{table: "Partial"},
+	{table: "Expression"},
 }
 
 func TestKeysSQLServer(t *testing.T) {
@@ -154,14 +284,17 @@ func TestKeysSQLServer(t *testing.T) {
 		mssqltest.Exec(t, dsn, c.table)
 	}
 	for _, c := range problemCases {
-		mssqltest.Exec(t, dsn, c.table...)
+		mssqltest.Exec(t, dsn, c.tables...)
 	}
 	pool, err := mssql.Open(mssql.Config{DSN: dsn, Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := func(kind *record.Kind) mssql.Table { return mssql.Table{Schema: "dbo", Name: kind.Name} }
-	server := executor.NewServer(pool, 0, func() executor.Limits { return executor.Limits{} }, names)
+	limits := func() executor.Limits { return executor.Limits{} }
+	tableOf := func(kind *record.Kind) mssql.Table {
+		return mssql.Table{Schema: "dbo", Name: kind.Name}
+	}
+	server := executor.NewServer(pool, 0, limits, tableOf)
 	defer server.Close()
 	checkKeys(t, server)
 	checkKeyProblems(t, server)

@@ -21,7 +21,7 @@ type mixedTable struct {
 	stored map[int64]any // by ID: nil, int64, float64, string or []byte
 }
 
-func newMixedTable(t *testing.T, declared string, of record.Type) *mixedTable {
+func newMixedTable(t *testing.T, declared string, held record.Field) *mixedTable {
 	t.Helper()
 	pool, conn := newFile(t)
 	must := func(err error) {
@@ -40,9 +40,15 @@ func newMixedTable(t *testing.T, declared string, of record.Type) *mixedTable {
 	var err error
 	m.stored, err = executortest.StoredMixed(conn, "T", "V")
 	must(err)
+	if held.Blob != "" {
+		executortest.UnpackGuids(m.stored, held.Blob)
+	}
 	pool.Put(conn)
+	held.Name = "Held"
+	held.Column = "V"
 	registry, err := record.NewRegistry(record.Kind{Name: "T", Key: []string{"ID"}, Fields: []record.Field{
-		{Name: "ID", Type: record.Long, Filter: record.OrderedFilter}, {Name: "Held", Column: "V", Type: of, Filter: of.Filter(), Null: record.Nullable},
+		{Name: "ID", Type: record.Long, Filter: record.OrderedFilter},
+		held,
 	}})
 	must(err)
 	m.kind = registry.Kinds()[0]
@@ -99,12 +105,12 @@ func (m *mixedTable) read(t *testing.T, r query.Request) (ids []int64, values []
 // everyMixed calls check with a table for each type of a column and of a field.
 func everyMixed(t *testing.T, check func(t *testing.T, m *mixedTable, declared string, of record.Type)) {
 	for _, declared := range executortest.MixedColumns {
-		for _, of := range executortest.MixedTypes {
-			if strings.HasSuffix(declared, "DEC") && of != record.Decimal {
+		for _, held := range executortest.MixedFields() {
+			if strings.HasSuffix(declared, "DEC") && held.Type != record.Decimal {
 				continue // its order and its equality are those of decimals
 			}
-			t.Run(declared+" as "+of.String(), func(t *testing.T) {
-				check(t, newMixedTable(t, declared, of), declared, of)
+			t.Run(declared+" as "+held.Type.String()+string(held.Blob), func(t *testing.T) {
+				check(t, newMixedTable(t, declared, held), declared, held.Type)
 			})
 		}
 	}

@@ -177,6 +177,32 @@ fields.Name = { type = "string" }
 	}
 }
 
+// TestBlobForms: only the two orders of bytes can be named, and only of a GUID.
+func TestBlobForms(t *testing.T) {
+	s := load(t, `[Good.fields]
+ID = { type = "Guid", blob = "net" }
+Other = { type = "Guid?", column = "Other ID", blob = "rfc" }
+
+[Bad.fields]
+ID = { type = "Guid", blob = "NET" }
+Name = { type = "string", blob = "net" }
+`)
+	expectProblems(t, s,
+		`1.toml:6: ID: blob must be "net", if the bytes are in the order of .NET, or "rfc", if they are in the order of the text`,
+		`1.toml:7: Name: blob is only for fields of type Guid`,
+	)
+	kind, ok := s.Registry().Lookup("Good")
+	if !ok {
+		t.Fatal("Good is not served")
+	}
+	want := []record.BlobForm{record.BlobNet, record.BlobRFC}
+	for i, f := range kind.Fields {
+		if f.Blob != want[i] {
+			t.Errorf("%s: the form of blobs is %q, want %q", f.Name, f.Blob, want[i])
+		}
+	}
+}
+
 // TestSyntax checks that an error of syntax leaves out its kind only.
 func TestSyntax(t *testing.T) {
 	s := load(t, `[A.fields]
@@ -345,6 +371,9 @@ func draw(t *rapid.T) []*Declared {
 			field := record.Field{Name: f, Type: of, Filter: of.Filter(), Null: record.Nullability(of == record.Text || of == record.Bytes || rapid.Bool().Draw(t, "null"))}
 			if rapid.Bool().Draw(t, "renamed") {
 				field.Column = text.Draw(t, "column")
+			}
+			if of == record.Guid {
+				field.Blob = rapid.SampledFrom([]record.BlobForm{"", record.BlobNet, record.BlobRFC}).Draw(t, "blob")
 			}
 			d.Fields, d.Notes[f] = append(d.Fields, field), text.Draw(t, "note")
 		}

@@ -42,7 +42,10 @@ const (
 	fieldsTable  = "fields"
 	typeMember   = "type"
 	columnMember = "column"
+	blobMember   = "blob"
 )
+
+var fieldMembers = []string{typeMember, columnMember, blobMember}
 
 func checkSource(text string) string {
 	if _, ok := mssql.ParseTable(text, "dbo"); !ok {
@@ -92,6 +95,21 @@ func readType(name, text string) (f record.Field, hint string) {
 		near = "; the types are " + strings.Join(names, ", ") + ", with ? where null is possible"
 	}
 	return record.Field{Name: name}, fmt.Sprintf("unknown type %q%s", text, near)
+}
+
+// checkBlob returns the mistake in the form of a field's blobs, empty if there is none.
+func checkBlob(f record.Field) string {
+	switch f.Blob {
+	case "":
+		return ""
+	case record.BlobNet, record.BlobRFC:
+		if f.Type != record.Guid {
+			return blobMember + " is only for fields of type " + record.Guid.String()
+		}
+		return ""
+	}
+	return fmt.Sprintf("%s must be %q, if the bytes are in the order of .NET, or %q, if they are in the order of the text",
+		blobMember, record.BlobNet, record.BlobRFC)
 }
 
 // Parse reads the kinds of a file with all mistakes that are visible in this file alone.
@@ -227,7 +245,7 @@ func (r *reader) begin(path []string, line int) {
 
 // unknown reports an unknown member.
 func (r *reader) unknown(d *Declared, path []string, line int) {
-	names := []string{typeMember, columnMember}
+	names := fieldMembers
 	if len(path) == 1 {
 		names = []string{fieldsTable}
 		for _, m := range members {
@@ -264,7 +282,7 @@ func (r *reader) set(path []string, line int, value *unstable.Node) {
 	}
 }
 
-// setField reads a field: its type, or a table of its type and column.
+// setField reads a field: its type, or a table of its members.
 func (r *reader) setField(d *Declared, name string, line int, value *unstable.Node) {
 	if !r.once(d, fieldsTable+"."+name, line) {
 		return
@@ -273,7 +291,7 @@ func (r *reader) setField(d *Declared, name string, line int, value *unstable.No
 	if value.Kind == unstable.InlineTable {
 		for inner := value.Children(); inner.Next(); {
 			path := pathOf(nil, inner.Node())
-			if member := path[0]; len(path) > 1 || member != typeMember && member != columnMember {
+			if member := path[0]; len(path) > 1 || !slices.Contains(fieldMembers, member) {
 				r.unknown(d, []string{fieldsTable, name, strings.Join(path, ".")}, line)
 			} else if text, ok := r.text(d, member+" of "+name, line, inner.Node().Value()); ok {
 				texts[member] = text
@@ -289,6 +307,10 @@ func (r *reader) setField(d *Declared, name string, line int, value *unstable.No
 		r.problem(d.Name, line, "%s: %s", name, hint)
 	}
 	f.Column = texts[columnMember]
+	f.Blob = record.BlobForm(texts[blobMember])
+	if mistake := checkBlob(f); hint == "" && mistake != "" {
+		r.problem(d.Name, line, "%s: %s", name, mistake)
+	}
 	d.Fields = append(d.Fields, f)
 }
 

@@ -46,8 +46,15 @@ func (d *Declared) write(w io.Writer) {
 	fmt.Fprintf(w, "\n[%s.%s]\n", key(d.Name), fieldsTable)
 	for _, f := range d.Fields {
 		value := quote(f.TypeName())
-		if f.Column != "" {
-			value = fmt.Sprintf("{ %s = %s, %s = %s }", typeMember, value, columnMember, quote(f.Column))
+		if f.Column != "" || f.Blob != "" {
+			value = "{ " + typeMember + " = " + value
+			if f.Column != "" {
+				value += ", " + columnMember + " = " + quote(f.Column)
+			}
+			if f.Blob != "" {
+				value += ", " + blobMember + " = " + quote(string(f.Blob))
+			}
+			value += " }"
 		}
 		if note := d.Notes[f.Name]; note != "" {
 			value += " # " + line(note)

@@ -70,6 +70,7 @@ type KeyColumn struct {
 	Name      string
 	Nullable  bool
 	Unchecked bool // of a primary key that may have nulls, unlike Nullable: of a file only
+	Texts     bool // its index distinguishes texts of the same decimal: of a file only
 }
 
 const keysSQL = "SELECT i.index_id, c.name, CAST(c.is_nullable AS int) FROM %[1]sindexes i JOIN %[1]sindex_columns k ON k.object_id = i.object_id AND k.index_id = i.index_id" +

@@ -20,16 +20,24 @@ var (
 	never  = query.Condition{Join: query.Or}
 )
 
-// span is a literal as the values of a field that equal it: those from first to last, none if
-// first is after last.
+// span is a literal as the values of a field that equal it.
 type span struct {
-	first, last bound
-	of          record.Type // of the field
-	infinite    int         // 1 or -1 if it is infinite
-	none        bool        // first is after last
-	one         bool        // first is last
-	unordered   bool        // no value is less, equal or greater
+	kind        spanKind
+	first, last bound // of valueSpan, rangeSpan and gapSpan
+	sign        int   // of infiniteSpan
+	of          record.Type
 }
+
+// spanKind is how many values of a field equal a literal.
+type spanKind uint8
+
+const (
+	valueSpan     spanKind = iota // the first, which is the last
+	rangeSpan                     // those from the first to the last
+	gapSpan                       // none: the literal is after the last and before the first
+	infiniteSpan                  // those beyond the largest number, with the sign
+	unorderedSpan                 // none, and none is less or greater: it is not a number
+)
 
 // bound is a value, or else it is outside of the field's type: less (-1) or greater (1) than
 // all of its values.
@@ -39,95 +47,98 @@ type bound struct {
 }
 
 func exactly(v wire.Value) span {
-	return span{first: bound{value: v}, last: bound{value: v}, one: true}
+	return span{kind: valueSpan, first: bound{value: v}, last: bound{value: v}}
 }
 
 // compare returns the condition that compares a field with a literal.
 func (s span) compare(field int, op record.Operator) query.Condition {
-	leaf := func(op record.Operator, operands ...wire.Value) query.Condition {
-		return query.Condition{Field: field, Operator: op, Operands: operands}
-	}
-	ordered := func(b bound, whole int) query.Condition {
-		switch b.outside {
-		case 0:
-			return leaf(op, b.value)
-		case whole:
-			return anyValue(field, s.of)
-		}
-		return never
-	}
-	switch {
-	case op == record.NotEqualTo:
+	if op == record.NotEqualTo {
 		return query.Not(s.compare(field, record.Equal))
-	case s.infinite != 0:
-		return s.compareInfinite(field, op)
-	case s.unordered || op == record.Equal && s.none:
-		return never
-	case op == record.Equal && s.one:
-		return leaf(record.Equal, s.first.value)
-	case op == record.Equal:
-		return leaf(record.Between, s.first.value, s.last.value)
-	case op == record.GreaterThanOrEqualTo:
-		return ordered(s.first, -1)
-	case op == record.GreaterThan:
-		return ordered(s.last, -1)
-	case op == record.LessThan:
-		return ordered(s.first, 1)
 	}
-	return ordered(s.last, 1)
+	switch s.kind {
+	case unorderedSpan:
+		return never
+	case infiniteSpan:
+		return s.compareInfinite(field, op)
+	}
+	switch op {
+	case record.Equal:
+		return s.equal(field)
+	case record.GreaterThanOrEqualTo:
+		return s.compareBound(field, op, s.first, -1)
+	case record.GreaterThan:
+		return s.compareBound(field, op, s.last, -1)
+	case record.LessThan:
+		return s.compareBound(field, op, s.first, 1)
+	}
+	return s.compareBound(field, op, s.last, 1)
+}
+
+func (s span) equal(field int) query.Condition {
+	switch s.kind {
+	case valueSpan:
+		return leaf(field, record.Equal, s.first.value)
+	case rangeSpan:
+		return leaf(field, record.Between, s.first.value, s.last.value)
+	}
+	return never
+}
+
+// compareBound compares a field with a bound. All values meet the condition if the bound is on
+// that side of all of them, and none if it is on the other side.
+func (s span) compareBound(field int, op record.Operator, b bound, side int) query.Condition {
+	switch b.outside {
+	case 0:
+		return leaf(field, op, b.value)
+	case side:
+		return anyValue(field, s.of)
+	}
+	return never
 }
 
 // compareInfinite is compare for an infinite literal. A file can have infinite values of other
 // programs: they are beyond the largest number.
 func (s span) compareInfinite(field int, op record.Operator) query.Condition {
-	leaf := func(op record.Operator) query.Condition {
-		largest := wire.Value{Text: string(wire.AppendDouble(nil, math.Copysign(math.MaxFloat64, float64(s.infinite)), 64))}
-		return query.Condition{Field: field, Operator: op, Operands: []wire.Value{largest}}
+	largest := math.Copysign(math.MaxFloat64, float64(s.sign))
+	limit := wire.Value{Text: string(wire.AppendDouble(nil, largest, 64))}
+
+	// The operators as they are for positive infinity. The negative one is its mirror image.
+	less, lessOrEqual := record.LessThan, record.LessThanOrEqualTo
+	greater, greaterOrEqual := record.GreaterThan, record.GreaterThanOrEqualTo
+	if s.sign < 0 {
+		less, greater = greater, less
+		lessOrEqual, greaterOrEqual = greaterOrEqual, lessOrEqual
 	}
-	isPositive := s.infinite > 0
 	switch op {
-	case record.GreaterThan:
-		if !isPositive {
-			return leaf(record.GreaterThanOrEqualTo)
-		}
+	case greater:
 		return never
-	case record.LessThan:
-		if isPositive {
-			return leaf(record.LessThanOrEqualTo)
-		}
-		return never
-	case record.GreaterThanOrEqualTo:
-		if !isPositive {
-			return anyValue(field, s.of)
-		}
-		return leaf(record.GreaterThan)
-	case record.LessThanOrEqualTo:
-		if isPositive {
-			return anyValue(field, s.of)
-		}
-		return leaf(record.LessThan)
+	case less:
+		return leaf(field, lessOrEqual, limit)
+	case lessOrEqual:
+		return anyValue(field, s.of)
 	}
-	if isPositive {
-		return leaf(record.GreaterThan)
-	}
-	return leaf(record.LessThan)
+	return leaf(field, greater, limit) // also of eq
 }
 
 // anyValue returns the condition that all values of a type meet. Values of a column that cannot
 // be read as the type do not.
 func anyValue(field int, t record.Type) query.Condition {
-	leaf := func(op record.Operator, operand wire.Value) query.Condition {
-		return query.Condition{Field: field, Operator: op, Operands: []wire.Value{operand}}
-	}
 	if t.Stored() == record.DateTime {
-		return leaf(record.GreaterThanOrEqualTo, wire.Value{Text: firstDate.Format(dateLayout)})
+		return leaf(field, record.GreaterThanOrEqualTo, wire.Value{Text: firstDate.Format(dateLayout)})
 	}
 	if t.Integer() {
 		lo, _ := t.Range()
-		return leaf(record.GreaterThanOrEqualTo, wire.Value{Int: lo})
+		return leaf(field, record.GreaterThanOrEqualTo, wire.Value{Int: lo})
 	}
 	zero := wire.Value{Text: "0"}
-	return query.Condition{Join: query.Or, Parts: []query.Condition{leaf(record.LessThanOrEqualTo, zero), leaf(record.GreaterThan, zero)}}
+	return query.Condition{Join: query.Or, Parts: []query.Condition{
+		leaf(field, record.LessThanOrEqualTo, zero),
+		leaf(field, record.GreaterThan, zero),
+	}}
+}
+
+func leaf(field int, op record.Operator, operands ...wire.Value) query.Condition {
+	return query.Condition{Field: field, Operator: op, Operands: operands}
 }
 
 // literals are the literals that a field can be compared with, by its type or
@@ -160,16 +171,17 @@ func (c *Clock) span(t record.Type, literal token) (span, error) {
 
 func (c *Clock) literalSpan(t record.Type, literal token) (span, error) {
 	value := literal.text
-	switch {
-	case t == record.DateTime || t == record.Epoch:
+	switch t {
+	case record.DateTime, record.Epoch:
 		return c.dateSpan(value)
-	case t == record.Bytes:
+	case record.Bytes:
 		b, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(value, "="))
 		if err != nil {
 			return span{}, errors.New("must be base64url")
 		}
 		return exactly(wire.Value{Bytes: b}), nil
-	case literal.kind == number:
+	}
+	if literal.kind == number {
 		return numberSpan(t, value)
 	}
 	v, err := wire.ParseValue(t, value, time.UTC)
@@ -179,57 +191,63 @@ func (c *Clock) literalSpan(t record.Type, literal token) (span, error) {
 // maxDecimal is more than a decimal of 38 digits can have.
 const maxDecimal = 1e38
 
-// numberSpan reads a number. A number that a whole-number field cannot have lies between two
-// of its values, or outside of them.
+// numberSpan reads a number.
 func numberSpan(t record.Type, value string) (span, error) {
 	if !strings.HasSuffix(value, "INF") {
 		value = strings.TrimRight(value, "DdFfLlMm") // the suffixes of OData 3, which some clients send
 	}
 	f, _ := strconv.ParseFloat(value, 64) // infinite if it is beyond a double
 	sign := int(math.Copysign(1, f))
-	switch {
-	case math.IsNaN(f):
-		return span{unordered: true}, nil
-	case math.IsInf(f, 0) && t == record.Double: // also a number beyond a double
-		return span{infinite: sign, none: true}, nil
-	case math.IsInf(f, 0):
+	if math.IsNaN(f) {
+		return span{kind: unorderedSpan}, nil
+	}
+	if math.IsInf(f, 0) && t == record.Double {
+		return span{kind: infiniteSpan, sign: sign}, nil
+	}
+	if math.IsInf(f, 0) {
 		return outsideSpan(sign), nil
-	case t == record.Decimal:
-		v, err := wire.ParseValue(t, value, time.UTC)
-		if err != nil && math.Abs(f) >= maxDecimal { // 38 nines are as large as a double, but valid
-			return outsideSpan(sign), nil
-		}
-		return exactly(v), err
-	case !t.Integer():
-		v, err := wire.ParseValue(t, value, time.UTC)
-		return exactly(v), err
 	}
-	exact, ok := new(big.Rat).SetString(value)
-	if !ok {
-		return span{}, errors.New("must be a number")
+	if t.Integer() {
+		return wholeSpan(t, value)
 	}
-	last := new(big.Int).Div(exact.Num(), exact.Denom()) // rounded down
-	first := last
-	if !exact.IsInt() {
-		first = new(big.Int).Add(last, big.NewInt(1))
+	v, err := wire.ParseValue(t, value, time.UTC)
+	if err != nil && t == record.Decimal && math.Abs(f) >= maxDecimal { // 38 nines are as large as a double, but valid
+		return outsideSpan(sign), nil
 	}
-	s := span{first: wholeBound(t, first), last: wholeBound(t, last), one: exact.IsInt()}
-	s.none = !s.one || s.first.outside != 0
-	return s, nil
+	return exactly(v), err
 }
 
 // outsideSpan returns the span of a number above all values of a type, or below all of them.
 func outsideSpan(sign int) span {
 	outside := bound{outside: sign}
-	return span{first: outside, last: outside, none: true}
+	return span{kind: gapSpan, first: outside, last: outside}
+}
+
+// wholeSpan reads a number that is compared with whole numbers. A number that they cannot have
+// lies between two of them, or outside of the type.
+func wholeSpan(t record.Type, value string) (span, error) {
+	exact, ok := new(big.Rat).SetString(value)
+	if !ok {
+		return span{}, errors.New("must be a number")
+	}
+	below := new(big.Int).Div(exact.Num(), exact.Denom()) // rounded down
+	last := wholeBound(t, below)
+	if !exact.IsInt() {
+		above := new(big.Int).Add(below, big.NewInt(1))
+		return span{kind: gapSpan, first: wholeBound(t, above), last: last}, nil
+	}
+	if last.outside != 0 {
+		return outsideSpan(last.outside), nil
+	}
+	return span{kind: valueSpan, first: last, last: last}, nil
 }
 
 func wholeBound(t record.Type, n *big.Int) bound {
 	lo, hi := t.Range()
-	switch {
-	case n.Cmp(big.NewInt(lo)) < 0:
+	if n.Cmp(big.NewInt(lo)) < 0 {
 		return bound{outside: -1}
-	case n.Cmp(big.NewInt(hi)) > 0:
+	}
+	if n.Cmp(big.NewInt(hi)) > 0 {
 		return bound{outside: 1}
 	}
 	return bound{value: wire.Value{Int: n.Int64()}}
@@ -238,7 +256,8 @@ func wholeBound(t record.Type, n *big.Int) bound {
 // dateSpan reads an instant. A date without a zone is one of the records' own.
 func (c *Clock) dateSpan(value string) (span, error) {
 	value = strings.ToUpper(value)
-	if zone := len(value) - len("+10:00"); zone > len("2006-01-02") && value[zone] == ' ' { // a plus sign that was not escaped
+	zone := len(value) - len("+10:00")
+	if zone > len("2006-01-02") && value[zone] == ' ' { // a plus sign that was not escaped
 		value = value[:zone] + "+" + value[zone+1:]
 	}
 	at, zoned, err := parseDate(value)
@@ -246,46 +265,67 @@ func (c *Clock) dateSpan(value string) (span, error) {
 		return span{}, err
 	}
 	if !zoned {
-		seconds, skipped := c.instant(at.Unix())
-		if skipped {
-			at = at.Truncate(time.Second)
-		}
-		at = time.Unix(seconds, int64(at.Nanosecond()))
-		if at.Before(firstDate) {
-			at = firstDate
-		} else if at.After(lastDate) {
-			at = lastDate
-		}
+		at = c.instantOf(at)
 	}
+
 	below := at.Truncate(tick)
 	first, last := c.dates(below)
-	if !below.Equal(at) {
+	kind := rangeSpan
+	if !below.Equal(at) { // between two values
 		first, _ = c.dates(below.Add(tick))
-		return span{of: record.DateTime, first: dateBound(first), last: dateBound(last), none: true}, nil
+		kind = gapSpan
+	} else if first.After(last) {
+		kind = gapSpan
+	} else if first.Equal(last) {
+		kind = valueSpan
 	}
-	return span{of: record.DateTime, first: dateBound(first), last: dateBound(last), none: first.After(last), one: first.Equal(last)}, nil
+	return span{kind: kind, first: dateBound(first), last: dateBound(last)}, nil
 }
+
+// instantOf returns the instant of a date without a zone, within those of the records.
+func (c *Clock) instantOf(date time.Time) time.Time {
+	seconds, skipped := c.instant(date.Unix())
+	if skipped {
+		date = date.Truncate(time.Second)
+	}
+	at := time.Unix(seconds, int64(date.Nanosecond()))
+	if at.Before(firstDate) {
+		return firstDate
+	}
+	if at.After(lastDate) {
+		return lastDate
+	}
+	return at
+}
+
+// Layouts of dates with and without a zone.
+var (
+	zonedLayouts    = []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00"}
+	zonelessLayouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"}
+)
 
 // parseDate parses a date, as if it were in UTC if it has no zone.
 func parseDate(value string) (at time.Time, zoned bool, err error) {
-	for _, layout := range []string{"2006-01-02T15:04:05Z07:00", "2006-01-02T15:04Z07:00"} {
-		if at, err = time.Parse(layout, value); err == nil {
+	for _, layout := range zonedLayouts {
+		at, err = time.Parse(layout, value)
+		if err == nil {
 			return at, true, nil
 		}
 	}
-	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
-		if at, err = time.Parse(layout, value); err == nil {
+	for _, layout := range zonelessLayouts {
+		at, err = time.Parse(layout, value)
+		if err == nil {
 			return at, false, nil
 		}
 	}
-	return at, false, errors.New("must be a date that exists")
+	return time.Time{}, false, errors.New("must be a date that exists")
 }
 
 func dateBound(at time.Time) bound {
-	switch {
-	case at.Before(firstDate):
+	if at.Before(firstDate) {
 		return bound{outside: -1}
-	case at.After(lastDate):
+	}
+	if at.After(lastDate) {
 		return bound{outside: 1}
 	}
 	return bound{value: wire.Value{Text: at.Format(dateLayout)}}

@@ -20,7 +20,8 @@ type Statement struct {
 	SQL      string
 	Args     []Arg
 	Types    []record.Type
-	Computes bool // it selects values computed by the database
+	Blobs    []record.BlobForm // of the columns; nil if no column has one
+	Computes bool              // it selects values computed by the database
 }
 
 // Evaluates reports whether the statement compares or computes field values. Such a
@@ -58,7 +59,7 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	b.text(" FROM " + source)
 	if p.Take == 0 {
 		b.text(" WHERE 1 = 0") // FETCH NEXT does not accept zero
-		return b.done(p.Types())
+		return b.doneRows(p)
 	}
 	b.where()
 	if p.PageKeys != nil {
@@ -70,7 +71,7 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	}
 	b.orderBy()
 	b.page()
-	return b.done(p.Types())
+	return b.doneRows(p)
 }
 
 // CompileCount returns the statement that counts all rows matched by the plan.
@@ -158,6 +159,13 @@ func (b *builder) done(types []record.Type) (Statement, error) {
 		return Statement{}, &fault.Error{Kind: fault.Invalid, Message: summary(b.wrong), Fields: b.wrong}
 	}
 	return Statement{SQL: string(b.sql), Args: b.args, Types: types}, nil
+}
+
+// doneRows is done for a statement that selects the columns of a plan.
+func (b *builder) doneRows(p *Plan) (Statement, error) {
+	s, err := b.done(p.Types())
+	s.Blobs = p.blobs()
+	return s, err
 }
 
 // tooMany reports the lists as the cause of too many parameters.
@@ -482,7 +490,6 @@ func (b *builder) stored(field int) {
 
 // typedValue writes the value of a column if it can be read as the type of its field.
 func (b *builder) typedValue(field int) {
-	b.text("typed_value(")
-	b.column(field)
-	b.text(", " + strconv.Itoa(int(b.plan.Kind.Fields[field].Type.Stored())) + ")")
+	column := string(b.d.Quote(nil, b.plan.Kind.Fields[field].ColumnName()))
+	b.text(TypedValue(b.plan.Kind.Fields[field], column))
 }

@@ -32,7 +32,7 @@ type Place struct {
 	Order       []Order // Requested and the whole key
 	Fields      []int
 	After       []Position // the values of Order in the last row; nil for the first page
-	Unchecked   []int      // the fields of a proven key that the table lets be null, in the key's order: see package executor
+	Unchecked   []int      // the fields of the key that the table lets be null, although they are of its primary key: see package executor
 	Proven      []int      // the fields of the key, if it is that of a table; a declared one may have nulls and equal rows
 
 	cursors *Cursors
@@ -47,8 +47,8 @@ type Position struct {
 	Data  []byte    `json:",omitempty"` // of a blob its bytes
 }
 
-// PositionOf returns the position of a cell of a type, with a copy of its data.
-func PositionOf(c row.Cell, t record.Type) Position {
+// PositionOf returns the position of a field's cell, with a copy of its data.
+func PositionOf(c row.Cell, f record.Field) Position {
 	p := Position{Class: c.Class, Int: c.Int, Data: bytes.Clone(c.Data)}
 	switch {
 	case c.Null:
@@ -57,7 +57,9 @@ func PositionOf(c row.Cell, t record.Type) Position {
 		p.Data = nil
 	case c.Class == row.Blob && c.Misfit:
 		p.Data, _ = hex.DecodeString(string(c.Data)) // as package sqlite has written it
-	case c.Class == row.ClassOfType && (t.Stored().Integer() || t == record.Bool):
+	case c.Class == row.Blob && f.Blob != "":
+		p.Data = row.GuidBlob(string(c.Data), f.Blob)
+	case c.Class == row.ClassOfType && (f.Type.Stored().Integer() || f.Type == record.Bool):
 		p.Data = nil
 	}
 	return p
@@ -166,6 +168,9 @@ func fieldsOf(kind *record.Kind) []byte {
 	text := kind.Name
 	for _, f := range kind.Fields {
 		text += "\n" + f.Name + " " + f.Type.String()
+		if f.Blob != "" {
+			text += " " + string(f.Blob)
+		}
 	}
 	return []byte(text)
 }

@@ -64,7 +64,7 @@ func (b groupBuilder) rows(p *Plan, source string) (Statement, error) {
 		}
 	}
 	b.page()
-	s, err := b.done(p.Types())
+	s, err := b.doneRows(p)
 	s.Computes = true
 	return s, err
 }

@@ -150,6 +150,19 @@ func (p *Plan) Types() []record.Type {
 	return types
 }
 
+// blobs returns the forms of the columns' GUIDs in blobs, nil if there are none.
+func (p *Plan) blobs() []record.BlobForm {
+	hasForm := func(field int) bool { return p.Kind.Fields[field].Blob != "" }
+	if !slices.ContainsFunc(p.Columns, hasForm) {
+		return nil
+	}
+	forms := make([]record.BlobForm, len(p.Columns))
+	for i, field := range p.Columns {
+		forms[i] = p.Kind.Fields[field].Blob
+	}
+	return forms
+}
+
 // Total returns the number of all matches if it follows from the page: rows were
 // read after Skip, and the page was not full.
 func (p *Plan) Total(rows int64) (total int64, known bool) {

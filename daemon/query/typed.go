@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/row"
 )
 
 // The columns of an embedded file hold values of any storage class. SQLite sorts nulls before
@@ -240,7 +241,7 @@ func (w leafWriter) day(c Condition, operator, date string) {
 	w.b.text(" AND ")
 }
 
-// typedGuid finds GUIDs in lower and in upper case by an index.
+// typedGuid finds GUIDs in lower and in upper case, and in blobs, by an index.
 func (w leafWriter) typedGuid(c Condition) {
 	if c.Operator != record.Equal && c.Operator != record.In {
 		w.compareTyped(c)
@@ -254,6 +255,11 @@ func (w leafWriter) typedGuid(c Condition) {
 		w.b.operand(c, record.Equal, v)
 		w.b.text(", ")
 		w.b.operand(c, record.Equal, upper)
+		if form := w.b.plan.Kind.Fields[c.Field].Blob; form != "" {
+			blob := wire.Value{Bytes: row.GuidBlob(v.Text, form)}
+			w.b.text(", ")
+			w.b.param(Arg{Field: c.Field, Type: record.Guid, Class: row.Blob, Value: blob})
+		}
 	}
 	w.b.text(")")
 	w.readable(c.Field)
@@ -317,4 +323,13 @@ func (w leafWriter) aggregated(a Aggregate) {
 	default:
 		w.b.value(a.Field)
 	}
+}
+
+// TypedValue returns the SQL of a column's value in an embedded file if it can be read as the
+// type of its field, else of null.
+func TypedValue(f record.Field, column string) string {
+	if f.Blob != "" {
+		return "guid_value(" + column + ", '" + string(f.Blob) + "')"
+	}
+	return "typed_value(" + column + ", " + strconv.Itoa(int(f.Type.Stored())) + ")"
 }

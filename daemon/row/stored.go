@@ -2,8 +2,10 @@ package row
 
 import (
 	"bytes"
+	"encoding/hex"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -54,4 +56,46 @@ func Guid(text []byte) (guid []byte, ok bool) {
 	}
 	parsed, err := wire.ParseGuid(string(lower))
 	return lower, err == nil && parsed == string(lower)
+}
+
+// guidSize is the number of bytes of a GUID.
+const guidSize = 16
+
+// guidBytes are the places of the bytes of a GUID's text in a blob. They are also the places of
+// the bytes of a blob in the text, since both orders are their own inverse.
+var guidBytes = map[record.BlobForm][guidSize]int{
+	record.BlobNet: {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15},
+	record.BlobRFC: {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15},
+}
+
+// AppendBlobGuid appends the text of a GUID that is stored as a blob. ok is false if the blob
+// is none.
+func AppendBlobGuid(dst, blob []byte, form record.BlobForm) (guid []byte, ok bool) {
+	places, known := guidBytes[form]
+	if !known || len(blob) != guidSize {
+		return dst, false
+	}
+	for i, place := range places {
+		switch i {
+		case 4, 6, 8, 10:
+			dst = append(dst, '-')
+		}
+		dst = hex.AppendEncode(dst, blob[place:place+1])
+	}
+	return dst, true
+}
+
+// GuidBlob returns the blob of a GUID, which is the inverse of AppendBlobGuid.
+func GuidBlob(guid string, form record.BlobForm) []byte {
+	digits := bytes.ReplaceAll([]byte(guid), []byte("-"), nil)
+	text := make([]byte, guidSize)
+	_, err := hex.Decode(text, digits)
+	if err != nil {
+		panic("row: " + err.Error()) // GUIDs are parsed before
+	}
+	blob := make([]byte, guidSize)
+	for i, place := range guidBytes[form] {
+		blob[place] = text[i]
+	}
+	return blob
 }

@@ -99,3 +99,27 @@ func steps(tb testing.TB, c *Conn, sql string, each func(*Stmt)) {
 		each(s)
 	}
 }
+
+// BenchmarkMixed reads a column with values of every storage class as several types.
+func BenchmarkMixed(b *testing.B) {
+	c := open(b)
+	exec(b, c, `CREATE TABLE Mixed (V);
+		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+		INSERT INTO Mixed SELECT CASE i % 5
+			WHEN 0 THEN i
+			WHEN 1 THEN i / 8.0
+			WHEN 2 THEN 'x' || i
+			WHEN 3 THEN CAST(i AS TEXT)
+			ELSE CAST('b' || i AS BLOB)
+			END FROM n`)
+	for _, t := range []record.Type{record.Text, record.Int, record.Double, record.Decimal, record.DateTime, record.Guid} {
+		b.Run(t.String(), func(b *testing.B) {
+			cells := make([]row.Cell, 1)
+			b.ReportAllocs()
+			for range b.N {
+				steps(b, c, "SELECT V FROM Mixed", func(s *Stmt) { s.ReadRow(cells, []record.Type{t}) })
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchRows, "ns/row")
+		})
+	}
+}

@@ -20,6 +20,7 @@ const (
 	functionAvg  = "dec_avg"  // aggregate dec_avg(x)
 
 	functionTyped  = "typed_value"  // typed_value(x, type) is x if it can be read as a type, else null
+	functionGuid   = "guid_value"   // guid_value(x, form) is typed_value of a GUID, which may be a blob of a record.BlobForm
 	functionNumber = "typed_number" // typed_number(x) is a number, null for an empty text, and an error for others
 )
 
@@ -41,6 +42,7 @@ func (c *Conn) register() error {
 		{functionLike, 2, function(like), 0, 0},
 		{functionText, 1, function(decimalText), 0, 0},
 		{functionTyped, 2, function(typedValue), 0, 0},
+		{functionGuid, 2, function(guidValue), 0, 0},
 		{functionNumber, 1, function(typedNumber), 0, 0},
 		{functionSum, 1, 0, function(sumStep), function(sumFinal)},
 		{functionAvg, 1, 0, function(sumStep), function(avgFinal)},

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/row"
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -53,6 +54,10 @@ func (s *Stmt) ReadRow(cells []row.Cell, types []record.Type) {
 		case textTypes>>t&1 == 1 && mem.Fflags&sqlite3.MEM_Str != 0 && mem.Fenc == sqlite3.SQLITE_UTF8 && mem.Fn > 0,
 			t == record.Bytes && mem.Fflags&(sqlite3.MEM_Blob|sqlite3.MEM_Zero) == sqlite3.MEM_Blob:
 			*cell = row.Cell{Data: memory(mem.Fz, int(mem.Fn))}
+		case t == record.Double && mem.Fflags&sqlite3.MEM_Real != 0:
+			start := len(s.digits)
+			s.digits = wire.AppendDouble(s.digits, memReal(mem), 64)
+			*cell = row.Cell{Data: s.digits[start:]}
 		default:
 			*cell, s.digits = readValue(tls, value, t, s.digits)
 		}
@@ -69,6 +74,8 @@ const (
 )
 
 func memInt(mem *sqlite3.TMem) int64 { return *(*int64)(unsafe.Pointer(&mem.Fu)) }
+
+func memReal(mem *sqlite3.TMem) float64 { return *(*float64)(unsafe.Pointer(&mem.Fu)) }
 
 // bytesInPlace reports whether a value is stored as UTF-8 text, or as a blob without a
 // zero-filled tail that is not stored.

@@ -26,6 +26,9 @@ func readValue(tls *libc.TLS, value uintptr, t record.Type, digits []byte) (row.
 		return integerCell(n, t, digits[start:]), digits
 	case sqlite3.SQLITE_FLOAT:
 		f := sqlite3.Xsqlite3_value_double(tls, value)
+		if n, ok := wholeReal(f, t); ok {
+			return row.Cell{Int: n}, digits // which SQLite finds equal
+		}
 		digits = appendReal(digits, f, t)
 		return realCell(f, t, digits[start:]), digits
 	case sqlite3.SQLITE_TEXT:
@@ -61,16 +64,19 @@ func integerCell(n int64, t record.Type, text []byte) row.Cell {
 // maxExact is the number up to which a float holds every whole number.
 const maxExact = 1 << 53
 
+// wholeReal returns the integer that a float is, if the type has integers in its cells.
+func wholeReal(f float64, t record.Type) (n int64, ok bool) {
+	if integerTypes>>t&1 == 0 || math.Abs(f) > maxExact || f != math.Trunc(f) {
+		return 0, false
+	}
+	return int64(f), inRange(t, int64(f))
+}
+
 func realCell(f float64, t record.Type, text []byte) row.Cell {
 	cell := row.Cell{Class: row.Real, Data: text}
 	switch {
 	case t == record.Double:
 		cell.Class = row.ClassOfType
-	case integerTypes>>t&1 == 1:
-		if f == math.Trunc(f) && math.Abs(f) <= maxExact && inRange(t, int64(f)) {
-			return row.Cell{Int: int64(f)} // which SQLite finds equal
-		}
-		cell.Misfit = true
 	case t == record.Decimal:
 		cell.Misfit = !isDecimalReal(f)
 	default:
@@ -94,18 +100,47 @@ func textCell(text []byte, t record.Type) row.Cell {
 		value, ok := boolTexts[string(text)]
 		cell.Int, cell.Misfit = value, !ok
 	case t == record.Double:
-		cell.Misfit = !tsql.IsDecimal(text)
+		cell.Misfit = !isPlainNumber(text)
 	case integerTypes>>t&1 == 1:
-		n, err := strconv.ParseInt(string(text), 10, 64)
-		if err == nil && inRange(t, n) && strconv.FormatInt(n, 10) == string(text) {
+		n, ok := wholeNumber(text)
+		cell.Misfit = !ok || !inRange(t, n)
+		if !cell.Misfit {
 			cell.Int = n
-		} else {
-			cell.Misfit = true
 		}
 	default:
 		cell.Misfit = true
 	}
 	return cell
+}
+
+// maxDigits is the number of digits of the largest integers.
+const maxDigits = len("9223372036854775807")
+
+// wholeNumber reads a text that is an integer as SQLite writes it. Most texts among numbers are
+// words or codes: they are refused before strconv allocates an error for each (BenchmarkMixed).
+func wholeNumber(text []byte) (n int64, ok bool) {
+	digits := bytes.TrimPrefix(text, []byte("-"))
+	if len(digits) == 0 || len(digits) > maxDigits {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+	}
+	if digits[0] == '0' && len(text) > 1 { // also -0
+		return 0, false
+	}
+	n, err := strconv.ParseInt(stringView(text), 10, 64)
+	return n, err == nil
+}
+
+// isPlainNumber reports whether a text is a number without leading zeros. With them it is rather
+// a code, such as 00120: a whole number is not read from it, either.
+func isPlainNumber(text []byte) bool {
+	digits := bytes.TrimPrefix(text, []byte("-"))
+	hasZeros := len(digits) > 1 && digits[0] == '0' && digits[1] != '.'
+	return !hasZeros && tsql.IsDecimal(text)
 }
 
 // boolTexts are the texts that are read as booleans. Package query lists them for conditions.
@@ -142,13 +177,12 @@ func appendReal(dst []byte, f float64, t record.Type) []byte {
 	if t == record.Double {
 		return wire.AppendDouble(dst, f, 64)
 	}
-	start := len(dst)
 	if t == record.Decimal && isDecimalReal(f) {
 		dst = strconv.AppendFloat(dst, f, 'f', -1, 64)
 	} else {
 		dst = wire.AppendDouble(dst, f, 64)
 	}
-	if !bytes.ContainsAny(dst[start:], ".eI") && math.Abs(f) < 1e15 {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
 		dst = append(dst, ".0"...) // as SQLite writes a float
 	}
 	return dst
@@ -188,6 +222,23 @@ func typedValue(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 		}
 	case cell.Class != row.Blob:
 		resultText(tls, ctx, cell.Data)
+	}
+}
+
+// guidValue implements guid_value(x, form): the GUID of a text, or of a blob in a form.
+func guidValue(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
+	values := (*[2]uintptr)(pointer(arguments))
+	var guid []byte
+	ok := false
+	switch sqlite3.Xsqlite3_value_type(tls, values[0]) {
+	case sqlite3.SQLITE_TEXT:
+		guid, ok = row.Guid(valueText(tls, values[0]))
+	case sqlite3.SQLITE_BLOB:
+		form := record.BlobForm(valueText(tls, values[1]))
+		guid, ok = row.AppendBlobGuid(nil, valueText(tls, values[0]), form)
+	}
+	if ok {
+		resultText(tls, ctx, guid)
 	}
 }
 

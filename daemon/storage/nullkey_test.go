@@ -20,17 +20,28 @@ func TestNullablePrimaryKey(t *testing.T) {
 	text := func(name string) record.Field {
 		return record.Field{Name: name, Type: record.Text, Filter: record.TextFilter, Null: record.Nullable}
 	}
+	single := []string{"A"}
+	pair := []string{"A", "B"}
+	const pairs = "('a','1'),('a','2'),('b','1'),('b','2'),('c','1')"
 	for _, c := range []struct {
-		name, table, values, wrong, want string
+		name     string
+		declared []string // the key in the file of the kind, as whd kinds discover writes it
+		table    string
+		values   string
+		wrong    string
+		want     string
 	}{
-		{"single", "A TEXT PRIMARY KEY, B TEXT", "('a','1'),('b','2'),('c','3'),('d','4'),('e','5')", "(NULL,'lost')", "null in column A of its primary key: (null, lost)"},
-		{"pair", "A TEXT, B TEXT, PRIMARY KEY (A, B)", "('a','1'),('a','2'),('b','1'),('b','2'),('c','1')", "('b',NULL)", "null in column B of its primary key: (A = b, B = )"},
-		{"pair without its first", "A TEXT, B TEXT, PRIMARY KEY (A, B)", "('a','1'),('a','2'),('b','1'),('b','2'),('c','1')", "(NULL,'lost')", "null in column A of its primary key: (null, lost)"},
-		{"only the second may be null", "A TEXT NOT NULL, B TEXT, PRIMARY KEY (A, B)", "('a','1'),('a','2'),('b','1'),('b','2'),('c','1')", "('b',NULL)", "null in column B of its primary key: (A = b, B = )"},
+		{"single", nil, "A TEXT PRIMARY KEY, B TEXT", "('a','1'),('b','2'),('c','3'),('d','4'),('e','5')", "(NULL,'lost')", "null in column A of its primary key: (null, lost)"},
+		{"single, declared", single, "A TEXT PRIMARY KEY, B TEXT", "('a','1'),('b','2'),('c','3'),('d','4'),('e','5')", "(NULL,'lost')", "null in column A of its primary key: (null, lost)"},
+		{"pair", nil, "A TEXT, B TEXT, PRIMARY KEY (A, B)", pairs, "('b',NULL)", "null in column B of its primary key: (A = b, B = )"},
+		{"pair, declared", pair, "A TEXT, B TEXT, PRIMARY KEY (A, B)", pairs, "('b',NULL)", "null in column B of its primary key: (A = b, B = )"},
+		{"pair without its first", nil, "A TEXT, B TEXT, PRIMARY KEY (A, B)", pairs, "(NULL,'lost')", "null in column A of its primary key: (null, lost)"},
+		{"pair without its first, declared", pair, "A TEXT, B TEXT, PRIMARY KEY (A, B)", pairs, "(NULL,'lost')", "null in column A of its primary key: (null, lost)"},
+		{"only the second may be null", nil, "A TEXT NOT NULL, B TEXT, PRIMARY KEY (A, B)", pairs, "('b',NULL)", "null in column B of its primary key: (A = b, B = )"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			registry, err := record.NewRegistry(record.Kind{Name: "Keyed", Table: "T", Fields: []record.Field{text("A"), text("B")}})
+			registry, err := record.NewRegistry(record.Kind{Name: "Keyed", Table: "T", Key: c.declared, Fields: []record.Field{text("A"), text("B")}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -62,6 +73,39 @@ func TestNullablePrimaryKey(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestDecimalKeyInTexts: the texts 9 and 9.00 are the same decimal, so that the primary key of
+// texts proves nothing. The error has this reason, and not that there is no primary key.
+func TestDecimalKeyInTexts(t *testing.T) {
+	dir := t.TempDir()
+	registry, err := record.NewRegistry(record.Kind{Name: "Keyed", Table: "T", Fields: []record.Field{
+		{Name: "Amount", Type: record.Decimal, Filter: record.OrderedFilter},
+		{Name: "B", Type: record.Text, Filter: record.TextFilter},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: registry, Connections: 1, ERP: erp.Config{Sources: map[string]string{"Keyed": "T"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	conn, err := sqlite.Open(filepath.Join(dir, storage.RecordsFile), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	err = conn.Exec("CREATE TABLE T (Amount TEXT NOT NULL PRIMARY KEY, B TEXT); INSERT INTO T VALUES ('9', 'a'), ('9.00', 'b')")
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	rows, err := readPages(t, s, registry.Kinds()[0], false)
+	const want = "Cursor has no effect here: the index of the key of Keyed distinguishes the texts of Amount, such as 9 and 9.00, which are the same decimal. Declare the field as string or the column as TEXT_DECIMAL COLLATE DEC, or use Skip and Take"
+	if got := fault.From(err).Message; got != want {
+		t.Errorf("got %q and error %q, want error %q", rows, got, want)
 	}
 }
 

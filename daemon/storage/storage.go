@@ -185,7 +185,13 @@ func (s *Store) SetPlace(ctx context.Context, r *query.Request, path []query.Con
 	if err != nil {
 		return err
 	}
-	if err := cursors.Start(r, path, key); err != nil || r.Place.Proven == nil {
+	if key == nil {
+		err = executor.KeyColumnsError(ctx, s.database(r.Kind), r.Kind)
+		if err != nil {
+			return err
+		}
+	}
+	if err := cursors.Start(r, path, key); err != nil {
 		return err
 	}
 	r.Place.Unchecked, err = executor.Unchecked(ctx, s.database(r.Kind), r.Kind, key)

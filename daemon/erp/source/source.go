@@ -151,7 +151,7 @@ func (s *Source) Read(ctx context.Context, r changes.Read) (page changes.Page, e
 
 // lookUp returns the plan for the rows with keys.
 func lookUp(r changes.Read, keys [][]row.Cell) *query.Plan {
-	where := query.MatchKeys(r.Kind, r.Key, positions(keys...))
+	where := query.MatchKeys(r.Kind, r.Key, positions(r.Kind, r.Key, keys...))
 	return &query.Plan{Kind: r.Kind, Columns: r.Fields, Where: []query.Condition{where}, Take: query.NoTake}
 }
 
@@ -168,7 +168,8 @@ func pageOf(r changes.Read) *query.Plan {
 		if r.Since.Key != nil {
 			after = from
 		} else {
-			plan.Where = []query.Condition{positions(from)[0][0].Compare(r.Kind, stamp, record.GreaterThanOrEqualTo)}
+			at := query.PositionOf(r.Since.From, r.Kind.Fields[stamp])
+			plan.Where = []query.Condition{at.Compare(r.Kind, stamp, record.GreaterThanOrEqualTo)}
 		}
 		for i, field := range r.Key {
 			if field == stamp {
@@ -179,7 +180,7 @@ func pageOf(r changes.Read) *query.Plan {
 			}
 		}
 	}
-	plan.Place = query.KeyPlace(r.Kind, order, positions(after)[0])
+	plan.Place = query.KeyPlace(r.Kind, order, positions(r.Kind, order, after)[0])
 	plan.Order = plan.Place.Order
 	return plan
 }
@@ -208,12 +209,12 @@ func judgeNothing(err error) error {
 	return executor.Classify(err)
 }
 
-// positions returns the values of rows for a plan, nil for nil.
-func positions(rows ...[]row.Cell) [][]query.Position {
+// positions returns the values of rows for a plan, nil for nil. fields are those of the cells.
+func positions(kind *record.Kind, fields []int, rows ...[]row.Cell) [][]query.Position {
 	all := make([][]query.Position, len(rows))
 	for i, cells := range rows {
-		for _, c := range cells {
-			all[i] = append(all[i], query.PositionOf(c, record.Text)) // Data of a number is not used
+		for j, c := range cells {
+			all[i] = append(all[i], query.PositionOf(c, kind.Fields[fields[j]]))
 		}
 	}
 	return all

@@ -45,6 +45,7 @@ var (
 	datetimes = keyColumn{record.DateTime, "TEXT", "datetime", []string{"'2019-05-01T10:11:12.1230000'", "'2019-05-01T10:11:12.1270000'", "'2019-05-01T10:11:12.0000000'", "'1999-12-31T23:59:59.9970000'", "'2019-05-02T00:00:00.0000000'", "'2020-02-29T00:00:00.0000000'"}}
 	precise   = keyColumn{record.DateTime, "TEXT", "datetime2(6)", []string{"'2019-05-01T10:11:12.1234560'", "'2019-05-01T10:11:12.1234570'", "'0001-01-01T00:00:00.0000000'", "'9999-12-31T23:59:59.9999990'", "'2019-05-02T00:00:00.0000000'"}}
 	guids     = keyColumn{record.Guid, "TEXT", "uniqueidentifier", []string{"'0f8fad5b-d9cb-469f-a165-70867728950e'", "'0f8fad5b-d9cb-469f-a165-70867728950f'", "'ffffffff-d9cb-469f-a165-708677289500'", "'00000000-0000-0000-0000-000000000001'", "'01000000-0000-0000-0000-000000000000'", "'0f8fad5b-d9cb-469f-0165-70867728950e'"}}
+	guidBlobs = keyColumn{record.Guid, "BLOB", "uniqueidentifier", []string{"0x5bad8f0fcbd99f46a16570867728950e", "0x0f8fad5bcbd99f46a16570867728950e", "0x00000001000000000000000000000000", "0x01000000000000000000000000000000", "0xffffffffcbd99f46a16570867728950e", "0x0000000000000000000000000000000a"}}
 	binaries  = keyColumn{record.Bytes, "BLOB", "varbinary(8)", []string{"0x61", "0x6201", "0x62", "0xff", "0x0001", "0x7a7a"}}
 	bools     = keyColumn{record.Bool, "INTEGER", "bit", []string{"1", "0"}}
 	few3      = keyColumn{record.Int, "INTEGER", "int", []string{"1", "2", "3"}}
@@ -54,7 +55,7 @@ var (
 // sourceKeys are the keys of the tables.
 var sourceKeys = map[string][]keyColumn{
 	"KText": {texts}, "KPadded": {padded}, "KInt": {ints}, "KLong": {longs}, "KDecimal": {decimals}, "KMoney": {moneys}, "KDouble": {doubles},
-	"KDateTime": {datetimes}, "KPrecise": {precise}, "KGuid": {guids}, "KBytes": {binaries}, "KBool": {bools},
+	"KDateTime": {datetimes}, "KPrecise": {precise}, "KGuid": {guids}, "KGuidBlob": {guidBlobs}, "PIntGuidBlob": {few3, guidBlobs}, "KBytes": {binaries}, "KBool": {bools},
 	"PTextInt": {fewTexts, few3}, "PIntText": {few3, fewTexts}, "PDateGuid": {datetimes, guids}, "PDecimalBool": {decimals, bools}, "PThree": {few3, bools, fewTexts},
 }
 
@@ -68,7 +69,11 @@ func (e sourceEngine) table(name string, key []keyColumn) (statements []string, 
 		if e.server {
 			declared = k.server
 		}
-		kind.Fields = append(kind.Fields, record.Field{Name: column, Type: k.of, Filter: k.of.Filter()})
+		field := record.Field{Name: column, Type: k.of, Filter: k.of.Filter()}
+		if k.of == record.Guid && k.file == "BLOB" {
+			field.Blob = record.BlobNet
+		}
+		kind.Fields = append(kind.Fields, field)
 		columns, names = append(columns, column+" "+declared+" NOT NULL"), append(names, column)
 		var longer [][]string
 		for _, r := range rows {

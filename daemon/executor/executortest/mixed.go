@@ -3,6 +3,7 @@ package executortest
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math/big"
@@ -29,6 +30,7 @@ var MixedValues = []string{
 	"'2026-01-02T10:11:12.0000000'", "'2026-01-02 10:11:12'", "'2026-01-02'", "'2026-01-02T00:00:00.0000000'", "'2026-01-03'", "'2026-13-02'", "'2026-01-02T10:11'", "'2025-12-31T23:59:59.9999999'", "'10:11:12'",
 	"'0f8fad5b-d9cb-469f-a165-70867728950e'", "'0F8FAD5B-D9CB-469F-A165-70867728950E'", "'0f8fad5b-D9CB-469f-a165-70867728950e'",
 	"x''", "x'00'", "x'3130'", "x'616263'", "x'ff00'", "x'00112233445566778899aabbccddeeff'",
+	"x'5bad8f0fcbd99f46a16570867728950e'", "x'0f8fad5bd9cb469fa16570867728950e'", // the GUID above, of .NET and of RFC 9562
 }
 
 // MixedOperands are the operands of conditions, by the type of the field.
@@ -115,7 +117,7 @@ func ReadMixed(of record.Type, stored any) (value MixedValue, shown string) {
 		}
 	case record.Double:
 		switch {
-		case isText && isPlain(text):
+		case isText && isPlain(text) && !hasLeadingZeros(text):
 			f, _ := strconv.ParseFloat(text, 64)
 			return new(big.Rat).SetFloat64(f), text
 		case isNumber && number == nil && stored.(float64) > 0:
@@ -147,6 +149,11 @@ func ReadMixed(of record.Type, stored any) (value MixedValue, shown string) {
 func isPlain(text string) bool {
 	digits := strings.Replace(strings.TrimPrefix(text, "-"), ".", "", 1)
 	return digits != "" && strings.Trim(digits, "0123456789") == "" && !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".")
+}
+
+func hasLeadingZeros(text string) bool {
+	whole, _, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
+	return len(whole) > 1 && whole[0] == '0'
 }
 
 func naiveNumber(stored any) (*big.Rat, bool) {
@@ -236,6 +243,34 @@ func MeetsMixed(of record.Type, stored any, op record.Operator, operands []Mixed
 
 // MixedTypes are the types of fields.
 var MixedTypes = []record.Type{record.Text, record.Int, record.Byte, record.Long, record.Decimal, record.Double, record.Bool, record.DateTime, record.Guid, record.Bytes, record.TimeSpan}
+
+// MixedFields are fields of these types, and of GUIDs in blobs.
+func MixedFields() []record.Field {
+	var fields []record.Field
+	for _, t := range MixedTypes {
+		fields = append(fields, record.Field{Type: t, Filter: t.Filter(), Null: record.Nullable})
+	}
+	for _, form := range []record.BlobForm{record.BlobNet, record.BlobRFC} {
+		fields = append(fields, record.Field{Type: record.Guid, Filter: record.GuidFilter, Null: record.Nullable, Blob: form})
+	}
+	return fields
+}
+
+// UnpackGuids replaces the blobs of 16 bytes among stored values by the texts of their GUIDs. It
+// shares no code with the implementation.
+func UnpackGuids(stored map[int64]any, form record.BlobForm) {
+	for id, v := range stored {
+		b, isBlob := v.([]byte)
+		if !isBlob || len(b) != 16 {
+			continue
+		}
+		first, second, third := binary.BigEndian.Uint32(b), binary.BigEndian.Uint16(b[4:]), binary.BigEndian.Uint16(b[6:])
+		if form == record.BlobNet {
+			first, second, third = binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:])
+		}
+		stored[id] = fmt.Sprintf("%08x-%04x-%04x-%x-%x", first, second, third, b[8:10], b[10:])
+	}
+}
 
 func MixedOperand(of record.Type, v wire.Value) MixedValue {
 	switch of {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -31,6 +32,7 @@ type Column struct {
 	Type      string // lower case, without length
 	Nullable  bool
 	Forbidden bool // no permission to read it
+	Blobs     bool // some of the first rows of an embedded file have blobs of 16 bytes, which may be GUIDs
 }
 
 // Read reads the catalogue, in the order of names. A login sees only objects that it has
@@ -176,15 +178,41 @@ func readFile(path string) (all []Object, err error) {
 }
 
 // describe reads the columns and unique indexes of a table.
-func (o *Object) describe(conn *sqlite.Conn) (err error) {
-	if o.Unique, err = executor.FileKeys(conn, o.Name); err != nil {
+func (o *Object) describe(conn *sqlite.Conn) error {
+	unique, err := executor.FileKeys(conn, o.Name)
+	if err != nil {
 		return fmt.Errorf("%s: %w", o.Name, err)
 	}
+	o.Unique = unique
 	columns, err := conn.Columns(o.Name)
-	for _, c := range columns {
-		declared, _, _ := strings.Cut(strings.ToLower(c.Type), "(")
-		isRowID := slices.Contains(o.Unique, mssql.KeyColumn{Index: executor.RowID, Name: c.Name})
-		o.Columns = append(o.Columns, Column{Name: c.Name, Type: strings.TrimSpace(declared), Nullable: c.Nullable && !isRowID})
+	if err != nil {
+		return err
 	}
-	return err
+	for _, declared := range columns {
+		name, _, _ := strings.Cut(strings.ToLower(declared.Type), "(")
+		isRowID := slices.Contains(o.Unique, mssql.KeyColumn{Index: executor.RowID, Name: declared.Name})
+		c := Column{
+			Name:     declared.Name,
+			Type:     strings.TrimSpace(name),
+			Nullable: declared.Nullable && !isRowID,
+		}
+		if f, _ := c.field(false); f.Type == record.Guid && !o.View {
+			c.Blobs, err = o.hasBlobs(conn, c.Name)
+			if err != nil {
+				return fmt.Errorf("%s, column %s: %w", o.Name, c.Name, err)
+			}
+		}
+		o.Columns = append(o.Columns, c)
+	}
+	return nil
+}
+
+// sampledRows is the number of rows that are read to learn how a table stores GUIDs.
+const sampledRows = 1000
+
+// hasBlobs reports whether a column has blobs of the size of a GUID in the first rows.
+func (o *Object) hasBlobs(conn *sqlite.Conn, column string) (bool, error) {
+	n, _, err := conn.QueryInt(fmt.Sprintf("SELECT COUNT(*) FROM (SELECT %s AS g FROM %s LIMIT %d) WHERE typeof(g) = 'blob' AND length(g) = 16",
+		sqlite.Quote(column), sqlite.Quote(o.Name), sampledRows))
+	return n > 0, err
 }

@@ -206,6 +206,108 @@ v_2 = { type = "int", column = "v" } # v is a member of every query
 	}
 }
 
+// TestGuidBlobs: a column of GUIDs with blobs of 16 bytes has a note, since only the user knows the
+// order of their bytes.
+func TestGuidBlobs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	conn, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		"CREATE TABLE Packed (ID uniqueidentifier NOT NULL PRIMARY KEY, Plain uniqueidentifier NOT NULL)",
+		"INSERT INTO Packed VALUES (x'5bad8f0fcbd99f46a16570867728950e', '0f8fad5b-d9cb-469f-a165-70867728950e')",
+	} {
+		if err := conn.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := Read(t.Context(), erp.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	text, _ := written(t, Propose(objects, Options{}))
+	want := `[Packed]
+source = "Packed"
+key = ["ID"]
+
+[Packed.fields]
+ID = "Guid" # blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } for the byte order of .NET, or blob = "rfc" for that of the text
+Plain = "Guid"
+`
+	if text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+// TestNullablePrimaryKey: a key that the table lets be null is a key, with a comment on when it
+// is none.
+func TestNullablePrimaryKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.db")
+	conn, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`CREATE TABLE Loose ("Area No" TEXT, Code TEXT, N int, PRIMARY KEY ("Area No", Code))`,
+		"CREATE TABLE Numbered (ID INTEGER PRIMARY KEY, N int)",
+		"CREATE TABLE Strict (Code TEXT NOT NULL PRIMARY KEY)",
+		"CREATE TABLE Unproven (Code TEXT UNIQUE)",
+	} {
+		if err := conn.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	objects, err := Read(t.Context(), erp.Config{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	text, _ := written(t, Propose(objects, Options{}))
+	want := `# The table allows null in its primary key (Area_No, Code). While a row has a null there, Cursor gets status 400, and changes are not captured.
+[Loose]
+source = "Loose"
+key = ["Area_No", "Code"]
+
+[Loose.fields]
+Area_No = { type = "string", column = "Area No" }
+Code = "string"
+N = "int?"
+
+[Numbered]
+source = "Numbered"
+key = ["ID"]
+
+[Numbered.fields]
+ID = "long"
+N = "int?"
+
+[Strict]
+source = "Strict"
+key = ["Code"]
+
+[Strict.fields]
+Code = "string"
+
+# No key: there is no primary key, and no unique index without nulls.
+[Unproven]
+source = "Unproven"
+
+[Unproven.fields]
+Code = "string"
+`
+	if text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
 // TestSelection: patterns ignore letter case; views and columns are chosen.
 func TestSelection(t *testing.T) {
 	all := []Object{

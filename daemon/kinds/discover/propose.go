@@ -150,6 +150,9 @@ func (o Object) propose(columns []string) *kinds.Declared {
 		if o.Schema != "" && (c.Type == "xml" || c.Type == "text" || c.Type == "ntext" || c.Type == "image") {
 			d.Notes[field.Name] = c.Type + ", which SQL Server cannot compare or sort"
 		}
+		if c.Blobs {
+			d.Notes[field.Name] = `blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } for the byte order of .NET, or blob = "rfc" for that of the text`
+		}
 		d.Fields = append(d.Fields, field)
 	}
 	rename(d)
@@ -159,6 +162,10 @@ func (o Object) propose(columns []string) *kinds.Declared {
 	}
 	for _, field := range executor.FindKey(o.Unique, fieldOf) {
 		d.Key = append(d.Key, d.Fields[field].Name)
+	}
+	if nullable := o.nullableKey(d); nullable != nil {
+		d.Comments = append(d.Comments, fmt.Sprintf("The table allows null in its primary key (%s). While a row has a null there, Cursor gets status 400, and changes are not captured.",
+			strings.Join(nullable, ", ")))
 	}
 	for _, c := range o.Columns {
 		if at, ok := fieldOf(c.Name); ok && o.Schema != "" && (c.Type == "timestamp" || c.Type == "rowversion") {
@@ -174,6 +181,19 @@ func (o Object) propose(columns []string) *kinds.Declared {
 		}
 	}
 	return d
+}
+
+// nullableKey returns the fields of the key that SQLite lets be null, although they are of the
+// primary key.
+func (o Object) nullableKey(d *kinds.Declared) []string {
+	var nullable []string
+	for _, f := range d.Fields {
+		isUnchecked := func(c mssql.KeyColumn) bool { return c.Unchecked && strings.EqualFold(c.Name, f.ColumnName()) }
+		if slices.Contains(d.Key, f.Name) && slices.ContainsFunc(o.Unique, isUnchecked) {
+			nullable = append(nullable, f.Name)
+		}
+	}
+	return nullable
 }
 
 // key returns a name as a key of TOML.

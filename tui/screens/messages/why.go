@@ -25,11 +25,21 @@ type Why struct {
 	why *wire.Why
 }
 
+var whyColumns = []grid.Column{
+	{Name: "Time", Min: 12},
+	{Name: "Step", Min: 10},
+	{Name: "Text", Min: 20, Max: 200, Flex: true},
+}
+
 // NewWhy returns the history of a key.
 func NewWhy(h ui.Host, key string) *Why {
-	s := &Why{SearchTable: browse.NewSearchTable(h, "why", "part of a line"), key: key, why: new(wire.Why)}
+	s := &Why{
+		SearchTable: browse.NewSearchTable(h, "why", "part of a line"),
+		key:         key,
+		why:         new(wire.Why),
+	}
 	s.Refill = s.fill
-	s.Grid.SetColumns([]grid.Column{{Name: "Time", Min: 12}, {Name: "Step", Min: 10}, {Name: "Text", Min: 20, Max: 200, Flex: true}}, 0)
+	s.Grid.SetColumns(whyColumns, 0)
 	return s
 }
 
@@ -47,17 +57,25 @@ func (s *Why) Equivalent() string { return "whctl why " + ui.Quote(s.key) }
 
 // Poll implements ui.Poller.
 func (s *Why) Poll() tea.Cmd {
-	s.Busy = true
 	key := s.key
-	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Why, error) { return c.WhyOf(ctx, key) }, func(got *wire.Why, err error) tea.Cmd {
-		if s.Busy = false; err != nil {
-			s.ShowFetchError("fetching the history of the key", err)
-			return nil
-		}
-		s.why, s.key = got, got.Key // that of a message
-		s.fill()
+	fetch := func(ctx context.Context, c *client.Client) (*wire.Why, error) {
+		return c.WhyOf(ctx, key)
+	}
+	s.Busy = true
+	return ui.Fetch(s.Ctx, s, fetch, s.show)
+}
+
+// show shows a history that was fetched.
+func (s *Why) show(why *wire.Why, err error) tea.Cmd {
+	s.Busy = false
+	if err != nil {
+		s.ShowFetchError("fetching the history of the key", err)
 		return nil
-	})
+	}
+	s.why = why
+	s.key = why.Key // of a message, if the screen was opened by its ID
+	s.fill()
+	return nil
 }
 
 // Follow fetches the steps again when one of the messages has changed.
@@ -89,7 +107,12 @@ func (s *Why) Status() string {
 
 // whyRoles are the roles of steps with a result; others are plain.
 var whyRoles = map[string]theme.Role{
-	wire.WhyDelivered: theme.Success, wire.WhyFailed: theme.Failure, wire.WhyBreakerOpen: theme.Failure, wire.WhyRetrying: theme.Warning, wire.WhyHeld: theme.Warning, wire.WhyWaiting: theme.Pending,
+	wire.WhyDelivered:   theme.Success,
+	wire.WhyFailed:      theme.Failure,
+	wire.WhyBreakerOpen: theme.Failure,
+	wire.WhyRetrying:    theme.Warning,
+	wire.WhyHeld:        theme.Warning,
+	wire.WhyWaiting:     theme.Pending,
 }
 
 func (s *Why) fill() {
@@ -98,15 +121,29 @@ func (s *Why) fill() {
 		if !s.Contains(step.Step + " " + step.Text) {
 			continue
 		}
-		at := "now"
-		if done, due := time.Time(step.At), time.Time(step.Due); !done.IsZero() {
-			at = s.TimeText(done)
-		} else if !due.IsZero() {
-			at = s.dueText(due)
-		}
-		rows = append(rows, &grid.Row{ID: step.Step + step.Text + time.Time(step.At).String() + step.MessageID, Cells: []grid.Cell{{Text: at, Role: theme.Dim}, {Text: step.Step, Role: whyRoles[step.Step]}, {Text: step.Text}}})
+		rows = append(rows, &grid.Row{
+			ID: step.Step + step.Text + time.Time(step.At).String() + step.MessageID,
+			Cells: []grid.Cell{
+				{Text: s.stepTime(step), Role: theme.Dim},
+				{Text: step.Step, Role: whyRoles[step.Step]},
+				{Text: step.Text},
+			},
+		})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
+}
+
+// stepTime returns when a step was done or is due.
+func (s *Why) stepTime(step wire.WhyStep) string {
+	done := time.Time(step.At)
+	if !done.IsZero() {
+		return s.TimeText(done)
+	}
+	due := time.Time(step.Due)
+	if !due.IsZero() {
+		return s.dueText(due)
+	}
+	return "now"
 }
 
 // dueText returns when the next attempt is due. The text of the step has it last, where
@@ -120,13 +157,21 @@ func (s *Why) dueText(due time.Time) string {
 
 // Do implements ui.Screen.
 func (s *Why) Do(b keymap.Binding) tea.Cmd {
-	row := s.Grid.Row()
-	switch {
-	case s.Move(b):
-	case b.Action == keymap.Open:
-		return s.Open(ui.MessagesTarget{Here: true, MessageFilter: ui.MessageFilter{Conditions: []client.Filter{{Field: "Key", Operator: record.Equal, Values: []string{s.key}}}}})
-	case b.Action == keymap.CopyCell && row != nil:
-		s.Copy(row.Cells[len(row.Cells)-1].Text)
+	if s.Move(b) {
+		return nil
+	}
+	switch b.Action {
+	case keymap.Open:
+		ofKey := client.Filter{Field: "Key", Operator: record.Equal, Values: []string{s.key}}
+		return s.Open(ui.MessagesTarget{
+			Here:          true,
+			MessageFilter: ui.MessageFilter{Conditions: []client.Filter{ofKey}},
+		})
+	case keymap.CopyCell:
+		row := s.Grid.Row()
+		if row != nil {
+			s.Copy(row.Cells[len(row.Cells)-1].Text)
+		}
 	}
 	return nil
 }
