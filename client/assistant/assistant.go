@@ -3,8 +3,8 @@
 //
 // The tools only read. Texts of records are only in results, as JSON values: a text that looks
 // like an instruction must not be part of a description or an error. A result is in the
-// structured content of a response and, as the same JSON, in its only text: many hosts give
-// assistants one or the other.
+// structured content of a response and, as the same JSON, in its only text: many hosts pass
+// only one of them to assistants.
 package assistant
 
 import (

@@ -38,7 +38,7 @@ func TestProtocolConformance(t *testing.T) {
 }
 
 // TestProtocolClients reads rows by the official client for JavaScript and by that of the AI
-// SDK, which gives only the text of a result to a model.
+// SDK, which passes only the text of a result to a model.
 func TestProtocolClients(t *testing.T) {
 	dir := clientstest.NodeModules(t, "mcp")
 	program, err := os.ReadFile(filepath.Join("testdata", "clients.mjs"))

@@ -12,7 +12,7 @@ import (
 )
 
 // maxResult is the maximum size of a result in bytes. A response has it twice, as structured
-// content and as text, of which an assistant is given one.
+// content and as text, and a host passes one of them to the assistant.
 const maxResult = 15 << 10
 
 // fits reports whether a result is not too large.

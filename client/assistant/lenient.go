@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Arguments in other forms than their schemas have, which some assistants send and whose
-// meaning is clear.
+// Some assistants send arguments in other forms than the schemas have. They are accepted where
+// the meaning is clear.
 
 // list is a list of names. A text is a list of the names in it, which are separated by commas.
 type list []string

@@ -16,7 +16,7 @@ type searchWord struct {
 }
 
 // particles are words of questions that are parts of many names.
-var particles = strings.Fields("a an and are at by do for from how in is many me much my of on or our per the to was we were what which with")
+var particles = strings.Fields("a an and are at by do for from how in is many me much my of on or our per the to was we were which with")
 
 // searchWords returns the words of a text in lower case, without the endings of plurals.
 func searchWords(text string) []searchWord {

@@ -149,9 +149,9 @@ func (d *description) operation(o *Operation) {
 	for i, r := range routes {
 		path, known := d.paths[r.Path].(object)
 		if !known {
-			all := pathParameters(o, r.Path)
+			all := d.pathParameters(o, r.Path)
 			if !d.shared[r.Path] {
-				all = append(all, kindParameters(o, r.Path)...)
+				all = append(all, d.kindParameters(o, r.Path)...)
 			}
 			path = object{"parameters": all}
 			d.paths[r.Path] = path
@@ -203,7 +203,7 @@ func identifierRune(r rune) rune {
 }
 
 // pathParameters returns the parameters in a path.
-func pathParameters(o *Operation, path string) []any {
+func (d *description) pathParameters(o *Operation, path string) []any {
 	all := []any{}
 	for _, name := range InPath(path) {
 		m, _ := o.member(name)
@@ -218,7 +218,7 @@ func pathParameters(o *Operation, path string) []any {
 
 // kindParameters returns the members of a query, which are accepted in the query string with
 // every method. On a path of several operations they belong to the methods of the query.
-func kindParameters(o *Operation, path string) []any {
+func (d *description) kindParameters(o *Operation, path string) []any {
 	if o.Kind == nil {
 		return nil
 	}
@@ -278,7 +278,7 @@ func (d *description) call(o *Operation, r Route, method string) object {
 	}
 	withBody := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 	sample := sampler{Operation: o}.values(r.Path)
-	if all := kindParameters(o, r.Path); all != nil && d.shared[r.Path] {
+	if all := d.kindParameters(o, r.Path); all != nil && d.shared[r.Path] {
 		op["parameters"] = all
 	}
 	switch members := o.outsidePath(r.Path); {

@@ -203,8 +203,8 @@ func (s *schemas) kindResponse(k *record.Kind) object {
 	return ref("schemas", name)
 }
 
-// formSchema is membersSchema of a form: its values are texts and lists of texts, and what
-// JSON nests deeper is JSON as text. Generators of clients refuse anything else.
+// formSchema is membersSchema of a form: its values are texts and lists of texts, and
+// deeper values are JSON as text. Generators of clients refuse anything else.
 func formSchema(members []Member) object {
 	inForm := slices.Clone(members)
 	for i, m := range members {

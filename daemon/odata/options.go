@@ -42,7 +42,7 @@ var offered = map[Resource][]string{
 	Schema:   {optionFormat},
 }
 
-// expressions are the names that stand for no field, but for a part of the request.
+// expressions are the names of parts of a request that are no fields.
 var expressions = []string{"$it", "$root", "$this"}
 
 // unoffered are the options of OData that no resource has.

@@ -1,5 +1,5 @@
-// Reads rows by two clients of the protocol, and prints the text of each one's result, which is
-// what the hosts built on them give to a model. Argument: the URL of the service.
+// Reads rows by two clients of the protocol, and prints the text of each result, which hosts
+// pass to a model. Argument: the URL of the service.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 const require = createRequire(process.cwd() + '/');

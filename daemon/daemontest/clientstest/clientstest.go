@@ -65,8 +65,8 @@ func NodeModules(t testing.TB, of string) (dir string) {
 	return dir
 }
 
-// GoModule makes a module with the Go tools and libraries of a directory of testdata, whose
-// files have another name there: a directory with go.mod would be no part of this module. It
+// GoModule makes a module with the Go tools and libraries of a directory of testdata. The files
+// have other names there, since a directory with go.mod would be no part of this module. It
 // leaves the test to make clients, since that needs the network or the cache of modules.
 func GoModule(t testing.TB, of string) (dir string) {
 	t.Helper()
