@@ -14,8 +14,8 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// maxMessage is the maximum size of a response of a tool, in bytes.
-const maxMessage = 16 << 10
+// maxResult is the maximum size of a result of a tool, in bytes.
+const maxResult = 16 << 10
 
 // demo is a daemon with the demo records, which the tests share.
 var demo struct {
@@ -79,8 +79,8 @@ func (r result) list(t *testing.T, name string) []any {
 	return list
 }
 
-// call calls a tool by a request of its own, as the bytes on the wire show it, and checks
-// the size of the response.
+// call calls a tool by a request of its own, as the bytes on the wire show it. It checks the
+// size of the result, and that the response has it as text, too.
 func call(t *testing.T, i *daemontest.Instance, key, tool, arguments string) (r result) {
 	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)
@@ -89,11 +89,15 @@ func call(t *testing.T, i *daemontest.Instance, key, tool, arguments string) (r 
 	if err := json.Unmarshal(r.message, &reply); err != nil || reply.Result == nil {
 		t.Fatalf("%s %s: %v: %s", tool, arguments, err, r.message)
 	}
-	if len(r.message) > maxMessage {
-		t.Errorf("%s %s: the response has %d bytes", tool, arguments, len(r.message))
-	}
 	reply.Result.message = r.message
-	return *reply.Result
+	r = *reply.Result
+	if len(r.StructuredContent) > maxResult || len(r.Content) != 1 || len(r.Content[0].Text) > maxResult {
+		t.Errorf("%s %s: the response has %d bytes and %d texts, the result %d", tool, arguments, len(r.message), len(r.Content), len(r.StructuredContent))
+	}
+	if !r.IsError && r.Content[0].Text != string(r.StructuredContent) {
+		t.Errorf("%s %s: the text differs from the result: %s", tool, arguments, r.message)
+	}
+	return r
 }
 
 func post(t *testing.T, i *daemontest.Instance, key, body string) []byte {

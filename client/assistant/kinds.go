@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/bizhook/whd/client/record"
 )
 
-// maxResult is the maximum size of a structured result in bytes. A response has at most
-// 16 KiB with the message around it.
+// maxResult is the maximum size of a result in bytes. A response has it twice, as structured
+// content and as text, and a host passes one of them to the assistant.
 const maxResult = 15 << 10
 
 // fits reports whether a result is not too large.
@@ -47,13 +46,13 @@ const maxWords = 100
 // findKinds implements find_kinds.
 func findKinds(ctx context.Context, source Source, in struct {
 	Words string
-	Skip  int
+	Skip  count
 }) (any, error) {
 	registry, err := source.Kinds(ctx)
 	if err != nil {
 		return nil, err
 	}
-	words := stems(in.Words)
+	words := searchWords(in.Words)
 	if len(words) > maxWords {
 		return nil, fmt.Errorf("words: at most %d words are possible, not %d", maxWords, len(words))
 	}
@@ -64,60 +63,21 @@ func findKinds(ctx context.Context, source Source, in struct {
 		slices.Sort(result.Areas)
 		result.Areas = slices.Compact(result.Areas)
 	}
-	for i, k := range kinds[min(in.Skip, len(kinds)):] {
+	skip := min(int(in.Skip), len(kinds))
+	for i, k := range kinds[skip:] {
 		one := foundKind{Kind: k.Name, Area: k.Area, Summary: k.Summary, Fields: slices.Clone(k.FieldNames())}
 		slices.SortStableFunc(one.Fields, func(a, b string) int { return cmp.Compare(matches(b, words), matches(a, words)) })
 		if one.More = max(len(one.Fields)-maxFields, 0); one.More > 0 {
 			one.Fields = one.Fields[:maxFields]
 		}
 		result.Kinds = append(result.Kinds, one)
-		if result.NextSkip = in.Skip + i; i > 0 && !fits(result) {
+		if result.NextSkip = skip + i; i > 0 && !fits(result) {
 			result.Kinds = result.Kinds[:i]
 			return result, nil
 		}
 	}
 	result.NextSkip = 0
 	return result, nil
-}
-
-// stems returns the words of a text in lower case, without the ending of a plural.
-func stems(text string) (words []string) {
-	words = strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for i, word := range words {
-		for _, end := range []string{"ies", "es", "s"} {
-			if stem, plural := strings.CutSuffix(word, end); plural && len(stem) >= 3 {
-				words[i] = stem
-				break
-			}
-		}
-	}
-	return words
-}
-
-// matches returns the number of words that a text contains.
-func matches(text string, words []string) (n int) {
-	text = strings.ToLower(text)
-	for _, word := range words {
-		if strings.Contains(text, word) {
-			n++
-		}
-	}
-	return n
-}
-
-// ranked returns the kinds that match a word, the best first: a name counts more than a
-// summary, and that more than a field.
-func ranked(kinds []*record.Kind, words []string) []*record.Kind {
-	if len(words) == 0 {
-		return kinds
-	}
-	score := make(map[*record.Kind]int)
-	for _, k := range kinds {
-		score[k] = 4*matches(k.Name, words) + 3*matches(k.Area+" "+k.Summary, words) + matches(strings.Join(k.FieldNames(), " "), words)
-	}
-	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k *record.Kind) bool { return score[k] == 0 })
-	slices.SortStableFunc(kinds, func(a, b *record.Kind) int { return cmp.Compare(score[b], score[a]) })
-	return kinds
 }
 
 // describedKind is a record kind as describe_kind describes it.
@@ -139,19 +99,20 @@ type describedField struct {
 // describeKind implements describe_kind.
 func describeKind(ctx context.Context, source Source, in struct {
 	Kind string
-	Skip int
+	Skip count
 }) (any, error) {
 	kind, err := lookup(ctx, source, in.Kind)
 	if err != nil {
 		return nil, err
 	}
 	result := describedKind{Kind: kind.Name, Area: kind.Area, Summary: kind.Summary, Key: kind.Key, Fields: []describedField{}, Suffixes: make(map[string][]string)}
-	for i, f := range kind.Fields[min(in.Skip, len(kind.Fields)):] {
+	skip := min(int(in.Skip), len(kind.Fields))
+	for i, f := range kind.Fields[skip:] {
 		result.Fields = append(result.Fields, describedField{f.Name, f.TypeName()})
 		if result.Suffixes[f.Type.String()] == nil {
 			result.Suffixes[f.Type.String()] = suffixes(f.Filter)
 		}
-		if result.NextSkip = in.Skip + i; i > 0 && !fits(result) {
+		if result.NextSkip = skip + i; i > 0 && !fits(result) {
 			result.Fields = result.Fields[:i]
 			return result, nil
 		}

@@ -23,10 +23,10 @@ const (
 // filterInput is the part of the input that several tools share.
 type filterInput struct {
 	Kind   string
-	Filter map[string]json.RawMessage
-	Order  []string
-	Limit  *int64
-	Skip   int64
+	Filter conditions
+	Order  list
+	Limit  *count
+	Skip   count
 }
 
 // members returns the kind and the members of a query for it.
@@ -37,7 +37,7 @@ func (in filterInput) members(ctx context.Context, source Source) (*record.Kind,
 	}
 	limit := int64(defaultLimit)
 	if in.Limit != nil {
-		limit = *in.Limit
+		limit = int64(*in.Limit)
 	}
 	if limit < 1 || limit > maxLimit {
 		return nil, nil, fmt.Errorf("limit must be from 1 to %d", maxLimit)
@@ -50,7 +50,7 @@ func (in filterInput) members(ctx context.Context, source Source) (*record.Kind,
 		members[name] = in.Filter[name]
 	}
 	if len(in.Order) > 0 {
-		members["OrderBy"] = in.Order
+		members["OrderBy"] = []string(in.Order)
 	}
 	return kind, members, nil
 }
@@ -94,7 +94,7 @@ type rows struct {
 // page that is too large is read again with fewer rows, since the cursor is that of its end.
 func query(ctx context.Context, source Source, in struct {
 	filterInput
-	Fields []string
+	Fields list
 	Cursor string
 }) (any, error) {
 	kind, members, err := in.members(ctx, source)
@@ -108,13 +108,13 @@ func query(ctx context.Context, source Source, in struct {
 	members["Cursor"] = in.Cursor
 	if in.Skip > 0 && in.Cursor == "" {
 		delete(members, "Cursor")
-		members["Skip"] = in.Skip
+		members["Skip"] = int64(in.Skip)
 	}
 	for {
 		page, err := source.Query(ctx, kind, members)
 		if members["Cursor"] == "" && hasNoKey(err) {
 			delete(members, "Cursor")
-			members["Skip"] = in.Skip
+			members["Skip"] = int64(in.Skip)
 			continue
 		}
 		if take := members["Take"].(int64); errors.Is(err, ErrTooLarge) && take > 1 {
@@ -130,7 +130,7 @@ func query(ctx context.Context, source Source, in struct {
 			continue
 		}
 		if _, paged := members["Cursor"]; !paged {
-			result.NextSkip = next(in.Skip, page, members["Take"])
+			result.NextSkip = next(int64(in.Skip), page, members["Take"])
 		}
 		if fits(result) {
 			return result, nil
@@ -200,7 +200,7 @@ type groups struct {
 // totals implements totals.
 func totals(ctx context.Context, source Source, in struct {
 	filterInput
-	By, Sum, Min, Max, Avg []string
+	By, Sum, Min, Max, Avg list
 }) (any, error) {
 	kind, members, err := in.members(ctx, source)
 	if err != nil {
@@ -240,14 +240,14 @@ func totals(ctx context.Context, source Source, in struct {
 		}
 		return fitted(result, result.Totals)
 	}
-	members["GroupBy"], members["Skip"] = in.By[0], in.Skip
+	members["GroupBy"], members["Skip"] = in.By[0], int64(in.Skip)
 	page, err := source.Query(ctx, kind, members)
 	if err != nil {
 		return nil, explained(err, kind)
 	}
-	result.Groups, result.NextSkip = page.Results, next(in.Skip, page, members["Take"])
+	result.Groups, result.NextSkip = page.Results, next(int64(in.Skip), page, members["Take"])
 	for n := len(page.Results); n > 1 && !fits(result); n-- {
-		result.Groups, result.NextSkip = page.Results[:n-1], in.Skip+int64(n-1)
+		result.Groups, result.NextSkip = page.Results[:n-1], int64(in.Skip)+int64(n-1)
 	}
 	if len(result.Groups) == 0 {
 		result.Groups = []json.RawMessage{}

@@ -177,8 +177,8 @@ func TestLargeTotals(t *testing.T) {
 	}
 }
 
-// TestTextsOfRecords checks that texts of records are only in structured content: not in
-// the content that is shown, in errors or in descriptions.
+// TestTextsOfRecords checks that texts of records are only in results, which a response has
+// twice: not in errors or in descriptions.
 func TestTextsOfRecords(t *testing.T) {
 	i := startLarge(t)
 	shown := false
@@ -191,7 +191,7 @@ func TestTextsOfRecords(t *testing.T) {
 		r := call(t, i, "", tool, arguments)
 		in := strings.Contains(string(r.StructuredContent), instruction)
 		shown = shown || in
-		if n := strings.Count(string(r.message), instruction); n > 0 && !in || n > strings.Count(string(r.StructuredContent), instruction) {
+		if n := strings.Count(string(r.message), instruction); n != 2*strings.Count(string(r.StructuredContent), instruction) {
 			t.Errorf("%s: %s", line, r.message)
 		}
 		if len(r.Content) != 1 {
@@ -207,7 +207,7 @@ func TestTextsOfRecords(t *testing.T) {
 func TestErrors(t *testing.T) {
 	i := startDemo(t)
 	for _, c := range []struct{ tool, arguments, want string }{
-		{"find_kinds", `{"words":"` + strings.Repeat("a ", 101) + `"}`, "words: at most 100 words are possible, not 101"},
+		{"find_kinds", `{"words":"` + strings.Repeat("x ", 101) + `"}`, "words: at most 100 words are possible, not 101"},
 		{"describe_kind", `{}`, "kind is missing; arguments of describe_kind: kind, skip"},
 		{"describe_kind", `{"kind":7}`, "kind must be a text"},
 		{"describe_kind", `{"kind":"SO_Total"}`, `kind: unknown record kind "SO_Total"; did you mean SO_Totals?`},
@@ -217,7 +217,11 @@ func TestErrors(t *testing.T) {
 		{"query", `[]`, "arguments must be an object"},
 		{"query", `{"kind":"SO_Totals","where":{}}`, `unknown argument "where"; arguments of query: kind, filter, fields, order, limit, cursor, skip`},
 		{"query", `{"kind":"SO_Totals","filters":{}}`, `did you mean filter?`},
-		{"query", `{"kind":"SO_Totals","fields":"InvoiceID"}`, "fields must be a list of texts"},
+		{"query", `{"kind":"SO_Totals","fields":{}}`, "fields must be a list of texts"},
+		{"query", `{"kind":"SO_Totals","fields":"Invoice ID"}`, "fields: has Invoice ID, which is unknown"},
+		{"query", `{"kind":"SO_Totals","filter":"InvoiceTotal > 5"}`, "filter must be an object"},
+		{"query", `{"kind":"SO_Totals","limit":"many"}`, "limit must be a whole number"},
+		{"query", `{"kind":"SO_Totals","limit":1.5}`, "limit must be a whole number"},
 		{"query", `{"kind":"SO_Totals","limit":201}`, "limit must be from 1 to 200"},
 		{"query", `{"kind":"SO_Totals","limit":-1}`, "limit must be a whole number"},
 		{"query", `{"kind":"SO_Totals","fields":["Nope"]}`, "fields: has Nope, which is unknown\nFields of SO_Totals: InvoiceID, InvoiceTotal, "},

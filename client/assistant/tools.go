@@ -56,7 +56,7 @@ var (
 // tools is the table of tools.
 var tools = []tool{
 	{"find_kinds", "Find record kinds by words. Results have their fields. Without words: all kinds.", []argument{
-		{"words", text, "words of the names, summaries, areas or fields of kinds, such as: debtor invoice total", false},
+		{"words", text, "words of the names, summaries, areas or fields of kinds, or of the trade, such as: customer invoice total", false},
 		skipArgument,
 	}, call(findKinds)},
 	{"describe_kind", "Describe a record kind: its key, its fields with their types, and the suffixes of filters for each type.", []argument{kindArgument, skipArgument}, call(describeKind)},
@@ -123,7 +123,12 @@ func (t tool) handler(source Source, log *slog.Logger) mcp.ToolHandler {
 		if err != nil {
 			return refused(err), nil
 		}
-		return &mcp.CallToolResult{StructuredContent: structured, Content: []mcp.Content{&mcp.TextContent{Text: "The result is in structuredContent."}}}, nil
+		text, err := json.Marshal(structured)
+		if err != nil {
+			return nil, err
+		}
+		content := []mcp.Content{&mcp.TextContent{Text: string(text)}}
+		return &mcp.CallToolResult{StructuredContent: json.RawMessage(text), Content: content}, nil
 	}
 }
 
@@ -171,11 +176,11 @@ func (f form) matches(value json.RawMessage) bool {
 	case text:
 		into = new(string)
 	case texts:
-		into = new([]string)
+		into = new(list)
 	case number:
-		into = new(uint32)
+		into = new(count)
 	case object:
-		into = new(map[string]json.RawMessage)
+		into = new(conditions)
 	}
 	return json.Unmarshal(value, into) == nil
 }

@@ -32,16 +32,17 @@ type step struct {
 // why implements why.
 func why(ctx context.Context, source Source, in struct {
 	Key  string
-	Skip int
+	Skip count
 }) (any, error) {
 	all, err := source.Why(ctx, in.Key)
 	if err != nil {
 		return nil, explained(err, nil)
 	}
 	result := history{Steps: []step{}, More: all.More}
-	for i, s := range all.Steps[min(in.Skip, len(all.Steps)):] {
+	skip := min(int(in.Skip), len(all.Steps))
+	for i, s := range all.Steps[skip:] {
 		result.Steps = append(result.Steps, step{utc(s.At), s.Step, s.Code, utc(s.Due), s.Kind, s.ChangeID, s.EventName, s.EventID, s.SubscriberID, s.SubscriptionID, s.MessageID})
-		if result.NextSkip = in.Skip + i; i > 0 && !fits(result) {
+		if result.NextSkip = skip + i; i > 0 && !fits(result) {
 			result.Steps = result.Steps[:i]
 			return result, nil
 		}

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/query"
@@ -23,12 +22,20 @@ type object = map[string]any
 
 func ref(part, name string) object { return object{"$ref": "#/components/" + part + "/" + name} }
 
+// The names of responses. They differ from those of schemas and of operations, since
+// generators of clients have one name space for all types.
+const (
+	failureResponse = "FailureResponse"
+	rowsResponse    = "Rows_" // and the name of the operation
+)
+
 // description collects the parts of the OpenAPI document.
 type description struct {
 	*schemas
 	parameters, responses, paths object
 
-	ids map[string]bool
+	ids    map[string]bool
+	shared map[string]bool // paths of several operations
 }
 
 // OpenAPI returns the OpenAPI 3.1 document of the service without its first member,
@@ -85,9 +92,9 @@ func (s *Service) openAPI() object {
 func newDescription(operations []Operation) *description {
 	d := &description{
 		schemas: newSchemas(operations), parameters: object{}, responses: object{},
-		ids: make(map[string]bool), paths: object{},
+		ids: make(map[string]bool), paths: object{}, shared: sharedPaths(operations),
 	}
-	d.responses["Failure"] = object{ // the response to every failure, in the negotiated format
+	d.responses[failureResponse] = object{ // the response to every failure, in the negotiated format
 		"description": "The error, and the request members that caused it",
 		"content":     documents(d.schemaOf(wire.Failure{})),
 	}
@@ -95,6 +102,22 @@ func newDescription(operations []Operation) *description {
 		d.operation(&operations[i])
 	}
 	return d
+}
+
+// sharedPaths returns the paths that have methods of several operations.
+func sharedPaths(operations []Operation) map[string]bool {
+	first := make(map[string]string)
+	shared := make(map[string]bool)
+	for _, o := range operations {
+		for _, r := range o.Routes {
+			name, known := first[r.Path]
+			if known && name != o.Name {
+				shared[r.Path] = true
+			}
+			first[r.Path] = o.Name
+		}
+	}
+	return shared
 }
 
 func (d *description) components() object {
@@ -117,7 +140,7 @@ func (d *description) operation(o *Operation) {
 		if !o.Compact {
 			rows["headers"] = queryHeaders()
 		}
-		d.responses[o.Name] = rows
+		d.responses[rowsResponse+o.Name] = rows
 	}
 	routes := o.Routes
 	if o.Compact {
@@ -126,7 +149,11 @@ func (d *description) operation(o *Operation) {
 	for i, r := range routes {
 		path, known := d.paths[r.Path].(object)
 		if !known {
-			path = object{"parameters": d.pathParameters(o, r.Path)}
+			all := d.pathParameters(o, r.Path)
+			if !d.shared[r.Path] {
+				all = append(all, d.kindParameters(o, r.Path)...)
+			}
+			path = object{"parameters": all}
 			d.paths[r.Path] = path
 		}
 		for j, method := range mainFirst(r.Methods) {
@@ -175,9 +202,7 @@ func identifierRune(r rune) rune {
 	return '_'
 }
 
-// pathParameters returns the parameters of all methods of a path: the path
-// parameters, and the members of a query, which are accepted in the query string
-// with every method.
+// pathParameters returns the parameters in a path.
 func (d *description) pathParameters(o *Operation, path string) []any {
 	all := []any{}
 	for _, name := range InPath(path) {
@@ -188,10 +213,16 @@ func (d *description) pathParameters(o *Operation, path string) []any {
 		}
 		all = append(all, parameter(name, "path", true, schema, m.Help))
 	}
+	return all
+}
+
+// kindParameters returns the members of a query, which are accepted in the query string with
+// every method. On a path of several operations they belong to the methods of the query.
+func (d *description) kindParameters(o *Operation, path string) []any {
 	if o.Kind == nil {
-		return all
+		return nil
 	}
-	all = append(all, queryParameters(o.outsidePath(path))...)
+	all := queryParameters(o.outsidePath(path))
 	if o.Compact {
 		return append(all, ref("parameters", o.Kind.Name+compactSuffix))
 	}
@@ -211,8 +242,9 @@ func queryParameters(members []Member) (all []any) {
 	return all
 }
 
-// parameter describes a parameter, with its example if there is one. Filters, which
-// have no help, have no examples: tools would send all of them.
+// parameter describes a parameter with an example. Tools such as Postman send the examples of
+// all parameters together. Those of optional parameters in a query string, such as filters,
+// are therefore empty, which means that the parameter is not given.
 func parameter(name, in string, required bool, schema any, help string) object {
 	p := object{"name": name, "in": in, "schema": schema}
 	if required {
@@ -223,6 +255,10 @@ func parameter(name, in string, required bool, schema any, help string) object {
 	}
 	if example := examples[name]; example != nil && (required || help != "") {
 		p["example"] = example
+	} else if name == query.Cursor {
+		p["example"] = query.NoCursor // an empty one has a meaning
+	} else if in == "query" && !required {
+		p["example"] = ""
 	}
 	return p
 }
@@ -242,25 +278,29 @@ func (d *description) call(o *Operation, r Route, method string) object {
 	}
 	withBody := method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 	sample := sampler{Operation: o}.values(r.Path)
+	if all := d.kindParameters(o, r.Path); all != nil && d.shared[r.Path] {
+		op["parameters"] = all
+	}
 	switch members := o.outsidePath(r.Path); {
 	case o.Kind != nil && withBody:
-		op["requestBody"] = body(ref("schemas", o.Name), sample)
+		op["requestBody"] = body(ref("schemas", o.Name), ref("schemas", o.Name), sample)
 	case o.Kind != nil || len(members) == 0:
 	case withBody:
-		op["requestBody"] = body(membersSchema(members), sample)
+		op["requestBody"] = body(membersSchema(members), formSchema(members), sample)
 	default:
 		op["parameters"] = queryParameters(members)
 	}
 	return op
 }
 
-// body describes a request body with members, and example values of them.
-func body(schema object, example []sampleValue) object {
+// body describes a request body with members, as JSON and as a form, and example values of
+// them.
+func body(schema, form object, example []sampleValue) object {
 	content := object{}
 	for _, t := range query.BodyTypes() {
-		content[t.MediaTypes[0]] = object{"schema": schema}
-		if !slices.Contains([]string{"json", "form", "multipart"}, t.Name) {
-			content[t.MediaTypes[0]] = object{"schema": scalar("string")}
+		content[t.MediaTypes[0]] = object{"schema": scalar("string")}
+		if t.Name == "form" || t.Name == "multipart" {
+			content[t.MediaTypes[0]] = object{"schema": form}
 		}
 	}
 	content[jsonType] = object{"schema": schema, "example": json.RawMessage(sampleBody(example))}
@@ -270,12 +310,12 @@ func body(schema object, example []sampleValue) object {
 // operationResponses returns the success and the failure response of an operation.
 func (d *description) operationResponses(o *Operation, r Route) object {
 	status := cmp.Or(r.Status, http.StatusOK)
-	responses := object{"default": ref("responses", "Failure")}
+	responses := object{"default": ref("responses", failureResponse)}
 	success := object{"description": http.StatusText(status)}
 	switch {
 	case status == http.StatusNoContent, status == http.StatusFound:
 	case o.Kind != nil:
-		success = ref("responses", o.Name)
+		success = ref("responses", rowsResponse+o.Name)
 	case o.Media != "":
 		success["content"] = object{o.Media: object{"schema": object{}}}
 	case o.Response != nil:
@@ -330,7 +370,7 @@ func (d *description) kindRequest(o *Operation) {
 				continue
 			}
 			p := parameter(name, "query", false, schema, "")
-			if op.Arity() != record.One {
+			if schema["type"] == "array" {
 				p["style"], p["explode"] = "form", false
 			}
 			d.parameters[o.Kind.Name+"."+name] = p
@@ -338,10 +378,12 @@ func (d *description) kindRequest(o *Operation) {
 	}
 	for _, p := range query.Parameters() {
 		schema := memberSchema(cmp.Or(p.Type, "string"))
-		members = append(members, property{p.Name, schema})
-		if p.Name == query.Meta { // a query string has no dictionaries
+		member := schema
+		if p.Name == query.Meta { // query strings and forms have no dictionaries
 			schema = scalar("string")
+			member = object{"description": p.Summary}
 		}
+		members = append(members, property{p.Name, member})
 		d.parameters[p.Name] = parameter(p.Name, "query", false, schema, p.Summary)
 	}
 	for _, m := range o.Members {

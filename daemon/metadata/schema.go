@@ -203,9 +203,30 @@ func (s *schemas) kindResponse(k *record.Kind) object {
 	return ref("schemas", name)
 }
 
-// operand returns the schema of an operator's operand. Lists of bytes are declared
-// as byte[], which is base64 text; arrays of numbers are accepted as well.
+// formSchema is membersSchema of a form: its values are texts and lists of texts, and
+// deeper values are JSON as text. Generators of clients refuse anything else.
+func formSchema(members []Member) object {
+	inForm := slices.Clone(members)
+	for i, m := range members {
+		schema := memberSchema(m.Type)
+		if item, isList := schema["items"].(object); isList {
+			schema = item
+		}
+		if schema["type"] == nil || schema["type"] == "object" {
+			inForm[i].Type = "string"
+		}
+	}
+	return membersSchema(inForm)
+}
+
+// operand returns the schema of an operator's operand. Lists of bytes are declared as byte[],
+// as in the published interface: many generators of clients refuse a value with two types.
 func operand(f record.Field, op record.Operator) object {
+	if f.Type == record.Byte && op.Arity() != record.One {
+		schema := maps.Clone(scalar("byte[]"))
+		schema["description"] = "base64 text of the bytes; a list of numbers is accepted as well"
+		return schema
+	}
 	item := accepted(f.Type.String())
 	if item["type"] == nil || item["type"] == "object" { // compared as the text of its JSON
 		item = scalar("string")
@@ -218,9 +239,6 @@ func operand(f record.Field, op record.Operator) object {
 		list["minItems"], list["maxItems"] = 2, 2
 	case record.Many:
 		list["maxItems"] = query.MaxIn
-	}
-	if f.Type == record.Byte {
-		list["type"], list["contentEncoding"] = []any{"array", "string"}, "base64"
 	}
 	return list
 }

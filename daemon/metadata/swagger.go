@@ -87,7 +87,9 @@ func swaggerMember(old object, name string, value any) {
 	case "contentEncoding":
 		old["format"] = "byte"
 	case "example":
-		old["x-example"] = value
+		if value != "" {
+			old["x-example"] = value
+		}
 	case "type":
 		if types, several := value.([]any); several {
 			value = types[0]

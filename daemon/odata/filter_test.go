@@ -19,6 +19,9 @@ func everyType(t testing.TB) *record.Kind {
 	kind := record.Kind{Name: "Every", Fields: []record.Field{{Name: "Text", Type: record.Text}, {Name: "Int", Type: record.Int}, {Name: "Byte", Type: record.Byte}, {Name: "Long", Type: record.Long},
 		{Name: "Decimal", Type: record.Decimal}, {Name: "Double", Type: record.Double}, {Name: "Bool", Type: record.Bool}, {Name: "At", Type: record.DateTime}, {Name: "Bytes", Type: record.Bytes},
 		{Name: "Guid", Type: record.Guid}, {Name: "Span", Type: record.TimeSpan}}}
+	for i := range kind.Fields {
+		kind.Fields[i].Filter = kind.Fields[i].Type.Filter()
+	}
 	r, err := record.NewRegistry(kind)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +35,7 @@ func whereOf(kind *record.Kind, filter string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	st, err := query.Compile(&query.Plan{Kind: kind, Columns: []int{0}, Where: f.Where, Take: query.NoTake}, &dialect.Dialect{Param: "@", CloseQuote: " ", Collate: map[record.Type]string{record.Text: "folded"}}, "t")
+	st, err := query.Compile(&query.Plan{Kind: kind, Columns: []int{0}, Where: f.Where, Take: query.NoTake}, &dialect.Dialect{Param: "@", MaxParams: 10, CloseQuote: " ", Collate: map[record.Type]string{record.Text: "folded"}}, "t")
 	if err != nil {
 		return "", err
 	}
@@ -65,6 +68,9 @@ func TestFilters(t *testing.T) {
 		{"tolower(Text) eq 'abc'", "Text folded = abc"}, {"'B' eq toupper(Text) or Text eq 'c'", "(Text folded = B OR Text  = c)"}, {"contains(tolower(Text),tolower('ABC'))", "Text  LIKE %ABC%"},
 		{"Int eq 1 and (Int eq 2 or Int eq 3) and Int eq 4", "Int  = 1 AND (Int  = 2 OR Int  = 3) AND Int  = 4"},
 		{"Int eq 1 or Int eq 2 and Int eq 3", "(Int  = 1 OR (Int  = 2 AND Int  = 3))"},
+		{"Int in (1,2)", "Int  IN (1, 2)"}, {"Text in ( 'a' , 'it''s')", "Text  IN (a, it's)"}, {"not (Int in (1,2))", "(NOT (Int  IN (1, 2)) OR Int  IS NULL)"}, {"Int in (5)", "Int  = 5"}, {"(Int in (1,2)) eq false or Int eq 3", "((NOT (Int  IN (1, 2)) OR Int  IS NULL) OR Int  = 3)"},
+		{"Text in ('a',null)", "(Text  IS NULL OR Text  = a)"}, {"not (Text in ('a',null))", "Text  IS NOT NULL AND (NOT (Text  = a) OR Text  IS NULL)"}, {"Int in ()", "1 = 0"}, {"Int in (1.5, 3000000000)", "1 = 0"}, {"Int in (1.5,2)", "Int  = 2"}, {"Bool in (true,false)", "(Bool  = 1 OR Bool  = 0)"},
+		{"tolower(Text) in ('a','b')", "(Text folded = a OR Text folded = b)"}, {"At in (2019-05-01,2019-05-02T00:00:00Z)", "At  IN (2019-05-01T00:00:00.0000000, 2019-05-02T10:00:00.0000000)"}, {"Decimal in (1.50,INF)", "Decimal  = 1.50"}, {"Double in (INF)", "Double  > 1.7976931348623157e+308"},
 		{"Int\teq\t5 ", "Int  = 5"}, {"Int eq 5.0", "Int  = 5"}, {"Int eq 5.5", "1 = 0"}, {"Int ne 5.5", ""}, {"Int gt 5.5", "Int  > 5"}, {"Int ge 5.5", "Int  >= 6"}, {"Int lt -5.5", "Int  < -5"}, {"Int le -5.5", "Int  <= -6"},
 		{"Int gt 3000000000", "1 = 0"}, {"Int lt 3000000000", "Int  >= -2147483648"}, {"not (Int lt 3000000000)", "(NOT (Int  >= -2147483648) OR Int  IS NULL)"}, {"Int ge -3000000000", "Int  >= -2147483648"}, {"Int eq 3000000000", "1 = 0"},
 		{"Byte gt -1", "Byte  >= 0"}, {"Long eq 9223372036854775807", "Long  = 9223372036854775807"}, {"Long lt 1e30", "Long  >= -9223372036854775808"}, {"Long eq 5L", "Long  = 5"},
@@ -99,7 +105,12 @@ func TestWrongFilters(t *testing.T) {
 		"Text eq 'a":                          "$filter cannot be read at character 9", "Int eq 5x": "$filter cannot be read at character 8", "Text eq 'ä' #": "$filter cannot be read at character 13", "contains(Text,'" + strings.Repeat("a", 4001) + "')": "$filter has a text of more than 4000 characters",
 		long: "$filter has more than 500 comparisons", functions: "$filter has more than 500 comparisons", deep: "$filter is nested too deeply",
 		"Int eq Long": "501 $filter has a comparison of two fields, which is not offered, at its end", "1 eq 1": "501 $filter has a comparison of two values, which is not offered, at its end",
-		"length(Text) eq 5": "501 $filter has the function length, which is not offered, at character 1", "Int add 1 eq 5": "501 $filter has the operator add, which is not offered, at character 5", "Int in (1,2)": "501 $filter has the operator in, which is not offered, at character 5",
+		"length(Text) eq 5": "501 $filter has the function length, which is not offered, at character 1", "Int add 1 eq 5": "501 $filter has the operator add, which is not offered, at character 5",
+		"Int in (1,2": "$filter lacks ) at its end", "Int in 1,2": "$filter lacks ( at character 8", "Int in (1,)": "$filter lacks a field or a value at character 11", "Int in ('a')": "$filter must compare Int with a number at character 9", "Int in (Long)": "501 $filter has a comparison of two fields, which is not offered, at character 13",
+		"1 in (Int,Long)": "501 $filter has the operator in of a value, which is not offered, at character 3", "Int in (" + strings.Repeat("1,", 2000) + "1)": "$filter has a list of more than 2000 values", "tolower(Text) in (" + strings.Repeat("'a',", maxComparisons) + "'a')": "$filter has more than 500 comparisons",
+		"$it eq 5": "501 $filter has $it, which is not offered", "$it/Int eq 5": "501 $filter has a path, which is not offered", "contains($this,'a')": "501 $filter has $this, which is not offered", "$at eq 5": "$filter has $at, which is not a field of Every",
+		"-Int gt 5": "501 $filter has the operator -, which is not offered, at character 1", "Int gt -Long": "501 $filter has the operator -, which is not offered, at character 8", "-(Int) eq 5": "501 $filter has the operator -, which is not offered, at character 1", "Int eq - 5": "501 $filter has the operator -, which is not offered, at character 8",
+		"Int eq -": "$filter lacks a field or a value at character 8", "Int eq -5x": "$filter lacks a field or a value at character 8",
 		"Int eq @p": "501 $filter has a parameter alias, which is not offered, at character 8", "Kind/Name eq 'a'": "501 $filter has a path, which is not offered",
 	} {
 		_, err := whereOf(kind, filter)

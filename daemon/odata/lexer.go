@@ -35,7 +35,7 @@ var tokens = regexp.MustCompile(`^(?:'((?:[^']|'')*)'|duration'([^']*)'|binary'(
 	`|([0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12})\b` +
 	`|(\d{4}-\d\d-\d\d(?:[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[-+ ]\d\d:\d\d)?)?)\b` +
 	`|([-+]?(?:\d+(?:\.\d+)?(?:[Ee][-+]?\d{1,3})?[DdFfLlMm]?|INF)\b|NaN\b)` +
-	`|([\pL_$@][\pL\pN_./]*)|([(),=*;]))`)
+	`|([\pL_$@][\pL\pN_./]*)|([-(),=*;]))`)
 
 // lexer reads the tokens of a text.
 type lexer struct {

@@ -28,7 +28,8 @@ const (
 	Rows Resource = iota
 	Entity
 	Count
-	Document // the service document, the metadata or a file
+	Document // the service document or a file
+	Schema   // the metadata document, which is XML
 )
 
 // offered are the options of each resource. The number of rows does not depend on their page
@@ -38,7 +39,11 @@ var offered = map[Resource][]string{
 	Entity:   {"$select", optionFormat},
 	Count:    {optionFilter, "$orderby", "$top", "$skip", optionFormat},
 	Document: {optionFormat},
+	Schema:   {optionFormat},
 }
+
+// expressions are the names of parts of a request that are no fields.
+var expressions = []string{"$it", "$root", "$this"}
 
 // unoffered are the options of OData that no resource has.
 var unoffered = []string{"$search", "$expand", "$apply"}
@@ -56,10 +61,10 @@ type Options struct {
 	Ignored []string // names that are no system query options
 }
 
-// ParseOptions reads the options of a request about a kind, nil for a Document.
+// ParseOptions reads the options of a request about a kind, nil for a document.
 func ParseOptions(of Resource, kind *record.Kind, clock *Clock, members query.Members) (Options, error) {
 	o := Options{Top: query.NoTake}
-	var given []string
+	hasOthers := false // than $format and $skiptoken
 	for _, m := range members {
 		if !strings.HasPrefix(m.Name, "$") {
 			o.Ignored = append(o.Ignored, m.Name)
@@ -73,16 +78,44 @@ func ParseOptions(of Resource, kind *record.Kind, clock *Clock, members query.Me
 		case len(m.Texts) > 1:
 			return o, optionError(fault.Invalid, m.Name, "is given more than once")
 		}
-		given = append(given, m.Name)
-		if err := o.read(kind, clock, m.Name, strings.Join(m.Texts, "")); err != nil {
+		value := strings.Join(m.Texts, "")
+		if m.Name == optionFormat {
+			if err := checkFormat(of, value); err != nil {
+				return o, err
+			}
+			continue
+		}
+		hasOthers = hasOthers || m.Name != optionToken
+		if err := o.read(kind, clock, m.Name, value); err != nil {
 			return o, err
 		}
 	}
-	given = slices.DeleteFunc(given, func(name string) bool { return name == optionToken || name == optionFormat })
-	if o.Token != nil && len(given) > 0 {
+	if o.Token != nil && hasOthers {
 		return o, optionError(fault.Invalid, optionToken, "has the options of the first page; use @odata.nextLink unchanged")
 	}
 	return o, nil
+}
+
+// checkFormat returns an error for a format in which the resource is not offered: a client
+// could not read the response.
+func checkFormat(of Resource, value string) error {
+	if value == "" {
+		return nil
+	}
+	offers := "json"
+	_, isOffered := ParseMedia(value)
+	switch of {
+	case Count:
+		offers = "text/plain"
+		isOffered = isOffered || mediaName(value) == offers
+	case Schema:
+		offers = "xml"
+		isOffered = slices.Contains([]string{offers, "application/xml", "application/*", "*/*"}, mediaName(value))
+	}
+	if isOffered {
+		return nil
+	}
+	return optionError(fault.Unsupported, optionFormat, "must be %s here", offers)
 }
 
 // read reads one option.
@@ -137,8 +170,9 @@ func parseOrder(kind *record.Kind, value string) (order []query.Order, err error
 	const option = "$orderby"
 	for term := range strings.SplitSeq(value, ",") {
 		words := strings.Fields(term)
-		if strings.ContainsAny(term, "('") {
-			return nil, optionError(fault.NotImplemented, option, "is offered for fields only")
+		isExpression := strings.ContainsAny(term, "('") || strings.HasPrefix(strings.TrimSpace(term), "-")
+		if isExpression || len(words) > 1 && slices.Contains(notOffered, words[1]) {
+			return nil, optionError(fault.NotImplemented, option, "is offered for fields only, with asc or desc after them")
 		}
 		if len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "asc" && words[1] != "desc" {
 			return nil, optionError(fault.Invalid, option, "must be fields with asc or desc after them, separated by commas")
@@ -158,6 +192,9 @@ func parseOrder(kind *record.Kind, value string) (order []query.Order, err error
 func fieldOf(kind *record.Kind, option, name string) (int, error) {
 	if field, ok := kind.Column(name); ok && kind.Fields[field].Name == name {
 		return field, nil
+	}
+	if slices.Contains(expressions, name) {
+		return 0, optionError(fault.NotImplemented, option, "has %s, which is not offered", name)
 	}
 	if strings.Contains(name, "/") {
 		return 0, optionError(fault.NotImplemented, option, "has a path, which is not offered")

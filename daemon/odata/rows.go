@@ -38,8 +38,8 @@ func (m Media) ContentType() string {
 // ParseMedia reads one media type of JSON. The names of its parameters may lack odata. before
 // them, as in later versions.
 func ParseMedia(text string) (m Media, isJSON bool) {
-	name, parameters, _ := strings.Cut(text, ";")
-	switch name = strings.ToLower(strings.TrimSpace(name)); name {
+	_, parameters, _ := strings.Cut(text, ";")
+	switch mediaName(text) {
 	case "json", "application/json", "application/*", "*/*":
 	default:
 		return m, false
@@ -53,6 +53,12 @@ func ParseMedia(text string) (m Media, isJSON bool) {
 		}
 	}
 	return m, true
+}
+
+// mediaName returns a media type without its parameters.
+func mediaName(text string) string {
+	name, _, _ := strings.Cut(text, ";")
+	return strings.ToLower(strings.TrimSpace(name))
 }
 
 // Response is how the rows of a request are written.

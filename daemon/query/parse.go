@@ -233,10 +233,14 @@ func (p *parser) common(m Member) bool {
 	return true
 }
 
-// cursor reads the cursor, which is empty for the first page. A JSON null is not given.
+// cursor reads the cursor, which is empty for the first page. A JSON null is not given, and
+// neither is NoCursor.
 func (p *parser) cursor(m Member) {
-	if m.Raw != "null" {
-		text := p.text(m)
+	if m.Raw == "null" {
+		return
+	}
+	text := p.text(m)
+	if text != NoCursor {
 		p.req.Cursor = &text
 	}
 }

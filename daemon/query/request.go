@@ -159,6 +159,10 @@ const (
 	JSConfig    = "jsconfig"
 )
 
+// NoCursor is the value of Cursor that stands for none, for tools that send every parameter of
+// a description: an empty one requests the first page.
+const NoCursor = "none"
+
 // Parameter is a member of every query, for all record kinds.
 type Parameter struct {
 	Name    string
@@ -179,7 +183,7 @@ func Parameters() []Parameter {
 		{Meta, "Dictionary<string,string>", "accepted, without effect"},
 		{GroupBy, "", "one row for each value of a field, or of a date followed by :day, :month or :year, with the functions of Include"},
 		{Strict, "", "true: unknown members are errors"},
-		{Cursor, "", "empty: Meta has the cursor of the next page as Next; Next of a page: the page after it"},
+		{Cursor, "", "empty: Meta has the cursor of the next page as Next; Next of a page: the page after it; none: as if it was not given"},
 		{ForCopy, "", "a token of Changes: all rows for an exact copy, with the changes since the token; Meta, or in ndjson the trailer X-Next-Token, has the token at which it is exact"},
 		{Format, "", "json, ndjson, csv, xml, jsv, html or xlsx"},
 		{Callback, "", "JSONP: wraps the JSON response in a call of this function"},

@@ -56,8 +56,9 @@ func TestMessagesOfAssistants(t *testing.T) {
 		{strings.Repeat(" ", 70<<10) + ping, messageHeaders, 413, ""},
 		{ping, messageHeaders[:1], 400, "Accept must contain"},
 		{ping, []string{"Content-Type: text/plain", messageHeaders[1]}, 415, ""},
-		{ping, append([]string{"MCP-Protocol-Version: 2025-03-26"}, messageHeaders...), 400, "Unsupported protocol version"},
-		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`, messageHeaders, 200, `"protocolVersion":"2025-11-25"`},
+		{ping, append([]string{"MCP-Protocol-Version: 2025-03-26"}, messageHeaders...), 200, `"result"`},
+		{ping, append([]string{"MCP-Protocol-Version: 1999-12-31"}, messageHeaders...), 400, "Unsupported protocol version"},
+		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`, messageHeaders, 200, `"protocolVersion":"2024-11-05"`},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop_kind","arguments":{}}}`, messageHeaders, 200, `"error"`},
 	} {
 		if a := c.do("POST /mcp", m.body, m.headers...).want(t, m.status); !strings.Contains(a.body, m.want) {

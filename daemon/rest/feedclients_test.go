@@ -38,7 +38,7 @@ func copyFeedTool(t *testing.T, tools, program string) (dir string) {
 
 // TestFeedsInTools validates the metadata of the built-in kinds against the schemas of OASIS,
 // and reads records with a client that odata2ts generates from it, with DevExtreme's ODataStore,
-// and with Stimulsoft Reports.JS.
+// with Syncfusion's data manager, o.js and odata-query, and with Stimulsoft Reports.JS.
 func TestFeedsInTools(t *testing.T) {
 	tools := clientstest.NodeModules(t, "odata")
 	i := daemontest.Start(t, "--demo", "--query-time-zone", feedZone)
@@ -107,7 +107,58 @@ func TestFeedsInTools(t *testing.T) {
 			}
 		}
 	})
+	t.Run("Adaptors", func(t *testing.T) { compareAdaptors(t, tools, c) })
 	t.Run("Stimulsoft", func(t *testing.T) { refreshReport(t, i, c) })
+}
+
+// adaptorQueries are the queries of adaptors.mjs by REST: those of the page, and of all rows if
+// the program counts them.
+var adaptorQueries = map[string]struct{ kind, page, all string }{
+	"syncfusion page":   {"SO_Totals", "OrderBy=-InvoiceTotal,-InvoiceID&Skip=20&Take=20", "Fields=InvoiceID"},
+	"syncfusion filter": {"SO_Totals", "InvoiceTotalGreaterThan=24000&InvoiceIDStartsWith=d10&OrderBy=InvoiceID&Take=50", "InvoiceTotalGreaterThan=24000&InvoiceIDStartsWith=d10"},
+	"syncfusion search": {"IN_Colours", "DescriptionContains=e&OrderBy=RecID&Take=30", "DescriptionContains=e"},
+	"o.js rows":         {"SO_Totals", "InvoiceTotalLessThan=100&OrderBy=InvoiceID&Take=20", ""},
+	"o.js key":          {"SO_Totals", "InvoiceID=00120", ""},
+	"odata-query in":    {"SO_Totals", "InvoiceIDIn=00120,D000001&OrderBy=InvoiceID", "InvoiceIDIn=00120,D000001"},
+	"odata-query or":    {"SO_Totals", "", "InvoiceTotalLessThan=50&Cartage3TotalIsNotNull=1 + InvoiceTotalGreaterThan=24500&Cartage3TotalIsNotNull=1"},
+	"odata-query text":  {"IN_Colours", "DescriptionContains=e&OrderBy=RecID&Take=10", "DescriptionContains=e"},
+}
+
+// compareAdaptors runs adaptors.mjs. Syncfusion's data manager is a part of a commercial
+// product with a free licence for small companies; npm installs it for this test only.
+func compareAdaptors(t *testing.T, tools string, c client) {
+	c.t = t
+	lines := feedTool(t, tools, "adaptors.mjs", c)
+	if len(lines) != len(adaptorQueries) {
+		t.Errorf("%d lines, want %d", len(lines), len(adaptorQueries))
+	}
+	for _, line := range lines {
+		var got struct {
+			Name  string
+			Count int
+			Keys  []string
+		}
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		q := adaptorQueries[got.Name]
+		kind, _ := record.Builtin().Lookup(q.kind)
+		if q.page != "" {
+			var want []string
+			for _, row := range c.restRows(kind, q.page) {
+				want = append(want, keyOf(row, kind.Fields[0].Name))
+			}
+			if !slices.Equal(got.Keys, want) {
+				t.Errorf("%s: %q, want %q", got.Name, got.Keys, want)
+			}
+		}
+		if q.all != "" {
+			want := len(c.restRows(kind, q.all))
+			if got.Count != want {
+				t.Errorf("%s counted %d rows, want %d", got.Name, got.Count, want)
+			}
+		}
+	}
 }
 
 // keyOf returns the value of a field in a row of restRows.

@@ -19,10 +19,13 @@ func TestFeedRoutes(t *testing.T) {
 			"GET /odata/SO_Totals": 200, "GET /odata/SO%5FTotals": 200, "GET /odata/SO_Totals/$count": 200, "GET /odata/SO_Totals('00120')": 200,
 			"GET /odata/SO_Totals(InvoiceID='00120')": 200, "GET /odata/SO_Totals%28%2700120%27%29": 200, "GET /odata/SO_Totals('00%31%320')": 200,
 			"GET /odata/SO_Totals('a%2Fb')": 404, "GET /odata/SO_Totals('a//b')": 404, "GET /odata/SO_Totals('(''')')": 400, "GET /odata/SO_Totals('()')": 404, "GET /odata/SO_Totals()": 400, "GET /odata/SO_Totals(1)": 400,
-			"GET /odata/so_totals": 404, "GET /odata/SO_Totals/": 404, "GET /odata//SO_Totals": 404, "GET /OData/SO_Totals": 404, "GET /odata/SO_Totals.json": 404, "GET /odata/Nope": 404,
+			"GET /odata/so_totals": 404, "GET /odata/SO_Totals/": 200, "GET /odata/SO_Totals/?$top=1": 200, "GET /odata/$metadata/": 200, "GET /odata/SO_Totals/$count/": 200, "GET /odata/SO_Totals('00120')/": 200, "GET /odata/SO_Totals.pbids/": 200, "POST /odata/SO_Totals/": 501, "GET /odata/SO_Totals//": 404, "GET /odata//": 404, "GET /odata//SO_Totals": 404, "GET /OData/SO_Totals": 404, "GET /odata/SO_Totals.json": 404, "GET /odata/Nope": 404,
 			"GET /odata/SO_Totals/InvoiceTotal": 404, "GET /odata/SO_TotalsQuery": 404, "GET /odata/SO_Totals.pbids": 200, "GET /odata/RequestLog": 404,
 			"POST /odata/SO_Totals": 501, "PATCH /odata/SO_Totals('00120')": 501, "DELETE /odata/SO_Totals('00120')": 501, "PUT /odata/$metadata": 501, "POST /odata/$batch": 501, "OPTIONS /odata/SO_Totals": 204,
-			"GET /odata/SO_Totals?$top=1&format=csv&callback=f&x=1": 200, "GET /odata/SO_Totals?$top=1&InvoiceID.op=Equal&InvoiceID.value=1": 200,
+			"GET /odata/SO_Totals?$top=1&format=csv&callback=f&x=1": 200, "GET /odata/SO_Totals?$top=1&$format=xml": 415, "GET /odata/SO_Totals?$format=atom": 415, "GET /odata/SO_Totals('00120')?$format=application/atom%2Bxml": 415, "GET /odata?$format=xml": 415, "GET /odata/SO_Totals/$count?$format=xml": 415, "GET /odata/SO_Totals/$count?$format=json": 200, "GET /odata/SO_Totals/$count?$format=text/plain": 200,
+			"GET /odata/$metadata?$format=xml": 200, "GET /odata/$metadata?$format=application/xml;charset=utf-8": 200, "GET /odata/$metadata?$format=json": 415, "GET /odata/SO_Totals?$top=1&$format=json": 200, "GET /odata/SO_Totals?$top=1&$format=": 200,
+			"GET /odata/SO_Totals?$orderby=-InvoiceTotal": 501, "GET /odata/SO_Totals?$orderby=InvoiceTotal%20mul%202": 501, "GET /odata/SO_Totals?$select=$it": 501, "GET /odata/SO_Totals?$orderby=$it": 501,
+			"GET /odata/SO_Totals?$top=1&InvoiceID.op=Equal&InvoiceID.value=1": 200,
 		} {
 			a := c.do(line, "", "Accept: text/html").want(t, want)
 			if a.status >= 400 && strings.Contains(line, " /odata") && (!strings.HasPrefix(a.body, `{"error":{"code":"`) || a.header.Get("OData-Version") != "4.0") {

@@ -314,7 +314,7 @@ func TestRequestsMatchOpenAPI(t *testing.T) {
 		right      bool
 	}{
 		{"POST /Queries/SO_Totals", `{"InvoiceTotalGreaterThan": 1000.5, "InvoiceIDIn": ["a", "b"], "Take": 2, "Meta": {"a": "b"}}`, true},
-		{"POST /Queries/BM_Inputs", `{"SubAssemblyExplodePolicyIn": "AQI=", "SubAssemblyExplodePolicyBetween": [1, 2], "IsRatio": true, "Take": 1}`, true},
+		{"POST /Queries/BM_Inputs", `{"SubAssemblyExplodePolicyIn": "AQI=", "SubAssemblyExplodePolicyBetween": "AQI=", "IsRatio": true, "Take": 1}`, true},
 		{"POST /Queries/JB_EstimateResourceLines", `{"TransactionDateBetween": ["2019-01-01", "2020-01-01"], "Take": 1}`, true},
 		{"POST /Queries/SO_Totals", `{"InvoiceTotalGreaterThan": "much"}`, false},
 		{"POST /Queries/SO_Totals", `{"InvoiceTotalBetween": [1, 2, 3]}`, false},
@@ -330,5 +330,88 @@ func TestRequestsMatchOpenAPI(t *testing.T) {
 		if (wrong == nil) != test.right || done != test.right {
 			t.Errorf("%s %s: by the document: %v, accepted by the service: %t", test.line, test.body, wrong, done)
 		}
+	}
+}
+
+// TestOpenAPINamesDiffer checks that the names of the document's parts differ as names of
+// types in Go, which has neither underscores in them nor a name space for each kind of part.
+func TestOpenAPINamesDiffer(t *testing.T) {
+	d := openAPIOf(t, anonymous(t, demo.start(t)))
+	components, _ := d.root.(map[string]any)["components"].(map[string]any)
+	parts := make(map[string]string)
+	add := func(part, name string) {
+		typeName := strings.ToLower(strings.ReplaceAll(name, "_", ""))
+		if first, known := parts[typeName]; known {
+			t.Errorf("the %s %s has the name of the %s", part, name, first)
+		}
+		parts[typeName] = part + " " + name
+	}
+	for _, part := range []string{"schemas", "responses"} {
+		named, _ := components[part].(map[string]any)
+		for name := range named {
+			add(part, name)
+		}
+	}
+	for _, item := range d.model.Paths {
+		for _, op := range item.operations() {
+			for _, end := range []string{"Response", "Params", "JSONBody", "JSONRequestBody"} {
+				add("operation", op.OperationID+end)
+			}
+		}
+	}
+}
+
+// TestOpenAPIExamplesWorkTogether sends the examples of all parameters, as Postman does with an
+// imported document: those of filters are empty, so that the rows are those of the kind.
+func TestOpenAPIExamplesWorkTogether(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	d := openAPIOf(t, c)
+	sent := 0
+	for path := range d.model.Paths {
+		if strings.ContainsAny(path, "{}") || !strings.HasPrefix(path, "/Queries/") && path != "/Webhooks/Messages" && path != "/Webhooks/Subscribers" && path != "/Logs" {
+			continue
+		}
+		line, separator := "GET "+path, "?"
+		for _, place := range [][]string{{"paths", path, "parameters"}, {"paths", path, "get", "parameters"}} {
+			list, _ := d.find(place...)
+			parameters, _ := list.([]any)
+			for _, p := range parameters {
+				object := d.resolved(p)
+				line += fmt.Sprintf("%s%s=%s", separator, object["name"], url.QueryEscape(fmt.Sprint(object["example"])))
+				separator = "&"
+			}
+		}
+		a := c.do(line, "").want(t, 200)
+		kind := strings.TrimPrefix(path, "/Queries/")
+		if _, isKind := record.Builtin().Lookup(kind); isKind && strings.Contains(a.body, `"Results":[]`) {
+			t.Errorf("%.200s has no rows: %.300s", line, a.body)
+		}
+		sent++
+	}
+	if sent < len(record.Builtin().Kinds())+3 {
+		t.Errorf("only %d requests", sent)
+	}
+}
+
+// resolved returns an object or the one that it refers to.
+func (d *openAPI) resolved(part any) map[string]any {
+	object, _ := part.(map[string]any)
+	if reference, ok := object["$ref"].(string); ok {
+		target, _ := d.find(strings.Split(strings.TrimPrefix(reference, "#/"), "/")...)
+		object, _ = target.(map[string]any)
+	}
+	return object
+}
+
+// TestOpenAPIOfSharedPaths checks that the filters of a query are not parameters of another
+// operation on the same path.
+func TestOpenAPIOfSharedPaths(t *testing.T) {
+	d := openAPIOf(t, anonymous(t, demo.start(t)))
+	item := d.model.Paths["/Webhooks/Subscribers"]
+	post, _ := d.find("paths", "/Webhooks/Subscribers", "post")
+	get, _ := d.find("paths", "/Webhooks/Subscribers", "get", "parameters")
+	filters, _ := get.([]any)
+	if parameters := post.(map[string]any)["parameters"]; len(item.Parameters) > 0 || parameters != nil || len(filters) < 40 {
+		t.Errorf("POST /Webhooks/Subscribers has the parameters %v and %v, GET has %d", item.Parameters, parameters, len(filters))
 	}
 }

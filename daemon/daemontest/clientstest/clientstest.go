@@ -65,6 +65,28 @@ func NodeModules(t testing.TB, of string) (dir string) {
 	return dir
 }
 
+// GoModule makes a module with the Go tools and libraries of a directory of testdata. The files
+// have other names there, since a directory with go.mod would be no part of this module. It
+// leaves the test to make clients, since that needs the network or the cache of modules.
+func GoModule(t testing.TB, of string) (dir string) {
+	t.Helper()
+	if !Wanted() {
+		t.Skip("make clients runs this test: it needs the modules of third-party programs")
+	}
+	Tool(t, "go")
+	dir = t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := manifests.ReadFile(path.Join("testdata", of, name+".txt"))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // CheckMetadata validates a metadata document of OData against the schemas of OASIS, and
 // generates code from it with odata2ts into the directory generated: mode is all for a client.
 // tools has the libraries of odata.

@@ -34,11 +34,11 @@ func (rt *Router) exactParts(escapedPath string) []string {
 		return nil
 	}
 	parts := strings.Split(escapedPath[len(base):], "/")[1:]
-	switch {
-	case len(parts) == 0 || parts[0] != ExactRoot:
+	if len(parts) == 0 || parts[0] != ExactRoot {
 		return nil
-	case len(parts) == 2 && parts[1] == "":
-		return parts[:1]
+	}
+	if last := len(parts) - 1; parts[last] == "" { // some clients put a slash after every path
+		return parts[:last]
 	}
 	return parts
 }

@@ -124,7 +124,7 @@ func (h *Handlers) kinds(x *edge.Context) []*record.Kind {
 
 // Metadata returns the metadata document.
 func (h *Handlers) Metadata(x *edge.Context) error {
-	if _, err := h.read(x, odata.Document); err != nil {
+	if _, err := h.read(x, odata.Schema); err != nil {
 		return err
 	}
 	var sets []odata.Set

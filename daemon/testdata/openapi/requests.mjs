@@ -24,8 +24,8 @@ function itemsOf(path, method, item) {
     const operation = item[method]
     const parameters = (item.parameters || []).concat(operation.parameters || []).map(resolve)
     const place = path.replace(/\{(\w+)\}/g, (_, name) => (path.startsWith('/odata') ? ofFeeds : given)[name] || parameters.find(p => p.in === 'path' && p.name === name).example)
-    const example = p => p.example ?? given[p.name]
-    const query = options[operation.operationId] || parameters.filter(p => p.in === 'query' && example(p) !== undefined && (p.required || p.name === 'Take' || p.example !== undefined && !item.parameters.includes(p)))
+    const example = p => (p.example === '' ? undefined : p.example) ?? given[p.name]
+    const query = options[operation.operationId] || parameters.filter(p => p.in === 'query' && example(p) !== undefined && (p.required || p.name === 'Take' || p.example !== '' && !item.parameters.includes(p)))
         .map(p => encodeURIComponent(p.name) + '=' + encodeURIComponent(example(p))).join('&')
     const [status, success] = Object.entries(operation.responses).find(([status]) => status !== 'default')
     const accepted = Object.keys(resolve(success).content || { 'application/json': {} })
