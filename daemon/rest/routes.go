@@ -391,7 +391,7 @@ func messageOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Webhooks/Why", Serve: h.webhooks.Why.Show, Summary: "The history of a key in the order of time: changes of records, events, messages and attempts, and the reasons for those that are missing"},
 			{Methods: "GET", Pattern: "/Webhooks/Why/{Key}", Serve: h.webhooks.Why.Show, Summary: "The same"}}},
 		{name: "RetryMessages", group: groupWebhooks, role: account.Admin, summary: "Retry all messages that match a filter", response: wire.MessagesRetried{}, members: webhooks.SelectionMembers, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.webhooks.Bulk.Retry, Summary: "Retry all failed messages that match a filter"}}},
+			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.webhooks.Bulk.Retry, Summary: "Retry all failed messages that match a filter, and send delivered ones again if it has Status=1"}}},
 		{name: "DeleteMessages", group: groupWebhooks, role: account.Admin, summary: "Delete all messages that match a filter", response: wire.MessagesDeleted{}, members: webhooks.SelectionMembers, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Changes: true, Serve: h.webhooks.Bulk.Remove, Summary: "Delete all messages that match a filter and cancel their pending attempts"}}},
 	}

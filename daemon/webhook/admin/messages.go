@@ -18,6 +18,7 @@ type Selection struct {
 	Filter audit.Detail // as shown in the audit trail
 	Max    int64        // maximum number of messages, the oldest first; Unlimited for all
 	DryRun bool         // only count, change nothing
+	Replay bool         // retry also delivered messages
 }
 
 // Unlimited is the Max of a selection without a limit.
@@ -47,6 +48,7 @@ type Changed struct {
 type BulkResult struct {
 	Matched int64
 	Done    int64 // changed, or in a dry run would be changed
+	Ordered int64 // of these, delivered messages that are sent before newer ones of their subscription
 }
 
 // Actions on many messages, for the audit trail.
@@ -55,11 +57,17 @@ const (
 	removeMessages audit.Action = "messages delete"
 )
 
-// RetryMessages makes selected messages due now that have failed or await a retry.
+// RetryMessages makes selected messages due now that have failed or await a retry. If requested,
+// it also makes delivered ones due, for one more attempt.
 func (svc *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
 	b := &bulk{Service: svc, Selection: s, action: retryMessages, apply: svc.store.RetryMessages, notifyQueue: svc.notifier.MarkDue, notifyInterval: time.Second,
 		eligible: func(status webhook.Status) bool { return status == webhook.RetryPending || status == webhook.Failed },
 		stale:    func(Changed) bool { return true }}
+	if !s.Replay {
+		return b.run(ctx, by)
+	}
+	r := newReplay(b)
+	defer r.release()
 	return b.run(ctx, by)
 }
 
@@ -89,7 +97,8 @@ type bulk struct {
 	eligible       func(webhook.Status) bool // reports whether the operation applies to a message with this status
 	stale          func(Changed) bool        // reports whether the queue's memory may be outdated after the change
 	notifyQueue    func(subscription int64)
-	notifyInterval time.Duration // minimum time between notifications, since each makes the queue drop its memory
+	notifyInterval time.Duration                            // minimum time between notifications, since each makes the queue drop its memory
+	count          func(context.Context, []Candidate) error // counts messages in a dry run; nil for none
 
 	result     BulkResult
 	pending    map[int64]bool // subscriptions with queues to notify
@@ -170,14 +179,17 @@ func (b *bulk) runPage(ctx context.Context, page []Candidate, after int64) error
 	todo := slices.DeleteFunc(slices.Clone(page), b.ineligible)
 	if b.DryRun {
 		b.result.Done += int64(len(todo))
+		if b.count != nil {
+			return b.count(ctx, todo)
+		}
 		return nil
 	}
 	for try := 1; len(todo) > 0; try++ {
 		done, err := b.apply(context.WithoutCancel(ctx), todo, b.notifier.Now())
+		b.recordChanges(done)
 		if err != nil {
 			return err
 		}
-		b.recordChanges(done)
 		if len(done) == len(todo) || try == bulkPageTries {
 			return nil
 		}

@@ -43,6 +43,10 @@ type Store interface {
 	// still have the state of their candidate, and return the changed ones.
 	RetryMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
 	RemoveMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
+	// ReplayMessages does the same as RetryMessages with messages that were delivered.
+	ReplayMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
+	// CountOrdered returns how many of the messages are sent in an order.
+	CountOrdered(ctx context.Context, picked []Candidate) (int64, error)
 	// Trace returns the stored facts about a key of events and records.
 	Trace(ctx context.Context, key string) (*Trace, error)
 	// AddAuditEntry adds an entry to the audit trail.
@@ -57,6 +61,10 @@ type Notifier interface {
 	Reload(ctx context.Context)
 	// MarkDue reports that messages of a subscription were made due now.
 	MarkDue(subscription int64)
+	// MarkReplays reports that delivered messages of a subscription are to be sent again.
+	MarkReplays(subscription int64)
+	// Hold makes a subscription with an order wait until release is called.
+	Hold(subscription int64) (release func())
 	// Invalidate reports that messages of a subscription were deleted.
 	Invalidate(subscription int64)
 	// Announce sends changes of messages to the live streams.

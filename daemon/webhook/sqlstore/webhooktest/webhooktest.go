@@ -78,6 +78,8 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"OtherPartition":       otherPartition,
 		"MessageLists":         messageLists,
 		"EventRoles":           eventRoles,
+		"Replays":              replays,
+		"OrderedReplays":       orderedReplays,
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)
