@@ -133,7 +133,7 @@ func (q *queue) track(m *webhook.Message) {
 
 // available reports whether the queue may start an attempt if it has a message.
 func (q *queue) available(now time.Time) bool {
-	if !q.enabled() || q.isHeld() || !q.endpoint.available(now) {
+	if !q.enabled() || q.isHeld(now) || !q.endpoint.available(now) {
 		return false
 	}
 	return !q.ordered() || len(q.unsettled) == 0 || q.endpoint.breaker.open()
@@ -150,6 +150,9 @@ func (q *queue) take(now time.Time) *webhook.Message {
 		return nil
 	}
 	m := q.window.take(now, q.ordered())
+	if m.Replay {
+		q.replays.next = q.budget.paceReplay(now)
+	}
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++
 	return m
@@ -310,6 +313,7 @@ func (q *queue) nextWake(now time.Time) (at time.Time) {
 	later(q.endpoint.breaker.probe)
 	later(q.endpoint.waitsUntil())
 	later(q.blockedUntil)
+	later(q.replays.next)
 	if len(q.sequences.stored) > 0 {
 		later(q.sequences.stored[0].due)
 	}

@@ -18,12 +18,29 @@ type replays struct {
 	messages []*webhook.Message // in memory, in the order in which they were read
 	cursors  []*cursor          // one for each leased partition
 	isReady  bool               // listed in the rotation of replays
+	next     time.Time          // when the next replay may start, also one with an order
 }
 
 const (
 	lowReplays  = 16 // number of replays in memory below which more are read
 	replayShare = 16 // replays use one of so many attempts at most
+
+	// replayInterval is the minimum time between two replays of this daemon. More would delay
+	// fresh messages, since all of them share the processors and the writer.
+	replayInterval = 4 * time.Millisecond
 )
+
+// paceReplay returns when the next replay of a queue that has just taken one may start.
+func (b *budget) paceReplay(now time.Time) time.Time {
+	if b.nextReplay.Before(now) {
+		b.nextReplay = now
+	}
+	b.nextReplay = b.nextReplay.Add(replayInterval)
+	return b.nextReplay
+}
+
+// isPaced reports whether the queue waits after a replay.
+func (q *queue) isPaced(now time.Time) bool { return now.Before(q.replays.next) }
 
 func (r *replays) has(id int64) bool {
 	return slices.ContainsFunc(r.messages, func(m *webhook.Message) bool { return m.ID == id })
@@ -94,7 +111,7 @@ func (q *queue) needsReplays(now time.Time) bool {
 // replayReady reports whether takeReplay would return a message. Replays use at most half of the
 // attempts of the queue.
 func (q *queue) replayReady(now time.Time) bool {
-	if len(q.replays.messages) == 0 || q.inOrder() || !q.available(now) {
+	if len(q.replays.messages) == 0 || q.inOrder() || q.isPaced(now) || !q.available(now) {
 		return false
 	}
 	return q.endpoint.replaying < max(1, q.endpoint.share()/2)
@@ -107,6 +124,7 @@ func (q *queue) takeReplay(now time.Time) *webhook.Message {
 		return nil
 	}
 	m := pop(&q.replays.messages)
+	q.replays.next = q.budget.paceReplay(now)
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++
 	q.endpoint.replaying++
@@ -128,5 +146,6 @@ func (q *queue) expediteReplays() {
 	}
 }
 
-// isHeld reports whether a queue with an order waits for the end of an operation.
-func (q *queue) isHeld() bool { return q.holds > 0 && q.inOrder() }
+// isHeld reports whether a queue with an order waits for the end of an operation, or after a
+// replay. Newer messages wait for replays in any case.
+func (q *queue) isHeld(now time.Time) bool { return q.inOrder() && (q.holds > 0 || q.isPaced(now)) }
