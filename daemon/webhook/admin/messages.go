@@ -60,7 +60,7 @@ const (
 // RetryMessages makes selected messages due now that have failed or await a retry. If requested,
 // it also makes delivered ones due, for one more attempt.
 func (svc *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: svc, Selection: s, action: retryMessages, apply: svc.store.RetryMessages, notifyQueue: svc.notifier.MarkDue, notifyInterval: time.Second,
+	b := &bulk{Service: svc, Selection: s, action: retryMessages, apply: svc.store.RetryMessages, pageSize: bulkPageSize, notifyQueue: svc.notifier.MarkDue, notifyInterval: time.Second,
 		eligible: func(status webhook.Status) bool { return status == webhook.RetryPending || status == webhook.Failed },
 		stale:    func(Changed) bool { return true }}
 	if !s.Replay {
@@ -74,7 +74,7 @@ func (svc *Service) RetryMessages(ctx context.Context, s Selection, by audit.Act
 // RemoveMessages removes selected messages in any state and cancels their pending
 // attempts.
 func (svc *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: svc, Selection: s, action: removeMessages, apply: svc.store.RemoveMessages, notifyQueue: svc.notifier.Invalidate,
+	b := &bulk{Service: svc, Selection: s, action: removeMessages, apply: svc.store.RemoveMessages, pageSize: bulkPageSize, notifyQueue: svc.notifier.Invalidate,
 		eligible: func(webhook.Status) bool { return true },
 		stale:    func(a Changed) bool { return a.Before.Open() }} // queues hold only open messages in memory
 	return b.run(ctx, by)
@@ -83,6 +83,7 @@ func (svc *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Ac
 // Pacing of bulk operations, so that they do not slow down deliveries and publishers.
 const (
 	bulkPageSize  = 250
+	replayPage    = 50                   // of a replay, which must not delay fresh messages
 	bulkMinPause  = 2 * time.Millisecond // minimum; otherwise as long as the preceding work
 	bulkPageTries = 4                    // for messages that change during the operation
 )
@@ -97,6 +98,7 @@ type bulk struct {
 	eligible       func(webhook.Status) bool // reports whether the operation applies to a message with this status
 	stale          func(Changed) bool        // reports whether the queue's memory may be outdated after the change
 	notifyQueue    func(subscription int64)
+	pageSize       int64
 	notifyInterval time.Duration                            // minimum time between notifications, since each makes the queue drop its memory
 	count          func(context.Context, []Candidate) error // counts messages in a dry run; nil for none
 
@@ -168,9 +170,9 @@ func (b *bulk) runPages(ctx context.Context) error {
 // limit returns the size of the next page.
 func (b *bulk) limit() int {
 	if b.Max == Unlimited {
-		return bulkPageSize
+		return int(b.pageSize)
 	}
-	return int(min(bulkPageSize, b.Max-b.result.Matched))
+	return int(min(b.pageSize, b.Max-b.result.Matched))
 }
 
 // runPage applies the operation to a page. Messages that have changed since they were

@@ -25,6 +25,7 @@ func newReplay(b *bulk) *replay {
 	b.eligible = func(status webhook.Status) bool { return isFailed(status) || status == webhook.Successful }
 	b.apply = r.apply
 	b.count = r.count
+	b.pageSize = replayPage
 	b.notifyQueue = r.notify
 	return r
 }

@@ -308,6 +308,8 @@ func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
 	delay := resultDelay
 	if sub != nil && (sub.Order.All || sub.Order.ByKey && m.Event.Key != "") {
 		delay = orderedDelay
+	} else if m.Replay {
+		delay = replayDelay
 	}
 	d.pending.record(webhook.AttemptResult{Message: m, URL: a.sub.URL, After: after, Outcome: o}, reason, delay)
 }
