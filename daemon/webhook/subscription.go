@@ -44,7 +44,7 @@ type Subscription struct {
 	Secret         string
 	Replaced       ReplacedSecret   // the last one
 	Earlier        []ReplacedSecret // those replaced before it that still sign, in no order
-	MadeByAdmin    bool // private addresses are allowed
+	MadeByAdmin    bool             // private addresses are allowed
 	Owner          Owner
 	Where          Where
 	FailingSince   time.Time // start of an uninterrupted series of failures, zero after a success

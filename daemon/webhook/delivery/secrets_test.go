@@ -10,12 +10,19 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
 // secretsAt returns the secrets that a message is signed with at a time.
 func (x *simulation) secretsAt(sub webhook.Subscription, now time.Time) []string {
 	x.t.Helper()
 	return x.engine.Subscriptions().Subscription(sub.ID).SecretsAt(now)
+}
+
+// keepSecrets prevents the removal of expired secrets, which is by the clock of the file.
+func (x *simulation) keepSecrets() {
+	x.advance(time.Second) // one may be running since the start
+	x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("test")), deliverytest.Sweep)
 }
 
 // TestRotations replaces the secret of a subscription several times. Each secret signs until the
@@ -33,6 +40,7 @@ func TestRotations(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
 				sub := x.subscribe("http://127.0.0.1/hook", "*")
+				x.keepSecrets()
 				rotate := func(keep time.Duration) (webhook.Subscription, error) {
 					return x.service.RotateSecret(context.Background(), sub.Subscriber, sub.GUID, admin.NewSecret{KeepFor: keep}, tt.by)
 				}
@@ -86,6 +94,7 @@ func TestRotations(t *testing.T) {
 func TestRotationEndsEarlierSecrets(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		sub := x.subscribe("http://127.0.0.1/hook", "*")
+		x.keepSecrets()
 		rotate := func(n admin.NewSecret, by admin.Caller) {
 			t.Helper()
 			if _, err := x.service.RotateSecret(context.Background(), sub.Subscriber, sub.GUID, n, by); err != nil {

@@ -34,15 +34,14 @@ var subscriptionAdded = []subscriptionColumn{
 	{"RowHash", func(s *webhook.Subscription) any { return &s.RowHash }},
 }
 
-// subscriptionRead are further columns that are read. An expired old secret is read
-// as NULL, but not those replaced before it.
+// subscriptionRead are further columns that are read.
 var subscriptionRead = []subscriptionColumn{
 	{"s.ID", func(s *webhook.Subscription) any { return &s.ID }},
 	{"s.ItemNo", func(s *webhook.Subscription) any { return &s.ItemNo }},
 	{"s.DisabledReason", func(s *webhook.Subscription) any { return (*optional)(&s.DisabledReason) }},
 	{"s.FailingSince", func(s *webhook.Subscription) any { return &s.FailingSince }},
-	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecret END", func(s *webhook.Subscription) any { return (*optional)(&s.Replaced.Secret) }},
-	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecretUntil END", func(s *webhook.Subscription) any { return &s.Replaced.Until }},
+	{"s.OldSecret", func(s *webhook.Subscription) any { return (*optional)(&s.Replaced.Secret) }},
+	{"s.OldSecretUntil", func(s *webhook.Subscription) any { return &s.Replaced.Until }},
 	{"s.EarlierSecrets", func(s *webhook.Subscription) any { return (*earlierSecrets)(&s.Earlier) }},
 	{"b.RecID", func(s *webhook.Subscription) any { return &s.Subscriber }},
 	{"b.Name", func(s *webhook.Subscription) any { return &s.SubscriberInfo.Name }},
@@ -84,7 +83,7 @@ func (t tables) subscriptions(ctx context.Context, ordered string, args ...any) 
 			}
 		}
 		return nil
-	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.db.Clock)+`h.Name, h.Value, h.RecID
+	}, `SELECT `+list.String()+`h.Name, h.Value, h.RecID
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+ordered+`, h.ItemNo`, args...)
 	return all, err
