@@ -3,11 +3,11 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/audit"
@@ -61,8 +61,7 @@ func orderWarning(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return display.Count(n, "delivered message belongs", "delivered messages belong") +
-		" to subscriptions with an order: newer messages of these wait until they have been sent again"
+	return fmt.Sprintf("delivered messages of subscriptions with an order: %d; newer messages of these wait until they have been sent again", n)
 }
 
 // Remove deletes all matching messages and cancels pending attempts.

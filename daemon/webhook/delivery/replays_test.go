@@ -78,7 +78,7 @@ func (r *replayReceiver) await(t *testing.T, replays, others int) {
 	}
 }
 
-// TestReplays sends delivered messages again, and publishes an event meanwhile: each message
+// TestReplays sends delivered messages again, and publishes an event at the same time: each message
 // arrives once more with its ID, in the order of its subscription before the event.
 func TestReplays(t *testing.T) {
 	const messages, keys = 500, 7
@@ -137,8 +137,8 @@ func TestReplays(t *testing.T) {
 	}
 }
 
-// deliver publishes events and waits until they are delivered. What the fake sender has recorded
-// is forgotten.
+// deliver publishes events and waits until they are delivered. The fake sender forgets
+// them.
 func (x *simulation) deliver(n int) {
 	for range n {
 		x.publish("debtor.updated", "x")
@@ -148,7 +148,7 @@ func (x *simulation) deliver(n int) {
 	x.forget()
 }
 
-// forget forgets what the fake sender has recorded, which checkFinalState compares with the store.
+// forget removes the records of the fake sender, which checkFinalState compares with the store.
 func (x *simulation) forget() {
 	x.fakeSender.mu.Lock()
 	defer x.fakeSender.mu.Unlock()

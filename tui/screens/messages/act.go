@@ -118,7 +118,7 @@ func RetryOne(s ui.Screen, list *List, m wire.Message, then func(error) tea.Cmd)
 // delivered is the status of delivered messages.
 const delivered = 1
 
-// sameID explains what sending a delivered message again means.
+// sameID explains the effect of sending a delivered message again.
 const sameID = "A receiver that has kept its ID ignores it."
 
 // sendAgain sends a delivered message again.
