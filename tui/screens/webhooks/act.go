@@ -190,7 +190,7 @@ func confirmSecret(h ui.Host, one wire.Subscription) {
 	ui.OpenConfirm(h, "Create a new signing secret?", "create", []string{
 		one.EventName + " to", "  " + ui.MaskURL(one.URL),
 		"Messages are signed with the new secret immediately, and with the current one for 24 more hours. Update the receiver within that time.",
-		"Secrets that were replaced before stay valid until the times shown then. At most five are valid at a time.",
+		"Secrets that were replaced before keep their end times. At most five are valid.",
 	}, func() tea.Cmd { return RotateSecret(h, one) })
 }
 
