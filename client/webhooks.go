@@ -179,8 +179,8 @@ func messageByID(text string) url.Values {
 const messagesPath = "/Webhooks/Messages"
 
 // RetryMessages makes all matching messages that have failed or are waiting for a retry
-// due immediately. The members are filters of messages, Since, Until, Take, DryRun and
-// All.
+// due immediately. Delivered messages are sent again if Status or StatusIn names their status.
+// The members are filters of messages, Since, Until, Take, DryRun and All.
 func (c *Client) RetryMessages(ctx context.Context, members url.Values) (*wire.MessagesRetried, error) {
 	return changeMessages[*wire.MessagesRetried](ctx, c, messagesPath+"/Retry", members)
 }

@@ -6,7 +6,12 @@ type MessagesRetried struct {
 	Matched int64
 	Retried int64
 	Skipped int64 // already received, not attempted yet and due anyway, or deleted
-	DryRun  bool  `json:",omitempty"`
+
+	// Delivered messages of subscriptions with an order, and a warning about them.
+	InOrder int64  `json:",omitempty"`
+	Warning string `json:",omitempty"`
+
+	DryRun bool `json:",omitempty"`
 }
 
 // MessagesDeleted is the reply to a request to delete matching messages. After a dry run

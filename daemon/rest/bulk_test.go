@@ -205,7 +205,8 @@ func TestBulkRetry(t *testing.T) {
 		{"All=true&DryRun=true&Since=" + hoursLater(4, "2006-01-02T15:04"), wire.MessagesRetried{Matched: 6, Retried: 4, Skipped: 2, DryRun: true}},
 		{"DryRun=true&Since=" + hoursLater(4, "/Date/") + "&Until=" + hoursLater(6, wire.DateLayout), wire.MessagesRetried{Matched: 2, Retried: 1, Skipped: 1, DryRun: true}},
 		{"Status=3&Take=0", wire.MessagesRetried{}},
-		{"StatusIn=0,1", wire.MessagesRetried{Matched: 4, Skipped: 4}},
+		{"StatusIn=0,1&DryRun=true", wire.MessagesRetried{Matched: 4, Retried: 2, Skipped: 2, DryRun: true}},
+		{"StatusLessThan=2", wire.MessagesRetried{Matched: 4, Skipped: 4}},
 		{"MessageID=missing", wire.MessagesRetried{}},
 	} {
 		if got := read[wire.MessagesRetried](t, m.admin.do("POST /Webhooks/Messages/Retry?"+tt.query, "").want(t, 200)); got != tt.want {
@@ -225,6 +226,27 @@ func TestBulkRetry(t *testing.T) {
 		t.Errorf("the statuses are %s", got)
 	}
 	m.Log.Await(t, "messages retry", "by=admin", "matched=1", "done=1")
+}
+
+// TestSendAgain sends delivered messages again. A member names the status, and an administrator
+// makes the request.
+func TestSendAgain(t *testing.T) {
+	m := newMessagesFixture(t)
+	const again = "POST /Webhooks/Messages/Retry?Status=1&DryRun=true"
+	anonymous(t, m.Instance).do(again, "", "Authorization: Bearer "+m.Key(t, "writer")).want(t, 403)
+	want := wire.MessagesRetried{Matched: 2, Retried: 2, DryRun: true}
+	if got := read[wire.MessagesRetried](t, m.admin.do(again, "").want(t, 200)); got != want {
+		t.Errorf("%s returned %+v, want %+v", again, got, want)
+	}
+	for i, shop := range m.shops {
+		order := []string{"subscription", "key"}[i]
+		m.admin.do("PATCH /Webhooks/Subscribers/"+shop.Subscriber+"/Subscriptions/"+shop.GUID, `{"OrderBy":"`+order+`"}`).want(t, 200)
+	}
+	want.InOrder = 1 // the messages have no key
+	want.Warning = "delivered messages of subscriptions with an order: 1; newer messages of these wait until they have been sent again"
+	if got := read[wire.MessagesRetried](t, m.admin.do(again, "").want(t, 200)); got != want {
+		t.Errorf("%s with an order returned %+v, want %+v", again, got, want)
+	}
 }
 
 func TestBulkDelete(t *testing.T) {

@@ -351,7 +351,7 @@ func webhookOperations(h *handlers) []operation {
 			{Methods: "POST", Pattern: pathSubscription + "/Test", Changes: true, Large: true, Status: http.StatusAccepted, Serve: h.webhooks.Messages.SendTest, Summary: "Send a test message to a subscription"}}},
 		{name: "RotateSecret", group: groupWebhooks, summary: "Replace the secret of a subscription", response: wire.RotatedSecret{}, members: []metadata.Member{
 			{Name: webhook.MemberSecret, Type: "string", Help: "whsec_ and 24 to 64 bytes in base64; generated if omitted"},
-			{Name: webhook.MemberKeepFor, Type: "string", Help: "how long the replaced secret also signs: 0, or a duration such as 12h; default: 24h"},
+			{Name: webhook.MemberKeepFor, Type: "string", Help: "how long the replaced secret also signs: a duration such as 12h, or 0, which ends all earlier ones at once; default: 24h"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscription + "/Secret", Changes: true, Serve: h.webhooks.Subscriptions.RotateSecret, Summary: "Replace the secret of a subscription; the new one is shown only once"}}},
 		{name: "SubscriberMessages", group: groupWebhooks, kind: "Message", summary: "The messages of a subscriber", members: append(webhooks.PeriodMembers[:2:2], metadata.Member{Name: webhooks.InSubscriber, Type: "string", Required: true}), routes: []edge.Route{
@@ -391,7 +391,7 @@ func messageOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Webhooks/Why", Serve: h.webhooks.Why.Show, Summary: "The history of a key in the order of time: changes of records, events, messages and attempts, and the reasons for those that are missing"},
 			{Methods: "GET", Pattern: "/Webhooks/Why/{Key}", Serve: h.webhooks.Why.Show, Summary: "The same"}}},
 		{name: "RetryMessages", group: groupWebhooks, role: account.Admin, summary: "Retry all messages that match a filter", response: wire.MessagesRetried{}, members: webhooks.SelectionMembers, routes: []edge.Route{
-			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.webhooks.Bulk.Retry, Summary: "Retry all failed messages that match a filter"}}},
+			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.webhooks.Bulk.Retry, Summary: "Retry all failed messages that match a filter, and send delivered ones again if it has Status=1"}}},
 		{name: "DeleteMessages", group: groupWebhooks, role: account.Admin, summary: "Delete all messages that match a filter", response: wire.MessagesDeleted{}, members: webhooks.SelectionMembers, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Messages/Delete", Changes: true, Serve: h.webhooks.Bulk.Remove, Summary: "Delete all messages that match a filter and cancel their pending attempts"}}},
 	}

@@ -193,6 +193,7 @@ func TestNoSecretOfASubscriptionReachesALog(t *testing.T) {
 		rotated(boss.do("POST "+s.path+"/Secret", `{"Secret":"`+canary("1")+`"}`))
 		rotated(boss.do("POST "+s.path+"/Secret?Secret="+url.QueryEscape(canary("2")), ""))
 		rotated(boss.do("POST "+s.path+"/Secret", "Secret="+url.QueryEscape(canary("3")), "Content-Type: application/x-www-form-urlencoded"))
+		rotated(boss.do("POST "+s.path+"/Secret", `{"KeepFor":"0"}`)) // ends the earlier ones, which are five by now
 		boss.do("POST "+s.path+"/Secret.csv", "Secret\r\n"+canary("4")+"\r\n", "Content-Type: text/csv").want(t, 200)
 		boss.do("POST "+s.path+"/Secret.xml", `{"s\u0065cret":"`+canary("5")+`"}`).want(t, 200)
 		boss.do("POST "+s.path+"/Secret?Secert="+url.QueryEscape(canary("6")), `{"Strict":true}`).want(t, 400)

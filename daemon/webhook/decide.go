@@ -111,9 +111,13 @@ func (o Outcome) Reason() string {
 // Decide returns the state of a message after an attempt. A success ends it. A failure
 // schedules a retry at the delay of the policy, or later if the receiver requested
 // that; after the last retry the message has failed. spread, from 0 to 1, selects the
-// jitter.
+// jitter. The attempt of a replay ends it even if it fails: the message was delivered before.
 func Decide(before State, o Outcome, p Policy, now time.Time, spread float64) State {
 	after := State{Attempts: before.Attempts + 1}
+	if before.Replay {
+		after.Status = Successful
+		return after
+	}
 	switch {
 	case o.Success():
 		after.Status = Successful

@@ -45,6 +45,7 @@ type State struct {
 	Status   Status
 	Attempts int       // attempts started so far
 	Next     time.Time // when the next attempt is due, while the status is open
+	Replay   bool      // it was delivered before and is sent once more; then it is delivered again
 }
 
 // Retries returns the number of attempts after the first.

@@ -42,8 +42,9 @@ type Subscription struct {
 	Schedule       []time.Duration // overrides the settings; nil for their schedule
 	Headers        []Header
 	Secret         string
-	Replaced       ReplacedSecret
-	MadeByAdmin    bool // private addresses are allowed
+	Replaced       ReplacedSecret   // the last one
+	Earlier        []ReplacedSecret // those replaced before it that still sign, in no order
+	MadeByAdmin    bool             // private addresses are allowed
 	Owner          Owner
 	Where          Where
 	FailingSince   time.Time // start of an uninterrupted series of failures, zero after a success
@@ -118,14 +119,40 @@ func (s *Subscription) InactiveReason() string {
 	return ""
 }
 
-// SecretsAt returns the secrets that sign at a time of the store's clock. An expired
-// secret may stay in the store for a while.
-func (s *Subscription) SecretsAt(now time.Time) []string {
-	if s.Replaced.Secret == "" || !s.Replaced.Until.IsZero() && !now.Before(s.Replaced.Until) {
-		return []string{s.Secret}
-	}
-	return []string{s.Secret, s.Replaced.Secret}
+// signs reports whether a secret signs at a time.
+func (r ReplacedSecret) signs(now time.Time) bool {
+	return r.Secret != "" && (r.Until.IsZero() || now.Before(r.Until))
 }
+
+// ReplacedAt returns the replaced secrets that sign at a time of the store's clock, the last one
+// first. An expired secret may stay in the store for a while.
+func (s *Subscription) ReplacedAt(now time.Time) (valid []ReplacedSecret) {
+	if s.Replaced.signs(now) {
+		valid = append(valid, s.Replaced)
+	}
+	for _, r := range s.Earlier {
+		if r.signs(now) {
+			valid = append(valid, r)
+		}
+	}
+	return valid
+}
+
+// SecretsAt returns the secrets that sign at a time of the store's clock, the current one first.
+func (s *Subscription) SecretsAt(now time.Time) []string {
+	secrets := []string{s.Secret}
+	for _, r := range s.ReplacedAt(now) {
+		secrets = append(secrets, r.Secret)
+	}
+	return secrets
+}
+
+// Maximum numbers of secrets that sign at a time, with the current one. The second one is for
+// rotations by callers with only a SubscriberID.
+const (
+	MaxSecrets           = 5
+	MaxSubscriberSecrets = 2
+)
 
 // Members of a secret rotation.
 const (

@@ -34,10 +34,11 @@ whctl messages list --key D100512`,
 				Flags: append(output.Flags(), &cli.BoolFlag{Name: "attempts", Usage: "list the delivery attempts"}, command.KeyFlag()),
 			},
 			{
-				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "resend failed messages, by ID or by condition", Flags: bulkFlags("retry"), Action: command.With(retrying.run),
+				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "send messages again, by ID or by condition", Flags: bulkFlags("retry"), Action: command.With(retrying.run),
 				Description: `whctl messages retry 01a1..7fa4
 whctl messages retry --status failed --since 2h --dry-run
-whctl messages retry --status failed --event "salesorder.*" --since 2h --yes`,
+whctl messages retry --status failed --event "salesorder.*" --since 2h --yes
+whctl messages retry --status delivered --since 2h --dry-run`,
 			},
 			{
 				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, by ID or by condition, and cancel their deliveries", Flags: bulkFlags("delete"), Action: command.With(deleting.run),
@@ -164,7 +165,10 @@ type bulk struct {
 }
 
 // tally counts the messages that matched and those that were changed.
-type tally struct{ matched, done int64 }
+type tally struct {
+	matched, done int64
+	warning       string // empty for none
+}
 
 var (
 	retrying = bulk{verb: "retry", done: "due now",
@@ -177,7 +181,7 @@ var (
 			if err != nil {
 				return tally{}, err
 			}
-			return tally{r.Matched, r.Retried}, nil
+			return tally{matched: r.Matched, done: r.Retried, warning: r.Warning}, nil
 		}}
 	deleting = bulk{verb: "delete", done: "deleted", sweeping: true,
 		one: func(c *cli.Context, service *client.Client, n messageName) (string, error) {
@@ -188,7 +192,7 @@ var (
 			if err != nil {
 				return tally{}, err
 			}
-			return tally{r.Matched, r.Deleted}, nil
+			return tally{matched: r.Matched, done: r.Deleted}, nil
 		}}
 )
 
@@ -235,6 +239,9 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 	}
 	if would.matched == 0 && b.verb == "retry" && c.String("status") == "failed" {
 		s.Notice(c, "%s", records.NoneGivenUp)
+	}
+	if would.warning != "" {
+		s.Notice(c, "%s", would.warning)
 	}
 	if c.Bool(profile.DryRunFlag) || would.done == 0 {
 		s.Notice(c, "%s, of which %s would be %s", display.Count(would.matched, "message matches", "messages match"), display.Thousands(would.done), b.done)

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ import (
 const (
 	memberDryRun = "DryRun" // count the messages without changing them
 	memberAll    = "All"    // all messages: no filter is required
+	memberStatus = "Status"
 )
 
 // bulk has the handlers of operations on many messages.
@@ -35,15 +37,31 @@ type bulk struct {
 	queries *queries.Handler
 }
 
-// Retry makes all matching messages due that have failed or wait for a retry.
+// Retry makes all matching messages due that have failed or wait for a retry, and sends
+// delivered ones again if the filter names their status.
 func (h *bulk) Retry(x *edge.Context) error {
 	selection, err := h.selection(x)
 	if err != nil {
 		return err
 	}
 	t, err := h.admin.RetryMessages(x.Request.Context(), selection, accounts.Actor(x))
-	return x.Respond("MessagesRetried",
-		wire.MessagesRetried{Matched: t.Matched, Retried: t.Done, Skipped: t.Matched - t.Done, DryRun: selection.DryRun}, err)
+	return x.Respond("MessagesRetried", wire.MessagesRetried{
+		Matched: t.Matched,
+		Retried: t.Done,
+		Skipped: t.Matched - t.Done,
+		InOrder: t.Ordered,
+		Warning: orderWarning(t.Ordered),
+		DryRun:  selection.DryRun,
+	}, err)
+}
+
+// orderWarning returns the warning about a number of delivered messages that are sent in an
+// order, empty for 0.
+func orderWarning(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("delivered messages of subscriptions with an order: %d; newer messages of these wait until they have been sent again", n)
 }
 
 // Remove deletes all matching messages and cancels pending attempts.
@@ -66,7 +84,7 @@ func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 		return none, b.Err
 	}
 	b.read()
-	selection := admin.Selection{Filter: b.detail, Max: form.Or(form.Value(b.Form, query.Take, parseTake), admin.Unlimited), DryRun: form.Or(form.Value(b.Form, memberDryRun, form.Bool), false)}
+	selection := admin.Selection{Filter: b.detail, Replay: b.delivered, Max: form.Or(form.Value(b.Form, query.Take, parseTake), admin.Unlimited), DryRun: form.Or(form.Value(b.Form, memberDryRun, form.Bool), false)}
 	all := form.Or(form.Value(b.Form, memberAll, form.Bool), false)
 	if err := form.Invalid(b.Wrong); err != nil {
 		return none, err
@@ -90,9 +108,10 @@ func parseTake(text string) (int64, error) {
 // bulkForm reads the members of a bulk operation.
 type bulkForm struct {
 	*form.Form
-	kind   *record.Kind
-	where  []query.Condition
-	detail audit.Detail // the request, for the audit trail
+	kind      *record.Kind
+	where     []query.Condition
+	delivered bool         // a filter names the status of delivered messages
+	detail    audit.Detail // the request, for the audit trail
 }
 
 // bulkMembers are the members that are not filters.
@@ -144,9 +163,19 @@ func (b *bulkForm) filter(m query.Member) {
 	default:
 		queries.StoredIDs(b.kind, req.Where)
 		b.where = append(b.where, req.Where...)
+		b.delivered = b.delivered || slices.ContainsFunc(req.Where, b.namesDelivered)
 		target, _ := b.kind.Member(m.Name)
 		b.show(b.kind.Fields[target.Field].Name+target.Operator.Suffix(), m.Texts)
 	}
+}
+
+// namesDelivered reports whether a condition names the status of delivered messages. One that
+// includes it in a range does not: nothing is sent again unless that was requested.
+func (b *bulkForm) namesDelivered(c query.Condition) bool {
+	if b.kind.Fields[c.Field].Name != memberStatus || c.Operator != record.Equal && c.Operator != record.In {
+		return false
+	}
+	return slices.ContainsFunc(c.Operands, func(v wire.Value) bool { return v.Int == int64(webhook.Successful) })
 }
 
 // Limits of the members in the audit trail; its entries have a maximum length.
@@ -174,7 +203,7 @@ func (b *bulkForm) show(name string, texts []string) {
 // documents the other filters.
 var SelectionMembers = append([]metadata.Member{
 	{Name: inSubscription, Type: "string", Help: "a filter; all filters of MessageQuery are supported"},
-	{Name: "Status", Type: "int", Help: "a filter, like StatusIn, EventNameStartsWith and the others of MessageQuery"},
+	{Name: memberStatus, Type: "int", Help: "a filter, like StatusIn, EventNameStartsWith and the others of MessageQuery"},
 	{Name: query.Take, Type: "int", Help: "maximum number of messages, oldest first"},
 	{Name: memberDryRun, Type: "bool", Help: "true: count the messages without changing them"},
 	{Name: memberAll, Type: "bool", Help: "true: select all messages without a filter"},

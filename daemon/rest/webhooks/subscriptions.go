@@ -356,7 +356,7 @@ func (h *subscriptions) RotateSecret(x *edge.Context) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), secret, keep)
+	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), admin.NewSecret{Secret: secret, KeepFor: keep}, by)
 	return x.Respond("RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Timestamp(r.Replaced.Until)}, err)
 }
 

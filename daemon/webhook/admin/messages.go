@@ -18,6 +18,7 @@ type Selection struct {
 	Filter audit.Detail // as shown in the audit trail
 	Max    int64        // maximum number of messages, the oldest first; Unlimited for all
 	DryRun bool         // only count, change nothing
+	Replay bool         // retry also delivered messages
 }
 
 // Unlimited is the Max of a selection without a limit.
@@ -47,6 +48,7 @@ type Changed struct {
 type BulkResult struct {
 	Matched int64
 	Done    int64 // changed, or in a dry run would be changed
+	Ordered int64 // of these, delivered messages that are sent before newer ones of their subscription
 }
 
 // Actions on many messages, for the audit trail.
@@ -55,18 +57,24 @@ const (
 	removeMessages audit.Action = "messages delete"
 )
 
-// RetryMessages makes selected messages due now that have failed or await a retry.
+// RetryMessages makes selected messages due now that have failed or await a retry. If requested,
+// it also makes delivered ones due, for one more attempt.
 func (svc *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: svc, Selection: s, action: retryMessages, apply: svc.store.RetryMessages, notifyQueue: svc.notifier.MarkDue, notifyInterval: time.Second,
+	b := &bulk{Service: svc, Selection: s, action: retryMessages, apply: svc.store.RetryMessages, pageSize: bulkPageSize, notifyQueue: svc.notifier.MarkDue, notifyInterval: time.Second,
 		eligible: func(status webhook.Status) bool { return status == webhook.RetryPending || status == webhook.Failed },
 		stale:    func(Changed) bool { return true }}
+	if !s.Replay {
+		return b.run(ctx, by)
+	}
+	r := newReplay(b)
+	defer r.release()
 	return b.run(ctx, by)
 }
 
 // RemoveMessages removes selected messages in any state and cancels their pending
 // attempts.
 func (svc *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: svc, Selection: s, action: removeMessages, apply: svc.store.RemoveMessages, notifyQueue: svc.notifier.Invalidate,
+	b := &bulk{Service: svc, Selection: s, action: removeMessages, apply: svc.store.RemoveMessages, pageSize: bulkPageSize, notifyQueue: svc.notifier.Invalidate,
 		eligible: func(webhook.Status) bool { return true },
 		stale:    func(a Changed) bool { return a.Before.Open() }} // queues hold only open messages in memory
 	return b.run(ctx, by)
@@ -75,6 +83,7 @@ func (svc *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Ac
 // Pacing of bulk operations, so that they do not slow down deliveries and publishers.
 const (
 	bulkPageSize  = 250
+	replayPage    = 50                   // of a replay, which must not delay fresh messages
 	bulkMinPause  = 2 * time.Millisecond // minimum; otherwise as long as the preceding work
 	bulkPageTries = 4                    // for messages that change during the operation
 )
@@ -89,7 +98,9 @@ type bulk struct {
 	eligible       func(webhook.Status) bool // reports whether the operation applies to a message with this status
 	stale          func(Changed) bool        // reports whether the queue's memory may be outdated after the change
 	notifyQueue    func(subscription int64)
-	notifyInterval time.Duration // minimum time between notifications, since each makes the queue drop its memory
+	pageSize       int64
+	notifyInterval time.Duration                            // minimum time between notifications, since each makes the queue drop its memory
+	count          func(context.Context, []Candidate) error // counts messages in a dry run; nil for none
 
 	result     BulkResult
 	pending    map[int64]bool // subscriptions with queues to notify
@@ -159,9 +170,9 @@ func (b *bulk) runPages(ctx context.Context) error {
 // limit returns the size of the next page.
 func (b *bulk) limit() int {
 	if b.Max == Unlimited {
-		return bulkPageSize
+		return int(b.pageSize)
 	}
-	return int(min(bulkPageSize, b.Max-b.result.Matched))
+	return int(min(b.pageSize, b.Max-b.result.Matched))
 }
 
 // runPage applies the operation to a page. Messages that have changed since they were
@@ -170,14 +181,17 @@ func (b *bulk) runPage(ctx context.Context, page []Candidate, after int64) error
 	todo := slices.DeleteFunc(slices.Clone(page), b.ineligible)
 	if b.DryRun {
 		b.result.Done += int64(len(todo))
+		if b.count != nil {
+			return b.count(ctx, todo)
+		}
 		return nil
 	}
 	for try := 1; len(todo) > 0; try++ {
 		done, err := b.apply(context.WithoutCancel(ctx), todo, b.notifier.Now())
+		b.recordChanges(done)
 		if err != nil {
 			return err
 		}
-		b.recordChanges(done)
 		if len(done) == len(todo) || try == bulkPageTries {
 			return nil
 		}

@@ -4,6 +4,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -43,6 +44,10 @@ type Store interface {
 	// still have the state of their candidate, and return the changed ones.
 	RetryMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
 	RemoveMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
+	// ReplayMessages does the same as RetryMessages with messages that were delivered.
+	ReplayMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
+	// CountOrdered returns how many of the messages are sent in an order.
+	CountOrdered(ctx context.Context, picked []Candidate) (int64, error)
 	// Trace returns the stored facts about a key of events and records.
 	Trace(ctx context.Context, key string) (*Trace, error)
 	// AddAuditEntry adds an entry to the audit trail.
@@ -57,6 +62,10 @@ type Notifier interface {
 	Reload(ctx context.Context)
 	// MarkDue reports that messages of a subscription were made due now.
 	MarkDue(subscription int64)
+	// MarkReplays reports that delivered messages of a subscription are to be sent again.
+	MarkReplays(subscription int64)
+	// Hold makes a subscription with an order wait until release is called.
+	Hold(subscription int64) (release func())
 	// Invalidate reports that messages of a subscription were deleted.
 	Invalidate(subscription int64)
 	// Announce sends changes of messages to the live streams.
@@ -374,31 +383,76 @@ func (svc *Service) RemoveSubscription(ctx context.Context, subscriber, id strin
 	return svc.removed(ctx, removed, err, "subscription")
 }
 
-// RotateSecret replaces the secret of a subscription. An empty secret generates a new
-// one. Messages are signed with both secrets for the duration keep, so that the
-// receiver can switch.
-func (svc *Service) RotateSecret(ctx context.Context, subscriber, id, secret string, keep time.Duration) (webhook.Subscription, error) {
-	if err := webhook.CheckKeepFor(keep); err != nil {
+// NewSecret replaces a secret.
+type NewSecret struct {
+	Secret  string        // empty to generate one
+	KeepFor time.Duration // how long the current one also signs; 0 ends all earlier ones at once
+}
+
+// RotateSecret replaces the secret of a subscription. Messages are signed with the replaced
+// secrets as well, each until the time that its own rotation announced, so that the receiver can
+// switch. The change is bound to the row version that was read, and retried after a conflict.
+func (svc *Service) RotateSecret(ctx context.Context, subscriber, id string, n NewSecret, by Caller) (webhook.Subscription, error) {
+	if err := webhook.CheckKeepFor(n.KeepFor); err != nil {
 		return webhook.Subscription{}, err
 	}
-	sub, err := svc.Subscription(ctx, subscriber, id)
-	if err != nil {
-		return sub, err
+	for range maxChangeTries {
+		sub, err := svc.Subscription(ctx, subscriber, id)
+		if err != nil {
+			return sub, err
+		}
+		now := svc.notifier.Now()
+		change, err := n.rotation(&sub, now, by)
+		if err != nil {
+			return sub, err
+		}
+		sub, err = svc.store.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, SubscriptionChange{Secret: &change, RowHash: sub.RowHash}, now)
+		if err == nil {
+			svc.notifier.Reload(ctx)
+			svc.log.Info("the secret of a subscription was replaced", "subscription", sub.GUID, "old until", sub.Replaced.Until)
+		}
+		if !fault.Is(err, fault.Conflict) {
+			return sub, err
+		}
 	}
-	if secret, err = nextSecret(sub.Secret, secret); err != nil {
-		return sub, err
+	return webhook.Subscription{}, fault.New(fault.Conflict, "The subscription is being changed by other requests; try again")
+}
+
+// rotation returns the rotation of a subscription. It is refused if too many secrets would sign.
+func (n NewSecret) rotation(sub *webhook.Subscription, now time.Time, by Caller) (Rotation, error) {
+	secret, err := nextSecret(sub.Secret, n.Secret)
+	r := Rotation{Secret: secret}
+	if err != nil || n.KeepFor == 0 {
+		return r, err
 	}
-	now := svc.notifier.Now()
-	change := Rotation{Secret: secret}
-	if keep > 0 {
-		change.OldUntil = now.Add(keep)
+	// A secret that becomes the current one again needs no other place.
+	valid := slices.DeleteFunc(sub.ReplacedAt(now), func(old webhook.ReplacedSecret) bool { return old.Secret == secret })
+	limit := webhook.MaxSubscriberSecrets
+	if by.Admin {
+		limit = webhook.MaxSecrets
 	}
-	sub, err = svc.store.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, SubscriptionChange{Secret: &change}, now)
-	if err == nil {
-		svc.notifier.Reload(ctx)
-		svc.log.Info("the secret of a subscription was replaced", "subscription", sub.GUID, "old until", sub.Replaced.Until)
+	if len(valid)+2 > limit {
+		return r, tooManySecrets(valid, limit, by)
 	}
-	return sub, err
+	current := webhook.ReplacedSecret{Secret: sub.Secret, Until: now.Add(n.KeepFor)}
+	r.Old = append([]webhook.ReplacedSecret{current}, valid...)
+	return r, nil
+}
+
+// tooManySecrets returns the error of a rotation beyond a limit. It has the time when the first of
+// the replaced secrets ends.
+func tooManySecrets(valid []webhook.ReplacedSecret, limit int, by Caller) error {
+	first := slices.MinFunc(valid, func(a, b webhook.ReplacedSecret) int { return a.Until.Compare(b.Until) })
+	bound := "At most"
+	if !by.Admin {
+		bound = "With a SubscriberID alone at most"
+	}
+	ends := first.Until.UTC().Format(time.RFC3339)
+	return &fault.Error{
+		Kind:    fault.Conflict,
+		Message: fmt.Sprintf("%s %d secrets may sign at a time, and one ends at %s: try again then, or use KeepFor=0, which ends all earlier ones at once", bound, limit, ends),
+		Fields:  []fault.Field{{Name: webhook.MemberKeepFor, Message: "is possible from " + ends + " on"}},
+	}
 }
 
 // nextSecret returns the secret that follows the current one. A secret must not replace

@@ -61,10 +61,10 @@ func unchanged[T comparable](requested *T, current T) bool {
 	return requested == nil || *requested == current
 }
 
-// Rotation replaces a secret. The old secret also signs until OldUntil.
+// Rotation replaces a secret.
 type Rotation struct {
-	Secret   string
-	OldUntil time.Time
+	Secret string
+	Old    []webhook.ReplacedSecret // that sign as well, the last one first
 }
 
 // Address identifies a message by the GUIDs of a route.

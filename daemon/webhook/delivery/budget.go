@@ -21,6 +21,8 @@ const messageCost = 1024
 type budget struct {
 	slots                   slots // of all tiers
 	tiers                   [2]tier
+	replays                 tier                       // of queues without an order: it has no memory of its own
+	nextReplay              time.Time                  // when the next replay may start
 	events                  map[int64]*heldEvent       // events in memory, by ID
 	messages                map[*webhook.Message]*tier // messages in memory, with the tier they count for
 	sequences, maxSequences int                        // of all queues
@@ -63,6 +65,7 @@ func newBudget(memory, attempts int) *budget {
 			// since endpoints that fail only need that of their attempts.
 			troubled: {ready: newRotation(), slots: newSlots(max(1, attempts/2)), limit: memory / 4},
 		},
+		replays:      tier{ready: newRotation(), slots: newSlots(max(1, attempts/replayShare))},
 		events:       make(map[int64]*heldEvent),
 		messages:     make(map[*webhook.Message]*tier),
 		maxSequences: memory / 4 / sequenceCost,

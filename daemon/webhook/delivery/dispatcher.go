@@ -74,8 +74,13 @@ func (d *dispatcher) next() *attempt {
 		if q == nil {
 			return nil
 		}
-		q.isReady = false
-		m := q.take(now)
+		var m *webhook.Message
+		if t == &d.queues.budget.replays {
+			m = q.takeReplay(now)
+		} else {
+			q.isReady = false
+			m = q.take(now)
+		}
 		d.queues.schedule(q)
 		if m != nil {
 			return d.begin(q, m, t)
@@ -85,18 +90,20 @@ func (d *dispatcher) next() *attempt {
 }
 
 // nextQueue removes and returns the next queue that may start an attempt, from the tiers in
-// turn; nil if there is none.
+// turn; nil if there is none. Replays wait for all other messages.
 func (d *dispatcher) nextQueue() (*queue, *tier) {
 	budget := d.queues.budget
+	next := func(t *tier) *queue {
+		return t.ready.next(func(subscriber string) bool { return t.slots.allow(subscriber) && budget.slots.allow(subscriber) })
+	}
 	for range budget.tiers {
 		d.lastTier = 1 - d.lastTier
 		t := &budget.tiers[d.lastTier]
-		mayStart := func(subscriber string) bool { return t.slots.allow(subscriber) && budget.slots.allow(subscriber) }
-		if q := t.ready.next(mayStart); q != nil {
+		if q := next(t); q != nil {
 			return q, t
 		}
 	}
-	return nil, nil
+	return next(&budget.replays), &budget.replays
 }
 
 // begin records the start of an attempt. The lock of the queues is held.
@@ -117,6 +124,9 @@ func (d *dispatcher) end(a *attempt) {
 	a.cancel()
 	d.running.Remove(a.element)
 	a.endpoint.inFlight--
+	if a.tier == &d.queues.budget.replays {
+		a.endpoint.replaying--
+	}
 	a.tier.slots.release(a.queue.subscriber)
 	d.queues.budget.slots.release(a.queue.subscriber)
 }
@@ -165,7 +175,7 @@ func (d *dispatcher) hasReady() bool {
 			return true
 		}
 	}
-	return false
+	return len(d.queues.budget.replays.ready.turns) > 0
 }
 
 // deliver runs attempts until no queue is ready.
@@ -286,6 +296,7 @@ func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
 	if moved && !o.Success() {
 		after.Status = webhook.RetryPending
 		after.Next = now
+		after.Replay = m.Replay
 	}
 	reason := ""
 	if o.Disables() && sub != nil && !moved {
@@ -297,6 +308,8 @@ func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
 	delay := resultDelay
 	if sub != nil && (sub.Order.All || sub.Order.ByKey && m.Event.Key != "") {
 		delay = orderedDelay
+	} else if m.Replay {
+		delay = replayDelay
 	}
 	d.pending.record(webhook.AttemptResult{Message: m, URL: a.sub.URL, After: after, Outcome: o}, reason, delay)
 }
@@ -326,7 +339,7 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	if moved {
 		tier.remove(q)
 	}
-	if len(q.window.known) > 0 && (e.breaker.open() || tier.scarce() && moved) {
+	if q.inMemory() > 0 && (e.breaker.open() || tier.scarce() && moved) {
 		q.drop() // so that messages for a failing endpoint do not use the memory of others
 	}
 }

@@ -19,6 +19,7 @@ type endpoint struct {
 	retryAt   time.Time // end of a wait requested by Retry-After; zero for never
 	excuse    excuse
 	inFlight  int // attempts in flight
+	replaying int // of these, replays of a queue without an order
 	daemons   int // number of daemons that send to the endpoint
 }
 

@@ -21,6 +21,9 @@ const (
 	// next message of an ordered queue, or of the key, waits for the result.
 	resultDelay  = 5 * time.Millisecond
 	orderedDelay = time.Millisecond
+
+	// The results of replays are in no hurry. Fewer transactions delay fresh messages less.
+	replayDelay = 50 * time.Millisecond
 )
 
 // MaxBatchEvents is the maximum number of events of a batch: published events and

@@ -33,6 +33,8 @@ type queue struct {
 	paused           bool                       // reads nothing while it has a fresh message: other queues need the memory
 	blockedUntil     time.Time                  // an ordered queue reads nothing before: its first message is due then
 	sequences        sequences                  // of a queue that is ordered by key
+	replays          replays                    // of a queue without an order
+	holds            int                        // operations during which a queue with an order sends nothing
 	timer            *time.Timer
 }
 
@@ -63,7 +65,9 @@ func (q *queue) inOrder() bool { return q.ordered() || q.byKey() }
 func (q *queue) enabled() bool { return q.sub != nil && q.sub.Active() }
 
 // has reports whether a message is in memory.
-func (q *queue) has(id int64) bool { return q.window.known[id] != nil || q.unsettled[id] != nil }
+func (q *queue) has(id int64) bool {
+	return q.window.known[id] != nil || q.unsettled[id] != nil || q.replays.has(id)
+}
 
 // pageSize returns the number of messages to read at a time, given the memory available
 // to each queue in bytes. It is one if the circuit breaker is open, unless messages may have
@@ -113,6 +117,8 @@ func (q *queue) admit(m *webhook.Message, loaded bool) bool {
 	case q.ordered():
 		q.track(m)
 		q.window.fresh = append(q.window.fresh, m)
+	case m.Replay:
+		q.addReplay(m)
 	default:
 		q.track(m)
 		q.window.list(m)
@@ -127,7 +133,10 @@ func (q *queue) track(m *webhook.Message) {
 
 // available reports whether the queue may start an attempt if it has a message.
 func (q *queue) available(now time.Time) bool {
-	return q.enabled() && q.endpoint.available(now) && (!q.ordered() || len(q.unsettled) == 0 || q.endpoint.breaker.open())
+	if !q.enabled() || q.isHeld(now) || !q.endpoint.available(now) {
+		return false
+	}
+	return !q.ordered() || len(q.unsettled) == 0 || q.endpoint.breaker.open()
 }
 
 // ready reports whether take would return a message.
@@ -141,6 +150,9 @@ func (q *queue) take(now time.Time) *webhook.Message {
 		return nil
 	}
 	m := q.window.take(now, q.ordered())
+	if m.Replay {
+		q.replays.next = q.budget.paceReplay(now)
+	}
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++
 	return m
@@ -159,6 +171,8 @@ func (q *queue) settled(m *webhook.Message) {
 	case !m.Status.Open() || !q.enabled():
 		q.budget.release(m)
 		q.sequences.end(m)
+	case q.isReplay(m): // the URL changed during the attempt
+		q.evict(m)
 	case q.ordered() && (stale || open):
 		q.budget.release(m)
 		q.drop()
@@ -209,6 +223,7 @@ func (q *queue) drop() {
 		q.budget.release(m)
 	}
 	q.window.clear()
+	q.dropReplays()
 	q.sequences.reset()
 	q.blockedUntil = time.Time{}
 	q.rewind()
@@ -240,6 +255,7 @@ func (q *queue) trim(now time.Time) {
 		q.evict(m)
 		q.cursorOf(m.Partition).atEnd, q.paused = false, true
 	}
+	q.trimReplays()
 }
 
 // invalidate drops the window, so that deleted messages disappear from it. Deleted
@@ -278,6 +294,9 @@ func (q *queue) rewind() {
 	for _, c := range q.cursors {
 		c.rewind()
 	}
+	for _, c := range q.replays.cursors {
+		c.rewind()
+	}
 }
 
 // nextWake returns when the queue must be scheduled again, zero for never. Messages
@@ -294,6 +313,7 @@ func (q *queue) nextWake(now time.Time) (at time.Time) {
 	later(q.endpoint.breaker.probe)
 	later(q.endpoint.waitsUntil())
 	later(q.blockedUntil)
+	later(q.replays.next)
 	if len(q.sequences.stored) > 0 {
 		later(q.sequences.stored[0].due)
 	}
@@ -312,11 +332,14 @@ func (q *queue) nextWake(now time.Time) (at time.Time) {
 // setPartitions removes the cursors of lost partitions and adds cursors for new ones.
 func (q *queue) setPartitions(held []Lease) {
 	before := len(q.cursors)
-	q.cursors = slices.DeleteFunc(q.cursors, func(c *cursor) bool { return !holds(held, c.partition) })
+	isLost := func(c *cursor) bool { return !holds(held, c.partition) }
+	q.cursors = slices.DeleteFunc(q.cursors, isLost)
+	q.replays.cursors = slices.DeleteFunc(q.replays.cursors, isLost)
 	lost := len(q.cursors) < before
 	for _, lease := range held {
 		if q.cursorOf(lease.Partition) == nil {
 			q.cursors = append(q.cursors, &cursor{partition: lease.Partition})
+			q.replays.cursors = append(q.replays.cursors, &cursor{partition: lease.Partition})
 		}
 	}
 	if lost {
@@ -324,8 +347,11 @@ func (q *queue) setPartitions(held []Lease) {
 	}
 }
 
-func (q *queue) cursorOf(partition int64) *cursor {
-	for _, c := range q.cursors {
+// cursorOf returns the cursor of a partition, but not that of its replays.
+func (q *queue) cursorOf(partition int64) *cursor { return cursorIn(q.cursors, partition) }
+
+func cursorIn(cursors []*cursor, partition int64) *cursor {
+	for _, c := range cursors {
 		if c.partition == partition {
 			return c
 		}
@@ -341,7 +367,7 @@ func (q *queue) evict(m *webhook.Message) {
 	if s, heads := q.sequences.heads(m); heads && q.sequences.suspend(s) {
 		return
 	}
-	c := q.cursorOf(m.Partition)
+	c := q.cursorFor(m)
 	if c == nil {
 		return // the partition was lost in the meantime
 	}
@@ -369,11 +395,11 @@ func (q *queue) needsPage(now time.Time) bool {
 
 // mayRefill reports whether there may be messages to read now that the queue needs.
 func (q *queue) mayRefill(now time.Time) bool {
-	return q.refillFrom(now) != nil || q.needsPage(now) && q.sequences.due(now) != nil
+	return q.refillFrom(now) != nil || q.needsPage(now) && q.sequences.due(now) != nil || q.replaysFrom(now) != nil
 }
 
 // nextPage returns the next page to read, alternating between the cursors and the sequences
-// of a queue that is ordered by key.
+// of a queue that is ordered by key. Replays are read last.
 func (q *queue) nextPage(now time.Time, bytes int) (p Page, ok bool) {
 	c := q.refillFrom(now)
 	s := q.sequences.due(now)
@@ -385,13 +411,28 @@ func (q *queue) nextPage(now time.Time, bytes int) (p Page, ok bool) {
 			p.Limit = 1
 		}
 	} else if c != nil {
-		c.atEnd, c.wake, c.firstEvicted = false, time.Time{}, Position{}
-		p, ok = Page{Partition: c.partition, Subscription: q.id, After: c.position, Until: now, InOrder: q.inOrder(), Limit: q.pageSize(bytes)}, true
+		p, ok = q.pageFrom(c, now, bytes), true
+	} else if c = q.replaysFrom(now); c != nil {
+		p, ok = q.pageFrom(c, now, bytes), true
+		p.Replays = true
 	}
 	if ok {
 		q.settledSinceRead, q.outdated, q.paused = make(map[int64]bool), false, false
 	}
 	return p, ok
+}
+
+// pageFrom returns the page at a cursor.
+func (q *queue) pageFrom(c *cursor, now time.Time, bytes int) Page {
+	c.atEnd, c.wake, c.firstEvicted = false, time.Time{}, Position{}
+	return Page{
+		Partition:    c.partition,
+		Subscription: q.id,
+		After:        c.position,
+		Until:        now,
+		InOrder:      q.inOrder(),
+		Limit:        q.pageSize(bytes),
+	}
 }
 
 // refillFrom returns the cursor to read from, nil if the queue needs no messages.
@@ -412,6 +453,9 @@ func (q *queue) refillFrom(now time.Time) *cursor {
 // read.
 func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due time.Time) {
 	c := q.cursorOf(p.Partition)
+	if p.Replays {
+		c = cursorIn(q.replays.cursors, p.Partition)
+	}
 	switch {
 	case c == nil || q.outdated || !q.enabled():
 		return

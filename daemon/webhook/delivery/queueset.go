@@ -51,6 +51,10 @@ func (s *queueSet) schedule(q *queue) {
 		q.isReady = true
 		t.ready.add(q)
 	}
+	if !q.replays.isReady && q.replayReady(now) {
+		q.replays.isReady = true
+		s.budget.replays.ready.add(q)
+	}
 	if !q.needsRefill && q.settledSinceRead == nil && q.mayRefill(now) {
 		q.needsRefill = true
 		t.refills = append(t.refills, q)
@@ -293,6 +297,18 @@ func (s *queueSet) Invalidate(subscription int64) { s.changeQueue(subscription, 
 // breaker, so that the requested attempts are made.
 func (s *queueSet) MarkDue(subscription int64) { s.changeQueue(subscription, (*queue).expedite) }
 
+// MarkReplays reports that delivered messages of a subscription are to be sent again.
+func (s *queueSet) MarkReplays(subscription int64) {
+	s.changeQueue(subscription, (*queue).expediteReplays)
+}
+
+// Hold makes the queue of a subscription with an order wait until release is called, so that no
+// newer message precedes those that are being made due.
+func (s *queueSet) Hold(subscription int64) (release func()) {
+	s.changeQueue(subscription, func(q *queue) { q.holds++ })
+	return func() { s.changeQueue(subscription, func(q *queue) { q.holds-- }) }
+}
+
 // rewindDelays are the times after a failed write at which all queues read the store
 // again. A server may commit a write late that it did not confirm.
 var rewindDelays = [...]time.Duration{time.Second, 30 * time.Second, 2 * time.Minute}
@@ -379,7 +395,7 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 		if e.breaker.open() {
 			next = e.breaker.probe // it determines the next attempt
 		}
-		all = append(all, stats.Queue{Subscription: q.sub, FailingSince: e.health.since, InFlight: e.inFlight, Limit: e.share(), InMemory: len(q.window.known),
+		all = append(all, stats.Queue{Subscription: q.sub, FailingSince: e.health.since, InFlight: e.inFlight, Limit: e.share(), InMemory: q.inMemory(),
 			Failures: e.breaker.failures, BreakerOpen: e.breaker.open(), NextProbe: e.breaker.probe, WaitUntil: e.requestedWait(now), Next: next,
 			NotSent: b.NotSent, RetryPending: b.RetryPending, Oldest: b.Oldest})
 	}
@@ -403,7 +419,7 @@ func (s *queueSet) inHand() wire.InHand {
 	defer s.mu.Unlock()
 	d := wire.InHand{InFlight: s.budget.slots.inFlight}
 	for _, q := range s.byID {
-		d.MessagesInMemory += len(q.window.known)
+		d.MessagesInMemory += q.inMemory()
 		if q.endpoint.breaker.open() {
 			d.OpenBreakers++
 		}

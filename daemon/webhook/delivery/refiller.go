@@ -48,7 +48,7 @@ func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
 	messages, err := r.Store.OpenMessages(ctx, p)
 	whole := len(messages) < p.Limit
 	var due time.Time
-	if err == nil && whole && !p.InOrder {
+	if err == nil && whole && !p.InOrder && !p.Replays {
 		due, err = r.Store.NextDue(ctx, p.after(messages))
 	}
 	var t *tier

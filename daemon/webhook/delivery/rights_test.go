@@ -207,7 +207,7 @@ func TestChangesOfOwners(t *testing.T) {
 			t.Errorf("%s: %q (%v), want %q", row.name, result, err, row.want)
 		}
 	}
-	if _, err := x.service.RotateSecret(t.Context(), x.subscriber, all.GUID, "", 0); err != nil {
+	if _, err := x.service.RotateSecret(t.Context(), x.subscriber, all.GUID, admin.NewSecret{}, admin.Caller{Admin: true}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := x.service.Subscription(t.Context(), x.subscriber, all.GUID); err != nil || got.Owner.Name != "key:7" {

@@ -49,8 +49,13 @@ func TestReferenceLibraryVerifiesSignatures(t *testing.T) {
 		h.publish("debtor.updated", `{"Name": "Müller & Söhne", "Text": "a\n<b> \u20ac"}`)
 		return <-got
 	}
+	current := r.Secret
 	rotate := func(oldUntil time.Time) string {
-		n := admin.Rotation{Secret: webhook.NewSecret(), OldUntil: oldUntil}
+		n := admin.Rotation{Secret: webhook.NewSecret()}
+		if !oldUntil.IsZero() {
+			n.Old = []webhook.ReplacedSecret{{Secret: current, Until: oldUntil}}
+		}
+		current = n.Secret
 		if _, err := h.service.ChangeSubscription(context.Background(), h.subscriber, r.GUID, admin.SubscriptionChange{Secret: &n}, admin.Caller{}); err != nil {
 			t.Fatal(err)
 		}

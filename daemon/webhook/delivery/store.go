@@ -311,6 +311,7 @@ type Page struct {
 	After        Position
 	Until        time.Time // excludes messages that are due later
 	InOrder      bool      // ordered by ID, regardless of due times: Until and After.Next are ignored
+	Replays      bool      // only replays; without it and InOrder, only other messages
 	Key          string    // only messages of events with this key, InOrder; empty for all
 	Limit        int
 

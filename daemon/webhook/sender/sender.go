@@ -157,6 +157,9 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 	if test {
 		h[headerTest] = []string{"true"}
 	}
+	if m.Replay {
+		h[headerReplay] = []string{"true"}
+	}
 	for i, header := range sub.Headers {
 		if !slices.ContainsFunc(sub.Headers[:i], func(before webhook.Header) bool { return strings.EqualFold(before.Name, header.Name) }) {
 			h.Del(header.Name)
@@ -187,6 +190,7 @@ const (
 	headerSignature = "Webhook-Signature"
 	headerEvent     = "X-Event-Name"
 	headerTest      = "Webhook-Test" // reserved: subscriptions cannot set it
+	headerReplay    = "Webhook-Replay"
 )
 
 // sign returns the value of the signature header, one signature for each secret.

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -343,6 +344,37 @@ func TestOldSecretSignsUntilExpiry(t *testing.T) {
 		signatures := strings.Fields(req.Header.Get(headerSignature))
 		if len(signatures) != tt.want || tt.want > 0 && signatures[0] != sign([]string{current}, m.GUID, tt.at, m.Event.Body) {
 			t.Errorf("%q and %q until %v: signed with %d at %v, want %d", tt.current, tt.old, tt.until, len(signatures), tt.at, tt.want)
+		}
+	}
+}
+
+// TestFiveSecrets signs with five secrets, each of the replaced ones until its own time.
+func TestFiveSecrets(t *testing.T) {
+	s := New(Config{})
+	defer s.Close()
+	noon := time.Date(2030, 1, 2, 12, 0, 0, 0, time.UTC)
+	sub := &webhook.Subscription{Secret: webhook.NewSecret(), Replaced: webhook.ReplacedSecret{Secret: webhook.NewSecret(), Until: noon.Add(2 * time.Hour)}}
+	for _, hours := range []time.Duration{4, 1, 3} {
+		sub.Earlier = append(sub.Earlier, webhook.ReplacedSecret{Secret: webhook.NewSecret(), Until: noon.Add(hours * time.Hour)})
+	}
+	for hour := range 5 {
+		at := noon.Add(time.Duration(hour)*time.Hour - time.Nanosecond) // just before one ends
+		m := testMessage()
+		req, err := s.request(t.Context(), m, sub, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signatures := strings.Fields(req.Header.Get(headerSignature))
+		verifies := func(secret string) bool {
+			return slices.Contains(signatures, sign([]string{secret}, m.GUID, at, m.Event.Body))
+		}
+		if !verifies(sub.Secret) {
+			t.Errorf("the current secret does not verify at %v", at)
+		}
+		for _, r := range append(sub.Earlier, sub.Replaced) {
+			if want := at.Before(r.Until); verifies(r.Secret) != want {
+				t.Errorf("the secret that ends at %v verifies at %v: %v, want %v", r.Until, at, !want, want)
+			}
 		}
 	}
 }

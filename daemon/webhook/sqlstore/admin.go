@@ -381,11 +381,24 @@ func changesOf(c admin.SubscriptionChange) *changes {
 		u.set("MaxRetries", schedule(*c.Schedule).retries())
 	}
 	if c.Secret != nil {
-		u.sets = append(u.sets, "OldSecret = CASE WHEN @OldSecretUntil IS NOT NULL THEN Secret END")
-		u.set("OldSecretUntil", appdb.NullableTimestamp(c.Secret.OldUntil))
-		u.set("Secret", c.Secret.Secret)
+		u.setSecret(c.Secret)
 	}
 	return u
+}
+
+// setSecret replaces a secret. The last replaced one has columns of its own, by which older
+// programs also sign with it.
+func (u *changes) setSecret(r *admin.Rotation) {
+	var last webhook.ReplacedSecret
+	var earlier earlierSecrets
+	if len(r.Old) > 0 {
+		last = r.Old[0]
+		earlier = r.Old[1:]
+	}
+	u.set("Secret", r.Secret)
+	u.set("OldSecret", optional(last.Secret).stored())
+	u.set("OldSecretUntil", appdb.NullableTimestamp(last.Until))
+	u.set("EarlierSecrets", earlier.stored())
 }
 
 // RemoveSubscription removes a subscription, and reports whether it existed. Its

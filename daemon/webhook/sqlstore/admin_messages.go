@@ -70,15 +70,30 @@ func (a *Admin) RetryMessage(ctx context.Context, at admin.Address, now time.Tim
 		return nil, a.fault(err, "making a message due")
 	}
 	if m, err = a.Message(ctx, at); err == nil && m.Status == webhook.Successful {
-		return nil, fault.New(fault.Conflict, "The message was received already")
+		return nil, fault.New(fault.Conflict, "The message was received already; an administrator can send it again: POST /Webhooks/Messages/Retry with its MessageID and Status=1")
 	}
 	return m, err
 }
 
+// retryStep makes messages due. A replay is due already and keeps its mark.
 func retryStep(db *appdb.DB, messages []int64, at time.Time) appdb.Step {
-	return appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At
-WHERE ID IN `+db.InList+` AND Status IN (2, 3)`, db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)))
+	return appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At, `+inFirstPartition+`
+WHERE ID IN `+db.InList+` AND (Status = 3 OR Status = 2 AND NOT `+isReplay+`)`, db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)))
 }
+
+// replayStep makes delivered messages due as replays.
+func replayStep(db *appdb.DB, messages []int64, at time.Time) appdb.Step {
+	return appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @Due, LastSavedDateTime = @At, `+inFirstPartition+`
+WHERE ID IN `+db.InList+` AND Status = 1`, db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)), sql.Named("Due", appdb.Timestamp(storedDue(at, true))))
+}
+
+// hasOrder is the condition that a subscription s has an order.
+const hasOrder = `(s.Ordered = 1 OR s.OrderedByKey = 1)`
+
+// inFirstPartition moves messages that are opened again to the first partition if their
+// subscription has an order. They may have ended before it had one.
+const inFirstPartition = `PartitionID = CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s
+	WHERE s.ID = SY_WebhookMessage.SubscriptionID AND ` + hasOrder + `) THEN 1 ELSE PartitionID END`
 
 // RetryMessages makes the candidates due that are unchanged and have failed or wait
 // for another attempt. It returns the changes.
@@ -91,6 +106,33 @@ func (a *Admin) RetryMessages(ctx context.Context, candidates []admin.Candidate,
 		return all, append([]appdb.Step{retryStep(a.db, distinctIDs(all, messageID), at)}, a.peerEventSteps(delivery.PeerDue, distinctIDs(all, subscriptionOf)...)...)
 	})
 	return done, a.fault(err, "making messages due")
+}
+
+// ReplayMessages makes the candidates due once more that are unchanged and were delivered. It
+// returns the changes.
+func (a *Admin) ReplayMessages(ctx context.Context, candidates []admin.Candidate, at time.Time) ([]admin.Changed, error) {
+	done, err := a.changeUnchanged(ctx, candidates, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
+		all = slices.DeleteFunc(all, func(m bulkMessage) bool { return m.Before != webhook.Successful })
+		for i := range all {
+			all[i].Status = webhook.RetryPending
+			all[i].Next = at
+			all[i].At = at
+		}
+		steps := []appdb.Step{replayStep(a.db, distinctIDs(all, messageID), at)}
+		return all, append(steps, a.peerEventSteps(delivery.PeerDue, distinctIDs(all, subscriptionOf)...)...)
+	})
+	return done, a.fault(err, "sending delivered messages again")
+}
+
+// CountOrdered implements admin.Store.
+func (a *Admin) CountOrdered(ctx context.Context, candidates []admin.Candidate) (int64, error) {
+	ids := make([]int64, len(candidates))
+	for i, c := range candidates {
+		ids[i] = c.ID
+	}
+	return a.queryInt(ctx, "counting messages with an order", `SELECT COUNT(*) FROM whd.SY_WebhookMessage m
+JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID
+WHERE m.ID IN `+a.db.InList+` AND (s.Ordered = 1 OR s.OrderedByKey = 1 AND m.EventKey IS NOT NULL)`, a.db.ListArg(ids))
 }
 
 // RemoveMessages deletes the candidates that are unchanged, with their attempts and
@@ -186,7 +228,7 @@ WHERE m.ID IN `+db.InList+` ORDER BY m.ID`), idList)
 	for rows.Next() {
 		var m bulkMessage
 		var state webhook.State
-		if err := rows.Scan(&m.ID, &m.Subscription, &m.event, &m.Before, &state.Attempts, (*appdb.Time)(&m.Next), &m.Code,
+		if err := rows.Scan(&m.ID, &m.Subscription, &m.event, &m.Before, &state.Attempts, scannedDue{&m.Next}, &m.Code,
 			&m.Message, &m.Change.Subscription, &m.Subscriber, &m.Event); err != nil {
 			return nil, err
 		}

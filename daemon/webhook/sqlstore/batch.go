@@ -145,7 +145,7 @@ func dueText(s webhook.State) string {
 	if !s.Status.Open() {
 		return ""
 	}
-	return appdb.Timestamp(s.Next)
+	return appdb.Timestamp(storedDue(s.Next, s.Replay))
 }
 
 // sanitize truncates a foreign text and replaces bytes that some databases reject:

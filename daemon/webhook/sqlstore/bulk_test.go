@@ -52,7 +52,11 @@ func TestExpiredOldSecretIsRemoved(t *testing.T) {
 	w := hooksInFile(t)
 	r, _ := subscribed(t, w)
 	for _, until := range []time.Time{time.Now().Add(time.Hour), {}} {
-		change := admin.SubscriptionChange{Secret: &admin.Rotation{Secret: webhook.NewSecret(), OldUntil: until}}
+		rotation := &admin.Rotation{Secret: webhook.NewSecret()}
+		if !until.IsZero() {
+			rotation.Old = []webhook.ReplacedSecret{{Secret: webhook.NewSecret(), Until: until}}
+		}
+		change := admin.SubscriptionChange{Secret: rotation}
 		if _, err := w.ChangeSubscription(t.Context(), r.Subscriber, r.GUID, change, hookNoon); err != nil {
 			t.Fatal(err)
 		}

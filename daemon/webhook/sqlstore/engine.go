@@ -229,7 +229,9 @@ func scanMessage(body func(*webhook.Event) any) func(appdb.Row) (*webhook.Messag
 		for _, c := range messageFields {
 			fields = append(fields, destination(c.of(m)))
 		}
-		return m, row.Scan(append(fields, &m.Event.GUID, &m.Event.Name, body(m.Event))...)
+		err := row.Scan(append(fields, &m.Event.GUID, &m.Event.Name, body(m.Event))...)
+		m.Next, m.Replay = readDue(m.Next)
+		return m, err
 	}
 }
 
@@ -267,13 +269,17 @@ func (e *Engine) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.
 func (e *Engine) page(ctx context.Context, p delivery.Page, where string) ([]*webhook.Message, error) {
 	page, err := appdb.QueryAll(ctx, e.db, scanMessage(func(e *webhook.Event) any { return &e.Size }),
 		`SELECT `+messageRead+`, `+e.db.Size+`(e.Body)`+messageTables+where+e.db.Limit,
-		append(pageArgs(p), sql.Named("Until", appdb.Timestamp(p.Until)), sql.Named("Key", p.Key), sql.Named("Limit", p.Limit))...)
+		append(pageArgs(p), sql.Named("Until", appdb.Timestamp(storedDue(p.Until, p.Replays))), sql.Named("Key", p.Key), sql.Named("Limit", p.Limit))...)
 	return page, e.fault(err, "reading messages")
 }
 
 func pageArgs(p delivery.Page) []any {
+	next := storedDue(p.After.Next, p.Replays)
+	if !p.Replays && next.Before(replaysBefore) {
+		next = replaysBefore
+	}
 	return []any{sql.Named("Partition", p.Partition), sql.Named("Subscription", p.Subscription),
-		sql.Named("Next", appdb.Timestamp(p.After.Next)), sql.Named("ID", p.After.ID)}
+		sql.Named("Next", appdb.Timestamp(next)), sql.Named("ID", p.After.ID)}
 }
 
 // MakeDue implements delivery.Store.
@@ -324,10 +330,10 @@ func (e *Engine) OpenSubscriptions(ctx context.Context, partition int64) ([]int6
 	return open, e.fault(err, "reading open messages")
 }
 
-// Succeeded implements delivery.Store.
+// Succeeded implements delivery.Store. A message stays delivered if a replay of it fails.
 func (e *Engine) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
 	n, err := e.queryInt(ctx, "reading successful messages", `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
-	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since) THEN 1 ELSE 0 END`,
+	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since AND m.HTTPCode < 300) THEN 1 ELSE 0 END`,
 		sql.Named("Subscription", subscription), sql.Named("Since", appdb.Timestamp(since)))
 	return n > 0, err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -117,12 +118,42 @@ func (e *Engine) removeExpired(ctx context.Context, limit int) (r delivery.Remov
 	at := sql.Named("Now", appdb.Timestamp(now))
 	// This reads all subscriptions: if possible, without a lock.
 	n, err := e.queryInt(ctx, "finding expired secrets", `SELECT COUNT(*) FROM whd.SY_WebhookSubscription`+expiredSecrets, at)
-	if err != nil || n == 0 {
-		return r, err
+	if err == nil && n > 0 {
+		_, err = e.db.Run(ctx, slices.Concat([]appdb.Step{increment(subscriptionVersion)}, e.changedSteps(expiredSecrets, at), []appdb.Step{
+			appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+expiredSecrets, at)})...)
 	}
-	_, err = e.db.Run(ctx, slices.Concat([]appdb.Step{increment(subscriptionVersion)}, e.changedSteps(expiredSecrets, at), []appdb.Step{
-		appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+expiredSecrets, at)})...)
+	if err == nil {
+		err = e.removeEarlierSecrets(ctx, now)
+	}
 	return r, err
+}
+
+// removeEarlierSecrets removes expired secrets that were replaced before the last one.
+func (e *Engine) removeEarlierSecrets(ctx context.Context, now time.Time) error {
+	type holder struct {
+		id      int64
+		secrets earlierSecrets
+	}
+	all, err := appdb.QueryAll(ctx, e.db, scanInto(func(h *holder) []any { return []any{&h.id, &h.secrets} }),
+		`SELECT ID, EarlierSecrets FROM whd.SY_WebhookSubscription WHERE EarlierSecrets IS NOT NULL`)
+	if err != nil {
+		return err
+	}
+	for _, h := range all {
+		before := h.secrets.stored()
+		left := slices.DeleteFunc(h.secrets, func(r webhook.ReplacedSecret) bool { return !now.Before(r.Until) })
+		if left.stored() == before {
+			continue
+		}
+		const unchanged = ` WHERE ID = @ID AND EarlierSecrets = @Before`
+		args := []any{sql.Named("ID", h.id), sql.Named("Before", before)}
+		steps := append([]appdb.Step{increment(subscriptionVersion)}, e.changedSteps(unchanged, args...)...)
+		steps = append(steps, appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET EarlierSecrets = @Left`+unchanged, append(args, sql.Named("Left", left.stored()))...))
+		if _, err := e.db.Run(ctx, steps...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Reclaim implements delivery.Store. A text without attempts is retained for the

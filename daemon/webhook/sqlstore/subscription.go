@@ -34,15 +34,15 @@ var subscriptionAdded = []subscriptionColumn{
 	{"RowHash", func(s *webhook.Subscription) any { return &s.RowHash }},
 }
 
-// subscriptionRead are further columns that are read. An expired old secret is read
-// as NULL.
+// subscriptionRead are further columns that are read.
 var subscriptionRead = []subscriptionColumn{
 	{"s.ID", func(s *webhook.Subscription) any { return &s.ID }},
 	{"s.ItemNo", func(s *webhook.Subscription) any { return &s.ItemNo }},
 	{"s.DisabledReason", func(s *webhook.Subscription) any { return (*optional)(&s.DisabledReason) }},
 	{"s.FailingSince", func(s *webhook.Subscription) any { return &s.FailingSince }},
-	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecret END", func(s *webhook.Subscription) any { return (*optional)(&s.Replaced.Secret) }},
-	{"CASE WHEN s.OldSecretUntil > {clock} THEN s.OldSecretUntil END", func(s *webhook.Subscription) any { return &s.Replaced.Until }},
+	{"s.OldSecret", func(s *webhook.Subscription) any { return (*optional)(&s.Replaced.Secret) }},
+	{"s.OldSecretUntil", func(s *webhook.Subscription) any { return &s.Replaced.Until }},
+	{"s.EarlierSecrets", func(s *webhook.Subscription) any { return (*earlierSecrets)(&s.Earlier) }},
 	{"b.RecID", func(s *webhook.Subscription) any { return &s.Subscriber }},
 	{"b.Name", func(s *webhook.Subscription) any { return &s.SubscriberInfo.Name }},
 	{"b.IsEnabled", func(s *webhook.Subscription) any { return &s.SubscriberInfo.Enabled }},
@@ -83,7 +83,7 @@ func (t tables) subscriptions(ctx context.Context, ordered string, args ...any) 
 			}
 		}
 		return nil
-	}, `SELECT `+strings.ReplaceAll(list.String(), "{clock}", t.db.Clock)+`h.Name, h.Value, h.RecID
+	}, `SELECT `+list.String()+`h.Name, h.Value, h.RecID
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+ordered+`, h.ItemNo`, args...)
 	return all, err
@@ -125,6 +125,37 @@ func (s *schedule) Scan(value any) error {
 // retries returns the number of retries.
 func (s schedule) retries() sql.NullInt64 {
 	return sql.NullInt64{Int64: int64(len(s)), Valid: s != nil}
+}
+
+// earlierSecrets are replaced secrets, stored as "2026-03-01T12:00:00Z whsec_...,..."; NULL for
+// none.
+type earlierSecrets []webhook.ReplacedSecret
+
+func (e earlierSecrets) stored() sql.NullString {
+	parts := make([]string, len(e))
+	for i, r := range e {
+		parts[i] = r.Until.UTC().Format(time.RFC3339Nano) + " " + r.Secret
+	}
+	return sql.NullString{String: strings.Join(parts, ","), Valid: len(e) > 0}
+}
+
+// Scan implements sql.Scanner.
+func (e *earlierSecrets) Scan(value any) error {
+	var text sql.NullString
+	err := text.Scan(value)
+	*e = nil
+	if err != nil || text.String == "" {
+		return err
+	}
+	for part := range strings.SplitSeq(text.String, ",") {
+		until, secret, _ := strings.Cut(part, " ")
+		t, err := time.Parse(time.RFC3339Nano, until)
+		if err != nil {
+			return fmt.Errorf("stored secrets: %w", err)
+		}
+		*e = append(*e, webhook.ReplacedSecret{Secret: secret, Until: t})
+	}
+	return nil
 }
 
 // optionalBool is a bool that is NULL if it was never set.

@@ -91,14 +91,15 @@ func (rec *Recorder) addAttempt(now, delayed *cell, r *webhook.AttemptResult) {
 	bucket := bucketOf(r.Took)
 	rec.attempts[classOf(r.Outcome)]++
 	rec.durations.observe(bucket, r.Took)
-	now.addStatus(r.After.Status)
+	status := countedStatus(r)
+	now.addStatus(status)
 	now.took[bucket]++
 	to := rec.subscription(r.Message.Subscription)
 	c := to.at(now.minute, queueSpan)
-	c.addStatus(r.After.Status)
+	c.addStatus(status)
 	c.took[bucket]++
 	switch {
-	case r.After.Status != webhook.Successful:
+	case status != webhook.Successful:
 		to.last = &wire.Failed{At: wire.Timestamp(r.Began.Add(r.Took)), HTTPCode: r.Code, Message: r.Reason()}
 	case r.After.Attempts == 1: // later attempts are delayed by the schedule
 		delay := max(0, r.Began.Add(r.Took).Sub(r.Message.Event.AddedAt))
@@ -106,6 +107,15 @@ func (rec *Recorder) addAttempt(now, delayed *cell, r *webhook.AttemptResult) {
 		rec.delay.observe(bucket, delay)
 		delayed.took[bucket]++
 	}
+}
+
+// countedStatus returns the status that an attempt counts as. After a replay the message is
+// delivered even if the attempt has failed, and never given up.
+func countedStatus(r *webhook.AttemptResult) webhook.Status {
+	if r.After.Status == webhook.Successful && !r.Success() {
+		return webhook.RetryPending
+	}
+	return r.After.Status
 }
 
 func (rec *Recorder) subscription(subscription int64) *subscriptionSeries {

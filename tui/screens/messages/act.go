@@ -2,9 +2,11 @@ package messages
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -28,7 +30,7 @@ type bulk struct {
 
 // Act retries or deletes messages after a confirmation.
 func (s *bulk) Act(action keymap.Action) tea.Cmd {
-	if members := s.markedFilter(); members != nil {
+	if members := s.markedFilter(action); members != nil {
 		s.cancelCount()
 		s.counting = newImpactQuery(action, members, s.AllMarks)
 		s.ClearToast() // the status line shows the count
@@ -67,11 +69,16 @@ func confirmOne(s ui.Screen, list *List, m wire.Message, action keymap.Action, b
 			b.Notify(ui.Warning, why)
 			return
 		}
-		when := "It is sent again now."
+		question, when := "Retry this message?", "It is sent again now."
 		if paused(m, b.Session) {
 			when = "It is sent again when its subscription is enabled."
 		}
-		ui.OpenConfirm(b.Host, "Retry this message?", "retry", append(lines, when), func() tea.Cmd {
+		lines = append(lines, when)
+		if m.Status == delivered {
+			question = "Send this delivered message again?"
+			lines = append(lines, sameID)
+		}
+		ui.OpenConfirm(b.Host, question, "retry", lines, func() tea.Cmd {
 			begin("retry of " + m.EventName)
 			return RetryOne(s, list, m, then)
 		})
@@ -89,6 +96,9 @@ func confirmOne(s ui.Screen, list *List, m wire.Message, action keymap.Action, b
 func RetryOne(s ui.Screen, list *List, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	name := "retry of " + m.EventName
 	return s.Common().Change(ui.Change{Screen: s, Name: name, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+		if m.Status == delivered {
+			return sendAgain(ctx, c, m)
+		}
 		_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
 		return err
 	}, OnDone: func(err error) {
@@ -105,6 +115,21 @@ func RetryOne(s ui.Screen, list *List, m wire.Message, then func(error) tea.Cmd)
 	}})
 }
 
+// delivered is the status of delivered messages.
+const delivered = 1
+
+// sameID explains the effect of sending a delivered message again.
+const sameID = "A receiver that has kept its ID ignores it."
+
+// sendAgain sends a delivered message again.
+func sendAgain(ctx context.Context, c *client.Client, m wire.Message) error {
+	r, err := c.RetryMessages(ctx, url.Values{"MessageID": {m.MessageID}, "Status": {strconv.Itoa(delivered)}})
+	if err == nil && r.Retried == 0 {
+		return errors.New("the message is no longer a delivered one")
+	}
+	return err
+}
+
 // RemoveOne deletes one message.
 func RemoveOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
@@ -115,14 +140,12 @@ func RemoveOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 // refusal returns the reason why a message cannot be retried, empty if it can.
 func refusal(m wire.Message, s *ui.Session) string {
 	switch word := nextLong(m, s); {
-	case m.Status == 1:
-		return "already delivered: only failed messages can be retried"
 	case m.Status != 0:
 		return ""
 	case word != "-":
 		return "no attempt yet, " + word
 	}
-	return "first attempt in flight: only failed messages can be retried"
+	return "first attempt in flight: only messages that have been attempted can be sent again"
 }
 
 // mark runs an action on marks or on marked messages.
@@ -162,8 +185,9 @@ func (s *bulk) clearMarks() bool {
 	return had
 }
 
-// markedFilter returns the filter of the marked messages, nil if none is marked.
-func (s *bulk) markedFilter() url.Values {
+// markedFilter returns the filter of the marked messages for an action, nil if none is marked. A
+// retry of nothing but delivered messages names their status: otherwise they are skipped.
+func (s *bulk) markedFilter(action keymap.Action) url.Values {
 	switch {
 	case s.AllMarks:
 		members := s.Filter.Members()
@@ -172,9 +196,18 @@ func (s *bulk) markedFilter() url.Values {
 		}
 		return members
 	case s.Grid.MarkCount() > 0:
-		return url.Values{"MessageIDIn": record.Texts(s.Grid.MarkedRows(), func(row *grid.Row) string { return row.ID })}
+		members := url.Values{"MessageIDIn": record.Texts(s.Grid.MarkedRows(), func(row *grid.Row) string { return row.ID })}
+		if action == keymap.Retry && s.marksDelivered() {
+			members.Set("Status", strconv.Itoa(delivered))
+		}
+		return members
 	}
 	return nil
+}
+
+// marksDelivered reports whether all marked messages were delivered.
+func (s *bulk) marksDelivered() bool {
+	return !slices.ContainsFunc(s.Grid.MarkedRows(), func(row *grid.Row) bool { return s.Known[row.ID].Status != delivered })
 }
 
 // progress returns the status text of the count or change in flight, empty for
@@ -214,7 +247,8 @@ func (s *bulk) ChangeMany(action keymap.Action, members url.Values, count int, l
 	q, name := maps.Clone(members), bulkName(action, count)
 	s.begin(name)
 	return s.Change(ui.Change{Screen: s.List, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
-		_, n, err = changeMessages(ctx, c, action, q)
+		changed, err := changeMessages(ctx, c, action, q)
+		n = changed.done
 		return err
 	}, OnDone: func(err error) {
 		if s.sending = ""; err != nil {
@@ -249,18 +283,23 @@ func bulkName(action keymap.Action, count int) string {
 var actionNames = map[keymap.Action]string{keymap.Retry: "retry", keymap.Delete: "delete"}
 
 // changeMessages retries or deletes the matching messages, or only counts them for DryRun.
-// It returns the numbers of messages that match and that are changed.
-func changeMessages(ctx context.Context, c *client.Client, action keymap.Action, members url.Values) (matched, changed int64, err error) {
+func changeMessages(ctx context.Context, c *client.Client, action keymap.Action, members url.Values) (tally, error) {
 	if action == keymap.Delete {
 		r, err := c.DeleteMessages(ctx, members)
 		if err != nil {
-			return 0, 0, err
+			return tally{}, err
 		}
-		return r.Matched, r.Deleted, nil
+		return tally{matched: r.Matched, done: r.Deleted}, nil
 	}
 	r, err := c.RetryMessages(ctx, members)
 	if err != nil {
-		return 0, 0, err
+		return tally{}, err
 	}
-	return r.Matched, r.Retried, nil
+	return tally{matched: r.Matched, done: r.Retried, warning: r.Warning}, nil
+}
+
+// tally has the numbers of messages that match and that are changed.
+type tally struct {
+	matched, done int64
+	warning       string // about the change, empty for none
 }

@@ -28,6 +28,7 @@ type ImpactQuery struct {
 	All       bool          // all matches, else the marked messages
 	Members   url.Values    // filter of the messages
 	failed    url.Values    // filter of those given up; nil if no filter can select them
+	delivered bool          // the filter names the status of delivered messages: a retry includes them
 	Cancel    context.CancelFunc
 	cancelled bool
 }
@@ -36,6 +37,7 @@ func newImpactQuery(action keymap.Action, members url.Values, all bool) *ImpactQ
 	w := &ImpactQuery{Action: action, Members: members, All: all}
 	if action == keymap.Retry {
 		w.failed = alsoStatus(members, 3)
+		w.delivered = slices.Contains(slices.Concat(members["Status"], members["StatusIn"]), strconv.Itoa(delivered))
 	}
 	return w
 }
@@ -62,6 +64,7 @@ type Impact struct {
 	Matched int64
 	Done    int64          // number that the action would change
 	failed  int64          // the same of the messages given up
+	warning string         // about the change, empty for none
 	newest  []wire.Message // newest matches, for their endpoints
 }
 
@@ -85,19 +88,24 @@ func (s *bulk) countImpact(w *ImpactQuery) tea.Cmd {
 
 // fetch requests the impact from the service.
 func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, err error) {
-	if m.Matched, m.Done, err = w.dryRun(ctx, c, w.Members); err != nil {
+	would, err := w.dryRun(ctx, c, w.Members)
+	if err != nil {
 		return m, err
 	}
+	m.Matched, m.Done = would.matched, would.done
+	m.warning = would.warning
 	if w.failed != nil {
-		if _, m.failed, err = w.dryRun(ctx, c, w.failed); err != nil {
+		failed, err := w.dryRun(ctx, c, w.failed)
+		if err != nil {
 			return m, err
 		}
+		m.failed = failed.done
 	}
 	if !w.All {
 		return m, nil // marked messages are loaded
 	}
 	q := maps.Clone(w.Members)
-	if narrow := alsoStatus(q, 2, 3); w.Action == keymap.Retry && narrow != nil {
+	if narrow := alsoStatus(q, 2, 3); w.Action == keymap.Retry && !w.delivered && narrow != nil {
 		q = narrow
 	}
 	q.Del("All")
@@ -111,7 +119,7 @@ func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, er
 }
 
 // dryRun requests the number of messages that match and that would change.
-func (w *ImpactQuery) dryRun(ctx context.Context, c *client.Client, members url.Values) (matched, done int64, err error) {
+func (w *ImpactQuery) dryRun(ctx context.Context, c *client.Client, members url.Values) (tally, error) {
 	q := maps.Clone(members)
 	q.Set("DryRun", "true")
 	return changeMessages(ctx, c, w.Action, q)
@@ -139,14 +147,17 @@ func (s *bulk) OnImpact(m Impact, err error) {
 	}
 }
 
-// confirmRetry opens the confirmation of a retry of failed messages. With
-// scheduled, it includes messages that have a next attempt.
+// confirmRetry opens the confirmation of a retry of failed messages, and of delivered ones if the
+// filter names them. With scheduled, it includes messages that have a next attempt.
 func (s *bulk) confirmRetry(m Impact, scheduled bool) {
 	if m.Done == 0 {
 		s.Notify(ui.Warning, fmt.Sprintf("nothing to retry: none of %s has failed", display.Count(m.Matched, "message", "messages")))
 		return
 	}
 	members, count, minStatus, noun := m.Of.Members, int(m.Done), 2, "message"
+	if m.Of.delivered {
+		minStatus = delivered
+	}
 	if !scheduled {
 		members, count, minStatus, noun = m.Of.failed, int(m.failed), 3, "failed message"
 	}
@@ -158,6 +169,12 @@ func (s *bulk) confirmRetry(m Impact, scheduled bool) {
 		lines = append(lines, "Those of disabled subscriptions wait until these are enabled.")
 	}
 	lines = append(lines, s.pace(m, minStatus))
+	if minStatus == delivered {
+		lines = append(lines, "Delivered messages keep their IDs: a receiver that has kept them ignores these.")
+	}
+	if m.warning != "" {
+		lines = append(lines, strings.ToUpper(m.warning[:1])+m.warning[1:]+".")
+	}
 	list := slices.DeleteFunc(slices.Clone(m.sample(s.List)), func(one wire.Message) bool { return one.Status < minStatus })
 	q := ui.OpenConfirmMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
 		return s.ChangeMany(keymap.Retry, members, count, list)
@@ -187,7 +204,7 @@ func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 		key = keymap.KeyFor(keymap.InTypedRetryConfirm, keymap.ToggleScheduled)
 	}
 	switch {
-	case scheduledCount == 0 || m.Of.failed == nil:
+	case scheduledCount == 0 || m.Of.failed == nil || m.Of.delivered:
 	case !scheduled:
 		lines = append(lines, fmt.Sprintf("%s already scheduled and skipped (press %s to include them).", display.Count(scheduledCount, "more is", "more are"), key))
 	case m.failed == 0:

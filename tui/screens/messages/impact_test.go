@@ -56,17 +56,18 @@ func TestProblemsCountQueuedMessages(t *testing.T) {
 	}
 }
 
-// A retry of a delivered message is rejected with the reason, without a
-// confirmation.
-func TestRetryRejectsDeliveredMessage(t *testing.T) {
+// A delivered message is sent again after a confirmation, and so are delivered messages that are
+// marked.
+func TestSendDeliveredMessageAgain(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "r")
-	if d.App.Overlay() != nil {
-		t.Fatal("a confirmation is shown")
-	}
-	d.WantText("already delivered: only failed messages can be retried")
-	d.Press("enter", "r")
-	d.WantText("already delivered")
+	d.WantText("Send this delivered message again?", "A receiver that has kept its ID ignores it.")
+	d.Press("y")
+	d.WantText("the message is due now")
+	d.Press("/", "'Status=1", "enter", "a", "r")
+	d.WantText("Retry 4 messages?", "Delivered messages keep their IDs")
+	d.Press("y")
+	d.WantText("4 messages are due now")
 }
 
 // The confirmation of a retry of all matches shows endpoints and skipped messages, and

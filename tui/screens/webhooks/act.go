@@ -190,7 +190,7 @@ func confirmSecret(h ui.Host, one wire.Subscription) {
 	ui.OpenConfirm(h, "Create a new signing secret?", "create", []string{
 		one.EventName + " to", "  " + ui.MaskURL(one.URL),
 		"Messages are signed with the new secret immediately, and with the current one for 24 more hours. Update the receiver within that time.",
-		"If another secret was replaced in the last 24 hours, it becomes invalid now.",
+		"Secrets that were replaced before keep their end times. At most five are valid.",
 	}, func() tea.Cmd { return RotateSecret(h, one) })
 }
 

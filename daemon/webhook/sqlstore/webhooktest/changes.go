@@ -59,7 +59,7 @@ func changedSubscriptions(h hooks) {
 	}
 	now, err := h.Now(ctx)
 	h.check(err)
-	change(c, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: "two", OldUntil: now.Add(past)}})
+	change(c, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: "two", Old: []webhook.ReplacedSecret{{Secret: "one", Until: now.Add(past)}}}})
 	expect("a new secret", c.ID)
 	_, err = h.Sweep(ctx, 10)
 	h.check(err)

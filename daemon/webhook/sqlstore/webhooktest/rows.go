@@ -223,25 +223,53 @@ func oldSecrets(h hooks) {
 	ctx, r := h.t.Context(), h.subscribe()
 	now, err := h.Now(ctx)
 	h.check(err)
-	rotate := func(secret string, until time.Time, want ...string) {
+	expect := func(want ...string) {
 		h.t.Helper()
-		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: secret, OldUntil: until}}, noon)
-		h.check(err)
 		s, err := h.Snapshot(ctx)
 		h.check(err)
 		if got := s.Subscription(r.ID).SecretsAt(now); !slices.Equal(got, want) {
 			h.t.Errorf("secrets are %v, want %v", got, want)
 		}
 	}
-	rotate("two", now.Add(time.Hour), "two", r.Secret)
-	rotate("three", now.Add(-time.Hour), "three")
-	before := h.version()
-	_, err = h.Sweep(ctx, 10)
-	h.check(err)
-	if after := h.version(); after == before {
-		h.t.Error("the end of a secret does not increment the version")
+	rotate := func(secret string, old ...webhook.ReplacedSecret) {
+		h.t.Helper()
+		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: secret, Old: old}}, noon)
+		h.check(err)
 	}
-	rotate("four", time.Time{}, "four")
+	sweep := func() {
+		h.t.Helper()
+		before := h.version()
+		_, err := h.Sweep(ctx, 10)
+		h.check(err)
+		if after := h.version(); after == before {
+			h.t.Error("the end of a secret does not increment the version")
+		}
+	}
+	later, past := now.Add(time.Hour), now.Add(-time.Hour)
+	rotate("two", webhook.ReplacedSecret{Secret: "one", Until: later})
+	expect("two", "one")
+	rotate("three", webhook.ReplacedSecret{Secret: "two", Until: past})
+	expect("three")
+	sweep()
+	expect("three")
+
+	two := webhook.ReplacedSecret{Secret: "two", Until: later}
+	rotate("five", webhook.ReplacedSecret{Secret: "four", Until: past}, two, webhook.ReplacedSecret{Secret: "one", Until: past})
+	expect("five", "two")
+	sweep()
+	expect("five", "two")
+	if s, err := h.Snapshot(ctx); err != nil || !slices.Equal(s.Subscription(r.ID).Earlier, []webhook.ReplacedSecret{two}) {
+		h.t.Errorf("the stored secrets are %v (%v), want only those that sign", s.Subscription(r.ID).Earlier, err)
+	}
+	long := webhook.SecretPrefix + strings.Repeat("A", 88)
+	var most []webhook.ReplacedSecret
+	for range webhook.MaxSecrets - 1 {
+		most = append(most, webhook.ReplacedSecret{Secret: long, Until: later})
+	}
+	rotate(long, most...)
+	expect(long, long, long, long, long)
+	rotate("six")
+	expect("six")
 }
 
 func snapshotOfAll(h hooks) {

@@ -78,6 +78,8 @@ func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
 		"OtherPartition":       otherPartition,
 		"MessageLists":         messageLists,
 		"EventRoles":           eventRoles,
+		"Replays":              replays,
+		"OrderedReplays":       orderedReplays,
 	} {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)
@@ -299,6 +301,8 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"RemoveMessage":      func() error { _, err := h.RemoveMessage(ctx, at); return err },
 		"RetryMessage":       func() error { _, err := h.RetryMessage(ctx, at, noon); return err },
 		"RetryMessages":      func() error { _, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
+		"ReplayMessages":     func() error { _, err := h.ReplayMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
+		"CountOrdered":       func() error { _, err := h.CountOrdered(ctx, []admin.Candidate{{ID: 1}}); return err },
 		"RemoveMessages":     func() error { _, err := h.RemoveMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
 		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
 		"AddAuditEntry":      func() error { return h.AddAuditEntry(ctx, auditEntry()) },

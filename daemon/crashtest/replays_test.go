@@ -1,0 +1,132 @@
+package crashtest
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// replayReceiver counts the requests for each message, and the replays among them.
+type replayReceiver struct {
+	mu       sync.Mutex
+	requests map[string]int
+	replays  map[string]int
+}
+
+// ServeHTTP implements http.Handler.
+func (o *replayReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	_, err := io.Copy(io.Discard, r.Body)
+	if err != nil {
+		return // the daemon died while sending
+	}
+	id := r.Header.Get("Webhook-Id")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.requests[id]++
+	if r.Header.Get("Webhook-Replay") == "true" {
+		o.replays[id]++
+	}
+}
+
+// TestReplaysAfterKills kills daemons that send delivered messages again: each message arrives
+// once more, and not again after its result was stored.
+func TestReplaysAfterKills(t *testing.T) {
+	const messages = 600
+	dir := t.TempDir()
+	receiver := &replayReceiver{requests: make(map[string]int), replays: make(map[string]int)}
+	server := httptest.NewServer(receiver)
+	t.Cleanup(server.Close)
+
+	d, err := daemontest.Open(dir, settings...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(client.Options{URL: d.URL, Token: d.Key(t, "admin")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	publishToAllOrders(t, c, server.URL, messages)
+	awaitNothingOpen(t, dir)
+	again, err := c.RetryMessages(t.Context(), url.Values{"Status": {"1"}})
+	if err != nil || again.Retried != messages {
+		t.Fatalf("sending again returned %+v (%v), want %d", again, err, messages)
+	}
+	if err := d.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for range *rounds {
+		p := launch(t, dir)
+		<-time.After(rand.N(maxLifetime))
+		if err := p.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	last := launch(t, dir)
+	if err := last.Await(); err != nil {
+		t.Fatal(err)
+	}
+	awaitNothingOpen(t, dir)
+	if err := last.Stop(); err != nil {
+		t.Error(err)
+	}
+	receiver.evaluate(t, messages)
+}
+
+// publishToAllOrders subscribes a receiver in each order, and publishes events until it has a
+// number of messages.
+func publishToAllOrders(t *testing.T, c *client.Client, receiver string, messages int) {
+	t.Helper()
+	ctx := context.Background()
+	name, event := "all", "debtor.updated"
+	subscriber, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	orders := []string{"none", "subscription", "key"}
+	for _, order := range orders {
+		if _, err := c.AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &receiver, EventName: &event, OrderBy: &order}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range messages / len(orders) {
+		if _, err := c.RaiseEvent(ctx, event, strconv.Itoa(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// evaluate checks that each message was sent again, and repeatedly only after a kill.
+func (o *replayReceiver) evaluate(t *testing.T, messages int) {
+	t.Helper()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	repeated := 0
+	for id, n := range o.requests {
+		if o.replays[id] == 0 {
+			t.Errorf("message %s was not sent again", id)
+		}
+		if o.replays[id] > 1+*rounds {
+			t.Errorf("message %s was sent again %d times with %d kills", id, o.replays[id], *rounds)
+		}
+		if n-o.replays[id] != 1 {
+			t.Errorf("message %s was sent %d times without the header of a replay", id, n-o.replays[id])
+		}
+		repeated += max(0, o.replays[id]-1)
+	}
+	t.Logf("%d kills: %d messages sent again, %d repeated attempts", *rounds, len(o.replays), repeated)
+	if len(o.requests) != messages {
+		t.Errorf("%d messages were sent, want %d", len(o.requests), messages)
+	}
+}

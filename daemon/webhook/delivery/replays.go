@@ -1,0 +1,151 @@
+package delivery
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// replays are the messages of a queue without an order that were delivered before and are sent
+// once more. They have cursors of their own, and are read and attempted only while the queue has
+// no other message for now. In a queue with an order they are read by their IDs like all others,
+// so they precede newer ones.
+//
+// In the store, a replay is an open message with a mark. If its attempt is not recorded, since
+// the daemon was stopped or killed, the mark stays and the message is read again.
+type replays struct {
+	messages []*webhook.Message // in memory, in the order in which they were read
+	cursors  []*cursor          // one for each leased partition
+	isReady  bool               // listed in the rotation of replays
+	next     time.Time          // when the next replay may start, also one with an order
+}
+
+const (
+	lowReplays  = 16 // number of replays in memory below which more are read
+	replayShare = 16 // replays use one of so many attempts at most
+
+	// replayInterval is the minimum time between two replays of this daemon. More would delay
+	// fresh messages, since all of them share the processors and the writer.
+	replayInterval = 4 * time.Millisecond
+)
+
+// paceReplay returns when the next replay of a queue that has just taken one may start.
+func (b *budget) paceReplay(now time.Time) time.Time {
+	if b.nextReplay.Before(now) {
+		b.nextReplay = now
+	}
+	b.nextReplay = b.nextReplay.Add(replayInterval)
+	return b.nextReplay
+}
+
+// isPaced reports whether the queue waits after a replay.
+func (q *queue) isPaced(now time.Time) bool { return now.Before(q.replays.next) }
+
+func (r *replays) has(id int64) bool {
+	return slices.ContainsFunc(r.messages, func(m *webhook.Message) bool { return m.ID == id })
+}
+
+// isReplay reports whether a message waits for all that are not replays.
+func (q *queue) isReplay(m *webhook.Message) bool { return m.Replay && !q.inOrder() }
+
+// inMemory returns the number of messages that await an attempt in memory.
+func (q *queue) inMemory() int { return len(q.window.known) + len(q.replays.messages) }
+
+// cursorFor returns the cursor that reads a message, nil if its partition is not leased.
+func (q *queue) cursorFor(m *webhook.Message) *cursor {
+	if q.isReplay(m) {
+		return cursorIn(q.replays.cursors, m.Partition)
+	}
+	return q.cursorOf(m.Partition)
+}
+
+// addReplay adds a replay that was read.
+func (q *queue) addReplay(m *webhook.Message) {
+	q.budget.charge(m, q.budget.tierOf(q))
+	q.replays.messages = append(q.replays.messages, m)
+}
+
+// dropReplays empties the list. Its messages are read again after a rewind.
+func (q *queue) dropReplays() {
+	for _, m := range q.replays.messages {
+		q.budget.release(m)
+	}
+	q.replays.messages = nil
+}
+
+// trimReplays leaves replays to the store if other queues need the memory.
+func (q *queue) trimReplays() {
+	for n := len(q.replays.messages) - 1; n >= 0 && q.budget.inDemand(q.replays.messages[n]); n-- {
+		m := q.replays.messages[n]
+		q.replays.messages = slices.Delete(q.replays.messages, n, n+1)
+		q.evict(m)
+	}
+}
+
+// replaysFrom returns the cursor to read replays from, nil if the queue needs none now.
+func (q *queue) replaysFrom(now time.Time) *cursor {
+	if !q.needsReplays(now) || q.refillFrom(now) != nil {
+		return nil
+	}
+	for _, c := range q.replays.cursors {
+		if c.mayRefill(now) {
+			return c
+		}
+	}
+	return nil
+}
+
+// needsReplays reports whether the queue may read replays: it has few of them in memory, and no
+// other message that it could send.
+func (q *queue) needsReplays(now time.Time) bool {
+	if q.inOrder() || !q.enabled() || now.Before(q.endpoint.waitsUntil()) {
+		return false
+	}
+	if q.endpoint.breaker.open() {
+		return q.inMemory()+len(q.unsettled) == 0 && q.available(now)
+	}
+	return len(q.replays.messages) < lowReplays && !q.window.ready(now, false)
+}
+
+// replayReady reports whether takeReplay would return a message. Replays use at most half of the
+// attempts of the queue.
+func (q *queue) replayReady(now time.Time) bool {
+	if len(q.replays.messages) == 0 || q.inOrder() || q.isPaced(now) || !q.available(now) {
+		return false
+	}
+	return q.endpoint.replaying < max(1, q.endpoint.share()/2)
+}
+
+// takeReplay returns the next replay to attempt, nil if there is none now.
+func (q *queue) takeReplay(now time.Time) *webhook.Message {
+	q.replays.isReady = false
+	if !q.replayReady(now) {
+		return nil
+	}
+	m := pop(&q.replays.messages)
+	q.replays.next = q.budget.paceReplay(now)
+	q.unsettled[m.ID] = m
+	q.endpoint.inFlight++
+	q.endpoint.replaying++
+	return m
+}
+
+// expediteReplays makes the queue read replays that were requested, and closes the circuit
+// breaker like expedite.
+func (q *queue) expediteReplays() {
+	if q.inOrder() {
+		q.expedite()
+		return
+	}
+	q.endpoint.breaker = breaker{}
+	q.endpoint.retryAt = time.Time{}
+	q.outdated = true // a page of replays may have been read before
+	for _, c := range q.replays.cursors {
+		c.rewind()
+	}
+}
+
+// isHeld reports whether a queue with an order waits for the end of an operation, or after a
+// replay. Newer messages wait for replays in any case.
+func (q *queue) isHeld(now time.Time) bool { return q.inOrder() && (q.holds > 0 || q.isPaced(now)) }

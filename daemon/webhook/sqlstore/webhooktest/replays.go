@@ -1,0 +1,86 @@
+package webhooktest
+
+import (
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
+)
+
+// replays sends a delivered message again: it is open, but on pages of replays only, until its
+// attempt is recorded.
+func replays(h hooks) {
+	ctx, r, l, later := h.t.Context(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
+	sent := h.oneOfEach(l, r)
+	selected := h.candidates(r, sent...)
+	done, err := h.ReplayMessages(ctx, selected, later)
+	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 200}
+	h.expectChanged("sent again", done, err, changedFrom(r, sent[1], webhook.Successful, due))
+	replay := webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: later, Replay: true}
+	h.expectState(addressOf(r, sent[1]), replay)
+	again, err := h.ReplayMessages(ctx, selected, later)
+	h.expectChanged("sent again twice", again, err)
+
+	page := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: later.Add(2 * time.Hour), Limit: 10}
+	h.expectPage("of others", page, sent[0], sent[2])
+	page.After = delivery.Position{Next: noon.Add(time.Hour), ID: sent[2].ID}
+	next, err := h.NextDue(ctx, page)
+	if h.check(err); !next.IsZero() {
+		h.t.Errorf("the next other message is due at %v, want none", next)
+	}
+	page.After, page.Replays = delivery.Position{}, true
+	h.expectPage("of replays", page, sent[1])
+	page.After = delivery.Position{Next: later, ID: sent[1].ID}
+	h.expectPage("after the replay", page)
+	page.After, page.Replays, page.InOrder = delivery.Position{}, false, true
+	h.expectPage("in order", page, sent[0], sent[1], sent[2])
+
+	_, err = h.RetryMessage(ctx, addressOf(r, sent[1]), later.Add(time.Minute))
+	h.check(err)
+	n, err := h.MakeDue(ctx, r.ID, l.Partition, later.Add(-30*time.Second), 10)
+	if h.check(err); n != 1 {
+		h.t.Errorf("%d messages were made due, want only the retry", n)
+	}
+	h.expectState(addressOf(r, sent[1]), replay)
+
+	failed := attempt(sent[1], 500, webhook.Successful, time.Time{})
+	failed.Message.State = replay
+	failed.After.Attempts = 2
+	h.record(l, failed)
+	h.expectState(addressOf(r, sent[1]), webhook.State{Status: webhook.Successful, Attempts: 2})
+	success, err := h.Succeeded(ctx, r.ID, failed.Began.Add(-time.Second))
+	if h.check(err); success {
+		h.t.Error("a replay that failed is a success of the endpoint")
+	}
+}
+
+// orderedReplays opens messages again that were delivered before their subscription had an order:
+// they belong to the first partition then.
+func orderedReplays(h hooks) {
+	ctx, r, first := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	other := h.lease(time.Hour)
+	sent := h.send(other, r.ID, 2)
+	h.record(other, attempt(sent[0], 200, webhook.Successful, time.Time{}), attempt(sent[1], 410, webhook.Failed, time.Time{}))
+	ordered := true
+	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &ordered}, noon)
+	h.check(err)
+	selected := h.candidates(r, sent...)
+	n, err := h.CountOrdered(ctx, selected)
+	if h.check(err); n != 2 {
+		h.t.Errorf("%d messages have an order, want 2", n)
+	}
+	_, err = h.ReplayMessages(ctx, selected, noon)
+	h.check(err)
+	_, err = h.RetryMessages(ctx, selected, noon)
+	h.check(err)
+	h.expectPage("of the first partition", delivery.Page{Partition: first.Partition, Subscription: r.ID, InOrder: true, Limit: 10}, sent...)
+}
+
+// expectPage checks the messages of a page.
+func (h hooks) expectPage(name string, p delivery.Page, want ...*webhook.Message) {
+	h.t.Helper()
+	got, err := h.OpenMessages(h.t.Context(), p)
+	h.check(err)
+	h.expectIDs(name, got, want...)
+}
