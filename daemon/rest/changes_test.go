@@ -326,6 +326,32 @@ func TestWaitingForChangesEndsWithTheClient(t *testing.T) {
 	}
 }
 
+// TestRemovedKeyGetsNoChanges checks that a request that waits gets no records after its API key
+// was removed.
+func TestRemovedKeyGetsNoChanges(t *testing.T) {
+	f := startChanges(t)
+	got := make(chan answer, 1)
+	reader := client{t: t, url: f.url}.with("Authorization: Bearer " + f.reader)
+	go func() {
+		a, err := reader.try("GET /Queries/CR_Classification/Changes?Since=e-0&Wait=60", "")
+		if err != nil {
+			t.Error(err)
+		}
+		got <- a
+	}()
+	<-f.feed.waits
+	keys := read[[]wire.APIKey](t, f.do("GET /ApiKeys", "").want(t, 200))
+	for _, key := range keys {
+		if key.Name == account.Reader.String() {
+			f.do("DELETE /ApiKeys/"+key.KeyID, "").want(t, 204)
+		}
+	}
+	f.feed.add(1)
+	if a := <-got; a.status != 401 || strings.Contains(a.body, "K1") {
+		t.Errorf("a request that waited for changes, without its key: %d %s, want status 401", a.status, a.body)
+	}
+}
+
 func TestForCopy(t *testing.T) {
 	f := startChanges(t)
 	total := demodata.Count("CR_Classification")

@@ -146,7 +146,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
 		access:  accounts.NewAccess(c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected),
 		bills:   bills{c.Bills},
-		queries: queries.Handler{Store: c.Store, System: record.System(), Space: c.Spill, Feed: c.Feed},
+		queries: queries.Handler{Store: c.Store, System: record.System(), Space: c.Spill, Feed: c.Feed, Roles: c.Accounts},
 		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
 	}
 	if c.ServeMetrics {

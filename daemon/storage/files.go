@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/bizhook/whd/daemon/appdb"
@@ -49,11 +50,17 @@ func (s *Store) checkVersions(ctx context.Context) error {
 	if s.config.DSN != "" {
 		return nil
 	}
-	err := appdb.CheckVersion(ctx, s.path(appdb.FileName), appdb.FileMigrations)
+	return CheckVersions(ctx, s.config.Dir)
+}
+
+// CheckVersions returns an error if a newer program has changed a file of the own data in dir. It
+// changes nothing.
+func CheckVersions(ctx context.Context, dir string) error {
+	err := appdb.CheckVersion(ctx, filepath.Join(dir, appdb.FileName), appdb.FileMigrations)
 	if err != nil {
 		return err
 	}
-	return appdb.CheckVersion(ctx, s.path(appdb.LogFileName), appdb.LogMigrations)
+	return appdb.CheckVersion(ctx, filepath.Join(dir, appdb.LogFileName), appdb.LogMigrations)
 }
 
 // CheckContent reads the required files completely and returns an error if one of them is

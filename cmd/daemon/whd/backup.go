@@ -92,6 +92,9 @@ func (p backups) compact(c *urfave.Context) (err error) {
 	if datadir.ReplaceInterrupted(conf.DataDir) {
 		return fmt.Errorf("a restore into %s was interrupted; run whd restore --force again first", conf.DataDir)
 	}
+	if err := storage.CheckVersions(c.Context, conf.DataDir); err != nil {
+		return err
+	}
 	for _, f := range files {
 		before, after, err := appdb.Compact(c.Context, filepath.Join(conf.DataDir, f.Name))
 		if err != nil {

@@ -1,6 +1,8 @@
 package whd
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -64,5 +66,30 @@ func TestCompactShrinksStore(t *testing.T) {
 	}
 	if _, err := mode.Step(); err != nil || mode.Int(0) != 2 {
 		t.Errorf("auto_vacuum is %d (%v), want 2", mode.Int(0), err)
+	}
+}
+
+// TestCompactRefusesANewerStore checks that a store that a newer program has changed stays as it
+// is.
+func TestCompactRefusesANewerStore(t *testing.T) {
+	d := newDataDir(t)
+	d.run(0, "a password of ann\n", "user create ann --role reader --password-stdin")
+	path := filepath.Join(d.dir, "whd.db")
+	conn, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = errors.Join(conn.Exec("INSERT INTO WH_Migration (version_id, is_applied) VALUES (9999, 1)"), conn.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.runSteps([]step{{"", "compact", 3, "schema version 9999, but this program only knows versions up to"}})
+	after, err := os.ReadFile(path)
+	if err != nil || !bytes.Equal(after, before) {
+		t.Errorf("whd.db has %d bytes (%v) that differ from the %d before", len(after), err, len(before))
 	}
 }

@@ -75,7 +75,10 @@ func acceptsHTML(r *http.Request) bool {
 
 // ClearResponse removes the headers of a response that was replaced by an error.
 func ClearResponse(h http.Header) {
-	for _, name := range []string{"Trailer", "Content-Disposition", "Content-Length", wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal} {
+	for _, name := range []string{
+		"Trailer", "Content-Disposition", "Content-Length",
+		wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal, wire.HeaderNextToken,
+	} {
 		h.Del(name)
 	}
 }

@@ -97,6 +97,9 @@ func (h *Handler) Changes(x *edge.Context) error {
 		if err := h.await(x, feed, kind, batch.Next, wait); err != nil {
 			return err
 		}
+		if err := h.stillMayRead(x, kind); err != nil {
+			return err
+		}
 		turn, err = h.turns.take(x)
 		if err != nil {
 			return err
@@ -117,6 +120,7 @@ func (h *Handler) Changes(x *edge.Context) error {
 		}
 		meta = append(meta, shapeOfCopy(kind, key, captured)...)
 	}
+	turn.limit()
 	return sendChanges(x, batch, meta)
 }
 
@@ -144,7 +148,7 @@ func (h *Handler) KindOf(x *edge.Context) (kind *record.Kind, err error) {
 		}
 	}
 	if !MayRead(x, x.Kind) {
-		return nil, fault.New(fault.Forbidden, "%s requires the role %s", x.Kind.Name, x.Kind.Role)
+		return nil, errMayNotRead(x.Kind)
 	}
 	return x.Kind, nil
 }

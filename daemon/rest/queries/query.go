@@ -35,6 +35,7 @@ type Handler struct {
 	Space  *spill.Space     // for responses that clients read slowly; nil for none
 
 	Feed     func() (Feed, error) // of changes; nil for none
+	Roles    Roles                // the present roles, for requests that have waited
 	Stopping context.Context      // done when the service stops: requests end their waiting
 	turns    turns                // of requests for changes
 }

@@ -12,7 +12,8 @@ import (
 const (
 	maxTurns    = 4 // responses with changes for one reader at a time
 	turnTimeout = 30 * time.Second
-	turnRate    = 32 << 20 // bytes per second that a turn may send
+	turnRate    = 32 << 20    // bytes per second that a turn may send
+	maxSending  = time.Second // after which the next request gets the turn of a client that reads slowly
 
 	maxWaiting         = 2000 // requests that wait for changes
 	maxWaitingOfReader = 1000
@@ -87,11 +88,8 @@ func (t *turns) wait(reader string) (end func(), err error) {
 
 // turn is the right of a request to read and send changes. A nil *turn is no turn.
 type turn struct {
-	turns     *turns
-	reader    string
-	queue     *queue
 	startedAt time.Time
-	ended     bool
+	release   func() // gives the turn to the next request, once
 }
 
 // take waits for the turn of a request, without its slot, and then for the slot.
@@ -111,7 +109,10 @@ func (t *turns) take(x *edge.Context) (*turn, error) {
 			return nil, &fault.Error{Kind: fault.Unavailable, Message: "too many requests of the same user or key read changes; try again later", RetryAfter: time.Second}
 		}
 	}
-	granted := &turn{turns: t, reader: reader, queue: q, startedAt: time.Now()}
+	granted := &turn{startedAt: time.Now(), release: sync.OnceFunc(func() {
+		<-q.places
+		t.leave(reader)
+	})}
 	if err := x.Response.Slot.Retake(ctx); err != nil {
 		granted.end(0)
 		return nil, err
@@ -119,22 +120,21 @@ func (t *turns) take(x *edge.Context) (*turn, error) {
 	return granted, nil
 }
 
+// limit ends the turn some time after sending has begun: clients that read slowly must not keep out
+// other programs with the same key. The memory of their responses is limited elsewhere.
+func (t *turn) limit() { time.AfterFunc(maxSending, t.release) }
+
 // end ends the turn after sent bytes. The next request gets it later if they were sent faster than
 // at the rate of turns: a proxy, or the network, would otherwise be busy for seconds with the
 // responses to a thousand requests that continue together.
 func (t *turn) end(sent int64) {
-	if t == nil || t.ended {
+	if t == nil {
 		return
-	}
-	t.ended = true
-	release := func() {
-		<-t.queue.places
-		t.turns.leave(t.reader)
 	}
 	pause := time.Duration(sent)*time.Second/turnRate - time.Since(t.startedAt)
 	if pause > 0 {
-		time.AfterFunc(pause, release)
-	} else {
-		release()
+		time.AfterFunc(pause, t.release)
+		return
 	}
+	t.release()
 }

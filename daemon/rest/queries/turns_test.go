@@ -117,3 +117,23 @@ func TestWaitingOfReaders(t *testing.T) {
 		t.Errorf("%d queues and %d requests are left", len(turns.queues), turns.waiting)
 	}
 }
+
+// TestTurnOfASlowClient checks that a client that reads slowly does not keep its turn.
+func TestTurnOfASlowClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var turns turns
+		for range maxTurns {
+			turn, err := takeTurn(t.Context(), &turns, "reader")
+			if err != nil {
+				t.Fatal(err)
+			}
+			turn.limit() // and no end
+		}
+		start := time.Now()
+		turn, err := takeTurn(t.Context(), &turns, "reader")
+		if took := time.Since(start); err != nil || took != maxSending {
+			t.Errorf("the next turn after %v (%v), want it after %v", took, err, maxSending)
+		}
+		turn.end(0)
+	})
+}
