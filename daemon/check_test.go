@@ -20,6 +20,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/cmd/daemon/whd"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/backup"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/sqlite"
@@ -66,7 +67,7 @@ func TestCheckChangesNothing(t *testing.T) {
 	dir := newStore(t)
 	file := filepath.Join(dir, "whd.db")
 	downgrade(t, file)
-	checkOf(t, dir, 3, "store", "failed", file+" has schema version 6, this whd needs version 15; make a backup")
+	checkOf(t, dir, 3, "store", "failed", file+" has schema version 6, this whd needs version "+latestVersion(t)+"; make a backup")
 	if version, err := backup.Version(t.Context(), file); version != 6 || err != nil {
 		t.Errorf("the schema is now version %d, %v", version, err)
 	}
@@ -186,8 +187,8 @@ func TestNewerStoreIsRefused(t *testing.T) {
 		version string
 		want    string
 	}{
-		{"whd.db", "99", "whd.db has the schema version 99, but this program only knows versions up to 15"},
-		{"whd.db", "3", "whd.db has the schema version 3, but this program only knows versions up to 15"}, // of the server only
+		{"whd.db", "99", "whd.db has the schema version 99, but this program only knows versions up to " + latestVersion(t)},
+		{"whd.db", "3", "whd.db has the schema version 3, but this program only knows versions up to " + latestVersion(t)}, // of the server only
 		{"requestlog.db", "2", "requestlog.db has the schema version 2, but this program only knows versions up to 1"},
 	} {
 		t.Run(newer.file+" "+newer.version, func(t *testing.T) {
@@ -348,4 +349,14 @@ func TestCheckHostURL(t *testing.T) {
 	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "another service responds at "+other.URL+" (status 404)", "--webhooks-host-url", other.URL)
 	other.Close()
 	checkOf(t, i.Dir, 0, "webhooks.host_url", "warning", "no response: ", "--webhooks-host-url", other.URL)
+}
+
+// latestVersion returns the version of the tables of whd.db that this program makes.
+func latestVersion(t *testing.T) string {
+	t.Helper()
+	version, err := appdb.LatestMigration(appdb.FileMigrations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strconv.FormatInt(version, 10)
 }
