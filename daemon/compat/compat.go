@@ -54,7 +54,7 @@ func NewCounter(basePath string, find func(method, path string) (operation strin
 	}
 }
 
-// Read counts the requests of a log.
+// Read counts the requests of a log. It fails with *Damaged if some of its lines cannot be read.
 func (c *Counter) Read(log io.Reader) error {
 	return read(log, func(e Entry) error {
 		c.add(e)

@@ -2,6 +2,7 @@ package compat
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -87,12 +88,38 @@ func TestUnreadableLogs(t *testing.T) {
 		`[1]`:                                                               "cannot unmarshal",
 		`{"HttpMethod":"GET","PathInfo":"/auth"} 7`:                         "not an entry of a request log",
 		`{"ResponseStatus":{"ErrorCode":"Unauthorized"}}`:                   "an entry has no HttpMethod",
-		"#Software: IIS\nGET /auth\n":                                       "line 2 has 2 values, and #Fields before it 0",
+		"#Software: IIS\nGET /auth\n":                                       "line 2 comes before a line with #Fields",
 		"#Fields: date cs-method\n2026-10-01 GET\n":                         "line 1: the log lacks cs-method or cs-uri-stem",
-		"#Fields: cs-method cs-uri-stem sc-status\nGET /auth 200\nGET /au":  "line 3 has 2 values, and #Fields before it 3",
 	} {
 		if got, err := reportOf(t, "", log); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s\n%s", log, err, want, got)
+		}
+	}
+}
+
+// TestDamagedLines checks that lines of IIS that cannot be read are counted and named, and that all
+// others are read.
+func TestDamagedLines(t *testing.T) {
+	const head = "#Fields: cs-method cs-uri-stem sc-status\n"
+	for name, test := range map[string]struct {
+		log   string
+		lines int
+		first string
+	}{
+		"a line that is being written": {head + "GET /auth 200\nGET /au", 1, "line 3 has 2 values, and #Fields before it 3"},
+		"zeros":                        {head + "\x00\x00\x00\x00\nGET /auth 200\n", 1, "line 2 has 1 values"},
+		"a long line":                  {head + "GET /" + strings.Repeat("x", 3*maxLine) + " 200\nGET /auth 200\n", 1, "line 2 has more than 1048576 bytes"},
+		"a long line at the end":       {head + "GET /auth 200\n" + strings.Repeat("x", maxLine+1), 1, "line 3 has more than 1048576 bytes"},
+		"two lines":                    {head + "GET\nGET /auth 200\nGET\n", 2, "line 2 has 1 values"},
+	} {
+		c := NewCounter("", served)
+		err := c.Read(strings.NewReader(test.log))
+		damaged, ok := errors.AsType[*Damaged](err)
+		if !ok || damaged.Lines != test.lines || !strings.Contains(err.Error(), test.first) {
+			t.Errorf("%s: error %v, want one for %d lines with %q", name, err, test.lines, test.first)
+		}
+		if n := Total(c.Report().Served); n != 1 {
+			t.Errorf("%s: %d requests are counted, want 1", name, n)
 		}
 	}
 }

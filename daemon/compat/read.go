@@ -229,12 +229,44 @@ const (
 // maxLine is the maximum length of a line of IIS, which limits URLs to 16 KiB.
 const maxLine = 1 << 20
 
+// Damaged is the error for a log with lines that cannot be read. All other lines were counted.
+type Damaged struct {
+	Lines int
+	First error
+}
+
+// Error implements error.
+func (d *Damaged) Error() string {
+	return fmt.Sprintf("lines that cannot be read and are not counted: %d; the first: %v", d.Lines, d.First)
+}
+
+// add counts a line.
+func (d *Damaged) add(err error) {
+	d.Lines++
+	if d.First == nil {
+		d.First = err
+	}
+}
+
+// readW3C reads a log of IIS. Lines with other numbers of values are left out, such as those with
+// zeros after a power failure, and a last one that is being written. If there are any, it fails
+// with *Damaged.
 func readW3C(in io.Reader, each func(Entry) error) error {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxLine)
+	lines := bufio.NewReaderSize(in, maxLine)
 	var fields []string
-	for number := 1; lines.Scan(); number++ {
-		line := strings.TrimSpace(lines.Text())
+	var damaged Damaged
+	for number := 1; ; number++ {
+		line, isLong, err := readLine(lines)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if isLong {
+			damaged.add(fmt.Errorf("line %d has more than %d bytes", number, maxLine))
+			continue
+		}
 		if names, ok := strings.CutPrefix(line, "#Fields:"); ok {
 			fields = strings.Fields(names)
 			if !slices.Contains(fields, fieldMethod) || !slices.Contains(fields, fieldPath) {
@@ -244,17 +276,52 @@ func readW3C(in io.Reader, each func(Entry) error) error {
 		if line == "" || line[0] == '#' {
 			continue
 		}
+		if fields == nil {
+			return fmt.Errorf("line %d comes before a line with #Fields", number)
+		}
 		values := strings.Fields(line)
 		if len(values) != len(fields) {
-			return fmt.Errorf("line %d has %d values, and #Fields before it %d", number, len(values), len(fields))
+			damaged.add(fmt.Errorf("line %d has %d values, and #Fields before it %d", number, len(values), len(fields)))
+			continue
 		}
-		e := Entry{Method: values[slices.Index(fields, fieldMethod)], Path: values[slices.Index(fields, fieldPath)], OfHost: true}
-		if i := slices.Index(fields, fieldStatus); i >= 0 {
-			e.Status, _ = strconv.Atoi(values[i]) // 0 for none
-		}
-		if err := each(e); err != nil {
+		if err := each(entryOfW3C(fields, values)); err != nil {
 			return err
 		}
 	}
-	return lines.Err()
+	if damaged.Lines > 0 {
+		return &damaged
+	}
+	return nil
+}
+
+// readLine returns the next line without blanks around it. isLong reports that it did not fit
+// into the buffer, and was left out.
+func readLine(in *bufio.Reader) (line string, isLong bool, err error) {
+	part, isPrefix, err := in.ReadLine()
+	if err != nil {
+		return "", false, err
+	}
+	if !isPrefix {
+		return strings.TrimSpace(string(part)), false, nil
+	}
+	for isPrefix && err == nil {
+		_, isPrefix, err = in.ReadLine()
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil // the next call returns it
+	}
+	return "", true, err
+}
+
+// entryOfW3C returns the entry for a line of a log of IIS.
+func entryOfW3C(fields, values []string) Entry {
+	e := Entry{
+		Method: values[slices.Index(fields, fieldMethod)],
+		Path:   values[slices.Index(fields, fieldPath)],
+		OfHost: true,
+	}
+	if i := slices.Index(fields, fieldStatus); i >= 0 {
+		e.Status, _ = strconv.Atoi(values[i]) // 0 for none
+	}
+	return e
 }

@@ -83,6 +83,16 @@ var fileTypes = compatibilities{
 	record.Guid:     {"none text", "numeric"},
 }
 
+// ofField returns the compatibility of a field with a column. A GUID may also be stored as a blob if
+// the field says in which order.
+func (f compatibilities) ofField(field record.Field, column string) compatibility {
+	match := f.of(field.Type, column)
+	if field.Blob == "" {
+		return match
+	}
+	return max(match, f.of(record.Bytes, column))
+}
+
 func (f compatibilities) of(t record.Type, column string) compatibility {
 	lists, own := f[t]
 	if !own {
@@ -97,13 +107,13 @@ func (f compatibilities) of(t record.Type, column string) compatibility {
 	return incompatible
 }
 
-// Holds reports whether fields of a type hold all values of a column of a type, of a server
-// or of an embedded file.
-func Holds(t record.Type, column string, server bool) bool {
+// Holds reports whether a field holds all values of a column of a type, of a server or of an
+// embedded file.
+func Holds(f record.Field, column string, server bool) bool {
 	if server {
-		return serverTypes.of(t, column) == compatible
+		return serverTypes.ofField(f, column) == compatible
 	}
-	return fileTypes.of(t, sqlite.Affinity(column)) == compatible
+	return fileTypes.ofField(f, sqlite.Affinity(column)) == compatible
 }
 
 const (
@@ -158,7 +168,7 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 	for _, f := range kind.Fields {
 		finding := Finding{Kind: kind.Name, Table: table, Field: f.Name}
 		column, ok := byName[strings.ToLower(f.ColumnName())]
-		switch match := types.of(f.Type, column.Type); {
+		switch match := types.ofField(f, column.Type); {
 		case !ok:
 			finding.Problem = noColumn
 		case match == incompatible:

@@ -94,6 +94,27 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCompareGUIDsInBlobs checks that a GUID can be stored as a blob only if its field has the order
+// of the bytes.
+func TestCompareGUIDsInBlobs(t *testing.T) {
+	kind := &record.Kind{Name: "K", Fields: []record.Field{
+		{Name: "Net", Type: record.Guid, Blob: record.BlobNet},
+		{Name: "RFC", Type: record.Guid, Blob: record.BlobRFC},
+		{Name: "Text", Type: record.Guid, Blob: record.BlobNet},
+		{Name: "None", Type: record.Guid},
+	}}
+	got := compare(kind, "K", []Column{
+		{Name: "Net", Type: "blob", Declared: "BLOB"},
+		{Name: "RFC", Type: "blob", Declared: "BLOB"},
+		{Name: "Text", Type: "text", Declared: "TEXT"},
+		{Name: "None", Type: "blob", Declared: "BLOB"},
+	}, fileTypes)
+	want := Finding{Kind: "K", Table: "K", Field: "None", Problem: "the column is BLOB, which cannot be read as Guid"}
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("got %+v, want only %+v", got, want)
+	}
+}
+
 // TestProposeView: one finding of a kind has the view for all missing columns.
 func TestProposeView(t *testing.T) {
 	findings := []Finding{{Kind: "K", Table: "dbo.T", Field: "A", Problem: "other"}, {Kind: "K", Table: "dbo.T", Field: "B", Problem: noColumn}, {Kind: "K", Table: "dbo.T", Field: "C", Problem: noColumn}}

@@ -16,7 +16,7 @@ func checkValues(conn *sqlite.Conn, kind *record.Kind, table string, columns []C
 	for _, f := range kind.Fields {
 		i := slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, f.ColumnName()) })
 		t := f.Type.Stored()
-		if i < 0 || t == record.Text || fileTypes.of(f.Type, columns[i].Type) == incompatible {
+		if i < 0 || t == record.Text || fileTypes.ofField(f, columns[i].Type) == incompatible {
 			continue
 		}
 		column := "t." + sqlite.Quote(columns[i].Name)

@@ -1,6 +1,7 @@
 package whd
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,14 +37,23 @@ func (p comparing) run(c *urfave.Context) error {
 		return err
 	}
 	counter := compat.NewCounter(c.String("base-path"), rest.NewCatalogue(conf.ERP.Kinds.Registry()).Operation)
+	var damaged []error
 	for _, file := range files {
-		if err := p.read(counter, file); err != nil {
+		err := p.read(counter, file)
+		if _, ok := errors.AsType[*compat.Damaged](err); ok {
+			damaged = append(damaged, err)
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}
 	report := counter.Report()
 	if err := report.Write(p.Stdout); err != nil {
 		return err
+	}
+	if len(damaged) > 0 {
+		return errors.Join(damaged...)
 	}
 	if n := compat.Total(report.NotServed); n > 0 {
 		return fmt.Errorf("requests that whd does not serve: %d, operations: %d", n, len(report.NotServed))

@@ -73,7 +73,7 @@ func (x *comparison) compare(fields []record.Field, columns []Column, leftOut ma
 		switch proposed := now.TypeName(); {
 		case c.Forbidden:
 			x.add(f.Name, "the login has no permission to read the column %s", c.Name)
-		case reason != "" || now.Type != f.Type && !erp.Holds(f.Type, c.Type, x.server):
+		case reason != "" || now.Type != f.Type && !erp.Holds(f, c.Type, x.server):
 			x.add(f.Name, "the type changed: %s cannot hold all values of the column %s, which is %s now", f.TypeName(), c.Name, cmp.Or(c.Type, "without a type"))
 		case bool(now.Null) && !bool(f.Null):
 			x.add(f.Name, "the column may be null now: %s", proposed)
