@@ -206,6 +206,32 @@ v_2 = { type = "int", column = "v" } # v is a member of every query
 	}
 }
 
+// TestNotesOfColumnsWithTheSameIdentifier: a note belongs to its column, also if another one has
+// the name of its field. The first field, which pages are sorted by, is one that can be sorted.
+func TestNotesOfColumnsWithTheSameIdentifier(t *testing.T) {
+	for _, test := range []struct {
+		columns []string
+		want    string
+	}{
+		{[]string{"A-B:xml", "A B:int", "C:int"}, `A_B_2 = { type = "int", column = "A B" } # A_B is another field
+A_B = { type = "string", column = "A-B" } # xml, which SQL Server cannot compare or sort
+C = "int"
+`},
+		{[]string{"A B:int", "A-B:xml", "A.B:ntext"}, `A_B = { type = "int", column = "A B" }
+A_B_2 = { type = "string", column = "A-B" } # A_B is another field; xml, which SQL Server cannot compare or sort
+A_B_3 = { type = "string", column = "A.B" } # A_B is another field; ntext, which SQL Server cannot compare or sort
+`},
+	} {
+		object := Object{Schema: "dbo", Name: "T", Columns: columns(test.columns...)}
+		text, _ := written(t, Propose([]Object{object}, Options{}))
+
+		_, fields, _ := strings.Cut(text, "[T.fields]\n")
+		if fields != test.want {
+			t.Errorf("the fields of the columns %q: got\n%s\nwant\n%s", test.columns, fields, test.want)
+		}
+	}
+}
+
 // TestGuidBlobs: a column of GUIDs with blobs of 16 bytes has a note, since only the user knows the
 // order of their bytes.
 func TestGuidBlobs(t *testing.T) {

@@ -132,6 +132,7 @@ func (o Object) String() string {
 func (o Object) propose(columns []string) *kinds.Declared {
 	d := &kinds.Declared{Kind: record.Kind{Name: identifier(o.Name), Table: o.String()}, Notes: make(map[string]string)}
 	names := make(map[string]bool)
+	notes := make(map[string]string) // by column, since the fields are renamed below
 	for _, c := range o.Columns {
 		field, reason := c.field(o.Schema != "")
 		switch {
@@ -148,14 +149,14 @@ func (o Object) propose(columns []string) *kinds.Declared {
 		}
 		names[strings.ToLower(c.Name)] = true
 		if o.Schema != "" && (c.Type == "xml" || c.Type == "text" || c.Type == "ntext" || c.Type == "image") {
-			d.Notes[field.Name] = c.Type + ", which SQL Server cannot compare or sort"
+			notes[c.Name] = c.Type + ", which SQL Server cannot compare or sort"
 		}
 		if c.Blobs {
-			d.Notes[field.Name] = `blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } for the byte order of .NET, or blob = "rfc" for that of the text`
+			notes[c.Name] = `blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } for the byte order of .NET, or blob = "rfc" for that of the text`
 		}
 		d.Fields = append(d.Fields, field)
 	}
-	rename(d)
+	rename(d, notes)
 	fieldOf := func(column string) (int, bool) {
 		at := slices.IndexFunc(d.Fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), column) })
 		return at, at >= 0
@@ -174,7 +175,7 @@ func (o Object) propose(columns []string) *kinds.Declared {
 	}
 	if d.Key == nil && len(d.Fields) > 0 {
 		d.Comments = append(d.Comments, "No key: there is no primary key, and no unique index without nulls.")
-		sortable := func(f record.Field) bool { return !strings.Contains(d.Notes[f.Name], "cannot compare") }
+		sortable := func(f record.Field) bool { return !strings.Contains(notes[f.ColumnName()], "cannot compare") }
 		if first := slices.IndexFunc(d.Fields, sortable); first > 0 { // pages are sorted by the first field
 			f := d.Fields[first]
 			d.Fields = slices.Insert(slices.Delete(d.Fields, first, first+1), 0, f)
@@ -205,8 +206,8 @@ func key(name string) string {
 }
 
 // rename changes the names of fields that are also those of another field, of its filters,
-// or reserved.
-func rename(d *kinds.Declared) {
+// or reserved. It sets the notes of the fields: those of their columns, after the reasons.
+func rename(d *kinds.Declared, notes map[string]string) {
 	used := make(map[string]string) // names and filters in lower case, with the field that has them
 	for _, f := range d.Fields {
 		for _, operator := range f.Filter.Operators()[1:] { // without Equal
@@ -231,8 +232,9 @@ func rename(d *kinds.Declared) {
 		used[strings.ToLower(f.Name)] = f.Name + " is another field"
 		if f.Name != wanted {
 			f.Column = cmp.Or(f.Column, wanted)
-			d.Notes[f.Name] = strings.Join(slices.DeleteFunc([]string{note, d.Notes[wanted]}, func(text string) bool { return text == "" }), "; ")
 		}
+		texts := slices.DeleteFunc([]string{note, notes[f.ColumnName()]}, func(text string) bool { return text == "" })
+		d.Notes[f.Name] = strings.Join(texts, "; ")
 	}
 }
 
