@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,27 @@ func TestReadyOfReadOnlyFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.expect(step.why)
+	}
+}
+
+func TestPingError(t *testing.T) {
+	late := fmt.Errorf("reading: %w", context.DeadlineExceeded)
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{late, "the database did not respond in time"},
+		{errors.New("unexpected EOF"), "the database cannot be used at the moment"},
+		{fault.New(fault.Invalid, "too complex"), "the database cannot be used at the moment"},
+		{sqlite.ErrPoolClosed, "the service is stopping"},
+	} {
+		got := pingError(c.err)
+		if !fault.Is(got, fault.Unavailable) || fault.From(got).Message != c.want || !errors.Is(got, c.err) {
+			t.Errorf("ping with the error %q: got %v, want %q as the reason of a temporary error", c.err, got, c.want)
+		}
+	}
+	if err := pingError(nil); err != nil {
+		t.Errorf("ping without an error: got %v", err)
 	}
 }
 

@@ -265,10 +265,7 @@ func (s *Store) ERPReady(ctx context.Context) error {
 			defer close(ended)
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 			defer cancel()
-			err := executor.Classify(s.Ping(ctx))
-			if err != nil && !fault.Is(err, fault.Unavailable) {
-				err = executor.Unavailable(err, "the database did not respond in time")
-			}
+			err := pingError(s.Ping(ctx))
 			p.Lock()
 			defer p.Unlock()
 			p.running, p.err = nil, err
@@ -282,6 +279,18 @@ func (s *Store) ERPReady(ctx context.Context) error {
 	p.Lock()
 	defer p.Unlock()
 	return p.err
+}
+
+// pingError returns the temporary error for the error of a ping, nil for none.
+func pingError(err error) error {
+	err = executor.Classify(err)
+	if err == nil || fault.Is(err, fault.Unavailable) {
+		return err
+	}
+	if fault.Is(err, fault.Timeout) {
+		return executor.Unavailable(err, "the database did not respond in time")
+	}
+	return executor.Unavailable(err, "the database cannot be used at the moment")
 }
 
 // Ready returns an error with the reason if the own data cannot be used.
