@@ -406,6 +406,9 @@ func expectRoundTrip(t interface{ Fatalf(string, ...any) }, all []*Declared) {
 	}
 	for _, got := range read {
 		i := slices.IndexFunc(all, func(d *Declared) bool { return d.Name == got.Name })
+		if i < 0 {
+			t.Fatalf("read a kind %s that was not written, from\n%s", got.Name, text.String())
+		}
 		if !reflect.DeepEqual(got.Kind, all[i].Kind) {
 			t.Fatalf("got  %+v\nwant %+v\nfrom\n%s", got.Kind, all[i].Kind, text.String())
 		}
