@@ -274,16 +274,29 @@ func newPageRows(r *Result, parts []query.Plan, positions []int) (row.Source, er
 	return p, p.start()
 }
 
-// start starts the next part.
-func (p *pageRows) start() (err error) {
+// start starts the next part. If it fails, Next returns the error each time.
+func (p *pageRows) start() error {
 	part := &p.parts[0]
 	p.parts = p.parts[1:]
 	if p.left >= 0 {
 		part.Take = p.left + 1
 	}
-	p.Source, err = p.result.run(part)
+	source, err := p.result.run(part)
+	if err != nil {
+		source = failedRows{err}
+	}
+	p.Source = source
 	return err
 }
+
+// failedRows are the rows of a statement that did not start.
+type failedRows struct{ err error }
+
+// Next implements row.Source.
+func (r failedRows) Next() ([]row.Cell, error) { return nil, r.err }
+
+// Close implements row.Source.
+func (failedRows) Close() error { return nil }
 
 // Next implements row.Source.
 func (p *pageRows) Next() ([]row.Cell, error) {
