@@ -63,7 +63,7 @@ func Compile(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
 	}
 	b.where()
 	if p.PageKeys != nil {
-		b.separator(len(p.Where), " WHERE ", " AND ")
+		b.separator(len(b.plan.Where), " WHERE ", " AND ")
 		b.column(p.Kind.KeyField())
 		b.text(" IN (")
 		b.fragment(p.PageKeys)

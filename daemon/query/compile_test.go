@@ -210,6 +210,28 @@ func TestDecimalCast(t *testing.T) {
 
 // TestCompileLongPattern checks the limit of SQL Server for patterns: 4,000
 // characters, regardless of their number of bytes.
+// TestCompilePageKeysAfterImplied: conditions that a server leaves out do not count as the first
+// of its WHERE.
+func TestCompilePageKeysAfterImplied(t *testing.T) {
+	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{{Name: "ID", Type: record.Int}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	implied := Condition{Field: 0, Operator: record.GreaterThan, Operands: []wire.Value{{Int: 1}}, Implied: true}
+	plan := &Plan{
+		Kind:     registry.Kinds()[0],
+		Columns:  []int{0},
+		Where:    []Condition{implied},
+		Take:     NoTake,
+		PageKeys: &Fragment{SQL: "SELECT 7"},
+	}
+	s, err := Compile(plan, dialect.TSQL(), "[T]")
+	const want = "SELECT [ID] FROM [T] WHERE [ID] IN (SELECT 7)"
+	if err != nil || s.SQL != want {
+		t.Errorf("page keys after an implied condition: got %s, %v, want %s", s.SQL, err, want)
+	}
+}
+
 func TestCompileLongPattern(t *testing.T) {
 	kind, _ := registry.Lookup("DB_Class")
 	for _, c := range []struct {
