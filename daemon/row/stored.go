@@ -3,6 +3,8 @@ package row
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -85,16 +87,19 @@ func AppendBlobGuid(dst, blob []byte, form record.BlobForm) (guid []byte, ok boo
 	return dst, true
 }
 
-// GuidBlob returns the blob of a GUID, which is the inverse of AppendBlobGuid.
+// GuidBlob returns the blob of a GUID, which is the inverse of AppendBlobGuid. It panics if the
+// form is unknown or the text is no GUID: requests are parsed before, and kinds are checked.
 func GuidBlob(guid string, form record.BlobForm) []byte {
-	digits := bytes.ReplaceAll([]byte(guid), []byte("-"), nil)
-	text := make([]byte, guidSize)
-	_, err := hex.Decode(text, digits)
-	if err != nil {
-		panic("row: " + err.Error()) // GUIDs are parsed before
+	places, known := guidBytes[form]
+	if !known {
+		panic(fmt.Sprintf("row: unknown form %q of a GUID in a blob", form))
+	}
+	text, err := hex.DecodeString(strings.ReplaceAll(guid, "-", ""))
+	if err != nil || len(text) != guidSize {
+		panic(fmt.Sprintf("row: %q is not a GUID", guid))
 	}
 	blob := make([]byte, guidSize)
-	for i, place := range guidBytes[form] {
+	for i, place := range places {
 		blob[place] = text[i]
 	}
 	return blob

@@ -48,3 +48,29 @@ func TestBlobsThatAreNoGuids(t *testing.T) {
 		}
 	}
 }
+
+// TestGuidBlobOfWrongArguments: no blob is returned, since it would find other rows.
+func TestGuidBlobOfWrongArguments(t *testing.T) {
+	const guid = "0f8fad5b-d9cb-469f-a165-70867728950e"
+	for _, c := range []struct {
+		guid string
+		form record.BlobForm
+		want string
+	}{
+		{guid, "", `row: unknown form "" of a GUID in a blob`},
+		{guid, "NET", `row: unknown form "NET" of a GUID in a blob`},
+		{guid + "0f", record.BlobRFC, `row: "` + guid + `0f" is not a GUID`},
+		{guid[2:], record.BlobRFC, `row: "` + guid[2:] + `" is not a GUID`},
+		{"x" + guid[1:], record.BlobNet, `row: "x` + guid[1:] + `" is not a GUID`},
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != c.want {
+					t.Errorf("the blob of %q in form %q: got the panic %v, want %s", c.guid, c.form, got, c.want)
+				}
+			}()
+			blob := GuidBlob(c.guid, c.form)
+			t.Errorf("the blob of %q in form %q: got %x", c.guid, c.form, blob)
+		}()
+	}
+}
