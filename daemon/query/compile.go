@@ -105,7 +105,8 @@ func CompileCount(p *Plan, d *dialect.Dialect, source string) (Statement, error)
 // CompileAggregates returns the statement that computes the plan's aggregates: one
 // row with a column for each.
 func CompileAggregates(p *Plan, d *dialect.Dialect, source string) (Statement, error) {
-	types, columns := make([]record.Type, len(p.Aggregates)), make([]int, len(p.Aggregates))
+	types := make([]record.Type, len(p.Aggregates))
+	columns := make([]int, len(p.Aggregates))
 	for i, a := range p.Aggregates {
 		columns[i] = max(a.Field, 0)
 	}
@@ -136,10 +137,8 @@ type builder struct {
 
 // newBuilder returns a builder for a statement that reads columns in an order.
 func newBuilder(p *Plan, d *dialect.Dialect, columns []int, order []Order) *builder {
-	if isImplied := func(c Condition) bool { return c.Implied }; !d.File.Typed && slices.ContainsFunc(p.Where, isImplied) {
-		typed := *p // every value of a column has its type
-		typed.Where = slices.DeleteFunc(slices.Clone(p.Where), isImplied)
-		p = &typed
+	if !d.File.Typed {
+		p = withoutImplied(p)
 	}
 	b := &builder{d: d, plan: p, order: order, sql: make([]byte, 0, 512)} // sufficient for most statements
 	if d.File.HideFields {
@@ -149,6 +148,18 @@ func newBuilder(p *Plan, d *dialect.Dialect, columns []int, order []Order) *buil
 		b.indexes = chooseIndexes(p, columns, b.order)
 	}
 	return b
+}
+
+// withoutImplied returns a plan without its implied conditions. They only matter in a file,
+// where a column may hold values that are not of the field's type.
+func withoutImplied(p *Plan) *Plan {
+	isImplied := func(c Condition) bool { return c.Implied }
+	if !slices.ContainsFunc(p.Where, isImplied) {
+		return p
+	}
+	plan := *p
+	plan.Where = slices.DeleteFunc(slices.Clone(p.Where), isImplied)
+	return &plan
 }
 
 func (b *builder) done(types []record.Type) (Statement, error) {
@@ -172,7 +183,8 @@ func (b *builder) doneRows(p *Plan) (Statement, error) {
 func (b *builder) tooMany() {
 	leaves(b.plan.Where, func(c Condition) {
 		if c.Operator == record.In {
-			b.fail(c, "has "+itoa(int64(len(c.Operands)))+" of the "+itoa(int64(len(b.args)))+" values of this query, which takes at most "+itoa(int64(b.d.MaxParams)))
+			b.fail(c, fmt.Sprintf("has %d of the %d values of this query, which takes at most %d",
+				len(c.Operands), len(b.args), b.d.MaxParams))
 		}
 	})
 }
@@ -259,13 +271,29 @@ func (b *builder) where() {
 	}
 }
 
+// separator returns the SQL between the parts of a join.
+func (j Join) separator() string {
+	if j == Or {
+		return " OR "
+	}
+	return " AND "
+}
+
+// empty returns the SQL of a join without parts.
+func (j Join) empty() string {
+	if j == Or {
+		return "1 = 0"
+	}
+	return "1 = 1"
+}
+
 func (b *builder) condition(c Condition) {
 	switch {
 	case c.Join != Leaf && len(c.Parts) == 0:
-		b.text(map[Join]string{And: "1 = 1", Or: "1 = 0"}[c.Join])
+		b.text(c.Join.empty())
 	case c.Join != Leaf:
 		for i, part := range c.Parts {
-			b.separator(i, "(", map[Join]string{And: " AND ", Or: " OR "}[c.Join])
+			b.separator(i, "(", c.Join.separator())
 			b.condition(part)
 		}
 		b.text(")")
@@ -317,20 +345,45 @@ func (b *builder) compare(c Condition) {
 	}
 }
 
+// match writes the comparison with a single operand.
 func (b *builder) match(c Condition) {
-	m, most, operand := dialect.Matches[c.Operator], b.d.MaxPattern, c.Operands[0]
+	m := dialect.Matches[c.Operator]
+	operand := c.Operands[0]
 	operand.Text = m.Operand(operand.Text)
-	if m.IsLike() && most > 0 && len(operand.Text) > most && utf16Length(operand.Text) > most {
+	if m.IsLike() && b.tooLong(operand.Text) {
 		b.fail(c, "is longer than the database can search for")
 	}
+
 	b.comparedIn(c)
 	b.text(m.SQL)
 	b.operand(c, c.Operator, operand)
-	if around := b.d.ByteLength; around.Before != "" && c.Operator == record.Equal && b.plan.Kind.Fields[c.Field].Type == record.Bytes { // also compares the lengths
-		b.text(around.Before)
-		b.column(c.Field)
-		b.text(around.After + b.d.Param + strconv.Itoa(len(b.args)) + ")")
+	if b.comparesLengths(c) {
+		b.sameLength(c.Field)
 	}
+}
+
+// tooLong reports whether a pattern of LIKE has more code units than the database accepts.
+func (b *builder) tooLong(pattern string) bool {
+	most := b.d.MaxPattern
+	if most == 0 || len(pattern) <= most { // there are at most as many code units as bytes
+		return false
+	}
+	return utf16Length(pattern) > most
+}
+
+// comparesLengths reports whether a comparison needs that of the lengths as well. The server
+// compares bytes as if the shorter ones ended with zeros.
+func (b *builder) comparesLengths(c Condition) bool {
+	isBytes := b.plan.Kind.Fields[c.Field].Type == record.Bytes
+	return isBytes && c.Operator == record.Equal && b.d.ByteLength.Before != ""
+}
+
+// sameLength writes the comparison of a column's length with that of the last parameter.
+func (b *builder) sameLength(field int) {
+	around := b.d.ByteLength
+	b.text(around.Before)
+	b.column(field)
+	b.text(around.After + b.d.Param + strconv.Itoa(len(b.args)) + ")")
 }
 
 // utf16Length returns the length of text in UTF-16 code units.
@@ -344,32 +397,43 @@ func utf16Length(text string) int {
 
 // operand writes the parameter for a value of a condition.
 func (b *builder) operand(c Condition, op record.Operator, v wire.Value) {
-	field := c.Field
-	t := b.plan.Kind.Fields[field].Type.Stored()
-	if b.ofDay(field) {
-		at := time.Time{}.Add(time.Duration(v.Int) * 100)
-		if t, v.Text = record.TimeSpan, at.Format("15:04:05.0000000"); v.Int < 0 || v.Int >= int64(24*time.Hour/100) {
+	column := b.d.Column(c.Field)
+	t := b.plan.Kind.Fields[c.Field].Type.Stored()
+	if b.ofDay(c.Field) {
+		text, ok := timeOfDay(v)
+		if !ok {
 			b.fail(c, "must be from PT0S to PT23H59M59.9999999S, because the column is a time of day")
 		}
+		t = record.TimeSpan
+		v.Text = text
 	}
-	castTo, text := b.d.Operand(t, b.d.Column(field), op, v.Text)
+	castTo, text := b.d.Operand(t, column, op, v.Text)
 	v.Text = text
 	if castTo == "" && t == record.Decimal && b.d.Decimal {
 		castTo = decimalType(decimalDigits(v.Text))
 	}
-	if around := b.d.Column(field).Compared; c.Raw && around.Before != "" {
-		b.text(around.Before)
-		b.param(Arg{Field: field, Type: t, Class: c.Class, Value: v})
-		b.text(")")
-		return
+
+	arg := Arg{Field: c.Field, Type: t, Class: c.Class, Value: v}
+	before, after := "", ""
+	switch {
+	case c.Raw && column.Compared.Before != "":
+		// A value from a row is converted as the column is, so that it is compared as rows are
+		// sorted. The collation after the column applies to both sides.
+		before, after = column.Compared.Before, ")"
+	case castTo != "":
+		before, after = "CAST(", " AS "+castTo+")"
+		arg.Class = row.ClassOfType
 	}
-	if castTo == "" {
-		b.param(Arg{Field: field, Type: t, Class: c.Class, Value: v})
-		return
-	}
-	b.text("CAST(")
-	b.param(Arg{Field: field, Type: t, Value: v})
-	b.text(" AS " + castTo + ")")
+	b.text(before)
+	b.param(arg)
+	b.text(after)
+}
+
+// timeOfDay returns the text of a time of day. ok is false if the value is not within a day.
+func timeOfDay(v wire.Value) (text string, ok bool) {
+	const day = int64(24 * time.Hour / 100) // in units of 100 ns
+	text = time.Time{}.Add(time.Duration(v.Int) * 100).Format("15:04:05.0000000")
+	return text, v.Int >= 0 && v.Int < day
 }
 
 // ofDay reports whether a field is a column of the database's type for times of day.
@@ -458,18 +522,8 @@ func (b *builder) aggregate(a Aggregate) {
 		b.text(b.d.CountAll)
 		return
 	}
-	around, inner := dialect.Cast{Before: a.Function.String() + "(", After: ")"}, dialect.Cast{} // outside and inside of DISTINCT
-	if (a.Function == Sum || a.Function == Avg) && b.plan.Kind.Fields[a.Field].Type.Integer() {
-		inner = b.d.Integer
-	}
-	switch exact := a.Type(b.plan.Kind) == record.Decimal; {
-	case a.Function == Count:
-		around = b.d.Count
-	case a.Function == Sum && exact:
-		around = b.d.Sum
-	case a.Function == Avg && exact:
-		around = b.d.Avg
-	}
+	around := b.aroundAggregate(a)
+	inner := b.innerOf(a)
 	b.text(around.Before)
 	if a.Distinct {
 		b.text("DISTINCT ")
@@ -478,6 +532,32 @@ func (b *builder) aggregate(a Aggregate) {
 	leafWriter{b}.aggregated(a)
 	b.text(inner.After)
 	b.text(around.After)
+}
+
+// aroundAggregate returns the SQL of an aggregate's function, outside of DISTINCT.
+func (b *builder) aroundAggregate(a Aggregate) dialect.Cast {
+	if a.Function == Count {
+		return b.d.Count
+	}
+	if a.Type(b.plan.Kind) == record.Decimal {
+		switch a.Function {
+		case Sum:
+			return b.d.Sum
+		case Avg:
+			return b.d.Avg
+		}
+	}
+	return dialect.Cast{Before: a.Function.String() + "(", After: ")"}
+}
+
+// innerOf returns the conversion of an aggregate's values, inside of DISTINCT. The server would
+// sum integers in their own type, which is too small.
+func (b *builder) innerOf(a Aggregate) dialect.Cast {
+	computes := a.Function == Sum || a.Function == Avg
+	if computes && b.plan.Kind.Fields[a.Field].Type.Integer() {
+		return b.d.Integer
+	}
+	return dialect.Cast{}
 }
 
 // stored writes a column as it is stored.
