@@ -32,8 +32,14 @@ type Place struct {
 	Order       []Order // Requested and the whole key
 	Fields      []int
 	After       []Position // the values of Order in the last row; nil for the first page
-	Unchecked   []int      // the fields of the key that the table lets be null, although they are of its primary key: see package executor
-	Proven      []int      // the fields of the key, if it is that of a table; a declared one may have nulls and equal rows
+
+	// Unchecked are the fields of the key that the table lets be null, although they are of its
+	// primary key: see package executor.
+	Unchecked []int
+
+	// Proven are the fields of the key, if it is that of a table. A declared key may have nulls
+	// and equal rows.
+	Proven []int
 
 	cursors *Cursors
 	kind    *record.Kind
@@ -50,16 +56,22 @@ type Position struct {
 // PositionOf returns the position of a field's cell, with a copy of its data.
 func PositionOf(c row.Cell, f record.Field) Position {
 	p := Position{Class: c.Class, Int: c.Int, Data: bytes.Clone(c.Data)}
+	isInteger := f.Type.Stored().Integer() || f.Type == record.Bool
 	switch {
 	case c.Null:
-		p.Null = c.Class == row.ClassOfType // else it is an empty text
+		// An empty text is returned as null, and has the class of texts. It is sorted as a text.
+		p.Null = c.Class == row.ClassOfType
 	case c.Class == row.Integer:
+		// The value is Int. Data has its text, if it does not fit the field's type.
 		p.Data = nil
 	case c.Class == row.Blob && c.Misfit:
-		p.Data, _ = hex.DecodeString(string(c.Data)) // as package sqlite has written it
+		// Package sqlite has written a blob as hexadecimal digits. Those are compared as bytes.
+		p.Data, _ = hex.DecodeString(string(c.Data))
 	case c.Class == row.Blob && f.Blob != "":
+		// The cell has the text of the GUID. The blob is sorted by its bytes.
 		p.Data = row.GuidBlob(string(c.Data), f.Blob)
-	case c.Class == row.ClassOfType && (f.Type.Stored().Integer() || f.Type == record.Bool):
+	case c.Class == row.ClassOfType && isInteger:
+		// The value is Int. Data may be left over from another row.
 		p.Data = nil
 	}
 	return p
@@ -89,13 +101,18 @@ func NewCursors(key [32]byte) *Cursors {
 // indexes are followed by the key and can be read backwards.
 func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 	if key == nil {
-		advice := fmt.Sprintf(", or declare its key in a file of record kinds: key = [...] under [%s]", r.Kind.Name)
-		if r.Kind.Database != record.RecordsDB { // the service's own kinds cannot be changed
-			advice = ""
-		}
-		return CursorError("has no effect here: %s has no proven key. None is declared, and its table or view has neither a primary key nor a unique index without nulls. Use Skip and Take%s", r.Kind.Name, advice)
+		return noKeyError(r.Kind)
 	}
-	p := &Place{Form: placeForm, Where: r.Where, Path: path, Requested: r.Order, Order: requestedOrder(r), Fields: r.Fields, cursors: c, kind: r.Kind}
+	p := &Place{
+		Form:      placeForm,
+		Where:     r.Where,
+		Path:      path,
+		Requested: r.Order,
+		Order:     requestedOrder(r),
+		Fields:    r.Fields,
+		cursors:   c,
+		kind:      r.Kind,
+	}
 	if r.Kind.Key == nil || r.Kind.Database != record.RecordsDB {
 		p.Proven = key
 	}
@@ -109,11 +126,21 @@ func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 	return nil
 }
 
+// noKeyError is the error of pages of a kind whose rows nothing identifies.
+func noKeyError(kind *record.Kind) error {
+	advice := ""
+	if kind.Database == record.RecordsDB { // the service's own kinds cannot be changed
+		advice = fmt.Sprintf(", or declare its key in a file of record kinds: key = [...] under [%s]", kind.Name)
+	}
+	return CursorError("has no effect here: %s has no proven key. None is declared, and its table or view has neither "+
+		"a primary key nor a unique index without nulls. Use Skip and Take%s", kind.Name, advice)
+}
+
 // Continue sets the place of a request to that of its cursor, and the conditions and fields
 // that the request does not repeat.
 func (c *Cursors) Continue(r *Request, path []Condition) error {
-	p := &Place{cursors: c, kind: r.Kind}
-	if sealed, err := base64.RawURLEncoding.Strict().DecodeString(*r.Cursor); err != nil || c.open(r.Kind, sealed, p) != nil {
+	p, err := c.place(r)
+	if err != nil {
 		return CursorError("is not a cursor of this query: use Next of the previous page unchanged, or an empty Cursor for the first page")
 	}
 	if p.Form != placeForm {
@@ -121,11 +148,24 @@ func (c *Cursors) Continue(r *Request, path []Condition) error {
 		e.Err = ErrEarlierCursor
 		return e
 	}
-	if !repeats(r.Where, p.Where) || !repeats(path, p.Path) || len(r.Order) > 0 && !slices.Equal(r.Order, p.Requested) || len(r.Fields) > 0 && !slices.Equal(r.Fields, p.Fields) {
+	if !p.fits(r, path) {
 		return CursorError("is that of another query: use the same conditions, order and fields as for the first page, or none of them")
 	}
-	r.Where, r.Fields, r.Place = p.Where, p.Fields, p
+	r.Where = p.Where
+	r.Fields = p.Fields
+	r.Place = p
 	return nil
+}
+
+// fits reports whether a request, with the conditions of its path, repeats the query of a place.
+// It may leave out conditions, order or fields.
+func (p *Place) fits(r *Request, path []Condition) bool {
+	if !repeats(r.Where, p.Where) || !repeats(path, p.Path) {
+		return false
+	}
+	sameOrder := len(r.Order) == 0 || slices.Equal(r.Order, p.Requested)
+	sameFields := len(r.Fields) == 0 || slices.Equal(r.Fields, p.Fields)
+	return sameOrder && sameFields
 }
 
 // repeats reports whether conditions are none or the same as before, in any order.
@@ -150,16 +190,23 @@ func (p *Place) Next(row []Position) string {
 	return base64.RawURLEncoding.EncodeToString(p.cursors.sealer.Seal(nil, nil, packed.Bytes(), fieldsOf(p.kind)))
 }
 
-func (c *Cursors) open(kind *record.Kind, sealed []byte, into *Place) error {
-	packed, err := c.sealer.Open(nil, nil, sealed, fieldsOf(kind))
+// place reads the cursor of a request.
+func (c *Cursors) place(r *Request) (*Place, error) {
+	sealed, err := base64.RawURLEncoding.Strict().DecodeString(*r.Cursor)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	packed, err := c.sealer.Open(nil, nil, sealed, fieldsOf(r.Kind))
+	if err != nil {
+		return nil, err
 	}
 	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return json.Unmarshal(text, into)
+	p := &Place{cursors: c, kind: r.Kind}
+	err = json.Unmarshal(text, p)
+	return p, err
 }
 
 // fieldsOf identifies a kind and its fields. A place has indexes of fields, so that a cursor
@@ -260,8 +307,11 @@ func (p *Place) beyond(o Order, at Position, where []Condition) []Condition {
 		return []Condition{at.Compare(p.kind, o.Field, record.GreaterThan)}
 	}
 	less := at.Compare(p.kind, o.Field, record.LessThan)
-	compared := func(c Condition) bool { return c.IsPlain() && c.Field == o.Field && c.Operator != record.IsNull }
-	if slices.Contains(p.Proven, o.Field) && !slices.Contains(p.Unchecked, o.Field) || slices.ContainsFunc(where, compared) {
+	neverNull := slices.Contains(p.Proven, o.Field) && !slices.Contains(p.Unchecked, o.Field)
+	excludesNull := func(c Condition) bool {
+		return c.IsPlain() && c.Field == o.Field && c.Operator != record.IsNull
+	}
+	if neverNull || slices.ContainsFunc(where, excludesNull) {
 		return []Condition{less}
 	}
 	return []Condition{less, {Field: o.Field, Operator: record.IsNull, Raw: true}}
@@ -272,24 +322,51 @@ func (p *Place) beyond(o Order, at Position, where []Condition) []Condition {
 // beyond that are not of the field's type.
 func without(where []Condition, beyond Condition) []Condition {
 	kept := make([]Condition, 0, len(where)+1)
-	up := beyond.Operator == record.GreaterThan
 	for _, c := range where {
-		plain := c.IsPlain() && !c.Folded && !c.Implied && c.Field == beyond.Field && (up || beyond.Operator == record.LessThan)
 		whole := c
 		whole.Implied = true
 		switch {
-		case plain && up && (c.Operator == record.GreaterThan || c.Operator == record.GreaterThanOrEqualTo),
-			plain && !up && (c.Operator == record.LessThan || c.Operator == record.LessThanOrEqualTo):
+		case impliedBy(c, beyond):
 			kept = append(kept, whole)
-			continue
-		case plain && up && c.Operator == record.Between:
-			c.Operator, c.Operands = record.LessThanOrEqualTo, c.Operands[1:]
-			kept = append(kept, whole)
-		case plain && !up && c.Operator == record.Between:
-			c.Operator, c.Operands = record.GreaterThanOrEqualTo, c.Operands[:1]
-			kept = append(kept, whole)
+		case c.Operator == record.Between && canImply(c, beyond):
+			kept = append(kept, whole, otherBound(c, beyond))
+		default:
+			kept = append(kept, c)
 		}
-		kept = append(kept, c)
 	}
 	return kept
+}
+
+// canImply reports whether a bound of c can follow from beyond: both compare the same field, in
+// the same way.
+func canImply(c, beyond Condition) bool {
+	if c.Field != beyond.Field || !c.IsPlain() || c.Folded || c.Implied {
+		return false
+	}
+	return beyond.Operator == record.GreaterThan || beyond.Operator == record.LessThan
+}
+
+// impliedBy reports whether c is a bound that follows from beyond. The row before the page
+// fulfils c, so that the rows beyond it do.
+func impliedBy(c, beyond Condition) bool {
+	if !canImply(c, beyond) {
+		return false
+	}
+	if beyond.Operator == record.GreaterThan {
+		return c.Operator == record.GreaterThan || c.Operator == record.GreaterThanOrEqualTo
+	}
+	return c.Operator == record.LessThan || c.Operator == record.LessThanOrEqualTo
+}
+
+// otherBound returns the bound of a range that does not follow from beyond.
+func otherBound(between, beyond Condition) Condition {
+	bound := between
+	if beyond.Operator == record.GreaterThan {
+		bound.Operator = record.LessThanOrEqualTo
+		bound.Operands = between.Operands[1:]
+	} else {
+		bound.Operator = record.GreaterThanOrEqualTo
+		bound.Operands = between.Operands[:1]
+	}
+	return bound
 }
