@@ -1,0 +1,252 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
+	"github.com/bizhook/whd/daemon/mssql"
+	"github.com/bizhook/whd/daemon/query"
+	"github.com/bizhook/whd/daemon/row"
+	"github.com/bizhook/whd/daemon/sqlite"
+)
+
+// Key returns the fields that identify a row of a kind: the declared key, or else the
+// primary key or a unique index without nulls in the catalogue of the database. It is nil
+// if none is proven.
+func Key(ctx context.Context, from Database, kind *record.Kind) ([]int, error) {
+	if declared := kind.KeyFields(); declared != nil {
+		return declared, nil
+	}
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	columns, err := s.keys()
+	return FindKey(columns, kind.ByColumn), err
+}
+
+// Unchecked returns the fields of a key that its table lets be null, although they are of the
+// primary key: SQLite does.
+func Unchecked(ctx context.Context, from Database, kind *record.Kind, key []int) ([]int, error) {
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	columns, err := s.keys()
+	var fields []int
+	for _, c := range columns {
+		if field, found := kind.ByColumn(c.Name); c.Unchecked && found && slices.Contains(key, field) {
+			fields = append(fields, field)
+		}
+	}
+	return fields, err
+}
+
+// KeyColumnsError returns an error if a kind has no proven key although the catalogue has one,
+// because the values of its columns are compared in another way than its index does. It is nil
+// if there is no such key.
+func KeyColumnsError(ctx context.Context, from Database, kind *record.Kind) error {
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	columns, err := s.keys()
+	if err != nil {
+		return err
+	}
+	for _, c := range columns {
+		field, found := kind.ByColumn(c.Name)
+		if found && c.Texts {
+			f := kind.Fields[field]
+			return query.CursorError("has no effect here: the index of the key of %s distinguishes the texts of %s, such as 9 and 9.00, which are the same decimal. Declare the field as string or the column as %s COLLATE DEC, or use Skip and Take",
+				kind.Name, f.Name, sqlite.DecimalType)
+		}
+	}
+	return nil
+}
+
+// ColumnsOf returns the columns of a kind's table by field, as far as the database knows them.
+func ColumnsOf(ctx context.Context, from Database, kind *record.Kind) ([]dialect.Column, error) {
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	d, _ := s.table()
+	return d.Columns, nil
+}
+
+// Leads reports whether an index of a kind's table, with all of its rows, starts with a field.
+func Leads(ctx context.Context, from Database, kind *record.Kind, field int) (bool, error) {
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return false, err
+	}
+	defer s.close()
+	columns, err := s.leading()
+	return slices.ContainsFunc(columns, func(c string) bool { return strings.EqualFold(c, kind.Fields[field].ColumnName()) }), err
+}
+
+const (
+	maxKeyRows = 100_000          // in a table that is too large for the check
+	keyLimit   = 10 * time.Second // of a statement that checks one
+)
+
+// KeyProblem returns why the declared key of a kind does not identify its rows, or was not
+// checked. It is empty if no key is declared, or an index of the table proves it.
+func KeyProblem(ctx context.Context, from Database, kind *record.Kind) (problem string, err error) {
+	declared := kind.KeyFields()
+	if declared == nil {
+		return "", nil
+	}
+	s, err := from.Session(ctx, kind, false)
+	if err != nil {
+		return "", err
+	}
+	defer s.close()
+	columns, err := s.keys()
+	proven := FindKey(columns, func(column string) (int, bool) {
+		field, found := kind.ByColumn(column)
+		return field, found && slices.Contains(declared, field)
+	})
+	if err != nil || proven != nil {
+		return "", err
+	}
+	d, table := s.table()
+	top, limit := func(n int) string { return fmt.Sprint("TOP ", n, " ") }, func(int) string { return "" }
+	if d.Page.TakeFirst {
+		top, limit = limit, func(n int) string { return fmt.Sprint(" LIMIT ", n) }
+	}
+	types := []record.Type{record.Long}
+	blobs := []record.BlobForm{""}
+	var key, nulls []string
+	for i, field := range declared {
+		around := d.Column(field).Compared
+		types, key = append(types, kind.Fields[field].Type), append(key, around.Before+string(d.Quote(nil, kind.Fields[field].ColumnName()))+around.After)
+		blobs = append(blobs, kind.Fields[field].Blob)
+		nulls = append(nulls, key[i]+" IS NULL")
+	}
+	list := strings.Join(key, ", ")
+	size := fmt.Sprintf("SELECT %s FROM (SELECT %s1 AS one FROM %s%s) AS q", d.CountAll, top(maxKeyRows), table, limit(maxKeyRows))
+	err = one(s, query.Statement{SQL: size, Types: types[:1]}, keyLimit, func(cells []row.Cell) {
+		if cells[0].Int == maxKeyRows {
+			problem = "the declared key was not checked: size"
+		}
+	})
+	if err != nil || problem != "" {
+		return problem, err
+	}
+	wrong := fmt.Sprintf("SELECT %s%s AS n, %s FROM %s GROUP BY %s HAVING %s > 1 OR %s ORDER BY n DESC%s", top(1), d.CountAll, list, table, list, d.CountAll, strings.Join(nulls, " OR "), limit(1))
+	err = one(s, query.Statement{SQL: wrong, Types: types, Blobs: blobs}, keyLimit, func(cells []row.Cell) {
+		values := make([]string, len(declared))
+		for i, c := range cells[1:] {
+			if values[i] = kind.Key[i] + " = null"; !c.Null {
+				values[i] = kind.Key[i] + " = " + c.Text(types[i+1])
+			}
+		}
+		problem = fmt.Sprintf("the declared key does not identify the rows: the number of rows with %s is %d; correct key in the file of the kind", strings.Join(values, ", "), cells[0].Int)
+	})
+	return problem, err
+}
+
+// FindKey returns the fields of the first index that has only fields and no nulls. field
+// returns the field of a column.
+func FindKey(columns []mssql.KeyColumn, field func(column string) (int, bool)) []int {
+	for len(columns) > 0 {
+		var key []int
+		proven, rest := true, columns
+		for len(rest) > 0 && rest[0].Index == columns[0].Index {
+			at, found := field(rest[0].Name)
+			key, proven, rest = append(key, at), proven && found && !rest[0].Nullable, rest[1:]
+		}
+		if proven {
+			return key
+		}
+		columns = rest
+	}
+	return nil
+}
+
+// keys implements Session. The columns are known as long as those of the table are.
+func (s *serverSession) keys() ([]mssql.KeyColumn, error) {
+	if known := s.live.keys.Load(); known != nil {
+		return *known, nil
+	}
+	columns, err := readFacts(s, s.conn.Keys)
+	if err == nil {
+		s.live.keys.Store(&columns)
+	}
+	return columns, err
+}
+
+// leading implements Session.
+func (s *serverSession) leading() ([]string, error) { return readFacts(s, s.conn.Leading) }
+
+// readFacts reads facts about the kind's table from the catalogue.
+func readFacts[T any](s *serverSession, read func(context.Context, mssql.Table) ([]T, error)) ([]T, error) {
+	s.guard.watch(s.conn.Abort, s.server.Limits().Row)
+	s.guard.enter()
+	all, err := read(s.ctx, s.source.Name)
+	s.guard.leave()
+	s.guard.stop()
+	return all, s.classify(err)
+}
+
+// RowID is the index of an integer that is the primary key in a SQLite file, which has no
+// index and is never null.
+const RowID = -1
+
+// keySQL selects the columns of the unique indexes of a table. Expressions have no name. SQLite
+// lets the columns of a primary key be null, for which pages are checked: see pageable.
+const keySQL = `SELECT -1, name, 0, 0 FROM pragma_table_info(?1) WHERE pk = 1 AND type = 'INTEGER' COLLATE NOCASE AND (SELECT MAX(pk) FROM pragma_table_info(?1)) = 1
+UNION ALL SELECT * FROM (SELECT i.seq, coalesce(c.name, ''), coalesce(t."notnull", 0) = 0 AND i.origin <> 'pk', coalesce(t."notnull", 0) = 0 AND i.origin = 'pk' FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c LEFT JOIN pragma_table_info(?1) t ON t.cid = c.cid
+WHERE i."unique" AND NOT i.partial ORDER BY i.origin <> 'pk', i.seq, c.seqno)`
+
+// FileKeys returns the columns of the unique indexes of a table in a SQLite file, those of
+// the primary key first.
+func FileKeys(conn *sqlite.Conn, table string) (all []mssql.KeyColumn, err error) {
+	err = conn.Query(keySQL, func(r *sqlite.Stmt) error {
+		all = append(all, mssql.KeyColumn{Index: r.Int(0), Name: r.Text(1), Nullable: r.Int(2) != 0, Unchecked: r.Int(3) != 0})
+		return nil
+	}, table)
+	return all, err
+}
+
+// keys implements Session.
+func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
+	columns, err := FileKeys(s.conn, s.file.Name(s.kind))
+	for i, c := range columns {
+		if field, found := s.kind.ByColumn(c.Name); found && s.dialect.Column(field).Compared != (dialect.Cast{}) {
+			columns[i].Texts = !c.Nullable
+			columns[i].Nullable = true // not proven: different texts such as 9 and 9.00 are equal
+		}
+	}
+	return columns, s.classify(err)
+}
+
+// fileLeading selects the first columns of the indexes of a table with all of its rows.
+const fileLeading = `SELECT c.name FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c WHERE NOT i.partial AND c.seqno = 0 AND c.name IS NOT NULL`
+
+// FileLeading returns the first columns of the indexes of a table in a SQLite file that have
+// all of its rows.
+func FileLeading(conn *sqlite.Conn, table string) (names []string, err error) {
+	err = conn.Query(fileLeading, func(r *sqlite.Stmt) error {
+		names = append(names, r.Text(0))
+		return nil
+	}, table)
+	return names, err
+}
+
+// leading implements Session.
+func (s *fileSession) leading() ([]string, error) {
+	names, err := FileLeading(s.conn, s.file.Name(s.kind))
+	return names, s.classify(err)
+}
