@@ -60,25 +60,19 @@ func (failedRows) Close() error { return nil }
 
 // Next implements row.Source.
 func (p *pageRows) Next() ([]row.Cell, error) {
-	cells, err := p.Source.Next()
-	for err == nil && cells == nil && len(p.parts) > 0 {
-		p.Source.Close()
-		if err = p.start(); err == nil {
-			cells, err = p.Source.Next()
-		}
-	}
+	cells, err := p.nextRow()
 	if err != nil || cells == nil {
 		return nil, err
 	}
-	plan := p.result.plan
-	if p.more = p.left == 0; p.more {
-		if plan.Place.Proven == nil && same(p.position(cells), p.last) {
-			return nil, keyError(plan.Kind)
-		}
-		return nil, nil
+	if p.left == 0 {
+		return nil, p.endOfPage(cells)
 	}
-	if p.left--; p.left == 0 {
-		if p.last = p.position(cells); same(p.last, plan.Place.After) {
+
+	plan := p.result.plan
+	p.left--
+	if p.left == 0 {
+		p.last = p.position(cells)
+		if same(p.last, plan.Place.After) {
 			return nil, typeError(plan)
 		}
 	}
@@ -89,8 +83,33 @@ func (p *pageRows) Next() ([]row.Cell, error) {
 	return cells[:len(plan.Columns)], nil
 }
 
-// nullKey returns a field of the key that is null in a row, which the first read of the page
-// looks for in the first field only.
+// nextRow returns the next row of the parts, nil after the last one.
+func (p *pageRows) nextRow() ([]row.Cell, error) {
+	for {
+		cells, err := p.Source.Next()
+		if err != nil || cells != nil || len(p.parts) == 0 {
+			return cells, err
+		}
+		p.Source.Close() // since a session runs one statement at a time
+		err = p.start()
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// endOfPage ends a page that is followed by a row.
+func (p *pageRows) endOfPage(next []row.Cell) error {
+	p.more = true
+	plan := p.result.plan
+	if plan.Place.Proven == nil && same(p.position(next), p.last) {
+		return keyError(plan.Kind)
+	}
+	return nil
+}
+
+// nullKey returns a field of the key that is null in a row. Before the first row, pageable has
+// looked for nulls in the first column of the index only.
 func (p *pageRows) nullKey(cells []row.Cell) (field int, isNull bool) {
 	place := p.result.plan.Place
 	for _, field := range place.Unchecked {
@@ -129,7 +148,8 @@ func (r *Result) next() string {
 // keyError is the error of pages that end between rows of the same key: the next one would
 // lack the others.
 func keyError(kind *record.Kind) error {
-	return fault.New(fault.Invalid, "the rows cannot be read by %s: the declared key %s of %s is not unique; correct key of the record kind", query.Cursor, strings.Join(kind.Key, ", "), kind.Name)
+	return fault.New(fault.Invalid, "the rows cannot be read by %s: the declared key %s of %s is not unique; correct key of the record kind",
+		query.Cursor, strings.Join(kind.Key, ", "), kind.Name)
 }
 
 // typeError is the error of a page that ends with the same row as the one before: the database
@@ -141,7 +161,8 @@ func typeError(plan *query.Plan) error {
 		f := &plan.Kind.Fields[o.Field]
 		columns = append(columns, f.Name+" (column "+f.ColumnName()+")")
 	}
-	return fault.New(fault.Invalid, "the rows cannot be read by %s in the order of %s: a column holds values of another type than its field", query.Cursor, strings.Join(columns, ", "))
+	return fault.New(fault.Invalid, "the rows cannot be read by %s in the order of %s: a column holds values of another type than its field",
+		query.Cursor, strings.Join(columns, ", "))
 }
 
 // pageable implements Session. The file compares values with a position as it sorts them. Where
@@ -156,11 +177,11 @@ func (s *fileSession) pageable(plan *query.Plan) error {
 	if err != nil {
 		return err
 	}
-	isFirst := len(columns) > 0 && strings.EqualFold(columns[0].Name, s.kind.Fields[unchecked[0]].ColumnName())
+	column := plan.Kind.Fields[unchecked[0]].ColumnName()
+	isFirst := len(columns) > 0 && strings.EqualFold(columns[0].Name, column)
 	if !isFirst {
 		return nil // no index finds a null; the rows of the page are checked
 	}
-	column := plan.Kind.Fields[unchecked[0]].ColumnName()
 	row := ""
 	first := fmt.Sprintf("SELECT * FROM %s WHERE %s IS NULL LIMIT 1", s.file.Table(s.kind), sqlite.Quote(column))
 	err = s.conn.Query(first, func(r *sqlite.Stmt) error {
@@ -196,16 +217,20 @@ func describeRow(r *sqlite.Stmt) string {
 
 // nullKeyError is the error of pages of a table with a row that has no key.
 func nullKeyError(kind *record.Kind, column, row string) error {
-	return query.CursorError("has no effect for %s while a row has a null in column %s of its primary key: (%s). Correct or delete the row, or use Skip and Take", kind.Name, column, row)
+	return query.CursorError("has no effect for %s while a row has a null in column %s of its primary key: (%s). "+
+		"Correct or delete the row, or use Skip and Take", kind.Name, column, row)
 }
 
 // pageable implements Session.
 func (s *serverSession) pageable(plan *query.Plan) error {
-	for i, at := range plan.Place.After {
-		field := plan.Place.Order[i].Field
-		c := s.live.ByField[field]
-		if s.source.Kind.Fields[field].Type == record.Text && !c.ComparesAsSorted(string(at.Data)) {
-			return query.CursorError("cannot continue in the order of %s: its column %s has the collation %s, and the last row of the page before has a text that the server compares in another way than it sorts. Use Skip and Take", s.source.Kind.Fields[field].Name, c.Name, c.Collation)
+	for i, position := range plan.Place.After {
+		index := plan.Place.Order[i].Field
+		field := s.source.Kind.Fields[index]
+		c := s.live.ByField[index]
+		if field.Type == record.Text && !c.ComparesAsSorted(string(position.Data)) {
+			return query.CursorError("cannot continue in the order of %s: its column %s has the collation %s, "+
+				"and the last row of the page before has a text that the server compares in another way than it sorts. "+
+				"Use Skip and Take", field.Name, c.Name, c.Collation)
 		}
 	}
 	return nil

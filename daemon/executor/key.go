@@ -66,7 +66,9 @@ func KeyColumnsError(ctx context.Context, from Database, kind *record.Kind) erro
 		field, found := kind.ByColumn(c.Name)
 		if found && c.Texts {
 			f := kind.Fields[field]
-			return query.CursorError("has no effect here: the index of the key of %s distinguishes the texts of %s, such as 9 and 9.00, which are the same decimal. Declare the field as string or the column as %s COLLATE DEC, or use Skip and Take",
+			return query.CursorError("has no effect here: the index of the key of %s distinguishes the texts of %s, "+
+				"such as 9 and 9.00, which are the same decimal. Declare the field as string or the column as %s COLLATE DEC, "+
+				"or use Skip and Take",
 				kind.Name, f.Name, sqlite.DecimalType)
 		}
 	}
@@ -92,7 +94,10 @@ func Leads(ctx context.Context, from Database, kind *record.Kind, field int) (bo
 	}
 	defer s.close()
 	columns, err := s.leading()
-	return slices.ContainsFunc(columns, func(c string) bool { return strings.EqualFold(c, kind.Fields[field].ColumnName()) }), err
+	leads := slices.ContainsFunc(columns, func(c string) bool {
+		return strings.EqualFold(c, kind.Fields[field].ColumnName())
+	})
+	return leads, err
 }
 
 const (
@@ -113,66 +118,128 @@ func KeyProblem(ctx context.Context, from Database, kind *record.Kind) (problem 
 	}
 	defer s.close()
 	columns, err := s.keys()
+	if err != nil {
+		return "", err
+	}
 	proven := FindKey(columns, func(column string) (int, bool) {
 		field, found := kind.ByColumn(column)
 		return field, found && slices.Contains(declared, field)
 	})
-	if err != nil || proven != nil {
-		return "", err
+	if proven != nil {
+		return "", nil
 	}
+
+	problem, err = checkSize(s)
+	if err != nil || problem != "" {
+		return problem, err
+	}
+	return findDuplicate(s, kind)
+}
+
+// checkSize returns the problem of a table that is too large for a check of its key, empty for
+// others.
+func checkSize(s Session) (problem string, err error) {
 	d, table := s.table()
-	top, limit := func(n int) string { return fmt.Sprint("TOP ", n, " ") }, func(int) string { return "" }
-	if d.Page.TakeFirst {
-		top, limit = limit, func(n int) string { return fmt.Sprint(" LIMIT ", n) }
-	}
-	types := []record.Type{record.Long}
-	blobs := []record.BlobForm{""}
-	var key, nulls []string
-	for i, field := range declared {
-		around := d.Column(field).Compared
-		types, key = append(types, kind.Fields[field].Type), append(key, around.Before+string(d.Quote(nil, kind.Fields[field].ColumnName()))+around.After)
-		blobs = append(blobs, kind.Fields[field].Blob)
-		nulls = append(nulls, key[i]+" IS NULL")
-	}
-	list := strings.Join(key, ", ")
-	size := fmt.Sprintf("SELECT %s FROM (SELECT %s1 AS one FROM %s%s) AS q", d.CountAll, top(maxKeyRows), table, limit(maxKeyRows))
-	err = one(s, query.Statement{SQL: size, Types: types[:1]}, keyLimit, func(cells []row.Cell) {
+	top, limit := firstRows(d, maxKeyRows)
+	size := fmt.Sprintf("SELECT %s FROM (SELECT %s1 AS one FROM %s%s) AS q", d.CountAll, top, table, limit)
+	st := query.Statement{SQL: size, Types: []record.Type{record.Long}}
+	err = one(s, st, keyLimit, func(cells []row.Cell) {
 		if cells[0].Int == maxKeyRows {
 			problem = "the declared key was not checked: size"
 		}
 	})
-	if err != nil || problem != "" {
-		return problem, err
+	return problem, err
+}
+
+// firstRows returns the SQL that limits a statement to its first n rows: after the word SELECT,
+// and at its end. One of them is empty.
+func firstRows(d *dialect.Dialect, n int) (top, limit string) {
+	if d.Page.TakeFirst {
+		return "", fmt.Sprintf(" LIMIT %d", n)
 	}
-	wrong := fmt.Sprintf("SELECT %s%s AS n, %s FROM %s GROUP BY %s HAVING %s > 1 OR %s ORDER BY n DESC%s", top(1), d.CountAll, list, table, list, d.CountAll, strings.Join(nulls, " OR "), limit(1))
-	err = one(s, query.Statement{SQL: wrong, Types: types, Blobs: blobs}, keyLimit, func(cells []row.Cell) {
-		values := make([]string, len(declared))
-		for i, c := range cells[1:] {
-			if values[i] = kind.Key[i] + " = null"; !c.Null {
-				values[i] = kind.Key[i] + " = " + c.Text(types[i+1])
-			}
-		}
-		problem = fmt.Sprintf("the declared key does not identify the rows: the number of rows with %s is %d; correct key in the file of the kind", strings.Join(values, ", "), cells[0].Int)
+	return fmt.Sprintf("TOP %d ", n), ""
+}
+
+// findDuplicate returns the problem of rows with the same declared key, or with a null in it. It
+// is empty if there are none.
+func findDuplicate(s Session, kind *record.Kind) (problem string, err error) {
+	st := query.Statement{
+		SQL:   duplicateSQL(s, kind),
+		Types: []record.Type{record.Long},
+		Blobs: []record.BlobForm{""},
+	}
+	for _, field := range kind.KeyFields() {
+		st.Types = append(st.Types, kind.Fields[field].Type)
+		st.Blobs = append(st.Blobs, kind.Fields[field].Blob)
+	}
+	err = one(s, st, keyLimit, func(cells []row.Cell) {
+		problem = fmt.Sprintf("the declared key does not identify the rows: the number of rows with %s is %d; correct key in the file of the kind",
+			describeKey(kind, cells[1:]), cells[0].Int)
 	})
 	return problem, err
+}
+
+// duplicateSQL returns the statement that selects the number of rows of the declared key with
+// most of them, and the key, if it has several rows or a null.
+func duplicateSQL(s Session, kind *record.Kind) string {
+	d, table := s.table()
+	var key, nulls []string
+	for _, field := range kind.KeyFields() {
+		around := d.Column(field).Compared
+		column := string(d.Quote(nil, kind.Fields[field].ColumnName()))
+		compared := around.Before + column + around.After
+		key = append(key, compared)
+		nulls = append(nulls, compared+" IS NULL")
+	}
+	list := strings.Join(key, ", ")
+	top, limit := firstRows(d, 1)
+	return fmt.Sprintf("SELECT %s%s AS n, %s FROM %s GROUP BY %s", top, d.CountAll, list, table, list) +
+		fmt.Sprintf(" HAVING %s > 1 OR %s", d.CountAll, strings.Join(nulls, " OR ")) +
+		" ORDER BY n DESC" + limit
+}
+
+// describeKey returns the names and the values of a declared key.
+func describeKey(kind *record.Kind, values []row.Cell) string {
+	parts := make([]string, len(values))
+	for i, field := range kind.KeyFields() {
+		value := "null"
+		if !values[i].Null {
+			value = values[i].Text(kind.Fields[field].Type)
+		}
+		parts[i] = kind.Key[i] + " = " + value
+	}
+	return strings.Join(parts, ", ")
 }
 
 // FindKey returns the fields of the first index that has only fields and no nulls. field
 // returns the field of a column.
 func FindKey(columns []mssql.KeyColumn, field func(column string) (int, bool)) []int {
 	for len(columns) > 0 {
-		var key []int
-		proven, rest := true, columns
-		for len(rest) > 0 && rest[0].Index == columns[0].Index {
-			at, found := field(rest[0].Name)
-			key, proven, rest = append(key, at), proven && found && !rest[0].Nullable, rest[1:]
+		n := 1
+		for n < len(columns) && columns[n].Index == columns[0].Index {
+			n++
 		}
-		if proven {
+		key := indexKey(columns[:n], field)
+		if key != nil {
 			return key
 		}
-		columns = rest
+		columns = columns[n:]
 	}
 	return nil
+}
+
+// indexKey returns the fields of the columns of one index, nil if a column is no field or may be
+// null.
+func indexKey(columns []mssql.KeyColumn, field func(column string) (int, bool)) []int {
+	key := make([]int, len(columns))
+	for i, c := range columns {
+		f, ok := field(c.Name)
+		if !ok || c.Nullable {
+			return nil
+		}
+		key[i] = f
+	}
+	return key
 }
 
 // keys implements Session. The columns are known as long as those of the table are.
@@ -206,9 +273,21 @@ const RowID = -1
 
 // keySQL selects the columns of the unique indexes of a table. Expressions have no name. SQLite
 // lets the columns of a primary key be null, for which pages are checked: see pageable.
-const keySQL = `SELECT -1, name, 0, 0 FROM pragma_table_info(?1) WHERE pk = 1 AND type = 'INTEGER' COLLATE NOCASE AND (SELECT MAX(pk) FROM pragma_table_info(?1)) = 1
-UNION ALL SELECT * FROM (SELECT i.seq, coalesce(c.name, ''), coalesce(t."notnull", 0) = 0 AND i.origin <> 'pk', coalesce(t."notnull", 0) = 0 AND i.origin = 'pk' FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c LEFT JOIN pragma_table_info(?1) t ON t.cid = c.cid
-WHERE i."unique" AND NOT i.partial ORDER BY i.origin <> 'pk', i.seq, c.seqno)`
+const keySQL = `SELECT -1, name, 0, 0
+FROM pragma_table_info(?1)
+WHERE pk = 1 AND type = 'INTEGER' COLLATE NOCASE AND (SELECT MAX(pk) FROM pragma_table_info(?1)) = 1
+UNION ALL
+SELECT * FROM (
+	SELECT i.seq,
+		coalesce(c.name, ''),
+		coalesce(t."notnull", 0) = 0 AND i.origin <> 'pk',
+		coalesce(t."notnull", 0) = 0 AND i.origin = 'pk'
+	FROM pragma_index_list(?1) i
+	JOIN pragma_index_info(i.name) c
+	LEFT JOIN pragma_table_info(?1) t ON t.cid = c.cid
+	WHERE i."unique" AND NOT i.partial
+	ORDER BY i.origin <> 'pk', i.seq, c.seqno
+)`
 
 // FileKeys returns the columns of the unique indexes of a table in a SQLite file, those of
 // the primary key first.
@@ -233,7 +312,10 @@ func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
 }
 
 // fileLeading selects the first columns of the indexes of a table with all of its rows.
-const fileLeading = `SELECT c.name FROM pragma_index_list(?1) i JOIN pragma_index_info(i.name) c WHERE NOT i.partial AND c.seqno = 0 AND c.name IS NOT NULL`
+const fileLeading = `SELECT c.name
+FROM pragma_index_list(?1) i
+JOIN pragma_index_info(i.name) c
+WHERE NOT i.partial AND c.seqno = 0 AND c.name IS NOT NULL`
 
 // FileLeading returns the first columns of the indexes of a table in a SQLite file that have
 // all of its rows.
