@@ -16,7 +16,7 @@ import (
 )
 
 // Options select objects and columns. The patterns are those of path.Match, in any letter
-// case; without any, all match.
+// case; without any, all match. The caller checks their syntax: a wrong pattern matches nothing.
 type Options struct {
 	Schemas, Names, Columns []string
 	Views                   bool
@@ -30,55 +30,87 @@ type Proposal struct {
 }
 
 // Propose returns kinds for the selected objects.
-func Propose(objects []Object, o Options) (p Proposal) {
-	schemas := make(map[string]string) // of the selected objects by the name of the kind in lower case
-	clash := make(map[string]bool)     // the same name in several schemas
-	var selected []Object
-	for _, object := range objects {
-		if matches(o.Schemas, object.Schema) && matches(o.Names, object.Name) && (o.Views || !object.View) {
-			selected = append(selected, object)
-			name := strings.ToLower(identifier(object.Name))
-			first, again := schemas[name]
-			clash[name] = clash[name] || again && first != object.Schema
-			schemas[name] = object.Schema
-		}
+func Propose(objects []Object, o Options) Proposal {
+	var p Proposal
+	selected := selectObjects(objects, o)
+	clashes := nameClashes(selected)
+	used := make(map[string]bool) // names of kinds and operations, in lower case
+	isUsed := func(name string) bool {
+		name = strings.ToLower(name)
+		return used[name] || used[name+"query"]
 	}
-	own := make(map[string]bool)
 	for _, object := range selected {
 		d := object.propose(o.Columns)
-		if clash[strings.ToLower(d.Name)] {
+		if clashes[strings.ToLower(d.Name)] {
 			d.Name = identifier(object.Schema + "_" + object.Name)
 		}
-		reason := cmp.Or(builtin(d.Name), builtin(d.Operation()))
-		switch {
-		case object.Problem != "":
-			reason = "it cannot be read: " + object.Problem
-		case len(d.Fields) == 0:
-			reason = "it has no column of a supported type that the login may read"
-		}
-		if reason != "" {
+		if reason := reasonToSkip(object, d); reason != "" {
 			p.Skipped = append(p.Skipped, object.String()+": "+reason)
 			continue
 		}
+
 		wanted := d.Name
-		d.Name = free(d.Name, func(name string) bool { return own[strings.ToLower(name)] || own[strings.ToLower(name)+"query"] })
+		d.Name = free(wanted, isUsed)
 		if d.Name != wanted {
 			d.Comments = append(d.Comments, wanted+" is the name of another kind.")
 		}
-		own[strings.ToLower(d.Name)], own[strings.ToLower(d.Operation())] = true, true
+		used[strings.ToLower(d.Name)] = true
+		used[strings.ToLower(d.Operation())] = true
 		p.Kinds = append(p.Kinds, d)
 		p.Omitted += len(d.Omitted)
 	}
 	return p
 }
 
+// selectObjects returns the objects that the options select.
+func selectObjects(objects []Object, o Options) []Object {
+	var selected []Object
+	for _, object := range objects {
+		if object.View && !o.Views {
+			continue
+		}
+		if matches(o.Schemas, object.Schema) && matches(o.Names, object.Name) {
+			selected = append(selected, object)
+		}
+	}
+	return selected
+}
+
+// nameClashes returns the names of kinds, in lower case, that objects of several schemas would
+// have.
+func nameClashes(objects []Object) map[string]bool {
+	schemas := make(map[string]string) // by name
+	clashes := make(map[string]bool)
+	for _, object := range objects {
+		name := strings.ToLower(identifier(object.Name))
+		schema, known := schemas[name]
+		if known && schema != object.Schema {
+			clashes[name] = true
+		}
+		schemas[name] = object.Schema
+	}
+	return clashes
+}
+
+// reasonToSkip returns the reason why an object has no kind, empty if it has the proposed one.
+func reasonToSkip(object Object, d *kinds.Declared) string {
+	if object.Problem != "" {
+		return "it cannot be read: " + object.Problem
+	}
+	if len(d.Fields) == 0 {
+		return "it has no column of a supported type that the login may read"
+	}
+	return cmp.Or(builtin(d.Name), builtin(d.Operation()))
+}
+
 // builtin returns the reason why neither a kind nor its operation can have a name, empty if
 // they can.
 func builtin(name string) string {
-	if k, is := record.Builtin().Lookup(name); is {
+	if k, ok := record.Builtin().Lookup(name); ok {
 		return k.Name + " is built in; declare its additional fields under this name, or the kind under another"
 	}
-	if slices.ContainsFunc(kinds.Taken(), func(taken string) bool { return strings.EqualFold(taken, name) }) {
+	isName := func(taken string) bool { return strings.EqualFold(taken, name) }
+	if slices.ContainsFunc(kinds.Taken(), isName) {
 		return name + " is a name of the service's interface; declare the kind with another name and this source"
 	}
 	return ""
@@ -130,13 +162,29 @@ func (o Object) String() string {
 
 // propose returns the kind of an object.
 func (o Object) propose(columns []string) *kinds.Declared {
-	d := &kinds.Declared{Kind: record.Kind{Name: identifier(o.Name), Table: o.String()}, Notes: make(map[string]string)}
-	names := make(map[string]bool)
-	notes := make(map[string]string) // by column, since the fields are renamed below
+	d := &kinds.Declared{
+		Kind:  record.Kind{Name: identifier(o.Name), Table: o.String()},
+		Notes: make(map[string]string),
+	}
+	o.addFields(d, columns)
+	o.rename(d)
+	o.setKey(d)
+	o.setStamp(d)
+	if d.Key == nil && len(d.Fields) > 0 {
+		d.Comments = append(d.Comments, "No key: there is no primary key, and no unique index without nulls.")
+		o.moveSortableFirst(d)
+	}
+	return d
+}
+
+// addFields adds the fields for the columns that have one of the patterns, and lists the columns
+// without a field.
+func (o Object) addFields(d *kinds.Declared, patterns []string) {
+	names := make(map[string]bool) // of columns, in lower case
 	for _, c := range o.Columns {
-		field, reason := c.field(o.Schema != "")
+		field, reason := c.field(o.onServer())
 		switch {
-		case !matches(columns, c.Name):
+		case !matches(patterns, c.Name):
 			reason = "it is not selected"
 		case c.Forbidden:
 			reason = "the login has no permission to read it"
@@ -148,40 +196,76 @@ func (o Object) propose(columns []string) *kinds.Declared {
 			continue
 		}
 		names[strings.ToLower(c.Name)] = true
-		if o.Schema != "" && (c.Type == "xml" || c.Type == "text" || c.Type == "ntext" || c.Type == "image") {
-			notes[c.Name] = c.Type + ", which SQL Server cannot compare or sort"
-		}
-		if c.Blobs {
-			notes[c.Name] = `blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } for the byte order of .NET, or blob = "rfc" for that of the text`
-		}
 		d.Fields = append(d.Fields, field)
 	}
-	rename(d, notes)
+}
+
+// onServer reports whether the object is on SQL Server. Those of files have no schema.
+func (o Object) onServer() bool { return o.Schema != "" }
+
+// column returns the column of a field.
+func (o Object) column(f record.Field) Column {
+	isColumn := func(c Column) bool { return c.Name == f.ColumnName() }
+	return o.Columns[slices.IndexFunc(o.Columns, isColumn)]
+}
+
+// noteFor returns the note of a column, empty if there is none.
+func (o Object) noteFor(c Column) string {
+	if !o.sortable(c) {
+		return c.Type + ", which SQL Server cannot compare or sort"
+	}
+	if c.Blobs {
+		return `blobs of 16 bytes are returned as hexadecimal digits; if they are GUIDs, write { type = "Guid", blob = "net" } ` +
+			`for the byte order of .NET, or blob = "rfc" for that of the text`
+	}
+	return ""
+}
+
+// sortable reports whether the database can compare and sort a column.
+func (o Object) sortable(c Column) bool {
+	return !o.onServer() || !slices.Contains(unsortableTypes, c.Type)
+}
+
+// unsortableTypes are the supported types that SQL Server cannot compare or sort.
+var unsortableTypes = []string{"xml", "text", "ntext", "image"}
+
+// setKey sets the key, with a comment if it may be null.
+func (o Object) setKey(d *kinds.Declared) {
 	fieldOf := func(column string) (int, bool) {
-		at := slices.IndexFunc(d.Fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), column) })
-		return at, at >= 0
+		i := slices.IndexFunc(d.Fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), column) })
+		return i, i >= 0
 	}
 	for _, field := range executor.FindKey(o.Unique, fieldOf) {
 		d.Key = append(d.Key, d.Fields[field].Name)
 	}
 	if nullable := o.nullableKey(d); nullable != nil {
-		d.Comments = append(d.Comments, fmt.Sprintf("The table allows null in its primary key (%s). While a row has a null there, Cursor gets status 400, and changes are not captured.",
-			strings.Join(nullable, ", ")))
+		d.Comments = append(d.Comments, fmt.Sprintf("The table allows null in its primary key (%s). "+
+			"While a row has a null there, Cursor gets status 400, and changes are not captured.", strings.Join(nullable, ", ")))
 	}
-	for _, c := range o.Columns {
-		if at, ok := fieldOf(c.Name); ok && o.Schema != "" && (c.Type == "timestamp" || c.Type == "rowversion") {
-			d.Stamp = d.Fields[at].Name
+}
+
+// setStamp sets the stamp, if a column has a version of the row.
+func (o Object) setStamp(d *kinds.Declared) {
+	if !o.onServer() {
+		return
+	}
+	for _, f := range d.Fields {
+		t := o.column(f).Type
+		if t == "timestamp" || t == "rowversion" {
+			d.Stamp = f.Name
 		}
 	}
-	if d.Key == nil && len(d.Fields) > 0 {
-		d.Comments = append(d.Comments, "No key: there is no primary key, and no unique index without nulls.")
-		sortable := func(f record.Field) bool { return !strings.Contains(notes[f.ColumnName()], "cannot compare") }
-		if first := slices.IndexFunc(d.Fields, sortable); first > 0 { // pages are sorted by the first field
-			f := d.Fields[first]
-			d.Fields = slices.Insert(slices.Delete(d.Fields, first, first+1), 0, f)
-		}
+}
+
+// moveSortableFirst moves the first field that the database can sort to the front, since pages
+// without a key are sorted by the first field.
+func (o Object) moveSortableFirst(d *kinds.Declared) {
+	first := slices.IndexFunc(d.Fields, func(f record.Field) bool { return o.sortable(o.column(f)) })
+	if first <= 0 {
+		return
 	}
-	return d
+	field := d.Fields[first]
+	d.Fields = slices.Insert(slices.Delete(d.Fields, first, first+1), 0, field)
 }
 
 // nullableKey returns the fields of the key that SQLite lets be null, although they are of the
@@ -206,56 +290,92 @@ func key(name string) string {
 }
 
 // rename changes the names of fields that are also those of another field, of its filters,
-// or reserved. It sets the notes of the fields: those of their columns, after the reasons.
-func rename(d *kinds.Declared, notes map[string]string) {
-	used := make(map[string]string) // names and filters in lower case, with the field that has them
-	for _, f := range d.Fields {
+// or reserved. It notes the reasons, and the notes of the columns.
+func (o Object) rename(d *kinds.Declared) {
+	used := usedNames(d.Fields)
+	for i := range d.Fields {
+		f := &d.Fields[i]
+		wanted := f.Name
+		reason := taken(used, *f, wanted)
+		f.Name = free(wanted, func(name string) bool { return taken(used, *f, name) != "" })
+		used[strings.ToLower(f.Name)] = f.Name + " is another field"
+		if f.Name != wanted {
+			f.Column = cmp.Or(f.Column, wanted)
+		}
+		if note := joinNotes(reason, o.noteFor(o.column(*f))); note != "" {
+			d.Notes[f.Name] = note
+		}
+	}
+}
+
+// usedNames returns the names in lower case that fields cannot have, with the reasons: those of
+// filters, and of the members of every query.
+func usedNames(fields []record.Field) map[string]string {
+	used := make(map[string]string)
+	for _, f := range fields {
 		for _, operator := range f.Filter.Operators()[1:] { // without Equal
-			used[strings.ToLower(f.Name+operator.Suffix())] = f.Name + operator.Suffix() + " is a filter of " + f.Name
+			name := f.Name + operator.Suffix()
+			used[strings.ToLower(name)] = name + " is a filter of " + f.Name
 		}
 	}
 	for _, name := range record.Reserved() {
 		used[strings.ToLower(name)] = name + " is a member of every query"
 	}
-	for i := range d.Fields {
-		f := &d.Fields[i]
-		clash := func(name string) string {
-			alone := *f
-			alone.Name = name
-			if m := (record.Kind{Fields: []record.Field{alone}}).Check(); used[strings.ToLower(name)] == "" && len(m) > 0 {
-				return m[0].Text // a reserved name that a filter has by convention
-			}
-			return used[strings.ToLower(name)]
-		}
-		wanted, note := f.Name, clash(f.Name)
-		f.Name = free(f.Name, func(name string) bool { return clash(name) != "" })
-		used[strings.ToLower(f.Name)] = f.Name + " is another field"
-		if f.Name != wanted {
-			f.Column = cmp.Or(f.Column, wanted)
-		}
-		texts := slices.DeleteFunc([]string{note, notes[f.ColumnName()]}, func(text string) bool { return text == "" })
-		d.Notes[f.Name] = strings.Join(texts, "; ")
-	}
+	return used
 }
 
-// field returns the field for a column, or the reason why it has none. Columns of a file
-// without a type are those of a view's expressions.
+// taken returns the reason why a field cannot have a name, empty if it can.
+func taken(used map[string]string, f record.Field, name string) string {
+	if reason := used[strings.ToLower(name)]; reason != "" {
+		return reason
+	}
+	f.Name = name
+	kind := record.Kind{Fields: []record.Field{f}}
+	if mistakes := kind.Check(); len(mistakes) > 0 {
+		return mistakes[0].Text // a reserved name that a filter has by convention
+	}
+	return ""
+}
+
+// joinNotes returns the notes that are not empty as one.
+func joinNotes(notes ...string) string {
+	notes = slices.DeleteFunc(notes, func(note string) bool { return note == "" })
+	return strings.Join(notes, "; ")
+}
+
+// field returns the field for a column, or the reason why it has none.
 func (c Column) field(server bool) (record.Field, string) {
-	types := kinds.FileTypes
-	if server {
-		types = kinds.ServerTypes
-	}
-	t, ok := types[c.Type]
-	if word, _, _ := strings.Cut(c.Type, " "); !ok && !server { // double precision
-		t, ok = types[word]
-		ok = ok || word == ""
-	}
+	t, ok := c.fieldType(server)
 	if !ok {
 		return record.Field{}, "the type is not supported"
 	}
-	f := record.Field{Name: identifier(c.Name), Type: t, Filter: t.Filter(), Null: record.Nullability(c.Nullable)}
+	f := record.Field{
+		Name:   identifier(c.Name),
+		Type:   t,
+		Filter: t.Filter(),
+		Null:   record.Nullability(c.Nullable),
+	}
 	if f.Name != c.Name {
 		f.Column = c.Name
 	}
 	return f, ""
+}
+
+// fieldType returns the type of the field for a column. ok is false if the column's type is not
+// supported. Columns of a file without a type are those of a view's expressions, and are read as
+// texts.
+func (c Column) fieldType(server bool) (t record.Type, ok bool) {
+	if server {
+		t, ok = kinds.ServerTypes[c.Type]
+		return t, ok
+	}
+	if t, ok = kinds.FileTypes[c.Type]; ok {
+		return t, true
+	}
+	word, _, _ := strings.Cut(c.Type, " ") // of double precision
+	if word == "" {
+		return record.Text, true
+	}
+	t, ok = kinds.FileTypes[word]
+	return t, ok
 }
