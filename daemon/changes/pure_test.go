@@ -3,6 +3,7 @@ package changes
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -45,26 +46,31 @@ func drawCell(t *rapid.T, typ record.Type, null bool) row.Cell {
 	return text(rapid.SampledFrom([]string{"", "a", "A", "a ", "ab", "co-op", "coop", "\x00", "é", "e\u0301"}).Draw(t, "text"))
 }
 
-var drawnTypes = []record.Type{record.Text, record.Int, record.Long, record.Decimal, record.Bool, record.DateTime, record.Guid, record.Double, record.Bytes}
+// keyTypes are the drawn types that a key may have.
+var keyTypes = []record.Type{
+	record.Text, record.Int, record.Long, record.Decimal, record.Bool, record.DateTime, record.Guid,
+}
 
-// value returns a text that is the same for the same values.
-func value(typ record.Type, c row.Cell) string {
+var drawnTypes = append(slices.Clip(keyTypes), record.Double, record.Bytes)
+
+// canonical returns a text that is the same for the same values.
+func canonical(typ record.Type, c row.Cell) string {
 	switch {
 	case c.Null:
 		return "null"
 	case typ == record.Decimal:
-		r, _ := new(big.Rat).SetString(string(c.Data))
-		return r.String()
+		number, _ := new(big.Rat).SetString(string(c.Data))
+		return number.String()
 	case typ == record.Double:
-		f, _ := strconv.ParseFloat(string(c.Data), 64)
-		return fmt.Sprint(math.Float64bits(f))
+		number, _ := strconv.ParseFloat(string(c.Data), 64)
+		return fmt.Sprint(math.Float64bits(number))
 	}
 	return fmt.Sprintf("%d %q", c.Int, c.Data)
 }
 
 func sameValues(types []record.Type, a, b []row.Cell) bool {
 	for i, typ := range types {
-		if value(typ, a[i]) != value(typ, b[i]) {
+		if canonical(typ, a[i]) != canonical(typ, b[i]) {
 			return false
 		}
 	}
@@ -73,19 +79,22 @@ func sameValues(types []record.Type, a, b []row.Cell) bool {
 
 func TestKeysAreEqualIfTheirValuesAre(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		types := rapid.SliceOfN(rapid.SampledFrom(drawnTypes[:7]), 1, 3).Draw(t, "types")
+		types := rapid.SliceOfN(rapid.SampledFrom(keyTypes), 1, 3).Draw(t, "types")
 		draw := func() (cells []row.Cell) {
 			for _, typ := range types {
 				cells = append(cells, drawCell(t, typ, false))
 			}
 			return cells
 		}
-		a, b := draw(), draw()
-		first, err := appendKey(nil, types, a)
-		second, err2 := appendKey(nil, types, b)
-		if err != nil || err2 != nil {
-			t.Fatal(err, err2)
+		encode := func(cells []row.Cell) []byte {
+			key, err := appendKey(nil, types, cells)
+			if err != nil {
+				t.Fatalf("encoding the key %v: %v", cells, err)
+			}
+			return key
 		}
+		a, b := draw(), draw()
+		first, second := encode(a), encode(b)
 		if bytes.Equal(first, second) != sameValues(types, a, b) {
 			t.Fatalf("%v and %v are encoded as %q and %q", a, b, first, second)
 		}
@@ -102,30 +111,40 @@ func TestKeysAreEqualIfTheirValuesAre(t *testing.T) {
 }
 
 func TestKeysWithNullHaveNone(t *testing.T) {
-	if _, err := appendKey(nil, []record.Type{record.Int, record.Text}, []row.Cell{{Int: 1}, {Null: true}}); err != errNullKey {
-		t.Error(err)
+	types := []record.Type{record.Int, record.Text}
+	key, err := appendKey(nil, types, []row.Cell{{Int: 1}, {Null: true}})
+	if !errors.Is(err, errNullKey) {
+		t.Errorf("encoding a key with a null: got %q, %v, want the error %q", key, err, errNullKey)
 	}
 }
 
 func TestKeyText(t *testing.T) {
-	types := []record.Type{record.Text, record.Long, record.Decimal}
-	cells := func(s string) []row.Cell { return []row.Cell{{Data: []byte(s)}, {Int: -5}, {Data: []byte("1.50")}} }
+	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
+	number := row.Cell{Int: -5}
+	decimal := row.Cell{Data: []byte("1.50")}
+	single := []record.Type{record.Text}
+	several := []record.Type{record.Text, record.Long, record.Decimal}
 	for _, c := range []struct {
+		name  string
 		types []record.Type
 		cells []row.Cell
 		want  string
 	}{
-		{types[:1], cells(`D"1`), `D"1`},
-		{types[1:2], cells("")[1:], "-5"},
-		{types, cells(`D"1`), `["D\"1",-5,1.50]`},
-		{types[:1], cells(strings.Repeat("ü", 128)), strings.Repeat("ü", 128)},
-		{types[:1], cells(strings.Repeat("a", 129)), strings.Repeat("a", 90) + "~c12cb024a2e5551cca0e08fce8f1c5e3"},
-		{types[:1], cells(""), "~e3b0c44298fc1c149afbf4c8996fb924"},
-		{types[:1], cells("\x00a\tb\x7f"), "ab~28f34dceee01908633ffc03832c8037c"},
-		{types, cells("a\tb"), `["a\tb",-5,1.50]`},
+		{"a text", single, []row.Cell{text(`D"1`)}, `D"1`},
+		{"an integer", []record.Type{record.Long}, []row.Cell{number}, "-5"},
+		{"several fields", several, []row.Cell{text(`D"1`), number, decimal}, `["D\"1",-5,1.50]`},
+		{"the longest text", single, []row.Cell{text(strings.Repeat("ü", 128))}, strings.Repeat("ü", 128)},
+		{"a longer text", single, []row.Cell{text(strings.Repeat("a", 129))}, strings.Repeat("a", 90) + "~c12cb024a2e5551cca0e08fce8f1c5e3"},
+		{"an empty text", single, []row.Cell{text("")}, "~e3b0c44298fc1c149afbf4c8996fb924"},
+		{"control characters", single, []row.Cell{text("\x00a\tb\x7f")}, "ab~28f34dceee01908633ffc03832c8037c"},
+		{"a tab of several fields", several, []row.Cell{text("a\tb"), number, decimal}, `["a\tb",-5,1.50]`},
 	} {
-		if got := KeyText(c.types, c.cells); got != c.want || utf8.RuneCountInString(got) > 128 {
-			t.Errorf("%q, want %q", got, c.want)
+		got := KeyText(c.types, c.cells)
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
+		}
+		if n := utf8.RuneCountInString(got); n > 128 {
+			t.Errorf("%s: got %d characters, want at most 128", c.name, n)
 		}
 	}
 }
@@ -145,47 +164,85 @@ func wide(types []record.Type) (*record.Kind, Table) {
 	return r.Kinds()[0], table
 }
 
-// In random transitions, Changed and Before are those of the values, by the scheme of the
-// entry even if fields have come, gone or moved since.
+// TestChangedAndBefore draws changes of rows. Changed and Before are those of the values, by the
+// scheme of the entry even if fields have come, gone or moved since.
 func TestChangedAndBefore(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		types := rapid.SliceOfN(rapid.SampledFrom(drawnTypes), 1, 9).Draw(t, "types")
 		if rapid.IntRange(0, 9).Draw(t, "many") == 0 {
 			types = slices.Repeat(types, 130/len(types)+1)
 		}
-		kind, table := wide(types)
-		choose := func(name string) (names []string) {
-			for _, f := range kind.Fields[1:] {
-				if rapid.Bool().Draw(t, name) {
-					names = append(names, f.Name)
-				}
-			}
-			return names
-		}
-		kind.CaptureFields = append(choose("captured"), "F0")
-		kind.Before = choose("before")
-		secret := []byte("s")
-		first := newRows(kind, table, nil, secret, &State{})
-		state := State{Scheme: 1, Schemes: map[int64]Scheme{1: first.scheme}}
-		later := *kind
-		if rapid.Bool().Draw(t, "other fields") {
-			later.CaptureFields = append(choose("captured later"), "F0")
-		}
-		second := newRows(&later, table, nil, secret, &state)
-		if same := first.scheme.equal(second.scheme); same != (second.current.number == 1) {
-			t.Fatalf("the scheme has number %d", second.current.number)
-		}
+		first, second := drawSchemes(t, types)
 		for range 100 {
-			old, cells := []row.Cell{{Data: []byte("k")}}, []row.Cell{{Data: []byte("k")}}
-			for i, typ := range types {
-				old = append(old, drawCell(t, typ, true))
-				if cells = append(cells, old[i+1]); rapid.IntRange(0, 5).Draw(t, "change") == 0 {
-					cells[i+1] = drawCell(t, typ, true)
-				}
+			change := drawTransition(t, types, first, second)
+			want := change.wantChanges()
+			if change.checkDifference(t, want) {
+				change.checkBody(t, want)
 			}
-			check(t, first, second, old, cells)
 		}
 	})
+}
+
+// drawSchemes returns the rows of a kind, and those after its captured fields may have changed.
+func drawSchemes(t *rapid.T, types []record.Type) (first, second *rows) {
+	kind, table := wide(types)
+	choose := func(name string) (names []string) {
+		for _, f := range kind.Fields[1:] {
+			if rapid.Bool().Draw(t, name) {
+				names = append(names, f.Name)
+			}
+		}
+		return names
+	}
+	kind.CaptureFields = append(choose("captured"), "F0")
+	kind.Before = choose("before")
+	secret := []byte("s")
+	first = newRows(kind, table, nil, secret, &State{})
+
+	later := *kind
+	if rapid.Bool().Draw(t, "other fields") {
+		later.CaptureFields = append(choose("captured later"), "F0")
+	}
+	state := State{Scheme: 1, Schemes: map[int64]Scheme{1: first.scheme}}
+	second = newRows(&later, table, nil, secret, &state)
+	keepsNumber := second.current.number == 1
+	if same := first.scheme.equal(second.scheme); same != keepsNumber {
+		t.Fatalf("the scheme after a change of fields has number %d, and is equal to scheme 1: %v", second.current.number, same)
+	}
+	return first, second
+}
+
+// transition is a change of the values of a row between the schemes of two rows.
+type transition struct {
+	first, second *rows
+	old, now      []row.Cell // of all fields
+	entry         Entry      // of old by first
+	difference    difference // of now by second
+}
+
+// drawTransition draws values of a row, and changes some.
+func drawTransition(t *rapid.T, types []record.Type, first, second *rows) transition {
+	old := []row.Cell{{Data: []byte("k")}}
+	now := slices.Clone(old)
+	for _, typ := range types {
+		cell := drawCell(t, typ, true)
+		old = append(old, cell)
+		if rapid.IntRange(0, 5).Draw(t, "change") == 0 {
+			cell = drawCell(t, typ, true)
+		}
+		now = append(now, cell)
+	}
+
+	before := first.entry([]byte("k"), pick(first, old))
+	after := second.entry([]byte("k"), pick(second, now))
+	return transition{
+		first:      first,
+		second:     second,
+		old:        old,
+		now:        now,
+		entry:      before,
+		difference: second.compare(&before, &after, pick(second, now)),
+	}
 }
 
 // pick returns the cells of the columns.
@@ -196,62 +253,83 @@ func pick(r *rows, all []row.Cell) (cells []row.Cell) {
 	return cells
 }
 
-func check(t *rapid.T, first, second *rows, old, now []row.Cell) {
-	before := first.entry([]byte("k"), pick(first, old))
-	after := second.entry([]byte("k"), pick(second, now))
-	d := second.compare(&before, &after, pick(second, now))
-	var want []string
-	for _, c := range second.record[1:] {
-		i, _ := second.kind.Column(c.Name)
-		if value(c.Type, old[i]) != value(c.Type, now[i]) && slices.ContainsFunc(first.record, func(o column) bool { return o.Name == c.Name }) {
-			want = append(want, c.Name)
+func hasColumn(columns []column, name string) bool {
+	return slices.ContainsFunc(columns, func(c column) bool { return c.Name == name })
+}
+
+// wantChanges returns the fields of both schemes whose values differ.
+func (c transition) wantChanges() []string {
+	var names []string
+	for _, field := range c.second.record[1:] {
+		i, _ := c.second.kind.Column(field.Name)
+		isChanged := canonical(field.Type, c.old[i]) != canonical(field.Type, c.now[i])
+		if isChanged && hasColumn(c.first.record, field.Name) {
+			names = append(names, field.Name)
 		}
 	}
-	gone := slices.ContainsFunc(first.record, func(o column) bool {
-		return !slices.ContainsFunc(second.record, func(c column) bool { return c.Name == o.Name })
-	})
-	switch hashed := len(first.record)-1 <= maxHashedFields; {
-	case !hashed && gone: // is taken as it is
-		if !d.same {
-			t.Fatalf("%v -> %v differs without hashes of fields", old, now)
+	return names
+}
+
+// checkDifference compares the difference with the fields that have changed, and reports whether
+// there is one. The first entry of a kind with many fields has no hashes of them: the changed
+// fields are unknown, and without a field that has gone the entry cannot be compared.
+func (c transition) checkDifference(t *rapid.T, changed []string) (differs bool) {
+	got := c.difference
+	hasHashes := len(c.first.record)-1 <= maxHashedFields
+	fieldHasGone := slices.ContainsFunc(c.first.record, func(o column) bool { return !hasColumn(c.second.record, o.Name) })
+	if !hasHashes && fieldHasGone {
+		if !got.same {
+			t.Fatalf("%v -> %v without hashes of fields: got a difference, want none", c.old, c.now)
 		}
-		return
-	case d.same != (want == nil):
-		t.Fatalf("%v -> %v: same is %v, want changes of %v", old, now, d.same, want)
-	case !hashed:
-		want = nil
+		return false
 	}
-	if !slices.Equal(d.changed, want) {
-		t.Fatalf("%v -> %v: %v, want %v", old, now, d.changed, want)
+	if wantSame := changed == nil; got.same != wantSame {
+		t.Fatalf("%v -> %v: got same %v, want changes of %v", c.old, c.now, got.same, changed)
 	}
-	if d.same {
-		return
+	if !hasHashes {
+		changed = nil
 	}
-	body := second.appendBody(nil, body{
+	if !slices.Equal(got.changed, changed) {
+		t.Fatalf("%v -> %v: got changes of %v, want %v", c.old, c.now, got.changed, changed)
+	}
+	return !got.same
+}
+
+// checkBody compares the body of the change with the fields that have changed.
+func (c transition) checkBody(t *rapid.T, changed []string) {
+	text := c.second.appendBody(nil, body{
 		id:         7,
 		op:         Updated,
 		keyText:    "k",
-		key:        old[:1],
-		cells:      pick(second, now),
-		changed:    d.changed,
-		before:     before.Kept,
+		key:        c.old[:1],
+		cells:      pick(c.second, c.now),
+		changed:    c.difference.changed,
+		before:     c.entry.Kept,
 		capturedAt: time.Now(),
 	})
 	var read struct {
 		Record, Before map[string]json.RawMessage
 		Changed        []string
 	}
-	if err := json.Unmarshal(body, &read); err != nil || read.Changed == nil || !slices.Equal(read.Changed, append([]string{}, want...)) {
-		t.Fatalf("%s: %v", body, err)
+	err := json.Unmarshal(text, &read)
+	if err != nil {
+		t.Fatalf("reading the body %s: %v", text, err)
 	}
-	for _, f := range first.kind.Fields {
-		i, _ := first.kind.Column(f.Name)
-		known := slices.ContainsFunc(first.kept, func(c column) bool { return c.Name == f.Name })
-		if _, has := read.Before[f.Name]; has != (known && !old[i].Null) {
-			t.Fatalf("%s: Before.%s, of %v", body, f.Name, old[i])
+	if c.difference.changed == nil { // unknown
+		changed = nil
+	}
+	if read.Changed == nil || !slices.Equal(read.Changed, changed) {
+		t.Fatalf("%s: got Changed %v, want the list %v", text, read.Changed, changed)
+	}
+	for _, f := range c.first.kind.Fields {
+		i, _ := c.first.kind.Column(f.Name)
+		want := hasColumn(c.first.kept, f.Name) && !c.old[i].Null
+		got, ok := read.Before[f.Name]
+		if ok != want {
+			t.Fatalf("%s: got Before.%s %v, want it %v, of %v", text, f.Name, ok, want, c.old[i])
 		}
-		if got, has := read.Before[f.Name]; has && f.Type == record.Decimal && string(got) != string(old[i].Data) {
-			t.Fatalf("%s: Before.%s, want %s", body, f.Name, old[i].Data)
+		if ok && f.Type == record.Decimal && string(got) != string(c.old[i].Data) {
+			t.Fatalf("%s: got Before.%s %s, want %s", text, f.Name, got, c.old[i].Data)
 		}
 	}
 }
