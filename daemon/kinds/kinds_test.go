@@ -71,21 +71,53 @@ func TestLoad(t *testing.T) {
 	if !ok {
 		t.Fatal("there is no such kind")
 	}
-	field := func(name string, of record.Type, null record.Nullability) record.Field {
-		return record.Field{Name: name, Type: of, Filter: of.Filter(), Null: null}
+	field := func(name string, t record.Type, null record.Nullability) record.Field {
+		return record.Field{Name: name, Type: t, Filter: t.Filter(), Null: null}
 	}
 	phone := field("Phone", record.Text, record.Nullable)
 	phone.Column = "Phone No."
-	want := []record.Field{field("DebtorID", record.Text, record.Nullable), field("AccountNo", record.Int, record.NotNull), field("CreditLimit", record.Decimal, record.Nullable),
-		field("LastSavedDateTime", record.DateTime, record.NotNull), phone, field("RowHash", record.Bytes, record.Nullable)}
-	if !reflect.DeepEqual(kind.Fields, want) {
-		t.Errorf("got fields %+v", kind.Fields)
+	wantFields := []record.Field{
+		field("DebtorID", record.Text, record.Nullable),
+		field("AccountNo", record.Int, record.NotNull),
+		field("CreditLimit", record.Decimal, record.Nullable),
+		field("LastSavedDateTime", record.DateTime, record.NotNull),
+		phone,
+		field("RowHash", record.Bytes, record.Nullable),
 	}
-	if got := fmt.Sprintln(kind.Source(), kind.Summary, kind.Area, kind.Key, kind.Stamp, kind.Index, kind.Role); got != "dbo.DB_Main Debtors Debtors [DebtorID] RowHash [AccountNo LastSavedDateTime] writer\n" {
-		t.Errorf("got %s", got)
+	if !reflect.DeepEqual(kind.Fields, wantFields) {
+		t.Errorf("got the fields  %+v\nwant the fields %+v", kind.Fields, wantFields)
 	}
-	if n := len(s.Registry().Kinds()); n != len(record.Kinds())+1 || s.Served() != 1 {
-		t.Errorf("%d kinds, %d served", n, s.Served())
+
+	type members struct {
+		source, summary, area, stamp, role string
+		key, index                         []string
+	}
+	got := members{
+		source:  kind.Source(),
+		summary: kind.Summary,
+		area:    kind.Area,
+		stamp:   kind.Stamp,
+		role:    kind.Role,
+		key:     kind.Key,
+		index:   kind.Index,
+	}
+	want := members{
+		source:  "dbo.DB_Main",
+		summary: "Debtors",
+		area:    "Debtors",
+		stamp:   "RowHash",
+		role:    "writer",
+		key:     []string{"DebtorID"},
+		index:   []string{"AccountNo", "LastSavedDateTime"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got the members  %+v\nwant the members %+v", got, want)
+	}
+	if n, want := len(s.Registry().Kinds()), len(record.Kinds())+1; n != want {
+		t.Errorf("got %d kinds, want %d", n, want)
+	}
+	if n := s.Served(); n != 1 {
+		t.Errorf("got %d kinds that are served, want 1", n)
 	}
 }
 
@@ -262,55 +294,178 @@ ID = "int"
 		`1.toml:13: events has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`,
 		"1.toml:15: CR_ClassificationQuery cannot be the name of a kind: it is the operation of the built-in kind CR_Classification; choose another name and set source",
 	)
-	totals, _ := s.Registry().Lookup("SO_Totals")
+	if n, want := len(s.Registry().Kinds()), len(record.Kinds()); n != want {
+		t.Errorf("got %d kinds, want %d", n, want)
+	}
+	totals := lookup(t, s, "SO_Totals")
 	builtin, _ := record.Builtin().Lookup("SO_Totals")
 	last := len(builtin.Fields)
-	if len(totals.Fields) != last+1 || totals.Fields[last].Name != "Branch" || totals.Fields[1].Column != "Sum" || totals.Role != "admin" || totals.Summary != builtin.Summary {
-		t.Errorf("got %+v", totals)
+	if n := len(totals.Fields); n != last+1 {
+		t.Fatalf("SO_Totals: got %d fields, want %d", n, last+1)
 	}
-	if colours, _ := s.Registry().Lookup("IN_Colours"); colours.Key != nil || colours.Events != "colour" || !slices.Equal(totals.Key, []string{"InvoiceID"}) {
-		t.Errorf("the keys are %q and %q", colours.Key, totals.Key)
+	if name := totals.Fields[last].Name; name != "Branch" {
+		t.Errorf("SO_Totals: got the last field %s, want Branch", name)
 	}
-	if class, _ := s.Registry().Lookup("DB_Class"); class.Fields[0].Type != record.Text || len(s.Registry().Kinds()) != len(record.Kinds()) {
-		t.Errorf("got %+v", class)
+	if column := totals.Fields[1].Column; column != "Sum" {
+		t.Errorf("SO_Totals: got the column %q of %s, want Sum", column, totals.Fields[1].Name)
+	}
+	if totals.Role != "admin" {
+		t.Errorf("SO_Totals: got the role %q, want admin", totals.Role)
+	}
+	if totals.Summary != builtin.Summary {
+		t.Errorf("SO_Totals: got the summary %q, want that of the built-in kind, %q", totals.Summary, builtin.Summary)
+	}
+	if want := []string{"InvoiceID"}; !slices.Equal(totals.Key, want) {
+		t.Errorf("SO_Totals: got the key %q, want %q", totals.Key, want)
+	}
+
+	colours := lookup(t, s, "IN_Colours")
+	if colours.Key != nil {
+		t.Errorf("IN_Colours: got the key %q, want none", colours.Key)
+	}
+	if colours.Events != "colour" {
+		t.Errorf("IN_Colours: got the events %q, want colour", colours.Events)
+	}
+	if class := lookup(t, s, "DB_Class"); class.Fields[0].Type != record.Text {
+		t.Errorf("DB_Class: got the type %s of %s, want string", class.Fields[0].Type, class.Fields[0].Name)
 	}
 }
 
-func TestCapture(t *testing.T) {
-	const fields = "\n[%s.fields]\nID = \"int\"\nName = \"string\"\nNote = \"string\"\nImage = \"byte[]\"\n"
-	kind := func(name, members string) string { return "[" + name + "]\n" + members + fmt.Sprintf(fields, name) }
-	s := load(t, kind("A", "events = \"job\"\ncapture = \"Always\"\nbefore = [\"name\", \"ID\"]\ncapture_fields = [\"ID\", \"Name\", \"Image\"]\nignore = [\"Note\"]\nkey = [\"ID\"]")+
-		"[DB_Class]\ncapture = \"asked\"\nevents = \"class\"\nbefore = [\"Class\"]\n",
-		kind("B", "capture = \"sometimes\"")+
-			kind("C", "capture = \"asked\"\nevents = \"a.b\"\n")+
-			kind("D", "capture = \"asked\"\nevents = \"JOB\"")+
-			kind("E", "capture = \"asked\"\nbefore = [\"Naem\", \"Image\"]\ncapture_fields = [\"Nope\"]\nignore = [\"X\"]")+
-			kind("F", "capture = \"asked\"\nbefore = [\"Note\"]\ncapture_fields = [\"Name\"]")+
-			kind("G", "capture = \"asked\"\nbefore = [\"Note\"]\nignore = [\"note\", \"ID\"]\nkey = [\"ID\"]")+
-			kind("H", "capture = \"asked\"\ncapture_fields = [\"Name\"]\nignore = [\"Name\"]")+
-			kind("I", "capture = \"never\"\nbefore = [\"Name\"]")+
-			kind("J", "events = \"webhooks\"\ncapture = \"asked\""))
-	expectProblems(t, s,
-		`2.toml:2: capture: "sometimes" is not one of never, asked, always`,
-		`2.toml:10: events: "a.b" cannot be a family of events: use letters, digits and _, as in debtor for debtor.created`,
-		"2.toml:19: events: the family job is also declared in 1.toml:2: A",
-		"2.toml:27: unknown before field Naem; did you mean Name?",
-		"2.toml:27: before: Image is byte[], and its values are not kept",
-		"2.toml:28: unknown capture field Nope; did you mean Note?",
-		"2.toml:29: unknown ignore field X",
-		"2.toml:37: before: Note is not captured, because it is not in capture_fields",
-		"2.toml:46: before: Note is not captured, because it is in ignore",
-		"2.toml:47: ignore: ID is a field of the key",
-		"2.toml:57: ignore: Name is also in capture_fields",
-		`2.toml:65: before has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`,
-		"2.toml:72: events: webhooks is the family of the service's own events",
-	)
-	a, _ := s.Registry().Lookup("A")
-	if a.Capture != "always" || a.Events != "job" || !slices.Equal(a.Before, []string{"name", "ID"}) || len(a.CaptureFields) != 3 || !slices.Equal(a.Ignore, []string{"Note"}) {
-		t.Errorf("%+v", a)
+// lookup returns a kind that is served.
+func lookup(t *testing.T, s *Set, name string) *record.Kind {
+	t.Helper()
+	kind, ok := s.Registry().Lookup(name)
+	if !ok {
+		t.Fatalf("%s is not served", name)
 	}
-	if class, _ := s.Registry().Lookup("DB_Class"); class.Capture != record.CaptureOnDemand || class.Events != "class" || len(class.Before) != 1 {
-		t.Errorf("%+v", class)
+	return kind
+}
+
+// TestCapture reads the members of captured kinds.
+func TestCapture(t *testing.T) {
+	s := load(t, `[A]
+events = "job"
+capture = "Always"
+before = ["name", "ID"]
+capture_fields = ["ID", "Name", "Image"]
+ignore = ["Note"]
+key = ["ID"]
+[A.fields]
+ID = "int"
+Name = "string"
+Note = "string"
+Image = "byte[]"
+
+[DB_Class]
+capture = "asked"
+events = "class"
+before = ["Class"]
+`)
+	expectProblems(t, s)
+	type members struct {
+		capture, events               string
+		before, captureFields, ignore []string
+	}
+	for name, want := range map[string]members{
+		"A": {
+			capture:       "always",
+			events:        "job",
+			before:        []string{"name", "ID"},
+			captureFields: []string{"ID", "Name", "Image"},
+			ignore:        []string{"Note"},
+		},
+		"DB_Class": {
+			capture: record.CaptureOnDemand,
+			events:  "class",
+			before:  []string{"Class"},
+		},
+	} {
+		kind := lookup(t, s, name)
+		got := members{
+			capture:       kind.Capture,
+			events:        kind.Events,
+			before:        kind.Before,
+			captureFields: kind.CaptureFields,
+			ignore:        kind.Ignore,
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got  %+v\nwant %+v", name, got, want)
+		}
+	}
+}
+
+// TestCaptureMistakes reads a kind with a mistake in each case, after one with the family job.
+func TestCaptureMistakes(t *testing.T) {
+	const job = `[Job]
+capture = "asked"
+events = "job"
+[Job.fields]
+ID = "int"
+`
+	const fields = `[K.fields]
+ID = "int"
+Name = "string"
+Note = "string"
+Image = "byte[]"
+`
+	for _, c := range []struct {
+		members string // after the line of the name
+		want    []string
+	}{
+		{
+			`capture = "sometimes"`,
+			[]string{`2.toml:2: capture: "sometimes" is not one of never, asked, always`},
+		}, {
+			`capture = "asked"
+events = "a.b"`,
+			[]string{`2.toml:3: events: "a.b" cannot be a family of events: use letters, digits and _, as in debtor for debtor.created`},
+		}, {
+			`capture = "asked"
+events = "JOB"`,
+			[]string{"2.toml:3: events: the family job is also declared in 1.toml:3: Job"},
+		}, {
+			`capture = "asked"
+before = ["Naem", "Image"]
+capture_fields = ["Nope"]
+ignore = ["X"]`,
+			[]string{
+				"2.toml:3: unknown before field Naem; did you mean Name?",
+				"2.toml:3: before: Image is byte[], and its values are not kept",
+				"2.toml:4: unknown capture field Nope; did you mean Note?",
+				"2.toml:5: unknown ignore field X",
+			},
+		}, {
+			`capture = "asked"
+before = ["Note"]
+capture_fields = ["Name"]`,
+			[]string{"2.toml:3: before: Note is not captured, because it is not in capture_fields"},
+		}, {
+			`capture = "asked"
+before = ["Note"]
+ignore = ["note", "ID"]
+key = ["ID"]`,
+			[]string{
+				"2.toml:3: before: Note is not captured, because it is in ignore",
+				"2.toml:4: ignore: ID is a field of the key",
+			},
+		}, {
+			`capture = "asked"
+capture_fields = ["Name"]
+ignore = ["Name"]`,
+			[]string{"2.toml:4: ignore: Name is also in capture_fields"},
+		}, {
+			`capture = "never"
+before = ["Name"]`,
+			[]string{`2.toml:3: before has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`},
+		}, {
+			`events = "webhooks"
+capture = "asked"`,
+			[]string{"2.toml:2: events: webhooks is the family of the service's own events"},
+		},
+	} {
+		t.Run(strings.ReplaceAll(c.members, "\n", ", "), func(t *testing.T) {
+			expectProblems(t, load(t, job, "[K]\n"+c.members+"\n"+fields), c.want...)
+		})
 	}
 }
 
@@ -358,40 +513,64 @@ func TestNoFile(t *testing.T) {
 	}
 }
 
+// The values that draw chooses from.
+var (
+	drawnName = rapid.StringMatching(`[A-Za-z][a-z0-9_]{3,8}X`)
+	drawnText = rapid.StringOfN(rapid.RuneFrom([]rune(`aé"\#=[]'.日 `+"\u0001\u007f")), 1, 12, -1)
+)
+
 // draw draws kinds that have no mistakes.
 func draw(t *rapid.T) []*Declared {
-	name := rapid.StringMatching(`[A-Za-z][a-z0-9_]{3,8}X`)
-	text := rapid.StringOfN(rapid.RuneFrom([]rune(`aé"\#=[]'.日 `+"\u0001\u007f")), 1, 12, -1)
-	lower := strings.ToLower
 	var all []*Declared
-	for _, kind := range rapid.SliceOfNDistinct(name, 0, 4, lower).Draw(t, "kinds") {
-		d := &Declared{Kind: record.Kind{Name: kind}, Comments: []string{text.Draw(t, "comment")}, Omitted: []string{"x\ny"}, Notes: make(map[string]string)}
-		for _, f := range rapid.SliceOfNDistinct(name, 1, 6, lower).Draw(t, "fields") {
-			of := rapid.SampledFrom(fieldTypes).Draw(t, "type")
-			field := record.Field{Name: f, Type: of, Filter: of.Filter(), Null: record.Nullability(of == record.Text || of == record.Bytes || rapid.Bool().Draw(t, "null"))}
-			if rapid.Bool().Draw(t, "renamed") {
-				field.Column = text.Draw(t, "column")
-			}
-			if of == record.Guid {
-				field.Blob = rapid.SampledFrom([]record.BlobForm{"", record.BlobNet, record.BlobRFC}).Draw(t, "blob")
-			}
-			d.Fields, d.Notes[f] = append(d.Fields, field), text.Draw(t, "note")
-		}
-		d.Key = rapid.SliceOfN(rapid.SampledFrom(d.FieldNames()), 0, 2).Draw(t, "key")
-		if len(d.Key) == 0 {
-			d.Key = nil
-		}
-		for _, list := range []*[]string{&d.Before, &d.CaptureFields, &d.Ignore} {
-			if rapid.Bool().Draw(t, "named") {
-				*list = []string{rapid.SampledFrom(d.FieldNames()).Draw(t, "field")}
-			}
-		}
-		d.Capture, d.Events = rapid.SampledFrom([]string{"", record.CaptureNever, record.CaptureOnDemand}).Draw(t, "capture"), rapid.SampledFrom([]string{"", "job"}).Draw(t, "events")
-		d.Role = rapid.SampledFrom([]string{"", "writer"}).Draw(t, "role")
-		d.Table = rapid.SampledFrom([]string{"", "dbo.T", "[my schema].[a.b]"}).Draw(t, "source")
-		all = append(all, d)
+	for _, name := range rapid.SliceOfNDistinct(drawnName, 0, 4, strings.ToLower).Draw(t, "kinds") {
+		all = append(all, drawKind(t, name))
 	}
 	return all
+}
+
+func drawKind(t *rapid.T, name string) *Declared {
+	d := &Declared{
+		Kind:     record.Kind{Name: name},
+		Comments: []string{drawnText.Draw(t, "comment")},
+		Omitted:  []string{"x\ny"},
+		Notes:    make(map[string]string),
+	}
+	for _, name := range rapid.SliceOfNDistinct(drawnName, 1, 6, strings.ToLower).Draw(t, "fields") {
+		d.Fields = append(d.Fields, drawField(t, name))
+		d.Notes[name] = drawnText.Draw(t, "note")
+	}
+	d.Key = rapid.SliceOfN(rapid.SampledFrom(d.FieldNames()), 0, 2).Draw(t, "key")
+	if len(d.Key) == 0 {
+		d.Key = nil // as it is read
+	}
+	for _, list := range []*[]string{&d.Before, &d.CaptureFields, &d.Ignore} {
+		if rapid.Bool().Draw(t, "named") {
+			*list = []string{rapid.SampledFrom(d.FieldNames()).Draw(t, "field")}
+		}
+	}
+	d.Capture = rapid.SampledFrom([]string{"", record.CaptureNever, record.CaptureOnDemand}).Draw(t, "capture")
+	d.Events = rapid.SampledFrom([]string{"", "job"}).Draw(t, "events")
+	d.Role = rapid.SampledFrom([]string{"", "writer"}).Draw(t, "role")
+	d.Table = rapid.SampledFrom([]string{"", "dbo.T", "[my schema].[a.b]"}).Draw(t, "source")
+	return d
+}
+
+func drawField(t *rapid.T, name string) record.Field {
+	typ := rapid.SampledFrom(fieldTypes).Draw(t, "type")
+	alwaysNullable := typ == record.Text || typ == record.Bytes
+	f := record.Field{
+		Name:   name,
+		Type:   typ,
+		Filter: typ.Filter(),
+		Null:   record.Nullability(alwaysNullable || rapid.Bool().Draw(t, "null")),
+	}
+	if rapid.Bool().Draw(t, "renamed") {
+		f.Column = drawnText.Draw(t, "column")
+	}
+	if typ == record.Guid {
+		f.Blob = rapid.SampledFrom([]record.BlobForm{"", record.BlobNet, record.BlobRFC}).Draw(t, "blob")
+	}
+	return f
 }
 
 // expectRoundTrip writes kinds and reads them.
