@@ -121,21 +121,38 @@ const maxKeyValues = 2000
 // Read implements changes.Source. A page may end with the second of two rows with the same
 // key, so that the capture notices them. All rows of a look-up are read, also
 // large ones.
-func (s *Source) Read(ctx context.Context, r changes.Read) (page changes.Page, err error) {
+func (s *Source) Read(ctx context.Context, r changes.Read) (changes.Page, error) {
+	if r.Keys != nil {
+		return s.lookUpAll(ctx, r)
+	}
+	return s.readPage(ctx, r)
+}
+
+// lookUpAll reads the rows with the keys of a look-up.
+func (s *Source) lookUpAll(ctx context.Context, r changes.Read) (changes.Page, error) {
 	var rows arena
+	add := func(cells []row.Cell) bool {
+		rows.add(cells)
+		return true
+	}
 	for keys := range slices.Chunk(r.Keys, maxKeyValues/len(r.Key)) {
-		if err := s.each(ctx, lookUp(r, keys), func(cells []row.Cell) bool { rows.add(cells); return true }); err != nil {
-			return page, err
+		err := s.each(ctx, lookUp(r, keys), add)
+		if err != nil {
+			return changes.Page{}, err
 		}
 	}
-	if r.Keys != nil {
-		return changes.Page{Rows: rows.rows}, nil
-	}
+	return changes.Page{Rows: rows.rows}, nil
+}
+
+// readPage reads a page of a sweep or a poll.
+func (s *Source) readPage(ctx context.Context, r changes.Read) (page changes.Page, err error) {
 	plan := pageOf(r)
 	var key []int // columns of the key's fields
 	for _, field := range r.Key {
 		key = append(key, slices.Index(r.Fields, field))
 	}
+
+	var rows arena
 	err = s.each(ctx, plan, func(cells []row.Cell) bool {
 		n := len(rows.rows)
 		full := n+1 == int(plan.Take) || rows.size > changes.MaxBytes
