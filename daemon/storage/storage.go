@@ -101,17 +101,25 @@ func (s *Store) open(ctx context.Context) (err error) {
 	if s.Records, err = erp.Open(c.records()); err != nil {
 		return err
 	}
-	own := appdb.Config{DSN: c.DSN, Schema: c.Schema, LockTimeout: c.LockTimeout, Migrate: c.Migrate, Connections: c.Connections, Limits: c.Limits, SaveSettings: c.SaveSettings}
-	if c.DSN == "" {
-		own.Path = s.path(appdb.FileName)
+	appConfig := appdb.Config{
+		DSN:          c.DSN,
+		Schema:       c.Schema,
+		LockTimeout:  c.LockTimeout,
+		Migrate:      c.Migrate,
+		Connections:  c.Connections,
+		Limits:       c.Limits,
+		SaveSettings: c.SaveSettings,
 	}
-	if s.AppDB, err = appdb.Open(ctx, own); err != nil {
+	if c.DSN == "" {
+		appConfig.Path = s.path(appdb.FileName)
+	}
+	if s.AppDB, err = appdb.Open(ctx, appConfig); err != nil {
 		return err
 	}
 	if s.lock != nil {
 		s.lock.MarkStore(c.files()...)
 	}
-	if s.Webhooks, err = sqlstore.Open(s.AppDB, own.Path); err != nil {
+	if s.Webhooks, err = sqlstore.Open(s.AppDB, appConfig.Path); err != nil {
 		return executor.OpenError(err)
 	}
 	s.Changes = changestore.Open(s.AppDB, s.path(changestore.FileName))
@@ -119,9 +127,10 @@ func (s *Store) open(ctx context.Context) (err error) {
 		return nil
 	}
 	s.log = logstore.NewFile(s.path(appdb.LogFileName), c.Connections)
-	if c.ERP.DSN == "" {
-		err = s.AppDB.WatchFiles(s.path(RecordsFile))
+	if c.ERP.DSN != "" {
+		return nil
 	}
+	err = s.AppDB.WatchFiles(s.path(RecordsFile))
 	if err != nil {
 		return executor.OpenError(err)
 	}
@@ -130,7 +139,10 @@ func (s *Store) open(ctx context.Context) (err error) {
 
 func (c Config) records() erp.Config {
 	r := c.ERP
-	r.Path, r.Registry, r.Limits, r.Connections = filepath.Join(c.Dir, RecordsFile), c.Registry, c.Limits, cmp.Or(r.Connections, c.Connections)
+	r.Path = filepath.Join(c.Dir, RecordsFile)
+	r.Registry = c.Registry
+	r.Limits = c.Limits
+	r.Connections = cmp.Or(r.Connections, c.Connections)
 	return r
 }
 
