@@ -156,17 +156,27 @@ const idlePerHost = 250
 func (w *webhooks) engineConfig(traces *trace.Tracer) delivery.Config {
 	c := w.config.Webhooks
 	attempts, _ := w.limits()
-	e := delivery.Config{Store: w.store.Webhooks.Engine, Sender: w.sender, Log: w.log, Attempts: attempts, Memory: int(c.Memory),
-		Overdue: w.sender.Overdue, AttemptTimeout: w.settings.attemptTimeout,
-		Rules:     w.rules,
-		Policy:    func() webhook.Policy { return w.settings.current().Webhooks.Policy() },
-		Retention: func() webhook.Retention { return w.settings.current().Webhooks.Retention() },
-		OnChanges: w.streams.Publish, Watched: w.streams.Watched, PeersJoined: w.streams.PeersJoined}
+	e := delivery.Config{
+		Store:          w.store.Webhooks.Engine,
+		Sender:         w.sender,
+		Log:            w.log,
+		Attempts:       attempts,
+		Memory:         int(c.Memory),
+		Overdue:        w.sender.Overdue,
+		AttemptTimeout: w.settings.attemptTimeout,
+		Rules:          w.rules,
+		Policy:         func() webhook.Policy { return w.settings.current().Webhooks.Policy() },
+		Retention:      func() webhook.Retention { return w.settings.current().Webhooks.Retention() },
+		OnChanges:      w.streams.Publish,
+		Watched:        w.streams.Watched,
+		PeersJoined:    w.streams.PeersJoined,
+	}
 	if traces != nil {
 		e.Sender = tracedSender{w.sender, traces}
 	}
 	if w.config.Store.OnServer() { // which other daemons may share
-		e.LeaseTerm, e.PeerInterval = c.Lease, peerInterval
+		e.LeaseTerm = c.Lease
+		e.PeerInterval = peerInterval
 	}
 	if w.store.Outbox != nil {
 		e.Outbox = erpOutbox{w.store.Outbox}
