@@ -36,9 +36,9 @@ func (s *failingSession) run(st query.Statement, limit time.Duration) (row.Sourc
 	return s.Session.run(st, limit)
 }
 
-// TestPartThatDoesNotStart reads a page of two parts, of which only the first one starts, and
-// goes on after the error.
-func TestPartThatDoesNotStart(t *testing.T) {
+// newTable runs statements in a new file.
+func newTable(t *testing.T, statements string) *sqlite.Pool {
+	t.Helper()
 	pool, err := sqlite.NewPool(filepath.Join(t.TempDir(), "records.db"), sqlite.Options{}, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -48,11 +48,18 @@ func TestPartThatDoesNotStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = conn.Exec("CREATE TABLE T (ID int, Qty int); INSERT INTO T VALUES (1, 1), (2, 1), (3, 2)")
-	pool.Put(conn)
+	defer pool.Put(conn)
+	err = conn.Exec(statements)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return pool
+}
+
+// TestPartThatDoesNotStart reads a page of two parts, of which only the first one starts, and
+// goes on after the error.
+func TestPartThatDoesNotStart(t *testing.T) {
+	pool := newTable(t, "CREATE TABLE T (ID int, Qty int); INSERT INTO T VALUES (1, 1), (2, 1), (3, 2)")
 	fields := []record.Field{{Name: "ID", Type: record.Int}, {Name: "Qty", Type: record.Int}}
 	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: fields, Key: []string{"ID"}})
 	if err != nil {

@@ -64,12 +64,17 @@ func newResumingRows(r *Result, drain *Drain) (*resumingRows, error) {
 	return s, s.start()
 }
 
+// start starts the statement. If it fails, Next returns the error each time.
 func (s *resumingRows) start() error {
-	rows, err := s.result.run(&s.plan)
-	if err == nil {
-		s.Source, s.startedAt, s.firstRowAfter = rows, time.Now(), 0
+	source, err := s.result.run(&s.plan)
+	if err != nil {
+		s.Source = failedRows{err}
+		return err
 	}
-	return err
+	s.Source = source
+	s.startedAt = time.Now()
+	s.firstRowAfter = 0
+	return nil
 }
 
 // Next implements row.Source. Several rows may have the same key, so a statement is only

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -72,5 +73,40 @@ func TestResumesWithCursor(t *testing.T) {
 			t.Errorf("take %d: resumes %v", take, resumes)
 		}
 		result.Close()
+	}
+}
+
+// TestResumingThatDoesNotStart: after the error, the rows do not start over.
+func TestResumingThatDoesNotStart(t *testing.T) {
+	pool := newTable(t, "CREATE TABLE K (ID integer PRIMARY KEY); INSERT INTO K VALUES (1), (2)")
+	kind := &record.Kind{Name: "K", Database: record.AppDB, Fields: []record.Field{{Name: "ID", Type: record.Long}}}
+	drain := new(Drain)
+	file := failingFile{NewFile(pool, (*record.Kind).Source, nil, drain)}
+	session, err := file.Session(t.Context(), kind, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.close()
+	result := &Result{
+		limits:  func() Limits { return Limits{} },
+		plan:    &query.Plan{Kind: kind, Columns: []int{0}, Order: []query.Order{{Field: 0}}, Take: query.NoTake},
+		session: session,
+	}
+	rows, err := newResumingRows(result, drain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	close(over)
+	err = rows.resume(1, over)
+	if !errors.Is(err, errSecondStatement) {
+		t.Fatalf("resuming: got %v, want the error %q", err, errSecondStatement)
+	}
+
+	for range 2 {
+		cells, err := rows.Next()
+		if cells != nil || !errors.Is(err, errSecondStatement) {
+			t.Errorf("a row after the error: got %v, %v, want the error %q", cells, err, errSecondStatement)
+		}
 	}
 }
