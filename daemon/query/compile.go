@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-	"unicode/utf16"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -14,35 +12,6 @@ import (
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/row"
 )
-
-// Statement is SQL with its arguments and the types of the selected columns.
-type Statement struct {
-	SQL      string
-	Args     []Arg
-	Types    []record.Type
-	Blobs    []record.BlobForm // of the columns; nil if no column has one
-	Computes bool              // it selects values computed by the database
-}
-
-// Evaluates reports whether the statement compares or computes field values. Such a
-// statement can fail because of the request.
-func (s Statement) Evaluates() bool {
-	return s.Computes || slices.ContainsFunc(s.Args, func(a Arg) bool { return a.Field != NoField })
-}
-
-// Arg is the value of one parameter. Field is the column that it is compared with,
-// so that a store can bind it with the column's type, or NoField. List has the
-// values of a parameter that is a list.
-type Arg struct {
-	Field int
-	Type  record.Type
-	Class row.Class // of the value as it is stored in a file
-	Value wire.Value
-	List  []wire.Value
-}
-
-// NoField is the Field of an argument that is not compared with a column.
-const NoField = -1
 
 // Compile returns the statement that selects the plan's rows from source, a quoted
 // table name.
@@ -148,18 +117,6 @@ func newBuilder(p *Plan, d *dialect.Dialect, columns []int, order []Order) *buil
 		b.indexes = chooseIndexes(p, columns, b.order)
 	}
 	return b
-}
-
-// withoutImplied returns a plan without its implied conditions. They only matter in a file,
-// where a column may hold values that are not of the field's type.
-func withoutImplied(p *Plan) *Plan {
-	isImplied := func(c Condition) bool { return c.Implied }
-	if !slices.ContainsFunc(p.Where, isImplied) {
-		return p
-	}
-	plan := *p
-	plan.Where = slices.DeleteFunc(slices.Clone(p.Where), isImplied)
-	return &plan
 }
 
 func (b *builder) done(types []record.Type) (Statement, error) {
@@ -271,22 +228,6 @@ func (b *builder) where() {
 	}
 }
 
-// separator returns the SQL between the parts of a join.
-func (j Join) separator() string {
-	if j == Or {
-		return " OR "
-	}
-	return " AND "
-}
-
-// empty returns the SQL of a join without parts.
-func (j Join) empty() string {
-	if j == Or {
-		return "1 = 0"
-	}
-	return "1 = 1"
-}
-
 func (b *builder) condition(c Condition) {
 	switch {
 	case c.Join != Leaf && len(c.Parts) == 0:
@@ -386,15 +327,6 @@ func (b *builder) sameLength(field int) {
 	b.text(around.After + b.d.Param + strconv.Itoa(len(b.args)) + ")")
 }
 
-// utf16Length returns the length of text in UTF-16 code units.
-func utf16Length(text string) int {
-	n := 0
-	for _, r := range text {
-		n += utf16.RuneLen(r)
-	}
-	return n
-}
-
 // operand writes the parameter for a value of a condition.
 func (b *builder) operand(c Condition, op record.Operator, v wire.Value) {
 	column := b.d.Column(c.Field)
@@ -429,13 +361,6 @@ func (b *builder) operand(c Condition, op record.Operator, v wire.Value) {
 	b.text(after)
 }
 
-// timeOfDay returns the text of a time of day. ok is false if the value is not within a day.
-func timeOfDay(v wire.Value) (text string, ok bool) {
-	const day = int64(24 * time.Hour / 100) // in units of 100 ns
-	text = time.Time{}.Add(time.Duration(v.Int) * 100).Format("15:04:05.0000000")
-	return text, v.Int >= 0 && v.Int < day
-}
-
 // ofDay reports whether a field is a column of the database's type for times of day.
 func (b *builder) ofDay(field int) bool {
 	return b.plan.Kind.Fields[field].Type == record.TimeSpan && b.d.Column(field).Type == "time"
@@ -445,17 +370,6 @@ func (b *builder) param(a Arg) {
 	b.args = append(b.args, a)
 	b.text(b.d.Param)
 	b.sql = strconv.AppendInt(b.sql, int64(len(b.args)), 10)
-}
-
-// decimalDigits returns the number of digits before and after the point.
-func decimalDigits(text string) (whole, fraction int) {
-	before, after, _ := strings.Cut(strings.TrimPrefix(text, "-"), ".")
-	return len(strings.TrimLeft(before, "0")), len(after)
-}
-
-// decimalType returns the smallest decimal type with the given numbers of digits.
-func decimalType(whole, fraction int) string {
-	return "decimal(" + strconv.Itoa(max(1, whole+fraction)) + "," + strconv.Itoa(fraction) + ")"
 }
 
 func (b *builder) orderBy() {

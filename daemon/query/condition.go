@@ -35,6 +35,22 @@ const (
 	Or
 )
 
+// separator returns the SQL between the parts of a join.
+func (j Join) separator() string {
+	if j == Or {
+		return " OR "
+	}
+	return " AND "
+}
+
+// empty returns the SQL of a join without parts.
+func (j Join) empty() string {
+	if j == Or {
+		return "1 = 0"
+	}
+	return "1 = 1"
+}
+
 // Not returns the negation of a condition. Only its leaves are negated, since the databases
 // know a third value.
 func Not(c Condition) Condition {

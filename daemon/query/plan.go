@@ -75,6 +75,18 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 	return p, nil
 }
 
+// withoutImplied returns a plan without its implied conditions. They only matter in a file,
+// where a column may hold values that are not of the field's type.
+func withoutImplied(p *Plan) *Plan {
+	isImplied := func(c Condition) bool { return c.Implied }
+	if !slices.ContainsFunc(p.Where, isImplied) {
+		return p
+	}
+	plan := *p
+	plan.Where = slices.DeleteFunc(slices.Clone(p.Where), isImplied)
+	return &plan
+}
+
 // distinctOrder rejects an order by fields that are not selected by a DISTINCT
 // query: each result row stands for several rows, with several values of the field.
 func (p *Plan) distinctOrder(r *Request) error {
