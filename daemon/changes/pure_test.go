@@ -257,7 +257,7 @@ func hasColumn(columns []column, name string) bool {
 	return slices.ContainsFunc(columns, func(c column) bool { return c.Name == name })
 }
 
-// wantChanges returns the fields of both schemes whose values differ.
+// wantChanges returns the fields of both schemes that have other values.
 func (c transition) wantChanges() []string {
 	var names []string
 	for _, field := range c.second.record[1:] {

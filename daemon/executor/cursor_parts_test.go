@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// failingFile is a file whose sessions cannot run a second statement.
+// failingFile is a file that cannot run a second statement in a session.
 type failingFile struct{ *File }
 
 func (f failingFile) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {

@@ -126,7 +126,7 @@ func (c *Cursors) Start(r *Request, path []Condition, key []int) error {
 	return nil
 }
 
-// noKeyError is the error of pages of a kind whose rows nothing identifies.
+// noKeyError is the error of pages of a kind without a proven key.
 func noKeyError(kind *record.Kind) error {
 	advice := ""
 	if kind.Database == record.RecordsDB { // the service's own kinds cannot be changed
