@@ -118,10 +118,10 @@ func fits(t record.Type, cell *row.Cell) bool {
 	return !cell.Misfit
 }
 
-// isDate reports whether a date has the form of package row already.
-func isDate(date []byte) bool {
-	_, ok := readSeconds(date)
-	return ok && date[len("2006-01-02")] == 'T'
+// isDate reports whether a text is a date in the form of package row already.
+func isDate(text []byte) bool {
+	_, ok := readSeconds(text)
+	return ok
 }
 
 // shortened returns the start of a text for a message.
