@@ -10,7 +10,7 @@ import (
 // Some assistants send arguments in other forms than the schemas have. They are accepted where
 // the meaning is clear.
 
-// list is a list of names. A text is a list of the names in it, which are separated by commas.
+// list is a list of names. A text is a list in JSON, or the names with commas between them.
 type list []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -19,9 +19,13 @@ func (l *list) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, &text) != nil {
 		return json.Unmarshal(b, (*[]string)(l))
 	}
+	if strings.HasPrefix(strings.TrimSpace(text), "[") {
+		return json.Unmarshal([]byte(text), (*[]string)(l))
+	}
 	*l = nil
 	for name := range strings.SplitSeq(text, ",") {
-		if name = strings.TrimSpace(name); name != "" {
+		name = strings.TrimSpace(name)
+		if name != "" {
 			*l = append(*l, name)
 		}
 	}
@@ -33,30 +37,35 @@ type count int64
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *count) UnmarshalJSON(b []byte) error {
-	digits := string(b)
-	var text string
-	if json.Unmarshal(b, &text) == nil && digits != "null" {
-		digits = strings.TrimSpace(text)
-	}
-	if digits == "null" {
+	if string(b) == "null" {
 		return nil
 	}
-	n, err := strconv.ParseUint(digits, 10, 32)
-	if err != nil || n > math.MaxInt32 {
+	digits := string(b)
+	var text string
+	if json.Unmarshal(b, &text) == nil {
+		digits = strings.TrimSpace(text)
+	}
+	n, err := strconv.ParseFloat(digits, 64) // 5.0 is an integer in JSON Schema
+	if err != nil || n != math.Trunc(n) || n < 0 || n > math.MaxInt32 {
 		return strconv.ErrSyntax
 	}
 	*c = count(n)
 	return nil
 }
 
-// conditions are the members of a filter. A text may contain the object.
+// conditions are the members of a filter. A text may contain the object; an empty one has no
+// conditions.
 type conditions map[string]json.RawMessage
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *conditions) UnmarshalJSON(b []byte) error {
 	var text string
-	if json.Unmarshal(b, &text) == nil && text != "" {
-		b = []byte(text)
+	if json.Unmarshal(b, &text) != nil {
+		return json.Unmarshal(b, (*map[string]json.RawMessage)(c))
 	}
-	return json.Unmarshal(b, (*map[string]json.RawMessage)(c))
+	*c = nil
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	return json.Unmarshal([]byte(text), (*map[string]json.RawMessage)(c))
 }

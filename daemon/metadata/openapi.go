@@ -44,7 +44,7 @@ func (s *Service) OpenAPI() []byte { return s.withDates(jsonText(s.openAPI())) }
 
 // Swagger returns the same document in version 2.0 without its first members, which
 // Host returns.
-func (s *Service) Swagger() []byte { return s.withDates(jsonText(swagger(s.openAPI()))) }
+func (s *Service) Swagger() []byte { return s.withDates(jsonText(swaggerDocument(s.openAPI()))) }
 
 // withDates returns a document with the form of the dates of webhooks.
 func (s *Service) withDates(document string) []byte {

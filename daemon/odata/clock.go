@@ -154,25 +154,40 @@ func (c *Clock) appendChange(dst []byte, at, date int64) []byte {
 	return change.AppendFormat(dst, dateLayout+"Z07:00")
 }
 
-// readSeconds reads a date up to its seconds.
+// readSeconds reads a date in the form of package row up to its seconds. It fails for another
+// text, and for a date or a time that does not exist.
 func readSeconds(date []byte) (int64, bool) {
-	if len(date) != len(dateLayout) {
+	if !hasLayout(date) {
 		return 0, false
 	}
 	number := func(from, to int) (n int) {
 		for _, c := range date[from:to] {
-			if c < '0' || c > '9' {
-				return -1
-			}
 			n = n*10 + int(c-'0')
 		}
 		return n
 	}
-	year, month, day, hour, minute, second := number(0, 4), number(5, 7), number(8, 10), number(11, 13), number(14, 16), number(17, 19)
-	if min(year, month, day, hour, minute, second) < 0 {
+	year, month, day := number(0, 4), number(5, 7), number(8, 10)
+	hour, minute, second := number(11, 13), number(14, 16), number(17, 19)
+	if month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
-	return time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC).Unix(), true
+	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
+	return t.Unix(), t.Day() == day // time.Date makes 2 March of 30 February
+}
+
+// hasLayout reports whether a text has the digits and separators of dateLayout in their places.
+func hasLayout(date []byte) bool {
+	if len(date) != len(dateLayout) {
+		return false
+	}
+	for i, c := range date {
+		isDigit := c >= '0' && c <= '9'
+		wantDigit := dateLayout[i] >= '0' && dateLayout[i] <= '9'
+		if isDigit != wantDigit || !wantDigit && c != dateLayout[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // dates returns the first date that is not before an instant, and the last one that is not

@@ -16,9 +16,19 @@ import (
 // everyType is a kind with a field of each type of the ERP's records.
 func everyType(t testing.TB) *record.Kind {
 	t.Helper()
-	kind := record.Kind{Name: "Every", Fields: []record.Field{{Name: "Text", Type: record.Text}, {Name: "Int", Type: record.Int}, {Name: "Byte", Type: record.Byte}, {Name: "Long", Type: record.Long},
-		{Name: "Decimal", Type: record.Decimal}, {Name: "Double", Type: record.Double}, {Name: "Bool", Type: record.Bool}, {Name: "At", Type: record.DateTime}, {Name: "Bytes", Type: record.Bytes},
-		{Name: "Guid", Type: record.Guid}, {Name: "Span", Type: record.TimeSpan}}}
+	kind := record.Kind{Name: "Every", Fields: []record.Field{
+		{Name: "Text", Type: record.Text},
+		{Name: "Int", Type: record.Int},
+		{Name: "Byte", Type: record.Byte},
+		{Name: "Long", Type: record.Long},
+		{Name: "Decimal", Type: record.Decimal},
+		{Name: "Double", Type: record.Double},
+		{Name: "Bool", Type: record.Bool},
+		{Name: "At", Type: record.DateTime},
+		{Name: "Bytes", Type: record.Bytes},
+		{Name: "Guid", Type: record.Guid},
+		{Name: "Span", Type: record.TimeSpan},
+	}}
 	for i := range kind.Fields {
 		kind.Fields[i].Filter = kind.Fields[i].Type.Filter()
 	}
@@ -35,7 +45,14 @@ func whereOf(kind *record.Kind, filter string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	st, err := query.Compile(&query.Plan{Kind: kind, Columns: []int{0}, Where: f.Where, Take: query.NoTake}, &dialect.Dialect{Param: "@", MaxParams: 10, CloseQuote: " ", Collate: map[record.Type]string{record.Text: "folded"}}, "t")
+	plan := &query.Plan{Kind: kind, Columns: []int{0}, Where: f.Where, Take: query.NoTake}
+	sql := &dialect.Dialect{
+		Param:      "@",
+		MaxParams:  10,
+		CloseQuote: " ",
+		Collate:    map[record.Type]string{record.Text: "folded"},
+	}
+	st, err := query.Compile(plan, sql, "t")
 	if err != nil {
 		return "", err
 	}
@@ -51,113 +68,309 @@ func whereOf(kind *record.Kind, filter string) (string, error) {
 		}
 		text = strings.ReplaceAll(text, fmt.Sprint("@", i), value)
 	}
-	return strings.NewReplacer("t.", "").Replace(text), nil
+	return strings.ReplaceAll(text, "t.", ""), nil
 }
 
+// TestFilters compiles filters to SQL.
 func TestFilters(t *testing.T) {
 	kind := everyType(t)
-	for _, c := range []struct{ filter, want string }{
-		{"Text eq 'it''s'", "Text  = it's"},
-		{"'a' lt Text", "Text  > a"},
-		{"Text ne 'a'", "(NOT (Text  = a) OR Text  IS NULL)"},
-		{"not (Text eq 'a' or Int gt 5)", "(NOT (Text  = a) OR Text  IS NULL) AND (NOT (Int  > 5) OR Int  IS NULL)"},
-		{"not not Bool", "Bool  = 1"},
-		{"Text eq null", "Text  IS NULL"}, {"null ne Text", "Text  IS NOT NULL"}, {"not (Text eq null)", "Text  IS NOT NULL"}, {"Text gt null", "1 = 0"}, {"Text le null", "Text  IS NULL"},
-		{"contains(Text,'50%_')", "Text  LIKE %50[%][_]%"}, {"startswith(Text, 'a') and endswith(Text,'b')", "Text  LIKE a% AND Text  LIKE %b"},
-		{"not contains(Text,'a')", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"}, {"contains(Text,'a') eq false", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"}, {"(Int eq 1) ne false", "Int  = 1"},
-		{"tolower(Text) eq 'abc'", "Text folded = abc"}, {"'B' eq toupper(Text) or Text eq 'c'", "(Text folded = B OR Text  = c)"}, {"contains(tolower(Text),tolower('ABC'))", "Text  LIKE %ABC%"},
-		{"Int eq 1 and (Int eq 2 or Int eq 3) and Int eq 4", "Int  = 1 AND (Int  = 2 OR Int  = 3) AND Int  = 4"},
-		{"Int eq 1 or Int eq 2 and Int eq 3", "(Int  = 1 OR (Int  = 2 AND Int  = 3))"},
-		{"Int in (1,2)", "Int  IN (1, 2)"}, {"Text in ( 'a' , 'it''s')", "Text  IN (a, it's)"}, {"not (Int in (1,2))", "(NOT (Int  IN (1, 2)) OR Int  IS NULL)"}, {"Int in (5)", "Int  = 5"}, {"(Int in (1,2)) eq false or Int eq 3", "((NOT (Int  IN (1, 2)) OR Int  IS NULL) OR Int  = 3)"},
-		{"Text in ('a',null)", "(Text  IS NULL OR Text  = a)"}, {"not (Text in ('a',null))", "Text  IS NOT NULL AND (NOT (Text  = a) OR Text  IS NULL)"}, {"Int in ()", "1 = 0"}, {"Int in (1.5, 3000000000)", "1 = 0"}, {"Int in (1.5,2)", "Int  = 2"}, {"Bool in (true,false)", "(Bool  = 1 OR Bool  = 0)"},
-		{"tolower(Text) in ('a','b')", "(Text folded = a OR Text folded = b)"}, {"At in (2019-05-01,2019-05-02T00:00:00Z)", "At  IN (2019-05-01T00:00:00.0000000, 2019-05-02T10:00:00.0000000)"}, {"Decimal in (1.50,INF)", "Decimal  = 1.50"}, {"Double in (INF)", "Double  > 1.7976931348623157e+308"},
-		{"Int\teq\t5 ", "Int  = 5"}, {"Int eq 5.0", "Int  = 5"}, {"Int eq 5.5", "1 = 0"}, {"Int ne 5.5", ""}, {"Int gt 5.5", "Int  > 5"}, {"Int ge 5.5", "Int  >= 6"}, {"Int lt -5.5", "Int  < -5"}, {"Int le -5.5", "Int  <= -6"},
-		{"Int gt 3000000000", "1 = 0"}, {"Int lt 3000000000", "Int  >= -2147483648"}, {"not (Int lt 3000000000)", "(NOT (Int  >= -2147483648) OR Int  IS NULL)"}, {"Int ge -3000000000", "Int  >= -2147483648"}, {"Int eq 3000000000", "1 = 0"},
-		{"Byte gt -1", "Byte  >= 0"}, {"Long eq 9223372036854775807", "Long  = 9223372036854775807"}, {"Long lt 1e30", "Long  >= -9223372036854775808"}, {"Long eq 5L", "Long  = 5"},
-		{"Decimal eq 1.50M", "Decimal  = 1.50"}, {"Decimal ge 1e-3", "Decimal  >= 0.001"}, {"Decimal lt INF", "(Decimal  <= 0 OR Decimal  > 0)"}, {"Decimal lt 1e40", "(Decimal  <= 0 OR Decimal  > 0)"}, {"Decimal gt -1e40", "(Decimal  <= 0 OR Decimal  > 0)"}, {"Decimal gt 1e40", "1 = 0"}, {"Decimal eq 1e40", "1 = 0"}, {"not (Decimal lt INF)", "(NOT (Decimal  <= 0) OR Decimal  IS NULL) AND (NOT (Decimal  > 0) OR Decimal  IS NULL)"}, {"Decimal lt 1e400", "(Decimal  <= 0 OR Decimal  > 0)"}, {"Decimal eq 99999999999999999999999999999999999999", "Decimal  = 99999999999999999999999999999999999999"}, {"Decimal ge 99999999999999999999999999999999999999", "Decimal  >= 99999999999999999999999999999999999999"}, {"Decimal eq NaN", "1 = 0"}, {"Decimal ne NaN", ""}, {"Double gt -INF", "Double  >= -1.7976931348623157e+308"}, {"Double lt INF", "Double  <= 1.7976931348623157e+308"}, {"Double eq INF", "Double  > 1.7976931348623157e+308"}, {"Double ge INF", "Double  > 1.7976931348623157e+308"}, {"Double gt INF", "1 = 0"}, {"Double le INF", "(Double  <= 0 OR Double  > 0)"}, {"Double eq -INF", "Double  < -1.7976931348623157e+308"}, {"Double lt -INF", "1 = 0"}, {"Double ge -INF", "(Double  <= 0 OR Double  > 0)"}, {"Double lt NaN", "1 = 0"}, {"Double ne NaN", ""},
-		{"Double eq 0.1D", "Double  = 0.1"}, {"Double lt 1e400", "Double  <= 1.7976931348623157e+308"},
-		{"Bool", "Bool  = 1"}, {"Bool eq false", "Bool  = 0"}, {"not Bool", "(NOT (Bool  = 1) OR Bool  IS NULL)"}, {"true", ""}, {"false or Int eq 1", "Int  = 1"}, {"not true", "1 = 0"},
-		{"Guid eq 0F8FAD5B-D9CB-469F-A165-70867728950E", "Guid  = 0f8fad5b-d9cb-469f-a165-70867728950e"},
-		{"Bytes eq binary'-_8='", "Bytes  = fbff"}, {"Bytes eq binary'-_8'", "Bytes  = fbff"},
-		{"Span gt duration'PT1M'", "Span  > 600000000"},
-		{"At ge 2019-05-01T00:00:00Z", "At  >= 2019-05-01T10:00:00.0000000"}, {"At lt 2019-05-01T00:00:00.5+05:30", "At  < 2019-05-01T04:30:00.5000000"}, {"At lt 2019-05-01T00:00:00 05:30", "At  < 2019-05-01T04:30:00.0000000"},
-		{"At eq 2019-05-01", "At  = 2019-05-01T00:00:00.0000000"}, {"At gt 2019-05-01T10:11", "At  > 2019-05-01T10:11:00.0000000"}, {"At ge 2019-05-01T00:00:00.000000001Z", "At  >= 2019-05-01T10:00:00.0000001"}, {"At eq 2019-05-01T00:00:00.000000001Z", "1 = 0"},
-		{"At ge 0001-01-01T00:00:00Z", "At  >= 0001-01-01T00:00:00.0000000"}, {"At gt 9999-12-31T23:59:59.9999999Z", "At  > 9999-12-31T23:59:59.9999999"},
+	for _, group := range []struct {
+		subject string
+		filters []filterSQL
+	}{
+		{"text", []filterSQL{
+			{"Text eq 'it''s'", "Text  = it's"},
+			{"'a' lt Text", "Text  > a"},
+			{"Text ne 'a'", "(NOT (Text  = a) OR Text  IS NULL)"},
+			{"not (Text eq 'a' or Int gt 5)", "(NOT (Text  = a) OR Text  IS NULL) AND (NOT (Int  > 5) OR Int  IS NULL)"},
+			{"contains(Text,'50%_')", "Text  LIKE %50[%][_]%"},
+			{"startswith(Text, 'a') and endswith(Text,'b')", "Text  LIKE a% AND Text  LIKE %b"},
+			{"not contains(Text,'a')", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"},
+			{"contains(Text,'a') eq false", "(NOT (Text  LIKE %a%) OR Text  IS NULL)"},
+			{"tolower(Text) eq 'abc'", "Text folded = abc"},
+			{"'B' eq toupper(Text) or Text eq 'c'", "(Text folded = B OR Text  = c)"},
+			{"contains(tolower(Text),tolower('ABC'))", "Text  LIKE %ABC%"},
+		}},
+		{"null", []filterSQL{
+			{"Text eq null", "Text  IS NULL"},
+			{"null ne Text", "Text  IS NOT NULL"},
+			{"not (Text eq null)", "Text  IS NOT NULL"},
+			{"Text gt null", "1 = 0"},
+			{"Text le null", "Text  IS NULL"},
+			{"Text in ('a',null)", "(Text  IS NULL OR Text  = a)"},
+			{"not (Text in ('a',null))", "Text  IS NOT NULL AND (NOT (Text  = a) OR Text  IS NULL)"},
+		}},
+		{"in", []filterSQL{
+			{"Int in (1,2)", "Int  IN (1, 2)"},
+			{"Text in ( 'a' , 'it''s')", "Text  IN (a, it's)"},
+			{"not (Int in (1,2))", "(NOT (Int  IN (1, 2)) OR Int  IS NULL)"},
+			{"Int in (5)", "Int  = 5"},
+			{"(Int in (1,2)) eq false or Int eq 3", "((NOT (Int  IN (1, 2)) OR Int  IS NULL) OR Int  = 3)"},
+			{"Int in ()", "1 = 0"},
+			{"Int in (1.5, 3000000000)", "1 = 0"},
+			{"Int in (1.5,2)", "Int  = 2"},
+			{"Bool in (true,false)", "(Bool  = 1 OR Bool  = 0)"},
+			{"tolower(Text) in ('a','b')", "(Text folded = a OR Text folded = b)"},
+			{"At in (2019-05-01,2019-05-02T00:00:00Z)", "At  IN (2019-05-01T00:00:00.0000000, 2019-05-02T10:00:00.0000000)"},
+			{"Decimal in (1.50,INF)", "Decimal  = 1.50"},
+			{"Double in (INF)", "Double  > 1.7976931348623157e+308"},
+		}},
+		{"whole numbers", []filterSQL{
+			{"Int\teq\t5 ", "Int  = 5"},
+			{"Int eq 5.0", "Int  = 5"},
+			{"Int eq 5.5", "1 = 0"},
+			{"Int ne 5.5", ""},
+			{"Int gt 5.5", "Int  > 5"},
+			{"Int ge 5.5", "Int  >= 6"},
+			{"Int lt -5.5", "Int  < -5"},
+			{"Int le -5.5", "Int  <= -6"},
+			{"Int gt 3000000000", "1 = 0"},
+			{"Int lt 3000000000", "Int  >= -2147483648"},
+			{"not (Int lt 3000000000)", "(NOT (Int  >= -2147483648) OR Int  IS NULL)"},
+			{"Int ge -3000000000", "Int  >= -2147483648"},
+			{"Int eq 3000000000", "1 = 0"},
+			{"Byte gt -1", "Byte  >= 0"},
+			{"Long eq 9223372036854775807", "Long  = 9223372036854775807"},
+			{"Long lt 1e30", "Long  >= -9223372036854775808"},
+			{"Long eq 5L", "Long  = 5"},
+		}},
+		{"decimals", []filterSQL{
+			{"Decimal eq 1.50M", "Decimal  = 1.50"},
+			{"Decimal ge 1e-3", "Decimal  >= 0.001"},
+			{"Decimal lt 1e40", "(Decimal  <= 0 OR Decimal  > 0)"},
+			{"Decimal gt -1e40", "(Decimal  <= 0 OR Decimal  > 0)"},
+			{"Decimal gt 1e40", "1 = 0"},
+			{"Decimal eq 1e40", "1 = 0"},
+			{"Decimal eq 99999999999999999999999999999999999999", "Decimal  = 99999999999999999999999999999999999999"},
+			{"Decimal ge 99999999999999999999999999999999999999", "Decimal  >= 99999999999999999999999999999999999999"},
+			{"Double eq 0.1D", "Double  = 0.1"},
+		}},
+		{"infinities", []filterSQL{
+			{"Decimal lt INF", "(Decimal  <= 0 OR Decimal  > 0)"},
+			{"not (Decimal lt INF)", "(NOT (Decimal  <= 0) OR Decimal  IS NULL) AND (NOT (Decimal  > 0) OR Decimal  IS NULL)"},
+			{"Decimal lt 1e400", "(Decimal  <= 0 OR Decimal  > 0)"},
+			{"Decimal eq NaN", "1 = 0"},
+			{"Decimal ne NaN", ""},
+			{"Double gt -INF", "Double  >= -1.7976931348623157e+308"},
+			{"Double lt INF", "Double  <= 1.7976931348623157e+308"},
+			{"Double eq INF", "Double  > 1.7976931348623157e+308"},
+			{"Double ge INF", "Double  > 1.7976931348623157e+308"},
+			{"Double gt INF", "1 = 0"},
+			{"Double le INF", "(Double  <= 0 OR Double  > 0)"},
+			{"Double eq -INF", "Double  < -1.7976931348623157e+308"},
+			{"Double lt -INF", "1 = 0"},
+			{"Double ge -INF", "(Double  <= 0 OR Double  > 0)"},
+			{"Double lt NaN", "1 = 0"},
+			{"Double ne NaN", ""},
+			{"Double lt 1e400", "Double  <= 1.7976931348623157e+308"},
+		}},
+		{"booleans", []filterSQL{
+			{"not not Bool", "Bool  = 1"},
+			{"(Int eq 1) ne false", "Int  = 1"},
+			{"Bool", "Bool  = 1"},
+			{"Bool eq false", "Bool  = 0"},
+			{"not Bool", "(NOT (Bool  = 1) OR Bool  IS NULL)"},
+			{"true", ""},
+			{"false or Int eq 1", "Int  = 1"},
+			{"not true", "1 = 0"},
+		}},
+		{"and, or", []filterSQL{
+			{"Int eq 1 and (Int eq 2 or Int eq 3) and Int eq 4", "Int  = 1 AND (Int  = 2 OR Int  = 3) AND Int  = 4"},
+			{"Int eq 1 or Int eq 2 and Int eq 3", "(Int  = 1 OR (Int  = 2 AND Int  = 3))"},
+		}},
+		{"dates", []filterSQL{
+			{"At ge 2019-05-01T00:00:00Z", "At  >= 2019-05-01T10:00:00.0000000"},
+			{"At lt 2019-05-01T00:00:00.5+05:30", "At  < 2019-05-01T04:30:00.5000000"},
+			{"At lt 2019-05-01T00:00:00 05:30", "At  < 2019-05-01T04:30:00.0000000"},
+			{"At eq 2019-05-01", "At  = 2019-05-01T00:00:00.0000000"},
+			{"At gt 2019-05-01T10:11", "At  > 2019-05-01T10:11:00.0000000"},
+			{"At ge 2019-05-01T00:00:00.000000001Z", "At  >= 2019-05-01T10:00:00.0000001"},
+			{"At eq 2019-05-01T00:00:00.000000001Z", "1 = 0"},
+			{"At ge 0001-01-01T00:00:00Z", "At  >= 0001-01-01T00:00:00.0000000"},
+			{"At gt 9999-12-31T23:59:59.9999999Z", "At  > 9999-12-31T23:59:59.9999999"},
+		}},
+		{"other types", []filterSQL{
+			{"Guid eq 0F8FAD5B-D9CB-469F-A165-70867728950E", "Guid  = 0f8fad5b-d9cb-469f-a165-70867728950e"},
+			{"Bytes eq binary'-_8='", "Bytes  = fbff"},
+			{"Bytes eq binary'-_8'", "Bytes  = fbff"},
+			{"Span gt duration'PT1M'", "Span  > 600000000"},
+		}},
 	} {
-		got, err := whereOf(kind, c.filter)
-		if err != nil || got != c.want {
-			t.Errorf("%s: %s, %v; want %s", c.filter, got, err, c.want)
+		t.Run(group.subject, func(t *testing.T) {
+			for _, tt := range group.filters {
+				got, err := whereOf(kind, tt.filter)
+				if err != nil || got != tt.want {
+					t.Errorf("the filter %s is %s (error %v), want %s", tt.filter, got, err, tt.want)
+				}
+			}
+		})
+	}
+}
+
+// filterSQL is a filter and its SQL.
+type filterSQL struct{ filter, want string }
+
+// wrongFilter is a filter that is refused, and the start of the message.
+type wrongFilter struct{ filter, message string }
+
+// checkWrongFilters parses filters, and checks the errors and their kind.
+func checkWrongFilters(t *testing.T, kind fault.Kind, filters []wrongFilter) {
+	t.Helper()
+	every := everyType(t)
+	for _, tt := range filters {
+		_, err := whereOf(every, tt.filter)
+		e, ok := errors.AsType[*fault.Error](err)
+		if !ok {
+			t.Errorf("the filter %.50s returned the error %v, want %s", tt.filter, err, tt.message)
+			continue
+		}
+		if e.Kind != kind || !strings.HasPrefix(e.Message, tt.message) {
+			t.Errorf("the filter %.50s returned the error %s of kind %v, want %s of kind %v", tt.filter, e.Message, e.Kind, tt.message, kind)
+		}
+		if e.Fields[0].Name != "$filter" {
+			t.Errorf("the filter %.50s returned an error of %s, want $filter", tt.filter, e.Fields[0].Name)
 		}
 	}
 }
 
 func TestWrongFilters(t *testing.T) {
-	kind := everyType(t)
-	long := strings.Repeat("Int eq 1 or ", maxComparisons) + "Int eq 1"
-	functions := strings.Repeat("contains(Text,'a') or ", maxComparisons) + "Int eq 1"
-	deep := strings.Repeat("(", maxDepth+1) + "Bool" + strings.Repeat(")", maxDepth+1)
-	for filter, want := range map[string]string{
-		"": "$filter lacks a field or a value at its end", "Int": "$filter lacks a comparison such as eq at its end", "Int eq": "$filter lacks a field or a value at its end", "int eq 1": "$filter has int, which is not a field of Every; did you mean Int?",
-		"Int eq 1)": "$filter lacks and, or, or a comparison at character 9", "(Int eq 1": "$filter lacks ) at its end", "Int eq 1 Int eq 2": "$filter lacks and, or, or a comparison at character 10", "Int like 1": "$filter lacks a comparison such as eq at character 5",
-		"Int eq 'a'": "$filter must compare Int with a number at character 8", "Text eq 5": "$filter must compare Text with a text such as 'it''s' at character 9", "Guid gt 0f8fad5b-d9cb-469f-a165-70867728950e": "$filter can compare Guid by eq and ne only at its end",
-		"At eq 2019-02-30": "$filter has a value of At that must be a date that exists at character 7", "contains(Int,'a')": "$filter contains must have a field of type string and a text such as 'a' at character 14",
-		"At ge datetime'2019-05-01T00:00:00'": "$filter must have dates and GUIDs without a prefix and quotes, such as 2019-05-01, at character 7",
-		"Text eq 'a":                          "$filter cannot be read at character 9", "Int eq 5x": "$filter cannot be read at character 8", "Text eq 'ä' #": "$filter cannot be read at character 13", "contains(Text,'" + strings.Repeat("a", 4001) + "')": "$filter has a text of more than 4000 characters",
-		long: "$filter has more than 500 comparisons", functions: "$filter has more than 500 comparisons", deep: "$filter is nested too deeply",
-		"Int eq Long": "501 $filter has a comparison of two fields, which is not offered, at its end", "1 eq 1": "501 $filter has a comparison of two values, which is not offered, at its end",
-		"length(Text) eq 5": "501 $filter has the function length, which is not offered, at character 1", "Int add 1 eq 5": "501 $filter has the operator add, which is not offered, at character 5",
-		"Int in (1,2": "$filter lacks ) at its end", "Int in 1,2": "$filter lacks ( at character 8", "Int in (1,)": "$filter lacks a field or a value at character 11", "Int in ('a')": "$filter must compare Int with a number at character 9", "Int in (Long)": "501 $filter has a comparison of two fields, which is not offered, at character 13",
-		"1 in (Int,Long)": "501 $filter has the operator in of a value, which is not offered, at character 3", "Int in (" + strings.Repeat("1,", 2000) + "1)": "$filter has a list of more than 2000 values", "tolower(Text) in (" + strings.Repeat("'a',", maxComparisons) + "'a')": "$filter has more than 500 comparisons",
-		"$it eq 5": "501 $filter has $it, which is not offered", "$it/Int eq 5": "501 $filter has a path, which is not offered", "contains($this,'a')": "501 $filter has $this, which is not offered", "$at eq 5": "$filter has $at, which is not a field of Every",
-		"-Int gt 5": "501 $filter has the operator -, which is not offered, at character 1", "Int gt -Long": "501 $filter has the operator -, which is not offered, at character 8", "-(Int) eq 5": "501 $filter has the operator -, which is not offered, at character 1", "Int eq - 5": "501 $filter has the operator -, which is not offered, at character 8",
-		"Int eq -": "$filter lacks a field or a value at character 8", "Int eq -5x": "$filter lacks a field or a value at character 8",
-		"Int eq @p": "501 $filter has a parameter alias, which is not offered, at character 8", "Kind/Name eq 'a'": "501 $filter has a path, which is not offered",
-	} {
-		_, err := whereOf(kind, filter)
-		e, is := errors.AsType[*fault.Error](err)
-		if !is {
-			t.Errorf("%.50s: %v", filter, err)
-			continue
-		}
-		got := e.Message
-		if e.Kind == fault.NotImplemented {
-			got = "501 " + got
-		}
-		if !strings.HasPrefix(got, want) || e.Fields[0].Name != "$filter" {
-			t.Errorf("%.50s: %s, want %s", filter, got, want)
-		}
-	}
+	checkWrongFilters(t, fault.Invalid, []wrongFilter{
+		{"", "$filter lacks a field or a value at its end"},
+		{"Int", "$filter lacks a comparison such as eq at its end"},
+		{"Int eq", "$filter lacks a field or a value at its end"},
+		{"int eq 1", "$filter has int, which is not a field of Every; did you mean Int?"},
+		{"Int eq 1)", "$filter lacks and, or, or a comparison at character 9"},
+		{"(Int eq 1", "$filter lacks ) at its end"},
+		{"Int eq 1 Int eq 2", "$filter lacks and, or, or a comparison at character 10"},
+		{"Int like 1", "$filter lacks a comparison such as eq at character 5"},
+		{"Int eq 'a'", "$filter must compare Int with a number at character 8"},
+		{"Text eq 5", "$filter must compare Text with a text such as 'it''s' at character 9"},
+		{"Guid gt 0f8fad5b-d9cb-469f-a165-70867728950e", "$filter can compare Guid by eq and ne only at its end"},
+		{"At eq 2019-02-30", "$filter has a value of At that must be a date that exists at character 7"},
+		{"contains(Int,'a')", "$filter contains must have a field of type string and a text such as 'a' at character 14"},
+		{"At ge datetime'2019-05-01T00:00:00'", "$filter must have dates and GUIDs without a prefix and quotes, such as 2019-05-01, at character 7"},
+		{"Text eq 'a", "$filter cannot be read at character 9"},
+		{"Int eq 5x", "$filter cannot be read at character 8"},
+		{"Text eq 'ä' #", "$filter cannot be read at character 13"},
+		{"Int in (1,2", "$filter lacks ) at its end"},
+		{"Int in 1,2", "$filter lacks ( at character 8"},
+		{"Int in (1,)", "$filter lacks a field or a value at character 11"},
+		{"Int in ('a')", "$filter must compare Int with a number at character 9"},
+		{"$at eq 5", "$filter has $at, which is not a field of Every"},
+		{"Int eq -", "$filter lacks a field or a value at character 8"},
+		{"Int eq -5x", "$filter lacks a field or a value at character 8"},
+	})
 }
 
+func TestLongFilters(t *testing.T) {
+	checkWrongFilters(t, fault.Invalid, []wrongFilter{
+		{"contains(Text,'" + strings.Repeat("a", 4001) + "')", "$filter has a text of more than 4000 characters"},
+		{strings.Repeat("Int eq 1 or ", maxComparisons) + "Int eq 1", "$filter has more than 500 comparisons"},
+		{strings.Repeat("contains(Text,'a') or ", maxComparisons) + "Int eq 1", "$filter has more than 500 comparisons"},
+		{strings.Repeat("(", maxDepth+1) + "Bool" + strings.Repeat(")", maxDepth+1), "$filter is nested too deeply"},
+		{"Int in (" + strings.Repeat("1,", 2000) + "1)", "$filter has a list of more than 2000 values"},
+		{"tolower(Text) in (" + strings.Repeat("'a',", maxComparisons) + "'a')", "$filter has more than 500 comparisons"},
+	})
+}
+
+// TestFiltersNotOffered checks the message for filters of the standard that are not offered.
+func TestFiltersNotOffered(t *testing.T) {
+	checkWrongFilters(t, fault.NotImplemented, []wrongFilter{
+		{"Int eq Long", "$filter has a comparison of two fields, which is not offered, at its end"},
+		{"1 eq 1", "$filter has a comparison of two values, which is not offered, at its end"},
+		{"length(Text) eq 5", "$filter has the function length, which is not offered, at character 1"},
+		{"Int add 1 eq 5", "$filter has the operator add, which is not offered, at character 5"},
+		{"Int in (Long)", "$filter has a comparison of two fields, which is not offered, at character 13"},
+		{"1 in (Int,Long)", "$filter has the operator in of a value, which is not offered, at character 3"},
+		{"$it eq 5", "$filter has $it, which is not offered"},
+		{"$it/Int eq 5", "$filter has a path, which is not offered"},
+		{"contains($this,'a')", "$filter has $this, which is not offered"},
+		{"-Int gt 5", "$filter has the operator -, which is not offered, at character 1"},
+		{"Int gt -Long", "$filter has the operator -, which is not offered, at character 8"},
+		{"-(Int) eq 5", "$filter has the operator -, which is not offered, at character 1"},
+		{"Int eq - 5", "$filter has the operator -, which is not offered, at character 8"},
+		{"Int eq @p", "$filter has a parameter alias, which is not offered, at character 8"},
+		{"Kind/Name eq 'a'", "$filter has a path, which is not offered"},
+	})
+}
+
+// TestKeys reads the keys of records, each with the names of its fields.
 func TestKeys(t *testing.T) {
 	kind := everyType(t)
-	for _, c := range []struct {
-		key  []int
-		text string
-		want int // conditions; 0 for an error
+	for _, tt := range []struct {
+		fields string
+		text   string
+		want   string // the fields of the conditions, in their order; empty for an error
 	}{
-		{[]int{0}, "'a,''b'", 1}, {[]int{0}, "Text='a'", 1}, {[]int{1}, "5", 1}, {[]int{1, 0}, "Int=5,Text='a'", 2}, {[]int{1, 0}, "Text='a', Int=5", 2}, {[]int{6}, "true", 1}, {[]int{9}, "0f8fad5b-d9cb-469f-a165-70867728950e", 1},
-		{[]int{7}, "2019-05-01T00:00:00Z", 1},
-		{[]int{0}, "", 0}, {[]int{0}, "5", 0}, {[]int{0}, "null", 0}, {[]int{0}, "'a','b'", 0}, {[]int{1, 0}, "5,'a'", 0}, {[]int{1, 0}, "Int=5", 0}, {[]int{1, 0}, "Int=5,Int=5", 0}, {[]int{1, 0}, "Int=5,Text='a',Long=1", 0},
-		{[]int{0}, "Text='a',", 0}, {[]int{0}, "text='a'", 0}, {[]int{0}, "'a' or 1", 0}, {[]int{0}, "'a", 0}, {[]int{1}, "Int", 0}, {[]int{1}, "Int=", 0}, {[]int{1}, "Int=(5)", 0},
+		{"Text", "'a,''b'", "Text"},
+		{"Text", "Text='a'", "Text"},
+		{"Int", "5", "Int"},
+		{"Int Text", "Int=5,Text='a'", "Int Text"},
+		{"Int Text", "Text='a', Int=5", "Text Int"},
+		{"Bool", "true", "Bool"},
+		{"Guid", "0f8fad5b-d9cb-469f-a165-70867728950e", "Guid"},
+		{"At", "2019-05-01T00:00:00Z", "At"},
+		{"Text", "", ""},
+		{"Text", "5", ""},
+		{"Text", "null", ""},
+		{"Text", "'a','b'", ""},
+		{"Int Text", "5,'a'", ""},
+		{"Int Text", "Int=5", ""},
+		{"Int Text", "Int=5,Int=5", ""},
+		{"Int Text", "Int=5,Text='a',Long=1", ""},
+		{"Text", "Text='a',", ""},
+		{"Text", "text='a'", ""},
+		{"Text", "'a' or 1", ""},
+		{"Text", "'a", ""},
+		{"Int", "Int", ""},
+		{"Int", "Int=", ""},
+		{"Int", "Int=(5)", ""},
 	} {
-		where, err := ParseKey(kind, c.key, NewClock(time.UTC), c.text)
-		if len(where) != c.want && err == nil || err != nil != (c.want == 0) {
-			t.Errorf("%s: %+v, %v", c.text, where, err)
+		var key []int
+		for name := range strings.FieldsSeq(tt.fields) {
+			field, ok := kind.Column(name)
+			if !ok {
+				t.Fatalf("no field %s", name)
+			}
+			key = append(key, field)
+		}
+		where, err := ParseKey(kind, key, NewClock(time.UTC), tt.text)
+		if err != nil {
+			where = nil
+		}
+		var fields []string
+		for _, condition := range where {
+			fields = append(fields, kind.Fields[condition.Field].Name)
+		}
+		got := strings.Join(fields, " ")
+		if got != tt.want || (err == nil) != (tt.want != "") {
+			t.Errorf("the key %s of %s has conditions of %q (error %v), want %q", tt.text, tt.fields, got, err, tt.want)
 		}
 	}
 }
 
 func FuzzFilter(f *testing.F) {
-	for _, seed := range []string{"Text eq 'a' and not (Int gt 5.5 or contains(tolower(Text),'b'))", "At ge 2019-05-01T00:00:00Z", "Bytes eq binary'AQ'", "(((", "'", "Int eq 1e999", "Double lt -INF", "Span eq duration'P1D'"} {
+	for _, seed := range []string{
+		"Text eq 'a' and not (Int gt 5.5 or contains(tolower(Text),'b'))",
+		"At ge 2019-05-01T00:00:00Z",
+		"Bytes eq binary'AQ'",
+		"(((",
+		"'",
+		"Int eq 1e999",
+		"Double lt -INF",
+		"Span eq duration'P1D'",
+	} {
 		f.Add(seed)
 	}
 	kind := everyType(f)
 	f.Fuzz(func(t *testing.T, filter string) {
-		if _, err := whereOf(kind, filter); err == nil {
-			if _, err := whereOf(kind, "not ("+filter+")"); err != nil && !strings.Contains(err.Error(), "nested") {
-				t.Errorf("not (%s): %v", filter, err)
-			}
+		_, err := whereOf(kind, filter)
+		if err != nil {
+			return
+		}
+		_, err = whereOf(kind, "not ("+filter+")")
+		if err != nil && !strings.Contains(err.Error(), "nested") {
+			t.Errorf("the filter %s is accepted, but not (%[1]s) returned %v", filter, err)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package odata
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,14 +26,15 @@ type Media struct {
 
 // ContentType returns the media type with its parameters.
 func (m Media) ContentType() string {
-	level, compatible := "minimal", ""
+	metadata := "minimal"
 	if m.Bare {
-		level = "none"
+		metadata = "none"
 	}
+	compatible := ""
 	if m.Compatible {
 		compatible = ";IEEE754Compatible=true"
 	}
-	return "application/json;odata.metadata=" + level + compatible + ";charset=utf-8"
+	return "application/json;odata.metadata=" + metadata + compatible + ";charset=utf-8"
 }
 
 // ParseMedia reads one media type of JSON. The names of its parameters may lack odata. before
@@ -44,8 +46,9 @@ func ParseMedia(text string) (m Media, isJSON bool) {
 	default:
 		return m, false
 	}
-	for one := range strings.SplitSeq(strings.ToLower(parameters), ";") {
-		switch strings.TrimPrefix(strings.ReplaceAll(one, " ", ""), "odata.") {
+	for parameter := range strings.SplitSeq(strings.ToLower(parameters), ";") {
+		parameter = strings.ReplaceAll(parameter, " ", "")
+		switch strings.TrimPrefix(parameter, "odata.") {
 		case "metadata=none":
 			m.Bare = true
 		case "ieee754compatible=true":
@@ -81,8 +84,10 @@ func (r Response) Format() encode.Format {
 // Entity returns one row.
 func (r Response) Entity(s encode.Shape, cells []row.Cell) ([]byte, error) {
 	object := r.object(s)
-	start := openContext([]byte{'{'}, r.context())
-	return append(start, object.Append(nil, cells)[1:]...), r.check(s.Columns, cells)
+	members := object.Append(nil, cells)[1:] // after the brace
+	entity := openContext([]byte{'{'}, r.context())
+	entity = append(entity, members...)
+	return entity, r.check(s.Columns, cells)
 }
 
 // check returns an error if a value does not have the type of its column, which readers rely
@@ -93,42 +98,48 @@ func (r Response) check(columns []encode.Column, cells []row.Cell) error {
 		if cell.Null || fits(c.Type, cell) {
 			continue
 		}
-		return fault.New(fault.Invalid, "%s of %s has a value that cannot be read as %s: %s. Correct it in the database, leave the field out with $select, or declare it as string", c.Name, r.Record, c.Type, shortened(cell.Data))
+		const message = "%s of %s has a value that cannot be read as %s: %s. " +
+			"Correct it in the database, leave the field out with $select, or declare it as string"
+		return fault.New(fault.Invalid, message, c.Name, r.Record, c.Type, shortened(cell.Data))
 	}
 	return nil
 }
 
 // fits reports whether a value can be written as one of its type.
 func fits(t record.Type, cell *row.Cell) bool {
+	if cell.Misfit {
+		return false
+	}
 	switch t {
 	case record.Decimal:
-		return !cell.Misfit && encode.IsNumber(cell.Data)
+		return encode.IsNumber(cell.Data)
 	case record.Double:
-		return !cell.Misfit && (cell.Class != row.Text || encode.IsNumber(cell.Data))
+		return cell.Class != row.Text || encode.IsNumber(cell.Data)
 	case record.DateTime, record.Epoch:
 		if isDate(cell.Data) {
 			return true
 		}
 		_, ok := row.Date(cell.Data)
-		return ok && !cell.Misfit
+		return ok
 	case record.Guid:
 		_, err := wire.ParseGuid(string(cell.Data))
-		return err == nil && !cell.Misfit
+		return err == nil
 	}
-	return !cell.Misfit
+	return true
 }
 
-// isDate reports whether a date has the form of package row already.
-func isDate(date []byte) bool {
-	_, ok := readSeconds(date)
-	return ok && date[len("2006-01-02")] == 'T'
+// isDate reports whether a text is a date in the form of package row already.
+func isDate(text []byte) bool {
+	_, ok := readSeconds(text)
+	return ok
 }
 
 // shortened returns the start of a text for a message.
 func shortened(text []byte) string {
-	const most = 40
-	if runes := []rune(string(text)); len(runes) > most {
-		return string(runes[:most]) + "..."
+	const maxRunes = 40
+	runes := []rune(string(text))
+	if len(runes) > maxRunes {
+		return string(runes[:maxRunes]) + "..."
 	}
 	return string(text)
 }
@@ -144,41 +155,77 @@ func (r Response) context() string {
 // object returns the writer of rows. Values have the form of other JSON responses, except for
 // dates, bytes and, if texts replace numbers, large numbers.
 func (r Response) object(s encode.Shape) encode.JSONObject {
-	clock := NewClock(r.Zone)
 	s.Nulls = true
 	if r.Compatible {
-		columns := s.Columns
-		s.Columns = nil
-		for _, c := range columns {
-			if c.Type == record.Decimal {
-				c.Type = record.Text
-			}
-			s.Columns = append(s.Columns, c)
+		s.Columns = compatibleColumns(s.Columns)
+	}
+	v := &values{clock: NewClock(r.Zone), compatible: r.Compatible}
+	return encode.NewJSONObject(s, v.append)
+}
+
+// compatibleColumns returns the columns with decimals as texts.
+func compatibleColumns(columns []encode.Column) []encode.Column {
+	columns = slices.Clone(columns)
+	for i := range columns {
+		if columns[i].Type == record.Decimal {
+			columns[i].Type = record.Text
 		}
 	}
-	return encode.NewJSONObject(s, func(dst []byte, t record.Type, cell *row.Cell) []byte {
-		switch {
-		case cell.Misfit: // which check reports
-		case t == record.DateTime || t == record.Epoch:
-			date := cell.Data
-			if !isDate(date) {
-				date, _ = row.Date(date)
-			}
-			return append(clock.Append(append(dst, '"'), date), '"')
-		case t == record.Guid:
-			guid, _ := wire.ParseGuid(string(cell.Data))
-			return append(append(append(dst, '"'), guid...), '"')
-		case t == record.Double && len(cell.Data) == len("+Inf") && cell.Data[1] == 'I':
-			return append(dst, infinities[cell.Data[0]]...)
-		case t == record.Bytes:
-			return append(base64.RawURLEncoding.AppendEncode(append(dst, '"'), cell.Data), '"')
-		case t == record.Long && r.Compatible:
-			return append(strconv.AppendInt(append(dst, '"'), cell.Int, 10), '"')
-		case t == record.Dictionary || t == record.Object:
-			t = record.Text
-		}
+	return columns
+}
+
+// values writes the values of rows.
+type values struct {
+	clock      *Clock
+	compatible bool // write texts for numbers that a double cannot hold
+}
+
+// append appends a value that has passed check, in quotes if it needs them.
+func (v *values) append(dst []byte, t record.Type, cell *row.Cell) []byte {
+	if cell.Misfit { // which check reports
 		return encode.AppendJSON(dst, t, *cell)
-	})
+	}
+	switch t {
+	case record.DateTime, record.Epoch:
+		return v.appendDate(dst, cell.Data)
+	case record.Guid:
+		guid, _ := wire.ParseGuid(string(cell.Data))
+		dst = append(dst, '"')
+		dst = append(dst, guid...)
+		return append(dst, '"')
+	case record.Double:
+		if isInfinite(cell) {
+			return append(dst, infinities[cell.Data[0]]...)
+		}
+	case record.Bytes:
+		dst = append(dst, '"')
+		dst = base64.RawURLEncoding.AppendEncode(dst, cell.Data)
+		return append(dst, '"')
+	case record.Long:
+		if v.compatible {
+			dst = append(dst, '"')
+			dst = strconv.AppendInt(dst, cell.Int, 10)
+			return append(dst, '"')
+		}
+	case record.Dictionary, record.Object:
+		t = record.Text
+	}
+	return encode.AppendJSON(dst, t, *cell)
+}
+
+// appendDate appends a date as an instant.
+func (v *values) appendDate(dst, date []byte) []byte {
+	if !isDate(date) {
+		date, _ = row.Date(date)
+	}
+	dst = append(dst, '"')
+	dst = v.clock.Append(dst, date)
+	return append(dst, '"')
+}
+
+// isInfinite reports whether a double is +Inf or -Inf.
+func isInfinite(cell *row.Cell) bool {
+	return len(cell.Data) == len("+Inf") && cell.Data[1] == 'I'
 }
 
 // infinities are the infinite numbers by their signs.
@@ -195,13 +242,16 @@ type rows struct {
 
 // Begin implements encode.Encoder.
 func (e *rows) Begin(dst []byte, _ encode.Head) []byte {
-	dst = openContext(append(dst, '{'), e.response.context())
+	dst = append(dst, '{')
+	dst = openContext(dst, e.response.context())
 	if e.response.Count >= 0 {
 		number := itoa(e.response.Count)
 		if e.response.Compatible {
 			number = strconv.Quote(number)
 		}
-		dst = append(append(append(dst, `"@odata.count":`...), number...), ',')
+		dst = append(dst, `"@odata.count":`...)
+		dst = append(dst, number...)
+		dst = append(dst, ',')
 	}
 	return append(dst, `"value":[`...)
 }
@@ -227,7 +277,8 @@ func (e *rows) End(dst []byte, t encode.Tail) []byte {
 			continue
 		}
 		if next := e.response.Next(m.Value); next != "" {
-			dst = append(append(dst, `,"@odata.nextLink":`...), quoted(next)...)
+			dst = append(dst, `,"@odata.nextLink":`...)
+			dst = encode.AppendJSONText(dst, next)
 		}
 	}
 	return append(dst, '}')
@@ -238,34 +289,48 @@ func openContext(dst []byte, context string) []byte {
 	if context == "" {
 		return dst
 	}
-	return append(append(append(dst, `"@odata.context":`...), quoted(context)...), ',')
+	dst = append(dst, `"@odata.context":`...)
+	dst = encode.AppendJSONText(dst, context)
+	return append(dst, ',')
 }
 
+// quoted returns a text as JSON.
 func quoted(text string) []byte { return encode.AppendJSONText(nil, text) }
 
 // failure writes an error response.
 func failure(dst []byte, s wire.ResponseStatus) []byte {
-	one := func(code, message, target string) {
-		dst = append(encode.AppendJSONText(append(dst, `{"code":`...), code), `,"message":`...)
-		dst = encode.AppendJSONText(dst, message)
-		if target != "" {
-			dst = encode.AppendJSONText(append(dst, `,"target":`...), target)
-		}
-	}
 	target := ""
 	if len(s.Errors) > 0 {
 		target = s.Errors[0].FieldName
 	}
-	dst = append(dst, `{"error":`...)
-	one(s.ErrorCode, s.Message, target)
-	for i, e := range s.Errors {
-		dst = append(dst, map[bool]string{true: `,"details":[`, false: ","}[i == 0]...)
-		one(e.ErrorCode, e.Message, e.FieldName)
-		dst = append(dst, '}')
-	}
+	dst = append(dst, `{"error":{`...)
+	dst = appendError(dst, s.ErrorCode, s.Message, target)
 	if len(s.Errors) > 0 {
+		dst = append(dst, `,"details":[`...)
+		for i, e := range s.Errors {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(dst, '{')
+			dst = appendError(dst, e.ErrorCode, e.Message, e.FieldName)
+			dst = append(dst, '}')
+		}
 		dst = append(dst, ']')
 	}
-	dst = append(encode.AppendJSONText(append(dst, `,"innererror":{"requestId":`...), s.Meta["RequestId"]), '}')
-	return append(dst, "}}"...)
+	dst = append(dst, `,"innererror":{"requestId":`...)
+	dst = encode.AppendJSONText(dst, s.Meta["RequestId"])
+	return append(dst, "}}}"...)
+}
+
+// appendError appends the members that an error and each of its details have.
+func appendError(dst []byte, code, message, target string) []byte {
+	dst = append(dst, `"code":`...)
+	dst = encode.AppendJSONText(dst, code)
+	dst = append(dst, `,"message":`...)
+	dst = encode.AppendJSONText(dst, message)
+	if target == "" {
+		return dst
+	}
+	dst = append(dst, `,"target":`...)
+	return encode.AppendJSONText(dst, target)
 }

@@ -48,6 +48,41 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestDatesOfTexts reads texts of a database file as dates. Some have the length and the digits
+// of a date.
+func TestDatesOfTexts(t *testing.T) {
+	shape := encode.Shape{Columns: []encode.Column{{Name: "At", Type: record.DateTime}}}
+	r := Response{Media: Media{Bare: true}, Zone: time.UTC, Record: "Every"}
+	for _, tt := range []struct {
+		text string
+		want string // empty for an error
+	}{
+		{"2019-05-01T10:11:12.1230000", `{"At":"2019-05-01T10:11:12.1230000Z"}`},
+		{"2019-05-01 10:11:12.1230000", `{"At":"2019-05-01T10:11:12.1230000Z"}`},
+		{"2019-05-01", `{"At":"2019-05-01T00:00:00.0000000Z"}`},
+		{"2020-02-29T23:59:59.9999999", `{"At":"2020-02-29T23:59:59.9999999Z"}`},
+		{"2019-99-99T00:00:00.0000000", ""},
+		{"2019-00-01T00:00:00.0000000", ""},
+		{"2019-01-00T00:00:00.0000000", ""},
+		{"2019-02-29T00:00:00.0000000", ""},
+		{"2019-05-01T24:00:00.0000000", ""},
+		{"2019-05-01T00:60:00.0000000", ""},
+		{"2019-05-01T00:00:60.0000000", ""},
+		{"2019x05x01T00:00:00.0000000", ""},
+		{"2019-05-01T00.00.00.0000000", ""},
+		{"2019-05-01T00:00:00,0000000", ""},
+		{"2019-05-01T00:00:00.00000x0", ""},
+	} {
+		got, err := r.Entity(shape, []row.Cell{{Class: row.Text, Data: []byte(tt.text)}})
+		if tt.want == "" && err == nil {
+			t.Errorf("the date %s is written as %s, want an error", tt.text, got)
+		}
+		if tt.want != "" && (err != nil || string(got) != tt.want) {
+			t.Errorf("the date %s is written as %s (error %v), want %s", tt.text, got, err, tt.want)
+		}
+	}
+}
+
 func TestFailure(t *testing.T) {
 	status := wire.ResponseStatus{ErrorCode: "X", Message: "a \"b\"", Meta: map[string]string{"RequestId": "1"}, Errors: []wire.FieldError{{ErrorCode: "X", FieldName: "$top", Message: "m"}, {ErrorCode: "X", Message: "n"}}}
 	want := `{"error":{"code":"X","message":"a \"b\"","target":"$top","details":[{"code":"X","message":"m","target":"$top"},{"code":"X","message":"n"}],"innererror":{"requestId":"1"}}}`

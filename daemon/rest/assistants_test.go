@@ -15,16 +15,15 @@ var messageHeaders = []string{"Content-Type: application/json", "Accept: applica
 // which takes effect at a reload.
 func TestAssistantsAreOff(t *testing.T) {
 	i := daemontest.Start(t)
-	admin, list := asAdmin(t, i), `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
+	admin := asAdmin(t, i)
+	const list = `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
 	for _, c := range []client{admin, anonymous(t, i)} {
 		for _, line := range []string{"POST /mcp", "POST /MCP/"} {
 			c.do(line, list, messageHeaders...).want(t, 404)
 		}
 	}
 	i.Set(t, "mcp.enabled", "true")
-	if body := admin.do("POST /mcp", list, messageHeaders...).want(t, 200).body; !strings.Contains(body, `"find_kinds"`) {
-		t.Errorf("no tools: %s", body)
-	}
+	admin.do("POST /mcp", list, messageHeaders...).want(t, 200).wantMessage(t, `"find_kinds"`)
 	anonymous(t, i).do("POST /mcp", list, messageHeaders...).want(t, 401)
 	admin.do("GET /mcp", "").want(t, 405)
 	admin.do("DELETE /mcp", "").want(t, 405)
@@ -38,7 +37,7 @@ func TestMessagesOfAssistants(t *testing.T) {
 	i := daemontest.Start(t, "--mcp-enabled", "--http-cors-origins", "https://shop.example", "--http-max-body", "64KiB")
 	c := anonymous(t, i).with("Authorization: Bearer " + i.Key(t, "reader"))
 	ping := `{"jsonrpc":"2.0","id":"7","method":"ping"}`
-	for _, m := range []struct {
+	for _, tt := range []struct {
 		body    string
 		headers []string
 		status  int
@@ -61,13 +60,14 @@ func TestMessagesOfAssistants(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":{},"clientInfo":{"name":"old","version":"1"}}}`, messageHeaders, 200, `"protocolVersion":"2024-11-05"`},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop_kind","arguments":{}}}`, messageHeaders, 200, `"error"`},
 	} {
-		if a := c.do("POST /mcp", m.body, m.headers...).want(t, m.status); !strings.Contains(a.body, m.want) {
-			t.Errorf("%.100s %q: %s", m.body, m.headers, shortened(a.body))
+		a := c.do("POST /mcp", tt.body, tt.headers...)
+		if a.status != tt.status || !strings.Contains(a.body, tt.want) {
+			t.Errorf("POST /mcp %.100s with %q returned %d %s, want %d with %s", tt.body, tt.headers, a.status, shortened(a.body), tt.status, tt.want)
 		}
 	}
 	preflight := c.do("OPTIONS /mcp", "", "Origin: https://shop.example", "Access-Control-Request-Method: POST").want(t, 204)
 	if allowed := preflight.header.Get("Access-Control-Allow-Headers"); !strings.Contains(allowed, "Mcp-Protocol-Version") {
-		t.Errorf("allowed headers: %s", allowed)
+		t.Errorf("the preflight allows the headers %s, want Mcp-Protocol-Version among them", allowed)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestAssistantsInTheRequestLog(t *testing.T) {
 	log := c.do("GET /Logs?PathInfo=/mcp", "").want(t, 200).body
 	for _, text := range []string{"ClassStartsWith", "Nope, which is unknown", `"UserAuthId":"admin"`} {
 		if !strings.Contains(log, text) {
-			t.Errorf("no %s in %s", text, log)
+			t.Errorf("the request log is %s, want %s in it", log, text)
 		}
 	}
 }
@@ -105,8 +105,12 @@ func TestAssistantsObeyLimits(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &reply); err != nil {
 			t.Fatal(err)
 		}
-		if page := reply.Result.StructuredContent; len(page.Rows) != 5 || page.Next == "" && page.NextSkip != 5 {
-			t.Errorf("%s: %s", kind, body)
+		page := reply.Result.StructuredContent
+		if len(page.Rows) != 5 {
+			t.Errorf("a query for %s returned %d rows, want the maximum, 5: %s", kind, len(page.Rows), body)
+		}
+		if page.Next == "" && page.NextSkip != 5 {
+			t.Errorf("a query for %s returned the cursor %q and nextSkip %d, want a cursor or 5", kind, page.Next, page.NextSkip)
 		}
 	}
 	statuses := make(map[int]bool)

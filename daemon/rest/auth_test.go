@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ func (a answer) cookie(t testing.TB) *http.Cookie {
 			return c
 		}
 	}
-	t.Fatalf("no cookie: status %d, %v, %s", a.status, a.header, a.body)
+	t.Fatalf("a response with status %d, headers %v and body %s sets no ss-id, want one", a.status, a.header, a.body)
 	return nil
 }
 
@@ -43,29 +44,44 @@ func loginForm(more ...string) string {
 }
 
 func loginJSON() string {
-	body, _ := json.Marshal(map[string]any{"userName": "ADMIN", "PASSWORD": daemontest.AdminPassword, "rememberme": false})
+	body, _ := json.Marshal(map[string]any{
+		"userName":   "ADMIN",
+		"PASSWORD":   daemontest.AdminPassword,
+		"rememberme": false,
+	})
 	return string(body)
 }
 
 func TestLoginRoutes(t *testing.T) {
 	c := anonymous(t, demo.start(t))
 	seen := make(map[string]bool)
-	for _, path := range []string{"/auth", "/auth/credentials", "/authenticate", "/json/reply/Authenticate", "/JSON/Reply/authenticate/", "/Auth.json"} {
+	for _, path := range []string{
+		"/auth",
+		"/auth/credentials",
+		"/authenticate",
+		"/json/reply/Authenticate",
+		"/JSON/Reply/authenticate/",
+		"/Auth.json",
+	} {
 		for _, a := range []answer{
 			c.do("GET "+path+"?"+loginForm(), ""),
 			c.do("GET "+path+"?username=admin&pASSWORD="+url.QueryEscape(daemontest.AdminPassword), ""),
 			c.do("POST "+path, loginJSON(), "Content-Type: application/json"),
-			c.do("POST "+path, loginForm(), "Content-Type: application/x-www-form-urlencoded"),
+			c.do("POST "+path, loginForm(), formType),
 			c.do("GET "+path, loginJSON(), "Content-Type: application/json"),
 			c.do("POST "+path+"?UserName=admin", `{"UserName":"missing","Password":"`+daemontest.AdminPassword+`"}`),
 		} {
-			cookie, s := a.want(t, 200).cookie(t), a.session(t)
-			if s.SessionID != cookie.Value || s.UserName != "admin" || seen[s.SessionID] || s.SessionID == "" {
-				t.Errorf("%s: %s with the cookie %s", path, a.body, cookie)
+			cookie := a.want(t, 200).cookie(t)
+			s := a.session(t)
+			if s.SessionID != cookie.Value || s.UserName != "admin" {
+				t.Errorf("a login at %s returned %s, want the user admin and the session %s of the cookie", path, a.body, cookie.Value)
+			}
+			if seen[s.SessionID] || s.SessionID == "" {
+				t.Errorf("a login at %s returned the session %q, want a new one", path, s.SessionID)
 			}
 			seen[s.SessionID] = true
-			if !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Secure || cookie.Path != "/" || !cookie.Expires.IsZero() || cookie.MaxAge != 0 {
-				t.Errorf("%s: the cookie is %s", path, cookie)
+			if want := "ss-id=" + s.SessionID + "; Path=/; HttpOnly; SameSite=Lax"; cookie.String() != want {
+				t.Errorf("a login at %s set the cookie %s, want %s", path, cookie, want)
 			}
 		}
 	}
@@ -73,15 +89,18 @@ func TestLoginRoutes(t *testing.T) {
 
 func TestRememberMe(t *testing.T) {
 	c := anonymous(t, demo.start(t))
+	const day = 24 * time.Hour
 	expires := c.do("GET /auth?"+loginForm("RememberMe", "True"), "").want(t, 200).cookie(t).Expires
-	if left := time.Until(expires); left < 13*24*time.Hour || left > 15*24*time.Hour {
-		t.Errorf("the session is remembered for %v", left)
+	if left := time.Until(expires); left < 13*day || left > 15*day {
+		t.Errorf("with RememberMe the session is remembered for %v, want 14 days", left)
 	}
-	if a := c.do("GET /auth?"+loginForm("RememberMe", "maybe"), "").want(t, 400); !strings.Contains(a.body, `"FieldName":"RememberMe"`) {
-		t.Errorf("%s", a.body)
-	}
-	if c.do("GET /auth?"+loginForm("RememberMe", ""), "").want(t, 200).cookie(t).Expires.IsZero() == false {
-		t.Error("an empty RememberMe is treated as true")
+
+	a := c.do("GET /auth?"+loginForm("RememberMe", "maybe"), "").want(t, 400)
+	a.wantMessage(t, `"FieldName":"RememberMe"`)
+
+	expires = c.do("GET /auth?"+loginForm("RememberMe", ""), "").want(t, 200).cookie(t).Expires
+	if !expires.IsZero() {
+		t.Errorf("with an empty RememberMe the session is remembered until %v, want until the browser ends", expires)
 	}
 }
 
@@ -90,9 +109,9 @@ func TestAuthenticationMethods(t *testing.T) {
 	c := anonymous(t, i)
 	key := i.Key(t, "reader")
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
-	for _, test := range []struct {
+	for _, tt := range []struct {
 		header  string
-		user    string
+		user    string // the start of the name
 		session string
 	}{
 		{"Cookie: ss-id=" + id, "admin", id},
@@ -104,11 +123,11 @@ func TestAuthenticationMethods(t *testing.T) {
 		{"Authorization: Bearer " + key, "reader ", ""},
 		{"Authorization: bEARER   " + key, "reader ", ""},
 	} {
-		c.do("GET /json/reply/DB_ClassQuery?Take=1", "", test.header).want(t, 200)
-		c.do("POST /Queries/DB_Class", `{"Take":1}`, test.header).want(t, 200)
-		s := c.do("GET /auth", "", test.header).want(t, 200).session(t)
-		if !strings.HasPrefix(s.UserName, test.user) || s.SessionID != test.session {
-			t.Errorf("%s: %+v", test.header, s)
+		c.do("GET /json/reply/DB_ClassQuery?Take=1", "", tt.header).want(t, 200)
+		c.do("POST /Queries/DB_Class", `{"Take":1}`, tt.header).want(t, 200)
+		s := c.do("GET /auth", "", tt.header).want(t, 200).session(t)
+		if !strings.HasPrefix(s.UserName, tt.user) || s.SessionID != tt.session {
+			t.Errorf("GET /auth with %s returned the user %q and the session %q, want %q... and %q", tt.header, s.UserName, s.SessionID, tt.user, tt.session)
 		}
 	}
 	for _, header := range []string{
@@ -123,9 +142,10 @@ func TestAuthenticationMethods(t *testing.T) {
 		"Authorization: " + key,
 	} {
 		for _, line := range []string{"GET /json/reply/DB_ClassQuery", "GET /auth"} {
-			a := c.do(line, "", header).want(t, 401).wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials", Basic realm="whd"`)
+			a := c.do(line, "", header).want(t, 401)
+			a.wantHeader(t, "WWW-Authenticate", `credentials realm="/auth/credentials", Basic realm="whd"`)
 			if strings.Contains(a.body, key) || !strings.Contains(a.body, `"ErrorCode":"Unauthorized"`) {
-				t.Errorf("%s", a.body)
+				t.Errorf("%s with %s returned %s, want the ErrorCode Unauthorized and no key", line, header, a.body)
 			}
 		}
 	}
@@ -137,9 +157,9 @@ func TestLogout(t *testing.T) {
 		for _, name := range []string{"Cookie: ss-id=", "X-ss-id: "} {
 			header := name + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 			c.do("GET /auth", "", header).want(t, 200)
-			gone := c.do(line, "", header).want(t, 200).cookie(t)
-			if gone.MaxAge >= 0 || gone.Value != "" || gone.Path != "/" {
-				t.Errorf("%s does not delete the cookie: %s", line, gone)
+			cookie := c.do(line, "", header).want(t, 200).cookie(t)
+			if cookie.MaxAge >= 0 || cookie.Value != "" || cookie.Path != "/" {
+				t.Errorf("%s set the cookie %s, want an empty one of / that has expired", line, cookie)
 			}
 			c.do("GET /auth", "", header).want(t, 401)
 			c.do("GET /json/reply/DB_ClassQuery", "", header).want(t, 401)
@@ -176,29 +196,42 @@ func TestCrossOriginRequestsWithBrowserCredentials(t *testing.T) {
 		for _, proof := range []string{cookie, basic("admin", daemontest.AdminPassword)} {
 			c := c.with(page...).with(proof)
 			for _, line := range []string{
-				"GET /json/reply/DB_ClassQuery?callback=f", "GET /Queries/DB_Class?callback=f", "GET /auth?callback=f",
-				"GET /auth/logout", "POST /auth/logout", "GET /auth/logout?callback=f",
+				"GET /json/reply/DB_ClassQuery?callback=f",
+				"GET /Queries/DB_Class?callback=f",
+				"GET /auth?callback=f",
+				"GET /auth/logout",
+				"POST /auth/logout",
+				"GET /auth/logout?callback=f",
 			} {
-				a := c.do(line, "").want(t, 403)
-				if a.header.Get("Set-Cookie") != "" {
-					t.Errorf("%s with %v sets %s", line, page, a.header.Get("Set-Cookie"))
-				}
+				c.do(line, "").want(t, 403).wantHeader(t, "Set-Cookie", "")
 			}
 			c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200) // the page cannot read the response
 		}
 		c.with(page...).do("GET /json/reply/DB_ClassQuery?callback=f", "", "Authorization: Bearer "+key).want(t, 200)
 	}
+	c.do("GET /auth", "", cookie).want(t, 200) // the session is still valid
+}
+
+func TestSameOriginRequestsWithBrowserCredentials(t *testing.T) {
+	i := demo.start(t)
+	c := anonymous(t, i)
+	cookie := "Cookie: ss-id=" + c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	host := strings.TrimPrefix(i.URL, "http://")
 	for _, page := range [][]string{
-		{}, {"Sec-Fetch-Site: same-origin"}, {"Sec-Fetch-Site: none"}, {"Origin: " + i.URL}, {"Referer: " + i.URL + "/page"},
-		{"Sec-Fetch-Site: same-origin", "Referer: " + i.URL + "/page"}, {"Host: WHD.example", "Origin: http://whd.example"}, {"Host: whd.example:80", "Origin: http://whd.example"},
+		{},
+		{"Sec-Fetch-Site: same-origin"},
+		{"Sec-Fetch-Site: none"},
+		{"Origin: " + i.URL},
+		{"Referer: " + i.URL + "/page"},
+		{"Sec-Fetch-Site: same-origin", "Referer: " + i.URL + "/page"},
+		{"Host: WHD.example", "Origin: http://whd.example"},
+		{"Host: whd.example:80", "Origin: http://whd.example"},
 		{"Sec-Fetch-Site: same-origin", "Origin: https://" + host}, // TLS ends at an unknown proxy
 	} {
 		c := c.with(page...).with(cookie)
 		c.do("GET /json/reply/DB_ClassQuery?callback=f", "").want(t, 200)
 		c.do("GET /auth?callback=f", "").want(t, 200)
 	}
-	c.do("GET /auth", "", cookie).want(t, 200) // the session is still valid
 }
 
 func TestTooManyFailedLogins(t *testing.T) {
@@ -207,13 +240,13 @@ func TestTooManyFailedLogins(t *testing.T) {
 	const eve = "Eve"
 	for range 5 {
 		a := c.do("POST /auth", `{"UserName":"`+eve+`","Password":"guess"}`).want(t, 401)
-		if a.session(t).ResponseStatus.Message != "Invalid Username or Password" {
-			t.Errorf("%s", a.body)
-		}
+		a.wantMessage(t, `"Message":"Invalid Username or Password"`)
 	}
 	a := c.do("POST /auth", `{"UserName":"`+strings.ToLower(eve)+`","Password":"guess"}`).want(t, 429)
-	if after := a.header.Get("Retry-After"); len(after) != 2 && after != "1" || a.session(t).ResponseStatus.ErrorCode != "TooManyRequests" {
-		t.Errorf("Retry-After %q, %s", after, a.body)
+	a.wantMessage(t, `"ErrorCode":"TooManyRequests"`)
+	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
+	if err != nil || seconds < 1 || seconds > 99 {
+		t.Errorf("the sixth failed login returned Retry-After %q, want from 1 to 99 seconds", a.header.Get("Retry-After"))
 	}
 	c.do("GET /json/reply/DB_ClassQuery", "", basic(eve, "guess")).want(t, 429)
 	c.do("POST /auth", loginJSON()).want(t, 200) // another user
@@ -222,10 +255,18 @@ func TestTooManyFailedLogins(t *testing.T) {
 func TestAnonymousQueries(t *testing.T) {
 	i := daemontest.Start(t, "--auth-queries", "anonymous")
 	c := anonymous(t, i)
-	for _, line := range []string{"GET /json/reply/DB_ClassQuery", "POST /Queries/DB_Class", "GET /json/reply/DB_ClassQuery?callback=f", "POST /json/oneway/DB_ClassQuery"} {
-		a := c.do(line, "", "Cookie: ss-id=of+a+session+that+has+ended", "Sec-Fetch-Site: same-origin")
-		if a.status != 200 && a.status != 204 {
-			t.Errorf("%s: status %d", line, a.status)
+	for _, tt := range []struct {
+		line   string
+		status int
+	}{
+		{"GET /json/reply/DB_ClassQuery", 200},
+		{"POST /Queries/DB_Class", 200},
+		{"GET /json/reply/DB_ClassQuery?callback=f", 200},
+		{"POST /json/oneway/DB_ClassQuery", 204},
+	} {
+		a := c.do(tt.line, "", "Cookie: ss-id=of+a+session+that+has+ended", "Sec-Fetch-Site: same-origin")
+		if a.status != tt.status {
+			t.Errorf("%s without a login returned status %d, want %d", tt.line, a.status, tt.status)
 		}
 	}
 	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
@@ -236,30 +277,47 @@ func TestAnonymousQueries(t *testing.T) {
 func TestCookieIsSecureBehindATLSProxy(t *testing.T) {
 	i := daemontest.Start(t, "--http-trusted-proxies", "127.0.0.0/8")
 	c := anonymous(t, i)
-	for proto, secure := range map[string]bool{"https": true, "HTTPS": true, "http": false, "https, http": true, "": false} {
-		cookie := c.do("GET /auth?"+loginForm(), "", "X-Forwarded-Proto: "+proto, "X-Forwarded-For: 10.1.2.3").want(t, 200).cookie(t)
-		if cookie.Secure != secure {
-			t.Errorf("X-Forwarded-Proto %q: Secure is %v", proto, cookie.Secure)
-		}
-		gone := c.do("GET /auth/logout", "", "X-Forwarded-Proto: "+proto).want(t, 200).cookie(t)
-		if gone.Secure != secure {
-			t.Errorf("X-Forwarded-Proto %q: Secure is %v on logout", proto, gone.Secure)
+	for _, tt := range []struct {
+		proto  string
+		secure bool
+	}{
+		{"https", true},
+		{"HTTPS", true},
+		{"http", false},
+		{"https, http", true},
+		{"", false},
+	} {
+		for _, path := range []string{"/auth?" + loginForm(), "/auth/logout"} {
+			a := c.do("GET "+path, "", "X-Forwarded-Proto: "+tt.proto).want(t, 200)
+			if got := a.cookie(t).Secure; got != tt.secure {
+				t.Errorf("GET %s with X-Forwarded-Proto %q set a cookie with Secure %t, want %t", path, tt.proto, got, tt.secure)
+			}
 		}
 	}
+
+	// The header of an untrusted client is ignored.
+	cookie := anonymous(t, demo.start(t)).do("GET /auth?"+loginForm(), "", "X-Forwarded-Proto: https").want(t, 200).cookie(t)
+	if cookie.Secure {
+		t.Errorf("X-Forwarded-Proto of an untrusted client set the cookie %s, want one without Secure", cookie)
+	}
+}
+
+func TestAddressBehindAProxy(t *testing.T) {
+	i := daemontest.Start(t, "--http-trusted-proxies", "127.0.0.0/8")
+	c := anonymous(t, i)
+	c.do("GET /auth?"+loginForm(), "", "X-Forwarded-For: 10.1.2.3").want(t, 200)
 	i.Log.Await(t, "path=/auth ", "address=10.1.2.3")
 	c.do("GET /auth", "", "X-Forwarded-For: 1.1.1.1, 10.9.9.9, 127.0.0.1").want(t, 401)
 	i.Log.Await(t, "path=/auth ", "address=10.9.9.9")
+}
+
+func TestOriginBehindATLSProxy(t *testing.T) {
+	i := daemontest.Start(t, "--http-trusted-proxies", "127.0.0.0/8")
+	c := anonymous(t, i)
 	id := c.do("GET /auth?"+loginForm(), "").want(t, 200).cookie(t).Value
 	c.do("GET /auth?callback=f", "", "X-ss-id: "+id, "Origin: https://erp.example").want(t, 200) // browsers never send this header on their own
 	c = c.with("Cookie: ss-id=" + id)
 	c.do("GET /auth?callback=f", "", "Origin: https://erp.example", "X-Forwarded-Host: erp.example:443", "X-Forwarded-Proto: https").want(t, 200)
 	c.do("GET /auth?callback=f", "", "Origin: http://erp.example", "X-Forwarded-Host: erp.example", "X-Forwarded-Proto: https").want(t, 403)
 	c.do("GET /auth?callback=f", "", "Origin: https://erp.example").want(t, 403)
-
-	// X-Forwarded headers of other clients are ignored.
-	i = demo.start(t)
-	c = anonymous(t, i)
-	if c.do("GET /auth?"+loginForm(), "", "X-Forwarded-Proto: https").want(t, 200).cookie(t).Secure {
-		t.Error("X-Forwarded-Proto of an untrusted client is used")
-	}
 }

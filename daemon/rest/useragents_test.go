@@ -44,7 +44,10 @@ func TestProgramsChangeSomething(t *testing.T) {
 			c.do("POST /login", loginForm(), "Content-Type: application/x-www-form-urlencoded").want(t, 200)
 			c.do("POST /json/reply/Authenticate", loginJSON()).want(t, 200)
 			proofs := map[string]string{
-				"cookie": "Cookie: ss-id=" + session, "header": "X-ss-id: " + session, "Basic": basic("admin", daemontest.AdminPassword), "key": key,
+				"cookie": "Cookie: ss-id=" + session,
+				"header": "X-ss-id: " + session,
+				"Basic":  basic("admin", daemontest.AdminPassword),
+				"key":    key,
 			}
 			for proof, header := range proofs {
 				c := c.with(header)
@@ -70,15 +73,28 @@ func TestProgramsThatResembleBrowsers(t *testing.T) {
 	const advice = "must use POST"
 	for name, headers := range programs {
 		resembles := strings.HasPrefix(headers[0], "User-Agent: Mozilla/")
-		for _, line := range []string{"GET /auth?" + loginForm(), "HEAD /auth", "GET /api/RemoveUser?UserName=missing", "POST /auth?callback=f"} {
+		for _, line := range []string{
+			"GET /auth?" + loginForm(),
+			"HEAD /auth",
+			"GET /api/RemoveUser?UserName=missing",
+			"POST /auth?callback=f",
+		} {
 			a := anonymous(t, i).with(headers...).do(line, loginJSON(), cookie)
-			if (a.status == 403) != resembles || resembles && !strings.HasPrefix(line, "HEAD") && !strings.Contains(a.body, advice) {
-				t.Errorf("%s: %s: %d %s", name, line, a.status, a.body)
+			if isRejected := a.status == 403; isRejected != resembles {
+				t.Errorf("%s of %s returned %d %s, want status 403: %t", line, name, a.status, a.body, resembles)
+			}
+			hasBody := !strings.HasPrefix(line, "HEAD")
+			if resembles && hasBody && !strings.Contains(a.body, advice) {
+				t.Errorf("%s of %s returned %s, want %q in it", line, name, a.body, advice)
 			}
 		}
 	}
 	c := anonymous(t, i).with(indy...)
-	for _, line := range []string{"POST /auth", "GET /auth?" + loginForm(), "POST /Webhooks/Subscribers"} {
+	for _, line := range []string{
+		"POST /auth",
+		"GET /auth?" + loginForm(),
+		"POST /Webhooks/Subscribers",
+	} {
 		c.do(line, loginJSON(), cookie).want(t, 403).wantMessage(t, "without text/html in Accept")
 	}
 	c.do("POST /json/reply/RemoveUser?UserName=missing", "", "Authorization: Bearer "+i.Key(t, "admin")).want(t, 404)
@@ -124,20 +140,28 @@ func TestPlainPagesChangeNothing(t *testing.T) {
 		for _, name := range names {
 			for _, path := range []string{"/json/reply/", "/json/oneway/", "/api/"} {
 				for _, query := range []string{"", "?callback=f", "?UserName=missing&format=json"} {
-					if a := c.do(page.method+" "+path+name+query, ""); a.status != 403 || a.header.Get("Set-Cookie") != "" {
-						t.Errorf("%s: %s %s%s%s: %d %s", page.name, page.method, path, name, query, a.status, a.body)
+					line := page.method + " " + path + name + query
+					a := c.do(line, "")
+					if a.status != 403 || a.header.Get("Set-Cookie") != "" {
+						t.Errorf("%s (%s) returned %d %v %s, want 403 without a cookie", line, page.name, a.status, a.header, a.body)
 					}
 				}
 			}
 		}
-		for _, line := range []string{"/auth", "/auth/credentials", "/authenticate", "/auth/logout", "/auth?" + loginForm(), "/json/reply/DB_ClassQuery?callback=f", "/Queries/DB_Class?callback=f"} {
-			c.do(page.method+" "+line, "").want(t, 403)
+		for _, path := range []string{
+			"/auth",
+			"/auth/credentials",
+			"/authenticate",
+			"/auth/logout",
+			"/auth?" + loginForm(),
+			"/json/reply/DB_ClassQuery?callback=f",
+			"/Queries/DB_Class?callback=f",
+		} {
+			c.do(page.method+" "+path, "").want(t, 403)
 		}
-		if page.method == "POST" {
-			for _, line := range changing {
-				if method, path, _ := strings.Cut(line, " "); method == "POST" {
-					c.do("POST "+path, "").want(t, 403)
-				}
+		for _, line := range changing {
+			if page.method == "POST" && strings.HasPrefix(line, "POST ") {
+				c.do(line, "").want(t, 403)
 			}
 		}
 	}
@@ -160,7 +184,7 @@ func changingOperations(t *testing.T, i *daemontest.Instance) []string {
 		}
 	}
 	if len(names) < 20 {
-		t.Fatalf("operations that change something: %q", names)
+		t.Fatalf("the operations that change something are %q, want at least 20", names)
 	}
 	return names
 }

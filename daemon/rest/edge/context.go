@@ -216,47 +216,55 @@ func (x *Context) WriteShared(status int, body, shared []byte) error {
 }
 
 func (x *Context) write(status int, parts [][]byte, shared []byte) error {
-	h := x.Response.Header()
 	held := 0
 	for _, part := range parts {
 		held += len(part)
 	}
 	size := held + len(shared)
-	parts = append(slices.Clip(parts), shared)
-	if x.Logged.MaxBody > 0 {
-		for _, part := range parts {
-			x.Logged.Body = append(x.Logged.Body, part[:min(len(part), x.Logged.MaxBody-len(x.Logged.Body))]...)
-		}
-	}
+	body := append(slices.Clip(parts), shared)
+
+	sent := body
 	coding := x.Coding
 	if size < minCompressSize {
 		coding = nil
 	}
 	if coding != nil {
-		small, err := coding.whole(parts)
+		small, err := coding.whole(body)
 		if err != nil {
 			return err
 		}
-		parts = [][]byte{small}
+		sent = [][]byte{small}
 		size = len(small)
 		held = size
 	}
+
 	release, err := x.Response.Admission.holdReply(x, held)
 	if err != nil {
 		return err
 	}
 	defer release()
+
+	x.logBody(body) // now that it will be sent: after an error another body is
+	h := x.Response.Header()
 	if coding != nil {
 		coding.Announce(h)
 	}
 	h.Set("Content-Length", strconv.Itoa(size))
 	x.Response.WriteHeader(status)
-	for _, part := range parts {
+	for _, part := range sent {
 		if _, err := x.Response.Write(part); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// logBody adds the start of a body to the request log, if that records bodies.
+func (x *Context) logBody(parts [][]byte) {
+	for _, part := range parts {
+		room := max(0, x.Logged.MaxBody-len(x.Logged.Body))
+		x.Logged.Body = append(x.Logged.Body, part[:min(len(part), room)]...)
+	}
 }
 
 // Respond sends a single value, unless err is not nil.

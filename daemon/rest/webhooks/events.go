@@ -47,7 +47,11 @@ func (h *events) List(x *edge.Context) error {
 	return edge.List(x, "Events", all, nil, func(e record.Event) wire.Event {
 		d := wire.Event{Name: e.Name, Description: e.Description}
 		if kind := rules.CapturedBy(e.Name); kind != nil {
-			d.Source, d.Kind, d.Deletes, d.Before, d.Coalesced = wire.SourceCaptured, kind.Name, true, len(kind.Before) > 0, true
+			d.Source = wire.SourceCaptured
+			d.Kind = kind.Name
+			d.Deletes = true
+			d.Before = len(kind.Before) > 0
+			d.Coalesced = true
 		}
 		return d
 	})
@@ -84,22 +88,35 @@ func (h *events) publish(x *edge.Context, e delivery.Post) (wire.EventReceipt, e
 	}
 	key := keys[0]
 	if len(keys) > 1 || !isIdempotencyKey(key) {
-		const text = "must be one text of 1 to 255 visible ASCII characters"
-		return wire.EventReceipt{}, &fault.Error{Kind: fault.Invalid, Message: wire.HeaderIdempotencyKey + " " + text,
-			Fields: []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}}}
+		const text = "must be one text of 1 to 255 printable ASCII characters"
+		return wire.EventReceipt{}, &fault.Error{
+			Kind:    fault.Invalid,
+			Message: wire.HeaderIdempotencyKey + " " + text,
+			Fields:  []fault.Field{{Name: wire.HeaderIdempotencyKey, Message: text}},
+		}
 	}
-	receipt, replayed, err := h.engine.PublishOnce(x.Request.Context(), e, x.Identity.Name+"\n"+key) // keys are separate for each user
+
+	// Users and API keys have separate idempotency keys, also if their names are the same. Earlier
+	// versions stored the name alone.
+	stored := x.Identity.Owner() + "\n" + key
+	former := x.Identity.Name + "\n" + key
+	receipt, replayed, err := h.engine.PublishOnce(x.Request.Context(), e, stored, former)
 	if replayed {
 		x.Response.Header().Set(wire.HeaderReplayed, "true")
 	}
 	return receipt, err
 }
 
-// maxIdempotencyKey is the maximum length of a key in characters.
+// maxIdempotencyKey is the maximum length of an idempotency key in characters.
 const maxIdempotencyKey = 255
 
+// isIdempotencyKey reports whether a text has only printable ASCII, which includes blanks, and a
+// valid length.
 func isIdempotencyKey(key string) bool {
-	return key != "" && len(key) <= maxIdempotencyKey && !strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
+	if key == "" || len(key) > maxIdempotencyKey {
+		return false
+	}
+	return !strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
 // maxKey is the maximum length of the key of an event in characters.

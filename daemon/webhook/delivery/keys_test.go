@@ -22,7 +22,7 @@ func publishConcurrently(t *testing.T, n int, key, body string, daemons ...*simu
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
-			r, replayed, err := daemons[i%len(daemons)].engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte(body)}, key)
+			r, replayed, err := daemons[i%len(daemons)].engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte(body)}, key, key)
 			if err != nil {
 				t.Error(err)
 			}
@@ -63,10 +63,10 @@ func TestIdempotencyKey(t *testing.T) {
 		first.expect("WH_Event", 1)
 		first.expect("SY_WebhookMessage", 2)
 		for _, x := range []*simulation{first, second} {
-			if _, _, err := x.engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("y")}, "order-1"); !fault.Is(err, fault.Conflict) {
+			if _, _, err := x.engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("y")}, "order-1", "order-1"); !fault.Is(err, fault.Conflict) {
 				t.Errorf("another body returned %v", err)
 			}
-			if _, _, err := x.engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.created", Body: []byte("x")}, "order-1"); !fault.Is(err, fault.Conflict) {
+			if _, _, err := x.engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.created", Body: []byte("x")}, "order-1", "order-1"); !fault.Is(err, fault.Conflict) {
 				t.Errorf("another event returned %v", err)
 			}
 		}
@@ -95,7 +95,7 @@ func TestIdempotencyKeyAfterLostResponse(t *testing.T) {
 	simulateRealClock(t, func(x *simulation) {
 		x.subscribe("https://shop.example/", "debtor.*")
 		x.faultyStore.SetRuleOnce(deliverytest.FailAfter(deliverytest.Unavailable("the line was cut")), deliverytest.Write)
-		_, _, err := x.engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("x")}, "k")
+		_, _, err := x.engine.PublishOnce(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("x")}, "k", "k")
 		if !fault.Is(err, fault.Unavailable) || errors.Is(err, delivery.ErrKeyTaken) {
 			t.Fatalf("a lost response returned %v", err)
 		}
@@ -106,6 +106,27 @@ func TestIdempotencyKeyAfterLostResponse(t *testing.T) {
 		}
 		x.expect("SY_WebhookMessage", 1)
 		x.advance(5 * time.Minute)
+	})
+}
+
+// A key that an earlier version stored in another form is valid until it expires.
+func TestIdempotencyKeyOfAnEarlierVersion(t *testing.T) {
+	simulateRealClock(t, func(x *simulation) {
+		ctx := context.Background()
+		post := delivery.Post{Name: "debtor.updated", Body: []byte("x")}
+		earlier, _, err := x.engine.PublishOnce(ctx, post, "shop k", "shop k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, replayed, err := x.engine.PublishOnce(ctx, post, "user:shop k", "shop k")
+		if err != nil || !replayed || r != earlier {
+			t.Errorf("the event of the earlier version returned %+v, replayed %t (error %v), want %+v replayed", r, replayed, err, earlier)
+		}
+		post.Body = []byte("y")
+		_, _, err = x.engine.PublishOnce(ctx, post, "user:shop k", "shop k")
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("another event returned the error %v, want a conflict", err)
+		}
 	})
 }
 

@@ -111,8 +111,9 @@ var errKeyReused = fault.New(fault.Conflict, "The Idempotency-Key was used for a
 
 // PublishOnce publishes an event under an idempotency key. For a day, the same event
 // under the same key returns the receipt of the first call with replayed true, and
-// another event returns a Conflict fault.
-func (p *publisher) PublishOnce(ctx context.Context, e Post, key string) (r wire.EventReceipt, replayed bool, err error) {
+// another event returns a Conflict fault. former is the form of the key in earlier versions: an
+// event that one of them has published is not published a second time after an upgrade.
+func (p *publisher) PublishOnce(ctx context.Context, e Post, key, former string) (r wire.EventReceipt, replayed bool, err error) {
 	k := keyOf(e, key, p.Now())
 	unlock, err := p.keys.lock(ctx, k.Hash)
 	if err != nil {
@@ -120,6 +121,9 @@ func (p *publisher) PublishOnce(ctx context.Context, e Post, key string) (r wire
 	}
 	defer unlock()
 	known, err := p.Store.IdempotencyKey(ctx, k.Hash)
+	if err == nil && known == nil && former != key {
+		known, err = p.Store.IdempotencyKey(ctx, keyOf(e, former, p.Now()).Hash)
+	}
 	if err == nil && known == nil {
 		event := newPublication(e, p.Now())
 		event.key = k
