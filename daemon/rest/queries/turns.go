@@ -89,7 +89,7 @@ func (t *turns) wait(reader string) (end func(), err error) {
 // turn is the right of a request to read and send changes. A nil *turn is no turn.
 type turn struct {
 	startedAt time.Time
-	release   func() // gives the turn to the next request, once
+	release   func() // ends the turn, once: the next request gets it
 }
 
 // take waits for the turn of a request, without its slot, and then for the slot.
