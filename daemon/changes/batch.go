@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // Batch is changes of a kind in their order. Requests share batches: they must not be changed.
@@ -82,6 +84,9 @@ type batchRead struct {
 	err   error
 }
 
+// errUnread is the result of a read that panicked.
+var errUnread = fault.New(fault.Internal, "the changes could not be read")
+
 func newBatches() *batches {
 	return &batches{
 		reading: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)/2)),
@@ -139,6 +144,7 @@ func (b *batches) run(ctx context.Context, key batchKey, r *batchRead, read func
 	if r.err != nil {
 		return
 	}
+	r.err = errUnread // the requests that wait for it get this if the read panics
 	r.batch, r.err = read(ctx)
 	if r.err == nil && len(r.batch.Changes) > 0 && r.batch.size() <= maxKeptBatch {
 		b.keep(key, r)
