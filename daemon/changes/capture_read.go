@@ -26,15 +26,15 @@ func (k *capture) read(ctx context.Context, r Read) (Page, error) {
 
 // verify reads which database it is, at most maxAge ago, and stops the capture if it is not
 // the one that was captured.
-func (k *capture) verify(ctx context.Context, maxAge time.Duration) (Database, error) {
+func (k *capture) verify(ctx context.Context, maxAge time.Duration) (reading, error) {
 	now, reason, err := k.database.read(ctx, k.Source, maxAge, k.state.Database)
-	switch {
-	case err != nil:
-		return now, sourceError{err}
-	case reason != "":
-		return now, &stopped{reason, true}
+	if err != nil {
+		return reading{}, sourceError{err}
 	}
-	k.state.Database = now
+	if reason != "" {
+		return reading{}, &stopped{reason: reason, manual: true}
+	}
+	k.state.Database = now.Database
 	return now, nil
 }
 

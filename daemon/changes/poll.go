@@ -19,7 +19,7 @@ type poller struct {
 	// The poll that is under way.
 	since *Since // nil between polls
 	began time.Time
-	now   Database
+	now   reading
 	last  []byte // latest stamp that is not in the future
 }
 
@@ -92,11 +92,11 @@ func (p *poller) start(ctx context.Context) (due bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	p.position(now)
+	p.position(now.Database)
 	if p.rows.table.Version && (now.Active == nil || bytes.Equal(now.Active, p.bound)) {
 		p.due.poll = began.Add(p.interval())
 		if bytes.Equal(now.Latest, p.latest) {
-			p.looked(began)
+			p.looked(now.began)
 		} else {
 			p.status.set(func(s *Status) { s.Reason = "an open transaction holds back the rowversions" })
 		}
@@ -125,7 +125,7 @@ func (p *poller) end() {
 	}
 	p.due.poll = p.began.Add(p.interval())
 	p.since = nil
-	p.looked(p.began)
+	p.looked(p.now.began)
 }
 
 // removeVariants raises the deletions of keys that are new ones in lower case, in upper case or

@@ -130,7 +130,7 @@ func (s *sweep) start(ctx context.Context) error {
 		s.endSweep(began)
 		return nil
 	}
-	s.poller.position(now)
+	s.poller.position(now.Database)
 	s.state.Took = 0
 	s.started, s.began, s.content = true, began, table.Content
 	s.first, s.mute = s.state.Swept.IsZero(), s.state.Phase == Stopped
