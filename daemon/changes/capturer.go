@@ -233,6 +233,7 @@ func (c *Capturer) startNeeded(ctx context.Context) {
 	c.mu.Unlock()
 	for _, k := range ended {
 		k.stop()
+		c.notify(k.kind.Name)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -243,13 +244,15 @@ func (c *Capturer) startNeeded(ctx context.Context) {
 	}
 }
 
+// stopAll stops all captures. Their followers have to look for the changes of another daemon.
 func (c *Capturer) stopAll() {
 	c.mu.Lock()
 	all := c.captures
 	c.captures = make(map[string]*capture)
 	c.mu.Unlock()
-	for _, k := range all {
+	for name, k := range all {
 		k.cancel()
+		c.notify(name)
 	}
 	for _, k := range all {
 		k.stop()
@@ -374,8 +377,8 @@ func (w *waiting) wake() {
 	}
 }
 
-// changed returns a channel that is closed when changes of a kind have been published. It is nil
-// if another daemon captures.
+// changed returns a channel that is closed when changes of a kind have been published, or this
+// daemon ceases to capture it. It is nil if another daemon captures.
 func (c *Capturer) changed(kind string) <-chan struct{} {
 	c.mu.Lock()
 	defer c.mu.Unlock()
