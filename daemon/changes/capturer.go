@@ -60,6 +60,7 @@ type Capturer struct {
 	lease    delivery.Lease
 	captures map[string]*capture
 	needs    map[string]time.Time // by kind; the last request of a follower
+	noted    map[string]time.Time // by kind; the last of these that was noted in the store
 	waiting  map[string]*waiting  // by kind; the followers that wait for changes
 }
 
@@ -68,7 +69,7 @@ func New(c Config) *Capturer {
 	return &Capturer{
 		Config: c, share: share{limit: func() float64 { return c.Settings().Share }},
 		batches: newBatches(), turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		captures: make(map[string]*capture), needs: make(map[string]time.Time), waiting: make(map[string]*waiting),
+		captures: make(map[string]*capture), needs: make(map[string]time.Time), noted: make(map[string]time.Time), waiting: make(map[string]*waiting),
 	}
 }
 
@@ -160,21 +161,30 @@ func event(kind *record.Kind, op Op) string {
 // Need notes that a follower needs the changes of a kind. If another daemon captures, the
 // note is in the store.
 func (c *Capturer) Need(ctx context.Context, kind *record.Kind) error {
+	now := time.Now()
 	c.mu.Lock()
-	last := c.needs[kind.Name]
-	c.needs[kind.Name] = time.Now()
+	first := c.needs[kind.Name].IsZero()
+	c.needs[kind.Name] = now
 	local := c.lease.Fence != 0
+	due := !local && now.Sub(c.noted[kind.Name]) >= needInterval
+	if due {
+		c.noted[kind.Name] = now // requests at the same time leave it to this one
+	}
 	c.mu.Unlock()
-	if local {
-		if last.IsZero() {
-			signal(c.wake)
-		}
+
+	if local && first {
+		signal(c.wake)
+	}
+	if !due {
 		return nil
 	}
-	if time.Since(last) < needInterval {
-		return nil
+	err := c.Store.Note(ctx, kind.Name, [][]byte{{}})
+	if err != nil {
+		c.mu.Lock()
+		delete(c.noted, kind.Name) // for the next request
+		c.mu.Unlock()
 	}
-	return c.Store.Note(ctx, kind.Name, [][]byte{{}})
+	return err
 }
 
 // readNeeds reads the needs that other daemons have noted, first those of earlier processes.
