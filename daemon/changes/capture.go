@@ -134,29 +134,50 @@ func (k *capture) run(ctx context.Context) {
 func (k *capture) failed(ctx context.Context, err error) time.Duration {
 	k.leaveTurn()
 	var stop *stopped
-	var source sourceError
-	switch {
-	case errors.As(err, &stop):
-		k.retreat()
-		k.sweep, k.due.sweep = nil, time.Time{}
-		k.state.Phase, k.state.Reason, k.state.Manual = Stopped, stop.reason, stop.manual
-		k.warn("the capture of a kind has stopped", "reason", stop.reason)
-		k.status.set(func(s *Status) { s.Phase, s.Reason = Stopped, stop.reason })
-		if err := k.Store.Save(ctx, k.kind.Name, k.fence, k.state); err == nil {
+	if errors.As(err, &stop) {
+		err = k.stopFor(ctx, stop)
+		if err == nil {
 			return k.Settings().Sweep
 		}
-	case errors.Is(err, delivery.ErrCaptureLost):
-		k.drop()
-	case errors.As(err, &source):
-		k.retreat()
-		k.status.set(func(s *Status) { s.Reason = fault.From(err).Message })
-		k.warn("records cannot be read for capture", "error", err.Error())
-	default:
-		k.drop()
-		k.status.set(func(s *Status) { s.Reason = "changes cannot be stored: " + fault.From(err).Message })
-		k.warn("changes cannot be stored", "error", err.Error())
+	}
+	var source sourceError
+	if errors.As(err, &source) {
+		k.sourceFailed(err)
+	} else {
+		k.storeFailed(err)
 	}
 	return k.backoff.Next()
+}
+
+// stopFor stops the capture. The stop counts once it is stored: if that fails, the capture goes on
+// from the stored state and finds the cause again.
+func (k *capture) stopFor(ctx context.Context, stop *stopped) error {
+	k.retreat()
+	k.sweep, k.due.sweep = nil, time.Time{}
+	k.state.Phase, k.state.Reason, k.state.Manual = Stopped, stop.reason, stop.manual
+	if err := k.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
+		return err
+	}
+	k.warn("the capture of a kind has stopped", "reason", stop.reason)
+	k.status.set(func(s *Status) { s.Phase, s.Reason = Stopped, stop.reason })
+	return nil
+}
+
+// sourceFailed drops the rows that were read. What was written remains valid.
+func (k *capture) sourceFailed(err error) {
+	k.retreat()
+	k.status.set(func(s *Status) { s.Reason = fault.From(err).Message })
+	k.warn("records cannot be read for capture", "error", err.Error())
+}
+
+// storeFailed drops everything. A lost lease is no failure: another daemon captures the kind.
+func (k *capture) storeFailed(err error) {
+	k.drop()
+	if errors.Is(err, delivery.ErrCaptureLost) {
+		return
+	}
+	k.status.set(func(s *Status) { s.Reason = "changes cannot be stored: " + fault.From(err).Message })
+	k.warn("changes cannot be stored", "error", err.Error())
 }
 
 // warn logs a failure with its cause. A failure is repeated by each sweep or attempt until its
