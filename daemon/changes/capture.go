@@ -154,7 +154,9 @@ func (k *capture) failed(ctx context.Context, err error) time.Duration {
 func (k *capture) stopFor(ctx context.Context, stop *stopped) error {
 	k.retreat()
 	k.sweep, k.due.sweep = nil, time.Time{}
-	k.state.Phase, k.state.Reason, k.state.Manual = Stopped, stop.reason, stop.manual
+	if !k.state.awaitsResumption() { // it keeps the reason that the administrator decides about
+		k.state.Phase, k.state.Reason, k.state.Manual = Stopped, stop.reason, stop.manual
+	}
 	if err := k.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
 		return err
 	}
@@ -215,7 +217,7 @@ func (k *capture) step(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	if k.state.Phase == Stopped && k.state.Manual {
+	if k.state.awaitsResumption() {
 		return time.Hour, nil // resume wakes it
 	}
 	if k.state.Phase == Capturing {
@@ -276,7 +278,7 @@ func (k *capture) begin(ctx context.Context) error {
 		return err
 	}
 	if count == 0 && k.state.Rows > 0 {
-		k.state = State{Needed: k.state.Needed} // the shadow was lost
+		k.state.forget() // the shadow was lost
 	}
 	if k.state.Swept.IsZero() { // no token was given out since this epoch
 		epochs, err := k.Store.Epochs(ctx, k.kind.Name)

@@ -60,3 +60,56 @@ func TestStopIsSavedAfterAFailureOfTheStore(t *testing.T) {
 		r.silent()
 	})
 }
+
+// A stop until an administrator resumes the capture outlasts a restart during which the kind has no
+// proven key.
+func TestStopOutlastsAnUnprovenKey(t *testing.T) {
+	filled(t, 20, sorts["sweeps"], func(t *testing.T, r *rig) {
+		r.stop()
+		reason := r.status().Reason
+		r.setKey(nil)
+		r.restart2()
+		if got, want := r.status().Reason, "no key of Item is proven"; got != want {
+			t.Errorf("after a restart without a key, the reason is %q, want %q", got, want)
+		}
+		time.Sleep(5 * time.Minute)
+		r.setKey([]int{itemID})
+		r.update(5, "2.00")
+		time.Sleep(5 * time.Minute)
+		r.silent()
+		if s := r.status(); s.Phase != changes.Stopped || s.Reason != reason {
+			t.Errorf("after the key is proven, the phase is %q (%s), want %q (%s)", s.Phase, s.Reason, changes.Stopped, reason)
+		}
+		if s := r.stored().State; !s.Manual || s.Reason != reason {
+			t.Errorf("stored is manual: %t (%s), want manual: true (%s)", s.Manual, s.Reason, reason)
+		}
+		if err := r.Resume("Item", changes.Raise); err != nil {
+			t.Fatal(err)
+		}
+		r.sweeps(1)
+		if n := counts(r.changes(0)); n[changes.Updated] != 5 || len(n) != 1 {
+			t.Errorf("resumed with %v, want 5 updates", n)
+		}
+	})
+}
+
+// So it does if the shadow has been lost.
+func TestStopOutlastsALostShadow(t *testing.T) {
+	filled(t, 20, sorts["sweeps"], func(t *testing.T, r *rig) {
+		r.stop()
+		r.end()
+		k := r.store.kind("Item")
+		clear(k.entries)
+		clear(k.numbers)
+		r.restart2()
+		time.Sleep(5 * time.Minute)
+		if s := r.stored().State; s.Phase != changes.Stopped || !s.Manual {
+			t.Errorf("after the shadow was lost, %q is stored (manual: %t), want %q until it is resumed", s.Phase, s.Manual, changes.Stopped)
+		}
+		if err := r.Resume("Item", changes.Raise); err != nil {
+			t.Fatal(err)
+		}
+		r.until("the first look has ended", func() bool { return r.status().Phase == changes.Capturing })
+		r.silent()
+	})
+}

@@ -165,6 +165,21 @@ type State struct {
 	KeptFrom map[string]time.Time `json:",omitempty"` // since when all values before a change of a field are known
 }
 
+// awaitsResumption reports whether the capture has stopped until an administrator resumes it.
+func (s *State) awaitsResumption() bool { return s.Phase == Stopped && s.Manual }
+
+// forget drops what is known about the rows. A stop until an administrator resumes the capture
+// stays.
+func (s *State) forget() {
+	empty := State{Needed: s.Needed}
+	if s.awaitsResumption() {
+		empty.Phase = Stopped
+		empty.Reason = s.Reason
+		empty.Manual = true
+	}
+	*s = empty
+}
+
 // Store is the state of capture and the recorded changes, in the service's own store. Methods
 // fail with a fault of kind Unavailable if the store cannot be used, and with
 // delivery.ErrCaptureLost under a fence that is not the kind's any more.
