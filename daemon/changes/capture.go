@@ -39,15 +39,16 @@ type capture struct {
 	resume   chan Resumption // buffered
 	status   statusBox
 
-	state   State
-	rows    *rows // nil until the state has been read
-	writer  *writer
-	sweep   *sweep // nil between sweeps
-	poller  *poller
-	holding bool // the turn to sweep
-	due     dueTimes
-	backoff backoff.Backoff
-	warned  string // the last warning
+	state      State
+	rows       *rows // nil until the state has been read
+	writer     *writer
+	sweep      *sweep // nil between sweeps
+	poller     *poller
+	resumption Resumption // that an administrator has ordered and that has not succeeded; empty if none
+	holding    bool       // the turn to sweep
+	due        dueTimes
+	backoff    backoff.Backoff
+	warned     string // the last warning
 }
 
 // dueTimes are the times of the next actions.
@@ -118,10 +119,7 @@ func (k *capture) run(ctx context.Context) {
 		case <-ctx.Done():
 			timer.Stop()
 			return
-		case how := <-k.resume:
-			if err := k.resumed(ctx, how); err != nil {
-				k.failed(ctx, err)
-			}
+		case k.resumption = <-k.resume:
 		case <-k.wake:
 			k.due.notes = time.Time{}
 		case <-timer.C:
@@ -212,6 +210,12 @@ func (k *capture) retreat() {
 // step does the work that is due, one read at most of each sort, and returns the time until the
 // next step.
 func (k *capture) step(ctx context.Context) (time.Duration, error) {
+	if k.resumption != "" {
+		if err := k.resumed(ctx, k.resumption); err != nil {
+			return 0, err // it is tried again: the administrator has been told that the capture is resumed
+		}
+		k.resumption = ""
+	}
 	if k.rows == nil {
 		if err := k.begin(ctx); err != nil {
 			return 0, err

@@ -1,6 +1,7 @@
 package changes_test
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -112,4 +113,41 @@ func TestStopOutlastsALostShadow(t *testing.T) {
 		r.until("the first look has ended", func() bool { return r.status().Phase == changes.Capturing })
 		r.silent()
 	})
+}
+
+// A resumption that has been accepted is tried until it succeeds.
+func TestResumeAfterAFailure(t *testing.T) {
+	for _, how := range []changes.Resumption{changes.Raise, changes.Silent} {
+		t.Run(fmt.Sprint("store ", how), func(t *testing.T) {
+			filled(t, 20, sorts["sweeps"], func(t *testing.T, r *rig) {
+				r.stop()
+				r.fails(1)
+				r.resumes(how)
+			})
+		})
+	}
+	t.Run("key", func(t *testing.T) {
+		filled(t, 20, sorts["sweeps"], func(t *testing.T, r *rig) {
+			r.stop()
+			r.setKey(nil)
+			r.restart2()
+			time.AfterFunc(5*time.Minute, func() { r.setKey([]int{itemID}) })
+			r.resumes(changes.Raise)
+		})
+	})
+}
+
+// resumes resumes the capture, which goes on within 10 minutes.
+func (r *rig) resumes(how changes.Resumption) {
+	r.t.Helper()
+	if err := r.Resume("Item", how); err != nil {
+		r.t.Fatal(err)
+	}
+	time.Sleep(10 * time.Minute)
+	if s := r.status(); s.Phase != changes.Capturing {
+		r.t.Errorf("10 minutes after it was resumed, the phase is %q (%s), want %q", s.Phase, s.Reason, changes.Capturing)
+	}
+	if s := r.stored().State; s.Phase != changes.Capturing || s.Manual {
+		r.t.Errorf("10 minutes after it was resumed, %q is stored (manual: %t), want %q", s.Phase, s.Manual, changes.Capturing)
+	}
 }

@@ -321,27 +321,38 @@ const (
 
 // CanResume fails unless the capture of a kind has stopped on this daemon.
 func (c *Capturer) CanResume(kind string) error {
-	switch k := c.running(kind); {
-	case k == nil || k.status.get().Phase == "": // or has not read its state
-		return fault.New(fault.Unavailable, "this daemon does not capture %s now", kind)
-	case k.status.get().Phase != Stopped:
-		return fault.New(fault.Conflict, "the capture of %s is not stopped", kind)
+	_, err := c.stopped(kind)
+	return err
+}
+
+// Resume continues the capture of a kind that has stopped. It tries again after failures, until it
+// succeeds or this daemon ceases to capture the kind, which then remains stopped.
+func (c *Capturer) Resume(kind string, how Resumption) error {
+	k, err := c.stopped(kind)
+	if err != nil {
+		return err
+	}
+	select {
+	case k.resume <- how:
+	default: // resumed twice
 	}
 	return nil
 }
 
-// Resume continues the capture of a kind that has stopped.
-func (c *Capturer) Resume(kind string, how Resumption) error {
-	if err := c.CanResume(kind); err != nil {
-		return err
+// stopped returns the capture of a kind that has stopped on this daemon.
+func (c *Capturer) stopped(kind string) (*capture, error) {
+	k := c.running(kind)
+	phase := Phase("") // until the capture has read its state
+	if k != nil {
+		phase = k.status.get().Phase
 	}
-	if k := c.running(kind); k != nil {
-		select {
-		case k.resume <- how:
-		default: // resumed twice
-		}
+	if phase == "" {
+		return nil, fault.New(fault.Unavailable, "this daemon does not capture %s now", kind)
 	}
-	return nil
+	if phase != Stopped {
+		return nil, fault.New(fault.Conflict, "the capture of %s is not stopped", kind)
+	}
+	return k, nil
 }
 
 // Status returns the state of the captures of this daemon, by kind.
