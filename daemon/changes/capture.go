@@ -40,7 +40,8 @@ type capture struct {
 	status   statusBox
 
 	state      State
-	rows       *rows // nil until the state has been read
+	next       int64 // the ID of the next change when the state was read; 0 until then
+	rows       *rows // nil until the capture has begun
 	writer     *writer
 	sweep      *sweep // nil between sweeps
 	poller     *poller
@@ -194,6 +195,7 @@ func (k *capture) warn(message, name, cause string) {
 // drop forgets everything that was read; the next step reads the state again.
 func (k *capture) drop() {
 	k.rows, k.writer, k.sweep, k.poller = nil, nil, nil, nil
+	k.next = 0
 }
 
 // retreat drops the rows that were read and not yet written. Their sweep is
@@ -259,23 +261,31 @@ func (k *capture) pollable() bool {
 	return k.rows.stamp != nil && k.rows.table.Pollable && (k.rows.table.Version || k.rows.stamp.Type == record.DateTime)
 }
 
+// load takes the capture over from the fence before it, and reads its stored state. It is not
+// repeated before that is dropped, since each time appends an epoch.
+func (k *capture) load(ctx context.Context) error {
+	stored, err := k.Store.Begin(ctx, k.kind.Name, k.fence)
+	if err != nil {
+		return err
+	}
+	k.state = stored.State
+	k.next = stored.Next
+	return nil
+}
+
 // begin reads the stored state and prepares the capture.
 func (k *capture) begin(ctx context.Context) error {
 	table, err := k.Source.Table(ctx, k.kind)
 	if err != nil {
 		return sourceError{err}
 	}
-	unproven := &stopped{reason: "no key of " + k.kind.Name + " is proven"}
-	if len(table.Key) == 0 && k.state.Phase == Stopped {
-		return unproven // without another epoch
+	if k.next == 0 {
+		if err := k.load(ctx); err != nil {
+			return err
+		}
 	}
-	stored, err := k.Store.Begin(ctx, k.kind.Name, k.fence)
-	if err != nil {
-		return err
-	}
-	k.state = stored.State
 	if len(table.Key) == 0 {
-		return unproven
+		return &stopped{reason: "no key of " + k.kind.Name + " is proven"}
 	}
 	count, highest, err := k.Store.Size(ctx, k.kind.Name)
 	if err != nil {
@@ -292,6 +302,9 @@ func (k *capture) begin(ctx context.Context) error {
 		k.state.Epoch = epochs[len(epochs)-1].ID
 	}
 	k.state.Compared = k.compared
+	if err := k.state.checkSchemes(k.kind.Name); err != nil {
+		return &stopped{reason: err.Error() + "; resume it with --silent to fill its shadow again", manual: true}
+	}
 	r := newRows(k.kind, table, nil, k.Secret, &k.state)
 	if k.state.Schemes == nil {
 		k.state.Schemes = make(map[int64]Scheme)
@@ -318,7 +331,7 @@ func (k *capture) begin(ctx context.Context) error {
 	if err := k.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
 		return err
 	}
-	k.writer = &writer{capture: k, next: stored.Next, highest: highest, newest: highest, count: count, limit: maxGroup}
+	k.writer = &writer{capture: k, next: k.next, highest: highest, newest: highest, count: count, limit: maxGroup}
 	k.poller, k.due, k.rows = &poller{capture: k}, dueTimes{}, r
 	k.status.set(func(s *Status) {
 		s.Phase, s.Rows, s.Omitted, s.Reason = k.state.Phase, count, table.Omitted, ""
@@ -337,6 +350,9 @@ func (k *capture) lastNeed() time.Time {
 
 // resumed continues a stopped capture.
 func (k *capture) resumed(ctx context.Context, how Resumption) error {
+	if how == Silent {
+		return k.startOver(ctx)
+	}
 	if k.rows == nil {
 		if err := k.begin(ctx); err != nil {
 			return err
@@ -344,20 +360,30 @@ func (k *capture) resumed(ctx context.Context, how Resumption) error {
 	}
 	k.database.accept()
 	k.warned = ""
-	if how == Silent {
-		if err := k.Store.Reset(ctx, k.kind.Name, k.fence); err != nil {
-			return err
-		}
-		k.state = State{Needed: k.state.Needed}
-		k.drop()
-		return k.Store.Save(ctx, k.kind.Name, k.fence, k.state)
-	}
 	k.state.Phase, k.state.Reason, k.state.Manual, k.state.Database, k.state.Content = Capturing, "", false, Database{}, ""
 	if k.state.Swept.IsZero() {
 		k.state.Phase = FirstLook
 	}
 	k.sweep, k.due = &sweep{capture: k, all: true}, dueTimes{}
 	k.status.set(func(s *Status) { s.Phase, s.Reason = k.state.Phase, "" })
+	return k.Store.Save(ctx, k.kind.Name, k.fence, k.state)
+}
+
+// startOver removes the entries of the shadow, and has the next step begin with a first look. It
+// needs no table and no valid state.
+func (k *capture) startOver(ctx context.Context) error {
+	if k.next == 0 {
+		if err := k.load(ctx); err != nil {
+			return err
+		}
+	}
+	k.database.accept()
+	k.warned = ""
+	if err := k.Store.Reset(ctx, k.kind.Name, k.fence); err != nil {
+		return err
+	}
+	k.state = State{Needed: k.state.Needed}
+	k.drop()
 	return k.Store.Save(ctx, k.kind.Name, k.fence, k.state)
 }
 

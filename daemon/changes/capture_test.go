@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // empty removes all rows of the table, and returns a function that restores them.
@@ -149,5 +150,43 @@ func (r *rig) resumes(how changes.Resumption) {
 	}
 	if s := r.stored().State; s.Phase != changes.Capturing || s.Manual {
 		r.t.Errorf("10 minutes after it was resumed, %q is stored (manual: %t), want %q", s.Phase, s.Manual, changes.Capturing)
+	}
+}
+
+// A stored scheme that cannot be read stops the capture until the shadow is filled again.
+func TestDamagedSchemeStopsTheKind(t *testing.T) {
+	for _, field := range []string{"Amount", "Amount ", ""} {
+		t.Run(field, func(t *testing.T) {
+			filled(t, 20, sorts["sweeps"], func(t *testing.T, r *rig) {
+				token := r.now()
+				r.end()
+				s := r.store.kind("Item")
+				damaged := s.State.Schemes[s.State.Scheme]
+				damaged.Fields = []string{"ID t", field}
+				s.State.Schemes = map[int64]changes.Scheme{s.State.Scheme: damaged}
+				if _, err := r.feed.Copy(t.Context(), r.kind, token); !fault.Is(err, fault.Unavailable) {
+					t.Errorf("a copy with a damaged scheme failed with %v, want a fault of kind %v", err, fault.Unavailable)
+				}
+
+				r.restart2()
+				epochs := len(s.epochs)
+				time.Sleep(time.Hour)
+				want := fmt.Sprintf("the stored scheme 1 of Item is damaged: its field %q has no form", field)
+				if s := r.status(); s.Phase != changes.Stopped || !strings.HasPrefix(s.Reason, want) {
+					t.Errorf("the phase is %q (%s), want %q (%s)", s.Phase, s.Reason, changes.Stopped, want)
+				}
+				if n := len(s.epochs); n != epochs {
+					t.Errorf("an hour has added %d epochs, want none", n-epochs)
+				}
+				r.update(1, "2.00")
+				r.resumes(changes.Silent)
+				r.silent()
+				r.update(1, "3.00")
+				r.sweeps(1)
+				if n := r.count(); n != 1 {
+					t.Errorf("%d changes after the shadow was filled again, want 1", n)
+				}
+			})
+		})
 	}
 }

@@ -2,6 +2,9 @@ package changes
 
 import (
 	"context"
+	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -178,6 +181,16 @@ func (s *State) forget() {
 		empty.Manual = true
 	}
 	*s = empty
+}
+
+// checkSchemes returns why entries of the shadow of a kind cannot be compared.
+func (s *State) checkSchemes(kind string) error {
+	for _, number := range slices.Sorted(maps.Keys(s.Schemes)) {
+		if err := s.Schemes[number].check(); err != nil {
+			return fmt.Errorf("the stored scheme %d of %s is damaged: %w", number, kind, err)
+		}
+	}
+	return nil
 }
 
 // Store is the state of capture and the recorded changes, in the service's own store. Methods

@@ -42,6 +42,9 @@ func (f Feed) rows(ctx context.Context, kind *record.Kind, state *State) (*rows,
 	if len(table.Key) == 0 {
 		return nil, fault.New(fault.Unavailable, "no key of %s is proven", kind.Name)
 	}
+	if err := state.checkSchemes(kind.Name); err != nil {
+		return nil, fault.New(fault.Unavailable, "%v", err)
+	}
 	all := make([]int, len(kind.Fields))
 	for i := range all {
 		all[i] = i

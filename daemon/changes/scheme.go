@@ -3,6 +3,7 @@ package changes
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -23,6 +24,17 @@ type Scheme struct {
 
 func (s Scheme) equal(t Scheme) bool {
 	return s.Hash == t.Hash && s.Stamp == t.Stamp && slices.Equal(s.Fields, t.Fields) && slices.Equal(s.Kept, t.Kept)
+}
+
+// check returns why a stored scheme cannot be used.
+func (s Scheme) check() error {
+	for _, field := range s.Fields {
+		_, form, _ := strings.Cut(field, " ")
+		if form == "" {
+			return fmt.Errorf("its field %q has no form", field)
+		}
+	}
+	return nil
 }
 
 // hashes are the versions of the hash of a field. Those of old entries stay.
