@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -28,7 +27,7 @@ const (
 // capture captures one kind, in one goroutine. Everything that it knows is dropped after a
 // failure of the store, and read again from there.
 type capture struct {
-	*Capturer
+	config   Config
 	kind     *record.Kind
 	latest   *record.Kind // is equal to kind; guarded by mu of the Capturer
 	compared []string     // the fields of which conditions compare the values before a change
@@ -38,6 +37,13 @@ type capture struct {
 	wake     chan struct{}   // buffered; there are notes
 	resume   chan Resumption // buffered
 	status   statusBox
+
+	// Those of the Capturer, which all kinds share.
+	share     *share
+	database  *database
+	needs     *needs
+	followers *followers
+	turn      chan struct{} // has an item while a kind is swept
 
 	state      State
 	next       int64 // the ID of the next change when the state was read; 0 until then
@@ -53,7 +59,11 @@ type capture struct {
 }
 
 // dueTimes are the times of the next actions.
-type dueTimes struct{ notes, poll, sweep time.Time }
+type dueTimes struct {
+	notes time.Time
+	poll  time.Time
+	sweep time.Time
+}
 
 // stopped is why a capture stops.
 type stopped struct {
@@ -71,28 +81,49 @@ type sourceError struct{ error }
 // Unwrap returns the failure.
 func (e sourceError) Unwrap() error { return e.error }
 
-// start starts the capture of a kind under a fence.
-func start(ctx context.Context, c *Capturer, kind *record.Kind, compared []string, fence int64) *capture {
+// start starts the capture of a kind under the fence of the Capturer, whose mu the caller holds.
+func (c *Capturer) start(ctx context.Context, kind *record.Kind, compared []string) *capture {
 	ctx, cancel := context.WithCancel(ctx)
 	k := &capture{
-		Capturer: c, kind: kind, latest: kind, compared: compared, fence: fence, cancel: cancel, ended: make(chan struct{}), wake: make(chan struct{}, 1),
-		resume: make(chan Resumption, 1), backoff: backoff.Backoff{Min: minBackoff, Max: maxBackoff},
+		config:   c.config,
+		kind:     kind,
+		latest:   kind,
+		compared: compared,
+		fence:    c.fence,
+		cancel:   cancel,
+		ended:    make(chan struct{}),
+		wake:     make(chan struct{}, 1),
+		resume:   make(chan Resumption, 1),
+
+		share:     &c.share,
+		database:  &c.database,
+		needs:     c.needs,
+		followers: c.followers,
+		turn:      c.turn,
+
+		backoff: backoff.Backoff{Min: minBackoff, Max: maxBackoff},
 	}
-	k.status.set(func(s *Status) { s.Kind, s.looked, s.Changes = kind.Name, time.Now(), make(map[Op]int64) })
+	k.status.set(func(s *Status) {
+		s.Kind = kind.Name
+		s.looked = time.Now()
+		s.Changes = make(map[Op]int64)
+	})
 	go k.run(ctx)
 	return k
 }
 
-// isOf reports whether the capture is of a kind as it is declared now, and keeps the values
-// that conditions compare. A reload of the kinds declares all of them again.
-func (k *capture) isOf(now *record.Kind, compared []string) bool {
-	if !slices.Equal(compared, k.compared) {
-		return false
+// adoptIfEqual takes a declaration of the kind for the one that is captured if it is equal: a
+// reload of the kinds declares all of them again.
+func (k *capture) adoptIfEqual(kind *record.Kind) {
+	if kind != k.latest && reflect.DeepEqual(kind, k.kind) {
+		k.latest = kind
 	}
-	if now != k.latest && reflect.DeepEqual(now, k.kind) {
-		k.latest = now
-	}
-	return now == k.latest
+}
+
+// isOf reports whether the capture is of this declaration of the kind, and keeps the values that
+// conditions compare.
+func (k *capture) isOf(kind *record.Kind, compared []string) bool {
+	return kind == k.latest && slices.Equal(compared, k.compared)
 }
 
 // stop ends the capture and waits for its end.
@@ -104,28 +135,27 @@ func (k *capture) stop() {
 func (k *capture) run(ctx context.Context) {
 	defer close(k.ended)
 	defer k.leaveTurn()
-	for {
+	for ctx.Err() == nil {
 		wait, err := k.step(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			wait = k.failed(ctx, err)
 		}
-		if wait <= 0 {
-			continue
+		if wait > 0 {
+			k.idle(ctx, wait)
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case k.resumption = <-k.resume:
-		case <-k.wake:
-			k.due.notes = time.Time{}
-		case <-timer.C:
-		}
-		timer.Stop()
+	}
+}
+
+// idle waits for the time of the next step, or for a reason to make it sooner.
+func (k *capture) idle(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case k.resumption = <-k.resume:
+	case <-k.wake:
+		k.due.notes = time.Time{}
+	case <-timer.C:
 	}
 }
 
@@ -136,7 +166,7 @@ func (k *capture) failed(ctx context.Context, err error) time.Duration {
 	if errors.As(err, &stop) {
 		err = k.stopFor(ctx, stop)
 		if err == nil {
-			return k.Settings().Sweep
+			return k.config.Settings().Sweep
 		}
 	}
 	var source sourceError
@@ -152,15 +182,17 @@ func (k *capture) failed(ctx context.Context, err error) time.Duration {
 // from the stored state and finds the cause again.
 func (k *capture) stopFor(ctx context.Context, stop *stopped) error {
 	k.retreat()
-	k.sweep, k.due.sweep = nil, time.Time{}
-	if !k.state.awaitsResumption() { // it keeps the reason that the administrator decides about
-		k.state.Phase, k.state.Reason, k.state.Manual = Stopped, stop.reason, stop.manual
-	}
-	if err := k.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
+	k.sweep = nil
+	k.due.sweep = time.Time{}
+	k.state.stop(stop.reason, stop.manual)
+	if err := k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
 		return err
 	}
 	k.warn("the capture of a kind has stopped", "reason", stop.reason)
-	k.status.set(func(s *Status) { s.Phase, s.Reason = Stopped, stop.reason })
+	k.status.set(func(s *Status) {
+		s.Phase = Stopped
+		s.Reason = stop.reason
+	})
 	return nil
 }
 
@@ -189,23 +221,31 @@ func (k *capture) warn(message, name, cause string) {
 		k.warned = text
 		level = slog.LevelWarn
 	}
-	k.Log.Log(context.Background(), level, message, "kind", k.kind.Name, name, cause)
+	k.config.Log.Log(context.Background(), level, message, "kind", k.kind.Name, name, cause)
 }
 
 // drop forgets everything that was read; the next step reads the state again.
 func (k *capture) drop() {
-	k.rows, k.writer, k.sweep, k.poller = nil, nil, nil, nil
 	k.next = 0
+	k.rows = nil
+	k.writer = nil
+	k.sweep = nil
+	k.poller = nil
 }
 
 // retreat drops the rows that were read and not yet written. Their sweep is
 // repeated.
 func (k *capture) retreat() {
-	if k.writer != nil && k.writer.reset() {
-		k.poller.since = nil
-		if k.sweep != nil {
-			k.sweep = &sweep{capture: k, confirm: k.sweep.confirm, all: k.sweep.all}
-		}
+	if k.writer == nil {
+		return
+	}
+	dropped := k.writer.reset()
+	if !dropped {
+		return
+	}
+	k.poller.since = nil
+	if k.sweep != nil {
+		k.sweep = &sweep{capture: k, confirm: k.sweep.confirm, all: k.sweep.all}
 	}
 }
 
@@ -213,7 +253,7 @@ func (k *capture) retreat() {
 // next step.
 func (k *capture) step(ctx context.Context) (time.Duration, error) {
 	if k.resumption != "" {
-		if err := k.resumed(ctx, k.resumption); err != nil {
+		if err := k.resumeStopped(ctx); err != nil {
 			return 0, err // it is tried again: the administrator has been told that the capture is resumed
 		}
 		k.resumption = ""
@@ -227,164 +267,87 @@ func (k *capture) step(ctx context.Context) (time.Duration, error) {
 		return time.Hour, nil // resume wakes it
 	}
 	if k.state.Phase == Capturing {
-		now := time.Now()
-		if !now.Before(k.due.notes) {
-			k.due.notes = now.Add(noteInterval)
-			if err := k.recheck(ctx); err != nil {
-				return 0, err
-			}
-		}
-		if k.pollable() && !now.Before(k.due.poll) && k.share.wait(true) == 0 {
-			if err := k.poller.page(ctx); err != nil {
-				return 0, err
-			}
+		if err := k.readUrgent(ctx); err != nil {
+			return 0, err
 		}
 	}
 	wait, err := k.sweepStep(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if k.backoff.Reset(); wait == 0 {
+	k.backoff.Reset()
+	if wait == 0 {
 		return 0, nil
 	}
+	return k.untilNext(wait), nil
+}
+
+// readUrgent reads what does not wait for a sweep: rows that copies have noted, and a page of a poll.
+func (k *capture) readUrgent(ctx context.Context) error {
+	now := time.Now()
+	if !now.Before(k.due.notes) {
+		k.due.notes = now.Add(noteInterval)
+		if err := k.recheck(ctx); err != nil {
+			return err
+		}
+	}
+	if !k.pollable() || now.Before(k.due.poll) || k.share.wait(true) > 0 {
+		return nil
+	}
+	return k.poller.page(ctx)
+}
+
+// untilNext returns the time until the next step, of a capture whose sweep waits for a time.
+func (k *capture) untilNext(sweep time.Duration) time.Duration {
+	wait := sweep
 	if k.state.Phase == Capturing {
 		wait = min(wait, time.Until(k.due.notes))
 		if k.pollable() {
-			wait = min(wait, max(time.Until(k.due.poll), k.share.wait(true)))
+			poll := max(time.Until(k.due.poll), k.share.wait(true))
+			wait = min(wait, poll)
 		}
 	}
-	return max(wait, time.Millisecond), nil
+	return max(wait, time.Millisecond)
 }
 
 // pollable reports whether rows are found by their stamp.
 func (k *capture) pollable() bool {
-	return k.rows.stamp != nil && k.rows.table.Pollable && (k.rows.table.Version || k.rows.stamp.Type == record.DateTime)
+	if k.rows.stamp == nil || !k.rows.table.Pollable {
+		return false
+	}
+	return k.rows.table.Version || k.rows.stamp.Type == record.DateTime
 }
 
-// load takes the capture over from the fence before it, and reads its stored state. It is not
-// repeated before that is dropped, since each time appends an epoch.
-func (k *capture) load(ctx context.Context) error {
-	stored, err := k.Store.Begin(ctx, k.kind.Name, k.fence)
-	if err != nil {
-		return err
+// sweepStep reads one page of the sweep, if it may, and returns the time until the next.
+func (k *capture) sweepStep(ctx context.Context) (time.Duration, error) {
+	if k.sweep == nil {
+		if wait := time.Until(k.due.sweep); wait > 0 {
+			return wait, nil
+		}
 	}
-	k.state = stored.State
-	k.next = stored.Next
-	return nil
+	if !k.takeTurn() {
+		return turnInterval, nil
+	}
+	if wait := k.share.wait(false); wait > 0 {
+		return wait, nil
+	}
+	if k.sweep == nil {
+		k.sweep = &sweep{capture: k}
+	}
+	return 0, k.sweep.readNext(ctx)
 }
 
-// begin reads the stored state and prepares the capture.
-func (k *capture) begin(ctx context.Context) error {
-	table, err := k.Source.Table(ctx, k.kind)
-	if err != nil {
-		return sourceError{err}
+// takeTurn reports whether the kind may be swept now: no other one is.
+func (k *capture) takeTurn() bool {
+	if k.holding {
+		return true
 	}
-	if k.next == 0 {
-		if err := k.load(ctx); err != nil {
-			return err
-		}
-	}
-	if len(table.Key) == 0 {
-		return &stopped{reason: "no key of " + k.kind.Name + " is proven"}
-	}
-	count, highest, err := k.Store.Size(ctx, k.kind.Name)
-	if err != nil {
-		return err
-	}
-	if count == 0 && k.state.Rows > 0 {
-		k.state.forget() // the shadow was lost
-	}
-	if k.state.Swept.IsZero() { // no token was given out since this epoch
-		epochs, err := k.Store.Epochs(ctx, k.kind.Name)
-		if err != nil {
-			return err
-		}
-		k.state.Epoch = epochs[len(epochs)-1].ID
-	}
-	k.state.Compared = k.compared
-	if err := k.state.checkSchemes(k.kind.Name); err != nil {
-		return &stopped{reason: err.Error() + "; resume it with --silent to fill its shadow again", manual: true}
-	}
-	r := newRows(k.kind, table, nil, k.Secret, &k.state)
-	if k.state.Schemes == nil {
-		k.state.Schemes = make(map[int64]Scheme)
-	}
-	if k.state.Schemes[k.state.Scheme].Stamp != r.scheme.Stamp {
-		k.state.Stamp = nil
-	}
-	if r.current.number != k.state.Scheme {
-		k.state.Content = "" // the next sweep converts all entries
-	}
-	maps.DeleteFunc(k.state.KeptFrom, func(name string, _ time.Time) bool { return !slices.Contains(r.scheme.Kept, name) })
-	k.state.Scheme, k.state.Schemes[r.current.number] = r.current.number, r.scheme
-	switch {
-	case k.state.Phase == Stopped:
-	case k.state.Swept.IsZero():
-		k.state.Phase = FirstLook
+	select {
+	case k.turn <- struct{}{}:
+		k.holding = true
 	default:
-		k.state.Phase = Capturing
 	}
-	if needed := k.lastNeed(); needed.After(k.state.Needed) {
-		k.state.Needed = needed
-	}
-	k.state.Ended = time.Time{}
-	if err := k.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
-		return err
-	}
-	k.writer = &writer{capture: k, next: k.next, highest: highest, newest: highest, count: count, limit: maxGroup}
-	k.poller, k.due, k.rows = &poller{capture: k}, dueTimes{}, r
-	k.status.set(func(s *Status) {
-		s.Phase, s.Rows, s.Omitted, s.Reason = k.state.Phase, count, table.Omitted, ""
-		if k.state.Phase == Stopped {
-			s.Reason = k.state.Reason
-		}
-	})
-	return nil
-}
-
-func (k *capture) lastNeed() time.Time {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.needs[k.kind.Name].UTC()
-}
-
-// resumed continues a stopped capture.
-func (k *capture) resumed(ctx context.Context, how Resumption) error {
-	if how == Silent {
-		return k.startOver(ctx)
-	}
-	if k.rows == nil {
-		if err := k.begin(ctx); err != nil {
-			return err
-		}
-	}
-	k.database.accept()
-	k.warned = ""
-	k.state.Phase, k.state.Reason, k.state.Manual, k.state.Database, k.state.Content = Capturing, "", false, Database{}, ""
-	if k.state.Swept.IsZero() {
-		k.state.Phase = FirstLook
-	}
-	k.sweep, k.due = &sweep{capture: k, all: true}, dueTimes{}
-	k.status.set(func(s *Status) { s.Phase, s.Reason = k.state.Phase, "" })
-	return k.Store.Save(ctx, k.kind.Name, k.fence, k.state)
-}
-
-// startOver removes the entries of the shadow, and has the next step begin with a first look. It
-// needs no table and no valid state.
-func (k *capture) startOver(ctx context.Context) error {
-	if k.next == 0 {
-		if err := k.load(ctx); err != nil {
-			return err
-		}
-	}
-	k.database.accept()
-	k.warned = ""
-	if err := k.Store.Reset(ctx, k.kind.Name, k.fence); err != nil {
-		return err
-	}
-	k.state = State{Needed: k.state.Needed}
-	k.drop()
-	return k.Store.Save(ctx, k.kind.Name, k.fence, k.state)
+	return k.holding
 }
 
 // leaveTurn lets another kind be swept.
@@ -395,49 +358,19 @@ func (k *capture) leaveTurn() {
 	}
 }
 
-// sweepStep reads one page of the sweep, if it may, and returns the time until the next.
-func (k *capture) sweepStep(ctx context.Context) (time.Duration, error) {
-	if k.sweep == nil {
-		if wait := time.Until(k.due.sweep); wait > 0 {
-			return wait, nil
-		}
-	}
-	if !k.holding {
-		select {
-		case k.turn <- struct{}{}:
-			k.holding = true
-		default:
-			return turnInterval, nil
-		}
-	}
-	if wait := k.share.wait(false); wait > 0 {
-		return wait, nil
-	}
-	if k.sweep == nil {
-		k.sweep = &sweep{capture: k}
-	}
-	switch {
-	case !k.sweep.started:
-		return 0, k.sweep.start(ctx)
-	case len(k.sweep.differing) > 0:
-		return 0, k.sweep.fetch(ctx)
-	case !k.sweep.paged:
-		return 0, k.sweep.page(ctx)
-	}
-	return 0, k.sweep.lookUpMissing(ctx)
-}
-
 // endSweep waits for the next sweep. All rows are known as they were at a time.
 func (k *capture) endSweep(at time.Time) {
 	k.sweep = nil
-	k.due.sweep = time.Now().Add(k.Settings().Sweep)
+	k.due.sweep = time.Now().Add(k.config.Settings().Sweep)
 	k.leaveTurn()
 	k.looked(at)
 }
 
+// looked notes that all changes until a time are known.
 func (k *capture) looked(at time.Time) {
 	k.status.set(func(s *Status) {
-		if s.Reason = ""; at.After(s.looked) {
+		s.Reason = ""
+		if at.After(s.looked) {
 			s.looked = at
 		}
 	})

@@ -37,7 +37,7 @@ func (p *poller) position(now Database) {
 
 // overlapped returns the stamp of a time less the overlap.
 func (p *poller) overlapped(t time.Time) []byte {
-	return []byte(t.Add(-p.Settings().Overlap).Format(wire.DateLayout))
+	return []byte(t.Add(-p.config.Settings().Overlap).Format(wire.DateLayout))
 }
 
 // page reads one page of a poll.
@@ -135,7 +135,7 @@ func (p *poller) removeVariants(ctx context.Context, keys [][]byte) error {
 	if !p.rows.hasTextKey() {
 		return nil
 	}
-	entries, err := p.Store.Find(ctx, p.kind.Name, keys)
+	entries, err := p.config.Store.Find(ctx, p.kind.Name, keys)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (p *poller) removeVariants(ctx context.Context, keys [][]byte) error {
 	if variants == nil {
 		return nil
 	}
-	if entries, err = p.Store.Find(ctx, p.kind.Name, variants); err != nil {
+	if entries, err = p.config.Store.Find(ctx, p.kind.Name, variants); err != nil {
 		return err
 	}
 	var known []*Entry
