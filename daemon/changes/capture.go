@@ -243,7 +243,7 @@ func (k *capture) retreat() {
 	if !dropped {
 		return
 	}
-	k.poller.since = nil
+	k.poller.round = nil
 	if k.sweep != nil {
 		k.sweep = &sweep{capture: k, confirm: k.sweep.confirm, all: k.sweep.all}
 	}
