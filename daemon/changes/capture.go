@@ -29,21 +29,16 @@ const (
 type capture struct {
 	config   Config
 	kind     *record.Kind
-	latest   *record.Kind // is equal to kind; guarded by mu of the Capturer
-	compared []string     // the fields of which conditions compare the values before a change
+	declared declaration
 	fence    int64
 	cancel   context.CancelFunc
 	ended    chan struct{}
 	wake     chan struct{}   // buffered; there are notes
-	resume   chan Resumption // buffered
+	ordered  chan Resumption // buffered; by an administrator
 	status   statusBox
 
-	// Those of the Capturer, which all kinds share.
-	share     *share
-	database  *database
-	needs     *needs
-	followers *followers
-	turn      chan struct{} // has an item while a kind is swept
+	// Of the Capturer.
+	common *common
 
 	state      State
 	next       int64 // the ID of the next change when the state was read; 0 until then
@@ -54,8 +49,19 @@ type capture struct {
 	resumption Resumption // that an administrator has ordered and that has not succeeded; empty if none
 	holding    bool       // the turn to sweep
 	due        dueTimes
-	backoff    backoff.Backoff
-	warned     string // the last warning
+	failures   failures
+}
+
+// declaration is how a kind is declared now.
+type declaration struct {
+	latest   *record.Kind // is equal to the captured one; guarded by mu of the Capturer
+	compared []string     // the fields of which conditions compare the values before a change
+}
+
+// failures is the handling of repeated failures.
+type failures struct {
+	backoff backoff.Backoff
+	warned  string // the last warning
 }
 
 // dueTimes are the times of the next actions.
@@ -65,43 +71,22 @@ type dueTimes struct {
 	sweep time.Time
 }
 
-// stopped is why a capture stops.
-type stopped struct {
-	reason string
-	manual bool // until an administrator resumes it
-}
-
-// Error implements error.
-func (s *stopped) Error() string { return s.reason }
-
-// sourceError is a failure of the source: nothing is known about the rows, and earlier
-// reads remain valid.
-type sourceError struct{ error }
-
-// Unwrap returns the failure.
-func (e sourceError) Unwrap() error { return e.error }
-
-// start starts the capture of a kind under the fence of the Capturer, whose mu the caller holds.
-func (c *Capturer) start(ctx context.Context, kind *record.Kind, compared []string) *capture {
+// start starts the capture of a kind under the fence of the Capturer. The caller holds its mu.
+func start(ctx context.Context, c *Capturer, kind *record.Kind, compared []string) *capture {
 	ctx, cancel := context.WithCancel(ctx)
 	k := &capture{
 		config:   c.config,
 		kind:     kind,
-		latest:   kind,
-		compared: compared,
+		declared: declaration{latest: kind, compared: compared},
 		fence:    c.fence,
 		cancel:   cancel,
 		ended:    make(chan struct{}),
 		wake:     make(chan struct{}, 1),
-		resume:   make(chan Resumption, 1),
+		ordered:  make(chan Resumption, 1),
 
-		share:     &c.share,
-		database:  &c.database,
-		needs:     c.needs,
-		followers: c.followers,
-		turn:      c.turn,
+		common: c.common,
 
-		backoff: backoff.Backoff{Min: minBackoff, Max: maxBackoff},
+		failures: failures{backoff: backoff.Backoff{Min: minBackoff, Max: maxBackoff}},
 	}
 	k.status.set(func(s *Status) {
 		s.Kind = kind.Name
@@ -115,15 +100,15 @@ func (c *Capturer) start(ctx context.Context, kind *record.Kind, compared []stri
 // adoptIfEqual takes a declaration of the kind for the one that is captured if it is equal: a
 // reload of the kinds declares all of them again.
 func (k *capture) adoptIfEqual(kind *record.Kind) {
-	if kind != k.latest && reflect.DeepEqual(kind, k.kind) {
-		k.latest = kind
+	if kind != k.declared.latest && reflect.DeepEqual(kind, k.kind) {
+		k.declared.latest = kind
 	}
 }
 
 // isOf reports whether the capture is of this declaration of the kind, and keeps the values that
 // conditions compare.
 func (k *capture) isOf(kind *record.Kind, compared []string) bool {
-	return kind == k.latest && slices.Equal(compared, k.compared)
+	return kind == k.declared.latest && slices.Equal(compared, k.declared.compared)
 }
 
 // stop ends the capture and waits for its end.
@@ -152,7 +137,7 @@ func (k *capture) idle(ctx context.Context, wait time.Duration) {
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case k.resumption = <-k.resume:
+	case k.resumption = <-k.ordered:
 	case <-k.wake:
 		k.due.notes = time.Time{}
 	case <-timer.C:
@@ -175,7 +160,7 @@ func (k *capture) failed(ctx context.Context, err error) time.Duration {
 	} else {
 		k.storeFailed(err)
 	}
-	return k.backoff.Next()
+	return k.failures.backoff.Next()
 }
 
 // stopFor stops the capture. The stop counts once it is stored: if that fails, the capture goes on
@@ -217,8 +202,8 @@ func (k *capture) storeFailed(err error) {
 // cause is gone: it is a warning once, until another one follows or a sweep has succeeded.
 func (k *capture) warn(message, name, cause string) {
 	level := slog.LevelDebug
-	if text := message + ": " + cause; text != k.warned {
-		k.warned = text
+	if text := message + ": " + cause; text != k.failures.warned {
+		k.failures.warned = text
 		level = slog.LevelWarn
 	}
 	k.config.Log.Log(context.Background(), level, message, "kind", k.kind.Name, name, cause)
@@ -254,7 +239,7 @@ func (k *capture) retreat() {
 func (k *capture) step(ctx context.Context) (time.Duration, error) {
 	if k.resumption != "" {
 		if err := k.resumeStopped(ctx); err != nil {
-			return 0, err // it is tried again: the administrator has been told that the capture is resumed
+			return 0, err // it is tried again: the administrator has status 204 for it
 		}
 		k.resumption = ""
 	}
@@ -275,14 +260,14 @@ func (k *capture) step(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	k.backoff.Reset()
+	k.failures.backoff.Reset()
 	if wait == 0 {
 		return 0, nil
 	}
 	return k.untilNext(wait), nil
 }
 
-// readUrgent reads what does not wait for a sweep: rows that copies have noted, and a page of a poll.
+// readUrgent makes the reads that do not wait for a sweep: rows that copies have noted, and a page of a poll.
 func (k *capture) readUrgent(ctx context.Context) error {
 	now := time.Now()
 	if !now.Before(k.due.notes) {
@@ -291,31 +276,163 @@ func (k *capture) readUrgent(ctx context.Context) error {
 			return err
 		}
 	}
-	if !k.pollable() || now.Before(k.due.poll) || k.share.wait(true) > 0 {
+	if !k.pollable() || now.Before(k.due.poll) || k.common.share.wait(true) > 0 {
 		return nil
 	}
 	return k.poller.page(ctx)
 }
 
-// untilNext returns the time until the next step, of a capture whose sweep waits for a time.
+// untilNext returns the time until the next step if the sweep waits for a time.
 func (k *capture) untilNext(sweep time.Duration) time.Duration {
 	wait := sweep
 	if k.state.Phase == Capturing {
 		wait = min(wait, time.Until(k.due.notes))
 		if k.pollable() {
-			poll := max(time.Until(k.due.poll), k.share.wait(true))
+			poll := max(time.Until(k.due.poll), k.common.share.wait(true))
 			wait = min(wait, poll)
 		}
 	}
 	return max(wait, time.Millisecond)
 }
 
-// pollable reports whether rows are found by their stamp.
-func (k *capture) pollable() bool {
-	if k.rows.stamp == nil || !k.rows.table.Pollable {
-		return false
+// begin reads the stored state and prepares the capture.
+func (k *capture) begin(ctx context.Context) error {
+	table, err := k.config.Source.Table(ctx, k.kind)
+	if err != nil {
+		return sourceError{err}
 	}
-	return k.rows.table.Version || k.rows.stamp.Type == record.DateTime
+	if k.next == 0 {
+		if err := k.load(ctx); err != nil {
+			return err
+		}
+	}
+	if len(table.Key) == 0 {
+		return &stopped{reason: "no key of " + k.kind.Name + " is proven"}
+	}
+	count, highest, err := k.config.Store.Size(ctx, k.kind.Name)
+	if err != nil {
+		return err
+	}
+	if count == 0 && k.state.Rows > 0 {
+		k.state.forget() // the shadow was lost
+	}
+	if err := k.invalidateTokens(ctx); err != nil {
+		return err
+	}
+
+	k.state.Compared = k.declared.compared
+	if err := k.state.checkSchemes(k.kind.Name); err != nil {
+		return &stopped{reason: err.Error() + "; resume it with --silent to fill its shadow again", manual: true}
+	}
+	rows := newRows(k.kind, table, nil, k.config.Secret, &k.state)
+	k.state.adopt(rows.current.number, rows.scheme)
+	k.state.begin()
+	if needed := k.lastNeed(); needed.After(k.state.Needed) {
+		k.state.Needed = needed
+	}
+	if err := k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
+		return err
+	}
+
+	k.rows = rows
+	k.writer = &writer{
+		capture: k,
+		next:    k.next,
+		highest: highest,
+		newest:  highest,
+		count:   count,
+		limit:   maxGroup,
+	}
+	k.poller = &poller{capture: k}
+	k.due = dueTimes{}
+	k.status.set(func(s *Status) {
+		s.Phase = k.state.Phase
+		s.Rows = count
+		s.Omitted = table.Omitted
+		s.Reason = ""
+		if k.state.Phase == Stopped {
+			s.Reason = k.state.Reason
+		}
+	})
+	return nil
+}
+
+// load takes the capture over from the fence before it, and reads its stored state. It is not
+// repeated before that is dropped, since each time appends an epoch.
+func (k *capture) load(ctx context.Context) error {
+	stored, err := k.config.Store.Begin(ctx, k.kind.Name, k.fence)
+	if err != nil {
+		return err
+	}
+	k.state = stored.State
+	k.next = stored.Next
+	return nil
+}
+
+// invalidateTokens refuses the tokens of earlier epochs unless a look has ended: none was given out
+// since, and the shadow of those before is gone.
+func (k *capture) invalidateTokens(ctx context.Context) error {
+	if !k.state.Swept.IsZero() {
+		return nil
+	}
+	epochs, err := k.config.Store.Epochs(ctx, k.kind.Name)
+	if err != nil {
+		return err
+	}
+	k.state.Epoch = epochs[len(epochs)-1].ID
+	return nil
+}
+
+// lastNeed returns the last time that a follower needed the changes.
+func (k *capture) lastNeed() time.Time {
+	return k.common.needs.last(k.kind.Name).UTC()
+}
+
+// resumeStopped carries out the resumption that an administrator has ordered.
+func (k *capture) resumeStopped(ctx context.Context) error {
+	if k.resumption == Silent {
+		return k.startOver(ctx)
+	}
+	return k.raiseDifferences(ctx)
+}
+
+// raiseDifferences continues the capture with a sweep that raises all differences.
+func (k *capture) raiseDifferences(ctx context.Context) error {
+	if k.rows == nil {
+		if err := k.begin(ctx); err != nil {
+			return err
+		}
+	}
+	k.common.database.accept()
+	k.failures.warned = ""
+
+	k.state.resume()
+	k.sweep = &sweep{capture: k, all: true}
+	k.due = dueTimes{}
+	k.status.set(func(s *Status) {
+		s.Phase = k.state.Phase
+		s.Reason = ""
+	})
+	return k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state)
+}
+
+// startOver removes the entries of the shadow, and has the next step begin with a first look. It
+// needs no table and no valid state.
+func (k *capture) startOver(ctx context.Context) error {
+	if k.next == 0 {
+		if err := k.load(ctx); err != nil {
+			return err
+		}
+	}
+	k.common.database.accept()
+	k.failures.warned = ""
+
+	if err := k.config.Store.Reset(ctx, k.kind.Name, k.fence); err != nil {
+		return err
+	}
+	k.state = State{Needed: k.state.Needed}
+	k.drop()
+	return k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state)
 }
 
 // sweepStep reads one page of the sweep, if it may, and returns the time until the next.
@@ -328,7 +445,7 @@ func (k *capture) sweepStep(ctx context.Context) (time.Duration, error) {
 	if !k.takeTurn() {
 		return turnInterval, nil
 	}
-	if wait := k.share.wait(false); wait > 0 {
+	if wait := k.common.share.wait(false); wait > 0 {
 		return wait, nil
 	}
 	if k.sweep == nil {
@@ -343,7 +460,7 @@ func (k *capture) takeTurn() bool {
 		return true
 	}
 	select {
-	case k.turn <- struct{}{}:
+	case k.common.turn <- struct{}{}:
 		k.holding = true
 	default:
 	}
@@ -353,7 +470,7 @@ func (k *capture) takeTurn() bool {
 // leaveTurn lets another kind be swept.
 func (k *capture) leaveTurn() {
 	if k.holding {
-		<-k.turn
+		<-k.common.turn
 		k.holding = false
 	}
 }

@@ -7,8 +7,33 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/row"
 )
+
+// stopped is why a capture stops.
+type stopped struct {
+	reason string
+	manual bool // until an administrator resumes it
+}
+
+// Error implements error.
+func (s *stopped) Error() string { return s.reason }
+
+// sourceError is a failure of the source: nothing is known about the rows, and earlier
+// reads remain valid.
+type sourceError struct{ error }
+
+// Unwrap returns the failure.
+func (e sourceError) Unwrap() error { return e.error }
+
+// pollable reports whether rows are found by their stamp.
+func (k *capture) pollable() bool {
+	if k.rows.stamp == nil || !k.rows.table.Pollable {
+		return false
+	}
+	return k.rows.table.Version || k.rows.stamp.Type == record.DateTime
+}
 
 // read reads rows, and counts the time.
 func (k *capture) read(ctx context.Context, r Read) (Page, error) {
@@ -16,7 +41,7 @@ func (k *capture) read(ctx context.Context, r Read) (Page, error) {
 	began := time.Now()
 	page, err := k.config.Source.Read(ctx, r)
 	took := time.Since(began)
-	k.share.spend(took)
+	k.common.share.spend(took)
 	k.state.Took += took.Milliseconds()
 	if err != nil {
 		return page, sourceError{err}
@@ -27,7 +52,7 @@ func (k *capture) read(ctx context.Context, r Read) (Page, error) {
 // verify reads which database it is, at most maxAge ago, and stops the capture if it is not
 // the one that was captured.
 func (k *capture) verify(ctx context.Context, maxAge time.Duration) (reading, error) {
-	now, reason, err := k.database.read(ctx, k.config.Source, maxAge, k.state.Database)
+	now, reason, err := k.common.database.read(ctx, k.config.Source, maxAge, k.state.Database)
 	if err != nil {
 		return reading{}, sourceError{err}
 	}
@@ -146,7 +171,7 @@ func (k *capture) recheck(ctx context.Context) error {
 	for _, n := range notes {
 		switch {
 		case len(n.Key) == 0:
-			k.needs.add(k.kind.Name, time.Now())
+			k.common.needs.add(k.kind.Name, time.Now())
 		case !noted[string(n.Key)]:
 			noted[string(n.Key)] = true
 			keys = append(keys, n.Key)

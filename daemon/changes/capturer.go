@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/fault"
 )
 
 // Config configures a Capturer.
@@ -47,14 +48,10 @@ const (
 
 // Capturer captures the changes of all kinds while this daemon is the coordinator.
 type Capturer struct {
-	config    Config
-	share     share
-	database  database
-	batches   *batches
-	needs     *needs
-	followers *followers
-	turn      chan struct{} // has an item while a kind is swept
-	wake      chan struct{} // buffered; a kind is needed
+	config  Config
+	common  *common
+	batches *batches
+	wake    chan struct{} // buffered; a kind is needed
 
 	// For the goroutine of Run: when it last did this under the lease.
 	needsRead time.Time
@@ -65,17 +62,28 @@ type Capturer struct {
 	captures map[string]*capture
 }
 
+// common has the parts that the captures of all kinds share.
+type common struct {
+	share     share
+	database  database
+	needs     *needs
+	followers *followers
+	turn      chan struct{} // has an item while a kind is swept
+}
+
 // New returns a Capturer, which captures while Run runs.
 func New(c Config) *Capturer {
 	return &Capturer{
-		config:    c,
-		share:     share{limit: func() float64 { return c.Settings().Share }},
-		batches:   newBatches(),
-		needs:     newNeeds(),
-		followers: newFollowers(),
-		turn:      make(chan struct{}, 1),
-		wake:      make(chan struct{}, 1),
-		captures:  make(map[string]*capture),
+		config: c,
+		common: &common{
+			share:     share{limit: func() float64 { return c.Settings().Share }},
+			needs:     newNeeds(),
+			followers: newFollowers(),
+			turn:      make(chan struct{}, 1),
+		},
+		batches:  newBatches(),
+		wake:     make(chan struct{}, 1),
+		captures: make(map[string]*capture),
 	}
 }
 
@@ -127,7 +135,7 @@ func (c *Capturer) heldFence() int64 {
 	return c.fence
 }
 
-// maintain captures the kinds that are needed now, and prunes what is not needed any more.
+// maintain captures the kinds that are needed now, and prunes old changes and captures.
 func (c *Capturer) maintain(ctx context.Context) error {
 	if time.Since(c.needsRead) >= needInterval {
 		if err := c.readNeeds(ctx); err != nil {
@@ -168,7 +176,7 @@ func (c *Capturer) needed(kind *record.Kind) bool {
 	if kind.Capture == record.CaptureAlways || c.subscribed(kind) {
 		return true
 	}
-	last := c.needs.last(kind.Name)
+	last := c.common.needs.last(kind.Name)
 	return !last.IsZero() && time.Since(last) < c.config.Settings().Keep
 }
 
@@ -194,19 +202,19 @@ func event(kind *record.Kind, op Op) string {
 // note is in the store.
 func (c *Capturer) Need(ctx context.Context, kind *record.Kind) error {
 	now := time.Now()
-	first := c.needs.add(kind.Name, now)
+	first := c.common.needs.add(kind.Name, now)
 	if c.heldFence() != 0 {
 		if first {
 			signal(c.wake)
 		}
 		return nil
 	}
-	if !c.needs.beginNote(kind.Name, now) {
+	if !c.common.needs.beginNote(kind.Name, now) {
 		return nil
 	}
 	err := c.config.Store.Note(ctx, kind.Name, [][]byte{{}})
 	if err != nil {
-		c.needs.noteFailed(kind.Name)
+		c.common.needs.noteFailed(kind.Name)
 	}
 	return err
 }
@@ -219,7 +227,7 @@ func (c *Capturer) readNeeds(ctx context.Context) error {
 			return err
 		}
 		for _, s := range stored {
-			c.needs.add(s.Kind, s.State.Needed)
+			c.common.needs.add(s.Kind, s.State.Needed)
 		}
 	}
 	for name := range c.kinds() {
@@ -231,7 +239,7 @@ func (c *Capturer) readNeeds(ctx context.Context) error {
 			return err
 		}
 		if slices.ContainsFunc(notes, func(n Recheck) bool { return len(n.Key) == 0 }) {
-			c.needs.add(name, time.Now())
+			c.common.needs.add(name, time.Now())
 		}
 	}
 	return nil
@@ -248,14 +256,14 @@ func (c *Capturer) startNeeded(ctx context.Context) {
 	}
 	for _, k := range c.removeOthers(kinds, compared) {
 		k.stop()
-		c.followers.notify(k.kind.Name)
+		c.common.followers.notify(k.kind.Name)
 	}
 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, kind := range kinds {
 		if c.captures[name] == nil {
-			c.captures[name] = c.start(ctx, kind, compared[name])
+			c.captures[name] = start(ctx, c, kind, compared[name])
 		}
 	}
 }
@@ -286,7 +294,7 @@ func (c *Capturer) stopAll() {
 	c.mu.Unlock()
 	for name, k := range captures {
 		k.cancel()
-		c.followers.notify(name)
+		c.common.followers.notify(name)
 	}
 	for _, k := range captures {
 		k.stop()
@@ -304,7 +312,7 @@ func (c *Capturer) running(kind string) *capture {
 // daemon ceases to capture it. It is nil if another daemon captures.
 func (c *Capturer) changed(kind string) <-chan struct{} {
 	// Joined before the look at the captures: the end of a capture is notified after it is removed.
-	published := c.followers.join(kind)
+	published := c.common.followers.join(kind)
 	if c.running(kind) == nil {
 		return nil
 	}
@@ -372,6 +380,42 @@ func (c *Capturer) removeUnneeded(ctx context.Context, ended Capture) error {
 	}
 	c.config.Log.Info("the capture of a kind that was not needed any more is removed", "kind", ended.Kind)
 	return c.config.Store.Remove(ctx, ended.Kind)
+}
+
+// CanResume fails unless the capture of a kind has stopped on this daemon.
+func (c *Capturer) CanResume(kind string) error {
+	_, err := c.stopped(kind)
+	return err
+}
+
+// Resume continues the capture of a kind that has stopped. It tries again after failures, until it
+// succeeds or this daemon ceases to capture the kind, which then remains stopped.
+func (c *Capturer) Resume(kind string, how Resumption) error {
+	k, err := c.stopped(kind)
+	if err != nil {
+		return err
+	}
+	select {
+	case k.ordered <- how:
+	default: // resumed twice
+	}
+	return nil
+}
+
+// stopped returns the capture of a kind that has stopped on this daemon.
+func (c *Capturer) stopped(kind string) (*capture, error) {
+	k := c.running(kind)
+	phase := Phase("") // until the capture has read its state
+	if k != nil {
+		phase = k.status.get().Phase
+	}
+	if phase == "" {
+		return nil, fault.New(fault.Unavailable, "this daemon does not capture %s now", kind)
+	}
+	if phase != Stopped {
+		return nil, fault.New(fault.Conflict, "the capture of %s is not stopped", kind)
+	}
+	return k, nil
 }
 
 // Status returns the state of the captures of this daemon, by kind.

@@ -15,10 +15,10 @@ type database struct {
 	replaced bool   // its latest rowversion is below
 }
 
-// reading is what was read of the database.
+// reading is a Database with the time at which it was read.
 type reading struct {
 	Database
-	began time.Time // on the clock of this daemon
+	began time.Time // of the read, on the clock of this daemon
 }
 
 // read returns a reading of the database that began at most maxAge ago, and why it is

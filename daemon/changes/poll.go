@@ -239,7 +239,7 @@ func (p *poller) findKnown(ctx context.Context, keys [][]byte) ([]*Entry, error)
 	return slices.DeleteFunc(entries, func(e *Entry) bool { return e == nil }), nil
 }
 
-// removeGone raises the deletions of the entries, at most MaxKeys, whose rows do not exist.
+// removeGone raises the deletions of entries, at most MaxKeys, that have no row any more.
 func (p *poller) removeGone(ctx context.Context, entries []*Entry) error {
 	keys := make([][]byte, len(entries))
 	for i, e := range entries {

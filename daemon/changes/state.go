@@ -75,7 +75,7 @@ func (s *State) resume() {
 	}
 }
 
-// forget drops what is known about the rows. A stop until an administrator resumes the capture
+// forget drops all knowledge about the rows. A stop until an administrator resumes the capture
 // stays.
 func (s *State) forget() {
 	empty := State{Needed: s.Needed}
@@ -115,7 +115,7 @@ func (s *State) adopt(number int64, scheme Scheme) {
 	s.Schemes[number] = scheme
 }
 
-// begin sets the phase in which the capture begins. One that has stopped remains so.
+// begin sets the first phase of the capture. One that has stopped remains so.
 func (s *State) begin() {
 	s.Ended = time.Time{}
 	if s.Phase == Stopped {

@@ -137,7 +137,7 @@ func (s *sweep) start(ctx context.Context) error {
 	return nil
 }
 
-// readNext reads what follows of the sweep.
+// readNext makes the next read of the sweep.
 func (s *sweep) readNext(ctx context.Context) error {
 	if !s.started {
 		return s.start(ctx)
@@ -395,13 +395,13 @@ func (s *sweep) finish(ctx context.Context) error {
 		return err
 	}
 	s.status.set(func(st *Status) { st.Phase = Capturing })
-	s.warned = ""
+	s.failures.warned = ""
 	s.endSweep(s.began)
 	if s.mute || s.left > 0 {
 		s.due.sweep = time.Time{} // for the differences that it has left
 	}
 	if s.first {
-		s.followers.notify(s.kind.Name)
+		s.common.followers.notify(s.kind.Name)
 	}
 	return nil
 }

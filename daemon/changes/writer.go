@@ -196,7 +196,7 @@ func (w *writer) flush(ctx context.Context) error {
 		}
 	})
 	if len(w.group) > 0 {
-		w.followers.notify(name)
+		w.common.followers.notify(name)
 	}
 	w.reset()
 	return nil
