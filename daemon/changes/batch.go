@@ -6,16 +6,19 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Batch is changes of a kind in their order. Requests share batches: they must not be changed.
+// Batch is changes of a kind in their order. Requests share batches, with the bodies that the first
+// of them has joined: its fields must not be changed, and it must not be copied.
 type Batch struct {
 	Changes  []Change
 	Next     string    // the token after the changes
 	LookedAt time.Time // the last look before the changes were read; zero if there was none
 
-	mu     sync.Mutex
-	joined map[string][]byte // the bodies, by separator
+	mu     sync.Mutex        // guards joined
+	joined map[string][]byte // the results of Bodies, by separator
 }
 
 // Bodies returns the bodies of all changes, with a separator between them. The result is shared:
@@ -82,6 +85,9 @@ type batchRead struct {
 	err   error
 }
 
+// errUnread is the result of a read that panicked.
+var errUnread = fault.New(fault.Internal, "the changes could not be read")
+
 func newBatches() *batches {
 	return &batches{
 		reading: make(chan struct{}, max(2, runtime.GOMAXPROCS(0)/2)),
@@ -129,20 +135,28 @@ func (b *batches) run(ctx context.Context, key batchKey, r *batchRead, read func
 	defer close(r.done)
 	select {
 	case b.reading <- struct{}{}:
-		defer func() { <-b.reading }()
 	case <-ctx.Done():
+		b.forget(key)
 		r.err = ctx.Err()
-	}
-	b.mu.Lock()
-	delete(b.shared, key)
-	b.mu.Unlock()
-	if r.err != nil {
 		return
 	}
+	defer func() { <-b.reading }()
+
+	// Before the read: it may miss a change that is published while it runs, and requests from then
+	// on are to find that change.
+	b.forget(key)
+	r.err = errUnread // the requests that wait for it get this if the read panics
 	r.batch, r.err = read(ctx)
 	if r.err == nil && len(r.batch.Changes) > 0 && r.batch.size() <= maxKeptBatch {
 		b.keep(key, r)
 	}
+}
+
+// forget lets no more requests join a read.
+func (b *batches) forget(key batchKey) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.shared, key)
 }
 
 // keep lets later requests share a read that is about to end.

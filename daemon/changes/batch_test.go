@@ -107,6 +107,41 @@ func TestReadOfAClientThatLeft(t *testing.T) {
 	})
 }
 
+// TestReadThatPanics checks that requests that waited for a read get an error if it panics.
+func TestReadThatPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBatches()
+		key := batchKey{kind: "Item", take: 10}
+		for range cap(b.reading) { // no read can start
+			b.reading <- struct{}{}
+		}
+		panicked := make(chan any, 1)
+		go func() {
+			defer func() { panicked <- recover() }()
+			_, _ = b.get(t.Context(), key, func(context.Context) (*Batch, error) { panic("a damaged change") })
+		}()
+		synctest.Wait()
+		joined := make(chan error, 1)
+		go func() {
+			batch, err := b.get(t.Context(), key, func(context.Context) (*Batch, error) {
+				return nil, errors.New("a read of its own")
+			})
+			if batch != nil {
+				t.Errorf("the joined request got the batch %+v, want none", batch)
+			}
+			joined <- err
+		}()
+		synctest.Wait()
+		<-b.reading
+		if value := <-panicked; value != "a damaged change" {
+			t.Errorf("the first request recovered %v, want the panic of its read", value)
+		}
+		if err := <-joined; !errors.Is(err, errUnread) {
+			t.Errorf("the joined request got the error %v, want %v", err, errUnread)
+		}
+	})
+}
+
 // TestLargeBatchesAreNotKept checks that batches are kept only while they are small and few.
 func TestLargeBatchesAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

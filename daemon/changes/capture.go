@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -28,69 +27,88 @@ const (
 // capture captures one kind, in one goroutine. Everything that it knows is dropped after a
 // failure of the store, and read again from there.
 type capture struct {
-	*Capturer
+	config   Config
 	kind     *record.Kind
-	latest   *record.Kind // is equal to kind; guarded by mu of the Capturer
-	compared []string     // the fields of which conditions compare the values before a change
+	declared declaration
 	fence    int64
 	cancel   context.CancelFunc
 	ended    chan struct{}
 	wake     chan struct{}   // buffered; there are notes
-	resume   chan Resumption // buffered
+	ordered  chan Resumption // buffered; by an administrator
 	status   statusBox
 
-	state   State
-	rows    *rows // nil until the state has been read
-	writer  *writer
-	sweep   *sweep // nil between sweeps
-	poller  *poller
-	holding bool // the turn to sweep
-	due     dueTimes
+	// Of the Capturer.
+	common *common
+
+	state      State
+	next       int64 // the ID of the next change when the state was read; 0 until then
+	rows       *rows // nil until the capture has begun
+	writer     *writer
+	sweep      *sweep // nil between sweeps
+	poller     *poller
+	resumption Resumption // that an administrator has ordered and that has not succeeded; empty if none
+	holding    bool       // the turn to sweep
+	due        dueTimes
+	failures   failures
+}
+
+// declaration is how a kind is declared now.
+type declaration struct {
+	latest   *record.Kind // is equal to the captured one; guarded by mu of the Capturer
+	compared []string     // the fields of which conditions compare the values before a change
+}
+
+// failures is the handling of repeated failures.
+type failures struct {
 	backoff backoff.Backoff
 	warned  string // the last warning
 }
 
 // dueTimes are the times of the next actions.
-type dueTimes struct{ notes, poll, sweep time.Time }
-
-// stopped is why a capture stops.
-type stopped struct {
-	reason string
-	manual bool // until an administrator resumes it
+type dueTimes struct {
+	notes time.Time
+	poll  time.Time
+	sweep time.Time
 }
 
-// Error implements error.
-func (s *stopped) Error() string { return s.reason }
-
-// sourceError is a failure of the source: nothing is known about the rows, and earlier
-// reads remain valid.
-type sourceError struct{ error }
-
-// Unwrap returns the failure.
-func (e sourceError) Unwrap() error { return e.error }
-
-// start starts the capture of a kind under a fence.
-func start(ctx context.Context, c *Capturer, kind *record.Kind, compared []string, fence int64) *capture {
+// start starts the capture of a kind under the fence of the Capturer. The caller holds its mu.
+func start(ctx context.Context, c *Capturer, kind *record.Kind, compared []string) *capture {
 	ctx, cancel := context.WithCancel(ctx)
 	k := &capture{
-		Capturer: c, kind: kind, latest: kind, compared: compared, fence: fence, cancel: cancel, ended: make(chan struct{}), wake: make(chan struct{}, 1),
-		resume: make(chan Resumption, 1), backoff: backoff.Backoff{Min: minBackoff, Max: maxBackoff},
+		config:   c.config,
+		kind:     kind,
+		declared: declaration{latest: kind, compared: compared},
+		fence:    c.fence,
+		cancel:   cancel,
+		ended:    make(chan struct{}),
+		wake:     make(chan struct{}, 1),
+		ordered:  make(chan Resumption, 1),
+
+		common: c.common,
+
+		failures: failures{backoff: backoff.Backoff{Min: minBackoff, Max: maxBackoff}},
 	}
-	k.status.set(func(s *Status) { s.Kind, s.looked, s.Changes = kind.Name, time.Now(), make(map[Op]int64) })
+	k.status.set(func(s *Status) {
+		s.Kind = kind.Name
+		s.looked = time.Now()
+		s.Changes = make(map[Op]int64)
+	})
 	go k.run(ctx)
 	return k
 }
 
-// isOf reports whether the capture is of a kind as it is declared now, and keeps the values
-// that conditions compare. A reload of the kinds declares all of them again.
-func (k *capture) isOf(now *record.Kind, compared []string) bool {
-	if !slices.Equal(compared, k.compared) {
-		return false
+// adoptIfEqual takes a declaration of the kind for the one that is captured if it is equal: a
+// reload of the kinds declares all of them again.
+func (k *capture) adoptIfEqual(kind *record.Kind) {
+	if kind != k.declared.latest && reflect.DeepEqual(kind, k.kind) {
+		k.declared.latest = kind
 	}
-	if now != k.latest && reflect.DeepEqual(now, k.kind) {
-		k.latest = now
-	}
-	return now == k.latest
+}
+
+// isOf reports whether the capture is of this declaration of the kind, and keeps the values that
+// conditions compare.
+func (k *capture) isOf(kind *record.Kind, compared []string) bool {
+	return kind == k.declared.latest && slices.Equal(compared, k.declared.compared)
 }
 
 // stop ends the capture and waits for its end.
@@ -102,31 +120,27 @@ func (k *capture) stop() {
 func (k *capture) run(ctx context.Context) {
 	defer close(k.ended)
 	defer k.leaveTurn()
-	for {
+	for ctx.Err() == nil {
 		wait, err := k.step(ctx)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			wait = k.failed(ctx, err)
 		}
-		if wait <= 0 {
-			continue
+		if wait > 0 {
+			k.idle(ctx, wait)
 		}
-		timer := time.NewTimer(wait)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return
-		case how := <-k.resume:
-			if err := k.resumed(ctx, how); err != nil {
-				k.failed(ctx, err)
-			}
-		case <-k.wake:
-			k.due.notes = time.Time{}
-		case <-timer.C:
-		}
-		timer.Stop()
+	}
+}
+
+// idle waits for the time of the next step, or for a reason to make it sooner.
+func (k *capture) idle(ctx context.Context, wait time.Duration) {
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case k.resumption = <-k.ordered:
+	case <-k.wake:
+		k.due.notes = time.Time{}
+	case <-timer.C:
 	}
 }
 
@@ -134,167 +148,208 @@ func (k *capture) run(ctx context.Context) {
 func (k *capture) failed(ctx context.Context, err error) time.Duration {
 	k.leaveTurn()
 	var stop *stopped
-	var source sourceError
-	switch {
-	case errors.As(err, &stop):
-		k.retreat()
-		k.sweep, k.due.sweep = nil, time.Time{}
-		k.state.Phase, k.state.Reason, k.state.Manual = Stopped, stop.reason, stop.manual
-		k.warn("the capture of a kind has stopped", "reason", stop.reason)
-		k.status.set(func(s *Status) { s.Phase, s.Reason = Stopped, stop.reason })
-		if err := k.Store.Save(ctx, k.kind.Name, k.fence, k.state); err == nil {
-			return k.Settings().Sweep
+	if errors.As(err, &stop) {
+		err = k.stopFor(ctx, stop)
+		if err == nil {
+			return k.config.Settings().Sweep
 		}
-	case errors.Is(err, delivery.ErrCaptureLost):
-		k.drop()
-	case errors.As(err, &source):
-		k.retreat()
-		k.status.set(func(s *Status) { s.Reason = fault.From(err).Message })
-		k.warn("records cannot be read for capture", "error", err.Error())
-	default:
-		k.drop()
-		k.status.set(func(s *Status) { s.Reason = "changes cannot be stored: " + fault.From(err).Message })
-		k.warn("changes cannot be stored", "error", err.Error())
 	}
-	return k.backoff.Next()
+	var source sourceError
+	if errors.As(err, &source) {
+		k.sourceFailed(err)
+	} else {
+		k.storeFailed(err)
+	}
+	return k.failures.backoff.Next()
+}
+
+// stopFor stops the capture. The stop counts once it is stored: if that fails, the capture goes on
+// from the stored state and finds the cause again.
+func (k *capture) stopFor(ctx context.Context, stop *stopped) error {
+	k.retreat()
+	k.sweep = nil
+	k.due.sweep = time.Time{}
+	k.state.stop(stop.reason, stop.manual)
+	if err := k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
+		return err
+	}
+	k.warn("the capture of a kind has stopped", "reason", stop.reason)
+	k.status.set(func(s *Status) {
+		s.Phase = Stopped
+		s.Reason = stop.reason
+	})
+	return nil
+}
+
+// sourceFailed drops the rows that were read. What was written remains valid.
+func (k *capture) sourceFailed(err error) {
+	k.retreat()
+	k.status.set(func(s *Status) { s.Reason = fault.From(err).Message })
+	k.warn("records cannot be read for capture", "error", err.Error())
+}
+
+// storeFailed drops everything. A lost lease is no failure: another daemon captures the kind.
+func (k *capture) storeFailed(err error) {
+	k.drop()
+	if errors.Is(err, delivery.ErrCaptureLost) {
+		return
+	}
+	k.status.set(func(s *Status) { s.Reason = "changes cannot be stored: " + fault.From(err).Message })
+	k.warn("changes cannot be stored", "error", err.Error())
 }
 
 // warn logs a failure with its cause. A failure is repeated by each sweep or attempt until its
 // cause is gone: it is a warning once, until another one follows or a sweep has succeeded.
 func (k *capture) warn(message, name, cause string) {
 	level := slog.LevelDebug
-	if text := message + ": " + cause; text != k.warned {
-		k.warned = text
+	if text := message + ": " + cause; text != k.failures.warned {
+		k.failures.warned = text
 		level = slog.LevelWarn
 	}
-	k.Log.Log(context.Background(), level, message, "kind", k.kind.Name, name, cause)
+	k.config.Log.Log(context.Background(), level, message, "kind", k.kind.Name, name, cause)
 }
 
 // drop forgets everything that was read; the next step reads the state again.
 func (k *capture) drop() {
-	k.rows, k.writer, k.sweep, k.poller = nil, nil, nil, nil
+	k.next = 0
+	k.rows = nil
+	k.writer = nil
+	k.sweep = nil
+	k.poller = nil
 }
 
 // retreat drops the rows that were read and not yet written. Their sweep is
 // repeated.
 func (k *capture) retreat() {
-	if k.writer != nil && k.writer.reset() {
-		k.poller.since = nil
-		if k.sweep != nil {
-			k.sweep = &sweep{capture: k, confirm: k.sweep.confirm, all: k.sweep.all}
-		}
+	if k.writer == nil {
+		return
+	}
+	dropped := k.writer.reset()
+	if !dropped {
+		return
+	}
+	k.poller.round = nil
+	if k.sweep != nil {
+		k.sweep = &sweep{capture: k, confirm: k.sweep.confirm, all: k.sweep.all}
 	}
 }
 
 // step does the work that is due, one read at most of each sort, and returns the time until the
 // next step.
 func (k *capture) step(ctx context.Context) (time.Duration, error) {
+	if k.resumption != "" {
+		if err := k.resumeStopped(ctx); err != nil {
+			return 0, err // it is tried again: the administrator has status 204 for it
+		}
+		k.resumption = ""
+	}
 	if k.rows == nil {
 		if err := k.begin(ctx); err != nil {
 			return 0, err
 		}
 	}
-	if k.state.Phase == Stopped && k.state.Manual {
+	if k.state.awaitsResumption() {
 		return time.Hour, nil // resume wakes it
 	}
 	if k.state.Phase == Capturing {
-		now := time.Now()
-		if !now.Before(k.due.notes) {
-			k.due.notes = now.Add(noteInterval)
-			if err := k.recheck(ctx); err != nil {
-				return 0, err
-			}
-		}
-		if k.pollable() && !now.Before(k.due.poll) && k.share.wait(true) == 0 {
-			if err := k.poller.page(ctx); err != nil {
-				return 0, err
-			}
+		if err := k.readUrgent(ctx); err != nil {
+			return 0, err
 		}
 	}
 	wait, err := k.sweepStep(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if k.backoff.Reset(); wait == 0 {
+	k.failures.backoff.Reset()
+	if wait == 0 {
 		return 0, nil
 	}
+	return k.untilNext(wait), nil
+}
+
+// readUrgent makes the reads that do not wait for a sweep: rows that copies have noted, and a page of a poll.
+func (k *capture) readUrgent(ctx context.Context) error {
+	now := time.Now()
+	if !now.Before(k.due.notes) {
+		k.due.notes = now.Add(noteInterval)
+		if err := k.recheck(ctx); err != nil {
+			return err
+		}
+	}
+	if !k.pollable() || now.Before(k.due.poll) || k.common.share.wait(true) > 0 {
+		return nil
+	}
+	return k.poller.page(ctx)
+}
+
+// untilNext returns the time until the next step if the sweep waits for a time.
+func (k *capture) untilNext(sweep time.Duration) time.Duration {
+	wait := sweep
 	if k.state.Phase == Capturing {
 		wait = min(wait, time.Until(k.due.notes))
 		if k.pollable() {
-			wait = min(wait, max(time.Until(k.due.poll), k.share.wait(true)))
+			poll := max(time.Until(k.due.poll), k.common.share.wait(true))
+			wait = min(wait, poll)
 		}
 	}
-	return max(wait, time.Millisecond), nil
-}
-
-// pollable reports whether rows are found by their stamp.
-func (k *capture) pollable() bool {
-	return k.rows.stamp != nil && k.rows.table.Pollable && (k.rows.table.Version || k.rows.stamp.Type == record.DateTime)
+	return max(wait, time.Millisecond)
 }
 
 // begin reads the stored state and prepares the capture.
 func (k *capture) begin(ctx context.Context) error {
-	table, err := k.Source.Table(ctx, k.kind)
+	table, err := k.config.Source.Table(ctx, k.kind)
 	if err != nil {
 		return sourceError{err}
 	}
-	unproven := &stopped{reason: "no key of " + k.kind.Name + " is proven"}
-	if len(table.Key) == 0 && k.state.Phase == Stopped {
-		return unproven // without another epoch
+	if k.next == 0 {
+		if err := k.load(ctx); err != nil {
+			return err
+		}
 	}
-	stored, err := k.Store.Begin(ctx, k.kind.Name, k.fence)
-	if err != nil {
-		return err
-	}
-	k.state = stored.State
 	if len(table.Key) == 0 {
-		return unproven
+		return &stopped{reason: "no key of " + k.kind.Name + " is proven"}
 	}
-	count, highest, err := k.Store.Size(ctx, k.kind.Name)
+	count, highest, err := k.config.Store.Size(ctx, k.kind.Name)
 	if err != nil {
 		return err
 	}
 	if count == 0 && k.state.Rows > 0 {
-		k.state = State{Needed: k.state.Needed} // the shadow was lost
+		k.state.forget() // the shadow was lost
 	}
-	if k.state.Swept.IsZero() { // no token was given out since this epoch
-		epochs, err := k.Store.Epochs(ctx, k.kind.Name)
-		if err != nil {
-			return err
-		}
-		k.state.Epoch = epochs[len(epochs)-1].ID
+	if err := k.invalidateTokens(ctx); err != nil {
+		return err
 	}
-	k.state.Compared = k.compared
-	r := newRows(k.kind, table, nil, k.Secret, &k.state)
-	if k.state.Schemes == nil {
-		k.state.Schemes = make(map[int64]Scheme)
+
+	k.state.Compared = k.declared.compared
+	if err := k.state.checkSchemes(k.kind.Name); err != nil {
+		return &stopped{reason: err.Error() + "; resume it with --silent to fill its shadow again", manual: true}
 	}
-	if k.state.Schemes[k.state.Scheme].Stamp != r.scheme.Stamp {
-		k.state.Stamp = nil
-	}
-	if r.current.number != k.state.Scheme {
-		k.state.Content = "" // the next sweep converts all entries
-	}
-	maps.DeleteFunc(k.state.KeptFrom, func(name string, _ time.Time) bool { return !slices.Contains(r.scheme.Kept, name) })
-	k.state.Scheme, k.state.Schemes[r.current.number] = r.current.number, r.scheme
-	switch {
-	case k.state.Phase == Stopped:
-	case k.state.Swept.IsZero():
-		k.state.Phase = FirstLook
-	default:
-		k.state.Phase = Capturing
-	}
+	rows := newRows(k.kind, table, nil, k.config.Secret, &k.state)
+	k.state.adopt(rows.current.number, rows.scheme)
+	k.state.begin()
 	if needed := k.lastNeed(); needed.After(k.state.Needed) {
 		k.state.Needed = needed
 	}
-	k.state.Ended = time.Time{}
-	if err := k.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
+	if err := k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
 		return err
 	}
-	k.writer = &writer{capture: k, next: stored.Next, highest: highest, newest: highest, count: count, limit: maxGroup}
-	k.poller, k.due, k.rows = &poller{capture: k}, dueTimes{}, r
+
+	k.rows = rows
+	k.writer = &writer{
+		capture: k,
+		next:    k.next,
+		highest: highest,
+		newest:  highest,
+		count:   count,
+		limit:   maxGroup,
+	}
+	k.poller = &poller{capture: k}
+	k.due = dueTimes{}
 	k.status.set(func(s *Status) {
-		s.Phase, s.Rows, s.Omitted, s.Reason = k.state.Phase, count, table.Omitted, ""
+		s.Phase = k.state.Phase
+		s.Rows = count
+		s.Omitted = table.Omitted
+		s.Reason = ""
 		if k.state.Phase == Stopped {
 			s.Reason = k.state.Reason
 		}
@@ -302,44 +357,82 @@ func (k *capture) begin(ctx context.Context) error {
 	return nil
 }
 
-func (k *capture) lastNeed() time.Time {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.needs[k.kind.Name].UTC()
+// load takes the capture over from the fence before it, and reads its stored state. It is not
+// repeated before that is dropped, since each time appends an epoch.
+func (k *capture) load(ctx context.Context) error {
+	stored, err := k.config.Store.Begin(ctx, k.kind.Name, k.fence)
+	if err != nil {
+		return err
+	}
+	k.state = stored.State
+	k.next = stored.Next
+	return nil
 }
 
-// resumed continues a stopped capture.
-func (k *capture) resumed(ctx context.Context, how Resumption) error {
+// invalidateTokens refuses the tokens of earlier epochs unless a look has ended: none was given out
+// since, and the shadow of those before is gone.
+func (k *capture) invalidateTokens(ctx context.Context) error {
+	if !k.state.Swept.IsZero() {
+		return nil
+	}
+	epochs, err := k.config.Store.Epochs(ctx, k.kind.Name)
+	if err != nil {
+		return err
+	}
+	k.state.Epoch = epochs[len(epochs)-1].ID
+	return nil
+}
+
+// lastNeed returns the last time that a follower needed the changes.
+func (k *capture) lastNeed() time.Time {
+	return k.common.needs.last(k.kind.Name).UTC()
+}
+
+// resumeStopped carries out the resumption that an administrator has ordered.
+func (k *capture) resumeStopped(ctx context.Context) error {
+	if k.resumption == Silent {
+		return k.startOver(ctx)
+	}
+	return k.raiseDifferences(ctx)
+}
+
+// raiseDifferences continues the capture with a sweep that raises all differences.
+func (k *capture) raiseDifferences(ctx context.Context) error {
 	if k.rows == nil {
 		if err := k.begin(ctx); err != nil {
 			return err
 		}
 	}
-	k.database.accept()
-	k.warned = ""
-	if how == Silent {
-		if err := k.Store.Reset(ctx, k.kind.Name, k.fence); err != nil {
-			return err
-		}
-		k.state = State{Needed: k.state.Needed}
-		k.drop()
-		return k.Store.Save(ctx, k.kind.Name, k.fence, k.state)
-	}
-	k.state.Phase, k.state.Reason, k.state.Manual, k.state.Database, k.state.Content = Capturing, "", false, Database{}, ""
-	if k.state.Swept.IsZero() {
-		k.state.Phase = FirstLook
-	}
-	k.sweep, k.due = &sweep{capture: k, all: true}, dueTimes{}
-	k.status.set(func(s *Status) { s.Phase, s.Reason = k.state.Phase, "" })
-	return k.Store.Save(ctx, k.kind.Name, k.fence, k.state)
+	k.common.database.accept()
+	k.failures.warned = ""
+
+	k.state.resume()
+	k.sweep = &sweep{capture: k, all: true}
+	k.due = dueTimes{}
+	k.status.set(func(s *Status) {
+		s.Phase = k.state.Phase
+		s.Reason = ""
+	})
+	return k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state)
 }
 
-// leaveTurn lets another kind be swept.
-func (k *capture) leaveTurn() {
-	if k.holding {
-		<-k.turn
-		k.holding = false
+// startOver removes the entries of the shadow, and has the next step begin with a first look. It
+// needs no table and no valid state.
+func (k *capture) startOver(ctx context.Context) error {
+	if k.next == 0 {
+		if err := k.load(ctx); err != nil {
+			return err
+		}
 	}
+	k.common.database.accept()
+	k.failures.warned = ""
+
+	if err := k.config.Store.Reset(ctx, k.kind.Name, k.fence); err != nil {
+		return err
+	}
+	k.state = State{Needed: k.state.Needed}
+	k.drop()
+	return k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state)
 }
 
 // sweepStep reads one page of the sweep, if it may, and returns the time until the next.
@@ -349,42 +442,52 @@ func (k *capture) sweepStep(ctx context.Context) (time.Duration, error) {
 			return wait, nil
 		}
 	}
-	if !k.holding {
-		select {
-		case k.turn <- struct{}{}:
-			k.holding = true
-		default:
-			return turnInterval, nil
-		}
+	if !k.takeTurn() {
+		return turnInterval, nil
 	}
-	if wait := k.share.wait(false); wait > 0 {
+	if wait := k.common.share.wait(false); wait > 0 {
 		return wait, nil
 	}
 	if k.sweep == nil {
 		k.sweep = &sweep{capture: k}
 	}
-	switch {
-	case !k.sweep.started:
-		return 0, k.sweep.start(ctx)
-	case len(k.sweep.differing) > 0:
-		return 0, k.sweep.fetch(ctx)
-	case !k.sweep.paged:
-		return 0, k.sweep.page(ctx)
+	return 0, k.sweep.readNext(ctx)
+}
+
+// takeTurn reports whether the kind may be swept now: no other one is.
+func (k *capture) takeTurn() bool {
+	if k.holding {
+		return true
 	}
-	return 0, k.sweep.lookUpMissing(ctx)
+	select {
+	case k.common.turn <- struct{}{}:
+		k.holding = true
+	default:
+	}
+	return k.holding
+}
+
+// leaveTurn lets another kind be swept.
+func (k *capture) leaveTurn() {
+	if k.holding {
+		<-k.common.turn
+		k.holding = false
+	}
 }
 
 // endSweep waits for the next sweep. All rows are known as they were at a time.
 func (k *capture) endSweep(at time.Time) {
 	k.sweep = nil
-	k.due.sweep = time.Now().Add(k.Settings().Sweep)
+	k.due.sweep = time.Now().Add(k.config.Settings().Sweep)
 	k.leaveTurn()
 	k.looked(at)
 }
 
+// looked notes that all changes until a time are known.
 func (k *capture) looked(at time.Time) {
 	k.status.set(func(s *Status) {
-		if s.Reason = ""; at.After(s.looked) {
+		s.Reason = ""
+		if at.After(s.looked) {
 			s.looked = at
 		}
 	})

@@ -7,16 +7,41 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/row"
 )
+
+// stopped is why a capture stops.
+type stopped struct {
+	reason string
+	manual bool // until an administrator resumes it
+}
+
+// Error implements error.
+func (s *stopped) Error() string { return s.reason }
+
+// sourceError is a failure of the source: nothing is known about the rows, and earlier
+// reads remain valid.
+type sourceError struct{ error }
+
+// Unwrap returns the failure.
+func (e sourceError) Unwrap() error { return e.error }
+
+// pollable reports whether rows are found by their stamp.
+func (k *capture) pollable() bool {
+	if k.rows.stamp == nil || !k.rows.table.Pollable {
+		return false
+	}
+	return k.rows.table.Version || k.rows.stamp.Type == record.DateTime
+}
 
 // read reads rows, and counts the time.
 func (k *capture) read(ctx context.Context, r Read) (Page, error) {
 	r.Kind, r.Key = k.kind, k.rows.table.Key
 	began := time.Now()
-	page, err := k.Source.Read(ctx, r)
+	page, err := k.config.Source.Read(ctx, r)
 	took := time.Since(began)
-	k.share.spend(took)
+	k.common.share.spend(took)
 	k.state.Took += took.Milliseconds()
 	if err != nil {
 		return page, sourceError{err}
@@ -26,15 +51,15 @@ func (k *capture) read(ctx context.Context, r Read) (Page, error) {
 
 // verify reads which database it is, at most maxAge ago, and stops the capture if it is not
 // the one that was captured.
-func (k *capture) verify(ctx context.Context, maxAge time.Duration) (Database, error) {
-	now, reason, err := k.database.read(ctx, k.Source, maxAge, k.state.Database)
-	switch {
-	case err != nil:
-		return now, sourceError{err}
-	case reason != "":
-		return now, &stopped{reason, true}
+func (k *capture) verify(ctx context.Context, maxAge time.Duration) (reading, error) {
+	now, reason, err := k.common.database.read(ctx, k.config.Source, maxAge, k.state.Database)
+	if err != nil {
+		return reading{}, sourceError{err}
 	}
-	k.state.Database = now
+	if reason != "" {
+		return reading{}, &stopped{reason: reason, manual: true}
+	}
+	k.state.Database = now.Database
 	return now, nil
 }
 
@@ -137,7 +162,7 @@ func cloneRow(cells []row.Cell) []row.Cell {
 // recheck reads the rows again that copies have noted, and makes changes of all of them.
 // Those that are equal to the shadow raise no event.
 func (k *capture) recheck(ctx context.Context) error {
-	notes, err := k.Store.Noted(ctx, k.kind.Name, MaxKeys)
+	notes, err := k.config.Store.Noted(ctx, k.kind.Name, MaxKeys)
 	if err != nil || len(notes) == 0 {
 		return err
 	}
@@ -146,7 +171,7 @@ func (k *capture) recheck(ctx context.Context) error {
 	for _, n := range notes {
 		switch {
 		case len(n.Key) == 0:
-			k.note(k.kind.Name, time.Now())
+			k.common.needs.add(k.kind.Name, time.Now())
 		case !noted[string(n.Key)]:
 			noted[string(n.Key)] = true
 			keys = append(keys, n.Key)
@@ -169,13 +194,13 @@ func (k *capture) recheck(ctx context.Context) error {
 		}
 	}
 	k.due.notes = time.Time{} // there may be more
-	return k.Store.Unnote(ctx, k.kind.Name, notes)
+	return k.config.Store.Unnote(ctx, k.kind.Name, notes)
 }
 
 // repeatGone makes changes of rows that do not exist, also of those that the shadow does
 // not have.
 func (k *capture) repeatGone(ctx context.Context, keys [][]byte) error {
-	entries, err := k.Store.Find(ctx, k.kind.Name, keys)
+	entries, err := k.config.Store.Find(ctx, k.kind.Name, keys)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 // Config configures a Capturer.
@@ -49,26 +48,42 @@ const (
 
 // Capturer captures the changes of all kinds while this daemon is the coordinator.
 type Capturer struct {
-	Config
-	share    share
-	database database
-	batches  *batches
-	turn     chan struct{} // has an item while a kind is swept
-	wake     chan struct{} // buffered; a kind is needed
+	config  Config
+	common  *common
+	batches *batches
+	wake    chan struct{} // buffered; a kind is needed
+
+	// For the goroutine of Run: when it last did this under the lease.
+	needsRead time.Time
+	pruned    time.Time
 
 	mu       sync.Mutex
-	lease    delivery.Lease
+	fence    int64 // of the lease under which this daemon captures; 0 if there is none
 	captures map[string]*capture
-	needs    map[string]time.Time // by kind; the last request of a follower
-	waiting  map[string]*waiting  // by kind; the followers that wait for changes
+}
+
+// common has the parts that the captures of all kinds share.
+type common struct {
+	share     share
+	database  database
+	needs     *needs
+	followers *followers
+	turn      chan struct{} // has an item while a kind is swept
 }
 
 // New returns a Capturer, which captures while Run runs.
 func New(c Config) *Capturer {
 	return &Capturer{
-		Config: c, share: share{limit: func() float64 { return c.Settings().Share }},
-		batches: newBatches(), turn: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		captures: make(map[string]*capture), needs: make(map[string]time.Time), waiting: make(map[string]*waiting),
+		config: c,
+		common: &common{
+			share:     share{limit: func() float64 { return c.Settings().Share }},
+			needs:     newNeeds(),
+			followers: newFollowers(),
+			turn:      make(chan struct{}, 1),
+		},
+		batches:  newBatches(),
+		wake:     make(chan struct{}, 1),
+		captures: make(map[string]*capture),
 	}
 }
 
@@ -77,35 +92,12 @@ func (c *Capturer) Run(ctx context.Context) {
 	defer c.stopAll()
 	tick := time.NewTicker(checkInterval)
 	defer tick.Stop()
-	var noted, pruned time.Time
 	for {
-		if lease, ok := c.Publisher.Coordinator(); !ok || lease.Fence != c.held().Fence {
-			c.stopAll()
-			noted, pruned = time.Time{}, time.Time{}
-			c.mu.Lock()
-			c.lease = delivery.Lease{}
-			if ok {
-				c.lease = lease
-			}
-			c.mu.Unlock()
-		}
-		if c.held().Fence != 0 {
-			var err error
-			if time.Since(noted) >= needInterval {
-				if err = c.readNeeds(ctx, noted.IsZero()); err == nil {
-					noted = time.Now()
-				}
-			}
-			if err == nil {
-				c.startNeeded(ctx)
-			}
-			if err == nil && time.Since(pruned) >= pruneInterval {
-				if err = c.prune(ctx); err == nil {
-					pruned = time.Now()
-				}
-			}
+		c.followLease()
+		if c.heldFence() != 0 {
+			err := c.maintain(ctx)
 			if err != nil && ctx.Err() == nil {
-				c.Log.Warn("the state of capture cannot be read", "error", err.Error())
+				c.config.Log.Warn("the state of capture cannot be read", "error", err.Error())
 			}
 		}
 		select {
@@ -117,36 +109,85 @@ func (c *Capturer) Run(ctx context.Context) {
 	}
 }
 
-// held returns the lease under which this daemon captures; its fence is 0 if there is none.
-func (c *Capturer) held() delivery.Lease {
+// followLease stops all captures when the lease was lost, or acquired again.
+func (c *Capturer) followLease() {
+	fence := int64(0)
+	lease, ok := c.config.Publisher.Coordinator()
+	if ok {
+		fence = lease.Fence
+	}
+	if fence == c.heldFence() {
+		return
+	}
+	c.stopAll()
+	c.needsRead = time.Time{}
+	c.pruned = time.Time{}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lease
+	c.fence = fence
+}
+
+// heldFence returns the fence of the lease under which this daemon captures; 0 if there is none.
+func (c *Capturer) heldFence() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.fence
+}
+
+// maintain captures the kinds that are needed now, and prunes old changes and captures.
+func (c *Capturer) maintain(ctx context.Context) error {
+	if time.Since(c.needsRead) >= needInterval {
+		if err := c.readNeeds(ctx); err != nil {
+			return err
+		}
+		c.needsRead = time.Now()
+	}
+	c.startNeeded(ctx)
+	if time.Since(c.pruned) >= pruneInterval {
+		if err := c.prune(ctx); err != nil {
+			return err
+		}
+		c.pruned = time.Now()
+	}
+	return nil
 }
 
 // kinds returns the kinds that may be captured, by name.
 func (c *Capturer) kinds() map[string]*record.Kind {
-	all := make(map[string]*record.Kind)
-	for _, kind := range c.Kinds() {
+	kinds := make(map[string]*record.Kind)
+	for _, kind := range c.config.Kinds() {
 		if kind.Captured() {
-			all[kind.Name] = kind
+			kinds[kind.Name] = kind
 		}
 	}
-	return all
+	return kinds
+}
+
+// neededKinds returns the kinds to be captured now, by name.
+func (c *Capturer) neededKinds() map[string]*record.Kind {
+	kinds := c.kinds()
+	maps.DeleteFunc(kinds, func(_ string, kind *record.Kind) bool { return !c.needed(kind) })
+	return kinds
 }
 
 // needed reports whether the changes of a kind are needed now.
 func (c *Capturer) needed(kind *record.Kind) bool {
-	if kind.Capture == record.CaptureAlways {
+	if kind.Capture == record.CaptureAlways || c.subscribed(kind) {
 		return true
 	}
-	if kind.Events != "" && slices.ContainsFunc([]Op{Created, Updated, Deleted}, func(op Op) bool { return c.Named(event(kind, op)) }) {
-		return true
+	last := c.common.needs.last(kind.Name)
+	return !last.IsZero() && time.Since(last) < c.config.Settings().Keep
+}
+
+// subscribed reports whether a subscription names an event of a kind.
+func (c *Capturer) subscribed(kind *record.Kind) bool {
+	if kind.Events == "" {
+		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	last, noted := c.needs[kind.Name]
-	return noted && time.Since(last) < c.Settings().Keep
+	return slices.ContainsFunc([]Op{Created, Updated, Deleted}, func(op Op) bool {
+		return c.config.Named(event(kind, op))
+	})
 }
 
 // event returns the name of the event of a change; empty if the kind raises none.
@@ -160,135 +201,141 @@ func event(kind *record.Kind, op Op) string {
 // Need notes that a follower needs the changes of a kind. If another daemon captures, the
 // note is in the store.
 func (c *Capturer) Need(ctx context.Context, kind *record.Kind) error {
-	c.mu.Lock()
-	last := c.needs[kind.Name]
-	c.needs[kind.Name] = time.Now()
-	local := c.lease.Fence != 0
-	c.mu.Unlock()
-	if local {
-		if last.IsZero() {
+	now := time.Now()
+	first := c.common.needs.add(kind.Name, now)
+	if c.heldFence() != 0 {
+		if first {
 			signal(c.wake)
 		}
 		return nil
 	}
-	if time.Since(last) < needInterval {
+	if !c.common.needs.beginNote(kind.Name, now) {
 		return nil
 	}
-	return c.Store.Note(ctx, kind.Name, [][]byte{{}})
+	err := c.config.Store.Note(ctx, kind.Name, [][]byte{{}})
+	if err != nil {
+		c.common.needs.noteFailed(kind.Name)
+	}
+	return err
 }
 
 // readNeeds reads the needs that other daemons have noted, first those of earlier processes.
-func (c *Capturer) readNeeds(ctx context.Context, first bool) error {
-	if first {
-		stored, err := c.Store.Captures(ctx)
+func (c *Capturer) readNeeds(ctx context.Context) error {
+	if c.needsRead.IsZero() {
+		stored, err := c.config.Store.Captures(ctx)
 		if err != nil {
 			return err
 		}
 		for _, s := range stored {
-			c.note(s.Kind, s.State.Needed)
+			c.common.needs.add(s.Kind, s.State.Needed)
 		}
 	}
 	for name := range c.kinds() {
 		if c.running(name) != nil {
 			continue // reads its notes itself
 		}
-		notes, err := c.Store.Noted(ctx, name, MaxKeys)
+		notes, err := c.config.Store.Noted(ctx, name, MaxKeys)
 		if err != nil {
 			return err
 		}
 		if slices.ContainsFunc(notes, func(n Recheck) bool { return len(n.Key) == 0 }) {
-			c.note(name, time.Now())
+			c.common.needs.add(name, time.Now())
 		}
 	}
 	return nil
 }
 
-// note records the time of a need.
-func (c *Capturer) note(kind string, at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if at.After(c.needs[kind]) {
-		c.needs[kind] = at
-	}
-}
-
 // startNeeded starts and stops captures, so that those of the needed kinds run.
 func (c *Capturer) startNeeded(ctx context.Context) {
-	kinds := c.kinds()
-	maps.DeleteFunc(kinds, func(_ string, kind *record.Kind) bool { return !c.needed(kind) })
+	kinds := c.neededKinds()
 	compared := make(map[string][]string)
-	for name, kind := range kinds {
-		if c.Compared != nil {
-			compared[name] = c.Compared(kind)
+	if c.config.Compared != nil {
+		for name, kind := range kinds {
+			compared[name] = c.config.Compared(kind)
 		}
 	}
-	c.mu.Lock()
-	var ended []*capture
-	for name, k := range c.captures {
-		if now := kinds[name]; now == nil || !k.isOf(now, compared[name]) {
-			ended = append(ended, k)
-			delete(c.captures, name)
-		}
-	}
-	c.mu.Unlock()
-	for _, k := range ended {
+	for _, k := range c.removeOthers(kinds, compared) {
 		k.stop()
+		c.common.followers.notify(k.kind.Name)
 	}
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, kind := range kinds {
 		if c.captures[name] == nil {
-			c.captures[name] = start(ctx, c, kind, compared[name], c.lease.Fence)
+			c.captures[name] = start(ctx, c, kind, compared[name])
 		}
 	}
 }
 
+// removeOthers removes and returns the captures that are not of these kinds, or compare other fields.
+func (c *Capturer) removeOthers(kinds map[string]*record.Kind, compared map[string][]string) []*capture {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var removed []*capture
+	for name, k := range c.captures {
+		kind, needed := kinds[name]
+		if needed {
+			k.adoptIfEqual(kind)
+		}
+		if !needed || !k.isOf(kind, compared[name]) {
+			removed = append(removed, k)
+			delete(c.captures, name)
+		}
+	}
+	return removed
+}
+
+// stopAll stops all captures. Their followers have to look for the changes of another daemon.
 func (c *Capturer) stopAll() {
 	c.mu.Lock()
-	all := c.captures
+	captures := c.captures
 	c.captures = make(map[string]*capture)
 	c.mu.Unlock()
-	for _, k := range all {
+	for name, k := range captures {
 		k.cancel()
+		c.common.followers.notify(name)
 	}
-	for _, k := range all {
+	for _, k := range captures {
 		k.stop()
 	}
 }
 
+// running returns the capture of a kind; nil if this daemon does not capture it.
 func (c *Capturer) running(kind string) *capture {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.captures[kind]
 }
 
+// changed returns a channel that is closed when changes of a kind have been published, or this
+// daemon ceases to capture it. It is nil if another daemon captures.
+func (c *Capturer) changed(kind string) <-chan struct{} {
+	// Joined before the look at the captures: the end of a capture is notified after it is removed.
+	published := c.common.followers.join(kind)
+	if c.running(kind) == nil {
+		return nil
+	}
+	return published
+}
+
 // prune removes old changes, and the captures that have not been needed for long.
 func (c *Capturer) prune(ctx context.Context) error {
-	settings := c.Settings()
-	for more, n := true, 0; more && n < maxPrunes; n++ {
-		var err error
-		if more, err = c.Store.Prune(ctx, time.Now().Add(-settings.Keep), settings.MaxSize, pruneLimit); err != nil {
-			return err
-		}
+	if err := c.pruneChanges(ctx); err != nil {
+		return err
 	}
-	stored, err := c.Store.Captures(ctx)
+	stored, err := c.config.Store.Captures(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range stored {
-		switch {
-		case c.running(s.Kind) != nil:
-		case s.State.Ended.IsZero():
-			fence := c.held().Fence
-			if s, err = c.Store.Begin(ctx, s.Kind, fence); err == nil {
-				if s.State.Ended = time.Now().UTC(); !s.State.Manual {
-					s.State.Phase = Idle
-				}
-				err = c.Store.Save(ctx, s.Kind, fence, s.State)
-			}
-		case time.Since(s.State.Ended) > settings.Keep:
-			c.Log.Info("the capture of a kind that was not needed any more is removed", "kind", s.Kind)
-			err = c.Store.Remove(ctx, s.Kind)
+		if c.running(s.Kind) != nil {
+			continue
+		}
+		if s.State.Ended.IsZero() {
+			err = c.endCapture(ctx, s.Kind)
+		} else {
+			err = c.removeUnneeded(ctx, s)
 		}
 		if err != nil {
 			return err
@@ -297,111 +344,92 @@ func (c *Capturer) prune(ctx context.Context) error {
 	return nil
 }
 
-// Resumption determines the fate of the differences that a stopped capture has found.
-type Resumption string
-
-// The resumptions.
-const (
-	Raise  Resumption = "raise"  // they become changes
-	Silent Resumption = "silent" // the shadow is filled again; followers have to resynchronize
-)
-
-// CanResume fails unless the capture of a kind has stopped on this daemon.
-func (c *Capturer) CanResume(kind string) error {
-	switch k := c.running(kind); {
-	case k == nil || k.status.get().Phase == "": // or has not read its state
-		return fault.New(fault.Unavailable, "this daemon does not capture %s now", kind)
-	case k.status.get().Phase != Stopped:
-		return fault.New(fault.Conflict, "the capture of %s is not stopped", kind)
+// pruneChanges removes old changes in short transactions.
+func (c *Capturer) pruneChanges(ctx context.Context) error {
+	settings := c.config.Settings()
+	for range maxPrunes {
+		before := time.Now().Add(-settings.Keep)
+		more, err := c.config.Store.Prune(ctx, before, settings.MaxSize, pruneLimit)
+		if err != nil || !more {
+			return err
+		}
 	}
 	return nil
 }
 
-// Resume continues the capture of a kind that has stopped.
-func (c *Capturer) Resume(kind string, how Resumption) error {
-	if err := c.CanResume(kind); err != nil {
+// endCapture stores that the capture of a kind has ended. One that waits for an administrator
+// remains stopped.
+func (c *Capturer) endCapture(ctx context.Context, kind string) error {
+	fence := c.heldFence()
+	stored, err := c.config.Store.Begin(ctx, kind, fence)
+	if err != nil {
 		return err
 	}
-	if k := c.running(kind); k != nil {
-		select {
-		case k.resume <- how:
-		default: // resumed twice
-		}
+	state := stored.State
+	state.Ended = time.Now().UTC()
+	if !state.Manual {
+		state.Phase = Idle
+	}
+	return c.config.Store.Save(ctx, kind, fence, state)
+}
+
+// removeUnneeded removes a capture that ended too long ago to be continued.
+func (c *Capturer) removeUnneeded(ctx context.Context, ended Capture) error {
+	if time.Since(ended.State.Ended) <= c.config.Settings().Keep {
+		return nil
+	}
+	c.config.Log.Info("the capture of a kind that was not needed any more is removed", "kind", ended.Kind)
+	return c.config.Store.Remove(ctx, ended.Kind)
+}
+
+// CanResume fails unless the capture of a kind has stopped on this daemon.
+func (c *Capturer) CanResume(kind string) error {
+	_, err := c.stopped(kind)
+	return err
+}
+
+// Resume continues the capture of a kind that has stopped. It tries again after failures, until it
+// succeeds or this daemon ceases to capture the kind, which then remains stopped.
+func (c *Capturer) Resume(kind string, how Resumption) error {
+	k, err := c.stopped(kind)
+	if err != nil {
+		return err
+	}
+	select {
+	case k.ordered <- how:
+	default: // resumed twice
 	}
 	return nil
+}
+
+// stopped returns the capture of a kind that has stopped on this daemon.
+func (c *Capturer) stopped(kind string) (*capture, error) {
+	k := c.running(kind)
+	phase := Phase("") // until the capture has read its state
+	if k != nil {
+		phase = k.status.get().Phase
+	}
+	if phase == "" {
+		return nil, fault.New(fault.Unavailable, "this daemon does not capture %s now", kind)
+	}
+	if phase != Stopped {
+		return nil, fault.New(fault.Conflict, "the capture of %s is not stopped", kind)
+	}
+	return k, nil
 }
 
 // Status returns the state of the captures of this daemon, by kind.
 func (c *Capturer) Status() []Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make([]Status, 0, len(c.captures))
+	list := make([]Status, 0, len(c.captures))
 	for _, name := range slices.Sorted(maps.Keys(c.captures)) {
-		all = append(all, c.captures[name].status.get())
+		list = append(list, c.captures[name].status.get())
 	}
-	return all
+	return list
 }
 
-// Followers are woken in groups, one after the other. If a thousand of them continued at the same
-// moment, the goroutines of other requests would wait until the scheduler had run all of them.
-const (
-	wakeGroups   = 32
-	wakeInterval = 2 * time.Millisecond
-)
-
-// waiting is the groups of followers that wait for changes of a kind.
-type waiting struct {
-	groups [wakeGroups]chan struct{} // closed when changes have been published; nil for an empty group
-	next   int                       // the group of the next follower
-}
-
-// join returns the channel of the next group.
-func (w *waiting) join() <-chan struct{} {
-	group := &w.groups[w.next]
-	w.next = (w.next + 1) % wakeGroups
-	if *group == nil {
-		*group = make(chan struct{})
-	}
-	return *group
-}
-
-// wake wakes the first group now and the others later.
-func (w *waiting) wake() {
-	for i, group := range w.groups {
-		if group != nil {
-			time.AfterFunc(time.Duration(i)*wakeInterval, func() { close(group) })
-		}
-	}
-}
-
-// changed returns a channel that is closed when changes of a kind have been published. It is nil
-// if another daemon captures.
-func (c *Capturer) changed(kind string) <-chan struct{} {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.captures[kind] == nil {
-		return nil
-	}
-	w, ok := c.waiting[kind]
-	if !ok {
-		w = &waiting{}
-		c.waiting[kind] = w
-	}
-	return w.join()
-}
-
-// notify wakes the followers of a kind.
-func (c *Capturer) notify(kind string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	w, ok := c.waiting[kind]
-	if !ok {
-		return
-	}
-	w.wake()
-	delete(c.waiting, kind)
-}
-
+// signal sends to a buffered channel, unless it is full.
 func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

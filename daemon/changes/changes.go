@@ -123,48 +123,6 @@ type Publisher interface {
 	Posting() bool
 }
 
-// Capture is the stored state of a kind's capture.
-type Capture struct {
-	Kind      string
-	Fence     int64 // of the daemon that captures
-	Next      int64 // the ID of the next change
-	FirstKept int64 // the ID of the oldest change that followers may read
-	State     State
-}
-
-// Phase is the phase of a capture.
-type Phase string
-
-// The phases.
-const (
-	FirstLook Phase = "first look" // the shadow is being filled
-	Capturing Phase = "capturing"
-	Stopped   Phase = "stopped" // until an administrator resumes it, or its cause is gone
-	Idle      Phase = "idle"    // nothing needs the changes; the shadow is kept for a while
-)
-
-// State is the part of a capture's state that is stored as JSON.
-type State struct {
-	Phase    Phase            `json:",omitempty"`
-	Reason   string           `json:",omitempty"` // of Stopped, or why capture lags
-	Manual   bool             `json:",omitempty"` // Stopped until an administrator resumes it
-	Compared []string         `json:",omitempty"` // fields of which conditions compare the values before a change
-	Scheme   int64            `json:",omitempty"` // of new entries
-	Schemes  map[int64]Scheme `json:",omitempty"` // those that entries may have
-	Epoch    uint64           `json:",omitempty"` // tokens of earlier epochs are invalid; 0 if none are
-	Database Database         `json:",omitempty"` // at the last read
-	Stamp    []byte           `json:",omitempty"` // where the next poll starts
-	Content  string           `json:",omitempty"` // see Table.Content, at the start of the last sweep
-	Began    time.Time        `json:",omitempty"` // of the last complete sweep
-	Swept    time.Time        `json:",omitempty"` // its end
-	Took     int64            `json:",omitempty"` // its time of reading, in milliseconds
-	Rows     int64            `json:",omitempty"` // it has found
-	Needed   time.Time        `json:",omitempty"` // the last time that a follower needed the changes
-	Ended    time.Time        `json:",omitempty"` // since when the phase is Idle
-
-	KeptFrom map[string]time.Time `json:",omitempty"` // since when all values before a change of a field are known
-}
-
 // Store is the state of capture and the recorded changes, in the service's own store. Methods
 // fail with a fault of kind Unavailable if the store cannot be used, and with
 // delivery.ErrCaptureLost under a fence that is not the kind's any more.

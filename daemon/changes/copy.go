@@ -35,18 +35,21 @@ func (f Feed) Fields(ctx context.Context, kind *record.Kind) (key, captured []in
 
 // rows prepares rows with all fields of a kind.
 func (f Feed) rows(ctx context.Context, kind *record.Kind, state *State) (*rows, error) {
-	table, err := f.Source.Table(ctx, kind)
+	table, err := f.config.Source.Table(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
 	if len(table.Key) == 0 {
 		return nil, fault.New(fault.Unavailable, "no key of %s is proven", kind.Name)
 	}
+	if err := state.checkSchemes(kind.Name); err != nil {
+		return nil, fault.New(fault.Unavailable, "%v", err)
+	}
 	all := make([]int, len(kind.Fields))
 	for i := range all {
 		all[i] = i
 	}
-	return newRows(kind, table, all, f.Secret, state), nil
+	return newRows(kind, table, all, f.config.Secret, state), nil
 }
 
 // Copy starts a copy that is continued with the changes since a token. It fails with a fault
@@ -88,7 +91,7 @@ func (c *Copy) Row(ctx context.Context, cells []row.Cell) error {
 
 // compare compares the rows of the page, and stores the keys of those that differ.
 func (c *Copy) compare(ctx context.Context) error {
-	entries, err := c.feed.Store.Find(ctx, c.kind.Name, c.page)
+	entries, err := c.feed.config.Store.Find(ctx, c.kind.Name, c.page)
 	if err != nil {
 		return err
 	}
@@ -113,7 +116,7 @@ func (c *Copy) note(ctx context.Context, keys [][]byte) error {
 	for _, key := range keys {
 		c.notes[string(key)] = true
 	}
-	if err := c.feed.Store.Note(ctx, c.kind.Name, keys); err != nil {
+	if err := c.feed.config.Store.Note(ctx, c.kind.Name, keys); err != nil {
 		return err
 	}
 	if k := c.feed.running(c.kind.Name); k != nil {
@@ -129,7 +132,7 @@ func (c *Copy) End(ctx context.Context) (token string, err error) {
 		return "", err
 	}
 	for after, more := int64(0), true; more; {
-		unseen, err := c.feed.Store.Unseen(ctx, c.kind.Name, &c.seen, after, MaxRows)
+		unseen, err := c.feed.config.Store.Unseen(ctx, c.kind.Name, &c.seen, after, MaxRows)
 		if err != nil {
 			return "", err
 		}
@@ -170,7 +173,7 @@ func (c *Copy) open(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	notes, err := c.feed.Store.Noted(ctx, c.kind.Name, MaxRows)
+	notes, err := c.feed.config.Store.Noted(ctx, c.kind.Name, MaxRows)
 	if err != nil {
 		return false, err
 	}

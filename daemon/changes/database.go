@@ -10,27 +10,35 @@ import (
 // database has the last reading of the ERP's database, which all kinds share.
 type database struct {
 	mu       sync.Mutex
-	last     Database
-	at       time.Time // its start
-	highest  []byte    // rowversion that was seen before it
-	replaced bool      // its latest rowversion is below
+	last     reading
+	highest  []byte // rowversion that was seen before it
+	replaced bool   // its latest rowversion is below
+}
+
+// reading is a Database with the time at which it was read.
+type reading struct {
+	Database
+	began time.Time // of the read, on the clock of this daemon
 }
 
 // read returns a reading of the database that began at most maxAge ago, and why it is
 // another database than the one that a kind has seen; empty if it is not.
-func (d *database) read(ctx context.Context, source Source, maxAge time.Duration, seen Database) (now Database, reason string, err error) {
+func (d *database) read(ctx context.Context, source Source, maxAge time.Duration, seen Database) (now reading, reason string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if bytes.Compare(seen.Latest, d.highest) > 0 {
 		d.highest = seen.Latest
 	}
-	if began := time.Now(); d.at.IsZero() || began.Sub(d.at) >= maxAge {
-		if now, err = source.Database(ctx); err != nil {
-			return now, "", err
+	if d.last.began.IsZero() || time.Since(d.last.began) >= maxAge {
+		began := time.Now()
+		current, err := source.Database(ctx)
+		if err != nil {
+			return reading{}, "", err
 		}
-		d.last, d.at = now, began
-		if d.replaced = bytes.Compare(now.Latest, d.highest) < 0; !d.replaced {
-			d.highest = now.Latest
+		d.last = reading{Database: current, began: began}
+		d.replaced = bytes.Compare(current.Latest, d.highest) < 0
+		if !d.replaced {
+			d.highest = current.Latest
 		}
 	}
 	switch {
@@ -46,5 +54,6 @@ func (d *database) read(ctx context.Context, source Source, maxAge time.Duration
 func (d *database) accept() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.highest, d.at = nil, time.Time{}
+	d.highest = nil
+	d.last.began = time.Time{}
 }

@@ -24,9 +24,10 @@
 // captured (capture.run). They run only while this daemon holds the lease of the
 // coordinator. Between steps a capture waits for a time, a note (capture.wake) or an
 // administrator (capture.resume). Followers and copies run in the goroutines of their
-// requests and wait for a channel of Capturer.published, closed after each group.
+// requests and wait for a channel of Capturer.changed, closed after each group and when the
+// capture ends.
 //
-//	Run --start, stop--> capture.run (one for each kind) --close published--> Feed, Copy
+//	Run --start, stop--> capture.run (one for each kind) --followers.notify--> Feed, Copy
 //	Need --wake--> Run        Copy --wake--> capture.run       Resume --resume--> capture.run
 //
 // A capture takes the turn (a channel with room for one) for a sweep and leaves it after
@@ -35,8 +36,8 @@
 //
 // # Locks
 //
-// Capturer.mu guards the lease, the captures, the needs and the channels of followers.
-// statusBox.mu, one for each capture, is acquired under it. share.mu is acquired alone.
+// Capturer.mu guards the fence of the lease and the captures. statusBox.mu, one for each
+// capture, is acquired under it. needs.mu, followers.mu and share.mu are acquired alone.
 // database.mu is acquired alone and held while the database is identified, so that kinds
 // that need it at the same time share one statement. No lock is held across calls of the
 // store.

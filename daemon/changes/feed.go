@@ -50,7 +50,7 @@ type history struct {
 }
 
 func (f Feed) history(ctx context.Context, kind string) (h history, err error) {
-	stored, err := f.Store.Captures(ctx)
+	stored, err := f.config.Store.Captures(ctx)
 	if err != nil {
 		return h, err
 	}
@@ -59,7 +59,7 @@ func (f Feed) history(ctx context.Context, kind string) (h history, err error) {
 			h.Capture = c
 		}
 	}
-	h.epochs, err = f.Store.Epochs(ctx, kind)
+	h.epochs, err = f.config.Store.Epochs(ctx, kind)
 	for i, e := range h.epochs {
 		if e.ID == h.State.Epoch {
 			h.epochs = h.epochs[i:]
@@ -185,7 +185,7 @@ func (f Feed) readBatch(ctx context.Context, kind *record.Kind, key batchKey) (*
 	if err != nil {
 		return nil, err
 	}
-	list, err := f.Store.Changes(ctx, key.kind, key.after.id, key.take)
+	list, err := f.config.Store.Changes(ctx, key.kind, key.after.id, key.take)
 	if err != nil {
 		return nil, err
 	}

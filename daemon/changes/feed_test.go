@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/changes"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/row"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
 func (r *rig) now() string {
@@ -76,6 +78,62 @@ func TestFollowOnAnotherDaemon(t *testing.T) {
 			t.Errorf("changes since %s: %+v (%v) after %v, want one within 7 s", token, batch, err, took)
 		}
 	})
+}
+
+// A follower that waits while this daemon stops capturing the kind finds the changes of the next
+// one: it is woken, and then looks for changes once a second.
+func TestFollowWhenCaptureMovesToAnotherDaemon(t *testing.T) {
+	for name, stop := range map[string]func(r *rig, coordinates *atomic.Bool){
+		"the lease is lost":            func(_ *rig, coordinates *atomic.Bool) { coordinates.Store(false) },
+		"the kind is captured no more": func(r *rig, _ *atomic.Bool) { r.kinds = []*record.Kind{} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, newTable(newKind("Item")).byTime())
+				var coordinates atomic.Bool
+				coordinates.Store(true)
+				r.Capturer, r.end = r.start(coordinates.Load)
+				defer r.end()
+				r.feed.Capturer = r.Capturer
+				r.until("the first look has ended", func() bool { return r.status().Phase == changes.Capturing })
+				token := r.now()
+				took := make(chan time.Duration, 1)
+				go func() {
+					began := time.Now()
+					batch, err := r.feed.Read(t.Context(), r.kind, token, 10, time.Minute)
+					if err != nil || len(batch.Changes) != 1 {
+						t.Errorf("changes since %s: %+v (%v), want the one of the other daemon", token, batch, err)
+					}
+					took <- time.Since(began)
+				}()
+				synctest.Wait()
+				stop(r, &coordinates)
+				r.until("the capture has ended", func() bool { return len(r.Status()) == 0 })
+				r.publish("new")
+				if d := <-took; d > 5*time.Second {
+					t.Errorf("the follower had the change of the other daemon after %v, want at most 5s", d)
+				}
+			})
+		})
+	}
+}
+
+// publish writes a change as another daemon does that has taken over.
+func (r *rig) publish(key string) {
+	r.t.Helper()
+	r.store.mu.Lock()
+	r.store.fence++
+	fence := r.store.fence
+	r.store.mu.Unlock()
+	stored, err := r.store.Begin(r.t.Context(), r.kind.Name, fence)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	deleted := delivery.CapturedChange{ID: stored.Next, Op: string(changes.Deleted), Key: key, ShadowKey: []byte(key), Deleted: true}
+	c := &delivery.Captured{Kind: r.kind.Name, Fence: fence, Changes: []delivery.CapturedChange{deleted}}
+	if err := r.store.PublishCaptured(r.t.Context(), c); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // Tokens of another history are refused, never continued.

@@ -12,64 +12,71 @@ import (
 
 // poller reads the rows with the latest stamps.
 type poller struct {
-	*capture
-	bound  []byte // lowest active rowversion at the last poll
-	latest []byte // and the latest one
+	capture *capture
+	bound   []byte     // lowest active rowversion at the last poll; nil before it
+	latest  []byte     // latest rowversion at the last poll
+	round   *pollRound // nil between polls
+}
 
-	// The poll that is under way.
-	since *Since // nil between polls
-	began time.Time
-	now   Database
-	last  []byte // latest stamp that is not in the future
+// pollRound is a poll that is under way.
+type pollRound struct {
+	began    time.Time
+	database reading // before the rows are read
+	since    *Since  // of the next page
+	latest   []byte  // latest stamp of time that was read and is not in the future; nil if none was
 }
 
 // position determines where polls start, unless that is known.
 func (p *poller) position(now Database) {
-	if p.rows.stamp == nil || p.state.Stamp != nil {
+	k := p.capture
+	if k.rows.stamp == nil || k.state.Stamp != nil {
 		return
 	}
-	if p.rows.table.Version {
-		p.state.Stamp = now.Active
+	if k.rows.table.Version {
+		k.state.Stamp = now.Active
 	} else {
-		p.state.Stamp = p.overlapped(now.Now)
+		k.state.Stamp = p.overlapped(now.Now)
 	}
 }
 
 // overlapped returns the stamp of a time less the overlap.
 func (p *poller) overlapped(t time.Time) []byte {
-	return []byte(t.Add(-p.Settings().Overlap).Format(wire.DateLayout))
+	overlap := p.capture.config.Settings().Overlap
+	return []byte(t.Add(-overlap).Format(wire.DateLayout))
+}
+
+// interval returns the time between two polls.
+func (p *poller) interval() time.Duration {
+	if p.capture.rows.table.Version {
+		return versionInterval
+	}
+	return pollInterval
 }
 
 // page reads one page of a poll.
 func (p *poller) page(ctx context.Context) error {
-	if p.since == nil {
-		if due, err := p.start(ctx); err != nil || !due {
+	k := p.capture
+	if p.round == nil {
+		err := p.start(ctx)
+		if err != nil || p.round == nil {
 			return err
 		}
 	}
-	page, err := p.read(ctx, Read{Fields: p.rows.columns, Since: p.since, Limit: MaxPoll})
+	page, err := k.read(ctx, Read{Fields: k.rows.columns, Since: p.round.since, Limit: MaxPoll})
 	if err != nil {
 		return err
 	}
-	keys, err := p.keys(page.Rows)
+	keys, err := k.keys(page.Rows)
 	if err != nil {
 		return err
 	}
-	stamp := p.rows.stamp
-	for _, cells := range page.Rows {
-		if s := stampOf(cells[stamp.at], stamp.Type); bytes.Compare(s, p.last) > 0 && string(s) <= p.now.Now.Format(wire.DateLayout) {
-			p.last = s
-		}
-	}
-	if n := len(page.Rows); n > 0 {
-		last := cloneRow(page.Rows[n-1])
-		p.since = &Since{From: last[stamp.at], Key: p.rows.keyOf(last)}
-	}
+	p.advance(page.Rows)
+
 	list, keys := lastOf(page.Rows, keys)
 	if err := p.removeVariants(ctx, keys); err != nil {
 		return err
 	}
-	if err := p.writer.apply(ctx, batch{rows: list, keys: keys, decide: raiseAll}); err != nil {
+	if err := k.writer.apply(ctx, batch{rows: list, keys: keys, decide: raiseAll}); err != nil {
 		return err
 	}
 	if !page.More {
@@ -78,124 +85,190 @@ func (p *poller) page(ctx context.Context) error {
 	return nil
 }
 
-func (p *poller) interval() time.Duration {
-	if p.rows.table.Version {
-		return versionInterval
-	}
-	return pollInterval
-}
-
-// start starts a poll. due is false if no row can have changed.
-func (p *poller) start(ctx context.Context) (due bool, err error) {
+// start starts a round, unless no row can have changed.
+func (p *poller) start(ctx context.Context) error {
+	k := p.capture
 	began := time.Now()
-	now, err := p.verify(ctx, p.interval()/2)
+	now, err := k.verify(ctx, p.interval()/2)
 	if err != nil {
-		return false, err
+		return err
 	}
-	p.position(now)
-	if p.rows.table.Version && (now.Active == nil || bytes.Equal(now.Active, p.bound)) {
-		p.due.poll = began.Add(p.interval())
-		if bytes.Equal(now.Latest, p.latest) {
-			p.looked(began)
-		} else {
-			p.status.set(func(s *Status) { s.Reason = "an open transaction holds back the rowversions" })
-		}
-		return false, nil
+	p.position(now.Database)
+	if k.rows.table.Version && (now.Active == nil || bytes.Equal(now.Active, p.bound)) {
+		k.due.poll = began.Add(p.interval())
+		p.skip(now)
+		return nil
 	}
-	p.began, p.now, p.last = began, now, nil
-	p.since = &Since{From: stampCell(p.state.Stamp, p.rows.stamp.Type)}
-	return true, nil
+	p.round = &pollRound{
+		began:    began,
+		database: now,
+		since:    &Since{From: stampCell(k.state.Stamp, k.rows.stamp.Type)},
+	}
+	return nil
 }
 
-// end determines where the next poll starts.
-func (p *poller) end() {
-	next := p.bound
-	if p.rows.table.Version {
-		p.bound, p.latest = p.now.Active, p.now.Latest
-	} else {
-		next = p.overlapped(p.now.Now)
-		if seen, err := time.Parse(wire.DateLayout, string(p.last)); err == nil {
-			next = slices.MinFunc([][]byte{next, p.overlapped(seen)}, bytes.Compare)
-		} else {
-			next = nil // nothing was seen
+// skip takes note of a reading of the database by which no rowversion above those that were read has
+// been committed.
+func (p *poller) skip(now reading) {
+	if bytes.Equal(now.Latest, p.latest) {
+		p.capture.looked(now.began)
+		return
+	}
+	p.capture.status.set(func(s *Status) { s.Reason = "an open transaction holds back the rowversions" })
+}
+
+// advance has the next page continue after these rows.
+func (p *poller) advance(list [][]row.Cell) {
+	if len(list) == 0 {
+		return
+	}
+	rows := p.capture.rows
+	if !rows.table.Version {
+		p.noteLatest(list)
+	}
+	last := cloneRow(list[len(list)-1])
+	p.round.since = &Since{From: last[rows.stamp.at], Key: rows.keyOf(last)}
+}
+
+// noteLatest notes the latest stamp of time of these rows. Stamps in the future do not count: later
+// changes have earlier ones.
+func (p *poller) noteLatest(list [][]row.Cell) {
+	stamp := p.capture.rows.stamp
+	now := []byte(p.round.database.Now.Format(wire.DateLayout))
+	for _, cells := range list {
+		s := stampOf(cells[stamp.at], stamp.Type)
+		if bytes.Compare(s, p.round.latest) > 0 && bytes.Compare(s, now) <= 0 {
+			p.round.latest = s
 		}
 	}
-	if bytes.Compare(next, p.state.Stamp) > 0 {
-		p.state.Stamp = next
-	}
-	p.due.poll = p.began.Add(p.interval())
-	p.since = nil
-	p.looked(p.began)
 }
+
+// end ends the round, and determines where the next one starts: never before this one.
+func (p *poller) end() {
+	k := p.capture
+	next := p.nextStamp()
+	if bytes.Compare(next, k.state.Stamp) > 0 {
+		k.state.Stamp = next
+	}
+	if k.rows.table.Version {
+		p.bound = p.round.database.Active
+		p.latest = p.round.database.Latest
+	}
+	k.due.poll = p.round.began.Add(p.interval())
+	k.looked(p.round.database.began)
+	p.round = nil
+}
+
+// nextStamp returns the stamp from which on rows can still change after the round; nil if that is
+// not known.
+//
+// No row below the bound of a round can appear after it. The next round starts a bound earlier
+// all the same, and so reads each row twice: a margin for reads that do not see all that was
+// committed when the bound was read. The shadow recognizes the repeated rows.
+//
+// Stamps of time are given before the commit, by clocks that may differ: the overlap covers both.
+func (p *poller) nextStamp() []byte {
+	if p.capture.rows.table.Version {
+		return p.bound
+	}
+	latest, err := time.Parse(wire.DateLayout, string(p.round.latest))
+	if err != nil {
+		return nil // no row was read, or only future stamps
+	}
+	return p.overlapped(latest)
+}
+
+// textVariants are the forms of a text that copies may take for equal to it.
+var textVariants = []func(text []byte) []byte{bytes.ToLower, bytes.ToUpper, withoutBlanks}
 
 // removeVariants raises the deletions of keys that are new ones in lower case, in upper case or
 // without blanks at the end: a copy that ignores these would lose the row if its deletion
 // followed at the end of the next sweep.
 func (p *poller) removeVariants(ctx context.Context, keys [][]byte) error {
-	if !p.rows.hasTextKey() {
+	if !p.capture.rows.hasTextKey() {
 		return nil
 	}
-	entries, err := p.Store.Find(ctx, p.kind.Name, keys)
+	variants, err := p.variantsOf(ctx, keys)
+	if err != nil || len(variants) == 0 {
+		return err
+	}
+	known, err := p.findKnown(ctx, variants)
 	if err != nil {
 		return err
+	}
+	for part := range slices.Chunk(known, MaxKeys) {
+		if err := p.removeGone(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// variantsOf returns the variants of the keys that the shadow does not have.
+func (p *poller) variantsOf(ctx context.Context, keys [][]byte) ([][]byte, error) {
+	k := p.capture
+	entries, err := k.config.Store.Find(ctx, k.kind.Name, keys)
+	if err != nil {
+		return nil, err
 	}
 	var variants [][]byte
 	for i, key := range keys {
 		if entries[i] != nil {
 			continue
 		}
-		for _, fold := range []func([]byte) []byte{bytes.ToLower, bytes.ToUpper, withoutBlanks} {
-			variant, err := p.variant(key, fold)
+		for _, change := range textVariants {
+			variant, err := p.variant(key, change)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			if !bytes.Equal(variant, key) {
 				variants = append(variants, variant)
 			}
 		}
 	}
-	if variants == nil {
-		return nil
-	}
-	if entries, err = p.Store.Find(ctx, p.kind.Name, variants); err != nil {
-		return err
-	}
-	var known []*Entry
-	var old [][]byte
-	for _, e := range entries {
-		if e != nil {
-			known, old = append(known, e), append(old, e.Key)
-		}
-	}
-	for part := range slices.Chunk(old, MaxKeys) {
-		_, _, missing, err := p.lookUp(ctx, part)
-		if err != nil {
-			return err
-		}
-		gone := make([]*Entry, len(missing))
-		for i, position := range missing {
-			gone[i] = known[position]
-		}
-		if err := p.writer.remove(ctx, gone, raiseAll); err != nil {
-			return err
-		}
-		known = known[len(part):]
-	}
-	return nil
+	return variants, nil
 }
 
+// findKnown returns the entries of the keys that the shadow has.
+func (p *poller) findKnown(ctx context.Context, keys [][]byte) ([]*Entry, error) {
+	k := p.capture
+	entries, err := k.config.Store.Find(ctx, k.kind.Name, keys)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(entries, func(e *Entry) bool { return e == nil }), nil
+}
+
+// removeGone raises the deletions of entries, at most MaxKeys, that have no row any more.
+func (p *poller) removeGone(ctx context.Context, entries []*Entry) error {
+	keys := make([][]byte, len(entries))
+	for i, e := range entries {
+		keys[i] = e.Key
+	}
+	result, err := p.capture.lookUpVariants(ctx, keys)
+	if err != nil {
+		return err
+	}
+	gone := make([]*Entry, len(result.missing))
+	for i, position := range result.missing {
+		gone[i] = entries[position]
+	}
+	return p.capture.writer.remove(ctx, gone, raiseAll)
+}
+
+// withoutBlanks returns a text without the blanks at its end.
 func withoutBlanks(text []byte) []byte { return bytes.TrimRight(text, " ") }
 
-// variant returns a key with its texts in another letter case.
-func (p *poller) variant(key []byte, fold func([]byte) []byte) ([]byte, error) {
+// variant returns a key with its texts changed, in letter case or in blanks.
+func (p *poller) variant(key []byte, change func(text []byte) []byte) ([]byte, error) {
 	cells, err := readKey(key)
 	if err != nil {
 		return nil, err
 	}
-	types := p.rows.types()
+	types := p.capture.rows.types()
 	for i, t := range types {
 		if formOf(t) == texts {
-			cells[i].Data = fold(cells[i].Data)
+			cells[i].Data = change(cells[i].Data)
 		}
 	}
 	return appendKey(nil, types, cells)

@@ -3,6 +3,7 @@ package changes
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -25,6 +26,20 @@ func (s Scheme) equal(t Scheme) bool {
 	return s.Hash == t.Hash && s.Stamp == t.Stamp && slices.Equal(s.Fields, t.Fields) && slices.Equal(s.Kept, t.Kept)
 }
 
+// check returns why a stored scheme cannot be used. Fields of later versions may have another form.
+func (s Scheme) check() error {
+	if hashes[s.Hash] == nil {
+		return nil
+	}
+	for _, field := range s.Fields {
+		_, form, _ := strings.Cut(field, " ")
+		if form == "" {
+			return fmt.Errorf("its field %q has no form", field)
+		}
+	}
+	return nil
+}
+
 // hashes are the versions of the hash of a field. Those of old entries stay.
 var hashes = map[int]func(key [2]uint64, value []byte) sum{1: siphash}
 
@@ -36,37 +51,60 @@ const maxHashedFields = 128
 
 // hasher computes the hashes of one scheme for rows with certain columns.
 type hasher struct {
-	number  int64 // of the scheme
-	hash    func(key [2]uint64, value []byte) sum
-	fields  []hashedField
-	whole   bool // all fields of the scheme are among the columns
-	sums    []sum
-	number8 [8]byte
+	number int64 // of the scheme
+	hash   func(key [2]uint64, value []byte) sum
+	fields []hashedField
+	whole  bool    // all fields of the scheme are among the columns
+	sums   []sum   // of the fields of the last row
+	buffer [8]byte // of a number to be hashed
 }
 
 // hashedField is a field of a scheme.
 type hashedField struct {
-	name string
-	form form
-	key  [2]uint64
-	at   int // index among the columns; -1 if it is not captured any more
+	name   string
+	form   form
+	key    [2]uint64
+	column int // index among the columns; -1 if it is not captured any more
 }
 
-// newHasher prepares a scheme. at returns the index of a field's column, -1 for none.
-func newHasher(secret []byte, number int64, s Scheme, at func(field string) int) *hasher {
-	h := &hasher{number: number, hash: hashes[s.Hash], whole: true, sums: make([]sum, len(s.Fields))}
-	for _, field := range s.Fields {
-		name, f, _ := strings.Cut(field, " ")
-		text := append(slices.Clone(secret), strconv.Itoa(s.Hash)+" "+field...)
-		key := sha256.Sum256(text)
-		one := hashedField{name, form(f[0]), [2]uint64{binary.LittleEndian.Uint64(key[:]), binary.LittleEndian.Uint64(key[8:])}, at(field)}
-		h.whole = h.whole && one.at >= 0
-		h.fields = append(h.fields, one)
-	}
-	if h.hash == nil { // of a later version
+// newHasher prepares a scheme; nil if it is of a later version. columnOf returns the index of a
+// field's column, -1 for none.
+func newHasher(secret []byte, number int64, s Scheme, columnOf func(field string) int) *hasher {
+	hash := hashes[s.Hash]
+	if hash == nil {
 		return nil
 	}
+	h := &hasher{
+		number: number,
+		hash:   hash,
+		fields: make([]hashedField, len(s.Fields)),
+		whole:  true,
+		sums:   make([]sum, len(s.Fields)),
+	}
+	for i, field := range s.Fields {
+		name, forms, _ := strings.Cut(field, " ")
+		f := hashedField{
+			name:   name,
+			form:   form(forms[0]), // exists, see check
+			key:    hashKey(secret, s.Hash, field),
+			column: columnOf(field),
+		}
+		if f.column < 0 {
+			h.whole = false
+		}
+		h.fields[i] = f
+	}
 	return h
+}
+
+// hashKey returns the key of the hashes of a field: equal values of two fields have different ones.
+func hashKey(secret []byte, version int, field string) [2]uint64 {
+	text := slices.Clone(secret)
+	text = strconv.AppendInt(text, int64(version), 10)
+	text = append(text, ' ')
+	text = append(text, field...)
+	key := sha256.Sum256(text)
+	return [2]uint64{binary.LittleEndian.Uint64(key[:]), binary.LittleEndian.Uint64(key[8:])}
 }
 
 // of computes the hashes of a row: that of all fields, and 4 bytes for each field unless
@@ -82,22 +120,22 @@ func (h *hasher) total(cells []row.Cell) (total [16]byte) {
 	for i := range h.fields {
 		f := &h.fields[i]
 		h.sums[i] = sum{}
-		if f.at < 0 || cells[f.at].Null {
+		if f.column < 0 || cells[f.column].Null {
 			continue
 		}
-		value := cells[f.at].Data
+		value := cells[f.column].Data
 		switch {
-		case cells[f.at].Misfit:
-			value = append([]byte{0xff, byte(cells[f.at].Class)}, value...)
+		case cells[f.column].Misfit:
+			value = append([]byte{0xff, byte(cells[f.column].Class)}, value...)
 		case f.form == integers:
-			binary.LittleEndian.PutUint64(h.number8[:], uint64(cells[f.at].Int))
-			value = h.number8[:]
+			binary.LittleEndian.PutUint64(h.buffer[:], uint64(cells[f.column].Int))
+			value = h.buffer[:]
 		case f.form == decimals:
 			value = plainDecimal(value)
 		case f.form == floats:
 			if number, err := strconv.ParseFloat(string(value), 64); err == nil {
-				binary.LittleEndian.PutUint64(h.number8[:], math.Float64bits(number))
-				value = h.number8[:]
+				binary.LittleEndian.PutUint64(h.buffer[:], math.Float64bits(number))
+				value = h.buffer[:]
 			}
 		}
 		h.sums[i] = h.hash(f.key, value)
@@ -108,6 +146,7 @@ func (h *hasher) total(cells []row.Cell) (total [16]byte) {
 	return total
 }
 
+// fieldHashes returns the hashes of the fields of the last row; nil if there are too many.
 func (h *hasher) fieldHashes() []byte {
 	if len(h.fields) > maxHashedFields {
 		return nil
@@ -130,7 +169,7 @@ func (h *hasher) compare(e *Entry, total [16]byte, fields []byte) (same bool, ch
 		return !h.whole, nil // without hashes of fields, a row of a narrower scheme is taken as it is
 	}
 	for i, f := range h.fields {
-		if f.at >= 0 && !slices.Equal(e.Fields[4*i:4*i+4], fields[4*i:4*i+4]) {
+		if f.column >= 0 && !slices.Equal(e.Fields[4*i:4*i+4], fields[4*i:4*i+4]) {
 			changed = append(changed, f.name)
 		}
 	}

@@ -30,6 +30,8 @@ type store struct {
 	publish   func() error // called before a group is published
 	published func() error // called after it, under mu
 	putting   func() error // called before the shadow is written
+	saving    func() error // called before a state is stored
+	noting    func() error // called before keys are noted
 }
 
 // stored is the state of a kind.
@@ -62,6 +64,17 @@ func (s *store) run(hook *func() error) error {
 		return nil
 	}
 	return call()
+}
+
+// failing returns a hook that fails n times.
+func failing(n int) func() error {
+	return func() error {
+		n--
+		if n >= 0 {
+			return fault.New(fault.Unavailable, "the store does not reply")
+		}
+		return nil
+	}
 }
 
 // daemon is the Publisher of one of the daemons.
@@ -157,6 +170,9 @@ func (k *stored) put(e changes.Entry) {
 }
 
 func (s *store) Save(_ context.Context, kind string, fence int64, state changes.State) error {
+	if err := s.run(&s.saving); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.kind(kind)
@@ -218,6 +234,9 @@ func (s *store) Remove(_ context.Context, kind string) error {
 func (s *store) Prune(context.Context, time.Time, int64, int) (bool, error) { return false, nil }
 
 func (s *store) Note(_ context.Context, kind string, keys [][]byte) error {
+	if err := s.run(&s.noting); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, key := range keys {

@@ -117,7 +117,7 @@ func (s *sweep) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	table, err := s.Source.Table(ctx, s.kind)
+	table, err := s.config.Source.Table(ctx, s.kind)
 	if err != nil {
 		return sourceError{err}
 	}
@@ -130,11 +130,25 @@ func (s *sweep) start(ctx context.Context) error {
 		s.endSweep(began)
 		return nil
 	}
-	s.poller.position(now)
+	s.poller.position(now.Database)
 	s.state.Took = 0
 	s.started, s.began, s.content = true, began, table.Content
 	s.first, s.mute = s.state.Swept.IsZero(), s.state.Phase == Stopped
 	return nil
+}
+
+// readNext makes the next read of the sweep.
+func (s *sweep) readNext(ctx context.Context) error {
+	if !s.started {
+		return s.start(ctx)
+	}
+	if len(s.differing) > 0 {
+		return s.fetch(ctx)
+	}
+	if !s.paged {
+		return s.page(ctx)
+	}
+	return s.lookUpMissing(ctx)
 }
 
 // page reads a page. Of a table with a rowversion it reads keys and rowversions, and
@@ -164,7 +178,7 @@ func (s *sweep) page(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	entries, err := s.Store.Find(ctx, s.kind.Name, keys)
+	entries, err := s.config.Store.Find(ctx, s.kind.Name, keys)
 	if err != nil {
 		return err
 	}
@@ -269,7 +283,7 @@ func (s *sweep) lookUpAlike(ctx context.Context, alike []alikeKey) error {
 		for i, a := range part {
 			keys[i] = a.encoding
 		}
-		entries, err := s.Store.Find(ctx, s.kind.Name, keys)
+		entries, err := s.config.Store.Find(ctx, s.kind.Name, keys)
 		if err != nil {
 			return err
 		}
@@ -290,7 +304,7 @@ func (s *sweep) sameText(key []row.Cell, first, second string) error {
 
 // lookUpMissing looks up keys of the shadow that no page had. Without any, the sweep ends.
 func (s *sweep) lookUpMissing(ctx context.Context) error {
-	entries, err := s.Store.Unseen(ctx, s.kind.Name, &s.seen, s.missing, MaxKeys)
+	entries, err := s.config.Store.Unseen(ctx, s.kind.Name, &s.seen, s.missing, MaxKeys)
 	if err != nil {
 		return err
 	}
@@ -329,7 +343,7 @@ func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 	if s.first || s.mute || len(result.variants) == 0 {
 		return nil
 	}
-	entries, err := s.Store.Find(ctx, s.kind.Name, result.variantKeys)
+	entries, err := s.config.Store.Find(ctx, s.kind.Name, result.variantKeys)
 	if err != nil {
 		return err
 	}
@@ -360,7 +374,7 @@ func (s *sweep) create(ctx context.Context) error {
 func (s *sweep) finish(ctx context.Context) error {
 	s.state.Content = ""
 	if s.confirm == nil && s.left > 0 && !s.mute {
-		s.Log.Warn("a sweep has found many differences and is repeated", "kind", s.kind.Name, "differences", s.differences, "deletions", s.deletions)
+		s.config.Log.Warn("a sweep has found many differences and is repeated", "kind", s.kind.Name, "differences", s.differences, "deletions", s.deletions)
 		s.capture.sweep = &sweep{capture: s.capture, confirm: &s.suspects}
 		return nil
 	}
@@ -377,17 +391,17 @@ func (s *sweep) finish(ctx context.Context) error {
 	s.state.Phase, s.state.Reason, s.state.Manual = Capturing, "", false
 	s.state.Needed = s.lastNeed()
 	s.state.Began, s.state.Swept, s.state.Rows = s.began.UTC(), time.Now().UTC(), s.writer.count
-	if err := s.Store.Save(ctx, s.kind.Name, s.fence, s.state); err != nil {
+	if err := s.config.Store.Save(ctx, s.kind.Name, s.fence, s.state); err != nil {
 		return err
 	}
 	s.status.set(func(st *Status) { st.Phase = Capturing })
-	s.warned = ""
+	s.failures.warned = ""
 	s.endSweep(s.began)
 	if s.mute || s.left > 0 {
 		s.due.sweep = time.Time{} // for the differences that it has left
 	}
 	if s.first {
-		s.notify(s.kind.Name)
+		s.common.followers.notify(s.kind.Name)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ const (
 // prove stops the capture if the same fields of all of some rows differ in each of three
 // reads, as the time of reading does in a view: every sweep would change all rows.
 func (s *sweep) prove(ctx context.Context) error {
-	entries, err := s.Store.Unseen(ctx, s.kind.Name, new(Bitmap), 0, proofRows)
+	entries, err := s.config.Store.Unseen(ctx, s.kind.Name, new(Bitmap), 0, proofRows)
 	if err != nil || len(entries) == 0 {
 		return err
 	}

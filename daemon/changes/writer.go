@@ -121,7 +121,7 @@ func (w *writer) add(ctx context.Context, f finding) (Entry, error) {
 	w.group = append(w.group, c)
 	w.size += len(c.Body)
 	if c.Event != "" {
-		w.messages += w.Publisher.Matching(c.Event)
+		w.messages += w.config.Publisher.Matching(c.Event)
 	}
 	if !w.full() {
 		return f.entry, nil
@@ -146,7 +146,7 @@ func (w *writer) full() bool {
 func (w *writer) yield(ctx context.Context, took time.Duration) {
 	turn := maxTurn
 	pause := pauseRatio * took
-	if w.Publisher.Posting() {
+	if w.config.Publisher.Posting() {
 		turn = politeTurn
 		pause = politePauseRatio * took
 	}
@@ -176,12 +176,12 @@ func (w *writer) flush(ctx context.Context) error {
 			Known:   w.known(),
 			Changes: slices.Clone(w.group),
 		}
-		if err := w.Publisher.PublishCaptured(ctx, captured); err != nil {
+		if err := w.config.Publisher.PublishCaptured(ctx, captured); err != nil {
 			return err
 		}
 	}
 	if len(w.entries) > 0 {
-		if err := w.Store.Put(ctx, name, w.fence, next-1, w.entries); err != nil {
+		if err := w.config.Store.Put(ctx, name, w.fence, next-1, w.entries); err != nil {
 			return err
 		}
 	}
@@ -196,7 +196,7 @@ func (w *writer) flush(ctx context.Context) error {
 		}
 	})
 	if len(w.group) > 0 {
-		w.notify(name)
+		w.common.followers.notify(name)
 	}
 	w.reset()
 	return nil
@@ -245,7 +245,7 @@ func (w *writer) apply(ctx context.Context, b batch) error {
 	entries := b.entries
 	if entries == nil {
 		var err error
-		entries, err = w.Store.Find(ctx, w.kind.Name, b.keys)
+		entries, err = w.config.Store.Find(ctx, w.kind.Name, b.keys)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,53 @@
+package changes_test
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bizhook/whd/daemon/changes"
+)
+
+// A poll that shares the reading of the database with a sweep has looked at the time of that
+// reading: it does not know the changes since.
+func TestPollLooksAtTheTimeOfItsReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTable(newKind("Item")).byVersion()
+		table.set("a", "1", "x")
+		r := newRig(t, table)
+		// Sweeps start 300 ms before the next poll, and read a page until then.
+		table.delay = func() time.Duration { return 300 * time.Millisecond }
+		r.config.Sweep = 60*time.Second + 700*time.Millisecond
+		r.run()
+		defer r.end()
+
+		var once sync.Once
+		var changed time.Time
+		table.mu.Lock()
+		table.fail = func(read changes.Read) error {
+			if read.Since != nil || read.Keys != nil {
+				return nil
+			}
+			once.Do(func() {
+				time.AfterFunc(100*time.Millisecond, func() {
+					table.set("a", "2", "x")
+					changed = time.Now()
+				})
+			})
+			return nil
+		}
+		table.mu.Unlock()
+		for r.count() == 0 {
+			time.Sleep(10 * time.Millisecond)
+			synctest.Wait()
+			looked, err := r.feed.LookedAt(t.Context(), r.kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.count() == 0 && !changed.IsZero() && looked.After(changed) {
+				t.Fatalf("looked at the kind %v after a change, which is not captured yet", looked.Sub(changed))
+			}
+		}
+	})
+}
