@@ -54,7 +54,7 @@ func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
 	var t *tier
 	if err == nil {
 		var fit int
-		t, fit, p.left = r.reserve(q, messages)
+		t, fit, p.left = r.reserve(q, p, messages)
 		whole = whole && fit == len(messages)
 		messages = messages[:fit]
 		err = r.readBodies(ctx, p, messages)
@@ -97,13 +97,13 @@ func (r *refiller) readBodies(ctx context.Context, p Page, messages []*webhook.M
 // the queue's share, and makes them share bodies that are in memory. If not even one
 // fits, the queue keeps its turn until memory is free. Messages that wait for others with
 // the same key are left to the store.
-func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit int, left map[int64]bool) {
+func (r *refiller) reserve(q *queue, p Page, messages []*webhook.Message) (t *tier, fit int, left map[int64]bool) {
 	s, ahead := r.queues, make(map[string]int)
 	left = make(map[int64]bool)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t = s.budget.tierOf(q)
-	limit, added := min(t.pageShare(), windowBytes-q.window.bytes), 0
+	limit, added := min(p.share, t.free(), windowBytes-q.window.bytes), 0
 	for i, m := range messages {
 		switch {
 		case q.has(m.ID):
