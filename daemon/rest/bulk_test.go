@@ -243,7 +243,7 @@ func TestSendAgain(t *testing.T) {
 		m.admin.do("PATCH /Webhooks/Subscribers/"+shop.Subscriber+"/Subscriptions/"+shop.GUID, `{"OrderBy":"`+order+`"}`).want(t, 200)
 	}
 	want.InOrder = 1 // the messages have no key
-	want.Warning = "delivered messages of subscriptions with an order: 1; newer messages of these wait until they have been sent again"
+	want.Warning = "delivered messages of subscriptions with an order: 1; newer messages of these subscriptions wait until the delivered ones have been sent again"
 	if got := read[wire.MessagesRetried](t, m.admin.do(again, "").want(t, 200)); got != want {
 		t.Errorf("%s with an order returned %+v, want %+v", again, got, want)
 	}
