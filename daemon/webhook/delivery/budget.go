@@ -22,7 +22,7 @@ type budget struct {
 	slots                   slots // of all tiers
 	tiers                   [2]tier
 	replays                 tier                       // of queues without an order: it has no memory of its own
-	nextReplay              time.Time                  // when the next replay may start
+	nextReplay              time.Time                  // the next time that no queue has reserved for a replay
 	events                  map[int64]*heldEvent       // events in memory, by ID
 	messages                map[*webhook.Message]*tier // messages in memory, with the tier they count for
 	sequences, maxSequences int                        // of all queues

@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
@@ -133,6 +134,50 @@ func TestReplays(t *testing.T) {
 	SELECT 1 FROM SY_WebhookMessageResponse o JOIN SY_WebhookMessage n ON n.ID = o.MessageID
 	WHERE o.Attempt = 2 AND n.EventKey = m.EventKey AND n.ID < m.ID AND o.LastSavedDateTime > r.LastSavedDateTime)`, 0)
 			}
+		})
+	}
+}
+
+// TestReplaysOfManyQueuesAreSpaced sends one message of each of many subscriptions again: the
+// queues become ready at the same time, and start their replays one after the other.
+func TestReplaysOfManyQueuesAreSpaced(t *testing.T) {
+	const subscriptions = 20
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				// Enough attempts for all replays at once.
+				x.stop(testTimeout)
+				x.startEngine(func(c *delivery.Config) { c.Attempts = 100 * subscriptions })
+				for range subscriptions {
+					x.subscribe("http://127.0.0.1/hook", "*", func(s *webhook.Subscription) { s.Order = order })
+				}
+				x.publishAbout("D 1", "x")
+				x.advance(time.Minute)
+				x.forget()
+
+				var mu sync.Mutex
+				var sentAt []time.Time
+				x.fakeSender.setStatus(func(int, *webhook.Message) int {
+					mu.Lock()
+					defer mu.Unlock()
+					sentAt = append(sentAt, time.Now())
+					return 200
+				})
+				x.sendAgain("")
+				x.advance(time.Minute)
+
+				if len(sentAt) != subscriptions {
+					t.Fatalf("%d messages were sent again, want %d", len(sentAt), subscriptions)
+				}
+				const interval = 4 * time.Millisecond
+				for i := 1; i < len(sentAt); i++ {
+					gap := sentAt[i].Sub(sentAt[i-1])
+					if gap < interval {
+						t.Errorf("replay %d started %v after the previous one, want at least %v", i, gap, interval)
+					}
+				}
+				x.forget()
+			})
 		})
 	}
 }
