@@ -96,15 +96,26 @@ func distinct(leases []delivery.Lease) []delivery.Lease {
 // New messages may go to another daemon's partition if there is a peer event for
 // it.
 func covered(b *delivery.Batch) bool {
-	held, notified := make(map[int64]bool), make(map[int64]bool)
-	for _, l := range b.Leases {
-		held[l.Partition] = true
+	held := make(map[int64]bool)
+	for _, lease := range b.Leases {
+		held[lease.Partition] = true
 	}
-	for _, n := range b.PeerEvents {
-		notified[n.Subscription] = true
+	notified := make(map[int64]bool)
+	for _, event := range b.PeerEvents {
+		notified[event.Subscription] = true
 	}
-	return !slices.ContainsFunc(b.Messages, func(m *webhook.Message) bool { return !held[m.Partition] && !notified[m.Subscription] }) &&
-		!slices.ContainsFunc(b.Outcomes, func(r webhook.AttemptResult) bool { return !held[r.Message.Partition] })
+
+	for _, m := range b.Messages {
+		if !held[m.Partition] && !notified[m.Subscription] {
+			return false
+		}
+	}
+	for _, r := range b.Outcomes {
+		if !held[r.Message.Partition] {
+			return false
+		}
+	}
+	return true
 }
 
 // messageTables joins messages with their subscription in every query: messages of
@@ -163,20 +174,32 @@ func (e *Engine) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.
 	return append(same, later...), nil
 }
 
+// page reads the messages of a page that a condition selects.
 func (e *Engine) page(ctx context.Context, p delivery.Page, where string) ([]*webhook.Message, error) {
-	page, err := appdb.QueryAll(ctx, e.db, scanMessage(func(e *webhook.Event) any { return &e.Size }),
-		`SELECT `+messageRead+`, `+e.db.Size+`(e.Body)`+messageTables+where+e.db.Limit,
-		append(pageArgs(p), sql.Named("Until", appdb.Timestamp(storedDue(p.Until, p.Replays))), sql.Named("Key", p.Key), sql.Named("Limit", p.Limit))...)
-	return page, e.fault(err, "reading messages")
+	query := `SELECT ` + messageRead + `, ` + e.db.Size + `(e.Body)` + messageTables + where + e.db.Limit
+	args := append(pageArgs(p),
+		sql.Named("Until", appdb.Timestamp(storedDue(p.Until, p.Replays))),
+		sql.Named("Key", p.Key),
+		sql.Named("Limit", p.Limit),
+	)
+	messages, err := appdb.QueryAll(ctx, e.db, scanMessage(bodySize), query, args...)
+	return messages, e.fault(err, "reading messages")
 }
+
+// bodySize is the destination of a message's last column in page.
+func bodySize(event *webhook.Event) any { return &event.Size }
 
 func pageArgs(p delivery.Page) []any {
 	next := storedDue(p.After.Next, p.Replays)
 	if !p.Replays && next.Before(replaysBefore) {
 		next = replaysBefore
 	}
-	return []any{sql.Named("Partition", p.Partition), sql.Named("Subscription", p.Subscription),
-		sql.Named("Next", appdb.Timestamp(next)), sql.Named("ID", p.After.ID)}
+	return []any{
+		sql.Named("Partition", p.Partition),
+		sql.Named("Subscription", p.Subscription),
+		sql.Named("Next", appdb.Timestamp(next)),
+		sql.Named("ID", p.After.ID),
+	}
 }
 
 // MakeDue implements delivery.Store.
@@ -189,15 +212,21 @@ func (e *Engine) MakeDue(ctx context.Context, subscription, partition int64, at 
 	return n, e.fault(err, "making messages due")
 }
 
+func eventBodyFields(event *webhook.Event) []any { return []any{&event.ID, &event.Body} }
+
 // Bodies implements delivery.Store.
 func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
-	bodies := make(map[int64][]byte, len(events))
-	all, err := appdb.QueryAll(ctx, e.db, scanInto(func(e *webhook.Event) []any { return []any{&e.ID, &e.Body} }),
+	rows, err := appdb.QueryAll(ctx, e.db, scanInto(eventBodyFields),
 		`SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+e.db.InList, e.db.ListArg(events))
-	for _, event := range all {
+	if err != nil {
+		return nil, e.fault(err, "reading the bodies of events")
+	}
+
+	bodies := make(map[int64][]byte, len(rows))
+	for _, event := range rows {
 		bodies[event.ID] = event.Body
 	}
-	return bodies, e.fault(err, "reading the bodies of events")
+	return bodies, nil
 }
 
 // NextDue implements delivery.Store.

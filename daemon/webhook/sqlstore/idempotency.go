@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"errors"
+	"fmt"
 
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -21,17 +22,27 @@ func duplicateKeys(keys []delivery.Key) bool {
 
 // IdempotencyKey implements delivery.Store.
 func (e *Engine) IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
-	k, err := appdb.QueryOne(ctx, e.db, scanKey, `SELECT `+keyColumns.names()+` FROM whd.WH_IdempotencyKey
-WHERE KeyHash = @Hash AND ExpiryDateTime > `+e.db.Clock, sql.Named("Hash", hex.EncodeToString(hash[:])))
+	query := `SELECT ` + keyColumns.names() + ` FROM whd.WH_IdempotencyKey
+WHERE KeyHash = @Hash AND ExpiryDateTime > ` + e.db.Clock
+	k, err := appdb.QueryOne(ctx, e.db, scanKey, query, sql.Named("Hash", hex.EncodeToString(hash[:])))
 	return k, e.fault(err, "finding an idempotency key")
 }
 
-func scanKey(row appdb.Row) (k delivery.Key, err error) {
+func scanKey(row appdb.Row) (delivery.Key, error) {
+	var k delivery.Key
 	var hash, digest string
-	if err := row.Scan(&hash, &digest, &k.Event, &k.Count, (*appdb.Time)(&k.Until)); err != nil {
+	err := row.Scan(&hash, &digest, &k.Event, &k.Count, (*appdb.Time)(&k.Until))
+	if err != nil {
 		return k, err
 	}
-	_, badHash := hex.Decode(k.Hash[:], []byte(hash))
-	_, badDigest := hex.Decode(k.Digest[:], []byte(digest))
-	return k, errors.Join(badHash, badDigest)
+	return k, errors.Join(decodeHash(&k.Hash, hash), decodeHash(&k.Digest, digest))
+}
+
+// decodeHash decodes a stored hash.
+func decodeHash(hash *[32]byte, text string) error {
+	if len(text) != hex.EncodedLen(len(hash)) {
+		return fmt.Errorf("a stored hash has %d characters instead of %d", len(text), hex.EncodedLen(len(hash)))
+	}
+	_, err := hex.Decode(hash[:], []byte(text))
+	return err
 }
