@@ -1,0 +1,62 @@
+package messages_test
+
+import (
+	"net/http"
+	"net/url"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// followingScreen fetches its data, and fetches it again after changes.
+type followingScreen interface {
+	ui.Poller
+	ui.Follower
+}
+
+// A message that changes while a screen fetches it is fetched again afterwards.
+func TestChangeDuringFetch(t *testing.T) {
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s.Subscribe(t, "debtor.updated", s.Receiver)
+	s.PublishPost(t, wire.EventPost{EventName: "debtor.updated", Key: "D 4711", Body: "{}"}, 2)
+	page, err := s.Client.AllMessages(t.Context(), url.Values{"Key": {"D 4711"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofMessage := []wire.MessageChange{{MessageID: page.Results[0].MessageID}}
+	ofAnother := []wire.MessageChange{{MessageID: "another"}}
+
+	for _, test := range []struct {
+		name    string
+		keys    []string
+		changes []wire.MessageChange
+		again   bool
+	}{
+		{"the message", []string{"4", "enter"}, ofMessage, true},
+		{"another message", []string{"4", "enter"}, ofAnother, false},
+		{"a message of the history", []string{"4", "w"}, ofMessage, true},
+		{"a message outside the history", []string{"4", "w"}, ofAnother, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := s.Open(t, tui.Options{})
+			d.Press(test.keys...)
+			screen, ok := d.App.Front().(followingScreen)
+			if !ok {
+				t.Fatalf("the keys %q opened a %T, want a screen that follows changes", test.keys, d.App.Front())
+			}
+
+			fetch := screen.Poll()
+			if screen.Follow(test.changes, 0) != nil {
+				t.Error("a second fetch started while the first was in flight")
+			}
+			response := fetch().(ui.Response)
+			again := response.Apply() != nil
+			if again != test.again {
+				t.Errorf("after the fetch, another one started: %v, want %v", again, test.again)
+			}
+		})
+	}
+}
