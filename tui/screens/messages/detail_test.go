@@ -3,10 +3,12 @@ package messages_test
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -59,4 +61,29 @@ func TestChangeDuringFetch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The full URL is shown when revealed, and the curl command uses the saved file.
+func TestRevealShowsFullURL(t *testing.T) {
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("upstream is down\nsecond line"))
+	})
+	key := strings.Repeat("0123456789", 9)
+	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key="+key)
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
+	d.Press("4", "enter", "v")
+	d.CheckScreen()
+	if text := strings.Join(strings.Fields(d.Text()), ""); !strings.Contains(text, key) || !strings.Contains(text, s.Subscriber) {
+		t.Errorf("the URL is not shown completely:\n%s", d.Text())
+	}
+	d.WantText("503 Service Unavailable", "upstream is down", "acme-shop")
+	d.Press("v", "shift+tab")
+	name := "body-" + ui.ShortID(d.App.Front().(*messages.Detail).Message.MessageID) + ".json"
+	d.WantText("e saves the body as "+name, "@"+name)
+	d.Press("e", "enter")
+	d.WantText("The body is saved as", "@"+name)
+	d.Press("e")
+	d.WantText("-2.json")
 }

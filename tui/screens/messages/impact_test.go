@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui"
@@ -128,43 +126,4 @@ func TestNotSentErrorNamesChange(t *testing.T) {
 	if err := ui.MarkNotSent(&client.Error{Kind: client.TimedOut, Message: "no response"}); strings.Contains(err.Error(), "not sent") {
 		t.Error("a timeout does not mean that the request was not sent")
 	}
-}
-
-// Before the first response the status line shows no count.
-func TestStatusWithoutResponseHasNoCount(t *testing.T) {
-	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
-	d.Press("4")
-	m := list(d)
-	m.Reload()
-	d.WantText("loading messages ...")
-	d.Respond(m, &client.Error{Kind: client.TimedOut, Message: "no response"}, func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) })
-	d.Press("esc")
-	d.WantText("no response yet: R retries")
-	d.Press("R")
-	d.WantText("row 1 of 8")
-}
-
-// The full URL is shown when revealed, and the curl command uses the saved file.
-func TestRevealShowsFullURL(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte("upstream is down\nsecond line"))
-	})
-	key := strings.Repeat("0123456789", 9)
-	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key="+key)
-	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
-	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
-	d.Press("4", "enter", "v")
-	d.CheckScreen()
-	if text := strings.Join(strings.Fields(d.Text()), ""); !strings.Contains(text, key) || !strings.Contains(text, s.Subscriber) {
-		t.Errorf("the URL is not shown completely:\n%s", d.Text())
-	}
-	d.WantText("503 Service Unavailable", "upstream is down", "acme-shop")
-	d.Press("v", "shift+tab")
-	name := "body-" + ui.ShortID(d.App.Front().(*messages.Detail).Message.MessageID) + ".json"
-	d.WantText("e saves the body as "+name, "@"+name)
-	d.Press("e", "enter")
-	d.WantText("The body is saved as", "@"+name)
-	d.Press("e")
-	d.WantText("-2.json")
 }
