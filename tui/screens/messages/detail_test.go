@@ -75,8 +75,12 @@ func TestRevealShowsFullURL(t *testing.T) {
 	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
 	d.Press("4", "enter", "v")
 	d.CheckScreen()
-	if text := strings.Join(strings.Fields(d.Text()), ""); !strings.Contains(text, key) || !strings.Contains(text, s.Subscriber) {
-		t.Errorf("the URL is not shown completely:\n%s", d.Text())
+	unwrapped := strings.Join(strings.Fields(d.Text()), "")
+	if !strings.Contains(unwrapped, key) {
+		t.Errorf("the screen shows\n%s\nwant the key %s of the URL", d.Text(), key)
+	}
+	if !strings.Contains(unwrapped, s.Subscriber) {
+		t.Errorf("the screen shows\n%s\nwant the ID of the subscriber %s", d.Text(), s.Subscriber)
 	}
 	d.WantText("503 Service Unavailable", "upstream is down", "acme-shop")
 	d.Press("v", "shift+tab")

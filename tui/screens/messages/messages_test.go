@@ -17,7 +17,8 @@ func TestStatusWithoutResponseHasNoCount(t *testing.T) {
 	m := list(d)
 	m.Reload()
 	d.WantText("loading messages ...")
-	d.Respond(m, &client.Error{Kind: client.TimedOut, Message: "no response"}, func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) })
+	pageFailed := func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) }
+	d.Respond(m, &client.Error{Kind: client.TimedOut, Message: "no response"}, pageFailed)
 	d.Press("esc")
 	d.WantText("no response yet: R retries")
 	d.Press("R")
