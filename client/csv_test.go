@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/client"
@@ -33,6 +35,16 @@ func TestCSVLikeNDJSON(t *testing.T) {
 			checkCSV(t, client.Query{Kind: kind(t, c.kind), Fields: c.fields}, c.header, c.media, c.guard, c.csv)
 		})
 	}
+}
+
+// The header of many columns is longer than the buffer of a reply usually is.
+func TestLongHeaderOfCSV(t *testing.T) {
+	fields := slices.Repeat([]string{"InvoiceTotal"}, 400)
+	header := strings.Join(fields, ",")
+	if len(header) <= 4096 {
+		t.Fatalf("the header has %d bytes, want more than 4096", len(header))
+	}
+	checkCSV(t, client.Query{Kind: kind(t, "SO_Totals"), Fields: fields}, header, "text/csv", "false", true)
 }
 
 func checkCSV(t *testing.T, q client.Query, header, media, guard string, csv bool) {

@@ -17,6 +17,9 @@ import (
 // unlikeJSON are the types with values that may not have the same text in CSV and JSON.
 var unlikeJSON = []record.Type{record.Bool, record.TimeSpan, record.Dictionary, record.Object, record.Epoch}
 
+// minBuffer is the minimum size of the buffer for a reply in CSV, in bytes.
+const minBuffer = 4096
+
 // CSV is like Rows, but for Rows.Text to yield CSV. If the service would write some of the
 // rows' values in another way, the rows are those of Rows. Older services cannot leave out
 // their guard against formulas.
@@ -49,8 +52,10 @@ func (c *Client) csv(ctx context.Context, q Query) (*Rows, error) {
 
 	isUnguardedCSV := mediaType(reply) == mediaCSV && reply.Header.Get(wire.HeaderFormulaGuard) == "false"
 	header := string(csv.AppendNames(nil, names)) + "\r\n"
-	body := bufio.NewReader(reply.Body)
-	start, _ := body.Peek(len(header)) // on an error, it is not the header
+	body := bufio.NewReaderSize(reply.Body, max(len(header), minBuffer)) // Peek returns at most a buffer
+
+	// An error means that the reply does not start with the header.
+	start, _ := body.Peek(len(header))
 	if !isUnguardedCSV || string(start) != header {
 		reply.Body.Close()
 		return c.ndjson(ctx, q)

@@ -145,11 +145,16 @@ func (k *Kind) Member(name string) (Member, bool) {
 	if i, ok := k.fields[name]; ok {
 		return k.member(i, Equal), true
 	}
-	for o, suffix := range operatorSuffixes[1:] { // without Equal; a name ends with at most one
-		if field, ends := strings.CutSuffix(name, suffix); ends {
-			if i, ok := k.fields[field]; ok {
-				return k.member(i, Operator(o+1)), true
-			}
+	for o, suffix := range operatorSuffixes { // a name ends with at most one
+		if Operator(o) == Equal {
+			continue // it has no suffix
+		}
+		field, hasSuffix := strings.CutSuffix(name, suffix)
+		if !hasSuffix {
+			continue
+		}
+		if i, ok := k.fields[field]; ok {
+			return k.member(i, Operator(o)), true
 		}
 	}
 	return k.conventional(name)
@@ -215,7 +220,7 @@ func Reserved() []string {
 
 // Mistake is a mistake in the declaration of a kind.
 type Mistake struct {
-	Member string // "fields", "key", "index", "stamp", "before", "capture_fields" or "ignore"
+	Member string // "fields", "key", "index", "stamp", "order", "before", "capture_fields" or "ignore"
 	Field  string // its name; empty for a mistake of the whole kind
 	Text   string
 }
@@ -223,51 +228,103 @@ type Mistake struct {
 // Error implements error.
 func (m *Mistake) Error() string { return m.Text }
 
-// Check returns all mistakes in the fields of a kind.
+// Check returns all mistakes in the fields of a kind. It builds the lookup tables of a copy: those of
+// the caller's kind do not change.
 func (k Kind) Check() []*Mistake { return k.index() }
 
-// GroupColumn returns the name of a function's result in the rows of a query with GroupBy.
-// It is possible in XML, too: SumInvoiceTotal for SUM(InvoiceTotal), Count for COUNT(*).
+// GroupColumn returns the name of a function's result in the rows of a query with GroupBy:
+// SumInvoiceTotal for SUM(InvoiceTotal), Count for COUNT(*). It is also a valid XML name.
 func GroupColumn(function, field string) string {
 	return strings.ToUpper(function[:1]) + strings.ToLower(function[1:]) + field
 }
 
-// index builds the lookup tables and returns the mistakes. The name of a field takes
-// precedence over the same name formed from a shorter field and a suffix.
-func (k *Kind) index() (all []*Mistake) {
-	wrong := func(member, field, format string, args ...any) {
-		all = append(all, &Mistake{member, field, fmt.Sprintf(format, args...)})
-	}
-	k.fields, k.columns = make(map[string]int, len(k.Fields)), make(map[string]int, len(k.Fields))
+// mistakef returns a mistake with a formatted text.
+func mistakef(member, field, format string, args ...any) *Mistake {
+	return &Mistake{Member: member, Field: field, Text: fmt.Sprintf(format, args...)}
+}
+
+// index builds the lookup tables and returns the mistakes.
+func (k *Kind) index() []*Mistake {
+	mistakes := k.indexFields()
+	mistakes = append(mistakes, k.checkReserved()...)
+	return append(mistakes, k.checkReferences()...)
+}
+
+// indexFields builds the lookup tables and returns the mistakes in the names of fields and columns.
+func (k *Kind) indexFields() []*Mistake {
+	var mistakes []*Mistake
+	k.fields = make(map[string]int, len(k.Fields))
+	k.columns = make(map[string]int, len(k.Fields))
 	for i, f := range k.Fields {
-		name, column := strings.ToLower(f.Name), strings.ToLower(f.ColumnName())
-		other, sameColumn := k.columns[column]
-		switch _, exists := k.fields[name]; {
-		case name == "":
-			wrong("fields", "", "field %d has no name", i+1)
-		case exists:
-			wrong("fields", f.Name, "duplicate field %s", f.Name)
-		case sameColumn:
-			wrong("fields", f.Name, "%s and %s have the same column %s", k.Fields[other].Name, f.Name, f.ColumnName())
-		default:
-			k.fields[name], k.columns[column] = i, i
+		name := strings.ToLower(f.Name)
+		if name == "" {
+			mistakes = append(mistakes, mistakef("fields", "", "field %d has no name", i+1))
+			continue
 		}
+		_, duplicate := k.fields[name]
+		if duplicate {
+			mistakes = append(mistakes, mistakef("fields", f.Name, "duplicate field %s", f.Name))
+			continue
+		}
+		column := strings.ToLower(f.ColumnName())
+		first, sameColumn := k.columns[column]
+		if sameColumn {
+			mistakes = append(mistakes, mistakef("fields", f.Name, "%s and %s have the same column %s",
+				k.Fields[first].Name, f.Name, f.ColumnName()))
+			continue
+		}
+		k.fields[name] = i
+		k.columns[column] = i
 	}
+	return mistakes
+}
+
+// checkReserved returns the reserved names that are filters of fields. The name of a field takes
+// precedence over the same name formed from a shorter field and a suffix.
+func (k *Kind) checkReserved() []*Mistake {
+	var mistakes []*Mistake
 	for _, name := range Reserved() {
-		if m, taken := k.Member(name); taken {
+		m, isFilter := k.Member(name)
+		if isFilter {
 			field := k.Fields[m.Field].Name
-			wrong("fields", field, "%s is reserved and cannot filter %s", name, field)
+			mistakes = append(mistakes, mistakef("fields", field, "%s is reserved and cannot filter %s", name, field))
 		}
 	}
+	return mistakes
+}
+
+// checkReferences returns the names of fields that do not exist.
+func (k *Kind) checkReferences() []*Mistake {
+	var mistakes []*Mistake
 	for _, list := range []struct {
 		member string
 		names  []string
-	}{{"key", k.Key}, {"index", k.Index}, {"stamp", []string{k.Stamp}}, {"before", k.Before}, {"capture_fields", k.CaptureFields}, {"ignore", k.Ignore}} {
+	}{
+		{"key", k.Key},
+		{"index", k.Index},
+		{"stamp", optional(k.Stamp)},
+		{"order", optional(k.OrderField)},
+		{"before", k.Before},
+		{"capture_fields", k.CaptureFields},
+		{"ignore", k.Ignore},
+	} {
 		for _, name := range list.names {
-			if _, exists := k.Column(name); !exists && (name != "" || list.member != "stamp") {
-				wrong(list.member, name, "unknown %s field %s%s", strings.TrimSuffix(list.member, "_fields"), name, DidYouMean(Suggest(name, k.FieldNames())))
+			_, exists := k.Column(name)
+			if exists {
+				continue
 			}
+			label := strings.TrimSuffix(list.member, "_fields")
+			hint := DidYouMean(Suggest(name, k.FieldNames()))
+			mistakes = append(mistakes, mistakef(list.member, name, "unknown %s field %s%s", label, name, hint))
 		}
 	}
-	return all
+	return mistakes
+}
+
+// optional returns the names of a field that can be empty.
+func optional(name string) []string {
+	if name == "" {
+		return nil
+	}
+	return []string{name}
 }

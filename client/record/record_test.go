@@ -327,6 +327,7 @@ func TestNewRegistryRejectsInvalidKinds(t *testing.T) {
 		{"two fields of a column", []Kind{{Name: "A", Fields: []Field{{Name: "X", Column: "c"}, {Name: "C"}}}}, "X and C have the same column C"},
 		{"unknown key field", []Kind{{Name: "A", Key: []string{"X", "Y"}, Fields: text("X")}}, "unknown key field Y"},
 		{"unknown stamp", []Kind{{Name: "A", Stamp: "Y", Fields: text("X")}}, "unknown stamp field Y"},
+		{"unknown order field", []Kind{{Name: "A", OrderField: "Y", Fields: text("X")}}, "unknown order field Y"},
 		{"unknown index field", []Kind{{Name: "A", Index: []string{"Y"}, Fields: text("X")}}, "unknown index field Y"},
 		{"reserved format name", []Kind{{Name: "A", Fields: text("Format")}}, "format is reserved"},
 	} {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -17,18 +18,27 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// replayReceiver counts the requests for each message, and the replays among them.
+// replayKeys is the number of keys of the events that are sent again.
+const replayKeys = 5
+
+// replayReceiver counts the requests for each message, and the replays among them. Its URLs have
+// the order of the subscription as their path, and the bodies are the numbers of the events.
 type replayReceiver struct {
-	mu       sync.Mutex
-	requests map[string]int
-	replays  map[string]int
+	mu        sync.Mutex
+	requests  map[string]int
+	replays   map[string]int
+	sequences map[string][]int // numbers of the events that were sent again, by path
 }
 
 // ServeHTTP implements http.Handler.
 func (o *replayReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
-	_, err := io.Copy(io.Discard, r.Body)
+	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the daemon died while sending
+	}
+	number, err := strconv.Atoi(string(body))
+	if err != nil {
+		panic(err)
 	}
 	id := r.Header.Get("Webhook-Id")
 	o.mu.Lock()
@@ -36,15 +46,20 @@ func (o *replayReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	o.requests[id]++
 	if r.Header.Get("Webhook-Replay") == "true" {
 		o.replays[id]++
+		o.sequences[r.URL.Path] = append(o.sequences[r.URL.Path], number)
 	}
 }
 
 // TestReplaysAfterKills kills daemons that send delivered messages again: each message arrives
-// once more, and not again after its result was stored.
+// once more in the order of its subscription, and not again after its result was stored.
 func TestReplaysAfterKills(t *testing.T) {
 	const messages = 600
 	dir := t.TempDir()
-	receiver := &replayReceiver{requests: make(map[string]int), replays: make(map[string]int)}
+	receiver := &replayReceiver{
+		requests:  make(map[string]int),
+		replays:   make(map[string]int),
+		sequences: make(map[string][]int),
+	}
 	server := httptest.NewServer(receiver)
 	t.Cleanup(server.Close)
 
@@ -96,18 +111,21 @@ func publishToAllOrders(t *testing.T, c *client.Client, receiver string, message
 	}
 	orders := []string{"none", "subscription", "key"}
 	for _, order := range orders {
-		if _, err := c.AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &receiver, EventName: &event, OrderBy: &order}); err != nil {
+		address := receiver + "/" + order
+		request := wire.SubscriptionRequest{URL: &address, EventName: &event, OrderBy: &order}
+		if _, err := c.AddSubscription(ctx, subscriber.RecID, request); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for i := range messages / len(orders) {
-		if _, err := c.RaiseEvent(ctx, event, strconv.Itoa(i)); err != nil {
+		post := wire.EventPost{EventName: event, Key: strconv.Itoa(i % replayKeys), Body: strconv.Itoa(i)}
+		if _, err := c.RaiseEventWith(ctx, post, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// evaluate checks that each message was sent again, and repeatedly only after a kill.
+// evaluate checks that each message was sent again, in order, and repeatedly only after a kill.
 func (o *replayReceiver) evaluate(t *testing.T, messages int) {
 	t.Helper()
 	o.mu.Lock()
@@ -125,8 +143,31 @@ func (o *replayReceiver) evaluate(t *testing.T, messages int) {
 		}
 		repeated += max(0, o.replays[id]-1)
 	}
+	o.checkOrder(t)
 	t.Logf("%d kills: %d messages sent again, %d repeated attempts", *rounds, len(o.replays), repeated)
 	if len(o.requests) != messages {
 		t.Errorf("%d messages were sent, want %d", len(o.requests), messages)
+	}
+}
+
+// checkOrder checks that no message was sent again after a newer one of its subscription or key.
+// One that was repeated after a kill still precedes all newer ones.
+func (o *replayReceiver) checkOrder(t *testing.T) {
+	t.Helper()
+	if !slices.IsSorted(o.sequences["/subscription"]) {
+		t.Errorf("with the order of the subscription, the events were sent again as %v, want ascending numbers",
+			o.sequences["/subscription"])
+	}
+	byKey := make(map[int][]int)
+	for _, number := range o.sequences["/key"] {
+		byKey[number%replayKeys] = append(byKey[number%replayKeys], number)
+	}
+	if len(byKey) != replayKeys {
+		t.Errorf("events of %d keys were sent again, want %d", len(byKey), replayKeys)
+	}
+	for key, numbers := range byKey {
+		if !slices.IsSorted(numbers) {
+			t.Errorf("the events of key %d were sent again as %v, want ascending numbers", key, numbers)
+		}
 	}
 }

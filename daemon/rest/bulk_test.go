@@ -296,7 +296,7 @@ func TestSendAgain(t *testing.T) {
 		m.admin.do("PATCH "+path, `{"OrderBy":"`+order+`"}`).want(t, 200)
 	}
 	want.InOrder = 1 // the messages have no key
-	want.Warning = "delivered messages of subscriptions with an order: 1; newer messages of these wait until they have been sent again"
+	want.Warning = "delivered messages of subscriptions with an order: 1; newer messages of these subscriptions wait until the delivered ones have been sent again"
 	m.wantRetried(t, delivered, "", want)
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest/edge"
 	"github.com/bizhook/whd/daemon/rest/form"
 	"github.com/bizhook/whd/daemon/rest/queries"
+	"github.com/bizhook/whd/daemon/row"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
@@ -45,6 +46,9 @@ func (h *bulk) Retry(x *edge.Context) error {
 		return err
 	}
 	t, err := h.admin.RetryMessages(x.Request.Context(), selection, accounts.Actor(x))
+	if err != nil {
+		return err
+	}
 	return x.Respond("MessagesRetried", wire.MessagesRetried{
 		Matched: t.Matched,
 		Retried: t.Done,
@@ -52,7 +56,7 @@ func (h *bulk) Retry(x *edge.Context) error {
 		InOrder: t.Ordered,
 		Warning: orderWarning(t.Ordered),
 		DryRun:  selection.DryRun,
-	}, err)
+	}, nil)
 }
 
 // orderWarning returns the warning about a number of delivered messages that are sent in an
@@ -61,7 +65,7 @@ func orderWarning(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("delivered messages of subscriptions with an order: %d; newer messages of these wait until they have been sent again", n)
+	return fmt.Sprintf("delivered messages of subscriptions with an order: %d; newer messages of these subscriptions wait until the delivered ones have been sent again", n)
 }
 
 // Remove deletes all matching messages and cancels pending attempts.
@@ -71,29 +75,43 @@ func (h *bulk) Remove(x *edge.Context) error {
 		return err
 	}
 	t, err := h.admin.RemoveMessages(x.Request.Context(), selection, accounts.Actor(x))
-	return x.Respond("MessagesDeleted", wire.MessagesDeleted{Matched: t.Matched, Deleted: t.Done, DryRun: selection.DryRun}, err)
+	if err != nil {
+		return err
+	}
+	return x.Respond("MessagesDeleted", wire.MessagesDeleted{
+		Matched: t.Matched,
+		Deleted: t.Done,
+		DryRun:  selection.DryRun,
+	}, nil)
 }
 
 // selection reads the filter of a bulk operation. It is stricter than a query: an
 // ignored or misread filter could select too many messages, and they would be lost.
 func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
-	none := admin.Selection{}
 	kind, _ := h.queries.System.Lookup(queries.MessageKind)
 	b := &bulkForm{Form: form.Read(x), kind: kind}
 	if b.Err != nil {
-		return none, b.Err
+		return admin.Selection{}, b.Err
 	}
+
 	b.read()
-	selection := admin.Selection{Filter: b.detail, Replay: b.delivered, Max: form.Or(form.Value(b.Form, query.Take, parseTake), admin.Unlimited), DryRun: form.Or(form.Value(b.Form, memberDryRun, form.Bool), false)}
-	all := form.Or(form.Value(b.Form, memberAll, form.Bool), false)
+	take := form.Value(b.Form, query.Take, parseTake)
+	dryRun := form.Value(b.Form, memberDryRun, form.Bool)
+	all := form.Value(b.Form, memberAll, form.Bool)
 	if err := form.Invalid(b.Wrong); err != nil {
-		return none, err
+		return admin.Selection{}, err
 	}
-	if len(b.where) == 0 && !all {
-		return none, fault.New(fault.Invalid, "a filter is required: add one, such as SubscriptionID or Status=3, or use %s=true to select all messages", memberAll)
+	if len(b.where) == 0 && !form.Or(all, false) {
+		return admin.Selection{}, fault.New(fault.Invalid, "a filter is required: add one, such as SubscriptionID or Status=3, or use %s=true to select all messages", memberAll)
 	}
-	selection.Select = h.picker(kind, b.where)
-	return selection, nil
+
+	return admin.Selection{
+		Select: h.picker(kind, b.where),
+		Filter: b.detail,
+		Max:    form.Or(take, admin.Unlimited),
+		DryRun: form.Or(dryRun, false),
+		Replay: b.delivered,
+	}, nil
 }
 
 // parseTake parses the maximum number of messages.
@@ -120,24 +138,30 @@ var bulkMembers = []string{queries.MemberSince, queries.MemberUntil, query.Take,
 // bulkControls are members that do not affect the selection.
 var bulkControls = []string{query.Format, query.Callback, query.BOM, query.Strict, query.Meta, "v", query.JSConfig}
 
+// noValue is the error message of a member without a value.
+const noValue = "has no value: add one, or omit the member"
+
+// read reads all members.
 func (b *bulkForm) read() {
 	for _, m := range b.Members {
 		_, isFilter := b.kind.Member(m.Name)
-		own := form.HasName(bulkMembers, m.Name)
+		isMember := form.HasName(bulkMembers, m.Name)
 		switch {
 		case form.HasName(bulkControls, m.Name):
-		case !isFilter && !own:
+		case !isFilter && !isMember:
 			b.Refuse(edge.ShownName(m.Name), b.unknown(m.Name))
-		case m.Empty || len(m.Texts) == 0 && !m.Other:
-			b.Refuse(edge.ShownName(m.Name), "has no value: add one, or omit the member")
+		case m.Empty || (len(m.Texts) == 0 && !m.Other):
+			b.Refuse(edge.ShownName(m.Name), noValue)
 		case isFilter:
 			b.filter(m)
 		default:
-			b.show(m.Name, m.Texts)
+			b.auditMember(m.Name, m.Texts)
 		}
 	}
+
 	where, wrong := queries.PeriodOf(b.kind, b.Members)
-	b.where, b.Wrong = append(b.where, where...), append(b.Wrong, wrong...)
+	b.where = append(b.where, where...)
+	b.Wrong = append(b.Wrong, wrong...)
 }
 
 // unknown returns the error for a member that is not a filter.
@@ -159,20 +183,23 @@ func (b *bulkForm) filter(m query.Member) {
 	case err != nil:
 		b.Wrong = append(b.Wrong, fault.From(err).Fields...)
 	case len(req.Where) == 0:
-		b.Refuse(edge.ShownName(m.Name), "has no value: add one, or omit the member")
+		b.Refuse(edge.ShownName(m.Name), noValue)
 	default:
 		queries.StoredIDs(b.kind, req.Where)
 		b.where = append(b.where, req.Where...)
 		b.delivered = b.delivered || slices.ContainsFunc(req.Where, b.namesDelivered)
 		target, _ := b.kind.Member(m.Name)
-		b.show(b.kind.Fields[target.Field].Name+target.Operator.Suffix(), m.Texts)
+		b.auditMember(b.kind.Fields[target.Field].Name+target.Operator.Suffix(), m.Texts)
 	}
 }
 
 // namesDelivered reports whether a condition names the status of delivered messages. One that
 // includes it in a range does not: nothing is sent again unless that was requested.
 func (b *bulkForm) namesDelivered(c query.Condition) bool {
-	if b.kind.Fields[c.Field].Name != memberStatus || c.Operator != record.Equal && c.Operator != record.In {
+	if b.kind.Fields[c.Field].Name != memberStatus {
+		return false
+	}
+	if c.Operator != record.Equal && c.Operator != record.In {
 		return false
 	}
 	return slices.ContainsFunc(c.Operands, func(v wire.Value) bool { return v.Int == int64(webhook.Successful) })
@@ -184,17 +211,19 @@ const (
 	shownLength = 100
 )
 
-func (b *bulkForm) show(name string, texts []string) {
+// auditMember adds a member to the audit trail. Secrets are masked, and long values shortened.
+func (b *bulkForm) auditMember(name string, texts []string) {
 	var parts []string
 	for i, text := range texts {
 		if i == shownItems {
 			parts = append(parts, "... "+strconv.Itoa(len(texts))+" in total")
 			break
 		}
-		if text = requestlog.Mask(name, text); len(text) > shownLength {
-			text = strings.ToValidUTF8(text[:shownLength], "") + "..."
+		shown := requestlog.Mask(name, text)
+		if len(shown) > shownLength {
+			shown = strings.ToValidUTF8(shown[:shownLength], "") + "..."
 		}
-		parts = append(parts, text)
+		parts = append(parts, shown)
 	}
 	b.detail.Set(name, strings.Join(parts, ","))
 }
@@ -209,28 +238,50 @@ var SelectionMembers = append([]metadata.Member{
 	{Name: memberAll, Type: "bool", Help: "true: select all messages without a filter"},
 }, PeriodMembers...)
 
+// candidateColumns are the columns that readCandidates reads. The first one orders the pages.
+var candidateColumns = []string{"ItemNo", "Status", "Retries"}
+
 // picker returns a function that finds matching messages page by page. It locks
 // nothing.
 func (h *bulk) picker(kind *record.Kind, where []query.Condition) admin.Selector {
-	columns := make([]int, 3)
-	for i, name := range []string{"ItemNo", "Status", "Retries"} {
+	columns := make([]int, len(candidateColumns))
+	for i, name := range candidateColumns {
 		columns[i], _ = kind.Column(name)
 	}
-	return func(ctx context.Context, after, last int64, limit int) (all []admin.Candidate, err error) {
+
+	return func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
+		afterID := queries.Condition(kind, "ItemNo", record.GreaterThan, wire.Value{Int: after})
+		untilLast := queries.Condition(kind, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: last})
 		rows, err := h.queries.Store.Select(ctx, &query.Plan{
-			Kind: kind, Columns: columns, Order: []query.Order{{Field: columns[0]}}, Take: int64(limit), Where: append(slices.Clip(where),
-				queries.Condition(kind, "ItemNo", record.GreaterThan, wire.Value{Int: after}), queries.Condition(kind, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: last})),
+			Kind:    kind,
+			Columns: columns,
+			Where:   append(slices.Clip(where), afterID, untilLast),
+			Order:   []query.Order{{Field: columns[0]}},
+			Take:    int64(limit),
 		})
 		if err != nil {
 			return nil, err
 		}
 		defer rows.Close()
-		for {
-			cells, err := rows.Next()
-			if err != nil || cells == nil {
-				return all, err
-			}
-			all = append(all, admin.Candidate{ID: cells[0].Int, Status: webhook.Status(cells[1].Int), Retries: int(cells[2].Int)})
+		return readCandidates(rows)
+	}
+}
+
+// readCandidates reads all rows with the columns candidateColumns.
+func readCandidates(rows row.Source) ([]admin.Candidate, error) {
+	var candidates []admin.Candidate
+	for {
+		cells, err := rows.Next()
+		if err != nil {
+			return nil, err
 		}
+		if cells == nil {
+			return candidates, nil
+		}
+		candidates = append(candidates, admin.Candidate{
+			ID:      cells[0].Int,
+			Status:  webhook.Status(cells[1].Int),
+			Retries: int(cells[2].Int),
+		})
 	}
 }

@@ -22,7 +22,7 @@ type budget struct {
 	slots                   slots // of all tiers
 	tiers                   [2]tier
 	replays                 tier                       // of queues without an order: it has no memory of its own
-	nextReplay              time.Time                  // when the next replay may start
+	nextReplay              time.Time                  // the next time that no queue has reserved for a replay
 	events                  map[int64]*heldEvent       // events in memory, by ID
 	messages                map[*webhook.Message]*tier // messages in memory, with the tier they count for
 	sequences, maxSequences int                        // of all queues
@@ -89,8 +89,11 @@ func (t *tier) remove(q *queue) {
 	q.needsRefill = false
 }
 
-// pageShare returns the memory for the next page, in bytes.
-func (t *tier) pageShare() int { return max(0, t.limit-t.used-t.reserved) / max(1, len(t.refills)) }
+// free returns the memory that is not in use, in bytes.
+func (t *tier) free() int { return max(0, t.limit-t.used-t.reserved) }
+
+// pageShare returns the memory for the page of the first of refills, in bytes.
+func (t *tier) pageShare() int { return t.free() / max(1, len(t.refills)) }
 
 // nextPage returns the next queue to read for and its page; nil if there is none.
 func (t *tier) nextPage(now time.Time) (*queue, Page) {
@@ -103,6 +106,7 @@ func (t *tier) nextPage(now time.Time) (*queue, Page) {
 		t.refills = t.refills[1:]
 		q.needsRefill = false
 		if p, ok := q.nextPage(now, bytes); ok {
+			p.share = bytes
 			return q, p
 		}
 	}

@@ -139,7 +139,7 @@ func (q *queue) available(now time.Time) bool {
 	return !q.ordered() || len(q.unsettled) == 0 || q.endpoint.breaker.open()
 }
 
-// ready reports whether take would return a message.
+// ready reports whether take would return a message, or reserve a turn for a replay.
 func (q *queue) ready(now time.Time) bool {
 	return q.available(now) && q.window.ready(now, q.ordered())
 }
@@ -149,10 +149,12 @@ func (q *queue) take(now time.Time) *webhook.Message {
 	if !q.ready(now) {
 		return nil
 	}
-	m := q.window.take(now, q.ordered())
-	if m.Replay {
-		q.replays.next = q.budget.paceReplay(now)
+	isReplay := q.inOrder() && q.window.first(now, q.ordered()).Replay
+	if isReplay && !q.takeTurn(now) {
+		return nil
 	}
+
+	m := q.window.take(now, q.ordered())
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++
 	return m
@@ -313,7 +315,7 @@ func (q *queue) nextWake(now time.Time) (at time.Time) {
 	later(q.endpoint.breaker.probe)
 	later(q.endpoint.waitsUntil())
 	later(q.blockedUntil)
-	later(q.replays.next)
+	later(q.replays.turn)
 	if len(q.sequences.stored) > 0 {
 		later(q.sequences.stored[0].due)
 	}

@@ -16,16 +16,20 @@ type refiller struct {
 // run reads pages until ctx is done.
 func (r *refiller) run(ctx context.Context) {
 	wait := newBackoff()
-	for running := true; running; {
+	for ctx.Err() == nil {
 		q, page := r.nextPage()
 		if q == nil {
-			running = sleep(ctx, r.queues.budget.refill, 0)
-		} else if err := r.readPage(ctx, q, page); err != nil {
-			r.Log.Warn("reading messages failed", "error", err.Error())
-			running = sleep(ctx, nil, wait.Next())
-		} else {
-			wait.Reset()
+			sleep(ctx, r.queues.budget.refill, 0)
+			continue
 		}
+
+		err := r.readPage(ctx, q, page)
+		if err != nil {
+			r.Log.Warn("reading messages failed", "error", err.Error())
+			sleep(ctx, nil, wait.Next())
+			continue
+		}
+		wait.Reset()
 	}
 }
 
@@ -43,34 +47,63 @@ func (r *refiller) nextPage() (*queue, Page) {
 	return nil, Page{}
 }
 
-// readPage reads messages, then the bodies of those that fit into memory.
+// loadedPage is what was read for a page.
+type loadedPage struct {
+	messages []*webhook.Message // those that fit into memory, with their bodies
+	whole    bool               // there are no more messages for the page
+	due      time.Time          // when the next message after a whole page is due
+}
+
+// readPage reads a page and adds its messages to the queue.
 func (r *refiller) readPage(ctx context.Context, q *queue, p Page) error {
+	// The messages that are left to the store are not loaded with their bodies. The queue must
+	// recognize them when it adds the page.
+	p.left = make(map[int64]bool)
+	loaded, err := r.load(ctx, q, p)
+	r.finish(q, p, loaded, err)
+	return err
+}
+
+// load reads messages, then the bodies of those that fit into memory.
+func (r *refiller) load(ctx context.Context, q *queue, p Page) (loadedPage, error) {
 	messages, err := r.Store.OpenMessages(ctx, p)
-	whole := len(messages) < p.Limit
-	var due time.Time
-	if err == nil && whole && !p.InOrder && !p.Replays {
-		due, err = r.Store.NextDue(ctx, p.after(messages))
+	if err != nil {
+		return loadedPage{}, err
 	}
-	var t *tier
-	if err == nil {
-		var fit int
-		t, fit, p.left = r.reserve(q, messages)
-		whole = whole && fit == len(messages)
-		messages = messages[:fit]
-		err = r.readBodies(ctx, p, messages)
+	page := loadedPage{whole: len(messages) < p.Limit}
+	if page.whole && !p.InOrder && !p.Replays {
+		page.due, err = r.Store.NextDue(ctx, p.after(messages))
+		if err != nil {
+			return loadedPage{}, err
+		}
 	}
+
+	fit := r.reserve(q, p, messages)
+	page.messages = messages[:fit]
+	if fit < len(messages) {
+		page.whole = false
+	}
+	err = r.readBodies(ctx, p, page.messages)
+	if err != nil {
+		return loadedPage{}, err
+	}
+	return page, nil
+}
+
+// finish adds a page to the queue unless it could not be read, and releases the memory that was
+// reserved for it.
+func (r *refiller) finish(q *queue, p Page, page loadedPage, err error) {
 	r.queues.mu.Lock()
 	defer r.queues.mu.Unlock()
-	if t != nil {
-		t.reserved = 0
+	for i := range r.queues.budget.tiers {
+		r.queues.budget.tiers[i].reserved = 0 // one page is read at a time
 	}
 	if err == nil {
-		q.addPage(p, messages, whole, due)
+		q.addPage(p, page.messages, page.whole, page.due)
 	}
 	q.settledSinceRead = nil
 	r.queues.schedule(q)
 	r.queues.dispatch()
-	return err
 }
 
 // readBodies reads the bodies that are needed and not in memory.
@@ -94,46 +127,63 @@ func (r *refiller) readBodies(ctx context.Context, p Page, messages []*webhook.M
 }
 
 // reserve reserves memory for as many messages of a page, from the first, as fit into
-// the queue's share, and makes them share bodies that are in memory. If not even one
-// fits, the queue keeps its turn until memory is free. Messages that wait for others with
-// the same key are left to the store.
-func (r *refiller) reserve(q *queue, messages []*webhook.Message) (t *tier, fit int, left map[int64]bool) {
-	s, ahead := r.queues, make(map[string]int)
-	left = make(map[int64]bool)
+// the queue's share, and returns their number. It makes them share bodies that are in memory, and
+// adds messages that wait for others with the same key to those left to the store.
+func (r *refiller) reserve(q *queue, p Page, messages []*webhook.Message) int {
+	s := r.queues
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t = s.budget.tierOf(q)
-	limit, added := min(t.pageShare(), windowBytes-q.window.bytes), 0
+	t := s.budget.tierOf(q)
+	limit := min(p.share, t.free(), windowBytes-q.window.bytes)
+	added := 0
+	ahead := make(map[string]int) // messages of each sequence before this one in the page
 	for i, m := range messages {
-		switch {
-		case q.has(m.ID):
+		if q.has(m.ID) {
 			continue
-		case !q.sequences.mayLoad(m, s.clock.Now(), ahead):
-			left[m.ID] = true
-			continue
-		case added > 0 && q.endpoint.breaker.open():
-			return t, i, left
 		}
+		if !q.sequences.mayLoad(m, s.clock.Now(), ahead) {
+			p.left[m.ID] = true
+			continue
+		}
+		if added > 0 && q.endpoint.breaker.open() {
+			return i // one message is enough for a probe
+		}
+
 		size := s.budget.cost(m)
-		if known := s.budget.events[m.Event.ID]; known != nil {
-			m.Event = known.Event
+		r.share(q, m)
+		if added > 0 && added+size > limit {
+			return i
 		}
-		if q.sub != nil && m.URL == q.sub.URL {
-			m.URL = q.sub.URL
-		}
-		switch {
-		case added == 0 && !t.fits(size):
-			if q.paused = len(q.window.fresh) > 0; !q.paused {
-				r.waitForRoom(t, q, size)
-			}
-			return t, i, left
-		case added > 0 && added+size > limit:
-			return t, i, left
+		if added == 0 && !t.fits(size) {
+			r.pause(t, q, size)
+			return i
 		}
 		added += size
 		t.reserved = added
 	}
-	return t, len(messages), left
+	return len(messages)
+}
+
+// share makes a message use the body and the URL that are in memory. The lock of the queues is
+// held.
+func (r *refiller) share(q *queue, m *webhook.Message) {
+	held := r.queues.budget.events[m.Event.ID]
+	if held != nil {
+		m.Event = held.Event
+	}
+	if q.sub != nil && m.URL == q.sub.URL {
+		m.URL = q.sub.URL
+	}
+}
+
+// pause ends reading for a queue without memory for a single message. If it has messages to send,
+// it reads again when it has sent them. Otherwise it keeps its turn until size bytes are free. The
+// lock of the queues is held.
+func (r *refiller) pause(t *tier, q *queue, size int) {
+	q.paused = len(q.window.fresh) > 0
+	if !q.paused {
+		r.waitForRoom(t, q, size)
+	}
 }
 
 // waitForRoom makes the queue the next one to read once size bytes are free, and frees

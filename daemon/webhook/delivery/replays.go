@@ -18,7 +18,7 @@ type replays struct {
 	messages []*webhook.Message // in memory, in the order in which they were read
 	cursors  []*cursor          // one for each leased partition
 	isReady  bool               // listed in the rotation of replays
-	next     time.Time          // when the next replay may start, also one with an order
+	turn     time.Time          // when the next replay may start, also one with an order; zero if not reserved
 }
 
 const (
@@ -28,19 +28,38 @@ const (
 	// replayInterval is the minimum time between two replays of this daemon. More would delay
 	// fresh messages, since all of them share the processors and the writer.
 	replayInterval = 4 * time.Millisecond
+
+	// turnExpiry is the time after which an unused turn is void. Otherwise queues that could not
+	// use theirs would all start a replay at once when they can.
+	turnExpiry = time.Second
 )
 
-// paceReplay returns when the next replay of a queue that has just taken one may start.
-func (b *budget) paceReplay(now time.Time) time.Time {
-	if b.nextReplay.Before(now) {
-		b.nextReplay = now
+// reserveReplay returns the next time at which no other replay starts.
+func (b *budget) reserveReplay(now time.Time) time.Time {
+	turn := b.nextReplay
+	if turn.Before(now) {
+		turn = now
 	}
-	b.nextReplay = b.nextReplay.Add(replayInterval)
-	return b.nextReplay
+	b.nextReplay = turn.Add(replayInterval)
+	return turn
 }
 
-// isPaced reports whether the queue waits after a replay.
-func (q *queue) isPaced(now time.Time) bool { return now.Before(q.replays.next) }
+// takeTurn reports whether the queue may start a replay now. If not, it reserves the turn that
+// the queue then waits for.
+func (q *queue) takeTurn(now time.Time) bool {
+	r := &q.replays
+	if r.turn.IsZero() || now.Sub(r.turn) > turnExpiry {
+		r.turn = q.budget.reserveReplay(now)
+	}
+	if now.Before(r.turn) {
+		return false
+	}
+	r.turn = time.Time{}
+	return true
+}
+
+// awaitsTurn reports whether the queue waits until it may start a replay.
+func (q *queue) awaitsTurn(now time.Time) bool { return now.Before(q.replays.turn) }
 
 func (r *replays) has(id int64) bool {
 	return slices.ContainsFunc(r.messages, func(m *webhook.Message) bool { return m.ID == id })
@@ -108,10 +127,10 @@ func (q *queue) needsReplays(now time.Time) bool {
 	return len(q.replays.messages) < lowReplays && !q.window.ready(now, false)
 }
 
-// replayReady reports whether takeReplay would return a message. Replays use at most half of the
-// attempts of the queue.
+// replayReady reports whether takeReplay would return a message, or reserve a turn. Replays use
+// at most half of the attempts of the queue.
 func (q *queue) replayReady(now time.Time) bool {
-	if len(q.replays.messages) == 0 || q.inOrder() || q.isPaced(now) || !q.available(now) {
+	if len(q.replays.messages) == 0 || q.inOrder() || q.awaitsTurn(now) || !q.available(now) {
 		return false
 	}
 	return q.endpoint.replaying < max(1, q.endpoint.share()/2)
@@ -120,11 +139,10 @@ func (q *queue) replayReady(now time.Time) bool {
 // takeReplay returns the next replay to attempt, nil if there is none now.
 func (q *queue) takeReplay(now time.Time) *webhook.Message {
 	q.replays.isReady = false
-	if !q.replayReady(now) {
+	if !q.replayReady(now) || !q.takeTurn(now) {
 		return nil
 	}
 	m := pop(&q.replays.messages)
-	q.replays.next = q.budget.paceReplay(now)
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++
 	q.endpoint.replaying++
@@ -146,6 +164,8 @@ func (q *queue) expediteReplays() {
 	}
 }
 
-// isHeld reports whether a queue with an order waits for the end of an operation, or after a
-// replay. Newer messages wait for replays in any case.
-func (q *queue) isHeld(now time.Time) bool { return q.inOrder() && (q.holds > 0 || q.isPaced(now)) }
+// isHeld reports whether a queue with an order waits for the end of an operation, or for its turn
+// to start a replay. Newer messages wait for replays in any case.
+func (q *queue) isHeld(now time.Time) bool {
+	return q.inOrder() && (q.holds > 0 || q.awaitsTurn(now))
+}

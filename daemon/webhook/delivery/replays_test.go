@@ -3,7 +3,6 @@ package delivery_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
+	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
@@ -78,6 +78,33 @@ func (r *replayReceiver) await(t *testing.T, replays, others int) {
 	}
 }
 
+// recorded returns the message IDs of the replays and of the other requests so far.
+func (r *replayReceiver) recorded() (replays, others []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.replays), slices.Clone(r.others)
+}
+
+// publishKeys publishes events with several keys: those of a key in turn, the keys concurrently.
+func (h *testEnv) publishKeys(events, keys int) {
+	h.t.Helper()
+	var publishers sync.WaitGroup
+	for key := range keys {
+		publishers.Go(func() {
+			for i := key; i < events; i += keys {
+				h.publishAbout(fmt.Sprint(key), fmt.Sprint(i))
+			}
+		})
+	}
+	publishers.Wait()
+}
+
+// overtakenReplays are replays that were recorded after one of a newer message with the same key.
+const overtakenReplays = `SY_WebhookMessageResponse r JOIN SY_WebhookMessage m ON m.ID = r.MessageID
+WHERE r.Attempt = 2 AND EXISTS (
+	SELECT 1 FROM SY_WebhookMessageResponse o JOIN SY_WebhookMessage n ON n.ID = o.MessageID
+	WHERE o.Attempt = 2 AND n.EventKey = m.EventKey AND n.ID < m.ID AND o.LastSavedDateTime > r.LastSavedDateTime)`
+
 // TestReplays sends delivered messages again, and publishes an event at the same time: each message
 // arrives once more with its ID, in the order of its subscription before the event.
 func TestReplays(t *testing.T) {
@@ -87,52 +114,117 @@ func TestReplays(t *testing.T) {
 			h := newTestEnv(t)
 			h.start()
 			receiver := newReplayReceiver(t)
-			sub := h.subscribe(receiver.URL, "debtor.*", func(s *webhook.Subscription) { s.Order = order })
-			var publishers sync.WaitGroup
-			for key := range keys {
-				publishers.Go(func() {
-					for i := key; i < messages; i += keys {
-						h.publishAbout(fmt.Sprint(key), fmt.Sprint(i))
-					}
-				})
-			}
-			publishers.Wait()
+			h.subscribe(receiver.URL, "debtor.*", func(s *webhook.Subscription) { s.Order = order })
+			h.publishKeys(messages, keys)
 			h.awaitCount("SY_WebhookMessage WHERE Status = 1", messages)
-			all := append([]string(nil), receiver.others...)
+			_, delivered := receiver.recorded()
 
-			want := admin.BulkResult{Matched: messages, Done: messages}
-			if order != (webhook.Order{}) {
-				want.Ordered = messages
-			}
-			dry := h.selection("Status=1&SubscriptionID=" + sub.GUID)
-			dry.Replay, dry.DryRun = true, true
-			if got, err := h.service.RetryMessages(context.Background(), dry, audit.System()); err != nil || got != want {
-				t.Errorf("a dry run returned %+v (%v), want %+v", got, err, want)
-			}
-			if got := h.sendAgain("&SubscriptionID=" + sub.GUID); got != want {
-				t.Errorf("sending again returned %+v, want %+v", got, want)
-			}
+			h.sendAgain("")
 			h.publishAbout("0", "fresh")
 			receiver.await(t, messages, messages+1)
 			h.stop(testTimeout)
 
-			if len(receiver.replays) != messages || len(receiver.others) != messages+1 {
-				t.Fatalf("%d replays and %d other requests, want %d and %d", len(receiver.replays), len(receiver.others), messages, messages+1)
+			replays, others := receiver.recorded()
+			if len(replays) != messages || len(others) != messages+1 {
+				t.Fatalf("%d replays and %d other requests, want %d and %d", len(replays), len(others), messages, messages+1)
 			}
-			if order.All && !slices.Equal(receiver.replays, all) {
-				t.Error("the replays are not in the order of the messages")
+			if order.All && !slices.Equal(replays, delivered) {
+				t.Errorf("the messages were sent again in the order\n%q, want\n%q", replays, delivered)
 			}
-			slices.Sort(all)
-			if again := slices.Sorted(slices.Values(receiver.replays)); !slices.Equal(again, all) {
-				t.Error("the replays have other IDs than the messages, or some twice")
+			slices.Sort(replays)
+			slices.Sort(delivered)
+			if !slices.Equal(replays, delivered) {
+				t.Errorf("the messages sent again are\n%q, want\n%q", replays, delivered)
 			}
 			h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 2 AND NextAttemptDateTime IS NULL", messages)
 			h.expect("SY_WebhookMessageResponse", 2*messages+1)
-			if order.ByKey { // a replay that is recorded after another one with a higher ID
-				h.expect(`SY_WebhookMessageResponse r JOIN SY_WebhookMessage m ON m.ID = r.MessageID WHERE r.Attempt = 2 AND EXISTS (
-	SELECT 1 FROM SY_WebhookMessageResponse o JOIN SY_WebhookMessage n ON n.ID = o.MessageID
-	WHERE o.Attempt = 2 AND n.EventKey = m.EventKey AND n.ID < m.ID AND o.LastSavedDateTime > r.LastSavedDateTime)`, 0)
+			if order.ByKey {
+				h.expect(overtakenReplays, 0)
 			}
+		})
+	}
+}
+
+// TestReplaysAreCounted counts delivered messages in a dry run, and then sends them again.
+func TestReplaysAreCounted(t *testing.T) {
+	const messages = 20
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				x.subscribe("http://127.0.0.1/hook", "*", func(s *webhook.Subscription) { s.Order = order })
+				for range messages {
+					x.publishAbout("D 1", "x")
+				}
+				x.advance(time.Minute)
+				x.forget()
+				want := admin.BulkResult{Matched: messages, Done: messages}
+				if order != (webhook.Order{}) {
+					want.Ordered = messages
+				}
+
+				dry := x.selection("Status=1")
+				dry.Replay = true
+				dry.DryRun = true
+				got, err := x.service.RetryMessages(context.Background(), dry, audit.System())
+				if err != nil || got != want {
+					t.Errorf("a dry run returned %+v (%v), want %+v", got, err, want)
+				}
+				x.advance(time.Minute)
+				if sent, _ := x.fakeSender.counts(); sent != 0 {
+					t.Errorf("%d messages were sent after a dry run, want 0", sent)
+				}
+
+				got = x.sendAgain("")
+				if got != want {
+					t.Errorf("sending again returned %+v, want %+v", got, want)
+				}
+				x.advance(time.Minute)
+				x.forget()
+			})
+		})
+	}
+}
+
+// TestReplaysOfManyQueuesAreSpaced sends one message of each of many subscriptions again: the
+// queues become ready at the same time, and start their replays one after the other.
+func TestReplaysOfManyQueuesAreSpaced(t *testing.T) {
+	const subscriptions = 20
+	for name, order := range orders {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				// Enough attempts for all replays at once.
+				x.stop(testTimeout)
+				x.startEngine(func(c *delivery.Config) { c.Attempts = 100 * subscriptions })
+				for range subscriptions {
+					x.subscribe("http://127.0.0.1/hook", "*", func(s *webhook.Subscription) { s.Order = order })
+				}
+				x.publishAbout("D 1", "x")
+				x.advance(time.Minute)
+				x.forget()
+
+				var mu sync.Mutex
+				var sentAt []time.Time
+				x.fakeSender.setStatus(func(int, *webhook.Message) int {
+					mu.Lock()
+					defer mu.Unlock()
+					sentAt = append(sentAt, time.Now())
+					return 200
+				})
+				x.sendAgain("")
+				x.advance(time.Minute)
+
+				if len(sentAt) != subscriptions {
+					t.Fatalf("%d messages were sent again, want %d", len(sentAt), subscriptions)
+				}
+				const interval = 4 * time.Millisecond
+				for i := 1; i < len(sentAt); i++ {
+					gap := sentAt[i].Sub(sentAt[i-1])
+					if gap < interval {
+						t.Errorf("replay %d started %v after the previous one, want at least %v", i, gap, interval)
+					}
+				}
+				x.forget()
+			})
 		})
 	}
 }
@@ -156,45 +248,68 @@ func (x *simulation) forget() {
 	clear(x.fakeSender.delivered)
 }
 
+// startedAttempts records the kinds of the attempts in the order of their starts: "r" for a
+// replay, "f" for another message.
+type startedAttempts struct {
+	mu    sync.Mutex
+	kinds string
+}
+
+func (s *startedAttempts) add(m *webhook.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m.Replay {
+		s.kinds += "r"
+	} else {
+		s.kinds += "f"
+	}
+}
+
+func (s *startedAttempts) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.kinds
+}
+
 // TestFreshMessagesPrecedeReplays sends messages again while an endpoint responds to nothing:
-// replays take at most half of its attempts, and all fresh messages come before further ones.
+// replays take half of its attempts, and all fresh messages come before further ones.
 func TestFreshMessagesPrecedeReplays(t *testing.T) {
 	simulate(t, func(x *simulation) {
-		x.subscribe("http://127.0.0.1/hook", "*")
+		// With so many attempts, the limit of all replays is higher than that of the endpoint.
+		x.stop(testTimeout)
+		x.startEngine(func(c *delivery.Config) { c.Attempts = 1000 })
+		sub := x.subscribe("http://127.0.0.1/hook", "*")
 		x.deliver(100)
+		half := queueOf(x.stats(60), sub).Limit / 2
 		responses := make(chan struct{})
-		var mu sync.Mutex
-		started := ""
+		var started startedAttempts
 		x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
-			mu.Lock()
-			if m.Replay {
-				started += "r"
-			} else {
-				started += "f"
-			}
-			mu.Unlock()
+			started.add(m)
 			<-responses
 			return 200
 		})
+
 		x.sendAgain("")
 		x.advance(time.Second)
-		replays := len(started)
-		if replays == 0 || replays > 5 || strings.Contains(started, "f") {
-			t.Errorf("after sending again: started %q, want replays, at most half of 10 attempts", started)
+		want := strings.Repeat("r", half)
+		if got := started.String(); got != want {
+			t.Errorf("after sending again: started %q, want %q, half of the endpoint's attempts", got, want)
 		}
+
 		const fresh = 30
 		for range fresh {
 			x.publish("debtor.updated", "fresh")
 		}
 		x.advance(time.Second)
-		for range replays + fresh {
+		for range half + fresh {
 			responses <- struct{}{}
 			x.advance(time.Second)
 		}
-		want := strings.Repeat("r", replays) + strings.Repeat("f", fresh) + "r"
-		if !strings.HasPrefix(started, want) {
-			t.Errorf("started in the order %q, want %q", started, want)
+		want += strings.Repeat("f", fresh) + "r"
+		if got := started.String(); !strings.HasPrefix(got, want) {
+			t.Errorf("started in the order %q, want %q first", got, want)
 		}
+
 		close(responses)
 		x.advance(time.Minute)
 		x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 2", 100)
@@ -227,8 +342,9 @@ func TestReplayFails(t *testing.T) {
 	}
 }
 
-// TestReplaysSurviveStops stops the engine while messages are sent again: all are attempted once
-// more by the next one, and those that were interrupted twice.
+// TestReplaysSurviveStops stops the engine several times while messages are sent again. The next
+// one attempts those that are left. A message whose attempt was interrupted is sent twice, but only
+// the second attempt is recorded.
 func TestReplaysSurviveStops(t *testing.T) {
 	for name, order := range orders {
 		t.Run(name, func(t *testing.T) {
@@ -243,9 +359,8 @@ func TestReplaysSurviveStops(t *testing.T) {
 				}
 				x.advance(time.Hour)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 2", 200)
-				replayed := slices.Collect(maps.Values(x.fakeSender.sent))
-				if len(replayed) != 200 {
-					t.Errorf("%d messages were sent again, want 200", len(replayed))
+				if sent, _ := x.fakeSender.counts(); sent != 200 {
+					t.Errorf("%d messages were sent again, want 200", sent)
 				}
 				x.forget()
 			})
@@ -253,18 +368,18 @@ func TestReplaysSurviveStops(t *testing.T) {
 	}
 }
 
-// TestReplayAtNewURL changes the URL while replays wait and are in flight: they go to the new one,
-// once more also those that fail at the old one.
+// TestReplayAtNewURL changes the URL while replays wait and are in flight. Those that wait go to the
+// new URL, and those that fail at the old one are sent to the new one, too.
 func TestReplayAtNewURL(t *testing.T) {
 	for name, order := range orders {
 		t.Run(name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
 				sub := x.subscribe("http://127.0.0.1/old", "*", func(s *webhook.Subscription) { s.Order = order })
 				x.deliver(20)
-				ends := make(chan struct{})
+				release := make(chan struct{})
 				x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 					if m.URL == "http://127.0.0.1/old" {
-						<-ends
+						<-release
 						return 500
 					}
 					if !m.Replay {
@@ -276,7 +391,7 @@ func TestReplayAtNewURL(t *testing.T) {
 				x.advance(time.Second)
 				x.correct(sub, "http://127.0.0.1/new", admin.Caller{Owner: "user:ann", Admin: true})
 				x.advance(time.Second)
-				close(ends)
+				close(release)
 				x.advance(time.Second)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND NextAttemptDateTime IS NULL AND HTTPCode = 200 AND URL = 'http://127.0.0.1/new'", 20)
 				x.forget()
@@ -290,18 +405,23 @@ func TestReplaysAreCancelled(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.subscribe("http://127.0.0.1/hook", "*")
 		x.deliver(100)
-		ends := make(chan struct{})
-		x.fakeSender.setStatus(func(int, *webhook.Message) int { <-ends; return 200 })
+		release := make(chan struct{})
+		x.fakeSender.setStatus(func(int, *webhook.Message) int {
+			<-release
+			return 200
+		})
 		x.sendAgain("")
 		x.advance(time.Second)
-		if got, err := x.service.RemoveMessages(context.Background(), x.selection("Status=2"), audit.System()); err != nil || got.Done != 100 {
+		inFlight, _ := x.fakeSender.counts()
+		got, err := x.service.RemoveMessages(context.Background(), x.selection("Status=2"), audit.System())
+		if err != nil || got.Done != 100 {
 			t.Errorf("deleting returned %+v (%v), want 100", got, err)
 		}
-		close(ends)
+		close(release)
 		x.advance(time.Hour)
 		sent, _ := x.fakeSender.counts()
-		if sent > 4 {
-			t.Errorf("%d messages were sent again, want only those in flight", sent)
+		if inFlight == 0 || sent != inFlight {
+			t.Errorf("%d messages were sent again, want only the %d in flight, at least 1", sent, inFlight)
 		}
 		x.expect("SY_WebhookMessage", 0)
 		x.forget()
@@ -313,7 +433,8 @@ func TestReplaysAreCancelled(t *testing.T) {
 func TestOrderedQueueWaitsForReplays(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.subscribe("http://127.0.0.1/hook", "*", func(s *webhook.Subscription) { s.Order.All = true })
-		x.deliver(150) // three pages
+		const messages, laterPages = 150, 3 // the last page is empty
+		x.deliver(messages)
 		var replays, fresh []int64
 		x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 			if m.Replay {
@@ -326,22 +447,30 @@ func TestOrderedQueueWaitsForReplays(t *testing.T) {
 			}
 			return 200
 		})
+
+		// Publish an event before each page but the first. The messages of earlier pages are marked
+		// then, and the others are not.
 		s := x.selection("Status=1")
 		s.Replay = true
-		pick := s.Select
+		selectPage := s.Select
 		s.Select = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 			if after > 0 {
 				x.publish("debtor.updated", "fresh")
 				x.advance(2 * time.Second)
 			}
-			return pick(ctx, after, last, limit)
+			return selectPage(ctx, after, last, limit)
 		}
-		if _, err := x.service.RetryMessages(context.Background(), s, audit.System()); err != nil {
+		_, err := x.service.RetryMessages(context.Background(), s, audit.System())
+		if err != nil {
 			t.Fatal(err)
 		}
 		x.advance(time.Minute)
-		if len(replays) != 150 || !slices.IsSorted(replays) || len(fresh) != 3 {
-			t.Errorf("%d replays and %d others, sorted: %v; want 150 and 3 in order", len(replays), len(fresh), slices.IsSorted(replays))
+
+		if len(replays) != messages || !slices.IsSorted(replays) {
+			t.Errorf("the %d messages %v were sent again, want %d with ascending IDs", len(replays), replays, messages)
+		}
+		if len(fresh) != laterPages {
+			t.Errorf("the %d fresh messages %v were sent, want %d", len(fresh), fresh, laterPages)
 		}
 		x.forget()
 	})

@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -32,50 +32,84 @@ type signedDelivery struct {
 // rotation of the secret, and verifies them with the library of Standard Webhooks.
 func TestReferenceLibraryVerifiesSignatures(t *testing.T) {
 	verify := referenceLibrary(t)
-	got := make(chan signedDelivery, 1)
+	received := make(chan signedDelivery, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
 		d := signedDelivery{Headers: make(map[string]string), Body: string(body)}
 		for name := range r.Header {
 			d.Headers[strings.ToLower(name)] = r.Header.Get(name)
 		}
-		got <- d
+		received <- d
 	}))
 	t.Cleanup(srv.Close)
 	h := newTestEnv(t)
 	h.start()
-	r := h.subscribe(srv.URL, "*")
+	sub := h.subscribe(srv.URL, "*")
 	deliver := func() signedDelivery {
+		t.Helper()
 		h.publish("debtor.updated", `{"Name": "Müller & Söhne", "Text": "a\n<b> \u20ac"}`)
-		return <-got
-	}
-	current := r.Secret
-	rotate := func(oldUntil time.Time) string {
-		n := admin.Rotation{Secret: webhook.NewSecret()}
-		if !oldUntil.IsZero() {
-			n.Old = []webhook.ReplacedSecret{{Secret: current, Until: oldUntil}}
+		select {
+		case d := <-received:
+			return d
+		case <-time.After(testTimeout):
+			t.Fatalf("no delivery arrived within %v", testTimeout)
+			return signedDelivery{}
 		}
-		current = n.Secret
-		if _, err := h.service.ChangeSubscription(context.Background(), h.subscriber, r.GUID, admin.SubscriptionChange{Secret: &n}, admin.Caller{}); err != nil {
+	}
+	rotate := func(r admin.Rotation) {
+		t.Helper()
+		_, err := h.service.ChangeSubscription(context.Background(), h.subscriber, sub.GUID, admin.SubscriptionChange{Secret: &r}, admin.Caller{})
+		if err != nil {
 			t.Fatal(err)
 		}
-		return n.Secret
 	}
-	first := r.Secret
+
+	first, second, third := sub.Secret, webhook.NewSecret(), webhook.NewSecret()
 	before := deliver()
-	second := rotate(time.Now().Add(time.Hour))
+	rotate(admin.Rotation{
+		Secret: second,
+		Old:    []webhook.ReplacedSecret{{Secret: first, Until: time.Now().Add(time.Hour)}},
+	})
 	between := deliver()
-	third := rotate(time.Time{}) // the second secret expires immediately
+	rotate(admin.Rotation{Secret: third}) // the second secret expires immediately
 	after := deliver()
 
-	changed, late := before, before
+	changed := before
 	changed.Body += " "
-	late.Headers = map[string]string{"webhook-id": before.Headers["webhook-id"], "webhook-signature": before.Headers["webhook-signature"], "webhook-timestamp": "1"}
-	deliveries := []signedDelivery{before.withSecret(first), before.withSecret(second), changed.withSecret(first), late.withSecret(first),
-		between.withSecret(first), between.withSecret(second), between.withSecret(third), after.withSecret(second), after.withSecret(third)}
-	want := []bool{true, false, false, false, true, true, false, false, true}
-	if is := verify(deliveries); !slices.Equal(is, want) {
-		t.Errorf("the library returned %v, want %v\n%+v", is, want, deliveries)
+	late := before
+	late.Headers = maps.Clone(before.Headers)
+	late.Headers["webhook-timestamp"] = "1"
+	tests := []struct {
+		name     string
+		delivery signedDelivery
+		secret   string
+		want     bool
+	}{
+		{"before the rotation, the first secret", before, first, true},
+		{"before the rotation, the second secret", before, second, false},
+		{"with a changed body", changed, first, false},
+		{"with a changed timestamp", late, first, false},
+		{"during the rotation, the first secret", between, first, true},
+		{"during the rotation, the second secret", between, second, true},
+		{"during the rotation, the third secret", between, third, false},
+		{"after the rotation, the second secret", after, second, false},
+		{"after the rotation, the third secret", after, third, true},
+	}
+	var deliveries []signedDelivery
+	for _, test := range tests {
+		deliveries = append(deliveries, test.delivery.withSecret(test.secret))
+	}
+	verdicts := verify(deliveries) // all at once, since the library runs in another process
+	if len(verdicts) != len(tests) {
+		t.Fatalf("the library returned %d verdicts, want %d", len(verdicts), len(tests))
+	}
+	for i, test := range tests {
+		if verdicts[i] != test.want {
+			t.Errorf("%s: verified %v, want %v\n%+v", test.name, verdicts[i], test.want, deliveries[i])
+		}
 	}
 }
 
@@ -85,7 +119,7 @@ func (d signedDelivery) withSecret(secret string) signedDelivery {
 	return d
 }
 
-// referenceLibrary installs the library.
+// referenceLibrary installs the library, and returns a function that verifies deliveries with it.
 func referenceLibrary(t *testing.T) (verify func([]signedDelivery) []bool) {
 	t.Helper()
 	dir := clientstest.NodeModules(t, ".")

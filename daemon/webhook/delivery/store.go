@@ -316,6 +316,7 @@ type Page struct {
 	Limit        int
 
 	sequence *sequence      // of the messages, nil for all
+	share    int            // bytes of memory for the messages, when the page was requested
 	left     map[int64]bool // messages to leave to the store
 }
 

@@ -22,7 +22,7 @@ type window struct {
 	fresh     []*webhook.Message         // first attempt, due, in order
 	retries   []*webhook.Message         // awaiting a retry, ordered by due time
 	head      *webhook.Message           // first message of an ordered queue, never overtaken
-	retryTurn bool                       // a due retry precedes a fresh message
+	freshTurn bool                       // a fresh message precedes a due retry
 }
 
 func (w *window) full() bool { return len(w.known) >= windowMessages || w.bytes >= windowBytes }
@@ -87,17 +87,34 @@ func (w *window) ready(now time.Time, ordered bool) bool {
 	return w.head != nil && !w.head.Next.After(now)
 }
 
-// take removes and returns the message to attempt; one must be ready. Fresh messages
-// and due retries alternate, so that neither starves.
-func (w *window) take(now time.Time, ordered bool) (m *webhook.Message) {
-	switch w.retryTurn = !w.retryTurn; {
-	case ordered:
-		m, w.head = w.head, nil
-	case w.retryDue(now) && (w.retryTurn || len(w.fresh) == 0):
-		m = pop(&w.retries)
-	default:
-		m = pop(&w.fresh)
+// first returns the message to attempt; one must be ready. Fresh messages and due retries
+// alternate, so that neither starves.
+func (w *window) first(now time.Time, ordered bool) *webhook.Message {
+	if ordered {
+		return w.head
 	}
+	if w.takesRetry(now) {
+		return w.retries[0]
+	}
+	return w.fresh[0]
+}
+
+// takesRetry reports whether the message to attempt is a retry.
+func (w *window) takesRetry(now time.Time) bool {
+	return w.retryDue(now) && (!w.freshTurn || len(w.fresh) == 0)
+}
+
+// take removes and returns the first message.
+func (w *window) take(now time.Time, ordered bool) *webhook.Message {
+	m := w.first(now, ordered)
+	if ordered {
+		w.head = nil
+	} else if w.takesRetry(now) {
+		pop(&w.retries)
+	} else {
+		pop(&w.fresh)
+	}
+	w.freshTurn = !w.freshTurn
 	w.remove(m)
 	return m
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"encoding/hex"
 	"errors"
-	"maps"
 	"slices"
 	"time"
 
@@ -67,81 +65,6 @@ func (e *Engine) PrepareFile(ctx context.Context) error {
 	return nil
 }
 
-// KeepEventRoles stores the roles that captured events require, and returns those of all
-// events that have been captured. The role of reader is empty.
-func (e *Engine) KeepEventRoles(ctx context.Context, current map[string]string) (map[string]string, error) {
-	kept, err := e.eventRoles(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var steps []appdb.Step
-	for name, role := range current {
-		if old, known := kept[name]; known && old == role {
-			continue
-		}
-		kept[name] = role
-		args := []any{sql.Named("Event", name), sql.Named("Role", role)}
-		steps = append(steps, appdb.Statement(`UPDATE whd.WH_EventRole SET Role = @Role WHERE EventName = @Event`, args...),
-			appdb.Statement(`INSERT INTO whd.WH_EventRole (EventName, Role) SELECT @Event, @Role WHERE NOT EXISTS (SELECT 1 FROM whd.WH_EventRole r WHERE r.EventName = @Event)`, args...))
-	}
-	if steps != nil {
-		_, err = e.db.Run(ctx, steps...)
-	}
-	return kept, e.fault(err, "storing the roles of events")
-}
-
-func (e *Engine) eventRoles(ctx context.Context) (map[string]string, error) {
-	type eventRole struct{ event, role string }
-	all, err := appdb.QueryAll(ctx, e.db, scanInto(func(r *eventRole) []any { return []any{&r.event, &r.role} }), `SELECT EventName, Role FROM whd.WH_EventRole`)
-	kept := make(map[string]string)
-	for _, r := range all {
-		kept[r.event] = r.role
-	}
-	return kept, e.fault(err, "reading the roles of events")
-}
-
-// Version implements delivery.Store.
-func (e *Engine) Version(ctx context.Context) (int64, error) {
-	return e.queryInt(ctx, "reading the version of the subscriptions", `SELECT Next FROM whd.WH_Number WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
-}
-
-// ChangedSubscriptions implements delivery.Store. A version without rows was made by an older
-// program, or its rows were pruned; then all subscriptions are read.
-func (e *Engine) ChangedSubscriptions(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, complete bool, err error) {
-	type change struct{ version, id int64 }
-	changes, err := appdb.QueryAll(ctx, e.db, scanInto(func(c *change) []any { return []any{&c.version, &c.id} }),
-		`SELECT n.Number, n.SubscriptionID FROM whd.WH_Nudge n WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`,
-		sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version))
-	if err != nil {
-		return nil, false, e.fault(err, "reading changed subscriptions")
-	}
-	versions := make(map[int64]bool)
-	changed = make(map[int64]*webhook.Subscription)
-	for _, c := range changes {
-		versions[c.version], changed[c.id] = true, nil
-	}
-	where, args := ` WHERE s.ID IN `+e.db.InList, []any{e.db.ListArg(slices.Collect(maps.Keys(changed)))}
-	if complete = version <= after || int64(len(versions)) < version-after; complete {
-		where, args = ``, nil
-	}
-	all, err := e.subscriptions(ctx, where+` ORDER BY s.ID`, args...)
-	for _, s := range all {
-		changed[s.ID] = &s
-	}
-	return changed, complete, e.fault(err, "reading changed subscriptions")
-}
-
-// Snapshot returns all subscriptions. The version is read first: a later change
-// either is in the snapshot already or makes it stale.
-func (e *Engine) Snapshot(ctx context.Context) (*webhook.Snapshot, error) {
-	version, err := e.Version(ctx)
-	if err != nil {
-		return nil, err
-	}
-	changed, _, err := e.ChangedSubscriptions(ctx, version, version)
-	return webhook.NewSnapshot(version, changed), err
-}
-
 // Write implements delivery.Store. Existing rows are not changed: a batch
 // may be written again if the outcome of the first attempt is unknown.
 func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
@@ -173,41 +96,26 @@ func distinct(leases []delivery.Lease) []delivery.Lease {
 // New messages may go to another daemon's partition if there is a peer event for
 // it.
 func covered(b *delivery.Batch) bool {
-	held, notified := make(map[int64]bool), make(map[int64]bool)
-	for _, l := range b.Leases {
-		held[l.Partition] = true
+	held := make(map[int64]bool)
+	for _, lease := range b.Leases {
+		held[lease.Partition] = true
 	}
-	for _, n := range b.PeerEvents {
-		notified[n.Subscription] = true
+	notified := make(map[int64]bool)
+	for _, event := range b.PeerEvents {
+		notified[event.Subscription] = true
 	}
-	return !slices.ContainsFunc(b.Messages, func(m *webhook.Message) bool { return !held[m.Partition] && !notified[m.Subscription] }) &&
-		!slices.ContainsFunc(b.Outcomes, func(r webhook.AttemptResult) bool { return !held[r.Message.Partition] })
-}
 
-// duplicateKeys reports whether two events of a batch have the same key.
-func duplicateKeys(keys []delivery.Key) bool {
-	seen := make(map[[32]byte]bool, len(keys))
-	for _, k := range keys {
-		seen[k.Hash] = true
+	for _, m := range b.Messages {
+		if !held[m.Partition] && !notified[m.Subscription] {
+			return false
+		}
 	}
-	return len(seen) < len(keys)
-}
-
-// IdempotencyKey implements delivery.Store.
-func (e *Engine) IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
-	k, err := appdb.QueryOne(ctx, e.db, scanKey, `SELECT `+keyColumns.names()+` FROM whd.WH_IdempotencyKey
-WHERE KeyHash = @Hash AND ExpiryDateTime > `+e.db.Clock, sql.Named("Hash", hex.EncodeToString(hash[:])))
-	return k, e.fault(err, "finding an idempotency key")
-}
-
-func scanKey(row appdb.Row) (k delivery.Key, err error) {
-	var hash, digest string
-	if err := row.Scan(&hash, &digest, &k.Event, &k.Count, (*appdb.Time)(&k.Until)); err != nil {
-		return k, err
+	for _, r := range b.Outcomes {
+		if !held[r.Message.Partition] {
+			return false
+		}
 	}
-	_, badHash := hex.Decode(k.Hash[:], []byte(hash))
-	_, badDigest := hex.Decode(k.Digest[:], []byte(digest))
-	return k, errors.Join(badHash, badDigest)
+	return true
 }
 
 // messageTables joins messages with their subscription in every query: messages of
@@ -266,20 +174,32 @@ func (e *Engine) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.
 	return append(same, later...), nil
 }
 
+// page reads the messages of a page that a condition selects.
 func (e *Engine) page(ctx context.Context, p delivery.Page, where string) ([]*webhook.Message, error) {
-	page, err := appdb.QueryAll(ctx, e.db, scanMessage(func(e *webhook.Event) any { return &e.Size }),
-		`SELECT `+messageRead+`, `+e.db.Size+`(e.Body)`+messageTables+where+e.db.Limit,
-		append(pageArgs(p), sql.Named("Until", appdb.Timestamp(storedDue(p.Until, p.Replays))), sql.Named("Key", p.Key), sql.Named("Limit", p.Limit))...)
-	return page, e.fault(err, "reading messages")
+	query := `SELECT ` + messageRead + `, ` + e.db.Size + `(e.Body)` + messageTables + where + e.db.Limit
+	args := append(pageArgs(p),
+		sql.Named("Until", appdb.Timestamp(storedDue(p.Until, p.Replays))),
+		sql.Named("Key", p.Key),
+		sql.Named("Limit", p.Limit),
+	)
+	messages, err := appdb.QueryAll(ctx, e.db, scanMessage(bodySize), query, args...)
+	return messages, e.fault(err, "reading messages")
 }
+
+// bodySize is the destination of a message's last column in page.
+func bodySize(event *webhook.Event) any { return &event.Size }
 
 func pageArgs(p delivery.Page) []any {
 	next := storedDue(p.After.Next, p.Replays)
 	if !p.Replays && next.Before(replaysBefore) {
 		next = replaysBefore
 	}
-	return []any{sql.Named("Partition", p.Partition), sql.Named("Subscription", p.Subscription),
-		sql.Named("Next", appdb.Timestamp(next)), sql.Named("ID", p.After.ID)}
+	return []any{
+		sql.Named("Partition", p.Partition),
+		sql.Named("Subscription", p.Subscription),
+		sql.Named("Next", appdb.Timestamp(next)),
+		sql.Named("ID", p.After.ID),
+	}
 }
 
 // MakeDue implements delivery.Store.
@@ -292,15 +212,21 @@ func (e *Engine) MakeDue(ctx context.Context, subscription, partition int64, at 
 	return n, e.fault(err, "making messages due")
 }
 
+func eventBodyFields(event *webhook.Event) []any { return []any{&event.ID, &event.Body} }
+
 // Bodies implements delivery.Store.
 func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
-	bodies := make(map[int64][]byte, len(events))
-	all, err := appdb.QueryAll(ctx, e.db, scanInto(func(e *webhook.Event) []any { return []any{&e.ID, &e.Body} }),
+	rows, err := appdb.QueryAll(ctx, e.db, scanInto(eventBodyFields),
 		`SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+e.db.InList, e.db.ListArg(events))
-	for _, event := range all {
+	if err != nil {
+		return nil, e.fault(err, "reading the bodies of events")
+	}
+
+	bodies := make(map[int64][]byte, len(rows))
+	for _, event := range rows {
 		bodies[event.ID] = event.Body
 	}
-	return bodies, e.fault(err, "reading the bodies of events")
+	return bodies, nil
 }
 
 // NextDue implements delivery.Store.
@@ -362,55 +288,4 @@ func (e *Engine) Backlog(ctx context.Context) (all []stats.Backlog, err error) {
 		all = append(all, p)
 	}
 	return all, e.fault(err, "counting open messages")
-}
-
-// Limits of one read of the outbox.
-const (
-	outboxBytes   = 1 << 20 // of bodies, after which no further row is read
-	outboxPerByte = 2       // max. bytes on the server for one byte of UTF-8
-)
-
-// ReadOutbox implements delivery.Store. It skips rows locked by transactions that have
-// not ended. A file has no outbox, since no other program writes to it. The CAST is
-// for Babelfish, which returns a CASE expression as varchar.
-func (e *Engine) ReadOutbox(ctx context.Context, limit int, _ []string) (all []delivery.OutboxEvent, err error) {
-	if !e.db.IsServer() {
-		return nil, ctx.Err()
-	}
-	err = e.db.Query(ctx, func(rows *sql.Rows) error {
-		size := 0
-		for all = nil; size < outboxBytes && rows.Next(); {
-			var r delivery.OutboxEvent
-			if err := rows.Scan(&r.ID, &r.Name, &r.Body); err != nil {
-				return err
-			}
-			r.TooLarge = r.Body == nil || len(r.Body) > delivery.MaxBodySize
-			size += len(r.Body)
-			all = append(all, r)
-		}
-		return nil
-	}, `SELECT OutboxID, EventName, CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body END AS nvarchar(max))
-FROM whd.WH_Outbox WITH (READPAST, READCOMMITTEDLOCK) WHERE RefusedReason IS NULL ORDER BY OutboxID`+e.db.Limit,
-		sql.Named("Most", outboxPerByte*delivery.MaxBodySize), sql.Named("Limit", limit))
-	return all, e.fault(err, "reading the outbox")
-}
-
-// RefuseOutbox implements delivery.Store.
-func (e *Engine) RefuseOutbox(ctx context.Context, r delivery.OutboxEvent, reason string) error {
-	_, err := e.db.Exec(ctx, `UPDATE whd.WH_Outbox SET RefusedReason = @Reason WHERE OutboxID = @ID`,
-		sql.Named("Reason", sanitize(reason, maxDisabledReason)), sql.Named("ID", r.ID))
-	return e.fault(err, "rejecting a row of the outbox")
-}
-
-// OutboxMarks implements delivery.Store.
-func (e *Engine) OutboxMarks(ctx context.Context, source string) ([]string, error) {
-	marks, err := appdb.QueryAll(ctx, e.db, scanInto(func(guid *string) []any { return []any{guid} }),
-		`SELECT EventGUID FROM whd.WH_OutboxTaken WHERE Source = @Source`, sql.Named("Source", source))
-	return marks, e.fault(err, "reading the marks of the outbox")
-}
-
-// RemoveOutboxMarks implements delivery.Store.
-func (e *Engine) RemoveOutboxMarks(ctx context.Context, source string, guids []string) error {
-	_, err := e.db.Exec(ctx, `DELETE FROM whd.WH_OutboxTaken WHERE Source = @Source AND EventGUID IN `+textList(e.db, 36), sql.Named("Source", source), e.db.ListArg(guids))
-	return e.fault(err, "removing marks of the outbox")
 }

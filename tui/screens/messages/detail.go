@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ type Detail struct {
 	tab     int
 	sending string // name of the change in flight; empty for none
 	partial bool   // a preview: the headers are not fetched
+	missed  bool   // the message has changed while a fetch was in flight
 }
 
 // MessageParts is the data fetched in addition to a message.
@@ -53,20 +55,26 @@ func (s *Detail) Shown() tea.Cmd { return s.Poll() }
 // Poll implements ui.Poller.
 func (s *Detail) Poll() tea.Cmd {
 	s.Busy = true
+	s.missed = false
 	return ui.Fetch(s.Ctx, s, fetchMessage(s.Message.SubscriberID, s.Message.MessageID, !s.partial), s.OnFetched)
 }
 
 // Follow fetches the message again when it has changed.
 func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
-	for _, c := range changes {
-		if c.MessageID == s.Message.MessageID && !s.Busy {
-			return s.Poll()
-		}
+	changed := slices.ContainsFunc(changes, func(c wire.MessageChange) bool {
+		return c.MessageID == s.Message.MessageID
+	})
+	if !changed {
+		return nil
 	}
-	return nil
+	if s.Busy {
+		s.missed = true
+		return nil
+	}
+	return s.Poll()
 }
 
-// OnFetched shows the fetched message.
+// OnFetched shows the fetched message. It is fetched again if it has changed in the meantime.
 func (s *Detail) OnFetched(got FetchedMessage, err error) tea.Cmd {
 	s.Busy = false
 	if err != nil {
@@ -74,7 +82,11 @@ func (s *Detail) OnFetched(got FetchedMessage, err error) tea.Cmd {
 		return nil
 	}
 	s.Message, s.MessageParts, s.loaded = got.Message, got.MessageParts, true
-	return s.refill()
+	s.fill()
+	if s.missed {
+		return s.Poll()
+	}
+	return nil
 }
 
 func (s *Detail) refill() tea.Cmd {

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui"
@@ -17,43 +15,74 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Messages queued behind a failing endpoint are counted in the list of problems, and
-// listed by the next press of the key.
-func TestProblemsCountQueuedMessages(t *testing.T) {
+// openQueued opens the screens of a service with a failed message of a disabled subscription, and
+// three messages queued behind it.
+func openQueued(t *testing.T) *tuitest.Driver {
+	t.Helper()
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
-	off := false
-	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &off}); err != nil {
+	disabled := false
+	_, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &disabled})
+	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 {
-		if _, err := s.Client.RaiseEvent(t.Context(), "debtor.updated", `{}`); err != nil {
+		_, err := s.Client.RaiseEvent(t.Context(), "debtor.updated", `{}`)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	d := s.Open(t, tui.Options{})
+	return s.Open(t, tui.Options{})
+}
+
+// Messages queued behind a failing endpoint are counted in the list of problems, and
+// listed by the next press of the key.
+func TestProblemsCountQueuedMessages(t *testing.T) {
+	d := openQueued(t)
 	d.Press("!")
 	d.WantText("[failed or retrying]", "row 1 of 1", "3 more queued: ! shows them")
 	d.Press("!")
 	d.WantText("[not delivered]", "of 4", "NOT SENT")
-	if c := list(d).Exportable().Query.Where; len(c) != 1 || !slices.Equal(c[0].Values, []string{"0", "2", "3"}) {
-		t.Errorf("exported query is %v", c)
+	where := list(d).Exportable().Query.Where
+	statuses := []string{"0", "2", "3"}
+	if len(where) != 1 || !slices.Equal(where[0].Values, statuses) {
+		t.Errorf("the exported query has the conditions %v, want one with the statuses %q", where, statuses)
 	}
+}
+
+// A retry says what it means for messages of a disabled subscription.
+func TestRetryHintsOfDisabledSubscription(t *testing.T) {
+	d := openQueued(t)
+	d.Press("!", "!") // all that are not delivered: the first one is not sent
 	d.Press("r")
 	d.WantText("no attempt yet, not sent: the subscription is disabled")
-	d.Press("!", "!", "r")
+	d.Press("!", "!", "r") // back to the failed one
 	d.WantText("Retry this message?", "It is sent again when its subscription is enabled.")
-	d.Press("esc", "a", "r")
+	d.Press("esc")
+	d.Press("a", "r") // all of them
 	d.WantText("Those of disabled subscriptions wait until these are enabled.")
-	d.Press("esc", "u", "!", "!")
+}
+
+// The badges of the filter disappear with it.
+func TestBadgesWithoutFilter(t *testing.T) {
+	d := openQueued(t)
+	d.Press("!")
+	if badges := list(d).Badges(); len(badges) == 0 {
+		t.Error("the list of problems has no badges, want that of its filter")
+	}
+	d.Press("!", "!") // all messages
 	if badges := list(d).Badges(); len(badges) != 0 {
-		t.Errorf("badges %v", badges)
+		t.Errorf("the list of all messages has the badges %q, want none", badges)
 	}
-	d.Press("!", "/", "'EventName=debtor.updated", "enter")
-	if strings.Contains(d.Text(), "more queued") {
-		t.Error("queued messages are counted although only the service can match conditions")
-	}
+}
+
+// Queued messages are not counted with a condition: only the service could match them.
+func TestQueuedMessagesAreNotCountedWithCondition(t *testing.T) {
+	d := openQueued(t)
+	d.Press("!")
+	d.Press("/", "'EventName=debtor.updated", "enter")
+	d.WantNoText("more queued")
 }
 
 // A delivered message is sent again after a confirmation, and so are delivered messages that are
@@ -102,9 +131,14 @@ func TestCountIsCancelled(t *testing.T) {
 	d.Press("esc")
 	d.WantText("cancelled, nothing was changed")
 	d.Send(response)
-	if d.App.Overlay() != nil || !list(d).AllMarks {
-		t.Error("a confirmation is shown after the cancel, or the marks are gone")
+	if d.App.Overlay() != nil {
+		t.Errorf("after the cancel, a %T is shown, want no confirmation", d.App.Overlay())
 	}
+	if !list(d).AllMarks {
+		t.Error("after the cancel, the marks are gone")
+	}
+
+	// Confirm a retry, and hold its response back until the status line shows the request.
 	d.Press("r")
 	question := d.App.Overlay().(*ui.Confirm)
 	d.App.ShowOverlay(nil)
@@ -120,51 +154,31 @@ func TestNotSentErrorNamesChange(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "a")
 	d.App.Client = tuitest.Unreachable(t)
-	list(d).OnImpact(messages.Impact{Of: &messages.ImpactQuery{Action: keymap.Retry, All: true, Members: map[string][]string{"All": {"true"}}, Cancel: func() {}}, Matched: 8, Done: 4}, nil)
+	list(d).OnImpact(retryOfAll(8, 4), nil)
 	d.Press("y")
 	d.WantText("retry of 4 messages: not sent: cannot reach")
 	d.Press("esc")
 	d.WantText("8 marked")
-	if err := ui.MarkNotSent(&client.Error{Kind: client.TimedOut, Message: "no response"}); strings.Contains(err.Error(), "not sent") {
-		t.Error("a timeout does not mean that the request was not sent")
+}
+
+// A timeout does not mean that the request was not sent.
+func TestTimeoutIsNotMarkedAsNotSent(t *testing.T) {
+	err := ui.MarkNotSent(&client.Error{Kind: client.TimedOut, Message: "no response"})
+	if strings.Contains(err.Error(), "not sent") {
+		t.Errorf("the error of a timeout is %q, want none that says \"not sent\"", err)
 	}
 }
 
-// Before the first response the status line shows no count.
-func TestStatusWithoutResponseHasNoCount(t *testing.T) {
-	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
-	d.Press("4")
-	m := list(d)
-	m.Reload()
-	d.WantText("loading messages ...")
-	d.Respond(m, &client.Error{Kind: client.TimedOut, Message: "no response"}, func(err error) tea.Cmd { return m.PageFailed(m.Pages.Generation(), 0, err) })
-	d.Press("esc")
-	d.WantText("no response yet: R retries")
-	d.Press("R")
-	d.WantText("row 1 of 8")
-}
-
-// The full URL is shown when revealed, and the curl command uses the saved file.
-func TestRevealShowsFullURL(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = w.Write([]byte("upstream is down\nsecond line"))
-	})
-	key := strings.Repeat("0123456789", 9)
-	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key="+key)
-	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
-	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
-	d.Press("4", "enter", "v")
-	d.CheckScreen()
-	if text := strings.Join(strings.Fields(d.Text()), ""); !strings.Contains(text, key) || !strings.Contains(text, s.Subscriber) {
-		t.Errorf("the URL is not shown completely:\n%s", d.Text())
+// retryOfAll returns the impact of a retry of all messages.
+func retryOfAll(matched, done int64) messages.Impact {
+	return messages.Impact{
+		Of: &messages.ImpactQuery{
+			Action:  keymap.Retry,
+			All:     true,
+			Members: map[string][]string{"All": {"true"}},
+			Cancel:  func() {},
+		},
+		Matched: matched,
+		Done:    done,
 	}
-	d.WantText("503 Service Unavailable", "upstream is down", "acme-shop")
-	d.Press("v", "shift+tab")
-	name := "body-" + ui.ShortID(d.App.Front().(*messages.Detail).Message.MessageID) + ".json"
-	d.WantText("e saves the body as "+name, "@"+name)
-	d.Press("e", "enter")
-	d.WantText("The body is saved as", "@"+name)
-	d.Press("e")
-	d.WantText("-2.json")
 }

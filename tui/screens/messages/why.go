@@ -21,8 +21,9 @@ import (
 // those that are missing.
 type Why struct {
 	browse.SearchTable
-	key string
-	why *wire.Why
+	key    string
+	why    *wire.Why
+	missed []wire.MessageChange // arrived while a fetch was in flight
 }
 
 var whyColumns = []grid.Column{
@@ -65,9 +66,12 @@ func (s *Why) Poll() tea.Cmd {
 	return ui.Fetch(s.Ctx, s, fetch, s.show)
 }
 
-// show shows a history that was fetched.
+// show shows a history that was fetched. It is fetched again if one of its messages has changed
+// in the meantime.
 func (s *Why) show(why *wire.Why, err error) tea.Cmd {
 	s.Busy = false
+	missed := s.missed
+	s.missed = nil
 	if err != nil {
 		s.ShowFetchError("fetching the history of the key", err)
 		return nil
@@ -75,15 +79,19 @@ func (s *Why) show(why *wire.Why, err error) tea.Cmd {
 	s.why = why
 	s.key = why.Key // of a message, if the screen was opened by its ID
 	s.fill()
-	return nil
+	return s.Follow(missed, 0)
 }
 
 // Follow fetches the steps again when one of the messages has changed.
 func (s *Why) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
+	if s.Busy {
+		s.missed = append(s.missed, changes...)
+		return nil
+	}
 	changed := slices.ContainsFunc(changes, func(c wire.MessageChange) bool {
 		return slices.ContainsFunc(s.why.Steps, func(step wire.WhyStep) bool { return step.MessageID == c.MessageID })
 	})
-	if !changed || s.Busy {
+	if !changed {
 		return nil
 	}
 	return s.Poll()

@@ -1,0 +1,93 @@
+package messages_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// followingScreen fetches its data, and fetches it again after changes.
+type followingScreen interface {
+	ui.Poller
+	ui.Follower
+}
+
+// A message that changes while a screen fetches it is fetched again afterwards.
+func TestChangeDuringFetch(t *testing.T) {
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s.Subscribe(t, "debtor.updated", s.Receiver)
+	s.PublishPost(t, wire.EventPost{EventName: "debtor.updated", Key: "D 4711", Body: "{}"}, 2)
+	page, err := s.Client.AllMessages(t.Context(), url.Values{"Key": {"D 4711"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofMessage := []wire.MessageChange{{MessageID: page.Results[0].MessageID}}
+	ofAnother := []wire.MessageChange{{MessageID: "another"}}
+
+	for _, test := range []struct {
+		name    string
+		keys    []string
+		changes []wire.MessageChange
+		again   bool
+	}{
+		{"the message", []string{"4", "enter"}, ofMessage, true},
+		{"another message", []string{"4", "enter"}, ofAnother, false},
+		{"a message of the history", []string{"4", "w"}, ofMessage, true},
+		{"a message outside the history", []string{"4", "w"}, ofAnother, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := s.Open(t, tui.Options{})
+			d.Press(test.keys...)
+			screen, ok := d.App.Front().(followingScreen)
+			if !ok {
+				t.Fatalf("the keys %q opened a %T, want a screen that follows changes", test.keys, d.App.Front())
+			}
+
+			fetch := screen.Poll()
+			if screen.Follow(test.changes, 0) != nil {
+				t.Error("a second fetch started while the first was in flight")
+			}
+			response := fetch().(ui.Response)
+			again := response.Apply() != nil
+			if again != test.again {
+				t.Errorf("after the fetch, another one started: %v, want %v", again, test.again)
+			}
+		})
+	}
+}
+
+// The full URL is shown when revealed, and the curl command uses the saved file.
+func TestRevealShowsFullURL(t *testing.T) {
+	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("upstream is down\nsecond line"))
+	})
+	key := strings.Repeat("0123456789", 9)
+	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key="+key)
+	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
+	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
+	d.Press("4", "enter", "v")
+	d.CheckScreen()
+	unwrapped := strings.Join(strings.Fields(d.Text()), "")
+	if !strings.Contains(unwrapped, key) {
+		t.Errorf("the screen shows\n%s\nwant the key %s of the URL", d.Text(), key)
+	}
+	if !strings.Contains(unwrapped, s.Subscriber) {
+		t.Errorf("the screen shows\n%s\nwant the ID of the subscriber %s", d.Text(), s.Subscriber)
+	}
+	d.WantText("503 Service Unavailable", "upstream is down", "acme-shop")
+	d.Press("v", "shift+tab")
+	name := "body-" + ui.ShortID(d.App.Front().(*messages.Detail).Message.MessageID) + ".json"
+	d.WantText("e saves the body as "+name, "@"+name)
+	d.Press("e", "enter")
+	d.WantText("The body is saved as", "@"+name)
+	d.Press("e")
+	d.WantText("-2.json")
+}
