@@ -181,7 +181,7 @@ func (k *capture) stopFor(ctx context.Context, stop *stopped) error {
 	return nil
 }
 
-// sourceFailed drops the rows that were read. What was written remains valid.
+// sourceFailed drops the rows that were read. Written ones remain valid.
 func (k *capture) sourceFailed(err error) {
 	k.retreat()
 	k.status.set(func(s *Status) { s.Reason = fault.From(err).Message })

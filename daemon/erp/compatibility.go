@@ -84,7 +84,7 @@ var fileTypes = compatibilities{
 }
 
 // ofField returns the compatibility of a field with a column. A GUID may also be stored as a blob if
-// the field says in which order.
+// the field has their order.
 func (f compatibilities) ofField(field record.Field, column string) compatibility {
 	match := f.of(field.Type, column)
 	if field.Blob == "" {

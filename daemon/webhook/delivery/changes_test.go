@@ -67,12 +67,18 @@ func TestEventIsRematchedOnce(t *testing.T) {
 			}
 			return do(ctx)
 		}, deliverytest.Write)
+		counted := make(chan struct{}) // the outcome of the attempt is written afterwards
+		x.fakeSender.status = func(int, *webhook.Message) int {
+			<-counted
+			return 200
+		}
 		before := x.faultyStore.Calls(deliverytest.Write)
 		got := x.publish("debtor.updated", "x")
 		if n := x.faultyStore.Calls(deliverytest.Write) - before; n != 2 || got.Messages != 1 {
-			t.Errorf("%d writes, %d messages", n, got.Messages)
+			t.Errorf("%d writes, %d messages, want 2 and 1", n, got.Messages)
 		}
 		x.faultyStore.SetRule(nil, deliverytest.Write)
+		close(counted)
 		x.expect("SY_WebhookMessage WHERE URL = 'http://127.0.0.1/1'", 1) // the URL at the time of matching
 		x.advance(time.Minute)
 	})

@@ -315,7 +315,7 @@ func (q *queue) nextWake(now time.Time) (at time.Time) {
 	later(q.endpoint.breaker.probe)
 	later(q.endpoint.waitsUntil())
 	later(q.blockedUntil)
-	later(q.replays.turn)
+	later(q.replays.startAt)
 	if len(q.sequences.stored) > 0 {
 		later(q.sequences.stored[0].due)
 	}

@@ -47,7 +47,7 @@ func (r *refiller) nextPage() (*queue, Page) {
 	return nil, Page{}
 }
 
-// loadedPage is what was read for a page.
+// loadedPage is the result of reading a page.
 type loadedPage struct {
 	messages []*webhook.Message // those that fit into memory, with their bodies
 	whole    bool               // there are no more messages for the page

@@ -18,7 +18,7 @@ type replays struct {
 	messages []*webhook.Message // in memory, in the order in which they were read
 	cursors  []*cursor          // one for each leased partition
 	isReady  bool               // listed in the rotation of replays
-	turn     time.Time          // when the next replay may start, also one with an order; zero if not reserved
+	startAt  time.Time          // when the next replay may start, also one with an order; zero if not reserved
 }
 
 const (
@@ -48,18 +48,18 @@ func (b *budget) reserveReplay(now time.Time) time.Time {
 // the queue then waits for.
 func (q *queue) takeTurn(now time.Time) bool {
 	r := &q.replays
-	if r.turn.IsZero() || now.Sub(r.turn) > turnExpiry {
-		r.turn = q.budget.reserveReplay(now)
+	if r.startAt.IsZero() || now.Sub(r.startAt) > turnExpiry {
+		r.startAt = q.budget.reserveReplay(now)
 	}
-	if now.Before(r.turn) {
+	if now.Before(r.startAt) {
 		return false
 	}
-	r.turn = time.Time{}
+	r.startAt = time.Time{}
 	return true
 }
 
 // awaitsTurn reports whether the queue waits until it may start a replay.
-func (q *queue) awaitsTurn(now time.Time) bool { return now.Before(q.replays.turn) }
+func (q *queue) awaitsTurn(now time.Time) bool { return now.Before(q.replays.startAt) }
 
 func (r *replays) has(id int64) bool {
 	return slices.ContainsFunc(r.messages, func(m *webhook.Message) bool { return m.ID == id })

@@ -78,8 +78,8 @@ func (r *replayReceiver) await(t *testing.T, replays, others int) {
 	}
 }
 
-// recorded returns the message IDs of the replays and of the other requests so far.
-func (r *replayReceiver) recorded() (replays, others []string) {
+// requests returns the message IDs of the replays and of the other requests so far.
+func (r *replayReceiver) requests() (replays, others []string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.replays), slices.Clone(r.others)
@@ -117,14 +117,14 @@ func TestReplays(t *testing.T) {
 			h.subscribe(receiver.URL, "debtor.*", func(s *webhook.Subscription) { s.Order = order })
 			h.publishKeys(messages, keys)
 			h.awaitCount("SY_WebhookMessage WHERE Status = 1", messages)
-			_, delivered := receiver.recorded()
+			_, delivered := receiver.requests()
 
 			h.sendAgain("")
 			h.publishAbout("0", "fresh")
 			receiver.await(t, messages, messages+1)
 			h.stop(testTimeout)
 
-			replays, others := receiver.recorded()
+			replays, others := receiver.requests()
 			if len(replays) != messages || len(others) != messages+1 {
 				t.Fatalf("%d replays and %d other requests, want %d and %d", len(replays), len(others), messages, messages+1)
 			}
@@ -343,7 +343,7 @@ func TestReplayFails(t *testing.T) {
 }
 
 // TestReplaysSurviveStops stops the engine several times while messages are sent again. The next
-// one attempts those that are left. A message whose attempt was interrupted is sent twice, but only
+// one attempts those that are left. A message with an interrupted attempt is sent twice, but only
 // the second attempt is recorded.
 func TestReplaysSurviveStops(t *testing.T) {
 	for name, order := range orders {

@@ -73,8 +73,8 @@ type delivery struct {
 	body    []byte
 }
 
-// deliver sends a message to a new receiver, whose URL has the path and query /hook?x=1, and
-// returns what it received. It responds with 202 and "thanks".
+// deliver sends a message to a new receiver at a URL with the path and query /hook?x=1, and
+// returns the received request. It responds with 202 and "thanks".
 func deliver(t *testing.T, m *webhook.Message, sub *webhook.Subscription) (delivery, webhook.Outcome) {
 	t.Helper()
 	var got delivery

@@ -51,7 +51,7 @@ func TestProblemsCountQueuedMessages(t *testing.T) {
 	}
 }
 
-// A retry says what it means for messages of a disabled subscription.
+// A retry explains its effect on messages of a disabled subscription.
 func TestRetryHintsOfDisabledSubscription(t *testing.T) {
 	d := openQueued(t)
 	d.Press("!", "!") // all that are not delivered: the first one is not sent
@@ -165,7 +165,7 @@ func TestNotSentErrorNamesChange(t *testing.T) {
 func TestTimeoutIsNotMarkedAsNotSent(t *testing.T) {
 	err := ui.MarkNotSent(&client.Error{Kind: client.TimedOut, Message: "no response"})
 	if strings.Contains(err.Error(), "not sent") {
-		t.Errorf("the error of a timeout is %q, want none that says \"not sent\"", err)
+		t.Errorf("the error of a timeout is %q, want one without \"not sent\"", err)
 	}
 }
 
