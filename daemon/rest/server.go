@@ -113,7 +113,7 @@ func New(c Config) *Server {
 	s.metrics.WatchBodies(s.bodies.Held)
 	s.metrics.WatchReplies(replies.Held)
 	if c.Edge.Clients != nil {
-		s.metrics.WatchClients(c.Edge.Clients.Open, c.Edge.Clients.Closed)
+		s.metrics.WatchClients(c.Edge.Clients.Open, c.Edge.Clients.Closed, c.Edge.Clients.Refused)
 	}
 	if c.Captures != nil {
 		s.metrics.WatchChanges(measured(c))
