@@ -156,15 +156,15 @@ func (c *Clients) add(conn *clientConn) (replaced *clientConn, hasRoom bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.limit > 0 && len(c.open) >= c.limit {
-		replaced = c.longestSilent()
+		replaced = c.longestSilentLocked()
 		if replaced == nil {
 			c.refused.Add(1)
-			c.warn(&c.warnedRefused, "too many connections from clients, all with a request in progress; new ones are refused")
+			c.warnLocked(&c.warnedRefused, "too many connections from clients, all with a request in progress; new ones are refused")
 			return nil, false
 		}
 		delete(c.open, replaced)
 		c.closed.Add(1)
-		c.warn(&c.warnedClosed, "too many connections from clients; silent ones are closed to make room")
+		c.warnLocked(&c.warnedClosed, "too many connections from clients; silent ones are closed to make room")
 	}
 	c.open[conn] = true
 	return replaced, true
@@ -188,25 +188,25 @@ const (
 	fullTime = 100 * time.Millisecond
 )
 
-// longestSilent returns the connection to be closed next, nil if there is none. The caller holds
-// the lock.
-func (c *Clients) longestSilent() *clientConn {
-	if conn := c.nextVictim(); conn != nil {
+// longestSilentLocked returns the connection to be closed next, nil if there is none. The caller
+// holds the lock, as for the other methods with this suffix.
+func (c *Clients) longestSilentLocked() *clientConn {
+	if conn := c.nextVictimLocked(); conn != nil {
 		return conn
 	}
 	if time.Now().Before(c.fullUntil) {
 		return nil
 	}
-	c.selectVictims()
+	c.selectVictimsLocked()
 	if len(c.victims) == 0 {
 		c.fullUntil = time.Now().Add(fullTime)
 	}
-	return c.nextVictim()
+	return c.nextVictimLocked()
 }
 
-// nextVictim returns the next of the selected connections that has not changed, nil if there is
-// none. The caller holds the lock.
-func (c *Clients) nextVictim() *clientConn {
+// nextVictimLocked returns the next of the selected connections that has not changed, nil if there
+// is none.
+func (c *Clients) nextVictimLocked() *clientConn {
 	for len(c.victims) > 0 {
 		v := c.victims[0]
 		c.victims = c.victims[1:]
@@ -217,10 +217,10 @@ func (c *Clients) nextVictim() *clientConn {
 	return nil
 }
 
-// selectVictims selects the connections to be closed next. Connections that open later have been
-// silent for less time than all selected ones, but they are not authenticated: so only a single
-// authenticated one is selected at a time. The caller holds the lock.
-func (c *Clients) selectVictims() {
+// selectVictimsLocked selects the connections to be closed next. Connections that open later have
+// been silent for less time than all selected ones, but they are not authenticated: so only a
+// single authenticated one is selected at a time.
+func (c *Clients) selectVictimsLocked() {
 	all := make([]victim, 0, len(c.open))
 	for conn := range c.open {
 		if rank := conn.rank(); rank != kept {
@@ -240,9 +240,9 @@ func (c *Clients) selectVictims() {
 // warnInterval is the time between two warnings with the same text.
 const warnInterval = time.Minute
 
-// warn logs a warning about too many connections, unless last is recent: the time of the last
-// warning with this text. The caller holds the lock.
-func (c *Clients) warn(last *time.Time, text string) {
+// warnLocked logs a warning about too many connections, unless last is recent: the time of the
+// last warning with this text.
+func (c *Clients) warnLocked(last *time.Time, text string) {
 	now := time.Now()
 	if now.Sub(*last) < warnInterval {
 		return
