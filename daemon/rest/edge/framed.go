@@ -18,48 +18,43 @@ import (
 // drops Transfer-Encoding from HTTP/1.0 requests, and Content-Length next to
 // Transfer-Encoding: a body with its filters would be lost, or a proxy would see the
 // end of the request elsewhere. It also limits the heads of requests.
-func Framed(l net.Listener, heads *Heads, errors *log.Logger) net.Listener {
-	return framedListener{l, heads, errors}
+func Framed(l net.Listener, heads *Heads, errorLog *log.Logger) net.Listener {
+	return framedListener{Listener: l, heads: heads, errorLog: errorLog}
 }
 
 type framedListener struct {
 	net.Listener
-	heads  *Heads
-	errors *log.Logger
+	heads    *Heads
+	errorLog *log.Logger
 }
 
-// Accept implements net.Listener.
+// Accept accepts the next connection.
 func (l framedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	plain, ok := c.(halfCloser)
-	if err != nil || !ok {
-		return c, err
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
 	}
-	f := &framed{halfCloser: plain, heads: l.heads}
-	if t, secured := c.(*tls.Conn); secured {
-		return framedTLS{f, t, l.errors}, nil
+	closer, ok := conn.(halfCloser)
+	if !ok {
+		return conn, nil // neither TCP nor a Unix socket
 	}
-	return f, nil
+
+	c := &framed{halfCloser: closer, heads: l.heads}
+	if secure, ok := conn.(*tls.Conn); ok {
+		return framedTLS{framed: c, secure: secure, errorLog: l.errorLog}, nil
+	}
+	return c, nil
 }
 
-// framed parses the framing of the requests on a connection.
+// framed is a connection of which the framing and the heads of requests are checked.
 type framed struct {
 	halfCloser
-	heads  *Heads
-	held   heldHead
-	coded  atomic.Bool // a request had Transfer-Encoding
-	unsure atomic.Bool // a request had Content-Length as well, or a header that may hide one of them
+	framing framing
+	heads   *Heads
+	held    heldHead
 
 	refused error       // of a head; later reads fail with it
 	lingers atomic.Bool // the client has been sent the error, and has time to read it
-
-	part    framedPart
-	size    int    // bytes of the head so far
-	line    []byte // the start of the line being read
-	skip    int64  // remaining bytes of a body
-	length  int64
-	sized   bool // the head has Content-Length
-	chunked bool
 }
 
 // NetConn returns the underlying connection.
@@ -84,7 +79,7 @@ func (c *framed) Read(b []byte) (int, error) {
 		return 0, c.refused
 	}
 	n, err := c.halfCloser.Read(b)
-	c.scan(b[:n])
+	c.framing.scan(b[:n])
 	if refused := c.checkHead(); refused != nil {
 		return 0, refused
 	}
@@ -94,7 +89,7 @@ func (c *framed) Read(b []byte) (int, error) {
 // ambiguous reports whether the end of the request is ambiguous. Pipelined requests
 // are rejected together.
 func (c *framed) ambiguous(r *http.Request) bool {
-	return c.unsure.Load() || c.coded.Load() && !r.ProtoAtLeast(1, 1)
+	return c.framing.unsure.Load() || c.framing.coded.Load() && !r.ProtoAtLeast(1, 1)
 }
 
 // CheckFraming rejects a request with an ambiguous end.
@@ -107,26 +102,37 @@ func CheckFraming(reply http.Header, r *http.Request) error {
 	return fault.New(fault.Malformed, "ambiguous request framing: Transfer-Encoding in HTTP/1.0, Transfer-Encoding together with Content-Length, or a header folded over several lines")
 }
 
-// framedTLS is framed with the TLS handshake, which net/http only does for a
-// *tls.Conn.
+// framedTLS is a framed connection with TLS. net/http calls HandshakeContext only for a
+// *tls.Conn; of other connections it wants the state, see connectionStater in net/http.
 type framedTLS struct {
 	*framed
-	tls    *tls.Conn
-	errors *log.Logger
+	secure   *tls.Conn
+	errorLog *log.Logger
+}
+
+// ConnectionState returns the state after the handshake. net/http calls it once, before it reads
+// the first request.
+func (c framedTLS) ConnectionState() tls.ConnectionState {
+	c.handshake()
+	return c.secure.ConnectionState()
 }
 
 const handshakeTimeout = 10 * time.Second
 
-// ConnectionState is called once, before the first request.
-func (c framedTLS) ConnectionState() tls.ConnectionState {
+// handshake runs the TLS handshake and logs its failure as net/http does for a *tls.Conn. The
+// error is not returned, since the next Read fails with it.
+func (c framedTLS) handshake() {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
-	err := c.tls.HandshakeContext(ctx)                // the next Read fails with its error
-	if err != nil && !errors.Is(err, net.ErrClosed) { // by this end: there were too many connections
-		c.errors.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), err)
-		if plain, is := errors.AsType[tls.RecordHeaderError](err); is && plain.Conn != nil {
-			_, _ = io.WriteString(plain.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nthis port expects HTTPS, not HTTP\n")
-		}
+	err := c.secure.HandshakeContext(ctx)
+	if err == nil {
+		return
 	}
-	return c.tls.ConnectionState()
+	if errors.Is(err, net.ErrClosed) { // by this side: there were too many connections
+		return
+	}
+	c.errorLog.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), err)
+	if notTLS, ok := errors.AsType[tls.RecordHeaderError](err); ok && notTLS.Conn != nil {
+		_, _ = io.WriteString(notTLS.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nthis port expects HTTPS, not HTTP\n")
+	}
 }

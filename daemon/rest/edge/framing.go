@@ -3,71 +3,130 @@ package edge
 import (
 	"bytes"
 	"strconv"
+	"sync/atomic"
 )
 
-// framedPart is the part of the request that the next line belongs to.
-type framedPart int
+// framing finds the ends of the requests in the bytes that arrive on a connection, and requests
+// of which the end is ambiguous. Only the two flags may be read by other goroutines than the one
+// that reads from the connection.
+type framing struct {
+	coded  atomic.Bool // a request had Transfer-Encoding
+	unsure atomic.Bool // a request had Content-Length as well, or a header that may hide one of them
+
+	part requestPart
+	size int    // bytes of the head so far
+	line []byte // the start of the line being read
+	skip int64  // remaining bytes of a body or of a chunk
+
+	// The headers of the head so far.
+	sized   bool // with Content-Length
+	length  int64
+	chunked bool
+}
+
+// requestPart is the part of a request that a line belongs to.
+type requestPart int
 
 const (
-	head framedPart = iota
-	chunks
-	trailer
+	inHead requestPart = iota
+	inChunks
+	inTrailer
 )
 
 // maxKeptLine limits the memory that a connection uses for a line.
 const maxKeptLine = 256
 
-// scan parses the framing of the bytes that have arrived.
-func (c *framed) scan(b []byte) {
-	for rest := b; len(rest) > 0; {
-		if c.skip > 0 {
-			over := min(c.skip, int64(len(rest)))
-			c.skip, rest = c.skip-over, rest[over:]
+// scan parses the bytes that have arrived.
+func (f *framing) scan(b []byte) {
+	for len(b) > 0 {
+		if f.skip > 0 {
+			n := min(f.skip, int64(len(b)))
+			f.skip -= n
+			b = b[n:]
 			continue
 		}
-		line, after, ended := bytes.Cut(rest, []byte("\n"))
-		if c.part == head {
-			c.size += len(rest) - len(after)
+
+		line, after, ended := bytes.Cut(b, []byte("\n"))
+		if f.part == inHead {
+			f.size += len(b) - len(after)
 		}
-		c.line, rest = append(c.line, line[:min(len(line), maxKeptLine-len(c.line))]...), after
+		b = after
+
+		room := maxKeptLine - len(f.line)
+		f.line = append(f.line, line[:min(len(line), room)]...)
 		if ended {
-			c.parse(bytes.TrimSuffix(c.line, []byte("\r")))
-			c.line = c.line[:0]
+			f.parse(bytes.TrimSuffix(f.line, []byte("\r")))
+			f.line = f.line[:0]
 		}
 	}
 }
 
-// parse processes a line. Invalid numbers and heads are left to net/http, which
-// rejects them.
-func (c *framed) parse(line []byte) {
-	name, value, _ := bytes.Cut(line, []byte(":"))
-	hidden := false
-	switch {
-	case c.part == chunks:
-		size, _, _ := bytes.Cut(line, []byte(";"))
-		n, _ := strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 64)
-		if c.skip = n + int64(len("\r\n")); n == 0 {
-			c.skip, c.part = 0, trailer
-		}
-	case len(line) == 0:
-		c.size = 0
-		c.skip, c.part = c.length, head
-		if c.chunked {
-			c.skip, c.part = 0, chunks
-		}
-		c.sized, c.chunked, c.length = false, false, 0
-	case c.part == trailer:
-	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-		c.chunked = true
-		c.coded.Store(true)
-	case bytes.EqualFold(name, []byte("Content-Length")):
-		c.sized = true
-		c.length, _ = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
-		hidden = len(line) == maxKeptLine // after spaces or zeros
-	case line[0] == ' ', line[0] == '\t':
-		hidden = true
+// parse parses a line. Invalid numbers and heads are left to net/http, which rejects them.
+func (f *framing) parse(line []byte) {
+	switch f.part {
+	case inHead:
+		f.parseHead(line)
+	case inChunks:
+		f.parseChunkSize(line)
+	case inTrailer:
+		f.parseTrailer(line)
 	}
-	if hidden || c.sized && c.chunked {
-		c.unsure.Store(true)
+}
+
+// parseHead parses a request line or a header.
+func (f *framing) parseHead(line []byte) {
+	if len(line) == 0 {
+		f.endHead()
+		return
+	}
+
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	switch {
+	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
+		f.chunked = true
+		f.coded.Store(true)
+	case bytes.EqualFold(name, []byte("Content-Length")):
+		f.sized = true
+		f.length, _ = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
+		if len(line) == maxKeptLine { // the number may continue, after spaces or zeros
+			f.unsure.Store(true)
+		}
+	case line[0] == ' ' || line[0] == '\t': // it continues the previous header
+		f.unsure.Store(true)
+	}
+	if f.sized && f.chunked {
+		f.unsure.Store(true)
+	}
+}
+
+// endHead begins the body after the empty line that ends a head. Without a body the next head
+// follows.
+func (f *framing) endHead() {
+	if f.chunked {
+		f.part = inChunks
+	} else {
+		f.skip = f.length
+	}
+	f.size = 0
+	f.sized = false
+	f.length = 0
+	f.chunked = false
+}
+
+// parseChunkSize parses the line before a chunk. The last chunk is empty, and the trailer follows.
+func (f *framing) parseChunkSize(line []byte) {
+	size, _, _ := bytes.Cut(line, []byte(";"))
+	n, _ := strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 64)
+	if n == 0 {
+		f.part = inTrailer
+		return
+	}
+	f.skip = n + int64(len("\r\n"))
+}
+
+// parseTrailer parses a header after the last chunk. net/http does not use them for the framing.
+func (f *framing) parseTrailer(line []byte) {
+	if len(line) == 0 {
+		f.part = inHead
 	}
 }
