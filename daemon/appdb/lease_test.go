@@ -1,6 +1,8 @@
 package appdb
 
 import (
+	"context"
+	"errors"
 	"testing"
 
 	"github.com/bizhook/whd/daemon/executor"
@@ -36,5 +38,67 @@ func TestSchemaNames(t *testing.T) {
 		if err := db.Ready(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// leased creates the schema and the lease table.
+func leased(t *testing.T, db *DB) *DB {
+	t.Helper()
+	if err := errors.Join(db.CreateSchema(t.Context()), db.createLeaseTable(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// exclusion checks that only one process holds the lease at a time.
+func exclusion(t *testing.T, db *DB) {
+	first, second := db.newLease(), db.newLease()
+	working, done := make(chan struct{}), make(chan error)
+	err := first.run(t.Context(), func(ctx context.Context) error {
+		go func() {
+			done <- second.run(t.Context(), func(context.Context) error { close(working); return nil })
+		}()
+		if got, err := db.newLease().tryAcquire(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`); err != nil || got {
+			t.Errorf("a third process acquired the lease: %v (%v)", got, err)
+		}
+		select {
+		case <-working:
+			t.Error("two processes hold the lease")
+		default:
+		}
+		return nil
+	})
+	if err := errors.Join(err, <-done); err != nil {
+		t.Error(err)
+	}
+}
+
+// expiredLease checks that the lease of a dead process can be acquired once it has
+// expired.
+func expiredLease(t *testing.T, db *DB) {
+	expired := db.newLease()
+	expired.duration = 0
+	if err := expired.acquire(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.newLease().run(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Error(err)
+	}
+}
+
+// leaseLost checks that work is cancelled if another process takes the lease.
+func leaseLost(t *testing.T, db *DB) {
+	l := db.newLease()
+	l.renewInterval = leaseRetryInterval
+	err := l.run(t.Context(), func(ctx context.Context) error {
+		other := db.newLease()
+		if taken, err := other.tryAcquire(ctx, `1 = 1`); err != nil || !taken {
+			t.Fatalf("taken %v (%v)", taken, err)
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if !errors.Is(err, errLeaseLost) {
+		t.Errorf("got %v", err)
 	}
 }

@@ -1,16 +1,12 @@
 package appdb
 
 import (
-	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -288,144 +284,6 @@ func newerVersion(t *testing.T, db *DB) {
 	}
 }
 
-// Checks the list of tables for the permission check.
-func TestServerTablesExcludesDroppedTables(t *testing.T) {
-	names, err := tablesAfter(serverMigrations)
-	if err != nil || !slices.Contains(names, "WH_User") || slices.Contains(names, settingsTable) {
-		t.Errorf("got %q (%v)", names, err)
-	}
-	if slices.Sort(names); len(slices.Compact(slices.Clone(names))) != len(names) {
-		t.Errorf("%q contains a duplicate", names)
-	}
-}
-
-// serverOnly lists the migrations that a file does not need: it has one writer at a time
-// and no outbox, and the request log is a separate file.
-var serverOnly = []string{"00003_lock.sql", "00004_requestlog.sql", "00010_outboxlocks.sql"}
-
-// The other migrations of both databases must have the same versions and names.
-func TestMigrationsOfBothDatabasesCorrespond(t *testing.T) {
-	names := func(folder string) (names []string) {
-		files, err := fs.Glob(schema, folder+"/*.sql")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			names = append(names, strings.TrimPrefix(file, folder+"/"))
-		}
-		return names
-	}
-	want := slices.DeleteFunc(names(serverMigrations), func(name string) bool { return slices.Contains(serverOnly, name) })
-	if file := names(FileMigrations); !slices.Equal(file, want) {
-		t.Errorf("the file has %s, the server %s", file, want)
-	}
-}
-
-// leased creates the schema and the lease table.
-func leased(t *testing.T, db *DB) *DB {
-	t.Helper()
-	if err := errors.Join(db.CreateSchema(t.Context()), db.createLeaseTable(t.Context())); err != nil {
-		t.Fatal(err)
-	}
-	return db
-}
-
-// exclusion checks that only one process holds the lease at a time.
-func exclusion(t *testing.T, db *DB) {
-	first, second := db.newLease(), db.newLease()
-	working, done := make(chan struct{}), make(chan error)
-	err := first.run(t.Context(), func(ctx context.Context) error {
-		go func() {
-			done <- second.run(t.Context(), func(context.Context) error { close(working); return nil })
-		}()
-		if got, err := db.newLease().tryAcquire(ctx, `Holder IS NULL OR ExpiryDateTime < SYSUTCDATETIME()`); err != nil || got {
-			t.Errorf("a third process acquired the lease: %v (%v)", got, err)
-		}
-		select {
-		case <-working:
-			t.Error("two processes hold the lease")
-		default:
-		}
-		return nil
-	})
-	if err := errors.Join(err, <-done); err != nil {
-		t.Error(err)
-	}
-}
-
-// expiredLease checks that the lease of a dead process can be acquired once it has
-// expired.
-func expiredLease(t *testing.T, db *DB) {
-	expired := db.newLease()
-	expired.duration = 0
-	if err := expired.acquire(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.newLease().run(t.Context(), func(context.Context) error { return nil }); err != nil {
-		t.Error(err)
-	}
-}
-
-// leaseLost checks that work is cancelled if another process takes the lease.
-func leaseLost(t *testing.T, db *DB) {
-	l := db.newLease()
-	l.renewInterval = leaseRetryInterval
-	err := l.run(t.Context(), func(ctx context.Context) error {
-		other := db.newLease()
-		if taken, err := other.tryAcquire(ctx, `1 = 1`); err != nil || !taken {
-			t.Fatalf("taken %v (%v)", taken, err)
-		}
-		<-ctx.Done()
-		return ctx.Err()
-	})
-	if !errors.Is(err, errLeaseLost) {
-		t.Errorf("got %v", err)
-	}
-}
-
-// storeScript is run by an administrator before the first migration.
-const storeScript = "../../cmd/daemon/deploy/store.sql"
-
-// The script must grant the CREATE permissions that the migrations need, and no others.
-func TestStoreScriptGrantsCreatePermissions(t *testing.T) {
-	script, err := os.ReadFile(storeScript)
-	if err != nil {
-		t.Fatal(err)
-	}
-	granted := make(map[string]bool)
-	for _, grant := range regexp.MustCompile(`(?m)^GRANT (CREATE [A-Z, ]+) TO whd;`).FindAllStringSubmatch(string(script), -1) {
-		for right := range strings.SplitSeq(grant[1], ", ") {
-			granted[right] = true
-		}
-	}
-	files, err := fs.Glob(schema, serverMigrations+"/*.sql")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%q %v", files, err)
-	}
-	needed := make(map[string]bool)
-	for _, file := range files {
-		text, err := schema.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, created := range regexp.MustCompile(`(?im)^\s*CREATE\s+(?:UNIQUE\s+)?(?:OR\s+ALTER\s+)?([A-Z]+)\s`).FindAllStringSubmatch(string(text), -1) {
-			object := strings.ToUpper(created[1])
-			if object == "INDEX" {
-				continue // permitted by the ownership of the table
-			}
-			right := "CREATE " + object
-			if needed[right] = true; !granted[right] {
-				t.Errorf("%s needs %s, which %s does not grant", file, right, storeScript)
-			}
-		}
-	}
-	for right := range granted {
-		if !needed[right] {
-			t.Errorf("%s grants %s, which no migration needs", storeScript, right)
-		}
-	}
-}
-
 // A login created by an older script lacks the permission to create views.
 func TestMigrationErrorNamesMissingPermission(t *testing.T) {
 	err := (&Migrator{db: &DB{name: "the schema whd"}}).migrationError(fmt.Errorf("goose: %w", &mssql.Error{Number: 262, Message: "denied"}))
@@ -433,33 +291,6 @@ func TestMigrationErrorNamesMissingPermission(t *testing.T) {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q lacks %q", err, part)
 		}
-	}
-}
-
-// Released migrations must not change: a change requires a new migration. Before a
-// release, -update records the change.
-func TestMigrationsAreUnchanged(t *testing.T) {
-	var b strings.Builder
-	err := fs.WalkDir(schema, "schema", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := schema.ReadFile(name)
-		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(text), strings.TrimPrefix(name, "schema/"))
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join("testdata", "migrations.sha256")
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || string(want) != b.String() {
-		t.Errorf("migrations have changed (%v); their checksums are\n%s", err, &b)
 	}
 }
 
@@ -503,27 +334,5 @@ func TestNewerServerIsRefused(t *testing.T) {
 		if newer != nil {
 			closed(t, newer)
 		}
-	}
-}
-
-// TestMigrationKeepsOutbox migrates a schema in which outbox.sql has created the outbox:
-// rows that were inserted before stay.
-func TestMigrationKeepsOutbox(t *testing.T) {
-	dsn := mssqltest.Database(t)
-	db := onServer(t, dsn)()
-	if err := db.CreateSchema(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	for _, batch := range mssqltest.Batches(t, "../../cmd/daemon/deploy/outbox.sql") {
-		if strings.Contains(batch, "WH_Outbox") && !strings.Contains(batch, "GRANT") {
-			mssqltest.Exec(t, dsn, strings.ReplaceAll(batch, "whd.", db.Schema+"."))
-		}
-	}
-	mssqltest.Exec(t, dsn, `INSERT INTO `+db.Schema+`.WH_Outbox (EventName, Body) VALUES (N'debtor.updated', N'a')`)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if n := mssqltest.Count(t, dsn, `SELECT COUNT(EventGUID) FROM `+db.Schema+`.WH_Outbox`); n != 1 {
-		t.Errorf("%d rows", n)
 	}
 }
