@@ -5,20 +5,28 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// Checks the list of tables for the permission check.
-func TestServerTablesExcludesDroppedTables(t *testing.T) {
+// The list of tables is for the permission check.
+func TestTablesAfterMigrations(t *testing.T) {
 	names, err := tablesAfter(serverMigrations)
-	if err != nil || !slices.Contains(names, "WH_User") || slices.Contains(names, settingsTable) {
-		t.Errorf("got %q (%v)", names, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if slices.Sort(names); len(slices.Compact(slices.Clone(names))) != len(names) {
-		t.Errorf("%q contains a duplicate", names)
+	if !slices.Contains(names, "WH_User") {
+		t.Errorf("the tables are %q, want WH_User among them", names)
+	}
+	if slices.Contains(names, settingsTable) {
+		t.Errorf("the tables are %q, want them without the dropped %s", names, settingsTable)
+	}
+	slices.Sort(names)
+	if unique := slices.Compact(slices.Clone(names)); len(unique) != len(names) {
+		t.Errorf("the tables are %q, want each once", names)
 	}
 }
 
@@ -28,45 +36,54 @@ var serverOnly = []string{"00003_lock.sql", "00004_requestlog.sql", "00010_outbo
 
 // The other migrations of both databases must have the same versions and names.
 func TestMigrationsOfBothDatabasesCorrespond(t *testing.T) {
-	names := func(folder string) (names []string) {
-		files, err := fs.Glob(schema, folder+"/*.sql")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			names = append(names, strings.TrimPrefix(file, folder+"/"))
-		}
-		return names
+	isServerOnly := func(name string) bool { return slices.Contains(serverOnly, name) }
+	want := slices.DeleteFunc(migrationNames(t, serverMigrations), isServerOnly)
+	if got := migrationNames(t, FileMigrations); !slices.Equal(got, want) {
+		t.Errorf("the migrations of the file are %s, want those of the server: %s", got, want)
 	}
-	want := slices.DeleteFunc(names(serverMigrations), func(name string) bool { return slices.Contains(serverOnly, name) })
-	if file := names(FileMigrations); !slices.Equal(file, want) {
-		t.Errorf("the file has %s, the server %s", file, want)
+}
+
+// migrationNames returns the names of the files in a folder of migrations.
+func migrationNames(t *testing.T, folder string) []string {
+	t.Helper()
+	files, err := fs.Glob(schema, folder+"/*.sql")
+	if err != nil {
+		t.Fatal(err)
 	}
+	var names []string
+	for _, file := range files {
+		names = append(names, path.Base(file))
+	}
+	return names
 }
 
 // Released migrations must not change: a change requires a new migration. Before a
 // release, -update records the change.
 func TestMigrationsAreUnchanged(t *testing.T) {
-	var b strings.Builder
+	var got strings.Builder
 	err := fs.WalkDir(schema, "schema", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
 		text, err := schema.ReadFile(name)
-		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256(text), strings.TrimPrefix(name, "schema/"))
+		fmt.Fprintf(&got, "%x  %s\n", sha256.Sum256(text), strings.TrimPrefix(name, "schema/"))
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+
 	file := filepath.Join("testdata", "migrations.sha256")
 	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want, err := os.ReadFile(file)
-	if err != nil || string(want) != b.String() {
-		t.Errorf("migrations have changed (%v); their checksums are\n%s", err, &b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("migrations have changed; their checksums are\n%s\nwant\n%s", &got, want)
 	}
 }

@@ -15,42 +15,63 @@ const storeScript = "../../cmd/daemon/deploy/store.sql"
 
 // The script must grant the CREATE permissions that the migrations need, and no others.
 func TestStoreScriptGrantsCreatePermissions(t *testing.T) {
+	granted := grantedRights(t)
+	needed := neededRights(t)
+	for right, migration := range needed {
+		if !granted[right] {
+			t.Errorf("%s needs %s, which %s does not grant", migration, right, storeScript)
+		}
+	}
+	for right := range granted {
+		if needed[right] == "" {
+			t.Errorf("%s grants %s, which no migration needs", storeScript, right)
+		}
+	}
+}
+
+// grantedRights returns the CREATE permissions that the script grants.
+func grantedRights(t *testing.T) map[string]bool {
+	t.Helper()
 	script, err := os.ReadFile(storeScript)
 	if err != nil {
 		t.Fatal(err)
 	}
 	granted := make(map[string]bool)
-	for _, grant := range regexp.MustCompile(`(?m)^GRANT (CREATE [A-Z, ]+) TO whd;`).FindAllStringSubmatch(string(script), -1) {
+	grants := regexp.MustCompile(`(?m)^GRANT (CREATE [A-Z, ]+) TO whd;`)
+	for _, grant := range grants.FindAllStringSubmatch(string(script), -1) {
 		for right := range strings.SplitSeq(grant[1], ", ") {
 			granted[right] = true
 		}
 	}
+	return granted
+}
+
+// neededRights returns the CREATE permissions that migrations need, each with one of them.
+func neededRights(t *testing.T) map[string]string {
+	t.Helper()
 	files, err := fs.Glob(schema, serverMigrations+"/*.sql")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%q %v", files, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	needed := make(map[string]bool)
+	if len(files) == 0 {
+		t.Fatalf("%s has no migrations", serverMigrations)
+	}
+	needed := make(map[string]string)
+	statements := regexp.MustCompile(`(?im)^\s*CREATE\s+(?:UNIQUE\s+)?(?:OR\s+ALTER\s+)?([A-Z]+)\s`)
 	for _, file := range files {
 		text, err := schema.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, created := range regexp.MustCompile(`(?im)^\s*CREATE\s+(?:UNIQUE\s+)?(?:OR\s+ALTER\s+)?([A-Z]+)\s`).FindAllStringSubmatch(string(text), -1) {
-			object := strings.ToUpper(created[1])
+		for _, statement := range statements.FindAllStringSubmatch(string(text), -1) {
+			object := strings.ToUpper(statement[1])
 			if object == "INDEX" {
 				continue // permitted by the ownership of the table
 			}
-			right := "CREATE " + object
-			if needed[right] = true; !granted[right] {
-				t.Errorf("%s needs %s, which %s does not grant", file, right, storeScript)
-			}
+			needed["CREATE "+object] = file
 		}
 	}
-	for right := range granted {
-		if !needed[right] {
-			t.Errorf("%s grants %s, which no migration needs", storeScript, right)
-		}
-	}
+	return needed
 }
 
 // TestMigrationKeepsOutbox migrates a schema in which outbox.sql has created the outbox:
@@ -71,6 +92,6 @@ func TestMigrationKeepsOutbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n := mssqltest.Count(t, dsn, `SELECT COUNT(EventGUID) FROM `+db.Schema+`.WH_Outbox`); n != 1 {
-		t.Errorf("%d rows", n)
+		t.Errorf("the outbox has %d rows after the migration, want the 1 inserted before", n)
 	}
 }
