@@ -5,13 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
@@ -24,32 +22,6 @@ import (
 // memberOperation names the operation that /metadata describes.
 const memberOperation = "op"
 
-// operation is a row of the operation table: its role, request members, response and
-// routes. The router, the checks and the documentation use it.
-type operation struct {
-	name     string
-	group    string            // heading in the documentation; that of the kind for a query
-	summary  string            // empty for that of the kind
-	role     account.Role      // the minimum role
-	kind     string            // the queried kind, of the service's own kinds
-	members  []metadata.Member // in addition to path parameters and the members of every query
-	response any               // a value of the response type
-	media    string            // media type of a response that is not a document
-	formats  []string          // of responses; nil for all
-	routes   []edge.Route      // without the fields common to all routes; Summary if it differs
-	named    []edge.Route      // the routes by name that routes lacks
-}
-
-// The groups of operations, in addition to the areas of the record kinds.
-const (
-	groupBills    = "Bills of materials"
-	groupAccounts = "Accounts"
-	groupService  = "Administration"
-	groupWebhooks = "Webhooks"
-	groupChanges  = "Changes"
-	groupFeeds    = "Excel and Power BI"
-)
-
 // documents has the handlers of the service's documentation.
 type documents struct {
 	access   *accounts.Access
@@ -58,121 +30,6 @@ type documents struct {
 	mu    sync.Mutex
 	of    *record.Registry // the kinds that the cached descriptions are of
 	cache map[audience]*description
-}
-
-// audience is a group of callers with the same description of a service.
-type audience struct {
-	role account.Role // NoRole if no kind requires a role
-	open bool         // queries need no login
-	iso  bool         // dates of webhooks are in ISO 8601 by the settings
-}
-
-// description holds the documents about a service, each built on first use.
-type description struct {
-	service func() *metadata.Service
-	openAPI func() []byte
-	swagger func() []byte
-	types   map[*metadata.Language]func() (*metadata.Types, error)
-}
-
-func newDescription(describe func() *metadata.Service) *description {
-	service := sync.OnceValue(describe)
-	d := &description{
-		service: service,
-		openAPI: sync.OnceValue(func() []byte { return service().OpenAPI() }),
-		swagger: sync.OnceValue(func() []byte { return service().Swagger() }),
-		types:   make(map[*metadata.Language]func() (*metadata.Types, error)),
-	}
-	for _, l := range metadata.Languages() {
-		d.types[l] = sync.OnceValues(func() (*metadata.Types, error) { return l.Types(service()) })
-	}
-	return d
-}
-
-// description returns the documents for the settings and the user of a request: they
-// have the kinds that the user may read.
-func (h *documents) description(x *edge.Context) *description {
-	all, to := x.Options.Kinds(), audience{open: x.Options.AnonymousQueries, iso: x.Options.ISODates}
-	if slices.ContainsFunc(all.Kinds(), func(k *record.Kind) bool { return k.Role != "" }) {
-		if !x.Identity.Known() {
-			_, _ = h.access.IsAdmin(x) // identifies the user; the documents are public otherwise
-		}
-		to.role = x.Identity.Role
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.of != all {
-		h.of, h.cache = all, make(map[audience]*description)
-	}
-	d := h.cache[to]
-	if d == nil {
-		d = newDescription(func() *metadata.Service {
-			return h.describe(all.Filter(func(k *record.Kind) bool { return to.role.Includes(edge.KindRole(k)) }), to)
-		})
-		h.cache[to] = d
-	}
-	return d
-}
-
-// describe builds the description of the operations in the table and of the queries
-// of all record kinds. open reports whether queries need no login.
-func describe(d metadata.Service, table []operation, kinds *record.Registry, open bool) *metadata.Service {
-	for _, o := range table {
-		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media, Formats: o.formats}
-		names, plain := o.aliases()
-		one.Aliases, one.Divided = names, slices.ContainsFunc(names, func(name string) bool { return len(plain[name]) < len(o.plain()) })
-		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
-			one.Role = r.Role.String()
-		}
-		of := []*record.Kind{nil}
-		if o.name == edge.AnyQuery {
-			of = kinds.Kinds()
-		} else if kind, ok := record.System().Lookup(o.kind); ok {
-			of[0] = kind
-		}
-		for _, kind := range of {
-			d.Operations = append(d.Operations, completeOperation(one, kind, o))
-		}
-	}
-	slices.SortStableFunc(d.Operations, func(a, b metadata.Operation) int { return cmp.Compare(rank(a), rank(b)) })
-	return &d
-}
-
-// completeOperation completes an operation with its kind and routes.
-func completeOperation(o metadata.Operation, kind *record.Kind, row operation) metadata.Operation {
-	path := func(pattern string) string { return pattern }
-	if kind != nil {
-		if o.Name == edge.AnyQuery {
-			_, builtin := record.Builtin().Lookup(kind.Name)
-			o.Name, o.Compact = kind.Operation(), !builtin
-		}
-		o.Group, o.Summary, o.Kind, o.Role = kind.Area, cmp.Or(o.Summary, kind.Summary), kind, cmp.Or(kind.Role, o.Role)
-		path = kindPath(kind)
-	}
-	document := func(routes []edge.Route) (all []metadata.Route) {
-		for _, r := range routes {
-			all = append(all, metadata.Route{Methods: strings.Fields(r.Methods), Path: path(r.Pattern), Summary: r.Summary, Status: r.Status})
-		}
-		return all
-	}
-	o.Routes, o.NameRoutes = document(row.routes), document(row.named)
-	return o
-}
-
-// kindPath inserts a record kind into path patterns.
-func kindPath(kind *record.Kind) func(pattern string) string {
-	return strings.NewReplacer("{"+edge.ParamOperation+"}", kind.Operation(), "{"+edge.ParamKind+"}", kind.Name).Replace
-}
-
-// rank sorts business records first and the service's own operations last.
-func rank(o metadata.Operation) int {
-	switch {
-	case o.Group == groupService:
-		return 2
-	case o.Kind == nil || o.Kind.Database != record.RecordsDB:
-		return 1
-	}
-	return 0
 }
 
 // home redirects browsers to the list of operations. Other clients get 404.
