@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"slices"
 	"sync"
 
 	"github.com/bizhook/whd/client/record"
@@ -39,27 +38,28 @@ func newDescription(describe func() *metadata.Service) *description {
 	return d
 }
 
-// description returns the documents for the settings and the user of a request: they
-// have the kinds that the user may read.
-func (h *documents) description(x *edge.Context) *description {
-	all, to := x.Options.Kinds(), audience{open: x.Options.AnonymousQueries, iso: x.Options.ISODates}
-	if slices.ContainsFunc(all.Kinds(), func(k *record.Kind) bool { return k.Role != "" }) {
-		if !x.Identity.Known() {
-			_, _ = h.access.IsAdmin(x) // identifies the user; the documents are public otherwise
-		}
-		to.role = x.Identity.Role
+// descriptions caches the descriptions of a service. If its kinds change, they are built again.
+type descriptions struct {
+	describe func(kinds *record.Registry, to audience) *metadata.Service
+
+	mu    sync.Mutex
+	kinds *record.Registry // that the cached descriptions are of
+	cache map[audience]*description
+}
+
+// of returns the description for an audience: it has the kinds that the audience may read.
+func (c *descriptions) of(kinds *record.Registry, to audience) *description {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kinds != kinds {
+		c.kinds = kinds
+		c.cache = make(map[audience]*description)
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.of != all {
-		h.of, h.cache = all, make(map[audience]*description)
-	}
-	d := h.cache[to]
+	d := c.cache[to]
 	if d == nil {
-		d = newDescription(func() *metadata.Service {
-			return h.describe(all.Filter(func(k *record.Kind) bool { return to.role.Includes(edge.KindRole(k)) }), to)
-		})
-		h.cache[to] = d
+		mayRead := func(k *record.Kind) bool { return to.role.Includes(edge.KindRole(k)) }
+		d = newDescription(func() *metadata.Service { return c.describe(kinds.Filter(mayRead), to) })
+		c.cache[to] = d
 	}
 	return d
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -24,12 +24,28 @@ const memberOperation = "op"
 
 // documents has the handlers of the service's documentation.
 type documents struct {
-	access   *accounts.Access
-	describe func(kinds *record.Registry, to audience) *metadata.Service
+	access       *accounts.Access
+	descriptions *descriptions
+}
 
-	mu    sync.Mutex
-	of    *record.Registry // the kinds that the cached descriptions are of
-	cache map[audience]*description
+// description returns the documents for the settings and the user of a request.
+func (h *documents) description(x *edge.Context) *description {
+	return h.descriptions.of(x.Options.Kinds(), h.audienceOf(x))
+}
+
+// audienceOf returns the audience that the user of a request belongs to. The user matters only if
+// a kind requires a role.
+func (h *documents) audienceOf(x *edge.Context) audience {
+	to := audience{open: x.Options.AnonymousQueries, iso: x.Options.ISODates}
+	requiresRole := func(k *record.Kind) bool { return k.Role != "" }
+	if !slices.ContainsFunc(x.Options.Kinds().Kinds(), requiresRole) {
+		return to
+	}
+	if !x.Identity.Known() {
+		h.access.Identify(x)
+	}
+	to.role = x.Identity.Role
+	return to
 }
 
 // home redirects browsers to the list of operations. Other clients get 404.
@@ -48,28 +64,58 @@ func (h *documents) metadata(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	page := x.HTML() || !x.Route.ByName && x.Params.Get(edge.ParamFormat) != "" && x.URLMembers.Text(query.Format) == "" && edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
-	name, d := members.Text(memberOperation), h.description(x).service()
+	service := h.description(x).service()
+	name := members.Text(memberOperation)
 	if name == "" {
-		if page {
-			text, err := d.IndexPage(edge.SiteOf(x), edge.ServiceURL(x))
-			return x.Send(edge.HTMLType, text, err)
-		}
-		return x.Document(http.StatusOK, "Metadata", d.Document(edge.ServiceURL(x)))
+		return sendIndex(x, service)
 	}
-	o, ok := d.Lookup(name)
+	op, ok := service.Lookup(name)
 	if !ok {
-		names := d.Names()
-		if near := record.Suggest(name, d.AllNames()); near != nil {
-			names = near
-		}
-		return fault.New(fault.NotFound, "unknown operation %s; operations: %s", edge.Clean(name), queries.Listed(names))
+		return unknownOperation(name, service)
 	}
-	if page {
-		text, err := d.Page(o, edge.SiteOf(x), edge.ServiceURL(x))
-		return x.Send(edge.HTMLType, text, err)
+	return sendOperation(x, service, op)
+}
+
+// sendIndex sends the list of operations.
+func sendIndex(x *edge.Context, service *metadata.Service) error {
+	if !wantsPage(x) {
+		return x.Document(http.StatusOK, "Metadata", service.Document(edge.ServiceURL(x)))
 	}
-	return x.Document(http.StatusOK, "Metadata", d.OperationDocument(o, edge.ServiceURL(x)))
+	page, err := service.IndexPage(edge.SiteOf(x), edge.ServiceURL(x))
+	return x.Send(edge.HTMLType, page, err)
+}
+
+// sendOperation sends the description of an operation.
+func sendOperation(x *edge.Context, service *metadata.Service, op *metadata.Operation) error {
+	if !wantsPage(x) {
+		return x.Document(http.StatusOK, "Metadata", service.OperationDocument(op, edge.ServiceURL(x)))
+	}
+	page, err := service.Page(op, edge.SiteOf(x), edge.ServiceURL(x))
+	return x.Send(edge.HTMLType, page, err)
+}
+
+// wantsPage reports whether the response is an HTML page. A browser gets one even if the path
+// names another format, as in /json/metadata, but not if the member format does.
+func wantsPage(x *edge.Context) bool {
+	if x.HTML() {
+		return true
+	}
+	formatInPath := !x.Route.ByName && x.Params.Get(edge.ParamFormat) != ""
+	formatInQuery := x.URLMembers.Text(query.Format) != ""
+	if !formatInPath || formatInQuery {
+		return false
+	}
+	return edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
+}
+
+// unknownOperation returns the error for a name that no operation has. It lists those with similar
+// names, or else all.
+func unknownOperation(name string, service *metadata.Service) error {
+	names := record.Suggest(name, service.AllNames())
+	if names == nil {
+		names = service.Names()
+	}
+	return fault.New(fault.NotFound, "unknown operation %s; operations: %s", edge.Clean(name), queries.Listed(names))
 }
 
 // address returns webhooks.host_url, or else the address that the client used.
@@ -77,12 +123,14 @@ func (h *documents) address(x *edge.Context) string {
 	return cmp.Or(h.description(x).service().HostURL, edge.ServiceURL(x))
 }
 
+// openAPI returns the OpenAPI document.
 func (h *documents) openAPI(x *edge.Context) error {
-	return x.SendShared("application/json", metadata.Servers(h.address(x)), h.description(x).openAPI()[1:])
+	return x.SendShared("application/json", metadata.Servers(h.address(x)), metadata.Continuation(h.description(x).openAPI()))
 }
 
+// swagger returns the same in the older form.
 func (h *documents) swagger(x *edge.Context) error {
-	return x.SendShared("application/json", metadata.Host(h.address(x)), h.description(x).swagger()[1:])
+	return x.SendShared("application/json", metadata.Host(h.address(x)), metadata.Continuation(h.description(x).swagger()))
 }
 
 // languages returns the list of the languages of types.
@@ -149,8 +197,10 @@ func (h *documents) kinds(x *edge.Context) error {
 // hasTag reports whether a list of tags in headers has a tag. Strong and weak tags are
 // equal.
 func hasTag(headers []string, tag string) bool {
-	for one := range strings.SplitSeq(strings.Join(headers, ","), ",") {
-		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
+	strong := strings.TrimPrefix(tag, "W/")
+	for listed := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		listed = strings.TrimSpace(listed)
+		if listed == "*" || strings.TrimPrefix(listed, "W/") == strong {
 			return true
 		}
 	}
@@ -162,7 +212,12 @@ func (h *documents) restPaths(x *edge.Context) error {
 	all := []wire.RestPath{}
 	for _, o := range h.description(x).service().Operations {
 		for _, r := range o.CustomRoutes() {
-			all = append(all, wire.RestPath{Path: r.Path, RequestType: o.Name, Summary: r.Summary, AllowedVerbs: strings.Join(r.Methods, ",")})
+			all = append(all, wire.RestPath{
+				Path:         r.Path,
+				RequestType:  o.Name,
+				Summary:      r.Summary,
+				AllowedVerbs: strings.Join(r.Methods, ","),
+			})
 		}
 	}
 	return edge.List(x, "RestPaths", all, nil, func(p wire.RestPath) wire.RestPath { return p })

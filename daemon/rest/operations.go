@@ -40,59 +40,112 @@ const (
 // describe builds the description of the operations in the table and of the queries
 // of all record kinds. open reports whether queries need no login.
 func describe(d metadata.Service, table []operation, kinds *record.Registry, open bool) *metadata.Service {
-	for _, o := range table {
-		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media, Formats: o.formats}
-		names, plain := o.aliases()
-		one.Aliases, one.Divided = names, slices.ContainsFunc(names, func(name string) bool { return len(plain[name]) < len(o.plain()) })
-		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
-			one.Role = r.Role.String()
-		}
-		of := []*record.Kind{nil}
-		if o.name == edge.AnyQuery {
-			of = kinds.Kinds()
-		} else if kind, ok := record.System().Lookup(o.kind); ok {
-			of[0] = kind
-		}
-		for _, kind := range of {
-			d.Operations = append(d.Operations, completeOperation(one, kind, o))
+	for _, row := range table {
+		op := describeRow(row, open)
+		for _, kind := range row.kindsOf(kinds) {
+			d.Operations = append(d.Operations, completeOperation(op, kind, row))
 		}
 	}
 	slices.SortStableFunc(d.Operations, func(a, b metadata.Operation) int { return cmp.Compare(rank(a), rank(b)) })
 	return &d
 }
 
-// completeOperation completes an operation with its kind and routes.
-func completeOperation(o metadata.Operation, kind *record.Kind, row operation) metadata.Operation {
-	path := func(pattern string) string { return pattern }
-	if kind != nil {
-		if o.Name == edge.AnyQuery {
-			_, builtin := record.Builtin().Lookup(kind.Name)
-			o.Name, o.Compact = kind.Operation(), !builtin
-		}
-		o.Group, o.Summary, o.Kind, o.Role = kind.Area, cmp.Or(o.Summary, kind.Summary), kind, cmp.Or(kind.Role, o.Role)
-		path = kindPath(kind)
+// kindsOf returns the kinds that the operation queries, each of which has a description of the
+// operation. nil stands for no kind.
+func (o operation) kindsOf(kinds *record.Registry) []*record.Kind {
+	if o.name == edge.AnyQuery {
+		return kinds.Kinds()
 	}
-	document := func(routes []edge.Route) (all []metadata.Route) {
-		for _, r := range routes {
-			all = append(all, metadata.Route{Methods: strings.Fields(r.Methods), Path: path(r.Pattern), Summary: r.Summary, Status: r.Status})
-		}
-		return all
+	kind, _ := record.System().Lookup(o.kind)
+	return []*record.Kind{kind}
+}
+
+// describeRow describes an operation without its kind and routes.
+func describeRow(row operation, open bool) metadata.Operation {
+	names, plain := row.aliases()
+	op := metadata.Operation{
+		Name:     row.name,
+		Aliases:  names,
+		Divided:  row.isDivided(names, plain),
+		Group:    row.group,
+		Summary:  row.summary,
+		Members:  row.members,
+		Response: row.response,
+		Media:    row.media,
+		Formats:  row.formats,
 	}
-	o.Routes, o.NameRoutes = document(row.routes), document(row.named)
-	return o
+	if route := row.routes[0]; needsLogin(route, open) {
+		op.Role = route.Role.String()
+	}
+	return op
+}
+
+// needsLogin reports whether a route needs a login. open reports whether queries need none.
+func needsLogin(route edge.Route, open bool) bool {
+	isQuery := route.Role == account.Reader && !route.SignedIn
+	if open && isQuery {
+		return false
+	}
+	return route.Role != account.NoRole
+}
+
+// isDivided reports whether one of the other names has only some of the operation's plain routes.
+func (o operation) isDivided(names []string, plain map[string][]edge.Route) bool {
+	routes := len(o.plain())
+	return slices.ContainsFunc(names, func(name string) bool { return len(plain[name]) < routes })
+}
+
+// completeOperation completes an operation with its kind, nil for none, and its routes.
+func completeOperation(op metadata.Operation, kind *record.Kind, row operation) metadata.Operation {
+	if kind == nil {
+		unchanged := func(pattern string) string { return pattern }
+		op.Routes = documentRoutes(row.routes, unchanged)
+		op.NameRoutes = documentRoutes(row.named, unchanged)
+		return op
+	}
+
+	if op.Name == edge.AnyQuery {
+		_, builtin := record.Builtin().Lookup(kind.Name)
+		op.Name = kind.Operation()
+		op.Compact = !builtin
+	}
+	op.Kind = kind
+	op.Group = kind.Area
+	op.Summary = cmp.Or(op.Summary, kind.Summary)
+	op.Role = cmp.Or(kind.Role, op.Role)
+	op.Routes = documentRoutes(row.routes, kindPath(kind))
+	op.NameRoutes = documentRoutes(row.named, kindPath(kind))
+	return op
+}
+
+// documentRoutes returns the description of routes. path turns a pattern into a path.
+func documentRoutes(routes []edge.Route, path func(pattern string) string) []metadata.Route {
+	var documented []metadata.Route
+	for _, r := range routes {
+		documented = append(documented, metadata.Route{
+			Methods: strings.Fields(r.Methods),
+			Path:    path(r.Pattern),
+			Summary: r.Summary,
+			Status:  r.Status,
+		})
+	}
+	return documented
 }
 
 // kindPath inserts a record kind into path patterns.
 func kindPath(kind *record.Kind) func(pattern string) string {
-	return strings.NewReplacer("{"+edge.ParamOperation+"}", kind.Operation(), "{"+edge.ParamKind+"}", kind.Name).Replace
+	return strings.NewReplacer(
+		"{"+edge.ParamOperation+"}", kind.Operation(),
+		"{"+edge.ParamKind+"}", kind.Name,
+	).Replace
 }
 
 // rank sorts business records first and the service's own operations last.
 func rank(o metadata.Operation) int {
-	switch {
-	case o.Group == groupService:
+	if o.Group == groupService {
 		return 2
-	case o.Kind == nil || o.Kind.Database != record.RecordsDB:
+	}
+	if o.Kind == nil || o.Kind.Database != record.RecordsDB {
 		return 1
 	}
 	return 0
