@@ -37,7 +37,7 @@ type Key struct {
 	Revoked  bool      // removed; only Store.Key returns such keys
 }
 
-// detail returns what the audit trail records about a new key.
+// detail returns the audit entry's detail of a new key.
 func (k Key) detail() audit.Detail {
 	var d audit.Detail
 	d.Set("KeyID", k.ID)

@@ -215,7 +215,7 @@ func testConcurrent(t *testing.T, open func() *DB) {
 		db := open()
 		daemons.Go(func() {
 			if err := db.Migrate(t.Context()); err != nil {
-				t.Errorf("migrating beside other daemons: %v", err)
+				t.Errorf("migrating together with other daemons: %v", err)
 			}
 			if db.before == 0 {
 				first.Add(1)

@@ -78,7 +78,7 @@ func (h *documents) metadata(x *edge.Context) error {
 
 // sendIndex sends the list of operations.
 func sendIndex(x *edge.Context, service *metadata.Service) error {
-	if !wantsPage(x) {
+	if !showsPage(x) {
 		return x.Document(http.StatusOK, "Metadata", service.Document(edge.ServiceURL(x)))
 	}
 	page, err := service.IndexPage(edge.SiteOf(x), edge.ServiceURL(x))
@@ -87,16 +87,16 @@ func sendIndex(x *edge.Context, service *metadata.Service) error {
 
 // sendOperation sends the description of an operation.
 func sendOperation(x *edge.Context, service *metadata.Service, op *metadata.Operation) error {
-	if !wantsPage(x) {
+	if !showsPage(x) {
 		return x.Document(http.StatusOK, "Metadata", service.OperationDocument(op, edge.ServiceURL(x)))
 	}
 	page, err := service.Page(op, edge.SiteOf(x), edge.ServiceURL(x))
 	return x.Send(edge.HTMLType, page, err)
 }
 
-// wantsPage reports whether the response is an HTML page. A browser gets one even if the path
+// showsPage reports whether the response is an HTML page. A browser gets one even if the path
 // names another format, as in /json/metadata, but not if the member format does.
-func wantsPage(x *edge.Context) bool {
+func showsPage(x *edge.Context) bool {
 	if x.HTML() {
 		return true
 	}

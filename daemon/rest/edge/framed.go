@@ -103,7 +103,7 @@ func CheckFraming(reply http.Header, r *http.Request) error {
 }
 
 // framedTLS is a framed connection with TLS. net/http calls HandshakeContext only for a
-// *tls.Conn; of other connections it wants the state, see connectionStater in net/http.
+// *tls.Conn; for other connections it calls ConnectionState, see connectionStater in net/http.
 type framedTLS struct {
 	*framed
 	secure   *tls.Conn

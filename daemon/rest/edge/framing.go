@@ -99,7 +99,7 @@ func (f *framing) parseHead(line []byte) {
 	}
 }
 
-// endHead begins the body after the empty line that ends a head. Without a body the next head
+// endHead goes on to the body after the empty line that ends a head. Without a body the next head
 // follows.
 func (f *framing) endHead() {
 	if f.chunked {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestFraming checks what is known of the requests on a connection, however the bytes arrive.
+// TestFraming checks the state of the parser after requests, however their bytes arrive.
 func TestFraming(t *testing.T) {
 	const post = "POST / HTTP/1.1\r\n"
 	for name, tt := range map[string]struct {
