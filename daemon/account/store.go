@@ -37,7 +37,9 @@ type Key struct {
 	Revoked  bool      // removed; only Store.Key returns such keys
 }
 
-func (k Key) detail() (d audit.Detail) {
+// detail returns the audit entry's detail of a new key.
+func (k Key) detail() audit.Detail {
+	var d audit.Detail
 	d.Set("KeyID", k.ID)
 	d.Set("Role", k.Role.String())
 	if !k.Expires.IsZero() {
@@ -77,19 +79,22 @@ type Store interface {
 	// change invalidates are deleted in the same transaction.
 	ChangeUser(ctx context.Context, name string, c Change, e audit.Entry) (changed bool, err error)
 	RemoveUser(ctx context.Context, name string, e audit.Entry) (removed bool, err error)
-	// Rehash replaces the password hash was by another hash of the same password. It
-	// does nothing if the stored hash is no longer was.
-	Rehash(ctx context.Context, name, was, hash string) error
+	// Rehash replaces a password hash by another hash of the same password. It does
+	// nothing if the stored hash is no longer previous.
+	Rehash(ctx context.Context, name, previous, hash string) error
 
+	// Session returns the session of which the id has a hash, also an expired one.
 	Session(ctx context.Context, hash string) (*Session, error)
 	// AddSession adds nothing if the user was deleted or the password hash has changed.
 	AddSession(ctx context.Context, s Session) (added bool, err error)
 	RemoveSession(ctx context.Context, hash string) error
 	// UserSessions returns the sessions of a user, without the user.
 	UserSessions(ctx context.Context, userID string) ([]Session, error)
+	// RemoveSessions removes sessions by hash and ignores unknown ones.
 	RemoveSessions(ctx context.Context, hashes []string) error
 	// EndSession makes a session expire at a time, unless it expires earlier.
 	EndSession(ctx context.Context, hash string, at time.Time) error
+	// RemoveExpired removes the sessions that expired before a time and returns their number.
 	RemoveExpired(ctx context.Context, before time.Time) (int64, error)
 
 	Key(ctx context.Context, hash string) (*Key, error)

@@ -133,11 +133,12 @@ func (m *Metrics) WatchReplies(held func() float64) {
 	m.gauge("whd_http_reply_memory_bytes", "Bytes of http.reply_memory in use by responses that clients are reading.", held)
 }
 
-// WatchClients exports the number of connections from clients, and of those that were closed to
-// make room for others.
-func (m *Metrics) WatchClients(open func() int, closed func() int64) {
+// WatchClients exports the number of connections from clients, of those that were closed to make
+// room for others, and of those that were refused.
+func (m *Metrics) WatchClients(open func() int, closed, refused func() int64) {
 	m.gauge("whd_http_connections", "Open connections from clients.", func() float64 { return float64(open()) })
 	m.counter("whd_http_connections_closed_total", "Silent connections closed because there were too many.", nil, closed)
+	m.counter("whd_http_connections_refused_total", "New connections refused because there were too many, all with a request in progress.", nil, refused)
 }
 
 // WatchSpill adds the metrics of responses that clients have not read yet.

@@ -7,11 +7,9 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/metadata"
 	"github.com/bizhook/whd/daemon/query"
@@ -24,155 +22,30 @@ import (
 // memberOperation names the operation that /metadata describes.
 const memberOperation = "op"
 
-// operation is a row of the operation table: its role, request members, response and
-// routes. The router, the checks and the documentation use it.
-type operation struct {
-	name     string
-	group    string            // heading in the documentation; that of the kind for a query
-	summary  string            // empty for that of the kind
-	role     account.Role      // the minimum role
-	kind     string            // the queried kind, of the service's own kinds
-	members  []metadata.Member // in addition to path parameters and the members of every query
-	response any               // a value of the response type
-	media    string            // media type of a response that is not a document
-	formats  []string          // of responses; nil for all
-	routes   []edge.Route      // without the fields common to all routes; Summary if it differs
-	named    []edge.Route      // the routes by name that routes lacks
-}
-
-// The groups of operations, in addition to the areas of the record kinds.
-const (
-	groupBills    = "Bills of materials"
-	groupAccounts = "Accounts"
-	groupService  = "Administration"
-	groupWebhooks = "Webhooks"
-	groupChanges  = "Changes"
-	groupFeeds    = "Excel and Power BI"
-)
-
 // documents has the handlers of the service's documentation.
 type documents struct {
-	access   *accounts.Access
-	describe func(kinds *record.Registry, to audience) *metadata.Service
-
-	mu    sync.Mutex
-	of    *record.Registry // the kinds that the cached descriptions are of
-	cache map[audience]*description
+	access       *accounts.Access
+	descriptions *descriptions
 }
 
-// audience is a group of callers with the same description of a service.
-type audience struct {
-	role account.Role // NoRole if no kind requires a role
-	open bool         // queries need no login
-	iso  bool         // dates of webhooks are in ISO 8601 by the settings
-}
-
-// description holds the documents about a service, each built on first use.
-type description struct {
-	service func() *metadata.Service
-	openAPI func() []byte
-	swagger func() []byte
-	types   map[*metadata.Language]func() (*metadata.Types, error)
-}
-
-func newDescription(describe func() *metadata.Service) *description {
-	service := sync.OnceValue(describe)
-	d := &description{
-		service: service,
-		openAPI: sync.OnceValue(func() []byte { return service().OpenAPI() }),
-		swagger: sync.OnceValue(func() []byte { return service().Swagger() }),
-		types:   make(map[*metadata.Language]func() (*metadata.Types, error)),
-	}
-	for _, l := range metadata.Languages() {
-		d.types[l] = sync.OnceValues(func() (*metadata.Types, error) { return l.Types(service()) })
-	}
-	return d
-}
-
-// description returns the documents for the settings and the user of a request: they
-// have the kinds that the user may read.
+// description returns the documents for the settings and the user of a request.
 func (h *documents) description(x *edge.Context) *description {
-	all, to := x.Options.Kinds(), audience{open: x.Options.AnonymousQueries, iso: x.Options.ISODates}
-	if slices.ContainsFunc(all.Kinds(), func(k *record.Kind) bool { return k.Role != "" }) {
-		if !x.Identity.Known() {
-			_, _ = h.access.IsAdmin(x) // identifies the user; the documents are public otherwise
-		}
-		to.role = x.Identity.Role
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.of != all {
-		h.of, h.cache = all, make(map[audience]*description)
-	}
-	d := h.cache[to]
-	if d == nil {
-		d = newDescription(func() *metadata.Service {
-			return h.describe(all.Filter(func(k *record.Kind) bool { return to.role.Includes(edge.KindRole(k)) }), to)
-		})
-		h.cache[to] = d
-	}
-	return d
+	return h.descriptions.of(x.Options.Kinds(), h.audienceOf(x))
 }
 
-// describe builds the description of the operations in the table and of the queries
-// of all record kinds. open reports whether queries need no login.
-func describe(d metadata.Service, table []operation, kinds *record.Registry, open bool) *metadata.Service {
-	for _, o := range table {
-		one := metadata.Operation{Name: o.name, Group: o.group, Summary: o.summary, Members: o.members, Response: o.response, Media: o.media, Formats: o.formats}
-		names, plain := o.aliases()
-		one.Aliases, one.Divided = names, slices.ContainsFunc(names, func(name string) bool { return len(plain[name]) < len(o.plain()) })
-		if r := o.routes[0]; r.Role != account.NoRole && !(open && r.Role == account.Reader && !r.SignedIn) {
-			one.Role = r.Role.String()
-		}
-		of := []*record.Kind{nil}
-		if o.name == edge.AnyQuery {
-			of = kinds.Kinds()
-		} else if kind, ok := record.System().Lookup(o.kind); ok {
-			of[0] = kind
-		}
-		for _, kind := range of {
-			d.Operations = append(d.Operations, completeOperation(one, kind, o))
-		}
+// audienceOf returns the audience that the user of a request belongs to. The user matters only if
+// a kind requires a role.
+func (h *documents) audienceOf(x *edge.Context) audience {
+	to := audience{open: x.Options.AnonymousQueries, iso: x.Options.ISODates}
+	requiresRole := func(k *record.Kind) bool { return k.Role != "" }
+	if !slices.ContainsFunc(x.Options.Kinds().Kinds(), requiresRole) {
+		return to
 	}
-	slices.SortStableFunc(d.Operations, func(a, b metadata.Operation) int { return cmp.Compare(rank(a), rank(b)) })
-	return &d
-}
-
-// completeOperation completes an operation with its kind and routes.
-func completeOperation(o metadata.Operation, kind *record.Kind, row operation) metadata.Operation {
-	path := func(pattern string) string { return pattern }
-	if kind != nil {
-		if o.Name == edge.AnyQuery {
-			_, builtin := record.Builtin().Lookup(kind.Name)
-			o.Name, o.Compact = kind.Operation(), !builtin
-		}
-		o.Group, o.Summary, o.Kind, o.Role = kind.Area, cmp.Or(o.Summary, kind.Summary), kind, cmp.Or(kind.Role, o.Role)
-		path = kindPath(kind)
+	if !x.Identity.Known() {
+		h.access.Identify(x)
 	}
-	document := func(routes []edge.Route) (all []metadata.Route) {
-		for _, r := range routes {
-			all = append(all, metadata.Route{Methods: strings.Fields(r.Methods), Path: path(r.Pattern), Summary: r.Summary, Status: r.Status})
-		}
-		return all
-	}
-	o.Routes, o.NameRoutes = document(row.routes), document(row.named)
-	return o
-}
-
-// kindPath inserts a record kind into path patterns.
-func kindPath(kind *record.Kind) func(pattern string) string {
-	return strings.NewReplacer("{"+edge.ParamOperation+"}", kind.Operation(), "{"+edge.ParamKind+"}", kind.Name).Replace
-}
-
-// rank sorts business records first and the service's own operations last.
-func rank(o metadata.Operation) int {
-	switch {
-	case o.Group == groupService:
-		return 2
-	case o.Kind == nil || o.Kind.Database != record.RecordsDB:
-		return 1
-	}
-	return 0
+	to.role = x.Identity.Role
+	return to
 }
 
 // home redirects browsers to the list of operations. Other clients get 404.
@@ -191,28 +64,58 @@ func (h *documents) metadata(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	page := x.HTML() || !x.Route.ByName && x.Params.Get(edge.ParamFormat) != "" && x.URLMembers.Text(query.Format) == "" && edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
-	name, d := members.Text(memberOperation), h.description(x).service()
+	service := h.description(x).service()
+	name := members.Text(memberOperation)
 	if name == "" {
-		if page {
-			text, err := d.IndexPage(edge.SiteOf(x), edge.ServiceURL(x))
-			return x.Send(edge.HTMLType, text, err)
-		}
-		return x.Document(http.StatusOK, "Metadata", d.Document(edge.ServiceURL(x)))
+		return sendIndex(x, service)
 	}
-	o, ok := d.Lookup(name)
+	op, ok := service.Lookup(name)
 	if !ok {
-		names := d.Names()
-		if near := record.Suggest(name, d.AllNames()); near != nil {
-			names = near
-		}
-		return fault.New(fault.NotFound, "unknown operation %s; operations: %s", edge.Clean(name), queries.Listed(names))
+		return unknownOperation(name, service)
 	}
-	if page {
-		text, err := d.Page(o, edge.SiteOf(x), edge.ServiceURL(x))
-		return x.Send(edge.HTMLType, text, err)
+	return sendOperation(x, service, op)
+}
+
+// sendIndex sends the list of operations.
+func sendIndex(x *edge.Context, service *metadata.Service) error {
+	if !showsPage(x) {
+		return x.Document(http.StatusOK, "Metadata", service.Document(edge.ServiceURL(x)))
 	}
-	return x.Document(http.StatusOK, "Metadata", d.OperationDocument(o, edge.ServiceURL(x)))
+	page, err := service.IndexPage(edge.SiteOf(x), edge.ServiceURL(x))
+	return x.Send(edge.HTMLType, page, err)
+}
+
+// sendOperation sends the description of an operation.
+func sendOperation(x *edge.Context, service *metadata.Service, op *metadata.Operation) error {
+	if !showsPage(x) {
+		return x.Document(http.StatusOK, "Metadata", service.OperationDocument(op, edge.ServiceURL(x)))
+	}
+	page, err := service.Page(op, edge.SiteOf(x), edge.ServiceURL(x))
+	return x.Send(edge.HTMLType, page, err)
+}
+
+// showsPage reports whether the response is an HTML page. A browser gets one even if the path
+// names another format, as in /json/metadata, but not if the member format does.
+func showsPage(x *edge.Context) bool {
+	if x.HTML() {
+		return true
+	}
+	formatInPath := !x.Route.ByName && x.Params.Get(edge.ParamFormat) != ""
+	formatInQuery := x.URLMembers.Text(query.Format) != ""
+	if !formatInPath || formatInQuery {
+		return false
+	}
+	return edge.AcceptedFormat(x.Request.Header.Get("Accept")).Name == "html"
+}
+
+// unknownOperation returns the error for a name that no operation has. It lists those with similar
+// names, or else all.
+func unknownOperation(name string, service *metadata.Service) error {
+	names := record.Suggest(name, service.AllNames())
+	if names == nil {
+		names = service.Names()
+	}
+	return fault.New(fault.NotFound, "unknown operation %s; operations: %s", edge.Clean(name), queries.Listed(names))
 }
 
 // address returns webhooks.host_url, or else the address that the client used.
@@ -220,12 +123,14 @@ func (h *documents) address(x *edge.Context) string {
 	return cmp.Or(h.description(x).service().HostURL, edge.ServiceURL(x))
 }
 
+// openAPI returns the OpenAPI document.
 func (h *documents) openAPI(x *edge.Context) error {
-	return x.SendShared("application/json", metadata.Servers(h.address(x)), h.description(x).openAPI()[1:])
+	return x.SendShared("application/json", metadata.Servers(h.address(x)), metadata.Continuation(h.description(x).openAPI()))
 }
 
+// swagger returns the same in the older form.
 func (h *documents) swagger(x *edge.Context) error {
-	return x.SendShared("application/json", metadata.Host(h.address(x)), h.description(x).swagger()[1:])
+	return x.SendShared("application/json", metadata.Host(h.address(x)), metadata.Continuation(h.description(x).swagger()))
 }
 
 // languages returns the list of the languages of types.
@@ -292,8 +197,10 @@ func (h *documents) kinds(x *edge.Context) error {
 // hasTag reports whether a list of tags in headers has a tag. Strong and weak tags are
 // equal.
 func hasTag(headers []string, tag string) bool {
-	for one := range strings.SplitSeq(strings.Join(headers, ","), ",") {
-		if one = strings.TrimSpace(one); one == "*" || strings.TrimPrefix(one, "W/") == strings.TrimPrefix(tag, "W/") {
+	strong := strings.TrimPrefix(tag, "W/")
+	for listed := range strings.SplitSeq(strings.Join(headers, ","), ",") {
+		listed = strings.TrimSpace(listed)
+		if listed == "*" || strings.TrimPrefix(listed, "W/") == strong {
 			return true
 		}
 	}
@@ -305,7 +212,12 @@ func (h *documents) restPaths(x *edge.Context) error {
 	all := []wire.RestPath{}
 	for _, o := range h.description(x).service().Operations {
 		for _, r := range o.CustomRoutes() {
-			all = append(all, wire.RestPath{Path: r.Path, RequestType: o.Name, Summary: r.Summary, AllowedVerbs: strings.Join(r.Methods, ",")})
+			all = append(all, wire.RestPath{
+				Path:         r.Path,
+				RequestType:  o.Name,
+				Summary:      r.Summary,
+				AllowedVerbs: strings.Join(r.Methods, ","),
+			})
 		}
 	}
 	return edge.List(x, "RestPaths", all, nil, func(p wire.RestPath) wire.RestPath { return p })

@@ -35,23 +35,12 @@ const erpTimeout = 200 * time.Millisecond
 // make it unready, and neither does an ERP's database that is down: events are accepted
 // and delivered without it.
 func (h *health) ready(x *edge.Context) error {
-	if h.stopping() {
-		return edge.StoppingError()
-	}
-	ctx, cancel := context.WithTimeout(x.Request.Context(), readyTimeout)
-	defer cancel()
-	if err := h.store.Ready(ctx); err != nil {
+	if err := h.checkReady(x.Request.Context()); err != nil {
 		return err
 	}
-	if h.engine != nil {
-		if err := h.engine.Ready(); err != nil {
-			return fault.Wrap(err, fault.Unavailable, "webhooks are not delivered: %s", fault.From(err).Message)
-		}
-	}
+
 	text := "ready\n"
-	ctx, cancel = context.WithTimeout(x.Request.Context(), erpTimeout)
-	defer cancel()
-	if err := h.store.ERPReady(ctx); err != nil {
+	if err := h.checkERP(x.Request.Context()); err != nil {
 		text += "erp: away: " + fault.From(err).Message + "\n"
 	}
 	if h.engine != nil {
@@ -65,6 +54,33 @@ func (h *health) ready(x *edge.Context) error {
 	return plain(x, text)
 }
 
+// checkReady returns an error if the service cannot serve requests or deliver webhooks.
+func (h *health) checkReady(ctx context.Context) error {
+	if h.stopping() {
+		return edge.StoppingError()
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	if err := h.store.Ready(ctx); err != nil {
+		return err
+	}
+	if h.engine == nil {
+		return nil
+	}
+	if err := h.engine.Ready(); err != nil {
+		return fault.Wrap(err, fault.Unavailable, "webhooks are not delivered: %s", fault.From(err).Message)
+	}
+	return nil
+}
+
+// checkERP returns an error if the ERP's records cannot be read.
+func (h *health) checkERP(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, erpTimeout)
+	defer cancel()
+	return h.store.ERPReady(ctx)
+}
+
+// metricsPage returns the metrics, unless they have a listener of their own.
 func (h *health) metricsPage(x *edge.Context) error {
 	if h.metrics == nil {
 		return fault.New(fault.NotFound, "/metrics is served at metrics.listen")
@@ -73,6 +89,7 @@ func (h *health) metricsPage(x *edge.Context) error {
 	return nil
 }
 
+// plain sends a text.
 func plain(x *edge.Context, text string) error {
 	return x.Send("text/plain; charset=utf-8", []byte(text), nil)
 }
@@ -81,6 +98,7 @@ func plain(x *edge.Context, text string) error {
 type Store interface {
 	queries.Store
 	feeds.Store
+
 	// ERPVersion returns the version of the ERP, empty if it is not known.
 	ERPVersion(ctx context.Context) (string, error)
 	// Ready returns an error if the service's own data cannot be used.

@@ -113,7 +113,7 @@ func New(c Config) *Server {
 	s.metrics.WatchBodies(s.bodies.Held)
 	s.metrics.WatchReplies(replies.Held)
 	if c.Edge.Clients != nil {
-		s.metrics.WatchClients(c.Edge.Clients.Open, c.Edge.Clients.Closed)
+		s.metrics.WatchClients(c.Edge.Clients.Open, c.Edge.Clients.Closed, c.Edge.Clients.Refused)
 	}
 	if c.Captures != nil {
 		s.metrics.WatchChanges(measured(c))
@@ -163,10 +163,10 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	})
 	h.table = newTable(h)
 	h.queries.Names = names(h.table)
-	h.documents = documents{access: h.access, describe: func(kinds *record.Registry, to audience) *metadata.Service {
+	h.documents = documents{access: h.access, descriptions: &descriptions{describe: func(kinds *record.Registry, to audience) *metadata.Service {
 		service := metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL, ISODates: to.iso}
 		return describe(service, h.table, kinds, to.open)
-	}}
+	}}}
 	h.info = newInfo(c, routesOf(h.table))
 	return h
 }
@@ -174,7 +174,7 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 // Describe returns the description of a service with the default settings, for
 // documents that are generated without a running service.
 func Describe() *metadata.Service {
-	return newHandlers(Config{}, new(metrics.Metrics)).documents.describe(record.Builtin(), audience{})
+	return newHandlers(Config{}, new(metrics.Metrics)).documents.descriptions.describe(record.Builtin(), audience{})
 }
 
 // MarkStopping makes /readyz report that the service is stopping, so that load balancers
@@ -302,7 +302,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 }
 
 // identify authenticates a request to a route without a login: IsAdmin does so as a side effect.
-func (s *Server) identify(x *edge.Context) { _, _ = s.handlers.access.IsAdmin(x) }
+func (s *Server) identify(x *edge.Context) { s.handlers.access.Identify(x) }
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	r = overriddenMethod(r)

@@ -38,35 +38,47 @@ func (p serving) serve(c *urfave.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	conf.Start.NewStore, conf.Start.Fresh, conf.Start.Service = c.Bool("new-store"), c.Bool("fresh-store"), supervisor.Managed()
+	conf.Start.NewStore = c.Bool("new-store")
+	conf.Start.Fresh = c.Bool("fresh-store")
+	conf.Start.Service = supervisor.Managed()
 	var reloads <-chan os.Signal
 	if p.Reloads != nil {
 		reloads = p.Reloads()
 	}
-	ballast := make([]byte, ballastSize)
+
+	ballast := tuneRuntime()
 	defer runtime.KeepAlive(ballast)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
-	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < minProcs {
-		runtime.GOMAXPROCS(minProcs)
-	}
-	options := &slog.HandlerOptions{Level: slog.LevelDebug} // the daemon filters by log.level, which can change at a reload
+
 	lines := newLogQueue(p.Stderr)
 	defer lines.Close()
 	conf.Start.LostLines = lines.Lost
+	handler := newLog(lines, conf.Log.Format)
+	log.SetOutput(libraryLog{log: slog.New(handler)})
+	defer log.SetOutput(p.Stderr)
+
+	run := daemon.Run{
+		Config:     conf,
+		Out:        p.Stdout,
+		Log:        supervisor.Log(handler),
+		Supervisor: supervisor,
+		Reloads:    reloads,
+		Reread:     p.settings,
+	}
+	return run.Serve(c.Context)
+}
+
+// newLog returns the handler of the daemon's log, which writes to lines, and starts writing.
+func newLog(lines *logQueue, format string) slog.Handler {
+	options := &slog.HandlerOptions{Level: slog.LevelDebug} // the daemon filters by log.level, which can change at a reload
 	var handler slog.Handler = slog.NewTextHandler(lines, options)
-	if conf.Log.Format == "json" {
+	if format == "json" {
 		handler = slog.NewJSONHandler(lines, options)
 	}
 	lines.report = func(lost int64) {
 		slog.New(handler).Warn("standard error was not read; log lines were dropped", "lost", lost)
 	}
 	go lines.run()
-	log.SetOutput(libraryLog{slog.New(handler)})
-	defer log.SetOutput(p.Stderr)
-	run := daemon.Run{Config: conf, Out: p.Stdout, Log: supervisor.Log(handler), Supervisor: supervisor, Reloads: reloads, Reread: p.settings}
-	return run.Serve(c.Context)
+	return handler
 }
 
 // libraryLog logs the lines that libraries write with package log. net/http quotes data there that
@@ -79,6 +91,18 @@ func (l libraryLog) Write(line []byte) (int, error) {
 	text := bytes.TrimSpace(line[:min(len(line), maxLibraryLine)])
 	l.log.Debug(string(text), "from", "library")
 	return len(line), nil
+}
+
+// tuneRuntime sets the garbage collection and the number of threads, unless the environment does.
+// It returns the ballast, which must be kept alive while the daemon runs.
+func tuneRuntime() (ballast []byte) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMAXPROCS") == "" && runtime.GOMAXPROCS(0) < minProcs {
+		runtime.GOMAXPROCS(minProcs)
+	}
+	return make([]byte, ballastSize)
 }
 
 // minProcs is how many threads run Go code at a time at least. A thread that writes a large

@@ -30,15 +30,17 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 			p.notice("nothing to migrate on a server: the store is in files, which are migrated whenever they are opened")
 		}
 		m, err := s.AppDB.Migration(c.Context)
-		switch {
-		case err != nil:
-		case m.After < m.Latest:
-			err = fmt.Errorf("the tables of %s still have version %d; this whd needs version %d", m.Name, m.After, m.Latest)
-		case m.Before == m.After:
-			_, err = fmt.Fprintf(p.Stdout, "%s: version %d, up to date\n", m.Name, m.After)
-		default:
-			_, err = fmt.Fprintf(p.Stdout, "%s: version %d -> %d\n", m.Name, m.Before, m.After)
+		if err != nil {
+			return err
 		}
+		if m.After < m.Latest {
+			return fmt.Errorf("the tables of %s still have version %d; this whd needs version %d", m.Name, m.After, m.Latest)
+		}
+		if m.Before == m.After {
+			_, err = fmt.Fprintf(p.Stdout, "%s: version %d, up to date\n", m.Name, m.After)
+			return err
+		}
+		_, err = fmt.Fprintf(p.Stdout, "%s: version %d -> %d\n", m.Name, m.Before, m.After)
 		return err
 	})
 }

@@ -152,6 +152,14 @@ func (h *Access) mayPublish(x *edge.Context) bool {
 	return false
 }
 
+// Identify sets the user of a request to a route without a login from its credentials. Invalid
+// ones are ignored: the route is public.
+func (h *Access) Identify(x *edge.Context) {
+	if presented := Credentials(x); !presented.Empty() {
+		_ = h.identify(x, presented)
+	}
+}
+
 // IsAdmin reports whether a request to a route without a login is from an admin.
 // Invalid credentials are an error, so that a client does not mistake failed
 // authentication for a rule about addresses.

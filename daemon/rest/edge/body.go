@@ -17,9 +17,11 @@ const (
 	bodyFree = 4 << 10  // first bytes of a body, which are not counted; sufficient for a login
 	bodyRate = 8 << 10  // minimum rate of a client, in bytes per second
 
-	minBodyMemory = 4 * anonymousShare // times the largest body: the unauthenticated share must hold one event of the largest size
-
 	EventFactor = 4 // the body of an event may be 4 times as large as others
+
+	// minBodyFactor times the largest body is the minimum memory for all: the share of requests
+	// without a login must hold one event of the largest size.
+	minBodyFactor = EventFactor * anonymousShare
 )
 
 // Bodies reads request bodies within limits of size, rate and memory.
@@ -28,11 +30,19 @@ type Bodies struct {
 	max      int64          // maximum size of one body
 	timeout  time.Duration  // maximum time for a body without data, or below bodyRate
 	identify func(*Context) // authenticates the request
+	joining  chan struct{}  // has an element while a body is joined
 }
 
-// NewBodies returns Bodies with a limit for each body and one for the memory of all.
+// NewBodies returns Bodies with a limit for each body and one for the memory of all. The memory
+// includes the copy of a body that is being joined.
 func NewBodies(limit, memory int64, timeout time.Duration, identify func(*Context)) *Bodies {
-	return &Bodies{NewBudget(max(memory, minBodyMemory*limit)), limit, timeout, identify}
+	return &Bodies{
+		budget:   NewBudget(max(memory-EventFactor*limit, minBodyFactor*limit)),
+		max:      limit,
+		timeout:  timeout,
+		identify: identify,
+		joining:  make(chan struct{}, 1),
+	}
 }
 
 func (b *Bodies) maxSize(x *Context) int64 {
@@ -72,22 +82,25 @@ func (b *Bodies) Read(x *Context) ([]byte, error) {
 	if x.Request.ContentLength == 0 {
 		return nil, nil
 	}
-	switch coding := x.Request.Header.Get("Content-Encoding"); {
-	case coding != "" && !strings.EqualFold(coding, "identity"):
+	coding := x.Request.Header.Get("Content-Encoding")
+	if coding != "" && !strings.EqualFold(coding, "identity") {
 		return nil, fault.New(fault.Unsupported, "a body with the Content-Encoding %s cannot be read", Clean(coding))
-	case x.Request.ContentLength > b.maxSize(x):
+	}
+	if x.Request.ContentLength > b.maxSize(x) {
 		return nil, b.tooLarge(x)
 	}
+
 	body, err := b.receive(x, http.MaxBytesReader(x.Response.ResponseWriter, x.Request.Body, b.maxSize(x)))
 	if err != nil {
 		x.Response.Header().Set("Connection", "close") // the rest of the body is not read
-		return nil, b.fault(x, err)
+		return nil, b.readError(x, err)
 	}
 	_ = x.Response.Control.SetReadDeadline(time.Time{}) // net/http continues to read, to detect closed connections
 	return body, nil
 }
 
-func (b *Bodies) fault(x *Context, err error) error {
+// readError returns the error for the client if the body cannot be read.
+func (b *Bodies) readError(x *Context, err error) error {
 	var tooLarge *http.MaxBytesError
 	var known *fault.Error
 	switch {
@@ -104,11 +117,13 @@ func (b *Bodies) fault(x *Context, err error) error {
 // receive reads a body in pieces. Memory for a piece is reserved after the previous
 // pieces have arrived; the Content-Length of the request is not trusted.
 func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
+	r := &pacedReader{in: in, control: x.Response.Control, bodies: b, until: time.Now().Add(b.timeout)}
+	_ = r.control.SetReadDeadline(r.until) // authentication may have taken long
+
 	var pieces [][]byte
-	var err error
-	until := time.Now().Add(b.timeout)
-	_ = x.Response.Control.SetReadDeadline(until) // authentication may have taken long
-	for left, size := x.Request.ContentLength, int64(bodyFree); left != 0 && err == nil; size = bodyStep {
+	size := int64(bodyFree)
+	left := x.Request.ContentLength // stays negative for an unknown length
+	for left != 0 {
 		if left > 0 {
 			size = min(size, left)
 		}
@@ -118,24 +133,54 @@ func (b *Bodies) receive(x *Context, in io.Reader) ([]byte, error) {
 			}
 		}
 		piece := make([]byte, size)
-		at := 0
-		for at < len(piece) && err == nil {
-			var n int
-			n, err = in.Read(piece[at:])
-			at += n
-			until = b.deadline(until, time.Now(), n)
-			_ = x.Response.Control.SetReadDeadline(until)
+		n, err := r.fill(piece)
+		pieces = append(pieces, piece[:n])
+		if err == io.EOF {
+			break
 		}
-		pieces = append(pieces, piece[:at])
-		left -= int64(at) // stays negative for an unknown length
+		if err != nil {
+			return nil, err
+		}
+		left -= int64(n)
+		size = bodyStep
 	}
-	if err != nil && err != io.EOF {
-		return nil, err
-	}
+	return b.join(pieces), nil
+}
+
+// join returns the pieces of a body as one slice. Until the pieces are released, the body takes
+// twice its memory. Bodies are therefore joined one after the other, which takes milliseconds for
+// a large one: reserving the copies in the budget would fail for bodies that have fully arrived.
+func (b *Bodies) join(pieces [][]byte) []byte {
 	if len(pieces) == 1 {
-		return pieces[0], nil
+		return pieces[0]
 	}
-	return slices.Concat(pieces...), nil
+	b.joining <- struct{}{}
+	defer func() { <-b.joining }()
+	return slices.Concat(pieces...)
+}
+
+// pacedReader reads a body and moves the deadline of its connection with each read.
+type pacedReader struct {
+	in      io.Reader
+	control *http.ResponseController
+	bodies  *Bodies
+	until   time.Time // the deadline
+}
+
+// fill reads until b is full. Unlike io.ReadFull it returns io.EOF at the end of the body even if
+// it has read something: io.ErrUnexpectedEOF is net/http's error for an incomplete body.
+func (r *pacedReader) fill(b []byte) (int, error) {
+	filled := 0
+	for filled < len(b) {
+		n, err := r.in.Read(b[filled:])
+		filled += n
+		r.until = r.bodies.deadline(r.until, time.Now(), n)
+		_ = r.control.SetReadDeadline(r.until)
+		if err != nil {
+			return filled, err
+		}
+	}
+	return filled, nil
 }
 
 // deadline returns the time by which the next byte must arrive after n bytes have

@@ -15,15 +15,17 @@ import (
 // been authenticated yet, then among those without a request in progress. Connections that send
 // nothing therefore do not keep out clients with credentials.
 type Clients struct {
-	limit  int // 0 for none
-	log    *slog.Logger
-	closed atomic.Int64 // connections closed to make room
+	limit   int // 0 for none
+	log     *slog.Logger
+	closed  atomic.Int64 // connections closed to make room
+	refused atomic.Int64 // new connections for which there was no room
 
-	mu        sync.Mutex
-	open      map[*clientConn]bool
-	victims   []victim  // to be closed next, in this order
-	fullUntil time.Time // until then there is no victim
-	warnedAt  time.Time
+	mu            sync.Mutex
+	open          map[*clientConn]bool
+	victims       []victim  // to be closed next, in this order
+	fullUntil     time.Time // until then there is no victim
+	warnedClosed  time.Time // when a warning about closed connections was last logged
+	warnedRefused time.Time // the same for refused ones
 }
 
 // NewClients returns Clients with at most limit connections, 0 for any number.
@@ -40,6 +42,10 @@ func (c *Clients) Open() int {
 
 // Closed returns the number of connections that were closed to make room for others.
 func (c *Clients) Closed() int64 { return c.closed.Load() }
+
+// Refused returns the number of new connections that were closed at once because all others had a
+// request in progress.
+func (c *Clients) Refused() int64 { return c.refused.Load() }
 
 // Listener returns a listener that counts its connections.
 func (c *Clients) Listener(l net.Listener) net.Listener {
@@ -64,9 +70,9 @@ func (l clientListener) Accept() (net.Conn, error) {
 		}
 		client := &clientConn{halfCloser: closer, clients: l.clients}
 		client.touch()
-		other, hasRoom := l.clients.add(client)
-		if other != nil {
-			other.Close()
+		replaced, hasRoom := l.clients.add(client)
+		if replaced != nil {
+			replaced.Close()
 		}
 		if hasRoom {
 			return client, nil
@@ -144,24 +150,28 @@ func (c *clientConn) rank() int {
 	return kept
 }
 
-// add counts a connection. If there are too many, it returns another one to be closed. If none can
-// be closed, hasRoom is false and the new one does not count.
-func (c *Clients) add(conn *clientConn) (other *clientConn, hasRoom bool) {
+// add counts a connection. If there are too many, it returns the one to be closed for it. If none
+// can be closed, hasRoom is false and the new connection does not count.
+func (c *Clients) add(conn *clientConn) (replaced *clientConn, hasRoom bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.limit > 0 && len(c.open) >= c.limit {
-		other = c.longestSilent()
-		if other == nil {
+		replaced = c.longestSilentLocked()
+		if replaced == nil {
+			c.refused.Add(1)
+			c.warnLocked(&c.warnedRefused, "too many connections from clients, all with a request in progress; new ones are refused")
 			return nil, false
 		}
-		delete(c.open, other)
+		delete(c.open, replaced)
 		c.closed.Add(1)
-		c.warn()
+		c.warnLocked(&c.warnedClosed, "too many connections from clients; silent ones are closed to make room")
 	}
 	c.open[conn] = true
-	return other, true
+	return replaced, true
 }
 
+// remove ends the counting of a connection. A connection that was closed to make room has been
+// removed already; it may be closed again.
 func (c *Clients) remove(conn *clientConn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,24 +188,25 @@ const (
 	fullTime = 100 * time.Millisecond
 )
 
-// longestSilent returns the connection to be closed next, nil if there is none. The lock is held.
-func (c *Clients) longestSilent() *clientConn {
-	if conn := c.nextVictim(); conn != nil {
+// longestSilentLocked returns the connection to be closed next, nil if there is none. The caller
+// holds the lock, as for the other methods with this suffix.
+func (c *Clients) longestSilentLocked() *clientConn {
+	if conn := c.nextVictimLocked(); conn != nil {
 		return conn
 	}
 	if time.Now().Before(c.fullUntil) {
 		return nil
 	}
-	c.selectVictims()
+	c.selectVictimsLocked()
 	if len(c.victims) == 0 {
 		c.fullUntil = time.Now().Add(fullTime)
 	}
-	return c.nextVictim()
+	return c.nextVictimLocked()
 }
 
-// nextVictim returns the next of the selected connections that has not changed, nil if there is
-// none. The lock is held.
-func (c *Clients) nextVictim() *clientConn {
+// nextVictimLocked returns the next of the selected connections that has not changed, nil if there
+// is none.
+func (c *Clients) nextVictimLocked() *clientConn {
 	for len(c.victims) > 0 {
 		v := c.victims[0]
 		c.victims = c.victims[1:]
@@ -206,10 +217,10 @@ func (c *Clients) nextVictim() *clientConn {
 	return nil
 }
 
-// selectVictims selects the connections to be closed next. Connections that open later have been
-// silent for less time than all selected ones, but they are not authenticated: so only a single
-// authenticated one is selected at a time. The lock is held.
-func (c *Clients) selectVictims() {
+// selectVictimsLocked selects the connections to be closed next. Connections that open later have
+// been silent for less time than all selected ones, but they are not authenticated: so only a
+// single authenticated one is selected at a time.
+func (c *Clients) selectVictimsLocked() {
 	all := make([]victim, 0, len(c.open))
 	for conn := range c.open {
 		if rank := conn.rank(); rank != kept {
@@ -226,14 +237,16 @@ func (c *Clients) selectVictims() {
 	c.victims = slices.Clone(all[:min(len(all), max(n, 1))])
 }
 
-// warnInterval is the time between two warnings about too many connections.
+// warnInterval is the time between two warnings with the same text.
 const warnInterval = time.Minute
 
-// warn logs that there are too many connections. The lock is held.
-func (c *Clients) warn() {
-	if time.Since(c.warnedAt) < warnInterval {
+// warnLocked logs a warning about too many connections, unless last is recent: the time of the
+// last warning with this text.
+func (c *Clients) warnLocked(last *time.Time, text string) {
+	now := time.Now()
+	if now.Sub(*last) < warnInterval {
 		return
 	}
-	c.warnedAt = time.Now()
-	c.log.Warn("too many connections from clients; silent ones are closed to make room", "limit", c.limit)
+	*last = now
+	c.log.Warn(text, "limit", c.limit)
 }

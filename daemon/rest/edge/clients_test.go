@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -113,6 +115,9 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 				if late := connect(t, address, ""); !isClosed(late, time.Minute) {
 					t.Error("another connection was accepted although all are in use")
 				}
+				if refused, closed := clients.Refused(), clients.Closed(); refused != 1 || closed != 0 {
+					t.Errorf("%d connections were refused and %d closed, want 1 and 0", refused, closed)
+				}
 				return
 			}
 			connect(t, address, "/in")
@@ -137,6 +142,37 @@ func (c *Clients) ranks() (counts [kept + 1]int) {
 		counts[conn.rank()]++
 	}
 	return counts
+}
+
+// TestRefusedConnectionsAreLogged adds connections while the only one that fits is in use. Each is
+// counted, and there is a warning a minute.
+func TestRefusedConnectionsAreLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		clients := NewClients(1, slog.New(slog.NewTextHandler(&log, nil)))
+		busy := &clientConn{clients: clients}
+		busy.authenticated.Store(true)
+		busy.busy.Store(true)
+		if _, hasRoom := clients.add(busy); !hasRoom {
+			t.Fatal("the first connection was refused")
+		}
+		refuse := func(wantCount int64, wantWarnings int) {
+			t.Helper()
+			if replaced, hasRoom := clients.add(&clientConn{clients: clients}); hasRoom || replaced != nil {
+				t.Errorf("added a connection: replaced %v, has room %v; want no room", replaced, hasRoom)
+			}
+			if n := clients.Refused(); n != wantCount {
+				t.Errorf("%d connections are counted as refused, want %d", n, wantCount)
+			}
+			if n := strings.Count(log.String(), "new ones are refused"); n != wantWarnings {
+				t.Errorf("the log has %d warnings, want %d: %s", n, wantWarnings, &log)
+			}
+		}
+		refuse(1, 1)
+		refuse(2, 1)
+		time.Sleep(warnInterval)
+		refuse(3, 2)
+	})
 }
 
 // TestAuthenticatedConnectionsStay opens many connections without credentials among others that

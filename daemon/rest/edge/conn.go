@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"iter"
 	"net"
 	"net/http"
 )
@@ -12,12 +13,13 @@ import (
 // complete as well.
 func (x *Context) Abort() {
 	x.Response.Aborted = true
-	if !x.Request.ProtoAtLeast(1, 1) {
-		conn, _ := x.Request.Context().Value(connKey{}).(net.Conn)
-		if tcp, ok := underTLS(conn).(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0)
-			_ = tcp.Close() // net/http closes it again
-		}
+	if x.Request.ProtoAtLeast(1, 1) {
+		return
+	}
+	conn, _ := x.Request.Context().Value(connKey{}).(net.Conn)
+	if tcp, ok := innermost(conn).(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+		_ = tcp.Close() // net/http closes it again
 	}
 }
 
@@ -30,34 +32,40 @@ const sendBuffer = 256 << 10
 
 // ConnContext is for http.Server: it stores the connection for Abort.
 func ConnContext(ctx context.Context, c net.Conn) context.Context {
-	if tcp, ok := underTLS(c).(*net.TCPConn); ok {
+	if tcp, ok := innermost(c).(*net.TCPConn); ok {
 		_ = tcp.SetWriteBuffer(sendBuffer) // otherwise the default size
 	}
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// underTLS returns the innermost wrapped connection.
-func underTLS(c net.Conn) net.Conn {
-	for {
-		over, is := c.(interface{ NetConn() net.Conn })
-		if !is {
-			return c
+// layers iterates over a connection and those that it wraps, from the outermost to the innermost.
+func layers(c net.Conn) iter.Seq[net.Conn] {
+	return func(yield func(net.Conn) bool) {
+		for c != nil && yield(c) {
+			outer, ok := c.(interface{ NetConn() net.Conn })
+			if !ok {
+				return
+			}
+			c = outer.NetConn()
 		}
-		c = over.NetConn()
 	}
 }
 
-// clientOf returns the client's connection under others, nil if it is not counted.
+// innermost returns the connection under TLS and all other wrappers.
+func innermost(c net.Conn) net.Conn {
+	inner := c
+	for layer := range layers(c) {
+		inner = layer
+	}
+	return inner
+}
+
+// clientOf returns the counted connection among the layers of c, nil if there is none.
 func clientOf(c net.Conn) *clientConn {
-	for c != nil {
-		if client, ok := c.(*clientConn); ok {
+	for layer := range layers(c) {
+		if client, ok := layer.(*clientConn); ok {
 			return client
 		}
-		over, ok := c.(interface{ NetConn() net.Conn })
-		if !ok {
-			return nil
-		}
-		c = over.NetConn()
 	}
 	return nil
 }

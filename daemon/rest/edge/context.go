@@ -64,7 +64,7 @@ type Config struct {
 	MaxRequests    int
 	MaxBody        int64
 	MaxHead        int           // of URL and headers
-	BodyMemory     int64         // of all request bodies; at least minBodyMemory times MaxBody
+	BodyMemory     int64         // of all request bodies; at least minBodyFactor times MaxBody
 	ReplyMemory    int64         // of all responses that are held whole; at least minReplyMemory
 	BodyTimeout    time.Duration // maximum time for a body without data, or below bodyRate
 	WriteStall     time.Duration // maximum time in which a client reads nothing of a response

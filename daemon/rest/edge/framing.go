@@ -2,200 +2,131 @@ package edge
 
 import (
 	"bytes"
-	"context"
-	"crypto/tls"
-	"errors"
-	"io"
-	"log"
-	"net"
-	"net/http"
 	"strconv"
 	"sync/atomic"
-	"time"
-
-	"github.com/bizhook/whd/daemon/fault"
 )
 
-// Framed returns a listener that checks the framing of requests. net/http silently
-// drops Transfer-Encoding from HTTP/1.0 requests, and Content-Length next to
-// Transfer-Encoding: a body with its filters would be lost, or a proxy would see the
-// end of the request elsewhere. It also limits the heads of requests.
-func Framed(l net.Listener, heads *Heads, errors *log.Logger) net.Listener {
-	return framedListener{l, heads, errors}
-}
-
-type framedListener struct {
-	net.Listener
-	heads  *Heads
-	errors *log.Logger
-}
-
-// Accept implements net.Listener.
-func (l framedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	plain, ok := c.(halfCloser)
-	if err != nil || !ok {
-		return c, err
-	}
-	f := &framed{halfCloser: plain, heads: l.heads}
-	if t, secured := c.(*tls.Conn); secured {
-		return framedTLS{f, t, l.errors}, nil
-	}
-	return f, nil
-}
-
-// framed parses the framing of the requests on a connection.
-type framed struct {
-	halfCloser
-	heads  *Heads
-	held   heldHead
+// framing finds the ends of the requests in the bytes that arrive on a connection, and requests
+// of which the end is ambiguous. Only the two flags may be read by other goroutines than the one
+// that reads from the connection.
+type framing struct {
 	coded  atomic.Bool // a request had Transfer-Encoding
 	unsure atomic.Bool // a request had Content-Length as well, or a header that may hide one of them
 
-	refused error       // of a head; later reads fail with it
-	lingers atomic.Bool // the client has been sent the error, and has time to read it
+	part requestPart
+	size int    // bytes of the head so far
+	line []byte // the start of the line being read
+	skip int64  // remaining bytes of a body or of a chunk
 
-	part    framedPart
-	size    int    // bytes of the head so far
-	line    []byte // the start of the line being read
-	skip    int64  // remaining bytes of a body
+	// The headers of the head so far.
+	sized   bool // with Content-Length
 	length  int64
-	sized   bool // the head has Content-Length
 	chunked bool
 }
 
-// framedPart is the part of the request that the next line belongs to.
-type framedPart int
+// requestPart is the part of a request that a line belongs to.
+type requestPart int
 
 const (
-	head framedPart = iota
-	chunks
-	trailer
+	inHead requestPart = iota
+	inChunks
+	inTrailer
 )
 
 // maxKeptLine limits the memory that a connection uses for a line.
 const maxKeptLine = 256
 
-// NetConn returns the underlying connection.
-func (c *framed) NetConn() net.Conn { return c.halfCloser }
-
-// Close closes the connection.
-func (c *framed) Close() error {
-	if c.lingers.Swap(false) {
-		c.heads.linger(c)
-		return nil
-	}
-	c.releaseHead()
-	return c.halfCloser.Close()
-}
-
-// releaseHead ends the reservation of memory for heads.
-func (c *framed) releaseHead() { c.held.release(c.heads.budget) }
-
-// Read reads from the connection and parses the framing.
-func (c *framed) Read(b []byte) (int, error) {
-	if c.refused != nil {
-		return 0, c.refused
-	}
-	n, err := c.halfCloser.Read(b)
-	c.scan(b[:n])
-	if refused := c.checkHead(); refused != nil {
-		return 0, refused
-	}
-	return n, err
-}
-
-// scan parses the framing of the bytes that have arrived.
-func (c *framed) scan(b []byte) {
-	for rest := b; len(rest) > 0; {
-		if c.skip > 0 {
-			over := min(c.skip, int64(len(rest)))
-			c.skip, rest = c.skip-over, rest[over:]
+// scan parses the bytes that have arrived.
+func (f *framing) scan(b []byte) {
+	for len(b) > 0 {
+		if f.skip > 0 {
+			n := min(f.skip, int64(len(b)))
+			f.skip -= n
+			b = b[n:]
 			continue
 		}
-		line, after, ended := bytes.Cut(rest, []byte("\n"))
-		if c.part == head {
-			c.size += len(rest) - len(after)
+
+		line, after, ended := bytes.Cut(b, []byte("\n"))
+		if f.part == inHead {
+			f.size += len(b) - len(after)
 		}
-		c.line, rest = append(c.line, line[:min(len(line), maxKeptLine-len(c.line))]...), after
+		b = after
+
+		room := maxKeptLine - len(f.line)
+		f.line = append(f.line, line[:min(len(line), room)]...)
 		if ended {
-			c.parse(bytes.TrimSuffix(c.line, []byte("\r")))
-			c.line = c.line[:0]
+			f.parse(bytes.TrimSuffix(f.line, []byte("\r")))
+			f.line = f.line[:0]
 		}
 	}
 }
 
-// parse processes a line. Invalid numbers and heads are left to net/http, which
-// rejects them.
-func (c *framed) parse(line []byte) {
+// parse parses a line. Invalid numbers and heads are left to net/http, which rejects them.
+func (f *framing) parse(line []byte) {
+	switch f.part {
+	case inHead:
+		f.parseHead(line)
+	case inChunks:
+		f.parseChunkSize(line)
+	case inTrailer:
+		f.parseTrailer(line)
+	}
+}
+
+// parseHead parses a request line or a header.
+func (f *framing) parseHead(line []byte) {
+	if len(line) == 0 {
+		f.endHead()
+		return
+	}
+
 	name, value, _ := bytes.Cut(line, []byte(":"))
-	hidden := false
 	switch {
-	case c.part == chunks:
-		size, _, _ := bytes.Cut(line, []byte(";"))
-		n, _ := strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 64)
-		if c.skip = n + int64(len("\r\n")); n == 0 {
-			c.skip, c.part = 0, trailer
-		}
-	case len(line) == 0:
-		c.size = 0
-		c.skip, c.part = c.length, head
-		if c.chunked {
-			c.skip, c.part = 0, chunks
-		}
-		c.sized, c.chunked, c.length = false, false, 0
-	case c.part == trailer:
 	case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-		c.chunked = true
-		c.coded.Store(true)
+		f.chunked = true
+		f.coded.Store(true)
 	case bytes.EqualFold(name, []byte("Content-Length")):
-		c.sized = true
-		c.length, _ = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
-		hidden = len(line) == maxKeptLine // after spaces or zeros
-	case line[0] == ' ', line[0] == '\t':
-		hidden = true
-	}
-	if hidden || c.sized && c.chunked {
-		c.unsure.Store(true)
-	}
-}
-
-// ambiguous reports whether the end of the request is ambiguous. Pipelined requests
-// are rejected together.
-func (c *framed) ambiguous(r *http.Request) bool {
-	return c.unsure.Load() || c.coded.Load() && !r.ProtoAtLeast(1, 1)
-}
-
-// CheckFraming rejects a request with an ambiguous end.
-func CheckFraming(reply http.Header, r *http.Request) error {
-	c, ok := r.Context().Value(connKey{}).(interface{ ambiguous(*http.Request) bool })
-	if !ok || !c.ambiguous(r) {
-		return nil
-	}
-	reply.Set("Connection", "close")
-	return fault.New(fault.Malformed, "ambiguous request framing: Transfer-Encoding in HTTP/1.0, Transfer-Encoding together with Content-Length, or a header folded over several lines")
-}
-
-// framedTLS is framed with the TLS handshake, which net/http only does for a
-// *tls.Conn.
-type framedTLS struct {
-	*framed
-	tls    *tls.Conn
-	errors *log.Logger
-}
-
-const handshakeTimeout = 10 * time.Second
-
-// ConnectionState is called once, before the first request.
-func (c framedTLS) ConnectionState() tls.ConnectionState {
-	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
-	defer cancel()
-	err := c.tls.HandshakeContext(ctx)                // the next Read fails with its error
-	if err != nil && !errors.Is(err, net.ErrClosed) { // by this end: there were too many connections
-		c.errors.Printf("http: TLS handshake error from %s: %v", c.RemoteAddr(), err)
-		if plain, is := errors.AsType[tls.RecordHeaderError](err); is && plain.Conn != nil {
-			_, _ = io.WriteString(plain.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nthis port expects HTTPS, not HTTP\n")
+		f.sized = true
+		f.length, _ = strconv.ParseInt(string(bytes.TrimSpace(value)), 10, 64)
+		if len(line) == maxKeptLine { // the number may continue, after spaces or zeros
+			f.unsure.Store(true)
 		}
+	case line[0] == ' ' || line[0] == '\t': // it continues the previous header
+		f.unsure.Store(true)
 	}
-	return c.tls.ConnectionState()
+	if f.sized && f.chunked {
+		f.unsure.Store(true)
+	}
+}
+
+// endHead goes on to the body after the empty line that ends a head. Without a body the next head
+// follows.
+func (f *framing) endHead() {
+	if f.chunked {
+		f.part = inChunks
+	} else {
+		f.skip = f.length
+	}
+	f.size = 0
+	f.sized = false
+	f.length = 0
+	f.chunked = false
+}
+
+// parseChunkSize parses the line before a chunk. The last chunk is empty, and the trailer follows.
+func (f *framing) parseChunkSize(line []byte) {
+	size, _, _ := bytes.Cut(line, []byte(";"))
+	n, _ := strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 64)
+	if n == 0 {
+		f.part = inTrailer
+		return
+	}
+	f.skip = n + int64(len("\r\n"))
+}
+
+// parseTrailer parses a header after the last chunk. net/http does not use them for the framing.
+func (f *framing) parseTrailer(line []byte) {
+	if len(line) == 0 {
+		f.part = inHead
+	}
 }

@@ -77,12 +77,12 @@ func (h *heldHead) release(budget *Budget) {
 // checkHead reserves memory for the head that is arriving. If it is too large, or there is no
 // room for it, the client gets an error and the connection ends.
 func (c *framed) checkHead() error {
-	if c.size > c.heads.Max() {
+	if c.framing.size > c.heads.Max() {
 		return c.refuse(headTooLarge(c.heads.max))
 	}
 	client := clientOf(c.halfCloser)
 	anonymous := client == nil || !client.authenticated.Load()
-	if c.size > headFree && !c.held.grow(c.heads.budget, c.size, anonymous) {
+	if c.framing.size > headFree && !c.held.grow(c.heads.budget, c.framing.size, anonymous) {
 		return c.refuse(&fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many large request heads", RetryAfter: time.Second})
 	}
 	return nil

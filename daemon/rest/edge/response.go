@@ -31,9 +31,9 @@ func NewResponse(w http.ResponseWriter, stall time.Duration) *Response {
 	return &Response{ResponseWriter: w, Control: http.NewResponseController(w), Stall: stall}
 }
 
-// WriteHeader records the status. It adds the Content-Security-Policy to HTML pages
-// only: a ninth header would double both of the maps in which net/http keeps
-// headers, which takes several microseconds.
+// WriteHeader records the status and sends the headers. Only HTML, and XML, which browsers render
+// too, gets the Content-Security-Policy: a ninth header would double both of the maps in which
+// net/http keeps headers, which takes several microseconds.
 func (w *Response) WriteHeader(status int) {
 	if w.Status == 0 {
 		w.Status = status
@@ -76,7 +76,8 @@ const (
 )
 
 // timeoutFor returns how long the client may take for the next n bytes. The time in which the
-// service has nothing to send does not count.
+// service has nothing to send does not count. A negative result means that the deadline has
+// expired already: a write with it fails at once.
 func (w *Response) timeoutFor(n int) time.Duration {
 	due := readGrace + time.Duration((w.Bytes+int64(n))/readRate)*time.Second
 	return min(w.Stall, due-w.waited)
@@ -118,8 +119,9 @@ func (w *Response) FinalStatus() int {
 	return http.StatusOK // of net/http, for handlers that write nothing
 }
 
-// Push sends bytes immediately. It fails if the client does not read for too long,
-// or when ctx is done.
+// Push sends bytes immediately, for responses that are streams. It fails if the client reads
+// nothing for the time Stall, or when ctx is done. Unlike Write it sets no minimum rate: a stream
+// has no size that the client would have to read in a given time.
 func (w *Response) Push(ctx context.Context, b []byte) error {
 	_ = w.Control.SetWriteDeadline(time.Now().Add(w.Stall))
 	stopped := make(chan struct{})

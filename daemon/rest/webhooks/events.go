@@ -38,7 +38,7 @@ type events struct {
 func (h *events) List(x *edge.Context) error {
 	rules := h.admin.Rules()
 	if len(rules.Captured) > 0 {
-		_, _ = h.access.IsAdmin(x) // identifies the user; the list is public otherwise
+		h.access.Identify(x)
 	}
 	all := slices.DeleteFunc(rules.SubscribableEvents(), func(e record.Event) bool {
 		kind := rules.CapturedBy(e.Name)

@@ -1,0 +1,65 @@
+package rest
+
+import (
+	"sync"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/metadata"
+	"github.com/bizhook/whd/daemon/rest/edge"
+)
+
+// audience is a group of callers with the same description of a service.
+type audience struct {
+	role account.Role // NoRole if no kind requires a role
+	open bool         // queries need no login
+	iso  bool         // dates of webhooks are in ISO 8601 by the settings
+}
+
+// description holds the documents about a service, each built on first use.
+type description struct {
+	service func() *metadata.Service
+	openAPI func() []byte
+	swagger func() []byte
+	types   map[*metadata.Language]func() (*metadata.Types, error)
+}
+
+func newDescription(describe func() *metadata.Service) *description {
+	service := sync.OnceValue(describe)
+	d := &description{
+		service: service,
+		openAPI: sync.OnceValue(func() []byte { return service().OpenAPI() }),
+		swagger: sync.OnceValue(func() []byte { return service().Swagger() }),
+		types:   make(map[*metadata.Language]func() (*metadata.Types, error)),
+	}
+	for _, l := range metadata.Languages() {
+		d.types[l] = sync.OnceValues(func() (*metadata.Types, error) { return l.Types(service()) })
+	}
+	return d
+}
+
+// descriptions caches the descriptions of a service. If its kinds change, they are built again.
+type descriptions struct {
+	describe func(kinds *record.Registry, to audience) *metadata.Service
+
+	mu    sync.Mutex
+	kinds *record.Registry // that the cached descriptions are of
+	cache map[audience]*description
+}
+
+// of returns the description for an audience: it has the kinds that the audience may read.
+func (c *descriptions) of(kinds *record.Registry, to audience) *description {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.kinds != kinds {
+		c.kinds = kinds
+		c.cache = make(map[audience]*description)
+	}
+	d := c.cache[to]
+	if d == nil {
+		mayRead := func(k *record.Kind) bool { return to.role.Includes(edge.KindRole(k)) }
+		d = newDescription(func() *metadata.Service { return c.describe(kinds.Filter(mayRead), to) })
+		c.cache[to] = d
+	}
+	return d
+}
