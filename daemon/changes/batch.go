@@ -2,7 +2,6 @@ package changes
 
 import (
 	"context"
-	"errors"
 	"runtime"
 	"sync"
 	"time"
@@ -83,6 +82,8 @@ type batchRead struct {
 	done  chan struct{} // closed at the end
 	batch *Batch
 	err   error
+
+	abandoned bool // it failed since the client of the request that started it is gone
 }
 
 // errUnread is the result of a read that panicked.
@@ -110,7 +111,7 @@ func (b *batches) get(ctx context.Context, key batchKey, read func(context.Conte
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if !errors.Is(r.err, context.Canceled) && !errors.Is(r.err, context.DeadlineExceeded) {
+		if !r.abandoned {
 			return r.batch, r.err
 		}
 	}
@@ -138,6 +139,7 @@ func (b *batches) run(ctx context.Context, key batchKey, r *batchRead, read func
 	case <-ctx.Done():
 		b.forget(key)
 		r.err = ctx.Err()
+		r.abandoned = true
 		return
 	}
 	defer func() { <-b.reading }()
@@ -147,6 +149,7 @@ func (b *batches) run(ctx context.Context, key batchKey, r *batchRead, read func
 	b.forget(key)
 	r.err = errUnread // the requests that wait for it get this if the read panics
 	r.batch, r.err = read(ctx)
+	r.abandoned = r.err != nil && ctx.Err() != nil
 	if r.err == nil && len(r.batch.Changes) > 0 && r.batch.size() <= maxKeptBatch {
 		b.keep(key, r)
 	}

@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -138,6 +139,37 @@ func TestReadThatPanics(t *testing.T) {
 		}
 		if err := <-joined; !errors.Is(err, errUnread) {
 			t.Errorf("the joined request got the error %v, want %v", err, errUnread)
+		}
+	})
+}
+
+// TestSlowStoreFailsForAllTogether checks that requests share the error of a read that took longer
+// than the store's own limit, and do not wait for one read after the other.
+func TestSlowStoreFailsForAllTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const limit = 15 * time.Second
+		b := newBatches()
+		slow := func(ctx context.Context) (*Batch, error) {
+			ctx, cancel := context.WithTimeout(ctx, limit)
+			defer cancel()
+			<-ctx.Done()
+			return nil, fmt.Errorf("reading changes: %w", ctx.Err())
+		}
+		ended := make(chan error, 100)
+		start := time.Now()
+		for range cap(ended) {
+			go func() {
+				_, err := b.get(t.Context(), batchKey{kind: "Item"}, slow)
+				ended <- err
+			}()
+		}
+		for range cap(ended) {
+			if err := <-ended; !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("a request to a slow store: %v, want %v", err, context.DeadlineExceeded)
+			}
+		}
+		if took := time.Since(start); took > 2*limit {
+			t.Errorf("the last of %d requests failed after %v, want at most %v", cap(ended), took, 2*limit)
 		}
 	})
 }

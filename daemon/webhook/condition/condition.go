@@ -63,11 +63,32 @@ type Options struct {
 	Stored bool // an earlier version accepted the condition; it keeps its meaning
 }
 
+// errRepeated is the error for an object with a member twice.
+var errRepeated = errors.New("a member is repeated")
+
+// readMembers returns the members of a JSON object. One that is repeated in another letter case is
+// an error, since the first one would be no part of the condition.
+func readMembers(text string) (query.Members, error) {
+	members, err := query.ReadJSON([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	err = query.EachJSON(text, func(query.Member) error {
+		n++
+		return nil
+	})
+	if err == nil && n > len(members) {
+		err = errRepeated
+	}
+	return members, err
+}
+
 // Parse parses a JSON object. The error names all members that are wrong. An object without
 // members is no condition: the result is nil.
 func Parse(text string, o Options) (*Condition, error) {
 	var compact bytes.Buffer
-	members, err := query.ReadJSON([]byte(text))
+	members, err := readMembers(text)
 	if err != nil || json.Compact(&compact, []byte(text)) != nil {
 		return nil, invalid(fault.Field{Name: Member, Message: `must be an object, such as {"StatusIn":[1,2]}`})
 	}
