@@ -53,6 +53,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		{kind, `[1]`, []string{`Where must be an object, such as {"StatusIn":[1,2]}`}},
 		{kind, `{"Status":1,"status":2}`, []string{`Where must be an object, such as {"StatusIn":[1,2]}`}},
+		{nil, `{"Total":1,"Total":2}`, []string{`Where must be an object, such as {"StatusIn":[1,2]}`}},
 		{kind, `{"Name":"` + strings.Repeat("x", condition.MaxText) + `"}`, []string{"Where must be at most 8192 bytes long"}},
 		{kind, `{"LimitBetween":[1]}`, []string{"Where.LimitBetween takes two values, not 1"}},
 		{kind, `{"Stat":1}`, []string{"Where.Stat is unknown for Debtor; did you mean Status or StatusGreaterThanOrEqualTo or StatusGreaterThan?"}},
@@ -179,6 +180,7 @@ func TestPosted(t *testing.T) {
 		{body, `{"Total":"1e2"}`, "Total"},
 		{body, `{"total":1,"Main":"X","CheckIn":true,"Like":"y"}`, ""},
 		{body, `{"shop":"Nord"}`, "shop"},
+		{body, `{"Total":100,"total":2}`, "total"},
 		{body, `{"TotalNotEqualTo":7,"NoneNotEqualTo":7}`, "NoneNotEqualTo"},
 		{body, `{"LinesNotEqualTo":7}`, "LinesNotEqualTo"},
 		{body, `{"NoneIsNull":true,"OtherIsNull":true,"LinesIsNotNull":true}`, ""},
