@@ -87,6 +87,9 @@ func Parse(text string, o Options) (*Condition, error) {
 		}
 		c.parts = append(c.parts, p)
 	}
+	if wrong == nil && !o.Stored {
+		wrong = c.contradictions()
+	}
 	if len(members) == 0 || wrong != nil {
 		return nil, invalid(wrong...)
 	}
@@ -155,7 +158,7 @@ func (o Options) part(m query.Member) (p part, err error) {
 	}
 	var given bool
 	if p.Condition, given, err = query.Filter(m, p.field, operator, o.Zone); err == nil && !given {
-		err = errors.New("must have a value")
+		err = errors.New("must have a value: an empty list or value is never met")
 	}
 	if match := dialect.Matches[min(operator, record.In)]; err == nil && match.IsLike() {
 		pattern := match.Operand(p.Operands[0].Text)
