@@ -69,8 +69,8 @@ type Column struct {
 	Items func(t record.Type, texts []string) string
 }
 
-// CaseSensitive reports whether a collation of SQL Server distinguishes letter case, which its
-// name says.
+// CaseSensitive reports whether a collation of SQL Server distinguishes letter case, by its
+// name.
 func CaseSensitive(collation string) bool {
 	name := strings.ToUpper(collation)
 	return strings.Contains(name, "_CS_") || strings.Contains(name, "_BIN")

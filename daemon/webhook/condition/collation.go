@@ -13,7 +13,7 @@ type collation uint8
 const (
 	usual        collation = iota // of SQL Server: without regard to letter case and trailing spaces
 	exactCase                     // of SQL Server: letter case matters, also for LIKE
-	exactBytes                    // of SQLite, whose LIKE never regards letter case here
+	exactBytes                    // of SQLite; LIKE ignores letter case in files
 	ignoresASCII                  // of SQLite: only the letter case of ASCII is ignored
 	ignoresSpace                  // of SQLite: trailing spaces are ignored
 	decimals                      // of SQLite: digits are compared by their values
