@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
 
@@ -160,4 +161,56 @@ func TestRightsOfConditions(t *testing.T) {
 	if _, err := s.admin.UpdateSubscription(t.Context(), shop, sub.RecID, wire.SubscriptionRequest{IsEnabled: pointer(false)}); err != nil {
 		t.Errorf("disabling it: %v", err)
 	}
+}
+
+// TestConditionsAsQueries compares texts of records in conditions as queries of them do: by the
+// collation of the column in the ERP's database.
+func TestConditionsAsQueries(t *testing.T) {
+	onBothERPs(t, func(s *captureStory) {
+		t := s.t
+		s.exec("CREATE TABLE Debtors (No nvarchar(60) NOT NULL PRIMARY KEY, Name nvarchar(60) COLLATE Latin1_General_CS_AS NULL, Status int NULL, Title nvarchar(60) NULL)")
+		s.start(strings.Replace(conditionKinds, `Balance = "decimal?"`, `Title = "string?"`, 1))
+		shop := s.subscriber()
+		filters := []client.Filter{
+			{Field: "Name", Values: []string{"Ann "}},
+			{Field: "Name", Values: []string{"ann"}},
+			{Field: "Name", Operator: record.In, Values: []string{"ANN", "bob"}},
+			{Field: "Name", Operator: record.StartsWith, Values: []string{"a"}},
+			{Field: "Name", Operator: record.Like, Values: []string{"[A-B]_n"}},
+			{Field: "Title", Values: []string{"MRS"}},
+			{Field: "Title", Operator: record.EndsWith, Values: []string{"RS"}},
+		}
+		var subscriptions []string
+		for _, f := range filters {
+			var operand any = f.Values[0]
+			if f.Operator == record.In {
+				operand = f.Values
+			}
+			text, err := json.Marshal(map[string]any{f.Field + f.Operator.Suffix(): operand})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sub, _ := s.where(s.admin, shop, "debtor.created", string(text))
+			subscriptions = append(subscriptions, sub.RecID)
+		}
+		_, all := s.subscribe(s.admin, shop, "debtor.created")
+		s.capturing("Debtor")
+		s.exec("INSERT INTO Debtors VALUES (N'D1', N'Ann', 1, N'Mrs')")
+		await(t, all)
+
+		kind, _ := s.kinds.Lookup("Debtor")
+		for i, f := range filters {
+			want, err := s.admin.Count(t.Context(), client.Query{Kind: kind, Where: []client.Filter{f}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sent, err := s.admin.AllMessages(t.Context(), map[string][]string{"SubscriptionID": {subscriptions[i]}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := int64(len(sent.Results)); got != want {
+				t.Errorf("%s%s %q: got %d messages, want %d as the query has rows", f.Field, f.Operator.Suffix(), f.Values, got, want)
+			}
+		}
+	})
 }

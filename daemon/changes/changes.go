@@ -63,6 +63,8 @@ type Table struct {
 	Content  string   // the same only if no row has changed; empty if that is unknown
 	Rows     int64    // approximately; -1 if unknown
 	Wide     []string // fields of columns that can have more than 4 KiB: not kept for conditions
+
+	Collations map[string]string // names of the collations of text columns, by field, as far as they are known
 }
 
 // Read selects rows. Of After, Keys and Since at most one is set: without them, the rows

@@ -211,6 +211,8 @@ func (w *writer) known() condition.Change {
 	return condition.Change{
 		Fields: fields,
 		Kept:   slices.Collect(maps.Keys(w.state.KeptFrom)),
+
+		Collations: w.rows.table.Collations,
 	}
 }
 

@@ -69,6 +69,13 @@ type Column struct {
 	Items func(t record.Type, texts []string) string
 }
 
+// CaseSensitive reports whether a collation of SQL Server distinguishes letter case, by its
+// name.
+func CaseSensitive(collation string) bool {
+	name := strings.ToUpper(collation)
+	return strings.Contains(name, "_CS_") || strings.Contains(name, "_BIN")
+}
+
 // Column returns the column of a field, the zero Column if it is unknown.
 func (d *Dialect) Column(field int) Column {
 	if field < len(d.Columns) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/query"
@@ -59,7 +60,7 @@ func (p *reader) collations() (string, error) {
 			if t.live == nil {
 				break
 			}
-			if name := strings.ToUpper(t.live.ByField[i].Collation); strings.Contains(name, "_CS_") || strings.Contains(name, "_BIN") {
+			if dialect.CaseSensitive(t.live.ByField[i].Collation) {
 				strict++
 			}
 		}

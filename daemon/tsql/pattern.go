@@ -27,18 +27,8 @@ const (
 // including a ] outside a set, match themselves, ignoring case. A set that is not closed
 // and the empty set match nothing.
 func CompileLike(pattern string) *Pattern {
-	c := compiler{last: -1}
-	for len(pattern) > 0 {
-		rest, ok := c.element(pattern)
-		if !ok {
-			return &Pattern{words: []uint32{opNever}}
-		}
-		pattern = rest
-	}
-	if c.last >= 0 && c.after <= argument {
-		c.words[c.last] |= uint32(c.after)
-	}
-	return &Pattern{words: c.words}
+	c := compiler{next: foldNext, last: -1}
+	return &Pattern{words: c.compile(pattern)}
 }
 
 // PatternOf returns a pattern for words returned by Words.
@@ -48,9 +38,25 @@ func PatternOf(words []uint32) Pattern { return Pattern{words: words} }
 func (p *Pattern) Words() []uint32 { return p.words }
 
 type compiler struct {
+	next  func(text []byte) (r rune, size int) // reads the first rune of a text
 	words []uint32
 	last  int // index of the last star, or -1
 	after int // number of elements after it
+}
+
+// compile returns the words of a pattern.
+func (c *compiler) compile(pattern string) []uint32 {
+	for len(pattern) > 0 {
+		rest, ok := c.element(pattern)
+		if !ok {
+			return []uint32{opNever}
+		}
+		pattern = rest
+	}
+	if c.last >= 0 && c.after <= argument {
+		c.words[c.last] |= uint32(c.after)
+	}
+	return c.words
 }
 
 // element compiles the first element of pattern and returns the rest; ok is false if a
@@ -73,13 +79,12 @@ func (c *compiler) element(pattern string) (rest string, ok bool) {
 		c.words = append(c.words, opAny)
 		return pattern[1:], true
 	}
-	r, size := foldNext(view(pattern))
+	r, size := c.next(view(pattern))
 	c.words = append(c.words, opRune|uint32(r))
 	return pattern[size:], true
 }
 
-// set compiles the inside of brackets. Its ranges contain folded runes, since text is
-// folded too.
+// set compiles the inside of brackets. Its ranges contain folded runes if text is folded, too.
 func (c *compiler) set(inside string) (rest string, ok bool) {
 	head := len(c.words)
 	c.words = append(c.words, opSet)
@@ -92,7 +97,7 @@ func (c *compiler) set(inside string) (rest string, ok bool) {
 			c.words[head] |= uint32(len(c.words)-head-1) / 2
 			return inside[1:], true
 		}
-		lo, hi, size := runeRange(inside)
+		lo, hi, size := c.runeRange(inside)
 		c.words = append(c.words, uint32(lo), uint32(hi))
 		inside = inside[size:]
 	}
@@ -100,13 +105,13 @@ func (c *compiler) set(inside string) (rest string, ok bool) {
 }
 
 // runeRange parses "a-f" or a single rune; a hyphen at either end of the set is literal.
-func runeRange(inside string) (lo, hi rune, size int) {
-	lo, size = foldNext(view(inside))
+func (c *compiler) runeRange(inside string) (lo, hi rune, size int) {
+	lo, size = c.next(view(inside))
 	after := inside[size:]
 	if len(after) < 2 || after[0] != '-' || after[1] == ']' {
 		return lo, lo, size
 	}
-	hi, n := foldNext(view(after[1:]))
+	hi, n := c.next(view(after[1:]))
 	return lo, hi, size + 1 + n
 }
 

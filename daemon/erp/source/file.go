@@ -48,10 +48,37 @@ func (s *file) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err 
 		} else if f.rows = -1; ctx.Err() != nil {
 			return ctx.Err()
 		}
+		f.collations, err = s.collations(conn, kind, columns)
+		if err != nil {
+			return err
+		}
 		f.leading, err = executor.FileLeading(conn, s.Name(kind))
 		return err
 	})
 	return f, err
+}
+
+// collations returns the collations of a kind's text fields. Columns that can convert texts to
+// numbers are compared by the function typed_value, which has none.
+func (s *file) collations(conn *sqlite.Conn, kind *record.Kind, columns []sqlite.Column) (map[string]string, error) {
+	all := make(map[string]string)
+	for _, c := range columns {
+		i, known := kind.ByColumn(c.Name)
+		if !known || kind.Fields[i].Type.Stored() != record.Text {
+			continue
+		}
+		name := "BINARY"
+		switch sqlite.Affinity(c.Type) {
+		case "text", "none", "blob":
+			var err error
+			name, err = conn.Collation(s.Name(kind), c.Name)
+			if err != nil {
+				return nil, err
+			}
+		}
+		all[kind.Fields[i].Name] = name
+	}
+	return all, nil
 }
 
 // with calls work with a connection.

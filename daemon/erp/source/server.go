@@ -108,7 +108,7 @@ func first(ctx context.Context, conn *mssql.Conn, q mssql.Query) ([]row.Cell, er
 
 // facts implements database.
 func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err error) {
-	f = tableFacts{long: make(map[int]bool), wide: make(map[int]bool), denied: make(map[int]string)}
+	f = tableFacts{long: make(map[int]bool), wide: make(map[int]bool), denied: make(map[int]string), collations: make(map[string]string)}
 	table := s.Table(kind)
 	err = s.with(ctx, func(conn *mssql.Conn) error {
 		table.Forget() // the table may have changed
@@ -121,6 +121,9 @@ func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, er
 			f.missing = f.missing && c.Name == ""
 			f.long[field] = c.Length < 0 || c.Unordered()
 			f.wide[field] = f.long[field] || c.Length > maxCompared || strings.HasPrefix(c.Type, "n") && 2*c.Length > maxCompared
+			if c.Collation != "" {
+				f.collations[kind.Fields[field].Name] = c.Collation
+			}
 			if c.Name == "" {
 				f.denied[field] = "the table has no such column, or the service's login may not read it"
 			}

@@ -46,6 +46,8 @@ type tableFacts struct {
 	foreign bool           // the table is in another database, which has rowversions of its own
 	rows    int64          // see changes.Table
 	content string         // see changes.Table
+
+	collations map[string]string // see changes.Table
 }
 
 // maxCompared is the size of the values that conditions may compare, in bytes.
@@ -89,6 +91,7 @@ func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, e
 		t.Pollable = slices.ContainsFunc(facts.leading, leads) && !(facts.version && facts.foreign)
 	}
 	t.Content, t.Rows = facts.content, facts.rows
+	t.Collations = facts.collations
 	return t, nil
 }
 

@@ -3,6 +3,7 @@ package source_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/changes"
+	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/executor"
@@ -373,11 +375,48 @@ func (e sourceEngine) pages(t *testing.T) {
 	}
 }
 
+// collations describes how the columns of texts are compared.
+func (e sourceEngine) collations(t *testing.T) {
+	fields := []record.Field{
+		{Name: "K1", Type: record.Int, Filter: record.OrderedFilter},
+		{Name: "Exact", Type: record.Text, Filter: record.TextFilter},
+		{Name: "Usual", Type: record.Text, Filter: record.TextFilter},
+		{Name: "Number", Type: record.Text, Filter: record.TextFilter},
+	}
+	columns := "(K1 int NOT NULL PRIMARY KEY, Exact TEXT, Usual TEXT COLLATE TSQL, Number NUMERIC COLLATE NOCASE)"
+	want := map[string]string{"Exact": "BINARY", "Usual": "TSQL", "Number": "BINARY"}
+	if e.server {
+		columns = "(K1 int NOT NULL PRIMARY KEY, Exact nvarchar(20) COLLATE Latin1_General_CS_AS, Usual nvarchar(20), Number int)"
+		want = map[string]string{"Exact": "case-sensitive", "Usual": "usual"}
+	}
+	s, registry := e.open(t, []record.Kind{{Name: "Texts", Fields: fields}}, "CREATE TABLE Texts "+columns)
+	kind, _ := registry.Lookup("Texts")
+	table, err := s.Table(t.Context(), kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]string)
+	for field, name := range table.Collations {
+		switch {
+		case !e.server:
+			got[field] = name
+		case dialect.CaseSensitive(name):
+			got[field] = "case-sensitive"
+		default:
+			got[field] = "usual"
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("the collations of the table: got %q, want %q", table.Collations, want)
+	}
+}
+
 func (e sourceEngine) run(t *testing.T) {
 	t.Run("Keys", e.keys)
 	t.Run("Declared", e.declared)
 	t.Run("Stamps", e.stamps)
 	t.Run("Pages", e.pages)
+	t.Run("Collations", e.collations)
 }
 
 func openStore(t *testing.T, c storage.Config) *storage.Store {

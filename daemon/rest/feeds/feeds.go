@@ -97,7 +97,7 @@ func zone(x *edge.Context) *time.Location { return cmp.Or(x.Options.Query.Zone, 
 func (h *Handlers) checkFolded(r request) error {
 	columns, err := h.Store.Columns(r.Request.Context(), r.Kind)
 	for _, field := range r.Filter.Folded {
-		if field < len(columns) && (strings.Contains(columns[field].Collation, "_CS_") || strings.Contains(columns[field].Collation, "_BIN")) {
+		if field < len(columns) && dialect.CaseSensitive(columns[field].Collation) {
 			return fault.New(fault.NotImplemented, "$filter has tolower or toupper of %s, which is compared with regard to case: the functions are not offered for it", r.Kind.Fields[field].Name)
 		}
 	}

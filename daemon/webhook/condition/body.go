@@ -21,6 +21,10 @@ type Body struct {
 type Change struct {
 	Fields []string // that are captured
 	Kept   []string // those with known values before the change
+
+	// Collations has the names of the collations in the database with which it compares the
+	// texts of fields.
+	Collations map[string]string
 }
 
 // object is a JSON object.
@@ -104,6 +108,14 @@ func (b *Body) object(name string) *object {
 func (b *Body) changed(field string) bool {
 	b.object("")
 	return b.op == wire.OpUpdated && slices.Contains(b.names, field)
+}
+
+// collation returns the collation of a text field; of posted events it is the usual one.
+func (b *Body) collation(field string) collation {
+	if b.Change == nil {
+		return usual
+	}
+	return collationOf(b.Change.Collations[field])
 }
 
 // value returns the value of a field or member, after or before the change. present is false

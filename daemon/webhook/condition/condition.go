@@ -1,6 +1,6 @@
 // Package condition parses the conditions of subscriptions and evaluates them for the
-// bodies of events, with the comparisons of the embedded store, also if the ERP's server
-// compares texts in another way.
+// bodies of events, with the comparisons of the embedded store. Texts of records are compared
+// as queries of their columns do.
 package condition
 
 import (
@@ -9,9 +9,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -52,6 +54,8 @@ type part struct {
 	before  bool          // compares the value before the change
 	changed []string      // fields of which one must have changed; nil for a comparison
 	pattern *tsql.Pattern // of a comparison with LIKE
+
+	exact func() *regexp.Regexp // the pattern with regard to letter case
 }
 
 // Options are the facts that a condition is parsed with.
@@ -63,32 +67,11 @@ type Options struct {
 	Stored bool // an earlier version accepted the condition; it keeps its meaning
 }
 
-// errRepeated is the error for an object with a member twice.
-var errRepeated = errors.New("a member is repeated")
-
-// readMembers returns the members of a JSON object. One that is repeated in another letter case is
-// an error, since the first one would be no part of the condition.
-func readMembers(text string) (query.Members, error) {
-	members, err := query.ReadJSON([]byte(text))
-	if err != nil {
-		return nil, err
-	}
-	n := 0
-	err = query.EachJSON(text, func(query.Member) error {
-		n++
-		return nil
-	})
-	if err == nil && n > len(members) {
-		err = errRepeated
-	}
-	return members, err
-}
-
 // Parse parses a JSON object. The error names all members that are wrong. An object without
 // members is no condition: the result is nil.
 func Parse(text string, o Options) (*Condition, error) {
 	var compact bytes.Buffer
-	members, err := readMembers(text)
+	members, err := o.members(text)
 	if err != nil || json.Compact(&compact, []byte(text)) != nil {
 		return nil, invalid(fault.Field{Name: Member, Message: `must be an object, such as {"StatusIn":[1,2]}`})
 	}
@@ -104,10 +87,33 @@ func Parse(text string, o Options) (*Condition, error) {
 		}
 		c.parts = append(c.parts, p)
 	}
+	if wrong == nil && !o.Stored {
+		wrong = c.contradictions()
+	}
 	if len(members) == 0 || wrong != nil {
 		return nil, invalid(wrong...)
 	}
 	return c, nil
+}
+
+// members reads the members of a JSON object. A new condition cannot have a name twice; names of
+// fields that differ in letter case are the same.
+func (o Options) members(text string) (query.Members, error) {
+	if o.Stored {
+		return query.ReadJSON([]byte(text))
+	}
+	var members query.Members
+	err := query.EachJSON(text, func(m query.Member) error {
+		same := func(previous query.Member) bool {
+			return previous.Name == m.Name || o.Kind != nil && strings.EqualFold(previous.Name, m.Name)
+		}
+		if slices.ContainsFunc(members, same) {
+			return errors.New("a member is there twice")
+		}
+		members = append(members, m)
+		return nil
+	})
+	return members, err
 }
 
 // invalid returns the error for wrong members, nil for none.
@@ -152,10 +158,12 @@ func (o Options) part(m query.Member) (p part, err error) {
 	}
 	var given bool
 	if p.Condition, given, err = query.Filter(m, p.field, operator, o.Zone); err == nil && !given {
-		err = errors.New("must have a value")
+		err = errors.New("must have a value: an empty list or value is never met")
 	}
 	if match := dialect.Matches[min(operator, record.In)]; err == nil && match.IsLike() {
-		p.pattern = tsql.CompileLike(match.Operand(p.Operands[0].Text))
+		pattern := match.Operand(p.Operands[0].Text)
+		p.pattern = tsql.CompileLike(pattern)
+		p.exact = sync.OnceValue(func() *regexp.Regexp { return tsql.CompileExactLike(pattern) })
 	}
 	return p, err
 }
@@ -325,11 +333,22 @@ func (p *part) met(b *Body) bool {
 	if !ok {
 		return false
 	}
+	return p.matches(v, b.collation(p.field.Name))
+}
+
+// matches reports whether a value meets a comparison. The collation is that of a text.
+func (p *part) matches(v wire.Value, c collation) bool {
+	equal := func(to wire.Value) bool {
+		if p.field.Type == record.Text {
+			return c.equal(v.Text, to.Text)
+		}
+		return p.compare(v, to) == 0
+	}
 	switch p.Operator {
 	case record.Equal, record.In:
-		return slices.ContainsFunc(p.Operands, func(to wire.Value) bool { return p.compare(v, to) == 0 })
+		return slices.ContainsFunc(p.Operands, equal)
 	case record.NotEqualTo:
-		return p.compare(v, p.Operands[0]) != 0
+		return !equal(p.Operands[0])
 	case record.GreaterThanOrEqualTo:
 		return p.compare(v, p.Operands[0]) >= 0
 	case record.GreaterThan:
@@ -340,6 +359,9 @@ func (p *part) met(b *Body) bool {
 		return p.compare(v, p.Operands[0]) <= 0
 	case record.Between:
 		return p.compare(v, p.Operands[0]) >= 0 && p.compare(v, p.Operands[1]) <= 0
+	}
+	if c == exactCase {
+		return p.exact().MatchString(v.Text)
 	}
 	return p.pattern.Match([]byte(v.Text))
 }
@@ -364,11 +386,9 @@ func (p *part) read(m query.Member) (v wire.Value, ok bool) {
 	return v, err == nil
 }
 
-// compare compares two values as the embedded store does.
+// compare compares two values as the embedded store does. Texts have a collation instead.
 func (p *part) compare(a, b wire.Value) int {
 	switch p.field.Type {
-	case record.Text:
-		return tsql.CompareStrings(a.Text, b.Text)
 	case record.Decimal:
 		return tsql.CompareDecimalStrings(a.Text, b.Text)
 	case record.Double:

@@ -53,6 +53,7 @@ func TestMistakes(t *testing.T) {
 	}{
 		{kind, `[1]`, []string{`Where must be an object, such as {"StatusIn":[1,2]}`}},
 		{kind, `{"Status":1,"status":2}`, []string{`Where must be an object, such as {"StatusIn":[1,2]}`}},
+		{nil, `{"Total":1,"Total":2}`, []string{`Where must be an object, such as {"StatusIn":[1,2]}`}},
 		{kind, `{"Name":"` + strings.Repeat("x", condition.MaxText) + `"}`, []string{"Where must be at most 8192 bytes long"}},
 		{kind, `{"LimitBetween":[1]}`, []string{"Where.LimitBetween takes two values, not 1"}},
 		{kind, `{"Stat":1}`, []string{"Where.Stat is unknown for Debtor; did you mean Status or StatusGreaterThanOrEqualTo or StatusGreaterThan?"}},
@@ -60,7 +61,7 @@ func TestMistakes(t *testing.T) {
 		{kind, `{"Before.NameBetween":["a","b"]}`, []string{"Where.Before.NameBetween compares the order of text, which depends on the database"}},
 		{kind, `{"Status":"x","Status\u0000":1}`, []string{"Where.Status must be a whole number from -2147483648 to 2147483647", "Where.Status? is unknown for Debtor; did you mean Status or StatusIn?"}},
 		{kind, `{"Status":null}`, []string{"Where.Status must have a value; for missing values there are IsNull and IsNotNull"}},
-		{kind, `{"StatusIn":[]}`, []string{"Where.StatusIn must have a value"}},
+		{kind, `{"StatusIn":[]}`, []string{"Where.StatusIn must have a value: an empty list or value is never met"}},
 		{kind, `{"Status":[1,2]}`, []string{"Where.Status takes one value, not a list"}},
 		{kind, `{"StatusContains":1}`, []string{"Where.StatusContains is not a filter of Status, which accepts Status, StatusGreaterThanOrEqualTo, StatusGreaterThan, StatusLessThan, StatusLessThanOrEqualTo, StatusNotEqualTo, StatusBetween, StatusIn"}},
 		{kind, `{"Saved":"2026-01-01","Photo":"QUJD","Note":"x"}`, []string{"Where.Saved names Saved, which is not captured", "Where.Photo names Photo, which is not captured", "Where.Note names Note, which can have more than 4 KiB"}},
@@ -82,6 +83,15 @@ func TestMistakes(t *testing.T) {
 			"Where.Customer.NameIn is not possible: conditions compare only top-level members of the body"}},
 		{nil, `{"NameIsNull":false}`, []string{"Where.NameIsNull must be true; for the opposite use NameIsNotNull"}},
 		{kind, `{"NameIsNotNull":"0","Before.NameIsNull":false}`, []string{"Where.NameIsNotNull must be true; for the opposite use NameIsNull", "Where.Before.NameIsNull must be true; for the opposite use NameIsNotNull"}},
+		{nil, `{"TotalIn":[]}`, []string{"Where.TotalIn must have a value: an empty list or value is never met"}},
+		{nil, `{"TotalBetween":[5,1]}`, []string{"Where.TotalBetween is never met: its first value is greater than its second one"}},
+		{kind, `{"StatusBetween":[5,1],"Before.LimitBetween":[1.5,1.4]}`, []string{"Where.StatusBetween is never met: its first value is greater than its second one", "Where.Before.LimitBetween is never met: its first value is greater than its second one"}},
+		{kind, `{"StatusGreaterThan":5,"StatusLessThan":5}`, []string{"Where.StatusLessThan is never met together with the other conditions on Status"}},
+		{kind, `{"StatusBetween":[1,5],"StatusGreaterThanOrEqualTo":6}`, []string{"Where.StatusGreaterThanOrEqualTo is never met together with the other conditions on Status"}},
+		{kind, `{"Status":1,"StatusNotEqualTo":1}`, []string{"Where.StatusNotEqualTo is never met together with the other conditions on Status"}},
+		{kind, `{"Name":"a","NameIn":["b","c"]}`, []string{"Where.NameIn is never met together with the other conditions on Name"}},
+		{kind, `{"LimitIsNull":true,"LimitLessThan":1}`, []string{"Where.LimitLessThan is never met together with the other conditions on Limit"}},
+		{nil, `{"Total":1,"TotalIn":["1"]}`, []string{"Where.TotalIn is never met together with the other conditions on Total"}},
 		{nil, `{"OpenGreaterThan":true}`, []string{"Where.OpenGreaterThan is not a filter of Open, which accepts Open"}},
 	} {
 		c, err := condition.Parse(test.text, condition.Options{Kind: test.kind, Zone: time.UTC, Wide: []string{"Note"}})
@@ -102,11 +112,25 @@ func TestMistakes(t *testing.T) {
 
 // TestStored parses conditions that earlier versions accepted.
 func TestStored(t *testing.T) {
-	for _, text := range []string{`{"Customer.Country":"DE"}`, `{"NameIsNull":false}`} {
+	for _, text := range []string{`{"TotalBetween":[5,1]}`, `{"Customer.Country":"DE"}`, `{"NameIsNull":false}`} {
 		c, err := condition.Parse(text, condition.Options{Stored: true})
 		if err != nil || c.String() != text {
 			t.Errorf("%s: got %v, %v", text, c, err)
 		}
+	}
+}
+
+// TestSatisfiable parses conditions on one field that some value meets.
+func TestSatisfiable(t *testing.T) {
+	for _, text := range []string{
+		`{"StatusBetween":[5,5]}`,
+		`{"StatusGreaterThanOrEqualTo":5,"StatusLessThanOrEqualTo":5}`,
+		`{"Before.Status":1,"Status":2}`,
+		`{"StatusIn":[1,2],"StatusNotEqualTo":1}`,
+		`{"Name":"a","NameIn":["A "],"NameStartsWith":"a"}`,
+		`{"LimitIsNotNull":true,"LimitLessThan":1}`,
+	} {
+		parse(t, text, debtor(t))
 	}
 }
 
@@ -158,14 +182,14 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%s for %s: %q is not met, want %q", test.text, test.body, got, test.unmet)
 		}
 	}
-	c := parse(t, ` { "Status" : 1, "Before.Name": "x", "No":"1", "Changed":"Limit", "Before.NameIn":["a"] } `, kind)
+	c := parse(t, ` { "Status" : 1, "Before.Name": "x", "No":"1", "Changed":"Limit", "Before.NameIn":["X"] } `, kind)
 	if got := c.Needs(false); !slices.Equal(got, []string{"Name"}) {
 		t.Errorf("without deleted records %v", got)
 	}
 	if got := c.Needs(true); !slices.Equal(got, []string{"Name", "Status"}) {
 		t.Errorf("with them %v", got)
 	}
-	if text := c.String(); text != `{"Status":1,"Before.Name":"x","No":"1","Changed":"Limit","Before.NameIn":["a"]}` || c.Kind() != kind {
+	if text := c.String(); text != `{"Status":1,"Before.Name":"x","No":"1","Changed":"Limit","Before.NameIn":["X"]}` || c.Kind() != kind {
 		t.Errorf("%s of %v", text, c.Kind())
 	}
 }
@@ -179,6 +203,7 @@ func TestPosted(t *testing.T) {
 		{body, `{"Total":"1e2"}`, "Total"},
 		{body, `{"total":1,"Main":"X","CheckIn":true,"Like":"y"}`, ""},
 		{body, `{"shop":"Nord"}`, "shop"},
+		{body, `{"Total":100,"total":2}`, "total"},
 		{body, `{"TotalNotEqualTo":7,"NoneNotEqualTo":7}`, "NoneNotEqualTo"},
 		{body, `{"LinesNotEqualTo":7}`, "LinesNotEqualTo"},
 		{body, `{"NoneIsNull":true,"OtherIsNull":true,"LinesIsNotNull":true}`, ""},
