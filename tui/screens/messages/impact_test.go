@@ -93,7 +93,12 @@ func TestSendDeliveredMessageAgain(t *testing.T) {
 	d.WantText("Send this delivered message again?", "A receiver that has kept its ID ignores it.")
 	d.Press("y")
 	d.WantText("the message is due now")
-	d.Press("/", "'Status=1", "enter", "a", "r")
+}
+
+// TestSendDeliveredMessagesAgain checks that all delivered messages of a filter can be sent again.
+func TestSendDeliveredMessagesAgain(t *testing.T) {
+	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
+	d.Press("4", "/", "'Status=1", "enter", "a", "r")
 	d.WantText("Retry 4 messages?", "Delivered messages keep their IDs")
 	d.Press("y")
 	d.WantText("4 messages are due now")

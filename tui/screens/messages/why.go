@@ -59,11 +59,11 @@ func (s *Why) Equivalent() string { return "whctl why " + ui.Quote(s.key) }
 // Poll implements ui.Poller.
 func (s *Why) Poll() tea.Cmd {
 	key := s.key
-	fetch := func(ctx context.Context, c *client.Client) (*wire.Why, error) {
+	read := func(ctx context.Context, c *client.Client) (*wire.Why, error) {
 		return c.WhyOf(ctx, key)
 	}
 	s.Busy = true
-	return ui.Fetch(s.Ctx, s, fetch, s.show)
+	return ui.Fetch(s.Ctx, s, read, s.show)
 }
 
 // show shows a history that was fetched. It is fetched again if one of its messages has changed
