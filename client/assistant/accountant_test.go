@@ -76,7 +76,8 @@ func TestAccountantQuestions(t *testing.T) {
 		for _, line := range q.calls {
 			tool, arguments, _ := strings.Cut(line, " ")
 			arguments = strings.Replace(fmt.Sprintf(`{"kind":%q,%s`, q.kind, arguments[1:]), ",}", "}", 1)
-			if last = call(t, i, "", tool, arguments); last.IsError {
+			last = call(t, i, "", tool, arguments)
+			if last.IsError {
 				t.Errorf("%s %s %s: %s", q.text, tool, arguments, last.message)
 			}
 		}

@@ -71,7 +71,8 @@ func findKinds(ctx context.Context, source Source, in struct {
 			one.Fields = one.Fields[:maxFields]
 		}
 		result.Kinds = append(result.Kinds, one)
-		if result.NextSkip = skip + i; i > 0 && !fits(result) {
+		result.NextSkip = skip + i
+		if i > 0 && !fits(result) {
 			result.Kinds = result.Kinds[:i]
 			return result, nil
 		}
@@ -112,7 +113,8 @@ func describeKind(ctx context.Context, source Source, in struct {
 		if result.Suffixes[f.Type.String()] == nil {
 			result.Suffixes[f.Type.String()] = suffixes(f.Filter)
 		}
-		if result.NextSkip = skip + i; i > 0 && !fits(result) {
+		result.NextSkip = skip + i
+		if i > 0 && !fits(result) {
 			result.Fields = result.Fields[:i]
 			return result, nil
 		}

@@ -95,7 +95,8 @@ func TestQuestions(t *testing.T) {
 			if !strings.HasSuffix(arguments, "}") {
 				arguments += "}"
 			}
-			if last = call(t, i, "", tool, arguments); last.IsError {
+			last = call(t, i, "", tool, arguments)
+			if last.IsError {
 				t.Errorf("%s %s %s: %s", q.text, tool, arguments, last.message)
 			}
 		}

@@ -42,7 +42,8 @@ func why(ctx context.Context, source Source, in struct {
 	skip := min(int(in.Skip), len(all.Steps))
 	for i, s := range all.Steps[skip:] {
 		result.Steps = append(result.Steps, step{utc(s.At), s.Step, s.Code, utc(s.Due), s.Kind, s.ChangeID, s.EventName, s.EventID, s.SubscriberID, s.SubscriptionID, s.MessageID})
-		if result.NextSkip = skip + i; i > 0 && !fits(result) {
+		result.NextSkip = skip + i
+		if i > 0 && !fits(result) {
 			result.Steps = result.Steps[:i]
 			return result, nil
 		}

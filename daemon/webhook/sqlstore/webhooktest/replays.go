@@ -26,7 +26,8 @@ func replays(h hooks) {
 	h.expectPage("of others", page, sent[0], sent[2])
 	page.After = delivery.Position{Next: noon.Add(time.Hour), ID: sent[2].ID}
 	next, err := h.NextDue(ctx, page)
-	if h.check(err); !next.IsZero() {
+	h.check(err)
+	if !next.IsZero() {
 		h.t.Errorf("the next other message is due at %v, want none", next)
 	}
 	page.After, page.Replays = delivery.Position{}, true
@@ -39,7 +40,8 @@ func replays(h hooks) {
 	_, err = h.RetryMessage(ctx, addressOf(r, sent[1]), later.Add(time.Minute))
 	h.check(err)
 	n, err := h.MakeDue(ctx, r.ID, l.Partition, later.Add(-30*time.Second), 10)
-	if h.check(err); n != 1 {
+	h.check(err)
+	if n != 1 {
 		h.t.Errorf("%d messages were made due, want only the retry", n)
 	}
 	h.expectState(addressOf(r, sent[1]), replay)
@@ -50,7 +52,8 @@ func replays(h hooks) {
 	h.record(l, failed)
 	h.expectState(addressOf(r, sent[1]), webhook.State{Status: webhook.Successful, Attempts: 2})
 	success, err := h.Succeeded(ctx, r.ID, failed.Began.Add(-time.Second))
-	if h.check(err); success {
+	h.check(err)
+	if success {
 		h.t.Error("a replay that failed is a success of the endpoint")
 	}
 }
@@ -67,7 +70,8 @@ func orderedReplays(h hooks) {
 	h.check(err)
 	selected := h.candidates(r, sent...)
 	n, err := h.CountOrdered(ctx, selected)
-	if h.check(err); n != 2 {
+	h.check(err)
+	if n != 2 {
 		h.t.Errorf("%d messages have an order, want 2", n)
 	}
 	_, err = h.ReplayMessages(ctx, selected, noon)
