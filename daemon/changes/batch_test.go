@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,10 +12,10 @@ import (
 
 // countingReads returns a function that reads a batch of n changes after a second, and the number
 // of its calls.
-func countingReads(n int) (read func(context.Context) (*Batch, error), calls *int) {
-	calls = new(int)
+func countingReads(n int) (read func(context.Context) (*Batch, error), calls *atomic.Int64) {
+	calls = new(atomic.Int64)
 	return func(ctx context.Context) (*Batch, error) {
-		*calls++
+		calls.Add(1)
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -39,14 +40,14 @@ func TestRequestsShareABatch(t *testing.T) {
 			return batch
 		}
 		first := get()
-		if later := get(); later != first || *calls != 1 {
-			t.Errorf("%d reads for two requests within %v, want one", *calls, batchLifetime)
+		if later := get(); later != first || calls.Load() != 1 {
+			t.Errorf("%d reads for two requests within %v, want one", calls.Load(), batchLifetime)
 		}
 		time.Sleep(2 * batchLifetime)
 		synctest.Wait()
 		get()
-		if *calls != 2 {
-			t.Errorf("%d reads after %v, want another", *calls, 2*batchLifetime)
+		if calls.Load() != 2 {
+			t.Errorf("%d reads after %v, want another", calls.Load(), 2*batchLifetime)
 		}
 		time.Sleep(2 * batchLifetime)
 		synctest.Wait()
@@ -69,8 +70,8 @@ func TestEmptyBatchIsNotShared(t *testing.T) {
 		}
 		_, err := b.get(t.Context(), key, read)
 		synctest.Wait()
-		if err != nil || *calls < 2 {
-			t.Errorf("%d reads (%v) for requests that began during the first one, want at least two", *calls, err)
+		if err != nil || calls.Load() < 2 {
+			t.Errorf("%d reads (%v) for requests that began during the first one, want at least two", calls.Load(), err)
 		}
 	})
 }
@@ -102,8 +103,8 @@ func TestReadOfAClientThatLeft(t *testing.T) {
 			t.Errorf("the request of the client that left: %v, want %v", err, context.Canceled)
 		}
 		<-b.reading
-		if err := <-ended; err != nil || *calls != 1 {
-			t.Errorf("the request that waited for it: %v after %d reads, want its own read", err, *calls)
+		if err := <-ended; err != nil || calls.Load() != 1 {
+			t.Errorf("the request that waited for it: %v after %d reads, want its own read", err, calls.Load())
 		}
 	})
 }
@@ -181,17 +182,23 @@ func TestLargeBatchesAreNotKept(t *testing.T) {
 		large := func(context.Context) (*Batch, error) {
 			return &Batch{Changes: []Change{{Body: make([]byte, maxKeptBatch+1)}}}, nil
 		}
-		if _, err := b.get(t.Context(), batchKey{kind: "Large"}, large); err != nil || b.kept != 0 {
-			t.Errorf("%d large batches are kept (%v), want none", b.kept, err)
+		if _, err := b.get(t.Context(), batchKey{kind: "Large"}, large); err != nil || numKept(b) != 0 {
+			t.Errorf("%d large batches are kept (%v), want none", numKept(b), err)
 		}
 		small, _ := countingReads(1)
 		for take := range 2 * maxKept {
-			if _, err := b.get(t.Context(), batchKey{kind: "Small", take: take}, small); err != nil || b.kept > maxKept {
-				t.Errorf("%d batches are kept (%v), want at most %d", b.kept, err, maxKept)
+			if _, err := b.get(t.Context(), batchKey{kind: "Small", take: take}, small); err != nil || numKept(b) > maxKept {
+				t.Errorf("%d batches are kept (%v), want at most %d", numKept(b), err, maxKept)
 			}
 		}
 		time.Sleep(2 * batchLifetime)
 	})
+}
+
+func numKept(b *batches) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kept
 }
 
 func TestBodiesOfABatch(t *testing.T) {

@@ -23,7 +23,7 @@ func TestPollLooksAtTheTimeOfItsReading(t *testing.T) {
 		defer r.end()
 
 		var once sync.Once
-		var changed time.Time
+		changed := make(chan time.Time, 1)
 		table.mu.Lock()
 		table.fail = func(read changes.Read) error {
 			if read.Since != nil || read.Keys != nil {
@@ -32,21 +32,26 @@ func TestPollLooksAtTheTimeOfItsReading(t *testing.T) {
 			once.Do(func() {
 				time.AfterFunc(100*time.Millisecond, func() {
 					table.set("a", "2", "x")
-					changed = time.Now()
+					changed <- time.Now()
 				})
 			})
 			return nil
 		}
 		table.mu.Unlock()
+		var change time.Time
 		for r.count() == 0 {
 			time.Sleep(10 * time.Millisecond)
 			synctest.Wait()
+			select {
+			case change = <-changed:
+			default:
+			}
 			looked, err := r.feed.LookedAt(t.Context(), r.kind)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if r.count() == 0 && !changed.IsZero() && looked.After(changed) {
-				t.Fatalf("looked at the kind %v after a change, which is not captured yet", looked.Sub(changed))
+			if r.count() == 0 && !change.IsZero() && looked.After(change) {
+				t.Fatalf("looked at the kind %v after a change, which is not captured yet", looked.Sub(change))
 			}
 		}
 	})
