@@ -15,6 +15,7 @@ type Admission struct {
 	anonymous chan struct{} // those without valid credentials
 	streams   chan struct{} // those that send rows while they read them
 	replies   *Budget       // memory for responses that are held whole
+	unknown   *pace         // of complete responses to requests without valid credentials
 	identify  func(*Context)
 
 	mu      sync.Mutex
@@ -32,6 +33,7 @@ func NewAdmission(size int, replies *Budget, identify func(*Context)) *Admission
 		anonymous: make(chan struct{}, (size+1)/2),
 		streams:   make(chan struct{}, (3*size+3)/4),
 		replies:   replies,
+		unknown:   newPace(),
 		identify:  identify,
 	}
 }
@@ -209,6 +211,15 @@ func (a *Admission) holdReply(x *Context, n int) (release func(), err error) {
 	}
 	x.Response.Slot.Release()
 	return func() { a.replies.take(-size, anonymous) }, nil
+}
+
+// pace waits until a complete response of n bytes may be sent to a request without valid
+// credentials. Others do not wait, nor do short responses, such as errors.
+func (a *Admission) pace(x *Context, n int) error {
+	if a == nil || x.Response.Kept || n <= replyFree || a.identified(x) {
+		return nil
+	}
+	return a.unknown.wait(x.Request.Context(), n)
 }
 
 // Stopping reports whether Drain has been called.

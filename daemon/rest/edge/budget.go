@@ -34,6 +34,16 @@ func (b *Budget) take(n int64, anonymous bool) bool {
 	return true
 }
 
+// settle replaces a reservation by a smaller one outside the anonymous share.
+func (b *Budget) settle(old, n int64, anonymous bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.free += old - n
+	if anonymous {
+		b.anonymous += old
+	}
+}
+
 // Held returns the number of reserved bytes.
 func (b *Budget) Held() float64 {
 	b.mu.Lock()

@@ -88,4 +88,7 @@ func MarkAuthenticated(ctx context.Context) {
 	if client := clientOf(conn); client != nil {
 		client.authenticated.Store(true)
 	}
+	if f, ok := conn.(interface{ settleHead() }); ok {
+		f.settleHead()
+	}
 }

@@ -243,6 +243,9 @@ func (x *Context) write(status int, parts [][]byte, shared []byte) error {
 		return err
 	}
 	defer release()
+	if err := x.Response.Admission.pace(x, size); err != nil {
+		return err
+	}
 
 	x.logBody(body) // now that it will be sent: after an error another body is
 	h := x.Response.Header()

@@ -73,6 +73,9 @@ func (c *framed) Close() error {
 // releaseHead ends the reservation of memory for heads.
 func (c *framed) releaseHead() { c.held.release(c.heads.budget) }
 
+// settleHead reduces the reservation for a head that has been read.
+func (c *framed) settleHead() { c.held.settle(c.heads.budget) }
+
 // Read reads from the connection and parses the framing.
 func (c *framed) Read(b []byte) (int, error) {
 	if c.refused != nil {

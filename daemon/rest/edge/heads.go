@@ -74,6 +74,16 @@ func (h *heldHead) release(budget *Budget) {
 	h.bytes = 0
 }
 
+// settle reduces the reservation to the size of the head, which has been read completely and has
+// valid credentials. A request that waits for changes would keep out other heads otherwise.
+func (h *heldHead) settle(budget *Budget) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	size := h.bytes / headCost
+	budget.settle(h.bytes, size, h.anonymous)
+	h.bytes, h.anonymous = size, false
+}
+
 // checkHead reserves memory for the head that is arriving. If it is too large, or there is no
 // room for it, the client gets an error and the connection ends.
 func (c *framed) checkHead() error {

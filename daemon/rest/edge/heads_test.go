@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// serveHeads serves with a limit of heads. The path /in authenticates the connection.
+// serveHeads serves with a limit of heads. The path /in authenticates the connection; /wait does so,
+// and answers when the client has left.
 func serveHeads(t *testing.T, limit int) (heads *Heads, address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -26,8 +27,12 @@ func serveHeads(t *testing.T, limit int) (heads *Heads, address string) {
 		ConnContext:    ConnContext,
 		ConnState:      ConnState,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/in" {
+			switch r.URL.Path {
+			case "/in":
 				MarkAuthenticated(r.Context())
+			case "/wait":
+				MarkAuthenticated(r.Context())
+				<-r.Context().Done()
 			}
 		}),
 	}
@@ -109,6 +114,31 @@ func TestMemoryOfHeads(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantStatus(t, known, http.StatusOK)
+	for _, c := range open {
+		c.Close()
+	}
+	awaitHeld(t, heads, 0, 0)
+}
+
+// TestWaitingRequestsLeaveRoomForHeads checks that requests with large heads and credentials that
+// wait for changes count with the size of their heads, and leave the anonymous share.
+func TestWaitingRequestsLeaveRoomForHeads(t *testing.T) {
+	const (
+		size    = 60 << 10
+		waiting = 2 * headMemory / anonymousShare / (size - headFree) / headCost
+	)
+	heads, address := serveHeads(t, 64<<10)
+	var open []net.Conn
+	for n := range waiting {
+		c := connect(t, address, "")
+		head := "GET /wait HTTP/1.1\r\nHost: whd\r\nX-Large: "
+		if _, err := io.WriteString(c, head+strings.Repeat("x", size-len(head)-4)+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		// The last read of a head, which completes it, is not counted.
+		awaitHeld(t, heads, float64((n+1)*size/2), float64((n+1)*size))
+		open = append(open, c)
+	}
 	for _, c := range open {
 		c.Close()
 	}
