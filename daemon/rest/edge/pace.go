@@ -12,11 +12,11 @@ const (
 	anonymousBurst = 1 << 20 // bytes that are sent at once
 )
 
-// pace limits the rate at which responses begin, each of which is then sent as fast as the client
-// reads. A proxy on the same machine spends as much time on them as whd: without the limit, a
-// thousand requests for a document keep it from everything else for a second.
+// pace limits how many bytes of responses are sent per second. Each response by itself is sent as
+// fast as the client reads. A proxy on the same machine spends as much time on them as whd: without
+// the limit, a thousand requests for a document keep it from everything else for a second.
 type pace struct {
-	next  chan struct{} // one element for the response that begins next
+	next  chan struct{} // one element for the response that is next
 	bytes *rate.Limiter
 }
 
@@ -24,8 +24,8 @@ func newPace() *pace {
 	return &pace{next: make(chan struct{}, 1), bytes: rate.NewLimiter(anonymousRate, anonymousBurst)}
 }
 
-// wait waits until a response of n bytes may begin. Responses begin in the order in which they
-// called it, so that they do not all end together either.
+// wait waits until a response of n bytes may be sent. Those that wait are sent whole, in turn, so
+// that they do not all end at the same time either.
 func (p *pace) wait(ctx context.Context, n int) error {
 	select {
 	case p.next <- struct{}{}:

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAnonymousResponsesArePaced checks that complete responses to requests without valid
-// credentials begin one after another at the rate for all of them, and that others do not wait.
+// credentials are sent one after another at the rate for all of them, and that others do not wait.
 func TestAnonymousResponsesArePaced(t *testing.T) {
 	const (
 		size      = 1 << 20
@@ -49,7 +49,7 @@ func TestAnonymousResponsesArePaced(t *testing.T) {
 			}
 			all.Wait()
 			if took := time.Since(start).Round(10 * time.Millisecond); took != tt.least.Round(10*time.Millisecond) {
-				t.Errorf("%s: %d responses of %d bytes began within %v, want %v", tt.name, responses, tt.size, took, tt.least)
+				t.Errorf("%s: %d responses of %d bytes within %v, want %v", tt.name, responses, tt.size, took, tt.least)
 			}
 		})
 	}
