@@ -143,7 +143,8 @@ var Matches = [record.In + 1]Match{
 
 // SQLite returns the dialect of the embedded file. Its text and decimal columns have the
 // collations TSQL and DEC, so that operators compare like SQL Server; package sqlite
-// does the same for LIKE.
+// does the same for LIKE. The plus hides the parameter of LIMIT from the planner, which would
+// otherwise prepare the statement again for each value: a fifth of the time of a short page.
 func SQLite() *Dialect {
 	return &Dialect{
 		Name:       "sqlite",
@@ -151,7 +152,7 @@ func SQLite() *Dialect {
 		CloseQuote: `"`,
 		Param:      "?",
 		CountAll:   "COUNT(*)",
-		Page:       Page{TakeFirst: true, Take: Cast{" LIMIT ", ""}, Skip: Cast{" OFFSET ", ""}, All: " LIMIT -1"},
+		Page:       Page{TakeFirst: true, Take: Cast{" LIMIT +", ""}, Skip: Cast{" OFFSET ", ""}, All: " LIMIT -1"},
 		Count:      Cast{"COUNT(", ")"},
 		Sum:        Cast{"dec_sum(", ")"},
 		Avg:        Cast{"dec_avg(", ")"},

@@ -51,7 +51,7 @@ func compileAll(t rapid.TB, request *Request) {
 }
 
 // token is a single token of SQL.
-var token = regexp.MustCompile(`^(?:"[^"]*"|\[[^\]]*\]|[@?]p?[0-9]+|[A-Za-z_0-9]+|<>|>=|<=|'\$'|[-=<>,*() ])`)
+var token = regexp.MustCompile(`^(?:"[^"]*"|\[[^\]]*\]|[@?]p?[0-9]+|[A-Za-z_0-9]+|<>|>=|<=|'\$'|[-+=<>,*() ])`)
 
 // words are the SQL keywords that statements may contain.
 var words = strings.Fields(`SELECT DISTINCT FROM WHERE AND BETWEEN IN LIKE ORDER BY DESC OFFSET ROWS FETCH NEXT ONLY LIMIT AS CAST
@@ -97,7 +97,7 @@ func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 			if n, err := strconv.Atoi(part); err != nil || n > wire.MaxDigits {
 				return fmt.Errorf("unexpected number %s", part)
 			}
-		case strings.Contains("-=<>,*() ", string(c)):
+		case strings.Contains("-+=<>,*() ", string(c)):
 		case !slices.Contains(words, part):
 			return fmt.Errorf("unexpected word %s", part)
 		}
