@@ -63,8 +63,8 @@ type Dialect struct {
 var FileDialect = Dialect{
 	Clock:      `strftime('%Y-%m-%dT%H:%M:%f0000', 'now')`,
 	ClockAfter: `strftime('%Y-%m-%dT%H:%M:%f0000', 'now', (@Term / 1000.0) || ' seconds')`,
-	Limit:      ` LIMIT @Limit`,
-	Page:       ` LIMIT @Limit OFFSET @Skip`,
+	Limit:      ` LIMIT +@Limit`,
+	Page:       ` LIMIT +@Limit OFFSET @Skip`,
 	InList:     `(SELECT j.value FROM json_each(@List) j)`,
 	Size:       `octet_length`,
 	document:   func(text []byte) any { return string(text) },
