@@ -247,9 +247,7 @@ func (s *Server) handle(x *edge.Context) error {
 	if err := s.handlers.access.Admit(x); err != nil {
 		return err
 	}
-	if x.Identity.Known() { // before the body, so that a slow upload keeps its connection
-		edge.MarkAuthenticated(x.Request.Context())
-	}
+	edge.HeadRead(x.Request.Context(), x.Identity.Known()) // before the body: a slow upload keeps its connection
 	x.Request = x.Request.WithContext(executor.WithCaller(x.Request.Context(), x.ID, x.Identity.Name))
 	var err error
 	if x.Body, err = s.bodies.Read(x); err != nil {
@@ -301,8 +299,8 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, form.ReadBOM(x, x.URLMembers), kindErr)
 }
 
-// identify authenticates a request to a route without a login: IsAdmin does so as a side effect.
-func (s *Server) identify(x *edge.Context) { s.handlers.access.Identify(x) }
+// identify authenticates a request to a route without a login, for its place among others.
+func (s *Server) identify(x *edge.Context) { s.handlers.access.IdentifyByToken(x) }
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	r = overriddenMethod(r)

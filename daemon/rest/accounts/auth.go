@@ -160,6 +160,15 @@ func (h *Access) Identify(x *edge.Context) {
 	}
 }
 
+// IdentifyByToken is like Identify, but for keys and sessions only. A password is not verified,
+// since a wrong one would count as a failed login.
+func (h *Access) IdentifyByToken(x *edge.Context) {
+	presented := Credentials(x)
+	if !presented.Empty() && !presented.HasPassword() {
+		_ = h.identify(x, presented)
+	}
+}
+
 // IsAdmin reports whether a request to a route without a login is from an admin.
 // Invalid credentials are an error, so that a client does not mistake failed
 // authentication for a rule about addresses.

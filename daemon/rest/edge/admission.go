@@ -2,6 +2,7 @@ package edge
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
@@ -213,13 +214,17 @@ func (a *Admission) holdReply(x *Context, n int) (release func(), err error) {
 	return func() { a.replies.take(-size, anonymous) }, nil
 }
 
-// pace waits until a complete response of n bytes may be sent to a request without valid
+// pace waits until a complete response of n bytes may be sent to a GET request without valid
 // credentials. Others do not wait, nor do short responses, such as errors.
 func (a *Admission) pace(x *Context, n int) error {
-	if a == nil || x.Response.Kept || n <= replyFree || a.identified(x) {
+	if a == nil || x.Response.Kept || n <= replyFree || x.Identity.Known() || x.Request.Method != http.MethodGet {
 		return nil
 	}
-	return a.unknown.wait(x.Request.Context(), n)
+	err := a.unknown.wait(x.Request.Context(), x.Origin.Address, n)
+	if fault.Is(err, fault.Unavailable) && a.identified(x) {
+		return nil
+	}
+	return err
 }
 
 // Stopping reports whether Drain has been called.

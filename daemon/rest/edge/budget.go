@@ -34,14 +34,11 @@ func (b *Budget) take(n int64, anonymous bool) bool {
 	return true
 }
 
-// settle replaces a reservation by a smaller one outside the anonymous share.
-func (b *Budget) settle(old, n int64, anonymous bool) {
+// leaveAnonymous moves n reserved bytes out of the anonymous share.
+func (b *Budget) leaveAnonymous(n int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.free += old - n
-	if anonymous {
-		b.anonymous += old
-	}
+	b.anonymous += n
 }
 
 // Held returns the number of reserved bytes.

@@ -28,11 +28,11 @@ func serveClients(t *testing.T, limit int) (clients *Clients, address string) {
 		ConnState:   ConnState,
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/wait" {
-				MarkAuthenticated(r.Context())
+				HeadRead(r.Context(), true)
 				<-ended
 			}
 			if r.URL.Path == "/in" {
-				MarkAuthenticated(r.Context())
+				HeadRead(r.Context(), true)
 			}
 		}),
 	}

@@ -81,14 +81,14 @@ func ConnState(c net.Conn, state http.ConnState) {
 	}
 }
 
-// MarkAuthenticated records that a request with valid credentials has arrived on the connection
-// of ctx.
-func MarkAuthenticated(ctx context.Context) {
+// HeadRead records that the head of a request has been read on the connection of ctx, and whether
+// it has valid credentials.
+func HeadRead(ctx context.Context, authenticated bool) {
 	conn, _ := ctx.Value(connKey{}).(net.Conn)
-	if client := clientOf(conn); client != nil {
+	if client := clientOf(conn); client != nil && authenticated {
 		client.authenticated.Store(true)
 	}
-	if f, ok := conn.(interface{ settleHead() }); ok {
-		f.settleHead()
+	if f, ok := conn.(interface{ settleHead(bool) }); ok {
+		f.settleHead(authenticated)
 	}
 }

@@ -74,7 +74,7 @@ func (c *framed) Close() error {
 func (c *framed) releaseHead() { c.held.release(c.heads.budget) }
 
 // settleHead reduces the reservation for a head that has been read.
-func (c *framed) settleHead() { c.held.settle(c.heads.budget) }
+func (c *framed) settleHead(authenticated bool) { c.held.settle(c.heads.budget, authenticated) }
 
 // Read reads from the connection and parses the framing.
 func (c *framed) Read(b []byte) (int, error) {

@@ -74,14 +74,19 @@ func (h *heldHead) release(budget *Budget) {
 	h.bytes = 0
 }
 
-// settle reduces the reservation to the size of the head, which has been read completely and has
-// valid credentials. A request that waits for changes would keep out other heads otherwise.
-func (h *heldHead) settle(budget *Budget) {
+// settle reduces the reservation to the size of the head, which has been read completely: requests
+// that wait must not keep out the heads of others. With valid credentials it leaves the anonymous
+// share.
+func (h *heldHead) settle(budget *Budget, authenticated bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	size := h.bytes / headCost
-	budget.settle(h.bytes, size, h.anonymous)
-	h.bytes, h.anonymous = size, false
+	budget.take(size-h.bytes, h.anonymous)
+	h.bytes = size
+	if authenticated && h.anonymous {
+		budget.leaveAnonymous(size)
+		h.anonymous = false
+	}
 }
 
 // checkHead reserves memory for the head that is arriving. If it is too large, or there is no

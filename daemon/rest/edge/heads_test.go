@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// serveHeads serves with a limit of heads. The path /in authenticates the connection; /wait does so,
-// and answers when the client has left.
+// serveHeads serves with a limit of heads. The path /in authenticates the connection; /wait answers
+// when the client has left, and authenticates it with the query ?in.
 func serveHeads(t *testing.T, limit int) (heads *Heads, address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -29,9 +29,9 @@ func serveHeads(t *testing.T, limit int) (heads *Heads, address string) {
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/in":
-				MarkAuthenticated(r.Context())
+				HeadRead(r.Context(), true)
 			case "/wait":
-				MarkAuthenticated(r.Context())
+				HeadRead(r.Context(), r.URL.RawQuery == "in")
 				<-r.Context().Done()
 			}
 		}),
@@ -120,29 +120,38 @@ func TestMemoryOfHeads(t *testing.T) {
 	awaitHeld(t, heads, 0, 0)
 }
 
-// TestWaitingRequestsLeaveRoomForHeads checks that requests with large heads and credentials that
-// wait for changes count with the size of their heads, and leave the anonymous share.
+// TestWaitingRequestsLeaveRoomForHeads checks that requests with large heads that wait for something
+// count with the size of their heads, and those with credentials outside the anonymous share.
 func TestWaitingRequestsLeaveRoomForHeads(t *testing.T) {
 	const (
-		size    = 60 << 10
-		waiting = 2 * headMemory / anonymousShare / (size - headFree) / headCost
+		size  = 60 << 10
+		share = headMemory / anonymousShare
 	)
-	heads, address := serveHeads(t, 64<<10)
-	var open []net.Conn
-	for n := range waiting {
-		c := connect(t, address, "")
-		head := "GET /wait HTTP/1.1\r\nHost: whd\r\nX-Large: "
-		if _, err := io.WriteString(c, head+strings.Repeat("x", size-len(head)-4)+"\r\n\r\n"); err != nil {
-			t.Fatal(err)
+	for _, tt := range []struct {
+		path    string
+		waiting int
+	}{
+		{path: "/wait", waiting: share / size * 9 / 10},
+		{path: "/wait?in", waiting: 2 * share / size},
+	} {
+		heads, address := serveHeads(t, 64<<10)
+		var open []net.Conn
+		for n := range tt.waiting {
+			c := connect(t, address, "")
+			head := "GET " + tt.path + " HTTP/1.1\r\nHost: whd\r\nX-Large: "
+			rest := strings.Repeat("x", size-len(head)-4) + "\r\n\r\n"
+			if _, err := io.WriteString(c, head+rest); err != nil {
+				t.Fatal(err)
+			}
+			// The last read of a head, which completes it, is not counted.
+			awaitHeld(t, heads, float64((n+1)*size/2), float64((n+1)*size))
+			open = append(open, c)
 		}
-		// The last read of a head, which completes it, is not counted.
-		awaitHeld(t, heads, float64((n+1)*size/2), float64((n+1)*size))
-		open = append(open, c)
+		for _, c := range open {
+			c.Close()
+		}
+		awaitHeld(t, heads, 0, 0)
 	}
-	for _, c := range open {
-		c.Close()
-	}
-	awaitHeld(t, heads, 0, 0)
 }
 
 // TestRefusedConnectionsLinger checks that all of many refused connections get a single error and
