@@ -260,3 +260,46 @@ func TestLoadFails(t *testing.T) {
 		t.Errorf("rows %q, want %q", after, before)
 	}
 }
+
+// TestLoadsOfSimilarKinds loads two kinds at the same time, one of which has the name of the other
+// as a prefix. A repeated load removes only the table of its own kind.
+func TestLoadsOfSimilarKinds(t *testing.T) {
+	fields := []record.Field{{Name: "ID", Type: record.Int}}
+	sale := &record.Kind{Name: "Sale", Key: []string{"ID"}, Fields: fields}
+	line := &record.Kind{Name: "Sale_Line", Key: []string{"ID"}, Fields: fields}
+	db := newCopies(t)
+	createLoad := func(kind *record.Kind, random string) *table {
+		load, err := newTable(kind, loadPrefix+kind.Name+"_"+random, kind.Key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.create(kind, load); err != nil {
+			t.Fatal(err)
+		}
+		return load
+	}
+	lines := createLoad(line, "A")
+	lost := createLoad(sale, "B")
+	sales := createLoad(sale, "C")
+
+	rows := []client.Row{rowOf(t, `{"ID":1}`)}
+	for _, load := range []*table{lines, sales} {
+		if err := db.insert(load, rows); err != nil {
+			t.Errorf("insert into %s: %v", load.name, err)
+		}
+	}
+	if err := db.insert(lost, rows); !errors.Is(err, errOtherWriter) {
+		t.Errorf("insert into %s, which another load replaced: %v, want %v", lost.name, err, errOtherWriter)
+	}
+}
+
+// newCopies opens a new file.
+func newCopies(t *testing.T) *copies {
+	t.Helper()
+	db, err := openCopies(filepath.Join(t.TempDir(), "copy.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
