@@ -108,7 +108,7 @@ func split(text string) []string {
 
 // formatVersion is the version of the tables. Increment it when the tables change; older copies
 // are loaded again.
-const formatVersion = 3
+const formatVersion = 4
 
 // fieldsOf describes the fields of a kind. A copy with other fields is loaded again.
 func fieldsOf(kind *record.Kind) string {
@@ -200,9 +200,15 @@ func keyTerm(f record.Field, sql string) string {
 }
 
 // withoutTrailingZeros returns the SQL expression of a decimal without the zeros at its end, so
-// that 1.5 and 1.50 are the same key after the scale of the column has changed.
+// that 1.5 and 1.50 are the same key after the scale of the column has changed. Texts that are no
+// decimals stay as they are: A.0 and A.00 are different keys, and so are 01.5 and 01.50.
 func withoutTrailingZeros(sql string) string {
-	return "CASE WHEN instr(" + sql + ", '.') THEN rtrim(rtrim(" + sql + ", '0'), '.') ELSE " + sql + " END"
+	const stripped = `CASE WHEN ` +
+		`%[1]s GLOB '*[0-9].[0-9]*' AND %[1]s NOT GLOB '*.*.*' AND ` + // a point between digits
+		`%[1]s GLOB '[-0-9]*' AND %[1]s NOT GLOB '?*[^0-9.]*' AND ` + // a sign only at the start
+		`ltrim(%[1]s, '-') NOT GLOB '0[0-9]*' ` + // no zeros at the start
+		`THEN rtrim(rtrim(%[1]s, '0'), '.') ELSE %[1]s END`
+	return fmt.Sprintf(stripped, sql)
 }
 
 // values returns the values of a row for the columns. Those of the key are read from
