@@ -65,12 +65,16 @@ func findKinds(ctx context.Context, source Source, in struct {
 	}
 	skip := min(int(in.Skip), len(kinds))
 	for i, k := range kinds[skip:] {
-		one := foundKind{Kind: k.Name, Area: k.Area, Summary: k.Summary, Fields: slices.Clone(k.FieldNames())}
-		slices.SortStableFunc(one.Fields, func(a, b string) int { return cmp.Compare(matches(b, words), matches(a, words)) })
-		if one.More = max(len(one.Fields)-maxFields, 0); one.More > 0 {
-			one.Fields = one.Fields[:maxFields]
-		}
-		result.Kinds = append(result.Kinds, one)
+		fields := slices.Clone(k.FieldNames())
+		slices.SortStableFunc(fields, func(a, b string) int { return cmp.Compare(matches(b, words), matches(a, words)) })
+		shown := min(len(fields), maxFields)
+		result.Kinds = append(result.Kinds, foundKind{
+			Kind:    k.Name,
+			Area:    k.Area,
+			Summary: k.Summary,
+			Fields:  fields[:shown],
+			More:    len(fields) - shown,
+		})
 		result.NextSkip = skip + i
 		if i > 0 && !fits(result) {
 			result.Kinds = result.Kinds[:i]
@@ -106,16 +110,28 @@ func describeKind(ctx context.Context, source Source, in struct {
 	if err != nil {
 		return nil, err
 	}
-	result := describedKind{Kind: kind.Name, Area: kind.Area, Summary: kind.Summary, Key: kind.Key, Fields: []describedField{}, Suffixes: make(map[string][]string)}
+	result := describedKind{
+		Kind:     kind.Name,
+		Area:     kind.Area,
+		Summary:  kind.Summary,
+		Key:      kind.Key,
+		Fields:   []describedField{},
+		Suffixes: make(map[string][]string),
+	}
 	skip := min(int(in.Skip), len(kind.Fields))
 	for i, f := range kind.Fields[skip:] {
-		result.Fields = append(result.Fields, describedField{f.Name, f.TypeName()})
-		if result.Suffixes[f.Type.String()] == nil {
-			result.Suffixes[f.Type.String()] = suffixes(f.Filter)
+		typeName := f.Type.String()
+		_, known := result.Suffixes[typeName]
+		if !known {
+			result.Suffixes[typeName] = suffixes(f.Filter)
 		}
+		result.Fields = append(result.Fields, describedField{Name: f.Name, Type: f.TypeName()})
 		result.NextSkip = skip + i
 		if i > 0 && !fits(result) {
 			result.Fields = result.Fields[:i]
+			if !known {
+				delete(result.Suffixes, typeName) // its only field is on the next page
+			}
 			return result, nil
 		}
 	}

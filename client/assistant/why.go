@@ -41,7 +41,19 @@ func why(ctx context.Context, source Source, in struct {
 	result := history{Steps: []step{}, More: all.More}
 	skip := min(int(in.Skip), len(all.Steps))
 	for i, s := range all.Steps[skip:] {
-		result.Steps = append(result.Steps, step{utc(s.At), s.Step, s.Code, utc(s.Due), s.Kind, s.ChangeID, s.EventName, s.EventID, s.SubscriberID, s.SubscriptionID, s.MessageID})
+		result.Steps = append(result.Steps, step{
+			At:             utc(s.At),
+			Step:           s.Step,
+			Code:           s.Code,
+			Due:            utc(s.Due),
+			Kind:           s.Kind,
+			ChangeID:       s.ChangeID,
+			Event:          s.EventName,
+			EventID:        s.EventID,
+			SubscriberID:   s.SubscriberID,
+			SubscriptionID: s.SubscriptionID,
+			MessageID:      s.MessageID,
+		})
 		result.NextSkip = skip + i
 		if i > 0 && !fits(result) {
 			result.Steps = result.Steps[:i]

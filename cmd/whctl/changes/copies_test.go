@@ -260,3 +260,104 @@ func TestLoadFails(t *testing.T) {
 		t.Errorf("rows %q, want %q", after, before)
 	}
 }
+
+// TestLoadsOfSimilarKinds loads two kinds at the same time, one of which has the name of the other
+// as a prefix. A repeated load removes only the table of its own kind.
+func TestLoadsOfSimilarKinds(t *testing.T) {
+	fields := []record.Field{{Name: "ID", Type: record.Int}}
+	sale := &record.Kind{Name: "Sale", Key: []string{"ID"}, Fields: fields}
+	line := &record.Kind{Name: "Sale_Line", Key: []string{"ID"}, Fields: fields}
+	db := newCopies(t)
+	createLoad := func(kind *record.Kind, random string) *table {
+		load, err := newTable(kind, loadPrefix+kind.Name+"_"+random, kind.Key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := db.create(kind, load); err != nil {
+			t.Fatal(err)
+		}
+		return load
+	}
+	lines := createLoad(line, "A")
+	lost := createLoad(sale, "B")
+	sales := createLoad(sale, "C")
+
+	rows := []client.Row{rowOf(t, `{"ID":1}`)}
+	for _, load := range []*table{lines, sales} {
+		if err := db.insert(load, rows); err != nil {
+			t.Errorf("insert into %s: %v", load.name, err)
+		}
+	}
+	if err := db.insert(lost, rows); !errors.Is(err, errOtherWriter) {
+		t.Errorf("insert into %s, which another load replaced: %v, want %v", lost.name, err, errOtherWriter)
+	}
+}
+
+// newCopies opens a new file.
+func newCopies(t *testing.T) *copies {
+	t.Helper()
+	db, err := openCopies(filepath.Join(t.TempDir(), "copy.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// TestDecimalKeys stores rows of a kind with a decimal as the key, and deletes each by another
+// text. Decimals are the same key with any scale; texts that are no decimals only if they are
+// equal.
+func TestDecimalKeys(t *testing.T) {
+	for _, c := range []struct {
+		stored, deleted string // in JSON
+		sameKey         bool
+	}{
+		{stored: `1.5`, deleted: `1.50`, sameKey: true},
+		{stored: `1.500`, deleted: `1.5`, sameKey: true},
+		{stored: `-0.50`, deleted: `-0.5`, sameKey: true},
+		{stored: `2`, deleted: `2.0`, sameKey: true},
+		{stored: `100`, deleted: `100.00`, sameKey: true},
+		{stored: `0.0`, deleted: `0.00`, sameKey: true},
+		{stored: `"A.0"`, deleted: `"A.0"`, sameKey: true},
+		{stored: `100`, deleted: `1`},
+		{stored: `"A.0"`, deleted: `"A.00"`},
+		{stored: `"1.0A.0"`, deleted: `"1.0A.00"`},
+		{stored: `"1.0.0"`, deleted: `"1.0.00"`},
+		{stored: `"1-2.0"`, deleted: `"1-2.00"`},
+		{stored: `"--1.0"`, deleted: `"--1.00"`},
+		{stored: `"01.5"`, deleted: `"01.50"`},
+		{stored: `"x."`, deleted: `"x"`},
+	} {
+		kind := &record.Kind{Name: "Price", Key: []string{"ID"}, Fields: []record.Field{{Name: "ID", Type: record.Decimal}}}
+		db := newCopies(t)
+		load, err := newTable(kind, loadPrefix+"Price_A", kind.Key, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stored, other := rowOf(t, `{"ID":`+c.stored+`}`), rowOf(t, `{"ID":`+c.deleted+`}`)
+		if err := errors.Join(db.create(kind, load), db.insert(load, []client.Row{stored, other})); err != nil {
+			t.Fatal(err)
+		}
+
+		rows := db.countRows(t, load)
+		if c.sameKey != (rows == 1) {
+			t.Errorf("%s and %s are %d rows; same key: %t", c.stored, c.deleted, rows, c.sameKey)
+		}
+		change := wire.Change{Op: wire.OpDeleted, KeyFields: []byte(`{"ID":` + c.deleted + `}`)}
+		if err := load.apply(db.conn, []wire.Change{change}); err != nil {
+			t.Fatal(err)
+		}
+		if left := db.countRows(t, load); left != rows-1 {
+			t.Errorf("%s and %s: %d of %d rows after the second is deleted", c.stored, c.deleted, left, rows)
+		}
+	}
+}
+
+func (db *copies) countRows(t *testing.T, load *table) int64 {
+	t.Helper()
+	n, _, err := db.conn.QueryInt("SELECT count(*) FROM " + sqlite.Quote(load.name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}

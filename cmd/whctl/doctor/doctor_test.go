@@ -1,30 +1,61 @@
 package doctor
 
 import (
-	"context"
-	"crypto/tls"
-	"net"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/client/check"
+	"github.com/bizhook/whd/client/wire"
 )
 
-// A port that accepts connections but no handshake is reported with the time limit.
-func TestNoHandshake(t *testing.T) {
-	port, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+func TestClockResult(t *testing.T) {
+	for _, c := range []struct {
+		offset time.Duration
+		status check.Status
+		detail string
+	}{
+		{offset: 5 * time.Second, status: check.OK, detail: "5s ahead of the service"},
+		{offset: -5 * time.Second, status: check.OK, detail: "5s behind the service"},
+		{offset: -61 * time.Second, status: check.Warning, detail: "1m1s behind the service"},
+		{offset: 61 * time.Second, status: check.Warning, detail: "1m1s ahead of the service"},
+	} {
+		got := clockResult(c.offset)
+		if got.Status != c.status || got.Detail != c.detail {
+			t.Errorf("%s: %s %q, want %s %q", c.offset, got.Status, got.Detail, c.status, c.detail)
+		}
 	}
-	defer port.Close()
-	link, err := net.Dial("tcp", port.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer link.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	err = tls.Client(link, &tls.Config{ServerName: "127.0.0.1"}).HandshakeContext(ctx)
-	got := noCertificate(err)
-	if got.Detail != "no TLS handshake within 5s" || got.Fix != "check that the service uses HTTPS at this address" {
-		t.Errorf("%+v", got)
+}
+
+func TestDeliveryResult(t *testing.T) {
+	for _, c := range []struct {
+		inHand wire.InHand
+		status check.Status
+		detail string
+	}{
+		{
+			inHand: wire.InHand{InFlight: 1},
+			status: check.OK,
+			detail: "1 attempt in flight",
+		},
+		{
+			inHand: wire.InHand{Uncharged: map[string]int64{"dns": 2, "descriptors": 1}},
+			status: check.OK,
+			detail: "attempts not charged to their endpoints since the start, by cause: descriptors 1, dns 2",
+		},
+		{
+			inHand: wire.InHand{Overdue: 2, Uncharged: map[string]int64{"dns": 2}},
+			status: check.Warning,
+			detail: "2 requests are still open after webhooks.attempt_timeout; the messages are not affected",
+		},
+		{
+			inHand: wire.InHand{Paused: "no file descriptors\x1b[2J", Overdue: 1},
+			status: check.Failed,
+			detail: "no file descriptors^[[2J",
+		},
+	} {
+		got := deliveryResult(c.inHand)
+		if got.Status != c.status || got.Detail != c.detail {
+			t.Errorf("%+v: %s %q, want %s %q", c.inHand, got.Status, got.Detail, c.status, c.detail)
+		}
 	}
 }

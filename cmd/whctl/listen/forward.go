@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
@@ -24,7 +25,7 @@ import (
 )
 
 const (
-	forwardTimeout = 30 * time.Second // longer than the timeout of the service
+	defaultTimeout = 30 * time.Second // if the limit of the service is unknown
 	maxResponse    = 64 << 10         // bytes; the limit of the service too
 )
 
@@ -46,9 +47,32 @@ func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
 		return nil, cmdline.Usagef("--forward-to must be like localhost:3000 or http://localhost:3000/hooks")
 	}
 	return &Forwarder{to: to, now: now, http: &http.Client{
-		Timeout:       forwardTimeout,
+		Timeout:       defaultTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
+}
+
+// attemptTimeout is the setting of the service that limits an attempt.
+const attemptTimeout = "webhooks.attempt_timeout"
+
+// useTimeoutOf gives the receiver as much time as the service gives those of subscriptions. If
+// the service does not return the setting, the limit stays as it is.
+func (f *Forwarder) useTimeoutOf(ctx context.Context, service *client.Client) error {
+	settings, err := service.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range settings {
+		if s.Name != attemptTimeout {
+			continue
+		}
+		limit, err := time.ParseDuration(s.Value)
+		if err != nil {
+			return fmt.Errorf("%s: %w", attemptTimeout, err)
+		}
+		f.http.Timeout = limit
+	}
+	return nil
 }
 
 // response is the response of a receiver.

@@ -2,10 +2,15 @@ package listen
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // A receiver that does not respond, or not completely, is reported with the time limit.
@@ -45,5 +50,34 @@ func TestForwardDeclaresTypeOfBody(t *testing.T) {
 		if _, err := f.post(context.Background(), "1", "debtor.updated", []byte(body)); err != nil || got != want {
 			t.Errorf("the body %q: Content-Type %q, want %q (%v)", body, got, want, err)
 		}
+	}
+}
+
+// TestForwardUsesTimeoutOfService checks that a receiver may take as long as the service allows:
+// one that responds after 35 s works if webhooks.attempt_timeout is 40 s.
+func TestForwardUsesTimeoutOfService(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-attempt-timeout", "40s", "--webhooks-lease", "2m")
+	service, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "admin")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer service.Close()
+	f, err := NewForwarder("localhost:3000", time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l := Listener{Service: service, Forwarder: f, Now: time.Now, Out: io.Discard}
+	l.Notice = func(format string, args ...any) {
+		t.Logf(format, args...)
+		if strings.HasPrefix(format, "mirroring") {
+			cancel()
+		}
+	}
+	_, _ = l.Run(ctx) // ends with the context
+	if f.http.Timeout != 40*time.Second {
+		t.Errorf("the time limit is %s, want 40s", f.http.Timeout)
 	}
 }

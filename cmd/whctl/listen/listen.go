@@ -91,6 +91,9 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 			return count, err
 		}
 		if _, ok := e.(client.Connected); ok && l.Forwarder != nil {
+			if err := l.Forwarder.useTimeoutOf(ctx, l.Service); err != nil {
+				l.Notice("the time limit for responses is %s: cannot read that of the service: %s", l.Forwarder.http.Timeout, err)
+			}
 			l.Notice("mirroring to %s; real subscribers are unaffected", l.Forwarder.to.Redacted())
 		}
 		m, ok := e.(client.MessageEvent)

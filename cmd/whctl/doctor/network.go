@@ -1,0 +1,217 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/bizhook/whd/client/check"
+)
+
+const timeout = 5 * time.Second // of each network operation
+
+// checkAddress checks that the service, or the proxy to it, accepts connections.
+func (d *Diagnosis) checkAddress() check.Result {
+	u := d.url()
+	if u == nil {
+		return notApplicable
+	}
+	ctx, cancel := context.WithTimeout(d.c.Context, timeout)
+	defer cancel()
+	proxy, err := proxyOf(u)
+	if err != nil {
+		return failed("the address of the proxy is invalid", proxyFix)
+	}
+	if proxy != nil {
+		return proxyResult(ctx, proxy)
+	}
+	return addressResult(ctx, u)
+}
+
+// url returns the address of the service; nil if there is no client.
+func (d *Diagnosis) url() *url.URL {
+	if d.service == nil {
+		return nil
+	}
+	u, err := url.Parse(d.service.URL())
+	if err != nil {
+		return nil
+	}
+	return u
+}
+
+const proxyFix = "check the variables HTTPS_PROXY, HTTP_PROXY and NO_PROXY"
+
+// proxyOf returns the proxy by which the client reaches an address; nil for none.
+func proxyOf(u *url.URL) (*url.URL, error) {
+	return http.ProxyFromEnvironment(&http.Request{URL: u})
+}
+
+// proxyResult checks that a proxy accepts connections. Behind one, this machine need not be able
+// to resolve the name of the service, nor have a route to it.
+func proxyResult(ctx context.Context, proxy *url.URL) check.Result {
+	link, err := new(net.Dialer).DialContext(ctx, "tcp", hostPort(proxy))
+	if err != nil {
+		return failed("proxy "+proxy.Host+": "+err.Error(), proxyFix)
+	}
+	defer link.Close()
+	return passed("through proxy " + proxy.Host + ", which accepts connections; not checked directly")
+}
+
+// addressResult checks that the host name resolves and the port accepts connections.
+func addressResult(ctx context.Context, u *url.URL) check.Result {
+	addresses, err := net.DefaultResolver.LookupHost(ctx, u.Hostname())
+	if err != nil {
+		return failed(err.Error(), "check the host name "+u.Hostname()+"; change it with whctl config update url URL")
+	}
+	link, err := new(net.Dialer).DialContext(ctx, "tcp", hostPort(u))
+	if err != nil {
+		return failed(err.Error(), "check that the service is running and that no firewall blocks it; set HTTPS_PROXY to use a proxy")
+	}
+	defer link.Close()
+	return passed(fmt.Sprintf("%s is %s and accepts connections", u.Hostname(), strings.Join(addresses, ", ")))
+}
+
+// hostPort returns the host and port of an address.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = defaultPort(u.Scheme)
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+func defaultPort(scheme string) string {
+	switch scheme {
+	case "https":
+		return "443"
+	case "socks5", "socks5h":
+		return "1080"
+	}
+	return "80"
+}
+
+// checkCertificate checks the certificate of the service.
+func (d *Diagnosis) checkCertificate() check.Result {
+	u := d.url()
+	if u == nil || u.Scheme != "https" {
+		return notApplicable
+	}
+	if d.settings.Bool("insecure_tls") {
+		return warning("certificates are not verified", "whctl config update insecure_tls false; set ca_file to trust your own certificate")
+	}
+	options, err := d.connector.Options(d.c)
+	if err != nil {
+		return failed(err.Error(), "")
+	}
+	proxy, err := proxyOf(u)
+	if err != nil {
+		return notApplicable // the check of the address has failed
+	}
+
+	ctx, cancel := context.WithTimeout(d.c.Context, timeout)
+	defer cancel()
+	leaf, err := certificateOf(ctx, u, options.TLS, proxy)
+	if err != nil {
+		return handshakeFailure(err, u, proxy)
+	}
+	return certificateResult(leaf, d.now())
+}
+
+// certificateOf returns the certificate of the service, which has been verified.
+func certificateOf(ctx context.Context, u *url.URL, config *tls.Config, proxy *url.URL) (*x509.Certificate, error) {
+	if proxy != nil {
+		return certificateThrough(ctx, proxy, u, config)
+	}
+	link, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", hostPort(u))
+	if err != nil {
+		return nil, err
+	}
+	defer link.Close()
+	return link.(*tls.Conn).ConnectionState().PeerCertificates[0], nil
+}
+
+// certificateThrough returns the certificate of the service behind a proxy. Only a request opens
+// a connection through a proxy, so it sends one, without credentials; its status does not matter.
+func certificateThrough(ctx context.Context, proxy, u *url.URL, config *tls.Config) (*x509.Certificate, error) {
+	transport := &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: config}
+	defer transport.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return response.TLS.PeerCertificates[0], nil
+}
+
+// renewal is the remaining validity of a certificate below which a warning is
+// printed.
+const renewal = 21 * 24 * time.Hour
+
+// certificateResult returns the result for a valid certificate.
+func certificateResult(leaf *x509.Certificate, now time.Time) check.Result {
+	detail := fmt.Sprintf("%s, valid until %s", subjectOf(leaf), leaf.NotAfter.Format(time.DateOnly))
+	if leaf.NotAfter.Sub(now) < renewal {
+		return warning(detail, "renew the certificate of the service")
+	}
+	return passed(detail)
+}
+
+// subjectOf returns the name of a certificate. Many have no common name, only host names.
+func subjectOf(leaf *x509.Certificate) string {
+	if leaf.Subject.CommonName != "" {
+		return leaf.Subject.CommonName
+	}
+	if len(leaf.DNSNames) > 0 {
+		return leaf.DNSNames[0]
+	}
+	if len(leaf.IPAddresses) > 0 {
+		return leaf.IPAddresses[0].String()
+	}
+	return "a certificate without a name"
+}
+
+// handshakeFailure returns the result of a handshake that failed. proxy may be nil.
+func handshakeFailure(err error, u, proxy *url.URL) check.Result {
+	const httpsFix = "check that the service uses HTTPS at this address"
+	if errors.Is(err, context.DeadlineExceeded) && proxy == nil {
+		return failed(fmt.Sprintf("no TLS handshake within %s", timeout), httpsFix)
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return failed(fmt.Sprintf("through proxy %s: no response within %s", proxy.Host, timeout), proxyFix+"; "+httpsFix)
+	}
+	if _, ok := errors.AsType[x509.HostnameError](err); ok {
+		return failed(err.Error(), "use a host name of the certificate: whctl config update url URL; or renew the certificate of the service with the name "+u.Hostname())
+	}
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
+		if invalid.Reason == x509.Expired {
+			return failed(err.Error(), "renew the certificate of the service, or correct the clock of this machine")
+		}
+		return failed(err.Error(), "replace the certificate of the service")
+	}
+	if isUntrusted(err) {
+		return failed(err.Error(), "whctl config update ca_file FILE, with the certificate of its issuer")
+	}
+	if proxy != nil {
+		return failed("through proxy "+proxy.Host+": "+err.Error(), "check that the proxy allows connections to "+hostPort(u)+"; "+httpsFix)
+	}
+	return failed(err.Error(), httpsFix)
+}
+
+// isUntrusted reports whether a certificate has an issuer that this machine does not trust.
+func isUntrusted(err error) bool {
+	_, unknown := errors.AsType[x509.UnknownAuthorityError](err)
+	_, noRoots := errors.AsType[x509.SystemRootsError](err)
+	return unknown || noRoots
+}

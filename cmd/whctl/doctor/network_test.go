@@ -1,0 +1,246 @@
+package doctor
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/client/check"
+)
+
+// A port that accepts connections but no handshake is reported with the time limit.
+func TestNoHandshake(t *testing.T) {
+	port, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	u := &url.URL{Scheme: "https", Host: port.Addr().String()}
+	_, err = certificateOf(ctx, u, &tls.Config{}, nil)
+	got := handshakeFailure(err, u, nil)
+	if got.Detail != "no TLS handshake within 5s" || got.Fix != "check that the service uses HTTPS at this address" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// testName is the host name of certificates; no resolver knows it.
+const testName = "service.invalid"
+
+// startTLS starts a server with a certificate for testName without a common name, and returns it
+// with a pool that trusts the certificate.
+func startTLS(t *testing.T, from, until time.Time) (*httptest.Server, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber:          big.NewInt(1),
+		NotBefore:             from,
+		NotAfter:              until,
+		DNSNames:              []string{testName},
+		IsCA:                  true,
+		BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := x509.NewCertPool()
+	trusted.AddCert(certificate)
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are meant to fail
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server, trusted
+}
+
+// TestHandshakeFailures checks that only an unknown issuer leads to the advice to trust it.
+func TestHandshakeFailures(t *testing.T) {
+	now := time.Now()
+	valid, trusted := startTLS(t, now.Add(-time.Hour), now.Add(time.Hour))
+	expired, trustedExpired := startTLS(t, now.Add(-2*time.Hour), now.Add(-time.Hour))
+	plain := httptest.NewServer(http.NotFoundHandler())
+	defer plain.Close()
+
+	for _, c := range []struct {
+		name   string
+		server *httptest.Server
+		config *tls.Config
+		fix    string
+	}{
+		{
+			name:   "unknown issuer",
+			server: valid,
+			config: &tls.Config{RootCAs: x509.NewCertPool(), ServerName: testName},
+			fix:    "whctl config update ca_file FILE, with the certificate of its issuer",
+		},
+		{
+			name:   "other host name",
+			server: valid,
+			config: &tls.Config{RootCAs: trusted, ServerName: "other.invalid"},
+			fix:    "use a host name of the certificate: whctl config update url URL; or renew the certificate of the service with the name 127.0.0.1",
+		},
+		{
+			name:   "expired",
+			server: expired,
+			config: &tls.Config{RootCAs: trustedExpired, ServerName: testName},
+			fix:    "renew the certificate of the service, or correct the clock of this machine",
+		},
+		{
+			name:   "no TLS",
+			server: plain,
+			config: &tls.Config{ServerName: testName},
+			fix:    "check that the service uses HTTPS at this address",
+		},
+	} {
+		u := &url.URL{Scheme: "https", Host: c.server.Listener.Addr().String()}
+		_, err := certificateOf(t.Context(), u, c.config, nil)
+		if err == nil {
+			t.Errorf("%s: the handshake succeeded", c.name)
+			continue
+		}
+		got := handshakeFailure(err, u, nil)
+		if got.Status != check.Failed || got.Fix != c.fix {
+			t.Errorf("%s: %s, fix %q, want failed, %q (%v)", c.name, got.Status, got.Fix, c.fix, err)
+		}
+	}
+}
+
+// startProxy starts a proxy that connects every request to one server.
+func startProxy(t *testing.T, server string) *url.URL {
+	t.Helper()
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect || r.Host != testName+":443" {
+			http.Error(w, "not allowed", http.StatusForbidden)
+			return
+		}
+		onward, err := net.Dial("tcp", server)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
+		defer onward.Close()
+		w.WriteHeader(http.StatusOK)
+		inward, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer inward.Close()
+		go io.Copy(onward, buffered)
+		io.Copy(inward, onward)
+	}))
+	t.Cleanup(proxy.Close)
+	u, err := url.Parse(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.User = url.UserPassword("user", "secret")
+	return u
+}
+
+// TestProxy checks a service that can only be reached through a proxy: neither its name resolves
+// nor is there a route to it.
+func TestProxy(t *testing.T) {
+	now := time.Now()
+	server, trusted := startTLS(t, now.Add(-time.Hour), now.Add(40*24*time.Hour))
+	proxy := startProxy(t, server.Listener.Addr().String())
+	u := &url.URL{Scheme: "https", Host: testName}
+
+	address := proxyResult(t.Context(), proxy)
+	wantDetail := "through proxy " + proxy.Host + ", which accepts connections; not checked directly"
+	if address.Status != check.OK || address.Detail != wantDetail {
+		t.Errorf("address: %+v, want ok, %q", address, wantDetail)
+	}
+	leaf, err := certificateOf(t.Context(), u, &tls.Config{RootCAs: trusted}, proxy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate := certificateResult(leaf, now)
+	if certificate.Status != check.OK || !strings.HasPrefix(certificate.Detail, testName+", valid until ") {
+		t.Errorf("certificate: %+v, want ok, that of %s", certificate, testName)
+	}
+
+	other := &url.URL{Scheme: "https", Host: "other.invalid"}
+	_, err = certificateOf(t.Context(), other, &tls.Config{RootCAs: trusted}, proxy)
+	if err == nil {
+		t.Fatal("the proxy connected to another host")
+	}
+	refused := handshakeFailure(err, other, proxy)
+	if refused.Detail != "through proxy "+proxy.Host+": Forbidden" || !strings.Contains(refused.Fix, "other.invalid:443") {
+		t.Errorf("refused by the proxy: %+v", refused)
+	}
+
+	stopped := httptest.NewServer(nil)
+	stopped.Close()
+	away, err := url.Parse(stopped.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unreachable := proxyResult(t.Context(), away)
+	if unreachable.Status != check.Failed || !strings.HasPrefix(unreachable.Detail, "proxy "+away.Host+": ") {
+		t.Errorf("a proxy that is not running: %+v", unreachable)
+	}
+}
+
+func TestSubjectOfCertificates(t *testing.T) {
+	for _, c := range []struct {
+		certificate x509.Certificate
+		want        string
+	}{
+		{certificate: x509.Certificate{DNSNames: []string{"a.example", "b.example"}}, want: "a.example"},
+		{certificate: x509.Certificate{IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}, want: "127.0.0.1"},
+		{certificate: x509.Certificate{}, want: "a certificate without a name"},
+	} {
+		if got := subjectOf(&c.certificate); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestHostPort(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://a":        "a:80",
+		"https://a":       "a:443",
+		"socks5://a":      "a:1080",
+		"https://[::1]":   "[::1]:443",
+		"https://a:8443/": "a:8443",
+	} {
+		u, err := url.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := hostPort(u); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
+
+// TestDeadlineThroughProxy names the proxy if there is no response through it.
+func TestDeadlineThroughProxy(t *testing.T) {
+	got := handshakeFailure(context.DeadlineExceeded, &url.URL{Host: testName}, &url.URL{Host: "proxy:3128"})
+	if got.Detail != "through proxy proxy:3128: no response within 5s" {
+		t.Errorf("%+v", got)
+	}
+}
