@@ -3,6 +3,7 @@ package service
 import (
 	"flag"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -23,15 +24,18 @@ func TestShippedUnitIsCurrent(t *testing.T) {
 	}
 }
 
+// TestQuotedPaths has the quotes that systemd removes. It replaces $name in arguments, but
+// not in the path of the program.
 func TestQuotedPaths(t *testing.T) {
-	for path, want := range map[string]string{
-		"/usr/bin/whd":    "/usr/bin/whd",
-		"/opt/a b/whd":    `"/opt/a b/whd"`,
-		"/opt/100%/whd":   "/opt/100%%/whd",
-		`/opt/"$x\y"/whd`: `"/opt/\"$$x\\y\"/whd"`,
+	for _, c := range []struct{ path, program, argument string }{
+		{"/usr/bin/whd", "/usr/bin/whd", "/usr/bin/whd"},
+		{"/opt/a b/whd", `"/opt/a b/whd"`, `"/opt/a b/whd"`},
+		{"/opt/100%/whd", "/opt/100%%/whd", "/opt/100%%/whd"},
+		{`/opt/"$x\y"/whd`, `"/opt/\"$x\\y\"/whd"`, `"/opt/\"$$x\\y\"/whd"`},
 	} {
-		if got := quoted(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
+		want := "ExecStart=" + c.program + " serve --config " + c.argument + "\n"
+		if got := Unit(c.path, c.path); !strings.Contains(got, want) {
+			t.Errorf("the unit for %s has no line %q:\n%s", c.path, want, got)
 		}
 	}
 }
