@@ -43,7 +43,7 @@ TESTENV = CGO_ENABLED=0 GOFLAGS='$(strip $(shell $(GO) env GOFLAGS) -trimpath $(
 # the same time as there are processors.
 TESTJOBS := $(shell echo $$((2 * $$(nproc 2>/dev/null || echo 2))))
 
-test: ## run all tests except those of make clients, offline
+test: ## run all tests except those of make clients and make test-root, offline
 	$(TESTENV) $(GO) test -vet=off -p $(TESTJOBS) -timeout 30m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: clients
@@ -53,6 +53,14 @@ CLIENTTESTS    := InPython|CompletionIn|ServiceStackClient|BehindNginx|TypesComp
 
 clients: ## run the tests that need installed third-party programs (Node.js, PHP, Mono, LibreOffice, shells, nginx, ...)
 	$(TESTENV) WHD_TEST_CLIENTS=1 $(GO) test -vet=off -count=1 -timeout 30m $(TESTFLAGS) -run '$(CLIENTTESTS)' $(CLIENTPACKAGES)
+
+.PHONY: test-root
+# The tests and packages of .ci/roottests.
+ROOTTESTS    = $(shell awk '/^\.\// { print $$2 }' .ci/roottests | paste -sd '|')
+ROOTPACKAGES = $(shell awk '/^\.\// { print $$1 }' .ci/roottests | sort -u)
+
+test-root: ## run the tests that need root, in .ci/roottests, by sudo if necessary
+	$(TESTENV) WHD_TEST_ROOT=1 $(GO) test -vet=off -count=1 -v $(if $(filter-out 0,$(shell id -u)),-exec 'sudo env WHD_TEST_ROOT=1') -run '^($(ROOTTESTS))$$' $(TESTFLAGS) $(ROOTPACKAGES)
 
 .PHONY: test-sqlserver
 test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is the connection string
