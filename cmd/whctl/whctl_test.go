@@ -9,10 +9,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -39,6 +41,10 @@ func TestMain(m *testing.M) {
 			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "WHCTL_") {
 				os.Unsetenv(name) // set by the README's commands
 			}
+		}
+		if signal.Ignored(syscall.SIGHUP) {
+			// Under nohup. Processes inherit that a signal is ignored, but not that it is handled.
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 		}
 	}
 	testscript.Main(m, map[string]func(){"whctl": main, "forget-session": forgetSession})
