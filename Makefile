@@ -4,15 +4,17 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(PATH):/usr/local/go/bin
 
-GO       ?= go
-EXE      := $(shell $(GO) env GOEXE)
+# Go's usual directory need not be in PATH. $(GO) is only called by targets that need it, so
+# that `make` lists the targets without Go.
+GO       ?= $(or $(shell PATH='$(PATH)' command -v go),$(error Go is not installed, or not in PATH: see https://go.dev/doc/install))
+EXE       = $(shell $(GO) env GOEXE)
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 STAMP    := -X github.com/bizhook/whd/cmd/internal/cli.version=$(VERSION) -X github.com/bizhook/whd/cmd/internal/cli.commit=$(COMMIT)
 # Compilation takes an eighth less time without debug information, which -s -w removes
 # anyway and tests do not use.
 NODEBUG  := -gcflags=all=-dwarf=false
-GOBUILD  := CGO_ENABLED=0 $(GO) build -trimpath $(NODEBUG) -ldflags '-s -w $(STAMP)'
+GOBUILD   = CGO_ENABLED=0 $(GO) build -trimpath $(NODEBUG) -ldflags '-s -w $(STAMP)'
 
 # Arguments of `make run` and of the test targets, for example
 # make run ARGS='--listen :8080' or make test TESTFLAGS='-count=1 -v'.
@@ -102,7 +104,7 @@ cross: ## compile for other platforms; make dist builds releases
 	@for target in windows/amd64 darwin/arm64; do \
 		echo "build $$target"; \
 		packages=./...; if [ $${target%/*} = darwin ]; then packages=./cmd/whctl; fi; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build $(NODEBUG) -o /dev/null $$packages; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath $(NODEBUG) -o /dev/null $$packages; \
 	done
 
 modules: ## check that go.mod and go.sum are complete, minimal and unaltered
@@ -117,7 +119,7 @@ vuln: ## check the dependencies for known vulnerabilities, if the online databas
 	.ci/vuln
 
 dist: ## build the release files in bin/dist for all platforms, or for TARGETS="linux/amd64 ..."
-	GO=$(GO) VERSION='$(VERSION)' COMMIT='$(COMMIT)' .ci/dist bin/dist $(TARGETS)
+	GO='$(GO)' VERSION='$(VERSION)' COMMIT='$(COMMIT)' .ci/dist bin/dist $(TARGETS)
 
 goldens: ## fail if `make golden` would change a file
 	.ci/goldens
