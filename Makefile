@@ -124,13 +124,20 @@ dist: ## build the release files in bin/dist for all platforms, or for TARGETS="
 goldens: ## fail if `make golden` would change a file
 	.ci/goldens
 
-# The packages with the test flag -update, also by package tuitest. readmetest runs last: it
-# draws the image of the terminal from the recording of tui.
-GOLDEN = $$(grep -rlE 'flag\.Bool\("update"|\.Golden\(' --include='*_test.go' . | xargs -n1 dirname | grep -v readmetest | sort -u)
+# The packages that compare with golden files. readmetest runs last: it draws the image of
+# the terminal from the recording of tui.
+GOLDEN = $$(grep -rlE 'client/goldentest"|\.Golden\(' --include='*_test.go' . | xargs -n1 dirname | grep -v readmetest | sort -u)
 
 golden: ## rewrite the golden files and the generated parts of the manual
 	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m $(GOLDEN) -update
 	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m ./daemon/readmetest -update
+
+.PHONY: guards
+# The packages with files that guard against accidental changes.
+GUARDS = $$(grep -rlE 'CompareGuard|UpdatingGuards' --include='*_test.go' cmd daemon tui | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
+guards: ## rewrite what guards against accidental changes: checksums of migrations, public API, counts of words
+	$(TESTENV) $(GO) test -vet=off -count=1 $(GUARDS) -update-guards
 
 .PHONY: picture
 picture: ## redraw the images of web pages in the README and the manual (needs chromium and poppler-utils)

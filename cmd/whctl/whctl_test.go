@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,6 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
@@ -29,8 +29,6 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected outputs")
 
 // TestMain makes whctl and the helper commands of the scripts available as separate
 // processes.
@@ -233,17 +231,5 @@ func status(code int, errorCode string) http.HandlerFunc {
 // golden compares text with a golden file; with -update it rewrites the file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; got:\n%s", path, got)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", name+".golden"), got)
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
@@ -240,7 +241,7 @@ func TestAssistantPicture(t *testing.T) {
 	}
 	want := picture(100, "An assistant answers a question about invoices with two calls of tools", lines)
 	name := filepath.Join(root, assistantPicture)
-	if *update {
+	if goldentest.Updating() {
 		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}

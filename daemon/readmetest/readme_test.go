@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -69,7 +70,7 @@ const setup = "export WHD="
 // variables of the README and with the demo running. Files that the commands write are
 // ignored by git, so that the first `git status` shows the reader's own changes only.
 func TestManual(t *testing.T) {
-	if *update {
+	if goldentest.Updating() {
 		t.Skip("writes nothing")
 	}
 	if runtime.GOOS == "windows" {

@@ -1,27 +1,18 @@
 package service
 
 import (
-	"flag"
-	"os"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the expected outputs")
+	"github.com/bizhook/whd/client/goldentest"
+)
 
 // shipped is the unit in the packages.
 const shipped = "../../cmd/daemon/deploy/whd.service"
 
 func TestShippedUnitIsCurrent(t *testing.T) {
 	want := Unit("/usr/bin/whd", "/etc/whd/whd.toml")
-	if *update {
-		if err := os.WriteFile(shipped, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(shipped); err != nil || string(got) != want {
-		t.Errorf("%s is stale (%v): run make golden", shipped, err)
-	}
+	goldentest.Compare(t, shipped, want)
 }
 
 // TestQuotedPaths has the quotes that systemd removes. It replaces $name in arguments, but
