@@ -4,15 +4,17 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 export PATH := $(PATH):/usr/local/go/bin
 
-GO       ?= go
-EXE      := $(shell $(GO) env GOEXE)
+# Go's usual directory need not be in PATH. $(GO) is only called by targets that need it, so
+# that `make` lists the targets without Go.
+GO       ?= $(or $(shell PATH='$(PATH)' command -v go),$(error Go is not installed, or not in PATH: see https://go.dev/doc/install))
+EXE       = $(shell $(GO) env GOEXE)
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 COMMIT   ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 STAMP    := -X github.com/bizhook/whd/cmd/internal/cli.version=$(VERSION) -X github.com/bizhook/whd/cmd/internal/cli.commit=$(COMMIT)
 # Compilation takes an eighth less time without debug information, which -s -w removes
 # anyway and tests do not use.
 NODEBUG  := -gcflags=all=-dwarf=false
-GOBUILD  := CGO_ENABLED=0 $(GO) build -trimpath $(NODEBUG) -ldflags '-s -w $(STAMP)'
+GOBUILD   = CGO_ENABLED=0 $(GO) build -trimpath $(NODEBUG) -ldflags '-s -w $(STAMP)'
 
 # Arguments of `make run` and of the test targets, for example
 # make run ARGS='--listen :8080' or make test TESTFLAGS='-count=1 -v'.
@@ -43,7 +45,7 @@ TESTENV = CGO_ENABLED=0 GOFLAGS='$(strip $(shell $(GO) env GOFLAGS) -trimpath $(
 # the same time as there are processors.
 TESTJOBS := $(shell echo $$((2 * $$(nproc 2>/dev/null || echo 2))))
 
-test: ## run all tests except those of make clients, offline
+test: ## run all tests except those of make clients and make test-root, offline
 	$(TESTENV) $(GO) test -vet=off -p $(TESTJOBS) -timeout 30m $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: clients
@@ -53,6 +55,14 @@ CLIENTTESTS    := InPython|CompletionIn|ServiceStackClient|BehindNginx|TypesComp
 
 clients: ## run the tests that need installed third-party programs (Node.js, PHP, Mono, LibreOffice, shells, nginx, ...)
 	$(TESTENV) WHD_TEST_CLIENTS=1 $(GO) test -vet=off -count=1 -timeout 30m $(TESTFLAGS) -run '$(CLIENTTESTS)' $(CLIENTPACKAGES)
+
+.PHONY: test-root
+# The tests and packages of .ci/roottests.
+ROOTTESTS    = $(shell awk '/^\.\// { print $$2 }' .ci/roottests | paste -sd '|')
+ROOTPACKAGES = $(shell awk '/^\.\// { print $$1 }' .ci/roottests | sort -u)
+
+test-root: ## run the tests that need root, in .ci/roottests, by sudo if necessary
+	$(TESTENV) WHD_TEST_ROOT=1 $(GO) test -vet=off -count=1 -v $(if $(filter-out 0,$(shell id -u)),-exec 'sudo env WHD_TEST_ROOT=1') -run '^($(ROOTTESTS))$$' $(TESTFLAGS) $(ROOTPACKAGES)
 
 .PHONY: test-sqlserver
 test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is the connection string
@@ -94,7 +104,7 @@ cross: ## compile for other platforms; make dist builds releases
 	@for target in windows/amd64 darwin/arm64; do \
 		echo "build $$target"; \
 		packages=./...; if [ $${target%/*} = darwin ]; then packages=./cmd/whctl; fi; \
-		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build $(NODEBUG) -o /dev/null $$packages; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} $(GO) build -trimpath $(NODEBUG) -o /dev/null $$packages; \
 	done
 
 modules: ## check that go.mod and go.sum are complete, minimal and unaltered
@@ -109,18 +119,25 @@ vuln: ## check the dependencies for known vulnerabilities, if the online databas
 	.ci/vuln
 
 dist: ## build the release files in bin/dist for all platforms, or for TARGETS="linux/amd64 ..."
-	GO=$(GO) VERSION='$(VERSION)' COMMIT='$(COMMIT)' .ci/dist bin/dist $(TARGETS)
+	GO='$(GO)' VERSION='$(VERSION)' COMMIT='$(COMMIT)' .ci/dist bin/dist $(TARGETS)
 
 goldens: ## fail if `make golden` would change a file
 	.ci/goldens
 
-# The packages with the test flag -update, also by package tuitest. readmetest runs last: it
-# draws the image of the terminal from the recording of tui.
-GOLDEN = $$(grep -rlE 'flag\.Bool\("update"|\.Golden\(' --include='*_test.go' . | xargs -n1 dirname | grep -v readmetest | sort -u)
+# The packages that compare with golden files. readmetest runs last: it draws the image of
+# the terminal from the recording of tui.
+GOLDEN = $$(grep -rlE 'client/goldentest"|\.Golden\(' --include='*_test.go' . | xargs -n1 dirname | grep -v readmetest | sort -u)
 
 golden: ## rewrite the golden files and the generated parts of the manual
 	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m $(GOLDEN) -update
 	$(TESTENV) $(GO) test -vet=off -count=1 -timeout 10m ./daemon/readmetest -update
+
+.PHONY: guards
+# The packages with files that guard against accidental changes.
+GUARDS = $$(grep -rlE 'CompareGuard|UpdatingGuards' --include='*_test.go' cmd daemon tui | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
+guards: ## rewrite what guards against accidental changes: checksums of migrations, public API, counts of words
+	$(TESTENV) $(GO) test -vet=off -count=1 $(GUARDS) -update-guards
 
 .PHONY: picture
 picture: ## redraw the images of web pages in the README and the manual (needs chromium and poppler-utils)

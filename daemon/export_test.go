@@ -1,7 +1,4 @@
 package daemon
 
-// Parts of the tests of this package that those of daemon_test use.
-var (
-	Update     = update
-	CheckTable = checkTable
-)
+// CheckTable is used by the tests of daemon_test, too.
+var CheckTable = checkTable

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -239,22 +240,28 @@ func (f *firstStart) onTerminal() bool {
 	return is && term.IsTerminal(int(file.Fd()))
 }
 
-// banner prints the service's URL and commands to try. Secrets are printed on a
-// terminal only: other output may end up in a log.
+// banner prints the service's URL and commands to try, in one piece. Secrets are printed on
+// a terminal only: other output may end up in a log.
 func (f *firstStart) banner(url string) {
-	fmt.Fprintf(f.out, "\nwhd %s serves %s\n", f.config.Start.Version, url)
+	var text bytes.Buffer
+	f.writeBanner(&text, url)
+	_, _ = f.out.Write(text.Bytes()) // without a reader, the service runs nevertheless
+}
+
+func (f *firstStart) writeBanner(out io.Writer, url string) {
+	fmt.Fprintf(out, "\nwhd %s serves %s\n", f.config.Start.Version, url)
 	if f.password != "" && !f.onTerminal() {
-		fmt.Fprintf(f.out, "  user admin, password in %s\n", f.path(adminPasswordFile))
+		fmt.Fprintf(out, "  user admin, password in %s\n", f.path(adminPasswordFile))
 	}
 	if f.demoKey == "" {
 		return
 	}
 	key := f.demoKey
 	if !f.onTerminal() {
-		key = fmt.Sprintf(`$(cat %q)`, f.path(demoKeyFile))
+		key = "$(cat " + quotedForShell(f.path(demoKeyFile)) + ")"
 	}
 	billID, stageID, settingID := demo.BillExample()
-	fmt.Fprintf(f.out, `  demo key (role writer, until the next start) in %[3]s: %[1]s
+	fmt.Fprintf(out, `  demo key (role writer, until the next start) in %[3]s: %[1]s
 
 Try, in another terminal:
   curl -H "Authorization: Bearer %[1]s" "%[2]s/Queries/SO_Totals?Take=3&OrderByDesc=InvoiceTotal"
@@ -266,11 +273,16 @@ Try, in another terminal:
 	if !f.config.ERP.DemoActivity {
 		return
 	}
-	fmt.Fprintf(f.out, `The demo changes stock takes and invoices every %[3]d seconds. Receive an event for each
+	fmt.Fprintf(out, `The demo changes stock takes and invoices every %[3]d seconds. Receive an event for each
 change, signed, and see it arrive:
-  export WHCTL_URL=%[1]s WHCTL_USER=admin WHCTL_PASSWORD="$(cat %[2]q)"
+  export WHCTL_URL=%[1]s WHCTL_USER=admin WHCTL_PASSWORD="$(cat %[2]s)"
   bin/whctl subscriptions create "$(bin/whctl subscribers create Demo)" "stocktake.*" %[1]s/Webhooks/Test
   bin/whctl listen --event "stocktake.*"
 
-`, url, f.path(adminPasswordFile), activityInterval/time.Second)
+`, url, quotedForShell(f.path(adminPasswordFile)), activityInterval/time.Second)
+}
+
+// quotedForShell quotes a path for a Unix shell.
+func quotedForShell(path string) string {
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/rest"
@@ -36,7 +36,7 @@ func TestInterfaceNames(t *testing.T) {
 	now := slices.Concat(openAPINames(t), metadataNames(), settingNames(), metricNames(t), infoNames())
 	slices.Sort(now)
 	now = slices.Compact(now)
-	if *daemon.Update {
+	if goldentest.Updating() {
 		all := slices.Concat(readLines(t, interfaceList), now)
 		slices.Sort(all)
 		if err := os.WriteFile(interfaceList, []byte(strings.Join(slices.Compact(all), "\n")+"\n"), 0o644); err != nil {

@@ -21,6 +21,7 @@ type Run struct {
 	Config     config.Config
 	Out        io.Writer // for the user at the terminal
 	Log        *slog.Logger
+	FlushLog   func() // waits until the lines so far are written; nil if Log does not queue them
 	Supervisor *service.Supervisor
 	Reloads    <-chan os.Signal              // signals that request a reload of the settings
 	Reread     func() (config.Config, error) // reads the settings; nil disables reloading
@@ -35,7 +36,7 @@ func (r Run) Serve(ctx context.Context) error {
 	}
 	delay := r.Config.HTTP.ShutdownDelay
 	if err = d.Start(ctx); err == nil {
-		d.first.banner(d.URL())
+		r.banner(d)
 		err = r.wait(ctx, d)
 	} else {
 		err = r.startError(ctx, err)
@@ -44,6 +45,14 @@ func (r Run) Serve(ctx context.Context) error {
 		delay = 0 // there are no requests to wait for
 	}
 	return errors.Join(err, r.stop(ctx, d, delay))
+}
+
+// banner prints the banner below the log lines of the start, not between them.
+func (r Run) banner(d *Daemon) {
+	if r.FlushLog != nil {
+		r.FlushLog()
+	}
+	d.first.banner(d.URL())
 }
 
 // startError returns the error of a failed start, nil if the start was cancelled.

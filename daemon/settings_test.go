@@ -171,7 +171,7 @@ func TestStoredSettingsAreWrittenToFile(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
 		t.Errorf("mode %v (%v)", info.Mode(), err)
 	}
-	c, err := config.Read(nil, []string{"WHD_CONFIG=" + path})
+	c, err := config.Read(nil, []string{"WHD_CONFIG=" + path, "WHD_DATA_DIR=" + dir})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}

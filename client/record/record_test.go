@@ -1,15 +1,13 @@
 package record
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the golden files")
+	"github.com/bizhook/whd/client/goldentest"
+)
 
 // TestKindsGolden shows changes of the kinds as a difference of the golden file.
 func TestKindsGolden(t *testing.T) {
@@ -24,19 +22,7 @@ func TestKindsGolden(t *testing.T) {
 			fmt.Fprintf(&got, "  %s | %s | %s | %s\n", f.Name, f.TypeName(), f.Filter, strings.Join(members, " "))
 		}
 	}
-	const path = "testdata/kinds.golden"
-	if *update {
-		if err := os.WriteFile(path, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("%s differs; update it with -update and review the difference\n%s", path, got.String())
-	}
+	goldentest.Compare(t, "testdata/kinds.golden", got.String())
 }
 
 func TestKindCounts(t *testing.T) {

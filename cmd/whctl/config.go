@@ -176,9 +176,10 @@ func editConfig(c *cli.Context, s *command.Session) error {
 
 // editor returns the command line of the editor: that of VISUAL or EDITOR, else vi or
 // notepad. The origin is for errors.
-func editor(env func(string) string) (words []string, origin string) {
+func editor(env func(string) string) (line []string, origin string) {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
-		if words = strings.Fields(env(name)); len(words) > 0 {
+		words := editorWords(env(name))
+		if len(words) > 0 {
 			return words, "from " + name
 		}
 	}
@@ -186,6 +187,26 @@ func editor(env func(string) string) (words []string, origin string) {
 		return []string{"notepad"}, "VISUAL and EDITOR are not set"
 	}
 	return []string{"vi"}, "VISUAL and EDITOR are not set"
+}
+
+// editorWords splits the command line of an editor at blanks. Blanks within quotes, and
+// those in the path of an existing program, are part of a word.
+func editorWords(line string) (words []string) {
+	line = strings.TrimSpace(line)
+	if _, err := os.Stat(line); err == nil {
+		return []string{line}
+	}
+	for line != "" {
+		var word string
+		if quote := line[:1]; quote == `"` || quote == "'" {
+			word, line, _ = strings.Cut(line[1:], quote)
+		} else {
+			word, line, _ = strings.Cut(line, " ")
+		}
+		words = append(words, word)
+		line = strings.TrimSpace(line)
+	}
+	return words
 }
 
 // runEditor opens a file in the editor.

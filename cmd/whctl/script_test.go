@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
@@ -35,7 +36,7 @@ func runScripts(t *testing.T, service *daemontest.Instance) {
 	line := mssqltest.NewProxy(t, service.URL)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
-		UpdateScripts: *update,
+		UpdateScripts: goldentest.Updating(),
 		Cmds:          scriptCommands(line),
 		Setup: func(env *testscript.Env) error {
 			env.Values[processesKey{}] = &sync.Map{}

@@ -3,16 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/wire"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
@@ -27,8 +29,6 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected outputs")
 
 // TestMain makes whctl and the helper commands of the scripts available as separate
 // processes.
@@ -39,6 +39,10 @@ func TestMain(m *testing.M) {
 			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "WHCTL_") {
 				os.Unsetenv(name) // set by the README's commands
 			}
+		}
+		if signal.Ignored(syscall.SIGHUP) {
+			// Under nohup. Processes inherit that a signal is ignored, but not that it is handled.
+			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 		}
 	}
 	testscript.Main(m, map[string]func(){"whctl": main, "forget-session": forgetSession})
@@ -227,17 +231,5 @@ func status(code int, errorCode string) http.HandlerFunc {
 // golden compares text with a golden file; with -update it rewrites the file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; got:\n%s", path, got)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", name+".golden"), got)
 }

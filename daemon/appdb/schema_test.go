@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/client/goldentest"
 )
 
 // The list of tables is for the permission check.
@@ -58,7 +58,7 @@ func migrationNames(t *testing.T, folder string) []string {
 }
 
 // Released migrations must not change: a change requires a new migration. Before a
-// release, -update records the change.
+// release, make guards records the change.
 func TestMigrationsAreUnchanged(t *testing.T) {
 	var got strings.Builder
 	err := fs.WalkDir(schema, "schema", func(name string, entry fs.DirEntry, err error) error {
@@ -73,17 +73,6 @@ func TestMigrationsAreUnchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	file := filepath.Join("testdata", "migrations.sha256")
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("migrations have changed; their checksums are\n%s\nwant\n%s", &got, want)
-	}
+	goldentest.CompareGuard(t, "testdata/migrations.sha256", got.String(),
+		"released migrations must not change: add a migration, or, before the release, run make guards")
 }

@@ -5,22 +5,19 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 func TestFaultOfOutdatedTables(t *testing.T) {
 	db := &DB{}
@@ -81,19 +78,7 @@ func TestStatementsMatchGolden(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "== %s\n\n%s\n", home.name, &l.statements)
 	}
-	const file = "testdata/own.sql"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("%s differs (go test -update rewrites it); got:\n%s", file, &got)
-	}
+	goldentest.Compare(t, "testdata/own.sql", got.String())
 }
 
 func everyStatement(ctx context.Context, a *Accounts) error {

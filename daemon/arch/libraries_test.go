@@ -2,13 +2,14 @@ package arch
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/client/goldentest"
 )
 
 // library is a third-party module, the reason for it, and the packages that may import it.
@@ -178,8 +179,6 @@ func dependenciesTable(t *testing.T) string {
 // contributing is the page with the table of dependencies.
 const contributing = root + "/.github/CONTRIBUTING.md"
 
-var update = flag.Bool("update", false, "write the generated files instead of comparing with them")
-
 // Compares the table of dependencies in CONTRIBUTING.md with the table of libraries;
 // -update writes it.
 func TestContributingListsDependencies(t *testing.T) {
@@ -196,7 +195,7 @@ func TestContributingListsDependencies(t *testing.T) {
 	if want == string(text) {
 		return
 	}
-	if !*update {
+	if !goldentest.Updating() {
 		t.Fatal("the dependencies in CONTRIBUTING.md are stale: run make golden")
 	}
 	if err := os.WriteFile(contributing, []byte(want), 0o644); err != nil {

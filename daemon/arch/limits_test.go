@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/client/goldentest"
 )
 
 // limits contains the maximum of each measure of `go -C .ci/tools run ./size`.
@@ -46,7 +48,7 @@ func (v violation) String() string { return v.subject + ": " + strconv.Itoa(v.va
 const remaining = "testdata/remaining.txt"
 
 // Compares the violations with the list of the remaining ones, which may only shrink:
-// entries may disappear and values decrease. -update writes the list, -v prints it.
+// entries may disappear and values decrease. make guards writes the list, -v prints it.
 func TestViolations(t *testing.T) {
 	found := append(importViolations(t), sizeViolations(t)...)
 	slices.SortFunc(found, func(a, b violation) int { return strings.Compare(a.subject, b.subject) })
@@ -55,7 +57,7 @@ func TestViolations(t *testing.T) {
 		fmt.Fprintln(&lines, v)
 	}
 	t.Logf("%d violations\n%s", len(found), &lines)
-	if *update {
+	if goldentest.UpdatingGuards() {
 		if err := os.WriteFile(remaining, []byte(lines.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

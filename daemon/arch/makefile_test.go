@@ -19,9 +19,37 @@ func TestClientTestsExist(t *testing.T) {
 	if patterns == nil {
 		t.Fatal("the Makefile does not set CLIENTTESTS")
 	}
+	tests := testSources(t, "")
+	for pattern := range strings.SplitSeq(string(patterns[1]), "|") {
+		if !regexp.MustCompile(`(?m)^func Test\w*` + pattern).MatchString(tests) {
+			t.Errorf("no test matches %s", pattern)
+		}
+	}
+}
+
+// TestRootTestsExist checks that each line of .ci/roottests names a test in that package.
+func TestRootTestsExist(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, ".ci", "roottests"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		path, name, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok || !strings.Contains(testSources(t, strings.TrimPrefix(path, "./")), "\nfunc "+name+"(") {
+			t.Errorf("%q names no test", line)
+		}
+	}
+}
+
+// testSources returns the text of all tests below a directory.
+func testSources(t *testing.T, dir string) string {
+	t.Helper()
 	var tests strings.Builder
 	for _, file := range proseFiles(t, nil) {
-		if strings.HasSuffix(file, "_test.go") {
+		if strings.HasPrefix(filepath.ToSlash(file), dir) && strings.HasSuffix(file, "_test.go") {
 			source, err := os.ReadFile(filepath.Join(root, file))
 			if err != nil {
 				t.Fatal(err)
@@ -29,9 +57,5 @@ func TestClientTestsExist(t *testing.T) {
 			tests.Write(source)
 		}
 	}
-	for pattern := range strings.SplitSeq(string(patterns[1]), "|") {
-		if !regexp.MustCompile(`(?m)^func Test\w*` + pattern).MatchString(tests.String()) {
-			t.Errorf("no test matches %s", pattern)
-		}
-	}
+	return tests.String()
 }

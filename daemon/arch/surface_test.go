@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bizhook/whd/client/goldentest"
 )
 
 // public lists the packages of the public Go API.
@@ -20,7 +22,7 @@ var public = []string{"client", "client/filter", "client/record", "client/wire",
 const surface = "testdata/api.txt"
 
 // Compares the exported declarations of the public packages with the list of the last
-// release; -update writes the list. Mention removed and changed lines in CHANGELOG.md.
+// release; make guards writes the list. Mention removed and changed lines in CHANGELOG.md.
 // Routes, settings, metrics, flags and exit codes are listed in the README and in
 // testdata/*.golden.
 func TestPublicAPI(t *testing.T) {
@@ -28,7 +30,7 @@ func TestPublicAPI(t *testing.T) {
 	for _, name := range public {
 		found.WriteString(strings.Join(exported(t, name), "\n") + "\n")
 	}
-	if *update {
+	if goldentest.UpdatingGuards() {
 		if err := os.WriteFile(surface, []byte(found.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/bizhook/whd/client/goldentest"
 )
 
 // counts is the file with the maximum number of occurrences of each counted word.
@@ -190,7 +192,7 @@ func camelWords(name string) (words []string) {
 }
 
 // Counts the words of words.txt. Words with "never" must not occur; the others at most as
-// often as testdata/counts.txt allows. -update writes that file; -v prints the packages
+// often as testdata/counts.txt allows. make guards writes that file; -v prints the packages
 // with each word.
 func TestWords(t *testing.T) {
 	v, bound := readVocabulary(t), readCounts(t)
@@ -215,7 +217,7 @@ func TestWords(t *testing.T) {
 	var lines strings.Builder
 	for _, text := range slices.Sorted(maps.Keys(found)) {
 		fmt.Fprintf(&lines, "%d %s\n", found[text], text)
-		if found[text] > bound[text] && !*update {
+		if found[text] > bound[text] && !goldentest.UpdatingGuards() {
 			t.Errorf("%q occurs %d times; %s allows %d; -v prints the packages", text, found[text], counts, bound[text])
 		}
 	}
@@ -226,7 +228,7 @@ func TestWords(t *testing.T) {
 	for _, at := range slices.Sorted(maps.Keys(old)) {
 		t.Log(at)
 	}
-	if *update {
+	if goldentest.UpdatingGuards() {
 		if err := os.WriteFile(counts, []byte(lines.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -11,26 +11,13 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/backup"
+	"github.com/bizhook/whd/daemon/daemontest/roottest"
 )
-
-// smallFS mounts a small file system.
-func smallFS(t *testing.T, size string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skip("this user may not mount a small file system:", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
 
 // TestBackupFillsDisk checks that a backup onto a full disk leaves no files, and
 // keeps the previous backup of that name.
 func TestBackupFillsDisk(t *testing.T) {
+	roottest.Need(t)
 	s := source(t)
 	var room int64
 	for _, f := range s.Files[:2] {
@@ -43,7 +30,7 @@ func TestBackupFillsDisk(t *testing.T) {
 	whole := must(os.ReadFile(saved(t, s)))(t)
 	for name, size := range map[string]int64{"no copy fits": room / 4, "one fits": room - room/8, "the archive does not": room + int64(len(whole))/2} {
 		t.Run(name, func(t *testing.T) {
-			dir := smallFS(t, kib(size+int64(len(whole))))
+			dir := roottest.SmallDisk(t, kib(size+int64(len(whole))))
 			file := filepath.Join(dir, "file")
 			if err := os.WriteFile(file, whole, 0o600); err != nil { // the previous backup
 				t.Fatal(err)
@@ -65,7 +52,7 @@ func TestBackupFillsDisk(t *testing.T) {
 		if err := os.WriteFile(file, whole, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refused(t, backup.Target{Dir: smallFS(t, kib(room/2)), Files: s.Files}, file, "bytes required")
+		refused(t, backup.Target{Dir: roottest.SmallDisk(t, kib(room/2)), Files: s.Files}, file, "bytes required")
 	})
 }
 

@@ -7,14 +7,13 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/daemon/backup"
+	"github.com/bizhook/whd/daemon/daemontest/roottest"
 )
 
 // TestOwnerOfRestoredFiles checks that files restored by root belong to the owner
 // of the directory.
 func TestOwnerOfRestoredFiles(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can change the owner of files")
-	}
+	roottest.Need(t)
 	const daemon = 65534
 	s := source(t)
 	file := saved(t, s)

@@ -1,30 +1,17 @@
 package config
 
 import (
-	"flag"
 	"os"
 	"os/exec"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+	"github.com/bizhook/whd/client/goldentest"
+)
 
 // golden compares got with a file.
 func golden(t *testing.T, file, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs from the output (go test -update rewrites it); got:\n%s", file, got)
-	}
+	goldentest.Compare(t, file, got)
 }
 
 func TestConfigSample(t *testing.T) {

@@ -2,18 +2,15 @@ package demo
 
 import (
 	"crypto/sha256"
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/record"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // all contains the rows of each kind, for tests that do not modify them.
 var all = sync.OnceValue(func() map[string][][]any {
@@ -44,19 +41,7 @@ func formatRow(cells []any) string {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := "testdata/" + name
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs; run go test -update and review the diff\n%s", path, got)
-	}
+	goldentest.Compare(t, "testdata/"+name, got)
 }
 
 func forEachKind(t *testing.T, test func(t *testing.T, kind *record.Kind)) {

@@ -2,21 +2,18 @@ package encode
 
 import (
 	"bytes"
-	"flag"
 	"math"
 	"mime"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/encode/encodetest"
 	"github.com/bizhook/whd/daemon/row"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // golden compares got with testdata/<name>.<format>.golden.
 func golden(t *testing.T, name string, f Format, got []byte) {
@@ -28,19 +25,7 @@ func golden(t *testing.T, name string, f Format, got []byte) {
 			t.Fatal(err)
 		}
 	}
-	path := filepath.Join("testdata", name+"."+f.Name+".golden")
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs\n got %s\nwant %s", path, got, want)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", name+"."+f.Name+".golden"), string(got))
 }
 
 // textFormats returns the formats that can be compared as text.

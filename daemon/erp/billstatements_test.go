@@ -1,19 +1,16 @@
 package erp
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // TestBillStatements compares the SQL of the statements on bills on both databases
 // with a golden file.
@@ -33,19 +30,7 @@ func TestBillStatements(t *testing.T) {
 			fmt.Fprintf(&got, "%s\n\n", w.write(statement))
 		}
 	}
-	const file = "testdata/bills.sql"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("%s differs (go test -update rewrites it); got:\n%s", file, &got)
-	}
+	goldentest.Compare(t, "testdata/bills.sql", got.String())
 }
 
 // TestBillWriteRetryable: a transaction is retried if the server has rolled it back or if

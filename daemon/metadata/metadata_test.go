@@ -4,39 +4,24 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/encode"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	if from, to := bytes.Index(got, []byte("<style>")), bytes.Index(got, []byte("</style>")); to > from {
 		got = append(append(bytes.Clone(got[:from+len("<style>")]), "..."...), got[to:]...)
 	}
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs\n got %s\nwant %s", path, got, want)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", name), string(got))
 }
 
 // parcel is a response with members of every kind.

@@ -5,10 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"net/url"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/appdb"
@@ -28,8 +27,6 @@ import (
 )
 
 func TestMain(m *testing.M) { daemontest.Main(m) }
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // report is the output of whd check --prove --format json.
 type report struct {
@@ -77,17 +74,7 @@ var mask = regexp.MustCompile(`(\d[\d.]*(ms|m|s)?)+`)
 // expectGolden compares a report with a file. Numbers are masked.
 func expectGolden(t *testing.T, name, text string) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	got := mask.ReplaceAllString(text, "#")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil || string(want) != got {
-		t.Errorf("%s: got\n%s", path, got)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", name), mask.ReplaceAllString(text, "#"))
 }
 
 // expectNoData checks that a report contains none of the words, and no text of a demo row.

@@ -2,7 +2,6 @@ package query
 
 import (
 	"encoding/base64"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,13 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/dialect"
 	"github.com/bizhook/whd/daemon/fault"
 )
-
-var update = flag.Bool("update", false, "write the results of the cases in testdata")
 
 // TestCases runs the cases in the files of testdata. Cases are separated by blank
 // lines. Each one has comments, a line with the format of the members and the
@@ -51,28 +49,7 @@ func runFile(t *testing.T, file string) {
 		now = append(now, runCase(t, block))
 	}
 	result := strings.Join(now, "\n\n") + "\n"
-	if result == string(text) {
-		return
-	}
-	if *update {
-		if err := os.WriteFile(file, []byte(result), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	t.Errorf("%s differs from the result (go test -update writes it):\n%s", file, difference(string(text), result))
-}
-
-// difference returns the first line that differs, with the lines before it.
-func difference(was, is string) string {
-	old, now := strings.Split(was, "\n"), strings.Split(is, "\n")
-	for i := range now {
-		if i >= len(old) || old[i] != now[i] {
-			before := strings.Join(now[max(0, i-12):i], "\n")
-			return fmt.Sprintf("%s\nhave %s\nwant %s", before, now[i], strings.Join(old[i:min(i+1, len(old))], ""))
-		}
-	}
-	return "it ends early"
+	goldentest.Compare(t, file, result)
 }
 
 // runCase returns a case with its current result.

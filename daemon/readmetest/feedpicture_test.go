@@ -17,7 +17,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/daemon/daemontest"
+	"github.com/bizhook/whd/daemon/daemontest/clientstest"
 )
 
 // The pictures of the pages about Excel and assistants.
@@ -80,7 +82,7 @@ func layout(t *testing.T, page string, width, height int) (all []shape) {
 	if err := os.WriteFile(file, []byte(strings.Replace(page, "</body>", layoutScript+"</body>", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), fmt.Sprintf("--window-size=%d,%d", width, height), "--dump-dom", "file://"+file).Output()
+	out, err := exec.CommandContext(t.Context(), browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+t.TempDir(), fmt.Sprintf("--window-size=%d,%d", width, height), "--dump-dom", clientstest.FileURL(file)).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +241,7 @@ func TestAssistantPicture(t *testing.T) {
 	}
 	want := picture(100, "An assistant answers a question about invoices with two calls of tools", lines)
 	name := filepath.Join(root, assistantPicture)
-	if *update {
+	if goldentest.Updating() {
 		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}

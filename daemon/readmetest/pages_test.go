@@ -1,7 +1,6 @@
 package readmetest
 
 import (
-	"flag"
 	"os"
 	"path"
 	"path/filepath"
@@ -10,8 +9,6 @@ import (
 	"strings"
 	"testing"
 )
-
-var update = flag.Bool("update", false, "write the generated tables and pictures of the manual")
 
 // root is the directory of the repository.
 const root = "../.."

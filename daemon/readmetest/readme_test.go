@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -43,10 +44,10 @@ make() {
     if [ "${1:-}" != run ]; then command make "$@" </dev/null; return; fi
     local args="${2:-}"
     stop
-    command make run ARGS="--listen ADDRESS --webhooks-host-url http://ADDRESS ${args#ARGS=}" >run.log 2>&1 </dev/null &
+    command make run ARGS="--listen ADDRESS --webhooks-host-url http://ADDRESS ${args#ARGS=}" >"$FAILED.run" 2>&1 </dev/null &
     SERVER=$!
     until command curl --fail --silent --output /dev/null http://ADDRESS/readyz; do
-        kill -0 "$SERVER" || { cat run.log; return 1; }
+        kill -0 "$SERVER" || { cat "$FAILED.run"; return 1; }
         sleep 0.1
     done
 }
@@ -66,9 +67,10 @@ const setup = "export WHD="
 
 // TestManual runs the commands of the README, one block after another, in a shell in a copy
 // of the repository. It then runs those of each page of the manual, in a new shell with the
-// variables of the README and with the demo running.
+// variables of the README and with the demo running. Files that the commands write are
+// ignored by git, so that the first `git status` shows the reader's own changes only.
 func TestManual(t *testing.T) {
-	if *update {
+	if goldentest.Updating() {
 		t.Skip("writes nothing")
 	}
 	if runtime.GOOS == "windows" {
@@ -85,6 +87,9 @@ func TestManual(t *testing.T) {
 			s.run(t, start.path, variables.line, strings.Join(variables.lines, "\n"))
 			s.follow(t, p, used)
 		})
+	}
+	for _, file := range strayFiles(t, dir) {
+		t.Errorf("a command of the manual writes %s, which git status shows: add it to .gitignore", file)
 	}
 	for _, e := range exempt {
 		if used[e.command] == 0 {
@@ -243,6 +248,39 @@ func checkout(t *testing.T) string {
 		}
 	}
 	return dir
+}
+
+// strayFiles returns the files in a copy of the repository that are neither in the
+// repository nor ignored by git.
+func strayFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	list := exec.Command("git", "--git-dir", gitDir(t), "--work-tree", dir, "ls-files", "-z", "--others", "--exclude-standard")
+	list.Dir = dir
+	names, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stray []string
+	for name := range strings.SplitSeq(string(names), "\x00") {
+		if name == "" {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(root, name)); os.IsNotExist(err) {
+			stray = append(stray, name)
+		}
+	}
+	return stray
+}
+
+func gitDir(t *testing.T) string {
+	t.Helper()
+	cmd := exec.Command("git", "rev-parse", "--absolute-git-dir")
+	cmd.Dir = root
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func goEnv(t *testing.T, name string) string {

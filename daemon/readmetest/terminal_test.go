@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/bizhook/whd/client/goldentest"
 )
 
 // The picture of the terminal, and the recording that it is drawn from.
@@ -213,7 +215,7 @@ func TestTerminalPicture(t *testing.T) {
 		t.Errorf("the picture has %d bytes, at most %d are allowed", len(want), maxPicture)
 	}
 	name := filepath.Join(root, terminalPicture)
-	if *update {
+	if goldentest.Updating() {
 		if err := os.WriteFile(name, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}

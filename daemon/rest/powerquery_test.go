@@ -1,14 +1,12 @@
 package rest_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -39,8 +37,6 @@ var powerQuery = []struct{ source, path string }{
 	{"", "/DB_Class?$apply=groupby((Class))"},
 }
 
-var updatePowerQuery = flag.Bool("update", false, "rewrite the golden files")
-
 // perRun matches the parts of responses that differ between runs.
 var perRun = regexp.MustCompile(`http://127\.0\.0\.1:\d+|"requestId":"[0-9a-f]+"`)
 
@@ -63,14 +59,5 @@ func TestPowerQueryRequests(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%s\n%d %s\n%s\n\n", r.path, a.status, a.header.Get("Content-Type"), body)
 	}
-	file := filepath.Join("testdata", "feeds", "powerquery.golden")
-	if *updatePowerQuery {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil || got.String() != string(want) {
-		t.Errorf("%v; -update rewrites the golden file:\n%s", err, &got)
-	}
+	goldentest.Compare(t, "testdata/feeds/powerquery.golden", got.String())
 }

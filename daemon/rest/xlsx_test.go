@@ -147,7 +147,7 @@ func TestResponsesInLibreOffice(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, file), []byte(body), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cmd := exec.CommandContext(t.Context(), office, "-env:UserInstallation=file://"+filepath.Join(dir, "profile"), "--headless", "--infilter="+test.filter,
+		cmd := exec.CommandContext(t.Context(), office, "-env:UserInstallation="+clientstest.FileURL(filepath.Join(dir, "profile")), "--headless", "--infilter="+test.filter,
 			"--convert-to", "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true", "--outdir", filepath.Join(dir, "out"), filepath.Join(dir, file))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)

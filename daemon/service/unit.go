@@ -4,16 +4,22 @@ import "strings"
 
 // Unit returns the systemd unit of the service for an executable and a settings file.
 func Unit(executable, config string) string {
-	return strings.NewReplacer("EXECUTABLE", quoted(executable), "CONFIG", quoted(config)).Replace(unit)
+	return strings.NewReplacer("EXECUTABLE", quoted(executable), "CONFIG", quotedArgument(config)).Replace(unit)
 }
 
-// quoted quotes a path for a unit's command line.
+// quoted quotes the path of the program for a unit's command line.
 func quoted(path string) string {
 	path = strings.ReplaceAll(path, "%", "%%")
 	if strings.ContainsAny(path, " \t'\"\\$") {
-		path = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", "$$").Replace(path) + `"`
+		path = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(path) + `"`
 	}
 	return path
+}
+
+// quotedArgument quotes an argument: systemd replaces variables in arguments, but not in
+// the path of the program.
+func quotedArgument(text string) string {
+	return strings.ReplaceAll(quoted(text), "$", "$$")
 }
 
 const unit = `# The service whd for systemd. To change it, use: systemctl edit whd

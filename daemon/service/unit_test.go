@@ -1,37 +1,32 @@
 package service
 
 import (
-	"flag"
-	"os"
+	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the expected outputs")
+	"github.com/bizhook/whd/client/goldentest"
+)
 
 // shipped is the unit in the packages.
 const shipped = "../../cmd/daemon/deploy/whd.service"
 
 func TestShippedUnitIsCurrent(t *testing.T) {
 	want := Unit("/usr/bin/whd", "/etc/whd/whd.toml")
-	if *update {
-		if err := os.WriteFile(shipped, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, err := os.ReadFile(shipped); err != nil || string(got) != want {
-		t.Errorf("%s is stale (%v): run make golden", shipped, err)
-	}
+	goldentest.Compare(t, shipped, want)
 }
 
+// TestQuotedPaths has the quotes that systemd removes. It replaces $name in arguments, but
+// not in the path of the program.
 func TestQuotedPaths(t *testing.T) {
-	for path, want := range map[string]string{
-		"/usr/bin/whd":    "/usr/bin/whd",
-		"/opt/a b/whd":    `"/opt/a b/whd"`,
-		"/opt/100%/whd":   "/opt/100%%/whd",
-		`/opt/"$x\y"/whd`: `"/opt/\"$$x\\y\"/whd"`,
+	for _, c := range []struct{ path, program, argument string }{
+		{"/usr/bin/whd", "/usr/bin/whd", "/usr/bin/whd"},
+		{"/opt/a b/whd", `"/opt/a b/whd"`, `"/opt/a b/whd"`},
+		{"/opt/100%/whd", "/opt/100%%/whd", "/opt/100%%/whd"},
+		{`/opt/"$x\y"/whd`, `"/opt/\"$x\\y\"/whd"`, `"/opt/\"$$x\\y\"/whd"`},
 	} {
-		if got := quoted(path); got != want {
-			t.Errorf("%s: %s, want %s", path, got, want)
+		want := "ExecStart=" + c.program + " serve --config " + c.argument + "\n"
+		if got := Unit(c.path, c.path); !strings.Contains(got, want) {
+			t.Errorf("the unit for %s has no line %q:\n%s", c.path, want, got)
 		}
 	}
 }

@@ -3,10 +3,11 @@ package tuitest
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/bizhook/whd/client/goldentest"
 )
 
 // Cast is a recording of the screen in the format asciicast v2, which asciinema plays. Text
@@ -79,12 +80,5 @@ func (c *Cast) Mark(name string) { c.event("m", name) }
 // Compare compares the recording with a file.
 func (c *Cast) Compare(path string) {
 	c.T.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(c.out.String()), 0o644); err != nil {
-			c.T.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(path); err != nil || string(want) != c.out.String() {
-		c.T.Errorf("%s is stale (%v): run make golden\n%s", path, err, difference(string(want), c.out.String()))
-	}
+	goldentest.Compare(c.T, path, c.out.String())
 }

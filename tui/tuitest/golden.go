@@ -1,9 +1,7 @@
 package tuitest
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -11,11 +9,10 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/theme"
 )
-
-var update = flag.Bool("update", false, "update the golden files")
 
 // Sizes are the terminal sizes of golden files.
 var Sizes = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
@@ -69,20 +66,7 @@ func (d *Driver) GoldenIn(sizes [][2]int, name, appearance string) {
 		fmt.Fprintf(&out, "== %dx%d\n%s\n", size[0], size[1], d.render(appearance))
 	}
 	d.Resize(80, 24)
-	path := filepath.Join("testdata", name+"."+appearance+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(out.String()), 0o644); err != nil {
-			d.T.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		d.T.Fatal(err)
-	}
-	if string(want) != out.String() {
-		d.T.Errorf("%s differs (-update accepts it):\n%s", path, difference(string(want), out.String()))
-	}
+	goldentest.Compare(d.T, filepath.Join("testdata", name+"."+appearance+".golden"), out.String())
 }
 
 // render returns the screen as text, with styles as {1;31} except in the ascii
@@ -110,25 +94,6 @@ var (
 	sgr    = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 	styled = regexp.MustCompile(`\{([0-9;]*)\}`)
 )
-
-// difference returns the lines that differ.
-func difference(want, got string) string {
-	var out strings.Builder
-	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
-	for i := range max(len(w), len(g)) {
-		a, b := "", ""
-		if i < len(w) {
-			a = w[i]
-		}
-		if i < len(g) {
-			b = g[i]
-		}
-		if a != b {
-			fmt.Fprintf(&out, "line %d\n- %s\n+ %s\n", i+1, a, b)
-		}
-	}
-	return out.String()
-}
 
 // ForAppearances runs a test in each appearance.
 func ForAppearances(t *testing.T, test func(t *testing.T, appearance string, o tui.Options)) {

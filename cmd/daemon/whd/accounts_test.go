@@ -24,7 +24,7 @@ func newDataDir(t *testing.T) dataDir { return dataDir{t, t.TempDir()} }
 // run runs a command and checks its exit code.
 func (d dataDir) run(status int, stdin, args string) result {
 	d.t.Helper()
-	got := whd(stdin, args+" --data-dir "+d.dir)
+	got := whd(stdin, args+" --data-dir "+quoted(d.dir))
 	if got.status != status {
 		d.t.Fatalf("whd %s: %+v, want exit code %d", args, got, status)
 	}
@@ -113,17 +113,17 @@ func TestKeyCommands(t *testing.T) {
 		if err := os.WriteFile(file, []byte(content.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.run(content.status, "", "key add erp --role publisher --key-file "+file); got.stdout != "" || strings.Contains(got.stderr, old) || strings.Contains(got.stderr, "other users") {
+		if got := d.run(content.status, "", "key add erp --role publisher --key-file "+quoted(file)); got.stdout != "" || strings.Contains(got.stderr, old) || strings.Contains(got.stderr, "other users") {
 			t.Errorf("%q: %+v", content.text, got)
 		}
 	}
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.run(2, "", "key add erp2 --role publisher --key-file "+file); runtime.GOOS != "windows" && !strings.Contains(got.stderr, "other users can read") {
+	if got := d.run(2, "", "key add erp2 --role publisher --key-file "+quoted(file)); runtime.GOOS != "windows" && !strings.Contains(got.stderr, "other users can read") {
 		t.Errorf("%+v", got)
 	}
-	d.runSteps([]step{{"", "key delete erp", 0, ""}, {"", "key add erp --role reader --key-file " + file + ".missing", 1, "no such file"}})
+	d.runSteps([]step{{"", "key delete erp", 0, ""}, {"", "key add erp --role reader --key-file " + quoted(file+".missing"), 1, "no such file"}})
 	list := d.run(0, "", "key list").stdout
 	if want := regexp.MustCompile(`^ID +NAME +ROLE +ADDED +EXPIRES +LAST USED\n\S+ +reports +reader +20.*Z +never +never\n$`); !want.MatchString(list) {
 		t.Errorf("list:\n%s", list)
@@ -147,7 +147,7 @@ func TestUnavailableStoreExitsWith3(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{"user list", "key list", "migrate", "serve --listen 127.0.0.1:0"} {
-		if got := whd("", args+" --data-dir "+file); got.status != 3 || got.stdout != "" || got.stderr == "" {
+		if got := whd("", args+" --data-dir "+quoted(file)); got.status != 3 || got.stdout != "" || got.stderr == "" {
 			t.Errorf("whd %s: %+v", args, got)
 		}
 	}

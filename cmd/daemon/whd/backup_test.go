@@ -13,7 +13,7 @@ func TestBackupCommands(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.backup")
 	d.run(0, "", "demo")
 	d.run(0, "a password of ann\n", "user create ann --role reader --password-stdin")
-	if got := d.run(0, "", "backup "+file).stdout; !strings.HasPrefix(got, file+" contains records.db, whd.db (version ") {
+	if got := d.run(0, "", "backup "+quoted(file)).stdout; !strings.HasPrefix(got, file+" contains records.db, whd.db (version ") {
 		t.Errorf("got %s", got)
 	}
 	d.run(0, "", "user remove ann") // after the backup
@@ -22,11 +22,11 @@ func TestBackupCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.runSteps([]step{
-		{"", "restore " + file, 1, d.dir + " already contains a store: records.db, whd.db, shadow.db; --force moves it to a subdirectory"},
-		{"", "restore " + file + ".gone", 1, "no such file"},
-		{"", "restore " + filepath.Join(d.dir, "whd.db"), 1, "not a backup made by whd"},
+		{"", "restore " + quoted(file), 1, d.dir + " already contains a store: records.db, whd.db, shadow.db; --force moves it to a subdirectory"},
+		{"", "restore " + quoted(file+".gone"), 1, "no such file"},
+		{"", "restore " + quoted(filepath.Join(d.dir, "whd.db")), 1, "not a backup made by whd"},
 	})
-	if got := d.run(0, "", "restore --force "+file).stdout; !strings.Contains(got, d.dir+" contains records.db, whd.db (version ") || !strings.Contains(got, "the previous files are in "+d.dir) {
+	if got := d.run(0, "", "restore --force "+quoted(file)).stdout; !strings.Contains(got, d.dir+" contains records.db, whd.db (version ") || !strings.Contains(got, "the previous files are in "+d.dir) {
 		t.Errorf("got %s", got)
 	}
 	if _, err := os.Stat(shadow); !errors.Is(err, os.ErrNotExist) {
@@ -40,7 +40,7 @@ func TestBackupCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"backup", "restore"} {
-		got := whd("", command+" "+file+" --data-dir "+d.dir+" --store-file "+secret)
+		got := whd("", command+" "+quoted(file)+" --data-dir "+quoted(d.dir)+" --store-file "+quoted(secret))
 		if got.status != 2 || !strings.Contains(got.stderr, "whd "+command+" is for the embedded store") || strings.Contains(got.stderr, "canary") {
 			t.Errorf("%s of a store on a server: %+v", command, got)
 		}

@@ -15,7 +15,7 @@ func TestCompat(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return path
+		return quoted(path)
 	}
 	served := file("served.csv", "StatusCode,HttpMethod,PathInfo\n200,POST,/json/reply/SO_TotalsQuery\n201,POST,/Webhooks/Subscribers/\n200,GET,/Queries/SO_Totals\n")
 	other := file("u_ex.log", "#Fields: cs-method cs-uri-stem sc-status\nGET /erp/Queries/DB_Main 200\nGET /erp/auth 200\nGET /erp/nothing 404\nGET / 200\n")
@@ -32,11 +32,11 @@ func TestCompat(t *testing.T) {
 		{"", "--base-path /erp " + other, 1, "         1  GET /nothing\nrequests not below the path of the service: 1\n", ""},
 		{"", other + " --base-path erp --erp-kinds " + kinds, 0, "         1  DB_MainQuery\n", ""},
 		{"", "", 2, "", "LOGFILE"},
-		{"", served + " " + filepath.Join(dir, "missing.csv"), 1, "", "missing.csv"},
+		{"", served + " " + quoted(filepath.Join(dir, "missing.csv")), 1, "", "missing.csv"},
 		{"no log", "-", 1, "", "-: this is not a request log"},
 		{"", kinds, 1, "", "this is not a request log in JSON"},
 	} {
-		got := whd(test.stdin, "compat "+test.args)
+		got := whd(test.stdin, "compat "+test.args, "WHD_DATA_DIR="+dir)
 		if got.status != test.status || !strings.Contains(got.stdout, test.stdout) || !strings.Contains(got.stderr, test.stderr) || test.stdout == "" && got.stdout != "" {
 			t.Errorf("whd compat %s: %+v, want %d, %q and %q", test.args, got, test.status, test.stdout, test.stderr)
 		}

@@ -1,32 +1,14 @@
 package whd
 
 import (
-	"flag"
-	"os"
 	"path/filepath"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
+	"github.com/bizhook/whd/client/goldentest"
+)
 
 // golden compares got with a file in testdata.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s differs from the output (go test -update rewrites it); got:\n%s", file, got)
-	}
+	goldentest.Compare(t, filepath.Join("testdata", name), got)
 }

@@ -48,20 +48,20 @@ Phone_No = { type = "string", column = "Phone No." }
 	if err := os.WriteFile(file, []byte(found.stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.run(0, "", "kinds diff "+file)
-	d.run(0, "", "kinds diff --erp-kinds "+file)
+	d.run(0, "", "kinds diff "+quoted(file))
+	d.run(0, "", "kinds diff --erp-kinds "+quoted(file))
 	if all := d.run(0, "", "kinds discover --views"); !strings.Contains(all.stdout, "[DB_View]") || !strings.Contains(all.stdout, "[IN_Main]") {
 		t.Errorf("got %s", all.stdout)
 	}
 	exec(`ALTER TABLE DB_Main DROP COLUMN "Phone No."; ALTER TABLE DB_Main ADD COLUMN Balance decimal(9, 2)`)
 	const differences = "DB_Main.Phone_No: removed: DB_Main has no column Phone No.\nDB_Main.Balance: added: DB_Main has the column Balance, decimal?\n"
-	if got := d.run(1, "", "kinds diff "+file); got.stdout != differences || !strings.Contains(got.stderr, "differences between the record kinds and the database: 2") {
+	if got := d.run(1, "", "kinds diff "+quoted(file)); got.stdout != differences || !strings.Contains(got.stderr, "differences between the record kinds and the database: 2") {
 		t.Errorf("%+v", got)
 	}
 	if err := os.WriteFile(file, []byte("[DB_Main.fields]\nDebtorID = \"strng\"\n# Balance = \"decimal?\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.run(1, "", "kinds diff "+d.dir); !strings.Contains(got.stdout, "erp.toml:2: ") || strings.Contains(got.stdout, "Balance") {
+	if got := d.run(1, "", "kinds diff "+quoted(d.dir)); !strings.Contains(got.stdout, "erp.toml:2: ") || strings.Contains(got.stdout, "Balance") {
 		t.Errorf("%+v", got)
 	}
 	d.runSteps([]step{

@@ -25,6 +25,7 @@ type logQueue struct {
 	lines    []byte
 	lost     int64
 	reported int64
+	flushes  []chan struct{} // each is closed when the lines before it are written
 	closed   bool
 }
 
@@ -64,17 +65,23 @@ func (q *logQueue) run() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
-		for !q.closed && len(q.lines) == 0 && q.lost == q.reported {
+		for !q.closed && len(q.lines) == 0 && q.lost == q.reported && len(q.flushes) == 0 {
 			q.changed.Wait()
 		}
 		lost, closed := q.lost-q.reported, q.closed
-		if lines, q.lines = q.lines, lines[:0]; len(lines) == 0 && lost == 0 {
+		lines, q.lines = q.lines, lines[:0]
+		flushes := q.flushes
+		q.flushes = nil
+		if len(lines) == 0 && lost == 0 && len(flushes) == 0 {
 			return
 		}
 		q.mu.Unlock()
 		n, err := q.out.Write(lines)
 		if lost > 0 {
 			q.report(lost)
+		}
+		for _, flushed := range flushes {
+			close(flushed)
 		}
 		if !closed {
 			time.Sleep(logInterval)
@@ -85,6 +92,17 @@ func (q *logQueue) run() {
 			q.lost, q.reported = q.lost+unwritten, q.reported+unwritten
 		}
 	}
+}
+
+// Flush waits until the lines queued so far are written, or for a limited time if nothing
+// reads them.
+func (q *logQueue) Flush() {
+	flushed := make(chan struct{})
+	q.mu.Lock()
+	q.flushes = append(q.flushes, flushed)
+	q.changed.Signal()
+	q.mu.Unlock()
+	awaitReader(flushed)
 }
 
 // Close writes the queued lines. It waits a limited time for a stalled reader.

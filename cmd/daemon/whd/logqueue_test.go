@@ -1,7 +1,11 @@
 package whd
 
 import (
+	"bytes"
 	"errors"
+	"os"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -24,5 +28,58 @@ func TestLinesThatCannotBeWritten(t *testing.T) {
 	q.Close()
 	if q.Lost() != 2 {
 		t.Errorf("%d lines were lost", q.Lost())
+	}
+}
+
+// terminal receives standard output and standard error. It reports the banner, and what
+// there is before it.
+type terminal struct {
+	mu     sync.Mutex
+	text   bytes.Buffer
+	banner chan string
+}
+
+func (w *terminal) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text.Write(text)
+	return len(text), nil
+}
+
+// screen is the standard output of a terminal.
+type screen struct{ *terminal }
+
+func (s screen) Write(text []byte) (int, error) {
+	_, _ = s.terminal.Write(text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if strings.Contains(string(text), " serves http://") {
+		s.banner <- s.text.String()
+	}
+	return len(text), nil
+}
+
+// TestBannerFollowsLogOfStart checks that the banner is one piece below the log lines of
+// the start.
+func TestBannerFollowsLogOfStart(t *testing.T) {
+	both := &terminal{banner: make(chan string, 1)}
+	signals := make(chan os.Signal, 1)
+	ended := make(chan int)
+	go func() {
+		ended <- Main(Process{
+			Args:  []string{"serve", "--demo", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir()},
+			Stdin: strings.NewReader(""), Stdout: screen{both}, Stderr: both, Signals: signals,
+		})
+	}()
+	select {
+	case text := <-both.banner:
+		log, banner, _ := strings.Cut(text, "\nwhd ")
+		if !strings.Contains(log, "msg=listening") || !strings.Contains(banner, "Try, in another terminal:") || strings.Contains(banner, "level=INFO") {
+			t.Errorf("got the banner as part of:\n%s", text)
+		}
+		signals <- os.Interrupt
+		<-ended
+	case status := <-ended:
+		t.Fatalf("whd serve ended with status %d before the banner:\n%s", status, &both.text)
 	}
 }

@@ -62,6 +62,7 @@ func (p serving) serve(c *urfave.Context) (err error) {
 		Log:        supervisor.Log(handler),
 		Supervisor: supervisor,
 		Reloads:    reloads,
+		FlushLog:   lines.Flush,
 		Reread:     p.settings,
 	}
 	return run.Serve(c.Context)

@@ -23,14 +23,29 @@ type result struct {
 	stdout, stderr string
 }
 
-// whd runs the program in this process. args are separated by spaces.
+// whd runs the program in this process. args are separated by spaces; arguments that may
+// contain spaces, such as paths, are quoted.
 func whd(stdin, args string, env ...string) result {
 	var stdout, stderr bytes.Buffer
 	status := Main(Process{
-		Args: strings.Fields(args), Env: env, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr,
+		Args: splitLine(args), Env: env, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr,
 	})
 	return result{status, stdout.String(), stderr.String()}
 }
+
+// splitLine splits a command line at spaces that are not within single quotes.
+func splitLine(line string) (args []string) {
+	for i, part := range strings.Split(line, "'") {
+		if inQuotes := i%2 == 1; inQuotes {
+			args = append(args, part)
+		} else {
+			args = append(args, strings.Fields(part)...)
+		}
+	}
+	return args
+}
+
+func quoted(path string) string { return "'" + path + "'" }
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ args, golden string }{
@@ -118,11 +133,11 @@ func TestGroupWithoutSubcommandPrintsHelp(t *testing.T) {
 
 func TestFlagsCanPrecedeTheSubcommand(t *testing.T) {
 	dir := t.TempDir()
-	want := whd("", "user create erin --role admin --generate --data-dir "+dir)
+	want := whd("", "user create erin --role admin --generate --data-dir "+quoted(dir))
 	if want.status != 0 {
 		t.Fatalf("%+v", want)
 	}
-	for _, args := range []string{"user list --data-dir " + dir, "user --data-dir " + dir + " list", "--data-dir " + dir + " user list"} {
+	for _, args := range []string{"user list --data-dir " + quoted(dir), "user --data-dir " + quoted(dir) + " list", "--data-dir " + quoted(dir) + " user list"} {
 		if got := whd("", args); got.status != 0 || !strings.Contains(got.stdout, "erin") {
 			t.Errorf("whd %s: %+v", args, got)
 		}
@@ -134,7 +149,7 @@ func TestConfigPrintsSettings(t *testing.T) {
 	if err := os.WriteFile(file, []byte("[query]\nmax_take = 500\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := whd("", "config --data-dir /srv/whd --config "+file, "WHD_ADMIN_PASSWORD=canary-1", "WHD_LOG_LEVEL=warn", "WHD_LOG_LEVELS=x")
+	got := whd("", "config --data-dir /srv/whd --config "+quoted(file), "WHD_ADMIN_PASSWORD=canary-1", "WHD_LOG_LEVEL=warn", "WHD_LOG_LEVELS=x")
 	if got.status != 0 || got.stderr != "whd: warning: unknown variable WHD_LOG_LEVELS is ignored; did you mean WHD_LOG_LEVEL?\n" {
 		t.Fatalf("%+v", got)
 	}

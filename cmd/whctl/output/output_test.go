@@ -1,25 +1,18 @@
 package output
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "rewrite the expected outputs")
+	"github.com/bizhook/whd/client/goldentest"
+)
 
 // golden compares text with a golden file; with -update it rewrites the file.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	wantFile(t, path, got)
+	goldentest.Compare(t, filepath.Join("testdata", name+".golden"), got)
 }
 
 func wantFile(t *testing.T, path, want string) {

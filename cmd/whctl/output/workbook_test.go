@@ -42,7 +42,7 @@ func TestWorkbookInLibreOffice(t *testing.T) {
 		t.Fatal(err)
 	}
 	const filter = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true"
-	cmd := exec.Command(office, "-env:UserInstallation=file://"+filepath.Join(dir, "profile"), "--headless", "--convert-to", filter, "--outdir", dir, filepath.Join(dir, "book.xlsx"))
+	cmd := exec.Command(office, "-env:UserInstallation="+clientstest.FileURL(filepath.Join(dir, "profile")), "--headless", "--convert-to", filter, "--outdir", dir, filepath.Join(dir, "book.xlsx"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

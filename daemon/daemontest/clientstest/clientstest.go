@@ -5,6 +5,7 @@ package clientstest
 
 import (
 	"embed"
+	"net/url"
 	"os"
 	"os/exec"
 	"path"
@@ -32,6 +33,9 @@ func Tool(t testing.TB, name string) (path string) {
 	}
 	return path
 }
+
+// FileURL returns the URL of a file or directory, whose path may contain blanks.
+func FileURL(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
 //go:embed testdata
 var manifests embed.FS

@@ -1,18 +1,15 @@
 package sqlstore
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/requestlog"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 // TestRequestLogStatements compares the statements of both databases with the
 // golden file, and the rows as sent to SQL Server.
@@ -29,17 +26,5 @@ func TestRequestLogStatements(t *testing.T) {
 	} {
 		fmt.Fprintf(&got, "%s\n\n", part)
 	}
-	const file = "testdata/requestlog.sql"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("%s differs (go test -update rewrites it); got:\n%s", file, &got)
-	}
+	goldentest.Compare(t, "testdata/requestlog.sql", got.String())
 }

@@ -2,19 +2,16 @@ package admin
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/webhook"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden file")
 
 // whyNoon is the time of the events.
 var whyNoon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -145,13 +142,5 @@ func TestExplain(t *testing.T) {
 			fmt.Fprintf(&b, "%-12s  %-15s  %s  %s\n", at, step.Step, step.Text, strings.Trim(strings.Replace(string(rest), `"Step":"","Text":""`, "", 1), "{,}"))
 		}
 	}
-	const file = "testdata/why.golden"
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != b.String() {
-		t.Errorf("the explanations have changed (%v):\n%s", err, &b)
-	}
+	goldentest.Compare(t, "testdata/why.golden", b.String())
 }

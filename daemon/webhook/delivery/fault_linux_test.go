@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/daemontest/roottest"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/storage"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -19,15 +20,7 @@ import (
 
 // TestFullDisk fills a small file system.
 func TestFullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16m"); err != nil {
-		t.Skip("this user may not mount a small file system:", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
+	dir := roottest.SmallDisk(t, "16m")
 	filler := filepath.Join(dir, "filler")
 	testFullDisk(t, dir, func() error {
 		for size := 1 << 20; size > 0; size /= 2 {

@@ -3,13 +3,13 @@ package sqlstore
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/appdb"
@@ -79,15 +79,7 @@ func TestListStatements(t *testing.T) {
 		}
 		b.WriteString("\n")
 	}
-	file := filepath.Join("testdata", "lists.sql")
-	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if want, err := os.ReadFile(file); err != nil || string(want) != b.String() {
-		t.Errorf("the statements have changed (%v):\n%s", err, &b)
-	}
+	goldentest.Compare(t, "testdata/lists.sql", b.String())
 }
 
 func systemKind(t *testing.T, name string) *record.Kind {

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bizhook/whd/client/goldentest"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/audit"
@@ -30,8 +30,6 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
-
-var update = flag.Bool("update", false, "write the golden files instead of comparing with them")
 
 var hookNoon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 
@@ -299,19 +297,7 @@ func TestWebhookStatements(t *testing.T) {
 		got.WriteString("\n")
 	}
 	fmt.Fprintf(&got, "== removal\n\n%s\n", serverRemove)
-	const file = "testdata/webhookbatch.sql"
-	if *update {
-		if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got.String() != string(want) {
-		t.Errorf("%s differs (go test -update rewrites it); got:\n%s", file, &got)
-	}
+	goldentest.Compare(t, "testdata/webhookbatch.sql", got.String())
 }
 
 // TestEscapes checks that escaped texts have no character that JSON escapes, and
