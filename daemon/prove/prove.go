@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func Limited(c erp.Config) erp.Config {
 
 // Report is the result of all checks.
 type Report struct {
-	Complete bool   // the servers can be used, and no check failed
+	Complete bool   // the servers can be used, a check succeeded, and none failed
 	Server   string // product and version; empty for a file
 	Checks   []Result
 }
@@ -203,14 +204,16 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 			}
 		}
 		for _, one := range found {
-			if reason := differences[c.name]; reason != "" && strings.HasPrefix(erp.product, "Babelfish") && one.Status != check.OK && ctx.Err() == nil {
+			if reason := differences[c.name]; reason != "" && strings.HasPrefix(erp.product, "Babelfish") && one.Status != check.OK && one.Detail != timeLimit && ctx.Err() == nil {
 				one.Status, one.Detail = check.KnownDifference, reason+" ("+one.Detail+")"
 			}
 			one.Name = c.name
 			r.Checks = append(r.Checks, Result{one, c.side, c.proves})
 		}
 	}
-	r.Server, r.Complete = erp.product, err == nil && !check.AnyFailed(r.Results())
+	r.Server = erp.product
+	proven := slices.ContainsFunc(r.Checks, func(c Result) bool { return c.Status == check.OK })
+	r.Complete = err == nil && proven && !check.AnyFailed(r.Results())
 	return r, executor.Classify(err)
 }
 

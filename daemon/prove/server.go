@@ -120,6 +120,8 @@ func (p *reader) ends(ctx context.Context, after time.Duration, stop func()) (st
 	if free, err := p.lock(name); !free {
 		return "", cmp.Or(err, notChecked("no application lock"))
 	}
+	p.conn.LimitStatements(0) // stop is the limit
+	defer p.conn.LimitStatements(p.limit)
 	start := time.Now()
 	timer := time.AfterFunc(after, stop)
 	defer timer.Stop()
@@ -183,6 +185,9 @@ func (p *reader) seeks() (string, error) {
 				scans = append(scans, t.kind.Name+" "+field+" "+c.Operator.String())
 			}
 		}
+	}
+	if n+small+len(scans) == 0 {
+		return "", notChecked("no index of a table with rows")
 	}
 	figure := fmt.Sprintf("%d seeks, %d scans of tables of less than %d rows", n, small, minSeek)
 	if scans != nil {
