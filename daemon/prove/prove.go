@@ -92,6 +92,7 @@ var checks = []struct {
 	{name: "time zone", side: erpSide, server: selects(timeZone), proves: "query.time_zone has the UTC offset of the server"},
 	{name: "OPENJSON", side: erpSide, server: (*reader).openJSON, proves: "a list of any length is one parameter"},
 	{name: "MIN_ACTIVE_ROWVERSION()", side: erpSide, server: selects(minActive), proves: "changes can be read by rowversion without missing an open transaction"},
+	{name: "availability group", side: erpSide, server: selects(group), proves: "capture continues after a failover, since all replicas are known as the same database"},
 	{name: "columns", side: erpSide, kind: columns, units: "columns", proves: "every column of the record kinds can be read"},
 	{name: "parameters", side: erpSide, kind: parameters, units: "parameters", onRows: true, proves: "parameters have the types of their columns, so that indexes can be used"},
 	{name: "round trip", side: erpSide, kind: roundTrip, units: "statements", onRows: true, proves: "a filter with values of a row finds this row, and only rows that match"},
@@ -116,6 +117,7 @@ var checks = []struct {
 // differences lists the known differences of Babelfish from SQL Server, by check.
 var differences = map[string]string{
 	"MIN_ACTIVE_ROWVERSION()": "Babelfish has no such function",
+	"availability group":      "Babelfish has no availability groups",
 	"seeks":                   "Babelfish accepts SET STATISTICS XML ON but returns no plans",
 	"cancel":                  continues,
 	"time limit":              continues,

@@ -34,6 +34,9 @@ const (
 		"': a ', CASE WHEN N'a' = N'A' THEN '=' ELSE '<>' END, ' A, e ', CASE WHEN N'e' = N'\u00e9' THEN '=' ELSE '<>' END, N' \u00e9', CASE WHEN N'a' <> N'A' THEN '; filters distinguish upper and lower case' END)"
 	timeZone = "SELECT CONCAT(CASE WHEN DATEPART(tz, SYSDATETIMEOFFSET()) <> CAST(@p1 AS int) THEN 'warning' END, " +
 		"'|server: ', DATEPART(tz, SYSDATETIMEOFFSET()), ' minutes from UTC, query.time_zone: ', @p1)"
+	// A replica of an availability group, or a database outside of groups.
+	group = "SELECT CASE WHEN group_database_id IS NULL THEN 'not checked|the database is in no availability group' " +
+		"ELSE '|in a group: replicas share group_database_id' END FROM sys.databases WHERE name = DB_NAME()"
 	minActive = "SELECT CASE WHEN MIN_ACTIVE_ROWVERSION() IS NOT NULL THEN '|available' END"
 )
 
