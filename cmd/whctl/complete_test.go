@@ -5,14 +5,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/cmd/whctl/complete"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
 // completions returns the candidates for the last word of a line.
 func completions(t *testing.T, inv invocation, shell string, line ...string) []string {
 	t.Helper()
 	spellFlag := append([]string{"whctl"}, line...)
-	got := inv.run(t, append([]string{complete.Command, shell, strconv.Itoa(len(spellFlag) - 1)}, spellFlag...)...)
+	got := inv.run(t, append([]string{cmdline.CompleteCommand, shell, strconv.Itoa(len(spellFlag) - 1)}, spellFlag...)...)
 	if got.code != 0 || got.stderr != "" {
 		t.Fatalf("%q: %+v", line, got)
 	}
@@ -108,7 +108,7 @@ func TestCompleteObjects(t *testing.T) {
 
 // Words after the cursor count too: here the record is the last word.
 func TestCompleteBeforeLastWord(t *testing.T) {
-	got := invocation{}.run(t, complete.Command, "zsh", "3", "whctl", "query", "--fields", "InvoiceT", "SO_Totals")
+	got := invocation{}.run(t, cmdline.CompleteCommand, "zsh", "3", "whctl", "query", "--fields", "InvoiceT", "SO_Totals")
 	if !strings.HasPrefix(got.stdout, "InvoiceTotal\t") {
 		t.Errorf("%+v", got)
 	}
@@ -125,8 +125,8 @@ func FuzzComplete(f *testing.F) {
 		if cursor < 1 || cursor > len(spellFlag) {
 			return
 		}
-		for _, shell := range complete.Shells {
-			got := invocation{handler: rows(0)}.run(t, append([]string{complete.Command, shell, strconv.Itoa(cursor)}, spellFlag...)...)
+		for _, shell := range cmdline.Shells {
+			got := invocation{handler: rows(0)}.run(t, append([]string{cmdline.CompleteCommand, shell, strconv.Itoa(cursor)}, spellFlag...)...)
 			for line := range strings.Lines(got.stdout) {
 				if strings.Count(line, "\t") != 1 {
 					t.Fatalf("%q: line %q", spellFlag, line)

@@ -10,7 +10,6 @@ import (
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
-	"github.com/bizhook/whd/cmd/whctl/complete"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -45,7 +44,7 @@ func helpCommands() []*cli.Command {
 	return []*cli.Command{
 		{
 			Name: "completion", ArgsUsage: "SHELL", Usage: "print the completion script for bash, zsh, fish or powershell",
-			Action: func(c *cli.Context) error { return complete.PrintScript(c.App.Writer, c.Args().First()) },
+			Action: func(c *cli.Context) error { return cmdline.PrintCompletion(c.App.Writer, c.App.Name, c.Args().First()) },
 			Description: `eval "$(whctl completion bash)"
 whctl completion zsh >"${fpath[1]}/_whctl"
 whctl completion fish >~/.config/fish/completions/whctl.fish
@@ -55,6 +54,15 @@ whctl completion powershell | Out-String | Invoke-Expression`,
 		{Name: "version", Usage: "show the version", Action: printVersion},
 		{Name: "help", ArgsUsage: "[COMMAND|TOPIC...]", Usage: "show help for a command or a topic", Action: help},
 	}
+}
+
+// man implements whctl man.
+func man(c *cli.Context) error {
+	var sections []cmdline.Topic
+	for _, t := range topics() {
+		sections = append(sections, cmdline.Topic{Name: t.name, Print: t.write})
+	}
+	return cmdline.PrintManual(c.App, sections)
 }
 
 // help implements whctl help, and whctl without a command.

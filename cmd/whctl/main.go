@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 
 // dispatch runs a command or completes a command line.
 func dispatch(ctx context.Context, app *cli.App, args []string) error {
-	if len(args) > 0 && args[0] == complete.Command {
+	if len(args) > 0 && args[0] == cmdline.CompleteCommand {
 		s := app.Metadata[command.SessionKey].(*command.Session)
 		values := map[string][]complete.Candidate{
 			"progress": complete.Plain(records.ProgressModes), "role": complete.Plain(command.Roles),

@@ -13,11 +13,11 @@ func TestManual(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	for _, l := range leaves(testApp().Commands) {
-		if heading := roff("whctl " + strings.TrimSpace(l.String()+" "+l.ArgsUsage)); !strings.Contains(got.stdout, ".SS \""+heading) {
+		if heading := strings.ReplaceAll("whctl "+strings.TrimSpace(l.String()+" "+l.ArgsUsage), "-", `\-`); !strings.Contains(got.stdout, ".SS \""+heading) {
 			t.Errorf("%s is missing", l)
 		}
 		for _, f := range l.Flags {
-			if !strings.Contains(got.stdout, roff("--"+f.Names()[0])) {
+			if !strings.Contains(got.stdout, strings.ReplaceAll("--"+f.Names()[0], "-", `\-`)) {
 				t.Errorf("--%s is missing", f.Names()[0])
 			}
 		}

@@ -231,6 +231,55 @@ func (r *rig) restart2() {
 	r.until("the state is read", func() bool { return r.status().Phase != "" })
 }
 
+// After a failover of an availability group, another replica has the same group and another
+// time of creation: capture continues. So it does when the database joins a group, or leaves it.
+func TestFailoverContinues(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		before  [2]string // identity and group
+		after   [2]string
+		older   bool // the rowversions decrease
+		stopped bool
+	}{
+		{"failover", [2]string{"ERP created 1", "g1"}, [2]string{"ERP created 2", "g1"}, false, false},
+		{"failover that loses data", [2]string{"ERP created 1", "g1"}, [2]string{"ERP created 2", "g1"}, true, true},
+		{"another group", [2]string{"ERP created 1", "g1"}, [2]string{"ERP created 1", "g2"}, false, true},
+		{"joined", [2]string{"ERP created 1", ""}, [2]string{"ERP created 2", "g1"}, false, false},
+		{"joined, older", [2]string{"ERP created 1", ""}, [2]string{"ERP created 2", "g1"}, true, true},
+		{"left", [2]string{"ERP created 1", "g1"}, [2]string{"ERP created 2", ""}, false, false},
+		{"another name", [2]string{"ERP created 1", "g1"}, [2]string{"Other created 2", ""}, false, true},
+		{"restored", [2]string{"ERP created 1", ""}, [2]string{"ERP created 2", ""}, false, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			before := func(database *table) *table {
+				database.identity, database.group = c.before[0], c.before[1]
+				return sorts["rowversion"](database)
+			}
+			filled(t, 20, before, func(t *testing.T, r *rig) {
+				r.update(10, "3.00")
+				time.Sleep(10 * time.Second)
+				known := len(r.changes(0))
+				if known != 10 {
+					t.Fatalf("%d changes before the failover, want 10", known)
+				}
+				r.table.mu.Lock()
+				r.table.identity, r.table.group = c.after[0], c.after[1]
+				if c.older {
+					r.table.version -= 5
+				}
+				r.table.mu.Unlock()
+				time.Sleep(time.Hour)
+				if got := r.status().Phase == changes.Stopped; got != c.stopped {
+					t.Fatalf("stopped: %v (%s), want %v", got, r.status().Reason, c.stopped)
+				}
+				if n := len(r.changes(0)); n != known {
+					t.Errorf("%d changes after the failover, want %d", n, known)
+				}
+			})
+		})
+	}
+}
+
 // Another database raises nothing, even if it is found between a page and its changes.
 func TestAnotherDatabaseStopsEverything(t *testing.T) {
 	for name, replace := range map[string]func(*table){

@@ -59,7 +59,8 @@ type Table struct {
 	Omitted  []string // "FIELD: reason" for each of the others
 	Stamp    int      // index of the stamp field; -1 if none is declared
 	Version  bool     // the stamp is a rowversion
-	Pollable bool     // an index leads with the stamp
+	Pollable bool     // changed rows can be found by the stamp: an index leads with it
+	Obstacle string   // why a stamp that is declared is not pollable
 	Content  string   // the same only if no row has changed; empty if that is unknown
 	Rows     int64    // approximately; -1 if unknown
 	Wide     []string // fields of columns that can have more than 4 KiB: not kept for conditions
@@ -102,7 +103,8 @@ type Page struct {
 
 // Database identifies a database.
 type Database struct {
-	Identity string    // its name and time of creation; it differs after a restore from another one
+	Identity string    // "NAME created TIME", which differs after a restore from another one
+	Group    string    // group_database_id, which the replicas of an availability group share; empty outside of groups
 	Latest   []byte    // the highest rowversion that was assigned (@@DBTS); nil if there are none
 	Active   []byte    // the lowest rowversion that a transaction may still commit; nil if there are none
 	Now      time.Time // the server's clock, without a zone, as stamps of time are

@@ -3,6 +3,7 @@ package changes
 import (
 	"bytes"
 	"context"
+	"strings"
 	"sync"
 	"time"
 )
@@ -19,6 +20,33 @@ type database struct {
 type reading struct {
 	Database
 	began time.Time // of the read, on the clock of this daemon
+}
+
+// name returns the name of the database.
+func (d Database) name() string {
+	if end := strings.LastIndex(d.Identity, identityTime); end >= 0 {
+		return d.Identity[:end]
+	}
+	return d.Identity
+}
+
+// identityTime precedes the time of creation in an identity.
+const identityTime = " created "
+
+// replaces reports whether now is another database than seen. Replicas of an availability
+// group have their own times of creation. One that has joined a group or left it, which a
+// state of an earlier version cannot tell from one that is in a group, is the same if it has
+// the same name; moved is set if it is known as the same only by that.
+func (now Database) replaces(seen Database) (other, moved bool) {
+	switch {
+	case seen.Identity == "" || seen.Identity == now.Identity && (seen.Group == "" || now.Group == ""):
+		return false, false
+	case seen.Group != "" && now.Group != "":
+		return seen.Group != now.Group, false
+	case seen.Group != now.Group && seen.name() == now.name():
+		return false, true
+	}
+	return true, false
 }
 
 // read returns a reading of the database that began at most maxAge ago, and why it is
@@ -41,8 +69,9 @@ func (d *database) read(ctx context.Context, source Source, maxAge time.Duration
 			d.highest = current.Latest
 		}
 	}
+	other, _ := d.last.replaces(seen)
 	switch {
-	case seen.Identity != "" && seen.Identity != d.last.Identity:
+	case other:
 		reason = "the database is another one than before: " + d.last.Identity + " instead of " + seen.Identity
 	case d.replaced:
 		reason = "the database is older than before: its latest rowversion has decreased"

@@ -62,6 +62,7 @@ type table struct {
 
 	info       changes.Table
 	identity   string
+	group      string
 	delay      func() time.Duration // of a page, after it was read
 	fail       func(r changes.Read) error
 	moving     map[string]string // amounts of rows that change while a poll reads them
@@ -153,7 +154,7 @@ func (t *table) Database(context.Context) (changes.Database, error) {
 		t.away = false
 		return changes.Database{}, fault.New(fault.Unavailable, "the server is away")
 	}
-	d := changes.Database{Identity: t.identity, Now: time.Now().UTC()}
+	d := changes.Database{Identity: t.identity, Group: t.group, Now: time.Now().UTC()}
 	if t.info.Version {
 		active := t.version + 1
 		for v := range t.open {

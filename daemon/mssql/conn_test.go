@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -112,5 +113,33 @@ func TestLimitOfDriver(t *testing.T) {
 	one.Close()
 	if open := s.DB().Stats().OpenConnections; open != 1 {
 		t.Errorf("%d connections are open, want only the unused one", open)
+	}
+}
+
+// TestLimitStatements checks that a time limit holds for each statement, not for all of a
+// connection, and that the connection can be used afterwards.
+func TestLimitStatements(t *testing.T) {
+	conn := open(t, mssqltest.Database(t))
+	// A cross join of constants that takes minutes.
+	endless := "WITH c AS (SELECT v FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) t (v)) SELECT COUNT_BIG(*) FROM c c1 CROSS JOIN c c2 CROSS JOIN c c3 CROSS JOIN c c4 " +
+		"CROSS JOIN c c5 CROSS JOIN c c6 CROSS JOIN c c7 CROSS JOIN c c8 CROSS JOIN c c9 WHERE c1.v + c2.v + c3.v + c4.v + c5.v + c6.v + c7.v + c8.v + c9.v < 0"
+	run := func(statement string) error {
+		rows, err := conn.Query(t.Context(), mssql.Query{SQL: statement, Types: []record.Type{record.Long}})
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		_, err = rows.Next()
+		return err
+	}
+	conn.LimitStatements(time.Second)
+	if err := run(endless); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("a statement over the limit: %v, want the end of the time", err)
+	}
+	conn.LimitStatements(time.Minute)
+	for range 3 {
+		if err := run("SELECT CAST(1 AS bigint)"); err != nil {
+			t.Errorf("a later statement: %v", err)
+		}
 	}
 }

@@ -32,6 +32,9 @@ func (c *Conn) describeColumns(ctx context.Context, t Table) ([]Column, error) {
 // describe returns the columns of a query's result set. Later versions of the server
 // return more properties of a column.
 func (c *Conn) describe(ctx context.Context, query string) (all []map[string]any, err error) {
+	ctx, cancel := c.withLimit(ctx)
+	defer cancel()
+	defer func() { err = limitError(ctx, err) }()
 	rows, err := c.pooled.QueryContext(ctx, "sp_describe_first_result_set", sql.Named("tsql", query))
 	if err != nil {
 		return nil, err

@@ -18,7 +18,8 @@ import (
 // only Abort may be called concurrently.
 type Conn struct {
 	server *Server
-	rows   *Rows // rows of the last query
+	rows   *Rows         // rows of the last query
+	limit  time.Duration // of each statement; 0 for none
 
 	mu      sync.Mutex // protects the fields below against Abort
 	pooled  *sql.Conn
@@ -71,9 +72,45 @@ func (c *Conn) Close() error {
 // limit of the driver.
 const deadConnTimeout = time.Second
 
+// LimitStatements sets the time limit of each following statement, until all of its rows
+// have been read; 0 for none. A statement that exceeds it fails with
+// context.DeadlineExceeded, and closes the connection.
+func (c *Conn) LimitStatements(limit time.Duration) { c.limit = limit }
+
+// withLimit returns the context of one statement.
+func (c *Conn) withLimit(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.limit <= 0 {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, c.limit)
+}
+
+// limitError adds the end of a statement's context to an error that it caused: the driver
+// may return that of the closed connection.
+func limitError(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ctx.Err(), err)
+}
+
 // Query runs a statement that only reads, until ctx ends. If the server has closed the
 // connection since its last use, Query retries on a new one, unless Abort was called.
 func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
+	if c.limit <= 0 {
+		return c.queryRetrying(ctx, q)
+	}
+	ctx, cancel := c.withLimit(ctx)
+	rows, err := c.queryRetrying(ctx, q)
+	if err != nil {
+		defer cancel()
+		return nil, limitError(ctx, err)
+	}
+	rows.limited, rows.cancel = ctx, cancel
+	return rows, nil
+}
+
+func (c *Conn) queryRetrying(ctx context.Context, q Query) (*Rows, error) {
 	c.aborted.Store(false)
 	for {
 		if c.conn == nil { // it was closed

@@ -1,6 +1,7 @@
 package mssql
 
 import (
+	"context"
 	"database/sql/driver"
 	"fmt"
 	"io"
@@ -24,6 +25,9 @@ type Rows struct {
 	dest    []driver.Value
 	cells   []row.Cell
 	scratch []byte
+
+	limited context.Context // of a statement with a time limit of its own, else nil
+	cancel  context.CancelFunc
 }
 
 // columnReader is how the values of a column are read.
@@ -82,7 +86,10 @@ func newRows(s *stream, types []record.Type) (*Rows, error) {
 func (r *Rows) Next() ([]row.Cell, error) {
 	if err := r.stream.Next(r.dest); err != nil {
 		if err == io.EOF {
-			err = nil
+			return nil, nil
+		}
+		if r.limited != nil {
+			err = limitError(r.limited, err)
 		}
 		return nil, err
 	}
@@ -153,7 +160,13 @@ func (r *Rows) misfit(i int, v driver.Value) error {
 }
 
 // Close stops the statement if it is running. It may be called several times.
-func (r *Rows) Close() error { return r.stream.Close() }
+func (r *Rows) Close() error {
+	err := r.stream.Close()
+	if r.cancel != nil {
+		r.cancel()
+	}
+	return err
+}
 
 // driverType is the Go type in which the driver returns the values of a type.
 type driverType uint8

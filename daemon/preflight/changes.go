@@ -118,7 +118,7 @@ func (f forecast) text(interval time.Duration, share float64) string {
 	if f.table.Pollable {
 		text += "; polled by " + f.kind.Stamp
 	} else if f.table.Stamp >= 0 {
-		text += "; not polled, because no index starts with " + f.kind.Stamp
+		text += "; not polled, because " + f.table.Obstacle
 	}
 	if len(f.table.Omitted) > 0 {
 		text += "; without " + strings.Join(f.table.Omitted, ", ")

@@ -167,3 +167,35 @@ func TestDifferencesAreOfChecks(t *testing.T) {
 		}
 	}
 }
+
+// TestFindVarying checks that a field counts as varying only if it differs in all rows of
+// the same keys: other programs may change some rows.
+func TestFindVarying(t *testing.T) {
+	registry, err := record.NewRegistry(record.Kind{Name: "K", OrderField: "ID", Fields: []record.Field{{Name: "ID", Type: record.Int}, {Name: "Now", Type: record.Int}, {Name: "Amount", Type: record.Int}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, _ := registry.Lookup("K")
+	rows := func(numbers ...[3]int64) (all [][]value) {
+		for _, n := range numbers {
+			all = append(all, []value{{Value: wire.Value{Int: n[0]}}, {Value: wire.Value{Int: n[1]}}, {Value: wire.Value{Int: n[2]}}})
+		}
+		return all
+	}
+	for _, c := range []struct {
+		name  string
+		after [][]value
+		want  []bool
+	}{
+		{"clock", rows([3]int64{1, 11, 5}, [3]int64{2, 11, 5}), []bool{false, true, false}},
+		{"clock and one update", rows([3]int64{1, 11, 6}, [3]int64{2, 11, 5}), []bool{false, true, false}},
+		{"other rows", rows([3]int64{3, 11, 6}, [3]int64{4, 11, 6}), []bool{false, false, false}},
+		{"fewer rows", rows([3]int64{1, 11, 6}), []bool{false, false, false}},
+	} {
+		table := &table{kind: kind, rows: rows([3]int64{1, 10, 5}, [3]int64{2, 10, 5}), varying: make([]bool, 3)}
+		table.findVarying(c.after)
+		if fmt.Sprint(table.varying) != fmt.Sprint(c.want) {
+			t.Errorf("%s: varying fields %v, want %v", c.name, table.varying, c.want)
+		}
+	}
+}

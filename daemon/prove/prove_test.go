@@ -98,14 +98,14 @@ func expectNoData(t *testing.T, text string, words ...string) {
 	}
 }
 
-// TestFile checks that nothing is checked without a server.
+// TestFile checks that nothing is checked without a server, which proves nothing.
 func TestFile(t *testing.T) {
 	dir := t.TempDir()
-	text, _ := proven(t, dir, 0, nil, "--scratch")
+	text, _ := proven(t, dir, 1, nil, "--scratch")
 	expectGolden(t, "file.json", text)
 	expectNoData(t, text, dir)
 
-	if got := run(t, dir, 0, nil, "check", "--prove"); !strings.Contains(got, "\nn/a   columns                  embedded\n") {
+	if got := run(t, dir, 1, nil, "check", "--prove"); !strings.Contains(got, "\nn/a   columns                  embedded\n") {
 		t.Errorf("got %s", got)
 	}
 	run(t, dir, 2, nil, "check", "--scratch")
@@ -172,7 +172,7 @@ func TestServer(t *testing.T) {
 	})
 	t.Run("views", func(t *testing.T) {
 		mssqltest.Exec(t, dsn,
-			"CREATE VIEW dbo.Flaky AS SELECT RecID, CAST(NEWID() AS nvarchar(36)) AS Description, ColourCode, StyleID, DisplayOrder FROM dbo.IN_Colours",
+			"CREATE VIEW dbo.Flaky AS SELECT RecID, CAST(NEWID() AS nvarchar(36)) AS Description, CONVERT(nvarchar(30), SYSDATETIME(), 126) AS ColourCode, StyleID, DisplayOrder FROM dbo.IN_Colours",
 			"CREATE VIEW dbo.Narrow AS SELECT Description, LastSavedDateTime FROM dbo.CR_Classification",
 			"CREATE VIEW dbo.Wide AS SELECT CAST(ID AS nvarchar(40)) AS Class FROM (VALUES (1), (2), (3)) v (ID)",
 			"CREATE VIEW dbo.Numbers AS SELECT RecID, 5 AS InventoryID, LogicalID, Available FROM dbo.IN_ProductAvailability")
@@ -181,7 +181,7 @@ func TestServer(t *testing.T) {
 		for name, all := range map[string][]string{
 			"columns":    {"failed CR_Classification: server error "},
 			"parameters": {"warning IN_ProductAvailability: 1 columns are converted for comparisons: InventoryID (int)"},
-			"round trip": {"failed IN_Colours: ", "RecID Equal: misses a row that matches", "not checked IN_ProductAvailability: 8 of ", "not checked DB_Class: 4 of 9 statements: Class StartsWith: size, Class EndsWith: size, Class Contains: size, Class Like: size"},
+			"round trip": {"not checked IN_Colours: ", "Description Equal: differs with each read", "not checked IN_ProductAvailability: 8 of ", "not checked DB_Class: 4 of 9 statements: Class StartsWith: size, Class EndsWith: size, Class Contains: size, Class Like: size"},
 			"pages":      {"not checked IN_Colours, IN_ProductAvailability: size: no index starts with RecID"},
 		} {
 			for _, want := range all {

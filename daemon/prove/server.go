@@ -34,6 +34,9 @@ const (
 		"': a ', CASE WHEN N'a' = N'A' THEN '=' ELSE '<>' END, ' A, e ', CASE WHEN N'e' = N'\u00e9' THEN '=' ELSE '<>' END, N' \u00e9', CASE WHEN N'a' <> N'A' THEN '; filters distinguish upper and lower case' END)"
 	timeZone = "SELECT CONCAT(CASE WHEN DATEPART(tz, SYSDATETIMEOFFSET()) <> CAST(@p1 AS int) THEN 'warning' END, " +
 		"'|server: ', DATEPART(tz, SYSDATETIMEOFFSET()), ' minutes from UTC, query.time_zone: ', @p1)"
+	// A replica of an availability group, or a database outside of groups.
+	group = "SELECT CASE WHEN group_database_id IS NULL THEN 'not checked|the database is in no availability group' " +
+		"ELSE '|in a group: replicas share group_database_id' END FROM sys.databases WHERE name = DB_NAME()"
 	minActive = "SELECT CASE WHEN MIN_ACTIVE_ROWVERSION() IS NOT NULL THEN '|available' END"
 )
 
@@ -120,6 +123,8 @@ func (p *reader) ends(ctx context.Context, after time.Duration, stop func()) (st
 	if free, err := p.lock(name); !free {
 		return "", cmp.Or(err, notChecked("no application lock"))
 	}
+	p.conn.LimitStatements(0) // stop is the limit
+	defer p.conn.LimitStatements(p.limit)
 	start := time.Now()
 	timer := time.AfterFunc(after, stop)
 	defer timer.Stop()
@@ -183,6 +188,9 @@ func (p *reader) seeks() (string, error) {
 				scans = append(scans, t.kind.Name+" "+field+" "+c.Operator.String())
 			}
 		}
+	}
+	if n+small+len(scans) == 0 {
+		return "", notChecked("no index of a table with rows")
 	}
 	figure := fmt.Sprintf("%d seeks, %d scans of tables of less than %d rows", n, small, minSeek)
 	if scans != nil {

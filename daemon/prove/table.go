@@ -27,6 +27,7 @@ type table struct {
 	kind    *record.Kind
 	err     error     // of reading the following
 	rows    [][]value // the first ones, with all fields
+	varying []bool    // fields whose values differ with each read, such as GETDATE() in a view
 	live    *executor.Columns
 	columns []mssql.Column // all, also those without a field
 	size    int64          // in rows
@@ -62,7 +63,7 @@ func (t *table) values(field, n int) (all []wire.Value) {
 // reader reads the records, as requests do but with few resources.
 type reader struct {
 	ctx     context.Context // of all checks
-	limit   time.Duration   // of a statement
+	limit   time.Duration   // of each statement
 	zone    *time.Location
 	server  *executor.Server
 	conn    *mssql.Conn // the only one; after an error, the next statement connects again
@@ -76,13 +77,14 @@ func (p *reader) open(server *executor.Server, kinds []*record.Kind) (err error)
 	if p.conn, err = server.Pool.Get(p.ctx); err != nil {
 		return err
 	}
+	p.conn.LimitStatements(p.limit)
 	found, err := p.texts("SELECT " + product)
 	if err != nil {
 		return err
 	}
 	p.product = found[0]
 	for _, kind := range kinds {
-		t := &table{kind: kind, size: unknownSize}
+		t := &table{kind: kind, size: unknownSize, varying: make([]bool, len(kind.Fields))}
 		if t.err = p.describe(t); t.err == nil {
 			t.rows, _, t.err = p.read(t, first())
 		}
@@ -100,18 +102,19 @@ func (p *reader) close() {
 // describe reads the columns, the size and the indexes of a table.
 func (p *reader) describe(t *table) (err error) {
 	name := p.server.Table(t.kind).Name
-	ctx, cancel := context.WithTimeout(p.ctx, p.limit)
-	defer cancel()
-	if t.live, err = p.server.Describe(ctx, p.conn, t.kind); err != nil {
+	if t.live, err = p.server.Describe(p.ctx, p.conn, t.kind); err != nil {
 		return err
 	}
-	if t.columns, err = p.conn.Catalogue(ctx, name); err != nil || name.Server != "" {
+	if t.columns, err = p.conn.Catalogue(p.ctx, name); err != nil || name.Server != "" {
 		return err
 	}
-	if t.size, err = p.conn.Size(ctx, name); err != nil {
+	if len(t.columns) == 0 {
+		return errNotSeen
+	}
+	if t.size, err = p.conn.Size(p.ctx, name); err != nil {
 		return err
 	}
-	t.leading, err = p.conn.Leading(ctx, name)
+	t.leading, err = p.conn.Leading(p.ctx, name)
 	return err
 }
 
@@ -157,10 +160,8 @@ func (p *reader) read(t *table, r query.Request) (rows [][]value, st query.State
 
 // query passes the rows of a statement to add.
 func (p *reader) query(q mssql.Query, add func([]row.Cell)) error {
-	ctx, cancel := context.WithTimeout(p.ctx, p.limit)
-	defer cancel()
 	q.Lock, q.Context = lockTimeout, []byte("whd check --prove")
-	rows, err := p.conn.Query(ctx, q)
+	rows, err := p.conn.Query(p.ctx, q)
 	if err != nil {
 		return err
 	}

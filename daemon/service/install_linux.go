@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/user"
@@ -18,6 +19,7 @@ const (
 	platform     = "linux-systemd"
 	platformName = "systemd"
 	account      = "whd"
+	stateDir     = "/var/lib/whd" // of StateDirectory in the unit
 )
 
 // packaged lists the paths of a unit installed by a package.
@@ -50,6 +52,9 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := makeStateDir(group); err != nil {
+		return err
+	}
 	if err := i.makeSettings(group, out); err != nil {
 		return err
 	}
@@ -63,7 +68,7 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 // makeAccount creates the account unless it exists, and returns the id of its group.
 func makeAccount(out io.Writer) (int, error) {
 	if _, err := user.Lookup(account); err != nil {
-		cmd := exec.Command("useradd", "--system", "--user-group", "--home-dir", "/var/lib/whd", "--no-create-home", "--shell", "/usr/sbin/nologin", account)
+		cmd := exec.Command("useradd", "--system", "--user-group", "--home-dir", stateDir, "--no-create-home", "--shell", "/usr/sbin/nologin", account)
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("creating the account %s: %w: %s", account, err, text)
 		}
@@ -74,6 +79,27 @@ func makeAccount(out io.Writer) (int, error) {
 		return 0, err
 	}
 	return strconv.Atoi(group.Gid)
+}
+
+// makeStateDir creates the data directory unless it exists. systemd creates it too, but
+// commands such as whd migrate run before the first start.
+func makeStateDir(group int) error {
+	err := os.Mkdir(stateDir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	owner, err := user.Lookup(account)
+	if err != nil {
+		return err
+	}
+	id, err := strconv.Atoi(owner.Uid)
+	if err != nil {
+		return err
+	}
+	return os.Chown(stateDir, id, group)
 }
 
 // makeSettings writes the settings file unless it exists. Only root and the service can

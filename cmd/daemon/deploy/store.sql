@@ -19,12 +19,14 @@ GO
 IF SCHEMA_ID(N'whd') IS NULL EXEC(N'CREATE SCHEMA whd AUTHORIZATION whd');
 GO
 
--- If outbox.sql has created the schema, it belongs to another user.
-IF NOT EXISTS (SELECT 1 FROM sys.schemas s WHERE s.name = N'whd' AND s.principal_id = USER_ID(N'whd'))
-GRANT ALTER, SELECT, INSERT, UPDATE, DELETE, REFERENCES ON SCHEMA::whd TO whd;
+-- If outbox.sql has created the schema, it belongs to another user. Babelfish has no rights on
+-- schemas other than those of their owners.
+IF SERVERPROPERTY('BabelfishVersion') IS NULL AND NOT EXISTS (SELECT 1 FROM sys.schemas s WHERE s.name = N'whd' AND s.principal_id = USER_ID(N'whd'))
+    EXEC(N'GRANT ALTER, SELECT, INSERT, UPDATE, DELETE, REFERENCES ON SCHEMA::whd TO whd');
 GO
 
--- For `whd migrate`: create and change tables and views in its schema.
-GRANT CREATE TABLE TO whd;
-GRANT CREATE VIEW TO whd;
+-- For `whd migrate`: create and change tables and views in its schema. Babelfish has no such
+-- rights, since the owner of a schema may create them.
+IF SERVERPROPERTY('BabelfishVersion') IS NULL EXEC(N'GRANT CREATE TABLE TO whd');
+IF SERVERPROPERTY('BabelfishVersion') IS NULL EXEC(N'GRANT CREATE VIEW TO whd');
 GO

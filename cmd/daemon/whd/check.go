@@ -97,14 +97,22 @@ func (p checking) prove(c *urfave.Context, conf config.Config) (err error) {
 	if writing := p.writeProof(c.String("format"), report); writing != nil || err != nil {
 		return errors.Join(err, writing)
 	}
-	if !report.Complete {
+	if check.AnyFailed(report.Results()) {
 		return errUnproved
+	}
+	if !report.Complete {
+		return errNothingProved
 	}
 	return nil
 }
 
-// errUnproved is returned if a check of --prove failed.
-var errUnproved = errors.New("a check failed; see the report")
+var (
+	// errUnproved is returned if a check of --prove failed.
+	errUnproved = errors.New("a check failed; see the report")
+	// errNothingProved is returned if no check could be run, for example because a line is
+	// slower than the time limits.
+	errNothingProved = errors.New("nothing was proven: no check succeeded; see the report for the reasons")
+)
 
 // writeProof writes the report of --prove. In JSON it has no names of hosts, users or
 // tables, and no data.

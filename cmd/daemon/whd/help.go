@@ -2,6 +2,7 @@ package whd
 
 import (
 	"fmt"
+	"io"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
@@ -14,7 +15,25 @@ import (
 type helping struct{ *base }
 
 func (p helping) commands() []*urfave.Command {
-	return []*urfave.Command{{Name: "help", ArgsUsage: "[COMMAND...]", Usage: "show help for whd or a command", Action: p.help}}
+	return []*urfave.Command{
+		{
+			Name: "completion", ArgsUsage: "SHELL", Usage: "print the completion script for bash, zsh, fish or powershell",
+			Action: func(c *urfave.Context) error { return cli.PrintCompletion(p.Stdout, c.App.Name, c.Args().First()) },
+		},
+		{Name: "man", Usage: "print the manual page", Action: p.manual},
+		{Name: "help", ArgsUsage: "[COMMAND...]", Usage: "show help for whd or a command", Action: p.help},
+	}
+}
+
+// manual prints the whole help as a page for man(1).
+func (p helping) manual(c *urfave.Context) error {
+	return cli.PrintManual(c.App, []cli.Topic{{Name: "exit codes", Print: printExits}})
+}
+
+func printExits(w io.Writer) {
+	for _, e := range exits {
+		fmt.Fprintf(w, "%d  %s\n", e.Code, e.Meaning)
+	}
 }
 
 // help prints the help of the program or of a command.

@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 
+	urfave "github.com/urfave/cli/v2"
+
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon/config"
 )
@@ -21,7 +23,7 @@ func Main(p Process) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- cli.Run(ctx, newApp(p), p.Args) }()
+	go func() { done <- dispatch(ctx, newApp(p), p.Args) }()
 	err := await(done, p.Signals, cancel)
 	printed := make(chan struct{})
 	go func() {
@@ -30,6 +32,14 @@ func Main(p Process) int {
 	}()
 	awaitReader(printed)
 	return cli.ExitCode(exits, err)
+}
+
+// dispatch runs a command or completes a command line.
+func dispatch(ctx context.Context, app *urfave.App, args []string) error {
+	if len(args) > 0 && args[0] == cli.CompleteCommand {
+		return cli.PrintCompletions(app, args[1:])
+	}
+	return cli.Run(ctx, app, args)
 }
 
 func printError(out io.Writer, err error) {

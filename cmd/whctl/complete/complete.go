@@ -18,11 +18,6 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// Command is the hidden command that the completion scripts call. Its arguments are
-// the name of the shell, the index of the word at the cursor, and all words of the
-// line, including the program.
-const Command = "__complete"
-
 // Candidate is a possible completion.
 type Candidate struct{ Value, Meaning string }
 
@@ -43,12 +38,12 @@ type ObjectsFunc func(noun string, global func(name string) string) []Candidate
 // Complete prints a line for each candidate: the word, a tab and its meaning.
 func (w Words) Complete(args []string) error {
 	if len(args) < 3 {
-		return cmdline.Usagef("%s takes SHELL CURSOR WORDS...", Command)
+		return cmdline.Usagef("%s takes SHELL CURSOR WORDS...", cmdline.CompleteCommand)
 	}
 	cursor, err := strconv.Atoi(args[1])
 	words := args[2:]
 	if err != nil || cursor < 1 || cursor > len(words) {
-		return cmdline.Usagef("%s: invalid word index %s", Command, args[1])
+		return cmdline.Usagef("%s: invalid word index %s", cmdline.CompleteCommand, args[1])
 	}
 	if cursor == len(words) {
 		words = append(slices.Clone(words), "")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
@@ -26,7 +27,7 @@ func (c *line) named(word string) []Candidate {
 	case "COMMAND|TOPIC":
 		return slices.Concat(commandCandidates(c.App.Commands), c.Values["TOPIC"])
 	case "SHELL":
-		return Plain(Shells)
+		return Plain(cmdline.Shells)
 	case "VALUE":
 		if len(c.args) > 0 {
 			return c.ofSetting(c.args[0])

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -30,13 +31,18 @@ type serverFact struct {
 	set        func(*changes.Database, row.Cell)
 }
 
+// boundOfVersions is the expression without which rows cannot be polled by a rowversion: it
+// would miss those of open transactions. Babelfish does not have it.
+const boundOfVersions = "MIN_ACTIVE_ROWVERSION()"
+
 // serverFacts are in the order of the statement: the bound of rowversions is read before
 // any rows are.
 var serverFacts = []serverFact{
-	{"MIN_ACTIVE_ROWVERSION()", record.Bytes, func(d *changes.Database, c row.Cell) { d.Active = append([]byte(nil), c.Data...) }},
+	{boundOfVersions, record.Bytes, func(d *changes.Database, c row.Cell) { d.Active = append([]byte(nil), c.Data...) }},
 	{"@@DBTS", record.Bytes, func(d *changes.Database, c row.Cell) { d.Latest = append([]byte(nil), c.Data...) }},
 	{"DB_NAME()", record.Text, func(d *changes.Database, c row.Cell) { d.Identity = string(c.Data) + d.Identity }},
 	{"(SELECT CONVERT(varchar(30), create_date, 126) FROM sys.databases WHERE name = DB_NAME())", record.Text, func(d *changes.Database, c row.Cell) { d.Identity += " created " + string(c.Data) }},
+	{"(SELECT CONVERT(nvarchar(36), group_database_id) FROM sys.databases WHERE name = DB_NAME())", record.Text, func(d *changes.Database, c row.Cell) { d.Group = string(c.Data) }},
 	{"SYSDATETIME()", record.DateTime, func(d *changes.Database, c row.Cell) {
 		d.Now, _ = time.Parse("2006-01-02T15:04:05.0000000", string(c.Data))
 	}},
@@ -130,6 +136,13 @@ func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, er
 		}
 		if stamp, declared := kind.Column(kind.Stamp); declared {
 			f.version = live.ByField[stamp].Type == "timestamp" || live.ByField[stamp].Type == "rowversion"
+		}
+		if f.version {
+			known, err := s.detect(ctx, conn)
+			if err != nil {
+				return err
+			}
+			f.unbounded = !slices.ContainsFunc(known, func(fact serverFact) bool { return fact.expression == boundOfVersions })
 		}
 		f.foreign = table.Name.Database != "" || table.Name.Server != ""
 		if f.missing {

@@ -45,7 +45,10 @@ type tableFacts struct {
 	version bool           // the stamp field is a rowversion
 	foreign bool           // the table is in another database, which has rowversions of its own
 	rows    int64          // see changes.Table
-	content string         // see changes.Table
+
+	unbounded bool // the stamp field is a rowversion, but the server has no MIN_ACTIVE_ROWVERSION()
+
+	content string // see changes.Table
 
 	collations map[string]string // see changes.Table
 }
@@ -88,11 +91,26 @@ func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, e
 	if stamp, declared := kind.Column(kind.Stamp); declared && facts.denied[stamp] == "" {
 		leads := func(column string) bool { return strings.EqualFold(column, kind.Fields[stamp].ColumnName()) }
 		t.Stamp, t.Version = stamp, facts.version
-		t.Pollable = slices.ContainsFunc(facts.leading, leads) && !(facts.version && facts.foreign)
+		t.Obstacle = facts.obstacle(slices.ContainsFunc(facts.leading, leads), kind.Stamp)
+		t.Pollable = t.Obstacle == ""
 	}
 	t.Content, t.Rows = facts.content, facts.rows
 	t.Collations = facts.collations
 	return t, nil
+}
+
+// obstacle returns why rows cannot be polled by a stamp, empty if they can.
+func (f tableFacts) obstacle(indexed bool, stamp string) string {
+	if !indexed {
+		return "no index starts with " + stamp
+	}
+	if f.version && f.foreign {
+		return "the table is in another database, which has rowversions of its own"
+	}
+	if f.version && f.unbounded {
+		return "the server has no " + boundOfVersions
+	}
+	return ""
 }
 
 // omits returns why a field is not captured, empty if it is. The fields of the key always

@@ -1,5 +1,5 @@
-# fish completion of whctl:  whctl completion fish | source
-function __whctl_complete
+# fish completion of PROGRAM:  PROGRAM completion fish | source
+function __PROGRAM_complete
     set -l before (commandline -opc)
     set -l answers ($before[1] __complete fish (count $before) $before (commandline -ct) 2>/dev/null)
     if test (count $answers) -eq 0
@@ -8,4 +8,4 @@ function __whctl_complete
         printf '%s\n' $answers
     end
 end
-complete -c whctl -f -a '(__whctl_complete)'
+complete -c PROGRAM -f -a '(__PROGRAM_complete)'

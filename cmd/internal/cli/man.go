@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -6,27 +6,31 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// man implements whctl man: the whole help as one page for man(1).
-func man(c *cli.Context) error {
-	page := &manual{name: c.App.Name}
-	page.macro("TH", strings.ToUpper(page.name), "1", "", page.name+" "+cmdline.Version())
+// Topic is a section at the end of a manual page, with lines that are not filled.
+type Topic struct {
+	Name  string
+	Print func(io.Writer)
+}
+
+// PrintManual writes the whole help of a program as one page for man(1).
+func PrintManual(app *cli.App, topics []Topic) error {
+	page := &manual{name: app.Name}
+	page.macro("TH", strings.ToUpper(page.name), "1", "", page.name+" "+Version())
 	page.section("NAME")
-	page.text(page.name + ` \- ` + roff(c.App.Usage))
+	page.text(page.name + ` \- ` + roff(app.Usage))
 	page.section("SYNOPSIS")
 	page.text(`\fB` + page.name + `\fR \fICOMMAND\fR [\fIflags\fR]`)
 	page.section("COMMANDS")
-	page.commands(c.App.Commands, "")
+	page.commands(app.Commands, "")
 	page.section("GLOBAL FLAGS")
-	page.flags(c.App.Flags)
-	for _, t := range topics() {
-		page.section(strings.ToUpper(t.name))
-		page.verbatim(t.write)
+	page.flags(app.Flags)
+	for _, t := range topics {
+		page.section(strings.ToUpper(t.Name))
+		page.verbatim(t.Print)
 	}
-	_, err := io.WriteString(c.App.Writer, page.out.String())
+	_, err := io.WriteString(app.Writer, page.out.String())
 	return err
 }
 
@@ -80,10 +84,10 @@ func (m *manual) commands(commands []*cli.Command, path string) {
 
 func (m *manual) flags(flags []cli.Flag) {
 	for _, f := range flags {
-		if !cmdline.Visible(f) {
+		if !Visible(f) {
 			continue
 		}
-		names, usage := cmdline.FlagHelp(f)
+		names, usage := FlagHelp(f)
 		m.macro("TP")
 		m.text(`\fB` + roff(names) + `\fR`)
 		m.text(roff(usage))

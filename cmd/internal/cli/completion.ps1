@@ -1,5 +1,5 @@
-# PowerShell completion of whctl:  whctl completion powershell | Out-String | Invoke-Expression
-Register-ArgumentCompleter -Native -CommandName 'whctl', 'whctl.exe' -ScriptBlock {
+# PowerShell completion of PROGRAM:  PROGRAM completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName 'PROGRAM', 'PROGRAM.exe' -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
     $words = @($commandAst.CommandElements | Where-Object { $_.Extent.StartOffset -lt $cursorPosition } | ForEach-Object { $_.Extent.Text })
     $cursor = $words.Count - 1

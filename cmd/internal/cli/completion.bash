@@ -1,5 +1,5 @@
-# bash completion of whctl:  eval "$(whctl completion bash)"
-_whctl() {
+# bash completion of PROGRAM:  eval "$(PROGRAM completion bash)"
+_PROGRAM() {
 	local line values=()
 	while IFS=$'\t' read -r line _; do
 		values+=("$line")
@@ -9,4 +9,4 @@ _whctl() {
 	*[=\ \<\>]) compopt -o nospace ;;
 	esac
 }
-complete -o default -F _whctl whctl
+complete -o default -F _PROGRAM PROGRAM

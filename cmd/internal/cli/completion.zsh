@@ -1,6 +1,6 @@
-#compdef whctl
-# zsh completion of whctl:  source <(whctl completion zsh)
-_whctl() {
+#compdef PROGRAM
+# zsh completion of PROGRAM:  source <(PROGRAM completion zsh)
+_PROGRAM() {
 	local line value
 	local -a values meanings
 	while IFS=$'\t' read -r value line; do
@@ -18,7 +18,7 @@ _whctl() {
 	fi
 }
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
-	_whctl "$@"
+	_PROGRAM "$@"
 else
-	compdef _whctl whctl
+	compdef _PROGRAM PROGRAM
 fi
