@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -70,18 +68,16 @@ func startMixedServer(t *testing.T) *mixedPrograms {
 	dsn := mssqltest.Database(t)
 	m := &mixedPrograms{rows: serverRows}
 	columns := []string{"ID bigint NOT NULL PRIMARY KEY"}
-	kind := "[Mixed]\nkey = [\"ID\"]\n[Mixed.fields]\nID = \"long\"\n"
 	rows := make([]string, serverRows)
 	for i := range rows {
 		rows[i] = fmt.Sprint(i + 1)
 	}
 	for n, c := range serverColumns {
-		f := mixedField{name: fmt.Sprintf("Held%d", n), of: c.of, declared: c.declared, stored: make(map[int64]any)}
+		f := mixedField{name: fmt.Sprintf("Held%d", n), typ: c.of, declared: c.declared, stored: make(map[int64]any)}
 		if c.of == record.Text && !strings.Contains(c.declared, "_CS_") {
 			f.fold = strings.ToLower
 		}
 		columns = append(columns, f.name+" "+c.declared+" NULL")
-		kind += fmt.Sprintf("%s = %q\n", f.name, record.Field{Type: c.of, Null: record.Nullable}.TypeName())
 		for i := range rows {
 			v := serverValue{sql: "NULL"}
 			if (i+n)%3 != 0 {
@@ -93,10 +89,7 @@ func startMixedServer(t *testing.T) *mixedPrograms {
 		m.fields = append(m.fields, f)
 	}
 	mssqltest.Exec(t, dsn, "CREATE TABLE Mixed ("+strings.Join(columns, ", ")+")", "INSERT INTO Mixed VALUES ("+strings.Join(rows, "), (")+")")
-	file := filepath.Join(t.TempDir(), "mixed.toml")
-	if err := os.WriteFile(file, []byte(kind), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := writeMixedKind(t, m.fields)
 	m.serve(t, daemontest.Start(t, "--erp", dsn, "--erp-kinds", file, "--auth-queries", "anonymous"))
 	return m
 }

@@ -70,11 +70,12 @@ func (p backups) restore(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "%s contains %s as of %s\n", conf.DataDir, r.Names(), r.At.Format(time.RFC3339))
-	if r.ReplacedDir != "" {
-		fmt.Fprintf(p.Stdout, "the previous files are in %s\n", r.ReplacedDir)
+	_, err = fmt.Fprintf(p.Stdout, "%s contains %s as of %s\n", conf.DataDir, r.Names(), r.At.Format(time.RFC3339))
+	if err != nil || r.ReplacedDir == "" {
+		return err
 	}
-	return nil
+	_, err = fmt.Fprintf(p.Stdout, "the previous files are in %s\n", r.ReplacedDir)
+	return err
 }
 
 // compact rewrites the files of the embedded store and prints their sizes before
@@ -100,8 +101,11 @@ func (p backups) compact(c *urfave.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		if before > 0 {
-			fmt.Fprintf(p.Stdout, "%s: %.1f MB -> %.1f MB\n", f.Name, float64(before)/1e6, float64(after)/1e6)
+		if before == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintf(p.Stdout, "%s: %.1f MB -> %.1f MB\n", f.Name, float64(before)/1e6, float64(after)/1e6); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,10 +1,12 @@
 package whd
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -43,6 +45,31 @@ func TestBackupCommands(t *testing.T) {
 		got := whd("", command+" "+quoted(file)+" --data-dir "+quoted(d.dir)+" --store-file "+quoted(secret))
 		if got.status != 2 || !strings.Contains(got.stderr, "whd "+command+" is for the embedded store") || strings.Contains(got.stderr, "canary") {
 			t.Errorf("%s of a store on a server: %+v", command, got)
+		}
+	}
+}
+
+// noOutput is an output that cannot be written to.
+type noOutput struct{}
+
+func (noOutput) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestBackupCommandsReportOutputErrors checks that the commands fail if their result cannot be
+// printed.
+func TestBackupCommandsReportOutputErrors(t *testing.T) {
+	d := newDataDir(t)
+	file := filepath.Join(t.TempDir(), "store.backup")
+	d.run(0, "", "demo")
+	for _, command := range [][]string{
+		{"backup", file},
+		{"restore", "--force", file},
+		{"compact"},
+	} {
+		var stderr bytes.Buffer
+		args := append([]string{"--data-dir", d.dir}, command...)
+		status := Main(Process{Args: args, Stdout: noOutput{}, Stderr: &stderr})
+		if status != 1 || !strings.Contains(stderr.String(), syscall.ENOSPC.Error()) {
+			t.Errorf("%s: status %d, %q, want 1, no space left on device", command[0], status, &stderr)
 		}
 	}
 }

@@ -403,25 +403,39 @@ func (q *queue) mayRefill(now time.Time) bool {
 // nextPage returns the next page to read, alternating between the cursors and the sequences
 // of a queue that is ordered by key. Replays are read last.
 func (q *queue) nextPage(now time.Time, bytes int) (p Page, ok bool) {
+	p, ok = q.choosePage(now, bytes)
+	if ok {
+		q.settledSinceRead = make(map[int64]bool)
+		q.outdated = false
+		q.paused = false
+	}
+	return p, ok
+}
+
+// choosePage returns the next page for nextPage.
+func (q *queue) choosePage(now time.Time, bytes int) (p Page, ok bool) {
 	c := q.refillFrom(now)
 	s := q.sequences.due(now)
 	q.sequences.readNext = !q.sequences.readNext
 	readsSequence := s != nil && q.needsPage(now) && (c == nil || q.sequences.readNext)
 	if readsSequence {
-		p, ok = q.sequences.page(s, now, q.pageSize(bytes)), true
+		p = q.sequences.page(s, now, q.pageSize(bytes))
 		if q.endpoint.breaker.open() {
 			p.Limit = 1
 		}
-	} else if c != nil {
-		p, ok = q.pageFrom(c, now, bytes), true
-	} else if c = q.replaysFrom(now); c != nil {
-		p, ok = q.pageFrom(c, now, bytes), true
-		p.Replays = true
+		return p, true
 	}
-	if ok {
-		q.settledSinceRead, q.outdated, q.paused = make(map[int64]bool), false, false
+	if c != nil {
+		return q.pageFrom(c, now, bytes), true
 	}
-	return p, ok
+
+	c = q.replaysFrom(now)
+	if c == nil {
+		return Page{}, false
+	}
+	p = q.pageFrom(c, now, bytes)
+	p.Replays = true
+	return p, true
 }
 
 // pageFrom returns the page at a cursor.
