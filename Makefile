@@ -136,7 +136,7 @@ golden: ## rewrite the golden files and the generated parts of the manual
 # The packages with files that guard against accidental changes.
 GUARDS = $$(grep -rlE 'CompareGuard|UpdatingGuards' --include='*_test.go' cmd daemon tui | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
-guards: ## rewrite what guards against accidental changes: checksums of migrations, public API, counts of words
+guards: ## rewrite the files that guard against accidental changes: checksums of migrations, public API, counts of words
 	$(TESTENV) $(GO) test -vet=off -count=1 $(GUARDS) -update-guards
 
 .PHONY: picture

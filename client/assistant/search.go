@@ -36,7 +36,7 @@ func isSeparator(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(
 // searchedText is a text that is searched, such as the name of a kind, in lower case.
 type searchedText struct {
 	text   string
-	joined string // the words without what separates them
+	joined string // the words without separators
 	words  []textWord
 }
 

@@ -49,7 +49,7 @@ func TestSearchedWords(t *testing.T) {
 	}
 }
 
-// TestNamesWithoutWordStarts searches a kind whose names are in lower case.
+// TestNamesWithoutWordStarts searches a kind with names in lower case.
 func TestNamesWithoutWordStarts(t *testing.T) {
 	kinds := []*record.Kind{{Name: "salesinvoice"}, {Name: "TotalByMonth"}}
 	for words, want := range map[string]*record.Kind{"invoices": kinds[0], "total": kinds[1]} {

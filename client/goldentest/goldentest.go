@@ -1,7 +1,7 @@
 // Package goldentest compares outputs with files in the repository.
 //
-// A golden file shows what the code does now: -update (make golden) rewrites it, and the
-// change is reviewed in the diff. A guard records what must not change by accident: the
+// A golden file shows the present output of the code: -update (make golden) rewrites it, and the
+// change is reviewed in the diff. A guard records facts that must not change by accident: the
 // checksums of released migrations, the public API, how often words are used. Only
 // -update-guards (make guards) rewrites it.
 package goldentest
@@ -31,8 +31,8 @@ func Compare(t testing.TB, path, got string) {
 	compare(t, path, got, *update, "go test -update, or make golden, rewrites it")
 }
 
-// CompareGuard compares an output with a guard, or writes the file. advice says what to do
-// about a difference.
+// CompareGuard compares an output with a guard, or writes the file. advice is the remedy
+// for a difference.
 func CompareGuard(t testing.TB, path, got, advice string) {
 	t.Helper()
 	compare(t, path, got, *updateGuards, advice)

@@ -59,7 +59,7 @@ func (k *capture) verify(ctx context.Context, maxAge time.Duration) (reading, er
 	if reason != "" {
 		return reading{}, &stopped{reason: reason, manual: true}
 	}
-	if _, moved := now.replaces(k.state.Database); moved {
+	if now.continues(k.state.Database) == movedDatabase {
 		k.config.Log.Info("the database has joined or left an availability group", "kind", k.kind.Name, "before", k.state.Database.Identity, "now", now.Identity)
 	}
 	k.state.Database = now.Database

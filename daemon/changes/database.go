@@ -33,20 +33,34 @@ func (d Database) name() string {
 // identityTime precedes the time of creation in an identity.
 const identityTime = " created "
 
-// replaces reports whether now is another database than seen. Replicas of an availability
-// group have their own times of creation. One that has joined a group or left it, which a
-// state of an earlier version cannot tell from one that is in a group, is the same if it has
-// the same name; moved is set if it is known as the same only by that.
-func (now Database) replaces(seen Database) (other, moved bool) {
-	switch {
-	case seen.Identity == "" || seen.Identity == now.Identity && (seen.Group == "" || now.Group == ""):
-		return false, false
-	case seen.Group != "" && now.Group != "":
-		return seen.Group != now.Group, false
-	case seen.Group != now.Group && seen.name() == now.name():
-		return false, true
+// continuity is how a database is related to the one that was seen before.
+type continuity int
+
+const (
+	sameDatabase  continuity = iota
+	movedDatabase            // the same by its name only: it has joined an availability group, or left it
+	otherDatabase
+)
+
+// continues compares a database with the one that was seen before, if there is one.
+func (now Database) continues(seen Database) continuity {
+	if seen.Identity == "" {
+		return sameDatabase
 	}
-	return true, false
+	if seen.Group != "" && now.Group != "" { // its replicas have their own times of creation
+		if seen.Group != now.Group {
+			return otherDatabase
+		}
+		return sameDatabase
+	}
+	if seen.Identity == now.Identity {
+		return sameDatabase
+	}
+	// A state that an earlier version stored has no group either.
+	if seen.Group != now.Group && seen.name() == now.name() {
+		return movedDatabase
+	}
+	return otherDatabase
 }
 
 // read returns a reading of the database that began at most maxAge ago, and why it is
@@ -69,9 +83,8 @@ func (d *database) read(ctx context.Context, source Source, maxAge time.Duration
 			d.highest = current.Latest
 		}
 	}
-	other, _ := d.last.replaces(seen)
 	switch {
-	case other:
+	case d.last.continues(seen) == otherDatabase:
 		reason = "the database is another one than before: " + d.last.Identity + " instead of " + seen.Identity
 	case d.replaced:
 		reason = "the database is older than before: its latest rowversion has decreased"

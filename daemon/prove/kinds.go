@@ -98,7 +98,7 @@ func (t *table) texts(rows [][]value) []string {
 
 var (
 	errNoRows = notChecked("no rows were read")
-	// whd check tells which tables were served before, and which remedies there are.
+	// whd check lists which tables were served before, and which remedies there are.
 	errNotSeen = notChecked("no table or view is seen")
 )
 

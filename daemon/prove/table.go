@@ -27,7 +27,7 @@ type table struct {
 	kind    *record.Kind
 	err     error     // of reading the following
 	rows    [][]value // the first ones, with all fields
-	varying []bool    // fields whose values differ with each read, such as GETDATE() in a view
+	varying []bool    // fields with values that differ with each read, such as GETDATE() in a view
 	live    *executor.Columns
 	columns []mssql.Column // all, also those without a field
 	size    int64          // in rows

@@ -31,8 +31,8 @@ func TestLinesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// terminal receives standard output and standard error. It reports the banner, and what
-// there is before it.
+// terminal receives standard output and standard error. It reports the banner, and the text
+// before it.
 type terminal struct {
 	mu     sync.Mutex
 	text   bytes.Buffer

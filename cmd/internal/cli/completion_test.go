@@ -45,7 +45,7 @@ func TestPrintCompletions(t *testing.T) {
 	}
 }
 
-// A script completes the program whose name it was printed for.
+// A script completes the program that it was printed for.
 func TestPrintCompletion(t *testing.T) {
 	for _, shell := range cli.Shells {
 		var out strings.Builder

@@ -360,7 +360,7 @@ func (db *copies) create(kind *record.Kind, t *table) error {
 }
 
 // unfinishedLoads returns the names of the tables of a kind that are being loaded. Those of other
-// kinds, whose names may start with that of the kind and _, have another _ after the prefix.
+// kinds with names that start with that of the kind and _ have another _ after the prefix.
 func unfinishedLoads(conn *sqlite.Conn, kind *record.Kind) ([]string, error) {
 	const query = "SELECT name FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, ?1) = ?2 AND instr(substr(name, ?1 + 1), '_') = 0"
 	prefix := loadPrefix + kind.Name + "_"

@@ -55,7 +55,7 @@ func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
 // attemptTimeout is the setting of the service that limits an attempt.
 const attemptTimeout = "webhooks.attempt_timeout"
 
-// useTimeoutOf gives the receiver as much time as the service gives those of subscriptions. If
+// useTimeoutOf allows the receiver as much time as the service allows those of subscriptions. If
 // the service does not return the setting, the limit stays as it is.
 func (f *Forwarder) useTimeoutOf(ctx context.Context, service *client.Client) error {
 	settings, err := service.Settings(ctx)

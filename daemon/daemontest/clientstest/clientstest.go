@@ -34,7 +34,7 @@ func Tool(t testing.TB, name string) (path string) {
 	return path
 }
 
-// FileURL returns the URL of a file or directory, whose path may contain blanks.
+// FileURL returns the URL of a file or directory; its path may contain blanks.
 func FileURL(path string) string { return (&url.URL{Scheme: "file", Path: path}).String() }
 
 //go:embed testdata

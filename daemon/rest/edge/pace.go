@@ -63,7 +63,7 @@ func (p *pace) wait(ctx context.Context, address string, n int) error {
 	return nil
 }
 
-// join counts a response of n bytes as waiting. One response may wait whatever its size is.
+// join counts a response of n bytes as waiting. One response may wait even if it is larger.
 func (p *pace) join(network string, n int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
