@@ -37,42 +37,83 @@ type subscriptions struct {
 	changes  *edge.Limiter // of subscriptions, by subscriber
 }
 
-// document returns a subscription without its secrets. The SubscriberID does not allow to see
-// the kind of its events, and conditions on them.
+// document returns a subscription without its secrets. A caller that has only the SubscriberID
+// may not see the record kind of its events, nor conditions on them.
 func (h *subscriptions) document(x *edge.Context, r webhook.Subscription) wire.Subscription {
-	d := wire.Subscription{RecID: r.GUID, SubscriberID: r.Subscriber, EventName: r.Pattern, URL: r.URL, ItemNo: r.ItemNo,
-		LastSavedDateTime: wire.Timestamp(r.SavedAt), RowHash: r.RowHash, IsEnabled: r.Enabled, DisabledReason: r.DisabledReason,
-		FailingSince: wire.Timestamp(r.FailingSince), Ordered: r.Order.All, OrderedByKey: r.Order.ByKey, OrderBy: orderNames[r.Order], RetrySchedule: scheduleText(r.Schedule)}
-	if r.Owner.Held != "" && d.DisabledReason == "" {
-		d.DisabledReason = "its owner may no longer read the records of this event"
+	mayRead := r.Where.Text != "" && h.mayReadWhere(x, r)
+	d := wire.Subscription{
+		RecID:             r.GUID,
+		SubscriberID:      r.Subscriber,
+		EventName:         r.Pattern,
+		URL:               r.URL,
+		ItemNo:            r.ItemNo,
+		LastSavedDateTime: wire.Timestamp(r.SavedAt),
+		RowHash:           r.RowHash,
+		IsEnabled:         r.Enabled,
+		DisabledReason:    disabledReason(r, mayRead),
+		FailingSince:      wire.Timestamp(r.FailingSince),
+		Ordered:           r.Order.All,
+		OrderedByKey:      r.Order.ByKey,
+		OrderBy:           orderNames[r.Order],
+		RetrySchedule:     scheduleText(r.Schedule),
 	}
-	for _, h := range r.Headers {
-		d.Headers = append(d.Headers, wire.Header{Name: h.Name, Value: webhook.MaskedValue, SubscriptionRequestHeaderID: h.ID})
+	for _, header := range r.Headers {
+		d.Headers = append(d.Headers, wire.Header{
+			Name:                        header.Name,
+			Value:                       webhook.MaskedValue,
+			SubscriptionRequestHeaderID: header.ID,
+		})
 	}
-	if r.Where.Text == "" {
-		return d
-	}
-	reads, _ := h.access.IsAdmin(x) // identifies the user
-	if c := r.Where.Condition; c != nil && !reads {
-		_, err := h.admin.Rules().Pattern(r.Pattern) // an event that is not published was perhaps one of a kind with a role
-		reads = err == nil && (c.Kind() == nil || queries.MayQuery(x, c.Kind()))
-	}
-	if reads {
+	if mayRead {
 		d.Where = json.RawMessage(r.Where.Text)
 	}
-	switch {
-	case r.Where.Waits && d.DisabledReason == "":
-		d.DisabledReason = "the values before changes that its condition compares are not known yet"
-	case r.Where.Invalid != "" && d.DisabledReason == "":
-		d.DisabledReason = "its condition is no longer valid"
-		if reads {
-			d.DisabledReason = r.InactiveReason()
-		}
-	}
-	if !r.Where.Waits {
+	if r.Where.Text != "" && !r.Where.Waits {
 		d.CapturedFrom = wire.Timestamp(r.Where.From)
 	}
 	return d
+}
+
+// mayReadWhere reports whether the caller may read the condition of a subscription.
+func (h *subscriptions) mayReadWhere(x *edge.Context, r webhook.Subscription) bool {
+	// Invalid credentials are no error here: their caller may read what a caller without any may.
+	// IsAdmin identifies the user for MayQuery.
+	isAdmin, _ := h.access.IsAdmin(x)
+	if isAdmin {
+		return true
+	}
+	if r.Where.Condition == nil {
+		return false
+	}
+	_, err := h.admin.Rules().Pattern(r.Pattern)
+	if err != nil {
+		return false // an event that is no longer published may have been one of a kind with a role
+	}
+	kind := r.Where.Condition.Kind()
+	return kind == nil || queries.MayQuery(x, kind)
+}
+
+// disabledReason returns why no messages of a subscription are sent, as far as the caller may see
+// its condition.
+func disabledReason(r webhook.Subscription, mayRead bool) string {
+	if r.DisabledReason != "" {
+		return r.DisabledReason
+	}
+	if r.Owner.Held != "" {
+		return "its owner may no longer read the records of this event"
+	}
+	if r.Where.Text == "" {
+		return ""
+	}
+	if r.Where.Waits {
+		return "the values before changes that its condition compares are not known yet"
+	}
+	if r.Where.Invalid == "" {
+		return ""
+	}
+	if mayRead {
+		return r.InactiveReason()
+	}
+	return "its condition is no longer valid"
 }
 
 func scheduleText(waits []time.Duration) string {
@@ -89,15 +130,21 @@ func (h *subscriptions) List(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	all, total, err := h.admin.Subscriptions(x.Request.Context(), x.Params.Get(InSubscriber), skip, take)
+	list, total, err := h.admin.Subscriptions(x.Request.Context(), x.Params.Get(InSubscriber), skip, take)
+	if err != nil {
+		return err
+	}
 	x.Response.Header().Set(wire.HeaderTotal, strconv.FormatInt(total, 10))
-	return edge.List(x, "Subscriptions", all, err, func(r webhook.Subscription) wire.Subscription { return h.document(x, r) })
+	return edge.List(x, "Subscriptions", list, nil, func(r webhook.Subscription) wire.Subscription { return h.document(x, r) })
 }
 
 // Show returns one subscription.
 func (h *subscriptions) Show(x *edge.Context) error {
 	r, err := h.admin.Subscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription))
-	return x.Respond("Subscription", h.document(x, r), err)
+	if err != nil {
+		return err
+	}
+	return x.Respond("Subscription", h.document(x, r), nil)
 }
 
 // Add creates a subscription. The SubscriberID is sufficient; admins, who may use
@@ -110,26 +157,44 @@ func (h *subscriptions) Add(x *edge.Context) error {
 	f := form.Read(x)
 	f.Knows(InSubscriber)
 	ordered, byKey := orderOf(f)
-	n := webhook.Subscription{Subscriber: x.Params.Get(InSubscriber), MadeByAdmin: by.Admin, Owner: webhook.Owner{Name: by.Owner},
-		URL: f.Required(webhook.MemberURL), Pattern: f.Required(webhook.MemberEvent), Headers: form.Or(headersOf(f), nil),
-		Enabled: form.Or(form.Value(f, MemberEnabled, form.Bool), true), Order: webhook.Order{All: form.Or(ordered, false), ByKey: form.Or(byKey, false)},
-		Schedule: form.Or(form.Value(f, webhook.MemberSchedule, parseSchedule), nil),
-		Where:    webhook.Where{Text: form.Or(whereOf(f), "")},
-		GUID:     form.Or(form.Value(f, webhook.MemberRecID, parseRecID), ""), Secret: form.Or(form.Value(f, webhook.MemberSecret, form.Text), "")}
+	url := f.Required(webhook.MemberURL)
+	pattern := f.Required(webhook.MemberEvent)
+	headers := headersOf(f)
+	enabled := form.Value(f, MemberEnabled, form.Bool)
+	schedule := form.Value(f, webhook.MemberSchedule, parseSchedule)
+	where := whereOf(f)
+	recID := form.Or(form.Value(f, webhook.MemberRecID, parseRecID), "")
+	secret := form.Or(form.Value(f, webhook.MemberSecret, form.Text), "")
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	switch {
-	case by.Admin:
-	case n.GUID != "":
+	if !by.Admin && recID != "" {
 		return adminsOnly(webhook.MemberRecID)
-	case n.Secret != "":
+	}
+	if !by.Admin && secret != "" {
 		return adminsOnly(webhook.MemberSecret)
 	}
-	r, err := h.admin.AddSubscription(x.Request.Context(), n)
+
+	r, err := h.admin.AddSubscription(x.Request.Context(), webhook.Subscription{
+		GUID:        recID,
+		Subscriber:  x.Params.Get(InSubscriber),
+		MadeByAdmin: by.Admin,
+		Owner:       webhook.Owner{Name: by.Owner},
+		URL:         url,
+		Pattern:     pattern,
+		Headers:     form.Or(headers, nil),
+		Enabled:     form.Or(enabled, true),
+		Order:       webhook.Order{All: form.Or(ordered, false), ByKey: form.Or(byKey, false)},
+		Schedule:    form.Or(schedule, nil),
+		Where:       webhook.Where{Text: form.Or(where, "")},
+		Secret:      secret,
+	})
+	if err != nil {
+		return err
+	}
 	d := h.document(x, r)
-	d.Secret = r.Secret
-	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d, err)
+	d.Secret = r.Secret // no other response has it
+	return x.Created("/Webhooks/Subscribers/"+r.Subscriber+"/Subscriptions", r.GUID, "Subscription", d, nil)
 }
 
 // parseRecID parses the RecID of a new object. An empty one, which typed clients send
@@ -156,21 +221,39 @@ func (h *subscriptions) Change(x *edge.Context) error {
 	}
 	f := form.Read(x)
 	f.Knows(InSubscriber, "ItemNo")
+	f.Knows(inSubscription)
 	id := x.Params.Get(inSubscription)
-	if f.Knows(inSubscription); id == "" {
+	if id == "" {
 		id = f.Required(inSubscription)
 	}
 	ordered, byKey := orderOf(f)
-	c := admin.SubscriptionChange{
-		Pattern: form.Value(f, webhook.MemberEvent, form.Text), URL: form.Value(f, webhook.MemberURL, form.Text), Enabled: form.Value(f, MemberEnabled, form.Bool),
-		Ordered: ordered, ByKey: byKey, Schedule: form.Value(f, webhook.MemberSchedule, parseSchedule), Headers: headersOf(f), Where: whereOf(f),
-		RowHash: form.Or(form.Value(f, MemberRowHash, parseRowHash), nil),
-	}
+	pattern := form.Value(f, webhook.MemberEvent, form.Text)
+	url := form.Value(f, webhook.MemberURL, form.Text)
+	enabled := form.Value(f, MemberEnabled, form.Bool)
+	schedule := form.Value(f, webhook.MemberSchedule, parseSchedule)
+	headers := headersOf(f)
+	where := whereOf(f)
+	rowHash := form.Value(f, MemberRowHash, parseRowHash)
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), id, c, by)
-	return x.Respond("Subscription", h.document(x, r), err)
+
+	change := admin.SubscriptionChange{
+		Pattern:  pattern,
+		URL:      url,
+		Enabled:  enabled,
+		Ordered:  ordered,
+		ByKey:    byKey,
+		Schedule: schedule,
+		Headers:  headers,
+		Where:    where,
+		RowHash:  form.Or(rowHash, nil),
+	}
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), id, change, by)
+	if err != nil {
+		return err
+	}
+	return x.Respond("Subscription", h.document(x, r), nil)
 }
 
 // orderNames are the values of OrderBy.
@@ -180,24 +263,27 @@ var orderNames = map[webhook.Order]string{{}: "none", {All: true}: "subscription
 // OrderBy leaves an order by key unless it is true.
 func orderOf(f *form.Form) (ordered, byKey *bool) {
 	ordered = form.Value(f, MemberOrdered, form.Bool)
-	order := form.Value(f, MemberOrderBy, func(text string) (webhook.Order, error) {
-		for order, name := range orderNames {
-			if strings.EqualFold(name, text) {
-				return order, nil
-			}
+	order := form.Value(f, MemberOrderBy, parseOrder)
+	if order == nil {
+		if ordered != nil && *ordered {
+			byKey = new(bool) // false
 		}
-		return webhook.Order{}, errors.New("must be none, subscription or key")
-	})
-	switch {
-	case order == nil && ordered != nil && *ordered:
-		byKey = new(bool)
-	case order == nil:
-	case ordered != nil && *ordered != order.All:
-		f.Refuse(MemberOrderBy, "contradicts Ordered, which is true for subscription only")
-	default:
-		ordered, byKey = &order.All, &order.ByKey
+		return ordered, byKey
 	}
-	return ordered, byKey
+	if ordered != nil && *ordered != order.All {
+		f.Refuse(MemberOrderBy, "contradicts Ordered, which is true for subscription only")
+		return ordered, nil
+	}
+	return &order.All, &order.ByKey
+}
+
+func parseOrder(text string) (webhook.Order, error) {
+	for order, name := range orderNames {
+		if strings.EqualFold(name, text) {
+			return order, nil
+		}
+	}
+	return webhook.Order{}, errors.New("must be none, subscription or key")
 }
 
 // Remove removes a subscription and cancels pending messages.
@@ -212,16 +298,21 @@ func (h *subscriptions) Remove(x *edge.Context) error {
 // caller. Changes of unknown subscribers are not counted, so that they cannot evict other
 // counters.
 func (h *subscriptions) limitChanges(x *edge.Context) (by admin.Caller, err error) {
-	by.Admin, err = h.access.IsAdmin(x)
-	by.Owner = h.accounts.Owner(x.Request.Context(), x.Identity)
-	if err != nil || by.Admin {
+	isAdmin, err := h.access.IsAdmin(x)
+	if err != nil {
 		return by, err
+	}
+	by.Admin = isAdmin
+	by.Owner = h.accounts.Owner(x.Request.Context(), x.Identity)
+	if by.Admin {
+		return by, nil
 	}
 	id, err := h.admin.ResolveSubscriber(x.Request.Context(), x.Params.Get(InSubscriber))
 	if err != nil {
 		return by, err
 	}
-	if err = h.changes.Take(id, x.Timing.Start); fault.Is(err, fault.TooMany) {
+	err = h.changes.Take(id, x.Timing.Start)
+	if fault.Is(err, fault.TooMany) {
 		fault.From(err).Message = "too many changes of this subscriber's subscriptions with the SubscriberID only: the limit is 60 per minute, with bursts of up to 1,000; " +
 			"wait for the time in Retry-After, or log in as an administrator"
 	}
@@ -232,8 +323,8 @@ func (h *subscriptions) limitChanges(x *edge.Context) (by admin.Caller, err erro
 // is given. An empty text removes the condition.
 func whereOf(f *form.Form) *string {
 	f.Knows(webhook.MemberWhere)
-	m, given := f.Members.Get(webhook.MemberWhere)
-	if !given || m.Empty {
+	m, ok := f.Members.Get(webhook.MemberWhere)
+	if !ok || m.Empty {
 		return nil
 	}
 	text := strings.Join(m.Texts, ",")
@@ -241,15 +332,21 @@ func whereOf(f *form.Form) *string {
 		text = cmp.Or(m.Raw, text)
 	}
 	var compact bytes.Buffer
-	if json.Compact(&compact, []byte(text)) == nil { // otherwise it is refused
-		text = strings.TrimPrefix(compact.String(), "{}")
+	err := json.Compact(&compact, []byte(text))
+	if err != nil {
+		return &text // the validation of the subscription refuses it
+	}
+	text = compact.String()
+	if text == "{}" {
+		text = "" // an object without conditions is none
 	}
 	return &text
 }
 
 // headersOf reads the member Headers, or RequestHeaders, as other generations of clients
 // call it. It returns nil if none is given. An empty list removes all headers.
-func headersOf(f *form.Form) (all *[]webhook.Header) {
+func headersOf(f *form.Form) *[]webhook.Header {
+	var list *[]webhook.Header
 	for _, name := range []string{webhook.MemberHeaders, webhook.MemberRequestHeaders} {
 		f.Knows(name)
 		m, _ := f.Members.Get(name)
@@ -258,15 +355,14 @@ func headersOf(f *form.Form) (all *[]webhook.Header) {
 			continue
 		}
 		headers, err := parseHeaders(text)
-		switch {
-		case err != nil:
+		if err != nil {
 			f.Refuse(name, err.Error())
-		case all != nil:
+		} else if list != nil {
 			f.Refuse(name, "is another name of Headers; give only one of them")
 		}
-		all = &headers
+		list = &headers
 	}
-	return all
+	return list
 }
 
 var errHeaders = errors.New(`must be a list of headers, such as [{"Name": "X-Token", "Value": "secret"}]`)
@@ -281,14 +377,16 @@ func parseHeaders(text string) ([]webhook.Header, error) {
 	}
 	var headers []webhook.Header
 	for _, o := range objects {
-		headers = append(headers, webhook.Header{Name: o.Text("Name"), Value: o.Text("Value")})
-		if slices.ContainsFunc(o, func(m query.Member) bool {
-			return m.List || m.Other || !form.HasName([]string{"Name", "Value", inHeader}, m.Name)
-		}) {
+		if slices.ContainsFunc(o, isNoHeaderMember) {
 			return nil, errHeaders
 		}
+		headers = append(headers, webhook.Header{Name: o.Text("Name"), Value: o.Text("Value")})
 	}
 	return headers, nil
+}
+
+func isNoHeaderMember(m query.Member) bool {
+	return m.List || m.Other || !form.HasName([]string{"Name", "Value", inHeader}, m.Name)
 }
 
 // ReplaceHeaders replaces the headers of a subscription. The response contains the values
@@ -307,14 +405,18 @@ func (h *subscriptions) ReplaceHeaders(x *edge.Context) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), admin.SubscriptionChange{Headers: headers}, by)
+	change := admin.SubscriptionChange{Headers: headers}
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), change, by)
+	if err != nil {
+		return err
+	}
 	d := h.document(x, r)
-	if headers := *headers; webhook.SameHeaders(r.Headers, headers) { // not replaced again by another request
-		for i := range headers {
-			d.Headers[i].Value = headers[i].Value
+	if webhook.SameHeaders(r.Headers, *headers) { // not replaced again by another request
+		for i, header := range *headers {
+			d.Headers[i].Value = header.Value
 		}
 	}
-	return edge.List(x, "RequestHeaders", d.Headers, err, func(h wire.Header) wire.Header { return h })
+	return edge.List(x, "RequestHeaders", d.Headers, nil, func(header wire.Header) wire.Header { return header })
 }
 
 // RemoveHeaders removes one header, or all if the path contains no ID.
@@ -323,11 +425,14 @@ func (h *subscriptions) RemoveHeaders(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	subscriber, id, header := x.Params.Get(InSubscriber), x.Params.Get(inSubscription), x.Params.Get(inHeader)
+	subscriber := x.Params.Get(InSubscriber)
+	id := x.Params.Get(inSubscription)
+	header := x.Params.Get(inHeader)
 	if header != "" {
 		return x.NoContent(h.admin.RemoveHeader(x.Request.Context(), subscriber, id, header, by))
 	}
-	_, err = h.admin.ChangeSubscription(x.Request.Context(), subscriber, id, admin.SubscriptionChange{Headers: &[]webhook.Header{}}, by)
+	change := admin.SubscriptionChange{Headers: &[]webhook.Header{}}
+	_, err = h.admin.ChangeSubscription(x.Request.Context(), subscriber, id, change, by)
 	return x.NoContent(err)
 }
 
@@ -344,20 +449,31 @@ func parseSchedule(text string) ([]time.Duration, error) {
 // the new secret.
 func (h *subscriptions) RotateSecret(x *edge.Context) error {
 	by, err := h.limitChanges(x)
-	if err == nil && !by.Admin {
-		err = h.countRetry(x)
-	}
 	if err != nil {
 		return err
 	}
+	if !by.Admin {
+		if err := h.countRetry(x); err != nil {
+			return err
+		}
+	}
+
 	f := form.Read(x)
 	f.Knows(InSubscriber, inSubscription)
-	secret, keep := form.Or(form.Value(f, webhook.MemberSecret, form.Text), ""), form.Or(form.Value(f, webhook.MemberKeepFor, parseKeepFor), webhook.DefaultKeepFor)
+	secret := form.Or(form.Value(f, webhook.MemberSecret, form.Text), "")
+	keep := form.Or(form.Value(f, webhook.MemberKeepFor, parseKeepFor), webhook.DefaultKeepFor)
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), admin.NewSecret{Secret: secret, KeepFor: keep}, by)
-	return x.Respond("RotatedSecret", wire.RotatedSecret{Secret: r.Secret, OldSecretUntil: wire.Timestamp(r.Replaced.Until)}, err)
+	rotation := admin.NewSecret{Secret: secret, KeepFor: keep}
+	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), rotation, by)
+	if err != nil {
+		return err
+	}
+	return x.Respond("RotatedSecret", wire.RotatedSecret{
+		Secret:         r.Secret,
+		OldSecretUntil: wire.Timestamp(r.Replaced.Until),
+	}, nil)
 }
 
 // parseKeepFor parses how long the replaced secret continues to sign.
@@ -375,8 +491,8 @@ var retryRate = edge.Rate{PerSecond: 10.0 / 60, Burst: 10}
 
 // limitRetries counts a retry, except those by admins.
 func (h *subscriptions) limitRetries(x *edge.Context) error {
-	admin, err := h.access.IsAdmin(x)
-	if err != nil || admin {
+	isAdmin, err := h.access.IsAdmin(x)
+	if err != nil || isAdmin {
 		return err
 	}
 	return h.countRetry(x)

@@ -403,39 +403,27 @@ func (q *queue) mayRefill(now time.Time) bool {
 // nextPage returns the next page to read, alternating between the cursors and the sequences
 // of a queue that is ordered by key. Replays are read last.
 func (q *queue) nextPage(now time.Time, bytes int) (p Page, ok bool) {
-	p, ok = q.choosePage(now, bytes)
-	if ok {
-		q.settledSinceRead = make(map[int64]bool)
-		q.outdated = false
-		q.paused = false
-	}
-	return p, ok
-}
-
-// choosePage returns the next page for nextPage.
-func (q *queue) choosePage(now time.Time, bytes int) (p Page, ok bool) {
 	c := q.refillFrom(now)
 	s := q.sequences.due(now)
 	q.sequences.readNext = !q.sequences.readNext
 	readsSequence := s != nil && q.needsPage(now) && (c == nil || q.sequences.readNext)
+	readsReplays := c == nil && !readsSequence
+	if readsReplays {
+		c = q.replaysFrom(now)
+	}
 	if readsSequence {
-		p = q.sequences.page(s, now, q.pageSize(bytes))
+		p, ok = q.sequences.page(s, now, q.pageSize(bytes)), true
 		if q.endpoint.breaker.open() {
 			p.Limit = 1
 		}
-		return p, true
+	} else if c != nil {
+		p, ok = q.pageFrom(c, now, bytes), true
+		p.Replays = readsReplays
 	}
-	if c != nil {
-		return q.pageFrom(c, now, bytes), true
+	if ok {
+		q.settledSinceRead, q.outdated, q.paused = make(map[int64]bool), false, false
 	}
-
-	c = q.replaysFrom(now)
-	if c == nil {
-		return Page{}, false
-	}
-	p = q.pageFrom(c, now, bytes)
-	p.Replays = true
-	return p, true
+	return p, ok
 }
 
 // pageFrom returns the page at a cursor.

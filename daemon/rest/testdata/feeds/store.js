@@ -1,5 +1,6 @@
 // Reads records with DevExtreme's ODataStore: sorted, filtered, by pages, with a count, and one
-// by its key. It prints a line for each. Arguments: as for generated.js.
+// by its key. It prints a line for each: the name, the keys of a page, and the number of all rows.
+// Arguments: as for generated.js.
 const ODataStore = require('devextreme/cjs/common/data/odata/store').default;
 const DataSource = require('devextreme/cjs/common/data').DataSource ?? require('devextreme/cjs/common/data/data_source').default;
 const ajax = require('devextreme/cjs/core/utils/ajax').default;
@@ -18,7 +19,7 @@ ajax.inject({ // Node.js has no XMLHttpRequest
 });
 const store = (kind, key, keyType, options) => new ODataStore({ version: 4, url: `${url}/odata/${kind}`, key, keyType, ...options });
 const load = source => new Promise((ok, no) => source.load().then(ok, no));
-const print = value => console.log(JSON.stringify(value));
+const print = (name, rows, count) => console.log(JSON.stringify({ name, count, keys: rows.map(row => row.InvoiceID) }));
 
 (async () => {
   const totals = store('SO_Totals', 'InvoiceID', 'String');
@@ -26,14 +27,15 @@ const print = value => console.log(JSON.stringify(value));
     store: totals, requireTotalCount: true, paginate: true, pageSize: 20, sort: [{ selector: 'InvoiceTotal', desc: true }, 'InvoiceID'],
     filter: [[['InvoiceID', 'startswith', 'd10'], 'or', ['InvoiceID', 'startswith', 'd11']], 'and', ['!', ['InvoiceTotal', '<=', 100]]], select: ['InvoiceID', 'InvoiceTotal'],
   });
-  for (const page of [0, 1]) {
-    source.pageIndex(page);
-    print({ keys: (await load(source)).map(r => r.InvoiceID), count: source.totalCount() });
+  for (const [index, name] of ['first page', 'second page'].entries()) {
+    source.pageIndex(index);
+    print(name, await load(source), source.totalCount());
   }
-  print({ count: await new Promise((ok, no) => totals.totalCount({ filter: ['Cartage3Total', '=', null] }).then(ok, no)) });
-  print({ keys: [(await new Promise((ok, no) => totals.byKey('00120').then(ok, no))).InvoiceID] });
+  print('count of nulls', [], await new Promise((ok, no) => totals.totalCount({ filter: ['Cartage3Total', '=', null] }).then(ok, no)));
+  print('key', [await new Promise((ok, no) => totals.byKey('00120').then(ok, no))]);
   const all = await new Promise((ok, no) => totals.load({ filter: ['InvoiceTotal', '>=', 0], select: ['InvoiceID'] }).then(ok, no));
-  print({ count: all.length }); // more than a page: it follows the next links
+  print('all pages', [], all.length); // more than a page: it follows the next links
   const documents = store('CR_BatchTransDocuments', 'RecID', 'String', { fieldTypes: { LastSavedDateTime: 'DateTimeOffset' } });
-  print({ count: (await new Promise((ok, no) => documents.load({ filter: ['LastSavedDateTime', '>=', new Date('2024-12-31T13:00:00Z')] }).then(ok, no))).length });
+  const saved = await new Promise((ok, no) => documents.load({ filter: ['LastSavedDateTime', '>=', new Date('2024-12-31T13:00:00Z')] }).then(ok, no));
+  print('dates', [], saved.length);
 })().catch(e => { console.error(e); process.exit(1); });
