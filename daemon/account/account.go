@@ -166,6 +166,21 @@ func (s *Service) Authenticate(ctx context.Context, c Credentials) (Identity, er
 	return Identity{}, notAuthenticated()
 }
 
+// Recognize is like Authenticate, but does not verify a password that was not verified recently:
+// that takes long, and a wrong one counts as a failed login.
+func (s *Service) Recognize(ctx context.Context, c Credentials) (Identity, error) {
+	if c.Bearer != "" || !c.HasBasic {
+		return s.Authenticate(ctx, c)
+	}
+	if looksLikeKey(c.BasicUser) {
+		identity, err := s.keys.authenticate(ctx, c.BasicUser, Basic)
+		if err == nil {
+			return identity, nil
+		}
+	}
+	return s.passwords.recognize(ctx, c)
+}
+
 // Login checks a password and creates a session. The password is always verified,
 // without the cache of Basic passwords.
 func (s *Service) Login(ctx context.Context, l Login) (Ticket, error) {

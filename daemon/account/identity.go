@@ -71,12 +71,6 @@ func (c Credentials) Empty() bool {
 	return c.Bearer == "" && !c.HasBasic && c.SessionHeader == "" && c.SessionCookie == ""
 }
 
-// HasPassword reports whether the request is authenticated by a password, which takes long to
-// verify and is throttled.
-func (c Credentials) HasPassword() bool {
-	return c.Bearer == "" && c.HasBasic && !looksLikeKey(c.BasicUser)
-}
-
 func notAuthenticated() error { return fault.New(fault.Unauthorized, "Not Authenticated") }
 
 func identityOf(u *User, method AuthMethod) Identity {

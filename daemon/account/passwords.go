@@ -93,24 +93,35 @@ type attempt struct {
 	network  string
 }
 
-// authenticate verifies HTTP Basic credentials. Recently verified pairs are cached under
-// a fingerprint that includes the user's row, so that any change of the user
-// invalidates them.
+// authenticate verifies HTTP Basic credentials. Verified pairs are cached, see recognize.
 func (s *passwords) authenticate(ctx context.Context, c Credentials) (Identity, error) {
+	identity, err := s.recognize(ctx, c)
+	if !fault.Is(err, fault.Unauthorized) {
+		return identity, err
+	}
 	a := attempt{Fold(c.BasicUser), c.BasicPassword, Network(c.Address)}
-	user, err := s.user(ctx, a.name)
+	user, err := s.prove(ctx, a)
 	if err != nil {
 		return Identity{}, err
 	}
-	if user != nil {
-		if _, known, _ := s.verified.peek(s.pair(user, a.password), s.clock()); known {
-			return identityOf(user, Basic), nil
-		}
-	}
-	if user, err = s.prove(ctx, a); err != nil {
+	s.verified.put(s.pair(user, a.password), nil, s.clock(), s.verified.currentGeneration())
+	return identityOf(user, Basic), nil
+}
+
+// recognize returns the identity of HTTP Basic credentials that were verified recently. They are
+// cached under a fingerprint that includes the user's row, so that any change of the user
+// invalidates them.
+func (s *passwords) recognize(ctx context.Context, c Credentials) (Identity, error) {
+	user, err := s.user(ctx, Fold(c.BasicUser))
+	if err != nil {
 		return Identity{}, err
 	}
-	s.verified.put(s.pair(user, a.password), nil, s.clock(), s.verified.currentGeneration())
+	if user == nil {
+		return Identity{}, notAuthenticated()
+	}
+	if _, verified, _ := s.verified.peek(s.pair(user, c.BasicPassword), s.clock()); !verified {
+		return Identity{}, notAuthenticated()
+	}
 	return identityOf(user, Basic), nil
 }
 

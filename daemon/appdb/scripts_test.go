@@ -37,7 +37,7 @@ func grantedRights(t *testing.T) map[string]bool {
 		t.Fatal(err)
 	}
 	granted := make(map[string]bool)
-	grants := regexp.MustCompile(`(?m)^GRANT (CREATE [A-Z, ]+) TO whd;`)
+	grants := regexp.MustCompile(`\bGRANT (CREATE [A-Z, ]+) TO whd\b`)
 	for _, grant := range grants.FindAllStringSubmatch(string(script), -1) {
 		for right := range strings.SplitSeq(grant[1], ", ") {
 			granted[right] = true

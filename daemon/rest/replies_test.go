@@ -56,7 +56,9 @@ func TestReplyMemory(t *testing.T) {
 		}
 		unread(t, i, "GET /types/csharp HTTP/1.1")
 	}
-	asAdmin(t, i).do("GET /types/csharp", "").want(t, 200)
+	admin := asAdmin(t, i)
+	admin.do("GET /Queries/DB_Class?Take=1", "").want(t, 200) // verifies the password
+	admin.do("GET /types/csharp", "").want(t, 200)
 	c.do("GET /openapi.json", "").want(t, 200) // it is held once
 }
 

@@ -300,7 +300,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 }
 
 // identify authenticates a request to a route without a login, for its place among others.
-func (s *Server) identify(x *edge.Context) { s.handlers.access.IdentifyByToken(x) }
+func (s *Server) identify(x *edge.Context) { s.handlers.access.Recognize(x) }
 
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	r = overriddenMethod(r)

@@ -160,12 +160,16 @@ func (h *Access) Identify(x *edge.Context) {
 	}
 }
 
-// IdentifyByToken is like Identify, but for keys and sessions only. A password is not verified,
-// since a wrong one would count as a failed login.
-func (h *Access) IdentifyByToken(x *edge.Context) {
+// Recognize is like Identify, but does not verify passwords; see account.Service.Recognize.
+func (h *Access) Recognize(x *edge.Context) {
 	presented := Credentials(x)
-	if !presented.Empty() && !presented.HasPassword() {
-		_ = h.identify(x, presented)
+	if presented.Empty() {
+		return
+	}
+	identity, err := h.accounts.Recognize(x.Request.Context(), presented)
+	if err == nil {
+		x.Identity = identity
+		renewCookie(x, presented)
 	}
 }
 

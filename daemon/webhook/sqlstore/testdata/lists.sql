@@ -1,5 +1,5 @@
 -- of all, sqlite
-SELECT "ItemNo" FROM WH_MessageView ORDER BY "ItemNo" DESC LIMIT ?1;
+SELECT "ItemNo" FROM WH_MessageView ORDER BY "ItemNo" DESC LIMIT +?1;
 --     SCAN m
 --     SEARCH s USING INTEGER PRIMARY KEY (rowid=?)
 --     SEARCH b USING INTEGER PRIMARY KEY (rowid=?)
@@ -23,7 +23,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] ORDER BY [ItemNo] DESC OFFSET @p1 RO
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID;
 
 -- of a subscriber, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) k) ORDER BY "ItemNo" DESC LIMIT ?5;
+SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) k) ORDER BY "ItemNo" DESC LIMIT +?5;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 3
@@ -54,7 +54,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [Item
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1;
 
 -- of a subscription, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "SubscriptionID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND s.RecID = ?4 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?5), 0) ORDER BY m.ID DESC LIMIT ?6) k) ORDER BY "ItemNo" DESC LIMIT ?7;
+SELECT "ItemNo" FROM WH_MessageView WHERE "SubscriberID" = ?1 AND "SubscriptionID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND s.RecID = ?4 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID ORDER BY m.ID DESC LIMIT 1 OFFSET ?5), 0) ORDER BY m.ID DESC LIMIT ?6) k) ORDER BY "ItemNo" DESC LIMIT +?7;
 --     SEARCH s USING INDEX sqlite_autoindex_SY_WebhookSubscription_1 (RecID=?)
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=? AND rowid=?)
 --     SEARCH m USING INDEX IX_SY_WebhookMessage_Subscription (SubscriptionID=? AND ID=?)
@@ -84,7 +84,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [SubscriberID] = @p1 AND [Subs
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1 AND s.RecID = @p2;
 
 -- failed, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 ORDER BY m.ID DESC LIMIT ?2) k) ORDER BY "ItemNo" DESC LIMIT ?3;
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3 ORDER BY m.ID DESC LIMIT ?2) k) ORDER BY "ItemNo" DESC LIMIT +?3;
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 2
 --     SCAN m USING COVERING INDEX IX_SY_WebhookMessage_AllFailed
@@ -112,7 +112,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] IN
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3;
 
 -- failed of a subscriber, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 3 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) k) ORDER BY "ItemNo" DESC LIMIT ?6;
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND m.Status = 3 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 3 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) k) ORDER BY "ItemNo" DESC LIMIT +?6;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 3
@@ -143,7 +143,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [Subscriber
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1 AND m.Status = 3;
 
 -- retrying, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 ORDER BY m.ID DESC LIMIT 1 OFFSET ?2), 0) ORDER BY m.ID DESC LIMIT ?3) k) ORDER BY "ItemNo" DESC LIMIT ?4;
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 ORDER BY m.ID DESC LIMIT 1 OFFSET ?2), 0) ORDER BY m.ID DESC LIMIT ?3) k) ORDER BY "ItemNo" DESC LIMIT +?4;
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 3
 --     SCAN s USING COVERING INDEX IX_SY_WebhookSubscription_Subscriber
@@ -168,7 +168,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] IN
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookSubscription s JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN [whd].WH_Partition p CROSS JOIN [whd].SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2;
 
 -- retrying of a subscriber, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?3 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) k) ORDER BY "ItemNo" DESC LIMIT ?6;
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE b.RecID = ?3 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) k) ORDER BY "ItemNo" DESC LIMIT +?6;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 3
@@ -193,7 +193,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [Subscriber
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookSubscription s JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN [whd].WH_Partition p CROSS JOIN [whd].SY_WebhookMessage m WHERE b.RecID = @p1 AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2;
 
 -- delivered of a subscriber, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND m.Status = 1 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 1 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) k) ORDER BY "ItemNo" DESC LIMIT ?6;
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "SubscriberID" = ?2 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?3 AND m.Status = 1 AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND m.Status = 1 ORDER BY m.ID DESC LIMIT 1 OFFSET ?4), 0) ORDER BY m.ID DESC LIMIT ?5) k) ORDER BY "ItemNo" DESC LIMIT +?6;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 3
@@ -238,7 +238,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [Subscriber
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = @p1 AND m.Status = 1;
 
 -- retrying or failed by the last attempt, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" IN (?1, ?2) AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2) k UNION ALL SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3) k) ORDER BY "LastSavedDateTime" DESC, "ItemNo" DESC LIMIT ?3;
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" IN (?1, ?2) AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookSubscription s JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN WH_Partition p CROSS JOIN SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2) k UNION ALL SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3) k) ORDER BY "LastSavedDateTime" DESC, "ItemNo" DESC LIMIT +?3;
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 4
 --     COMPOUND QUERY
@@ -281,7 +281,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] IN (@p1, @p2) AND [It
 SELECT (SELECT COUNT_BIG(*) FROM [whd].SY_WebhookSubscription s JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN [whd].WH_Partition p CROSS JOIN [whd].SY_WebhookMessage m WHERE m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID AND m.NextAttemptDateTime IS NOT NULL AND m.Status = 2) + (SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.Status = 3);
 
 -- candidates of a bulk operation, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" > ?2 AND "ItemNo" <= ?3 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID > ?4 AND m.ID <= ?5 AND m.Status = 3 ORDER BY m.ID LIMIT ?6) k) ORDER BY "ItemNo" LIMIT ?7;
+SELECT "ItemNo" FROM WH_MessageView WHERE "Status" = ?1 AND "ItemNo" > ?2 AND "ItemNo" <= ?3 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID > ?4 AND m.ID <= ?5 AND m.Status = 3 ORDER BY m.ID LIMIT ?6) k) ORDER BY "ItemNo" LIMIT +?7;
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 2
 --     SEARCH m USING COVERING INDEX IX_SY_WebhookMessage_AllFailed (ID>? AND ID<?)
@@ -301,7 +301,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [Status] = @p1 AND [ItemNo] > 
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m JOIN [whd].SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN [whd].SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE m.ID > @p1 AND m.ID <= @p2 AND m.Status = 3;
 
 -- attempts of a subscriber, sqlite
-SELECT "MessageItemNo" FROM WH_MessageResponseView WHERE "SubscriberID" = ?1 AND "MessageItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) k) ORDER BY "MessageItemNo" DESC LIMIT ?5;
+SELECT "MessageItemNo" FROM WH_MessageResponseView WHERE "SubscriberID" = ?1 AND "MessageItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m JOIN SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN SY_WebhookSubscriber b ON b.ID = s.SubscriberID WHERE b.RecID = ?2 AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) AND m.ID >= COALESCE((SELECT m.ID FROM SY_WebhookMessage m WHERE m.SubscriptionID = s.ID AND EXISTS (SELECT 1 FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID) ORDER BY m.ID DESC LIMIT 1 OFFSET ?3), 0) ORDER BY m.ID DESC LIMIT ?4) k) ORDER BY "MessageItemNo" DESC LIMIT +?5;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH m USING INTEGER PRIMARY KEY (rowid=?)
 --     LIST SUBQUERY 5
@@ -331,7 +331,7 @@ SELECT [MessageItemNo] FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] 
 SELECT COUNT_BIG(*) FROM [whd].[WH_MessageResponseView] WHERE [SubscriberID] = @p1;
 
 -- by key, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "EventKey" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.EventKey = ?2 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?3) k) ORDER BY "ItemNo" DESC LIMIT ?4;
+SELECT "ItemNo" FROM WH_MessageView WHERE "EventKey" = ?1 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE m.EventKey = ?2 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?3) k) ORDER BY "ItemNo" DESC LIMIT +?4;
 --     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=? AND ID=?)
 --     LIST SUBQUERY 2
 --     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=?)
@@ -351,7 +351,7 @@ SELECT [ItemNo] FROM [whd].[WH_MessageView] WHERE [EventKey] = @p1 AND [ItemNo] 
 SELECT COUNT_BIG(*) FROM [whd].SY_WebhookMessage m CROSS JOIN [whd].SY_WebhookSubscription s CROSS JOIN [whd].SY_WebhookSubscriber b WHERE m.EventKey = @p1 AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID;
 
 -- by key, failed or retrying, of a subscriber, sqlite
-SELECT "ItemNo" FROM WH_MessageView WHERE "EventKey" = ?1 AND "Status" IN (?2, ?3) AND "SubscriberID" = ?4 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE b.RecID = ?5 AND m.EventKey = ?6 AND m.Status IN (3, 2) AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?7) k) ORDER BY "ItemNo" DESC LIMIT ?8;
+SELECT "ItemNo" FROM WH_MessageView WHERE "EventKey" = ?1 AND "Status" IN (?2, ?3) AND "SubscriberID" = ?4 AND "ItemNo" IN (SELECT k.ID FROM (SELECT m.ID FROM SY_WebhookMessage m CROSS JOIN SY_WebhookSubscription s CROSS JOIN SY_WebhookSubscriber b WHERE b.RecID = ?5 AND m.EventKey = ?6 AND m.Status IN (3, 2) AND s.ID = m.SubscriptionID AND b.ID = s.SubscriberID ORDER BY m.ID DESC LIMIT ?7) k) ORDER BY "ItemNo" DESC LIMIT +?8;
 --     SEARCH b USING COVERING INDEX sqlite_autoindex_SY_WebhookSubscriber_1 (RecID=?)
 --     SEARCH m USING INDEX IX_SY_WebhookMessage_Key (EventKey=? AND ID=?)
 --     LIST SUBQUERY 2
