@@ -134,6 +134,33 @@ func TestVerifiedBasicIsCached(t *testing.T) {
 	p.expect(t, basic("Ann", "another horse"), "unauthorized")
 }
 
+// TestRecognize checks that passwords are recognized without being verified: wrong ones cost no hash
+// and do not count as failed logins.
+func TestRecognize(t *testing.T) {
+	p := begin(t)
+	p.add(t, "Ann", account.Reader)
+	p.hashes.Store(0)
+	for range 20 {
+		for _, password := range []string{badPassword, goodPassword} {
+			if _, err := p.Recognize(t.Context(), basic("Ann", password)); !fault.Is(err, fault.Unauthorized) {
+				t.Fatalf("a password that was not verified: %v, want Unauthorized", err)
+			}
+		}
+	}
+	if n := p.hashes.Load(); n != 0 {
+		t.Errorf("%d hashes, want none", n)
+	}
+
+	p.expect(t, basic("Ann", goodPassword), "reader")
+	identity, err := p.Recognize(t.Context(), basic("Ann", goodPassword))
+	if err != nil || identity.Name != "Ann" {
+		t.Errorf("a password that was verified: %+v (%v), want Ann", identity, err)
+	}
+	if _, err := p.Recognize(t.Context(), account.Credentials{Bearer: "unknown"}); !fault.Is(err, fault.Unauthorized) {
+		t.Errorf("an unknown key: %v, want Unauthorized", err)
+	}
+}
+
 func TestUnauthorizedMessages(t *testing.T) {
 	p := begin(t)
 	for text, c := range map[string]account.Credentials{

@@ -75,7 +75,7 @@ func (h *subscriptions) document(x *edge.Context, r webhook.Subscription) wire.S
 
 // mayReadWhere reports whether the caller may read the condition of a subscription.
 func (h *subscriptions) mayReadWhere(x *edge.Context, r webhook.Subscription) bool {
-	// Invalid credentials are no error here: their caller may read what a caller without any may.
+	// Invalid credentials are no error here: their caller may read as much as a caller without any.
 	// IsAdmin identifies the user for MayQuery.
 	isAdmin, _ := h.access.IsAdmin(x)
 	if isAdmin {
