@@ -1,6 +1,7 @@
 package executor_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,5 +60,96 @@ func TestMixedAggregates(t *testing.T) {
 		if text := strings.Join(got, " "); !strings.Contains(text, want) {
 			t.Errorf("%s: %s, want %s", include, text, want)
 		}
+	}
+}
+
+// TestMixedGroups checks that all forms of a value are one group, and one row with DISTINCT, and
+// that values that are not of the field's type are groups of their own.
+func TestMixedGroups(t *testing.T) {
+	pool, conn := newFile(t)
+	err := conn.Exec("CREATE TABLE T (ID INTEGER PRIMARY KEY, Paid BOOLEAN, Day DATE, Owner UNIQUEIDENTIFIER, Qty); " +
+		"INSERT INTO T VALUES " +
+		"(1, 1, '2026-01-02', '0e984725-c51c-4bf4-9960-e1c80e27aba0', 12), " +
+		"(2, 'true', '2026-01-02T00:00:00', '0E984725-C51C-4BF4-9960-E1C80E27ABA0', '12'), " +
+		"(3, 'T', '2026-01-31 23:59:59', 'nobody', '12a'), " +
+		"(4, 0, '2026-02-30', '', ''), " +
+		"(5, 'false', 20260102, NULL, NULL), " +
+		"(6, '', '', NULL, 7), " +
+		"(7, 'maybe', NULL, NULL, 7.0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool.Put(conn)
+	field := func(name string, of record.Type) record.Field {
+		return record.Field{Name: name, Type: of, Filter: of.Filter(), Null: record.Nullable}
+	}
+	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{
+		field("ID", record.Long),
+		field("Paid", record.Bool),
+		field("Day", record.DateTime),
+		field("Owner", record.Guid),
+		field("Qty", record.Int),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
+
+	for _, tt := range []struct {
+		member, value string
+		want          []string
+	}{
+		{member: "GroupBy", value: "Paid", want: []string{"null 1", "false 2", "true 3", "maybe 1"}},
+		{member: "GroupBy", value: "Day:month", want: []string{"null 2", "20260102 1", "2026-01 3", "2026-02-30 1"}},
+		{member: "GroupBy", value: "Owner", want: []string{"null 4", "0e984725-c51c-4bf4-9960-e1c80e27aba0 2", "nobody 1"}},
+		{member: "GroupBy", value: "Qty", want: []string{"null 2", "7 2", "12 2", "12a 1"}},
+		{member: "Fields", value: "distinct Paid", want: []string{"null", "false", "true", "maybe"}},
+		{member: "Fields", value: "distinct Qty", want: []string{"null", "7", "12", "12a"}},
+	} {
+		members := query.Members{{Name: tt.member, Texts: []string{tt.value}}}
+		got := readTexts(t, file, registry.Kinds()[0], members)
+		slices.Sort(got)
+		slices.Sort(tt.want)
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s=%s: %q, want %q", tt.member, tt.value, got, tt.want)
+		}
+	}
+}
+
+// readTexts returns the rows of a request as texts, with blanks between the values.
+func readTexts(t *testing.T, file *executor.File, kind *record.Kind, members query.Members) []string {
+	t.Helper()
+	req, err := query.Parse(kind, members, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := query.NewPlan(req, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := executor.Select(t.Context(), file, func() executor.Limits { return executor.Limits{} }, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+
+	types := plan.Types()
+	var rows []string
+	for {
+		cells, err := result.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cells == nil {
+			return rows
+		}
+		texts := make([]string, len(cells))
+		for i, cell := range cells {
+			texts[i] = cell.Text(types[i])
+			if cell.Null {
+				texts[i] = "null"
+			}
+		}
+		rows = append(rows, strings.Join(texts, " "))
 	}
 }

@@ -1,8 +1,6 @@
 package query
 
 import (
-	"fmt"
-
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/dialect"
 )
@@ -89,11 +87,10 @@ func (b groupBuilder) from(source string) {
 // value writes the value that rows are grouped by.
 func (b groupBuilder) value() {
 	g := b.plan.Group
+	w := leafWriter{b.builder}
 	if g.Period == 0 {
-		leafWriter{b.builder}.single(g.Field)
+		w.single(g.Field)
 		return
 	}
-	b.text(b.d.DatePrefix.Before)
-	leafWriter{b.builder}.single(g.Field)
-	b.text(fmt.Sprintf(b.d.DatePrefix.After, int(g.Period)))
+	w.period(g.Field, g.Period)
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -296,11 +297,47 @@ func (w leafWriter) single(field int) {
 		return
 	}
 	w.b.text("nullif(")
-	w.b.value(field)
+	if w.hasForms(field) {
+		w.b.text("coalesce(")
+		w.b.typedValue(field)
+		w.b.text(", ")
+		w.b.value(field)
+		w.b.text(")")
+	} else {
+		w.b.value(field)
+	}
 	w.b.text(", '')")
 	if t == record.Decimal && !w.convertsNumbers(field) {
 		w.b.text(w.b.d.Collate[record.Decimal])
 	}
+}
+
+// hasForms reports whether a column can hold a value in several forms, such as 1 and 'true'.
+func (w leafWriter) hasForms(field int) bool {
+	switch t := w.b.plan.Kind.Fields[field].Type.Stored(); t {
+	case record.Bool, record.Guid, record.DateTime:
+		return true
+	case record.Decimal, record.Bytes:
+		return false
+	default:
+		return !w.convertsNumbers(field)
+	}
+}
+
+// period writes the start of a date. Values that are no dates are written as they are.
+func (w leafWriter) period(field int, p Period) {
+	prefix := w.b.d.DatePrefix
+	if !w.b.d.File.Typed {
+		w.b.text(prefix.Before)
+		w.b.value(field)
+		w.b.text(fmt.Sprintf(prefix.After, int(p)))
+		return
+	}
+	w.b.text("coalesce(" + prefix.Before)
+	w.b.typedValue(field)
+	w.b.text(fmt.Sprintf(prefix.After, int(p)) + ", nullif(")
+	w.b.value(field)
+	w.b.text(", ''))")
 }
 
 // aggregated writes the column of an aggregate. Values that cannot be read as the field's
@@ -309,8 +346,12 @@ func (w leafWriter) aggregated(a Aggregate) {
 	t := w.b.plan.Kind.Fields[a.Field].Type.Stored()
 	isExtreme := a.Function == Min || a.Function == Max
 	switch {
-	case w.b.d.File.Typed && a.Function == Count:
+	case w.b.d.File.Typed && a.Function == Count && a.Distinct:
 		w.single(a.Field)
+	case w.b.d.File.Typed && a.Function == Count && t != record.Text:
+		w.b.text("nullif(")
+		w.b.value(a.Field)
+		w.b.text(", '')")
 	case w.b.d.File.Typed && isExtreme && t != record.Text && (w.b.plan.Readable || w.b.plan.Group != nil):
 		w.b.typedValue(a.Field)
 		if t == record.Decimal {
