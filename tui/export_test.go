@@ -102,7 +102,7 @@ func TestExportFormats(t *testing.T) {
 // for other rows and for the next start.
 func TestExportRemembersFormat(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
-	o := tui.Options{Downloads: t.TempDir(), State: t.TempDir()}
+	o := tui.Options{Downloads: shortDir(t), State: t.TempDir()}
 	d := tuitest.Drive(t, tuitest.Connect(t, i), o)
 	d.Press(":", "'DB_Class", "enter", "e")
 	d.WantText("‹ xlsx ›", "DB_Class.xlsx", "enter export")
@@ -171,6 +171,7 @@ func TestExportValidatesPath(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	dir := shortDir(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
+	d.Resize(160, 24) // long paths are not wrapped
 	path := filepath.Join(dir, "a.csv")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)

@@ -48,7 +48,7 @@ func TestCopyNamesMethod(t *testing.T) {
 func TestCopyThroughTmux(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	script(t, dir, "tmux", "echo \"$@\" > "+dir+"/options; cat > "+dir+"/copied")
+	script(t, dir, "tmux", "echo \"$@\" > '"+dir+"/options'; cat > '"+dir+"/copied'")
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: tuitest.Environment("TMUX=/tmp/tmux,1,0", "SSH_TTY=/dev/pts/1")})
 	d.Copied.Reset()
 	d.App.Copy("00123")
@@ -66,7 +66,7 @@ func TestCopyThroughTmux(t *testing.T) {
 func TestCopyFallsBackToOSC52(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
-	script(t, dir, "xclip", "cat > "+dir+"/copied")
+	script(t, dir, "xclip", "cat > '"+dir+"/copied'")
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: tuitest.Environment("DISPLAY=:0")})
 	d.Copied.Reset()
 	d.App.Copy("00123")
