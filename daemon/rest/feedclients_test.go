@@ -69,7 +69,7 @@ func (c client) inSubtest(t *testing.T) client {
 // minGenerated is the minimum number of queries of generated.js.
 const minGenerated = 60
 
-// compareGenerated runs generated.js: its lines have the same query by REST.
+// compareGenerated runs generated.js. Its lines have the same query by REST.
 func compareGenerated(t *testing.T, tools string, c client) {
 	lines := feedTool(t, tools, "generated.js", c)
 	if len(lines) < minGenerated {
@@ -105,8 +105,8 @@ func restKeys(c client, kindName, queries string) []string {
 	return keys
 }
 
-// toolQuery has the members of a tool's query by REST. " + " joins queries: their rows are added
-// up, since REST has no "or".
+// toolQuery has the members of a tool's query by REST. " + " joins queries; their rows are
+// added up, since REST has no "or".
 type toolQuery struct {
 	kind string
 	page string // has the rows that the tool reads; empty: they are not compared
