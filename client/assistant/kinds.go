@@ -121,15 +121,15 @@ func describeKind(ctx context.Context, source Source, in struct {
 	skip := min(int(in.Skip), len(kind.Fields))
 	for i, f := range kind.Fields[skip:] {
 		typeName := f.Type.String()
-		_, known := result.Suffixes[typeName]
-		if !known {
+		_, described := result.Suffixes[typeName]
+		if !described {
 			result.Suffixes[typeName] = suffixes(f.Filter)
 		}
 		result.Fields = append(result.Fields, describedField{Name: f.Name, Type: f.TypeName()})
 		result.NextSkip = skip + i
 		if i > 0 && !fits(result) {
 			result.Fields = result.Fields[:i]
-			if !known {
+			if !described {
 				delete(result.Suffixes, typeName) // its only field is on the next page
 			}
 			return result, nil

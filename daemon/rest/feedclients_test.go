@@ -198,8 +198,8 @@ func compareQueries(t *testing.T, tools, program string, c client, queries map[s
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
-		q, known := queries[got.Name]
-		if !known || seen[got.Name] {
+		q, expected := queries[got.Name]
+		if !expected || seen[got.Name] {
 			t.Errorf("an unknown or repeated query: %s", line)
 			continue
 		}

@@ -334,8 +334,9 @@ func TestDecimalKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stored, other := rowOf(t, `{"ID":`+c.stored+`}`), rowOf(t, `{"ID":`+c.deleted+`}`)
-		if err := errors.Join(db.create(kind, load), db.insert(load, []client.Row{stored, other})); err != nil {
+		first := rowOf(t, `{"ID":`+c.stored+`}`)
+		second := rowOf(t, `{"ID":`+c.deleted+`}`)
+		if err := errors.Join(db.create(kind, load), db.insert(load, []client.Row{first, second})); err != nil {
 			t.Fatal(err)
 		}
 
@@ -347,8 +348,8 @@ func TestDecimalKeys(t *testing.T) {
 		if err := load.apply(db.conn, []wire.Change{change}); err != nil {
 			t.Fatal(err)
 		}
-		if left := db.countRows(t, load); left != rows-1 {
-			t.Errorf("%s and %s: %d of %d rows after the second is deleted", c.stored, c.deleted, left, rows)
+		if remaining := db.countRows(t, load); remaining != rows-1 {
+			t.Errorf("%s and %s: %d of %d rows after the second is deleted", c.stored, c.deleted, remaining, rows)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func startTLS(t *testing.T, from, until time.Time) (*httptest.Server, *x509.Cert
 	trusted := x509.NewCertPool()
 	trusted.AddCert(certificate)
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that are meant to fail
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that the test lets fail
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
@@ -182,12 +182,12 @@ func TestProxy(t *testing.T) {
 		t.Errorf("certificate: %+v, want ok, that of %s", certificate, testName)
 	}
 
-	other := &url.URL{Scheme: "https", Host: "other.invalid"}
-	_, err = certificateOf(t.Context(), other, &tls.Config{RootCAs: trusted}, proxy)
+	refusedURL := &url.URL{Scheme: "https", Host: "other.invalid"}
+	_, err = certificateOf(t.Context(), refusedURL, &tls.Config{RootCAs: trusted}, proxy)
 	if err == nil {
 		t.Fatal("the proxy connected to another host")
 	}
-	refused := handshakeFailure(err, other, proxy)
+	refused := handshakeFailure(err, refusedURL, proxy)
 	if refused.Detail != "through proxy "+proxy.Host+": Forbidden" || !strings.Contains(refused.Fix, "other.invalid:443") {
 		t.Errorf("refused by the proxy: %+v", refused)
 	}

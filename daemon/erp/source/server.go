@@ -138,11 +138,11 @@ func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, er
 			f.version = live.ByField[stamp].Type == "timestamp" || live.ByField[stamp].Type == "rowversion"
 		}
 		if f.version {
-			known, err := s.detect(ctx, conn)
+			facts, err := s.detect(ctx, conn)
 			if err != nil {
 				return err
 			}
-			f.unbounded = !slices.ContainsFunc(known, func(fact serverFact) bool { return fact.expression == boundOfVersions })
+			f.unbounded = !slices.ContainsFunc(facts, func(fact serverFact) bool { return fact.expression == boundOfVersions })
 		}
 		f.foreign = table.Name.Database != "" || table.Name.Server != ""
 		if f.missing {

@@ -139,8 +139,8 @@ func TestWaitingRequestsLeaveRoomForHeads(t *testing.T) {
 		for n := range tt.waiting {
 			c := connect(t, address, "")
 			head := "GET " + tt.path + " HTTP/1.1\r\nHost: whd\r\nX-Large: "
-			rest := strings.Repeat("x", size-len(head)-4) + "\r\n\r\n"
-			if _, err := io.WriteString(c, head+rest); err != nil {
+			padding := strings.Repeat("x", size-len(head)-4) + "\r\n\r\n"
+			if _, err := io.WriteString(c, head+padding); err != nil {
 				t.Fatal(err)
 			}
 			// The last read of a head, which completes it, is not counted.
