@@ -71,7 +71,6 @@ test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is
 
 # Packages left out of make race:
 #   daemon/readmetest                  runs shell commands with programs built without the detector
-#   daemon/bench/*                      benchmarks
 #   daemon/demo, client/xlsx, workbook start no goroutines
 # SQLite and its C library are not instrumented: they are translated from C, would take ten
 # times as long, and synchronize in ways that the detector does not recognize.
@@ -79,7 +78,7 @@ test-sqlserver: ## run the tests that need SQL Server; WHD_TEST_SQLSERVER_DSN is
 # that take minutes with it; and that end bubbletea on a terminal, since it closes the
 # input after half a second even if its goroutine is still reading.
 RACELESSTESTS := ^(TestEveryOperationByEveryName|TestMirrorSurvivesKills|TestMemoryOfExports|TestMemoryOfABody|TestTextDoesNotAllocate|TestFlagsAreAcceptedAnywhere|TestManyChangesPerSecond|TestReconnectAfterDaemonRestart|TestTerminalIsRestored)$$
-RACELESS := /daemon/readmetest$$|/daemon/bench/[a-z]*$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
+RACELESS := /daemon/readmetest$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$$
 
 race: ## run the tests with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -vet=off $(NODEBUG) -gcflags='modernc.org/...=-race=false -dwarf=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
@@ -94,11 +93,14 @@ format: ## fail if gofmt would change a file
 arch: ## print remaining violations of the structure rules: imports, sizes of packages and types
 	$(TESTENV) $(GO) test -vet=off -count=1 -v -run TestViolations ./daemon/arch
 
+# The benchmarks of daemon/bench are a module of their own, which make test does not compile.
 vet: ## go vet
 	$(TESTENV) $(GO) vet ./...
+	$(TESTENV) $(GO) -C daemon/bench vet ./...
 
 lint: ## staticcheck, in the version in go.mod
 	$(TESTENV) $(GO) tool staticcheck ./...
+	cd daemon/bench && $(TESTENV) $$($(GO) -C ../.. tool -n staticcheck) ./...
 
 cross: ## compile for other platforms; make dist builds releases
 	@for target in windows/amd64 darwin/arm64; do \
@@ -110,6 +112,7 @@ cross: ## compile for other platforms; make dist builds releases
 modules: ## check that go.mod and go.sum are complete, minimal and unaltered
 	$(GO) mod verify
 	$(GO) mod tidy -diff
+	$(GO) -C daemon/bench mod tidy -diff
 
 .PHONY: deploy vuln dist
 deploy: ## check package scripts and units with the installed tools
@@ -146,6 +149,7 @@ picture: ## redraw the images of web pages in the README and the manual (needs c
 
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) $(PACKAGES)
+	$(GO) -C daemon/bench test -run '^$$' -bench . -benchmem -timeout 60m $(TESTFLAGS) ./...
 
 .PHONY: crash
 ROUNDS ?= 200

@@ -142,7 +142,7 @@ var edges = map[string][]string{
 // testOnly reports whether a package, by its name, exists for tests only. It may import
 // the packages that it tests; packages that ship may not import it.
 func testOnly(name string) bool {
-	return strings.HasSuffix(name, "test") || strings.HasPrefix(name, "daemon/bench/") || name == "daemon/arch"
+	return strings.HasSuffix(name, "test") || name == "daemon/arch"
 }
 
 // unlinked lists the packages that a binary must not contain, directly or indirectly. whctl

@@ -59,8 +59,8 @@ var libraries = []library{
 	{module: "golang.org/x/term", users: []string{"cmd/daemon/whd", "cmd/internal/cli", "cmd/whctl", "cmd/whctl/output", "daemon", "tui"}, why: "password prompts without echo; the width of a terminal"},
 	{module: "golang.org/x/time", users: []string{"daemon/rest/edge"}, why: "token buckets of `http.rate`"},
 	{module: "google.golang.org/protobuf", why: "tests that decode exported spans"},
-	{module: "modernc.org/libc", users: []string{"daemon/bench/delivery", "daemon/sqlite"}, why: "memory of the SQLite engine"},
-	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite", "modernc.org/sqlite/lib=daemon/bench/delivery"},
+	{module: "modernc.org/libc", users: []string{"daemon/sqlite"}, why: "memory of the SQLite engine"},
+	{module: "modernc.org/sqlite", users: []string{"daemon/sqlite"}, only: []string{"modernc.org/sqlite/lib=daemon/sqlite"},
 		why: "the embedded store: SQLite without cgo"},
 	{module: "pgregory.net/rapid", why: "property-based tests"},
 }

@@ -1,6 +1,6 @@
 // Package changes measures the capture of changes. It contains benchmarks only: `make bench`
-// prints their results, and `go test -bench Changes/C1$ ./daemon/bench/changes` runs one of
-// them.
+// prints their results, and `go -C daemon/bench test -bench Changes/C1$ ./changes` runs one
+// of them.
 //
 // The daemon is the complete one, as released, in its own process with the embedded store.
 // The records are in a file, too, which this process changes as the ERP's programs would.

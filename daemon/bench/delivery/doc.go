@@ -1,6 +1,6 @@
 // Package delivery measures the delivery of events against a lower bound of its cost.
 // It contains benchmarks only: `make bench` prints their results, and
-// `go test -bench Deliver/D1$ ./daemon/bench/delivery` runs one of them.
+// `go -C daemon/bench test -bench Deliver/D1$ ./delivery` runs one of them.
 //
 // The daemon is the complete one, as released, in its own process with the embedded
 // store. The lower bound is the floor, a minimal net/http server in another process: it

@@ -52,7 +52,7 @@ func exportsToFiles(s *stage, b *testing.B) {
 	}
 	dir := b.TempDir()
 	whctl := filepath.Join(dir, "whctl.exe")
-	if out, err := exec.Command("go", "build", "-o", whctl, "../../../cmd/whctl").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "-C", "../../..", "build", "-o", whctl, "./cmd/whctl").CombinedOutput(); err != nil {
 		b.Fatalf("%v: %s", err, out)
 	}
 	both, err := s.largeServers()
