@@ -6,7 +6,6 @@ import (
 	"archive/zip"
 	"bufio"
 	"cmp"
-	"compress/flate"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,8 @@ import (
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/flate"
 )
 
 // Limits of a sheet.

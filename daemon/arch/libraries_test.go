@@ -30,7 +30,7 @@ var libraries = []library{
 	{module: "github.com/go-resty/resty/v2", users: []string{"client"}, why: "HTTP requests of the Go client"},
 	{module: "github.com/itchyny/gojq", users: []string{"cmd/whctl/output"}, why: "--jq of whctl"},
 	{module: "github.com/kardianos/service", users: []string{"daemon/service"}, why: "installing and controlling services of Windows and systemd"},
-	{module: "github.com/klauspost/compress", users: []string{"daemon/backup", "daemon/rest", "daemon/rest/edge"}, why: "fast zstd and gzip for responses; zstd for backups"},
+	{module: "github.com/klauspost/compress", users: []string{"client/xlsx", "daemon/backup", "daemon/query", "daemon/rest", "daemon/rest/edge"}, why: "fast zstd, gzip and deflate for responses, workbooks and cursors; zstd for backups"},
 	{module: "github.com/microsoft/go-mssqldb", users: []string{"daemon/mssql"}, why: "the driver for SQL Server, with logins by Microsoft Entra and, also from Linux, by Kerberos"},
 	{module: "github.com/modelcontextprotocol/go-sdk", users: []string{"client/assistant"}, why: "the protocol by which assistants call tools, over HTTP and standard input"},
 	{module: "github.com/muesli/cancelreader", users: []string{"tui"}, why: "cancelling the query of the terminal's background colour; bubbletea requires it anyway"},

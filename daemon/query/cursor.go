@@ -2,7 +2,6 @@ package query
 
 import (
 	"bytes"
-	"compress/flate"
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/base64"
@@ -13,6 +12,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/flate"
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -183,11 +185,29 @@ func repeats(now, before []Condition) bool {
 func (p *Place) Next(row []Position) string {
 	next := *p
 	next.After = row
+	packed := pack(encoded(next))
+	return base64.RawURLEncoding.EncodeToString(p.cursors.sealer.Seal(nil, nil, packed, fieldsOf(p.kind)))
+}
+
+// packers are reused: making one costs more than the rest of a page.
+var packers = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(nil, flate.BestSpeed)
+	if err != nil {
+		panic("query: " + err.Error()) // the level is right
+	}
+	return w
+}}
+
+// pack compresses the text of a place.
+func pack(text []byte) []byte {
+	w := packers.Get().(*flate.Writer)
+	defer packers.Put(w)
+
 	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, flate.BestSpeed) // the level is right, and a buffer has no errors
-	_, _ = w.Write(encoded(next))
+	w.Reset(&packed)
+	_, _ = w.Write(text) // a buffer has no errors
 	_ = w.Close()
-	return base64.RawURLEncoding.EncodeToString(p.cursors.sealer.Seal(nil, nil, packed.Bytes(), fieldsOf(p.kind)))
+	return packed.Bytes()
 }
 
 // place reads the cursor of a request.
