@@ -23,6 +23,7 @@ type File struct {
 	names    func(*record.Kind) string
 	isOwn    func(*sqlite.Conn, *record.Kind) (bool, error)
 	own      sync.Map // results of isOwn by *record.Kind
+	tables   sync.Map // *tableFacts by *record.Kind
 	drain    *Drain   // nil if reads are not interrupted
 	remember *totals
 
@@ -59,8 +60,11 @@ func (f *File) Own(conn *sqlite.Conn, kind *record.Kind) (own bool, err error) {
 	return own, err
 }
 
-// Forget removes a kind that is no longer used from the cache.
-func (f *File) Forget(kind *record.Kind) { f.own.Delete(kind) }
+// Forget removes a kind that is no longer used from the caches.
+func (f *File) Forget(kind *record.Kind) {
+	f.own.Delete(kind)
+	f.tables.Delete(kind)
+}
 
 // Session implements Database.
 func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {

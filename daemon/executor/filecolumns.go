@@ -15,14 +15,14 @@ func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind, own bool) (*diale
 	case kind.Database != record.RecordsDB:
 		return f.dialect, nil
 	}
-	columns, err := conn.Columns(f.Name(kind))
+	table, err := f.facts(conn, kind)
 	if err != nil {
 		return nil, err
 	}
 	d := *f.dialect
 	d.File.Typed = true
 	d.Columns = make([]dialect.Column, len(kind.Fields))
-	for _, c := range columns {
+	for _, c := range table.columns {
 		field, found := kind.ByColumn(c.Name)
 		if !found {
 			continue

@@ -301,14 +301,18 @@ func FileKeys(conn *sqlite.Conn, table string) (all []mssql.KeyColumn, err error
 
 // keys implements Session.
 func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
-	columns, err := FileKeys(s.conn, s.file.Name(s.kind))
+	table, err := s.file.facts(s.conn, s.kind)
+	if err != nil {
+		return nil, s.classify(err)
+	}
+	columns := slices.Clone(table.keys)
 	for i, c := range columns {
 		if field, found := s.kind.ByColumn(c.Name); found && s.dialect.Column(field).Compared != (dialect.Cast{}) {
 			columns[i].Texts = !c.Nullable
 			columns[i].Nullable = true // not proven: different texts such as 9 and 9.00 are equal
 		}
 	}
-	return columns, s.classify(err)
+	return columns, nil
 }
 
 // fileLeading selects the first columns of the indexes of a table with all of its rows.
@@ -329,6 +333,9 @@ func FileLeading(conn *sqlite.Conn, table string) (names []string, err error) {
 
 // leading implements Session.
 func (s *fileSession) leading() ([]string, error) {
-	names, err := FileLeading(s.conn, s.file.Name(s.kind))
-	return names, s.classify(err)
+	table, err := s.file.facts(s.conn, s.kind)
+	if err != nil {
+		return nil, s.classify(err)
+	}
+	return table.leading, nil
 }
