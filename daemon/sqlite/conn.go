@@ -82,9 +82,14 @@ func (c *Conn) configure(o Options) error {
 	sqlite3.Xsqlite3_busy_timeout(c.tls, c.db, int32(o.BusyTimeout.Milliseconds()))
 	for _, option := range []int32{sqlite3.SQLITE_DBCONFIG_DQS_DDL, sqlite3.SQLITE_DBCONFIG_DQS_DML} {
 		// Otherwise a misspelled column in double quotes would be a string literal.
-		if err := c.disable(option); err != nil {
+		if err := c.setOption(option, false); err != nil {
 			return err
 		}
+	}
+	// Otherwise SQLite compiles a statement again for each value of a parameter, to choose the
+	// plan by the statistics of that value: a tenth of the time of a page.
+	if err := c.setOption(sqlite3.SQLITE_DBCONFIG_ENABLE_QPSG, true); err != nil {
+		return err
 	}
 	if err := c.register(); err != nil {
 		return err
@@ -101,11 +106,16 @@ func (c *Conn) configure(o Options) error {
 	return nil
 }
 
-func (c *Conn) disable(option int32) error {
+// setOption switches an option of sqlite3_db_config on or off.
+func (c *Conn) setOption(option int32, on bool) error {
+	state := int32(0)
+	if on {
+		state = 1
+	}
 	const dst = 2 * 8 // two arguments of sqlite3_db_config: the new state and a pointer for the result
 	list := c.tls.Alloc(dst)
 	defer c.tls.Free(dst)
-	rc := sqlite3.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(list, int32(0), uintptr(0)))
+	rc := sqlite3.Xsqlite3_db_config(c.tls, c.db, option, libc.VaList(list, state, uintptr(0)))
 	return c.check(rc)
 }
 
