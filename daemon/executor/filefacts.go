@@ -6,7 +6,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// tableFacts are what the catalogue of a SQLite file says about a table. They are shared by
+// tableFacts are the facts about a table in the catalogue of a SQLite file. They are shared by
 // requests, and must not be changed.
 type tableFacts struct {
 	schema  int64 // the version of the schema; SQLite increments it whenever the schema changes

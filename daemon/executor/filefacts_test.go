@@ -26,7 +26,7 @@ func TestFactsFollowSchema(t *testing.T) {
 	for _, step := range []struct {
 		sql      string
 		key      []int
-		leads    bool // an index begins with A
+		leads    bool // an index starts with A
 		affinity string
 	}{
 		{"CREATE TABLE T (A int NOT NULL, B text)", nil, false, "text"},
@@ -55,7 +55,7 @@ func TestFactsFollowSchema(t *testing.T) {
 			}
 			leads, err := executor.Leads(t.Context(), file, kind, 0)
 			if err != nil || leads != step.leads {
-				t.Errorf("after %s an index begins with A: %v (%v), want %v", step.sql, leads, err, step.leads)
+				t.Errorf("after %s an index starts with A: %v (%v), want %v", step.sql, leads, err, step.leads)
 			}
 			columns, err := executor.ColumnsOf(t.Context(), file, kind)
 			if err != nil || columns[1].Affinity != step.affinity {
