@@ -90,8 +90,8 @@ format: ## fail if gofmt would change a file
 	if [ -n "$$unformatted" ]; then echo "gofmt -w $$unformatted"; exit 1; fi
 
 .PHONY: arch
-arch: ## print remaining violations of the structure rules: imports, sizes of packages and types
-	$(TESTENV) $(GO) test -vet=off -count=1 -v -run TestViolations ./daemon/arch
+arch: ## print the packages, files, functions and types that exceed a limit of size
+	@$(TESTENV) $(GO) -C .ci/tools run ./size -limits ../..
 
 # The benchmarks of daemon/bench are a module of their own, which make test does not compile.
 vet: ## go vet

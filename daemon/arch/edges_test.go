@@ -18,7 +18,6 @@ var (
 )
 
 // edges lists, for each package of this module, those that it may import outside of tests.
-// Remaining violations are in testdata/remaining.txt.
 var edges = map[string][]string{
 	"client/record":    nil,
 	"client/wire":      {"client/record"},
@@ -173,33 +172,33 @@ func TestBinariesLinkNoForbiddenPackages(t *testing.T) {
 	}
 }
 
-// importViolations lists the imports, and the packages, that the table does not allow.
-func importViolations(t *testing.T) (all []violation) {
-	found := make(map[string]bool)
+// TestImports checks that each package imports only packages that the table of edges allows, and
+// that the table lists exactly the existing packages.
+func TestImports(t *testing.T) {
+	exists := make(map[string]bool)
 	for _, p := range goList(t, "./...") {
 		name := p.short()
-		found[name] = true
+		exists[name] = true
 		allowed, known := edges[name]
 		if !known && !testOnly(name) {
-			all = append(all, violation{"package " + name + " is not in the table", 1})
+			t.Errorf("package %s is missing from the table of edges", name)
 		}
 		for _, path := range p.Imports {
-			other, internal := strings.CutPrefix(path, module+"/")
+			imported, internal := strings.CutPrefix(path, module+"/")
 			switch {
 			case path == "testing" && !testOnly(name):
-				all = append(all, violation{name + " imports testing", 1})
+				t.Errorf("%s imports testing", name)
 			case !internal || testOnly(name) && !known:
-			case known && !slices.Contains(allowed, other):
-				all = append(all, violation{name + " imports " + other, 1})
-			case testOnly(other):
-				all = append(all, violation{name + " imports " + other + ", which is for tests", 1})
+			case known && !slices.Contains(allowed, imported):
+				t.Errorf("%s imports %s, which the table of edges does not allow", name, imported)
+			case testOnly(imported):
+				t.Errorf("%s imports %s, which is for tests", name, imported)
 			}
 		}
 	}
 	for name := range edges {
-		if !found[name] {
-			all = append(all, violation{"the table of edges contains " + name + ", which does not exist", 1})
+		if !exists[name] {
+			t.Errorf("the table of edges contains %s, which does not exist", name)
 		}
 	}
-	return all
 }

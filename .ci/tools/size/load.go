@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"go/ast"
+	"go/parser"
 	"go/scanner"
 	"go/token"
 	"go/types"
@@ -16,9 +18,10 @@ import (
 
 // pkg contains the measures of a package.
 type pkg struct {
-	name      string         // path relative to the module
-	product   int            // code lines without tests
-	tests     int            // code lines of tests
+	name      string // path relative to the module
+	module    string // path of the module
+	product   size   // without tests
+	tests     size
 	files     map[string]int // lines of each file without tests, including comments
 	functions []int          // lines of each function
 	named     map[string]int // lines of each function, by name
@@ -26,18 +29,30 @@ type pkg struct {
 	cycle     int // files of the largest cycle
 }
 
+// size is an amount of code.
+type size struct{ lines, statements int }
+
+func (s *size) add(o size) {
+	s.lines += o.lines
+	s.statements += o.statements
+}
+
 // typ contains the measures of a named type.
 type typ struct {
 	name           string
 	file           string
-	methods        int
-	firstParameter int             // functions with the type as their first parameter
-	fields         int             // including those of embedded and unnamed structs
-	in             map[string]bool // files with its methods and functions
-	elsewhere      int             // methods in another file than the type
+	methods        int               // declared on the type itself
+	methodSet      int               // with those of embedded types, also through pointers
+	firstParameter int               // functions with the type as their first parameter
+	fields         int               // with those of embedded types, also through pointers
+	parts          []*types.TypeName // types that the type holds and that hold it
+	in             map[string]bool   // files with its methods and functions
+	elsewhere      int               // methods in another file than the type
 }
 
-func (t *typ) functions() int { return t.methods + t.firstParameter }
+// functions returns the number of methods that can be called on the type, and of functions
+// that take it first.
+func (t *typ) functions() int { return t.methodSet + t.firstParameter }
 
 // files returns the number of files with methods. Variants of a file for different
 // operating systems count as one.
@@ -88,13 +103,28 @@ func load(dir string) ([]*pkg, error) {
 }
 
 func measure(files *token.FileSet, p *packages.Package) (*pkg, error) {
-	m := &pkg{name: strings.TrimPrefix(p.PkgPath, p.Module.Path+"/"), files: make(map[string]int), named: make(map[string]int), types: make(map[*types.TypeName]*typ)}
+	m := &pkg{
+		name:   strings.TrimPrefix(p.PkgPath, p.Module.Path+"/"),
+		module: p.Module.Path,
+		files:  make(map[string]int),
+		named:  make(map[string]int),
+		types:  make(map[*types.TypeName]*typ),
+	}
 	if err := m.countLines(p.Dir); err != nil {
 		return nil, err
 	}
 	for id, object := range p.TypesInfo.Defs {
-		if name, ok := object.(*types.TypeName); ok && name.Parent() == p.Types.Scope() {
-			m.types[name] = &typ{name: m.name + "." + id.Name, file: files.Position(id.Pos()).Filename, in: make(map[string]bool), fields: fields(name.Type().Underlying())}
+		name, ok := object.(*types.TypeName)
+		if !ok || name.Parent() != p.Types.Scope() {
+			continue
+		}
+		m.types[name] = &typ{
+			name:      m.name + "." + id.Name,
+			file:      files.Position(id.Pos()).Filename,
+			in:        make(map[string]bool),
+			methodSet: methodSet(name),
+			fields:    m.fields(name.Type(), make(map[*types.TypeName]bool)),
+			parts:     parts(name),
 		}
 	}
 	for _, file := range p.Syntax {
@@ -108,8 +138,8 @@ func measure(files *token.FileSet, p *packages.Package) (*pkg, error) {
 	return m, nil
 }
 
-// countLines counts the lines of all Go files in a directory, including those for other
-// operating systems.
+// countLines counts the lines and statements of all Go files in a directory, including
+// those for other operating systems.
 func (p *pkg) countLines(dir string) error {
 	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -120,14 +150,37 @@ func (p *pkg) countLines(dir string) error {
 		if err != nil {
 			return err
 		}
+		n, err := statements(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		counted := size{lines: codeLines(text), statements: n}
 		if strings.HasSuffix(name, "_test.go") {
-			p.tests += codeLines(text)
+			p.tests.add(counted)
 			continue
 		}
-		p.product += codeLines(text)
+		p.product.add(counted)
 		p.files[name] = strings.Count(string(text), "\n")
 	}
 	return nil
+}
+
+// statements returns the number of statements in a file. A block, a label and a case are
+// parts of statements. Unlike lines, it does not change when statements are packed.
+func statements(text []byte) (n int, err error) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	if err != nil {
+		return 0, err
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch node.(type) {
+		case *ast.BlockStmt, *ast.LabeledStmt, *ast.CaseClause, *ast.CommClause, *ast.EmptyStmt:
+		case ast.Stmt:
+			n++
+		}
+		return true
+	})
+	return n, nil
 }
 
 // codeLines returns the number of lines that contain at least a part of a token.
@@ -193,23 +246,90 @@ func named(t types.Type) *types.TypeName {
 	return nil
 }
 
-// fields returns the number of fields of a struct, including those of embedded and unnamed
-// structs.
-func fields(t types.Type) (n int) {
-	s, ok := t.(*types.Struct)
+// methodSet returns the number of methods that can be called on a variable of the type,
+// including those of embedded types. A type that embeds a pointer to its owner has all
+// methods of the owner.
+func methodSet(name *types.TypeName) int {
+	t := name.Type()
+	if !types.IsInterface(t) {
+		t = types.NewPointer(t)
+	}
+	return types.NewMethodSet(t).Len()
+}
+
+// fields returns the number of fields of a struct, including those of unnamed structs and
+// of embedded types of the module, also through pointers. The fields of a type are counted
+// once, so that a type and the parts that embed a pointer to it have the same number.
+func (p *pkg) fields(t types.Type, seen map[*types.TypeName]bool) (n int) {
+	if name := named(t); name != nil {
+		if seen[name] {
+			return 0
+		}
+		seen[name] = true
+		t = name.Type()
+	}
+	s, ok := t.Underlying().(*types.Struct)
 	if !ok {
 		return 0
 	}
 	for f := range s.Fields() {
-		inner, isStruct := f.Type().Underlying().(*types.Struct)
-		switch _, hasName := f.Type().(*types.Named); {
-		case isStruct && (f.Embedded() || !hasName):
-			n += fields(inner)
-		default:
+		_, unnamed := f.Type().(*types.Struct)
+		if unnamed || f.Embedded() && p.isStructOfModule(f.Type()) {
+			n += p.fields(f.Type(), seen)
+		} else {
 			n++
 		}
 	}
 	return n
+}
+
+// isStructOfModule reports whether a type, or the type it points to, is a struct of the
+// module. The fields of a struct of a library cannot be reached.
+func (p *pkg) isStructOfModule(t types.Type) bool {
+	name := named(t)
+	if name == nil || name.Pkg() == nil {
+		return false
+	}
+	_, isStruct := name.Type().Underlying().(*types.Struct)
+	path := name.Pkg().Path()
+	return isStruct && (path == p.module || strings.HasPrefix(path, p.module+"/"))
+}
+
+// parts returns the other types of the package that a struct holds in fields and that hold
+// the struct in theirs, also through further types. It cannot see owners that are held in
+// closures or interfaces.
+func parts(owner *types.TypeName) []*types.TypeName {
+	reached := heldBy(owner)
+	var mutual []*types.TypeName
+	for part := range reached {
+		if part != owner && heldBy(part)[owner] {
+			mutual = append(mutual, part)
+		}
+	}
+	return mutual
+}
+
+// heldBy returns the structs of the same package that a struct holds in fields, by value or
+// by pointer, directly or through the fields of others.
+func heldBy(owner *types.TypeName) map[*types.TypeName]bool {
+	reached := make(map[*types.TypeName]bool)
+	queue := []*types.TypeName{owner}
+	for len(queue) > 0 {
+		next := queue[0]
+		queue = queue[1:]
+		s, ok := next.Type().Underlying().(*types.Struct)
+		if !ok {
+			continue
+		}
+		for f := range s.Fields() {
+			held := named(f.Type())
+			if held != nil && held.Pkg() == owner.Pkg() && !reached[held] {
+				reached[held] = true
+				queue = append(queue, held)
+			}
+		}
+	}
+	return reached
 }
 
 // dependencies returns, for each file, the files of the package with declarations that it

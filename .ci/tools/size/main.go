@@ -1,20 +1,21 @@
-// Command size measures the structure of the module in a directory: code lines by
-// package, lengths of functions and files, methods and fields of types, and cycles (files
-// of a package that depend on each other).
+// Command size measures the structure of the module in a directory: code lines and
+// statements by package, lengths of functions and files, methods and fields of types, and
+// cycles (files of a package that depend on each other).
 //
-//	size [-rows N] [-packages] [-json] DIR
+//	size [-rows N] [-packages] [-limits] DIR
 //
-// A code line is a line that is neither blank nor only a comment.
+// A code line is a line that is neither blank nor only a comment. Methods and fields of a
+// type include those of embedded types, also through pointers. -limits prints only measures
+// above the limits, which show where to look; no test enforces them.
 package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"flag"
 	"fmt"
+	"go/types"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -23,7 +24,7 @@ import (
 func main() {
 	rows := flag.Int("rows", 10, "rows to print of each list")
 	all := flag.Bool("packages", false, "print every package")
-	asJSON := flag.Bool("json", false, "print the measures that package arch limits, as JSON")
+	onlyLimits := flag.Bool("limits", false, "print only the measures that exceed a limit")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "size: expected one argument, the directory of the module")
@@ -34,48 +35,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "size:", err)
 		os.Exit(1)
 	}
-	if !*asJSON {
-		report(os.Stdout, packages, *rows, *all)
+	if *onlyLimits {
+		printExceeded(os.Stdout, packages)
 		return
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(limited(packages)); err != nil {
-		fmt.Fprintln(os.Stderr, "size:", err)
-		os.Exit(1)
-	}
-}
-
-// measured is a measure of a package, type, file or function.
-type measured struct {
-	Measure string // such as "files" or "methods"
-	Of      string // the package, type, file or function
-	Value   int
-}
-
-// limited returns the measures that package arch limits, without those of tests and their
-// support.
-func limited(packages []*pkg) (all []measured) {
-	for _, p := range packages {
-		if p.support() {
-			continue
-		}
-		all = append(all, measured{"code lines", p.name, p.product}, measured{"files", p.name, len(p.files)}, measured{"methods elsewhere", p.name, p.elsewhere()})
-		if p.product > 400 {
-			all = append(all, measured{"file cycle", p.name, p.cycle})
-		}
-		for file, lines := range p.files {
-			all = append(all, measured{"file lines", p.name + "/" + filepath.Base(file), lines})
-		}
-		for name, lines := range p.named {
-			all = append(all, measured{"function lines", p.name + "." + name, lines})
-		}
-		for _, t := range p.types {
-			all = append(all, measured{"methods", t.name, t.functions()}, measured{"fields", t.name, t.fields})
-			if t.functions() > 10 { // smaller types may be spread: many functions take them as a value
-				all = append(all, measured{"files of", t.name, t.files()})
-			}
-		}
-	}
-	return all
+	report(os.Stdout, packages, *rows, *all)
 }
 
 func report(w io.Writer, packages []*pkg, rows int, all bool) {
@@ -89,24 +53,25 @@ func report(w io.Writer, packages []*pkg, rows int, all bool) {
 }
 
 func printTotals(w io.Writer, packages []*pkg) {
-	var product, support, tests int
+	var product, support, tests size
 	for _, p := range packages {
 		if p.support() {
-			support += p.product
+			support.add(p.product)
 		} else {
-			product += p.product
+			product.add(p.product)
 		}
-		tests += p.tests
+		tests.add(p.tests)
 	}
-	fmt.Fprintf(w, "code lines: product %d, test support %d, tests %d\n\n", product, support, tests)
+	fmt.Fprintf(w, "code lines: product %d, test support %d, tests %d\n", product.lines, support.lines, tests.lines)
+	fmt.Fprintf(w, "statements: product %d, test support %d, tests %d\n\n", product.statements, support.statements, tests.statements)
 }
 
 func printPackages(w io.Writer, packages []*pkg, rows int) {
-	bySize := slices.SortedFunc(slices.Values(packages), func(a, b *pkg) int { return cmp.Compare(b.product, a.product) })
+	bySize := slices.SortedFunc(slices.Values(packages), func(a, b *pkg) int { return cmp.Compare(b.product.lines, a.product.lines) })
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "package\tcode\ttests\tfiles\tmethods elsewhere\tlargest cycle\t")
+	fmt.Fprintln(t, "package\tcode\tstatements\ttests\ttest statements\tfiles\tmethods elsewhere\tlargest cycle\t")
 	for _, p := range bySize[:min(rows, len(bySize))] {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t\n", p.name, p.product, p.tests, len(p.files), p.elsewhere(), p.cycle)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", p.name, p.product.lines, p.product.statements, p.tests.lines, p.tests.statements, len(p.files), p.elsewhere(), p.cycle)
 	}
 	t.Flush()
 	fmt.Fprintln(w)
@@ -136,19 +101,25 @@ func percentiles(values []int) string {
 }
 
 func printTypes(w io.Writer, packages []*pkg, rows int) {
-	var types []*typ
+	var listed []*typ
+	known := make(map[*types.TypeName]*typ)
 	for _, p := range packages {
-		for _, t := range p.types {
-			types = append(types, t)
+		for name, t := range p.types {
+			listed = append(listed, t)
+			known[name] = t
 		}
 	}
-	slices.SortFunc(types, func(a, b *typ) int {
+	slices.SortFunc(listed, func(a, b *typ) int {
 		return cmp.Or(cmp.Compare(b.functions(), a.functions()), strings.Compare(a.name, b.name))
 	})
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "type\tmethods\tfunctions on it\tin files\tfields\t")
-	for _, one := range types[:min(rows, len(types))] {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t\n", one.name, one.methods, one.firstParameter, one.files(), one.fields)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "type\town methods\tmethod set\tfunctions on it\tin files\tfields\tparts that hold it\town methods with theirs\t")
+	for _, t := range listed[:min(rows, len(listed))] {
+		together := t.methods
+		for _, part := range t.parts {
+			together += known[part].methods
+		}
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", t.name, t.methods, t.methodSet, t.firstParameter, t.files(), t.fields, len(t.parts), together)
 	}
-	t.Flush()
+	table.Flush()
 }
