@@ -45,8 +45,11 @@ type Situation struct {
 	webhook.Rules
 	Subscriptions *webhook.Snapshot
 	Kinds         *record.Registry
-	Visible       func(*record.Kind) bool                             // reports whether the caller may read a kind
-	Breaker       func(subscription int64) (probe time.Time, is bool) // when the endpoint of an open circuit breaker is probed next
+	Visible       func(*record.Kind) bool // reports whether the caller may read a kind
+
+	// Breaker returns when the endpoint of a subscription is probed next, if its circuit
+	// breaker is open.
+	Breaker func(subscription int64) (probe time.Time, open bool)
 }
 
 // Trace returns the stored facts about a key.
@@ -64,7 +67,7 @@ type explanation struct {
 // Explain returns the history of a key in the order of time, with the reasons for events,
 // messages and deliveries that are missing. Steps without a time describe the present.
 func (t *Trace) Explain(s Situation) []wire.WhyStep {
-	e := &explanation{t, s, nil}
+	e := &explanation{Trace: t, Situation: s}
 	for _, c := range t.Changes {
 		e.change(c)
 	}
@@ -74,24 +77,36 @@ func (t *Trace) Explain(s Situation) []wire.WhyStep {
 	for _, m := range t.Messages {
 		e.message(m)
 	}
+
 	if len(t.Changes) == 0 {
 		e.notCaptured()
 	}
 	if len(t.Changes)+len(t.Events) == 0 {
 		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNoEvent}, "no event with this key is stored: none was published, no subscription received it, or its messages were deleted")
 	}
-	slices.SortStableFunc(e.steps, func(a, b wire.WhyStep) int {
-		if now := time.Time(a.At).IsZero(); now != time.Time(b.At).IsZero() {
-			return map[bool]int{true: 1, false: -1}[now]
-		}
-		return time.Time(a.At).Compare(time.Time(b.At))
-	})
+
+	slices.SortStableFunc(e.steps, compareTimes)
 	return e.steps
 }
 
-func (e *explanation) add(at time.Time, s wire.WhyStep, format string, args ...any) {
-	s.At, s.Text = wire.Timestamp(at), fmt.Sprintf(format, args...)
-	e.steps = append(e.steps, s)
+// compareTimes orders steps by time. Steps of the present, which have none, are last.
+func compareTimes(a, b wire.WhyStep) int {
+	timeA, timeB := time.Time(a.At), time.Time(b.At)
+	switch {
+	case timeA.IsZero() == timeB.IsZero():
+		return timeA.Compare(timeB)
+	case timeA.IsZero():
+		return 1
+	default:
+		return -1
+	}
+}
+
+// add adds a step with a time and a text.
+func (e *explanation) add(at time.Time, step wire.WhyStep, format string, args ...any) {
+	step.At = wire.Timestamp(at)
+	step.Text = fmt.Sprintf(format, args...)
+	e.steps = append(e.steps, step)
 }
 
 // notCaptured names the kinds of which changes would be known.
@@ -102,11 +117,12 @@ func (e *explanation) notCaptured() {
 			names = append(names, k.Name)
 		}
 	}
-	step, text := wire.WhyNoChange, "no change of a record with this key is known; changes are captured of "+strings.Join(names, ", ")
 	if len(names) == 0 {
-		step, text = wire.WhyNotCaptured, "changes of records are not captured"
+		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNotCaptured}, "changes of records are not captured")
+		return
 	}
-	e.add(time.Time{}, wire.WhyStep{Step: step}, "%s", text)
+	e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNoChange},
+		"no change of a record with this key is known; changes are captured of %s", strings.Join(names, ", "))
 }
 
 // change adds a change and, unless it has an event with messages, why it has none.
@@ -115,114 +131,139 @@ func (e *explanation) change(c TracedChange) {
 	if !known || !e.Visible(kind) {
 		return
 	}
-	of := wire.WhyStep{Step: wire.WhyChange, Kind: c.Kind, ChangeID: c.ID}
-	if e.add(c.At, of, "%s %s", c.Kind, c.Op); c.EventID != 0 {
+	step := wire.WhyStep{Step: wire.WhyChange, Kind: c.Kind, ChangeID: c.ID}
+	e.add(c.At, step, "%s %s", c.Kind, c.Op)
+	if c.EventID != 0 {
 		return
 	}
-	of.EventName = kind.Events + "." + c.Op
-	subs := e.receivers(of.EventName)
-	switch of.Step = wire.WhyNoSubscription; {
-	case e.CapturedBy(of.EventName) == nil:
-		of.Step, of.EventName = wire.WhyNoEvent, ""
-		e.add(c.At, of, "%s publishes no events", c.Kind)
-	case len(subs) == 0:
-		e.add(c.At, of, "no subscription receives %s", of.EventName)
+
+	event := kind.Events + "." + c.Op
+	subs := e.receivers(event)
+	if e.CapturedBy(event) == nil {
+		step.Step = wire.WhyNoEvent
+		e.add(c.At, step, "%s publishes no events", c.Kind)
+	} else {
+		step.Step = wire.WhyNoSubscription
+		step.EventName = event
+		if len(subs) == 0 {
+			e.add(c.At, step, "no subscription receives %s", event)
+		}
 	}
 	for _, sub := range subs {
-		e.unmatched(sub, of, c.At, "the event was not sent to it")
+		e.unmatched(sub, step, c.At, "the event was not sent to it")
 	}
 }
 
 // event adds an event and the subscriptions that it has no message for.
 func (e *explanation) event(event *webhook.Event) {
-	of := wire.WhyStep{Step: wire.WhyEvent, EventID: event.GUID, EventName: event.Name}
-	if !e.ofVisible(&of) {
+	step := wire.WhyStep{Step: wire.WhyEvent, EventID: event.GUID, EventName: event.Name}
+	if !e.addKind(&step) {
 		return
 	}
-	if e.add(event.AddedAt, of, "%s", event.Name); !event.AddedAt.After(e.Since) {
-		return
+	e.add(event.AddedAt, step, "%s", event.Name)
+	if !event.AddedAt.After(e.Since) {
+		return // a message that is missing may have been left out
 	}
-	sent := make(map[int64]bool)
+
+	sent := make(map[int64]bool) // by subscription
 	for _, m := range e.Messages {
 		if m.Event.ID == event.ID {
 			sent[m.Subscription] = true
 		}
 	}
 	subs := e.receivers(event.Name)
-	if of.Step = wire.WhyDeleted; len(sent)+len(subs) == 0 {
-		e.add(event.AddedAt, of, "its messages were deleted, with their subscriptions or after the time for which they are kept")
+	step.Step = wire.WhyDeleted
+	if len(sent)+len(subs) == 0 {
+		e.add(event.AddedAt, step, "its messages were deleted, with their subscriptions or after the time for which they are kept")
 	}
 	for _, sub := range subs {
 		if !sent[sub.ID] {
-			e.unmatched(sub, of, event.AddedAt, "its message was deleted")
+			e.unmatched(sub, step, event.AddedAt, "its message was deleted")
 		}
 	}
 }
 
-// ofVisible adds the kind to the step of a captured event, and reports whether the caller may
-// read it.
-func (e *explanation) ofVisible(of *wire.WhyStep) bool {
-	kind := e.CapturedBy(of.EventName)
-	if kind != nil {
-		of.Kind = kind.Name
+// addKind sets the kind of a step of a captured event. It reports whether the caller may
+// read the kind; events that are not captured have none.
+func (e *explanation) addKind(step *wire.WhyStep) bool {
+	kind := e.CapturedBy(step.EventName)
+	if kind == nil {
+		return true
 	}
-	return kind == nil || e.Visible(kind)
+	step.Kind = kind.Name
+	return e.Visible(kind)
 }
 
 // receivers returns the subscriptions that an event would be sent to now.
 func (e *explanation) receivers(event string) []*webhook.Subscription {
-	all := e.Subscriptions.Match(event)
+	subs := e.Subscriptions.Match(event)
 	if e.CapturedBy(event) == nil {
-		return all
+		return subs
 	}
-	return slices.DeleteFunc(all, func(sub *webhook.Subscription) bool { return !e.Receives(sub, event) })
+	return slices.DeleteFunc(subs, func(sub *webhook.Subscription) bool { return !e.Receives(sub, event) })
 }
 
-// unmatched adds why a subscription that matches an event has no message of it. The values
-// that its condition was compared with are not kept.
-func (e *explanation) unmatched(sub *webhook.Subscription, of wire.WhyStep, at time.Time, otherwise string) {
-	of.SubscriberID, of.SubscriptionID = sub.Subscriber, sub.GUID
-	if at.Before(sub.SavedAt) {
-		of.Step, otherwise = wire.WhyNoSubscription, "the subscription was created or changed later"
-	} else if sub.Where.Text != "" {
-		of.Step, otherwise = wire.WhyUnmet, "its condition was not met: "+sub.Where.Text
-		if of.EventID != "" { // there are messages for others
-			otherwise = "its condition was not met, or its message was deleted: " + sub.Where.Text
-		}
+// unmatched adds why a subscription that matches an event has no message of it; reason is
+// the one if neither its age nor its condition explains that. The values that its condition
+// was compared with are not kept.
+func (e *explanation) unmatched(sub *webhook.Subscription, step wire.WhyStep, at time.Time, reason string) {
+	step.SubscriberID = sub.Subscriber
+	step.SubscriptionID = sub.GUID
+	switch {
+	case at.Before(sub.SavedAt):
+		step.Step = wire.WhyNoSubscription
+		reason = "the subscription was created or changed later"
+	case sub.Where.Text != "" && step.EventID != "": // there are messages for others
+		step.Step = wire.WhyUnmet
+		reason = "its condition was not met, or its message was deleted: " + sub.Where.Text
+	case sub.Where.Text != "":
+		step.Step = wire.WhyUnmet
+		reason = "its condition was not met: " + sub.Where.Text
 	}
-	e.add(at, of, "%s, %s: %s", sub.SubscriberInfo.Name, target(sub.URL), otherwise)
+	e.add(at, step, "%s, %s: %s", sub.SubscriberInfo.Name, target(sub.URL), reason)
 }
 
 // message adds a message with its attempts and its result.
 func (e *explanation) message(m *webhook.Message) {
 	sub := e.Subscriptions.Subscription(m.Subscription)
-	of := wire.WhyStep{Step: wire.WhyMessage, EventID: m.Event.GUID, EventName: m.Event.Name, MessageID: m.GUID}
-	if sub == nil || !e.ofVisible(&of) {
+	step := wire.WhyStep{Step: wire.WhyMessage, EventID: m.Event.GUID, EventName: m.Event.Name, MessageID: m.GUID}
+	if sub == nil || !e.addKind(&step) {
 		return
 	}
-	of.SubscriberID, of.SubscriptionID = sub.Subscriber, sub.GUID
-	e.add(m.Event.AddedAt, of, "for %s, %s", sub.SubscriberInfo.Name, target(m.URL))
-	attempts, last := e.Attempts[m.ID], m.Event.AddedAt
-	for _, a := range attempts {
-		text := a.Message
-		if a.Code != 0 {
-			text = strings.TrimSpace(fmt.Sprint(a.Code, " ", a.Message))
-		}
-		last, of.Step, of.Code = a.At, wire.WhyAttempt, a.Code
-		e.add(a.At, of, "%d: %s, %s", a.Number, text, a.Took.Round(time.Millisecond))
+	step.SubscriberID = sub.Subscriber
+	step.SubscriptionID = sub.GUID
+	e.add(m.Event.AddedAt, step, "for %s, %s", sub.SubscriberInfo.Name, target(m.URL))
+	e.attempts(m, step)
+
+	endedAt := m.Event.AddedAt
+	if attempts := e.Attempts[m.ID]; len(attempts) > 0 {
+		endedAt = attempts[len(attempts)-1].At
 	}
-	of.Code = 0
 	switch m.Status {
 	case webhook.Successful:
-		of.Step = wire.WhyDelivered
-		e.add(last, of, "to %s", target(m.URL))
+		step.Step = wire.WhyDelivered
+		e.add(endedAt, step, "to %s", target(m.URL))
 	case webhook.Failed:
-		of.Step = wire.WhyFailed
-		e.add(last, of, "not retried any more")
+		step.Step = wire.WhyFailed
+		e.add(endedAt, step, "not retried any more")
 	default:
-		step, due, text := e.waitsFor(m, sub)
-		of.Step, of.Due = step, wire.Timestamp(due)
-		e.add(time.Time{}, of, "%s, %s: %s", sub.SubscriberInfo.Name, target(m.URL), text)
+		reason := e.waitsFor(m, sub)
+		step.Step = reason.step
+		step.Due = wire.Timestamp(reason.due)
+		e.add(time.Time{}, step, "%s, %s: %s", sub.SubscriberInfo.Name, target(m.URL), reason.text)
+	}
+}
+
+// attempts adds the attempts of a message; step is the message's.
+func (e *explanation) attempts(m *webhook.Message, step wire.WhyStep) {
+	step.Step = wire.WhyAttempt
+	for _, attempt := range e.Attempts[m.ID] {
+		result := attempt.Message
+		if attempt.Code != 0 {
+			result = strings.TrimSpace(fmt.Sprint(attempt.Code, " ", attempt.Message))
+		}
+		step.Code = attempt.Code
+		e.add(attempt.At, step, "%d: %s, %s", attempt.Number, result, attempt.Took.Round(time.Millisecond))
 	}
 }
 
@@ -235,23 +276,49 @@ func target(url string) string {
 	return address
 }
 
-// waitsFor returns why an open message is not sent now, and when it is if that is known.
-func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) (step string, due time.Time, text string) {
-	probe, open := e.Breaker(sub.ID)
-	earlier := slices.IndexFunc(e.Messages, func(o *webhook.Message) bool { return o.Subscription == sub.ID && o.Status.Open() && o.ID < m.ID })
-	switch {
-	case !sub.Active():
-		return wire.WhyDisabled, due, cmp.Or(sub.InactiveReason(), "the subscription is disabled")
-	case sub.Withholds(m.Event.Name):
-		return wire.WhyHeld, due, "the owner of the subscription may not read the record"
-	case open:
-		return wire.WhyBreakerOpen, probe, "its endpoint fails; it is probed next at " + probe.UTC().Format(time.RFC3339)
-	case sub.Order != (webhook.Order{}) && earlier >= 0:
-		return wire.WhyWaiting, due, "message " + e.Messages[earlier].GUID + " is delivered before"
-	case m.Status == webhook.RetryPending:
-		return wire.WhyRetrying, m.Next, "the next attempt is due at " + m.Next.UTC().Format(time.RFC3339)
-	case sub.Order.All:
-		return wire.WhyWaiting, due, "earlier messages of the subscription are delivered before"
+// waitReason is why an open message is not sent now.
+type waitReason struct {
+	step string    // of wire.WhyStep
+	due  time.Time // when it is sent, zero if that is unknown
+	text string
+}
+
+// waitsFor returns why an open message is not sent now. The first reason counts, in the
+// order in which the engine checks them.
+func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) waitReason {
+	if !sub.Active() {
+		return waitReason{step: wire.WhyDisabled, text: cmp.Or(sub.InactiveReason(), "the subscription is disabled")}
 	}
-	return wire.WhyWaiting, due, "it is due"
+	if sub.Withholds(m.Event.Name) {
+		return waitReason{step: wire.WhyHeld, text: "the owner of the subscription may not read the record"}
+	}
+	probe, open := e.Breaker(sub.ID)
+	if open {
+		text := "its endpoint fails; it is probed next at " + probe.UTC().Format(time.RFC3339)
+		return waitReason{step: wire.WhyBreakerOpen, due: probe, text: text}
+	}
+	if sub.Order != (webhook.Order{}) {
+		if earlier := e.openBefore(m); earlier != nil {
+			return waitReason{step: wire.WhyWaiting, text: "message " + earlier.GUID + " is delivered before"}
+		}
+	}
+	if m.Status == webhook.RetryPending {
+		text := "the next attempt is due at " + m.Next.UTC().Format(time.RFC3339)
+		return waitReason{step: wire.WhyRetrying, due: m.Next, text: text}
+	}
+	if sub.Order.All {
+		return waitReason{step: wire.WhyWaiting, text: "earlier messages of the subscription are delivered before"}
+	}
+	return waitReason{step: wire.WhyWaiting, text: "it is due"}
+}
+
+// openBefore returns the oldest open message of the same subscription that is older than m,
+// nil if there is none.
+func (e *explanation) openBefore(m *webhook.Message) *webhook.Message {
+	for _, earlier := range e.Messages {
+		if earlier.Subscription == m.Subscription && earlier.Status.Open() && earlier.ID < m.ID {
+			return earlier
+		}
+	}
+	return nil
 }
