@@ -16,9 +16,11 @@ import (
 // blank dates of many programs are 1753-01-01 and 1900-01-01. So these times have the present
 // standard offset, as far as the instants do not follow the first one of the standard time.
 type Clock struct {
-	zone            *time.Location
-	standard        standardTime
-	from, to, ahead int64 // in seconds: dates from..to are ahead of UTC; empty before the first use
+	zone     *time.Location
+	standard standardTime
+
+	// Dates from..to are ahead of UTC, all in seconds. The range is empty before the first use.
+	from, to, ahead int64
 }
 
 // standardTime is when a zone began to have a standard time, in seconds.
@@ -42,18 +44,21 @@ func NewClock(zone *time.Location) *Clock {
 
 func newStandardTime(zone *time.Location, now time.Time) standardTime {
 	s := standardTime{start: math.MinInt64, date: math.MinInt64}
-	at := time.Unix(firstDate.Unix()-earlier, 0).In(zone)
+	period := time.Unix(firstDate.Unix()-maxAhead, 0).In(zone)
 	for isFirst := true; ; isFirst = false {
-		_, end := at.ZoneBounds()
+		_, end := period.ZoneBounds()
 		if end.IsZero() || end.After(now) {
 			break
 		}
-		if _, ahead := at.Zone(); isFirst || ahead%60 != 0 {
+		_, ahead := period.Zone()
+		if isFirst || ahead%60 != 0 {
 			_, next := end.Zone()
-			s.start, s.date = end.Unix(), end.Unix()+int64(next)
+			s.start = end.Unix()
+			s.date = end.Unix() + int64(next)
 		}
-		at = end
+		period = end
 	}
+
 	_, winter := time.Date(now.Year(), 1, 1, 0, 0, 0, 0, zone).Zone()
 	_, summer := time.Date(now.Year(), 7, 1, 0, 0, 0, 0, zone).Zone()
 	s.present = int64(min(winter, summer))
@@ -71,20 +76,23 @@ var (
 	lastDate  = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-tick)
 )
 
-// earlier is more than any zone is ahead of UTC.
-const earlier = 26 * 60 * 60
+// maxAhead is more seconds than any zone is ahead of UTC.
+const maxAhead = 26 * 60 * 60
 
 // instant returns the first instant at which the clock shows a date or a later one: that of a
 // change if the clock skips the date. Dates and instants are in seconds.
-func (c *Clock) instant(date int64) (at int64, skipped bool) {
+func (c *Clock) instant(date int64) (instant int64, skipped bool) {
 	if date >= c.from && date < c.to {
 		return date - c.ahead, false
 	}
 	if date < c.standard.date {
-		at = date - c.standard.present
-		return min(at, c.standard.start), at > c.standard.start
+		instant = date - c.standard.present
+		return min(instant, c.standard.start), instant > c.standard.start
 	}
-	for t := time.Unix(max(date-earlier, c.standard.start), 0).In(c.zone); ; {
+
+	// Try one period of the zone after the other, from one that starts before the date.
+	t := time.Unix(max(date-maxAhead, c.standard.start), 0).In(c.zone)
+	for {
 		start, end := t.ZoneBounds()
 		if !end.IsZero() && !end.After(t) {
 			// ZoneBounds counts 365 days in each year that follows a rule, so that on the
@@ -92,22 +100,32 @@ func (c *Clock) instant(date int64) (at int64, skipped bool) {
 			end = end.Add(24 * time.Hour)
 		}
 		_, ahead := t.Zone()
-		if at = date - int64(ahead); !end.IsZero() && at >= end.Unix() {
+		instant = date - int64(ahead)
+		if !end.IsZero() && instant >= end.Unix() {
 			t = end
 			continue
 		}
-		if !start.IsZero() && at < start.Unix() {
+		if !start.IsZero() && instant < start.Unix() {
 			return start.Unix(), true
 		}
-		c.from, c.to, c.ahead = math.MinInt64, math.MaxInt64, int64(ahead)
-		if !start.IsZero() {
-			_, before := start.Add(-time.Second).Zone()
-			c.from = start.Unix() + int64(max(ahead, before))
-		}
-		if !end.IsZero() {
-			c.to = end.Unix() + int64(ahead)
-		}
-		return at, false
+		c.keepPeriod(start, end, int64(ahead))
+		return instant, false
+	}
+}
+
+// keepPeriod keeps the dates of a period of the zone, for the next dates. A period without
+// a start or an end has no limit there.
+func (c *Clock) keepPeriod(start, end time.Time, ahead int64) {
+	c.ahead = ahead
+	c.from = math.MinInt64
+	if !start.IsZero() {
+		// Dates that exist twice are those of the period before.
+		_, before := start.Add(-time.Second).Zone()
+		c.from = start.Unix() + max(ahead, int64(before))
+	}
+	c.to = math.MaxInt64
+	if !end.IsZero() {
+		c.to = end.Unix() + ahead
 	}
 }
 
@@ -118,23 +136,28 @@ func (c *Clock) Append(dst, date []byte) []byte {
 	if !ok {
 		return append(dst, date...)
 	}
-	at, skipped := c.instant(seconds)
-	ahead := seconds - at
+	instant, skipped := c.instant(seconds)
 	switch {
-	case at < firstDate.Unix():
+	case instant < firstDate.Unix():
 		return append(firstDate.AppendFormat(dst, dateLayout), 'Z')
-	case at > lastDate.Unix():
+	case instant > lastDate.Unix():
 		return append(lastDate.AppendFormat(dst, dateLayout), 'Z')
 	case skipped:
-		return c.appendChange(dst, at, seconds)
+		return c.appendChange(dst, instant, seconds)
 	}
 	dst = append(dst, date...)
+	return appendOffset(dst, seconds-instant)
+}
+
+// appendOffset appends an offset from UTC in seconds, such as +01:00, or Z for none.
+func appendOffset(dst []byte, ahead int64) []byte {
 	if ahead == 0 {
 		return append(dst, 'Z')
 	}
 	sign := byte('+')
 	if ahead < 0 {
-		sign, ahead = '-', -ahead
+		sign = '-'
+		ahead = -ahead
 	}
 	hours, minutes := byte(ahead/3600), byte(ahead/60%60)
 	return append(dst, sign, '0'+hours/10, '0'+hours%10, ':', '0'+minutes/10, '0'+minutes%10)
@@ -142,12 +165,12 @@ func (c *Clock) Append(dst, date []byte) []byte {
 
 // appendChange appends the instant at which the clock skipped a date, with the offset before or
 // after the change, so that the text has the day of the date.
-func (c *Clock) appendChange(dst []byte, at, date int64) []byte {
-	_, ahead := time.Unix(at-1, 0).In(c.zone).Zone()
-	if at == c.standard.start {
+func (c *Clock) appendChange(dst []byte, instant, date int64) []byte {
+	_, ahead := time.Unix(instant-1, 0).In(c.zone).Zone()
+	if instant == c.standard.start {
 		ahead = int(c.standard.present)
 	}
-	change := time.Unix(at, 0).In(time.FixedZone("", ahead))
+	change := time.Unix(instant, 0).In(time.FixedZone("", ahead))
 	if change.Format(time.DateOnly) != time.Unix(date, 0).UTC().Format(time.DateOnly) {
 		change = change.In(c.zone)
 	}
@@ -166,8 +189,12 @@ func readSeconds(date []byte) (int64, bool) {
 		}
 		return n
 	}
-	year, month, day := number(0, 4), number(5, 7), number(8, 10)
-	hour, minute, second := number(11, 13), number(14, 16), number(17, 19)
+	year := number(0, 4)
+	month := number(5, 7)
+	day := number(8, 10)
+	hour := number(11, 13)
+	minute := number(14, 16)
+	second := number(17, 19)
 	if month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
@@ -192,57 +219,69 @@ func hasLayout(date []byte) bool {
 
 // dates returns the first date that is not before an instant, and the last one that is not
 // after it, as if they were in UTC. No date is the instant if the first is after the last.
-func (c *Clock) dates(at time.Time) (first, last time.Time) {
-	switch {
-	case at.Before(firstDate):
+func (c *Clock) dates(instant time.Time) (first, last time.Time) {
+	if instant.Before(firstDate) {
 		return firstDate, firstDate.Add(-tick)
-	case at.After(lastDate):
+	}
+	if instant.After(lastDate) {
 		return lastDate.Add(tick), lastDate
 	}
-	if at.Unix() <= c.standard.start {
-		return c.oldDates(at)
+	if instant.Unix() <= c.standard.start {
+		return c.oldDates(instant)
 	}
-	at = at.In(c.zone)
-	_, ahead := at.Zone()
-	first = at.UTC().Add(time.Duration(ahead) * time.Second)
-	last = first
-	if start, _ := at.ZoneBounds(); !start.IsZero() && start.Unix() > c.standard.start {
-		_, before := start.Add(-time.Second).Zone()
-		change := start.UTC().Add(time.Duration(before) * time.Second) // the date at which the clock was changed
-		switch back := time.Duration(before-ahead) * time.Second; {
-		case back > 0 && at.Sub(start) < back: // it shows the dates of the hours before again
-			first, last = change, change.Add(-tick)
-		case back < 0 && at.Equal(start):
-			first = change
-		}
-	}
-	if at.Equal(firstDate) {
+
+	first, last = c.datesInPeriod(instant.In(c.zone))
+	if instant.Equal(firstDate) {
 		first = firstDate
 	}
-	if at.Equal(lastDate) {
+	if instant.Equal(lastDate) {
 		last = lastDate
 	}
 	return first, last
 }
 
+// datesInPeriod is dates for an instant in the zone, after the first one of the standard time.
+func (c *Clock) datesInPeriod(instant time.Time) (first, last time.Time) {
+	_, ahead := instant.Zone()
+	date := instant.UTC().Add(time.Duration(ahead) * time.Second)
+	start, _ := instant.ZoneBounds()
+	if start.IsZero() || start.Unix() <= c.standard.start {
+		return date, date
+	}
+
+	_, before := start.Add(-time.Second).Zone()
+	changedAt := start.UTC().Add(time.Duration(before) * time.Second) // the date at the change
+	back := time.Duration(before-ahead) * time.Second
+	if back > 0 && instant.Sub(start) < back {
+		// The clock shows the dates of the hours before the change a second time.
+		return changedAt, changedAt.Add(-tick)
+	}
+	if back < 0 && instant.Equal(start) {
+		return changedAt, date // the dates that the clock skips are this instant, too
+	}
+	return date, date
+}
+
 // oldDates is dates for an instant up to the first one of the standard time.
-func (c *Clock) oldDates(at time.Time) (first, last time.Time) {
-	first = at.UTC().Add(time.Duration(c.standard.present) * time.Second)
-	last = first
+func (c *Clock) oldDates(instant time.Time) (first, last time.Time) {
+	date := instant.UTC().Add(time.Duration(c.standard.present) * time.Second)
 	standard := time.Unix(c.standard.date, 0).UTC() // the first date with the standard time
-	isStart := at.Unix() == c.standard.start && at.Nanosecond() == 0
+	inFirstSecond := instant.Unix() == c.standard.start
+	isStart := inFirstSecond && instant.Nanosecond() == 0
 	switch {
-	case isStart && first.Before(standard): // also of the dates until then
-		last = standard
+	case isStart && date.Before(standard): // the clock skips the dates until then
+		first, last = date, standard
 	case isStart:
 		first, last = standard, standard
-	case at.Unix() == c.standard.start:
-		first = standard.Add(time.Duration(at.Nanosecond()))
+	case inFirstSecond:
+		first = standard.Add(time.Duration(instant.Nanosecond()))
 		last = first
-	case !first.Before(standard): // which the clock does not show
+	case !date.Before(standard): // the clock does not show it
 		first, last = standard, standard.Add(-tick)
+	default:
+		first, last = date, date
 	}
-	if at.Equal(firstDate) {
+	if instant.Equal(firstDate) {
 		first = firstDate
 	}
 	return first, last
