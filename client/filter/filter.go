@@ -66,34 +66,47 @@ type Reader struct {
 	Now  time.Time // reference for relative times
 }
 
-// ParseAll parses conditions, each of which can be several, combined with "and". The service accepts a field and operator only once, so
-// duplicates are errors.
+// ParseAll parses conditions. A text can contain several, combined with "and". The service
+// accepts a field and operator only once, so duplicates are errors.
 func (f Reader) ParseAll(texts []string) ([]client.Filter, error) {
-	var all []client.Filter
+	var filters []client.Filter
 	for _, text := range texts {
-		parts, err := f.conditions(text)
-		for _, part := range parts {
-			var one client.Filter
-			if err == nil {
-				one, err = f.Parse(part)
-			}
-			if err == nil {
-				all, err = Append(all, one)
-			}
-		}
+		var err error
+		filters, err = f.appendParsed(filters, text)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", text, err)
 		}
 	}
-	return all, nil
+	return filters, nil
+}
+
+// appendParsed adds the conditions of a text.
+func (f Reader) appendParsed(filters []client.Filter, text string) ([]client.Filter, error) {
+	conditions, err := f.conditions(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, condition := range conditions {
+		filter, err := f.Parse(condition)
+		if err != nil {
+			return nil, err
+		}
+		filters, err = Append(filters, filter)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return filters, nil
 }
 
 // Append adds a filter. A duplicate field and operator is an error.
-func Append(all []client.Filter, one client.Filter) ([]client.Filter, error) {
-	if slices.ContainsFunc(all, func(other client.Filter) bool { return other.Member() == one.Member() }) {
-		return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between", one.Field, Spelling(one.Operator))
+func Append(filters []client.Filter, added client.Filter) ([]client.Filter, error) {
+	for _, filter := range filters {
+		if filter.Member() == added.Member() {
+			return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between", added.Field, Spelling(added.Operator))
+		}
 	}
-	return append(all, one), nil
+	return append(filters, added), nil
 }
 
 // Parse parses a condition in any of its three forms.
@@ -101,26 +114,22 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 	if !utf8.ValidString(text) {
 		return client.Filter{}, errors.New("is not UTF-8")
 	}
-	name, rest := cutName(strings.TrimSpace(text))
+	name, comparison := cutName(strings.TrimSpace(text))
 	if name == "" {
 		return client.Filter{}, fmt.Errorf(`must start with a field: "%s=..."`, f.Kind.Fields[0].Name)
 	}
+
+	// A member such as InvoiceTotalBetween has the operator in its name; only = may follow.
 	member, known := f.Kind.Member(name)
-	if !known || member.Operator != record.Equal && !strings.HasPrefix(rest, "=") {
-		hint := record.DidYouMean(record.Suggest(name, f.Kind.FieldNames()))
-		if hint == "" && rest == "" {
-			hint = "; a condition has an operator, such as " + f.example(name)
-		}
-		return client.Filter{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, hint)
+	if !known || member.Operator != record.Equal && !strings.HasPrefix(comparison, "=") {
+		return client.Filter{}, f.unknownField(name, comparison)
 	}
 	field := f.Kind.Fields[member.Field]
-	if foreign, own, ok := cutForeign(rest); ok && field.Filter != record.TextFilter {
-		return client.Filter{}, fmt.Errorf("unknown operator %s: use %s", foreign, own)
+	if err := refuseForeign(field, comparison); err != nil {
+		return client.Filter{}, err
 	}
-	operator, value, ok := cutOperator(rest)
-	if is, not, _ := strings.Cut(strings.ToLower(rest), " "); is == "is" && (not == "null" || not == "not null") {
-		return client.Filter{}, fmt.Errorf("unknown operator %s: use %s%s=true", rest, field.Name, map[string]string{"null": "IsNull", "not null": "IsNotNull"}[not])
-	}
+
+	operator, value, ok := cutOperator(comparison)
 	if !ok {
 		return client.Filter{}, fmt.Errorf("%s must be followed by one of: %s", field.Name, Allowed(field.Filter))
 	}
@@ -128,6 +137,16 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 		operator = member.Operator
 	}
 	return f.filter(field, operator, value)
+}
+
+// unknownField returns the error of a condition on a name that is no field, with a similar
+// field or, for a single value, a whole condition as a hint.
+func (f Reader) unknownField(name, comparison string) error {
+	hint := record.DidYouMean(record.Suggest(name, f.Kind.FieldNames()))
+	if hint == "" && comparison == "" {
+		hint = "; a condition has an operator, such as " + f.example(name)
+	}
+	return fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, hint)
 }
 
 // filter returns the filter of a parsed condition.
@@ -167,17 +186,22 @@ func refuseFalse(name string, operator record.Operator, value string) error {
 // example returns a condition with a value of which the field is missing: of the status or
 // the key if it can be one, and else of a text.
 func (f Reader) example(value string) string {
-	if at := slices.IndexFunc(f.Kind.Fields, func(field record.Field) bool { return IsStatus(f.Kind, field) }); at >= 0 {
+	status := slices.IndexFunc(f.Kind.Fields, func(field record.Field) bool { return IsStatus(f.Kind, field) })
+	if status >= 0 {
 		if _, err := StatusNumber(value); err == nil {
-			return f.Kind.Fields[at].Name + "=" + value
+			return f.Kind.Fields[status].Name + "=" + value
 		}
 	}
+
 	key := f.Kind.Fields[f.Kind.KeyField()]
-	_, err := wire.ParseValue(key.Type, value, time.UTC)
+	if _, err := wire.ParseValue(key.Type, value, time.UTC); err == nil {
+		return key.Name + "=" + value
+	}
+
 	text := slices.IndexFunc(f.Kind.Fields, func(field record.Field) bool {
 		return field.Filter == record.TextFilter && !strings.HasSuffix(field.Name, "ID")
 	})
-	if err == nil || text < 0 {
+	if text < 0 {
 		return key.Name + "=" + value
 	}
 	return f.Kind.Fields[text].Name + "*=" + value
@@ -200,9 +224,10 @@ func operands(operator record.Operator, value string) ([]string, error) {
 		if value == "" && inEveryText(operator) {
 			return nil, errNoText
 		}
-		one, err := scalar(value)
-		return []string{one}, err
+		operand, err := scalar(value)
+		return []string{operand}, err
 	}
+
 	if from, to, ok := cutRange(value); ok && operator == record.Between {
 		return []string{from, to}, nil
 	}
@@ -258,7 +283,10 @@ func respelled(field record.Field, text string) string {
 		return "; or today, yesterday, -7d or -2h"
 	}
 	plain := strings.ReplaceAll(text, ",", "")
-	if _, err := wire.ParseValue(field.Type, plain, time.UTC); err != nil || plain == text || !field.Type.Number() {
+	if plain == text || !field.Type.Number() {
+		return ""
+	}
+	if _, err := wire.ParseValue(field.Type, plain, time.UTC); err != nil {
 		return ""
 	}
 	return ", without commas: " + plain
@@ -267,18 +295,20 @@ func respelled(field record.Field, text string) string {
 // date resolves today, yesterday, -7d (seven days ago) and -2h (two hours ago). Times are in
 // the zone of Now, and in UTC for the service's own records, which are stored so.
 func (f Reader) date(text string) string {
-	if back, ok := daysBack(strings.ToLower(text)); ok {
-		return f.Now.AddDate(0, 0, -back).Format(time.DateOnly)
+	lower := strings.ToLower(text)
+	if days, ok := daysBack(lower); ok {
+		return f.Now.AddDate(0, 0, -days).Format(time.DateOnly)
 	}
-	span, isBack := strings.CutPrefix(strings.ToLower(text), "-")
-	at, ok := Shifted(span, f.Now, -1)
+
+	span, isBack := strings.CutPrefix(lower, "-")
+	date, ok := Shifted(span, f.Now, -1)
 	if !isBack || !ok {
 		return text
 	}
 	if f.Kind.Database != record.RecordsDB {
-		at = at.UTC()
+		date = date.UTC()
 	}
-	return at.Format("2006-01-02T15:04:05")
+	return date.Format("2006-01-02T15:04:05")
 }
 
 // daysBack parses relative days, which cannot be confused with dates.
@@ -295,8 +325,8 @@ func daysBack(text string) (days int, ok bool) {
 	return int(n), isDays && isBack && err == nil
 }
 
-// cutName splits off the name of the field.
-func cutName(text string) (name, rest string) {
+// cutName splits off the name of the field from its comparison.
+func cutName(text string) (name, comparison string) {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
@@ -311,15 +341,18 @@ func cutOperator(text string) (o record.Operator, value string, ok bool) {
 	length := 0
 	for i, s := range spellings {
 		if s.symbol != "" && len(s.symbol) > length && strings.HasPrefix(text, s.symbol) {
-			o, length = record.Operator(i), len(s.symbol)
+			o = record.Operator(i)
+			length = len(s.symbol)
 		}
 	}
 	if length > 0 {
 		return o, strings.TrimSpace(text[length:]), true
 	}
-	word, value := text, ""
+
+	word := text
 	if end := strings.IndexAny(text, " \t\""); end >= 0 {
-		word, value = text[:end], strings.TrimSpace(text[end:])
+		word = text[:end]
+		value = strings.TrimSpace(text[end:])
 	}
 	for i, s := range spellings {
 		if strings.EqualFold(s.word, word) {
@@ -331,16 +364,25 @@ func cutOperator(text string) (o record.Operator, value string, ok bool) {
 
 // foreignOperators has operators of other languages, which would otherwise be parsed as a
 // shorter operator and a value that starts with the remainder.
-var foreignOperators = [...]struct{ foreign, own string }{{"==", "="}, {"=>", ">="}, {"=<", "<="}, {"<>", "!="}}
+var foreignOperators = [...]struct{ foreign, equivalent string }{{"==", "="}, {"=>", ">="}, {"=<", "<="}, {"<>", "!="}}
 
-// cutForeign returns the equivalent of an operator of another language.
-func cutForeign(text string) (symbol, own string, ok bool) {
-	for _, f := range foreignOperators {
-		if strings.HasPrefix(text, f.foreign) {
-			return f.foreign, f.own, true
+// refuseForeign returns an error for an operator of another language, with its equivalent.
+// A value of a text field may begin like the remainder of such an operator.
+func refuseForeign(field record.Field, comparison string) error {
+	if field.Filter != record.TextFilter {
+		for _, o := range foreignOperators {
+			if strings.HasPrefix(comparison, o.foreign) {
+				return fmt.Errorf("unknown operator %s: use %s", o.foreign, o.equivalent)
+			}
 		}
 	}
-	return "", "", false
+	switch strings.ToLower(comparison) {
+	case "is null":
+		return fmt.Errorf("unknown operator %s: use %sIsNull=true", comparison, field.Name)
+	case "is not null":
+		return fmt.Errorf("unknown operator %s: use %sIsNotNull=true", comparison, field.Name)
+	}
+	return nil
 }
 
 // inEveryText reports whether an operator with an empty text matches everything, as

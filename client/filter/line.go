@@ -60,31 +60,37 @@ func (f Reader) Whole(text string) bool {
 
 // cutField returns the value after a field and an operator.
 func (f Reader) cutField(text string) (value string, ok bool) {
-	name, rest := cutName(strings.TrimSpace(text))
+	name, comparison := cutName(strings.TrimSpace(text))
 	if _, known := f.Kind.Member(name); !known {
 		return "", false
 	}
-	_, value, ok = cutOperator(rest)
+	_, value, ok = cutOperator(comparison)
 	return value, ok
 }
 
 // conditions splits a text at each "and" between two conditions. A value that contains
 // such a text must be in quotes.
 func (f Reader) conditions(text string) ([]string, error) {
-	start, quoted := 0, false
 	var parts []string
+	start := 0
+	quoted := false
 	for i := range len(text) {
 		if text[i] == '"' {
 			quoted = !quoted
 		}
-		if quoted || text[i] != ' ' || i < start || !f.Whole(text[start:i]) {
+		isEnd := !quoted && text[i] == ' ' && i >= start && f.Whole(text[start:i])
+		if !isEnd {
 			continue
 		}
-		word, rest, _ := strings.Cut(text[i+1:], " ")
-		switch word = strings.ToLower(word); {
-		case word == "or" && f.resemblesCondition(rest):
+
+		word, next, _ := strings.Cut(text[i+1:], " ")
+		if !f.resemblesCondition(next) {
+			continue
+		}
+		switch strings.ToLower(word) {
+		case "or":
 			return nil, errors.New(`conditions cannot be combined with or; "FIELD in A,B" matches several values`)
-		case word == "and" && f.resemblesCondition(rest):
+		case "and":
 			parts = append(parts, text[start:i])
 			start = i + 1 + len("and ")
 		}
@@ -98,7 +104,7 @@ func (f Reader) resemblesCondition(text string) bool {
 	if f.startsCondition(text) {
 		return true
 	}
-	name, rest := cutName(strings.TrimSpace(text))
-	_, _, operated := cutOperator(rest)
+	name, comparison := cutName(strings.TrimSpace(text))
+	_, _, operated := cutOperator(comparison)
 	return operated && len(record.Suggest(name, f.Kind.FieldNames())) > 0
 }

@@ -20,8 +20,8 @@ func scalar(text string) (string, error) {
 	if !strings.HasPrefix(text, `"`) {
 		return text, nil
 	}
-	value, rest, err := quoted(text)
-	if err == nil && rest != "" {
+	value, after, err := quoted(text)
+	if err == nil && after != "" {
 		err = errBehind
 	}
 	return value, err
@@ -31,42 +31,48 @@ func scalar(text string) (string, error) {
 func list(text string) ([]string, error) {
 	var values []string
 	for {
-		value, rest, more, err := item(text)
+		value, next, hasNext, err := item(text)
 		if err != nil {
 			return nil, err
 		}
 		values = append(values, value)
-		if !more {
+		if !hasNext {
 			return values, nil
 		}
-		text = rest
+		text = next
 	}
 }
 
-// item parses the first value of a list; more reports whether another follows.
-func item(text string) (value, rest string, more bool, err error) {
+// item parses the first value of a list. next is the text after its comma, if it has one.
+func item(text string) (value, next string, hasNext bool, err error) {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, `"`) {
-		value, rest, more = strings.Cut(text, ",")
-		if value = strings.TrimSpace(value); value == "" {
-			err = errEmptyItem
+		value, next, hasNext = strings.Cut(text, ",")
+		value = strings.TrimSpace(value)
+		if value == "" {
+			return "", "", false, errEmptyItem
 		}
-		return value, rest, more, err
+		return value, next, hasNext, nil
 	}
-	if value, rest, err = quoted(text); err != nil || rest == "" {
+
+	value, after, err := quoted(text)
+	if err != nil || after == "" {
 		return value, "", false, err
 	}
-	if rest[0] != ',' {
+	next, hasNext = strings.CutPrefix(after, ",")
+	if !hasNext {
 		return "", "", false, errBehind
 	}
-	return value, rest[1:], true, nil
+	return value, next, true, nil
 }
 
-// quoted parses a value in quotes and trims the rest.
-func quoted(text string) (value, rest string, err error) {
+// quoted parses the value in quotes that a text starts with, and returns the text after it
+// without blanks.
+func quoted(text string) (value, after string, err error) {
 	var b strings.Builder
-	for rest = text[1:]; ; {
-		before, after, closed := strings.Cut(rest, `"`)
+	text = text[1:]
+	for {
+		before, after, closed := strings.Cut(text, `"`)
 		if !closed {
 			return "", "", errOpenQuote
 		}
@@ -74,29 +80,38 @@ func quoted(text string) (value, rest string, err error) {
 		if !strings.HasPrefix(after, `"`) {
 			return b.String(), strings.TrimSpace(after), nil
 		}
-		b.WriteByte('"')
-		rest = after[1:]
+		b.WriteByte('"') // a doubled quote is one in the value
+		text = after[1:]
 	}
 }
 
 // cutRange splits A..B. A text with several ".." or a list is not a range.
 func cutRange(text string) (from, to string, ok bool) {
 	if strings.HasPrefix(text, `"`) {
-		value, rest, err := quoted(text)
-		if err != nil || !strings.HasPrefix(rest, "..") {
-			return "", "", false
-		}
-		from, to = value, rest[2:]
+		from, to, ok = cutQuotedRange(text)
 	} else {
 		from, to, ok = strings.Cut(text, "..")
-		if from = strings.TrimSpace(from); !ok || from == "" || strings.Contains(from, ",") {
-			return "", "", false
-		}
+		from = strings.TrimSpace(from)
+		ok = ok && from != "" && !strings.Contains(from, ",")
 	}
+	if !ok {
+		return "", "", false
+	}
+
 	to = strings.TrimSpace(to)
 	if !strings.HasPrefix(to, `"`) {
 		return from, to, to != "" && !strings.Contains(to, "..") && !strings.Contains(to, ",")
 	}
 	value, err := scalar(to)
 	return from, value, err == nil
+}
+
+// cutQuotedRange splits a range of which the first value is in quotes.
+func cutQuotedRange(text string) (from, to string, ok bool) {
+	from, after, err := quoted(text)
+	if err != nil {
+		return "", "", false
+	}
+	to, ok = strings.CutPrefix(after, "..")
+	return from, to, ok
 }

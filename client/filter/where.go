@@ -57,7 +57,9 @@ func NewWhereReader(ctx context.Context, service *client.Client, pattern string)
 func KindOf(events []wire.Event, pattern string) string {
 	family, several := strings.CutSuffix(strings.ToLower(pattern), "*")
 	for _, e := range events {
-		if name := strings.ToLower(e.Name); e.Kind != "" && (name == family || several && strings.HasPrefix(name, family)) {
+		name := strings.ToLower(e.Name)
+		matches := name == family || several && strings.HasPrefix(name, family)
+		if matches && e.Kind != "" {
 			return e.Kind
 		}
 	}
@@ -98,20 +100,21 @@ func (f WhereReader) Where(lines []string) (json.RawMessage, error) {
 
 // whereLine reads one line.
 func (f WhereReader) whereLine(line string) ([]whereMember, error) {
-	name, rest := cutName(line)
-	if values, is := strings.CutPrefix(rest, ":"); is && strings.Contains(values, arrow) {
+	name, comparison := cutName(line)
+	if values, ok := strings.CutPrefix(comparison, ":"); ok && strings.Contains(values, arrow) {
 		return f.transition(name, values)
 	}
 	if n := len(line) - len(changedWord); n > 0 && line[n-1] == ' ' && strings.EqualFold(line[n:], changedWord) {
 		m, err := f.changed(strings.Split(line[:n], ","))
 		return []whereMember{m}, err
 	}
-	if _, _, operated := cutOperator(rest); !operated && f.Kind != nil && strings.Contains(rest, arrow) && rest[0] != '.' {
-		return nil, fmt.Errorf("a change has a colon: %q", name+": "+rest)
+	if _, _, operated := cutOperator(comparison); !operated && f.Kind != nil && strings.Contains(comparison, arrow) && comparison[0] != '.' {
+		return nil, fmt.Errorf("a change has a colon: %q", name+": "+comparison)
 	}
 	prefix := ""
 	if len(line) > len(beforePrefix) && strings.EqualFold(line[:len(beforePrefix)], beforePrefix) {
-		prefix, line = beforePrefix, line[len(beforePrefix):]
+		prefix = beforePrefix
+		line = line[len(beforePrefix):]
 	}
 	if f.Kind == nil {
 		if prefix != "" {
@@ -120,11 +123,12 @@ func (f WhereReader) whereLine(line string) ([]whereMember, error) {
 		m, err := untyped(line)
 		return []whereMember{m}, err
 	}
-	one, err := f.Parse(line)
+	filter, err := f.Parse(line)
 	if err != nil {
 		return nil, err
 	}
-	return []whereMember{{prefix + one.Member(), whereValue(f.Kind.Field(one.Field).Type, one)}}, nil
+	value := whereValue(f.Kind.Field(filter.Field).Type, filter)
+	return []whereMember{{name: prefix + filter.Member(), value: value}}, nil
 }
 
 // transition reads the values after "Field:", such as 1 -> 2. Each may be missing, for any.
@@ -171,33 +175,35 @@ func (f WhereReader) changed(names []string) (m whereMember, err error) {
 // untyped reads a condition on a posted event. Numbers, true and false have their types in JSON
 // unless they are quoted.
 func untyped(line string) (m whereMember, err error) {
-	name, rest := cutName(line)
-	operator, value, ok := cutOperator(rest)
+	name, comparison := cutName(line)
+	operator, value, ok := cutOperator(comparison)
 	if name == "" || !ok {
 		return m, errors.New("must be a member, an operator such as = and a value")
 	}
-	one := client.Filter{Field: name, Operator: operator}
-	if one.Values, err = operands(operator, value); err != nil {
+	values, err := operands(operator, value)
+	if err != nil {
 		return m, err
 	}
-	of := record.Decimal
+
+	valueType := record.Decimal
 	if strings.Contains(value, `"`) {
-		of = record.Text
+		valueType = record.Text
 	}
-	return whereMember{one.Member(), whereValue(of, one)}, nil
+	filter := client.Filter{Field: name, Operator: operator, Values: values}
+	return whereMember{name: filter.Member(), value: whereValue(valueType, filter)}, nil
 }
 
 // whereValue returns the JSON of a filter's values.
-func whereValue(t record.Type, one client.Filter) json.RawMessage {
+func whereValue(t record.Type, filter client.Filter) json.RawMessage {
 	var items []json.RawMessage
-	for _, text := range one.Values {
+	for _, text := range filter.Values {
 		if (t.Number() || t == record.Bool) && json.Valid([]byte(text)) && !strings.ContainsAny(text[:1], `"[{n`) {
 			items = append(items, json.RawMessage(text))
 		} else {
 			items = append(items, quotedJSON(text))
 		}
 	}
-	if arity := one.Operator.Arity(); arity == record.One || arity == record.None {
+	if arity := filter.Operator.Arity(); arity == record.One || arity == record.None {
 		return items[0]
 	}
 	list, _ := json.Marshal(items) // all are valid
@@ -223,15 +229,18 @@ func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		filter, err := f.member(name, members[name])
-		switch {
-		case err == nil:
-			q.Where, err = Append(q.Where, filter)
-		case unchecked:
+		if err != nil && unchecked {
 			if q.Unchecked == nil {
 				q.Unchecked = make(map[string]json.RawMessage)
 			}
-			q.Unchecked[name], q.Strict, err = members[name], false, nil
+			q.Unchecked[name] = members[name]
+			q.Strict = false
+			continue
 		}
+		if err != nil {
+			return err
+		}
+		q.Where, err = Append(q.Where, filter)
 		if err != nil {
 			return err
 		}
