@@ -13,23 +13,26 @@ import (
 
 // Drain pauses long reads of a SQLite file for a moment, so that its write-ahead log can
 // be reset.
-type Drain struct{ over atomic.Pointer[chan struct{}] }
+type Drain struct {
+	ended atomic.Pointer[chan struct{}] // nil without a drain
+}
 
 // Requested returns nil, or a channel that is closed once interrupted reads may resume.
 func (d *Drain) Requested() <-chan struct{} {
-	if over := d.over.Load(); over != nil {
-		return *over
+	ended := d.ended.Load()
+	if ended == nil {
+		return nil
 	}
-	return nil
+	return *ended
 }
 
 // Begin pauses long reads until end is called.
 func (d *Drain) Begin() (end func()) {
-	over := make(chan struct{})
-	d.over.Store(&over)
+	ended := make(chan struct{})
+	d.ended.Store(&ended)
 	return func() {
-		d.over.Store(nil)
-		close(over)
+		d.ended.Store(nil)
+		close(ended)
 	}
 }
 
@@ -51,15 +54,27 @@ type resumingRows struct {
 // resumable reports whether a plan's rows are sorted by the key of a kind in our own
 // tables. A plan with several statements needs a single snapshot and is not resumed.
 func resumable(p *query.Plan, several bool) bool {
-	return p.Group == nil && p.Kind.Database == record.AppDB && p.Kind.Fields[p.Kind.KeyField()].Type == record.Long && !p.Distinct && !several &&
-		len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField()
+	if several || p.Group != nil || p.Distinct {
+		return false
+	}
+	key := p.Kind.KeyField()
+	hasNumericKey := p.Kind.Database == record.AppDB && p.Kind.Fields[key].Type == record.Long
+	return hasNumericKey && len(p.Order) > 0 && p.Order[0].Field == key
 }
 
 func newResumingRows(r *Result, drain *Drain) (*resumingRows, error) {
-	s := &resumingRows{result: r, drain: drain, plan: *r.plan, width: len(r.plan.Columns), key: slices.Index(r.plan.Columns, r.plan.Kind.KeyField())}
+	keyField := r.plan.Kind.KeyField()
+	s := &resumingRows{
+		result: r,
+		drain:  drain,
+		plan:   *r.plan,
+		width:  len(r.plan.Columns),
+		key:    slices.Index(r.plan.Columns, keyField),
+	}
 	if s.key < 0 {
+		// The key is read in addition, and cut off by Next.
 		s.key = s.width
-		s.plan.Columns = append(slices.Clip(s.plan.Columns), s.plan.Kind.KeyField())
+		s.plan.Columns = append(slices.Clip(s.plan.Columns), keyField)
 	}
 	return s, s.start()
 }
@@ -77,14 +92,17 @@ func (s *resumingRows) start() error {
 	return nil
 }
 
-// Next implements row.Source. Several rows may have the same key, so a statement is only
-// interrupted where the key changes.
+// Next returns the next row, nil after the last. Several rows may have the same key, so a
+// statement is only interrupted where the key changes.
 func (s *resumingRows) Next() ([]row.Cell, error) {
 	cells, err := s.step()
-	if over := s.drain.Requested(); over != nil && cells != nil && cells[s.key].Int != s.last && time.Since(s.startedAt) >= 2*s.firstRowAfter {
-		if err = s.resume(cells[s.key].Int, over); err == nil {
-			cells, err = s.step()
+	if ended := s.drain.Requested(); ended != nil && s.mayPauseBefore(cells) {
+		// The row is read again by the next statement.
+		err = s.resume(cells[s.key].Int, ended)
+		if err != nil {
+			return nil, err
 		}
+		cells, err = s.step()
 	}
 	if err != nil || cells == nil {
 		return nil, err
@@ -92,6 +110,16 @@ func (s *resumingRows) Next() ([]row.Cell, error) {
 	s.last = cells[s.key].Int
 	s.rows++
 	return cells[:s.width], nil
+}
+
+// mayPauseBefore reports whether the statement may be interrupted before a row: where the
+// key changes, and when rows were read for as long as the statement took for the first one,
+// so that a read with sorting gets on even if it is interrupted often.
+func (s *resumingRows) mayPauseBefore(cells []row.Cell) bool {
+	if cells == nil || cells[s.key].Int == s.last {
+		return false
+	}
+	return time.Since(s.startedAt) >= 2*s.firstRowAfter
 }
 
 // step reads a row and measures the time to the first one. A statement that sorts needs
@@ -105,15 +133,22 @@ func (s *resumingRows) step() ([]row.Cell, error) {
 }
 
 // resume waits until the drain ends and continues with the rows from a key.
-func (s *resumingRows) resume(from int64, over <-chan struct{}) error {
+func (s *resumingRows) resume(key int64, ended <-chan struct{}) error {
 	s.Source.Close()
-	<-over
+	<-ended
+
 	operator := record.GreaterThanOrEqualTo
 	if s.plan.Order[0].Desc {
 		operator = record.LessThanOrEqualTo
 	}
-	s.plan.Where = append(slices.Clip(s.result.plan.Where), query.Condition{Field: s.plan.Kind.KeyField(), Operator: operator, Operands: []wire.Value{{Int: from}}})
-	s.plan.Skip, s.plan.PageKeys = 0, nil
+	fromKey := query.Condition{
+		Field:    s.plan.Kind.KeyField(),
+		Operator: operator,
+		Operands: []wire.Value{{Int: key}},
+	}
+	s.plan.Where = append(slices.Clip(s.result.plan.Where), fromKey)
+	s.plan.Skip = 0
+	s.plan.PageKeys = nil
 	if s.plan.Take != query.NoTake {
 		s.plan.Take = s.result.plan.Take - s.rows
 	}
