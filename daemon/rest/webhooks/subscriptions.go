@@ -357,11 +357,6 @@ func (h *subscriptions) RotateSecret(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	if !by.Admin {
-		if err := h.countRetry(x); err != nil {
-			return err
-		}
-	}
 
 	f := form.Read(x)
 	f.Knows(InSubscriber, inSubscription)
@@ -369,6 +364,12 @@ func (h *subscriptions) RotateSecret(x *edge.Context) error {
 	keep := form.Or(form.Value(f, webhook.MemberKeepFor, parseKeepFor), webhook.DefaultKeepFor)
 	if err := f.Done(x); err != nil {
 		return err
+	}
+	// With KeepFor=0, a client that has rotated too often ends a secret that became known.
+	if !by.Admin && keep > 0 {
+		if err := h.countRetry(x); err != nil {
+			return err
+		}
 	}
 	rotation := admin.NewSecret{Secret: secret, KeepFor: keep}
 	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), rotation, by)

@@ -126,7 +126,7 @@ func invalid(wrong ...fault.Field) error {
 
 // part parses a member.
 func (o Options) part(m query.Member) (p part, err error) {
-	p.member = m.Name
+	p.member = cmp.Or(m.Name, `""`) // not empty, since Unmet returns it
 	name, before := cutPrefix(m.Name, beforePrefix)
 	p.before = before
 	special := before || strings.EqualFold(name, changedMember)
@@ -170,6 +170,9 @@ func (o Options) part(m query.Member) (p part, err error) {
 
 // refuse returns why a new condition cannot have a member that earlier versions accepted.
 func (o Options) refuse(m query.Member, field record.Field, operator record.Operator) error {
+	if m.Name == "" {
+		return errors.New("is not possible: the member has no name")
+	}
 	if o.Kind == nil && strings.Contains(field.Name, ".") {
 		return errors.New("is not possible: conditions compare only top-level members of the body")
 	}

@@ -81,6 +81,7 @@ func TestMistakes(t *testing.T) {
 		{nil, `{"Customer.Country":"DE","Customer.NameIn":["a"]}`, []string{
 			"Where.Customer.Country is not possible: conditions compare only top-level members of the body",
 			"Where.Customer.NameIn is not possible: conditions compare only top-level members of the body"}},
+		{nil, `{"":1,"A":2}`, []string{"Where. is not possible: the member has no name"}},
 		{nil, `{"NameIsNull":false}`, []string{"Where.NameIsNull must be true; for the opposite use NameIsNotNull"}},
 		{kind, `{"NameIsNotNull":"0","Before.NameIsNull":false}`, []string{"Where.NameIsNotNull must be true; for the opposite use NameIsNull", "Where.Before.NameIsNull must be true; for the opposite use NameIsNotNull"}},
 		{nil, `{"TotalIn":[]}`, []string{"Where.TotalIn must have a value: an empty list or value is never met"}},
@@ -117,6 +118,14 @@ func TestStored(t *testing.T) {
 		if err != nil || c.String() != text {
 			t.Errorf("%s: got %v, %v", text, c, err)
 		}
+	}
+
+	nameless, err := condition.Parse(`{"":1}`, condition.Options{Stored: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if unmet := nameless.Unmet(&condition.Body{Data: []byte(`{"A":1}`)}); unmet == "" {
+		t.Error("an event without the member meets its condition")
 	}
 }
 

@@ -34,10 +34,15 @@ func outcomeOf(response *http.Response, now time.Time) webhook.Outcome {
 	return o
 }
 
+// maxRetryAfter is longer than any wait that the settings allow, in seconds. The header may have
+// any number of digits.
+const maxRetryAfter = 366 * 24 * 60 * 60
+
 // retryAfter parses the header's seconds or date. It returns 0 for an invalid value.
 func retryAfter(text string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(strings.TrimSpace(text), 10, 31); err == nil {
-		return time.Duration(seconds) * time.Second
+	seconds, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
+	if err == nil || errors.Is(err, strconv.ErrRange) { // then it is the largest number
+		return time.Duration(min(seconds, maxRetryAfter)) * time.Second
 	}
 	if at, err := http.ParseTime(text); err == nil {
 		return max(0, at.Sub(now))

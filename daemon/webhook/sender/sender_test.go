@@ -433,7 +433,9 @@ func TestRetryAfterHeader(t *testing.T) {
 		"-5":                            0,
 		"soon":                          0,
 		"1e9":                           0,
-		"99999999999999999999":          0,
+		"2147483648":                    maxRetryAfter * time.Second,
+		"9223372037":                    maxRetryAfter * time.Second,
+		"99999999999999999999":          maxRetryAfter * time.Second,
 		"Sun, 01 Mar 2026 12:01:00 GMT": time.Minute,
 		"Sun, 01 Mar 2026 11:00:00 GMT": 0,
 	} {
