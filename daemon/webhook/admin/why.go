@@ -50,6 +50,10 @@ type Situation struct {
 	// Breaker returns when the endpoint of a subscription is probed next, if its circuit
 	// breaker is open.
 	Breaker func(subscription int64) (probe time.Time, open bool)
+
+	// RequestedWait returns until when the endpoint of a subscription has asked to wait by
+	// Retry-After, zero if it has not.
+	RequestedWait func(subscription int64) time.Time
 }
 
 // Trace returns the stored facts about a key.
@@ -296,6 +300,11 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 	if open {
 		text := "its endpoint fails; it is probed next at " + probe.UTC().Format(time.RFC3339)
 		return waitReason{step: wire.WhyBreakerOpen, due: probe, text: text}
+	}
+	wait := e.RequestedWait(sub.ID)
+	if !wait.IsZero() {
+		text := "its endpoint asked to wait until " + wait.UTC().Format(time.RFC3339)
+		return waitReason{step: wire.WhyWaiting, due: wait, text: text}
 	}
 	if sub.Order != (webhook.Order{}) {
 		if earlier := e.openBefore(m); earlier != nil {

@@ -41,7 +41,8 @@ func whySituation(t *testing.T) Situation {
 		rules.Captured["debtor."+op] = known
 	}
 	return Situation{Rules: rules, Subscriptions: webhook.NewSnapshot(1, subs), Kinds: kinds, Visible: func(*record.Kind) bool { return true },
-		Breaker: func(sub int64) (time.Time, bool) { return whyNoon.Add(time.Hour), sub == 2 }}
+		Breaker:       func(sub int64) (time.Time, bool) { return whyNoon.Add(time.Hour), sub == 2 },
+		RequestedWait: func(int64) time.Time { return time.Time{} }}
 }
 
 // whyMessage returns a message of an event for a subscription.
@@ -106,6 +107,10 @@ func TestExplain(t *testing.T) {
 		}},
 		{"waiting for the same key", with([]int{422}, whyMessage(11, 4, event, webhook.RetryPending, 1), whyMessage(12, 4, event, webhook.NotSent, 0)), of(4)},
 		{"waiting", only(whyMessage(11, 1, event, webhook.NotSent, 0)), ofShop},
+		{"asked to wait", only(whyMessage(11, 1, event, webhook.NotSent, 0)), func(s *Situation) {
+			ofShop(s)
+			s.RequestedWait = func(int64) time.Time { return whyNoon.Add(30 * time.Minute) }
+		}},
 		{"deleted for one of two", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {
 			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: s.Subscriptions.Subscription(1), 2: s.Subscriptions.Subscription(2)})
 		}},

@@ -413,6 +413,18 @@ func (s *queueSet) Breaker(subscription int64) (probe time.Time, open bool) {
 	return time.Time{}, false
 }
 
+// RequestedWait returns until when the endpoint of a subscription has asked to wait by
+// Retry-After, zero if it has not.
+func (s *queueSet) RequestedWait(subscription int64) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q := s.byID[subscription]
+	if q == nil {
+		return time.Time{}
+	}
+	return q.endpoint.requestedWait(s.clock.Now())
+}
+
 // inHand returns counts of the queues' current work.
 func (s *queueSet) inHand() wire.InHand {
 	s.mu.Lock()
