@@ -26,7 +26,7 @@ type App struct {
 	*tabs
 	*frame
 	*keyboard
-	*mouse
+	mouse *Mouse
 	*account
 	*switcher
 	*stream
@@ -59,7 +59,7 @@ func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 
 // Init implements tea.Model.
 func (a *App) Init() tea.Cmd {
-	return a.crashes.guard(tea.Batch(a.connect(), a.listProfiles(false), a.options.Loop.Tick(time.Second, tickMsg{}), a.enableMouse()))
+	return a.crashes.guard(tea.Batch(a.connect(), a.listProfiles(false), a.options.Loop.Tick(time.Second, tickMsg{}), a.mouse.Enable()))
 }
 
 // Update implements tea.Model.
@@ -98,7 +98,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case tea.KeyMsg:
 		return a.key(m)
 	case tea.MouseMsg:
-		return a.handleMouse(m)
+		return a.mouse.Handle(m)
 	case tickMsg:
 		return tea.Batch(a.tick(), a.options.Loop.Tick(time.Second, tickMsg{}))
 	case LiveMsg:
@@ -106,7 +106,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case ui.SentMsg:
 		return a.formResponded(m)
 	case tea.ResumeMsg:
-		return a.enableMouse()
+		return a.mouse.Enable()
 	case ui.Response:
 		return a.handleResponse(m)
 	case pendingMsg:

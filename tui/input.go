@@ -130,7 +130,7 @@ func (k *keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 	case k.overlay != nil:
 		return k.overlay.Do(b)
 	case b.Scope == keymap.Everywhere, b.Action == keymap.OpenFilter: // some screens describe it in their own words
-		return k.do(b, key)
+		return k.Do(b, key)
 	}
 	if reason := k.reason(b); reason != "" {
 		k.Notify(ui.Warning, reason+"   ("+b.Name()+")")
@@ -157,8 +157,8 @@ var adminOnly = map[keymap.Scope][]keymap.Action{
 	keymap.InEvents:  {keymap.Open, keymap.AddNew, keymap.ShowSubscriptions},
 }
 
-// do runs the bindings of scope Everywhere.
-func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
+// Do runs the bindings of scope Everywhere.
+func (k *keyboard) Do(b keymap.Binding, key string) tea.Cmd {
 	switch b.Action {
 	case keymap.ShowHelp:
 		k.overlay = k.help()
@@ -184,7 +184,7 @@ func (k *keyboard) do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.SwitchProfile:
 		return k.listProfiles(true)
 	case keymap.ToggleMouse:
-		return k.toggleMouse()
+		return k.mouse.Toggle()
 	case keymap.Undo:
 		return k.undoLast()
 	case keymap.SwitchTimeMode:

@@ -22,38 +22,54 @@ const doubleClick = 500 * time.Millisecond
 // wheelRows is the number of rows per step of the wheel.
 const wheelRows = 3
 
-// mouse handles the mouse.
-type mouse struct {
-	*App
+// MouseHost is what the mouse needs of the app.
+type MouseHost interface {
+	CurrentSession() *ui.Session
+	Notify(l ui.Level, text string)
+	Overlay() ui.Overlay
+	InputOpen() bool
+	// Do runs a binding of scope Everywhere; key is the key that was pressed.
+	Do(b keymap.Binding, key string) tea.Cmd
+}
+
+// Mouse handles the mouse.
+type Mouse struct {
+	host      MouseHost
+	tabs      *tabs
 	enabled   bool // mouse events are enabled
 	lastClick click
 }
 
-// enableMouse enables mouse events if configured, at startup and after the program was
+// NewMouse returns a mouse that selects, scrolls and opens what the tabs show.
+func NewMouse(h MouseHost, t *tabs, enabled bool) *Mouse {
+	return &Mouse{host: h, tabs: t, enabled: enabled}
+}
+
+// Enable enables mouse events if configured, at startup and after the program was
 // suspended.
-func (p *mouse) enableMouse() tea.Cmd {
+func (p *Mouse) Enable() tea.Cmd {
 	if !p.enabled {
 		return nil
 	}
 	return tea.EnableMouseCellMotion
 }
 
-// toggleMouse toggles mouse events. If disabled, the terminal selects text with the
-// mouse.
-func (p *mouse) toggleMouse() tea.Cmd {
+// Toggle toggles mouse events. If disabled, the terminal selects text with the mouse.
+func (p *Mouse) Toggle() tea.Cmd {
+	key := keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)
 	p.enabled = !p.enabled
 	if p.enabled {
-		p.Notify(ui.Info, "mouse enabled; select text with shift, "+keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)+" disables it")
+		p.host.Notify(ui.Info, "mouse enabled; select text with shift, "+key+" disables it")
 		return tea.EnableMouseCellMotion
 	}
-	p.Notify(ui.Info, "mouse disabled; "+keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)+" enables it")
+	p.host.Notify(ui.Info, "mouse disabled; "+key+" enables it")
 	return tea.DisableMouse
 }
 
-// handleMouse handles a mouse event. The mouse selects, scrolls and opens; it never accepts a
+// Handle handles a mouse event. The mouse selects, scrolls and opens; it never accepts a
 // confirmation.
-func (p *mouse) handleMouse(m tea.MouseMsg) tea.Cmd {
-	if p.tooSmall() || p.Front() == nil || p.input != nil {
+func (p *Mouse) Handle(m tea.MouseMsg) tea.Cmd {
+	if p.tabs.tooSmall() || p.tabs.Front() == nil || p.host.InputOpen() {
 		return nil
 	}
 	switch {
@@ -61,27 +77,28 @@ func (p *mouse) handleMouse(m tea.MouseMsg) tea.Cmd {
 		return p.wheel(keymap.GoUp)
 	case m.Button == tea.MouseButtonWheelDown:
 		return p.wheel(keymap.GoDown)
-	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || p.overlay != nil:
+	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || p.host.Overlay() != nil:
 		return nil
 	}
-	again := m.X == p.lastClick.x && m.Y == p.lastClick.y && p.Now.Sub(p.lastClick.at) < doubleClick
-	p.lastClick = click{m.X, m.Y, p.Now}
+	now := p.host.CurrentSession().Now
+	again := m.X == p.lastClick.x && m.Y == p.lastClick.y && now.Sub(p.lastClick.at) < doubleClick
+	p.lastClick = click{m.X, m.Y, now}
 	if m.Y == ui.TabRow {
 		return p.clickTab(m.X)
 	}
-	if c, ok := p.Front().(ui.Clicker); ok && m.Y >= ui.HeaderHeight && m.Y < p.height-2 {
+	if c, ok := p.tabs.Front().(ui.Clicker); ok && m.Y >= ui.HeaderHeight && m.Y < p.tabs.height-2 {
 		return c.Click(m.X, m.Y-ui.HeaderHeight, again)
 	}
 	return nil
 }
 
 // wheel scrolls the overlay or screen in front.
-func (p *mouse) wheel(action keymap.Action) tea.Cmd {
+func (p *Mouse) wheel(action keymap.Action) tea.Cmd {
 	var cmds []tea.Cmd
 	for range wheelRows {
-		switch overlay := p.overlay.(type) {
+		switch overlay := p.host.Overlay().(type) {
 		case nil:
-			cmds = append(cmds, p.Front().Do(keymap.Binding{Action: action}))
+			cmds = append(cmds, p.tabs.Front().Do(keymap.Binding{Action: action}))
 		case *ui.Text, *ui.Secret, *ui.Picker, *menu, *browse.Chooser, *ui.Confirm, *ui.TypedConfirm:
 			cmds = append(cmds, overlay.Do(keymap.Binding{Action: action}))
 		}
@@ -89,19 +106,22 @@ func (p *mouse) wheel(action keymap.Action) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// clickTab opens the tab at a position of line 2.
-func (p *mouse) clickTab(x int) tea.Cmd {
-	at := 0
-	left, right := p.tabSpans()
+// clickTab opens the tab at a position of line 2, or the help.
+func (p *Mouse) clickTab(x int) tea.Cmd {
+	screen := p.tabs.width
+	painter := p.host.CurrentSession().Theme
+	position := 0
+	left, right := p.tabs.spans()
 	for i, s := range left {
-		_, width := p.Theme.Sanitize(s.Text, p.width)
-		if x >= at && x < at+width && i%2 == 1 {
-			return p.openTab(i / 2)
+		_, width := painter.Sanitize(s.Text, screen)
+		if x >= position && x < position+width && i%2 == 1 {
+			return p.tabs.openTab(i / 2)
 		}
-		at += width
+		position += width
 	}
-	if _, width := p.Theme.Sanitize(right[0].Text, p.width); x >= p.width-width {
-		p.overlay = p.help()
+	_, width := painter.Sanitize(right[0].Text, screen)
+	if x >= screen-width {
+		return p.host.Do(keymap.Binding{Action: keymap.ShowHelp}, "")
 	}
 	return nil
 }

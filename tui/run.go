@@ -18,7 +18,8 @@ import (
 func New(ctx context.Context, c *client.Client, o Options) *App {
 	o = o.complete()
 	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
-	a.tabs, a.frame, a.keyboard, a.mouse = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}, &mouse{App: a, enabled: o.Appearance.Mouse}
+	a.tabs, a.frame, a.keyboard = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}
+	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
 	a.account, a.switcher, a.stream = &account{App: a, readOnlyProfiles: make(map[string]bool)}, &switcher{App: a}, &stream{App: a}
 	a.undo, a.jobs, a.secrets = &undo{App: a}, &jobs{App: a}, &secrets{App: a}
 	store, err := state.Open(o.State, o.Profile)

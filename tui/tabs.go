@@ -7,12 +7,14 @@ import (
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/screens/home"
 	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/screens/requests"
 	"github.com/bizhook/whd/tui/screens/webhooks"
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -308,4 +310,27 @@ func (t *tabs) openView(v state.View) tea.Cmd {
 	b.Arrange(v.Arrangement)
 	b.SetViewName(v.Name)
 	return t.pushIn(recordsTab, b)
+}
+
+// spans returns the tabs, each after a separator, and the help hint.
+func (t *tabs) spans() (left, right []theme.Span) {
+	left = []theme.Span{{Text: " "}}
+	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
+	for i, name := range tabNames {
+		role := theme.Plain
+		switch {
+		case i == t.tab:
+			role = theme.Tab
+		case t.denied(i) != "":
+			role = theme.Dim
+		}
+		if t.width < 76 && i != t.tab {
+			name = name[:min(3, len(name))]
+		}
+		if i < len(keys) {
+			name = keys[i] + " " + name
+		}
+		left = append(left, theme.Span{Text: name, Role: role}, theme.Span{Text: "  "})
+	}
+	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.ShowHelp) + " help ", Role: theme.Dim}}
 }

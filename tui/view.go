@@ -63,7 +63,7 @@ func (f *frame) View() string {
 		f.drawOverlay(body, f.overlay.Box(f.width-4, len(body)))
 	}
 	f.drawBelowInput(body, suggestions)
-	tabs, help := f.tabSpans()
+	tabs, help := f.tabs.spans()
 	lines := append([]string{f.headerLine(), f.Theme.Compose(f.width, tabs, help), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))}, body...)
 	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
 }
@@ -117,29 +117,6 @@ func stateRole(word string) theme.Role {
 		return theme.Offline
 	}
 	return theme.Waiting
-}
-
-// tabSpans returns the tabs, each after a separator, and the help hint.
-func (f *frame) tabSpans() (left, right []theme.Span) {
-	left = []theme.Span{{Text: " "}}
-	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
-	for i, name := range tabNames {
-		role := theme.Plain
-		switch {
-		case i == f.tab:
-			role = theme.Tab
-		case f.denied(i) != "":
-			role = theme.Dim
-		}
-		if f.width < 76 && i != f.tab {
-			name = name[:min(3, len(name))]
-		}
-		if i < len(keys) {
-			name = keys[i] + " " + name
-		}
-		left = append(left, theme.Span{Text: name, Role: role}, theme.Span{Text: "  "})
-	}
-	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.ShowHelp) + " help ", Role: theme.Dim}}
 }
 
 // breadcrumbs draws line 3: titles and filters of the open screens, or the input line.
