@@ -12,6 +12,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -31,7 +32,7 @@ type App struct {
 	*switcher
 	*stream
 	*undo
-	*jobs
+	jobs *Jobs
 	*secrets
 
 	root        context.Context // parent of all sessions
@@ -171,7 +172,7 @@ func (a *App) tick() tea.Cmd {
 // the key must be pressed twice.
 func (a *App) quit() tea.Cmd {
 	var pending []string
-	if n := len(a.jobs.running()); n > 0 {
+	if n := len(a.jobs.Running()); n > 0 {
 		pending = append(pending, display.Count(n, "export", "exports")+" running")
 	}
 	if n := len(a.delayed); n > 0 {
@@ -328,12 +329,15 @@ func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// Export writes rows to a file in the background.
+func (a *App) Export(j *export.Job) tea.Cmd { return a.jobs.Export(j) }
+
 // backgroundTimeout is the timeout of background requests.
 const backgroundTimeout = 10 * time.Second
 
 // Wait waits for the stream reader and for exports to finish.
 func (a *App) Wait() {
-	a.jobs.writing.Wait()
+	a.jobs.Wait()
 	_ = a.State.Write() // the screen is closed: errors cannot be shown
 	if a.stopFeed != nil {
 		a.stopFeed()

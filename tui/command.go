@@ -37,7 +37,7 @@ func commands() []command {
 		{"drop", "delete a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
 		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.listProfiles(true) }},
 		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { p.overlay = newErrors(p.App, &p.toasts); return nil }},
-		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { p.overlay = p.jobs.list(); return nil }},
+		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { p.overlay = newJobList(p.App, p.jobs); return nil }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.App).Open(rest) }},
 		{"why", "the history of a key, or of a message by ID: why KEY", func(p *palette, key string) tea.Cmd { return p.Open(ui.WhyTarget{Key: key}) }},
 		{"changes", "live list of the changes of records: changes RECORD", func(p *palette, name string) tea.Cmd {

@@ -202,7 +202,7 @@ func (k *keyboard) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.ShowErrors:
 		k.overlay = newErrors(k.App, &k.toasts)
 	case keymap.ShowJobs:
-		k.overlay = k.jobs.list()
+		k.overlay = newJobList(k.App, k.jobs)
 	case keymap.ShowCommand:
 		k.overlay = k.equivalent()
 	case keymap.Redraw:

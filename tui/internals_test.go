@@ -66,8 +66,8 @@ func (a *App) SwitchedMsg(c *client.Client, o Options) tea.Msg {
 func (a *App) Input() *ui.InputLine          { return a.input }
 func (a *App) Toasts() *ui.Toasts            { return &a.toasts }
 func (a *App) Watchers() []ui.Watcher        { return a.watchers }
-func (a *App) Jobs() []*export.Job           { return a.jobs.all }
-func (a *App) SetJobs(all ...*export.Job)    { a.jobs.all = all }
+func (a *App) Jobs() []*export.Job           { return a.jobs.All }
+func (a *App) SetJobs(all ...*export.Job)    { a.jobs.All = all }
 func (a *App) DelayedCount() int             { return len(a.delayed) }
 func (a *App) Unread() int                   { return a.unread() }
 func (a *App) ReadOnlyCount() int            { return a.readOnlyCount }

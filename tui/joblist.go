@@ -30,8 +30,7 @@ func progress(j *export.Job) string {
 }
 
 // jobSpans returns the progress of the running exports for the end of the status line.
-func (j *jobs) jobSpans() []theme.Span {
-	running := j.running()
+func jobSpans(running []*export.Job) []theme.Span {
 	if len(running) == 0 {
 		return nil
 	}
@@ -45,17 +44,19 @@ func (j *jobs) jobSpans() []theme.Span {
 // jobList is the list of exports, newest first.
 type jobList struct {
 	ui.HostSession
-	jobs *jobs
+	jobs *Jobs
 	at   int
 }
 
-func (j *jobs) list() ui.Overlay { return &jobList{HostSession: ui.NewHostSession(j.App), jobs: j} }
+func newJobList(h ui.Host, jobs *Jobs) ui.Overlay {
+	return &jobList{HostSession: ui.NewHostSession(h), jobs: jobs}
+}
 
 func (l *jobList) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs} }
 
 // selected returns the selected job, nil for none.
 func (l *jobList) selected() *export.Job {
-	all := l.jobs.all
+	all := l.jobs.All
 	if i := len(all) - 1 - l.at; i >= 0 {
 		return all[i]
 	}
@@ -71,7 +72,7 @@ func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 	case b.Action == keymap.GoUp:
 		l.at = max(0, l.at-1)
 	case b.Action == keymap.GoDown:
-		l.at = min(len(l.jobs.all)-1, l.at+1)
+		l.at = min(len(l.jobs.All)-1, l.at+1)
 	case b.Action == keymap.CopyCell:
 		l.Copy(one.Path)
 	case b.Action == keymap.CancelJob && one.Ended.IsZero():
@@ -83,7 +84,7 @@ func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 func (l *jobList) Box(width, height int) []string {
 	t := l.Theme
 	width = min(width, 96) - 4
-	all := l.jobs.all
+	all := l.jobs.All
 	if len(all) == 0 {
 		return l.Theme.Frame("Exports", width, []string{t.Paint(theme.Dim, t.Fit("No exports in this session. "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" in a list exports its rows.", width, false))})
 	}

@@ -15,48 +15,63 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// jobs holds the exports of the session, oldest first.
-type jobs struct {
-	*App
-	all     []*export.Job
+// JobsHost is what the exports need of the app.
+type JobsHost interface {
+	CurrentSession() *ui.Session
+	Notify(l ui.Level, text string)
+	ShowError(action string, err error)
+}
+
+// Jobs holds the exports of the session.
+type Jobs struct {
+	host    JobsHost
+	All     []*export.Job // oldest first
 	writing sync.WaitGroup
 }
 
-// running returns the running exports.
-func (j *jobs) running() []*export.Job {
-	return slices.DeleteFunc(slices.Clone(j.all), func(one *export.Job) bool { return !one.Ended.IsZero() })
+// NewJobs returns a session without exports.
+func NewJobs(h JobsHost) *Jobs { return &Jobs{host: h} }
+
+// Running returns the running exports.
+func (j *Jobs) Running() []*export.Job {
+	return slices.DeleteFunc(slices.Clone(j.All), func(job *export.Job) bool { return !job.Ended.IsZero() })
 }
 
 // Export writes rows to a file in the background. It starts writing before it returns,
-// so that wait includes the job.
-func (j *jobs) Export(one *export.Job) tea.Cmd {
-	one.Started = j.Now
-	one.Context, one.Cancel = context.WithCancel(j.Context)
-	j.all = append(j.all, one)
-	j.Notify(ui.Info, "exporting to "+one.Path+"; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
-	c, ctx := j.Client, j.Context
+// so that Wait includes the job.
+func (j *Jobs) Export(job *export.Job) tea.Cmd {
+	s := j.host.CurrentSession()
+	c, ctx := s.Client, s.Context
+	job.Started = s.Now
+	job.Context, job.Cancel = context.WithCancel(ctx)
+	j.All = append(j.All, job)
+	j.host.Notify(ui.Info, "exporting to "+job.Path+"; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
+
 	written := make(chan error, 1)
-	j.writing.Go(func() { written <- one.Write(c, ctx) })
+	j.writing.Go(func() { written <- job.Write(c, ctx) })
 	return func() tea.Msg {
 		err := <-written
 		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
-			j.exportEnded(one, err)
+			j.ended(job, err)
 			return nil
 		}}
 	}
 }
 
-// exportEnded shows the outcome of an export.
-func (j *jobs) exportEnded(one *export.Job, err error) {
-	one.Ended, one.Err = j.Now, err
-	one.Cancel()
-	one.Fetched, one.Only = nil, nil
+// ended shows the outcome of an export.
+func (j *Jobs) ended(job *export.Job, err error) {
+	job.Ended, job.Err = j.host.CurrentSession().Now, err
+	job.Cancel()
+	job.Fetched, job.Only = nil, nil
 	switch {
 	case client.Is(err, client.Cancelled):
-		j.Notify(ui.Warning, "cancelled: export to "+one.Path)
+		j.host.Notify(ui.Warning, "cancelled: export to "+job.Path)
 	case err != nil:
-		j.ShowError("export to "+filepath.Base(one.Path), err)
+		j.host.ShowError("export to "+filepath.Base(job.Path), err)
 	default:
-		j.Notify(ui.Info, display.Count(one.Rows.Load(), "row", "rows")+" written to "+one.Path)
+		j.host.Notify(ui.Info, display.Count(job.Rows.Load(), "row", "rows")+" written to "+job.Path)
 	}
 }
+
+// Wait waits for the exports to finish.
+func (j *Jobs) Wait() { j.writing.Wait() }

@@ -100,7 +100,7 @@ func (s *switcher) blocker() string {
 	switch {
 	case len(s.delayed) > 0:
 		return "a delete is pending: " + keymap.KeyFor(keymap.Everywhere, keymap.Undo) + " undoes it, or wait until it is sent"
-	case len(s.jobs.running()) > 0:
+	case len(s.jobs.Running()) > 0:
 		return "an export is running: " + keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs) + " shows it"
 	}
 	return ""

@@ -144,7 +144,7 @@ func (f *frame) breadcrumbs() string {
 // screen.
 func (f *frame) statusLine() string {
 	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.conn.isOffline(f.Now)) {
-		right := append(f.undoSpans(), f.jobSpans()...)
+		right := append(f.undoSpans(), jobSpans(f.jobs.Running())...)
 		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.width {
 			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
 		}
@@ -157,7 +157,7 @@ func (f *frame) statusLine() string {
 		}
 		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}})
 	}
-	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(f.undoSpans(), f.jobSpans()...))
+	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(f.undoSpans(), jobSpans(f.jobs.Running())...))
 }
 
 // hintLine draws the most important keys.
