@@ -33,7 +33,7 @@ type App struct {
 	*stream
 	*undo
 	jobs *Jobs
-	*secrets
+	secrets *Secrets
 
 	root        context.Context // parent of all sessions
 	cancel      context.CancelFunc
@@ -72,7 +72,7 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	if p, ok := a.Front().(ui.Previewer); ok && !a.tooSmall() {
 		cmd = tea.Batch(cmd, p.UpdatePreview())
 	}
-	a.showSecret()
+	a.secrets.ShowNext()
 	if a.conn.isHealthy() {
 		a.toasts.ClearConnection()
 	}
@@ -178,7 +178,7 @@ func (a *App) quit() tea.Cmd {
 	if n := len(a.delayed); n > 0 {
 		pending = append(pending, display.Count(n, "pending delete", "pending deletes")+" will not be sent")
 	}
-	if n := a.unread(); n > 0 {
+	if n := a.secrets.Unread(); n > 0 {
 		pending = append(pending, display.Count(n, "secret", "secrets")+" not shown yet")
 	}
 	if len(pending) > 0 && !a.quitPending {
@@ -300,13 +300,11 @@ func (a *App) CloseOverlay(o ui.Overlay) {
 	if a.pendingChange != nil && a.pendingChange.below == o {
 		a.pendingChange.below = nil
 	}
-	a.queued = slices.DeleteFunc(a.queued, func(one *ui.Secret) bool { return ui.Overlay(one) == o })
-	for _, s := range a.queued {
-		if s.Below == o {
-			s.Below = nil
-		}
-	}
+	a.secrets.Closed(o)
 }
+
+// ShowSecret shows a secret once no other overlay or input is open.
+func (a *App) ShowSecret(s *ui.Secret) { a.secrets.Add(s) }
 
 // ShowInput opens an input line below the tabs; nil closes it.
 func (a *App) ShowInput(l *ui.InputLine) { a.input = l }
