@@ -31,8 +31,8 @@ type App struct {
 	*account
 	*switcher
 	*stream
-	*undo
-	jobs *Jobs
+	undo    *Undo
+	jobs    *Jobs
 	secrets *Secrets
 
 	root        context.Context // parent of all sessions
@@ -156,7 +156,7 @@ func (a *App) tick() tea.Cmd {
 			cmds = append(cmds, t.Tick())
 		}
 	}
-	cmds = append(cmds, a.sendDue(), a.writeState(), a.watch(ui.Watcher.Tick))
+	cmds = append(cmds, a.undo.SendDue(), a.writeState(), a.watch(ui.Watcher.Tick))
 	if a.polling || !a.conn.shouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
@@ -175,7 +175,7 @@ func (a *App) quit() tea.Cmd {
 	if n := len(a.jobs.Running()); n > 0 {
 		pending = append(pending, display.Count(n, "export", "exports")+" running")
 	}
-	if n := len(a.delayed); n > 0 {
+	if n := a.undo.Count(); n > 0 {
 		pending = append(pending, display.Count(n, "pending delete", "pending deletes")+" will not be sent")
 	}
 	if n := a.secrets.Unread(); n > 0 {
@@ -326,6 +326,14 @@ func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 	a.watchers = slices.DeleteFunc(a.watchers, ui.Watcher.Done)
 	return tea.Batch(cmds...)
 }
+
+// Delay runs a change after ui.UndoDelay, unless the user undoes it before.
+func (a *App) Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd {
+	return a.undo.Delay(name, ids, run)
+}
+
+// Delayed reports whether a delayed change affects an object.
+func (a *App) Delayed(id string) bool { return a.undo.Affects(id) }
 
 // Export writes rows to a file in the background.
 func (a *App) Export(j *export.Job) tea.Cmd { return a.jobs.Export(j) }

@@ -186,7 +186,7 @@ func (k *keyboard) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.ToggleMouse:
 		return k.mouse.Toggle()
 	case keymap.Undo:
-		return k.undoLast()
+		return k.undo.Last()
 	case keymap.SwitchTimeMode:
 		return k.nextTimeMode()
 	case keymap.PauseLive:

@@ -68,7 +68,7 @@ func (a *App) Toasts() *ui.Toasts            { return &a.toasts }
 func (a *App) Watchers() []ui.Watcher        { return a.watchers }
 func (a *App) Jobs() []*export.Job           { return a.jobs.All }
 func (a *App) SetJobs(all ...*export.Job)    { a.jobs.All = all }
-func (a *App) DelayedCount() int             { return len(a.delayed) }
+func (a *App) DelayedCount() int             { return a.undo.Count() }
 func (a *App) Unread() int                   { return a.secrets.Unread() }
 func (a *App) ReadOnlyCount() int            { return a.readOnlyCount }
 func (a *App) User() string                  { return a.user }

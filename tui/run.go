@@ -21,8 +21,9 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	a.tabs, a.frame, a.keyboard = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}
 	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
 	a.account, a.switcher, a.stream = &account{App: a, readOnlyProfiles: make(map[string]bool)}, &switcher{App: a}, &stream{App: a}
-	a.undo = &undo{App: a}
-	a.jobs, a.secrets = NewJobs(a), NewSecrets(a)
+	a.jobs = NewJobs(a)
+	a.secrets = NewSecrets(a)
+	a.undo = NewUndo(a)
 	store, err := state.Open(o.State, o.Profile)
 	a.begin(c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {

@@ -15,7 +15,7 @@ type secretsHost struct {
 	notices []string
 }
 
-func (h *secretsHost) CurrentSession() *ui.Session     { return &h.session }
+func (h *secretsHost) CurrentSession() *ui.Session    { return &h.session }
 func (h *secretsHost) Notify(_ ui.Level, text string) { h.notices = append(h.notices, text) }
 func (h *secretsHost) Overlay() ui.Overlay            { return h.overlay }
 func (h *secretsHost) ShowOverlay(o ui.Overlay)       { h.overlay = o }

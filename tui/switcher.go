@@ -98,7 +98,7 @@ func (s *switcher) switchTo(name string) tea.Cmd {
 // blocker returns why the profile cannot be switched now, "" if it can.
 func (s *switcher) blocker() string {
 	switch {
-	case len(s.delayed) > 0:
+	case s.undo.Count() > 0:
 		return "a delete is pending: " + keymap.KeyFor(keymap.Everywhere, keymap.Undo) + " undoes it, or wait until it is sent"
 	case len(s.jobs.Running()) > 0:
 		return "an export is running: " + keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs) + " shows it"

@@ -6,8 +6,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"github.com/bizhook/whd/tui/keymap"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -20,36 +18,48 @@ type delayed struct {
 	run  func() tea.Cmd
 }
 
-// undo holds the delayed changes.
-type undo struct {
-	*App
+// UndoHost is what the delayed changes need of the app.
+type UndoHost interface {
+	CurrentSession() *ui.Session
+	Notify(l ui.Level, text string)
+	Front() ui.Screen
+}
+
+// Undo holds the delayed changes.
+type Undo struct {
+	host    UndoHost
 	delayed []delayed
 }
 
+// NewUndo returns an empty queue.
+func NewUndo(h UndoHost) *Undo { return &Undo{host: h} }
+
 // Delay queues a change for UndoDelay.
-func (u *undo) Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd {
-	u.delayed = append(u.delayed, delayed{u.Now.Add(ui.UndoDelay), name, ids, run})
-	return u.Front().Shown()
+func (u *Undo) Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd {
+	due := u.host.CurrentSession().Now.Add(ui.UndoDelay)
+	u.delayed = append(u.delayed, delayed{due: due, name: name, ids: ids, run: run})
+	return u.host.Front().Shown()
 }
 
-// undoLast undoes the last delayed change.
-func (u *undo) undoLast() tea.Cmd {
+// Last undoes the last delayed change.
+func (u *Undo) Last() tea.Cmd {
 	last := len(u.delayed) - 1
 	if last < 0 {
-		u.Notify(ui.Warning, "nothing to undo: only deletes of messages can be undone, for "+ui.Age(ui.UndoDelay))
+		u.host.Notify(ui.Warning, "nothing to undo: only deletes of messages can be undone, for "+ui.Age(ui.UndoDelay))
 		return nil
 	}
 	name := u.delayed[last].name
 	u.delayed = u.delayed[:last]
-	u.Notify(ui.Info, name+": undone, nothing was sent")
-	return u.Front().Shown()
+	u.host.Notify(ui.Info, name+": undone, nothing was sent")
+	return u.host.Front().Shown()
 }
 
-// sendDue sends the changes with an elapsed delay.
-func (u *undo) sendDue() tea.Cmd {
+// SendDue sends the changes with an elapsed delay.
+func (u *Undo) SendDue() tea.Cmd {
+	now := u.host.CurrentSession().Now
 	var cmds []tea.Cmd
 	u.delayed = slices.DeleteFunc(u.delayed, func(d delayed) bool {
-		due := !u.Now.Before(d.due)
+		due := !now.Before(d.due)
 		if due {
 			cmds = append(cmds, d.run())
 		}
@@ -58,17 +68,20 @@ func (u *undo) sendDue() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Delayed reports whether a delayed change affects an object.
-func (u *undo) Delayed(id string) bool {
+// Affects reports whether a delayed change affects an object.
+func (u *Undo) Affects(id string) bool {
 	return slices.ContainsFunc(u.delayed, func(d delayed) bool { return slices.Contains(d.ids, id) })
 }
 
-// undoSpans returns the last delayed change and the key that undoes it.
-func (u *undo) undoSpans() []theme.Span {
+// Count returns the number of delayed changes.
+func (u *Undo) Count() int { return len(u.delayed) }
+
+// Next returns the name of the change that Last would undo, and when it is sent. There is
+// none if Count is 0.
+func (u *Undo) Next() (name string, due time.Time) {
 	if len(u.delayed) == 0 {
-		return nil
+		return "", time.Time{}
 	}
 	last := u.delayed[len(u.delayed)-1]
-	left := (last.due.Sub(u.Now) + time.Second - 1).Truncate(time.Second)
-	return []theme.Span{{Text: last.name + " in " + ui.Age(left) + "  ", Role: theme.Waiting}, {Text: keymap.KeyFor(keymap.Everywhere, keymap.Undo), Role: theme.Key}, {Text: " undo ", Role: theme.Dim}}
+	return last.name, last.due
 }

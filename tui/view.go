@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -144,7 +145,7 @@ func (f *frame) breadcrumbs() string {
 // screen.
 func (f *frame) statusLine() string {
 	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.conn.isOffline(f.Now)) {
-		right := append(f.undoSpans(), jobSpans(f.jobs.Running())...)
+		right := append(undoSpans(f.undo, f.Now), jobSpans(f.jobs.Running())...)
 		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.width {
 			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
 		}
@@ -157,7 +158,21 @@ func (f *frame) statusLine() string {
 		}
 		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}})
 	}
-	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(f.undoSpans(), jobSpans(f.jobs.Running())...))
+	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(undoSpans(f.undo, f.Now), jobSpans(f.jobs.Running())...))
+}
+
+// undoSpans returns the last delayed change and the key that undoes it.
+func undoSpans(u *Undo, now time.Time) []theme.Span {
+	if u.Count() == 0 {
+		return nil
+	}
+	name, due := u.Next()
+	left := (due.Sub(now) + time.Second - 1).Truncate(time.Second)
+	return []theme.Span{
+		{Text: name + " in " + ui.Age(left) + "  ", Role: theme.Waiting},
+		{Text: keymap.KeyFor(keymap.Everywhere, keymap.Undo), Role: theme.Key},
+		{Text: " undo ", Role: theme.Dim},
+	}
 }
 
 // hintLine draws the most important keys.
