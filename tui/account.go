@@ -17,6 +17,7 @@ import (
 type account struct {
 	*App
 	user             string
+	polling          bool            // a request for the user is in progress
 	started          bool            // the role is known, or unavailable
 	pendingChange    *pendingChange  // change to repeat after a sign-in; nil for none
 	readOnlyCount    int             // number of times :ro was entered
@@ -89,9 +90,9 @@ func (a *account) signIn(f *ui.Form, user, password string) tea.Cmd {
 	}
 }
 
-// promptSignIn opens the sign-in form if the session has just expired.
-func (a *account) promptSignIn(was bool) {
-	if a.conn.signedOut && !was && a.overlay == nil && a.input == nil {
+// SessionExpired opens the sign-in form, unless something else is open.
+func (a *account) SessionExpired() {
+	if a.overlay == nil && a.input == nil {
 		a.overlay = a.App.signInForm()
 	}
 }
@@ -112,7 +113,7 @@ func (a *account) start() tea.Cmd {
 	if a.denied(a.tab) != "" {
 		return a.showTab(recordsTab)
 	}
-	return tea.Batch(a.listen(), a.refresh())
+	return tea.Batch(a.stream.Listen(), a.refresh())
 }
 
 // accountFetched stores the user and its role.
@@ -129,8 +130,8 @@ func (a *account) accountFetched(session *ui.Session, user *wire.CurrentSession,
 	if changed {
 		return a.start()
 	}
-	if err == nil && a.conn.canReconnect(a.Now) { // other kinds may be in effect
-		return tea.Batch(a.listen(), a.fetchKinds())
+	if err == nil && a.stream.Conn.CanReconnect(a.Now) { // other kinds may be in effect
+		return tea.Batch(a.stream.Listen(), a.fetchKinds())
 	}
 	return nil
 }
@@ -173,7 +174,8 @@ func (a *account) signedIn(session *ui.Session, f *ui.Form, user string, err err
 	if open, isForm := a.overlay.(*ui.Form); isForm && open.IsSignIn && a.pendingChange != nil {
 		a.overlay = nil // the pending change is repeated now
 	}
-	a.user, a.Access.Role, a.started, a.conn.signedOut, a.conn.rejectedErr = user, "", false, false, nil
+	a.stream.SignedIn()
+	a.user, a.Access.Role, a.started = user, "", false
 	a.Notify(ui.Info, "signed in as "+user)
 	return tea.Batch(a.fetchAccount(), a.fetchKinds(), a.runPending())
 }

@@ -30,7 +30,7 @@ type App struct {
 	mouse *Mouse
 	*account
 	*switcher
-	*stream
+	stream  *Stream
 	undo    *Undo
 	jobs    *Jobs
 	secrets *Secrets
@@ -39,7 +39,6 @@ type App struct {
 	cancel      context.CancelFunc
 	overlay     ui.Overlay    // nil for none
 	input       *ui.InputLine // nil for none
-	watchers    []ui.Watcher
 	toasts      ui.Toasts
 	pendingCmds []tea.Cmd // commands added during the current update
 	crashes     crashLog
@@ -73,7 +72,7 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = tea.Batch(cmd, p.UpdatePreview())
 	}
 	a.secrets.ShowNext()
-	if a.conn.isHealthy() {
+	if a.stream.Conn.IsHealthy() {
 		a.toasts.ClearConnection()
 	}
 	if len(a.pendingCmds) > 0 {
@@ -103,7 +102,11 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case tickMsg:
 		return tea.Batch(a.tick(), a.options.Loop.Tick(time.Second, tickMsg{}))
 	case LiveMsg:
-		return a.handleLive(m)
+		cmd, current := a.stream.Handle(m)
+		if !current || a.Paused {
+			return cmd
+		}
+		return tea.Batch(cmd, a.follow(m.Changes, m.Requests))
 	case ui.SentMsg:
 		return a.formResponded(m)
 	case tea.ResumeMsg:
@@ -124,9 +127,8 @@ func (a *App) handleResponse(r ui.Response) tea.Cmd {
 		}
 		return nil
 	}
-	if was := a.conn.signedOut; !r.Background && !errors.Is(r.Err, errNotSent) {
-		a.conn.addOutcome(r.Err, a.Now)
-		a.promptSignIn(was)
+	if !r.Background && !errors.Is(r.Err, errNotSent) {
+		a.stream.AddOutcome(r.Err)
 	}
 	if r.To != nil && client.Is(r.Err, client.Cancelled) {
 		return nil
@@ -156,8 +158,8 @@ func (a *App) tick() tea.Cmd {
 			cmds = append(cmds, t.Tick())
 		}
 	}
-	cmds = append(cmds, a.undo.SendDue(), a.writeState(), a.watch(ui.Watcher.Tick))
-	if a.polling || !a.conn.shouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
+	cmds = append(cmds, a.undo.SendDue(), a.writeState(), a.stream.Tick())
+	if a.polling || !a.stream.Conn.ShouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
 	a.polling = true
@@ -200,7 +202,7 @@ func (a *App) ShowError(action string, err error) { a.showError(action, err, fal
 // ShowFetchError shows the error of a fetch. Connection errors are cleared when the
 // service responds again.
 func (a *App) ShowFetchError(action string, err error) {
-	a.showError(action, err, isConnectionError(err))
+	a.showError(action, err, IsConnectionError(err))
 }
 
 func (a *App) showError(action string, err error, connection bool) {
@@ -313,17 +315,17 @@ func (a *App) ShowInput(l *ui.InputLine) { a.input = l }
 func (a *App) InputOpen() bool { return a.input != nil }
 
 // Watch calls a watcher until it is done.
-func (a *App) Watch(w ui.Watcher) { a.watchers = append(a.watchers, w) }
+func (a *App) Watch(w ui.Watcher) { a.stream.Watch(w) }
 
-// watch calls the watchers that are not done.
-func (a *App) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
+// refresh fetches the visible data again, and reconnects the stream if it was lost.
+func (a *App) refresh() tea.Cmd {
 	var cmds []tea.Cmd
-	for _, w := range slices.Clone(a.watchers) {
-		if !w.Done() {
-			cmds = append(cmds, call(w))
-		}
+	if a.stream.Lost() {
+		cmds = append(cmds, a.stream.Reconnect(), a.fetchAccount())
 	}
-	a.watchers = slices.DeleteFunc(a.watchers, ui.Watcher.Done)
+	if p, ok := a.Front().(ui.Poller); ok {
+		cmds = append(cmds, p.Poll())
+	}
 	return tea.Batch(cmds...)
 }
 
@@ -345,8 +347,5 @@ const backgroundTimeout = 10 * time.Second
 func (a *App) Wait() {
 	a.jobs.Wait()
 	_ = a.State.Write() // the screen is closed: errors cannot be shown
-	if a.stopFeed != nil {
-		a.stopFeed()
-		<-a.feed.ended
-	}
+	a.stream.Close()
 }

@@ -15,7 +15,7 @@ import (
 func TestConnectionLabel(t *testing.T) {
 	at := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 	refused := &client.Error{Kind: client.Unreachable, Message: "refused"}
-	var c connection
+	var c Connection
 	steps := []struct {
 		after int // seconds
 		apply func(now time.Time)
@@ -42,7 +42,7 @@ func TestConnectionLabel(t *testing.T) {
 	for i, s := range steps {
 		at = at.Add(time.Duration(s.after) * time.Second)
 		s.apply(at)
-		if got := c.label(at); got != s.want {
+		if got := c.Label(at); got != s.want {
 			t.Errorf("step %d: %s, want %s", i+1, got, s.want)
 		}
 	}
@@ -53,7 +53,7 @@ func TestConnectionLabel(t *testing.T) {
 func TestLiveRequiresHeartbeat(t *testing.T) {
 	gone := &client.Error{Kind: client.Unreachable, Message: "refused"}
 	rapid.Check(t, func(t *rapid.T) {
-		var c connection
+		var c Connection
 		now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 		var beat time.Time
 		var out bool // the last response was 401
@@ -69,10 +69,10 @@ func TestLiveRequiresHeartbeat(t *testing.T) {
 			"no response": func(*rapid.T) { c.addOutcome(gone, now) },
 			"signed out":  func(*rapid.T) { c.addOutcome(&client.Error{Kind: client.Unauthorized, Status: 401}, now); out = true },
 			"": func(t *rapid.T) {
-				if c.label(now) == "LIVE" && (beat.IsZero() || now.Sub(beat) >= ui.HeartbeatLimit) {
+				if c.Label(now) == "LIVE" && (beat.IsZero() || now.Sub(beat) >= ui.HeartbeatLimit) {
 					t.Errorf("LIVE, but the last heartbeat was at %v, now %v", beat, now)
 				}
-				if c.label(now) == "LIVE" && out {
+				if c.Label(now) == "LIVE" && out {
 					t.Error("LIVE, but not signed in")
 				}
 			},

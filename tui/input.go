@@ -190,9 +190,9 @@ func (k *keyboard) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.SwitchTimeMode:
 		return k.nextTimeMode()
 	case keymap.PauseLive:
-		return k.pause()
+		return k.stream.Pause()
 	case keymap.Refresh:
-		if k.conn.signedOut {
+		if k.stream.Conn.SignedOut() {
 			k.overlay = k.App.signInForm()
 			return nil
 		}

@@ -65,7 +65,7 @@ func (a *App) SwitchedMsg(c *client.Client, o Options) tea.Msg {
 
 func (a *App) Input() *ui.InputLine          { return a.input }
 func (a *App) Toasts() *ui.Toasts            { return &a.toasts }
-func (a *App) Watchers() []ui.Watcher        { return a.watchers }
+func (a *App) Watchers() []ui.Watcher        { return a.stream.Watchers() }
 func (a *App) Jobs() []*export.Job           { return a.jobs.All }
 func (a *App) SetJobs(all ...*export.Job)    { a.jobs.All = all }
 func (a *App) DelayedCount() int             { return a.undo.Count() }
@@ -73,8 +73,8 @@ func (a *App) Unread() int                   { return a.secrets.Unread() }
 func (a *App) ReadOnlyCount() int            { return a.readOnlyCount }
 func (a *App) User() string                  { return a.user }
 func (a *App) SetUser(name string)           { a.user = name }
-func (a *App) IsLive(now time.Time) bool     { return a.conn.isLive(now) }
-func (a *App) ClockDifference() string       { return a.conn.clockDifference() }
+func (a *App) IsLive(now time.Time) bool     { return a.stream.Conn.IsLive(now) }
+func (a *App) ClockDifference() string       { return a.stream.Conn.ClockDifference() }
 func (a *App) IsOpen(s ui.Screen) bool       { return a.isOpen(s) }
 func (a *App) PushIn(tab int, s ui.Screen)   { a.pushIn(tab, s) }
 func (a *App) Depth() int                    { return len(a.stacks[a.tab]) }

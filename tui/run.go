@@ -20,7 +20,8 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
 	a.tabs, a.frame, a.keyboard = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}
 	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
-	a.account, a.switcher, a.stream = &account{App: a, readOnlyProfiles: make(map[string]bool)}, &switcher{App: a}, &stream{App: a}
+	a.account, a.switcher = &account{App: a, readOnlyProfiles: make(map[string]bool)}, &switcher{App: a}
+	a.stream = NewStream(a, o.Loop.Listen)
 	a.jobs = NewJobs(a)
 	a.secrets = NewSecrets(a)
 	a.undo = NewUndo(a)

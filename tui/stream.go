@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,68 +18,135 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// stream handles live updates.
-type stream struct {
-	*App
-	conn      connection
+// StreamHost is what the live updates need of the app.
+type StreamHost interface {
+	CurrentSession() *ui.Session
+	// SessionExpired asks the user to sign in again, unless something else is open.
+	SessionExpired()
+	// RefreshAll refreshes the screens after changes were missed.
+	RefreshAll() tea.Cmd
+}
+
+// Stream handles live updates, and knows the state of the connection.
+type Stream struct {
+	Conn      Connection
+	host      StreamHost
+	listen    func(wait tea.Cmd) tea.Cmd // runs the command that waits for the stream
 	feed      *feed
 	stopFeed  context.CancelFunc
 	listenCtx context.Context // of the feed
-	polling   bool            // a poll is in progress
+	watchers  []ui.Watcher
 }
 
-// pause pauses or resumes live updates.
-func (s *stream) pause() tea.Cmd {
-	s.conn.paused = !s.conn.paused
-	s.Paused = s.conn.paused
-	missed := s.conn.missed
-	s.conn.missed = 0
-	if !s.conn.paused && missed > 0 {
-		return s.refreshAll()
+// NewStream returns a stream that is not connected; listen runs the command that waits for
+// events.
+func NewStream(h StreamHost, listen func(wait tea.Cmd) tea.Cmd) *Stream {
+	return &Stream{host: h, listen: listen}
+}
+
+// Pause pauses or resumes live updates.
+func (s *Stream) Pause() tea.Cmd {
+	missed := s.Conn.missed
+	s.Conn.paused = !s.Conn.paused
+	s.Conn.missed = 0
+	s.host.CurrentSession().Paused = s.Conn.paused
+	if !s.Conn.paused && missed > 0 {
+		return s.host.RefreshAll()
 	}
 	return nil
 }
 
-// refresh fetches the visible data again, and reconnects the stream if it was lost.
-func (s *stream) refresh() tea.Cmd {
-	var cmds []tea.Cmd
-	if !s.conn.isLive(s.Now) && (s.conn.lostErr != nil || s.conn.rejectedErr != nil) {
-		s.conn.rejectedErr = nil
-		cmds = append(cmds, s.listen(), s.fetchAccount())
-	}
-	if p, ok := s.Front().(ui.Poller); ok {
-		cmds = append(cmds, p.Poll())
-	}
-	return tea.Batch(cmds...)
+// Lost reports whether the stream was lost or rejected, and is not live again.
+func (s *Stream) Lost() bool {
+	lost := s.Conn.lostErr != nil || s.Conn.rejectedErr != nil
+	return lost && !s.Conn.IsLive(s.host.CurrentSession().Now)
 }
 
-// listen connects the stream.
-func (s *stream) listen() tea.Cmd {
+// Reconnect connects the stream although the service has rejected it.
+func (s *Stream) Reconnect() tea.Cmd {
+	s.Conn.rejectedErr = nil
+	return s.Listen()
+}
+
+// Listen connects the stream.
+func (s *Stream) Listen() tea.Cmd {
 	if s.stopFeed != nil {
 		s.stopFeed()
 	}
-	if s.NeedsAdmin() != "" {
+	session := s.host.CurrentSession()
+	if session.NeedsAdmin() != "" {
 		return nil
 	}
 	o := client.StreamOptions{Topics: []string{wire.TopicMessages, wire.TopicRequests}}
 	if s.feed != nil {
 		o.LastEventID = s.feed.last()
 	}
-	ctx, stop := context.WithCancel(s.Context)
-	s.conn.session++
-	s.feed, s.listenCtx, s.stopFeed = newFeed(s.conn.session, s.Client.Stream(ctx, o)), ctx, stop
+	s.Conn.session++
+	s.listenCtx, s.stopFeed = context.WithCancel(session.Context)
+	s.feed = newFeed(s.Conn.session, session.Client.Stream(s.listenCtx, o))
 	return s.nextBatch()
 }
 
 // nextBatch returns a command that waits for the next batch of events.
-func (s *stream) nextBatch() tea.Cmd {
+func (s *Stream) nextBatch() tea.Cmd {
 	f, ctx := s.feed, s.listenCtx
-	return s.options.Loop.Listen(func() tea.Msg {
+	return s.listen(func() tea.Msg {
 		if batch := f.next(ctx); batch != nil {
 			return *batch
 		}
 		return nil
 	})
+}
+
+// SignedIn forgets that the service has rejected the session.
+func (s *Stream) SignedIn() {
+	s.Conn.signedOut = false
+	s.Conn.rejectedErr = nil
+}
+
+// AddOutcome updates the connection state from the outcome of a request.
+func (s *Stream) AddOutcome(err error) {
+	before := s.Conn.signedOut
+	s.Conn.addOutcome(err, s.host.CurrentSession().Now)
+	if s.Conn.signedOut && !before {
+		s.host.SessionExpired()
+	}
+}
+
+// Watch calls a watcher until it is done.
+func (s *Stream) Watch(w ui.Watcher) { s.watchers = append(s.watchers, w) }
+
+// Watchers returns the watchers that are not done.
+func (s *Stream) Watchers() []ui.Watcher { return s.watchers }
+
+// Tick calls the watchers once a second.
+func (s *Stream) Tick() tea.Cmd { return s.watch(ui.Watcher.Tick) }
+
+// watch calls the watchers that are not done.
+func (s *Stream) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, w := range slices.Clone(s.watchers) {
+		if !w.Done() {
+			cmds = append(cmds, call(w))
+		}
+	}
+	s.watchers = slices.DeleteFunc(s.watchers, ui.Watcher.Done)
+	return tea.Batch(cmds...)
+}
+
+// Reset forgets the connection and the watchers of the previous session, but not its
+// number: late events of its stream are dropped.
+func (s *Stream) Reset() {
+	s.Conn = Connection{session: s.Conn.session}
+	s.watchers = nil
+}
+
+// Close ends the stream and waits for its reader.
+func (s *Stream) Close() {
+	if s.stopFeed != nil {
+		s.stopFeed()
+		<-s.feed.ended
+	}
 }
 
 // LiveMsg contains the events of the live stream since the previous LiveMsg.
@@ -96,41 +164,34 @@ type LiveMsg struct {
 	Fault        string        // panic in the stream reader
 }
 
-// handleLive handles a batch of events and waits for the next one.
-func (s *stream) handleLive(m LiveMsg) tea.Cmd {
+// Handle handles a batch of events and waits for the next one. It reports whether the
+// batch is of the current stream.
+func (s *Stream) Handle(m LiveMsg) (cmd tea.Cmd, current bool) {
 	if m.Fault != "" {
 		panic(m.Fault)
 	}
-	if m.Session != s.conn.session {
-		return nil
+	if m.Session != s.Conn.session {
+		return nil, false
 	}
-	wasAway := !s.conn.isLive(s.Now)
-	was := s.conn.signedOut
-	s.conn.addBatch(m, s.Now)
-	s.ServerOffset = s.conn.offset
-	s.promptSignIn(was)
+	session := s.host.CurrentSession()
+	wasAway := !s.Conn.IsLive(session.Now)
+	before := s.Conn.signedOut
+	s.Conn.addBatch(m, session.Now)
+	session.ServerOffset = s.Conn.offset
+	if s.Conn.signedOut && !before {
+		s.host.SessionExpired()
+	}
 	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.Changes) })}
 	if len(m.Changes) > 0 {
-		s.Queues.Changed = true
+		session.Queues.Changed = true
 	}
 	if m.Final == nil {
 		cmds = append(cmds, s.nextBatch())
 	}
 	if m.Reset || m.Beat && wasAway {
-		cmds = append(cmds, s.refreshAll())
+		cmds = append(cmds, s.host.RefreshAll())
 	}
-	if !s.conn.paused {
-		for _, stack := range s.stacks {
-			for _, one := range stack {
-				for _, s := range withPreview(one) {
-					if f, ok := s.(ui.Follower); ok {
-						cmds = append(cmds, f.Follow(m.Changes, m.Requests))
-					}
-				}
-			}
-		}
-	}
-	return tea.Batch(cmds...)
+	return tea.Batch(cmds...), true
 }
 
 // batchInterval is the interval in which events are collected: it limits the screen to
@@ -250,9 +311,9 @@ func (f *feed) next(ctx context.Context) *LiveMsg {
 	return &batch
 }
 
-// connection is the state of the connection to the service. It is live only if a heartbeat
+// Connection is the state of the connection to the service. It is live only if a heartbeat
 // arrived within ui.HeartbeatLimit.
-type connection struct {
+type Connection struct {
 	session      int       // number of the current stream
 	beat         time.Time // time of the last heartbeat
 	lostErr      error     // why the stream is disconnected
@@ -268,7 +329,7 @@ type connection struct {
 }
 
 // addBatch updates the state from a batch of events.
-func (c *connection) addBatch(m LiveMsg, now time.Time) {
+func (c *Connection) addBatch(m LiveMsg, now time.Time) {
 	if m.Connected {
 		c.lostErr, c.signedOut = nil, false
 	}
@@ -288,7 +349,7 @@ func (c *connection) addBatch(m LiveMsg, now time.Time) {
 }
 
 // addOutcome updates the state from the outcome of a request.
-func (c *connection) addOutcome(err error, now time.Time) {
+func (c *Connection) addOutcome(err error, now time.Time) {
 	switch {
 	case ui.SignedOut(err):
 		c.signedOut, c.lastResponse, c.requestErr = true, now, nil
@@ -303,8 +364,8 @@ func (c *connection) addOutcome(err error, now time.Time) {
 // maxClockDifference is the clock difference that is not shown.
 const maxClockDifference = 2 * time.Second
 
-// clockDifference formats the difference between the clocks, "" if it is small.
-func (c *connection) clockDifference() string {
+// ClockDifference formats the difference between the clocks, "" if it is small.
+func (c *Connection) ClockDifference() string {
 	switch {
 	case c.offset > maxClockDifference:
 		return " +" + ui.Age(c.offset) + " service"
@@ -314,43 +375,50 @@ func (c *connection) clockDifference() string {
 	return ""
 }
 
-// isConnectionError reports whether an error is a connection or sign-in error.
-func isConnectionError(err error) bool {
+// IsConnectionError reports whether an error is a connection or sign-in error.
+func IsConnectionError(err error) bool {
 	return ui.SignedOut(err) || client.Is(err, client.Unreachable) || client.Is(err, client.TimedOut)
 }
 
-// isHealthy reports whether the last request was successful.
-func (c *connection) isHealthy() bool {
+// IsHealthy reports whether the last request was successful.
+func (c *Connection) IsHealthy() bool {
 	return !c.signedOut && c.requestErr == nil && !c.lastResponse.IsZero()
 }
 
-// isLive reports whether the stream keeps the screen up to date.
-func (c *connection) isLive(now time.Time) bool {
+// IsLive reports whether the stream keeps the screen up to date.
+func (c *Connection) IsLive(now time.Time) bool {
 	return !c.beat.IsZero() && now.Sub(c.beat) < ui.HeartbeatLimit && c.lostErr == nil
 }
 
-// shouldPoll reports whether the screens have to poll, because there is no live stream.
-func (c *connection) shouldPoll(now time.Time) bool {
-	return !c.paused && !c.signedOut && !c.isLive(now)
+// ShouldPoll reports whether the screens have to poll, because there is no live stream.
+func (c *Connection) ShouldPoll(now time.Time) bool {
+	return !c.paused && !c.signedOut && !c.IsLive(now)
 }
 
-// isOffline reports whether the service is unreachable.
-func (c *connection) isOffline(now time.Time) bool { return !c.isLive(now) && c.requestErr != nil }
+// IsOffline reports whether the service is unreachable.
+func (c *Connection) IsOffline(now time.Time) bool { return !c.IsLive(now) && c.requestErr != nil }
 
-// canReconnect reports whether the stream is waiting to reconnect although the service responds
+// LastResponse returns the time of the last response, and the error of a later request that
+// got none.
+func (c *Connection) LastResponse() (time.Time, error) { return c.lastResponse, c.requestErr }
+
+// SignedOut reports whether the session has expired.
+func (c *Connection) SignedOut() bool { return c.signedOut }
+
+// CanReconnect reports whether the stream is waiting to reconnect although the service responds
 // again.
-func (c *connection) canReconnect(now time.Time) bool {
+func (c *Connection) CanReconnect(now time.Time) bool {
 	return c.lostErr != nil && c.requestErr == nil && c.lastResponse.After(c.lostAt) && c.retryAt.After(now)
 }
 
-// label returns the connection state for the header.
-func (c *connection) label(now time.Time) string {
+// Label returns the connection state for the header.
+func (c *Connection) Label(now time.Time) string {
 	switch {
 	case c.signedOut:
 		return "SIGN IN"
 	case c.paused:
 		return fmt.Sprintf("PAUSED +%d", c.missed)
-	case c.isLive(now):
+	case c.IsLive(now):
 		return "LIVE"
 	case c.requestErr != nil && !c.retryAt.IsZero() && c.retryAt.After(now):
 		return "OFFLINE retry in " + ui.Age(c.retryAt.Sub(now)+time.Second-1)

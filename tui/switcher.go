@@ -119,7 +119,7 @@ func (s *switcher) switched(c *client.Client, o Options, stored *state.Store, st
 	s.begin(c, stored, s.Theme)
 	s.Times = times
 	s.pendingChange, s.quitPending = nil, false
-	s.conn = connection{session: s.conn.session}
+	s.stream.Reset()
 	cmd := s.connect()
 	if stateErr != nil {
 		s.ShowError("loading saved settings of "+s.Profile, stateErr)
@@ -139,7 +139,6 @@ func (s *switcher) closeAll() {
 	}
 	s.tab, s.previous, s.overlay, s.input = homeTab, location{}, nil, nil
 	s.cancel()
-	s.watchers = nil
 	clear(s.stale)
 }
 

@@ -166,9 +166,9 @@ func (t *tabs) goToPrevious() tea.Cmd {
 	return tea.Batch(append(cmds, t.screenShown())...)
 }
 
-// refreshAll refreshes the screen in front after changes were missed, and marks the other
+// RefreshAll refreshes the screen in front after changes were missed, and marks the other
 // screens as stale.
-func (t *tabs) refreshAll() tea.Cmd {
+func (t *tabs) RefreshAll() tea.Cmd {
 	t.stale = make(map[ui.Screen]bool)
 	for _, stack := range t.stacks {
 		for _, s := range stack {
@@ -176,6 +176,21 @@ func (t *tabs) refreshAll() tea.Cmd {
 		}
 	}
 	return t.refreshScreen(t.Front())
+}
+
+// follow passes live updates to all open screens.
+func (t *tabs) follow(changes []wire.MessageChange, requests int) tea.Cmd {
+	var cmds []tea.Cmd
+	for _, stack := range t.stacks {
+		for _, screen := range stack {
+			for _, s := range withPreview(screen) {
+				if f, ok := s.(ui.Follower); ok {
+					cmds = append(cmds, f.Follow(changes, requests))
+				}
+			}
+		}
+	}
+	return tea.Batch(cmds...)
 }
 
 // screenShown notifies the screen that has come to the front.

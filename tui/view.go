@@ -53,7 +53,7 @@ func (f *frame) View() string {
 	if f.input != nil && f.overlay == nil {
 		suggestions = f.input.Suggestions(f.width, f.height-ui.ChromeHeight)
 	}
-	if f.overlay != nil || suggestions != nil || f.conn.isOffline(f.Now) {
+	if f.overlay != nil || suggestions != nil || f.stream.Conn.IsOffline(f.Now) {
 		if view != f.behind.view {
 			f.behind = dimmedView{view, f.Theme.Dimmed(view)}
 		}
@@ -106,8 +106,8 @@ func (f *frame) headerLine() string {
 	if f.Front().Waiting() {
 		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
 	}
-	word := f.conn.label(f.Now)
-	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.conn.clockDifference() + " ", Role: theme.Dim}})
+	word := f.stream.Conn.Label(f.Now)
+	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.stream.Conn.ClockDifference() + " ", Role: theme.Dim}})
 }
 
 func stateRole(word string) theme.Role {
@@ -144,17 +144,18 @@ func (f *frame) breadcrumbs() string {
 // statusLine draws the visible message, the connection error or the status of the
 // screen.
 func (f *frame) statusLine() string {
-	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.conn.isOffline(f.Now)) {
+	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.stream.Conn.IsOffline(f.Now)) {
 		right := append(undoSpans(f.undo, f.Now), jobSpans(f.jobs.Running())...)
 		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.width {
 			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
 		}
 		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + s.Text + " ", Role: theme.ToastInfo + theme.Role(s.Level)}}, right)
 	}
-	if f.conn.isOffline(f.Now) {
-		text := " " + ui.Describe(f.conn.requestErr)
-		if !f.conn.lastResponse.IsZero() {
-			text = " Data from " + f.TimeOfDay(f.conn.lastResponse) + " (" + ui.Age(f.Now.Sub(f.conn.lastResponse)) + " ago); " + ui.Cause(f.conn.requestErr)
+	if f.stream.Conn.IsOffline(f.Now) {
+		last, err := f.stream.Conn.LastResponse()
+		text := " " + ui.Describe(err)
+		if !last.IsZero() {
+			text = " Data from " + f.TimeOfDay(last) + " (" + ui.Age(f.Now.Sub(last)) + " ago); " + ui.Cause(err)
 		}
 		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}})
 	}
