@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -27,8 +28,9 @@ type App struct {
 	*tabs
 	*frame
 	*keyboard
-	mouse *Mouse
-	*account
+	mouse   *Mouse
+	account *Account
+	changes *Changes
 	*switcher
 	stream  *Stream
 	undo    *Undo
@@ -50,11 +52,49 @@ func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 	a.Session = &ui.Session{
 		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Kinds.Known, State: store,
 		History: map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
-		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, ReadOnly: o.ReadOnly || a.readOnlyProfiles[o.Profile],
-		Access: ui.Access{Protected: o.Protected, Locked: o.Unlock == nil},
+		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, ReadOnly: o.ReadOnly || a.account.ReadOnly(o.Profile),
+		Access: ui.Access{User: o.User, Protected: o.Protected, Unlock: o.Unlock},
 	}
 	a.Context, a.cancel = context.WithCancel(a.root)
-	a.user = o.User
+}
+
+// connect opens the first screen. Its data and the stream are requested when the role of
+// the user is known, since most are for admins only.
+func (a *App) connect() tea.Cmd {
+	a.stacks[homeTab] = []ui.Screen{a.first(homeTab)}
+	a.resize()
+	return tea.Batch(a.account.Connect(), a.FetchKinds())
+}
+
+// Start requests the data of the screen in front, or of the records if the user may not
+// see that screen.
+func (a *App) Start() tea.Cmd {
+	if a.denied(a.tab) != "" {
+		return a.showTab(recordsTab)
+	}
+	return tea.Batch(a.stream.Listen(), a.refresh())
+}
+
+// FetchKinds fetches the record kinds of the service, which are stored for the next start.
+// Screens that are open keep theirs, except the list.
+func (a *App) FetchKinds() tea.Cmd {
+	c, session, registry, fetch := a.Client, a.Session, a.Registry, a.options.Kinds.Fetch
+	if fetch == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(session.Context, fetchTimeout)
+		defer cancel()
+		kinds, err := fetch(ctx, c)
+		changed := err == nil && !reflect.DeepEqual(kinds, registry)
+		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
+			if !changed || session != a.Session {
+				return nil
+			}
+			a.Registry = kinds
+			return a.Front().Shown()
+		}}
+	}
 }
 
 // Init implements tea.Model.
@@ -92,7 +132,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		a.width, a.height = m.Width, m.Height
 		a.resize()
-		if s := a.Front(); s != nil && !a.tooSmall() && a.started {
+		if s := a.Front(); s != nil && !a.tooSmall() && a.account.Started() {
 			return s.Shown() // more rows may be visible
 		}
 	case tea.KeyMsg:
@@ -113,8 +153,8 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		return a.mouse.Enable()
 	case ui.Response:
 		return a.handleResponse(m)
-	case pendingMsg:
-		return a.handleResponse(m.response)
+	case RejectedMsg:
+		return a.handleResponse(m.Response)
 	}
 	return nil
 }
@@ -127,7 +167,7 @@ func (a *App) handleResponse(r ui.Response) tea.Cmd {
 		}
 		return nil
 	}
-	if !r.Background && !errors.Is(r.Err, errNotSent) {
+	if !r.Background && !errors.Is(r.Err, ErrNotSent) {
 		a.stream.AddOutcome(r.Err)
 	}
 	if r.To != nil && client.Is(r.Err, client.Cancelled) {
@@ -141,9 +181,9 @@ func (a *App) handleResponse(r ui.Response) tea.Cmd {
 func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
 	m.Form.Sent = false
 	switch one := m.Response.(type) {
-	case pendingMsg:
-		one.change.form = m.Form
-		return a.handleResponse(one.response)
+	case RejectedMsg:
+		one.SetForm(m.Form)
+		return a.handleResponse(one.Response)
 	case ui.Response:
 		return a.handleResponse(one)
 	}
@@ -154,16 +194,15 @@ func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
 func (a *App) tick() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, s := range withPreview(a.Front()) {
-		if t, ok := s.(ui.Ticker); ok && a.started {
+		if t, ok := s.(ui.Ticker); ok && a.account.Started() {
 			cmds = append(cmds, t.Tick())
 		}
 	}
 	cmds = append(cmds, a.undo.SendDue(), a.writeState(), a.stream.Tick())
-	if a.polling || !a.stream.Conn.ShouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
+	if a.account.Polling() || !a.stream.Conn.ShouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
-	a.polling = true
-	cmds = append(cmds, a.fetchAccount())
+	cmds = append(cmds, a.account.Poll())
 	if a.overlay == nil {
 		cmds = append(cmds, poll(a.Front()))
 	}
@@ -210,7 +249,7 @@ func (a *App) showError(action string, err error, connection bool) {
 		return
 	}
 	text := action + ": " + ui.Describe(err)
-	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && ui.SignedOut(err) && action != signInAction {
+	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && ui.SignedOut(err) && action != SignInAction {
 		a.toasts.Log(text, a.Now) // the sign-in form shows the reason
 		return
 	}
@@ -299,9 +338,7 @@ func (a *App) CloseOverlay(o ui.Overlay) {
 			a.overlay = s.Below
 		}
 	}
-	if a.pendingChange != nil && a.pendingChange.below == o {
-		a.pendingChange.below = nil
-	}
+	a.changes.Closed(o)
 	a.secrets.Closed(o)
 }
 
@@ -321,7 +358,7 @@ func (a *App) Watch(w ui.Watcher) { a.stream.Watch(w) }
 func (a *App) refresh() tea.Cmd {
 	var cmds []tea.Cmd
 	if a.stream.Lost() {
-		cmds = append(cmds, a.stream.Reconnect(), a.fetchAccount())
+		cmds = append(cmds, a.stream.Reconnect(), a.account.Fetch())
 	}
 	if p, ok := a.Front().(ui.Poller); ok {
 		cmds = append(cmds, p.Poll())
@@ -340,8 +377,28 @@ func (a *App) Delayed(id string) bool { return a.undo.Affects(id) }
 // Export writes rows to a file in the background.
 func (a *App) Export(j *export.Job) tea.Cmd { return a.jobs.Export(j) }
 
-// backgroundTimeout is the timeout of background requests.
-const backgroundTimeout = 10 * time.Second
+// Change changes data at the service. It fails in a read-only session, and repeats the
+// change after a sign-in if the session has expired.
+func (a *App) Change(c ui.Change) tea.Cmd { return a.changes.Change(c) }
+
+// SignInPending reports whether a change is waiting for a sign-in.
+func (a *App) SignInPending() bool {
+	_, pending := a.changes.Pending()
+	return pending
+}
+
+// ShowSignIn opens the sign-in form in place of the overlay and the input.
+func (a *App) ShowSignIn() {
+	a.input = nil
+	a.overlay = newSignIn(a, a.account, a.changes)
+}
+
+// SessionExpired opens the sign-in form, unless something else is open.
+func (a *App) SessionExpired() {
+	if a.overlay == nil && a.input == nil {
+		a.ShowSignIn()
+	}
+}
 
 // Wait waits for the stream reader and for exports to finish.
 func (a *App) Wait() {

@@ -31,8 +31,8 @@ func commands() []command {
 	return []command{
 		{"help", "show the keys of the current screen", func(p *palette, _ string) tea.Cmd { p.overlay = p.help(); return nil }},
 		{"cli", "show the equivalent whctl command", func(p *palette, _ string) tea.Cmd { p.overlay = p.equivalent(); return nil }},
-		{"rw", "allow changes in this session", func(p *palette, rest string) tea.Cmd { return p.allowChanges(rest) }},
-		{"ro", "forbid changes in this session", func(p *palette, _ string) tea.Cmd { return p.setReadOnly() }},
+		{"rw", "allow changes in this session", func(p *palette, rest string) tea.Cmd { return p.account.AllowChanges(rest) }},
+		{"ro", "forbid changes in this session", func(p *palette, _ string) tea.Cmd { p.account.ForbidChanges(); return nil }},
 		{"save", "save these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.saveView(name) }},
 		{"drop", "delete a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
 		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.listProfiles(true) }},
@@ -45,7 +45,7 @@ func commands() []command {
 			return p.Open(ui.ChangesTarget{Kind: kind})
 		}},
 		{"refresh", "refresh the screen", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
-		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.overlay = p.App.signInForm(); return nil }},
+		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.ShowSignIn(); return nil }},
 		{"quit", "quit whctl", func(p *palette, _ string) tea.Cmd { return p.quit() }},
 	}
 }

@@ -193,10 +193,10 @@ func (k *keyboard) Do(b keymap.Binding, key string) tea.Cmd {
 		return k.stream.Pause()
 	case keymap.Refresh:
 		if k.stream.Conn.SignedOut() {
-			k.overlay = k.App.signInForm()
+			k.ShowSignIn()
 			return nil
 		}
-		return tea.Batch(k.refresh(), k.fetchKinds())
+		return tea.Batch(k.refresh(), k.FetchKinds())
 	case keymap.ShowActions:
 		k.overlay = k.menu()
 	case keymap.ShowErrors:

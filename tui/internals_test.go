@@ -26,28 +26,27 @@ func TickMsg() tea.Msg { return tickMsg{} }
 
 // AccountMsg returns the response with the signed-in user; s is nil for another session.
 func (a *App) AccountMsg(s *ui.Session, err error) tea.Msg {
-	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.accountFetched(s, nil, err) }}
+	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.account.Fetched(s, nil, err) }}
 }
 
 // SignedInMsg returns the response to a sign-in form.
 func (a *App) SignedInMsg(f *ui.Form, s *ui.Session, user string, err error) tea.Msg {
-	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.signedIn(s, f, user, err) }}
+	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.account.SignedIn(s, f, user, err) }}
 }
 
 // UnlockedMsg returns the response with a client that may change data; count is the
 // value of ReadOnlyCount when requested.
 func (a *App) UnlockedMsg(c *client.Client, s *ui.Session, count int) tea.Msg {
-	return ui.Response{Background: true, Apply: func() tea.Cmd { return a.unlocked(s, count, c, nil) }}
+	return ui.Response{Background: true, Apply: func() tea.Cmd {
+		a.account.Unlocked(s, count, c, nil)
+		return nil
+	}}
 }
 
 // PendingChangeMsg returns a message about a change that was rejected because the session had
 // expired.
 func (a *App) PendingChangeMsg(name string, again tea.Cmd) tea.Msg {
-	change := &pendingChange{name: name, cmd: again}
-	return pendingMsg{change, ui.Response{Apply: func() tea.Cmd {
-		a.keepPending(change)
-		return nil
-	}}}
+	return a.changes.Rejected(a.Session, name, again, nil)
 }
 
 // ProfilesMsg returns the response with the profiles.
@@ -70,9 +69,9 @@ func (a *App) Jobs() []*export.Job           { return a.jobs.All }
 func (a *App) SetJobs(all ...*export.Job)    { a.jobs.All = all }
 func (a *App) DelayedCount() int             { return a.undo.Count() }
 func (a *App) Unread() int                   { return a.secrets.Unread() }
-func (a *App) ReadOnlyCount() int            { return a.readOnlyCount }
-func (a *App) User() string                  { return a.user }
-func (a *App) SetUser(name string)           { a.user = name }
+func (a *App) ReadOnlyCount() int            { return a.account.ReadOnlyCount() }
+func (a *App) User() string                  { return a.Access.User }
+func (a *App) SetUser(name string)           { a.Access.User = name }
 func (a *App) IsLive(now time.Time) bool     { return a.stream.Conn.IsLive(now) }
 func (a *App) ClockDifference() string       { return a.stream.Conn.ClockDifference() }
 func (a *App) IsOpen(s ui.Screen) bool       { return a.isOpen(s) }
@@ -83,8 +82,7 @@ func (a *App) Handle(m tea.Msg) tea.Cmd      { return a.handle(m) }
 
 // SetPendingChange stores a pending change and opens the sign-in form.
 func (a *App) SetPendingChange(name string) {
-	a.pendingChange = &pendingChange{name: name}
-	a.overlay = a.signInForm()
+	a.changes.Rejected(a.Session, name, nil, nil).Response.Apply()
 }
 
 // Home closes all screens but the first.

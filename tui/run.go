@@ -20,8 +20,10 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
 	a.tabs, a.frame, a.keyboard = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}
 	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
-	a.account, a.switcher = &account{App: a, readOnlyProfiles: make(map[string]bool)}, &switcher{App: a}
+	a.switcher = &switcher{App: a}
 	a.stream = NewStream(a, o.Loop.Listen)
+	a.changes = NewChanges(a)
+	a.account = NewAccount(a, a.stream, a.changes, &a.toasts)
 	a.jobs = NewJobs(a)
 	a.secrets = NewSecrets(a)
 	a.undo = NewUndo(a)

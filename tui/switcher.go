@@ -118,7 +118,8 @@ func (s *switcher) switched(c *client.Client, o Options, stored *state.Store, st
 	s.options = o.withSession(s.options)
 	s.begin(c, stored, s.Theme)
 	s.Times = times
-	s.pendingChange, s.quitPending = nil, false
+	s.changes.Reset()
+	s.quitPending = false
 	s.stream.Reset()
 	cmd := s.connect()
 	if stateErr != nil {

@@ -93,8 +93,8 @@ func (f *frame) headerLine() string {
 	if f.options.InsecureTLS {
 		left = append(left, theme.Span{Text: "  TLS!", Role: theme.Offline})
 	}
-	if f.user != "" {
-		left = append(left, theme.Span{Text: "  " + f.user})
+	if f.Access.User != "" {
+		left = append(left, theme.Span{Text: "  " + f.Access.User})
 	}
 	if f.NeedsAdmin() != "" {
 		left = append(left, theme.Span{Text: " (" + f.Access.Role + ")"})

@@ -69,7 +69,7 @@ func (s *Session) WhyReadOnly() string {
 		return "the role " + s.Access.Role + " cannot change data"
 	case !s.ReadOnly:
 		return ""
-	case s.Access.Locked:
+	case s.Access.Unlock == nil:
 		return "started with --read-only"
 	case s.protected():
 		return "protected profile: enter :rw " + s.Profile

@@ -37,9 +37,11 @@ type Session struct {
 
 // Access is the permission to read and change data.
 type Access struct {
+	User      string // the signed-in user, or the expected one until it is known
 	Role      string // of the signed-in user; empty until known
 	Protected bool   // confirmations require the name of the profile
-	Locked    bool   // ReadOnly cannot be lifted
+	// Unlock returns a client that may change data; nil if ReadOnly cannot be lifted.
+	Unlock func() (*client.Client, error)
 }
 
 // remember adds an input to the history, except :rw with the name of a protected
