@@ -28,14 +28,14 @@ type App struct {
 	*tabs
 	*frame
 	*keyboard
-	mouse   *Mouse
-	account *Account
-	changes *Changes
-	*switcher
-	stream  *Stream
-	undo    *Undo
-	jobs    *Jobs
-	secrets *Secrets
+	mouse    *Mouse
+	account  *Account
+	changes  *Changes
+	switcher *Switcher
+	stream   *Stream
+	undo     *Undo
+	jobs     *Jobs
+	secrets  *Secrets
 
 	root        context.Context // parent of all sessions
 	cancel      context.CancelFunc
@@ -99,7 +99,7 @@ func (a *App) FetchKinds() tea.Cmd {
 
 // Init implements tea.Model.
 func (a *App) Init() tea.Cmd {
-	return a.crashes.guard(tea.Batch(a.connect(), a.listProfiles(false), a.options.Loop.Tick(time.Second, tickMsg{}), a.mouse.Enable()))
+	return a.crashes.guard(tea.Batch(a.connect(), a.switcher.List(false), a.options.Loop.Tick(time.Second, tickMsg{}), a.mouse.Enable()))
 }
 
 // Update implements tea.Model.

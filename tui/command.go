@@ -35,7 +35,7 @@ func commands() []command {
 		{"ro", "forbid changes in this session", func(p *palette, _ string) tea.Cmd { p.account.ForbidChanges(); return nil }},
 		{"save", "save these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.saveView(name) }},
 		{"drop", "delete a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
-		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.listProfiles(true) }},
+		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.switcher.List(true) }},
 		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { p.overlay = newErrors(p.App, &p.toasts); return nil }},
 		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { p.overlay = newJobList(p.App, p.jobs); return nil }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.App).Open(rest) }},
@@ -161,8 +161,8 @@ func (p *palette) targets() []target {
 	for _, v := range p.State.Views {
 		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return p.openView(v) }})
 	}
-	for _, one := range p.profiles {
-		all = append(all, target{name: "@" + one.Name, help: "switch to " + ui.ShortURL(one.URL), run: func() tea.Cmd { return p.switchTo(one.Name) }})
+	for _, one := range p.switcher.Profiles() {
+		all = append(all, target{name: "@" + one.Name, help: "switch to " + ui.ShortURL(one.URL), run: func() tea.Cmd { return p.switcher.SwitchTo(one.Name) }})
 	}
 	for _, v := range commands() {
 		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(p, "") }})

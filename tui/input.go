@@ -182,7 +182,7 @@ func (k *keyboard) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.PreviousLocation:
 		return k.goToPrevious()
 	case keymap.SwitchProfile:
-		return k.listProfiles(true)
+		return k.switcher.List(true)
 	case keymap.ToggleMouse:
 		return k.mouse.Toggle()
 	case keymap.Undo:

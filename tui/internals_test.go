@@ -52,7 +52,7 @@ func (a *App) PendingChangeMsg(name string, again tea.Cmd) tea.Msg {
 // ProfilesMsg returns the response with the profiles.
 func (a *App) ProfilesMsg(list []Profile) tea.Msg {
 	return ui.Response{Background: true, Apply: func() tea.Cmd {
-		a.profilesFetched(list, nil, true)
+		a.switcher.Listed(list, nil, true)
 		return nil
 	}}
 }

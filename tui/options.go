@@ -99,15 +99,6 @@ func (o Options) complete() Options {
 	return o
 }
 
-// Profile is an available profile.
-type Profile struct {
-	Name      string
-	URL       string
-	Colour    string // red, green, yellow, blue, magenta, cyan, or empty
-	ReadOnly  bool
-	Protected bool
-}
-
 // withSession returns the options of another profile, with those of session that do not
 // depend on the profile.
 func (o Options) withSession(session Options) Options {

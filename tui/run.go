@@ -20,13 +20,13 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
 	a.tabs, a.frame, a.keyboard = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}
 	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
-	a.switcher = &switcher{App: a}
 	a.stream = NewStream(a, o.Loop.Listen)
 	a.changes = NewChanges(a)
 	a.account = NewAccount(a, a.stream, a.changes, &a.toasts)
 	a.jobs = NewJobs(a)
 	a.secrets = NewSecrets(a)
 	a.undo = NewUndo(a)
+	a.switcher = NewSwitcher(a, a.undo, a.jobs, o.Profiles)
 	store, err := state.Open(o.State, o.Profile)
 	a.begin(c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {

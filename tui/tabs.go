@@ -207,6 +207,18 @@ func (t *tabs) refreshScreen(s ui.Screen) tea.Cmd {
 	return poll(s)
 }
 
+// closeAll closes every screen.
+func (t *tabs) closeAll() {
+	for tab := range t.stacks {
+		for _, s := range t.stacks[tab] {
+			s.Stop()
+		}
+		t.stacks[tab] = nil
+	}
+	t.tab, t.previous = homeTab, location{}
+	clear(t.stale)
+}
+
 // withPreview returns a screen, and the one that it shows as a preview.
 func withPreview(s ui.Screen) []ui.Screen {
 	if p, ok := s.(ui.Previewer); ok && p.Previewed() != nil {

@@ -1,0 +1,65 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// ShowProfiles opens the picker of profiles, unless something else is open.
+func (a *App) ShowProfiles() {
+	if ui.CanOpen(a, nil) {
+		a.overlay = newProfilePicker(a, a.switcher)
+	}
+}
+
+// OpenProfile replaces the session by one of another profile.
+func (a *App) OpenProfile(name string) tea.Cmd {
+	open, dir := a.options.Switch, a.options.State
+	if open == nil {
+		a.Notify(ui.Warning, noProfiles)
+		return nil
+	}
+	a.Notify(ui.Info, "switching to "+name)
+	return func() tea.Msg {
+		c, o, err := open(name)
+		if err != nil {
+			return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
+				a.ShowError("switching profiles", err)
+				return nil
+			}}
+		}
+		stored, stateErr := state.Open(dir, name)
+		return ui.Response{Background: true, Apply: func() tea.Cmd { return a.switched(c, o, stored, stateErr) }}
+	}
+}
+
+// switched replaces the session by one of another profile: it closes every screen and the
+// stream, and cancels all requests. Only the theme and the time mode are kept.
+func (a *App) switched(c *client.Client, o Options, stored *state.Store, stateErr error) tea.Cmd {
+	if reason := a.switcher.Blocker(); reason != "" { // a change or export has started since
+		a.Notify(ui.Warning, reason)
+		return nil
+	}
+	a.tabs.closeAll()
+	a.overlay, a.input = nil, nil
+	a.cancel()
+
+	times := a.Times
+	a.options = o.withSession(a.options)
+	a.begin(c, stored, a.Theme)
+	a.Times = times
+	a.changes.Reset()
+	a.stream.Reset()
+	a.quitPending = false
+
+	cmd := a.connect()
+	if stateErr != nil {
+		a.ShowError("loading saved settings of "+a.Profile, stateErr)
+	} else {
+		a.Notify(ui.Info, "switched to "+a.Profile)
+	}
+	return cmd
+}
