@@ -25,7 +25,7 @@ type App struct {
 	*ui.Session
 	options Options
 
-	*tabs
+	tabs *Tabs
 	*frame
 	*keyboard
 	mouse    *Mouse
@@ -61,16 +61,15 @@ func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
 // connect opens the first screen. Its data and the stream are requested when the role of
 // the user is known, since most are for admins only.
 func (a *App) connect() tea.Cmd {
-	a.stacks[homeTab] = []ui.Screen{a.first(homeTab)}
-	a.resize()
+	a.tabs.Start()
 	return tea.Batch(a.account.Connect(), a.FetchKinds())
 }
 
 // Start requests the data of the screen in front, or of the records if the user may not
 // see that screen.
 func (a *App) Start() tea.Cmd {
-	if a.denied(a.tab) != "" {
-		return a.showTab(recordsTab)
+	if a.tabs.Denied(a.tabs.Current()) != "" {
+		return a.tabs.Show(RecordsTab)
 	}
 	return tea.Batch(a.stream.Listen(), a.refresh())
 }
@@ -108,7 +107,7 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	a.Now = a.options.Now()
 	a.toasts.Expire(a.Now)
 	cmd := a.handle(m)
-	if p, ok := a.Front().(ui.Previewer); ok && !a.tooSmall() {
+	if p, ok := a.Front().(ui.Previewer); ok && !a.tabs.TooSmall() {
 		cmd = tea.Batch(cmd, p.UpdatePreview())
 	}
 	a.secrets.ShowNext()
@@ -130,9 +129,8 @@ type tickMsg struct{}
 func (a *App) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
-		a.width, a.height = m.Width, m.Height
-		a.resize()
-		if s := a.Front(); s != nil && !a.tooSmall() && a.account.Started() {
+		a.tabs.Resize(m.Width, m.Height)
+		if s := a.Front(); s != nil && !a.tabs.TooSmall() && a.account.Started() {
 			return s.Shown() // more rows may be visible
 		}
 	case tea.KeyMsg:
@@ -146,7 +144,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		if !current || a.Paused {
 			return cmd
 		}
-		return tea.Batch(cmd, a.follow(m.Changes, m.Requests))
+		return tea.Batch(cmd, a.tabs.Follow(m.Changes, m.Requests))
 	case ui.SentMsg:
 		return a.formResponded(m)
 	case tea.ResumeMsg:
@@ -161,7 +159,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 
 // handleResponse passes a response to the screen that made the request, if it is still open.
 func (a *App) handleResponse(r ui.Response) tea.Cmd {
-	if r.To != nil && !a.isOpen(r.To) {
+	if r.To != nil && !a.tabs.IsOpen(r.To) {
 		if r.ApplyLate != nil {
 			r.ApplyLate()
 		}
@@ -193,7 +191,7 @@ func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
 // tick runs once a second. It polls if there is no live stream.
 func (a *App) tick() tea.Cmd {
 	var cmds []tea.Cmd
-	for _, s := range withPreview(a.Front()) {
+	for _, s := range WithPreview(a.Front()) {
 		if t, ok := s.(ui.Ticker); ok && a.account.Started() {
 			cmds = append(cmds, t.Tick())
 		}
@@ -204,7 +202,7 @@ func (a *App) tick() tea.Cmd {
 	}
 	cmds = append(cmds, a.account.Poll())
 	if a.overlay == nil {
-		cmds = append(cmds, poll(a.Front()))
+		cmds = append(cmds, Poll(a.Front()))
 	}
 	return tea.Batch(cmds...)
 }
@@ -323,6 +321,27 @@ func (a *App) CurrentSession() *ui.Session { return a.Session }
 
 // ClearToast removes a transient message that covers the status line.
 func (a *App) ClearToast() { a.toasts.Transient = nil }
+
+// Open opens a destination, possibly in another tab.
+func (a *App) Open(to ui.Target) tea.Cmd { return openTarget(a.tabs, a, to) }
+
+// Push opens a screen on top of the one in front.
+func (a *App) Push(s ui.Screen) tea.Cmd { return a.tabs.Push(s) }
+
+// Pop closes the screen in front, unless it is the first of its tab.
+func (a *App) Pop() tea.Cmd {
+	cmd, _ := a.tabs.Pop()
+	return cmd
+}
+
+// Front returns the visible screen.
+func (a *App) Front() ui.Screen { return a.tabs.Front() }
+
+// MarkStale makes a screen fetch its data again when it is shown next.
+func (a *App) MarkStale(s ui.Screen) { a.tabs.MarkStale(s) }
+
+// RefreshAll refreshes the screens after changes were missed.
+func (a *App) RefreshAll() tea.Cmd { return a.tabs.RefreshAll() }
 
 // Overlay returns the overlay in front of the screen, nil for none.
 func (a *App) Overlay() ui.Overlay { return a.overlay }

@@ -155,11 +155,11 @@ func (p *palette) targets() []target {
 	for _, kind := range p.Registry.Kinds() {
 		all = append(all, target{name: kind.Name, help: kind.Summary, kind: kind})
 	}
-	for i, name := range tabNames {
-		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return p.openTab(i) }})
+	for i, name := range TabNames {
+		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return p.tabs.Open(i) }})
 	}
 	for _, v := range p.State.Views {
-		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return p.openView(v) }})
+		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return p.Open(ui.ViewTarget{View: v}) }})
 	}
 	for _, one := range p.switcher.Profiles() {
 		all = append(all, target{name: "@" + one.Name, help: "switch to " + ui.ShortURL(one.URL), run: func() tea.Cmd { return p.switcher.SwitchTo(one.Name) }})

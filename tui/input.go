@@ -39,7 +39,7 @@ func (k *keyboard) key(m tea.KeyMsg) tea.Cmd {
 	}
 	ends := b.Action == keymap.Quit || b.Action == keymap.QuitOrBack
 	k.quitPending = k.quitPending && ends
-	if k.tooSmall() || k.Front() == nil {
+	if k.tabs.TooSmall() || k.Front() == nil {
 		if ends {
 			return k.quit()
 		}
@@ -171,16 +171,16 @@ func (k *keyboard) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.GoBack:
 		return k.back()
 	case keymap.QuitOrBack:
-		if cmd, ok := k.pop(); ok {
+		if cmd, ok := k.tabs.Pop(); ok {
 			return cmd
 		}
 		return k.quit()
 	case keymap.Quit:
 		return k.quit()
 	case keymap.GoTab:
-		return k.openTab(max(0, slices.Index(b.KeyNames(), key)) % len(tabNames))
+		return k.tabs.Open(max(0, slices.Index(b.KeyNames(), key)) % len(TabNames))
 	case keymap.PreviousLocation:
-		return k.goToPrevious()
+		return k.tabs.GoToPrevious()
 	case keymap.SwitchProfile:
 		return k.switcher.List(true)
 	case keymap.ToggleMouse:

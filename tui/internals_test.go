@@ -15,9 +15,6 @@ import (
 // Access of the external tests to internals of the app.
 
 const (
-	HomeTab      = homeTab
-	RecordsTab   = recordsTab
-	MessagesTab  = messagesTab
 	PasteTimeout = pasteTimeout
 )
 
@@ -74,9 +71,9 @@ func (a *App) User() string                  { return a.Access.User }
 func (a *App) SetUser(name string)           { a.Access.User = name }
 func (a *App) IsLive(now time.Time) bool     { return a.stream.Conn.IsLive(now) }
 func (a *App) ClockDifference() string       { return a.stream.Conn.ClockDifference() }
-func (a *App) IsOpen(s ui.Screen) bool       { return a.isOpen(s) }
-func (a *App) PushIn(tab int, s ui.Screen)   { a.pushIn(tab, s) }
-func (a *App) Depth() int                    { return len(a.stacks[a.tab]) }
+func (a *App) IsOpen(s ui.Screen) bool       { return a.tabs.IsOpen(s) }
+func (a *App) PushIn(tab int, s ui.Screen)   { a.tabs.PushIn(tab, s) }
+func (a *App) Depth() int                    { return a.tabs.Depth() }
 func (a *App) KeyPress(m tea.KeyMsg) tea.Cmd { return a.key(m) }
 func (a *App) Handle(m tea.Msg) tea.Cmd      { return a.handle(m) }
 
@@ -88,13 +85,7 @@ func (a *App) SetPendingChange(name string) {
 // Home closes all screens but the first.
 func (a *App) Home() {
 	a.overlay, a.input = nil, nil
-	for tab := range a.stacks {
-		a.tab = tab
-		for len(a.stacks[tab]) > 1 {
-			a.dropScreen()
-		}
-	}
-	a.tab = homeTab
+	a.tabs.CloseToFirst()
 	a.toasts.Dismiss()
 }
 

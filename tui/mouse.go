@@ -35,13 +35,13 @@ type MouseHost interface {
 // Mouse handles the mouse.
 type Mouse struct {
 	host      MouseHost
-	tabs      *tabs
+	tabs      *Tabs
 	enabled   bool // mouse events are enabled
 	lastClick click
 }
 
 // NewMouse returns a mouse that selects, scrolls and opens what the tabs show.
-func NewMouse(h MouseHost, t *tabs, enabled bool) *Mouse {
+func NewMouse(h MouseHost, t *Tabs, enabled bool) *Mouse {
 	return &Mouse{host: h, tabs: t, enabled: enabled}
 }
 
@@ -69,7 +69,7 @@ func (p *Mouse) Toggle() tea.Cmd {
 // Handle handles a mouse event. The mouse selects, scrolls and opens; it never accepts a
 // confirmation.
 func (p *Mouse) Handle(m tea.MouseMsg) tea.Cmd {
-	if p.tabs.tooSmall() || p.tabs.Front() == nil || p.host.InputOpen() {
+	if p.tabs.TooSmall() || p.tabs.Front() == nil || p.host.InputOpen() {
 		return nil
 	}
 	switch {
@@ -115,7 +115,7 @@ func (p *Mouse) clickTab(x int) tea.Cmd {
 	for i, s := range left {
 		_, width := painter.Sanitize(s.Text, screen)
 		if x >= position && x < position+width && i%2 == 1 {
-			return p.tabs.openTab(i / 2)
+			return p.tabs.Open(i / 2)
 		}
 		position += width
 	}

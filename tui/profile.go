@@ -43,7 +43,7 @@ func (a *App) switched(c *client.Client, o Options, stored *state.Store, stateEr
 		a.Notify(ui.Warning, reason)
 		return nil
 	}
-	a.tabs.closeAll()
+	a.tabs.CloseAll()
 	a.overlay, a.input = nil, nil
 	a.cancel()
 

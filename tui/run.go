@@ -11,14 +11,14 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
-	"github.com/bizhook/whd/tui/ui"
 )
 
 // New returns an app. Cancelling ctx stops all of its activity.
 func New(ctx context.Context, c *client.Client, o Options) *App {
 	o = o.complete()
 	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
-	a.tabs, a.frame, a.keyboard = &tabs{App: a, stale: make(map[ui.Screen]bool)}, &frame{App: a}, &keyboard{App: a}
+	a.tabs = NewTabs(a)
+	a.frame, a.keyboard = &frame{App: a}, &keyboard{App: a}
 	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
 	a.stream = NewStream(a, o.Loop.Listen)
 	a.changes = NewChanges(a)

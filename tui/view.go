@@ -17,33 +17,19 @@ import (
 // frame draws the header and footer around the screen in front.
 type frame struct {
 	*App
-	width, height int
-	behind        dimmedView
+	behind dimmedView
 }
 
 // dimmedView is the last view behind an overlay, which rarely changes.
 type dimmedView struct{ view, dimmed string }
 
-func (f *frame) tooSmall() bool { return f.width < ui.MinWidth || f.height < ui.MinHeight }
-
-// resize sets the size of the screen in front.
-func (f *frame) resize() {
-	if f.tooSmall() {
-		return
-	}
-	f.Columns, f.Rows = f.width, f.height-ui.ChromeHeight
-	if s := f.Front(); s != nil {
-		s.SetSize(f.width, f.height-ui.ChromeHeight)
-	}
-}
-
 // View implements tea.Model. It has exactly as many lines and cells as the terminal.
 func (f *frame) View() string {
 	defer f.crashes.recordPanic()
 	switch {
-	case f.width == 0:
+	case f.tabs.width == 0:
 		return ""
-	case f.tooSmall():
+	case f.tabs.TooSmall():
 		return f.smallView()
 	case f.Front() == nil:
 		return ""
@@ -51,7 +37,7 @@ func (f *frame) View() string {
 	view := f.Front().View()
 	var suggestions []string
 	if f.input != nil && f.overlay == nil {
-		suggestions = f.input.Suggestions(f.width, f.height-ui.ChromeHeight)
+		suggestions = f.input.Suggestions(f.tabs.width, f.tabs.height-ui.ChromeHeight)
 	}
 	if f.overlay != nil || suggestions != nil || f.stream.Conn.IsOffline(f.Now) {
 		if view != f.behind.view {
@@ -61,25 +47,25 @@ func (f *frame) View() string {
 	}
 	body := strings.Split(view, "\n")
 	if f.overlay != nil {
-		f.drawOverlay(body, f.overlay.Box(f.width-4, len(body)))
+		f.drawOverlay(body, f.overlay.Box(f.tabs.width-4, len(body)))
 	}
 	f.drawBelowInput(body, suggestions)
 	tabs, help := f.tabs.spans()
-	lines := append([]string{f.headerLine(), f.Theme.Compose(f.width, tabs, help), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))}, body...)
+	lines := append([]string{f.headerLine(), f.Theme.Compose(f.tabs.width, tabs, help), f.breadcrumbs(), f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.tabs.width))}, body...)
 	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
 }
 
 // smallView shows the required terminal size.
 func (f *frame) smallView() string {
-	text := fmt.Sprintf("The terminal is %dx%d. whctl needs at least %dx%d. Enlarge the window to continue.", f.width, f.height, ui.MinWidth, ui.MinHeight)
-	words := theme.Wrap(text, f.width)
-	lines := make([]string, f.height)
+	text := fmt.Sprintf("The terminal is %dx%d. whctl needs at least %dx%d. Enlarge the window to continue.", f.tabs.width, f.tabs.height, ui.MinWidth, ui.MinHeight)
+	words := theme.Wrap(text, f.tabs.width)
+	lines := make([]string, f.tabs.height)
 	for i := range lines {
 		text = ""
 		if i < len(words) {
 			text = words[i].Text
 		}
-		lines[i] = f.Theme.Fit(text, f.width, false)
+		lines[i] = f.Theme.Fit(text, f.tabs.width, false)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -107,7 +93,7 @@ func (f *frame) headerLine() string {
 		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
 	}
 	word := f.stream.Conn.Label(f.Now)
-	return f.Theme.Compose(f.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.stream.Conn.ClockDifference() + " ", Role: theme.Dim}})
+	return f.Theme.Compose(f.tabs.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + f.TimeOfDay(f.Now) + f.ZoneName() + f.stream.Conn.ClockDifference() + " ", Role: theme.Dim}})
 }
 
 func stateRole(word string) theme.Role {
@@ -123,12 +109,12 @@ func stateRole(word string) theme.Role {
 // breadcrumbs draws line 3: titles and filters of the open screens, or the input line.
 func (f *frame) breadcrumbs() string {
 	if f.input != nil {
-		return f.input.View(f.width)
+		return f.input.View(f.tabs.width)
 	}
-	names := slices.Compact(record.Texts(f.stacks[f.tab], ui.Screen.Title)) // a list and a filtered part of it have the same title
+	names := slices.Compact(record.Texts(f.tabs.stacks[f.tabs.tab], ui.Screen.Title)) // a list and a filtered part of it have the same title
 	step := " " + f.Theme.More + " "
 	var badges []theme.Span
-	room := f.width - 2
+	room := f.tabs.width - 2
 	for _, badge := range f.Front().Badges() {
 		badges = append(badges, theme.Span{Text: "  "}, theme.Span{Text: "[" + badge + "]", Role: theme.Badge})
 		room -= ansi.StringWidth(badge) + 4
@@ -138,7 +124,7 @@ func (f *frame) breadcrumbs() string {
 		names[first+1] = f.Theme.Ellipsis + step + names[first+1]
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	return f.Theme.Compose(f.width, append([]theme.Span{{Text: " " + strings.Join(names, step), Role: theme.Breadcrumb}}, badges...), nil)
+	return f.Theme.Compose(f.tabs.width, append([]theme.Span{{Text: " " + strings.Join(names, step), Role: theme.Breadcrumb}}, badges...), nil)
 }
 
 // statusLine draws the visible message, the connection error or the status of the
@@ -146,10 +132,10 @@ func (f *frame) breadcrumbs() string {
 func (f *frame) statusLine() string {
 	if s := f.toasts.Shown(); s != nil && !(s.Connection && f.stream.Conn.IsOffline(f.Now)) {
 		right := append(undoSpans(f.undo, f.Now), jobSpans(f.jobs.Running())...)
-		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.width {
+		if s.Level == ui.Failure && ansi.StringWidth(s.Text)+2 > f.tabs.width {
 			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
 		}
-		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + s.Text + " ", Role: theme.ToastInfo + theme.Role(s.Level)}}, right)
+		return f.Theme.Compose(f.tabs.width, []theme.Span{{Text: " " + s.Text + " ", Role: theme.ToastInfo + theme.Role(s.Level)}}, right)
 	}
 	if f.stream.Conn.IsOffline(f.Now) {
 		last, err := f.stream.Conn.LastResponse()
@@ -157,9 +143,9 @@ func (f *frame) statusLine() string {
 		if !last.IsZero() {
 			text = " Data from " + f.TimeOfDay(last) + " (" + ui.Age(f.Now.Sub(last)) + " ago); " + ui.Cause(err)
 		}
-		return f.Theme.Compose(f.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}})
+		return f.Theme.Compose(f.tabs.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}})
 	}
-	return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(undoSpans(f.undo, f.Now), jobSpans(f.jobs.Running())...))
+	return f.Theme.Compose(f.tabs.width, []theme.Span{{Text: " " + f.Front().Status()}}, append(undoSpans(f.undo, f.Now), jobSpans(f.jobs.Running())...))
 }
 
 // undoSpans returns the last delayed change and the key that undoes it.
@@ -179,10 +165,10 @@ func undoSpans(u *Undo, now time.Time) []theme.Span {
 // hintLine draws the most important keys.
 func (f *frame) hintLine() string {
 	if f.input != nil {
-		return f.Theme.Compose(f.width, []theme.Span{{Text: " " + f.input.Hint(), Role: theme.Dim}}, nil)
+		return f.Theme.Compose(f.tabs.width, []theme.Span{{Text: " " + f.input.Hint(), Role: theme.Dim}}, nil)
 	}
 	left := []theme.Span{{Text: " "}}
-	room := f.width - 2
+	room := f.tabs.width - 2
 	for _, b := range f.hints() {
 		role := theme.Key
 		if f.overlay == nil && f.reason(b) != "" {
@@ -194,7 +180,7 @@ func (f *frame) hintLine() string {
 		}
 		left = append(left, theme.Span{Text: b.Label(), Role: role}, theme.Span{Text: " " + b.Hint + "  ", Role: theme.Dim})
 	}
-	return f.Theme.Compose(f.width, left, nil)
+	return f.Theme.Compose(f.tabs.width, left, nil)
 }
 
 // drawBelowInput draws lines over the first lines of the body.
@@ -202,7 +188,7 @@ func (f *frame) drawBelowInput(body, lines []string) {
 	lines = lines[:min(len(lines), len(body))]
 	copy(body, lines)
 	if n := len(lines); n > 0 && n < len(body) { // separates them from the body
-		body[n] = f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.width))
+		body[n] = f.Theme.Paint(theme.Rule, strings.Repeat(f.Theme.Line, f.tabs.width))
 	}
 }
 
@@ -212,7 +198,7 @@ func (f *frame) drawOverlay(body, box []string) {
 		return
 	}
 	width := ansi.StringWidth(box[0])
-	left, top := max(0, (f.width-width)/2), max(0, (len(body)-len(box))/2)
+	left, top := max(0, (f.tabs.width-width)/2), max(0, (len(body)-len(box))/2)
 	for i, line := range box {
 		if top+i >= len(body) {
 			break
@@ -221,7 +207,7 @@ func (f *frame) drawOverlay(body, box []string) {
 		before := ansi.Truncate(under, left, "")
 		before += strings.Repeat(" ", left-ansi.StringWidth(before))
 		after := ansi.TruncateLeft(under, left+width, "")
-		after = strings.Repeat(" ", max(0, f.width-left-width-ansi.StringWidth(after))) + after
+		after = strings.Repeat(" ", max(0, f.tabs.width-left-width-ansi.StringWidth(after))) + after
 		body[top+i] = before + theme.Reset + line + theme.Reset + after
 	}
 }

@@ -1,0 +1,110 @@
+package tui
+
+import (
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/screens/home"
+	"github.com/bizhook/whd/tui/screens/messages"
+	"github.com/bizhook/whd/tui/screens/records"
+	"github.com/bizhook/whd/tui/screens/requests"
+	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// FirstScreen returns the first screen of a tab.
+func (a *App) FirstScreen(tab int) ui.Screen {
+	switch tab {
+	case RecordsTab:
+		return records.NewKinds(a)
+	case SubscribersTab:
+		return webhooks.NewSubscribers(a)
+	case MessagesTab:
+		return messages.New(a, ui.MessageFilter{})
+	case EventsTab:
+		return webhooks.NewEvents(a)
+	case RequestsTab:
+		return requests.New(a)
+	}
+	return home.New(a)
+}
+
+// openTarget opens a destination.
+func openTarget(t *Tabs, h ui.Host, to ui.Target) tea.Cmd {
+	switch to := to.(type) {
+	case ui.MessagesTarget:
+		return openMessages(t, h, to)
+	case ui.RecordsTarget:
+		b := browse.New(h, to.Kind, to.Filters, browse.Options{})
+		if to.Filters != nil {
+			b.Typed = to.Typed
+			b.Remember()
+		}
+		return t.PushIn(RecordsTab, b)
+	case ui.SubscriptionTarget:
+		return openSubscription(t, h, to.Queue)
+	case ui.WhyTarget:
+		if why := h.CurrentSession().NeedsAdmin(); why != "" {
+			h.Notify(ui.Warning, "the history of a key "+why)
+			return nil
+		}
+		return t.Push(messages.NewWhy(h, to.Key))
+	case ui.ChangesTarget:
+		return t.Push(records.NewChanges(h, to.Kind))
+	case ui.ViewTarget:
+		return openView(t, h, to.View)
+	}
+	return nil
+}
+
+func openMessages(t *Tabs, h ui.Host, to ui.MessagesTarget) tea.Cmd {
+	list := messages.New(h, to.MessageFilter)
+	switch {
+	case to.Here:
+		return t.Push(list)
+	case to.Message == nil:
+		return t.PushIn(MessagesTab, list)
+	}
+	list.SelectID = to.Message.MessageID
+	return tea.Batch(t.PushIn(MessagesTab, list), t.Push(messages.NewDetail(list, *to.Message)))
+}
+
+// openSubscription opens the subscription of a queue. Until the subscription and its
+// subscriber are fetched, it is shown with the data of the queue.
+func openSubscription(t *Tabs, h ui.Host, q wire.Queue) tea.Cmd {
+	list := webhooks.NewSubscriptions(h, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
+	list.SelectID = q.SubscriptionID
+	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
+		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered, OrderedByKey: q.OrderedByKey}
+	return tea.Batch(t.PushIn(SubscribersTab, list), t.Push(webhooks.NewSubscription(list, one)))
+}
+
+// openView opens a saved view.
+func openView(t *Tabs, h ui.Host, v state.View) tea.Cmd {
+	if why := h.CurrentSession().NeedsAdmin(); why != "" && (v.Record == ui.MessageRecord || v.Record == requests.Kind) {
+		h.Notify(ui.Warning, v.Name+": "+why)
+		return nil
+	}
+	if v.Record == ui.MessageRecord {
+		m := messages.New(h, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
+		m.Filter.Conditions, m.Typed = browse.RestoreFilters(m.HostSession, ui.MessageKind(), v.Where)
+		m.SetViewName(v.Name)
+		m.Arrange(v.Arrangement)
+		m.Order = messages.MessageOrder(v.OrderBy)
+		return t.PushIn(MessagesTab, m)
+	}
+	kind, ok := browse.LookupKind(h.CurrentSession().Registry, v.Record)
+	if !ok {
+		h.Notify(ui.Warning, v.Name+": record kind "+v.Record+" no longer exists")
+		return nil
+	}
+	b := requests.NewRows(h, "")
+	if kind.Name != requests.Kind {
+		b = browse.New(h, kind, nil, browse.Options{})
+	}
+	b.Arrange(v.Arrangement)
+	b.SetViewName(v.Name)
+	return t.PushIn(RecordsTab, b)
+}
