@@ -27,7 +27,7 @@ type App struct {
 
 	tabs *Tabs
 	*frame
-	*keyboard
+	keys     *Keyboard
 	mouse    *Mouse
 	account  *Account
 	changes  *Changes
@@ -71,7 +71,7 @@ func (a *App) Start() tea.Cmd {
 	if a.tabs.Denied(a.tabs.Current()) != "" {
 		return a.tabs.Show(RecordsTab)
 	}
-	return tea.Batch(a.stream.Listen(), a.refresh())
+	return tea.Batch(a.stream.Listen(), a.Refresh())
 }
 
 // FetchKinds fetches the record kinds of the service, which are stored for the next start.
@@ -134,7 +134,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 			return s.Shown() // more rows may be visible
 		}
 	case tea.KeyMsg:
-		return a.key(m)
+		return a.keys.Key(m)
 	case tea.MouseMsg:
 		return a.mouse.Handle(m)
 	case tickMsg:
@@ -207,27 +207,6 @@ func (a *App) tick() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// quit ends the program. If an export is running, or a deletion or a secret is pending,
-// the key must be pressed twice.
-func (a *App) quit() tea.Cmd {
-	var pending []string
-	if n := len(a.jobs.Running()); n > 0 {
-		pending = append(pending, display.Count(n, "export", "exports")+" running")
-	}
-	if n := a.undo.Count(); n > 0 {
-		pending = append(pending, display.Count(n, "pending delete", "pending deletes")+" will not be sent")
-	}
-	if n := a.secrets.Unread(); n > 0 {
-		pending = append(pending, display.Count(n, "secret", "secrets")+" not shown yet")
-	}
-	if len(pending) > 0 && !a.quitPending {
-		a.quitPending = true
-		a.Notify(ui.Warning, strings.Join(pending, ", ")+": press again to quit")
-		return nil
-	}
-	return tea.Quit
-}
-
 // Notify shows a message to the user.
 func (a *App) Notify(l ui.Level, text string) {
 	a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Now})
@@ -255,23 +234,24 @@ func (a *App) showError(action string, err error, connection bool) {
 }
 
 // Copy copies text to the clipboard and reports how.
-func (a *App) Copy(text string) { a.copyThen(text, nil) }
+func (a *App) Copy(text string) { copyText(a, a.options.clipboard(a.Context), text, nil) }
 
-// copyThen is like Copy, and calls then with the outcome unless it is nil.
-func (a *App) copyThen(text string, then func(outcome string)) {
+// copyText copies text to the clipboard, reports how, and calls then with the outcome unless
+// it is nil.
+func copyText(h ui.Host, c ui.Clipboard, text string, then func(outcome string)) {
 	if text == "" {
-		a.Notify(ui.Warning, "nothing to copy")
+		h.Notify(ui.Warning, "nothing to copy")
 		return
 	}
-	c := ui.Clipboard{Context: a.Context, Env: a.options.Env, Output: a.options.Output}
-	a.AddCmd(func() tea.Msg {
+	h.AddCmd(func() tea.Msg {
 		how, err := c.Copy(text)
 		return ui.Response{Background: true, Apply: func() tea.Cmd {
 			level, outcome := ui.Info, how+": "+display.Count(utf8.RuneCountInString(text), "character", "characters")
 			if err != nil {
 				level, outcome = ui.Failure, "copying failed: "+strings.ReplaceAll(err.Error(), "\n", "; ")
 			}
-			if a.Notify(level, outcome); then != nil {
+			h.Notify(level, outcome)
+			if then != nil {
 				then(outcome)
 			}
 			return nil
@@ -295,25 +275,6 @@ func (a *App) writeState() tea.Cmd {
 		}
 		return nil
 	}
-}
-
-// nextTimeMode switches to the next time mode, and notifies the user if that changes
-// nothing on the screen.
-func (a *App) nextTimeMode() tea.Cmd {
-	a.Times = (a.Times + 1) % ui.TimeMode(len(ui.TimeModes))
-	before, note := a.Front().View(), ""
-	if t, ok := a.Front().(ui.Timed); ok {
-		note = t.Retime()
-	}
-	cmd := a.Front().Shown()
-	if note == "" && a.Front().View() == before {
-		note = "this screen shows no times"
-	}
-	if note != "" {
-		note = "   " + note
-	}
-	a.Notify(ui.Info, "times: "+ui.TimeModes[a.Times]+note)
-	return cmd
 }
 
 // CurrentSession returns the state that the screens of the profile share.
@@ -367,14 +328,17 @@ func (a *App) ShowSecret(s *ui.Secret) { a.secrets.Add(s) }
 // ShowInput opens an input line below the tabs; nil closes it.
 func (a *App) ShowInput(l *ui.InputLine) { a.input = l }
 
+// Input returns the open input line, nil for none.
+func (a *App) Input() *ui.InputLine { return a.input }
+
 // InputOpen reports whether an input line is open.
 func (a *App) InputOpen() bool { return a.input != nil }
 
 // Watch calls a watcher until it is done.
 func (a *App) Watch(w ui.Watcher) { a.stream.Watch(w) }
 
-// refresh fetches the visible data again, and reconnects the stream if it was lost.
-func (a *App) refresh() tea.Cmd {
+// Refresh fetches the visible data again, and reconnects the stream if it was lost.
+func (a *App) Refresh() tea.Cmd {
 	var cmds []tea.Cmd
 	if a.stream.Lost() {
 		cmds = append(cmds, a.stream.Reconnect(), a.account.Fetch())

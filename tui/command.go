@@ -10,14 +10,40 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// CommandHost is what commands need of the app in addition to what screens need.
+type CommandHost interface {
+	// Do runs a binding of scope Everywhere; key is the key that was pressed.
+	Do(b keymap.Binding, key string) tea.Cmd
+	// ShowSignIn opens the sign-in form in place of the overlay and the input.
+	ShowSignIn()
+	// Refresh fetches the visible data again, and reconnects the stream if it was lost.
+	Refresh() tea.Cmd
+}
+
 // palette runs commands that are entered after ":".
-type palette struct{ *App }
+type palette struct {
+	ui.HostSession
+	app      CommandHost
+	account  *Account
+	switcher *Switcher
+	tabs     *Tabs
+}
+
+func newPalette(h ui.Host, app CommandHost, account *Account, switcher *Switcher, tabs *Tabs) *palette {
+	return &palette{HostSession: ui.NewHostSession(h), app: app, account: account, switcher: switcher, tabs: tabs}
+}
+
+// do runs the binding of an action.
+func (p *palette) do(action keymap.Action) tea.Cmd {
+	return p.app.Do(keymap.Binding{Action: action}, "")
+}
 
 // command is a command.
 type command struct {
@@ -29,24 +55,24 @@ type command struct {
 // commands returns all commands.
 func commands() []command {
 	return []command{
-		{"help", "show the keys of the current screen", func(p *palette, _ string) tea.Cmd { p.overlay = p.help(); return nil }},
-		{"cli", "show the equivalent whctl command", func(p *palette, _ string) tea.Cmd { p.overlay = p.equivalent(); return nil }},
+		{"help", "show the keys of the current screen", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowHelp) }},
+		{"cli", "show the equivalent whctl command", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowCommand) }},
 		{"rw", "allow changes in this session", func(p *palette, rest string) tea.Cmd { return p.account.AllowChanges(rest) }},
 		{"ro", "forbid changes in this session", func(p *palette, _ string) tea.Cmd { p.account.ForbidChanges(); return nil }},
 		{"save", "save these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.saveView(name) }},
 		{"drop", "delete a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
-		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.switcher.List(true) }},
-		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { p.overlay = newErrors(p.App, &p.toasts); return nil }},
-		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { p.overlay = newJobList(p.App, p.jobs); return nil }},
-		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.App).Open(rest) }},
+		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.do(keymap.SwitchProfile) }},
+		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowErrors) }},
+		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowJobs) }},
+		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.Host).Open(rest) }},
 		{"why", "the history of a key, or of a message by ID: why KEY", func(p *palette, key string) tea.Cmd { return p.Open(ui.WhyTarget{Key: key}) }},
 		{"changes", "live list of the changes of records: changes RECORD", func(p *palette, name string) tea.Cmd {
 			kind, _ := p.Registry.Lookup(name) // checked
 			return p.Open(ui.ChangesTarget{Kind: kind})
 		}},
-		{"refresh", "refresh the screen", func(p *palette, _ string) tea.Cmd { return p.refresh() }},
-		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.ShowSignIn(); return nil }},
-		{"quit", "quit whctl", func(p *palette, _ string) tea.Cmd { return p.quit() }},
+		{"refresh", "refresh the screen", func(p *palette, _ string) tea.Cmd { return p.app.Refresh() }},
+		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.app.ShowSignIn(); return nil }},
+		{"quit", "quit whctl", func(p *palette, _ string) tea.Cmd { return p.do(keymap.Quit) }},
 	}
 }
 
@@ -86,7 +112,7 @@ func commandNames() string {
 
 // input returns the input for commands, record kinds, tabs, views and profiles.
 func (p *palette) input() *ui.InputLine {
-	l := ui.NewInputLine(p.App, ui.CommandHistory, ":", "")
+	l := ui.NewInputLine(p.Host, ui.CommandHistory, ":", "")
 	l.Help = "record kind with conditions, tab, view, @profile or a command"
 	l.Words = commandNames()
 	l.Suggest = p.suggestCommands

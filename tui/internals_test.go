@@ -59,7 +59,6 @@ func (a *App) SwitchedMsg(c *client.Client, o Options) tea.Msg {
 	return ui.Response{Background: true, Apply: func() tea.Cmd { return a.switched(c, o, a.State, nil) }}
 }
 
-func (a *App) Input() *ui.InputLine          { return a.input }
 func (a *App) Toasts() *ui.Toasts            { return &a.toasts }
 func (a *App) Watchers() []ui.Watcher        { return a.stream.Watchers() }
 func (a *App) Jobs() []*export.Job           { return a.jobs.All }
@@ -74,7 +73,7 @@ func (a *App) ClockDifference() string       { return a.stream.Conn.ClockDiffere
 func (a *App) IsOpen(s ui.Screen) bool       { return a.tabs.IsOpen(s) }
 func (a *App) PushIn(tab int, s ui.Screen)   { a.tabs.PushIn(tab, s) }
 func (a *App) Depth() int                    { return a.tabs.Depth() }
-func (a *App) KeyPress(m tea.KeyMsg) tea.Cmd { return a.key(m) }
+func (a *App) KeyPress(m tea.KeyMsg) tea.Cmd { return a.keys.Key(m) }
 func (a *App) Handle(m tea.Msg) tea.Cmd      { return a.handle(m) }
 
 // SetPendingChange stores a pending change and opens the sign-in form.
@@ -99,7 +98,7 @@ func CommandNames() (names []string) {
 
 // Targets returns all names that can be entered after ":".
 func (a *App) Targets() (names []string) {
-	for _, one := range (&palette{a}).targets() {
+	for _, one := range newPalette(a, a, a.account, a.switcher, a.tabs).targets() {
 		names = append(names, one.name)
 	}
 	return names
@@ -107,19 +106,19 @@ func (a *App) Targets() (names []string) {
 
 // TypeCommand opens the command input with a text.
 func (a *App) TypeCommand(text string) {
-	a.input = (&palette{a}).input()
+	a.Do(keymap.Binding{Action: keymap.OpenCommandLine}, "")
 	a.input.Set(text)
 }
 
 // SelectAction selects a row of the open menu and reports whether it exists.
 func (a *App) SelectAction(is func(keymap.Binding) bool) bool {
-	m := a.overlay.(*menu)
-	m.at = slices.IndexFunc(m.rows, is)
-	return m.at >= 0
+	m := a.overlay.(*Menu)
+	m.At = slices.IndexFunc(m.Rows, is)
+	return m.At >= 0
 }
 
 // MenuOpen reports whether the menu of actions is open.
 func (a *App) MenuOpen() bool {
-	_, open := a.overlay.(*menu)
+	_, open := a.overlay.(*Menu)
 	return open
 }

@@ -99,7 +99,7 @@ func (p *Mouse) wheel(action keymap.Action) tea.Cmd {
 		switch overlay := p.host.Overlay().(type) {
 		case nil:
 			cmds = append(cmds, p.tabs.Front().Do(keymap.Binding{Action: action}))
-		case *ui.Text, *ui.Secret, *ui.Picker, *menu, *browse.Chooser, *ui.Confirm, *ui.TypedConfirm:
+		case *ui.Text, *ui.Secret, *ui.Picker, *Menu, *browse.Chooser, *ui.Confirm, *ui.TypedConfirm:
 			cmds = append(cmds, overlay.Do(keymap.Binding{Action: action}))
 		}
 	}

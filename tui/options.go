@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Options configures the screens.
@@ -97,6 +98,11 @@ func (o Options) complete() Options {
 		o.Loop.Listen = func(wait tea.Cmd) tea.Cmd { return wait }
 	}
 	return o
+}
+
+// clipboard returns the clipboard of the terminal or of the computer.
+func (o Options) clipboard(ctx context.Context) ui.Clipboard {
+	return ui.Clipboard{Context: ctx, Env: o.Env, Output: o.Output}
 }
 
 // withSession returns the options of another profile, with those of session that do not

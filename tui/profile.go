@@ -53,7 +53,7 @@ func (a *App) switched(c *client.Client, o Options, stored *state.Store, stateEr
 	a.Times = times
 	a.changes.Reset()
 	a.stream.Reset()
-	a.quitPending = false
+	a.keys.Reset()
 
 	cmd := a.connect()
 	if stateErr != nil {

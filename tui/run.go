@@ -18,7 +18,8 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	o = o.complete()
 	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
 	a.tabs = NewTabs(a)
-	a.frame, a.keyboard = &frame{App: a}, &keyboard{App: a}
+	a.frame = &frame{App: a}
+	a.keys = NewKeyboard(a, a.tabs)
 	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
 	a.stream = NewStream(a, o.Loop.Listen)
 	a.changes = NewChanges(a)

@@ -169,9 +169,9 @@ func (f *frame) hintLine() string {
 	}
 	left := []theme.Span{{Text: " "}}
 	room := f.tabs.width - 2
-	for _, b := range f.hints() {
+	for _, b := range f.keys.Hints() {
 		role := theme.Key
-		if f.overlay == nil && f.reason(b) != "" {
+		if f.overlay == nil && Reason(f.Session, b) != "" {
 			role = theme.Dim
 		}
 		need := ansi.StringWidth(b.Label()) + len(b.Hint) + 3

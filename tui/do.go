@@ -1,0 +1,136 @@
+package tui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Do runs the bindings of scope Everywhere.
+func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
+	switch b.Action {
+	case keymap.ShowHelp:
+		a.overlay = NewHelp(a)
+	case keymap.OpenCommandLine:
+		a.input = newPalette(a, a, a.account, a.switcher, a.tabs).input()
+	case keymap.OpenFilter:
+		if f, ok := a.Front().(ui.Finder); ok {
+			a.input = f.Find()
+		}
+	case keymap.GoBack:
+		return a.back()
+	case keymap.QuitOrBack:
+		if cmd, ok := a.tabs.Pop(); ok {
+			return cmd
+		}
+		return a.keys.Quit()
+	case keymap.Quit:
+		return a.keys.Quit()
+	case keymap.GoTab:
+		return a.tabs.Open(max(0, slices.Index(b.KeyNames(), key)) % len(TabNames))
+	case keymap.PreviousLocation:
+		return a.tabs.GoToPrevious()
+	case keymap.SwitchProfile:
+		return a.switcher.List(true)
+	case keymap.ToggleMouse:
+		return a.mouse.Toggle()
+	case keymap.Undo:
+		return a.undo.Last()
+	case keymap.SwitchTimeMode:
+		return nextTimeMode(a)
+	case keymap.PauseLive:
+		return a.stream.Pause()
+	case keymap.Refresh:
+		if a.stream.Conn.SignedOut() {
+			a.ShowSignIn()
+			return nil
+		}
+		return tea.Batch(a.Refresh(), a.FetchKinds())
+	case keymap.ShowActions:
+		a.overlay = NewMenu(a, a.keys)
+	case keymap.ShowErrors:
+		a.overlay = newErrors(a, &a.toasts)
+	case keymap.ShowJobs:
+		a.overlay = newJobList(a, a.jobs)
+	case keymap.ShowCommand:
+		a.overlay = newEquivalent(a, a.options.clipboard(a.Context))
+	case keymap.Redraw:
+		return tea.ClearScreen
+	case keymap.Suspend:
+		return tea.Suspend
+	}
+	return nil
+}
+
+// back dismisses an error, removes marks, or closes the screen.
+func (a *App) back() tea.Cmd {
+	if a.toasts.Dismiss() {
+		return nil
+	}
+	if u, ok := a.Front().(ui.Unmarker); ok && u.Unmark() {
+		return nil
+	}
+	return a.Pop()
+}
+
+// Unfinished lists the work that quitting would abandon.
+func (a *App) Unfinished() []string {
+	var pending []string
+	if n := len(a.jobs.Running()); n > 0 {
+		pending = append(pending, display.Count(n, "export", "exports")+" running")
+	}
+	if n := a.undo.Count(); n > 0 {
+		pending = append(pending, display.Count(n, "pending delete", "pending deletes")+" will not be sent")
+	}
+	if n := a.secrets.Unread(); n > 0 {
+		pending = append(pending, display.Count(n, "secret", "secrets")+" not shown yet")
+	}
+	return pending
+}
+
+// nextTimeMode switches to the next time mode, and notifies the user if that changes
+// nothing on the screen.
+func nextTimeMode(h ui.Host) tea.Cmd {
+	s, front := h.CurrentSession(), h.Front()
+	s.Times = (s.Times + 1) % ui.TimeMode(len(ui.TimeModes))
+	before, note := front.View(), ""
+	if t, ok := front.(ui.Timed); ok {
+		note = t.Retime()
+	}
+	cmd := front.Shown()
+	if note == "" && front.View() == before {
+		note = "this screen shows no times"
+	}
+	if note != "" {
+		note = "   " + note
+	}
+	h.Notify(ui.Info, "times: "+ui.TimeModes[s.Times]+note)
+	return cmd
+}
+
+// newEquivalent returns the overlay with the equivalent whctl commands, and copies the
+// first one.
+func newEquivalent(h ui.Host, c ui.Clipboard) ui.Overlay {
+	profile := ""
+	if name := h.CurrentSession().Profile; name != "" {
+		profile = " --profile " + ui.Quote(name) // the default profile of the shell may differ
+	}
+	command := h.Front().Equivalent() + profile
+	t := ui.NewText(h, "Equivalent command")
+	t.CopyText = command
+	const outcomeLine = 2
+	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copying", Role: theme.Dim})
+	if d, ok := h.Front().(ui.Commander); ok {
+		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "Actions:", Role: theme.Breadcrumb})
+		for _, command := range d.Commands() {
+			t.Lines = append(t.Lines, theme.Span{Text: command + profile})
+		}
+	}
+	copyText(h, c, command, func(outcome string) { t.Lines[outcomeLine].Text = outcome })
+	return t
+}

@@ -1,0 +1,228 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// KeyboardHost is what the keyboard needs of the app.
+type KeyboardHost interface {
+	CurrentSession() *ui.Session
+	Notify(l ui.Level, text string)
+	Overlay() ui.Overlay
+	// Input returns the open input line, nil for none.
+	Input() *ui.InputLine
+	// Do runs a binding of scope Everywhere; key is the key that was pressed.
+	Do(b keymap.Binding, key string) tea.Cmd
+	// Unfinished lists the work that quitting would abandon.
+	Unfinished() []string
+}
+
+// Keyboard routes keys.
+type Keyboard struct {
+	host        KeyboardHost
+	tabs        *Tabs
+	pastes      pasteDetector
+	quitPending bool // quit was pressed and needs confirmation
+}
+
+// NewKeyboard returns a keyboard that works on the screens of the tabs.
+func NewKeyboard(h KeyboardHost, t *Tabs) *Keyboard { return &Keyboard{host: h, tabs: t} }
+
+// Quit ends the program. If that would abandon work, the key must be pressed twice.
+func (k *Keyboard) Quit() tea.Cmd {
+	pending := k.host.Unfinished()
+	if len(pending) > 0 && !k.quitPending {
+		k.quitPending = true
+		k.host.Notify(ui.Warning, strings.Join(pending, ", ")+": press again to quit")
+		return nil
+	}
+	return tea.Quit
+}
+
+// Reset forgets that quit was pressed.
+func (k *Keyboard) Reset() { k.quitPending = false }
+
+// isNavigation reports whether all keys of a message are navigation keys.
+func (k *Keyboard) isNavigation(m tea.KeyMsg) bool {
+	scopes := k.scopes()
+	return m.Type == tea.KeyRunes && !slices.ContainsFunc(m.Runes, func(r rune) bool {
+		b, _ := keymap.Bindings.Lookup(scopes, string(r))
+		return !slices.Contains(keymap.Navigation, b.Action)
+	})
+}
+
+// Key handles a key message.
+func (k *Keyboard) Key(m tea.KeyMsg) tea.Cmd {
+	if m.Type == tea.KeyCtrlC {
+		return k.Quit()
+	}
+	b, _ := ui.Binding([]keymap.Scope{keymap.Everywhere}, m)
+	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // works during input too, since ctrl+z is never text
+		return tea.Suspend
+	}
+	ends := b.Action == keymap.Quit || b.Action == keymap.QuitOrBack
+	k.quitPending = k.quitPending && ends
+	if k.tabs.TooSmall() || k.tabs.Front() == nil {
+		if ends {
+			return k.Quit()
+		}
+		return nil
+	}
+	if input := k.host.Input(); input != nil {
+		return input.Key(m)
+	}
+	overlay := k.host.Overlay()
+	if form, typing := overlay.(ui.KeyHandler); typing {
+		if b, ok := ui.Binding(overlay.Scopes(), m); ok {
+			return overlay.Do(b)
+		}
+		form.HandleKey(m)
+		return nil
+	}
+	if cmd, opened := k.typeAhead(m); opened {
+		return cmd
+	}
+	if k.pastes.pasted(m, k.host.CurrentSession().Now, k.isNavigation(m)) {
+		k.host.Notify(ui.Warning, "paste ignored: press / or : first")
+		return nil
+	}
+	return k.keys(m)
+}
+
+// typeAhead handles keys that arrive together, as on slow connections, and open an
+// input: the keys after that are typed into the input, which is not submitted.
+func (k *Keyboard) typeAhead(m tea.KeyMsg) (cmd tea.Cmd, handled bool) {
+	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 || k.host.CurrentSession().Now.Before(k.pastes.until) {
+		return nil, false
+	}
+	for i, r := range m.Runes {
+		b, _ := keymap.Bindings.Lookup(k.scopes(), string(r))
+		switch b.Action {
+		case keymap.GoTab: // often pressed before it
+		case keymap.OpenCommandLine, keymap.OpenFilter:
+			before := k.keys(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[:i+1]})
+			input := k.host.Input()
+			if input == nil {
+				return before, true // this screen has no filter
+			}
+			return tea.Batch(before, input.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})), true
+		default:
+			return nil, false
+		}
+	}
+	return nil, false
+}
+
+// keys handles the keys of a message one by one: several can arrive together on slow
+// connections.
+func (k *Keyboard) keys(m tea.KeyMsg) tea.Cmd {
+	if m.Type != tea.KeyRunes || len(m.Runes) <= 1 {
+		return k.press(m.String())
+	}
+	var cmds []tea.Cmd
+	for _, r := range m.Runes {
+		if unicode.IsPrint(r) && k.host.Input() == nil {
+			cmds = append(cmds, k.press(string(r)))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// scopes returns the scopes of the open input, overlay or screen.
+func (k *Keyboard) scopes() []keymap.Scope {
+	if k.host.Input() != nil {
+		return []keymap.Scope{keymap.InLine}
+	}
+	if k.host.Overlay() != nil {
+		return k.host.Overlay().Scopes()
+	}
+	return append(k.tabs.Front().Scopes(), keymap.Everywhere)
+}
+
+// press handles a single key while no input is open.
+func (k *Keyboard) press(key string) tea.Cmd {
+	b, ok := keymap.Bindings.Lookup(k.scopes(), key)
+	if !ok || k.host.Overlay() == nil && !isEffective(k.tabs.Front(), b) {
+		k.notifyUnbound(key)
+		return nil
+	}
+	return k.perform(b, key)
+}
+
+// perform runs a binding; key is empty if it was chosen from the menu.
+func (k *Keyboard) perform(b keymap.Binding, key string) tea.Cmd {
+	switch {
+	case k.host.Overlay() != nil:
+		return k.host.Overlay().Do(b)
+	case b.Scope == keymap.Everywhere, b.Action == keymap.OpenFilter: // some screens describe it in their own words
+		return k.host.Do(b, key)
+	}
+	if reason := Reason(k.host.CurrentSession(), b); reason != "" {
+		k.host.Notify(ui.Warning, reason+"   ("+b.Name()+")")
+		return nil
+	}
+	return k.tabs.Front().Do(b)
+}
+
+// Reason returns why a binding cannot be used now, "" if it can.
+func Reason(s *ui.Session, b keymap.Binding) string {
+	if slices.Contains(adminOnly[b.Scope], b.Action) && s.NeedsAdmin() != "" {
+		return s.NeedsAdmin()
+	}
+	if b.Writes {
+		return s.WhyReadOnly()
+	}
+	return ""
+}
+
+// adminOnly are the actions that require the role admin on screens that do not.
+var adminOnly = map[keymap.Scope][]keymap.Action{
+	keymap.InBrowser: {keymap.ShowWhy},
+	keymap.InChanges: {keymap.ShowWhy},
+	keymap.InEvents:  {keymap.Open, keymap.AddNew, keymap.ShowSubscriptions},
+}
+
+// isEffective reports whether a binding has an effect on a screen.
+func isEffective(front ui.Screen, b keymap.Binding) bool {
+	switch b.Action {
+	case keymap.OpenFilter:
+		_, ok := front.(ui.Finder)
+		return ok
+	case keymap.GoLeft, keymap.GoRight:
+		s, ok := front.(ui.Scroller)
+		return ok && s.Scrolls()
+	}
+	return true
+}
+
+// effective returns the bindings of a scope that have an effect on a screen.
+func effective(front ui.Screen, scopes []keymap.Scope, s keymap.Scope) []keymap.Binding {
+	return keymap.Bindings.Within(scopes, s, func(b keymap.Binding) bool { return isEffective(front, b) })
+}
+
+// notifyUnbound notifies the user that a key has no effect on this screen. Keys that are never
+// bound are ignored.
+func (k *Keyboard) notifyUnbound(key string) {
+	if k.host.Overlay() != nil || !keymap.Bindings.BoundOnAnyScreen(key) {
+		return
+	}
+	if key == " " {
+		key = keymap.SpaceKey
+	}
+	k.host.Notify(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists the actions")
+}
+
+// Hints returns the bindings of the hint line.
+func (k *Keyboard) Hints() []keymap.Binding {
+	if f, ok := k.host.Overlay().(*ui.Form); ok {
+		return f.Hints()
+	}
+	return keymap.Bindings.Hints(k.scopes())
+}

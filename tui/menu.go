@@ -1,0 +1,110 @@
+package tui
+
+import (
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// NewHelp returns the help overlay: the keys of the screen, then the global keys. It is
+// generated from the key table.
+func NewHelp(h ui.Host) ui.Overlay {
+	const keys = 18 // cells
+	t := ui.NewText(h, "Help")
+	t.HangingIndent = 2 + keys + 1
+	scopes := append(h.Front().Scopes(), keymap.Everywhere)
+	for _, s := range scopes {
+		if len(t.Lines) > 0 {
+			t.Lines = append(t.Lines, theme.Span{})
+		}
+		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Role: theme.Breadcrumb})
+		for _, b := range effective(h.Front(), scopes, s) {
+			t.Keywords[len(t.Lines)] = strings.Fields(b.Keys)
+			t.Lines = append(t.Lines, theme.Span{Text: "  " + t.Theme.Fit(b.Keys, keys, false) + " " + b.Description()})
+		}
+	}
+	return t
+}
+
+// NewMenu returns the menu of the actions of the screen in front.
+func NewMenu(h ui.Host, k *Keyboard) *Menu {
+	m := &Menu{HostSession: ui.NewHostSession(h), keys: k, screen: h.Front()}
+	scopes := append(m.screen.Scopes(), keymap.Everywhere)
+	for _, s := range scopes {
+		if s == keymap.InLists {
+			continue
+		}
+		m.Rows = append(m.Rows, effective(m.screen, scopes, s)...)
+	}
+	return m
+}
+
+// Menu lists the actions of a screen, and why some are unavailable.
+type Menu struct {
+	ui.HostSession
+	keys   *Keyboard
+	screen ui.Screen // screen of the actions
+	Rows   []keymap.Binding
+	At     int // index of the selected row
+}
+
+// Scopes implements ui.Overlay.
+func (m *Menu) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
+
+// Do implements ui.Overlay.
+func (m *Menu) Do(b keymap.Binding) tea.Cmd {
+	switch b.Action {
+	case keymap.GoUp:
+		m.At = max(0, m.At-1)
+	case keymap.GoDown:
+		m.At = min(len(m.Rows)-1, m.At+1)
+	case keymap.GoBack:
+		m.ShowOverlay(nil)
+	case keymap.Accept:
+		m.ShowOverlay(nil)
+		if m.Front() != m.screen {
+			m.Notify(ui.Warning, "cancelled: the screen changed")
+			return nil
+		}
+		return m.keys.perform(m.Rows[m.At], "")
+	}
+	return nil
+}
+
+// Box implements ui.Overlay.
+func (m *Menu) Box(width, height int) []string {
+	t := m.Theme
+	width = min(width, 76) - 4
+	room := max(1, height-2)
+	first := max(0, m.At-room+1)
+	var lines []string
+	for i := first; i < len(m.Rows) && len(lines) < room; i++ {
+		pointer, role := t.RowPrefix(i == m.At)
+		if Reason(m.Session, m.Rows[i]) != "" && m.Rows[i].Scope != keymap.Everywhere {
+			role = theme.Dim
+		}
+		lines = append(lines, t.Paint(role, t.Fit(pointer+m.line(m.Rows[i]), width, false)))
+	}
+	return m.Theme.ScrollFrame("Actions", width, lines, first, len(m.Rows)-first-len(lines))
+}
+
+// line returns the key and description of a binding. If it is unavailable, the reason
+// is shown where it is always visible.
+func (m *Menu) line(b keymap.Binding) string {
+	room := 0
+	for _, one := range m.Rows {
+		room = max(room, len(one.Label()))
+	}
+	text := m.Theme.Fit(b.Label(), room+2, false)
+	if reason := Reason(m.Session, b); reason != "" && b.Scope != keymap.Everywhere {
+		return text + m.Theme.Fit(b.Name(), maxNameWidth, false) + "  " + reason
+	}
+	return text + b.Description()
+}
+
+// maxNameWidth is the width of the name of an unavailable binding.
+const maxNameWidth = 16
