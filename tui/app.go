@@ -25,8 +25,8 @@ type App struct {
 	*ui.Session
 	options Options
 
-	tabs *Tabs
-	*frame
+	tabs     *Tabs
+	frame    *Frame
 	keys     *Keyboard
 	mouse    *Mouse
 	account  *Account
@@ -118,6 +118,17 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 		cmd, a.pendingCmds = tea.Batch(append(a.pendingCmds, cmd)...), nil
 	}
 	return a, a.crashes.guard(cmd)
+}
+
+// View implements tea.Model.
+func (a *App) View() string {
+	defer a.crashes.recordPanic()
+	return a.frame.View()
+}
+
+// Server describes the service of the current profile.
+func (a *App) Server() Server {
+	return Server{Colour: a.options.Colour, InsecureTLS: a.options.InsecureTLS}
 }
 
 // AddCmd adds a command to those of the current update.

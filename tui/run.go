@@ -17,17 +17,17 @@ import (
 func New(ctx context.Context, c *client.Client, o Options) *App {
 	o = o.complete()
 	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
-	a.tabs = NewTabs(a)
-	a.frame = &frame{App: a}
-	a.keys = NewKeyboard(a, a.tabs)
-	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
-	a.stream = NewStream(a, o.Loop.Listen)
-	a.changes = NewChanges(a)
-	a.account = NewAccount(a, a.stream, a.changes, &a.toasts)
+	a.undo = NewUndo(a)
 	a.jobs = NewJobs(a)
 	a.secrets = NewSecrets(a)
-	a.undo = NewUndo(a)
+	a.changes = NewChanges(a)
+	a.stream = NewStream(a, o.Loop.Listen)
+	a.account = NewAccount(a, a.stream, a.changes, &a.toasts)
 	a.switcher = NewSwitcher(a, a.undo, a.jobs, o.Profiles)
+	a.tabs = NewTabs(a)
+	a.keys = NewKeyboard(a, a.tabs)
+	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
+	a.frame = &Frame{Host: a, Tabs: a.tabs, Keys: a.keys, Toasts: &a.toasts, Stream: a.stream, Undo: a.undo, Jobs: a.jobs}
 	store, err := state.Open(o.State, o.Profile)
 	a.begin(c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {

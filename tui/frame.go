@@ -1,0 +1,246 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/theme"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// FrameHost is what the frame needs of the app.
+type FrameHost interface {
+	CurrentSession() *ui.Session
+	Overlay() ui.Overlay
+	// Input returns the open input line, nil for none.
+	Input() *ui.InputLine
+	// Server describes the service of the current profile.
+	Server() Server
+}
+
+// Server is what the header shows of a service beside its URL.
+type Server struct {
+	Colour      string // of the profile, like Profile.Colour
+	InsecureTLS bool   // certificates are not verified
+}
+
+// Frame draws the header and footer around the screen in front.
+type Frame struct {
+	Host   FrameHost
+	Tabs   *Tabs
+	Keys   *Keyboard
+	Toasts *ui.Toasts
+	Stream *Stream
+	Undo   *Undo
+	Jobs   *Jobs
+
+	behind dimmedView
+}
+
+// dimmedView is the last view behind an overlay, which rarely changes.
+type dimmedView struct{ view, dimmed string }
+
+// View draws the screen. It has exactly as many lines and cells as the terminal.
+func (f *Frame) View() string {
+	if f.Tabs.width == 0 {
+		return ""
+	}
+	if f.Tabs.TooSmall() {
+		return f.smallView()
+	}
+	if f.Tabs.Front() == nil {
+		return ""
+	}
+	s, width := f.Host.CurrentSession(), f.Tabs.width
+	overlay, input := f.Host.Overlay(), f.Host.Input()
+	view := f.Tabs.Front().View()
+	var suggestions []string
+	if input != nil && overlay == nil {
+		suggestions = input.Suggestions(width, f.Tabs.height-ui.ChromeHeight)
+	}
+	if overlay != nil || suggestions != nil || f.Stream.Conn.IsOffline(s.Now) {
+		if view != f.behind.view {
+			f.behind = dimmedView{view, s.Theme.Dimmed(view)}
+		}
+		view = f.behind.dimmed
+	}
+
+	body := strings.Split(view, "\n")
+	if overlay != nil {
+		drawOverlay(width, body, overlay.Box(width-4, len(body)))
+	}
+	drawBelowInput(s.Theme, width, body, suggestions)
+
+	tabs, help := f.Tabs.spans()
+	rule := s.Theme.Paint(theme.Rule, strings.Repeat(s.Theme.Line, width))
+	lines := append([]string{f.headerLine(), s.Theme.Compose(width, tabs, help), f.breadcrumbs(), rule}, body...)
+	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
+}
+
+// smallView shows the required terminal size.
+func (f *Frame) smallView() string {
+	text := fmt.Sprintf("The terminal is %dx%d. whctl needs at least %dx%d. Enlarge the window to continue.", f.Tabs.width, f.Tabs.height, ui.MinWidth, ui.MinHeight)
+	words := theme.Wrap(text, f.Tabs.width)
+	lines := make([]string, f.Tabs.height)
+	for i := range lines {
+		text = ""
+		if i < len(words) {
+			text = words[i].Text
+		}
+		lines[i] = f.Host.CurrentSession().Theme.Fit(text, f.Tabs.width, false)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// headerLine draws line 1: profile, URL, user, mode and connection state.
+func (f *Frame) headerLine() string {
+	s, server := f.Host.CurrentSession(), f.Host.Server()
+	t := s.Theme
+	left := []theme.Span{{Text: " whctl  ", Role: theme.Brand}}
+	left = append(left, t.Profile(s.Profile, server.Colour)...)
+	left = append(left, theme.Span{Text: ui.ShortURL(s.URL)})
+	if server.InsecureTLS {
+		left = append(left, theme.Span{Text: "  TLS!", Role: theme.Offline})
+	}
+	if s.Access.User != "" {
+		left = append(left, theme.Span{Text: "  " + s.Access.User})
+	}
+	if s.NeedsAdmin() != "" {
+		left = append(left, theme.Span{Text: " (" + s.Access.Role + ")"})
+	}
+	mode := theme.Span{Text: " RW", Role: theme.Waiting}
+	if s.WhyReadOnly() != "" {
+		mode = theme.Span{Text: " RO", Role: theme.Dim}
+	}
+	if f.Tabs.Front().Waiting() {
+		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
+	}
+	word := f.Stream.Conn.Label(s.Now)
+	return t.Compose(f.Tabs.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + s.TimeOfDay(s.Now) + s.ZoneName() + f.Stream.Conn.ClockDifference() + " ", Role: theme.Dim}})
+}
+
+func stateRole(word string) theme.Role {
+	switch {
+	case word == "LIVE":
+		return theme.Live
+	case strings.HasPrefix(word, "OFFLINE"):
+		return theme.Offline
+	}
+	return theme.Waiting
+}
+
+// breadcrumbs draws line 3: titles and filters of the open screens, or the input line.
+func (f *Frame) breadcrumbs() string {
+	if input := f.Host.Input(); input != nil {
+		return input.View(f.Tabs.width)
+	}
+	t := f.Host.CurrentSession().Theme
+	names := slices.Compact(record.Texts(f.Tabs.stacks[f.Tabs.tab], ui.Screen.Title)) // a list and a filtered part of it have the same title
+	step := " " + t.More + " "
+	var badges []theme.Span
+	room := f.Tabs.width - 2
+	for _, badge := range f.Tabs.Front().Badges() {
+		badges = append(badges, theme.Span{Text: "  "}, theme.Span{Text: "[" + badge + "]", Role: theme.Badge})
+		room -= ansi.StringWidth(badge) + 4
+	}
+	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], step)) > room; first++ {
+		names[first] = "" // filters are more important than titles
+		names[first+1] = t.Ellipsis + step + names[first+1]
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
+	return t.Compose(f.Tabs.width, append([]theme.Span{{Text: " " + strings.Join(names, step), Role: theme.Breadcrumb}}, badges...), nil)
+}
+
+// statusLine draws the visible message, the connection error or the status of the
+// screen.
+func (f *Frame) statusLine() string {
+	s := f.Host.CurrentSession()
+	offline := f.Stream.Conn.IsOffline(s.Now)
+	right := append(undoSpans(f.Undo, s.Now), jobSpans(f.Jobs.Running())...)
+	if toast := f.Toasts.Shown(); toast != nil && !(toast.Connection && offline) {
+		if toast.Level == ui.Failure && ansi.StringWidth(toast.Text)+2 > f.Tabs.width {
+			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
+		}
+		return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + toast.Text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}}, right)
+	}
+	if offline {
+		last, err := f.Stream.Conn.LastResponse()
+		text := " " + ui.Describe(err)
+		if !last.IsZero() {
+			text = " Data from " + s.TimeOfDay(last) + " (" + ui.Age(s.Now.Sub(last)) + " ago); " + ui.Cause(err)
+		}
+		return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}})
+	}
+	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + f.Tabs.Front().Status()}}, right)
+}
+
+// undoSpans returns the last delayed change and the key that undoes it.
+func undoSpans(u *Undo, now time.Time) []theme.Span {
+	if u.Count() == 0 {
+		return nil
+	}
+	name, due := u.Next()
+	left := (due.Sub(now) + time.Second - 1).Truncate(time.Second)
+	return []theme.Span{
+		{Text: name + " in " + ui.Age(left) + "  ", Role: theme.Waiting},
+		{Text: keymap.KeyFor(keymap.Everywhere, keymap.Undo), Role: theme.Key},
+		{Text: " undo ", Role: theme.Dim},
+	}
+}
+
+// hintLine draws the most important keys.
+func (f *Frame) hintLine() string {
+	s := f.Host.CurrentSession()
+	if input := f.Host.Input(); input != nil {
+		return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + input.Hint(), Role: theme.Dim}}, nil)
+	}
+	left := []theme.Span{{Text: " "}}
+	room := f.Tabs.width - 2
+	for _, b := range f.Keys.Hints() {
+		role := theme.Key
+		if f.Host.Overlay() == nil && Reason(s, b) != "" {
+			role = theme.Dim
+		}
+		need := ansi.StringWidth(b.Label()) + len(b.Hint) + 3
+		if room -= need; room < 0 {
+			break
+		}
+		left = append(left, theme.Span{Text: b.Label(), Role: role}, theme.Span{Text: " " + b.Hint + "  ", Role: theme.Dim})
+	}
+	return s.Theme.Compose(f.Tabs.width, left, nil)
+}
+
+// drawBelowInput draws lines over the first lines of the body.
+func drawBelowInput(t *theme.Theme, width int, body, lines []string) {
+	lines = lines[:min(len(lines), len(body))]
+	copy(body, lines)
+	if n := len(lines); n > 0 && n < len(body) { // separates them from the body
+		body[n] = t.Paint(theme.Rule, strings.Repeat(t.Line, width))
+	}
+}
+
+// drawOverlay draws a box in the middle of the body, which is as wide as the screen.
+func drawOverlay(screen int, body, box []string) {
+	if len(box) == 0 {
+		return
+	}
+	width := ansi.StringWidth(box[0])
+	left, top := max(0, (screen-width)/2), max(0, (len(body)-len(box))/2)
+	for i, line := range box {
+		if top+i >= len(body) {
+			break
+		}
+		under := body[top+i]
+		before := ansi.Truncate(under, left, "")
+		before += strings.Repeat(" ", left-ansi.StringWidth(before))
+		after := ansi.TruncateLeft(under, left+width, "")
+		after = strings.Repeat(" ", max(0, screen-left-width-ansi.StringWidth(after))) + after
+		body[top+i] = before + theme.Reset + line + theme.Reset + after
+	}
+}
