@@ -14,6 +14,8 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/export"
+	"github.com/bizhook/whd/tui/session"
+	"github.com/bizhook/whd/tui/shell"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -25,17 +27,17 @@ type App struct {
 	*ui.Session
 	options Options
 
-	tabs     *Tabs
-	frame    *Frame
-	keys     *Keyboard
-	mouse    *Mouse
-	account  *Account
-	changes  *Changes
-	switcher *Switcher
-	stream   *Stream
-	undo     *Undo
-	jobs     *Jobs
-	secrets  *Secrets
+	tabs     *shell.Tabs
+	frame    *shell.Frame
+	keys     *shell.Keyboard
+	mouse    *shell.Mouse
+	account  *session.Account
+	changes  *session.Changes
+	switcher *session.Switcher
+	stream   *session.Stream
+	undo     *session.Undo
+	jobs     *session.Jobs
+	secrets  *session.Secrets
 
 	root        context.Context // parent of all sessions
 	cancel      context.CancelFunc
@@ -69,7 +71,7 @@ func (a *App) connect() tea.Cmd {
 // see that screen.
 func (a *App) Start() tea.Cmd {
 	if a.tabs.Denied(a.tabs.Current()) != "" {
-		return a.tabs.Show(RecordsTab)
+		return a.tabs.Show(shell.RecordsTab)
 	}
 	return tea.Batch(a.stream.Listen(), a.Refresh())
 }
@@ -77,17 +79,18 @@ func (a *App) Start() tea.Cmd {
 // FetchKinds fetches the record kinds of the service, which are stored for the next start.
 // Screens that are open keep theirs, except the list.
 func (a *App) FetchKinds() tea.Cmd {
-	c, session, registry, fetch := a.Client, a.Session, a.Registry, a.options.Kinds.Fetch
+	current, fetch := a.Session, a.options.Kinds.Fetch
 	if fetch == nil {
 		return nil
 	}
+	c, registry := current.Client, current.Registry
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(session.Context, fetchTimeout)
+		ctx, cancel := context.WithTimeout(current.Context, session.FetchTimeout)
 		defer cancel()
 		kinds, err := fetch(ctx, c)
 		changed := err == nil && !reflect.DeepEqual(kinds, registry)
 		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
-			if !changed || session != a.Session {
+			if !changed || current != a.Session {
 				return nil
 			}
 			a.Registry = kinds
@@ -127,8 +130,8 @@ func (a *App) View() string {
 }
 
 // Server describes the service of the current profile.
-func (a *App) Server() Server {
-	return Server{Colour: a.options.Colour, InsecureTLS: a.options.InsecureTLS}
+func (a *App) Server() shell.Server {
+	return shell.Server{Colour: a.options.Colour, InsecureTLS: a.options.InsecureTLS}
 }
 
 // AddCmd adds a command to those of the current update.
@@ -162,7 +165,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		return a.mouse.Enable()
 	case ui.Response:
 		return a.handleResponse(m)
-	case RejectedMsg:
+	case session.RejectedMsg:
 		return a.handleResponse(m.Response)
 	}
 	return nil
@@ -176,7 +179,7 @@ func (a *App) handleResponse(r ui.Response) tea.Cmd {
 		}
 		return nil
 	}
-	if !r.Background && !errors.Is(r.Err, ErrNotSent) {
+	if !r.Background && !errors.Is(r.Err, session.ErrNotSent) {
 		a.stream.AddOutcome(r.Err)
 	}
 	if r.To != nil && client.Is(r.Err, client.Cancelled) {
@@ -190,7 +193,7 @@ func (a *App) handleResponse(r ui.Response) tea.Cmd {
 func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
 	m.Form.Sent = false
 	switch one := m.Response.(type) {
-	case RejectedMsg:
+	case session.RejectedMsg:
 		one.SetForm(m.Form)
 		return a.handleResponse(one.Response)
 	case ui.Response:
@@ -202,7 +205,7 @@ func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
 // tick runs once a second. It polls if there is no live stream.
 func (a *App) tick() tea.Cmd {
 	var cmds []tea.Cmd
-	for _, s := range WithPreview(a.Front()) {
+	for _, s := range shell.WithPreview(a.Front()) {
 		if t, ok := s.(ui.Ticker); ok && a.account.Started() {
 			cmds = append(cmds, t.Tick())
 		}
@@ -213,7 +216,7 @@ func (a *App) tick() tea.Cmd {
 	}
 	cmds = append(cmds, a.account.Poll())
 	if a.overlay == nil {
-		cmds = append(cmds, Poll(a.Front()))
+		cmds = append(cmds, shell.Poll(a.Front()))
 	}
 	return tea.Batch(cmds...)
 }
@@ -229,7 +232,7 @@ func (a *App) ShowError(action string, err error) { a.showError(action, err, fal
 // ShowFetchError shows the error of a fetch. Connection errors are cleared when the
 // service responds again.
 func (a *App) ShowFetchError(action string, err error) {
-	a.showError(action, err, IsConnectionError(err))
+	a.showError(action, err, session.IsConnectionError(err))
 }
 
 func (a *App) showError(action string, err error, connection bool) {
@@ -237,7 +240,7 @@ func (a *App) showError(action string, err error, connection bool) {
 		return
 	}
 	text := action + ": " + ui.Describe(err)
-	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && ui.SignedOut(err) && action != SignInAction {
+	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && ui.SignedOut(err) && action != session.SignInAction {
 		a.toasts.Log(text, a.Now) // the sign-in form shows the reason
 		return
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/screens/records"
+	"github.com/bizhook/whd/tui/session"
+	"github.com/bizhook/whd/tui/shell"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -31,12 +33,12 @@ type CommandHost interface {
 type palette struct {
 	ui.HostSession
 	app      CommandHost
-	account  *Account
-	switcher *Switcher
-	tabs     *Tabs
+	account  *session.Account
+	switcher *session.Switcher
+	tabs     *shell.Tabs
 }
 
-func newPalette(h ui.Host, app CommandHost, account *Account, switcher *Switcher, tabs *Tabs) *palette {
+func newPalette(h ui.Host, app CommandHost, account *session.Account, switcher *session.Switcher, tabs *shell.Tabs) *palette {
 	return &palette{HostSession: ui.NewHostSession(h), app: app, account: account, switcher: switcher, tabs: tabs}
 }
 
@@ -181,7 +183,7 @@ func (p *palette) targets() []target {
 	for _, kind := range p.Registry.Kinds() {
 		all = append(all, target{name: kind.Name, help: kind.Summary, kind: kind})
 	}
-	for i, name := range TabNames {
+	for i, name := range shell.TabNames {
 		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return p.tabs.Open(i) }})
 	}
 	for _, v := range p.State.Views {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/shell"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -15,7 +16,7 @@ import (
 func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 	switch b.Action {
 	case keymap.ShowHelp:
-		a.overlay = NewHelp(a)
+		a.overlay = shell.NewHelp(a)
 	case keymap.OpenCommandLine:
 		a.input = newPalette(a, a, a.account, a.switcher, a.tabs).input()
 	case keymap.OpenFilter:
@@ -32,7 +33,7 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.Quit:
 		return a.keys.Quit()
 	case keymap.GoTab:
-		return a.tabs.Open(max(0, slices.Index(b.KeyNames(), key)) % len(TabNames))
+		return a.tabs.Open(max(0, slices.Index(b.KeyNames(), key)) % len(shell.TabNames))
 	case keymap.PreviousLocation:
 		return a.tabs.GoToPrevious()
 	case keymap.SwitchProfile:
@@ -52,11 +53,11 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 		}
 		return tea.Batch(a.Refresh(), a.FetchKinds())
 	case keymap.ShowActions:
-		a.overlay = NewMenu(a, a.keys)
+		a.overlay = shell.NewMenu(a, a.keys)
 	case keymap.ShowErrors:
 		a.overlay = newErrors(a, &a.toasts)
 	case keymap.ShowJobs:
-		a.overlay = newJobList(a, a.jobs)
+		a.overlay = shell.NewJobList(a, a.jobs)
 	case keymap.ShowCommand:
 		a.overlay = newEquivalent(a, a.options.clipboard(a.Context))
 	case keymap.Redraw:

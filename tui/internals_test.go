@@ -9,13 +9,16 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/shell"
 	"github.com/bizhook/whd/tui/ui"
 )
 
 // Access of the external tests to internals of the app.
 
 const (
-	PasteTimeout = pasteTimeout
+	RecordsTab   = shell.RecordsTab
+	MessagesTab  = shell.MessagesTab
+	PasteTimeout = shell.PasteTimeout
 )
 
 // TickMsg returns the message that is sent once a second.
@@ -112,13 +115,13 @@ func (a *App) TypeCommand(text string) {
 
 // SelectAction selects a row of the open menu and reports whether it exists.
 func (a *App) SelectAction(is func(keymap.Binding) bool) bool {
-	m := a.overlay.(*Menu)
+	m := a.overlay.(*shell.Menu)
 	m.At = slices.IndexFunc(m.Rows, is)
 	return m.At >= 0
 }
 
 // MenuOpen reports whether the menu of actions is open.
 func (a *App) MenuOpen() bool {
-	_, open := a.overlay.(*Menu)
+	_, open := a.overlay.(*shell.Menu)
 	return open
 }

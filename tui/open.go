@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/tui/screens/records"
 	"github.com/bizhook/whd/tui/screens/requests"
 	"github.com/bizhook/whd/tui/screens/webhooks"
+	"github.com/bizhook/whd/tui/shell"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -17,22 +18,22 @@ import (
 // FirstScreen returns the first screen of a tab.
 func (a *App) FirstScreen(tab int) ui.Screen {
 	switch tab {
-	case RecordsTab:
+	case shell.RecordsTab:
 		return records.NewKinds(a)
-	case SubscribersTab:
+	case shell.SubscribersTab:
 		return webhooks.NewSubscribers(a)
-	case MessagesTab:
+	case shell.MessagesTab:
 		return messages.New(a, ui.MessageFilter{})
-	case EventsTab:
+	case shell.EventsTab:
 		return webhooks.NewEvents(a)
-	case RequestsTab:
+	case shell.RequestsTab:
 		return requests.New(a)
 	}
 	return home.New(a)
 }
 
 // openTarget opens a destination.
-func openTarget(t *Tabs, h ui.Host, to ui.Target) tea.Cmd {
+func openTarget(t *shell.Tabs, h ui.Host, to ui.Target) tea.Cmd {
 	switch to := to.(type) {
 	case ui.MessagesTarget:
 		return openMessages(t, h, to)
@@ -42,7 +43,7 @@ func openTarget(t *Tabs, h ui.Host, to ui.Target) tea.Cmd {
 			b.Typed = to.Typed
 			b.Remember()
 		}
-		return t.PushIn(RecordsTab, b)
+		return t.PushIn(shell.RecordsTab, b)
 	case ui.SubscriptionTarget:
 		return openSubscription(t, h, to.Queue)
 	case ui.WhyTarget:
@@ -59,30 +60,30 @@ func openTarget(t *Tabs, h ui.Host, to ui.Target) tea.Cmd {
 	return nil
 }
 
-func openMessages(t *Tabs, h ui.Host, to ui.MessagesTarget) tea.Cmd {
+func openMessages(t *shell.Tabs, h ui.Host, to ui.MessagesTarget) tea.Cmd {
 	list := messages.New(h, to.MessageFilter)
 	switch {
 	case to.Here:
 		return t.Push(list)
 	case to.Message == nil:
-		return t.PushIn(MessagesTab, list)
+		return t.PushIn(shell.MessagesTab, list)
 	}
 	list.SelectID = to.Message.MessageID
-	return tea.Batch(t.PushIn(MessagesTab, list), t.Push(messages.NewDetail(list, *to.Message)))
+	return tea.Batch(t.PushIn(shell.MessagesTab, list), t.Push(messages.NewDetail(list, *to.Message)))
 }
 
 // openSubscription opens the subscription of a queue. Until the subscription and its
 // subscriber are fetched, it is shown with the data of the queue.
-func openSubscription(t *Tabs, h ui.Host, q wire.Queue) tea.Cmd {
+func openSubscription(t *shell.Tabs, h ui.Host, q wire.Queue) tea.Cmd {
 	list := webhooks.NewSubscriptions(h, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
 	list.SelectID = q.SubscriptionID
 	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
 		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered, OrderedByKey: q.OrderedByKey}
-	return tea.Batch(t.PushIn(SubscribersTab, list), t.Push(webhooks.NewSubscription(list, one)))
+	return tea.Batch(t.PushIn(shell.SubscribersTab, list), t.Push(webhooks.NewSubscription(list, one)))
 }
 
 // openView opens a saved view.
-func openView(t *Tabs, h ui.Host, v state.View) tea.Cmd {
+func openView(t *shell.Tabs, h ui.Host, v state.View) tea.Cmd {
 	if why := h.CurrentSession().NeedsAdmin(); why != "" && (v.Record == ui.MessageRecord || v.Record == requests.Kind) {
 		h.Notify(ui.Warning, v.Name+": "+why)
 		return nil
@@ -93,7 +94,7 @@ func openView(t *Tabs, h ui.Host, v state.View) tea.Cmd {
 		m.SetViewName(v.Name)
 		m.Arrange(v.Arrangement)
 		m.Order = messages.MessageOrder(v.OrderBy)
-		return t.PushIn(MessagesTab, m)
+		return t.PushIn(shell.MessagesTab, m)
 	}
 	kind, ok := browse.LookupKind(h.CurrentSession().Registry, v.Record)
 	if !ok {
@@ -106,5 +107,5 @@ func openView(t *Tabs, h ui.Host, v state.View) tea.Cmd {
 	}
 	b.Arrange(v.Arrangement)
 	b.SetViewName(v.Name)
-	return t.PushIn(RecordsTab, b)
+	return t.PushIn(shell.RecordsTab, b)
 }

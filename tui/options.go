@@ -1,7 +1,7 @@
-// Package tui implements the full-screen terminal interface of whctl. App routes
-// messages and keys and implements ui.Host; each screen is a package below screens.
-// Package ui provides the building blocks of the screens, package browse the lists of
-// rows. All changes of data go through Host.Change.
+// Package tui implements the full-screen terminal interface of whctl. App composes
+// the parts in packages session and shell, routes messages to them and implements ui.Host;
+// each screen is a package below screens. Package ui provides the building blocks of the
+// screens, package browse the lists of rows. All changes of data go through Host.Change.
 package tui
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/tui/session"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -105,12 +106,18 @@ func (o Options) clipboard(ctx context.Context) ui.Clipboard {
 	return ui.Clipboard{Context: ctx, Env: o.Env, Output: o.Output}
 }
 
-// withSession returns the options of another profile, with those of session that do not
-// depend on the profile.
-func (o Options) withSession(session Options) Options {
-	o.Appearance, o.State = session.Appearance, session.State
-	o.Downloads, o.Input, o.Output = session.Downloads, session.Input, session.Output
-	o.Profiles, o.Switch, o.Env, o.Now = session.Profiles, session.Switch, session.Env, session.Now
-	o.Loop = session.Loop
+// Profile is an available profile.
+type Profile = session.Profile
+
+// LiveMsg contains the events of the live stream since the previous LiveMsg.
+type LiveMsg = session.LiveMsg
+
+// withSession returns the options of another profile, with those of the previous session
+// that do not depend on the profile.
+func (o Options) withSession(previous Options) Options {
+	o.Appearance, o.State = previous.Appearance, previous.State
+	o.Downloads, o.Input, o.Output = previous.Downloads, previous.Input, previous.Output
+	o.Profiles, o.Switch, o.Env, o.Now = previous.Profiles, previous.Switch, previous.Env, previous.Now
+	o.Loop = previous.Loop
 	return o.complete()
 }

@@ -4,6 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/session"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -19,7 +20,7 @@ func (a *App) ShowProfiles() {
 func (a *App) OpenProfile(name string) tea.Cmd {
 	open, dir := a.options.Switch, a.options.State
 	if open == nil {
-		a.Notify(ui.Warning, noProfiles)
+		a.Notify(ui.Warning, session.NoProfiles)
 		return nil
 	}
 	a.Notify(ui.Info, "switching to "+name)

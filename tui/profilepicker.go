@@ -6,12 +6,13 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/session"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
 // newProfilePicker returns the picker of profiles.
-func newProfilePicker(h ui.Host, switcher *Switcher) ui.Overlay {
+func newProfilePicker(h ui.Host, switcher *session.Switcher) ui.Overlay {
 	s := h.CurrentSession()
 	profiles := switcher.Profiles()
 	p := &ui.Picker{HostSession: ui.NewHostSession(h), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switch (loaded rows and marks are lost)   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel"}

@@ -9,6 +9,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/session"
+	"github.com/bizhook/whd/tui/shell"
 	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/theme"
 )
@@ -17,17 +19,17 @@ import (
 func New(ctx context.Context, c *client.Client, o Options) *App {
 	o = o.complete()
 	a := &App{options: o, root: ctx, crashes: crashLog{dir: o.State}}
-	a.undo = NewUndo(a)
-	a.jobs = NewJobs(a)
-	a.secrets = NewSecrets(a)
-	a.changes = NewChanges(a)
-	a.stream = NewStream(a, o.Loop.Listen)
-	a.account = NewAccount(a, a.stream, a.changes, &a.toasts)
-	a.switcher = NewSwitcher(a, a.undo, a.jobs, o.Profiles)
-	a.tabs = NewTabs(a)
-	a.keys = NewKeyboard(a, a.tabs)
-	a.mouse = NewMouse(a, a.tabs, o.Appearance.Mouse)
-	a.frame = &Frame{Host: a, Tabs: a.tabs, Keys: a.keys, Toasts: &a.toasts, Stream: a.stream, Undo: a.undo, Jobs: a.jobs}
+	a.undo = session.NewUndo(a)
+	a.jobs = session.NewJobs(a)
+	a.secrets = session.NewSecrets(a)
+	a.changes = session.NewChanges(a)
+	a.stream = session.NewStream(a, o.Loop.Listen)
+	a.account = session.NewAccount(a, a.stream, a.changes, &a.toasts)
+	a.switcher = session.NewSwitcher(a, a.undo, a.jobs, o.Profiles)
+	a.tabs = shell.NewTabs(a)
+	a.keys = shell.NewKeyboard(a, a.tabs)
+	a.mouse = shell.NewMouse(a, a.tabs, o.Appearance.Mouse)
+	a.frame = &shell.Frame{Host: a, Tabs: a.tabs, Keys: a.keys, Toasts: &a.toasts, Stream: a.stream, Undo: a.undo, Jobs: a.jobs}
 	store, err := state.Open(o.State, o.Profile)
 	a.begin(c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {

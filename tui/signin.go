@@ -3,11 +3,12 @@ package tui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/tui/session"
 	"github.com/bizhook/whd/tui/ui"
 )
 
 // newSignIn returns the sign-in form.
-func newSignIn(h ui.Host, account *Account, changes *Changes) *ui.Form {
+func newSignIn(h ui.Host, account *session.Account, changes *session.Changes) *ui.Form {
 	s := h.CurrentSession()
 	f := ui.NewForm(h, "Sign in to "+ui.ShortURL(s.URL), "sign in")
 	f.IsSignIn = true

@@ -52,6 +52,8 @@ var edges = map[string][]string{
 	"tui/ui":               ui,
 	"tui/grid":             {"client/display", "client/record", "tui/theme"},
 	"tui/browse":           browse,
+	"tui/session":          {"client", "client/display", "client/wire", "tui/export", "tui/keymap", "tui/ui"}, // draws nothing: not tui/theme
+	"tui/shell":            {"client", "client/display", "client/record", "client/wire", "tui/browse", "tui/export", "tui/keymap", "tui/session", "tui/theme", "tui/ui"},
 	"tui/state":            shapes,
 	"tui/export":           {"client", "client/display", "client/filter", "client/record", "client/rowfile", "client/wire"},
 	"tui/screens/home":     screen,
@@ -60,7 +62,7 @@ var edges = map[string][]string{
 	"tui/screens/requests": screen,
 	"tui/screens/webhooks": screen,
 	"tui": slices.Concat(screen, []string{"client/backoff", "client/workbook",
-		"tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/requests", "tui/screens/webhooks"}),
+		"tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/requests", "tui/screens/webhooks", "tui/session", "tui/shell"}),
 
 	// Nouns and rules.
 	"daemon/fault":       nil,

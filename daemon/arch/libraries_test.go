@@ -23,9 +23,9 @@ type library struct {
 
 var libraries = []library{
 	{module: "github.com/charmbracelet/bubbles", users: []string{"tui/ui"}, why: "text input on the screens"},
-	{module: "github.com/charmbracelet/bubbletea", users: []string{"tui", "tui/browse", "tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/webhooks", "tui/tuitest", "tui/ui"}, why: "event loop of the terminal interface: keys, resizing, incremental drawing"},
+	{module: "github.com/charmbracelet/bubbletea", users: []string{"tui", "tui/browse", "tui/screens/home", "tui/screens/messages", "tui/screens/records", "tui/screens/webhooks", "tui/session", "tui/shell", "tui/tuitest", "tui/ui"}, why: "event loop of the terminal interface: keys, resizing, incremental drawing"},
 	{module: "github.com/charmbracelet/lipgloss", users: []string{"tui/theme"}, why: "styles of all output; prevents bubbletea from querying the terminal at the start"},
-	{module: "github.com/charmbracelet/x/ansi", users: []string{"cmd/whctl/output", "tui", "tui/grid", "tui/screens/messages", "tui/theme", "tui/tuitest", "tui/ui"}, why: "widths of characters, computed as bubbletea does"},
+	{module: "github.com/charmbracelet/x/ansi", users: []string{"cmd/whctl/output", "tui", "tui/grid", "tui/screens/messages", "tui/shell", "tui/theme", "tui/tuitest", "tui/ui"}, why: "widths of characters, computed as bubbletea does"},
 	{module: "github.com/creack/pty", why: "tests on a pseudo-terminal"},
 	{module: "github.com/go-resty/resty/v2", users: []string{"client"}, why: "HTTP requests of the Go client"},
 	{module: "github.com/itchyny/gojq", users: []string{"cmd/whctl/output"}, why: "--jq of whctl"},

@@ -12,8 +12,8 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Session is the state that the screens of a profile share. Only the app changes it;
-// switching to another profile creates a new one.
+// Session is the state that the screens of a profile share. Only the app and its parts in
+// package tui/session change it; switching to another profile creates a new one.
 type Session struct {
 	Clock
 	Client   *client.Client

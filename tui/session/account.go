@@ -1,4 +1,8 @@
-package tui
+// Package session holds the parts of the app that draw nothing: the account of the user,
+// changes of data and the one that waits for a sign-in, delayed changes, exports, secrets
+// that are still to be shown, the live stream, and the list of profiles. They change the
+// state in ui.Session, which the screens read. Each part declares what it needs of the app.
+package session
 
 import (
 	"context"
@@ -40,8 +44,8 @@ func NewAccount(h AccountHost, s *Stream, c *Changes, t *ui.Toasts) *Account {
 	return &Account{host: h, stream: s, changes: c, toasts: t, readOnlyProfiles: make(map[string]bool)}
 }
 
-// fetchTimeout is the timeout of requests in the background.
-const fetchTimeout = 10 * time.Second
+// FetchTimeout is the timeout of requests in the background.
+const FetchTimeout = 10 * time.Second
 
 // Connect fetches the user of a new session. Until then, no data is requested, since most
 // is for admins only.
@@ -67,7 +71,7 @@ func (a *Account) Fetch() tea.Cmd {
 	s := a.host.CurrentSession()
 	c := s.Client
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(s.Context, fetchTimeout)
+		ctx, cancel := context.WithTimeout(s.Context, FetchTimeout)
 		defer cancel()
 		user, err := c.CurrentSession(ctx)
 		return ui.Response{Err: err, Apply: func() tea.Cmd { return a.Fetched(s, user, err) }}

@@ -1,4 +1,7 @@
-package tui
+// Package shell holds the parts of the app around the screens: the tabs with their screens,
+// the frame that is drawn around the one in front, the keyboard, the mouse, and the
+// overlays that belong to them. Each part declares what it needs of the app.
+package shell
 
 import (
 	"fmt"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/session"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -36,9 +40,9 @@ type Frame struct {
 	Tabs   *Tabs
 	Keys   *Keyboard
 	Toasts *ui.Toasts
-	Stream *Stream
-	Undo   *Undo
-	Jobs   *Jobs
+	Stream *session.Stream
+	Undo   *session.Undo
+	Jobs   *session.Jobs
 
 	behind dimmedView
 }
@@ -181,7 +185,7 @@ func (f *Frame) statusLine() string {
 }
 
 // undoSpans returns the last delayed change and the key that undoes it.
-func undoSpans(u *Undo, now time.Time) []theme.Span {
+func undoSpans(u *session.Undo, now time.Time) []theme.Span {
 	if u.Count() == 0 {
 		return nil
 	}

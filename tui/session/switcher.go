@@ -1,4 +1,4 @@
-package tui
+package session
 
 import (
 	tea "github.com/charmbracelet/bubbletea"
@@ -44,14 +44,14 @@ func NewSwitcher(h SwitcherHost, u *Undo, j *Jobs, load func() ([]Profile, error
 // Profiles returns the profiles that were listed last.
 func (s *Switcher) Profiles() []Profile { return s.profiles }
 
-// noProfiles is shown if there is nothing to switch to.
-const noProfiles = "no other profiles available"
+// NoProfiles is shown if there is nothing to switch to.
+const NoProfiles = "no other profiles available"
 
 // List loads the profiles, and opens the picker if open is set.
 func (s *Switcher) List(open bool) tea.Cmd {
 	if s.load == nil {
 		if open {
-			s.host.Notify(ui.Warning, noProfiles)
+			s.host.Notify(ui.Warning, NoProfiles)
 		}
 		return nil
 	}

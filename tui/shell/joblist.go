@@ -1,4 +1,4 @@
-package tui
+package shell
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/session"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
@@ -44,11 +45,11 @@ func jobSpans(running []*export.Job) []theme.Span {
 // jobList is the list of exports, newest first.
 type jobList struct {
 	ui.HostSession
-	jobs *Jobs
+	jobs *session.Jobs
 	at   int
 }
 
-func newJobList(h ui.Host, jobs *Jobs) ui.Overlay {
+func NewJobList(h ui.Host, jobs *session.Jobs) ui.Overlay {
 	return &jobList{HostSession: ui.NewHostSession(h), jobs: jobs}
 }
 

@@ -1,4 +1,4 @@
-package tui
+package shell
 
 import (
 	"strings"
@@ -17,7 +17,7 @@ type pasteDetector struct {
 }
 
 const (
-	pasteTimeout = 250 * time.Millisecond
+	PasteTimeout = 250 * time.Millisecond
 	pasteRunes   = 5 // characters in one message that are treated as a paste
 )
 
@@ -29,7 +29,7 @@ func (b *pasteDetector) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 		keys = 1 // enter, or a key that is held down
 	}
 	if m.Paste || keys >= pasteRunes || now.Before(b.until) {
-		b.until = now.Add(pasteTimeout)
+		b.until = now.Add(PasteTimeout)
 		return true
 	}
 	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace && m.Type != tea.KeyEnter {
@@ -42,7 +42,7 @@ func (b *pasteDetector) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
 		b.recent[len(b.recent)-1] = now
 	}
 	if fast {
-		b.until = now.Add(pasteTimeout)
+		b.until = now.Add(PasteTimeout)
 	}
 	return fast
 }
