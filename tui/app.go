@@ -24,7 +24,7 @@ import (
 // App is the bubbletea model: it owns the open screens, routes keys and responses to
 // them, and draws the header and footer. All state changes happen in Update.
 type App struct {
-	*ui.Session
+	Session *ui.Session // of the current profile
 	options Options
 
 	tabs     *shell.Tabs
@@ -48,23 +48,22 @@ type App struct {
 	crashes     crashLog
 }
 
-// begin starts the session of the profile in the options.
-func (a *App) begin(c *client.Client, store *state.Store, t *theme.Theme) {
-	o := a.options
-	a.Session = &ui.Session{
-		Clock: ui.Clock{Now: o.Now(), Zone: o.Zone}, Client: c, Theme: t, Registry: o.Kinds.Known, State: store,
-		History: map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
-		URL:     o.URL, Profile: o.Profile, Downloads: o.Downloads, ReadOnly: o.ReadOnly || a.account.ReadOnly(o.Profile),
-		Access: ui.Access{User: o.User, Protected: o.Protected, Unlock: o.Unlock},
+// newSession returns a session of the profile in the options.
+func newSession(ctx context.Context, o Options, c *client.Client, store *state.Store, t *theme.Theme) *ui.Session {
+	return &ui.Session{
+		Clock:     ui.Clock{Now: o.Now(), Zone: o.Zone},
+		Client:    c,
+		Context:   ctx,
+		Theme:     t,
+		Registry:  o.Kinds.Known,
+		State:     store,
+		History:   map[string][]string{ui.CommandHistory: slices.Clone(store.Commands)},
+		URL:       o.URL,
+		Profile:   o.Profile,
+		Downloads: o.Downloads,
+		ReadOnly:  o.ReadOnly,
+		Access:    ui.Access{User: o.User, Protected: o.Protected, Unlock: o.Unlock},
 	}
-	a.Context, a.cancel = context.WithCancel(a.root)
-}
-
-// connect opens the first screen. Its data and the stream are requested when the role of
-// the user is known, since most are for admins only.
-func (a *App) connect() tea.Cmd {
-	a.tabs.Start()
-	return tea.Batch(a.account.Connect(), a.FetchKinds())
 }
 
 // Start requests the data of the screen in front, or of the records if the user may not
@@ -93,7 +92,7 @@ func (a *App) FetchKinds() tea.Cmd {
 			if !changed || current != a.Session {
 				return nil
 			}
-			a.Registry = kinds
+			a.Session.Registry = kinds
 			return a.Front().Shown()
 		}}
 	}
@@ -101,14 +100,15 @@ func (a *App) FetchKinds() tea.Cmd {
 
 // Init implements tea.Model.
 func (a *App) Init() tea.Cmd {
-	return a.crashes.guard(tea.Batch(a.connect(), a.switcher.List(false), a.options.Loop.Tick(time.Second, tickMsg{}), a.mouse.Enable()))
+	a.tabs.Start()
+	return a.crashes.guard(tea.Batch(a.account.Connect(), a.switcher.List(false), a.options.Loop.Tick(time.Second, tickMsg{}), a.mouse.Enable()))
 }
 
 // Update implements tea.Model.
 func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	defer a.crashes.recordPanic()
-	a.Now = a.options.Now()
-	a.toasts.Expire(a.Now)
+	a.Session.Now = a.options.Now()
+	a.toasts.Expire(a.Session.Now)
 	cmd := a.handle(m)
 	if p, ok := a.Front().(ui.Previewer); ok && !a.tabs.TooSmall() {
 		cmd = tea.Batch(cmd, p.UpdatePreview())
@@ -155,12 +155,15 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 		return tea.Batch(a.tick(), a.options.Loop.Tick(time.Second, tickMsg{}))
 	case LiveMsg:
 		cmd, current := a.stream.Handle(m)
-		if !current || a.Paused {
+		if !current || a.Session.Paused {
 			return cmd
 		}
 		return tea.Batch(cmd, a.tabs.Follow(m.Changes, m.Requests))
 	case ui.SentMsg:
-		return a.formResponded(m)
+		if r, ok := formResponse(m); ok {
+			return a.handleResponse(r)
+		}
+		return func() tea.Msg { return m.Response }
 	case tea.ResumeMsg:
 		return a.mouse.Enable()
 	case ui.Response:
@@ -188,18 +191,18 @@ func (a *App) handleResponse(r ui.Response) tea.Cmd {
 	return r.Apply()
 }
 
-// formResponded handles the response to a form immediately, before a key can submit the form
-// again.
-func (a *App) formResponded(m ui.SentMsg) tea.Cmd {
+// formResponse returns the response to a form, before a key can submit the form again. It
+// returns false for another message.
+func formResponse(m ui.SentMsg) (ui.Response, bool) {
 	m.Form.Sent = false
-	switch one := m.Response.(type) {
+	switch message := m.Response.(type) {
 	case session.RejectedMsg:
-		one.SetForm(m.Form)
-		return a.handleResponse(one.Response)
+		message.SetForm(m.Form)
+		return message.Response, true
 	case ui.Response:
-		return a.handleResponse(one)
+		return message, true
 	}
-	return func() tea.Msg { return m.Response }
+	return ui.Response{}, false
 }
 
 // tick runs once a second. It polls if there is no live stream.
@@ -210,8 +213,8 @@ func (a *App) tick() tea.Cmd {
 			cmds = append(cmds, t.Tick())
 		}
 	}
-	cmds = append(cmds, a.undo.SendDue(), a.writeState(), a.stream.Tick())
-	if a.account.Polling() || !a.stream.Conn.ShouldPoll(a.Now) || a.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
+	cmds = append(cmds, a.undo.SendDue(), writeState(a.Session.State, a.ShowError), a.stream.Tick())
+	if a.account.Polling() || !a.stream.Conn.ShouldPoll(a.Session.Now) || a.Session.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
 		return tea.Batch(cmds...)
 	}
 	cmds = append(cmds, a.account.Poll())
@@ -223,32 +226,38 @@ func (a *App) tick() tea.Cmd {
 
 // Notify shows a message to the user.
 func (a *App) Notify(l ui.Level, text string) {
-	a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Now})
+	a.toasts.Add(ui.Toast{Level: l, Text: text, At: a.Session.Now})
 }
 
 // ShowError shows the error of an action that the user requested.
-func (a *App) ShowError(action string, err error) { a.showError(action, err, false) }
+func (a *App) ShowError(action string, err error) {
+	addError(&a.toasts, a.overlay, action, ui.Toast{At: a.Session.Now}, err)
+}
 
 // ShowFetchError shows the error of a fetch. Connection errors are cleared when the
 // service responds again.
 func (a *App) ShowFetchError(action string, err error) {
-	a.showError(action, err, session.IsConnectionError(err))
+	toast := ui.Toast{At: a.Session.Now, Connection: session.IsConnectionError(err)}
+	addError(&a.toasts, a.overlay, action, toast, err)
 }
 
-func (a *App) showError(action string, err error, connection bool) {
+// addError shows the error of an action, unless it was cancelled or the sign-in form in
+// front shows it.
+func addError(toasts *ui.Toasts, front ui.Overlay, action string, toast ui.Toast, err error) {
 	if err == nil || client.Is(err, client.Cancelled) {
 		return
 	}
-	text := action + ": " + ui.Describe(err)
-	if f, isForm := a.overlay.(*ui.Form); isForm && f.IsSignIn && ui.SignedOut(err) && action != session.SignInAction {
-		a.toasts.Log(text, a.Now) // the sign-in form shows the reason
+	toast.Level = ui.Failure
+	toast.Text = action + ": " + ui.Describe(err)
+	if f, isForm := front.(*ui.Form); isForm && f.IsSignIn && ui.SignedOut(err) && action != session.SignInAction {
+		toasts.Log(toast.Text, toast.At) // the sign-in form shows the reason
 		return
 	}
-	a.toasts.Add(ui.Toast{Level: ui.Failure, Text: text, At: a.Now, Connection: connection})
+	toasts.Add(toast)
 }
 
 // Copy copies text to the clipboard and reports how.
-func (a *App) Copy(text string) { copyText(a, a.options.clipboard(a.Context), text, nil) }
+func (a *App) Copy(text string) { copyText(a, a.options.clipboard(a.Session.Context), text, nil) }
 
 // copyText copies text to the clipboard, reports how, and calls then with the outcome unless
 // it is nil.
@@ -273,21 +282,21 @@ func copyText(h ui.Host, c ui.Clipboard, text string, then func(outcome string))
 	})
 }
 
-// writeState writes unsaved settings.
-func (a *App) writeState() tea.Cmd {
-	store := a.State
+// writeState writes unsaved settings; report shows the error of a failed write, once.
+func writeState(store *state.Store, report func(action string, err error)) tea.Cmd {
 	if !store.Due() {
 		return nil
 	}
 	return func() tea.Msg {
 		err := store.Write()
-		if reported := store.RecordWrite(err != nil); err != nil && !reported {
-			return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
-				a.ShowError("saving settings", err)
-				return nil
-			}}
+		reported := store.RecordWrite(err != nil)
+		if err == nil || reported {
+			return nil
 		}
-		return nil
+		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
+			report("saving settings", err)
+			return nil
+		}}
 	}
 }
 
@@ -400,6 +409,6 @@ func (a *App) SessionExpired() {
 // Wait waits for the stream reader and for exports to finish.
 func (a *App) Wait() {
 	a.jobs.Wait()
-	_ = a.State.Write() // the screen is closed: errors cannot be shown
+	_ = a.Session.State.Write() // the screen is closed: errors cannot be shown
 	a.stream.Close()
 }

@@ -18,7 +18,7 @@ func TestClockDifferenceIsShown(t *testing.T) {
 		if got := d.App.ClockDifference(); got != want {
 			t.Errorf("%v ahead: %q, want %q", ahead, got, want)
 		}
-		if got, want := d.App.TimeText(at), ui.Age(time.Minute+ahead); got != want {
+		if got, want := d.App.Session.TimeText(at), ui.Age(time.Minute+ahead); got != want {
 			t.Errorf("%v ahead: %s ago, want %s", ahead, got, want)
 		}
 	}

@@ -24,7 +24,7 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 			a.input = f.Find()
 		}
 	case keymap.GoBack:
-		return a.back()
+		return back(a, &a.toasts)
 	case keymap.QuitOrBack:
 		if cmd, ok := a.tabs.Pop(); ok {
 			return cmd
@@ -59,7 +59,7 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.ShowJobs:
 		a.overlay = shell.NewJobList(a, a.jobs)
 	case keymap.ShowCommand:
-		a.overlay = newEquivalent(a, a.options.clipboard(a.Context))
+		a.overlay = newEquivalent(a, a.options.clipboard(a.Session.Context))
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Suspend:
@@ -69,14 +69,14 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 }
 
 // back dismisses an error, removes marks, or closes the screen.
-func (a *App) back() tea.Cmd {
-	if a.toasts.Dismiss() {
+func back(h ui.Host, toasts *ui.Toasts) tea.Cmd {
+	if toasts.Dismiss() {
 		return nil
 	}
-	if u, ok := a.Front().(ui.Unmarker); ok && u.Unmark() {
+	if u, ok := h.Front().(ui.Unmarker); ok && u.Unmark() {
 		return nil
 	}
-	return a.Pop()
+	return h.Pop()
 }
 
 // Unfinished lists the work that quitting would abandon.

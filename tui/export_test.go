@@ -27,11 +27,11 @@ import (
 // exported returns the content of the only exported file.
 func exported(t *testing.T, d *tuitest.Driver, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(d.App.Downloads, name))
+	text, err := os.ReadFile(filepath.Join(d.App.Session.Downloads, name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*"+export.PartSuffix)); len(rest) > 0 {
+	if rest, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*"+export.PartSuffix)); len(rest) > 0 {
 		t.Errorf("unexpected files: %v", rest)
 	}
 	return string(text)
@@ -86,9 +86,9 @@ func TestExportFormats(t *testing.T) {
 	d.Press("e", "right", "down", "right", "ctrl+s")
 	d.WantText("SO_Totals.xlsx")
 	d.Press("u", "space", "e")
-	d.WantText("marked: 1 row", d.App.Downloads)
+	d.WantText("marked: 1 row", d.App.Session.Downloads)
 	d.Press("esc")
-	sheet := sheetOf(t, filepath.Join(d.App.Downloads, "SO_Totals.xlsx"))
+	sheet := sheetOf(t, filepath.Join(d.App.Session.Downloads, "SO_Totals.xlsx"))
 	if rows := strings.Count(sheet, "<row "); rows != b.Pages.Total()+1 || !strings.Contains(sheet, want[0]) {
 		t.Errorf("the workbook has %d rows, of %d", rows, b.Pages.Total())
 	}
@@ -211,7 +211,7 @@ func TestCancelExportRemovesFile(t *testing.T) {
 	<-stalled
 	d.Deliver(tui.TickMsg())
 	d.WantText("export ", " of 12,000")
-	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
+	if rest, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
 		t.Errorf("files: %v", rest)
 	}
 	d.Deliver(tuitest.Keys["ctrl+c"])
@@ -221,7 +221,7 @@ func TestCancelExportRemovesFile(t *testing.T) {
 	d.Deliver(tuitest.Letter("D"))
 	d.Settle()
 	d.WantText("cancelled: export to")
-	if rest, _ := filepath.Glob(filepath.Join(d.App.Downloads, "*")); len(rest) > 0 {
+	if rest, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*")); len(rest) > 0 {
 		t.Errorf("files left: %v", rest)
 	}
 }

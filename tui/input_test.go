@@ -63,13 +63,13 @@ func TestUnbracketedPastesAreIgnored(t *testing.T) {
 			return tuitest.Unreachable(t), nil
 		}})
 		d.Paste(text)
-		if unlocked > 0 || !d.App.ReadOnly {
+		if unlocked > 0 || !d.App.Session.ReadOnly {
 			t.Errorf("%q ends the read-only mode", text)
 		}
 	}
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Profile: "prod", ReadOnly: true, Unlock: func() (*client.Client, error) { return tuitest.Unreachable(t), nil }})
 	d.Press(":", "'rw", "enter")
-	if d.App.ReadOnly {
+	if d.App.Session.ReadOnly {
 		t.Error("typing the same has no effect")
 	}
 }
@@ -95,7 +95,7 @@ func TestLateResponsesAreIgnored(t *testing.T) {
 	before := d.App.ReadOnlyCount()
 	d.Press(":", "'ro", "enter")
 	d.Send(d.App.UnlockedMsg(tuitest.Unreachable(t), d.App.Session, before))
-	if !d.App.ReadOnly {
+	if !d.App.Session.ReadOnly {
 		t.Error("a late response ended a newer read-only mode")
 	}
 	d.App.SetUser("ann")

@@ -59,7 +59,7 @@ func (a *App) ProfilesMsg(list []Profile) tea.Msg {
 
 // SwitchedMsg returns the response with another profile.
 func (a *App) SwitchedMsg(c *client.Client, o Options) tea.Msg {
-	return ui.Response{Background: true, Apply: func() tea.Cmd { return a.switched(c, o, a.State, nil) }}
+	return ui.Response{Background: true, Apply: func() tea.Cmd { return a.switched(c, o, a.Session.State, nil) }}
 }
 
 func (a *App) Toasts() *ui.Toasts            { return &a.toasts }
@@ -69,8 +69,8 @@ func (a *App) SetJobs(all ...*export.Job)    { a.jobs.All = all }
 func (a *App) DelayedCount() int             { return a.undo.Count() }
 func (a *App) Unread() int                   { return a.secrets.Unread() }
 func (a *App) ReadOnlyCount() int            { return a.account.ReadOnlyCount() }
-func (a *App) User() string                  { return a.Access.User }
-func (a *App) SetUser(name string)           { a.Access.User = name }
+func (a *App) User() string                  { return a.Session.Access.User }
+func (a *App) SetUser(name string)           { a.Session.Access.User = name }
 func (a *App) IsLive(now time.Time) bool     { return a.stream.Conn.IsLive(now) }
 func (a *App) ClockDifference() string       { return a.stream.Conn.ClockDifference() }
 func (a *App) IsOpen(s ui.Screen) bool       { return a.tabs.IsOpen(s) }

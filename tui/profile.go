@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"context"
+
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
@@ -48,19 +50,23 @@ func (a *App) switched(c *client.Client, o Options, stored *state.Store, stateEr
 	a.overlay, a.input = nil, nil
 	a.cancel()
 
-	times := a.Times
+	previous := a.Session
 	a.options = o.withSession(a.options)
-	a.begin(c, stored, a.Theme)
-	a.Times = times
+	ctx, cancel := context.WithCancel(a.root)
+	a.cancel = cancel
+	a.Session = newSession(ctx, a.options, c, stored, previous.Theme)
+	a.Session.ReadOnly = a.options.ReadOnly || a.account.ReadOnly(a.options.Profile)
+	a.Session.Times = previous.Times
 	a.changes.Reset()
 	a.stream.Reset()
 	a.keys.Reset()
 
-	cmd := a.connect()
+	a.tabs.Start()
+	cmd := a.account.Connect()
 	if stateErr != nil {
-		a.ShowError("loading saved settings of "+a.Profile, stateErr)
+		a.ShowError("loading saved settings of "+a.Session.Profile, stateErr)
 	} else {
-		a.Notify(ui.Info, "switched to "+a.Profile)
+		a.Notify(ui.Info, "switched to "+a.Session.Profile)
 	}
 	return cmd
 }

@@ -31,7 +31,8 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	a.mouse = shell.NewMouse(a, a.tabs, o.Appearance.Mouse)
 	a.frame = &shell.Frame{Host: a, Tabs: a.tabs, Keys: a.keys, Toasts: &a.toasts, Stream: a.stream, Undo: a.undo, Jobs: a.jobs}
 	store, err := state.Open(o.State, o.Profile)
-	a.begin(c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
+	ctx, a.cancel = context.WithCancel(ctx)
+	a.Session = newSession(ctx, o, c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
 	if err != nil {
 		a.ShowError("loading saved settings", err)
 	}

@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/tui/state"
-	"github.com/bizhook/whd/tui/ui"
 )
 
 // A failed write is reported once, and its data is written by the next successful
@@ -22,17 +23,17 @@ func TestStateWriteFailureIsReportedOnce(t *testing.T) {
 	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a := &App{Session: &ui.Session{State: store}}
+	write := func() tea.Msg { return writeState(store, func(string, error) {})() }
 	for i, want := range []bool{true, false} {
 		store.AddCommand(fmt.Sprint("command ", i))
-		if reported := a.writeState()() != nil; reported != want {
+		if reported := write() != nil; reported != want {
 			t.Errorf("write %d: reported %v", i, reported)
 		}
 	}
 	if err := os.Remove(blocked); err != nil {
 		t.Fatal(err)
 	}
-	if m := a.writeState()(); m != nil || store.Due() {
+	if m := write(); m != nil || store.Due() {
 		t.Errorf("%v, due %v", m, store.Due())
 	}
 	if read, err := state.Open(blocked, ""); err != nil || len(read.Commands) != 2 {

@@ -120,12 +120,12 @@ func TestViewsAreSavedAndDeleted(t *testing.T) {
 
 	next := tuitest.Drive(t, c, o)
 	next.AwaitLive()
-	v, _ := next.App.State.View("failed-today")
+	v, _ := next.App.Session.State.View("failed-today")
 	if !slices.Equal(v.Where, []string{"Status=3", "AddedDateTime>=today", "LastSavedDateTime<-2h"}) {
 		t.Errorf("the view of messages is %+v", v)
 	}
 	kind, _ := record.Builtin().Lookup("SO_Totals")
-	filters, err := browse.ParseFilters(next.App.Now, kind, "InvoiceTotal>=1000")
+	filters, err := browse.ParseFilters(next.App.Session.Now, kind, "InvoiceTotal>=1000")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func file(ending, want string) func(*testing.T, *tuitest.Driver) {
 	return func(t *testing.T, d *tuitest.Driver) {
 		var files []string
 		d.WaitUntil("a file", func() bool {
-			files, _ = filepath.Glob(filepath.Join(d.App.Downloads, "*"+ending))
+			files, _ = filepath.Glob(filepath.Join(d.App.Session.Downloads, "*"+ending))
 			return len(files) == 1
 		})
 		if text, err := os.ReadFile(files[0]); err != nil || !strings.Contains(string(text), want) {

@@ -16,7 +16,7 @@ import (
 func TestListsFollowTimeMode(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
-	d.App.Zone = time.FixedZone("AWST", 8*60*60)
+	d.App.Session.Zone = time.FixedZone("AWST", 8*60*60)
 	d.Clock = time.Now()
 	d.Press("6")
 	b := d.App.Front().(*browse.Browser)
@@ -46,7 +46,7 @@ func TestListsFollowTimeMode(t *testing.T) {
 		t.Errorf("the columns are wider than before:\n%s\n%s", narrow, again)
 	}
 	age := cell()
-	d.App.Now = d.App.Now.Add(5 * time.Minute)
+	d.App.Session.Now = d.App.Session.Now.Add(5 * time.Minute)
 	b.Tick() // without a fetch
 	if cell() == age {
 		t.Errorf("the age is still %s", age)

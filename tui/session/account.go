@@ -47,11 +47,11 @@ func NewAccount(h AccountHost, s *Stream, c *Changes, t *ui.Toasts) *Account {
 // FetchTimeout is the timeout of requests in the background.
 const FetchTimeout = 10 * time.Second
 
-// Connect fetches the user of a new session. Until then, no data is requested, since most
-// is for admins only.
+// Connect fetches the user and the kinds of a new session. Until then, no data is
+// requested, since most is for admins only.
 func (a *Account) Connect() tea.Cmd {
 	a.started = false
-	return a.Poll()
+	return tea.Batch(a.Poll(), a.host.FetchKinds())
 }
 
 // Poll fetches the user again; Polling reports whether the request is in progress.

@@ -130,7 +130,7 @@ func TestEnterTakesSuggestionWithPointer(t *testing.T) {
 		d.App.ShowOverlay(f)
 		steps := strings.Fields(keys)
 		d.Press(steps[:len(steps)-1]...)
-		if got := strings.Contains(d.Text(), d.App.Theme.Pointer+" "); got != (want != "") {
+		if got := strings.Contains(d.Text(), d.App.Session.Theme.Pointer+" "); got != (want != "") {
 			t.Errorf("%s: a suggestion has the pointer: %t\n%s", keys, got, d.Text())
 		}
 		if d.Press("enter"); first.Text() != want || f.At != 1 {

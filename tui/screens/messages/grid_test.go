@@ -215,7 +215,7 @@ func TestSubscriberNamesAreFetched(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Resize(120, 40)
-	d.App.Queues = ui.Queues{}
+	d.App.Session.Queues = ui.Queues{}
 	d.Press("4")
 	d.WantText("acme-shop")
 	l := list(d)

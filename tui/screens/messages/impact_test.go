@@ -158,7 +158,7 @@ func TestCountIsCancelled(t *testing.T) {
 func TestNotSentErrorNamesChange(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "a")
-	d.App.Client = tuitest.Unreachable(t)
+	d.App.Session.Client = tuitest.Unreachable(t)
 	list(d).OnImpact(retryOfAll(8, 4), nil)
 	d.Press("y")
 	d.WantText("retry of 4 messages: not sent: cannot reach")

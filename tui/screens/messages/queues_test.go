@@ -21,7 +21,7 @@ func TestLateMessageShowsReason(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("4")
 	d.WantText("  in ")
-	d.App.Queues = ui.Queues{} // statistics fetched by the first screen
+	d.App.Session.Queues = ui.Queues{} // statistics fetched by the first screen
 	d.Clock = d.Clock.Add(30 * time.Hour)
 	d.Press("R")
 	d.WantText("due")

@@ -51,7 +51,7 @@ func TestMessageTabsMaskSecrets(t *testing.T) {
 	}
 	d.Press("e", "enter")
 	d.WantText("17 B written to")
-	files, _ := filepath.Glob(filepath.Join(d.App.Downloads, "body-*.json"))
+	files, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "body-*.json"))
 	if len(files) != 1 {
 		t.Fatalf("files %v", files)
 	}

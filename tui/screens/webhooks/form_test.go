@@ -133,7 +133,7 @@ func TestNewSubscriptionIsSelected(t *testing.T) {
 		d.Press("n", "'"+event, "tab", "'http://127.0.0.1:9/x", "ctrl+s")
 		d.WantText("Created")
 		d.Press("esc")
-		if line := d.LineWith(event); !strings.Contains(line, d.App.Theme.Pointer+" "+event) {
+		if line := d.LineWith(event); !strings.Contains(line, d.App.Session.Theme.Pointer+" "+event) {
 			t.Errorf("%s is not selected:\n%s", event, d.Text())
 		}
 	}

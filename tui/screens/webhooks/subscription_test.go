@@ -28,7 +28,7 @@ func TestSubscriptionShowsAllData(t *testing.T) {
 	d.WantText("?token=canary99")
 	d.Press("v")
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C1"}`, 3)
-	d.WaitUntil("the change is received", func() bool { return d.App.Queues.Changed })
+	d.WaitUntil("the change is received", func() bool { return d.App.Session.Queues.Changed })
 	d.Advance(ui.QueuesMinInterval + time.Second)
 	d.WantText("1 failed message", "Last failure", "410 Gone")
 	d.WantText("[disabled]", "disabled: the endpoint responded with 410 Gone")
@@ -114,7 +114,7 @@ func TestMessagesOfSubscriberHideID(t *testing.T) {
 	}
 	d.Press(":", "'save mine", "enter")
 	d.WantText("its SubscriberID is a secret")
-	if len(d.App.State.Views) != 0 {
+	if len(d.App.Session.State.Views) != 0 {
 		t.Error("the filter was saved")
 	}
 }
