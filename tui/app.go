@@ -327,6 +327,9 @@ func (a *App) MarkStale(s ui.Screen) { a.tabs.MarkStale(s) }
 // RefreshAll refreshes the screens after changes were missed.
 func (a *App) RefreshAll() tea.Cmd { return a.tabs.RefreshAll() }
 
+// FirstScreen returns a new first screen of a tab.
+func (a *App) FirstScreen(tab int) ui.Screen { return firstScreen(a, tab) }
+
 // Overlay returns the overlay in front of the screen, nil for none.
 func (a *App) Overlay() ui.Overlay { return a.overlay }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// CommandHost is what commands need of the app in addition to what screens need.
+// CommandHost is the part of the app that commands use in addition to ui.Host.
 type CommandHost interface {
 	// Do runs a binding of scope Everywhere; key is the key that was pressed.
 	Do(b keymap.Binding, key string) tea.Cmd

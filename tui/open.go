@@ -15,21 +15,21 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// FirstScreen returns the first screen of a tab.
-func (a *App) FirstScreen(tab int) ui.Screen {
+// firstScreen returns a new first screen of a tab.
+func firstScreen(h ui.Host, tab int) ui.Screen {
 	switch tab {
 	case shell.RecordsTab:
-		return records.NewKinds(a)
+		return records.NewKinds(h)
 	case shell.SubscribersTab:
-		return webhooks.NewSubscribers(a)
+		return webhooks.NewSubscribers(h)
 	case shell.MessagesTab:
-		return messages.New(a, ui.MessageFilter{})
+		return messages.New(h, ui.MessageFilter{})
 	case shell.EventsTab:
-		return webhooks.NewEvents(a)
+		return webhooks.NewEvents(h)
 	case shell.RequestsTab:
-		return requests.New(a)
+		return requests.New(h)
 	}
-	return home.New(a)
+	return home.New(h)
 }
 
 // openTarget opens a destination.

@@ -1,7 +1,7 @@
 // Package session holds the parts of the app that draw nothing: the account of the user,
 // changes of data and the one that waits for a sign-in, delayed changes, exports, secrets
 // that are still to be shown, the live stream, and the list of profiles. They change the
-// state in ui.Session, which the screens read. Each part declares what it needs of the app.
+// state in ui.Session, which the screens read. Each part declares the interface of the app that it uses.
 package session
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// AccountHost is what the account needs of the app.
+// AccountHost is the part of the app that the account uses.
 type AccountHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)
@@ -39,7 +39,7 @@ type Account struct {
 	readOnlyProfiles map[string]bool // profiles in which :ro was entered
 }
 
-// NewAccount returns an account whose user is not known yet.
+// NewAccount returns an account without a known user.
 func NewAccount(h AccountHost, s *Stream, c *Changes, t *ui.Toasts) *Account {
 	return &Account{host: h, stream: s, changes: c, toasts: t, readOnlyProfiles: make(map[string]bool)}
 }

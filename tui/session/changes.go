@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// ChangesHost is what the changes of data need of the app.
+// ChangesHost is the part of the app that the changes of data use.
 type ChangesHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)
@@ -105,14 +105,14 @@ func (c *Changes) Rejected(s *ui.Session, name string, cmd tea.Cmd, err error) R
 	change := &pendingChange{name: name, cmd: cmd}
 	return RejectedMsg{change: change, Response: ui.Response{Err: err, Apply: func() tea.Cmd {
 		if s == c.host.CurrentSession() {
-			c.keep(change)
+			c.setPending(change)
 		}
 		return nil
 	}}}
 }
 
-// keep stores a change and opens the sign-in form.
-func (c *Changes) keep(change *pendingChange) {
+// setPending stores a change and opens the sign-in form.
+func (c *Changes) setPending(change *pendingChange) {
 	change.below = c.host.Overlay()
 	if s, isSecret := change.below.(*ui.Secret); isSecret {
 		change.below = s.Below // the sign-in form is shown below the secret

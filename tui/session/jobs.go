@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// JobsHost is what the exports need of the app.
+// JobsHost is the part of the app that the exports use.
 type JobsHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)

@@ -6,7 +6,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// SecretsHost is what the secrets need of the app.
+// SecretsHost is the part of the app that the secrets use.
 type SecretsHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)

@@ -18,10 +18,10 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// StreamHost is what the live updates need of the app.
+// StreamHost is the part of the app that the live updates use.
 type StreamHost interface {
 	CurrentSession() *ui.Session
-	// SessionExpired asks the user to sign in again, unless something else is open.
+	// SessionExpired opens the sign-in form, unless something else is open.
 	SessionExpired()
 	// RefreshAll refreshes the screens after changes were missed.
 	RefreshAll() tea.Cmd

@@ -16,7 +16,7 @@ type Profile struct {
 	Protected bool
 }
 
-// SwitcherHost is what the switcher needs of the app.
+// SwitcherHost is the part of the app that the switcher uses.
 type SwitcherHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)

@@ -18,7 +18,7 @@ type delayed struct {
 	run  func() tea.Cmd
 }
 
-// UndoHost is what the delayed changes need of the app.
+// UndoHost is the part of the app that the delayed changes use.
 type UndoHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)

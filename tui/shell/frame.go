@@ -1,6 +1,6 @@
 // Package shell holds the parts of the app around the screens: the tabs with their screens,
 // the frame that is drawn around the one in front, the keyboard, the mouse, and the
-// overlays that belong to them. Each part declares what it needs of the app.
+// overlays that belong to them. Each part declares the interface of the app that it uses.
 package shell
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// FrameHost is what the frame needs of the app.
+// FrameHost is the part of the app that the frame uses.
 type FrameHost interface {
 	CurrentSession() *ui.Session
 	Overlay() ui.Overlay
@@ -28,7 +28,7 @@ type FrameHost interface {
 	Server() Server
 }
 
-// Server is what the header shows of a service beside its URL.
+// Server contains the marks of a service in the header.
 type Server struct {
 	Colour      string // of the profile, like Profile.Colour
 	InsecureTLS bool   // certificates are not verified

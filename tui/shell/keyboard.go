@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// KeyboardHost is what the keyboard needs of the app.
+// KeyboardHost is the part of the app that the keyboard uses.
 type KeyboardHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)

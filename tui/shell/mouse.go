@@ -22,7 +22,7 @@ const doubleClick = 500 * time.Millisecond
 // wheelRows is the number of rows per step of the wheel.
 const wheelRows = 3
 
-// MouseHost is what the mouse needs of the app.
+// MouseHost is the part of the app that the mouse uses.
 type MouseHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)
@@ -40,7 +40,7 @@ type Mouse struct {
 	lastClick click
 }
 
-// NewMouse returns a mouse that selects, scrolls and opens what the tabs show.
+// NewMouse returns a mouse that works on the screens of the tabs.
 func NewMouse(h MouseHost, t *Tabs, enabled bool) *Mouse {
 	return &Mouse{host: h, tabs: t, enabled: enabled}
 }

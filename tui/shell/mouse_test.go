@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// fakeHost is an app with an overlay and screens that note what is done to them.
+// fakeHost is an app with an overlay, and screens that record their calls.
 type fakeHost struct {
 	session ui.Session
 	overlay ui.Overlay

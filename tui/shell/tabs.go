@@ -24,7 +24,7 @@ const (
 	RequestsTab
 )
 
-// TabsHost is what the tabs need of the app.
+// TabsHost is the part of the app that the tabs use.
 type TabsHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)

@@ -30,8 +30,7 @@ func TestTabsReopenPreviousLocation(t *testing.T) {
 	}
 }
 
-// A tab that the role does not allow is not opened; what was open over the old screen is
-// removed otherwise.
+// A tab that the role does not allow is not opened. Opening another one removes the overlay.
 func TestTabsRespectRole(t *testing.T) {
 	h := newFakeHost()
 	h.session.Access.Role = "reader"
