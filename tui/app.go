@@ -21,8 +21,9 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// App is the bubbletea model: it owns the open screens, routes keys and responses to
-// them, and draws the header and footer. All state changes happen in Update.
+// App is the bubbletea model: it composes the parts in packages session and shell, routes
+// messages and responses to them, and is the ui.Host of the screens. All state changes
+// happen in Update.
 type App struct {
 	Session *ui.Session // of the current profile
 	options Options
