@@ -41,7 +41,7 @@ var DefaultColumns = []messageColumn{
 	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastResult(m)} }, nil},
 	{grid.Column{Name: "Next", Min: 7, MinGridWidth: attemptsMinWidth}, "NextAttemptDateTime", func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
 	{grid.Column{Name: AgeColumn, Right: true, Min: 4}, "AddedDateTime", (*List).ageCell, nil},
-	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberMinWidth}, "", (*List).subscriberCell, nil},
+	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberMinWidth}, "", func(s *List, m wire.Message) grid.Cell { return s.Subscribers.cell(m) }, nil},
 }
 
 // omittedFields are the fields that are part of another column or of the detail

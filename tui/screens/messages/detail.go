@@ -384,7 +384,7 @@ func (s *Detail) headed(label, text, end string) string {
 // masked unless it is revealed.
 func (s *Detail) subscriberText() string {
 	id := s.secret(s.Message.SubscriberID)
-	if name, known := s.list.nameOf(s.Message); known {
+	if name, known := s.list.Subscribers.of(s.Message); known {
 		return "subscriber " + name + " " + id
 	}
 	return "subscriber " + id

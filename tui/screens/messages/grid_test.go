@@ -221,7 +221,7 @@ func TestSubscriberNamesAreFetched(t *testing.T) {
 	l := list(d)
 	d.Press("enter")
 	d.WantText("subscriber acme-shop " + ui.ShortID(s.Subscriber))
-	l.Subscribers = nil
+	l.Subscribers.Fetched = nil
 	d.Press("esc", "t")
 	d.WantText(ui.ShortID(s.Subscriber))
 }

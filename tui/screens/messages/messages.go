@@ -75,10 +75,10 @@ type List struct {
 	*columns
 	*query
 	*live
-	*names
 	*bulk
-	Pages    *grid.Pages
-	SelectID string // ID of the message to select once it is loaded
+	Pages       *grid.Pages
+	Subscribers *names
+	SelectID    string // ID of the message to select once it is loaded
 }
 
 // ChangedFor is the time for which a change stays marked, and for which a row that
@@ -104,7 +104,8 @@ var _ interface {
 // New returns the list of messages that match a filter.
 func New(h ui.Host, filter ui.MessageFilter) *List {
 	m := &List{Table: browse.NewTable(h, false), Pages: grid.NewPages()}
-	m.columns, m.query, m.names, m.bulk = &columns{List: m}, &query{List: m, Filter: filter}, &names{List: m}, &bulk{List: m}
+	m.Subscribers = &names{queues: &m.Queues}
+	m.columns, m.query, m.bulk = &columns{List: m}, &query{List: m, Filter: filter}, &bulk{List: m}
 	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: make(map[string]time.Time), unseenIDs: make(map[string]struct{})}
 	m.Grid.SetRows(m.Pages)
 	m.Share, m.ScreenOf = 44, m.preview
@@ -209,6 +210,21 @@ func (s *List) Put(generation, number int, list []wire.Message, total int) tea.C
 	s.markMore()
 	s.forget()
 	return tea.Batch(s.want(), s.fetchMissingNames(list))
+}
+
+// fetchMissingNames fetches the names of subscribers once, if a message has none. On an error
+// the IDs stay.
+func (s *List) fetchMissingNames(list []wire.Message) tea.Cmd {
+	if !s.Subscribers.request(list) {
+		return nil
+	}
+	return ui.Fetch(s.Ctx, s, ui.SubscriberNames, func(names map[string]string, err error) tea.Cmd {
+		if err == nil {
+			s.Subscribers.Fetched = names
+			s.rebuild()
+		}
+		return nil
+	})
 }
 
 // seek selects the message that the list was opened for.

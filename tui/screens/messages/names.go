@@ -1,7 +1,7 @@
 package messages
 
 import (
-	tea "github.com/charmbracelet/bubbletea"
+	"slices"
 
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
@@ -13,46 +13,38 @@ import (
 // are keys. The names are part of the queue statistics; missing ones are fetched
 // once.
 type names struct {
-	*List
-	Subscribers map[string]string // fetched names by ID
-	requested   bool
+	queues    *ui.Queues
+	Fetched   map[string]string // names by ID
+	requested bool
 }
 
-func (s *names) nameOf(m wire.Message) (string, bool) {
-	if queue, known := s.Queues.Known[m.SubscriptionID]; known && queue.SubscriberName != "" {
+// of returns the name of the subscriber of a message, false if it is unknown.
+func (n *names) of(m wire.Message) (string, bool) {
+	queue, known := n.queues.Known[m.SubscriptionID]
+	if known && queue.SubscriberName != "" {
 		return queue.SubscriberName, true
 	}
-	name, known := s.Subscribers[m.SubscriberID]
+	name, known := n.Fetched[m.SubscriberID]
 	return name, known
 }
 
-func (s *names) subscriberCell(m wire.Message) grid.Cell {
-	name, known := s.nameOf(m)
+// cell returns the name, or the shortened ID of a subscriber without one.
+func (n *names) cell(m wire.Message) grid.Cell {
+	name, known := n.of(m)
 	if !known {
 		return grid.Cell{Text: ui.ShortID(m.SubscriberID), Role: theme.Dim}
 	}
 	return grid.Cell{Text: name}
 }
 
-// fetchMissingNames fetches the names once if one is missing.
-func (s *names) fetchMissingNames(list []wire.Message) tea.Cmd {
-	if s.requested {
-		return nil
+// request reports whether the names must be fetched: once, if one of the messages has none.
+func (n *names) request(list []wire.Message) bool {
+	if n.requested {
+		return false
 	}
-	for _, m := range list {
-		if _, known := s.nameOf(m); !known {
-			s.requested = true
-			return ui.Fetch(s.Ctx, s.List, ui.SubscriberNames, s.onNames)
-		}
-	}
-	return nil
-}
-
-// onNames shows fetched names. On an error the IDs stay.
-func (s *names) onNames(names map[string]string, err error) tea.Cmd {
-	if err == nil {
-		s.Subscribers = names
-		s.rebuild()
-	}
-	return nil
+	n.requested = slices.ContainsFunc(list, func(m wire.Message) bool {
+		_, known := n.of(m)
+		return !known
+	})
+	return n.requested
 }

@@ -109,7 +109,7 @@ func (s *query) filterByValue() tea.Cmd {
 	case "To":
 		s.Filter.Subscription, s.Filter.Label = one.SubscriptionID, subscriptionLabel(one.EventName, one.URL)
 	case "Subscriber":
-		s.Filter.Subscriber, s.Filter.Label = one.SubscriberID, s.subscriberCell(one).Text
+		s.Filter.Subscriber, s.Filter.Label = one.SubscriberID, s.Subscribers.cell(one).Text
 		s.Filter.Subscription = ""
 	case "Status":
 		return s.addCondition(equal("Status", strconv.Itoa(one.Status)))
