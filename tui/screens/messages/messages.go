@@ -53,7 +53,7 @@ func (s *List) which() string {
 // AsView implements ui.Viewer.
 func (s *List) AsView() state.View {
 	f := s.Filter
-	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.arrangement()}
+	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.arrangement()}
 	v.Where, v.OrderBy = s.Typed.Texts(f.Conditions), browse.OrderText(s.Order)
 	return v
 }
@@ -73,7 +73,7 @@ func (s *List) Title() string {
 type List struct {
 	browse.Table
 	*columns
-	*query
+	query
 	*live
 	*bulk
 	Pages       *grid.Pages
@@ -103,9 +103,9 @@ var _ interface {
 
 // New returns the list of messages that match a filter.
 func New(h ui.Host, filter ui.MessageFilter) *List {
-	m := &List{Table: browse.NewTable(h, false), Pages: grid.NewPages()}
+	m := &List{Table: browse.NewTable(h, false), query: query{Filter: filter}, Pages: grid.NewPages()}
 	m.Subscribers = &names{queues: &m.Queues}
-	m.columns, m.query, m.bulk = &columns{List: m}, &query{List: m, Filter: filter}, &bulk{List: m}
+	m.columns, m.bulk = &columns{List: m}, &bulk{List: m}
 	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: make(map[string]time.Time), unseenIDs: make(map[string]struct{})}
 	m.Grid.SetRows(m.Pages)
 	m.Share, m.ScreenOf = 44, m.preview
@@ -116,6 +116,9 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	m.Grid.Follow(true)
 	return m
 }
+
+// Badges implements ui.Screen.
+func (s *List) Badges() []string { return s.badges(&s.Queues) }
 
 // Start implements ui.Screen.
 func (s *List) Start() tea.Cmd { return s.Reload() }
@@ -289,7 +292,10 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 
 // listActions are the actions on filter, order and columns.
 var listActions = map[keymap.Action]func(s *List) tea.Cmd{
-	keymap.ProblemsOnly:  (*List).cycleStatus,
+	keymap.ProblemsOnly: func(s *List) tea.Cmd {
+		s.cycleStatus()
+		return s.Reload()
+	},
 	keymap.SortColumn:    (*List).sort,
 	keymap.FilterByValue: (*List).filterByValue,
 	keymap.ClearFilters: func(s *List) tea.Cmd {
@@ -384,34 +390,14 @@ func (s *List) Status() string {
 // statusGap separates the parts of the status line.
 const statusGap = "   "
 
-// blockedCount returns the number of messages without an attempt because their
-// subscription is disabled or its circuit breaker is open. It returns 0 for a list
-// with conditions, where only the service can count.
-func (s *List) blockedCount() int64 {
-	if !s.Filter.Problems || s.Filter.Undelivered || len(s.Filter.Conditions) > 0 {
-		return 0
-	}
-	var n int64
-	for _, queue := range s.Queues.Known {
-		blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
-		if blocked && s.Filter.Matches(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
-			n += queue.NotSent
-		}
-	}
-	return n
-}
-
 // blockedText returns the status text for blockedCount.
 func (s *List) blockedText() string {
-	n := s.blockedCount()
+	n := s.blockedCount(&s.Queues)
 	if n == 0 {
 		return ""
 	}
 	return "   " + display.Thousands(n) + " more queued: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
 }
-
-// subscriptionLabel names a subscription by event and URL.
-func subscriptionLabel(event, address string) string { return event + " to " + ui.ShortURL(address) }
 
 // marked returns the status text for marked messages.
 func (s *List) marked() string {
@@ -422,4 +408,19 @@ func (s *List) marked() string {
 		return fmt.Sprintf("   %s marked", display.Thousands(n))
 	}
 	return ""
+}
+
+// newer returns the status text for new messages that are not shown. With
+// conditions, only the service can count them.
+func (s *List) newer() string {
+	switch n := len(s.unseenIDs); {
+	case s.Grid.Following():
+		return "   following"
+	case n == 0:
+		return ""
+	case len(s.Filter.Conditions) > 0 || !s.newest():
+		return "   new messages: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows matches"
+	default:
+		return fmt.Sprintf("   new %s: %s shows them", display.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
+	}
 }

@@ -2,21 +2,16 @@ package messages
 
 import (
 	"cmp"
-	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
-	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
@@ -24,7 +19,6 @@ import (
 
 // query is the filter and the order of a list.
 type query struct {
-	*List
 	Filter ui.MessageFilter
 	Order  grid.Sort              // by a column; newest first if empty
 	Typed  browse.TypedConditions // the conditions as typed
@@ -33,27 +27,26 @@ type query struct {
 
 // cycleStatus switches from all messages to failed ones, the newest failure first, then to
 // undelivered ones, then back to all.
-func (s *query) cycleStatus() tea.Cmd {
-	f := &s.Filter
+func (q *query) cycleStatus() {
+	f := &q.Filter
 	f.Problems, f.Undelivered = !f.Problems && !f.Undelivered, f.Problems && !f.Undelivered
-	s.Order = grid.Sort{}
-	return s.Reload()
+	q.Order = grid.Sort{}
 }
 
 // newest reports whether the newest messages, or in a list of problems the newest failures,
 // come first, so that the list can follow them.
-func (s *query) newest() bool {
-	return s.Order.Column == "" || s.Order == grid.Sort{Column: AgeColumn, Descending: true}
+func (q *query) newest() bool {
+	return q.Order.Column == "" || q.Order == grid.Sort{Column: AgeColumn, Descending: true}
 }
 
 // orderBy returns the order as a parameter of the service and whctl, empty for the
 // default. Problems are listed by their last attempt.
-func (s *query) orderBy() string {
-	if s.Order.Column == "" && s.Filter.Problems {
+func (q *query) orderBy() string {
+	if q.Order.Column == "" && q.Filter.Problems {
 		return "-LastSavedDateTime"
 	}
-	c, _ := findColumn(s.Order.Column)
-	if c.field == "" || !s.Order.Descending {
+	c, _ := findColumn(q.Order.Column)
+	if c.field == "" || !q.Order.Descending {
 		return c.field
 	}
 	return "-" + c.field
@@ -70,73 +63,49 @@ func MessageOrder(text string) grid.Sort {
 }
 
 // members returns the request parameters of filter and order.
-func (s *query) members() url.Values {
-	q := s.Filter.Members()
-	if by := s.orderBy(); by != "" {
-		q.Set("OrderBy", by)
+func (q *query) members() url.Values {
+	members := q.Filter.Members()
+	if by := q.orderBy(); by != "" {
+		members.Set("OrderBy", by)
 	}
-	return q
+	return members
 }
 
-// sort cycles the selected column through ascending, descending and no order.
-func (s *query) sort() tea.Cmd {
-	c := s.Column()
-	if c.field == "" {
-		s.Notify(ui.Warning, "cannot sort by "+strings.ToLower(c.Name)+": messages contain only the ID")
-		return nil
-	}
-	s.Order = s.Order.Next(c.Name)
-	return s.Reload()
-}
-
-// filterColumn opens the filter line with a condition on the selected column.
-func (s *query) filterColumn() {
-	c := s.Column()
-	if c.field == "" {
-		s.Notify(ui.Warning, "cannot filter by "+strings.ToLower(c.Name)+" name; "+keymap.KeyFor(keymap.InMessages, keymap.FilterByValue)+" filters by this one")
-		return
-	}
-	s.ShowInput(s.filterLine(strings.TrimSpace(s.filterText() + browse.ConditionSeparator + c.field)))
-}
-
-// filterByValue filters by the value of the selected cell.
-func (s *query) filterByValue() tea.Cmd {
-	one, ok := s.Selected()
-	if !ok {
-		return nil
-	}
-	switch c := s.Column(); c.Name {
+// filterBy filters by the value of a message in a column. It returns the reason if there is no
+// such filter, else an empty text.
+func (q *query) filterBy(column string, m wire.Message, subscriber string) string {
+	switch column {
 	case "To":
-		s.Filter.Subscription, s.Filter.Label = one.SubscriptionID, subscriptionLabel(one.EventName, one.URL)
+		q.Filter.Subscription, q.Filter.Label = m.SubscriptionID, subscriptionLabel(m.EventName, m.URL)
 	case "Subscriber":
-		s.Filter.Subscriber, s.Filter.Label = one.SubscriberID, s.Subscribers.cell(one).Text
-		s.Filter.Subscription = ""
+		q.Filter.Subscriber, q.Filter.Label = m.SubscriberID, subscriber
+		q.Filter.Subscription = ""
 	case "Status":
-		return s.addCondition(equal("Status", strconv.Itoa(one.Status)))
+		q.addCondition(equal("Status", strconv.Itoa(m.Status)))
 	case "Event":
-		return s.addCondition(equal("EventName", one.EventName))
+		q.addCondition(equal("EventName", m.EventName))
 	case "Att.":
-		return s.addCondition(equal("Retries", strconv.Itoa(one.Retries)))
+		q.addCondition(equal("Retries", strconv.Itoa(m.Retries)))
 	case "HTTP":
-		return s.filterByResult(one)
+		return q.filterByResult(m)
 	default:
-		s.Notify(ui.Warning, "each message has a different "+strings.ToLower(c.Name)+"; "+keymap.KeyFor(keymap.InMessages, keymap.FilterColumn)+" filters by a range")
-		return nil
+		return "each message has a different " + strings.ToLower(column) + "; " + keymap.KeyFor(keymap.InMessages, keymap.FilterColumn) + " filters by a range"
 	}
-	return s.Reload()
+	return ""
 }
 
 // filterByResult filters by the status code of a message, or by its error if there
-// was no response.
-func (s *query) filterByResult(one wire.Message) tea.Cmd {
-	switch {
-	case one.LastMessageResponseHTTPCode != nil:
-		return s.addCondition(equal("LastMessageResponseHTTPCode", strconv.Itoa(*one.LastMessageResponseHTTPCode)))
-	case one.LastMessageResponseMessage != "":
-		return s.addCondition(equal("LastMessageResponseMessage", one.LastMessageResponseMessage))
+// was no response. It returns the reason if there is neither.
+func (q *query) filterByResult(m wire.Message) string {
+	if m.LastMessageResponseHTTPCode != nil {
+		q.addCondition(equal("LastMessageResponseHTTPCode", strconv.Itoa(*m.LastMessageResponseHTTPCode)))
+		return ""
 	}
-	s.Notify(ui.Warning, "the message has no result yet; filter by Status=0 instead")
-	return nil
+	if m.LastMessageResponseMessage != "" {
+		q.addCondition(equal("LastMessageResponseMessage", m.LastMessageResponseMessage))
+		return ""
+	}
+	return "the message has no result yet; filter by Status=0 instead"
 }
 
 func equal(field, value string) client.Filter {
@@ -144,97 +113,73 @@ func equal(field, value string) client.Filter {
 }
 
 // addCondition adds a condition. It replaces one on the same field and operator.
-func (s *query) addCondition(one client.Filter) tea.Cmd {
-	others := slices.DeleteFunc(slices.Clone(s.Filter.Conditions), func(f client.Filter) bool { return f.Member() == one.Member() })
-	s.Filter.Conditions = append(others, one)
-	return s.Reload()
+func (q *query) addCondition(condition client.Filter) {
+	others := slices.DeleteFunc(slices.Clone(q.Filter.Conditions), func(f client.Filter) bool { return f.Member() == condition.Member() })
+	q.Filter.Conditions = append(others, condition)
 }
 
-// Badges implements ui.Screen.
-func (s *query) Badges() []string {
+// badges returns the filter as texts for the header.
+func (q *query) badges(queues *ui.Queues) []string {
 	var badges []string
-	if scope := s.scope(); scope != "" {
+	if scope := q.scope(queues); scope != "" {
 		badges = append(badges, scope)
 	}
-	if badge := s.Filter.StatusFilter().Badge; badge != "" {
+	if badge := q.Filter.StatusFilter().Badge; badge != "" {
 		badges = append(badges, badge)
 	}
-	return append(badges, record.Texts(s.Filter.Conditions, filter.Text)...)
-}
-
-// newer returns the status text for new messages that are not shown. With
-// conditions, only the service can count them.
-func (s *query) newer() string {
-	switch n := len(s.unseenIDs); {
-	case s.Grid.Following():
-		return "   following"
-	case n == 0:
-		return ""
-	case len(s.Filter.Conditions) > 0 || !s.newest():
-		return "   new messages: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows matches"
-	default:
-		return fmt.Sprintf("   new %s: %s shows them", display.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
-	}
+	return append(badges, record.Texts(q.Filter.Conditions, filter.Text)...)
 }
 
 // scope returns the label of the subscription or subscriber, empty for all.
-func (s *query) scope() string {
-	if queue, known := s.Queues.Known[s.Filter.Subscription]; known {
+func (q *query) scope(queues *ui.Queues) string {
+	if queue, known := queues.Known[q.Filter.Subscription]; known {
 		return subscriptionLabel(queue.EventName, queue.URL)
 	}
-	return s.Filter.Label
+	return q.Filter.Label
+}
+
+// subscriptionLabel names a subscription by event and URL.
+func subscriptionLabel(event, address string) string { return event + " to " + ui.ShortURL(address) }
+
+// blockedCount returns the number of messages without an attempt because their
+// subscription is disabled or its circuit breaker is open. It returns 0 for a list
+// with conditions, where only the service can count.
+func (q *query) blockedCount(queues *ui.Queues) int64 {
+	if !q.Filter.Problems || q.Filter.Undelivered || len(q.Filter.Conditions) > 0 {
+		return 0
+	}
+	var n int64
+	for _, queue := range queues.Known {
+		blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
+		if blocked && q.Filter.Matches(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
+			n += queue.NotSent
+		}
+	}
+	return n
 }
 
 // Equivalent implements ui.Screen.
-func (s *query) Equivalent() string {
-	return "whctl messages list" + s.conditionArguments() + " --order-by " + cmp.Or(s.orderBy(), "-AddedDateTime")
+func (q *query) Equivalent() string {
+	return "whctl messages list" + q.conditionArguments() + " --order-by " + cmp.Or(q.orderBy(), "-AddedDateTime")
 }
 
 // conditionArguments returns the filter as arguments of whctl.
-func (s *query) conditionArguments() string {
+func (q *query) conditionArguments() string {
 	text := ""
-	if s.Filter.Subscriber != "" {
+	if q.Filter.Subscriber != "" {
 		// by its first and last characters, since the ID is a key
-		first, last, _ := strings.Cut(ui.ShortID(s.Filter.Subscriber), "..")
+		first, last, _ := strings.Cut(ui.ShortID(q.Filter.Subscriber), "..")
 		text += " --where " + ui.Quote("SubscriberID^="+first) + " --where " + ui.Quote("SubscriberID$="+last)
 	}
-	if s.Filter.Subscription != "" {
-		text += ` --where "SubscriptionID=` + s.Filter.Subscription + `"`
+	if q.Filter.Subscription != "" {
+		text += ` --where "SubscriptionID=` + q.Filter.Subscription + `"`
 	}
-	if c, isLimited := s.Filter.StatusFilter().Condition(); isLimited {
+	if c, isLimited := q.Filter.StatusFilter().Condition(); isLimited {
 		text += " --where " + ui.Quote(filter.Text(c))
 	}
-	return text + browse.WhereFlags(s.Typed.Texts(s.Filter.Conditions))
+	return text + browse.WhereFlags(q.Typed.Texts(q.Filter.Conditions))
 }
 
-func (s *query) filterText() string {
-	return strings.Join(record.Texts(s.Filter.Conditions, filter.Text), browse.ConditionSeparator)
-}
-
-// Find returns the filter line.
-func (s *query) Find() *ui.InputLine { return s.filterLine(s.filterText()) }
-
-func (s *query) filterLine(text string) *ui.InputLine {
-	l := browse.NewFilterLine(s.HostSession, ui.MessageKind(), ui.MessageRecord, text, func(filters []client.Filter, typed browse.TypedConditions) tea.Cmd {
-		s.Filter.Conditions, s.Typed = filters, typed
-		return s.Reload()
-	})
-	l.Help = "such as Status=3  EventName^=debtor; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " filters at the service   " + keymap.KeyFor(keymap.InLine, keymap.Complete) + " completes"
-	return l
-}
-
-// Exportable returns the export of the filtered messages, with their bodies.
-func (s *query) Exportable() browse.Exportable {
-	kind := ui.MessageKind()
-	e := browse.Exportable{
-		Name: "Messages", Query: client.Query{Kind: kind, Where: s.Filter.Filters()}, Key: "MessageID", Total: s.Pages.Total(), Marked: s.Grid.MarkedIDs(), All: s.AllMarks,
-		Loaded: s.Pages.LoadedIDs(), Rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
-	}
-	if by := s.orderBy(); by != "" {
-		e.Query.OrderBy = []string{by}
-	}
-	for _, f := range kind.Fields {
-		e.Columns = append(e.Columns, export.Column{Name: f.Name, Type: f.Type})
-	}
-	return e
+func (q *query) filterText() string {
+	return strings.Join(record.Texts(q.Filter.Conditions, filter.Text), browse.ConditionSeparator)
 }
