@@ -11,15 +11,13 @@ import (
 	"sync"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
-	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/state"
+	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -27,21 +25,21 @@ import (
 type messageColumn struct {
 	grid.Column
 	field string // record field for order and filters; empty for none
-	cell  func(s *List, m wire.Message) grid.Cell
-	text  func(s *List, m wire.Message) string // text to copy; nil to copy the cell
+	cell  func(c *columns, m wire.Message) grid.Cell
+	text  func(m wire.Message) string // text to copy; nil to copy the cell
 }
 
 // DefaultColumns are the default columns in their default order. In a list narrower
 // than their MinGridWidth, columns are only visible while they are selected.
 var DefaultColumns = []messageColumn{
-	{grid.Column{Name: "Status", Min: 7}, "Status", (*List).statusCell, func(_ *List, m wire.Message) string { return m.MessageID }},
-	{grid.Column{Name: "Event", Min: 10, Max: 120, Flex: true, TruncateMiddle: true}, "EventName", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
-	{grid.Column{Name: "To", Min: 10, Max: 120, Flex: true, TruncateMiddle: true}, "URL", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(_ *List, m wire.Message) string { return m.URL }},
-	{grid.Column{Name: "Att.", Right: true, Min: 4, MinGridWidth: attemptsMinWidth}, "Retries", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: attempts(m)} }, nil},
-	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *List, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastResult(m)} }, nil},
-	{grid.Column{Name: "Next", Min: 7, MinGridWidth: attemptsMinWidth}, "NextAttemptDateTime", func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, s.Session)} }, nil},
-	{grid.Column{Name: AgeColumn, Right: true, Min: 4}, "AddedDateTime", (*List).ageCell, nil},
-	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberMinWidth}, "", func(s *List, m wire.Message) grid.Cell { return s.Subscribers.cell(m) }, nil},
+	{grid.Column{Name: "Status", Min: 7}, "Status", (*columns).statusCell, func(m wire.Message) string { return m.MessageID }},
+	{grid.Column{Name: "Event", Min: 10, Max: 120, Flex: true, TruncateMiddle: true}, "EventName", func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
+	{grid.Column{Name: "To", Min: 10, Max: 120, Flex: true, TruncateMiddle: true}, "URL", func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(m wire.Message) string { return m.URL }},
+	{grid.Column{Name: "Att.", Right: true, Min: 4, MinGridWidth: attemptsMinWidth}, "Retries", func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: attempts(m)} }, nil},
+	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastResult(m)} }, nil},
+	{grid.Column{Name: "Next", Min: 7, MinGridWidth: attemptsMinWidth}, "NextAttemptDateTime", func(c *columns, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, c.session)} }, nil},
+	{grid.Column{Name: AgeColumn, Right: true, Min: 4}, "AddedDateTime", (*columns).ageCell, nil},
+	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberMinWidth}, "", func(c *columns, m wire.Message) grid.Cell { return c.subscribers.cell(m) }, nil},
 }
 
 // omittedFields are the fields that are part of another column or of the detail
@@ -57,7 +55,7 @@ var Columns = sync.OnceValue(func() []messageColumn {
 			continue
 		}
 		all = append(all, messageColumn{grid.Column{Name: f.Name, Right: f.Type.Number(), Min: 4, Max: 40, Flex: true}, f.Name,
-			func(s *List, m wire.Message) grid.Cell { return grid.Cell{Text: s.fieldText(m, f.Name)} }, nil})
+			func(c *columns, m wire.Message) grid.Cell { return grid.Cell{Text: c.fieldText(m, f.Name)} }, nil})
 	}
 	return all
 })
@@ -68,7 +66,7 @@ func (s *columns) fieldText(m wire.Message, field string) string {
 	case !value.IsValid():
 		return ""
 	case value.Type() == reflect.TypeFor[wire.Timestamp]():
-		return s.TimeText(time.Time(value.Interface().(wire.Timestamp)))
+		return s.session.TimeText(time.Time(value.Interface().(wire.Timestamp)))
 	default:
 		return fmt.Sprint(value)
 	}
@@ -81,7 +79,7 @@ const (
 )
 
 // markerColumn marks changes. It is always shown and cannot be selected.
-var markerColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*List).markerCell}
+var markerColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*columns).markerCell}
 
 // findColumn returns the column with a name.
 func findColumn(name string) (messageColumn, bool) {
@@ -101,10 +99,54 @@ func DefaultColumnNames() []string {
 	return record.Texts(DefaultColumns, func(c messageColumn) string { return c.Name })
 }
 
-// columns are the columns of a list.
+// columns are the columns of a list, and draw messages in them.
 type columns struct {
-	*List
-	visible []messageColumn // the shown columns, with markerColumn
+	host        columnsHost
+	session     *ui.Session
+	grid        *grid.Grid
+	subscribers *names
+	changed     changeTimes
+	visible     []messageColumn // the shown columns, with markerColumn
+}
+
+// columnsHost has the method of the app that columns use.
+type columnsHost interface {
+	// Delayed reports whether a queued delete concerns a message.
+	Delayed(id string) bool
+}
+
+// row builds the row of a message. Times have coarse steps, so that few lines
+// change.
+func (s *columns) row(m wire.Message) *grid.Row {
+	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.visible))}
+	if s.host.Delayed(m.MessageID) {
+		row.Role = theme.Dim
+	}
+	for i, c := range s.visible {
+		row.Cells[i] = c.cell(s, m)
+	}
+	return row
+}
+
+func (s *columns) statusCell(m wire.Message) grid.Cell {
+	word, role := s.session.Theme.StatusText(m.Status)
+	return grid.Cell{Text: word, Role: role}
+}
+
+func (s *columns) ageCell(m wire.Message) grid.Cell {
+	return grid.Cell{Text: s.session.TimeText(time.Time(m.AddedDateTime))}
+}
+
+// markerCell marks a recent change and a pending delete.
+func (s *columns) markerCell(m wire.Message) grid.Cell {
+	sign := grid.Cell{Role: theme.Accent}
+	if s.changed.recent(m.MessageID, s.session.Now) {
+		sign.Text = s.session.Theme.Left
+	}
+	if s.host.Delayed(m.MessageID) {
+		sign.Text = theme.FailGlyph
+	}
+	return sign
 }
 
 // show sets the columns. The marker column is inserted before the columns at the
@@ -125,8 +167,7 @@ func (s *columns) show(names []string, frozen int) {
 	for i, c := range s.visible {
 		columns[i] = c.Column
 	}
-	s.Grid.SetColumns(columns, frozen)
-	s.rebuild()
+	s.grid.SetColumns(columns, frozen)
 }
 
 // Names returns the names of the shown columns in their order.
@@ -135,27 +176,27 @@ func (s *columns) Names() []string {
 	return slices.DeleteFunc(names, func(name string) bool { return name == markerColumn.Name })
 }
 
-// Column returns the selected column.
-func (s *columns) Column() messageColumn { return s.visible[s.Grid.ColumnIndex()] }
+// Selected returns the selected column.
+func (s *columns) Selected() messageColumn { return s.visible[s.grid.ColumnIndex()] }
 
-// skipMarker moves the selection past the marker column.
-func (s *columns) skipMarker(b keymap.Binding) {
-	if s.Column().Name != markerColumn.Name {
+// skipMarker moves the selection past the marker column, in the direction of an action.
+func (s *columns) skipMarker(action keymap.Action) {
+	if s.Selected().Name != markerColumn.Name {
 		return
 	}
 	step := 1
-	if at := s.Grid.ColumnIndex(); b.Action == keymap.GoLeft && at > 0 || at == len(s.visible)-1 {
+	if at := s.grid.ColumnIndex(); action == keymap.GoLeft && at > 0 || at == len(s.visible)-1 {
 		step = -1
 	}
-	s.Grid.MoveColumn(step)
+	s.grid.MoveColumn(step)
 }
 
 // gridKey is the key of the saved arrangement. It must not be the name of a record.
 const gridKey = "Messages"
 
-// Arrange applies saved columns and widths. Filter and order are part of a view
+// arrange applies saved columns and widths. Filter and order are part of a view
 // only; a list starts with the newest messages.
-func (s *columns) Arrange(as state.Arrangement) {
+func (s *columns) arrange(as state.Arrangement) {
 	names := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
 		_, known := findColumn(name)
 		return !known
@@ -163,19 +204,12 @@ func (s *columns) Arrange(as state.Arrangement) {
 	if len(names) > 0 {
 		s.show(names, as.Frozen)
 	}
-	s.Grid.SetWidths(as.Widths)
+	s.grid.SetWidths(as.Widths)
 }
 
 // arrangement returns the current columns and widths.
 func (s *columns) arrangement() state.Arrangement {
-	return state.Arrangement{Fields: s.Names(), Widths: maps.Clone(s.Grid.Widths()), Frozen: s.Grid.Frozen()}
-}
-
-// remember saves the arrangement. In a view only :save does.
-func (s *columns) remember() {
-	if s.saved == "" {
-		s.State.SetGrid(gridKey, s.arrangement())
-	}
+	return state.Arrangement{Fields: s.Names(), Widths: maps.Clone(s.grid.Widths()), Frozen: s.grid.Frozen()}
 }
 
 // columnKind returns a record kind with the columns as fields, for the column
@@ -198,63 +232,40 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 	return one
 })
 
-// chooseColumns opens the column chooser.
-func (s *columns) chooseColumns() {
-	s.ShowOverlay(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Names(), DefaultColumnNames(), s.empty, func(names []string) tea.Cmd {
-		s.show(names, s.Grid.Frozen())
-		s.remember()
-		return s.want()
-	}))
-}
-
-// empty reports whether a column has no value in the loaded rows.
-func (s *columns) empty(name string) bool {
+// empty reports whether a column has no value in messages.
+func (s *columns) empty(name string, messages map[string]wire.Message) bool {
 	column, _ := findColumn(name)
-	for _, m := range s.Known {
-		if text := column.cell(s.List, m).Text; text != "" && text != "-" {
+	for _, m := range messages {
+		if text := column.cell(s, m).Text; text != "" && text != "-" {
 			return false
 		}
 	}
 	return true
 }
 
-// copyCell copies the full value of the selected cell.
-func (s *columns) copyCell(m wire.Message) {
-	c := s.Column()
+// value returns the full value of a message in the selected column.
+func (s *columns) value(m wire.Message) string {
+	c := s.Selected()
 	if c.text != nil {
-		s.Copy(c.text(s.List, m))
-		return
+		return c.text(m)
 	}
-	s.Copy(c.cell(s.List, m).Text)
+	return c.cell(s, m).Text
 }
 
-// copyRows copies the marked messages as tab-separated lines, or one message as
-// JSON if none is marked.
-func (s *columns) copyRows(one wire.Message) {
-	rows := s.Grid.MarkedRows()
-	if len(rows) == 0 {
-		s.Copy(messageJSON(one))
-		return
-	}
-	var lines []string
-	for _, row := range rows {
-		var cells []string
-		for _, c := range s.visible {
-			if m, here := s.Known[row.ID]; here && c.Name != markerColumn.Name {
-				cells = append(cells, strings.Map(browse.ReplaceTabs, s.plain(c, m)))
-			}
+// line returns the cells of a message, separated by tabs.
+func (s *columns) line(m wire.Message) string {
+	var cells []string
+	for _, c := range s.visible {
+		if c.Name != markerColumn.Name {
+			cells = append(cells, strings.Map(browse.ReplaceTabs, s.plain(c, m)))
 		}
-		lines = append(lines, strings.Join(cells, "\t"))
 	}
-	s.Copy(strings.Join(lines, "\n"))
-	if more := s.Pages.Total() - len(rows); s.AllMarks && more > 0 {
-		s.Notify(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(more)+" more matches are not loaded")
-	}
+	return strings.Join(cells, "\t")
 }
 
 // plain returns the text of a cell without a status glyph.
 func (s *columns) plain(c messageColumn, m wire.Message) string {
-	text := c.cell(s.List, m).Text
+	text := c.cell(s, m).Text
 	if c.field == "Status" {
 		_, text, _ = strings.Cut(text, " ")
 	}

@@ -14,7 +14,7 @@ import (
 
 // sort cycles the selected column through ascending, descending and no order.
 func (s *List) sort() tea.Cmd {
-	c := s.Column()
+	c := s.Columns.Selected()
 	if c.field == "" {
 		s.Notify(ui.Warning, "cannot sort by "+strings.ToLower(c.Name)+": messages contain only the ID")
 		return nil
@@ -25,7 +25,7 @@ func (s *List) sort() tea.Cmd {
 
 // filterColumn opens the filter line with a condition on the selected column.
 func (s *List) filterColumn() {
-	c := s.Column()
+	c := s.Columns.Selected()
 	if c.field == "" {
 		s.Notify(ui.Warning, "cannot filter by "+strings.ToLower(c.Name)+" name; "+keymap.KeyFor(keymap.InMessages, keymap.FilterByValue)+" filters by this one")
 		return
@@ -39,7 +39,7 @@ func (s *List) filterByValue() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if why := s.filterBy(s.Column().Name, m, s.Subscribers.cell(m).Text); why != "" {
+	if why := s.filterBy(s.Columns.Selected().Name, m, s.Subscribers.cell(m).Text); why != "" {
 		s.Notify(ui.Warning, why)
 		return nil
 	}

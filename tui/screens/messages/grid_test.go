@@ -33,7 +33,7 @@ func copiedBy(d *tuitest.Driver, key string) string {
 func selectColumn(d *tuitest.Driver, column string) {
 	d.T.Helper()
 	d.Press("0")
-	for list(d).Column().Name != column {
+	for list(d).Columns.Selected().Name != column {
 		at := list(d).Grid.ColumnIndex()
 		d.Press("l")
 		if list(d).Grid.ColumnIndex() == at {
@@ -49,15 +49,15 @@ func TestAllMessageColumnsAreSelectable(t *testing.T) {
 	d.Resize(60, 15)
 	var seen []string
 	for range messages.DefaultColumns {
-		seen = append(seen, list(d).Column().Name)
-		d.WantText(list(d).Column().Name)
+		seen = append(seen, list(d).Columns.Selected().Name)
+		d.WantText(list(d).Columns.Selected().Name)
 		d.Press("l")
 	}
 	if !slices.Equal(seen, messages.DefaultColumnNames()) {
 		t.Errorf("columns %v", seen)
 	}
 	d.Press("$", "h")
-	if at := list(d).Column().Name; at != messages.AgeColumn {
+	if at := list(d).Columns.Selected().Name; at != messages.AgeColumn {
 		t.Errorf("%s is before the last column", at)
 	}
 	d.Press("0")
@@ -177,7 +177,7 @@ func TestMessageColumnsAreSaved(t *testing.T) {
 	d.Press("4", "C")
 	d.WantText("Columns: Messages", fmt.Sprintf("%d of %d shown", len(messages.DefaultColumns), len(messages.Columns())))
 	d.Press("j", "j", "space", "j", "K", "K", "enter")
-	if names := list(d).Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Att.", "Next", "Age", "Subscriber"}) {
+	if names := list(d).Columns.Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Att.", "Next", "Age", "Subscriber"}) {
 		t.Errorf("columns %v", names)
 	}
 	selectColumn(d, "Event")
@@ -186,14 +186,14 @@ func TestMessageColumnsAreSaved(t *testing.T) {
 	again := s.Open(t, o)
 	again.Press("4")
 	m := list(again)
-	if !slices.Equal(m.Names(), list(d).Names()) || m.Grid.Frozen() != 2 || m.Grid.Widths()["Event"] == 0 {
-		t.Errorf("columns %v, %d frozen, widths %v", m.Names(), m.Grid.Frozen(), m.Grid.Widths())
+	if !slices.Equal(m.Columns.Names(), list(d).Columns.Names()) || m.Grid.Frozen() != 2 || m.Grid.Widths()["Event"] == 0 {
+		t.Errorf("columns %v, %d frozen, widths %v", m.Columns.Names(), m.Grid.Frozen(), m.Grid.Widths())
 	}
 	again.WantText("of 8", "following")
 	again.Press("C", "*", "*", "enter")
 	again.WantText("at least one column")
 	again.Press("h", "r", "enter")
-	if names := list(again).Names(); !slices.Equal(names, messages.DefaultColumnNames()) {
+	if names := list(again).Columns.Names(); !slices.Equal(names, messages.DefaultColumnNames()) {
 		t.Errorf("columns %v", names)
 	}
 }

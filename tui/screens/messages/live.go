@@ -8,8 +8,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
-	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -17,44 +15,19 @@ import (
 type live struct {
 	*List
 	Known     map[string]wire.Message // loaded messages by ID
-	changed   map[string]time.Time    // time of the last change of marked rows, by ID
-	unseenIDs map[string]struct{}     // IDs of new messages that are not shown
-	fetchedAt time.Time               // time of the last fetch
-	due       bool                    // the rows must be fetched again
+	changed   changeTimes
+	unseenIDs map[string]struct{} // IDs of new messages that are not shown
+	fetchedAt time.Time           // time of the last fetch
+	due       bool                // the rows must be fetched again
 }
 
-// row builds the row of a message. Times have coarse steps, so that few lines
-// change.
-func (s *live) row(m wire.Message) *grid.Row {
-	row := &grid.Row{ID: m.MessageID, Cells: make([]grid.Cell, len(s.visible))}
-	if s.Delayed(m.MessageID) {
-		row.Role = theme.Dim
-	}
-	for i, c := range s.visible {
-		row.Cells[i] = c.cell(s.List, m)
-	}
-	return row
-}
+// changeTimes are the times of the last changes of messages, by ID.
+type changeTimes map[string]time.Time
 
-func (s *live) statusCell(m wire.Message) grid.Cell {
-	word, role := s.Theme.StatusText(m.Status)
-	return grid.Cell{Text: word, Role: role}
-}
-
-func (s *live) ageCell(m wire.Message) grid.Cell {
-	return grid.Cell{Text: s.TimeText(time.Time(m.AddedDateTime))}
-}
-
-// markerCell marks a recent change and a pending delete.
-func (s *live) markerCell(m wire.Message) grid.Cell {
-	sign := grid.Cell{Role: theme.Accent}
-	if at, ok := s.changed[m.MessageID]; ok && s.Now.Sub(at) < ChangedFor {
-		sign.Text = s.Theme.Left
-	}
-	if s.Delayed(m.MessageID) {
-		sign.Text = theme.FailGlyph
-	}
-	return sign
+// recent reports whether the last change of a message is so new that it is marked.
+func (c changeTimes) recent(id string, now time.Time) bool {
+	changedAt, known := c[id]
+	return known && now.Sub(changedAt) < ChangedFor
 }
 
 // attempts formats the number of attempts and the maximum. Manual retries can exceed the
@@ -71,8 +44,8 @@ func attempts(m wire.Message) string {
 
 // repaint updates the times in the visible rows and removes old change markers.
 func (s *live) repaint() {
-	for id, at := range s.changed {
-		if s.Now.Sub(at) >= ChangedFor {
+	for id := range s.changed {
+		if !s.changed.recent(id, s.Now) {
 			delete(s.changed, id)
 			s.due = s.due || s.limited() // the message may no longer match the filter
 		}
@@ -106,7 +79,7 @@ func (s *live) updateRow(id string) {
 	if !ok || i < 0 {
 		return
 	}
-	fresh := s.row(m)
+	fresh := s.Columns.row(m)
 	if !slices.Equal(fresh.Cells, s.Pages.Row(i).Cells) {
 		s.Pages.Replace(i, fresh)
 	}

@@ -53,7 +53,7 @@ func (s *List) which() string {
 // AsView implements ui.Viewer.
 func (s *List) AsView() state.View {
 	f := s.Filter
-	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.arrangement()}
+	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.Columns.arrangement()}
 	v.Where, v.OrderBy = s.Typed.Texts(f.Conditions), browse.OrderText(s.Order)
 	return v
 }
@@ -72,12 +72,12 @@ func (s *List) Title() string {
 // List is the live list of messages, newest first by default.
 type List struct {
 	browse.Table
-	*columns
 	query
 	*live
 	*bulk
 	Pages       *grid.Pages
 	Subscribers *names
+	Columns     *columns
 	SelectID    string // ID of the message to select once it is loaded
 }
 
@@ -104,12 +104,14 @@ var _ interface {
 // New returns the list of messages that match a filter.
 func New(h ui.Host, filter ui.MessageFilter) *List {
 	m := &List{Table: browse.NewTable(h, false), query: query{Filter: filter}, Pages: grid.NewPages()}
+	changed := make(changeTimes)
 	m.Subscribers = &names{queues: &m.Queues}
-	m.columns, m.bulk = &columns{List: m}, &bulk{List: m}
-	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: make(map[string]time.Time), unseenIDs: make(map[string]struct{})}
+	m.Columns = &columns{host: h, session: m.Session, grid: m.Grid, subscribers: m.Subscribers, changed: changed}
+	m.bulk = &bulk{List: m}
+	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: changed, unseenIDs: make(map[string]struct{})}
 	m.Grid.SetRows(m.Pages)
 	m.Share, m.ScreenOf = 44, m.preview
-	m.show(DefaultColumnNames(), 0)
+	m.Columns.show(DefaultColumnNames(), 0)
 	if as, was := m.State.Grids[gridKey]; was {
 		m.Arrange(as)
 	}
@@ -203,7 +205,7 @@ func (s *List) Put(generation, number int, list []wire.Message, total int) tea.C
 	rows := make([]*grid.Row, len(list))
 	for i, one := range list {
 		s.Known[one.MessageID] = one
-		rows[i] = s.row(one)
+		rows[i] = s.Columns.row(one)
 	}
 	if s.Pages.Put(generation, number, rows) {
 		s.Pages.SetTotal(generation, total)
@@ -319,7 +321,7 @@ var listActions = map[keymap.Action]func(s *List) tea.Cmd{
 // moved handles a move of the selection and saves changed columns.
 func (s *List) moved(b keymap.Binding) {
 	s.SelectID = ""
-	s.skipMarker(b)
+	s.Columns.skipMarker(b.Action)
 	switch b.Action {
 	case keymap.Narrower, keymap.Wider, keymap.FreezeColumns:
 		s.remember()
@@ -335,7 +337,7 @@ func (s *List) doOne(b keymap.Binding) tea.Cmd {
 	case b.Action == keymap.ShowWhy:
 		return openWhy(s.HostSession, one)
 	case b.Action == keymap.CopyCell:
-		s.copyCell(one)
+		s.Copy(s.Columns.value(one))
 	case b.Action == keymap.CopyRow:
 		s.copyRows(one)
 	}
@@ -345,7 +347,7 @@ func (s *List) doOne(b keymap.Binding) tea.Cmd {
 // Click implements ui.Clicker.
 func (s *List) Click(x, y int, again bool) tea.Cmd {
 	row, title := s.SelectAt(x, y)
-	s.skipMarker(keymap.Binding{})
+	s.Columns.skipMarker(keymap.GoRight)
 	switch {
 	case title:
 		return s.sort()
