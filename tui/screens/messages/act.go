@@ -207,7 +207,7 @@ func (s *bulk) markedFilter(action keymap.Action) url.Values {
 
 // marksDelivered reports whether all marked messages were delivered.
 func (s *bulk) marksDelivered() bool {
-	return !slices.ContainsFunc(s.Grid.MarkedRows(), func(row *grid.Row) bool { return s.Known[row.ID].Status != delivered })
+	return !slices.ContainsFunc(s.Grid.MarkedRows(), func(row *grid.Row) bool { return s.Rows.Known[row.ID].Status != delivered })
 }
 
 // progress returns the status text of the count or change in flight, empty for

@@ -16,7 +16,7 @@ import (
 // only; a list starts with the newest messages.
 func (s *List) Arrange(as state.Arrangement) {
 	s.Columns.arrange(as)
-	s.rebuild()
+	s.Rows.rebuild()
 }
 
 // remember saves the arrangement. In a view only :save does.
@@ -28,10 +28,10 @@ func (s *List) remember() {
 
 // chooseColumns opens the column chooser.
 func (s *List) chooseColumns() {
-	empty := func(name string) bool { return s.Columns.empty(name, s.Known) }
+	empty := func(name string) bool { return s.Columns.empty(name, s.Rows.Known) }
 	s.ShowOverlay(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Columns.Names(), DefaultColumnNames(), empty, func(names []string) tea.Cmd {
 		s.Columns.show(names, s.Grid.Frozen())
-		s.rebuild()
+		s.Rows.rebuild()
 		s.remember()
 		return s.want()
 	}))
@@ -48,7 +48,7 @@ func (s *List) copyRows(selected wire.Message) {
 	var lines []string
 	for _, row := range rows {
 		line := ""
-		if m, known := s.Known[row.ID]; known {
+		if m, known := s.Rows.Known[row.ID]; known {
 			line = s.Columns.line(m)
 		}
 		lines = append(lines, line)

@@ -73,7 +73,7 @@ func TestMessagesAreSortedBySelectedColumn(t *testing.T) {
 	statuses := func() (all []int) {
 		m := list(d)
 		for i := range m.Grid.Len() {
-			all = append(all, m.Known[m.Pages.Row(i).ID].Status)
+			all = append(all, m.Rows.Known[m.Pages.Row(i).ID].Status)
 		}
 		return all
 	}
@@ -129,7 +129,7 @@ func TestFilterByCellValue(t *testing.T) {
 		d.WantText(test.badge)
 		m := list(d)
 		want := 0
-		for _, other := range m.Known {
+		for _, other := range m.Rows.Known {
 			if test.same(other, one) {
 				want++
 			}

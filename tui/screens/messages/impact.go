@@ -269,7 +269,7 @@ func (m *Impact) sample(s *List) []wire.Message {
 	}
 	var list []wire.Message
 	for _, row := range s.Grid.MarkedRows() {
-		list = append(list, s.Known[row.ID])
+		list = append(list, s.Rows.Known[row.ID])
 	}
 	return list
 }

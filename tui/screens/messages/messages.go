@@ -5,7 +5,6 @@ package messages
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -73,11 +72,11 @@ func (s *List) Title() string {
 type List struct {
 	browse.Table
 	query
-	*live
 	*bulk
 	Pages       *grid.Pages
 	Subscribers *names
 	Columns     *columns
+	Rows        *rows
 	SelectID    string // ID of the message to select once it is loaded
 }
 
@@ -108,7 +107,10 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	m.Subscribers = &names{queues: &m.Queues}
 	m.Columns = &columns{host: h, session: m.Session, grid: m.Grid, subscribers: m.Subscribers, changed: changed}
 	m.bulk = &bulk{List: m}
-	m.live = &live{List: m, Known: make(map[string]wire.Message), changed: changed, unseenIDs: make(map[string]struct{})}
+	m.Rows = &rows{
+		session: m.Session, query: &m.query, columns: m.Columns, grid: m.Grid, pages: m.Pages,
+		Known: make(map[string]wire.Message), changed: changed, unseen: make(map[string]struct{}),
+	}
 	m.Grid.SetRows(m.Pages)
 	m.Share, m.ScreenOf = 44, m.preview
 	m.Columns.show(DefaultColumnNames(), 0)
@@ -127,7 +129,7 @@ func (s *List) Start() tea.Cmd { return s.Reload() }
 
 // Shown implements ui.Screen.
 func (s *List) Shown() tea.Cmd {
-	s.repaint()
+	s.Rows.repaint()
 	return s.want()
 }
 
@@ -143,9 +145,8 @@ func (s *List) Waiting() bool { return s.Pages.Loading() || s.busy() }
 func (s *List) Reload() tea.Cmd {
 	s.Reset()
 	s.Pages.Reset()
-	clear(s.Known)
-	clear(s.unseenIDs)
-	s.due, s.fetchedAt = false, s.Now
+	clear(s.Rows.Known)
+	s.Rows.fetching()
 	s.clearMarks()
 	s.Grid.SetSort(s.Order)
 	s.Grid.GoTo(0)
@@ -156,12 +157,11 @@ func (s *List) Reload() tea.Cmd {
 // Poll fetches the same rows again.
 func (s *List) Poll() tea.Cmd {
 	if s.Pages.Loading() {
-		s.due = true
+		s.Rows.due = true
 		return nil
 	}
 	s.Pages.MarkStale()
-	clear(s.unseenIDs)
-	s.due, s.fetchedAt = false, s.Now
+	s.Rows.fetching()
 	return s.want()
 }
 
@@ -202,18 +202,11 @@ func (s *List) PageFailed(generation, number int, err error) tea.Cmd {
 
 // Put adds a fetched page of messages.
 func (s *List) Put(generation, number int, list []wire.Message, total int) tea.Cmd {
-	rows := make([]*grid.Row, len(list))
-	for i, one := range list {
-		s.Known[one.MessageID] = one
-		rows[i] = s.Columns.row(one)
-	}
-	if s.Pages.Put(generation, number, rows) {
-		s.Pages.SetTotal(generation, total)
-		s.Grid.Sync()
+	if s.Rows.put(generation, number, list, total) {
 		s.seek()
 	}
 	s.markMore()
-	s.forget()
+	s.Rows.forget()
 	return tea.Batch(s.want(), s.fetchMissingNames(list))
 }
 
@@ -226,7 +219,7 @@ func (s *List) fetchMissingNames(list []wire.Message) tea.Cmd {
 	return ui.Fetch(s.Ctx, s, ui.SubscriberNames, func(names map[string]string, err error) tea.Cmd {
 		if err == nil {
 			s.Subscribers.Fetched = names
-			s.rebuild()
+			s.Rows.rebuild()
 		}
 		return nil
 	})
@@ -240,21 +233,13 @@ func (s *List) seek() {
 	}
 }
 
-// forget removes messages without a loaded row.
-func (s *List) forget() {
-	if len(s.Known) < 100*grid.PageRows {
-		return
-	}
-	maps.DeleteFunc(s.Known, func(id string, _ wire.Message) bool { return s.Pages.Find(id) < 0 })
-}
-
 // Selected returns the selected message, false if there is none.
 func (s *List) Selected() (wire.Message, bool) {
 	row := s.Grid.Row()
 	if row == nil {
 		return wire.Message{}, false
 	}
-	m, ok := s.Known[row.ID]
+	m, ok := s.Rows.Known[row.ID]
 	return m, ok
 }
 
@@ -274,7 +259,7 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoTop:
 		s.Grid.Follow(s.newest())
-		if len(s.unseenIDs) > 0 {
+		if len(s.Rows.unseen) > 0 {
 			return s.Poll()
 		}
 	case keymap.Mark, keymap.MarkRange:
@@ -415,7 +400,7 @@ func (s *List) marked() string {
 // newer returns the status text for new messages that are not shown. With
 // conditions, only the service can count them.
 func (s *List) newer() string {
-	switch n := len(s.unseenIDs); {
+	switch n := len(s.Rows.unseen); {
 	case s.Grid.Following():
 		return "   following"
 	case n == 0:

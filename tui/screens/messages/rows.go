@@ -1,0 +1,175 @@
+package messages
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// rows are the loaded messages of a list. They follow the changes of messages.
+type rows struct {
+	session   *ui.Session
+	query     *query
+	columns   *columns
+	grid      *grid.Grid
+	pages     *grid.Pages
+	Known     map[string]wire.Message // loaded messages by ID
+	changed   changeTimes
+	unseen    map[string]struct{} // IDs of new messages that are not shown
+	fetchedAt time.Time           // time of the last fetch
+	due       bool                // the rows must be fetched again
+}
+
+// changeTimes are the times of the last changes of messages, by ID.
+type changeTimes map[string]time.Time
+
+// recent reports whether the last change of a message is so new that it is marked.
+func (c changeTimes) recent(id string, now time.Time) bool {
+	changedAt, known := c[id]
+	return known && now.Sub(changedAt) < ChangedFor
+}
+
+// attempts formats the number of attempts and the maximum. Manual retries can exceed the
+// maximum, which is then left out.
+func attempts(m wire.Message) string {
+	switch {
+	case m.Status == 0 && m.LastMessageResponseHTTPCode == nil && m.LastMessageResponseMessage == "":
+		return "-"
+	case m.Retries > m.MaxRetries:
+		return strconv.Itoa(m.Retries + 1)
+	}
+	return strconv.Itoa(m.Retries+1) + "/" + strconv.Itoa(m.MaxRetries+1)
+}
+
+// fetching notes that all rows are fetched now.
+func (r *rows) fetching() {
+	clear(r.unseen)
+	r.due = false
+	r.fetchedAt = r.session.Now
+}
+
+// put adds a fetched page of messages. It reports whether the page was still wanted.
+func (r *rows) put(generation, number int, list []wire.Message, total int) bool {
+	page := make([]*grid.Row, len(list))
+	for i, m := range list {
+		r.Known[m.MessageID] = m
+		page[i] = r.columns.row(m)
+	}
+	if !r.pages.Put(generation, number, page) {
+		return false
+	}
+	r.pages.SetTotal(generation, total)
+	r.grid.Sync()
+	return true
+}
+
+// forget removes messages without a loaded row.
+func (r *rows) forget() {
+	if len(r.Known) < 100*grid.PageRows {
+		return
+	}
+	maps.DeleteFunc(r.Known, func(id string, _ wire.Message) bool { return r.pages.Find(id) < 0 })
+}
+
+// repaint updates the times in the visible rows and removes old change markers.
+func (r *rows) repaint() {
+	for id := range r.changed {
+		if !r.changed.recent(id, r.session.Now) {
+			delete(r.changed, id)
+			r.due = r.due || r.limited() // the message may no longer match the filter
+		}
+	}
+	for _, row := range r.visible() {
+		r.update(row.ID)
+	}
+	r.grid.Sync()
+}
+
+// visible returns the loaded rows on the screen.
+func (r *rows) visible() []*grid.Row {
+	var visible []*grid.Row
+	first, last := r.grid.Window()
+	for i := first; i <= last; i++ {
+		if row := r.pages.Row(i); row != nil {
+			visible = append(visible, row)
+		}
+	}
+	return visible
+}
+
+// limited reports whether a change of a message can remove it from the list.
+func (r *rows) limited() bool {
+	return r.query.Filter.StatusFilter().Statuses != nil || len(r.query.Filter.Conditions) > 0
+}
+
+// rebuild rebuilds all loaded rows.
+func (r *rows) rebuild() {
+	for _, row := range r.pages.Loaded() {
+		r.update(row.ID)
+	}
+	r.grid.Sync()
+}
+
+// update replaces the row of a message if its cells have changed.
+func (r *rows) update(id string) {
+	m, ok := r.Known[id]
+	i := r.pages.Find(id)
+	if !ok || i < 0 {
+		return
+	}
+	fresh := r.columns.row(m)
+	if !slices.Equal(fresh.Cells, r.pages.Row(i).Cells) {
+		r.pages.Replace(i, fresh)
+	}
+}
+
+// needQueue reports whether the state of a queue explains a visible message.
+func (r *rows) needQueue() bool {
+	return slices.ContainsFunc(r.visible(), func(row *grid.Row) bool { return needsQueue(r.Known[row.ID], r.session) })
+}
+
+// FollowInterval is the minimum time between fetches while the list follows new
+// messages.
+const FollowInterval = time.Second
+
+// needFetch reports whether rows have changed, or new messages are followed, that should be
+// fetched now.
+func (r *rows) needFetch() bool {
+	wanted := r.due || len(r.unseen) > 0 && r.grid.Following()
+	return wanted && !r.session.Paused && !r.pages.Loading() && r.session.Now.Sub(r.fetchedAt) >= FollowInterval
+}
+
+// maxUnseen limits the number of new messages that are counted.
+const maxUnseen = 100_000
+
+// change applies a change to the row of a message. New messages are counted.
+func (r *rows) change(c wire.MessageChange) {
+	m, known := r.Known[c.MessageID]
+	if !known || r.pages.Find(c.MessageID) < 0 {
+		if !c.Deleted && (c.Retries == 0 || r.query.Filter.Problems) && r.matches(c) && len(r.unseen) < maxUnseen {
+			r.unseen[c.MessageID] = struct{}{}
+		}
+		return
+	}
+	if c.Deleted {
+		r.due = true
+	}
+	m.Status, m.Retries, m.NextAttemptDateTime = c.Status, c.Retries, c.NextAttemptDateTime
+	if c.HTTPCode != nil || c.Duration != 0 {
+		m.LastMessageResponseHTTPCode = c.HTTPCode
+		r.due = r.due || c.HTTPCode == nil // a change has no error text
+	}
+	r.Known[c.MessageID] = m
+	r.changed[c.MessageID] = r.session.Now
+	r.update(c.MessageID)
+}
+
+// matches reports whether a new message can match the filter.
+func (r *rows) matches(c wire.MessageChange) bool {
+	return r.query.Filter.StatusFilter().Matches(c.Status) && r.query.Filter.Matches(c)
+}
