@@ -159,7 +159,7 @@ func (w *walker) forms() {
 	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
 	for _, cmd := range []tea.Cmd{
-		messages.RetryOne(events, list, message, nil), messages.RemoveOne(events, message, nil), list.ChangeMany(keymap.Retry, map[string][]string{"All": {"true"}}, 1, nil), list.ChangeMany(keymap.Delete, map[string][]string{"All": {"true"}}, 1, nil),
+		messages.RetryOne(events, list.Bulk, message, nil), messages.RemoveOne(events, message, nil), list.Bulk.ChangeMany(keymap.Retry, map[string][]string{"All": {"true"}}, 1, nil), list.Bulk.ChangeMany(keymap.Delete, map[string][]string{"All": {"true"}}, 1, nil),
 		webhooks.TestSubscription(a, one), webhooks.EnableSubscription(subscriptions, one, true), webhooks.RemoveSubscription(events, one),
 		webhooks.EnableSubscriber(events, wire.Subscriber{RecID: "W"}, true), webhooks.RemoveSubscriber(events, wire.Subscriber{RecID: "W"}),
 		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),

@@ -12,54 +12,63 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// bulk runs actions on messages: on the selected message, the marked messages, or
-// all matches. The impact on several messages is counted by the service first.
+// bulk changes messages of a list: one, or many that the user has confirmed.
 type bulk struct {
-	*List
-	AllMarks bool         // all matches are marked, including rows that are not loaded
-	counting *ImpactQuery // count in flight before a confirmation; nil for none
-	sending  string       // name of the change in flight; empty for none
+	host    bulkHost
+	session *ui.Session
+	marks   *marks
+	sending string // name of the change in flight; empty for none
 }
 
-// Act retries or deletes messages after a confirmation.
-func (s *bulk) Act(action keymap.Action) tea.Cmd {
-	if members := s.markedFilter(action); members != nil {
-		s.cancelCount()
-		s.counting = newImpactQuery(action, members, s.AllMarks)
-		s.ClearToast() // the status line shows the count
-		return s.countImpact(s.counting)
+// bulkHost has the methods of a list that bulk uses.
+type bulkHost interface {
+	// Send sends a change of messages of the list.
+	Send(c ui.Change) tea.Cmd
+	// Poll fetches the list again.
+	Poll() tea.Cmd
+	// Watch calls the methods of a watcher until its Done returns true.
+	Watch(w ui.Watcher)
+	// Notify shows a message to the user.
+	Notify(l ui.Level, text string)
+	// ShowError shows the error of an action that the user requested.
+	ShowError(action string, err error)
+}
+
+// progress returns the status text of the change in flight, empty for none.
+func (b *bulk) progress() string {
+	if b.sending == "" {
+		return ""
 	}
-	if one, ok := s.Selected(); ok {
-		confirmOne(s.List, s.List, one, action, s.begin, s.ended)
-	}
-	return nil
+	return b.sending + " ..."
 }
 
-// begin shows the change in flight in the status line.
-func (s *bulk) begin(name string) {
-	s.sending = name
-	s.ClearToast()
+// follow waits for the results of the retried messages of a list, of which some may be missing.
+func (b *bulk) follow(retried int64, list []wire.Message) *outcome {
+	o := newOutcome(b, b.session, retried, list)
+	b.host.Watch(o)
+	return o
 }
 
-// ended handles the result of a change of one message.
-func (s *bulk) ended(id string, err error) tea.Cmd {
-	s.sending = ""
-	if err == nil {
-		s.Grid.UnmarkID(id)
-	}
-	return s.Poll()
+// ShowResults shows the results of a retry so far in the status line.
+func (b *bulk) ShowResults(text string) { b.sending = text }
+
+// EndResults shows the results of a retry.
+func (b *bulk) EndResults(level ui.Level, text string) {
+	b.sending = ""
+	b.host.Notify(level, text)
 }
 
-// confirmOne retries or deletes one message of a list after a confirmation. It calls begin
+// Unmark removes the mark of a message.
+func (b *bulk) Unmark(id string) { b.marks.grid.UnmarkID(id) }
+
+// confirmOne retries or deletes one message after a confirmation. It calls begin
 // with the name of the change when it is sent, and ended with the result.
-func confirmOne(s ui.Screen, list *List, m wire.Message, action keymap.Action, begin func(name string), ended func(id string, err error) tea.Cmd) {
+func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action, begin func(name string), ended func(id string, err error) tea.Cmd) {
 	b := s.Common()
 	word, _ := b.Theme.StatusText(m.Status)
 	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "Status " + word + ", last result " + ui.LastResult(m) + "."}
@@ -80,7 +89,7 @@ func confirmOne(s ui.Screen, list *List, m wire.Message, action keymap.Action, b
 		}
 		ui.OpenConfirm(b.Host, question, "retry", lines, func() tea.Cmd {
 			begin("retry of " + m.EventName)
-			return RetryOne(s, list, m, then)
+			return RetryOne(s, results, m, then)
 		})
 		return
 	}
@@ -92,10 +101,11 @@ func confirmOne(s ui.Screen, list *List, m wire.Message, action keymap.Action, b
 	})
 }
 
-// RetryOne schedules one message of a list for immediate delivery, and waits for the result.
-func RetryOne(s ui.Screen, list *List, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
+// RetryOne schedules one message for immediate delivery, and waits for the result.
+func RetryOne(s ui.Screen, results *bulk, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	name := "retry of " + m.EventName
-	return s.Common().Change(ui.Change{Screen: s, Name: name, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+	b := s.Common()
+	return b.Change(ui.Change{Screen: s, Name: name, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		if m.Status == delivered {
 			return sendAgain(ctx, c, m)
 		}
@@ -103,15 +113,15 @@ func RetryOne(s ui.Screen, list *List, m wire.Message, then func(error) tea.Cmd)
 		return err
 	}, OnDone: func(err error) {
 		if err != nil {
-			list.ShowError(name, ui.MarkNotSent(err))
+			b.ShowError(name, ui.MarkNotSent(err))
 			return
 		}
-		if paused(m, list.Session) {
-			list.Notify(ui.Info, "the message waits: the subscription is disabled")
+		if paused(m, b.Session) {
+			b.Notify(ui.Info, "the message waits: the subscription is disabled")
 		} else {
-			list.Notify(ui.Info, "the message is due now")
+			b.Notify(ui.Info, "the message is due now")
 		}
-		list.follow(1, []wire.Message{m})
+		results.follow(1, []wire.Message{m})
 	}})
 }
 
@@ -148,130 +158,40 @@ func refusal(m wire.Message, s *ui.Session) string {
 	return "first attempt in flight: only messages that have been attempted can be sent again"
 }
 
-// mark runs an action on marks or on marked messages.
-func (s *bulk) mark(action keymap.Action) tea.Cmd {
-	switch action {
-	case keymap.MarkAll:
-		s.AllMarks = true
-		s.markMore()
-	case keymap.Unmark:
-		s.clearMarks()
-	default:
-		return s.Act(action)
-	}
-	return nil
-}
-
-// markMore marks newly loaded rows while all matches are marked.
-func (s *bulk) markMore() {
-	if !s.AllMarks {
-		return
-	}
-	s.Grid.SetMarks(s.Pages.LoadedIDs())
-}
-
-// chooseMarks limits the marks to loaded rows when rows are marked one by one.
-func (s *bulk) chooseMarks() {
-	if s.AllMarks && s.Grid.MarkCount() < s.Pages.Total() {
-		s.Notify(ui.Warning, "only loaded rows are marked now, no longer all matches")
-	}
-	s.AllMarks = false
-}
-
-// clearMarks removes all marks. It reports whether there were any.
-func (s *bulk) clearMarks() bool {
-	had := s.Table.Unmark() || s.AllMarks
-	s.AllMarks = false
-	return had
-}
-
-// markedFilter returns the filter of the marked messages for an action, nil if none is marked. A
-// retry of nothing but delivered messages names their status: otherwise they are skipped.
-func (s *bulk) markedFilter(action keymap.Action) url.Values {
-	switch {
-	case s.AllMarks:
-		members := s.Filter.Members()
-		if len(members) == 0 {
-			members.Set("All", "true")
-		}
-		return members
-	case s.Grid.MarkCount() > 0:
-		members := url.Values{"MessageIDIn": record.Texts(s.Grid.MarkedRows(), func(row *grid.Row) string { return row.ID })}
-		if action == keymap.Retry && s.marksDelivered() {
-			members.Set("Status", strconv.Itoa(delivered))
-		}
-		return members
-	}
-	return nil
-}
-
-// marksDelivered reports whether all marked messages were delivered.
-func (s *bulk) marksDelivered() bool {
-	return !slices.ContainsFunc(s.Grid.MarkedRows(), func(row *grid.Row) bool { return s.Rows.Known[row.ID].Status != delivered })
-}
-
-// progress returns the status text of the count or change in flight, empty for
-// none.
-func (s *bulk) progress() string {
-	switch {
-	case s.counting != nil:
-		return "counting messages for " + s.counting.name() + " ...   " + keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
-	case s.sending != "":
-		return s.sending + " ..."
-	}
-	return ""
-}
-
-func (s *bulk) busy() bool { return s.counting != nil || s.sending != "" }
-
-// cancelCount cancels the count in flight and its confirmation.
-func (s *bulk) cancelCount() {
-	if s.counting != nil {
-		s.counting.Cancel()
-		s.counting.cancelled, s.counting = true, nil
-	}
-}
-
-// check clears the progress while a sign-in is pending: the app shows the result
-// after it.
-func (s *bulk) check() {
-	if s.SignInPending() {
-		s.counting, s.sending = nil, ""
-	}
-}
-
 // ChangeMany retries or deletes all matching messages, of which the user has confirmed a
 // count. A retry waits for the results of those in the list. On an error the marks stay.
-func (s *bulk) ChangeMany(action keymap.Action, members url.Values, count int, list []wire.Message) tea.Cmd {
+func (b *bulk) ChangeMany(action keymap.Action, members url.Values, count int, list []wire.Message) tea.Cmd {
 	var n int64
-	q, name := maps.Clone(members), bulkName(action, count)
-	s.begin(name)
-	return s.Change(ui.Change{Screen: s.List, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
-		changed, err := changeMessages(ctx, c, action, q)
+	members = maps.Clone(members)
+	name := bulkName(action, count)
+	b.sending = name
+	return b.host.Send(ui.Change{Name: name, Do: func(ctx context.Context, c *client.Client) error {
+		changed, err := changeMessages(ctx, c, action, members)
 		n = changed.done
 		return err
 	}, OnDone: func(err error) {
-		if s.sending = ""; err != nil {
-			s.ShowError(name, ui.MarkNotSent(err))
+		b.sending = ""
+		if err != nil {
+			b.host.ShowError(name, ui.MarkNotSent(err))
 			return
 		}
 		text := display.Count(n, "message is due now", "messages are due now")
 		if action == keymap.Delete {
 			text = display.Count(n, "message deleted", "messages deleted")
-			s.clearMarks()
+			b.marks.clear()
 		} else {
-			s.AllMarks = false
-			s.Grid.SetMarks(slices.Collect(maps.Keys(s.follow(n, list).pending)))
+			results := b.follow(n, list)
+			b.marks.set(slices.Collect(maps.Keys(results.pending)))
 		}
 		if changed := int64(count) - n; changed > 0 {
 			text += ", " + display.Thousands(changed) + " changed since the question"
 		}
-		s.Notify(ui.Info, text)
+		b.host.Notify(ui.Info, text)
 	}, Then: func(err error) tea.Cmd {
 		if err != nil {
 			return nil
 		}
-		return s.Poll()
+		return b.host.Poll()
 	}})
 }
 

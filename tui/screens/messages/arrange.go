@@ -54,7 +54,7 @@ func (s *List) copyRows(selected wire.Message) {
 		lines = append(lines, line)
 	}
 	s.Copy(strings.Join(lines, "\n"))
-	if notLoaded := s.Pages.Total() - len(rows); s.AllMarks && notLoaded > 0 {
+	if notLoaded := s.Pages.Total() - len(rows); s.Marks.All && notLoaded > 0 {
 		s.Notify(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(notLoaded)+" more matches are not loaded")
 	}
 }

@@ -186,7 +186,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousTab:
 		s.turn(-1)
 	case keymap.Retry, keymap.Delete:
-		confirmOne(s, s.list, s.Message, b.Action, s.begin, s.ended)
+		confirmOne(s, s.list.Bulk, s.Message, b.Action, s.begin, s.ended)
 	case keymap.PreviousPage:
 		return s.step(-1)
 	case keymap.NextPage:

@@ -20,7 +20,10 @@ func (s *List) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 // Tick refreshes times and fetches new messages.
 func (s *List) Tick() tea.Cmd {
 	s.Rows.repaint()
-	s.check()
+	if s.SignInPending() { // the app shows the result after it
+		s.Impacts.counting = nil
+		s.Bulk.sending = ""
+	}
 	return tea.Batch(s.catchUp(), s.refreshQueues())
 }
 
@@ -28,18 +31,12 @@ func (s *List) Tick() tea.Cmd {
 // are part of the status line.
 func (s *List) refreshQueues() tea.Cmd {
 	if s.Filter.Problems {
-		return s.Queues.Refresh(s, s.onQueues)
+		return s.Queues.Refresh(s, s.Rows.onQueues)
 	}
 	if !s.Rows.needQueue() {
 		return nil
 	}
-	return s.Queues.RefreshIfOld(s, s.onQueues)
-}
-
-// onQueues shows new queue statistics.
-func (s *List) onQueues() tea.Cmd {
-	s.Rows.repaint()
-	return nil
+	return s.Queues.RefreshIfOld(s, s.Rows.onQueues)
 }
 
 // catchUp fetches the newest messages if the list follows them.

@@ -71,17 +71,65 @@ type Impact struct {
 // impactSample is the number of newest messages that are grouped by endpoint.
 const impactSample = 1000
 
-// countImpact requests the impact of an action and opens its confirmation.
-func (s *bulk) countImpact(w *ImpactQuery) tea.Cmd {
-	ctx, cancel := context.WithCancel(s.Context)
+// impacts counts the messages that an action on several messages concerns, and opens its
+// confirmation.
+type impacts struct {
+	host     impactsHost
+	session  *ui.Session
+	marks    *marks
+	bulk     *bulk
+	counting *ImpactQuery // count in flight before a confirmation; nil for none
+}
+
+// impactsHost has the methods of a list that impacts uses.
+type impactsHost interface {
+	// Send sends a change of messages of the list.
+	Send(c ui.Change) tea.Cmd
+	// Delay runs a change later, unless the user undoes it before.
+	Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd
+	// Confirm opens a confirmation about a number of messages.
+	Confirm(count int, question, verb string, lines []string, run func() tea.Cmd) *ui.Confirm
+	// InFront reports whether the list is in front, without an overlay or an input.
+	InFront() bool
+	// Notify shows a message to the user.
+	Notify(l ui.Level, text string)
+	// ShowError shows the error of an action that the user requested.
+	ShowError(action string, err error)
+}
+
+// progress returns the status text of the count in flight, empty for none.
+func (s *impacts) progress() string {
+	if s.counting == nil {
+		return ""
+	}
+	return "counting messages for " + s.counting.name() + " ...   " + keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
+}
+
+// cancel cancels the count in flight and its confirmation. It reports whether there was one.
+func (s *impacts) cancel() bool {
+	if s.counting == nil {
+		return false
+	}
+	s.counting.Cancel()
+	s.counting.cancelled = true
+	s.counting = nil
+	return true
+}
+
+// count requests the impact of an action and opens its confirmation.
+func (s *impacts) count(action keymap.Action, members url.Values) tea.Cmd {
+	s.cancel()
+	ctx, cancel := context.WithCancel(s.session.Context)
+	w := newImpactQuery(action, members, s.marks.All)
 	w.Cancel = cancel
+	s.counting = w
 	var m Impact
-	return s.Change(ui.Change{Screen: s.List, Name: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
+	return s.host.Send(ui.Change{Name: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
 		m, err = w.fetch(ctx, c)
 		return err
 	}, OnDone: func(error) {}, Then: func(err error) tea.Cmd {
 		m.Of = w
-		s.OnImpact(m, err)
+		s.Show(m, err)
 		return nil
 	}})
 }
@@ -125,9 +173,9 @@ func (w *ImpactQuery) dryRun(ctx context.Context, c *client.Client, members url.
 	return changeMessages(ctx, c, w.Action, q)
 }
 
-// OnImpact opens the confirmation, unless the count was cancelled or the screen has
+// Show opens the confirmation, unless the count was cancelled or the screen has
 // changed.
-func (s *bulk) OnImpact(m Impact, err error) {
+func (s *impacts) Show(m Impact, err error) {
 	if m.Of.cancelled {
 		return
 	}
@@ -137,9 +185,9 @@ func (s *bulk) OnImpact(m Impact, err error) {
 	}
 	switch {
 	case err != nil:
-		s.ShowError(m.Of.name(), err)
-	case s.Front() != ui.Screen(s.List) || s.Overlay() != nil || s.InputOpen():
-		s.Notify(ui.Warning, m.Of.name()+" cancelled: the screen changed")
+		s.host.ShowError(m.Of.name(), err)
+	case !s.host.InFront():
+		s.host.Notify(ui.Warning, m.Of.name()+" cancelled: the screen changed")
 	case m.Of.Action == keymap.Delete:
 		s.confirmDelete(m)
 	default:
@@ -149,9 +197,9 @@ func (s *bulk) OnImpact(m Impact, err error) {
 
 // confirmRetry opens the confirmation of a retry of failed messages, and of delivered ones if the
 // filter names them. With scheduled, it includes messages that have a next attempt.
-func (s *bulk) confirmRetry(m Impact, scheduled bool) {
+func (s *impacts) confirmRetry(m Impact, scheduled bool) {
 	if m.Done == 0 {
-		s.Notify(ui.Warning, fmt.Sprintf("nothing to retry: none of %s has failed", display.Count(m.Matched, "message", "messages")))
+		s.host.Notify(ui.Warning, fmt.Sprintf("nothing to retry: none of %s has failed", display.Count(m.Matched, "message", "messages")))
 		return
 	}
 	members, count, minStatus, noun := m.Of.Members, int(m.Done), 2, "message"
@@ -164,33 +212,51 @@ func (s *bulk) confirmRetry(m Impact, scheduled bool) {
 	if m.failed == m.Done {
 		noun = "failed message"
 	}
-	lines := append(s.targets(m, count, minStatus), m.others(scheduled, s.Session)...)
-	if slices.ContainsFunc(m.sample(s.List), func(one wire.Message) bool { return one.Status >= minStatus && paused(one, s.Session) }) {
+	list := slices.DeleteFunc(s.sample(m), func(message wire.Message) bool { return message.Status < minStatus })
+	lines := append(targets(list, count, m.unseen(), s.session), m.others(scheduled, s.session)...)
+	if slices.ContainsFunc(list, func(message wire.Message) bool { return paused(message, s.session) }) {
 		lines = append(lines, "Those of disabled subscriptions wait until these are enabled.")
 	}
-	lines = append(lines, s.pace(m, minStatus))
+	lines = append(lines, pace(list, &s.session.Queues))
 	if minStatus == delivered {
 		lines = append(lines, "Delivered messages keep their IDs: a receiver that has kept them ignores these.")
 	}
 	if m.warning != "" {
 		lines = append(lines, strings.ToUpper(m.warning[:1])+m.warning[1:]+".")
 	}
-	list := slices.DeleteFunc(slices.Clone(m.sample(s.List)), func(one wire.Message) bool { return one.Status < minStatus })
-	q := ui.OpenConfirmMany(s.Host, count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
-		return s.ChangeMany(keymap.Retry, members, count, list)
+	question := s.host.Confirm(count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
+		return s.bulk.ChangeMany(keymap.Retry, members, count, list)
 	})
 	if m.failed > 0 && m.failed < m.Done {
-		q.Toggle = func() { s.confirmRetry(m, !scheduled) }
+		question.Toggle = func() { s.confirmRetry(m, !scheduled) }
 	}
+}
+
+// confirmDelete opens the confirmation of a delete.
+func (s *impacts) confirmDelete(m Impact) {
+	count := int(m.Done)
+	lines := append(targets(s.sample(m), count, m.unseen(), s.session),
+		"Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo.")
+	s.host.Confirm(count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count), lines, func() tea.Cmd {
+		return s.host.Delay(bulkName(keymap.Delete, count), m.Of.Members["MessageIDIn"], func() tea.Cmd {
+			return s.bulk.ChangeMany(keymap.Delete, m.Of.Members, count, nil)
+		})
+	})
+}
+
+// sample returns the messages to group by endpoint.
+func (s *impacts) sample(m Impact) []wire.Message {
+	if m.Of.All {
+		return slices.Clone(m.newest)
+	}
+	return s.marks.messages()
 }
 
 // pace describes the order of delivery. With an open circuit breaker, one message
 // must succeed before the others are sent.
-func (s *bulk) pace(m Impact, minStatus int) string {
-	for _, one := range m.sample(s.List) {
-		if one.Status >= minStatus && s.Queues.Known[one.SubscriptionID].Breaker == wire.BreakerOpen {
-			return "Each is sent again, oldest first; while a circuit breaker is open, one at a time until one succeeds."
-		}
+func pace(list []wire.Message, queues *ui.Queues) string {
+	if slices.ContainsFunc(list, func(m wire.Message) bool { return queues.BreakerOpen(m.SubscriptionID) }) {
+		return "Each is sent again, oldest first; while a circuit breaker is open, one at a time until one succeeds."
 	}
 	return "Each is sent again, oldest first."
 }
@@ -218,14 +284,6 @@ func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 	return lines
 }
 
-func (s *bulk) confirmDelete(m Impact) {
-	count := int(m.Done)
-	ui.OpenConfirmMany(s.Host, count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count),
-		append(s.targets(m, count, 0), "Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
-			return s.Delay(bulkName(keymap.Delete, count), m.Of.Members["MessageIDIn"], func() tea.Cmd { return s.ChangeMany(keymap.Delete, m.Of.Members, count, nil) })
-		})
-}
-
 // receiver is an endpoint with the number of its messages.
 type receiver struct {
 	name, lastResult, failing string
@@ -235,10 +293,10 @@ type receiver struct {
 // targetsShown is the maximum number of endpoints in a confirmation.
 const targetsShown = 4
 
-// targets lists the endpoints of the messages with at least a status, by the loaded
-// or newest messages.
-func (s *bulk) targets(m Impact, count, minStatus int) []string {
-	all := s.grouped(m.sample(s.List), minStatus)
+// targets lists the endpoints of count messages, of which the list has the loaded or newest ones;
+// unseen describes the others.
+func targets(list []wire.Message, count int, unseen string, s *ui.Session) []string {
+	all := grouped(list, s)
 	var lines []string
 	room := 0
 	for _, one := range all[:min(targetsShown, len(all))] {
@@ -254,25 +312,13 @@ func (s *bulk) targets(m Impact, count, minStatus int) []string {
 		lines = append(lines, fmt.Sprintf("        and %s", display.Count(more, "other", "others")))
 	}
 	if count > 0 {
-		lines = append(lines, fmt.Sprintf("%6s  %s", display.Thousands(count), m.unseen()))
+		lines = append(lines, fmt.Sprintf("%6s  %s", display.Thousands(count), unseen))
 	}
 	return lines
 }
 
 // targetRoom is the maximum width of an endpoint name.
 const targetRoom = 24
-
-// sample returns the messages to group by endpoint.
-func (m *Impact) sample(s *List) []wire.Message {
-	if m.Of.All {
-		return m.newest
-	}
-	var list []wire.Message
-	for _, row := range s.Grid.MarkedRows() {
-		list = append(list, s.Rows.Known[row.ID])
-	}
-	return list
-}
 
 // unseen describes the messages outside of the sample.
 func (m *Impact) unseen() string {
@@ -284,16 +330,13 @@ func (m *Impact) unseen() string {
 
 // grouped counts messages by endpoint, largest first. The result is that of the
 // newest message.
-func (s *bulk) grouped(list []wire.Message, minStatus int) []*receiver {
+func grouped(list []wire.Message, s *ui.Session) []*receiver {
 	byName := make(map[string]*receiver)
 	var all []*receiver
 	for _, m := range list {
-		if m.Status < minStatus {
-			continue
-		}
 		one := byName[ui.ShortURL(m.URL)]
 		if one == nil {
-			one = &receiver{name: ui.ShortURL(m.URL), lastResult: ui.LastResult(m), failing: s.failing(m.SubscriptionID)}
+			one = &receiver{name: ui.ShortURL(m.URL), lastResult: ui.LastResult(m), failing: failing(m.SubscriptionID, s)}
 			byName[one.name] = one
 			all = append(all, one)
 		}
@@ -306,7 +349,7 @@ func (s *bulk) grouped(list []wire.Message, minStatus int) []*receiver {
 }
 
 // failing describes since when an endpoint is failing, empty if it is not.
-func (s *bulk) failing(subscription string) string {
+func failing(subscription string, s *ui.Session) string {
 	since := time.Time(s.Queues.Known[subscription].FailingSince)
 	if since.IsZero() {
 		return ""

@@ -139,7 +139,7 @@ func TestCountIsCancelled(t *testing.T) {
 	if d.App.Overlay() != nil {
 		t.Errorf("after the cancel, a %T is shown, want no confirmation", d.App.Overlay())
 	}
-	if !list(d).AllMarks {
+	if !list(d).Marks.All {
 		t.Error("after the cancel, the marks are gone")
 	}
 
@@ -159,7 +159,7 @@ func TestNotSentErrorNamesChange(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "a")
 	d.App.Session.Client = tuitest.Unreachable(t)
-	list(d).OnImpact(retryOfAll(8, 4), nil)
+	list(d).Impacts.Show(retryOfAll(8, 4), nil)
 	d.Press("y")
 	d.WantText("retry of 4 messages: not sent: cannot reach")
 	d.Press("esc")

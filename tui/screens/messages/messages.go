@@ -3,8 +3,8 @@
 package messages
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +12,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
@@ -23,30 +22,14 @@ import (
 
 // Commands implements ui.Commander.
 func (s *List) Commands() []string {
-	which := s.which()
+	which := s.Marks.arguments()
+	if m, ok := s.Selected(); ok && which == "" {
+		which = " " + m.MessageID
+	}
 	if which == "" {
 		return nil
 	}
 	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + browse.OutputFlags("Messages")}
-}
-
-// which returns the arguments of whctl for the marked messages, or for the selected
-// one.
-func (s *List) which() string {
-	if s.AllMarks {
-		if conditions := s.conditionArguments(); conditions != "" {
-			return conditions
-		}
-		return " --all-messages"
-	}
-	text := ""
-	for _, row := range s.Grid.MarkedRows() {
-		text += " " + row.ID
-	}
-	if one, ok := s.Selected(); ok && text == "" {
-		text = " " + one.MessageID
-	}
-	return text
 }
 
 // AsView implements ui.Viewer.
@@ -72,11 +55,13 @@ func (s *List) Title() string {
 type List struct {
 	browse.Table
 	query
-	*bulk
 	Pages       *grid.Pages
 	Subscribers *names
 	Columns     *columns
 	Rows        *rows
+	Marks       *marks
+	Bulk        *bulk
+	Impacts     *impacts
 	SelectID    string // ID of the message to select once it is loaded
 }
 
@@ -106,13 +91,24 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	changed := make(changeTimes)
 	m.Subscribers = &names{queues: &m.Queues}
 	m.Columns = &columns{host: h, session: m.Session, grid: m.Grid, subscribers: m.Subscribers, changed: changed}
-	m.bulk = &bulk{List: m}
 	m.Rows = &rows{
 		session: m.Session, query: &m.query, columns: m.Columns, grid: m.Grid, pages: m.Pages,
 		Known: make(map[string]wire.Message), changed: changed, unseen: make(map[string]struct{}),
 	}
+	m.Marks = &marks{query: &m.query, grid: m.Grid, rows: m.Rows}
+	m.Bulk = &bulk{host: m, session: m.Session, marks: m.Marks}
+	m.Impacts = &impacts{host: m, session: m.Session, marks: m.Marks, bulk: m.Bulk}
 	m.Grid.SetRows(m.Pages)
-	m.Share, m.ScreenOf = 44, m.preview
+	m.Share = 44
+	m.ScreenOf = func() ui.Screen {
+		selected, ok := m.Selected()
+		if !ok {
+			return nil
+		}
+		d := NewDetail(m, selected)
+		d.partial = true
+		return d
+	}
 	m.Columns.show(DefaultColumnNames(), 0)
 	if as, was := m.State.Grids[gridKey]; was {
 		m.Arrange(as)
@@ -139,7 +135,9 @@ func (s *List) Scopes() []keymap.Scope {
 }
 
 // Waiting implements ui.Screen.
-func (s *List) Waiting() bool { return s.Pages.Loading() || s.busy() }
+func (s *List) Waiting() bool {
+	return s.Pages.Loading() || s.Impacts.counting != nil || s.Bulk.sending != ""
+}
 
 // Reload fetches the list from the start after a change of filter or order.
 func (s *List) Reload() tea.Cmd {
@@ -147,7 +145,7 @@ func (s *List) Reload() tea.Cmd {
 	s.Pages.Reset()
 	clear(s.Rows.Known)
 	s.Rows.fetching()
-	s.clearMarks()
+	s.Marks.clear()
 	s.Grid.SetSort(s.Order)
 	s.Grid.GoTo(0)
 	s.Grid.Follow(s.newest())
@@ -202,10 +200,12 @@ func (s *List) PageFailed(generation, number int, err error) tea.Cmd {
 
 // Put adds a fetched page of messages.
 func (s *List) Put(generation, number int, list []wire.Message, total int) tea.Cmd {
-	if s.Rows.put(generation, number, list, total) {
-		s.seek()
+	added := s.Rows.put(generation, number, list, total)
+	if added && s.SelectID != "" && s.Grid.Select(s.SelectID) {
+		s.SelectID = ""
+		s.Grid.Follow(false)
 	}
-	s.markMore()
+	s.Marks.extend()
 	s.Rows.forget()
 	return tea.Batch(s.want(), s.fetchMissingNames(list))
 }
@@ -225,14 +225,6 @@ func (s *List) fetchMissingNames(list []wire.Message) tea.Cmd {
 	})
 }
 
-// seek selects the message that the list was opened for.
-func (s *List) seek() {
-	if s.SelectID != "" && s.Grid.Select(s.SelectID) {
-		s.SelectID = ""
-		s.Grid.Follow(false)
-	}
-}
-
 // Selected returns the selected message, false if there is none.
 func (s *List) Selected() (wire.Message, bool) {
 	row := s.Grid.Row()
@@ -243,15 +235,17 @@ func (s *List) Selected() (wire.Message, bool) {
 	return m, ok
 }
 
-// preview returns the screen of the selected message, nil for none.
-func (s *List) preview() ui.Screen {
-	one, ok := s.Selected()
-	if !ok {
-		return nil
-	}
-	d := NewDetail(s, one)
-	d.partial = true
-	return d
+// Step selects the message n rows further, and returns it, false if it is not loaded.
+func (s *List) Step(n int) (m wire.Message, ok bool, fetch tea.Cmd) {
+	s.Grid.Move(n)
+	m, ok = s.Selected()
+	return m, ok, s.want()
+}
+
+// Position describes the selected row, without the columns.
+func (s *List) Position() string {
+	place, _, _ := strings.Cut(s.Grid.PositionText(), statusGap)
+	return place
 }
 
 // Do implements ui.Screen.
@@ -263,12 +257,25 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 			return s.Poll()
 		}
 	case keymap.Mark, keymap.MarkRange:
-		s.chooseMarks()
-	case keymap.MarkAll, keymap.Unmark, keymap.Retry, keymap.Delete:
-		return s.mark(b.Action)
+		if s.Marks.limit() {
+			s.Notify(ui.Warning, "only loaded rows are marked now, no longer all matches")
+		}
+	case keymap.MarkAll:
+		s.Marks.markAll()
+		return nil
+	case keymap.Unmark:
+		s.Marks.clear()
+		return nil
+	case keymap.Retry, keymap.Delete:
+		return s.Act(b.Action)
 	}
 	if s.Move(b) {
-		s.moved(b)
+		s.SelectID = ""
+		s.Columns.skipMarker(b.Action)
+		switch b.Action {
+		case keymap.Narrower, keymap.Wider, keymap.FreezeColumns:
+			s.remember()
+		}
 		return s.want()
 	}
 	if action := listActions[b.Action]; action != nil {
@@ -303,16 +310,6 @@ var listActions = map[keymap.Action]func(s *List) tea.Cmd{
 	},
 }
 
-// moved handles a move of the selection and saves changed columns.
-func (s *List) moved(b keymap.Binding) {
-	s.SelectID = ""
-	s.Columns.skipMarker(b.Action)
-	switch b.Action {
-	case keymap.Narrower, keymap.Wider, keymap.FreezeColumns:
-		s.remember()
-	}
-}
-
 func (s *List) doOne(b keymap.Binding) tea.Cmd {
 	one, ok := s.Selected()
 	switch {
@@ -345,19 +342,18 @@ func (s *List) Click(x, y int, again bool) tea.Cmd {
 // Unmark cancels a count in flight, else it removes the marks. It reports whether
 // there was one or the other.
 func (s *List) Unmark() bool {
-	if s.counting != nil {
-		s.cancelCount()
+	if s.Impacts.cancel() {
 		s.Notify(ui.Info, "cancelled, nothing was changed")
 		return true
 	}
-	return s.clearMarks()
+	return s.Marks.clear()
 }
 
 // Status implements ui.Screen.
 func (s *List) Status() string {
 	text, columns, _ := strings.Cut(s.Grid.PositionText(), statusGap)
-	text += s.marked()
-	switch word := s.progress(); {
+	text += s.Marks.text()
+	switch word := cmp.Or(s.Impacts.progress(), s.Bulk.progress()); {
 	case word != "":
 		return word
 	case s.Pages.Total() < 0 && s.Pages.Loading():
@@ -367,7 +363,7 @@ func (s *List) Status() string {
 	case s.Grid.Len() == 0:
 		text = "no messages"
 	}
-	text += s.blockedText() + s.newer()
+	text += s.blockedText(&s.Queues) + s.Rows.newText()
 	if columns != "" {
 		text += statusGap + columns
 	}
@@ -376,38 +372,3 @@ func (s *List) Status() string {
 
 // statusGap separates the parts of the status line.
 const statusGap = "   "
-
-// blockedText returns the status text for blockedCount.
-func (s *List) blockedText() string {
-	n := s.blockedCount(&s.Queues)
-	if n == 0 {
-		return ""
-	}
-	return "   " + display.Thousands(n) + " more queued: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
-}
-
-// marked returns the status text for marked messages.
-func (s *List) marked() string {
-	switch n := s.Grid.MarkCount(); {
-	case s.AllMarks:
-		return "   " + display.Thousands(max(0, s.Pages.Total())) + " marked: all matches"
-	case n > 0:
-		return fmt.Sprintf("   %s marked", display.Thousands(n))
-	}
-	return ""
-}
-
-// newer returns the status text for new messages that are not shown. With
-// conditions, only the service can count them.
-func (s *List) newer() string {
-	switch n := len(s.Rows.unseen); {
-	case s.Grid.Following():
-		return "   following"
-	case n == 0:
-		return ""
-	case len(s.Filter.Conditions) > 0 || !s.newest():
-		return "   new messages: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows matches"
-	default:
-		return fmt.Sprintf("   new %s: %s shows them", display.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
-	}
-}

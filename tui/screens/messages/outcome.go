@@ -20,7 +20,8 @@ import (
 // outcome waits for the attempts of retried messages, and shows their
 // results. Delivered messages lose their mark, so that those that failed again keep it.
 type outcome struct {
-	*List
+	host      outcomeHost
+	session   *ui.Session
 	retried   int64          // all messages
 	pending   map[string]int // Retries before the retry of the messages without a result, by ID
 	delivered int
@@ -30,18 +31,27 @@ type outcome struct {
 	ended     bool
 }
 
+// outcomeHost shows the results of a retry.
+type outcomeHost interface {
+	// ShowResults shows the results so far.
+	ShowResults(text string)
+	// EndResults shows the results when no more are expected.
+	EndResults(l ui.Level, text string)
+	// Unmark removes the mark of a delivered message.
+	Unmark(id string)
+}
+
 const (
 	outcomeRows    = 100              // messages per request
 	outcomeTimeout = 45 * time.Second // maximum wait for the next result
 )
 
-// follow waits for the results of the retried messages of a list, of which some may be missing.
-func (s *bulk) follow(retried int64, list []wire.Message) *outcome {
-	o := &outcome{List: s.List, retried: retried, pending: make(map[string]int), failed: make(map[string]int), resultAt: s.Now}
+// newOutcome returns the outcome of a retry of messages, of which some may be missing in the list.
+func newOutcome(h outcomeHost, s *ui.Session, retried int64, list []wire.Message) *outcome {
+	o := &outcome{host: h, session: s, retried: retried, pending: make(map[string]int), failed: make(map[string]int), resultAt: s.Now}
 	for _, m := range list {
 		o.pending[m.MessageID] = m.Retries
 	}
-	s.Watch(o)
 	return o
 }
 
@@ -55,13 +65,13 @@ func (o *outcome) Follow([]wire.MessageChange) tea.Cmd { return nil }
 func (o *outcome) Tick() tea.Cmd {
 	switch {
 	case o.requested:
-	case len(o.pending) == 0, o.Now.Sub(o.resultAt) >= outcomeTimeout:
+	case len(o.pending) == 0, o.session.Now.Sub(o.resultAt) >= outcomeTimeout:
 		level := ui.Info
 		if len(o.failed)+len(o.pending) > 0 {
 			level = ui.Warning
 		}
-		o.ended, o.sending = true, ""
-		o.Notify(level, o.text())
+		o.ended = true
+		o.host.EndResults(level, o.text())
 	default:
 		return o.request()
 	}
@@ -73,12 +83,13 @@ func (o *outcome) Tick() tea.Cmd {
 func (o *outcome) request() tea.Cmd {
 	ids := slices.Collect(maps.Keys(o.pending))
 	o.requested = true
-	c, ctx := o.Client, o.Context
+	c, ctx := o.session.Client, o.session.Context
 	q := url.Values{"MessageIDIn": ids[:min(len(ids), outcomeRows)], "Take": {strconv.Itoa(outcomeRows)}, "Fields": {"MessageID,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage"}}
 	return func() tea.Msg {
 		page, err := c.AllMessages(ctx, q)
 		return ui.Response{Err: err, Apply: func() tea.Cmd {
-			if o.requested = false; err == nil {
+			o.requested = false
+			if err == nil {
 				o.add(page.Results)
 			}
 			return nil
@@ -95,7 +106,7 @@ func (o *outcome) add(list []wire.Message) {
 			continue
 		case m.Status == 1:
 			o.delivered++
-			o.Grid.UnmarkID(m.MessageID)
+			o.host.Unmark(m.MessageID)
 		default:
 			result := ui.LastResult(m)
 			if o.retried == 1 && m.LastMessageResponseHTTPCode != nil {
@@ -104,9 +115,9 @@ func (o *outcome) add(list []wire.Message) {
 			o.failed[result]++
 		}
 		delete(o.pending, m.MessageID)
-		o.resultAt = o.Now
+		o.resultAt = o.session.Now
 	}
-	o.sending = o.text()
+	o.host.ShowResults(o.text())
 }
 
 // text describes the results.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
@@ -156,6 +157,15 @@ func (q *query) blockedCount(queues *ui.Queues) int64 {
 		}
 	}
 	return n
+}
+
+// blockedText returns the status text for blockedCount.
+func (q *query) blockedText(queues *ui.Queues) string {
+	n := q.blockedCount(queues)
+	if n == 0 {
+		return ""
+	}
+	return "   " + display.Thousands(n) + " more queued: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
 }
 
 // Equivalent implements ui.Screen.

@@ -1,13 +1,18 @@
 package messages
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -136,6 +141,27 @@ func (r *rows) needQueue() bool {
 // FollowInterval is the minimum time between fetches while the list follows new
 // messages.
 const FollowInterval = time.Second
+
+// onQueues shows new queue statistics.
+func (r *rows) onQueues() tea.Cmd {
+	r.repaint()
+	return nil
+}
+
+// newText returns the status text for new messages that are not shown. With
+// conditions, only the service can count them.
+func (r *rows) newText() string {
+	switch n := len(r.unseen); {
+	case r.grid.Following():
+		return "   following"
+	case n == 0:
+		return ""
+	case len(r.query.Filter.Conditions) > 0 || !r.query.newest():
+		return "   new messages: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows matches"
+	default:
+		return fmt.Sprintf("   new %s: %s shows them", display.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
+	}
+}
 
 // needFetch reports whether rows have changed, or new messages are followed, that should be
 // fetched now.
