@@ -26,13 +26,21 @@ import (
 type Detail struct {
 	ui.Base
 	ui.Pager
-	*content
-	list    *List
-	Message wire.Message
+	Content content
+	list    messageList
+	results *bulk
 	tab     int
 	sending string // name of the change in flight; empty for none
 	partial bool   // a preview: the headers are not fetched
 	missed  bool   // the message has changed while a fetch was in flight
+}
+
+// messageList is the list that a message was opened from.
+type messageList interface {
+	// Step selects the message n rows further, and returns it, false if it is not loaded.
+	Step(n int) (m wire.Message, ok bool, cmd tea.Cmd)
+	// Position describes the selected row.
+	Position() string
 }
 
 // MessageParts is the data fetched in addition to a message.
@@ -44,8 +52,9 @@ type MessageParts struct {
 
 // NewDetail returns the screen of a message of a list.
 func NewDetail(list *List, m wire.Message) *Detail {
-	s := &Detail{Base: ui.NewBase(list.Host), list: list, Message: m}
-	s.Owner, s.content = s.HostSession, &content{Detail: s}
+	s := &Detail{Base: ui.NewBase(list.Host), list: list, results: list.Bulk}
+	s.Owner = s.HostSession
+	s.Content = content{session: s.Session, subscribers: list.Subscribers, Message: m}
 	return s
 }
 
@@ -56,13 +65,13 @@ func (s *Detail) Shown() tea.Cmd { return s.Poll() }
 func (s *Detail) Poll() tea.Cmd {
 	s.Busy = true
 	s.missed = false
-	return ui.Fetch(s.Ctx, s, fetchMessage(s.Message.SubscriberID, s.Message.MessageID, !s.partial), s.OnFetched)
+	return ui.Fetch(s.Ctx, s, fetchMessage(s.Content.Message.SubscriberID, s.Content.Message.MessageID, !s.partial), s.OnFetched)
 }
 
 // Follow fetches the message again when it has changed.
 func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	changed := slices.ContainsFunc(changes, func(c wire.MessageChange) bool {
-		return c.MessageID == s.Message.MessageID
+		return c.MessageID == s.Content.Message.MessageID
 	})
 	if !changed {
 		return nil
@@ -81,7 +90,9 @@ func (s *Detail) OnFetched(got FetchedMessage, err error) tea.Cmd {
 		s.ShowFetchError("fetching the message", err)
 		return nil
 	}
-	s.Message, s.MessageParts, s.loaded = got.Message, got.MessageParts, true
+	s.Content.Message = got.Message
+	s.Content.MessageParts = got.MessageParts
+	s.Content.loaded = true
 	s.fill()
 	if s.missed {
 		return s.Poll()
@@ -102,7 +113,7 @@ func (s *Detail) Tick() tea.Cmd {
 	if MessageTabs[s.tab].timed {
 		s.fill()
 	}
-	if !needsQueue(s.Message, s.Session) {
+	if !needsQueue(s.Content.Message, s.Session) {
 		return nil
 	}
 	return s.Queues.RefreshIfOld(s, s.refill)
@@ -111,6 +122,7 @@ func (s *Detail) Tick() tea.Cmd {
 // SetSize implements ui.Screen.
 func (s *Detail) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
+	s.Content.width = width
 	s.fill()
 }
 
@@ -118,14 +130,14 @@ func (s *Detail) SetSize(width, height int) {
 func (s *Detail) fill() {
 	s.ResizeTabs(s.Width, s.Height-len(s.head()))
 	at := s.At
-	switch lines := MessageTabs[s.tab].lines(s); {
+	switch lines := MessageTabs[s.tab].lines(&s.Content); {
 	case s.Width == 0:
 	case MessageTabs[s.tab].Name == "Body":
 		s.SetJSON(lines)
 	case s.tab == 0:
 		s.SetLines(lines)
-		s.Data.Values = s.attemptValues(lines)
-		s.addSummary()
+		s.Data.Values = s.Content.attemptValues(lines)
+		s.Content.addSummary(&s.Pager)
 		s.Scroll(at - s.At) // SetLines did not know all lines
 	default:
 		s.SetLines(lines)
@@ -139,20 +151,20 @@ func (s *Detail) View() string {
 }
 
 // Title implements ui.Screen.
-func (s *Detail) Title() string { return ui.ShortID(s.Message.MessageID) }
+func (s *Detail) Title() string { return ui.ShortID(s.Content.Message.MessageID) }
 
 // Badges implements ui.Screen.
 func (s *Detail) Badges() []string {
-	word, _ := s.Theme.StatusText(s.Message.Status)
+	word, _ := s.Theme.StatusText(s.Content.Message.Status)
 	badges := []string{word}
-	switch next := next(s.Message, s.Session); {
+	switch next := next(s.Content.Message, s.Session); {
 	case next == "-":
 	case strings.HasPrefix(next, "in "), next == "disabled", next == "breaker": // short, so that the event fits
 		badges = append(badges, next)
 	default:
 		badges = append(badges, "next "+next)
 	}
-	return append(badges, "att. "+attempts(s.Message), s.Message.EventName)
+	return append(badges, "att. "+attempts(s.Content.Message), s.Content.Message.EventName)
 }
 
 // Status implements ui.Screen.
@@ -160,8 +172,7 @@ func (s *Detail) Status() string {
 	if s.sending != "" {
 		return s.sending + " ..."
 	}
-	place, _, _ := strings.Cut(s.list.Grid.PositionText(), statusGap) // without the columns of the list
-	return place
+	return s.list.Position()
 }
 
 // Scopes implements ui.Screen.
@@ -173,7 +184,7 @@ func (s *Detail) Scopes() []keymap.Scope {
 func (s *Detail) Waiting() bool { return s.Busy || s.sending != "" }
 
 // Equivalent implements ui.Screen.
-func (s *Detail) Equivalent() string { return "whctl messages show " + s.Message.MessageID }
+func (s *Detail) Equivalent() string { return "whctl messages show " + s.Content.Message.MessageID }
 
 // Do implements ui.Screen.
 func (s *Detail) Do(b keymap.Binding) tea.Cmd {
@@ -186,7 +197,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousTab:
 		s.turn(-1)
 	case keymap.Retry, keymap.Delete:
-		confirmOne(s, s.list.Bulk, s.Message, b.Action, s.begin, s.ended)
+		confirmOne(s, s.results, s.Content.Message, b.Action, s.begin, s.ended)
 	case keymap.PreviousPage:
 		return s.step(-1)
 	case keymap.NextPage:
@@ -194,11 +205,11 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.CopyCell:
 		s.Copy(s.Value())
 	case keymap.ShowWhy:
-		return openWhy(s.HostSession, s.Message)
+		return openWhy(s.HostSession, s.Content.Message)
 	case keymap.CopyRow:
 		s.copyTab()
 	case keymap.Reveal:
-		s.revealed = !s.revealed
+		s.Content.revealed = !s.Content.revealed
 		s.fill()
 	case keymap.Export:
 		s.ShowInput(s.saveLine())
@@ -219,15 +230,14 @@ func (s *Detail) ended(string, error) tea.Cmd {
 
 // step shows the message n rows further in the list.
 func (s *Detail) step(n int) tea.Cmd {
-	s.list.Grid.Move(n)
-	one, ok := s.list.Selected()
+	m, ok, cmd := s.list.Step(n)
 	if !ok {
-		return s.list.want()
+		return cmd
 	}
 	s.Reset()
-	s.Message, s.MessageParts, s.loaded, s.revealed, s.saved = one, MessageParts{}, false, false, ""
+	s.Content = content{session: s.Session, subscribers: s.Content.subscribers, width: s.Width, Message: m}
 	s.fill()
-	return tea.Batch(s.list.want(), s.Poll())
+	return tea.Batch(cmd, s.Poll())
 }
 
 func (s *Detail) turn(n int) {
@@ -241,37 +251,32 @@ func (s *Detail) turn(n int) {
 func (s *Detail) copyTab() {
 	switch MessageTabs[s.tab].Name {
 	case "Body":
-		s.Copy(s.Message.Body)
+		s.Copy(s.Content.Message.Body)
 		return
 	case "cURL":
-		s.Copy(s.curlText())
+		s.Copy(s.Content.curlText())
 		return
 	}
 	s.Copy(strings.Join(record.Texts(s.Lines, func(l theme.Span) string { return strings.TrimRight(l.Text, " ") }), "\n"))
 }
 
-// bodyPath returns the default path of a saved body.
-func (s *Detail) bodyPath() string {
-	return export.UnusedPath(s.Downloads, "body-"+ui.ShortID(s.Message.MessageID), ".json")
-}
-
 // saveLine returns the input line for the path of the saved body.
 func (s *Detail) saveLine() *ui.InputLine {
-	l := ui.NewInputLine(s.Host, "save", "save body to", s.bodyPath())
-	l.Help = ui.Size(len(s.Message.Body)) + ", byte for byte as sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
+	l := ui.NewInputLine(s.Host, "save", "save body to", s.Content.bodyPath())
+	l.Help = ui.Size(len(s.Content.Message.Body)) + ", byte for byte as sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Check = func(path string) error {
-		if !s.loaded {
+		if !s.Content.loaded {
 			return errors.New("the body is still loading")
 		}
 		return export.CheckPath(path, "")
 	}
 	l.Accept = func(path string) tea.Cmd {
-		if err := os.WriteFile(path, []byte(s.Message.Body), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte(s.Content.Message.Body), 0o600); err != nil {
 			s.ShowError("saving the body", err)
 			return nil
 		}
-		s.Notify(ui.Info, ui.Size(len(s.Message.Body))+" written to "+path)
-		s.saved = path
+		s.Notify(ui.Info, ui.Size(len(s.Content.Message.Body))+" written to "+path)
+		s.Content.saved = path
 		s.fill()
 		return nil
 	}
@@ -330,7 +335,7 @@ func (s *Detail) Retime() string {
 
 // Commands implements ui.Commander.
 func (s *Detail) Commands() []string {
-	return []string{"whctl messages retry " + s.Message.MessageID, "whctl messages delete " + s.Message.MessageID}
+	return []string{"whctl messages retry " + s.Content.Message.MessageID, "whctl messages delete " + s.Content.Message.MessageID}
 }
 
 // addressLines is the maximum number of lines of a URL.
@@ -342,9 +347,9 @@ const labelCells = 9
 // head returns the lines above the tabs: URL, subscriber, time and size. A long URL
 // is wrapped, and the subscriber is below it.
 func (s *Detail) head() []string {
-	t, subscriber := s.Theme, s.subscriberText()
+	t, subscriber := s.Theme, s.Content.subscriberText()
 	room := s.Width - labelCells - 1
-	address := s.address()
+	address := s.Content.address()
 	var lines []string
 	if ansi.StringWidth(address)+ansi.StringWidth(subscriber)+2 <= room {
 		lines = append(lines, s.headed("To", address, subscriber))
@@ -357,9 +362,9 @@ func (s *Detail) head() []string {
 		}
 		lines = append(lines, s.headed("For", strings.TrimPrefix(subscriber, "subscriber "), ""))
 	}
-	added := time.Time(s.Message.AddedDateTime)
-	body := ui.Size(len(s.Message.Body))
-	if !s.loaded {
+	added := time.Time(s.Content.Message.AddedDateTime)
+	body := ui.Size(len(s.Content.Message.Body))
+	if !s.Content.loaded {
 		body = strings.Repeat(t.Loading, 3)
 	}
 	lines = append(lines, s.headed("Added", s.TimeOfDay(added)+" ("+ui.Age(s.Now.Sub(added))+" ago)", "size "+body))
@@ -378,14 +383,4 @@ func (s *Detail) headed(label, text, end string) string {
 	}
 	word, rest, _ := strings.Cut(end, " ")
 	return s.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Role: theme.Label}, {Text: rest + " "}})
-}
-
-// subscriberText returns the name and ID of the subscriber. The ID is a key and is
-// masked unless it is revealed.
-func (s *Detail) subscriberText() string {
-	id := s.secret(s.Message.SubscriberID)
-	if name, known := s.list.Subscribers.of(s.Message); known {
-		return "subscriber " + name + " " + id
-	}
-	return "subscriber " + id
 }

@@ -84,7 +84,7 @@ func TestRevealShowsFullURL(t *testing.T) {
 	}
 	d.WantText("503 Service Unavailable", "upstream is down", "acme-shop")
 	d.Press("v", "shift+tab")
-	name := "body-" + ui.ShortID(d.App.Front().(*messages.Detail).Message.MessageID) + ".json"
+	name := "body-" + ui.ShortID(d.App.Front().(*messages.Detail).Content.Message.MessageID) + ".json"
 	d.WantText("e saves the body as "+name, "@"+name)
 	d.Press("e", "enter")
 	d.WantText("The body is saved as", "@"+name)

@@ -238,7 +238,7 @@ func TestCopyFieldOfMessage(t *testing.T) {
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C\"0","Note":"`+long+`","Total":12.50}`, 2)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "enter")
-	one := d.App.Front().(*messages.Detail).Message
+	one := d.App.Front().(*messages.Detail).Content.Message
 	for _, test := range []struct {
 		keys []string
 		want string

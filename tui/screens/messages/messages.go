@@ -236,7 +236,7 @@ func (s *List) Selected() (wire.Message, bool) {
 }
 
 // Step selects the message n rows further, and returns it, false if it is not loaded.
-func (s *List) Step(n int) (m wire.Message, ok bool, fetch tea.Cmd) {
+func (s *List) Step(n int) (m wire.Message, ok bool, cmd tea.Cmd) {
 	s.Grid.Move(n)
 	m, ok = s.Selected()
 	return m, ok, s.want()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/ui"
@@ -18,26 +19,29 @@ import (
 // messageTab is a tab of a message.
 type messageTab struct {
 	Name  string
-	lines func(s *Detail) []theme.Span
+	lines func(s *content) []theme.Span
 	timed bool // its lines depend on the current time
 }
 
 // MessageTabs are the tabs of a message.
 var MessageTabs = []messageTab{
-	{"Attempts", (*Detail).attempts, true},
-	{"Body", (*Detail).body, false},
-	{"Headers", (*Detail).headerLines, false},
-	{"Response", (*Detail).responses, false},
-	{"cURL", (*Detail).curl, false},
+	{"Attempts", (*content).attempts, true},
+	{"Body", (*content).body, false},
+	{"Headers", (*content).headerLines, false},
+	{"Response", (*content).responses, false},
+	{"cURL", (*content).curl, false},
 }
 
 func messageTabNames() []string {
 	return record.Texts(MessageTabs, func(t messageTab) string { return t.Name })
 }
 
-// content builds the tabs of a message.
+// content is a message with its attempts, and builds its tabs.
 type content struct {
-	*Detail
+	session     *ui.Session
+	subscribers *names
+	width       int // of the lines in cells
+	Message     wire.Message
 	MessageParts
 	loaded   bool   // the body is loaded
 	revealed bool   // secrets are shown, as far as they are known
@@ -45,7 +49,7 @@ type content struct {
 }
 
 func (s *content) body() []theme.Span {
-	return ui.JSONLines([]byte(s.Message.Body), s.Width-2)
+	return ui.JSONLines([]byte(s.Message.Body), s.width-2)
 }
 
 // sentHeaders returns the headers of a delivery. Values that the service does not
@@ -69,7 +73,7 @@ func (s *content) sentHeaders() []wire.Header {
 
 // headerLines lists the headers and IDs of a delivery.
 func (s *content) headerLines() []theme.Span {
-	t := s.Theme
+	t := s.session.Theme
 	width := 20
 	for _, h := range s.Headers {
 		width = min(max(width, len(h.Name)+2), 40)
@@ -116,6 +120,16 @@ func (s *content) address() string {
 	return ui.MaskURL(s.Message.URL)
 }
 
+// subscriberText returns the name and ID of the subscriber. The ID is a key and is
+// masked unless it is revealed.
+func (s *content) subscriberText() string {
+	id := s.secret(s.Message.SubscriberID)
+	if name, known := s.subscribers.of(s.Message); known {
+		return "subscriber " + name + " " + id
+	}
+	return "subscriber " + id
+}
+
 // responses lists the responses of the receiver, newest first.
 func (s *content) responses() []theme.Span {
 	var lines []theme.Span
@@ -127,7 +141,7 @@ func (s *content) responses() []theme.Span {
 		}
 		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Role: theme.Breadcrumb},
 			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
-			theme.Span{Text: "    ended    " + s.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", took " + ui.DurationText(r.Duration)})
+			theme.Span{Text: "    ended    " + s.session.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", took " + ui.DurationText(r.Duration)})
 		lines = append(lines, s.responseText(r)...)
 		lines = append(lines, theme.Span{})
 	}
@@ -143,7 +157,7 @@ func (s *content) responseText(r wire.Attempt) []theme.Span {
 	if text == "" {
 		return nil
 	}
-	return theme.Indent("    ", ui.JSONLines([]byte(text), s.Width-6))
+	return theme.Indent("    ", ui.JSONLines([]byte(text), s.width-6))
 }
 
 // curl returns a command that sends the message from this computer, without
@@ -154,7 +168,7 @@ func (s *content) curl() []theme.Span {
 		where = "  The body is saved as " + s.saved + "."
 	}
 	lines := []theme.Span{{Text: where, Role: theme.Dim}, {Text: "  The signature and custom header values are not included:", Role: theme.Dim}, {Text: "  the receiver may reject the request.", Role: theme.Dim}, {}}
-	return append(lines, theme.Indent("  ", theme.Wrap(s.curlText(), s.Width-4))...)
+	return append(lines, theme.Indent("  ", theme.Wrap(s.curlText(), s.width-4))...)
 }
 
 func (s *content) curlText() string {
@@ -165,6 +179,11 @@ func (s *content) curlText() string {
 		}
 	}
 	return text + " --data-binary " + ui.Quote("@"+s.bodyName())
+}
+
+// bodyPath returns the default path of a saved body.
+func (s *content) bodyPath() string {
+	return export.UnusedPath(s.session.Downloads, "body-"+ui.ShortID(s.Message.MessageID), ".json")
 }
 
 // bodyName returns the name of the saved body, or the name it would be saved as.
@@ -184,10 +203,10 @@ const (
 // not fit.
 func (s *content) attemptColumns() attemptColumns {
 	c := attemptColumns{when: 16, result: 25}
-	if s.Width < 76 {
+	if s.width < 76 {
 		c = attemptColumns{when: 10, result: 24}
 	}
-	if c.response = s.Width - c.when - c.result - durationWidth - 10; c.response < minResponseWidth {
+	if c.response = s.width - c.when - c.result - durationWidth - 10; c.response < minResponseWidth {
 		c.response = 0
 	}
 	return c
@@ -195,7 +214,7 @@ func (s *content) attemptColumns() attemptColumns {
 
 // attempts lists the attempts and the next attempt.
 func (s *content) attempts() []theme.Span {
-	t, c := s.Theme, s.attemptColumns()
+	t, c := s.session.Theme, s.attemptColumns()
 	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", durationWidth, true)
 	if c.response > 0 {
 		title += "   response"
@@ -207,7 +226,7 @@ func (s *content) attempts() []theme.Span {
 		if r.Status == 1 {
 			role = theme.Success
 		}
-		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.TimeText(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false), t.Fit(ui.DurationText(r.Duration), durationWidth, true))
+		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.session.TimeText(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false), t.Fit(ui.DurationText(r.Duration), durationWidth, true))
 		if line := ui.FirstLine(r); c.response > 0 && line != "" {
 			shown := line
 			if line == before {
@@ -226,13 +245,13 @@ func (s *content) attempts() []theme.Span {
 }
 
 // addSummary adds the last response and the body below the attempts, if they are short.
-func (s *content) addSummary() {
+func (s *content) addSummary(p *ui.Pager) {
 	if n := len(s.Responses); n > 0 {
 		last := s.Responses[n-1]
-		s.AddSection(fmt.Sprintf("Response of attempt %d", last.ItemNo), ui.AnswerText(last), s.Width)
+		p.AddSection(fmt.Sprintf("Response of attempt %d", last.ItemNo), ui.AnswerText(last), s.width)
 	}
 	if len(s.Message.Body) <= summaryBytes {
-		s.AddSection("Body", s.Message.Body, s.Width)
+		p.AddSection("Body", s.Message.Body, s.width)
 	}
 }
 
@@ -241,13 +260,13 @@ const summaryBytes = 8 << 10
 
 // scheduled describes the next attempt, on two lines if one is too narrow.
 func (s *content) scheduled(c attemptColumns) []theme.Span {
-	t, next := s.Theme, nextLong(s.Message, s.Session)
+	t, next := s.session.Theme, nextLong(s.Message, s.session)
 	if next == "-" {
 		return nil
 	}
 	before := fmt.Sprintf("  %3d  %s", len(s.Responses)+1, t.Fit(s.nextAt(), c.when, false))
 	first, second, two := strings.Cut(next, "; ")
-	if !two || len(before)+len(next) < s.Width {
+	if !two || len(before)+len(next) < s.width {
 		return []theme.Span{{Text: before + next, Role: theme.Dim}}
 	}
 	return []theme.Span{{Text: before + first + ";", Role: theme.Dim}, {Text: strings.Repeat(" ", len(before)) + second, Role: theme.Dim}}
@@ -259,7 +278,7 @@ func (s *content) nextAt() string {
 	if at.IsZero() {
 		return "-"
 	}
-	return s.TimeOfDay(at)
+	return s.session.TimeOfDay(at)
 }
 
 // attemptValues returns the values in the lines of attempts: the response, or else the
