@@ -28,7 +28,6 @@ type Browser struct {
 	Records map[*grid.Row]CachedRecord
 	asOf    string // time of day of the last fetch
 	counted bool
-	wrap    bool // wrap long values in the record screen
 }
 
 // Options customizes a Browser for kinds other than business records.
@@ -39,7 +38,7 @@ type Options struct {
 	Scopes        []keymap.Scope         // in addition to those of Browser
 	Command       string                 // whctl command that lists the rows; empty for whctl query
 	NewestFirst   bool                   // newest rows first; new rows are followed while the first row is selected
-	Paint         func(b *Browser, rows []*grid.Row)
+	Paint         func(fields []string, rows []*grid.Row)
 	Problem       client.Filter // filter that selects failed rows
 	Temporary     bool          // the arrangement is neither restored nor stored
 	groups        *grouping     // nil for rows
@@ -332,6 +331,21 @@ func (b *Browser) setFilters(filters []client.Filter) tea.Cmd {
 	b.Grid.Unmark()
 	b.Remember()
 	return b.reload()
+}
+
+// Current returns the selected row and its record; the row is nil while it is loading.
+func (b *Browser) Current() (*grid.Row, CachedRecord) {
+	row := b.Grid.Row()
+	return row, b.Records[row]
+}
+
+// Place returns the index of the selected row and the number of rows.
+func (b *Browser) Place() (index, total int) { return b.Grid.Index(), b.Grid.Len() }
+
+// Step selects the row n rows further, and fetches the rows that are visible then.
+func (b *Browser) Step(n int) tea.Cmd {
+	b.Grid.Move(n)
+	return b.fetchVisible()
 }
 
 // Status returns the position, and the sum of the marked values of a numeric column.

@@ -56,7 +56,7 @@ func (r *Record) saveBytes() {
 		return
 	}
 	var fields []ui.Choice
-	for _, f := range r.Browser.Kind.Fields {
+	for _, f := range r.Selection.Kind.Fields {
 		v := r.Full.Value(f.Name)
 		if f.Type != record.Bytes || v.Null() {
 			continue

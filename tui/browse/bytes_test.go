@@ -72,8 +72,8 @@ func TestLongValuesAreWrapped(t *testing.T) {
 	r := d.App.Front().(*browse.Record)
 	d.Resize(60, 40)
 	before := len(r.Lines)
-	if before != len(r.Browser.Kind.Fields) {
-		t.Errorf("%d lines of %d fields", before, len(r.Browser.Kind.Fields))
+	if before != len(r.Selection.Kind.Fields) {
+		t.Errorf("%d lines of %d fields", before, len(r.Selection.Kind.Fields))
 	}
 	d.Press("w")
 	wrapped := len(r.Lines)

@@ -23,19 +23,32 @@ import (
 type Record struct {
 	ui.Base
 	ui.Pager
-	Browser *Browser
-	tab     int
-	Row     *grid.Row
-	Full    client.Row
-	loading bool
-	Partial bool // fields that the list does not have are missing
+	list      recordList
+	Selection *selection
+	tab       int
+	Row       *grid.Row
+	Full      client.Row
+	loading   bool
+	Partial   bool // fields that the list does not have are missing
+}
+
+// recordList is the list that a record was opened from.
+type recordList interface {
+	// Current returns the selected row and its record; the row is nil while it is loading.
+	Current() (*grid.Row, CachedRecord)
+	// Place returns the index of the selected row and the number of rows.
+	Place() (index, total int)
+	// Step selects the row n rows further, and fetches the rows that are visible then.
+	Step(n int) tea.Cmd
+	// Shown fetches the visible rows.
+	Shown() tea.Cmd
 }
 
 var recordTabs = []string{"Fields", "JSON", "Request"}
 
 // NewRecord returns a Record for the selected row of a browser.
 func NewRecord(b *Browser) *Record {
-	r := &Record{Base: ui.NewBase(b.Host), Browser: b}
+	r := &Record{Base: ui.NewBase(b.Host), list: b, Selection: &b.selection}
 	r.Owner = r.HostSession
 	r.show()
 	return r
@@ -46,12 +59,11 @@ func (r *Record) Shown() tea.Cmd { return r.load() }
 
 // load shows the record of the selected row and fetches missing fields.
 func (r *Record) load() tea.Cmd {
-	b := r.Browser
 	r.Reset()
 	r.show()
 	switch {
 	case r.Row == nil:
-		return b.fetchVisible()
+		return r.list.Shown()
 	case r.Partial:
 		r.loading = true
 		r.buildLines()
@@ -63,14 +75,16 @@ func (r *Record) load() tea.Cmd {
 
 // show shows the data that the list has of the record.
 func (r *Record) show() {
-	r.Row, r.loading, r.Partial = r.Browser.Grid.Row(), false, false
-	if r.Row == nil {
+	row, cached := r.list.Current()
+	r.Row = row
+	r.loading = false
+	r.Partial = false
+	if row == nil {
 		r.SetLines(nil)
 		return
 	}
-	cached := r.Browser.Records[r.Row]
 	r.Full = cached.Row
-	r.Partial = cached.cut || len(r.Browser.Fields) < len(r.Browser.Kind.Fields)
+	r.Partial = cached.cut || len(r.Selection.Fields) < len(r.Selection.Kind.Fields)
 	r.At = 0
 	r.buildLines()
 }
@@ -78,12 +92,12 @@ func (r *Record) show() {
 // fullQuery returns the query of the record and its offset. Records of the service are
 // selected by key, because new ones are added all the time.
 func (r *Record) fullQuery() (client.Query, int) {
-	b := r.Browser
-	q := b.query()
-	if !hasServiceTimes(b.Kind) {
-		return q, b.Grid.Index()
+	kind, q := r.Selection.Kind, r.Selection.query()
+	if !hasServiceTimes(kind) {
+		index, _ := r.list.Place()
+		return q, index
 	}
-	q.Where = []client.Filter{{Field: b.Kind.KeyName(), Operator: record.Equal, Values: []string{r.Row.ID}}}
+	q.Where = []client.Filter{{Field: kind.KeyName(), Operator: record.Equal, Values: []string{r.Row.ID}}}
 	return q, 0
 }
 
@@ -95,7 +109,7 @@ func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 		r.ShowFetchError("fetching the record", err)
 		return nil
 	}
-	if export.RowID(row, r.Browser.Kind.KeyName()) != r.Row.ID {
+	if export.RowID(row, r.Selection.Kind.KeyName()) != r.Row.ID {
 		r.Notify(ui.Warning, "the rows have changed: press R to refresh")
 		return nil
 	}
@@ -131,16 +145,16 @@ func (r *Record) buildLines() {
 func (r *Record) fieldLines() (lines []theme.Span, values []string) {
 	t := r.Theme
 	width := 0
-	for _, f := range r.Browser.Kind.Fields {
+	for _, f := range r.Selection.Kind.Fields {
 		width = max(width, len(f.Name))
 	}
-	for _, f := range r.Browser.Kind.Fields {
+	for _, f := range r.Selection.Kind.Fields {
 		v := r.Full.Value(f.Name)
 		name := "  " + t.Fit(f.Name, width, false) + "  "
 		switch text := v.String(); {
 		case v.Null() && r.loading:
 			lines = append(lines, theme.Span{Text: name + strings.Repeat(t.Loading, 3), Role: theme.Dim})
-		case v.Null() && r.Partial && !slices.Contains(r.Browser.Fields, f.Name):
+		case v.Null() && r.Partial && !slices.Contains(r.Selection.Fields, f.Name):
 			lines = append(lines, theme.Span{Text: name + "?", Role: theme.Dim})
 		case v.Null():
 			lines = append(lines, theme.Span{Text: name + theme.NullText + "   null", Role: theme.Dim})
@@ -161,7 +175,7 @@ func (r *Record) valueText(t record.Type, text string) string {
 		return strings.Repeat(r.Theme.Loading, 3)
 	case t == record.Bytes:
 		return DescribeBytes(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBinary) + " saves it to a file"
-	case t == record.DateTime && hasServiceTimes(r.Browser.Kind):
+	case t == record.DateTime && hasServiceTimes(r.Selection.Kind):
 		return r.FullServerTime(text)
 	}
 	return valueText(t, text)
@@ -169,7 +183,7 @@ func (r *Record) valueText(t record.Type, text string) string {
 
 // valueLines returns the lines of a field, wrapped if enabled.
 func (r *Record) valueLines(name, text string) []theme.Span {
-	if !r.Browser.wrap {
+	if !r.Selection.wrap {
 		return []theme.Span{{Text: name + text}}
 	}
 	parts := theme.HardWrap(text, r.Width-len(name)-1)
@@ -187,9 +201,9 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 // requestLines returns the whctl and curl commands for the same rows.
 func (r *Record) requestLines() []theme.Span {
 	lines := []theme.Span{{Text: "  On the command line", Role: theme.Breadcrumb}}
-	lines = append(lines, theme.Indent("    ", theme.Wrap(r.Browser.Equivalent(), r.Width-6))...)
+	lines = append(lines, theme.Indent("    ", theme.Wrap(r.Selection.command(r.URL), r.Width-6))...)
 	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Role: theme.Breadcrumb})
-	return append(lines, theme.Indent("    ", theme.Wrap(r.Browser.curl(r.Browser.URL), r.Width-6))...)
+	return append(lines, theme.Indent("    ", theme.Wrap(r.Selection.curl(r.URL), r.Width-6))...)
 }
 
 // View implements ui.Screen.
@@ -202,12 +216,13 @@ func (r *Record) Title() string {
 	if r.Row == nil {
 		return strings.Repeat(r.Theme.Loading, 3)
 	}
-	return r.Full.Text(r.Browser.Kind.KeyName())
+	return r.Full.Text(r.Selection.Kind.KeyName())
 }
 
 // Badges implements ui.Screen.
 func (r *Record) Badges() []string {
-	return []string{fmt.Sprintf("%s of %s", display.Thousands(r.Browser.Grid.Index()+1), display.Thousands(r.Browser.Grid.Len()))}
+	index, total := r.list.Place()
+	return []string{fmt.Sprintf("%s of %s", display.Thousands(index+1), display.Thousands(total))}
 }
 
 // Status implements ui.Screen.
@@ -227,7 +242,7 @@ func (r *Record) Scopes() []keymap.Scope {
 func (r *Record) Waiting() bool { return r.loading }
 
 // Equivalent implements ui.Screen.
-func (r *Record) Equivalent() string { return r.Browser.Equivalent() }
+func (r *Record) Equivalent() string { return r.Selection.command(r.URL) }
 
 // Do implements ui.Screen.
 func (r *Record) Do(b keymap.Binding) tea.Cmd {
@@ -240,13 +255,11 @@ func (r *Record) Do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousTab:
 		r.switchTab(-1)
 	case keymap.PreviousPage:
-		r.Browser.Grid.Move(-1)
-		return tea.Batch(r.Browser.fetchVisible(), r.load())
+		return tea.Batch(r.list.Step(-1), r.load())
 	case keymap.NextPage:
-		r.Browser.Grid.Move(1)
-		return tea.Batch(r.Browser.fetchVisible(), r.load())
+		return tea.Batch(r.list.Step(1), r.load())
 	case keymap.WrapLines:
-		r.Browser.wrap = !r.Browser.wrap
+		r.Selection.wrap = !r.Selection.wrap
 		r.buildLines()
 	case keymap.SaveBinary:
 		r.saveBytes()
@@ -282,7 +295,7 @@ func fetchRecord(q client.Query, at int) func(context.Context, *client.Client) (
 // Retime implements ui.Timed.
 func (r *Record) Retime() string {
 	r.buildLines()
-	if kind := r.Browser.Kind; !hasServiceTimes(kind) && slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime }) {
+	if kind := r.Selection.Kind; !hasServiceTimes(kind) && slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime }) {
 		return "record dates have no time zone and do not change"
 	}
 	return ""
@@ -290,7 +303,7 @@ func (r *Record) Retime() string {
 
 // Tick implements ui.Ticker.
 func (r *Record) Tick() tea.Cmd {
-	if r.Times == ui.Relative && r.tab == 0 && hasServiceTimes(r.Browser.Kind) {
+	if r.Times == ui.Relative && r.tab == 0 && hasServiceTimes(r.Selection.Kind) {
 		r.buildLines()
 	}
 	return nil

@@ -46,7 +46,7 @@ func (b *Browser) columns() []grid.Column {
 func (b *Browser) buildRows(records []client.Row) []*grid.Row {
 	rows := gridRows(b.Kind, b.Fields, records, b.cell)
 	if b.options.Paint != nil {
-		b.options.Paint(b, rows)
+		b.options.Paint(b.Fields, rows)
 	}
 	return rows
 }

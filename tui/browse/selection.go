@@ -20,6 +20,7 @@ type selection struct {
 	Typed    TypedConditions // the filters as typed
 	order    grid.Sort
 	viewName string // name of the opened or saved view
+	wrap     bool   // wrap long values in the screen of a record
 	options  Options
 }
 

@@ -38,8 +38,8 @@ func NewRows(h ui.Host, name string) *browse.Browser {
 }
 
 // paint sets the style of failed requests.
-func paint(b *browse.Browser, rows []*grid.Row) {
-	column := slices.Index(b.Fields, "StatusCode")
+func paint(fields []string, rows []*grid.Row) {
+	column := slices.Index(fields, "StatusCode")
 	if column < 0 {
 		return
 	}
