@@ -81,7 +81,7 @@ func (s *Subscription) details() []detailLine {
 	return append(lines,
 		detailLine{"Ordered", order, theme.Plain}, detailLine{"Retry schedule", cmp.Or(shortSchedule(one.RetrySchedule), "default schedule of the service"), theme.Plain},
 		detailLine{"Headers", cmp.Or(headerNames(one), "none"), theme.Plain}, detailLine{},
-		detailLine{"Subscriber", s.list.Subscriber.Name + "  " + ui.ShortID(one.SubscriberID), theme.Plain}, detailLine{"SubscriptionID", one.RecID, theme.Plain},
+		detailLine{"Subscriber", s.list.Owner().Name + "  " + ui.ShortID(one.SubscriberID), theme.Plain}, detailLine{"SubscriptionID", one.RecID, theme.Plain},
 		detailLine{"Item number", fmt.Sprint(one.ItemNo), theme.Dim}, detailLine{"Last changed", s.at(one.LastSavedDateTime), theme.Dim}, detailLine{"Row version", base64.StdEncoding.EncodeToString(one.RowHash), theme.Dim})
 }
 

@@ -239,9 +239,9 @@ func (s *Subscribers) saved(subscriber wire.Subscriber) {
 	s.fill()
 }
 
-// replace updates a subscriber of the list. It ignores one that is not in the
+// Replace updates a subscriber of the list. It ignores one that is not in the
 // list.
-func (s *Subscribers) replace(subscriber wire.Subscriber) {
+func (s *Subscribers) Replace(subscriber wire.Subscriber) {
 	if i := slices.IndexFunc(s.List, func(old wire.Subscriber) bool { return old.RecID == subscriber.RecID }); i >= 0 {
 		s.List[i] = subscriber
 		s.fill()
@@ -283,17 +283,23 @@ const (
 func (s *Subscribers) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
 	if width < splitMinWidth {
-		s.fit(width, height)
+		s.Fit(width, height)
 		return
 	}
-	s.fit(splitLeftWidth, height)
+	s.Fit(splitLeftWidth, height)
 	if s.detail != nil {
 		s.detail.SetSize(width, height)
 	}
 }
 
-// fit sets the size of the list and the columns that fit.
-func (s *Subscribers) fit(width, height int) {
+// Redraw builds the rows again.
+func (s *Subscribers) Redraw() { s.fill() }
+
+// Left draws the list, on the left of the subscriptions.
+func (s *Subscribers) Left() string { return s.Grid.View() }
+
+// Fit sets the size of the list and the columns that fit.
+func (s *Subscribers) Fit(width, height int) {
 	if s.columns.fit(s.Grid, width) {
 		s.fill()
 	}
@@ -344,8 +350,7 @@ func (s *Subscribers) showDetail(reload bool) tea.Cmd {
 		if s.detail != nil {
 			s.detail.Stop()
 		}
-		s.detail = NewSubscriptions(s.Host, subscriber)
-		s.detail.parent = s
+		s.detail = newSubscriptions(s.Host, subscriber, s)
 		s.detail.SetSize(s.Width, s.Height)
 		return s.detail.Poll()
 	}
@@ -364,8 +369,7 @@ func (s *Subscribers) openDetail() tea.Cmd {
 		return nil
 	}
 	if s.detail == nil || s.detail.Subscriber.RecID != subscriber.RecID {
-		s.detail = NewSubscriptions(s.Host, subscriber)
-		s.detail.parent = s
+		s.detail = newSubscriptions(s.Host, subscriber, s)
 	}
 	s.detail.Subscriber = subscriber // the name may have changed
 	s.detail.Reset()

@@ -15,9 +15,21 @@ import (
 type Subscription struct {
 	ui.Base
 	ui.Pager
-	list     *Subscriptions
+	list     subscriptionList
 	One      wire.Subscription
 	revealed bool // the query string of the URL is shown
+}
+
+// subscriptionList is the list that a subscription was opened from.
+type subscriptionList interface {
+	// Owner returns the subscriber of the subscriptions.
+	Owner() wire.Subscriber
+	// SetOwner replaces the subscriber.
+	SetOwner(now wire.Subscriber)
+	// Step selects the subscription n rows further, and returns it, false if there is none.
+	Step(n int) (wire.Subscription, bool)
+	// Position describes the selected row.
+	Position() string
 }
 
 // NewSubscription returns the screen of a subscription of a list.
@@ -51,7 +63,7 @@ func (s *Subscription) Tick() tea.Cmd {
 // enabled or disabled elsewhere.
 func (s *Subscription) OnQueues() tea.Cmd {
 	s.fill()
-	if s.Queues.EnabledChanged(s.list.Subscriber, s.One) {
+	if s.Queues.EnabledChanged(s.list.Owner(), s.One) {
 		return s.fetch()
 	}
 	return nil
@@ -76,7 +88,7 @@ func (s *Subscription) OnFetched(of *wire.Subscriber, err error) tea.Cmd {
 		return nil
 	}
 	s.One = of.Subscriptions[i]
-	s.list.setSubscriber(*of)
+	s.list.SetOwner(*of)
 	s.fill()
 	return nil
 }
@@ -104,7 +116,7 @@ func (s *Subscription) Equivalent() string { return "whctl subscriptions show " 
 
 // Status implements ui.Screen.
 func (s *Subscription) Status() string {
-	text := s.list.Grid.PositionText()
+	text := s.list.Position()
 	if s.Top+s.Rows < len(s.Lines) {
 		text += "   " + keymap.KeyFor(keymap.InLists, keymap.GoDown) + " scrolls down"
 	}
@@ -137,19 +149,18 @@ func (s *Subscription) Do(b keymap.Binding) tea.Cmd {
 		s.fill()
 		return nil
 	}
-	return act(s, s.list.Subscriber, s.One, b.Action)
+	return act(s, s.list.Owner(), s.One, b.Action)
 }
 
 // subscriberDisabled reports whether an enabled subscription is paused because its
 // subscriber is disabled.
 func (s *Subscription) subscriberDisabled() bool {
-	return s.One.IsEnabled && !s.list.Subscriber.IsEnabled
+	return s.One.IsEnabled && !s.list.Owner().IsEnabled
 }
 
 // step shows the subscription n rows further in the list.
 func (s *Subscription) step(n int) tea.Cmd {
-	s.list.Grid.Move(n)
-	one, ok := s.list.Selected()
+	one, ok := s.list.Step(n)
 	if !ok || one.RecID == s.One.RecID {
 		return nil
 	}

@@ -27,16 +27,39 @@ func (s *Subscriptions) Commands() []string {
 type Subscriptions struct {
 	browse.SearchTable
 	Subscriber wire.Subscriber
-	parent     *Subscribers // the list on the left; nil if opened elsewhere
+	left       leftList // nil if opened elsewhere
 	List       []wire.Subscription
 	columns    responsiveColumns
 	loaded     bool
 	SelectID   string // ID of the subscription to select once it is loaded
 }
 
+// leftList is the list of subscribers that is shown on the left of a subscriber's subscriptions.
+type leftList interface {
+	// Redraw builds the rows again.
+	Redraw()
+	// Replace updates a subscriber of the list.
+	Replace(now wire.Subscriber)
+	// Fit sets the size of the list.
+	Fit(width, height int)
+	// Left draws the list.
+	Left() string
+}
+
 // NewSubscriptions returns the list of a subscriber's subscriptions.
 func NewSubscriptions(h ui.Host, subscriber wire.Subscriber) *Subscriptions {
-	s := &Subscriptions{SearchTable: browse.NewSearchTable(h, "subscriptions", "words in the event, URL or state"), Subscriber: subscriber, columns: responsiveColumns{all: subscriptionColumns}}
+	return newSubscriptions(h, subscriber, nil)
+}
+
+// newSubscriptions returns the list of a subscriber's subscriptions, to the right of the list of
+// subscribers unless that is nil.
+func newSubscriptions(h ui.Host, subscriber wire.Subscriber, left leftList) *Subscriptions {
+	s := &Subscriptions{
+		SearchTable: browse.NewSearchTable(h, "subscriptions", "words in the event, URL or state"),
+		Subscriber:  subscriber,
+		left:        left,
+		columns:     responsiveColumns{all: subscriptionColumns},
+	}
 	s.Refill = s.fill
 	s.Below, s.ScreenOf = stateLines, func() ui.Screen {
 		one, ok := s.Selected()
@@ -96,7 +119,7 @@ func (s *Subscriptions) Tick() tea.Cmd { return s.Queues.Refresh(s, s.onQueues) 
 func (s *Subscriptions) onQueues() tea.Cmd {
 	s.fill()
 	if s.split() {
-		s.parent.fill()
+		s.left.Redraw()
 	}
 	if s.Queues.EnabledChanged(s.Subscriber, s.List...) {
 		return s.fetch()
@@ -126,7 +149,7 @@ func (s *Subscriptions) onFetched(of *wire.Subscriber, err error) tea.Cmd {
 		return nil
 	}
 	s.List, s.loaded = of.Subscriptions, true
-	s.setSubscriber(*of)
+	s.SetOwner(*of)
 	s.fill()
 	s.Refresh()
 	if s.SelectID != "" && s.Grid.Select(s.SelectID) {
@@ -135,12 +158,24 @@ func (s *Subscriptions) onFetched(of *wire.Subscriber, err error) tea.Cmd {
 	return nil
 }
 
-// setSubscriber updates the subscriber, in the list on the left too.
-func (s *Subscriptions) setSubscriber(of wire.Subscriber) {
+// Owner returns the subscriber.
+func (s *Subscriptions) Owner() wire.Subscriber { return s.Subscriber }
+
+// Position describes the selected row.
+func (s *Subscriptions) Position() string { return s.Grid.PositionText() }
+
+// Step selects the subscription n rows further, and returns it, false if there is none.
+func (s *Subscriptions) Step(n int) (wire.Subscription, bool) {
+	s.Grid.Move(n)
+	return s.Selected()
+}
+
+// SetOwner updates the subscriber, in the list on the left too.
+func (s *Subscriptions) SetOwner(of wire.Subscriber) {
 	of.Subscriptions = nil
 	s.Subscriber = of
-	if s.parent != nil {
-		s.parent.replace(of)
+	if s.left != nil {
+		s.left.Replace(of)
 	}
 }
 
@@ -205,7 +240,7 @@ func fetchSubscriber(id string) func(context.Context, *client.Client) (*wire.Sub
 func (s *Subscriptions) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
 	if s.split() {
-		s.parent.fit(splitLeftWidth, height)
+		s.left.Fit(splitLeftWidth, height)
 		width -= splitLeftWidth + 1
 	}
 	if s.columns.fit(s.Grid, width) {
@@ -215,14 +250,14 @@ func (s *Subscriptions) SetSize(width, height int) {
 }
 
 // split reports whether the subscribers are shown on the left.
-func (s *Subscriptions) split() bool { return s.parent != nil && s.Width >= splitMinWidth }
+func (s *Subscriptions) split() bool { return s.left != nil && s.Width >= splitMinWidth }
 
 // View implements ui.Screen.
 func (s *Subscriptions) View() string {
 	if !s.split() {
 		return s.Table.View()
 	}
-	return s.Theme.SideBySide(s.Theme.Dimmed(s.parent.Grid.View()), s.Table.View())
+	return s.Theme.SideBySide(s.Theme.Dimmed(s.left.Left()), s.Table.View())
 }
 
 // Click implements ui.Clicker.
