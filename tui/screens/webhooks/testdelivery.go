@@ -17,7 +17,8 @@ import (
 
 // testDelivery waits for the result of a test message that the service accepted.
 type testDelivery struct {
-	ui.HostSession
+	host      testHost
+	session   *ui.Session
 	of        wire.Subscription
 	message   string   // its ID
 	before    string   // prefix of the result in notifications
@@ -27,6 +28,14 @@ type testDelivery struct {
 	requested bool // a request for the result is in flight
 	changed   bool // the message has changed since that request
 	ended     bool
+}
+
+// testHost shows the result of a test message.
+type testHost interface {
+	// Notify shows a message to the user.
+	Notify(l ui.Level, text string)
+	// ShowError shows the error of an action that the user requested.
+	ShowError(action string, err error)
 }
 
 const (
@@ -88,7 +97,7 @@ func TestSubscription(h ui.Host, one wire.Subscription) tea.Cmd {
 // startTest waits for the result of a test message and shows it in a
 // notification, after the text before, and in box unless that is nil.
 func startTest(h ui.Host, of wire.Subscription, taken *acceptedTest, before string, box *ui.Text) {
-	t := &testDelivery{HostSession: ui.NewHostSession(h), of: of, message: taken.message, before: before, box: box}
+	t := &testDelivery{host: h, session: h.CurrentSession(), of: of, message: taken.message, before: before, box: box}
 	if box != nil {
 		t.below = len(box.Lines)
 	}
@@ -101,7 +110,7 @@ func startTest(h ui.Host, of wire.Subscription, taken *acceptedTest, before stri
 	case taken.off != "":
 		t.conclude(ui.Warning, taken.off+" is disabled, the message is queued")
 	default:
-		t.since = t.Now
+		t.since = t.session.Now
 		h.Watch(t)
 		h.Notify(ui.Info, before+"test: waiting for the response")
 		t.showInBox("waiting for the response")
@@ -113,7 +122,7 @@ func startTest(h ui.Host, of wire.Subscription, taken *acceptedTest, before stri
 // SubscriberID only.
 func (t *testDelivery) fetch() tea.Cmd {
 	t.requested, t.changed = true, false
-	c, ctx, subscriber, id := t.Client, t.Context, t.of.SubscriberID, t.message
+	c, ctx, subscriber, id := t.session.Client, t.session.Context, t.of.SubscriberID, t.message
 	return func() tea.Msg {
 		attempt, message, err := firstAttempt(ctx, c, subscriber, id)
 		return ui.Response{Err: err, Apply: func() tea.Cmd { return t.OnFetched(attempt, message, err) }}
@@ -142,7 +151,7 @@ func (t *testDelivery) OnFetched(attempt *wire.MessageResponse, message *wire.Me
 	case err != nil:
 		t.ended = true
 		t.showInBox("result unknown")
-		t.ShowError(t.before+"test result", err)
+		t.host.ShowError(t.before+"test result", err)
 	case attempt != nil:
 		t.conclude(outcomeText(attempt, message))
 	case t.changed:
@@ -154,7 +163,7 @@ func (t *testDelivery) OnFetched(attempt *wire.MessageResponse, message *wire.Me
 // conclude shows the result of the test message and ends the wait.
 func (t *testDelivery) conclude(l ui.Level, text string) {
 	t.ended = true
-	t.Notify(l, t.before+"test: "+text)
+	t.host.Notify(l, t.before+"test: "+text)
 	t.showInBox(text)
 }
 
@@ -164,7 +173,7 @@ func (t *testDelivery) showInBox(text string) {
 		return
 	}
 	t.box.Lines = append(t.box.Lines[:t.below:t.below], theme.Span{})
-	for _, line := range t.Theme.WrapLines("Test: "+text, t.box.InnerWidth(), ui.MaxRemarkLines) {
+	for _, line := range t.session.Theme.WrapLines("Test: "+text, t.box.InnerWidth(), ui.MaxRemarkLines) {
 		t.box.Lines = append(t.box.Lines, theme.Span{Text: line, Role: theme.Accent})
 	}
 }
@@ -189,8 +198,8 @@ func (t *testDelivery) Follow(changes []wire.MessageChange) tea.Cmd {
 // Tick requests the result once a second, since the change stream may be down, and
 // ends the wait at the timeout.
 func (t *testDelivery) Tick() tea.Cmd {
-	switch old := t.Now.Sub(t.since); {
-	case old >= testTimeout, old >= BreakerTestTimeout && t.Queues.BreakerOpen(t.of.RecID):
+	switch old := t.session.Now.Sub(t.since); {
+	case old >= testTimeout, old >= BreakerTestTimeout && t.session.Queues.BreakerOpen(t.of.RecID):
 		t.conclude(ui.Warning, t.timeoutText())
 	case !t.requested:
 		return t.fetch()
@@ -200,8 +209,8 @@ func (t *testDelivery) Tick() tea.Cmd {
 
 // timeoutText describes a test message that has no result at the timeout.
 func (t *testDelivery) timeoutText() string {
-	if t.Queues.BreakerOpen(t.of.RecID) {
-		return "message queued, " + display.BreakerOpen("", t.TimeUntil(time.Time(t.Queues.Known[t.of.RecID].NextProbeDateTime)))
+	if t.session.Queues.BreakerOpen(t.of.RecID) {
+		return "message queued, " + display.BreakerOpen("", t.session.TimeUntil(time.Time(t.session.Queues.Known[t.of.RecID].NextProbeDateTime)))
 	}
 	return "no response after " + ui.Age(testTimeout) + "; see the message in Messages"
 }
