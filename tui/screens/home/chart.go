@@ -14,7 +14,7 @@ import (
 
 // chart draws the deliveries and failures of the last hour.
 type chart struct {
-	*ui.Session
+	session       *ui.Session
 	stats         *wire.Stats
 	failures      []wire.Message
 	width, height int // of the screen
@@ -32,7 +32,7 @@ func (c chart) rate() string {
 	period := "in the last hour"
 	since, now := time.Time(c.stats.SinceDateTime), time.Time(c.stats.ServerDateTime)
 	if !since.IsZero() && now.Sub(since) < time.Hour {
-		period = "since " + c.TimeOfDay(since)[:len("15:04")]
+		period = "since " + c.session.TimeOfDay(since)[:len("15:04")]
 	}
 	return fmt.Sprintf("%.1f%% of attempts succeeded %s ", *c.stats.SuccessRate*100, period)
 }
@@ -59,12 +59,12 @@ func (c chart) hours() string {
 	line := []byte(strings.Repeat(" ", c.width))
 	for ago := minutes - 1; ago >= interval/2; ago -= interval {
 		at := time.Time(c.stats.Minutes.From).Add(time.Duration(len(c.stats.Minutes.Delivered)-1-ago) * time.Minute)
-		copy(line[chartLabel+(minutes-1-ago)*wide:], c.TimeOfDay(at)[:len("15:04")])
+		copy(line[chartLabel+(minutes-1-ago)*wide:], c.session.TimeOfDay(at)[:len("15:04")])
 	}
 	if minutes >= interval {
 		copy(line[chartLabel+minutes*wide-len("now"):], "now")
 	}
-	return c.Theme.Paint(theme.Dim, string(line))
+	return c.session.Theme.Paint(theme.Dim, string(line))
 }
 
 // padSeries pads the series with leading zeros to the length of the longest one.
@@ -88,12 +88,12 @@ func (c chart) failedMinutes() []int64 {
 // bars draws delivered and failed messages by minute, each on a scale of their own: some
 // failures are visible below thousands of deliveries.
 func (c chart) bars() []string {
-	return append(c.series(c.stats.Minutes.Delivered, c.rows(), c.Theme.OK, theme.Success), c.series(c.failedMinutes(), c.failedRows(), theme.FailGlyph, theme.Failure)...)
+	return append(c.series(c.stats.Minutes.Delivered, c.rows(), c.session.Theme.OK, theme.Success), c.series(c.failedMinutes(), c.failedRows(), theme.FailGlyph, theme.Failure)...)
 }
 
 // series draws a bar per minute. The label of the first line is the highest one.
 func (c chart) series(values []int64, rows int, sign string, role theme.Role) []string {
-	t, wide := c.Theme, c.barWidth()
+	t, wide := c.session.Theme, c.barWidth()
 	glyphs := []rune(t.Bars)
 	step := int64(len(glyphs) - 1)
 	values = values[max(0, len(values)-c.minutesShown()):] // the last minutes if not all fit

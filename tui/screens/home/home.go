@@ -152,7 +152,8 @@ func (h *Screen) fitLines(texts ...string) []string {
 
 // dashboard draws the loaded overview.
 func (h *Screen) dashboard() []string {
-	t, c := h.Theme, chart{h.Session, h.Stats, h.Failures, h.Width, h.Height}
+	t := h.Theme
+	c := chart{session: h.Session, stats: h.Stats, failures: h.Failures, width: h.Width, height: h.Height}
 	lines := append([]string{t.Compose(h.Width, []theme.Span{{Text: " Messages per minute", Role: theme.Breadcrumb}}, []theme.Span{{Text: c.rate(), Role: theme.Label}})}, c.bars()...)
 	if h.Height >= lowHeight {
 		lines = append(lines, c.hours())
