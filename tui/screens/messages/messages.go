@@ -12,11 +12,11 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
-	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -31,17 +31,6 @@ func (s *List) Commands() []string {
 	}
 	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + browse.OutputFlags("Messages")}
 }
-
-// AsView implements ui.Viewer.
-func (s *List) AsView() state.View {
-	f := s.Filter
-	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.Columns.arrangement()}
-	v.Where, v.OrderBy = s.Typed.Texts(f.Conditions), browse.OrderText(s.Order)
-	return v
-}
-
-// SetViewName implements ui.Viewer.
-func (s *List) SetViewName(name string) { s.saved = name }
 
 // Title implements ui.Screen.
 func (s *List) Title() string {
@@ -324,6 +313,28 @@ func (s *List) doOne(b keymap.Binding) tea.Cmd {
 		s.copyRows(one)
 	}
 	return nil
+}
+
+// copyRows copies the marked messages as tab-separated lines, or one message as
+// JSON if none is marked.
+func (s *List) copyRows(selected wire.Message) {
+	rows := s.Grid.MarkedRows()
+	if len(rows) == 0 {
+		s.Copy(messageJSON(selected))
+		return
+	}
+	var lines []string
+	for _, row := range rows {
+		line := ""
+		if m, known := s.Rows.Known[row.ID]; known {
+			line = s.Columns.line(m)
+		}
+		lines = append(lines, line)
+	}
+	s.Copy(strings.Join(lines, "\n"))
+	if notLoaded := s.Pages.Total() - len(rows); s.Marks.All && notLoaded > 0 {
+		s.Notify(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(notLoaded)+" more matches are not loaded")
+	}
 }
 
 // Click implements ui.Clicker.

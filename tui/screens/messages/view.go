@@ -9,8 +9,45 @@ import (
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
+
+// AsView implements ui.Viewer.
+func (s *List) AsView() state.View {
+	f := s.Filter
+	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.Columns.arrangement()}
+	v.Where, v.OrderBy = s.Typed.Texts(f.Conditions), browse.OrderText(s.Order)
+	return v
+}
+
+// SetViewName implements ui.Viewer.
+func (s *List) SetViewName(name string) { s.saved = name }
+
+// Arrange applies saved columns and widths. Filter and order are part of a view
+// only; a list starts with the newest messages.
+func (s *List) Arrange(as state.Arrangement) {
+	s.Columns.arrange(as)
+	s.Rows.rebuild()
+}
+
+// remember saves the arrangement. In a view only :save does.
+func (s *List) remember() {
+	if s.saved == "" {
+		s.State.SetGrid(gridKey, s.Columns.arrangement())
+	}
+}
+
+// chooseColumns opens the column chooser.
+func (s *List) chooseColumns() {
+	empty := func(name string) bool { return s.Columns.empty(name, s.Rows.Known) }
+	s.ShowOverlay(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Columns.Names(), DefaultColumnNames(), empty, func(names []string) tea.Cmd {
+		s.Columns.show(names, s.Grid.Frozen())
+		s.Rows.rebuild()
+		s.remember()
+		return s.want()
+	}))
+}
 
 // sort cycles the selected column through ascending, descending and no order.
 func (s *List) sort() tea.Cmd {
