@@ -39,6 +39,18 @@ type bulkHost interface {
 	ShowError(action string, err error)
 }
 
+// begin shows the change of a message in the status line.
+func (b *bulk) begin(name string) { b.sending = name }
+
+// finish handles the result of a change of a message.
+func (b *bulk) finish(id string, err error) tea.Cmd {
+	b.sending = ""
+	if err == nil {
+		b.Unmark(id)
+	}
+	return b.host.Poll()
+}
+
 // progress returns the status text of the change in flight, empty for none.
 func (b *bulk) progress() string {
 	if b.sending == "" {
@@ -67,12 +79,12 @@ func (b *bulk) EndResults(level ui.Level, text string) {
 func (b *bulk) Unmark(id string) { b.marks.grid.UnmarkID(id) }
 
 // confirmOne retries or deletes one message after a confirmation. It calls begin
-// with the name of the change when it is sent, and ended with the result.
-func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action, begin func(name string), ended func(id string, err error) tea.Cmd) {
+// with the name of the change when it is sent, and finish with the result.
+func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action, begin func(name string), finish func(id string, err error) tea.Cmd) {
 	b := s.Common()
 	word, _ := b.Theme.StatusText(m.Status)
 	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "Status " + word + ", last result " + ui.LastResult(m) + "."}
-	then := func(err error) tea.Cmd { return ended(m.MessageID, err) }
+	then := func(err error) tea.Cmd { return finish(m.MessageID, err) }
 	if action == keymap.Retry {
 		if why := refusal(m, b.Session); why != "" {
 			b.Notify(ui.Warning, why)
@@ -88,6 +100,7 @@ func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action
 			lines = append(lines, sameID)
 		}
 		ui.OpenConfirm(b.Host, question, "retry", lines, func() tea.Cmd {
+			b.ClearToast() // the status line shows the change
 			begin("retry of " + m.EventName)
 			return RetryOne(s, results, m, then)
 		})
@@ -95,6 +108,7 @@ func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action
 	}
 	ui.OpenConfirm(b.Host, "Delete this message?", "delete", append(lines, "It is not sent again. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
 		return b.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
+			b.ClearToast()
 			begin("delete of " + m.EventName)
 			return RemoveOne(s, m, then)
 		})

@@ -14,7 +14,7 @@ func (s *List) Act(action keymap.Action) tea.Cmd {
 		return s.Impacts.count(action, members)
 	}
 	if m, ok := s.Selected(); ok {
-		confirmOne(s, s.Bulk, m, action, s.begin, s.ended)
+		confirmOne(s, s.Bulk, m, action, s.Bulk.begin, s.Bulk.finish)
 	}
 	return nil
 }
@@ -34,19 +34,4 @@ func (s *List) Confirm(count int, question, verb string, lines []string, run fun
 // InFront reports whether the list is in front, without an overlay or an input.
 func (s *List) InFront() bool {
 	return s.Front() == ui.Screen(s) && s.Overlay() == nil && !s.InputOpen()
-}
-
-// begin shows the change of a message in the status line.
-func (s *List) begin(name string) {
-	s.Bulk.sending = name
-	s.ClearToast()
-}
-
-// ended handles the result of a change of a message.
-func (s *List) ended(id string, err error) tea.Cmd {
-	s.Bulk.sending = ""
-	if err == nil {
-		s.Grid.UnmarkID(id)
-	}
-	return s.Poll()
 }

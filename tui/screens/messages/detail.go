@@ -197,7 +197,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.PreviousTab:
 		s.turn(-1)
 	case keymap.Retry, keymap.Delete:
-		confirmOne(s, s.results, s.Content.Message, b.Action, s.begin, s.ended)
+		confirmOne(s, s.results, s.Content.Message, b.Action, s.begin, s.finish)
 	case keymap.PreviousPage:
 		return s.step(-1)
 	case keymap.NextPage:
@@ -218,12 +218,10 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 }
 
 // begin shows the change in flight in the status line.
-func (s *Detail) begin(name string) {
-	s.sending = name
-	s.ClearToast()
-}
+func (s *Detail) begin(name string) { s.sending = name }
 
-func (s *Detail) ended(string, error) tea.Cmd {
+// finish handles the result of a change.
+func (s *Detail) finish(string, error) tea.Cmd {
 	s.sending = ""
 	return s.Poll()
 }
