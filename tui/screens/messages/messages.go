@@ -17,6 +17,7 @@ import (
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/state"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -31,6 +32,17 @@ func (s *List) Commands() []string {
 	}
 	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + browse.OutputFlags("Messages")}
 }
+
+// AsView implements ui.Viewer.
+func (s *List) AsView() state.View {
+	f := s.Filter
+	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.Columns.arrangement()}
+	v.Where, v.OrderBy = s.Typed.Texts(f.Conditions), browse.OrderText(s.Order)
+	return v
+}
+
+// SetViewName implements ui.Viewer.
+func (s *List) SetViewName(name string) { s.saved = name }
 
 // Title implements ui.Screen.
 func (s *List) Title() string {
@@ -350,6 +362,35 @@ func (s *List) Click(x, y int, again bool) tea.Cmd {
 	return s.want()
 }
 
+// Act retries or deletes the marked messages, or the selected one, after a confirmation. The
+// impact on marked messages is counted by the service first.
+func (s *List) Act(action keymap.Action) tea.Cmd {
+	if members := s.Marks.filter(action); members != nil {
+		return s.Impacts.count(action, members)
+	}
+	if m, ok := s.Selected(); ok {
+		confirmOne(s, s.Bulk, m, action, s.Bulk.begin, s.Bulk.finish)
+	}
+	return nil
+}
+
+// Send sends a change of messages. The status line shows its progress.
+func (s *List) Send(c ui.Change) tea.Cmd {
+	s.ClearToast()
+	c.Screen = s
+	return s.Change(c)
+}
+
+// Confirm opens a confirmation about a number of messages.
+func (s *List) Confirm(count int, question, verb string, lines []string, run func() tea.Cmd) *ui.Confirm {
+	return ui.OpenConfirmMany(s.Host, count, question, verb, lines, run)
+}
+
+// InFront reports whether the list is in front, without an overlay or an input.
+func (s *List) InFront() bool {
+	return s.Front() == ui.Screen(s) && s.Overlay() == nil && !s.InputOpen()
+}
+
 // Unmark cancels a count in flight, else it removes the marks. It reports whether
 // there was one or the other.
 func (s *List) Unmark() bool {
@@ -383,3 +424,50 @@ func (s *List) Status() string {
 
 // statusGap separates the parts of the status line.
 const statusGap = "   "
+
+// Follow applies changes to the loaded rows. Other changes are counted, and fetched
+// if the list follows new messages.
+func (s *List) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
+	for _, c := range changes {
+		s.Rows.change(c)
+	}
+	s.Rows.repaint()
+	return s.catchUp()
+}
+
+// Tick refreshes times and fetches new messages.
+func (s *List) Tick() tea.Cmd {
+	s.Rows.repaint()
+	if s.SignInPending() { // the app shows the result after it
+		s.Impacts.counting = nil
+		s.Bulk.sending = ""
+	}
+	return tea.Batch(s.catchUp(), s.refreshQueues())
+}
+
+// refreshQueues fetches the queue statistics if they explain a visible message or
+// are part of the status line.
+func (s *List) refreshQueues() tea.Cmd {
+	if s.Filter.Problems {
+		return s.Queues.Refresh(s, s.Rows.onQueues)
+	}
+	if !s.Rows.needQueue() {
+		return nil
+	}
+	return s.Queues.RefreshIfOld(s, s.Rows.onQueues)
+}
+
+// catchUp fetches the newest messages if the list follows them.
+func (s *List) catchUp() tea.Cmd {
+	if s.Front() != ui.Screen(s) || !s.Rows.needFetch() {
+		return nil
+	}
+	return s.Poll()
+}
+
+// Retime implements ui.Timed. It fits the columns to the new time format.
+func (s *List) Retime() string {
+	s.FitColumns()
+	s.Rows.repaint()
+	return ""
+}

@@ -13,17 +13,6 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// AsView implements ui.Viewer.
-func (s *List) AsView() state.View {
-	f := s.Filter
-	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.Columns.arrangement()}
-	v.Where, v.OrderBy = s.Typed.Texts(f.Conditions), browse.OrderText(s.Order)
-	return v
-}
-
-// SetViewName implements ui.Viewer.
-func (s *List) SetViewName(name string) { s.saved = name }
-
 // Arrange applies saved columns and widths. Filter and order are part of a view
 // only; a list starts with the newest messages.
 func (s *List) Arrange(as state.Arrangement) {
