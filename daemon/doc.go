@@ -113,9 +113,9 @@
 //     metadata, completion and screens are derived; demo records in
 //     demo/business.go; the right to read its table in cmd/daemon/deploy/login.sql.
 //   - A column of a record kind: its line in client/record/kinds.go; demo values.
-//   - A column of the service's own tables: a migration in appdb/schema (both
-//     engines); its line in client/record/system.go; in the table of columns of the
-//     package that writes it, such as webhook/sqlstore/columns.go.
+//   - A column of the service's own tables: its line in client/record/system.go; a migration
+//     in appdb/schema (both engines); in the table of columns of the package that writes
+//     it, such as webhook/sqlstore/columns.go. For messages also webhook/message.go.
 //   - A setting: a field in config/config.go; a row in config/settings.go, from which
 //     file key, variable, flag and documentation are derived; its use. A live
 //     setting is read through liveSettings (settings.go) each time.

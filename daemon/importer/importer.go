@@ -266,12 +266,14 @@ func (r *run) message(ctx context.Context, b *delivery.Batch, m message) error {
 	if added, err := time.ParseInLocation(time.DateTime, m.added, r.Zone); err == nil {
 		event.AddedAt = added
 	}
-	state := webhook.State{Next: r.now} // also if a retry was due later
+	added := webhook.NewMessage(m.id, event, target, delivery.FirstPartition)
+	added.Next = r.now // also if a retry was due later
 	if m.status != int(webhook.NotSent) {
-		state.Status, state.Attempts = webhook.RetryPending, 1+max(0, m.retries)
+		added.Status = webhook.RetryPending
+		added.Attempts = 1 + max(0, m.retries)
 	}
 	b.Events = append(b.Events, event)
-	b.Messages = append(b.Messages, &webhook.Message{GUID: m.id, Event: event, Partition: delivery.FirstPartition, Subscription: target.ID, URL: target.URL, MadeByAdmin: target.MadeByAdmin, State: state})
+	b.Messages = append(b.Messages, added)
 	b.Keys = append(b.Keys, r.key(m.id))
 	if n := (delivery.PeerEvent{Subscription: target.ID, Kind: delivery.PeerAdded}); !slices.Contains(b.PeerEvents, n) {
 		b.PeerEvents = append(b.PeerEvents, n)

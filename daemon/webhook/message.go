@@ -40,6 +40,20 @@ type Message struct {
 	State
 }
 
+// NewMessage returns the message of an event for a subscription, as it is before its first
+// attempt. The store sets its ID.
+func NewMessage(guid string, event *Event, subscription *Subscription, partition int64) *Message {
+	return &Message{
+		GUID:         guid,
+		Event:        event,
+		Partition:    partition,
+		Subscription: subscription.ID,
+		URL:          subscription.URL,
+		MadeByAdmin:  subscription.MadeByAdmin,
+		State:        State{Next: event.AddedAt},
+	}
+}
+
 // State is the part of a message that attempts change.
 type State struct {
 	Status   Status

@@ -54,10 +54,7 @@ func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordere
 			partition = FirstPartition
 			ordered[sub.ID] = true
 		}
-		p.messages = append(p.messages, &webhook.Message{
-			GUID: newGUID(p.event.AddedAt), Event: p.event, Partition: partition, Subscription: sub.ID, URL: sub.URL, MadeByAdmin: sub.MadeByAdmin,
-			State: webhook.State{Next: p.event.AddedAt},
-		})
+		p.messages = append(p.messages, webhook.NewMessage(newGUID(p.event.AddedAt), p.event, sub, partition))
 	}
 }
 
