@@ -35,7 +35,7 @@ build: ## build bin/whd and bin/whctl
 
 # The demo may send messages to this machine, including its own /Webhooks/Test.
 run: build ## build, and serve demo records from ./.whd on http://127.0.0.1:5050
-	exec bin/whd$(EXE) serve --demo --demo-activity --mcp-enabled --erp-kinds daemon/demo/kinds.toml --changes-sweep 10s --data-dir ./.whd --webhooks-allow-targets 127.0.0.0/8 --webhooks-host-url http://127.0.0.1:5050 $(ARGS)
+	exec bin/whd$(EXE) serve --demo --demo-activity --mcp-enabled --erp-kinds daemon/demo/kinds.toml,daemon/demo/extremes.toml --changes-sweep 10s --data-dir ./.whd --webhooks-allow-targets 127.0.0.0/8 --webhooks-host-url http://127.0.0.1:5050 $(ARGS)
 
 # The settings of GOBUILD, so that builds inside tests reuse the build cache of go test.
 # make check runs go vet.

@@ -162,8 +162,8 @@ func (f *firstStart) finishPassword(ctx context.Context) error {
 
 // DemoTables returns the tables that demo records fill: those of the record kinds
 // and those of bills.
-func DemoTables(kinds *record.Registry) []*record.Kind {
-	return append(slices.Clone(kinds.Kinds()), erp.BillTables().Kinds()...)
+func DemoTables() []*record.Kind {
+	return append(slices.Clone(demo.Kinds().Kinds()), erp.BillTables().Kinds()...)
 }
 
 // loadDemo loads demo records into an empty store. It adds bills to a demo store that
@@ -172,7 +172,7 @@ func (f *firstStart) loadDemo(ctx context.Context) error {
 	if !f.config.Demo {
 		return nil
 	}
-	tables, content := DemoTables(record.Builtin()), "records"
+	tables, content := DemoTables(), "records"
 	empty, err := f.store.Empty(ctx)
 	if err == nil && !empty {
 		if _, err := os.Stat(f.path(demoKeyFile)); err != nil {

@@ -110,7 +110,7 @@ func TestLiveSettings(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			r, known := readers[s.Name]
 			if !known {
-				t.Fatal("no row in readers")
+				t.Fatal("the setting has no row in readers, above")
 			}
 			d := opened(t, t.TempDir())
 			before := fmt.Sprint(r.sees(d))

@@ -7,6 +7,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
+	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -20,7 +21,7 @@ func StoreConfig(c config.Config, connections int) storage.Config {
 	s := storage.Config{
 		Dir:         c.DataDir,
 		ERP:         erp.Config{Schema: c.ERP.Schema, Sources: c.ERP.Sources, VersionSource: c.ERP.Version, Kinds: c.ERP.Kinds.Registry()},
-		Registry:    record.Builtin(),
+		Registry:    ownKinds(c),
 		Connections: connections,
 		New:         c.Start.NewStore,
 		Limits:      func() executor.Limits { return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
@@ -36,6 +37,14 @@ func StoreConfig(c config.Config, connections int) storage.Config {
 		s.DSN, s.Schema, s.LockTimeout, s.Migrate = string(c.Store), c.Server.Schema, c.Server.LockTimeout, c.Server.Migrate
 	}
 	return s
+}
+
+// ownKinds returns the kinds with tables that the service creates in the file of records.
+func ownKinds(c config.Config) *record.Registry {
+	if c.Demo {
+		return demo.Kinds()
+	}
+	return record.Builtin()
 }
 
 // ownOutbox reports whether the outbox is that in the store, so that its rows are deleted

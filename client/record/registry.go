@@ -3,6 +3,7 @@ package record
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -16,8 +17,12 @@ type Registry struct {
 }
 
 // NewRegistry validates, copies and indexes the kinds, in their order.
-func NewRegistry(kinds ...Kind) (*Registry, error) {
-	r := &Registry{byName: make(map[string]*Kind)}
+func NewRegistry(kinds ...Kind) (*Registry, error) { return new(Registry).With(kinds...) }
+
+// With returns a registry of the same kinds, followed by copies of others.
+func (r *Registry) With(kinds ...Kind) (*Registry, error) {
+	extended := &Registry{kinds: slices.Clone(r.kinds), byName: make(map[string]*Kind)}
+	maps.Copy(extended.byName, r.byName)
 	for _, kind := range kinds {
 		k := &kind
 		k.Fields = slices.Clone(k.Fields)
@@ -29,14 +34,14 @@ func NewRegistry(kinds ...Kind) (*Registry, error) {
 		}
 		for _, name := range []string{k.Name, k.Operation()} {
 			key := strings.ToLower(name)
-			if r.byName[key] != nil {
+			if extended.byName[key] != nil {
 				return nil, fmt.Errorf("record kind %s: duplicate name", name)
 			}
-			r.byName[key] = k
+			extended.byName[key] = k
 		}
-		r.kinds = append(r.kinds, k)
+		extended.kinds = append(extended.kinds, k)
 	}
-	return r, nil
+	return extended, nil
 }
 
 // Builtin returns the registry of Kinds. The published interface is that of the service

@@ -15,32 +15,32 @@ var billFields = list{"BM_StageCustomFields", len(stageFields), guidID}
 // and cannot be queried.
 var billTables = []table{
 	{"BM_Main", bills.size, []field{
-		{"RecID", key(recID, migratedRecID), nil},
+		{"RecID", key(recID)},
 	}},
 	{"BM_Stages", billStages.size, []field{
-		{"RecID", key(recID, migratedRecID), nil},
-		{"BM_Main_RecID", func(r row) any { return bills.at(r.n / stagesPerBill) }, nil},
+		{"RecID", key(recID)},
+		{"BM_Main_RecID", func(r row) any { return bills.at(r.n / stagesPerBill) }},
 	}},
 	{"BM_StageCustomFields", len(stageFields), []field{
-		{"RecID", key(guidID, migratedGUID), nil},
-		{"SettingName", func(r row) any { return stageFields[r.n].name }, nil},
-		{"SettingDescription", func(r row) any { return stageFields[r.n].description }, nil},
-		{"CellType", func(r row) any { return stageFields[r.n].cell }, nil},
-		{"FieldParameter", func(r row) any { return stageFields[r.n].parameter }, nil},
-		{"SY_Plugin_RecID", func(r row) any { return plugins.at(r.n / 2) }, nil},
-		{"LastSavedDateTime", saved, nil},
-		{"DisplayOrder", func(r row) any { return int64(10 * (len(stageFields) - r.n)) }, nil},
+		{"RecID", key(guidID)},
+		{"SettingName", func(r row) any { return stageFields[r.n].name }},
+		{"SettingDescription", func(r row) any { return stageFields[r.n].description }},
+		{"CellType", func(r row) any { return stageFields[r.n].cell }},
+		{"FieldParameter", func(r row) any { return stageFields[r.n].parameter }},
+		{"SY_Plugin_RecID", func(r row) any { return plugins.at(r.n / 2) }},
+		{"LastSavedDateTime", saved},
+		{"DisplayOrder", func(r row) any { return int64(10 * (len(stageFields) - r.n)) }},
 	}},
 	{"BM_StageCustomValues", billStages.size * 2 / 3 * valuesPerStage, []field{
-		{"RecID", key(upperGUID, migratedGUID), nil},
-		{"BM_Stages_RecID", func(r row) any { return billStages.at(r.n / valuesPerStage) }, nil},
-		{"BM_StageCustomFields_RecID", func(r row) any { return billFields.at(valuedField(r)) }, nil},
-		{"Contents", func(r row) any { return stageFields[valuedField(r)].contents(r) }, nil},
-		{"LastSavedDateTime", saved, nil},
+		{"RecID", key(upperGUID)},
+		{"BM_Stages_RecID", func(r row) any { return billStages.at(r.n / valuesPerStage) }},
+		{"BM_StageCustomFields_RecID", func(r row) any { return billFields.at(valuedField(r)) }},
+		{"Contents", func(r row) any { return stageFields[valuedField(r)].contents(r) }},
+		{"LastSavedDateTime", saved},
 	}},
 	{"SY_Plugin", len(pluginNames), []field{
-		{"RecID", key(guidID, migratedGUID), nil},
-		{"Name", func(r row) any { return pluginNames[r.n] }, nil},
+		{"RecID", key(guidID)},
+		{"Name", func(r row) any { return pluginNames[r.n] }},
 	}},
 }
 

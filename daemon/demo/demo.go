@@ -1,6 +1,6 @@
 // Package demo generates the records of a fictional wholesaler of clothing, hardware and
 // household goods: about 50,000 records of all kinds. They are shown by --demo and queried
-// by tests.
+// by tests. Values that programs often handle incorrectly are in a kind of their own, Extremes.
 //
 // The records are deterministic. Each value depends only on its kind, row and purpose, so
 // that a new field does not change other values.
@@ -38,16 +38,14 @@ func Count(kind string) int { return find(kind).rows }
 // table defines how the rows of one kind are generated.
 type table struct {
 	kind   string
-	rows   int // total number of rows: ordinary rows followed by extreme rows
+	rows   int
 	fields []field
 }
 
-// field defines how the values of one field are generated. Extreme rows use the values in
-// extremes, each once, until there are no more.
+// field defines how the values of one field are generated.
 type field struct {
-	name     string
-	make     maker
-	extremes []any
+	name string
+	make maker
 }
 
 // maker generates a value.
@@ -55,15 +53,14 @@ type maker func(row) any
 
 // row identifies the row and field to generate.
 type row struct {
-	kind    string
-	field   string
-	n       int // index, from 0
-	of      int // number of rows
-	extreme int // number of the extreme row, from 1; 0 for an ordinary row
+	kind  string
+	field string
+	n     int // index, from 0
+	of    int // number of rows
 }
 
 func find(kind string) table {
-	for _, tables := range [][]table{business, billTables} {
+	for _, tables := range [][]table{business, billTables, extremes} {
 		for _, t := range tables {
 			if t.kind == kind {
 				return t
@@ -82,29 +79,11 @@ func (t table) field(name string) field {
 	return field{name: name, make: func(row) any { return nil }}
 }
 
-// extremes returns the number of extreme rows: enough for all extremes of every field, but
-// less than a quarter of the rows.
-func (t table) extremes() int {
-	most := 0
-	for _, f := range t.fields {
-		most = max(most, len(f.extremes))
-	}
-	return min(most, t.rows/4)
-}
-
 func (t table) row(n int, columns []field) []any {
-	extremes := t.extremes()
-	r := row{kind: t.kind, n: n, of: t.rows, extreme: max(0, n+1-(t.rows-extremes))}
+	r := row{kind: t.kind, n: n, of: t.rows}
 	cells := make([]any, len(columns))
 	for i, f := range columns {
 		r.field = f.name
-		if r.extreme > 0 {
-			// Shifted by the column, so that the texts of a row differ.
-			if turn := (r.extreme - 1 + i) % extremes; turn < len(f.extremes) {
-				cells[i] = f.extremes[turn]
-				continue
-			}
-		}
 		cells[i] = f.make(r)
 	}
 	return cells

@@ -3,7 +3,68 @@ package demo
 import (
 	"bytes"
 	"strings"
+	"sync"
+
+	"github.com/bizhook/whd/client/record"
 )
+
+// extremesKind is the name of the kind of extreme values.
+const extremesKind = "Demo_Extremes"
+
+// Kinds returns the kinds that have demo records: the built-in ones, and Extremes.
+func Kinds() *record.Registry { return allKinds() }
+
+// Extremes returns the kind of extreme values: a field of each type, with the values at the
+// limits of the type and those that programs often handle incorrectly. The ERP has no such
+// table. The kind is served if the file extremes.toml is one of those in the setting erp.kinds.
+func Extremes() *record.Kind {
+	kind, _ := Kinds().Lookup(extremesKind)
+	return kind
+}
+
+var allKinds = sync.OnceValue(func() *record.Registry {
+	all, err := record.Builtin().With(record.Kind{
+		Name: extremesKind, Area: "Demo", Summary: "Values that programs often handle incorrectly", Key: []string{"RecID"},
+		Fields: []record.Field{
+			extremesField("RecID", record.Text),
+			extremesField("TextValue", record.Text),
+			extremesField("DateValue", record.DateTime),
+			extremesField("DecimalValue", record.Decimal),
+			extremesField("MoneyValue", record.Decimal),
+			extremesField("IntValue", record.Int),
+			extremesField("ShortValue", record.Short),
+			extremesField("ByteValue", record.Byte),
+			extremesField("BytesValue", record.Bytes),
+			extremesField("RowHash", record.Bytes),
+		},
+	})
+	if err != nil {
+		panic("demo: " + err.Error()) // a mistake in this file, found by each test
+	}
+	return all
+})
+
+// extremesField returns a field of the kind, which can be null as in files of record kinds.
+func extremesField(name string, t record.Type) record.Field {
+	return record.Field{Name: name, Type: t, Filter: t.Filter(), Null: record.Nullable}
+}
+
+// extremes defines the records of the kind Extremes: each value once, and null in the rows after
+// the last one.
+var extremes = []table{
+	{extremesKind, len(texts), []field{
+		{"RecID", numbered("X%03d")},
+		{"TextValue", each(texts)},
+		{"DateValue", each(dates)},
+		{"DecimalValue", each(decimals)},
+		{"MoneyValue", each(sums)},
+		{"IntValue", each(ints)},
+		{"ShortValue", each(shorts)},
+		{"ByteValue", each(octets)},
+		{"BytesValue", each(blobs)},
+		{"RowHash", each(hashes)},
+	}},
+}
 
 // texts are texts that are often processed incorrectly by encoders, spreadsheets, patterns,
 // collations or terminals.
@@ -76,7 +137,7 @@ var decimals = []any{
 	"1.0000",
 }
 
-// sums are the decimals of money columns.
+// sums are decimals at the limits of money columns.
 var sums = []any{
 	"922337203685477.5807", // maximum and minimum plus one of money
 	"-922337203685477.5807",

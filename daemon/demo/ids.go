@@ -73,13 +73,7 @@ func guidID(table string, n int) string {
 // upperGUID returns a GUID in upper case, as written by other programs.
 func upperGUID(table string, n int) string { return strings.ToUpper(guidID(table, n)) }
 
-// Ids of rows migrated from a previous system. These rows have the extreme values.
-const (
-	migratedRecID = "MIGRATED%012d"
-	migratedGUID  = "00000000-0000-0000-0000-%012d"
-)
-
-// Ids of stock items. The last items were migrated.
+// Ids of stock items. The last items were migrated from a previous system.
 const (
 	itemCount     = 1600
 	migratedItems = 20
@@ -87,7 +81,7 @@ const (
 
 func itemID(table string, n int) string {
 	if old := n - (itemCount - migratedItems); old >= 0 {
-		return fmt.Sprintf(migratedRecID, old+1)
+		return fmt.Sprintf("MIGRATED%012d", old+1)
 	}
 	return recID(table, n)
 }

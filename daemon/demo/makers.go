@@ -11,20 +11,24 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// key generates the primary keys of a kind; migrated is the format of those of extreme
-// rows.
-func key(id func(table string, n int) string, migrated string) maker {
-	return func(r row) any {
-		if r.extreme > 0 {
-			return fmt.Sprintf(migrated, r.extreme)
-		}
-		return id(r.kind, r.n)
-	}
+// key generates the primary keys of a kind.
+func key(id func(table string, n int) string) maker {
+	return func(r row) any { return id(r.kind, r.n) }
 }
 
 // numbered generates ascending texts such as KST-000123.
 func numbered(format string) maker {
 	return func(r row) any { return fmt.Sprintf(format, r.n+1) }
+}
+
+// each generates the values of a list in their order, and then nil.
+func each(values []any) maker {
+	return func(r row) any {
+		if r.n >= len(values) {
+			return nil
+		}
+		return values[r.n]
+	}
 }
 
 // memberOf generates the id of a random member of a list.

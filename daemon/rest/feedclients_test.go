@@ -171,8 +171,8 @@ var adaptorQueries = map[string]toolQuery{
 	},
 	"odata-query in": {
 		kind: "SO_Totals",
-		page: "InvoiceIDIn=00120,D000001&OrderBy=InvoiceID",
-		all:  "InvoiceIDIn=00120,D000001",
+		page: "InvoiceIDIn=00120,D100001&OrderBy=InvoiceID",
+		all:  "InvoiceIDIn=00120,D100001",
 	},
 	"odata-query or": {
 		kind: "SO_Totals",

@@ -15,6 +15,7 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/cmd/daemon/whd"
 	"github.com/bizhook/whd/daemon/daemontest"
+	demodata "github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 )
 
@@ -170,15 +171,15 @@ var feedQueries = []struct{ odata, rest string }{
 	{"CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T06:26:40.0417014Z", "LastSavedDateTime=2025-09-23T16:26:40.0417014"},
 	{"CR_BatchTransDocuments?$filter=LastSavedDateTime eq 2025-09-23T16:26:40.0417014+10:00", "LastSavedDateTime=2025-09-23T16:26:40.0417014"},
 	{"CR_BatchTransDocuments?$filter=not (LastSavedDateTime lt 2025-01-01)&$orderby=LastSavedDateTime desc,RecID&$top=25", "LastSavedDateTimeGreaterThanOrEqualTo=2025-01-01&OrderBy=-LastSavedDateTime,RecID&Take=25"},
-	{"CR_BatchTransDocuments?$filter=FileBinary eq null", "FileBinaryIsNull=1&OrderBy=RecID"},
+	{"Demo_Extremes?$filter=BytesValue eq null", "BytesValueIsNull=1&OrderBy=RecID"},
 	{"BM_InputCustomFields?$filter=SY_Plugin_RecID eq e16451b5-38ad-4d5c-a968-d992cd792b2e", "SY_Plugin_RecID=e16451b5-38ad-4d5c-a968-d992cd792b2e&OrderBy=RecID"},
 	{"BM_InputCustomFields?$filter=SY_Plugin_RecID eq E16451B5-38AD-4D5C-A968-D992CD792B2E or DisplayOrder eq 7", "SY_Plugin_RecID=e16451b5-38ad-4d5c-a968-d992cd792b2e&DisplayOrderNotEqualTo=7 + DisplayOrder=7"},
 	{"BM_InputCustomFields?$filter=CellType le 1 and SettingName ne null", "CellTypeLessThanOrEqualTo=1&SettingNameIsNotNull=1&OrderBy=RecID"},
-	{"BM_InputCustomFields?$filter=SettingName eq '=SUM(A1)'", "SettingName==SUM(A1)&OrderBy=RecID"},
+	{"Demo_Extremes?$filter=TextValue eq '=SUM(A1)'", "TextValue==SUM(A1)&OrderBy=RecID"},
 	{"JB_EstimateResourceLines?$top=20", "Take=20&OrderBy=RecID"},
-	{"JB_EstimateResourceLines?$filter=Quantity eq 9999999999999999999.9999999999999999999", "Quantity=9999999999999999999.9999999999999999999&OrderBy=RecID"},
-	{"JB_EstimateResourceLines?$filter=UnitCharge eq 9007199254740993", "UnitCharge=9007199254740993&OrderBy=RecID"},
-	{"JB_EstimateResourceLines?$filter=contains(Remark,'50%_[a-c]')", "RemarkContains=50%_[a-c]&OrderBy=RecID"},
+	{"Demo_Extremes?$filter=DecimalValue eq 9999999999999999999.9999999999999999999", "DecimalValue=9999999999999999999.9999999999999999999&OrderBy=RecID"},
+	{"Demo_Extremes?$filter=DecimalValue eq 9007199254740993", "DecimalValue=9007199254740993&OrderBy=RecID"},
+	{"Demo_Extremes?$filter=contains(TextValue,'50%_[a-c]')", "TextValueContains=50%_[a-c]&OrderBy=RecID"},
 	{"DB_Class", "Fields=Class + Take=0"},
 	{"DB_Class?$filter=startswith(Class,'A')&$orderby=Class desc", "ClassStartsWith=A&OrderByDesc=Class"},
 	{"INMGT020POQty?$top=20&$orderby=InventoryID,IN_LogicalID", "Take=20&OrderBy=InventoryID,IN_LogicalID"},
@@ -228,7 +229,7 @@ func compareFeedQueries(t *testing.T, c client) {
 	nonEmpty := 0
 	for _, q := range feedQueries {
 		name, options, _ := strings.Cut(q.odata, "?")
-		kind, _ := record.Builtin().Lookup(name)
+		kind, _ := demodata.Kinds().Lookup(name)
 		var got []string
 		rows, _ := c.allFeed(q.odata)
 		for _, row := range rows {
@@ -341,7 +342,7 @@ func TestFeedPageSize(t *testing.T) {
 // feedStores runs a test on the demo records in files, and on SQL Server.
 func feedStores(t *testing.T, test func(*testing.T, client)) {
 	t.Run("SQLite", func(t *testing.T) {
-		test(t, asAdmin(t, daemontest.Start(t, "--demo", "--query-time-zone", feedZone)))
+		test(t, asAdmin(t, daemontest.Start(t, "--demo", "--query-time-zone", feedZone, "--erp-kinds", extremesFile)))
 	})
 	t.Run("SQLServer", func(t *testing.T) {
 		dsn := mssqltest.Database(t)
@@ -351,6 +352,6 @@ func feedStores(t *testing.T, test func(*testing.T, client)) {
 				t.Fatalf("whd %s: %s", command, &out)
 			}
 		}
-		test(t, asAdmin(t, daemontest.Start(t, "--store", dsn, "--query-time-zone", feedZone)))
+		test(t, asAdmin(t, daemontest.Start(t, "--store", dsn, "--query-time-zone", feedZone, "--erp-kinds", extremesFile)))
 	})
 }

@@ -7,17 +7,21 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/daemontest"
 	demorecords "github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/encode"
 	"github.com/bizhook/whd/daemon/encode/encodetest"
 )
 
+// extremesFile has the kind of extreme values.
+const extremesFile = "../demo/extremes.toml"
+
 // TestExportsReadBack exports every kind in every format, reads it with an
 // independent parser, and compares each value with the loaded one.
 func TestExportsReadBack(t *testing.T) {
-	c := asAdmin(t, demo.start(t))
+	c := asAdmin(t, daemontest.Start(t, "--demo", "--erp-kinds", extremesFile))
 	const all = "?Take=1000000" // without it an HTML page has few rows
-	for _, kind := range record.Builtin().Kinds() {
+	for _, kind := range demorecords.Kinds().Kinds() {
 		stored := slices.Collect(demorecords.Rows(kind))
 		sorted := inOrder(t, c.do("GET /json/reply/"+kind.Operation()+all, "").body, kind, stored)
 		for _, f := range encode.Formats() {

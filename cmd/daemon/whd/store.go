@@ -6,7 +6,6 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
-	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon"
 	"github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/storage"
@@ -47,7 +46,8 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 
 // seed inserts the demo records. It fails if any record table has rows.
 func (p storeCommands) seed(c *urfave.Context) error {
-	return p.withStore(c.Context, nil, func(s *storage.Store) error {
+	withDemoKinds := func(s *storage.Config) { s.Registry = demo.Kinds() }
+	return p.withStore(c.Context, withDemoKinds, func(s *storage.Store) error {
 		empty, err := s.Empty(c.Context)
 		if err != nil {
 			return err
@@ -55,7 +55,7 @@ func (p storeCommands) seed(c *urfave.Context) error {
 		if !empty {
 			return errors.New("the store has records; demo records are only inserted into an empty store")
 		}
-		seeded, err := s.Seed(c.Context, daemon.DemoTables(record.Builtin()), demo.Rows)
+		seeded, err := s.Seed(c.Context, daemon.DemoTables(), demo.Rows)
 		if err != nil {
 			return fmt.Errorf("inserting demo records: %w", err)
 		}

@@ -30,6 +30,6 @@ const read = async (name, kind, query) => {
   if (!reply.ok) throw new Error(JSON.stringify(page));
   print(name, page.value, page['@odata.count']);
 };
-await read('odata-query in', 'SO_Totals', { filter: { InvoiceID: { in: ['00120', 'D000001', 'none'] } }, orderBy: ['InvoiceID'], count: true });
+await read('odata-query in', 'SO_Totals', { filter: { InvoiceID: { in: ['00120', 'D100001', 'none'] } }, orderBy: ['InvoiceID'], count: true });
 await read('odata-query or', 'SO_Totals', { filter: { or: [{ InvoiceTotal: { lt: 50 } }, { InvoiceTotal: { gt: 24500 } }], not: { Cartage3Total: null } }, select: ['InvoiceID'], orderBy: 'InvoiceID desc', top: 30, count: true });
 await read('odata-query text', 'IN_Colours', { filter: { Description: { contains: "e" } }, top: 10, orderBy: ['RecID'], count: true });
