@@ -204,11 +204,8 @@ var messageColumns = newMessageColumns()
 func newMessageColumns() (all columns[*webhook.Message]) {
 	for _, f := range messageFields {
 		value := func(m *webhook.Message) any { return valueOf(f.of(m)) }
-		switch f.name {
-		case dueColumn:
+		if f.name == dueColumn {
 			value = func(m *webhook.Message) any { return appdb.NullIfEmpty(dueText(m.State)) }
-		case keyColumn:
-			value = func(m *webhook.Message) any { return appdb.NullIfEmpty(m.Event.Key) }
 		}
 		all = append(all, column[*webhook.Message]{f.name, f.typ, value})
 	}
@@ -237,7 +234,7 @@ func valueOf(pointer any) any {
 	case *schedule:
 		return p.stored()
 	case *optional:
-		return p.stored()
+		return appdb.NullIfEmpty(string(*p)) // not a NullString, which the batches cannot contain
 	}
 	panic(fmt.Sprintf("sqlstore: unsupported type %T", pointer))
 }
