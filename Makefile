@@ -83,7 +83,7 @@ RACELESS := /daemon/readmetest$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$
 race: ## run the tests with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -vet=off $(NODEBUG) -gcflags='modernc.org/...=-race=false -dwarf=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
 
-check: format vet lint cross modules goldens deploy vuln ## run all checks other than tests
+check: format vet lint style cross modules goldens deploy vuln ## run all checks other than tests
 
 format: ## fail if gofmt would change a file
 	@unformatted=$$(gofmt -l cmd client daemon $(wildcard tui)); \
@@ -97,6 +97,10 @@ arch: ## print the packages, files, functions and types that exceed a limit of s
 vet: ## go vet
 	$(TESTENV) $(GO) vet ./...
 	$(TESTENV) $(GO) -C daemon/bench vet ./...
+
+.PHONY: style
+style: ## fail if a package has more findings of .ci/tools/style than before
+	$(TESTENV) $(GO) -C .ci/tools run ./style ../..
 
 lint: ## staticcheck, in the version in go.mod
 	$(TESTENV) $(GO) tool staticcheck ./...
