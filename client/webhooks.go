@@ -166,11 +166,12 @@ func (c *Client) WhyOf(ctx context.Context, text string) (*wire.Why, error) {
 
 // messageByID returns the filters of messages by ID; nil if the text is not like one.
 func messageByID(text string) url.Values {
-	start, end, short := strings.Cut(strings.Replace(text, "…", "..", 1), "..")
-	switch {
-	case short && len(start) >= 4 && len(end) == 4:
+	start, end, isShort := strings.Cut(strings.Replace(text, "…", "..", 1), "..")
+	if isShort && len(start) >= 4 && len(end) == 4 {
 		return url.Values{"MessageIDStartsWith": {start}, "MessageIDEndsWith": {end}, "Take": {"2"}, "Fields": {"Key"}}
-	case len(text) == 32 || len(text) == 36: // with hyphens
+	}
+	isWhole := len(text) == 32 || len(text) == 36 // with hyphens
+	if isWhole {
 		return url.Values{"MessageID": {text}, "Fields": {"Key"}}
 	}
 	return nil
@@ -202,7 +203,8 @@ func changeMessages[T any](ctx context.Context, c *Client, path string, members 
 func requestBody(members url.Values) map[string]any {
 	body := make(map[string]any, len(members))
 	for name, texts := range members {
-		if body[name] = texts; len(texts) == 1 {
+		body[name] = texts
+		if len(texts) == 1 {
 			body[name] = texts[0]
 		}
 	}
