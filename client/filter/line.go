@@ -40,10 +40,11 @@ func withoutAnd(part string) string {
 }
 
 func appendPart(parts []string, part string) []string {
-	if part = strings.TrimSpace(part); part != "" {
-		parts = append(parts, part)
+	part = strings.TrimSpace(part)
+	if part == "" {
+		return parts
 	}
-	return parts
+	return append(parts, part)
 }
 
 // startsCondition reports whether a text starts with a field and an operator.

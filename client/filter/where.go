@@ -303,15 +303,17 @@ func jsonValues(field record.Field, operator record.Operator, value json.RawMess
 
 // jsonScalar returns the text of a JSON value. Numbers keep their digits.
 func jsonScalar(value json.RawMessage) (string, error) {
-	var text string
-	switch trimmed := bytes.TrimSpace(value); {
-	case trimmed[0] == '{' || trimmed[0] == '[' || trimmed[0] == 'n':
+	trimmed := bytes.TrimSpace(value)
+	switch trimmed[0] {
+	case '{', '[', 'n':
 		return "", errors.New("must be a text, a number or a bool")
-	case trimmed[0] != '"':
+	case '"':
+		var text string
+		err := json.Unmarshal(value, &text)
+		return text, err
+	default:
 		return string(trimmed), nil
 	}
-	err := json.Unmarshal(value, &text)
-	return text, err
 }
 
 func base64Values(value json.RawMessage) ([]string, error) {
