@@ -102,8 +102,8 @@ func query(ctx context.Context, source Source, in struct {
 		return nil, err
 	}
 	members["Include"] = "NoTotal"
-	if fields := cmp.Or(strings.Join(in.Fields, ","), textFields(kind)); len(in.Fields) > 0 || in.Cursor == "" {
-		members["Fields"] = fields
+	if len(in.Fields) > 0 || in.Cursor == "" {
+		members["Fields"] = cmp.Or(strings.Join(in.Fields, ","), textFields(kind))
 	}
 	members["Cursor"] = in.Cursor
 	if in.Skip > 0 && in.Cursor == "" {
@@ -220,9 +220,9 @@ func totals(ctx context.Context, source Source, in struct {
 				return nil, fmt.Errorf("%s: %.100q is not a field%s\n%s", strings.ToLower(f.function), name, record.DidYouMean(record.Suggest(name, kind.FieldNames())), fieldsOf(kind))
 			}
 			field := kind.Fields[i]
-			one := fmt.Sprintf("%s(%s)", f.function, field.Name)
-			include = append(include, one)
-			columns[one] = column{record.GroupColumn(f.function, field.Name), field.Type}
+			total := fmt.Sprintf("%s(%s)", f.function, field.Name)
+			include = append(include, total)
+			columns[total] = column{record.GroupColumn(f.function, field.Name), field.Type}
 		}
 	}
 	members["Include"] = include
@@ -279,10 +279,10 @@ type column struct {
 
 // value returns a total as JSON. Numbers keep all digits.
 func (c column) value(text string) json.RawMessage {
-	switch {
-	case text == "":
+	if text == "" {
 		return json.RawMessage("null")
-	case c.t.Number():
+	}
+	if c.t.Number() {
 		return json.RawMessage(text)
 	}
 	return json.RawMessage(quoted(text))

@@ -147,21 +147,21 @@ func refused(err error) *mcp.CallToolResult {
 
 // check returns an error if arguments are unknown, missing, or not of their form.
 func (t tool) check(arguments json.RawMessage) error {
-	given := make(map[string]json.RawMessage)
-	if len(arguments) > 0 && json.Unmarshal(arguments, &given) != nil {
+	values := make(map[string]json.RawMessage)
+	if len(arguments) > 0 && json.Unmarshal(arguments, &values) != nil {
 		return errors.New("arguments must be an object")
 	}
 	names := record.Texts(t.arguments, func(a argument) string { return a.name })
 	for _, a := range t.arguments {
-		value, is := given[a.name]
-		switch {
-		case is && !a.form.matches(value):
+		value, ok := values[a.name]
+		if ok && !a.form.matches(value) {
 			return fmt.Errorf("%s must be %s", a.name, a.form.words)
-		case a.required && !is:
+		}
+		if a.required && !ok {
 			return fmt.Errorf("%s is missing; arguments of %s: %s", a.name, t.name, strings.Join(names, ", "))
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(names, name) {
 			return fmt.Errorf("unknown argument %.100q%s", name, record.DidYouMeanOr(record.Suggest(name, names), "arguments of "+t.name+": "+strings.Join(names, ", ")))
 		}
@@ -222,11 +222,13 @@ func explained(err error, kind *record.Kind) error {
 
 // fieldsOf lists the fields of a kind for an error.
 func fieldsOf(kind *record.Kind) string {
-	names, more := kind.FieldNames(), ""
+	names := kind.FieldNames()
+	suffix := ""
 	if len(names) > maxNames {
-		names, more = names[:maxNames], ", and others, which describe_kind lists"
+		names = names[:maxNames]
+		suffix = ", and others, which describe_kind lists"
 	}
-	return "Fields of " + kind.Name + ": " + strings.Join(names, ", ") + more
+	return "Fields of " + kind.Name + ": " + strings.Join(names, ", ") + suffix
 }
 
 // maxNames is the maximum number of names in a message.
