@@ -17,7 +17,7 @@ const (
 // rules are in the order of the table that is printed.
 var rules = []string{effectRule, parallelRule, lookupRule, switchRule, nameRule}
 
-// functionWords tell a reader nothing about a value.
+// functionWords mean nothing without a noun.
 var functionWords = map[string]bool{
 	"one": true, "is": true, "of": true, "again": true, "given": true, "was": true, "own": true, "more": true, "rest": true,
 }

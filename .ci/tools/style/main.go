@@ -10,7 +10,7 @@
 //	switch    a switch without a subject that has fewer than three alternatives, or cases of more
 //	          than two conditions
 //	name      a local name that is a function word: one, is, of, again, given, was, own, more,
-//	          rest, and any or all for what is a bool by its syntax
+//	          rest, and any or all if the syntax shows a bool
 //
 // It fails if a package has more findings than ceilings.txt allows; those may only shrink, and
 // -update-ceilings writes them. A file in allowances.txt is not checked: each line has the path,
@@ -65,7 +65,7 @@ type located struct {
 
 func (l located) String() string { return fmt.Sprintf("%s: %s (%s)", l.place, l.text, l.rule) }
 
-// subject is what has a ceiling: a package, by its directory, and a rule.
+// subject is a package, by its directory, and a rule. Each one has a ceiling.
 type subject struct{ dir, rule string }
 
 func (o options) check(w io.Writer, dir string) (ok bool, err error) {

@@ -51,7 +51,7 @@ type Situation struct {
 	// breaker is open.
 	Breaker func(subscription int64) (probe time.Time, open bool)
 
-	// RequestedWait returns until when the endpoint of a subscription has asked to wait by
+	// RequestedWait returns until when the endpoint of a subscription requested a wait by
 	// Retry-After, zero if it has not.
 	RequestedWait func(subscription int64) time.Time
 }
@@ -303,7 +303,7 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 	}
 	wait := e.RequestedWait(sub.ID)
 	if !wait.IsZero() {
-		text := "its endpoint asked to wait until " + wait.UTC().Format(time.RFC3339)
+		text := "its endpoint requested a wait (Retry-After) until " + wait.UTC().Format(time.RFC3339)
 		return waitReason{step: wire.WhyWaiting, due: wait, text: text}
 	}
 	if sub.Order != (webhook.Order{}) {

@@ -107,7 +107,7 @@ func TestExplain(t *testing.T) {
 		}},
 		{"waiting for the same key", with([]int{422}, whyMessage(11, 4, event, webhook.RetryPending, 1), whyMessage(12, 4, event, webhook.NotSent, 0)), of(4)},
 		{"waiting", only(whyMessage(11, 1, event, webhook.NotSent, 0)), ofShop},
-		{"asked to wait", only(whyMessage(11, 1, event, webhook.NotSent, 0)), func(s *Situation) {
+		{"requested wait", only(whyMessage(11, 1, event, webhook.NotSent, 0)), func(s *Situation) {
 			ofShop(s)
 			s.RequestedWait = func(int64) time.Time { return whyNoon.Add(30 * time.Minute) }
 		}},

@@ -413,7 +413,7 @@ func (s *queueSet) Breaker(subscription int64) (probe time.Time, open bool) {
 	return time.Time{}, false
 }
 
-// RequestedWait returns until when the endpoint of a subscription has asked to wait by
+// RequestedWait returns until when the endpoint of a subscription requested a wait by
 // Retry-After, zero if it has not.
 func (s *queueSet) RequestedWait(subscription int64) time.Time {
 	s.mu.Lock()
