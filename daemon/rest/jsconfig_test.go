@@ -84,7 +84,7 @@ var pythonRequests = []struct {
 	{"POST /api/Authenticate?jsconfig=eccn", `{"provider": "credentials", "userName": "admin", "password": "PASSWORD"}`, "application/json", 200,
 		[]string{`"sessionId":"`, `"userName":"admin"`, `"responseStatus":{}`}},
 	{"GET /api/SO_TotalsQuery?take=2&orderBy=InvoiceID&include=Total&fields=InvoiceID%2CInvoiceTotal&invoiceTotalGreaterThan=1000&jsconfig=eccn", "", "", 200,
-		[]string{`"offset":0`, `"total":6401`, `"results":[{"invoiceID":"00120","invoiceTotal":3394.5450},{`, `"meta":{}`}},
+		[]string{`"offset":0`, `"total":6402`, `"results":[{"invoiceID":"00120","invoiceTotal":3394.5450},{`, `"meta":{}`}},
 	{"GET /api/SO_TotalsQuery?take=1&fields=InvoiceID&jsconfig=eccn", "", "", 200, []string{`"results":[{"invoiceID":"00120"}]`}},
 	{"POST /api/SO_TotalsQuery[]?jsconfig=eccn", `[{"take": 1, "fields": "InvoiceID"}, {"take": 0}]`, "application/json", 200, []string{`[{"offset":0,"results":[{"invoiceID":"00120"}],`}},
 	{"GET /api/SO_TotalsQuery?orderBy=Nothing&jsconfig=eccn", "", "", 400,
