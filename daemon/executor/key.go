@@ -273,7 +273,7 @@ const RowID = -1
 
 // keySQL selects the columns of the unique indexes of a table. Expressions have no name. SQLite
 // lets the columns of a primary key be null, for which pages are checked: see pageable.
-const keySQL = `SELECT -1, name, 0, 0
+const keySQL = `SELECT -1, name, 0, 0, ''
 FROM pragma_table_info(?1)
 WHERE pk = 1 AND type = 'INTEGER' COLLATE NOCASE AND (SELECT MAX(pk) FROM pragma_table_info(?1)) = 1
 UNION ALL
@@ -281,9 +281,10 @@ SELECT * FROM (
 	SELECT i.seq,
 		coalesce(c.name, ''),
 		coalesce(t."notnull", 0) = 0 AND i.origin <> 'pk',
-		coalesce(t."notnull", 0) = 0 AND i.origin = 'pk'
+		coalesce(t."notnull", 0) = 0 AND i.origin = 'pk',
+		c.coll
 	FROM pragma_index_list(?1) i
-	JOIN pragma_index_info(i.name) c
+	JOIN pragma_index_xinfo(i.name) c ON c.key
 	LEFT JOIN pragma_table_info(?1) t ON t.cid = c.cid
 	WHERE i."unique" AND NOT i.partial
 	ORDER BY i.origin <> 'pk', i.seq, c.seqno
@@ -291,12 +292,32 @@ SELECT * FROM (
 
 // FileKeys returns the columns of the unique indexes of a table in a SQLite file, those of
 // the primary key first.
-func FileKeys(conn *sqlite.Conn, table string) (all []mssql.KeyColumn, err error) {
-	err = conn.Query(keySQL, func(r *sqlite.Stmt) error {
-		all = append(all, mssql.KeyColumn{Index: r.Int(0), Name: r.Text(1), Nullable: r.Int(2) != 0, Unchecked: r.Int(3) != 0})
+func FileKeys(conn *sqlite.Conn, table string) ([]mssql.KeyColumn, error) {
+	var columns []mssql.KeyColumn
+	var collations []string // of the indexes; empty for the row ID
+	err := conn.Query(keySQL, func(r *sqlite.Stmt) error {
+		columns = append(columns, mssql.KeyColumn{Index: r.Int(0), Name: r.Text(1), Nullable: r.Int(2) != 0, Unchecked: r.Int(3) != 0})
+		collations = append(collations, r.Text(4))
 		return nil
 	}, table)
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range columns {
+		if c.Name == "" || collations[i] == "" {
+			continue
+		}
+		compared, err := conn.Collation(table, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		// An index that distinguishes more values than comparisons do, such as A and a in a
+		// column with NOCASE, proves no key. It is like an index of an expression.
+		if compared != "BINARY" && compared != collations[i] {
+			columns[i].Name = ""
+		}
+	}
+	return columns, nil
 }
 
 // keys implements Session.

@@ -240,7 +240,12 @@ CREATE TABLE IndexNull (A int NOT NULL, B text UNIQUE);
 CREATE TABLE Partial (A int NOT NULL, B text);
 CREATE UNIQUE INDEX p ON Partial (A) WHERE A > 5;
 CREATE TABLE Expression (A int NOT NULL, B text);
-CREATE UNIQUE INDEX e ON Expression (A, abs(A))`)
+CREATE UNIQUE INDEX e ON Expression (A, abs(A));
+CREATE TABLE Finer (A int, B text NOT NULL COLLATE NOCASE);
+CREATE UNIQUE INDEX f ON Finer (B COLLATE BINARY);
+CREATE TABLE Coarser (A int, B text NOT NULL);
+CREATE UNIQUE INDEX c ON Coarser (B COLLATE NOCASE);
+CREATE TABLE Same (A int, B text NOT NULL COLLATE NOCASE UNIQUE)`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,6 +281,9 @@ var fileKeyCases = []struct {
 	{table: "IndexNull"},
 	{table: "Partial"},
 	{table: "Expression"},
+	{table: "Finer"}, // the index distinguishes texts that comparisons do not
+	{table: "Coarser", want: []int{1}},
+	{table: "Same", want: []int{1}},
 }
 
 func TestKeysSQLServer(t *testing.T) {

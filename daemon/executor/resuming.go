@@ -116,7 +116,8 @@ func (s *resumingRows) Next() ([]row.Cell, error) {
 // key changes, and when rows were read for as long as the statement took for the first one,
 // so that a read with sorting gets on even if it is interrupted often.
 func (s *resumingRows) mayPauseBefore(cells []row.Cell) bool {
-	if cells == nil || cells[s.key].Int == s.last {
+	isFirst := s.rows == 0 // rows before it, with the same key, may have been skipped
+	if cells == nil || isFirst || cells[s.key].Int == s.last {
 		return false
 	}
 	return time.Since(s.startedAt) >= 2*s.firstRowAfter

@@ -141,17 +141,17 @@ func (e *explanation) change(c TracedChange) {
 		return
 	}
 
-	event := kind.Events + "." + c.Op
-	subs := e.receivers(event)
-	if e.CapturedBy(event) == nil {
+	name := kind.Events + "." + c.Op
+	if e.CapturedBy(name) == nil {
 		step.Step = wire.WhyNoEvent
 		e.add(c.At, step, "%s publishes no events", c.Kind)
-	} else {
-		step.Step = wire.WhyNoSubscription
-		step.EventName = event
-		if len(subs) == 0 {
-			e.add(c.At, step, "no subscription receives %s", event)
-		}
+		return
+	}
+	step.Step = wire.WhyNoSubscription
+	step.EventName = name
+	subs := e.receivers(name)
+	if len(subs) == 0 {
+		e.add(c.At, step, "no subscription receives %s", name)
 	}
 	for _, sub := range subs {
 		e.unmatched(sub, step, c.At, "the event was not sent to it")

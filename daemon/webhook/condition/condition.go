@@ -72,6 +72,9 @@ type Options struct {
 func Parse(text string, o Options) (*Condition, error) {
 	var compact bytes.Buffer
 	members, err := o.members(text)
+	if errors.Is(err, errTwice) {
+		return nil, invalid(fault.Field{Name: Member, Message: "has a member twice"})
+	}
 	if err != nil || json.Compact(&compact, []byte(text)) != nil {
 		return nil, invalid(fault.Field{Name: Member, Message: `must be an object, such as {"StatusIn":[1,2]}`})
 	}
@@ -96,6 +99,9 @@ func Parse(text string, o Options) (*Condition, error) {
 	return c, nil
 }
 
+// errTwice is the error for two members of one name.
+var errTwice = errors.New("a member is there twice")
+
 // members reads the members of a JSON object. A new condition cannot have a name twice; names of
 // fields that differ in letter case are the same.
 func (o Options) members(text string) (query.Members, error) {
@@ -108,7 +114,7 @@ func (o Options) members(text string) (query.Members, error) {
 			return previous.Name == m.Name || o.Kind != nil && strings.EqualFold(previous.Name, m.Name)
 		}
 		if slices.ContainsFunc(members, same) {
-			return errors.New("a member is there twice")
+			return errTwice
 		}
 		members = append(members, m)
 		return nil

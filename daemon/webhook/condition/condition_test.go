@@ -52,8 +52,8 @@ func TestMistakes(t *testing.T) {
 		want []string
 	}{
 		{kind, `[1]`, []string{`Where must be an object, such as {"StatusIn":[1,2]}`}},
-		{kind, `{"Status":1,"status":2}`, []string{`Where must be an object, such as {"StatusIn":[1,2]}`}},
-		{nil, `{"Total":1,"Total":2}`, []string{`Where must be an object, such as {"StatusIn":[1,2]}`}},
+		{kind, `{"Status":1,"status":2}`, []string{"Where has a member twice"}},
+		{nil, `{"Total":1,"Total":2}`, []string{"Where has a member twice"}},
 		{kind, `{"Name":"` + strings.Repeat("x", condition.MaxText) + `"}`, []string{"Where must be at most 8192 bytes long"}},
 		{kind, `{"LimitBetween":[1]}`, []string{"Where.LimitBetween takes two values, not 1"}},
 		{kind, `{"Stat":1}`, []string{"Where.Stat is unknown for Debtor; did you mean Status or StatusGreaterThanOrEqualTo or StatusGreaterThan?"}},
