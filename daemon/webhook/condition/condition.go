@@ -81,6 +81,9 @@ func Parse(text string, o Options) (*Condition, error) {
 	if compact.Len() > MaxText {
 		return nil, invalid(fault.Field{Name: Member, Message: fmt.Sprintf("must be at most %d bytes long", MaxText)})
 	}
+	if len(members) == 0 {
+		return nil, nil
+	}
 	c := &Condition{text: compact.String(), kind: o.Kind}
 	var wrong []fault.Field
 	for _, m := range members {
@@ -93,7 +96,7 @@ func Parse(text string, o Options) (*Condition, error) {
 	if wrong == nil && !o.Stored {
 		wrong = c.contradictions()
 	}
-	if len(members) == 0 || wrong != nil {
+	if wrong != nil {
 		return nil, invalid(wrong...)
 	}
 	return c, nil
@@ -122,60 +125,80 @@ func (o Options) members(text string) (query.Members, error) {
 	return members, err
 }
 
-// invalid returns the error for wrong members, nil for none.
+// invalid returns the error for wrong members, of which there is at least one.
 func invalid(wrong ...fault.Field) error {
-	if len(wrong) == 0 {
-		return nil
-	}
 	return &fault.Error{Kind: fault.Invalid, Message: wrong[0].Name + " " + wrong[0].Message, Fields: wrong}
 }
 
 // part parses a member.
-func (o Options) part(m query.Member) (p part, err error) {
-	p.member = cmp.Or(m.Name, `""`) // not empty, since Unmet returns it
-	name, before := cutPrefix(m.Name, beforePrefix)
-	p.before = before
-	special := before || strings.EqualFold(name, changedMember)
-	switch {
-	case special && o.Kind == nil:
+func (o Options) part(m query.Member) (part, error) {
+	p := part{member: cmp.Or(m.Name, `""`)} // not empty, since Unmet returns it
+	var name string
+	name, p.before = cutPrefix(m.Name, beforePrefix)
+	isChanged := !p.before && strings.EqualFold(name, changedMember)
+	if o.Kind == nil && (p.before || isChanged) {
 		return p, errors.New("is only for events that are published for changes of records")
-	case special && !before:
+	}
+	if isChanged {
+		var err error
 		p.changed, err = o.changedFields(m)
 		return p, err
-	case m.Empty && m.Raw == "null":
+	}
+	if m.Empty && m.Raw == "null" {
 		return p, errors.New("must have a value; for missing values there are IsNull and IsNotNull")
 	}
-	operator := record.Equal
-	if o.Kind == nil {
-		p.field, operator, err = posted(m)
-	} else {
-		p.field, operator, err = o.member(name)
-	}
+
+	field, operator, err := o.fieldOf(m, name)
+	p.field = field
 	if err != nil {
 		return p, err
 	}
 	if !o.Stored {
-		if err := o.refuse(m, p.field, operator); err != nil {
+		err = o.checkNew(m, field, operator)
+		if err != nil {
 			return p, err
 		}
 	}
-	if p.field.Type.Stored() == record.Text && slices.Contains(ordering, operator) {
+	comparesOrder := slices.Contains(ordering, operator)
+	if comparesOrder && field.Type.Stored() == record.Text {
 		return p, errors.New("compares the order of text, which depends on the database")
 	}
-	var given bool
-	if p.Condition, given, err = query.Filter(m, p.field, operator, o.Zone); err == nil && !given {
-		err = errors.New("must have a value: an empty list or value is never met")
+
+	var hasValue bool
+	p.Condition, hasValue, err = query.Filter(m, field, operator, o.Zone)
+	if err != nil {
+		return p, err
 	}
-	if match := dialect.Matches[min(operator, record.In)]; err == nil && match.IsLike() {
-		pattern := match.Operand(p.Operands[0].Text)
-		p.pattern = tsql.CompileLike(pattern)
-		p.exact = sync.OnceValue(func() *regexp.Regexp { return tsql.CompileExactLike(pattern) })
+	if !hasValue {
+		return p, errors.New("must have a value: an empty list or value is never met")
 	}
-	return p, err
+	p.compilePattern()
+	return p, nil
 }
 
-// refuse returns why a new condition cannot have a member that earlier versions accepted.
-func (o Options) refuse(m query.Member, field record.Field, operator record.Operator) error {
+// compilePattern prepares the comparison of an operator such as StartsWith.
+func (p *part) compilePattern() {
+	match := dialect.Matches[min(p.Operator, record.In)] // the operators from In on match no patterns
+	if !match.IsLike() {
+		return
+	}
+	pattern := match.Operand(p.Operands[0].Text)
+	p.pattern = tsql.CompileLike(pattern)
+	p.exact = sync.OnceValue(func() *regexp.Regexp { return tsql.CompileExactLike(pattern) })
+}
+
+// fieldOf returns the field and the operator of a member. name is that of the member without
+// its prefix.
+func (o Options) fieldOf(m query.Member, name string) (record.Field, record.Operator, error) {
+	if o.Kind == nil {
+		return posted(m)
+	}
+	return o.captured(name)
+}
+
+// checkNew returns an error for a member that earlier versions accepted, and a new condition
+// cannot have.
+func (o Options) checkNew(m query.Member, field record.Field, operator record.Operator) error {
 	if m.Name == "" {
 		return errors.New("is not possible: the member has no name")
 	}
@@ -198,21 +221,21 @@ func cutPrefix(name, prefix string) (rest string, found bool) {
 // ordering are the operators that compare the order of values.
 var ordering = []record.Operator{record.GreaterThanOrEqualTo, record.GreaterThan, record.LessThan, record.LessThanOrEqualTo, record.Between}
 
-// member returns the field and the operator of a member of queries.
-func (o Options) member(name string) (record.Field, record.Operator, error) {
+// captured returns the field and the operator of a member of queries.
+func (o Options) captured(name string) (record.Field, record.Operator, error) {
 	m, known := o.Kind.Member(name)
 	if !known {
 		return record.Field{}, 0, o.unknown(name, o.Kind.Members())
 	}
-	return o.Kind.Fields[m.Field], m.Operator, o.named(m.Field)
+	return o.Kind.Fields[m.Field], m.Operator, o.checkField(m.Field)
 }
 
 func (o Options) unknown(name string, names []string) error {
 	return fmt.Errorf("is unknown for %s%s", o.Kind.Name, record.DidYouMean(record.Suggest(name, names)))
 }
 
-// named returns why a condition cannot name a field.
-func (o Options) named(i int) error {
+// checkField returns an error if a condition cannot compare a field.
+func (o Options) checkField(i int) error {
 	field := o.Kind.Fields[i]
 	in := func(names []string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, field.Name) })
@@ -245,7 +268,8 @@ func (o Options) changedFields(m query.Member) (names []string, err error) {
 		case len(o.Kind.CaptureFields) == 0 && len(o.Kind.Fields)-len(o.Kind.Ignore) > maxHashed:
 			return nil, fmt.Errorf("is not known for %s, which has more than %d captured fields; capture_fields can name fewer", o.Kind.Name, maxHashed)
 		}
-		if err = o.named(i); err != nil {
+		err = o.checkField(i)
+		if err != nil {
 			return nil, err
 		}
 		names = append(names, o.Kind.Fields[i].Name)
@@ -259,9 +283,11 @@ func (o Options) changedFields(m query.Member) (names []string, err error) {
 func posted(m query.Member) (f record.Field, o record.Operator, err error) {
 	f.Name = m.Name
 	for _, operator := range append(record.Operators()[1:], record.IsNull, record.IsNotNull) {
-		list := operator == record.In || operator == record.Between
-		if name, ends := strings.CutSuffix(m.Name, operator.Suffix()); ends && name != "" && list == m.List {
-			f.Name, o = name, operator
+		takesList := operator == record.In || operator == record.Between
+		name, ends := strings.CutSuffix(m.Name, operator.Suffix())
+		if ends && name != "" && takesList == m.List {
+			f.Name = name
+			o = operator
 			break
 		}
 	}
@@ -306,8 +332,12 @@ func (c *Condition) Kind() *record.Kind { return c.kind }
 // key, which never change; those of deleted records too if the condition is for their
 // events.
 func (c *Condition) Needs(deleted bool) (names []string) {
+	isKey := func(field string) bool {
+		return slices.ContainsFunc(c.kind.Key, func(name string) bool { return strings.EqualFold(name, field) })
+	}
 	for _, p := range c.parts {
-		if p.changed == nil && (p.before || deleted) && !slices.ContainsFunc(c.kind.Key, func(name string) bool { return strings.EqualFold(name, p.field.Name) }) {
+		comparesBefore := p.changed == nil && (p.before || deleted)
+		if comparesBefore && !isKey(p.field.Name) {
 			names = append(names, p.field.Name)
 		}
 	}
@@ -315,10 +345,13 @@ func (c *Condition) Needs(deleted bool) (names []string) {
 	return slices.Compact(names)
 }
 
-// Unmet returns the first member that an event does not meet; empty if it meets all.
+// Unmet returns the first member that an event does not meet; empty if it meets all. An event
+// that is posted does not meet the condition of changed records, and the reverse.
 func (c *Condition) Unmet(b *Body) string {
+	isOtherSource := (b.Change != nil) != (c.kind != nil)
 	for i := range c.parts {
-		if p := &c.parts[i]; (b.Change != nil) != (c.kind != nil) || !p.met(b) {
+		p := &c.parts[i]
+		if isOtherSource || !p.met(b) {
 			return p.member
 		}
 	}
