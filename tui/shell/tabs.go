@@ -299,6 +299,10 @@ func (t *Tabs) Front() ui.Screen {
 // MarkStale makes a screen fetch its data again when it is shown next.
 func (t *Tabs) MarkStale(s ui.Screen) { t.stale[s] = true }
 
+// shortNamesBelow is the width of the terminal below which the names of tabs other than the
+// visible one are shortened.
+const shortNamesBelow = 76
+
 // spans returns the tabs, each after a separator, and the help hint.
 func (t *Tabs) spans() (left, right []theme.Span) {
 	left = []theme.Span{{Text: " "}}
@@ -311,7 +315,7 @@ func (t *Tabs) spans() (left, right []theme.Span) {
 		case t.Denied(i) != "":
 			role = theme.Dim
 		}
-		if t.width < 76 && i != t.tab {
+		if t.width < shortNamesBelow && i != t.tab {
 			name = name[:min(3, len(name))]
 		}
 		if i < len(keys) {

@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/tui/ui"
@@ -44,5 +46,25 @@ func TestTabsRespectRole(t *testing.T) {
 	tabs.Open(RecordsTab)
 	if tabs.Current() != RecordsTab || h.overlay != nil {
 		t.Errorf("a reader opens Records: tab %d, overlay %T; want Records without overlay", tabs.Current(), h.overlay)
+	}
+}
+
+// The names of the tabs behind the visible one are short in a narrow terminal.
+func TestTabNamesFitWidth(t *testing.T) {
+	tabs := NewTabs(newFakeHost())
+	tabs.Start()
+	for width, want := range map[int]string{shortNamesBelow: "Messages", shortNamesBelow - 1: "Mes"} {
+		tabs.Resize(width, 24)
+		left, _ := tabs.spans()
+		var names []string
+		for _, span := range left {
+			_, name, ok := strings.Cut(span.Text, " ")
+			if ok {
+				names = append(names, name)
+			}
+		}
+		if !slices.Contains(names, want) {
+			t.Errorf("at %d columns the tabs are %q, want %s among them", width, names, want)
+		}
 	}
 }
