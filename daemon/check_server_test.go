@@ -78,9 +78,9 @@ func TestCheckWithMinimalRights(t *testing.T) {
 		t.Fatalf("status %d, %s", status, &out)
 	}
 	user := " TO [" + login + "];"
-	expect := func(status int, wantGrant string) (r checkReport) {
+	expect := func(status int, wantGrant string, env ...string) (r checkReport) {
 		t.Helper()
-		r = o.checks(dsn, status)
+		r = o.checks(dsn, status, env...)
 		if r.Complete != (status == 0) || r.Own.Version != r.Own.Needed || !slices.Equal(r.Grants, []string{wantGrant + user}) {
 			t.Errorf("got %+v, want the statement %s", r, wantGrant+user)
 		}
@@ -100,15 +100,17 @@ func TestCheckWithMinimalRights(t *testing.T) {
 		t.Errorf("with the right for the bill update: %+v", r)
 	}
 	for _, revoked := range []struct {
-		right, table string
-		status       int
+		right, table, builtin string
+		status                int
 	}{
-		{"SELECT", "[dbo].[DB_Class]", 1},
-		{"SELECT", "[dbo].[BM_Stages]", 1},
-		{"UPDATE", "[dbo].[BM_StageCustomValues]", 0},
+		{"SELECT", "[dbo].[DB_Class]", "present", 0}, // has not been served
+		{"SELECT", "[dbo].[DB_Class]", "all", 1},
+		{"SELECT", "[dbo].[BM_Stages]", "all", 1},
+		{"UPDATE", "[dbo].[BM_StageCustomValues]", "all", 0},
 	} {
 		mssqltest.Exec(t, o.dsn, "REVOKE "+revoked.right+" ON "+revoked.table+" FROM "+login)
-		if r := expect(revoked.status, "GRANT "+revoked.right+" ON "+revoked.table); len(r.Findings)+len(r.Own.Problems) != 1 {
+		r := expect(revoked.status, "GRANT "+revoked.right+" ON "+revoked.table, "WHD_ERP_BUILTIN="+revoked.builtin)
+		if len(r.Findings)+len(r.Own.Problems) != 1 || r.Findings[0].Warning != (revoked.status == 0) {
 			t.Errorf("without %s on %s: %+v", revoked.right, revoked.table, r)
 		}
 		mssqltest.Exec(t, o.dsn, "GRANT "+revoked.right+" ON "+revoked.table+user)

@@ -37,6 +37,7 @@ type Daemon struct {
 	store       *storage.Store
 	source      *source.Source // of changes; nil without webhooks
 	kinds       recordKinds
+	tables      *tableWatch
 	clock       clock
 	first       firstStart
 	accounts    *account.Service
@@ -82,6 +83,7 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 		d.openClock,
 		d.first.loadDemo,
 		d.openAccounts,
+		d.watchTables,
 		d.first.replaceDemoKey,
 		d.openRequestLog,
 		d.openTraces,
@@ -164,11 +166,12 @@ func (d *Daemon) URL() string {
 // Reload applies the live settings of next. It returns the names of the settings
 // that changed and of those that need a restart. If it fails, no setting has changed.
 func (d *Daemon) Reload(next config.Config) (changed, needRestart []string, err error) {
-	before := d.settings.current().ERP.Kinds
+	before := d.settings.readKinds()
 	changed, needRestart, err = d.settings.reload(next)
 	if err == nil {
 		d.kinds.changed(before, next.ERP.Kinds)
 		d.webhooks.settingsChanged()
+		d.tables.look(context.Background(), promptTimeout)
 	}
 	if slices.Contains(changed, "compat") {
 		d.logRisks()

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/client/wire"
@@ -16,7 +17,6 @@ import (
 	"github.com/bizhook/whd/daemon/datadir"
 	"github.com/bizhook/whd/daemon/erp/source"
 	"github.com/bizhook/whd/daemon/fault"
-	"github.com/bizhook/whd/daemon/kinds"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -70,9 +70,14 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		log:     d.log,
 		store:   store,
 		source:  d.source,
-		current: func() *kinds.Set { return d.settings.current().ERP.Kinds },
+		current: d.settings.readKinds,
 	}
 	d.kinds.changed(nil, d.config.ERP.Kinds)
+	d.tables = &tableWatch{
+		log:      d.log,
+		store:    store,
+		settings: d.settings,
+	}
 	return d.confirmDemo(ctx)
 }
 
@@ -91,6 +96,19 @@ func saveSettings(c config.Config, log *slog.Logger) func([]appdb.StoredSetting)
 		)
 		return nil
 	}
+}
+
+// watchTables starts to look for the tables.
+func (d *Daemon) watchTables(ctx context.Context) error {
+	if !d.config.ERP.DSN.OnServer() {
+		return nil
+	}
+	d.tables.lookFirst(ctx)
+	d.repeat("tables of the ERP", watchInterval, func(ctx context.Context) bool {
+		d.tables.look(ctx, watchTimeout)
+		return false
+	})
+	return nil
 }
 
 // openClock starts to follow the database server's clock. The embedded store uses
@@ -264,7 +282,7 @@ func (d *Daemon) wire(context.Context) error {
 		Engine:       d.webhooks.engine,
 		Streams:      d.webhooks.streams,
 		Version:      c.Start.Version,
-		Warnings:     c.Warnings(),
+		Warnings:     func() []string { return slices.Concat(c.Warnings(), d.tables.problems()) },
 		Options:      d.settings.rest,
 		Settings:     func() []wire.Setting { return d.settings.current().Live() },
 		StreamStall:  streamStall,

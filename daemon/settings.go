@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/executor"
+	"github.com/bizhook/whd/daemon/kinds"
 	"github.com/bizhook/whd/daemon/query"
 	"github.com/bizhook/whd/daemon/requestlog"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -20,11 +22,13 @@ import (
 type liveSettings struct {
 	state     atomic.Pointer[liveState]
 	reloading sync.Mutex
+	unseen    []string // kinds that are not served, since their tables are not seen; protected by reloading
 }
 
 // liveState is one immutable state of the settings and values derived from it.
 type liveState struct {
 	config   config.Config
+	read     *kinds.Set // the record kinds of config, with those that are not served
 	level    slog.Level
 	events   []record.Event          // that are published
 	captured map[string]*record.Kind // kinds of events, by the event's name in lower case
@@ -38,7 +42,16 @@ func newLiveSettings(c config.Config) *liveSettings {
 }
 
 func (l *liveSettings) put(c config.Config) {
-	s := &liveState{config: c, level: c.Log.SlogLevel(), rest: restOptionsOf(&c)}
+	read := c.ERP.Kinds
+	isUnseen := func(k *record.Kind) bool { return slices.Contains(l.unseen, k.Name) }
+	c.ERP.Kinds = read.Without(isUnseen)
+	s := &liveState{
+		config: c,
+		read:   read,
+		level:  c.Log.SlogLevel(),
+		rest:   restOptionsOf(&c),
+	}
+	s.rest.Unseen = read.Registry().Filter(isUnseen)
 	s.events, s.captured = c.Webhooks.PublishedEvents(c.ERP.Kinds.Registry())
 	l.state.Store(s)
 }
@@ -92,11 +105,34 @@ func (l *liveSettings) requestRetention() requestlog.Retention {
 func (l *liveSettings) reload(read config.Config) (changed, needRestart []string, err error) {
 	l.reloading.Lock()
 	defer l.reloading.Unlock()
-	next, changed, needRestart, err := l.current().Reloaded(read)
+	next, changed, needRestart, err := l.configured().Reloaded(read)
 	if err == nil {
 		l.put(next)
 	}
 	return changed, needRestart, err
+}
+
+// readKinds returns the record kinds with those that are not served because their tables are
+// not seen.
+func (l *liveSettings) readKinds() *kinds.Set { return l.state.Load().read }
+
+// configured returns the settings in effect with all kinds of readKinds.
+func (l *liveSettings) configured() *config.Config {
+	state := l.state.Load()
+	c := state.config
+	c.ERP.Kinds = state.read
+	return &c
+}
+
+// leaveOut leaves out the kinds with tables that are not seen.
+func (l *liveSettings) leaveOut(unseen []string) {
+	l.reloading.Lock()
+	defer l.reloading.Unlock()
+	if slices.Equal(l.unseen, unseen) {
+		return
+	}
+	l.unseen = unseen
+	l.put(*l.configured())
 }
 
 // levelHandler drops log records below a level that may change.

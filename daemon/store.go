@@ -24,6 +24,7 @@ func StoreConfig(c config.Config, connections int) storage.Config {
 		Registry:    ownKinds(c),
 		Connections: connections,
 		New:         c.Start.NewStore,
+		Tracked:     c.ERP.Tracked(),
 		Limits:      func() executor.Limits { return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
 	}
 	if c.ERP.DSN.OnServer() {

@@ -4,10 +4,13 @@ package config
 
 import (
 	"cmp"
+	"fmt"
 	"log/slog"
 	"strings"
 	"time"
 
+	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/kinds"
 )
 
@@ -245,6 +248,7 @@ type ERPConfig struct {
 
 	Schema  string     // of the record kinds' tables on a server
 	Kinds   *kinds.Set // nil for the built-in ones
+	Builtin string     // which built-in kinds are served: builtinPresent, builtinAll, builtinNone or names
 	Files   Paths      // of additional record kinds, and directories of such files
 	Sources Sources    // record kind -> table or view, if the names differ
 	Version string     // table and column with the ERP's version; empty if unknown
@@ -253,6 +257,65 @@ type ERPConfig struct {
 
 	Changes      ChangesConfig
 	DemoActivity bool // change demo records all the time
+}
+
+// Values of ERPConfig.Builtin, besides a list of names.
+const (
+	builtinPresent = "present"
+	builtinAll     = "all"
+	builtinNone    = "none"
+)
+
+// Tracked returns the tables on the ERP's server that are missed if they vanish: those of the
+// record kinds and of bills, except tables that erp.builtin requires. Files have all tables.
+func (c ERPConfig) Tracked() (all []erp.Tracked) {
+	if !c.DSN.OnServer() {
+		return nil
+	}
+	for _, kind := range c.Kinds.Registry().Kinds() {
+		_, builtin := record.Builtin().Lookup(kind.Name)
+		if !builtin || c.Builtin == builtinPresent {
+			all = append(all, erp.Tracked{Kind: kind, Optional: builtin && !c.Kinds.Declares(kind.Name)})
+		}
+	}
+	if c.Builtin == builtinAll {
+		return all
+	}
+	for _, table := range erp.BillTables().Kinds() {
+		all = append(all, erp.Tracked{Kind: table, Optional: true})
+	}
+	return all
+}
+
+// leavesOut reports whether the setting erp.builtin leaves out a kind. A kind that a file
+// declares is served.
+func (c ERPConfig) leavesOut(kind *record.Kind) bool {
+	if c.Builtin == builtinPresent || c.Builtin == builtinAll || c.Kinds.Declares(kind.Name) {
+		return false
+	}
+	if _, builtin := record.Builtin().Lookup(kind.Name); !builtin {
+		return false
+	}
+	for name := range strings.SplitSeq(c.Builtin, ",") {
+		if strings.EqualFold(strings.TrimSpace(name), kind.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkBuiltin checks the value of erp.builtin.
+func checkBuiltin(text string) error {
+	if text == builtinPresent || text == builtinAll || text == builtinNone {
+		return nil
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		name = strings.TrimSpace(name)
+		if _, ok := record.Builtin().Lookup(name); !ok {
+			return fmt.Errorf("%q is not present, all, none or a list of built-in record kinds%s", name, record.DidYouMean(record.Builtin().Suggest(name)))
+		}
+	}
+	return nil
 }
 
 // Secret is a text that must not be printed. All common ways of printing it yield

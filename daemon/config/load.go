@@ -184,6 +184,7 @@ func (r *loader) crossCheck() {
 	if c.ERP.Sources, err = spelledSources(c.ERP.Kinds, c.ERP.Sources); err != nil {
 		r.problem("erp.sources", c.Origin("erp.sources"), err)
 	}
+	c.ERP.Kinds = c.ERP.Kinds.Without(c.ERP.leavesOut)
 }
 
 // kindFiles returns the files and directories of record kinds.

@@ -75,6 +75,8 @@ var table = []Setting{
 		Help: "schema of the record kinds' tables and views on SQL Server"},
 	{Name: "erp.sources", into: func(c *Config) any { return &c.ERP.Sources },
 		Help: "tables or views with other names than the record kind or bill table, such as BM_Stages=dbo.Stages"},
+	{Name: "erp.builtin", argument: "present|all|none|NAMES", into: func(c *Config) any { return &c.ERP.Builtin }, Default: builtinPresent, check: checkBuiltin, Live: true,
+		Help: "built-in record kinds to serve: those with a table or view that is seen in the ERP's database (present), all, none, or a list of names"},
 	{Name: "erp.kinds", into: func(c *Config) any { return &c.ERP.Files }, Live: true,
 		Help: "files of additional record kinds, and directories of such files; a relative path in the settings file is relative to it; empty: the directory kinds next to the settings file, if it exists"},
 	{Name: "erp.version_source", argument: "TABLE.COLUMN", into: func(c *Config) any { return &c.ERP.Version }, check: erp.CheckVersionSource,

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/fault"
 	"github.com/bizhook/whd/daemon/mssql"
@@ -16,16 +17,25 @@ import (
 // checkBillTables compares the bill tables with their definitions.
 func checkBillTables(ctx context.Context, r *Records) (all []Finding, err error) {
 	for _, table := range BillTables().Kinds() {
-		findings, err := r.checkKind(ctx, table)
+		findings, err := checkBillTable(ctx, r, table)
 		if err != nil {
 			return all, err
-		}
-		for i, f := range findings {
-			findings[i].Warning = f.Warning || f.Field != "" && !needsColumn(table.Name, f.Field)
 		}
 		all = append(all, findings...)
 	}
 	return all, nil
+}
+
+// checkBillTable compares a bill table with its definition.
+func checkBillTable(ctx context.Context, r *Records, table *record.Kind) ([]Finding, error) {
+	findings, err := r.checkKind(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range findings {
+		findings[i].Warning = f.Warning || f.Field != "" && !needsColumn(table.Name, f.Field)
+	}
+	return findings, nil
 }
 
 // checkBillRights checks the permission to write values.

@@ -19,13 +19,13 @@ func TestCheckOfBillsFails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Check(t.Context()); err != nil {
+	if _, err := r.Check(t.Context(), erp.Presence{}); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := r.Check(t.Context()); err == nil {
+	if found, err := r.Check(t.Context(), erp.Presence{}); err == nil {
 		t.Errorf("got %+v of a file that is closed", found)
 	}
 }

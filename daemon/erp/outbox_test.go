@@ -347,7 +347,7 @@ func TestGrants(t *testing.T) {
 	r := o.open()
 	expect := func() {
 		t.Helper()
-		found, err := r.Check(t.Context())
+		found, err := r.Check(t.Context(), Presence{})
 		if err != nil {
 			t.Fatal(err)
 		}

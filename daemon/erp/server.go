@@ -135,6 +135,48 @@ func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string
 	return table.String(), columns, err
 }
 
+// maxLookup is the number of tables that one statement looks for.
+const maxLookup = 1000
+
+// findTables adds the names of the kinds with a table or view that the login sees.
+func (b *serverRecords) findTables(ctx context.Context, pool *mssql.Server, kinds []*record.Kind, seen map[string]bool) error {
+	var local []*record.Kind
+	for _, kind := range kinds {
+		if b.Table(kind).Name.Server == "" {
+			local = append(local, kind)
+			continue
+		}
+		name, columns, err := b.describe(ctx, kind) // OBJECT_ID does not know linked servers
+		if err != nil {
+			return fmt.Errorf("describing %s: %w", name, err)
+		}
+		seen[kind.Name] = len(columns) > 0
+	}
+	for some := range slices.Chunk(local, maxLookup) {
+		rows := make([]string, len(some))
+		names := make([]any, len(some))
+		for i, kind := range some {
+			rows[i] = fmt.Sprintf("(%d, OBJECT_ID(@p%d))", i, i+1)
+			names[i] = b.Table(kind).Name.Quoted()
+		}
+		found, err := pool.DB().QueryContext(ctx, "SELECT t.n FROM (VALUES "+strings.Join(rows, ", ")+") t (n, id) WHERE t.id IS NOT NULL", names...)
+		if err != nil {
+			return err
+		}
+		for found.Next() {
+			var n int
+			if err := found.Scan(&n); err != nil {
+				return errors.Join(err, found.Close())
+			}
+			seen[some[n].Name] = true
+		}
+		if err := errors.Join(found.Err(), found.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // poolFor returns the pool through which a kind is read.
 func (b *serverRecords) poolFor(kind *record.Kind) *mssql.Server {
 	if kind == outboxKind {

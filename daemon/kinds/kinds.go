@@ -68,6 +68,25 @@ func (s *Set) Registry() *record.Registry {
 	return s.registry
 }
 
+// Without returns the set without the kinds that match, which is s itself if none does.
+func (s *Set) Without(match func(*record.Kind) bool) *Set {
+	all := s.Registry()
+	some := all.Filter(func(k *record.Kind) bool { return !match(k) })
+	if some == all {
+		return s
+	}
+	left := &Set{registry: some}
+	if s != nil {
+		left.Declared, left.Problems, left.Files = s.Declared, s.Problems, s.Files
+	}
+	return left
+}
+
+// Declares reports whether a file declares a kind, without mistakes.
+func (s *Set) Declares(name string) bool {
+	return s != nil && slices.ContainsFunc(s.Declared, func(d *Declared) bool { return !d.wrong && strings.EqualFold(d.Name, name) })
+}
+
 // Replaces reports whether the set can replace another one: it has kinds, or there is no
 // mistake that explains why it has none.
 func (s *Set) Replaces(other *Set) bool {

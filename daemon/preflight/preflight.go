@@ -52,7 +52,7 @@ func Run(ctx context.Context, settings config.Config, open Open) (Report, error)
 			}
 			report.Report, err = s.Check(ctx)
 			if err == nil || report.Migration.Name != "" { // the own tables have been checked
-				report.Results = (&run{config: settings, store: s, partly: !complete, erpProblem: err}).checks(ctx)
+				report.Results = (&run{config: settings, store: s, found: report.Report, partly: !complete, erpProblem: err}).checks(ctx)
 			}
 			return err
 		})
@@ -78,6 +78,7 @@ func readContent(ctx context.Context, s *storage.Store) (complete bool, err erro
 type run struct {
 	config     config.Config
 	store      *storage.Store // nil if it cannot be opened
+	found      storage.Report // of it
 	problem    error          // why it cannot be opened
 	partly     bool           // its files have not been read completely
 	erpProblem error          // why the ERP's database cannot be read
@@ -129,6 +130,10 @@ func checkERP(_ context.Context, r *run) []check.Result {
 		return result(check.Skipped, "")
 	case r.erpProblem != nil:
 		return result(check.Failed, "%v", r.erpProblem)
+	case r.found.NothingServed && r.found.SeesTables:
+		return result(check.Warning, "%s; no table of a record kind is seen; whd kinds discover makes kinds of other tables", r.config.ERP.DSN)
+	case r.found.NothingServed:
+		return result(check.Failed, "%s; no table at all is seen; check the name of the database, and the rights of the login", r.config.ERP.DSN)
 	}
 	return result(check.OK, "%s", r.config.ERP.DSN)
 }

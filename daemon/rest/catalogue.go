@@ -37,7 +37,7 @@ func (c *Catalogue) Operation(method, path string) (name string, ok bool) {
 	if err != nil {
 		return "", false
 	}
-	kind, err := c.queries.Kind(c.kinds, m.Route, m.Params)
+	kind, err := c.queries.Kind(&edge.Options{Registry: c.kinds}, m.Route, m.Params)
 	if err != nil {
 		return "", false
 	}

@@ -16,7 +16,7 @@ import (
 type health struct {
 	store    Store
 	engine   *delivery.Engine // nil if webhooks are disabled
-	warnings []string
+	warnings func() []string  // nil for none
 	metrics  *metrics.Metrics // nil if /metrics has its own listener
 	stopping func() bool
 }
@@ -48,8 +48,10 @@ func (h *health) ready(x *edge.Context) error {
 			text += "warning: " + problem + "\n"
 		}
 	}
-	for _, warning := range h.warnings {
-		text += "warning: " + warning + "\n"
+	if h.warnings != nil {
+		for _, warning := range h.warnings() {
+			text += "warning: " + warning + "\n"
+		}
 	}
 	return plain(x, text)
 }

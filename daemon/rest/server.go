@@ -52,7 +52,7 @@ type Config struct {
 	Version  string                // of the program
 	Options  func() *edge.Options  // the current values of settings that can change while the service runs; nil for none
 	Settings func() []wire.Setting // settings that may change while the service runs
-	Warnings []string              // about the configuration, for /readyz
+	Warnings func() []string       // for /readyz; nil for none
 
 	Feed     func() (queries.Feed, error) // of changes; nil if no kind's changes are captured
 	Captures Captures                     // nil if no kind's changes are captured
@@ -284,7 +284,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	if found.Exact {
 		x.Format.Format = feeds.Negotiate(x)
 		x.Response.Header().Set("OData-Version", "4.0")
-		x.Kind, kindErr = s.handlers.queries.Kind(x.Options.Kinds(), x.Route, x.Params)
+		x.Kind, kindErr = s.handlers.queries.Kind(x.Options, x.Route, x.Params)
 		return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, kindErr)
 	}
 	x.Format, formatErr = edge.Negotiate(edge.FormatRequest{
@@ -295,7 +295,7 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 		x.Coding = nil
 	}
 	x.ApplyJSConfig(edge.ReadJSConfig(x.URLMembers.Text(query.JSConfig)))
-	x.Kind, kindErr = s.handlers.queries.Kind(x.Options.Kinds(), x.Route, x.Params)
+	x.Kind, kindErr = s.handlers.queries.Kind(x.Options, x.Route, x.Params)
 	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, form.ReadBOM(x, x.URLMembers), kindErr)
 }
 
@@ -361,7 +361,7 @@ func (s *Server) Route(r *http.Request) (pattern string, traced bool) {
 		return "/...", true
 	}
 	pattern = m.Route.Pattern
-	if kind, err := s.handlers.queries.Kind(s.config.Options().Kinds(), m.Route, m.Params); err == nil && kind != nil {
+	if kind, err := s.handlers.queries.Kind(s.config.Options(), m.Route, m.Params); err == nil && kind != nil {
 		pattern = kindPath(kind)(pattern)
 	}
 	return pattern, !m.Route.Always && !m.Route.Streaming

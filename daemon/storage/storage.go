@@ -40,6 +40,8 @@ type Config struct {
 	Migrate     bool          // migrate these; tables in files are always migrated
 	New         bool          // allow creating files where there have been some
 
+	Tracked []erp.Tracked // tables on the ERP's server that are missed if they vanish
+
 	// SaveSettings writes the settings that an earlier version stored in the
 	// database to a file, before their table is dropped. If nil, such a database is
 	// not migrated.
@@ -222,6 +224,9 @@ type Report struct {
 	Migration appdb.Migration
 	Rights    []string // missing rights on the service's tables; only checked if those are up to date
 	OwnGrants []string // statements that grant the missing rights on the service's tables and schema
+
+	NothingServed bool // no table of a record kind or of bills is seen
+	SeesTables    bool // others are
 }
 
 // Grants returns the statements that grant all missing rights.
@@ -230,6 +235,32 @@ func (r Report) Grants() []string { return append(r.Report.Grants(), r.OwnGrants
 // Failed reports whether a problem was found that the service cannot work with.
 func (r Report) Failed() bool {
 	return r.Report.Failed() || r.Migration.After < r.Migration.Latest || len(r.Rights) > 0
+}
+
+// Served returns the tables of the ERP that have been served.
+func (s *Store) Served(ctx context.Context) (served erp.Served, err error) {
+	tables, err := s.AppDB.ServedTables(ctx)
+	for _, t := range tables {
+		if t.IsGone {
+			served.Gone = append(served.Gone, t.Name)
+		} else {
+			served.Tables = append(served.Tables, t.Name)
+		}
+	}
+	return served, err
+}
+
+// presence returns the presence of the tracked tables. Outdated tables of the service do not
+// have those that were served, so that nothing is known.
+func (s *Store) presence(ctx context.Context, m appdb.Migration) (erp.Presence, error) {
+	if m.After < m.Latest {
+		return erp.Presence{}, nil
+	}
+	served, err := s.Served(ctx)
+	if err != nil {
+		return erp.Presence{}, err
+	}
+	return s.Presence(ctx, s.config.Tracked, served)
 }
 
 // Check compares the record kinds and the service's tables with the database. It
@@ -241,7 +272,17 @@ func (s *Store) Check(ctx context.Context) (r Report, err error) {
 	if r.Rights, r.OwnGrants, err = s.AppDB.MissingRights(ctx, r.Migration.After < r.Migration.Latest); err != nil {
 		return r, fmt.Errorf("checking rights on the service's tables: %w", executor.Classify(err))
 	}
-	r.Report, err = s.Records.Check(ctx)
+	presence, err := s.presence(ctx, r.Migration)
+	if err != nil {
+		return r, err
+	}
+	if r.Report, err = s.Records.Check(ctx, presence); err != nil {
+		return r, err
+	}
+	if r.Absent > 0 && r.Kinds+r.Bills == 0 {
+		r.NothingServed = true
+		r.SeesTables, err = s.SeesTables(ctx, s.config.Schema)
+	}
 	return r, err
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/appdb"
+	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -84,6 +85,10 @@ func upgrade(t *testing.T, c Config, from int64) {
 	used(t, s, from)
 }
 
+// firstServed is the first version that stores which tables of the ERP have been served. Earlier
+// ones required all of them.
+const firstServed = 17
+
 // used checks that the stored rows are used.
 func used(t *testing.T, s *Store, from int64) {
 	t.Helper()
@@ -94,6 +99,14 @@ func used(t *testing.T, s *Store, from int64) {
 	}
 	if key, err := s.AppDB.Accounts().Key(ctx, strings.Repeat("b", 64)); err != nil || key == nil || key.Name != "till" {
 		t.Errorf("the key: %+v, %v", key, err)
+	}
+	served, err := s.Served(ctx)
+	wantServed := 0
+	if from < firstServed {
+		wantServed = len(record.Builtin().Kinds()) + len(erp.BillTables().Kinds())
+	}
+	if err != nil || len(served.Tables) != wantServed || len(served.Gone) > 0 {
+		t.Errorf("from version %d: tables that must exist: %+v, %v; want %d", from, served, err, wantServed)
 	}
 	if from < firstWebhooks {
 		return

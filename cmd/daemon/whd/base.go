@@ -90,7 +90,7 @@ func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*s
 // Names of settings that several commands accept as flags.
 var (
 	storeSettings  = []string{"config", "store", "store.schema", "data_dir"}
-	recordSettings = append([]string{"erp", "erp.read_dsn", "erp.schema", "erp.sources", "erp.kinds"}, storeSettings...)
+	recordSettings = append([]string{"erp", "erp.read_dsn", "erp.schema", "erp.sources", "erp.builtin", "erp.kinds"}, storeSettings...)
 )
 
 // settingFlags returns the flags of the named settings, or of all settings if no

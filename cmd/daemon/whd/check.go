@@ -153,9 +153,12 @@ func writeReport(w io.Writer, r preflight.Report) error {
 		return err
 	}
 	text := ""
-	if r.Bills > 0 {
+	if r.Kinds+r.Bills+r.Absent > 0 {
 		text = fmt.Sprintf("records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n",
 			r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills)
+	}
+	if r.Absent > 0 {
+		text += fmt.Sprintf("not seen and not served: %d tables\n", r.Absent)
 	}
 	if r.Migration.Name != "" {
 		text += fmt.Sprintf("%s: %s\n", r.Migration.Name, state(r.Migration))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/daemon"
+	"github.com/bizhook/whd/daemon/appdb"
 	"github.com/bizhook/whd/daemon/config"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/fault"
@@ -38,9 +39,43 @@ func (p kindCommands) commands() []*urfave.Command {
 			Description: "whd kinds discover --table 'DB_*,IN_*' > kinds/erp.toml",
 		},
 		{
+			Name: "accept", Usage: "accept that tables that were served are gone from the ERP's database", Action: p.accept, Flags: settings,
+		},
+		{
 			Name: "diff", ArgsUsage: "[FILE...]", Usage: "compare the files of record kinds with the ERP's database; status 1 if they differ", Action: p.diff, Flags: settings,
 		},
 	}}}
+}
+
+// accept notes that the tables that were served and are no longer seen are gone.
+func (p kindCommands) accept(c *urfave.Context) error {
+	conf, err := p.config()
+	if err != nil {
+		return err
+	}
+	return p.openStore(c.Context, conf, nil, func(s *storage.Store) error {
+		served, err := s.Served(c.Context)
+		if err != nil {
+			return err
+		}
+		presence, err := s.Presence(c.Context, conf.ERP.Tracked(), served)
+		if err != nil {
+			return err
+		}
+		for _, name := range presence.Missing {
+			err := s.AppDB.PutServedTable(c.Context, appdb.ServedTable{Name: name, IsGone: true})
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(p.Stdout, "%s is no longer served\n", name)
+		}
+		if len(presence.Missing) == 0 {
+			p.notice("no table that was served is missing")
+			return nil
+		}
+		p.notice("a running service follows within a minute, or when it reloads its settings")
+		return nil
+	})
 }
 
 // objects reads the catalogue of the database of the records.

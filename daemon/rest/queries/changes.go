@@ -143,7 +143,7 @@ func shapeOfCopy(kind *record.Kind, key, captured []int) []encode.Pair {
 // operation is called by its name, a member.
 func (h *Handler) KindOf(x *edge.Context) (kind *record.Kind, err error) {
 	if x.Kind == nil {
-		if x.Kind, err = h.Kind(x.Options.Kinds(), x.Route, x.Params); err != nil {
+		if x.Kind, err = h.Kind(x.Options, x.Route, x.Params); err != nil {
 			return nil, err
 		}
 	}

@@ -158,7 +158,7 @@ func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Co
 }
 
 // Kind returns the record kind of the route or in the path, nil if there is none.
-func (h *Handler) Kind(kinds *record.Registry, r *edge.CompiledRoute, p edge.Params) (*record.Kind, error) {
+func (h *Handler) Kind(o *edge.Options, r *edge.CompiledRoute, p edge.Params) (*record.Kind, error) {
 	if r != nil && r.Kind != "" {
 		kind, _ := h.System.Lookup(r.Kind) // a test checks that all kinds of the table exist
 		return kind, nil
@@ -172,10 +172,31 @@ func (h *Handler) Kind(kinds *record.Registry, r *edge.CompiledRoute, p edge.Par
 	if name == "" {
 		return nil, nil
 	}
+	kinds := o.Kinds()
 	if kind, ok := kinds.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) && !(r != nil && r.Exact() && name != nameOf(kind)) {
 		return kind, nil
 	}
+	if reason := reasonNotServed(o, name); reason != "" {
+		return nil, fault.New(fault.NotFound, "%s is not served: %s", edge.Clean(name), reason)
+	}
 	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name), instead(kinds, name, nameOf, others))
+}
+
+// reasonNotServed returns the reason why a kind, named by its own name or that of its
+// operation, is not served, empty if there is no such kind.
+func reasonNotServed(o *edge.Options, name string) string {
+	if o.Unseen != nil {
+		kind, unseen := o.Unseen.Lookup(name)
+		if unseen && kind.Role == "" {
+			return "its table or view is not seen in the ERP's database; whd check lists the remedies"
+		}
+	}
+	_, served := o.Kinds().Lookup(name) // under another form of the name
+	_, builtin := record.Builtin().Lookup(name)
+	if builtin && !served {
+		return "the setting erp.builtin leaves it out"
+	}
+	return ""
 }
 
 // instead returns similar names of kinds and of others, or else all names. The user is not
