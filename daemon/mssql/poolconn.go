@@ -100,10 +100,21 @@ func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
 	if c.limit <= 0 {
 		return c.queryRetrying(ctx, q)
 	}
+	c.aborted.Store(false)
+	if c.conn == nil { // the time limit is that of the statement, without the login
+		err := c.reconnect(ctx)
+		if err != nil {
+			return nil, err
+		}
+	}
+
 	ctx, cancel := c.withLimit(ctx)
 	rows, err := c.queryRetrying(ctx, q)
 	if err != nil {
 		defer cancel()
+		if ctx.Err() != nil {
+			c.Close() // it is broken: the next statement connects again
+		}
 		return nil, limitError(ctx, err)
 	}
 	rows.limited, rows.cancel = ctx, cancel

@@ -23,6 +23,7 @@ import (
 const (
 	totalLimit     = 45 * time.Second // of all checks; the scratch schema is dropped afterwards
 	statementLimit = 2 * time.Second
+	firstLimit     = 10 * time.Second // of the first statement, which returns the version
 	lockTimeout    = time.Second
 	maxRows        = 10      // read by one statement
 	maxSearched    = 100_000 // rows of a table; text is not searched for in larger ones

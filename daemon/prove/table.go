@@ -77,12 +77,14 @@ func (p *reader) open(server *executor.Server, kinds []*record.Kind) (err error)
 	if p.conn, err = server.Pool.Get(p.ctx); err != nil {
 		return err
 	}
-	p.conn.LimitStatements(p.limit)
+	// The first statement of a connection takes longer, and no check can run without it.
+	p.conn.LimitStatements(max(p.limit, firstLimit))
 	found, err := p.texts("SELECT " + product)
 	if err != nil {
 		return err
 	}
 	p.product = found[0]
+	p.conn.LimitStatements(p.limit)
 	for _, kind := range kinds {
 		t := &table{kind: kind, size: unknownSize, varying: make([]bool, len(kind.Fields))}
 		if t.err = p.describe(t); t.err == nil {
