@@ -83,7 +83,6 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 		d.openClock,
 		d.first.loadDemo,
 		d.openAccounts,
-		d.watchTables,
 		d.first.replaceDemoKey,
 		d.openRequestLog,
 		d.openTraces,

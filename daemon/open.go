@@ -78,6 +78,9 @@ func (d *Daemon) openStore(ctx context.Context) error {
 		store:    store,
 		settings: d.settings,
 	}
+	if d.config.ERP.DSN.OnServer() {
+		d.tables.start(ctx, &d.lifecycle)
+	}
 	return d.confirmDemo(ctx)
 }
 
@@ -96,19 +99,6 @@ func saveSettings(c config.Config, log *slog.Logger) func([]appdb.StoredSetting)
 		)
 		return nil
 	}
-}
-
-// watchTables starts to look for the tables.
-func (d *Daemon) watchTables(ctx context.Context) error {
-	if !d.config.ERP.DSN.OnServer() {
-		return nil
-	}
-	d.tables.lookFirst(ctx)
-	d.repeat("tables of the ERP", watchInterval, func(ctx context.Context) bool {
-		d.tables.look(ctx, watchTimeout)
-		return false
-	})
-	return nil
 }
 
 // openClock starts to follow the database server's clock. The embedded store uses

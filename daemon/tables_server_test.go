@@ -92,7 +92,7 @@ func TestOtherTables(t *testing.T) {
 	u.expectAs("GET /Queries/DB_Class", "", 503, "DB_Class")
 	u.expectAs("GET /Queries/AB_T2", "", 503, "AB_T2")
 	check(1, "DB_Class", "AB_T2")
-	u.restart("--erp", dsn, "--erp-kinds", kinds) // what was served is stored
+	u.restart("--erp", dsn, "--erp-kinds", kinds) // the served tables are stored
 	u.expectAs("GET /Queries/DB_Class", "", 503, "DB_Class")
 	look("GET /readyz", 200, missing)
 

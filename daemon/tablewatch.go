@@ -40,6 +40,15 @@ type tableWatch struct {
 	problem  string       // of the last look
 }
 
+// start starts to look for the tables.
+func (w *tableWatch) start(ctx context.Context, l *lifecycle) {
+	w.lookFirst(ctx)
+	l.repeat("tables of the ERP", watchInterval, func(ctx context.Context) bool {
+		w.look(ctx, watchTimeout)
+		return false
+	})
+}
+
 // lookFirst looks for the tables at the start. If the ERP's server does not answer, the tables
 // that were served before are served.
 func (w *tableWatch) lookFirst(ctx context.Context) {
