@@ -41,6 +41,7 @@ var readers = map[string]reader{
 	"odata.max_page":      {"500", func(d *Daemon) any { return d.settings.current().Query.FeedPage }},
 	"mcp.enabled":         {"true", func(d *Daemon) any { return d.settings.rest().MCP }},
 	"requestlog.today":    {"true", func(d *Daemon) any { return d.settings.rest().LogToday }},
+	"erp.builtin":         {"SO_Totals", func(d *Daemon) any { return len(d.settings.rest().Kinds().Kinds()) }},
 	"erp.kinds":           {"testdata/kinds", func(d *Daemon) any { return len(d.settings.current().ERP.Kinds.Problems) }},
 	"auth.queries":        {"anonymous", func(d *Daemon) any { return d.settings.rest().AnonymousQueries }},
 	"auth.session":        {"17m", func(d *Daemon) any { return d.settings.lifetimes().Session }},
