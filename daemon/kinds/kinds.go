@@ -75,11 +75,10 @@ func (s *Set) Without(match func(*record.Kind) bool) *Set {
 	if some == all {
 		return s
 	}
-	left := &Set{registry: some}
-	if s != nil {
-		left.Declared, left.Problems, left.Files = s.Declared, s.Problems, s.Files
+	if s == nil {
+		return &Set{registry: some}
 	}
-	return left
+	return &Set{registry: some, Declared: s.Declared, Problems: s.Problems, Files: s.Files}
 }
 
 // Declares reports whether a file declares a kind, without mistakes.
