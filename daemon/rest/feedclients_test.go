@@ -266,7 +266,7 @@ func refreshReport(t *testing.T, i *daemontest.Instance, c client) {
 }
 
 // firstColour is the key of the record that is changed.
-const firstColour = "00000000-0000-0000-0000-000000000001"
+const firstColour = "00042d07-ec27-4707-b868-14d73e68c3a5"
 
 // updateColour changes a record as the ERP does.
 func updateColour(t *testing.T, i *daemontest.Instance) {

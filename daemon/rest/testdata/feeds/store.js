@@ -1,6 +1,7 @@
 // Reads records with DevExtreme's ODataStore: sorted, filtered, by pages, with a count, and one
 // by its key. It prints a line for each: the name, the keys of a page, and the number of all rows.
 // Arguments: as for generated.js.
+process.env.TZ = 'UTC'; // DevExtreme sends a date in the local time zone as if it were in UTC
 const ODataStore = require('devextreme/cjs/common/data/odata/store').default;
 const DataSource = require('devextreme/cjs/common/data').DataSource ?? require('devextreme/cjs/common/data/data_source').default;
 const ajax = require('devextreme/cjs/core/utils/ajax').default;
