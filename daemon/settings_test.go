@@ -169,8 +169,12 @@ func TestStoredSettingsAreWrittenToFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
-		t.Errorf("mode %v (%v)", info.Mode(), err)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("the file of stored settings has mode %v, want 0600", info.Mode())
 	}
 	c, err := config.Read(nil, []string{"WHD_CONFIG=" + path, "WHD_DATA_DIR=" + dir})
 	if err != nil {
