@@ -179,7 +179,7 @@ func TestExportValidatesPath(t *testing.T) {
 	}
 	d.Press(":", "'IN_Colours", "enter", "e", "ctrl+u")
 	form := d.App.Overlay().(*ui.Form)
-	form.Fields[2].Input.SetValue(filepath.Join(dir, "none", "a.csv"))
+	form.Fields[2].Input.SetValue(filepath.Join("none", "a.csv")) // a longer path can wrap
 	d.Press("ctrl+s")
 	d.WantText("does not exist")
 	form.Fields[2].Input.SetValue(path)
