@@ -189,8 +189,8 @@ func (p *palette) targets() []target {
 	for _, v := range p.State.Views {
 		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return p.Open(ui.ViewTarget{View: v}) }})
 	}
-	for _, one := range p.switcher.Profiles() {
-		all = append(all, target{name: "@" + one.Name, help: "switch to " + ui.ShortURL(one.URL), run: func() tea.Cmd { return p.switcher.SwitchTo(one.Name) }})
+	for _, profile := range p.switcher.Profiles() {
+		all = append(all, target{name: "@" + profile.Name, help: "switch to " + ui.ShortURL(profile.URL), run: func() tea.Cmd { return p.switcher.SwitchTo(profile.Name) }})
 	}
 	for _, v := range commands() {
 		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(p, "") }})

@@ -101,8 +101,8 @@ func CommandNames() (names []string) {
 
 // Targets returns all names that can be entered after ":".
 func (a *App) Targets() (names []string) {
-	for _, one := range newPalette(a, a, a.account, a.switcher, a.tabs).targets() {
-		names = append(names, one.name)
+	for _, destination := range newPalette(a, a, a.account, a.switcher, a.tabs).targets() {
+		names = append(names, destination.name)
 	}
 	return names
 }

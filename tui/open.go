@@ -77,9 +77,9 @@ func openMessages(t *shell.Tabs, h ui.Host, to ui.MessagesTarget) tea.Cmd {
 func openSubscription(t *shell.Tabs, h ui.Host, q wire.Queue) tea.Cmd {
 	list := webhooks.NewSubscriptions(h, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
 	list.SelectID = q.SubscriptionID
-	one := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
+	subscription := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
 		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered, OrderedByKey: q.OrderedByKey}
-	return tea.Batch(t.PushIn(shell.SubscribersTab, list), t.Push(webhooks.NewSubscription(list, one)))
+	return tea.Batch(t.PushIn(shell.SubscribersTab, list), t.Push(webhooks.NewSubscription(list, subscription)))
 }
 
 // openView opens a saved view.

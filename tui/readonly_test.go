@@ -156,14 +156,14 @@ func (w *walker) forms() {
 		a.ShowOverlay(f)
 		w.confirm()
 	}
-	one := wire.Subscription{RecID: "S", SubscriberID: "W"}
+	subscription := wire.Subscription{RecID: "S", SubscriberID: "W"}
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
 	for _, cmd := range []tea.Cmd{
 		messages.RetryOne(events, list.Bulk, message, nil), messages.RemoveOne(events, message, nil), list.Bulk.ChangeMany(keymap.Retry, map[string][]string{"All": {"true"}}, 1, nil), list.Bulk.ChangeMany(keymap.Delete, map[string][]string{"All": {"true"}}, 1, nil),
-		webhooks.TestSubscription(a, one), webhooks.EnableSubscription(subscriptions, one, true), webhooks.RemoveSubscription(events, one),
+		webhooks.TestSubscription(a, subscription), webhooks.EnableSubscription(subscriptions, subscription, true), webhooks.RemoveSubscription(events, subscription),
 		webhooks.EnableSubscriber(events, wire.Subscriber{RecID: "W"}, true), webhooks.RemoveSubscriber(events, wire.Subscriber{RecID: "W"}),
-		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, one, wire.SubscriptionRequest{}, true),
-		webhooks.RotateSecret(a, one), records.NewBill(a).Set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
+		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, subscription, wire.SubscriptionRequest{}, true),
+		webhooks.RotateSecret(a, subscription), records.NewBill(a).Set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
 	} {
 		w.Run(cmd)
 		w.Settle()

@@ -44,7 +44,7 @@ func NewSwitcher(h SwitcherHost, u *Undo, j *Jobs, load func() ([]Profile, error
 // Profiles returns the profiles that were listed last.
 func (s *Switcher) Profiles() []Profile { return s.profiles }
 
-// NoProfiles is shown if there is nothing to switch to.
+// NoProfiles is shown without other profiles.
 const NoProfiles = "no other profiles available"
 
 // List loads the profiles, and opens the picker if open is set.

@@ -211,8 +211,8 @@ func (f *Frame) hintLine() string {
 		if f.Host.Overlay() == nil && Reason(s, b) != "" {
 			role = theme.Dim
 		}
-		need := ansi.StringWidth(b.Label()) + len(b.Hint) + 3
-		if room -= need; room < 0 {
+		room -= ansi.StringWidth(b.Label()) + len(b.Hint) + 3
+		if room < 0 {
 			break
 		}
 		left = append(left, theme.Span{Text: b.Label(), Role: role}, theme.Span{Text: " " + b.Hint + "  ", Role: theme.Dim})

@@ -278,8 +278,8 @@ func Poll(s ui.Screen) tea.Cmd {
 // IsOpen reports whether a screen is open, also within another one.
 func (t *Tabs) IsOpen(s ui.Screen) bool {
 	for _, stack := range t.stacks {
-		for _, one := range stack {
-			if h, ok := one.(ui.Parent); one == s || ok && h.HasChild(s) {
+		for _, screen := range stack {
+			if h, ok := screen.(ui.Parent); screen == s || ok && h.HasChild(s) {
 				return true
 			}
 		}

@@ -206,7 +206,8 @@ func (s *content) attemptColumns() attemptColumns {
 	if s.width < 76 {
 		c = attemptColumns{when: 10, result: 24}
 	}
-	if c.response = s.width - c.when - c.result - durationWidth - 10; c.response < minResponseWidth {
+	c.response = s.width - c.when - c.result - durationWidth - 10
+	if c.response < minResponseWidth {
 		c.response = 0
 	}
 	return c
