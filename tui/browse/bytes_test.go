@@ -31,7 +31,7 @@ func TestSaveBinaryField(t *testing.T) {
 	d.Press("o")
 	d.WantText("save FileBinary to", "enter saves")
 	d.Press("enter")
-	d.WantText("written to " + dir[:20])
+	d.WantText("written to ")
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	if len(files) != 1 {
 		t.Fatalf("%v", files)

@@ -32,7 +32,7 @@ func CheckPath(path, confirmed string) error {
 		return errors.New("enter a path")
 	}
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
-		return fmt.Errorf("directory %s does not exist", filepath.Dir(path))
+		return fmt.Errorf("directory does not exist: %s", filepath.Dir(path))
 	}
 	switch info, err := os.Stat(path); {
 	case err != nil:
