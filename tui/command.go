@@ -67,10 +67,10 @@ func commands() []command {
 		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowErrors) }},
 		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowJobs) }},
 		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.Host).Open(rest) }},
-		{"why", "the history of a key, or of a message by ID: why KEY", func(p *palette, key string) tea.Cmd { return p.Open(ui.WhyTarget{Key: key}) }},
+		{"why", "the history of a key, or of a message by ID: why KEY", func(p *palette, key string) tea.Cmd { return p.Host.Open(ui.WhyTarget{Key: key}) }},
 		{"changes", "live list of the changes of records: changes RECORD", func(p *palette, name string) tea.Cmd {
-			kind, _ := p.Registry.Lookup(name) // checked
-			return p.Open(ui.ChangesTarget{Kind: kind})
+			kind, _ := p.Session.Registry.Lookup(name) // checked
+			return p.Host.Open(ui.ChangesTarget{Kind: kind})
 		}},
 		{"refresh", "refresh the screen", func(p *palette, _ string) tea.Cmd { return p.app.Refresh() }},
 		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.app.ShowSignIn(); return nil }},
@@ -97,12 +97,12 @@ var arguments = map[string]argument{
 		return nil
 	}, func(*palette) []string { return nil }},
 	"changes": {func(p *palette, name string) error {
-		if _, ok := p.Registry.Lookup(name); !ok {
+		if _, ok := p.Session.Registry.Lookup(name); !ok {
 			return fmt.Errorf("unknown record kind: %q", name)
 		}
 		return nil
 	}, func(p *palette) []string {
-		return record.Texts(p.Registry.Kinds(), func(kind *record.Kind) string { return kind.Name })
+		return record.Texts(p.Session.Registry.Kinds(), func(kind *record.Kind) string { return kind.Name })
 	}},
 	"bill": {func(_ *palette, text string) error { return records.CheckBill(text) }, func(*palette) []string { return nil }},
 }
@@ -162,12 +162,12 @@ func (p *palette) parse(text string) (func() tea.Cmd, error) {
 		}
 		return func() tea.Cmd { return best.run() }, nil
 	}
-	filters, err := browse.ParseFilters(p.Now, best.kind, rest)
+	filters, err := browse.ParseFilters(p.Session.Now, best.kind, rest)
 	if err != nil {
 		return nil, err
 	}
-	typed := browse.ParseTyped(p.Now, best.kind, rest)
-	return func() tea.Cmd { return p.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
+	typed := browse.ParseTyped(p.Session.Now, best.kind, rest)
+	return func() tea.Cmd { return p.Host.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
 }
 
 // target is a possible meaning of a word.
@@ -180,14 +180,14 @@ type target struct {
 
 func (p *palette) targets() []target {
 	var all []target
-	for _, kind := range p.Registry.Kinds() {
+	for _, kind := range p.Session.Registry.Kinds() {
 		all = append(all, target{name: kind.Name, help: kind.Summary, kind: kind})
 	}
 	for i, name := range shell.TabNames {
 		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return p.tabs.Open(i) }})
 	}
-	for _, v := range p.State.Views {
-		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return p.Open(ui.ViewTarget{View: v}) }})
+	for _, v := range p.Session.State.Views {
+		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return p.Host.Open(ui.ViewTarget{View: v}) }})
 	}
 	for _, profile := range p.switcher.Profiles() {
 		all = append(all, target{name: "@" + profile.Name, help: "switch to " + ui.ShortURL(profile.URL), run: func() tea.Cmd { return p.switcher.SwitchTo(profile.Name) }})
@@ -281,7 +281,7 @@ func (p *palette) checkViewName(name string) error {
 		return fmt.Errorf("view names are one word without @ and :, at most %d characters", maxViewName)
 	}
 	for _, t := range p.targets() {
-		if _, isView := p.State.View(name); !isView && strings.EqualFold(t.name, name) {
+		if _, isView := p.Session.State.View(name); !isView && strings.EqualFold(t.name, name) {
 			return fmt.Errorf("%s is already in use", name)
 		}
 	}
@@ -290,7 +290,7 @@ func (p *palette) checkViewName(name string) error {
 
 // checkView returns an error if there is no view with a name.
 func (p *palette) checkView(name string) error {
-	if _, ok := p.State.View(name); ok {
+	if _, ok := p.Session.State.View(name); ok {
 		return nil
 	}
 	if names := p.viewNames(); len(names) > 0 {
@@ -300,36 +300,36 @@ func (p *palette) checkView(name string) error {
 }
 
 func (p *palette) viewNames() []string {
-	return record.Texts(p.State.Views, func(v state.View) string { return v.Name })
+	return record.Texts(p.Session.State.Views, func(v state.View) string { return v.Name })
 }
 
 // saveView saves the screen in front as a view.
 func (p *palette) saveView(name string) tea.Cmd {
-	v, ok := p.Front().(ui.Viewer)
+	v, ok := p.Host.Front().(ui.Viewer)
 	if !ok || v.AsView().Record == "" {
-		p.Notify(ui.Warning, "only lists of records and messages can be saved as a view")
+		p.Host.Notify(ui.Warning, "only lists of records and messages can be saved as a view")
 		return nil
 	}
 	if m, ok := v.(*messages.List); ok && m.Filter.Subscriber != "" {
-		p.Notify(ui.Warning, "a list of one subscriber cannot be saved: its SubscriberID is a secret")
+		p.Host.Notify(ui.Warning, "a list of one subscriber cannot be saved: its SubscriberID is a secret")
 		return nil
 	}
 	one := v.AsView()
 	one.Name = name
-	_, replaced := p.State.View(name)
-	p.State.SetView(one)
+	_, replaced := p.Session.State.View(name)
+	p.Session.State.SetView(one)
 	v.SetViewName(name)
 	text := name + " saved: open it from Home or with :" + name
 	if replaced {
 		text = name + " replaced"
 	}
-	p.Notify(ui.Info, text)
+	p.Host.Notify(ui.Info, text)
 	return nil
 }
 
 // dropView deletes a view.
 func (p *palette) dropView(name string) tea.Cmd {
-	p.State.DeleteView(name)
-	p.Notify(ui.Info, name+" deleted")
+	p.Session.State.DeleteView(name)
+	p.Host.Notify(ui.Info, name+" deleted")
 	return nil
 }

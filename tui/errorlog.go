@@ -38,17 +38,17 @@ func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
 	all := l.failures()
 	switch b.Action {
 	case keymap.GoBack:
-		l.ShowOverlay(nil)
+		l.Host.ShowOverlay(nil)
 	case keymap.GoUp:
 		l.at = max(0, l.at-1)
 	case keymap.GoDown:
 		l.at = max(0, min(len(all)-1, l.at+1))
 	case keymap.CopyCell:
 		if l.at < len(all) {
-			l.Copy(errorText(all[l.at]))
+			l.Host.Copy(errorText(all[l.at]))
 		}
 	case keymap.CopyRow:
-		l.Copy(strings.Join(record.Texts(all, errorText), "\n"))
+		l.Host.Copy(strings.Join(record.Texts(all, errorText), "\n"))
 	}
 	return nil
 }
@@ -58,29 +58,29 @@ func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
 func errorText(one ui.Toast) string { return one.At.UTC().Format(time.RFC3339) + "  " + one.Text }
 
 func (l *errorLog) Box(width, height int) []string {
-	t := l.Theme
+	t := l.Session.Theme
 	width = min(width, 96) - 4
 	all := l.failures()
 	if len(all) == 0 {
-		return l.Theme.Frame("Errors", width, []string{t.Fit("No errors.", width, false)})
+		return l.Session.Theme.Frame("Errors", width, []string{t.Fit("No errors.", width, false)})
 	}
 	var lines []string
 	for i := l.first(all, width, height-2); i < len(all) && len(lines) < height-2; i++ {
 		lines = append(lines, l.entry(all[i], i == l.at, width)...)
 	}
-	return l.Theme.Frame("Errors ("+display.Thousands(len(all))+")", width, lines[:min(len(lines), max(1, height-2))])
+	return l.Session.Theme.Frame("Errors ("+display.Thousands(len(all))+")", width, lines[:min(len(lines), max(1, height-2))])
 }
 
 // entry draws an error with its time, wrapped.
 func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
-	t := l.Theme
+	t := l.Session.Theme
 	pointer, role := "  ", theme.Null
 	if selected {
 		pointer, role = t.Pointer+" ", theme.Selected
 	}
 	var lines []string
 	for n, part := range theme.Wrap(one.Text, width-12) {
-		before := pointer + l.TimeOfDay(one.At) + "  "
+		before := pointer + l.Session.TimeOfDay(one.At) + "  "
 		if n > 0 {
 			before = strings.Repeat(" ", 12)
 		}

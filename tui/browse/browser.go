@@ -64,7 +64,7 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	if o.groups == nil && !o.NewestFirst { // a request for a logged request would be logged too
 		b.Share, b.ScreenOf = 35, func() ui.Screen { return NewRecord(b) }
 	}
-	if as, was := b.State.Grids[kind.Name]; was && !o.Temporary {
+	if as, was := b.Session.State.Grids[kind.Name]; was && !o.Temporary {
 		b.Arrange(as)
 	}
 	if filters != nil {
@@ -103,7 +103,7 @@ func (b *Browser) Arrangement() state.Arrangement {
 // Remember stores the arrangement for the kind. Views are only stored by :save.
 func (b *Browser) Remember() {
 	if b.viewName == "" && !b.options.Temporary {
-		b.State.SetGrid(b.Kind.Name, b.Arrangement())
+		b.Session.State.SetGrid(b.Kind.Name, b.Arrangement())
 	}
 }
 
@@ -118,7 +118,7 @@ func (b *Browser) AsView() state.View {
 // Start implements ui.Screen.
 func (b *Browser) Start() tea.Cmd {
 	if !b.options.NewestFirst {
-		b.State.SetOpened(b.Kind.Name, b.Now)
+		b.Session.State.SetOpened(b.Kind.Name, b.Session.Now)
 	}
 	return b.reload()
 }
@@ -162,8 +162,8 @@ func (b *Browser) Poll() tea.Cmd {
 func (b *Browser) Follow(_ []wire.MessageChange, requests int) tea.Cmd {
 	switch {
 	case requests == 0 || !b.Grid.Following():
-	case b.Front() != ui.Screen(b):
-		b.MarkStale(b)
+	case b.Host.Front() != ui.Screen(b):
+		b.Host.MarkStale(b)
 	case !b.Pages.Loading():
 		return b.Poll()
 	}
@@ -186,7 +186,7 @@ func (b *Browser) count() tea.Cmd {
 	generation, q := b.Pages.Generation(), b.query()
 	return ui.Fetch(b.Ctx, b, func(ctx context.Context, c *client.Client) (int64, error) { return c.Count(ctx, q) }, func(total int64, err error) tea.Cmd {
 		if err != nil {
-			b.ShowFetchError("counting "+b.options.Name, err)
+			b.Host.ShowFetchError("counting "+b.options.Name, err)
 			return nil
 		}
 		b.counted = true
@@ -202,7 +202,7 @@ func (b *Browser) count() tea.Cmd {
 func (b *Browser) Put(generation, number int, got FetchedRows, err error) tea.Cmd {
 	if err != nil {
 		if b.Pages.RequestFailed(generation, number) {
-			b.ShowFetchError("fetching "+b.options.Name, err)
+			b.Host.ShowFetchError("fetching "+b.options.Name, err)
 		}
 		return nil
 	}
@@ -215,7 +215,7 @@ func (b *Browser) Put(generation, number int, got FetchedRows, err error) tea.Cm
 	}
 	b.pruneRecords()
 	b.Refresh()
-	b.asOf = b.TimeOfDay(b.Now)
+	b.asOf = b.Session.TimeOfDay(b.Session.Now)
 	b.Grid.Sync()
 	return b.fetchVisible()
 }
@@ -236,7 +236,7 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 		if g := b.options.groups; g != nil {
 			return b.filterByValue(g.field, g.open)
 		} else if b.Grid.Row() != nil {
-			return b.Push(NewRecord(b))
+			return b.Host.Push(NewRecord(b))
 		}
 	case keymap.GroupRows:
 		c, _ := b.Grid.Column()
@@ -245,7 +245,7 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 		return b.sort()
 	case keymap.FilterColumn:
 		if c, ok := b.Grid.Column(); ok {
-			b.ShowInput(b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name)))
+			b.Host.ShowInput(b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name)))
 		}
 	case keymap.FilterByValue:
 		c, _ := b.Grid.Column()
@@ -255,19 +255,19 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	case keymap.ProblemsOnly:
 		return b.toggleProblems()
 	case keymap.ChooseColumns:
-		b.ShowOverlay(NewChooser(b.Host, b.Kind, b.options.Name, b.Fields, b.options.DefaultFields, b.isEmptyField, func(fields []string) tea.Cmd {
+		b.Host.ShowOverlay(NewChooser(b.Host, b.Kind, b.options.Name, b.Fields, b.options.DefaultFields, b.isEmptyField, func(fields []string) tea.Cmd {
 			b.SetFields(fields)
 			b.Remember()
 			return b.reload()
 		}))
 	case keymap.Export:
-		b.ShowOverlay(NewExportForm(b.Host, b.exportable()))
+		b.Host.ShowOverlay(NewExportForm(b.Host, b.exportable()))
 	case keymap.ShowWhy:
 		if c, ok := b.Grid.Column(); ok && b.Grid.Row() != nil {
-			return b.Open(ui.WhyTarget{Key: rowKey(b.Kind, b.Records[b.Grid.Row()].Row, c.Name)})
+			return b.Host.Open(ui.WhyTarget{Key: rowKey(b.Kind, b.Records[b.Grid.Row()].Row, c.Name)})
 		}
 	case keymap.ShowChanges:
-		return b.Open(ui.ChangesTarget{Kind: b.Kind})
+		return b.Host.Open(ui.ChangesTarget{Kind: b.Kind})
 	case keymap.CopyCell:
 		b.copyCell()
 	case keymap.CopyRow:
@@ -306,10 +306,10 @@ func (b *Browser) filterByValue(name string, show func([]client.Filter) tea.Cmd)
 	value := b.Records[row].Row.Value(name)
 	switch {
 	case g != nil && name != g.field || !b.rowKind().Field(name).Filter.Allows(record.Equal):
-		b.Notify(ui.Warning, name+" cannot be filtered")
+		b.Host.Notify(ui.Warning, name+" cannot be filtered")
 		return nil
 	case len(value) > maxCellBytes:
-		b.Notify(ui.Warning, "the value is too long for a filter")
+		b.Host.Notify(ui.Warning, "the value is too long for a filter")
 		return nil
 	}
 	return show(narrow(b.filters, g.conditions(name, value)))
@@ -406,7 +406,7 @@ func (b *Browser) completeRecords(keys map[string]struct{}) ([]client.Row, bool)
 }
 
 // Equivalent implements ui.Screen.
-func (b *Browser) Equivalent() string { return b.command(b.URL) }
+func (b *Browser) Equivalent() string { return b.command(b.Session.URL) }
 
 // Commands implements ui.Commander.
 func (b *Browser) Commands() []string { return []string{b.Equivalent() + OutputFlags(b.options.Name)} }

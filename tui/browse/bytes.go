@@ -52,7 +52,7 @@ func Extension(content []byte) string { return cmp.Or(extensions[DetectType(cont
 // several.
 func (r *Record) saveBytes() {
 	if r.Row == nil || r.loading {
-		r.Notify(ui.Warning, "the record is still loading")
+		r.Host.Notify(ui.Warning, "the record is still loading")
 		return
 	}
 	var fields []ui.Choice
@@ -63,24 +63,24 @@ func (r *Record) saveBytes() {
 		}
 		text := v.String()
 		fields = append(fields, ui.Choice{Spans: []theme.Span{{Text: f.Name + "  "}, {Text: DescribeBytes(text), Role: theme.Dim}}, Choose: func() tea.Cmd {
-			r.ShowInput(r.saveLine(f.Name, text))
+			r.Host.ShowInput(r.saveLine(f.Name, text))
 			return nil
 		}})
 	}
 	switch len(fields) {
 	case 0:
-		r.Notify(ui.Info, "this record has no binary values")
+		r.Host.Notify(ui.Info, "this record has no binary values")
 	case 1:
 		_ = fields[0].Choose()
 	default:
-		r.ShowOverlay(&ui.Picker{HostSession: r.HostSession, Title: "Save which field to a file?", Choices: fields})
+		r.Host.ShowOverlay(&ui.Picker{HostSession: r.HostSession, Title: "Save which field to a file?", Choices: fields})
 	}
 }
 
 // saveLine returns the input of the path for a binary field.
 func (r *Record) saveLine(name, encoded string) *ui.InputLine {
 	content, broken := base64.StdEncoding.DecodeString(encoded)
-	path := export.UnusedPath(export.AbsPath(r.Downloads), fmt.Sprintf("%s-%s", SafeFileName(r.Row.ID), name), Extension(content))
+	path := export.UnusedPath(export.AbsPath(r.Session.Downloads), fmt.Sprintf("%s-%s", SafeFileName(r.Row.ID), name), Extension(content))
 	l := ui.NewInputLine(r.Host, "save", "save "+name+" to", path)
 	l.Help = ui.Size(len(content)) + " of " + DetectType(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Check = func(path string) error {
@@ -92,10 +92,10 @@ func (r *Record) saveLine(name, encoded string) *ui.InputLine {
 	l.Accept = func(path string) tea.Cmd {
 		path = export.AbsPath(path)
 		if err := os.WriteFile(path, content, 0o600); err != nil {
-			r.ShowError("saving "+name, err)
+			r.Host.ShowError("saving "+name, err)
 			return nil
 		}
-		r.Notify(ui.Info, ui.Size(len(content))+" written to "+path)
+		r.Host.Notify(ui.Info, ui.Size(len(content))+" written to "+path)
 		return nil
 	}
 	return l

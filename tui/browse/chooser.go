@@ -65,13 +65,13 @@ func (c *Chooser) Listed() []string {
 func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
-		c.ShowOverlay(nil)
+		c.Host.ShowOverlay(nil)
 	case keymap.GoUp:
 		c.selectAt(c.at - 1)
 	case keymap.GoDown:
 		c.selectAt(c.at + 1)
 	case keymap.OpenFilter:
-		c.ShowInput(c.Find())
+		c.Host.ShowInput(c.Find())
 	case keymap.Toggle:
 		if list := c.Listed(); len(list) > 0 {
 			c.chosen[list[c.at]] = !c.chosen[list[c.at]]
@@ -140,7 +140,7 @@ func (c *Chooser) swap(step int) {
 func (c *Chooser) onlyAmounts() {
 	kind := c.kind
 	if !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Decimal }) {
-		c.Notify(ui.Warning, kind.Name+" has no decimal fields")
+		c.Host.Notify(ui.Warning, kind.Name+" has no decimal fields")
 		return
 	}
 	for i, f := range kind.Fields {
@@ -151,16 +151,16 @@ func (c *Chooser) onlyAmounts() {
 func (c *Chooser) apply() tea.Cmd {
 	fields := c.fields()
 	if len(fields) == 0 {
-		c.Notify(ui.Warning, "choose at least one column")
+		c.Host.Notify(ui.Warning, "choose at least one column")
 		return nil
 	}
-	c.ShowOverlay(nil)
+	c.Host.ShowOverlay(nil)
 	return c.accept(fields)
 }
 
 // Box implements ui.Overlay.
 func (c *Chooser) Box(width, height int) []string {
-	t := c.Theme
+	t := c.Session.Theme
 	width = min(width, 68) - 4
 	room := max(1, height-3)
 	list := c.Listed()
@@ -168,7 +168,7 @@ func (c *Chooser) Box(width, height int) []string {
 	if c.search == "" {
 		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.OpenFilter) + " searches fields", Role: theme.Dim}
 	}
-	lines := []string{c.Theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Role: theme.Dim}})}
+	lines := []string{c.Session.Theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Role: theme.Dim}})}
 	first := max(0, c.at-room+1)
 	for i := first; i < len(list) && len(lines) <= room; i++ {
 		lines = append(lines, c.row(list[i], i == c.at, width))
@@ -176,12 +176,12 @@ func (c *Chooser) Box(width, height int) []string {
 	if len(list) == 0 {
 		lines = append(lines, t.Paint(theme.Dim, t.Fit("no field matches "+c.search, width, false)))
 	}
-	return c.Theme.ScrollFrame("Columns: "+c.name, width, lines, first, len(list)-first-len(lines)+1)
+	return c.Session.Theme.ScrollFrame("Columns: "+c.name, width, lines, first, len(list)-first-len(lines)+1)
 }
 
 // row draws a field with its check box.
 func (c *Chooser) row(name string, selected bool, width int) string {
-	t := c.Theme
+	t := c.Session.Theme
 	check := "[ ] "
 	if c.chosen[name] {
 		check = "[x] "

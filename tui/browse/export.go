@@ -88,12 +88,12 @@ const (
 func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	f := ui.NewForm(h, "Export "+e.Name, "export")
 	f.EnterSubmits = true
-	last := export.FormatNamed(f.State.ExportFormat)
+	last := export.FormatNamed(f.Session.State.ExportFormat)
 	format := f.Add(exportFormat, "Format", last.Name, last.Hint)
 	format.Options = record.Texts(export.Formats, func(one export.Format) string { return one.Name })
 	rows := f.Add(exportScope, "Rows", e.scopes()[0], "columns and order as on the screen")
 	rows.Options = e.scopes()
-	dir := export.AbsPath(f.Downloads)
+	dir := export.AbsPath(f.Session.Downloads)
 	suggested := export.UnusedPath(dir, e.Name, last.Suffix)
 	file := f.Add(ExportPath, "File", suggested, "written to FILE.part first, renamed when complete")
 	format.OnChoose = func() {
@@ -119,7 +119,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 			return nil
 		}
 		h.ShowOverlay(nil)
-		f.State.SetExportFormat(values[exportFormat])
+		f.Session.State.SetExportFormat(values[exportFormat])
 		j := &export.Job{Name: e.Name, Path: path, Format: export.FormatNamed(values[exportFormat]), Columns: e.Columns, Query: e.Query, Key: e.Key, Total: e.Total}
 		e.narrow(j, values[exportScope])
 		return h.Export(j)

@@ -35,12 +35,12 @@ func NewFilterLine(h ui.HostSession, kind *record.Kind, name, text string, accep
 	l := ui.NewInputLine(h.Host, "filter "+name, "/", text)
 	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(kind, text) }
 	l.Check = func(text string) error {
-		_, err := ParseFilters(h.Now, kind, text)
+		_, err := ParseFilters(h.Session.Now, kind, text)
 		return err
 	}
 	l.Accept = func(text string) tea.Cmd {
-		filters, _ := ParseFilters(h.Now, kind, text) // validated by Check
-		return accept(filters, ParseTyped(h.Now, kind, text))
+		filters, _ := ParseFilters(h.Session.Now, kind, text) // validated by Check
+		return accept(filters, ParseTyped(h.Session.Now, kind, text))
 	}
 	return l
 }
@@ -85,12 +85,12 @@ func RestoreFilters(d ui.HostSession, kind *record.Kind, texts []string) ([]clie
 	var all []client.Filter
 	typed := make(TypedConditions)
 	for _, text := range texts {
-		one, err := filter.Reader{Kind: kind, Now: d.Now}.Parse(text)
+		one, err := filter.Reader{Kind: kind, Now: d.Session.Now}.Parse(text)
 		if err == nil {
 			all, err = filter.Append(all, one)
 		}
 		if err != nil {
-			d.Notify(ui.Warning, fmt.Sprintf("saved filter %q of %s is no longer valid: %s", text, kind.Name, err))
+			d.Host.Notify(ui.Warning, fmt.Sprintf("saved filter %q of %s is no longer valid: %s", text, kind.Name, err))
 			continue
 		}
 		typed[filter.Text(one)] = text

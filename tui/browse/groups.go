@@ -37,7 +37,7 @@ func group(name string, b *Browser) tea.Cmd {
 		g.period = g.period%(len(periods)-1) + 1
 		return b.setFilters(b.filters)
 	} else if g != nil {
-		b.Notify(ui.Warning, "already grouped by "+g.field)
+		b.Host.Notify(ui.Warning, "already grouped by "+g.field)
 		return nil
 	}
 	g := &grouping{of: b, field: name}
@@ -55,12 +55,12 @@ func group(name string, b *Browser) tea.Cmd {
 		err = fmt.Errorf("it is %s", record.Bytes)
 	}
 	if err != nil {
-		b.Notify(ui.Warning, fmt.Sprintf("cannot group by %s: %s", name, err))
+		b.Host.Notify(ui.Warning, fmt.Sprintf("cannot group by %s: %s", name, err))
 		return nil
 	}
 	groups := New(b.Host, kinds.Kinds()[0], b.filters, Options{Name: b.options.Name + " by " + name, Scopes: []keymap.Scope{keymap.InGroups}, Temporary: true, rows: b.Kind, groups: g})
 	groups.Typed = b.Typed
-	return b.Push(groups)
+	return b.Host.Push(groups)
 }
 
 // by returns the field, with the period of a date, as in requests and whctl query --by.
@@ -71,7 +71,7 @@ func (g *grouping) open(filters []client.Filter) tea.Cmd {
 	rows := New(g.of.Host, g.of.Kind, nil, Options{Temporary: true})
 	rows.Arrange(g.of.Arrangement())
 	rows.filters = filters
-	return g.of.Push(rows)
+	return g.of.Host.Push(rows)
 }
 
 // conditions returns the conditions that a field has the value of a row or, with groups, of a

@@ -106,11 +106,11 @@ func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 	r.loading = false
 	r.buildLines()
 	if err != nil {
-		r.ShowFetchError("fetching the record", err)
+		r.Host.ShowFetchError("fetching the record", err)
 		return nil
 	}
 	if export.RowID(row, r.Selection.Kind.KeyName()) != r.Row.ID {
-		r.Notify(ui.Warning, "the rows have changed: press R to refresh")
+		r.Host.Notify(ui.Warning, "the rows have changed: press R to refresh")
 		return nil
 	}
 	r.Full, r.Partial = row, false
@@ -143,7 +143,7 @@ func (r *Record) buildLines() {
 // fieldLines returns the lines of the fields, and the value in each. Null is marked to
 // distinguish it from an empty string.
 func (r *Record) fieldLines() (lines []theme.Span, values []string) {
-	t := r.Theme
+	t := r.Session.Theme
 	width := 0
 	for _, f := range r.Selection.Kind.Fields {
 		width = max(width, len(f.Name))
@@ -172,11 +172,11 @@ func (r *Record) fieldLines() (lines []theme.Span, values []string) {
 func (r *Record) valueText(t record.Type, text string) string {
 	switch {
 	case t == record.Bytes && r.loading:
-		return strings.Repeat(r.Theme.Loading, 3)
+		return strings.Repeat(r.Session.Theme.Loading, 3)
 	case t == record.Bytes:
 		return DescribeBytes(text) + "   " + keymap.KeyFor(keymap.InRecord, keymap.SaveBinary) + " saves it to a file"
 	case t == record.DateTime && hasServiceTimes(r.Selection.Kind):
-		return r.FullServerTime(text)
+		return r.Session.FullServerTime(text)
 	}
 	return valueText(t, text)
 }
@@ -201,9 +201,9 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 // requestLines returns the whctl and curl commands for the same rows.
 func (r *Record) requestLines() []theme.Span {
 	lines := []theme.Span{{Text: "  On the command line", Role: theme.Breadcrumb}}
-	lines = append(lines, theme.Indent("    ", theme.Wrap(r.Selection.command(r.URL), r.Width-6))...)
+	lines = append(lines, theme.Indent("    ", theme.Wrap(r.Selection.command(r.Session.URL), r.Width-6))...)
 	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Role: theme.Breadcrumb})
-	return append(lines, theme.Indent("    ", theme.Wrap(r.Selection.curl(r.URL), r.Width-6))...)
+	return append(lines, theme.Indent("    ", theme.Wrap(r.Selection.curl(r.Session.URL), r.Width-6))...)
 }
 
 // View implements ui.Screen.
@@ -214,7 +214,7 @@ func (r *Record) View() string {
 // Title implements ui.Screen.
 func (r *Record) Title() string {
 	if r.Row == nil {
-		return strings.Repeat(r.Theme.Loading, 3)
+		return strings.Repeat(r.Session.Theme.Loading, 3)
 	}
 	return r.Full.Text(r.Selection.Kind.KeyName())
 }
@@ -242,7 +242,7 @@ func (r *Record) Scopes() []keymap.Scope {
 func (r *Record) Waiting() bool { return r.loading }
 
 // Equivalent implements ui.Screen.
-func (r *Record) Equivalent() string { return r.Selection.command(r.URL) }
+func (r *Record) Equivalent() string { return r.Selection.command(r.Session.URL) }
 
 // Do implements ui.Screen.
 func (r *Record) Do(b keymap.Binding) tea.Cmd {
@@ -264,9 +264,9 @@ func (r *Record) Do(b keymap.Binding) tea.Cmd {
 	case keymap.SaveBinary:
 		r.saveBytes()
 	case keymap.CopyRow:
-		r.Copy(string(r.Full.JSON()))
+		r.Host.Copy(string(r.Full.JSON()))
 	case keymap.CopyCell:
-		r.Copy(r.Value())
+		r.Host.Copy(r.Value())
 	}
 	return nil
 }
@@ -303,7 +303,7 @@ func (r *Record) Retime() string {
 
 // Tick implements ui.Ticker.
 func (r *Record) Tick() tea.Cmd {
-	if r.Times == ui.Relative && r.tab == 0 && hasServiceTimes(r.Selection.Kind) {
+	if r.Session.Times == ui.Relative && r.tab == 0 && hasServiceTimes(r.Selection.Kind) {
 		r.buildLines()
 	}
 	return nil

@@ -34,7 +34,7 @@ func (b *Browser) columns() []grid.Column {
 	for i := range columns {
 		if b.Kind.Field(columns[i].Name).Type == record.DateTime && hasServiceTimes(b.Kind) {
 			columns[i].Title, columns[i].Right = "Time", false
-			if b.Times == ui.Relative {
+			if b.Session.Times == ui.Relative {
 				columns[i].Title, columns[i].Right = "Age", true
 			}
 		}
@@ -54,7 +54,7 @@ func (b *Browser) buildRows(records []client.Row) []*grid.Row {
 // cell converts a value to a grid cell.
 func (b *Browser) cell(t record.Type, v client.Value) grid.Cell {
 	if t == record.DateTime && hasServiceTimes(b.Kind) && !v.Null() {
-		return grid.Cell{Text: b.ServerTimeText(v.String())}
+		return grid.Cell{Text: b.Session.ServerTimeText(v.String())}
 	}
 	return cellOf(t, v)
 }
@@ -71,7 +71,7 @@ func (b *Browser) Retime() string {
 
 // Tick updates relative times.
 func (b *Browser) Tick() tea.Cmd {
-	if b.Times != ui.Relative || !hasServiceTimes(b.Kind) || !b.showsTimes() {
+	if b.Session.Times != ui.Relative || !hasServiceTimes(b.Kind) || !b.showsTimes() {
 		return nil
 	}
 	first, last := b.Grid.Window()
@@ -150,7 +150,7 @@ func OutputFlags(name string) string {
 func (b *Browser) copyCell() {
 	c, ok := b.Grid.Column()
 	if row := b.Grid.Row(); ok && row != nil {
-		b.Copy(b.Records[row].Row.Text(c.Name))
+		b.Host.Copy(b.Records[row].Row.Text(c.Name))
 	}
 }
 
@@ -171,7 +171,7 @@ func rowKey(kind *record.Kind, row client.Row, column string) string {
 func (b *Browser) copyRows() {
 	rows := b.Grid.MarkedRows()
 	if row := b.Grid.Row(); len(rows) == 0 && row != nil {
-		b.Copy(string(b.Records[row].Row.JSON()))
+		b.Host.Copy(string(b.Records[row].Row.JSON()))
 		return
 	}
 	var lines []string
@@ -179,7 +179,7 @@ func (b *Browser) copyRows() {
 		cells := record.Texts(b.Fields, func(name string) string { return strings.Map(ReplaceTabs, b.Records[row].Row.Text(name)) })
 		lines = append(lines, strings.Join(cells, "\t"))
 	}
-	b.Copy(strings.Join(lines, "\n"))
+	b.Host.Copy(strings.Join(lines, "\n"))
 }
 
 // ReplaceTabs replaces tabs and line breaks by spaces, for strings.Map.

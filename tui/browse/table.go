@@ -55,10 +55,10 @@ func (t *Table) View() string {
 	case t.width == 0:
 		return t.Grid.View()
 	case t.Below > 0:
-		rule := t.Theme.Paint(theme.Rule, strings.Repeat(t.Theme.Line, t.width))
-		return strings.Join(append([]string{t.Grid.View(), rule}, t.draw(t.Theme)...), "\n")
+		rule := t.Session.Theme.Paint(theme.Rule, strings.Repeat(t.Session.Theme.Line, t.width))
+		return strings.Join(append([]string{t.Grid.View(), rule}, t.draw(t.Session.Theme)...), "\n")
 	}
-	return t.Theme.SideBySide(t.Grid.View(), strings.Join(t.draw(t.Theme), "\n"))
+	return t.Session.Theme.SideBySide(t.Grid.View(), strings.Join(t.draw(t.Session.Theme), "\n"))
 }
 
 // Stop implements ui.Screen.
@@ -74,7 +74,7 @@ func (t *Table) Status() string { return t.Grid.PositionText() }
 func (t *Table) Move(b keymap.Binding) bool {
 	if b.Action == keymap.MarkRange {
 		if missing := t.Grid.MarkRange(); missing > 0 {
-			t.Notify(ui.Warning, display.Count(missing, "row is", "rows are")+" still loading and not marked")
+			t.Host.Notify(ui.Warning, display.Count(missing, "row is", "rows are")+" still loading and not marked")
 		}
 		return true
 	}

@@ -68,14 +68,14 @@ func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 	one := l.selected()
 	switch {
 	case b.Action == keymap.GoBack:
-		l.ShowOverlay(nil)
+		l.Host.ShowOverlay(nil)
 	case one == nil:
 	case b.Action == keymap.GoUp:
 		l.at = max(0, l.at-1)
 	case b.Action == keymap.GoDown:
 		l.at = min(len(l.jobs.All)-1, l.at+1)
 	case b.Action == keymap.CopyCell:
-		l.Copy(one.Path)
+		l.Host.Copy(one.Path)
 	case b.Action == keymap.CancelJob && one.Ended.IsZero():
 		one.Cancel()
 	}
@@ -83,11 +83,11 @@ func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 }
 
 func (l *jobList) Box(width, height int) []string {
-	t := l.Theme
+	t := l.Session.Theme
 	width = min(width, 96) - 4
 	all := l.jobs.All
 	if len(all) == 0 {
-		return l.Theme.Frame("Exports", width, []string{t.Paint(theme.Dim, t.Fit("No exports in this session. "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" in a list exports its rows.", width, false))})
+		return l.Session.Theme.Frame("Exports", width, []string{t.Paint(theme.Dim, t.Fit("No exports in this session. "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" in a list exports its rows.", width, false))})
 	}
 	room := max(1, (height-2)/2)
 	var lines []string
@@ -95,10 +95,10 @@ func (l *jobList) Box(width, height int) []string {
 		j := all[len(all)-1-i]
 		pointer, role := t.RowPrefix(i == l.at)
 		lines = append(lines,
-			l.Theme.Compose(width, []theme.Span{{Text: pointer + l.TimeOfDay(j.Started) + "  " + j.Name, Role: role}}, []theme.Span{{Text: progress(j), Role: roleOf(j)}}),
+			l.Session.Theme.Compose(width, []theme.Span{{Text: pointer + l.Session.TimeOfDay(j.Started) + "  " + j.Name, Role: role}}, []theme.Span{{Text: progress(j), Role: roleOf(j)}}),
 			t.Paint(theme.Dim, t.Fit("            "+l.detail(j), width, false)))
 	}
-	return l.Theme.Frame("Exports", width, lines)
+	return l.Session.Theme.Frame("Exports", width, lines)
 }
 
 func roleOf(j *export.Job) theme.Role {

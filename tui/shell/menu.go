@@ -24,7 +24,7 @@ func NewHelp(h ui.Host) ui.Overlay {
 		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Role: theme.Breadcrumb})
 		for _, b := range effective(h.Front(), scopes, s) {
 			t.Keywords[len(t.Lines)] = strings.Fields(b.Keys)
-			t.Lines = append(t.Lines, theme.Span{Text: "  " + t.Theme.Fit(b.Keys, keys, false) + " " + b.Description()})
+			t.Lines = append(t.Lines, theme.Span{Text: "  " + t.Session.Theme.Fit(b.Keys, keys, false) + " " + b.Description()})
 		}
 	}
 	return t
@@ -63,11 +63,11 @@ func (m *Menu) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		m.At = min(len(m.Rows)-1, m.At+1)
 	case keymap.GoBack:
-		m.ShowOverlay(nil)
+		m.Host.ShowOverlay(nil)
 	case keymap.Accept:
-		m.ShowOverlay(nil)
-		if m.Front() != m.screen {
-			m.Notify(ui.Warning, "cancelled: the screen changed")
+		m.Host.ShowOverlay(nil)
+		if m.Host.Front() != m.screen {
+			m.Host.Notify(ui.Warning, "cancelled: the screen changed")
 			return nil
 		}
 		return m.keys.perform(m.Rows[m.At], "")
@@ -77,7 +77,7 @@ func (m *Menu) Do(b keymap.Binding) tea.Cmd {
 
 // Box implements ui.Overlay.
 func (m *Menu) Box(width, height int) []string {
-	t := m.Theme
+	t := m.Session.Theme
 	width = min(width, 76) - 4
 	room := max(1, height-2)
 	first := max(0, m.At-room+1)
@@ -89,7 +89,7 @@ func (m *Menu) Box(width, height int) []string {
 		}
 		lines = append(lines, t.Paint(role, t.Fit(pointer+m.line(m.Rows[i]), width, false)))
 	}
-	return m.Theme.ScrollFrame("Actions", width, lines, first, len(m.Rows)-first-len(lines))
+	return m.Session.Theme.ScrollFrame("Actions", width, lines, first, len(m.Rows)-first-len(lines))
 }
 
 // line returns the key and description of a binding. If it is unavailable, the reason
@@ -99,9 +99,9 @@ func (m *Menu) line(b keymap.Binding) string {
 	for _, one := range m.Rows {
 		room = max(room, len(one.Label()))
 	}
-	text := m.Theme.Fit(b.Label(), room+2, false)
+	text := m.Session.Theme.Fit(b.Label(), room+2, false)
 	if reason := Reason(m.Session, b); reason != "" && b.Scope != keymap.Everywhere {
-		return text + m.Theme.Fit(b.Name(), maxNameWidth, false) + "  " + reason
+		return text + m.Session.Theme.Fit(b.Name(), maxNameWidth, false) + "  " + reason
 	}
 	return text + b.Description()
 }

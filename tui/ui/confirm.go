@@ -45,14 +45,14 @@ func OpenConfirm(h Host, title, verb string, lines []string, run func() tea.Cmd)
 // count if it is large, or the name of a protected profile.
 func OpenConfirmMany(h Host, count int, title, verb string, lines []string, run func() tea.Cmd) *Confirm {
 	d := NewHostSession(h)
-	one := Confirm{HostSession: d, title: title, lines: lines, verb: verb, Run: run, openedAt: d.Now}
-	if !d.NeedsTypedAnswer(count) {
+	one := Confirm{HostSession: d, title: title, lines: lines, verb: verb, Run: run, openedAt: d.Session.Now}
+	if !d.Session.NeedsTypedAnswer(count) {
 		h.ShowOverlay(&one)
 		return &one
 	}
 	c := &TypedConfirm{Confirm: one, Word: strconv.Itoa(count), input: NewInput("")}
-	if c.instruction = "type " + c.Word; d.protected() {
-		c.Word, c.instruction = d.Profile, "protected: type "+d.Profile
+	if c.instruction = "type " + c.Word; d.Session.protected() {
+		c.Word, c.instruction = d.Session.Profile, "protected: type "+d.Session.Profile
 	}
 	h.ShowOverlay(c)
 	return &c.Confirm
@@ -99,22 +99,22 @@ func (c *Confirm) Scopes() []keymap.Scope {
 }
 
 // tooSoon reports whether ConfirmPause has not elapsed yet.
-func (c *Confirm) tooSoon() bool { return c.Now.Sub(c.openedAt) < ConfirmPause }
+func (c *Confirm) tooSoon() bool { return c.Session.Now.Sub(c.openedAt) < ConfirmPause }
 
 // Do implements Overlay.
 func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 	if c.tooSoon() {
-		c.openedAt = c.Now // restart the pause while a key is held down
+		c.openedAt = c.Session.Now // restart the pause while a key is held down
 		return nil
 	}
 	if c.stays(b) {
 		return nil
 	}
 	if b.Action == keymap.Accept {
-		c.ShowOverlay(nil)
+		c.Host.ShowOverlay(nil)
 		return c.Run()
 	}
-	c.ShowOverlay(c.Below)
+	c.Host.ShowOverlay(c.Below)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 func (c *Confirm) Box(width, height int) []string {
 	width = min(width, maxConfirmWidth) - 4
 	no := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
-	return c.frame(width, height, c.Theme.Compose(width, nil, []theme.Span{
+	return c.frame(width, height, c.Session.Theme.Compose(width, nil, []theme.Span{
 		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Role: theme.Key}, {Text: c.verb}, {Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Role: theme.Key}, {Text: "cancel"},
 	}))
 }
@@ -141,9 +141,9 @@ func (c *Confirm) frame(width, height int, answerLines ...string) []string {
 	c.top = max(0, min(c.top, len(lines)-room))
 	shown := slices.Clone(lines[c.top:min(len(lines), c.top+room)])
 	for i, text := range shown {
-		shown[i] = c.Theme.Fit(text, width, false)
+		shown[i] = c.Session.Theme.Fit(text, width, false)
 	}
-	return c.Theme.ScrollFrame(c.title, width, append(shown, answerLines...), c.top, len(lines)-c.top-len(shown))
+	return c.Session.Theme.ScrollFrame(c.title, width, append(shown, answerLines...), c.top, len(lines)-c.top-len(shown))
 }
 
 // sentenceLines is the maximum number of lines of a sentence.
@@ -158,7 +158,7 @@ func (c *Confirm) wrapped(width int) []string {
 			lines = append(lines, text)
 			continue
 		}
-		lines = append(lines, c.Theme.WrapLines(text, width, sentenceLines)...)
+		lines = append(lines, c.Session.Theme.WrapLines(text, width, sentenceLines)...)
 	}
 	return lines
 }
@@ -202,26 +202,26 @@ func (c *TypedConfirm) HandleKey(m tea.KeyMsg) {
 	switch {
 	case c.tooSoon():
 	case m.Paste || len(m.Runes) > 1:
-		c.Notify(Warning, "pasting is not allowed: type the answer")
+		c.Host.Notify(Warning, "pasting is not allowed: type the answer")
 	default:
 		c.input, _ = c.input.Update(m)
-		c.lastKey, c.wrong = c.Now, false
+		c.lastKey, c.wrong = c.Session.Now, false
 	}
 }
 
 // Do accepts enter only after the right word; enter alone cancels. Keys that arrive
 // faster than typing are ignored.
 func (c *TypedConfirm) Do(b keymap.Binding) tea.Cmd {
-	if c.tooSoon() || c.stays(b) || c.Now.Sub(c.lastKey) < PasteInterval {
+	if c.tooSoon() || c.stays(b) || c.Session.Now.Sub(c.lastKey) < PasteInterval {
 		return nil
 	}
 	switch {
 	case b.Action == keymap.Decline || c.text() == "":
-		c.ShowOverlay(c.Below)
+		c.Host.ShowOverlay(c.Below)
 	case c.text() != c.Word:
 		c.wrong = true
 	default:
-		c.ShowOverlay(nil)
+		c.Host.ShowOverlay(nil)
 		return c.Run()
 	}
 	return nil
@@ -231,7 +231,7 @@ func (c *TypedConfirm) text() string { return strings.TrimSpace(c.input.Value())
 
 // Box implements Overlay.
 func (c *TypedConfirm) Box(width, height int) []string {
-	t := c.Theme
+	t := c.Session.Theme
 	width = min(width, maxConfirmWidth) - 4
 	help := fmt.Sprintf("%s, then %s to %s; %s cancels", c.instruction, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.verb, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
 	role := theme.Dim

@@ -75,7 +75,7 @@ func (f *Form) Hints() []keymap.Binding {
 func (f *Form) HandleKey(m tea.KeyMsg) {
 	f.begin()
 	if !m.Paste && (m.Type == tea.KeyRunes || m.Type == tea.KeySpace) {
-		f.lastKey = f.Now
+		f.lastKey = f.Session.Now
 	}
 	f.Fields[f.At].HandleKey(m)
 }
@@ -87,7 +87,7 @@ func (f *Form) begin() {
 	}
 	if !f.warnedAt.IsZero() {
 		f.warnedAt = time.Time{}
-		f.ClearToast()
+		f.Host.ClearToast()
 	}
 }
 
@@ -107,15 +107,15 @@ func (f *Form) changed() bool { return f.initial != nil && *f.initial != f.conte
 
 // Do implements Overlay.
 func (f *Form) Do(b keymap.Binding) tea.Cmd {
-	if b.Action == keymap.GoBack && f.Now.Sub(f.warnedAt) >= ToastDuration[Warning] && f.changed() && !f.Sent && !f.IsSignIn {
-		f.warnedAt = f.Now
-		f.Notify(Warning, "press "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" again to discard the changes")
+	if b.Action == keymap.GoBack && f.Session.Now.Sub(f.warnedAt) >= ToastDuration[Warning] && f.changed() && !f.Sent && !f.IsSignIn {
+		f.warnedAt = f.Session.Now
+		f.Host.Notify(Warning, "press "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" again to discard the changes")
 		return nil
 	}
 	f.begin()
 	switch b.Action {
 	case keymap.GoBack:
-		f.ShowOverlay(nil)
+		f.Host.ShowOverlay(nil)
 		if f.OnCancel != nil {
 			f.OnCancel()
 		}
@@ -153,13 +153,13 @@ func (f *Form) Do(b keymap.Binding) tea.Cmd {
 // terminals without bracketed paste would otherwise submit the form at line breaks. In
 // text fields, it inserts a space instead.
 func (f *Form) pasted() bool {
-	if f.Now.Sub(f.lastKey) >= PasteInterval {
+	if f.Session.Now.Sub(f.lastKey) >= PasteInterval {
 		return false
 	}
-	if f.lastKey = f.Now; f.Fields[f.At].Options == nil {
+	if f.lastKey = f.Session.Now; f.Fields[f.At].Options == nil {
 		f.HandleKey(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
 	}
-	f.Notify(Warning, "ignored because it was part of a paste: press it again")
+	f.Host.Notify(Warning, "ignored because it was part of a paste: press it again")
 	return true
 }
 
@@ -233,7 +233,7 @@ type SentMsg struct {
 // submit sends the form, unless it is already sent.
 func (f *Form) submit(test bool) tea.Cmd {
 	if f.Sent {
-		f.Notify(Info, "already submitted; esc closes the form")
+		f.Host.Notify(Info, "already submitted; esc closes the form")
 		return nil
 	}
 	values := make(map[string]string)
@@ -259,12 +259,12 @@ func (f *Form) Track(cmd tea.Cmd) tea.Cmd {
 
 // IsOpen reports whether the form is the overlay in front. It returns false for a nil
 // form.
-func (f *Form) IsOpen() bool { return f != nil && f.Overlay() == Overlay(f) }
+func (f *Form) IsOpen() bool { return f != nil && f.Host.Overlay() == Overlay(f) }
 
 // Finish closes the form, even if another overlay covers it.
 func (f *Form) Finish() {
 	if f != nil {
-		f.CloseOverlay(f)
+		f.Host.CloseOverlay(f)
 	}
 }
 
@@ -276,5 +276,5 @@ func CanOpen(h Host, form *Form) bool {
 
 // NotifyUnchanged notifies the user that no field was changed.
 func (f *Form) NotifyUnchanged() {
-	f.Notify(Info, "no changes; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" closes the form")
+	f.Host.Notify(Info, "no changes; "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" closes the form")
 }

@@ -26,13 +26,13 @@ func (f *Form) Box(width, height int) []string {
 	lines, from, to := f.Lines(width, room)
 	top := max(0, min(from, to+1-room, len(lines)-room))
 	shown := lines[top:min(len(lines), top+room)]
-	return f.Theme.ScrollFrame(f.title, width, shown, top, len(lines)-top-len(shown))
+	return f.Session.Theme.ScrollFrame(f.title, width, shown, top, len(lines)-top-len(shown))
 }
 
 // Lines draws all lines of the form. Lines from (inclusive) to (exclusive) belong to
 // the active field.
 func (f *Form) Lines(width, room int) (lines []string, from, to int) {
-	t := f.Theme
+	t := f.Session.Theme
 	for i := 0; i < len(f.Fields); i++ {
 		begin, first := len(lines), i
 		if f.paired(i) {
@@ -69,7 +69,7 @@ func (f *Form) keys() string {
 // remarks draws the error of a field or, for the active field, its help and
 // suggestions.
 func (f *Form) remarks(at, width, room int) []string {
-	t, one := f.Theme, f.Fields[at]
+	t, one := f.Session.Theme, f.Fields[at]
 	text, role := one.Error, theme.Failure
 	if text == "" {
 		if text, role = one.Help, theme.Dim; at != f.At {
@@ -89,7 +89,7 @@ func (f *Form) remarks(at, width, room int) []string {
 // suggestionLines draws the suggestions that fit. The one with the pointer is accepted
 // by enter.
 func (f *Form) suggestionLines(one *Field, width, room int) []string {
-	t := f.Theme
+	t := f.Session.Theme
 	list := one.suggestions()
 	if len(list) == 0 {
 		return nil
@@ -110,7 +110,7 @@ func (f *Form) suggestionLines(one *Field, width, room int) []string {
 }
 
 func (f *Form) fieldLine(one *Field, active bool, width int) string {
-	t := f.Theme
+	t := f.Session.Theme
 	label := f.label(one, active)
 	if one.Options == nil {
 		return label + f.value(one, active, width-labelWidth)
@@ -119,7 +119,7 @@ func (f *Form) fieldLine(one *Field, active bool, width int) string {
 	if active {
 		role = theme.Selected
 	}
-	return label + f.Theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Role: theme.Dim}, {Text: one.Input.Value(), Role: role}, {Text: " " + t.More, Role: theme.Dim}}, nil)
+	return label + f.Session.Theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Role: theme.Dim}, {Text: one.Input.Value(), Role: role}, {Text: " " + t.More, Role: theme.Dim}}, nil)
 }
 
 func (f *Form) label(one *Field, active bool) string {
@@ -127,7 +127,7 @@ func (f *Form) label(one *Field, active bool) string {
 	if active {
 		role = theme.Key
 	}
-	return f.Theme.Paint(role, f.Theme.Fit(one.Label, labelWidth, false))
+	return f.Session.Theme.Paint(role, f.Session.Theme.Fit(one.Label, labelWidth, false))
 }
 
 // value draws the value of a field, with the cursor if it is active.
@@ -138,11 +138,11 @@ func (f *Form) value(one *Field, active bool, width int) string {
 	}
 	switch {
 	case !active:
-		return f.Theme.Fit(text, width, false)
+		return f.Session.Theme.Fit(text, width, false)
 	case one.Stored:
-		return drawInput(f.Theme, NewInput(SecretMask), width, false)
+		return drawInput(f.Session.Theme, NewInput(SecretMask), width, false)
 	}
-	return drawInput(f.Theme, one.Input, width, one.Masked)
+	return drawInput(f.Session.Theme, one.Input, width, one.Masked)
 }
 
 // paired reports whether the next field is shown on the same line.
@@ -154,7 +154,7 @@ const addMoreLabel = "   + add"
 // pairLine draws a name field and its value field. The last pair has a hint that enter
 // adds another one.
 func (f *Form) pairLine(at, width int) string {
-	t := f.Theme
+	t := f.Session.Theme
 	name, value := f.Fields[at], f.Fields[at+1]
 	label := f.label(name, f.At == at || f.At == at+1)
 	end, role := strings.Repeat(" ", len(addMoreLabel)), theme.Dim

@@ -130,8 +130,8 @@ func (ViewTarget) isTarget() {}
 
 // HostSession provides overlays and screens with access to the app and to the session.
 type HostSession struct {
-	Host
-	*Session
+	Host    Host
+	Session *Session
 }
 
 // NewHostSession returns the HostSession of a host.
@@ -149,7 +149,7 @@ type Response struct {
 // Fetch calls the service in the background; apply receives the result if the screen is
 // still open.
 func Fetch[T any](ctx context.Context, s Screen, fetch func(ctx context.Context, c *client.Client) (T, error), apply func(T, error) tea.Cmd) tea.Cmd {
-	c := s.Common().Client
+	c := s.Common().Session.Client
 	return func() tea.Msg {
 		got, err := fetch(ctx, c)
 		return Response{To: s, Err: err, Apply: func() tea.Cmd { return apply(got, err) }}

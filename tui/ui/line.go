@@ -80,13 +80,13 @@ func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
 	b, bound := Binding([]keymap.Scope{keymap.InLine}, m)
 	if !bound {
 		typeInto(&l.input, m)
-		l.historyIndex, l.lastKey = 0, l.Now
+		l.historyIndex, l.lastKey = 0, l.Session.Now
 		l.verify()
 		return nil
 	}
 	switch b.Action {
 	case keymap.GoBack:
-		l.ShowInput(nil)
+		l.Host.ShowInput(nil)
 		if l.Check != nil {
 			_ = l.Check(l.initial) // restores lists that are filtered while typing
 		}
@@ -109,13 +109,13 @@ func (l *InputLine) submit() tea.Cmd {
 	if l.verify(); l.err != nil {
 		return nil
 	}
-	if l.Now.Sub(l.lastKey) < PasteInterval { // too fast for typing: part of a paste
-		l.Notify(Info, "ignored because it was part of a paste: press "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" again")
+	if l.Session.Now.Sub(l.lastKey) < PasteInterval { // too fast for typing: part of a paste
+		l.Host.Notify(Info, "ignored because it was part of a paste: press "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" again")
 		return nil
 	}
 	text := l.input.Value()
-	l.remember(l.kind, text)
-	l.ShowInput(nil)
+	l.Session.remember(l.kind, text)
+	l.Host.ShowInput(nil)
 	return l.Accept(text)
 }
 
@@ -128,7 +128,7 @@ func (l *InputLine) Set(text string) {
 
 // recall moves through the history.
 func (l *InputLine) recall(step int) {
-	history := l.History[l.kind]
+	history := l.Session.History[l.kind]
 	if l.historyIndex == 0 {
 		l.draft = l.input.Value()
 	}
@@ -157,7 +157,7 @@ func (l *InputLine) suggestions() []Suggestion {
 // View draws the input line.
 func (l *InputLine) View(width int) string {
 	prompt := " " + l.prompt + " "
-	return l.Theme.Paint(theme.Key, prompt) + drawInput(l.Theme, l.input, width-ansi.StringWidth(prompt), false)
+	return l.Session.Theme.Paint(theme.Key, prompt) + drawInput(l.Session.Theme, l.input, width-ansi.StringWidth(prompt), false)
 }
 
 // drawInput draws a text input with its cursor in width cells. If it is masked, each
@@ -198,15 +198,15 @@ func (l *InputLine) Suggestions(width, room int) []string {
 	var lines []string
 	if l.input.Value() == "" {
 		for _, words := range theme.Wrap(l.Words, width-4) {
-			lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Role: theme.Key}}, nil))
+			lines = append(lines, l.Session.Theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Role: theme.Key}}, nil))
 		}
 	}
 	for _, s := range l.suggestions() {
 		if len(lines) == min(8, room) {
 			break
 		}
-		name := l.Theme.Fit(s.Name, 28, false)
-		lines = append(lines, l.Theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Role: theme.Key}, {Text: "  " + s.Help, Role: theme.Dim}}, nil))
+		name := l.Session.Theme.Fit(s.Name, 28, false)
+		lines = append(lines, l.Session.Theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Role: theme.Key}, {Text: "  " + s.Help, Role: theme.Dim}}, nil))
 	}
 	return lines
 }

@@ -51,21 +51,21 @@ func (t *Text) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		t.top++
 	case keymap.PageUp:
-		t.top -= max(1, t.Rows-4)
+		t.top -= max(1, t.Session.Rows-4)
 	case keymap.PageDown:
-		t.top += max(1, t.Rows-4)
+		t.top += max(1, t.Session.Rows-4)
 	case keymap.GoTop:
 		t.top = 0
 	case keymap.GoBottom:
 		t.top = len(t.WrappedLines())
 	case keymap.OpenFilter:
-		t.ShowInput(t.Find())
+		t.Host.ShowInput(t.Find())
 	case keymap.CopyCell:
-		t.Copy(t.CopyText)
+		t.Host.Copy(t.CopyText)
 	case keymap.GoBack:
-		t.ShowOverlay(nil)
+		t.Host.ShowOverlay(nil)
 	}
-	t.top = max(0, min(t.top, len(t.WrappedLines())-(t.Rows-2)))
+	t.top = max(0, min(t.top, len(t.WrappedLines())-(t.Session.Rows-2)))
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (t *Text) matching() []theme.Span {
 const maxTextWidth = 96
 
 // InnerWidth returns the width of the lines in cells.
-func (t *Text) InnerWidth() int { return min(t.Columns-4, maxTextWidth) - 4 }
+func (t *Text) InnerWidth() int { return min(t.Session.Columns-4, maxTextWidth) - 4 }
 
 // Box implements Overlay.
 func (t *Text) Box(_, height int) []string {
@@ -132,10 +132,10 @@ func (t *Text) Box(_, height int) []string {
 	var lines []string
 	shown := t.WrappedLines()
 	for i := t.top; i < len(shown) && len(lines) < height-2; i++ {
-		lines = append(lines, t.Theme.Paint(shown[i].Role, t.Theme.Fit(shown[i].Text, width, false)))
+		lines = append(lines, t.Session.Theme.Paint(shown[i].Role, t.Session.Theme.Fit(shown[i].Text, width, false)))
 	}
 	if len(shown) == 0 {
-		lines = append(lines, t.Theme.Paint(theme.Dim, t.Theme.Fit("no match for "+t.search, width, false)))
+		lines = append(lines, t.Session.Theme.Paint(theme.Dim, t.Session.Theme.Fit("no match for "+t.search, width, false)))
 	}
-	return t.Theme.ScrollFrame(t.title, width, lines, t.top, len(shown)-t.top-len(lines))
+	return t.Session.Theme.ScrollFrame(t.title, width, lines, t.top, len(shown)-t.top-len(lines))
 }

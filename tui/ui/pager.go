@@ -123,7 +123,7 @@ func (p *Pager) DrawTabs(names []string, at, height int) []string {
 	if p.view.noCursor {
 		return p.Draw()
 	}
-	return append([]string{p.Owner.Theme.TabBar(names, at, p.view.cols), theme.Spaces(p.view.cols)}, p.Draw()...)
+	return append([]string{p.Owner.Session.Theme.TabBar(names, at, p.view.cols), theme.Spaces(p.view.cols)}, p.Draw()...)
 }
 
 // ResizeTabs is Resize with a tab bar above the lines.
@@ -178,7 +178,7 @@ func (p *Pager) findNext(step int) {
 			return
 		}
 	}
-	p.Owner.Notify(Warning, "not found: "+p.view.search)
+	p.Owner.Host.Notify(Warning, "not found: "+p.view.search)
 }
 
 // Matches reports whether line i contains the search text.
@@ -188,7 +188,7 @@ func (p *Pager) Matches(i int) bool {
 
 // Find returns the input of the search.
 func (p *Pager) Find() *InputLine {
-	l := NewInputLine(p.Owner, "find", "/", p.view.search)
+	l := NewInputLine(p.Owner.Host, "find", "/", p.view.search)
 	l.Help = "enter searches; n and N find the next and previous match"
 	l.Accept = func(text string) tea.Cmd {
 		if p.view.search = text; text != "" && (p.At >= len(p.Lines) || !p.Matches(p.At)) {
@@ -207,7 +207,7 @@ func (p *Pager) Draw() []string {
 			lines[i] = strings.Repeat(" ", p.view.cols)
 			continue
 		}
-		s, t := p.Lines[p.Top+i], p.Owner.Theme
+		s, t := p.Lines[p.Top+i], p.Owner.Session.Theme
 		cursor := p.Top+i == p.At && !p.view.noCursor
 		if cursor && s.Text != "" {
 			s = theme.Span{Text: t.Pointer + s.Text[1:], Role: theme.Selected}

@@ -35,9 +35,9 @@ func (p *Picker) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoDown:
 		p.At = max(0, min(len(p.Choices)-1, p.At+1))
 	case keymap.GoBack:
-		p.ShowOverlay(nil)
+		p.Host.ShowOverlay(nil)
 	case keymap.Accept:
-		p.ShowOverlay(nil)
+		p.Host.ShowOverlay(nil)
 		if p.At < len(p.Choices) {
 			return p.Choices[p.At].Choose()
 		}
@@ -47,14 +47,14 @@ func (p *Picker) Do(b keymap.Binding) tea.Cmd {
 
 // Box implements Overlay.
 func (p *Picker) Box(width, height int) []string {
-	t := p.Theme
+	t := p.Session.Theme
 	width = min(width, 80) - 4
 	room := max(1, height-4)
 	var lines []string
 	for i := max(0, p.At-room+1); i < len(p.Choices) && len(lines) < room; i++ {
 		pointer, role := t.RowPrefix(i == p.At)
-		lines = append(lines, p.Theme.Compose(width, append([]theme.Span{{Text: pointer, Role: role}}, p.Choices[i].Spans...), nil))
+		lines = append(lines, p.Session.Theme.Compose(width, append([]theme.Span{{Text: pointer, Role: role}}, p.Choices[i].Spans...), nil))
 	}
 	lines = append(lines, strings.Repeat(" ", width), t.Paint(theme.Dim, t.Fit(p.Note, width, false)))
-	return p.Theme.Frame(p.Title, width, lines)
+	return p.Session.Theme.Frame(p.Title, width, lines)
 }

@@ -94,8 +94,8 @@ func (q *Queues) EnabledChanged(of wire.Subscriber, list ...wire.Subscription) b
 // Refresh fetches the statistics if they are outdated.
 func (q *Queues) Refresh(s Screen, then func() tea.Cmd) tea.Cmd {
 	b := s.Common()
-	old := b.Now.Sub(q.fetchedAt)
-	if b.Paused || old < QueuesMinInterval || !q.Changed && old < QueuesInterval {
+	old := b.Session.Now.Sub(q.fetchedAt)
+	if b.Session.Paused || old < QueuesMinInterval || !q.Changed && old < QueuesInterval {
 		return nil
 	}
 	return q.RefreshNow(s, then)
@@ -109,7 +109,7 @@ func (q *Queues) RefreshNow(s Screen, then func() tea.Cmd) tea.Cmd {
 
 // RefreshIfOld fetches the statistics if they are older than QueuesInterval.
 func (q *Queues) RefreshIfOld(s Screen, then func() tea.Cmd) tea.Cmd {
-	if b := s.Common(); b.Paused || b.Now.Sub(q.fetchedAt) < QueuesInterval {
+	if b := s.Common(); b.Session.Paused || b.Session.Now.Sub(q.fetchedAt) < QueuesInterval {
 		return nil
 	}
 	return q.fetch(s, then)
@@ -118,10 +118,10 @@ func (q *Queues) RefreshIfOld(s Screen, then func() tea.Cmd) tea.Cmd {
 // fetch fetches the statistics. Errors are ignored; the old statistics remain.
 func (q *Queues) fetch(s Screen, then func() tea.Cmd) tea.Cmd {
 	b := s.Common()
-	q.fetchedAt = b.Now
-	return Fetch(b.Context, s, func(ctx context.Context, c *client.Client) (*wire.Stats, error) { return c.Stats(ctx, time.Hour) }, func(stats *wire.Stats, err error) tea.Cmd {
+	q.fetchedAt = b.Session.Now
+	return Fetch(b.Session.Context, s, func(ctx context.Context, c *client.Client) (*wire.Stats, error) { return c.Stats(ctx, time.Hour) }, func(stats *wire.Stats, err error) tea.Cmd {
 		if err == nil {
-			q.Update(stats, b.Now)
+			q.Update(stats, b.Session.Now)
 		}
 		return then()
 	})

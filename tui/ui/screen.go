@@ -82,7 +82,7 @@ func (p *Base) Reset() {
 	if p.cancel != nil {
 		p.cancel()
 	}
-	p.Ctx, p.cancel = context.WithCancel(p.Context)
+	p.Ctx, p.cancel = context.WithCancel(p.Session.Context)
 }
 
 // Common implements Screen.

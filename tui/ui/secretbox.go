@@ -22,9 +22,9 @@ func (s *Secret) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InSecret
 // Do implements Overlay.
 func (s *Secret) Do(b keymap.Binding) tea.Cmd {
 	switch {
-	case s.Now.Sub(s.ShownAt) < ConfirmPause:
+	case s.Session.Now.Sub(s.ShownAt) < ConfirmPause:
 	case b.Action == keymap.GoBack:
-		s.CloseOverlay(s)
+		s.Host.CloseOverlay(s)
 	default:
 		return s.Text.Do(b)
 	}

@@ -47,7 +47,7 @@ func (h *Screen) Equivalent() string {
 
 // Shown implements ui.Screen.
 func (h *Screen) Shown() tea.Cmd {
-	if h.Stats != nil && h.Now.Sub(h.RequestedAt) < ui.PollInterval {
+	if h.Stats != nil && h.Session.Now.Sub(h.RequestedAt) < ui.PollInterval {
 		return nil
 	}
 	return h.Poll()
@@ -58,7 +58,7 @@ func (h *Screen) Poll() tea.Cmd {
 	if h.Busy {
 		return nil
 	}
-	h.Busy, h.due, h.RequestedAt = true, false, h.Now
+	h.Busy, h.due, h.RequestedAt = true, false, h.Session.Now
 	return tea.Batch(ui.Fetch(h.Ctx, h, fetchOverview, h.OnFetched), h.count())
 }
 
@@ -74,8 +74,8 @@ func (h *Screen) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 
 // Tick fetches the overview if it is due.
 func (h *Screen) Tick() tea.Cmd {
-	old := h.Now.Sub(h.RequestedAt)
-	if h.Paused || h.Front() != ui.Screen(h) || h.Busy || old < ui.PollInterval || !h.due && old < maxStatsAge {
+	old := h.Session.Now.Sub(h.RequestedAt)
+	if h.Session.Paused || h.Host.Front() != ui.Screen(h) || h.Busy || old < ui.PollInterval || !h.due && old < maxStatsAge {
 		return nil
 	}
 	return h.Poll()
@@ -87,7 +87,7 @@ func (h *Screen) OnFetched(got Overview, err error) tea.Cmd {
 	if h.err = err; err == nil {
 		h.Overview = got
 		padSeries(&got.Stats.Minutes)
-		h.Queues.Update(got.Stats, h.Now)
+		h.Session.Queues.Update(got.Stats, h.Session.Now)
 		h.RestoreSelection()
 	}
 	return nil
@@ -105,7 +105,7 @@ func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoBottom:
 		h.selectEntry(len(h.Entries()) - 1)
 	case keymap.ProblemsOnly:
-		return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}})
+		return h.Host.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}})
 	case keymap.ShowInfo:
 		return h.openSubscription()
 	case keymap.Open:
@@ -138,7 +138,7 @@ func (h *Screen) View() string {
 	case h.err != nil:
 		lines = h.fitLines("  "+ui.Describe(h.err), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" retries, :records shows records.")
 	default:
-		lines = h.fitLines("  Deliveries " + strings.Repeat(h.Theme.Loading, 3))
+		lines = h.fitLines("  Deliveries " + strings.Repeat(h.Session.Theme.Loading, 3))
 	}
 	for len(lines) < h.Height {
 		lines = append(lines, strings.Repeat(" ", h.Width))
@@ -147,12 +147,12 @@ func (h *Screen) View() string {
 }
 
 func (h *Screen) fitLines(texts ...string) []string {
-	return record.Texts(texts, func(text string) string { return h.Theme.Fit(text, h.Width, false) })
+	return record.Texts(texts, func(text string) string { return h.Session.Theme.Fit(text, h.Width, false) })
 }
 
 // dashboard draws the loaded overview.
 func (h *Screen) dashboard() []string {
-	t := h.Theme
+	t := h.Session.Theme
 	c := chart{session: h.Session, stats: h.Stats, failures: h.Failures, width: h.Width, height: h.Height}
 	lines := append([]string{t.Compose(h.Width, []theme.Span{{Text: " Messages per minute", Role: theme.Breadcrumb}}, []theme.Span{{Text: c.rate(), Role: theme.Label}})}, c.bars()...)
 	if h.Height >= lowHeight {
@@ -192,7 +192,7 @@ func (h *Screen) Entries() []entry {
 	all := h.fixedEntries()
 	for _, m := range h.shownFailures() {
 		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd {
-			return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m})
+			return h.Host.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m})
 		}})
 	}
 	return all
@@ -203,20 +203,20 @@ func (h *Screen) fixedEntries() []entry {
 	var all []entry
 	for _, g := range h.shownGroups() {
 		all = append(all, entry{"group " + g.SubscriptionID + " " + g.Result, func() tea.Cmd {
-			return h.Open(ui.MessagesTarget{MessageFilter: g.filter(h.Queues.Known[g.SubscriptionID].EventName)})
+			return h.Host.Open(ui.MessagesTarget{MessageFilter: g.filter(h.Session.Queues.Known[g.SubscriptionID].EventName)})
 		}})
 	}
 	for _, c := range h.Lagging {
 		all = append(all, entry{"capture " + c.Kind, func() tea.Cmd {
-			kind, ok := h.Registry.Lookup(c.Kind)
+			kind, ok := h.Session.Registry.Lookup(c.Kind)
 			if !ok {
 				return nil
 			}
-			return h.Open(ui.ChangesTarget{Kind: kind})
+			return h.Host.Open(ui.ChangesTarget{Kind: kind})
 		}})
 	}
 	for _, v := range h.visibleViews() {
-		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Open(ui.ViewTarget{View: v}) }})
+		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Host.Open(ui.ViewTarget{View: v}) }})
 	}
 	return all
 }
@@ -225,10 +225,10 @@ func (h *Screen) fixedEntries() []entry {
 func (h *Screen) openSubscription() tea.Cmd {
 	queue, ok := h.selectedQueue()
 	if !ok {
-		h.Notify(ui.Info, "select an endpoint or a failure first")
+		h.Host.Notify(ui.Info, "select an endpoint or a failure first")
 		return nil
 	}
-	return h.Open(ui.SubscriptionTarget{Queue: queue})
+	return h.Host.Open(ui.SubscriptionTarget{Queue: queue})
 }
 
 // selectedQueue returns the queue of the selected entry, false if it has none.
@@ -239,7 +239,7 @@ func (h *Screen) selectedQueue() (wire.Queue, bool) {
 	} else if i := h.SelectedIndex - len(h.fixedEntries()); i >= 0 && i < len(h.shownFailures()) {
 		id = h.Failures[i].SubscriptionID
 	}
-	queue, known := h.Queues.Known[id]
+	queue, known := h.Session.Queues.Known[id]
 	return queue, known
 }
 

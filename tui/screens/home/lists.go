@@ -18,7 +18,7 @@ func narrow(width int) bool { return width < 76 }
 func (h *Screen) statusCounts() string {
 	spans := []theme.Span{{Text: " Messages ", Role: theme.Breadcrumb}}
 	for _, status := range []int{0, 2, 3, 1} {
-		word, role := h.Theme.StatusText(status)
+		word, role := h.Session.Theme.StatusText(status)
 		if h.counts[status] == 0 {
 			role = theme.Dim
 		}
@@ -27,7 +27,7 @@ func (h *Screen) statusCounts() string {
 		}
 		spans = append(spans, theme.Span{Text: "  "}, theme.Span{Text: word + " ", Role: role}, theme.Span{Text: display.Thousands(h.counts[status])}, theme.Span{Text: h.nextRetry(status), Role: theme.Dim})
 	}
-	return h.Theme.Compose(h.Width, spans, nil)
+	return h.Session.Theme.Compose(h.Width, spans, nil)
 }
 
 // nextRetry returns the time until the next retry, for the status RETRYING only.
@@ -45,7 +45,7 @@ func (h *Screen) nextRetry(status int) string {
 	if first.IsZero() {
 		return ""
 	}
-	return " " + ui.Until(h.TimeUntil(first))
+	return " " + ui.Until(h.Session.TimeUntil(first))
 }
 
 // groupColumns are the widths of the columns of failure groups in cells; the answer has the
@@ -55,7 +55,7 @@ type groupColumns struct{ result, endpoint, when, state int }
 // groupColumns returns the widths that fit. The endpoint has at most a third of the screen.
 func (h *Screen) groupColumns() (c groupColumns) {
 	c = groupColumns{result: 8, endpoint: len("endpoint"), when: len("newest")}
-	if h.Times != ui.Relative {
+	if h.Session.Times != ui.Relative {
 		c.when = len("01-02 15:04:05")
 	}
 	for _, g := range h.Groups {
@@ -80,7 +80,7 @@ func (c groupColumns) line(t *theme.Theme, endpoint, when, state, answer string,
 
 // groupLines draws the messages that were tried and not delivered, by endpoint and answer.
 func (h *Screen) groupLines() []string {
-	t, c := h.Theme, h.groupColumns()
+	t, c := h.Session.Theme, h.groupColumns()
 	title := " Undelivered"
 	if total := h.counts[2] + h.counts[3]; total > len(h.Failures) {
 		title = fmt.Sprintf(" Newest %d undelivered", len(h.Failures))
@@ -104,7 +104,7 @@ func (h *Screen) groupLines() []string {
 			result = theme.Pending
 		}
 		left := []theme.Span{{Text: " " + pointer, Role: role}, {Text: t.Fit(display.Thousands(g.Count), countCells-len(" > "), true) + "  ", Role: role}, {Text: t.Fit(g.Result, c.result, false), Role: result}}
-		lines = append(lines, t.Compose(h.Width, append(left, c.line(t, h.endpointName(g), h.TimeText(g.At), h.state(g), g.Answer, role)...), nil))
+		lines = append(lines, t.Compose(h.Width, append(left, c.line(t, h.endpointName(g), h.Session.TimeText(g.At), h.state(g), g.Answer, role)...), nil))
 	}
 	return lines
 }
@@ -118,7 +118,7 @@ func (h *Screen) endpointName(g Group) string {
 	name := ui.ShortURL(g.URL)
 	for _, other := range h.Groups {
 		if other.SubscriptionID != g.SubscriptionID && ui.ShortURL(other.URL) == name {
-			return h.Queues.Known[g.SubscriptionID].EventName + " " + name
+			return h.Session.Queues.Known[g.SubscriptionID].EventName + " " + name
 		}
 	}
 	return name
@@ -127,7 +127,7 @@ func (h *Screen) endpointName(g Group) string {
 // state returns the state of the endpoint of a group: why it receives nothing, when it is
 // tried again, or that it works again.
 func (h *Screen) state(g Group) string {
-	queue := h.Queues.Known[g.SubscriptionID]
+	queue := h.Session.Queues.Known[g.SubscriptionID]
 	switch at := time.Time(queue.NextAttemptDateTime); {
 	case queue.SubscriptionID == "":
 		return "-"
@@ -140,21 +140,21 @@ func (h *Screen) state(g Group) string {
 	case time.Time(queue.FailingSince).IsZero() && queue.Delivered > 0:
 		return "works again"
 	case !at.IsZero():
-		return ui.Until(h.TimeUntil(at))
+		return ui.Until(h.Session.TimeUntil(at))
 	}
 	return "failing"
 }
 
 // recent draws the most recent failures that fit below other lines.
 func (h *Screen) recent() []string {
-	t := h.Theme
+	t := h.Session.Theme
 	shown := h.shownFailures()
 	if len(shown) == 0 {
 		return nil
 	}
 	lines := []string{theme.Spaces(h.Width), t.Paint(theme.Breadcrumb, t.Fit(" Recent failures", h.Width, false))}
 	before, when := len(h.Entries())-len(shown), 5
-	if h.Times != ui.Relative {
+	if h.Session.Times != ui.Relative {
 		when = 15
 	}
 	event, result := 0, 0
@@ -164,12 +164,12 @@ func (h *Screen) recent() []string {
 	for i, m := range shown {
 		word, role := t.StatusText(m.Status)
 		pointer, chosen := t.RowPrefix(before+i == h.SelectedIndex)
-		subscriber := t.Fit(h.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + "  "
+		subscriber := t.Fit(h.Session.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + "  "
 		if narrow(h.Width) {
 			subscriber = ""
 		}
 		lines = append(lines, t.Compose(h.Width, []theme.Span{
-			{Text: " " + pointer, Role: chosen}, {Text: t.Fit(h.TimeText(time.Time(m.LastSavedDateTime)), when-1, true) + "  ", Role: theme.Dim}, {Text: t.Fit(word, 12, false) + t.Fit(ui.LastResult(m), result, false), Role: role},
+			{Text: " " + pointer, Role: chosen}, {Text: t.Fit(h.Session.TimeText(time.Time(m.LastSavedDateTime)), when-1, true) + "  ", Role: theme.Dim}, {Text: t.Fit(word, 12, false) + t.Fit(ui.LastResult(m), result, false), Role: role},
 			{Text: "  " + t.Fit(m.EventName, event, false) + "  "}, {Text: subscriber}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-event-result-21-len(subscriber))},
 		}, nil))
 	}

@@ -22,18 +22,18 @@ const countInterval = 10 * time.Second
 // count counts the rows of the saved views, at most once per countInterval unless a view
 // has no count yet.
 func (h *Screen) count() tea.Cmd {
-	views := h.State.Views
-	fresh := h.Now.Sub(h.countedAt) < countInterval && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
+	views := h.Session.State.Views
+	fresh := h.Session.Now.Sub(h.countedAt) < countInterval && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
 	if len(views) == 0 || fresh {
 		return nil
 	}
-	h.countedAt = h.Now
+	h.countedAt = h.Session.Now
 	return h.countViews(views)
 }
 
 // countViews counts the rows of views sequentially.
 func (h *Screen) countViews(views []state.View) tea.Cmd {
-	ctx, c := h.Ctx, h.Client
+	ctx, c := h.Ctx, h.Session.Client
 	queries := make(map[string]client.Query)
 	for _, v := range views {
 		if q, ok := browse.ViewQuery(v, h.Session); ok {
@@ -57,14 +57,14 @@ func (h *Screen) countViews(views []state.View) tea.Cmd {
 
 // visibleViews returns the views that are listed: the first maxViews.
 func (h *Screen) visibleViews() []state.View {
-	views := h.State.Views
+	views := h.Session.State.Views
 	return views[:min(len(views), maxViews)]
 }
 
 // viewLines draws the listed views with their row counts; before is the number of
 // entries above them.
 func (h *Screen) viewLines(before int) []string {
-	t := h.Theme
+	t := h.Session.Theme
 	if len(h.visibleViews()) == 0 {
 		return nil
 	}
@@ -80,7 +80,7 @@ func (h *Screen) viewLines(before int) []string {
 // captureLines draws the captures that have stopped or lag, with the reason; before is the
 // number of entries above them.
 func (h *Screen) captureLines(before int) []string {
-	t := h.Theme
+	t := h.Session.Theme
 	if len(h.Lagging) == 0 {
 		return nil
 	}

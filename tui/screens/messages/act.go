@@ -20,17 +20,22 @@ import (
 // bulk changes messages of a list: one, or many that the user has confirmed.
 type bulk struct {
 	host    bulkHost
+	list    bulkList
 	session *ui.Session
 	marks   *marks
 	sending string // name of the change in flight; empty for none
 }
 
-// bulkHost has the methods of a list that bulk uses.
-type bulkHost interface {
+// bulkList has the methods of a list that bulk uses.
+type bulkList interface {
 	// Send sends a change of messages of the list.
 	Send(c ui.Change) tea.Cmd
 	// Poll fetches the list again.
 	Poll() tea.Cmd
+}
+
+// bulkHost has the methods of the app that bulk uses.
+type bulkHost interface {
 	// Watch calls the methods of a watcher until its Done returns true.
 	Watch(w ui.Watcher)
 	// Notify shows a message to the user.
@@ -48,7 +53,7 @@ func (b *bulk) finish(id string, err error) tea.Cmd {
 	if err == nil {
 		b.Unmark(id)
 	}
-	return b.host.Poll()
+	return b.list.Poll()
 }
 
 // progress returns the status text of the change in flight, empty for none.
@@ -82,12 +87,12 @@ func (b *bulk) Unmark(id string) { b.marks.grid.UnmarkID(id) }
 // with the name of the change when it is sent, and finish with the result.
 func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action, begin func(name string), finish func(id string, err error) tea.Cmd) {
 	b := s.Common()
-	word, _ := b.Theme.StatusText(m.Status)
+	word, _ := b.Session.Theme.StatusText(m.Status)
 	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "Status " + word + ", last result " + ui.LastResult(m) + "."}
 	then := func(err error) tea.Cmd { return finish(m.MessageID, err) }
 	if action == keymap.Retry {
 		if why := refusal(m, b.Session); why != "" {
-			b.Notify(ui.Warning, why)
+			b.Host.Notify(ui.Warning, why)
 			return
 		}
 		question, when := "Retry this message?", "It is sent again now."
@@ -100,15 +105,15 @@ func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action
 			lines = append(lines, sameID)
 		}
 		ui.OpenConfirm(b.Host, question, "retry", lines, func() tea.Cmd {
-			b.ClearToast() // the status line shows the change
+			b.Host.ClearToast() // the status line shows the change
 			begin("retry of " + m.EventName)
 			return RetryOne(s, results, m, then)
 		})
 		return
 	}
 	ui.OpenConfirm(b.Host, "Delete this message?", "delete", append(lines, "It is not sent again. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
-		return b.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
-			b.ClearToast()
+		return b.Host.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
+			b.Host.ClearToast()
 			begin("delete of " + m.EventName)
 			return RemoveOne(s, m, then)
 		})
@@ -119,7 +124,7 @@ func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action
 func RetryOne(s ui.Screen, results *bulk, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	name := "retry of " + m.EventName
 	b := s.Common()
-	return b.Change(ui.Change{Screen: s, Name: name, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+	return b.Host.Change(ui.Change{Screen: s, Name: name, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		if m.Status == delivered {
 			return sendAgain(ctx, c, m)
 		}
@@ -127,13 +132,13 @@ func RetryOne(s ui.Screen, results *bulk, m wire.Message, then func(error) tea.C
 		return err
 	}, OnDone: func(err error) {
 		if err != nil {
-			b.ShowError(name, ui.MarkNotSent(err))
+			b.Host.ShowError(name, ui.MarkNotSent(err))
 			return
 		}
 		if paused(m, b.Session) {
-			b.Notify(ui.Info, "the message waits: the subscription is disabled")
+			b.Host.Notify(ui.Info, "the message waits: the subscription is disabled")
 		} else {
-			b.Notify(ui.Info, "the message is due now")
+			b.Host.Notify(ui.Info, "the message is due now")
 		}
 		results.follow(1, []wire.Message{m})
 	}})
@@ -156,7 +161,7 @@ func sendAgain(ctx context.Context, c *client.Client, m wire.Message) error {
 
 // RemoveOne deletes one message.
 func RemoveOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Host.Change(ui.Change{Screen: s, Name: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
 		return c.RemoveMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
 	}})
 }
@@ -179,7 +184,7 @@ func (b *bulk) ChangeMany(action keymap.Action, members url.Values, count int, l
 	members = maps.Clone(members)
 	name := bulkName(action, count)
 	b.sending = name
-	return b.host.Send(ui.Change{Name: name, Do: func(ctx context.Context, c *client.Client) error {
+	return b.list.Send(ui.Change{Name: name, Do: func(ctx context.Context, c *client.Client) error {
 		changed, err := changeMessages(ctx, c, action, members)
 		n = changed.done
 		return err
@@ -205,7 +210,7 @@ func (b *bulk) ChangeMany(action keymap.Action, members url.Values, count int, l
 		if err != nil {
 			return nil
 		}
-		return b.host.Poll()
+		return b.list.Poll()
 	}})
 }
 

@@ -87,7 +87,7 @@ func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 func (s *Detail) OnFetched(got FetchedMessage, err error) tea.Cmd {
 	s.Busy = false
 	if err != nil {
-		s.ShowFetchError("fetching the message", err)
+		s.Host.ShowFetchError("fetching the message", err)
 		return nil
 	}
 	s.Content.Message = got.Message
@@ -107,7 +107,7 @@ func (s *Detail) refill() tea.Cmd {
 
 // Tick refreshes times, and the queue statistics if the message is late.
 func (s *Detail) Tick() tea.Cmd {
-	if s.SignInPending() {
+	if s.Host.SignInPending() {
 		s.sending = "" // the result is shown after the sign-in
 	}
 	if MessageTabs[s.tab].timed {
@@ -116,7 +116,7 @@ func (s *Detail) Tick() tea.Cmd {
 	if !needsQueue(s.Content.Message, s.Session) {
 		return nil
 	}
-	return s.Queues.RefreshIfOld(s, s.refill)
+	return s.Session.Queues.RefreshIfOld(s, s.refill)
 }
 
 // SetSize implements ui.Screen.
@@ -155,7 +155,7 @@ func (s *Detail) Title() string { return ui.ShortID(s.Content.Message.MessageID)
 
 // Badges implements ui.Screen.
 func (s *Detail) Badges() []string {
-	word, _ := s.Theme.StatusText(s.Content.Message.Status)
+	word, _ := s.Session.Theme.StatusText(s.Content.Message.Status)
 	badges := []string{word}
 	switch next := next(s.Content.Message, s.Session); {
 	case next == "-":
@@ -203,7 +203,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	case keymap.NextPage:
 		return s.step(1)
 	case keymap.CopyCell:
-		s.Copy(s.Value())
+		s.Host.Copy(s.Value())
 	case keymap.ShowWhy:
 		return openWhy(s.HostSession, s.Content.Message)
 	case keymap.CopyRow:
@@ -212,7 +212,7 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 		s.Content.revealed = !s.Content.revealed
 		s.fill()
 	case keymap.Export:
-		s.ShowInput(s.saveLine())
+		s.Host.ShowInput(s.saveLine())
 	}
 	return nil
 }
@@ -249,13 +249,13 @@ func (s *Detail) turn(n int) {
 func (s *Detail) copyTab() {
 	switch MessageTabs[s.tab].Name {
 	case "Body":
-		s.Copy(s.Content.Message.Body)
+		s.Host.Copy(s.Content.Message.Body)
 		return
 	case "cURL":
-		s.Copy(s.Content.curlText())
+		s.Host.Copy(s.Content.curlText())
 		return
 	}
-	s.Copy(strings.Join(record.Texts(s.Lines, func(l theme.Span) string { return strings.TrimRight(l.Text, " ") }), "\n"))
+	s.Host.Copy(strings.Join(record.Texts(s.Lines, func(l theme.Span) string { return strings.TrimRight(l.Text, " ") }), "\n"))
 }
 
 // saveLine returns the input line for the path of the saved body.
@@ -270,10 +270,10 @@ func (s *Detail) saveLine() *ui.InputLine {
 	}
 	l.Accept = func(path string) tea.Cmd {
 		if err := os.WriteFile(path, []byte(s.Content.Message.Body), 0o600); err != nil {
-			s.ShowError("saving the body", err)
+			s.Host.ShowError("saving the body", err)
 			return nil
 		}
-		s.Notify(ui.Info, ui.Size(len(s.Content.Message.Body))+" written to "+path)
+		s.Host.Notify(ui.Info, ui.Size(len(s.Content.Message.Body))+" written to "+path)
 		s.Content.saved = path
 		s.fill()
 		return nil
@@ -345,7 +345,7 @@ const labelCells = 9
 // head returns the lines above the tabs: URL, subscriber, time and size. A long URL
 // is wrapped, and the subscriber is below it.
 func (s *Detail) head() []string {
-	t, subscriber := s.Theme, s.Content.subscriberText()
+	t, subscriber := s.Session.Theme, s.Content.subscriberText()
 	room := s.Width - labelCells - 1
 	address := s.Content.address()
 	var lines []string
@@ -365,7 +365,7 @@ func (s *Detail) head() []string {
 	if !s.Content.loaded {
 		body = strings.Repeat(t.Loading, 3)
 	}
-	lines = append(lines, s.headed("Added", s.TimeOfDay(added)+" ("+ui.Age(s.Now.Sub(added))+" ago)", "size "+body))
+	lines = append(lines, s.headed("Added", s.Session.TimeOfDay(added)+" ("+ui.Age(s.Session.Now.Sub(added))+" ago)", "size "+body))
 	if s.partial {
 		lines = append(lines, strings.Repeat(" ", s.Width))
 	}
@@ -374,11 +374,11 @@ func (s *Detail) head() []string {
 
 // headed returns a line of the head, with end aligned right.
 func (s *Detail) headed(label, text, end string) string {
-	t := s.Theme
+	t := s.Session.Theme
 	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Role: theme.Label}, {Text: text}}
 	if end == "" {
-		return s.Theme.Compose(s.Width, left, nil)
+		return s.Session.Theme.Compose(s.Width, left, nil)
 	}
 	word, rest, _ := strings.Cut(end, " ")
-	return s.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Role: theme.Label}, {Text: rest + " "}})
+	return s.Session.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Role: theme.Label}, {Text: rest + " "}})
 }

@@ -75,22 +75,27 @@ const impactSample = 1000
 // confirmation.
 type impacts struct {
 	host     impactsHost
+	list     impactsList
 	session  *ui.Session
 	marks    *marks
 	bulk     *bulk
 	counting *ImpactQuery // count in flight before a confirmation; nil for none
 }
 
-// impactsHost has the methods of a list that impacts uses.
-type impactsHost interface {
+// impactsList has the methods of a list that impacts uses.
+type impactsList interface {
 	// Send sends a change of messages of the list.
 	Send(c ui.Change) tea.Cmd
-	// Delay runs a change later, unless the user undoes it before.
-	Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd
 	// Confirm opens a confirmation about a number of messages.
 	Confirm(count int, question, verb string, lines []string, run func() tea.Cmd) *ui.Confirm
 	// InFront reports whether the list is in front, without an overlay or an input.
 	InFront() bool
+}
+
+// impactsHost has the methods of the app that impacts uses.
+type impactsHost interface {
+	// Delay runs a change later, unless the user undoes it before.
+	Delay(name string, ids []string, run func() tea.Cmd) tea.Cmd
 	// Notify shows a message to the user.
 	Notify(l ui.Level, text string)
 	// ShowError shows the error of an action that the user requested.
@@ -124,7 +129,7 @@ func (s *impacts) count(action keymap.Action, members url.Values) tea.Cmd {
 	w.Cancel = cancel
 	s.counting = w
 	var m Impact
-	return s.host.Send(ui.Change{Name: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
+	return s.list.Send(ui.Change{Name: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
 		m, err = w.fetch(ctx, c)
 		return err
 	}, OnDone: func(error) {}, Then: func(err error) tea.Cmd {
@@ -186,7 +191,7 @@ func (s *impacts) Show(m Impact, err error) {
 	switch {
 	case err != nil:
 		s.host.ShowError(m.Of.name(), err)
-	case !s.host.InFront():
+	case !s.list.InFront():
 		s.host.Notify(ui.Warning, m.Of.name()+" cancelled: the screen changed")
 	case m.Of.Action == keymap.Delete:
 		s.confirmDelete(m)
@@ -224,7 +229,7 @@ func (s *impacts) confirmRetry(m Impact, scheduled bool) {
 	if m.warning != "" {
 		lines = append(lines, strings.ToUpper(m.warning[:1])+m.warning[1:]+".")
 	}
-	question := s.host.Confirm(count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
+	question := s.list.Confirm(count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
 		return s.bulk.ChangeMany(keymap.Retry, members, count, list)
 	})
 	if m.failed > 0 && m.failed < m.Done {
@@ -237,7 +242,7 @@ func (s *impacts) confirmDelete(m Impact) {
 	count := int(m.Done)
 	lines := append(targets(s.sample(m), count, m.unseen(), s.session),
 		"Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo.")
-	s.host.Confirm(count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count), lines, func() tea.Cmd {
+	s.list.Confirm(count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count), lines, func() tea.Cmd {
 		return s.host.Delay(bulkName(keymap.Delete, count), m.Of.Members["MessageIDIn"], func() tea.Cmd {
 			return s.bulk.ChangeMany(keymap.Delete, m.Of.Members, count, nil)
 		})

@@ -10,7 +10,7 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// recordingList is a list that records the confirmations and notifications of impacts.
+// recordingList is a list and its app, and records the confirmations and notifications of impacts.
 type recordingList struct {
 	inFront bool
 	shown   []string
@@ -43,7 +43,7 @@ func TestConfirmationRequiresListInFront(t *testing.T) {
 	} {
 		list := &recordingList{inFront: test.inFront}
 		counted := Impact{Of: &ImpactQuery{Action: keymap.Delete, All: true, Cancel: func() {}}, Matched: 4, Done: 4}
-		s := &impacts{host: list, session: new(ui.Session)}
+		s := &impacts{host: list, list: list, session: new(ui.Session)}
 		s.Show(counted, nil)
 		if !slices.Equal(list.shown, []string{test.want}) {
 			t.Errorf("after a count with the list in front %v, %q is shown, want %q", test.inFront, list.shown, test.want)

@@ -36,7 +36,7 @@ func (s *List) Commands() []string {
 // AsView implements ui.Viewer.
 func (s *List) AsView() state.View {
 	f := s.Filter
-	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.Columns.arrangement()}
+	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Session.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.Columns.arrangement()}
 	v.Where, v.OrderBy = s.Typed.Texts(f.Conditions), browse.OrderText(s.Order)
 	return v
 }
@@ -90,15 +90,15 @@ var _ interface {
 func New(h ui.Host, filter ui.MessageFilter) *List {
 	m := &List{Table: browse.NewTable(h, false), query: query{Filter: filter}, Pages: grid.NewPages()}
 	changed := make(changeTimes)
-	m.Subscribers = &names{queues: &m.Queues}
+	m.Subscribers = &names{queues: &m.Session.Queues}
 	m.Columns = &columns{host: h, session: m.Session, grid: m.Grid, subscribers: m.Subscribers, changed: changed}
 	m.Rows = &rows{
 		session: m.Session, query: &m.query, columns: m.Columns, grid: m.Grid, pages: m.Pages,
 		Known: make(map[string]wire.Message), changed: changed, unseen: make(map[string]struct{}),
 	}
 	m.Marks = &marks{query: &m.query, grid: m.Grid, rows: m.Rows}
-	m.Bulk = &bulk{host: m, session: m.Session, marks: m.Marks}
-	m.Impacts = &impacts{host: m, session: m.Session, marks: m.Marks, bulk: m.Bulk}
+	m.Bulk = &bulk{host: h, list: m, session: m.Session, marks: m.Marks}
+	m.Impacts = &impacts{host: h, list: m, session: m.Session, marks: m.Marks, bulk: m.Bulk}
 	m.Grid.SetRows(m.Pages)
 	m.Share = 44
 	m.ScreenOf = func() ui.Screen {
@@ -111,7 +111,7 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 		return d
 	}
 	m.Columns.show(DefaultColumnNames(), 0)
-	if as, was := m.State.Grids[gridKey]; was {
+	if as, was := m.Session.State.Grids[gridKey]; was {
 		m.Arrange(as)
 	}
 	m.Grid.Follow(true)
@@ -119,7 +119,7 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 }
 
 // Badges implements ui.Screen.
-func (s *List) Badges() []string { return s.badges(&s.Queues) }
+func (s *List) Badges() []string { return s.badges(&s.Session.Queues) }
 
 // Start implements ui.Screen.
 func (s *List) Start() tea.Cmd { return s.Reload() }
@@ -194,7 +194,7 @@ func (s *List) fetchPage(number int) tea.Cmd {
 // PageFailed shows an error of fetchPage.
 func (s *List) PageFailed(generation, number int, err error) tea.Cmd {
 	if s.Pages.RequestFailed(generation, number) {
-		s.ShowFetchError("fetching messages", err)
+		s.Host.ShowFetchError("fetching messages", err)
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 		}
 	case keymap.Mark, keymap.MarkRange:
 		if s.Marks.limit() {
-			s.Notify(ui.Warning, "only loaded rows are marked now, no longer all matches")
+			s.Host.Notify(ui.Warning, "only loaded rows are marked now, no longer all matches")
 		}
 	case keymap.MarkAll:
 		s.Marks.markAll()
@@ -306,7 +306,7 @@ var listActions = map[keymap.Action]func(s *List) tea.Cmd{
 		return nil
 	},
 	keymap.Export: func(s *List) tea.Cmd {
-		s.ShowOverlay(browse.NewExportForm(s.Host, s.Exportable()))
+		s.Host.ShowOverlay(browse.NewExportForm(s.Host, s.Exportable()))
 		return nil
 	},
 }
@@ -316,11 +316,11 @@ func (s *List) doOne(b keymap.Binding) tea.Cmd {
 	switch {
 	case !ok:
 	case b.Action == keymap.Open:
-		return s.Push(NewDetail(s, one))
+		return s.Host.Push(NewDetail(s, one))
 	case b.Action == keymap.ShowWhy:
 		return openWhy(s.HostSession, one)
 	case b.Action == keymap.CopyCell:
-		s.Copy(s.Columns.value(one))
+		s.Host.Copy(s.Columns.value(one))
 	case b.Action == keymap.CopyRow:
 		s.copyRows(one)
 	}
@@ -332,7 +332,7 @@ func (s *List) doOne(b keymap.Binding) tea.Cmd {
 func (s *List) copyRows(selected wire.Message) {
 	rows := s.Grid.MarkedRows()
 	if len(rows) == 0 {
-		s.Copy(messageJSON(selected))
+		s.Host.Copy(messageJSON(selected))
 		return
 	}
 	var lines []string
@@ -343,9 +343,9 @@ func (s *List) copyRows(selected wire.Message) {
 		}
 		lines = append(lines, line)
 	}
-	s.Copy(strings.Join(lines, "\n"))
+	s.Host.Copy(strings.Join(lines, "\n"))
 	if notLoaded := s.Pages.Total() - len(rows); s.Marks.All && notLoaded > 0 {
-		s.Notify(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(notLoaded)+" more matches are not loaded")
+		s.Host.Notify(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(notLoaded)+" more matches are not loaded")
 	}
 }
 
@@ -376,9 +376,9 @@ func (s *List) Act(action keymap.Action) tea.Cmd {
 
 // Send sends a change of messages. The status line shows its progress.
 func (s *List) Send(c ui.Change) tea.Cmd {
-	s.ClearToast()
+	s.Host.ClearToast()
 	c.Screen = s
-	return s.Change(c)
+	return s.Host.Change(c)
 }
 
 // Confirm opens a confirmation about a number of messages.
@@ -388,14 +388,14 @@ func (s *List) Confirm(count int, question, verb string, lines []string, run fun
 
 // InFront reports whether the list is in front, without an overlay or an input.
 func (s *List) InFront() bool {
-	return s.Front() == ui.Screen(s) && s.Overlay() == nil && !s.InputOpen()
+	return s.Host.Front() == ui.Screen(s) && s.Host.Overlay() == nil && !s.Host.InputOpen()
 }
 
 // Unmark cancels a count in flight, else it removes the marks. It reports whether
 // there was one or the other.
 func (s *List) Unmark() bool {
 	if s.Impacts.cancel() {
-		s.Notify(ui.Info, "cancelled, nothing was changed")
+		s.Host.Notify(ui.Info, "cancelled, nothing was changed")
 		return true
 	}
 	return s.Marks.clear()
@@ -415,11 +415,11 @@ func (s *List) Status() string {
 	case s.Grid.Len() == 0:
 		text = "no messages"
 	}
-	text += s.blockedText(&s.Queues) + s.Rows.newText()
+	text += s.blockedText(&s.Session.Queues) + s.Rows.newText()
 	if columns != "" {
 		text += statusGap + columns
 	}
-	return text + statusGap + "times: " + ui.TimeModes[s.Times]
+	return text + statusGap + "times: " + ui.TimeModes[s.Session.Times]
 }
 
 // statusGap separates the parts of the status line.
@@ -438,7 +438,7 @@ func (s *List) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 // Tick refreshes times and fetches new messages.
 func (s *List) Tick() tea.Cmd {
 	s.Rows.repaint()
-	if s.SignInPending() { // the app shows the result after it
+	if s.Host.SignInPending() { // the app shows the result after it
 		s.Impacts.counting = nil
 		s.Bulk.sending = ""
 	}
@@ -449,17 +449,17 @@ func (s *List) Tick() tea.Cmd {
 // are part of the status line.
 func (s *List) refreshQueues() tea.Cmd {
 	if s.Filter.Problems {
-		return s.Queues.Refresh(s, s.Rows.onQueues)
+		return s.Session.Queues.Refresh(s, s.Rows.onQueues)
 	}
 	if !s.Rows.needQueue() {
 		return nil
 	}
-	return s.Queues.RefreshIfOld(s, s.Rows.onQueues)
+	return s.Session.Queues.RefreshIfOld(s, s.Rows.onQueues)
 }
 
 // catchUp fetches the newest messages if the list follows them.
 func (s *List) catchUp() tea.Cmd {
-	if s.Front() != ui.Screen(s) || !s.Rows.needFetch() {
+	if s.Host.Front() != ui.Screen(s) || !s.Rows.needFetch() {
 		return nil
 	}
 	return s.Poll()

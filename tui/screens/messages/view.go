@@ -23,14 +23,14 @@ func (s *List) Arrange(as state.Arrangement) {
 // remember saves the arrangement. In a view only :save does.
 func (s *List) remember() {
 	if s.saved == "" {
-		s.State.SetGrid(gridKey, s.Columns.arrangement())
+		s.Session.State.SetGrid(gridKey, s.Columns.arrangement())
 	}
 }
 
 // chooseColumns opens the column chooser.
 func (s *List) chooseColumns() {
 	empty := func(name string) bool { return s.Columns.empty(name, s.Rows.Known) }
-	s.ShowOverlay(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Columns.Names(), DefaultColumnNames(), empty, func(names []string) tea.Cmd {
+	s.Host.ShowOverlay(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Columns.Names(), DefaultColumnNames(), empty, func(names []string) tea.Cmd {
 		s.Columns.show(names, s.Grid.Frozen())
 		s.Rows.rebuild()
 		s.remember()
@@ -42,7 +42,7 @@ func (s *List) chooseColumns() {
 func (s *List) sort() tea.Cmd {
 	c := s.Columns.Selected()
 	if c.field == "" {
-		s.Notify(ui.Warning, "cannot sort by "+strings.ToLower(c.Name)+": messages contain only the ID")
+		s.Host.Notify(ui.Warning, "cannot sort by "+strings.ToLower(c.Name)+": messages contain only the ID")
 		return nil
 	}
 	s.Order = s.Order.Next(c.Name)
@@ -53,10 +53,10 @@ func (s *List) sort() tea.Cmd {
 func (s *List) filterColumn() {
 	c := s.Columns.Selected()
 	if c.field == "" {
-		s.Notify(ui.Warning, "cannot filter by "+strings.ToLower(c.Name)+" name; "+keymap.KeyFor(keymap.InMessages, keymap.FilterByValue)+" filters by this one")
+		s.Host.Notify(ui.Warning, "cannot filter by "+strings.ToLower(c.Name)+" name; "+keymap.KeyFor(keymap.InMessages, keymap.FilterByValue)+" filters by this one")
 		return
 	}
-	s.ShowInput(s.filterLine(strings.TrimSpace(s.filterText() + browse.ConditionSeparator + c.field)))
+	s.Host.ShowInput(s.filterLine(strings.TrimSpace(s.filterText() + browse.ConditionSeparator + c.field)))
 }
 
 // filterByValue filters by the value of the selected cell.
@@ -66,7 +66,7 @@ func (s *List) filterByValue() tea.Cmd {
 		return nil
 	}
 	if why := s.filterBy(s.Columns.Selected().Name, m, s.Subscribers.cell(m).Text); why != "" {
-		s.Notify(ui.Warning, why)
+		s.Host.Notify(ui.Warning, why)
 		return nil
 	}
 	return s.Reload()

@@ -73,7 +73,7 @@ func (s *Why) show(why *wire.Why, err error) tea.Cmd {
 	missed := s.missed
 	s.missed = nil
 	if err != nil {
-		s.ShowFetchError("fetching the history of the key", err)
+		s.Host.ShowFetchError("fetching the history of the key", err)
 		return nil
 	}
 	s.why = why
@@ -145,7 +145,7 @@ func (s *Why) fill() {
 func (s *Why) stepTime(step wire.WhyStep) string {
 	done := time.Time(step.At)
 	if !done.IsZero() {
-		return s.TimeText(done)
+		return s.Session.TimeText(done)
 	}
 	due := time.Time(step.Due)
 	if !due.IsZero() {
@@ -157,10 +157,10 @@ func (s *Why) stepTime(step wire.WhyStep) string {
 // dueText returns when the next attempt is due. The text of the step has it last, where
 // narrow screens cut it.
 func (s *Why) dueText(due time.Time) string {
-	if s.Times == ui.Relative {
-		return ui.Until(s.TimeUntil(due))
+	if s.Session.Times == ui.Relative {
+		return ui.Until(s.Session.TimeUntil(due))
 	}
-	return s.TimeText(due)
+	return s.Session.TimeText(due)
 }
 
 // Do implements ui.Screen.
@@ -171,14 +171,14 @@ func (s *Why) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.Open:
 		ofKey := client.Filter{Field: "Key", Operator: record.Equal, Values: []string{s.key}}
-		return s.Open(ui.MessagesTarget{
+		return s.Host.Open(ui.MessagesTarget{
 			Here:          true,
 			MessageFilter: ui.MessageFilter{Conditions: []client.Filter{ofKey}},
 		})
 	case keymap.CopyCell:
 		row := s.Grid.Row()
 		if row != nil {
-			s.Copy(row.Cells[len(row.Cells)-1].Text)
+			s.Host.Copy(row.Cells[len(row.Cells)-1].Text)
 		}
 	}
 	return nil
@@ -187,8 +187,8 @@ func (s *Why) Do(b keymap.Binding) tea.Cmd {
 // openWhy opens the history of a message's key.
 func openWhy(h ui.HostSession, m wire.Message) tea.Cmd {
 	if m.Key == "" {
-		h.Notify(ui.Warning, "the event of this message has no key")
+		h.Host.Notify(ui.Warning, "the event of this message has no key")
 		return nil
 	}
-	return h.Open(ui.WhyTarget{Key: m.Key})
+	return h.Host.Open(ui.WhyTarget{Key: m.Key})
 }

@@ -27,7 +27,7 @@ func NewBill(h ui.Host) Bill { return Bill{ui.NewHostSession(h)} }
 // text must pass CheckBill.
 func (b Bill) Open(text string) tea.Cmd {
 	if text == "" {
-		b.ShowOverlay(b.choice())
+		b.Host.ShowOverlay(b.choice())
 		return nil
 	}
 	field, _ := readBillField(text) // validated by CheckBill
@@ -42,7 +42,7 @@ func (b Bill) show(field client.BillField, f *ui.Form) tea.Cmd {
 	}
 	stage := client.BillStage{BillID: field.BillID, StageID: field.StageID}
 	return b.fetch(func(c *client.Client) (func(), error) {
-		values, err := c.BillValues(b.Context, stage)
+		values, err := c.BillValues(b.Session.Context, stage)
 		return func() { b.Listed(stage, values, err, f) }, err
 	})
 }
@@ -50,7 +50,7 @@ func (b Bill) show(field client.BillField, f *ui.Form) tea.Cmd {
 // showField fetches the contents of a field and opens its form.
 func (b Bill) showField(field client.BillField, f *ui.Form) tea.Cmd {
 	return b.fetch(func(c *client.Client) (func(), error) {
-		value, err := c.BillValue(b.Context, field)
+		value, err := c.BillValue(b.Session.Context, field)
 		return func() { b.Fetched(field, value, err, f) }, err
 	})
 }
@@ -58,11 +58,11 @@ func (b Bill) showField(field client.BillField, f *ui.Form) tea.Cmd {
 // fetch runs get. It drops the result after a switch of the profile, which has
 // different bills.
 func (b Bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd {
-	c := b.Client
+	c := b.Session.Client
 	return func() tea.Msg {
 		take, err := get(c)
 		return ui.Response{Err: err, Apply: func() tea.Cmd {
-			if b.Session == b.CurrentSession() {
+			if b.Session == b.Host.CurrentSession() {
 				take()
 			}
 			return nil
@@ -120,11 +120,11 @@ func (b Bill) Listed(stage client.BillStage, values []wire.CustomFieldValue, err
 	switch {
 	case f.RejectedFields(err):
 	case err != nil:
-		b.ShowError("bill "+stage.BillID, err)
+		b.Host.ShowError("bill "+stage.BillID, err)
 	case !ui.CanOpen(b.Host, f):
-		b.Notify(ui.Warning, "custom fields of bill "+stage.BillID+" not shown: the screen changed")
+		b.Host.Notify(ui.Warning, "custom fields of bill "+stage.BillID+" not shown: the screen changed")
 	default:
-		b.ShowOverlay(b.list(stage, values))
+		b.Host.ShowOverlay(b.list(stage, values))
 	}
 }
 
@@ -137,7 +137,7 @@ func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Ov
 		field := client.BillField{BillID: stage.BillID, StageID: stage.StageID, SettingID: v.SettingID}
 		holds, stored := contents(v)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans:  []theme.Span{{Text: b.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Role: theme.Dim}},
+			Spans:  []theme.Span{{Text: b.Session.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Role: theme.Dim}},
 			Choose: func() tea.Cmd { return b.showField(field, nil) },
 		})
 	}
@@ -149,11 +149,11 @@ func (b Bill) Fetched(field client.BillField, value *wire.CustomFieldValue, err 
 	switch {
 	case f.RejectedFields(err):
 	case err != nil:
-		b.ShowError("bill "+billName(field), err)
+		b.Host.ShowError("bill "+billName(field), err)
 	case !ui.CanOpen(b.Host, f):
-		b.Notify(ui.Warning, billTitle(field, *value)+" of bill "+field.BillID+" not shown: the screen changed")
+		b.Host.Notify(ui.Warning, billTitle(field, *value)+" of bill "+field.BillID+" not shown: the screen changed")
 	default:
-		b.ShowOverlay(b.form(field, *value))
+		b.Host.ShowOverlay(b.form(field, *value))
 	}
 }
 
@@ -186,8 +186,8 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 	f.Send = func(map[string]string, bool) tea.Cmd {
 		now := f.Fields[0].Input.Value() // leading and trailing spaces are kept
 		switch {
-		case b.WhyReadOnly() != "":
-			b.Notify(ui.Warning, b.WhyReadOnly())
+		case b.Session.WhyReadOnly() != "":
+			b.Host.Notify(ui.Warning, b.Session.WhyReadOnly())
 			return nil
 		case now == was && stored:
 			f.Fields[0].Error = "contents are unchanged"
@@ -195,7 +195,7 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 		}
 		q := ui.OpenConfirm(b.Host, "Change "+title+"?", "change", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
 			func() tea.Cmd {
-				b.ShowOverlay(f) // until the response
+				b.Host.ShowOverlay(f) // until the response
 				return f.Track(b.Set(field, now, f))
 			})
 		q.Below = f
@@ -207,7 +207,7 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 // Set changes the contents of a field.
 func (b Bill) Set(field client.BillField, contents string, f *ui.Form) tea.Cmd {
 	var value *wire.CustomFieldValue
-	return b.Change(ui.Change{Name: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return b.Host.Change(ui.Change{Name: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
 		value, err = c.SetBillValue(ctx, field, contents)
 		return err
 	}, OnDone: func(err error) { b.Changed(field, value, err, f) }})
@@ -216,12 +216,12 @@ func (b Bill) Set(field client.BillField, contents string, f *ui.Form) tea.Cmd {
 // Changed shows the result of a change.
 func (b Bill) Changed(field client.BillField, value *wire.CustomFieldValue, err error, f *ui.Form) {
 	switch {
-	case b.Session != b.CurrentSession() || f.RejectedFields(err):
+	case b.Session != b.Host.CurrentSession() || f.RejectedFields(err):
 	case err != nil:
-		b.ShowError("bill "+billName(field), err)
+		b.Host.ShowError("bill "+billName(field), err)
 	default:
 		f.Finish()
-		b.Notify(ui.Info, billTitle(field, *value)+" changed")
+		b.Host.Notify(ui.Info, billTitle(field, *value)+" changed")
 	}
 }
 

@@ -66,12 +66,12 @@ func (s *Changes) View() string {
 	if s.problem == "" || len(s.all) > 0 {
 		return s.Table.View()
 	}
-	lines := append([]string{""}, s.Theme.WrapLines(s.problem, s.Width-4, s.Height-1)...)
+	lines := append([]string{""}, s.Session.Theme.WrapLines(s.problem, s.Width-4, s.Height-1)...)
 	for i := range s.Height {
 		if i == len(lines) {
 			lines = append(lines, "")
 		}
-		lines[i] = s.Theme.Fit("  "+lines[i], s.Width, false)
+		lines[i] = s.Session.Theme.Fit("  "+lines[i], s.Width, false)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -91,7 +91,7 @@ func (s *Changes) Status() string {
 
 // Tick implements ui.Ticker.
 func (s *Changes) Tick() tea.Cmd {
-	if s.fill(); s.Paused || s.refused || s.Now.Sub(s.fetchedAt) < ui.PollInterval {
+	if s.fill(); s.Session.Paused || s.refused || s.Session.Now.Sub(s.fetchedAt) < ui.PollInterval {
 		return nil
 	}
 	return s.Poll()
@@ -102,7 +102,7 @@ func (s *Changes) Poll() tea.Cmd {
 	if s.Busy {
 		return nil
 	}
-	s.Busy, s.fetchedAt = true, s.Now
+	s.Busy, s.fetchedAt = true, s.Session.Now
 	kind, token := s.kind, s.token
 	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*client.ChangePage, error) {
 		if token != "" {
@@ -160,7 +160,7 @@ func (s *Changes) fill() {
 			continue
 		}
 		at, _ := time.Parse(time.RFC3339, c.CapturedAt)
-		rows = append(rows, &grid.Row{ID: strconv.FormatInt(c.ChangeID, 10), Cells: []grid.Cell{{Text: s.TimeText(at), Role: theme.Dim}, {Text: c.Op, Role: opRoles[c.Op]}, {Text: c.Key}, {Text: fields}}})
+		rows = append(rows, &grid.Row{ID: strconv.FormatInt(c.ChangeID, 10), Cells: []grid.Cell{{Text: s.Session.TimeText(at), Role: theme.Dim}, {Text: c.Op, Role: opRoles[c.Op]}, {Text: c.Key}, {Text: fields}}})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
 }
@@ -199,11 +199,11 @@ func (s *Changes) Do(b keymap.Binding) tea.Cmd {
 	case s.Move(b):
 	case !ok:
 	case b.Action == keymap.Open:
-		return s.Push(s.detail())
+		return s.Host.Push(s.detail())
 	case b.Action == keymap.ShowWhy:
-		return s.Open(ui.WhyTarget{Key: one.Key})
+		return s.Host.Open(ui.WhyTarget{Key: one.Key})
 	case b.Action == keymap.CopyCell:
-		s.Copy(one.Key)
+		s.Host.Copy(one.Key)
 	}
 	return nil
 }

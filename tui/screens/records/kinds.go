@@ -48,9 +48,9 @@ func NewKinds(h ui.Host) *Kinds {
 
 // read reads the kinds of the registry.
 func (k *Kinds) read() {
-	k.registry, k.all = k.Registry, slices.Clone(k.Registry.Kinds())
+	k.registry, k.all = k.Session.Registry, slices.Clone(k.Session.Registry.Kinds())
 	slices.SortStableFunc(k.all, func(x, y *record.Kind) int { return strings.Compare(x.Area, y.Area) })
-	if audit, ok := record.System().Lookup("WH_Audit"); ok && k.NeedsAdmin() == "" {
+	if audit, ok := record.System().Lookup("WH_Audit"); ok && k.Session.NeedsAdmin() == "" {
 		k.all = append(k.all, audit)
 	}
 }
@@ -80,7 +80,7 @@ func (k *Kinds) setColumns() {
 // Shown implements ui.Screen. It updates the time since kinds were opened, and the kinds if
 // those of the service have been read since.
 func (k *Kinds) Shown() tea.Cmd {
-	if k.registry != k.Registry {
+	if k.registry != k.Session.Registry {
 		k.read()
 		k.setColumns()
 	}
@@ -90,11 +90,11 @@ func (k *Kinds) Shown() tea.Cmd {
 
 // opened returns the time since the rows of a kind were opened.
 func (k *Kinds) opened(kind *record.Kind) string {
-	at := k.State.Opened[kind.Name]
+	at := k.Session.State.Opened[kind.Name]
 	if at.IsZero() {
 		return "-"
 	}
-	return ui.Age(k.Now.Sub(at))
+	return ui.Age(k.Session.Now.Sub(at))
 }
 
 // Tick implements ui.Ticker.
@@ -160,7 +160,7 @@ func (k *Kinds) fill() {
 			continue
 		}
 		k.shown = append(k.shown, kind)
-		total := cmp.Or(k.counts.totals[kind.Name], strings.Repeat(k.Theme.Loading, 3))
+		total := cmp.Or(k.counts.totals[kind.Name], strings.Repeat(k.Session.Theme.Loading, 3))
 		shown := kind.Area
 		if shown == area {
 			shown = ""
@@ -185,9 +185,9 @@ func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 		if b.Action == keymap.ShowChanges {
 			return k.Host.Open(ui.ChangesTarget{Kind: k.all[i]})
 		}
-		return k.Push(browse.New(k.Host, k.all[i], nil, browse.Options{}))
+		return k.Host.Push(browse.New(k.Host, k.all[i], nil, browse.Options{}))
 	case b.Action == keymap.CopyCell:
-		k.Copy(row.ID)
+		k.Host.Copy(row.ID)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, action 
 
 // EnableSubscription enables or disables a subscription.
 func EnableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: enableVerb(on) + " " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Host.Change(ui.Change{Screen: s, Name: enableVerb(on) + " " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, wire.SubscriptionRequest{IsEnabled: &on})
 		return err
 	}})
@@ -99,7 +99,7 @@ type Polling interface {
 // confirmDelete deletes a subscription, or the subscriber if one is nil, after a
 // confirmation that shows the impact.
 func confirmDelete(s Polling, of wire.Subscriber, one *wire.Subscription) tea.Cmd {
-	return ui.Fetch(s.Common().Context, s, func(ctx context.Context, c *client.Client) (impact, error) { return countImpact(ctx, c, of, one) }, func(i impact, err error) tea.Cmd {
+	return ui.Fetch(s.Common().Session.Context, s, func(ctx context.Context, c *client.Client) (impact, error) { return countImpact(ctx, c, of, one) }, func(i impact, err error) tea.Cmd {
 		i.err = err
 		i.confirm(s)
 		return nil
@@ -148,12 +148,12 @@ func (i impact) confirm(s Polling) {
 
 // RemoveSubscriber deletes a subscriber.
 func RemoveSubscriber(s Polling, of wire.Subscriber) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + of.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
+	return s.Common().Host.Change(ui.Change{Screen: s, Name: "delete of " + of.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
 }
 
 // RemoveSubscription deletes a subscription.
 func RemoveSubscription(s Polling, one wire.Subscription) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: "delete of " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Host.Change(ui.Change{Screen: s, Name: "delete of " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
 		return c.RemoveSubscription(ctx, one.SubscriberID, one.RecID)
 	}})
 }

@@ -29,7 +29,7 @@ func ChangeForm(s subscriptionOwner, of wire.Subscriber, one wire.Subscription) 
 	f := ui.NewForm(s.Common().Host, "Change "+one.EventName+" for "+of.Name, "change")
 	f.CanTest = true
 	headers := SubscriptionFields(f, one)
-	f.AddCmd(loadEvents(f.HostSession))
+	f.Host.AddCmd(loadEvents(f.HostSession))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		request := SubscriptionOf(values, one)
 		request.Where = whereOf(f.HostSession, values, one.Where)

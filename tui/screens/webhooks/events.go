@@ -74,14 +74,14 @@ func (e *Events) Equivalent() string { return "whctl events list" }
 // Poll implements ui.Poller.
 func (e *Events) Poll() tea.Cmd {
 	e.Busy = true
-	eventsOnly := e.NeedsAdmin() != ""
+	eventsOnly := e.Session.NeedsAdmin() != ""
 	return ui.Fetch(e.Ctx, e, func(ctx context.Context, c *client.Client) (eventList, error) { return fetchEvents(ctx, c, eventsOnly) }, e.onFetched)
 }
 
 // onFetched shows the fetched events.
 func (e *Events) onFetched(got eventList, err error) tea.Cmd {
 	if e.Busy = false; err != nil {
-		e.ShowFetchError("fetching events", err)
+		e.Host.ShowFetchError("fetching events", err)
 	}
 	if got.list != nil {
 		e.eventList = got
@@ -110,7 +110,7 @@ func (e *Events) Tick() tea.Cmd {
 // Status implements ui.Screen.
 func (e *Events) Status() string {
 	text := e.Grid.PositionText()
-	if e.NeedsAdmin() != "" {
+	if e.Session.NeedsAdmin() != "" {
 		return text + "   subscriptions and times require the role admin"
 	}
 	if e.sampled >= eventSample {
@@ -138,8 +138,8 @@ func (e *Events) countCells(name string) (count, last grid.Cell) {
 	if count.Text == "0" {
 		count.Role = theme.Dim
 	}
-	last = grid.Cell{Text: e.TimeText(e.last[name])}
-	if e.NeedsAdmin() != "" {
+	last = grid.Cell{Text: e.Session.TimeText(e.last[name])}
+	if e.Session.NeedsAdmin() != "" {
 		count = grid.Cell{Text: hiddenText, Role: theme.Dim}
 		if e.last[name].IsZero() {
 			last = count
@@ -181,13 +181,13 @@ func (e *Events) Do(b keymap.Binding) tea.Cmd {
 	case row == nil:
 	case b.Action == keymap.Open:
 		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
-		return e.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Conditions: []client.Filter{only}}})
+		return e.Host.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Conditions: []client.Filter{only}}})
 	case b.Action == keymap.CopyCell:
-		e.Copy(row.ID)
+		e.Host.Copy(row.ID)
 	case b.Action == keymap.ShowSubscriptions:
-		e.ShowOverlay(e.subscriptionsBox(row.ID))
+		e.Host.ShowOverlay(e.subscriptionsBox(row.ID))
 	case b.Action == keymap.AddNew:
-		e.ShowOverlay(e.NewForm(row.ID))
+		e.Host.ShowOverlay(e.NewForm(row.ID))
 	}
 	return nil
 }

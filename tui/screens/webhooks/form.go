@@ -32,7 +32,7 @@ const (
 // s.
 func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	event := f.Add("EventName", "Event", s.EventName, "an event name, a pattern such as debtor.*, or * for all events")
-	event.Suggest = func(text string) []ui.Suggestion { return pickEvents(text, unpublished(f.Events)) }
+	event.Suggest = func(text string) []ui.Suggestion { return pickEvents(text, unpublished(f.Session.Events)) }
 	f.Add("URL", "URL", s.URL, "must be reachable from the service host")
 	headers := addHeaders(f, record.Texts(s.Headers, func(h wire.Header) string { return h.Name }))
 	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits for the previous one; by key: for the previous one with its key")
@@ -65,7 +65,7 @@ func SubscriptionForm(s Polling, title, event string, subscriberID func(values m
 	f := ui.NewForm(s.Common().Host, title, "create")
 	f.CanTest = true
 	headers := SubscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
-	f.AddCmd(loadEvents(f.HostSession))
+	f.Host.AddCmd(loadEvents(f.HostSession))
 	f.Send = func(values map[string]string, try bool) tea.Cmd {
 		subscriber, err := subscriberID(values)
 		if err != nil {
@@ -171,12 +171,12 @@ func trimScheme(url string) string {
 // loadEvents fetches the published events for the suggestions. If that
 // fails, the built-in events are suggested and any name can be typed.
 func loadEvents(d ui.HostSession) tea.Cmd {
-	c, ctx := d.Client, d.Context
+	c, ctx := d.Session.Client, d.Session.Context
 	return func() tea.Msg {
 		list, err := c.Events(ctx)
 		return ui.Response{Err: err, Apply: func() tea.Cmd {
 			if err == nil {
-				d.Events = list
+				d.Session.Events = list
 			}
 			return nil
 		}}

@@ -231,13 +231,13 @@ func TestConditionOfSubscription(t *testing.T) {
 	if where.Text() != `{"TotalGreaterThan":1000,"ShopStartsWith":"n"}` {
 		t.Errorf("shown as %q", where.Text())
 	}
-	kind := f.Registry.Kinds()[0]
-	f.Events = []wire.Event{{Name: "salesorder.updated", Kind: kind.Name}}
+	kind := f.Session.Registry.Kinds()[0]
+	f.Session.Events = []wire.Event{{Name: "salesorder.updated", Kind: kind.Name}}
 	name := kind.Fields[1].Name
 	if list := where.Suggest("X: 1 -> 2  Before." + strings.ToLower(name[:len(name)-1])); len(list) == 0 || list[0].Text != "X: 1 -> 2  Before."+name {
 		t.Errorf("the suggestions for %s are %+v", name, list)
 	}
-	f.Events = nil
+	f.Session.Events = nil
 	f.At = len(f.Fields) - 1
 	d.Erase()
 	d.Press("ctrl+s")

@@ -24,7 +24,7 @@ func (s *Subscription) fill() {
 	if s.Width == 0 {
 		return
 	}
-	t := s.Theme
+	t := s.Session.Theme
 	var lines []theme.Span
 	var values []string
 	var styled [][]theme.Span
@@ -87,12 +87,12 @@ func (s *Subscription) details() []detailLine {
 
 // deliveries returns the lines with the delivery statistics.
 func (s *Subscription) deliveries() []detailLine {
-	queue, known := s.Queues.Get(s.One.RecID)
+	queue, known := s.Session.Queues.Get(s.One.RecID)
 	if !known {
-		return []detailLine{{"Deliveries", strings.Repeat(s.Theme.Loading, 3), theme.Dim}}
+		return []detailLine{{"Deliveries", strings.Repeat(s.Session.Theme.Loading, 3), theme.Dim}}
 	}
 	lines := []detailLine{
-		{s.Queues.PeriodLabel(&s.Clock), fmt.Sprintf("%s delivered, %s, %s", display.Thousands(queue.Delivered), display.Count(int(queue.Failed+queue.GivenUp), "failed attempt", "failed attempts"), display.Count(int(queue.GivenUp), "failed message", "failed messages")), theme.Plain},
+		{s.Session.Queues.PeriodLabel(&s.Session.Clock), fmt.Sprintf("%s delivered, %s, %s", display.Thousands(queue.Delivered), display.Count(int(queue.Failed+queue.GivenUp), "failed attempt", "failed attempts"), display.Count(int(queue.GivenUp), "failed message", "failed messages")), theme.Plain},
 		{"Queued", s.pendingText(queue), theme.Plain},
 		{"In flight", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), theme.Plain},
 	}
@@ -142,9 +142,9 @@ func (s *Subscription) at(m wire.Timestamp) string {
 	if at.IsZero() {
 		return "-"
 	}
-	text := s.InZone(at).Format("2006-01-02 15:04:05")
-	if left := s.TimeUntil(at); left > 0 {
+	text := s.Session.InZone(at).Format("2006-01-02 15:04:05")
+	if left := s.Session.TimeUntil(at); left > 0 {
 		return text + " (" + ui.Soon(left) + ")"
 	}
-	return text + " (" + ui.Age(s.Since(at)) + " ago)"
+	return text + " (" + ui.Age(s.Session.Since(at)) + " ago)"
 }

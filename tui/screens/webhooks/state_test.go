@@ -71,7 +71,7 @@ func setStats(d *tuitest.Driver, stats wire.Stats) {
 	d.T.Helper()
 	s := d.App.Front().(*webhooks.Subscription)
 	d.Respond(s, nil, func(error) tea.Cmd {
-		s.Queues.Update(&stats, s.Now)
+		s.Session.Queues.Update(&stats, s.Session.Now)
 		return s.OnQueues()
 	})
 }

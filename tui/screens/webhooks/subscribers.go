@@ -74,11 +74,11 @@ func (s *Subscribers) Equivalent() string { return "whctl subscribers list" }
 // Poll implements ui.Poller.
 func (s *Subscribers) Poll() tea.Cmd {
 	s.Busy = true
-	return tea.Batch(ui.Fetch(s.Ctx, s, fetchSubscribers, s.onFetched), s.Queues.RefreshNow(s, s.onQueues))
+	return tea.Batch(ui.Fetch(s.Ctx, s, fetchSubscribers, s.onFetched), s.Session.Queues.RefreshNow(s, s.onQueues))
 }
 
 // Tick refreshes the queue statistics.
-func (s *Subscribers) Tick() tea.Cmd { return s.Queues.Refresh(s, s.onQueues) }
+func (s *Subscribers) Tick() tea.Cmd { return s.Session.Queues.Refresh(s, s.onQueues) }
 
 // onQueues shows new queue statistics.
 func (s *Subscribers) onQueues() tea.Cmd {
@@ -104,7 +104,7 @@ func (s *Subscribers) Status() string {
 func (s *Subscribers) onFetched(m subscriberList, err error) tea.Cmd {
 	s.Busy = false
 	if err != nil {
-		s.ShowFetchError("fetching subscribers", err)
+		s.Host.ShowFetchError("fetching subscribers", err)
 		return nil
 	}
 	s.List, s.total, s.subscriptionCounts, s.loaded = m.list, m.total, m.subscriptions, true
@@ -122,7 +122,7 @@ func (s *Subscribers) fill() {
 		if !s.ContainsWords(subscriber.Name, state.Text) {
 			continue
 		}
-		waiting, known := s.Queues.PendingOf(subscriber.RecID)
+		waiting, known := s.Session.Queues.PendingOf(subscriber.RecID)
 		rows = append(rows, &grid.Row{ID: subscriber.RecID, Cells: s.columns.cells(
 			grid.Cell{Text: subscriber.Name}, grid.Cell{Text: ui.ShortID(subscriber.RecID), Role: theme.Dim}, state, numberCell(int64(s.subscriptionCounts[subscriber.RecID]), s.subscriptionCounts != nil), numberCell(waiting, known),
 		)})
@@ -140,7 +140,7 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 		return s.showDetail(false)
 	}
 	if b.Action == keymap.AddNew {
-		s.ShowOverlay(s.NewForm())
+		s.Host.ShowOverlay(s.NewForm())
 		return nil
 	}
 	subscriber, ok := s.selected()
@@ -151,11 +151,11 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	case keymap.Open:
 		return s.openDetail()
 	case keymap.ShowMessages:
-		return s.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscriber: subscriber.RecID, Label: subscriber.Name}})
+		return s.Host.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscriber: subscriber.RecID, Label: subscriber.Name}})
 	case keymap.CopyCell:
-		s.Copy(subscriber.RecID)
+		s.Host.Copy(subscriber.RecID)
 	case keymap.Edit:
-		s.ShowOverlay(s.ChangeForm(subscriber))
+		s.Host.ShowOverlay(s.ChangeForm(subscriber))
 	case keymap.ToggleEnabled:
 		confirmEnable(s.Host, subscriber.Name, subscriber.IsEnabled, nil, func() tea.Cmd { return EnableSubscriber(s, subscriber, !subscriber.IsEnabled) })
 	case keymap.Delete:
@@ -174,7 +174,7 @@ func enableLines(was bool) []string {
 
 // EnableSubscriber enables or disables a subscriber.
 func EnableSubscriber(s Polling, subscriber wire.Subscriber, on bool) tea.Cmd {
-	return s.Common().Change(ui.Change{Screen: s, Name: enableVerb(on) + " " + subscriber.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
+	return s.Common().Host.Change(ui.Change{Screen: s, Name: enableVerb(on) + " " + subscriber.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
 		_, err := c.UpdateSubscriber(ctx, subscriber.RecID, wire.SubscriberRequest{IsEnabled: &on})
 		return err
 	}})
@@ -217,7 +217,7 @@ func (s *Subscribers) ChangeForm(subscriber wire.Subscriber) ui.Overlay {
 // save creates or changes a subscriber with the values of a form.
 func (s *Subscribers) save(f *ui.Form, name string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
 	var saved *wire.Subscriber
-	return s.Change(ui.Change{Screen: s, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
+	return s.Host.Change(ui.Change{Screen: s, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
 		saved, err = do(ctx, c)
 		return err
 	}, OnDone: func(err error) { showFormResult(s.Host, f, name, saved != nil, err) }, Then: func(error) tea.Cmd {
@@ -313,9 +313,9 @@ func (s *Subscribers) View() string {
 	}
 	right := strings.Repeat(strings.Repeat(" ", s.Width-splitLeftWidth-1)+"\n", s.Height)
 	if s.detail != nil {
-		right = s.Theme.Dimmed(strings.Replace(s.detail.Table.View(), " "+s.Theme.Pointer+" ", "   ", 1))
+		right = s.Session.Theme.Dimmed(strings.Replace(s.detail.Table.View(), " "+s.Session.Theme.Pointer+" ", "   ", 1))
 	}
-	return s.Theme.SideBySide(s.Grid.View(), right)
+	return s.Session.Theme.SideBySide(s.Grid.View(), right)
 }
 
 // HasChild reports whether child is the screen on the right or its preview.
@@ -373,7 +373,7 @@ func (s *Subscribers) openDetail() tea.Cmd {
 	}
 	s.detail.Subscriber = subscriber // the name may have changed
 	s.detail.Reset()
-	return s.Push(s.detail)
+	return s.Host.Push(s.detail)
 }
 
 // Click implements ui.Clicker.

@@ -45,7 +45,7 @@ func (s *Subscription) Shown() tea.Cmd { return s.Poll() }
 // Poll implements ui.Poller.
 func (s *Subscription) Poll() tea.Cmd {
 	s.Busy = true
-	return tea.Batch(s.fetch(), s.Queues.RefreshNow(s, s.OnQueues))
+	return tea.Batch(s.fetch(), s.Session.Queues.RefreshNow(s, s.OnQueues))
 }
 
 // fetch fetches the subscription with its subscriber.
@@ -56,14 +56,14 @@ func (s *Subscription) fetch() tea.Cmd {
 // Tick refreshes times and queue statistics.
 func (s *Subscription) Tick() tea.Cmd {
 	s.fill()
-	return s.Queues.Refresh(s, s.OnQueues)
+	return s.Session.Queues.Refresh(s, s.OnQueues)
 }
 
 // OnQueues shows new queue statistics. It fetches the subscription again if it was
 // enabled or disabled elsewhere.
 func (s *Subscription) OnQueues() tea.Cmd {
 	s.fill()
-	if s.Queues.EnabledChanged(s.list.Owner(), s.One) {
+	if s.Session.Queues.EnabledChanged(s.list.Owner(), s.One) {
 		return s.fetch()
 	}
 	return nil
@@ -77,13 +77,13 @@ func (s *Subscription) Replace(now wire.Subscription) { s.One = now }
 func (s *Subscription) OnFetched(of *wire.Subscriber, err error) tea.Cmd {
 	s.Busy = false
 	if err != nil {
-		s.ShowFetchError("fetching the subscription", err)
+		s.Host.ShowFetchError("fetching the subscription", err)
 		return nil
 	}
 	i := slices.IndexFunc(of.Subscriptions, func(one wire.Subscription) bool { return one.RecID == s.One.RecID })
 	if i < 0 {
-		if s.Front() == ui.Screen(s) {
-			return s.Pop()
+		if s.Host.Front() == ui.Screen(s) {
+			return s.Host.Pop()
 		}
 		return nil
 	}
@@ -142,7 +142,7 @@ func (s *Subscription) Do(b keymap.Binding) tea.Cmd {
 	case keymap.NextPage:
 		return s.step(1)
 	case keymap.CopyCell:
-		s.Copy(s.Value())
+		s.Host.Copy(s.Value())
 		return nil
 	case keymap.Reveal:
 		s.revealed = !s.revealed

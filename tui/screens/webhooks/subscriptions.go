@@ -103,7 +103,7 @@ func (s *Subscriptions) Equivalent() string {
 // Poll implements ui.Poller.
 func (s *Subscriptions) Poll() tea.Cmd {
 	s.Busy = true
-	return tea.Batch(s.fetch(), s.Queues.RefreshNow(s, s.onQueues))
+	return tea.Batch(s.fetch(), s.Session.Queues.RefreshNow(s, s.onQueues))
 }
 
 // fetch fetches the subscriptions.
@@ -112,7 +112,7 @@ func (s *Subscriptions) fetch() tea.Cmd {
 }
 
 // Tick refreshes the queue statistics.
-func (s *Subscriptions) Tick() tea.Cmd { return s.Queues.Refresh(s, s.onQueues) }
+func (s *Subscriptions) Tick() tea.Cmd { return s.Session.Queues.Refresh(s, s.onQueues) }
 
 // onQueues shows new queue statistics. It fetches the subscriptions again if one
 // was enabled or disabled elsewhere.
@@ -121,7 +121,7 @@ func (s *Subscriptions) onQueues() tea.Cmd {
 	if s.split() {
 		s.left.Redraw()
 	}
-	if s.Queues.EnabledChanged(s.Subscriber, s.List...) {
+	if s.Session.Queues.EnabledChanged(s.Subscriber, s.List...) {
 		return s.fetch()
 	}
 	return nil
@@ -145,7 +145,7 @@ func (s *Subscriptions) Status() string {
 func (s *Subscriptions) onFetched(of *wire.Subscriber, err error) tea.Cmd {
 	s.Busy = false
 	if err != nil {
-		s.ShowFetchError("fetching subscriptions", err)
+		s.Host.ShowFetchError("fetching subscriptions", err)
 		return nil
 	}
 	s.List, s.loaded = of.Subscriptions, true
@@ -211,7 +211,7 @@ func (s *Subscriptions) Do(b keymap.Binding) tea.Cmd {
 		return nil
 	}
 	if b.Action == keymap.AddNew {
-		s.ShowOverlay(s.NewForm(""))
+		s.Host.ShowOverlay(s.NewForm(""))
 		return nil
 	}
 	one, ok := s.Selected()
@@ -219,7 +219,7 @@ func (s *Subscriptions) Do(b keymap.Binding) tea.Cmd {
 	case !ok:
 		return nil
 	case b.Action == keymap.ShowInfo:
-		return s.Push(NewSubscription(s, one))
+		return s.Host.Push(NewSubscription(s, one))
 	}
 	return act(s, s.Subscriber, one, b.Action)
 }
@@ -257,14 +257,14 @@ func (s *Subscriptions) View() string {
 	if !s.split() {
 		return s.Table.View()
 	}
-	return s.Theme.SideBySide(s.Theme.Dimmed(s.left.Left()), s.Table.View())
+	return s.Session.Theme.SideBySide(s.Session.Theme.Dimmed(s.left.Left()), s.Table.View())
 }
 
 // Click implements ui.Clicker.
 func (s *Subscriptions) Click(x, y int, again bool) tea.Cmd {
 	if s.split() {
 		if x -= splitLeftWidth + 1; x < 0 {
-			return s.Pop()
+			return s.Host.Pop()
 		}
 	}
 	return s.ClickRow(s, x, y, again)

@@ -19,7 +19,7 @@ const gap = "  "
 func addWhere(f *ui.Form, event *ui.Field, where json.RawMessage) {
 	one := f.Add(WhereField, "Condition", string(where), "such as Status: 1 -> 2 or CreditLimit > 1000, several separated by two blanks, or JSON; empty for all events")
 	one.Check = func() string {
-		if _, err := readWhere(f.HostSession, event.Text(), one.Text()); f.Events != nil && err != nil {
+		if _, err := readWhere(f.HostSession, event.Text(), one.Text()); f.Session.Events != nil && err != nil {
 			return err.Error()
 		}
 		return "" // or the service checks it
@@ -39,8 +39,8 @@ func readWhere(s ui.HostSession, pattern, text string) (json.RawMessage, error) 
 
 // whereReader returns the reader of conditions on the events that match a pattern.
 func whereReader(s ui.HostSession, pattern string) filter.WhereReader {
-	r := filter.WhereReader{Reader: filter.Reader{Now: s.Now}}
-	if kind, known := s.Registry.Lookup(filter.KindOf(s.Events, pattern)); known {
+	r := filter.WhereReader{Reader: filter.Reader{Now: s.Session.Now}}
+	if kind, known := s.Session.Registry.Lookup(filter.KindOf(s.Session.Events, pattern)); known {
 		r.Kind = kind
 	}
 	return r
