@@ -20,7 +20,7 @@ type BodyType struct {
 // bodyTypes lists the formats of request bodies, the default first.
 var bodyTypes = []BodyType{
 	{"json", []string{"application/json", "text/json", "text/plain"}, plain(ReadJSON)},
-	{"form", []string{"application/x-www-form-urlencoded"}, plain(func(body []byte) (Members, error) { return ReadForm(string(body)) })},
+	{"form", []string{"application/x-www-form-urlencoded"}, plain(readForm)},
 	{"multipart", []string{"multipart/form-data"}, readMultipart},
 	{"csv", []string{"text/csv"}, plain(readCSV)},
 	{"xml", []string{"application/xml", "text/xml"}, plain(readXML)},
@@ -35,6 +35,8 @@ func BodyTypes() []BodyType { return bodyTypes }
 func plain(read func([]byte) (Members, error)) func([]byte, string) (Members, error) {
 	return func(body []byte, _ string) (Members, error) { return read(body) }
 }
+
+func readForm(body []byte) (Members, error) { return ReadForm(string(body)) }
 
 var utf8Mark = []byte("\ufeff")
 
@@ -55,14 +57,17 @@ func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
 	i := slices.IndexFunc(bodyTypes, func(t BodyType) bool {
 		return slices.Contains(t.MediaTypes, media) || media == "" && !invalid && strings.EqualFold(t.Name, routeFormat)
 	})
-	switch {
-	case i >= 0 && (body[0] != '{' || bodyTypes[i].Name == "jsv"):
+	startsObject := body[0] == '{'
+	if i >= 0 && (!startsObject || bodyTypes[i].Name == "jsv") {
 		return bodyTypes[i].read(body, parameters["boundary"])
-	case body[0] == '{', media == "" && !invalid:
+	}
+	if startsObject || media == "" && !invalid {
 		return ReadJSON(body)
-	case invalid:
+	}
+	if invalid {
 		return nil, fault.New(fault.Unsupported, "the Content-Type is invalid")
 	}
+
 	var usual []string
 	for _, t := range bodyTypes {
 		usual = append(usual, t.MediaTypes[0])

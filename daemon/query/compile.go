@@ -192,14 +192,14 @@ func (b *builder) comparedIn(c Condition) {
 
 // fragment writes a fragment with numbered parameters.
 func (b *builder) fragment(f *Fragment) {
-	rest := f.SQL
+	sql := f.SQL
 	for _, a := range f.Args {
-		before, after, _ := strings.Cut(rest, "?")
+		before, after, _ := strings.Cut(sql, "?")
 		b.text(before)
 		b.param(a)
-		rest = after
+		sql = after
 	}
-	b.text(rest)
+	b.text(sql)
 }
 
 // value writes a column that is sorted, grouped or computed with, and hides it if necessary.
@@ -347,12 +347,11 @@ func (b *builder) operand(c Condition, op record.Operator, v wire.Value) {
 
 	arg := Arg{Field: c.Field, Type: t, Class: c.Class, Value: v}
 	before, after := "", ""
-	switch {
-	case c.Raw && column.Compared.Before != "":
+	if c.Raw && column.Compared.Before != "" {
 		// A value from a row is converted as the column is, so that it is compared as rows are
 		// sorted. The collation after the column applies to both sides.
 		before, after = column.Compared.Before, ")"
-	case castTo != "":
+	} else if castTo != "" {
 		before, after = "CAST(", " AS "+castTo+")"
 		arg.Class = row.ClassOfType
 	}

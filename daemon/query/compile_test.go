@@ -66,18 +66,19 @@ const longest = "4000"
 // arguments.
 func checkSQL(kind *record.Kind, d *dialect.Dialect, s Statement) error {
 	params, text := 0, s.SQL
-	if n := len(s.Args); strings.Contains(text, " FETCH ") { // its goal has parameters that are used again
+	if strings.Contains(text, " FETCH ") { // its goal has parameters that are used again
+		n := len(s.Args)
 		for _, goal := range []int{smallGoal, largeGoal} {
 			text = strings.TrimSuffix(text, fmt.Sprintf(" OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))", n-1, n, goal))
 		}
 	}
-	for rest := text; rest != ""; {
-		part := token.FindString(rest)
+	for remaining := text; remaining != ""; {
+		part := token.FindString(remaining)
 		if part == "" {
-			return fmt.Errorf("unexpected text at %q", rest)
+			return fmt.Errorf("unexpected text at %q", remaining)
 		}
-		before := text[:len(text)-len(rest)]
-		rest = rest[len(part):]
+		before := text[:len(text)-len(remaining)]
+		remaining = remaining[len(part):]
 		switch c := part[0]; {
 		case string(c) == d.OpenQuote:
 			name := part[1 : len(part)-1]
@@ -142,7 +143,7 @@ func TestCompileArguments(t *testing.T) {
 			}
 			var want []Arg
 			for _, c := range plan.Where {
-				if values, is := inOne(d, kind, c); is {
+				if values, ok := inOne(d, kind, c); ok {
 					want = append(want, Arg{Field: c.Field, Type: kind.Fields[c.Field].Type, List: values})
 					continue
 				}

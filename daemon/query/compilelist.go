@@ -29,24 +29,26 @@ func (b *builder) in(c Condition) {
 // list writes a list as one parameter, unless it is short or no type of the database
 // can represent all values.
 func (b *builder) list(c Condition) bool {
-	t, how := b.plan.Kind.Fields[c.Field].Type.Stored(), b.d.List
-	if how.MaxInline == 0 || len(c.Operands) <= how.MaxInline || b.ofDay(c.Field) {
+	t := b.plan.Kind.Fields[c.Field].Type.Stored()
+	form := b.d.List
+	if form.MaxInline == 0 || len(c.Operands) <= form.MaxInline || b.ofDay(c.Field) {
 		return false
 	}
 	items, values := itemType(b.d, t, b.d.Column(c.Field), c.Operands)
 	if items == "" {
 		return false
 	}
-	b.text(how.Before)
+
+	b.text(form.Before)
 	if t == record.Text || t == record.Guid && b.d.Column(c.Field).Collation != "" {
-		b.text(how.Collate)
+		b.text(form.Collate)
 		b.text(b.collation(c.Field))
 	}
-	b.text(how.From)
+	b.text(form.From)
 	b.param(Arg{Field: c.Field, Type: t, List: values})
-	b.text(how.With)
+	b.text(form.With)
 	b.text(items)
-	b.text(how.After)
+	b.text(form.After)
 	return true
 }
 
@@ -60,21 +62,25 @@ func (b *builder) collation(field int) string {
 // itemType returns the type of a list's items, and the values that the column can
 // contain.
 func itemType(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
-	switch {
-	case t == record.Text && slices.ContainsFunc(values, func(v wire.Value) bool { return EscapedInJSON(v.Text) }):
+	isEscaped := func(v wire.Value) bool { return EscapedInJSON(v.Text) }
+	if t == record.Text && slices.ContainsFunc(values, isEscaped) {
 		return "", nil
-	case t == record.Decimal, t == record.DateTime:
-		return fittedItems(d, t, c, values)
-	case c.Items != nil:
-		texts := make([]string, len(values))
-		for i, v := range values {
-			if texts[i] = v.Text; t.Integer() {
-				texts[i] = itoa(v.Int)
-			}
-		}
-		return cmp.Or(c.Items(t, texts), d.List.Items[t]), values
 	}
-	return d.List.Items[t], values
+	if t == record.Decimal || t == record.DateTime {
+		return fittedItems(d, t, c, values)
+	}
+	if c.Items == nil {
+		return d.List.Items[t], values
+	}
+
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = v.Text
+		if t.Integer() {
+			texts[i] = itoa(v.Int)
+		}
+	}
+	return cmp.Or(c.Items(t, texts), d.List.Items[t]), values
 }
 
 // decimalItems returns the smallest decimal type that represents all values, empty
@@ -106,9 +112,13 @@ func fittedItems(d *dialect.Dialect, t record.Type, c dialect.Column, values []w
 
 // fittingValues returns the values that the column can contain, and the type to cast
 // them to, if that depends on the column.
-func fittingValues(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (items string, fitting []wire.Value) {
-	contained := map[record.Type]string{record.DateTime: "1900-01-01T00:00:00.0000000", record.Decimal: "0"}
-	items, _ = d.Operand(t, c, record.Equal, contained[t])
+func fittingValues(d *dialect.Dialect, t record.Type, c dialect.Column, values []wire.Value) (string, []wire.Value) {
+	contained := "0"
+	if t == record.DateTime {
+		contained = "1900-01-01T00:00:00.0000000"
+	}
+	items, _ := d.Operand(t, c, record.Equal, contained)
+	var fitting []wire.Value
 	for _, v := range values {
 		if castTo, _ := d.Operand(t, c, record.Equal, v.Text); castTo == items {
 			fitting = append(fitting, v)
@@ -122,12 +132,15 @@ func fittingValues(d *dialect.Dialect, t record.Type, c dialect.Column, values [
 // whether a server compares the values one by one or converts the list to one type.
 // If the column can contain none of them, none has the column's type.
 func (b *builder) uniform(c Condition) []wire.Value {
-	if t := b.plan.Kind.Fields[c.Field].Type.Stored(); t == record.DateTime || t == record.Decimal {
-		if _, fitting := fittingValues(b.d, t, b.d.Column(c.Field), c.Operands); len(fitting) > 0 {
-			return fitting
-		}
+	t := b.plan.Kind.Fields[c.Field].Type.Stored()
+	if t != record.DateTime && t != record.Decimal {
+		return c.Operands
 	}
-	return c.Operands
+	_, fitting := fittingValues(b.d, t, b.d.Column(c.Field), c.Operands)
+	if len(fitting) == 0 {
+		return c.Operands
+	}
+	return fitting
 }
 
 // EscapedInJSON reports whether JSON must escape a character of text. Some databases

@@ -75,8 +75,8 @@ func Not(c Condition) Condition {
 func (c Condition) IsPlain() bool { return c.Join == Leaf && !c.Negated }
 
 // leaves calls visit for each leaf of the conditions.
-func leaves(all []Condition, visit func(Condition)) {
-	for _, c := range all {
+func leaves(conditions []Condition, visit func(Condition)) {
+	for _, c := range conditions {
 		if c.Join == Leaf {
 			visit(c)
 		}
@@ -87,12 +87,12 @@ func leaves(all []Condition, visit func(Condition)) {
 // storesOneValue reports whether all values that meet a condition for one value are equal in
 // the order of a file, too: some types have several texts of a value.
 func (c Condition) storesOneValue(kind *record.Kind) bool {
-	switch t := kind.Fields[c.Field].Type.Stored(); {
-	case c.Raw:
+	if c.Raw {
 		return true
-	case c.Operator == record.IsNull:
-		return t == record.Text
-	default:
-		return t != record.Bool && t != record.Guid && t != record.DateTime
 	}
+	t := kind.Fields[c.Field].Type.Stored()
+	if c.Operator == record.IsNull {
+		return t == record.Text
+	}
+	return t != record.Bool && t != record.Guid && t != record.DateTime
 }

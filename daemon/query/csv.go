@@ -30,7 +30,8 @@ func readCSV(body []byte) (Members, error) {
 	if !utf8.Valid(body) {
 		return nil, malformed("the body is not valid UTF-8")
 	}
-	lines, err := csv.NewReader(bytes.NewReader(keepLineBreaks(bytes.TrimPrefix(body, []byte("\ufeff"))))).ReadAll()
+	body = keepLineBreaks(bytes.TrimPrefix(body, utf8Mark))
+	lines, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Malformed, "the CSV body cannot be read")
 	}
@@ -42,11 +43,11 @@ func readCSV(body []byte) (Members, error) {
 	}
 	var all collector
 	for i, name := range lines[0] {
-		one := Member{Name: strings.TrimSpace(name), Empty: lines[1][i] == ""}
-		if !one.Empty {
-			one.Texts = lines[1][i : i+1 : i+1]
+		m := Member{Name: strings.TrimSpace(name), Empty: lines[1][i] == ""}
+		if !m.Empty {
+			m.Texts = lines[1][i : i+1 : i+1]
 		}
-		if err := all.add(one); err != nil {
+		if err := all.add(m); err != nil {
 			return nil, err
 		}
 	}

@@ -46,8 +46,8 @@ func FuzzReadCSV(f *testing.F) {
 			return
 		}
 		names, values := make([]string, len(got)), make([]string, len(got))
-		for i, one := range got {
-			names[i], values[i] = one.Name, strings.Join(one.Texts, "")
+		for i, m := range got {
+			names[i], values[i] = m.Name, strings.Join(m.Texts, "")
 		}
 		if len(got) == 1 && (names[0] == "" || values[0] == "") {
 			return // an empty line, which CSV readers skip
@@ -58,9 +58,9 @@ func FuzzReadCSV(f *testing.F) {
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
 		w.WriteAll([][]string{names, values})
-		again, err := readCSV(append([]byte("\ufeff"), b.Bytes()...))
-		if err != nil || !sameMembers(got, again) {
-			t.Fatalf("%q: got %+v, then %+v, %v", body, got, again, err)
+		reread, err := readCSV(append([]byte("\ufeff"), b.Bytes()...))
+		if err != nil || !sameMembers(got, reread) {
+			t.Fatalf("%q: got %+v, then %+v, %v", body, got, reread, err)
 		}
 	})
 }

@@ -171,14 +171,15 @@ func (p *Place) fits(r *Request, path []Condition) bool {
 }
 
 // repeats reports whether conditions are none or the same as before, in any order.
-func repeats(now, before []Condition) bool {
-	texts := func(all []Condition) (texts []string) {
-		for _, c := range all {
+func repeats(conditions, before []Condition) bool {
+	sorted := func(conditions []Condition) []string {
+		var texts []string
+		for _, c := range conditions {
 			texts = append(texts, string(encoded(c)))
 		}
 		return slices.Sorted(slices.Values(texts))
 	}
-	return len(now) == 0 || slices.Equal(texts(now), texts(before))
+	return len(conditions) == 0 || slices.Equal(sorted(conditions), sorted(before))
 }
 
 // Next returns the cursor of the page after a row.
@@ -294,22 +295,26 @@ func (p *Place) Parts(whole Plan) (parts []Plan, positions []int) {
 // equal returns the conditions for rows with the same position. SQL Server sorts bytes as
 // if they were followed by zeros, and Equal compares their lengths.
 func (at Position) equal(kind *record.Kind, field int) []Condition {
-	switch {
-	case at.Null:
+	if at.Null {
 		return []Condition{{Field: field, Operator: record.IsNull, Raw: true}}
-	case kind.Fields[field].Type == record.Bytes:
-		return []Condition{at.Compare(kind, field, record.GreaterThanOrEqualTo), at.Compare(kind, field, record.LessThanOrEqualTo)}
+	}
+	if kind.Fields[field].Type == record.Bytes {
+		return []Condition{
+			at.Compare(kind, field, record.GreaterThanOrEqualTo),
+			at.Compare(kind, field, record.LessThanOrEqualTo),
+		}
 	}
 	return []Condition{at.Compare(kind, field, record.Equal)}
 }
 
 // Compare returns the comparison of a field with the value.
 func (at Position) Compare(kind *record.Kind, field int, op record.Operator) Condition {
+	t := kind.Fields[field].Type.Stored()
+	isInteger := t.Integer() || t == record.Bool
 	v := wire.Value{Int: at.Int}
-	switch t := kind.Fields[field].Type.Stored(); {
-	case at.Class == row.Blob, at.Class == row.ClassOfType && t == record.Bytes:
+	if at.Class == row.Blob || at.Class == row.ClassOfType && t == record.Bytes {
 		v.Bytes = at.Data
-	case at.Class != row.ClassOfType || !t.Integer() && t != record.Bool:
+	} else if at.Class != row.ClassOfType || !isInteger {
 		v.Text = string(at.Data)
 	}
 	return Condition{Field: field, Operator: op, Operands: []wire.Value{v}, Raw: true, Class: at.Class}
@@ -318,14 +323,16 @@ func (at Position) Compare(kind *record.Kind, field int, op record.Operator) Con
 // beyond returns the conditions for rows after a position, in their order: null is first
 // in ascending order. Declarations do not exclude nulls from the tables of others.
 func (p *Place) beyond(o Order, at Position, where []Condition) []Condition {
-	switch {
-	case at.Null && o.Desc:
+	if at.Null && o.Desc {
 		return nil
-	case at.Null:
+	}
+	if at.Null {
 		return []Condition{{Field: o.Field, Operator: record.IsNotNull, Raw: true}}
-	case !o.Desc:
+	}
+	if !o.Desc {
 		return []Condition{at.Compare(p.kind, o.Field, record.GreaterThan)}
 	}
+
 	less := at.Compare(p.kind, o.Field, record.LessThan)
 	neverNull := slices.Contains(p.Proven, o.Field) && !slices.Contains(p.Unchecked, o.Field)
 	excludesNull := func(c Condition) bool {

@@ -29,8 +29,8 @@ func drawKind(t *rapid.T) *record.Kind {
 var texts = rapid.StringOf(rapid.OneOf(rapid.RuneFrom([]rune(`abcABC019 ,;"'[]%_^-\&=+@?é`)), rapid.Rune()))
 
 // drawValue draws a valid text for the type.
-func drawValue(t *rapid.T, of record.Type) string {
-	switch of {
+func drawValue(t *rapid.T, fieldType record.Type) string {
+	switch fieldType {
 	case record.Text:
 		return texts.Draw(t, "text")
 	case record.Decimal:
@@ -44,7 +44,7 @@ func drawValue(t *rapid.T, of record.Type) string {
 	case record.Bytes:
 		return base64.StdEncoding.EncodeToString(rapid.SliceOfN(rapid.Byte(), 1, 20).Draw(t, "bytes"))
 	}
-	lo, hi := of.Range()
+	lo, hi := fieldType.Range()
 	return itoa(rapid.Int64Range(lo, hi).Draw(t, "integer"))
 }
 
@@ -54,20 +54,21 @@ func drawMembers(t *rapid.T, kind *record.Kind) Members {
 	var all Members
 	for _, name := range names {
 		target, _ := kind.Member(name)
-		of := kind.Fields[target.Field].Type
-		one := Member{Name: name}
+		fieldType := kind.Fields[target.Field].Type
+		m := Member{Name: name}
 		switch target.Operator.Arity() {
 		case record.One:
-			one.Texts = []string{drawValue(t, of)}
+			m.Texts = []string{drawValue(t, fieldType)}
 		case record.Two:
-			one.List, one.Texts = true, []string{drawValue(t, of), drawValue(t, of)}
+			m.List = true
+			m.Texts = []string{drawValue(t, fieldType), drawValue(t, fieldType)}
 		case record.Many:
-			one.List = true
+			m.List = true
 			for range rapid.IntRange(1, 4).Draw(t, "items") {
-				one.Texts = append(one.Texts, drawValue(t, of))
+				m.Texts = append(m.Texts, drawValue(t, fieldType))
 			}
 		}
-		all = append(all, one)
+		all = append(all, m)
 	}
 	field := rapid.SampledFrom(kind.FieldNames())
 	for _, name := range []string{Skip, Take, OrderBy, OrderByDesc, Fields, Include} {
@@ -96,18 +97,22 @@ func asJSON(all Members) string {
 		b.Write(raw)
 	}
 	b.WriteByte('{')
-	for i, one := range all {
+	for i, m := range all {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		quote(one.Name)
+		quote(m.Name)
 		b.WriteByte(':')
-		if !one.List {
-			quote(one.Texts[0])
+		if !m.List {
+			quote(m.Texts[0])
 			continue
 		}
-		for j, text := range one.Texts {
-			b.WriteString(map[bool]string{true: "[", false: ","}[j == 0])
+		for j, text := range m.Texts {
+			separator := ","
+			if j == 0 {
+				separator = "["
+			}
+			b.WriteString(separator)
 			quote(text)
 		}
 		b.WriteByte(']')
@@ -127,12 +132,12 @@ func asList(items []string) string {
 
 func asForm(all Members) string {
 	var pairs []string
-	for _, one := range all {
-		text := asList(one.Texts)
-		if !one.List {
-			text = one.Texts[0]
+	for _, m := range all {
+		text := asList(m.Texts)
+		if !m.List {
+			text = m.Texts[0]
 		}
-		pairs = append(pairs, url.QueryEscape(one.Name)+"="+url.QueryEscape(text))
+		pairs = append(pairs, url.QueryEscape(m.Name)+"="+url.QueryEscape(text))
 	}
 	return strings.Join(pairs, "&")
 }
@@ -140,12 +145,12 @@ func asForm(all Members) string {
 // asRepeatedForm writes each item of a list as a pair with the member's name.
 func asRepeatedForm(all Members) string {
 	var pairs []string
-	for _, one := range all {
-		for _, text := range one.Texts {
-			if one.List {
+	for _, m := range all {
+		for _, text := range m.Texts {
+			if m.List {
 				text = asList([]string{text})
 			}
-			pairs = append(pairs, url.QueryEscape(one.Name)+"="+url.QueryEscape(text))
+			pairs = append(pairs, url.QueryEscape(m.Name)+"="+url.QueryEscape(text))
 		}
 	}
 	return strings.Join(pairs, "&")
@@ -153,12 +158,13 @@ func asRepeatedForm(all Members) string {
 
 func asCSV(all Members) string {
 	var names, values []string
-	for _, one := range all {
-		text := asList(one.Texts)
-		if !one.List {
-			text = one.Texts[0]
+	for _, m := range all {
+		text := asList(m.Texts)
+		if !m.List {
+			text = m.Texts[0]
 		}
-		names, values = append(names, one.Name), append(values, text)
+		names = append(names, m.Name)
+		values = append(values, text)
 	}
 	var b strings.Builder
 	w := csv.NewWriter(&b)

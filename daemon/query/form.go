@@ -35,7 +35,8 @@ func ReadForm(raw string) (Members, error) {
 // readMultipart reads the fields of a multipart form. A file is a value if it is text.
 func readMultipart(body []byte, boundary string) (Members, error) {
 	var all pairs
-	for r := multipart.NewReader(bytes.NewReader(body), boundary); ; {
+	r := multipart.NewReader(bytes.NewReader(body), boundary)
+	for {
 		part, err := r.NextPart()
 		if err == io.EOF {
 			return all.finish()
@@ -59,14 +60,16 @@ func readMultipart(body []byte, boundary string) (Members, error) {
 
 func unescapePair(pair string) (name, text string, err error) {
 	name, text, _ = strings.Cut(pair, "=")
-	if name, err = url.QueryUnescape(name); err != nil {
+	name, err = url.QueryUnescape(name)
+	if err != nil {
 		return "", "", err
 	}
-	if text, err = url.QueryUnescape(text); err != nil {
+	text, err = url.QueryUnescape(text)
+	if err != nil {
 		return "", "", err
 	}
 	if !utf8.ValidString(name) || !utf8.ValidString(text) {
-		err = errors.New("not UTF-8")
+		return "", "", errors.New("not UTF-8")
 	}
-	return name, text, err
+	return name, text, nil
 }

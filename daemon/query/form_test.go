@@ -93,12 +93,14 @@ func FuzzReadForm(f *testing.F) {
 				}
 			}
 		}
-		for _, one := range got {
-			for _, text := range one.Texts {
-				counts[foldName(one.Name)+"="+text]--
+		for _, m := range got {
+			for _, text := range m.Texts {
+				counts[foldName(m.Name)+"="+text]--
 			}
-			if same := want[one.Name]; one.Empty != (len(one.Texts) == 0) || len(same) > len(one.Texts) && !slices.Contains(same, "") {
-				t.Fatalf("%q: %+v, want %q", raw, one, same)
+			same := want[m.Name]
+			isMissing := len(same) > len(m.Texts) && !slices.Contains(same, "")
+			if m.Empty != (len(m.Texts) == 0) || isMissing {
+				t.Fatalf("%q: %+v, want %q", raw, m, same)
 			}
 		}
 		for pair, n := range counts {

@@ -72,12 +72,15 @@ func runCase(t *testing.T, block string) string {
 		t.Fatalf("no kind %s", words[1])
 	}
 	s := setting{kind: kind, count: true, options: Options{Zone: time.UTC}}
-	for _, textIf := range words[2:] {
-		s.set(t, textIf)
+	for _, assignment := range words[2:] {
+		s.set(t, assignment)
 	}
-	body := strings.Join(lines[head+1:], map[string]string{"query": "&", "form": "&", "csv": "\r\n", "json": "\n"}[words[0]])
+	body := strings.Join(lines[head+1:], separators[words[0]])
 	return story + "\n----\n" + s.answer(t, words[0], expand(body))
 }
+
+// separators are those between the lines of a case's body, by its format.
+var separators = map[string]string{"query": "&", "form": "&", "csv": "\r\n", "json": "\n"}
 
 var span = regexp.MustCompile(`<1\.\.(\d+)>`)
 
@@ -100,8 +103,8 @@ type setting struct {
 	count   bool
 }
 
-func (s *setting) set(t *testing.T, textIf string) {
-	name, value, _ := strings.Cut(textIf, "=")
+func (s *setting) set(t *testing.T, assignment string) {
+	name, value, _ := strings.Cut(assignment, "=")
 	var err error
 	switch name {
 	case "max_take":
@@ -116,7 +119,7 @@ func (s *setting) set(t *testing.T, textIf string) {
 		err = fmt.Errorf("no such setting")
 	}
 	if err != nil {
-		t.Fatalf("%s: %v", textIf, err)
+		t.Fatalf("%s: %v", assignment, err)
 	}
 }
 
@@ -152,10 +155,12 @@ func read(format, body string) (Members, error) {
 	}
 }
 
+var faultNames = map[fault.Kind]string{fault.Invalid: "invalid", fault.Malformed: "malformed"}
+
 // failure returns an error with all of its fields.
 func failure(err error) string {
 	e := fault.From(err)
-	kind := map[fault.Kind]string{fault.Invalid: "invalid", fault.Malformed: "malformed"}[e.Kind]
+	kind := faultNames[e.Kind]
 	if len(e.Fields) == 0 {
 		return kind + "\t" + e.Message
 	}
@@ -189,7 +194,11 @@ func planText(r *Request, p *Plan) string {
 	line("order", strings.Join(order, ", "))
 	if p.Paged() {
 		line("page", fmt.Sprintf("skip %d", p.Skip), textIf(p.Take != NoTake, fmt.Sprintf("take %d", p.Take)), textIf(r.Clamped, "(clamped)"))
-		line("total", map[bool]string{true: "counted", false: "not counted"}[p.Count])
+		total := "not counted"
+		if p.Count {
+			total = "counted"
+		}
+		line("total", total)
 	}
 	for _, a := range p.Aggregates {
 		line("meta", a.Name)
@@ -219,8 +228,8 @@ func values(t record.Type, all []wire.Value) string {
 	for _, v := range all[:min(5, len(all))] {
 		texts = append(texts, value(t, v))
 	}
-	if more := len(all) - len(texts); more > 0 {
-		texts = append(texts, fmt.Sprintf("and %d more", more))
+	if omitted := len(all) - len(texts); omitted > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", omitted))
 	}
 	return strings.Join(texts, ", ")
 }

@@ -30,7 +30,8 @@ type groupBuilder struct{ *builder }
 
 func newGroupBuilder(d *dialect.Dialect, p *Plan) groupBuilder {
 	rows := *p
-	rows.Kind, rows.Order = p.Group.Source, nil
+	rows.Kind = p.Group.Source
+	rows.Order = nil
 	columns := []int{p.Group.Field}
 	for _, a := range p.Group.Aggregates {
 		columns = append(columns, max(a.Field, 0))

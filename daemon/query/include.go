@@ -51,7 +51,10 @@ func (p *parser) function(member, text string) bool {
 		p.ignore(unknown{member: member, part: text})
 		return true
 	}
-	word, distinct, argument, alias := part[1], part[2] != "", part[3], part[4]
+	word, argument := part[1], part[3]
+	distinct := part[2] != ""
+	alias := part[4]
+
 	f := slices.Index(functions[:], strings.ToUpper(word))
 	if f < 0 {
 		p.ignore(unknown{member: member, part: text})
@@ -70,6 +73,7 @@ func (p *parser) function(member, text string) bool {
 		p.fail(member, "has the alias %s, which is the name of the cursor in Meta; use another one", a.Name)
 		return false
 	}
+
 	// A name occurs once in Meta: a function that is repeated counts once.
 	same := func(b Aggregate) bool { return b.Name == a.Name }
 	if i := slices.IndexFunc(p.req.Include, same); i >= 0 && p.req.Include[i] != a {

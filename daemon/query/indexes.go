@@ -20,8 +20,8 @@ const (
 	firstIndex                 // only the index on the first field
 )
 
-// maxLookups is the largest page, with the row after it, that is read in the order of an index. A larger one may
-// be the whole table, which is sorted as fast.
+// maxLookups is the largest page, with the row after it, that is read in the order of an index.
+// A larger one may be the whole table, which is sorted as fast.
 const maxLookups = 10_001
 
 // maxDescending is the largest page that is read in the descending order of an index.
@@ -43,8 +43,9 @@ func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {
 	if slices.ContainsFunc(p.Where, func(c Condition) bool { return !c.IsPlain() }) {
 		return firstIndex
 	}
-	page := len(order) > 0 && p.Take <= maxLookups && p.Take != NoTake && !p.Distinct
-	if page && order[0].Field == 0 {
+	isSmallPage := p.Take <= maxLookups && p.Take != NoTake && !p.Distinct
+	isSorted := len(order) > 0 && isSmallPage
+	if isSorted && order[0].Field == 0 {
 		return byFirst
 	}
 	var fields []int // compared
@@ -62,8 +63,13 @@ func chooseIndexes(p *Plan, columns []int, order []Order) indexUse {
 	// are descending too. In descending order these can be many, unless the page has the
 	// greatest values.
 	backwards := len(order) > 1 && order[1] == Order{Desc: true}
-	page = page && !(order[0].Desc && limited && !backwards)
-	if usesFirst || !oneField(fields) || !page && !oneField(append(fields, columns...)) {
+	if isSorted && order[0].Desc && limited {
+		isSorted = backwards
+	}
+	if usesFirst || !oneField(fields) {
+		return firstIndex
+	}
+	if !isSorted && !oneField(append(fields, columns...)) {
 		return firstIndex
 	}
 	return anyIndex

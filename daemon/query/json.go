@@ -32,7 +32,8 @@ func EachJSON(text string, add func(Member) error) error {
 	if err := s.each(add); err != nil {
 		return err
 	}
-	if s.next(); s.at < len(s.text) {
+	s.next()
+	if s.at < len(s.text) {
 		return malformed("unexpected data after the JSON object at byte %d", s.at)
 	}
 	return nil
@@ -85,11 +86,11 @@ func (s *scanner) each(add func(Member) error) error {
 		return nil
 	}
 	for {
-		one, err := s.member()
+		m, err := s.member()
 		if err != nil {
 			return err
 		}
-		if err := add(one); err != nil {
+		if err := add(m); err != nil {
 			return err
 		}
 		switch s.next() {
@@ -104,32 +105,35 @@ func (s *scanner) each(add func(Member) error) error {
 	}
 }
 
-func (s *scanner) member() (one Member, err error) {
+func (s *scanner) member() (Member, error) {
+	var m Member
 	raw, err := s.key()
 	if err != nil {
-		return one, err
+		return m, err
 	}
-	if one.Name, err = s.unescape(raw); err != nil {
-		return one, err
+	m.Name, err = s.unescape(raw)
+	if err != nil {
+		return m, err
 	}
+
 	c := s.next()
 	start, first := s.at, len(s.texts)
 	switch {
-	case c == '{', strings.EqualFold(one.Name, Meta):
-		one.Other = true
+	case c == '{', strings.EqualFold(m.Name, Meta):
+		m.Other = true
 		err = s.skip()
 	case c == '[':
-		one.List = true
-		one.Other, err = s.list()
+		m.List = true
+		m.Other, err = s.list()
 	default:
-		one.Empty, err = s.scalar()
+		m.Empty, err = s.scalar()
 	}
-	if !one.Other {
-		one.Texts = s.texts[first:len(s.texts):len(s.texts)]
-		one.Empty = one.Empty || one.List && len(one.Texts) == 0
+	if !m.Other {
+		m.Texts = s.texts[first:len(s.texts):len(s.texts)]
+		m.Empty = m.Empty || m.List && len(m.Texts) == 0
 	}
-	one.Raw = s.text[start:s.at]
-	return one, err
+	m.Raw = s.text[start:s.at]
+	return m, err
 }
 
 // list reads a list of scalars. A list with other items is skipped and reported as
@@ -145,7 +149,8 @@ func (s *scanner) list() (other bool, err error) {
 		c := s.next()
 		other = c == '[' || c == '{'
 		if !other {
-			if other, err = s.scalar(); err != nil {
+			other, err = s.scalar()
+			if err != nil {
 				return false, err
 			}
 		}
@@ -172,7 +177,8 @@ func (s *scanner) scalar() (null bool, err error) {
 		return true, err
 	}
 	if text[0] == '"' {
-		if text, err = s.unescape(text); err != nil {
+		text, err = s.unescape(text)
+		if err != nil {
 			return false, err
 		}
 	}
@@ -227,7 +233,8 @@ func (s *scanner) key() (raw string, err error) {
 	if s.next() != '"' {
 		return "", s.broken()
 	}
-	if raw, err = s.quoted(); err != nil {
+	raw, err = s.quoted()
+	if err != nil {
 		return "", err
 	}
 	if s.next() != ':' {
@@ -239,10 +246,11 @@ func (s *scanner) key() (raw string, err error) {
 
 // token reads a string, number or literal without decoding it.
 func (s *scanner) token() (raw string, err error) {
-	switch c := s.next(); {
-	case c == '"':
+	c := s.next()
+	if c == '"' {
 		return s.quoted()
-	case c == '-' || '0' <= c && c <= '9':
+	}
+	if c == '-' || '0' <= c && c <= '9' {
 		return s.number()
 	}
 	for _, word := range [...]string{"null", "true", "false"} {
@@ -284,21 +292,24 @@ func (s *scanner) digits() bool {
 
 // quoted reads a string without decoding it, including its quotes.
 func (s *scanner) quoted() (raw string, err error) {
-	start, text, at := s.at, s.text, s.at+1 // in registers, since most time is spent here
+	// Most time is spent here: text and position are in registers.
+	text := s.text
+	start := s.at
+	at := start + 1
 	for {
 		for at < len(text) && unescaped[text[at]] {
 			at++
 		}
 		s.at = at
-		rest := text[at:]
-		switch {
-		case rest == "" || rest[0] < ' ':
+		remaining := text[at:]
+		if remaining == "" || remaining[0] < ' ' {
 			return "", s.broken()
-		case rest[0] == '"':
+		}
+		if remaining[0] == '"' {
 			s.at++
 			return text[start:s.at], nil
 		}
-		size := escapeSize(rest)
+		size := escapeSize(remaining)
 		if size == 0 {
 			return "", s.broken()
 		}
@@ -320,15 +331,16 @@ var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n
 // escapeSize returns the length of the escape at the start of text, 0 if it is
 // invalid.
 func escapeSize(text string) int {
-	switch {
-	case len(text) >= 2 && escapes[text[1]] != 0:
+	if len(text) >= 2 && escapes[text[1]] != 0 {
 		return 2
-	case len(text) >= 6 && text[1] == 'u':
-		if _, err := strconv.ParseUint(text[2:6], 16, 16); err == nil {
-			return 6
-		}
 	}
-	return 0
+	if len(text) < 6 || text[1] != 'u' {
+		return 0
+	}
+	if _, err := strconv.ParseUint(text[2:6], 16, 16); err != nil {
+		return 0
+	}
+	return 6
 }
 
 // unescape returns the decoded text of a string.
@@ -363,12 +375,14 @@ func unicodeEscape(raw string) (r rune, size int) {
 	if !utf16.IsSurrogate(r) {
 		return r, 6
 	}
-	if strings.HasPrefix(raw[6:], `\u`) {
-		if r = utf16.DecodeRune(r, codeUnit(raw[6:])); r != utf8.RuneError {
-			return r, 12
-		}
+	if !strings.HasPrefix(raw[6:], `\u`) {
+		return utf8.RuneError, 0
 	}
-	return utf8.RuneError, 0
+	r = utf16.DecodeRune(r, codeUnit(raw[6:]))
+	if r == utf8.RuneError {
+		return utf8.RuneError, 0
+	}
+	return r, 12
 }
 
 func codeUnit(escape string) rune {

@@ -226,11 +226,11 @@ func FuzzReadJSON(f *testing.F) {
 		if len(got) != len(names) {
 			t.Fatalf("%q: %d members, want %d", body, len(got), len(names))
 		}
-		for _, one := range got {
-			v, ok := want[one.Name]
-			one.Replaced = nil
-			if expected := memberOf(one.Name, v); !ok || !sameMembers(Members{one}, Members{expected}) {
-				t.Fatalf("%q: got %+v, want %+v", body, one, expected)
+		for _, m := range got {
+			v, ok := want[m.Name]
+			m.Replaced = nil
+			if expected := memberOf(m.Name, v); !ok || !sameMembers(Members{m}, Members{expected}) {
+				t.Fatalf("%q: got %+v, want %+v", body, m, expected)
 			}
 		}
 	})
@@ -238,30 +238,31 @@ func FuzzReadJSON(f *testing.F) {
 
 // memberOf returns the member for a decoded value.
 func memberOf(name string, value any) Member {
-	one := Member{Name: name}
+	m := Member{Name: name}
 	if strings.EqualFold(name, Meta) {
-		one.Other = true
-		return one
+		m.Other = true
+		return m
 	}
 	switch v := value.(type) {
 	case nil:
-		one.Empty = true
+		m.Empty = true
 	case map[string]any:
-		one.Other = true
+		m.Other = true
 	case []any:
-		one.List, one.Empty = true, len(v) == 0
+		m.List, m.Empty = true, len(v) == 0
 		for _, item := range v {
 			text, ok := scalarOf(item)
-			if one.Texts = append(one.Texts, text); !ok {
-				one.Texts, one.Other = nil, true
+			m.Texts = append(m.Texts, text)
+			if !ok {
+				m.Texts, m.Other = nil, true
 				break
 			}
 		}
 	default:
 		text, _ := scalarOf(v)
-		one.Texts = []string{text}
+		m.Texts = []string{text}
 	}
-	return one
+	return m
 }
 
 func scalarOf(value any) (text string, ok bool) {

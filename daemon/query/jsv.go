@@ -32,23 +32,24 @@ func ReadObjects(text string) ([]Members, error) {
 }
 
 // objects reads a list of objects, or a single one, by a method of the scanner.
-func (s *scanner) objects(object func() (Members, error)) (all []Members, err error) {
-	list := s.accept('[')
-	for more := !list || s.next() != ']'; more; more = s.accept(',') {
+func (s *scanner) objects(object func() (Members, error)) ([]Members, error) {
+	var objects []Members
+	isList := s.accept('[')
+	for hasNext := !isList || s.next() != ']'; hasNext; hasNext = s.accept(',') {
 		if s.next() != '{' {
 			return nil, s.broken()
 		}
-		one, err := object()
+		members, err := object()
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, one)
+		objects = append(objects, members)
 		s.next()
 	}
-	if list && !s.accept(']') || s.at < len(s.text) {
+	if isList && !s.accept(']') || s.at < len(s.text) {
 		return nil, s.broken()
 	}
-	return all, nil
+	return objects, nil
 }
 
 // jsvScanner reads JSV text from start to end.
@@ -57,52 +58,61 @@ type jsvScanner struct{ scanner }
 func (s *jsvScanner) broken() error { return malformed("the JSV body cannot be read at byte %d", s.at) }
 
 func (s *jsvScanner) object() (Members, error) {
+	if !s.accept('{') {
+		return nil, s.broken()
+	}
 	var all collector
-	for more := s.accept('{'); more; {
-		one, ok := s.member()
-		if more = s.accept(','); !ok || !more && !s.accept('}') {
-			break
+	for {
+		m, ok := s.member()
+		hasNext := s.accept(',')
+		if !ok || !hasNext && !s.accept('}') {
+			return nil, s.broken()
 		}
-		if err := all.add(one); err != nil {
+		if err := all.add(m); err != nil {
 			return nil, err
 		}
-		if !more {
+		if !hasNext {
 			return all.members, nil
 		}
 	}
-	return nil, s.broken()
 }
 
 // member reads a member and the white space after it.
-func (s *jsvScanner) member() (one Member, ok bool) {
+func (s *jsvScanner) member() (Member, bool) {
 	name, _, ok := s.value(":,{}[]")
-	if one.Name = strings.TrimSpace(name); !ok || one.Name == "" || !s.accept(':') {
-		return one, false
+	m := Member{Name: strings.TrimSpace(name)}
+	if !ok || m.Name == "" || !s.accept(':') {
+		return m, false
 	}
-	switch start := s.at; s.next() {
+
+	start := s.at
+	switch s.next() {
 	case '{':
-		one.Other = true
+		m.Other = true
 		ok = s.nested()
-		one.Raw = s.text[start:s.at]
+		m.Raw = s.text[start:s.at]
 	case '[':
-		one.List = true
-		if one.Texts, ok = s.list(); !ok {
-			one.Other, s.at = true, start
+		m.List = true
+		m.Texts, ok = s.list()
+		if !ok { // it is not a list of texts, and is skipped from its start
+			m.Other, s.at = true, start
 			s.next()
 			ok = s.nested()
 		}
-		one.Raw, one.Empty = s.text[start:s.at], !one.Other && len(one.Texts) == 0
+		m.Raw = s.text[start:s.at]
+		m.Empty = !m.Other && len(m.Texts) == 0
 	default:
 		s.at = start
 		var text string
-		if text, one.Empty, ok = s.value(",}"); one.Empty {
-			one.Raw = "null"
+		text, m.Empty, ok = s.value(",}")
+		if m.Empty {
+			m.Raw = "null"
 		} else {
-			one.Texts = []string{text}
+			m.Texts = []string{text}
 		}
 	}
 	s.next()
-	return one, ok
+	return m, ok
 }
 
 // list reads a list of texts. It fails at other items, nulls included.
@@ -117,7 +127,8 @@ func (s *jsvScanner) list() (texts []string, ok bool) {
 			return nil, false
 		}
 		texts = append(texts, text)
-		if s.next(); s.accept(']') {
+		s.next()
+		if s.accept(']') {
 			return texts, true
 		}
 		if !s.accept(',') {
@@ -131,8 +142,8 @@ func (s *jsvScanner) list() (texts []string, ok bool) {
 func (s *jsvScanner) value(delimiters string) (text string, null, ok bool) {
 	start := s.at
 	if s.next() == '"' {
-		text, rest, ok := cutQuoted(s.text[s.at+1:])
-		s.at = len(s.text) - len(rest)
+		text, after, ok := cutQuoted(s.text[s.at+1:])
+		s.at = len(s.text) - len(after)
 		return text, false, ok
 	}
 	n := strings.IndexAny(s.text[start:], delimiters)
@@ -141,7 +152,7 @@ func (s *jsvScanner) value(delimiters string) (text string, null, ok bool) {
 	}
 	s.at = start + n
 	text = s.text[start:s.at]
-	if line, rest, broken := strings.Cut(text, "\n"); broken && strings.TrimSpace(rest) == "" {
+	if line, after, found := strings.Cut(text, "\n"); found && strings.TrimSpace(after) == "" {
 		text = strings.TrimSuffix(line, "\r")
 	}
 	return text, text == "", true
@@ -161,7 +172,8 @@ func (s *jsvScanner) nested() bool {
 			if closers[len(closers)-1] != c {
 				return false
 			}
-			if closers = closers[:len(closers)-1]; len(closers) == 0 {
+			closers = closers[:len(closers)-1]
+			if len(closers) == 0 {
 				s.at++
 				return true
 			}

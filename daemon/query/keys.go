@@ -29,13 +29,13 @@ func MatchKeys(kind *record.Kind, fields []int, keys [][]Position) Condition {
 		}
 		return in
 	}
-	any := Condition{Join: Or}
+	anyKey := Condition{Join: Or}
 	for _, key := range keys {
-		all := Condition{Join: And}
-		for i, at := range key {
-			all.Parts = append(all.Parts, at.equal(kind, fields[i])...)
+		wholeKey := Condition{Join: And}
+		for i, position := range key {
+			wholeKey.Parts = append(wholeKey.Parts, position.equal(kind, fields[i])...)
 		}
-		any.Parts = append(any.Parts, all)
+		anyKey.Parts = append(anyKey.Parts, wholeKey)
 	}
-	return any
+	return anyKey
 }

@@ -17,47 +17,51 @@ func splitList(text string) ([]string, error) {
 	}
 	var items []string
 	for {
-		item, rest, more, err := cutItem(text)
+		item, after, found, err := cutItem(text)
 		if err != nil {
 			return nil, err
 		}
 		items = append(items, item)
-		if !more {
+		if !found {
 			return items, nil
 		}
-		text = rest
+		text = after
 	}
 }
 
-// cutItem returns the first item of a list; more reports whether another one
-// follows. Spaces belong to an item, except around its quotes.
-func cutItem(text string) (item, rest string, more bool, err error) {
+// cutItem returns the first item of a list, and the text after its comma; found reports whether
+// there is a comma. Spaces belong to an item, except around its quotes.
+func cutItem(text string) (item, after string, found bool, err error) {
 	quoted, ok := strings.CutPrefix(strings.TrimLeft(text, " "), `"`)
 	if !ok {
-		item, rest, more = strings.Cut(text, ",")
-		return item, rest, more, nil
+		item, after, found = strings.Cut(text, ",")
+		return item, after, found, nil
 	}
-	if item, rest, ok = cutQuoted(quoted); !ok {
+	item, after, ok = cutQuoted(quoted)
+	if !ok {
 		return "", "", false, errors.New(`has an item without its closing "`)
 	}
-	rest = strings.TrimLeft(rest, " ")
-	if rest != "" && rest[0] != ',' {
+	after = strings.TrimLeft(after, " ")
+	if after != "" && after[0] != ',' {
 		return "", "", false, errors.New(`has text after the closing " of an item`)
 	}
-	rest, more = strings.CutPrefix(rest, ",")
-	return item, rest, more, nil
+	after, found = strings.CutPrefix(after, ",")
+	return item, after, found, nil
 }
 
-// cutQuoted returns the text up to the closing quote, with doubled quotes decoded.
-func cutQuoted(text string) (item, rest string, closed bool) {
+// cutQuoted returns the text up to the closing quote, with doubled quotes decoded, and the text
+// after it; found reports whether there is a closing quote.
+func cutQuoted(text string) (item, after string, found bool) {
 	var b strings.Builder
 	for {
-		before, after, found := strings.Cut(text, `"`)
-		b.WriteString(before)
-		if text, closed = strings.CutPrefix(after, `"`); !closed {
+		item, after, found = strings.Cut(text, `"`)
+		b.WriteString(item)
+		next, isDoubled := strings.CutPrefix(after, `"`)
+		if !isDoubled {
 			return b.String(), after, found
 		}
 		b.WriteByte('"')
+		text = next
 	}
 }
 

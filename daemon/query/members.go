@@ -36,7 +36,8 @@ func (m Members) index(name string) int {
 	dotted := strings.Contains(name, "İ")
 	for i := range m {
 		// EqualFold is cheaper than foldName, but distinguishes i from İ.
-		if (strings.EqualFold(m[i].Name, name) || dotted || strings.Contains(m[i].Name, "İ")) && foldName(m[i].Name) == foldName(name) {
+		mayMatch := strings.EqualFold(m[i].Name, name) || dotted || strings.Contains(m[i].Name, "İ")
+		if mayMatch && foldName(m[i].Name) == foldName(name) {
 			return i
 		}
 	}
@@ -45,8 +46,8 @@ func (m Members) index(name string) int {
 
 // Text returns a member's single text, empty if it is not given.
 func (m Members) Text(name string) string {
-	if one, ok := m.Get(name); ok && len(one.Texts) > 0 {
-		return one.Texts[0]
+	if member, ok := m.Get(name); ok && len(member.Texts) > 0 {
+		return member.Texts[0]
 	}
 	return ""
 }
@@ -59,13 +60,12 @@ func Union(path, query, body Members) Members {
 	}
 	var all collector
 	for _, source := range []Members{path, query, body} {
-		for _, one := range source {
-			i := all.index(one.Name)
-			switch {
-			case i < 0:
-				all.append(one)
-			case all.members[i].Empty:
-				all.members[i] = one
+		for _, m := range source {
+			i := all.index(m.Name)
+			if i < 0 {
+				all.append(m)
+			} else if all.members[i].Empty {
+				all.members[i] = m
 			}
 		}
 	}
@@ -93,26 +93,26 @@ func (c *collector) index(name string) int {
 	return -1
 }
 
-func (c *collector) append(one Member) {
-	c.members = append(c.members, one)
+func (c *collector) append(m Member) {
+	c.members = append(c.members, m)
 	if len(c.members) < manyMembers {
 		return
 	}
 	if c.byName == nil {
 		c.byName = make(map[string]int)
-		for i, m := range c.members {
-			c.byName[foldName(m.Name)] = i
+		for i, member := range c.members {
+			c.byName[foldName(member.Name)] = i
 		}
 	}
-	c.byName[foldName(one.Name)] = len(c.members) - 1
+	c.byName[foldName(m.Name)] = len(c.members) - 1
 }
 
 // add appends a member with a new name.
-func (c *collector) add(one Member) error {
-	if c.index(one.Name) >= 0 {
-		return malformed("duplicate member %s in the body", Printable(one.Name))
+func (c *collector) add(m Member) error {
+	if c.index(m.Name) >= 0 {
+		return malformed("duplicate member %s in the body", Printable(m.Name))
 	}
-	c.append(one)
+	c.append(m)
 	return nil
 }
 
@@ -156,7 +156,8 @@ func Printable(text string) string {
 	var b strings.Builder
 	count := 0
 	for _, r := range text {
-		if count++; count > most {
+		count++
+		if count > most {
 			return b.String() + "..."
 		}
 		if r == utf8.RuneError || !unicode.IsPrint(r) {
@@ -211,6 +212,7 @@ func (c *collector) repeat(name, text string) {
 		c.append(Member{Name: name, Empty: true})
 	}
 	if text != "" {
-		c.members[i].Texts, c.members[i].Empty = append(c.members[i].Texts, text), false
+		c.members[i].Texts = append(c.members[i].Texts, text)
+		c.members[i].Empty = false
 	}
 }

@@ -9,10 +9,10 @@ import (
 )
 
 func TestUnion(t *testing.T) {
-	one := func(name, text string) Member { return Member{Name: name, Texts: []string{text}} }
-	path := Members{one("BillID", "path")}
-	query := Members{one("billid", "query"), one("Take", "5"), {Name: "Skip", Empty: true}}
-	body := Members{one("BILLID", "body"), one("TAKE", "6"), one("skip", "7"), {Name: "Fields", Empty: true}, one("OrderBy", "a")}
+	member := func(name, text string) Member { return Member{Name: name, Texts: []string{text}} }
+	path := Members{member("BillID", "path")}
+	query := Members{member("billid", "query"), member("Take", "5"), {Name: "Skip", Empty: true}}
+	body := Members{member("BILLID", "body"), member("TAKE", "6"), member("skip", "7"), {Name: "Fields", Empty: true}, member("OrderBy", "a")}
 	for name, c := range map[string]struct{ path, query, body, want Members }{
 		"none":            {nil, nil, nil, nil},
 		"body alone":      {nil, nil, body, body},
@@ -24,7 +24,8 @@ func TestUnion(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
 		}
 	}
-	if Union(path, query, body); query[2].Texts != nil || len(path) != 1 {
+	Union(path, query, body)
+	if query[2].Texts != nil || len(path) != 1 {
 		t.Error("Union modified its arguments")
 	}
 }
@@ -61,9 +62,11 @@ func TestCollector(t *testing.T) {
 		var all collector
 		var plain Members
 		for _, name := range names {
-			if was, now := plain.index(name), all.index(name); was != now {
-				t.Fatalf("%q: index %d, by scanning %d", name, now, was)
-			} else if was >= 0 {
+			got, want := all.index(name), plain.index(name)
+			if got != want {
+				t.Fatalf("%q: index %d, by scanning %d", name, got, want)
+			}
+			if want >= 0 {
 				continue
 			}
 			all.append(Member{Name: name})

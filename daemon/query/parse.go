@@ -29,12 +29,12 @@ type Options struct {
 // Parse reads the members of a query of the kind. Its error lists every invalid
 // member.
 func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
-	switch {
-	case kind.Database != record.RecordsDB:
+	if kind.Database != record.RecordsDB {
 		o.Zone = time.UTC // the time zone of the service's own records
-	case o.Zone == nil:
+	} else if o.Zone == nil {
 		o.Zone = time.Local
 	}
+
 	p := parser{Options: o, req: &Request{Kind: kind, Take: NoTake}}
 	for _, m := range members {
 		p.member(m)
@@ -44,7 +44,8 @@ func Parse(kind *record.Kind, members Members, o Options) (*Request, error) {
 	p.order(members)
 	p.pages()
 	if o.MaxTake > 0 && p.req.Take > o.MaxTake {
-		p.req.Take, p.req.Clamped = o.MaxTake, true
+		p.req.Take = o.MaxTake
+		p.req.Clamped = true
 	}
 	if len(p.wrong) > 0 {
 		return nil, &fault.Error{Kind: fault.Invalid, Message: summary(p.wrong), Fields: p.wrong}
@@ -114,37 +115,46 @@ func IgnoresValue(kind *record.Kind, m Member) bool {
 }
 
 func isParameter(name string) bool {
-	return slices.ContainsFunc(parameters, func(one Parameter) bool { return strings.EqualFold(one.Name, name) })
+	return slices.ContainsFunc(parameters, func(p Parameter) bool { return strings.EqualFold(p.Name, name) })
 }
 
 var parameters = Parameters()
 
 func (p *parser) filter(m Member, target record.Member) {
-	c, given, err := Filter(m, p.req.Kind.Fields[target.Field], target.Operator, p.Zone)
-	switch {
-	case err != nil:
+	field := p.req.Kind.Fields[target.Field]
+	c, hasValue, err := Filter(m, field, target.Operator, p.Zone)
+	if err != nil {
 		p.fail(m.Name, "%s", err)
-	case given:
-		if Denies(target.Operator, m) {
-			p.ignore(unknown{member: m.Name, problem: fmt.Sprintf("must be true; use %s%s", p.req.Kind.Fields[target.Field].Name, Opposite(target.Operator).Suffix())})
-		}
-		c.Field = target.Field
-		p.req.Where = append(p.req.Where, c)
+		return
 	}
+	if !hasValue {
+		return
+	}
+
+	if Denies(target.Operator, m) {
+		opposite := field.Name + Opposite(target.Operator).Suffix()
+		p.ignore(unknown{member: m.Name, problem: "must be true; use " + opposite})
+	}
+	c.Field = target.Field
+	p.req.Where = append(p.req.Where, c)
 }
 
-// Filter reads a member as a comparison of a field, without the index of the field. given is
+// Filter reads a member as a comparison of a field, without the index of the field. hasValue is
 // false for a member without a value. Dates with a zone are converted to zone.
-func Filter(m Member, field record.Field, o record.Operator, zone *time.Location) (c Condition, given bool, err error) {
+func Filter(m Member, field record.Field, o record.Operator, zone *time.Location) (c Condition, hasValue bool, err error) {
 	c.Operator = o
-	switch {
-	case !field.Filter.Allows(o):
+	if !field.Filter.Allows(o) {
 		return c, false, notFilter(field)
-	case o.Arity() == record.None && m.Raw != "null":
+	}
+	if o.Arity() == record.None && m.Raw != "null" {
 		return c, true, nil
-	case m.Empty || len(m.Texts) == 0 && !m.Other || field.Type == record.Bytes && slices.Equal(m.Texts, []string{""}):
+	}
+	isEmpty := m.Empty || len(m.Texts) == 0 && !m.Other
+	hasNoBytes := field.Type == record.Bytes && slices.Equal(m.Texts, []string{""})
+	if isEmpty || hasNoBytes {
 		return c, false, nil
 	}
+
 	texts, err := operandTexts(m, field.Type, o.Arity())
 	if err != nil {
 		return c, false, err
@@ -153,9 +163,11 @@ func Filter(m Member, field record.Field, o record.Operator, zone *time.Location
 		c, err = dateCondition(o, texts, zone)
 		return c, len(texts) > 0, err
 	}
+
 	c.Operands = make([]wire.Value, len(texts))
 	for i, text := range texts {
-		if c.Operands[i], err = wire.ParseValue(field.Type, text, zone); err != nil {
+		c.Operands[i], err = wire.ParseValue(field.Type, text, zone)
+		if err != nil {
 			return c, false, err
 		}
 	}
@@ -193,12 +205,13 @@ func operandTexts(m Member, t record.Type, arity record.Arity) ([]string, error)
 		return m.Texts[:1], nil
 	}
 	texts, err := m.items(t)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case arity == record.Two && len(texts) != 2 && len(texts) != 0:
+	}
+	if arity == record.Two && len(texts) != 2 && len(texts) != 0 {
 		return nil, fmt.Errorf("takes two values, not %d", len(texts))
-	case len(texts) > MaxIn:
+	}
+	if len(texts) > MaxIn {
 		return nil, fmt.Errorf("takes at most %d values, not %d", MaxIn, len(texts))
 	}
 	return texts, nil
@@ -247,19 +260,22 @@ func (p *parser) cursor(m Member) {
 
 // text reads a text, which may be empty.
 func (p *parser) text(m Member) string {
-	switch {
-	case len(m.Texts) > 1 || m.Other || m.List:
+	if len(m.Texts) > 1 || m.Other || m.List {
 		p.fail(m.Name, "takes one text")
-	case len(m.Texts) == 1:
-		return m.Texts[0]
+		return ""
 	}
-	return ""
+	if len(m.Texts) == 0 {
+		return ""
+	}
+	return m.Texts[0]
 }
 
 // pages rejects queries that have no pages by cursor.
 func (p *parser) pages() {
+	if p.req.Cursor == nil {
+		return
+	}
 	switch {
-	case p.req.Cursor == nil:
 	case p.req.Skip > 0:
 		p.fail(Skip, "cannot be combined with Cursor, which continues after a row")
 	case p.req.Group != nil:
@@ -311,8 +327,8 @@ func (p *parser) ignore(s unknown) {
 
 // strict turns unknown members into errors if the request has Strict=true.
 func (p *parser) strict(members Members) {
-	m, given := members.Get(Strict)
-	if !given || m.Empty {
+	m, ok := members.Get(Strict)
+	if !ok || m.Empty {
 		return
 	}
 	if len(m.Texts) != 1 {
@@ -340,8 +356,8 @@ func (p *parser) strict(members Members) {
 // names returns all members that a request of the kind can have.
 func (p *parser) names() []string {
 	names := slices.Clone(p.req.Kind.Members())
-	for _, one := range parameters {
-		names = append(names, one.Name)
+	for _, parameter := range parameters {
+		names = append(names, parameter.Name)
 	}
 	return names
 }
@@ -368,10 +384,10 @@ func (p *parser) groupBy(m Member) {
 		return
 	}
 	g := &Group{Source: p.req.Kind, Field: field, Period: periods[strings.ToLower(period)]}
-	switch f := p.req.Kind.Fields[field]; {
-	case f.Type == record.Bytes:
+	f := p.req.Kind.Fields[field]
+	if f.Type == record.Bytes {
 		p.fail(m.Name, "cannot group by %s, which is %s", f.Name, f.Type)
-	case divided && (g.Period == 0 || f.Type != record.DateTime):
+	} else if divided && (g.Period == 0 || f.Type != record.DateTime) {
 		p.fail(m.Name, "has %s, but only a date can be grouped by :day, :month or :year", Printable(m.Texts[0]))
 	}
 	p.req.Group = g
@@ -410,17 +426,24 @@ func (p *parser) group() {
 	if len(g.Aggregates) == 0 {
 		g.Aggregates = []Aggregate{{Function: Count, Field: AllRows}}
 	}
-	of := g.Source
-	field := of.Fields[g.Field]
+
+	source := g.Source
+	field := source.Fields[g.Field]
 	if g.Period > 0 {
 		field = record.Field{Name: field.Name, Type: record.Text, Null: field.Null}
 	}
 	result := record.Kind{
-		Name: of.Name, Area: of.Area, Summary: of.Summary, Database: of.Database, OperationName: of.Operation(), Role: of.Role,
-		Fields: []record.Field{field},
+		Name:          source.Name,
+		Area:          source.Area,
+		Summary:       source.Summary,
+		Database:      source.Database,
+		OperationName: source.Operation(),
+		Role:          source.Role,
+		Fields:        []record.Field{field},
 	}
 	for _, a := range g.Aggregates {
-		result.Fields = append(result.Fields, record.Field{Name: a.column(of), Type: a.Type(of), Null: record.Nullable})
+		column := record.Field{Name: a.column(source), Type: a.Type(source), Null: record.Nullable}
+		result.Fields = append(result.Fields, column)
 	}
 	registry, err := record.NewRegistry(result)
 	if err != nil {

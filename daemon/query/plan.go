@@ -55,6 +55,7 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 		TotalRequested: r.Total == TotalOn,
 		Aggregates:     r.Include,
 		Group:          r.Group,
+		Place:          r.Place,
 		ForCopy:        r.ForCopy,
 	}
 	if len(p.Columns) == 0 {
@@ -66,7 +67,7 @@ func NewPlan(r *Request, countPages bool) (*Plan, error) {
 	if err := p.distinctOrder(r); err != nil {
 		return nil, err
 	}
-	if p.Place = r.Place; p.Place != nil {
+	if p.Place != nil {
 		p.Order = p.Place.Order
 		p.Count = p.Count && (p.Place.After == nil || p.TotalRequested) // not again for each page
 	} else {
@@ -108,10 +109,15 @@ func (p *Plan) distinctOrder(r *Request) error {
 
 // requestedOrder returns the order of a request, or the default one of its kind.
 func requestedOrder(r *Request) []Order {
-	if newest := (Order{Field: r.Kind.KeyField(), Desc: true}); len(r.Order) == 0 && r.Kind.NewestFirst && (!r.Distinct || len(r.Fields) == 0 || slices.Contains(r.Fields, newest.Field)) {
-		return []Order{newest}
+	if len(r.Order) > 0 || !r.Kind.NewestFirst {
+		return r.Order
 	}
-	return r.Order
+	newest := Order{Field: r.Kind.KeyField(), Desc: true}
+	isSelected := len(r.Fields) == 0 || slices.Contains(r.Fields, newest.Field)
+	if r.Distinct && !isSelected {
+		return r.Order
+	}
+	return []Order{newest}
 }
 
 // stableOrder completes the order so that paging is stable: by the declared key or the
@@ -119,14 +125,14 @@ func requestedOrder(r *Request) []Order {
 // order is left unchanged.
 func (p *Plan) stableOrder(r *Request) []Order {
 	requested := requestedOrder(r)
-	if len(requested) == 0 && r.Take == NoTake && !r.SkipSet && r.Group == nil {
+	hasAllRows := r.Take == NoTake && !r.SkipSet && r.Group == nil
+	if len(requested) == 0 && hasAllRows {
 		return nil
 	}
 	breakers := r.Kind.KeyFields()
-	switch {
-	case p.Distinct:
+	if p.Distinct {
 		breakers = p.Columns
-	case breakers == nil:
+	} else if breakers == nil {
 		breakers = []int{r.Kind.KeyField()}
 	}
 	order := append(make([]Order, 0, len(requested)+len(breakers)), requested...)
@@ -178,7 +184,10 @@ func (p *Plan) blobs() []record.BlobForm {
 // Total returns the number of all matches if it follows from the page: rows were
 // read after Skip, and the page was not full.
 func (p *Plan) Total(rows int64) (total int64, known bool) {
-	if p.Place != nil && p.Place.After != nil || p.Take != NoTake && (rows >= p.Take || p.PageKeys != nil) || rows == 0 && p.Skip > 0 {
+	continues := p.Place != nil && p.Place.After != nil
+	isFull := p.Take != NoTake && (rows >= p.Take || p.PageKeys != nil)
+	isBeyond := rows == 0 && p.Skip > 0
+	if continues || isFull || isBeyond {
 		return 0, false
 	}
 	return p.Skip + rows, true

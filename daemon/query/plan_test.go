@@ -32,14 +32,16 @@ func TestPlanTotal(t *testing.T) {
 			p.PageKeys = &Fragment{}
 		}
 		total, known := p.Total(rows)
-		full, beyond := p.Take != NoTake && (rows == p.Take || p.PageKeys != nil), p.Skip > 0 && rows == 0
-		if short := rows < p.Take && p.PageKeys != nil && (rows > 0 || p.Skip == 0); short != p.Counts(rows) {
-			t.Fatalf("counted is %v", !short)
+		isFull := p.Take != NoTake && (rows == p.Take || p.PageKeys != nil)
+		isBeyond := p.Skip > 0 && rows == 0
+		isShort := rows < p.Take && p.PageKeys != nil && (rows > 0 || p.Skip == 0)
+		if isShort != p.Counts(rows) {
+			t.Fatalf("counted is %v", !isShort)
 		}
-		switch {
-		case known == (full || beyond):
+		if known == (isFull || isBeyond) {
 			t.Fatalf("known is %v", known)
-		case known && total != matches:
+		}
+		if known && total != matches {
 			t.Fatalf("total is %d", total)
 		}
 		if whole := !p.Paged(); whole && !known {
@@ -80,7 +82,8 @@ func TestPlanOrder(t *testing.T) {
 		for _, o := range plan.Order {
 			fields = append(fields, o.Field)
 		}
-		if slices.Sort(fields); len(slices.Compact(slices.Clone(fields))) != len(fields) {
+		slices.Sort(fields)
+		if len(slices.Compact(slices.Clone(fields))) != len(fields) {
 			t.Fatalf("duplicate field: %v", plan.Order)
 		}
 		breakers := []int{0}

@@ -30,7 +30,8 @@ func (p *parser) orderTerms(m Member, desc bool) {
 	text := strings.Join(m.Texts, ",")
 	for term := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' || r == ';' }) {
 		name, reversed := strings.CutPrefix(strings.TrimSpace(term), "-")
-		if name = strings.TrimSpace(name); name == "" {
+		name = strings.TrimSpace(name)
+		if name == "" {
 			continue
 		}
 		field, ok := p.req.Kind.Column(name)
@@ -61,18 +62,22 @@ func (p *parser) fields(m Member) {
 		return
 	}
 	text := strings.TrimSpace(strings.Join(m.Texts, ","))
-	if word, rest, _ := strings.Cut(text, " "); strings.EqualFold(word, "DISTINCT") {
-		p.req.Distinct, text = true, rest
+	if word, names, _ := strings.Cut(text, " "); strings.EqualFold(word, "DISTINCT") {
+		p.req.Distinct = true
+		text = names
 	}
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)
+		if name == "" {
+			continue
+		}
 		field, ok := p.req.Kind.Column(name)
-		switch {
-		case name == "" || ok && slices.Contains(p.req.Fields, field):
-		case ok:
-			p.req.Fields = append(p.req.Fields, field)
-		default:
+		if !ok {
 			p.ignore(unknown{member: m.Name, part: name, similar: p.req.Kind.FieldNames()})
+			continue
+		}
+		if !slices.Contains(p.req.Fields, field) {
+			p.req.Fields = append(p.req.Fields, field)
 		}
 	}
 }

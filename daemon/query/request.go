@@ -40,18 +40,21 @@ func (r *Request) checkCopy() error {
 		return nil
 	}
 	var wrong []fault.Field
-	refuse := func(given bool, member, text string) {
-		if given {
-			wrong = append(wrong, fault.Field{Name: member, Message: text + ForCopy + ", which is for all rows and fields of a kind in one reply"})
+	refuse := func(isSet bool, member string) {
+		if isSet {
+			wrong = append(wrong, fault.Field{
+				Name:    member,
+				Message: "cannot be combined with " + ForCopy + ", which is for all rows and fields of a kind in one reply",
+			})
 		}
 	}
-	refuse(r.Group != nil, GroupBy, "cannot be combined with ")
-	refuse(r.Fields != nil || r.Distinct, Fields, "cannot be combined with ")
-	refuse(r.SkipSet, Skip, "cannot be combined with ")
-	refuse(r.Take != NoTake, Take, "cannot be combined with ")
-	refuse(r.Cursor != nil, Cursor, "cannot be combined with ")
+	refuse(r.Group != nil, GroupBy)
+	refuse(r.Fields != nil || r.Distinct, Fields)
+	refuse(r.SkipSet, Skip)
+	refuse(r.Take != NoTake, Take)
+	refuse(r.Cursor != nil, Cursor)
 	for _, c := range r.Where {
-		refuse(true, r.Kind.Fields[c.Field].Name+c.Operator.Suffix(), "cannot be combined with ")
+		refuse(true, r.Kind.Fields[c.Field].Name+c.Operator.Suffix())
 	}
 	if wrong == nil {
 		return nil
@@ -198,8 +201,8 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 func summary(wrong []fault.Field) string {
 	text := wrong[0].Name + " " + wrong[0].Message
-	if more := len(wrong) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %d more)", more)
+	if others := len(wrong) - 1; others > 0 {
+		text += fmt.Sprintf(" (and %d more)", others)
 	}
 	return text
 }

@@ -59,24 +59,26 @@ func (n *node) value() any {
 
 // member returns the node as a member.
 func (n *node) member() Member {
-	one := Member{Name: n.name, Empty: n.null, List: n.isList()}
-	switch {
-	case n.null:
-		one.Raw = "null"
-		return one
-	case len(n.children) == 0:
-		one.Texts = []string{string(n.text)}
-		return one
+	m := Member{Name: n.name, Empty: n.null, List: n.isList()}
+	if n.null {
+		m.Raw = "null"
+		return m
 	}
+	if len(n.children) == 0 {
+		m.Texts = []string{string(n.text)}
+		return m
+	}
+
+	m.Other = !m.List
 	for _, child := range n.children {
-		one.Other = one.Other || !one.List || child.null || len(child.children) > 0
-		one.Texts = append(one.Texts, string(child.text))
+		m.Other = m.Other || child.null || len(child.children) > 0
+		m.Texts = append(m.Texts, string(child.text))
 	}
-	if one.Other {
+	if m.Other {
 		text, _ := json.Marshal(n.value()) // texts, lists and objects can always be encoded
-		one.Texts = []string{string(text)}
+		m.Texts = []string{string(text)}
 	}
-	return one
+	return m
 }
 
 // members adds the children as members.
@@ -115,22 +117,27 @@ func (p *pairs) add(name, text string) error {
 	if p.named == nil {
 		p.named = make(map[place]*node)
 	}
-	at := &p.tree
+	parent := &p.tree
 	for key := range strings.SplitSeq(base+"]["+keys, "][") {
-		here := place{at, foldName(key)}
-		next := p.named[here]
-		if next == nil || key == "" {
-			if p.count++; p.count > maxNodes || strings.Count(keys, "[") >= maxDepth {
+		position := place{parent, foldName(key)}
+		child := p.named[position]
+		if child == nil || key == "" {
+			p.count++
+			if p.count > maxNodes || strings.Count(keys, "[") >= maxDepth {
 				return malformed("a form must have at most %d names with brackets, nested at most %d deep", maxNodes, maxDepth)
 			}
-			next = &node{name: key}
-			at.children, p.named[here] = append(at.children, next), next
+			child = &node{name: key}
+			parent.children = append(parent.children, child)
+			p.named[position] = child
 		}
-		if at = next; len(at.text) > 0 {
+		if len(child.text) > 0 {
 			return malformed("duplicate member %s in the form", Printable(name))
 		}
+		parent = child
 	}
-	if at.text = []byte(text); len(at.children) > 0 {
+	leaf := parent
+	leaf.text = []byte(text)
+	if len(leaf.children) > 0 {
 		return malformed("duplicate member %s in the form", Printable(name))
 	}
 	return nil
@@ -151,7 +158,8 @@ func (n *node) lists() {
 		child.lists()
 	}
 	if n.isList() {
-		n.children = slices.DeleteFunc(n.children, func(child *node) bool { return len(child.children)+len(child.text) == 0 })
+		isEmpty := func(child *node) bool { return len(child.children)+len(child.text) == 0 }
+		n.children = slices.DeleteFunc(n.children, isEmpty)
 		n.null = len(n.children) == 0
 	}
 }

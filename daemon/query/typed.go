@@ -271,8 +271,12 @@ func (w leafWriter) typedGuid(c Condition) {
 func (w leafWriter) typedText(c Condition) {
 	affinity := w.affinity(c.Field)
 	isEqual := c.Operator == record.Equal || c.Operator == record.In
+	comparesTexts := affinity == "text"
+	if affinity == "none" && isEqual {
+		comparesTexts = !slices.ContainsFunc(c.Operands, isNumber)
+	}
 	switch {
-	case affinity == "text", affinity == "none" && isEqual && !slices.ContainsFunc(c.Operands, isNumber):
+	case comparesTexts:
 		w.b.compare(c)
 		w.bound(c, upward, " < x''")
 	case isEqual && affinity != "none": // an index finds the numbers
@@ -344,20 +348,26 @@ func (w leafWriter) period(field int, p Period) {
 // type are counted, but not compared; a sum of them is an error.
 func (w leafWriter) aggregated(a Aggregate) {
 	t := w.b.plan.Kind.Fields[a.Field].Type.Stored()
+	if !w.b.d.File.Typed {
+		w.b.value(a.Field)
+		return
+	}
 	isExtreme := a.Function == Min || a.Function == Max
+	onlyReadable := w.b.plan.Readable || w.b.plan.Group != nil
+	isReadable := isExtreme && onlyReadable
 	switch {
-	case w.b.d.File.Typed && a.Function == Count && a.Distinct:
+	case a.Function == Count && a.Distinct:
 		w.single(a.Field)
-	case w.b.d.File.Typed && a.Function == Count && t != record.Text:
+	case a.Function == Count && t != record.Text:
 		w.b.text("nullif(")
 		w.b.value(a.Field)
 		w.b.text(", '')")
-	case w.b.d.File.Typed && isExtreme && t != record.Text && (w.b.plan.Readable || w.b.plan.Group != nil):
+	case isReadable && t != record.Text:
 		w.b.typedValue(a.Field)
 		if t == record.Decimal {
 			w.b.text(w.b.d.Collate[t])
 		}
-	case w.b.d.File.Typed && !isExtreme && t == record.Double:
+	case !isExtreme && t == record.Double:
 		w.b.text("typed_number(")
 		w.b.value(a.Field)
 		w.b.text(")")

@@ -15,9 +15,12 @@ import (
 // Elements of the same name are the items of a list; a member may also have a single item.
 // Document types are rejected, so there are no entities beyond the five of XML.
 func readXML(body []byte) (Members, error) {
-	open, total := []*node{{}}, 0 // the document, and the elements that are not closed yet
+	open := []*node{{}} // the document, and the elements that are not closed yet
+	total := 0
 	d := xml.NewDecoder(bytes.NewReader(body))
-	d.CharsetReader = func(name string, r io.Reader) (io.Reader, error) { return r, checkCharset(name, body) }
+	d.CharsetReader = func(name string, r io.Reader) (io.Reader, error) {
+		return r, checkCharset(name, body)
+	}
 	for {
 		top := open[len(open)-1]
 		token, err := d.Token()
@@ -33,25 +36,34 @@ func readXML(body []byte) (Members, error) {
 		case xml.Directive:
 			return nil, malformed("the XML body must not have a document type")
 		case xml.StartElement:
-			if total++; total > maxNodes || len(open) > maxDepth {
+			total++
+			if total > maxNodes || len(open) > maxDepth {
 				return nil, malformed("the XML body must have at most %d elements, nested at most %d deep", maxNodes, maxDepth)
 			}
 			child := &node{name: t.Name.Local}
 			for _, a := range t.Attr {
+				isNamespace := a.Name.Local == "xmlns" || a.Name.Space == "xmlns"
 				if a.Name.Local == "nil" {
 					child.null = child.null || a.Value == "true" || a.Value == "1"
-				} else if a.Name.Local != "xmlns" && a.Name.Space != "xmlns" && !strings.HasPrefix(a.Name.Space, "http://www.w3.org/") {
-					return nil, malformed("the XML body has the attribute %s of %s: members must be elements", Printable(a.Name.Local), Printable(child.name))
+				} else if !isNamespace && !strings.HasPrefix(a.Name.Space, "http://www.w3.org/") {
+					const message = "the XML body has the attribute %s of %s: members must be elements"
+					return nil, malformed(message, Printable(a.Name.Local), Printable(child.name))
 				}
 			}
-			top.children, open = append(top.children, child), append(open, child)
+			top.children = append(top.children, child)
+			open = append(open, child)
 		case xml.CharData:
 			top.text = append(top.text, t...)
 		case xml.EndElement:
-			if own, inner := !top.structured(), len(top.children) > 0; own && (inner || len(open) == 2) || top.null && (own || inner) {
+			isRoot, isMember := len(open) == 2, len(open) == 3
+			hasText, hasChildren := !top.structured(), len(top.children) > 0
+			isMixed := hasText && (hasChildren || isRoot)
+			isFilledNull := top.null && (hasText || hasChildren)
+			if isMixed || isFilledNull {
 				return nil, malformed("the XML body has text between the elements of %s, or a null that is not empty", Printable(top.name))
 			}
-			if open = open[:len(open)-1]; len(open) != 1 && (len(open) == 2 || len(top.children) > 1) {
+			open = open[:len(open)-1]
+			if isMember || !isRoot && len(top.children) > 1 {
 				top.list(func(name string) bool { return name == top.children[0].name })
 			}
 		}
