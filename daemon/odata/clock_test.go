@@ -101,40 +101,34 @@ func TestDatesNeverDecrease(t *testing.T) {
 
 // holds reports whether a condition on dates is true for one.
 func holds(c query.Condition, date string) bool {
-	switch {
-	case c.Join == query.And:
-		for _, part := range c.Parts {
-			if !holds(part, date) {
-				return false
-			}
-		}
-		return true
-	case c.Join == query.Or:
-		for _, part := range c.Parts {
-			if holds(part, date) {
-				return true
-			}
-		}
-		return false
+	isTrue := func(part query.Condition) bool { return holds(part, date) }
+	isFalse := func(part query.Condition) bool { return !holds(part, date) }
+	if c.Join == query.And {
+		return !slices.ContainsFunc(c.Parts, isFalse)
 	}
-	var is bool
-	switch o := c.Operands; c.Operator {
+	if c.Join == query.Or {
+		return slices.ContainsFunc(c.Parts, isTrue)
+	}
+
+	o := c.Operands
+	isMet := false
+	switch c.Operator {
 	case record.Equal:
-		is = date == o[0].Text
+		isMet = date == o[0].Text
 	case record.Between:
-		is = date >= o[0].Text && date <= o[1].Text
+		isMet = date >= o[0].Text && date <= o[1].Text
 	case record.GreaterThan:
-		is = date > o[0].Text
+		isMet = date > o[0].Text
 	case record.GreaterThanOrEqualTo:
-		is = date >= o[0].Text
+		isMet = date >= o[0].Text
 	case record.LessThan:
-		is = date < o[0].Text
+		isMet = date < o[0].Text
 	case record.LessThanOrEqualTo:
-		is = date <= o[0].Text
+		isMet = date <= o[0].Text
 	case record.IsNotNull:
-		is = true
+		isMet = true
 	}
-	return is != c.Negated
+	return isMet != c.Negated
 }
 
 // TestFiltersCompareInstants: a comparison of a date with a literal is true if that of the
@@ -152,12 +146,17 @@ func TestFiltersCompareInstants(t *testing.T) {
 		if rapid.Bool().Draw(t, "equal") {
 			literal = at
 		}
-		if literal = literal.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 99}).Draw(t, "ns"))); literal.Year() < 1 || literal.Year() > 9999 {
+		literal = literal.Add(time.Duration(rapid.SampledFrom([]int{0, 0, 0, 1, 99}).Draw(t, "ns")))
+		if literal.Year() < 1 || literal.Year() > 9999 {
 			literal = firstDate
 		}
 		for op, want := range map[record.Operator]bool{
-			record.Equal: at.Equal(literal), record.NotEqualTo: !at.Equal(literal), record.LessThan: at.Before(literal), record.LessThanOrEqualTo: !at.After(literal),
-			record.GreaterThan: at.After(literal), record.GreaterThanOrEqualTo: !at.Before(literal),
+			record.Equal:                at.Equal(literal),
+			record.NotEqualTo:           !at.Equal(literal),
+			record.LessThan:             at.Before(literal),
+			record.LessThanOrEqualTo:    !at.After(literal),
+			record.GreaterThan:          at.After(literal),
+			record.GreaterThanOrEqualTo: !at.Before(literal),
 		} {
 			s, err := clock.dateSpan(literal.UTC().Format("2006-01-02T15:04:05.999999999Z"))
 			if err != nil {

@@ -23,15 +23,31 @@ type Filter struct {
 
 // Partition returns the date of a kind that the filter limits at both ends, -1 if there is none.
 func (f Filter) Partition(kind *record.Kind) int {
-	ends, limited := map[record.Operator]int{record.GreaterThan: 1, record.GreaterThanOrEqualTo: 1, record.LessThan: 2, record.LessThanOrEqualTo: 2}, make(map[int]int)
+	limited := make(map[int]int) // the limited ends by field
 	for _, c := range f.Where {
-		if c.IsPlain() && kind.Fields[c.Field].Type == record.DateTime {
-			if limited[c.Field] |= ends[c.Operator]; limited[c.Field] == 3 {
-				return c.Field
-			}
+		if !c.IsPlain() || kind.Fields[c.Field].Type != record.DateTime {
+			continue
+		}
+		limited[c.Field] |= ends[c.Operator]
+		if limited[c.Field] == lowerEnd|upperEnd {
+			return c.Field
 		}
 	}
 	return -1
+}
+
+// The ends of a range, as bits.
+const (
+	lowerEnd = 1 << iota
+	upperEnd
+)
+
+// ends are the ends of a range that the operators limit.
+var ends = map[record.Operator]int{
+	record.GreaterThan:          lowerEnd,
+	record.GreaterThanOrEqualTo: lowerEnd,
+	record.LessThan:             upperEnd,
+	record.LessThanOrEqualTo:    upperEnd,
 }
 
 // parser reads filters and keys about the records of a kind.
@@ -53,28 +69,45 @@ func ParseFilter(kind *record.Kind, clock *Clock, text string) (Filter, error) {
 	}
 	p := &parser{lexer: l, kind: kind, clock: clock}
 	c, err := p.or()
-	if err == nil && p.token.kind != end {
-		err = p.rest()
+	if err != nil {
+		return Filter{}, err
 	}
-	if p.filter.Where = []query.Condition{c}; c.Join == query.And {
+	if p.token.kind != end {
+		return Filter{}, p.unexpected()
+	}
+	p.filter.Where = []query.Condition{c}
+	if c.Join == query.And {
 		p.filter.Where = c.Parts
 	}
-	return p.filter, err
+	return p.filter, nil
 }
 
 // operators are the comparisons.
 var operators = map[string]record.Operator{
-	"eq": record.Equal, "ne": record.NotEqualTo, "gt": record.GreaterThan, "ge": record.GreaterThanOrEqualTo, "lt": record.LessThan, "le": record.LessThanOrEqualTo,
+	"eq": record.Equal,
+	"ne": record.NotEqualTo,
+	"gt": record.GreaterThan,
+	"ge": record.GreaterThanOrEqualTo,
+	"lt": record.LessThan,
+	"le": record.LessThanOrEqualTo,
 }
 
 // mirrored are the comparisons with exchanged sides.
 var mirrored = map[record.Operator]record.Operator{
-	record.Equal: record.Equal, record.NotEqualTo: record.NotEqualTo, record.GreaterThan: record.LessThan, record.GreaterThanOrEqualTo: record.LessThanOrEqualTo,
-	record.LessThan: record.GreaterThan, record.LessThanOrEqualTo: record.GreaterThanOrEqualTo,
+	record.Equal:                record.Equal,
+	record.NotEqualTo:           record.NotEqualTo,
+	record.GreaterThan:          record.LessThan,
+	record.GreaterThanOrEqualTo: record.LessThanOrEqualTo,
+	record.LessThan:             record.GreaterThan,
+	record.LessThanOrEqualTo:    record.GreaterThanOrEqualTo,
 }
 
 // functions are those of texts with the result true or false.
-var functions = map[string]record.Operator{"contains": record.Contains, "startswith": record.StartsWith, "endswith": record.EndsWith}
+var functions = map[string]record.Operator{
+	"contains":   record.Contains,
+	"startswith": record.StartsWith,
+	"endswith":   record.EndsWith,
+}
 
 // folding are the functions that do not change the result of a comparison, since the databases
 // compare texts without regard to case.
@@ -87,34 +120,36 @@ func (p *parser) or() (query.Condition, error) { return p.join(query.Or, "or", p
 
 func (p *parser) and() (query.Condition, error) { return p.join(query.And, "and", p.not) }
 
-// join reads parts with a identifier between them.
-func (p *parser) join(join query.Join, identifier string, part func() (query.Condition, error)) (query.Condition, error) {
-	all := query.Condition{Join: join}
-	for {
+// join reads parts with a word between them.
+func (p *parser) join(join query.Join, word string, part func() (query.Condition, error)) (query.Condition, error) {
+	joined := query.Condition{Join: join}
+	for hasNext := true; hasNext; {
 		c, err := part()
 		if err != nil {
 			return c, err
 		}
 		if c.Join == join {
-			all.Parts = append(all.Parts, c.Parts...)
+			joined.Parts = append(joined.Parts, c.Parts...)
 		} else {
-			all.Parts = append(all.Parts, c)
+			joined.Parts = append(joined.Parts, c)
 		}
-		if more, err := p.skip(identifier); err != nil || !more {
-			if len(all.Parts) == 1 {
-				return all.Parts[0], err
-			}
-			return all, err
+		hasNext, err = p.skip(word)
+		if err != nil {
+			return never, err
 		}
 	}
+	if len(joined.Parts) == 1 {
+		return joined.Parts[0], nil
+	}
+	return joined, nil
 }
 
 func (p *parser) not() (query.Condition, error) {
-	negated, err := p.skip("not")
-	switch {
-	case err != nil:
+	isNegated, err := p.skip("not")
+	if err != nil {
 		return never, err
-	case !negated:
+	}
+	if !isNegated {
 		return p.comparison()
 	}
 	c, err := p.nested(p.not)
@@ -123,7 +158,8 @@ func (p *parser) not() (query.Condition, error) {
 
 // nested reads a part one level deeper.
 func (p *parser) nested(part func() (query.Condition, error)) (query.Condition, error) {
-	if p.depth++; p.depth > maxDepth {
+	p.depth++
+	if p.depth > maxDepth {
 		return never, p.fail("is nested too deeply")
 	}
 	defer func() { p.depth-- }()
@@ -132,23 +168,24 @@ func (p *parser) nested(part func() (query.Condition, error)) (query.Condition, 
 
 // comparison reads a comparison, a function or a part in parentheses. Each of them may be
 // compared with true or false.
-func (p *parser) comparison() (c query.Condition, err error) {
-	switch operator, isFunction := functions[p.token.text]; {
-	case p.is("("):
-		if err = p.next(); err == nil {
-			c, err = p.nested(p.or)
-		}
-		if err == nil {
-			err = p.expect(")")
-		}
-	case isFunction && p.calls():
+func (p *parser) comparison() (query.Condition, error) {
+	var c query.Condition
+	var err error
+	operator, isFunction := functions[p.token.text]
+	if p.is("(") {
+		c, err = p.parenthesized()
+	} else if isFunction && p.calls() {
 		c, err = p.match(operator)
-	default:
+	} else {
 		return p.compare()
 	}
-	op, compared := operators[p.token.text]
-	if err != nil || !compared || p.token.kind != identifier {
+	if err != nil {
 		return c, err
+	}
+
+	op, isComparison := operators[p.token.text]
+	if !isComparison || p.token.kind != identifier {
+		return c, nil
 	}
 	if op > record.Equal && op != record.NotEqualTo {
 		return c, p.refuse("a comparison of conditions")
@@ -165,9 +202,22 @@ func (p *parser) comparison() (c query.Condition, err error) {
 	return c, p.next()
 }
 
+// parenthesized reads a part in parentheses.
+func (p *parser) parenthesized() (query.Condition, error) {
+	if err := p.next(); err != nil {
+		return never, err
+	}
+	c, err := p.nested(p.or)
+	if err != nil {
+		return never, err
+	}
+	return c, p.expect(")")
+}
+
 // count counts a comparison or a function with the result true or false.
 func (p *parser) count() error {
-	if p.comparisons++; p.comparisons > maxComparisons {
+	p.comparisons++
+	if p.comparisons > maxComparisons {
 		return p.fail("has more than " + itoa(maxComparisons) + " comparisons")
 	}
 	return nil
@@ -179,38 +229,46 @@ func (p *parser) calls() bool {
 }
 
 // match reads a function that compares a part of a text.
-func (p *parser) match(operator record.Operator) (c query.Condition, err error) {
+func (p *parser) match(operator record.Operator) (query.Condition, error) {
 	name := p.token.text
-	if err = p.count(); err == nil {
-		err = p.next()
+	if err := p.count(); err != nil {
+		return never, err
 	}
-	if err == nil {
-		err = p.next() // the parenthesis
+	if err := p.enter(); err != nil {
+		return never, err
 	}
+	field, literal, err := p.operand()
 	if err != nil {
-		return c, err
+		return never, err
 	}
-	field, of, err := p.operand()
-	if err == nil {
-		err = p.expect(",")
+	if err := p.expect(","); err != nil {
+		return never, err
 	}
+	second := p.token
+	otherField, value, err := p.operand()
 	if err != nil {
-		return c, err
+		return never, err
 	}
-	at := p.token
-	other, value, err := p.operand()
-	switch {
-	case err != nil:
-		return c, err
-	case of.kind != end || other >= 0:
-		return c, p.refuse(name + " of other than a field and a text")
-	case p.kind.Fields[field].Type.Stored() != record.Text || value.kind != text:
-		p.token = at
-		return c, p.fail(name + " must have a field of type string and a text such as 'a'")
-	case utf8.RuneCountInString(value.text) > query.MaxPattern:
-		return c, p.fail("has a text of more than " + itoa(query.MaxPattern) + " characters")
+
+	if literal.kind != end || otherField >= 0 {
+		return never, p.refuse(name + " of other than a field and a text")
+	}
+	if p.kind.Fields[field].Type.Stored() != record.Text || value.kind != text {
+		p.token = second
+		return never, p.fail(name + " must have a field of type string and a text such as 'a'")
+	}
+	if utf8.RuneCountInString(value.text) > query.MaxPattern {
+		return never, p.fail("has a text of more than " + itoa(query.MaxPattern) + " characters")
 	}
 	return exactly(valueOf(value.text)).compare(field, operator), p.expect(")")
+}
+
+// enter reads the name of a function and the parenthesis after it.
+func (p *parser) enter() error {
+	if err := p.next(); err != nil {
+		return err
+	}
+	return p.next()
 }
 
 // operand reads a field, or else a literal; field is -1 then.
@@ -229,21 +287,25 @@ func (p *parser) operand() (field int, literal token, err error) {
 		return -1, literal, p.next()
 	case strings.HasPrefix(literal.text, "@"):
 		return -1, literal, p.refuse("a parameter alias")
-	case strings.HasPrefix(p.lexer.text[p.lexer.at:], "'"): // datetime'2019-05-01T00:00:00' of earlier versions
+	case strings.HasPrefix(p.lexer.text[p.lexer.at:], "'"):
+		// Earlier versions of OData have datetime'2019-05-01T00:00:00'.
 		return -1, literal, p.fail("must have dates and GUIDs without a prefix and quotes, such as 2019-05-01,")
 	}
 	field, err = fieldOf(p.kind, optionFilter, literal.text)
-	if err == nil {
-		err = p.next()
+	if err != nil {
+		return field, token{}, err
 	}
-	return field, token{}, err
+	return field, token{}, p.next()
 }
 
 // negates reports whether the current token is a minus sign before an expression. A number
 // has its sign in its token, so that before a digit the number cannot be read.
 func (p *parser) negates() bool {
-	expression := strings.TrimLeft(p.lexer.text[p.lexer.at:], " \t")
-	return p.is("-") && expression != "" && !strings.ContainsAny(p.lexer.text[p.lexer.at:p.lexer.at+1], ".0123456789")
+	after := p.lexer.text[p.lexer.at:]
+	if !p.is("-") || strings.TrimLeft(after, " \t") == "" {
+		return false
+	}
+	return !strings.ContainsAny(after[:1], ".0123456789")
 }
 
 // folded reads tolower or toupper of an operand.
@@ -251,72 +313,84 @@ func (p *parser) folded() (field int, literal token, err error) {
 	if !slices.Contains(folding, p.token.text) {
 		return -1, p.token, p.refuse("the function " + printable(p.token.text))
 	}
-	if err = p.next(); err == nil {
-		err = p.next() // the parenthesis
-	}
-	if err != nil {
+	if err := p.enter(); err != nil {
 		return -1, literal, err
 	}
-	at := p.token
+	argument := p.token
 	field, literal, err = p.operand()
-	if err == nil {
-		err = p.expect(")")
-	}
 	if err != nil {
+		return field, literal, err
+	}
+	if err := p.expect(")"); err != nil {
 		return field, literal, err
 	}
 	if field < 0 && literal.kind == text {
 		return field, literal, nil
 	}
 	if field < 0 || p.kind.Fields[field].Type.Stored() != record.Text {
-		p.token = at
+		p.token = argument
 		return field, literal, p.fail("must have a text in tolower and toupper")
 	}
-	p.folds, p.filter.Folded = true, append(p.filter.Folded, field)
+	p.folds = true
+	p.filter.Folded = append(p.filter.Folded, field)
 	return field, literal, nil
 }
 
 // compare reads a comparison of a field with a literal, or the name of a field that is true or
 // false, or one of these constants.
-func (p *parser) compare() (c query.Condition, err error) {
+func (p *parser) compare() (query.Condition, error) {
 	if err := p.count(); err != nil {
-		return c, err
+		return never, err
 	}
 	p.folds = false
 	field, literal, err := p.operand()
 	if err != nil {
-		return c, err
+		return never, err
 	}
 	if p.is("in") {
 		return p.list(field)
 	}
-	op, compared := operators[p.token.text]
-	switch {
-	case compared && p.token.kind == identifier:
-	case p.token.kind == identifier && slices.Contains(notOffered, p.token.text):
-		return c, p.refuse("the operator " + p.token.text)
-	case field >= 0 && p.kind.Fields[field].Type == record.Bool:
-		return p.literal(field, record.Equal, token{kind: identifier, text: "true"})
-	case field < 0 && literal.kind == identifier && literal.text != "null":
-		return map[bool]query.Condition{true: always, false: never}[literal.text == "true"], nil
-	default:
-		return c, p.fail("lacks a comparison such as eq")
+	op, isComparison := operators[p.token.text]
+	if !isComparison || p.token.kind != identifier {
+		return p.uncompared(field, literal)
 	}
+
 	if err := p.next(); err != nil {
-		return c, err
+		return never, err
 	}
-	other, second, err := p.operand()
-	switch {
-	case err != nil:
-		return c, err
-	case field >= 0 && other >= 0:
-		return c, p.refuse("a comparison of two fields")
-	case field < 0 && other < 0:
-		return c, p.refuse("a comparison of two values")
-	case field < 0:
-		return p.literal(other, mirrored[op], literal)
+	otherField, otherLiteral, err := p.operand()
+	if err != nil {
+		return never, err
 	}
-	return p.literal(field, op, second)
+	if field >= 0 && otherField >= 0 {
+		return never, p.refuse("a comparison of two fields")
+	}
+	if field < 0 && otherField < 0 {
+		return never, p.refuse("a comparison of two values")
+	}
+	if field < 0 {
+		return p.literal(otherField, mirrored[op], literal)
+	}
+	return p.literal(field, op, otherLiteral)
+}
+
+// uncompared returns the condition of an operand without a comparison after it: a field that is
+// true or false, or one of these constants.
+func (p *parser) uncompared(field int, literal token) (query.Condition, error) {
+	if p.token.kind == identifier && slices.Contains(notOffered, p.token.text) {
+		return never, p.refuse("the operator " + p.token.text)
+	}
+	if field >= 0 && p.kind.Fields[field].Type == record.Bool {
+		return p.literal(field, record.Equal, token{kind: identifier, text: "true"})
+	}
+	isConstant := literal.kind == identifier && literal.text != "null"
+	if field >= 0 || !isConstant {
+		return never, p.fail("lacks a comparison such as eq")
+	}
+	if literal.text == "true" {
+		return always, nil
+	}
+	return never, nil
 }
 
 // list reads the operator in and its list of values, which the value of a field must be one of.
@@ -324,20 +398,20 @@ func (p *parser) list(field int) (query.Condition, error) {
 	if field < 0 {
 		return never, p.refuse("the operator in of a value")
 	}
-	err := p.next()
-	if err == nil {
-		err = p.expect("(")
-	}
-	if err != nil {
+	if err := p.next(); err != nil {
 		return never, err
 	}
+	if err := p.expect("("); err != nil {
+		return never, err
+	}
+
 	var equal []query.Condition
 	for hasNext := !p.is(")"); hasNext; {
-		other, value, err := p.operand()
+		otherField, value, err := p.operand()
 		if err != nil {
 			return never, err
 		}
-		if other >= 0 {
+		if otherField >= 0 {
 			return never, p.refuse("a comparison of two fields")
 		}
 		c, err := p.literal(field, record.Equal, value)
@@ -345,7 +419,8 @@ func (p *parser) list(field int) (query.Condition, error) {
 			return never, err
 		}
 		equal = append(equal, c)
-		if hasNext, err = p.skip(","); err != nil {
+		hasNext, err = p.skip(",")
+		if err != nil {
 			return never, err
 		}
 	}
@@ -409,11 +484,11 @@ func (p *parser) literal(field int, op record.Operator, literal token) (query.Co
 	if !ok {
 		accepted = literals[f.Type.Stored()]
 	}
-	switch {
-	case literal.kind != accepted.kind:
+	if literal.kind != accepted.kind {
 		p.token = literal
 		return never, p.fail("must compare " + f.Name + " with " + accepted.example)
-	case accepted.equal && op != record.Equal && op != record.NotEqualTo:
+	}
+	if accepted.equal && op != record.Equal && op != record.NotEqualTo {
 		return never, p.fail("can compare " + f.Name + " by eq and ne only")
 	}
 	s, err := p.clock.span(f.Type, literal)
@@ -426,8 +501,8 @@ func (p *parser) literal(field int, op record.Operator, literal token) (query.Co
 	return c, nil
 }
 
-// rest returns the error for text after a complete filter.
-func (p *parser) rest() error {
+// unexpected returns the error for text after a complete filter.
+func (p *parser) unexpected() error {
 	if p.token.kind == identifier && slices.Contains(notOffered, p.token.text) {
 		return p.refuse("the operator " + p.token.text)
 	}

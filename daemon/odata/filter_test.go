@@ -60,10 +60,9 @@ func whereOf(kind *record.Kind, filter string) (string, error) {
 	for i := len(st.Args); i > 0; i-- {
 		a := st.Args[i-1]
 		value := a.Value.Text
-		switch {
-		case a.Type.Integer() || a.Type == record.Bool:
+		if a.Type.Integer() || a.Type == record.Bool {
 			value = fmt.Sprint(a.Value.Int)
-		case a.Type == record.Bytes:
+		} else if a.Type == record.Bytes {
 			value = fmt.Sprintf("%x", a.Value.Bytes)
 		}
 		text = strings.ReplaceAll(text, fmt.Sprint("@", i), value)

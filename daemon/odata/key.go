@@ -11,44 +11,66 @@ import (
 
 // ParseKey reads the key between the parentheses of a path: a value, or the names and values
 // of all fields of the key.
-func ParseKey(kind *record.Kind, key []int, clock *Clock, text string) (where []query.Condition, err error) {
+func ParseKey(kind *record.Kind, key []int, clock *Clock, text string) ([]query.Condition, error) {
 	l, err := newLexer("the key", text)
 	if err != nil {
 		return nil, err
 	}
 	p := &parser{lexer: l, kind: kind, clock: clock}
-	given := make([]bool, len(key))
-	for more := true; more && err == nil; {
-		at := 0
-		if p.token.kind == identifier && !p.is("true") && !p.is("false") && !p.is("null") {
-			field, known := kind.Column(p.token.text)
-			if at = slices.Index(key, field); !known || at < 0 || given[at] || kind.Fields[field].Name != p.token.text {
-				return nil, p.wrongKey(key)
-			}
-			if err = p.next(); err == nil {
-				err = p.expect("=")
-			}
-		} else if len(key) != 1 || given[0] {
-			return nil, p.wrongKey(key)
-		}
+	var where []query.Condition
+	hasValue := make([]bool, len(key))
+	for hasNext := true; hasNext; {
+		i, err := p.keyField(key, hasValue)
 		if err != nil {
 			return nil, err
 		}
-		if literal := p.token; literal.kind == end || literal.kind == sign || p.is("null") {
+		literal := p.token
+		if literal.kind == end || literal.kind == sign || p.is("null") {
 			return nil, p.wrongKey(key)
-		} else if c, wrong := p.literal(key[at], record.Equal, literal); wrong != nil {
-			return nil, wrong
-		} else {
-			where, given[at] = append(where, c), true
 		}
-		if err = p.next(); err == nil {
-			more, err = p.skip(",")
+		c, err := p.literal(key[i], record.Equal, literal)
+		if err != nil {
+			return nil, err
+		}
+		where = append(where, c)
+		hasValue[i] = true
+
+		if err := p.next(); err != nil {
+			return nil, err
+		}
+		hasNext, err = p.skip(",")
+		if err != nil {
+			return nil, err
 		}
 	}
-	if err == nil && (p.token.kind != end || slices.Contains(given, false)) {
-		err = p.wrongKey(key)
+	if p.token.kind != end || slices.Contains(hasValue, false) {
+		return nil, p.wrongKey(key)
 	}
-	return where, err
+	return where, nil
+}
+
+// keyField reads the name of a field of the key and the = after it, and returns the field's index
+// in the key. A key of one field may have its value only.
+func (p *parser) keyField(key []int, hasValue []bool) (int, error) {
+	isConstant := p.is("true") || p.is("false") || p.is("null")
+	if p.token.kind != identifier || isConstant {
+		if len(key) != 1 || hasValue[0] {
+			return 0, p.wrongKey(key)
+		}
+		return 0, nil
+	}
+	field, ok := p.kind.Column(p.token.text)
+	if !ok || p.kind.Fields[field].Name != p.token.text {
+		return 0, p.wrongKey(key)
+	}
+	i := slices.Index(key, field)
+	if i < 0 || hasValue[i] {
+		return 0, p.wrongKey(key)
+	}
+	if err := p.next(); err != nil {
+		return 0, err
+	}
+	return i, p.expect("=")
 }
 
 func (p *parser) wrongKey(key []int) error {

@@ -52,19 +52,19 @@ func newLexer(option, text string) (*lexer, error) {
 
 // next reads the next token.
 func (l *lexer) next() error {
-	rest := strings.TrimLeft(l.text[l.at:], " \t")
-	l.at = len(l.text) - len(rest)
+	remaining := strings.TrimLeft(l.text[l.at:], " \t")
+	l.at = len(l.text) - len(remaining)
 	l.token = token{at: l.at}
-	match := tokens.FindStringSubmatchIndex(rest)
+	match := tokens.FindStringSubmatchIndex(remaining)
 	if match == nil {
-		if rest != "" {
+		if remaining != "" {
 			return l.fail("cannot be read")
 		}
 		return nil
 	}
 	for kind := text; kind <= sign; kind++ {
 		if from, to := match[2*kind], match[2*kind+1]; from >= 0 {
-			l.token = token{kind, rest[from:to], l.at}
+			l.token = token{kind, remaining[from:to], l.at}
 		}
 	}
 	if l.kind == text {
@@ -74,24 +74,28 @@ func (l *lexer) next() error {
 	return nil
 }
 
-// is reports whether the current token is a identifier or a sign with the text.
+// is reports whether the current token is an identifier or a sign with the text.
 func (l *lexer) is(text string) bool { return l.kind >= identifier && l.token.text == text }
 
-// skip reads the next token if the current one is a identifier or a sign with the text.
-func (l *lexer) skip(text string) (is bool, err error) {
-	if is = l.is(text); is {
-		err = l.next()
+// skip reads the next token if the current one is an identifier or a sign with the text, and
+// reports whether it is.
+func (l *lexer) skip(text string) (bool, error) {
+	if !l.is(text) {
+		return false, nil
 	}
-	return is, err
+	return true, l.next()
 }
 
 // expect is skip for a required token.
 func (l *lexer) expect(text string) error {
-	is, err := l.skip(text)
-	if err == nil && !is {
-		err = l.fail("lacks " + text)
+	ok, err := l.skip(text)
+	if err != nil {
+		return err
 	}
-	return err
+	if !ok {
+		return l.fail("lacks " + text)
+	}
+	return nil
 }
 
 // fail returns an error at the current token.

@@ -20,7 +20,8 @@ const (
 	optionToken  = "$skiptoken"
 )
 
-// Resource is the kind of resource that a request reads. It decides which options the request may have.
+// Resource is the kind of resource that a request reads. It decides which options the request
+// may have.
 type Resource uint8
 
 // The resources.
@@ -42,6 +43,9 @@ var offered = map[Resource][]string{
 	Schema:   {optionFormat},
 }
 
+// options returns the names of a resource's options, for a message.
+func (r Resource) options() string { return strings.Join(offered[r], ", ") }
+
 // expressions are the names of parts of a request that are no fields.
 var expressions = []string{"$it", "$root", "$this"}
 
@@ -62,7 +66,7 @@ type Options struct {
 }
 
 // ParseOptions reads the options of a request about a kind, nil for a document.
-func ParseOptions(of Resource, kind *record.Kind, clock *Clock, members query.Members) (Options, error) {
+func ParseOptions(resource Resource, kind *record.Kind, clock *Clock, members query.Members) (Options, error) {
 	o := Options{Top: query.NoTake}
 	hasOthers := false // than $format and $skiptoken
 	for _, m := range members {
@@ -70,17 +74,19 @@ func ParseOptions(of Resource, kind *record.Kind, clock *Clock, members query.Me
 			o.Ignored = append(o.Ignored, m.Name)
 			continue
 		}
-		switch {
-		case slices.Contains(unoffered, m.Name):
-			return o, optionError(fault.NotImplemented, m.Name, "is not offered; offered: %s", strings.Join(offered[of], ", "))
-		case !slices.Contains(offered[of], m.Name):
-			return o, optionError(fault.Invalid, printable(m.Name), "is not an option here; options: %s", strings.Join(offered[of], ", "))
-		case len(m.Texts) > 1:
+		if slices.Contains(unoffered, m.Name) {
+			return o, optionError(fault.NotImplemented, m.Name, "is not offered; offered: %s", resource.options())
+		}
+		if !slices.Contains(offered[resource], m.Name) {
+			return o, optionError(fault.Invalid, printable(m.Name), "is not an option here; options: %s", resource.options())
+		}
+		if len(m.Texts) > 1 {
 			return o, optionError(fault.Invalid, m.Name, "is given more than once")
 		}
+
 		value := strings.Join(m.Texts, "")
 		if m.Name == optionFormat {
-			if err := checkFormat(of, value); err != nil {
+			if err := checkFormat(resource, value); err != nil {
 				return o, err
 			}
 			continue
@@ -98,13 +104,13 @@ func ParseOptions(of Resource, kind *record.Kind, clock *Clock, members query.Me
 
 // checkFormat returns an error for a format in which the resource is not offered: a client
 // could not read the response.
-func checkFormat(of Resource, value string) error {
+func checkFormat(resource Resource, value string) error {
 	if value == "" {
 		return nil
 	}
 	offers := "json"
 	_, isOffered := ParseMedia(value)
-	switch of {
+	switch resource {
 	case Count:
 		offers = "text/plain"
 		isOffered = isOffered || mediaName(value) == offers
@@ -132,7 +138,8 @@ func (o *Options) read(kind *record.Kind, clock *Clock, name, value string) (err
 	case "$skip":
 		o.Skip, err = parseCount(name, value)
 	case "$count":
-		if o.Count = value == "true"; value != "true" && value != "false" {
+		o.Count = value == "true"
+		if !o.Count && value != "false" {
 			err = optionError(fault.Invalid, name, "must be true or false")
 		}
 	case optionToken:
@@ -152,7 +159,8 @@ func parseCount(option, value string) (int64, error) {
 // parseSelect reads a list of fields; nil stands for all.
 func parseSelect(kind *record.Kind, value string) (fields []int, err error) {
 	for name := range strings.SplitSeq(value, ",") {
-		if name = strings.TrimSpace(name); name == "*" || value == "" {
+		name = strings.TrimSpace(name)
+		if name == "*" || value == "" {
 			return nil, nil
 		}
 		field, err := fieldOf(kind, "$select", name)
@@ -174,7 +182,8 @@ func parseOrder(kind *record.Kind, value string) (order []query.Order, err error
 		if isExpression || len(words) > 1 && slices.Contains(notOffered, words[1]) {
 			return nil, optionError(fault.NotImplemented, option, "is offered for fields only, with asc or desc after them")
 		}
-		if len(words) == 0 || len(words) > 2 || len(words) == 2 && words[1] != "asc" && words[1] != "desc" {
+		hasDirection := len(words) == 2 && (words[1] == "asc" || words[1] == "desc")
+		if len(words) != 1 && !hasDirection {
 			return nil, optionError(fault.Invalid, option, "must be fields with asc or desc after them, separated by commas")
 		}
 		field, err := fieldOf(kind, option, words[0])
@@ -182,7 +191,7 @@ func parseOrder(kind *record.Kind, value string) (order []query.Order, err error
 			return nil, err
 		}
 		if !slices.ContainsFunc(order, func(o query.Order) bool { return o.Field == field }) {
-			order = append(order, query.Order{Field: field, Desc: words[len(words)-1] == "desc" && len(words) == 2})
+			order = append(order, query.Order{Field: field, Desc: hasDirection && words[1] == "desc"})
 		}
 	}
 	return order, nil
@@ -200,7 +209,8 @@ func fieldOf(kind *record.Kind, option, name string) (int, error) {
 		return 0, optionError(fault.NotImplemented, option, "has a path, which is not offered")
 	}
 	advice := record.DidYouMean(record.Suggest(name, kind.FieldNames()))
-	return 0, optionError(fault.Invalid, option, "has %s, which is not a field of %s%s", cmp.Or(printable(name), "an empty name"), kind.Name, advice)
+	shown := cmp.Or(printable(name), "an empty name")
+	return 0, optionError(fault.Invalid, option, "has %s, which is not a field of %s%s", shown, kind.Name, advice)
 }
 
 // optionError returns the error of an option.
@@ -234,14 +244,18 @@ func (t Token) String() string { return itoa(t.Rest) + "." + itoa(t.Count) + "."
 
 func parseToken(value string) (*Token, error) {
 	parts := strings.SplitN(value, ".", 3)
-	if len(parts) == 3 {
-		rest, restErr := strconv.ParseInt(parts[0], 10, 32)
-		count, countErr := strconv.ParseInt(parts[1], 10, 64)
-		if restErr == nil && countErr == nil && min(rest, count) >= -1 && rest != 0 && parts[2] != "" {
-			return &Token{rest, count, parts[2]}, nil
-		}
+	if len(parts) != 3 || parts[2] == "" {
+		return nil, TokenError()
 	}
-	return nil, TokenError()
+	remaining, err := strconv.ParseInt(parts[0], 10, 32)
+	if err != nil || remaining < -1 || remaining == 0 {
+		return nil, TokenError()
+	}
+	count, err := strconv.ParseInt(parts[1], 10, 64)
+	if err != nil || count < -1 {
+		return nil, TokenError()
+	}
+	return &Token{Rest: remaining, Count: count, Cursor: parts[2]}, nil
 }
 
 // TokenError returns the error of a $skiptoken that this service did not return for the kind.

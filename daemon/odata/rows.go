@@ -240,7 +240,6 @@ type rows struct {
 	err      error
 }
 
-// Begin implements encode.Encoder.
 func (e *rows) Begin(dst []byte, _ encode.Head) []byte {
 	dst = append(dst, '{')
 	dst = openContext(dst, e.response.context())
@@ -256,7 +255,6 @@ func (e *rows) Begin(dst []byte, _ encode.Head) []byte {
 	return append(dst, `"value":[`...)
 }
 
-// Row implements encode.Encoder.
 func (e *rows) Row(dst []byte, cells []row.Cell) []byte {
 	if e.comma {
 		dst = append(dst, ',')
@@ -266,10 +264,8 @@ func (e *rows) Row(dst []byte, cells []row.Cell) []byte {
 	return e.object.Append(dst, cells)
 }
 
-// Err implements encode.Limited.
 func (e *rows) Err() error { return e.err }
 
-// End implements encode.Encoder.
 func (e *rows) End(dst []byte, t encode.Tail) []byte {
 	dst = append(dst, ']')
 	for _, m := range t.Meta {

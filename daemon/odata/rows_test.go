@@ -18,16 +18,25 @@ func TestRows(t *testing.T) {
 	shape := encode.Shape{Columns: make([]encode.Column, len(kind.Fields))}
 	nulls := make([]row.Cell, len(kind.Fields))
 	for i, f := range kind.Fields {
-		shape.Columns[i], nulls[i] = encode.Column{Name: f.Name, Type: f.Type}, row.Cell{Null: true}
+		shape.Columns[i] = encode.Column{Name: f.Name, Type: f.Type}
+		nulls[i] = row.Cell{Null: true}
 	}
 	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
-	cells := []row.Cell{text("a\"\u2028"), {Int: -5}, {Int: 255}, {Int: 9007199254740993}, text("12345678901234567890.1230"), text("0.1"), {Int: 1}, text("2019-05-01T10:11:12.1230000"), text("\xfb\xff"), text("0f8fad5b-d9cb-469f-a165-70867728950e"), {Int: 123000}}
+	cells := []row.Cell{
+		text("a\"\u2028"), {Int: -5}, {Int: 255}, {Int: 9007199254740993}, text("12345678901234567890.1230"), text("0.1"), {Int: 1},
+		text("2019-05-01T10:11:12.1230000"), text("\xfb\xff"), text("0f8fad5b-d9cb-469f-a165-70867728950e"), {Int: 123000},
+	}
 	const (
 		start  = `{"Text":"a\"\u2028","Int":-5,"Byte":255,"Long":`
 		middle = `,"Double":0.1,"Bool":true,"At":"2019-05-01T10:11:12.1230000+10:00","Bytes":"-_8","Guid":"0f8fad5b-d9cb-469f-a165-70867728950e","Span":"PT0.0123S"}`
 		none   = `{"Text":null,"Int":null,"Byte":null,"Long":null,"Decimal":null,"Double":null,"Bool":null,"At":null,"Bytes":null,"Guid":null,"Span":null}`
 	)
-	r := Response{Context: "http://h/$metadata#Every", Count: 7, Zone: time.FixedZone("", 36000), Next: func(cursor string) string { return "http://h/Every?$skiptoken=" + cursor }}
+	r := Response{
+		Context: "http://h/$metadata#Every",
+		Count:   7,
+		Zone:    time.FixedZone("", 36000),
+		Next:    func(cursor string) string { return "http://h/Every?$skiptoken=" + cursor },
+	}
 	for _, c := range []struct {
 		media Media
 		want  string
@@ -38,7 +47,8 @@ func TestRows(t *testing.T) {
 		r.Media = c.media
 		e := r.Format().New(shape)
 		b := e.Row(e.Row(e.Begin(nil, encode.Head{}), cells), nulls)
-		if b = e.End(b, encode.Tail{Meta: []encode.Pair{{Name: "TotalAge", Value: "1"}, {Name: query.Next, Value: "x"}}}); string(b) != c.want {
+		b = e.End(b, encode.Tail{Meta: []encode.Pair{{Name: "TotalAge", Value: "1"}, {Name: query.Next, Value: "x"}}})
+		if string(b) != c.want {
 			t.Errorf("%s\nwant %s", b, c.want)
 		}
 	}
@@ -106,12 +116,12 @@ func TestMedia(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	kind := everyType(t)
-	read := func(of Resource, text string) (Options, error) {
+	read := func(resource Resource, text string) (Options, error) {
 		members, err := query.ReadForm(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ParseOptions(of, kind, NewClock(time.UTC), members)
+		return ParseOptions(resource, kind, NewClock(time.UTC), members)
 	}
 	o, err := read(Rows, "$select=Int,Text,Int&$orderby=Int desc,Text asc,Int&$top=5&$skip=2&$count=true&x=1&$filter=Int+gt+1")
 	if err != nil || len(o.Select) != 2 || len(o.Order) != 2 || !o.Order[0].Desc || o.Order[1].Desc || o.Top != 5 || o.Skip != 2 || !o.Count || len(o.Filter.Where) != 1 || strings.Join(o.Ignored, "") != "x" {
@@ -130,9 +140,9 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for text, of := range map[string]Resource{"$top=1": Entity, "$select=Int": Count, "$filter=Bool": Document} {
-		if _, err := read(of, text); err == nil {
-			t.Errorf("%s is an option of %d", text, of)
+	for text, resource := range map[string]Resource{"$top=1": Entity, "$select=Int": Count, "$filter=Bool": Document} {
+		if _, err := read(resource, text); err == nil {
+			t.Errorf("%s is an option of %d", text, resource)
 		}
 	}
 }
