@@ -52,13 +52,10 @@ func (p *pageRows) start() error {
 // failedRows are the rows of a statement that did not start.
 type failedRows struct{ err error }
 
-// Next implements row.Source.
 func (r failedRows) Next() ([]row.Cell, error) { return nil, r.err }
 
-// Close implements row.Source.
 func (failedRows) Close() error { return nil }
 
-// Next implements row.Source.
 func (p *pageRows) Next() ([]row.Cell, error) {
 	cells, err := p.nextRow()
 	if err != nil || cells == nil {
@@ -139,7 +136,7 @@ func same(a, b []query.Position) bool {
 
 // next returns the cursor of the next page, empty if there is none.
 func (r *Result) next() string {
-	if p, is := r.rows.(*pageRows); is && p.more {
+	if p, isPage := r.rows.(*pageRows); isPage && p.more {
 		return r.plan.Place.Next(p.last)
 	}
 	return ""
@@ -165,9 +162,9 @@ func typeError(plan *query.Plan) error {
 		query.Cursor, strings.Join(columns, ", "))
 }
 
-// pageable implements Session. The file compares values with a position as it sorts them. Where
-// it lets the first column of a primary key be null, the index of the key finds a row that
-// has no key.
+// pageable rejects pages of a table with a row that has no key, if the index of the key finds one:
+// a file may let the first column of a primary key be null. It compares values with a position
+// as it sorts them.
 func (s *fileSession) pageable(plan *query.Plan) error {
 	unchecked := plan.Place.Unchecked
 	if len(unchecked) == 0 {
@@ -221,7 +218,6 @@ func nullKeyError(kind *record.Kind, column, row string) error {
 		"Correct or delete the row, or use Skip and Take", kind.Name, column, row)
 }
 
-// pageable implements Session.
 func (s *serverSession) pageable(plan *query.Plan) error {
 	for i, position := range plan.Place.After {
 		index := plan.Place.Order[i].Field

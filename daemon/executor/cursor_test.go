@@ -24,12 +24,14 @@ func pages(t *testing.T, table string, kind record.Kind, order []query.Order, ta
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, of := executor.NewFile(pool, (*record.Kind).Source, nil, nil), registry.Kinds()[0]
-	cursors, next := query.NewCursors([32]byte{}), ""
+	file := executor.NewFile(pool, (*record.Kind).Source, nil, nil)
+	registered := registry.Kinds()[0]
+	cursors := query.NewCursors([32]byte{})
+	next := ""
 	for range 10 {
-		r := query.Request{Kind: of, Order: order, Take: take, Cursor: &next}
+		r := query.Request{Kind: registered, Order: order, Take: take, Cursor: &next}
 		if next == "" {
-			err = cursors.Start(&r, nil, of.KeyFields())
+			err = cursors.Start(&r, nil, registered.KeyFields())
 		} else {
 			err = cursors.Continue(&r, nil)
 		}
@@ -54,7 +56,7 @@ func pages(t *testing.T, table string, kind record.Kind, order []query.Order, ta
 			if cells == nil {
 				break
 			}
-			rows = append(rows, cells[0].Text(of.Fields[0].Type))
+			rows = append(rows, cells[0].Text(registered.Fields[0].Type))
 			read++
 		}
 		tail, err := result.Tail(read)

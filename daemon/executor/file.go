@@ -34,7 +34,15 @@ type File struct {
 // whether it has columns and indexes as package erp creates them. Long reads are
 // interrupted while drain is active, unless it is nil.
 func NewFile(pool *sqlite.Pool, names func(*record.Kind) string, isOwn func(*sqlite.Conn, *record.Kind) (bool, error), drain *Drain) *File {
-	f := &File{Pool: pool, names: names, isOwn: isOwn, drain: drain, remember: newTotals(), dialect: dialect.SQLite(), indexed: dialect.SQLite()}
+	f := &File{
+		Pool:     pool,
+		names:    names,
+		isOwn:    isOwn,
+		drain:    drain,
+		remember: newTotals(),
+		dialect:  dialect.SQLite(),
+		indexed:  dialect.SQLite(),
+	}
 	f.indexed.File.HideFields = true
 	f.indexed.File.Typed = true
 	return f
@@ -47,17 +55,19 @@ func (f *File) Name(kind *record.Kind) string { return f.names(kind) }
 func (f *File) Table(kind *record.Kind) string { return sqlite.Quote(f.names(kind)) }
 
 // Own returns the cached result of isOwn.
-func (f *File) Own(conn *sqlite.Conn, kind *record.Kind) (own bool, err error) {
+func (f *File) Own(conn *sqlite.Conn, kind *record.Kind) (bool, error) {
 	if f.isOwn == nil {
 		return false, nil
 	}
-	if cached, known := f.own.Load(kind); known {
+	if cached, ok := f.own.Load(kind); ok {
 		return cached.(bool), nil
 	}
-	if own, err = f.isOwn(conn, kind); err == nil {
-		f.own.Store(kind, own)
+	isOwn, err := f.isOwn(conn, kind)
+	if err != nil {
+		return false, err
 	}
-	return own, err
+	f.own.Store(kind, isOwn)
+	return isOwn, nil
 }
 
 // Forget removes a kind that is no longer used from the caches.
@@ -66,16 +76,13 @@ func (f *File) Forget(kind *record.Kind) {
 	f.tables.Delete(kind)
 }
 
-// Session implements Database.
 func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (Session, error) {
 	conn, err := f.Pool.Get(ctx)
 	if err != nil {
 		return nil, Classify(err)
 	}
 	s := &fileSession{ctx: ctx, file: f, kind: kind, conn: conn, stopInterrupt: conn.InterruptOn(ctx)}
-	if s.own, err = f.Own(conn, kind); err == nil {
-		s.dialect, err = f.dialectOf(conn, kind, s.own)
-	}
+	s.dialect, err = f.dialectOf(conn, kind)
 	if err != nil {
 		s.close()
 		return nil, s.classify(err)
@@ -107,7 +114,6 @@ type fileSession struct {
 	ctx           context.Context
 	file          *File
 	kind          *record.Kind
-	own           bool // see File.Own
 	dialect       *dialect.Dialect
 	conn          *sqlite.Conn
 	stopInterrupt func()
@@ -135,7 +141,7 @@ func (s *fileSession) run(st query.Statement, limit time.Duration) (row.Source, 
 		case a.Type.Integer() || a.Type == record.Bool:
 			stmt.BindInt(i+1, a.Value.Int)
 		case a.Type == record.Double:
-			f, _ := strconv.ParseFloat(strings.TrimSpace(a.Value.Text), 64) // is valid, or infinite in the row before a page
+			f, _ := strconv.ParseFloat(strings.TrimSpace(a.Value.Text), 64) // valid, or infinite in the row before a page
 			stmt.BindDouble(i+1, f)
 		case a.Type == record.Bytes:
 			stmt.BindBytes(i+1, a.Value.Bytes)
@@ -164,7 +170,7 @@ func (s *fileSession) close() {
 // classify distinguishes an interrupt by the time limit from one by a cancelled
 // context.
 func (s *fileSession) classify(err error) error {
-	if e, is := errors.AsType[*sqlite.Error](err); !is || !e.Interrupted() {
+	if e, ok := errors.AsType[*sqlite.Error](err); !ok || !e.Interrupted() {
 		return Classify(err)
 	}
 	if s.guard.limitError() != nil {
@@ -190,9 +196,9 @@ type fileRows struct {
 
 func (r *fileRows) Next() ([]row.Cell, error) {
 	r.session.guard.enter()
-	more, err := r.stmt.Step()
+	hasRow, err := r.stmt.Step()
 	r.session.guard.leave()
-	if err != nil || !more {
+	if err != nil || !hasRow {
 		return nil, r.session.classify(err)
 	}
 	r.stmt.ReadRow(r.cells, r.types)
@@ -211,7 +217,6 @@ type guidRows struct {
 	texts []byte            // of the row's GUIDs
 }
 
-// Next implements row.Source.
 func (r *guidRows) Next() ([]row.Cell, error) {
 	cells, err := r.Source.Next()
 	if err != nil || cells == nil {

@@ -8,11 +8,15 @@ import (
 
 // dialectOf returns the dialect of a kind's table. That of another program's table has its
 // columns.
-func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind, own bool) (*dialect.Dialect, error) {
-	switch {
-	case own:
+func (f *File) dialectOf(conn *sqlite.Conn, kind *record.Kind) (*dialect.Dialect, error) {
+	isOwn, err := f.Own(conn, kind)
+	if err != nil {
+		return nil, err
+	}
+	if isOwn {
 		return f.indexed, nil
-	case kind.Database != record.RecordsDB:
+	}
+	if kind.Database != record.RecordsDB {
 		return f.dialect, nil
 	}
 	table, err := f.facts(conn, kind)

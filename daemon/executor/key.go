@@ -143,7 +143,7 @@ func checkSize(s Session) (problem string, err error) {
 	top, limit := firstRows(d, maxKeyRows)
 	size := fmt.Sprintf("SELECT %s FROM (SELECT %s1 AS one FROM %s%s) AS q", d.CountAll, top, table, limit)
 	st := query.Statement{SQL: size, Types: []record.Type{record.Long}}
-	err = one(s, st, keyLimit, func(cells []row.Cell) {
+	err = readRow(s, st, keyLimit, func(cells []row.Cell) {
 		if cells[0].Int == maxKeyRows {
 			problem = "the declared key was not checked: size"
 		}
@@ -172,7 +172,7 @@ func findDuplicate(s Session, kind *record.Kind) (problem string, err error) {
 		st.Types = append(st.Types, kind.Fields[field].Type)
 		st.Blobs = append(st.Blobs, kind.Fields[field].Blob)
 	}
-	err = one(s, st, keyLimit, func(cells []row.Cell) {
+	err = readRow(s, st, keyLimit, func(cells []row.Cell) {
 		problem = fmt.Sprintf("the declared key does not identify the rows: the number of rows with %s is %d; correct key in the file of the kind",
 			describeKey(kind, cells[1:]), cells[0].Int)
 	})
@@ -242,7 +242,7 @@ func indexKey(columns []mssql.KeyColumn, field func(column string) (int, bool)) 
 	return key
 }
 
-// keys implements Session. The columns are known as long as those of the table are.
+// keys returns the columns from the cache as long as those of the table are in it.
 func (s *serverSession) keys() ([]mssql.KeyColumn, error) {
 	if known := s.live.keys.Load(); known != nil {
 		return *known, nil
@@ -254,7 +254,6 @@ func (s *serverSession) keys() ([]mssql.KeyColumn, error) {
 	return columns, err
 }
 
-// leading implements Session.
 func (s *serverSession) leading() ([]string, error) { return readFacts(s, s.conn.Leading) }
 
 // readFacts reads facts about the kind's table from the catalogue.
@@ -320,7 +319,6 @@ func FileKeys(conn *sqlite.Conn, table string) ([]mssql.KeyColumn, error) {
 	return columns, nil
 }
 
-// keys implements Session.
 func (s *fileSession) keys() ([]mssql.KeyColumn, error) {
 	table, err := s.file.facts(s.conn, s.kind)
 	if err != nil {
@@ -352,7 +350,6 @@ func FileLeading(conn *sqlite.Conn, table string) (names []string, err error) {
 	return names, err
 }
 
-// leading implements Session.
 func (s *fileSession) leading() ([]string, error) {
 	table, err := s.file.facts(s.conn, s.kind)
 	if err != nil {

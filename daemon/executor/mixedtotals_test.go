@@ -21,8 +21,8 @@ func TestMixedAggregates(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool.Put(conn)
-	field := func(name string, of record.Type) record.Field {
-		return record.Field{Name: name, Type: of, Filter: of.Filter(), Null: record.Nullable}
+	field := func(name string, fieldType record.Type) record.Field {
+		return record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: record.Nullable}
 	}
 	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{field("ID", record.Long), field("Qty", record.Int), field("Price", record.Double), field("Day", record.DateTime)}})
 	if err != nil {
@@ -80,8 +80,8 @@ func TestMixedGroups(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool.Put(conn)
-	field := func(name string, of record.Type) record.Field {
-		return record.Field{Name: name, Type: of, Filter: of.Filter(), Null: record.Nullable}
+	field := func(name string, fieldType record.Type) record.Field {
+		return record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: record.Nullable}
 	}
 	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{
 		field("ID", record.Long),

@@ -38,22 +38,23 @@ func newWideMixedTable(t *testing.T, rows int64) (m *mixedTable, columns int, po
 	}
 	defer pool.Put(conn)
 	kind := record.Kind{Name: "T", Key: []string{"ID"}, Fields: []record.Field{{Name: "ID", Type: record.Long, Filter: record.OrderedFilter}}}
-	declarations, statements := "ID INTEGER PRIMARY KEY NOT NULL, Note TEXT", []string{}
-	declare := func(declared string, of record.Type) {
+	declarations := "ID INTEGER PRIMARY KEY NOT NULL, Note TEXT"
+	statements := []string{}
+	declare := func(declared string, fieldType record.Type) {
 		name := fmt.Sprintf("V%d", columns)
 		declarations += ", " + name + " " + declared
-		kind.Fields = append(kind.Fields, record.Field{Name: name, Type: of, Filter: of.Filter(), Null: record.Nullable})
+		kind.Fields = append(kind.Fields, record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: record.Nullable})
 		if columns%2 == 0 {
 			statements = append(statements, "CREATE INDEX T"+name+" ON T ("+name+", ID)")
 		}
 		columns++
 	}
 	for i, declared := range executortest.MixedColumns {
-		of := executortest.MixedTypes[i]
+		fieldType := executortest.MixedTypes[i]
 		if strings.HasSuffix(declared, "DEC") {
-			of = record.Decimal
+			fieldType = record.Decimal
 		}
-		declare(declared, of)
+		declare(declared, fieldType)
 	}
 	declare("NUMERIC", record.Double)
 	declare("TEXT", record.DateTime)

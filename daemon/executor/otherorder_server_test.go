@@ -18,8 +18,8 @@ func TestPagesByOtherTypes(t *testing.T) {
 	mssqltest.Exec(t, dsn, `CREATE TABLE T (ID int NOT NULL PRIMARY KEY, Floats float, Reals real, Texts varchar(20) COLLATE SQL_Latin1_General_CP1_CI_AS, Poles varchar(20) COLLATE SQL_Latin1_General_CP1250_CI_AS, Zones datetimeoffset(7))`,
 		`INSERT INTO T VALUES (1, 0.1, 0.1, N'€uro', N'Zażółć', '2024-01-01T10:00:00+10:00'), (2, 0.1, 0.1, N'eur-o', N'gęślą', '2024-01-01T09:00:00-05:00'), (3, 1e300, 3.4e38, N'“a”', N'plain', '2024-01-01T00:00:00+00:00'),
 (4, -1e-7, -1e-7, N'Ž', N'ą', '2024-01-01T00:00:00+00:00'), (5, 0.30000000000000004, 16777216, N'z', NULL, NULL), (6, NULL, NULL, NULL, N'jaźń', '2023-12-31T23:00:00-01:00'), (7, 1, 1, N'a', N'a', '2024-01-01T11:00:00+10:00')`)
-	field := func(name string, of record.Type) record.Field {
-		return record.Field{Name: name, Type: of, Filter: of.Filter(), Null: record.Nullable}
+	field := func(name string, fieldType record.Type) record.Field {
+		return record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: record.Nullable}
 	}
 	registry, err := record.NewRegistry(record.Kind{Name: "T", Fields: []record.Field{field("ID", record.Int), field("Floats", record.Decimal), field("Reals", record.Decimal), field("Texts", record.Text), field("Poles", record.Text), field("Zones", record.DateTime)}})
 	if err != nil {

@@ -89,12 +89,12 @@ func Select(ctx context.Context, from Database, limits func() Limits, plan *quer
 		return nil, err
 	}
 	r := &Result{limits: limits, plan: plan, session: session}
-	switch {
-	case plan.Take == 0:
+	if plan.Take == 0 {
 		return r, nil
-	case parts != nil:
+	}
+	if parts != nil {
 		r.rows, err = newPageRows(r, parts, positions)
-	default:
+	} else {
 		r.rows, err = r.open(several)
 	}
 	if err != nil {
@@ -131,11 +131,10 @@ func (r *Result) compile(plan *query.Plan, compile compiler) (query.Statement, e
 // HoldsLocks reports whether the statement may hold locks on others' tables while its
 // rows are read.
 func (r *Result) HoldsLocks() bool {
-	_, is := r.session.(*serverSession)
-	return is
+	_, isServer := r.session.(*serverSession)
+	return isServer
 }
 
-// Next implements row.Source.
 func (r *Result) Next() ([]row.Cell, error) {
 	if r.rows == nil {
 		return nil, nil
@@ -175,23 +174,27 @@ func (r *Result) Tail(rows int64) (Tail, error) {
 // total counts the matching rows if their number does not follow from the rows read. A
 // timeout is only an error if the request requires the total.
 func (r *Result) total(t *Tail, rows int64) error {
-	if t.Total, t.Known = r.plan.Total(rows); t.Known || !r.plan.Counts(rows) {
+	t.Total, t.Known = r.plan.Total(rows)
+	if t.Known || !r.plan.Counts(rows) {
 		return nil
 	}
+
 	st, err := r.compile(r.plan, query.CompileCount)
 	if err != nil {
 		return err
 	}
 	count := func() (n int64, err error) {
-		return n, one(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
+		return n, readRow(r.session, st, r.limits().Count, func(cells []row.Cell) { n = cells[0].Int })
 	}
 	var age time.Duration
-	if r.plan.Kind.Database == record.RecordsDB && !r.plan.CountAgain { // the service's own tables change all the time
+	// The service's own tables change all the time, so that their totals are not remembered.
+	if r.plan.Kind.Database == record.RecordsDB && !r.plan.CountAgain {
 		t.Total, age, err = r.session.totals().count(st, r.session.content(), r.limits().TotalAge, count)
 	} else {
 		t.Total, err = count()
 	}
-	if t.Known = err == nil; age > 0 {
+	t.Known = err == nil
+	if age > 0 {
 		t.Meta = append(t.Meta, Meta{"TotalAge", strconv.FormatInt(int64(age.Seconds()), 10)})
 	}
 	if fault.Is(err, fault.Timeout) && !r.plan.TotalRequested {
@@ -223,7 +226,7 @@ func (r *Result) compute(plan *query.Plan) (computed []Meta, readable bool, err 
 		return nil, false, err
 	}
 	readable = true
-	err = one(r.session, st, r.limits().Count, func(cells []row.Cell) {
+	err = readRow(r.session, st, r.limits().Count, func(cells []row.Cell) {
 		for i, a := range plan.Aggregates {
 			cell := cells[i]
 			t := a.Type(plan.Kind)
@@ -238,8 +241,8 @@ func (r *Result) compute(plan *query.Plan) (computed []Meta, readable bool, err 
 	return computed, readable, err
 }
 
-// one runs a statement that returns at most one row.
-func one(s Session, st query.Statement, limit time.Duration, read func([]row.Cell)) error {
+// readRow runs a statement that returns at most one row.
+func readRow(s Session, st query.Statement, limit time.Duration, read func([]row.Cell)) error {
 	rows, err := s.run(st, limit)
 	if err != nil {
 		return err

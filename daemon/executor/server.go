@@ -49,7 +49,6 @@ func (b *Server) Table(kind *record.Kind) *Table {
 // Forget removes a kind that is no longer used from the cache.
 func (b *Server) Forget(kind *record.Kind) { b.tables.Delete(kind) }
 
-// Session implements Database.
 func (b *Server) Session(ctx context.Context, kind *record.Kind, _ bool) (Session, error) {
 	conn, err := b.get(ctx)
 	if err != nil {
@@ -74,12 +73,13 @@ func (b *Server) get(ctx context.Context) (*mssql.Conn, error) {
 	waiting, cancel := context.WithTimeout(ctx, waitTimeout(b.Limits().Row))
 	defer cancel()
 	conn, err := b.Pool.Get(waiting)
-	switch {
-	case err == nil:
+	if err == nil {
 		return conn, nil
-	case ctx.Err() != nil:
+	}
+	if ctx.Err() != nil {
 		return nil, ctx.Err()
-	case waiting.Err() != nil && !errors.Is(err, mssql.ErrLost):
+	}
+	if waiting.Err() != nil && !errors.Is(err, mssql.ErrLost) {
 		return nil, Unavailable(err, "all connections to the database are in use; try again later")
 	}
 	return nil, Classify(err)
@@ -129,11 +129,12 @@ func (s *serverSession) run(st query.Statement, limit time.Duration) (row.Source
 // added.
 func WithOption(statement, option string) string {
 	const options = " OPTION ("
-	switch at := strings.LastIndex(statement, options); {
-	case option == "":
+	if option == "" {
 		return statement
-	case at >= 0 && strings.HasSuffix(statement, ")"):
-		return statement[:at] + options + option + ", " + statement[at+len(options):]
+	}
+	start := strings.LastIndex(statement, options)
+	if start >= 0 && strings.HasSuffix(statement, ")") {
+		return statement[:start] + options + option + ", " + statement[start+len(options):]
 	}
 	return statement + options + option + ")"
 }
@@ -150,20 +151,26 @@ func (s *serverSession) close() {
 // classify distinguishes an interrupt by the time limit from one by a cancelled context.
 // After an error that a changed table may have caused, the cached columns are dropped.
 func (s *serverSession) classify(err error) error {
+	if err == nil {
+		return nil
+	}
+	if limitError := s.guard.limitError(); limitError != nil {
+		return timeLimitError(limitError)
+	}
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+
 	var refused *mssql.Error
 	var mismatch *mssql.ColumnTypeError
-	limitError := s.guard.limitError()
-	switch {
-	case err == nil:
-		return nil
-	case limitError != nil:
-		return timeLimitError(limitError)
-	case s.ctx.Err() != nil:
-		return s.ctx.Err()
-	case errors.As(err, &refused) && (refused.NoTable() || refused.NoColumn() || refused.Conversion() || refused.Incomparable()), errors.As(err, &mismatch):
+	isRefused := errors.As(err, &refused)
+	isMissing := isRefused && (refused.NoTable() || refused.NoColumn())
+	hasOtherType := isRefused && (refused.Conversion() || refused.Incomparable())
+	if isMissing || hasOtherType || errors.As(err, &mismatch) {
 		s.source.Forget()
 	}
-	if refused != nil && !s.inputErrors && (refused.Conversion() || refused.Overflow()) {
+	isDataError := isRefused && (refused.Conversion() || refused.Overflow())
+	if isDataError && !s.inputErrors {
 		return s.source.dataError(err)
 	}
 	return s.source.blame(Classify(err))

@@ -62,7 +62,11 @@ func (t *Table) Forget() { t.cached.Store(nil) }
 
 // newColumns matches columns to a kind's fields by name, ignoring letter case.
 func newColumns(kind *record.Kind, columns []mssql.Column, supportsJSON bool) *Columns {
-	k := &Columns{ByField: make([]mssql.Column, len(kind.Fields)), dialect: dialect.TSQL(), until: time.Now().Add(columnsTTL)}
+	k := &Columns{
+		ByField: make([]mssql.Column, len(kind.Fields)),
+		dialect: dialect.TSQL(),
+		until:   time.Now().Add(columnsTTL),
+	}
 	for _, c := range columns {
 		if field, ok := kind.ByColumn(c.Name); ok {
 			k.ByField[field] = c
@@ -103,18 +107,24 @@ func (k *Columns) Bind(args []query.Arg) []mssql.Param {
 }
 
 func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
-	switch {
-	case t.Integer():
+	if t.Integer() {
 		return mssql.Whole(c, v.Int)
-	case t == record.Bool:
+	}
+	switch t {
+	case record.Bool:
 		return mssql.Bit(c, v.Int)
-	case t == record.Bytes:
+	case record.Bytes:
 		return mssql.Binary(v.Bytes)
-	case t == record.Guid:
+	case record.Guid:
 		return mssql.Guid(c, v.Text)
-	case t == record.Double, t == record.Decimal && (c.Type == "float" || c.Type == "real"):
+	case record.Double:
 		return mssql.Double(v.Text)
-	case t == record.Decimal, t == record.DateTime, t == record.TimeSpan:
+	case record.Decimal:
+		if c.Type == "float" || c.Type == "real" {
+			return mssql.Double(v.Text)
+		}
+		return mssql.Digits(v.Text)
+	case record.DateTime, record.TimeSpan:
 		return mssql.Digits(v.Text)
 	}
 	return mssql.Text(c, v.Text)
@@ -125,10 +135,10 @@ func bindValue(c mssql.Column, t record.Type, v wire.Value) mssql.Param {
 func listText(t record.Type, values []wire.Value) []byte {
 	items := make([]string, len(values))
 	for i, v := range values {
-		switch items[i] = v.Text; {
-		case t.Integer():
+		items[i] = v.Text
+		if t.Integer() {
 			items[i] = strconv.FormatInt(v.Int, 10)
-		case t == record.Text:
+		} else if t == record.Text {
 			items[i] = strings.TrimRight(v.Text, " ")
 		}
 	}

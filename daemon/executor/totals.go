@@ -39,11 +39,14 @@ func (t *totals) count(st query.Statement, content string, maxAge time.Duration,
 	t.mu.Lock()
 	known, ok := t.known.Get(key)
 	t.mu.Unlock()
-	if age = time.Since(known.at); ok && content != "" && content == known.content {
+	if ok && content != "" && content == known.content {
 		return known.total, 0, nil
-	} else if ok && content == "" && age < maxAge {
+	}
+	age = time.Since(known.at)
+	if ok && content == "" && age < maxAge {
 		return known.total, age, nil
 	}
+
 	now := time.Now()
 	total, err = execute()
 	if err == nil && len(key) <= maxTotalKey && (content != "" || maxAge > 0) {

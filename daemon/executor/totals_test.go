@@ -70,7 +70,8 @@ func (f *countFile) read(below int64, between func()) (total, counted int64) {
 	defer result.Close()
 	rows := int64(0)
 	for cells, err := result.Next(); cells != nil || err != nil; cells, err = result.Next() {
-		if rows++; err != nil {
+		rows++
+		if err != nil {
 			f.Fatal(err)
 		}
 	}
@@ -170,7 +171,13 @@ func TestRememberedTotalsAreExact(t *testing.T) {
 					return
 				case <-time.After(time.Duration(dice.IntN(2000)) * time.Microsecond):
 				}
-				sql := []string{insert(1 + dice.IntN(5)), "DELETE FROM Numbers WHERE rowid % 3 = 0", "BEGIN; " + insert(2) + "; ROLLBACK", "PRAGMA wal_checkpoint(TRUNCATE)"}[dice.IntN(4)]
+				statements := []string{
+					insert(1 + dice.IntN(5)),
+					"DELETE FROM Numbers WHERE rowid % 3 = 0",
+					"BEGIN; " + insert(2) + "; ROLLBACK",
+					"PRAGMA wal_checkpoint(TRUNCATE)",
+				}
+				sql := statements[dice.IntN(len(statements))]
 				if w > 0 {
 					f.exec(sql)
 					continue
@@ -209,13 +216,15 @@ func TestRememberedTotalsAreExact(t *testing.T) {
 
 // TestTotalsOfServer: without contents, a total is remembered for the time of the settings.
 func TestTotalsOfServer(t *testing.T) {
-	all, st, n := newTotals(), query.Statement{SQL: "SELECT COUNT(*)"}, int64(0)
+	remembered := newTotals()
+	st := query.Statement{SQL: "SELECT COUNT(*)"}
+	n := int64(0)
 	count := func() (int64, error) { n++; return n, nil }
 	for i, c := range []struct {
 		maxAge time.Duration
 		want   int64
 	}{{0, 1}, {0, 2}, {time.Hour, 3}, {time.Hour, 3}, {time.Nanosecond, 4}, {0, 5}} {
-		total, age, err := all.count(st, "", c.maxAge, count)
+		total, age, err := remembered.count(st, "", c.maxAge, count)
 		if err != nil || total != c.want || (age > 0) != (c.maxAge == time.Hour && i == 3) {
 			t.Errorf("%d: %d, age %v, %v", i, total, age, err)
 		}

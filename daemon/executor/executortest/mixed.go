@@ -35,10 +35,17 @@ var MixedValues = []string{
 
 // MixedOperands are the operands of conditions, by the type of the field.
 var MixedOperands = map[record.Type][]string{
-	record.Text: {"10", "010", "abc", "2.5", "2.50", "x", "true", "1.0", "a"}, record.Int: {"0", "1", "-1", "10", "2147483647"}, record.Byte: {"0", "1", "10", "255"},
-	record.Long: {"0", "10", "9007199254740993", "-9223372036854775808"}, record.Decimal: {"0", "2.5", "2.50", "10", "-2.5", "12.5"}, record.Double: {"0", "2.5", "-1", "1e300", "0.1"},
-	record.Bool: {"true", "false"}, record.DateTime: {"2026-01-02T00:00:00", "2026-01-02T10:11:12", "2026-01-02T10:11:00", "2025-12-31T23:59:59.9999999", "2000-01-01"},
-	record.Guid: {"0f8fad5b-d9cb-469f-a165-70867728950e", "ffffffff-d9cb-469f-a165-70867728950e"}, record.Bytes: {"AA==", "MTA=", "/wA="}, record.TimeSpan: {"PT0S", "PT0.000001S"},
+	record.Text:     {"10", "010", "abc", "2.5", "2.50", "x", "true", "1.0", "a"},
+	record.Int:      {"0", "1", "-1", "10", "2147483647"},
+	record.Byte:     {"0", "1", "10", "255"},
+	record.Long:     {"0", "10", "9007199254740993", "-9223372036854775808"},
+	record.Decimal:  {"0", "2.5", "2.50", "10", "-2.5", "12.5"},
+	record.Double:   {"0", "2.5", "-1", "1e300", "0.1"},
+	record.Bool:     {"true", "false"},
+	record.DateTime: {"2026-01-02T00:00:00", "2026-01-02T10:11:12", "2026-01-02T10:11:00", "2025-12-31T23:59:59.9999999", "2000-01-01"},
+	record.Guid:     {"0f8fad5b-d9cb-469f-a165-70867728950e", "ffffffff-d9cb-469f-a165-70867728950e"},
+	record.Bytes:    {"AA==", "MTA=", "/wA="},
+	record.TimeSpan: {"PT0S", "PT0.000001S"},
 }
 
 // MixedValue is a value that is read as the type of its field, in a form that can be compared:
@@ -47,43 +54,32 @@ type MixedValue any
 
 // ReadMixed returns a stored value as one of a type. value is nil unless it can be read as
 // the type. It shares no code with the implementation.
-func ReadMixed(of record.Type, stored any) (value MixedValue, shown string) {
+func ReadMixed(fieldType record.Type, stored any) (value MixedValue, shown string) {
 	text, isText := stored.(string)
-	number, isNumber := naiveNumber(stored)
-	switch {
-	case stored == nil, isText && text == "" && of != record.Text:
+	isEmpty := isText && text == "" && fieldType != record.Text
+	if stored == nil || isEmpty {
 		return nil, "null"
 	}
+
 	data, isBlob := stored.([]byte)
-	shown = fmt.Sprint(stored)
-	if f, is := stored.(float64); is {
-		shown = strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e-0", "e-", 1)
-		if number != nil && new(big.Rat).Abs(number).Cmp(new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(21), nil))) < 0 && strings.Contains(shown, "e+") || of == record.Decimal && number != nil && naiveFits(number) {
-			shown = strconv.FormatFloat(f, 'f', -1, 64)
-		}
-		if of != record.Double && !strings.ContainsAny(shown, ".eI") && len(shown) < 16 {
-			shown += ".0"
-		}
-	}
-	if isBlob {
-		shown = hex.EncodeToString(data)
-	}
+	number, isNumber := naiveNumber(stored)
+	shown = shownMixed(fieldType, stored)
 	misfit := "text " + shown
-	switch of {
+	switch fieldType {
 	case record.Text:
-		switch {
-		case isBlob && utf8.Valid(data):
-			return nil, string(data)
-		case isBlob:
-			return nil, misfit
+		if !isBlob {
+			return shown, shown
 		}
-		return shown, shown
+		if utf8.Valid(data) {
+			return nil, string(data)
+		}
 	case record.Bytes:
 		if isBlob {
 			return data, base64.StdEncoding.EncodeToString(data)
 		}
 	case record.Guid:
-		if isText && len(text) == 36 && (text == strings.ToLower(text) || text == strings.ToUpper(text)) {
+		isUniform := text == strings.ToLower(text) || text == strings.ToUpper(text)
+		if isText && len(text) == 36 && isUniform {
 			return strings.ToLower(text), text
 		}
 		if isText {
@@ -99,56 +95,97 @@ func ReadMixed(of record.Type, stored any) (value MixedValue, shown string) {
 			return nil, text
 		}
 	case record.Bool:
-		for b, texts := range map[bool][]string{true: {"1", "true", "T"}, false: {"0", "False"}} {
-			if isText && slices.Contains(texts, text) || isNumber && number != nil && number.Cmp(big.NewRat(map[bool]int64{true: 1}[b], 1)) == 0 {
-				return b, strconv.FormatBool(b)
-			}
+		isOne := number != nil && number.Cmp(big.NewRat(1, 1)) == 0
+		if isOne || slices.Contains([]string{"1", "true", "T"}, text) {
+			return true, "true"
+		}
+		isZero := number != nil && number.Sign() == 0
+		if isZero || slices.Contains([]string{"0", "False"}, text) {
+			return false, "false"
 		}
 	case record.Decimal:
-		if isNumber && number != nil && naiveFits(number) {
+		if number != nil && naiveFits(number) {
 			return number, shown
 		}
+		if isText && isPlain(text) {
+			r, _ := new(big.Rat).SetString(text)
+			return r, text
+		}
 		if isText {
-			if isPlain(text) {
-				r, _ := new(big.Rat).SetString(text)
-				return r, text
-			}
 			return nil, text
 		}
 	case record.Double:
-		switch {
-		case isText && isPlain(text) && !hasLeadingZeros(text):
+		if isText && isPlain(text) && !hasLeadingZeros(text) {
 			f, _ := strconv.ParseFloat(text, 64)
 			return new(big.Rat).SetFloat64(f), text
-		case isNumber && number == nil && stored.(float64) > 0:
-			return new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 2000)), "+Inf"
-		case isNumber && number == nil:
-			return new(big.Rat).SetInt(new(big.Int).Neg(new(big.Int).Lsh(big.NewInt(1), 2000))), "-Inf"
-		case isNumber:
+		}
+		if number != nil {
 			return number, shown
 		}
+		if isNumber {
+			return infiniteMixed(stored.(float64))
+		}
 	default:
-		if isText {
-			if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
-				number = big.NewRat(n, 1)
-			}
+		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
+			number = big.NewRat(n, 1)
 		}
-		if number != nil && number.IsInt() && number.Num().IsInt64() && naiveInRange(of, number.Num().Int64()) {
-			if _, isFloat := stored.(float64); !isFloat || new(big.Rat).Abs(number).Cmp(big.NewRat(1<<53, 1)) <= 0 {
-				shown = number.Num().String()
-				if of == record.TimeSpan {
-					shown = string(wire.AppendTimeSpan(nil, number.Num().Int64()))
-				}
-				return number, shown
-			}
+		isWhole := number != nil && number.IsInt() && number.Num().IsInt64()
+		if !isWhole || !naiveInRange(fieldType, number.Num().Int64()) {
+			break
 		}
+		_, isFloat := stored.(float64)
+		if isFloat && new(big.Rat).Abs(number).Cmp(big.NewRat(1<<53, 1)) > 0 {
+			break
+		}
+		if fieldType == record.TimeSpan {
+			return number, string(wire.AppendTimeSpan(nil, number.Num().Int64()))
+		}
+		return number, number.Num().String()
 	}
 	return nil, misfit
 }
 
+// infiniteMixed returns an infinite number as one beyond all finite ones.
+func infiniteMixed(f float64) (value MixedValue, shown string) {
+	beyond := new(big.Rat).SetInt(new(big.Int).Lsh(big.NewInt(1), 2000))
+	if f > 0 {
+		return beyond, "+Inf"
+	}
+	return beyond.Neg(beyond), "-Inf"
+}
+
+// shownMixed returns the text of a stored value for a field of a type.
+func shownMixed(fieldType record.Type, stored any) string {
+	switch v := stored.(type) {
+	case []byte:
+		return hex.EncodeToString(v)
+	case float64:
+		return shownFloat(fieldType, v)
+	}
+	return fmt.Sprint(stored)
+}
+
+// shownFloat writes a float as SQLite and the interface do: without an exponent below 1e21, and as
+// a decimal; with .0 after a whole number, which is no integer, unless the field is a double.
+func shownFloat(fieldType record.Type, f float64) string {
+	shown := strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e-0", "e-", 1)
+	if number := new(big.Rat).SetFloat64(f); number != nil { // it is finite
+		limit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(21), nil))
+		isShort := strings.Contains(shown, "e+") && new(big.Rat).Abs(number).Cmp(limit) < 0
+		if isShort || fieldType == record.Decimal && naiveFits(number) {
+			shown = strconv.FormatFloat(f, 'f', -1, 64)
+		}
+	}
+	if fieldType != record.Double && !strings.ContainsAny(shown, ".eI") && len(shown) < 16 {
+		shown += ".0"
+	}
+	return shown
+}
+
 func isPlain(text string) bool {
 	digits := strings.Replace(strings.TrimPrefix(text, "-"), ".", "", 1)
-	return digits != "" && strings.Trim(digits, "0123456789") == "" && !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".")
+	hasDigits := digits != "" && strings.Trim(digits, "0123456789") == ""
+	return hasDigits && !strings.HasPrefix(text, ".") && !strings.HasSuffix(text, ".")
 }
 
 func hasLeadingZeros(text string) bool {
@@ -171,8 +208,8 @@ func naiveFits(number *big.Rat) bool {
 	return new(big.Rat).Abs(number).Cmp(most) < 0
 }
 
-func naiveInRange(of record.Type, n int64) bool {
-	switch of {
+func naiveInRange(fieldType record.Type, n int64) bool {
+	switch fieldType {
 	case record.Int:
 		return n >= -1<<31 && n < 1<<31
 	case record.Byte:
@@ -198,19 +235,21 @@ func compareNaive(a, b MixedValue) int {
 }
 
 // MeetsMixed evaluates a condition on a value. fold is the form in which texts are compared.
-func MeetsMixed(of record.Type, stored any, op record.Operator, operands []MixedValue, fold func(string) string) bool {
-	v, shown := ReadMixed(of, stored)
-	switch {
-	case op == record.IsNull:
+func MeetsMixed(fieldType record.Type, stored any, op record.Operator, operands []MixedValue, fold func(string) string) bool {
+	v, shown := ReadMixed(fieldType, stored)
+	if op == record.IsNull {
 		return shown == "null"
-	case op == record.IsNotNull:
+	}
+	if op == record.IsNotNull {
 		return shown != "null"
-	case v == nil:
+	}
+	if v == nil {
 		return false
 	}
+
 	lower := strings.ToLower(shown)
 	compare := func(i int) int {
-		if text, is := v.(string); is && of == record.Text {
+		if text, ok := v.(string); ok && fieldType == record.Text {
 			return strings.Compare(fold(text), fold(operands[i].(string)))
 		}
 		return compareNaive(v, operands[i])
@@ -264,16 +303,18 @@ func UnpackGuids(stored map[int64]any, form record.BlobForm) {
 		if !isBlob || len(b) != 16 {
 			continue
 		}
-		first, second, third := binary.BigEndian.Uint32(b), binary.BigEndian.Uint16(b[4:]), binary.BigEndian.Uint16(b[6:])
+		var order binary.ByteOrder = binary.BigEndian
 		if form == record.BlobNet {
-			first, second, third = binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:])
+			order = binary.LittleEndian
 		}
-		stored[id] = fmt.Sprintf("%08x-%04x-%04x-%x-%x", first, second, third, b[8:10], b[10:])
+		stored[id] = fmt.Sprintf("%08x-%04x-%04x-%x-%x",
+			order.Uint32(b), order.Uint16(b[4:]), order.Uint16(b[6:]), b[8:10], b[10:])
 	}
 }
 
-func MixedOperand(of record.Type, v wire.Value) MixedValue {
-	switch of {
+// MixedOperand returns an operand of a condition in the form of ReadMixed.
+func MixedOperand(fieldType record.Type, v wire.Value) MixedValue {
+	switch fieldType {
 	case record.Text, record.DateTime, record.Guid:
 		return v.Text
 	case record.Bytes:
@@ -295,7 +336,9 @@ func MixedOperand(of record.Type, v wire.Value) MixedValue {
 func StoredMixed(conn *sqlite.Conn, table, column string) (map[int64]any, error) {
 	stored := make(map[int64]any)
 	v := sqlite.Quote(column)
-	err := conn.Query("SELECT ID, typeof("+v+"), hex("+v+"), CASE WHEN typeof("+v+") = 'real' THEN printf('%!.17g', "+v+") ELSE "+v+" END FROM "+sqlite.Quote(table), func(s *sqlite.Stmt) (err error) {
+	exact := "CASE WHEN typeof(" + v + ") = 'real' THEN printf('%!.17g', " + v + ") ELSE " + v + " END"
+	selected := "SELECT ID, typeof(" + v + "), hex(" + v + "), " + exact + " FROM " + sqlite.Quote(table)
+	err := conn.Query(selected, func(s *sqlite.Stmt) (err error) {
 		switch s.Text(1) {
 		case "integer":
 			stored[s.Int(0)] = s.Int(3)
