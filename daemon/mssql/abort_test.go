@@ -78,7 +78,7 @@ func allAnswer(t *testing.T, s *Server, connections int) {
 	}
 	for i, c := range all {
 		for n := i * 10; n < i*10+5; n++ {
-			if got := one(t, c, record.Int, "SELECT @p1 + 1 AS n", Whole(Column{}, int64(n))); got != strconv.Itoa(n+1) {
+			if got := selectOne(t, c, record.Int, "SELECT @p1 + 1 AS n", Whole(Column{}, int64(n))); got != strconv.Itoa(n+1) {
 				t.Errorf("connection %d returns %q, want %d", i, got, n+1)
 			}
 		}
@@ -129,7 +129,7 @@ func TestEndsInStep(t *testing.T) {
 	session := func() string {
 		c := getConn(t, s)
 		defer c.Close()
-		return one(t, c, record.Int, "SELECT CAST(@@SPID AS int) AS spid")
+		return selectOne(t, c, record.Int, "SELECT CAST(@@SPID AS int) AS spid")
 	}
 	first := session()
 	for left := range 30 {
@@ -197,7 +197,7 @@ func TestReplacesLost(t *testing.T) {
 	var all []*Conn
 	for range 3 {
 		c := getConn(t, s)
-		one(t, c, record.Int, "SELECT 1 AS n")
+		selectOne(t, c, record.Int, "SELECT 1 AS n")
 		all = append(all, c)
 	}
 	for _, c := range all {
@@ -207,7 +207,7 @@ func TestReplacesLost(t *testing.T) {
 		c.Close()
 	}
 	c := getConn(t, s)
-	if got := one(t, c, record.Int, "SELECT 2 AS n"); got != "2" {
+	if got := selectOne(t, c, record.Int, "SELECT 2 AS n"); got != "2" {
 		t.Error(got)
 	}
 }

@@ -49,7 +49,8 @@ func repeated(kind *record.Kind) iter.Seq[[]any] {
 	return func(yield func([]any) bool) {
 		for n := 0; n < benchRows; {
 			for row := range demo.Rows(kind) {
-				if n++; n > benchRows || !yield(row) {
+				n++
+				if n > benchRows || !yield(row) {
 					return
 				}
 			}
@@ -66,15 +67,15 @@ func compare(b *testing.B, dsn string, s *storage.Store, kind *record.Kind) {
 		b.Fatal(err)
 	}
 	bare := newBareLoop(b, dsn, kind)
-	var times, more []float64
+	var times, allocs []float64
 	for range max(b.N, 5) {
 		floor := measure(b, bare)
 		service := measure(b, func() (int, error) { return toBytes(b.Context(), s, request) })
 		times = append(times, service.cpu/floor.cpu)
-		more = append(more, service.allocs-floor.allocs)
+		allocs = append(allocs, service.allocs-floor.allocs)
 	}
 	b.ReportMetric(median(times), "xCPU")
-	b.ReportMetric(median(more), "allocs/row")
+	b.ReportMetric(median(allocs), "allocs/row")
 	b.ReportMetric(0, "ns/op") // not meaningful
 }
 
@@ -117,7 +118,10 @@ func newBareLoop(b *testing.B, dsn string, kind *record.Kind) func() (int, error
 	b.Cleanup(func() { conn.Close() })
 	text := "SELECT "
 	for i, f := range kind.Fields {
-		text += map[bool]string{true: ", "}[i > 0] + "[" + f.Name + "]"
+		if i > 0 {
+			text += ", "
+		}
+		text += "[" + f.Name + "]"
 	}
 	text += " FROM [dbo].[" + kind.Name + "]"
 	return func() (int, error) {
@@ -164,7 +168,8 @@ func toBytes(ctx context.Context, s *storage.Store, request *query.Request) (int
 			encoder.End(buffer, encode.Tail{Total: tail.Total})
 			return n, err
 		}
-		if buffer = encoder.Row(buffer, cells); len(buffer) > 32<<10 {
+		buffer = encoder.Row(buffer, cells)
+		if len(buffer) > 32<<10 {
 			buffer = buffer[:0]
 		}
 	}

@@ -39,24 +39,27 @@ func (c Column) isText() bool {
 // parameters must be the same, because other characters would be replaced by similar ones or
 // by question marks.
 func (c Column) Holds(text string) bool {
-	switch {
-	case !c.usesCodePage():
-		return false
-	case isASCII(text):
-		return true
-	case c.CodePage != c.ParameterCodePage:
-		return false
-	case c.CodePage == utf8CP:
-		return true
-	case c.CodePage != latin1:
+	if !c.usesCodePage() {
 		return false
 	}
-	for _, r := range text {
-		if r >= utf8.RuneSelf && (r < 0xa0 || r > 0xff) && !strings.ContainsRune("€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ", r) {
-			return false
-		}
+	if isASCII(text) {
+		return true
 	}
-	return true
+	if c.CodePage != c.ParameterCodePage {
+		return false
+	}
+	if c.CodePage == utf8CP {
+		return true
+	}
+	return c.CodePage == latin1 && !strings.ContainsFunc(text, isBeyondLatin1)
+}
+
+// isBeyondLatin1 reports whether Windows-1252 lacks a character.
+func isBeyondLatin1(r rune) bool {
+	if r < utf8.RuneSelf || r >= 0xa0 && r <= 0xff {
+		return false
+	}
+	return !strings.ContainsRune("€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ", r)
 }
 
 // ComparesAsSorted reports whether the server compares a text with the column by the rules by
@@ -113,15 +116,19 @@ func ParseColumn(text, schema string) (t Table, column string, ok bool) {
 	return t, parts[last], ok
 }
 
-func parseParts(text string) (parts []string, ok bool) {
-	for rest, more := text, true; more; {
-		var part string
-		if part, rest, more, ok = cutPart(rest); !ok {
+func parseParts(text string) ([]string, bool) {
+	var parts []string
+	for {
+		part, after, found, ok := cutPart(text)
+		if !ok {
 			return nil, false
 		}
 		parts = append(parts, part)
+		if !found {
+			return parts, true
+		}
+		text = after
 	}
-	return parts, true
 }
 
 func newTable(parts []string, schema string) (Table, bool) {
@@ -131,32 +138,38 @@ func newTable(parts []string, schema string) (Table, bool) {
 	if len(parts) == 1 {
 		parts = []string{schema, parts[0]}
 	}
-	all := append(make([]string, 4-len(parts)), parts...)
-	return Table{all[0], all[1], all[2], all[3]}, true
+	parts = append(make([]string, 4-len(parts)), parts...)
+	return Table{Server: parts[0], Database: parts[1], Schema: parts[2], Name: parts[3]}, true
 }
 
-// cutPart parses one part of a name and the dot after it.
-func cutPart(text string) (part, rest string, more, ok bool) {
+// cutPart parses one part of a name and the dot after it; found reports whether there is a dot, ok
+// whether the part is valid.
+func cutPart(text string) (part, after string, found, ok bool) {
 	if !strings.HasPrefix(text, "[") {
-		part, rest, more = strings.Cut(text, ".")
+		part, after, found = strings.Cut(text, ".")
 		part = strings.TrimSpace(part)
-		return part, rest, more, part != "" && !strings.ContainsAny(part, "[]\x00")
+		return part, after, found, part != "" && !strings.ContainsAny(part, "[]\x00")
 	}
+
 	var b strings.Builder
-	for text = text[1:]; ; {
+	text = text[1:]
+	for {
 		i := strings.IndexByte(text, ']')
 		if i < 0 {
 			return "", "", false, false
 		}
 		b.WriteString(text[:i])
-		if text = text[i+1:]; !strings.HasPrefix(text, "]") {
+		text = text[i+1:]
+		if !strings.HasPrefix(text, "]") {
 			break
 		}
 		b.WriteByte(']')
 		text = text[1:]
 	}
-	rest, more = strings.CutPrefix(text, ".")
-	return b.String(), rest, more, b.Len() > 0 && (more || rest == "") && !strings.Contains(b.String(), "\x00")
+	part = b.String()
+	after, found = strings.CutPrefix(text, ".")
+	isClosed := found || after == ""
+	return part, after, found, part != "" && isClosed && !strings.Contains(part, "\x00")
 }
 
 // Quoted returns the name in SQL.

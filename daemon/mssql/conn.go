@@ -22,16 +22,15 @@ type conn struct {
 	pooledAt  time.Time // when it was returned to the pool
 }
 
-// IsValid implements driver.Validator. database/sql calls it when a connection is
-// returned to the pool and discards those that are closed.
+// IsValid reports whether a connection that is returned to the pool may be used again. database/sql
+// discards those that are closed.
 func (c *conn) IsValid() bool {
 	c.pooledAt = time.Now()
 	return !c.transport.isClosed() && c.Conn.IsValid()
 }
 
-// ResetSession implements driver.SessionResetter. database/sql calls it before a
-// connection is reused. An idle connection may have been closed by a server restart or by a
-// firewall. A write must not be the first to detect that, because it would be unknown
+// ResetSession checks a connection before database/sql reuses it. An idle connection may have been
+// closed by a server restart or by a firewall. A write must not be the first to detect that, because it would be unknown
 // whether it was executed. On driver.ErrBadConn the pool opens another connection.
 func (c *conn) ResetSession(ctx context.Context) error {
 	if err := c.Conn.ResetSession(ctx); err != nil || time.Since(c.pooledAt) < c.limits.checkAfter {
@@ -58,21 +57,20 @@ func (c *conn) runUntilDone(ctx context.Context, work func(context.Context) erro
 	return wrap(err)
 }
 
-// Ping implements driver.Pinger.
 func (c *conn) Ping(ctx context.Context) error { return c.runUntilDone(ctx, c.Conn.Ping) }
 
-// BeginTx implements driver.ConnBeginTx. If it fails nothing has been executed yet, so
-// that the pool may use another connection.
+// BeginTx begins a transaction. If it fails nothing has been executed yet, so that the pool may use
+// another connection.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	var begun driver.Tx
 	err := c.runUntilDone(ctx, func(ctx context.Context) (err error) {
 		begun, err = c.Conn.BeginTx(ctx, o)
 		return err
 	})
-	switch {
-	case errors.Is(err, ErrLost):
+	if errors.Is(err, ErrLost) {
 		return nil, fmt.Errorf("%w (%w)", err, driver.ErrBadConn)
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &tx{begun, c}, nil
@@ -85,10 +83,9 @@ type tx struct {
 	conn *conn
 }
 
-// Commit implements driver.Tx. After an error it is unknown whether it was committed.
+// Commit commits the transaction. After an error it is unknown whether it was committed.
 func (t *tx) Commit() error { return t.end(t.Tx.Commit) }
 
-// Rollback implements driver.Tx.
 func (t *tx) Rollback() error { return t.end(t.Tx.Rollback) }
 
 func (t *tx) end(work func() error) error {
@@ -97,12 +94,11 @@ func (t *tx) end(work func() error) error {
 	return t.conn.runUntilDone(ctx, func(context.Context) error { return work() })
 }
 
-// Prepare implements driver.Conn.
 func (c *conn) Prepare(query string) (driver.Stmt, error) {
 	return c.PrepareContext(context.Background(), query)
 }
 
-// PrepareContext implements driver.ConnPrepareContext. Nothing is sent to the server.
+// PrepareContext prepares a statement. Nothing is sent to the server.
 func (c *conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, error) {
 	s, err := c.Conn.PrepareContext(ctx, query)
 	if err != nil {
@@ -117,7 +113,6 @@ type stmt struct {
 	conn *conn
 }
 
-// ExecContext implements driver.StmtExecContext.
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (result driver.Result, err error) {
 	err = s.conn.runUntilDone(ctx, func(ctx context.Context) error {
 		result, err = s.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
@@ -126,7 +121,6 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (resul
 	return result, err
 }
 
-// QueryContext implements driver.StmtQueryContext.
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	rows, err := s.conn.stream(ctx, s.Stmt, args)
 	if err != nil {

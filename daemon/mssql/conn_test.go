@@ -102,15 +102,15 @@ func TestLimitOfDriver(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	one, other := pooled(t, s), pooled(t, s)
-	expect(t, one, "SELECT 1 AS n", "1")
-	expect(t, other, "SELECT 1 AS n", "1")
-	other.Close() // stays idle in the pool
+	used, idle := pooled(t, s), pooled(t, s)
+	expect(t, used, "SELECT 1 AS n", "1")
+	expect(t, idle, "SELECT 1 AS n", "1")
+	idle.Close() // stays idle in the pool
 	proxy.Freeze()
-	if _, err := one.Query(t.Context(), mssql.Query{SQL: "SELECT 2 AS n", Types: []record.Type{record.Int}}); !errors.Is(err, mssql.ErrLost) {
+	if _, err := used.Query(t.Context(), mssql.Query{SQL: "SELECT 2 AS n", Types: []record.Type{record.Int}}); !errors.Is(err, mssql.ErrLost) {
 		t.Error(err)
 	}
-	one.Close()
+	used.Close()
 	if open := s.DB().Stats().OpenConnections; open != 1 {
 		t.Errorf("%d connections are open, want only the unused one", open)
 	}

@@ -52,7 +52,6 @@ func newConnector(dsn string, replaced ...option) (*connector, error) {
 	return &connector{inner, defaultLimits}, nil
 }
 
-// Connect implements driver.Connector.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, loginTimeout, errLoginTimeout)
 	defer cancel()
@@ -69,7 +68,6 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	return &conn{Conn: opened.(*mssql.Conn), limits: c.limits, transport: l}, nil
 }
 
-// Driver implements driver.Connector.
 func (c *connector) Driver() driver.Driver { return c.inner.Driver() }
 
 // transport contains the sockets of a connection.
@@ -114,7 +112,6 @@ type dialer struct{}
 // idle connections.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}
 
-// DialContext implements mssql.Dialer.
 func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{KeepAliveConfig: keepAlive}
 	socket, err := d.DialContext(ctx, network, address)

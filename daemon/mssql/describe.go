@@ -74,11 +74,14 @@ func describedColumn(properties map[string]any) Column {
 		Collation: text("collation_name"),
 	}
 	column.Nullable, _ = properties["is_nullable"].(bool)
-	switch length := number("max_length"); column.Type {
+
+	length := number("max_length")
+	switch column.Type {
 	case "char", "varchar", "binary", "varbinary":
 		column.Length = length
 	case "nchar", "nvarchar":
-		if column.Length = length; length > 0 {
+		column.Length = length
+		if length > 0 {
 			column.Length = length / 2 // max_length is in bytes
 		}
 	}
@@ -96,7 +99,8 @@ func (c *Conn) setCodePages(ctx context.Context, columns []Column) error {
 		pages, ok := known[column.Collation]
 		if !ok {
 			var err error
-			if pages, err = c.codePage(ctx, column.Collation); err != nil {
+			pages, err = c.codePage(ctx, column.Collation)
+			if err != nil {
 				return err
 			}
 			known[column.Collation] = pages

@@ -13,7 +13,8 @@ import (
 )
 
 // errDSN does not contain the connection string, which contains a password.
-var errDSN = errors.New("mssql: the connection string must be a URL such as sqlserver://user:password@host?database=name, with special characters escaped")
+var errDSN = errors.New("mssql: the connection string must be a URL such as " +
+	"sqlserver://user:password@host?database=name, with special characters escaped")
 
 // option is an option of a connection string. Names and values are those of the driver.
 type option struct{ name, value string }
@@ -39,13 +40,14 @@ func completeDSN(dsn string, replaced ...option) (full string, entra bool, err e
 	if err != nil || u.Scheme != "sqlserver" || u.Host == "" {
 		return "", false, errDSN
 	}
-	given, err := url.ParseQuery(u.RawQuery)
+	parameters, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return "", false, errDSN
 	}
 	options := make(url.Values)
-	for name, values := range given {
-		if name = strings.ToLower(name); options.Has(name) {
+	for name, values := range parameters {
+		name = strings.ToLower(name)
+		if options.Has(name) {
 			return "", false, errDSN
 		}
 		options[name] = values

@@ -67,15 +67,20 @@ func (e *Error) LoginFailed() bool {
 // stopping, recovering, being restored, a secondary replica, or overloaded. Any other
 // error while connecting counts as well.
 func (e *Error) Unavailable() bool {
-	switch {
-	case e.connecting && !e.LoginFailed():
+	if e.connecting && !e.LoginFailed() {
 		return true
-	case e.Number >= 921 && e.Number <= 927, e.Number >= 976 && e.Number <= 983, e.Number >= 40549 && e.Number <= 40553, e.Number >= 49918 && e.Number <= 49920:
+	}
+	hasNumber := func(r [2]int) bool { return e.Number >= r[0] && e.Number <= r[1] }
+	if slices.ContainsFunc(unavailableRanges, hasNumber) {
 		return true
 	}
 	return e.hasNumber(233, 596, 701, 802, 911, 942, 945, 4060, 6005, 6006, 8645, 8651, 9002, 10928, 10929, 17142, 18401, 40197, 40501, 40613) ||
 		e.hasText("starting up", "shutting down", "recovery mode", "not yet accepting", "too many clients", "terminating connection", "out of memory")
 }
+
+// unavailableRanges are the first and last numbers of ranges of errors for which Unavailable is
+// true.
+var unavailableRanges = [][2]int{{921, 927}, {976, 983}, {40549, 40553}, {49918, 49920}}
 
 // Deadlock reports whether the transaction was rolled back to resolve a deadlock. It may be
 // retried.

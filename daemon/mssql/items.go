@@ -1,7 +1,6 @@
 package mssql
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/bizhook/whd/client/record"
@@ -13,18 +12,26 @@ import (
 // column are not left out, because the column may have been made longer since its type was
 // read. Items returns "" if the column's type does not match the field.
 func (c Column) Items(t record.Type, texts []string) string {
-	switch {
-	case t.Integer():
+	if t.Integer() {
 		return c.integerType(texts)
-	case t == record.Double && c.Type == "real" && !slices.ContainsFunc(texts, func(text string) bool {
-		_, err := strconv.ParseFloat(text, 32)
-		return err != nil
-	}):
-		return c.Type
-	case c.isText() && (t == record.Text || t == record.Guid):
+	}
+	if t == record.Double && c.Type == "real" {
+		return c.singleType(texts)
+	}
+	if c.isText() && (t == record.Text || t == record.Guid) {
 		return c.parameterType(texts)
 	}
 	return ""
+}
+
+// singleType returns the column's type if it holds all numbers.
+func (c Column) singleType(texts []string) string {
+	for _, text := range texts {
+		if _, err := strconv.ParseFloat(text, 32); err != nil {
+			return ""
+		}
+	}
+	return c.Type
 }
 
 // integerType returns the column's type, or the next larger one that holds all numbers.
@@ -38,8 +45,8 @@ func (c Column) integerType(texts []string) string {
 		if err != nil {
 			return ""
 		}
-		if own := Whole(c, n).declared; integerWidths[own] > integerWidths[widest] {
-			widest = own
+		if needed := Whole(c, n).declared; integerWidths[needed] > integerWidths[widest] {
+			widest = needed
 		}
 	}
 	return widest

@@ -75,7 +75,8 @@ func read(c *Conn, q Query) ([][]string, error) {
 		}
 		texts := make([]string, len(cells))
 		for i, cell := range cells {
-			if texts[i] = cell.Text(q.Types[i]); cell.Null {
+			texts[i] = cell.Text(q.Types[i])
+			if cell.Null {
 				texts[i] = "NULL"
 			}
 		}
@@ -83,8 +84,8 @@ func read(c *Conn, q Query) ([][]string, error) {
 	}
 }
 
-// one returns the only value of a query.
-func one(tb testing.TB, c *Conn, t record.Type, sql string, params ...Param) string {
+// selectOne returns the only value of a query.
+func selectOne(tb testing.TB, c *Conn, t record.Type, sql string, params ...Param) string {
 	tb.Helper()
 	rows := texts(tb, c, Query{SQL: sql, Params: params, Types: []record.Type{t}})
 	if len(rows) != 1 {

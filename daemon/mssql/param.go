@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"encoding/hex"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,12 +46,14 @@ func Long(n int64) Param { return Param{"bigint", n} }
 // or of the next larger type that holds n.
 func Whole(c Column, n int64) Param {
 	width := integerWidths[c.Type]
-	switch {
-	case width == 1 && n >= 0 && n <= math.MaxUint8:
+	isSmall := width == 1 || width == 2
+	if width == 1 && n == int64(byte(n)) {
 		return Param{"tinyint", byte(n)}
-	case width >= 1 && width <= 2 && n == int64(int16(n)):
+	}
+	if isSmall && n == int64(int16(n)) {
 		return Param{"smallint", int16(n)}
-	case width <= 4 && n == int64(int32(n)):
+	}
+	if width <= 4 && n == int64(int32(n)) {
 		return Param{"int", int32(n)}
 	}
 	return Long(n)
@@ -77,7 +78,7 @@ func Digits(text string) Param { return Param{"varchar(41)", mssql.VarChar(text)
 
 // Double returns a number of 64 bits.
 func Double(text string) Param {
-	f, _ := strconv.ParseFloat(strings.TrimSpace(text), 64) // is valid, or infinite in the row before a page
+	f, _ := strconv.ParseFloat(strings.TrimSpace(text), 64) // valid, or infinite in the row before a page
 	return Param{"float", f}
 }
 
@@ -130,26 +131,24 @@ func Text(c Column, text string) Param {
 
 // parameterType returns the parameter type for texts that are compared with the column.
 func (c Column) parameterType(texts []string) string {
-	held := !slices.ContainsFunc(texts, func(text string) bool { return !c.Holds(text) })
-	length, n := c.Length, 0
-	switch {
-	case held && c.CodePage == latin1:
-		n = maxSize(texts, utf8.RuneCountInString)
-	case held:
-		n = maxSize(texts, func(text string) int { return len(text) })
-	default:
-		n = maxSize(texts, utf16Length)
+	if slices.ContainsFunc(texts, func(text string) bool { return !c.Holds(text) }) {
+		length := c.Length
 		if c.usesCodePage() {
-			length = 0
+			length = 0 // not that of the text in UTF-16
 		}
-		return "nvarchar(" + declaredLength(n, length, maxUnits) + ")"
+		return "nvarchar(" + declaredLength(maxSize(texts, utf16Length), length, maxUnits) + ")"
 	}
-	return "varchar(" + declaredLength(n, length, maxBytes) + ")"
+	size := func(text string) int { return len(text) }
+	if c.CodePage == latin1 {
+		size = utf8.RuneCountInString
+	}
+	return "varchar(" + declaredLength(maxSize(texts, size), c.Length, maxBytes) + ")"
 }
 
-func maxSize(texts []string, declaredLength func(string) int) (n int) {
+func maxSize(texts []string, size func(string) int) int {
+	n := 0
 	for _, text := range texts {
-		n = max(n, declaredLength(text))
+		n = max(n, size(text))
 	}
 	return n
 }
@@ -157,10 +156,10 @@ func maxSize(texts []string, declaredLength func(string) int) (n int) {
 // declaredLength returns the length to declare for a text of length n: that of the column, or the
 // maximum if the text is longer or the column's length is unknown.
 func declaredLength(n, column, limit int) string {
-	switch {
-	case n <= column && column <= limit:
+	if n <= column && column <= limit {
 		return strconv.Itoa(column)
-	case n <= limit:
+	}
+	if n <= limit {
 		return strconv.Itoa(limit)
 	}
 	return "max"

@@ -95,9 +95,9 @@ func TestCallWithContext(t *testing.T) {
 	for _, params := range [][]Param{nil, {Long(7)}} {
 		for _, info := range []string{"request=1 user=ann", "request=2"} {
 			text, args := Query{SQL: "SELECT 1", Params: params, Lock: 1, Context: []byte(info)}.call()
-			own := args[len(args)-1]
-			if text != "sp_executesql" || !strings.HasPrefix(args[0].Value.(string), "SET CONTEXT_INFO @"+own.Name+"; SET LOCK_TIMEOUT 1; SELECT 1") ||
-				!strings.HasSuffix(args[1].Value.(string), "@"+own.Name+" varbinary(128)") || len(args) != 3+len(params) || string(own.Value.([]byte)) != info {
+			caller := args[len(args)-1]
+			if text != "sp_executesql" || !strings.HasPrefix(args[0].Value.(string), "SET CONTEXT_INFO @"+caller.Name+"; SET LOCK_TIMEOUT 1; SELECT 1") ||
+				!strings.HasSuffix(args[1].Value.(string), "@"+caller.Name+" varbinary(128)") || len(args) != 3+len(params) || string(caller.Value.([]byte)) != info {
 				t.Errorf("%s: %s %v", info, text, args)
 			}
 		}
@@ -131,7 +131,7 @@ func TestArrives(t *testing.T) {
 		{Guid(Column{}, aGuid), record.Guid, aGuid},
 		{Guid(Column{Type: "char", Length: 36}, aGuid), record.Text, aGuid},
 	} {
-		if got := one(t, c, v.as, "SELECT @p1 AS v", v.param); got != v.want {
+		if got := selectOne(t, c, v.as, "SELECT @p1 AS v", v.param); got != v.want {
 			t.Errorf("%s %.40v is received as %.40q", v.param.declared, v.param.value, got)
 		}
 	}

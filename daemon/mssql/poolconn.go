@@ -36,8 +36,8 @@ func (c *Conn) acquire(ctx context.Context) error {
 	defer c.mu.Unlock()
 	c.pooled = pooled
 	// The connection is not used by others until it is returned, so it may be used outside of Raw.
-	return pooled.Raw(func(own any) error {
-		c.conn = own.(*conn)
+	return pooled.Raw(func(driverConn any) error {
+		c.conn = driverConn.(*conn)
 		return nil
 	})
 }
@@ -117,7 +117,8 @@ func (c *Conn) Query(ctx context.Context, q Query) (*Rows, error) {
 		}
 		return nil, limitError(ctx, err)
 	}
-	rows.limited, rows.cancel = ctx, cancel
+	rows.limited = ctx
+	rows.cancel = cancel
 	return rows, nil
 }
 
@@ -131,7 +132,8 @@ func (c *Conn) queryRetrying(ctx context.Context, q Query) (*Rows, error) {
 		}
 		start := time.Now()
 		rows, err := c.query(ctx, q)
-		if !errors.Is(err, ErrLost) || !c.conn.used || time.Since(start) > deadConnTimeout || c.aborted.Load() || ctx.Err() != nil {
+		wasDead := errors.Is(err, ErrLost) && c.conn.used && time.Since(start) <= deadConnTimeout
+		if !wasDead || c.aborted.Load() || ctx.Err() != nil {
 			return rows, err
 		}
 		c.Close()
@@ -168,7 +170,8 @@ func (c *Conn) query(ctx context.Context, q Query) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.rows, err = newRows(s, q.Types); err != nil {
+	c.rows, err = newRows(s, q.Types)
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return c.rows, nil
@@ -193,7 +196,8 @@ func SetContextInfo(text string, params []Param, info []byte) (string, []Param) 
 	if info == nil {
 		return text, params
 	}
-	return "SET CONTEXT_INFO @" + parameter(len(params)) + "; " + text, append(slices.Clip(params), Param{"varbinary(128)", info})
+	text = "SET CONTEXT_INFO @" + parameter(len(params)) + "; " + text
+	return text, append(slices.Clip(params), Param{"varbinary(128)", info})
 }
 
 // call returns the statement and arguments for the driver. A statement with parameters

@@ -66,15 +66,14 @@ func newRows(s *stream, types []record.Type) (*Rows, error) {
 	}
 	for i, t := range types {
 		name := s.ColumnTypeDatabaseTypeName(i)
-		a, known := driverTypes[name]
-		if !known {
+		a, ok := driverTypes[name]
+		if !ok {
 			return nil, &ColumnTypeError{Column: names[i], Type: name, FieldType: t.String()}
 		}
-		c := columnReader{a, a.fits(t), math.MinInt64, math.MaxInt64}
-		switch {
-		case t.Stored().Integer():
+		c := columnReader{driverType: a, fits: a.fits(t), lo: math.MinInt64, hi: math.MaxInt64}
+		if t.Stored().Integer() {
 			c.lo, c.hi = t.Stored().Range()
-		case t == record.Bool:
+		} else if t == record.Bool {
 			c.lo, c.hi = 0, 1
 		}
 		r.columns[i] = c
@@ -82,7 +81,6 @@ func newRows(s *stream, types []record.Type) (*Rows, error) {
 	return r, nil
 }
 
-// Next implements row.Source.
 func (r *Rows) Next() ([]row.Cell, error) {
 	if err := r.stream.Next(r.dest); err != nil {
 		if err == io.EOF {
@@ -118,7 +116,8 @@ func (r *Rows) read(i int, v driver.Value) error {
 		r.scratch = wire.AppendDouble(r.scratch, v.(float64), c.bits())
 		cell.Data = r.scratch[start:]
 	case c.driverType == integer:
-		if cell.Int = v.(int64); cell.Int < c.lo || cell.Int > c.hi {
+		cell.Int = v.(int64)
+		if cell.Int < c.lo || cell.Int > c.hi {
 			return r.misfit(i, v)
 		}
 	case c.driverType == bit:
@@ -152,7 +151,11 @@ func (r *Rows) convert(i int, v driver.Value) error {
 // misfit returns the error for a value that does not fit its field. It must not be cut to the
 // size of the field, nor taken for true: a filter would not find it.
 func (r *Rows) misfit(i int, v driver.Value) error {
-	e := &ColumnTypeError{Column: r.stream.Columns()[i], Type: r.stream.ColumnTypeDatabaseTypeName(i), FieldType: r.types[i].String()}
+	e := &ColumnTypeError{
+		Column:    r.stream.Columns()[i],
+		Type:      r.stream.ColumnTypeDatabaseTypeName(i),
+		FieldType: r.types[i].String(),
+	}
 	if c := r.columns[i]; c.driverType != binary {
 		e.Value = string(c.driverType.append(nil, v))
 	}

@@ -59,7 +59,7 @@ func TestValues(t *testing.T) {
 		{"CAST('2019-05-01 10:11' AS varchar(20))", record.DateTime, "2019-05-01T10:11:00.0000000"},
 		{"CAST(1 AS int)", record.Bool, "true"},
 	} {
-		if got := one(t, c, v.as, "SELECT "+v.sql+" AS v"); got != v.want {
+		if got := selectOne(t, c, v.as, "SELECT "+v.sql+" AS v"); got != v.want {
 			t.Errorf("%s as %s = %.60q, want %.60q", v.sql, v.as, got, v.want)
 		}
 	}

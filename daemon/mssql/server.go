@@ -92,25 +92,33 @@ func MissingRights(ctx context.Context, db *sql.DB, t Table, rights ...string) (
 	var user, login sql.NullString
 	var id sql.NullInt64
 	has := make([]sql.NullInt64, len(rights))
-	query, into := "SELECT USER_NAME(), SUSER_SNAME(), OBJECT_ID(@Table)", []any{&user, &login, &id}
+	query := "SELECT USER_NAME(), SUSER_SNAME(), OBJECT_ID(@Table)"
+	into := []any{&user, &login, &id}
 	for i, right := range rights {
-		right, column, of := strings.Cut(strings.TrimSuffix(right, ")"), " (")
-		if of {
+		right, column, isColumn := strings.Cut(strings.TrimSuffix(right, ")"), " (")
+		if isColumn {
 			right += "', '" + column + "', 'COLUMN"
 		}
-		query, into = query+", HAS_PERMS_BY_NAME(@Table, 'OBJECT', '"+right+"')", append(into, &has[i])
+		query += ", HAS_PERMS_BY_NAME(@Table, 'OBJECT', '" + right + "')"
+		into = append(into, &has[i])
 	}
 	err = db.QueryRowContext(ctx, query, sql.Named("Table", t.Quoted())).Scan(into...)
 	if _, refused := errors.AsType[*Error](err); refused {
 		return nil, "", nil
 	}
+	if err != nil {
+		return nil, "", err
+	}
+
+	isInvisible := !id.Valid && t.Server == ""
 	for i, h := range has {
-		if err == nil && (h.Valid && h.Int64 == 0 || !id.Valid && t.Server == "") {
+		isDenied := h.Valid && h.Int64 == 0
+		if isDenied || isInvisible {
 			missing = append(missing, rights[i])
 		}
 	}
 	name := cmp.Or(user.String, DefaultUser)
-	return missing, t.grant(name, cmp.Or(login.String, name), missing), err
+	return missing, t.grant(name, cmp.Or(login.String, name), missing), nil
 }
 
 // grant returns the statement that grants rights to a user, empty for no rights. A linked
@@ -122,7 +130,8 @@ func (t Table) grant(user, login string, rights []string) string {
 	}
 	use := ""
 	if t.Database != "" { // GRANT applies to the current database
-		use = "USE " + Quote(t.Database) + "; IF USER_ID(N'" + strings.ReplaceAll(user, "'", "''") + "') IS NULL CREATE USER " + Quote(user) + " FOR LOGIN " + Quote(login) + "; "
+		use = "USE " + Quote(t.Database) + "; IF USER_ID(N'" + strings.ReplaceAll(user, "'", "''") + "') IS NULL " +
+			"CREATE USER " + Quote(user) + " FOR LOGIN " + Quote(login) + "; "
 		t.Database = ""
 	}
 	return use + "GRANT " + strings.Join(rights, ", ") + " ON " + t.Quoted() + " TO " + Quote(user) + ";"

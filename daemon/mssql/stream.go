@@ -66,13 +66,12 @@ func (s *stream) nextRow(dest []driver.Value) (err error) {
 	return s.Rows.Next(dest)
 }
 
-// Next implements driver.Rows.
 func (s *stream) Next(dest []driver.Value) error {
 	err := s.nextRow(dest)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case err == io.EOF:
+	}
+	if err == io.EOF {
 		s.over = !s.HasNextResultSet()
 		return io.EOF
 	}
@@ -86,7 +85,7 @@ const (
 	maxDrainTime = 100 * time.Millisecond
 )
 
-// Close implements driver.Rows. It may be called several times.
+// Close ends the statement. It may be called several times.
 func (s *stream) Close() error {
 	if s.stop == nil {
 		return nil

@@ -131,8 +131,7 @@ func DropLogin(tb testing.TB, login string) {
 
 // execRetrying retries a statement for a minute: Babelfish creates one database at a time, no
 // login while another database is dropped, and does not drop a database that a closing
-// connection still uses. If the server is
-// unreachable it fails immediately.
+// connection still uses. If the server is unreachable it fails immediately.
 func execRetrying(tb testing.TB, dsn, statement string) {
 	tb.Helper()
 	err := exec(dsn, statement)
