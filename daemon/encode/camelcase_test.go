@@ -11,10 +11,10 @@ func TestCamelCase(t *testing.T) {
 	} {
 		got := []byte(name)
 		toCamelCase(got)
-		again := append([]byte(nil), got...)
-		toCamelCase(again)
-		if string(got) != want || string(again) != want {
-			t.Errorf("%s: %s, and from that %s, want %s", name, got, again, want)
+		twice := append([]byte(nil), got...)
+		toCamelCase(twice)
+		if string(got) != want || string(twice) != want {
+			t.Errorf("%s: %s, and from that %s, want %s", name, got, twice, want)
 		}
 	}
 }
@@ -30,9 +30,9 @@ func TestCamelNames(t *testing.T) {
 		`"Text"`: `"Text"`, `[]`: `[]`, `{}`: `{}`, ``: ``,
 	} {
 		got := string(CamelNames([]byte(text)))
-		again := string(CamelNames([]byte(got)))
-		if got != want || again != want {
-			t.Errorf("%s\ngot   %s\nagain %s\nwant  %s", text, got, again, want)
+		twice := string(CamelNames([]byte(got)))
+		if got != want || twice != want {
+			t.Errorf("%s\ngot   %s\nagain %s\nwant  %s", text, got, twice, want)
 		}
 	}
 }

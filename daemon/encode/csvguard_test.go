@@ -10,8 +10,8 @@ import (
 
 // TestCSVCells: the service writes cells as whctl and the screens do, with the same guard.
 func TestCSVCells(t *testing.T) {
-	line := func(w csvWriter, of record.Type, cell row.Cell) string {
-		return string(w.rows(Shape{Columns: []Column{{"Text", of}, {"N", record.Int}}}).Row(nil, []row.Cell{cell, {Int: -1}}))
+	line := func(w csvWriter, fieldType record.Type, cell row.Cell) string {
+		return string(w.rows(Shape{Columns: []Column{{"Text", fieldType}, {"N", record.Int}}}).Row(nil, []row.Cell{cell, {Int: -1}}))
 	}
 	for _, c := range csvtest.Cells {
 		cell := row.Cell{Data: []byte(c.Text)}
@@ -23,9 +23,9 @@ func TestCSVCells(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		of   record.Type
-		cell row.Cell
-		want string
+		fieldType record.Type
+		cell      row.Cell
+		want      string
 	}{
 		{record.Bytes, row.Cell{Data: []byte{0xf8, 0x0d, 0x76}}, "'+A12,-1\r\n"},
 		{record.TimeSpan, row.Cell{Int: -10_000_000}, "'-PT1S,-1\r\n"},
@@ -35,8 +35,8 @@ func TestCSVCells(t *testing.T) {
 		{record.Double, row.Cell{Data: []byte("-Inf")}, "'-Inf,-1\r\n"},
 		{record.Int, row.Cell{Misfit: true, Data: []byte("+1+1")}, "'+1+1,-1\r\n"},
 	} {
-		if got := line(csvWriter{guard: true}, c.of, c.cell); got != c.want {
-			t.Errorf("%v of %v, guarded: got %q, want %q", c.cell, c.of, got, c.want)
+		if got := line(csvWriter{guard: true}, c.fieldType, c.cell); got != c.want {
+			t.Errorf("%v of %v, guarded: got %q, want %q", c.cell, c.fieldType, got, c.want)
 		}
 	}
 }

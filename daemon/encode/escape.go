@@ -105,12 +105,11 @@ func (e *escapes) plainWide(text []byte) int {
 	i := 0
 	for i < len(text) {
 		r, size := utf8.DecodeRune(text[i:])
-		switch {
-		case r < utf8.RuneSelf:
+		if r < utf8.RuneSelf {
 			if e.ascii[r] != "" {
 				return i
 			}
-		case r == utf8.RuneError && size == 1, e.wide(r) != "":
+		} else if r == utf8.RuneError && size == 1 || e.wide(r) != "" {
 			return i
 		}
 		i += size

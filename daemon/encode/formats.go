@@ -115,7 +115,9 @@ func ByName(name string) (Format, bool) {
 func (f Format) For(s Site) Format {
 	if f.Name == "html" {
 		p := pageWriter{s}
-		f.New, f.document, f.failure = p.rows, p.document, p.failure
+		f.New = p.rows
+		f.document = p.document
+		f.failure = p.failure
 	}
 	return f
 }
@@ -125,7 +127,9 @@ func (f Format) For(s Site) Format {
 func (f Format) WithCSV(bom, guard bool) Format {
 	if f.Name == "csv" {
 		w := csvWriter{bom, guard}
-		f.New, f.document, f.failure = w.rows, w.document, w.failure
+		f.New = w.rows
+		f.document = w.document
+		f.failure = w.failure
 	}
 	return f
 }
@@ -173,6 +177,9 @@ func (f Format) Type(t record.Type) record.Type {
 // format; name is the root element in XML and the title in HTML.
 func (f Format) Document(dst []byte, name string, v any) ([]byte, error) {
 	text, err := marshal(v)
+	if err != nil {
+		return dst, fmt.Errorf("encode %s as %s: %w", name, f.Name, err)
+	}
 	if f.isoDates {
 		text = wire.ISODates(text)
 		if !f.showsUTC() {
@@ -182,9 +189,7 @@ func (f Format) Document(dst []byte, name string, v any) ([]byte, error) {
 	if f.camels {
 		text = CamelNames(text)
 	}
-	if err == nil {
-		dst, err = f.document(dst, name, text)
-	}
+	dst, err = f.document(dst, name, text)
 	if err != nil {
 		return dst, fmt.Errorf("encode %s as %s: %w", name, f.Name, err)
 	}

@@ -164,8 +164,11 @@ func TestHTMLIsSafe(t *testing.T) {
 	}
 	html = html.For(Site{Base: "/erp", User: attack, Location: attack, Session: true})
 	status := failureStatus()
-	status.ErrorCode, status.Message, status.StackTrace = attack, attack, attack
-	status.Errors[0].FieldName, status.Errors[0].Message = attack, attack
+	status.ErrorCode = attack
+	status.Message = attack
+	status.StackTrace = attack
+	status.Errors[0].FieldName = attack
+	status.Errors[0].Message = attack
 	status.Meta[attack] = attack
 	document, err := html.Document(nil, attack, map[string]string{attack: attack})
 	if err != nil {
@@ -187,8 +190,8 @@ func TestHTMLIsSafe(t *testing.T) {
 }
 
 func TestStylePolicy(t *testing.T) {
-	_, rest, _ := strings.Cut(string(result(format(t, "html"), Shape{}, nil, Tail{})), "<style>")
-	shown, _, _ := strings.Cut(rest, "</style>")
+	_, after, _ := strings.Cut(string(result(format(t, "html"), Shape{}, nil, Tail{})), "<style>")
+	shown, _, _ := strings.Cut(after, "</style>")
 	if shown != style {
 		t.Errorf("the page's style does not match the policy: %s", shown)
 	}

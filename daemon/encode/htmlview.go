@@ -65,7 +65,8 @@ type heading struct {
 func (e *htmlRows) top() queryPage {
 	p := queryPage{Page: Page{Title: e.shape.Record, Site: e.site}, Record: e.shape.Record, Links: e.shape.Links}
 	if e.shape.View != nil {
-		p.View, p.Breadcrumbs = *e.shape.View, e.shape.View.Path
+		p.View = *e.shape.View
+		p.Breadcrumbs = e.shape.View.Path
 	}
 	for i, c := range e.shape.Columns {
 		h := heading{Name: c.Name, Number: c.Type.Number()}
@@ -95,7 +96,8 @@ func (e *htmlRows) bottom(t Tail) queryEnd {
 	if v == nil || v.Page == nil {
 		return end
 	}
-	end.Pages, end.Sizes = e.pages(t.Total), v.sizes()
+	end.Pages = e.pages(t.Total)
+	end.Sizes = v.sizes()
 	if t.Total == 0 && e.more(0) {
 		end.CountURL = v.CountURL
 	}
@@ -104,18 +106,21 @@ func (e *htmlRows) bottom(t Tail) queryEnd {
 
 // count describes the range of the rows shown. total is 0 if it was not counted.
 func (e *htmlRows) count(total int64) string {
+	if e.byCursor && e.rows > 0 {
+		text := grouped(e.rows) + " rows on this page"
+		if total > 0 {
+			text += ", " + grouped(total) + " in all"
+		}
+		return text + "."
+	}
+
 	text := "No rows"
 	if e.rows > 0 {
 		text = "Rows " + grouped(e.offset+1) + " to " + grouped(e.offset+e.rows)
 	}
-	switch {
-	case e.byCursor && e.rows > 0 && total > 0:
-		return grouped(e.rows) + " rows on this page, " + grouped(total) + " in all."
-	case e.byCursor && e.rows > 0:
-		return grouped(e.rows) + " rows on this page."
-	case total > 0:
+	if total > 0 {
 		text += " of " + grouped(total)
-	case e.more(0):
+	} else if e.more(0) {
 		text += "; there may be more"
 	}
 	return text + "."
@@ -133,22 +138,25 @@ func (e *htmlRows) more(total int64) bool {
 // pages returns links to the neighbouring pages, nil if all rows are shown.
 func (e *htmlRows) pages(total int64) []Link {
 	v := e.shape.View
-	more := e.more(total)
-	if e.offset == 0 && !more || v.Take == 0 {
+	hasNext := e.more(total)
+	if e.offset == 0 && !hasNext || v.Take == 0 {
 		return nil
 	}
-	first, previous, next := Link{Name: "First"}, Link{Name: "Previous"}, Link{Name: "Next"}
+
+	first := Link{Name: "First"}
+	previous := Link{Name: "Previous"}
+	next := Link{Name: "Next"}
 	if e.offset > 0 {
 		first.URL = v.Page(0, v.Take)
 		previous.URL = v.Page(max(0, e.offset-max(v.Take, 0)), v.Take)
 	}
-	if more && v.Take > 0 {
+	if hasNext && v.Take > 0 {
 		next.URL = v.Page(e.offset+v.Take, v.Take)
 	}
 	links := []Link{first, previous, next}
 	if total > 0 && v.Take > 0 {
 		last := Link{Name: "Last"}
-		if more {
+		if hasNext {
 			last.URL = v.Page((total-1)/v.Take*v.Take, v.Take)
 		}
 		links = append(links, last)

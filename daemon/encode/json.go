@@ -20,8 +20,13 @@ func jsonASCII() map[byte]string {
 	for c := range byte(0x20) {
 		ascii[c] = fmt.Sprintf(`\u%04x`, c)
 	}
-	ascii['\b'], ascii['\f'], ascii['\n'], ascii['\r'], ascii['\t'] = `\b`, `\f`, `\n`, `\r`, `\t`
-	ascii['"'], ascii['\\'] = `\"`, `\\`
+	ascii['\b'] = `\b`
+	ascii['\f'] = `\f`
+	ascii['\n'] = `\n`
+	ascii['\r'] = `\r`
+	ascii['\t'] = `\t`
+	ascii['"'] = `\"`
+	ascii['\\'] = `\\`
 	return ascii
 }
 
@@ -185,10 +190,10 @@ func (o *JSONObject) Append(dst []byte, cells []row.Cell) []byte { return o.obje
 
 // AppendJSON appends a value as in the rows of JSON; null for none.
 func AppendJSON(dst []byte, t record.Type, cell row.Cell) []byte {
-	switch {
-	case cell.Null:
+	if cell.Null {
 		return append(dst, "null"...)
-	case t == record.Decimal && !cell.Misfit && isJSONNumber(cell.Data):
+	}
+	if t == record.Decimal && !cell.Misfit && isJSONNumber(cell.Data) {
 		return append(dst, cell.Data...)
 	}
 	return appendJSONValue(dst, t, &cell)

@@ -132,7 +132,8 @@ func checkObject(t *testing.T, got json.RawMessage, object []byte) {
 		t.Fatal(err)
 	}
 	want = string([]rune(string(object)))
-	if decoder := json.NewDecoder(bytes.NewReader(object)); json.Valid(object) {
+	if json.Valid(object) {
+		decoder := json.NewDecoder(bytes.NewReader(object))
 		decoder.UseNumber()
 		if err := decoder.Decode(&want); err != nil {
 			t.Fatal(err)

@@ -45,12 +45,13 @@ func newJSV(s Shape) Encoder {
 var jsvValues = values{text: appendJSVString, bool: appendTitleBool}
 
 func appendJSVValue(dst []byte, t record.Type, cell *row.Cell) []byte {
-	switch {
-	case cell.Misfit:
+	if cell.Misfit {
 		return appendJSVString(dst, cell.Data)
-	case t == record.Bytes && len(cell.Data) == 0:
+	}
+	if t == record.Bytes && len(cell.Data) == 0 {
 		return appendJSVString(dst, nil)
-	case (t == record.Dictionary || t == record.Object) && json.Valid(cell.Data):
+	}
+	if (t == record.Dictionary || t == record.Object) && json.Valid(cell.Data) {
 		return appendJSV(dst, cell.Data)
 	}
 	return jsvValues.append(dst, t, cell)

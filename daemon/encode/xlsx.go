@@ -72,15 +72,16 @@ func (e *xlsxRows) cell(t record.Type, cell *row.Cell) {
 		return
 	}
 	e.text = xlsxValues.append(e.text[:0], t, cell)
+	isDate := (t == record.DateTime || t == record.Epoch) && len(e.text) == len(wire.DateLayout)
 	switch {
 	case cell.Misfit:
 	case t == record.Bool:
 		e.workbook.Bool(cell.Int != 0)
 		return
-	case t == record.Double && e.text[len(e.text)-1] <= '9', t.Number() && isJSONNumber(e.text) && xlsx.Exact(e.text):
+	case e.isNumber(t):
 		e.workbook.Number(e.text)
 		return
-	case (t == record.DateTime || t == record.Epoch) && len(e.text) == len(wire.DateLayout):
+	case isDate:
 		at, err := time.Parse(wire.DateLayout, string(e.text))
 		if _, exact := xlsx.Serial(at); err == nil && exact {
 			e.workbook.Date(at)
@@ -88,6 +89,14 @@ func (e *xlsxRows) cell(t record.Type, cell *row.Cell) {
 		}
 	}
 	e.workbook.Text(e.text)
+}
+
+// isNumber reports whether the text of a value is that of a number that a workbook holds exactly.
+func (e *xlsxRows) isNumber(t record.Type) bool {
+	if t == record.Double && e.text[len(e.text)-1] <= '9' { // not infinite
+		return true
+	}
+	return t.Number() && isJSONNumber(e.text) && xlsx.Exact(e.text)
 }
 
 // End completes the workbook.

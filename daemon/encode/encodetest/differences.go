@@ -37,10 +37,9 @@ func rowDifferences(format string, number int, fields []record.Field, row Row, s
 	for i, f := range fields {
 		text, present := row[f.Name]
 		want, wanted := expected(format, f.Type, stored[i] == nil, Text(f.Type, stored[i]))
-		switch {
-		case present != wanted:
+		if present != wanted {
 			found = append(found, fmt.Sprintf("row %d: %s present: %v, want %v", number, f.Name, present, wanted))
-		case text != want:
+		} else if text != want {
 			found = append(found, fmt.Sprintf("row %d: %s is %s, want %s", number, f.Name, Short(text), Short(want)))
 		}
 	}

@@ -29,14 +29,17 @@ func Rows(format string, body []byte, names []string) ([]Row, error) {
 // expected returns a value as a reader of the format sees it, given its JSON text.
 // It returns false if the response omits the value.
 func expected(format string, t record.Type, null bool, text string) (string, bool) {
-	switch {
-	case null:
+	if null {
 		return "", format == "csv" || format == "html"
-	case t == record.Bool && (format == "csv" || format == "jsv" || format == "html"):
+	}
+	hasTitles := format == "csv" || format == "jsv" || format == "html" // such as True
+	if t == record.Bool && hasTitles {
 		return strings.ToUpper(text[:1]) + text[1:], true
-	case format == "csv":
+	}
+	switch format {
+	case "csv":
 		return strings.ReplaceAll(text, "\r\n", "\n"), true // as encoding/csv does
-	case format == "xml" || format == "html":
+	case "xml", "html":
 		return strings.Map(inMarkup, text), true
 	}
 	return text, true

@@ -11,43 +11,48 @@ import (
 // value its text. A value ends at a comma or a closing bracket, a name at a colon.
 // Quoted text may contain all characters, with quotes doubled. A missing text is
 // nil.
-func JSV(text string) (value any, rest string) {
+func JSV(text string) (value any, after string) {
 	r := jsvReader{text}
-	return r.value(), r.rest
+	return r.value(), r.unread
 }
 
-type jsvReader struct{ rest string }
+type jsvReader struct{ unread string }
 
 // take skips c if the text starts with it.
-func (r *jsvReader) take(c string) (was bool) {
-	r.rest, was = strings.CutPrefix(r.rest, c)
-	return was
+func (r *jsvReader) take(c string) bool {
+	after, found := strings.CutPrefix(r.unread, c)
+	r.unread = after
+	return found
 }
 
 func (r *jsvReader) value() any {
-	switch {
-	case r.take("{"):
+	if r.take("{") {
 		return r.object()
-	case r.take("["):
-		if r.take("]") {
-			return []any{}
-		}
-		list := []any{r.value()}
-		for !r.take("]") && r.take(",") {
-			list = append(list, r.value())
-		}
-		return list
 	}
-	quoted := strings.HasPrefix(r.rest, `"`)
+	if r.take("[") {
+		return r.list()
+	}
+	quoted := strings.HasPrefix(r.unread, `"`)
 	if text := r.text(",]}"); text != "" || quoted {
 		return text
 	}
 	return nil
 }
 
+func (r *jsvReader) list() []any {
+	if r.take("]") {
+		return []any{}
+	}
+	list := []any{r.value()}
+	for !r.take("]") && r.take(",") {
+		list = append(list, r.value())
+	}
+	return list
+}
+
 func (r *jsvReader) object() map[string]any {
 	object := make(map[string]any)
-	for r.rest != "" && !r.take("}") {
+	for r.unread != "" && !r.take("}") {
 		name := r.text(":")
 		r.take(":")
 		object[name] = r.value()
@@ -58,18 +63,18 @@ func (r *jsvReader) object() map[string]any {
 
 func (r *jsvReader) text(ends string) string {
 	if !r.take(`"`) {
-		end := strings.IndexAny(r.rest, ends)
+		end := strings.IndexAny(r.unread, ends)
 		if end < 0 {
-			end = len(r.rest)
+			end = len(r.unread)
 		}
-		text := r.rest[:end]
-		r.rest = r.rest[end:]
+		text := r.unread[:end]
+		r.unread = r.unread[end:]
 		return text
 	}
 	var text strings.Builder
 	for {
-		inner, rest, _ := strings.Cut(r.rest, `"`)
-		r.rest = rest
+		inner, after, _ := strings.Cut(r.unread, `"`)
+		r.unread = after
 		text.WriteString(inner)
 		if !r.take(`"`) {
 			return text.String()
@@ -79,10 +84,10 @@ func (r *jsvReader) text(ends string) string {
 }
 
 func readJSV(body []byte, _ []string) ([]Row, error) {
-	value, rest := JSV(string(body))
+	value, after := JSV(string(body))
 	envelope, ok := value.(map[string]any)
-	if !ok || rest != "" {
-		return nil, fmt.Errorf("the response is not an object, or is followed by %.40q", rest)
+	if !ok || after != "" {
+		return nil, fmt.Errorf("the response is not an object, or is followed by %.40q", after)
 	}
 	results, ok := envelope["Results"].([]any)
 	if !ok {

@@ -35,6 +35,8 @@ var (
 	escapedText = regexp.MustCompile(`_x[0-9A-Fa-f]{4}_`)
 )
 
+var bools = map[string]string{"0": "false", "1": "true"}
+
 // readXLSX reads a sheet as spreadsheets do. Numbers with a style, which only dates have,
 // are days since 1899-12-30.
 func readXLSX(body []byte, _ []string) ([]Row, error) {
@@ -73,7 +75,7 @@ func readXLSX(body []byte, _ []string) ([]Row, error) {
 					return string(rune(n))
 				})
 			case c.Type == "b":
-				value = map[string]string{"0": "false", "1": "true"}[value]
+				value = bools[value]
 			case c.Style != "":
 				days, err := strconv.ParseFloat(value, 64)
 				if err != nil {

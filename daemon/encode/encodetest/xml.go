@@ -97,7 +97,9 @@ func readHTML(body []byte, names []string) ([]Row, error) {
 		return nil, errors.New("table not found")
 	}
 	decoder := xml.NewDecoder(bytes.NewReader(body[from : to+len(end)]))
-	decoder.Strict, decoder.AutoClose, decoder.Entity = false, xml.HTMLAutoClose, xml.HTMLEntity
+	decoder.Strict = false
+	decoder.AutoClose = xml.HTMLAutoClose
+	decoder.Entity = xml.HTMLEntity
 	table, err := readRoot(decoder)
 	if err != nil {
 		return nil, err
