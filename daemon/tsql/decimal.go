@@ -65,7 +65,8 @@ func parseDecimal(text []byte) (d decimal, ok bool) {
 		return d, false
 	}
 	d.whole = bytesAfterZeros(text[:n])
-	if text = text[n:]; len(text) > 0 {
+	text = text[n:]
+	if len(text) > 0 {
 		if text[0] != '.' || len(text) == 1 || digits(text[1:]) != len(text)-1 {
 			return d, false
 		}

@@ -47,11 +47,11 @@ type compiler struct {
 // compile returns the words of a pattern.
 func (c *compiler) compile(pattern string) []uint32 {
 	for len(pattern) > 0 {
-		rest, ok := c.element(pattern)
+		after, ok := c.element(pattern)
 		if !ok {
 			return []uint32{opNever}
 		}
-		pattern = rest
+		pattern = after
 	}
 	if c.last >= 0 && c.after <= argument {
 		c.words[c.last] |= uint32(c.after)
@@ -59,9 +59,9 @@ func (c *compiler) compile(pattern string) []uint32 {
 	return c.words
 }
 
-// element compiles the first element of pattern and returns the rest; ok is false if a
+// element compiles the first element of pattern and returns the text after it; ok is false if a
 // set is not closed.
-func (c *compiler) element(pattern string) (rest string, ok bool) {
+func (c *compiler) element(pattern string) (after string, ok bool) {
 	switch pattern[0] {
 	case '%':
 		if c.last < 0 || c.last != len(c.words)-1 {
@@ -85,7 +85,7 @@ func (c *compiler) element(pattern string) (rest string, ok bool) {
 }
 
 // set compiles the inside of brackets. Its ranges contain folded runes if text is folded, too.
-func (c *compiler) set(inside string) (rest string, ok bool) {
+func (c *compiler) set(inside string) (after string, ok bool) {
 	head := len(c.words)
 	c.words = append(c.words, opSet)
 	if strings.HasPrefix(inside, "^") {
@@ -141,7 +141,8 @@ func (m *matcher) run(stop func() bool) bool {
 				return true
 			}
 		} else if op := m.words[m.pc]; op&^argument == opStar {
-			if m.pc++; m.pc == len(m.words) {
+			m.pc++
+			if m.pc == len(m.words) {
 				return true
 			}
 			m.setStar(int(op & argument))
@@ -178,8 +179,10 @@ type matcher struct {
 // search finds the elements after the last star, from the position at which they were
 // tried, and advances past them.
 func (m *matcher) search(stop func() bool) bool {
-	s, minEnd := newSearch(m.words[m.star:]), 0
-	if m.pc = m.star + len(s.words); m.pc == len(m.words) {
+	s := newSearch(m.words[m.star:])
+	m.pc = m.star + len(s.words)
+	minEnd := 0
+	if m.pc == len(m.words) {
 		minEnd = m.end
 	}
 	m.pos = s.find(m.text, m.tried, minEnd, stop)
@@ -244,15 +247,15 @@ func (m *matcher) retryStar() bool {
 // skipASCII skips ASCII characters that the rune or set after the star does not match.
 func (m *matcher) skipASCII() {
 	op, pos := m.words[m.pc], m.pos
-	switch {
-	case op < utf8.RuneSelf:
+	if op < utf8.RuneSelf {
 		for pos < len(m.text) && m.text[pos] < utf8.RuneSelf && uint32(folds[m.text[pos]]) != op {
 			pos++
 		}
-	case op&^argument == opSet:
+	} else if op&^argument == opSet {
 		for pos < len(m.text) && m.text[pos] < utf8.RuneSelf && m.steps > 0 {
 			ok, width := matchRune(m.words[m.pc:], uint32(folds[m.text[pos]]))
-			if m.steps -= width; ok {
+			m.steps -= width
+			if ok {
 				break
 			}
 			pos++

@@ -136,17 +136,18 @@ func matches(pattern, text string) bool {
 	if text == "" {
 		return false
 	}
-	r, rest := foldedKey(text[:first(text)] + "x")[0], text[first(text):]
+	r := foldedKey(text[:first(text)] + "x")[0]
+	after := text[first(text):]
 	switch pattern[0] {
 	case '_':
-		return matches(pattern[1:], rest)
+		return matches(pattern[1:], after)
 	case '[':
 		n := strings.IndexByte(pattern, ']')
 		inside, not := strings.CutPrefix(pattern[1:n], "^")
-		return inSet(foldedKey(inside+"x"), r) != not && matches(pattern[n+1:], rest)
+		return inSet(foldedKey(inside+"x"), r) != not && matches(pattern[n+1:], after)
 	}
 	n := first(pattern)
-	return foldedKey(pattern[:n] + "x")[0] == r && matches(pattern[n:], rest)
+	return foldedKey(pattern[:n] + "x")[0] == r && matches(pattern[n:], after)
 }
 
 func first(text string) int {

@@ -73,7 +73,8 @@ func (s *search) mask(r uint32) []block {
 		s.masks[i] = make([]block, s.last/blockBits+1)
 		for pc, n := 0, 0; pc < len(s.words); n++ {
 			ok, width := matchRune(s.words[pc:], r)
-			if pc += width; ok {
+			pc += width
+			if ok {
 				s.masks[i][n/blockBits][n%blockBits/64] |= 1 << (n % 64)
 			}
 		}
@@ -84,8 +85,8 @@ func (s *search) mask(r uint32) []block {
 // stopEvery is the number of runes between calls of stop.
 const stopEvery = 4096
 
-// find returns the end of the first match in text, from pos, that does not end before
-// least; -1 if there is none.
+// find returns the end of the first match in text, from pos, that does not end before minEnd;
+// -1 if there is none.
 func (s *search) find(text []byte, pos, minEnd int, stop func() bool) int {
 	state := make([]block, s.last/blockBits+1)
 	used := 1 // number of leading blocks that may not be zero

@@ -131,11 +131,12 @@ func (v *uint256) multiplyAdd(factor, carry uint64) bool {
 }
 
 // divide divides v and returns the remainder.
-func (v *uint256) divide(by uint64) (rest uint64) {
+func (v *uint256) divide(divisor uint64) uint64 {
+	var remainder uint64
 	for i := len(v) - 1; i >= 0; i-- {
-		v[i], rest = bits.Div64(rest, v[i], by)
+		v[i], remainder = bits.Div64(remainder, v[i], divisor)
 	}
-	return rest
+	return remainder
 }
 
 // add adds two signed numbers and returns the sign of the result; ok is false on
@@ -148,13 +149,16 @@ func (v *uint256) add(sign int, w uint256, signW int) (result int, ok bool) {
 		}
 		return signW, carry == 0
 	}
-	a, b, result := *v, w, sign
-	if a.less(b) {
-		a, b, result = b, a, signW
+
+	larger, smaller := *v, w
+	result = sign
+	if larger.less(smaller) {
+		larger, smaller = smaller, larger
+		result = signW
 	}
 	var borrow uint64
 	for i := range v {
-		v[i], borrow = bits.Sub64(a[i], b[i], borrow)
+		v[i], borrow = bits.Sub64(larger[i], smaller[i], borrow)
 	}
 	return result, true
 }

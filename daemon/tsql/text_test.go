@@ -111,7 +111,9 @@ func foldedKey(text string) []rune {
 
 func TestCompareTextIsAnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a, b, c := text().Draw(t, "a"), text().Draw(t, "b"), text().Draw(t, "c")
+		a := text().Draw(t, "a")
+		b := text().Draw(t, "b")
+		c := text().Draw(t, "c")
 		checkOrder(t, CompareStrings, a, b, c)
 		x, y := foldedKey(a), foldedKey(b)
 		want := 0
