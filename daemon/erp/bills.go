@@ -162,7 +162,14 @@ func find(s billSession, at StageField) (foundValue, error) {
 
 func scanFound(row []*string) foundValue {
 	return foundValue{
-		Bill: row[0], Stage: row[1], Field: row[2], Name: row[3], PluginID: row[4], PluginName: row[5], ValueID: row[6], Contents: row[7],
+		Bill:       row[0],
+		Stage:      row[1],
+		Field:      row[2],
+		Name:       row[3],
+		PluginID:   row[4],
+		PluginName: row[5],
+		ValueID:    row[6],
+		Contents:   row[7],
 	}
 }
 

@@ -148,7 +148,9 @@ func TestBillTriggers(t *testing.T) {
 func TestBillFailures(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	config := liveBills(t, dsn, "erp", "varchar(40)", "nvarchar(50)", liveField)
-	config.LockTimeout, config.ERP.LockTimeout, config.Migrate = 300*time.Millisecond, 300*time.Millisecond, false
+	config.LockTimeout = 300 * time.Millisecond
+	config.ERP.LockTimeout = 300 * time.Millisecond
+	config.Migrate = false
 	s := openServer(t, config)
 	expect := func(step, want string) {
 		t.Helper()

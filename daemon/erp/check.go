@@ -69,7 +69,9 @@ func (r *Records) Check(ctx context.Context, p Presence) (found Report, err erro
 		}
 		found.Findings = append(found.Findings, findings...)
 	}
-	if found.ERP, err = r.version(ctx); err != nil {
+
+	found.ERP, err = r.version(ctx)
+	if err != nil {
 		return found, err
 	}
 	for _, table := range BillTables().Kinds() {
@@ -90,6 +92,7 @@ func (r *Records) Check(ctx context.Context, p Presence) (found Report, err erro
 		}
 		found.Findings = append(found.Findings, findings...)
 	}
+
 	for _, check := range []func(context.Context, *Records) ([]Finding, error){checkBillRights, checkOutbox} {
 		findings, err := check(ctx, r)
 		found.Findings = append(found.Findings, findings...)
@@ -115,7 +118,8 @@ func (r *Report) addUnseen(unseen *Finding) (absent bool) {
 
 const (
 	absentTable  = "not served, since it is not seen; if it exists, grant SELECT on it or set its name in erp.sources"
-	missingTable = "it was served and is no longer seen; if it exists, grant SELECT on it or set its name in erp.sources; if it is gone for good, run whd kinds accept"
+	missingTable = "it was served and is no longer seen; if it exists, grant SELECT on it or set its name in erp.sources; " +
+		"if it is gone for good, run whd kinds accept"
 )
 
 // unseen returns the finding that a table is missing or absent, nil if it is neither.
@@ -203,8 +207,11 @@ func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, 
 	if (Report{Findings: findings}).Failed() {
 		return findings, nil
 	}
-	if problem, err = executor.KeyProblem(ctx, r, kind); err != nil && ctx.Err() == nil {
-		problem, err = "the declared key was not checked: "+fault.From(err).Message, nil
+
+	problem, err = executor.KeyProblem(ctx, r, kind)
+	if err != nil && ctx.Err() == nil {
+		problem = "the declared key was not checked: " + fault.From(err).Message
+		err = nil
 	}
 	if problem != "" {
 		findings = append(findings, Finding{Kind: kind.Name, Table: table, Problem: problem, Warning: true})
@@ -214,10 +221,10 @@ func (r *Records) checkKind(ctx context.Context, kind *record.Kind) ([]Finding, 
 
 // neededRights returns the rights on a kind's table that the service uses.
 func neededRights(kind *record.Kind) []string {
-	switch {
-	case kind == outboxKind:
+	if kind == outboxKind {
 		return []string{"SELECT", "DELETE", "UPDATE (RefusedReason)"}
-	case kind.Name == ValuesTable:
+	}
+	if kind.Name == ValuesTable {
 		return []string{"SELECT", "INSERT", "UPDATE"}
 	}
 	return []string{"SELECT"}

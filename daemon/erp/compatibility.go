@@ -83,8 +83,8 @@ var fileTypes = compatibilities{
 	record.Guid:     {"none text", "numeric"},
 }
 
-// ofField returns the compatibility of a field with a column. A GUID may also be stored as a blob if
-// the field has their order.
+// ofField returns the compatibility of a field with a column. A GUID may also be stored as a blob
+// if the field has the order of its bytes.
 func (f compatibilities) ofField(field record.Field, column string) compatibility {
 	match := f.of(field.Type, column)
 	if field.Blob == "" {
@@ -94,14 +94,14 @@ func (f compatibilities) ofField(field record.Field, column string) compatibilit
 }
 
 func (f compatibilities) of(t record.Type, column string) compatibility {
-	lists, own := f[t]
-	if !own {
+	lists, ok := f[t]
+	if !ok {
 		lists = f[t.Stored()]
 	}
-	switch {
-	case slices.Contains(strings.Fields(lists.holds), column):
+	if slices.Contains(strings.Fields(lists.holds), column) {
 		return compatible
-	case slices.Contains(strings.Fields(lists.mayHold), column):
+	}
+	if slices.Contains(strings.Fields(lists.mayHold), column) {
 		return partial
 	}
 	return incompatible
@@ -135,21 +135,23 @@ func proposeView(view, table string, findings []Finding) {
 	}
 	if first >= 0 {
 		f := &findings[first]
-		f.Problem += fmt.Sprintf("; if it has another name, create a view, CREATE VIEW %s AS SELECT *%s FROM %s, let the service read it, and set erp.sources to %s=%s",
-			view, columns, table, f.Kind, view)
+		f.Problem += fmt.Sprintf("; if it has another name, create a view, CREATE VIEW %s AS SELECT *%s FROM %s, "+
+			"let the service read it, and set erp.sources to %s=%s", view, columns, table, f.Kind, view)
 	}
 }
 
 // proposeColumns adds to each missing table or column of a kind of a file how to correct the file.
 func proposeColumns(kind *record.Kind, findings []Finding) {
 	for i := range findings {
-		switch f := &findings[i]; f.Problem {
+		f := &findings[i]
+		switch f.Problem {
 		case noTable:
 			f.Problem += " or as source in its file"
 		case noColumn:
-			at, _ := kind.Column(f.Field)
-			field := kind.Fields[at]
-			f.Problem += fmt.Sprintf(" %s; correct the field in its file, %s = { type = %q, column = \"THEIR_NAME\" }, or remove it", field.ColumnName(), field.Name, field.TypeName())
+			index, _ := kind.Column(f.Field)
+			field := kind.Fields[index]
+			f.Problem += fmt.Sprintf(" %s; correct the field in its file, %s = { type = %q, column = \"THEIR_NAME\" }, or remove it",
+				field.ColumnName(), field.Name, field.TypeName())
 		}
 	}
 }
@@ -168,7 +170,8 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 	for _, f := range kind.Fields {
 		finding := Finding{Kind: kind.Name, Table: table, Field: f.Name}
 		column, ok := byName[strings.ToLower(f.ColumnName())]
-		switch match := types.ofField(f, column.Type); {
+		match := types.ofField(f, column.Type)
+		switch {
 		case !ok:
 			finding.Problem = noColumn
 		case match == incompatible:

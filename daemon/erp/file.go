@@ -113,7 +113,8 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 		statements = append(statements, "CREATE TABLE "+sqlite.Quote(kind.Name)+" ("+strings.Join(columns, ", ")+")")
 	}
 	key := keyColumns(kind)
-	statements = append(statements, createIndex(kind.Name, kind.Name+"_"+strings.Join(key, "_"), len(existing) == 0 && isIdentified(kind), key))
+	isUnique := len(existing) == 0 && isIdentified(kind)
+	statements = append(statements, createIndex(kind.Name, kind.Name+"_"+strings.Join(key, "_"), isUnique, key))
 	for _, statement := range statements {
 		if err := conn.Exec(statement); err != nil {
 			return err
@@ -133,8 +134,8 @@ func keyColumns(kind *record.Kind) []string {
 
 func fieldColumns(kind *record.Kind, fields []string) (columns []string) {
 	for _, field := range fields {
-		at, _ := kind.Column(field) // exists
-		columns = append(columns, kind.Fields[at].ColumnName())
+		index, _ := kind.Column(field) // exists
+		columns = append(columns, kind.Fields[index].ColumnName())
 	}
 	return columns
 }
@@ -144,7 +145,8 @@ func createIndex(table, name string, unique bool, columns []string) string {
 	for i, column := range columns {
 		quoted[i] = sqlite.Quote(column)
 	}
-	return fmt.Sprintf("CREATE %sIF NOT EXISTS %s ON %s (%s)", uniqueIndex(unique), sqlite.Quote(name), sqlite.Quote(table), strings.Join(quoted, ", "))
+	return fmt.Sprintf("CREATE %sIF NOT EXISTS %s ON %s (%s)",
+		uniqueIndex(unique), sqlite.Quote(name), sqlite.Quote(table), strings.Join(quoted, ", "))
 }
 
 // createIndexes creates indexes on columns of a table, followed by the columns of the key.
@@ -157,7 +159,6 @@ func createIndexes(conn *sqlite.Conn, table string, kind *record.Kind, names []s
 	return nil
 }
 
-// CreateIndexes implements backend.
 func (b *fileRecords) CreateIndexes(ctx context.Context, kind *record.Kind) error {
 	if len(kind.Index) == 0 {
 		return nil
@@ -226,18 +227,20 @@ func followUnicode(conn *sqlite.Conn) error {
 	if _, err := fmt.Sscanf(unicode.Version, "%d.%d.%d", &major, &minor, &patch); err != nil {
 		return err
 	}
-	now := int64(major*10000 + minor*100 + patch)
-	was, _, err := conn.QueryInt("PRAGMA user_version")
-	if err == nil && was != 0 && was != now {
-		err = conn.Exec("REINDEX")
-	}
+	current := int64(major*10000 + minor*100 + patch)
+	indexed, _, err := conn.QueryInt("PRAGMA user_version")
 	if err != nil {
 		return err
 	}
-	return conn.Exec(fmt.Sprintf("PRAGMA user_version = %d", now)) // always, so that the file has a log; see sqlite.Conn.LogState
+	if indexed != 0 && indexed != current {
+		if err := conn.Exec("REINDEX"); err != nil {
+			return err
+		}
+	}
+	// It is always written, so that the file has a log: see sqlite.Conn.LogState.
+	return conn.Exec(fmt.Sprintf("PRAGMA user_version = %d", current))
 }
 
-// Empty implements backend.
 func (b *fileRecords) Empty(ctx context.Context) (bool, error) {
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
@@ -253,7 +256,6 @@ func (b *fileRecords) Empty(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// Load implements backend.
 func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows) (int64, error) {
 	conn, err := b.Pool.Get(ctx)
 	if err != nil {
@@ -271,8 +273,8 @@ func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows)
 			return 0, executor.Classify(fmt.Errorf("loading %s: %w", kind.Name, err))
 		}
 		count += n
-		own, err := b.Own(conn, kind)
-		if own {
+		isOwn, err := b.Own(conn, kind)
+		if isOwn {
 			err = createIndexes(conn, kind.Name, kind, orderedColumns(kind))
 		}
 		if err != nil {
@@ -282,7 +284,6 @@ func (b *fileRecords) Load(ctx context.Context, kinds []*record.Kind, rows Rows)
 	return count, executor.Classify(conn.Exec("COMMIT"))
 }
 
-// Seed implements backend.
 func (b *fileRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Rows) (Seeded, error) {
 	n, err := b.Load(ctx, kinds, rows)
 	return Seeded{Rows: n}, err
@@ -341,7 +342,8 @@ func (b *fileRecords) columnValues(ctx context.Context, source string) (texts []
 	}
 	defer b.Pool.Put(conn)
 	// Without the qualifier t, SQLite would read an unknown quoted name as a string.
-	err = conn.Query(fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", sqlite.Quote(column), sqlite.Quote(table.Name), maxVersions), func(s *sqlite.Stmt) error {
+	versions := fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", sqlite.Quote(column), sqlite.Quote(table.Name), maxVersions)
+	err = conn.Query(versions, func(s *sqlite.Stmt) error {
 		texts = append(texts, s.Text(0))
 		return nil
 	})
@@ -358,7 +360,13 @@ func (b *fileRecords) billSession(ctx context.Context, write bool) (billSession,
 	if err != nil {
 		return nil, err
 	}
-	s := &fileBills{billDialect: fileBillDialect(func(table string) string { return b.Table(billTable(table)) }), ctx: ctx, backend: b, conn: conn, stopInterrupt: conn.InterruptOn(ctx)}
+	s := &fileBills{
+		billDialect:   fileBillDialect(func(table string) string { return b.Table(billTable(table)) }),
+		ctx:           ctx,
+		backend:       b,
+		conn:          conn,
+		stopInterrupt: conn.InterruptOn(ctx),
+	}
 	if write {
 		if err := conn.Exec("BEGIN IMMEDIATE"); err != nil {
 			s.close()
@@ -376,7 +384,8 @@ func (b *fileRecords) writeProblem(ctx context.Context) (*Finding, error) {
 		return nil, err
 	}
 	defer s.close()
-	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?)", billArg{text: b.Name(billTable(ValuesTable))})
+	views, err := s.rows("SELECT name FROM sqlite_schema WHERE type = 'view' AND lower(name) = lower(?)",
+		billArg{text: b.Name(billTable(ValuesTable))})
 	if err != nil || len(views) == 0 {
 		return nil, err
 	}

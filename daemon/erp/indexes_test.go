@@ -73,7 +73,9 @@ func TestPlans(t *testing.T) {
 	}
 	d := dialect.SQLite()
 	d.File.HideFields = true
-	rows, count, aggregates := query.Compile, query.CompileCount, query.CompileAggregates
+	rows := query.Compile
+	count := query.CompileCount
+	aggregates := query.CompileAggregates
 	for _, c := range []struct {
 		compile func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
 		body    string

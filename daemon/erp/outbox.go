@@ -68,10 +68,16 @@ func (b *serverRecords) openOutbox() (err error) {
 		return nil
 	}
 	table := b.Table(outboxKind).Name
-	if b.outboxPool, err = mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1}); err == nil {
-		b.outbox = &Outbox{b.outboxPool.DB(), table, mssql.LockTimeout(b.config.LockTimeout)}
+	b.outboxPool, err = mssql.Open(mssql.Config{DSN: b.config.DSN, Connections: 1})
+	if err != nil {
+		return err
 	}
-	return err
+	b.outbox = &Outbox{
+		db:     b.outboxPool.DB(),
+		table:  table,
+		prefix: mssql.LockTimeout(b.config.LockTimeout),
+	}
+	return nil
 }
 
 // Source identifies the table in the service's own database.
@@ -90,7 +96,8 @@ func outboxCondition(except string) string {
 func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) (all []OutboxRow, err error) {
 	except = append(slices.Clone(except), unusedID) // a list must not be empty
 	for range executor.MaxAttempts {
-		if all, err = o.read(ctx, limit, maxBody, except); err == nil && len(all) > 0 {
+		all, err = o.read(ctx, limit, maxBody, except)
+		if err == nil && len(all) > 0 {
 			all, err = o.inOrder(ctx, all, except)
 		}
 		if err != nil || len(all) > 0 {

@@ -83,7 +83,8 @@ func (o *outboxTest) expect(from *Outbox, limit int, except []string, want ...st
 	all, err := from.Read(o.Context(), limit, 1<<20, except)
 	var got, seen []string
 	for i, r := range all {
-		if got = append(got, string(r.Body)); len(r.GUID) != 36 || slices.Contains(seen, r.GUID) || i > 0 && r.ID <= all[i-1].ID {
+		got = append(got, string(r.Body))
+		if len(r.GUID) != 36 || slices.Contains(seen, r.GUID) || i > 0 && r.ID <= all[i-1].ID {
 			o.Errorf("row %+v follows %q", r, seen)
 		}
 		seen = append(seen, r.GUID)

@@ -38,12 +38,13 @@ func LastPresence(tracked []Tracked, served Served) Presence {
 func presenceOf(tracked []Tracked, served Served, seen func(name string) bool) (p Presence) {
 	for _, t := range tracked {
 		name := t.Kind.Name
-		known := slices.Contains(served.Tables, name)
+		wasServed := slices.Contains(served.Tables, name)
+		isSeen := seen(name)
 		switch {
-		case seen(name) && !known:
+		case isSeen && !wasServed:
 			p.New = append(p.New, name)
-		case seen(name):
-		case known:
+		case isSeen:
+		case wasServed:
 			p.Missing = append(p.Missing, name)
 		case t.Optional || slices.Contains(served.Gone, name):
 			p.Absent = append(p.Absent, name)

@@ -25,7 +25,10 @@ func isIdentified(kind *record.Kind) bool {
 }
 
 func uniqueIndex(unique bool) string {
-	return map[bool]string{true: "UNIQUE INDEX ", false: "INDEX "}[unique]
+	if unique {
+		return "UNIQUE INDEX "
+	}
+	return "INDEX "
 }
 
 // columnSize is the size of the largest values of a column.
@@ -37,22 +40,26 @@ type columnSize struct {
 
 // measureColumns reads all rows and returns the extent of each column.
 func measureColumns(kind *record.Kind, rows Rows) []columnSize {
-	all := make([]columnSize, len(kind.Fields))
+	sizes := make([]columnSize, len(kind.Fields))
 	for values := range rows(kind) {
 		for i, v := range values {
 			text, ok := v.(string)
-			switch {
-			case !ok:
-			case kind.Fields[i].Type == record.Decimal:
+			if !ok {
+				continue
+			}
+			size := &sizes[i]
+			switch kind.Fields[i].Type {
+			case record.Decimal:
 				intDigits, fractionDigits := digitsOf(text)
-				all[i].intDigits, all[i].fractionDigits = max(all[i].intDigits, intDigits), max(all[i].fractionDigits, fractionDigits)
-			case kind.Fields[i].Type == record.Text:
-				all[i].length = max(all[i].length, len(text)) // in UTF-8, which has as many units or more
-				all[i].nonASCII = all[i].nonASCII || !isASCII(text)
+				size.intDigits = max(size.intDigits, intDigits)
+				size.fractionDigits = max(size.fractionDigits, fractionDigits)
+			case record.Text:
+				size.length = max(size.length, len(text)) // in UTF-8, which has as many units or more
+				size.nonASCII = size.nonASCII || !isASCII(text)
 			}
 		}
 	}
-	return all
+	return sizes
 }
 
 func digitsOf(text string) (intDigits, fractionDigits int) {

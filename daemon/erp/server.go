@@ -33,22 +33,34 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &serverRecords{Server: executor.NewServer(pool, c.LockTimeout, c.Limits, c.serverTable), config: c, kinds: c.tables()}
+	b := &serverRecords{
+		Server: executor.NewServer(pool, c.LockTimeout, c.Limits, c.serverTable),
+		config: c,
+		kinds:  c.tables(),
+	}
 	for kind, source := range c.Sources {
 		if _, ok := mssql.ParseTable(source, c.Schema); !ok {
 			return nil, errors.Join(fmt.Errorf("the source of %s is not the name of a table or view: %s", kind, source), b.Close())
 		}
 	}
-	if b.bills, err = openBills(c); err == nil {
-		b.pingPool, err = mssql.Open(mssql.Config{DSN: cmp.Or(c.ReadDSN, c.DSN), Connections: 1})
-	}
-	if err == nil {
-		err = b.openOutbox()
-	}
-	if err != nil {
+	if err := b.openPools(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
+}
+
+// openPools opens the pools that are not shared with readers.
+func (b *serverRecords) openPools() error {
+	bills, err := openBills(b.config)
+	if err != nil {
+		return err
+	}
+	b.bills = bills
+	b.pingPool, err = mssql.Open(mssql.Config{DSN: cmp.Or(b.config.ReadDSN, b.config.DSN), Connections: 1})
+	if err != nil {
+		return err
+	}
+	return b.openOutbox()
 }
 
 // serverTable returns the table or view of a kind.
@@ -64,10 +76,8 @@ func (c Config) serverTable(kind *record.Kind) mssql.Table {
 	return table
 }
 
-// Ping implements backend.
 func (b *serverRecords) Ping(ctx context.Context) error { return b.pingPool.Ping(ctx) }
 
-// Close implements backend.
 func (b *serverRecords) Close() (err error) {
 	for _, server := range []*mssql.Server{b.Pool, b.bills, b.pingPool, b.outboxPool} {
 		if server != nil {
@@ -82,10 +92,9 @@ func (b *serverRecords) Load(context.Context, []*record.Kind, Rows) (int64, erro
 	return 0, fault.New(fault.Unavailable, "records on SQL Server belong to the ERP and cannot be loaded; whd demo fills empty tables with demo records")
 }
 
-// CreateIndexes implements backend: the tables on a server belong to the ERP.
+// CreateIndexes does nothing: the tables on a server belong to the ERP.
 func (b *serverRecords) CreateIndexes(context.Context, *record.Kind) error { return nil }
 
-// Empty implements backend.
 func (b *serverRecords) Empty(ctx context.Context) (bool, error) {
 	for _, kind := range b.kinds {
 		notEmpty, err := hasRows(ctx, b.Pool.DB(), b.Table(kind).Name)
@@ -119,7 +128,6 @@ func (b *serverRecords) Seed(ctx context.Context, kinds []*record.Kind, rows Row
 
 func (b *serverRecords) typeCompatibility() compatibilities { return serverTypes }
 
-// describe implements backend.
 func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string, []Column, error) {
 	table := b.Table(kind).Name
 	conn, err := b.poolFor(kind).Get(ctx)
@@ -159,7 +167,8 @@ func (b *serverRecords) findTables(ctx context.Context, pool *mssql.Server, kind
 			rows[i] = fmt.Sprintf("(%d, OBJECT_ID(@p%d))", i, i+1)
 			names[i] = b.Table(kind).Name.Quoted()
 		}
-		found, err := pool.DB().QueryContext(ctx, "SELECT t.n FROM (VALUES "+strings.Join(rows, ", ")+") t (n, id) WHERE t.id IS NOT NULL", names...)
+		existing := "SELECT t.n FROM (VALUES " + strings.Join(rows, ", ") + ") t (n, id) WHERE t.id IS NOT NULL"
+		found, err := pool.DB().QueryContext(ctx, existing, names...)
 		if err != nil {
 			return err
 		}
@@ -188,13 +197,13 @@ func (b *serverRecords) poolFor(kind *record.Kind) *mssql.Server {
 	return b.Pool
 }
 
-// probe implements backend.
 func (b *serverRecords) probe(ctx context.Context, kind *record.Kind, names []string) (string, error) {
 	columns := make([]string, len(names))
 	for i, name := range names {
 		columns[i] = mssql.Quote(name)
 	}
-	rows, err := b.poolFor(kind).DB().QueryContext(ctx, "SELECT TOP 0 "+strings.Join(columns, ", ")+" FROM "+b.Table(kind).Name.Quoted())
+	noRows := "SELECT TOP 0 " + strings.Join(columns, ", ") + " FROM " + b.Table(kind).Name.Quoted()
+	rows, err := b.poolFor(kind).DB().QueryContext(ctx, noRows)
 	if err == nil {
 		defer rows.Close()
 		rows.Next()
@@ -208,17 +217,16 @@ func (b *serverRecords) probe(ctx context.Context, kind *record.Kind, names []st
 
 // readProblem converts an error of the server to a problem, unless it is temporary.
 func readProblem(err error) (problem string, _ error) {
-	switch e, ok := errors.AsType[*mssql.Error](err); {
-	case !ok || e.Unavailable() || e.Busy():
+	e, ok := errors.AsType[*mssql.Error](err)
+	if !ok || e.Unavailable() || e.Busy() {
 		return "", err
-	case e.Forbidden():
-		return "the service's login has no permission to read it: " + e.Message, nil
-	default:
-		return "it cannot be read: " + e.Message, nil
 	}
+	if e.Forbidden() {
+		return "the service's login has no permission to read it: " + e.Message, nil
+	}
+	return "it cannot be read: " + e.Message, nil
 }
 
-// columnValues implements backend.
 func (b *serverRecords) columnValues(ctx context.Context, source string) (texts []string, problem string, err error) {
 	table, column, _ := mssql.ParseColumn(source, b.config.Schema)
 	rows, err := b.Pool.DB().QueryContext(ctx, fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
@@ -253,10 +261,16 @@ func openBills(c Config) (*mssql.Server, error) {
 	return mssql.Open(mssql.Config{DSN: c.DSN, Connections: billConnections})
 }
 
-// billSession implements backend.
 func (b *serverRecords) billSession(ctx context.Context, write bool) (billSession, error) {
 	quoted := func(table string) string { return b.Table(billTable(table)).Name.Quoted() }
-	s := &serverBills{billDialect: serverBillDialect(quoted), ctx: ctx, backend: b, columnTypes: make(map[string]*executor.Columns), db: b.bills.DB(), prefix: mssql.LockTimeout(b.config.LockTimeout)}
+	s := &serverBills{
+		billDialect: serverBillDialect(quoted),
+		ctx:         ctx,
+		backend:     b,
+		columnTypes: make(map[string]*executor.Columns),
+		db:          b.bills.DB(),
+		prefix:      mssql.LockTimeout(b.config.LockTimeout),
+	}
 	if err := s.describe(); err != nil || !write {
 		return s, err
 	}
@@ -265,8 +279,7 @@ func (b *serverRecords) billSession(ctx context.Context, write bool) (billSessio
 	return s, err
 }
 
-// writeProblem implements backend: it returns which permissions on the table of custom
-// field values the login lacks.
+// writeProblem returns which permissions on the table of custom field values the login lacks.
 func (b *serverRecords) writeProblem(ctx context.Context) (*Finding, error) {
 	table := b.Table(billTable(ValuesTable))
 	missing, grant, err := mssql.MissingRights(ctx, b.bills.DB(), table.Name, neededRights(table.Kind)...)
@@ -274,10 +287,13 @@ func (b *serverRecords) writeProblem(ctx context.Context) (*Finding, error) {
 	if err != nil || len(missing) == 0 {
 		return nil, err
 	}
-	return &Finding{Problem: "the service's login has no permission to " + strings.Join(missing, " and ") + ", so bills can only be read", Warning: true, Grant: grant}, nil
+	return &Finding{
+		Problem: "the service's login has no permission to " + strings.Join(missing, " and ") + ", so bills can only be read",
+		Warning: true,
+		Grant:   grant,
+	}, nil
 }
 
-// grant implements backend.
 func (b *serverRecords) grant(ctx context.Context, kind *record.Kind) (statement string, err error) {
 	_, statement, err = mssql.MissingRights(ctx, b.poolFor(kind).DB(), b.Table(kind).Name, neededRights(kind)...)
 	return statement, err

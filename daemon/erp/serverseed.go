@@ -84,9 +84,13 @@ func (w *tableWriter) seed(ctx context.Context, rows Rows) error {
 var textLengths = []int{40, 100, 255, 400}
 
 func columnType(t record.Type, e columnSize) serverType {
-	switch t = t.Stored(); t {
+	t = t.Stored()
+	switch t {
 	case record.Text:
-		name := map[bool]string{true: "nvarchar", false: "varchar"}[e.nonASCII]
+		name := "varchar"
+		if e.nonASCII {
+			name = "nvarchar"
+		}
 		for _, n := range textLengths {
 			if e.length < n {
 				return serverType{name: fmt.Sprintf("%s(%d)", name, n)}
@@ -96,24 +100,36 @@ func columnType(t record.Type, e columnSize) serverType {
 	case record.Decimal:
 		return decimalColumn(e)
 	}
-	return serverType{name: map[record.Type]string{
-		record.Int: "int", record.Short: "smallint", record.Byte: "tinyint", record.Long: "bigint", record.Bool: "bit",
-		record.DateTime: "datetime2(7)", record.Guid: "uniqueidentifier", record.Double: "float", record.Bytes: "varbinary(max)",
-	}[t]}
+	return serverType{name: createdTypes[t]}
+}
+
+// createdTypes are the types of created columns that do not depend on the size of values.
+var createdTypes = map[record.Type]string{
+	record.Int:      "int",
+	record.Short:    "smallint",
+	record.Byte:     "tinyint",
+	record.Long:     "bigint",
+	record.Bool:     "bit",
+	record.DateTime: "datetime2(7)",
+	record.Guid:     "uniqueidentifier",
+	record.Double:   "float",
+	record.Bytes:    "varbinary(max)",
 }
 
 // decimalColumn returns decimal(19,4), the range of money, if the values fit, else as
 // many digits as they need. If these exceed the maximum, half are fractional digits.
 func decimalColumn(e columnSize) serverType {
 	const moneyDigits, moneyScale = 19, 4
-	intDigits, scale := max(e.intDigits, moneyDigits-moneyScale), max(e.fractionDigits, moneyScale)
+	intDigits := max(e.intDigits, moneyDigits-moneyScale)
+	scale := max(e.fractionDigits, moneyScale)
 	if intDigits+scale > wire.MaxDigits {
 		intDigits, scale = e.intDigits, e.fractionDigits
 	}
 	if intDigits+scale > wire.MaxDigits {
 		intDigits, scale = wire.MaxDigits/2, wire.MaxDigits/2
 	}
-	return serverType{name: fmt.Sprintf("decimal(%d,%d)", intDigits+scale, scale), precision: intDigits + scale, scale: scale}
+	precision := intDigits + scale
+	return serverType{name: fmt.Sprintf("decimal(%d,%d)", precision, scale), precision: precision, scale: scale}
 }
 
 // create creates the table, if it is missing, with an index on its first column, which is
@@ -123,9 +139,14 @@ func (w *tableWriter) create(ctx context.Context) error {
 	if err != nil || found {
 		return err
 	}
-	columns, unique := make([]string, len(w.types)), isIdentified(w.kind)
+	unique := isIdentified(w.kind)
+	columns := make([]string, len(w.types))
 	for i, f := range w.kind.Fields {
-		null := map[bool]string{true: " NULL", false: " NOT NULL"}[bool(f.Null) && !(unique && i == 0)]
+		isKey := unique && i == 0
+		null := " NOT NULL"
+		if bool(f.Null) && !isKey {
+			null = " NULL"
+		}
 		columns[i] = mssql.Quote(f.ColumnName()) + " " + w.types[i].name + null
 	}
 	if _, err := w.tx.ExecContext(ctx, "CREATE TABLE "+w.name.Quoted()+" ("+strings.Join(columns, ", ")+")"); err != nil {
@@ -134,7 +155,9 @@ func (w *tableWriter) create(ctx context.Context) error {
 	if strings.HasSuffix(w.types[0].name, "(max)") {
 		return nil
 	}
-	_, err = w.tx.ExecContext(ctx, "CREATE "+uniqueIndex(unique)+mssql.Quote("IX_"+w.name.Name)+" ON "+w.name.Quoted()+" ("+mssql.Quote(w.kind.Fields[0].ColumnName())+")")
+	first := mssql.Quote(w.kind.Fields[0].ColumnName())
+	index := "CREATE " + uniqueIndex(unique) + mssql.Quote("IX_"+w.name.Name) + " ON " + w.name.Quoted() + " (" + first + ")"
+	_, err = w.tx.ExecContext(ctx, index)
 	return err
 }
 
@@ -143,8 +166,8 @@ func (w *tableWriter) prepare() {
 	var values []string
 	for i, f := range w.kind.Fields {
 		value := "@p" + strconv.Itoa(i+1)
-		if t, fieldType := w.types[i].name, f.Type.Stored(); fieldType != record.Text && fieldType != record.Bytes {
-			value = "CAST(" + value + " AS " + t + ")"
+		if t := f.Type.Stored(); t != record.Text && t != record.Bytes {
+			value = "CAST(" + value + " AS " + w.types[i].name + ")"
 		}
 		values = append(values, value)
 	}
@@ -175,7 +198,8 @@ func (w *tableWriter) add(ctx context.Context, values []any) error {
 	if escaped {
 		return w.addSingle(ctx, values)
 	}
-	if w.batch.add(values); len(w.batch.json)+len(w.batch.bytes) >= batchSize {
+	w.batch.add(values)
+	if len(w.batch.json)+len(w.batch.bytes) >= batchSize {
 		return w.flush(ctx)
 	}
 	return nil
@@ -186,12 +210,13 @@ func (w *tableWriter) addSingle(ctx context.Context, values []any) error {
 		if v != nil {
 			continue
 		}
-		switch t := w.kind.Fields[i].Type.Stored(); { // a NULL of a type that converts to the column's
-		case t.Integer() || t == record.Bool:
+		// The NULL must be of a type that the server converts to the column's.
+		t := w.kind.Fields[i].Type.Stored()
+		if t.Integer() || t == record.Bool {
 			values[i] = sql.NullInt64{}
-		case t == record.Bytes:
+		} else if t == record.Bytes {
 			values[i] = []byte(nil)
-		default:
+		} else {
 			values[i] = sql.NullString{}
 		}
 	}
@@ -224,7 +249,9 @@ func (w *tableWriter) flush(ctx context.Context) error {
 	}
 	_, err := w.tx.ExecContext(ctx, b.statement, args...)
 	w.seeded.Rows += b.rows
-	b.json, b.bytes, b.rows = b.json[:0], b.bytes[:0], 0
+	b.json = b.json[:0]
+	b.bytes = b.bytes[:0]
+	b.rows = 0
 	return err
 }
 
@@ -236,10 +263,10 @@ func roundToFit(text string, precision, scale int) string {
 	if strings.HasPrefix(text, "-") {
 		sign = "-"
 	}
-	switch {
-	case intDigits > precision-scale:
+	if intDigits > precision-scale {
 		return sign + strings.Repeat("9", precision-scale) + "." + strings.Repeat("9", scale)
-	case fractionDigits <= scale:
+	}
+	if fractionDigits <= scale {
 		return text
 	}
 	cut := text[:len(text)-(fractionDigits-scale)]

@@ -36,7 +36,13 @@ type foundValue struct {
 
 // value converts f, which must be complete, to its wire form.
 func (f foundValue) value() wire.CustomFieldValue {
-	return wire.CustomFieldValue{SettingID: *f.Field, SettingName: f.Name, Contents: f.Contents, PluginID: f.PluginID, PluginName: f.PluginName}
+	return wire.CustomFieldValue{
+		SettingID:   *f.Field,
+		SettingName: f.Name,
+		Contents:    f.Contents,
+		PluginID:    f.PluginID,
+		PluginName:  f.PluginName,
+	}
 }
 
 // missing returns an error that names the first missing part of f, or nil.
@@ -82,14 +88,16 @@ func (p StageField) validateIDs() error {
 // quoteID quotes an id for an error message: short, printable, on one line.
 func quoteID(id string) string {
 	const maxRunes = 60
-	text, cut := []rune(strings.ToValidUTF8(id, "?")), ""
+	text := []rune(strings.ToValidUTF8(id, "?"))
+	ellipsis := ""
 	if len(text) > maxRunes {
-		text, cut = text[:maxRunes], "..."
+		text = text[:maxRunes]
+		ellipsis = "..."
 	}
 	for i, r := range text {
 		if !unicode.IsPrint(r) {
 			text[i] = '?'
 		}
 	}
-	return `"` + string(text) + `"` + cut
+	return `"` + string(text) + `"` + ellipsis
 }

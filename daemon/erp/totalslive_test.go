@@ -32,7 +32,9 @@ func TestTotalCache(t *testing.T) {
 		r.Close()
 		old, counted := false, ""
 		for _, m := range tail.Meta {
-			if old = old || m.Name == "TotalAge"; m.Name != "TotalAge" {
+			if m.Name == "TotalAge" {
+				old = true
+			} else {
 				counted = m.Value
 			}
 		}

@@ -190,13 +190,19 @@ func checkOrdered(t *testing.T, s *storage.Store, rows [][]any) {
 
 // signOf returns how two values of the same type compare.
 func signOf(a, b any) string {
-	compare := 0
+	sign := 0
 	if x, ok := a.(float64); ok {
-		compare = cmp.Compare(x, b.(float64))
+		sign = cmp.Compare(x, b.(float64))
 	} else {
-		compare = cmp.Compare(a.(int64), b.(int64))
+		sign = cmp.Compare(a.(int64), b.(int64))
 	}
-	return []string{"<", "=", ">"}[compare+1]
+	switch sign {
+	case -1:
+		return "<"
+	case 0:
+		return "="
+	}
+	return ">"
 }
 
 // numbersWhere returns the numbers of the rows that match a filter.

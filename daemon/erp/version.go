@@ -36,13 +36,13 @@ func (h *Version) evaluate(texts []string) {
 	var highest []int
 	for _, text := range texts {
 		if v := versionOf(text); v != nil && slices.Compare(v, highest) > 0 {
-			highest, h.Version = v, strings.TrimSpace(text)
+			highest = v
+			h.Version = strings.TrimSpace(text)
 		}
 	}
-	switch {
-	case highest == nil:
+	if highest == nil {
 		h.Problem = "it contains no version such as " + MinVersion
-	case slices.Compare(highest, versionOf(MinVersion)) < 0:
+	} else if slices.Compare(highest, versionOf(MinVersion)) < 0 {
 		h.Problem = "webhooks require version " + MinVersion + " or later"
 	}
 }

@@ -202,10 +202,12 @@ func addValue(t *testing.T, w billSuite) {
 	if added := slices.IndexFunc(rows, newRow.MatchString); len(rows) != 3 || added < 0 || strings.HasSuffix(rows[added], "|-") {
 		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
 	}
-	if w.set(at, "13 kg"); len(w.rows()) != 3 {
+	w.set(at, "13 kg")
+	if len(w.rows()) != 3 {
 		t.Errorf("rows are\n%s", strings.Join(w.rows(), "\n"))
 	}
-	if w.set(stageField("BILL-1", "Stage a", "FIELD-3"), "was null"); len(w.rows()) != 3 {
+	w.set(stageField("BILL-1", "Stage a", "FIELD-3"), "was null")
+	if len(w.rows()) != 3 {
 		t.Errorf("rows are\n%s", strings.Join(w.rows(), "\n"))
 	}
 }

@@ -74,7 +74,9 @@ func (caps Capabilities) edges() map[record.Type][]any {
 	values := make(map[record.Type][]any)
 	for t, all := range edges {
 		for _, v := range all {
-			if v = caps.nearest(t, v); !slices.ContainsFunc(values[t], func(other any) bool { return same(other, v) }) && caps.holds(v) {
+			v = caps.nearest(t, v)
+			isSame := func(other any) bool { return same(other, v) }
+			if !slices.ContainsFunc(values[t], isSame) && caps.holds(v) {
 				values[t] = append(values[t], v)
 			}
 		}
@@ -86,15 +88,21 @@ func same(a, b any) bool { return operandText(a) == operandText(b) }
 
 func (caps Capabilities) holds(v any) bool {
 	text, ok := v.(string)
-	return !ok || !(caps.NoNUL && strings.Contains(text, "\x00")) && !(caps.Collation && slices.Contains(ambiguous, text))
+	if !ok {
+		return true
+	}
+	if caps.NoNUL && strings.Contains(text, "\x00") {
+		return false
+	}
+	return !caps.Collation || !slices.Contains(ambiguous, text)
 }
 
 // nearest returns the closest value that the database can hold.
 func (caps Capabilities) nearest(t record.Type, v any) any {
-	switch {
-	case t == record.DateTime && caps.Microseconds:
+	if t == record.DateTime && caps.Microseconds {
 		return v.(string)[:len("2006-01-02T15:04:05.000000")] + "0"
-	case t == record.Decimal && caps.Scale > 0:
+	}
+	if t == record.Decimal && caps.Scale > 0 {
 		return caps.nearestDecimal(v.(string))
 	}
 	return v
@@ -106,10 +114,9 @@ func (caps Capabilities) nearestDecimal(text string) string {
 		sign, text = "-", digits
 	}
 	whole, fraction, _ := strings.Cut(text, ".")
-	switch {
-	case len(whole) > caps.Scale:
+	if len(whole) > caps.Scale {
 		text = strings.Repeat("9", caps.Scale) + "." + strings.Repeat("9", caps.Scale)
-	case len(fraction) > caps.Scale:
+	} else if len(fraction) > caps.Scale {
 		text = "0." + strings.Repeat("0", caps.Scale-1) + "1"
 	}
 	return sign + text

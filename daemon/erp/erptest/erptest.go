@@ -86,4 +86,9 @@ func (s *suite) run(t *testing.T, opened *storage.Store, kind *record.Kind, memb
 	return executortest.Run(t, opened, kind, members)
 }
 
-var member, rowText, operandText = executortest.Member, executortest.RowText, executortest.OperandText
+// Short names of functions that all tests use.
+var (
+	member      = executortest.Member
+	rowText     = executortest.RowText
+	operandText = executortest.OperandText
+)

@@ -22,17 +22,21 @@ func groups(t *testing.T, s *suite) {
 	rapid.Check(t, func(t *rapid.T) {
 		kind := s.registry.Kinds()[rapid.IntRange(0, len(s.registry.Kinds())-1).Draw(t, "kind")]
 		field := rapid.IntRange(0, len(kind.Fields)-1).Draw(t, "field")
-		of := rapid.IntRange(0, len(kind.Fields)-1).Draw(t, "of")
-		f, g := kind.Fields[field], kind.Fields[of]
-		if f.Type == record.Bytes || g.Type == record.Bytes || g.Type == record.Guid || g.Type == record.Bool {
+		computed := rapid.IntRange(0, len(kind.Fields)-1).Draw(t, "of")
+		f, g := kind.Fields[field], kind.Fields[computed]
+		hasNoMin := g.Type == record.Bytes || g.Type == record.Guid || g.Type == record.Bool
+		if f.Type == record.Bytes || hasNoMin {
 			return
 		}
-		by, length := f.Name, len("2019-05-01T00:00:00.0000000")
+		by := f.Name
+		length := len("2019-05-01T00:00:00.0000000")
 		if f.Type == record.DateTime && rapid.Bool().Draw(t, "period") {
 			period := rapid.SampledFrom([]string{"day", "month", "year"}).Draw(t, "of days")
-			by, length = f.Name+":"+period, map[string]int{"day": 10, "month": 7, "year": 4}[period]
+			by += ":" + period
+			length = periodLengths[period]
 		}
-		include, number := fmt.Sprintf("COUNT(*),COUNT(%[1]s),COUNT(DISTINCT %[1]s),MIN(%[1]s),MAX(%[1]s)", g.Name), g.Type.Number() && g.Type != record.Double
+		include := fmt.Sprintf("COUNT(*),COUNT(%[1]s),COUNT(DISTINCT %[1]s),MIN(%[1]s),MAX(%[1]s)", g.Name)
+		number := g.Type.Number() && g.Type != record.Double
 		if number {
 			include += ",SUM(" + g.Name + ")"
 		}
@@ -55,12 +59,12 @@ func groups(t *testing.T, s *suite) {
 		got, tail := executortest.Read(t, s.store, plan)
 		want := make(map[string]*group)
 		for _, r := range s.stored(kind).rows {
-			if !number || r[of] != nil && s.matches(g.Type, r[of], record.Between, []any{from, to}) {
+			if !number || r[computed] != nil && s.matches(g.Type, r[computed], record.Between, []any{from, to}) {
 				key := s.groupKey(f.Type, r[field], length)
 				if want[key] == nil {
 					want[key] = &group{sum: new(big.Rat), distinct: make(map[string]bool)}
 				}
-				want[key].add(s, g.Type, r[of], number)
+				want[key].add(s, g.Type, r[computed], number)
 			}
 		}
 		if len(got) != len(want) || tail.Total != int64(len(want)) {
@@ -69,18 +73,21 @@ func groups(t *testing.T, s *suite) {
 		last := int64(1 << 62)
 		for _, text := range got {
 			row := cellTexts(t, text)
-			one := want[s.groupKey(f.Type, typed(f.Type, row[0]), length)]
-			if one == nil || !one.equals(s, g.Type, row[1:]) {
-				t.Fatalf("%s by %s of %s: %q, want %+v", kind.Name, by, g.Name, text, one)
+			expected := want[s.groupKey(f.Type, typed(f.Type, row[0]), length)]
+			if expected == nil || !expected.equals(s, g.Type, row[1:]) {
+				t.Fatalf("%s by %s of %s: %q, want %+v", kind.Name, by, g.Name, text, expected)
 			}
-			if count := typed(record.Long, row[1]).(int64); count > last {
+			count := typed(record.Long, row[1]).(int64)
+			if count > last {
 				t.Fatalf("%d after %d: not in the requested order", count, last)
-			} else {
-				last = count
 			}
+			last = count
 		}
 	})
 }
+
+// periodLengths are the numbers of characters of a date that have a period.
+var periodLengths = map[string]int{"day": 10, "month": 7, "year": 4}
 
 // group is the simple evaluation of one group.
 type group struct {
@@ -148,8 +155,9 @@ func (s *suite) groupKey(t record.Type, v any, length int) string {
 // cellTexts divides a row of package executortest; nil is null.
 func cellTexts(t *rapid.T, row string) (cells []*string) {
 	for row != "" {
-		if rest, null := strings.CutPrefix(row, "null;"); null {
-			cells, row = append(cells, nil), rest
+		if after, isNull := strings.CutPrefix(row, "null;"); isNull {
+			cells = append(cells, nil)
+			row = after
 			continue
 		}
 		quoted, err := strconv.QuotedPrefix(row)
@@ -160,7 +168,8 @@ func cellTexts(t *rapid.T, row string) (cells []*string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cells, row = append(cells, &text), strings.TrimPrefix(row[len(quoted):], ";")
+		cells = append(cells, &text)
+		row = strings.TrimPrefix(row[len(quoted):], ";")
 	}
 	return slices.Clip(cells)
 }

@@ -13,16 +13,20 @@ import (
 // matches evaluates a condition on a stored value. It is a simple implementation of the
 // filter grammar that shares no code with the implementation under test.
 func (s *suite) matches(t record.Type, stored any, op record.Operator, operands []any) bool {
-	switch {
-	case op == record.IsNull:
+	if op == record.IsNull {
 		return stored == nil
-	case op == record.IsNotNull:
+	}
+	if op == record.IsNotNull {
 		return stored != nil
-	case t == record.Bytes && len(operands) == 1 && len(operands[0].([]byte)) == 0:
-		return true // not given
-	case stored == nil:
+	}
+	isNotGiven := t == record.Bytes && len(operands) == 1 && len(operands[0].([]byte)) == 0
+	if isNotGiven {
+		return true
+	}
+	if stored == nil {
 		return false
 	}
+
 	switch op {
 	case record.StartsWith:
 		return likeNaive(runes(stored), append(literal(operands[0]), token{any: true}))
@@ -44,11 +48,21 @@ func (s *suite) matches(t record.Type, stored any, op record.Operator, operands 
 		return s.compare(t, stored, operands[0]) >= 0 && s.compare(t, stored, operands[1]) <= 0
 	}
 	c := s.compare(t, stored, operands[0])
-	return map[record.Operator]bool{
-		record.Equal: c == 0, record.NotEqualTo: c != 0,
-		record.GreaterThan: c > 0, record.GreaterThanOrEqualTo: c >= 0,
-		record.LessThan: c < 0, record.LessThanOrEqualTo: c <= 0,
-	}[op]
+	switch op {
+	case record.Equal:
+		return c == 0
+	case record.NotEqualTo:
+		return c != 0
+	case record.GreaterThan:
+		return c > 0
+	case record.GreaterThanOrEqualTo:
+		return c >= 0
+	case record.LessThan:
+		return c < 0
+	case record.LessThanOrEqualTo:
+		return c <= 0
+	}
+	return false
 }
 
 func (s *suite) compare(t record.Type, a, b any) int {

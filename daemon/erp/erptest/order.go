@@ -11,9 +11,12 @@ import (
 
 // readOrder reads the order of a type's values from the database and gives equal values
 // the same rank. All other results must agree with it.
-func (s *suite) readOrder(t *testing.T, of record.Type, family record.Family) {
+func (s *suite) readOrder(t *testing.T, valueType record.Type, family record.Family) {
 	t.Helper()
-	kind := record.Kind{Name: "Order_of_" + of.String(), Fields: []record.Field{{Name: "Value", Column: "The value", Type: of, Filter: family, Null: record.NotNull}}}
+	kind := record.Kind{
+		Name:   "Order_of_" + valueType.String(),
+		Fields: []record.Field{{Name: "Value", Column: "The value", Type: valueType, Filter: family, Null: record.NotNull}},
+	}
 	registry, err := record.NewRegistry(kind)
 	if err != nil {
 		t.Fatal(err)
@@ -21,7 +24,7 @@ func (s *suite) readOrder(t *testing.T, of record.Type, family record.Family) {
 	opened := s.open(t, registry)
 	_, err = opened.Seed(t.Context(), registry.Kinds(), func(*record.Kind) iter.Seq[[]any] {
 		return func(yield func([]any) bool) {
-			for _, v := range s.values[of] {
+			for _, v := range s.values[valueType] {
 				if !yield([]any{v}) {
 					return
 				}
@@ -32,20 +35,21 @@ func (s *suite) readOrder(t *testing.T, of record.Type, family record.Family) {
 		t.Fatal(err)
 	}
 	rows, _ := s.run(t, opened, registry.Kinds()[0], query.Members{member(query.OrderBy, "Value")})
-	ranks, last := make(map[string]int), ""
+	ranks := make(map[string]int)
+	last := ""
 	for _, row := range rows {
-		i := slices.IndexFunc(s.values[of], func(v any) bool { return rowText([]any{v}) == row })
+		i := slices.IndexFunc(s.values[valueType], func(v any) bool { return rowText([]any{v}) == row })
 		if i < 0 {
 			t.Fatalf("%s was not stored", row)
 		}
-		now := equalText(of, s.values[of][i])
-		if _, before := ranks[now]; before && now != last {
-			t.Errorf("equal values of %s are not adjacent: %q", of, rows)
+		text := equalText(valueType, s.values[valueType][i])
+		if _, hasRank := ranks[text]; hasRank && text != last {
+			t.Errorf("equal values of %s are not adjacent: %q", valueType, rows)
 		}
-		if now != last || len(ranks) == 0 {
-			ranks[now] = len(ranks)
+		if text != last || len(ranks) == 0 {
+			ranks[text] = len(ranks)
 		}
-		last = now
+		last = text
 	}
-	s.ranks[of] = ranks
+	s.ranks[valueType] = ranks
 }

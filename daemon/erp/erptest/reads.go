@@ -70,7 +70,10 @@ func paging(t *testing.T, s *suite) {
 	for _, kind := range s.registry.Kinds() {
 		for i, f := range kind.Fields {
 			for _, desc := range []bool{false, true} {
-				order := map[bool]string{false: query.OrderBy, true: query.OrderByDesc}[desc]
+				order := query.OrderBy
+				if desc {
+					order = query.OrderByDesc
+				}
 				var got []string
 				for skip := 0; skip <= len(s.edgeRows(kind)); skip += 20 {
 					page, _ := s.run(t, s.store, kind, query.Members{member(order, f.Name), member("Skip", strconv.Itoa(skip)), member("Take", "20")})
@@ -143,11 +146,13 @@ func aggregates(t *testing.T, s *suite) {
 		member("InvoiceTotalBetween", "1", "10"),
 		member("Include", "COUNT(*) as n, SUM(InvoiceTotal) s, MIN(InvoiceTotal), MAX(InvoiceTotal) as m, AVG(InvoiceTotal) as a, COUNT(DISTINCT InvoiceTotal) d"),
 	})
-	count, sum, distinct := 0, 0, map[string]bool{}
+	count, sum := 0, 0
+	distinct := make(map[string]bool)
 	for _, r := range s.edgeRows(kind) {
 		if s.matches(record.Decimal, r[1], record.Between, []any{"1", "10"}) {
 			value, _ := strconv.ParseFloat(r[1].(string), 64) // 1, 9 and 10 only
-			count, sum = count+1, sum+int(value)
+			count++
+			sum += int(value)
 			distinct[strconv.Itoa(int(value))] = true
 		}
 	}

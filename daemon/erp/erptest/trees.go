@@ -23,10 +23,11 @@ func trees(t *testing.T, s *suite) {
 		if rapid.Bool().Draw(t, "page") { // which may use an index
 			request.Take = 1000
 		}
-		if other := s.drawTree(t, kind, 0); rapid.Bool().Draw(t, "and") {
-			request.Where = append(request.Where, other.condition)
-			one := tree.matches
-			tree.matches = func(r []any) bool { return one(r) && other.matches(r) }
+		second := s.drawTree(t, kind, 0)
+		matches := tree.matches
+		if rapid.Bool().Draw(t, "and") {
+			request.Where = append(request.Where, second.condition)
+			matches = func(r []any) bool { return tree.matches(r) && second.matches(r) }
 		}
 		plan, err := query.NewPlan(&request, true)
 		if err != nil {
@@ -35,7 +36,7 @@ func trees(t *testing.T, s *suite) {
 		got, tail := executortest.Read(t, s.store, plan)
 		var want []string
 		for i, r := range s.stored(kind).rows {
-			if tree.matches(r) {
+			if matches(r) {
 				want = append(want, s.stored(kind).texts[i])
 			}
 		}
@@ -59,26 +60,26 @@ func (s *suite) drawTree(t *rapid.T, kind *record.Kind, depth int) tree {
 	if depth > 0 {
 		join = rapid.SampledFrom([]query.Join{query.Leaf, query.And, query.Or}).Draw(t, "join")
 	}
-	var one tree
+	var drawn tree
 	if join == query.Leaf {
-		one = s.drawLeaf(t, kind)
+		drawn = s.drawLeaf(t, kind)
 	} else {
-		one.condition.Join = join
+		drawn.condition.Join = join
 		parts := make([]tree, rapid.IntRange(0, 3).Draw(t, "parts"))
 		for i := range parts {
 			parts[i] = s.drawTree(t, kind, depth-1)
-			one.condition.Parts = append(one.condition.Parts, parts[i].condition)
+			drawn.condition.Parts = append(drawn.condition.Parts, parts[i].condition)
 		}
-		one.matches = func(r []any) bool {
+		drawn.matches = func(r []any) bool {
 			decides := func(part tree) bool { return part.matches(r) == (join == query.Or) }
 			return slices.ContainsFunc(parts, decides) == (join == query.Or)
 		}
 	}
 	if rapid.Bool().Draw(t, "not") {
-		matches := one.matches
-		return tree{query.Not(one.condition), func(r []any) bool { return !matches(r) }}
+		matches := drawn.matches
+		return tree{query.Not(drawn.condition), func(r []any) bool { return !matches(r) }}
 	}
-	return one
+	return drawn
 }
 
 // drawLeaf draws a comparison of any field.

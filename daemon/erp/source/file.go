@@ -19,7 +19,7 @@ type file struct {
 	zone *time.Location
 }
 
-// Database implements database. The file has no rowversions, and neither a restored
+// Database returns the state of the file, which has no rowversions. Neither a restored
 // nor a moved file is another one.
 func (s *file) Database(ctx context.Context) (d changes.Database, err error) {
 	err = s.with(ctx, func(conn *sqlite.Conn) error {
@@ -32,22 +32,28 @@ func (s *file) Database(ctx context.Context) (d changes.Database, err error) {
 	return d, err
 }
 
-// facts implements database. Types in a file do not limit the size of values.
+// facts returns the facts about a table. Types in a file do not limit the size of values.
 func (s *file) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err error) {
 	err = s.with(ctx, func(conn *sqlite.Conn) error {
 		if err := conn.Query("BEGIN", nil); err != nil { // the pool rolls it back
 			return err
 		}
 		columns, err := conn.Columns(s.Name(kind))
-		if f.missing = len(columns) == 0; err != nil || f.missing {
+		f.missing = len(columns) == 0
+		if err != nil || f.missing {
 			return err
 		}
 		f.content = hex.EncodeToString([]byte(conn.LogState()))
-		if highest, found, err := conn.QueryInt("SELECT max(_rowid_) FROM " + s.Table(kind)); err == nil && found && highest > 0 {
+
+		// A view has no row IDs: the number of its rows is not known.
+		f.rows = -1
+		highest, found, err := conn.QueryInt("SELECT max(_rowid_) FROM " + s.Table(kind))
+		if err == nil && found && highest > 0 {
 			f.rows = highest
-		} else if f.rows = -1; ctx.Err() != nil {
+		} else if ctx.Err() != nil {
 			return ctx.Err()
 		}
+
 		f.collations, err = s.collations(conn, kind, columns)
 		if err != nil {
 			return err

@@ -80,18 +80,24 @@ func (s *Source) exec(tb testing.TB, statements ...string) {
 
 // reads are a read of each sort.
 func reads(kind *record.Kind, key []int) map[string]changes.Read {
-	one := []row.Cell{textCell("D0000005")}
+	lastKey := []row.Cell{textCell("D0000005")}
 	if len(key) == 2 {
-		one = []row.Cell{{Int: 5}, textCell("D0000005")}
+		lastKey = []row.Cell{{Int: 5}, textCell("D0000005")}
 	}
-	of := func(r changes.Read) changes.Read {
-		r.Kind, r.Key, r.Fields, r.Limit = kind, key, []int{0, 1, 3}, changes.MaxRows
+	completed := func(r changes.Read) changes.Read {
+		r.Kind = kind
+		r.Key = key
+		r.Fields = []int{0, 1, 3}
+		r.Limit = changes.MaxRows
 		return r
 	}
 	stamp := textCell("2026-01-05T10:00:00.0000000")
 	return map[string]changes.Read{
-		"first": of(changes.Read{}), "after": of(changes.Read{After: one}), "keys": of(changes.Read{Keys: [][]row.Cell{one, one}}),
-		"since": of(changes.Read{Since: &changes.Since{From: stamp}}), "since after": of(changes.Read{Since: &changes.Since{From: stamp, Key: one}}),
+		"first":       completed(changes.Read{}),
+		"after":       completed(changes.Read{After: lastKey}),
+		"keys":        completed(changes.Read{Keys: [][]row.Cell{lastKey, lastKey}}),
+		"since":       completed(changes.Read{Since: &changes.Since{From: stamp}}),
+		"since after": completed(changes.Read{Since: &changes.Since{From: stamp, Key: lastKey}}),
 	}
 }
 
@@ -121,18 +127,18 @@ func TestSourceUsesIndexes(t *testing.T) {
 	s.exec(t, indexed...)
 	for name, key := range map[string][]int{"Single": {0}, "Pair": {1, 0}} {
 		kind, _ := registry.Lookup(name)
-		for of, r := range reads(kind, key) {
+		for label, r := range reads(kind, key) {
 			if page, err := s.Read(t.Context(), r); err != nil || len(page.Rows) == 0 {
-				t.Errorf("%s, %s: %d rows, %v", name, of, len(page.Rows), err)
+				t.Errorf("%s, %s: %d rows, %v", name, label, len(page.Rows), err)
 			}
 			for _, st := range statementsOf(t, r, dialect.SQLite()) {
 				var plan string
 				err := s.database.(*file).with(t.Context(), func(conn *sqlite.Conn) error {
 					return conn.Query("EXPLAIN QUERY PLAN "+st.SQL, func(r *sqlite.Stmt) error { plan += r.Text(3) + "\n"; return nil })
 				})
-				scans := strings.Contains(plan, "SCAN") && !(of == "first" && strings.HasPrefix(plan, "SCAN "+name+" USING"))
+				scans := strings.Contains(plan, "SCAN") && !(label == "first" && strings.HasPrefix(plan, "SCAN "+name+" USING"))
 				if err != nil || scans || strings.Contains(plan, "TEMP B-TREE") || !strings.Contains(plan, "INDEX") {
-					t.Errorf("%s, %s: %s\n%s%v", name, of, st.SQL, plan, err)
+					t.Errorf("%s, %s: %s\n%s%v", name, label, st.SQL, plan, err)
 				}
 			}
 		}
@@ -152,13 +158,13 @@ func TestSourceStatements(t *testing.T) {
 		"since": "SELECT [K1], [K2], [Price], [LastSaved] FROM [Pair] WHERE [LastSaved] >= CAST(@p1 AS datetime2(7)) ORDER BY [LastSaved], [K2], [K1] OFFSET @p2 ROWS FETCH NEXT @p3 ROWS ONLY" +
 			" OPTION (MAXDOP 1, OPTIMIZE FOR (@p2 = 0, @p3 = 100))",
 	}
-	for of, r := range reads(pair, []int{1, 0}) {
+	for label, r := range reads(pair, []int{1, 0}) {
 		var got []string
 		for _, st := range statementsOf(t, r, dialect.TSQL()) {
 			got = append(got, executor.WithOption(st.SQL, "MAXDOP 1"))
 		}
-		if text := strings.Join(got, "\n"); want[of] != "" && text != want[of] || len(got) > 3 {
-			t.Errorf("%s:\n%s, want\n%s", of, text, want[of])
+		if text := strings.Join(got, "\n"); want[label] != "" && text != want[label] || len(got) > 3 {
+			t.Errorf("%s:\n%s, want\n%s", label, text, want[label])
 		}
 	}
 }
@@ -177,8 +183,8 @@ func TestSourceContent(t *testing.T) {
 		return table.Content
 	}
 	before := content()
-	if again := content(); again != before {
-		t.Errorf("without changes: %s, then %s", before, again)
+	if reread := content(); reread != before {
+		t.Errorf("without changes: %s, then %s", before, reread)
 	}
 	s.exec(t, "UPDATE Single SET Name = 'x'")
 	if after := content(); after == before {
@@ -188,8 +194,8 @@ func TestSourceContent(t *testing.T) {
 	if err != nil || d.Identity == "file 00000000" || d.Latest != nil || d.Active != nil || time.Since(d.Now).Abs() > time.Hour {
 		t.Errorf("%+v (%v)", d, err)
 	}
-	if again, err := s.Database(t.Context()); err != nil || again.Identity != d.Identity {
-		t.Errorf("%+v (%v), then %+v", d, err, again)
+	if reread, err := s.Database(t.Context()); err != nil || reread.Identity != d.Identity {
+		t.Errorf("%+v (%v), then %+v", d, err, reread)
 	}
 }
 
@@ -200,12 +206,13 @@ func BenchmarkSourceSweep(b *testing.B) {
 	for b.Loop() {
 		r := changes.Read{Kind: kind, Key: []int{0}, Fields: []int{0, 1, 2, 3, 4, 5, 6, 7}, Limit: changes.MaxRows}
 		rows := 0
-		for more := true; more; {
+		for hasMore := true; hasMore; {
 			page, err := s.Read(b.Context(), r)
 			if err != nil {
 				b.Fatal(err)
 			}
-			rows, more = rows+len(page.Rows), page.More
+			rows += len(page.Rows)
+			hasMore = page.More
 			r.After = page.Rows[len(page.Rows)-1][:1]
 		}
 		if rows != 1_000_000 {

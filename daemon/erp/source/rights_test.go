@@ -60,7 +60,10 @@ func TestSelectIsEnough(t *testing.T) {
 	}
 	read := func(r changes.Read) (rows [][]row.Cell) {
 		t.Helper()
-		r.Kind, r.Key, r.Fields, r.Limit = kind, table.Key, []int{0, 3}, changes.MaxPoll
+		r.Kind = kind
+		r.Key = table.Key
+		r.Fields = []int{0, 3}
+		r.Limit = changes.MaxPoll
 		page, err := s.Read(t.Context(), r)
 		if err != nil || page.More {
 			t.Fatal(err)
@@ -91,7 +94,8 @@ func TestSelectIsEnough(t *testing.T) {
 	sessions := func(name string) int64 {
 		return mssqltest.Count(t, dsn, fmt.Sprintf("SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE program_name = '%s' AND login_name = '%s'", name, login))
 	}
-	if own, others := sessions("whd-capture"), sessions("whd"); own == 0 || own > 2 || others > 0 {
-		t.Errorf("%d sessions of capture, and %d others", own, others)
+	captures, others := sessions("whd-capture"), sessions("whd")
+	if captures == 0 || captures > 2 || others > 0 {
+		t.Errorf("%d sessions of capture, and %d others", captures, others)
 	}
 }

@@ -48,14 +48,14 @@ var serverFacts = []serverFact{
 	}},
 }
 
-// Database implements database. Facts that the server does not know are left out.
+// Database returns the facts about the database, without those that the server does not know.
 func (s *server) Database(ctx context.Context) (d changes.Database, err error) {
 	err = s.with(ctx, func(conn *mssql.Conn) error {
 		known, err := s.detect(ctx, conn)
 		if err != nil {
 			return err
 		}
-		cells, err := s.select1(ctx, conn, known)
+		cells, err := s.selectFacts(ctx, conn, known)
 		for i, c := range cells {
 			if !c.Null {
 				known[i].set(&d, c)
@@ -75,7 +75,7 @@ func (s *server) detect(ctx context.Context, conn *mssql.Conn) ([]serverFact, er
 	}
 	var known []serverFact
 	for _, fact := range serverFacts {
-		if _, err := s.select1(ctx, conn, []serverFact{fact}); err == nil {
+		if _, err := s.selectFacts(ctx, conn, []serverFact{fact}); err == nil {
 			known = append(known, fact)
 		} else if !refused(err) {
 			return nil, err
@@ -87,16 +87,17 @@ func (s *server) detect(ctx context.Context, conn *mssql.Conn) ([]serverFact, er
 
 // refused reports whether the server has refused a statement, and would again.
 func refused(err error) bool {
-	e, is := errors.AsType[*mssql.Error](err)
-	return is && !e.Unavailable() && !e.Busy()
+	e, ok := errors.AsType[*mssql.Error](err)
+	return ok && !e.Unavailable() && !e.Busy()
 }
 
-// select1 selects facts as one row.
-func (s *server) select1(ctx context.Context, conn *mssql.Conn, facts []serverFact) ([]row.Cell, error) {
+// selectFacts selects facts as one row.
+func (s *server) selectFacts(ctx context.Context, conn *mssql.Conn, facts []serverFact) ([]row.Cell, error) {
 	q := mssql.Query{Lock: s.LockTimeout}
 	var list []string
 	for _, fact := range facts {
-		list, q.Types = append(list, fact.expression), append(q.Types, fact.as)
+		list = append(list, fact.expression)
+		q.Types = append(q.Types, fact.as)
 	}
 	q.SQL = "SELECT " + strings.Join(list, ", ")
 	return first(ctx, conn, q)
@@ -112,9 +113,13 @@ func first(ctx context.Context, conn *mssql.Conn, q mssql.Query) ([]row.Cell, er
 	return rows.Next()
 }
 
-// facts implements database.
 func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err error) {
-	f = tableFacts{long: make(map[int]bool), wide: make(map[int]bool), denied: make(map[int]string), collations: make(map[string]string)}
+	f = tableFacts{
+		long:       make(map[int]bool),
+		wide:       make(map[int]bool),
+		denied:     make(map[int]string),
+		collations: make(map[string]string),
+	}
 	table := s.Table(kind)
 	err = s.with(ctx, func(conn *mssql.Conn) error {
 		table.Forget() // the table may have changed
@@ -126,7 +131,8 @@ func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, er
 		for field, c := range live.ByField {
 			f.missing = f.missing && c.Name == ""
 			f.long[field] = c.Length < 0 || c.Unordered()
-			f.wide[field] = f.long[field] || c.Length > maxCompared || strings.HasPrefix(c.Type, "n") && 2*c.Length > maxCompared
+			isLongUnicode := strings.HasPrefix(c.Type, "n") && 2*c.Length > maxCompared
+			f.wide[field] = f.long[field] || c.Length > maxCompared || isLongUnicode
 			if c.Collation != "" {
 				f.collations[kind.Fields[field].Name] = c.Collation
 			}
@@ -148,14 +154,16 @@ func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, er
 		if f.missing {
 			return nil
 		}
-		if f.leading, err = conn.Leading(ctx, table.Name); err != nil {
-			return err
-		}
-		if f.rows, err = conn.Size(ctx, table.Name); f.rows == 0 {
-			f.rows = -1 // some servers list 0 for all tables
-		}
+		f.leading, err = conn.Leading(ctx, table.Name)
 		if err != nil {
 			return err
+		}
+		f.rows, err = conn.Size(ctx, table.Name)
+		if err != nil {
+			return err
+		}
+		if f.rows == 0 {
+			f.rows = -1 // some servers list 0 for all tables
 		}
 		return s.probe(ctx, conn, table, f.denied)
 	})
@@ -176,11 +184,11 @@ func (s *server) probe(ctx context.Context, conn *mssql.Conn, table *executor.Ta
 		return err
 	}
 	for _, field := range fields {
-		one := s.read(ctx, conn, table, []int{field})
-		if refused(one) {
+		fieldErr := s.read(ctx, conn, table, []int{field})
+		if refused(fieldErr) {
 			denied[field] = "the service's login may not read it"
-		} else if one != nil {
-			return one
+		} else if fieldErr != nil {
+			return fieldErr
 		}
 	}
 	if len(denied) == len(table.Kind.Fields) {
@@ -195,7 +203,8 @@ func (s *server) read(ctx context.Context, conn *mssql.Conn, table *executor.Tab
 	columns := make([]string, len(fields))
 	for i, field := range fields {
 		f := table.Kind.Fields[field]
-		columns[i], q.Types = mssql.Quote(f.ColumnName()), append(q.Types, f.Type)
+		columns[i] = mssql.Quote(f.ColumnName())
+		q.Types = append(q.Types, f.Type)
 	}
 	q.SQL = "SELECT TOP 0 " + strings.Join(columns, ", ") + " FROM " + table.Name.Quoted()
 	_, err := first(ctx, conn, q)

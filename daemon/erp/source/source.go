@@ -26,7 +26,7 @@ type Source struct {
 // database is a database of a Source.
 type database interface {
 	executor.Database
-	// Database implements changes.Source.
+	// Database returns the identity and the state of the database: see changes.Source.
 	Database(ctx context.Context) (changes.Database, error)
 	// facts returns the facts about a kind's table in the catalogue of the database.
 	facts(ctx context.Context, kind *record.Kind) (tableFacts, error)
@@ -65,7 +65,6 @@ func New(r *erp.Records, zone *time.Location) (*Source, error) {
 	return &Source{&file{inFile, zone}, r.Limits}, err
 }
 
-// Table implements changes.Source.
 func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, error) {
 	t := changes.Table{Stamp: -1}
 	facts, err := s.facts(ctx, kind)
@@ -73,9 +72,11 @@ func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, e
 		return t, judgeNothing(err)
 	}
 	if facts.missing {
-		return t, executor.Unavailable(nil, "the table or view of "+kind.Name+" does not exist, or may not be read; run whd check for details")
+		const message = " does not exist, or may not be read; run whd check for details"
+		return t, executor.Unavailable(nil, "the table or view of "+kind.Name+message)
 	}
-	if t.Key, err = executor.Key(ctx, s, kind); err != nil {
+	t.Key, err = executor.Key(ctx, s, kind)
+	if err != nil {
 		return t, judgeNothing(err)
 	}
 	for field, f := range kind.Fields {
@@ -88,13 +89,15 @@ func (s *Source) Table(ctx context.Context, kind *record.Kind) (changes.Table, e
 			t.Wide = append(t.Wide, f.Name)
 		}
 	}
-	if stamp, declared := kind.Column(kind.Stamp); declared && facts.denied[stamp] == "" {
+	if stamp, ok := kind.Column(kind.Stamp); ok && facts.denied[stamp] == "" {
 		leads := func(column string) bool { return strings.EqualFold(column, kind.Fields[stamp].ColumnName()) }
-		t.Stamp, t.Version = stamp, facts.version
+		t.Stamp = stamp
+		t.Version = facts.version
 		t.Obstacle = facts.obstacle(slices.ContainsFunc(facts.leading, leads), kind.Stamp)
 		t.Pollable = t.Obstacle == ""
 	}
-	t.Content, t.Rows = facts.content, facts.rows
+	t.Content = facts.content
+	t.Rows = facts.rows
 	t.Collations = facts.collations
 	return t, nil
 }
@@ -119,7 +122,8 @@ func (f tableFacts) omits(kind *record.Kind, field int, key []int) string {
 	in := func(names []string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, kind.Fields[field].Name) })
 	}
-	switch named := in(kind.CaptureFields); {
+	named := in(kind.CaptureFields)
+	switch {
 	case f.denied[field] != "":
 		return f.denied[field]
 	case named || slices.Contains(key, field):
@@ -139,7 +143,7 @@ func (f tableFacts) omits(kind *record.Kind, field int, key []int) string {
 // maxKeyValues is the number of values in the statement of a look-up.
 const maxKeyValues = 2000
 
-// Read implements changes.Source. A page may end with the second of two rows with the same
+// Read reads a page, or the rows of a look-up. A page may end with the second of two rows with the same
 // key, so that the capture notices them. All rows of a look-up are read, also
 // large ones.
 func (s *Source) Read(ctx context.Context, r changes.Read) (changes.Page, error) {
@@ -213,7 +217,8 @@ func pageOf(r changes.Read) *query.Plan {
 			if field == stamp {
 				continue
 			}
-			if order = append(order, field); r.Since.Key != nil {
+			order = append(order, field)
+			if r.Since.Key != nil {
 				after = append(after, r.Since.Key[i])
 			}
 		}

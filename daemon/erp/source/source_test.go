@@ -97,10 +97,10 @@ func (e sourceEngine) table(name string, key []keyColumn) (statements []string, 
 // literal returns a value as the engine reads it: datetime has three digits.
 func (e sourceEngine) literal(k keyColumn, value string) string {
 	binary, isBinary := strings.CutPrefix(value, "0x")
-	switch {
-	case isBinary && !e.server:
+	if isBinary && !e.server {
 		return "x'" + binary + "'"
-	case e.server && k.server == "datetime":
+	}
+	if e.server && k.server == "datetime" {
 		return strings.TrimSuffix(value, "0000'") + "'"
 	}
 	return value
@@ -140,7 +140,8 @@ func keyOf(r changes.Read, cells []row.Cell) (key []row.Cell) {
 func cellsText(kind *record.Kind, fields []int, cells []row.Cell) string {
 	texts := make([]string, len(cells))
 	for i, c := range cells {
-		if texts[i] = fmt.Sprintf("%q", c.Text(kind.Fields[fields[i]].Type)); c.Null {
+		texts[i] = fmt.Sprintf("%q", c.Text(kind.Fields[fields[i]].Type))
+		if c.Null {
 			texts[i] = "null"
 		}
 	}
@@ -218,19 +219,20 @@ func (e sourceEngine) lookUps(t *testing.T, s *source.Source, r changes.Read, ro
 	for _, cells := range rows {
 		keys = append(keys, keyOf(r, cells))
 	}
-	for i, of := range [][][]row.Cell{keys, keys[len(keys)-1:], keys[:min(60, len(keys))]} {
-		r.Keys = of
+	for i, lookedUp := range [][][]row.Cell{keys, keys[len(keys)-1:], keys[:min(60, len(keys))]} {
+		r.Keys = lookedUp
 		page, err := s.Read(t.Context(), r)
 		if err != nil || page.More {
 			t.Errorf("%s, look-up %d: %+v (%v)", r.Kind.Name, i, page, err)
 			continue
 		}
-		for _, key := range of {
-			same := func(cells []row.Cell) bool {
-				return slices.EqualFunc(keyOf(r, cells), key, func(a, b row.Cell) bool { return a.Int == b.Int && bytes.Equal(a.Data, b.Data) && a.Null == b.Null })
-			}
-			if n := len(slices.DeleteFunc(slices.Clone(page.Rows), func(cells []row.Cell) bool { return !same(cells) })); n != 1 {
-				t.Errorf("%s, look-up %d of %d keys: %d rows have the key %s", r.Kind.Name, i, len(of), n, cellsText(r.Kind, r.Key, key))
+		sameCell := func(a, b row.Cell) bool {
+			return a.Int == b.Int && bytes.Equal(a.Data, b.Data) && a.Null == b.Null
+		}
+		for _, key := range lookedUp {
+			isOther := func(cells []row.Cell) bool { return !slices.EqualFunc(keyOf(r, cells), key, sameCell) }
+			if n := len(slices.DeleteFunc(slices.Clone(page.Rows), isOther)); n != 1 {
+				t.Errorf("%s, look-up %d of %d keys: %d rows have the key %s", r.Kind.Name, i, len(lookedUp), n, cellsText(r.Kind, r.Key, key))
 			}
 		}
 	}
@@ -289,13 +291,18 @@ func (e sourceEngine) declared(t *testing.T) {
 
 // stamps polls a table by the time of the last change.
 func (e sourceEngine) stamps(t *testing.T) {
-	at, text := "TEXT", "TEXT COLLATE TSQL"
+	types := struct{ at, text, blob string }{"TEXT", "TEXT COLLATE TSQL", "BLOB"}
 	if e.server {
-		at, text = "datetime", "nvarchar(20)"
+		types.at = "datetime"
+		types.text = "nvarchar(20)"
+		types.blob = "varbinary(20)"
 	}
-	fields := []record.Field{{Name: "K1", Type: record.Text, Filter: record.TextFilter}, {Name: "At", Type: record.DateTime, Filter: record.OrderedFilter, Null: true}, {Name: "Image", Type: record.Bytes}}
-	blob := map[bool]string{true: "varbinary(20)", false: "BLOB"}[e.server]
-	columns := "(K1 " + text + " NOT NULL PRIMARY KEY, [At] " + at + ", [Image] " + blob + ")"
+	fields := []record.Field{
+		{Name: "K1", Type: record.Text, Filter: record.TextFilter},
+		{Name: "At", Type: record.DateTime, Filter: record.OrderedFilter, Null: true},
+		{Name: "Image", Type: record.Bytes},
+	}
+	columns := "(K1 " + types.text + " NOT NULL PRIMARY KEY, [At] " + types.at + ", [Image] " + types.blob + ")"
 	day := func(n int) string { return fmt.Sprintf("2026-01-0%dT10:00:00.0070000", n) }
 	insert := func(table string) string {
 		values := "('never', NULL, NULL)"
@@ -343,7 +350,11 @@ func (e sourceEngine) stamps(t *testing.T) {
 
 // pages: a page ends after MaxBytes.
 func (e sourceEngine) pages(t *testing.T) {
-	text := map[bool]string{true: "nvarchar(max)", false: "TEXT"}[e.server]
+	text, wantOmitted := "TEXT", "[]"
+	if e.server {
+		text = "nvarchar(max)"
+		wantOmitted = "[Long: its column can hold more than 8,000 bytes]"
+	}
 	fields := []record.Field{{Name: "K1", Type: record.Int, Filter: record.OrderedFilter}, {Name: "Long", Type: record.Text, Filter: record.TextFilter}}
 	statements := []string{"CREATE TABLE Wide (K1 int NOT NULL PRIMARY KEY, Long " + text + ")"}
 	for n := range 8 {
@@ -352,24 +363,26 @@ func (e sourceEngine) pages(t *testing.T) {
 	s, registry := e.open(t, []record.Kind{{Name: "Wide", Fields: fields}, {Name: "Gone", Fields: fields}}, statements...)
 	kind, _ := registry.Lookup("Wide")
 	r, table := readOf(t, s, kind, 1000)
-	if omitted := fmt.Sprint(table.Omitted); omitted != map[bool]string{true: "[Long: its column can hold more than 8,000 bytes]", false: "[]"}[e.server] {
+	if omitted := fmt.Sprint(table.Omitted); omitted != wantOmitted {
 		t.Errorf("a long column: %s", omitted)
 	}
 	var sizes []int
 	r.Limit = changes.MaxRows
-	for more := true; more; {
+	for hasMore := true; hasMore; {
 		page, err := s.Read(t.Context(), r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sizes, more = append(sizes, len(page.Rows)), page.More
+		sizes = append(sizes, len(page.Rows))
+		hasMore = page.More
 		r.After = keyOf(r, page.Rows[len(page.Rows)-1])
 	}
 	if !slices.Equal(sizes, []int{3, 3, 2}) {
 		t.Errorf("pages of %v rows", sizes)
 	}
-	if kind, _ := registry.Lookup("Gone"); e.server {
-		if _, err := s.Table(t.Context(), kind); err == nil || !strings.Contains(err.Error(), "Gone does not exist") {
+	if e.server {
+		gone, _ := registry.Lookup("Gone")
+		if _, err := s.Table(t.Context(), gone); err == nil || !strings.Contains(err.Error(), "Gone does not exist") {
 			t.Errorf("a missing table: %v", err)
 		}
 	}
