@@ -53,22 +53,22 @@ func captureMistakes(k record.Kind) (all []*record.Mistake) {
 		all = append(all, &record.Mistake{Member: member, Field: field, Text: member + ": " + fmt.Sprintf(format, args...)})
 	}
 	for _, name := range k.Ignore {
-		switch {
-		case has(k.Key, name):
+		if has(k.Key, name) {
 			wrong("ignore", name, "%s is a field of the key", name)
-		case has(k.CaptureFields, name):
+		} else if has(k.CaptureFields, name) {
 			wrong("ignore", name, "%s is also in capture_fields", name)
 		}
 	}
 	for _, name := range k.Before {
 		field := slices.IndexFunc(k.Fields, func(f record.Field) bool { return strings.EqualFold(f.Name, name) })
+		isListed := k.CaptureFields == nil || has(k.CaptureFields, name) || has(k.Key, name)
 		switch {
 		case field < 0: // record.Kind.Check reports it
 		case k.Fields[field].Type == record.Bytes:
 			wrong("before", name, "%s is byte[], and its values are not kept", name)
 		case has(k.Ignore, name):
 			wrong("before", name, "%s is not captured, because it is in ignore", name)
-		case k.CaptureFields != nil && !has(k.CaptureFields, name) && !has(k.Key, name):
+		case !isListed:
 			wrong("before", name, "%s is not captured, because it is not in capture_fields", name)
 		}
 	}

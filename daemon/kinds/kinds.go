@@ -83,7 +83,8 @@ func (s *Set) Without(match func(*record.Kind) bool) *Set {
 
 // Declares reports whether a file declares a kind, without mistakes.
 func (s *Set) Declares(name string) bool {
-	return s != nil && slices.ContainsFunc(s.Declared, func(d *Declared) bool { return !d.wrong && strings.EqualFold(d.Name, name) })
+	isServed := func(d *Declared) bool { return !d.wrong && strings.EqualFold(d.Name, name) }
+	return s != nil && slices.ContainsFunc(s.Declared, isServed)
 }
 
 // Replaces reports whether the set can replace another one: it has kinds, or there is no
@@ -153,11 +154,14 @@ const maxSize = 64 << 20
 
 // readFile reads a regular file. Reading a pipe or a device could wait or continue for ever.
 func readFile(path string) ([]byte, error) {
-	switch info, err := os.Stat(path); {
-	case err != nil || info.IsDir():
-	case !info.Mode().IsRegular():
+	info, err := os.Stat(path)
+	if err != nil || info.IsDir() {
+		return os.ReadFile(path) // fails with the reason
+	}
+	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a regular file")
-	case info.Size() > maxSize:
+	}
+	if info.Size() > maxSize {
 		return nil, fmt.Errorf("it has more than %d MiB", maxSize>>20)
 	}
 	return os.ReadFile(path)
@@ -167,14 +171,15 @@ func (s *Set) unreadable(path string, err error) {
 	if err == nil {
 		return
 	}
-	if at, is := err.(*fs.PathError); is {
-		err = at.Err
+	if pathError, ok := err.(*fs.PathError); ok {
+		err = pathError.Err // the problem names the file
 	}
 	s.Problems = append(s.Problems, Problem{File: path, Text: "cannot be read: " + err.Error()})
 }
 
 func (s *Set) add(declared []*Declared, problems []Problem) {
-	s.Declared, s.Problems = append(s.Declared, declared...), append(s.Problems, problems...)
+	s.Declared = append(s.Declared, declared...)
+	s.Problems = append(s.Problems, problems...)
 }
 
 // build makes the registry of the kinds without mistakes.
@@ -182,14 +187,21 @@ func (s *Set) build() {
 	if len(s.Declared) == 0 {
 		return
 	}
-	b := builder{Set: s, all: record.Kinds(), taken: make(map[string]string), families: map[string]string{"webhooks": "webhooks is the family of the service's own events"}}
+	b := builder{
+		Set:      s,
+		all:      record.Kinds(),
+		taken:    make(map[string]string),
+		families: map[string]string{"webhooks": "webhooks is the family of the service's own events"},
+	}
 	for _, name := range Taken() {
 		b.taken[strings.ToLower(name)] = "the service has an operation or a type of this name"
 	}
 	for _, d := range s.Declared {
 		b.add(d)
 	}
-	slices.SortStableFunc(s.Problems, func(a, b Problem) int { return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	slices.SortStableFunc(s.Problems, func(a, b Problem) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
 	registry, err := record.NewRegistry(b.all...)
 	if err != nil { // a mistake that the checks do not know
 		s.Problems = append(s.Problems, Problem{File: s.Declared[0].at.file, Text: "no kind of the files is served: " + err.Error()})
@@ -208,8 +220,8 @@ type builder struct {
 }
 
 func (b *builder) problem(d *Declared, member, format string, args ...any) {
-	line, known := d.at.lines[member]
-	if !known {
+	line, ok := d.at.lines[member]
+	if !ok {
 		line = d.at.lines[""]
 	}
 	d.wrong = true
@@ -224,13 +236,17 @@ const maxName = 128
 
 // add checks a kind and adds it.
 func (b *builder) add(d *Declared) {
-	d.Role, d.Capture, d.Events = strings.ToLower(d.Role), strings.ToLower(d.Capture), strings.ToLower(d.Events)
+	d.Role = strings.ToLower(d.Role)
+	d.Capture = strings.ToLower(d.Capture)
+	d.Events = strings.ToLower(d.Events)
+
 	kind := d.Kind
-	at := slices.IndexFunc(b.all, func(k record.Kind) bool { return strings.EqualFold(k.Name, d.Name) })
-	builtin := at >= 0 && at < len(record.Kinds())
-	switch reason := b.clash(d.Kind); {
-	case builtin && b.taken[strings.ToLower(d.Name)] == "":
-		kind = b.extended(d, b.all[at])
+	index := slices.IndexFunc(b.all, func(k record.Kind) bool { return strings.EqualFold(k.Name, d.Name) })
+	isBuiltin := index >= 0 && index < len(record.Kinds())
+	reason := b.clash(d.Kind)
+	switch {
+	case isBuiltin && b.taken[strings.ToLower(d.Name)] == "":
+		kind = b.extended(d, b.all[index])
 	case reason != "":
 		b.problem(d, "", "%s cannot be the name of a kind: %s; choose another name and set source", d.Name, reason)
 	case !identifier.MatchString(d.Name) || len(d.Name) > maxName:
@@ -241,7 +257,8 @@ func (b *builder) add(d *Declared) {
 	}
 	for _, f := range d.Fields {
 		if !identifier.MatchString(f.Name) || len(f.Name) > maxName {
-			b.problem(d, "fields."+f.Name, "%q cannot be the name of a field: use letters, digits and _, and name the column: NAME = { type = %q, column = %q }", f.Name, f.TypeName(), f.Name)
+			b.problem(d, "fields."+f.Name, "%q cannot be the name of a field: use letters, digits and _, "+
+				"and name the column: NAME = { type = %q, column = %q }", f.Name, f.TypeName(), f.Name)
 		}
 	}
 	for _, m := range append(kind.Check(), captureMistakes(kind)...) {
@@ -251,28 +268,33 @@ func (b *builder) add(d *Declared) {
 		}
 		b.problem(d, member, "%s", m.Text)
 	}
-	if other := b.families[d.Events]; other != "" {
-		b.problem(d, "events", "events: %s", other)
+
+	if taken := b.families[d.Events]; taken != "" {
+		b.problem(d, "events", "events: %s", taken)
 	} else if d.Events != "" {
-		b.families[d.Events] = fmt.Sprintf("the family %s is also declared in %s", d.Events, Problem{File: d.at.file, Line: d.at.lines["events"], Text: kind.Name})
+		declaration := Problem{File: d.at.file, Line: d.at.lines["events"], Text: kind.Name}
+		b.families[d.Events] = fmt.Sprintf("the family %s is also declared in %s", d.Events, declaration)
 	}
 	if member := withoutEffect(d.Kind); member != "" {
-		b.Problems = append(b.Problems, Problem{File: d.at.file, Line: d.at.lines[member], Warning: true, Text: member +
-			` has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`})
+		const message = ` has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`
+		b.Problems = append(b.Problems, Problem{File: d.at.file, Line: d.at.lines[member], Warning: true, Text: member + message})
 	}
 	for _, name := range []string{kind.Name, kind.Operation()} {
 		if key := strings.ToLower(name); b.taken[key] == "" {
 			b.taken[key] = fmt.Sprintf("also declared in %s", Problem{File: d.at.file, Line: d.at.lines[""], Text: kind.Name})
 		}
 	}
-	switch {
-	case d.wrong:
-	case builtin:
-		b.all[at] = kind
-	default:
-		kind.Area, kind.Summary = cmp.Or(kind.Area, "Own kinds"), cmp.Or(kind.Summary, "Records of "+kind.Source())
-		b.all = append(b.all, kind)
+
+	if d.wrong {
+		return
 	}
+	if isBuiltin {
+		b.all[index] = kind
+		return
+	}
+	kind.Area = cmp.Or(kind.Area, "Own kinds")
+	kind.Summary = cmp.Or(kind.Summary, "Records of "+kind.Source())
+	b.all = append(b.all, kind)
 }
 
 // clash returns the reason why a kind cannot have its name, empty if it can.
@@ -281,8 +303,8 @@ func (b *builder) clash(k record.Kind) string {
 		if reason := b.taken[strings.ToLower(name)]; reason != "" {
 			return reason
 		}
-		if other, is := record.Builtin().Lookup(name); is && !strings.EqualFold(other.Name, k.Name) {
-			return "it is the operation of the built-in kind " + other.Name
+		if builtin, ok := record.Builtin().Lookup(name); ok && !strings.EqualFold(builtin.Name, k.Name) {
+			return "it is the operation of the built-in kind " + builtin.Name
 		}
 	}
 	return ""
@@ -290,20 +312,33 @@ func (b *builder) clash(k record.Kind) string {
 
 // extended returns a built-in kind with the members and the additional fields of a file.
 func (b *builder) extended(d *Declared, kind record.Kind) record.Kind {
-	kind.Area, kind.Summary, kind.Table = cmp.Or(d.Area, kind.Area), cmp.Or(d.Summary, kind.Summary), cmp.Or(d.Table, kind.Table)
-	kind.Key, kind.Role, kind.Stamp, kind.Index = d.Key, d.Role, d.Stamp, d.Index
-	kind.Capture, kind.Events, kind.Before, kind.CaptureFields, kind.Ignore = d.Capture, d.Events, d.Before, d.CaptureFields, d.Ignore
+	kind.Area = cmp.Or(d.Area, kind.Area)
+	kind.Summary = cmp.Or(d.Summary, kind.Summary)
+	kind.Table = cmp.Or(d.Table, kind.Table)
+	kind.Key = d.Key
+	kind.Role = d.Role
+	kind.Stamp = d.Stamp
+	kind.Index = d.Index
+	kind.Capture = d.Capture
+	kind.Events = d.Events
+	kind.Before = d.Before
+	kind.CaptureFields = d.CaptureFields
+	kind.Ignore = d.Ignore
+
 	kind.Fields = slices.Clone(kind.Fields)
 	for _, f := range d.Fields {
-		at := slices.IndexFunc(kind.Fields, func(own record.Field) bool { return strings.EqualFold(own.Name, f.Name) })
-		switch {
-		case at < 0:
+		index := slices.IndexFunc(kind.Fields, func(field record.Field) bool { return strings.EqualFold(field.Name, f.Name) })
+		if index < 0 {
 			kind.Fields = append(kind.Fields, f)
-		case kind.Fields[at].TypeName() != f.TypeName():
-			b.problem(d, "fields."+f.Name, "%s.%s is built in as %s and cannot be %s; remove it from the file", kind.Name, kind.Fields[at].Name, kind.Fields[at].TypeName(), f.TypeName())
-		default:
-			kind.Fields[at].Column = f.Column
+			continue
 		}
+		builtin := &kind.Fields[index]
+		if builtin.TypeName() != f.TypeName() {
+			b.problem(d, "fields."+f.Name, "%s.%s is built in as %s and cannot be %s; remove it from the file",
+				kind.Name, builtin.Name, builtin.TypeName(), f.TypeName())
+			continue
+		}
+		builtin.Column = f.Column
 	}
 	return kind
 }

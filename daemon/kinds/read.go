@@ -80,7 +80,8 @@ func readType(name, text string) (f record.Field, hint string) {
 	if known && slices.Contains(fieldTypes, t) {
 		return record.Field{Name: name, Type: t, Filter: t.Filter(), Null: null}, ""
 	}
-	plain, names := strings.TrimSuffix(text, "?"), make([]string, len(fieldTypes))
+	plain := strings.TrimSuffix(text, "?")
+	names := make([]string, len(fieldTypes))
 	for i, t := range fieldTypes {
 		names[i] = t.String()
 	}
@@ -121,7 +122,8 @@ func Parse(file string, data []byte) ([]*Declared, []Problem) {
 	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 		if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("[")) {
 			r.read(table)
-			table, r.before = nil, lines
+			table = nil
+			r.before = lines
 		}
 		table = append(table, line...)
 		lines++
@@ -144,7 +146,8 @@ type reader struct {
 func (r *reader) read(data []byte) {
 	var head []string
 	last := r.before // line of the last expression
-	for r.Reset(data); r.NextExpression(); {
+	r.Reset(data)
+	for r.NextExpression() {
 		node := r.Expression()
 		path := pathOf(nil, node)
 		last = r.lineOf(node)
@@ -160,7 +163,7 @@ func (r *reader) read(data []byte) {
 		}
 	}
 	for line := range bytes.Lines(data) {
-		if comment, is := bytes.CutPrefix(bytes.TrimSpace(line), []byte("#")); is && head != nil {
+		if comment, ok := bytes.CutPrefix(bytes.TrimSpace(line), []byte("#")); ok && head != nil {
 			d := r.kind(head[0], last)
 			d.Omitted = append(d.Omitted, string(bytes.TrimLeft(comment, "# \t")))
 		}
@@ -169,18 +172,22 @@ func (r *reader) read(data []byte) {
 	if err == nil {
 		return
 	}
-	at := last + 1
-	if e, is := errors.AsType[*unstable.ParserError](err); is && len(e.Highlight) > 0 {
-		at = max(at, r.before+r.Shape(r.Range(e.Highlight)).Start.Line)
-	}
-	kind := ""
-	if name, is := strings.CutPrefix(strings.TrimLeft(string(data), " \t"), "["); head != nil {
-		kind = head[0]
-	} else if is { // the head of the table is wrong
-		kind = strings.Trim(name[:strings.IndexAny(name+"\n", ".]#= \r\n")], `"'`)
+
+	wrongLine := last + 1
+	if e, ok := errors.AsType[*unstable.ParserError](err); ok && len(e.Highlight) > 0 {
+		wrongLine = max(wrongLine, r.before+r.Shape(r.Range(e.Highlight)).Start.Line)
 	}
 	lines := bytes.Count(bytes.TrimRight(data, "\r\n"), []byte("\n")) + 1
-	r.problem(kind, min(at, r.before+lines), "%s", strings.TrimPrefix(err.Error(), "toml: "))
+	wrongLine = min(wrongLine, r.before+lines)
+
+	kind := ""
+	if head != nil {
+		kind = head[0]
+	} else if name, ok := strings.CutPrefix(strings.TrimLeft(string(data), " \t"), "["); ok {
+		// The head of the table is wrong.
+		kind = strings.Trim(name[:strings.IndexAny(name+"\n", ".]#= \r\n")], `"'`)
+	}
+	r.problem(kind, wrongLine, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 }
 
 // pathOf returns the key of an expression after those of the tables around it.
@@ -215,7 +222,8 @@ func (r *reader) kind(name string, line int) *Declared {
 	d := r.byName[name]
 	if d == nil {
 		d = &Declared{Kind: record.Kind{Name: name}, at: place{r.file, map[string]int{"": line}}}
-		r.byName[name], r.kinds = d, append(r.kinds, d)
+		r.byName[name] = d
+		r.kinds = append(r.kinds, d)
 	}
 	return d
 }
@@ -267,15 +275,18 @@ func (r *reader) set(path []string, line int, value *unstable.Node) {
 		return
 	}
 	d := r.kind(path[0], line)
+	isFields := len(path) == 2 && path[1] == fieldsTable
+	isOuter := len(path) == 1 || isFields
 	switch {
-	case isTable && (len(path) == 1 || len(path) == 2 && path[1] == fieldsTable):
+	case isTable && isOuter:
 		r.begin(path, line)
-		for inner := value.Children(); inner.Next(); {
+		inner := value.Children()
+		for inner.Next() {
 			r.set(pathOf(path, inner.Node()), line, inner.Node().Value())
 		}
 	case len(path) == 3 && path[1] == fieldsTable:
 		r.setField(d, path[2], line, value)
-	case len(path) == 2 && path[1] != fieldsTable:
+	case len(path) == 2 && !isFields:
 		r.setMember(d, path[1], line, value)
 	default:
 		r.unknown(d, path[1:], line)

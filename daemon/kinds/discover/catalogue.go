@@ -118,12 +118,14 @@ func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 // by one: HAS_PERMS_BY_NAME does not know rights on columns on every server.
 func (o *Object) probe(ctx context.Context, db *sql.DB) error {
 	problem, forbidden, err := o.read(ctx, db, "*")
-	if o.Problem = problem; err != nil || !forbidden {
+	o.Problem = problem
+	if err != nil || !forbidden {
 		return err
 	}
 	for i := range o.Columns {
 		c := &o.Columns[i]
-		if problem, c.Forbidden, err = o.read(ctx, db, mssql.Quote(c.Name)); err != nil {
+		problem, c.Forbidden, err = o.read(ctx, db, mssql.Quote(c.Name))
+		if err != nil {
 			return err
 		}
 		if problem == "" {
@@ -135,8 +137,9 @@ func (o *Object) probe(ctx context.Context, db *sql.DB) error {
 
 // read reads no rows of columns. problem is the reason if that fails.
 func (o *Object) read(ctx context.Context, db *sql.DB, columns string) (problem string, forbidden bool, err error) {
-	err = query(ctx, db, "SELECT TOP 0 "+columns+" FROM "+mssql.Table{Schema: o.Schema, Name: o.Name}.Quoted(), nil)
-	if refused, is := errors.AsType[*mssql.Error](err); is && !refused.Unavailable() && !refused.Busy() {
+	table := mssql.Table{Schema: o.Schema, Name: o.Name}
+	err = query(ctx, db, "SELECT TOP 0 "+columns+" FROM "+table.Quoted(), nil)
+	if refused, ok := errors.AsType[*mssql.Error](err); ok && !refused.Unavailable() && !refused.Busy() {
 		return refused.Message, refused.Forbidden(), nil
 	}
 	return "", false, err

@@ -21,7 +21,8 @@ func Diff(all []*kinds.Declared, objects []Object, c erp.Config) (lines []string
 		fields := slices.Clone(d.Fields)
 		if builtin, ok := record.Builtin().Lookup(d.Name); ok {
 			for _, f := range builtin.Fields {
-				if !slices.ContainsFunc(fields, func(own record.Field) bool { return strings.EqualFold(own.Name, f.Name) }) {
+				isSame := func(declared record.Field) bool { return strings.EqualFold(declared.Name, f.Name) }
+				if !slices.ContainsFunc(fields, isSame) {
 					fields = append(fields, f)
 				}
 			}
@@ -69,20 +70,24 @@ func (x *comparison) compare(fields []record.Field, columns []Column, leftOut ma
 			continue
 		}
 		c := columns[at]
-		now, reason := c.field(x.server)
-		switch proposed := now.TypeName(); {
+		current, reason := c.field(x.server)
+		isChanged := reason != "" || current.Type != f.Type && !erp.Holds(f, c.Type, x.server)
+		switch {
 		case c.Forbidden:
 			x.add(f.Name, "the login has no permission to read the column %s", c.Name)
-		case reason != "" || now.Type != f.Type && !erp.Holds(f, c.Type, x.server):
-			x.add(f.Name, "the type changed: %s cannot hold all values of the column %s, which is %s now", f.TypeName(), c.Name, cmp.Or(c.Type, "without a type"))
-		case bool(now.Null) && !bool(f.Null):
-			x.add(f.Name, "the column may be null now: %s", proposed)
+		case isChanged:
+			x.add(f.Name, "the type changed: %s cannot hold all values of the column %s, which is %s now",
+				f.TypeName(), c.Name, cmp.Or(c.Type, "without a type"))
+		case bool(current.Null) && !bool(f.Null):
+			x.add(f.Name, "the column may be null now: %s", current.TypeName())
 		}
 	}
 	added := slices.DeleteFunc(slices.Clone(columns), func(c Column) bool {
 		_, reason := c.field(x.server)
-		return reason != "" || c.Forbidden || leftOut[strings.ToLower(c.Name)] ||
-			slices.ContainsFunc(fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), c.Name) })
+		if reason != "" || c.Forbidden || leftOut[strings.ToLower(c.Name)] {
+			return true
+		}
+		return slices.ContainsFunc(fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), c.Name) })
 	})
 	for _, f := range removed {
 		at := x.renamed(f, added, removed)

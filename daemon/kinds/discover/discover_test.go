@@ -95,7 +95,7 @@ func TestFixture(t *testing.T) {
 		if lines := Diff(set.Declared, all, c); len(lines) > 0 {
 			t.Errorf("differences: %q", lines[:min(len(lines), 5)])
 		}
-		if again, _ := written(t, Propose(all, Options{Views: true})); again != text {
+		if second, _ := written(t, Propose(all, Options{Views: true})); second != text {
 			t.Error("the second file differs")
 		}
 		kind, ok := set.Registry().Lookup("SY_EveryType")
@@ -367,8 +367,9 @@ func TestSelection(t *testing.T) {
 
 // TestDiff changes a table, and expects a line for each change.
 func TestDiff(t *testing.T) {
-	for _, server := range []bool{false, true} {
-		t.Run(map[bool]string{false: "SQLite", true: "SQLServer"}[server], func(t *testing.T) {
+	for _, engine := range []string{"SQLite", "SQLServer"} {
+		t.Run(engine, func(t *testing.T) {
+			server := engine == "SQLServer"
 			var c erp.Config
 			exec := func(statements ...string) { mssqltest.Exec(t, c.DSN, statements...) }
 			if server {
@@ -413,8 +414,12 @@ func TestDiff(t *testing.T) {
 			} {
 				create(change.columns)
 				got := strings.Join(Diff(set.Declared, read(), c), "|")
-				want := strings.ReplaceAll(change.want, "TABLE", set.Declared[0].Source())
-				if want = strings.ReplaceAll(want, "RIGHT", map[bool]string{true: ", or the login has no right on it"}[server]); got != want {
+				right := ""
+				if server {
+					right = ", or the login has no right on it"
+				}
+				want := strings.NewReplacer("TABLE", set.Declared[0].Source(), "RIGHT", right).Replace(change.want)
+				if got != want {
 					t.Errorf("%s: %s, want %s", change.columns, got, want)
 				}
 			}

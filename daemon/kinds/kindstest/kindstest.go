@@ -118,10 +118,13 @@ func table(n int, schema, name string) Object {
 	return t
 }
 
+// wideTypes are the types of the columns of IN_Wide, in turns.
+var wideTypes = []string{"int", "varchar(20)", "float", "date"}
+
 func wide() Object {
 	t := Object{Schema: "dbo", Name: "IN_Wide", Primary: []string{"No", "Part"}, Columns: []Column{{"No", "int", false}, {"Part", "varchar(10)", false}}, Rows: 3}
 	for i := len(t.Columns); i < WideColumns; i++ {
-		t.Columns = append(t.Columns, Column{fmt.Sprintf("Column %d", i), []string{"int", "varchar(20)", "float", "date"}[i%4], true})
+		t.Columns = append(t.Columns, Column{fmt.Sprintf("Column %d", i), wideTypes[i%len(wideTypes)], true})
 	}
 	return t
 }
@@ -177,13 +180,20 @@ func (o Object) Statements() (all []string) {
 	return o.create(name, bracket, func(c Column) string { return c.Type })
 }
 
+func nullability(null bool) string {
+	if null {
+		return " NULL"
+	}
+	return " NOT NULL"
+}
+
 // create returns the statements for a table.
 func (o Object) create(name string, quote func(string) string, declared func(Column) string) (all []string) {
 	var parts, names []string
 	for _, c := range o.Columns {
 		part := quote(c.Name) + " " + declared(c)
 		if !strings.Contains(part, " AS (") {
-			part += map[bool]string{true: " NULL", false: " NOT NULL"}[c.Null]
+			part += nullability(c.Null)
 		}
 		parts = append(parts, part)
 		if !c.assigned() {
