@@ -14,17 +14,23 @@ import (
 // Date returns the date of a text in an embedded file, in the form of wire.DateLayout. Other
 // programs also write days and times without fraction, with a blank for the T.
 func Date(text []byte) (date []byte, ok bool) {
-	const day, minute, second, fraction = len("2006-01-02"), len("2006-01-02T15:04"), len("2006-01-02T15:04:05"), len("2006-01-02T15:04:05.")
+	const (
+		day      = len("2006-01-02")
+		minute   = len("2006-01-02T15:04")
+		second   = len("2006-01-02T15:04:05")
+		fraction = len("2006-01-02T15:04:05.")
+	)
 	if len(text) > len(wire.DateLayout) || len(text) < day {
 		return nil, false
 	}
 	date = []byte("0001-01-01T00:00:00.0000000")
 	copy(date, text)
-	switch n := len(text); {
-	case n > day && text[day] != 'T' && text[day] != ' ':
-		return nil, false
-	case n > day && n != minute && n != second && n <= fraction:
-		return nil, false
+	if n := len(text); n > day {
+		isWhole := n == minute || n == second || n > fraction
+		hasSeparator := text[day] == 'T' || text[day] == ' '
+		if !isWhole || !hasSeparator {
+			return nil, false
+		}
 	}
 	date[day] = 'T'
 	if !hasForm(date) {
