@@ -27,12 +27,16 @@ func (d *Dialect) Date(c Column, op record.Operator, operand string) (castTo, fi
 	}
 	below, above := datetimeNeighbours(at)
 	exists := below.Equal(at)
-	switch {
-	case below.Year() < minDatetimeYear || above.Year() > 9999 && !exists:
+	if below.Year() < minDatetimeYear || above.Year() > 9999 && !exists {
 		return d.DateType, operand // outside the range of datetime
-	case !exists && (op == record.Equal || op == record.NotEqualTo):
+	}
+	if exists {
+		return datetimeType, below.Format(datetimeLayout)
+	}
+	switch op {
+	case record.Equal, record.NotEqualTo:
 		return d.DateType, noDatetime(at)
-	case !exists && (op == record.GreaterThanOrEqualTo || op == record.LessThan):
+	case record.GreaterThanOrEqualTo, record.LessThan:
 		return datetimeType, above.Format(datetimeLayout)
 	}
 	return datetimeType, below.Format(datetimeLayout)
@@ -44,7 +48,8 @@ func datetimeNeighbours(at time.Time) (below, above time.Time) {
 	start := at.Truncate(10 * time.Millisecond)
 	below = start
 	for _, ms := range []time.Duration{3, 7, 10} {
-		if above = start.Add(ms * time.Millisecond); at.Before(above) {
+		above = start.Add(ms * time.Millisecond)
+		if at.Before(above) {
 			break
 		}
 		below = above

@@ -78,9 +78,19 @@ func TestDateComparesAsShown(t *testing.T) {
 }
 
 func holds(op record.Operator, c int) bool {
-	return map[record.Operator]bool{
-		record.Equal: c == 0, record.NotEqualTo: c != 0,
-		record.GreaterThan: c > 0, record.GreaterThanOrEqualTo: c >= 0,
-		record.LessThan: c < 0, record.LessThanOrEqualTo: c <= 0,
-	}[op]
+	switch op {
+	case record.Equal:
+		return c == 0
+	case record.NotEqualTo:
+		return c != 0
+	case record.GreaterThan:
+		return c > 0
+	case record.GreaterThanOrEqualTo:
+		return c >= 0
+	case record.LessThan:
+		return c < 0
+	case record.LessThanOrEqualTo:
+		return c <= 0
+	}
+	return false
 }
