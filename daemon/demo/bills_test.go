@@ -105,7 +105,8 @@ func TestBillRowsGolden(t *testing.T) {
 		fmt.Fprintf(&got, "== %s %d\n%s\n", table.Name, Count(table.Name), strings.Join(table.FieldNames(), " "))
 		n := 0
 		for cells := range Rows(table) {
-			if n++; n <= 8 {
+			n++
+			if n <= 8 {
 				got.WriteString(formatRow(cells))
 			}
 		}

@@ -18,12 +18,15 @@ var freight = [...][]amount{
 	{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 310 * unit},
 }
 
+// cartages are the purposes of random numbers by carrier.
+var cartages = [...]string{"cartage 1", "cartage 2", "cartage 3"}
+
 // tax returns 10 % of an amount, not rounded to cents, as stored by the ERP.
 func tax(a amount) amount { return a / 10 }
 
 // cartage returns the charge of one of the three carriers for an invoice.
 func cartage(carrier int) func(row) amount {
-	purpose := [...]string{"cartage 1", "cartage 2", "cartage 3"}[carrier]
+	purpose := cartages[carrier]
 	return func(r row) amount { return pick(r.random(purpose), freight[carrier]) }
 }
 
