@@ -16,11 +16,19 @@ func Kinds(r *record.Registry, readable func(*record.Kind) bool) []wire.RecordKi
 		if !readable(k) {
 			continue
 		}
-		one := wire.RecordKind{Name: k.Name, Operation: k.Operation(), Area: k.Area, Summary: k.Summary, Key: k.Key, Role: k.Role, Fields: make([]wire.OperationField, len(k.Fields))}
-		for i, f := range k.Fields {
-			one.Fields[i] = wire.OperationField{Name: f.Name, Type: f.TypeName()}
+		described := wire.RecordKind{
+			Name:      k.Name,
+			Operation: k.Operation(),
+			Area:      k.Area,
+			Summary:   k.Summary,
+			Key:       k.Key,
+			Role:      k.Role,
+			Fields:    make([]wire.OperationField, len(k.Fields)),
 		}
-		all = append(all, one)
+		for i, f := range k.Fields {
+			described.Fields[i] = wire.OperationField{Name: f.Name, Type: f.TypeName()}
+		}
+		all = append(all, described)
 	}
 	return all
 }

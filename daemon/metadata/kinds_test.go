@@ -34,10 +34,10 @@ func TestKindsThatMayBeRead(t *testing.T) {
 	if len(all) != 2 || len(open) != 1 || open[0].Name != "Open" {
 		t.Errorf("%+v, %+v", all, open)
 	}
-	one, err := ETag(all)
-	two, _ := ETag(open)
-	again, _ := ETag(Kinds(r, func(*record.Kind) bool { return true }))
-	if err != nil || one == two || one != again {
-		t.Errorf("tags %s, %s, %s, %v", one, two, again, err)
+	tag, err := ETag(all)
+	openTag, _ := ETag(open)
+	sameTag, _ := ETag(Kinds(r, func(*record.Kind) bool { return true }))
+	if err != nil || tag == openTag || tag != sameTag {
+		t.Errorf("tags %s, %s, %s, %v", tag, openTag, sameTag, err)
 	}
 }

@@ -102,12 +102,14 @@ func cutAround(text, prefix, suffix string) (inner string, ok bool) {
 // member returns the name of a class's member in the language, empty if it cannot have
 // that name: it is not an identifier, such as log.level, or is that of the class.
 func (l *Language) member(class, name string) string {
-	switch {
-	case l.quoted && !IsIdentifier(name):
+	isIdentifier := IsIdentifier(name)
+	if l.quoted && !isIdentifier {
 		return strconv.Quote(name)
-	case !l.quoted && (!IsIdentifier(name) || name == class):
+	}
+	if !l.quoted && (!isIdentifier || name == class) {
 		return ""
-	case strings.Contains(l.keywords, " "+name+" "):
+	}
+	if strings.Contains(l.keywords, " "+name+" ") {
 		return "@" + name
 	}
 	return name

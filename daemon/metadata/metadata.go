@@ -143,13 +143,13 @@ var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
 // outsidePath returns the members that are not parameters of the path.
 func (o *Operation) outsidePath(path string) []Member {
 	names := InPath(path)
-	var rest []Member
+	var others []Member
 	for _, m := range o.Members {
 		if !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, m.Name) }) {
-			rest = append(rest, m)
+			others = append(others, m)
 		}
 	}
-	return rest
+	return others
 }
 
 // response returns the shape of the response, nil if it has no document.

@@ -110,13 +110,14 @@ func TestDocuments(t *testing.T) {
 		}
 		golden(t, name, append(text, '\n'))
 	}
+	files := map[string]string{"typescript": "types.ts", "typescript.d": "types.d.ts", "csharp": "types.cs"}
 	for _, l := range Languages() {
 		types, err := l.Types(s)
 		if err != nil {
 			t.Fatal(err)
 		}
 		types.made = time.Date(2030, 1, 31, 10, 11, 12, 0, time.UTC)
-		golden(t, map[string]string{"typescript": "types.ts", "typescript.d": "types.d.ts", "csharp": "types.cs"}[l.Name], types.File(at, ""))
+		golden(t, files[l.Name], types.File(at, ""))
 	}
 }
 

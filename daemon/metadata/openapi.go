@@ -65,8 +65,8 @@ func Servers(address string) []byte {
 
 // Host returns the start of the Swagger document: the address of the service.
 func Host(address string) []byte {
-	scheme, rest, _ := strings.Cut(address, "://")
-	host, base, _ := strings.Cut(rest, "/")
+	scheme, after, _ := strings.Cut(address, "://")
+	host, base, _ := strings.Cut(after, "/")
 	return fmt.Appendf(nil, `{"host":%s,"basePath":%s,"schemes":[%s],`, jsonText(host), jsonText("/"+base), jsonText(scheme))
 }
 

@@ -78,11 +78,11 @@ func (s *Service) Page(o *Operation, site encode.Site, serviceURL string) ([]byt
 	p.Page = encode.Page{Title: o.Name, Site: site, Breadcrumbs: []encode.Link{
 		{Name: "Operations", URL: site.Base + "/metadata"}, {Name: o.Group, URL: site.Base + "/metadata#" + Anchor(o.Group)}, {Name: o.Name},
 	}}
-	for _, one := range p.Parameters {
-		if one.Family == "" {
-			p.Common = append(p.Common, one)
+	for _, parameter := range p.Parameters {
+		if parameter.Family == "" {
+			p.Common = append(p.Common, parameter)
 		} else {
-			p.Filter = append(p.Filter, one)
+			p.Filter = append(p.Filter, parameter)
 		}
 	}
 	return execute("operation", p)
@@ -95,8 +95,9 @@ func plain(r Route, method string) bool {
 
 // Rows returns the path of the page with the kind's rows, empty if there is none.
 func (o *Operation) Rows() string {
-	if at := slices.IndexFunc(o.Routes, func(r Route) bool { return plain(r, "GET") }); o.Kind != nil && at >= 0 {
-		return o.Routes[at].Path
+	i := slices.IndexFunc(o.Routes, func(r Route) bool { return plain(r, "GET") })
+	if o.Kind != nil && i >= 0 {
+		return o.Routes[i].Path
 	}
 	return ""
 }
@@ -104,12 +105,12 @@ func (o *Operation) Rows() string {
 // newForm returns the form of an operation, nil if no form can send it.
 func newForm(o *Operation, base string) *form {
 	routes := slices.Concat(o.Routes, o.NameRoutes)
-	at := slices.IndexFunc(routes, func(r Route) bool { return plain(r, "GET") || plain(r, "POST") })
-	if at < 0 {
+	i := slices.IndexFunc(routes, func(r Route) bool { return plain(r, "GET") || plain(r, "POST") })
+	if i < 0 {
 		return nil
 	}
-	f := &form{Method: "get", Action: base + routes[at].Path}
-	if o.Kind == nil && slices.Contains(routes[at].Methods, "POST") {
+	f := &form{Method: "get", Action: base + routes[i].Path}
+	if o.Kind == nil && slices.Contains(routes[i].Methods, "POST") {
 		f.Method = "post"
 	}
 	for _, m := range o.Members {

@@ -51,7 +51,8 @@ func (o sampler) sample(f encode.Format, inBody bool) string {
 			method = m
 		}
 	}
-	byPath, inPath := strings.Contains(route.Path, formatMember), f.Name
+	byPath := strings.Contains(route.Path, formatMember)
+	formatInPath := f.Name
 	command := "curl"
 	if o.Role != "" {
 		command += ` -H "Authorization: Bearer $KEY"`
@@ -62,11 +63,12 @@ func (o sampler) sample(f encode.Format, inBody bool) string {
 	values := o.values(route.Path)
 	if f.Binary {
 		command += " -o " + o.Name + f.Suffix
-		if inPath = encode.PathNames()[0]; byPath {
+		formatInPath = encode.PathNames()[0]
+		if byPath {
 			values = append(values, sampleValue{name: query.Format, text: f.Name})
 		}
 	}
-	address := o.serviceURL + strings.Replace(route.Path, formatMember, inPath, 1)
+	address := o.serviceURL + strings.Replace(route.Path, formatMember, formatInPath, 1)
 	switch {
 	case len(values) == 0 && method != "GET":
 		command += " -X " + method

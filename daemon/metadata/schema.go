@@ -21,7 +21,8 @@ func newSchemas(operations []Operation) *schemas {
 	all := &schemas{all: object{}, taken: make(map[string]bool)}
 	for _, o := range operations {
 		if o.Kind != nil {
-			all.taken[o.Kind.Name], all.taken[o.Name] = true, true
+			all.taken[o.Kind.Name] = true
+			all.taken[o.Name] = true
 		}
 	}
 	return all
@@ -72,9 +73,9 @@ type property struct {
 // MarshalJSON writes the members in their order.
 func (p properties) MarshalJSON() ([]byte, error) {
 	var members []string
-	for i, one := range p {
-		if !slices.ContainsFunc(p[:i], func(other property) bool { return other.name == one.name }) {
-			members = append(members, jsonText(one.name)+": "+jsonText(one.schema))
+	for i, member := range p {
+		if !slices.ContainsFunc(p[:i], func(other property) bool { return other.name == member.name }) {
+			members = append(members, jsonText(member.name)+": "+jsonText(member.schema))
 		}
 	}
 	return []byte("{" + strings.Join(members, ", ") + "}"), nil
@@ -105,7 +106,8 @@ func memberSchema(typeName string) object {
 // accepted returns the schema of a value in a request. Requests may write dates and
 // GUIDs in more ways than responses do.
 func accepted(typeName string) object {
-	switch typeName = strings.TrimSuffix(typeName, "?"); typeName {
+	typeName = strings.TrimSuffix(typeName, "?")
+	switch typeName {
 	case "DateTime", "date":
 		return object{"type": "string", "description": "ISO 8601, or /Date(milliseconds)/"}
 	case "Guid", "TimeSpan":
@@ -159,7 +161,8 @@ func (s *schemas) schemaOfShape(sh *shape) object {
 			member := s.schemaOfShape(f.shape)
 			if f.replacement != "" {
 				member = maps.Clone(member)
-				member["deprecated"], member["description"] = true, "use "+f.replacement
+				member["deprecated"] = true
+				member["description"] = "use " + f.replacement
 			}
 			members = append(members, property{f.name, member})
 			if !f.optional {

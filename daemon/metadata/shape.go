@@ -38,10 +38,10 @@ func shapeOf(t reflect.Type) *shape {
 	case reflect.Pointer:
 		return shapeOf(t.Elem())
 	case reflect.Slice, reflect.Array:
-		switch {
-		case t == reflect.TypeFor[json.RawMessage]():
+		if t == reflect.TypeFor[json.RawMessage]() {
 			return &shape{scalar: "object"}
-		case t.Elem().Kind() == reflect.Uint8:
+		}
+		if t.Elem().Kind() == reflect.Uint8 {
 			return &shape{scalar: "byte[]"}
 		}
 		return &shape{item: shapeOf(t.Elem())}
@@ -81,18 +81,25 @@ func shapeOfStruct(t reflect.Type) *shape {
 	for _, f := range reflect.VisibleFields(t) {
 		tag, hasTag := f.Tag.Lookup("json")
 		name, options, _ := strings.Cut(tag, ",")
-		if !f.IsExported() || tag == "-" || f.Anonymous && !hasTag || len(f.Index) > 1 && hidden(t, f) {
+		isOmitted := !f.IsExported() || tag == "-" || f.Anonymous && !hasTag
+		if isOmitted || len(f.Index) > 1 && hidden(t, f) {
 			continue
 		}
 		if name == "" {
 			name = f.Name
 		}
-		omitted := slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return o == "omitempty" || o == "omitzero" })
-		one := shapeField{name: name, optional: omitted || f.Type.Kind() == reflect.Pointer, replacement: f.Tag.Get("deprecated"), shape: shapeOf(f.Type)}
-		if !omitted && one.shape.scalar == "TimeSpan" {
-			one.shape.scalar = "TimeSpan?" // zero is null
+		omits := func(option string) bool { return option == "omitempty" || option == "omitzero" }
+		mayBeOmitted := slices.ContainsFunc(strings.Split(options, ","), omits)
+		field := shapeField{
+			name:        name,
+			optional:    mayBeOmitted || f.Type.Kind() == reflect.Pointer,
+			replacement: f.Tag.Get("deprecated"),
+			shape:       shapeOf(f.Type),
 		}
-		s.fields = append(s.fields, one)
+		if !mayBeOmitted && field.shape.scalar == "TimeSpan" {
+			field.shape.scalar = "TimeSpan?" // zero is null
+		}
+		s.fields = append(s.fields, field)
 	}
 	return s
 }

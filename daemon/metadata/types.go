@@ -153,10 +153,10 @@ func operandType(f record.Field, op record.Operator) string {
 	if f.Type == record.Dictionary || f.Type == record.Object {
 		name = record.Text.String()
 	}
-	switch {
-	case op.Arity() == record.One:
+	if op.Arity() == record.One {
 		return name + "?"
-	case f.Type == record.Byte:
+	}
+	if f.Type == record.Byte {
 		return byteList
 	}
 	return name + "[]"
