@@ -13,23 +13,27 @@ import (
 // eachKind runs a check for all kinds, or those with rows. Kinds with the same result share
 // one.
 func (p *reader) eachKind(work func(*reader, *table) (int, error), units string, onRows bool) (all []check.Result) {
-	kinds, total := make(map[check.Result][]string), 0
+	kinds := make(map[check.Result][]string)
+	total := 0
 	for _, t := range p.tables {
 		n, err := 0, errNoRows
 		if !onRows || len(t.rows) > 0 {
 			n, err = work(p, t)
 		}
+		if err == nil {
+			total += n
+		}
 		r := resultOf("", err)
 		if kinds[r] == nil {
 			all = append(all, r)
 		}
-		if kinds[r] = append(kinds[r], t.kind.Name); err == nil {
-			total += n
-		}
+		kinds[r] = append(kinds[r], t.kind.Name)
 	}
 	for i, r := range all {
-		if all[i].Detail = listed(kinds[r]) + ": " + r.Detail; r.Status == check.OK {
+		if r.Status == check.OK {
 			all[i].Detail = fmt.Sprintf("%d %s of %d kinds", total, units, len(kinds[r]))
+		} else {
+			all[i].Detail = listed(kinds[r]) + ": " + r.Detail
 		}
 	}
 	return all
@@ -110,7 +114,8 @@ var parameterTypes = map[string]string{
 	"char": "varchar", "varchar": "varchar", "nchar": "nvarchar", "nvarchar": "nvarchar", "bit": "bit",
 	"tinyint": "tinyint", "smallint": "smallint", "int": "int", "bigint": "bigint", "uniqueidentifier": "uniqueidentifier",
 	"binary": "varbinary", "varbinary": "varbinary", "timestamp": "varbinary", "rowversion": "varbinary",
-	"decimal": "cast", "numeric": "cast", "money": "cast", "smallmoney": "cast", "date": "cast", "smalldatetime": "cast", "datetime": "cast", "datetime2": "cast",
+	"decimal": "cast", "numeric": "cast", "money": "cast", "smallmoney": "cast",
+	"date": "cast", "smalldatetime": "cast", "datetime": "cast", "datetime2": "cast",
 }
 
 // fits reports whether a parameter for a field has the type of the field's column.
@@ -181,7 +186,8 @@ func verify(p *reader, t *table, field int, op record.Operator) error {
 			return errNoRows
 		}
 		where := []query.Condition{c}
-		if key := t.kind.KeyField(); t.large() {
+		if t.large() {
+			key := t.kind.KeyField()
 			where = append(where, query.Condition{Field: key, Operator: record.In, Operands: t.values(key, maxRows)})
 		}
 		found, _, err := p.read(t, first(where...))
@@ -200,16 +206,17 @@ func (t *table) findsKeys(p *reader) bool {
 
 // compare compares the rows that a filter has found with those that match.
 func (t *table) compare(c query.Condition, found [][]value) error {
-	of := t.kind.Fields[c.Field].Type.Stored()
+	fieldType := t.kind.Fields[c.Field].Type.Stored()
 	seen := make(map[string]bool)
 	for _, r := range found {
 		seen[t.text(r)] = true
-		if matches(of, c, r[c.Field]) == no {
+		if matches(fieldType, c, r[c.Field]) == no {
 			return failed("finds a row that does not match")
 		}
 	}
 	for _, r := range t.rows {
-		if len(found) < maxRows && !seen[t.text(r)] && matches(of, c, r[c.Field]) == yes {
+		isMissing := len(found) < maxRows && !seen[t.text(r)]
+		if isMissing && matches(fieldType, c, r[c.Field]) == yes {
 			return failed("misses a row that matches")
 		}
 	}
@@ -223,16 +230,22 @@ func pages(p *reader, t *table) (n int, err error) {
 	}
 	return (maxRows + size - 1) / size, stable(p, t, func() error {
 		whole, _, err := p.read(t, query.Request{Take: maxRows})
+		if err != nil {
+			return err
+		}
 		var paged [][]value
-		for skip := 0; err == nil && skip < maxRows; skip += size {
-			var page [][]value
-			page, _, err = p.read(t, query.Request{Skip: int64(skip), SkipSet: true, Take: int64(min(size, maxRows-skip))})
+		for skip := 0; skip < maxRows; skip += size {
+			take := min(size, maxRows-skip)
+			page, _, err := p.read(t, query.Request{Skip: int64(skip), SkipSet: true, Take: int64(take)})
+			if err != nil {
+				return err
+			}
 			paged = append(paged, page...)
 		}
-		if err == nil && !slices.Equal(t.texts(whole), t.texts(paged)) {
-			err = failed("pages by %s repeat or omit rows; it may not be unique", t.kind.KeyName())
+		if !slices.Equal(t.texts(whole), t.texts(paged)) {
+			return failed("pages by %s repeat or omit rows; it may not be unique", t.kind.KeyName())
 		}
-		return err
+		return nil
 	})
 }
 
@@ -249,11 +262,11 @@ func (t *table) stamps(name string) (all []string) {
 func rowVersions(p *reader, t *table) (n int, err error) { return len(t.stamps("")), t.err }
 
 func stampIndexes(p *reader, t *table) (n int, err error) {
-	without := t.stamps("LastSavedDateTime")
-	all := len(without)
-	without = slices.DeleteFunc(without, t.leads)
-	if n = all - len(without); n == 0 && all > 0 && t.size >= maxSearched {
-		return 0, warning("no index starts with one of %d columns that change with the row, so reading recent changes scans the table", all)
+	stamps := t.stamps("LastSavedDateTime")
+	indexed := slices.DeleteFunc(slices.Clone(stamps), func(name string) bool { return !t.leads(name) })
+	scans := len(stamps) > 0 && len(indexed) == 0
+	if scans && t.size >= maxSearched {
+		return 0, warning("no index starts with one of %d columns that change with the row, so reading recent changes scans the table", len(stamps))
 	}
-	return n, t.err
+	return len(indexed), t.err
 }

@@ -24,8 +24,8 @@ const (
 	yes
 )
 
-func known(is bool) match {
-	if is {
+func known(isMatch bool) match {
+	if isMatch {
 		return yes
 	}
 	return no
@@ -47,12 +47,14 @@ func (t *table) condition(field int, op record.Operator) (c query.Condition, ok 
 	const few, part = 3, 3
 	c = query.Condition{Field: field, Operator: op, Operands: t.values(field, few)}
 	if isSearch(op) {
-		c.Operands = slices.DeleteFunc(t.values(field, maxRows), func(v wire.Value) bool { return v.Text == "" || !isASCII(v.Text) })
+		isUnsafe := func(v wire.Value) bool { return v.Text == "" || !isASCII(v.Text) }
+		c.Operands = slices.DeleteFunc(t.values(field, maxRows), isUnsafe)
 	}
 	if len(c.Operands) == 0 {
 		return c, op.Arity() == record.None
 	}
-	switch text := c.Operands[0].Text; op {
+	text := c.Operands[0].Text
+	switch op {
 	case record.EndsWith:
 		c.Operands[0].Text = text[max(0, len(text)-part):]
 	case record.StartsWith, record.Contains:
@@ -81,47 +83,61 @@ func (t *table) filters() (all []query.Condition) {
 }
 
 // compare compares two values of a type other than text.
-func compare(of record.Type, a, b wire.Value) int {
-	if of == record.Decimal {
+func compare(fieldType record.Type, a, b wire.Value) int {
+	if fieldType == record.Decimal {
 		return tsql.CompareDecimalStrings(a.Text, b.Text)
 	}
-	return cmp.Or(cmp.Compare(a.Int, b.Int), bytes.Compare(a.Bytes, b.Bytes), strings.Compare(strings.ToLower(a.Text), strings.ToLower(b.Text)))
+	return cmp.Or(
+		cmp.Compare(a.Int, b.Int),
+		bytes.Compare(a.Bytes, b.Bytes),
+		strings.Compare(strings.ToLower(a.Text), strings.ToLower(b.Text)),
+	)
 }
 
 // matches evaluates a condition on a value without the database.
-func matches(of record.Type, c query.Condition, v value) match {
-	switch {
-	case c.Operator == record.IsNull, c.Operator == record.IsNotNull:
+func matches(fieldType record.Type, c query.Condition, v value) match {
+	if c.Operator == record.IsNull || c.Operator == record.IsNotNull {
 		return known(v.null == (c.Operator == record.IsNull))
-	case v.null:
+	}
+	if v.null {
 		return no
-	case of == record.Text && !matchesText(c, v.Text):
+	}
+	if fieldType == record.Text {
+		if matchesText(c, v.Text) {
+			return yes
+		}
 		return unknown
-	case of == record.Text:
-		return yes
 	}
 	return known(slices.ContainsFunc(c.Operands, func(o wire.Value) bool {
-		return slices.Contains(orders[c.Operator], compare(of, v.Value, o))
+		return slices.Contains(orders[c.Operator], compare(fieldType, v.Value, o))
 	}))
 }
 
 // orders lists the orders of a value and an operand in which the value matches. The
 // operands of Between are equal.
 var orders = map[record.Operator][]int{
-	record.Equal: {0}, record.In: {0}, record.Between: {0}, record.NotEqualTo: {-1, 1},
-	record.GreaterThan: {1}, record.GreaterThanOrEqualTo: {0, 1}, record.LessThan: {-1}, record.LessThanOrEqualTo: {-1, 0},
+	record.Equal:                {0},
+	record.In:                   {0},
+	record.Between:              {0},
+	record.NotEqualTo:           {-1, 1},
+	record.GreaterThan:          {1},
+	record.GreaterThanOrEqualTo: {0, 1},
+	record.LessThan:             {-1},
+	record.LessThanOrEqualTo:    {-1, 0},
 }
 
 // matchesText reports whether a text matches a condition in every collation.
 func matchesText(c query.Condition, text string) bool {
-	switch part := c.Operands[0].Text; c.Operator {
+	part := c.Operands[0].Text
+	switch c.Operator {
 	case record.StartsWith, record.Contains:
 		return isASCII(text) && strings.HasPrefix(text, part) && divides(text, len(part))
 	case record.EndsWith:
 		return isASCII(text) && strings.HasSuffix(text, part) && divides(text, len(text)-len(part))
 	case record.Like:
 		part = strings.TrimSuffix(part, "%")
-		return isASCII(text) && strings.HasPrefix(pattern(text), part) && divides(text, len(part)-2*strings.Count(part, "[")) // two brackets escape a character
+		length := len(part) - 2*strings.Count(part, "[") // two brackets escape a character
+		return isASCII(text) && strings.HasPrefix(pattern(text), part) && divides(text, length)
 	case record.Equal, record.In, record.Between, record.GreaterThanOrEqualTo, record.LessThanOrEqualTo:
 		return slices.ContainsFunc(c.Operands, func(o wire.Value) bool { return o.Text == text })
 	}

@@ -206,12 +206,16 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 				unable[c.side] = "no scratch schema"
 			}
 		}
-		for _, one := range found {
-			if reason := differences[c.name]; reason != "" && strings.HasPrefix(erp.product, "Babelfish") && one.Status != check.OK && one.Detail != timeLimit && ctx.Err() == nil {
-				one.Status, one.Detail = check.KnownDifference, reason+" ("+one.Detail+")"
+		reason := differences[c.name]
+		mayDiffer := reason != "" && strings.HasPrefix(erp.product, "Babelfish")
+		for _, outcome := range found {
+			isComplete := outcome.Detail != timeLimit && ctx.Err() == nil
+			if mayDiffer && outcome.Status != check.OK && isComplete {
+				outcome.Status = check.KnownDifference
+				outcome.Detail = reason + " (" + outcome.Detail + ")"
 			}
-			one.Name = c.name
-			r.Checks = append(r.Checks, Result{one, c.side, c.proves})
+			outcome.Name = c.name
+			r.Checks = append(r.Checks, Result{outcome, c.side, c.proves})
 		}
 	}
 	r.Server = erp.product

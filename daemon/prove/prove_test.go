@@ -129,8 +129,9 @@ func TestCancelled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	details := map[string]string{"erp": "embedded", "store": "no time left"}
 	for _, c := range r.Checks {
-		if want := map[string]string{"erp": "embedded", "store": "no time left"}[c.Side]; c.Status != "not checked" || c.Detail != want {
+		if want := details[c.Side]; c.Status != "not checked" || c.Detail != want {
 			t.Errorf("%+v, want %s", c, want)
 		}
 	}
@@ -206,7 +207,10 @@ func provenOn(t *testing.T, dsn string, sources map[string]string, o prove.Optio
 		t.Fatal(err)
 	}
 	defer records.Close()
-	o.ERP, o.Kinds, o.Zone, o.Slower = records, record.Builtin().Kinds(), time.UTC, 10*time.Minute
+	o.ERP = records
+	o.Kinds = record.Builtin().Kinds()
+	o.Zone = time.UTC
+	o.Slower = 10 * time.Minute
 	found, err := prove.Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

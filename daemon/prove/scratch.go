@@ -72,10 +72,12 @@ func (s *scratch) create() (figure string, err error) {
 	if e, refused := errors.AsType[*mssql.Error](err); refused && !e.Busy() && !e.Unavailable() {
 		return "", notChecked("the login cannot create a schema (server error %d)", e.Number)
 	}
-	if err == nil {
-		s.name = name
+	figure = fmt.Sprintf("created; %d of earlier runs dropped", dropped)
+	if err != nil {
+		return figure, err
 	}
-	return fmt.Sprintf("created; %d of earlier runs dropped", dropped), err
+	s.name = name
+	return figure, nil
 }
 
 func scanText(row appdb.Row) (text string, err error) {
@@ -85,14 +87,19 @@ func scanText(row appdb.Row) (text string, err error) {
 
 // drop drops a scratch schema with its views and tables.
 func (s *scratch) drop(ctx context.Context, schema string) error {
-	drops, err := appdb.QueryAll(ctx, s.db, scanText, "SELECT CONCAT(CASE TABLE_TYPE WHEN 'VIEW' THEN 'DROP VIEW ' ELSE 'DROP TABLE ' END, QUOTENAME(TABLE_SCHEMA), '.', QUOTENAME(TABLE_NAME)) "+
-		"FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = @Schema ORDER BY TABLE_TYPE DESC", sql.Named("Schema", schema))
+	const dropsSQL = "SELECT CONCAT(CASE TABLE_TYPE WHEN 'VIEW' THEN 'DROP VIEW ' ELSE 'DROP TABLE ' END, " +
+		"QUOTENAME(TABLE_SCHEMA), '.', QUOTENAME(TABLE_NAME)) " +
+		"FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = @Schema ORDER BY TABLE_TYPE DESC"
+	drops, err := appdb.QueryAll(ctx, s.db, scanText, dropsSQL, sql.Named("Schema", schema))
+	if err != nil {
+		return err
+	}
 	for _, statement := range append(drops, "DROP SCHEMA "+mssql.Quote(schema)) {
-		if err == nil {
-			_, err = s.db.Exec(ctx, statement)
+		if _, err := s.db.Exec(ctx, statement); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 // close drops the schema, also after the time limit or an interrupt. If it cannot, a
@@ -116,45 +123,77 @@ func (s *scratch) close() {
 // migrations opens the tables as two processes that start at the same time.
 func (s *scratch) migrations() (figure string, err error) {
 	c := s.Store
-	c.Schema, c.Migrate = s.name, true
-	err = concurrently(2, func(i int) (err error) {
-		if s.dbs[i], err = appdb.Open(s.ctx, c); err != nil {
-			return err
-		}
-		if s.stores[i], err = sqlstore.Open(s.dbs[i], ""); err == nil {
-			s.held[i], err = s.stores[i].Lease(s.ctx, leaseTerm)
-		}
-		return err
-	})
+	c.Schema = s.name
+	c.Migrate = true
+	err = concurrently(2, func(i int) error { return s.open(i, c) })
 	if err != nil {
 		return "", err
 	}
 	m, err := s.dbs[0].Migration(s.ctx)
-	if err == nil && m.After != m.Latest {
-		err = failed("version %d of %d", m.After, m.Latest)
+	figure = fmt.Sprintf("version %d", m.After)
+	if err != nil {
+		return figure, err
 	}
-	if err == nil {
-		now := time.Now().UTC().Truncate(time.Millisecond)
-		var by admin.Subscriber
-		if by, err = s.stores[0].AddSubscriber(s.ctx, admin.Subscriber{Name: "check", Enabled: true}, audit.Entry{At: now, Action: "check"}); err == nil {
-			s.sub, err = s.stores[0].AddSubscription(s.ctx, webhook.Subscription{Subscriber: by.GUID, Pattern: "*", URL: "https://localhost/", Enabled: true, SavedAt: now}, nil)
-		}
+	if m.After != m.Latest {
+		return figure, failed("version %d of %d", m.After, m.Latest)
 	}
-	if err == nil {
-		s.version, err = s.stores[0].Version(s.ctx)
+	if err := s.subscribe(); err != nil {
+		return figure, err
 	}
-	return fmt.Sprintf("version %d", m.After), err
+	s.version, err = s.stores[0].Version(s.ctx)
+	return figure, err
+}
+
+// open opens the tables and takes a lease, as one of the processes.
+func (s *scratch) open(i int, c appdb.Config) (err error) {
+	s.dbs[i], err = appdb.Open(s.ctx, c)
+	if err != nil {
+		return err
+	}
+	s.stores[i], err = sqlstore.Open(s.dbs[i], "")
+	if err != nil {
+		return err
+	}
+	s.held[i], err = s.stores[i].Lease(s.ctx, leaseTerm)
+	return err
+}
+
+// subscribe adds the subscription that all messages are for.
+func (s *scratch) subscribe() error {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	subscriber := admin.Subscriber{Name: "check", Enabled: true}
+	subscriber, err := s.stores[0].AddSubscriber(s.ctx, subscriber, audit.Entry{At: now, Action: "check"})
+	if err != nil {
+		return err
+	}
+	s.sub, err = s.stores[0].AddSubscription(s.ctx, webhook.Subscription{
+		Subscriber: subscriber.GUID,
+		Pattern:    "*",
+		URL:        "https://localhost/",
+		Enabled:    true,
+		SavedAt:    now,
+	}, nil)
+	return err
 }
 
 // batch returns a batch of n events with a message each, for store i.
 func (s *scratch) batch(i, n int) (b delivery.Batch, err error) {
-	b.Version, b.Leases = s.version, s.held[i:i+1]
+	b.Version = s.version
+	b.Leases = s.held[i : i+1]
 	first, err := s.stores[i].AllocateIDs(s.ctx, 2*n)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for id := first; id < first+2*int64(n); id += 2 {
 		e := &webhook.Event{ID: id, GUID: appdb.NewGUID(), Name: "debtor.created", Body: []byte("{}"), AddedAt: now}
 		b.Events = append(b.Events, e)
-		b.Messages = append(b.Messages, &webhook.Message{ID: id + 1, GUID: appdb.NewGUID(), Event: e, Partition: s.held[i].Partition, Subscription: s.sub.ID, URL: s.sub.URL, State: webhook.State{Next: now}})
+		b.Messages = append(b.Messages, &webhook.Message{
+			ID:           id + 1,
+			GUID:         appdb.NewGUID(),
+			Event:        e,
+			Partition:    s.held[i].Partition,
+			Subscription: s.sub.ID,
+			URL:          s.sub.URL,
+			State:        webhook.State{Next: now},
+		})
 	}
 	return b, err
 }
@@ -170,18 +209,23 @@ func (s *scratch) race(n int, want int64, change func(*delivery.Batch)) error {
 		}
 		change(&b)
 		err = s.stores[i%2].Write(s.ctx, b)
-		if errors.Is(err, delivery.ErrKeyTaken) || errors.Is(err, delivery.ErrOutboxTaken) || errors.Is(err, delivery.ErrFenced) {
+		isTaken := errors.Is(err, delivery.ErrKeyTaken) || errors.Is(err, delivery.ErrOutboxTaken)
+		if isTaken || errors.Is(err, delivery.ErrFenced) {
 			return nil
 		}
-		if err == nil {
-			written.Add(1)
+		if err != nil {
+			return err
 		}
-		return err
+		written.Add(1)
+		return nil
 	})
-	if err == nil && written.Load() != want {
-		err = failed("%d of %d writers succeeded, want %d", written.Load(), n, want)
+	if err != nil {
+		return err
 	}
-	return err
+	if written.Load() != want {
+		return failed("%d of %d writers succeeded, want %d", written.Load(), n, want)
+	}
+	return nil
 }
 
 // batches writes and reads messages, and then the results of their delivery.
@@ -225,14 +269,15 @@ func (s *scratch) leases() (figure string, err error) {
 	for _, l := range taken {
 		partitions[l.Partition] = true
 	}
-	switch {
-	case len(partitions) < len(s.held)+len(taken):
+	if len(partitions) < len(s.held)+len(taken) {
 		return "", failed("a partition is leased twice")
-	case !partitions[old.Partition]:
+	}
+	if !partitions[old.Partition] {
 		return "", failed("an expired lease is not taken over")
 	}
 	err = s.race(1, 0, func(b *delivery.Batch) {
-		b.Leases, b.Messages[0].Partition = []delivery.Lease{old}, old.Partition
+		b.Leases = []delivery.Lease{old}
+		b.Messages[0].Partition = old.Partition
 	})
 	return fmt.Sprintf("%d leases by two connections", len(taken)), err
 }
@@ -320,7 +365,8 @@ func (s *scratch) outbox() (figure string, err error) {
 	if err := s.race(2, 1, func(b *delivery.Batch) { b.Outbox = []int64{rows[0].ID} }); err != nil {
 		return "", err
 	}
-	if rows, err = s.stores[1].ReadOutbox(s.ctx, 2, nil); len(rows) > 0 {
+	rows, err = s.stores[1].ReadOutbox(s.ctx, 2, nil)
+	if len(rows) > 0 {
 		err = failed("the row can be read again")
 	}
 	return "a row for two writers", err

@@ -84,10 +84,9 @@ func (p *reader) openJSON() (string, error) {
 			continue
 		}
 		rows, st, err := p.read(t, first(query.Condition{Field: key, Operator: record.In, Operands: list}))
-		switch {
-		case err == nil && len(rows) == 0:
+		if err == nil && len(rows) == 0 {
 			err = failed("a list of %d values finds no row", length)
-		case err == nil && !strings.Contains(st.SQL, "OPENJSON"):
+		} else if err == nil && !strings.Contains(st.SQL, "OPENJSON") {
 			err = warning("not available at this compatibility level: lists are separate parameters")
 		}
 		return fmt.Sprintf("a list of %d values in one parameter", length), err
@@ -145,10 +144,10 @@ func (p *reader) ends(ctx context.Context, after time.Duration, stop func()) (st
 		}
 		free, err := p.lock(name)
 		since := time.Since(stopped).Round(time.Millisecond)
-		switch {
-		case free && err == nil:
+		if free && err == nil {
 			return fmt.Sprintf("stopped after %v, ended within %v", took, since), nil
-		case since > patience:
+		}
+		if since > patience {
 			return "", cmp.Or(err, failed("stopped after %v, did not end within %v", took, since))
 		}
 	}
@@ -213,7 +212,8 @@ func (p *reader) actualPlan(conn *sql.Conn, t *table, c query.Condition) (plan s
 		return "", err
 	}
 	defer rows.Close()
-	for more := true; more; more = rows.NextResultSet() { // the driver knows the next set only after the last row
+	// The driver knows whether there is another set of rows only after the last row of one.
+	for hasSet := true; hasSet; hasSet = rows.NextResultSet() {
 		names, err := rows.Columns()
 		for err == nil && rows.Next() {
 			if len(names) == 1 && strings.Contains(names[0], "XML Showplan") {
@@ -229,6 +229,8 @@ func (p *reader) actualPlan(conn *sql.Conn, t *table, c query.Condition) (plan s
 
 // isSeek reports whether a plan seeks in indexes only.
 func isSeek(plan string) bool {
-	has := func(o string) bool { return strings.Contains(plan, `PhysicalOp="`+o+`"`) }
-	return slices.ContainsFunc([]string{"Index Seek", "Clustered Index Seek"}, has) && !slices.ContainsFunc([]string{"Index Scan", "Clustered Index Scan", "Table Scan"}, has)
+	has := func(operator string) bool { return strings.Contains(plan, `PhysicalOp="`+operator+`"`) }
+	seeks := slices.ContainsFunc([]string{"Index Seek", "Clustered Index Seek"}, has)
+	scans := slices.ContainsFunc([]string{"Index Scan", "Clustered Index Scan", "Table Scan"}, has)
+	return seeks && !scans
 }

@@ -74,7 +74,8 @@ type reader struct {
 // open connects to the server and reads facts about it, the catalogue and the first rows.
 func (p *reader) open(server *executor.Server, kinds []*record.Kind) (err error) {
 	p.server = server
-	if p.conn, err = server.Pool.Get(p.ctx); err != nil {
+	p.conn, err = server.Pool.Get(p.ctx)
+	if err != nil {
 		return err
 	}
 	// The first statement of a connection takes longer, and no check can run without it.
@@ -87,7 +88,8 @@ func (p *reader) open(server *executor.Server, kinds []*record.Kind) (err error)
 	p.conn.LimitStatements(p.limit)
 	for _, kind := range kinds {
 		t := &table{kind: kind, size: unknownSize, varying: make([]bool, len(kind.Fields))}
-		if t.err = p.describe(t); t.err == nil {
+		t.err = p.describe(t)
+		if t.err == nil {
 			t.rows, _, t.err = p.read(t, first())
 		}
 		p.tables = append(p.tables, t)
@@ -104,16 +106,19 @@ func (p *reader) close() {
 // describe reads the columns, the size and the indexes of a table.
 func (p *reader) describe(t *table) (err error) {
 	name := p.server.Table(t.kind).Name
-	if t.live, err = p.server.Describe(p.ctx, p.conn, t.kind); err != nil {
+	t.live, err = p.server.Describe(p.ctx, p.conn, t.kind)
+	if err != nil {
 		return err
 	}
-	if t.columns, err = p.conn.Catalogue(p.ctx, name); err != nil || name.Server != "" {
+	t.columns, err = p.conn.Catalogue(p.ctx, name)
+	if err != nil || name.Server != "" {
 		return err
 	}
 	if len(t.columns) == 0 {
 		return errNotSeen
 	}
-	if t.size, err = p.conn.Size(p.ctx, name); err != nil {
+	t.size, err = p.conn.Size(p.ctx, name)
+	if err != nil {
 		return err
 	}
 	t.leading, err = p.conn.Leading(p.ctx, name)
@@ -142,15 +147,16 @@ func (p *reader) compile(t *table, r query.Request) (query.Statement, error) {
 
 // read runs a request. It returns the rows and the statement.
 func (p *reader) read(t *table, r query.Request) (rows [][]value, st query.Statement, err error) {
-	if st, err = p.compile(t, r); err != nil {
+	st, err = p.compile(t, r)
+	if err != nil {
 		return nil, st, err
 	}
 	err = p.query(mssql.Query{SQL: st.SQL, Params: t.live.Bind(st.Args), Types: st.Types}, func(cells []row.Cell) {
 		values := make([]value, len(cells))
 		for i, c := range cells {
-			of := t.kind.Fields[i].Type
+			fieldType := t.kind.Fields[i].Type
 			values[i].null = c.Null
-			values[i].Value, _ = wire.ParseValue(of, c.Text(of), time.UTC) // the zero value for NULL
+			values[i].Value, _ = wire.ParseValue(fieldType, c.Text(fieldType), time.UTC) // the zero value for NULL
 		}
 		rows = append(rows, values)
 	})
