@@ -63,7 +63,8 @@ func (l *library) answer(body string, format encode.Format) (encode.Tail, error)
 	cells, err := rows.Next()
 	for ; err == nil && cells != nil; cells, err = rows.Next() {
 		count++
-		if out = enc.Row(out, cells); len(out) >= piece {
+		out = enc.Row(out, cells)
+		if len(out) >= piece {
 			out = out[:0]
 		}
 	}
@@ -95,7 +96,7 @@ func (l *library) step(sql string) error {
 	}
 	defer stmt.Reset()
 	for {
-		if more, err := stmt.Step(); err != nil || !more {
+		if hasRow, err := stmt.Step(); err != nil || !hasRow {
 			return err
 		}
 	}

@@ -45,7 +45,9 @@ func (s *stage) pageByCursor(b *testing.B, both servers, order string) {
 		}
 		return page(`"Cursor":"` + reply.Meta.Next + `"`)
 	}
-	first, nearPage, farPage := page(`"Cursor":""`), after(near), after(far)
+	first := page(`"Cursor":""`)
+	nearPage := after(near)
+	farPage := after(far)
 	skip := func(rows int) float64 { // one at a time: a sort of all rows can exceed the time limit
 		used, err := cpuOf(both.whd.pid(), func() error {
 			_, err := dialled(b, both.whd).send(both.data.request(both.whd, page(fmt.Sprintf(`"Skip":%d`, rows)), 0), io.Discard)

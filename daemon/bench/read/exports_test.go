@@ -98,7 +98,7 @@ func (d data) readAll(c *child, q question) (int64, error) {
 
 // firstByte measures the time to the first byte of an export.
 func firstByte(s *stage, b *testing.B) {
-	for _, one := range []struct {
+	for _, c := range []struct {
 		name  string
 		title string
 		serve func() (servers, error)
@@ -109,18 +109,18 @@ func firstByte(s *stage, b *testing.B) {
 		{"100k-ordered", "first byte of 100k rows in index order", s.smallServers, ordered},
 		{"1M-ordered", "first byte of 1M rows in index order", s.largeServers, ordered},
 	} {
-		b.Run(one.name, func(b *testing.B) {
-			both, err := one.serve()
+		b.Run(c.name, func(b *testing.B) {
+			both, err := c.serve()
 			if err != nil {
 				b.Fatal(err)
 			}
 			got := samples{metric: "wait", unit: "ms", digits: 2, named: "floor"}
 			rounds(b, minRounds, func(n int) {
 				var whd, floor float64
-				inTurns(n, func() { whd = both.wait(b, both.whd, one.q) }, func() { floor = both.wait(b, both.floor, one.q) })
+				inTurns(n, func() { whd = both.wait(b, both.whd, c.q) }, func() { floor = both.wait(b, both.floor, c.q) })
 				got.add(whd, floor)
 			})
-			s.table.below(b, one.title, got, 3)
+			s.table.below(b, c.title, got, 3)
 		})
 	}
 }

@@ -27,7 +27,8 @@ func feedPages(s *stage, b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if c.wall = took.Seconds(); cpuErr == nil {
+		c.wall = took.Seconds()
+		if cpuErr == nil {
 			after, _ := benchtest.CPUTime(both.whd.pid()) // as before
 			c.cpu = (after - before).Seconds()
 		}
@@ -48,10 +49,10 @@ func feedPages(s *stage, b *testing.B) {
 // ending keeps the end of a response.
 type ending struct{ text []byte }
 
-// Write implements io.Writer.
 func (e *ending) Write(b []byte) (int, error) {
 	const most = 4 << 10
-	if e.text = append(e.text, b[max(0, len(b)-most):]...); len(e.text) > 2*most {
+	e.text = append(e.text, b[max(0, len(b)-most):]...)
+	if len(e.text) > 2*most {
 		e.text = append(e.text[:0], e.text[len(e.text)-most:]...)
 	}
 	return len(b), nil
@@ -60,7 +61,8 @@ func (e *ending) Write(b []byte) (int, error) {
 // wholeFeed reads all pages on one connection, and checks the number of rows.
 func wholeFeed(conn *connection, d data) error {
 	login := base64.StdEncoding.EncodeToString([]byte(d.key + ":"))
-	rows, pages, path := 0, 0, "/odata/SO_Totals"
+	rows, pages := 0, 0
+	path := "/odata/SO_Totals"
 	for path != "" {
 		var end ending
 		response, err := conn.send([]byte("GET "+path+" HTTP/1.1\r\nHost: bench\r\nAuthorization: Basic "+login+"\r\n\r\n"), &end)
@@ -71,14 +73,17 @@ func wholeFeed(conn *connection, d data) error {
 		if err != nil {
 			return err
 		}
-		rows, pages = rows+n, pages+1
+		rows += n
+		pages++
+
 		_, link, found := strings.Cut(string(end.text), `"@odata.nextLink":`)
-		if path = ""; found {
-			if err := json.Unmarshal([]byte(strings.TrimSuffix(link, "}")), &path); err != nil {
-				return err
-			}
-			path = strings.TrimPrefix(path, "http://bench")
+		if !found {
+			break
 		}
+		if err := json.Unmarshal([]byte(strings.TrimSuffix(link, "}")), &path); err != nil {
+			return err
+		}
+		path = strings.TrimPrefix(path, "http://bench")
 	}
 	if rows != d.rows || pages < rows/10_000 {
 		return fmt.Errorf("%d rows on %d pages", rows, pages)

@@ -152,11 +152,11 @@ func (a *answer) send(w http.ResponseWriter, stmt *sqlite.Stmt, out []byte) erro
 	cells := make([]celled.Cell, len(a.Types))
 	rows, sent := 0, false
 	for {
-		more, err := stmt.Step()
+		hasRow, err := stmt.Step()
 		if err != nil {
 			return err
 		}
-		if !more {
+		if !hasRow {
 			break
 		}
 		stmt.ReadRow(cells, a.Types)
@@ -164,14 +164,17 @@ func (a *answer) send(w http.ResponseWriter, stmt *sqlite.Stmt, out []byte) erro
 			out = append(out, ',')
 		}
 		rows++
-		if out = a.append(out, cells); len(out) >= piece {
+		out = a.append(out, cells)
+		if len(out) >= piece {
 			if _, err := w.Write(out); err != nil {
 				return err
 			}
-			out, sent = out[:0], true
+			out = out[:0]
+			sent = true
 		}
 	}
-	if out = a.end(out, rows); !sent {
+	out = a.end(out, rows)
+	if !sent {
 		h.Set("Content-Length", strconv.Itoa(len(out)))
 	}
 	_, err := w.Write(out)

@@ -78,10 +78,10 @@ func rounds(b *testing.B, atLeast int, round func(n int)) {
 
 // inTurns runs both functions, in alternating order, so that neither always benefits
 // from the caches filled by the other.
-func inTurns(n int, one, other func()) {
+func inTurns(n int, first, second func()) {
 	if n%2 == 1 {
-		one, other = other, one
+		first, second = second, first
 	}
-	one()
-	other()
+	first()
+	second()
 }

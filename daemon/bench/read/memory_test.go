@@ -19,7 +19,7 @@ func memory(s *stage, b *testing.B) {
 		s.table.skipped(b, err.Error())
 		return
 	}
-	for _, one := range []struct {
+	for _, export := range []struct {
 		name  string
 		title string
 		read  reader
@@ -37,12 +37,12 @@ func memory(s *stage, b *testing.B) {
 		{"xml-slow", "1M rows, xml, at 1 MB/s", slowly("xml", "")},
 		{"json-zstd-slow", "1M rows, json, zstd, at 1 MB/s", slowly("json", "zstd")},
 	} {
-		b.Run(one.name, func(b *testing.B) {
+		b.Run(export.name, func(b *testing.B) {
 			got := s.memory(b, "idle", func(_, many data) (whd, idle float64) {
-				h := peak(b, many, one.read)
+				h := peak(b, many, export.read)
 				return h.max, h.idle
 			})
-			s.table.above(b, "peak of "+one.title, got, 32)
+			s.table.above(b, "peak of "+export.title, got, 32)
 		})
 	}
 	b.Run("against-100k", s.memoryAgainst100k)

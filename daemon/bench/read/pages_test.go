@@ -94,7 +94,8 @@ func (c *clients) send(q question, count int) error {
 			for range count / len(c.clients) {
 				// Without the last ids, so that every page is full.
 				request := c.data.request(c.server, q, dice.IntN(c.data.rows-5000))
-				if _, errs[i] = conn.send(request, io.Discard); errs[i] != nil {
+				_, errs[i] = conn.send(request, io.Discard)
+				if errs[i] != nil {
 					return
 				}
 			}

@@ -39,12 +39,12 @@ func (s *stage) filledServer(b *testing.B, count int) func() (data, error) {
 		d := data{dir: filepath.Join(s.dir, strconv.Itoa(count)), rows: count, server: mssqltest.Database(b)}
 		mssqltest.Exec(b, d.server, createTotals, insertTotals(count))
 		ctx := context.Background()
-		own, err := storage.Open(ctx, storage.Config{Dir: d.dir, DSN: d.server, Registry: record.Builtin(), Migrate: true})
+		store, err := storage.Open(ctx, storage.Config{Dir: d.dir, DSN: d.server, Registry: record.Builtin(), Migrate: true})
 		if err != nil {
 			return data{}, err
 		}
-		d.key, err = addKey(ctx, own)
-		return d, errors.Join(err, own.Close())
+		d.key, err = addKey(ctx, store)
+		return d, errors.Join(err, store.Close())
 	})
 }
 
@@ -58,7 +58,10 @@ func insertTotals(count int) string {
 	for i := range len(strconv.Itoa(count)) - 1 {
 		name := string(rune('a' + i))
 		number += " + " + name + ".n * 1" + strings.Repeat("0", i)
-		from += map[bool]string{true: " CROSS JOIN "}[i > 0] + "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS " + name + "(n)"
+		if i > 0 {
+			from += " CROSS JOIN "
+		}
+		from += "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS " + name + "(n)"
 	}
 	amounts := strings.Repeat(", CAST(("+number+") * 0.2513 AS decimal(19,4))", 7)
 	return "INSERT INTO SO_Totals SELECT N'D' + RIGHT('000000' + CAST(" + number + " AS varchar(7)), 7)" + amounts + " FROM " + from
@@ -67,12 +70,12 @@ func insertTotals(count int) string {
 // firstByteOfServer measures the time to the first byte of an export, compared with
 // the driver's time to the first row of the same statement.
 func firstByteOfServer(s *stage, b *testing.B) {
-	for _, one := range []struct {
+	for _, size := range []struct {
 		name string
 		fill func() (data, error)
 	}{{"100k", s.small}, {"1M", s.large}} {
-		b.Run(one.name, func(b *testing.B) {
-			d, err := one.fill()
+		b.Run(size.name, func(b *testing.B) {
+			d, err := size.fill()
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -94,7 +97,7 @@ func firstByteOfServer(s *stage, b *testing.B) {
 			if err := c.stop(); err != nil {
 				b.Fatal(err)
 			}
-			s.table.above(b, "first byte of "+one.name+" rows", got, 2)
+			s.table.above(b, "first byte of "+size.name+" rows", got, 2)
 		})
 	}
 }
