@@ -134,7 +134,7 @@ func Parse(file string, data []byte) ([]*Declared, []Problem) {
 
 // reader parses a file.
 type reader struct {
-	unstable.Parser
+	parser   unstable.Parser
 	file     string
 	before   int // lines before the table that is parsed
 	kinds    []*Declared
@@ -146,9 +146,9 @@ type reader struct {
 func (r *reader) read(data []byte) {
 	var head []string
 	last := r.before // line of the last expression
-	r.Reset(data)
-	for r.NextExpression() {
-		node := r.Expression()
+	r.parser.Reset(data)
+	for r.parser.NextExpression() {
+		node := r.parser.Expression()
 		path := pathOf(nil, node)
 		last = r.lineOf(node)
 		switch node.Kind {
@@ -168,14 +168,14 @@ func (r *reader) read(data []byte) {
 			d.Omitted = append(d.Omitted, string(bytes.TrimLeft(comment, "# \t")))
 		}
 	}
-	err := r.Error()
+	err := r.parser.Error()
 	if err == nil {
 		return
 	}
 
 	wrongLine := last + 1
 	if e, ok := errors.AsType[*unstable.ParserError](err); ok && len(e.Highlight) > 0 {
-		wrongLine = max(wrongLine, r.before+r.Shape(r.Range(e.Highlight)).Start.Line)
+		wrongLine = max(wrongLine, r.before+r.parser.Shape(r.parser.Range(e.Highlight)).Start.Line)
 	}
 	lines := bytes.Count(bytes.TrimRight(data, "\r\n"), []byte("\n")) + 1
 	wrongLine = min(wrongLine, r.before+lines)
@@ -203,7 +203,7 @@ func pathOf(around []string, node *unstable.Node) []string {
 func (r *reader) lineOf(node *unstable.Node) int {
 	parts := node.Key()
 	parts.Next()
-	return r.before + 1 + bytes.Count(r.Data()[:parts.Node().Raw.Offset], []byte("\n"))
+	return r.before + 1 + bytes.Count(r.parser.Data()[:parts.Node().Raw.Offset], []byte("\n"))
 }
 
 // problem reports a mistake, which leaves the kind out.
