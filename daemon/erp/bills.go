@@ -107,12 +107,12 @@ type billColumn struct {
 // Value returns the value of one field of a stage. Contents is nil if the field has no
 // value. Ids are compared as in the ERP's database: ignoring letter case and
 // trailing spaces.
-func (b *Bills) Value(ctx context.Context, at StageField) (v wire.CustomFieldValue, err error) {
-	if err := at.validateIDs(); err != nil {
+func (b *Bills) Value(ctx context.Context, field StageField) (v wire.CustomFieldValue, err error) {
+	if err := field.validateIDs(); err != nil {
 		return v, err
 	}
 	err = b.run(ctx, false, func(s billSession) error {
-		found, err := find(s, at)
+		found, err := find(s, field)
 		if err == nil {
 			v = found.value()
 		}
@@ -125,8 +125,8 @@ func (b *Bills) Value(ctx context.Context, at StageField) (v wire.CustomFieldVal
 // are nil, so that a form can show every field. They are in the display order of
 // the ERP.
 func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.CustomFieldValue, err error) {
-	at := StageField{BillID: billID, StageID: stageID}
-	if err := at.validateIDs(); err != nil {
+	stage := StageField{BillID: billID, StageID: stageID}
+	if err := stage.validateIDs(); err != nil {
 		return nil, err
 	}
 	err = b.run(ctx, false, func(s billSession) error {
@@ -138,10 +138,13 @@ func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.
 		for _, row := range rows {
 			found := scanFound(row)
 			if found.Bill == nil || found.Stage == nil {
-				return at.missing(found)
+				return stage.missing(found)
 			}
 			// If the ERP's table has several rows of one field, the newest is first.
-			if last := len(all) - 1; found.Field != nil && (last < 0 || all[last].SettingID != *found.Field) {
+			if found.Field == nil {
+				continue
+			}
+			if last := len(all) - 1; last < 0 || all[last].SettingID != *found.Field {
 				all = append(all, found.value())
 			}
 		}
@@ -151,13 +154,13 @@ func (b *Bills) Values(ctx context.Context, billID, stageID string) (all []wire.
 }
 
 // find reads the row of a field. It returns an error that names the missing part.
-func find(s billSession, at StageField) (foundValue, error) {
-	rows, err := s.rows(findValue, billIDArg(at.BillID), stageIDArg(at.StageID), fieldIDArg(at.SettingID))
+func find(s billSession, field StageField) (foundValue, error) {
+	rows, err := s.rows(findValue, billIDArg(field.BillID), stageIDArg(field.StageID), fieldIDArg(field.SettingID))
 	if err != nil {
 		return foundValue{}, err
 	}
 	found := scanFound(rows[0]) // the statement always returns a row
-	return found, at.missing(found)
+	return found, field.missing(found)
 }
 
 func scanFound(row []*string) foundValue {
@@ -177,10 +180,11 @@ func scanFound(row []*string) foundValue {
 // could not even be opened, reads and writes are both safe to retry: the pool only
 // detects that the server has closed a connection by using it.
 func (b *Bills) run(ctx context.Context, write bool, work func(billSession) error) error {
-	opened, isRetryable := false, executor.IsReadRetryable
+	isRetryable := executor.IsReadRetryable
 	if write {
 		isRetryable = isWriteRetryable
 	}
+	opened := false
 	retryable := func(err error) bool { return isRetryable(err) || !opened && executor.IsReadRetryable(err) }
 	err := executor.Retry(ctx, retryable, func(ctx context.Context) error {
 		s, err := b.records.billSession(ctx, write)
@@ -205,21 +209,32 @@ func isWriteRetryable(err error) bool { return executor.IsDeadlock(err) || execu
 // clear it; nil is an error. Concurrent changes are serialized: the last one wins, and
 // no second row is inserted. The lock key consists of the ids as stored, so that two
 // spellings of an id use the same key; the row is read and written under the lock.
-func (b *Bills) Set(ctx context.Context, at StageField, contents *string) (v wire.CustomFieldValue, err error) {
+func (b *Bills) Set(ctx context.Context, field StageField, contents *string) (v wire.CustomFieldValue, err error) {
 	if contents == nil {
 		const text = `is required; "" in a JSON body clears the value`
-		return v, &fault.Error{Kind: fault.Missing, Message: MemberContents + " " + text, Fields: []fault.Field{{Name: MemberContents, Message: text}}}
+		return v, &fault.Error{
+			Kind:    fault.Missing,
+			Message: MemberContents + " " + text,
+			Fields:  []fault.Field{{Name: MemberContents, Message: text}},
+		}
 	}
-	if err := at.validateIDs(); err != nil {
+	if err := field.validateIDs(); err != nil {
 		return v, err
 	}
 	changeTime := time.Now().In(b.zone)
 	err = b.run(ctx, true, func(s billSession) error {
-		found, err := find(s, at)
+		found, err := find(s, field)
 		if err != nil {
 			return err
 		}
-		change := billChange{session: s, lock: b.lock, contents: *contents, changeTime: changeTime, stage: *found.Stage, field: *found.Field}
+		change := billChange{
+			session:    s,
+			lock:       b.lock,
+			contents:   *contents,
+			changeTime: changeTime,
+			stage:      *found.Stage,
+			field:      *found.Field,
+		}
 		if err := change.do(); err != nil {
 			return err
 		}
@@ -283,7 +298,8 @@ func (c *billChange) readBack() (found bool, err error) {
 	}
 	column := c.session.column("Contents")
 	if column.mayLoseChars(c.contents) && !sameText(c.stored, c.contents) {
-		return true, contentsError(nil, fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold", column.declared))
+		text := fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold", column.declared)
+		return true, contentsError(nil, text)
 	}
 	return true, nil
 }
@@ -320,7 +336,8 @@ func newBillID(column billColumn, existing []string) (string, error) {
 	_, _ = rand.Read(random[:]) // never fails
 	id, ok := newID(random, existing, maxLength)
 	if !ok {
-		return "", fault.New(fault.Unavailable, "the column RecID of %s is %s, which is too short for the id of a new row", ValuesTable, column.declared)
+		return "", fault.New(fault.Unavailable, "the column RecID of %s is %s, which is too short for the id of a new row",
+			ValuesTable, column.declared)
 	}
 	return id, nil
 }

@@ -55,7 +55,8 @@ func checkBillRights(ctx context.Context, r *Records) ([]Finding, error) {
 	if f == nil {
 		return nil, nil
 	}
-	f.Kind, f.Table = table.Name, name
+	f.Kind = table.Name
+	f.Table = name
 	return []Finding{*f}, nil
 }
 
@@ -71,9 +72,14 @@ func isTableError(err error) bool {
 
 // explain replaces an error that clients cannot fix by one that names the table at fault.
 func (b *Bills) explain(ctx context.Context, err error) error {
-	if kind := fault.From(err).Kind; err == nil || !isTableError(err) || kind != fault.Internal && kind != fault.Forbidden {
+	if err == nil || !isTableError(err) {
 		return executor.Classify(err)
 	}
+	kind := fault.From(err).Kind
+	if kind != fault.Internal && kind != fault.Forbidden {
+		return executor.Classify(err)
+	}
+
 	findings, _ := checkBillTables(ctx, b.records) // on failure, the original error is returned
 	findings = slices.DeleteFunc(findings, func(f Finding) bool { return f.Warning })
 	if len(findings) == 0 {

@@ -107,15 +107,21 @@ func (s *serverBills) exec(statement billStatement, args ...billArg) error {
 // ignores the hints of the second lock: there, daemons with separate stores can insert two
 // rows for one value.
 func (s *serverBills) lockValue(lock Lock, stage, field string) (err error) {
-	if s.unlock, err = lock(s.ctx, stage+"\x00"+field); err == nil {
-		_, err = s.rows(lockStage, stageIDArg(stage))
+	s.unlock, err = lock(s.ctx, stage+"\x00"+field)
+	if err != nil {
+		return err
 	}
+	_, err = s.rows(lockStage, stageIDArg(stage))
 	return err
 }
 
 func (s *serverBills) column(name string) billColumn {
 	c := s.liveColumn(ValuesTable, name)
-	column := billColumn{maxLength: max(c.Length, 0), fits: c.Fits, mayLoseChars: func(text string) bool { return isNarrow(c) && !c.Holds(text) }}
+	column := billColumn{
+		maxLength:    max(c.Length, 0),
+		fits:         c.Fits,
+		mayLoseChars: func(text string) bool { return isNarrow(c) && !c.Holds(text) },
+	}
 	if c.Type != "" {
 		column.declared = c.Declared()
 	}
@@ -172,11 +178,13 @@ func (c *billChange) writeError(err error) error {
 	case e.Conversion():
 		return contentsError(err, "has a character that the database does not support")
 	case e.Number == errNotNull:
-		return executor.Unavailable(err, "the table "+ValuesTable+" has a NOT NULL column that the service does not write; add a default to it")
+		return executor.Unavailable(err, "the table "+ValuesTable+" has a NOT NULL column that the service does not write; "+
+			"add a default to it")
 	case e.Number == errReadOnly:
 		return executor.Unavailable(err, "the database is read-only")
 	case e.Forbidden():
-		return fault.Wrap(err, fault.Forbidden, "the service's login has no permission to write to the table %s, or a trigger of it lacks one", ValuesTable)
+		return fault.Wrap(err, fault.Forbidden,
+			"the service's login has no permission to write to the table %s, or a trigger of it lacks one", ValuesTable)
 	}
 	return err
 }

@@ -49,10 +49,13 @@ func checkValues(conn *sqlite.Conn, kind *record.Kind, table string, columns []C
 func misfits(t record.Type, wrong, empty, blobs int64) string {
 	var all []string
 	if wrong > 0 {
-		all = append(all, fmt.Sprintf("the number of values that cannot be read as %s is %d: they are returned as their own texts, and meet no condition", t, wrong))
+		all = append(all, fmt.Sprintf("the number of values that cannot be read as %s is %d: "+
+			"they are returned as their own texts, and meet no condition", t, wrong))
 	}
 	if blobs > 0 {
-		all = append(all, fmt.Sprintf(`the number of blobs of 16 bytes among them is %d: if these are GUIDs, declare the order of their bytes in the file of the kind, by blob = "net" (as .NET writes them) or blob = "rfc" (in the order of the text)`, blobs))
+		all = append(all, fmt.Sprintf(`the number of blobs of 16 bytes among them is %d: `+
+			`if these are GUIDs, declare the order of their bytes in the file of the kind, `+
+			`by blob = "net" (as .NET writes them) or blob = "rfc" (in the order of the text)`, blobs))
 	}
 	if empty > 0 {
 		all = append(all, fmt.Sprintf("the number of empty texts, which are null, is %d", empty))
