@@ -43,12 +43,12 @@ func (g *guard) check(interrupt func()) {
 	if g.timer == nil {
 		return
 	}
-	now := g.steps.Load()
-	if now == g.seen && now%2 == 1 {
+	steps := g.steps.Load()
+	if steps == g.seen && steps%2 == 1 {
 		g.expired = true
 		interrupt()
 	}
-	g.seen = now
+	g.seen = steps
 	g.timer.Reset(g.limit)
 }
 
