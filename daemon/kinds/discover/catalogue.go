@@ -72,46 +72,59 @@ func readServer(ctx context.Context, db *sql.DB) ([]Object, error) {
 	var c Column
 	var id, number int64
 	var objects []*Object
-	byName, byID := make(map[[2]string]*Object), make(map[int64]*Object)
+	byName := make(map[[2]string]*Object)
+	byID := make(map[int64]*Object)
 	err := query(ctx, db, objectsSQL, func() {
 		found := o
 		objects = append(objects, &found)
-		byName[[2]string{o.Schema, o.Name}], byID[id] = &found, &found
+		byName[[2]string{o.Schema, o.Name}] = &found
+		byID[id] = &found
 	}, &o.Schema, &o.Name, &o.View, &id)
-	if err == nil {
-		err = query(ctx, db, columnsSQL, func() {
-			if o := byName[[2]string{o.Schema, o.Name}]; o != nil {
-				o.Columns = append(o.Columns, c)
-			}
-		}, &o.Schema, &o.Name, &c.Name, &c.Type, &c.Nullable)
+	if err != nil {
+		return nil, err
 	}
+	err = query(ctx, db, columnsSQL, func() {
+		if o := byName[[2]string{o.Schema, o.Name}]; o != nil {
+			o.Columns = append(o.Columns, c)
+		}
+	}, &o.Schema, &o.Name, &c.Name, &c.Type, &c.Nullable)
+	if err != nil {
+		return nil, err
+	}
+
+	// The columns of unique indexes are known by numbers.
 	var k mssql.KeyColumn
-	columns, keys := make(map[[2]int64]mssql.KeyColumn), make(map[[2]int64][]mssql.KeyColumn)
-	if err == nil {
-		err = query(ctx, db, numbersSQL, func() { columns[[2]int64{id, number}] = k }, &id, &number, &k.Name, &k.Nullable)
+	columns := make(map[[2]int64]mssql.KeyColumn)
+	err = query(ctx, db, numbersSQL, func() { columns[[2]int64{id, number}] = k }, &id, &number, &k.Name, &k.Nullable)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = query(ctx, db, keysSQL, func() {
-			column := columns[[2]int64{id, number}]
-			column.Index = k.Index
-			keys[[2]int64{id, k.Index}] = append(keys[[2]int64{id, k.Index}], column)
-		}, &id, &k.Index, &number)
+	keys := make(map[[2]int64][]mssql.KeyColumn)
+	err = query(ctx, db, keysSQL, func() {
+		column := columns[[2]int64{id, number}]
+		column.Index = k.Index
+		keys[[2]int64{id, k.Index}] = append(keys[[2]int64{id, k.Index}], column)
+	}, &id, &k.Index, &number)
+	if err != nil {
+		return nil, err
 	}
-	if err == nil {
-		err = query(ctx, db, indexesSQL, func() {
-			if o := byID[id]; o != nil {
-				o.Unique = append(o.Unique, keys[[2]int64{id, k.Index}]...)
-			}
-		}, &id, &k.Index)
+	err = query(ctx, db, indexesSQL, func() {
+		if o := byID[id]; o != nil {
+			o.Unique = append(o.Unique, keys[[2]int64{id, k.Index}]...)
+		}
+	}, &id, &k.Index)
+	if err != nil {
+		return nil, err
 	}
+
 	all := make([]Object, len(objects))
 	for i, o := range objects {
-		if err == nil {
-			err = o.probe(ctx, db)
+		if err := o.probe(ctx, db); err != nil {
+			return nil, err
 		}
 		all[i] = *o
 	}
-	return all, err
+	return all, nil
 }
 
 // probe reads no rows of all columns. If the right on a column is missing, it tries them one

@@ -29,18 +29,18 @@ func Diff(all []*kinds.Declared, objects []Object, c erp.Config) (lines []string
 		}
 		x := comparison{name: d.Name, table: cmp.Or(c.Sources[d.Name], d.Source()), server: c.DSN != ""}
 		t, _ := mssql.ParseTable(x.table, cmp.Or(c.Schema, erp.DefaultSchema))
-		at := slices.IndexFunc(objects, func(o Object) bool {
+		i := slices.IndexFunc(objects, func(o Object) bool {
 			return strings.EqualFold(o.Name, t.Name) && (o.Schema == "" || strings.EqualFold(o.Schema, t.Schema))
 		})
 		switch {
 		case t.Database != "":
 			x.add("", "cannot be compared, because %s is in another database", x.table)
-		case at < 0:
+		case i < 0:
 			x.add("", "%s does not exist, or the login has no right on it", x.table)
-		case objects[at].Problem != "":
-			x.add("", "%s cannot be read: %s", x.table, objects[at].Problem)
+		case objects[i].Problem != "":
+			x.add("", "%s cannot be read: %s", x.table, objects[i].Problem)
 		default:
-			x.compare(fields, objects[at].Columns, leftOut(d))
+			x.compare(fields, objects[i].Columns, leftOut(d))
 		}
 		lines = append(lines, x.lines...)
 	}
@@ -64,12 +64,12 @@ func (x *comparison) add(field, format string, args ...any) {
 func (x *comparison) compare(fields []record.Field, columns []Column, leftOut map[string]bool) {
 	var removed []record.Field
 	for _, f := range fields {
-		at := slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, f.ColumnName()) })
-		if at < 0 {
+		i := slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, f.ColumnName()) })
+		if i < 0 {
 			removed = append(removed, f)
 			continue
 		}
-		c := columns[at]
+		c := columns[i]
 		current, reason := c.field(x.server)
 		isChanged := reason != "" || current.Type != f.Type && !erp.Holds(f, c.Type, x.server)
 		switch {
@@ -90,8 +90,8 @@ func (x *comparison) compare(fields []record.Field, columns []Column, leftOut ma
 		return slices.ContainsFunc(fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), c.Name) })
 	})
 	for _, f := range removed {
-		at := x.renamed(f, added, removed)
-		if at < 0 {
+		i := x.renamed(f, added, removed)
+		if i < 0 {
 			right := ""
 			if x.server {
 				right = ", or the login has no right on it"
@@ -99,8 +99,8 @@ func (x *comparison) compare(fields []record.Field, columns []Column, leftOut ma
 			x.add(f.Name, "removed: %s has no column %s%s", x.table, f.ColumnName(), right)
 			continue
 		}
-		x.add(f.Name, "probably renamed: %s has the column %s, not %s", x.table, added[at].Name, f.ColumnName())
-		added = slices.Delete(added, at, at+1)
+		x.add(f.Name, "probably renamed: %s has the column %s, not %s", x.table, added[i].Name, f.ColumnName())
+		added = slices.Delete(added, i, i+1)
 	}
 	for _, c := range added {
 		f, _ := c.field(x.server)
