@@ -59,7 +59,7 @@ func (c *conn) runUntilDone(ctx context.Context, work func(context.Context) erro
 
 func (c *conn) Ping(ctx context.Context) error { return c.runUntilDone(ctx, c.Conn.Ping) }
 
-// BeginTx begins a transaction. If it fails nothing has been executed yet, so that the pool may use
+// BeginTx starts a transaction. If it fails nothing has been executed yet, so that the pool may use
 // another connection.
 func (c *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, error) {
 	var begun driver.Tx
