@@ -19,7 +19,7 @@ const (
 // sweep is a look at all rows: first page by page, then at the keys of the rows of the
 // shadow that no page had.
 type sweep struct {
-	*capture
+	capture   *capture
 	started   bool
 	began     time.Time
 	content   string     // see Table.Content
@@ -51,7 +51,7 @@ type suspects struct {
 
 // newKey returns 64 bits of the hash of a new row's key.
 func (s *sweep) newKey(key []byte) uint64 {
-	return siphash([2]uint64{uint64(s.fence)}, key)[0]
+	return siphash([2]uint64{uint64(s.capture.fence)}, key)[0]
 }
 
 func (s *sweep) suspect(e *Entry) {
@@ -78,7 +78,7 @@ func (s *sweep) suspected(e *Entry) bool {
 // decide decides about a difference that the sweep has found.
 func (s *sweep) decide(op Op, e *Entry) decision {
 	action := s.judge(op, e)
-	if action == raise && op == Created && len(s.created) < maxPostponed && s.rows.hasTextKey() {
+	if action == raise && op == Created && len(s.created) < maxPostponed && s.capture.rows.hasTextKey() {
 		return postpone
 	}
 	return action
@@ -112,28 +112,29 @@ func (s *sweep) judge(op Op, e *Entry) decision {
 
 // start starts a sweep, unless nothing can have changed since the last one.
 func (s *sweep) start(ctx context.Context) error {
+	k := s.capture
 	began := time.Now()
-	now, err := s.verify(ctx, 0)
+	now, err := k.verify(ctx, 0)
 	if err != nil {
 		return err
 	}
-	table, err := s.config.Source.Table(ctx, s.kind)
+	table, err := k.config.Source.Table(ctx, k.kind)
 	if err != nil {
 		return sourceError{err}
 	}
-	if old := s.rows.table; !slices.Equal(table.Key, old.Key) || !slices.Equal(table.Fields, old.Fields) || table.Stamp != old.Stamp || table.Version != old.Version {
-		s.drop()
+	if old := k.rows.table; !slices.Equal(table.Key, old.Key) || !slices.Equal(table.Fields, old.Fields) || table.Stamp != old.Stamp || table.Version != old.Version {
+		k.drop()
 		return nil
 	}
-	s.rows.table = table
-	if table.Content != "" && table.Content == s.state.Content && s.state.Phase == Capturing && !s.all && s.confirm == nil {
-		s.endSweep(began)
+	k.rows.table = table
+	if table.Content != "" && table.Content == k.state.Content && k.state.Phase == Capturing && !s.all && s.confirm == nil {
+		k.endSweep(began)
 		return nil
 	}
-	s.poller.position(now.Database)
-	s.state.Took = 0
+	k.poller.position(now.Database)
+	k.state.Took = 0
 	s.started, s.began, s.content = true, began, table.Content
-	s.first, s.mute = s.state.Swept.IsZero(), s.state.Phase == Stopped
+	s.first, s.mute = k.state.Swept.IsZero(), k.state.Phase == Stopped
 	return nil
 }
 
@@ -154,31 +155,32 @@ func (s *sweep) readNext(ctx context.Context) error {
 // page reads a page. Of a table with a rowversion it reads keys and rowversions, and
 // then the rows that differ.
 func (s *sweep) page(ctx context.Context) error {
-	r := s.rows
+	k := s.capture
+	r := k.rows
 	fields := r.columns
 	if r.table.Version {
 		fields = append(slices.Clone(r.table.Key), r.table.Stamp)
 	}
-	page, err := s.read(ctx, Read{Fields: fields, After: s.after, Limit: MaxRows})
+	page, err := k.read(ctx, Read{Fields: fields, After: s.after, Limit: MaxRows})
 	if err != nil {
 		return err
 	}
-	if len(page.Rows) == 0 && s.after == nil && s.writer.count > 0 && !s.all && !s.first && !s.mute {
+	if len(page.Rows) == 0 && s.after == nil && k.writer.count > 0 && !s.all && !s.first && !s.mute {
 		if s.emptied {
-			return &stopped{fmt.Sprintf("%s reads as empty, although it had %d rows", s.kind.Name, s.writer.count), true}
+			return &stopped{fmt.Sprintf("%s reads as empty, although it had %d rows", k.kind.Name, k.writer.count), true}
 		}
-		s.capture.sweep = &sweep{capture: s.capture, emptied: true}
+		k.sweep = &sweep{capture: k, emptied: true}
 		return nil
 	}
 	list := page.Rows
 	if r.table.Version {
 		list = r.widen(list)
 	}
-	keys, err := s.keys(list)
+	keys, err := k.keys(list)
 	if err != nil {
 		return err
 	}
-	entries, err := s.config.Store.Find(ctx, s.kind.Name, keys)
+	entries, err := k.config.Store.Find(ctx, k.kind.Name, keys)
 	if err != nil {
 		return err
 	}
@@ -189,13 +191,13 @@ func (s *sweep) page(ctx context.Context) error {
 		s.after = cloneRow(r.keyOf(list[n-1]))
 	}
 	s.paged = !page.More
-	s.status.set(func(st *Status) { st.Swept += int64(len(list)) })
+	k.status.set(func(st *Status) { st.Swept += int64(len(list)) })
 	if !r.table.Version {
-		return s.writer.apply(ctx, batch{rows: list, keys: keys, entries: entries, decide: s.decide, marked: &s.swept.Bitmap})
+		return k.writer.apply(ctx, batch{rows: list, keys: keys, entries: entries, decide: s.decide, marked: &s.swept.Bitmap})
 	}
 	for i, e := range entries {
 		if stamp := stampOf(list[i][r.stamp.at], r.stamp.Type); e != nil && e.Scheme == r.current.number && stamp != nil && bytes.Equal(e.Stamp, stamp) {
-			s.writer.mark(e.Number, &s.swept.Bitmap)
+			k.writer.mark(e.Number, &s.swept.Bitmap)
 		} else {
 			s.differing = append(s.differing, keys[i])
 		}
@@ -206,12 +208,12 @@ func (s *sweep) page(ctx context.Context) error {
 // fetch reads the rows with other stamps.
 func (s *sweep) fetch(ctx context.Context) error {
 	part := s.differing[:min(len(s.differing), MaxKeys)]
-	list, keys, _, err := s.lookUp(ctx, part)
+	list, keys, _, err := s.capture.lookUp(ctx, part)
 	if err != nil {
 		return err
 	}
 	s.differing = s.differing[len(part):]
-	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, marked: &s.swept.Bitmap})
+	return s.capture.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, marked: &s.swept.Bitmap})
 }
 
 // unique stops the capture if the page, or the pages before it, have another row with the
@@ -219,7 +221,7 @@ func (s *sweep) fetch(ctx context.Context) error {
 func (s *sweep) unique(ctx context.Context, list [][]row.Cell, keys [][]byte, entries []*Entry) error {
 	added := make(map[string]bool)
 	for i, key := range keys {
-		cells := s.rows.keyOf(list[i])
+		cells := s.capture.rows.keyOf(list[i])
 		repeated := added[string(key)]
 		if e := entries[i]; e == nil {
 			added[string(key)] = true
@@ -229,7 +231,7 @@ func (s *sweep) unique(ctx context.Context, list [][]row.Cell, keys [][]byte, en
 			s.swept.Set(e.Number)
 		}
 		if repeated {
-			return &stopped{reason: "two rows have the key " + KeyText(s.rows.types(), cells)}
+			return &stopped{reason: "two rows have the key " + KeyText(s.capture.rows.types(), cells)}
 		}
 	}
 	return s.uniqueTexts(ctx, list, added)
@@ -238,14 +240,15 @@ func (s *sweep) unique(ctx context.Context, list [][]row.Cell, keys [][]byte, en
 // uniqueTexts stops the capture if two keys have the same object in JSON. added are the keys of
 // the page that the shadow does not have.
 func (s *sweep) uniqueTexts(ctx context.Context, list [][]row.Cell, added map[string]bool) error {
-	texts := keyTexts(s.rows.key)
+	k := s.capture
+	texts := keyTexts(k.rows.key)
 	var alike []alikeKey
 	for _, cells := range list {
 		isLossy := texts.loses(cells)
-		if !isLossy && s.swept.forms.isOnly(s.rows.key, cells) {
+		if !isLossy && s.swept.forms.isOnly(k.rows.key, cells) {
 			continue
 		}
-		key := s.rows.keyOf(cells)
+		key := k.rows.keyOf(cells)
 		object := texts.object(key)
 		if isLossy {
 			stored := texts.stored(key)
@@ -259,7 +262,7 @@ func (s *sweep) uniqueTexts(ctx context.Context, list [][]row.Cell, added map[st
 			if !ok || !bytes.Equal(texts.object(other), object) {
 				continue
 			}
-			encoded, err := appendKey(nil, s.rows.types(), other)
+			encoded, err := appendKey(nil, k.rows.types(), other)
 			if err != nil {
 				return err
 			}
@@ -278,18 +281,19 @@ func (s *sweep) uniqueTexts(ctx context.Context, list [][]row.Cell, added map[st
 
 // lookUpAlike stops the capture if this sweep has found the rows of the other keys.
 func (s *sweep) lookUpAlike(ctx context.Context, alike []alikeKey) error {
+	k := s.capture
 	for part := range slices.Chunk(alike, MaxKeys) {
 		keys := make([][]byte, len(part))
 		for i, a := range part {
 			keys[i] = a.encoding
 		}
-		entries, err := s.config.Store.Find(ctx, s.kind.Name, keys)
+		entries, err := k.config.Store.Find(ctx, k.kind.Name, keys)
 		if err != nil {
 			return err
 		}
 		for i, e := range entries {
 			if e != nil && s.swept.Has(e.Number) {
-				return s.sameText(part[i].key, part[i].first, keyTexts(s.rows.key).stored(part[i].key))
+				return s.sameText(part[i].key, part[i].first, keyTexts(k.rows.key).stored(part[i].key))
 			}
 		}
 	}
@@ -299,12 +303,13 @@ func (s *sweep) lookUpAlike(ctx context.Context, alike []alikeKey) error {
 // sameText returns the reason for a stop that names a key, and how two rows hold it.
 func (s *sweep) sameText(key []row.Cell, first, second string) error {
 	return &stopped{reason: fmt.Sprintf("two rows of %s have the key %s in JSON: in one %s, in the other %s; correct one of them",
-		s.kind.Name, KeyText(s.rows.types(), key), first, second)}
+		s.capture.kind.Name, KeyText(s.capture.rows.types(), key), first, second)}
 }
 
 // lookUpMissing looks up keys of the shadow that no page had. Without any, the sweep ends.
 func (s *sweep) lookUpMissing(ctx context.Context) error {
-	entries, err := s.config.Store.Unseen(ctx, s.kind.Name, &s.seen, s.missing, MaxKeys)
+	k := s.capture
+	entries, err := k.config.Store.Unseen(ctx, k.kind.Name, &s.seen, s.missing, MaxKeys)
 	if err != nil {
 		return err
 	}
@@ -318,19 +323,19 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 	for i, e := range entries {
 		keys[i] = e.Key
 	}
-	result, err := s.lookUpVariants(ctx, keys)
+	result, err := k.lookUpVariants(ctx, keys)
 	if err != nil {
 		return err
 	}
 	s.missing = entries[len(entries)-1].Number
-	if err := s.writer.apply(ctx, batch{rows: result.rows, keys: result.keys, decide: s.decide}); err != nil {
+	if err := k.writer.apply(ctx, batch{rows: result.rows, keys: result.keys, decide: s.decide}); err != nil {
 		return err
 	}
 	gone := make([]*Entry, len(result.missing))
 	for i, at := range result.missing {
 		gone[i] = &entries[at]
 	}
-	if err := s.writer.remove(ctx, gone, s.decide); err != nil {
+	if err := k.writer.remove(ctx, gone, s.decide); err != nil {
 		return err
 	}
 	return s.repeatVariants(ctx, result)
@@ -340,10 +345,11 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 // equal to removed ones: if a poll has raised the new key before its deletion, a copy that ignores
 // the same differences has lost the row. New keys that no poll has raised are still postponed.
 func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
+	k := s.capture
 	if s.first || s.mute || len(result.variants) == 0 {
 		return nil
 	}
-	entries, err := s.config.Store.Find(ctx, s.kind.Name, result.variantKeys)
+	entries, err := k.config.Store.Find(ctx, k.kind.Name, result.variantKeys)
 	if err != nil {
 		return err
 	}
@@ -354,7 +360,7 @@ func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 			list, keys = append(list, result.variants[i]), append(keys, result.variantKeys[i])
 		}
 	}
-	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, repeat: true})
+	return k.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, repeat: true})
 }
 
 // create raises new rows, which have waited for the deletions: a key that was changed in letter
@@ -362,46 +368,47 @@ func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 // row in the other order.
 func (s *sweep) create(ctx context.Context) error {
 	part := s.created[:min(len(s.created), MaxKeys)]
-	list, keys, _, err := s.lookUp(ctx, part)
+	list, keys, _, err := s.capture.lookUp(ctx, part)
 	if err != nil {
 		return err
 	}
 	s.created = s.created[len(part):]
-	return s.writer.apply(ctx, batch{rows: list, keys: keys, decide: raiseAll})
+	return s.capture.writer.apply(ctx, batch{rows: list, keys: keys, decide: raiseAll})
 }
 
 // finish stores that the sweep is complete. After an alarm the next one starts.
 func (s *sweep) finish(ctx context.Context) error {
-	s.state.Content = ""
+	k := s.capture
+	k.state.Content = ""
 	if s.confirm == nil && s.left > 0 && !s.mute {
-		s.config.Log.Warn("a sweep has found many differences and is repeated", "kind", s.kind.Name, "differences", s.differences, "deletions", s.deletions)
-		s.capture.sweep = &sweep{capture: s.capture, confirm: &s.suspects}
+		k.config.Log.Warn("a sweep has found many differences and is repeated", "kind", k.kind.Name, "differences", s.differences, "deletions", s.deletions)
+		k.sweep = &sweep{capture: k, confirm: &s.suspects}
 		return nil
 	}
-	if s.first || len(s.state.Schemes) > 1 {
+	if s.first || len(k.state.Schemes) > 1 {
 		if err := s.prove(ctx); err != nil {
 			return err
 		}
 	}
 	if s.left == 0 {
-		s.state.Content = s.content
-		s.state.Schemes = map[int64]Scheme{s.rows.current.number: s.rows.scheme}
+		k.state.Content = s.content
+		k.state.Schemes = map[int64]Scheme{k.rows.current.number: k.rows.scheme}
 		s.keep()
 	}
-	s.state.Phase, s.state.Reason, s.state.Manual = Capturing, "", false
-	s.state.Needed = s.lastNeed()
-	s.state.Began, s.state.Swept, s.state.Rows = s.began.UTC(), time.Now().UTC(), s.writer.count
-	if err := s.config.Store.Save(ctx, s.kind.Name, s.fence, s.state); err != nil {
+	k.state.Phase, k.state.Reason, k.state.Manual = Capturing, "", false
+	k.state.Needed = k.lastNeed()
+	k.state.Began, k.state.Swept, k.state.Rows = s.began.UTC(), time.Now().UTC(), k.writer.count
+	if err := k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
 		return err
 	}
-	s.status.set(func(st *Status) { st.Phase = Capturing })
-	s.failures.warned = ""
-	s.endSweep(s.began)
+	k.status.set(func(st *Status) { st.Phase = Capturing })
+	k.failures.warned = ""
+	k.endSweep(s.began)
 	if s.mute || s.left > 0 {
-		s.due.sweep = time.Time{} // for the differences that it has left
+		k.due.sweep = time.Time{} // for the differences that it has left
 	}
 	if s.first {
-		s.common.followers.notify(s.kind.Name)
+		k.common.followers.notify(k.kind.Name)
 	}
 	return nil
 }
@@ -409,12 +416,13 @@ func (s *sweep) finish(ctx context.Context) error {
 // keep stores since when the values of all kept fields are known: the shadow has them for all
 // rows.
 func (s *sweep) keep() {
+	k := s.capture
 	kept := make(map[string]time.Time)
-	for _, name := range s.rows.scheme.Kept {
+	for _, name := range k.rows.scheme.Kept {
 		kept[name] = time.Now().UTC()
-		if from, known := s.state.KeptFrom[name]; known {
+		if from, known := k.state.KeptFrom[name]; known {
 			kept[name] = from
 		}
 	}
-	s.state.KeptFrom = kept
+	k.state.KeptFrom = kept
 }

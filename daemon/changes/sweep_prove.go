@@ -17,7 +17,8 @@ const (
 // prove stops the capture if the same fields of all of some rows differ in each of three
 // reads, as the time of reading does in a view: every sweep would change all rows.
 func (s *sweep) prove(ctx context.Context) error {
-	entries, err := s.config.Store.Unseen(ctx, s.kind.Name, new(Bitmap), 0, proofRows)
+	k := s.capture
+	entries, err := k.config.Store.Unseen(ctx, k.kind.Name, new(Bitmap), 0, proofRows)
 	if err != nil || len(entries) == 0 {
 		return err
 	}
@@ -31,13 +32,13 @@ func (s *sweep) prove(ctx context.Context) error {
 		if err := pause(ctx, nil, proofInterval); err != nil {
 			return err
 		}
-		list, of, _, err := s.lookUp(ctx, keys)
+		list, of, _, err := k.lookUp(ctx, keys)
 		if err != nil || len(list) == 0 {
 			return err
 		}
 		for i, cells := range list {
-			e := s.rows.entry(of[i], cells)
-			d := s.rows.compare(last[string(of[i])], &e, cells)
+			e := k.rows.entry(of[i], cells)
+			d := k.rows.compare(last[string(of[i])], &e, cells)
 			if fields == nil {
 				fields = d.changed
 			}

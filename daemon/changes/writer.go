@@ -32,7 +32,7 @@ const (
 
 // writer collects changes and entries, and writes them in groups.
 type writer struct {
-	*capture
+	capture *capture
 	next    int64 // ID of the first change of the group
 	highest int64 // number in the shadow
 	count   int64 // of entries in the shadow
@@ -83,6 +83,7 @@ type finding struct {
 
 // add adds a change with its entry, and writes the group if it is full.
 func (w *writer) add(ctx context.Context, f finding) (Entry, error) {
+	k := w.capture
 	if f.old != nil || f.op != Deleted {
 		f.entry = w.put(f.entry)
 	}
@@ -93,7 +94,7 @@ func (w *writer) add(ctx context.Context, f finding) (Entry, error) {
 	c := delivery.CapturedChange{
 		ID:        w.next + int64(len(w.group)),
 		Op:        string(f.op),
-		Key:       KeyText(w.rows.types(), key),
+		Key:       KeyText(k.rows.types(), key),
 		Number:    f.entry.Number,
 		ShadowKey: f.entry.Key,
 		Deleted:   f.entry.Deleted,
@@ -101,8 +102,8 @@ func (w *writer) add(ctx context.Context, f finding) (Entry, error) {
 	if !f.entry.Deleted {
 		c.Entry = f.entry.Encode()
 	}
-	if !f.quiet && !w.rows.onlyStamp(f.difference) {
-		c.Event = event(w.kind, f.op)
+	if !f.quiet && !k.rows.onlyStamp(f.difference) {
+		c.Event = event(k.kind, f.op)
 	}
 	b := body{
 		id:         c.ID,
@@ -116,12 +117,12 @@ func (w *writer) add(ctx context.Context, f finding) (Entry, error) {
 	if f.old != nil {
 		b.before = f.old.Kept
 	}
-	c.Body = w.rows.appendBody(nil, b)
+	c.Body = k.rows.appendBody(nil, b)
 
 	w.group = append(w.group, c)
 	w.size += len(c.Body)
 	if c.Event != "" {
-		w.messages += w.config.Publisher.Matching(c.Event)
+		w.messages += k.config.Publisher.Matching(c.Event)
 	}
 	if !w.full() {
 		return f.entry, nil
@@ -146,7 +147,7 @@ func (w *writer) full() bool {
 func (w *writer) yield(ctx context.Context, took time.Duration) {
 	turn := maxTurn
 	pause := pauseRatio * took
-	if w.config.Publisher.Posting() {
+	if w.capture.config.Publisher.Posting() {
 		turn = politeTurn
 		pause = politePauseRatio * took
 	}
@@ -164,24 +165,25 @@ func (w *writer) yield(ctx context.Context, took time.Duration) {
 // flush writes the group. A database that is not the one that was captured stops the
 // capture before.
 func (w *writer) flush(ctx context.Context) error {
-	name := w.kind.Name
+	k := w.capture
+	name := k.kind.Name
 	next := w.next + int64(len(w.group))
 	if len(w.group) > 0 {
-		if _, err := w.verify(ctx, 0); err != nil {
+		if _, err := k.verify(ctx, 0); err != nil {
 			return err
 		}
 		captured := &delivery.Captured{
 			Kind:    name,
-			Fence:   w.fence,
+			Fence:   k.fence,
 			Known:   w.known(),
 			Changes: slices.Clone(w.group),
 		}
-		if err := w.config.Publisher.PublishCaptured(ctx, captured); err != nil {
+		if err := k.config.Publisher.PublishCaptured(ctx, captured); err != nil {
 			return err
 		}
 	}
 	if len(w.entries) > 0 {
-		if err := w.config.Store.Put(ctx, name, w.fence, next-1, w.entries); err != nil {
+		if err := k.config.Store.Put(ctx, name, k.fence, next-1, w.entries); err != nil {
 			return err
 		}
 	}
@@ -189,14 +191,14 @@ func (w *writer) flush(ctx context.Context) error {
 	w.next = next
 	w.highest = w.newest
 	w.count += w.added
-	w.status.set(func(s *Status) {
+	k.status.set(func(s *Status) {
 		s.Rows = w.count
 		for _, c := range w.group {
 			s.Changes[Op(c.Op)]++
 		}
 	})
 	if len(w.group) > 0 {
-		w.common.followers.notify(name)
+		k.common.followers.notify(name)
 	}
 	w.reset()
 	return nil
@@ -204,15 +206,16 @@ func (w *writer) flush(ctx context.Context) error {
 
 // known returns the facts that conditions rely on.
 func (w *writer) known() condition.Change {
+	k := w.capture
 	var fields []string
-	for _, column := range w.rows.record {
+	for _, column := range k.rows.record {
 		fields = append(fields, column.Name)
 	}
 	return condition.Change{
 		Fields: fields,
-		Kept:   slices.Collect(maps.Keys(w.state.KeptFrom)),
+		Kept:   slices.Collect(maps.Keys(k.state.KeptFrom)),
 
-		Collations: w.rows.table.Collations,
+		Collations: k.rows.table.Collations,
 	}
 }
 
@@ -247,7 +250,7 @@ func (w *writer) apply(ctx context.Context, b batch) error {
 	entries := b.entries
 	if entries == nil {
 		var err error
-		entries, err = w.config.Store.Find(ctx, w.kind.Name, b.keys)
+		entries, err = w.capture.config.Store.Find(ctx, w.capture.kind.Name, b.keys)
 		if err != nil {
 			return err
 		}
@@ -264,14 +267,15 @@ func (w *writer) apply(ctx context.Context, b batch) error {
 
 // applyRow is apply for one row. It returns the row's number in the shadow, 0 if it has none.
 func (w *writer) applyRow(ctx context.Context, b batch, old *Entry, key []byte, cells []row.Cell) (int64, error) {
-	if old != nil && !b.repeat && w.rows.unchanged(old, cells) {
+	k := w.capture
+	if old != nil && !b.repeat && k.rows.unchanged(old, cells) {
 		return old.Number, nil
 	}
-	f := finding{op: Created, old: old, entry: w.rows.entry(key, cells), cells: cells}
+	f := finding{op: Created, old: old, entry: k.rows.entry(key, cells), cells: cells}
 	if old != nil {
 		f.op = Updated
 		f.entry.Number = old.Number
-		f.difference = w.rows.compare(old, &f.entry, cells)
+		f.difference = k.rows.compare(old, &f.entry, cells)
 	}
 	action := raise
 	if !f.same {
@@ -292,7 +296,7 @@ func (w *writer) applyRow(ctx context.Context, b batch, old *Entry, key []byte, 
 		// A key that was changed in letter case only looks like a new row here, before the sweep
 		// has found that the old key is gone. A copy that ignores case would lose the row if the
 		// deletion were last.
-		w.sweep.created = append(w.sweep.created, bytes.Clone(key))
+		k.sweep.created = append(k.sweep.created, bytes.Clone(key))
 	}
 	return f.entry.Number, nil
 }
@@ -308,10 +312,10 @@ func refresh(old, e *Entry) decision {
 
 // mark adds the number of a row to those that the sweep has found.
 func (w *writer) mark(number int64, marked *Bitmap) {
-	if number == 0 || w.sweep == nil {
+	if number == 0 || w.capture.sweep == nil {
 		return
 	}
-	w.sweep.seen.Set(number)
+	w.capture.sweep.seen.Set(number)
 	if marked != nil {
 		marked.Set(number)
 	}
