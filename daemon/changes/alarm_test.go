@@ -86,10 +86,13 @@ func TestDifferencesOfTheSecondSweepAlone(t *testing.T) {
 		r.table.fail = func(changes.Read) error {
 			pages++
 			for key, cells := range r.table.rows {
-				switch late := key >= "k02000"; {
-				case late && pages == 4: // the second sweep starts
+				if key < "k02000" {
+					continue
+				}
+				switch pages {
+				case 4: // the second sweep starts
 					cells[itemAmount] = text("7.00")
-				case late && pages == 7: // and the third one
+				case 7: // and the third one
 					cells[itemAmount] = text("1.00")
 				}
 			}
@@ -116,7 +119,8 @@ func TestManyDifferencesThatPassAreNotRaised(t *testing.T) {
 		r.table.mu.Lock()
 		pages := 0
 		r.table.fail = func(changes.Read) error {
-			if pages++; pages == 4 { // the last page is read: the second sweep starts
+			pages++
+			if pages == 4 { // the last page is read: the second sweep starts
 				r.table.rows = saved
 			}
 			return nil
@@ -206,9 +210,10 @@ func emptied(t *testing.T, r *rig, how changes.Resumption) {
 	}
 	r.sweeps(2)
 	_, err = r.feed.Read(t.Context(), r.kind, token, 10, 0)
-	if n := counts(r.changes(0)); how == changes.Raise {
+	if how == changes.Raise {
+		n := counts(r.changes(0))
 		if n[changes.Deleted] != 1199 || n[changes.Updated] != 1 || err != nil {
-			t.Error(n, err)
+			t.Errorf("after %q: %v changes (%v), want 1199 deletions and 1 update", how, n, err)
 		}
 		return
 	}
@@ -340,13 +345,15 @@ func TestKillsBetweenChangesAndShadow(t *testing.T) {
 	filled(t, 300, sorts["time"], func(t *testing.T, r *rig) {
 		failures := 0
 		r.store.putting = func() error {
-			if failures++; failures%2 == 1 {
+			failures++
+			if failures%2 == 1 {
 				return errors.New("killed")
 			}
 			return nil
 		}
 		r.store.published = func() error {
-			if failures++; failures%3 == 1 {
+			failures++
+			if failures%3 == 1 {
 				return fault.New(fault.Unavailable, "no reply")
 			}
 			return nil

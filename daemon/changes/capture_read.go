@@ -17,14 +17,12 @@ type stopped struct {
 	manual bool // until an administrator resumes it
 }
 
-// Error implements error.
 func (s *stopped) Error() string { return s.reason }
 
 // sourceError is a failure of the source: nothing is known about the rows, and earlier
 // reads remain valid.
 type sourceError struct{ error }
 
-// Unwrap returns the failure.
 func (e sourceError) Unwrap() error { return e.error }
 
 // pollable reports whether rows are found by their stamp.
@@ -60,23 +58,27 @@ func (k *capture) verify(ctx context.Context, maxAge time.Duration) (reading, er
 		return reading{}, &stopped{reason: reason, manual: true}
 	}
 	if now.continues(k.state.Database) == movedDatabase {
-		k.config.Log.Info("the database has joined or left an availability group", "kind", k.kind.Name, "before", k.state.Database.Identity, "now", now.Identity)
+		k.config.Log.Info("the database has joined or left an availability group",
+			"kind", k.kind.Name, "before", k.state.Database.Identity, "now", now.Identity)
 	}
 	k.state.Database = now.Database
 	return now, nil
 }
 
 // keys returns the encodings of the keys of rows.
-func (k *capture) keys(list [][]row.Cell) (keys [][]byte, err error) {
-	types, values := k.rows.types(), make([]row.Cell, len(k.rows.key))
-	keys = make([][]byte, 0, len(list))
-	var buffer []byte
+func (k *capture) keys(list [][]row.Cell) ([][]byte, error) {
+	types := k.rows.types()
+	values := make([]row.Cell, len(k.rows.key))
+	keys := make([][]byte, 0, len(list))
+	var buffer []byte // all keys share it
 	for _, cells := range list {
 		for i, c := range k.rows.key {
 			values[i] = cells[c.at]
 		}
 		start := len(buffer)
-		if buffer, err = appendKey(buffer, types, values); err != nil {
+		var err error
+		buffer, err = appendKey(buffer, types, values)
+		if err != nil {
 			var texts []string
 			for _, c := range k.rows.key {
 				texts = append(texts, c.Name+" = "+cells[c.at].Text(c.Type))
@@ -90,7 +92,7 @@ func (k *capture) keys(list [][]row.Cell) (keys [][]byte, err error) {
 
 // lookUp reads the rows with the given keys, and returns those that exist with their keys,
 // which are byte-equal to the given ones, and the positions of keys without a row.
-func (k *capture) lookUp(ctx context.Context, keys [][]byte) (list [][]row.Cell, of [][]byte, missing []int, err error) {
+func (k *capture) lookUp(ctx context.Context, keys [][]byte) (list [][]row.Cell, foundKeys [][]byte, missing []int, err error) {
 	result, err := k.lookUpVariants(ctx, keys)
 	return result.rows, result.keys, result.missing, err
 }
@@ -105,16 +107,22 @@ type lookUpResult struct {
 }
 
 // lookUpVariants is lookUp, and also returns the rows with keys that the source takes for equal.
-func (k *capture) lookUpVariants(ctx context.Context, keys [][]byte) (result lookUpResult, err error) {
-	position := make(map[string]int, len(keys))
+func (k *capture) lookUpVariants(ctx context.Context, keys [][]byte) (lookUpResult, error) {
+	var result lookUpResult
+	open := make(map[string]int, len(keys)) // the last positions of keys that were not found yet
 	for i, key := range keys {
-		position[string(key)] = i
+		open[string(key)] = i
 	}
-	found := make(map[string]bool)
-	for more := true; more && len(position) > 0; {
+	isOpen := func(i int, key []byte) bool {
+		position, ok := open[string(key)]
+		return ok && position == i
+	}
+	isRead := make(map[string]bool)
+	hasMore := true
+	for hasMore && len(open) > 0 {
 		var values [][]row.Cell
 		for i, key := range keys {
-			if at, open := position[string(key)]; !open || at != i {
+			if !isOpen(i, key) {
 				continue
 			}
 			cells, err := readKey(key)
@@ -127,27 +135,31 @@ func (k *capture) lookUpVariants(ctx context.Context, keys [][]byte) (result loo
 		if err != nil {
 			return lookUpResult{}, err
 		}
-		read, err := k.keys(page.Rows)
+		pageKeys, err := k.keys(page.Rows)
 		if err != nil {
 			return lookUpResult{}, err
 		}
-		before := len(position)
-		for i, key := range read {
-			if found[string(key)] {
+
+		before := len(open)
+		for i, key := range pageKeys {
+			if isRead[string(key)] {
 				continue
 			}
-			found[string(key)] = true
-			if _, open := position[string(key)]; open {
-				result.rows, result.keys = append(result.rows, cloneRow(page.Rows[i])), append(result.keys, key)
-				delete(position, string(key))
+			isRead[string(key)] = true
+			cells := cloneRow(page.Rows[i])
+			if _, ok := open[string(key)]; ok {
+				result.rows = append(result.rows, cells)
+				result.keys = append(result.keys, key)
+				delete(open, string(key))
 			} else {
-				result.variants, result.variantKeys = append(result.variants, cloneRow(page.Rows[i])), append(result.variantKeys, key)
+				result.variants = append(result.variants, cells)
+				result.variantKeys = append(result.variantKeys, key)
 			}
 		}
-		more = page.More && len(position) < before
+		hasMore = page.More && len(open) < before // without progress, the same page would follow
 	}
 	for i, key := range keys {
-		if at, open := position[string(key)]; open && at == i {
+		if isOpen(i, key) {
 			result.missing = append(result.missing, i)
 		}
 	}
@@ -172,32 +184,37 @@ func (k *capture) recheck(ctx context.Context) error {
 	var keys [][]byte
 	noted := make(map[string]bool)
 	for _, n := range notes {
-		switch {
-		case len(n.Key) == 0:
+		if len(n.Key) == 0 {
 			k.common.needs.add(k.kind.Name, time.Now())
-		case !noted[string(n.Key)]:
+		} else if !noted[string(n.Key)] {
 			noted[string(n.Key)] = true
 			keys = append(keys, n.Key)
 		}
 	}
 	if len(keys) > 0 {
-		list, of, missing, err := k.lookUp(ctx, keys)
-		if err != nil {
-			return err
-		}
-		if err := k.writer.apply(ctx, batch{rows: list, keys: of, decide: raiseAll, repeat: true}); err != nil {
-			return err
-		}
-		gone := make([][]byte, len(missing))
-		for i, at := range missing {
-			gone[i] = keys[at]
-		}
-		if err := k.repeatGone(ctx, gone); err != nil {
+		if err := k.repeat(ctx, keys); err != nil {
 			return err
 		}
 	}
 	k.due.notes = time.Time{} // there may be more
 	return k.config.Store.Unnote(ctx, k.kind.Name, notes)
+}
+
+// repeat reads the rows with these keys, and makes changes of all of them.
+func (k *capture) repeat(ctx context.Context, keys [][]byte) error {
+	list, foundKeys, missing, err := k.lookUp(ctx, keys)
+	if err != nil {
+		return err
+	}
+	err = k.writer.apply(ctx, batch{rows: list, keys: foundKeys, decide: raiseAll, repeat: true})
+	if err != nil {
+		return err
+	}
+	gone := make([][]byte, len(missing))
+	for i, position := range missing {
+		gone[i] = keys[position]
+	}
+	return k.repeatGone(ctx, gone)
 }
 
 // repeatGone makes changes of rows that do not exist, also of those that the shadow does

@@ -349,8 +349,8 @@ func (c *Capturer) pruneChanges(ctx context.Context) error {
 	settings := c.config.Settings()
 	for range maxPrunes {
 		before := time.Now().Add(-settings.Keep)
-		more, err := c.config.Store.Prune(ctx, before, settings.MaxSize, pruneLimit)
-		if err != nil || !more {
+		hasMore, err := c.config.Store.Prune(ctx, before, settings.MaxSize, pruneLimit)
+		if err != nil || !hasMore {
 			return err
 		}
 	}

@@ -149,9 +149,9 @@ type Store interface {
 	// Remove removes a kind's capture with its shadow and changes.
 	Remove(ctx context.Context, kind string) error
 	// Prune removes up to limit changes that were recorded before a time, and the oldest
-	// ones while all bodies together exceed size bytes. more reports whether there are more
-	// to remove.
-	Prune(ctx context.Context, before time.Time, size int64, limit int) (more bool, err error)
+	// ones while all bodies together exceed size bytes. hasMore reports whether there are
+	// more to remove.
+	Prune(ctx context.Context, before time.Time, size int64, limit int) (hasMore bool, err error)
 
 	// Note stores keys that are to be read again; see Recheck. An empty key notes that a
 	// follower needs the kind's changes.

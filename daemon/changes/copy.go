@@ -82,7 +82,8 @@ func (c *Copy) Row(ctx context.Context, cells []row.Cell) error {
 	if err != nil {
 		return fault.New(fault.Unavailable, "%v", err)
 	}
-	c.page, c.made = append(c.page, key), append(c.made, c.rows.entry(key, cells))
+	c.page = append(c.page, key)
+	c.made = append(c.made, c.rows.entry(key, cells))
 	if len(c.page) < MaxRows {
 		return nil
 	}
@@ -131,19 +132,8 @@ func (c *Copy) End(ctx context.Context) (token string, err error) {
 	if err := c.compare(ctx); err != nil {
 		return "", err
 	}
-	for after, more := int64(0), true; more; {
-		unseen, err := c.feed.config.Store.Unseen(ctx, c.kind.Name, &c.seen, after, MaxRows)
-		if err != nil {
-			return "", err
-		}
-		keys := make([][]byte, len(unseen))
-		for i, e := range unseen {
-			keys[i], after = e.Key, e.Number
-		}
-		if err := c.note(ctx, keys); err != nil {
-			return "", err
-		}
-		more = len(unseen) > 0
+	if err := c.noteUnseen(ctx); err != nil {
+		return "", err
 	}
 	for {
 		published := c.feed.changed(c.kind.Name)
@@ -159,6 +149,25 @@ func (c *Copy) End(ctx context.Context) (token string, err error) {
 		}
 	}
 	return c.feed.Now(ctx, c.kind)
+}
+
+// noteUnseen has the rows of the shadow read again that were not given out.
+func (c *Copy) noteUnseen(ctx context.Context) error {
+	after := int64(0)
+	for {
+		unseen, err := c.feed.config.Store.Unseen(ctx, c.kind.Name, &c.seen, after, MaxRows)
+		if err != nil || len(unseen) == 0 {
+			return err
+		}
+		keys := make([][]byte, len(unseen))
+		for i, e := range unseen {
+			keys[i] = e.Key
+		}
+		if err := c.note(ctx, keys); err != nil {
+			return err
+		}
+		after = unseen[len(unseen)-1].Number
+	}
 }
 
 // open reports whether a row is still to be read again.

@@ -65,7 +65,9 @@ func (now Database) continues(seen Database) continuity {
 
 // read returns a reading of the database that began at most maxAge ago, and why it is
 // another database than the one that a kind has seen; empty if it is not.
-func (d *database) read(ctx context.Context, source Source, maxAge time.Duration, seen Database) (now reading, reason string, err error) {
+func (d *database) read(
+	ctx context.Context, source Source, maxAge time.Duration, seen Database,
+) (now reading, reason string, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if bytes.Compare(seen.Latest, d.highest) > 0 {
@@ -83,13 +85,13 @@ func (d *database) read(ctx context.Context, source Source, maxAge time.Duration
 			d.highest = current.Latest
 		}
 	}
-	switch {
-	case d.last.continues(seen) == otherDatabase:
-		reason = "the database is another one than before: " + d.last.Identity + " instead of " + seen.Identity
-	case d.replaced:
-		reason = "the database is older than before: its latest rowversion has decreased"
+	if d.last.continues(seen) == otherDatabase {
+		return d.last, "the database is another one than before: " + d.last.Identity + " instead of " + seen.Identity, nil
 	}
-	return d.last, reason, nil
+	if d.replaced {
+		return d.last, "the database is older than before: its latest rowversion has decreased", nil
+	}
+	return d.last, "", nil
 }
 
 // accept takes the database as it is now.

@@ -38,18 +38,22 @@ func DecodeEntry(b []byte, e *Entry) error {
 	if n <= 0 || len(b)-n < len(e.Hash) {
 		return ErrEntry
 	}
-	e.Scheme, b = scheme, b[n:]
+	e.Scheme = scheme
+	b = b[n:]
 	b = b[copy(e.Hash[:], b):]
 	for _, part := range [...]*[]byte{&e.Fields, &e.Stamp, &e.Kept} {
-		if *part = nil; len(b) == 0 {
+		*part = nil
+		if len(b) == 0 {
 			continue
 		}
 		size, n := binary.Uvarint(b)
 		if n <= 0 || size > uint64(len(b)-n)+1 {
 			return ErrEntry
 		}
-		if b = b[n:]; size > 0 {
-			*part, b = b[:size-1:size-1], b[size-1:]
+		b = b[n:]
+		if size > 0 {
+			*part = b[: size-1 : size-1]
+			b = b[size-1:]
 		}
 	}
 	if len(b) > 0 {

@@ -47,12 +47,12 @@ func FuzzDecodeEntry(f *testing.F) {
 	f.Add((&Entry{}).Encode())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var e, again Entry
+		var e, decoded Entry
 		if DecodeEntry(b, &e) != nil {
 			return
 		}
-		if err := DecodeEntry(e.Encode(), &again); err != nil || !reflect.DeepEqual(e, again) {
-			t.Errorf("%x is %+v, and again %+v (%v)", b, e, again, err)
+		if err := DecodeEntry(e.Encode(), &decoded); err != nil || !reflect.DeepEqual(e, decoded) {
+			t.Errorf("%x is %+v, and again %+v (%v)", b, e, decoded, err)
 		}
 	})
 }

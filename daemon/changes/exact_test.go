@@ -117,7 +117,9 @@ func exactness(t *testing.T, table *table, seed uint64) {
 	copied, c := r.load(token)
 	writers.Wait()
 	r.store.mu.Lock()
-	r.store.publish, r.store.published, r.store.putting = nil, nil, nil
+	r.store.publish = nil
+	r.store.published = nil
+	r.store.putting = nil
 	if second.Swap(false) {
 		r.store.fence++
 	}
@@ -137,9 +139,12 @@ func exactness(t *testing.T, table *table, seed uint64) {
 		if c.record == nil || c.event == "" {
 			continue
 		}
-		count, last := c.record["Count"].(json.Number), counters[c.key]
-		if a, _ := count.Int64(); last != "" {
-			if b, _ := last.Int64(); a <= b {
+		count := c.record["Count"].(json.Number)
+		last, ok := counters[c.key]
+		if ok {
+			before, _ := last.Int64()
+			after, _ := count.Int64()
+			if after <= before {
 				t.Errorf("change %d of %s has count %v after %v", c.id, c.key, count, last)
 			}
 		}

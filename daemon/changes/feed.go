@@ -93,10 +93,10 @@ func (h *history) check(p position) error {
 		if i+1 < len(h.epochs) {
 			end = h.epochs[i+1].First
 		}
-		switch {
-		case p.id >= end || p.id < e.First-1:
+		if p.id >= end || p.id < e.First-1 {
 			return resync(h.Kind, "it is of another history of the store")
-		case p.id < h.FirstKept-1:
+		}
+		if p.id < h.FirstKept-1 {
 			return resync(h.Kind, "they are older than the changes that are kept")
 		}
 		return nil
@@ -110,18 +110,19 @@ func (f Feed) ready(ctx context.Context, kind *record.Kind) (history, error) {
 		return history{}, err
 	}
 	h, err := f.history(ctx, kind.Name)
-	switch {
-	case err != nil:
-		return h, err
-	case h.State.Swept.IsZero() || len(h.epochs) == 0:
-		err := fault.New(fault.Unavailable, "the first look at %s has not ended", kind.Name)
-		if h.State.Phase == Stopped {
-			return h, h.halted()
-		}
-		err.RetryAfter = firstLookDelay
+	if err != nil {
 		return h, err
 	}
-	return h, nil
+	hasEnded := !h.State.Swept.IsZero() && len(h.epochs) > 0
+	if hasEnded {
+		return h, nil
+	}
+	if h.State.Phase == Stopped {
+		return h, h.halted()
+	}
+	notReady := fault.New(fault.Unavailable, "the first look at %s has not ended", kind.Name)
+	notReady.RetryAfter = firstLookDelay
+	return h, notReady
 }
 
 // Now returns the token of the present. It fails with a fault of kind Unavailable until the

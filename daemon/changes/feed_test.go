@@ -172,7 +172,8 @@ func TestTokens(t *testing.T) {
 		future := r.now()
 		r.store.mu.Lock()
 		k := r.store.kind("Item")
-		k.FirstKept, k.changes = 4, k.changes[3:]
+		k.FirstKept = 4
+		k.changes = k.changes[3:]
 		r.store.mu.Unlock()
 		want("pruned", first[:17]+"2", fault.Gone)
 		if err := read(first[:17] + "3"); err != nil {
@@ -180,7 +181,9 @@ func TestTokens(t *testing.T) {
 		}
 		// The own store is rolled back.
 		r.end()
-		k.changes, k.Next, k.epochs = k.changes[:4], 8, k.epochs[:1]
+		k.changes = k.changes[:4]
+		k.Next = 8
+		k.epochs = k.epochs[:1]
 		want("before the restart", future, fault.Gone)
 		r.run()
 		want("after the restart", future, fault.Gone)

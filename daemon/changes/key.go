@@ -110,28 +110,36 @@ func classed(c row.Cell) []byte {
 var errKey = errors.New("the encoding of a key is damaged")
 
 // readKey returns the values of a key.
-func readKey(key []byte) (cells []row.Cell, err error) {
+func readKey(key []byte) ([]row.Cell, error) {
+	var cells []row.Cell
 	for len(key) > 0 {
 		f := form(key[0])
-		size, n := binary.Uvarint(key[1:])
-		if key = key[1:]; n <= 0 || size > uint64(len(key)-n) {
+		key = key[1:]
+		size, n := binary.Uvarint(key)
+		if n <= 0 || size > uint64(len(key)-n) {
 			return nil, errKey
 		}
-		cell := row.Cell{Data: key[n : n+int(size)]}
-		if f == integers && size != 8 || f < 'a' && size < 8 {
-			return nil, errKey
-		}
+		data := key[n : n+int(size)]
+		key = key[n+int(size):]
+
+		cell := row.Cell{Data: data}
 		if f == integers {
-			cell = row.Cell{Int: int64(binary.BigEndian.Uint64(cell.Data))}
+			if size != 8 {
+				return nil, errKey
+			}
+			cell = row.Cell{Int: int64(binary.BigEndian.Uint64(data))}
+		} else if f < 'a' { // the form of a value with a class is no letter
+			if size < 8 {
+				return nil, errKey
+			}
+			cell = classedCell(f, data)
 		}
-		if f < 'a' {
-			cell = classedCell(f, cell.Data)
-		}
-		cells, key = append(cells, cell), key[n+int(size):]
+		cells = append(cells, cell)
 	}
 	return cells, nil
 }
 
+// classedCell is the inverse of classed.
 func classedCell(f form, data []byte) row.Cell {
 	cell := row.Cell{Int: int64(binary.BigEndian.Uint64(data)), Data: data[8:]}
 	if f < others {
@@ -164,7 +172,8 @@ func KeyText(types []record.Type, cells []row.Cell) string {
 		}
 		text = string(append(array, ']'))
 	}
-	if text != "" && utf8.RuneCountInString(text) <= maxKeyText && !strings.ContainsFunc(text, unicode.IsControl) {
+	isValid := text != "" && !strings.ContainsFunc(text, unicode.IsControl)
+	if isValid && utf8.RuneCountInString(text) <= maxKeyText {
 		return text
 	}
 	hash := sha256.Sum256([]byte(text))

@@ -147,8 +147,8 @@ func (t keyTexts) loses(cells []row.Cell) bool {
 func (t keyTexts) inForm(key []row.Cell, form keyForm) (other []row.Cell, ok bool) {
 	other = make([]row.Cell, len(key))
 	for i, c := range key {
-		of := t[i].Type
-		other[i], ok = valueInForm(of, c.Text(of), form[i])
+		typ := t[i].Type
+		other[i], ok = valueInForm(typ, c.Text(typ), form[i])
 		if !ok {
 			return nil, false
 		}

@@ -24,10 +24,10 @@ import (
 // drawCell draws a value as a source would have it.
 func drawCell(t *rapid.T, typ record.Type, null bool) row.Cell {
 	text := func(s string) row.Cell { return row.Cell{Data: []byte(s)} }
-	switch {
-	case null && rapid.IntRange(0, 4).Draw(t, "null") == 0:
+	if null && rapid.IntRange(0, 4).Draw(t, "null") == 0 {
 		return row.Cell{Null: true}
-	case typ.Integer():
+	}
+	if typ.Integer() {
 		lo, hi := typ.Range()
 		return row.Cell{Int: rapid.Int64Range(lo, hi).Draw(t, "int")}
 	}

@@ -112,7 +112,8 @@ func (r *rig) stored() changes.Capture {
 func (r *rig) until(event string, ok func() bool) {
 	r.t.Helper()
 	for range 1_000_000 {
-		if synctest.Wait(); ok() {
+		synctest.Wait()
+		if ok() {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)

@@ -107,7 +107,8 @@ func (r *rows) column(field int) column {
 // newScheme returns the scheme of the fields that are hashed and kept.
 func (r *rows) newScheme(captured []int, state *State) Scheme {
 	compared := slices.Clone(state.Compared)
-	compared = slices.DeleteFunc(compared, func(name string) bool { return slices.Contains(r.table.Wide, name) })
+	isWide := func(name string) bool { return slices.Contains(r.table.Wide, name) }
+	compared = slices.DeleteFunc(compared, isWide)
 	scheme := schemeOf(r.kind, captured, compared)
 	if r.stamp != nil {
 		scheme.Stamp = r.stamp.Name
@@ -207,6 +208,16 @@ func (r *rows) compare(old, e *Entry, cells []row.Cell) difference {
 	}
 	same, changed := h.compare(old, total, fields)
 	return difference{same: same, changed: changed}
+}
+
+// hasStampOf reports whether an entry has the scheme and the stamp of a row, so that the row cannot
+// have changed since.
+func (r *rows) hasStampOf(e *Entry, cells []row.Cell) bool {
+	if e == nil || e.Scheme != r.current.number {
+		return false
+	}
+	stamp := stampOf(cells[r.stamp.at], r.stamp.Type)
+	return stamp != nil && bytes.Equal(e.Stamp, stamp)
 }
 
 // onlyStamp reports whether nothing but the stamp has changed.

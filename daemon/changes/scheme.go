@@ -23,7 +23,10 @@ type Scheme struct {
 }
 
 func (s Scheme) equal(t Scheme) bool {
-	return s.Hash == t.Hash && s.Stamp == t.Stamp && slices.Equal(s.Fields, t.Fields) && slices.Equal(s.Kept, t.Kept)
+	if s.Hash != t.Hash || s.Stamp != t.Stamp {
+		return false
+	}
+	return slices.Equal(s.Fields, t.Fields) && slices.Equal(s.Kept, t.Kept)
 }
 
 // check returns why a stored scheme cannot be used. Fields of later versions may have another form.
@@ -189,7 +192,7 @@ func schemeOf(kind *record.Kind, captured []int, compared []string) Scheme {
 	}
 	before := slices.Concat(kind.Before, compared)
 	for i, f := range kind.Fields {
-		if slices.ContainsFunc(before, func(name string) bool { return strings.EqualFold(name, f.Name) }) && slices.Contains(captured, i) {
+		if containsName(before, f.Name) && slices.Contains(captured, i) {
 			s.Kept = append(s.Kept, f.Name)
 		}
 	}

@@ -103,9 +103,9 @@ func TestChangedFieldsOfTheKind(t *testing.T) {
 		if want := "[updated b [Amount Count] updated n [Count]]"; fmt.Sprint(got) != want {
 			t.Errorf("%v, want %s", got, want)
 		}
-		again := kind
-		again.Ignore = nil
-		r.kind = &again
+		captured := kind
+		captured.Ignore = nil
+		r.kind = &captured
 		r.sweeps(2)
 		if all := r.changes(2); len(all) > 0 {
 			t.Errorf("new fields raised %v", all)
@@ -315,7 +315,8 @@ func TestIdleCost(t *testing.T) {
 		count := func() (reads, identified int) {
 			for _, t := range tables {
 				t.mu.Lock()
-				reads, identified = reads+t.reads, identified+t.identified
+				reads += t.reads
+				identified += t.identified
 				t.mu.Unlock()
 			}
 			return reads, identified
@@ -325,14 +326,16 @@ func TestIdleCost(t *testing.T) {
 			t.Errorf("%d kinds are captured", n)
 		}
 		time.Sleep(time.Hour)
-		more, moreIdentified := count()
-		if more -= reads; more < 100*55 || more > 100*61 {
-			t.Errorf("%d reads of 100 kinds in an hour, want one sweep a minute and no poll", more)
+		totalReads, totalIdentified := count()
+		reads = totalReads - reads
+		identified = totalIdentified - identified
+		if reads < 100*55 || reads > 100*61 {
+			t.Errorf("%d reads of 100 kinds in an hour, want one sweep a minute and no poll", reads)
 		}
-		if moreIdentified -= identified; moreIdentified > 3600*2+100*61 {
-			t.Errorf("%d readings of the database in an hour", moreIdentified)
+		if identified > 3600*2+100*61 {
+			t.Errorf("%d readings of the database in an hour", identified)
 		}
-		t.Log(more, "reads,", moreIdentified, "readings of the database")
+		t.Log(reads, "reads,", identified, "readings of the database")
 	})
 }
 

@@ -87,7 +87,9 @@ func (t *table) byTime() *table {
 }
 
 func (t *table) byVersion() *table {
-	t.info.Stamp, t.info.Pollable, t.info.Version = itemVersion, true, true
+	t.info.Stamp = itemVersion
+	t.info.Pollable = true
+	t.info.Version = true
 	t.info.Fields = t.info.Fields[:itemChanged]
 	return t
 }

@@ -165,8 +165,12 @@ func (k *stored) put(e changes.Entry) {
 		delete(k.entries, e.Number)
 		return
 	}
-	e.Key, e.Fields, e.Stamp, e.Kept = bytes.Clone(e.Key), bytes.Clone(e.Fields), bytes.Clone(e.Stamp), bytes.Clone(e.Kept)
-	k.entries[e.Number], k.numbers[string(e.Key)] = e, e.Number
+	e.Key = bytes.Clone(e.Key)
+	e.Fields = bytes.Clone(e.Fields)
+	e.Stamp = bytes.Clone(e.Stamp)
+	e.Kept = bytes.Clone(e.Kept)
+	k.entries[e.Number] = e
+	k.numbers[string(e.Key)] = e.Number
 }
 
 func (s *store) Save(_ context.Context, kind string, fence int64, state changes.State) error {

@@ -37,9 +37,10 @@ type sweep struct {
 	emptied bool      // the sweep before found no rows
 	confirm *suspects // only these are raised
 
-	differences, deletions int
-	left                   int      // differences that were not raised
-	suspects               suspects // those after the alarm
+	differences int
+	deletions   int
+	left        int      // differences that were not raised
+	suspects    suspects // those after the alarm
 }
 
 // suspects are differences that are raised only if the next sweep finds them too.
@@ -71,14 +72,15 @@ func (s *sweep) suspected(e *Entry) bool {
 		slices.Sort(c.created)
 		c.sorted = true
 	}
-	_, known := slices.BinarySearch(c.created, s.newKey(e.Key))
-	return known
+	_, ok := slices.BinarySearch(c.created, s.newKey(e.Key))
+	return ok
 }
 
 // decide decides about a difference that the sweep has found.
 func (s *sweep) decide(op Op, e *Entry) decision {
 	action := s.judge(op, e)
-	if action == raise && op == Created && len(s.created) < maxPostponed && s.capture.rows.hasTextKey() {
+	mayRepeatKey := op == Created && s.capture.rows.hasTextKey()
+	if action == raise && mayRepeatKey && len(s.created) < maxPostponed {
 		return postpone
 	}
 	return action
@@ -122,20 +124,38 @@ func (s *sweep) start(ctx context.Context) error {
 	if err != nil {
 		return sourceError{err}
 	}
-	if old := k.rows.table; !slices.Equal(table.Key, old.Key) || !slices.Equal(table.Fields, old.Fields) || table.Stamp != old.Stamp || table.Version != old.Version {
+	if !table.hasColumnsOf(k.rows.table) {
 		k.drop()
 		return nil
 	}
 	k.rows.table = table
-	if table.Content != "" && table.Content == k.state.Content && k.state.Phase == Capturing && !s.all && s.confirm == nil {
+	isUnchanged := table.Content != "" && table.Content == k.state.Content
+	if isUnchanged && k.state.Phase == Capturing && !s.isOrdered() {
 		k.endSweep(began)
 		return nil
 	}
+
 	k.poller.position(now.Database)
 	k.state.Took = 0
-	s.started, s.began, s.content = true, began, table.Content
-	s.first, s.mute = k.state.Swept.IsZero(), k.state.Phase == Stopped
+	s.started = true
+	s.began = began
+	s.content = table.Content
+	s.first = k.state.Swept.IsZero()
+	s.mute = k.state.Phase == Stopped
 	return nil
+}
+
+// isOrdered reports whether the sweep has to read the rows even if they cannot have changed: an
+// administrator or an alarm has asked for it.
+func (s *sweep) isOrdered() bool { return s.all || s.confirm != nil }
+
+// hasColumnsOf reports whether rows that are read from a table have the same columns as those of
+// another reading of it.
+func (t Table) hasColumnsOf(other Table) bool {
+	if t.Stamp != other.Stamp || t.Version != other.Version {
+		return false
+	}
+	return slices.Equal(t.Key, other.Key) && slices.Equal(t.Fields, other.Fields)
 }
 
 // readNext makes the next read of the sweep.
@@ -165,9 +185,14 @@ func (s *sweep) page(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(page.Rows) == 0 && s.after == nil && k.writer.count > 0 && !s.all && !s.first && !s.mute {
+	isEmpty := len(page.Rows) == 0 && s.after == nil
+	raises := !s.first && !s.mute
+	if isEmpty && k.writer.count > 0 && raises && !s.all {
 		if s.emptied {
-			return &stopped{fmt.Sprintf("%s reads as empty, although it had %d rows", k.kind.Name, k.writer.count), true}
+			return &stopped{
+				reason: fmt.Sprintf("%s reads as empty, although it had %d rows", k.kind.Name, k.writer.count),
+				manual: true,
+			}
 		}
 		k.sweep = &sweep{capture: k, emptied: true}
 		return nil
@@ -193,10 +218,16 @@ func (s *sweep) page(ctx context.Context) error {
 	s.paged = !page.More
 	k.status.set(func(st *Status) { st.Swept += int64(len(list)) })
 	if !r.table.Version {
-		return k.writer.apply(ctx, batch{rows: list, keys: keys, entries: entries, decide: s.decide, marked: &s.swept.Bitmap})
+		return k.writer.apply(ctx, batch{
+			rows:    list,
+			keys:    keys,
+			entries: entries,
+			decide:  s.decide,
+			marked:  &s.swept.Bitmap,
+		})
 	}
 	for i, e := range entries {
-		if stamp := stampOf(list[i][r.stamp.at], r.stamp.Type); e != nil && e.Scheme == r.current.number && stamp != nil && bytes.Equal(e.Stamp, stamp) {
+		if r.hasStampOf(e, list[i]) {
 			k.writer.mark(e.Number, &s.swept.Bitmap)
 		} else {
 			s.differing = append(s.differing, keys[i])
@@ -222,15 +253,15 @@ func (s *sweep) unique(ctx context.Context, list [][]row.Cell, keys [][]byte, en
 	added := make(map[string]bool)
 	for i, key := range keys {
 		cells := s.capture.rows.keyOf(list[i])
-		repeated := added[string(key)]
+		isRepeated := added[string(key)]
 		if e := entries[i]; e == nil {
 			added[string(key)] = true
 		} else if s.swept.Has(e.Number) {
-			repeated = true
+			isRepeated = true
 		} else {
 			s.swept.Set(e.Number)
 		}
-		if repeated {
+		if isRepeated {
 			return &stopped{reason: "two rows have the key " + KeyText(s.capture.rows.types(), cells)}
 		}
 	}
@@ -302,8 +333,10 @@ func (s *sweep) lookUpAlike(ctx context.Context, alike []alikeKey) error {
 
 // sameText returns the reason for a stop that names a key, and how two rows hold it.
 func (s *sweep) sameText(key []row.Cell, first, second string) error {
-	return &stopped{reason: fmt.Sprintf("two rows of %s have the key %s in JSON: in one %s, in the other %s; correct one of them",
-		s.capture.kind.Name, KeyText(s.capture.rows.types(), key), first, second)}
+	text := KeyText(s.capture.rows.types(), key)
+	return &stopped{reason: fmt.Sprintf(
+		"two rows of %s have the key %s in JSON: in one %s, in the other %s; correct one of them",
+		s.capture.kind.Name, text, first, second)}
 }
 
 // lookUpMissing looks up keys of the shadow that no page had. Without any, the sweep ends.
@@ -328,12 +361,13 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 		return err
 	}
 	s.missing = entries[len(entries)-1].Number
-	if err := k.writer.apply(ctx, batch{rows: result.rows, keys: result.keys, decide: s.decide}); err != nil {
+	err = k.writer.apply(ctx, batch{rows: result.rows, keys: result.keys, decide: s.decide})
+	if err != nil {
 		return err
 	}
 	gone := make([]*Entry, len(result.missing))
-	for i, at := range result.missing {
-		gone[i] = &entries[at]
+	for i, position := range result.missing {
+		gone[i] = &entries[position]
 	}
 	if err := k.writer.remove(ctx, gone, s.decide); err != nil {
 		return err
@@ -357,7 +391,8 @@ func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 	var keys [][]byte
 	for i, e := range entries {
 		if e != nil {
-			list, keys = append(list, result.variants[i]), append(keys, result.variantKeys[i])
+			list = append(list, result.variants[i])
+			keys = append(keys, result.variantKeys[i])
 		}
 	}
 	return k.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, repeat: true})
@@ -381,7 +416,8 @@ func (s *sweep) finish(ctx context.Context) error {
 	k := s.capture
 	k.state.Content = ""
 	if s.confirm == nil && s.left > 0 && !s.mute {
-		k.config.Log.Warn("a sweep has found many differences and is repeated", "kind", k.kind.Name, "differences", s.differences, "deletions", s.deletions)
+		k.config.Log.Warn("a sweep has found many differences and is repeated",
+			"kind", k.kind.Name, "differences", s.differences, "deletions", s.deletions)
 		k.sweep = &sweep{capture: k, confirm: &s.suspects}
 		return nil
 	}
@@ -395,9 +431,13 @@ func (s *sweep) finish(ctx context.Context) error {
 		k.state.Schemes = map[int64]Scheme{k.rows.current.number: k.rows.scheme}
 		s.keep()
 	}
-	k.state.Phase, k.state.Reason, k.state.Manual = Capturing, "", false
+	k.state.Phase = Capturing
+	k.state.Reason = ""
+	k.state.Manual = false
 	k.state.Needed = k.lastNeed()
-	k.state.Began, k.state.Swept, k.state.Rows = s.began.UTC(), time.Now().UTC(), k.writer.count
+	k.state.Began = s.began.UTC()
+	k.state.Swept = time.Now().UTC()
+	k.state.Rows = k.writer.count
 	if err := k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
 		return err
 	}
@@ -419,10 +459,11 @@ func (s *sweep) keep() {
 	k := s.capture
 	kept := make(map[string]time.Time)
 	for _, name := range k.rows.scheme.Kept {
-		kept[name] = time.Now().UTC()
-		if from, known := k.state.KeptFrom[name]; known {
-			kept[name] = from
+		since, ok := k.state.KeptFrom[name]
+		if !ok {
+			since = time.Now().UTC()
 		}
+		kept[name] = since
 	}
 	k.state.KeptFrom = kept
 }

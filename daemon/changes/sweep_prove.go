@@ -25,28 +25,31 @@ func (s *sweep) prove(ctx context.Context) error {
 	var keys [][]byte
 	last := make(map[string]*Entry)
 	for _, e := range entries {
-		keys, last[string(e.Key)] = append(keys, e.Key), &e
+		keys = append(keys, e.Key)
+		last[string(e.Key)] = &e
 	}
 	var fields []string // that differ in all rows and reads; nil if that is unknown
 	for range 2 {
 		if err := pause(ctx, nil, proofInterval); err != nil {
 			return err
 		}
-		list, of, _, err := k.lookUp(ctx, keys)
+		list, foundKeys, _, err := k.lookUp(ctx, keys)
 		if err != nil || len(list) == 0 {
 			return err
 		}
 		for i, cells := range list {
-			e := k.rows.entry(of[i], cells)
-			d := k.rows.compare(last[string(of[i])], &e, cells)
+			key := string(foundKeys[i])
+			e := k.rows.entry(foundKeys[i], cells)
+			d := k.rows.compare(last[key], &e, cells)
 			if fields == nil {
 				fields = d.changed
 			}
-			fields = slices.DeleteFunc(fields, func(name string) bool { return !slices.Contains(d.changed, name) })
+			isSteady := func(name string) bool { return !slices.Contains(d.changed, name) }
+			fields = slices.DeleteFunc(fields, isSteady)
 			if d.same || d.changed != nil && len(fields) == 0 {
 				return nil
 			}
-			last[string(of[i])] = &e
+			last[key] = &e
 		}
 	}
 	return &stopped{reason: cmp.Or(strings.Join(fields, ", "), "a field") + " differs in every read; name it in ignore"}

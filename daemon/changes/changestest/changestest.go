@@ -90,7 +90,7 @@ func (c *capturing) capture(kind string) changes.Capture {
 	c.Helper()
 	all, err := c.store.Captures(c.Context())
 	c.check(err)
-	i := slices.IndexFunc(all, func(one changes.Capture) bool { return one.Kind == kind })
+	i := slices.IndexFunc(all, func(k changes.Capture) bool { return k.Kind == kind })
 	if i < 0 {
 		c.Fatalf("%s is not captured: %+v", kind, all)
 	}
@@ -102,9 +102,16 @@ var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 
 // entry returns an entry, the content of which depends on its number and a version.
 func entry(n int64, version byte) changes.Entry {
-	e := changes.Entry{Number: n, Key: fmt.Appendf(nil, "key\x00%d", n), Scheme: 3, Hash: [16]byte{version, byte(n)}, Fields: []byte{1, 2, 3, version}}
+	e := changes.Entry{
+		Number: n,
+		Key:    fmt.Appendf(nil, "key\x00%d", n),
+		Scheme: 3,
+		Hash:   [16]byte{version, byte(n)},
+		Fields: []byte{1, 2, 3, version},
+	}
 	if n%2 == 0 {
-		e.Stamp, e.Kept = []byte{0, version}, fmt.Appendf(nil, `{"A":%d}`, n)
+		e.Stamp = []byte{0, version}
+		e.Kept = fmt.Appendf(nil, `{"A":%d}`, n)
 	}
 	return e
 }
@@ -115,7 +122,15 @@ func group(kind string, fence, first int64, version byte, numbers ...int64) *del
 	g := &delivery.Captured{Kind: kind, Fence: fence, AddedAt: noon}
 	for i, n := range numbers {
 		e := entry(max(n, -n), version)
-		change := delivery.CapturedChange{ID: first + int64(i), Op: string(changes.Updated), Key: fmt.Sprintf("Ü\"%d", n), Number: e.Number, ShadowKey: e.Key, Entry: e.Encode(), Deleted: n < 0}
+		change := delivery.CapturedChange{
+			ID:        first + int64(i),
+			Op:        string(changes.Updated),
+			Key:       fmt.Sprintf("Ü\"%d", n),
+			Number:    e.Number,
+			ShadowKey: e.Key,
+			Entry:     e.Encode(),
+			Deleted:   n < 0,
+		}
 		change.Body = fmt.Appendf(nil, `{"ChangeID":%d,"Ü":"😀\n"}`, change.ID)
 		if n < 0 {
 			change.Op = string(changes.Deleted)
@@ -127,7 +142,11 @@ func group(kind string, fence, first int64, version byte, numbers ...int64) *del
 
 // write writes a group as the delivery engine does.
 func (c *capturing) write(g *delivery.Captured) error {
-	return c.all.Webhooks.Write(c.Context(), delivery.Batch{Version: delivery.AnyVersion, Leases: []delivery.Lease{c.lease}, Captured: g})
+	return c.all.Webhooks.Write(c.Context(), delivery.Batch{
+		Version:  delivery.AnyVersion,
+		Leases:   []delivery.Lease{c.lease},
+		Captured: g,
+	})
 }
 
 func begin(c *capturing) {
@@ -187,9 +206,15 @@ func changesInOrder(c *capturing) {
 	got, err := c.store.Changes(c.Context(), "K", 0, 10)
 	c.check(err)
 	var want []changes.Change
-	for _, one := range slices.Concat(g.Changes, second.Changes) {
-		change := changes.Change{ID: one.ID, Op: changes.Op(one.Op), Key: one.Key, Body: one.Body, Entry: one.Entry}
-		if one.Deleted {
+	for _, written := range slices.Concat(g.Changes, second.Changes) {
+		change := changes.Change{
+			ID:    written.ID,
+			Op:    changes.Op(written.Op),
+			Key:   written.Key,
+			Body:  written.Body,
+			Entry: written.Entry,
+		}
+		if written.Deleted {
 			change.Entry = nil
 		}
 		want = append(want, change)
@@ -211,7 +236,8 @@ func changesInOrder(c *capturing) {
 		large.Changes[i].Body = append(bytes.Repeat([]byte("é"), changes.MaxBytes/3), '1')
 	}
 	c.check(c.write(large))
-	if got, err := c.store.Changes(c.Context(), "K", 4, 10); err != nil || len(got) != 2 || !bytes.Equal(got[0].Body, large.Changes[0].Body) {
+	got, err = c.store.Changes(c.Context(), "K", 4, 10)
+	if err != nil || len(got) != 2 || !bytes.Equal(got[0].Body, large.Changes[0].Body) {
 		c.Errorf("%d changes of %d bytes are read at once (%v)", len(got), changes.MaxBytes, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/daemon/changes"
@@ -42,14 +43,14 @@ func reset(c *capturing) {
 // clean prunes until nothing is left to remove.
 func (c *capturing) clean() {
 	c.Helper()
-	for more, steps := true, 0; more; steps++ {
-		var err error
-		more, err = c.store.Prune(c.Context(), time.Time{}, 1<<40, 2)
+	for range 102 {
+		hasMore, err := c.store.Prune(c.Context(), time.Time{}, 1<<40, 2)
 		c.check(err)
-		if steps > 100 {
-			c.Fatal("pruning does not end")
+		if !hasMore {
+			return
 		}
 	}
+	c.Fatal("pruning does not end")
 }
 
 func remove(c *capturing) {
@@ -72,10 +73,13 @@ func remove(c *capturing) {
 		c.Fatalf("captures are %+v (%v)", all, err)
 	}
 	left, err := c.store.Changes(c.Context(), "K", 0, 1)
-	epochs, failed := c.store.Epochs(c.Context(), "K")
-	notes, last := c.store.Noted(c.Context(), "K", 1)
-	if err := errors.Join(err, failed, last); err != nil || len(left)+len(epochs)+len(notes) > 0 {
-		c.Errorf("left are %d changes, %d epochs and %d notes (%v)", len(left), len(epochs), len(notes), err)
+	c.check(err)
+	epochs, err := c.store.Epochs(c.Context(), "K")
+	c.check(err)
+	notes, err := c.store.Noted(c.Context(), "K", 1)
+	c.check(err)
+	if len(left)+len(epochs)+len(notes) > 0 {
+		c.Errorf("left are %d changes, %d epochs and %d notes", len(left), len(epochs), len(notes))
 	}
 	if err := c.write(group("K", 1, 1201, 1, 1)); !errors.Is(err, delivery.ErrCaptureLost) {
 		c.Errorf("a change of a removed capture: %v", err)
@@ -113,7 +117,8 @@ func prune(c *capturing) {
 			all, err := c.store.Changes(c.Context(), kind, 0, 100)
 			c.check(err)
 			got := c.capture(kind)
-			if int64(len(all)) != got.Next-first || got.FirstKept != first || len(all) > 0 && all[0].ID != first {
+			startsLater := len(all) > 0 && all[0].ID != first
+			if int64(len(all)) != got.Next-first || got.FirstKept != first || startsLater {
 				c.Errorf("%s: %d changes of %s from %d on, want from %d on to %d", name, len(all), kind, got.FirstKept, first, got.Next)
 			}
 		}
@@ -121,8 +126,10 @@ func prune(c *capturing) {
 	expect("all", 1, 1)
 	step := func(minute int, size int64, limit int, want bool) {
 		c.Helper()
-		if more, err := c.store.Prune(c.Context(), noon.Add(time.Duration(minute)*time.Minute), size, limit); err != nil || more != want {
-			c.Errorf("more: %v (%v), want %v", more, err, want)
+		before := noon.Add(time.Duration(minute) * time.Minute)
+		hasMore, err := c.store.Prune(c.Context(), before, size, limit)
+		if err != nil || hasMore != want {
+			c.Errorf("more: %v (%v), want %v", hasMore, err, want)
 		}
 	}
 	step(0, 800, 100, false)
@@ -158,7 +165,7 @@ func pruneEpochs(c *capturing) {
 	c.begin("K", 1)
 	after, err := c.store.Epochs(c.Context(), "K")
 	c.check(err)
-	if len(before) != 4 || len(after) != 3 || after[0] != before[2] || after[1] != before[3] {
+	if len(before) != 4 || len(after) != 3 || !slices.Equal(after[:2], before[2:]) {
 		c.Errorf("epochs %+v became %+v", before, after)
 	}
 }

@@ -99,9 +99,9 @@ func shadowModel(c *capturing) {
 			t.Fatalf("%d entries (%v)", len(got), err)
 		}
 		for i, n := range numbers {
-			e, is := want[n]
-			if is != (got[i] != nil) || is && !reflect.DeepEqual(*got[i], e) {
-				t.Fatalf("entry %d is %+v, want %+v, %v", n, got[i], e, is)
+			e, ok := want[n]
+			if ok != (got[i] != nil) || ok && !reflect.DeepEqual(*got[i], e) {
+				t.Fatalf("entry %d is %+v, want %+v, %v", n, got[i], e, ok)
 			}
 		}
 		highest := int64(0)
@@ -149,7 +149,8 @@ func unseenEntries(c *capturing) {
 		if n%7 == 6 {
 			continue // a gap, which is not seen
 		}
-		if all = append(all, entry(n, 1)); !slices.Contains(want, n) {
+		all = append(all, entry(n, 1))
+		if !slices.Contains(want, n) {
 			seen.Set(n)
 		}
 	}
@@ -173,7 +174,8 @@ func unseenEntries(c *capturing) {
 			c.Errorf("in pages of %d: unseen are %v, want %v", limit, got, want)
 		}
 	}
-	if page, err := c.store.Unseen(c.Context(), "K", new(changes.Bitmap), 0, 1100); err != nil || len(page) != 1100 || page[1099].Number <= page[1098].Number {
+	page, err := c.store.Unseen(c.Context(), "K", new(changes.Bitmap), 0, 1100)
+	if err != nil || len(page) != 1100 || page[1099].Number <= page[1098].Number {
 		c.Errorf("%d of all are unseen (%v)", len(page), err)
 	}
 }

@@ -198,9 +198,12 @@ func (r *copyRun) compare(t *testing.T, round int, name string) {
 	}
 	d, samples := copied.compare(source)
 	r.rows += len(source)
-	r.total.missing, r.total.extra, r.total.stale = r.total.missing+d.missing, r.total.extra+d.extra, r.total.stale+d.stale
+	r.total.missing += d.missing
+	r.total.extra += d.extra
+	r.total.stale += d.stale
 	if d != (differences{}) {
-		t.Errorf("round %d: %s has %d rows; the copy has %d missing, %d extra, %d stale:\n%s", round, name, len(source), d.missing, d.extra, d.stale, strings.Join(samples, "\n"))
+		t.Errorf("round %d: %s has %d rows; the copy has %d missing, %d extra, %d stale:\n%s",
+			round, name, len(source), d.missing, d.extra, d.stale, strings.Join(samples, "\n"))
 		r.explain(t)
 	}
 	if name == stamped {

@@ -237,11 +237,11 @@ type differences struct{ missing, extra, stale int }
 // compare counts the differences of a copy, and describes up to ten of them.
 func (c contents) compare(source contents) (d differences, samples []string) {
 	for key, values := range source {
-		switch copied, exists := c[key]; {
-		case !exists:
+		copied, ok := c[key]
+		if !ok {
 			d.missing++
 			samples = append(samples, fmt.Sprintf("missing %s: %s", key, values))
-		case copied != values:
+		} else if copied != values {
 			d.stale++
 			samples = append(samples, fmt.Sprintf("stale %s: %s, in the source %s", key, copied, values))
 		}

@@ -90,7 +90,8 @@ func newEventRun(t *testing.T, daemons int, server bool) *eventRun {
 	e := newERP(t, dir, server)
 	args := append([]string{"--webhooks-retry-schedule", strings.Repeat("1s,", 50) + "1s"}, e.args...)
 	if server {
-		args = append(args, "--store", e.place, "--migrate", "--webhooks-attempt-timeout", attemptLimit.String(), "--webhooks-lease", leaseTerm.String())
+		args = append(args, "--store", e.place, "--migrate",
+			"--webhooks-attempt-timeout", attemptLimit.String(), "--webhooks-lease", leaseTerm.String())
 	}
 	token := ""
 	for n := range daemons {
@@ -101,15 +102,17 @@ func newEventRun(t *testing.T, daemons int, server bool) *eventRun {
 		if n == 0 {
 			token = s.prepare(t, func(c *client.Client) { r.subscribe(t, c) })
 		}
-		r.services, r.clients = append(r.services, s), append(r.clients, s.client(t, token))
+		r.services = append(r.services, s)
+		r.clients = append(r.clients, s.client(t, token))
 		s.launch(t)
 		t.Cleanup(func() { _ = s.process.Kill() }) // if the test has failed
 	}
 	for _, s := range r.services {
 		s.await(t)
 	}
-	awaitCaptures(t, r.clients[0], e, func(one wire.Capture) bool { return one.Phase == "capturing" })
-	r.writers, r.markers = newWriters(t, e, 50), newMarkers(t, e)
+	awaitCaptures(t, r.clients[0], e, func(k wire.Capture) bool { return k.Phase == "capturing" })
+	r.writers = newWriters(t, e, 50)
+	r.markers = newMarkers(t, e)
 	r.writers.start(*rate)
 	return r
 }
@@ -161,7 +164,7 @@ func (r *eventRun) holder(t *testing.T) (index int) {
 	await(t, "a daemon captures", func() (bool, string) {
 		for n, c := range r.clients {
 			captures, err := c.Captures(t.Context())
-			if err == nil && slices.ContainsFunc(captures, func(one wire.Capture) bool { return one.Lag > 0 }) {
+			if err == nil && slices.ContainsFunc(captures, func(k wire.Capture) bool { return k.Lag > 0 }) {
 				index = n
 				return true, ""
 			}
@@ -188,7 +191,8 @@ func (r *eventRun) finish(t *testing.T) {
 			return marker == r.markers.last, fmt.Sprintf("marker %d of %d", marker, r.markers.last)
 		})
 		last[tb.name] = position(t, r.clients[0], tb.name)
-		for deadline := time.Now().Add(timeout); len(r.receiver.missing(tb.name, last[tb.name])) > 0 && time.Now().Before(deadline); {
+		deadline := time.Now().Add(timeout)
+		for len(r.receiver.missing(tb.name, last[tb.name])) > 0 && time.Now().Before(deadline) {
 			<-time.After(100 * time.Millisecond) // those that are missing at the end are lost
 		}
 	}

@@ -45,7 +45,7 @@ func (m *markers) settle(t *testing.T, c *client.Client) {
 	t.Helper()
 	for range 2 {
 		marked := m.mark(t)
-		awaitCaptures(t, c, m.erp, func(one wire.Capture) bool { return time.Time(one.Swept).After(marked) })
+		awaitCaptures(t, c, m.erp, func(k wire.Capture) bool { return time.Time(k.Swept).After(marked) })
 	}
 }
 
@@ -55,8 +55,8 @@ func awaitCaptures(t *testing.T, c *client.Client, e *erp, has func(wire.Capture
 	await(t, "all captures are as expected", func() (bool, string) {
 		captures, err := c.Captures(t.Context())
 		done := err == nil && len(captures) == len(e.tables)
-		for _, one := range captures {
-			done = done && has(one)
+		for _, k := range captures {
+			done = done && has(k)
 		}
 		return done, fmt.Sprintf("%+v, %v", captures, err)
 	})

@@ -259,12 +259,12 @@ func (m *mirror) report(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loads, messages := 0, make(map[string]int)
+	loads := 0
+	messages := make(map[string]int)
 	for line := range strings.Lines(string(text)) {
-		switch {
-		case strings.Contains(line, " loaded: "):
+		if strings.Contains(line, " loaded: ") {
 			loads++
-		case !strings.Contains(line, " is current as of "):
+		} else if !strings.Contains(line, " is current as of ") {
 			message, _, _ := strings.Cut(strings.TrimSpace(line), "; retrying in ")
 			messages[message]++
 		}

@@ -69,19 +69,22 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.problems = append(r.problems, err.Error())
 		return
 	}
-	of := r.events[e.change.Kind]
-	if of == nil {
-		of = make(map[int64]received)
-		r.events[e.change.Kind] = of
+	events := r.events[e.change.Kind]
+	if events == nil {
+		events = make(map[int64]received)
+		r.events[e.change.Kind] = events
 	}
 	name := e.change.Kind + " " + strconv.FormatInt(e.change.ChangeID, 10)
-	if first, again := of[e.change.ChangeID]; again && (first.message != e.message || first.body != e.body) {
-		r.problems = append(r.problems, fmt.Sprintf("two events have the ChangeID %s: %s %s and %s %s", name, first.message, first.body, e.message, e.body))
+	first, ok := events[e.change.ChangeID]
+	if ok && (first.message != e.message || first.body != e.body) {
+		r.problems = append(r.problems, fmt.Sprintf("two events have the ChangeID %s: %s %s and %s %s",
+			name, first.message, first.body, e.message, e.body))
 	}
 	if other := cmp.Or(r.messages[e.message], name); other != name {
 		r.problems = append(r.problems, fmt.Sprintf("the message %s has the changes %s and %s", e.message, other, name))
 	}
-	of[e.change.ChangeID], r.messages[e.message] = e, name
+	events[e.change.ChangeID] = e
+	r.messages[e.message] = name
 }
 
 // count returns the number of changes that were received.
@@ -146,40 +149,52 @@ func (r *receiver) follow(kind string, last int64, dropped map[int64]bool) *hist
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := &history{last: last, rows: make(contents)}
-	rows, counters := make(map[string]erpRow), make(map[string]int64)
+	rows := make(map[string]erpRow)
+	counters := make(map[string]int64)
 	for id := int64(1); id <= last; id++ {
-		e, has := r.events[kind][id]
-		if !has {
+		e, ok := r.events[kind][id]
+		if !ok {
 			h.count(&h.lost, kind, id, "lost")
 			continue
 		}
 		key := string(e.change.KeyFields)
 		before, exists := rows[key]
-		now, err := readRow(e.change.Record)
-		switch op := e.change.Op; {
-		case err != nil:
-			h.count(&h.odd, kind, id, err.Error())
-		case op == wire.OpDeleted:
+		after, err := readRow(e.change.Record)
+		op := e.change.Op
+		if err == nil && op == wire.OpDeleted {
 			if !exists {
 				h.count(&h.twice, kind, id, "deleted again: "+key)
 			}
 			delete(rows, key)
 			continue
-		case exists && (op == wire.OpCreated || before == now):
+		}
+		isRepeated := exists && (op == wire.OpCreated || before == after)
+		switch {
+		case err != nil:
+			h.count(&h.odd, kind, id, err.Error())
+		case isRepeated:
 			h.count(&h.twice, kind, id, op+" again: "+e.body)
 		case !exists && op != wire.OpCreated:
 			h.count(&h.odd, kind, id, "updated without creation: "+e.body)
 		}
-		if now.Counter <= counters[key] {
+		if after.Counter <= counters[key] {
 			h.count(&h.backwards, kind, id, "older than the event before: "+e.body)
 		}
-		if dropped[now.Counter] {
+		if dropped[after.Counter] {
 			h.count(&h.phantoms, kind, id, "rolled back: "+e.body)
 		}
-		rows[key], counters[key] = now, max(counters[key], now.Counter)
+		rows[key] = after
+		counters[key] = max(counters[key], after.Counter)
 	}
 	for _, row := range rows {
-		h.rows.add([]string{row.Branch.String(), row.No, strconv.FormatInt(row.Counter, 10), cmp.Or(row.Amount.String(), "null"), cmp.Or(row.Note, "null"), normalStamp(row.LastSavedDateTime)})
+		h.rows.add([]string{
+			row.Branch.String(),
+			row.No,
+			strconv.FormatInt(row.Counter, 10),
+			cmp.Or(row.Amount.String(), "null"),
+			cmp.Or(row.Note, "null"),
+			normalStamp(row.LastSavedDateTime),
+		})
 	}
 	return h
 }

@@ -51,12 +51,19 @@ func newWriters(t *testing.T, e *erp, numbers int) *writers {
 	t.Helper()
 	w := &writers{writerStats: &writerStats{dropped: make(map[int64]bool), failures: make(map[string]int)}}
 	for branch := range writerCount {
-		one := &writer{erp: e, branch: branch, session: e.open(t), numbers: numbers, counter: int64(branch), stats: w.writerStats}
-		if err := one.load(); err != nil {
+		program := &writer{
+			erp:     e,
+			branch:  branch,
+			session: e.open(t),
+			numbers: numbers,
+			counter: int64(branch),
+			stats:   w.writerStats,
+		}
+		if err := program.load(); err != nil {
 			t.Fatal(err)
 		}
-		w.all = append(w.all, one)
-		t.Cleanup(func() { one.session.Close() })
+		w.all = append(w.all, program)
+		t.Cleanup(func() { program.session.Close() })
 	}
 	t.Cleanup(w.stop)
 	return w
@@ -65,9 +72,10 @@ func newWriters(t *testing.T, e *erp, numbers int) *writers {
 // start lets the writers write at a rate of changes per second, together.
 func (w *writers) start(rate int) {
 	ctx, cancel := context.WithCancel(context.Background())
-	w.cancel, w.began = cancel, time.Now()
-	for _, one := range w.all {
-		w.tasks.Go(func() { one.run(ctx, float64(rate)) })
+	w.cancel = cancel
+	w.began = time.Now()
+	for _, program := range w.all {
+		w.tasks.Go(func() { program.run(ctx, float64(rate)) })
 	}
 }
 
@@ -150,7 +158,9 @@ func (w *writer) transaction(ctx context.Context, n int, hold time.Duration) err
 		w.keys = b.keys
 		w.stats.mu.Lock()
 		defer w.stats.mu.Unlock()
-		w.stats.committed, w.stats.deleted, w.stats.renamed = w.stats.committed+n, w.stats.deleted+b.deleted, w.stats.renamed+b.renamed
+		w.stats.committed += n
+		w.stats.deleted += b.deleted
+		w.stats.renamed += b.renamed
 	}
 	return nil
 }
@@ -167,24 +177,27 @@ func (s *writerStats) drop(from, to int64) {
 // fail rolls back and reads the keys again: the transaction may be committed.
 func (w *writer) fail(err error) {
 	_ = w.session.exec("ROLLBACK TRANSACTION") // it may have ended
-	again := w.load()
+	loadErr := w.load()
 	w.stats.mu.Lock()
 	defer w.stats.mu.Unlock()
-	w.stats.failures[fmt.Sprintf("%v; %v", err, again)]++
+	w.stats.failures[fmt.Sprintf("%v; %v", err, loadErr)]++
 }
 
 // fill adds rows until most keys are in use. They are not counted.
 func (w *writers) fill(t *testing.T) {
 	t.Helper()
 	const portion = 500
-	for _, one := range w.all {
-		for n := 0; n < 2*one.numbers*len(one.erp.tables); n += portion {
-			if err := one.transaction(t.Context(), portion, 0); err != nil {
+	for _, program := range w.all {
+		for n := 0; n < 2*program.numbers*len(program.erp.tables); n += portion {
+			if err := program.transaction(t.Context(), portion, 0); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	w.committed, w.deleted, w.renamed, w.rolledBack = 0, 0, 0, 0
+	w.committed = 0
+	w.deleted = 0
+	w.renamed = 0
+	w.rolledBack = 0
 }
 
 func (w *writer) load() error {
@@ -221,20 +234,25 @@ type batch struct {
 // change adds a random change: about 10 % are deletions, 5 % change a key, and some do not
 // set the time.
 func (b *batch) change() {
-	name, n := b.erp.tables[rand.IntN(len(b.erp.tables))].name, rand.IntN(b.numbers)
+	name := b.erp.tables[rand.IntN(len(b.erp.tables))].name
+	n := rand.IntN(b.numbers)
 	keys := b.keys[name]
 	key, exists := keys[n]
 	b.counter += writerCount
-	amount, note := fmt.Sprintf("'%d.%02d'", rand.IntN(10_000), rand.IntN(100)), fmt.Sprintf("'note %d'", rand.IntN(1000))
+	amount := fmt.Sprintf("'%d.%02d'", rand.IntN(10_000), rand.IntN(100))
+	note := fmt.Sprintf("'note %d'", rand.IntN(1000))
 	if rand.IntN(10) == 0 {
-		amount, note = "NULL", "NULL"
+		amount = "NULL"
+		note = "NULL"
 	}
 	set := fmt.Sprintf("Counter = %d, Amount = %s, Note = %s", b.counter, amount, note)
 	where := fmt.Sprintf("WHERE Branch = %d AND No = '%s'", b.branch, key)
 	switch p := rand.IntN(100); {
 	case !exists:
 		keys[n] = fmt.Sprintf(keyFormat, b.branch, n)
-		fmt.Fprintf(&b.text, "INSERT INTO %s (Branch, No, Counter, Amount, Note, LastSavedDateTime) VALUES (%d, '%s', %d, %s, %s, '%s');\n", name, b.branch, keys[n], b.counter, amount, note, b.stamp)
+		fmt.Fprintf(&b.text,
+			"INSERT INTO %s (Branch, No, Counter, Amount, Note, LastSavedDateTime) VALUES (%d, '%s', %d, %s, %s, '%s');\n",
+			name, b.branch, keys[n], b.counter, amount, note, b.stamp)
 	case p < 11:
 		delete(keys, n)
 		b.deleted++
@@ -246,15 +264,15 @@ func (b *batch) change() {
 			to = n
 		}
 		renamed := strings.ToUpper(key)
-		switch {
-		case to != n:
+		if to != n {
 			renamed = fmt.Sprintf(keyFormat, b.branch, to)
-		case renamed == key:
+		} else if renamed == key {
 			renamed = strings.ToLower(key)
 		}
 		delete(keys, n)
 		keys[to] = renamed
-		fmt.Fprintf(&b.text, "UPDATE %s SET No = '%s', %s, LastSavedDateTime = '%s' %s;\n", name, renamed, set, b.stamp, where)
+		fmt.Fprintf(&b.text, "UPDATE %s SET No = '%s', %s, LastSavedDateTime = '%s' %s;\n",
+			name, renamed, set, b.stamp, where)
 	case p < 22:
 		fmt.Fprintf(&b.text, "UPDATE %s SET %s %s;\n", name, set, where)
 	default:

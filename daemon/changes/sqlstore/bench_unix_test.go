@@ -20,7 +20,8 @@ func BenchmarkUnchangedSweep(b *testing.B) {
 	s := reopening(b, storage.Config{Dir: b.TempDir()})()
 	_, err := s.Changes.Begin(b.Context(), "K", 1)
 	check(b, err)
-	keys, late := make([][]byte, rows), []changes.Entry(nil)
+	keys := make([][]byte, rows)
+	var late []changes.Entry
 	var page []changes.Entry
 	put := func() {
 		check(b, s.Changes.Put(b.Context(), "K", 1, 0, page))
@@ -36,7 +37,8 @@ func BenchmarkUnchangedSweep(b *testing.B) {
 		}
 		number++
 		e.Number = number
-		if page = append(page, e); len(page) == changes.MaxRows {
+		page = append(page, e)
+		if len(page) == changes.MaxRows {
 			put()
 		}
 	}

@@ -76,42 +76,49 @@ func (f *fileShadow) use(ctx context.Context, work func() error) error {
 			err = errors.Join(err, f.conn.Exec("ROLLBACK"))
 		}
 	}
-	switch e, failed := errors.AsType[*sqlite.Error](err); {
-	case failed && e.Interrupted() && ctx.Err() != nil:
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if ok && e.Interrupted() && ctx.Err() != nil {
 		return ctx.Err()
-	case sqlite.IsDamaged(err), errors.Is(err, changes.ErrEntry):
+	}
+	if sqlite.IsDamaged(err) || errors.Is(err, changes.ErrEntry) {
 		return errors.Join(delivery.ErrCaptureLost, err, f.remove())
-	case isKnown(err):
+	}
+	if isKnown(err) {
 		return err
 	}
 	return executor.Unavailable(err, "the file "+FileName+" cannot be used")
 }
 
-func (f *fileShadow) open() (err error) {
-	switch {
-	case f.closed:
+func (f *fileShadow) open() error {
+	if f.closed {
 		return sqlite.ErrPoolClosed
-	case f.conn != nil:
+	}
+	if f.conn != nil {
 		return nil
 	}
 	file, err := os.OpenFile(f.path, os.O_CREATE|os.O_RDWR, 0o600)
-	if err == nil {
-		err = file.Close()
-	}
 	if err != nil {
 		return err
 	}
-	if f.conn, err = sqlite.Open(f.path, sqlite.Options{Existing: true, BusyTimeout: 5 * time.Second,
-		Pragmas: []string{"synchronous = NORMAL", "cache_size = -4000", "journal_size_limit = 33554432"}}); err != nil {
-		f.conn = nil
+	if err := file.Close(); err != nil {
 		return err
 	}
+
+	conn, err := sqlite.Open(f.path, sqlite.Options{
+		Existing:    true,
+		BusyTimeout: 5 * time.Second,
+		Pragmas:     []string{"synchronous = NORMAL", "cache_size = -4000", "journal_size_limit = 33554432"},
+	})
+	if err != nil {
+		return err
+	}
+	f.conn = conn
 	version, _, err := f.conn.QueryInt("PRAGMA user_version")
-	switch {
-	case err == nil && version == 0:
+	if err == nil && version == 0 {
 		err = f.conn.Exec(shadowSchema)
-	case err == nil && version != shadowVersion: // of a later whd
-		if err = f.remove(); err == nil {
+	} else if err == nil && version != shadowVersion { // of a later whd
+		err = f.remove()
+		if err == nil {
 			return f.open()
 		}
 	}
@@ -141,37 +148,48 @@ func (f *fileShadow) remove() error {
 // attach finds the shadow of a kind, and puts the entries of changes that it lacks.
 func (f *fileShadow) attach(ctx context.Context, c *capture) (ok bool, err error) {
 	var position int64
-	err = f.use(ctx, func() (err error) {
+	isUsable := false
+	err = f.use(ctx, func() error {
 		delete(f.kinds, c.Kind)
-		position, ok, err = f.conn.QueryInt(`SELECT Position FROM Shadow WHERE ShadowID = ?1`, c.shadowID)
-		if ok = ok && position < c.Next && position >= c.FirstKept-1; ok {
-			err = f.load(c)
+		stored, exists, err := f.conn.QueryInt(`SELECT Position FROM Shadow WHERE ShadowID = ?1`, c.shadowID)
+		position = stored
+		isUsable = exists && position < c.Next && position >= c.FirstKept-1
+		if !isUsable {
+			return err
 		}
-		return err
+		return f.load(c)
 	})
 	if errors.Is(err, delivery.ErrCaptureLost) { // damaged
 		return false, nil
 	}
-	for err == nil && ok && position < c.Next-1 {
-		var entries []changes.Entry
-		if entries, position, err = missingEntries(ctx, f.db, c.Kind, position, changes.MaxRows); err == nil && len(entries) == 0 {
+	if err != nil || !isUsable {
+		return false, err
+	}
+	for position < c.Next-1 {
+		entries, last, err := missingEntries(ctx, f.db, c.Kind, position, changes.MaxRows)
+		if err != nil {
+			return false, err
+		}
+		if len(entries) == 0 {
 			return false, nil // they were removed
 		}
-		if err == nil {
-			err = f.Put(ctx, c.Kind, c.Fence, position, entries)
+		position = last
+		if err := f.Put(ctx, c.Kind, c.Fence, position, entries); err != nil {
+			return false, err
 		}
 	}
-	return ok && err == nil, err
+	return true, nil
 }
 
 func (f *fileShadow) create(ctx context.Context, c *capture) error {
 	return f.use(ctx, func() error {
 		delete(f.kinds, c.Kind)
-		err := f.conn.Query(`INSERT INTO Shadow (ShadowID, Position, Entries, Syncs) VALUES (?1, ?2, 0, 0)`, nil, c.shadowID, c.Next-1)
-		if err == nil {
-			err = f.load(c)
+		err := f.conn.Query(`INSERT INTO Shadow (ShadowID, Position, Entries, Syncs) VALUES (?1, ?2, 0, 0)`,
+			nil, c.shadowID, c.Next-1)
+		if err != nil {
+			return err
 		}
-		return err
+		return f.load(c)
 	})
 }
 
@@ -183,10 +201,12 @@ func (f *fileShadow) load(c *capture) error {
 	}
 	k := &kindShadow{conn: f.conn, fence: c.Fence, id: id, base: id << numberBits}
 	highest, _, err := f.conn.QueryInt(`SELECT MAX(ID) FROM Entry WHERE ID BETWEEN ?1 AND ?2`, k.base, k.end())
-	if k.highest = max(highest-k.base, 0); err == nil {
-		f.kinds[c.Kind] = k
+	if err != nil {
+		return err
 	}
-	return err
+	k.highest = max(highest-k.base, 0)
+	f.kinds[c.Kind] = k
+	return nil
 }
 
 // ofKind calls work with the shadow of a kind, which need not be captured now.
@@ -269,7 +289,7 @@ func (f *fileShadow) sync(ctx context.Context) error {
 }
 
 // clean removes shadows that no kind has, and their entries.
-func (f *fileShadow) clean(ctx context.Context, limit int) (more bool, err error) {
+func (f *fileShadow) clean(ctx context.Context, limit int) (hasMore bool, err error) {
 	if _, err := os.Stat(f.path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil // nothing was ever captured
 	}
@@ -285,20 +305,26 @@ func (f *fileShadow) clean(ctx context.Context, limit int) (more bool, err error
 			}
 			return nil
 		})
+		if err != nil {
+			return err
+		}
 		for _, id := range unused {
 			first := id << numberBits
-			if err == nil {
-				err = f.conn.Query(`DELETE FROM Entry WHERE ID IN (SELECT ID FROM Entry WHERE ID BETWEEN ?1 AND ?2 ORDER BY ID LIMIT ?3)`, nil, first, first+maxNumber, int64(limit))
-			}
+			err := f.conn.Query(`DELETE FROM Entry WHERE ID IN (
+				SELECT ID FROM Entry WHERE ID BETWEEN ?1 AND ?2 ORDER BY ID LIMIT ?3)`,
+				nil, first, first+maxNumber, int64(limit))
 			if err != nil {
 				return err
 			}
-			if more = f.conn.Changes() > 0; more {
+			if f.conn.Changes() > 0 {
+				hasMore = true
 				return nil
 			}
-			err = f.conn.Query(`DELETE FROM Shadow WHERE ID = ?1`, nil, id)
+			if err := f.conn.Query(`DELETE FROM Shadow WHERE ID = ?1`, nil, id); err != nil {
+				return err
+			}
 		}
-		return err
+		return nil
 	})
-	return more, err
+	return hasMore, err
 }

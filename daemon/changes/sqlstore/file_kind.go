@@ -48,7 +48,8 @@ const maxSkip = 16
 func (k *kindShadow) find(keys [][]byte) ([]*changes.Entry, error) {
 	f := finder{kindShadow: k}
 	defer f.restart()
-	entries, found := make([]changes.Entry, len(keys)), make([]*changes.Entry, len(keys))
+	entries := make([]changes.Entry, len(keys))
+	found := make([]*changes.Entry, len(keys))
 	last := int64(-1) // found by the index
 	for i, key := range keys {
 		if err := f.advance(); err != nil {
@@ -59,19 +60,22 @@ func (k *kindShadow) find(keys [][]byte) ([]*changes.Entry, error) {
 			if err := f.decode(&f.row, key, e); err != nil {
 				return nil, err
 			}
-			found[i], f.waiting, k.next = e, false, e.Number+1
+			found[i] = e
+			f.waiting = false
+			k.next = e.Number + 1
 			continue
 		}
-		is, err := f.lookUp(key, e)
+		ok, err := f.lookUp(key, e)
 		if err != nil {
 			return nil, err
 		}
-		if !is {
+		if !ok {
 			continue
 		}
 		found[i] = e
 		ahead := e.Number - (f.row[0].Int - k.base)
-		if e.Number == last+1 || f.waiting && ahead > 0 && ahead <= maxSkip {
+		isNear := f.waiting && ahead > 0 && ahead <= maxSkip
+		if e.Number == last+1 || isNear {
 			f.restart()
 			k.next = e.Number + 1
 		}
@@ -81,19 +85,22 @@ func (k *kindShadow) find(keys [][]byte) ([]*changes.Entry, error) {
 }
 
 // advance reads the next row of the scan, unless one is waiting.
-func (f *finder) advance() (err error) {
+func (f *finder) advance() error {
 	if f.waiting || f.ended {
 		return nil
 	}
+	var err error
 	if f.scan == nil {
-		if f.scan, err = f.conn.Prepare(entriesInOrder); err != nil {
+		f.scan, err = f.conn.Prepare(entriesInOrder)
+		if err != nil {
 			return err
 		}
 		f.scan.BindInt(1, f.base+f.next)
 		f.scan.BindInt(2, f.end())
 	}
 	f.waiting, err = f.scan.Step()
-	if f.ended = !f.waiting; f.waiting {
+	f.ended = !f.waiting
+	if f.waiting {
 		f.scan.ReadRow(f.row[:], entryTypes)
 	}
 	return err
@@ -104,7 +111,9 @@ func (f *finder) restart() {
 	if f.scan != nil {
 		_ = f.scan.Reset() // repeats the error of a step
 	}
-	f.scan, f.waiting, f.ended = nil, false, false
+	f.scan = nil
+	f.waiting = false
+	f.ended = false
 }
 
 // lookUp finds an entry by the index.

@@ -23,7 +23,7 @@ import (
 func TestLostShadow(t *testing.T) {
 	e := changes.Entry{Number: 1, Key: []byte("k"), Scheme: 1}
 	for name, c := range map[string]struct {
-		lose func(t *testing.T, own, shadow, older string)
+		lose func(t *testing.T, store, shadow, older string)
 		kept bool
 	}{
 		"untouched": {func(*testing.T, string, string, string) {}, true},
@@ -42,8 +42,8 @@ func TestLostShadow(t *testing.T) {
 		"older, with the changes since": {func(t *testing.T, _, shadow, older string) {
 			check(t, os.Rename(filepath.Join(older, sqlstore.FileName), shadow))
 		}, true},
-		"newer than the store": {func(t *testing.T, own, _, older string) {
-			check(t, os.Rename(filepath.Join(older, appdb.FileName), own))
+		"newer than the store": {func(t *testing.T, store, _, older string) {
+			check(t, os.Rename(filepath.Join(older, appdb.FileName), store))
 		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,8 +61,20 @@ func TestLostShadow(t *testing.T) {
 			begin(t, s, 2)
 			lease, err := s.Webhooks.Lease(t.Context(), 0)
 			check(t, err)
-			check(t, s.Webhooks.Write(t.Context(), delivery.Batch{Version: delivery.AnyVersion, Leases: []delivery.Lease{lease}, Captured: &delivery.Captured{
-				Kind: "K", Fence: 2, Changes: []delivery.CapturedChange{{ID: 1, Op: "created", Key: "k", Body: []byte("{}"), Number: 1, ShadowKey: e.Key, Entry: e.Encode()}}}}))
+			change := delivery.CapturedChange{
+				ID:        1,
+				Op:        "created",
+				Key:       "k",
+				Body:      []byte("{}"),
+				Number:    1,
+				ShadowKey: e.Key,
+				Entry:     e.Encode(),
+			}
+			check(t, s.Webhooks.Write(t.Context(), delivery.Batch{
+				Version:  delivery.AnyVersion,
+				Leases:   []delivery.Lease{lease},
+				Captured: &delivery.Captured{Kind: "K", Fence: 2, Changes: []delivery.CapturedChange{change}},
+			}))
 			check(t, s.Changes.Put(t.Context(), "K", 2, 1, []changes.Entry{e}))
 			check(t, s.Close())
 			c.lose(t, filepath.Join(dir, appdb.FileName), filepath.Join(dir, sqlstore.FileName), older)
@@ -71,11 +83,17 @@ func TestLostShadow(t *testing.T) {
 			found, err := s.Changes.Find(t.Context(), "K", [][]byte{e.Key})
 			check(t, err)
 			if c.kept {
-				if got.State.Phase != changes.Capturing || got.FirstKept != 1 || found[0] == nil || !reflect.DeepEqual(*found[0], e) {
-					t.Errorf("capture is %+v, entry %+v", got, found[0])
+				hasEntry := found[0] != nil && reflect.DeepEqual(*found[0], e)
+				if got.State.Phase != changes.Capturing || got.FirstKept != 1 || !hasEntry {
+					t.Errorf("capture is %+v, entry %+v, want the shadow of before", got, found[0])
 				}
-			} else if got.State.Phase != changes.FirstLook || got.State.Stamp != nil || got.FirstKept != got.Next || found[0] != nil {
-				t.Errorf("capture is %+v, entry %+v", got, found[0])
+				return
+			}
+			if got.State.Phase != changes.FirstLook || got.State.Stamp != nil {
+				t.Errorf("the state of the capture is %+v, want a first look", got.State)
+			}
+			if got.FirstKept != got.Next || found[0] != nil {
+				t.Errorf("capture is %+v, entry %+v, want an empty shadow", got, found[0])
 			}
 		})
 	}

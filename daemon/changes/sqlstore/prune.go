@@ -29,7 +29,7 @@ const oldColumns = `SELECT c.Kind, c.ChangeID, c.EventID, c.Size, c.AddedDateTim
 
 // Prune implements changes.Store. It also removes entries of shadows that are not used any
 // more.
-func (s *Store) Prune(ctx context.Context, before time.Time, size int64, limit int) (more bool, err error) {
+func (s *Store) Prune(ctx context.Context, before time.Time, size int64, limit int) (hasMore bool, err error) {
 	const doing = "removing old changes"
 	total, err := appdb.QueryOne(ctx, s.db, appdb.ScanInt, `SELECT COALESCE(SUM(c.Bytes), 0) FROM whd.WH_Capture c`)
 	if err != nil {
@@ -49,8 +49,8 @@ func (s *Store) Prune(ctx context.Context, before time.Time, size int64, limit i
 	}
 	s.resets.Lock()
 	defer s.resets.Unlock()
-	more, err = s.clean(ctx, limit)
-	return more || n > 0 && n == limit, err
+	hasMore, err = s.clean(ctx, limit)
+	return hasMore || n > 0 && n == limit, err
 }
 
 // errRemoved means that another daemon has removed changes at the same time.
@@ -75,9 +75,11 @@ func (s *Store) removeChanges(ctx context.Context, all []oldChange) error {
 
 func (s *Store) removeOf(ctx context.Context, kind string, all []oldChange) error {
 	var ids, events []int64
-	var first, bytes int64
+	var first, size int64
 	for _, c := range all {
-		ids, bytes, first = append(ids, c.id), bytes+c.size, max(first, c.id+1)
+		ids = append(ids, c.id)
+		size += c.size
+		first = max(first, c.id+1)
 		if c.event.Valid {
 			events = append(events, c.event.Int64)
 		}
@@ -85,16 +87,22 @@ func (s *Store) removeOf(ctx context.Context, kind string, all []oldChange) erro
 	named := sql.Named("Kind", kind)
 	return s.db.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, s.db.Qualify(`UPDATE whd.WH_Capture SET Bytes = Bytes - @Size,
-	FirstChangeID = CASE WHEN FirstChangeID < @First THEN @First ELSE FirstChangeID END WHERE Kind = @Kind`), sql.Named("Size", bytes), sql.Named("First", first), named)
+	FirstChangeID = CASE WHEN FirstChangeID < @First THEN @First ELSE FirstChangeID END WHERE Kind = @Kind`),
+			sql.Named("Size", size), sql.Named("First", first), named)
 		if err != nil {
 			return err
 		}
-		n, err := appdb.Affected(tx.ExecContext(ctx, s.db.Qualify(`DELETE FROM whd.WH_RecordChange WHERE Kind = @Kind AND ChangeID IN `+s.db.InList), named, s.db.ListArg(ids)))
-		if err == nil && n != int64(len(ids)) {
-			err = errRemoved
-		}
-		if err != nil || len(events) == 0 {
+		n, err := appdb.Affected(tx.ExecContext(ctx,
+			s.db.Qualify(`DELETE FROM whd.WH_RecordChange WHERE Kind = @Kind AND ChangeID IN `+s.db.InList),
+			named, s.db.ListArg(ids)))
+		if err != nil {
 			return err
+		}
+		if n != int64(len(ids)) {
+			return errRemoved
+		}
+		if len(events) == 0 {
+			return nil
 		}
 		_, err = tx.ExecContext(ctx, s.db.Qualify(`DELETE FROM whd.WH_Event WHERE EventID IN `+s.db.InList+`
 	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = WH_Event.EventID)`), s.db.ListArg(events))
@@ -134,16 +142,21 @@ WHERE Name = 'ChangeID' AND Next < (SELECT c.NextChangeID FROM whd.WH_Capture c 
 }
 
 // missingEntries returns the entries of up to limit changes above a position.
-func missingEntries(ctx context.Context, db *appdb.DB, kind string, position int64, limit int) (all []changes.Entry, last int64, err error) {
+func missingEntries(
+	ctx context.Context, db *appdb.DB, kind string, position int64, limit int,
+) (all []changes.Entry, last int64, err error) {
 	last = position
 	err = db.Query(ctx, func(rows *sql.Rows) error {
-		for all, last = nil, position; rows.Next(); {
+		all = nil // of an attempt before
+		last = position
+		for rows.Next() {
 			var e changes.Entry
 			var encoded []byte
 			if err := rows.Scan(&last, &e.Number, &e.Key, &encoded); err != nil {
 				return err
 			}
-			if e.Deleted = encoded == nil; !e.Deleted {
+			e.Deleted = encoded == nil
+			if !e.Deleted {
 				if err := changes.DecodeEntry(encoded, &e); err != nil {
 					return err
 				}

@@ -87,20 +87,22 @@ SELECT @Result;`
 func (s *serverShadow) Put(ctx context.Context, kind string, fence, _ int64, entries []changes.Entry) error {
 	for chunk := range slices.Chunk(entries, 1000) {
 		rows := make([]sqlstore.ShadowRow, 0, len(chunk))
-		at := make(map[int64]int, len(chunk))
+		index := make(map[int64]int, len(chunk)) // of the rows, by number
 		for _, e := range chunk {
+			if e.Number == 0 {
+				continue
+			}
 			r := sqlstore.ShadowRow{Number: e.Number, Key: e.Key}
 			if !e.Deleted {
 				r.Entry = e.Encode()
 			}
-			i, again := at[e.Number]
-			switch {
-			case e.Number == 0:
-			case again:
-				rows[i] = r
-			default:
-				at[e.Number], rows = len(rows), append(rows, r)
+			i, ok := index[e.Number]
+			if ok {
+				rows[i] = r // a later entry replaces an earlier one
+				continue
 			}
+			index[e.Number] = len(rows)
+			rows = append(rows, r)
 		}
 		if len(rows) == 0 {
 			continue
@@ -131,27 +133,30 @@ func (s *serverShadow) Size(ctx context.Context, kind string) (rows, highest int
 
 // clean looks for entries with an ID that no kind has. A kind's row has its ID before there
 // are entries with it.
-func (s *serverShadow) clean(ctx context.Context, limit int) (more bool, err error) {
+func (s *serverShadow) clean(ctx context.Context, limit int) (hasMore bool, err error) {
 	const doing = "removing entries of old shadows"
 	used, err := shadowIDs(ctx, s.db)
+	if err != nil {
+		return false, s.db.Fault(err, doing)
+	}
 	id := sql.NullInt64{Int64: math.MinInt64, Valid: true}
-	for err == nil {
-		_, err = appdb.QueryOne(ctx, s.db, func(row appdb.Row) (bool, error) { return true, row.Scan(&id) },
+	for {
+		_, err := appdb.QueryOne(ctx, s.db, func(row appdb.Row) (bool, error) { return true, row.Scan(&id) },
 			`SELECT MIN(s.ShadowID) FROM whd.WH_Shadow s WHERE s.ShadowID > @After`, sql.Named("After", id.Int64))
 		if err != nil || !id.Valid {
-			break
+			return false, s.db.Fault(err, doing)
 		}
 		if used[id.Int64] {
 			continue
 		}
 		n, err := s.db.Exec(ctx, `DELETE FROM whd.WH_Shadow WHERE ShadowID = @ShadowID AND Number IN (
 	SELECT s.Number FROM whd.WH_Shadow s WHERE s.ShadowID = @ShadowID ORDER BY s.Number`+s.db.Limit+`)
-	AND NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.ShadowID = @ShadowID)`, sql.Named("ShadowID", id.Int64), sql.Named("Limit", limit))
+	AND NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.ShadowID = @ShadowID)`,
+			sql.Named("ShadowID", id.Int64), sql.Named("Limit", limit))
 		if err != nil || n > 0 {
 			return err == nil, s.db.Fault(err, doing)
 		}
 	}
-	return false, s.db.Fault(err, doing)
 }
 
 // shadowIDs returns the IDs of the shadows in use.

@@ -45,7 +45,7 @@ type shadow interface {
 	// sync makes the stored entries durable.
 	sync(ctx context.Context) error
 	// clean removes up to limit entries that belong to no kind.
-	clean(ctx context.Context, limit int) (more bool, err error)
+	clean(ctx context.Context, limit int) (hasMore bool, err error)
 	// numbered returns the entries with the given numbers, which ascend.
 	numbered(ctx context.Context, kind string, numbers []int64) ([]changes.Entry, error)
 	// Close closes shadow.db. The database stays open.
@@ -185,8 +185,9 @@ func (s *Store) Captures(ctx context.Context) ([]changes.Capture, error) {
 // Changes implements changes.Store.
 func (s *Store) Changes(ctx context.Context, kind string, after int64, limit int) (all []changes.Change, err error) {
 	err = s.db.Query(ctx, func(rows *sql.Rows) error {
+		all = nil // of an attempt before
 		size := 0
-		for all = nil; size < changes.MaxBytes && rows.Next(); {
+		for size < changes.MaxBytes && rows.Next() {
 			var c changes.Change
 			var ofEvent []byte
 			if err := rows.Scan(&c.ID, &c.Op, &c.Key, &c.Body, &ofEvent, &c.Entry); err != nil {
@@ -257,9 +258,16 @@ func (s *Store) Unnote(ctx context.Context, kind string, notes []changes.Recheck
 const lookUp = 1000
 
 // Unseen implements changes.Shadow. Nearly all numbers are seen, so it looks up the others.
-func (s *Store) Unseen(ctx context.Context, kind string, seen *changes.Bitmap, after int64, limit int) (unseen []changes.Entry, err error) {
+func (s *Store) Unseen(
+	ctx context.Context, kind string, seen *changes.Bitmap, after int64, limit int,
+) ([]changes.Entry, error) {
 	_, highest, err := s.Size(ctx, kind)
-	for n := after + 1; err == nil && n <= highest && len(unseen) < limit; {
+	if err != nil {
+		return nil, err
+	}
+	var unseen []changes.Entry
+	n := after + 1
+	for n <= highest && len(unseen) < limit {
 		var numbers []int64
 		for ; n <= highest && len(numbers) < lookUp; n++ {
 			if !seen.Has(n) {
@@ -269,14 +277,19 @@ func (s *Store) Unseen(ctx context.Context, kind string, seen *changes.Bitmap, a
 		if len(numbers) == 0 {
 			break
 		}
-		var found []changes.Entry
-		found, err = s.numbered(ctx, kind, numbers)
+		found, err := s.numbered(ctx, kind, numbers)
+		if err != nil {
+			return nil, err
+		}
 		unseen = append(unseen, found[:min(len(found), limit-len(unseen))]...)
 	}
-	return unseen, err
+	return unseen, nil
 }
 
 // isKnown reports whether an error needs no wrapping.
 func isKnown(err error) bool {
-	return err == nil || errors.Is(err, delivery.ErrCaptureLost) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	if err == nil || errors.Is(err, delivery.ErrCaptureLost) {
+		return true
+	}
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
