@@ -73,10 +73,14 @@ func (s *numbered) Size(context.Context, string) (int64, int64, error) {
 
 // BenchmarkSweep sweeps 100,000 unchanged rows of 8 fields.
 func BenchmarkSweep(b *testing.B) {
-	k := record.Kind{Name: "Item", Capture: record.CaptureAlways, Fields: []record.Field{
-		{Name: "ID", Type: record.Int}, {Name: "A", Type: record.Text}, {Name: "B", Type: record.Decimal}, {Name: "C", Type: record.DateTime},
-		{Name: "D", Type: record.Bool}, {Name: "E", Type: record.Text}, {Name: "F", Type: record.Guid}, {Name: "G", Type: record.Decimal},
-	}}
+	k := record.Kind{
+		Name:    "Item",
+		Capture: record.CaptureAlways,
+		Fields: []record.Field{
+			{Name: "ID", Type: record.Int}, {Name: "A", Type: record.Text}, {Name: "B", Type: record.Decimal}, {Name: "C", Type: record.DateTime},
+			{Name: "D", Type: record.Bool}, {Name: "E", Type: record.Text}, {Name: "F", Type: record.Guid}, {Name: "G", Type: record.Decimal},
+		},
+	}
 	registry, err := record.NewRegistry(k)
 	if err != nil {
 		b.Fatal(err)
@@ -89,9 +93,14 @@ func BenchmarkSweep(b *testing.B) {
 		})
 	}
 	c := changes.New(changes.Config{
-		Source: s, Store: s, Publisher: daemon{s.store, nil}, Log: slog.New(slog.DiscardHandler), Secret: []byte("secret"),
-		Kinds: registry.Kinds, Named: func(string) bool { return false },
-		Settings: func() changes.Settings { return changes.Settings{Share: 1000, Sweep: 1, Keep: time.Hour} },
+		Source:    s,
+		Store:     s,
+		Publisher: daemon{s.store, nil},
+		Log:       slog.New(slog.DiscardHandler),
+		Secret:    []byte("secret"),
+		Kinds:     registry.Kinds,
+		Named:     func(string) bool { return false },
+		Settings:  func() changes.Settings { return changes.Settings{Share: 1000, Sweep: 1, Keep: time.Hour} },
 	})
 	ctx, cancel := context.WithCancel(b.Context())
 	done := make(chan struct{})

@@ -92,7 +92,9 @@ func (k *capture) keys(list [][]row.Cell) ([][]byte, error) {
 
 // lookUp reads the rows with the given keys, and returns those that exist with their keys,
 // which are byte-equal to the given ones, and the positions of keys without a row.
-func (k *capture) lookUp(ctx context.Context, keys [][]byte) (list [][]row.Cell, foundKeys [][]byte, missing []int, err error) {
+func (k *capture) lookUp(
+	ctx context.Context, keys [][]byte,
+) (list [][]row.Cell, foundKeys [][]byte, missing []int, err error) {
 	result, err := k.lookUpVariants(ctx, keys)
 	return result.rows, result.keys, result.missing, err
 }

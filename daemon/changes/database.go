@@ -86,7 +86,8 @@ func (d *database) read(
 		}
 	}
 	if d.last.continues(seen) == otherDatabase {
-		return d.last, "the database is another one than before: " + d.last.Identity + " instead of " + seen.Identity, nil
+		reason = "the database is another one than before: " + d.last.Identity + " instead of " + seen.Identity
+		return d.last, reason, nil
 	}
 	if d.replaced {
 		return d.last, "the database is older than before: its latest rowversion has decreased", nil

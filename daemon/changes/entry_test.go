@@ -16,8 +16,13 @@ func TestEntryEncoding(t *testing.T) {
 			}
 			return append([]byte{}, rapid.SliceOfN(rapid.Byte(), 0, 600).Draw(t, name)...)
 		}
-		want := Entry{Scheme: rapid.Int64().Draw(t, "scheme"), Hash: [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "hash")),
-			Fields: part("fields"), Stamp: part("stamp"), Kept: part("kept")}
+		want := Entry{
+			Scheme: rapid.Int64().Draw(t, "scheme"),
+			Hash:   [16]byte(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "hash")),
+			Fields: part("fields"),
+			Stamp:  part("stamp"),
+			Kept:   part("kept"),
+		}
 		b := want.Encode()
 		got := Entry{Fields: []byte("earlier"), Stamp: []byte("earlier"), Kept: []byte("earlier")}
 		if err := DecodeEntry(b, &got); err != nil || !reflect.DeepEqual(got, want) {

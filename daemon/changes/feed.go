@@ -28,13 +28,13 @@ type position struct {
 
 func (p position) String() string { return fmt.Sprintf("%016x-%d", p.epoch, p.id) }
 
-func parsePosition(token string) (p position, err error) {
-	epoch, id, _ := strings.Cut(token, "-")
-	if p.epoch, err = strconv.ParseUint(epoch, 16, 64); err == nil {
-		p.id, err = strconv.ParseInt(id, 10, 64)
-	}
-	if err != nil || p.String() != token {
-		return p, fault.New(fault.Invalid, "%q is not a token of changes", token)
+func parsePosition(token string) (position, error) {
+	epochText, idText, _ := strings.Cut(token, "-")
+	epoch, epochErr := strconv.ParseUint(epochText, 16, 64)
+	id, idErr := strconv.ParseInt(idText, 10, 64)
+	p := position{epoch: epoch, id: id}
+	if epochErr != nil || idErr != nil || p.String() != token { // only the form that String returns
+		return position{}, fault.New(fault.Invalid, "%q is not a token of changes", token)
 	}
 	return p, nil
 }

@@ -129,7 +129,13 @@ func (r *rig) publish(key string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	deleted := delivery.CapturedChange{ID: stored.Next, Op: string(changes.Deleted), Key: key, ShadowKey: []byte(key), Deleted: true}
+	deleted := delivery.CapturedChange{
+		ID:        stored.Next,
+		Op:        string(changes.Deleted),
+		Key:       key,
+		ShadowKey: []byte(key),
+		Deleted:   true,
+	}
 	c := &delivery.Captured{Kind: r.kind.Name, Fence: fence, Changes: []delivery.CapturedChange{deleted}}
 	if err := r.store.PublishCaptured(r.t.Context(), c); err != nil {
 		r.t.Fatal(err)

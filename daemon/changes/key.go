@@ -86,7 +86,8 @@ func appendKey(dst []byte, types []record.Type, cells []row.Cell) ([]byte, error
 		case cells[i].Null:
 			return dst, errNullKey
 		case cells[i].Class != row.ClassOfType:
-			f, data = others+form(cells[i].Class), classed(cells[i])
+			f = others + form(cells[i].Class)
+			data = classed(cells[i])
 			if cells[i].Misfit {
 				f = misfits + form(cells[i].Class)
 			}

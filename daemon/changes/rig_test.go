@@ -44,7 +44,13 @@ type rig struct {
 func newRig(t *testing.T, table *table) *rig {
 	r := &rig{t: t, table: table, store: newStore(), kind: table.kind}
 	r.logger = slog.New(slog.NewTextHandler(&r.log, nil))
-	r.config = changes.Settings{Share: 1, Sweep: time.Minute, Overlap: 10 * time.Second, Keep: 24 * time.Hour, MaxSize: 1 << 30}
+	r.config = changes.Settings{
+		Share:   1,
+		Sweep:   time.Minute,
+		Overlap: 10 * time.Second,
+		Keep:    24 * time.Hour,
+		MaxSize: 1 << 30,
+	}
 	return r
 }
 
@@ -59,9 +65,14 @@ func (r *rig) start(coordinates func() bool) (*changes.Capturer, func()) {
 		source = r.table
 	}
 	c := changes.New(changes.Config{
-		Source: source, Store: r.store, Publisher: daemon{r.store, coordinates}, Log: log, Secret: []byte("secret"),
-		Kinds: r.allKinds, Named: func(event string) bool { return event == "item.deleted" && r.named.Load() },
-		Settings: func() changes.Settings { return r.config },
+		Source:    source,
+		Store:     r.store,
+		Publisher: daemon{r.store, coordinates},
+		Log:       log,
+		Secret:    []byte("secret"),
+		Kinds:     r.allKinds,
+		Named:     func(event string) bool { return event == "item.deleted" && r.named.Load() },
+		Settings:  func() changes.Settings { return r.config },
 	})
 	ctx, cancel := context.WithCancel(r.t.Context())
 	done := make(chan struct{})

@@ -26,7 +26,8 @@ type share struct {
 func (s *share) wait(poll bool) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	limit, now := s.limit(), time.Now()
+	limit := s.limit()
+	now := time.Now()
 	if !s.at.IsZero() {
 		s.credit = min(s.credit+time.Duration(float64(now.Sub(s.at))*limit), maxCredit)
 	}

@@ -33,7 +33,11 @@ const (
 // newKind returns a kind with a key, values, and both sorts of stamps.
 func newKind(name string) *record.Kind {
 	k := record.Kind{
-		Name: name, Capture: record.CaptureAlways, Events: strings.ToLower(name), Key: []string{"ID"}, Before: []string{"Amount"},
+		Name:    name,
+		Capture: record.CaptureAlways,
+		Events:  strings.ToLower(name),
+		Key:     []string{"ID"},
+		Before:  []string{"Amount"},
 		Fields: []record.Field{
 			{Name: "ID", Type: record.Text}, {Name: "Amount", Type: record.Decimal, Null: true}, {Name: "Count", Type: record.Long},
 			{Name: "Text", Type: record.Text, Null: true}, {Name: "ChangedAt", Type: record.DateTime}, {Name: "Version", Type: record.Bytes},
@@ -75,8 +79,17 @@ type table struct {
 
 func newTable(kind *record.Kind) *table {
 	return &table{
-		kind: kind, rows: make(map[string][]row.Cell), open: make(map[uint64]bool), counts: make(map[string]int64), identity: "ERP 1",
-		info: changes.Table{Key: []int{itemID}, Fields: []int{itemID, itemAmount, itemCount, itemText, itemChanged}, Stamp: -1, Rows: -1},
+		kind:     kind,
+		rows:     make(map[string][]row.Cell),
+		open:     make(map[uint64]bool),
+		counts:   make(map[string]int64),
+		identity: "ERP 1",
+		info: changes.Table{
+			Key:    []int{itemID},
+			Fields: []int{itemID, itemAmount, itemCount, itemText, itemChanged},
+			Stamp:  -1,
+			Rows:   -1,
+		},
 	}
 }
 

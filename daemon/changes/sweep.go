@@ -145,8 +145,8 @@ func (s *sweep) start(ctx context.Context) error {
 	return nil
 }
 
-// isOrdered reports whether the sweep has to read the rows even if they cannot have changed: an
-// administrator or an alarm has asked for it.
+// isOrdered reports whether the sweep has to read the rows even if they cannot have changed: it
+// follows the order of an administrator, or an alarm.
 func (s *sweep) isOrdered() bool { return s.all || s.confirm != nil }
 
 // hasColumnsOf reports whether rows that are read from a table have the same columns as those of
@@ -244,7 +244,12 @@ func (s *sweep) fetch(ctx context.Context) error {
 		return err
 	}
 	s.differing = s.differing[len(part):]
-	return s.capture.writer.apply(ctx, batch{rows: list, keys: keys, decide: s.decide, marked: &s.swept.Bitmap})
+	return s.capture.writer.apply(ctx, batch{
+		rows:   list,
+		keys:   keys,
+		decide: s.decide,
+		marked: &s.swept.Bitmap,
+	})
 }
 
 // unique stops the capture if the page, or the pages before it, have another row with the

@@ -159,8 +159,15 @@ func begin(c *capturing) {
 	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(c.capture("K"), want) {
 		c.Errorf("capture is %+v, want %+v", got, want)
 	}
-	want.State = changes.State{Phase: changes.Capturing, Reason: "größe \"'\n", Scheme: 4, Stamp: []byte{0, 255},
-		Database: changes.Database{Identity: "X", Latest: []byte{1}, Now: noon}, Began: noon, Rows: 7}
+	want.State = changes.State{
+		Phase:    changes.Capturing,
+		Reason:   "größe \"'\n",
+		Scheme:   4,
+		Stamp:    []byte{0, 255},
+		Database: changes.Database{Identity: "X", Latest: []byte{1}, Now: noon},
+		Began:    noon,
+		Rows:     7,
+	}
 	c.check(c.store.Save(c.Context(), "K", 5, want.State))
 	if _, err := c.store.Begin(c.Context(), "K", 4); !errors.Is(err, delivery.ErrCaptureLost) {
 		c.Errorf("with an older fence: %v", err)

@@ -14,13 +14,28 @@ import (
 func reset(c *capturing) {
 	c.begin("K", 1)
 	c.begin("L", 1)
-	state := changes.State{Phase: changes.Stopped, Reason: "empty", Manual: true, Scheme: 4, Stamp: []byte{1}, Content: "x", Began: noon, Needed: noon}
+	state := changes.State{
+		Phase:   changes.Stopped,
+		Reason:  "empty",
+		Manual:  true,
+		Scheme:  4,
+		Stamp:   []byte{1},
+		Content: "x",
+		Began:   noon,
+		Needed:  noon,
+	}
 	c.check(c.store.Save(c.Context(), "K", 1, state))
 	c.check(c.write(group("K", 1, 1, 1, 1, 2)))
 	c.check(c.store.Put(c.Context(), "K", 1, 2, []changes.Entry{entry(1, 1), entry(2, 1), entry(3, 1)}))
 	c.check(c.store.Put(c.Context(), "L", 1, 0, []changes.Entry{entry(1, 1)}))
 	c.check(c.store.Reset(c.Context(), "K", 1))
-	want := changes.Capture{Kind: "K", Fence: 1, Next: 3, FirstKept: 3, State: changes.State{Phase: changes.FirstLook, Epoch: c.newestEpoch("K"), Needed: noon}}
+	want := changes.Capture{
+		Kind:      "K",
+		Fence:     1,
+		Next:      3,
+		FirstKept: 3,
+		State:     changes.State{Phase: changes.FirstLook, Epoch: c.newestEpoch("K"), Needed: noon},
+	}
 	if got := c.capture("K"); !reflect.DeepEqual(got, want) {
 		c.Errorf("capture is %+v, want %+v", got, want)
 	}

@@ -40,14 +40,17 @@ type received struct {
 }
 
 func newReceiver(t *testing.T) *receiver {
-	r := &receiver{burst: make(chan struct{}, 1), events: make(map[string]map[int64]received), messages: make(map[string]string)}
+	r := &receiver{
+		burst:    make(chan struct{}, 1),
+		events:   make(map[string]map[int64]received),
+		messages: make(map[string]string),
+	}
 	srv := httptest.NewServer(r)
 	t.Cleanup(srv.Close)
 	r.url = srv.URL
 	return r
 }
 
-// ServeHTTP implements http.Handler.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	body, err := io.ReadAll(request.Body)
 	if err != nil {

@@ -28,7 +28,14 @@ const stampReaderPause = 100 * time.Millisecond
 func startStampReader(t *testing.T, e *erp) *stampReader {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &stampReader{erp: e, session: e.open(t), cancel: cancel, ended: make(chan struct{}), last: "2000-01-01T00:00:00.0000000", rows: make(contents)}
+	r := &stampReader{
+		erp:     e,
+		session: e.open(t),
+		cancel:  cancel,
+		ended:   make(chan struct{}),
+		last:    "2000-01-01T00:00:00.0000000",
+		rows:    make(contents),
+	}
 	go func() {
 		defer close(r.ended)
 		for ctx.Err() == nil {

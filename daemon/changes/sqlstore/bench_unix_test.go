@@ -30,7 +30,13 @@ func BenchmarkUnchangedSweep(b *testing.B) {
 	number := int64(0)
 	for n := range keys {
 		keys[n] = binary.BigEndian.AppendUint64([]byte("INV-"), uint64(n)*7919)
-		e := changes.Entry{Key: keys[n], Scheme: 1, Hash: [16]byte{byte(n)}, Fields: make([]byte, 80), Stamp: make([]byte, 8)}
+		e := changes.Entry{
+			Key:    keys[n],
+			Scheme: 1,
+			Hash:   [16]byte{byte(n)},
+			Fields: make([]byte, 80),
+			Stamp:  make([]byte, 8),
+		}
 		if n%1000 == 77 {
 			late = append(late, e)
 			continue

@@ -63,19 +63,7 @@ func (f *fileShadow) Close() error {
 func (f *fileShadow) use(ctx context.Context, work func() error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	err := ctx.Err()
-	if err == nil {
-		err = f.open()
-	}
-	if err == nil {
-		stop := f.conn.InterruptOn(ctx)
-		err = work()
-		stop()
-		if f.conn.InTransaction() {
-			clear(f.kinds) // with numbers of entries that are not stored
-			err = errors.Join(err, f.conn.Exec("ROLLBACK"))
-		}
-	}
+	err := f.run(ctx, work)
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if ok && e.Interrupted() && ctx.Err() != nil {
 		return ctx.Err()
@@ -87,6 +75,24 @@ func (f *fileShadow) use(ctx context.Context, work func() error) error {
 		return err
 	}
 	return executor.Unavailable(err, "the file "+FileName+" cannot be used")
+}
+
+// run opens the file and calls work. The lock is held.
+func (f *fileShadow) run(ctx context.Context, work func() error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := f.open(); err != nil {
+		return err
+	}
+	stop := f.conn.InterruptOn(ctx)
+	err := work()
+	stop()
+	if f.conn.InTransaction() {
+		clear(f.kinds) // with numbers of entries that are not stored
+		err = errors.Join(err, f.conn.Exec("ROLLBACK"))
+	}
+	return err
 }
 
 func (f *fileShadow) open() error {
@@ -234,7 +240,6 @@ func (f *fileShadow) ofKind(ctx context.Context, kind string, work func(*kindSha
 	})
 }
 
-// Find implements changes.Shadow.
 func (f *fileShadow) Find(ctx context.Context, kind string, keys [][]byte) (found []*changes.Entry, err error) {
 	err = f.ofKind(ctx, kind, func(k *kindShadow) (err error) {
 		found, err = k.find(keys)
@@ -243,7 +248,6 @@ func (f *fileShadow) Find(ctx context.Context, kind string, keys [][]byte) (foun
 	return found, err
 }
 
-// Put implements changes.Shadow.
 func (f *fileShadow) Put(ctx context.Context, kind string, fence, position int64, entries []changes.Entry) error {
 	return f.ofKind(ctx, kind, func(k *kindShadow) error {
 		if k.fence != fence {
@@ -262,7 +266,6 @@ func (f *fileShadow) numbered(ctx context.Context, kind string, numbers []int64)
 	return all, err
 }
 
-// Size implements changes.Shadow.
 func (f *fileShadow) Size(ctx context.Context, kind string) (rows, highest int64, err error) {
 	err = f.ofKind(ctx, kind, func(k *kindShadow) (err error) {
 		highest = k.highest

@@ -139,24 +139,27 @@ func (f *finder) decode(cells *[3]row.Cell, key []byte, e *changes.Entry) error 
 }
 
 // numbered returns the entries with the given numbers.
-func (k *kindShadow) numbered(numbers []int64) (all []changes.Entry, err error) {
+func (k *kindShadow) numbered(numbers []int64) ([]changes.Entry, error) {
 	s, err := k.conn.Prepare(`SELECT ShadowKey, Entry FROM Entry WHERE ID = ?1`)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Reset()
+	var all []changes.Entry
 	for _, n := range numbers {
 		s.BindInt(1, k.base+n)
-		found, err := s.Step()
-		if err == nil && found {
+		exists, err := s.Step()
+		if err != nil {
+			return nil, err
+		}
+		if exists {
 			e := changes.Entry{Number: n, Key: s.Bytes(0)}
-			err = changes.DecodeEntry(s.Bytes(1), &e)
+			if err := changes.DecodeEntry(s.Bytes(1), &e); err != nil {
+				return nil, err
+			}
 			all = append(all, e)
 		}
-		if err == nil {
-			err = s.Reset()
-		}
-		if err != nil {
+		if err := s.Reset(); err != nil {
 			return nil, err
 		}
 	}
@@ -176,11 +179,12 @@ func (k *kindShadow) put(position int64, entries []changes.Entry) error {
 		}
 		added += n
 	}
-	err := k.conn.Query(`UPDATE Shadow SET Position = MAX(Position, ?2), Entries = Entries + ?3 WHERE ID = ?1`, nil, k.id, position, added)
-	if err == nil {
-		err = k.conn.Query("COMMIT", nil)
+	err := k.conn.Query(`UPDATE Shadow SET Position = MAX(Position, ?2), Entries = Entries + ?3 WHERE ID = ?1`,
+		nil, k.id, position, added)
+	if err != nil {
+		return err
 	}
-	return err
+	return k.conn.Query("COMMIT", nil)
 }
 
 // putEntry stores one entry, and returns by how many the number of entries has changed.

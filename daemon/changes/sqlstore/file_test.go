@@ -125,7 +125,11 @@ func TestShadowDamagedInUse(t *testing.T) {
 	var keys [][]byte
 	var entries []changes.Entry
 	for n := range int64(50_000) {
-		e := changes.Entry{Number: n + 1, Key: bytes.Repeat([]byte{byte(n), byte(n >> 8)}, 50), Fields: make([]byte, 80)}
+		e := changes.Entry{
+			Number: n + 1,
+			Key:    bytes.Repeat([]byte{byte(n), byte(n >> 8)}, 50),
+			Fields: make([]byte, 80),
+		}
 		keys, entries = append(keys, e.Key), append(entries, e)
 	}
 	check(t, s.Changes.Put(t.Context(), "K", 1, 0, entries))

@@ -27,7 +27,7 @@ func scanOld(row appdb.Row) (c oldChange, err error) {
 
 const oldColumns = `SELECT c.Kind, c.ChangeID, c.EventID, c.Size, c.AddedDateTime FROM whd.WH_RecordChange c`
 
-// Prune implements changes.Store. It also removes entries of shadows that are not used any
+// Prune removes old changes. It also removes entries of shadows that are not used any
 // more.
 func (s *Store) Prune(ctx context.Context, before time.Time, size int64, limit int) (hasMore bool, err error) {
 	const doing = "removing old changes"
@@ -35,7 +35,8 @@ func (s *Store) Prune(ctx context.Context, before time.Time, size int64, limit i
 	if err != nil {
 		return false, s.db.Fault(err, doing)
 	}
-	all, err := appdb.QueryAll(ctx, s.db, scanOld, oldColumns+` ORDER BY c.AddedDateTime, c.Kind, c.ChangeID`+s.db.Limit, sql.Named("Limit", limit))
+	all, err := appdb.QueryAll(ctx, s.db, scanOld,
+		oldColumns+` ORDER BY c.AddedDateTime, c.Kind, c.ChangeID`+s.db.Limit, sql.Named("Limit", limit))
 	if err != nil {
 		return false, s.db.Fault(err, doing)
 	}
@@ -113,13 +114,14 @@ func (s *Store) removeOf(ctx context.Context, kind string, all []oldChange) erro
 // removeStep is how many changes Remove removes at a time.
 const removeStep = 1000
 
-// Remove implements changes.Store. The kind must not be captured. Prune removes the entries
+// Remove removes a kind's capture. The kind must not be captured. Prune removes the entries
 // of its shadow. Captures that begin later continue with the IDs of its changes, since
 // receivers drop changes with lower ones.
 func (s *Store) Remove(ctx context.Context, kind string) error {
 	named := sql.Named("Kind", kind)
 	for {
-		all, err := appdb.QueryAll(ctx, s.db, scanOld, oldColumns+` WHERE c.Kind = @Kind ORDER BY c.ChangeID`+s.db.Limit, named, sql.Named("Limit", removeStep))
+		all, err := appdb.QueryAll(ctx, s.db, scanOld,
+			oldColumns+` WHERE c.Kind = @Kind ORDER BY c.ChangeID`+s.db.Limit, named, sql.Named("Limit", removeStep))
 		if err == nil && len(all) > 0 {
 			err = s.removeChanges(ctx, all)
 		}

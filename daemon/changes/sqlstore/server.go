@@ -34,15 +34,14 @@ const ofKind = ` FROM whd.WH_Shadow s WHERE s.ShadowID = (SELECT c.ShadowID FROM
 func (s *serverShadow) entries(ctx context.Context, kind, condition string, args ...any) ([]changes.Entry, error) {
 	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (e changes.Entry, err error) {
 		var encoded []byte
-		if err = row.Scan(&e.Number, &e.Key, &encoded); err == nil {
-			err = changes.DecodeEntry(encoded, &e)
+		if err := row.Scan(&e.Number, &e.Key, &encoded); err != nil {
+			return e, err
 		}
-		return e, err
+		return e, changes.DecodeEntry(encoded, &e)
 	}, `SELECT s.Number, s.ShadowKey, s.Entry`+ofKind+condition, append(args, sql.Named("Kind", kind))...)
 	return all, s.db.Fault(err, "reading the shadow")
 }
 
-// Find implements changes.Shadow.
 func (s *serverShadow) Find(ctx context.Context, kind string, keys [][]byte) ([]*changes.Entry, error) {
 	hashes := make([]int64, len(keys))
 	for i, key := range keys {
@@ -124,7 +123,6 @@ func (s *serverShadow) Put(ctx context.Context, kind string, fence, _ int64, ent
 	return nil
 }
 
-// Size implements changes.Shadow.
 func (s *serverShadow) Size(ctx context.Context, kind string) (rows, highest int64, err error) {
 	_, err = appdb.QueryOne(ctx, s.db, func(row appdb.Row) (bool, error) { return true, row.Scan(&rows, &highest) },
 		`SELECT COUNT_BIG(*), COALESCE(MAX(s.Number), 0)`+ofKind, sql.Named("Kind", kind))

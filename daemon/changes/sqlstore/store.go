@@ -74,17 +74,21 @@ type capture struct {
 
 const captureColumns = `c.Kind, c.Fence, c.NextChangeID, c.FirstChangeID, c.ShadowID, c.State`
 
-func scanCapture(row appdb.Row) (c capture, err error) {
+func scanCapture(row appdb.Row) (capture, error) {
+	var c capture
 	var state string
-	if err = row.Scan(&c.Kind, &c.Fence, &c.Next, &c.FirstKept, &c.shadowID, &state); err == nil {
-		err = json.Unmarshal([]byte(state), &c.State)
+	err := row.Scan(&c.Kind, &c.Fence, &c.Next, &c.FirstKept, &c.shadowID, &state)
+	if err != nil {
+		return c, err
 	}
+	err = json.Unmarshal([]byte(state), &c.State)
 	return c, err
 }
 
 // read returns the row of a kind; it fails with ErrCaptureLost if there is none.
 func read(ctx context.Context, db *appdb.DB, kind string) (*capture, error) {
-	c, err := appdb.QueryOne(ctx, db, scanCapture, `SELECT `+captureColumns+` FROM whd.WH_Capture c WHERE c.Kind = @Kind`, sql.Named("Kind", kind))
+	c, err := appdb.QueryOne(ctx, db, scanCapture,
+		`SELECT `+captureColumns+` FROM whd.WH_Capture c WHERE c.Kind = @Kind`, sql.Named("Kind", kind))
 	if err == nil && c == nil {
 		return nil, delivery.ErrCaptureLost
 	}
@@ -99,11 +103,12 @@ func stateArg(s changes.State) sql.NamedArg {
 	return sql.Named("State", string(text))
 }
 
-// Begin implements changes.Store. An epoch is removed when all its changes are.
+// Begin takes a capture over for a fence. An epoch is removed when all its changes are.
 func (s *Store) Begin(ctx context.Context, kind string, fence int64) (changes.Capture, error) {
 	s.resets.Lock()
 	defer s.resets.Unlock()
-	ofKind, under := sql.Named("Kind", kind), sql.Named("Fence", fence)
+	ofKind := sql.Named("Kind", kind)
+	under := sql.Named("Fence", fence)
 	err := s.run(ctx, "beginning a capture",
 		appdb.Statement(`INSERT INTO whd.WH_Capture (Kind, Fence, NextChangeID, FirstChangeID, Bytes, ShadowID, State)
 SELECT @Kind, @Fence, n.Next, n.Next, 0, 0, @State FROM (SELECT COALESCE(MAX(Next), 1) AS Next FROM whd.WH_Number WHERE Name = 'ChangeID') n
@@ -154,7 +159,12 @@ func randomID() int64 {
 func (s *Store) replace(ctx context.Context, c *capture, fence int64) error {
 	c.shadowID, c.FirstKept = randomID(), c.Next
 	old, epoch := c.State, randomID()
-	c.State = changes.State{Phase: changes.FirstLook, Epoch: uint64(epoch), Database: old.Database, Needed: old.Needed}
+	c.State = changes.State{
+		Phase:    changes.FirstLook,
+		Epoch:    uint64(epoch),
+		Database: old.Database,
+		Needed:   old.Needed,
+	}
 	err := s.run(ctx, "resetting a shadow", appdb.MustAffect(`UPDATE whd.WH_Capture SET ShadowID = @ShadowID, FirstChangeID = NextChangeID, State = @State
 WHERE Kind = @Kind AND Fence = @Fence AND NextChangeID = @Next`,
 		sql.Named("ShadowID", c.shadowID), stateArg(c.State), sql.Named("Kind", c.Kind), sql.Named("Fence", fence), sql.Named("Next", c.Next)), newEpoch(c.Kind, epoch))
@@ -164,7 +174,7 @@ WHERE Kind = @Kind AND Fence = @Fence AND NextChangeID = @Next`,
 	return s.create(ctx, c)
 }
 
-// Save implements changes.Store. Entries that were put before are durable before the state.
+// Save stores a state. Entries that were put before are durable before the state.
 func (s *Store) Save(ctx context.Context, kind string, fence int64, state changes.State) error {
 	if err := s.sync(ctx); err != nil {
 		return err
@@ -173,7 +183,6 @@ func (s *Store) Save(ctx context.Context, kind string, fence int64, state change
 		stateArg(state), sql.Named("Kind", kind), sql.Named("Fence", fence)))
 }
 
-// Captures implements changes.Store.
 func (s *Store) Captures(ctx context.Context) ([]changes.Capture, error) {
 	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (changes.Capture, error) {
 		c, err := scanCapture(row)
@@ -182,7 +191,6 @@ func (s *Store) Captures(ctx context.Context) ([]changes.Capture, error) {
 	return all, s.db.Fault(err, "reading captures")
 }
 
-// Changes implements changes.Store.
 func (s *Store) Changes(ctx context.Context, kind string, after int64, limit int) (all []changes.Change, err error) {
 	err = s.db.Query(ctx, func(rows *sql.Rows) error {
 		all = nil // of an attempt before
@@ -206,7 +214,6 @@ LEFT JOIN whd.WH_Event e ON e.EventID = c.EventID WHERE c.Kind = @Kind AND c.Cha
 	return all, s.db.Fault(err, "reading changes")
 }
 
-// Epochs implements changes.Store.
 func (s *Store) Epochs(ctx context.Context, kind string) ([]changes.Epoch, error) {
 	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (e changes.Epoch, err error) {
 		var id int64
@@ -217,7 +224,7 @@ func (s *Store) Epochs(ctx context.Context, kind string) ([]changes.Epoch, error
 	return all, s.db.Fault(err, "reading epochs")
 }
 
-// Reset implements changes.Store. The phase is FirstLook afterwards.
+// Reset starts an empty shadow of a kind. The phase is FirstLook afterwards.
 func (s *Store) Reset(ctx context.Context, kind string, fence int64) error {
 	s.resets.Lock()
 	defer s.resets.Unlock()
@@ -228,7 +235,6 @@ func (s *Store) Reset(ctx context.Context, kind string, fence int64) error {
 	return s.replace(ctx, c, fence)
 }
 
-// Note implements changes.Store.
 func (s *Store) Note(ctx context.Context, kind string, keys [][]byte) error {
 	var steps []appdb.Step
 	for _, key := range keys {
@@ -237,14 +243,12 @@ func (s *Store) Note(ctx context.Context, kind string, keys [][]byte) error {
 	return s.run(ctx, "noting keys", steps...)
 }
 
-// Noted implements changes.Store.
 func (s *Store) Noted(ctx context.Context, kind string, limit int) ([]changes.Recheck, error) {
 	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (r changes.Recheck, err error) { return r, row.Scan(&r.ID, &r.Key) },
 		`SELECT r.RecheckID, r.ShadowKey FROM whd.WH_Recheck r WHERE r.Kind = @Kind ORDER BY r.RecheckID`+s.db.Limit, sql.Named("Kind", kind), sql.Named("Limit", limit))
 	return all, s.db.Fault(err, "reading noted keys")
 }
 
-// Unnote implements changes.Store.
 func (s *Store) Unnote(ctx context.Context, kind string, notes []changes.Recheck) error {
 	ids := make([]int64, len(notes))
 	for i, n := range notes {
@@ -257,7 +261,8 @@ func (s *Store) Unnote(ctx context.Context, kind string, notes []changes.Recheck
 // lookUp is how many numbers Unseen looks up at a time.
 const lookUp = 1000
 
-// Unseen implements changes.Shadow. Nearly all numbers are seen, so it looks up the others.
+// Unseen returns entries that no sweep has seen. Nearly all numbers are seen, so it looks up the
+// others.
 func (s *Store) Unseen(
 	ctx context.Context, kind string, seen *changes.Bitmap, after int64, limit int,
 ) ([]changes.Entry, error) {
