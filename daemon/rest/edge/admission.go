@@ -58,7 +58,8 @@ func StoppingError() error { return fault.New(fault.Unavailable, "the service is
 func (a *Admission) EndRequest() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.arrived--; a.empty != nil && a.arrived == 0 {
+	a.arrived--
+	if a.empty != nil && a.arrived == 0 {
 		close(a.empty)
 	}
 }
@@ -112,7 +113,11 @@ func (a *Admission) takeSlot(gauge Gauge, anonymous bool) (*Slot, error) {
 
 // busy returns the error for a request for which there is no room.
 func busy(reason string) error {
-	return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: " + reason, RetryAfter: time.Second}
+	return &fault.Error{
+		Kind:       fault.Unavailable,
+		Message:    "the service is busy: " + reason,
+		RetryAfter: time.Second,
+	}
 }
 
 func (s *Slot) take(places chan struct{}) bool {
@@ -196,7 +201,8 @@ func (a *Admission) holdReply(x *Context, n int) (release func(), err error) {
 	if a == nil || x.Response.Kept {
 		return func() {}, nil
 	}
-	size, anonymous := int64(n), !x.Identity.Known()
+	size := int64(n)
+	anonymous := !x.Identity.Known()
 	if n <= replyFree {
 		size = 0
 	}
@@ -217,7 +223,10 @@ func (a *Admission) holdReply(x *Context, n int) (release func(), err error) {
 // pace waits until a complete response of n bytes may be sent to a GET request without valid
 // credentials. Others do not wait, nor do short responses, such as errors.
 func (a *Admission) pace(x *Context, n int) error {
-	if a == nil || x.Response.Kept || n <= replyFree || x.Identity.Known() || x.Request.Method != http.MethodGet {
+	if a == nil || x.Response.Kept || n <= replyFree {
+		return nil
+	}
+	if x.Identity.Known() || x.Request.Method != http.MethodGet {
 		return nil
 	}
 	err := a.unknown.wait(x.Request.Context(), x.Origin.Address, n)

@@ -71,7 +71,11 @@ func (b *Bodies) reserve(x *Context, n int64) error {
 		x.memory.anonymous = !x.Identity.Known()
 	}
 	if !b.budget.take(n, x.memory.anonymous) {
-		return &fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many concurrent request bodies", RetryAfter: time.Second}
+		return &fault.Error{
+			Kind:       fault.Unavailable,
+			Message:    "the service is busy: too many concurrent request bodies",
+			RetryAfter: time.Second,
+		}
 	}
 	x.memory.bytes += n
 	return nil

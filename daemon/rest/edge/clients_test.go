@@ -106,9 +106,10 @@ func TestSilentConnectionsMakeRoom(t *testing.T) {
 			clients, address := serveClients(t, len(tt.before))
 			var conns []net.Conn
 			var want [kept + 1]int
+			rankOf := map[string]int{"": unauthenticated, "/public": unauthenticated, "/in": idle, "/wait": kept}
 			for _, path := range tt.before {
 				conns = append(conns, connect(t, address, path))
-				want[map[string]int{"": unauthenticated, "/public": unauthenticated, "/in": idle, "/wait": kept}[path]]++
+				want[rankOf[path]]++
 				await(t, "connection in its state", func() bool { return clients.ranks() == want })
 			}
 			if tt.noneCloses {

@@ -62,14 +62,15 @@ func AcceptedCoding(accept string) *Coding {
 // codingQuality returns the quality of a coding in the header. Of a client that
 // accepts * only gzip is certain.
 func codingQuality(accept, name string) float64 {
-	quality, byName := 0.0, false
+	quality := 0.0
+	byName := false
 	for part := range strings.SplitSeq(accept, ",") {
 		token, parameters, _ := strings.Cut(part, ";")
 		token = strings.TrimSpace(token)
-		switch {
-		case strings.EqualFold(token, name):
-			quality, byName = qualityOf(parameters), true
-		case token == "*" && !byName && name == "gzip":
+		if strings.EqualFold(token, name) {
+			quality = qualityOf(parameters)
+			byName = true
+		} else if token == "*" && !byName && name == "gzip" {
 			quality = qualityOf(parameters)
 		}
 	}

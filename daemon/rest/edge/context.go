@@ -304,8 +304,8 @@ func List[T, D any](x *Context, name string, all []T, err error, document func(T
 		return err
 	}
 	documents := make([]D, len(all))
-	for i, one := range all {
-		documents[i] = document(one)
+	for i, element := range all {
+		documents[i] = document(element)
 	}
 	if h := x.Response.Header(); h.Get(wire.HeaderTotal) == "" {
 		h.Set(wire.HeaderTotal, strconv.Itoa(len(all)))
@@ -381,7 +381,9 @@ func appendMilliseconds(b []byte, d time.Duration) []byte {
 
 // RequestID returns the X-Request-Id of a proxy if it is safe text, else a new id.
 func RequestID(r *http.Request) string {
-	if id := r.Header.Get(wire.HeaderRequestID); id != "" && len(id) <= 64 && id == Clean(id) && !strings.ContainsAny(id, " \"\\") {
+	id := r.Header.Get(wire.HeaderRequestID)
+	isShort := id != "" && len(id) <= 64
+	if isShort && id == Clean(id) && !strings.ContainsAny(id, " \"\\") {
 		return id
 	}
 	var b [8]byte
@@ -398,7 +400,11 @@ func AddSite(x *Context) {
 
 // SiteOf returns the site of a page.
 func SiteOf(x *Context) encode.Site {
-	site := encode.Site{Base: x.Base, User: x.Identity.DisplayName, Session: x.Identity.AuthMethod == account.Cookie}
+	site := encode.Site{
+		Base:    x.Base,
+		User:    x.Identity.DisplayName,
+		Session: x.Identity.AuthMethod == account.Cookie,
+	}
 	if site.User == "" {
 		site.User = x.Identity.Name
 	}

@@ -33,7 +33,8 @@ func NewCSRF(origins CORS) *CSRF {
 // credentials, such as a login as another user; and queries with a callback, whose
 // rows the page could read.
 func (c *CSRF) Check(x *Context) error {
-	readable := x.Format.callback != "" && x.Route.Role != account.NoRole && (x.Identity.AuthMethod.Ambient() || !x.Identity.Known())
+	isAmbient := x.Identity.AuthMethod.Ambient() || !x.Identity.Known()
+	readable := x.Format.callback != "" && x.Route.Role != account.NoRole && isAmbient
 	if !x.Route.Changes && !readable || hasExplicitProof(x.Request) {
 		return nil
 	}

@@ -88,7 +88,8 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 	h := x.Response.Header()
 	ClearResponse(h)
 	accept := strings.ToLower(strings.Join(x.Request.Header.Values("Accept"), ","))
-	if x.Format.Binary || x.Format.Name == "csv" && strings.Contains(accept, "text/csv") && strings.Contains(accept, "application/json") {
+	takesBoth := strings.Contains(accept, "text/csv") && strings.Contains(accept, "application/json")
+	if x.Format.Binary || x.Format.Name == "csv" && takesBoth {
 		x.Format.Format = JSONFormat()
 	}
 	h.Set("Content-Type", x.Format.ContentType)
@@ -110,11 +111,11 @@ func (x *Context) Fail(f *fault.Error, stack string) {
 		status.Meta["AutoBatchIndex"] = completed
 	}
 	status.StackTrace = stack
-	var of *encode.Shape
+	var shape *encode.Shape
 	if x.Kind != nil {
-		of = &encode.Shape{Operation: x.Kind.Operation(), Record: x.Kind.Name}
+		shape = &encode.Shape{Operation: x.Kind.Operation(), Record: x.Kind.Name}
 	}
-	body := x.Format.Close(x.Output().Failure(x.Format.Open(h, nil), status, of))
+	body := x.Format.Close(x.Output().Failure(x.Format.Open(h, nil), status, shape))
 	err := x.Write(StatusOf(f), body)
 	if err != nil && x.Response.Status == 0 && len(body) > replyFree {
 		x.failShort(fault.From(err))
@@ -134,9 +135,17 @@ func (x *Context) failShort(f *fault.Error) {
 // log.
 func (x *Context) LogFailure(f *fault.Error) wire.ResponseStatus {
 	code := failures[f.Kind].code
-	status := wire.ResponseStatus{ErrorCode: code, Message: f.Message, Meta: map[string]string{"RequestId": x.ID}}
+	status := wire.ResponseStatus{
+		ErrorCode: code,
+		Message:   f.Message,
+		Meta:      map[string]string{"RequestId": x.ID},
+	}
 	for _, field := range f.Fields {
-		status.Errors = append(status.Errors, wire.FieldError{ErrorCode: code, FieldName: field.Name, Message: field.Message})
+		status.Errors = append(status.Errors, wire.FieldError{
+			ErrorCode: code,
+			FieldName: field.Name,
+			Message:   field.Message,
+		})
 	}
 	x.Logged.Failure = new(status)
 	return status

@@ -98,7 +98,11 @@ func (c *framed) checkHead() error {
 	client := clientOf(c.halfCloser)
 	anonymous := client == nil || !client.authenticated.Load()
 	if c.framing.size > headFree && !c.held.grow(c.heads.budget, c.framing.size, anonymous) {
-		return c.refuse(&fault.Error{Kind: fault.Unavailable, Message: "the service is busy: too many large request heads", RetryAfter: time.Second})
+		return c.refuse(&fault.Error{
+			Kind:       fault.Unavailable,
+			Message:    "the service is busy: too many large request heads",
+			RetryAfter: time.Second,
+		})
 	}
 	return nil
 }

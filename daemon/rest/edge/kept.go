@@ -34,7 +34,8 @@ func (k *Kept) Write(b []byte) (int, error) {
 	if k.Drop {
 		return len(b), nil
 	}
-	if k.Full = k.Full || len(k.Body)+len(b) > k.Room; k.Full {
+	k.Full = k.Full || len(k.Body)+len(b) > k.Room
+	if k.Full {
 		return 0, errors.New("the kept response is too long")
 	}
 	k.Body = append(k.Body, b...)

@@ -61,7 +61,8 @@ func Negotiate(c FormatRequest) (ResponseFormat, error) {
 	case suffix != "" && suffix != "json":
 		r.Format, _ = encode.ByName(suffix)
 	case c.Callback != "":
-		r.Format, r.callback = JSONFormat(), safeCallback(c.Callback)
+		r.Format = JSONFormat()
+		r.callback = safeCallback(c.Callback)
 	case suffix != "":
 		r.Format = JSONFormat()
 	case c.Format != "":
@@ -84,7 +85,7 @@ func formatNames() string { return strings.Join(encode.Names(), ", ") }
 // safeCallback replaces characters that are not part of a function name.
 func safeCallback(name string) string {
 	return strings.Map(func(r rune) rune {
-		if r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' || r == '.' || r == '_' || r == '$' {
+		if isAlphanumeric(r) || strings.ContainsRune("._$", r) {
 			return r
 		}
 		return '_'
@@ -167,13 +168,23 @@ func (c *JSConfig) ignore(name string) {
 // replaced: it is probably a body in the wrong place, and may contain a password.
 func ShownName(name string) string {
 	const maxLength = 60
-	odd := func(r rune) bool {
-		return r != '_' && r != '-' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}
-	if len(name) > maxLength || strings.ContainsFunc(name, odd) {
+	isOdd := func(r rune) bool { return !isAlphanumeric(r) && !strings.ContainsRune("_-.", r) }
+	if len(name) > maxLength || strings.ContainsFunc(name, isOdd) {
 		return "***"
 	}
 	return name
+}
+
+// isAlphanumeric reports whether a character is a digit or a letter of ASCII.
+func isAlphanumeric(r rune) bool {
+	switch {
+	case '0' <= r && r <= '9':
+		return true
+	case 'A' <= r && r <= 'Z':
+		return true
+	default:
+		return 'a' <= r && r <= 'z'
+	}
 }
 
 func byMedia(formats []encode.Format, media string) (encode.Format, bool) {

@@ -53,11 +53,12 @@ func first(list string) string {
 func (p Proxies) client(peer netip.Addr, forwarded []string) netip.Addr {
 	hops := strings.Split(strings.Join(forwarded, ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
-		at, ok := hop(strings.TrimSpace(hops[i]))
+		address, ok := hop(strings.TrimSpace(hops[i]))
 		if !ok {
 			return peer
 		}
-		if peer = at.Unmap(); !p.trusted(peer) {
+		peer = address.Unmap()
+		if !p.trusted(peer) {
 			return peer
 		}
 	}
@@ -106,7 +107,7 @@ func (c *HostCheck) known(host string) bool {
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") || slices.Contains(c.Names, name) {
 		return true
 	}
-	if own, err := url.Parse(c.URL); err == nil && hostName(own.Host) == name {
+	if service, err := url.Parse(c.URL); err == nil && hostName(service.Host) == name {
 		return true
 	}
 	return c.MachineNames != nil && slices.Contains(c.MachineNames(), name)

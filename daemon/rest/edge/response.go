@@ -110,10 +110,10 @@ const StatusGone = 499
 
 // FinalStatus returns the status of the finished request.
 func (w *Response) FinalStatus() int {
-	switch {
-	case w.Status != 0:
+	if w.Status != 0 {
 		return w.Status
-	case w.Aborted:
+	}
+	if w.Aborted {
 		return StatusGone
 	}
 	return http.StatusOK // of net/http, for handlers that write nothing

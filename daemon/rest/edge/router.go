@@ -90,9 +90,9 @@ type Param struct{ Name, Value string }
 
 // Get returns the value of a parameter, empty if there is none.
 func (p Params) Get(name string) string {
-	for _, one := range p {
-		if one.Name == name {
-			return one.Value
+	for _, param := range p {
+		if param.Name == name {
+			return param.Value
 		}
 	}
 	return ""
@@ -109,8 +109,10 @@ func (r Route) Redacts() bool {
 	if r.Redacted || len(segments) == 0 {
 		return r.Redacted
 	}
-	return slices.Contains(redactedSegments, segments[0]) || strings.HasPrefix(pattern, "/webhooks/events") ||
-		strings.HasPrefix(pattern, "/webhooks/subscribers") && len(segments) <= 3 // a RecID is the SubscriberID
+	if slices.Contains(redactedSegments, segments[0]) || strings.HasPrefix(pattern, "/webhooks/events") {
+		return true
+	}
+	return strings.HasPrefix(pattern, "/webhooks/subscribers") && len(segments) <= 3 // a RecID is the SubscriberID
 }
 
 // NewRouter returns a Router for the routes below a base path.
@@ -135,7 +137,8 @@ func NewRouter(table []Route, basePath string) *Router {
 		if n := len(c.segments); n > 0 {
 			end = strings.ToLower(c.segments[n-1].literal)
 		}
-		if rt.routes = append(rt.routes, c); r.Exact() {
+		rt.routes = append(rt.routes, c)
+		if r.Exact() {
 			rt.exact = append(rt.exact, i)
 		} else {
 			rt.byEnd[end] = append(rt.byEnd[end], i)
@@ -188,12 +191,13 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 		return Match{}, nil, err
 	}
 	stem, suffix := cutSuffix(parts)
-	one, oneStem := cutList(parts), cutList(stem)
-	for _, i := range rt.candidates(parts, stem, one, oneStem) {
-		r, whole, short := &rt.routes[i], parts, stem
-		isList := r.ByName && (one != nil || oneStem != nil)
+	listed, listedStem := cutList(parts), cutList(stem)
+	for _, i := range rt.candidates(parts, stem, listed, listedStem) {
+		r := &rt.routes[i]
+		whole, short := parts, stem
+		isList := r.ByName && (listed != nil || listedStem != nil)
 		if isList {
-			whole, short = one, oneStem
+			whole, short = listed, listedStem
 		}
 		found, format, ok := r.matchSuffixed(whole, short, suffix)
 		if !ok {
@@ -206,9 +210,11 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 			return Match{Route: r, Params: found, Suffix: format}, nil, nil
 		}
 		if allow == nil {
-			m.Params, m.Suffix = found, format
+			m.Params = found
+			m.Suffix = format
 		}
-		if allow = append(allow, r.methods...); r.ByName {
+		allow = append(allow, r.methods...)
+		if r.ByName {
 			break // any other route that matches is for unknown names
 		}
 	}
@@ -287,10 +293,9 @@ func (r *CompiledRoute) match(parts []string) (Params, bool) {
 	}
 	var found Params
 	for i, s := range r.segments {
-		switch {
-		case s.param != "":
+		if s.param != "" {
 			found = append(found, Param{s.param, parts[i]})
-		case !strings.EqualFold(s.literal, parts[i]):
+		} else if !strings.EqualFold(s.literal, parts[i]) {
 			return nil, false
 		}
 	}
