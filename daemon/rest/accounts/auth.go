@@ -81,13 +81,14 @@ func (h *Access) authorize(x *edge.Context) error {
 	}
 	ofKind := edge.KindRole(x.Kind)
 	need = max(need, ofKind)
-	given := Credentials(x)
-	open := x.Options.AnonymousQueries && need == account.Reader && ofKind == account.NoRole && !x.Route.SignedIn || h.mayPublish(x)
-	if open && given.Empty() {
+	credentials := Credentials(x)
+	isPlainQuery := need == account.Reader && ofKind == account.NoRole && !x.Route.SignedIn
+	open := x.Options.AnonymousQueries && isPlainQuery || h.mayPublish(x)
+	if open && credentials.Empty() {
 		return h.checkHost(x)
 	}
 	err := h.RequireRole(x, need)
-	if open && fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
+	if open && fault.Is(err, fault.Unauthorized) && onlyCookie(credentials) {
 		return h.checkHost(x) // browsers continue to send the cookie of an ended session
 	}
 	return err
@@ -109,9 +110,11 @@ func onlyCookie(c account.Credentials) bool {
 }
 
 // identify authenticates the request.
-func (h *Access) identify(x *edge.Context, given account.Credentials) (err error) {
-	if x.Identity, err = h.accounts.Authenticate(x.Request.Context(), given); err == nil {
-		renewCookie(x, given)
+func (h *Access) identify(x *edge.Context, credentials account.Credentials) error {
+	var err error
+	x.Identity, err = h.accounts.Authenticate(x.Request.Context(), credentials)
+	if err == nil {
+		renewCookie(x, credentials)
 	}
 	return err
 }
@@ -128,9 +131,9 @@ func (h *Access) checkHost(x *edge.Context) error {
 // IdentifyFromSession sets the user of a public page from the session cookie, if there is
 // one, and adds the frame of the page. Invalid sessions are ignored.
 func (h *Access) IdentifyFromSession(x *edge.Context) {
-	given := Credentials(x)
-	if !x.Identity.Known() && given.SessionCookie != "" && onlyCookie(given) {
-		if identity, err := h.accounts.Authenticate(x.Request.Context(), given); err == nil {
+	credentials := Credentials(x)
+	if !x.Identity.Known() && credentials.SessionCookie != "" && onlyCookie(credentials) {
+		if identity, err := h.accounts.Authenticate(x.Request.Context(), credentials); err == nil {
 			x.Identity = identity
 		}
 	}
@@ -177,12 +180,12 @@ func (h *Access) Recognize(x *edge.Context) {
 // Invalid credentials are an error, so that a client does not mistake failed
 // authentication for a rule about addresses.
 func (h *Access) IsAdmin(x *edge.Context) (bool, error) {
-	given := Credentials(x)
-	if given.Empty() {
+	credentials := Credentials(x)
+	if credentials.Empty() {
 		return false, nil
 	}
-	err := h.identify(x, given)
-	if fault.Is(err, fault.Unauthorized) && onlyCookie(given) {
+	err := h.identify(x, credentials)
+	if fault.Is(err, fault.Unauthorized) && onlyCookie(credentials) {
 		return false, nil
 	}
 	return x.Identity.Role.Includes(account.Admin), err
@@ -191,7 +194,14 @@ func (h *Access) IsAdmin(x *edge.Context) (bool, error) {
 // sessionCookie returns the cookie of a session. Without remember it expires when
 // the browser is closed.
 func sessionCookie(x *edge.Context, id string, remember bool, expires time.Time) *http.Cookie {
-	c := &http.Cookie{Name: wire.SessionCookie, Value: id, Path: "/", HttpOnly: true, Secure: x.Origin.Secure, SameSite: http.SameSiteLaxMode}
+	c := &http.Cookie{
+		Name:     wire.SessionCookie,
+		Value:    id,
+		Path:     "/",
+		HttpOnly: true,
+		Secure:   x.Origin.Secure,
+		SameSite: http.SameSiteLaxMode,
+	}
 	if remember {
 		c.Expires = expires
 	}
@@ -206,9 +216,9 @@ func expiredCookie(x *edge.Context) *http.Cookie {
 }
 
 // renewCookie extends the cookie of a remembered session together with the session.
-func renewCookie(x *edge.Context, given account.Credentials) {
+func renewCookie(x *edge.Context, credentials account.Credentials) {
 	if x.Identity.AuthMethod == account.Cookie && x.Identity.Renew {
-		http.SetCookie(x.Response, sessionCookie(x, given.SessionCookie, true, x.Identity.Expires))
+		http.SetCookie(x.Response, sessionCookie(x, credentials.SessionCookie, true, x.Identity.Expires))
 	}
 }
 

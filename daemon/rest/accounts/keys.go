@@ -19,8 +19,12 @@ type keys struct{ accounts *account.Service }
 
 func keyDocument(k account.Key) wire.APIKey {
 	return wire.APIKey{
-		KeyID: k.ID, Name: k.Name, Role: k.Role.String(),
-		AddedDateTime: dateText(k.Added), ExpiryDateTime: dateText(k.Expires), LastUsedDateTime: dateText(k.LastUsed),
+		KeyID:            k.ID,
+		Name:             k.Name,
+		Role:             k.Role.String(),
+		AddedDateTime:    dateText(k.Added),
+		ExpiryDateTime:   dateText(k.Expires),
+		LastUsedDateTime: dateText(k.LastUsed),
 	}
 }
 
@@ -52,10 +56,10 @@ func (h *keys) Add(x *edge.Context) error {
 
 // parseExpiry parses the expiry of a key; the zero time means never.
 func parseExpiry(text string) (time.Time, error) {
-	switch {
-	case text == "":
+	if text == "" {
 		return time.Now().Add(keyLife), nil
-	case strings.EqualFold(text, wire.NeverExpires):
+	}
+	if strings.EqualFold(text, wire.NeverExpires) {
 		return time.Time{}, nil
 	}
 	date, err := wire.ParseDate(text, time.UTC)

@@ -87,11 +87,17 @@ func writeLogin(x *edge.Context, status int, form loginForm) error {
 // this service.
 func redirectTarget(x *edge.Context, members query.Members) string {
 	const attack = "\\\t\r\n"
+	home := x.Base + "/metadata"
 	to := members.Text(MemberRedirect)
+	if !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, attack) {
+		return home
+	}
 	u, err := url.Parse(to)
-	if err != nil || to == "" || u.IsAbs() || u.Host != "" || u.Opaque != "" || strings.ContainsAny(to, attack) ||
-		!strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
-		return x.Base + "/metadata"
+	if err != nil {
+		return home
+	}
+	if u.IsAbs() || u.Host != "" || u.Opaque != "" {
+		return home
 	}
 	return edge.LocalPath(u)
 }
@@ -122,7 +128,10 @@ func (h *sessions) LogIn(x *edge.Context) error {
 // SendToLogin redirects browsers without a session to the login page. Other clients,
 // including scripts on pages, get a 401.
 func SendToLogin(x *edge.Context, f *fault.Error) bool {
-	if f.Kind != fault.Unauthorized || x.Route == nil || x.Route.Role == account.NoRole || !x.HTML() || x.Params.Get(edge.ParamKey) != "" || !navigates(x.Request) {
+	if f.Kind != fault.Unauthorized || x.Route == nil || x.Route.Role == account.NoRole {
+		return false
+	}
+	if !x.HTML() || x.Params.Get(edge.ParamKey) != "" || !navigates(x.Request) {
 		return false
 	}
 	edge.ClearResponse(x.Response.Header())
@@ -141,8 +150,9 @@ func navigates(r *http.Request) bool {
 	if r.Header.Get("Authorization") != "" || r.Header.Get(wire.HeaderSessionID) != "" {
 		return false
 	}
+	isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
 	mode := r.Header.Get("Sec-Fetch-Mode")
-	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && (mode == "" || mode == "navigate")
+	return isRead && (mode == "" || mode == "navigate")
 }
 
 // KeepAlive has no effect except that of every request: it extends the session.
@@ -151,8 +161,12 @@ func (h *sessions) KeepAlive(x *edge.Context) error { return x.NoContent(nil) }
 // Current returns the user of the request.
 func (h *sessions) Current(x *edge.Context) error {
 	document := wire.CurrentSession{
-		UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName, Role: x.Identity.Role.String(), Via: x.Identity.AuthMethod.String(),
-		KeyID: x.Identity.KeyID, ExpiryDateTime: dateText(x.Identity.Expires),
+		UserName:       x.Identity.Name,
+		DisplayName:    x.Identity.DisplayName,
+		Role:           x.Identity.Role.String(),
+		Via:            x.Identity.AuthMethod.String(),
+		KeyID:          x.Identity.KeyID,
+		ExpiryDateTime: dateText(x.Identity.Expires),
 	}
 	if x.Identity.SessionHash != "" {
 		document.SessionID = x.Identity.SessionHash[:8]
@@ -167,8 +181,8 @@ func (h *sessions) EndSession(x *edge.Context) error {
 
 // endSessions ends the sessions of a request.
 func (h *sessions) endSessions(x *edge.Context) error {
-	given := Credentials(x)
-	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
+	credentials := Credentials(x)
+	for _, id := range []string{credentials.SessionHeader, credentials.SessionCookie} {
 		if err := h.accounts.Logout(x.Request.Context(), id); err != nil {
 			return err
 		}
@@ -182,12 +196,15 @@ func (h *sessions) endSessions(x *edge.Context) error {
 func (h *sessions) authenticate(x *edge.Context) error {
 	f := form.Read(x)
 	f.Knows(loginIgnored...)
-	switch provider, _ := f.Given(MemberProvider); {
-	case strings.EqualFold(provider, "logout"):
+	provider, _ := f.Given(MemberProvider)
+	if strings.EqualFold(provider, "logout") {
 		return h.Logout(x)
-	case provider != "" && !strings.EqualFold(provider, "credentials"):
+	}
+	if provider != "" && !strings.EqualFold(provider, "credentials") {
 		return fault.New(fault.NotFound, "unknown provider %s; use credentials", edge.Clean(provider))
-	case x.Request.Method == http.MethodHead || !form.HasMember(f.Members, MemberUser) && !form.HasMember(f.Members, MemberPassword):
+	}
+	hasLogin := form.HasMember(f.Members, MemberUser) || form.HasMember(f.Members, MemberPassword)
+	if x.Request.Method == http.MethodHead || !hasLogin {
 		f.Knows(MemberUser, MemberPassword, MemberRemember, MemberRedirect)
 		if err := f.Done(x); err != nil {
 			return err
@@ -198,8 +215,12 @@ func (h *sessions) authenticate(x *edge.Context) error {
 }
 
 func (h *sessions) login(x *edge.Context, f *form.Form) error {
-	try := account.Login{UserName: form.Or(form.Value(f, MemberUser, form.Text), ""), Password: form.Or(form.Value(f, MemberPassword, form.Text), ""),
-		Remember: form.Or(form.Value(f, MemberRemember, parseRemember), false), Address: x.Origin.Address}
+	try := account.Login{
+		UserName: form.Or(form.Value(f, MemberUser, form.Text), ""),
+		Password: form.Or(form.Value(f, MemberPassword, form.Text), ""),
+		Remember: form.Or(form.Value(f, MemberRemember, parseRemember), false),
+		Address:  x.Origin.Address,
+	}
 	back := form.Or(form.Value(f, MemberRedirect, form.Text), "")
 	if err := f.Done(x); err != nil {
 		return err
@@ -208,15 +229,19 @@ func (h *sessions) login(x *edge.Context, f *form.Form) error {
 	if err != nil {
 		return err
 	}
-	given := Credentials(x)
-	for _, id := range []string{given.SessionHeader, given.SessionCookie} {
+	credentials := Credentials(x)
+	for _, id := range []string{credentials.SessionHeader, credentials.SessionCookie} {
 		if err := h.accounts.Replace(x.Request.Context(), id); err != nil {
 			return err
 		}
 	}
 	x.Identity = ticket.Identity
 	http.SetCookie(x.Response, sessionCookie(x, ticket.SessionID, ticket.Remember, x.Identity.Expires))
-	doc := wire.AuthenticateResponse{SessionID: ticket.SessionID, UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
+	doc := wire.AuthenticateResponse{
+		SessionID:   ticket.SessionID,
+		UserName:    x.Identity.Name,
+		DisplayName: x.Identity.DisplayName,
+	}
 	if back != "" && x.HTML() { // browsers go to the requested page, other clients get the session
 		return x.Redirect(http.StatusSeeOther, redirectTarget(x, f.Members))
 	}
@@ -224,16 +249,16 @@ func (h *sessions) login(x *edge.Context, f *form.Form) error {
 }
 
 func (h *sessions) whoAmI(x *edge.Context) error {
-	given := Credentials(x)
-	if err := h.access.identify(x, given); err != nil {
+	credentials := Credentials(x)
+	if err := h.access.identify(x, credentials); err != nil {
 		return err
 	}
 	doc := wire.AuthenticateResponse{UserName: x.Identity.Name, DisplayName: x.Identity.DisplayName}
 	switch x.Identity.AuthMethod {
 	case account.Header:
-		doc.SessionID = given.SessionHeader
+		doc.SessionID = credentials.SessionHeader
 	case account.Cookie:
-		doc.SessionID = given.SessionCookie
+		doc.SessionID = credentials.SessionCookie
 	}
 	return x.Document(http.StatusOK, "AuthenticateResponse", doc)
 }

@@ -26,8 +26,11 @@ type users struct{ accounts *account.Service }
 
 func userDocument(u account.User) wire.User {
 	return wire.User{
-		UserName: u.Name, DisplayName: u.DisplayName, Role: u.Role.String(),
-		AddedDateTime: dateText(u.Added), LastSavedDateTime: dateText(u.Saved),
+		UserName:          u.Name,
+		DisplayName:       u.DisplayName,
+		Role:              u.Role.String(),
+		AddedDateTime:     dateText(u.Added),
+		LastSavedDateTime: dateText(u.Saved),
 	}
 }
 
@@ -48,8 +51,12 @@ func (h *users) List(x *edge.Context) error {
 // Add creates a user.
 func (h *users) Add(x *edge.Context) error {
 	f := form.Read(x)
-	n := account.NewUser{Name: f.Required(MemberUser), Password: f.Required(MemberPassword), Role: form.Require(f, MemberRole, account.ParseRole),
-		DisplayName: form.Or(form.Value(f, MemberDisplayName, form.Text), "")}
+	n := account.NewUser{
+		Name:        f.Required(MemberUser),
+		Password:    f.Required(MemberPassword),
+		Role:        form.Require(f, MemberRole, account.ParseRole),
+		DisplayName: form.Or(form.Value(f, MemberDisplayName, form.Text), ""),
+	}
 	if err := f.Done(x); err != nil {
 		return err
 	}
@@ -100,7 +107,11 @@ func (h *users) Change(x *edge.Context) error {
 	}
 	f := form.Read(x)
 	f.Knows(MemberUser) // set by the path
-	up := account.Update{DisplayName: form.Value(f, MemberDisplayName, form.Text), Role: form.Value(f, MemberRole, parseRole), Password: form.Value(f, MemberPassword, form.Text)}
+	up := account.Update{
+		DisplayName: form.Value(f, MemberDisplayName, form.Text),
+		Role:        form.Value(f, MemberRole, parseRole),
+		Password:    form.Value(f, MemberPassword, form.Text),
+	}
 	if err := h.mayChange(x, f, name, up); err != nil {
 		return err
 	}
@@ -134,7 +145,11 @@ func (h *users) mayChange(x *edge.Context, f *form.Form, name string, up account
 	if up.Password == nil || !shown || !isOwn(x, name) {
 		return nil
 	}
-	err := h.accounts.CheckPassword(x.Request.Context(), account.Login{UserName: name, Password: current, Address: x.Origin.Address})
+	err := h.accounts.CheckPassword(x.Request.Context(), account.Login{
+		UserName: name,
+		Password: current,
+		Address:  x.Origin.Address,
+	})
 	if fault.Is(err, fault.Unauthorized) {
 		return &fault.Error{Kind: fault.Invalid, Message: "The password cannot be changed",
 			Fields: []fault.Field{{Name: MemberCurrentPassword, Message: "is not the current password"}}}
