@@ -77,9 +77,11 @@ type request struct {
 }
 
 // read reads the options of a request.
-func (h *Handlers) read(x *edge.Context, of odata.Resource) (r request, err error) {
-	r = request{Context: x, media: mediaOf(x), clock: odata.NewClock(zone(x))}
-	if r.Options, err = odata.ParseOptions(of, x.Kind, r.clock, x.URLMembers); err != nil {
+func (h *Handlers) read(x *edge.Context, resource odata.Resource) (request, error) {
+	r := request{Context: x, media: mediaOf(x), clock: odata.NewClock(zone(x))}
+	var err error
+	r.Options, err = odata.ParseOptions(resource, x.Kind, r.clock, x.URLMembers)
+	if err != nil {
 		return r, err
 	}
 	x.ReportIgnored(r.Ignored)
@@ -173,7 +175,11 @@ func (h *Handlers) Count(x *edge.Context) error {
 
 // count counts the records that match the filter.
 func (h *Handlers) count(r request) (int64, error) {
-	plan, err := query.NewPlan(&query.Request{Kind: r.Kind, Where: r.Filter.Where, Total: query.TotalOn}, false)
+	plan, err := query.NewPlan(&query.Request{
+		Kind:  r.Kind,
+		Where: r.Filter.Where,
+		Total: query.TotalOn,
+	}, false)
 	if err != nil {
 		return 0, err
 	}
@@ -197,14 +203,21 @@ func (h *Handlers) Entity(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	if key = odata.EntityKey(x.Kind, key); key == nil {
+	key = odata.EntityKey(x.Kind, key)
+	if key == nil {
 		return fault.New(fault.NotFound, "the records of %s have no key; use $filter", x.Kind.Name)
 	}
 	where, err := odata.ParseKey(x.Kind, key, r.clock, x.Params.Get(ParamKey))
 	if err != nil {
 		return err
 	}
-	plan, err := query.NewPlan(&query.Request{Kind: x.Kind, Where: where, Fields: r.Select, Take: 1, Total: query.TotalOff}, false)
+	plan, err := query.NewPlan(&query.Request{
+		Kind:   x.Kind,
+		Where:  where,
+		Fields: r.Select,
+		Take:   1,
+		Total:  query.TotalOff,
+	}, false)
 	if err != nil {
 		return err
 	}
@@ -226,7 +239,13 @@ func (h *Handlers) Entity(x *edge.Context) error {
 
 // response returns how records are written.
 func (r request) response(entity bool) odata.Response {
-	return odata.Response{Media: r.media, Context: odata.Context(edge.ServiceURL(r.Context)+PathService, r.Kind, r.Select, entity), Count: -1, Zone: zone(r.Context), Record: r.Kind.Name}
+	return odata.Response{
+		Media:   r.media,
+		Context: odata.Context(edge.ServiceURL(r.Context)+PathService, r.Kind, r.Select, entity),
+		Count:   -1,
+		Zone:    zone(r.Context),
+		Record:  r.Kind.Name,
+	}
 }
 
 // Rows returns a page of records.
@@ -243,7 +262,8 @@ func (h *Handlers) Rows(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	if req.Take = left; req.Place != nil {
+	req.Take = left
+	if req.Place != nil {
 		req.Take = r.page(left)
 	}
 	plan, err := query.NewPlan(req, false)
@@ -252,11 +272,11 @@ func (h *Handlers) Rows(x *edge.Context) error {
 	}
 	r.Select = req.Fields // those of the first page
 	response := r.response(false)
-	switch {
-	case r.Token != nil:
+	if r.Token != nil {
 		response.Count = r.Token.Count
-	case r.Options.Count:
-		if response.Count, err = h.count(r); err != nil {
+	} else if r.Options.Count {
+		response.Count, err = h.count(r)
+		if err != nil {
 			return err
 		}
 	}
@@ -278,16 +298,25 @@ func (h *Handlers) Rows(x *edge.Context) error {
 // one page. Those of a partition are in the order of its date if an index has that order: a
 // page is then one range of the index.
 func (h *Handlers) request(r request) (*query.Request, error) {
-	req := &query.Request{Kind: r.Kind, Where: r.Filter.Where, Order: r.Order, OrderMember: "$orderby", Fields: r.Select, Skip: r.Skip, SkipSet: r.Skip > 0, Total: query.TotalOff}
-	ctx, first := r.Request.Context(), ""
+	req := &query.Request{
+		Kind:        r.Kind,
+		Where:       r.Filter.Where,
+		Order:       r.Order,
+		OrderMember: "$orderby",
+		Fields:      r.Select,
+		Skip:        r.Skip,
+		SkipSet:     r.Skip > 0,
+		Total:       query.TotalOff,
+	}
+	ctx := r.Request.Context()
 	if r.Token != nil {
 		req.Cursor = &r.Token.Cursor
 		err := h.Queries.Store.SetPlace(ctx, req, nil)
-		switch {
-		case errors.Is(err, query.ErrEarlierCursor):
-			err = odata.EarlierTokenError()
-		case err != nil && fault.Is(err, fault.Invalid):
-			err = odata.TokenError()
+		if errors.Is(err, query.ErrEarlierCursor) {
+			return req, odata.EarlierTokenError()
+		}
+		if err != nil && fault.Is(err, fault.Invalid) {
+			return req, odata.TokenError()
 		}
 		return req, err
 	}
@@ -304,7 +333,7 @@ func (h *Handlers) request(r request) (*query.Request, error) {
 			req.Order = []query.Order{{Field: field}}
 		}
 	}
-	req.Cursor = &first
+	req.Cursor = new(string) // empty: the first page
 	return req, h.Queries.Store.SetPlace(ctx, req, nil)
 }
 

@@ -77,7 +77,12 @@ func TestPartitionsSeek(t *testing.T) {
 		store := indexed{}
 		h := Handlers{Queries: &queries.Handler{Store: store}, Store: store}
 		path := "/odata/Times?$filter=" + strings.ReplaceAll(filter, " ", "%20")
-		x := &edge.Context{Request: httptest.NewRequest("GET", path, nil), Response: edge.NewResponse(new(edge.Kept), 0), Kind: kind, Options: &edge.Options{FeedPage: 10_000, Query: query.Options{Zone: time.UTC}}}
+		x := &edge.Context{
+			Request:  httptest.NewRequest("GET", path, nil),
+			Response: edge.NewResponse(new(edge.Kept), 0),
+			Kind:     kind,
+			Options:  &edge.Options{FeedPage: 10_000, Query: query.Options{Zone: time.UTC}},
+		}
 		x.URLMembers, err = query.ReadForm(x.Request.URL.RawQuery)
 		if err != nil {
 			t.Fatal(err)

@@ -29,7 +29,11 @@ type Form struct {
 // Read reads the members of a request.
 func Read(x *edge.Context) *Form {
 	members, err := Members(x)
-	return &Form{Members: members, Err: err, known: []string{query.Format, query.Callback, query.Nulls, query.BOM, query.Strict, query.Meta, "v", query.JSConfig}}
+	return &Form{
+		Members: members,
+		Err:     err,
+		known:   []string{query.Format, query.Callback, query.Nulls, query.BOM, query.Strict, query.Meta, "v", query.JSConfig},
+	}
 }
 
 // Given returns a member's text and whether it is present. An empty JSON string is
@@ -142,11 +146,16 @@ func (f *Form) Done(x *edge.Context) error {
 
 // Fault returns the errors of the members that have been read.
 func (f *Form) Fault() error {
-	switch {
-	case f.Wrong != nil:
-		return &fault.Error{Kind: fault.Invalid, Message: "The request has invalid members", Fields: append(f.Wrong, f.Missing...)}
-	case f.Missing != nil:
-		return &fault.Error{Kind: fault.Missing, Message: "The request lacks required members", Fields: f.Missing}
+	if f.Wrong != nil {
+		fields := append(f.Wrong, f.Missing...)
+		return &fault.Error{Kind: fault.Invalid, Message: "The request has invalid members", Fields: fields}
+	}
+	if f.Missing != nil {
+		return &fault.Error{
+			Kind:    fault.Missing,
+			Message: "The request lacks required members",
+			Fields:  f.Missing,
+		}
 	}
 	return nil
 }
@@ -161,7 +170,7 @@ func Invalid(wrong []fault.Field) error {
 
 // HasName reports whether a list has the name, ignoring letter case.
 func HasName(names []string, name string) bool {
-	return slices.ContainsFunc(names, func(one string) bool { return strings.EqualFold(one, name) })
+	return slices.ContainsFunc(names, func(known string) bool { return strings.EqualFold(known, name) })
 }
 
 // HasMember reports whether a member has a value.
@@ -268,8 +277,8 @@ func Without(members query.Members, names ...string) query.Members {
 // MemberValue returns a parsed member of a query, nil if it is not given. Errors are
 // appended to wrong.
 func MemberValue[T any](members query.Members, name string, wrong *[]fault.Field, parse func(string) (T, error)) *T {
-	m, given := members.Get(name)
-	if !given || m.Empty {
+	m, ok := members.Get(name)
+	if !ok || m.Empty {
 		return nil
 	}
 	message := "takes one value"

@@ -16,7 +16,10 @@ func StoredIDs(kind *record.Kind, where []query.Condition) {
 		return
 	}
 	for i, c := range where {
-		if f := kind.Fields[c.Field]; f.Type != record.Text || !strings.HasSuffix(f.Name, "ID") || c.Operator != record.Equal && c.Operator != record.In {
+		f := kind.Fields[c.Field]
+		isID := f.Type == record.Text && strings.HasSuffix(f.Name, "ID")
+		comparesWhole := c.Operator == record.Equal || c.Operator == record.In
+		if !isID || !comparesWhole {
 			continue
 		}
 		where[i].Operands = slices.Clone(c.Operands)

@@ -39,8 +39,8 @@ func FuzzFormAddress(f *testing.F) {
 			t.Errorf("%q leads to %q: %v", rawQuery, to, err)
 			return
 		}
-		if again := FormAddress(next); again != "" {
-			t.Errorf("%q leads to %q, which leads to %q", rawQuery, to, again)
+		if repeated := FormAddress(next); repeated != "" {
+			t.Errorf("%q leads to %q, which leads to %q", rawQuery, to, repeated)
 		}
 	})
 }

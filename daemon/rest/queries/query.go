@@ -101,11 +101,15 @@ func (h *Handler) fits(x *edge.Context, plan *query.Plan) error {
 	if groups {
 		most, text = query.MaxGroups, "the result has %d groups, at most %d are possible; add conditions, or use Take"
 	}
-	if most == 0 || !plan.Count && !groups || plan.Take != query.NoTake && plan.Take <= most {
+	isCounted := plan.Count || groups
+	isBounded := plan.Take != query.NoTake && plan.Take <= most
+	if most == 0 || !isCounted || isBounded {
 		return nil
 	}
 	count := *plan
-	count.Take, count.Aggregates, count.Count = 0, nil, true
+	count.Take = 0
+	count.Aggregates = nil
+	count.Count = true
 	rows, err := h.Store.Select(x.Request.Context(), &count)
 	if err != nil {
 		return err
@@ -126,7 +130,8 @@ func (h *Handler) Plan(x *edge.Context, members query.Members, where ...query.Co
 		if err := form.Invalid(wrong); err != nil {
 			return nil, err
 		}
-		members, where = form.Without(members, MemberSince, MemberUntil), append(where, period...)
+		members = form.Without(members, MemberSince, MemberUntil)
+		where = append(where, period...)
 	}
 	req, err := query.Parse(x.Kind, members, x.Options.Query)
 	if err != nil {
@@ -163,18 +168,25 @@ func (h *Handler) Kind(o *edge.Options, r *edge.CompiledRoute, p edge.Params) (*
 		kind, _ := h.System.Lookup(r.Kind) // a test checks that all kinds of the table exist
 		return kind, nil
 	}
-	noun, nameOf, others := "operation", (*record.Kind).Operation, h.Names
+	noun := "operation"
+	nameOf := (*record.Kind).Operation
+	others := h.Names
 	name := p.Get(edge.ParamOperation)
 	if name == "" {
-		noun, nameOf, others = "record kind", func(k *record.Kind) string { return k.Name }, nil
+		noun = "record kind"
+		nameOf = func(k *record.Kind) string { return k.Name }
+		others = nil
 		name = p.Get(edge.ParamKind)
 	}
 	if name == "" {
 		return nil, nil
 	}
 	kinds := o.Kinds()
-	if kind, ok := kinds.Lookup(name); ok && strings.EqualFold(name, nameOf(kind)) && !(r != nil && r.Exact() && name != nameOf(kind)) {
-		return kind, nil
+	if kind, ok := kinds.Lookup(name); ok {
+		isExact := r != nil && r.Exact()
+		if name == nameOf(kind) || !isExact && strings.EqualFold(name, nameOf(kind)) {
+			return kind, nil
+		}
 	}
 	if reason := reasonNotServed(o, name); reason != "" {
 		return nil, fault.New(fault.NotFound, "%s is not served: %s", edge.Clean(name), reason)
@@ -210,8 +222,8 @@ func instead(kinds *record.Registry, name string, nameOf func(*record.Kind) stri
 	names = append(names, others...)
 	near := record.Suggest(name, names)
 	if near == nil { // the registry knows kinds by both of their names
-		for _, one := range kinds.Suggest(name) {
-			kind, _ := kinds.Lookup(one)
+		for _, suggestion := range kinds.Suggest(name) {
+			kind, _ := kinds.Lookup(suggestion)
 			near = append(near, nameOf(kind))
 		}
 	}

@@ -45,7 +45,11 @@ const maxCursor = 6 << 10
 
 // errLongCursor is the error of a page if the next one could not be requested. Without the
 // header the page would look like the last one.
-var errLongCursor = &fault.Error{Kind: fault.Invalid, Message: query.Cursor + " " + longCursor, Fields: []fault.Field{{Name: query.Cursor, Message: longCursor}}}
+var errLongCursor = &fault.Error{
+	Kind:    fault.Invalid,
+	Message: query.Cursor + " " + longCursor,
+	Fields:  []fault.Field{{Name: query.Cursor, Message: longCursor}},
+}
 
 const longCursor = "of the next page is too long for the header " + wire.HeaderNextCursor + ": use fewer values in the conditions, or a format that has it in Meta, such as json"
 
@@ -65,11 +69,11 @@ func stream(x *edge.Context, plan *query.Plan, rows *executor.Result, space *spi
 	err := out.rows(plan, rows)
 	*buf = out.buf[:0]
 	out.stop()
-	switch {
-	case errors.Is(err, errHeadDone):
+	if errors.Is(err, errHeadDone) {
 		x.Response.WriteHeader(http.StatusOK)
 		return nil
-	case err != nil && out.sent && !x.Response.Kept:
+	}
+	if err != nil && out.sent && !x.Response.Kept {
 		edge.AbortResponse(x, err)
 	}
 	return err
@@ -101,7 +105,8 @@ func (o *responseWriter) stop() {
 // rows sends the rows of a plan with the envelope around them.
 func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 	x := o.x
-	h, sh := x.Response.Header(), ShapeOf(x, plan)
+	h := x.Response.Header()
+	sh := ShapeOf(x, plan)
 	h.Set("Content-Type", x.Format.ContentType)
 	if x.Format.Attachment {
 		h.Set("Content-Disposition", "attachment; filename="+sh.Operation+x.Format.Suffix)
@@ -129,8 +134,10 @@ func (o *responseWriter) rows(plan *query.Plan, rows *executor.Result) error {
 		if limited != nil && limited.Err() != nil {
 			return limitError(limited.Err(), rows.Position())
 		}
-		if o.count++; len(o.buf) >= maxBuffered {
-			if x.Format.Bare() && !o.sent && o.pages && plan.Take != query.NoTake && len(plan.Place.Next(nil)) > maxCursor { // with the conditions alone
+		o.count++
+		if len(o.buf) >= maxBuffered {
+			hasCursorHeader := x.Format.Bare() && o.pages && plan.Take != query.NoTake
+			if hasCursorHeader && !o.sent && len(plan.Place.Next(nil)) > maxCursor { // with the conditions alone
 				return errLongCursor
 			}
 			if err := o.flush(); err != nil {
@@ -192,7 +199,8 @@ func ShapeOf(x *edge.Context, plan *query.Plan) encode.Shape {
 		sh.Columns[i] = encode.Column{Name: f.Name, Type: x.Format.Type(f.Type)}
 	}
 	if x.HTML() {
-		sh.Links, sh.View = otherFormats(x), view(x, plan)
+		sh.Links = otherFormats(x)
+		sh.View = view(x, plan)
 	}
 	return sh
 }

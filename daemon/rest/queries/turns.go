@@ -75,7 +75,11 @@ func (t *turns) wait(reader string) (end func(), err error) {
 	t.mu.Unlock()
 	if full {
 		t.leave(reader)
-		return nil, &fault.Error{Kind: fault.Unavailable, Message: "too many requests wait for changes; try again later", RetryAfter: 30 * time.Second}
+		return nil, &fault.Error{
+			Kind:       fault.Unavailable,
+			Message:    "too many requests wait for changes; try again later",
+			RetryAfter: 30 * time.Second,
+		}
 	}
 	return func() {
 		t.mu.Lock()
@@ -106,7 +110,11 @@ func (t *turns) take(x *edge.Context) (*turn, error) {
 		case q.places <- struct{}{}:
 		case <-ctx.Done():
 			t.leave(reader)
-			return nil, &fault.Error{Kind: fault.Unavailable, Message: "too many requests of the same user or key read changes; try again later", RetryAfter: time.Second}
+			return nil, &fault.Error{
+				Kind:       fault.Unavailable,
+				Message:    "too many requests of the same user or key read changes; try again later",
+				RetryAfter: time.Second,
+			}
 		}
 	}
 	granted := &turn{startedAt: time.Now(), release: sync.OnceFunc(func() {

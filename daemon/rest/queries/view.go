@@ -35,7 +35,9 @@ func view(x *edge.Context, plan *query.Plan) *encode.View {
 		v.Note = "This page follows a cursor, which has the conditions, order and fields of its query. Start a new query to change them."
 		return v
 	}
-	v.Take, v.Limit, v.Form.Action = plan.Take, x.Options.Query.MaxTake, a.path
+	v.Take = plan.Take
+	v.Limit = x.Options.Query.MaxTake
+	v.Form.Action = a.path
 	if plan.Take >= encode.AllRows {
 		v.Take = query.NoTake
 	}
@@ -80,17 +82,18 @@ func viewFilters(v *encode.View, a address, kind *record.Kind) {
 		target, isFilter := kind.Member(m.Name)
 		if isFilter {
 			filters = append(filters, m.Name)
-			one := a.condition(kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m)
+			condition := a.condition(kind.Fields[target.Field].Name, encode.OperatorWords(target.Operator), m)
 			if target.Operator.Arity() == record.None {
-				one.Value = ""
+				condition.Value = ""
 			}
-			v.Conditions = append(v.Conditions, one)
+			v.Conditions = append(v.Conditions, condition)
 		} else if form.HasName([]string{query.Fields, query.Include, query.GroupBy}, m.Name) { // these change the rows and columns
 			filters = append(filters, m.Name)
 			v.Conditions = append(v.Conditions, a.condition(m.Name, "=", m))
 		}
 		if _, taken := shown[target.Field]; isFilter && !taken && target.Operator.Arity() != record.None {
-			shown[target.Field], operators[target.Field] = m, target.Operator
+			shown[target.Field] = m
+			operators[target.Field] = target.Operator
 		} else if !strings.EqualFold(m.Name, query.Skip) {
 			v.Form.Hidden = append(v.Form.Hidden, pairs(m)...)
 		}
@@ -106,7 +109,12 @@ func viewFilters(v *encode.View, a address, kind *record.Kind) {
 }
 
 func (a address) condition(name, words string, m query.Member) encode.Condition {
-	return encode.Condition{Field: name, Operator: words, Value: strings.Join(formTexts(m), ", "), RemoveURL: a.without(m.Name, query.Skip)}
+	return encode.Condition{
+		Field:     name,
+		Operator:  words,
+		Value:     strings.Join(formTexts(m), ", "),
+		RemoveURL: a.without(m.Name, query.Skip),
+	}
 }
 
 func pairs(m query.Member) []encode.Pair {
@@ -123,16 +131,16 @@ func sortLinks(a address, plan *query.Plan, members query.Members) []encode.Sort
 	condition := form.HasMember(members, query.OrderBy) || form.HasMember(members, query.OrderByDesc)
 	links := make([]encode.SortLink, len(plan.Columns))
 	for i, c := range plan.Columns {
-		by := encode.Pair{Name: query.OrderBy, Value: plan.Kind.Fields[c].Name}
-		other := encode.Pair{Name: query.OrderByDesc}
+		order := encode.Pair{Name: query.OrderBy, Value: plan.Kind.Fields[c].Name}
+		cleared := encode.Pair{Name: query.OrderByDesc}
 		if condition && len(plan.Order) > 0 && plan.Order[0].Field == c {
 			links[i].Sorted = "descending"
 			if !plan.Order[0].Desc {
 				links[i].Sorted = "ascending"
-				by.Name, other.Name = other.Name, by.Name
+				order.Name, cleared.Name = cleared.Name, order.Name
 			}
 		}
-		links[i].URL = a.with(encode.Pair{Name: query.Skip}, other, by)
+		links[i].URL = a.with(encode.Pair{Name: query.Skip}, cleared, order)
 	}
 	return links
 }

@@ -146,11 +146,12 @@ func (b *bulkForm) read() {
 	for _, m := range b.Members {
 		_, isFilter := b.kind.Member(m.Name)
 		isMember := form.HasName(bulkMembers, m.Name)
+		hasValue := !m.Empty && (len(m.Texts) > 0 || m.Other)
 		switch {
 		case form.HasName(bulkControls, m.Name):
 		case !isFilter && !isMember:
 			b.Refuse(edge.ShownName(m.Name), b.unknown(m.Name))
-		case m.Empty || (len(m.Texts) == 0 && !m.Other):
+		case !hasValue:
 			b.Refuse(edge.ShownName(m.Name), noValue)
 		case isFilter:
 			b.filter(m)

@@ -64,7 +64,7 @@ func isNoHeaderMember(m query.Member) bool {
 // ReplaceHeaders replaces the headers of a subscription. The response contains the values
 // of the request, as clients of the existing service expect; no other response does.
 func (h *subscriptions) ReplaceHeaders(x *edge.Context) error {
-	by, err := h.limitChanges(x)
+	caller, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (h *subscriptions) ReplaceHeaders(x *edge.Context) error {
 		return err
 	}
 	change := admin.SubscriptionChange{Headers: headers}
-	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), change, by)
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), change, caller)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (h *subscriptions) ReplaceHeaders(x *edge.Context) error {
 
 // RemoveHeaders removes one header, or all if the path contains no ID.
 func (h *subscriptions) RemoveHeaders(x *edge.Context) error {
-	by, err := h.limitChanges(x)
+	caller, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -101,9 +101,9 @@ func (h *subscriptions) RemoveHeaders(x *edge.Context) error {
 	id := x.Params.Get(inSubscription)
 	header := x.Params.Get(inHeader)
 	if header != "" {
-		return x.NoContent(h.admin.RemoveHeader(x.Request.Context(), subscriber, id, header, by))
+		return x.NoContent(h.admin.RemoveHeader(x.Request.Context(), subscriber, id, header, caller))
 	}
 	change := admin.SubscriptionChange{Headers: &[]webhook.Header{}}
-	_, err = h.admin.ChangeSubscription(x.Request.Context(), subscriber, id, change, by)
+	_, err = h.admin.ChangeSubscription(x.Request.Context(), subscriber, id, change, caller)
 	return x.NoContent(err)
 }

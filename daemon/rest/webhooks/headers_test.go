@@ -9,31 +9,31 @@ import (
 )
 
 func TestParseHeaders(t *testing.T) {
-	one := []webhook.Header{{Name: "X", Value: "Y"}}
+	headers := []webhook.Header{{Name: "X", Value: "Y"}}
 	tests := []struct {
 		text string
 		want []webhook.Header
 		ok   bool
 	}{
-		{`[{"Name":"X","Value":"Y"}]`, one, true},
-		{` [{"name":"X","value":"Y"}] `, one, true},
-		{`[{Name:X,Value:Y}]`, one, true},
-		{`[{Value:Y,Name:X}]`, one, true},
+		{`[{"Name":"X","Value":"Y"}]`, headers, true},
+		{` [{"name":"X","value":"Y"}] `, headers, true},
+		{`[{Name:X,Value:Y}]`, headers, true},
+		{`[{Value:Y,Name:X}]`, headers, true},
 		{`[{Name:Authorization,Value:Bearer a:b},{Name:X,Value:"a,""b""}"}]`, []webhook.Header{{Name: "Authorization", Value: "Bearer a:b"}, {Name: "X", Value: `a,"b"}`}}, true},
 		{`[{Name:X,Value:}]`, []webhook.Header{{Name: "X", Value: ""}}, true},
 		{`[]`, nil, true},
 		{`[{"Name":"X","Value":7}]`, []webhook.Header{{Name: "X", Value: "7"}}, true},
 		{`[{Name:X,Value:5" bolt}]`, []webhook.Header{{Name: "X", Value: `5" bolt`}}, true},
 		{`[{"Name":"X","Value":"a\"}b"}, {"Name":"Y"}]`, []webhook.Header{{Name: "X", Value: `a"}b`}, {Name: "Y"}}, true},
-		{`[{"SubscriptionRequestHeaderID":"00000000000000000000000000000000","Name":"X","Value":"Y"}]`, one, true},
-		{`[{SubscriptionRequestHeaderID:1,Name:X,Value:Y}]`, one, true},
+		{`[{"SubscriptionRequestHeaderID":"00000000000000000000000000000000","Name":"X","Value":"Y"}]`, headers, true},
+		{`[{SubscriptionRequestHeaderID:1,Name:X,Value:Y}]`, headers, true},
 		{`[{"Name":"X","Valeu":"Y"}]`, nil, false},
 		{`[{Name:X,Other:Y}]`, nil, false},
 		{`[{Name:X`, nil, false},
 		{`[{Name:X,Value:Y}`, nil, false},
 		{`[{Name:X,Value:Y}]x`, nil, false},
-		{`{"Name":"X","Value":"Y"}`, one, true},
-		{`{Name:X,Value:Y}`, one, true},
+		{`{"Name":"X","Value":"Y"}`, headers, true},
+		{`{Name:X,Value:Y}`, headers, true},
 		{`{"Name":"X"}x`, nil, false},
 		{`{"Name":"X"},{"Name":"Y","Value":""}`, []webhook.Header{{Name: "X"}, {Name: "Y"}}, true}, // a repeated name
 		{`X: Y`, nil, false},

@@ -20,28 +20,28 @@ func FuzzJSVReadsBack(f *testing.F) {
 		f.Add("x", text)
 	}
 	jsv, _ := encode.ByName("jsv")
-	f.Fuzz(func(t *testing.T, one, two string) {
-		if !utf8.ValidString(one) || !utf8.ValidString(two) {
+	f.Fuzz(func(t *testing.T, first, second string) {
+		if !utf8.ValidString(first) || !utf8.ValidString(second) {
 			return
 		}
 		shape := encode.Shape{Nulls: true, Columns: []encode.Column{{Name: "A", Type: record.Text}, {Name: "Null", Type: record.Text}, {Name: "N", Type: record.Long}, {Name: "B", Type: record.Text}, {Name: "Bytes", Type: record.Bytes}}}
-		cells := []row.Cell{{Data: []byte(one)}, {Null: true}, {Int: int64(len(one))}, {Data: []byte(two)}, {Data: []byte(two)}}
+		cells := []row.Cell{{Data: []byte(first)}, {Null: true}, {Int: int64(len(first))}, {Data: []byte(second)}, {Data: []byte(second)}}
 		members, err := query.ReadJSV(jsv.New(shape).Row(nil, cells))
-		if null, given := members.Get("Null"); err != nil || !given || !null.Empty || members.Text("A") != one || members.Text("B") != two ||
-			members.Text("N") != strconv.Itoa(len(one)) || members.Text("Bytes") != base64.StdEncoding.EncodeToString([]byte(two)) {
-			t.Errorf("%q and %q: %+v, %v", one, two, members, err)
+		if null, ok := members.Get("Null"); err != nil || !ok || !null.Empty || members.Text("A") != first || members.Text("B") != second ||
+			members.Text("N") != strconv.Itoa(len(first)) || members.Text("Bytes") != base64.StdEncoding.EncodeToString([]byte(second)) {
+			t.Errorf("%q and %q: %+v, %v", first, second, members, err)
 		}
-		text, err := jsv.Document(nil, "", map[string]any{"A": one, "List": []string{one, two, "x"}, "Nested": []map[string]string{{"Name": one}}, "Z": two})
+		text, err := jsv.Document(nil, "", map[string]any{"A": first, "List": []string{first, second, "x"}, "Nested": []map[string]string{{"Name": first}}, "Z": second})
 		if err != nil {
 			t.Fatal(err)
 		}
 		members, err = query.ReadJSV(text)
-		if list, _ := members.Get("List"); err != nil || members.Text("A") != one || members.Text("Z") != two || !slices.Equal(list.Texts, []string{one, two, "x"}) {
-			t.Errorf("%q and %q: %s: %+v, %v", one, two, text, members, err)
+		if list, _ := members.Get("List"); err != nil || members.Text("A") != first || members.Text("Z") != second || !slices.Equal(list.Texts, []string{first, second, "x"}) {
+			t.Errorf("%q and %q: %s: %+v, %v", first, second, text, members, err)
 		}
 		headers, _ := members.Get("Nested")
-		if got, err := parseHeaders(headers.Raw); err != nil || len(got) != 1 || got[0].Name != one {
-			t.Errorf("%q: %s: %+v, %v", one, headers.Raw, got, err)
+		if got, err := parseHeaders(headers.Raw); err != nil || len(got) != 1 || got[0].Name != first {
+			t.Errorf("%q: %s: %+v, %v", first, headers.Raw, got, err)
 		}
 	})
 }

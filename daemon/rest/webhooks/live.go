@@ -47,7 +47,11 @@ func (h *streams) Serve(x *edge.Context) error {
 	}
 	reader, err := h.hub.Open(topics, lastID)
 	if errors.Is(err, live.ErrFull) {
-		return &fault.Error{Kind: fault.Unavailable, Message: "too many live streams; close one, or try again later", RetryAfter: 30 * time.Second}
+		return &fault.Error{
+			Kind:       fault.Unavailable,
+			Message:    "too many live streams; close one, or try again later",
+			RetryAfter: 30 * time.Second,
+		}
 	} else if err != nil {
 		return edge.StoppingError()
 	}
@@ -76,15 +80,16 @@ const checkTimeout = 3 * time.Second
 // only while the store is unavailable: any other error ends the stream, so that it
 // does not outlive a changed password.
 func (h *streams) accessCheck(x *edge.Context) func(context.Context) error {
-	given := accounts.Credentials(x)
+	credentials := accounts.Credentials(x)
 	return func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
-		identity, err := h.accounts.Authenticate(ctx, given)
-		switch {
-		case err == nil && !identity.Role.Includes(x.Route.Role):
+		identity, err := h.accounts.Authenticate(ctx, credentials)
+		if err == nil && !identity.Role.Includes(x.Route.Role) {
 			return fault.New(fault.Forbidden, "%s now has the role %s", identity.Name, identity.Role)
-		case fault.Is(err, fault.Unavailable), fault.Is(err, fault.Timeout), errors.Is(err, context.Canceled), ctx.Err() != nil:
+		}
+		isUndecided := fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Timeout)
+		if isUndecided || errors.Is(err, context.Canceled) || ctx.Err() != nil {
 			return nil
 		}
 		return err

@@ -89,7 +89,11 @@ func pathConditions(x *edge.Context, names ...string) ([]query.Condition, error)
 
 // messageAddress returns the ids of the message in the path.
 func messageAddress(x *edge.Context) admin.Address {
-	return admin.Address{Subscriber: x.Params.Get(InSubscriber), Subscription: x.Params.Get(inSubscription), Message: x.Params.Get(inMessage)}
+	return admin.Address{
+		Subscriber:   x.Params.Get(InSubscriber),
+		Subscription: x.Params.Get(inSubscription),
+		Message:      x.Params.Get(inMessage),
+	}
 }
 
 // Remove removes a message and cancels its pending attempt.
@@ -138,7 +142,11 @@ func messageState(x *edge.Context, m *webhook.Message, err error) error {
 	if err != nil {
 		return err
 	}
-	return x.Document(http.StatusAccepted, "Message", wire.MessageState{MessageID: m.GUID, Status: int(m.Status), Retries: m.Retries()})
+	return x.Document(http.StatusAccepted, "Message", wire.MessageState{
+		MessageID: m.GUID,
+		Status:    int(m.Status),
+		Retries:   m.Retries(),
+	})
 }
 
 // PeriodMembers documents Since and Until.

@@ -63,10 +63,16 @@ func parseWindow(text string) (time.Duration, error) {
 func statsDocument(s stats.Report) *wire.Stats {
 	n := len(s.Minutes)
 	d := &wire.Stats{
-		ServerDateTime: wire.Timestamp(s.At), SinceDateTime: wire.Timestamp(s.Since), Window: wire.TimeSpan(time.Duration(n) * time.Minute),
-		Totals: trafficDocument(s.Total), Latency: s.Attempts, Delay: s.Delay,
-		Minutes:     minutesDocument(s),
-		QueueWindow: wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute), Queues: []wire.Queue{}, OtherQueues: s.Omitted,
+		ServerDateTime: wire.Timestamp(s.At),
+		SinceDateTime:  wire.Timestamp(s.Since),
+		Window:         wire.TimeSpan(time.Duration(n) * time.Minute),
+		Totals:         trafficDocument(s.Total),
+		Latency:        s.Attempts,
+		Delay:          s.Delay,
+		Minutes:        minutesDocument(s),
+		QueueWindow:    wire.TimeSpan(time.Duration(min(n, stats.QueueMinutes)) * time.Minute),
+		Queues:         []wire.Queue{},
+		OtherQueues:    s.Omitted,
 	}
 	if attempts := d.Totals.Delivered + d.Totals.Failed + d.Totals.GivenUp; attempts > 0 {
 		rate := float64(d.Totals.Delivered) / float64(attempts)
@@ -80,7 +86,13 @@ func statsDocument(s stats.Report) *wire.Stats {
 }
 
 func trafficDocument(t stats.Traffic) wire.Traffic {
-	return wire.Traffic{Events: int64(t.Events), Messages: int64(t.Messages), Delivered: int64(t.Delivered), Failed: int64(t.Failed), GivenUp: int64(t.GivenUp)}
+	return wire.Traffic{
+		Events:    int64(t.Events),
+		Messages:  int64(t.Messages),
+		Delivered: int64(t.Delivered),
+		Failed:    int64(t.Failed),
+		GivenUp:   int64(t.GivenUp),
+	}
 }
 
 func minutesDocument(s stats.Report) wire.Minutes {
@@ -101,12 +113,29 @@ func minutesDocument(s stats.Report) wire.Minutes {
 func queueDocument(l *stats.Queue) wire.Queue {
 	sub := l.Subscription
 	d := wire.Queue{
-		SubscriberID: sub.Subscriber, SubscriberName: sub.SubscriberInfo.Name, SubscriptionID: sub.GUID, EventName: sub.Pattern, URL: sub.URL,
-		IsEnabled: sub.Active(), DisabledReason: sub.InactiveReason(), Ordered: sub.Order.All, OrderedByKey: sub.Order.ByKey,
-		InFlight: l.InFlight, Limit: l.Limit, Breaker: wire.BreakerClosed,
-		FailingSince: wire.Timestamp(l.FailingSince), NextAttemptDateTime: wire.Timestamp(l.Next),
-		NotSent: l.NotSent, RetryPending: l.RetryPending, Pending: l.NotSent + l.RetryPending, OldestDateTime: wire.Timestamp(l.Oldest),
-		Delivered: int64(l.Traffic.Delivered), Failed: int64(l.Traffic.Failed), GivenUp: int64(l.Traffic.GivenUp), P99: wire.TimeSpan(l.P99), LastFailure: l.Last,
+		SubscriberID:        sub.Subscriber,
+		SubscriberName:      sub.SubscriberInfo.Name,
+		SubscriptionID:      sub.GUID,
+		EventName:           sub.Pattern,
+		URL:                 sub.URL,
+		IsEnabled:           sub.Active(),
+		DisabledReason:      sub.InactiveReason(),
+		Ordered:             sub.Order.All,
+		OrderedByKey:        sub.Order.ByKey,
+		InFlight:            l.InFlight,
+		Limit:               l.Limit,
+		Breaker:             wire.BreakerClosed,
+		FailingSince:        wire.Timestamp(l.FailingSince),
+		NextAttemptDateTime: wire.Timestamp(l.Next),
+		NotSent:             l.NotSent,
+		RetryPending:        l.RetryPending,
+		Pending:             l.NotSent + l.RetryPending,
+		OldestDateTime:      wire.Timestamp(l.Oldest),
+		Delivered:           int64(l.Traffic.Delivered),
+		Failed:              int64(l.Traffic.Failed),
+		GivenUp:             int64(l.Traffic.GivenUp),
+		P99:                 wire.TimeSpan(l.P99),
+		LastFailure:         l.Last,
 	}
 	d.WaitUntilDateTime = wire.Timestamp(l.WaitUntil)
 	if l.BreakerOpen {
@@ -121,6 +150,10 @@ func depthDocument(backlog stats.BacklogCount) *wire.Depth {
 		return nil
 	}
 	total := backlog.Total()
-	return &wire.Depth{CountedDateTime: wire.Timestamp(backlog.At), NotSent: total.NotSent, RetryPending: total.RetryPending,
-		OldestDateTime: wire.Timestamp(total.Oldest)}
+	return &wire.Depth{
+		CountedDateTime: wire.Timestamp(backlog.At),
+		NotSent:         total.NotSent,
+		RetryPending:    total.RetryPending,
+		OldestDateTime:  wire.Timestamp(total.Oldest),
+	}
 }

@@ -35,8 +35,14 @@ type subscribers struct {
 }
 
 func (h *subscribers) document(x *edge.Context, b admin.Subscriber) wire.Subscriber {
-	d := wire.Subscriber{RecID: b.GUID, Name: b.Name, IsEnabled: b.Enabled, ItemNo: b.ItemNo,
-		LastSavedDateTime: wire.Timestamp(b.SavedAt), RowHash: b.RowHash}
+	d := wire.Subscriber{
+		RecID:             b.GUID,
+		Name:              b.Name,
+		IsEnabled:         b.Enabled,
+		ItemNo:            b.ItemNo,
+		LastSavedDateTime: wire.Timestamp(b.SavedAt),
+		RowHash:           b.RowHash,
+	}
 	for _, r := range b.Subscriptions {
 		d.Subscriptions = append(d.Subscriptions, h.subscriptions.document(x, r))
 	}
@@ -52,7 +58,11 @@ func (h *subscribers) Show(x *edge.Context) error {
 // Add creates a subscriber, enabled by default.
 func (h *subscribers) Add(x *edge.Context) error {
 	f := form.Read(x)
-	n := admin.Subscriber{Name: form.Require(f, MemberName, parseName), Enabled: form.Or(form.Value(f, MemberEnabled, form.Bool), true), GUID: form.Or(form.Value(f, webhook.MemberRecID, parseRecID), "")}
+	n := admin.Subscriber{
+		Name:    form.Require(f, MemberName, parseName),
+		Enabled: form.Or(form.Value(f, MemberEnabled, form.Bool), true),
+		GUID:    form.Or(form.Value(f, webhook.MemberRecID, parseRecID), ""),
+	}
 	f.NotBlank(MemberName, n.Name)
 	if err := f.Done(x); err != nil {
 		return err
@@ -65,8 +75,12 @@ func (h *subscribers) Add(x *edge.Context) error {
 func (h *subscribers) Change(x *edge.Context) error {
 	f := form.Read(x)
 	f.Knows(InSubscriber, "ItemNo")
-	c := admin.SubscriberChange{Enabled: form.Value(f, MemberEnabled, form.Bool), RowHash: form.Or(form.Value(f, MemberRowHash, parseRowHash), nil)}
-	if c.Name = form.Value(f, MemberName, parseName); c.Name != nil {
+	c := admin.SubscriberChange{
+		Enabled: form.Value(f, MemberEnabled, form.Bool),
+		RowHash: form.Or(form.Value(f, MemberRowHash, parseRowHash), nil),
+		Name:    form.Value(f, MemberName, parseName),
+	}
+	if c.Name != nil {
 		f.NotBlank(MemberName, f.Required(MemberName))
 	}
 	if err := f.Done(x); err != nil {

@@ -148,7 +148,7 @@ func (h *subscriptions) Show(x *edge.Context) error {
 // Add creates a subscription. The SubscriberID is sufficient; admins, who may use
 // addresses of private networks, must authenticate.
 func (h *subscriptions) Add(x *edge.Context) error {
-	by, err := h.limitChanges(x)
+	caller, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -166,18 +166,18 @@ func (h *subscriptions) Add(x *edge.Context) error {
 	if err := f.Done(x); err != nil {
 		return err
 	}
-	if !by.Admin && recID != "" {
+	if !caller.Admin && recID != "" {
 		return adminsOnly(webhook.MemberRecID)
 	}
-	if !by.Admin && secret != "" {
+	if !caller.Admin && secret != "" {
 		return adminsOnly(webhook.MemberSecret)
 	}
 
 	r, err := h.admin.AddSubscription(x.Request.Context(), webhook.Subscription{
 		GUID:        recID,
 		Subscriber:  x.Params.Get(InSubscriber),
-		MadeByAdmin: by.Admin,
-		Owner:       webhook.Owner{Name: by.Owner},
+		MadeByAdmin: caller.Admin,
+		Owner:       webhook.Owner{Name: caller.Owner},
 		URL:         url,
 		Pattern:     pattern,
 		Headers:     form.Or(headers, nil),
@@ -208,12 +208,16 @@ func parseRecID(text string) (string, error) {
 // adminsOnly returns the error for a member that only admins may set.
 func adminsOnly(member string) error {
 	const text = "requires the role admin"
-	return &fault.Error{Kind: fault.Forbidden, Message: member + " " + text, Fields: []fault.Field{{Name: member, Message: text}}}
+	return &fault.Error{
+		Kind:    fault.Forbidden,
+		Message: member + " " + text,
+		Fields:  []fault.Field{{Name: member, Message: text}},
+	}
 }
 
 // Change updates the subscription in the path or the body.
 func (h *subscriptions) Change(x *edge.Context) error {
-	by, err := h.limitChanges(x)
+	caller, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -247,7 +251,7 @@ func (h *subscriptions) Change(x *edge.Context) error {
 		Where:    where,
 		RowHash:  form.Or(rowHash, nil),
 	}
-	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), id, change, by)
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), id, change, caller)
 	if err != nil {
 		return err
 	}
@@ -295,26 +299,26 @@ func (h *subscriptions) Remove(x *edge.Context) error {
 // limitChanges counts a change of a subscription, except those by admins, and returns the
 // caller. Changes of unknown subscribers are not counted, so that they cannot evict other
 // counters.
-func (h *subscriptions) limitChanges(x *edge.Context) (by admin.Caller, err error) {
+func (h *subscriptions) limitChanges(x *edge.Context) (caller admin.Caller, err error) {
 	isAdmin, err := h.access.IsAdmin(x)
 	if err != nil {
-		return by, err
+		return caller, err
 	}
-	by.Admin = isAdmin
-	by.Owner = h.accounts.Owner(x.Request.Context(), x.Identity)
-	if by.Admin {
-		return by, nil
+	caller.Admin = isAdmin
+	caller.Owner = h.accounts.Owner(x.Request.Context(), x.Identity)
+	if caller.Admin {
+		return caller, nil
 	}
 	id, err := h.admin.ResolveSubscriber(x.Request.Context(), x.Params.Get(InSubscriber))
 	if err != nil {
-		return by, err
+		return caller, err
 	}
 	err = h.changes.Take(id, x.Timing.Start)
 	if fault.Is(err, fault.TooMany) {
 		fault.From(err).Message = "too many changes of this subscriber's subscriptions with the SubscriberID only: the limit is 60 per minute, with bursts of up to 1,000; " +
 			"wait for the time in Retry-After, or log in as an administrator"
 	}
-	return by, err
+	return caller, err
 }
 
 // whereOf reads the condition of a subscription: an object, or its text. It returns nil if none
@@ -353,7 +357,7 @@ func parseSchedule(text string) ([]time.Duration, error) {
 // RotateSecret replaces the secret of a subscription. Only this response contains
 // the new secret.
 func (h *subscriptions) RotateSecret(x *edge.Context) error {
-	by, err := h.limitChanges(x)
+	caller, err := h.limitChanges(x)
 	if err != nil {
 		return err
 	}
@@ -366,13 +370,13 @@ func (h *subscriptions) RotateSecret(x *edge.Context) error {
 		return err
 	}
 	// With KeepFor=0, a client that has rotated too often ends a secret that became known.
-	if !by.Admin && keep > 0 {
+	if !caller.Admin && keep > 0 {
 		if err := h.countRetry(x); err != nil {
 			return err
 		}
 	}
 	rotation := admin.NewSecret{Secret: secret, KeepFor: keep}
-	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), rotation, by)
+	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), rotation, caller)
 	if err != nil {
 		return err
 	}

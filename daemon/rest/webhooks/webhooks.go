@@ -49,7 +49,13 @@ type Handlers struct {
 func New(c Config) Handlers {
 	s := subscriptions{c.Admin, c.Access, c.Accounts, edge.NewLimiter(retryRate), edge.NewLimiter(c.Changes)}
 	return Handlers{
-		Events: events{c.Admin, c.Engine, c.Access}, Subscribers: subscribers{c.Admin, &s}, Subscriptions: s, Messages: messages{c.Admin, c.Access, c.Queries, &s},
-		Bulk: bulk{c.Admin, c.Queries}, Stats: statistics{c.Engine}, Why: explanations{c.Admin, c.Engine}, Streams: streams{c.Streams, c.Accounts, c.Stall, c.InFlight},
+		Events:        events{c.Admin, c.Engine, c.Access},
+		Subscribers:   subscribers{c.Admin, &s},
+		Subscriptions: s,
+		Messages:      messages{c.Admin, c.Access, c.Queries, &s},
+		Bulk:          bulk{c.Admin, c.Queries},
+		Stats:         statistics{c.Engine},
+		Why:           explanations{c.Admin, c.Engine},
+		Streams:       streams{c.Streams, c.Accounts, c.Stall, c.InFlight},
 	}
 }

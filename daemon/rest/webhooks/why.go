@@ -34,7 +34,13 @@ func (h *explanations) Show(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	steps := t.Explain(admin.Situation{Rules: h.admin.Rules(), Subscriptions: h.engine.Subscriptions(), Kinds: x.Options.Kinds(), Breaker: h.engine.Breaker, RequestedWait: h.engine.RequestedWait,
-		Visible: func(k *record.Kind) bool { return queries.MayRead(x, k) }})
+	steps := t.Explain(admin.Situation{
+		Rules:         h.admin.Rules(),
+		Subscriptions: h.engine.Subscriptions(),
+		Kinds:         x.Options.Kinds(),
+		Breaker:       h.engine.Breaker,
+		RequestedWait: h.engine.RequestedWait,
+		Visible:       func(k *record.Kind) bool { return queries.MayRead(x, k) },
+	})
 	return x.Document(http.StatusOK, "Why", wire.Why{Key: key, Steps: steps, More: t.More})
 }
