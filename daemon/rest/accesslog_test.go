@@ -50,7 +50,7 @@ func TestRequestIDs(t *testing.T) {
 		}
 		made[id] = true
 	}
-	for given, taken := range map[string]bool{
+	for sent, taken := range map[string]bool{
 		"f2b1-2019_05.01/a:b":   true,
 		"two words":             false,
 		`quote"`:                false,
@@ -60,9 +60,9 @@ func TestRequestIDs(t *testing.T) {
 		strings.Repeat("x", 64): true,
 		strings.Repeat("x", 65): false,
 	} {
-		got := c.do("GET /healthz", "", "X-Request-Id: "+given).header.Get("X-Request-Id")
-		if (got == given) != taken || got == "" {
-			t.Errorf("%q became %q", given, got)
+		got := c.do("GET /healthz", "", "X-Request-Id: "+sent).header.Get("X-Request-Id")
+		if (got == sent) != taken || got == "" {
+			t.Errorf("%q became %q", sent, got)
 		}
 	}
 }

@@ -63,17 +63,14 @@ type message struct {
 	body   []byte
 }
 
-// Header implements http.ResponseWriter.
 func (m *message) Header() http.Header { return m.header }
 
-// WriteHeader implements http.ResponseWriter.
 func (m *message) WriteHeader(status int) {
 	if m.status == 0 {
 		m.status = status
 	}
 }
 
-// Write implements http.ResponseWriter.
 func (m *message) Write(b []byte) (int, error) {
 	m.WriteHeader(http.StatusOK)
 	m.body = append(m.body, b...)
@@ -91,12 +88,11 @@ type records struct {
 	why     func(*edge.Context) error
 }
 
-// Kinds implements assistant.Source.
 func (r *records) Kinds(context.Context) (*record.Registry, error) {
 	return r.x.Options.Kinds().Filter(func(k *record.Kind) bool { return queries.MayRead(r.x, k) }), nil
 }
 
-// Query implements assistant.Source. The request log shows the kind and the members.
+// Query queries a kind. The request log shows the kind and the members.
 func (r *records) Query(_ context.Context, kind *record.Kind, members map[string]any) (*assistant.Page, error) {
 	page := new(assistant.Page)
 	part, err := r.serve(r.queries.Serve, kind, members, page)
@@ -104,7 +100,6 @@ func (r *records) Query(_ context.Context, kind *record.Kind, members map[string
 	return page, err
 }
 
-// Why implements assistant.Source.
 func (r *records) Why(_ context.Context, key string) (*wire.Why, error) {
 	why := new(wire.Why)
 	_, err := r.serve(func(part *edge.Context) error {
@@ -118,18 +113,25 @@ func (r *records) Why(_ context.Context, key string) (*wire.Why, error) {
 
 // serve decodes the response of a handler to a request of its own.
 func (r *records) serve(handle func(*edge.Context) error, kind *record.Kind, members map[string]any, response any) (*edge.Context, error) {
-	x, kept := r.x, &edge.Kept{Room: maxPage}
+	x := r.x
+	kept := &edge.Kept{Room: maxPage}
 	body, err := json.Marshal(members)
 	part := x.Part(body, kept)
-	part.Kind, part.URLMembers, part.Params = kind, nil, nil
+	part.Kind = kind
+	part.URLMembers = nil
+	part.Params = nil
 	if err == nil {
 		err = handle(part)
 	}
-	x.Kind, x.Members, x.Timing = kind, part.Members, part.Timing
-	switch {
-	case kept.Full:
+
+	// For the log, also after a failure.
+	x.Kind = kind
+	x.Members = part.Members
+	x.Timing = part.Timing
+	if kept.Full {
 		return part, assistant.ErrTooLarge
-	case err == nil:
+	}
+	if err == nil {
 		err = json.Unmarshal(kept.Body, response)
 	}
 	if err == nil {

@@ -23,11 +23,11 @@ func TestAuditTrail(t *testing.T) {
 	e := boss.do("GET /json/reply/WH_AuditQuery?Fields=UserName,Via,Address,Action,Subject,Detail", "").want(t, 200).envelope(t)
 	var got []auditEntry
 	for _, row := range e.Results {
-		var one auditEntry
-		if err := json.Unmarshal(row, &one); err != nil {
+		var entry auditEntry
+		if err := json.Unmarshal(row, &entry); err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, one)
+		got = append(got, entry)
 	}
 	if len(got) != 5 {
 		t.Fatalf("%d entries: %+v", len(got), got)

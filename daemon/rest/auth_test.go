@@ -35,10 +35,10 @@ func (a answer) session(t testing.TB) wire.AuthenticateResponse {
 	return s
 }
 
-func loginForm(more ...string) string {
+func loginForm(members ...string) string {
 	v := url.Values{"UserName": {"admin"}, "Password": {daemontest.AdminPassword}}
-	for i := 0; i < len(more); i += 2 {
-		v.Set(more[i], more[i+1])
+	for i := 0; i < len(members); i += 2 {
+		v.Set(members[i], members[i+1])
 	}
 	return v.Encode()
 }

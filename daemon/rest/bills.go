@@ -23,7 +23,9 @@ func (h *bills) form(x *edge.Context) (*form.Form, erp.StageField) {
 	f := form.Read(x)
 	f.Knows(erp.MemberBill, erp.MemberStage, erp.MemberSetting)
 	return f, erp.StageField{
-		BillID: x.Params.Get(erp.MemberBill), StageID: x.Params.Get(erp.MemberStage), SettingID: x.Params.Get(erp.MemberSetting),
+		BillID:    x.Params.Get(erp.MemberBill),
+		StageID:   x.Params.Get(erp.MemberStage),
+		SettingID: x.Params.Get(erp.MemberSetting),
 	}
 }
 

@@ -71,14 +71,17 @@ func readAndChange(t *testing.T, w billsFixture) {
 	where := storedValue + "BM_Stages_RecID = '" + stageID + "' AND BM_StageCustomFields_RecID = '" + settingID + "'"
 	before, others := w.sql(t, where), w.sql(t, storedValue+"NOT (BM_Stages_RecID = '"+stageID+"' AND BM_StageCustomFields_RecID = '"+settingID+"') ORDER BY RecID")
 
-	was := c.do("GET "+path, "").want(t, 200).value(t)
-	if was.SettingID != settingID || *was.SettingName != "Workstation" || *was.Contents != before[0][3] || *was.PluginName != "Production Notes" || len(*was.PluginID) != 36 {
-		t.Errorf("it was %+v", was)
+	first := c.do("GET "+path, "").want(t, 200).value(t)
+	if first.SettingID != settingID || *first.SettingName != "Workstation" || *first.Contents != before[0][3] {
+		t.Errorf("it was %+v", first)
+	}
+	if *first.PluginName != "Production Notes" || len(*first.PluginID) != 36 {
+		t.Errorf("it was %+v", first)
 	}
 	for _, contents := range []string{"Änderung 変更 👩‍🔧 'x' <b>", "", "  two  ", "Packing"} {
 		body, _ := json.Marshal(map[string]string{"BillID": "x", "StageID": "y", "SettingID": "z", "Contents": contents, "SettingName": "n", "PluginID": "p", "PluginName": "q"})
 		a := c.do("PATCH "+path, string(body)).want(t, 200).wantHeader(t, "X-Ignored-Members", "")
-		want := was
+		want := first
 		want.Contents = &contents
 		if text, _ := json.Marshal(want); !sameJSON(t, a.body, string(text)) {
 			t.Errorf("the answer is %s, want %s", a.body, text)
@@ -253,8 +256,8 @@ func billMembers(t *testing.T, w billsFixture) {
 func billFormats(t *testing.T, w billsFixture) {
 	billID, stageID, settingID := business.BillExample()
 	c := asAdmin(t, w.Instance)
-	one, all := billPath(billID, stageID, settingID), billPath(billID, stageID)
-	all = strings.TrimSuffix(all, "/")
+	valuePath := billPath(billID, stageID, settingID)
+	listPath := strings.TrimSuffix(billPath(billID, stageID), "/")
 	const contents = `a "b", <c> & d`
 	for name, check := range map[string]func(body string, rows int) bool{
 		"json":   func(body string, _ int) bool { return json.Valid([]byte(body)) },
@@ -283,25 +286,26 @@ func billFormats(t *testing.T, w billsFixture) {
 			}
 			body, _ := json.Marshal(map[string]string{"Contents": contents})
 			for _, a := range []answer{
-				c.do("PATCH "+at(one), string(body)), c.do("GET "+at(one), ""),
+				c.do("PATCH "+at(valuePath), string(body)), c.do("GET "+at(valuePath), ""),
 			} {
-				if a.want(t, 200); !strings.Contains(a.header.Get("Content-Type"), name) || !check(a.body, 1) {
+				a.want(t, 200)
+				if !strings.Contains(a.header.Get("Content-Type"), name) || !check(a.body, 1) {
 					t.Errorf("%s: %s, %s", name, a.header.Get("Content-Type"), shortened(a.body))
 				}
 			}
-			if a := c.do("GET "+at(all), "").want(t, 200); !check(a.body, 8) {
+			if a := c.do("GET "+at(listPath), "").want(t, 200); !check(a.body, 8) {
 				t.Errorf("%s: %s", name, shortened(a.body))
 			}
-			a := c.do("PATCH "+at(one), `{}`).want(t, 400)
+			a := c.do("PATCH "+at(valuePath), `{}`).want(t, 400)
 			if !strings.Contains(a.header.Get("Content-Type"), name) || !strings.Contains(a.body, "NotEmpty") || !strings.Contains(a.body, "Contents") {
 				t.Errorf("%s: %s", name, a.body)
 			}
 		}
 	}
-	if a := c.do("GET "+all+"?nulls=include", "").want(t, 200); strings.Count(a.body, `"Contents":null`) == 0 {
+	if a := c.do("GET "+listPath+"?nulls=include", "").want(t, 200); strings.Count(a.body, `"Contents":null`) == 0 {
 		t.Errorf("%s", a.body)
 	}
-	if a := c.do("GET "+one+"?callback=f", "", "Sec-Fetch-Site: same-origin").want(t, 200); !strings.HasPrefix(a.body, "f({") {
+	if a := c.do("GET "+valuePath+"?callback=f", "", "Sec-Fetch-Site: same-origin").want(t, 200); !strings.HasPrefix(a.body, "f({") {
 		t.Errorf("%s", a.body)
 	}
 }
@@ -309,8 +313,9 @@ func billFormats(t *testing.T, w billsFixture) {
 func billMethods(t *testing.T, w billsFixture) {
 	billID, stageID, settingID := business.BillExample()
 	c := asAdmin(t, w.Instance)
-	one, all := billPath(billID, stageID, settingID), strings.TrimSuffix(billPath(billID, stageID), "/")
-	for path, allow := range map[string]string{one: "GET, HEAD, PATCH, OPTIONS", all: "GET, HEAD, OPTIONS"} {
+	valuePath := billPath(billID, stageID, settingID)
+	listPath := strings.TrimSuffix(billPath(billID, stageID), "/")
+	for path, allow := range map[string]string{valuePath: "GET, HEAD, PATCH, OPTIONS", listPath: "GET, HEAD, OPTIONS"} {
 		c.do("OPTIONS "+path, "").want(t, http.StatusNoContent).wantHeader(t, "Allow", allow)
 		c.do("DELETE "+path, "").want(t, 405).wantHeader(t, "Allow", allow)
 		whole := c.do("GET "+path, "").want(t, 200)
@@ -318,8 +323,8 @@ func billMethods(t *testing.T, w billsFixture) {
 			t.Errorf("HEAD answers %q", a.body)
 		}
 	}
-	c.do("PATCH "+all, `{"Contents":"x"}`).want(t, 405)
-	c.do("PATCH "+one, `{"Contents":"x"}`, "Sec-Fetch-Site: cross-site").want(t, 403)
+	c.do("PATCH "+listPath, `{"Contents":"x"}`).want(t, 405)
+	c.do("PATCH "+valuePath, `{"Contents":"x"}`, "Sec-Fetch-Site: cross-site").want(t, 403)
 }
 
 // billWriters writes one value concurrently through both daemons. All writes must
@@ -330,12 +335,13 @@ func billWriters(t *testing.T, w billsFixture) {
 		" (SELECT 1 FROM BM_StageCustomValues v WHERE v.BM_Stages_RecID = s.RecID) ORDER BY s.RecID, f.RecID")[0]
 	stageID, settingID = free[0], free[1]
 	const writers = 32
+	daemons := []*daemontest.Instance{w.Instance, w.other}
+	spellings := []string{settingID, strings.ToUpper(settingID), settingID + "  "}
 	var all sync.WaitGroup
 	for i := range writers {
-		from := []*daemontest.Instance{w.Instance, w.other}[i%2]
-		c := asAdmin(t, from)
+		c := asAdmin(t, daemons[i%2])
 		all.Go(func() {
-			spelled := []string{settingID, strings.ToUpper(settingID), settingID + "  "}[i%3]
+			spelled := spellings[i%3]
 			a, err := c.try("PATCH "+billPath(free[2], stageID, spelled), `{"Contents":"writer `+strconv.Itoa(i)+`"}`)
 			if err != nil || a.status != 200 {
 				t.Errorf("writer %d: %d, %v, %s", i, a.status, err, a.body)
@@ -347,8 +353,8 @@ func billWriters(t *testing.T, w billsFixture) {
 	if len(rows) != 1 {
 		t.Fatalf("%d rows: %q", len(rows), rows)
 	}
-	number, is := strings.CutPrefix(rows[0][3], "writer ")
-	if n, err := strconv.Atoi(number); err != nil || !is || n >= writers {
+	number, ok := strings.CutPrefix(rows[0][3], "writer ")
+	if n, err := strconv.Atoi(number); err != nil || !ok || n >= writers {
 		t.Errorf("unexpected value %q", rows[0])
 	}
 }

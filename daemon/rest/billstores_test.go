@@ -54,11 +54,11 @@ func queryFile(t *testing.T, dir, query string) (rows [][]string) {
 	}
 	defer stmt.Reset()
 	for {
-		more, err := stmt.Step()
+		hasRow, err := stmt.Step()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !more {
+		if !hasRow {
 			return rows
 		}
 		row := make([]string, stmt.Columns())

@@ -38,8 +38,8 @@ var sendings = []filterRequest{
 	}},
 	{"query string with repeated names", nil, func(field string, values []string) (string, string) {
 		v := url.Values{"OrderByDesc": {field}}
-		for _, one := range values {
-			v.Add(field+"In", listText([]string{one}))
+		for _, text := range values {
+			v.Add(field+"In", listText([]string{text}))
 		}
 		return v.Encode(), ""
 	}},
@@ -54,8 +54,8 @@ var sendings = []filterRequest{
 	}},
 	{"PHP form", []string{"Content-Type: application/x-www-form-urlencoded"}, func(field string, values []string) (string, string) {
 		v := url.Values{"OrderByDesc": {field}}
-		for i, one := range values {
-			v.Set(fmt.Sprintf("%sIn[%d]", field, i), one)
+		for i, text := range values {
+			v.Set(fmt.Sprintf("%sIn[%d]", field, i), text)
 		}
 		return "", v.Encode()
 	}},
@@ -67,15 +67,15 @@ var sendings = []filterRequest{
 	}},
 	{"multipart form with repeated names", []string{multipartType}, func(field string, values []string) (string, string) {
 		pairs := []string{"OrderByDesc", field}
-		for _, one := range values {
-			pairs = append(pairs, field+"In", listText([]string{one}))
+		for _, text := range values {
+			pairs = append(pairs, field+"In", listText([]string{text}))
 		}
 		return "", multipartBody(pairs...)
 	}},
 	{"multipart form of PHP", []string{multipartType}, func(field string, values []string) (string, string) {
 		pairs := []string{"orderbydesc", field}
-		for i, one := range values {
-			pairs = append(pairs, fmt.Sprintf("%sIn[%d]", field, i), one)
+		for i, text := range values {
+			pairs = append(pairs, fmt.Sprintf("%sIn[%d]", field, i), text)
 		}
 		return "", multipartBody(pairs...)
 	}},
@@ -121,8 +121,8 @@ func xmlBody(members string) string {
 
 func xmlItems(name string, values []string) string {
 	var b strings.Builder
-	for _, one := range values {
-		b.WriteString("<" + name + ">" + xmlText(one) + "</" + name + ">")
+	for _, text := range values {
+		b.WriteString("<" + name + ">" + xmlText(text) + "</" + name + ">")
 	}
 	return b.String()
 }
@@ -174,7 +174,8 @@ func firstValues(t *testing.T, kind *record.Kind) []string {
 	var values []string
 	n := 0
 	for row := range demodata.Rows(kind) {
-		if n++; n == 3 || n == 7 {
+		n++
+		if n == 3 || n == 7 {
 			values = append(values, row[0].(string))
 		}
 	}
@@ -221,14 +222,14 @@ func sampleValue(t record.Type) string {
 func sampleRequest(kind *record.Kind) string {
 	var members []string
 	for _, f := range kind.Fields {
-		one := sampleValue(f.Type)
+		sample := sampleValue(f.Type)
 		for _, o := range f.Filter.Operators() {
-			value := one
-			switch {
-			case o.Arity() != record.One && f.Type == record.Byte:
-				value = `"AQI="` // its type is byte[], as in interface.md
-			case o.Arity() != record.One:
-				value = "[" + one + "," + one + "]"
+			value := sample
+			if o.Arity() != record.One {
+				value = "[" + sample + "," + sample + "]"
+				if f.Type == record.Byte {
+					value = `"AQI="` // its type is byte[], as in interface.md
+				}
 			}
 			members = append(members, fmt.Sprintf("%q:%s", f.Name+o.Suffix(), value))
 		}

@@ -214,15 +214,15 @@ func TestOneHeaderIsAList(t *testing.T) {
 func TestEveryBodyTypeHasATest(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	samples := map[string]string{"json": `{"Take":1}`, "form": "Take=1", "multipart": multipartBody("Take", "1"), "csv": "Take\r\n1", "xml": xmlOf("Take", "1"), "jsv": "{Take:1}"}
-	for _, one := range query.BodyTypes() {
-		for _, media := range one.MediaTypes {
-			if one.Name == "multipart" {
+	for _, bodyType := range query.BodyTypes() {
+		for _, media := range bodyType.MediaTypes {
+			if bodyType.Name == "multipart" {
 				media = strings.TrimPrefix(multipartType, "Content-Type: ")
 			}
-			c.do("POST /api/DB_ClassQuery", samples[one.Name], "Content-Type: "+media).want(t, 200).wantHeader(t, "X-Row-Count", "1")
+			c.do("POST /api/DB_ClassQuery", samples[bodyType.Name], "Content-Type: "+media).want(t, 200).wantHeader(t, "X-Row-Count", "1")
 		}
-		if one.Name != "form" && one.Name != "multipart" {
-			c.do("POST /"+one.Name+"/reply/DB_ClassQuery", samples[one.Name]).want(t, 200).wantHeader(t, "X-Row-Count", "1")
+		if bodyType.Name != "form" && bodyType.Name != "multipart" {
+			c.do("POST /"+bodyType.Name+"/reply/DB_ClassQuery", samples[bodyType.Name]).want(t, 200).wantHeader(t, "X-Row-Count", "1")
 		}
 	}
 }

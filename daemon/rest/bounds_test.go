@@ -66,7 +66,11 @@ func TestSubscriptionsBySubscriberID(t *testing.T) {
 	list := "POST " + s.path[:strings.LastIndex(s.path, "/")]
 	id := s.path[strings.LastIndex(s.path, "/")+1:]
 	c, admin := anonymous(t, s.Instance), asAdmin(t, s.Instance)
-	const family, all, named = `{"URL":"https://shop.example/in","EventName":"debtor.*"}`, `{"URL":"https://shop.example/in","EventName":"*"}`, `{"URL":"https://shop.example/in","EventName":"debtor.updated"}`
+	const (
+		family = `{"URL":"https://shop.example/in","EventName":"debtor.*"}`
+		all    = `{"URL":"https://shop.example/in","EventName":"*"}`
+		named  = `{"URL":"https://shop.example/in","EventName":"debtor.updated"}`
+	)
 	for range 19 {
 		c.do(list, family).want(t, 201)
 	}

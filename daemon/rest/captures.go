@@ -39,9 +39,9 @@ func measured(c Config) func(context.Context) ([]wire.Capture, error) {
 	return func(ctx context.Context) ([]wire.Capture, error) {
 		all, err := c.Captures.List(ctx)
 		kinds := c.Options().Kinds()
-		return slices.DeleteFunc(all, func(one wire.Capture) bool {
-			kind, known := kinds.Lookup(one.Kind)
-			return !known || c.ServeMetrics && kind.Role != ""
+		return slices.DeleteFunc(all, func(k wire.Capture) bool {
+			kind, ok := kinds.Lookup(k.Kind)
+			return !ok || c.ServeMetrics && kind.Role != ""
 		}), err
 	}
 }

@@ -58,7 +58,11 @@ func (f *feed) Now(context.Context, *record.Kind) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.first {
-		return "", &fault.Error{Kind: fault.Unavailable, Message: "the first look has not ended", RetryAfter: 2 * time.Second}
+		return "", &fault.Error{
+			Kind:       fault.Unavailable,
+			Message:    "the first look has not ended",
+			RetryAfter: 2 * time.Second,
+		}
 	}
 	return "e-" + strconv.Itoa(len(f.bodies)), nil
 }
@@ -169,7 +173,8 @@ func startChangesWith(t *testing.T, slots int) *changesFixture {
 	var kinds []record.Kind
 	for _, kind := range record.Builtin().Kinds() {
 		k := *kind
-		if k.Capture = record.CaptureOnDemand; k.Name == "DB_Class" {
+		k.Capture = record.CaptureOnDemand
+		if k.Name == "DB_Class" {
 			k.Capture = ""
 		}
 		switch k.Name {
@@ -186,7 +191,9 @@ func startChangesWith(t *testing.T, slots int) *changesFixture {
 	}
 	var accounts *account.Service
 	server, store := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
-		c.Feed, c.Captures, accounts = func() (queries.Feed, error) { return f.feed, nil }, &f.captures, c.Accounts
+		c.Feed = func() (queries.Feed, error) { return f.feed, nil }
+		c.Captures = &f.captures
+		accounts = c.Accounts
 		c.Options = func() *edge.Options { return &edge.Options{Registry: registry} }
 		c.Edge.MaxRequests = slots
 	})
@@ -445,7 +452,8 @@ func TestClientFollowsChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		last, rows = page, rows+len(page.Rows)
+		last = page
+		rows += len(page.Rows)
 	}
 	if rows != demodata.Count("CR_Classification") || last.Since != "e-0" || last.Exact != "e-1" || !slices.Equal(last.Key, []string{"CreditorClassificationID"}) {
 		t.Fatalf("%d rows, %+v", rows, last)
@@ -455,7 +463,8 @@ func TestClientFollowsChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if token = page.Next; token == "e-2" {
+		token = page.Next
+		if token == "e-2" {
 			if len(page.Changes) != 1 || page.Changes[0].ChangeID != 2 || page.Changes[0].Op != wire.OpDeleted {
 				t.Errorf("%+v", page)
 			}

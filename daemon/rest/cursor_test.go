@@ -29,8 +29,11 @@ func TestCursor(t *testing.T) {
 	}
 	for _, following := range []string{"/Queries/SO_Totals?Strict=true", query} {
 		var got []string
-		total, next, path := int64(len(want)), "", query
-		for more := true; more; path = following {
+		total := int64(len(want))
+		next := ""
+		path := query
+		hasMore := true
+		for hasMore {
 			page := c.do("GET "+path+"&Take=70&Include=Total&Cursor="+next, "").want(t, 200).envelope(t)
 			if *page.Total != total {
 				t.Fatalf("total %d, want %d", *page.Total, total)
@@ -38,9 +41,11 @@ func TestCursor(t *testing.T) {
 			for _, row := range page.Results {
 				got = append(got, string(row))
 			}
-			if next, more = page.Meta["Next"]; more == (len(page.Results) < 70) {
+			next, hasMore = page.Meta["Next"]
+			if hasMore == (len(page.Results) < 70) {
 				t.Fatalf("a page of %d rows has the cursor %q", len(page.Results), next)
 			}
+			path = following
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%d rows, want %d", len(got), len(want))
@@ -56,7 +61,10 @@ func TestCursor(t *testing.T) {
 	}
 	for _, f := range encode.Formats() {
 		var got []string
-		for take, next, more := 700, "", true; more; take = 7000 {
+		take := 700
+		next := ""
+		hasMore := true
+		for hasMore {
 			page := c.do("POST "+query+"&format="+f.Name, fmt.Sprintf(`{"Take":%d,"Cursor":%q}`, take, next)).want(t, 200)
 			rows, err := encodetest.Rows(f.Name, []byte(page.body), []string{"InvoiceID"})
 			if err != nil {
@@ -66,7 +74,8 @@ func TestCursor(t *testing.T) {
 				got = append(got, row["InvoiceID"])
 			}
 			next = nextOf(f, page)
-			more = next != "" && len(got) <= len(ids)
+			hasMore = next != "" && len(got) <= len(ids)
+			take = 7000
 		}
 		if !slices.Equal(got, ids) {
 			t.Errorf("%s has %d rows, want %d in the same order", f.Name, len(got), len(ids))
@@ -150,7 +159,8 @@ func TestLongCursor(t *testing.T) {
 		if !f.Bare() {
 			a := page(f.Name, "", ids).want(t, 200)
 			next := nextOf(f, a)
-			if a = page(f.Name, next, ids).want(t, 200); !strings.Contains(a.body, ids[1]) {
+			a = page(f.Name, next, ids).want(t, 200)
+			if !strings.Contains(a.body, ids[1]) {
 				t.Errorf("%s: %s", f.Name, shortened(a.body))
 			}
 			if strings.Contains(a.body, "Next page") {
@@ -162,7 +172,8 @@ func TestLongCursor(t *testing.T) {
 		if next := nextOf(f, a); next != "" || !strings.Contains(a.body, "too long for the header X-Next-Cursor") {
 			t.Errorf("%s: %s", f.Name, a.body)
 		}
-		if a = page(f.Name, "", ids[2:]).want(t, 200); nextOf(f, a) != "" || a.header.Get("X-Row-Count") != "1" { // the last page needs no cursor
+		a = page(f.Name, "", ids[2:]).want(t, 200)
+		if nextOf(f, a) != "" || a.header.Get("X-Row-Count") != "1" { // the last page needs no cursor
 			t.Errorf("%s: %s", f.Name, a.body)
 		}
 		if next := nextOf(f, page(f.Name, "", ids[:100]).want(t, 200)); next == "" {
@@ -178,7 +189,10 @@ func TestLongCursor(t *testing.T) {
 	c = asAdmin(t, startWithView(t, "SO_Totals", `SELECT n AS InvoiceTotal, /* %s */
 		CAST((SELECT group_concat((k.n * k.n * 7919 + t.n * 104729) %% 1000003, '') FROM (WITH RECURSIVE some(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM some LIMIT 3000) SELECT n FROM some) k) AS TEXT) AS InvoiceID FROM numbers t LIMIT 5`, "--erp-kinds", declared))
 	for _, f := range encode.Formats() {
-		status := map[bool]int{true: 400, false: 200}[f.Bare()]
+		status := 200
+		if f.Bare() {
+			status = 400
+		}
 		c.do("GET /Queries/SO_Totals?Take=2&Cursor=&Fields=InvoiceTotal&format="+f.Name, "").want(t, status)
 		c.do("GET /Queries/SO_Totals?Take=5&Cursor=&Fields=InvoiceTotal&format="+f.Name, "").want(t, 200)
 	}

@@ -20,9 +20,9 @@ type deadlockStore struct {
 	queries  int
 }
 
-// Select implements rest.Store.
 func (s *deadlockStore) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
-	if s.queries++; s.queries <= s.failures {
+	s.queries++
+	if s.queries <= s.failures {
 		return nil, executor.Classify(&mssql.Error{Number: 1205, Message: "deadlock victim"})
 	}
 	return s.Store.Select(ctx, plan)

@@ -136,7 +136,11 @@ func (h *documents) swagger(x *edge.Context) error {
 // languages returns the list of the languages of types.
 func (h *documents) languages(x *edge.Context) error {
 	return edge.List(x, "Types", metadata.Languages(), nil, func(l *metadata.Language) wire.TypesFile {
-		return wire.TypesFile{Language: l.Name, Summary: l.Summary, URL: edge.ServiceURL(x) + typesPath + l.Name}
+		return wire.TypesFile{
+			Language: l.Name,
+			Summary:  l.Summary,
+			URL:      edge.ServiceURL(x) + typesPath + l.Name,
+		}
 	})
 }
 

@@ -11,9 +11,9 @@ import (
 // LimitChanges sets the rate limit of subscription changes by SubscriberID until the
 // test ends.
 func LimitChanges(t *testing.T, r edge.Rate) {
-	was := changeRate
+	before := changeRate
 	changeRate = r
-	t.Cleanup(func() { changeRate = was })
+	t.Cleanup(func() { changeRate = before })
 }
 
 // testRoutes returns the table of routes.
@@ -35,7 +35,8 @@ func NamedOperations() (all []NamedOperation) {
 			for _, kind := range record.Builtin().Kinds() {
 				n := NamedOperation{Name: kind.Operation(), Query: true}
 				for _, r := range o.routes {
-					if r.Pattern = kindPath(kind)(r.Pattern); r.ByName {
+					r.Pattern = kindPath(kind)(r.Pattern)
+					if r.ByName {
 						n.Named = append(n.Named, r)
 					} else {
 						n.Plain = append(n.Plain, r)

@@ -53,7 +53,11 @@ func escapedOptions(path string) string {
 	path, options, _ := strings.Cut(path, "?")
 	for pair := range strings.SplitSeq(options, "&") {
 		if name, value, _ := strings.Cut(pair, "="); name != "" {
-			path += map[bool]string{true: "&", false: "?"}[strings.Contains(path, "?")] + name + "=" + url.QueryEscape(value)
+			separator := "?"
+			if strings.Contains(path, "?") {
+				separator = "&"
+			}
+			path += separator + name + "=" + url.QueryEscape(value)
 		}
 	}
 	return path
@@ -76,7 +80,7 @@ func restRow(kind *record.Kind, row map[string]any) string {
 	texts := make([]string, 0, len(row))
 	for name, value := range row {
 		field, _ := kind.Column(name)
-		if text, is := value.(string); is {
+		if text, ok := value.(string); ok {
 			switch kind.Fields[field].Type {
 			case record.DateTime:
 				if at, err := time.Parse(time.RFC3339, text); err == nil && strings.HasSuffix(text, "Z") { // before there were zones
@@ -98,9 +102,9 @@ func restRow(kind *record.Kind, row map[string]any) string {
 // restRows returns the rows of REST queries, one after the other.
 func (c client) restRows(kind *record.Kind, queries string) (rows []string) {
 	c.t.Helper()
-	for one := range strings.SplitSeq(queries, " + ") {
+	for part := range strings.SplitSeq(queries, " + ") {
 		var e struct{ Results []map[string]any }
-		d := json.NewDecoder(strings.NewReader(c.do("GET "+escapedOptions("/Queries/"+kind.Name+"?Include=NoTotal&nulls=include&"+one), "").want(c.t, 200).body))
+		d := json.NewDecoder(strings.NewReader(c.do("GET "+escapedOptions("/Queries/"+kind.Name+"?Include=NoTotal&nulls=include&"+part), "").want(c.t, 200).body))
 		d.UseNumber()
 		if err := d.Decode(&e); err != nil {
 			c.t.Fatal(err)
@@ -219,7 +223,8 @@ func compareFeedQueries(t *testing.T, c client) {
 		_, _ = fmt.Sscan(c.do("GET "+path, "").want(t, 200).body, &n)
 		return n
 	}
-	many, all := strings.Repeat("InvoiceTotal ne 1 or ", 499)+"InvoiceTotal eq 1", count("SO_Totals", "")
+	many := strings.Repeat("InvoiceTotal ne 1 or ", 499) + "InvoiceTotal eq 1"
+	all := count("SO_Totals", "")
 	if n := count("SO_Totals", many); n != all {
 		t.Errorf("%d rows match one of 500 comparisons, want %d", n, all)
 	}
@@ -249,14 +254,20 @@ func compareFeedQueries(t *testing.T, c client) {
 			t.Errorf("%s: %d rows, %d by REST; from row %d\n%.400s\n\n%.400s", q.odata, len(got), len(want), at, strings.Join(got[at:], "\n\n"), strings.Join(want[at:], "\n\n"))
 		}
 		nonEmpty += min(len(got), 1)
-		_, filter, filtered := strings.Cut(options, "$filter=")
-		if filter, _, _ = strings.Cut(filter, "&"); !filtered {
+		_, filter, isFiltered := strings.Cut(options, "$filter=")
+		if !isFiltered {
 			continue
 		}
-		not, all := " not ("+filter+")", count(name, "")
-		some, rest := count(name, filter), count(name, not)
-		if both, either := count(name, "("+filter+") and"+not), count(name, "("+filter+") or"+not); some+rest != all || both != 0 || either != all {
-			t.Errorf("%s: %d rows, %d by its negation, %d by both, %d by either of them, %d in all", filter, some, rest, both, either, all)
+		filter, _, _ = strings.Cut(filter, "&")
+		negation := " not (" + filter + ")"
+		all := count(name, "")
+		matching := count(name, filter)
+		others := count(name, negation)
+		both := count(name, "("+filter+") and"+negation)
+		either := count(name, "("+filter+") or"+negation)
+		if matching+others != all || both != 0 || either != all {
+			t.Errorf("%s: %d rows, %d by its negation, %d by both, %d by either of them, %d in all",
+				filter, matching, others, both, either, all)
 		}
 	}
 	if nonEmpty < 60 {

@@ -35,11 +35,22 @@ func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*r
 		t.Fatal(err)
 	}
 	config := rest.Config{
-		Store: s, Accounts: accounts, Log: slog.New(slog.DiscardHandler),
+		Store:    s,
+		Accounts: accounts,
+		Log:      slog.New(slog.DiscardHandler),
 		Options: func() *edge.Options {
 			return &edge.Options{Registry: c.Registry, AnonymousQueries: true, CountPages: true}
 		},
-		Edge: edge.Config{Hosts: []string{"whd", "example.com"}, ForwardedHost: true, MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, ServeMetrics: true,
+		Edge: edge.Config{
+			Hosts:         []string{"whd", "example.com"},
+			ForwardedHost: true,
+			MaxRequests:   2,
+			MaxBody:       1 << 20,
+			MaxHead:       64 << 10,
+			BodyTimeout:   time.Minute,
+			WriteStall:    time.Minute,
+		},
+		ServeMetrics: true,
 	}
 	for _, f := range change {
 		f(&config)

@@ -20,12 +20,16 @@ func TestGroups(t *testing.T) {
 	columns := []string{"IN_LogicalID", "SumQty", "least", "MaxQty", "Count", "SumDelivered"}
 	want := make([]encodetest.Row, 3)
 	for remainder, name := range []string{"", "L1", `L<2>, "x"`} {
-		qty, delivered, first, last, count := new(big.Rat), new(big.Rat), int64(0), int64(0), 0
+		qty := new(big.Rat)
+		delivered := new(big.Rat)
+		var first, last int64
+		count := 0
 		for n := int64(1); n <= rows; n++ {
 			if int(n%3) != remainder {
 				continue
 			}
-			if count++; first == 0 {
+			count++
+			if first == 0 {
 				first = n
 			}
 			last = n
@@ -33,8 +37,12 @@ func TestGroups(t *testing.T) {
 			delivered.Sub(delivered, new(big.Rat).Add(big.NewRat(n, 1), big.NewRat(1, 10)))
 		}
 		row := encodetest.Row{
-			"IN_LogicalID": name, "SumQty": qty.FloatString(4), "least": fmt.Sprintf("%d.0001", 9007199254740993+first),
-			"MaxQty": fmt.Sprintf("%d.0001", 9007199254740993+last), "Count": fmt.Sprint(count), "SumDelivered": delivered.FloatString(4),
+			"IN_LogicalID": name,
+			"SumQty":       qty.FloatString(4),
+			"least":        fmt.Sprintf("%d.0001", 9007199254740993+first),
+			"MaxQty":       fmt.Sprintf("%d.0001", 9007199254740993+last),
+			"Count":        fmt.Sprint(count),
+			"SumDelivered": delivered.FloatString(4),
 		}
 		if remainder == 0 {
 			row["SumDelivered"] = ""

@@ -21,7 +21,7 @@ func TestGivenIdentities(t *testing.T) {
 	boss, c := asAdmin(t, i), anonymous(t, i)
 	shop := read[wire.Subscriber](t, boss.do("POST /Webhooks/Subscribers", `{"Name":"Shop","RecID":"{3F2504E0-4F89-11D3-9A0C-0305E82C3301}"}`).want(t, 201))
 	path := "/Webhooks/Subscribers/" + givenID + "/Subscriptions"
-	body := func(rest string) string { return `{"URL":"http://erp.example/","EventName":"*"` + rest + `}` }
+	body := func(members string) string { return `{"URL":"http://erp.example/","EventName":"*"` + members + `}` }
 	made := read[wire.Subscription](t, boss.do("POST "+path, body(`,"RecID":"`+otherID+`","Secret":"`+givenSecret+`"`)).want(t, 201).wantHeader(t, "X-Ignored-Members", ""))
 	if shop.RecID != givenID || made.RecID != otherID || made.Secret != givenSecret {
 		t.Errorf("%+v, %+v", shop, made)

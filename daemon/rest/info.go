@@ -34,20 +34,33 @@ type info struct {
 }
 
 func newInfo(c Config, routes []edge.Route) info {
-	h := info{settings: c.Settings, store: c.Store, known: wire.Info{
-		Version: c.Version, WebhooksHostURL: c.Edge.HostURL,
-		Limits: wire.Limits{MaxIn: query.MaxIn, MaxBody: c.Edge.MaxBody, MaxHead: c.Edge.MaxHead},
-	}}
+	limits := wire.Limits{MaxIn: query.MaxIn, MaxBody: c.Edge.MaxBody, MaxHead: c.Edge.MaxHead}
 	if c.Engine != nil {
-		h.known.Limits.MaxEventBody, h.known.Limits.MaxStreams = edge.EventFactor*c.Edge.MaxBody, live.MaxReaders
+		limits.MaxEventBody = edge.EventFactor * c.Edge.MaxBody
+		limits.MaxStreams = live.MaxReaders
 	}
+	known := wire.Info{Version: c.Version, WebhooksHostURL: c.Edge.HostURL, Limits: limits}
 	for _, f := range features {
 		i := slices.IndexFunc(routes, func(r edge.Route) bool { return strings.EqualFold(r.Pattern, f.pattern) })
-		if off := i < 0 || routes[i].Webhooks && c.Engine == nil || f.name == "requestlog" && c.RequestLog == nil || f.name == "changes" && c.Feed == nil; !off {
-			h.known.Features = append(h.known.Features, f.name)
+		if i >= 0 && c.offers(f.name, routes[i]) {
+			known.Features = append(known.Features, f.name)
 		}
 	}
-	return h
+	return info{settings: c.Settings, store: c.Store, known: known}
+}
+
+// offers reports whether the feature with a route is enabled.
+func (c Config) offers(feature string, route edge.Route) bool {
+	if route.Webhooks && c.Engine == nil {
+		return false
+	}
+	switch feature {
+	case "requestlog":
+		return c.RequestLog != nil
+	case "changes":
+		return c.Feed != nil
+	}
+	return true
 }
 
 // serverTime is RFC 3339 with milliseconds, the precision of ServerDateTime.
@@ -57,8 +70,11 @@ const serverTime = "2006-01-02T15:04:05.000Z07:00"
 // helps an attacker, such as the kind of the store. ServerTime is in the time zone
 // of the records.
 func (h *info) show(x *edge.Context) error {
-	now, i := x.Timing.Start.In(cmp.Or(x.Options.Query.Zone, time.Local)), h.known
-	i.ServerTime, i.ServerDateTime, i.Limits.MaxTake = now.Format(serverTime), wire.Timestamp(now), x.Options.Query.MaxTake
+	now := x.Timing.Start.In(cmp.Or(x.Options.Query.Zone, time.Local))
+	i := h.known
+	i.ServerTime = now.Format(serverTime)
+	i.ServerDateTime = wire.Timestamp(now)
+	i.Limits.MaxTake = x.Options.Query.MaxTake
 	return x.Document(http.StatusOK, "Info", i)
 }
 
@@ -69,7 +85,11 @@ func (h *info) system(x *edge.Context) error {
 		return err
 	}
 	now := x.Timing.Start.In(cmp.Or(x.Options.Query.Zone, time.Local))
-	return x.Document(http.StatusOK, "SystemInfo", wire.SystemInfo{JiwaVersion: version, SQLServerDateTime: wire.DateTime(now.Format(wire.DateLayout)), Version: h.known.Version})
+	return x.Document(http.StatusOK, "SystemInfo", wire.SystemInfo{
+		JiwaVersion:       version,
+		SQLServerDateTime: wire.DateTime(now.Format(wire.DateLayout)),
+		Version:           h.known.Version,
+	})
 }
 
 // listSettings returns the settings that may change while the service runs.

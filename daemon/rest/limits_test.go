@@ -88,7 +88,9 @@ func TestHeadFarAboveTheLimit(t *testing.T) {
 
 func TestTwoCredentials(t *testing.T) {
 	i := daemontest.Start(t) // not shared, since failed logins are limited by address
-	c, good, bad := anonymous(t, i), basic("admin", daemontest.AdminPassword), basic("admin2", "wrong")
+	c := anonymous(t, i)
+	good := basic("admin", daemontest.AdminPassword)
+	bad := basic("admin2", "wrong")
 	session := asAdmin(t, i).do("GET /auth?UserName=admin&Password=a+password+for+tests+only", "").want(t, 200).header.Get("Set-Cookie")
 	session, _, _ = strings.Cut(session, ";")
 	id := strings.TrimPrefix(session, "ss-id=")

@@ -23,7 +23,9 @@ const (
 func serveOneway(x *edge.Context) error {
 	part := x.Part(x.Body, &edge.Kept{Drop: true})
 	err := part.Route.Serve(part)
-	x.Logged.InBody, x.Members, x.Kind = part.Logged.InBody, part.Members, part.Kind
+	x.Logged.InBody = part.Logged.InBody
+	x.Members = part.Members
+	x.Kind = part.Kind
 	x.Adopt(part)
 	return x.NoContent(err)
 }
@@ -60,7 +62,8 @@ func (s *Server) serveList(x *edge.Context) error {
 		case !json.Valid(kept.Body): // of an operation that responds with text
 			kept.Body, _ = json.Marshal(string(kept.Body)) // a string can always be encoded
 		}
-		responses, room = append(responses, kept.Body), room-len(kept.Body)
+		responses = append(responses, kept.Body)
+		room = room - len(kept.Body)
 	}
 	h.Set(wire.HeaderListCompleted, strconv.Itoa(len(requests)))
 	if x.Route.Oneway {

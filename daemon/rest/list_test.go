@@ -92,7 +92,8 @@ func TestInvalidLists(t *testing.T) {
 	c.do("POST /json/reply/DB_ClassQuery[]", "[{}"+strings.Repeat(",{}", 99)+"]").want(t, 200).wantHeader(t, completed, "100")
 	c.do("POST /json/reply/NoQuery[]", "[{}]").want(t, 404).wantText(t, "unknown operation NoQuery;")
 	a := c.do("POST /csv/reply/DB_ClassQuery[]", `[{"Take":1},{"Take":-1},{"Take":-2}]`).want(t, 400)
-	if a.wantHeader(t, completed, "1"); !strings.HasPrefix(a.body, "ErrorCode,") {
+	a.wantHeader(t, completed, "1")
+	if !strings.HasPrefix(a.body, "ErrorCode,") {
 		t.Error(a.body)
 	}
 }
@@ -110,7 +111,11 @@ func TestListsWithoutDocument(t *testing.T) {
 	c.do("POST /json/oneway/AddUser[]?format=xlsx", user).want(t, 204)
 	var list strings.Builder
 	for n := range 50_000 {
-		list.WriteString(map[bool]string{true: "},{", false: ","}[n%500 == 0] + `"` + strconv.Itoa(n) + `":0`)
+		separator := ","
+		if n%500 == 0 {
+			separator = "},{"
+		}
+		list.WriteString(separator + `"` + strconv.Itoa(n) + `":0`)
 	}
 	wide := "[" + list.String()[2:] + "}]"
 	for _, format := range []string{"csv", "html"} {

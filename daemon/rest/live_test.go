@@ -57,7 +57,13 @@ func startStreams(t testing.TB, stall time.Duration) *streamsFixture {
 	s.rest = rest.New(rest.Config{
 		Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
 		Engine: delivery.New(delivery.Config{Store: kept.Webhooks}), // webhooks must be enabled
-		Edge:   edge.Config{MaxRequests: 2, MaxBody: 1 << 20, MaxHead: 64 << 10, BodyTimeout: time.Minute, WriteStall: time.Minute}, StreamStall: stall, ServeMetrics: true,
+		Edge: edge.Config{
+			MaxRequests: 2,
+			MaxBody:     1 << 20,
+			MaxHead:     64 << 10,
+			BodyTimeout: time.Minute,
+			WriteStall:  time.Minute,
+		}, StreamStall: stall, ServeMetrics: true,
 	})
 	s.http = httptest.NewUnstartedServer(s.rest)
 	s.http.Config.ConnContext = edge.ConnContext
@@ -81,7 +87,12 @@ func (s *streamsFixture) addKey(t testing.TB, name string) (key string) {
 func (s *streamsFixture) publish(from, n int) {
 	all := make([]webhook.Change, n)
 	for i := range all {
-		all[i] = webhook.Change{Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Event: "debtor.updated", Retries: from + i, At: time.Now()}
+		all[i] = webhook.Change{
+			Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11",
+			Event:   "debtor.updated",
+			Retries: from + i,
+			At:      time.Now(),
+		}
 	}
 	s.hub.Publish(all)
 }
@@ -120,8 +131,8 @@ func (s *streamsFixture) follow(t testing.TB, key string, topics ...string) <-ch
 func next[E goclient.StreamEvent](t testing.TB, events <-chan goclient.StreamEvent) E {
 	t.Helper()
 	for e := range events {
-		if is, ok := e.(E); ok {
-			return is
+		if event, ok := e.(E); ok {
+			return event
 		}
 	}
 	t.Fatal("the stream has ended")
@@ -378,8 +389,8 @@ func TestLiveStreamHTTP10(t *testing.T) {
 	for !strings.HasPrefix(w.line(), `data: {"MessageID":`) {
 	}
 	s.hub.Close()
-	if rest, err := io.ReadAll(w.in); err != nil || len(bytes.TrimSpace(rest)) > 0 {
-		t.Errorf("%q, %v", rest, err)
+	if trailing, err := io.ReadAll(w.in); err != nil || len(bytes.TrimSpace(trailing)) > 0 {
+		t.Errorf("%q, %v", trailing, err)
 	}
 }
 
@@ -417,7 +428,7 @@ func TestLiveStreamInTheRequestLog(t *testing.T) {
 	}
 	defer c.Close()
 	for e, err := range c.Stream(ctx, goclient.StreamOptions{}) {
-		if _, is := e.(goclient.HeartbeatEvent); is {
+		if _, ok := e.(goclient.HeartbeatEvent); ok {
 			if a := asAdmin(t, i).do("GET /Logs?PathInfo=/Webhooks/Stream", "").want(t, 200); *a.envelope(t).Total != 0 {
 				t.Errorf("while it is open: %s", a.body)
 			}

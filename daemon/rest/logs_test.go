@@ -49,13 +49,13 @@ func (c client) logs(path string) []logEntry {
 	a := c.do("GET "+path, "").want(c.t, 200)
 	var all []logEntry
 	for _, row := range a.envelope(c.t).Results {
-		var one logEntry
+		var entry logEntry
 		decoder := json.NewDecoder(strings.NewReader(string(row)))
 		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&one); err != nil {
+		if err := decoder.Decode(&entry); err != nil {
 			c.t.Fatalf("%v in %s", err, row)
 		}
-		all = append(all, one)
+		all = append(all, entry)
 	}
 	return all
 }
@@ -140,8 +140,15 @@ func TestEveryRequestIsLogged(t *testing.T) {
 			}
 		}
 		shown := logEntry{
-			StatusCode: got.StatusCode, StatusDescription: got.StatusDescription, UserAuthID: got.UserAuthID, SessionID: got.SessionID,
-			RequestDto: got.RequestDto, FormData: got.FormData, ForwardedFor: got.ForwardedFor, Referer: got.Referer, ExceptionSource: got.ExceptionSource,
+			StatusCode:        got.StatusCode,
+			StatusDescription: got.StatusDescription,
+			UserAuthID:        got.UserAuthID,
+			SessionID:         got.SessionID,
+			RequestDto:        got.RequestDto,
+			FormData:          got.FormData,
+			ForwardedFor:      got.ForwardedFor,
+			Referer:           got.Referer,
+			ExceptionSource:   got.ExceptionSource,
 		}
 		if fmt.Sprint(shown) != fmt.Sprint(test.want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", test.line, shown, test.want)
@@ -195,7 +202,11 @@ func TestLogRoutes(t *testing.T) {
 	c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
 	c.do("GET /json/reply/DB_ClassQuery?Take=x", "").want(t, 400)
 	c.do("GET /nothing", "").want(t, 404)
-	const all, failed, none = "404 400 200", "404 400", ""
+	const (
+		all    = "404 400 200"
+		failed = "404 400"
+		none   = ""
+	)
 	for path, want := range map[string]string{
 		"/Logs": all, "/logs/": all, "/Logs.json": all, "/Logs/Today": all, "/Logs/today.json": all, "/Logs/" + today: all,
 		"/Logs/" + today + "T10:00:00.1234567": all, "/Logs?Date=" + today: all, "/Logs?ViewErrors=false": all, "/Logs?Date=&ViewErrors=": all,
@@ -210,8 +221,8 @@ func TestLogRoutes(t *testing.T) {
 			separator = "&"
 		}
 		var got []string
-		for _, one := range c.logs(path + separator + "IdLessThan=4") {
-			got = append(got, fmt.Sprint(one.StatusCode))
+		for _, entry := range c.logs(path + separator + "IdLessThan=4") {
+			got = append(got, fmt.Sprint(entry.StatusCode))
 		}
 		if strings.Join(got, " ") != want && utcDate(0) == today { // midnight has not passed
 			t.Errorf("%s: %s, want %s", path, got, want)
@@ -323,8 +334,8 @@ func TestAbortedRequestsAreLogged(t *testing.T) {
 
 // concurrentRequests returns the number of concurrent requests from the metrics.
 func concurrentRequests(c client) (n int) {
-	_, rest, _ := strings.Cut(c.do("GET /metrics", "").body, "\nwhd_http_requests_in_work ")
-	_, _ = fmt.Sscan(rest, &n)
+	_, number, _ := strings.Cut(c.do("GET /metrics", "").body, "\nwhd_http_requests_in_work ")
+	_, _ = fmt.Sscan(number, &n)
 	return n
 }
 

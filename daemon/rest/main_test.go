@@ -48,7 +48,8 @@ type sharedDaemon struct {
 func (d *sharedDaemon) start(t testing.TB) *daemontest.Instance {
 	t.Helper()
 	d.once.Do(func() {
-		if d.dir, d.err = os.MkdirTemp("", "whd-rest-test"); d.err == nil {
+		d.dir, d.err = os.MkdirTemp("", "whd-rest-test")
+		if d.err == nil {
 			d.i, d.err = daemontest.Open(d.dir, "--demo")
 		}
 	})

@@ -47,12 +47,12 @@ func TestMetadataOfEveryOperation(t *testing.T) {
 	for _, o := range doc.Operations {
 		index.wantText(t, ">"+o.Name+"</a>")
 		page := asBrowser(c).do("GET /metadata?op="+strings.ToLower(o.Name), "").want(t, 200).wantText(t, "<h1>"+o.Name+"</h1>")
-		again := asBrowser(c).do("GET /csv/metadata?op="+o.Name, "").want(t, 200)
-		if withoutQuery(again.body) != withoutQuery(page.body) {
+		other := asBrowser(c).do("GET /csv/metadata?op="+o.Name, "").want(t, 200)
+		if withoutQuery(other.body) != withoutQuery(page.body) {
 			t.Errorf("%s: the page at /csv/metadata differs", o.Name)
 		}
-		one := operationOf(t, c, o.Name)
-		for _, s := range one.Samples {
+		described := operationOf(t, c, o.Name)
+		for _, s := range described.Samples {
 			if !strings.Contains(s.Command, "'"+i.URL+"/") {
 				t.Errorf("%s: the sample has another address: %s", o.Name, s.Command)
 			}

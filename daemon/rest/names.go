@@ -70,15 +70,23 @@ func formOf(r edge.Route) (edge.Route, bool) {
 // byName returns the routes that call an operation by one of its names, in addition
 // to those in its row. Their rules and handlers are those of the plain routes.
 func (o *operation) byName(name string, plain []edge.Route) (all []edge.Route) {
-	hasGet := slices.ContainsFunc(plain, func(r edge.Route) bool { return strings.Contains(r.Methods, http.MethodGet) })
+	hasGet := slices.ContainsFunc(plain, func(r edge.Route) bool {
+		return strings.Contains(r.Methods, http.MethodGet)
+	})
 	for _, form := range nameForms {
-		r, pattern := plain[0], form.Pattern+name
-		own := slices.ContainsFunc(o.routes, func(r edge.Route) bool { return r.Pattern == pattern })
-		if own || form.Oneway && (r.Streaming || r.Always) {
+		r := plain[0]
+		pattern := form.Pattern + name
+		hasRow := slices.ContainsFunc(o.routes, func(r edge.Route) bool { return r.Pattern == pattern })
+		if hasRow || form.Oneway && (r.Streaming || r.Always) {
 			continue
 		}
-		r.Redacted, r.NoHead = r.Redacts(), r.Changes && !hasGet
-		r.Pattern, r.Methods, r.Summary, r.ByName, r.Oneway = pattern, form.Methods, form.Summary, true, form.Oneway
+		r.Redacted = r.Redacts()
+		r.NoHead = r.Changes && !hasGet
+		r.Pattern = pattern
+		r.Methods = form.Methods
+		r.Summary = form.Summary
+		r.ByName = true
+		r.Oneway = form.Oneway
 		if form.Oneway {
 			r.Status = form.Status
 		}

@@ -53,8 +53,8 @@ func TestRulesOfNames(t *testing.T) {
 	plain, routes := make(map[string]rules), routesOf(table)
 	for _, r := range routes {
 		if !r.ByName {
-			if is, known := plain[r.Operation]; known && is != rulesOf(r) {
-				t.Errorf("%s: the plain routes have different rules: %+v and %+v", r.Operation, is, rulesOf(r))
+			if seen, known := plain[r.Operation]; known && seen != rulesOf(r) {
+				t.Errorf("%s: the plain routes have different rules: %+v and %+v", r.Operation, seen, rulesOf(r))
 			}
 			plain[r.Operation] = rulesOf(r)
 		}

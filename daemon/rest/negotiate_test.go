@@ -112,7 +112,7 @@ func TestErrorsOfCSV(t *testing.T) {
 func TestCallback(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	plain := c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
-	for given, want := range map[string]string{
+	for callback, want := range map[string]string{
 		"f":                           "f",
 		"jQuery.cb_1$":                "jQuery.cb_1$",
 		"alert(1)//":                  "alert_1___",
@@ -124,10 +124,10 @@ func TestCallback(t *testing.T) {
 		"window%5B%27alert%27%5D":     "window__alert__",
 		"f;document.cookie%3D%22a%22": "f_document.cookie__a_",
 	} {
-		a := c.do("GET /json/reply/DB_ClassQuery?callback="+given, "").want(t, 200).
+		a := c.do("GET /json/reply/DB_ClassQuery?callback="+callback, "").want(t, 200).
 			wantHeader(t, "Content-Type", "text/javascript; charset=utf-8").wantHeader(t, "X-Content-Type-Options", "nosniff")
 		if a.body != want+"("+plain.body+")" {
-			t.Errorf("callback=%s: %s", given, shortened(a.body))
+			t.Errorf("callback=%s: %s", callback, shortened(a.body))
 		}
 	}
 	for path, status := range map[string]int{

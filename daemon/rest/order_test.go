@@ -68,7 +68,7 @@ func TestMembersInPublishedOrder(t *testing.T) {
 						got = append(got, m[1])
 					}
 				}
-				present := slices.DeleteFunc(slices.Clone(want), func(one string) bool { return !slices.Contains(got, one) })
+				present := slices.DeleteFunc(slices.Clone(want), func(name string) bool { return !slices.Contains(got, name) })
 				if !slices.Equal(got, present) {
 					t.Errorf("%s %s as %s: order %v, want %v", name, path, format, got, present)
 				}

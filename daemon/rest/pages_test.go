@@ -197,7 +197,11 @@ func TestLoginPage(t *testing.T) {
 	c.do("GET /login?redirect=/Queries/SO_Totals%3FTake%3D5", "").want(t, 200).
 		wantText(t, `action="/auth/credentials"`, `name="redirect" value="/Queries/SO_Totals?Take=5"`, `<label for="user">`, `<label for="password">`)
 
-	a := post(url.Values{"UserName": {"kim <b>"}, "Password": {"a wrong secret"}, "redirect": {"/Queries/SO_Totals"}}).want(t, 401)
+	a := post(url.Values{
+		"UserName": {"kim <b>"},
+		"Password": {"a wrong secret"},
+		"redirect": {"/Queries/SO_Totals"},
+	}).want(t, 401)
 	a.wantText(t, "Invalid Username or Password", `value="kim &lt;b&gt;"`, `value="/Queries/SO_Totals"`, `role="alert"`)
 	if strings.Contains(a.body, "a wrong secret") {
 		t.Error("the page repeats the password")
@@ -207,7 +211,11 @@ func TestLoginPage(t *testing.T) {
 		"https://evil.example/": "/metadata", "//evil.example/": "/metadata", `/\evil.example`: "/metadata", "javascript:alert(1)": "/metadata",
 		"/\t/evil.example": "/metadata", "evil.example": "/metadata", "http:/evil.example": "/metadata",
 	} {
-		a := post(url.Values{"UserName": {"admin"}, "Password": {daemontest.AdminPassword}, "redirect": {to}}).want(t, 303).wantHeader(t, "Location", want)
+		a := post(url.Values{
+			"UserName": {"admin"},
+			"Password": {daemontest.AdminPassword},
+			"redirect": {to},
+		}).want(t, 303).wantHeader(t, "Location", want)
 		if !strings.HasPrefix(a.header.Get("Set-Cookie"), "ss-id=") {
 			t.Errorf("cookie %q", a.header.Get("Set-Cookie"))
 		}

@@ -70,7 +70,9 @@ func (o *observer) logRequest(x *edge.Context) {
 	}
 	now := time.Now()
 	d := requestlog.NewEntryBuilder()
-	d.At, d.Status, d.Duration = now, x.Response.FinalStatus(), now.Sub(x.Timing.Start)
+	d.At = now
+	d.Status = x.Response.FinalStatus()
+	d.Duration = now.Sub(x.Timing.Start)
 	d.Texts[requestlog.HTTPMethod] = x.Request.Method
 	d.Texts[requestlog.UserAuthID] = x.Identity.Name
 	d.Texts[requestlog.SessionID] = sessionTag(x)
@@ -237,8 +239,13 @@ func (o *observer) broadcastRequest(x *edge.Context) {
 	}
 	now := time.Now()
 	o.streams.Broadcast(live.Requests, wire.EventRequest, wire.HandledRequest{
-		At: wire.Timestamp(now), Method: edge.Clean(x.Request.Method), PathInfo: edge.LogPath(x), StatusCode: x.Response.FinalStatus(),
-		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000, UserName: x.Identity.Name, RequestID: x.ID,
+		At:                   wire.Timestamp(now),
+		Method:               edge.Clean(x.Request.Method),
+		PathInfo:             edge.LogPath(x),
+		StatusCode:           x.Response.FinalStatus(),
+		DurationMilliseconds: float64(now.Sub(x.Timing.Start).Microseconds()) / 1000,
+		UserName:             x.Identity.Name,
+		RequestID:            x.ID,
 	})
 }
 

@@ -94,8 +94,8 @@ func TestResumeAfterCuts(t *testing.T) {
 	for name, open := range map[string][2]open{"ndjson": {r.direct.Rows, r.through.Rows}, "csv": {r.direct.CSV, r.through.CSV}} {
 		for _, order := range []string{"RecID", "-RecID"} {
 			r.service.Set(t, "query.max_take", "")
-			one, err := open[0](t.Context(), colours(false, order))
-			want := readText(t, one, err, nil)
+			direct, err := open[0](t.Context(), colours(false, order))
+			want := readText(t, direct, err, nil)
 			if order == "-RecID" {
 				r.service.Set(t, "query.max_take", "900")
 			}
@@ -124,8 +124,8 @@ func TestResumeWhileRowsChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	one, err := r.direct.Rows(t.Context(), colours(false, "RecID"))
-	want := readText(t, one, err, nil)
+	direct, err := r.direct.Rows(t.Context(), colours(false, "RecID"))
+	want := readText(t, direct, err, nil)
 	changes := 0
 	paged, err := r.through.Rows(t.Context(), colours(true, "RecID"))
 	got := readText(t, paged, err, func(string) {

@@ -27,10 +27,15 @@ func newTable(h *handlers) []operation {
 		o.members = append(pathMembers(o), o.members...)
 		for j := range o.routes {
 			r := &o.routes[j]
-			r.Operation, r.Role, r.Kind, r.Webhooks = o.name, o.role, o.kind, o.group == groupWebhooks
+			r.Operation = o.name
+			r.Role = o.role
+			r.Kind = o.kind
+			r.Webhooks = o.group == groupWebhooks
 			r.Summary = cmp.Or(r.Summary, o.summary)
 			if form, ok := formOf(*r); ok {
-				r.ByName, r.Oneway, r.Status = true, form.Oneway, form.Status
+				r.ByName = true
+				r.Oneway = form.Oneway
+				r.Status = form.Status
 				r.Redacted = slices.ContainsFunc(o.routes, edge.Route.Redacts)
 			}
 		}
@@ -65,7 +70,14 @@ func routesOf(table []operation) (all []edge.Route) {
 
 // icon is the path that browsers request with the first page of a host. Without a route, each
 // of them would add an error to the request log. It is not an operation.
-var icon = edge.Route{Methods: "GET", Pattern: "/favicon.ico", Operation: "Icon", Always: true, Status: http.StatusNoContent, Serve: noIcon}
+var icon = edge.Route{
+	Methods:   "GET",
+	Pattern:   "/favicon.ico",
+	Operation: "Icon",
+	Always:    true,
+	Status:    http.StatusNoContent,
+	Serve:     noIcon,
+}
 
 // noIcon responds that there is no icon, which browsers remember for a week.
 func noIcon(x *edge.Context) error {
@@ -78,8 +90,11 @@ func pathMembers(o *operation) []metadata.Member {
 	var all []metadata.Member
 	for _, r := range o.routes {
 		for _, name := range metadata.InPath(r.Pattern) {
-			same := func(m metadata.Member) bool { return m.Name == name }
-			if !slices.Contains(edge.CommonParams, name) && o.name != edge.AnyQuery && !slices.ContainsFunc(o.members, same) && !slices.ContainsFunc(all, same) {
+			if o.name == edge.AnyQuery || slices.Contains(edge.CommonParams, name) {
+				continue
+			}
+			hasName := func(m metadata.Member) bool { return m.Name == name }
+			if !slices.ContainsFunc(o.members, hasName) && !slices.ContainsFunc(all, hasName) {
 				all = append(all, metadata.Member{Name: name, Type: "string", Required: true})
 			}
 		}
@@ -263,10 +278,18 @@ func serviceOperations(h *handlers) []operation {
 // typesOperations are the operations that return the types of one language.
 func typesOperations(h *handlers) (all []operation) {
 	for _, l := range metadata.Languages() {
-		all = append(all, operation{name: l.Operation, group: groupService, summary: l.Summary, media: "text/plain", members: []metadata.Member{
-			{Name: memberNamespace, Type: "string", Help: "namespace of the classes"},
-		}, routes: []edge.Route{
-			{Methods: "GET", Pattern: typesPath + l.Name, Serve: h.documents.types(l)}}})
+		all = append(all, operation{
+			name:    l.Operation,
+			group:   groupService,
+			summary: l.Summary,
+			media:   "text/plain",
+			members: []metadata.Member{
+				{Name: memberNamespace, Type: "string", Help: "namespace of the classes"},
+			},
+			routes: []edge.Route{
+				{Methods: "GET", Pattern: typesPath + l.Name, Serve: h.documents.types(l)},
+			},
+		})
 	}
 	return all
 }
@@ -354,7 +377,7 @@ func webhookOperations(h *handlers) []operation {
 			{Name: webhook.MemberKeepFor, Type: "string", Help: "how long the replaced secret also signs: a duration such as 12h, or 0, which ends all earlier ones at once; default: 24h"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscription + "/Secret", Changes: true, Serve: h.webhooks.Subscriptions.RotateSecret, Summary: "Replace the secret of a subscription; the new one is shown only once"}}},
-		{name: "SubscriberMessages", group: groupWebhooks, kind: "Message", summary: "The messages of a subscriber", members: append(webhooks.PeriodMembers[:2:2], metadata.Member{Name: webhooks.InSubscriber, Type: "string", Required: true}), routes: []edge.Route{
+		{name: "SubscriberMessages", group: groupWebhooks, kind: "Message", summary: "The messages of a subscriber", members: append(webhooks.PeriodMembers[:2:2], subscriberMember), routes: []edge.Route{
 			{Methods: "GET", Pattern: pathMessages, Serve: h.webhooks.Messages.List, Summary: "The messages of a subscriber, newest first"}}},
 		{name: "SubscriberResponses", group: groupWebhooks, kind: "MessageResponse", summary: "The delivery attempts of a subscriber's messages", routes: []edge.Route{
 			{Methods: "GET", Pattern: pathMessages + "/Responses", Serve: h.webhooks.Messages.List, Summary: "The delivery attempts of a subscriber's messages, newest first"}}},
@@ -399,9 +422,18 @@ func messageOperations(h *handlers) []operation {
 
 // Members of several operations.
 var (
-	rowHashMember = metadata.Member{Name: webhooks.MemberRowHash, Type: "string", Help: "the RowHash that the change is based on; a different current value is a conflict"}
+	subscriberMember = metadata.Member{Name: webhooks.InSubscriber, Type: "string", Required: true}
+	rowHashMember    = metadata.Member{
+		Name: webhooks.MemberRowHash,
+		Type: "string",
+		Help: "the RowHash that the change is based on; a different current value is a conflict",
+	}
 
-	recIDMember = metadata.Member{Name: webhook.MemberRecID, Type: "string", Help: "a GUID that is not in use; generated if omitted; requires the role admin"}
+	recIDMember = metadata.Member{
+		Name: webhook.MemberRecID,
+		Type: "string",
+		Help: "a GUID that is not in use; generated if omitted; requires the role admin",
+	}
 
 	subscriptionMembers = []metadata.Member{
 		{Name: webhook.MemberHeaders, Type: "Header[]", Help: "headers to send: a list of objects with Name and Value"},

@@ -91,8 +91,12 @@ func New(c Config) *Server {
 	}
 	c.Edge.BasePath = edge.BasePath(c.Edge.BasePath)
 	e := c.Edge
-	s := &Server{config: c, metrics: metrics.New(metrics.Config{Version: c.Version, Public: c.ServeMetrics}),
-		proxies: e.TrustedProxies, cors: e.CORSOrigins}
+	s := &Server{
+		config:  c,
+		metrics: metrics.New(metrics.Config{Version: c.Version, Public: c.ServeMetrics}),
+		proxies: e.TrustedProxies,
+		cors:    e.CORSOrigins,
+	}
 	s.handlers = newHandlers(c, s.metrics)
 	s.handlers.queries.Stopping, s.stopWaiting = context.WithCancel(context.Background())
 	s.handlers.health.stopping = func() bool { return s.markedStopping.Load() || s.admission.Stopping() }
@@ -144,10 +148,20 @@ type handlers struct {
 
 func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h := &handlers{
-		access:  accounts.NewAccess(c.Accounts, &edge.HostCheck{Names: c.Edge.Hosts, URL: c.Edge.HostURL, MachineNames: c.Edge.HostNames}, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected),
-		bills:   bills{c.Bills},
-		queries: queries.Handler{Store: c.Store, System: record.System(), Space: c.Spill, Feed: c.Feed, Roles: c.Accounts},
-		health:  health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
+		access: accounts.NewAccess(c.Accounts, &edge.HostCheck{
+			Names:        c.Edge.Hosts,
+			URL:          c.Edge.HostURL,
+			MachineNames: c.Edge.HostNames,
+		}, edge.NewCSRF(c.Edge.CORSOrigins), m.Misdirected),
+		bills: bills{c.Bills},
+		queries: queries.Handler{
+			Store:  c.Store,
+			System: record.System(),
+			Space:  c.Spill,
+			Feed:   c.Feed,
+			Roles:  c.Accounts,
+		},
+		health: health{store: c.Store, engine: c.Engine, warnings: c.Warnings},
 	}
 	if c.ServeMetrics {
 		h.health.metrics = m
@@ -158,13 +172,25 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h.assistant = assistants{h.access, &h.queries, h.webhooks.Why.Show, assistant.Service{Version: c.Version, Log: c.Log}}
 	h.logs = logs{&h.queries, c.RequestLog}
 	h.webhooks = webhooks.New(webhooks.Config{
-		Admin: c.Webhooks, Engine: c.Engine, Queries: &h.queries, Accounts: c.Accounts, Access: h.access, Changes: changeRate,
-		Streams: c.Streams, Stall: c.StreamStall, InFlight: m.InFlight,
+		Admin:    c.Webhooks,
+		Engine:   c.Engine,
+		Queries:  &h.queries,
+		Accounts: c.Accounts,
+		Access:   h.access,
+		Changes:  changeRate,
+		Streams:  c.Streams,
+		Stall:    c.StreamStall,
+		InFlight: m.InFlight,
 	})
 	h.table = newTable(h)
 	h.queries.Names = names(h.table)
 	h.documents = documents{access: h.access, descriptions: &descriptions{describe: func(kinds *record.Registry, to audience) *metadata.Service {
-		service := metadata.Service{Version: c.Version, Base: c.Edge.BasePath, HostURL: c.Edge.HostURL, ISODates: to.iso}
+		service := metadata.Service{
+			Version:  c.Version,
+			Base:     c.Edge.BasePath,
+			HostURL:  c.Edge.HostURL,
+			ISODates: to.iso,
+		}
 		return describe(service, h.table, kinds, to.open)
 	}}}
 	h.info = newInfo(c, routesOf(h.table))
@@ -250,7 +276,8 @@ func (s *Server) handle(x *edge.Context) error {
 	edge.HeadRead(x.Request.Context(), x.Identity.Known()) // before the body: a slow upload keeps its connection
 	x.Request = x.Request.WithContext(executor.WithCaller(x.Request.Context(), x.ID, x.Identity.Name))
 	var err error
-	if x.Body, err = s.bodies.Read(x); err != nil {
+	x.Body, err = s.bodies.Read(x)
+	if err != nil {
 		return err
 	}
 	if !x.Route.Streaming {
@@ -259,14 +286,15 @@ func (s *Server) handle(x *edge.Context) error {
 		}
 		defer x.Response.Slot.End()
 	}
-	if to := queries.FormAddress(x.Request.URL); to != "" && x.Kind != nil && !x.Route.Exact() && x.Request.Method == http.MethodGet {
+	mayBeForm := x.Kind != nil && !x.Route.Exact() && x.Request.Method == http.MethodGet
+	if to := queries.FormAddress(x.Request.URL); to != "" && mayBeForm {
 		return x.Redirect(http.StatusSeeOther, to)
 	}
 	edge.AddSite(x)
-	switch {
-	case x.Params.Get(edge.ParamList) != "":
+	if x.Params.Get(edge.ParamList) != "" {
 		return s.serveList(x)
-	case x.Route.Oneway:
+	}
+	if x.Route.Oneway {
 		return serveOneway(x)
 	}
 	return x.Route.Serve(x)
@@ -277,7 +305,9 @@ func (s *Server) handle(x *edge.Context) error {
 // allow has the methods of the path if the method is wrong or OPTIONS.
 func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 	found, allow, routeErr := s.router.Find(x.Request.Method, x.Request.URL.EscapedPath())
-	x.Route, x.Params, x.Suffix = found.Route, found.Params, found.Suffix
+	x.Route = found.Route
+	x.Params = found.Params
+	x.Suffix = found.Suffix
 	var queryErr, formatErr, kindErr error
 	x.URLMembers, queryErr = query.ReadForm(x.Request.URL.RawQuery)
 	takeURLKey(x)
@@ -285,18 +315,25 @@ func (s *Server) resolve(x *edge.Context) (allow []string, err error) {
 		x.Format.Format = feeds.Negotiate(x)
 		x.Response.Header().Set("OData-Version", "4.0")
 		x.Kind, kindErr = s.handlers.queries.Kind(x.Options, x.Route, x.Params)
-		return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, kindErr)
+		headErr := edge.CheckHead(x.Request, s.config.Edge.MaxHead)
+		return allow, cmp.Or(headErr, checkOverride(x.Request), routeErr, queryErr, kindErr)
 	}
 	x.Format, formatErr = edge.Negotiate(edge.FormatRequest{
-		Prefix: x.Params.Get(edge.ParamFormat), Suffix: x.Suffix,
-		Callback: x.URLMembers.Text(query.Callback), Format: x.URLMembers.Text(query.Format), Accept: strings.Join(x.Request.Header.Values("Accept"), ","),
+		Prefix:   x.Params.Get(edge.ParamFormat),
+		Suffix:   x.Suffix,
+		Callback: x.URLMembers.Text(query.Callback),
+		Format:   x.URLMembers.Text(query.Format),
+		Accept:   strings.Join(x.Request.Header.Values("Accept"), ","),
 	})
 	if x.Format.Binary { // it is compressed already
 		x.Coding = nil
 	}
 	x.ApplyJSConfig(edge.ReadJSConfig(x.URLMembers.Text(query.JSConfig)))
 	x.Kind, kindErr = s.handlers.queries.Kind(x.Options, x.Route, x.Params)
-	return allow, cmp.Or(edge.CheckHead(x.Request, s.config.Edge.MaxHead), checkOverride(x.Request), routeErr, queryErr, formatErr, form.ReadBOM(x, x.URLMembers), kindErr)
+	headErr := edge.CheckHead(x.Request, s.config.Edge.MaxHead)
+	overrideErr := checkOverride(x.Request)
+	bomErr := form.ReadBOM(x, x.URLMembers)
+	return allow, cmp.Or(headErr, overrideErr, routeErr, queryErr, formatErr, bomErr, kindErr)
 }
 
 // identify authenticates a request to a route without a login, for its place among others.
@@ -305,8 +342,16 @@ func (s *Server) identify(x *edge.Context) { s.handlers.access.Recognize(x) }
 func (s *Server) begin(w http.ResponseWriter, r *http.Request) *edge.Context {
 	r = overriddenMethod(r)
 	x := &edge.Context{
-		Response: edge.NewResponse(w, s.config.Edge.WriteStall), Request: r, ID: edge.RequestID(r), Log: s.config.Log, Base: s.config.Edge.BasePath, Options: s.config.Options(),
-		Timing: edge.Timing{Start: time.Now()}, Origin: s.proxies.Origin(r, s.config.Edge.ForwardedHost), Format: edge.ResponseFormat{Format: edge.JSONFormat()}, Coding: edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
+		Response: edge.NewResponse(w, s.config.Edge.WriteStall),
+		Request:  r,
+		ID:       edge.RequestID(r),
+		Log:      s.config.Log,
+		Base:     s.config.Edge.BasePath,
+		Options:  s.config.Options(),
+		Timing:   edge.Timing{Start: time.Now()},
+		Origin:   s.proxies.Origin(r, s.config.Edge.ForwardedHost),
+		Format:   edge.ResponseFormat{Format: edge.JSONFormat()},
+		Coding:   edge.AcceptedCoding(r.Header.Get("Accept-Encoding")),
 	}
 	if x.Options.LogBodies {
 		x.Logged.MaxBody = requestlog.MaxBody + 1
@@ -392,19 +437,19 @@ func (s *Server) fail(x *edge.Context, err error) {
 // the settings allow it, the key authenticates the request; otherwise it is an unknown
 // member.
 func takeURLKey(x *edge.Context) {
-	m, given := x.URLMembers.Get(edge.ParamKey)
-	if !given && (x.URLMembers != nil || x.Request.URL.RawQuery == "") {
+	m, hasKey := x.URLMembers.Get(edge.ParamKey)
+	if !hasKey && (x.URLMembers != nil || x.Request.URL.RawQuery == "") {
 		return
 	}
 	edge.LoggedURL(x) // logs show that there was a key
 	u := edge.WithoutPairs(x.Request.URL, func(pair string) bool {
 		members, err := query.ReadForm(pair)
-		_, is := members.Get(edge.ParamKey)
-		return is || err != nil
+		_, isKey := members.Get(edge.ParamKey)
+		return isKey || err != nil
 	})
 	x.Request = x.Request.WithContext(x.Request.Context())
 	x.Request.URL = &u
-	if given && x.Options.KeyInURL {
+	if hasKey && x.Options.KeyInURL {
 		x.Params = append(x.Params, edge.Param{Name: edge.ParamKey, Value: strings.Join(m.Texts, ",")})
 		x.URLMembers = form.Without(x.URLMembers, edge.ParamKey)
 	}

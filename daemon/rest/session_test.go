@@ -35,8 +35,11 @@ func sessionServer(t *testing.T, passed *atomic.Int64) client {
 	t.Helper()
 	begun := time.Now()
 	handler, _ := newServer(t, storage.Config{Dir: t.TempDir()}, func(c *rest.Config) {
-		accounts, err := account.New(account.Config{Store: c.Store.(*storage.Store).AppDB.Accounts(), Clock: func() time.Time { return begun.Add(time.Duration(passed.Load())) },
-			Lifetimes: func() account.Lifetimes { return account.Lifetimes{Session: time.Hour, Remember: 200 * time.Minute} }})
+		accounts, err := account.New(account.Config{
+			Store:     c.Store.(*storage.Store).AppDB.Accounts(),
+			Clock:     func() time.Time { return begun.Add(time.Duration(passed.Load())) },
+			Lifetimes: func() account.Lifetimes { return account.Lifetimes{Session: time.Hour, Remember: 200 * time.Minute} },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -39,7 +39,11 @@ func TestBodyTimeoutDoesNotLimitQuery(t *testing.T) {
 	dir := t.TempDir()
 	kind, _ := record.Builtin().Lookup("SY_Filters")
 	makeView(t, dir, kind, noRows)
-	handler, _ := newServer(t, storage.Config{Dir: dir, ERP: erp.Config{Sources: map[string]string{kind.Name: "the_view"}}, Limits: rowLimit(500 * time.Millisecond)},
+	handler, _ := newServer(t, storage.Config{
+		Dir:    dir,
+		ERP:    erp.Config{Sources: map[string]string{kind.Name: "the_view"}},
+		Limits: rowLimit(500 * time.Millisecond),
+	},
 		func(c *rest.Config) { c.Edge.BodyTimeout = 300 * time.Millisecond })
 	server := httptest.NewServer(handler)
 	defer server.Close()

@@ -165,14 +165,21 @@ func runIn(t *testing.T, dir, name string, args ...string) string {
 	return string(out)
 }
 
+// vendorTools are ServiceStack's command line tools by language, with the files that they save.
+var vendorTools = map[string]struct{ command, file string }{
+	"typescript":   {"typescript-ref", "dtos.ts"},
+	"typescript.d": {"typescriptd-ref", "dtos.d.ts"},
+	"csharp":       {"csharp-ref", "dtos.cs"},
+}
+
 // TestVendorToolsAcceptTypes saves a file of types by ServiceStack's command line tool
 // for each language, and updates it, with an option that was edited.
 func TestVendorToolsAcceptTypes(t *testing.T) {
 	tools := clientstest.NodeModules(t, ".")
 	i := daemontest.Start(t, "--http-base-path", "/erp")
 	for _, l := range metadata.Languages() {
-		tool, file := map[string]string{"typescript": "typescript-ref", "typescript.d": "typescriptd-ref", "csharp": "csharp-ref"}[l.Name], map[string]string{"typescript": "dtos.ts", "typescript.d": "dtos.d.ts", "csharp": "dtos.cs"}[l.Name]
-		dir, tool := t.TempDir(), filepath.Join(tools, "node_modules", ".bin", tool)
+		file := vendorTools[l.Name].file
+		dir, tool := t.TempDir(), filepath.Join(tools, "node_modules", ".bin", vendorTools[l.Name].command)
 		if out, want := runIn(t, dir, tool, i.URL), "Saved to: "+file+"\n"; out != want {
 			t.Errorf("%s prints %q, want %q", l.Name, out, want)
 		}

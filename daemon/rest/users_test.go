@@ -110,12 +110,12 @@ func TestChangeUserByHTTP(t *testing.T) {
 	i := daemontest.Start(t)
 	c := asAdmin(t, i)
 	ann := addUser(t, i, "reader")
-	was := c.do("PATCH /Users/ANN", `{"UserName":"other","DisplayName":"Ann O.","Role":"publisher"}`).want(t, 200)
-	if u := read[wire.User](t, was); u.UserName != "Ann" || u.DisplayName != "Ann O." || u.Role != "publisher" {
-		t.Errorf("%s", was.body)
+	changed := c.do("PATCH /Users/ANN", `{"UserName":"other","DisplayName":"Ann O.","Role":"publisher"}`).want(t, 200)
+	if u := read[wire.User](t, changed); u.UserName != "Ann" || u.DisplayName != "Ann O." || u.Role != "publisher" {
+		t.Errorf("%s", changed.body)
 	}
-	if again := c.do("PATCH /Users/Ann", "{}").want(t, 200); again.body != was.body {
-		t.Errorf("unchanged, but got %s, was %s", again.body, was.body)
+	if repeated := c.do("PATCH /Users/Ann", "{}").want(t, 200); repeated.body != changed.body {
+		t.Errorf("unchanged, but got %s, was %s", repeated.body, changed.body)
 	}
 	ann.do("GET /auth", "").want(t, 200)
 	c.do("PATCH /Users/Ann?Password=another+password", "").want(t, 200)
