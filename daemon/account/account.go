@@ -63,9 +63,23 @@ func New(c Config) (*Service, error) {
 		c.Lifetimes = func() Lifetimes { return Lifetimes{Session: 8 * time.Hour, Remember: 14 * 24 * time.Hour} }
 	}
 	s := &Service{
-		store: c.Store, clock: c.Clock, log: c.Log,
-		sessions: &sessions{store: c.Store, clock: c.Clock, lifetimes: c.Lifetimes, known: newCache(lookupTTL, c.Store.Session), expiries: newPendingTimes(), replaced: newReplacedSessions()},
-		keys:     &keys{store: c.Store, clock: c.Clock, known: newCache(lookupTTL, c.Store.Key), lastUses: newPendingTimes()},
+		store: c.Store,
+		clock: c.Clock,
+		log:   c.Log,
+		sessions: &sessions{
+			store:     c.Store,
+			clock:     c.Clock,
+			lifetimes: c.Lifetimes,
+			known:     newCache(lookupTTL, c.Store.Session),
+			expiries:  newPendingTimes(),
+			replaced:  newReplacedSessions(),
+		},
+		keys: &keys{
+			store:    c.Store,
+			clock:    c.Clock,
+			known:    newCache(lookupTTL, c.Store.Key),
+			lastUses: newPendingTimes(),
+		},
 	}
 	s.passwords = newPasswords(c, s.sessions)
 	s.owners = &owners{store: c.Store, clock: c.Clock}

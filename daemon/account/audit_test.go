@@ -52,12 +52,18 @@ func TestChangesAreAudited(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.add(t, "Ann", account.Reader)
-	role, name, password := account.Writer, "Ann Other", "another horse"
+	role := account.Writer
+	name := "Ann Other"
+	password := "another horse"
 	secret, key, err := p.AddKey(t.Context(), account.NewKey{Name: "till", Role: account.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}
-	expectKind(t, p.UpdateUser(t.Context(), "ANN", account.Update{Role: &role, DisplayName: &name, Password: &password}), "ok")
+	expectKind(t, p.UpdateUser(t.Context(), "ANN", account.Update{
+		Role:        &role,
+		DisplayName: &name,
+		Password:    &password,
+	}), "ok")
 	expectKind(t, p.SetRole(t.Context(), "admin", account.Reader), "conflict")
 	expectKind(t, p.SetRole(t.Context(), "unknown", account.Reader), "not found")
 	expectKind(t, p.RemoveKey(t.Context(), "TILL"), "ok")

@@ -14,7 +14,9 @@ func TestCredentialPrecedence(t *testing.T) {
 	p := begin(t)
 	p.add(t, "Ann", account.Reader)
 	p.add(t, "Bob", account.Publisher)
-	ann, bob, key := p.login(t, "Ann", false), p.login(t, "Bob", false), p.key(t, "till", account.Writer)
+	ann := p.login(t, "Ann", false)
+	bob := p.login(t, "Bob", false)
+	key := p.key(t, "till", account.Writer)
 	stale := strings.Repeat("x", len(ann))
 	tests := []struct {
 		name string
@@ -77,7 +79,10 @@ func TestIdentityOfEachCredential(t *testing.T) {
 			if (got.SessionHash == "") != got.Expires.IsZero() {
 				t.Errorf("%+v has only one of SessionHash and Expires", got)
 			}
-			got.UserID, got.KeyID, got.SessionHash, got.Expires = "", "", "", time.Time{}
+			got.UserID = ""
+			got.KeyID = ""
+			got.SessionHash = ""
+			got.Expires = time.Time{}
 			if got != tt.want || !got.Known() || got.AuthMethod.Ambient() != tt.ambient {
 				t.Errorf("got %+v (ambient %v), want %+v", got, got.AuthMethod.Ambient(), tt.want)
 			}

@@ -11,7 +11,9 @@ import (
 )
 
 func TestCache(t *testing.T) {
-	c, now, fetched := newTestCache(5*time.Second), day, 0
+	c := newTestCache(5 * time.Second)
+	now := day
+	fetched := 0
 	load := func(name string, value *int, err error) (*int, error) {
 		return loadBy(t.Context(), c, name, now, func() (*int, error) { fetched++; return value, err })
 	}
@@ -21,32 +23,33 @@ func TestCache(t *testing.T) {
 			t.Errorf("%s: got %v (%v) after %d fetches, want %v after %d", step, got, err, fetched, want, wantFetched)
 		}
 	}
-	one, two := new(1), new(2)
-	if _, err := load("a", one, errors.New("down")); err == nil {
+	first, second := new(1), new(2)
+	if _, err := load("a", first, errors.New("down")); err == nil {
 		t.Error("load returns no error, want that of find")
 	}
-	got, err := load("a", one, nil)
-	expect("errors are not cached", got, err, one, 2)
-	got, err = load("a", two, nil)
-	expect("a value is cached", got, err, one, 2)
+	got, err := load("a", first, nil)
+	expect("errors are not cached", got, err, first, 2)
+	got, err = load("a", second, nil)
+	expect("a value is cached", got, err, first, 2)
 	got, err = load("b", nil, nil)
 	expect("another name", got, err, nil, 3)
-	got, err = load("b", two, nil)
+	got, err = load("b", second, nil)
 	expect("a missing value is cached", got, err, nil, 3)
 	now = now.Add(5*time.Second - 1)
-	got, err = load("a", two, nil)
-	expect("just before the ttl", got, err, one, 3)
+	got, err = load("a", second, nil)
+	expect("just before the ttl", got, err, first, 3)
 	now = now.Add(1)
-	got, err = load("a", two, nil)
-	expect("after the ttl", got, err, two, 4)
+	got, err = load("a", second, nil)
+	expect("after the ttl", got, err, second, 4)
 	c.forget(func(name string, _ *int) bool { return name == "a" })
-	got, err = load("a", one, nil)
-	expect("after forget", got, err, one, 5)
+	got, err = load("a", first, nil)
+	expect("after forget", got, err, first, 5)
 }
 
 // A look-up that started before a change and ends after it is not cached.
 func TestOutdatedLookupIsNotCached(t *testing.T) {
-	c, old, fresh := newTestCache(time.Minute), new(1), new(2)
+	c := newTestCache(time.Minute)
+	old, fresh := new(1), new(2)
 	got, err := loadBy(t.Context(), c, "a", day, func() (*int, error) {
 		c.forget(func(string, *int) bool { return true })
 		return old, nil
@@ -54,7 +57,8 @@ func TestOutdatedLookupIsNotCached(t *testing.T) {
 	if err != nil || got != old {
 		t.Fatal(got, err)
 	}
-	if got, _ = loadBy(t.Context(), c, "a", day, func() (*int, error) { return fresh, nil }); got != fresh {
+	got, _ = loadBy(t.Context(), c, "a", day, func() (*int, error) { return fresh, nil })
+	if got != fresh {
 		t.Error("the outdated value was cached")
 	}
 }

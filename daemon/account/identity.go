@@ -19,8 +19,10 @@ const (
 	Bearer                      // Authorization: Bearer with a key
 )
 
+var authMethodNames = [...]string{Cookie: "cookie", Header: "header", Basic: "basic", Bearer: "bearer"}
+
 // String returns the method's name in the audit trail and the API.
-func (m AuthMethod) String() string { return [...]string{"", "cookie", "header", "basic", "bearer"}[m] }
+func (m AuthMethod) String() string { return authMethodNames[m] }
 
 // Ambient reports whether browsers send such credentials automatically, also with
 // requests from other sites.
@@ -46,10 +48,10 @@ func (i Identity) Known() bool { return i.AuthMethod != NotAuthenticated }
 // Owner returns the identity as subscriptions store it: "user:NAME" or "key:ID", empty for
 // an anonymous request.
 func (i Identity) Owner() string {
-	switch {
-	case i.KeyID != "":
+	if i.KeyID != "" {
 		return ownerKey + i.KeyID
-	case i.Known():
+	}
+	if i.Known() {
 		return ownerUser + i.Name
 	}
 	return ""

@@ -70,7 +70,8 @@ func (e *Editor) AddKey(ctx context.Context, n NewKey) (secret string, k Key, er
 	if err != nil {
 		return "", Key{}, err
 	}
-	if secret = cmp.Or(n.Secret, newKey()); n.Secret != "" {
+	secret = cmp.Or(n.Secret, newKey())
+	if n.Secret != "" {
 		known, err := e.s.store.Key(ctx, hashOf(secret))
 		if err == nil && known != nil && !known.Revoked {
 			err = fault.New(fault.Conflict, "This API key already exists under the name %s", known.Name)

@@ -72,7 +72,11 @@ func TestForeignKey(t *testing.T) {
 func TestKeyExpiryAndLastUse(t *testing.T) {
 	p := begin(t)
 	till := p.key(t, "till", account.Writer)
-	short, k, err := p.AddKey(t.Context(), account.NewKey{Name: "short", Role: account.Reader, Expires: p.clock.Now().Add(time.Hour)})
+	short, k, err := p.AddKey(t.Context(), account.NewKey{
+		Name:    "short",
+		Role:    account.Reader,
+		Expires: p.clock.Now().Add(time.Hour),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,27 +103,27 @@ func TestKeyExpiryAndLastUse(t *testing.T) {
 
 func TestRemoveKey(t *testing.T) {
 	p := begin(t)
-	one, first, err := p.AddKey(t.Context(), account.NewKey{Name: "one", Role: account.Reader})
+	firstKey, first, err := p.AddKey(t.Context(), account.NewKey{Name: "one", Role: account.Reader})
 	if err != nil {
 		t.Fatal(err)
 	}
 	two := p.key(t, "two", account.Reader)
 	three := p.key(t, first.ID, account.Reader) // its name is the first key's id
-	for _, key := range []string{one, two, three} {
+	for _, key := range []string{firstKey, two, three} {
 		p.expect(t, bearer(key), "reader")
 	}
 	expectKind(t, p.RemoveKey(t.Context(), "unknown"), "not found")
 	expectKind(t, p.RemoveKey(t.Context(), "TWO"), "ok")
 	p.expect(t, bearer(two), "token expired")
 	expectKind(t, p.RemoveKey(t.Context(), "two"), "not found")
-	again := p.key(t, "two", account.Writer) // the name is free
-	p.expect(t, bearer(again), "writer")
+	third := p.key(t, "two", account.Writer) // the name is free
+	p.expect(t, bearer(third), "writer")
 	p.expect(t, bearer(two), "token expired")
 	if keys, err := p.Keys(t.Context()); err != nil || len(keys) != 3 {
 		t.Errorf("keys are %+v (%v), want three without the revoked one", keys, err)
 	}
 	expectKind(t, p.RemoveKey(t.Context(), first.ID), "ok")
-	p.expect(t, bearer(one), "token expired")
+	p.expect(t, bearer(firstKey), "token expired")
 	p.expect(t, bearer(three), "reader")
 	expectKind(t, p.RemoveKey(t.Context(), first.ID), "ok")
 	p.expect(t, bearer(three), "token expired")
@@ -142,7 +146,11 @@ func TestRemoveKey(t *testing.T) {
 func TestInvalidKeysAreIndistinguishable(t *testing.T) {
 	p := begin(t)
 	revoked := p.key(t, "revoked", account.Reader)
-	expired, _, err := p.AddKey(t.Context(), account.NewKey{Name: "expired", Role: account.Reader, Expires: p.clock.Now().Add(time.Hour)})
+	expired, _, err := p.AddKey(t.Context(), account.NewKey{
+		Name:    "expired",
+		Role:    account.Reader,
+		Expires: p.clock.Now().Add(time.Hour),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

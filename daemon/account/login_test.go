@@ -64,8 +64,14 @@ func TestLoginRepermitsTicket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := account.Identity{Name: "Ann", DisplayName: "Ann!", Role: account.Writer, UserID: id.UserID,
-		SessionHash: id.SessionHash, Expires: p.clock.Now().Add(14 * 24 * time.Hour)}
+	want := account.Identity{
+		Name:        "Ann",
+		DisplayName: "Ann!",
+		Role:        account.Writer,
+		UserID:      id.UserID,
+		SessionHash: id.SessionHash,
+		Expires:     p.clock.Now().Add(14 * 24 * time.Hour),
+	}
 	if ticket.Identity != want {
 		t.Errorf("ticket is for %+v, want %+v", ticket.Identity, want)
 	}
@@ -76,7 +82,7 @@ func TestLoginRepermitsTicket(t *testing.T) {
 	if len(id.SessionHash) != 64 || strings.Contains(id.SessionHash, ticket.SessionID) {
 		t.Errorf("session hash %q", id.SessionHash)
 	}
-	if again := p.login(t, "Ann", false); again == ticket.SessionID {
+	if sessionID := p.login(t, "Ann", false); sessionID == ticket.SessionID {
 		t.Error("two logins return the same session id")
 	}
 }
@@ -191,7 +197,11 @@ func TestConcurrentHashesAreLimited(t *testing.T) {
 	results := make(chan error, 200)
 	for i := range 200 {
 		go func() {
-			_, err := p.Login(t.Context(), account.Login{UserName: fmt.Sprint("user", i), Password: badPassword, Address: "10.0.0.1"})
+			_, err := p.Login(t.Context(), account.Login{
+				UserName: fmt.Sprint("user", i),
+				Password: badPassword,
+				Address:  "10.0.0.1",
+			})
 			results <- err
 		}()
 	}
@@ -346,7 +356,11 @@ func TestConcurrentLoginsDuringRehash(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			_, err := p.Login(t.Context(), account.Login{UserName: "Ann", Password: goodPassword, Address: fmt.Sprint("10.0.0.", i)})
+			_, err := p.Login(t.Context(), account.Login{
+				UserName: "Ann",
+				Password: goodPassword,
+				Address:  fmt.Sprint("10.0.0.", i),
+			})
 			expectKind(t, err, "ok")
 		})
 	}

@@ -133,7 +133,8 @@ var errDigest = errors.New("a stored password hash is invalid")
 // determine the memory and time of a login.
 func parseDigest(text string) (d digest, err error) {
 	part := strings.Split(text, "$")
-	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {
+	prefix := fmt.Sprintf("$argon2id$v=%d$", argon2.Version)
+	if len(part) != 6 || !strings.HasPrefix(text, prefix) {
 		return digest{}, errDigest
 	}
 	if _, err := fmt.Sscanf(part[3], digestForm, &d.memory, &d.passes, &d.threads); err != nil {
@@ -142,17 +143,21 @@ func parseDigest(text string) (d digest, err error) {
 	b64 := base64.RawStdEncoding.Strict()
 	salt, saltErr := b64.DecodeString(part[4])
 	sum, sumErr := b64.DecodeString(part[5])
-	d.salt, d.sum = salt, sum
+	if saltErr != nil || sumErr != nil {
+		return digest{}, errDigest
+	}
+	d.salt = salt
+	d.sum = sum
 	// Only the exact form of String is accepted.
-	if saltErr != nil || sumErr != nil || !d.bounded() || d.String() != text {
+	if !d.bounded() || d.String() != text {
 		return digest{}, errDigest
 	}
 	return d, nil
 }
 
 func (d digest) bounded() bool {
-	return between(d.memory, 8, 256*1024) && between(d.passes, 1, 16) && between(d.threads, 1, 16) &&
-		between(len(d.salt), 8, 64) && between(len(d.sum), 16, 64)
+	isCostBounded := between(d.memory, 8, 256*1024) && between(d.passes, 1, 16) && between(d.threads, 1, 16)
+	return isCostBounded && between(len(d.salt), 8, 64) && between(len(d.sum), 16, 64)
 }
 
 func between[N int | uint8 | uint32](n, low, high N) bool { return low <= n && n <= high }

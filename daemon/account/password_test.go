@@ -16,8 +16,8 @@ func TestHashAndMatches(t *testing.T) {
 	if !strings.HasPrefix(text, "$argon2id$v=19$m=19456,t=4,p=1$") || strings.Contains(text, "horse") {
 		t.Errorf("hash is %s", text)
 	}
-	again, err := h.hash(t.Context(), "correct horse")
-	if err != nil || again == text {
+	salted, err := h.hash(t.Context(), "correct horse")
+	if err != nil || salted == text {
 		t.Errorf("two hashes of a password are equal (%v)", err)
 	}
 	for _, tt := range []struct {
@@ -25,7 +25,7 @@ func TestHashAndMatches(t *testing.T) {
 		want             bool
 	}{
 		{text, "correct horse", true},
-		{again, "correct horse", true},
+		{salted, "correct horse", true},
 		{text, "correct horse ", false},
 		{text, "", false},
 		{"", "correct horse", false},

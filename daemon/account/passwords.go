@@ -44,7 +44,11 @@ func (l Login) missing() error {
 	if fields == nil {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Missing, Message: "A login needs a user name and a password", Fields: fields}
+	return &fault.Error{
+		Kind:    fault.Missing,
+		Message: "A login needs a user name and a password",
+		Fields:  fields,
+	}
 }
 
 func wrongPassword() error { return fault.New(fault.Unauthorized, "Invalid Username or Password") }
@@ -73,9 +77,17 @@ func newPasswords(c Config, s *sessions) *passwords {
 		cost = testCost
 	}
 	return &passwords{
-		store: c.Store, clock: c.Clock, log: c.Log, sessions: s,
-		fingerprints: newFingerprints(), hasher: newHasher(cost), throttle: newThrottle(maxFailures), networks: newThrottle(maxNetworkFailures),
-		users: newCache(lookupTTL, c.Store.User), verified: newCache[struct{}](verifiedTTL, nil), trusted: newCache[struct{}](trustedTTL, nil),
+		store:        c.Store,
+		clock:        c.Clock,
+		log:          c.Log,
+		sessions:     s,
+		fingerprints: newFingerprints(),
+		hasher:       newHasher(cost),
+		throttle:     newThrottle(maxFailures),
+		networks:     newThrottle(maxNetworkFailures),
+		users:        newCache(lookupTTL, c.Store.User),
+		verified:     newCache[struct{}](verifiedTTL, nil),
+		trusted:      newCache[struct{}](trustedTTL, nil),
 	}
 }
 
@@ -156,7 +168,9 @@ func (s *passwords) prove(ctx context.Context, a attempt) (*User, error) {
 // address that signed in recently is not affected by other users' failures from that
 // address.
 func (s *passwords) throttled(ctx context.Context, a attempt) (*User, error) {
-	user, network, began := s.fingerprints.of(a.name, a.network), s.fingerprints.of(a.network), s.clock()
+	user := s.fingerprints.of(a.name, a.network)
+	network := s.fingerprints.of(a.network)
+	began := s.clock()
 	pair := string(user[:])
 	_, trusted, _ := s.trusted.peek(pair, began)
 	if !trusted {

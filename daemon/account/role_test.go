@@ -59,7 +59,9 @@ func TestFold(t *testing.T) {
 func TestGeneratedSecretsAreUnique(t *testing.T) {
 	seen := make(map[string]bool)
 	for range 1000 {
-		id, key, guid := newSessionID(), newKey(), newID()
+		id := newSessionID()
+		key := newKey()
+		guid := newID()
 		if len(id) != SessionIDLength || strings.ContainsAny(id, "+/=") {
 			t.Fatalf("session id %q", id)
 		}
@@ -77,8 +79,8 @@ func TestGeneratedSecretsAreUnique(t *testing.T) {
 		}
 	}
 	p, other := newFingerprints(), newFingerprints()
-	first, again := p.of("ab", "c"), p.of("ab", "c")
-	if first != again || first == p.of("a", "bc") || first == other.of("ab", "c") {
+	first, repeated := p.of("ab", "c"), p.of("ab", "c")
+	if first != repeated || first == p.of("a", "bc") || first == other.of("ab", "c") {
 		t.Error("fingerprints are not stable, ignore the parts' lengths, or do not depend on the key")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // KeyPrefix is the prefix of every API key, by which users and secret scanners recognize
@@ -58,13 +60,17 @@ func ownKey(text string) bool { return strings.HasPrefix(text, KeyPrefix) }
 // checkKey returns why a text cannot be a key, "" if it can. Clients must be able to send
 // it as a bearer token (RFC 6750).
 func checkKey(text string) string {
-	other := func(c rune) bool {
-		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("-._~+/=", c)
+	const marks = "-._~+/="
+	isForbidden := func(c rune) bool {
+		if c >= utf8.RuneSelf {
+			return true
+		}
+		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune(marks, c)
 	}
-	switch {
-	case len(text) < minForeignKey || len(text) > maxForeignKey || strings.ContainsFunc(text, other):
-		return fmt.Sprintf("must be %d to %d letters, digits and the characters -._~+/=", minForeignKey, maxForeignKey)
-	case ownKey(text) && len(text) != keyLength:
+	if len(text) < minForeignKey || len(text) > maxForeignKey || strings.ContainsFunc(text, isForbidden) {
+		return fmt.Sprintf("must be %d to %d letters, digits and the characters %s", minForeignKey, maxForeignKey, marks)
+	}
+	if ownKey(text) && len(text) != keyLength {
 		return fmt.Sprintf("starts with %s, so it must have %d characters", KeyPrefix, keyLength)
 	}
 	return ""

@@ -43,7 +43,11 @@ func (s *semaphore) acquire(ctx context.Context, trusted bool) error {
 	}
 	if len(*queue) == maxWaiting {
 		s.mu.Unlock()
-		return &fault.Error{Kind: fault.Unavailable, Message: "too many concurrent logins", RetryAfter: time.Second}
+		return &fault.Error{
+			Kind:       fault.Unavailable,
+			Message:    "too many concurrent logins",
+			RetryAfter: time.Second,
+		}
 	}
 	granted := make(chan struct{})
 	*queue = append(*queue, granted)

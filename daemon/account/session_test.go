@@ -262,7 +262,11 @@ func TestExpiredSessionsAreDeleted(t *testing.T) {
 
 func TestTimesAreStoredEachMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		file, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: record.Builtin(), Connections: 1})
+		file, err := storage.Open(t.Context(), storage.Config{
+			Dir:         t.TempDir(),
+			Registry:    record.Builtin(),
+			Connections: 1,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,7 +57,8 @@ func (s *sessions) find(ctx context.Context, id string) (*Session, time.Time, er
 	if len(id) != SessionIDLength {
 		return nil, time.Time{}, nil
 	}
-	hash, now := hashOf(id), s.clock()
+	hash := hashOf(id)
+	now := s.clock()
 	session, err := s.known.load(ctx, hash, now)
 	if err != nil || session == nil {
 		return nil, time.Time{}, err
@@ -85,8 +86,15 @@ func (s *sessions) ttl(remember bool) time.Duration {
 // create creates a session, unless the user's password hash has changed since it was
 // read.
 func (s *sessions) create(ctx context.Context, user *User, remember bool) (t Ticket, created bool, err error) {
-	id, now := newSessionID(), s.clock()
-	session := Session{Hash: hashOf(id), User: *user, Remember: remember, Added: now, Expires: now.Add(s.ttl(remember))}
+	id := newSessionID()
+	now := s.clock()
+	session := Session{
+		Hash:     hashOf(id),
+		User:     *user,
+		Remember: remember,
+		Added:    now,
+		Expires:  now.Add(s.ttl(remember)),
+	}
 	if created, err = s.store.AddSession(ctx, session); err != nil {
 		return Ticket{}, false, err
 	}

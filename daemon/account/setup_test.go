@@ -69,8 +69,8 @@ type process struct {
 }
 
 // Rehash replaces the stored hash of a user.
-func (p process) Rehash(ctx context.Context, name, was, hash string) error {
-	return p.store.AppDB.Accounts().Rehash(ctx, name, was, hash)
+func (p process) Rehash(ctx context.Context, name, old, hash string) error {
+	return p.store.AppDB.Accounts().Rehash(ctx, name, old, hash)
 }
 
 // start returns a process with the store in dir and cheap hashes.
@@ -86,7 +86,11 @@ func start(t *testing.T, dir string, c *clock) process {
 		}
 	})
 	p := process{clock: c, log: &logged{}, hashes: &atomic.Int32{}, store: s}
-	p.Service, err = account.New(account.Config{Store: s.AppDB.Accounts(), Clock: c.Now, Log: slog.New(slog.NewTextHandler(p.log, nil))})
+	p.Service, err = account.New(account.Config{
+		Store: s.AppDB.Accounts(),
+		Clock: c.Now,
+		Log:   slog.New(slog.NewTextHandler(p.log, nil)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +120,12 @@ func (p process) add(t *testing.T, name string, r account.Role) {
 // login returns a session id.
 func (p process) login(t *testing.T, name string, remember bool) string {
 	t.Helper()
-	ticket, err := p.Login(t.Context(), account.Login{UserName: name, Password: goodPassword, Remember: remember, Address: "10.0.0.1"})
+	ticket, err := p.Login(t.Context(), account.Login{
+		UserName: name,
+		Password: goodPassword,
+		Remember: remember,
+		Address:  "10.0.0.1",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,9 @@ func loadConcurrently(ctx context.Context, c *cache[int], fetch func() (*int, er
 
 func TestConcurrentLoadsShareALookup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, release, fetched := newTestCache(time.Minute), make(chan struct{}), 0
+		c := newTestCache(time.Minute)
+		release := make(chan struct{})
+		fetched := 0
 		got := loadConcurrently(t.Context(), c, func() (*int, error) { fetched++; <-release; return new(7), nil })
 		synctest.Wait()
 		close(release)

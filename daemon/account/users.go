@@ -73,15 +73,15 @@ func invalid(resource string, fields ...fault.Field) error {
 
 // Editor changes accounts on behalf of an actor, which is recorded in the audit trail.
 type Editor struct {
-	s  *Service
-	by audit.Actor
+	s     *Service
+	actor audit.Actor
 }
 
 // As returns an Editor that records changes as made by the actor.
-func (s *Service) As(by audit.Actor) *Editor { return &Editor{s, by} }
+func (s *Service) As(actor audit.Actor) *Editor { return &Editor{s, actor} }
 
 func (e *Editor) entry(a audit.Action, subject string, d audit.Detail) audit.Entry {
-	return audit.Entry{Actor: e.by, At: e.s.clock(), Action: a, Subject: subject, Detail: d.String()}
+	return audit.Entry{Actor: e.actor, At: e.s.clock(), Action: a, Subject: subject, Detail: d.String()}
 }
 
 func (e *Editor) addition(u User) audit.Entry {
@@ -128,7 +128,15 @@ func (s *Service) newUser(ctx context.Context, n NewUser) (User, error) {
 		return User{}, err
 	}
 	now := s.clock()
-	return User{ID: newID(), Name: n.Name, DisplayName: n.DisplayName, Role: n.Role, PasswordHash: hash, Added: now, Saved: now}, nil
+	return User{
+		ID:           newID(),
+		Name:         n.Name,
+		DisplayName:  n.DisplayName,
+		Role:         n.Role,
+		PasswordHash: hash,
+		Added:        now,
+		Saved:        now,
+	}, nil
 }
 
 // EnsureAdmin adds the user admin if there are no users.

@@ -91,7 +91,10 @@ func TestUpdateUser(t *testing.T) {
 	p.add(t, "Ann", account.Admin)
 	p.add(t, "Bob", account.Reader)
 	p.clock.pass(time.Hour)
-	short, long, none, writer := "short", strings.Repeat("x", 300), account.NoRole, account.Writer
+	short := "short"
+	long := strings.Repeat("x", 300)
+	none := account.NoRole
+	writer := account.Writer
 	name := "Robert"
 	tests := []struct {
 		name string
