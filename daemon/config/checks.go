@@ -46,12 +46,19 @@ func checkBasePath(text string) error {
 
 // checkHostURL accepts the base URL of a service, without credentials and query.
 func checkHostURL(text string) error {
+	invalid := fmt.Errorf("%q is not a URL such as http://erp.example:5050", text)
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("%q is not a URL such as http://erp.example:5050", text)
+	if err != nil {
+		return invalid
+	}
+	hasExtras := u.User != nil || u.RawQuery != "" || u.Fragment != ""
+	if !isHTTP(u) || u.Hostname() == "" || hasExtras {
+		return invalid
 	}
 	return nil
 }
+
+func isHTTP(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
 func checkStore(text string) error { return checkDatabase(Embedded, text) }
 
@@ -73,7 +80,8 @@ func checkDatabase(file DSN, text string) error {
 const maxSchema = 128
 
 func checkSchema(text string) error {
-	if text == "" || utf8.RuneCountInString(text) > maxSchema || strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl) {
+	hasLength := text != "" && utf8.RuneCountInString(text) <= maxSchema
+	if !hasLength || strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl) {
 		return fmt.Errorf("%q is not the name of a schema such as dbo", text)
 	}
 	return nil

@@ -114,7 +114,10 @@ const (
 
 // LogsRequests reports whether the log has a line for each request.
 func (c *Config) LogsRequests() bool {
-	return c.Log.Requests == requestsAlways || c.Log.Requests == requestsAuto && (!c.RequestLog.Enabled || c.Log.SlogLevel() == slog.LevelDebug)
+	if c.Log.Requests != requestsAuto {
+		return c.Log.Requests == requestsAlways
+	}
+	return !c.RequestLog.Enabled || c.Log.SlogLevel() == slog.LevelDebug
 }
 
 // QueryConfig contains limits of queries and options of their results. Zero means no
@@ -357,11 +360,11 @@ func (d DSN) OnServer() bool { return d != Embedded && d != Demo }
 // String returns Embedded and Demo as they are, and a connection string masked except for
 // its scheme.
 func (d DSN) String() string {
-	scheme, _, is := strings.Cut(string(d), "://")
-	switch {
-	case d == Embedded || d == Demo || d == "":
+	scheme, _, hasScheme := strings.Cut(string(d), "://")
+	if d == Embedded || d == Demo || d == "" {
 		return string(d)
-	case is:
+	}
+	if hasScheme {
 		return scheme + "://" + masked
 	}
 	return masked

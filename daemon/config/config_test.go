@@ -117,12 +117,22 @@ func TestFormerSettings(t *testing.T) {
 	}
 }
 
+// required are the variables without which a setting cannot be set.
+var required = map[string]string{
+	"tls.cert":       "TLS_KEY=other",
+	"tls.key":        "TLS_CERT=other",
+	"store.read_dsn": "STORE=sqlserver://db",
+	"erp.read_dsn":   "ERP=sqlserver://db",
+	"erp.outbox":     "ERP=sqlserver://db",
+	"demo_activity":  "DEMO=true",
+}
+
 func checkEverySource(t *testing.T, s Setting, text string) {
 	var want Config
 	if err := s.assign(&want, text); err != nil {
 		t.Fatal(err)
 	}
-	pair := map[string]string{"tls.cert": "TLS_KEY=other", "tls.key": "TLS_CERT=other", "store.read_dsn": "STORE=sqlserver://db", "erp.read_dsn": "ERP=sqlserver://db", "erp.outbox": "ERP=sqlserver://db", "demo_activity": "DEMO=true"}[s.Name]
+	pair := required[s.Name]
 	files := map[string]string{"whd.toml": "", "secret": text + "\n"}
 	ins := []input{{env: []string{s.Variable() + "=" + text}, files: files}}
 	inFile := strings.HasSuffix(s.Flag(), "-file")
@@ -287,7 +297,7 @@ setting demo (flag --demo): "2" is neither true nor false`},
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := c.in.load()
-			if _, is := errors.AsType[*UsageError](err); !is {
+			if _, ok := errors.AsType[*UsageError](err); !ok {
 				t.Fatalf("error is %T: %v", err, err)
 			}
 			if got := err.Error(); got != c.want && !(strings.HasSuffix(c.want, ":") && strings.HasPrefix(got, c.want)) {
@@ -402,11 +412,11 @@ func FuzzValues(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, s := range Settings() {
-			var c, again Config
+			var c, parsed Config
 			if s.secret() || s.assign(&c, text) != nil {
 				continue
 			}
-			if err := s.assign(&again, s.text(&c)); err != nil || !reflect.DeepEqual(c, again) {
+			if err := s.assign(&parsed, s.text(&c)); err != nil || !reflect.DeepEqual(c, parsed) {
 				t.Errorf("%s: %q is printed as %q: %v", s.Name, text, s.text(&c), err)
 			}
 		}
@@ -421,7 +431,7 @@ func TestSampleContainsDefaults(t *testing.T) {
 	}
 	var lines []string
 	for line := range strings.Lines(sampleOf(want)) {
-		if bare, is := strings.CutPrefix(line, "# "); is && strings.Contains(bare, " = ") {
+		if bare, ok := strings.CutPrefix(line, "# "); ok && strings.Contains(bare, " = ") {
 			line = bare
 		}
 		lines = append(lines, line)

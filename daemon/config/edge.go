@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,16 +25,24 @@ func (o WebOrigins) String() string { return joined(o) }
 func parseOrigin(text string) (string, error) {
 	invalid := fmt.Errorf("%q is not an origin such as https://shop.example or http://localhost:3000", text)
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || strings.Contains(u.Host, "*") ||
-		u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil {
+		return "", invalid
+	}
+	if !isHTTP(u) || u.Hostname() == "" || strings.Contains(u.Host, "*") {
+		return "", invalid
+	}
+	hasQuery := u.RawQuery != "" || u.Fragment != ""
+	if u.User != nil || strings.Trim(u.Path, "/") != "" || hasQuery {
 		return "", invalid
 	}
 	host := strings.ToLower(u.Host)
-	if port := u.Port(); u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
-		host = strings.TrimSuffix(host, ":"+port)
+	if u.Port() == standardPorts[u.Scheme] { // browsers leave it out
+		host = strings.TrimSuffix(host, ":"+u.Port())
 	}
 	return u.Scheme + "://" + host, nil
 }
+
+var standardPorts = map[string]string{"http": "80", "https": "443"}
 
 // HostNames is a list of host names, in lower case and without ports.
 type HostNames []string
@@ -59,10 +68,12 @@ type Rate struct {
 	Burst     int // maximum number of simultaneous requests
 }
 
-var rateUnits = []struct {
+type rateUnit struct {
 	name    string
 	seconds float64
-}{{"s", 1}, {"m", 60}, {"h", 3600}}
+}
+
+var rateUnits = []rateUnit{{"s", 1}, {"m", 60}, {"h", 3600}}
 
 // String formats the rate per second if that is a whole number, else per minute or
 // hour.
@@ -100,16 +111,17 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	if !hasUnit {
 		unit = "s"
 	}
-	for _, u := range rateUnits {
-		switch {
-		case u.name != unit || err != nil || n > maxPerUnit || burst > maxPerUnit || hasBurst && burst < 1:
-		case n == 0:
-			*r = Rate{}
-			return nil
-		default:
-			*r = Rate{PerSecond: float64(n) / u.seconds, Burst: burst}
-			return nil
-		}
+	invalid := fmt.Errorf("%q is not a rate such as 100/s, 600/m or 20/s+100", text)
+	i := slices.IndexFunc(rateUnits, func(u rateUnit) bool { return u.name == unit })
+	if err != nil || i < 0 {
+		return invalid
 	}
-	return fmt.Errorf("%q is not a rate such as 100/s, 600/m or 20/s+100", text)
+	if n > maxPerUnit || burst > maxPerUnit || hasBurst && burst < 1 {
+		return invalid
+	}
+	*r = Rate{}
+	if n > 0 {
+		*r = Rate{PerSecond: float64(n) / rateUnits[i].seconds, Burst: burst}
+	}
+	return nil
 }

@@ -42,12 +42,12 @@ func TestParseRate(t *testing.T) {
 		"1000000/s+1": {Rate{PerSecond: 1e6, Burst: 1}, "1000000/s+1"},
 		"7/h+1000000": {Rate{PerSecond: 7. / 3600, Burst: 1e6}, "7/h+1000000"},
 	} {
-		var r, again Rate
+		var r, parsed Rate
 		if err := r.UnmarshalText([]byte(text)); err != nil || r != want.rate || r.String() != want.text {
 			t.Errorf("%q is %#v, %q (%v); want %#v", text, r, r, err, want)
 		}
-		if err := again.UnmarshalText([]byte(r.String())); err != nil || again != r {
-			t.Errorf("%q is parsed as %#v (%v), want %#v", r, again, err, r)
+		if err := parsed.UnmarshalText([]byte(r.String())); err != nil || parsed != r {
+			t.Errorf("%q is parsed as %#v (%v), want %#v", r, parsed, err, r)
 		}
 	}
 	for _, text := range []string{"", "x", "-1", "1.5/s", "1/d", "1/", "/s", "1/s+", "1/s+0", "1/s+-1", "1/s+x", "1000001/s", "1/s+1000001", "1+1+1"} {

@@ -58,10 +58,10 @@ func (l *Layer) add(g assignment) {
 
 // argumentName returns the placeholder of a setting's value in help.
 func argumentName(s Setting) string {
-	switch {
-	case s.argument != "":
+	if s.argument != "" {
 		return s.argument
-	case len(s.choices) > 0:
+	}
+	if len(s.choices) > 0 {
 		return strings.Join(s.choices, "|")
 	}
 	return s.kind().argument

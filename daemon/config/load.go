@@ -138,8 +138,8 @@ func problem(name string, origin Origin, err error) string {
 
 // cause returns the error inside a *fs.PathError, without operation and path.
 func cause(err error) error {
-	if at, is := errors.AsType[*fs.PathError](err); is {
-		return at.Err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		return pathErr.Err
 	}
 	return err
 }
@@ -149,7 +149,8 @@ func (r *loader) replaceFormer() {
 	c := &r.config
 	for _, f := range replacements {
 		from := c.Origin(f.former)
-		if from == byDefault || c.Origin(f.now) != byDefault || f.former == "store" && !c.Store.OnServer() {
+		keepsMeaning := f.former == "store" && !c.Store.OnServer()
+		if from == byDefault || c.Origin(f.now) != byDefault || keepsMeaning {
 			continue
 		}
 		f.assign(c)
@@ -191,7 +192,8 @@ func (r *loader) crossCheck() {
 func (r *loader) kindFiles() (paths []string) {
 	c := &r.config
 	dir := filepath.Dir(c.File)
-	if standard := filepath.Join(dir, "kinds"); len(c.ERP.Files) == 0 && c.File != "" {
+	if len(c.ERP.Files) == 0 && c.File != "" {
+		standard := filepath.Join(dir, "kinds")
 		if _, err := os.Stat(standard); !errors.Is(err, fs.ErrNotExist) {
 			paths = append(paths, standard)
 		}

@@ -35,13 +35,17 @@ func TestUnreadableConfigIsAnError(t *testing.T) {
 
 // Credentials of systemd override the settings file, and variables override credentials.
 func TestPrecedenceOfCredentials(t *testing.T) {
-	in := input{args: "--config whd.toml", env: []string{"CREDENTIALS_DIRECTORY=/run/credentials/whd.service", "WHD_STORE_READ_DSN=sqlserver://by-variable"}, files: map[string]string{
-		"whd.toml": "store_file = 'other'\n", "other": "sqlserver://by-file",
-		"/run/credentials/whd.service/store":          "sqlserver://by-credential\n",
-		"/run/credentials/whd.service/store.read_dsn": "sqlserver://by-credential",
-		"/run/credentials/whd.service/admin_password": "s3cret-x",
-		"/run/credentials/whd.service/listen":         ":1",
-	}}
+	in := input{
+		args: "--config whd.toml",
+		env:  []string{"CREDENTIALS_DIRECTORY=/run/credentials/whd.service", "WHD_STORE_READ_DSN=sqlserver://by-variable"},
+		files: map[string]string{
+			"whd.toml": "store_file = 'other'\n", "other": "sqlserver://by-file",
+			"/run/credentials/whd.service/store":          "sqlserver://by-credential\n",
+			"/run/credentials/whd.service/store.read_dsn": "sqlserver://by-credential",
+			"/run/credentials/whd.service/admin_password": "s3cret-x",
+			"/run/credentials/whd.service/listen":         ":1",
+		},
+	}
 	got, err := in.load()
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +58,7 @@ func TestPrecedenceOfCredentials(t *testing.T) {
 
 // The settings file of a service is valid and sets data_dir.
 func TestServiceSampleSetsDataDir(t *testing.T) {
+	dataDirs := map[string]string{"linux": "/var/lib/whd", "windows": `C:\ProgramData\whd`}
 	for _, on := range []platform{{os: "linux", superuser: true}, {os: "windows"}} {
 		env := []string{`PROGRAMDATA=C:\ProgramData`}
 		var b strings.Builder
@@ -61,7 +66,7 @@ func TestServiceSampleSetsDataDir(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := input{args: "--config whd.toml", files: file(b.String())}.load()
-		want := map[string]string{"linux": "/var/lib/whd", "windows": `C:\ProgramData\whd`}[on.os]
+		want := dataDirs[on.os]
 		if err != nil || got.DataDir != want || !strings.HasPrefix(string(got.Origin("data_dir")), "file whd.toml:") || got.Origin("listen") != byDefault {
 			t.Errorf("%s: %q, %v", on.os, got.DataDir, err)
 		}

@@ -17,8 +17,13 @@ func (c *Config) Live() (all []wire.Setting) {
 		var standard Config
 		_ = s.assign(&standard, s.Default) // TestTableIsValid checks that defaults are valid
 		all = append(all, wire.Setting{
-			Name: s.Name, Value: s.text(c), Default: s.text(&standard), Origin: string(c.Origin(s.Name)),
-			Kind: s.kind().name, Choices: s.choices, Help: s.Help,
+			Name:    s.Name,
+			Value:   s.text(c),
+			Default: s.text(&standard),
+			Origin:  string(c.Origin(s.Name)),
+			Kind:    s.kind().name,
+			Choices: s.choices,
+			Help:    s.Help,
 		})
 	}
 	return all
@@ -40,14 +45,13 @@ func (c Config) Reloaded(read Config) (next Config, changed, needRestart []strin
 	for _, s := range table {
 		from := c.Origin(s.Name)
 		value, newValue := s.field(&next), s.field(&read)
-		switch {
-		case s.Live:
+		if s.Live {
 			if s.text(&c) != s.text(&read) {
 				changed = append(changed, s.Name)
 			}
 			value.Set(newValue)
 			from = read.Origin(s.Name)
-		case !reflect.DeepEqual(value.Interface(), newValue.Interface()):
+		} else if !reflect.DeepEqual(value.Interface(), newValue.Interface()) {
 			needRestart = append(needRestart, s.Name)
 		}
 		next.origins[s.Name] = from

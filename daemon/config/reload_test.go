@@ -61,7 +61,7 @@ func TestReloadWithoutChanges(t *testing.T) {
 // needs a restart, is rejected with all other changes.
 func TestReloadRejectsContradictingSettings(t *testing.T) {
 	c, _, _, err := reloaded(t, input{}, withFile("[webhooks]\nattempt_timeout = '40s'\nlease = '2m'\n[query]\nmax_take = 5\n"))
-	if _, is := errors.AsType[*UsageError](err); err == nil || is {
+	if _, isUsage := errors.AsType[*UsageError](err); err == nil || isUsage {
 		t.Errorf("error %v", err)
 	}
 	if c.Query.MaxTake != 0 {

@@ -92,7 +92,8 @@ func (s Setting) literal(c *Config) string {
 	case reflect.Map:
 		return "{}"
 	}
-	switch text := s.text(c); s.field(c).Kind() {
+	text := s.text(c)
+	switch s.field(c).Kind() {
 	case reflect.Int, reflect.Bool, reflect.Float64:
 		return text
 	default:

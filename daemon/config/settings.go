@@ -253,7 +253,7 @@ func (s Setting) Variable() string {
 // Flag returns the name of the setting's flag, such as http-max-body.
 func (s Setting) Flag() string {
 	name := s.Name
-	if _, is := s.into(new(Config)).(*Secret); is {
+	if _, ok := s.into(new(Config)).(*Secret); ok {
 		name += fileSuffix
 	}
 	return strings.NewReplacer(".", "-", "_", "-").Replace(name)

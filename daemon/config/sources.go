@@ -103,7 +103,7 @@ func (on platform) environment(env []string) []string {
 // variable returns the value of an environment variable, "" if it is not set.
 func variable(env []string, name string) string {
 	for _, entry := range slices.Backward(env) {
-		if text, is := strings.CutPrefix(entry, name+"="); is {
+		if text, ok := strings.CutPrefix(entry, name+"="); ok {
 			return text
 		}
 	}
@@ -166,7 +166,8 @@ func credentialLayer(env []string, readFile func(string) ([]byte, error)) (l Lay
 		if dir == "" || !g.inFile {
 			continue
 		}
-		g.text, g.origin = path.Join(dir, g.setting.Name), Origin("credential "+g.setting.Name)
+		g.text = path.Join(dir, g.setting.Name)
+		g.origin = Origin("credential " + g.setting.Name)
 		if _, err := readFile(g.text); !errors.Is(err, fs.ErrNotExist) {
 			l = append(l, g)
 		}
@@ -187,11 +188,12 @@ func environmentLayer(env []string) (l Layer, warnings []string) {
 	}
 	for _, entry := range env {
 		name, text, _ := strings.Cut(entry, "=")
-		g, is := known[name]
+		g, ok := known[name]
 		switch {
 		case !strings.HasPrefix(name, "WHD_") || text == "":
-		case is:
-			g.text, g.origin = text, Origin("variable "+name)
+		case ok:
+			g.text = text
+			g.origin = Origin("variable " + name)
 			l = append(l, g)
 		default:
 			warnings = append(warnings, fmt.Sprintf("unknown variable %s is ignored%s", name, record.DidYouMean(record.Suggest(name, names))))

@@ -58,14 +58,17 @@ func parseTOML(name string, data []byte) (Layer, []string) {
 // readExpression reads an expression of the file, including inline tables. It returns
 // the path of its key.
 func (f *tomlFile) readExpression(p *unstable.Parser, head []string, node *unstable.Node) []string {
-	path, line := slices.Clone(head), 0
-	for parts := node.Key(); parts.Next(); {
+	path := slices.Clone(head)
+	line := 0
+	parts := node.Key()
+	for parts.Next() {
 		path = append(path, string(parts.Node().Data))
 		line = p.Shape(parts.Node().Raw).Start.Line
 	}
 	f.readKey(path, Origin(fmt.Sprintf("file %s:%d", f.name, line)))
 	if node.Kind == unstable.KeyValue && node.Value().Kind == unstable.InlineTable {
-		for inner := node.Value().Children(); inner.Next(); {
+		inner := node.Value().Children()
+		for inner.Next() {
 			f.readExpression(p, path, inner.Node())
 		}
 	}
@@ -79,10 +82,10 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 		name := strings.Join(path[:n+1], ".")
 		g, known := f.known[name]
 		_, isTable := f.lookup(name).(map[string]any)
-		switch {
-		case f.seen[name]:
+		if f.seen[name] {
 			return
-		case known && !(isTable && isGroup(name)):
+		}
+		if known && !(isTable && isGroup(name)) {
 			f.seen[name] = true
 			g.origin = origin
 			f.add(name, g)

@@ -116,17 +116,18 @@ func parseZone(text string) (*time.Location, error) {
 // ParseDuration is time.ParseDuration with an optional number of days in front, as in
 // "30s", "8h", "14d" or "1d12h". Negative durations are errors.
 func ParseDuration(text string) (time.Duration, error) {
-	days, rest, hasDays := strings.Cut(text, "d")
-	switch {
-	case !hasDays:
-		days, rest = "0", text
-	case rest == "":
-		rest = "0"
+	days, remainder, hasDays := strings.Cut(text, "d")
+	if !hasDays {
+		days = "0"
+		remainder = text
+	} else if remainder == "" {
+		remainder = "0"
 	}
 	n, err := strconv.ParseUint(days, 10, 16)
 	whole := time.Duration(n) * 24 * time.Hour
-	d, errRest := time.ParseDuration(rest)
-	if err != nil || errRest != nil || d < 0 || d > math.MaxInt64-whole {
+	d, remainderErr := time.ParseDuration(remainder)
+	isValid := err == nil && remainderErr == nil
+	if !isValid || d < 0 || d > math.MaxInt64-whole {
 		return 0, fmt.Errorf("%q is not a duration such as 30s, 8h or 14d", text)
 	}
 	return whole + d, nil
@@ -199,7 +200,8 @@ func (s Size) String() string {
 func splitList(text string) []string {
 	var items []string
 	for item := range strings.SplitSeq(text, ",") {
-		if item = strings.TrimSpace(item); item != "" {
+		item = strings.TrimSpace(item)
+		if item != "" {
 			items = append(items, item)
 		}
 	}
@@ -289,7 +291,8 @@ func (s *Sources) UnmarshalText(text []byte) error {
 	pairs := make(Sources)
 	for _, item := range splitList(string(text)) {
 		name, value, _ := strings.Cut(item, "=")
-		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		name = strings.TrimSpace(name)
+		value = strings.TrimSpace(value)
 		if name == "" || value == "" {
 			return fmt.Errorf("%q is not a pair such as SO_Totals=v_SO_Totals", item)
 		}

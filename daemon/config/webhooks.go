@@ -46,12 +46,21 @@ func (w WebhooksConfig) AnonymousPublish() bool { return w.Publish == "anonymous
 
 // Policy returns the retry policy.
 func (w WebhooksConfig) Policy() webhook.Policy {
-	return webhook.Policy{Schedule: w.RetrySchedule, Jitter: retryJitter, RetryAfterMax: w.RetryAfterMax, DisableAfter: w.DisableAfter}
+	return webhook.Policy{
+		Schedule:      w.RetrySchedule,
+		Jitter:        retryJitter,
+		RetryAfterMax: w.RetryAfterMax,
+		DisableAfter:  w.DisableAfter,
+	}
 }
 
 // Retention returns how long messages are kept.
 func (w WebhooksConfig) Retention() webhook.Retention {
-	return webhook.Retention{Successful: w.KeepSuccessful, Failed: w.KeepFailed, TextSize: int64(w.ResponsesSize)}
+	return webhook.Retention{
+		Successful: w.KeepSuccessful,
+		Failed:     w.KeepFailed,
+		TextSize:   int64(w.ResponsesSize),
+	}
 }
 
 // retryJitter is the random share of each delay, so that messages that failed together
@@ -92,7 +101,8 @@ func IsLoopback(text string) bool {
 // record kinds; and, by name in lower case, the kinds of these. An event of
 // a kind replaces one of the same name, so that a name has one source.
 func (w WebhooksConfig) PublishedEvents(kinds *record.Registry) (events []record.Event, captured map[string]*record.Kind) {
-	events, captured = record.Events(), make(map[string]*record.Kind)
+	events = record.Events()
+	captured = make(map[string]*record.Kind)
 	at := make(map[string]int) // by name in lower case
 	for i, e := range events {
 		at[strings.ToLower(e.Name)] = i
