@@ -52,7 +52,11 @@ func (a *Accounts) AddUser(ctx context.Context, u account.User, e audit.Entry) e
 }
 
 func conflict(member, message string) error {
-	return &fault.Error{Kind: fault.Conflict, Message: message, Fields: []fault.Field{{Name: member, Message: "is taken"}}}
+	return &fault.Error{
+		Kind:    fault.Conflict,
+		Message: message,
+		Fields:  []fault.Field{{Name: member, Message: "is taken"}},
+	}
 }
 
 // AddFirstUser adds a user if there are no users, and reports whether it did.
@@ -101,9 +105,9 @@ func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change
 
 // Rehash replaces the hash of an unchanged password. LastSavedDateTime stays, since
 // the user did not change.
-func (a *Accounts) Rehash(ctx context.Context, name, was, hash string) error {
+func (a *Accounts) Rehash(ctx context.Context, name, old, hash string) error {
 	_, err := a.db.Exec(ctx, `UPDATE whd.WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was`,
-		sql.Named("PasswordHash", hash), sql.Named("UserKey", name), sql.Named("Was", was))
+		sql.Named("PasswordHash", hash), sql.Named("UserKey", name), sql.Named("Was", old))
 	return a.db.Fault(err, "storing a password's new hash")
 }
 
@@ -284,7 +288,6 @@ func scanKey(row Row) (account.Key, error) {
 // roleText scans a stored role.
 type roleText account.Role
 
-// Scan implements sql.Scanner.
 func (r *roleText) Scan(value any) error {
 	text, _ := value.(string)
 	return (*account.Role)(r).UnmarshalText([]byte(text))

@@ -276,7 +276,9 @@ func (o *DB) LockKey(ctx context.Context, key string) (unlock func(), err error)
 	text, args := mssql.Call(o.Qualify("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"), mssql.Long(lockRow(key)))
 	n, err := Affected(tx.ExecContext(ctx, text, args...))
 	e, refused := errors.AsType[*mssql.Error](err)
-	if err == nil && n == 0 || refused && !e.Deadlock() && !e.LockTimeout() && !e.Unavailable() {
+	isTransient := refused && (e.Deadlock() || e.LockTimeout() || e.Unavailable())
+	lacksRow := err == nil && n == 0
+	if lacksRow || refused && !isTransient {
 		err = executor.Unavailable(err, "the service's table WH_Lock is missing or incomplete; run whd migrate")
 	}
 	if err != nil {

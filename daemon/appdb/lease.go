@@ -77,10 +77,9 @@ func (l *lease) renew(ctx context.Context, lose context.CancelCauseFunc) {
 	for executor.Sleep(ctx, l.renewInterval) == nil {
 		now := time.Now()
 		held, err := l.tryAcquire(ctx, `Holder = @Holder`)
-		switch {
-		case err == nil && held:
+		if err == nil && held {
 			until = now.Add(l.duration)
-		case err == nil, time.Now().After(until):
+		} else if err == nil || time.Now().After(until) {
 			lose(errLeaseLost)
 			return
 		}

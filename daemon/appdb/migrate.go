@@ -64,23 +64,26 @@ func (m *Migrator) Migration(ctx context.Context) (Migration, error) {
 }
 
 // Migrate records the current version and migrates the tables to the latest.
-func (m *Migrator) Migrate(ctx context.Context) (err error) {
-	if err = m.db.checkJSON(ctx); err != nil {
+func (m *Migrator) Migrate(ctx context.Context) error {
+	err := m.db.checkJSON(ctx)
+	if err != nil {
 		return err
 	}
-	if m.before, _, err = m.versions(ctx); err == nil {
-		err = m.apply(ctx)
+	m.before, _, err = m.versions(ctx)
+	if err != nil {
+		return m.migrationError(err)
 	}
-	return m.migrationError(err)
+	return m.migrationError(m.apply(ctx))
 }
 
 func (m *Migrator) migrationError(err error) error {
-	switch refused, found := errors.AsType[*mssql.Error](err); {
+	refused, ok := errors.AsType[*mssql.Error](err)
+	switch {
 	case err == nil, errors.Is(err, ErrNewer):
 		return err
 	case errors.Is(err, mssql.ErrLost), sqlite.Reason(err) != "":
 		return executor.OpenError(fmt.Errorf("%s: %w", m.db.name, err))
-	case found && refused.Forbidden():
+	case ok && refused.Forbidden():
 		return fmt.Errorf("migrating %s: the login lacks a permission: have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as store.sql does: %w", m.db.name, err)
 	}
 	return fmt.Errorf("migrating %s: %w", m.db.name, err)
@@ -106,7 +109,6 @@ type schemaFiles struct {
 	db *DB
 }
 
-// Open implements fs.FS.
 func (s schemaFiles) Open(name string) (fs.File, error) {
 	file, err := s.FS.Open(name)
 	if err != nil || !strings.HasSuffix(name, ".sql") {
@@ -131,7 +133,6 @@ type schemaFile struct {
 	text *strings.Reader
 }
 
-// Read implements fs.File.
 func (f schemaFile) Read(b []byte) (int, error) { return f.text.Read(b) }
 
 // versions returns the version of the tables, 0 if there are none, and the latest
@@ -240,11 +241,13 @@ func (m *Migrator) apply(ctx context.Context) error {
 		return err
 	}
 	// Not goose.WithLocker: goose creates its table before it locks.
-	return m.newLease().run(ctx, func(ctx context.Context) (err error) {
-		if m.before, _, err = m.versions(ctx); err == nil { // another daemon may have migrated
-			err = m.up(ctx, provider)
+	return m.newLease().run(ctx, func(ctx context.Context) error {
+		var err error
+		m.before, _, err = m.versions(ctx) // another daemon may have migrated
+		if err != nil {
+			return err
 		}
-		return err
+		return m.up(ctx, provider)
 	})
 }
 
@@ -257,7 +260,8 @@ func (m *Migrator) migrateFile(ctx context.Context, provider *goose.Provider) er
 		if err != nil {
 			return err
 		}
-		if err = m.up(ctx, provider); err == nil {
+		err = m.up(ctx, provider)
+		if err == nil {
 			return nil
 		}
 		if now, _, versionErr := provider.GetVersions(ctx); versionErr != nil || now == before {
@@ -308,7 +312,7 @@ func (m *Migrator) CreateSchema(ctx context.Context) error {
 		n, err := QueryOne(ctx, m.db, ScanInt, `SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", m.db.Schema))
 		return err == nil && *n > 0, err
 	}
-	err := m.ensure(ctx, exists, m.db.prefix+schemaText(m.db.Schema))
+	err := ensure(ctx, m.db, exists, m.db.prefix+schemaText(m.db.Schema))
 	if _, refused := errors.AsType[*mssql.Error](err); !refused {
 		return err
 	}
@@ -323,7 +327,7 @@ func schemaText(schema string) string {
 }
 
 func (m *Migrator) createLeaseTable(ctx context.Context) error {
-	err := m.ensure(ctx, func() (bool, error) { return m.hasTable(ctx, leaseTable) },
+	err := ensure(ctx, m.db, func() (bool, error) { return m.hasTable(ctx, leaseTable) },
 		m.db.Qualify(`CREATE TABLE whd.`+leaseTable+` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`))
 	if err != nil {
 		return err
@@ -339,14 +343,15 @@ SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTabl
 // ensure runs a statement that creates an object, unless the object exists. If
 // another process creates it concurrently, the statement fails with any error; the
 // next attempt finds the object.
-func (m *Migrator) ensure(ctx context.Context, exists func() (bool, error), text string) error {
+func ensure(ctx context.Context, db *DB, exists func() (bool, error), text string) error {
 	var failed error
 	for range executor.MaxAttempts {
 		found, err := exists()
 		if err != nil || found {
 			return err
 		}
-		if _, failed = m.db.execText(ctx, text); failed == nil {
+		_, failed = db.execText(ctx, text)
+		if failed == nil {
 			return nil
 		}
 		if err := executor.Sleep(ctx, leaseRetryInterval); err != nil {
@@ -357,7 +362,12 @@ func (m *Migrator) ensure(ctx context.Context, exists func() (bool, error), text
 }
 
 func (m *Migrator) newLease() *lease {
-	return &lease{db: m.db, holder: sql.Named("Holder", rand.Text()), duration: leaseDuration, renewInterval: leaseRenewInterval}
+	return &lease{
+		db:            m.db,
+		holder:        sql.Named("Holder", rand.Text()),
+		duration:      leaseDuration,
+		renewInterval: leaseRenewInterval,
+	}
 }
 
 // tableChange matches how migrations create and drop tables.
@@ -376,7 +386,8 @@ func tablesAfter(folder string) (names []string, err error) {
 		}
 		up, _, _ := strings.Cut(string(text), "-- +goose Down")
 		for _, change := range tableChange.FindAllStringSubmatch(up, -1) {
-			if name := change[2]; change[1] == "CREATE" {
+			name := change[2]
+			if change[1] == "CREATE" {
 				names = append(names, name)
 			} else {
 				names = slices.DeleteFunc(names, func(other string) bool { return other == name })
@@ -393,7 +404,7 @@ func (m *Migrator) checkUnversioned(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	existing, err := m.fileTables(ctx)
+	existing, err := fileTables(ctx, m.db)
 	if err != nil || slices.Contains(existing, migrationTable) {
 		return err
 	}
@@ -409,7 +420,7 @@ func (m *Migrator) checkTables(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	existing, err := m.fileTables(ctx)
+	existing, err := fileTables(ctx, m.db)
 	if err != nil {
 		return err
 	}
@@ -421,11 +432,11 @@ func (m *Migrator) checkTables(ctx context.Context) error {
 }
 
 // fileTables lists the tables of a file.
-func (m *Migrator) fileTables(ctx context.Context) ([]string, error) {
+func fileTables(ctx context.Context, db *DB) ([]string, error) {
 	scan := func(row Row) (name string, err error) { return name, row.Scan(&name) }
-	names, err := QueryAll(ctx, m.db, scan, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+	names, err := QueryAll(ctx, db, scan, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
 	if err != nil {
-		return nil, executor.OpenError(fmt.Errorf("%s: %w", m.db.name, err))
+		return nil, executor.OpenError(fmt.Errorf("%s: %w", db.name, err))
 	}
 	return names, nil
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/bizhook/whd/client/record"
@@ -144,8 +145,10 @@ func OpenFile(path string, first ...string) (*DB, error) {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
-	pragmas := url.Values{"mode": {"rw"}, "_pragma": append(append([]string{"auto_vacuum(INCREMENTAL)"}, first...), "busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"), "_txlock": {"immediate"}}
-	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+pragmas.Encode())
+	pragmas := slices.Concat([]string{"auto_vacuum(INCREMENTAL)"}, first,
+		[]string{"busy_timeout(5000)", "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"})
+	options := url.Values{"mode": {"rw"}, "_pragma": pragmas, "_txlock": {"immediate"}}
+	db, err := sql.Open(sqlite.DriverName, "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+options.Encode())
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +157,14 @@ func OpenFile(path string, first ...string) (*DB, error) {
 		db.Close()
 		return nil, err
 	}
-	o := &DB{Pool: db, end: db.Close, name: FileName, Dialect: FileDialect, WriteLock: newWriteLock(), Drain: new(executor.Drain)}
+	o := &DB{
+		Pool:      db,
+		end:       db.Close,
+		name:      FileName,
+		Dialect:   FileDialect,
+		WriteLock: newWriteLock(),
+		Drain:     new(executor.Drain),
+	}
 	return o.init(FileMigrations), nil
 }
 
@@ -173,14 +183,22 @@ func OpenSchema(ctx context.Context, c Config) (*DB, error) {
 		return nil, errors.Join(err, server.Close())
 	}
 	c.Schema = cmp.Or(c.Schema, DefaultSchema)
-	o := &DB{Pool: server.DB(), end: server.Close, Schema: c.Schema, name: "schema " + c.Schema, Dialect: serverDialect}
+	o := &DB{
+		Pool:    server.DB(),
+		end:     server.Close,
+		Schema:  c.Schema,
+		name:    "schema " + c.Schema,
+		Dialect: serverDialect,
+	}
 	o.prefix = mssql.LockTimeout(c.LockTimeout)
 	return o.init(serverMigrations), nil
 }
 
 // init sets the fields that files and schemas have in common.
 func (o *DB) init(migrations string) *DB {
-	o.Holder, o.Probe.lock, o.Migrator = NewGUID(), newWriteLock(), &Migrator{db: o, folder: migrations}
+	o.Holder = NewGUID()
+	o.Probe.lock = newWriteLock()
+	o.Migrator = &Migrator{db: o, folder: migrations}
 	return o
 }
 

@@ -13,8 +13,8 @@ func TestSecretSQLite(t *testing.T) { checkSecret(t, open(t, storage.Config{})) 
 
 func TestSecretSQLServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
-	own := storage.Config{DSN: dsn, Schema: "own tables", Migrate: true}
-	checkSecret(t, open(t, own), open(t, own))
+	config := storage.Config{DSN: dsn, Schema: "own tables", Migrate: true}
+	checkSecret(t, open(t, config), open(t, config))
 }
 
 // checkSecret checks that several daemons that make a secret at the same time have the

@@ -25,7 +25,8 @@ func (o *DB) ServedTables(ctx context.Context) ([]ServedTable, error) {
 
 // PutServedTable adds or replaces a table.
 func (o *DB) PutServedTable(ctx context.Context, t ServedTable) error {
-	name, isGone := sql.Named("Name", t.Name), sql.Named("IsGone", t.IsGone)
+	name := sql.Named("Name", t.Name)
+	isGone := sql.Named("IsGone", t.IsGone)
 	n, err := o.Exec(ctx, `UPDATE whd.WH_ServedTable SET IsGone = @IsGone WHERE Name = @Name`, name, isGone)
 	if err == nil && n == 0 {
 		_, err = o.Exec(ctx, `INSERT INTO whd.WH_ServedTable (Name, IsGone) VALUES (@Name, @IsGone)`, name, isGone)

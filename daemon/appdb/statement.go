@@ -36,9 +36,11 @@ func Affected(result sql.Result, err error) (int64, error) {
 type Row interface{ Scan(into ...any) error }
 
 // QueryAll returns the rows of a statement.
-func QueryAll[T any](ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any) (all []T, err error) {
-	err = o.Query(ctx, func(rows *sql.Rows) error {
-		for all = nil; rows.Next(); {
+func QueryAll[T any](ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any) ([]T, error) {
+	var all []T
+	err := o.Query(ctx, func(rows *sql.Rows) error {
+		all = nil // of an attempt before
+		for rows.Next() {
 			row, err := scan(rows)
 			if err != nil {
 				return err
@@ -79,7 +81,6 @@ func Timestamp(t time.Time) string { return t.UTC().Format(wire.DateLayout) }
 // Time scans a stored time; NULL is the zero time.
 type Time time.Time
 
-// Scan implements sql.Scanner.
 func (m *Time) Scan(value any) (err error) {
 	var t time.Time
 	switch v := value.(type) {

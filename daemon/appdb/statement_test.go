@@ -83,9 +83,25 @@ func TestStatementsMatchGolden(t *testing.T) {
 
 func everyStatement(ctx context.Context, a *Accounts) error {
 	at := time.Date(2030, 1, 2, 12, 0, 0, 123_456_700, time.UTC)
-	name, hash, role := "Ann Other", "hash", account.Reader
-	u := account.User{ID: "id", Name: "Ann", DisplayName: name, Role: account.Admin, PasswordHash: hash, Added: at, Saved: at}
-	e := audit.Entry{Actor: audit.Actor{Name: "ann", Via: "cookie", Address: "10.0.0.9"}, At: at, Action: audit.AddUser, Subject: "Ann", Detail: "Role=admin"}
+	name := "Ann Other"
+	hash := "hash"
+	role := account.Reader
+	u := account.User{
+		ID:           "id",
+		Name:         "Ann",
+		DisplayName:  name,
+		Role:         account.Admin,
+		PasswordHash: hash,
+		Added:        at,
+		Saved:        at,
+	}
+	e := audit.Entry{
+		Actor:   audit.Actor{Name: "ann", Via: "cookie", Address: "10.0.0.9"},
+		At:      at,
+		Action:  audit.AddUser,
+		Subject: "Ann",
+		Detail:  "Role=admin",
+	}
 	var errs []error
 	try := func(err error) { errs = append(errs, err) }
 	_, err := a.User(ctx, "ann")

@@ -30,7 +30,9 @@ func TestAccountsSQLServer(t *testing.T) {
 // open returns a store that is closed when the test ends.
 func open(t *testing.T, c storage.Config) *storage.Store {
 	t.Helper()
-	c.Dir, c.Registry, c.Connections = t.TempDir(), record.Builtin(), 4
+	c.Dir = t.TempDir()
+	c.Registry = record.Builtin()
+	c.Connections = 4
 	s, err := storage.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

@@ -49,12 +49,25 @@ var noon = time.Date(2030, 1, 2, 12, 0, 0, 123_456_000, time.UTC)
 
 // entryAt returns the audit entry of a test's change.
 func entryAt(at time.Time) audit.Entry {
-	return audit.Entry{Actor: audit.Actor{Name: "tester", Via: "cookie", Address: "10.0.0.9"}, At: at, Action: "test", Subject: "x"}
+	return audit.Entry{
+		Actor:   audit.Actor{Name: "tester", Via: "cookie", Address: "10.0.0.9"},
+		At:      at,
+		Action:  "test",
+		Subject: "x",
+	}
 }
 
 func (b accounts) addUser(name string, r account.Role) account.User {
 	b.t.Helper()
-	u := account.User{ID: "id of " + name, Name: name, DisplayName: "D", Role: r, PasswordHash: "hash of " + name, Added: noon, Saved: noon}
+	u := account.User{
+		ID:           "id of " + name,
+		Name:         name,
+		DisplayName:  "D",
+		Role:         r,
+		PasswordHash: "hash of " + name,
+		Added:        noon,
+		Saved:        noon,
+	}
 	if err := b.AddUser(b.t.Context(), u, entryAt(noon)); err != nil {
 		b.t.Fatal(err)
 	}
@@ -95,9 +108,9 @@ func userRows(t *testing.T, b accounts) {
 	if got, err := b.User(t.Context(), "bob"); err != nil || got != nil {
 		t.Errorf("got %+v (%v), want none", got, err)
 	}
-	again := want
-	again.ID, again.Name = "another", "ANN"
-	if err := b.AddUser(t.Context(), again, entryAt(noon)); !fault.Is(err, fault.Conflict) {
+	duplicate := want
+	duplicate.ID, duplicate.Name = "another", "ANN"
+	if err := b.AddUser(t.Context(), duplicate, entryAt(noon)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("duplicate name: got %v, want conflict", err)
 	}
 	if added, err := b.AddFirstUser(t.Context(), account.User{ID: "x", Name: "Bob", Role: account.Admin}, entryAt(noon)); err != nil || added {
@@ -113,7 +126,9 @@ func changeUserRow(t *testing.T, b accounts) {
 	ann, bob := b.addUser("Ann", account.Reader), b.addUser("Bob", account.Admin)
 	kept, ended := b.addSession("s1", bob), b.addSession("s2", ann)
 	later := noon.Add(time.Minute)
-	name, hash, role := "Other", "other hash", account.Writer
+	name := "Other"
+	hash := "other hash"
+	role := account.Writer
 	change := func(user string, c account.Change, want bool) {
 		t.Helper()
 		if changed, err := b.ChangeUser(t.Context(), account.Fold(user), c, entryAt(later)); err != nil || changed != want {
@@ -121,7 +136,9 @@ func changeUserRow(t *testing.T, b accounts) {
 		}
 	}
 	change("Ann", account.Change{DisplayName: &name, Role: &role}, true)
-	ann.DisplayName, ann.Role, ann.Saved = name, role, later
+	ann.DisplayName = name
+	ann.Role = role
+	ann.Saved = later
 	ended.User = ann
 	b.expectSession("s2", &ended) // shows the changed user
 	change("Ann", account.Change{PasswordHash: &hash}, true)
@@ -203,7 +220,14 @@ func sessionRows(t *testing.T, b accounts) {
 
 func keyRows(t *testing.T, b accounts) {
 	unlimited := account.Key{ID: "1", Name: "Till", Hash: "h1", Role: account.Writer, Added: noon}
-	bounded := account.Key{ID: "2", Name: "shop", Hash: "h2", Role: account.Reader, Added: noon, Expires: noon.Add(time.Hour)}
+	bounded := account.Key{
+		ID:      "2",
+		Name:    "shop",
+		Hash:    "h2",
+		Role:    account.Reader,
+		Added:   noon,
+		Expires: noon.Add(time.Hour),
+	}
 	for _, k := range []account.Key{unlimited, bounded} {
 		if err := b.AddKey(t.Context(), k, entryAt(noon)); err != nil {
 			t.Fatal(err)
@@ -305,8 +329,13 @@ func longestTexts(t *testing.T, b accounts) {
 	for _, letter := range []string{"x", "é", "漢", "😀"} {
 		name := strings.Repeat(letter, 256/len(letter))
 		u := account.User{
-			ID: strings.Repeat(string(rune('a'+len(letter))), 36), Name: name, DisplayName: name, Role: account.Publisher,
-			PasswordHash: strings.Repeat("h", 200), Added: noon, Saved: noon,
+			ID:           strings.Repeat(string(rune('a'+len(letter))), 36),
+			Name:         name,
+			DisplayName:  name,
+			Role:         account.Publisher,
+			PasswordHash: strings.Repeat("h", 200),
+			Added:        noon,
+			Saved:        noon,
 		}
 		if err := b.AddUser(t.Context(), u, entryAt(noon)); err != nil {
 			t.Fatal(err)

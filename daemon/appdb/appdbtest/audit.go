@@ -51,7 +51,10 @@ func Audit(t *testing.T, opened *storage.Store) {
 	try(true, func(e audit.Entry) (bool, error) { return b.RemoveKey(t.Context(), "7", e) })
 	try(false, func(e audit.Entry) (bool, error) { return b.RemoveKey(t.Context(), "7", e) })
 	long := entryAt(noon)
-	long.Name, long.Address, long.Detail, long.Subject = strings.Repeat("é", 300), strings.Repeat("1", 99), strings.Repeat("😀", 1000), "long"
+	long.Name = strings.Repeat("é", 300)
+	long.Address = strings.Repeat("1", 99)
+	long.Detail = strings.Repeat("😀", 1000)
+	long.Subject = "long"
 	if err := b.AddUser(t.Context(), account.User{ID: "2", Name: "Bob", Role: role, Added: noon, Saved: noon}, long); err != nil {
 		t.Errorf("texts that are too long: %v", err)
 	}

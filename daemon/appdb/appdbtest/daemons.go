@@ -34,16 +34,18 @@ func oneFirstUser(t *testing.T, b accounts) {
 	if err != nil || len(users) != 1 {
 		t.Fatalf("users are %+v (%v)", users, err)
 	}
-	for i, was := range added {
-		if was != (users[0].ID == string(rune('a'+i))) {
-			t.Errorf("daemon %d reports added %v, but the stored user has the ID %q", i, was, users[0].ID)
+	for i, isFirst := range added {
+		if isFirst != (users[0].ID == string(rune('a'+i))) {
+			t.Errorf("daemon %d reports added %v, but the stored user has the ID %q", i, isFirst, users[0].ID)
 		}
 	}
 }
 
 // lastAdmin concurrently removes two admins or their roles. One admin must remain.
 func lastAdmin(t *testing.T, b accounts) {
-	names, admin, reader := []string{"ann", "bob"}, account.Admin, account.Reader
+	names := []string{"ann", "bob"}
+	admin := account.Admin
+	reader := account.Reader
 	for round := range 10 {
 		for _, name := range names {
 			if changed, err := b.ChangeUser(t.Context(), name, account.Change{Role: &admin}, entryAt(noon)); err != nil {
