@@ -50,11 +50,10 @@ func (h *Hub) SetStatsSource(source func() (data any, changed bool)) {
 
 // setStatsRunning starts or stops broadcasting stats.
 func (h *Hub) setStatsRunning(read bool) {
-	switch {
-	case !read && h.stopStats != nil:
+	if !read && h.stopStats != nil {
 		h.stopStats()
 		h.stopStats = nil
-	case read && h.stopStats == nil:
+	} else if read && h.stopStats == nil {
 		ctx, stop := context.WithCancel(h.ctx)
 		h.stopStats = stop
 		h.tasks.Go(func() { h.broadcastStats(ctx) })

@@ -121,10 +121,10 @@ func (h *Hub) Close() {
 func (h *Hub) join(r *Reader, lastID string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch {
-	case h.ctx.Err() != nil:
+	if h.ctx.Err() != nil {
 		return ErrClosed
-	case len(h.readers) == MaxReaders:
+	}
+	if len(h.readers) == MaxReaders {
 		h.counts.Refused++
 		return ErrFull
 	}
@@ -151,12 +151,15 @@ func (h *Hub) updateTopics() {
 	}
 	now := time.Now()
 	left := &now
-	switch read := all.Has(Messages); {
+	isRead := all.Has(Messages)
+	hasGap := isRead && !h.Watched() && h.config.Shared
+	switch {
 	case h.ctx.Err() != nil:
-		all, left = 0, nil
-	case read && !h.Watched() && h.config.Shared:
+		all = 0
+		left = nil
+	case hasGap:
 		h.epoch = newEpoch() // changes of other daemons are missing in between
-	case !read && !h.Wanted(Messages):
+	case !isRead && !h.Wanted(Messages):
 		left = h.lastRead.Load()
 	}
 	h.lastRead.Store(left)
@@ -171,7 +174,12 @@ func (h *Hub) Wanted(topic Topics) bool { return Topics(h.wanted.Load()).Has(top
 // gaps after lastID, the ID of the last event received; empty starts now. It returns
 // ErrFull or ErrClosed.
 func (h *Hub) Open(topics Topics, lastID string) (*Reader, error) {
-	r := &Reader{hub: h, topics: topics, wake: make(chan struct{}, 1), broadcasts: make(chan []byte, broadcastBuffer)}
+	r := &Reader{
+		hub:        h,
+		topics:     topics,
+		wake:       make(chan struct{}, 1),
+		broadcasts: make(chan []byte, broadcastBuffer),
+	}
 	if err := h.join(r, lastID); err != nil {
 		return nil, err
 	}
@@ -224,7 +232,8 @@ func (t Topics) Has(topic Topics) bool { return t&topic != 0 }
 func ParseTopics(text string) (Topics, error) {
 	var all Topics
 	for name := range strings.SplitSeq(text, ",") {
-		if name = strings.TrimSpace(name); name == "" {
+		name = strings.TrimSpace(name)
+		if name == "" {
 			continue
 		}
 		i := slices.IndexFunc(topicNames, func(topic string) bool { return strings.EqualFold(topic, name) })

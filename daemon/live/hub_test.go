@@ -46,7 +46,8 @@ func TestReadersGetEveryChangeOnceInOrder(t *testing.T) {
 		if all := steady.numbers(); !slices.Equal(all, want) {
 			rt.Errorf("the connected reader got %v of %d", all, published)
 		}
-		if got = append(got, reconnecting.numbers()...); !slices.Equal(got, want) {
+		got = append(got, reconnecting.numbers()...)
+		if !slices.Equal(got, want) {
 			rt.Errorf("the reconnecting reader got %v of %d", got, published)
 		}
 	})
@@ -117,11 +118,11 @@ func TestSlowReaderIsDropped(t *testing.T) {
 	if names := slow.names(); !slices.Equal(names, []string{wire.EventHeartbeat, wire.EventReset}) || slow.lastID != h.id(all) {
 		t.Errorf("the slow reader got %v up to %s", names, slow.lastID)
 	}
-	again := listen(t, h, Messages, slow.lastID)
+	resumed := listen(t, h, Messages, slow.lastID)
 	h.Publish(changes(all+1, 1))
-	again.number(h, all+1)
+	resumed.number(h, all+1)
 	quick.number(h, all+1)
-	again.end(context.Canceled)
+	resumed.end(context.Canceled)
 	quick.end(context.Canceled)
 	if got := quick.numbers(); len(got) != all+1 {
 		t.Errorf("the quick reader got %d changes", len(got))

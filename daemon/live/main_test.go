@@ -22,7 +22,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func changes(from, n int) []webhook.Change {
 	all := make([]webhook.Change, n)
 	for i := range all {
-		all[i] = webhook.Change{Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Event: "debtor.updated", Retries: from + i, At: time.UnixMilli(1530660012345)}
+		all[i] = webhook.Change{
+			Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11",
+			Event:   "debtor.updated",
+			Retries: from + i,
+			At:      time.UnixMilli(1530660012345),
+		}
 	}
 	return all
 }
@@ -104,13 +109,13 @@ func (l *listener) take(text string) {
 }
 
 // await waits for a matching event and returns it.
-func (l *listener) await(is func(event) bool) event {
+func (l *listener) await(isWanted func(event) bool) event {
 	l.t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for seen := 0; ; {
 		for ; seen < len(l.events); seen++ {
-			if is(l.events[seen]) {
+			if isWanted(l.events[seen]) {
 				return l.events[seen]
 			}
 		}

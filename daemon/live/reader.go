@@ -45,7 +45,8 @@ func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) err
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(r.hub.ctx, func() { cancel(ErrClosed) })()
-	heartbeat, checks := time.NewTicker(heartbeatInterval), time.NewTicker(r.hub.config.Check)
+	heartbeat := time.NewTicker(heartbeatInterval)
+	checks := time.NewTicker(r.hub.config.Check)
 	defer heartbeat.Stop()
 	defer checks.Stop()
 
@@ -88,9 +89,9 @@ func (r *Reader) changes(dst []byte) ([]byte, error) {
 	if joined {
 		dst = r.reset(dst, resetPeersJoined)
 	}
-	out, last, more, err := r.hub.readFrames(dst, r.cursor)
+	out, last, hasMore, err := r.hub.readFrames(dst, r.cursor)
 	r.cursor = last
-	if more {
+	if hasMore {
 		r.notify()
 	}
 	return out, err
@@ -110,10 +111,10 @@ func (r *Reader) drainBroadcasts(dst []byte) []byte {
 
 // sendError returns the reason of a failed send.
 func (r *Reader) sendError(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(context.Cause(ctx), ErrClosed):
+	if errors.Is(context.Cause(ctx), ErrClosed) {
 		return ErrClosed
-	case errors.Is(err, os.ErrDeadlineExceeded):
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
 		r.hub.count(func(c *Counts) { c.Stalled++ })
 		return ErrStalled
 	}

@@ -26,10 +26,17 @@ func TestStreamFormat(t *testing.T) {
 			Event: "debtor.updated", Status: webhook.RetryPending, Retries: 1, Next: time.UnixMilli(1530660017345), Code: 503, Took: 12300 * time.Microsecond, At: time.UnixMilli(1530660012345),
 		}, {Message: "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11", Event: "a", At: time.UnixMilli(1530660012345), Deleted: true}})
 		synctest.Wait()
-		h.Broadcast(Requests, wire.EventRequest, wire.HandledRequest{At: wire.Timestamp(time.UnixMilli(1530660012345)), Method: "GET", PathInfo: "/Info", StatusCode: 200, DurationMilliseconds: 1.25, RequestID: "a1"})
+		h.Broadcast(Requests, wire.EventRequest, wire.HandledRequest{
+			At:                   wire.Timestamp(time.UnixMilli(1530660012345)),
+			Method:               "GET",
+			PathInfo:             "/Info",
+			StatusCode:           200,
+			DurationMilliseconds: 1.25,
+			RequestID:            "a1",
+		})
 		synctest.Wait()
 		l.end(context.Canceled)
-		greeting, rest := l.text[:preambleSize], l.text[preambleSize:]
+		greeting, events := l.text[:preambleSize], l.text[preambleSize:]
 		if padding, ok := strings.CutPrefix(greeting, "retry: 2000\n:"); !ok || strings.TrimSpace(padding) != "" || !strings.HasSuffix(padding, " \n\n") {
 			t.Errorf("starts with %q", greeting)
 		}
@@ -49,8 +56,8 @@ event: request
 data: {"At":"/Date(1530660012345+0000)/","Method":"GET","PathInfo":"/Info","StatusCode":200,"DurationMilliseconds":1.25,"RequestID":"a1"}
 
 `
-		if rest != want {
-			t.Errorf("continues with\n%s\nwant\n%s", rest, want)
+		if events != want {
+			t.Errorf("continues with\n%s\nwant\n%s", events, want)
 		}
 	})
 }
@@ -58,8 +65,18 @@ data: {"At":"/Date(1530660012345+0000)/","Method":"GET","PathInfo":"/Info","Stat
 // The largest possible change.
 func TestChangeSize(t *testing.T) {
 	const id = "6b1c9f9e-7c3e-4c7b-9a55-0d6c6ad90b11"
-	text := encode(&webhook.Change{Message: id, Subscriber: id, Subscription: id, Event: "inventoryclassification.updated", Status: webhook.RetryPending, Retries: 9999,
-		Next: time.UnixMilli(1e12), Code: 599, Took: 3599*time.Second + 123456700, At: time.UnixMilli(1e12)})
+	text := encode(&webhook.Change{
+		Message:      id,
+		Subscriber:   id,
+		Subscription: id,
+		Event:        "inventoryclassification.updated",
+		Status:       webhook.RetryPending,
+		Retries:      9999,
+		Next:         time.UnixMilli(1e12),
+		Code:         599,
+		Took:         3599*time.Second + 123456700,
+		At:           time.UnixMilli(1e12),
+	})
 	if len(text) >= 400 {
 		t.Errorf("%d bytes: %s", len(text), text)
 	}
@@ -70,8 +87,8 @@ func TestChangeIsEncodedOnce(t *testing.T) {
 	h := newHub(t, Config{})
 	h.Publish(changes(1, 3))
 	first := func() *byte { return &h.frames.bySlot[slot(2)].text[0] }
-	if _, last, more, err := h.readFrames(nil, 0); last != 3 || more || err != nil {
-		t.Fatal(last, more, err)
+	if _, last, hasMore, err := h.readFrames(nil, 0); last != 3 || hasMore || err != nil {
+		t.Fatal(last, hasMore, err)
 	}
 	text := first()
 	if _, last, _, err := h.readFrames(nil, 1); last != 3 || err != nil || first() != text {
@@ -90,7 +107,8 @@ func TestHeartbeatsAndChecks(t *testing.T) {
 		var checks []time.Duration
 		revoked := errors.New("revoked")
 		l := listenWith(t, h, Stats, "", func(context.Context) error { return nil }, func(context.Context) error {
-			if checks = append(checks, time.Since(start)); len(checks) == 2 {
+			checks = append(checks, time.Since(start))
+			if len(checks) == 2 {
 				return revoked
 			}
 			return nil

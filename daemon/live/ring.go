@@ -60,14 +60,14 @@ type numbered struct {
 // readFrames appends the frames of at most batchSize changes after the given one. It
 // returns the number of the last appended change and whether there are more. It returns
 // ErrBehind, with the number of the latest change, if the ring no longer has them.
-func (h *Hub) readFrames(dst []byte, after uint64) (out []byte, last uint64, more bool, err error) {
+func (h *Hub) readFrames(dst []byte, after uint64) (out []byte, last uint64, hasMore bool, err error) {
 	f := &h.frames
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.bySlot == nil {
 		f.bySlot = make([]frame, ringSize)
 	}
-	missing, last, more, err := h.copyMissing(after)
+	missing, last, hasMore, err := h.copyMissing(after)
 	if err != nil {
 		return dst, last, false, err
 	}
@@ -80,14 +80,14 @@ func (h *Hub) readFrames(dst []byte, after uint64) (out []byte, last uint64, mor
 	for n := after + 1; n <= last; n++ {
 		dst = append(dst, f.bySlot[slot(n)].text...)
 	}
-	return dst, last, more, nil
+	return dst, last, hasMore, nil
 }
 
 // frameSize is the approximate size of a frame in bytes.
 const frameSize = 384
 
 // copyMissing copies the changes of the next batch that are not encoded yet.
-func (h *Hub) copyMissing(after uint64) (missing []numbered, last uint64, more bool, err error) {
+func (h *Hub) copyMissing(after uint64) (missing []numbered, last uint64, hasMore bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.ring.holds(after) {
@@ -105,9 +105,16 @@ func (h *Hub) copyMissing(after uint64) (missing []numbered, last uint64, more b
 // encode encodes a change as JSON on one line.
 func encode(c *webhook.Change) []byte {
 	shown := wire.MessageChange{
-		MessageID: c.Message, SubscriberID: c.Subscriber, SubscriptionID: c.Subscription, EventName: c.Event,
-		Status: int(c.Status), Retries: c.Retries, NextAttemptDateTime: wire.Timestamp(c.Next),
-		Duration: wire.TimeSpan(c.Took), At: wire.Timestamp(c.At), Deleted: c.Deleted,
+		MessageID:           c.Message,
+		SubscriberID:        c.Subscriber,
+		SubscriptionID:      c.Subscription,
+		EventName:           c.Event,
+		Status:              int(c.Status),
+		Retries:             c.Retries,
+		NextAttemptDateTime: wire.Timestamp(c.Next),
+		Duration:            wire.TimeSpan(c.Took),
+		At:                  wire.Timestamp(c.At),
+		Deleted:             c.Deleted,
 	}
 	if c.Code != 0 {
 		shown.HTTPCode = &c.Code
@@ -138,10 +145,10 @@ func (h *Hub) resume(topics Topics, id string) (cursor uint64, resetReason strin
 	}
 	epoch, digits, _ := strings.Cut(id, "-")
 	after, err := strconv.ParseUint(digits, 10, 64)
-	switch {
-	case err != nil || epoch != h.epoch || after > h.ring.last:
+	if err != nil || epoch != h.epoch || after > h.ring.last {
 		return h.ring.last, resetUnknownID
-	case !h.ring.holds(after):
+	}
+	if !h.ring.holds(after) {
 		return h.ring.last, resetOverrun
 	}
 	return after, ""
