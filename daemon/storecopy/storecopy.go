@@ -62,7 +62,11 @@ func Copy(ctx context.Context, c Config) (r Result, err error) {
 	}
 	defer serving.Release()
 	r.Dir = c.Dir
-	target := backup.Target{Dir: c.Dir, Files: []backup.File{{Name: appdb.FileName}, {Name: appdb.LogFileName}}, Force: true}
+	target := backup.Target{
+		Dir:   c.Dir,
+		Files: []backup.File{{Name: appdb.FileName}, {Name: appdb.LogFileName}},
+		Force: true,
+	}
 	r.ReplacedDir, err = target.Replace("copy", func(dir string) error {
 		if err := c.checkTarget(ctx); err != nil {
 			return err
@@ -123,28 +127,31 @@ func (c Config) checkTarget(ctx context.Context) error {
 	defer db.Close()
 	origin, err := queryInt(ctx, db, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage)
 THEN COALESCE((SELECT Next FROM whd.WH_Number WHERE Name = '`+originRow+`'), 0) ELSE -1 END`)
-	switch {
-	case err != nil, origin < 0, origin == originCopied && c.Replace:
+	if err != nil {
 		return err
-	case origin == originCopied:
+	}
+	if origin < 0 || origin == originCopied && c.Replace {
+		return nil
+	}
+	if origin == originCopied {
 		return fmt.Errorf("%s contains the data of an earlier copy; --replace moves it, with all later changes, to a subdirectory and copies again", path)
 	}
 	return fmt.Errorf("%s contains subscribers or messages that were not copied from a server; move the file away, or use another data directory", path)
 }
 
 // Skip records in a file store that the data on the server is not needed.
-func Skip(ctx context.Context, own *appdb.DB) error { return setOrigin(ctx, own, originFresh) }
+func Skip(ctx context.Context, file *appdb.DB) error { return setOrigin(ctx, file, originFresh) }
 
-func setOrigin(ctx context.Context, own *appdb.DB, origin int) error {
-	_, err := own.Exec(ctx, `INSERT INTO whd.WH_Number (Name, Next) SELECT @Name, @Next WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = @Name)`,
+func setOrigin(ctx context.Context, file *appdb.DB, origin int) error {
+	_, err := file.Exec(ctx, `INSERT INTO whd.WH_Number (Name, Next) SELECT @Name, @Next WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = @Name)`,
 		sql.Named("Name", originRow), sql.Named("Next", origin))
 	return err
 }
 
 // IsNew reports whether a file store has no subscribers, and no data on a server was copied
 // or skipped.
-func IsNew(ctx context.Context, own *appdb.DB) (bool, error) {
-	known, err := queryInt(ctx, own, `SELECT EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) OR EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = '`+originRow+`')`)
+func IsNew(ctx context.Context, file *appdb.DB) (bool, error) {
+	known, err := queryInt(ctx, file, `SELECT EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) OR EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = '`+originRow+`')`)
 	return known == 0 && err == nil, err
 }
 
@@ -160,10 +167,11 @@ func HasSubscribers(ctx context.Context, dsn, schema string) (bool, error) {
 	}
 	defer server.Close()
 	n, err := queryInt(ctx, server, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) THEN 1 ELSE 0 END`)
-	switch refused, is := errors.AsType[*mssql.Error](err); {
-	case is && refused.NoTable():
+	refused, ok := errors.AsType[*mssql.Error](err)
+	if ok && refused.NoTable() {
 		return false, nil
-	case is && refused.Forbidden():
+	}
+	if ok && refused.Forbidden() {
 		return false, ErrUnreadable
 	}
 	return n > 0, err

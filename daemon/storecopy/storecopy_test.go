@@ -103,16 +103,17 @@ func TestEveryTable(t *testing.T) {
 			t.Fatal(err)
 		}
 		all, err := tablesOf(t.Context(), file)
-		if err = errors.Join(err, file.Close()); err != nil {
+		err = errors.Join(err, file.Close())
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, one := range all {
-			tables[one.name] = one.columns
-			known = append(known, one.name)
-			inFile, onServer := slices.Sorted(slices.Values(one.columns)), slices.Sorted(maps.Keys(server[one.name]))
-			onServer = slices.DeleteFunc(onServer, func(c string) bool { return one.name == "WH_RequestLog" && c == "Bytes" })
+		for _, stored := range all {
+			tables[stored.name] = stored.columns
+			known = append(known, stored.name)
+			inFile, onServer := slices.Sorted(slices.Values(stored.columns)), slices.Sorted(maps.Keys(server[stored.name]))
+			onServer = slices.DeleteFunc(onServer, func(c string) bool { return stored.name == "WH_RequestLog" && c == "Bytes" })
 			if !slices.Equal(inFile, onServer) {
-				t.Errorf("the file has the columns %q in the table %s, the server %q", inFile, one.name, onServer)
+				t.Errorf("the file has the columns %q in the table %s, the server %q", inFile, stored.name, onServer)
 			}
 		}
 	}
@@ -177,7 +178,8 @@ func (s source) insert(table string, columns []string, kinds map[string]string, 
 	s.t.Helper()
 	values := make([]string, len(columns))
 	for i, column := range columns {
-		if values[i], _ = literal(table, column, kinds[column], row); null(column) {
+		values[i], _ = literal(table, column, kinds[column], row)
+		if null(column) {
 			values[i] = "NULL"
 		}
 	}
@@ -295,14 +297,14 @@ func entries(t *testing.T, dir string) (names []string) {
 // TestMissing checks when the data on a server is missing in a file store.
 func TestMissing(t *testing.T) {
 	s := newSource(t)
-	own, err := appdb.Open(t.Context(), appdb.Config{Path: filepath.Join(t.TempDir(), appdb.FileName), Connections: 1})
+	store, err := appdb.Open(t.Context(), appdb.Config{Path: filepath.Join(t.TempDir(), appdb.FileName), Connections: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { own.Close() })
+	t.Cleanup(func() { store.Close() })
 	expect := func(schema string, want bool) {
 		t.Helper()
-		got, err := IsNew(t.Context(), own)
+		got, err := IsNew(t.Context(), store)
 		if err == nil && got {
 			got, err = HasSubscribers(t.Context(), s.dsn, schema)
 		}
@@ -315,16 +317,16 @@ func TestMissing(t *testing.T) {
 	s.exec("INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash) VALUES (1, 'a', 'Shop', 1, 1, SYSUTCDATETIME(), 0x01)")
 	expect("whd", true)
 	for range 2 {
-		if err := Skip(t.Context(), own); err != nil {
+		if err := Skip(t.Context(), store); err != nil {
 			t.Fatal(err)
 		}
 		expect("whd", false)
 	}
-	if _, err := own.Exec(t.Context(), "DELETE FROM whd.WH_Number WHERE Name = @Name", sql.Named("Name", originRow)); err != nil {
+	if _, err := store.Exec(t.Context(), "DELETE FROM whd.WH_Number WHERE Name = @Name", sql.Named("Name", originRow)); err != nil {
 		t.Fatal(err)
 	}
 	expect("whd", true)
-	if _, err := own.Exec(t.Context(), "INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash) VALUES (7, 'x', 'X', 1, 1, '', x'')"); err != nil {
+	if _, err := store.Exec(t.Context(), "INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash) VALUES (7, 'x', 'X', 1, 1, '', x'')"); err != nil {
 		t.Fatal(err)
 	}
 	expect("whd", false)

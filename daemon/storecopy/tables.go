@@ -49,11 +49,11 @@ WHERE t.schema = 'main' AND t.type = 'table' AND substr(t.name, 1, 7) <> 'sqlite
 
 // copyAll copies the data into new files in dir.
 func (r *Result) copyAll(ctx context.Context, source *appdb.DB, dir string) error {
-	own, err := appdb.Open(ctx, appdb.Config{Path: filepath.Join(dir, appdb.FileName), Connections: 1})
+	store, err := appdb.Open(ctx, appdb.Config{Path: filepath.Join(dir, appdb.FileName), Connections: 1})
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(setOrigin(ctx, own, originCopied), r.copyFile(ctx, source, own), own.Close()); err != nil {
+	if err := errors.Join(setOrigin(ctx, store, originCopied), r.copyFile(ctx, source, store), store.Close()); err != nil {
 		return err
 	}
 	path := filepath.Join(dir, appdb.LogFileName)
@@ -93,7 +93,8 @@ func (r *Result) copyFile(ctx context.Context, source, file *appdb.DB) error {
 		if err != nil {
 			return err
 		}
-		if r.Tables = append(r.Tables, Count{t.name, inSource, copied}); inSource != copied {
+		r.Tables = append(r.Tables, Count{t.name, inSource, copied})
+		if inSource != copied {
 			return fmt.Errorf("the table %s has %d rows on the server, but %d were copied: stop all daemons and other commands of whd, then copy again", t.name, inSource, copied)
 		}
 	}
@@ -132,8 +133,8 @@ func copyRows(ctx context.Context, source, file *appdb.DB, t table, from string)
 			return err
 		}
 		for i, v := range values {
-			if at, is := v.(time.Time); is {
-				values[i] = appdb.Timestamp(at)
+			if timestamp, ok := v.(time.Time); ok {
+				values[i] = appdb.Timestamp(timestamp)
 			}
 		}
 		if _, err := insert.ExecContext(ctx, values...); err != nil {

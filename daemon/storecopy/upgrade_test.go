@@ -123,8 +123,12 @@ func newInstallation(t *testing.T) *installation {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/ordered", "/plain"} {
-		s, err := c.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: pointer(x.URL + path), EventName: pointer("*"), Ordered: pointer(path == "/ordered"),
-			Headers: &[]wire.Header{{Name: "X-Shop", Value: "ö"}}})
+		s, err := c.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+			URL:       pointer(x.URL + path),
+			EventName: pointer("*"),
+			Ordered:   pointer(path == "/ordered"),
+			Headers:   &[]wire.Header{{Name: "X-Shop", Value: "ö"}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +225,7 @@ func (x *installation) refused() {
 	x.t.Helper()
 	dir := x.t.TempDir()
 	_, err := daemontest.Open(dir, x.arguments()...)
-	if _, is := errors.AsType[*config.UsageError](err); !is || !strings.HasSuffix(err.Error(),
+	if _, ok := errors.AsType[*config.UsageError](err); !ok || !strings.HasSuffix(err.Error(),
 		"in the schema whd, from an earlier installation: copy that data with whd store copy --from sqlserver://*** --to sqlite, or start once with whd serve --fresh-store to leave it there") {
 		x.t.Fatalf("a daemon on new files: %v", err)
 	}
@@ -230,7 +234,8 @@ func (x *installation) refused() {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	if text, _ := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != 2 {
+	text, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 2 {
 		x.t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), text)
 	}
 }
@@ -352,11 +357,13 @@ func (x *installation) delivered() {
 	for n := range openMessages {
 		want = append(want, strconv.Itoa(n))
 	}
-	if want = append(want, "last"); !slices.Equal(x.bodies["/ordered"], want) {
+	want = append(want, "last")
+	if !slices.Equal(x.bodies["/ordered"], want) {
 		x.t.Errorf("%d ordered messages arrived, not in their order", len(x.bodies["/ordered"]))
 	}
 	slices.Sort(want)
-	if slices.Sort(x.bodies["/plain"]); !slices.Equal(x.bodies["/plain"], want) {
+	slices.Sort(x.bodies["/plain"])
+	if !slices.Equal(x.bodies["/plain"], want) {
 		x.t.Errorf("%d other messages arrived, want %d", len(x.bodies["/plain"]), len(want))
 	}
 }
@@ -456,7 +463,7 @@ func TestServerAway(t *testing.T) {
 			t.Fatalf("the daemon still serves:\n%s", log())
 		}
 	}
-	if exited, is := errors.AsType[*exec.ExitError](p.Stop()); !is || exited.ExitCode() != 2 {
+	if exited, ok := errors.AsType[*exec.ExitError](p.Stop()); !ok || exited.ExitCode() != 2 {
 		t.Errorf("%v, want exit code 2", exited)
 	}
 }
@@ -467,7 +474,12 @@ func TestMigrateFiles(t *testing.T) {
 	dir := t.TempDir()
 	for range 2 {
 		var out bytes.Buffer
-		status := whd.Main(whd.Process{Args: []string{"migrate", "--data-dir", dir}, Env: []string{"WHD_ERP=sqlserver://whd:x@127.0.0.1:1?database=none"}, Stdout: &out, Stderr: &out})
+		status := whd.Main(whd.Process{
+			Args:   []string{"migrate", "--data-dir", dir},
+			Env:    []string{"WHD_ERP=sqlserver://whd:x@127.0.0.1:1?database=none"},
+			Stdout: &out,
+			Stderr: &out,
+		})
 		if status != 0 || !strings.Contains(out.String(), "nothing to migrate on a server") {
 			t.Errorf("status %d, %s", status, &out)
 		}
