@@ -32,7 +32,9 @@ func (d *EntryBuilder) entry() Entry {
 		}
 	}
 	e := d.Entry
-	d.Entry, d.spans, d.buf = Entry{}, [Texts]span{}, d.buf[:0]
+	d.Entry = Entry{}
+	d.spans = [Texts]span{}
+	d.buf = d.buf[:0]
 	if cap(d.buf) <= 2*MaxBody {
 		builders.Put(d)
 	}

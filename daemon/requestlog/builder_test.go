@@ -51,9 +51,17 @@ func TestObject(t *testing.T) {
 
 func TestOnlyAllowedHeadersAreLogged(t *testing.T) {
 	r := &http.Request{Host: "erp.example", Header: http.Header{
-		"Authorization": {"Basic s3cret"}, "Cookie": {"ss-id=s3cret"}, "X-Ss-Id": {"s3cret"}, "X-Api-Key": {"s3cret"},
-		"Proxy-Authorization": {"s3cret"}, "Webhook-Signature": {"s3cret"}, "X-Custom": {"s3cret"}, "Referer": {"s3cret"},
-		"Accept": {"text/csv", "*/*;q=0.1"}, "User-Agent": {"curl/8 \"x\""}, "Origin": {strings.Repeat("o", 600)},
+		"Authorization":       {"Basic s3cret"},
+		"Cookie":              {"ss-id=s3cret"},
+		"X-Ss-Id":             {"s3cret"},
+		"X-Api-Key":           {"s3cret"},
+		"Proxy-Authorization": {"s3cret"},
+		"Webhook-Signature":   {"s3cret"},
+		"X-Custom":            {"s3cret"},
+		"Referer":             {"s3cret"},
+		"Accept":              {"text/csv", "*/*;q=0.1"},
+		"User-Agent":          {"curl/8 \"x\""},
+		"Origin":              {strings.Repeat("o", 600)},
 	}}
 	d := NewEntryBuilder()
 	d.Headers(r)

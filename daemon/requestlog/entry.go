@@ -140,5 +140,5 @@ type Store interface {
 	// Prune removes a few of the oldest entries if they were added before a time or
 	// if all entries exceed maxBytes: anonymous ones if those exceed their share. It
 	// reports whether there may be more to remove.
-	Prune(ctx context.Context, before time.Time, maxBytes int64) (more bool, err error)
+	Prune(ctx context.Context, before time.Time, maxBytes int64) (hasMore bool, err error)
 }

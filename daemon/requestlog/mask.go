@@ -68,7 +68,10 @@ func isBusinessKey(path, name string) bool {
 // as Body[Card].
 func isEventBody(name string) bool {
 	word := len(eventBody.text)
-	return len(name) >= word && strings.EqualFold(name[:word], eventBody.text) && (len(name) == word || name[word] == '[' || name[word] == '.')
+	if len(name) < word || !strings.EqualFold(name[:word], eventBody.text) {
+		return false
+	}
+	return len(name) == word || name[word] == '[' || name[word] == '.'
 }
 
 // sensitiveMember returns the sensitive word in the name of a member of a request to a path,
@@ -132,7 +135,9 @@ func findSensitive(text string) *sensitiveWord {
 	for i := 0; i < len(text); i++ {
 		if c := text[i]; c >= utf8.RuneSelf {
 			if !folded {
-				text, folded, i = strings.ToLower(text), true, -1 // folds some other letters to ASCII
+				text = strings.ToLower(text) // folds some other letters to ASCII
+				folded = true
+				i = -1 // from the start again
 			}
 		} else if firstLetters[c|0x20] {
 			if w := wordAt(text, i); w != nil {
@@ -169,8 +174,11 @@ func isWhole(text string, from, to int) bool {
 	if from > 0 && (text[from-1] >= utf8.RuneSelf || text[from-1] == '_' || isURLSafe(text[from-1:from])) {
 		return false
 	}
-	rest := strings.TrimLeft(text[to:], " ")
-	return rest == "" && from == 0 || rest != "" && strings.IndexByte("\"':=,;>\t\r\n", rest[0]) >= 0
+	behind := strings.TrimLeft(text[to:], " ")
+	if behind == "" {
+		return from == 0
+	}
+	return strings.IndexByte("\"':=,;>\t\r\n", behind[0]) >= 0
 }
 
 // isName reports whether a text with a sensitive word is just a name; a longer text

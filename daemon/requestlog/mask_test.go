@@ -80,8 +80,8 @@ func TestMaskQueryOfEvents(t *testing.T) {
 			if got != want {
 				t.Errorf("%s?%s becomes %q, want %q", path, raw, got, want)
 			}
-			if again := MaskQuery(path, got); again != got {
-				t.Errorf("%s?%s becomes %q", path, got, again)
+			if repeated := MaskQuery(path, got); repeated != got {
+				t.Errorf("%s?%s becomes %q", path, got, repeated)
 			}
 		}
 	}
@@ -108,8 +108,8 @@ func TestMaskPath(t *testing.T) {
 		if got != want {
 			t.Errorf("%q becomes %q, want %q", path, got, want)
 		}
-		if again := MaskPath(got); again != got {
-			t.Errorf("%q becomes %q", got, again)
+		if repeated := MaskPath(got); repeated != got {
+			t.Errorf("%q becomes %q", got, repeated)
 		}
 	}
 }

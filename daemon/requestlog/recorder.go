@@ -74,9 +74,14 @@ func New(c Config) *Recorder {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Recorder{
-		Config: c, ctx: ctx, cancel: cancel,
-		wake: make(chan struct{}, 1), batchReady: make(chan struct{}, 1), flushes: make(chan chan struct{}),
-		stop: make(chan struct{}), done: make(chan struct{}),
+		Config:     c,
+		ctx:        ctx,
+		cancel:     cancel,
+		wake:       make(chan struct{}, 1),
+		batchReady: make(chan struct{}, 1),
+		flushes:    make(chan chan struct{}),
+		stop:       make(chan struct{}),
+		done:       make(chan struct{}),
 	}
 }
 

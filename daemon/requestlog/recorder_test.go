@@ -34,7 +34,9 @@ type memoryStore struct {
 
 func (s *memoryStore) Append(ctx context.Context, entries []Entry) error {
 	s.mu.Lock()
-	block, fail, entered := s.block, s.fail, s.entered
+	block := s.block
+	fail := s.fail
+	entered := s.entered
 	s.mu.Unlock()
 	if entered != nil {
 		entered <- struct{}{}

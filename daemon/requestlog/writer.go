@@ -103,12 +103,16 @@ const grownShare = 32
 
 // part returns the entries of the batch to write in one transaction.
 func (w *writer) part() []Entry {
-	n, size, maxBytes := 0, int64(0), w.Retention().MaxSize/grownShare
-	for n < min(len(w.batch), batchSize) && (n == 0 || maxBytes == 0 || size < maxBytes) {
+	maxBytes := w.Retention().MaxSize / grownShare
+	n := 0
+	size := int64(0)
+	hasRoom := func() bool { return n == 0 || maxBytes == 0 || size < maxBytes }
+	for n < min(len(w.batch), batchSize) && hasRoom() {
 		size += int64(w.batch[n].Size())
 		n++
 	}
-	if w.grown += size; maxBytes > 0 && w.grown >= maxBytes {
+	w.grown += size
+	if maxBytes > 0 && w.grown >= maxBytes {
 		w.next = time.Time{}
 	}
 	return w.batch[:n]
@@ -200,10 +204,10 @@ func (w *writer) prune() {
 	if retention.MaxAge > 0 {
 		before = now.Add(-retention.MaxAge)
 	}
-	more, err := w.Store.Prune(ctx, before, retention.MaxSize)
+	hasMore, err := w.Store.Prune(ctx, before, retention.MaxSize)
 	w.grown = 0
 	w.next = now.Add(pruneInterval)
-	if err == nil && more {
+	if err == nil && hasMore {
 		w.next = now.Add(pruneContinueInterval)
 	}
 }

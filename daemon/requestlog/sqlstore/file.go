@@ -40,10 +40,10 @@ func NewFile(path string, connections int) *File {
 func (f *File) open(ctx context.Context) (*executor.File, error) {
 	f.opening.Lock()
 	defer f.opening.Unlock()
-	switch {
-	case f.closed:
+	if f.closed {
 		return nil, executor.Classify(sqlite.ErrPoolClosed)
-	case f.readers != nil:
+	}
+	if f.readers != nil {
 		return f.readers, nil
 	}
 	if err := appdb.MigrateLog(ctx, f.path); err != nil {
@@ -57,7 +57,6 @@ func (f *File) open(ctx context.Context) (*executor.File, error) {
 	return readers, nil
 }
 
-// Session implements executor.Database.
 func (f *File) Session(ctx context.Context, kind *record.Kind, several bool) (executor.Session, error) {
 	readers, err := f.open(ctx)
 	if err != nil {
@@ -151,7 +150,9 @@ var insertFileRow = func() string {
 	for i := range requestlog.Texts {
 		into[i] = requestlog.Column(i)
 	}
-	into[atParam-1], into[statusParam-1], into[durationParam-1] = "DateTime", "StatusCode", "RequestDuration"
+	into[atParam-1] = "DateTime"
+	into[statusParam-1] = "StatusCode"
+	into[durationParam-1] = "RequestDuration"
 	for i := range values {
 		values[i] = fmt.Sprintf("?%d", i+1)
 	}
@@ -168,10 +169,11 @@ func appendEntry(stmt *sqlite.Stmt, e *requestlog.Entry) error {
 		}
 	}
 	_, err := stmt.Step()
-	if failed := stmt.Reset(); err == nil {
-		err = failed
+	resetErr := stmt.Reset()
+	if err != nil {
+		return err
 	}
-	return err
+	return resetErr
 }
 
 // deleteFile deletes the oldest rows, but never the newest one, since it determines
@@ -217,7 +219,7 @@ func (a *anonymousRows) added(entries []requestlog.Entry) {
 }
 
 // measure measures some rows, and reports whether there are more.
-func (a *anonymousRows) measure(conn *sqlite.Conn) (more bool, err error) {
+func (a *anonymousRows) measure(conn *sqlite.Conn) (hasMore bool, err error) {
 	if a.complete {
 		return false, nil
 	}
@@ -286,7 +288,7 @@ const (
 
 // Prune deletes the oldest rows that are too old or exceed the size, and returns
 // free pages to the file system.
-func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (more bool, err error) {
+func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (hasMore bool, err error) {
 	err = f.write(ctx, func(conn *sqlite.Conn) error {
 		size, err := appdb.SizeOf(conn)
 		if err != nil {
@@ -298,40 +300,52 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (mor
 		}
 		measuring := false
 		if maxPages > 0 {
-			if measuring, err = f.anonymous.measure(conn); err != nil {
+			measuring, err = f.anonymous.measure(conn)
+			if err != nil {
 				return err
 			}
 		}
 		removed, _, err := f.anonymous.remove(conn, deleteOld, int64(pruneBatch), appdb.Timestamp(before))
-		more = removed == pruneBatch
+		if err != nil {
+			return err
+		}
+		hasMore = removed == pruneBatch
+
 		kept := maxPages - maxPages/reservedShare
-		for n := int64(0); err == nil && maxPages > 0; n += removed {
+		removedForSize := int64(0)
+		for maxPages > 0 {
 			tooLarge := size.Pages-size.FreePages > kept
-			if removed, err = f.anonymous.shrink(conn, kept*size.PageSize, tooLarge); err != nil || removed == 0 {
+			n, err := f.anonymous.shrink(conn, kept*size.PageSize, tooLarge)
+			if err != nil {
+				return err
+			}
+			if n == 0 {
 				break
 			}
-			if more = n >= maxSizeRows; more {
+			hasMore = removedForSize >= maxSizeRows
+			if hasMore {
 				break
 			}
 			size, err = appdb.SizeOf(conn)
+			if err != nil {
+				return err
+			}
+			removedForSize += n
 		}
-		if err == nil {
-			err = conn.Exec("COMMIT")
-		}
-		if err != nil {
+		if err := conn.Exec("COMMIT"); err != nil {
 			return err
 		}
 		if maxPages == 0 {
 			maxPages = size.Pages
 		}
 		shrunk, err := appdb.Shrink(conn, size, min(maxShrinkPages, max(size.Pages-maxPages, size.FreePages-size.Pages/appdb.MaxFreeShare)))
-		more = more || shrunk || measuring
+		hasMore = hasMore || shrunk || measuring
 		return err
 	})
 	if err != nil {
 		f.forgetAnonymous()
 	}
-	return more && err == nil, err
+	return hasMore && err == nil, err
 }
 
 // forgetAnonymous has the anonymous rows measured again, after a failure that may have

@@ -45,8 +45,12 @@ func TestRequestLogSizeOnDisk(t *testing.T) {
 	bound := int64(5 << 20)
 	write := func(entries int) {
 		t.Helper()
-		r := requestlog.New(requestlog.Config{Store: file, MaxBytes: 1 << 30, Log: slog.New(slog.DiscardHandler),
-			Retention: func() requestlog.Retention { return requestlog.Retention{MaxSize: bound} }})
+		r := requestlog.New(requestlog.Config{
+			Store:     file,
+			MaxBytes:  1 << 30,
+			Log:       slog.New(slog.DiscardHandler),
+			Retention: func() requestlog.Retention { return requestlog.Retention{MaxSize: bound} },
+		})
 		for n := range entries {
 			d := requestlog.NewEntryBuilder()
 			d.Texts[requestlog.RequestBody] = strings.Repeat("x", n*7919%requestlog.MaxBody)
@@ -65,12 +69,7 @@ func TestRequestLogSizeOnDisk(t *testing.T) {
 		t.Errorf("with a bound of %d bytes the files took up to %d", bound, file.peak)
 	}
 	bound /= 4
-	for more := true; more; {
-		var err error
-		if more, err = file.Prune(t.Context(), time.Time{}, bound); err != nil {
-			t.Fatal(err)
-		}
-	}
+	pruneAll(t, file, bound)
 	write(100)
 	if file.peak > bound+bound/10 {
 		t.Errorf("with the lower bound of %d bytes the files took up to %d", bound, file.peak)
@@ -95,12 +94,7 @@ func TestAnonymousEntriesFillAQuarter(t *testing.T) {
 	}
 	prune := func(file *File) {
 		t.Helper()
-		for more := true; more; {
-			var err error
-			if more, err = file.Prune(t.Context(), time.Time{}, maxBytes); err != nil {
-				t.Fatal(err)
-			}
-		}
+		pruneAll(t, file, maxBytes)
 	}
 	count := func(file *File, condition string) (n int64) {
 		t.Helper()
@@ -176,12 +170,7 @@ func TestRequestLogSizeBelowPage(t *testing.T) {
 	if err := file.Append(t.Context(), make([]requestlog.Entry, 100)); err != nil {
 		t.Fatal(err)
 	}
-	for more := true; more; {
-		var err error
-		if more, err = file.Prune(t.Context(), time.Time{}, 1); err != nil {
-			t.Fatal(err)
-		}
-	}
+	pruneAll(t, file, 1)
 	err := file.write(t.Context(), func(conn *sqlite.Conn) error {
 		s, err := conn.Prepare("SELECT COUNT(*) FROM WH_RequestLog")
 		if err != nil {
@@ -195,5 +184,18 @@ func TestRequestLogSizeBelowPage(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// pruneAll prunes a log until nothing is left to prune.
+func pruneAll(t *testing.T, log requestlog.Store, maxBytes int64) {
+	t.Helper()
+	hasMore := true
+	for hasMore {
+		var err error
+		hasMore, err = log.Prune(t.Context(), time.Time{}, maxBytes)
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 }

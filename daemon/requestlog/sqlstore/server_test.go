@@ -15,7 +15,11 @@ import (
 // golden file, and the rows as sent to SQL Server.
 func TestRequestLogStatements(t *testing.T) {
 	db := &appdb.DB{Schema: "own tables"}
-	entry := requestlog.Entry{At: time.Date(2030, 1, 2, 3, 4, 5, 600, time.UTC), Status: 404, Duration: 1500 * time.Microsecond}
+	entry := requestlog.Entry{
+		At:       time.Date(2030, 1, 2, 3, 4, 5, 600, time.UTC),
+		Status:   404,
+		Duration: 1500 * time.Microsecond,
+	}
 	entry.Texts[requestlog.PathInfo] = "/a^b"
 	entry.Texts[requestlog.Headers] = `{"Host":"x\\y"}`
 	entry.Texts[requestlog.RequestBody] = "two\nlines\té"

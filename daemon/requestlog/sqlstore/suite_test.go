@@ -33,14 +33,17 @@ func TestRequestLogColumns(t *testing.T) {
 	for i := range requestlog.Texts {
 		names = append(names, requestlog.Column(i))
 	}
-	if names = append(names, "RequestDuration"); !slices.Equal(names, kind.FieldNames()) {
+	names = append(names, "RequestDuration")
+	if !slices.Equal(names, kind.FieldNames()) {
 		t.Errorf("the columns are\n%s, the fields\n%s", names, kind.FieldNames())
 	}
 }
 
 func open(t *testing.T, c storage.Config) *storage.Store {
 	t.Helper()
-	c.Dir, c.Registry, c.Connections = t.TempDir(), record.Builtin(), 4
+	c.Dir = t.TempDir()
+	c.Registry = record.Builtin()
+	c.Connections = 4
 	s, err := storage.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)

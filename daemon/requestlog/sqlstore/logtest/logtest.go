@@ -70,7 +70,11 @@ var logStart = time.Date(2030, 1, 2, 23, 59, 59, 123456000, time.UTC)
 
 // logEntry returns an entry with n in all fields.
 func logEntry(n int) requestlog.Entry {
-	e := requestlog.Entry{At: logStart.Add(time.Duration(n) * time.Second), Status: 200 + n, Duration: time.Duration(n) * time.Millisecond}
+	e := requestlog.Entry{
+		At:       logStart.Add(time.Duration(n) * time.Second),
+		Status:   200 + n,
+		Duration: time.Duration(n) * time.Millisecond,
+	}
 	for i := range e.Texts {
 		e.Texts[i] = strconv.Itoa(n)
 	}
@@ -92,7 +96,8 @@ func logRoundTrip(t *testing.T, s *logSuite) {
 	for _, text := range texts {
 		e := logEntry(1)
 		for i := range e.Texts {
-			if e.Texts[i] = text; len(text) > 8 && !slices.Contains(wideTexts, i) {
+			e.Texts[i] = text
+			if len(text) > 8 && !slices.Contains(wideTexts, i) {
 				e.Texts[i] = "short"
 			}
 		}
@@ -208,11 +213,11 @@ func (s *logSuite) pruned(t *testing.T, before time.Time, maxBytes int64) (times
 	log := s.store.RequestLog()
 	for {
 		times++
-		more, err := log.Prune(t.Context(), before, maxBytes)
+		hasMore, err := log.Prune(t.Context(), before, maxBytes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !more {
+		if !hasMore {
 			return times
 		}
 	}
@@ -224,7 +229,8 @@ func logPruneByAge(t *testing.T, s *logSuite) {
 		entries = append(entries, logEntry(n))
 	}
 	s.add(t, entries...)
-	if s.pruned(t, logStart, 0); len(s.values(t, "Id")) != 600 {
+	s.pruned(t, logStart, 0)
+	if len(s.values(t, "Id")) != 600 {
 		t.Error("entries are missing that are not too old")
 	}
 	if times := s.pruned(t, logStart.Add(590*time.Second), 0); times < 3 {
@@ -248,7 +254,8 @@ func logPruneBySize(t *testing.T, s *logSuite) {
 		entries = append(entries, e)
 	}
 	s.add(t, entries...)
-	if s.pruned(t, time.Time{}, 10<<20); len(s.values(t, "Id")) != 1000 {
+	s.pruned(t, time.Time{}, 10<<20)
+	if len(s.values(t, "Id")) != 1000 {
 		t.Error("entries are missing although the size is not exceeded")
 	}
 	s.pruned(t, time.Time{}, 500<<10)
