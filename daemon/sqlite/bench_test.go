@@ -89,11 +89,11 @@ func steps(tb testing.TB, c *Conn, sql string, each func(*Stmt)) {
 	}
 	defer s.Reset()
 	for {
-		more, err := s.Step()
+		hasRow, err := s.Step()
 		if err != nil {
 			tb.Fatal(err)
 		}
-		if !more {
+		if !hasRow {
 			return
 		}
 		each(s)

@@ -72,7 +72,8 @@ func (c *Conn) open(path string, o Options) error {
 	if rc != sqlite3.SQLITE_OK {
 		return c.fail(rc)
 	}
-	if c.scratch = sqlite3.Xsqlite3_malloc64(c.tls, scratchSize); c.scratch == 0 {
+	c.scratch = sqlite3.Xsqlite3_malloc64(c.tls, scratchSize)
+	if c.scratch == 0 {
 		return c.fail(sqlite3.SQLITE_NOMEM)
 	}
 	return c.configure(o)
@@ -131,7 +132,9 @@ func (c *Conn) Close() error {
 	err := c.check(sqlite3.Xsqlite3_close_v2(c.tls, c.db))
 	sqlite3.Xsqlite3_free(c.tls, c.scratch)
 	c.tls.Close()
-	c.tls, c.db, c.scratch = nil, 0, 0
+	c.tls = nil
+	c.db = 0
+	c.scratch = 0
 	return err
 }
 
@@ -203,8 +206,8 @@ func (c *Conn) Query(sql string, read func(*Stmt) error, args ...any) error {
 	defer s.Reset()
 	s.Bind(args...)
 	for {
-		more, err := s.Step()
-		if err != nil || !more {
+		hasRow, err := s.Step()
+		if err != nil || !hasRow {
 			return err
 		}
 		if read != nil {
@@ -226,9 +229,8 @@ const DecimalType = "TEXT_DECIMAL"
 
 // Affinity returns the type affinity of a declared type according to SQLite's rules.
 func Affinity(declared string) string {
-	has := func(parts ...string) bool {
-		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(strings.ToLower(declared), part) })
-	}
+	contains := func(part string) bool { return strings.Contains(strings.ToLower(declared), part) }
+	has := func(parts ...string) bool { return slices.ContainsFunc(parts, contains) }
 	switch {
 	case declared == "":
 		return "none"

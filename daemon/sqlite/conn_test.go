@@ -54,11 +54,11 @@ func query(tb testing.TB, c *Conn, sql string, parameters ...string) string {
 	}
 	var rows []string
 	for {
-		more, err := s.Step()
+		hasRow, err := s.Step()
 		if err != nil {
 			tb.Fatalf("%s: %v", sql, err)
 		}
-		if !more {
+		if !hasRow {
 			return strings.Join(rows, ",")
 		}
 		rows = append(rows, line(s))
@@ -278,15 +278,15 @@ func TestInterruptOnInsideMatch(t *testing.T) {
 
 func TestBusy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "records.db")
-	one, other := openFile(t, path, Options{}), openFile(t, path, Options{BusyTimeout: time.Millisecond})
-	exec(t, one, "CREATE TABLE a(x); BEGIN IMMEDIATE; INSERT INTO a VALUES (1)")
+	writer, other := openFile(t, path, Options{}), openFile(t, path, Options{BusyTimeout: time.Millisecond})
+	exec(t, writer, "CREATE TABLE a(x); BEGIN IMMEDIATE; INSERT INTO a VALUES (1)")
 	if got := query(t, other, "SELECT count(*) FROM a"); got != "0" {
 		t.Errorf("while another connection writes, a reader sees %s rows", got)
 	}
 	if e := failure(t, other.Exec("INSERT INTO a VALUES (2)")); !e.Busy() {
 		t.Errorf("a second writer: %v", e)
 	}
-	exec(t, one, "COMMIT")
+	exec(t, writer, "COMMIT")
 	exec(t, other, "INSERT INTO a VALUES (2)")
 }
 

@@ -105,7 +105,8 @@ func like(tls *libc.TLS, ctx uintptr, _ int32, arguments uintptr) {
 		sqlite3.Xsqlite3_result_int(tls, ctx, 0) // a blob is no text
 		return
 	}
-	stored, stop := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0), interrupted(tls, ctx, text)
+	stored := sqlite3.Xsqlite3_get_auxdata(tls, ctx, 0)
+	stop := interrupted(tls, ctx, text)
 	if stored != 0 {
 		compiled := loadPattern(stored)
 		result(tls, ctx, compiled.MatchUntil(text, stop), stop)

@@ -34,8 +34,8 @@ func get(t *testing.T, p *Pool) *Conn {
 
 func TestPool(t *testing.T) {
 	p := newPool(t, 2)
-	one, two := get(t, p), get(t, p)
-	if one == two {
+	first, second := get(t, p), get(t, p)
+	if first == second {
 		t.Fatal("a connection in use was returned by Get")
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -48,13 +48,13 @@ func TestPool(t *testing.T) {
 		c, _ := p.Get(context.Background())
 		received <- c
 	}()
-	p.Put(two)
-	if c := <-received; c != two {
+	p.Put(second)
+	if c := <-received; c != second {
 		t.Error("the connection was not passed to the waiting Get")
 	}
-	p.Put(one)
-	p.Put(two)
-	if c := get(t, p); c != two {
+	p.Put(first)
+	p.Put(second)
+	if c := get(t, p); c != second {
 		t.Error("the most recently used connection is not reused first")
 	} else {
 		p.Put(c)
@@ -173,9 +173,9 @@ func useOnce(p *Pool, text string) error {
 			return err
 		}
 		s.BindText(1, text)
-		if more, err := s.Step(); err != nil {
+		if hasRow, err := s.Step(); err != nil {
 			return err
-		} else if more && s.Text(0) != text {
+		} else if hasRow && s.Text(0) != text {
 			return fmt.Errorf("read %q, want %q", s.Text(0), text)
 		}
 		s.Reset()

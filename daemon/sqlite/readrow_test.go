@@ -31,11 +31,11 @@ func readCells(tb testing.TB, c *Conn, sql string, types ...record.Type) string 
 	cells := make([]row.Cell, len(types))
 	var rows []string
 	for {
-		more, err := s.Step()
+		hasRow, err := s.Step()
 		if err != nil {
 			tb.Fatalf("%s: %v", sql, err)
 		}
-		if !more {
+		if !hasRow {
 			return strings.Join(rows, ",")
 		}
 		s.ReadRow(cells, types)
@@ -156,7 +156,8 @@ func TestCellsStayInsideTheRow(t *testing.T) {
 	}
 	step(t, s, true)
 	step(t, s, false)
-	if s.ReadRow(cells, []record.Type{record.Int}); !cells[0].Null {
+	s.ReadRow(cells, []record.Type{record.Int})
+	if !cells[0].Null {
 		t.Error("a cell after the last row is not null")
 	}
 	s.Reset()
@@ -183,8 +184,8 @@ func TestReadingDoesNotAllocate(t *testing.T) {
 	cells, types := make([]row.Cell, 2), []record.Type{record.Text, record.Decimal}
 	step(t, s, true)
 	if n := testing.AllocsPerRun(4000, func() {
-		if more, err := s.Step(); !more || err != nil {
-			t.Fatal(more, err)
+		if hasRow, err := s.Step(); !hasRow || err != nil {
+			t.Fatal(hasRow, err)
 		}
 		s.ReadRow(cells, types)
 	}); n != 0 {

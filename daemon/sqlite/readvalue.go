@@ -49,15 +49,14 @@ func readValue(tls *libc.TLS, value uintptr, t record.Type, digits []byte) (row.
 
 func integerCell(n int64, t record.Type, text []byte) row.Cell {
 	cell := row.Cell{Class: row.Integer, Int: n, Data: text}
-	switch {
-	case integerTypes>>t&1 == 1:
+	if integerTypes>>t&1 == 1 {
 		if inRange(t, n) {
 			return row.Cell{Int: n}
 		}
 		cell.Misfit = true
-	case t == record.Bytes || t.Stored() == record.DateTime || t == record.Guid:
-		cell.Misfit = true
+		return cell
 	}
+	cell.Misfit = t == record.Bytes || t.Stored() == record.DateTime || t == record.Guid
 	return cell
 }
 

@@ -22,8 +22,8 @@ func prepare(tb testing.TB, c *Conn, sql string) *Stmt {
 // step calls Step and fails unless the result is want.
 func step(tb testing.TB, s *Stmt, want bool) {
 	tb.Helper()
-	if more, err := s.Step(); err != nil || more != want {
-		tb.Fatalf("Step = %v, %v, want %v", more, err, want)
+	if hasRow, err := s.Step(); err != nil || hasRow != want {
+		tb.Fatalf("Step = %v, %v, want %v", hasRow, err, want)
 	}
 }
 
@@ -93,8 +93,8 @@ func TestAnyTextRoundTrip(t *testing.T) {
 		defer s.Reset()
 		s.BindText(1, text)
 		s.BindBytes(2, []byte(text))
-		if more, err := s.Step(); !more || err != nil {
-			t.Fatal(more, err)
+		if hasRow, err := s.Step(); !hasRow || err != nil {
+			t.Fatal(hasRow, err)
 		}
 		if s.Text(0) != text || string(s.Bytes(1)) != text {
 			t.Fatalf("%q was read as %q and %q", text, s.Text(0), s.Bytes(1))
