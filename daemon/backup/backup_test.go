@@ -111,9 +111,9 @@ func TestInterruptedRestore(t *testing.T) {
 	whole := must(datadir.LockShared(to.Dir))(t)
 	must(0, whole.Release())(t)
 
-	own := must(datadir.LockExclusive(to.Dir))(t)
-	must(own.MarkUnfinished())(t)
-	must(0, own.Release())(t)
+	exclusive := must(datadir.LockExclusive(to.Dir))(t)
+	must(exclusive.MarkUnfinished())(t)
+	must(0, exclusive.Release())(t)
 	refused(t, to, file, "below/file")
 	if _, err := datadir.LockShared(to.Dir); err == nil || !strings.Contains(err.Error(), "was cut short") {
 		t.Errorf("the marker file is gone (%v)", err)

@@ -64,10 +64,10 @@ func TestExtraFile(t *testing.T) {
 	defer plain.Close()
 	content := must(plain.DecodeAll(whole, nil))(t)
 	content = content[:len(content)-1024] // without the two blocks of zeros at the end
-	more := must(tarOf("../more"))(t)
+	forged := must(tarOf("../more"))(t)
 	small := must(zstd.NewWriter(nil))(t)
 	file := filepath.Join(t.TempDir(), "forged")
-	must(0, os.WriteFile(file, small.EncodeAll(append(content, more...), nil), 0o600))(t)
+	must(0, os.WriteFile(file, small.EncodeAll(append(content, forged...), nil), 0o600))(t)
 	refused(t, backup.Target{Dir: t.TempDir(), Files: s.Files}, file, `damaged at the end: unexpected file "../more"`)
 }
 

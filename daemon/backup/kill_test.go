@@ -19,10 +19,10 @@ func TestKilledProcesses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.backup")
 	finished := rounds(t, func() bool {
 		_, err := os.Stat(file)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		if errors.Is(err, fs.ErrNotExist) {
 			return false
-		case err != nil:
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		if err := backup.Verify(t.Context(), file); err != nil {
@@ -48,11 +48,11 @@ func TestKilledProcesses(t *testing.T) {
 			return false // daemons cannot open the store
 		}
 		_, records := os.Stat(filepath.Join(to.Dir, "records.db"))
-		_, own := os.Stat(filepath.Join(to.Dir, "whd.db"))
-		if (records == nil) != (own == nil) {
+		_, service := os.Stat(filepath.Join(to.Dir, "whd.db"))
+		if (records == nil) != (service == nil) {
 			t.Fatal("an incomplete store is in place")
 		}
-		return own == nil
+		return service == nil
 	}, "restore", "--data-dir", to.Dir, file)
 	t.Logf("restore: %d of %d runs finished", finished, kills)
 	if _, err := backup.Restore(t.Context(), to, file); err != nil {

@@ -26,7 +26,6 @@ type shop struct {
 	received map[string]int // by body
 }
 
-// ServeHTTP implements http.Handler.
 func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := make([]byte, 100)
 	n, _ := r.Body.Read(body)
@@ -141,8 +140,8 @@ func TestBackupUnderLoad(t *testing.T) {
 	receiver.open = true
 	receiver.mu.Unlock()
 	second := daemontest.StartIn(t, to.Dir, settings...)
-	again := clientOf(t, second, client.Options{Token: second.Key(t, "admin")})
-	after := everything(t, again)
+	restored := clientOf(t, second, client.Options{Token: second.Key(t, "admin")})
+	after := everything(t, restored)
 	for kind, want := range records {
 		if got := after[kind]; got != want || want == "" {
 			t.Errorf("%s: %d bytes, not equal to the %d before the backup", kind, len(got), len(want))

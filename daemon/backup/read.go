@@ -76,13 +76,15 @@ func (a *archive) unpack(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	switch head, err := a.tar.Next(); {
-	case err == nil:
+	head, err := a.tar.Next()
+	if err == nil {
 		return damaged("the end", fmt.Errorf("unexpected file %q", head.Name))
-	case err != io.EOF:
+	}
+	if err != io.EOF {
 		return damaged("the end", err)
 	}
-	if _, err := io.Copy(io.Discard, contextReader{ctx, a.plain}); err != nil { // verifies the checksum of the zstd frame
+	_, err = io.Copy(io.Discard, contextReader{ctx, a.plain}) // verifies the checksum of the zstd frame
+	if err != nil {
 		return damaged("the end", err)
 	}
 	return nil
@@ -108,7 +110,6 @@ type errorReader struct {
 	err  error
 }
 
-// Read implements io.Reader.
 func (f *errorReader) Read(b []byte) (int, error) {
 	n, err := f.from.Read(b)
 	if err != nil && err != io.EOF {
@@ -137,7 +138,8 @@ func writeFile(path string, write func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
-	if err = write(file); err == nil {
+	err = write(file)
+	if err == nil {
 		err = file.Sync()
 	}
 	return errors.Join(err, file.Close())

@@ -174,35 +174,17 @@ func checkFreeSpace(members []Member, dir string) error {
 // If a file cannot be moved, all moves are undone. A marker file keeps daemons from
 // opening the store if the process ends in between.
 func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string) (replacedDir string, err error) {
-	wasComplete := !datadir.ReplaceInterrupted(t.Dir) // if an earlier restore was interrupted, undoing this one does not complete it
+	// If an earlier restore was interrupted, undoing this one does not complete it.
+	wasComplete := !datadir.ReplaceInterrupted(t.Dir)
 	finish, err := lock.MarkUnfinished()
 	if err != nil {
 		return "", err
 	}
-	var done moves
 	if len(existing) > 0 {
 		replacedDir = filepath.Join(t.Dir, "replaced-"+time.Now().UTC().Format("20060102T150405.000Z"))
-		if err = os.Mkdir(replacedDir, 0o700); err == nil {
-			err = datadir.MatchOwner(t.Dir, replacedDir)
-		}
 	}
-	for _, name := range existing {
-		if err == nil {
-			err = done.move(filepath.Join(t.Dir, name), filepath.Join(replacedDir, name))
-		}
-	}
-	for _, f := range t.Files {
-		from := filepath.Join(tempDir, f.Name)
-		if _, statErr := os.Stat(from); errors.Is(statErr, fs.ErrNotExist) {
-			continue // not part of the new store
-		}
-		if err == nil {
-			err = datadir.MatchOwner(t.Dir, from)
-		}
-		if err == nil {
-			err = done.move(from, filepath.Join(t.Dir, f.Name))
-		}
-	}
+	var done moves
+	err = t.exchange(&done, existing, replacedDir, tempDir)
 	if err != nil {
 		if undoErr := done.undo(); undoErr != nil {
 			return replacedDir, errors.Join(err, undoErr) // the marker stays
@@ -216,6 +198,37 @@ func (t Target) replace(lock *datadir.Lock, existing []string, tempDir string) (
 		return "", err
 	}
 	return replacedDir, finish()
+}
+
+// exchange moves the existing files to replacedDir, which is empty if there are none, and the new
+// ones into place.
+func (t Target) exchange(done *moves, existing []string, replacedDir, tempDir string) error {
+	if replacedDir != "" {
+		if err := os.Mkdir(replacedDir, 0o700); err != nil {
+			return err
+		}
+		if err := datadir.MatchOwner(t.Dir, replacedDir); err != nil {
+			return err
+		}
+	}
+	for _, name := range existing {
+		if err := done.move(filepath.Join(t.Dir, name), filepath.Join(replacedDir, name)); err != nil {
+			return err
+		}
+	}
+	for _, f := range t.Files {
+		from := filepath.Join(tempDir, f.Name)
+		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
+			continue // not part of the new store
+		}
+		if err := datadir.MatchOwner(t.Dir, from); err != nil {
+			return err
+		}
+		if err := done.move(from, filepath.Join(t.Dir, f.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // moves records renamings, so that they can be undone.

@@ -116,7 +116,6 @@ type contextReader struct {
 	from io.Reader
 }
 
-// Read implements io.Reader.
 func (r contextReader) Read(b []byte) (int, error) {
 	if err := r.ctx.Err(); err != nil {
 		return 0, err

@@ -76,7 +76,12 @@ func (s Source) checkComplete() error {
 }
 
 func (s Source) write(ctx context.Context, tempDir, file string) (Manifest, error) {
-	m := Manifest{Format: format, Program: s.Program, At: time.Now().UTC().Truncate(time.Second), Unicode: unicode.Version}
+	m := Manifest{
+		Format:  format,
+		Program: s.Program,
+		At:      time.Now().UTC().Truncate(time.Second),
+		Unicode: unicode.Version,
+	}
 	for _, f := range s.Files {
 		from := filepath.Join(s.Dir, f.Name)
 		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) {
@@ -112,14 +117,14 @@ func pack(ctx context.Context, m Manifest, dir string, file io.Writer) error {
 		return err
 	}
 	archive := tar.NewWriter(small)
-	err = writeManifest(archive, m)
-	for _, member := range m.Members {
-		if err == nil {
-			err = packMember(ctx, archive, member, filepath.Join(dir, member.Name), m.At)
-		}
-	}
-	if err != nil {
+	if err := writeManifest(archive, m); err != nil {
 		return err
+	}
+	for _, member := range m.Members {
+		err := packMember(ctx, archive, member, filepath.Join(dir, member.Name), m.At)
+		if err != nil {
+			return err
+		}
 	}
 	return errors.Join(archive.Close(), small.Close())
 }
