@@ -61,15 +61,21 @@ const maxHashed = 128
 // fields.
 const shadowRow = 64
 
-func newForecast(ctx context.Context, from *source.Source, kind *record.Kind) (f forecast, err error) {
-	f = forecast{kind: kind, status: check.OK}
-	if f.table, err = from.Table(ctx, kind); err != nil {
+func newForecast(ctx context.Context, from *source.Source, kind *record.Kind) (forecast, error) {
+	f := forecast{kind: kind, status: check.OK}
+	var err error
+	f.table, err = from.Table(ctx, kind)
+	if err != nil {
 		return f, err
 	}
-	if f.rows = f.table.Rows; f.table.Key == nil {
-		f.status, f.why = check.Failed, "no key is proven: none is declared, and the table or view has neither a primary key nor a unique index without nulls; declare key in the file of the kind"
+	f.rows = f.table.Rows
+	if f.table.Key == nil {
+		f.status = check.Failed
+		f.why = "no key is proven: none is declared, and the table or view has neither a primary key " +
+			"nor a unique index without nulls; declare key in the file of the kind"
 		return f, nil
 	}
+
 	fields := slices.Clone(f.table.Key)
 	if !f.table.Version { // else only the rows that differ are read whole
 		fields = append(fields, f.table.Fields...)
@@ -79,27 +85,38 @@ func newForecast(ctx context.Context, from *source.Source, kind *record.Kind) (f
 	slices.Sort(fields)
 	fields = slices.Compact(fields)
 	start := time.Now()
-	page, err := from.Read(ctx, changes.Read{Kind: kind, Fields: fields, Key: f.table.Key, Limit: changes.MaxRows})
+	page, err := from.Read(ctx, changes.Read{
+		Kind:   kind,
+		Fields: fields,
+		Key:    f.table.Key,
+		Limit:  changes.MaxRows,
+	})
 	took := time.Since(start)
-	if n := int64(len(page.Rows)); err != nil || n == 0 {
+	n := int64(len(page.Rows))
+	if err != nil || n == 0 {
 		return f, err
-	} else if !page.More {
+	}
+	if !page.More {
 		f.rows = n
 	} else if f.rows < n {
 		f.rows = -1
 		return f, nil
 	}
+
 	var size, keys int64
 	for _, cells := range page.Rows {
 		for i, c := range cells {
-			n := int64(len(c.Data) + 8)
-			if size += n; slices.Contains(f.table.Key, fields[i]) {
-				keys += n
+			cellSize := int64(len(c.Data) + 8)
+			size += cellSize
+			if slices.Contains(f.table.Key, fields[i]) {
+				keys += cellSize
 			}
 		}
 	}
-	per := func(n int64) int64 { return n * f.rows / int64(len(page.Rows)) }
-	f.size, f.shadow, f.sweep = per(size), per(keys)+f.rows*shadowRow, time.Duration(per(int64(took)))
+	ofAllRows := func(ofPage int64) int64 { return ofPage * f.rows / n }
+	f.size = ofAllRows(size)
+	f.shadow = ofAllRows(keys) + f.rows*shadowRow
+	f.sweep = time.Duration(ofAllRows(int64(took)))
 	if n := len(f.table.Fields); n <= maxHashed {
 		f.shadow += 4 * int64(n) * f.rows
 	}

@@ -116,10 +116,11 @@ func checkCertificate(_ context.Context, r *run) []check.Result {
 		return result(check.Failed, "tls.cert and tls.key: %v", err)
 	}
 	until := pair.Leaf.NotAfter
-	switch left := time.Until(until); {
-	case left < 0:
+	left := time.Until(until)
+	if left < 0 {
 		return result(check.Failed, "expired at %s", until.Format(time.RFC3339))
-	case left < certWarning:
+	}
+	if left < certWarning {
 		return result(check.Warning, "expires at %s", until.Format(time.RFC3339))
 	}
 	return result(check.OK, "valid until %s", until.Format(time.RFC3339))

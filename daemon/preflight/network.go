@@ -121,8 +121,9 @@ func resolutionProblem(ctx context.Context, guard webhook.Guard, u *url.URL, pri
 		return fmt.Sprintf("cannot resolve %s", u.Hostname())
 	}
 	var refused error
-	for _, at := range found {
-		if refused = guard.Check(netip.AddrPortFrom(at, 0), private); refused == nil {
+	for _, address := range found {
+		refused = guard.Check(netip.AddrPortFrom(address, 0), private)
+		if refused == nil {
 			return ""
 		}
 	}

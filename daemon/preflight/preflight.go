@@ -52,7 +52,13 @@ func Run(ctx context.Context, settings config.Config, open Open) (Report, error)
 			}
 			report.Report, err = s.Check(ctx)
 			if err == nil || report.Migration.Name != "" { // the own tables have been checked
-				report.Results = (&run{config: settings, store: s, found: report.Report, partly: !complete, erpProblem: err}).checks(ctx)
+				report.Results = (&run{
+					config:     settings,
+					store:      s,
+					found:      report.Report,
+					partly:     !complete,
+					erpProblem: err,
+				}).checks(ctx)
 			}
 			return err
 		})

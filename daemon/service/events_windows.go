@@ -37,7 +37,6 @@ func withoutTimeAndLevel(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// Handle implements slog.Handler.
 func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {
 	h.line.mu.Lock()
 	defer h.line.mu.Unlock()
@@ -51,12 +50,10 @@ func (h eventHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.events.Warning(eventID, h.line.text.String())
 }
 
-// WithAttrs implements slog.Handler.
 func (h eventHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return eventHandler{h.Handler.WithAttrs(attributes), h.line, h.events}
 }
 
-// WithGroup implements slog.Handler.
 func (h eventHandler) WithGroup(name string) slog.Handler {
 	return eventHandler{h.Handler.WithGroup(name), h.line, h.events}
 }

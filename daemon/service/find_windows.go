@@ -10,14 +10,21 @@ import (
 )
 
 func find(_ []string, order func(Order)) (manager, error) {
-	if is, err := svc.IsWindowsService(); err != nil || !is {
+	isService, err := svc.IsWindowsService()
+	if err != nil || !isService {
 		return unsupervised{}, err
 	}
 	log, err := eventlog.Open(Name)
 	if err != nil {
 		return unsupervised{}, fmt.Errorf("opening the event log: %w", err)
 	}
-	w := &windowsService{order: order, events: log, states: make(chan svc.Status), exit: make(chan uint32), over: make(chan struct{})}
+	w := &windowsService{
+		order:  order,
+		events: log,
+		states: make(chan svc.Status),
+		exit:   make(chan uint32),
+		over:   make(chan struct{}),
+	}
 	go func() {
 		defer close(w.over)
 		if err := svc.Run(Name, w); err != nil {
@@ -47,23 +54,22 @@ const step = 2 * time.Second
 // accepted are the requests that a running service accepts.
 const accepted = svc.AcceptStop | svc.AcceptShutdown | svc.AcceptParamChange
 
-// Execute implements svc.Handler: it forwards requests and states until the service
-// ends.
+// Execute forwards requests and states until the service ends.
 func (w *windowsService) Execute(_ []string, requests <-chan svc.ChangeRequest, states chan<- svc.Status) (bool, uint32) {
-	is := svc.Status{State: svc.StartPending, WaitHint: uint32((2 * step).Milliseconds())}
-	states <- is
+	current := svc.Status{State: svc.StartPending, WaitHint: uint32((2 * step).Milliseconds())}
+	states <- current
 	ticker := time.NewTicker(step)
 	defer ticker.Stop()
 	for {
 		select {
 		case r := <-requests:
 			w.handle(r, states)
-		case is = <-w.states:
-			states <- is
+		case current = <-w.states:
+			states <- current
 		case <-ticker.C:
-			if is.State != svc.Running {
-				is.CheckPoint++
-				states <- is
+			if current.State != svc.Running {
+				current.CheckPoint++
+				states <- current
 			}
 		case code := <-w.exit:
 			return code != 0, code
@@ -83,12 +89,12 @@ func (w *windowsService) handle(r svc.ChangeRequest, states chan<- svc.Status) {
 }
 
 func (w *windowsService) notify(s state, _ time.Duration, status string) error {
-	is := svc.Status{State: svc.Running, Accepts: accepted}
+	reported := svc.Status{State: svc.Running, Accepts: accepted}
 	if s == stopping {
-		is = svc.Status{State: svc.StopPending, WaitHint: uint32((2 * step).Milliseconds())}
+		reported = svc.Status{State: svc.StopPending, WaitHint: uint32((2 * step).Milliseconds())}
 	}
 	select {
-	case w.states <- is:
+	case w.states <- reported:
 	case <-w.over:
 	}
 	return w.events.Info(eventID, Name+" "+status)

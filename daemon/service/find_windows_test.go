@@ -10,22 +10,27 @@ import (
 // TestExecute sends the requests of the service manager and checks the reported states.
 func TestExecute(t *testing.T) {
 	orders := make(chan Order, 4)
-	w := &windowsService{order: func(o Order) { orders <- o }, states: make(chan svc.Status), exit: make(chan uint32), over: make(chan struct{})}
+	w := &windowsService{
+		order:  func(o Order) { orders <- o },
+		states: make(chan svc.Status),
+		exit:   make(chan uint32),
+		over:   make(chan struct{}),
+	}
 	requests, states := make(chan svc.ChangeRequest), make(chan svc.Status, 100)
 	code := make(chan uint32)
 	go func() {
 		_, status := w.Execute(nil, requests, states)
 		code <- status
 	}()
-	if is := <-states; is.State != svc.StartPending || is.WaitHint == 0 || is.Accepts != 0 {
-		t.Errorf("first %+v", is)
+	if s := <-states; s.State != svc.StartPending || s.WaitHint == 0 || s.Accepts != 0 {
+		t.Errorf("first %+v", s)
 	}
-	if is := <-states; is.State != svc.StartPending || is.CheckPoint != 1 { // the second progress report
-		t.Errorf("during the start %+v", is)
+	if s := <-states; s.State != svc.StartPending || s.CheckPoint != 1 { // the second progress report
+		t.Errorf("during the start %+v", s)
 	}
 	w.states <- svc.Status{State: svc.Running, Accepts: accepted}
-	for is := range states {
-		if is.State == svc.Running {
+	for s := range states {
+		if s.State == svc.Running {
 			break
 		}
 	}
@@ -36,8 +41,8 @@ func TestExecute(t *testing.T) {
 		}
 	}
 	requests <- svc.ChangeRequest{Cmd: svc.Interrogate, CurrentStatus: svc.Status{State: svc.Running}}
-	if is := <-states; is.State != svc.Running {
-		t.Errorf("interrogated: %+v", is)
+	if s := <-states; s.State != svc.Running {
+		t.Errorf("interrogated: %+v", s)
 	}
 	w.exit <- 3
 	select {

@@ -42,9 +42,17 @@ func find(env []string, _ func(Order)) (manager, error) {
 
 func (s *systemd) watchdog() time.Duration { return s.every }
 
+// stateLines are the lines of states in the protocol of sd_notify.
+var stateLines = map[state]string{
+	ready:     "READY=1",
+	reloading: "RELOADING=1",
+	stopping:  "STOPPING=1",
+	living:    "WATCHDOG=1",
+}
+
 // notify sends a state.
 func (s *systemd) notify(current state, within time.Duration, status string) error {
-	line := map[state]string{ready: "READY=1", reloading: "RELOADING=1", stopping: "STOPPING=1", living: "WATCHDOG=1"}[current]
+	line := stateLines[current]
 	if status != "" {
 		line += "\nSTATUS=" + strings.ReplaceAll(status, "\n", "; ")
 	}

@@ -85,7 +85,7 @@ func TestUnsupervised(t *testing.T) {
 		s.Ready("serves")
 		s.Stopping(time.Second)
 		s.Watch(t.Context(), func(context.Context) error { return errors.New("unused") })
-		if _, is := s.manager.(unsupervised); !is {
+		if _, ok := s.manager.(unsupervised); !ok {
 			t.Errorf("%q: manager is %T", env, s.manager)
 		}
 	}

@@ -110,7 +110,8 @@ func (s *Store) checkFiles() error {
 	}
 	for _, name := range s.config.files() {
 		info, err := os.Stat(s.path(name))
-		if s.lock.HasHeld(name) && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0) {
+		isLost := errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+		if isLost && s.lock.HasHeld(name) {
 			return fault.New(fault.Unavailable, "%s is missing or empty, but %s has held a store; restore the file (whd restore restores a backup), or create a new store with whd serve --new-store",
 				s.path(name), s.config.Dir)
 		}

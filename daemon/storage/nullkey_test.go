@@ -41,11 +41,21 @@ func TestNullablePrimaryKey(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			registry, err := record.NewRegistry(record.Kind{Name: "Keyed", Table: "T", Key: c.declared, Fields: []record.Field{text("A"), text("B")}})
+			registry, err := record.NewRegistry(record.Kind{
+				Name:   "Keyed",
+				Table:  "T",
+				Key:    c.declared,
+				Fields: []record.Field{text("A"), text("B")},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: registry, Connections: 1, ERP: erp.Config{Sources: map[string]string{"Keyed": "T"}}})
+			s, err := storage.Open(t.Context(), storage.Config{
+				Dir:         dir,
+				Registry:    registry,
+				Connections: 1,
+				ERP:         erp.Config{Sources: map[string]string{"Keyed": "T"}},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +97,12 @@ func TestDecimalKeyInTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: registry, Connections: 1, ERP: erp.Config{Sources: map[string]string{"Keyed": "T"}}})
+	s, err := storage.Open(t.Context(), storage.Config{
+		Dir:         dir,
+		Registry:    registry,
+		Connections: 1,
+		ERP:         erp.Config{Sources: map[string]string{"Keyed": "T"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -156,10 +156,10 @@ func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result,
 }
 
 func (s *Store) database(kind *record.Kind) executor.Database {
-	switch {
-	case kind.Database == record.RecordsDB:
+	if kind.Database == record.RecordsDB {
 		return s.Records
-	case kind.Database == record.LogDB && s.log != nil:
+	}
+	if kind.Database == record.LogDB && s.log != nil {
 		return s.log
 	}
 	return s.AppDB

@@ -31,7 +31,13 @@ func TestUpgrade(t *testing.T) {
 	t.Run("server", func(t *testing.T) {
 		dsn := mssqltest.Database(t)
 		upgrades(t, "schema/mssql", func(t *testing.T) Config {
-			return Config{Dir: t.TempDir(), DSN: dsn, Schema: "s_" + rand.Text()[:8], Migrate: true, LockTimeout: executor.StatementLimit}
+			return Config{
+				Dir:         t.TempDir(),
+				DSN:         dsn,
+				Schema:      "s_" + rand.Text()[:8],
+				Migrate:     true,
+				LockTimeout: executor.StatementLimit,
+			}
 		})
 	})
 }
@@ -120,7 +126,12 @@ func used(t *testing.T, s *Store, from int64) {
 	if err != nil || !slices.ContainsFunc(leases, func(l delivery.Lease) bool { return l.Partition == 2 }) {
 		t.Errorf("%+v, %v", leases, err)
 	}
-	open, err := w.OpenMessages(ctx, delivery.Page{Partition: 2, Subscription: 11, Until: time.Now().AddDate(100, 0, 0), Limit: 10})
+	open, err := w.OpenMessages(ctx, delivery.Page{
+		Partition:    2,
+		Subscription: 11,
+		Until:        time.Now().AddDate(100, 0, 0),
+		Limit:        10,
+	})
 	if err != nil || len(open) != 1 || open[0].ID != 31 || open[0].Attempts != 1 {
 		t.Fatalf("%+v, %v", open, err)
 	}
