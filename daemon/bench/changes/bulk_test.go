@@ -33,7 +33,15 @@ func bulkUpdate(s *suite, b *testing.B) {
 	h.subscribe(b, "bulk.updated", listen(b, got.add).url, true)
 	h.subscribe(b, posted, listen(b, paced.add).url, true)
 	h.paced(b, paced) // fills caches
-	p99 := result{title: "p99 of events posted at 300/s during the update", metric: "p99-ms", unit: "ms", digits: 1, baseline: "alone", limit: 2, times: true}
+	p99 := result{
+		title:    "p99 of events posted at 300/s during the update",
+		metric:   "p99-ms",
+		unit:     "ms",
+		digits:   1,
+		baseline: "alone",
+		limit:    2,
+		times:    true,
+	}
 	var before []float64
 	for range rounds {
 		before = append(before, h.paced(b, paced))
@@ -65,9 +73,27 @@ func bulkUpdate(s *suite, b *testing.B) {
 	if changes, keys := got.count(); changes != n || keys != n || c.Updated != int64(n) || c.Created+c.Deleted > 0 {
 		b.Errorf("%d events of %d rows were delivered for %d rows: %+v", changes, keys, n, c)
 	}
-	s.table.add(b, result{title: fmt.Sprintf("bulk update of %d rows, %d delivered twice: peak memory", n, got.twice), metric: "bulk-MB", unit: "MB", values: []float64{peak}, limit: 150})
-	s.table.add(b, result{title: "until all changes were captured", metric: "captured-s", unit: "s", digits: 1, values: []float64{raised.Seconds()}})
-	s.table.add(b, result{title: "until all events were delivered", metric: "delivered-s", unit: "s", digits: 1, values: []float64{took.Seconds()}})
+	s.table.add(b, result{
+		title:  fmt.Sprintf("bulk update of %d rows, %d delivered twice: peak memory", n, got.twice),
+		metric: "bulk-MB",
+		unit:   "MB",
+		values: []float64{peak},
+		limit:  150,
+	})
+	s.table.add(b, result{
+		title:  "until all changes were captured",
+		metric: "captured-s",
+		unit:   "s",
+		digits: 1,
+		values: []float64{raised.Seconds()},
+	})
+	s.table.add(b, result{
+		title:  "until all events were delivered",
+		metric: "delivered-s",
+		unit:   "s",
+		digits: 1,
+		values: []float64{took.Seconds()},
+	})
 	s.table.add(b, p99)
 }
 

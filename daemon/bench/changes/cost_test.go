@@ -23,8 +23,19 @@ func costOfAChange(s *suite, b *testing.B) {
 	sink := listen(b, func([]byte, time.Time) {}).url
 	h.subscribe(b, posted, sink, false)
 	for _, with := range []string{"without a subscription", "with one subscription, paused"} {
-		rate := result{title: "changes published a second, " + with, metric: "changes/s", unit: "/s", baseline: "posted"}
-		cpu := result{title: "CPU of a change, " + with, metric: "change-cpu-ms", unit: "ms", digits: 3, baseline: "posted"}
+		rate := result{
+			title:    "changes published a second, " + with,
+			metric:   "changes/s",
+			unit:     "/s",
+			baseline: "posted",
+		}
+		cpu := result{
+			title:    "CPU of a change, " + with,
+			metric:   "change-cpu-ms",
+			unit:     "ms",
+			digits:   3,
+			baseline: "posted",
+		}
 		for range 3 {
 			var changes, posted float64
 			used := h.cpuUsed(b, func() { changes = h.changeAll(b, rows) })

@@ -27,8 +27,33 @@ func idleKinds(s *suite, b *testing.B) {
 	h.awaitFirstLook(b, kinds)
 	looked := h.size(b, "whd.db", "shadow.db")
 	used := h.cpuUsed(b, func() { time.Sleep(*span) })
-	s.table.add(b, result{title: fmt.Sprintf("%d kinds captured, idle for %s: share of a core", kinds, *span), metric: "idle-percent", unit: "%", digits: 2, limit: 2, values: []float64{100 * used.Seconds() / span.Seconds()}})
-	s.table.add(b, result{title: "own store before the first look", metric: "before-MB", unit: "MB", digits: 2, values: []float64{before}})
-	s.table.add(b, result{title: fmt.Sprintf("own store after it, with %d rows", kinds*1000), metric: "after-MB", unit: "MB", digits: 2, values: []float64{looked}})
-	s.table.add(b, result{title: "own store after the idle time", metric: "idle-MB", unit: "MB", digits: 2, values: []float64{h.size(b, "whd.db", "shadow.db")}})
+	s.table.add(b, result{
+		title:  fmt.Sprintf("%d kinds captured, idle for %s: share of a core", kinds, *span),
+		metric: "idle-percent",
+		unit:   "%",
+		digits: 2,
+		limit:  2,
+		values: []float64{100 * used.Seconds() / span.Seconds()},
+	})
+	s.table.add(b, result{
+		title:  "own store before the first look",
+		metric: "before-MB",
+		unit:   "MB",
+		digits: 2,
+		values: []float64{before},
+	})
+	s.table.add(b, result{
+		title:  fmt.Sprintf("own store after it, with %d rows", kinds*1000),
+		metric: "after-MB",
+		unit:   "MB",
+		digits: 2,
+		values: []float64{looked},
+	})
+	s.table.add(b, result{
+		title:  "own store after the idle time",
+		metric: "idle-MB",
+		unit:   "MB",
+		digits: 2,
+		values: []float64{h.size(b, "whd.db", "shadow.db")},
+	})
 }

@@ -43,8 +43,22 @@ func (s *suite) latency(b *testing.B, h *benchDaemon, got *received, stamp func(
 	if len(waits) != len(committed) {
 		b.Errorf("%d of %d changes were delivered", len(waits), len(committed))
 	}
-	median := result{title: "commit to POST, p50, by an indexed " + by, metric: table + "-p50-s", unit: "s", digits: 2, values: []float64{percentile(waits, 50) / 1000}, limit: limit50}
-	late := result{title: "p99", metric: table + "-p99-s", unit: "s", digits: 2, values: []float64{percentile(waits, 99) / 1000}, limit: limit99}
+	median := result{
+		title:  "commit to POST, p50, by an indexed " + by,
+		metric: table + "-p50-s",
+		unit:   "s",
+		digits: 2,
+		values: []float64{percentile(waits, 50) / 1000},
+		limit:  limit50,
+	}
+	late := result{
+		title:  "p99",
+		metric: table + "-p99-s",
+		unit:   "s",
+		digits: 2,
+		values: []float64{percentile(waits, 99) / 1000},
+		limit:  limit99,
+	}
 	s.table.add(b, median)
 	s.table.add(b, late)
 }

@@ -116,11 +116,12 @@ func (r *received) add(body []byte, at time.Time) {
 	err := json.Unmarshal(body, &change)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, again := r.first[change.ChangeID]; again || err != nil {
+	if _, ok := r.first[change.ChangeID]; ok || err != nil {
 		r.twice++
 		return
 	}
-	r.first[change.ChangeID], r.keys[change.Key] = at, at
+	r.first[change.ChangeID] = at
+	r.keys[change.Key] = at
 }
 
 // count returns the number of different changes, and of their keys.

@@ -70,7 +70,12 @@ func count(b *testing.B, dsn string) *counter {
 // requests passes packets on to the server. The statements are messages of the types batch
 // and RPC; the status of their last packets marks the end.
 func (c *counter) requests(server io.Writer, client io.Reader) {
-	const head, batch, rpc, last = 8, 1, 3, 1
+	const (
+		head  = 8
+		batch = 1
+		rpc   = 3
+		last  = 1
+	)
 	in := bufio.NewReader(client)
 	packet := make([]byte, 1<<16)
 	for {
@@ -98,13 +103,15 @@ const createOnServer = `CREATE TABLE OnServer (DebtorID nvarchar(20) NOT NULL PR
 
 // insertOnServer returns the statement that inserts rows, a power of ten of them.
 func insertOnServer(rows int) string {
-	number, from := "0", ""
+	number := "0"
+	var digits []string
 	for i := range len(strconv.Itoa(rows)) - 1 {
 		name := string(rune('a' + i))
 		number += " + " + name + ".n * 1" + strings.Repeat("0", i)
-		from += map[bool]string{true: " CROSS JOIN "}[i > 0] + "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS " + name + "(n)"
+		digits = append(digits, "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS "+name+"(n)")
 	}
-	return "INSERT INTO OnServer SELECT N'D' + RIGHT('000000' + CAST(" + number + " AS varchar(7)), 7), N'Debtor', N'City', CAST(" + number + " AS decimal(19,4)), 0, 1, '20260101', NEWID() FROM " + from
+	return "INSERT INTO OnServer SELECT N'D' + RIGHT('000000' + CAST(" + number + " AS varchar(7)), 7), N'Debtor', N'City', " +
+		"CAST(" + number + " AS decimal(19,4)), 0, 1, '20260101', NEWID() FROM " + strings.Join(digits, " CROSS JOIN ")
 }
 
 func serverID(n int) string { return fmt.Sprintf("D%07d", n) }

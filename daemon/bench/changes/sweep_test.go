@@ -30,18 +30,26 @@ func unchangedSweep(s *suite, b *testing.B) {
 	stop()
 	h.launch(b, alone...) // without the memory of the first look
 	h.awaitFirstLook(b, 1)
-	cpu := result{title: fmt.Sprintf("sweep of %d unchanged rows, CPU", *rowCount), metric: "sweep-cpu-s", unit: "s", digits: 2, baseline: "raw loop", limit: 3 * float64(*rowCount) / 1e6}
+	cpu := result{
+		title:    fmt.Sprintf("sweep of %d unchanged rows, CPU", *rowCount),
+		metric:   "sweep-cpu-s",
+		unit:     "s",
+		digits:   2,
+		baseline: "raw loop",
+		limit:    3 * float64(*rowCount) / 1e6,
+	}
 	grown := result{title: "growth of memory to its peak in the sweeps", metric: "sweep-MB", unit: "MB", limit: 64}
 	took := result{title: "the sweep's duration", metric: "sweep-s", unit: "s", digits: 2}
-	more, _ := h.peak(b, func() {
+	growth, _ := h.peak(b, func() {
 		for range rounds {
 			began := time.Now()
 			used := h.cpuUsed(b, func() { h.sweepOnce(b, "Swept") })
 			took.values = append(took.values, time.Since(began).Seconds())
-			cpu.values, cpu.base = append(cpu.values, used.Seconds()), append(cpu.base, h.rawLoop(b, "Swept").Seconds())
+			cpu.values = append(cpu.values, used.Seconds())
+			cpu.base = append(cpu.base, h.rawLoop(b, "Swept").Seconds())
 		}
 	})
-	grown.values = append(grown.values, more)
+	grown.values = append(grown.values, growth)
 	if c := h.captures(b)["Swept"]; c.Rows != int64(*rowCount) || c.Created+c.Updated+c.Deleted > 0 {
 		b.Errorf("unchanged rows have changed: %+v", c)
 	}
@@ -88,21 +96,39 @@ func firstLook(s *suite, b *testing.B) {
 	before := h.size(b, "whd.db")
 	began := time.Now()
 	h.launch(b, alone...)
-	took := result{title: fmt.Sprintf("first look at %d rows, duration with a share of 1", *rowCount), metric: "look-s", unit: "s", digits: 1}
+	took := result{
+		title:  fmt.Sprintf("first look at %d rows, duration with a share of 1", *rowCount),
+		metric: "look-s",
+		unit:   "s",
+		digits: 1,
+	}
 	if !s.table.usageAvailable(b) {
 		return
 	}
 	cpu := result{title: "its CPU", metric: "look-cpu-s", unit: "s", digits: 1}
 	grown := result{title: "growth of memory to its peak", metric: "look-MB", unit: "MB"}
 	var used time.Duration
-	more, _ := h.peak(b, func() { used = h.cpuUsed(b, func() { h.awaitFirstLook(b, 1) }) })
-	took.values, cpu.values, grown.values = []float64{time.Since(began).Seconds()}, []float64{used.Seconds()}, []float64{more}
+	growth, _ := h.peak(b, func() { used = h.cpuUsed(b, func() { h.awaitFirstLook(b, 1) }) })
+	took.values = []float64{time.Since(began).Seconds()}
+	cpu.values = []float64{used.Seconds()}
+	grown.values = []float64{growth}
 	if c := h.captures(b)["Looked"]; c.Rows != int64(*rowCount) {
 		b.Errorf("the first look has found %d rows", c.Rows)
 	}
 	s.table.add(b, took)
 	s.table.add(b, cpu)
 	s.table.add(b, grown)
-	s.table.add(b, result{title: "shadow.db, for each row", metric: "shadow-bytes", unit: "bytes", values: []float64{h.size(b, "shadow.db") * 1e6 / float64(*rowCount)}})
-	s.table.add(b, result{title: "growth of whd.db", metric: "store-MB", unit: "MB", digits: 1, values: []float64{h.size(b, "whd.db") - before}})
+	s.table.add(b, result{
+		title:  "shadow.db, for each row",
+		metric: "shadow-bytes",
+		unit:   "bytes",
+		values: []float64{h.size(b, "shadow.db") * 1e6 / float64(*rowCount)},
+	})
+	s.table.add(b, result{
+		title:  "growth of whd.db",
+		metric: "store-MB",
+		unit:   "MB",
+		digits: 1,
+		values: []float64{h.size(b, "whd.db") - before},
+	})
 }

@@ -39,9 +39,10 @@ func percentile(waits []time.Duration, p int) float64 {
 // add adds a line for a result, with the load of the machine at its end.
 func (t *table) add(b *testing.B, r result) {
 	b.Helper()
-	value, unit, against, ratio, verdict := benchtest.Median(r.values), r.unit, "", "", ""
+	value, unit := benchtest.Median(r.values), r.unit
 	b.ReportMetric(value, r.metric)
 	measured := fmt.Sprintf("%.*f %s", r.digits, value, r.unit)
+	var against, ratio, verdict string
 	if len(r.base) > 0 {
 		against = fmt.Sprintf("%s %.*f %s", r.baseline, r.digits, benchtest.Median(r.base), r.unit)
 		ratio = fmt.Sprintf("%.2f times", r.ratio())

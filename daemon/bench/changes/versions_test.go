@@ -31,10 +31,12 @@ type versions struct {
 	column int // of the kind
 }
 
-// Table implements changes.Source.
+// Table returns the table with its column of versions for stamps.
 func (v versions) Table(ctx context.Context, kind *record.Kind) (changes.Table, error) {
 	t, err := v.Source.Table(ctx, kind)
-	t.Stamp, t.Version, t.Pollable = v.column, true, true
+	t.Stamp = v.column
+	t.Version = true
+	t.Pollable = true
 	return t, err
 }
 
@@ -93,19 +95,44 @@ func (h *benchDaemon) capture(b *testing.B) (_ *changes.Capturer, end func()) {
 	log := slog.New(slog.DiscardHandler)
 	rules := webhook.Rules{Guard: webhook.Guard{Allow: config.Webhooks.AllowTargets, IsSelf: func(netip.AddrPort) bool { return false }}, MayRead: func(string, *record.Kind) bool { return true }}
 	rules.Events, rules.Captured = config.Webhooks.PublishedEvents(registry)
-	posts := sender.New(sender.Config{Guard: rules.Guard, ConnectTimeout: time.Minute, AttemptTimeout: func() time.Duration { return time.Minute }, MaxIdlePerHost: 10})
-	engine := delivery.New(delivery.Config{Store: store.Webhooks.Engine, Sender: posts, Log: log, Attempts: config.Webhooks.MaxAttempts, Memory: int(config.Webhooks.Memory),
-		Rules: func() webhook.Rules { return rules }, Policy: config.Webhooks.Policy, Retention: config.Webhooks.Retention})
+	posts := sender.New(sender.Config{
+		Guard:          rules.Guard,
+		ConnectTimeout: time.Minute,
+		AttemptTimeout: func() time.Duration { return time.Minute },
+		MaxIdlePerHost: 10,
+	})
+	engine := delivery.New(delivery.Config{
+		Store:     store.Webhooks.Engine,
+		Sender:    posts,
+		Log:       log,
+		Attempts:  config.Webhooks.MaxAttempts,
+		Memory:    int(config.Webhooks.Memory),
+		Rules:     func() webhook.Rules { return rules },
+		Policy:    config.Webhooks.Policy,
+		Retention: config.Webhooks.Retention,
+	})
 	if err := engine.Start(ctx); err != nil {
 		b.Fatal(err)
 	}
 	kind, _ := registry.Lookup("Versioned")
 	column, _ := kind.Column("Version")
-	of := config.ERP.Changes
+	settings := config.ERP.Changes
 	c := changes.New(changes.Config{
-		Source: versions{records, h.records, column}, Store: store.Changes, Publisher: engine, Log: log, Secret: make([]byte, 16), Named: engine.Named, Kinds: registry.Kinds,
+		Source:    versions{records, h.records, column},
+		Store:     store.Changes,
+		Publisher: engine,
+		Log:       log,
+		Secret:    make([]byte, 16),
+		Named:     engine.Named,
+		Kinds:     registry.Kinds,
 		Settings: func() changes.Settings {
-			return changes.Settings{Share: float64(of.Share), Sweep: of.Sweep, Overlap: of.Overlap, Keep: of.Keep, MaxSize: int64(of.KeepSize)}
+			return changes.Settings{
+				Share:   float64(settings.Share),
+				Sweep:   settings.Sweep,
+				Overlap: settings.Overlap,
+				Keep:    settings.Keep,
+				MaxSize: int64(settings.KeepSize),
+			}
 		},
 	})
 	run, cancel := context.WithCancel(ctx)

@@ -27,7 +27,11 @@ func millionPendingMessages(s *suite, b *testing.B) {
 	}
 	h.insertPending(b)
 	first := samples{title: "1M messages pending: start to first delivery", metric: "first-s", unit: "s", digits: 2}
-	memory := samples{title: "1M messages pending: peak memory during the first deliveries", metric: "peak-MB", unit: "MB"}
+	memory := samples{
+		title:  "1M messages pending: peak memory during the first deliveries",
+		metric: "peak-MB",
+		unit:   "MB",
+	}
 	rounds(b, func(int) {
 		r.reset()
 		began := time.Now()

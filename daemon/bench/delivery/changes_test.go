@@ -31,8 +31,20 @@ func latencyDuringChanges(s *suite, b *testing.B) {
 	h.subscribe(b, event(0), urls[0])
 	paths := h.addSubscriptions(b, urls[0])
 	measure := func(kind, key string) func(int) {
-		p50 := samples{title: "publish during changes " + kind + ", median", metric: "p50-ms-" + kind, unit: "ms", digits: 2, baselineName: "alone"}
-		p99 := samples{title: "publish during changes " + kind + ", p99", metric: "p99-ms-" + kind, unit: "ms", digits: 2, baselineName: "alone"}
+		p50 := samples{
+			title:        "publish during changes " + kind + ", median",
+			metric:       "p50-ms-" + kind,
+			unit:         "ms",
+			digits:       2,
+			baselineName: "alone",
+		}
+		p99 := samples{
+			title:        "publish during changes " + kind + ", p99",
+			metric:       "p99-ms-" + kind,
+			unit:         "ms",
+			digits:       2,
+			baselineName: "alone",
+		}
 		rate := samples{title: "effective changes a second, " + kind, metric: "changes/s-" + kind, unit: "/s"}
 		b.Cleanup(func() {
 			s.table.addSamples(b, p50, limits{limit: 20, goal: 5})

@@ -34,7 +34,11 @@ const syncLogVariable = "DELIVERYBENCH_FSYNC_LOG"
 // be left out or run together with another one or with the next commit, without damage when the power
 // fails. So a checkpoint costs two fsyncs, if the writer is never idle, as here.
 func latencyDuringCheckpoints(s *suite, b *testing.B) {
-	const rate, seconds, sync = 300, 10, 100
+	const (
+		rate    = 300
+		seconds = 10
+		sync    = 100
+	)
 	log := filepath.Join(b.TempDir(), "syncs")
 	b.Setenv(syncVariable, "100ms")
 	b.Setenv(syncLogVariable, log)
@@ -124,7 +128,8 @@ func (all fsyncs) waits(arrived []time.Time, latencies []time.Duration) (w waits
 		if !s.ofWAL && slices.ContainsFunc(all, func(o fsync) bool { return o.ofWAL && o.end.After(s.began) && o.began.Before(s.end) }) {
 			continue
 		}
-		if serial = append(serial, s); !s.ofWAL {
+		serial = append(serial, s)
+		if !s.ofWAL {
 			ends = append(ends, s)
 		}
 	}
@@ -175,8 +180,17 @@ func slowDownDisk() {
 	tls := libc.NewTLS()
 	base := sqlite3.Xsqlite3_vfs_find(tls, 0)
 	vfs := *at[sqlite3.Tsqlite3_vfs](base)
-	disk = slowDisk{delay: delay, vfs: &vfs, base: base, methods: make(map[uintptr]*sqlite3.Tsqlite3_io_methods), names: make(map[uintptr]string), writes: make(map[string]int), synced: make(map[string]int), log: log,
-		open: function[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](vfs.FxOpen)}
+	disk = slowDisk{
+		delay:   delay,
+		vfs:     &vfs,
+		base:    base,
+		methods: make(map[uintptr]*sqlite3.Tsqlite3_io_methods),
+		names:   make(map[uintptr]string),
+		writes:  make(map[string]int),
+		synced:  make(map[string]int),
+		log:     log,
+		open:    function[func(*libc.TLS, uintptr, uintptr, uintptr, int32, uintptr) int32](vfs.FxOpen),
+	}
 	vfs.FxOpen = functionPointer(openSlowFile)
 	sqlite3.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(&vfs)), 1)
 }

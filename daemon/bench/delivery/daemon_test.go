@@ -142,7 +142,12 @@ func (h *benchDaemon) enable(b *testing.B, id string, on bool) {
 
 // publishTarget returns the target for publishing events with these names, in turn.
 func (h *benchDaemon) publishTarget(events ...string) target {
-	return target{address: strings.TrimPrefix(h.URL, "http://"), path: "/Webhooks/Events", key: h.publisher, events: events}
+	return target{
+		address: strings.TrimPrefix(h.URL, "http://"),
+		path:    "/Webhooks/Events",
+		key:     h.publisher,
+		events:  events,
+	}
 }
 
 // openTables opens another connection to the daemon's tables.

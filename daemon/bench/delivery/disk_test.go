@@ -33,7 +33,12 @@ func rejectionsOnDisk(s *suite, b *testing.B) {
 		http.Error(w, page, http.StatusForbidden)
 	}))
 	b.Cleanup(srv.Close)
-	size := samples{title: "1,000 messages rejected 10 times with a response of 8 kB, whd.db", metric: "MB", unit: "MB", digits: 1}
+	size := samples{
+		title:  "1,000 messages rejected 10 times with a response of 8 kB, whd.db",
+		metric: "MB",
+		unit:   "MB",
+		digits: 1,
+	}
 	rounds(b, func(int) {
 		h := startDaemon(b, "--webhooks-retry-schedule", "1s"+strings.Repeat(",1s", attempts-2))
 		h.subscribe(b, event(0), srv.URL+"/hook")

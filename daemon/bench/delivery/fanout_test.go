@@ -69,7 +69,9 @@ func pacedCPU(s *suite, b *testing.B) {
 	}
 	const rate = 300
 	r, urls := listen(b, 1)
-	h, g, plainest := startDaemon(b), startFloor(b, urls[0]), startPlain(b, urls[0])
+	h := startDaemon(b)
+	g := startFloor(b, urls[0])
+	plainest := startPlain(b, urls[0])
 	h.subscribe(b, event(0), urls[0])
 	probe := samples{title: "the same of the plainest program", metric: "plain-cpu-ms", unit: "ms", digits: 3}
 	cpu := samples{title: "CPU of a delivery at 300/s", metric: "cpu-ms", unit: "ms", digits: 3}

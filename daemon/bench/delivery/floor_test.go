@@ -46,8 +46,13 @@ const (
 
 // runFloor runs the floor with a database in dir, until standard input ends.
 func runFloor(dir, target string) error {
-	f := &floor{target: target, events: make(chan *floorEvent, 1024), results: make(chan int64, 1<<20), out: make(chan *floorEvent, 1<<20),
-		client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floorSenders, DisableCompression: true}}}
+	f := &floor{
+		target:  target,
+		events:  make(chan *floorEvent, 1024),
+		results: make(chan int64, 1<<20),
+		out:     make(chan *floorEvent, 1<<20),
+		client:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: floorSenders, DisableCompression: true}},
+	}
 	var err error
 	if f.conn, err = sqlite.Open(filepath.Join(dir, "floor.db"), sqlite.Options{Pragmas: []string{"journal_mode = WAL", "synchronous = FULL"}}); err != nil {
 		return err
@@ -73,7 +78,6 @@ func runFloor(dir, target string) error {
 	return <-failed
 }
 
-// ServeHTTP implements http.Handler.
 func (f *floor) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -97,14 +101,15 @@ func (f *floor) write() error {
 		case r := <-f.results:
 			results = append(results, r)
 		}
-		for more := true; more && len(posts)+len(results) < floorBatch; {
+		hasMore := true
+		for hasMore && len(posts)+len(results) < floorBatch {
 			select {
 			case p := <-f.events:
 				posts = append(posts, p)
 			case r := <-f.results:
 				results = append(results, r)
 			default:
-				more = false
+				hasMore = false
 			}
 		}
 		if err := f.commit(posts, results, &id); err != nil {

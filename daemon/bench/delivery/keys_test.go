@@ -55,12 +55,22 @@ func orderByKey(s *suite, b *testing.B) {
 		b.Fatal(err)
 	}
 	r.awaitAccepted(b, messages-(messages-poisonedKey+benchKeys)/benchKeys)
-	rate := samples{title: strconv.Itoa(messages) + " messages in order by key, 20 % failures, one key of 1,000 poisoned", metric: "keyed/s", unit: "/s"}
+	rate := samples{
+		title:  strconv.Itoa(messages) + " messages in order by key, 20 % failures, one key of 1,000 poisoned",
+		metric: "keyed/s",
+		unit:   "/s",
+	}
 	rate.values = append(rate.values, float64(messages)/time.Since(began).Seconds())
 	s.table.addProbe(b, rate)
 	h.checkOrder(b, r)
 	fail.Store(false)
-	p99 := samples{title: "publish to received at 300/s, other keys, p99", metric: "p99-ms", unit: "ms", digits: 2, baselineName: "none poisoned"}
+	p99 := samples{
+		title:        "publish to received at 300/s, other keys, p99",
+		metric:       "p99-ms",
+		unit:         "ms",
+		digits:       2,
+		baselineName: "none poisoned",
+	}
 	const paced = 300 * pacedSeconds
 	rounds(b, func(n int) {
 		var with, without float64
@@ -90,7 +100,8 @@ func (r *receiver) awaitAccepted(b *testing.B, n int) {
 		late := time.AfterFunc(testTimeout, r.changed.Broadcast)
 		began := time.Now()
 		r.changed.Wait()
-		if late.Stop(); r.received == before && time.Since(began) >= testTimeout {
+		late.Stop()
+		if r.received == before && time.Since(began) >= testTimeout {
 			b.Fatalf("%d of %d messages were accepted", r.received, n)
 		}
 	}
@@ -112,11 +123,11 @@ func (h *benchDaemon) checkOrder(b *testing.B, r *receiver) {
 	}
 	all := make(map[string]message)
 	for {
-		more, err := s.Step()
+		hasRow, err := s.Step()
 		if err != nil {
 			b.Fatal(err)
 		}
-		if !more {
+		if !hasRow {
 			break
 		}
 		all[string(s.Text(0))] = message{s.Int(1), string(s.Text(2))}

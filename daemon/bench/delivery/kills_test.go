@@ -10,7 +10,11 @@ import (
 
 // twentyKills kills the daemon repeatedly while events are published at a fixed rate.
 func twentyKills(s *suite, b *testing.B) {
-	const kills, pace, maxLifetime = 20, 300, 3 * time.Second
+	const (
+		kills       = 20
+		pace        = 300
+		maxLifetime = 3 * time.Second
+	)
 	r, urls := listen(b, 1)
 	r.recordMessages = true
 	h := startDaemon(b)

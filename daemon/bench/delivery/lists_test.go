@@ -39,11 +39,17 @@ func lists(s *suite, b *testing.B) {
 	all := measureLists(b, startDaemon(b), last)
 	for _, list := range all {
 		b.Logf("%s: %.2f ms", list.title, list.times)
-		of := func(title, unit string, value float64) samples {
-			return samples{title: list.title + ", " + title, metric: list.metric + "-" + unit, unit: unit, digits: 2, values: []float64{value}}
+		line := func(title, unit string, value float64) samples {
+			return samples{
+				title:  list.title + ", " + title,
+				metric: list.metric + "-" + unit,
+				unit:   unit,
+				digits: 2,
+				values: []float64{value},
+			}
 		}
-		s.table.addSamples(b, of(fmt.Sprintf("%d messages", last), "ms", list.times[len(list.times)-1]), limits{limit: 5, goal: 1})
-		s.table.addSamples(b, of("growth", "exponent", exponent(list.times)), limits{limit: 0.1, goal: 0.05})
+		s.table.addSamples(b, line(fmt.Sprintf("%d messages", last), "ms", list.times[len(list.times)-1]), limits{limit: 5, goal: 1})
+		s.table.addSamples(b, line("growth", "exponent", exponent(list.times)), limits{limit: 0.1, goal: 0.05})
 	}
 }
 
@@ -58,8 +64,13 @@ func listsOnServer(s *suite, b *testing.B) {
 	h := (&benchDaemon{dir: b.TempDir(), args: append(settings(), "--store", dsn, "--migrate"), server: dsn}).open(b)
 	for _, list := range measureLists(b, h, last) {
 		b.Logf("%s: %.2f ms", list.title, list.times)
-		s.table.addProbe(b, samples{title: fmt.Sprintf("%s, %d messages, exponent %.2f", list.title, last, exponent(list.times)), metric: list.metric + "-ms", unit: "ms", digits: 2,
-			values: list.times[len(list.times)-1:]})
+		s.table.addProbe(b, samples{
+			title:  fmt.Sprintf("%s, %d messages, exponent %.2f", list.title, last, exponent(list.times)),
+			metric: list.metric + "-ms",
+			unit:   "ms",
+			digits: 2,
+			values: list.times[len(list.times)-1:],
+		})
 	}
 }
 

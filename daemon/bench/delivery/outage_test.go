@@ -121,7 +121,11 @@ func recovery(s *suite, b *testing.B) {
 	memory := w.stopAndPeak()
 	s.table.addSamples(b, s.single(o.name+": peak memory", "peak-MB", "MB", memory), limits{limit: 300, goal: 200})
 	s.table.addSamples(b, s.single(o.name+": longest WAL", "wal-MB", "MB", w.wal), limits{limit: 64, goal: 32})
-	s.table.addSamples(b, s.single(o.name+": deliveries a second", "deliveries/s", "/s", float64(n)/took.Seconds()), limits{limit: 2000, goal: 5000, moreIsBetter: true})
+	s.table.addSamples(b, s.single(o.name+": deliveries a second", "deliveries/s", "/s", float64(n)/took.Seconds()), limits{
+		limit:        2000,
+		goal:         5000,
+		moreIsBetter: true,
+	})
 	b.ReportMetric(0, "ns/op")
 }
 

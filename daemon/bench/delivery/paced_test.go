@@ -52,7 +52,13 @@ func latencyWithHangingEndpoint(s *suite, b *testing.B) {
 	h := startDaemon(b)
 	h.subscribe(b, event(0), urls[0])
 	h.subscribe(b, event(1), hangs[0])
-	got := samples{title: "p99 of a healthy endpoint while another one hangs", metric: "p99-ms", unit: "ms", digits: 2, baselineName: "alone"}
+	got := samples{
+		title:        "p99 of a healthy endpoint while another one hangs",
+		metric:       "p99-ms",
+		unit:         "ms",
+		digits:       2,
+		baselineName: "alone",
+	}
 	alone := func() float64 {
 		_, p99 := measurePaced(b, r, rate, h.publishTarget(event(0)))
 		return p99
@@ -115,11 +121,11 @@ func (h *benchDaemon) dueTimes(b *testing.B) map[string]time.Time {
 	defer s.Reset()
 	all := make(map[string]time.Time)
 	for {
-		more, err := s.Step()
+		hasRow, err := s.Step()
 		if err != nil {
 			b.Fatal(err)
 		}
-		if !more {
+		if !hasRow {
 			return all
 		}
 		at, err := time.Parse("2006-01-02T15:04:05.0000000", string(s.Text(1)))

@@ -23,8 +23,20 @@ func latencyDuringPruning(s *suite, b *testing.B) {
 		b.Fatal(err)
 	}
 	h.insertOld(b)
-	p50 := samples{title: "the same while 1M old messages are removed, median", metric: "p50-ms", unit: "ms", digits: 2, baselineName: "kept"}
-	p99 := samples{title: "the same while 1M old messages are removed, p99", metric: "p99-ms", unit: "ms", digits: 2, baselineName: "kept"}
+	p50 := samples{
+		title:        "the same while 1M old messages are removed, median",
+		metric:       "p50-ms",
+		unit:         "ms",
+		digits:       2,
+		baselineName: "kept",
+	}
+	p99 := samples{
+		title:        "the same while 1M old messages are removed, p99",
+		metric:       "p99-ms",
+		unit:         "ms",
+		digits:       2,
+		baselineName: "kept",
+	}
 	removed := samples{title: "messages removed a second during this", metric: "removed/s", unit: "/s"}
 	args := h.args
 	with := func(keep string) (m50, m99 float64) {
@@ -33,7 +45,8 @@ func latencyDuringPruning(s *suite, b *testing.B) {
 		measurePaced(b, r, rate, h.publishTarget(event(0))) // fills the cache
 		before := h.count(b, old)
 		m50, m99 = measurePaced(b, r, rate, h.publishTarget(event(0)))
-		if after := h.count(b, old); keep != "0" {
+		after := h.count(b, old)
+		if keep != "0" {
 			removed.values = append(removed.values, float64(before-after)/pacedSeconds)
 		}
 		if err := h.Stop(); err != nil {
@@ -69,7 +82,12 @@ func pruningRate(s *suite, b *testing.B) {
 	h.insertOld(b)
 	h.launch(b)
 	measure(b, r, 2*eventsPerRound, 1, h.publishTarget(event(0))) // until the removal has started
-	removed := samples{title: "old messages removed a second at saturation", metric: "removed/s", unit: "/s", baselineName: "delivered"}
+	removed := samples{
+		title:        "old messages removed a second at saturation",
+		metric:       "removed/s",
+		unit:         "/s",
+		baselineName: "delivered",
+	}
 	rounds(b, func(int) {
 		before, began := h.count(b, old), time.Now()
 		rate := measure(b, r, 2*eventsPerRound, 1, h.publishTarget(event(0))).rate

@@ -29,7 +29,9 @@ func (s *suite) saturate(b *testing.B) *saturation {
 		return s.saturated
 	}
 	r, urls := listen(b, 1)
-	h, g, plainest := startDaemon(b), startFloor(b, urls[0]), startPlain(b, urls[0])
+	h := startDaemon(b)
+	g := startFloor(b, urls[0])
+	plainest := startPlain(b, urls[0])
 	h.subscribe(b, event(0), urls[0])
 	m := &saturation{
 		rate: samples{title: "deliveries a second, one endpoint, 32 publishers", metric: "deliveries/s", unit: "/s"},
@@ -144,7 +146,11 @@ func tenSubscriptions(s *suite, b *testing.B) {
 	for _, url := range urls {
 		h.subscribe(b, event(0), url)
 	}
-	s.compare(b, samples{title: "deliveries a second, one event to 10 subscriptions", metric: "deliveries/s", unit: "/s"},
+	s.compare(b, samples{
+		title:  "deliveries a second, one event to 10 subscriptions",
+		metric: "deliveries/s",
+		unit:   "/s",
+	},
 		func() float64 {
 			return measure(b, r, eventsPerRound/subscriptions, subscriptions, h.publishTarget(event(0))).rate
 		},
@@ -154,7 +160,9 @@ func tenSubscriptions(s *suite, b *testing.B) {
 
 func durablePublishes(s *suite, b *testing.B) {
 	_, urls := listen(b, 1)
-	h, g, plainest := startDaemon(b), startFloor(b, urls[0]), startPlain(b, plainStore)
+	h := startDaemon(b)
+	g := startFloor(b, urls[0])
+	plainest := startPlain(b, plainStore)
 	h.enable(b, h.subscribe(b, event(0), urls[0]), false)
 	publish := func(t target) func() float64 {
 		return func() float64 {
@@ -166,7 +174,11 @@ func durablePublishes(s *suite, b *testing.B) {
 		}
 	}
 	s.compare(b, samples{title: "durable publishes a second, delivery paused", metric: "publishes/s", unit: "/s"},
-		publish(h.publishTarget(event(0))), publish(g.storeOnly()), limits{limit: 9000, goal: 16000, moreIsBetter: true})
+		publish(h.publishTarget(event(0))), publish(g.storeOnly()), limits{
+			limit:        9000,
+			goal:         16000,
+			moreIsBetter: true,
+		})
 	probe := samples{title: "the same of the plainest program", metric: "plain-publishes/s", unit: "/s"}
 	for range minRounds {
 		probe.values = append(probe.values, publish(plainest.target)())

@@ -38,7 +38,12 @@ type receiver struct {
 // listen returns a receiver with the given number of endpoints, and their URLs.
 func listen(b *testing.B, endpoints int) (*receiver, []string) {
 	b.Helper()
-	r := &receiver{accepted: make(map[string]int), bodies: make(map[string]bool), arrivals: make(map[string][]time.Time), conns: make(map[net.Conn]bool)}
+	r := &receiver{
+		accepted: make(map[string]int),
+		bodies:   make(map[string]bool),
+		arrivals: make(map[string][]time.Time),
+		conns:    make(map[net.Conn]bool),
+	}
 	r.changed = sync.NewCond(&r.mu)
 	r.code.Store(200)
 	var urls []string
@@ -128,10 +133,10 @@ func readHead(in *bufio.Reader) (id string, length int, err error) {
 			return id, length, nil
 		}
 		name, value, _ := bytes.Cut(line, []byte(": "))
-		switch value = bytes.TrimSpace(value); {
-		case bytes.EqualFold(name, []byte("Webhook-Id")):
+		value = bytes.TrimSpace(value)
+		if bytes.EqualFold(name, []byte("Webhook-Id")) {
 			id = string(value)
-		case bytes.EqualFold(name, []byte("Content-Length")):
+		} else if bytes.EqualFold(name, []byte("Content-Length")) {
 			length, err = strconv.Atoi(string(value))
 			if err != nil {
 				return "", 0, err
@@ -168,7 +173,9 @@ func (r *receiver) record(id string, body []byte, accepted bool) {
 func (r *receiver) reset() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.received, r.latencies, r.arrived = 0, r.latencies[:0], r.arrived[:0]
+	r.received = 0
+	r.latencies = r.latencies[:0]
+	r.arrived = r.arrived[:0]
 }
 
 // testTimeout is the time limit for expected results.

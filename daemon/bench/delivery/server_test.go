@@ -22,7 +22,11 @@ func twoDaemons(s *suite, b *testing.B) {
 	const events = 1000
 	dsn := mssqltest.Database(b)
 	r, urls := listen(b, 1)
-	first := (&benchDaemon{dir: b.TempDir(), args: append(settings(), "--store", dsn, "--migrate"), server: dsn}).open(b)
+	first := (&benchDaemon{
+		dir:    b.TempDir(),
+		args:   append(settings(), "--store", dsn, "--migrate"),
+		server: dsn,
+	}).open(b)
 	second := &benchDaemon{dir: b.TempDir(), args: first.args, publisher: first.publisher}
 	second.launch(b)
 	b.Cleanup(func() {
@@ -31,14 +35,24 @@ func twoDaemons(s *suite, b *testing.B) {
 		}
 	})
 	first.subscribe(b, event(0), urls[0])
-	got := samples{title: "deliveries a second of two daemons on a server, which may share processors with them", metric: "deliveries/s", unit: "/s", baselineName: "one"}
-	one, two := first.publishTarget(event(0)), second.publishTarget(event(0))
-	measure(b, r, 200, 1, one, two) // fills the cache
-	speedup := samples{title: "maximum speedup that the processors allow", metric: "max-speedup", unit: "times", digits: 2}
+	got := samples{
+		title:        "deliveries a second of two daemons on a server, which may share processors with them",
+		metric:       "deliveries/s",
+		unit:         "/s",
+		baselineName: "one",
+	}
+	firstDaemon, secondDaemon := first.publishTarget(event(0)), second.publishTarget(event(0))
+	measure(b, r, 200, 1, firstDaemon, secondDaemon) // fills the cache
+	speedup := samples{
+		title:  "maximum speedup that the processors allow",
+		metric: "max-speedup",
+		unit:   "times",
+		digits: 2,
+	}
 	rounds(b, func(n int) {
 		var both, alone, busy float64
-		alternate(n, func() { both = measure(b, r, events, 1, one, two).rate }, func() {
-			busy = busyProcessors(func() { alone = measure(b, r, events, 1, one).rate })
+		alternate(n, func() { both = measure(b, r, events, 1, firstDaemon, secondDaemon).rate }, func() {
+			busy = busyProcessors(func() { alone = measure(b, r, events, 1, firstDaemon).rate })
 		})
 		got.add(both, alone)
 		speedup.values = append(speedup.values, float64(runtime.NumCPU())/busy)

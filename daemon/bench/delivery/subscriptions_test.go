@@ -41,7 +41,12 @@ func manySubscriptions(s *suite, b *testing.B) {
 			h := startDaemon(b)
 			h.insertSubscriptions(b, crowd)
 			for i, o := range operations {
-				times[i] = samples{title: fmt.Sprintf("%s with %d", o.title, crowd), metric: o.metric + "-ms", unit: "ms", digits: 2}
+				times[i] = samples{
+					title:  fmt.Sprintf("%s with %d", o.title, crowd),
+					metric: o.metric + "-ms",
+					unit:   "ms",
+					digits: 2,
+				}
 			}
 			rounds(b, func(int) {
 				for i, o := range operations {
@@ -60,8 +65,12 @@ func manySubscriptions(s *suite, b *testing.B) {
 	}
 	for i, o := range operations {
 		if len(points[i]) == len(crowds) {
-			s.table.addSamples(b, samples{title: o.title + ": grows with the power", metric: o.metric + "-exponent", digits: 2,
-				values: []float64{exponent(points[i])}}, limits{limit: 0.2, goal: 0.1})
+			s.table.addSamples(b, samples{
+				title:  o.title + ": grows with the power",
+				metric: o.metric + "-exponent",
+				digits: 2,
+				values: []float64{exponent(points[i])},
+			}, limits{limit: 0.2, goal: 0.1})
 		}
 	}
 }

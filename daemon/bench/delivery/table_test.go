@@ -40,7 +40,8 @@ func (s *samples) ratio() float64 { return benchtest.Ratio(s.values, s.baseline)
 // addSamples adds a line for samples.
 func (t *table) addSamples(b *testing.B, s samples, w limits) {
 	value, unit := benchtest.Median(s.values), s.unit
-	if b.ReportMetric(value, s.metric); w.timesBaseline {
+	b.ReportMetric(value, s.metric)
+	if w.timesBaseline {
 		value, unit = s.ratio(), "times"
 	}
 	against, ratio := "", ""
