@@ -32,8 +32,8 @@ func TestAdminListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Close = true
-	own := r.Host
-	for _, c := range []struct{ host, site string }{{"rebound.example:80", "same-origin"}, {own, "cross-site"}} {
+	localHost := r.Host
+	for _, c := range []struct{ host, site string }{{"rebound.example:80", "same-origin"}, {localHost, "cross-site"}} {
 		r.Host = c.host
 		r.Header.Set("Sec-Fetch-Site", c.site)
 		reply, err := http.DefaultTransport.RoundTrip(r)

@@ -53,11 +53,23 @@ func (c *capture) startCapturer(ctx context.Context, l *lifecycle) error {
 		return err
 	}
 	capturer := changes.New(changes.Config{
-		Source: c.source, Store: c.store.Changes, Publisher: c.engine, Log: c.log, Secret: secret[:16], Named: c.engine.Named, Compared: c.engine.Compared,
-		Kinds: func() []*record.Kind { return c.settings.current().ERP.Kinds.Registry().Kinds() },
+		Source:    c.source,
+		Store:     c.store.Changes,
+		Publisher: c.engine,
+		Log:       c.log,
+		Secret:    secret[:16],
+		Named:     c.engine.Named,
+		Compared:  c.engine.Compared,
+		Kinds:     func() []*record.Kind { return c.settings.current().ERP.Kinds.Registry().Kinds() },
 		Settings: func() changes.Settings {
 			s := c.settings.current().ERP.Changes
-			return changes.Settings{Share: float64(s.Share), Sweep: s.Sweep, Overlap: s.Overlap, Keep: s.Keep, MaxSize: int64(s.KeepSize)}
+			return changes.Settings{
+				Share:   float64(s.Share),
+				Sweep:   s.Sweep,
+				Overlap: s.Overlap,
+				Keep:    s.Keep,
+				MaxSize: int64(s.KeepSize),
+			}
 		},
 	})
 	c.started.Store(capturer)
@@ -76,11 +88,12 @@ func (c *capture) startCapturer(ctx context.Context, l *lifecycle) error {
 }
 
 // feed returns the feed of changes.
-func (c *capture) feed() (f changes.Feed, err error) {
-	if f.Capturer = c.started.Load(); f.Capturer == nil {
-		err = errNotStarted
+func (c *capture) feed() (changes.Feed, error) {
+	capturer := c.started.Load()
+	if capturer == nil {
+		return changes.Feed{}, errNotStarted
 	}
-	return f, err
+	return changes.Feed{Capturer: capturer}, nil
 }
 
 // ofQueries returns the feed of changes for queries.
@@ -89,15 +102,15 @@ func (c *capture) ofQueries() (queries.Feed, error) {
 	return queriesFeed{f}, err
 }
 
-// queriesFeed implements queries.Feed.
+// queriesFeed is a feed that returns its copies as the interface of package queries.
 type queriesFeed struct{ changes.Feed }
 
-// Copy implements queries.Feed.
 func (f queriesFeed) Copy(ctx context.Context, kind *record.Kind, token string) (queries.Copy, error) {
 	return f.Feed.Copy(ctx, kind, token)
 }
 
-// List implements rest.Captures. Captures of other daemons have no counts and no lag.
+// List returns the state of all captures, by kind. Captures of other daemons have no counts and no
+// lag.
 func (c *capture) List(ctx context.Context) ([]wire.Capture, error) {
 	f, err := c.feed()
 	if err != nil {
@@ -108,24 +121,42 @@ func (c *capture) List(ctx context.Context) ([]wire.Capture, error) {
 		return nil, err
 	}
 	all := make([]wire.Capture, 0, len(stored))
-	running, registry := f.Status(), c.settings.current().ERP.Kinds.Registry()
+	running := f.Status()
+	registry := c.settings.current().ERP.Kinds.Registry()
 	for _, s := range stored {
-		one := wire.Capture{Kind: s.Kind, Phase: string(s.State.Phase), Reason: s.State.Reason, Manual: s.State.Manual, Rows: s.State.Rows,
-			Swept: wire.Timestamp(s.State.Swept), Sweep: wire.TimeSpan(time.Duration(s.State.Took) * time.Millisecond), Kept: s.Next - s.FirstKept, Needed: wire.Timestamp(s.State.Needed)}
-		if kind, known := registry.Lookup(s.Kind); known {
-			one.Mode, one.Events = kind.Capture, kind.Events
+		k := wire.Capture{
+			Kind:   s.Kind,
+			Phase:  string(s.State.Phase),
+			Reason: s.State.Reason,
+			Manual: s.State.Manual,
+			Rows:   s.State.Rows,
+			Swept:  wire.Timestamp(s.State.Swept),
+			Sweep:  wire.TimeSpan(time.Duration(s.State.Took) * time.Millisecond),
+			Kept:   s.Next - s.FirstKept,
+			Needed: wire.Timestamp(s.State.Needed),
 		}
-		if i := slices.IndexFunc(running, func(r changes.Status) bool { return r.Kind == s.Kind && r.Phase != "" }); i >= 0 {
+		if kind, ok := registry.Lookup(s.Kind); ok {
+			k.Mode = kind.Capture
+			k.Events = kind.Events
+		}
+		isHere := func(r changes.Status) bool { return r.Kind == s.Kind && r.Phase != "" }
+		if i := slices.IndexFunc(running, isHere); i >= 0 {
 			r := running[i]
-			one.Phase, one.Reason, one.Rows, one.Lag, one.SweptRows = string(r.Phase), r.Reason, r.Rows, wire.TimeSpan(r.Lag), r.Swept
-			one.Created, one.Updated, one.Deleted = r.Changes[changes.Created], r.Changes[changes.Updated], r.Changes[changes.Deleted]
+			k.Phase = string(r.Phase)
+			k.Reason = r.Reason
+			k.Rows = r.Rows
+			k.Lag = wire.TimeSpan(r.Lag)
+			k.SweptRows = r.Swept
+			k.Created = r.Changes[changes.Created]
+			k.Updated = r.Changes[changes.Updated]
+			k.Deleted = r.Changes[changes.Deleted]
 		}
-		all = append(all, one)
+		all = append(all, k)
 	}
 	return all, nil
 }
 
-// Resume implements rest.Captures.
+// Resume resumes the capture of a kind, and records that in the audit trail.
 func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Kind, silent bool) error {
 	f, err := c.feed()
 	if err != nil {
@@ -138,7 +169,13 @@ func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Ki
 	if err := f.CanResume(kind.Name); err != nil {
 		return err
 	}
-	entry := audit.Entry{Actor: actor, At: time.Now().UTC(), Action: audit.ResumeCapture, Subject: kind.Name, Detail: string(how)}
+	entry := audit.Entry{
+		Actor:   actor,
+		At:      time.Now().UTC(),
+		Action:  audit.ResumeCapture,
+		Subject: kind.Name,
+		Detail:  string(how),
+	}
 	if err := c.store.Webhooks.AddAuditEntry(ctx, entry); err != nil {
 		return err
 	}

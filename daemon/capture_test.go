@@ -95,13 +95,13 @@ func (s *captureStory) capture(kind string) wire.Capture {
 }
 
 // until waits until the capture of a kind is in a state.
-func (s *captureStory) until(kind, goal string, is func(wire.Capture) bool) wire.Capture {
+func (s *captureStory) until(kind, goal string, isReached func(wire.Capture) bool) wire.Capture {
 	s.t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
 	for deadline := time.Now().Add(5 * time.Minute); ; <-tick.C {
 		c := s.capture(kind)
-		if is(c) {
+		if isReached(c) {
 			return c
 		}
 		if time.Now().After(deadline) {

@@ -34,15 +34,15 @@ func newCertificate(files config.TLSConfig, log *slog.Logger) (*certificate, err
 	return c, err
 }
 
-// get implements tls.Config.GetCertificate. If the files cannot be loaded, for
+// get returns the certificate for a connection. If the files cannot be loaded, for
 // example while they are being written, it returns the certificate in use.
 func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch changed, err := c.read(false); {
-	case err != nil:
+	changed, err := c.read(false)
+	if err != nil {
 		c.log.Warn(certificateNotReloaded, "error", err)
-	case changed:
+	} else if changed {
 		c.log.Info("certificate reloaded", "file", c.files.Cert)
 	}
 	return c.pair, nil

@@ -33,7 +33,13 @@ type checkReport struct {
 func (o onServer) checks(dsn string, status int, env ...string) (r checkReport) {
 	o.t.Helper()
 	var out, stderr bytes.Buffer
-	got := whd.Main(whd.Process{Args: []string{"check", "--format", "json", "--data-dir", o.dir}, Env: append(env, "WHD_STORE="+dsn), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
+	got := whd.Main(whd.Process{
+		Args:   []string{"check", "--format", "json", "--data-dir", o.dir},
+		Env:    append(env, "WHD_STORE="+dsn),
+		Stdin:  strings.NewReader(""),
+		Stdout: &out,
+		Stderr: &stderr,
+	})
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || got != status {
 		o.t.Fatalf("status %d, want %d, %v: %s%s", got, status, err, &out, &stderr)
 	}

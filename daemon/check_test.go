@@ -31,7 +31,12 @@ import (
 func checkOf(t *testing.T, dir string, status int, name, state, detail string, args ...string) {
 	t.Helper()
 	var out, stderr bytes.Buffer
-	got := whd.Main(whd.Process{Args: append([]string{"check", "--format", "json", "--data-dir", dir}, args...), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
+	got := whd.Main(whd.Process{
+		Args:   append([]string{"check", "--format", "json", "--data-dir", dir}, args...),
+		Stdin:  strings.NewReader(""),
+		Stdout: &out,
+		Stderr: &stderr,
+	})
 	var r checkReport
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || got != status || r.Complete != (status == 0) {
 		t.Fatalf("%q: status %d, want %d, %v: %s%s", args, got, status, err, &out, &stderr)
@@ -83,8 +88,11 @@ func statusOfServe(t *testing.T, dir string) (status int, stderr string) {
 	signals := make(chan os.Signal, 1)
 	out := &serveLog{listening: func() { signals <- os.Interrupt }}
 	status = whd.Main(whd.Process{
-		Args:  []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir},
-		Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: out, Signals: signals,
+		Args:    []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir},
+		Stdin:   strings.NewReader(""),
+		Stdout:  io.Discard,
+		Stderr:  out,
+		Signals: signals,
 	})
 	return status, out.String()
 }
@@ -331,8 +339,8 @@ func TestCheckHostURL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, one := range all {
-		if network, is := one.(*net.IPNet); is && network.IP.IsGlobalUnicast() && network.IP.To4() != nil {
+	for _, assigned := range all {
+		if network, ok := assigned.(*net.IPNet); ok && network.IP.IsGlobalUnicast() && network.IP.To4() != nil {
 			here = network.IP.String()
 		}
 	}

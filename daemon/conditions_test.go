@@ -18,7 +18,11 @@ var conditionKinds = strings.Replace(eventKinds, `before = ["Status", "Balance"]
 func (s *captureStory) where(c *client.Client, subscriber, event, condition string) (*wire.Subscription, <-chan delivery) {
 	s.t.Helper()
 	to, got := receiver(s.t, 200)
-	sub, err := c.AddSubscription(s.t.Context(), subscriber, wire.SubscriptionRequest{URL: &to, EventName: &event, Where: json.RawMessage(condition)})
+	sub, err := c.AddSubscription(s.t.Context(), subscriber, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: &event,
+		Where:     json.RawMessage(condition),
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -118,7 +122,11 @@ func TestRightsOfConditions(t *testing.T) {
 	shop, reader := s.subscriber(), s.with("reader")
 	anonymous := s.anonymous()
 	add := func(c *client.Client, event, condition string) error {
-		_, err := c.AddSubscription(t.Context(), shop, wire.SubscriptionRequest{URL: pointer("http://127.0.0.1:9/"), EventName: &event, Where: json.RawMessage(condition)})
+		_, err := c.AddSubscription(t.Context(), shop, wire.SubscriptionRequest{
+			URL:       pointer("http://127.0.0.1:9/"),
+			EventName: &event,
+			Where:     json.RawMessage(condition),
+		})
 		return err
 	}
 	if err := add(anonymous, "debtor.updated", `{"Nonsense":1}`); !client.Is(err, client.Unauthorized) {

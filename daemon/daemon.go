@@ -141,10 +141,12 @@ func (d *Daemon) Start(ctx context.Context) error {
 	if d.config.Metrics.Listen == "" {
 		return nil
 	}
-	if listener, err = d.listeners.open(d.config.Metrics.Listen); err == nil {
-		d.listeners.serve("metrics", listener, d.rest.MetricsHandler())
+	listener, err = d.listeners.open(d.config.Metrics.Listen)
+	if err != nil {
+		return err
 	}
-	return err
+	d.listeners.serve("metrics", listener, d.rest.MetricsHandler())
+	return nil
 }
 
 // Address returns the address of the main listener, nil before Start.
@@ -199,7 +201,8 @@ var hostNames = sync.OnceValue(func() (names []string) {
 	defer cancel()
 	qualified, _ := net.DefaultResolver.LookupCNAME(ctx, name) // empty on failure
 	for _, n := range []string{name, qualified} {
-		if n = strings.ToLower(strings.TrimSuffix(n, ".")); n != "" {
+		n = strings.ToLower(strings.TrimSuffix(n, "."))
+		if n != "" {
 			names = append(names, n)
 		}
 	}

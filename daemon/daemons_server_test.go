@@ -131,7 +131,11 @@ func TestIdempotentPublishAtTwoDaemons(t *testing.T) {
 	for _, pattern := range []string{"debtor.*", "*"} {
 		x.subscribe(t, 0, wire.SubscriptionRequest{URL: &to, EventName: &pattern})
 	}
-	const key, event, body = "order 4711", "debtor.updated", `{"DebtorID":"0001"}`
+	const (
+		key   = "order 4711"
+		event = "debtor.updated"
+		body  = `{"DebtorID":"0001"}`
+	)
 	publishConcurrently(t, key, event, body, x.admin[0], x.admin[1])
 	for range 2 {
 		await(t, got)
@@ -145,7 +149,7 @@ func TestIdempotentPublishAtTwoDaemons(t *testing.T) {
 	}
 	for n, c := range x.admin {
 		_, err := c.RaiseEventOnce(t.Context(), key, event, `{"DebtorID":"0002"}`)
-		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusConflict {
+		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusConflict {
 			t.Errorf("same key with another body at daemon %d: %v", n, err)
 		}
 	}

@@ -26,7 +26,7 @@ var (
 
 // shownMetrics returns the names that queries may use for the metrics of a daemon, and
 // the daemon's own metrics.
-func shownMetrics(t *testing.T) (names map[string]bool, own map[string]metric) {
+func shownMetrics(t *testing.T) (names map[string]bool, metrics map[string]metric) {
 	t.Helper()
 	i := daemontest.Start(t)
 	get(t, i.URL+"/metrics")
@@ -35,7 +35,9 @@ func shownMetrics(t *testing.T) (names map[string]bool, own map[string]metric) {
 	for _, m := range metricKind.FindAllStringSubmatch(text, -1) {
 		names[m[1]] = true
 		if m[2] == "histogram" {
-			names[m[1]+"_bucket"], names[m[1]+"_sum"], names[m[1]+"_count"] = true, true, true
+			names[m[1]+"_bucket"] = true
+			names[m[1]+"_sum"] = true
+			names[m[1]+"_count"] = true
 		}
 	}
 	return names, readMetrics(text)
@@ -79,8 +81,8 @@ func expressions(t *testing.T) (all []string) {
 // alertExpressions returns the text between expr and for or labels.
 func alertExpressions(rules string) (all []string) {
 	for _, rule := range strings.Split(rules, "- alert: ")[1:] {
-		_, rest, _ := strings.Cut(rule, "expr:")
-		query, _, _ := strings.Cut(rest, "\n        labels:")
+		_, after, _ := strings.Cut(rule, "expr:")
+		query, _, _ := strings.Cut(after, "\n        labels:")
 		query, _, _ = strings.Cut(query, "\n        for:")
 		all = append(all, query)
 	}
@@ -90,7 +92,7 @@ func alertExpressions(rules string) (all []string) {
 // TestWatchedMetricsExist checks that the daemon has every metric and label that the
 // dashboard and the alerts use, and that the dashboard shows every metric.
 func TestWatchedMetricsExist(t *testing.T) {
-	names, own := shownMetrics(t)
+	names, metrics := shownMetrics(t)
 	watched := make(map[string]bool)
 	for _, query := range expressions(t) {
 		found := metricName.FindAllString(query, -1)
@@ -105,14 +107,14 @@ func TestWatchedMetricsExist(t *testing.T) {
 		}
 		for _, s := range selector.FindAllStringSubmatch(query, -1) {
 			for _, label := range matcher.FindAllStringSubmatch(s[2], -1) {
-				of := own[histogramOf(s[1])].labels + "`" + strings.Join(ofTarget, "``") + "`"
-				if !strings.Contains(of, "`"+label[1]+"`") {
+				labels := metrics[histogramOf(s[1])].labels + "`" + strings.Join(ofTarget, "``") + "`"
+				if !strings.Contains(labels, "`"+label[1]+"`") {
 					t.Errorf("%s has no label %s, used in %s", s[1], label[1], query)
 				}
 			}
 		}
 	}
-	for name := range own {
+	for name := range metrics {
 		if !watched[name] {
 			t.Errorf("the dashboard does not show %s", name)
 		}

@@ -117,10 +117,12 @@ func TestBannerCommandChangesBill(t *testing.T) {
 	for found := []string(nil); found == nil; {
 		select {
 		case text := <-out:
-			if found = command.FindStringSubmatch(text); found != nil {
-				if status, body := patch(t, found[1], dir); status != 200 {
-					t.Errorf("%s: status %d, %s", found[0], status, body)
-				}
+			found = command.FindStringSubmatch(text)
+			if found == nil {
+				continue
+			}
+			if status, body := patch(t, found[1], dir); status != 200 {
+				t.Errorf("%s: status %d, %s", found[0], status, body)
 			}
 		case err := <-ended:
 			t.Fatalf("no command to try (%v)", err)

@@ -28,7 +28,8 @@ func TestLoginScriptNamesEveryKind(t *testing.T) {
 	want = append(want, "-- GRANT INSERT, UPDATE ON dbo."+erp.ValuesTable+" TO whd;") // the only ERP table that the daemon writes
 	slices.Sort(want)
 	slices.Sort(got)
-	if want = slices.Compact(want); !slices.Equal(got, want) {
+	want = slices.Compact(want)
+	if !slices.Equal(got, want) {
 		t.Errorf("login.sql has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if strings.Contains(script, "CREATE SCHEMA") {

@@ -203,8 +203,8 @@ func TestDiscoveredFeedsInTools(t *testing.T) {
 			t.Errorf("%s: %d rows", kind.Name, rows)
 		}
 	}
-	if one := get("/IN_Wide(Part='value%201',No=1)"); !strings.Contains(one, `"No":1,"Part":"value 1"`) {
-		t.Errorf("%.300s", one)
+	if row := get("/IN_Wide(Part='value%201',No=1)"); !strings.Contains(row, `"No":1,"Part":"value 1"`) {
+		t.Errorf("%.300s", row)
 	}
 	clientstest.CheckMetadata(t, dir, get("/$metadata"), "models") // a client of hundreds of types takes odata2ts many minutes
 }

@@ -67,7 +67,13 @@ func (o onServer) commandsWithoutERP(i *daemontest.Instance, line *mssqltest.Pro
 	command := func(status int, want string, args ...string) {
 		o.t.Helper()
 		var out bytes.Buffer
-		got := whd.Main(whd.Process{Args: append(args, "--data-dir", o.dir), Env: []string{"WHD_ERP=" + line.DSN}, Stdin: strings.NewReader("a password of a user\n"), Stdout: &out, Stderr: &out})
+		got := whd.Main(whd.Process{
+			Args:   append(args, "--data-dir", o.dir),
+			Env:    []string{"WHD_ERP=" + line.DSN},
+			Stdin:  strings.NewReader("a password of a user\n"),
+			Stdout: &out,
+			Stderr: &out,
+		})
 		if got != status || !strings.Contains(out.String(), want) {
 			o.t.Errorf("whd %s: status %d, %s\nwant status %d, %q", strings.Join(args, " "), got, &out, status, want)
 		}

@@ -77,8 +77,8 @@ func (f *firstStart) ensureAdmin(ctx context.Context) (generated string, err err
 	if !none {
 		return "", f.finishPassword(ctx)
 	}
-	if given := string(f.config.AdminPassword); given != "" {
-		_, err := f.accounts.EnsureAdmin(ctx, given)
+	if chosen := string(f.config.AdminPassword); chosen != "" {
+		_, err := f.accounts.EnsureAdmin(ctx, chosen)
 		return "", err
 	}
 	generated = rand.Text()
@@ -228,7 +228,9 @@ func (f *firstStart) replaceDemoKey(ctx context.Context) error {
 	if !exists {
 		return nil
 	}
-	if f.demoKey, _, err = f.accounts.As(audit.System()).AddKey(ctx, account.NewKey{Name: demoKeyName, Role: account.Writer}); err != nil {
+	demoKey := account.NewKey{Name: demoKeyName, Role: account.Writer}
+	f.demoKey, _, err = f.accounts.As(audit.System()).AddKey(ctx, demoKey)
+	if err != nil {
 		return err
 	}
 	return f.writePrivate(demoKeyFile, f.demoKey)
@@ -236,8 +238,8 @@ func (f *firstStart) replaceDemoKey(ctx context.Context) error {
 
 // onTerminal reports whether output goes to a terminal, not to a file or pipe.
 func (f *firstStart) onTerminal() bool {
-	file, is := f.out.(*os.File)
-	return is && term.IsTerminal(int(file.Fd()))
+	file, ok := f.out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
 }
 
 // banner prints the service's URL and commands to try, in one piece. Secrets are printed on

@@ -136,7 +136,12 @@ func TestFirstPasswordIsWrittenBeforeUserIsCreated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := firstStart{config: config.Config{DataDir: filepath.Join(t.TempDir(), "gone")}, accounts: accounts, out: io.Discard, log: slog.New(slog.DiscardHandler)}
+	first := firstStart{
+		config:   config.Config{DataDir: filepath.Join(t.TempDir(), "gone")},
+		accounts: accounts,
+		out:      io.Discard,
+		log:      slog.New(slog.DiscardHandler),
+	}
 	if _, err := first.ensureAdmin(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v", err)
 	}
@@ -167,13 +172,23 @@ func firstUserSteps(t *testing.T, dir string, step func(name string)) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	store := watchedStore{Store: s.AppDB.Accounts(), before: func() { step("before the user") }, after: func() { step("user") }}
+	store := watchedStore{
+		Store:  s.AppDB.Accounts(),
+		before: func() { step("before the user") },
+		after:  func() { step("user") },
+	}
 	accounts, err := account.New(account.Config{Store: store, CheapHashes: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	disk := datadir.Disk{Synced: func(path string) { step(filepath.Base(path)) }}
-	first := firstStart{config: config.Config{DataDir: dir}, accounts: accounts, disk: disk, out: io.Discard, log: slog.New(slog.DiscardHandler)}
+	first := firstStart{
+		config:   config.Config{DataDir: dir},
+		accounts: accounts,
+		disk:     disk,
+		out:      io.Discard,
+		log:      slog.New(slog.DiscardHandler),
+	}
 	if _, err := first.ensureAdmin(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -49,10 +49,11 @@ func TestInterfaceNames(t *testing.T) {
 		expected := name
 		for _, line := range renames {
 			from, to, _ := strings.Cut(line, "=>")
-			if rest, ok := strings.CutPrefix(name, strings.TrimSpace(from)); ok {
-				used[line], expected = true, ""
-				if to = strings.TrimSpace(to); to != "" {
-					expected = to + rest
+			if suffix, ok := strings.CutPrefix(name, strings.TrimSpace(from)); ok {
+				used[line] = true
+				expected = ""
+				if to := strings.TrimSpace(to); to != "" {
+					expected = to + suffix
 				}
 			}
 		}
@@ -79,7 +80,8 @@ func readLines(t *testing.T, name string) (lines []string) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' {
 			lines = append(lines, line)
 		}
 	}
@@ -175,9 +177,9 @@ func metricNames(t *testing.T) (names []string) {
 
 // infoNames lists the members of the document at /Info.
 func infoNames() (names []string) {
-	for _, of := range []reflect.Type{reflect.TypeFor[wire.Info](), reflect.TypeFor[wire.Limits]()} {
-		for _, f := range reflect.VisibleFields(of) {
-			names = append(names, fmt.Sprintf("info %s.%s", of.Name(), f.Name))
+	for _, document := range []reflect.Type{reflect.TypeFor[wire.Info](), reflect.TypeFor[wire.Limits]()} {
+		for _, f := range reflect.VisibleFields(document) {
+			names = append(names, fmt.Sprintf("info %s.%s", document.Name(), f.Name))
 		}
 	}
 	return names

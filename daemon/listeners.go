@@ -42,7 +42,11 @@ func (l *listeners) open(address string) (net.Listener, error) {
 		return nil, fmt.Errorf("tls.cert and tls.key: %w", err)
 	}
 	l.certificates = append(l.certificates, pair)
-	return tls.NewListener(listener, &tls.Config{GetCertificate: pair.get, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}}), nil
+	return tls.NewListener(listener, &tls.Config{
+		GetCertificate: pair.get,
+		MinVersion:     tls.VersionTLS12,
+		NextProtos:     []string{"http/1.1"},
+	}), nil
 }
 
 // serve serves on a listener in a goroutine. On shutdown, requests in flight may

@@ -25,18 +25,18 @@ var (
 func readMetrics(text string) map[string]metric {
 	all := make(map[string]metric)
 	for _, m := range metricComment.FindAllStringSubmatch(text, -1) {
-		is := all[m[2]]
+		described := all[m[2]]
 		if m[1] == "HELP" {
-			is.help = m[3]
+			described.help = m[3]
 		} else {
-			is.kind = m[3]
+			described.kind = m[3]
 		}
-		all[m[2]] = is
+		all[m[2]] = described
 	}
 	for _, m := range metricSample.FindAllStringSubmatch(text, -1) {
 		name := strings.TrimSuffix(m[1], "_bucket")
-		is, known := all[name]
-		if !known { // the sum and the count of a histogram
+		sampled, ok := all[name]
+		if !ok { // the sum and the count of a histogram
 			continue
 		}
 		var labels []string
@@ -45,8 +45,8 @@ func readMetrics(text string) map[string]metric {
 				labels = append(labels, "`"+label[1]+"`")
 			}
 		}
-		is.labels = strings.Join(labels, ", ")
-		all[name] = is
+		sampled.labels = strings.Join(labels, ", ")
+		all[name] = sampled
 	}
 	return all
 }

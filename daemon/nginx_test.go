@@ -126,7 +126,8 @@ func runNginx(t *testing.T, cmd *exec.Cmd) {
 	started := ""
 	for !strings.Contains(started, "nginx/") {
 		line, err := lines.ReadString('\n')
-		if started += line; err != nil {
+		started += line
+		if err != nil {
 			_ = cmd.Wait()
 			t.Fatalf("nginx does not start: %s", started)
 		}

@@ -80,7 +80,7 @@ func (tools *apiTools) proxy(t *testing.T) {
 	subscriber := tools.create(t, "/Webhooks/Subscribers", `{"Name": "Proxy"}`, "RecID")
 	place := "/Webhooks/Subscribers/" + subscriber + "/Subscriptions"
 	subscription := tools.create(t, place, `{"URL": "http://127.0.0.1:1", "EventName": "*"}`, "RecID")
-	given, err := json.Marshal(map[string]string{
+	parameters, err := json.Marshal(map[string]string{
 		"Kind": "SO_Totals", "SubscriberID": subscriber, "SubscriptionID": subscription,
 		"MessageID": tools.create(t, place+"/"+subscription+"/Test", `{}`, "MessageID"),
 		"KeyID":     tools.create(t, "/ApiKeys", `{"Name": "Proxy", "Role": "reader"}`, "KeyID"),
@@ -112,7 +112,7 @@ func (tools *apiTools) proxy(t *testing.T) {
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
-	tools.run(t, "node", script, "http://127.0.0.1:"+port, tools.key, string(given))
+	tools.run(t, "node", script, "http://127.0.0.1:"+port, tools.key, string(parameters))
 }
 
 // hasChanges reports whether the first look at a captured kind has ended.

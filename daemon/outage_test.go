@@ -58,8 +58,8 @@ func expectResponse(t *testing.T, i *daemontest.Instance, path string, status in
 	t.Helper()
 	for enough := time.Now().Add(time.Minute); ; {
 		reply, body := get(t, i.URL+path)
-		if again := reply.Header.Get("Retry-After"); (again != "") != (reply.StatusCode == http.StatusServiceUnavailable) {
-			t.Errorf("%s: %s with Retry-After %q", path, reply.Status, again)
+		if retryAfter := reply.Header.Get("Retry-After"); (retryAfter != "") != (reply.StatusCode == http.StatusServiceUnavailable) {
+			t.Errorf("%s: %s with Retry-After %q", path, reply.Status, retryAfter)
 		}
 		if reply.StatusCode == status && strings.Contains(body, words) {
 			return

@@ -17,18 +17,18 @@ import (
 func TestReadinessOfFullDisk(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ) // its default action ends the process
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
-	var was syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
 	}
 	limit := func(bytes uint64) {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: was.Max}); err != nil {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: before.Max}); err != nil {
 			t.Error(err)
 		}
 	}
-	t.Cleanup(func() { limit(was.Cur) }) // before the daemon stops
+	t.Cleanup(func() { limit(before.Cur) }) // before the daemon stops
 	i := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
-	t.Cleanup(func() { limit(was.Cur) })
+	t.Cleanup(func() { limit(before.Cur) })
 	p := newPublisher(t, i.URL, i.Dir)
 	ready := func() bool {
 		reply, _ := get(t, i.URL+"/readyz")
@@ -52,7 +52,7 @@ func TestReadinessOfFullDisk(t *testing.T) {
 		}
 	}
 	t.Logf("/readyz returns 503 after %d refused events", refused)
-	limit(was.Cur)
+	limit(before.Cur)
 	for !ready() { // no event is needed for the recovery
 		if t.Context().Err() != nil {
 			t.Fatal("/readyz returns 503 although there is space again")

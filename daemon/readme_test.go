@@ -39,8 +39,8 @@ func checkTable(t *testing.T, name, table string) {
 		t.Fatal(err)
 	}
 	begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
-	head, rest, found := strings.Cut(string(text), begin)
-	_, tail, closed := strings.Cut(rest, end)
+	head, after, found := strings.Cut(string(text), begin)
+	_, tail, closed := strings.Cut(after, end)
 	want := head + begin + "\n" + table + "\n" + end + tail
 	switch {
 	case !found || !closed:

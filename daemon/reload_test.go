@@ -25,13 +25,25 @@ type serving struct {
 // serveFile starts `whd serve` with a settings file and waits until it serves.
 func serveFile(t *testing.T, settings string, args ...string) *serving {
 	t.Helper()
-	s := &serving{dir: t.TempDir(), log: daemontest.NewLog(), signals: make(chan os.Signal, 2), reloads: make(chan os.Signal, 1), status: make(chan int, 1)}
+	s := &serving{
+		dir:     t.TempDir(),
+		log:     daemontest.NewLog(),
+		signals: make(chan os.Signal, 2),
+		reloads: make(chan os.Signal, 1),
+		status:  make(chan int, 1),
+	}
 	s.write(t, settings)
 	out := make(output, 100)
 	args = append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--config", filepath.Join(s.dir, "whd.toml"), "--http-shutdown-grace", "2m"}, args...)
 	go func() {
-		s.status <- whd.Main(whd.Process{Args: args, Stdin: new(bytes.Reader), Stdout: out, Stderr: s.log, Signals: s.signals,
-			Reloads: func() <-chan os.Signal { return s.reloads }})
+		s.status <- whd.Main(whd.Process{
+			Args:    args,
+			Stdin:   new(bytes.Reader),
+			Stdout:  out,
+			Stderr:  s.log,
+			Signals: s.signals,
+			Reloads: func() <-chan os.Signal { return s.reloads },
+		})
 	}()
 	select {
 	case text := <-out:

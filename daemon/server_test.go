@@ -34,7 +34,11 @@ func (o onServer) do(status int, want string, args ...string) {
 	var out bytes.Buffer
 	args = append(args, "--data-dir", o.dir)
 	got := whd.Main(whd.Process{
-		Args: args, Env: []string{"WHD_STORE=" + o.dsn}, Stdin: strings.NewReader("a password of a user\n"), Stdout: &out, Stderr: &out,
+		Args:   args,
+		Env:    []string{"WHD_STORE=" + o.dsn},
+		Stdin:  strings.NewReader("a password of a user\n"),
+		Stdout: &out,
+		Stderr: &out,
 	})
 	if got != status || !strings.Contains(out.String(), want) {
 		o.t.Errorf("whd %s: status %d, %s\nwant status %d, %q", strings.Join(args, " "), got, &out, status, want)
@@ -45,9 +49,9 @@ func (o onServer) do(status int, want string, args ...string) {
 // secret fails the test if a text contains the server's password.
 func (o onServer) secret(text string) {
 	o.t.Helper()
-	_, rest, _ := strings.Cut(o.dsn, "://")
-	user, _, _ := strings.Cut(rest, "@")
-	if _, password, is := strings.Cut(user, ":"); is && strings.Contains(text, password) {
+	_, login, _ := strings.Cut(o.dsn, "://")
+	user, _, _ := strings.Cut(login, "@")
+	if _, password, ok := strings.Cut(user, ":"); ok && strings.Contains(text, password) {
 		o.t.Error("the output contains the server's password")
 	}
 }
@@ -160,7 +164,10 @@ func TestCommandsWithoutServer(t *testing.T) {
 	for _, args := range []string{"user list", "migrate", "check", "demo", "serve --listen 127.0.0.1:0"} {
 		var out bytes.Buffer
 		status := whd.Main(whd.Process{
-			Args: append(strings.Fields(args), "--data-dir", dir, "--store-file", secret), Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out,
+			Args:   append(strings.Fields(args), "--data-dir", dir, "--store-file", secret),
+			Stdin:  strings.NewReader(""),
+			Stdout: &out,
+			Stderr: &out,
 		})
 		if status != 3 || strings.Contains(out.String(), "canary") {
 			t.Errorf("whd %s: status %d, %s", args, status, &out)

@@ -37,7 +37,8 @@ func (d *Daemon) checkServerData(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return forgotten
 	}
-	d.log.Warn("cannot check whether the ERP's database contains data of an earlier installation of whd; the check is repeated", "err", err)
+	d.log.Warn("cannot check whether the ERP's database contains data of an earlier installation of whd; the check is repeated",
+		"err", err)
 	d.repeat("check of the ERP's database", serverDataInterval, func(ctx context.Context) bool {
 		forgotten, err := d.findServerData(ctx)
 		if forgotten != nil {
@@ -55,9 +56,13 @@ func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
 	defer cancel()
 	c := d.config
 	found, err := storecopy.HasSubscribers(ctx, string(c.ERP.DSN), c.Server.Schema)
-	has, with := "has some", ","
+	has := "has some"
+	with := ","
 	if errors.Is(err, storecopy.ErrUnreadable) {
-		has, with, found, err = "may have some, which the service's login has no permission to read,", ", with a login that may read the schema,", true, nil
+		has = "may have some, which the service's login has no permission to read,"
+		with = ", with a login that may read the schema,"
+		found = true
+		err = nil
 	}
 	if err != nil || !found {
 		return nil, err
@@ -66,8 +71,11 @@ func (d *Daemon) findServerData(ctx context.Context) (forgotten, err error) {
 	if c.Server.Schema != appdb.DefaultSchema {
 		command += " --schema " + c.Server.Schema
 	}
-	return &config.UsageError{Problems: []string{fmt.Sprintf("the store in %s has no subscribers, but the ERP's database %s in the schema %s, from an earlier installation: "+
-		"copy that data with %s%s or start once with whd serve --fresh-store to leave it there", c.DataDir, has, c.Server.Schema, command, with)}}, nil
+	problem := fmt.Sprintf("the store in %s has no subscribers, but the ERP's database %s in the schema %s, "+
+		"from an earlier installation: copy that data with %s%s "+
+		"or start once with whd serve --fresh-store to leave it there",
+		c.DataDir, has, c.Server.Schema, command, with)
+	return &config.UsageError{Problems: []string{problem}}, nil
 }
 
 // demoFile is a file of the data directory of a service that was first started without the
@@ -100,5 +108,8 @@ func (d *Daemon) confirmDemo(ctx context.Context) error {
 		d.log.Warn("the setting erp is not set; queries return demo records")
 		return nil
 	}
-	return &config.UsageError{Problems: []string{"setting erp: it is not set, so queries would return demo records; set it to the connection string of the ERP's database, or to demo if there is none"}}
+	return &config.UsageError{Problems: []string{
+		"setting erp: it is not set, so queries would return demo records; " +
+			"set it to the connection string of the ERP's database, or to demo if there is none",
+	}}
 }

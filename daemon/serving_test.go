@@ -38,8 +38,13 @@ func launch(t *testing.T, dir string, args ...string) *daemontest.Process {
 // run runs a command of whd and returns its exit status and its standard error.
 func run(args ...string) (status int, stderr string) {
 	var b bytes.Buffer
-	status = whd.Main(whd.Process{Args: args, Env: []string{"WHD_ADMIN_PASSWORD=" + daemontest.AdminPassword},
-		Stdin: new(bytes.Reader), Stdout: io.Discard, Stderr: &b})
+	status = whd.Main(whd.Process{
+		Args:   args,
+		Env:    []string{"WHD_ADMIN_PASSWORD=" + daemontest.AdminPassword},
+		Stdin:  new(bytes.Reader),
+		Stdout: io.Discard,
+		Stderr: &b,
+	})
 	return status, b.String()
 }
 
@@ -88,7 +93,7 @@ func TestSecondDaemon(t *testing.T) {
 // end waits for the end of a daemon and returns its status and its log.
 func end(t *testing.T, p *daemontest.Process, dir string) (status int, log string) {
 	t.Helper()
-	if exited, is := errors.AsType[*exec.ExitError](p.Wait()); is {
+	if exited, ok := errors.AsType[*exec.ExitError](p.Wait()); ok {
 		status = exited.ExitCode()
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "process.log"))

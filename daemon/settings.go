@@ -141,17 +141,14 @@ type levelHandler struct {
 	level func() slog.Level // called for each record
 }
 
-// Enabled implements slog.Handler.
 func (h levelHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= h.level() && h.Handler.Enabled(ctx, level)
 }
 
-// WithAttrs implements slog.Handler.
 func (h levelHandler) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return levelHandler{h.Handler.WithAttrs(attributes), h.level}
 }
 
-// WithGroup implements slog.Handler.
 func (h levelHandler) WithGroup(name string) slog.Handler {
 	return levelHandler{h.Handler.WithGroup(name), h.level}
 }

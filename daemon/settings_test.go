@@ -92,11 +92,11 @@ func openedLogging(t *testing.T, log *slog.Logger, dir string, env ...string) *D
 // reload reloads the settings from the variables.
 func reload(t *testing.T, d *Daemon, env ...string) {
 	t.Helper()
-	again, err := config.Read(nil, append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + d.config.DataDir}, env...))
+	changed, err := config.Read(nil, append([]string{"WHD_ADMIN_PASSWORD=a password for tests only", "WHD_DATA_DIR=" + d.config.DataDir}, env...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := d.Reload(again); err != nil {
+	if _, _, err := d.Reload(changed); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -196,7 +196,7 @@ func TestStoredSettingsAreWrittenToFile(t *testing.T) {
 	if before, err := os.ReadFile(filepath.Join(etc, "whd-from-database.toml")); string(before) != "# earlier\n" {
 		t.Errorf("the existing file has %q (%v)", before, err)
 	}
-	if again, err := d.settings.current().SaveStored(nil); err != nil || again == path {
-		t.Errorf("%s (%v)", again, err)
+	if second, err := d.settings.current().SaveStored(nil); err != nil || second == path {
+		t.Errorf("%s (%v)", second, err)
 	}
 }

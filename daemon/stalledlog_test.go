@@ -24,10 +24,21 @@ func TestStalledLog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, signals, status := make(output, 100), make(chan os.Signal, 1), make(chan int, 1)
+	out := make(output, 100)
+	signals := make(chan os.Signal, 1)
+	status := make(chan int, 1)
+	args := []string{
+		"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--config=",
+		"--log-requests", "always", "--http-shutdown-grace", "2m",
+	}
 	go func() {
-		status <- whd.Main(whd.Process{Args: []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(), "--config=", "--log-requests", "always", "--http-shutdown-grace", "2m"},
-			Stdin: new(bytes.Reader), Stdout: out, Stderr: stderr, Signals: signals})
+		status <- whd.Main(whd.Process{
+			Args:    args,
+			Stdin:   new(bytes.Reader),
+			Stdout:  out,
+			Stderr:  stderr,
+			Signals: signals,
+		})
 		stderr.Close()
 	}()
 	url := regexp.MustCompile(`serves (https?://\S+)`).FindStringSubmatch(<-out)[1]

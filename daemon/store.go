@@ -19,8 +19,13 @@ import (
 // the records on a server the setting erp.max_connections applies.
 func StoreConfig(c config.Config, connections int) storage.Config {
 	s := storage.Config{
-		Dir:         c.DataDir,
-		ERP:         erp.Config{Schema: c.ERP.Schema, Sources: c.ERP.Sources, VersionSource: c.ERP.Version, Kinds: c.ERP.Kinds.Registry()},
+		Dir: c.DataDir,
+		ERP: erp.Config{
+			Schema:        c.ERP.Schema,
+			Sources:       c.ERP.Sources,
+			VersionSource: c.ERP.Version,
+			Kinds:         c.ERP.Kinds.Registry(),
+		},
 		Registry:    ownKinds(c),
 		Connections: connections,
 		New:         c.Start.NewStore,
@@ -28,14 +33,19 @@ func StoreConfig(c config.Config, connections int) storage.Config {
 		Limits:      func() executor.Limits { return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
 	}
 	if c.ERP.DSN.OnServer() {
-		s.ERP.DSN, s.ERP.ReadDSN = string(c.ERP.DSN), string(c.ERP.ReadDSN)
-		s.ERP.Connections, s.ERP.LockTimeout = c.ERP.MaxConnections, c.ERP.LockTimeout
+		s.ERP.DSN = string(c.ERP.DSN)
+		s.ERP.ReadDSN = string(c.ERP.ReadDSN)
+		s.ERP.Connections = c.ERP.MaxConnections
+		s.ERP.LockTimeout = c.ERP.LockTimeout
 		if !ownOutbox(c) {
 			s.ERP.Outbox = c.ERP.Outbox
 		}
 	}
 	if c.Store.OnServer() {
-		s.DSN, s.Schema, s.LockTimeout, s.Migrate = string(c.Store), c.Server.Schema, c.Server.LockTimeout, c.Server.Migrate
+		s.DSN = string(c.Store)
+		s.Schema = c.Server.Schema
+		s.LockTimeout = c.Server.LockTimeout
+		s.Migrate = c.Server.Migrate
 	}
 	return s
 }
@@ -52,15 +62,22 @@ func ownKinds(c config.Config) *record.Registry {
 // in the transaction that stores their events. Without another one it always is, since two
 // connection strings can name one database differently.
 func ownOutbox(c config.Config) bool {
+	if !c.Store.OnServer() {
+		return false
+	}
+	if c.ERP.Outbox == "" {
+		return true
+	}
 	table, _ := mssql.ParseTable(c.ERP.Outbox, c.ERP.Schema)
-	return c.Store.OnServer() && (c.ERP.Outbox == "" ||
-		strings.EqualFold(table.String(), c.Server.Schema+"."+appdb.OutboxTable) && (c.Store == c.ERP.DSN || mssql.SameDatabase(string(c.Store), string(c.ERP.DSN))))
+	if !strings.EqualFold(table.String(), c.Server.Schema+"."+appdb.OutboxTable) {
+		return false
+	}
+	return c.Store == c.ERP.DSN || mssql.SameDatabase(string(c.Store), string(c.ERP.DSN))
 }
 
 // erpOutbox is the outbox in the ERP's database, for the delivery engine.
 type erpOutbox struct{ *erp.Outbox }
 
-// ReadOutbox implements delivery.ExternalOutbox.
 func (o erpOutbox) ReadOutbox(ctx context.Context, limit int, except []string) ([]delivery.OutboxEvent, error) {
 	rows, err := o.Read(ctx, limit, delivery.MaxBodySize, except)
 	all := make([]delivery.OutboxEvent, len(rows))
@@ -70,7 +87,6 @@ func (o erpOutbox) ReadOutbox(ctx context.Context, limit int, except []string) (
 	return all, err
 }
 
-// RefuseOutbox implements delivery.ExternalOutbox.
 func (o erpOutbox) RefuseOutbox(ctx context.Context, e delivery.OutboxEvent, reason string) error {
 	return o.Refuse(ctx, e.GUID, reason)
 }

@@ -178,7 +178,13 @@ func TestERPForgotten(t *testing.T) {
 	expectRefused := func(dir string, env ...string) {
 		t.Helper()
 		var stderr strings.Builder
-		status := whd.Main(whd.Process{Args: []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, Env: env, Stdin: strings.NewReader(""), Stdout: t.Output(), Stderr: &stderr})
+		status := whd.Main(whd.Process{
+			Args:   []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir},
+			Env:    env,
+			Stdin:  strings.NewReader(""),
+			Stdout: t.Output(),
+			Stderr: &stderr,
+		})
 		if status != 2 || !strings.Contains(stderr.String(), "setting erp: it is not set") {
 			t.Errorf("%q: status %d, %s", env, status, &stderr)
 		}
@@ -219,7 +225,13 @@ func TestRestartWithoutERP(t *testing.T) {
 	}
 	managed(t, func(env string) {
 		var stderr strings.Builder
-		status := whd.Main(whd.Process{Args: []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, Env: []string{env}, Stdin: strings.NewReader(""), Stdout: t.Output(), Stderr: &stderr})
+		status := whd.Main(whd.Process{
+			Args:   []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir},
+			Env:    []string{env},
+			Stdin:  strings.NewReader(""),
+			Stdout: t.Output(),
+			Stderr: &stderr,
+		})
 		if status != 2 || !strings.Contains(stderr.String(), "setting erp: it is not set") {
 			t.Errorf("%s: got status %d, %s, want 2", env, status, &stderr)
 		}
@@ -230,7 +242,13 @@ func TestRestartWithoutERP(t *testing.T) {
 func (u *use) report(status int, env ...string) (r checkReport) {
 	u.t.Helper()
 	var out, stderr strings.Builder
-	got := whd.Main(whd.Process{Args: []string{"check", "--format", "json", "--data-dir", u.dir}, Env: env, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &stderr})
+	got := whd.Main(whd.Process{
+		Args:   []string{"check", "--format", "json", "--data-dir", u.dir},
+		Env:    env,
+		Stdin:  strings.NewReader(""),
+		Stdout: &out,
+		Stderr: &stderr,
+	})
 	if err := json.Unmarshal([]byte(out.String()), &r); err != nil || got != status {
 		u.t.Fatalf("status %d, want %d, %v: %s%s", got, status, err, &out, &stderr)
 	}

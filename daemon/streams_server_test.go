@@ -28,7 +28,7 @@ func TestStreamsOfTwoDaemons(t *testing.T) {
 				x.publish(t, 1-n, "debtor.updated", "at the other", 1)
 				await(t, got)
 			}
-			if m, is := e.(client.MessageEvent); is && m.Status == 1 {
+			if m, ok := e.(client.MessageEvent); ok && m.Status == 1 {
 				t.Logf("the stream of daemon %d shows the result of a message of daemon %d", n, 1-n)
 				break
 			}

@@ -30,7 +30,13 @@ func TestOtherTables(t *testing.T) {
 	run := func(status int, args ...string) string {
 		t.Helper()
 		text.Reset()
-		p := whd.Process{Args: append(args, "--data-dir", o.dir), Env: []string{"WHD_ERP=" + dsn}, Stdin: strings.NewReader(""), Stdout: &text, Stderr: t.Output()}
+		p := whd.Process{
+			Args:   append(args, "--data-dir", o.dir),
+			Env:    []string{"WHD_ERP=" + dsn},
+			Stdin:  strings.NewReader(""),
+			Stdout: &text,
+			Stderr: t.Output(),
+		}
 		if got := whd.Main(p); got != status {
 			t.Fatalf("whd %s: status %d, want %d: %s", strings.Join(args, " "), got, status, &text)
 		}

@@ -40,7 +40,6 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// ServeHTTP implements http.Handler.
 func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var request v1.ExportTraceServiceRequest
 	body, err := io.ReadAll(r.Body)
@@ -57,13 +56,13 @@ func (c *collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.raw.Write(body)
-	for _, of := range request.ResourceSpans {
-		for _, a := range of.Resource.Attributes {
+	for _, resource := range request.ResourceSpans {
+		for _, a := range resource.Resource.Attributes {
 			if a.Key == "service.name" {
 				c.about = append(c.about, a.Value.GetStringValue())
 			}
 		}
-		for _, scope := range of.ScopeSpans {
+		for _, scope := range resource.ScopeSpans {
 			c.spans = append(c.spans, scope.Spans...)
 		}
 	}
@@ -191,9 +190,9 @@ func TestTracesOfQuery(t *testing.T) {
 		t.Fatalf("got %v", collector.spans)
 	}
 	for _, part := range []string{"read the query", "wait for the first row", "send the rows"} {
-		is := collector.named(part)
-		if len(is) != 1 || !bytes.Equal(is[0].ParentSpanId, whole[0].SpanId) || is[0].EndTimeUnixNano < is[0].StartTimeUnixNano {
-			t.Errorf("%s: %v", part, is)
+		sent := collector.named(part)
+		if len(sent) != 1 || !bytes.Equal(sent[0].ParentSpanId, whole[0].SpanId) || sent[0].EndTimeUnixNano < sent[0].StartTimeUnixNano {
+			t.Errorf("%s: %v", part, sent)
 		}
 	}
 }
@@ -214,7 +213,6 @@ func TestTracesWithUnreachableCollector(t *testing.T) {
 // exporter depends on it.
 type shortDeadline struct{ context.Context }
 
-// Deadline implements context.Context.
 func (shortDeadline) Deadline() (time.Time, bool) {
 	return time.Now().Add(200 * time.Millisecond), true
 }

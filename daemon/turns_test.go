@@ -121,8 +121,11 @@ func (s *turns) reload(t *testing.T) {
 func (s *turns) refuse(t *testing.T) {
 	t.Helper()
 	version := s.inEffect.Load()
-	dir, mistake := filepath.Join(s.dir, "kinds"), fmt.Sprintf("Never%d", version)
+	dir := filepath.Join(s.dir, "kinds")
+	mistake := fmt.Sprintf("Never%d", version)
+	reported := "turns.toml:2"
 	if version%2 == 0 {
+		reported = "unknown key"
 		s.write(t, turnSettings+mistake+" = 1\n")
 		writeKinds(t, dir, "turns", s.kind(version+1000))
 	} else {
@@ -130,7 +133,7 @@ func (s *turns) refuse(t *testing.T) {
 		writeKinds(t, dir, "parcels", "[Parcel.fields]\n"+mistake+" = 'strng'\n")
 	}
 	s.reloads <- syscall.SIGHUP
-	s.log.Await(t, mistake, map[bool]string{true: "unknown key", false: "turns.toml:2"}[version%2 == 0])
+	s.log.Await(t, mistake, reported)
 	s.write(t, turnSettings)
 	writeKinds(t, dir, "parcels", parcelKind)
 	if _, columns := get(t, s.url+"/Queries/Turn.csv?Take=1"); !strings.HasPrefix(columns, fmt.Sprintf("F%d_", version)) {
@@ -164,7 +167,8 @@ func (s *turns) request(path string) error {
 	}
 	defer reply.Body.Close()
 	body, err := io.ReadAll(reply.Body)
-	switch to := s.written.Load(); {
+	to := s.written.Load()
+	switch {
 	case err != nil || reply.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s, %v: %.500s", reply.Status, err, body)
 	case strings.HasPrefix(path, "/Queries/Turn.csv"):
@@ -257,9 +261,10 @@ func (s *turns) export(t *testing.T) *heldExport {
 
 // end reads the export: all rows of its version.
 func (e *heldExport) end(t *testing.T) {
-	rest, err := io.ReadAll(e.reply.Body)
-	if err = errors.Join(err, e.reply.Body.Close()); err == nil {
-		err = checkTurn(string(e.first[:])+string(rest), e.version, e.version)
+	rows, err := io.ReadAll(e.reply.Body)
+	err = errors.Join(err, e.reply.Body.Close())
+	if err == nil {
+		err = checkTurn(string(e.first[:])+string(rows), e.version, e.version)
 	}
 	if err != nil {
 		t.Errorf("the export of version %d: %v", e.version, err)
@@ -270,8 +275,8 @@ func (e *heldExport) end(t *testing.T) {
 func concurrentRequests(t *testing.T, url string) (n int) {
 	t.Helper()
 	_, body := get(t, url+"/metrics")
-	_, rest, _ := strings.Cut(body, "\nwhd_http_requests_in_work ")
-	if _, err := fmt.Sscan(rest, &n); err != nil {
+	_, number, _ := strings.Cut(body, "\nwhd_http_requests_in_work ")
+	if _, err := fmt.Sscan(number, &n); err != nil {
 		t.Fatal(err, body)
 	}
 	return n

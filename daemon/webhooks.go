@@ -74,7 +74,13 @@ func (w *webhooks) open(traces *trace.Tracer) error {
 	w.required.Store(&roles)
 	_, connections := w.limits()
 	w.sender = sender.New(sender.Config{
-		Guard: guard, UserAgent: "whd/" + w.config.Start.Version, ConnectTimeout: c.ConnectTimeout, AttemptTimeout: w.settings.attemptTimeout, MaxIdlePerHost: idlePerHost, MaxConnections: connections, TestTarget: self,
+		Guard:          guard,
+		UserAgent:      "whd/" + w.config.Start.Version,
+		ConnectTimeout: c.ConnectTimeout,
+		AttemptTimeout: w.settings.attemptTimeout,
+		MaxIdlePerHost: idlePerHost,
+		MaxConnections: connections,
+		TestTarget:     self,
 	})
 	w.streams = live.New(live.Config{Shared: w.config.Store.OnServer()})
 	w.engine = delivery.New(w.engineConfig(traces))
@@ -98,10 +104,13 @@ func (w *webhooks) limits() (attempts, connections int) {
 // rules returns the rules of subscriptions by the current settings, record kinds and
 // accounts.
 func (w *webhooks) rules() webhook.Rules {
-	r, s := w.fixed, w.settings.state.Load()
+	r := w.fixed
+	s := w.settings.state.Load()
 	r.Roles = *w.required.Load()
 	r.MaxSubscriptions = s.config.Webhooks.MaxSubscriptions
-	r.Events, r.Captured, r.Zone = s.events, s.captured, cmp.Or(s.config.Query.TimeZone, time.Local)
+	r.Events = s.events
+	r.Captured = s.captured
+	r.Zone = cmp.Or(s.config.Query.TimeZone, time.Local)
 	return r
 }
 
@@ -237,7 +246,8 @@ func (w *webhooks) storeRetryCount(ctx context.Context) error {
 
 // eventRoles returns the roles that the events of captured kinds require now, by name.
 func (w *webhooks) eventRoles() map[string]string {
-	s, roles := w.settings.state.Load(), make(map[string]string)
+	s := w.settings.state.Load()
+	roles := make(map[string]string)
 	for _, e := range s.events {
 		if kind := s.captured[strings.ToLower(e.Name)]; kind != nil {
 			roles[e.Name] = kind.Role
@@ -277,23 +287,23 @@ func (w *webhooks) settingsChanged() {
 // listensOn reports whether the service's main listener accepts connections to an
 // address.
 func (w *webhooks) listensOn(to netip.AddrPort) bool {
-	own, is := w.address.(*net.TCPAddr)
-	if !is || own.Port != int(to.Port()) {
+	listening, ok := w.address.(*net.TCPAddr)
+	if !ok || listening.Port != int(to.Port()) {
 		return false
 	}
-	at := own.AddrPort().Addr().Unmap()
-	return at == to.Addr() || at.IsUnspecified() && isLocal(to.Addr())
+	address := listening.AddrPort().Addr().Unmap()
+	return address == to.Addr() || address.IsUnspecified() && isLocal(to.Addr())
 }
 
 // isLocal reports whether an address belongs to this host. If the host's addresses
 // are unknown, every address counts as local.
-func isLocal(at netip.Addr) bool {
+func isLocal(address netip.Addr) bool {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
 		return true
 	}
 	for _, local := range all {
-		if network, is := local.(*net.IPNet); is && network.IP.Equal(net.IP(at.AsSlice())) {
+		if network, ok := local.(*net.IPNet); ok && network.IP.Equal(net.IP(address.AsSlice())) {
 			return true
 		}
 	}
@@ -306,7 +316,6 @@ type tracedSender struct {
 	traces *trace.Tracer
 }
 
-// Send implements delivery.Sender.
 func (s tracedSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	a := trace.Attempt{Event: m.Event.Name, Message: m.GUID, Number: m.Attempts + 1}
 	if to, err := url.Parse(m.URL); err == nil {

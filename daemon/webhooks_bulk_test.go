@@ -11,7 +11,8 @@ import (
 // TestBulkMessages retries all failed messages and then deletes the delivered ones.
 func TestBulkMessages(t *testing.T) {
 	_, as := startWebhooks(t, "--webhooks-retry-schedule", "1h")
-	admin, anonymous, ctx := as("admin"), as(""), t.Context()
+	admin, anonymous := as("admin"), as("")
+	ctx := t.Context()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
 		t.Fatal(err)

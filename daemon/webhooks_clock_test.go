@@ -21,7 +21,11 @@ func TestStartAfterClockWasSetBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	to, got := receiver(t, 200)
-	sub, err := as("admin").AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("*"), IsEnabled: pointer(false)})
+	sub, err := as("admin").AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: pointer("*"),
+		IsEnabled: pointer(false),
+	})
 	if err == nil {
 		_, err = as("publisher").RaiseEvent(ctx, "debtor.updated", "{}")
 	}

@@ -62,7 +62,7 @@ func TestIdempotentPublish(t *testing.T) {
 	}
 	for _, other := range [][2]string{{"debtor.updated", `{"DebtorID":"0002"}`}, {"debtor.created", `{"DebtorID":"0001"}`}} {
 		_, err := publisher.RaiseEventOnce(ctx, "order 4711", other[0], other[1])
-		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusConflict {
+		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusConflict {
 			t.Errorf("%s under the same key: %v", other, err)
 		}
 	}
@@ -78,7 +78,11 @@ func TestSubscriptionCreatedDisabled(t *testing.T) {
 		t.Fatal(err)
 	}
 	to, got := receiver(t, 200)
-	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.*"), IsEnabled: pointer(false)})
+	s, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: pointer("debtor.*"),
+		IsEnabled: pointer(false),
+	})
 	if err != nil || s.IsEnabled {
 		t.Fatal(s, err)
 	}

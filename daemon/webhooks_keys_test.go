@@ -15,7 +15,9 @@ import (
 // TestKeysOfEvents publishes events with keys, and finds their messages by them.
 func TestKeysOfEvents(t *testing.T) {
 	_, as := startWebhooks(t)
-	admin, publisher, anonymous := as("admin"), as("publisher"), as("")
+	admin := as("admin")
+	publisher := as("publisher")
+	anonymous := as("")
 	ctx := context.Background()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
@@ -46,15 +48,15 @@ func TestKeysOfEvents(t *testing.T) {
 	}
 	for _, key := range []string{longest + "x", "a\nb", "\x7f"} {
 		_, err := publisher.RaiseEventWith(ctx, wire.EventPost{EventName: "debtor.updated", Key: key, Body: "{}"}, "")
-		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "Key" {
+		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "Key" {
 			t.Errorf("%q: %v", key, err)
 		}
 	}
 	for _, e := range []wire.EventPost{{Key: "1"}, {Key: "1"}, {Key: "2"}, {}} {
 		e.EventName, e.Body = "debtor.updated", "{}"
 		_, err := publisher.RaiseEventWith(ctx, e, "once")
-		refused, is := errors.AsType[*client.Error](err)
-		if conflict := is && refused.Status == http.StatusConflict; conflict != (e.Key != "1") {
+		refused, ok := errors.AsType[*client.Error](err)
+		if conflict := ok && refused.Status == http.StatusConflict; conflict != (e.Key != "1") {
 			t.Errorf("another key of the event under the same idempotency key: %+v %v", e, err)
 		}
 	}
@@ -70,7 +72,11 @@ func TestOrderBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	url, event := "http://127.0.0.1:9/", "debtor.*"
-	sub, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event, OrderBy: pointer("Key")})
+	sub, err := admin.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &url,
+		EventName: &event,
+		OrderBy:   pointer("Key"),
+	})
 	if err != nil || sub.OrderBy != "key" || sub.Ordered || !sub.OrderedByKey {
 		t.Fatalf("%+v %v", sub, err)
 	}
@@ -90,7 +96,7 @@ func TestOrderBy(t *testing.T) {
 		}
 		changed, err := admin.UpdateSubscription(ctx, shop.RecID, sub.RecID, request)
 		if c.want == "" {
-			if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "OrderBy" {
+			if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusBadRequest || len(e.Fields) != 1 || e.Fields[0].FieldName != "OrderBy" {
 				t.Errorf("%v %q: %+v %v", c.ordered, c.orderBy, changed, err)
 			}
 			continue

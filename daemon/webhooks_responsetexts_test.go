@@ -21,7 +21,8 @@ func TestOnlyAdminsSeeResponseTexts(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	i, as := startWebhooks(t)
-	admin, anonymous, ctx := as("admin"), as(""), t.Context()
+	admin, anonymous := as("admin"), as("")
+	ctx := t.Context()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
 		t.Fatal(err)

@@ -93,7 +93,9 @@ func expectTotals(t *testing.T, s *wire.Stats) {
 	if s.Totals.Events != 3 || s.Totals.Messages != 6 || s.SuccessRate == nil || *s.SuccessRate != 0.5 || s.Latency.P50 <= 0 || s.Delay.P99 < s.Delay.P50 || s.Delay.P50 <= 0 {
 		t.Errorf("totals %+v, success rate %v, latency %+v, delay %+v", s.Totals, s.SuccessRate, s.Latency, s.Delay)
 	}
-	m, now, begin := s.Minutes, time.Time(s.ServerDateTime), time.Time(s.Minutes.From)
+	m := s.Minutes
+	now := time.Time(s.ServerDateTime)
+	begin := time.Time(s.Minutes.From)
 	if len(m.Delivered) != 60 || sumOf(m.Delivered) != 3 || sumOf(m.Failed) != 3 || sumOf(m.GivenUp) != 0 || sumOf(m.Messages) != 6 || sumOf(m.Events) != 3 {
 		t.Errorf("minutes %+v", m)
 	}
@@ -135,8 +137,8 @@ func TestStatsWindows(t *testing.T) {
 	}
 	for _, window := range []time.Duration{59 * time.Second, 24*time.Hour + 1, -time.Hour, time.Nanosecond} {
 		_, err := admin.Stats(t.Context(), window)
-		e, is := errors.AsType[*client.Error](err)
-		if !is || e.Status != 400 || len(e.Fields) != 1 || e.Fields[0].FieldName != "Window" {
+		e, ok := errors.AsType[*client.Error](err)
+		if !ok || e.Status != 400 || len(e.Fields) != 1 || e.Fields[0].FieldName != "Window" {
 			t.Errorf("%v: %v", window, err)
 		}
 	}
@@ -196,24 +198,26 @@ func TestStreamOfStats(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	for e, err := range admin.Stream(ctx, client.StreamOptions{Topics: []string{wire.TopicStats}}) {
-		stats, is := e.(client.StatsEvent)
+		stats, isStats := e.(client.StatsEvent)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, beat := e.(client.HeartbeatEvent); beat && pulses > 0 { // a busy machine was late, and the counts of a gap are dropped
 			publish()
 		}
-		if !is {
+		if !isStats {
 			continue
 		}
 		var p wire.Throughput
 		if err := json.Unmarshal(stats.Data, &p); err != nil || time.Time(p.At).IsZero() {
 			t.Fatalf("%s: %v", stats.Data, err)
 		}
-		if pulses++; pulses == 1 {
+		pulses++
+		if pulses == 1 {
 			publish()
 		}
-		events, delivered = events+p.Events, delivered+p.Delivered
+		events += p.Events
+		delivered += p.Delivered
 		if events > published || delivered > published {
 			break
 		}

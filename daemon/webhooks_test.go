@@ -74,15 +74,20 @@ func pointer[T any](v T) *T { return &v }
 // subscriber.
 func TestSubscriptionLifecycle(t *testing.T) {
 	_, as := startWebhooks(t)
-	admin, publisher, anonymous := as("admin"), as("publisher"), as("")
+	admin := as("admin")
+	publisher := as("publisher")
+	anonymous := as("")
 	ctx := context.Background()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil || !shop.IsEnabled || shop.Name != "Shop" {
 		t.Fatal(shop, err)
 	}
 	to, got := receiver(t, 200)
-	s, err := anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{URL: &to, EventName: pointer("Debtor.Updated"),
-		Headers: &[]wire.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Shop", Value: "7"}}})
+	s, err := anonymous.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
+		URL:       &to,
+		EventName: pointer("Debtor.Updated"),
+		Headers:   &[]wire.Header{{Name: "X-Token", Value: "a"}, {Name: "X-Shop", Value: "7"}},
+	})
 	if err != nil || s.EventName != "debtor.updated" || !strings.HasPrefix(s.Secret, "whsec_") || s.Headers[0].Value != "***" {
 		t.Fatal(s, err)
 	}
@@ -328,7 +333,7 @@ func TestAnonymousRetriesAreLimited(t *testing.T) {
 	refused := 0
 	for range 12 {
 		_, err := anonymous.RetryMessage(ctx, shop.RecID, s.RecID, id)
-		if e, is := errors.AsType[*client.Error](err); is && e.Status == http.StatusTooManyRequests {
+		if e, ok := errors.AsType[*client.Error](err); ok && e.Status == http.StatusTooManyRequests {
 			refused++
 		}
 	}

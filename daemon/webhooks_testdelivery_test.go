@@ -17,7 +17,9 @@ import (
 // A header marks it as a test in every attempt, and so does the list of messages.
 func TestTestDelivery(t *testing.T) {
 	_, as := startWebhooks(t, "--webhooks-retry-schedule", "1s,1s")
-	admin, publisher, anonymous := as("admin"), as("publisher"), as("")
+	admin := as("admin")
+	publisher := as("publisher")
+	anonymous := as("")
 	ctx := context.Background()
 	shop, err := admin.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
@@ -103,7 +105,8 @@ func TestInvalidTestDeliveries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Header.Set("Accept", "application/json"); tt.role != "" {
+		r.Header.Set("Accept", "application/json")
+		if tt.role != "" {
 			r.Header.Set("Authorization", "Bearer "+i.Key(t, tt.role))
 		}
 		reply, err := http.DefaultClient.Do(r)
