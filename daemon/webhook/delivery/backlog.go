@@ -21,20 +21,20 @@ type backlogCounter struct {
 	requests chan struct{}   // buffered
 	ended    <-chan struct{} // closed when the engine has stopped
 
-	mu   sync.Mutex
-	open stats.BacklogCount
-	err  error         // of the last count, nil if it succeeded
-	at   time.Time     // end of the last count, by the local clock
-	took time.Duration // duration of the last count
-	done chan struct{} // closed and replaced when a count ends
+	mu        sync.Mutex
+	open      stats.BacklogCount
+	err       error         // of the last count, nil if it succeeded
+	countedAt time.Time     // end of the last count, by the local clock
+	took      time.Duration // duration of the last count
+	done      chan struct{} // closed and replaced when a count ends
 }
 
 // last returns the last count, whether it is fresh enough for an age, and a channel
 // that is closed when the next count ends.
-func (c *backlogCounter) last(age time.Duration) (o stats.BacklogCount, fresh bool, next <-chan struct{}, err error) {
+func (c *backlogCounter) last(age time.Duration) (count stats.BacklogCount, fresh bool, next <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fresh = !c.at.IsZero() && time.Since(c.at) < max(age, backlogMaxAge, backlogCostFactor*c.took)
+	fresh = !c.countedAt.IsZero() && time.Since(c.countedAt) < max(age, backlogMaxAge, backlogCostFactor*c.took)
 	return c.open, fresh, c.done, c.err
 }
 
@@ -44,20 +44,21 @@ func (c *backlogCounter) Backlog(ctx context.Context, age time.Duration) (stats.
 	if err := c.unavailableErr(); err != nil {
 		return stats.BacklogCount{}, err
 	}
-	o, fresh, next, err := c.last(age)
+	count, fresh, next, err := c.last(age)
 	if fresh {
-		return o, err
+		return count, err
 	}
+
 	signal(c.requests)
 	select {
 	case <-next:
-		o, _, _, err = c.last(age)
+		count, _, _, err = c.last(age)
 	case <-c.ended:
 		err = stopping()
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	return o, err
+	return count, err
 }
 
 // run counts on request, until ctx is done.
@@ -73,11 +74,15 @@ func (c *backlogCounter) count(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, backlogTimeout)
 	defer cancel()
 	began := time.Now()
-	all, err := c.Store.Backlog(ctx)
+	backlogs, err := c.Store.Backlog(ctx)
+
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.at, c.took, c.err = time.Now(), time.Since(began), err; err == nil {
-		c.open = stats.BacklogCount{At: c.Now(), Subscriptions: all}
+	c.countedAt = time.Now()
+	c.took = time.Since(began)
+	c.err = err
+	if err == nil {
+		c.open = stats.BacklogCount{At: c.Now(), Subscriptions: backlogs}
 	}
 	close(c.done)
 	c.done = make(chan struct{})

@@ -45,16 +45,22 @@ type disabledBody struct {
 // the same transaction. Subscriptions that are already disabled are dropped.
 func (b *batch) addNotices(now time.Time) {
 	known := make(map[int64]bool)
-	b.notices = nil
 	b.disabled = slices.DeleteFunc(b.disabled, func(d Disabled) bool {
 		sub := b.subs.Subscription(d.Subscription)
-		again := sub == nil || !sub.Active() || known[d.Subscription]
+		isObsolete := sub == nil || !sub.Active() || known[d.Subscription]
 		known[d.Subscription] = true
-		return again
+		return isObsolete
 	})
+
+	b.notices = nil
 	for _, d := range b.disabled {
 		sub := b.subs.Subscription(d.Subscription)
-		body, err := json.Marshal(disabledBody{sub.GUID, sub.Pattern, d.Reason, d.At.UTC()})
+		body, err := json.Marshal(disabledBody{
+			SubscriptionID:   sub.GUID,
+			EventName:        sub.Pattern,
+			Reason:           d.Reason,
+			DisabledDateTime: d.At.UTC(),
+		})
 		if err != nil {
 			panic("webhook: " + err.Error()) // strings and times can always be encoded
 		}
@@ -66,19 +72,19 @@ func (b *batch) addNotices(now time.Time) {
 
 // changesOf returns the batch's changes of messages, in order.
 func (b *batch) changesOf() []webhook.Change {
-	all := make([]webhook.Change, 0, len(b.results)+len(b.publications))
+	changes := make([]webhook.Change, 0, len(b.results)+len(b.publications))
 	for _, p := range b.events() {
 		for _, m := range p.messages {
-			all = append(all, b.subs.ChangeOf(m, m.State, p.event.AddedAt))
+			changes = append(changes, b.subs.ChangeOf(m, m.State, p.event.AddedAt))
 		}
 	}
 	for i := range b.results {
-		r := &b.results[i]
-		c := b.subs.ChangeOf(r.Message, r.After, r.Began.Add(r.Took))
-		c.Code, c.Took = r.Code, r.Took
-		all = append(all, c)
+		result := &b.results[i]
+		change := b.subs.ChangeOf(result.Message, result.After, result.Began.Add(result.Took))
+		change.Code, change.Took = result.Code, result.Took
+		changes = append(changes, change)
 	}
-	return all
+	return changes
 }
 
 // completeGroup completes the group, if there is one, with an error, or nil.

@@ -12,22 +12,26 @@ import (
 
 // The health updates of a subscription since the last write are merged into one.
 func TestHealthIsMerged(t *testing.T) {
-	one, two := time.Unix(1, 0), time.Unix(2, 0)
-	for name, c := range map[string]struct {
-		noted []Health
-		want  Health
+	first, second := time.Unix(1, 0), time.Unix(2, 0)
+	failure := Health{Subscription: 1, Since: first}
+	success := Health{Subscription: 1}
+	later := Health{Subscription: 1, Since: second}
+	replaced := Health{Subscription: 1, Since: second, Replace: true}
+	for name, tt := range map[string]struct {
+		recorded []Health
+		want     Health
 	}{
-		"fails":                  {[]Health{{1, one, false}}, Health{1, one, false}},
-		"fails, succeeds":        {[]Health{{1, one, false}, {Subscription: 1}}, Health{Subscription: 1}},
-		"fails, succeeds, fails": {[]Health{{1, one, false}, {Subscription: 1}, {1, two, false}}, Health{1, two, true}},
-		"fails again, restored":  {[]Health{{1, one, false}, {1, two, true}}, Health{1, two, true}},
+		"fails":                  {[]Health{failure}, failure},
+		"fails, succeeds":        {[]Health{failure, success}, success},
+		"fails, succeeds, fails": {[]Health{failure, success, later}, replaced},
+		"fails again, restored":  {[]Health{failure, replaced}, replaced},
 	} {
-		g := newPending()
-		for _, h := range c.noted {
-			g.setHealth(h)
+		p := newPending()
+		for _, h := range tt.recorded {
+			p.setHealth(h)
 		}
-		if !slices.Equal(g.health, []Health{c.want}) {
-			t.Errorf("%s: merged into %+v, want %+v", name, g.health, c.want)
+		if !slices.Equal(p.health, []Health{tt.want}) {
+			t.Errorf("%s: merged into %+v, want %+v", name, p.health, tt.want)
 		}
 	}
 }

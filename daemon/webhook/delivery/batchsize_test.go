@@ -20,14 +20,14 @@ func TestBatchSizeAdapts(t *testing.T) {
 		row := time.Duration(rapid.Int64Range(0, int64(10*time.Millisecond)).Draw(t, "time per row"))
 		begin := time.Duration(rapid.Int64Range(0, int64(s.target)).Draw(t, "fixed time per step"))
 		for range 40 {
-			was := s.rows
-			took := begin + time.Duration(was)*row
-			s.adjust(Removed{Rows: was, Took: took})
-			switch {
-			case s.rows < s.min || s.rows > s.max:
-				t.Fatalf("%d rows after %d", s.rows, was)
-			case took > s.target && s.rows > was || took < s.target && s.rows < was:
-				t.Fatalf("%d rows after %d that took %v", s.rows, was, took)
+			before := s.rows
+			took := begin + time.Duration(before)*row
+			s.adjust(Removed{Rows: before, Took: took})
+			if s.rows < s.min || s.rows > s.max {
+				t.Fatalf("%d rows after %d", s.rows, before)
+			}
+			if took > s.target && s.rows > before || took < s.target && s.rows < before {
+				t.Fatalf("%d rows after %d that took %v", s.rows, before, took)
 			}
 		}
 		if took := begin + time.Duration(s.rows)*row; took > 2*s.target && s.rows > s.min {
@@ -40,10 +40,12 @@ func TestBatchSizeAdapts(t *testing.T) {
 // nevertheless decreases it.
 func TestBatchSizeAfterSmallSteps(t *testing.T) {
 	s := filePace
-	if s.adjust(Removed{Rows: 3, Took: time.Microsecond}); s != filePace {
+	s.adjust(Removed{Rows: 3, Took: time.Microsecond})
+	if s != filePace {
 		t.Errorf("%+v after a step of 3 rows", s)
 	}
-	if s.adjust(Removed{Rows: 3, Took: time.Second}); s.rows != filePace.rows/2 {
+	s.adjust(Removed{Rows: 3, Took: time.Second})
+	if s.rows != filePace.rows/2 {
 		t.Errorf("%+v after a step that took long", s)
 	}
 }
@@ -86,8 +88,8 @@ type agingStore struct {
 }
 
 func (s *agingStore) Prune(_ context.Context, p Prune) (Removed, error) {
-	there := s.backlog + int(time.Since(s.began).Seconds()*float64(s.rate)) - s.removed
-	n := min(p.Limit, there)
+	added := int(time.Since(s.began).Seconds() * float64(s.rate))
+	n := min(p.Limit, s.backlog+added-s.removed)
 	took := time.Duration(n) * s.row
 	time.Sleep(took)
 	s.removed += n
@@ -102,10 +104,15 @@ func TestPruningLimitsWriterTime(t *testing.T) {
 	for _, row := range []time.Duration{8 * time.Microsecond, 40 * time.Microsecond} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &agingStore{began: time.Now(), backlog: 10_000_000, rate: rate, row: row}
-			c := &Config{Store: s, Attempts: 1, Retention: func() webhook.Retention { return webhook.Retention{Successful: time.Hour} }}
-			at := new(clock)
-			j := &janitor{core: &core{Config: c, clock: at, queues: newQueueSet(c, at), recorder: stats.NewRecorder(at.Now())}, pace: filePace}
-			j.scan.retention = c.Retention()
+			config := &Config{
+				Store:     s,
+				Attempts:  1,
+				Retention: func() webhook.Retention { return webhook.Retention{Successful: time.Hour} },
+			}
+			c := new(clock)
+			core := &core{Config: config, clock: c, queues: newQueueSet(config, c), recorder: stats.NewRecorder(c.Now())}
+			j := &janitor{core: core, pace: filePace}
+			j.scan.retention = config.Retention()
 			const span = 5 * time.Minute
 			ctx, cancel := context.WithTimeout(t.Context(), span)
 			defer cancel()

@@ -27,17 +27,19 @@ type memoryStore struct {
 func (s *memoryStore) add(m *webhook.Message) {
 	kept := *m
 	kept.Event = &webhook.Event{ID: m.Event.ID, Key: m.Event.Key, Size: len(m.Event.Body), AddedAt: m.Event.AddedAt}
-	s.open[m.ID], s.bodies[m.Event.ID] = &kept, m.Event.Body
+	s.open[m.ID] = &kept
+	s.bodies[m.Event.ID] = m.Event.Body
 }
 
-func (s *memoryStore) OpenMessages(_ context.Context, p Page) (page []*webhook.Message, err error) {
+func (s *memoryStore) OpenMessages(_ context.Context, p Page) ([]*webhook.Message, error) {
+	var page []*webhook.Message
 	for _, m := range s.open {
-		at := Position{m.Next, m.ID}
-		if m.Subscription == p.Subscription && (p.Key == "" || m.Event.Key == p.Key) && p.After.before(at, p.InOrder) && (p.InOrder || !m.Next.After(p.Until)) {
-			read, event := *m, *m.Event
-			read.Event = &event
-			page = append(page, &read)
+		if !contains(p, m) {
+			continue
 		}
+		message, event := *m, *m.Event
+		message.Event = &event
+		page = append(page, &message)
 	}
 	slices.SortFunc(page, func(a, b *webhook.Message) int {
 		if p.InOrder {
@@ -48,13 +50,24 @@ func (s *memoryStore) OpenMessages(_ context.Context, p Page) (page []*webhook.M
 	return page[:min(len(page), p.Limit)], nil
 }
 
+// contains reports whether a message belongs to a page or to one after it.
+func contains(p Page, m *webhook.Message) bool {
+	if m.Subscription != p.Subscription || p.Key != "" && m.Event.Key != p.Key {
+		return false
+	}
+	if !p.InOrder && m.Next.After(p.Until) {
+		return false
+	}
+	return p.After.before(Position{Next: m.Next, ID: m.ID}, p.InOrder)
+}
+
 func (s *memoryStore) Bodies(_ context.Context, events []int64) (map[int64][]byte, error) {
-	found := make(map[int64][]byte)
+	bodies := make(map[int64][]byte)
 	for _, id := range events {
-		found[id] = slices.Clone(s.bodies[id])
+		bodies[id] = slices.Clone(s.bodies[id])
 		s.read += len(s.bodies[id])
 	}
-	return found, nil
+	return bodies, nil
 }
 
 func (s *memoryStore) NextDue(_ context.Context, p Page) (due time.Time, err error) {
@@ -86,10 +99,14 @@ func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 	t.Helper()
 	s := &memoryStore{open: make(map[int64]*webhook.Message), bodies: make(map[int64][]byte)}
 	e := &stepEngine{t: t, store: s, subs: make(map[int64]*webhook.Subscription)}
-	e.Engine = New(Config{Store: s, Memory: memory, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	e.Engine = New(Config{
+		Store:  s,
+		Memory: memory,
+		Log:    slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Policy: func() webhook.Policy {
 			return webhook.Policy{Schedule: []time.Duration{5 * time.Second, time.Minute, time.Hour}}
-		}})
+		},
+	})
 	e.queueSet.dispatch = func() {} // the test starts attempts
 	e.budget.slots.max = 40
 	for i := range e.budget.tiers {
@@ -98,7 +115,12 @@ func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 	e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
 	e.queueSet.leases.held = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
-		sub := &webhook.Subscription{ID: id + 1, Subscriber: strconv.FormatInt(id+1, 10), Enabled: true, SubscriberInfo: webhook.SubscriberInfo{Enabled: true}}
+		sub := &webhook.Subscription{
+			ID:             id + 1,
+			Subscriber:     strconv.FormatInt(id+1, 10),
+			Enabled:        true,
+			SubscriberInfo: webhook.SubscriberInfo{Enabled: true},
+		}
 		for _, change := range with {
 			change(sub)
 		}
@@ -112,15 +134,16 @@ func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 // applySubscriptions passes the current subscriptions to the engine.
 func (e *stepEngine) applySubscriptions() {
 	e.version++
-	all, changed := make(map[int64]*webhook.Subscription), make(map[int64]*webhook.Subscription)
+	current, changed := make(map[int64]*webhook.Subscription), make(map[int64]*webhook.Subscription)
 	for sub := range e.Subscriptions().Subscriptions {
 		changed[sub.ID] = nil
 	}
 	for id, sub := range e.subs {
 		copied := *sub
-		all[id], changed[id] = &copied, &copied
+		current[id] = &copied
+		changed[id] = &copied
 	}
-	e.update(webhook.NewSnapshot(e.version, all), changed)
+	e.update(webhook.NewSnapshot(e.version, current), changed)
 }
 
 // publish commits an event for subscriptions.
@@ -166,45 +189,51 @@ func (e *stepEngine) refillOnce() bool {
 
 func (e *stepEngine) startAttempt() bool {
 	e.queueSet.mu.Lock()
-	f := e.dispatcher.next()
+	a := e.dispatcher.next()
 	e.queueSet.mu.Unlock()
-	if f != nil {
-		e.started(f)
+	if a == nil {
+		return false
 	}
-	return f != nil
+	e.started(a)
+	return true
 }
 
 // started records an attempt. In a queue that is ordered by key, earlier messages with the
 // same key must have ended.
-func (e *stepEngine) started(f *attempt) {
-	e.dispatcher.approve(f)
-	e.attempts = append(e.attempts, f)
+func (e *stepEngine) started(a *attempt) {
+	e.dispatcher.approve(a)
+	e.attempts = append(e.attempts, a)
+	key := a.message.Event.Key
+	if !a.queue.byKey() || key == "" {
+		return
+	}
 	for id, m := range e.store.open {
-		if f.queue.byKey() && m.Subscription == f.queue.id && m.Event.Key != "" && m.Event.Key == f.message.Event.Key && id < f.message.ID {
-			e.t.Fatalf("message %d of key %s is sent before %d (%+v)", f.message.ID, m.Event.Key, id, m.State)
+		if m.Subscription == a.queue.id && m.Event.Key == key && id < a.message.ID {
+			e.t.Fatalf("message %d of key %s is sent before %d (%+v)", a.message.ID, key, id, m.State)
 		}
 	}
 }
 
 // finish ends one of the attempts.
 func (e *stepEngine) finish(i int, o webhook.Outcome, counts bool) {
-	f := e.attempts[i]
+	a := e.attempts[i]
 	e.attempts = slices.Delete(e.attempts, i, i+1)
 	o.Began = e.Now()
-	if next := e.dispatcher.finish(f, o, counts); next != nil {
+	if next := e.dispatcher.finish(a, o, counts); next != nil {
 		e.started(next)
 	}
 }
 
 // writeOutcomes writes the pending outcomes.
 func (e *stepEngine) writeOutcomes() {
-	q := e.pending.next()
+	work := e.pending.next()
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
-	for i := range q.results {
-		r := &q.results[i]
+	for i := range work.results {
+		r := &work.results[i]
 		if m := e.store.open[r.Message.ID]; m != nil {
-			if m.State = r.After; !m.Status.Open() {
+			m.State = r.After
+			if !m.Status.Open() {
 				delete(e.store.open, m.ID)
 			}
 		}
@@ -214,8 +243,8 @@ func (e *stepEngine) writeOutcomes() {
 
 // advance advances the clock.
 func (e *stepEngine) advance(d time.Duration) {
-	was := e.core.clock.read.Load()
-	e.core.clock.read.Store(&reading{local: was.local, store: was.store.Add(d)})
+	before := e.core.clock.read.Load()
+	e.core.clock.read.Store(&reading{local: before.local, store: before.store.Add(d)})
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
 	for _, q := range e.byID {
@@ -245,8 +274,8 @@ func (e *stepEngine) finishAll(subscription int64, o webhook.Outcome) {
 
 // attemptsAt returns the number of attempts in flight of a subscription.
 func (e *stepEngine) attemptsAt(subscription int64) (n int) {
-	for _, f := range e.attempts {
-		if f.queue.id == subscription {
+	for _, a := range e.attempts {
+		if a.queue.id == subscription {
 			n++
 		}
 	}
@@ -258,7 +287,8 @@ func (e *stepEngine) checkBudget() {
 	e.t.Helper()
 	e.queueSet.mu.Lock()
 	defer e.queueSet.mu.Unlock()
-	held, sequences := make(map[*webhook.Message]bool), 0
+	held := make(map[*webhook.Message]bool)
+	sequences := 0
 	for _, q := range e.byID {
 		sequences += len(q.sequences.byKey)
 		for _, m := range q.window.known {
@@ -268,15 +298,18 @@ func (e *stepEngine) checkBudget() {
 			held[m] = true
 		}
 	}
-	for _, f := range e.attempts { // of deleted queues
-		held[f.message] = true
+	for _, a := range e.attempts { // of deleted queues
+		held[a.message] = true
 	}
 	for _, r := range e.pending.results {
 		held[r.Message] = true
 	}
-	want, bodies, used, in := 0, make(map[int64]*webhook.Event), 0, make(map[*tier]int)
+
+	want := 0 // bytes
+	bodies := make(map[int64]*webhook.Event)
+	messages := make(map[*tier]int)
 	for m := range held {
-		in[e.budget.messages[m]]++
+		messages[e.budget.messages[m]]++
 		want += messageCost
 		if known := bodies[m.Event.ID]; known == nil {
 			bodies[m.Event.ID] = m.Event
@@ -285,98 +318,48 @@ func (e *stepEngine) checkBudget() {
 			e.t.Fatalf("event %d is in memory twice", m.Event.ID)
 		}
 	}
+
+	used := 0
 	for i := range e.budget.tiers {
 		tier := &e.budget.tiers[i]
-		if used += tier.used; tier.used > tier.limit && in[tier] > 1 {
+		used += tier.used
+		if tier.used > tier.limit && messages[tier] > 1 {
 			e.t.Fatalf("tier %d holds %d bytes of %d", i, tier.used, tier.limit)
 		}
 	}
-	same := func(a *webhook.Event, b *heldEvent) bool { return a == b.Event }
 	if sequences != e.budget.sequences {
 		e.t.Fatalf("%d sequences, %d are counted", sequences, e.budget.sequences)
 	}
+	same := func(a *webhook.Event, b *heldEvent) bool { return a == b.Event }
 	if used != want || len(held) != len(e.budget.messages) || !maps.EqualFunc(bodies, e.budget.events, same) {
-		e.t.Fatalf("%d bytes and %d events are counted; %d and %d are in memory", used, len(e.budget.events), want, len(bodies))
+		e.t.Fatalf("%d bytes and %d events are counted; %d and %d are in memory",
+			used, len(e.budget.events), want, len(bodies))
 	}
 }
 
 // TestBudgetMatchesMemory takes random steps and checks the budget after each. In the
 // end all endpoints work, and everything is delivered.
 func TestBudgetMatchesMemory(t *testing.T) {
-	const subscriptions, largest = 10, 100_000
+	const subscriptions = 10
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		e := newStepEngine(t, 64<<10, subscriptions, func(s *webhook.Subscription) { s.Order = webhook.Order{All: s.ID%5 == 0, ByKey: s.ID%3 == 0} })
+		e := newStepEngine(t, 64<<10, subscriptions, func(s *webhook.Subscription) {
+			s.Order = webhook.Order{All: s.ID%5 == 0, ByKey: s.ID%3 == 0}
+		})
 		e.budget.maxSequences = 100 // of which some queues have more
-		pick := func() int64 { return 1 + r.Int64N(subscriptions) }
 		for range 1500 {
-			switch n := r.IntN(100); {
-			case n < 20:
-				var to []int64
-				for range 1 + r.IntN(subscriptions) {
-					to = append(to, pick())
-				}
-				slices.Sort(to)
-				size := r.IntN(4000)
-				if r.IntN(50) == 0 {
-					size = r.IntN(largest)
-				}
-				e.key = []string{"", "a", "b", fmt.Sprint(r.IntN(200))}[r.IntN(4)]
-				e.publish(size, slices.Compact(to)...)
-			case n < 40:
-				e.refillOnce()
-			case n < 60:
-				e.startAttempt()
-			case n < 80 && len(e.attempts) > 0:
-				o := webhook.Outcome{Code: 200}
-				switch f := e.attempts[0]; {
-				case f.queue.id <= 3:
-					o = webhook.Outcome{Cause: webhook.ConnectionRefused}
-				case f.queue.id == 4 || r.IntN(10) == 0:
-					o = webhook.Outcome{Code: 400}
-				}
-				e.finish(0, o, r.IntN(20) > 0)
-			case n < 92:
-				e.writeOutcomes()
-			case n < 94:
-				e.advance(time.Duration(r.IntN(20)) * time.Second)
-			case n == 94:
-				e.Invalidate(pick())
-			case n == 95:
-				e.MarkDue(pick())
-			case n == 96:
-				if sub := e.subs[pick()]; sub != nil {
-					sub.Enabled = !sub.Enabled
-					e.applySubscriptions()
-				}
-				if sub := e.subs[3]; sub != nil && len(e.attempts)+len(e.pending.results) == 0 { // otherwise several of a key can be in flight
-					sub.Order.ByKey = !sub.Order.ByKey
-					e.applySubscriptions()
-				}
-			case n == 97 && r.IntN(10) == 0:
-				id := pick()
-				delete(e.subs, id)
-				for _, m := range e.store.open {
-					if m.Subscription == id {
-						delete(e.store.open, m.ID)
-					}
-				}
-				e.applySubscriptions()
-			case n == 98:
-				e.queueSet.mu.Lock()
-				e.budget.tiers[0].reserved = 0
-				e.queueSet.mu.Unlock()
-				e.rewind()
-			}
+			e.takeRandomStep(r, subscriptions)
 			e.checkBudget()
 		}
+
 		for _, sub := range e.subs {
 			sub.Enabled = true
 		}
 		e.applySubscriptions()
 		for round := 0; len(e.store.open) > 0 || len(e.attempts) > 0; round++ {
 			if round > 3000 {
-				t.Fatalf("seed %d: %d messages stay in the store, %d attempts in flight; tiers: %+v", seed, len(e.store.open), len(e.attempts), e.budget.tiers)
+				t.Fatalf("seed %d: %d messages stay in the store, %d attempts in flight; tiers: %+v",
+					seed, len(e.store.open), len(e.attempts), e.budget.tiers)
 			}
 			for e.refillOnce() {
 			}
@@ -391,9 +374,71 @@ func TestBudgetMatchesMemory(t *testing.T) {
 		}
 		e.writeOutcomes()
 		e.checkBudget()
-		if used := e.budget.tiers[0].used + e.budget.tiers[1].used; used != 0 {
+		used := e.budget.tiers[0].used + e.budget.tiers[1].used
+		if used != 0 {
 			t.Errorf("seed %d: %d bytes are counted when all is delivered", seed, used)
 		}
+	}
+}
+
+// takeRandomStep publishes, reads, starts or ends something, or changes a subscription.
+func (e *stepEngine) takeRandomStep(r *rand.Rand, subscriptions int) {
+	pick := func() int64 { return 1 + r.Int64N(int64(subscriptions)) }
+	switch n := r.IntN(100); {
+	case n < 20:
+		var to []int64
+		for range 1 + r.IntN(subscriptions) {
+			to = append(to, pick())
+		}
+		slices.Sort(to)
+		size := r.IntN(4000)
+		if r.IntN(50) == 0 {
+			size = r.IntN(100_000)
+		}
+		keys := []string{"", "a", "b", fmt.Sprint(r.IntN(200))}
+		e.key = keys[r.IntN(len(keys))]
+		e.publish(size, slices.Compact(to)...)
+	case n < 40:
+		e.refillOnce()
+	case n < 60:
+		e.startAttempt()
+	case n < 80 && len(e.attempts) > 0:
+		o := webhook.Outcome{Code: 200}
+		subscription := e.attempts[0].queue.id
+		if subscription <= 3 {
+			o = webhook.Outcome{Cause: webhook.ConnectionRefused}
+		} else if subscription == 4 || r.IntN(10) == 0 {
+			o = webhook.Outcome{Code: 400}
+		}
+		e.finish(0, o, r.IntN(20) > 0)
+	case n < 92:
+		e.writeOutcomes()
+	case n < 94:
+		e.advance(time.Duration(r.IntN(20)) * time.Second)
+	case n == 94:
+		e.Invalidate(pick())
+	case n == 95:
+		e.MarkDue(pick())
+	case n == 96:
+		if sub := e.subs[pick()]; sub != nil {
+			sub.Enabled = !sub.Enabled
+			e.applySubscriptions()
+		}
+		isIdle := len(e.attempts)+len(e.pending.results) == 0 // otherwise several of a key can be in flight
+		if sub := e.subs[3]; sub != nil && isIdle {
+			sub.Order.ByKey = !sub.Order.ByKey
+			e.applySubscriptions()
+		}
+	case n == 97 && r.IntN(10) == 0:
+		id := pick()
+		delete(e.subs, id)
+		maps.DeleteFunc(e.store.open, func(_ int64, m *webhook.Message) bool { return m.Subscription == id })
+		e.applySubscriptions()
+	case n == 98:
+		e.queueSet.mu.Lock()
+		e.budget.tiers[0].reserved = 0
+		e.queueSet.mu.Unlock()
+		e.rewind()
 	}
 }
 
@@ -401,14 +446,22 @@ func TestBudgetMatchesMemory(t *testing.T) {
 // others hang: endpoints that failed before, new ones with enough memory for their
 // attempts, and others with occasional timeouts of attempts.
 func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
-	const hanging, messages, size = 50, 30, 1000
-	for _, c := range []struct {
+	const (
+		hanging  = 50
+		healthy  = hanging + 1
+		messages = 30
+		size     = 1000
+	)
+	for _, tt := range []struct {
 		memory          int
 		known, timesOut bool
-	}{{64 << 10, true, false}, {1 << 20, false, false}, {64 << 10, false, true}} {
-		const healthy = hanging + 1
-		e := newStepEngine(t, c.memory, hanging+1, func(s *webhook.Subscription) {
-			if c.known && s.ID != healthy {
+	}{
+		{memory: 64 << 10, known: true},
+		{memory: 1 << 20},
+		{memory: 64 << 10, timesOut: true},
+	} {
+		e := newStepEngine(t, tt.memory, hanging+1, func(s *webhook.Subscription) {
+			if tt.known && s.ID != healthy {
 				s.FailingSince = noon.Add(-time.Hour)
 			}
 		})
@@ -419,11 +472,13 @@ func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
 		for n := range int64(messages) {
 			for id := range e.subs {
 				event := &webhook.Event{ID: 1000*(n+1) + id, Body: make([]byte, size)}
-				e.store.add(&webhook.Message{ID: event.ID, Event: event, Partition: 1, Subscription: id, State: webhook.State{Next: noon}})
+				e.store.add(dueMessage(event.ID, event, id))
 			}
 		}
 		e.rewind()
-		left := func() (n int) {
+
+		left := func() int {
+			n := 0
 			for _, m := range e.store.open {
 				if m.Subscription == healthy {
 					n++
@@ -433,16 +488,16 @@ func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
 		}
 		for round := 0; left() > 0; round++ {
 			if round > 5*messages {
-				t.Fatalf("%+v: %d messages of the working endpoint are left; tiers: %+v", c, left(), e.budget.tiers)
+				t.Fatalf("%+v: %d messages of the working endpoint are left; tiers: %+v", tt, left(), e.budget.tiers)
 			}
 			for e.refillOnce() {
 			}
 			for e.startAttempt() {
 			}
 			for i := len(e.attempts) - 1; i >= 0; i-- {
-				if f := e.attempts[i]; f.queue.id == healthy {
+				if e.attempts[i].queue.id == healthy {
 					e.finish(i, webhook.Outcome{Code: 200}, true)
-				} else if c.timesOut && round%10 == 9 {
+				} else if tt.timesOut && round%10 == 9 {
 					e.finish(i, webhook.Outcome{Cause: webhook.TimedOut}, true)
 				}
 			}
@@ -452,14 +507,29 @@ func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
 	}
 }
 
+// dueMessage returns a message of partition 1 that is due at noon.
+func dueMessage(id int64, event *webhook.Event, subscription int64) *webhook.Message {
+	return &webhook.Message{
+		ID:           id,
+		Event:        event,
+		Partition:    1,
+		Subscription: subscription,
+		State:        webhook.State{Next: noon},
+	}
+}
+
 // TestSharedBodyIsReadOnce reads a backlog of few events for many queues.
 func TestSharedBodyIsReadOnce(t *testing.T) {
-	const subscriptions, events, size = 40, 20, 10_000
+	const (
+		subscriptions = 40
+		events        = 20
+		size          = 10_000
+	)
 	e := newStepEngine(t, 4<<20, subscriptions)
 	for n := range int64(events) {
 		event := &webhook.Event{ID: n + 1, Body: make([]byte, size)}
 		for id := range e.subs {
-			e.store.add(&webhook.Message{ID: 1000*(n+1) + id, Event: event, Partition: 1, Subscription: id, State: webhook.State{Next: noon}})
+			e.store.add(dueMessage(1000*(n+1)+id, event, id))
 		}
 	}
 	e.rewind()
@@ -471,7 +541,8 @@ func TestSharedBodyIsReadOnce(t *testing.T) {
 		inMemory += len(q.window.known)
 	}
 	if inMemory != subscriptions*events || e.store.read != events*size {
-		t.Errorf("%d messages are in memory, and %d bytes were read; want %d and %d", inMemory, e.store.read, subscriptions*events, events*size)
+		t.Errorf("%d messages are in memory, and %d bytes were read; want %d and %d",
+			inMemory, e.store.read, subscriptions*events, events*size)
 	}
 }
 
@@ -517,15 +588,16 @@ func TestLargeBatchesAreSplit(t *testing.T) {
 	}
 	var written []*publication
 	for len(e.pending.waiting) > 0 {
-		q, b := e.pending.next(), Batch{}
-		q.subs = e.Subscriptions()
-		if err := e.writer.fill(t.Context(), &b, q); err != nil {
+		work := e.pending.next()
+		work.subs = e.Subscriptions()
+		var b Batch
+		if err := e.writer.fill(t.Context(), &b, work); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(b.Messages); n == 0 || n > batchMessages || n != len(q.publications)*subscriptions {
-			t.Fatalf("%d messages of %d events are in one batch", n, len(q.publications))
+		if n := len(b.Messages); n == 0 || n > batchMessages || n != len(work.publications)*subscriptions {
+			t.Fatalf("%d messages of %d events are in one batch", n, len(work.publications))
 		}
-		written = append(written, q.publications...)
+		written = append(written, work.publications...)
 	}
 	if !slices.Equal(written, sent) || e.pending.bytes != 0 {
 		t.Errorf("%d events are written; %d bytes are pending", len(written), e.pending.bytes)
@@ -550,7 +622,8 @@ func TestRemovedSubscriptionFreesMemory(t *testing.T) {
 	if len(e.budget.refill) == 0 {
 		t.Fatal("the waiting queue is not woken")
 	}
-	if e.deliver(); e.attemptsAt(2) != 1 {
+	e.deliver()
+	if e.attemptsAt(2) != 1 {
 		t.Error("the other message was not sent")
 	}
 }
@@ -559,7 +632,10 @@ func TestRemovedSubscriptionFreesMemory(t *testing.T) {
 // fails; the message then awaits its retry in the store, in an ordered queue, too.
 func TestFailureFreesMemory(t *testing.T) {
 	for _, order := range []webhook.Order{{}, {All: true}, {ByKey: true}} {
-		e := newStepEngine(t, 64<<10, 2, func(s *webhook.Subscription) { s.FailingSince, s.Order = noon.Add(-time.Hour), order })
+		e := newStepEngine(t, 64<<10, 2, func(s *webhook.Subscription) {
+			s.FailingSince = noon.Add(-time.Hour)
+			s.Order = order
+		})
 		e.publish(12_000, 1)
 		e.deliver()
 		e.publish(12_000, 2)
@@ -568,12 +644,14 @@ func TestFailureFreesMemory(t *testing.T) {
 			t.Fatal("there is memory for both")
 		}
 		e.finishAll(1, webhook.Outcome{Code: 400})
-		if e.deliver(); e.attemptsAt(2) != 1 {
+		e.deliver()
+		if e.attemptsAt(2) != 1 {
 			t.Errorf("order %+v: the other message was not sent", order)
 		}
 		e.finishAll(2, webhook.Outcome{Code: 200})
 		e.advance(time.Hour)
-		if e.deliver(); e.attemptsAt(1) != 1 {
+		e.deliver()
+		if e.attemptsAt(1) != 1 {
 			t.Errorf("order %+v: no attempt followed", order)
 		}
 	}
@@ -604,11 +682,13 @@ func TestRecoveredEndpointChangesTier(t *testing.T) {
 	}
 	e.writeOutcomes()
 	e.publish(100, 3)
-	if e.deliver(); e.attemptsAt(3) != 1 {
+	e.deliver()
+	if e.attemptsAt(3) != 1 {
 		t.Fatalf("%d attempts; the one that succeeds is to be the only one", e.attemptsAt(3))
 	}
 	e.finishAll(3, webhook.Outcome{Code: 200})
-	if e.deliver(); e.attemptsAt(3) != 1 {
+	e.deliver()
+	if e.attemptsAt(3) != 1 {
 		t.Error("the queue of a working endpoint waits for failing ones")
 	}
 }
@@ -624,7 +704,8 @@ func TestSlowEndpointFreesMemory(t *testing.T) {
 		}
 		e.deliver()
 		e.publish(20_000, 2)
-		if e.deliver(); e.attemptsAt(2) != 1 {
+		e.deliver()
+		if e.attemptsAt(2) != 1 {
 			t.Errorf("order %+v: a queue waits for the memory of a slow endpoint", order)
 		}
 		e.finishAll(2, webhook.Outcome{Code: 200})

@@ -25,36 +25,50 @@ import (
 // selection selects the messages that match a query string.
 func (h *testEnv) selection(filter string) admin.Selection {
 	h.t.Helper()
-	kind, _ := record.System().Lookup("Message")
 	members, err := query.ReadForm(filter + "&OrderBy=ItemNo&Fields=ItemNo,Status,Retries")
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return admin.Selection{Max: admin.Unlimited, Select: func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
-		page := append(slices.Clip(members), query.Member{Name: "ItemNoGreaterThan", Texts: []string{fmt.Sprint(after)}},
-			query.Member{Name: "ItemNoLessThanOrEqualTo", Texts: []string{fmt.Sprint(last)}}, query.Member{Name: "Take", Texts: []string{fmt.Sprint(limit)}})
-		req, err := query.Parse(kind, page, query.Options{})
-		if err != nil {
-			return nil, err
+	return admin.Selection{
+		Max: admin.Unlimited,
+		Select: func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
+			page := append(slices.Clip(members),
+				query.Member{Name: "ItemNoGreaterThan", Texts: []string{fmt.Sprint(after)}},
+				query.Member{Name: "ItemNoLessThanOrEqualTo", Texts: []string{fmt.Sprint(last)}},
+				query.Member{Name: "Take", Texts: []string{fmt.Sprint(limit)}})
+			return h.candidates(ctx, page)
+		},
+	}
+}
+
+// candidates returns the messages of a query for their numbers, states and retries.
+func (h *testEnv) candidates(ctx context.Context, members []query.Member) ([]admin.Candidate, error) {
+	kind, _ := record.System().Lookup("Message")
+	req, err := query.Parse(kind, members, query.Options{})
+	if err != nil {
+		return nil, err
+	}
+	plan, err := query.NewPlan(req, false)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := h.store.Select(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var candidates []admin.Candidate
+	for {
+		cells, err := rows.Next()
+		if err != nil || cells == nil {
+			return candidates, err
 		}
-		plan, err := query.NewPlan(req, false)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := h.store.Select(ctx, plan)
-		if err != nil {
-			return nil, err
-		}
-		defer rows.Close()
-		var all []admin.Candidate
-		for {
-			cells, err := rows.Next()
-			if err != nil || cells == nil {
-				return all, err
-			}
-			all = append(all, admin.Candidate{ID: cells[0].Int, Status: webhook.Status(cells[1].Int), Retries: int(cells[2].Int)})
-		}
-	}}
+		candidates = append(candidates, admin.Candidate{
+			ID:      cells[0].Int,
+			Status:  webhook.Status(cells[1].Int),
+			Retries: int(cells[2].Int),
+		})
+	}
 }
 
 // state is a number of messages with the same state.
@@ -67,8 +81,11 @@ type state struct {
 // for the first, and messages in every state for the other.
 func (h *testEnv) addMessages(url, otherURL string, failed int) (r, other webhook.Subscription) {
 	h.t.Helper()
-	ctx, kept, now := context.Background(), h.store.Webhooks, time.Now().UTC().Truncate(time.Microsecond)
-	b, err := kept.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.System(), At: now})
+	ctx := context.Background()
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	kept := h.store.Webhooks
+	shop := admin.Subscriber{Name: "Shop", Enabled: true}
+	b, err := kept.AddSubscriber(ctx, shop, audit.Entry{Actor: audit.System(), At: now})
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -78,7 +95,15 @@ func (h *testEnv) addMessages(url, otherURL string, failed int) (r, other webhoo
 		h.t.Fatal(err)
 	}
 	add := func(url string, states ...state) webhook.Subscription {
-		r, err := kept.AddSubscription(ctx, webhook.Subscription{Subscriber: b.GUID, Pattern: "*", URL: url, Enabled: true, Secret: webhook.NewSecret(), MadeByAdmin: true, SavedAt: now}, nil)
+		r, err := kept.AddSubscription(ctx, webhook.Subscription{
+			Subscriber:  b.GUID,
+			Pattern:     "*",
+			URL:         url,
+			Enabled:     true,
+			Secret:      webhook.NewSecret(),
+			MadeByAdmin: true,
+			SavedAt:     now,
+		}, nil)
 		if err != nil {
 			h.t.Fatal(err)
 		}
@@ -87,10 +112,14 @@ func (h *testEnv) addMessages(url, otherURL string, failed int) (r, other webhoo
 		}
 		return r
 	}
+
 	later := now.Add(time.Hour)
 	r = add(url, state{webhook.State{Status: webhook.Failed, Attempts: 3}, failed})
-	other = add(otherURL, state{webhook.State{Next: later}, 10}, state{webhook.State{Status: webhook.Successful, Attempts: 1}, 10},
-		state{webhook.State{Status: webhook.RetryPending, Attempts: 2, Next: later}, 10}, state{webhook.State{Status: webhook.Failed, Attempts: 3}, 10})
+	other = add(otherURL,
+		state{webhook.State{Next: later}, 10},
+		state{webhook.State{Status: webhook.Successful, Attempts: 1}, 10},
+		state{webhook.State{Status: webhook.RetryPending, Attempts: 2, Next: later}, 10},
+		state{webhook.State{Status: webhook.Failed, Attempts: 3}, 10})
 	return r, other
 }
 
@@ -108,10 +137,24 @@ func (h *testEnv) insert(lease delivery.Lease, r webhook.Subscription, s state, 
 	}
 	b := delivery.Batch{Version: version, Leases: []delivery.Lease{lease}}
 	for id := first; id < first+2*int64(s.count); id += 2 {
-		e := &webhook.Event{ID: id, GUID: fmt.Sprintf("00000000-0000-7000-8000-%012x", id), Name: "debtor.updated", Body: []byte(fmt.Sprint(id)), AddedAt: at}
+		e := &webhook.Event{
+			ID:      id,
+			GUID:    fmt.Sprintf("00000000-0000-7000-8000-%012x", id),
+			Name:    "debtor.updated",
+			Body:    []byte(fmt.Sprint(id)),
+			AddedAt: at,
+		}
 		b.Events = append(b.Events, e)
-		b.Messages = append(b.Messages, &webhook.Message{ID: id + 1, GUID: fmt.Sprintf("00000000-0000-7000-8000-%012x", id+1), Event: e,
-			Partition: lease.Partition, Subscription: r.ID, URL: r.URL, MadeByAdmin: true, State: s.State})
+		b.Messages = append(b.Messages, &webhook.Message{
+			ID:           id + 1,
+			GUID:         fmt.Sprintf("00000000-0000-7000-8000-%012x", id+1),
+			Event:        e,
+			Partition:    lease.Partition,
+			Subscription: r.ID,
+			URL:          r.URL,
+			MadeByAdmin:  true,
+			State:        s.State,
+		})
 	}
 	if err := kept.Write(ctx, b); err != nil {
 		h.t.Fatal(err)
@@ -121,28 +164,35 @@ func (h *testEnv) insert(lease delivery.Lease, r webhook.Subscription, s state, 
 // messageRows returns all columns of a subscription's messages.
 func (h *testEnv) messageRows(r webhook.Subscription) []string {
 	h.t.Helper()
+	const columns = `ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime,
+	AddedDateTime, LastSavedDateTime, HTTPCode, ResponseMessage, MadeByAdmin`
+	return h.texts(`SELECT concat_ws('|', ` + strings.ReplaceAll(columns, `,`, `, '',`) + `) FROM SY_WebhookMessage
+		WHERE SubscriptionID = ` + fmt.Sprint(r.ID) + ` ORDER BY ID`)
+}
+
+// texts returns the first column of the rows that a query returns.
+func (h *testEnv) texts(statement string) []string {
+	h.t.Helper()
 	conn, err := sqlite.Open(filepath.Join(h.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: testTimeout})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer conn.Close()
-	const columns = `ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, LastSavedDateTime,
-	HTTPCode, ResponseMessage, MadeByAdmin`
-	st, err := conn.Prepare(`SELECT concat_ws('|', ` + strings.ReplaceAll(columns, `,`, `, '',`) + `) FROM SY_WebhookMessage WHERE SubscriptionID = ` + fmt.Sprint(r.ID) + ` ORDER BY ID`)
+	st, err := conn.Prepare(statement)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer st.Reset()
-	var all []string
+	var texts []string
 	for {
-		more, err := st.Step()
+		exists, err := st.Step()
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if !more {
-			return all
+		if !exists {
+			return texts
 		}
-		all = append(all, string(st.Text(0)))
+		texts = append(texts, string(st.Text(0)))
 	}
 }
 
@@ -219,7 +269,8 @@ func TestBulkRetryAfterOutage(t *testing.T) {
 		t.Errorf("the other endpoint got %d messages", len(other.times))
 	}
 	if o.maxWhileDown > 8 || o.maxInFlight > 50 || o.overlapping > 0 || o.arrived != failed+down {
-		t.Errorf("%d requests, at most %d concurrent, %d during the outage, %d concurrent to a probe", o.arrived, o.maxInFlight, o.maxWhileDown, o.overlapping)
+		t.Errorf("%d requests, at most %d concurrent, %d during the outage, %d concurrent to a probe",
+			o.arrived, o.maxInFlight, o.maxWhileDown, o.overlapping)
 	}
 	t.Logf("%d requests, at most %d concurrent, %d during the outage", o.arrived, o.maxInFlight, o.maxWhileDown)
 }
@@ -252,8 +303,8 @@ func TestBulkRetryReadsMessagesOnce(t *testing.T) {
 		}
 		x.advance(time.Hour)
 		x.expect("SY_WebhookMessage WHERE Status = 1", 5000)
-		const page, again = 128, 1000
-		if n := x.faultyStore.Calls(deliverytest.OpenMessages); n > 2*(5000+3*again)/page {
+		const page, reread = 128, 1000
+		if n := x.faultyStore.Calls(deliverytest.OpenMessages); n > 2*(5000+3*reread)/page {
 			t.Errorf("%d pages were read", n)
 		}
 	})
@@ -271,12 +322,13 @@ func TestBulkRemovalCancelsPendingAttempts(t *testing.T) {
 		x.advance(time.Second / 2)
 		selection := x.selection("SubscriptionID=" + r.GUID)
 		selection.DryRun = true
-		if got, err := x.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
+		want := admin.BulkResult{Matched: 300, Done: 300}
+		if got, err := x.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != want {
 			t.Errorf("a dry run: %+v (%v)", got, err)
 		}
 		x.expect("SY_WebhookMessage", 300)
 		selection.DryRun = false
-		if got, err := x.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
+		if got, err := x.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != want {
 			t.Errorf("%+v (%v)", got, err)
 		}
 		sent, _ := x.fakeSender.counts()
@@ -286,8 +338,8 @@ func TestBulkRemovalCancelsPendingAttempts(t *testing.T) {
 		x.expect("SY_WebhookMessage WHERE Status = 1", 1)
 		x.expect("WH_Event", 1)
 		x.expect("SY_WebhookMessageResponse", 1)
-		if now, taken := x.fakeSender.counts(); taken != 1 || now != sent+1 {
-			t.Errorf("%d messages were sent, %d before the removal; %d delivered", now, sent, taken)
+		if total, delivered := x.fakeSender.counts(); delivered != 1 || total != sent+1 {
+			t.Errorf("%d messages were sent, %d before the removal; %d delivered", total, sent, delivered)
 		}
 		x.fakeSender.sent = map[string]int{} // which checkFinalState compares with the store
 	})
@@ -303,15 +355,18 @@ func TestBulkRemovalWithConcurrentChanges(t *testing.T) {
 	pick, calls := selection.Select, 0
 	selection.Select = func(ctx context.Context, after, last int64, limit int) ([]admin.Candidate, error) {
 		page, err := pick(ctx, after, last, limit)
-		if calls++; calls == 1 {
+		calls++
+		if calls == 1 {
 			x := simulation{testEnv: h}
-			x.exec(fmt.Sprintf("UPDATE SY_WebhookMessage SET Status = 1 WHERE ID IN (SELECT ID FROM SY_WebhookMessage WHERE SubscriptionID = %d LIMIT 5)", r.ID))
+			x.exec(fmt.Sprintf(`UPDATE SY_WebhookMessage SET Status = 1
+				WHERE ID IN (SELECT ID FROM SY_WebhookMessage WHERE SubscriptionID = %d LIMIT 5)`, r.ID))
 			x.exec(fmt.Sprintf("UPDATE SY_WebhookMessage SET Attempts = Attempts + 1 WHERE SubscriptionID = %d", other.ID))
 		}
 		return page, err
 	}
 	got, err := h.service.RemoveMessages(context.Background(), selection, audit.System())
-	if err != nil || got != (admin.BulkResult{Matched: 40, Done: 35}) || calls != 3 { // the page, its changed messages, and none after it
+	want := admin.BulkResult{Matched: 40, Done: 35}
+	if err != nil || got != want || calls != 3 { // the page, its changed messages, and none after it
 		t.Errorf("%+v after %d reads (%v)", got, calls, err)
 	}
 	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d AND Status = 1", r.ID), 5)
@@ -328,7 +383,8 @@ func TestBulkRemovalLimitAndCancel(t *testing.T) {
 	oldest := h.messageRows(r)[300:]
 	selection := h.selection("SubscriptionID=" + r.GUID)
 	selection.Max = 300
-	if got, err := h.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != (admin.BulkResult{Matched: 300, Done: 300}) {
+	want := admin.BulkResult{Matched: 300, Done: 300}
+	if got, err := h.service.RemoveMessages(context.Background(), selection, audit.System()); err != nil || got != want {
 		t.Errorf("%+v (%v)", got, err)
 	}
 	if !slices.Equal(h.messageRows(r), oldest) {
@@ -342,7 +398,8 @@ func TestBulkRemovalLimitAndCancel(t *testing.T) {
 		leave()
 		return page, err
 	}
-	if got, err := h.service.RemoveMessages(ctx, selection, audit.System()); !errors.Is(err, context.Canceled) || got.Done != 250 {
+	got, err := h.service.RemoveMessages(ctx, selection, audit.System())
+	if !errors.Is(err, context.Canceled) || got.Done != 250 {
 		t.Errorf("%+v (%v)", got, err)
 	}
 	h.expect(fmt.Sprintf("SY_WebhookMessage WHERE SubscriptionID = %d", r.ID), 450)

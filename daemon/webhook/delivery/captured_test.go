@@ -55,11 +55,19 @@ func (c *capturing) group(n int) *delivery.Captured {
 	for i := range n {
 		id := c.next + int64(i)
 		e := changes.Entry{Number: id, Key: fmt.Append(nil, id)}
-		one := delivery.CapturedChange{ID: id, Op: "updated", Key: fmt.Sprint(id), Body: fmt.Appendf(nil, `{"ChangeID":%d}`, id), Number: id, ShadowKey: e.Key, Entry: e.Encode()}
-		if i%2 == 0 {
-			one.Event = "debtor.updated"
+		change := delivery.CapturedChange{
+			ID:        id,
+			Op:        "updated",
+			Key:       fmt.Sprint(id),
+			Body:      fmt.Appendf(nil, `{"ChangeID":%d}`, id),
+			Number:    id,
+			ShadowKey: e.Key,
+			Entry:     e.Encode(),
 		}
-		g.Changes = append(g.Changes, one)
+		if i%2 == 0 {
+			change.Event = "debtor.updated"
+		}
+		g.Changes = append(g.Changes, change)
 	}
 	return g
 }
@@ -79,13 +87,13 @@ func (c *capturing) publish(g *delivery.Captured, want error) {
 // expectChanges checks that followers read the changes up to the next one, with their bodies.
 func (c *capturing) expectChanges() {
 	c.t.Helper()
-	all, err := c.store.Changes.Changes(c.t.Context(), "K", 0, 10_000)
-	if err != nil || int64(len(all)) != c.next-1 {
-		c.t.Fatalf("%d changes (%v), want %d", len(all), err, c.next-1)
+	stored, err := c.store.Changes.Changes(c.t.Context(), "K", 0, 10_000)
+	if err != nil || int64(len(stored)) != c.next-1 {
+		c.t.Fatalf("%d changes (%v), want %d", len(stored), err, c.next-1)
 	}
-	for i, one := range all {
-		if want := fmt.Sprintf(`{"ChangeID":%d}`, i+1); one.ID != int64(i+1) || string(one.Body) != want {
-			c.t.Errorf("change %d is %d with the body %s", i+1, one.ID, one.Body)
+	for i, change := range stored {
+		if want := fmt.Sprintf(`{"ChangeID":%d}`, i+1); change.ID != int64(i+1) || string(change.Body) != want {
+			c.t.Errorf("change %d is %d with the body %s", i+1, change.ID, change.Body)
 		}
 	}
 }
@@ -99,8 +107,9 @@ func TestPublishCaptured(t *testing.T) {
 	c.subscribe(to.URL, "debtor.*", ownedBy("user:ann"))
 	c.subscribe(to.URL, "*", ownedBy("user:ann"))
 	c.subscribe(to.URL, "creditor.*", ownedBy("user:ann"))
-	if n, none := c.engine.Matching("debtor.updated"), c.engine.Matching("article.updated"); n != 2 || none != 1 {
-		t.Errorf("%d and %d subscriptions match", n, none)
+	debtors, articles := c.engine.Matching("debtor.updated"), c.engine.Matching("article.updated")
+	if debtors != 2 || articles != 1 {
+		t.Errorf("%d and %d subscriptions match", debtors, articles)
 	}
 	c.publish(c.group(5), nil)
 	to.awaitDelivered(t, 6)
@@ -125,13 +134,14 @@ func TestCaptureLost(t *testing.T) {
 	to := newEndpoint(t, always(200))
 	c.subscribe(to.URL, "debtor.*", ownedBy("user:ann"))
 	c.publish(c.group(2), nil)
-	older, again, gap := c.group(2), c.group(2), c.group(2)
-	older.Fence--
-	for i := range again.Changes {
-		again.Changes[i].ID--
+	outdated := c.group(2)
+	outdated.Fence--
+	repeated, gap := c.group(2), c.group(2)
+	for i := range repeated.Changes {
+		repeated.Changes[i].ID--
 		gap.Changes[i].ID++
 	}
-	for _, g := range []*delivery.Captured{older, again, gap} {
+	for _, g := range []*delivery.Captured{outdated, repeated, gap} {
 		gate := deliverytest.NewGate()
 		c.faulty.SetRule(gate.Hold, deliverytest.Write)
 		var callers sync.WaitGroup

@@ -37,7 +37,8 @@ func TestSubscriptionChangesAreReadIncrementally(t *testing.T) {
 		}
 		expect("debtor.created", 1)
 		for _, pattern := range []string{"debtor.updated", "*"} {
-			if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, admin.Caller{}); err != nil {
+			change := admin.SubscriptionChange{Pattern: &pattern}
+			if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, change, admin.Caller{}); err != nil {
 				t.Fatal(err)
 			}
 			expect("debtor.updated", 1)
@@ -59,9 +60,11 @@ func TestEventIsRematchedOnce(t *testing.T) {
 		r := x.subscribe("http://127.0.0.1/0", "*")
 		kept, changes := x.store.Webhooks, 0
 		x.faultyStore.SetRule(func(ctx context.Context, do func(context.Context) error) error {
-			if changes++; changes < 50 {
+			changes++
+			if changes < 50 {
 				headers := []webhook.Header{{Name: "X-Change", Value: strconv.Itoa(changes)}}
-				if _, err := kept.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Headers: &headers}, time.Now()); err != nil {
+				change := admin.SubscriptionChange{Headers: &headers}
+				if _, err := kept.ChangeSubscription(ctx, x.subscriber, r.GUID, change, time.Now()); err != nil {
 					return err
 				}
 			}
@@ -88,9 +91,13 @@ func TestEventIsRematchedOnce(t *testing.T) {
 func TestNoopChangesKeepVersion(t *testing.T) {
 	x := newTestEnv(t)
 	x.start()
-	ctx, on, off := context.Background(), true, false
+	ctx := context.Background()
+	on, off := true, false
 	schedule, headers := []time.Duration{time.Second}, []webhook.Header{{Name: "X-A", Value: "1"}}
-	r := x.subscribe("http://127.0.0.1/0", "*", func(r *webhook.Subscription) { r.Schedule, r.Headers = schedule, headers })
+	r := x.subscribe("http://127.0.0.1/0", "*", func(r *webhook.Subscription) {
+		r.Schedule = schedule
+		r.Headers = headers
+	})
 	version := func() int64 {
 		v, err := x.store.Webhooks.Version(ctx)
 		if err != nil {
@@ -108,7 +115,10 @@ func TestNoopChangesKeepVersion(t *testing.T) {
 	}
 	before := version()
 	for _, c := range []admin.SubscriptionChange{
-		{}, {URL: &r.URL}, {Pattern: &r.Pattern, Enabled: &on, Ordered: &off}, {Schedule: &schedule, Headers: &headers, RowHash: r.RowHash},
+		{},
+		{URL: &r.URL},
+		{Pattern: &r.Pattern, Enabled: &on, Ordered: &off},
+		{Schedule: &schedule, Headers: &headers, RowHash: r.RowHash},
 	} {
 		if sub := change(c); !slices.Equal(sub.RowHash, r.RowHash) || version() != before {
 			t.Errorf("%+v changed the subscription", c)
@@ -121,7 +131,8 @@ func TestNoopChangesKeepVersion(t *testing.T) {
 		}
 		before = version()
 	}
-	_, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &off, RowHash: r.RowHash}, admin.Caller{})
+	outdated := admin.SubscriptionChange{Enabled: &off, RowHash: r.RowHash}
+	_, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, outdated, admin.Caller{})
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("with an old row hash: %v", err)
 	}
@@ -147,7 +158,11 @@ func TestChangeOfOriginRequiresHeaders(t *testing.T) {
 	x.start()
 	ctx, store := context.Background(), &conflictingStore{Store: x.store.Webhooks}
 	service := admin.New(store, x.engine, inHouse, slog.New(slog.DiscardHandler))
-	const here, path, evil = "http://127.0.0.1:1/in", "http://127.0.0.1:1/other", "http://127.0.0.1:2/in"
+	const (
+		here = "http://127.0.0.1:1/in"
+		path = "http://127.0.0.1:1/other"
+		evil = "http://127.0.0.1:2/in"
+	)
 	secret, mine := []webhook.Header{{Name: "Authorization", Value: "s"}}, []webhook.Header{{Name: "Authorization", Value: "m"}}
 	link := func(url string) *string { return &url }
 	for _, tt := range []struct {
@@ -164,8 +179,19 @@ func TestChangeOfOriginRequiresHeaders(t *testing.T) {
 		{name: "with empty headers", stored: secret, change: admin.SubscriptionChange{URL: link(evil), Headers: &[]webhook.Header{}}},
 		{name: "none stored", change: admin.SubscriptionChange{URL: link(evil)}},
 		{name: "an administrator", stored: secret, change: admin.SubscriptionChange{URL: link(evil)}, admin: true},
-		{name: "stored concurrently", change: admin.SubscriptionChange{URL: link(evil)}, refused: true, first: &admin.SubscriptionChange{Headers: &secret}},
-		{name: "moved concurrently", stored: mine, change: admin.SubscriptionChange{URL: link(path)}, refused: true, first: &admin.SubscriptionChange{URL: link(evil), Headers: &secret}},
+		{
+			name:    "stored concurrently",
+			change:  admin.SubscriptionChange{URL: link(evil)},
+			refused: true,
+			first:   &admin.SubscriptionChange{Headers: &secret},
+		},
+		{
+			name:    "moved concurrently",
+			stored:  mine,
+			change:  admin.SubscriptionChange{URL: link(path)},
+			refused: true,
+			first:   &admin.SubscriptionChange{URL: link(evil), Headers: &secret},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := x.subscribe(here, "*", func(r *webhook.Subscription) { r.Headers = tt.stored })
@@ -177,7 +203,8 @@ func TestChangeOfOriginRequiresHeaders(t *testing.T) {
 				}
 			}
 			_, err := service.ChangeSubscription(ctx, x.subscriber, r.GUID, tt.change, admin.Caller{Admin: tt.admin})
-			if refused := fault.Is(err, fault.Invalid) && fault.From(err).Fields[0].Name == webhook.MemberHeaders; refused != tt.refused || err != nil && !refused {
+			refused := fault.Is(err, fault.Invalid) && fault.From(err).Fields[0].Name == webhook.MemberHeaders
+			if refused != tt.refused || err != nil && !refused {
 				t.Fatalf("returned %v", err)
 			}
 			sub, err := x.service.Subscription(ctx, x.subscriber, r.GUID)
@@ -203,7 +230,8 @@ func TestSubscriptionChangesAtAnotherDaemon(t *testing.T) {
 		r := first.subscribe("http://127.0.0.1/0", "debtor.updated")
 		second.subscriber = first.subscriber
 		for n, pattern := range []string{"debtor.deleted", "debtor.updated", "*", "debtor.deleted", "debtor.updated"} {
-			if _, err := second.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, admin.SubscriptionChange{Pattern: &pattern}, admin.Caller{Admin: true}); err != nil {
+			change := admin.SubscriptionChange{Pattern: &pattern}
+			if _, err := second.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, change, admin.Caller{Admin: true}); err != nil {
 				t.Fatal(err)
 			}
 			want := 1

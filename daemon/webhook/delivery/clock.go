@@ -25,11 +25,12 @@ type reading struct {
 
 func (c *clock) set(ctx context.Context, s Store) error {
 	before := time.Now()
-	at, err := s.Now(ctx)
-	if err == nil {
-		c.read.Store(&reading{local: before.Add(time.Since(before) / 2), store: at})
+	storeNow, err := s.Now(ctx)
+	if err != nil {
+		return err
 	}
-	return err
+	c.read.Store(&reading{local: before.Add(time.Since(before) / 2), store: storeNow})
+	return nil
 }
 
 // Now returns the current time of the store's clock, or a later one if that was set back.
@@ -48,7 +49,8 @@ func (c *clock) storeTime() time.Time {
 func (c *clock) times() (now time.Time, setBack time.Duration) {
 	now = time.Now()
 	if r := c.read.Load(); r != nil { // nil before Start
-		now, setBack = r.store.Add(now.Sub(r.local)), r.setBack
+		now = r.store.Add(now.Sub(r.local))
+		setBack = r.setBack
 	}
 	return now.UTC().Truncate(100 * time.Nanosecond), setBack
 }
@@ -64,19 +66,21 @@ const clockTolerance = time.Second
 // be set, and is ahead of the monotonic clock after the machine was suspended. It returns
 // the reading to use from now on, and by how much the clock was set since the last one. Now
 // only goes forward: if it went back, all that is due would wait again.
-func (c *clock) follow(ctx context.Context, s Store) (next *reading, by time.Duration, err error) {
-	next = c.read.Load()
+func (c *clock) follow(ctx context.Context, s Store) (*reading, time.Duration, error) {
+	last := c.read.Load()
 	before := time.Now()
 	var present clock
-	if err := present.set(ctx, s); err != nil || time.Since(before) > clockTolerance {
-		return next, 0, err
+	err := present.set(ctx, s)
+	if err != nil || time.Since(before) > clockTolerance {
+		return last, 0, err
 	}
+
 	ahead := present.Now().Sub(c.Now())
-	by = ahead + next.setBack
+	shift := ahead + last.setBack
 	if ahead > clockTolerance {
-		return present.read.Load(), by, nil
+		return present.read.Load(), shift, nil
 	}
-	return &reading{next.local, next.store, max(0, -ahead)}, by, nil
+	return &reading{local: last.local, store: last.store, setBack: max(0, -ahead)}, shift, nil
 }
 
 // elapsed returns the time since a local time, by the wall clock if that has advanced
@@ -127,7 +131,14 @@ func newBackoff() *backoff.Backoff { return &backoff.Backoff{Min: minBackoff, Ma
 
 // repeat calls work after each interval, or after each signal if the interval is 0,
 // until ctx is done. It logs failures, and then waits longer and ignores signals.
-func repeat(ctx context.Context, log *slog.Logger, failure string, wake <-chan struct{}, interval time.Duration, work func(context.Context) error) {
+func repeat(
+	ctx context.Context,
+	log *slog.Logger,
+	failure string,
+	wake <-chan struct{},
+	interval time.Duration,
+	work func(context.Context) error,
+) {
 	wait := newBackoff()
 	for next := wake; sleep(ctx, next, interval+wait.Wait()); {
 		err := work(ctx)

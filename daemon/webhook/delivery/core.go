@@ -28,14 +28,23 @@ type readiness struct {
 }
 
 // errNotStarted is the error before Start, which requires the tables.
-var errNotStarted = &fault.Error{Kind: fault.Unavailable, Message: "the delivery of webhooks has not started yet", RetryAfter: 2 * time.Second}
+var errNotStarted = &fault.Error{
+	Kind:       fault.Unavailable,
+	Message:    "the delivery of webhooks has not started yet",
+	RetryAfter: 2 * time.Second,
+}
 
 // errFencedOff is the error of an engine without leases to renew, after another process
 // took over its store or the store was lost.
-var errFencedOff = fault.Wrap(ErrFenced, fault.Unavailable, "the files of the store were replaced, cannot be written to the disk, or are used by another whd; this one has stopped delivering")
+var errFencedOff = fault.Wrap(ErrFenced, fault.Unavailable,
+	"the files of the store were replaced, cannot be written to the disk, or are used by another whd; this one has stopped delivering")
 
 func overloaded() error {
-	return &fault.Error{Kind: fault.Unavailable, Message: "too many events are waiting to be stored; try again", RetryAfter: time.Second}
+	return &fault.Error{
+		Kind:       fault.Unavailable,
+		Message:    "too many events are waiting to be stored; try again",
+		RetryAfter: time.Second,
+	}
 }
 
 func stopping() error {
@@ -53,7 +62,8 @@ func (r *readiness) set(unavailable error) {
 func (r *readiness) recordWrite(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.failure = err; err != nil {
+	r.failure = err
+	if err != nil {
 		r.failedAt = time.Now()
 	}
 }
@@ -73,8 +83,11 @@ const writeFailureTTL = 3 * time.Second
 func (r *readiness) Ready() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.unavailable != nil || r.failure == nil || time.Since(r.failedAt) > writeFailureTTL && !errors.Is(r.failure, ErrDamaged) {
+	if r.unavailable != nil || r.failure == nil {
 		return r.unavailable
+	}
+	if time.Since(r.failedAt) > writeFailureTTL && !errors.Is(r.failure, ErrDamaged) {
+		return nil
 	}
 	return fault.Wrap(r.failure, fault.Unavailable, "the last events could not be stored: %s", fault.From(r.failure).Message)
 }

@@ -41,7 +41,8 @@ func TestRetryingAtAnotherDaemon(t *testing.T) {
 		for guid := range first.attempts() {
 			id = guid
 		}
-		if _, err := second.service.RetryMessage(context.Background(), admin.Address{Subscriber: first.subscriber, Subscription: sub.GUID, Message: id}); err != nil {
+		message := admin.Address{Subscriber: first.subscriber, Subscription: sub.GUID, Message: id}
+		if _, err := second.service.RetryMessage(context.Background(), message); err != nil {
 			t.Fatal(err)
 		}
 		first.advance(2 * peerInterval) // the schedule has a longer delay
@@ -59,7 +60,8 @@ func TestDeletingAtAnotherDaemon(t *testing.T) {
 		first.publish("debtor.updated", "x")
 		first.advance(time.Minute)
 		for id := range first.attempts() {
-			if err := second.service.RemoveMessage(context.Background(), admin.Address{Subscriber: first.subscriber, Subscription: sub.GUID, Message: id}); err != nil {
+			message := admin.Address{Subscriber: first.subscriber, Subscription: sub.GUID, Message: id}
+			if err := second.service.RemoveMessage(context.Background(), message); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -97,7 +99,11 @@ func TestOrderedAcrossDaemons(t *testing.T) {
 		for i := range 30 {
 			body := fmt.Sprint(i)
 			want = append(want, body)
-			[]*simulation{first, second}[i%2].publish("debtor.updated", body)
+			if i%2 == 0 {
+				first.publish("debtor.updated", body)
+			} else {
+				second.publish("debtor.updated", body)
+			}
 		}
 		first.advance(10 * time.Minute)
 		mu.Lock()
@@ -173,7 +179,7 @@ func TestChangesOfOtherDaemonsAreStreamed(t *testing.T) {
 				seen = append(seen, changes...)
 			}
 		})
-		first.fakeSender.setStatus(func(n int, _ *webhook.Message) int { return []int{500, 200}[min(n-1, 1)] })
+		first.fakeSender.setStatus(inTurn(500, 200))
 		sub := first.subscribe("https://shop.example/", "debtor.*")
 		first.advance(5 * time.Second)
 		for range 5 {

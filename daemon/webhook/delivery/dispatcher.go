@@ -94,7 +94,9 @@ func (d *dispatcher) next() *attempt {
 func (d *dispatcher) nextQueue() (*queue, *tier) {
 	budget := d.queues.budget
 	next := func(t *tier) *queue {
-		return t.ready.next(func(subscriber string) bool { return t.slots.allow(subscriber) && budget.slots.allow(subscriber) })
+		return t.ready.next(func(subscriber string) bool {
+			return t.slots.allow(subscriber) && budget.slots.allow(subscriber)
+		})
 	}
 	for range budget.tiers {
 		d.lastTier = 1 - d.lastTier
@@ -110,7 +112,14 @@ func (d *dispatcher) nextQueue() (*queue, *tier) {
 func (d *dispatcher) begin(q *queue, m *webhook.Message, t *tier) *attempt {
 	d.queues.budget.slots.take(q.subscriber)
 	t.slots.take(q.subscriber)
-	a := &attempt{queue: q, message: m, endpoint: q.endpoint, tier: t, probe: d.pause.active(), began: time.Now()}
+	a := &attempt{
+		queue:    q,
+		message:  m,
+		endpoint: q.endpoint,
+		tier:     t,
+		probe:    d.pause.active(),
+		began:    time.Now(),
+	}
 	if a.probe {
 		d.pause.probeStarted(d.Now())
 	}
@@ -236,7 +245,8 @@ func (d *dispatcher) finish(a *attempt, o webhook.Outcome, valid bool) *attempt 
 	default:
 		a.queue.putBack(a.message)
 	}
-	if a.probe && valid && !o.Own.AffectsAll() && d.pause.active() {
+	showsRecovery := a.probe && valid && !o.Own.AffectsAll()
+	if showsRecovery && d.pause.active() {
 		d.pause.end(d.Now())
 		d.dispatch()
 	}
@@ -279,17 +289,18 @@ func (d *dispatcher) holdBack(a *attempt, o webhook.Outcome) {
 
 // stop waits for running attempts, and cancels them once ctx is done.
 func (d *dispatcher) stop(ctx context.Context) {
-	cut := context.AfterFunc(ctx, d.cancelSending)
+	keepSending := context.AfterFunc(ctx, d.cancelSending)
 	d.attempts.Wait()
 	d.pause.stop()
-	cut()
+	keepSending()
 	d.cancelSending()
 }
 
 // decide computes and queues the next state of the message of an attempt. A message that has
 // failed at an old URL is due at the new one at once.
 func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
-	m, now := a.message, d.Now()
+	m := a.message
+	now := d.Now()
 	sub := d.queues.Subscriptions().Subscription(m.Subscription)
 	after := webhook.Decide(m.State, o, d.policyFor(sub), now, rand.Float64())
 	moved := sub != nil && sub.URL != a.sub.URL
@@ -298,20 +309,28 @@ func (d *dispatcher) decide(a *attempt, o webhook.Outcome) {
 		after.Next = now
 		after.Replay = m.Replay
 	}
-	reason := ""
+
+	disableReason := ""
 	if o.Disables() && sub != nil && !moved {
-		reason = "the endpoint responded with 410 Gone"
+		disableReason = "the endpoint responded with 410 Gone"
 		if o.Disable {
-			reason = "requested by the endpoint (webhook-delivery: disable)"
+			disableReason = "requested by the endpoint (webhook-delivery: disable)"
 		}
 	}
+
 	delay := resultDelay
-	if sub != nil && (sub.Order.All || sub.Order.ByKey && m.Event.Key != "") {
+	if sub != nil && hasOrder(sub, m) {
 		delay = orderedDelay
 	} else if m.Replay {
 		delay = replayDelay
 	}
-	d.pending.record(webhook.AttemptResult{Message: m, URL: a.sub.URL, After: after, Outcome: o}, reason, delay)
+	result := webhook.AttemptResult{Message: m, URL: a.sub.URL, After: after, Outcome: o}
+	d.pending.record(result, disableReason, delay)
+}
+
+// hasOrder reports whether other messages of a subscription may wait for this one.
+func hasOrder(sub *webhook.Subscription, m *webhook.Message) bool {
+	return sub.Order.All || sub.Order.ByKey && m.Event.Key != ""
 }
 
 // observe updates a queue's endpoint after an attempt. An attempt at an old URL of the
@@ -321,7 +340,10 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	if q.sub == nil || a.isAtOldURL() {
 		return
 	}
-	now, policy, tier := d.Now(), d.policyFor(q.sub), q.budget.tierOf(q)
+	now := d.Now()
+	policy := d.policyFor(q.sub)
+	tier := q.budget.tierOf(q)
+
 	e := a.endpoint
 	e.throttle.observe(o)
 	e.observeRetryAfter(o, policy, now)
@@ -335,12 +357,15 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 		since := e.health.since
 		d.disableChecks.Go(func() { d.disableIfFailing(d.sending, q.id, since) })
 	}
+
 	moved := tier != q.budget.tierOf(q)
 	if moved {
 		tier.remove(q)
 	}
-	if q.inMemory() > 0 && (e.breaker.open() || tier.scarce() && moved) {
-		q.drop() // so that messages for a failing endpoint do not use the memory of others
+	// Messages for a failing endpoint must not use the memory of others.
+	mustDrop := e.breaker.open() || moved && tier.scarce()
+	if mustDrop && q.inMemory() > 0 {
+		q.drop()
 	}
 }
 
@@ -364,6 +389,6 @@ func (d *dispatcher) disableIfFailing(ctx context.Context, subscription int64, s
 		}
 	default:
 		reason := fmt.Sprintf("every attempt since %s has failed", since.UTC().Format(time.RFC3339))
-		d.pending.disable(Disabled{subscription, reason, d.Now()})
+		d.pending.disable(Disabled{Subscription: subscription, Reason: reason, At: d.Now()})
 	}
 }

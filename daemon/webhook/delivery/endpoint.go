@@ -112,7 +112,8 @@ func (b *breaker) observe(o webhook.Outcome, schedule []time.Duration, now time.
 	if b.open() && now.Before(b.probe) {
 		return // not a probe: it was in flight when the breaker opened
 	}
-	if b.failures++; !b.open() {
+	b.failures++
+	if !b.open() {
 		return
 	}
 	wait := maxProbeInterval
@@ -137,13 +138,19 @@ type throttle struct {
 }
 
 func (t *throttle) observe(o webhook.Outcome) {
-	switch {
-	case o.Cause == webhook.TimedOut || o.Code == http.StatusTooManyRequests:
-		t.limit, t.successes = max(1, t.limit/2), 0
-	case o.Success() && o.Took < fastResponse && t.limit < t.max:
-		if t.successes++; t.successes >= t.limit {
-			t.limit, t.successes = t.limit+1, 0
-		}
+	if o.Cause == webhook.TimedOut || o.Code == http.StatusTooManyRequests {
+		t.limit = max(1, t.limit/2)
+		t.successes = 0
+		return
+	}
+	mayGrow := o.Success() && o.Took < fastResponse && t.limit < t.max
+	if !mayGrow {
+		return
+	}
+	t.successes++
+	if t.successes >= t.limit {
+		t.limit++
+		t.successes = 0
 	}
 }
 
@@ -231,9 +238,9 @@ type health struct {
 }
 
 // observe records an attempt, and reports whether there is a change to be written.
-func (h *health) observe(o webhook.Outcome, now time.Time) (changed bool) {
+func (h *health) observe(o webhook.Outcome, now time.Time) bool {
 	if o.Success() {
-		changed = !h.since.IsZero()
+		changed := !h.since.IsZero()
 		*h = health{}
 		return changed
 	}

@@ -42,23 +42,61 @@ func New(c Config) *Engine {
 	if c.Retention == nil {
 		c.Retention = func() webhook.Retention { return webhook.Retention{} }
 	}
+	clock := new(clock)
+	core := &core{
+		Config:    &c,
+		clock:     clock,
+		readiness: &readiness{unavailable: errNotStarted},
+		pending:   newPending(),
+		queues:    newQueueSet(&c, clock),
+		recorder:  stats.NewRecorder(clock.Now()),
+	}
+
+	removed := make(chan struct{}, 1)
+	subs := &subscriptionCache{
+		core:       core,
+		refreshing: make(chan struct{}, 1),
+		changed:    make(chan struct{}, 1),
+		removed:    removed,
+		withheld:   make(map[string]map[string]bool),
+	}
+	leases := &leaseKeeper{core: core, orphaned: make(chan struct{}, 1)}
+	peers := &peers{core: core, subs: subs, orphaned: leases.orphaned, lastEvent: -1}
+
 	ids := idAllocator{store: c.Store, block: idBlock}
 	if c.LeaseTerm > 0 {
 		ids.block = sharedIDBlock
 	}
-	at := new(clock)
-	core := &core{Config: &c, clock: at, readiness: &readiness{unavailable: errNotStarted}, pending: newPending(),
-		queues: newQueueSet(&c, at), recorder: stats.NewRecorder(at.Now())}
-	removed, ended := make(chan struct{}, 1), make(chan struct{})
-	subs := &subscriptionCache{core: core, refreshing: make(chan struct{}, 1), changed: make(chan struct{}, 1), removed: removed, withheld: make(map[string]map[string]bool)}
-	leases := &leaseKeeper{core: core, orphaned: make(chan struct{}, 1)}
-	peers := &peers{core: core, subs: subs, orphaned: leases.orphaned, lastEvent: -1}
+	writer := &batchWriter{
+		core:   core,
+		subs:   subs,
+		leases: leases,
+		peers:  peers,
+		ids:    ids,
+		flush:  make(chan struct{}),
+		ended:  make(chan struct{}),
+	}
+	backlog := &backlogCounter{
+		core:     core,
+		requests: make(chan struct{}, 1),
+		ended:    writer.ended,
+		done:     make(chan struct{}),
+	}
+
 	e := &Engine{
-		core: core, queueSet: core.queues, publisher: &publisher{core: core}, subscriptionCache: subs,
-		backlogCounter: &backlogCounter{core: core, requests: make(chan struct{}, 1), ended: ended, done: make(chan struct{})},
-		dispatcher:     &dispatcher{core: core, sending: context.Background()}, refiller: &refiller{core: core}, leases: leases, peers: peers,
-		writer: &batchWriter{core: core, subs: subs, leases: leases, peers: peers, ids: ids, flush: make(chan struct{}), ended: ended},
-		outbox: &outboxReader{core: core}, retargeter: newRetargeter(core), janitor: &janitor{core: core, requested: removed},
+		core:              core,
+		queueSet:          core.queues,
+		publisher:         &publisher{core: core},
+		subscriptionCache: subs,
+		backlogCounter:    backlog,
+		dispatcher:        &dispatcher{core: core, sending: context.Background()},
+		refiller:          &refiller{core: core},
+		leases:            leases,
+		peers:             peers,
+		writer:            writer,
+		outbox:            &outboxReader{core: core},
+		retargeter:        newRetargeter(core),
+		janitor:           &janitor{core: core, requested: removed},
 	}
 	e.dispatcher.pause = newPause(core.Log, e.dispatcher.resume)
 	core.queues.dispatch = e.dispatcher.dispatch
@@ -71,7 +109,8 @@ func New(c Config) *Engine {
 // Start leases a partition, reads the subscriptions and starts delivering open
 // messages.
 func (e *Engine) Start(ctx context.Context) error {
-	if err := e.core.clock.set(ctx, e.Store); err != nil {
+	err := e.core.clock.set(ctx, e.Store)
+	if err != nil {
 		return err
 	}
 	began := time.Now()
@@ -80,19 +119,41 @@ func (e *Engine) Start(ctx context.Context) error {
 		return err
 	}
 	e.setLeases(leases{held: []Lease{home}, home: home, renewed: began, term: e.LeaseTerm})
-	if e.LeaseTerm > 0 {
-		err = e.peers.poll(ctx) // starting at the current event
-	}
-	if err == nil {
-		err = e.refresh(ctx)
-	}
+	err = e.readState(ctx)
 	if err != nil {
 		return errors.Join(err, e.Store.Release(ctx, e.leased().held))
 	}
+
 	e.dispatcher.sending, e.dispatcher.cancelSending = context.WithCancel(context.Background())
 	var running context.Context
 	running, e.cancel = context.WithCancel(context.Background())
-	loops := []func(context.Context){e.writer.run, e.refiller.run, e.subscriptionCache.run, e.janitor.run, e.backlogCounter.run, e.retargeter.run}
+	for _, loop := range e.loops() {
+		e.tasks.Go(func() { loop(running) })
+	}
+	e.readiness.set(nil)
+	return nil
+}
+
+// readState reads the position in the events of other daemons, and the subscriptions.
+func (e *Engine) readState(ctx context.Context) error {
+	if e.LeaseTerm > 0 {
+		if err := e.peers.poll(ctx); err != nil { // starting at the current event
+			return err
+		}
+	}
+	return e.refresh(ctx)
+}
+
+// loops returns the functions that run until the engine stops.
+func (e *Engine) loops() []func(context.Context) {
+	loops := []func(context.Context){
+		e.writer.run,
+		e.refiller.run,
+		e.subscriptionCache.run,
+		e.janitor.run,
+		e.backlogCounter.run,
+		e.retargeter.run,
+	}
 	if e.LeaseTerm > 0 {
 		loops = append(loops, e.leases.run, e.peers.run, e.peers.followChanges)
 	} else {
@@ -104,23 +165,20 @@ func (e *Engine) Start(ctx context.Context) error {
 	if e.Rules != nil {
 		loops = append(loops, e.subscriptionCache.watchRights)
 	}
-	for _, loop := range loops {
-		e.tasks.Go(func() { loop(running) })
-	}
-	e.readiness.set(nil)
-	return nil
+	return loops
 }
 
 // followClock follows the clock of a store without leases, until ctx is done.
 func (e *Engine) followClock(ctx context.Context) {
 	repeat(ctx, e.Log, "reading the clock failed", nil, clockInterval, func(ctx context.Context) error {
-		next, by, err := e.core.clock.follow(ctx, e.Store)
-		e.queueSet.setClock(next)
-		switch {
-		case by >= clockInterval:
-			e.Log.Warn("the clock was set forward, or the machine was suspended", "by", by.Round(time.Second).String())
-		case by <= -clockInterval:
-			e.Log.Warn("the clock was set back; until a restart, events and attempts are stored with times ahead of the clock", "by", (-by).Round(time.Second).String())
+		current, shift, err := e.core.clock.follow(ctx, e.Store)
+		e.queueSet.setClock(current)
+		if shift >= clockInterval {
+			e.Log.Warn("the clock was set forward, or the machine was suspended", "by", shift.Round(time.Second).String())
+		}
+		if shift <= -clockInterval {
+			e.Log.Warn("the clock was set back; until a restart, events and attempts are stored with times ahead of the clock",
+				"by", (-shift).Round(time.Second).String())
 		}
 		return err
 	})
@@ -140,15 +198,19 @@ func (e *Engine) Stop(ctx context.Context) error {
 	e.pending.close()
 	e.queueSet.stop()
 	e.dispatcher.stop(ctx)
+
 	close(e.writer.flush)
-	late := context.AfterFunc(ctx, e.cancel)
-	defer late()
+	keepWriting := context.AfterFunc(ctx, e.cancel)
+	defer keepWriting()
 	<-e.writer.ended
+
 	e.cancel()
 	e.tasks.Wait()
 	e.dispatcher.disableChecks.Wait()
+
 	end := time.Now().Add(releaseTimeout)
-	if graceEnd, limited := ctx.Deadline(); limited && graceEnd.After(end) {
+	graceEnd, limited := ctx.Deadline()
+	if limited && graceEnd.After(end) {
 		end = graceEnd
 	}
 	release, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
@@ -159,10 +221,13 @@ func (e *Engine) Stop(ctx context.Context) error {
 // Announce sends changes that were made in the store without the engine to the streams
 // of all daemons.
 func (e *Engine) Announce(changes []webhook.Change) {
-	if e.OnChanges != nil && len(changes) > 0 {
+	if len(changes) == 0 {
+		return
+	}
+	if e.OnChanges != nil {
 		e.OnChanges(changes)
 	}
-	if e.peers.watched.Load() && len(changes) > 0 {
+	if e.peers.watched.Load() {
 		e.pending.announce(changes)
 	}
 }
@@ -172,7 +237,8 @@ func (e *Engine) Announce(changes []webhook.Change) {
 func (e *Engine) Coordinator() (lease Lease, ok bool) { return e.coordinatorLease() }
 
 // Matching returns the number of subscriptions that a captured event would be sent to.
-func (e *Engine) Matching(event string) (n int) {
+func (e *Engine) Matching(event string) int {
+	n := 0
 	for range e.receivers(event) {
 		n++
 	}
@@ -193,19 +259,24 @@ func (e *Engine) Named(event string) bool {
 
 // Compared returns the fields of a kind of which conditions of subscriptions compare the values
 // before a change, or in a deleted record.
-func (e *Engine) Compared(kind *record.Kind) (names []string) {
+func (e *Engine) Compared(kind *record.Kind) []string {
 	if kind.Events == "" {
 		return nil
 	}
+	var fields []string
 	for _, event := range record.CapturedEvents(kind) {
 		for _, sub := range e.Subscriptions().Match(event.Name) {
-			if c := sub.Where.Condition; c != nil && c.Kind() != nil && c.Kind().Name == kind.Name {
-				names = append(names, sub.Needs()...)
+			c := sub.Where.Condition
+			if c == nil || c.Kind() == nil {
+				continue
+			}
+			if c.Kind().Name == kind.Name {
+				fields = append(fields, sub.Needs()...)
 			}
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	slices.Sort(fields)
+	return slices.Compact(fields)
 }
 
 // receivers returns the subscriptions that a captured event would be sent to.
@@ -238,20 +309,24 @@ func (e *Engine) Stats(minutes, limit int, open []stats.Backlog) stats.Report {
 }
 
 // Problems describes the problems that prevent or delay deliveries although the engine is running.
-func (e *Engine) Problems() (problems []string) {
+func (e *Engine) Problems() []string {
+	var problems []string
 	if problem, _ := e.dispatcher.paused(); problem != "" {
 		problems = append(problems, problem)
 	}
 	if e.AttemptTimeout != nil {
 		limit := e.AttemptTimeout() + overdueTolerance
 		if oldest := e.dispatcher.oldestAttempt(); oldest > limit {
-			problems = append(problems, fmt.Sprintf("a delivery attempt has been running for %s, longer than webhooks.attempt_timeout", oldest.Round(time.Second)))
+			problems = append(problems, fmt.Sprintf(
+				"a delivery attempt has been running for %s, longer than webhooks.attempt_timeout", oldest.Round(time.Second)))
 		}
 	}
-	if e.Overdue != nil {
-		if n := e.Overdue(); n > 0 {
-			problems = append(problems, fmt.Sprintf("%d requests of delivery attempts did not end at webhooks.attempt_timeout; their connections stay open", n))
-		}
+	if e.Overdue == nil {
+		return problems
+	}
+	if n := e.Overdue(); n > 0 {
+		problems = append(problems, fmt.Sprintf(
+			"%d requests of delivery attempts did not end at webhooks.attempt_timeout; their connections stay open", n))
 	}
 	return problems
 }
@@ -263,6 +338,7 @@ const overdueTolerance = 2 * time.Second
 func (e *Engine) InHand() wire.InHand {
 	d := e.queueSet.inHand()
 	d.OldestAttempt = wire.TimeSpan(e.dispatcher.oldestAttempt())
+	d.EventsWaiting, d.OutcomesWaiting = e.pending.depth()
 	if problem, detail := e.dispatcher.paused(); problem != "" {
 		d.Paused = problem + " (" + detail + ")"
 	}
@@ -275,6 +351,5 @@ func (e *Engine) InHand() wire.InHand {
 		}
 		d.Uncharged[string(failure)] = n
 	}
-	d.EventsWaiting, d.OutcomesWaiting = e.pending.depth()
 	return d
 }

@@ -32,7 +32,12 @@ func (o *externalOutbox) put(bodies ...string) {
 	defer o.mu.Unlock()
 	for _, body := range bodies {
 		o.last++
-		o.rows = append(o.rows, delivery.OutboxEvent{ID: o.last, GUID: fmt.Sprintf("00000000-0000-4000-8000-%012x", rand.Int64N(1<<48)), Name: "debtor.updated", Body: []byte(body)})
+		o.rows = append(o.rows, delivery.OutboxEvent{
+			ID:   o.last,
+			GUID: fmt.Sprintf("00000000-0000-4000-8000-%012x", rand.Int64N(1<<48)),
+			Name: "debtor.updated",
+			Body: []byte(body),
+		})
 	}
 }
 
@@ -102,7 +107,9 @@ func (o *externalOutbox) remaining() int {
 
 // reads returns the configuration of an engine that reads the outbox.
 func (o *externalOutbox) reads(c *delivery.Config) {
-	c.Outbox, c.OutboxInterval, c.EventName = o, time.Second, inHouse().Event
+	c.Outbox = o
+	c.OutboxInterval = time.Second
+	c.EventName = inHouse().Event
 }
 
 // withExternalOutbox runs a test with a store in a file and an outbox elsewhere.
@@ -122,7 +129,8 @@ func withExternalOutbox(t *testing.T, test func(x *simulation, o *externalOutbox
 func (x *simulation) expectPublished(o *externalOutbox, want []string) {
 	x.t.Helper()
 	if got := x.publishedBodies(); !slices.Equal(got, want) || o.remaining() != 0 {
-		x.t.Errorf("%d events of %d were published, or in another order: %.200q; %d rows are left", len(got), len(want), got, o.remaining())
+		x.t.Errorf("%d events of %d were published, or in another order: %.200q; %d rows are left",
+			len(got), len(want), got, o.remaining())
 	}
 	x.expect("WH_OutboxTaken", 0)
 }
@@ -139,8 +147,9 @@ func TestExternalOutboxInOrder(t *testing.T) {
 			}
 			return do(ctx)
 		}, deliverytest.Write, deliverytest.OutboxMarks, deliverytest.RemoveOutboxMarks)
+		failures := []error{errAway, nil, nil}
 		o.setFailing(func(string) (before, after error) {
-			return []error{errAway, nil, nil}[rand.IntN(3)], []error{errAway, nil, nil}[rand.IntN(3)]
+			return failures[rand.IntN(3)], failures[rand.IntN(3)]
 		})
 		for _, body := range numbered(all) {
 			o.put(body)

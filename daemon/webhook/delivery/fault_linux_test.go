@@ -52,11 +52,11 @@ func fill(path string, size int) error {
 func TestFileSizeLimit(t *testing.T) {
 	signal.Ignore(syscall.SIGXFSZ) // otherwise the signal ends the process
 	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
-	var was syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+	var initial syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &initial); err != nil {
 		t.Fatal(err)
 	}
-	free := func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was) }
+	free := func() error { return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &initial) }
 	t.Cleanup(func() {
 		if err := free(); err != nil {
 			t.Error(err)
@@ -68,7 +68,8 @@ func TestFileSizeLimit(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: uint64(log.Size()) + 16<<10, Max: was.Max})
+		limit := &syscall.Rlimit{Cur: uint64(log.Size()) + 16<<10, Max: initial.Max}
+		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, limit)
 	}, free)
 }
 
@@ -102,7 +103,8 @@ func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if accepted++; accepted == 100_000 {
+		accepted++
+		if accepted == 100_000 {
 			t.Fatal("the disk does not get full")
 		}
 	}

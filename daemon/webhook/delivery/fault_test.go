@@ -196,20 +196,22 @@ func TestFailingReads(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
-				no, yes := false, true
 				r := x.subscribe("http://127.0.0.1/hook", "*")
-				ctx := context.Background()
-				if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &no}, admin.Caller{Admin: true}); err != nil {
-					t.Fatal(err)
+				setEnabled := func(enabled bool) {
+					t.Helper()
+					change := admin.SubscriptionChange{Enabled: &enabled}
+					_, err := x.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, change, admin.Caller{Admin: true})
+					if err != nil {
+						t.Fatal(err)
+					}
 				}
+				setEnabled(false)
 				for range 300 {
 					x.publish("debtor.updated", "before")
 				}
 				gate := deliverytest.NewGate()
 				x.faultyStore.SetRule(c.rule(gate), c.call)
-				if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &yes}, admin.Caller{Admin: true}); err != nil {
-					t.Fatal(err)
-				}
+				setEnabled(true)
 				for range 100 {
 					x.publish("debtor.updated", "during")
 					x.advance(300 * time.Millisecond)
@@ -247,18 +249,18 @@ func TestFailingSubscriptionReads(t *testing.T) {
 // attemptCase is an endpoint's responses to an event, and the expected final state.
 type attemptCase struct {
 	event    string
-	answer   func(n int) int
+	codes    []int // of the first attempts, the last one also of later ones
 	status   int
 	attempts int
 }
 
 var attemptCases = []attemptCase{
-	{"debtor.created", func(int) int { return 200 }, 1, 1},
-	{"debtor.updated", func(n int) int { return []int{422, 404, 200}[n-1] }, 1, 3},
-	{"debtor.deleted", func(int) int { return 422 }, 3, 6},
-	{"creditor.created", func(int) int { return 410 }, 3, 1},
-	{"creditor.updated", func(n int) int { return []int{503, 200}[n-1] }, 1, 2},
-	{"creditor.deleted", func(n int) int { return []int{0, 410}[n-1] }, 3, 2},
+	{"debtor.created", []int{200}, 1, 1},
+	{"debtor.updated", []int{422, 404, 200}, 1, 3},
+	{"debtor.deleted", []int{422}, 3, 6},
+	{"creditor.created", []int{410}, 3, 1},
+	{"creditor.updated", []int{503, 200}, 1, 2},
+	{"creditor.deleted", []int{0, 410}, 3, 2},
 }
 
 // TestAttemptRecording combines successful and failing attempts with writes of their
@@ -282,7 +284,7 @@ func TestAttemptRecording(t *testing.T) {
 				departure := deliverytest.NewGate() // opened when all events are accepted
 				x.fakeSender.setStatus(func(n int, m *webhook.Message) int {
 					_ = departure.Hold(context.Background(), func(context.Context) error { return nil })
-					return attemptCaseOf(m.Event.Name).answer(n)
+					return inTurn(attemptCaseOf(m.Event.Name).codes...)(n, m)
 				})
 				for _, f := range attemptCases {
 					x.subscribe("http://127.0.0.1/hook", f.event)
@@ -294,8 +296,9 @@ func TestAttemptRecording(t *testing.T) {
 				x.faultyStore.SetRule(nil, deliverytest.Write)
 				gate.Open()
 				x.advance(20 * time.Minute)
-				for _, f := range attemptCases {
-					x.expect(fmt.Sprintf("WH_MessageView WHERE EventName = '%s' AND Status = %d AND Retries = %d", f.event, f.status, f.attempts-1), 1)
+				for _, c := range attemptCases {
+					x.expect(fmt.Sprintf("WH_MessageView WHERE EventName = '%s' AND Status = %d AND Retries = %d",
+						c.event, c.status, c.attempts-1), 1)
 				}
 			})
 		})
@@ -320,7 +323,9 @@ func TestRandomFaults(t *testing.T) {
 // temporarily.
 func (x *simulation) runRandomFaults(random *rand.Rand) {
 	x.t.Helper()
-	x.policy.Schedule = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute}
+	x.policy.Schedule = append(
+		[]time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 20 * time.Second},
+		slices.Repeat([]time.Duration{time.Minute}, 7)...)
 	for i := range 5 {
 		x.subscribe(fmt.Sprintf("http://127.0.0.1/%d", i), "*", func(r *webhook.Subscription) { r.Order.All = i == 0 })
 	}
@@ -353,16 +358,34 @@ func (x *simulation) runRandomFaults(random *rand.Rand) {
 		})
 	}
 	var gates []*deliverytest.Gate
-	calls := []deliverytest.Call{deliverytest.Write, deliverytest.Write, deliverytest.OpenMessages, deliverytest.NextDue, deliverytest.Version, deliverytest.ChangedSubscriptions, deliverytest.AllocateIDs}
+	calls := []deliverytest.Call{
+		deliverytest.Write,
+		deliverytest.Write,
+		deliverytest.OpenMessages,
+		deliverytest.NextDue,
+		deliverytest.Version,
+		deliverytest.ChangedSubscriptions,
+		deliverytest.AllocateIDs,
+	}
+	busy := deliverytest.Unavailable("busy")
+	codes := []int{0, 404, 429, 500, 503}
 	for time.Now().Before(end) {
 		gate := deliverytest.NewGate()
 		gates = append(gates, gate)
-		rules := []deliverytest.Rule{nil, nil, deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.FailAfter(deliverytest.Unavailable("busy")), gate.Hold, gate.HoldDetached}
+		rules := []deliverytest.Rule{
+			nil,
+			nil,
+			deliverytest.Refuse(busy),
+			deliverytest.FailAfter(busy),
+			gate.Hold,
+			gate.HoldDetached,
+		}
 		x.faultyStore.SetRule(rules[random.IntN(len(rules))], calls[random.IntN(len(calls))])
 		mu.Lock()
 		clear(outages)
 		for range random.IntN(4) {
-			outages[fmt.Sprintf("http://127.0.0.1/%d", random.IntN(5))] = []int{0, 404, 429, 500, 503}[random.IntN(5)]
+			url := fmt.Sprintf("http://127.0.0.1/%d", random.IntN(5))
+			outages[url] = codes[random.IntN(len(codes))]
 		}
 		mu.Unlock()
 		time.Sleep(time.Duration(random.IntN(4000)) * time.Millisecond)

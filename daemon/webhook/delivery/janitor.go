@@ -37,7 +37,8 @@ func (p *pace) pause(n int, r Removed, lasted time.Duration) time.Duration {
 	if r.Rows == 0 {
 		return max(lasted, minPause) // the step has only read
 	}
-	return max(r.Took*time.Duration(max(minPauseFactor, p.pauseFactor>>min(n/speedUpSteps, 8))), minPause)
+	factor := max(minPauseFactor, p.pauseFactor>>min(n/speedUpSteps, 8))
+	return max(r.Took*time.Duration(factor), minPause)
 }
 
 // An embedded store has a single writer, and publishers wait while a step runs: at first,
@@ -45,8 +46,22 @@ func (p *pace) pause(n int, r Removed, lasted time.Duration) time.Duration {
 // few round trips. Rounds are more frequent there, because only the janitor limits the size
 // of the stored response bodies.
 var (
-	filePace   = pace{rows: 100, min: 50, max: 2000, target: 2 * time.Millisecond, interval: time.Hour, pauseFactor: 24}
-	serverPace = pace{rows: 1000, min: 100, max: 2000, target: 200 * time.Millisecond, interval: time.Minute, pauseFactor: 4}
+	filePace = pace{
+		rows:        100,
+		min:         50,
+		max:         2000,
+		target:      2 * time.Millisecond,
+		interval:    time.Hour,
+		pauseFactor: 24,
+	}
+	serverPace = pace{
+		rows:        1000,
+		min:         100,
+		max:         2000,
+		target:      200 * time.Millisecond,
+		interval:    time.Minute,
+		pauseFactor: 4,
+	}
 )
 
 // adjust adapts the number of rows to the duration of a step. A step that had less to
@@ -84,15 +99,16 @@ func (j *janitor) run(ctx context.Context) {
 		j.pace = serverPace
 	}
 	wait := newBackoff()
-	for pause := time.Duration(0); ; {
-		switch err := j.runOnce(ctx); {
-		case ctx.Err() != nil:
+	for {
+		err := j.runOnce(ctx)
+		if ctx.Err() != nil {
 			return
-		case err != nil:
+		}
+		pause := j.interval
+		if err != nil {
 			j.Log.Warn("removing old messages failed", "error", err.Error())
 			pause = wait.Next()
-		default:
-			pause = j.interval
+		} else {
 			wait.Reset()
 		}
 		if !sleep(ctx, j.requested, pause) {
@@ -107,12 +123,18 @@ func (j *janitor) runOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if now, retention := j.Now(), j.Retention(); retention != j.scan.retention || now.Sub(j.scan.startedAt) >= scanInterval {
-		j.scan = scan{startedAt: now, retention: retention} // otherwise the scan continues
+
+	// A scan continues unless a day has passed or the retention has changed.
+	now := j.Now()
+	retention := j.Retention()
+	if retention != j.scan.retention || now.Sub(j.scan.startedAt) >= scanInterval {
+		j.scan = scan{startedAt: now, retention: retention}
 	}
-	if err := j.runSteps(ctx, j.prune); err != nil {
+	err = j.runSteps(ctx, j.prune)
+	if err != nil {
 		return err
 	}
+
 	return j.runSteps(ctx, func(ctx context.Context) (Removed, error) {
 		return j.Store.Reclaim(ctx, j.rows, j.Retention().TextSize)
 	})
@@ -139,11 +161,17 @@ func (j *janitor) runSteps(ctx context.Context, step func(context.Context) (Remo
 // prune removes a batch of old messages, unless a subscription was removed: its
 // messages are removed first.
 func (j *janitor) prune(ctx context.Context) (Removed, error) {
-	scan, now := &j.scan, j.storeTime()
+	scan := &j.scan
+	now := j.storeTime()
 	if scan.retention.Successful+scan.retention.Failed == 0 || len(j.requested) > 0 {
 		return Removed{}, nil
 	}
-	r, err := j.Store.Prune(ctx, Prune{After: scan.after, Limit: j.rows, Successful: cutoff(scan.retention.Successful, now), Failed: cutoff(scan.retention.Failed, now)})
+	r, err := j.Store.Prune(ctx, Prune{
+		After:      scan.after,
+		Limit:      j.rows,
+		Successful: cutoff(scan.retention.Successful, now),
+		Failed:     cutoff(scan.retention.Failed, now),
+	})
 	if err == nil {
 		scan.after = r.Last
 	}

@@ -54,14 +54,14 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 	if err := k.releaseIdle(ctx, &current); err != nil {
 		return err
 	}
-	found, err := k.Store.TakeOver(ctx, current.term)
+	taken, err := k.Store.TakeOver(ctx, current.term)
 	if err != nil {
 		return err
 	}
-	if len(found) > 0 {
-		k.Log.Info("took over partitions with expired leases", "partitions", len(found))
+	if len(taken) > 0 {
+		k.Log.Info("took over partitions with expired leases", "partitions", len(taken))
 	}
-	current.held = append(current.held, found...)
+	current.held = append(current.held, taken...)
 	k.queues.setLeases(current)
 	return k.clock.set(ctx, k.Store)
 }
@@ -69,7 +69,7 @@ func (k *leaseKeeper) renew(ctx context.Context) error {
 // releaseIdle releases partitions without open messages, so that the number of
 // partitions does not grow with each restart.
 func (k *leaseKeeper) releaseIdle(ctx context.Context, current *leases) error {
-	var kept, done []Lease
+	var kept, idle []Lease
 	for _, l := range current.held {
 		if l.Partition == current.home.Partition || l.Partition == FirstPartition {
 			kept = append(kept, l)
@@ -82,15 +82,15 @@ func (k *leaseKeeper) releaseIdle(ctx context.Context, current *leases) error {
 		case len(open) > 0:
 			kept = append(kept, l)
 		default:
-			done = append(done, l)
+			idle = append(idle, l)
 		}
 	}
 	current.held = kept
-	if len(done) == 0 {
+	if len(idle) == 0 {
 		return nil
 	}
 	k.queues.setLeases(*current) // before another daemon can acquire them
-	return k.Store.Release(ctx, done)
+	return k.Store.Release(ctx, idle)
 }
 
 // reacquire renews the leases that are still held, and leases a new home partition if the
@@ -99,10 +99,12 @@ func (k *leaseKeeper) reacquire(ctx context.Context) (leases, error) {
 	current := k.queues.leased()
 	current.renewed = time.Now()
 	held, err := k.Store.Renew(ctx, current.held, current.term)
-	if current.held = held; err != nil || holds(held, current.home.Partition) {
+	current.held = held
+	if err != nil || holds(held, current.home.Partition) {
 		return current, err
 	}
-	if current.home, err = k.Store.Lease(ctx, current.term); err == nil {
+	current.home, err = k.Store.Lease(ctx, current.term)
+	if err == nil {
 		current.held = append(current.held, current.home)
 	}
 	return current, err

@@ -145,7 +145,7 @@ func TestKeysBeyondLimit(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		const messages = 10_500
 		sender := newKeySender(x)
-		x.fakeSender.setStatus(func(n int, _ *webhook.Message) int { return []int{422, 200}[min(n-1, 1)] })
+		x.fakeSender.setStatus(inTurn(422, 200))
 		x.policy.Schedule = []time.Duration{time.Hour}
 		x.stop(testTimeout)
 		x.startEngine(sender.use)

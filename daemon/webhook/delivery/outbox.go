@@ -34,8 +34,8 @@ func (o *outboxReader) run(ctx context.Context) {
 // it. If published rows cannot be deleted, it leaves them out and publishes the others.
 func (o *outboxReader) drain(ctx context.Context) error {
 	for {
-		lease, is := o.queues.coordinatorLease()
-		if !is {
+		lease, ok := o.queues.coordinatorLease()
+		if !ok {
 			return nil
 		}
 		if err := o.readMarks(ctx, lease); err != nil {
@@ -65,17 +65,19 @@ func (o *outboxReader) table() OutboxTable {
 
 // readMarks reads which rows are marked: after the start, after a failed write, and when
 // another daemon may have published rows.
-func (o *outboxReader) readMarks(ctx context.Context, lease Lease) (err error) {
+func (o *outboxReader) readMarks(ctx context.Context, lease Lease) error {
 	if lease.Partition == o.lease.Partition && lease.Fence == o.lease.Fence {
 		return nil
 	}
 	if o.Outbox != nil {
+		var err error
 		o.marked, err = o.Store.OutboxMarks(ctx, o.Outbox.Source())
+		if err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		o.lease = lease
-	}
-	return err
+	o.lease = lease
+	return nil
 }
 
 // deleteMarked deletes published rows of an external outbox and then removes their marks,
@@ -99,15 +101,17 @@ func (o *outboxReader) deleteMarked(ctx context.Context) error {
 // a row before rows with lower IDs. A row is deleted, or marked, in the transaction that
 // stores its event's messages. If an invalid row cannot be refused, the others are published.
 func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
-	var all []*publication
+	var publications []*publication
 	var failed error
 	var broken bool
 	for _, r := range rows {
 		name, reason := o.validate(r)
 		if reason == "" {
 			p := newPublication(Post{Name: name, Body: r.Body}, o.Now())
-			p.outbox, p.lease, p.broken = &r, o.lease, &broken
-			all = append(all, p)
+			p.outbox = &r
+			p.lease = o.lease
+			p.broken = &broken
+			publications = append(publications, p)
 			continue
 		}
 		if failed == nil {
@@ -119,11 +123,13 @@ func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 			break // the store rejects the rows after it
 		}
 	}
-	err := o.await(all)
+
+	err := o.await(publications)
 	if err != nil {
-		o.lease, o.settled = Lease{}, time.Now().Add(writeTimeout)
+		o.lease = Lease{}
+		o.settled = time.Now().Add(writeTimeout)
 	} else if o.Outbox != nil {
-		for _, p := range all {
+		for _, p := range publications {
 			o.marked = append(o.marked, p.outbox.GUID)
 		}
 	}
@@ -132,17 +138,19 @@ func (o *outboxReader) publish(ctx context.Context, rows []OutboxEvent) error {
 
 // await queues publications, which share a batch if they fit, and waits until they are
 // written. It returns the first error.
-func (o *outboxReader) await(all []*publication) (err error) {
-	for i, p := range all {
-		if err = o.pending.publish(p); err != nil {
-			all = all[:i]
+func (o *outboxReader) await(publications []*publication) error {
+	var first error
+	for i, p := range publications {
+		first = o.pending.publish(p)
+		if first != nil {
+			publications = publications[:i]
 			break
 		}
 	}
-	for _, p := range all {
-		err = cmp.Or(err, <-p.done)
+	for _, p := range publications {
+		first = cmp.Or(first, <-p.done)
 	}
-	return err
+	return first
 }
 
 // validate returns the canonical event name of a row, or the reason why the row is

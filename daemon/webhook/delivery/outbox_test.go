@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
@@ -92,7 +90,9 @@ func withOutbox(t *testing.T, test func(x *simulation, o *fakeOutbox)) {
 		o := &fakeOutbox{Store: x.store.Webhooks, refused: make(map[string]string)}
 		x.startEngine(func(c *delivery.Config) {
 			x.faultyStore = deliverytest.New(o)
-			c.Store, c.OutboxInterval, c.EventName = x.faultyStore, time.Second, inHouse().Event
+			c.Store = x.faultyStore
+			c.OutboxInterval = time.Second
+			c.EventName = inHouse().Event
 		})
 		x.subscribe("http://127.0.0.1/hook", "debtor.*")
 		test(x, o)
@@ -100,28 +100,9 @@ func withOutbox(t *testing.T, test func(x *simulation, o *fakeOutbox)) {
 }
 
 // publishedBodies returns the bodies of the events, ordered by ID.
-func (x *simulation) publishedBodies() (bodies []string) {
+func (x *simulation) publishedBodies() []string {
 	x.t.Helper()
-	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: testTimeout})
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	defer conn.Close()
-	st, err := conn.Prepare("SELECT Body FROM WH_Event ORDER BY EventID")
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	defer st.Reset()
-	for {
-		more, err := st.Step()
-		if err != nil {
-			x.t.Fatal(err)
-		}
-		if !more {
-			return bodies
-		}
-		bodies = append(bodies, string(st.Text(0)))
-	}
+	return x.texts("SELECT Body FROM WH_Event ORDER BY EventID")
 }
 
 func numbered(n int) (bodies []string) {
@@ -136,7 +117,10 @@ func TestOutboxInOrder(t *testing.T) {
 	withOutbox(t, func(x *simulation, o *fakeOutbox) {
 		const all = 2000
 		rules := []deliverytest.Rule{
-			deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.FailAfter(deliverytest.Unavailable("the connection was lost")), nil, nil,
+			deliverytest.Refuse(deliverytest.Unavailable("busy")),
+			deliverytest.FailAfter(deliverytest.Unavailable("the connection was lost")),
+			nil,
+			nil,
 		}
 		x.faultyStore.SetRule(func(ctx context.Context, do func(context.Context) error) error {
 			if rule := rules[rand.IntN(len(rules))]; rule != nil {

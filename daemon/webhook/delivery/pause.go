@@ -78,7 +78,8 @@ func (p *pause) waitFor(wait time.Duration, now time.Time) {
 
 // end ends a pause after a probe without a failure of this machine.
 func (p *pause) end(now time.Time) {
-	p.log.Info("deliveries continue", "paused", now.Sub(p.since).Round(time.Second).String(), "reason", webhook.OwnFailures[p.failure])
+	p.log.Info("deliveries continue",
+		"paused", now.Sub(p.since).Round(time.Second).String(), "reason", webhook.OwnFailures[p.failure])
 	p.since = time.Time{}
 	p.wait.Reset()
 }
@@ -88,7 +89,8 @@ func (p *pause) problem() string {
 	if !p.active() {
 		return ""
 	}
-	return fmt.Sprintf("deliveries have been paused since %s: %s", p.since.UTC().Format(time.RFC3339), webhook.OwnFailures[p.failure])
+	since := p.since.UTC().Format(time.RFC3339)
+	return fmt.Sprintf("deliveries have been paused since %s: %s", since, webhook.OwnFailures[p.failure])
 }
 
 // stop ends the probes of an engine that starts no more attempts.

@@ -68,14 +68,16 @@ func (p *peers) followChanges(ctx context.Context) {
 			return nil
 		}
 		if positions == nil {
-			positions, watchedAt = make(map[int64]int64), time.Time{}
+			positions = make(map[int64]int64)
+			watchedAt = time.Time{}
 			joinAt = time.Now().Add(2 * p.PeerInterval)
 		}
 		err := p.pollChanges(ctx, positions, &watchedAt)
 		if err == nil && !joinAt.IsZero() && time.Now().After(joinAt) {
 			// The other daemons know by now that their changes are read. Earlier changes
 			// were not shown.
-			if joinAt = (time.Time{}); p.queues.Daemons() > 1 && p.PeersJoined != nil {
+			joinAt = time.Time{}
+			if p.queues.Daemons() > 1 && p.PeersJoined != nil {
 				p.PeersJoined()
 			}
 		}

@@ -61,10 +61,10 @@ func newPending() *pending {
 func (p *pending) publish(event *publication) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	switch {
-	case p.closed:
+	if p.closed {
 		return stopping()
-	case len(p.waiting) >= queueRows || p.bytes+event.size() > queueBytes:
+	}
+	if len(p.waiting) >= queueRows || p.bytes+event.size() > queueBytes {
 		return overloaded()
 	}
 	p.waiting = append(p.waiting, event)
@@ -97,15 +97,17 @@ func (p *pending) publishGroup(g *group) error {
 }
 
 // record queues the result of an attempt, to be written after delay at the latest. A
-// non-empty reason also queues the disabling of the subscription.
-func (p *pending) record(r webhook.AttemptResult, reason string, delay time.Duration) {
+// disableReason also queues the disabling of the subscription.
+func (p *pending) record(r webhook.AttemptResult, disableReason string, delay time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if reason != "" {
-		p.disabled = append(p.disabled, Disabled{r.Message.Subscription, reason, r.Began})
+	if disableReason != "" {
+		d := Disabled{Subscription: r.Message.Subscription, Reason: disableReason, At: r.Began}
+		p.disabled = append(p.disabled, d)
 	}
 	p.results = append(p.results, r)
-	if due := time.Now().Add(delay); len(p.results) == 1 || due.Before(p.due) {
+	due := time.Now().Add(delay)
+	if len(p.results) == 1 || due.Before(p.due) {
 		p.due = due
 		p.timer.Reset(delay)
 	}
@@ -130,20 +132,21 @@ func (p *pending) setHealth(h Health) {
 	signal(p.wake)
 }
 
-// mergeHealth adds h to all, which has one entry for each subscription. A success, which has
+// mergeHealth adds h to entries, which has one for each subscription. A success, which has
 // no time, and an entry with Replace overwrite the earlier entry. A failure after a success
 // replaces the stored time. Of two failures the earlier one stays.
-func mergeHealth(all []Health, h Health) []Health {
-	i := slices.IndexFunc(all, func(earlier Health) bool { return earlier.Subscription == h.Subscription })
+func mergeHealth(entries []Health, h Health) []Health {
+	i := slices.IndexFunc(entries, func(earlier Health) bool { return earlier.Subscription == h.Subscription })
 	switch {
 	case i < 0:
-		return append(all, h)
+		return append(entries, h)
 	case h.Since.IsZero() || h.Replace:
-		all[i] = h
-	case all[i].Since.IsZero():
-		all[i] = Health{h.Subscription, h.Since, true}
+		entries[i] = h
+	case entries[i].Since.IsZero():
+		h.Replace = true
+		entries[i] = h
 	}
-	return all
+	return entries
 }
 
 // announce queues changes that admin.Service made in the store, as peer events for other
@@ -173,25 +176,32 @@ func (p *pending) close() {
 // nothing is pending.
 func (p *pending) await(stop <-chan struct{}) bool {
 	for {
-		if _, due := p.hasWork(); due {
+		_, due := p.hasWork()
+		if due {
 			return true
 		}
 		select {
 		case <-p.wake:
 		case <-stop:
-			hasWork, _ := p.hasWork()
-			return hasWork
+			exists, _ := p.hasWork()
+			return exists
 		}
 	}
 }
 
-// hasWork reports whether there is pending work, and whether it is to be written now.
-func (p *pending) hasWork() (any, due bool) {
+// hasWork reports whether there is pending work, and whether it is to be written now. Only
+// results wait: while there are any, work other than events waits with them.
+func (p *pending) hasWork() (exists, due bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	due = len(p.waiting)+len(p.groups) > 0 || len(p.results) >= resultRows || len(p.results) > 0 && !time.Now().Before(p.due) ||
-		len(p.results) == 0 && len(p.disabled)+len(p.health)+len(p.announced) > 0
-	return due || len(p.results) > 0, due
+	if len(p.waiting)+len(p.groups) > 0 || len(p.results) >= resultRows {
+		return true, true
+	}
+	if len(p.results) > 0 {
+		return true, !time.Now().Before(p.due)
+	}
+	exists = len(p.disabled)+len(p.health)+len(p.announced) > 0
+	return exists, exists
 }
 
 // next removes and returns the next batch, the oldest work first. A batch has at most one
@@ -199,22 +209,30 @@ func (p *pending) hasWork() (any, due bool) {
 func (p *pending) next() *batch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	b, n, size := &batch{health: p.health, announced: p.announced}, 0, 0
+	b := &batch{health: p.health, announced: p.announced}
+	p.health = nil
+	p.announced = nil
+
 	rows := batchRows
 	if len(p.groups) > 0 && !p.overfull {
-		b.group, p.groups = p.groups[0], p.groups[1:]
+		b.group = p.groups[0]
+		p.groups = p.groups[1:]
 		rows -= len(b.group.events)
 	}
 	p.overfull = false
+
+	n, size := 0, 0
 	for n < len(p.waiting) && n < rows && (n == 0 || size+p.waiting[n].size() <= batchBytes) {
 		size += p.waiting[n].size()
 		n++
 	}
 	b.publications = p.waiting[:n:n]
-	p.waiting, p.bytes, p.health, p.announced = p.waiting[n:], p.bytes-size, nil, nil
+	p.waiting = p.waiting[n:]
+	p.bytes -= size
 	if len(p.waiting) == 0 {
 		p.waiting = nil
 	}
+
 	n = min(len(p.disabled), batchRows) // each creates an event
 	b.disabled, p.disabled = p.disabled[:n:n], p.disabled[n:]
 	n = min(len(p.results), batchRows)
@@ -244,14 +262,15 @@ func (p *pending) restore(b *batch) {
 }
 
 // requeue puts events that did not fit into a batch back in front of later ones.
-func (p *pending) requeue(all []*publication) {
+func (p *pending) requeue(events []*publication) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, event := range all {
+	for _, event := range events {
 		event.messages = nil
 		p.bytes += event.size()
 	}
-	p.waiting, p.overfull = slices.Concat(all, p.waiting), true
+	p.waiting = slices.Concat(events, p.waiting)
+	p.overfull = true
 }
 
 // takeAll removes and returns the events and groups that were not written when the writer
@@ -259,7 +278,9 @@ func (p *pending) requeue(all []*publication) {
 func (p *pending) takeAll() ([]*publication, []*group) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	left, groups := p.waiting, p.groups
-	p.waiting, p.bytes, p.groups = nil, 0, nil
-	return left, groups
+	waiting, groups := p.waiting, p.groups
+	p.waiting = nil
+	p.bytes = 0
+	p.groups = nil
+	return waiting, groups
 }

@@ -16,7 +16,7 @@ type publication struct {
 	key      *Key                             // idempotency key, nil for none
 	target   int64                            // the only subscription to send to, 0 for all that match
 	exclude  int64                            // a subscription not to send to, 0 for none
-	receives func(*webhook.Subscription) bool // of a captured event: whether it is sent to a subscription; nil for a posted one
+	receives func(*webhook.Subscription) bool // whether a subscription is sent a captured event; nil for a posted one
 	outbox   *OutboxEvent                     // its row in the outbox, nil for none
 	lease    Lease                            // under which the row was read
 	broken   *bool                            // one row of the same read has failed; of the batchWriter
@@ -26,7 +26,8 @@ type publication struct {
 }
 
 func newPublication(e Post, now time.Time) *publication {
-	return &publication{event: &webhook.Event{GUID: newGUID(now), Name: e.Name, Key: e.Key, Body: e.Body, AddedAt: now}, body: condition.Body{Data: e.Body}, done: make(chan error, 1)}
+	event := &webhook.Event{GUID: newGUID(now), Name: e.Name, Key: e.Key, Body: e.Body, AddedAt: now}
+	return &publication{event: event, body: condition.Body{Data: e.Body}, done: make(chan error, 1)}
 }
 
 // fail completes a publication with an error.
@@ -46,7 +47,7 @@ func (p *publication) size() int { return len(p.event.Body) + 512 }
 func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordered map[int64]bool) {
 	p.messages = p.messages[:0]
 	for _, sub := range p.targets(s) {
-		if sub.ID == p.exclude || p.receives != nil && !p.receives(sub) || p.target == 0 && !p.meets(&sub.Where) {
+		if !p.isFor(sub) {
 			continue
 		}
 		partition := home
@@ -56,6 +57,18 @@ func (p *publication) match(s *webhook.Snapshot, home int64, shared bool, ordere
 		}
 		p.messages = append(p.messages, webhook.NewMessage(newGUID(p.event.AddedAt), p.event, sub, partition))
 	}
+}
+
+// isFor reports whether a subscription that may receive the event does. A test is sent to its
+// target regardless of its condition.
+func (p *publication) isFor(sub *webhook.Subscription) bool {
+	if sub.ID == p.exclude {
+		return false
+	}
+	if p.receives != nil && !p.receives(sub) {
+		return false
+	}
+	return p.target != 0 || p.meets(&sub.Where)
 }
 
 // meets reports whether the event meets a condition. None meets an invalid one.

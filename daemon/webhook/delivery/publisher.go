@@ -79,17 +79,25 @@ func (p *publisher) Posting() bool { return time.Since(p.pending.lastPublished()
 func (p *publisher) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*webhook.Message, error) {
 	event := newPublication(Post{Name: name, Body: body}, p.Now())
 	event.target = subscription
-	switch r, err := p.publish(ctx, event); {
-	case err != nil:
+	r, err := p.publish(ctx, event)
+	if err != nil {
 		return nil, err
-	case r.Messages == 0:
+	}
+	if r.Messages == 0 {
 		return nil, fault.New(fault.NotFound, "There is no such subscription")
 	}
+
 	p.queues.changeQueue(subscription, (*queue).endRequestedWait)
 	m := event.messages[0]
 	return &webhook.Message{
-		ID: m.ID, GUID: m.GUID, Event: event.event, Partition: m.Partition, Subscription: m.Subscription, URL: p.queues.urlOf(m), MadeByAdmin: m.MadeByAdmin,
-		State: webhook.State{Next: event.event.AddedAt},
+		ID:           m.ID,
+		GUID:         m.GUID,
+		Event:        event.event,
+		Partition:    m.Partition,
+		Subscription: m.Subscription,
+		URL:          p.queues.urlOf(m),
+		MadeByAdmin:  m.MadeByAdmin,
+		State:        webhook.State{Next: event.event.AddedAt},
 	}, nil
 }
 
@@ -99,9 +107,11 @@ const keyTTL = 24 * time.Hour
 
 // keyOf returns the record of an event that is published under a key.
 func keyOf(e Post, key string, now time.Time) *Key {
-	event := append(append([]byte(e.Name), 0), e.Body...)
+	event := append([]byte(e.Name), 0)
+	event = append(event, e.Body...)
 	if e.Key != "" {
-		event = append(append(event, 0), e.Key...)
+		event = append(event, 0)
+		event = append(event, e.Key...)
 	}
 	return &Key{Hash: sha256.Sum256([]byte(key)), Digest: sha256.Sum256(event), Until: now.Add(keyTTL)}
 }
@@ -120,14 +130,20 @@ func (p *publisher) PublishOnce(ctx context.Context, e Post, key, former string)
 		return wire.EventReceipt{}, false, err
 	}
 	defer unlock()
+
 	known, err := p.Store.IdempotencyKey(ctx, k.Hash)
 	if err == nil && known == nil && former != key {
 		known, err = p.Store.IdempotencyKey(ctx, keyOf(e, former, p.Now()).Hash)
 	}
-	if err == nil && known == nil {
+	if err != nil {
+		return wire.EventReceipt{}, false, err
+	}
+
+	if known == nil {
 		event := newPublication(e, p.Now())
 		event.key = k
-		if r, err = p.publish(ctx, event); !errors.Is(err, ErrKeyTaken) {
+		r, err = p.publish(ctx, event)
+		if !errors.Is(err, ErrKeyTaken) {
 			return r, false, err
 		}
 		known, err = p.Store.IdempotencyKey(ctx, k.Hash) // used by another daemon concurrently
@@ -154,7 +170,10 @@ func (l *keyLocks) lock(ctx context.Context, hash [32]byte) (unlock func(), err 
 	for {
 		before, taken := l.held.LoadOrStore(hash, mine)
 		if !taken {
-			return func() { l.held.Delete(hash); close(mine) }, nil
+			return func() {
+				l.held.Delete(hash)
+				close(mine)
+			}, nil
 		}
 		select {
 		case <-before.(chan struct{}):

@@ -73,11 +73,11 @@ func (q *queue) has(id int64) bool {
 // to each queue in bytes. It is one if the circuit breaker is open, unless messages may have
 // to be skipped, and at most the number of concurrent attempts if memory is scarce.
 func (q *queue) pageSize(bytes int) int {
-	limit := maxPageSize
-	switch {
-	case q.endpoint.breaker.open() && !q.byKey():
+	if q.endpoint.breaker.open() && !q.byKey() {
 		return 1
-	case q.budget.tierOf(q).scarce():
+	}
+	limit := maxPageSize
+	if q.budget.tierOf(q).scarce() {
 		limit = min(limit, q.endpoint.share())
 	}
 	return min(limit, max(1, bytes/messageCost))
@@ -86,26 +86,43 @@ func (q *queue) pageSize(bytes int) int {
 // enough reports whether the queue needs no more messages in memory.
 func (q *queue) enough() bool {
 	n := len(q.window.fresh)
-	return n >= lowWaterMark || q.window.full() || n > 0 && (q.paused || q.budget.tierOf(q).scarce())
+	if n >= lowWaterMark || q.window.full() {
+		return true
+	}
+	return n > 0 && (q.paused || q.budget.tierOf(q).scarce())
 }
 
-// accept adds a newly committed message to the window, unless memory is short or
-// earlier messages of the queue are only in the store.
+// accept adds a newly committed message to the window, unless it has to wait in the store.
 func (q *queue) accept(m *webhook.Message) {
-	c, t := q.cursorOf(m.Partition), q.budget.tierOf(q)
-	switch {
-	case c == nil: // the partition was lost in the meantime
-	case q.has(m.ID): // a page has already contained it
-	case q.shared && q.ordered() && c.atEnd: // messages of other daemons may come first
-		q.drop()
-	case q.shared && q.byKey(), !c.atEnd || q.window.full() || !q.enabled() || q.endpoint.breaker.open(),
-		t.neededBytes > 0 || !t.fits(q.budget.cost(m)) || len(q.window.fresh) > 0 && t.scarce():
-		c.atEnd = false
-		q.evict(m)
-	case !q.admit(m, true):
+	c := q.cursorOf(m.Partition)
+	if c == nil || q.has(m.ID) {
+		return // the partition was lost in the meantime, or a page has already contained the message
+	}
+	if q.shared && q.ordered() && c.atEnd {
+		q.drop() // messages of other daemons may come first
+		return
+	}
+	if q.mustStore(m, c) || !q.admit(m, true) {
 		c.atEnd = false
 		q.evict(m)
 	}
+}
+
+// mustStore reports whether a newly committed message waits in the store: others may come before
+// it, it cannot be sent now, or memory is short.
+func (q *queue) mustStore(m *webhook.Message, c *cursor) bool {
+	mayFollowOthers := !c.atEnd || q.shared && q.byKey() // in the store, or of other daemons
+	if mayFollowOthers || !q.enabled() {
+		return true
+	}
+	if q.endpoint.breaker.open() || q.window.full() {
+		return true
+	}
+	t := q.budget.tierOf(q)
+	if t.neededBytes > 0 || !t.fits(q.budget.cost(m)) {
+		return true
+	}
+	return len(q.window.fresh) > 0 && t.scarce()
 }
 
 // admit adds a message to the window that is not in memory yet. It returns false if the queue
@@ -167,24 +184,27 @@ func (q *queue) settled(m *webhook.Message) {
 	if q.settledSinceRead != nil {
 		q.settledSinceRead[m.ID] = true
 	}
-	stale, open := q.stale[m.ID], q.endpoint.breaker.open()
+	// A message that may have been deleted has to be read again, and of a failing endpoint
+	// only the message of an attempt is in memory.
+	mustReload := q.stale[m.ID] || q.endpoint.breaker.open()
 	delete(q.stale, m.ID)
+
 	switch {
 	case !m.Status.Open() || !q.enabled():
 		q.budget.release(m)
 		q.sequences.end(m)
 	case q.isReplay(m): // the URL changed during the attempt
 		q.evict(m)
-	case q.ordered() && (stale || open):
+	case q.ordered() && mustReload:
 		q.budget.release(m)
 		q.drop()
 	case q.ordered():
 		q.window.head = m
 		q.track(m)
-	case !stale && !open && len(q.window.retries) < windowMessages/2 && q.window.bytes < windowBytes/2:
+	case !mustReload && q.window.hasRoomForRetry():
 		q.track(m)
 		q.window.retryLater(m)
-		if s, heads := q.sequences.heads(m); heads {
+		if s, ok := q.sequences.heads(m); ok {
 			q.sequences.unload(s) // the messages behind it wait for long
 		}
 	default:
@@ -244,18 +264,21 @@ func (q *queue) trim(now time.Time) {
 			q.sequences.unload(s)
 		}
 	}
+
 	due := w.retriesUntil(now)
 	for _, m := range w.retries[due:] {
 		w.remove(m)
 		q.evict(m)
 	}
 	w.retries = slices.Delete(w.retries, due, len(w.retries))
+
 	for n := len(w.fresh) - 1; n >= q.endpoint.share() && q.budget.inDemand(w.fresh[n]); n-- {
 		m := w.fresh[n]
 		w.fresh = slices.Delete(w.fresh, n, n+1)
 		w.remove(m)
 		q.evict(m)
-		q.cursorOf(m.Partition).atEnd, q.paused = false, true
+		q.cursorOf(m.Partition).atEnd = false
+		q.paused = true
 	}
 	q.trimReplays()
 }
@@ -303,32 +326,33 @@ func (q *queue) rewind() {
 
 // nextWake returns when the queue must be scheduled again, zero for never. Messages
 // that are already due wait for a free slot and are ignored.
-func (q *queue) nextWake(now time.Time) (at time.Time) {
+func (q *queue) nextWake(now time.Time) time.Time {
 	if !q.enabled() {
-		return at
+		return time.Time{}
 	}
-	later := func(t time.Time) {
+	var wake time.Time
+	consider := func(t time.Time) {
 		if t.After(now) {
-			at = earliest(at, t)
+			wake = earliest(wake, t)
 		}
 	}
-	later(q.endpoint.breaker.probe)
-	later(q.endpoint.waitsUntil())
-	later(q.blockedUntil)
-	later(q.replays.startAt)
+	consider(q.endpoint.breaker.probe)
+	consider(q.endpoint.waitsUntil())
+	consider(q.blockedUntil)
+	consider(q.replays.startAt)
 	if len(q.sequences.stored) > 0 {
-		later(q.sequences.stored[0].due)
+		consider(q.sequences.stored[0].due)
 	}
 	if len(q.window.retries) > 0 {
-		later(q.window.retries[0].Next)
+		consider(q.window.retries[0].Next)
 	}
 	if q.window.head != nil {
-		later(q.window.head.Next)
+		consider(q.window.head.Next)
 	}
 	for _, c := range q.cursors {
-		later(c.wake)
+		consider(c.wake)
 	}
-	return at
+	return wake
 }
 
 // setPartitions removes the cursors of lost partitions and adds cursors for new ones.
@@ -366,7 +390,7 @@ func cursorIn(cursors []*cursor, partition int64) *cursor {
 // they were published or decided.
 func (q *queue) evict(m *webhook.Message) {
 	q.budget.release(m)
-	if s, heads := q.sequences.heads(m); heads && q.sequences.suspend(s) {
+	if s, ok := q.sequences.heads(m); ok && q.sequences.suspend(s) {
 		return
 	}
 	c := q.cursorFor(m)
@@ -376,20 +400,25 @@ func (q *queue) evict(m *webhook.Message) {
 	if q.byKey() {
 		c.atEnd = false // messages with the same key must not precede it
 	}
-	at := Position{m.Next, m.ID}
-	c.rewindTo(at, q.inOrder())
-	if q.settledSinceRead != nil && (c.firstEvicted.ID == 0 || at.before(c.firstEvicted, q.inOrder())) {
-		c.firstEvicted = at
+	position := Position{Next: m.Next, ID: m.ID}
+	c.rewindTo(position, q.inOrder())
+
+	isFirst := c.firstEvicted.ID == 0 || position.before(c.firstEvicted, q.inOrder())
+	if q.settledSinceRead != nil && isFirst {
+		c.firstEvicted = position
 	}
 }
 
 // needsPage reports whether the queue needs messages. While the circuit breaker is open, a
 // message is only read when a probe is due.
 func (q *queue) needsPage(now time.Time) bool {
-	switch {
-	case !q.enabled() || q.enough() || now.Before(q.blockedUntil) || now.Before(q.endpoint.waitsUntil()):
+	if !q.enabled() || q.enough() {
 		return false
-	case q.endpoint.breaker.open():
+	}
+	if now.Before(q.blockedUntil) || now.Before(q.endpoint.waitsUntil()) {
+		return false
+	}
+	if q.endpoint.breaker.open() {
 		return len(q.window.known)+len(q.unsettled) == 0 && q.available(now)
 	}
 	return true
@@ -397,38 +426,51 @@ func (q *queue) needsPage(now time.Time) bool {
 
 // mayRefill reports whether there may be messages to read now that the queue needs.
 func (q *queue) mayRefill(now time.Time) bool {
-	return q.refillFrom(now) != nil || q.needsPage(now) && q.sequences.due(now) != nil || q.replaysFrom(now) != nil
+	if q.refillFrom(now) != nil {
+		return true
+	}
+	if q.needsPage(now) && q.sequences.due(now) != nil {
+		return true
+	}
+	return q.replaysFrom(now) != nil
 }
 
 // nextPage returns the next page to read, alternating between the cursors and the sequences
 // of a queue that is ordered by key. Replays are read last.
-func (q *queue) nextPage(now time.Time, bytes int) (p Page, ok bool) {
+func (q *queue) nextPage(now time.Time, bytes int) (Page, bool) {
 	c := q.refillFrom(now)
 	s := q.sequences.due(now)
 	q.sequences.readNext = !q.sequences.readNext
 	readsSequence := s != nil && q.needsPage(now) && (c == nil || q.sequences.readNext)
-	readsReplays := c == nil && !readsSequence
-	if readsReplays {
-		c = q.replaysFrom(now)
-	}
-	if readsSequence {
-		p, ok = q.sequences.page(s, now, q.pageSize(bytes)), true
+
+	var p Page
+	switch {
+	case readsSequence:
+		p = q.sequences.page(s, now, q.pageSize(bytes))
 		if q.endpoint.breaker.open() {
 			p.Limit = 1
 		}
-	} else if c != nil {
-		p, ok = q.pageFrom(c, now, bytes), true
-		p.Replays = readsReplays
+	case c != nil:
+		p = q.pageFrom(c, now, bytes)
+	default:
+		c = q.replaysFrom(now)
+		if c == nil {
+			return Page{}, false
+		}
+		p = q.pageFrom(c, now, bytes)
+		p.Replays = true
 	}
-	if ok {
-		q.settledSinceRead, q.outdated, q.paused = make(map[int64]bool), false, false
-	}
-	return p, ok
+	q.settledSinceRead = make(map[int64]bool)
+	q.outdated = false
+	q.paused = false
+	return p, true
 }
 
 // pageFrom returns the page at a cursor.
 func (q *queue) pageFrom(c *cursor, now time.Time, bytes int) Page {
-	c.atEnd, c.wake, c.firstEvicted = false, time.Time{}, Position{}
+	c.atEnd = false
+	c.wake = time.Time{}
+	c.firstEvicted = Position{}
 	return Page{
 		Partition:    c.partition,
 		Subscription: q.id,
@@ -460,26 +502,32 @@ func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due tim
 	if p.Replays {
 		c = cursorIn(q.replays.cursors, p.Partition)
 	}
-	switch {
-	case c == nil || q.outdated || !q.enabled():
+	if c == nil || q.outdated || !q.enabled() {
 		return
-	case p.sequence != nil:
+	}
+	if p.sequence != nil {
 		q.sequences.add(p, messages, whole)
 		return
 	}
+
 	for i, m := range messages {
 		loaded := p.loaded(m)
-		if !loaded && !q.byKey() || q.has(m.ID) || q.settledSinceRead[m.ID] {
-			continue // deleted since it was listed, or attempted since
+		isDeleted := !loaded && !q.byKey() // since it was listed
+		if isDeleted || q.has(m.ID) || q.settledSinceRead[m.ID] {
+			continue
 		}
-		if loaded && !q.budget.tierOf(q).fits(q.budget.cost(m)) || !q.admit(m, loaded) { // its body has left memory
-			messages, whole = messages[:i], false
+		fits := !loaded || q.budget.tierOf(q).fits(q.budget.cost(m)) // its body may have left memory
+		if !fits || !q.admit(m, loaded) {
+			messages = messages[:i]
+			whole = false
 			break
 		}
 	}
+
 	c.position = p.after(messages).After
 	c.markSafe(p.Until)
-	c.atEnd, c.wake = whole, earliest(c.wake, due)
+	c.atEnd = whole
+	c.wake = earliest(c.wake, due)
 	if c.firstEvicted.ID != 0 { // the page may have been read before the message was written
 		c.atEnd = false
 		c.rewindTo(c.firstEvicted, p.InOrder)

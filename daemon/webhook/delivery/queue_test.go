@@ -12,14 +12,26 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // testQueue returns a queue that has read all its messages.
 func testQueue(ordered bool) *queue {
-	q := newQueue(&webhook.Subscription{ID: 1, Enabled: true, SubscriberInfo: webhook.SubscriberInfo{Enabled: true}, Order: webhook.Order{All: ordered}}, 100, newBudget(defaultMemory, 100))
+	sub := &webhook.Subscription{
+		ID:             1,
+		Enabled:        true,
+		SubscriberInfo: webhook.SubscriberInfo{Enabled: true},
+		Order:          webhook.Order{All: ordered},
+	}
+	q := newQueue(sub, 100, newBudget(defaultMemory, 100))
 	q.cursors = []*cursor{{partition: 1, atEnd: true}}
 	return q
 }
 
 // waitingMessage returns a message that is due at a time after noon.
 func waitingMessage(id int64, due time.Duration) *webhook.Message {
-	return &webhook.Message{ID: id, Partition: 1, Subscription: 1, Event: &webhook.Event{Body: []byte("x")}, State: webhook.State{Next: noon.Add(due)}}
+	return &webhook.Message{
+		ID:           id,
+		Partition:    1,
+		Subscription: 1,
+		Event:        &webhook.Event{Body: []byte("x")},
+		State:        webhook.State{Next: noon.Add(due)},
+	}
 }
 
 func asRetry(m *webhook.Message) *webhook.Message {
@@ -33,8 +45,8 @@ func startPage(t *testing.T, q *queue, now time.Time) Page {
 	s := &queueSet{byID: map[int64]*queue{1: q}, budget: q.budget, clock: new(clock)}
 	q.budget.tierOf(q).refills = []*queue{q}
 	s.clock.read.Store(&reading{local: time.Now(), store: now})
-	of, p := (&refiller{core: &core{queues: s}}).nextPage()
-	if of == nil {
+	next, p := (&refiller{core: &core{queues: s}}).nextPage()
+	if next == nil {
 		t.Fatal("the queue needs no page")
 	}
 	return p

@@ -33,9 +33,15 @@ type queueSet struct {
 	stopped bool      // no more attempts are started
 }
 
-func newQueueSet(c *Config, at *clock) *queueSet {
-	s := &queueSet{clock: at, maxLimit: max(1, c.Attempts/4), byID: make(map[int64]*queue), leases: leases{term: c.LeaseTerm},
-		budget: newBudget(cmp.Or(c.Memory, defaultMemory), c.Attempts), daemons: 1}
+func newQueueSet(config *Config, c *clock) *queueSet {
+	s := &queueSet{
+		clock:    c,
+		maxLimit: max(1, config.Attempts/4),
+		byID:     make(map[int64]*queue),
+		leases:   leases{term: config.LeaseTerm},
+		budget:   newBudget(cmp.Or(config.Memory, defaultMemory), config.Attempts),
+		daemons:  1,
+	}
 	s.snapshot.Store(webhook.NewSnapshot(0, nil))
 	return s
 }
@@ -46,7 +52,8 @@ func (s *queueSet) schedule(q *queue) {
 	if s.stopped {
 		return
 	}
-	now, t := s.clock.Now(), s.budget.tierOf(q)
+	now := s.clock.Now()
+	t := s.budget.tierOf(q)
 	if !q.isReady && q.ready(now) {
 		q.isReady = true
 		t.ready.add(q)
@@ -60,13 +67,16 @@ func (s *queueSet) schedule(q *queue) {
 		t.refills = append(t.refills, q)
 		signal(s.budget.refill)
 	}
-	switch at := q.nextWake(now); {
-	case at.IsZero():
-	case q.timer == nil:
-		q.timer = time.AfterFunc(at.Sub(now), func() { s.wake(q) })
-	default:
-		q.timer.Reset(at.Sub(now))
+
+	wakeAt := q.nextWake(now)
+	if wakeAt.IsZero() {
+		return
 	}
+	if q.timer == nil {
+		q.timer = time.AfterFunc(wakeAt.Sub(now), func() { s.wake(q) })
+		return
+	}
+	q.timer.Reset(wakeAt.Sub(now))
 }
 
 // wake schedules a queue after its timer has fired.
@@ -84,13 +94,14 @@ func (s *queueSet) setClock(r *reading) {
 	defer s.mu.Unlock()
 	before := s.clock.Now()
 	s.clock.read.Store(r)
-	by := s.clock.Now().Sub(before)
-	if by <= clockTolerance {
+	skipped := s.clock.Now().Sub(before)
+	if skipped <= clockTolerance {
 		return
 	}
 	for _, q := range s.byID {
-		if h := &q.endpoint.health; !h.since.IsZero() {
-			h.since = h.since.Add(by)
+		h := &q.endpoint.health
+		if !h.since.IsZero() {
+			h.since = h.since.Add(skipped)
 		}
 		s.schedule(q)
 	}
@@ -108,7 +119,8 @@ func (s *queueSet) queueOf(subscription int64) *queue {
 		return nil
 	}
 	q := newQueue(sub, s.maxLimit, s.budget)
-	q.endpoint.daemons, q.shared = s.daemons, s.leases.term > 0
+	q.endpoint.daemons = s.daemons
+	q.shared = s.leases.term > 0
 	q.setPartitions(s.leases.held)
 	s.byID[subscription] = q
 	return q
@@ -117,44 +129,58 @@ func (s *queueSet) queueOf(subscription int64) *queue {
 // update applies changes of subscriptions to their queues. Messages of a disabled
 // subscription stay in the store until it is enabled again; those of a deleted one are
 // deleted with it.
-func (s *queueSet) update(now *webhook.Snapshot, changed map[int64]*webhook.Subscription) {
+func (s *queueSet) update(snapshot *webhook.Snapshot, changed map[int64]*webhook.Subscription) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.snapshot.Store(now)
+	s.snapshot.Store(snapshot)
 	for id, sub := range changed {
 		q := s.queueOf(id)
-		if q == nil {
-			continue
+		if q != nil {
+			s.change(q, sub)
 		}
-		enabled, before, tier := q.enabled(), q.sub, s.budget.tierOf(q)
-		q.sub = sub
-		if !enabled && q.enabled() {
-			q.endpoint.health = health{since: sub.FailingSince}
-			tier.remove(q)
-		}
-		switch {
-		case sub == nil, enabled && !q.enabled():
-			q.drop()
-			tier.remove(q)
-		case before.Order != sub.Order:
-			q.invalidate() // there may be several messages in flight; from now on there is one at a time
-		case !maps.Equal(before.Owner.Withheld, sub.Owner.Withheld):
-			q.drop()
-		}
-		if sub != nil && before.URL != sub.URL {
-			s.retarget(q)
-		}
-		if sub != nil {
-			s.schedule(q)
-			continue
-		}
-		if q.timer != nil {
-			q.timer.Stop()
-		}
-		s.cancel(q)
-		delete(s.byID, id) // attempts in flight find no queue when they end
 	}
 	s.dispatch()
+}
+
+// change applies a change of a subscription, nil if it was deleted, to its queue. The lock is
+// held.
+func (s *queueSet) change(q *queue, sub *webhook.Subscription) {
+	before := q.sub
+	wasEnabled := q.enabled()
+	t := s.budget.tierOf(q)
+	q.sub = sub
+	if !wasEnabled && q.enabled() {
+		q.endpoint.health = health{since: sub.FailingSince}
+		t.remove(q)
+	}
+
+	switch {
+	case sub == nil, wasEnabled && !q.enabled():
+		q.drop()
+		t.remove(q)
+	case before.Order != sub.Order:
+		q.invalidate() // there may be several messages in flight; from now on there is one at a time
+	case !maps.Equal(before.Owner.Withheld, sub.Owner.Withheld):
+		q.drop()
+	}
+
+	if sub == nil {
+		s.remove(q)
+		return
+	}
+	if before.URL != sub.URL {
+		s.retarget(q)
+	}
+	s.schedule(q)
+}
+
+// remove removes the queue of a deleted subscription. The lock is held.
+func (s *queueSet) remove(q *queue) {
+	if q.timer != nil {
+		q.timer.Stop()
+	}
+	s.cancel(q)
+	delete(s.byID, q.id) // attempts in flight find no queue when they end
 }
 
 // retarget makes a queue send to the new URL of its subscription. In a queue with an order,
@@ -169,12 +195,12 @@ func (s *queueSet) retarget(q *queue) {
 }
 
 // setLeases replaces the leases.
-func (s *queueSet) setLeases(now leases) {
+func (s *queueSet) setLeases(current leases) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.leases = now
+	s.leases = current
 	for _, q := range s.byID {
-		q.setPartitions(now.held)
+		q.setPartitions(current.held)
 		s.schedule(q)
 	}
 	s.dispatch()
@@ -186,15 +212,15 @@ func (s *queueSet) dropLost(results []webhook.AttemptResult, held []Lease) []web
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(results, func(r webhook.AttemptResult) bool {
-		lost := !holds(held, r.Message.Partition)
-		if q := s.byID[r.Message.Subscription]; lost && q != nil {
+		if holds(held, r.Message.Partition) {
+			return false
+		}
+		if q := s.byID[r.Message.Subscription]; q != nil {
 			delete(q.unsettled, r.Message.ID)
 			q.sequences.end(r.Message)
 		}
-		if lost {
-			s.budget.release(r.Message)
-		}
-		return lost
+		s.budget.release(r.Message)
+		return true
 	})
 }
 
@@ -227,8 +253,9 @@ func (s *queueSet) settle(r *webhook.AttemptResult) {
 		return
 	}
 	q.settled(r.Message)
-	if q.sub != nil && r.URL != q.sub.URL && r.After.Status.Open() && r.After.Next.After(s.clock.Now()) {
-		s.makeDue(q.id) // the URL changed before the result was written
+	isAtOldURL := q.sub != nil && r.URL != q.sub.URL // the URL changed before the result was written
+	if isAtOldURL && r.After.Status.Open() && r.After.Next.After(s.clock.Now()) {
+		s.makeDue(q.id)
 	}
 	if s.budget.inDemand(r.Message) {
 		q.trim(s.clock.Now())
@@ -280,6 +307,7 @@ func (s *queueSet) urlOf(m *webhook.Message) string {
 	return m.URL
 }
 
+// changeQueue changes the queue of a subscription, if it has one, and schedules it.
 func (s *queueSet) changeQueue(subscription int64, change func(*queue)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -346,25 +374,28 @@ func (s *queueSet) stop() {
 func (s *queueSet) leased() leases {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := s.leases
-	all.held = slices.Clone(all.held)
-	return all
+	current := s.leases
+	current.held = slices.Clone(current.held)
+	return current
 }
 
 // isCoordinator reports whether this daemon does the work that is done once for all
 // daemons: the one that holds the first partition.
 func (s *queueSet) isCoordinator() bool {
-	_, is := s.coordinatorLease()
-	return is
+	_, ok := s.coordinatorLease()
+	return ok
 }
 
-// coordinatorLease returns the lease that makes this daemon the coordinator.
-func (s *queueSet) coordinatorLease() (Lease, bool) {
-	l := s.leased()
-	if i := slices.IndexFunc(l.held, func(l Lease) bool { return l.Partition == FirstPartition }); i >= 0 {
-		return l.held[i], true
+// coordinatorLease returns the lease that makes this daemon the coordinator; ok is false if
+// another one is.
+func (s *queueSet) coordinatorLease() (lease Lease, ok bool) {
+	current := s.leased()
+	for _, lease := range current.held {
+		if lease.Partition == FirstPartition {
+			return lease, true
+		}
 	}
-	return l.home, l.term == 0
+	return current.home, current.term == 0
 }
 
 // Subscriptions returns the subscriptions that events are matched with.
@@ -383,23 +414,38 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 	for _, b := range open {
 		backlogs[b.Subscription] = b
 	}
+
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock.Now()
-	all := make([]stats.Queue, 0, len(s.byID))
+	queues := make([]stats.Queue, 0, len(s.byID))
 	for id, q := range s.byID {
 		if q.sub == nil {
 			continue
 		}
-		b, next, e := backlogs[id], q.nextWake(now), q.endpoint
+		backlog := backlogs[id]
+		e := q.endpoint
+		next := q.nextWake(now)
 		if e.breaker.open() {
 			next = e.breaker.probe // it determines the next attempt
 		}
-		all = append(all, stats.Queue{Subscription: q.sub, FailingSince: e.health.since, InFlight: e.inFlight, Limit: e.share(), InMemory: q.inMemory(),
-			Failures: e.breaker.failures, BreakerOpen: e.breaker.open(), NextProbe: e.breaker.probe, WaitUntil: e.requestedWait(now), Next: next,
-			NotSent: b.NotSent, RetryPending: b.RetryPending, Oldest: b.Oldest})
+		queues = append(queues, stats.Queue{
+			Subscription: q.sub,
+			FailingSince: e.health.since,
+			InFlight:     e.inFlight,
+			Limit:        e.share(),
+			InMemory:     q.inMemory(),
+			Failures:     e.breaker.failures,
+			BreakerOpen:  e.breaker.open(),
+			NextProbe:    e.breaker.probe,
+			WaitUntil:    e.requestedWait(now),
+			Next:         next,
+			NotSent:      backlog.NotSent,
+			RetryPending: backlog.RetryPending,
+			Oldest:       backlog.Oldest,
+		})
 	}
-	return all
+	return queues
 }
 
 // Breaker returns when the endpoint of a subscription is probed next if its circuit breaker is
@@ -407,10 +453,11 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 func (s *queueSet) Breaker(subscription int64) (probe time.Time, open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if q := s.byID[subscription]; q != nil && q.endpoint.breaker.open() {
-		return q.endpoint.breaker.probe, true
+	q := s.byID[subscription]
+	if q == nil || !q.endpoint.breaker.open() {
+		return time.Time{}, false
 	}
-	return time.Time{}, false
+	return q.endpoint.breaker.probe, true
 }
 
 // RequestedWait returns until when the endpoint of a subscription requested a wait by

@@ -10,20 +10,18 @@ import (
 // TestFirstPageLeavesShares reads the first page while several queues wait for one: it takes the
 // share of one queue, and leaves those of the others.
 func TestFirstPageLeavesShares(t *testing.T) {
-	const memory, messages, size = 64 << 10, 60, 1000
+	const (
+		memory   = 64 << 10
+		messages = 60
+		size     = 1000
+	)
 	for _, queues := range []int{1, 2, 4} {
 		t.Run(fmt.Sprint(queues), func(t *testing.T) {
 			e := newStepEngine(t, memory, queues)
 			for n := range int64(messages) {
 				for id := range e.subs {
 					event := &webhook.Event{ID: 1000*(n+1) + id, Body: make([]byte, size)}
-					e.store.add(&webhook.Message{
-						ID:           event.ID,
-						Event:        event,
-						Partition:    1,
-						Subscription: id,
-						State:        webhook.State{Next: noon},
-					})
+					e.store.add(dueMessage(event.ID, event, id))
 				}
 			}
 			e.rewind()

@@ -21,20 +21,21 @@ func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 		first.advance(5 * time.Second)
 		var mu sync.Mutex
 		var got []string
-		under, most, fail := 0, 0, true
+		underway, most := 0, 0
+		fail := true
 		first.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
 			mu.Lock()
 			defer mu.Unlock()
 			if fail {
 				return 404
 			}
-			under++
-			most = max(most, under)
+			underway++
+			most = max(most, underway)
 			got = append(got, string(m.Event.Body))
 			mu.Unlock()
 			time.Sleep(2 * time.Second)
 			mu.Lock()
-			under--
+			underway--
 			return 200
 		})
 		for i := range 5 {
@@ -42,7 +43,9 @@ func TestSwitchedToOrderedAcrossDaemons(t *testing.T) {
 		}
 		first.advance(10 * time.Second) // all are waiting for their third attempt
 		yes := true
-		if _, err := first.service.ChangeSubscription(context.Background(), first.subscriber, sub.GUID, admin.SubscriptionChange{Ordered: &yes}, admin.Caller{Admin: true}); err != nil {
+		change := admin.SubscriptionChange{Ordered: &yes}
+		_, err := first.service.ChangeSubscription(context.Background(), first.subscriber, sub.GUID, change, admin.Caller{Admin: true})
+		if err != nil {
 			t.Fatal(err)
 		}
 		first.advance(2 * peerInterval)
@@ -106,7 +109,9 @@ func TestOldURLDoesNotDisable(t *testing.T) {
 		x.expect("SY_WebhookSubscription WHERE IsEnabled = 0", 1)
 		failed := x.count("SY_WebhookMessage WHERE Status = 3")
 		yes, url := true, "https://new.example/"
-		if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, sub.GUID, admin.SubscriptionChange{Enabled: &yes, URL: &url}, admin.Caller{Admin: true}); err != nil {
+		change := admin.SubscriptionChange{Enabled: &yes, URL: &url}
+		_, err := x.service.ChangeSubscription(context.Background(), x.subscriber, sub.GUID, change, admin.Caller{Admin: true})
+		if err != nil {
 			t.Fatal(err)
 		}
 		x.advance(time.Minute)

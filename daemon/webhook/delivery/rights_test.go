@@ -3,7 +3,6 @@ package delivery_test
 import (
 	"context"
 	"fmt"
-	"net/netip"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -28,14 +27,17 @@ func newRightsEnv(t *testing.T) *rightsEnv {
 	x.allowed.Store(true)
 	kind := &record.Kind{Name: "DB_Main", Capture: record.CaptureOnDemand, Events: "debtor"}
 	x.rules = func() webhook.Rules {
-		return webhook.Rules{
-			Events: record.Events(), Guard: webhook.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
-			Captured: map[string]*record.Kind{"debtor.updated": kind},
-			MayRead:  func(owner string, of *record.Kind) bool { return of == kind && owner == "user:ann" && x.allowed.Load() },
+		rules := inHouse()
+		rules.Captured = map[string]*record.Kind{"debtor.updated": kind}
+		rules.MayRead = func(owner string, k *record.Kind) bool {
+			return k == kind && owner == "user:ann" && x.allowed.Load()
 		}
+		return rules
 	}
 	x.start()
-	if _, err := x.store.AppDB.Exec(t.Context(), `INSERT INTO whd.WH_Capture (Kind, Fence, NextChangeID, FirstChangeID, Bytes, ShadowID, State) VALUES ('DB_Main', 1, 1, 1, 0, 1, '{}')`); err != nil {
+	_, err := x.store.AppDB.Exec(t.Context(), `INSERT INTO whd.WH_Capture
+		(Kind, Fence, NextChangeID, FirstChangeID, Bytes, ShadowID, State) VALUES ('DB_Main', 1, 1, 1, 0, 1, '{}')`)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return x
@@ -45,8 +47,15 @@ func newRightsEnv(t *testing.T) *rightsEnv {
 func (x *rightsEnv) publishChange() {
 	x.t.Helper()
 	x.changes++
-	change := delivery.CapturedChange{ID: x.changes, Op: "updated", Key: "0001", Event: "debtor.updated", Body: fmt.Appendf(nil, `{"ChangeID":%d}`, x.changes)}
-	if err := x.engine.PublishCaptured(context.Background(), &delivery.Captured{Kind: "DB_Main", Fence: 1, Changes: []delivery.CapturedChange{change}}); err != nil {
+	change := delivery.CapturedChange{
+		ID:    x.changes,
+		Op:    "updated",
+		Key:   "0001",
+		Event: "debtor.updated",
+		Body:  fmt.Appendf(nil, `{"ChangeID":%d}`, x.changes),
+	}
+	group := &delivery.Captured{Kind: "DB_Main", Fence: 1, Changes: []delivery.CapturedChange{change}}
+	if err := x.engine.PublishCaptured(context.Background(), group); err != nil {
 		x.t.Fatal(err)
 	}
 }
@@ -64,11 +73,12 @@ func (x *rightsEnv) unattempted(s webhook.Subscription) int64 {
 // awaitHeld waits until the engine holds a subscription for a reason, or not.
 func (x *rightsEnv) awaitHeld(s webhook.Subscription, reason string) {
 	x.t.Helper()
+	inactiveReason := func() string { return x.engine.Subscriptions().Subscription(s.ID).InactiveReason() }
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for end := time.Now().Add(testTimeout); x.engine.Subscriptions().Subscription(s.ID).InactiveReason() != reason; <-tick.C {
+	for end := time.Now().Add(testTimeout); inactiveReason() != reason; <-tick.C {
 		if time.Now().After(end) {
-			x.t.Fatalf("the subscription is inactive because %q, want %q", x.engine.Subscriptions().Subscription(s.ID).InactiveReason(), reason)
+			x.t.Fatalf("the subscription is inactive because %q, want %q", inactiveReason(), reason)
 		}
 	}
 }
@@ -135,7 +145,8 @@ func TestSubscriptionsThatStartCapture(t *testing.T) {
 func TestHeldSubscription(t *testing.T) {
 	x := newRightsEnv(t)
 	e, other := newEndpoint(t, always(200)), newEndpoint(t, always(200))
-	exact, all := x.subscribe(e.URL, "debtor.updated", ownedBy("user:ann")), x.subscribe(other.URL, "*", ownedBy("user:ann"))
+	exact := x.subscribe(e.URL, "debtor.updated", ownedBy("user:ann"))
+	all := x.subscribe(other.URL, "*", ownedBy("user:ann"))
 	x.publishChange()
 	e.awaitDelivered(t, 1)
 	other.awaitDelivered(t, 1)

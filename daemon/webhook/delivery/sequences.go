@@ -25,14 +25,14 @@ const (
 // later ones. There, each message is read by its key before it becomes the current one: a
 // statement that returns it returns all that were published before it.
 type sequence struct {
-	key       string
-	partition int64
-	first     int64              // ID of the first message
-	current   *webhook.Message   // the first message in memory; nil if it is only in the store
-	behind    []*webhook.Message // that follow it, in memory
-	rest      int64              // ID from which on messages are only in the store; 0 if there are none
-	added     int64              // lowest ID left to the store while messages of the sequence are read; 0 for none
-	due       time.Time          // of the first message if it is only in the store
+	key        string
+	partition  int64
+	first      int64              // ID of the first message
+	current    *webhook.Message   // the first message in memory; nil if it is only in the store
+	behind     []*webhook.Message // that follow it, in memory
+	storedFrom int64              // ID from which on messages are only in the store; 0 if there are none
+	added      int64              // lowest ID left to the store while messages of the sequence are read; 0 for none
+	due        time.Time          // of the first message if it is only in the store
 }
 
 // sequences are those of a queue that is ordered by key.
@@ -53,44 +53,55 @@ func sequenceKey(m *webhook.Message) string {
 }
 
 // store lists a sequence with their first message only in the store.
-func (all *sequences) store(s *sequence, due time.Time) {
-	s.current, s.due = nil, due
-	at := sort.Search(len(all.stored), func(i int) bool { return all.stored[i].due.After(due) })
-	all.stored = slices.Insert(all.stored, at, s)
+func (ss *sequences) store(s *sequence, due time.Time) {
+	s.current = nil
+	s.due = due
+	i := sort.Search(len(ss.stored), func(i int) bool { return ss.stored[i].due.After(due) })
+	ss.stored = slices.Insert(ss.stored, i, s)
 }
 
 // unlist reverses store.
-func (all *sequences) unlist(s *sequence) {
-	if i := slices.Index(all.stored, s); i >= 0 {
-		all.stored = slices.Delete(all.stored, i, i+1)
+func (ss *sequences) unlist(s *sequence) {
+	if i := slices.Index(ss.stored, s); i >= 0 {
+		ss.stored = slices.Delete(ss.stored, i, i+1)
 	}
 }
 
 // due returns a sequence with a first message that must be read now, nil if there is none.
-func (all *sequences) due(now time.Time) *sequence {
-	if len(all.stored) > 0 && !all.stored[0].due.After(now) {
-		return all.stored[0]
+func (ss *sequences) due(now time.Time) *sequence {
+	if len(ss.stored) > 0 && !ss.stored[0].due.After(now) {
+		return ss.stored[0]
 	}
 	return nil
 }
 
 // page returns the page of the messages of a sequence.
-func (all *sequences) page(s *sequence, now time.Time, limit int) Page {
+func (ss *sequences) page(s *sequence, now time.Time, limit int) Page {
 	s.added = 0
-	p := Page{Partition: s.partition, Subscription: all.q.id, After: Position{ID: s.first - 1}, Until: now, InOrder: true, Limit: min(limit, 1+maxBehind), sequence: s}
-	if s.key[0] == 0 {
+	p := Page{
+		Partition:    s.partition,
+		Subscription: ss.q.id,
+		After:        Position{ID: s.first - 1},
+		Until:        now,
+		InOrder:      true,
+		Limit:        min(limit, 1+maxBehind),
+		sequence:     s,
+	}
+	if s.key[0] == 0 { // a message without a key
 		p.Limit = 1
 		return p
 	}
 	p.Key = s.key
-	if c := all.q.cursorOf(s.partition); all.q.shared && c != nil {
-		p.After.ID, p.Limit = min(p.After.ID, c.safe.ID), min(limit, 2) // the second one shows that there are more
+	c := ss.q.cursorOf(s.partition)
+	if ss.q.shared && c != nil {
+		p.After.ID = min(p.After.ID, c.safe.ID)
+		p.Limit = min(limit, 2) // the second one shows that there are more
 	}
 	return p
 }
 
 // mustRead reports whether a message must be read by its key before it is attempted.
-func (all *sequences) mustRead(m *webhook.Message) bool { return all.q.shared && m.Event.Key != "" }
+func (ss *sequences) mustRead(m *webhook.Message) bool { return ss.q.shared && m.Event.Key != "" }
 
 // lowest returns the lower ID; 0 is none.
 func lowest(a, b int64) int64 {
@@ -101,116 +112,126 @@ func lowest(a, b int64) int64 {
 }
 
 // crowded reports whether the queue must have no more sequences.
-func (all *sequences) crowded() bool {
-	n := len(all.byKey)
-	return n >= maxSequences || n >= minSequences && all.q.budget.sequences >= all.q.budget.maxSequences
+func (ss *sequences) crowded() bool {
+	n := len(ss.byKey)
+	if n >= maxSequences {
+		return true
+	}
+	return n >= minSequences && ss.q.budget.sequences >= ss.q.budget.maxSequences
 }
 
 // place adds a message that is not in memory to its sequence. Unless it is loaded, it stays
 // in the store. It returns false if the queue is crowded.
-func (all *sequences) place(m *webhook.Message, loaded bool) bool {
+func (ss *sequences) place(m *webhook.Message, loaded bool) bool {
 	key := sequenceKey(m)
-	s := all.byKey[key]
+	s := ss.byKey[key]
 	switch {
-	case s == nil && all.crowded():
+	case s == nil && ss.crowded():
 		return false
 	case s == nil:
 		s = &sequence{key: key, partition: m.Partition}
-		all.byKey[key] = s
-		all.q.budget.sequences++
+		ss.byKey[key] = s
+		ss.q.budget.sequences++
 	case m.ID > s.first:
-		all.placeBehind(s, m, loaded)
+		ss.placeBehind(s, m, loaded)
 		return true
-	case m.ID < s.first && all.q.unsettled[s.first] != nil:
-		all.leave(s, m.ID) // it is the next one
+	case m.ID < s.first && ss.q.unsettled[s.first] != nil:
+		ss.leave(s, m.ID) // it is the next one
 		return true
 	case m.ID < s.first:
 		if s.current != nil {
-			all.q.window.unlist(s.current)
-			all.q.budget.release(s.current)
+			ss.q.window.unlist(s.current)
+			ss.q.budget.release(s.current)
 		}
-		all.leave(s, s.first)
+		ss.leave(s, s.first)
 	}
-	all.placeFirst(s, m, loaded && !all.mustRead(m))
+	ss.placeFirst(s, m, loaded && !ss.mustRead(m))
 	return true
 }
 
 // placeFirst makes a message the first one of a sequence.
-func (all *sequences) placeFirst(s *sequence, m *webhook.Message, loaded bool) {
-	all.unlist(s)
-	if s.first = m.ID; !loaded {
-		all.store(s, m.Next)
+func (ss *sequences) placeFirst(s *sequence, m *webhook.Message, loaded bool) {
+	ss.unlist(s)
+	s.first = m.ID
+	if !loaded {
+		ss.store(s, m.Next)
 		return
 	}
 	s.current = m
-	all.q.track(m)
-	all.q.window.list(m)
+	ss.q.track(m)
+	ss.q.window.list(m)
 }
 
 // placeBehind adds a message behind the first one of a sequence. It stays in the store if
-// others before it do.
-func (all *sequences) placeBehind(s *sequence, m *webhook.Message, loaded bool) {
+// others before it do, or if memory is short.
+func (ss *sequences) placeBehind(s *sequence, m *webhook.Message, loaded bool) {
 	n := len(s.behind)
-	if !loaded || all.mustRead(m) || s.current == nil || s.rest != 0 || n == maxBehind || n > 0 && m.ID < s.behind[n-1].ID || all.q.budget.tierOf(all.q).scarce() {
-		all.leave(s, m.ID)
+	isOutOfOrder := n > 0 && m.ID < s.behind[n-1].ID
+	followsStored := s.current == nil || s.storedFrom != 0 || isOutOfOrder
+	isUnloaded := !loaded || ss.mustRead(m)
+	hasRoom := n < maxBehind && !ss.q.budget.tierOf(ss.q).scarce()
+	if isUnloaded || followsStored || !hasRoom {
+		ss.leave(s, m.ID)
 		return
 	}
-	all.q.track(m)
+	ss.q.track(m)
 	s.behind = append(s.behind, m)
 }
 
 // leave leaves the messages of a sequence from an ID on to the store.
-func (all *sequences) leave(s *sequence, id int64) {
+func (ss *sequences) leave(s *sequence, id int64) {
 	for n := len(s.behind) - 1; n >= 0 && s.behind[n].ID >= id; n-- {
-		all.q.window.remove(s.behind[n])
-		all.q.budget.release(s.behind[n])
+		ss.q.window.remove(s.behind[n])
+		ss.q.budget.release(s.behind[n])
 		s.behind = slices.Delete(s.behind, n, n+1)
 	}
-	s.rest, s.added = lowest(s.rest, id), lowest(s.added, id)
+	s.storedFrom = lowest(s.storedFrom, id)
+	s.added = lowest(s.added, id)
 }
 
 // heads reports whether a message is the first one of its sequence.
-func (all *sequences) heads(m *webhook.Message) (*sequence, bool) {
-	if !all.q.byKey() {
+func (ss *sequences) heads(m *webhook.Message) (*sequence, bool) {
+	if !ss.q.byKey() {
 		return nil, false
 	}
-	s := all.byKey[sequenceKey(m)]
+	s := ss.byKey[sequenceKey(m)]
 	return s, s != nil && s.current == m
 }
 
 // unload leaves the messages behind the first one of a sequence to the store.
-func (all *sequences) unload(s *sequence) {
+func (ss *sequences) unload(s *sequence) {
 	if len(s.behind) > 0 {
-		all.leave(s, s.behind[0].ID)
+		ss.leave(s, s.behind[0].ID)
 	}
 }
 
 // suspend leaves a sequence to the store. If its first message has failed, the sequence
 // waits until the next attempt is due. Otherwise it returns false, and the cursor must be
 // moved back to the message.
-func (all *sequences) suspend(s *sequence) bool {
-	all.unload(s)
+func (ss *sequences) suspend(s *sequence) bool {
+	ss.unload(s)
 	if s.current.Status == webhook.RetryPending {
-		all.store(s, s.current.Next)
+		ss.store(s, s.current.Next)
 		return true
 	}
-	all.forget(s)
+	ss.forget(s)
 	return false
 }
 
 // forget removes a sequence without messages in memory.
-func (all *sequences) forget(s *sequence) {
-	delete(all.byKey, s.key)
-	all.q.budget.sequences--
+func (ss *sequences) forget(s *sequence) {
+	delete(ss.byKey, s.key)
+	ss.q.budget.sequences--
 }
 
 // advance continues a sequence after its first message has ended. After a change of the
 // order there can be others in flight.
-func (all *sequences) advance(s *sequence) {
+func (ss *sequences) advance(s *sequence) {
 	s.current = nil
-	for _, m := range all.q.unsettled {
+	for _, m := range ss.q.unsettled {
 		if sequenceKey(m) == s.key {
-			s.first, s.current = m.ID, m
+			s.first = m.ID
+			s.current = m
 			return
 		}
 	}
@@ -218,86 +239,109 @@ func (all *sequences) advance(s *sequence) {
 	case len(s.behind) > 0:
 		s.current = pop(&s.behind)
 		s.first = s.current.ID
-		all.q.window.list(s.current)
-	case s.rest != 0:
-		s.first, s.rest = s.rest, s.rest+1
-		all.store(s, time.Time{})
+		ss.q.window.list(s.current)
+	case s.storedFrom != 0:
+		s.first = s.storedFrom
+		s.storedFrom++
+		ss.store(s, time.Time{})
 	default:
-		all.forget(s)
+		ss.forget(s)
 	}
 }
 
 // end ends a message: the next one of its sequence may be attempted.
-func (all *sequences) end(m *webhook.Message) {
-	if s, is := all.heads(m); is {
-		all.advance(s)
+func (ss *sequences) end(m *webhook.Message) {
+	if s, ok := ss.heads(m); ok {
+		ss.advance(s)
 	}
 }
 
 // reset forgets the sequences, except that messages in flight remain the first.
-func (all *sequences) reset() {
-	all.q.budget.sequences -= len(all.byKey)
-	all.byKey, all.stored = make(map[string]*sequence), nil
-	if !all.q.byKey() {
+func (ss *sequences) reset() {
+	ss.q.budget.sequences -= len(ss.byKey)
+	ss.byKey = make(map[string]*sequence)
+	ss.stored = nil
+	if !ss.q.byKey() {
 		return
 	}
-	for _, m := range all.q.unsettled {
-		if key := sequenceKey(m); all.byKey[key] == nil {
-			all.byKey[key] = &sequence{key: key, partition: m.Partition, first: m.ID, current: m}
-			all.q.budget.sequences++
+	for _, m := range ss.q.unsettled {
+		key := sequenceKey(m)
+		if ss.byKey[key] == nil {
+			ss.byKey[key] = &sequence{key: key, partition: m.Partition, first: m.ID, current: m}
+			ss.q.budget.sequences++
 		}
 	}
 }
 
 // mayLoad reports whether a message of a page may be needed in memory now. ahead counts the
 // messages of each sequence that precede it in the page.
-func (all *sequences) mayLoad(m *webhook.Message, now time.Time, ahead map[string]int) bool {
-	if !all.q.byKey() {
+func (ss *sequences) mayLoad(m *webhook.Message, now time.Time, ahead map[string]int) bool {
+	if !ss.q.byKey() {
 		return true
 	}
 	key := sequenceKey(m)
-	s, n := all.byKey[key], ahead[key]
-	needed := n <= maxBehind
-	switch {
-	case s != nil && s.current != nil:
-		needed = m.ID < s.first || s.rest == 0 && len(s.behind)+n < maxBehind
-	case n == 0:
-		needed = (s == nil && !all.mustRead(m) || s != nil && m.ID <= s.first) && !m.Next.After(now)
-	}
-	if ahead[key]++; !needed {
+	n := ahead[key]
+	if !ss.needs(m, ss.byKey[key], n, now) {
 		ahead[key] = 1 + maxBehind // nor those behind it
+		return false
 	}
-	return needed
+	ahead[key] = n + 1
+	return true
+}
+
+// needs reports whether a message that follows n others of its sequence in a page may be needed in
+// memory now. s is nil if the sequence is not known yet.
+func (ss *sequences) needs(m *webhook.Message, s *sequence, n int, now time.Time) bool {
+	if s != nil && s.current != nil {
+		hasRoom := s.storedFrom == 0 && len(s.behind)+n < maxBehind
+		return m.ID < s.first || hasRoom
+	}
+	if n > 0 {
+		return n <= maxBehind
+	}
+	if m.Next.After(now) {
+		return false
+	}
+	if s == nil {
+		return !ss.mustRead(m)
+	}
+	return m.ID <= s.first
 }
 
 // add adds the messages of a sequence that were read.
-func (all *sequences) add(p Page, messages []*webhook.Message, whole bool) {
+func (ss *sequences) add(p Page, messages []*webhook.Message, whole bool) {
 	s := p.sequence
-	if all.byKey[s.key] != s || s.current != nil || len(messages) == 0 && !whole {
+	if ss.byKey[s.key] != s || s.current != nil {
+		return // it has changed since the page was requested
+	}
+	if len(messages) == 0 && !whole {
 		return
 	}
-	rest := s.added
+	storedFrom := s.added
 	if !whole && p.Key != "" {
-		rest = lowest(rest, messages[len(messages)-1].ID+1)
+		last := messages[len(messages)-1]
+		storedFrom = lowest(storedFrom, last.ID+1)
 	}
 	// SQL Server ignores spaces at the end of a key.
 	messages = slices.DeleteFunc(messages, func(m *webhook.Message) bool { return sequenceKey(m) != s.key })
-	all.unlist(s)
-	s.first, s.rest = 0, 0
+
+	ss.unlist(s)
+	s.first = 0
+	s.storedFrom = 0
 	for _, m := range messages {
-		loaded := p.loaded(m) && all.q.budget.tierOf(all.q).fits(all.q.budget.cost(m))
+		loaded := p.loaded(m) && ss.q.budget.tierOf(ss.q).fits(ss.q.budget.cost(m))
 		switch {
-		case all.q.has(m.ID) || all.q.settledSinceRead[m.ID]:
+		case ss.q.has(m.ID) || ss.q.settledSinceRead[m.ID]:
 		case s.first == 0:
-			all.placeFirst(s, m, loaded)
+			ss.placeFirst(s, m, loaded)
 		default:
-			all.placeBehind(s, m, loaded)
+			ss.placeBehind(s, m, loaded)
 		}
 	}
-	if rest != 0 {
-		all.leave(s, rest)
+	if storedFrom != 0 {
+		ss.leave(s, storedFrom)
 	}
 	if s.first == 0 {
-		all.advance(s)
+		ss.advance(s)
 	}
 }

@@ -48,7 +48,8 @@ func TestPageHasOtherKeys(t *testing.T) {
 	q := testKeyQueue()
 	q.sequences.place(asRetry(keyedMessage(5, "a")), false)
 	p := startPage(t, q, noon)
-	q.addPage(p, []*webhook.Message{keyedMessage(4, "a "), asRetry(keyedMessage(5, "a")), keyedMessage(6, "a ")}, true, time.Time{})
+	page := []*webhook.Message{keyedMessage(4, "a "), asRetry(keyedMessage(5, "a")), keyedMessage(6, "a ")}
+	q.addPage(p, page, true, time.Time{})
 	if m := q.take(noon); m == nil || m.ID != 5 || len(q.window.known) != 0 || len(q.sequences.byKey) != 1 {
 		t.Errorf("%v is sent, %d others are in memory", m, len(q.window.known))
 	}
@@ -113,7 +114,8 @@ func TestMessageOfPeerPrecedes(t *testing.T) {
 	if m := q.take(noon); p.Key != "" || m != nil {
 		t.Fatalf("%v is sent without the messages of its key", m)
 	}
-	if p = startPage(t, q, noon); p.Key != "a" || p.After.ID > 3 {
+	p = startPage(t, q, noon)
+	if p.Key != "a" || p.After.ID > 3 {
 		t.Fatalf("the page is %+v", p)
 	}
 	q.addPage(p, []*webhook.Message{keyedMessage(5, "a"), keyedMessage(8, "a")}, false, time.Time{})

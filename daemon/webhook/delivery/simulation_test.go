@@ -5,6 +5,8 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -125,27 +127,16 @@ func (x *simulation) checkFinalState() {
 // attempts returns the recorded number of attempts, by message.
 func (x *simulation) attempts() map[string]int {
 	x.t.Helper()
-	conn, err := sqlite.Open(filepath.Join(x.dir, "whd.db"), sqlite.Options{ReadOnly: true, BusyTimeout: testTimeout})
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	defer conn.Close()
-	st, err := conn.Prepare("SELECT RecID, Attempts FROM SY_WebhookMessage")
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	defer st.Reset()
-	all := make(map[string]int)
-	for {
-		more, err := st.Step()
+	attempts := make(map[string]int)
+	for _, text := range x.texts("SELECT RecID || ' ' || Attempts FROM SY_WebhookMessage") {
+		id, n, _ := strings.Cut(text, " ")
+		count, err := strconv.Atoi(n)
 		if err != nil {
 			x.t.Fatal(err)
 		}
-		if !more {
-			return all
-		}
-		all[string(st.Text(0))] = int(st.Int(1))
+		attempts[id] = count
 	}
+	return attempts
 }
 
 // withConnection opens another connection to the file, as another program does.
@@ -178,13 +169,17 @@ type fakeSender struct {
 }
 
 func newFakeSender() *fakeSender {
-	return &fakeSender{status: func(int, *webhook.Message) int { return 200 }, sent: make(map[string]int), delivered: make(map[string]int)}
+	return &fakeSender{status: inTurn(200), sent: make(map[string]int), delivered: make(map[string]int)}
+}
+
+// inTurn responds to the attempts of a message with codes, and to further ones with the last.
+func inTurn(codes ...int) func(n int, m *webhook.Message) int {
+	return func(n int, _ *webhook.Message) int { return codes[min(n, len(codes))-1] }
 }
 
 // attemptTime is the duration of an attempt.
 const attemptTime = 3 * time.Millisecond
 
-// Send implements delivery.Sender.
 func (p *fakeSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, _ time.Time) webhook.Outcome {
 	began := time.Now()
 	sent := *m

@@ -61,13 +61,16 @@ func TestReferenceLibraryVerifiesSignatures(t *testing.T) {
 	}
 	rotate := func(r admin.Rotation) {
 		t.Helper()
-		_, err := h.service.ChangeSubscription(context.Background(), h.subscriber, sub.GUID, admin.SubscriptionChange{Secret: &r}, admin.Caller{})
+		change := admin.SubscriptionChange{Secret: &r}
+		_, err := h.service.ChangeSubscription(context.Background(), h.subscriber, sub.GUID, change, admin.Caller{})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 
-	first, second, third := sub.Secret, webhook.NewSecret(), webhook.NewSecret()
+	first := sub.Secret
+	second := webhook.NewSecret()
+	third := webhook.NewSecret()
 	before := deliver()
 	rotate(admin.Rotation{
 		Secret: second,

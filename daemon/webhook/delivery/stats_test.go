@@ -52,7 +52,8 @@ func TestStats(t *testing.T) {
 		if want := (stats.Traffic{Events: 6, Messages: 12, Delivered: 6, Failed: s.Total.Failed}); s.Total != want || s.Total.Failed < 5 {
 			t.Errorf("total %+v, want %+v", s.Total, want)
 		}
-		if q := s.Attempts; q.P50 < wire.TimeSpan(2*time.Millisecond) || q.P50 > wire.TimeSpan(attemptTime) || q.P99 < q.P50 || q.P99 > wire.TimeSpan(attemptTime) {
+		const longest = wire.TimeSpan(attemptTime)
+		if q := s.Attempts; q.P50 < wire.TimeSpan(2*time.Millisecond) || q.P50 > longest || q.P99 < q.P50 || q.P99 > longest {
 			t.Errorf("attempts took %+v, want %v", q, attemptTime)
 		}
 		if q := s.Delay; q.P50 <= wire.TimeSpan(2*time.Millisecond) || q.P99 > wire.TimeSpan(time.Second) {
@@ -61,23 +62,38 @@ func TestStats(t *testing.T) {
 		if len(s.Queues) != 2 || queueOf(s, idle) != nil {
 			t.Fatalf("reported %+v", s.Queues)
 		}
-		if l := s.Queues[0]; l.Subscription.GUID != bad.GUID || !l.BreakerOpen || l.Failures < 5 || !l.NextProbe.After(x.clockTime()) || l.FailingSince.IsZero() ||
-			l.NotSent+l.RetryPending != 6 || l.RetryPending == 0 || l.Last.HTTPCode != 503 || l.Last.Message != "Service Unavailable" || l.Traffic.Failed != s.Total.Failed {
-			t.Errorf("the failing queue is %+v", l)
+		failing := s.Queues[0]
+		isOpen := failing.BreakerOpen && failing.Failures >= 5 && failing.NextProbe.After(x.clockTime())
+		isWaiting := failing.NotSent+failing.RetryPending == 6 && failing.RetryPending > 0
+		if failing.Subscription.GUID != bad.GUID || !isOpen || !isWaiting || failing.FailingSince.IsZero() {
+			t.Errorf("the failing queue is %+v", failing)
 		}
-		if l := s.Queues[1]; l.Subscription.GUID != good.GUID || l.BreakerOpen || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() ||
-			l.P99 == 0 || l.Limit == 0 || l.Subscription.SubscriberInfo.Name != "Shop" {
-			t.Errorf("the working queue is %+v", l)
+		last := failing.Last
+		if last.HTTPCode != 503 || last.Message != "Service Unavailable" || failing.Traffic.Failed != s.Total.Failed {
+			t.Errorf("the last attempt of the failing queue is %+v", last)
+		}
+		working := s.Queues[1]
+		if working.Subscription.GUID != good.GUID || !hasRecovered(working) || working.Subscription.SubscriberInfo.Name != "Shop" {
+			t.Errorf("the working queue is %+v", working)
+		}
+		if working.P99 == 0 || working.Limit == 0 {
+			t.Errorf("the working queue has %+v", working)
 		}
 		if s := x.engine.Stats(60, 1, nil); len(s.Queues) != 1 || s.Omitted != 1 || s.Queues[0].Subscription.GUID != bad.GUID {
 			t.Errorf("with a limit of 1: %+v and %d omitted", s.Queues, s.Omitted)
 		}
 		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		x.advance(5 * time.Minute)
-		if l := queueOf(x.stats(60), bad); l == nil || l.BreakerOpen || l.Traffic.Delivered != 6 || l.NotSent+l.RetryPending != 0 || !l.FailingSince.IsZero() {
+		if l := queueOf(x.stats(60), bad); l == nil || !hasRecovered(*l) {
 			t.Errorf("after the recovery: %+v", l)
 		}
 	})
+}
+
+// hasRecovered reports whether a queue works and has delivered its six messages.
+func hasRecovered(q stats.Queue) bool {
+	isFailing := q.BreakerOpen || !q.FailingSince.IsZero()
+	return !isFailing && q.Traffic.Delivered == 6 && q.NotSent+q.RetryPending == 0
 }
 
 // clockTime returns the engine's time.
@@ -93,11 +109,12 @@ func TestStatsByMinute(t *testing.T) {
 			}
 			x.advance(time.Minute)
 		}
-		delivered := func(minutes int) (all []uint32) {
+		delivered := func(minutes int) []uint32 {
+			var counts []uint32
 			for _, m := range x.engine.Stats(minutes, 0, nil).Minutes {
-				all = append(all, m.Delivered)
+				counts = append(counts, m.Delivered)
 			}
-			return all
+			return counts
 		}
 		if got := delivered(4); !slices.Equal(got, []uint32{3, 2, 1, 0}) {
 			t.Errorf("by minute %v", got)
@@ -123,7 +140,7 @@ func TestStatsByMinute(t *testing.T) {
 func TestPerformance(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.subscribe("https://a.example/in", "debtor.*")
-		x.fakeSender.setStatus(func(n int, _ *webhook.Message) int { return []int{0, 500, 404, 302, 200}[n-1] })
+		x.fakeSender.setStatus(inTurn(0, 500, 404, 302, 200))
 		x.publish("debtor.created", "{}")
 		x.advance(time.Hour)
 		p := x.engine.Performance()
@@ -132,8 +149,12 @@ func TestPerformance(t *testing.T) {
 				t.Errorf("%d attempts are %s, want %d", p.Attempts[name], name, want)
 			}
 		}
-		if p.Durations.Count != 5 || p.Durations.Total != 5*attemptTime || p.Durations.Buckets[0.003] != 5 || p.Durations.Buckets[0.002] != 0 || p.Durations.Buckets[7200] != 5 {
-			t.Errorf("attempts took %+v", p.Durations)
+		d := p.Durations
+		if d.Count != 5 || d.Total != 5*attemptTime {
+			t.Errorf("%d attempts took %v", d.Count, d.Total)
+		}
+		if d.Buckets[0.002] != 0 || d.Buckets[0.003] != 5 || d.Buckets[7200] != 5 {
+			t.Errorf("attempts took %+v", d)
 		}
 		if p.Delays.Count != 0 {
 			t.Errorf("a delivery by the fifth attempt is counted as a delay: %+v", p.Delays)
@@ -149,14 +170,15 @@ func TestThroughput(t *testing.T) {
 		expect := func(when string, wantChanged bool, want wire.Throughput) {
 			t.Helper()
 			got, changed := pulse()
-			if got.At = (wire.Timestamp{}); got != want || changed != wantChanged {
+			got.At = wire.Timestamp{}
+			if got != want || changed != wantChanged {
 				t.Errorf("%s: %+v (changed: %v), want %+v (%v)", when, got, changed, want, wantChanged)
 			}
 		}
 		x.publish("debtor.created", "{}")
 		x.advance(time.Second)
 		expect("before the first interval", false, wire.Throughput{})
-		x.fakeSender.setStatus(func(n int, m *webhook.Message) int { return []int{500, 200}[min(n, 2)-1] })
+		x.fakeSender.setStatus(inTurn(500, 200))
 		x.publish("debtor.created", "{}")
 		x.publish("debtor.created", "{}")
 		x.advance(500 * time.Millisecond)

@@ -22,7 +22,7 @@ type Store interface {
 	AllocateIDs(ctx context.Context, n int) (first int64, err error)
 	// Version returns the version of the set of subscriptions.
 	Version(ctx context.Context) (int64, error)
-	// Changed returns the subscriptions that changed after one version up to another,
+	// ChangedSubscriptions returns the subscriptions that changed after one version up to another,
 	// or later, by ID: nil for a deleted one. If the store cannot determine the
 	// changes, it returns all subscriptions, and whole is true.
 	ChangedSubscriptions(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, whole bool, err error)
@@ -32,7 +32,7 @@ type Store interface {
 	// longer held, and with ErrCaptureLost if a capture has another fence or position than
 	// the batch's changes. Writing a result twice has no effect: attempts are numbered.
 	Write(ctx context.Context, b Batch) error
-	// Page returns open messages of one subscription, ordered by due time or, if
+	// OpenMessages returns open messages of one subscription, ordered by due time or, if
 	// requested, by ID. It returns the sizes of their events' bodies, not the bodies.
 	OpenMessages(ctx context.Context, p Page) ([]*webhook.Message, error)
 	// MakeDue makes up to limit open messages of a subscription due at a time, those of a
@@ -40,7 +40,7 @@ type Store interface {
 	MakeDue(ctx context.Context, subscription, partition int64, at time.Time, limit int) (int64, error)
 	// Bodies returns the bodies of events, by event ID.
 	Bodies(ctx context.Context, events []int64) (map[int64][]byte, error)
-	// Due returns when the first open message of a subscription after the place is due,
+	// NextDue returns when the first open message of a subscription after the page is due,
 	// zero if there is none.
 	NextDue(ctx context.Context, p Page) (time.Time, error)
 	// Sweep removes up to limit messages of deleted subscriptions, and expired secrets
@@ -61,13 +61,13 @@ type Store interface {
 	OutboxMarks(ctx context.Context, source string) ([]string, error)
 	// RemoveOutboxMarks removes the marks of rows that are deleted.
 	RemoveOutboxMarks(ctx context.Context, source string, guids []string) error
-	// Open returns the subscriptions that have open messages in a partition.
+	// OpenSubscriptions returns the subscriptions that have open messages in a partition.
 	OpenSubscriptions(ctx context.Context, partition int64) ([]int64, error)
 	// Succeeded reports whether a subscription has received a message since a time.
 	Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error)
 	// Backlog counts open messages, for each subscription that has any.
 	Backlog(ctx context.Context) ([]stats.Backlog, error)
-	// Key returns the record of an idempotency key, nil if the key is unused.
+	// IdempotencyKey returns the record of an idempotency key, nil if the key is unused.
 	IdempotencyKey(ctx context.Context, hash [32]byte) (*Key, error)
 
 	// The methods below coordinate daemons that share a store.
@@ -162,7 +162,9 @@ func (c *Config) policyFor(sub *webhook.Subscription) webhook.Policy {
 
 // recipients returns which of the subscriptions that match a captured event receive it.
 func (c *Config) recipients(event string) func(*webhook.Subscription) bool {
-	return func(sub *webhook.Subscription) bool { return c.Rules != nil && c.Rules().Receives(sub, event) }
+	return func(sub *webhook.Subscription) bool {
+		return c.Rules != nil && c.Rules().Receives(sub, event)
+	}
 }
 
 // Errors of Write that are not failures of the store.
@@ -174,7 +176,7 @@ var (
 	// ErrFenced means that a lease was lost: its messages belong to another daemon.
 	ErrFenced = errors.New("the lease was lost")
 	// ErrKeyTaken means that an idempotency key was used concurrently for another
-	// event: Key returns it.
+	// event: IdempotencyKey returns it.
 	ErrKeyTaken = errors.New("an idempotency key is taken")
 	// ErrOutboxTaken means that rows of the outbox are not the next ones, were published
 	// before or by another daemon, or were read under another lease: read it again.
@@ -304,7 +306,7 @@ type Key struct {
 	Until  time.Time
 }
 
-// Page selects open messages. Those at the place After are excluded.
+// Page selects open messages. The one at the position After is excluded.
 type Page struct {
 	Partition    int64
 	Subscription int64
@@ -329,7 +331,8 @@ func (p Page) loaded(m *webhook.Message) bool {
 // after returns the page that follows the messages, which need not be due.
 func (p Page) after(messages []*webhook.Message) Page {
 	if n := len(messages); n > 0 {
-		p.After = Position{messages[n-1].Next, messages[n-1].ID}
+		last := messages[n-1]
+		p.After = Position{Next: last.Next, ID: last.ID}
 	}
 	return p
 }
@@ -340,9 +343,9 @@ type Position struct {
 	ID   int64
 }
 
-// before compares places in the order of due times, or of IDs.
-func (p Position) before(other Position, byNumber bool) bool {
-	if byNumber || p.Next.Equal(other.Next) {
+// before compares positions in the order of due times, or of IDs.
+func (p Position) before(other Position, byID bool) bool {
+	if byID || p.Next.Equal(other.Next) {
 		return p.ID < other.ID
 	}
 	return p.Next.Before(other.Next)

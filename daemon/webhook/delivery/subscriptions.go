@@ -44,22 +44,24 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { <-c.refreshing }()
+
 	before := c.queues.Subscriptions()
 	version, err := c.Store.Version(ctx)
 	if err != nil || version == before.Version {
 		return err
 	}
-	changed, complete, err := c.Store.ChangedSubscriptions(ctx, before.Version, version)
+	changed, whole, err := c.Store.ChangedSubscriptions(ctx, before.Version, version)
 	if err != nil {
 		return err
 	}
-	if complete { // changed has every subscription
+	if whole { // those that it does not have were deleted
 		for sub := range before.Subscriptions {
 			if _, ok := changed[sub.ID]; !ok {
 				changed[sub.ID] = nil
 			}
 		}
 	}
+
 	if c.Rules != nil {
 		rules := c.Rules()
 		for _, sub := range changed {
@@ -81,12 +83,12 @@ func (c *subscriptionCache) refresh(ctx context.Context) error {
 // withheldFrom returns the events that an owner may not read. Subscriptions with the same owner
 // share them.
 func (c *subscriptionCache) withheldFrom(owner string, rules webhook.Rules) map[string]bool {
-	known, ok := c.withheld[owner]
+	events, ok := c.withheld[owner]
 	if !ok {
-		known = rules.Withheld(owner)
-		c.withheld[owner] = known
+		events = rules.Withheld(owner)
+		c.withheld[owner] = events
 	}
-	return known
+	return events
 }
 
 // rightsInterval is the time between two checks of the rights of owners.
@@ -108,8 +110,10 @@ func (c *subscriptionCache) review(ctx context.Context) error {
 		return ctx.Err()
 	}
 	defer func() { <-c.refreshing }()
+
 	clear(c.withheld) // the rights may have changed
-	before, changed := c.queues.Subscriptions(), make(map[int64]*webhook.Subscription)
+	before := c.queues.Subscriptions()
+	changed := make(map[int64]*webhook.Subscription)
 	for sub := range before.Subscriptions {
 		after := *sub
 		after.Owner.Withheld = c.withheldFrom(sub.Owner.Name, rules)
@@ -118,12 +122,18 @@ func (c *subscriptionCache) review(ctx context.Context) error {
 			continue
 		}
 		changed[sub.ID] = &after
-		if held := after.Owner.Held != "" || after.Where.Invalid != ""; held != (sub.Owner.Held != "" || sub.Where.Invalid != "") {
-			c.Log.Info("the rights of a subscription's owner, or the kind of its records, have changed", "subscription", sub.GUID, "event", sub.Pattern, "held", held, "reason", after.InactiveReason())
+		if isHeld(&after) != isHeld(sub) {
+			c.Log.Info("the rights of a subscription's owner, or the kind of its records, have changed",
+				"subscription", sub.GUID, "event", sub.Pattern, "held", isHeld(&after), "reason", after.InactiveReason())
 		}
 	}
 	if len(changed) > 0 {
 		c.queues.update(before.With(before.Version, changed), changed)
 	}
 	return nil
+}
+
+// isHeld reports whether a subscription rests because of its owner's rights or its condition.
+func isHeld(sub *webhook.Subscription) bool {
+	return sub.Owner.Held != "" || sub.Where.Invalid != ""
 }

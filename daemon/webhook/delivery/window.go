@@ -27,6 +27,12 @@ type window struct {
 
 func (w *window) full() bool { return len(w.known) >= windowMessages || w.bytes >= windowBytes }
 
+// hasRoomForRetry reports whether a message may stay in memory until its next attempt. Half of the
+// window remains for messages that can be sent.
+func (w *window) hasRoomForRetry() bool {
+	return len(w.retries) < windowMessages/2 && w.bytes < windowBytes/2
+}
+
 // add counts a message. The caller adds it to a list.
 func (w *window) add(m *webhook.Message) {
 	w.known[m.ID] = m
@@ -51,14 +57,18 @@ func (w *window) list(m *webhook.Message) {
 // unlist removes a message from the lists.
 func (w *window) unlist(m *webhook.Message) {
 	same := func(other *webhook.Message) bool { return other == m }
-	w.fresh, w.retries = slices.DeleteFunc(w.fresh, same), slices.DeleteFunc(w.retries, same)
+	w.fresh = slices.DeleteFunc(w.fresh, same)
+	w.retries = slices.DeleteFunc(w.retries, same)
 	w.remove(m)
 }
 
 // clear empties the lists.
 func (w *window) clear() {
 	clear(w.known)
-	w.fresh, w.retries, w.head, w.bytes = nil, nil, nil, 0
+	w.bytes = 0
+	w.fresh = nil
+	w.retries = nil
+	w.head = nil
 }
 
 // retryLater lists a message for a retry. Messages with equal due times keep their
@@ -120,20 +130,22 @@ func (w *window) take(now time.Time, ordered bool) *webhook.Message {
 }
 
 // pop removes and returns the first message.
-func pop(all *[]*webhook.Message) *webhook.Message {
-	m := (*all)[0]
-	(*all)[0] = nil
-	if *all = (*all)[1:]; len(*all) == 0 {
-		*all = nil
+func pop(list *[]*webhook.Message) *webhook.Message {
+	messages := *list
+	first := messages[0]
+	messages[0] = nil
+	*list = messages[1:]
+	if len(*list) == 0 {
+		*list = nil
 	}
-	return m
+	return first
 }
 
 // cursor is the position up to which a queue has read one partition in the store.
 type cursor struct {
 	partition    int64
 	position     Position
-	atEnd        bool      // no due messages after place
+	atEnd        bool      // no due messages after position
 	wake         time.Time // when a later message is due, zero for never
 	firstEvicted Position  // the first message evicted while a page is read; ID 0 for none
 
@@ -144,21 +156,26 @@ type cursor struct {
 }
 
 // rewind restarts at the first message.
-func (c *cursor) rewind() { c.position, c.atEnd, c.wake = Position{}, false, time.Time{} }
+func (c *cursor) rewind() {
+	c.position = Position{}
+	c.atEnd = false
+	c.wake = time.Time{}
+}
 
 // rewindRecent restarts where messages of other daemons may have become visible since they
 // were passed.
 func (c *cursor) rewindRecent() {
-	if c.atEnd = false; c.safe.before(c.position, true) {
+	c.atEnd = false
+	if c.safe.before(c.position, true) {
 		c.position = c.safe
 	}
 }
 
-// rewindTo moves the cursor back, if necessary, to read the message at a place.
-func (c *cursor) rewindTo(at Position, byNumber bool) {
-	c.wake = earliest(c.wake, at.Next)
-	if !c.position.before(at, byNumber) {
-		c.position = Position{at.Next, at.ID - 1}
+// rewindTo moves the cursor back, if necessary, to read the message at a position.
+func (c *cursor) rewindTo(p Position, byID bool) {
+	c.wake = earliest(c.wake, p.Next)
+	if !c.position.before(p, byID) {
+		c.position = Position{Next: p.Next, ID: p.ID - 1}
 	}
 }
 
@@ -168,9 +185,12 @@ const lateCommitDelay = time.Minute
 
 // markSafe records the position.
 func (c *cursor) markSafe(now time.Time) {
-	if now.Sub(c.markedAt) > lateCommitDelay {
-		c.safe, c.mark, c.markedAt = c.mark, c.position, now
+	if now.Sub(c.markedAt) <= lateCommitDelay {
+		return
 	}
+	c.safe = c.mark
+	c.mark = c.position
+	c.markedAt = now
 }
 
 // mayRefill reports whether there may be messages to read now.

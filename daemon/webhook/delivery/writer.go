@@ -97,10 +97,18 @@ func (w *batchWriter) write(ctx context.Context, work *batch) error {
 
 // prepare builds the batch for the store.
 func (w *batchWriter) prepare(ctx context.Context, work *batch) (Batch, error) {
-	now := w.queues.leased()
-	work.home, work.subs = now.home.Partition, w.queues.Subscriptions()
+	current := w.queues.leased()
+	work.home = current.home.Partition
+	work.subs = w.queues.Subscriptions()
 	work.addNotices(w.Now())
-	b := Batch{Version: work.subs.Version, Leases: now.held, Outcomes: work.results, Disabled: work.disabled, Health: work.health, MaxTextSize: w.Retention().TextSize}
+	b := Batch{
+		Version:     work.subs.Version,
+		Leases:      current.held,
+		Outcomes:    work.results,
+		Disabled:    work.disabled,
+		Health:      work.health,
+		MaxTextSize: w.Retention().TextSize,
+	}
 	err := w.fill(ctx, &b, work)
 	if err == nil {
 		err = w.addChanges(ctx, &b, work)
@@ -108,53 +116,18 @@ func (w *batchWriter) prepare(ctx context.Context, work *batch) (Batch, error) {
 	return b, err
 }
 
-// fill adds the events that match subscriptions, with their messages. IDs are allocated
-// for each try, so that a write with an unknown result cannot collide with the next
-// one. Publications beyond the message limit of a transaction are requeued.
+// fill adds the events that match subscriptions, with their messages.
 func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
-	count, ordered := 0, make(map[int64]bool) // subscriptions
-	first := work.notices
-	if work.group != nil {
-		first = slices.Concat(first, work.group.events)
-	}
-	for i, p := range slices.Concat(first, work.publications) {
-		p.match(work.subs, work.home, w.LeaseTerm > 0, ordered)
-		if count += len(p.messages); count > batchMessages && i > len(first) {
-			at := i - len(first)
-			w.pending.requeue(work.publications[at:])
-			work.publications = work.publications[:at]
-			break
-		}
-	}
-	for subscription := range ordered {
+	for subscription := range w.match(work) {
 		w.ids.left = 0 // other daemons allocate from their own blocks: new IDs define the order
 		if !holds(b.Leases, FirstPartition) {
-			b.PeerEvents = append(b.PeerEvents, PeerEvent{subscription, PeerAdded})
+			b.PeerEvents = append(b.PeerEvents, PeerEvent{Subscription: subscription, Kind: PeerAdded})
 		}
 	}
 	for _, p := range work.events() {
-		if p.key != nil {
-			p.key.Event, p.key.Count = p.event.GUID, len(p.messages)
-			b.Keys = append(b.Keys, *p.key)
-		}
-		if p.outbox != nil {
-			if err := w.addOutbox(b, p); err != nil {
-				return err
-			}
-		}
-		if len(p.messages) == 0 {
-			continue
-		}
-		first, err := w.ids.allocate(ctx, 1+len(p.messages))
-		if err != nil {
+		if err := w.addEvent(ctx, b, p); err != nil {
 			return err
 		}
-		p.event.ID = first
-		for i, m := range p.messages {
-			m.ID = first + 1 + int64(i)
-		}
-		b.Events = append(b.Events, p.event)
-		b.Messages = append(b.Messages, p.messages...)
 	}
 	if work.group != nil {
 		work.group.refer()
@@ -163,25 +136,83 @@ func (w *batchWriter) fill(ctx context.Context, b *Batch, work *batch) error {
 	return nil
 }
 
+// match matches the events of a batch with the subscriptions, and requeues publications beyond the
+// message limit of a transaction. It returns the IDs of subscriptions with an order that receive
+// messages in the first partition.
+func (w *batchWriter) match(work *batch) map[int64]bool {
+	required := work.notices // and the group: a batch writes them whole
+	if work.group != nil {
+		required = slices.Concat(required, work.group.events)
+	}
+	ordered := make(map[int64]bool)
+	messages := 0
+	for i, p := range slices.Concat(required, work.publications) {
+		p.match(work.subs, work.home, w.LeaseTerm > 0, ordered)
+		messages += len(p.messages)
+		if messages > batchMessages && i > len(required) {
+			first := i - len(required)
+			w.pending.requeue(work.publications[first:])
+			work.publications = work.publications[:first]
+			break
+		}
+	}
+	return ordered
+}
+
+// addEvent adds an event with its messages, and the idempotency key or the row of the outbox that
+// it was published under. IDs are allocated for each try, so that a write with an unknown result
+// cannot collide with the next one.
+func (w *batchWriter) addEvent(ctx context.Context, b *Batch, p *publication) error {
+	if p.key != nil {
+		p.key.Event = p.event.GUID
+		p.key.Count = len(p.messages)
+		b.Keys = append(b.Keys, *p.key)
+	}
+	if p.outbox != nil {
+		if err := w.addOutbox(b, p); err != nil {
+			return err
+		}
+	}
+	if len(p.messages) == 0 {
+		return nil
+	}
+
+	first, err := w.ids.allocate(ctx, 1+len(p.messages))
+	if err != nil {
+		return err
+	}
+	p.event.ID = first
+	for i, m := range p.messages {
+		m.ID = first + 1 + int64(i)
+	}
+	b.Events = append(b.Events, p.event)
+	b.Messages = append(b.Messages, p.messages...)
+	return nil
+}
+
 // addOutbox adds the publication's row of the outbox to the batch. The lease under which
 // it was read must still be held, since a daemon that has held it in between may have
 // published the row, deleted it and removed its mark. If an earlier row of the same read
 // has failed, in another batch, the later ones must wait for it to keep their order.
 func (w *batchWriter) addOutbox(b *Batch, p *publication) error {
-	switch {
-	case *p.broken, !slices.ContainsFunc(b.Leases, func(l Lease) bool { return l.Partition == p.lease.Partition && l.Fence == p.lease.Fence }):
+	holdsLease := slices.ContainsFunc(b.Leases, func(l Lease) bool {
+		return l.Partition == p.lease.Partition && l.Fence == p.lease.Fence
+	})
+	if *p.broken || !holdsLease {
 		return ErrOutboxTaken
-	case w.Outbox == nil:
-		b.Outbox = append(b.Outbox, p.outbox.ID)
-	default:
-		b.Source, b.Taken = w.Outbox.Source(), append(b.Taken, p.outbox.GUID)
 	}
+	if w.Outbox == nil {
+		b.Outbox = append(b.Outbox, p.outbox.ID)
+		return nil
+	}
+	b.Source = w.Outbox.Source()
+	b.Taken = append(b.Taken, p.outbox.GUID)
 	return nil
 }
 
 // addChanges computes the batch's changes for local streams, and adds them to the batch
 // if a stream of another daemon is open.
-func (w *batchWriter) addChanges(ctx context.Context, b *Batch, work *batch) (err error) {
+func (w *batchWriter) addChanges(ctx context.Context, b *Batch, work *batch) error {
 	elsewhere := w.peers.watched.Load()
 	if w.OnChanges != nil || elsewhere {
 		work.changes = work.changesOf()
@@ -189,7 +220,9 @@ func (w *batchWriter) addChanges(ctx context.Context, b *Batch, work *batch) (er
 	if !elsewhere || len(work.announced)+len(work.changes) == 0 {
 		return nil
 	}
-	b.Changes, b.Home = slices.Concat(work.announced, work.changes), work.home
+	b.Changes = slices.Concat(work.announced, work.changes)
+	b.Home = work.home
+	var err error
 	b.Number, err = w.ids.allocate(ctx, 1)
 	return err
 }
@@ -219,8 +252,9 @@ func (w *batchWriter) rejectTakenKeys(ctx context.Context, work *batch) error {
 // committed passes the messages of a written batch to the queues, counts the batch, and
 // completes its publications.
 func (w *batchWriter) committed(work *batch) {
-	events, messages := work.events(), 0
+	events := work.events()
 	w.queues.committed(events, work.results)
+	messages := 0
 	for _, p := range events {
 		messages += len(p.messages)
 	}
@@ -234,13 +268,15 @@ func (w *batchWriter) committed(work *batch) {
 	for _, p := range work.publications {
 		p.done <- nil
 	}
+
 	if len(work.disabled) == 0 {
 		return
 	}
 	subs := w.queues.Subscriptions()
 	w.subs.Reload(context.Background()) // so that later attempts do not disable it again
 	for _, d := range work.disabled {
-		if sub := subs.Subscription(d.Subscription); sub != nil {
+		sub := subs.Subscription(d.Subscription)
+		if sub != nil {
 			w.Log.Warn("a subscription was disabled", "subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
 		}
 	}
@@ -250,7 +286,8 @@ func (w *batchWriter) committed(work *batch) {
 // its results. Since the store may have committed it, the queues read the store again
 // later.
 func (w *batchWriter) failed(work *batch, err error) {
-	w.Log.Warn("writing events and outcomes failed", "events", len(work.publications), "outcomes", len(work.results), "error", err.Error())
+	w.Log.Warn("writing events and outcomes failed",
+		"events", len(work.publications), "outcomes", len(work.results), "error", err.Error())
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = fault.Wrap(err, fault.Unavailable, "the store did not respond in time; try again")
 	}
@@ -277,8 +314,8 @@ func (w *batchWriter) refuseAll() {
 	if _, results := w.pending.depth(); results > 0 {
 		w.Log.Warn("the results of attempts could not be stored; their messages will be sent again", "results", results)
 	}
-	left, groups := w.pending.takeAll()
-	w.refuse(&batch{publications: left}, stopping())
+	publications, groups := w.pending.takeAll()
+	w.refuse(&batch{publications: publications}, stopping())
 	for _, g := range groups {
 		g.done <- stopping()
 	}
@@ -295,19 +332,19 @@ func (w *batchWriter) recoverLeases(ctx context.Context, work *batch) {
 	w.leases.mu.Lock()
 	defer w.leases.mu.Unlock()
 	home := w.queues.leased().home
-	now, err := w.leases.reacquire(ctx)
+	current, err := w.leases.reacquire(ctx)
 	if err != nil {
 		w.Log.Warn("leasing a partition failed", "error", err.Error())
 		w.pending.restore(work)
 		sleep(ctx, nil, maxBackoff)
 		return
 	}
-	w.Log.Warn("a lease was lost to another daemon", "held", len(now.held))
-	if now.home != home {
+	w.Log.Warn("a lease was lost to another daemon", "held", len(current.held))
+	if current.home != home {
 		w.ids.left = 0 // IDs within a partition ascend
 	}
-	work.results = w.queues.dropLost(work.results, now.held)
-	w.queues.setLeases(now)
+	work.results = w.queues.dropLost(work.results, current.held)
+	w.queues.setLeases(current)
 	w.pending.restore(work)
 }
 
@@ -336,17 +373,19 @@ type idAllocator struct {
 	store Store
 	block int // number of IDs to allocate at a time
 	next  int64
-	left  int
+	left  int // number of IDs of the block from next on
 }
 
 // allocate returns the first of n consecutive IDs.
 func (a *idAllocator) allocate(ctx context.Context, n int) (int64, error) {
 	if a.left < n {
-		first, err := a.store.AllocateIDs(ctx, max(n, a.block))
+		size := max(n, a.block)
+		first, err := a.store.AllocateIDs(ctx, size)
 		if err != nil {
 			return 0, err
 		}
-		a.next, a.left = first, max(n, a.block)
+		a.next = first
+		a.left = size
 	}
 	first := a.next
 	a.next += int64(n)

@@ -220,27 +220,28 @@ func doResult[T any](ctx context.Context, s *Store, c Call, work func(context.Co
 	return result, nil
 }
 
-// Lease is delivery.Store's.
 func (s *Store) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
-	return doResult(ctx, s, Lease, func(ctx context.Context) (delivery.Lease, error) { return s.store.Lease(ctx, term) })
+	return doResult(ctx, s, Lease, func(ctx context.Context) (delivery.Lease, error) {
+		return s.store.Lease(ctx, term)
+	})
 }
 
-// TakeOver is delivery.Store's.
 func (s *Store) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Lease, error) {
-	return doResult(ctx, s, TakeOver, func(ctx context.Context) ([]delivery.Lease, error) { return s.store.TakeOver(ctx, term) })
+	return doResult(ctx, s, TakeOver, func(ctx context.Context) ([]delivery.Lease, error) {
+		return s.store.TakeOver(ctx, term)
+	})
 }
 
-// Renew is delivery.Store's.
 func (s *Store) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) ([]delivery.Lease, error) {
-	return doResult(ctx, s, Renew, func(ctx context.Context) ([]delivery.Lease, error) { return s.store.Renew(ctx, leases, term) })
+	return doResult(ctx, s, Renew, func(ctx context.Context) ([]delivery.Lease, error) {
+		return s.store.Renew(ctx, leases, term)
+	})
 }
 
-// Release is delivery.Store's.
 func (s *Store) Release(ctx context.Context, leases []delivery.Lease) error {
 	return s.do(ctx, Release, func(ctx context.Context) error { return s.store.Release(ctx, leases) })
 }
 
-// Now is delivery.Store's.
 func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	return doResult(ctx, s, Now, func(ctx context.Context) (time.Time, error) {
 		if s.Clock != nil {
@@ -250,132 +251,140 @@ func (s *Store) Now(ctx context.Context) (time.Time, error) {
 	})
 }
 
-// MakeDue is delivery.Store's.
 func (s *Store) MakeDue(ctx context.Context, subscription, partition int64, at time.Time, limit int) (int64, error) {
 	return doResult(ctx, s, MakeDue, func(ctx context.Context) (int64, error) {
 		return s.store.MakeDue(ctx, subscription, partition, at, limit)
 	})
 }
 
-// AllocateIDs is delivery.Store's.
 func (s *Store) AllocateIDs(ctx context.Context, n int) (int64, error) {
-	return doResult(ctx, s, AllocateIDs, func(ctx context.Context) (int64, error) { return s.store.AllocateIDs(ctx, n) })
+	return doResult(ctx, s, AllocateIDs, func(ctx context.Context) (int64, error) {
+		return s.store.AllocateIDs(ctx, n)
+	})
 }
 
-// Version is delivery.Store's.
 func (s *Store) Version(ctx context.Context) (int64, error) {
 	return doResult(ctx, s, Version, s.store.Version)
 }
 
-// ChangedSubscriptions is delivery.Store's.
 func (s *Store) ChangedSubscriptions(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, bool, error) {
-	whole := new(atomic.Bool)
+	var isWhole atomic.Bool
 	changed, err := doResult(ctx, s, ChangedSubscriptions, func(ctx context.Context) (map[int64]*webhook.Subscription, error) {
-		changed, is, err := s.store.ChangedSubscriptions(ctx, after, version)
-		if whole.Store(is); is {
+		changed, whole, err := s.store.ChangedSubscriptions(ctx, after, version)
+		isWhole.Store(whole)
+		if whole {
 			s.fullReads.Add(1)
 		}
 		return changed, err
 	})
-	return changed, whole.Load(), err
+	return changed, isWhole.Load(), err
 }
 
 // FullReads returns how often all subscriptions were read.
 func (s *Store) FullReads() int64 { return s.fullReads.Load() }
 
-// Write is delivery.Store's.
 func (s *Store) Write(ctx context.Context, b delivery.Batch) error {
 	return s.do(ctx, Write, func(ctx context.Context) error { return s.store.Write(ctx, b) })
 }
 
-// OpenMessages is delivery.Store's.
 func (s *Store) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
-	return doResult(ctx, s, OpenMessages, func(ctx context.Context) ([]*webhook.Message, error) { return s.store.OpenMessages(ctx, p) })
+	return doResult(ctx, s, OpenMessages, func(ctx context.Context) ([]*webhook.Message, error) {
+		return s.store.OpenMessages(ctx, p)
+	})
 }
 
-// Bodies is delivery.Store's.
 func (s *Store) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
-	return doResult(ctx, s, Bodies, func(ctx context.Context) (map[int64][]byte, error) { return s.store.Bodies(ctx, events) })
+	return doResult(ctx, s, Bodies, func(ctx context.Context) (map[int64][]byte, error) {
+		return s.store.Bodies(ctx, events)
+	})
 }
 
-// NextDue is delivery.Store's.
 func (s *Store) NextDue(ctx context.Context, p delivery.Page) (time.Time, error) {
-	return doResult(ctx, s, NextDue, func(ctx context.Context) (time.Time, error) { return s.store.NextDue(ctx, p) })
+	return doResult(ctx, s, NextDue, func(ctx context.Context) (time.Time, error) {
+		return s.store.NextDue(ctx, p)
+	})
 }
 
-// OpenSubscriptions is delivery.Store's.
 func (s *Store) OpenSubscriptions(ctx context.Context, partition int64) ([]int64, error) {
-	return doResult(ctx, s, OpenSubscriptions, func(ctx context.Context) ([]int64, error) { return s.store.OpenSubscriptions(ctx, partition) })
+	return doResult(ctx, s, OpenSubscriptions, func(ctx context.Context) ([]int64, error) {
+		return s.store.OpenSubscriptions(ctx, partition)
+	})
 }
 
-// IdempotencyKey is delivery.Store's.
 func (s *Store) IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
-	return doResult(ctx, s, IdempotencyKey, func(ctx context.Context) (*delivery.Key, error) { return s.store.IdempotencyKey(ctx, hash) })
+	return doResult(ctx, s, IdempotencyKey, func(ctx context.Context) (*delivery.Key, error) {
+		return s.store.IdempotencyKey(ctx, hash)
+	})
 }
 
-// Sweep is delivery.Store's.
 func (s *Store) Sweep(ctx context.Context, limit int) (delivery.Removed, error) {
-	return doResult(ctx, s, Sweep, func(ctx context.Context) (delivery.Removed, error) { return s.store.Sweep(ctx, limit) })
+	return doResult(ctx, s, Sweep, func(ctx context.Context) (delivery.Removed, error) {
+		return s.store.Sweep(ctx, limit)
+	})
 }
 
-// Prune is delivery.Store's.
 func (s *Store) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
-	return doResult(ctx, s, Prune, func(ctx context.Context) (delivery.Removed, error) { return s.store.Prune(ctx, p) })
+	return doResult(ctx, s, Prune, func(ctx context.Context) (delivery.Removed, error) {
+		return s.store.Prune(ctx, p)
+	})
 }
 
-// Reclaim is delivery.Store's.
 func (s *Store) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
-	return doResult(ctx, s, Reclaim, func(ctx context.Context) (delivery.Removed, error) { return s.store.Reclaim(ctx, limit, max) })
+	return doResult(ctx, s, Reclaim, func(ctx context.Context) (delivery.Removed, error) {
+		return s.store.Reclaim(ctx, limit, max)
+	})
 }
 
-// ReadOutbox is delivery.Store's.
 func (s *Store) ReadOutbox(ctx context.Context, limit int, except []string) ([]delivery.OutboxEvent, error) {
 	return doResult(ctx, s, ReadOutbox, func(ctx context.Context) ([]delivery.OutboxEvent, error) {
 		return s.store.ReadOutbox(ctx, limit, except)
 	})
 }
 
-// RefuseOutbox is delivery.Store's.
 func (s *Store) RefuseOutbox(ctx context.Context, e delivery.OutboxEvent, reason string) error {
-	return s.do(ctx, RefuseOutbox, func(ctx context.Context) error { return s.store.RefuseOutbox(ctx, e, reason) })
+	return s.do(ctx, RefuseOutbox, func(ctx context.Context) error {
+		return s.store.RefuseOutbox(ctx, e, reason)
+	})
 }
 
-// OutboxMarks is delivery.Store's.
 func (s *Store) OutboxMarks(ctx context.Context, source string) ([]string, error) {
-	return doResult(ctx, s, OutboxMarks, func(ctx context.Context) ([]string, error) { return s.store.OutboxMarks(ctx, source) })
+	return doResult(ctx, s, OutboxMarks, func(ctx context.Context) ([]string, error) {
+		return s.store.OutboxMarks(ctx, source)
+	})
 }
 
-// RemoveOutboxMarks is delivery.Store's.
 func (s *Store) RemoveOutboxMarks(ctx context.Context, source string, guids []string) error {
-	return s.do(ctx, RemoveOutboxMarks, func(ctx context.Context) error { return s.store.RemoveOutboxMarks(ctx, source, guids) })
+	return s.do(ctx, RemoveOutboxMarks, func(ctx context.Context) error {
+		return s.store.RemoveOutboxMarks(ctx, source, guids)
+	})
 }
 
-// PeerEvents is delivery.Store's.
 func (s *Store) PeerEvents(ctx context.Context, after int64) (delivery.PeerEvents, error) {
-	return doResult(ctx, s, PeerEvents, func(ctx context.Context) (delivery.PeerEvents, error) { return s.store.PeerEvents(ctx, after) })
+	return doResult(ctx, s, PeerEvents, func(ctx context.Context) (delivery.PeerEvents, error) {
+		return s.store.PeerEvents(ctx, after)
+	})
 }
 
-// Watch is delivery.Store's.
 func (s *Store) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
 	return s.do(ctx, Watch, func(ctx context.Context) error { return s.store.Watch(ctx, home, term) })
 }
 
-// PeerChanges is delivery.Store's.
 func (s *Store) PeerChanges(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error) {
-	return doResult(ctx, s, PeerChanges, func(ctx context.Context) ([]webhook.Change, error) { return s.store.PeerChanges(ctx, home, marks) })
+	return doResult(ctx, s, PeerChanges, func(ctx context.Context) ([]webhook.Change, error) {
+		return s.store.PeerChanges(ctx, home, marks)
+	})
 }
 
-// PrunePeerEvents is delivery.Store's.
 func (s *Store) PrunePeerEvents(ctx context.Context) error {
 	return s.do(ctx, PrunePeerEvents, s.store.PrunePeerEvents)
 }
 
-// Succeeded is delivery.Store's.
 func (s *Store) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
-	return doResult(ctx, s, Succeeded, func(ctx context.Context) (bool, error) { return s.store.Succeeded(ctx, subscription, since) })
+	return doResult(ctx, s, Succeeded, func(ctx context.Context) (bool, error) {
+		return s.store.Succeeded(ctx, subscription, since)
+	})
 }
 
-// Backlog is delivery.Store's.
 func (s *Store) Backlog(ctx context.Context) ([]stats.Backlog, error) {
 	return doResult(ctx, s, Backlog, s.store.Backlog)
 }
