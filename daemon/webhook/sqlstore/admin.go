@@ -33,9 +33,9 @@ func (a *Admin) LastMessage(ctx context.Context) (int64, error) {
 
 // Subscriber returns a subscriber with its subscriptions.
 func (a *Admin) Subscriber(ctx context.Context, guid string) (admin.Subscriber, error) {
-	s, err := appdb.QueryOne(ctx, a.db, scanInto(func(s *admin.Subscriber) []any {
-		return []any{&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*appdb.Time)(&s.SavedAt), &s.RowHash}
-	}), `SELECT RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	s, err := appdb.QueryOne(ctx, a.db, scanInto(subscriberFields),
+		`SELECT RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`,
+		sql.Named("Subscriber", guid))
 	if err != nil || s == nil {
 		return admin.Subscriber{}, a.missing(err, "subscriber")
 	}
@@ -43,9 +43,14 @@ func (a *Admin) Subscriber(ctx context.Context, guid string) (admin.Subscriber, 
 	return *s, a.fault(err, "listing subscriptions")
 }
 
+func subscriberFields(s *admin.Subscriber) []any {
+	return []any{&s.GUID, &s.Name, &s.Enabled, &s.ItemNo, (*appdb.Time)(&s.SavedAt), &s.RowHash}
+}
+
 // HasSubscriber returns NotFound if the subscriber does not exist.
 func (a *Admin) HasSubscriber(ctx context.Context, guid string) error {
-	id, err := a.queryInt(ctx, "finding a subscriber", `SELECT ID FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid))
+	id, err := a.queryInt(ctx, "finding a subscriber", `SELECT ID FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`,
+		sql.Named("Subscriber", guid))
 	if err == nil && id == 0 {
 		err = a.missing(nil, "subscriber")
 	}
@@ -61,12 +66,18 @@ func (a *Admin) CountSubscribers(ctx context.Context) (int64, error) {
 // none. It fails with Conflict if the GUID is in use.
 func (a *Admin) AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error) {
 	guid := cmp.Or(s.GUID, appdb.NewGUID())
-	steps := append([]appdb.Step{increment(subscriptionVersion), increment(lastID)}, a.changedSteps(` WHERE 1 = 0`)...)
-	_, err := a.db.Run(ctx, append(steps, appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
+	insert := appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash)
 SELECT `+newID+`, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Saved, @RowHash FROM whd.SY_WebhookSubscriber b`,
-		sql.Named("RecID", guid), sql.Named("Name", s.Name), sql.Named("IsEnabled", s.Enabled),
-		sql.Named("Saved", appdb.Timestamp(e.At)), sql.Named("RowHash", newRowHash()),
-	), appdb.AuditStep(e))...)
+		sql.Named("RecID", guid),
+		sql.Named("Name", s.Name),
+		sql.Named("IsEnabled", s.Enabled),
+		sql.Named("Saved", appdb.Timestamp(e.At)),
+		sql.Named("RowHash", newRowHash()),
+	)
+	steps := []appdb.Step{increment(subscriptionVersion), increment(lastID)}
+	steps = append(steps, a.changedSteps(` WHERE 1 = 0`)...)
+	steps = append(steps, insert, appdb.AuditStep(e))
+	_, err := a.db.Run(ctx, steps...)
 	if err != nil {
 		return admin.Subscriber{}, a.addFault(err, "subscriber")
 	}
@@ -76,8 +87,11 @@ SELECT `+newID+`, @RecID, @Name, @IsEnabled, COALESCE(MAX(b.ItemNo), 0) + 1, @Sa
 // addFault wraps the error of adding an object. It is Conflict if the GUID is in use.
 func (a *Admin) addFault(err error, thing string) error {
 	if executor.IsDuplicate(err) {
-		return &fault.Error{Kind: fault.Conflict, Message: "A " + thing + " with this RecID already exists",
-			Fields: []fault.Field{{Name: webhook.MemberRecID, Message: "is in use"}}}
+		return &fault.Error{
+			Kind:    fault.Conflict,
+			Message: "A " + thing + " with this RecID already exists",
+			Fields:  []fault.Field{{Name: webhook.MemberRecID, Message: "is in use"}},
+		}
 	}
 	return a.fault(err, "adding a "+thing)
 }
@@ -91,16 +105,20 @@ func (a *Admin) ChangeSubscriber(ctx context.Context, guid string, c admin.Subsc
 	var u changes
 	setIf(&u, "Name", c.Name)
 	setIf(&u, "IsEnabled", c.Enabled)
-	at := []any{sql.Named("Subscriber", guid)}
-	steps := []appdb.Step{increment(subscriptionVersion), u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, at, e.At, c.RowHash)}
-	steps = append(steps, a.changedSteps(ofSubscriber, at...)...)
+	args := []any{sql.Named("Subscriber", guid)}
+	steps := []appdb.Step{
+		increment(subscriptionVersion),
+		u.step("whd.SY_WebhookSubscriber", ` WHERE RecID = @Subscriber`, args, e.At, c.RowHash),
+	}
+	steps = append(steps, a.changedSteps(ofSubscriber, args...)...)
 	if c.Enabled != nil { // failures before the change do not count
-		steps = append(steps, appdb.Statement(`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL`+ofSubscriber, at...))
+		steps = append(steps, appdb.Statement(`UPDATE whd.SY_WebhookSubscription SET FailingSince = NULL`+ofSubscriber, args...))
 	}
 	affected, err := a.db.Run(ctx, append(steps, appdb.AuditStep(e))...)
 	if err != nil {
 		return admin.Subscriber{}, a.fault(err, "changing a subscriber")
 	}
+
 	current, err := a.Subscriber(ctx, guid)
 	if err == nil && !affected {
 		err = stale("subscriber")
@@ -109,15 +127,20 @@ func (a *Admin) ChangeSubscriber(ctx context.Context, guid string, c admin.Subsc
 }
 
 func stale(thing string) error {
-	return &fault.Error{Kind: fault.Conflict, Message: "The " + thing + " has been changed since it was read",
-		Fields: []fault.Field{{Name: "RowHash", Message: "is not the present one"}}}
+	return &fault.Error{
+		Kind:    fault.Conflict,
+		Message: "The " + thing + " has been changed since it was read",
+		Fields:  []fault.Field{{Name: "RowHash", Message: "is not the present one"}},
+	}
 }
 
 // RemoveSubscriber removes a subscriber with its subscriptions, and reports whether
 // it existed. Sweep deletes the messages.
 func (a *Admin) RemoveSubscriber(ctx context.Context, guid string, e audit.Entry) (bool, error) {
-	steps := append(a.removalSteps(ofSubscriber, e.At, sql.Named("Subscriber", guid)),
-		appdb.MustAffect(`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, sql.Named("Subscriber", guid)), appdb.AuditStep(e))
+	subscriber := sql.Named("Subscriber", guid)
+	steps := append(a.removalSteps(ofSubscriber, e.At, subscriber),
+		appdb.MustAffect(`DELETE FROM whd.SY_WebhookSubscriber WHERE RecID = @Subscriber`, subscriber),
+		appdb.AuditStep(e))
 	removed, err := a.db.Run(ctx, steps...)
 	return removed, a.fault(err, "removing a subscriber")
 }
@@ -153,11 +176,12 @@ func (u *changes) step(table, where string, args []any, now time.Time, rowHash [
 
 // Subscription returns a subscription of a subscriber.
 func (a *Admin) Subscription(ctx context.Context, subscriber, guid string) (webhook.Subscription, error) {
-	all, err := a.subscriptions(ctx, ` WHERE b.RecID = @Subscriber AND s.RecID = @Subscription`+byNumber, subscriptionArgs(subscriber, guid)...)
-	if err != nil || len(all) == 0 {
+	const where = ` WHERE b.RecID = @Subscriber AND s.RecID = @Subscription` + byNumber
+	found, err := a.subscriptions(ctx, where, subscriptionArgs(subscriber, guid)...)
+	if err != nil || len(found) == 0 {
 		return webhook.Subscription{}, a.missing(err, "subscription")
 	}
-	return all[0], nil
+	return found[0], nil
 }
 
 func subscriptionArgs(subscriber, guid string) []any {
@@ -167,35 +191,42 @@ func subscriptionArgs(subscriber, guid string) []any {
 // someOf selects the IDs of @Limit subscriptions of a subscriber, after @Skip others, by
 // index in the order of ItemNo.
 func (a *Admin) someOf(skip, limit int64) (string, []any) {
-	return `SELECT o.ID FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = ` + subscriberID + `
-	ORDER BY o.ItemNo, o.ID` + a.db.Page, []any{sql.Named("Skip", skip), sql.Named("Limit", limit)}
+	query := `SELECT o.ID FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = ` + subscriberID + `
+	ORDER BY o.ItemNo, o.ID` + a.db.Page
+	return query, []any{sql.Named("Skip", skip), sql.Named("Limit", limit)}
 }
 
 const subscriberID = `(SELECT r.ID FROM whd.SY_WebhookSubscriber r WHERE r.RecID = @Subscriber)`
 
-// Subscriptions implements admin.Store.
-func (a *Admin) Subscriptions(ctx context.Context, subscriber string, skip, take int64) (all []webhook.Subscription, total int64, err error) {
-	of := sql.Named("Subscriber", subscriber)
-	total, err = a.queryInt(ctx, "counting subscriptions", `SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = `+subscriberID, of)
+// Subscriptions returns a page of the subscriptions of a subscriber, in the order of their
+// numbers, and the number of all. A negative take returns all that follow.
+func (a *Admin) Subscriptions(ctx context.Context, subscriber string, skip, take int64) ([]webhook.Subscription, int64, error) {
+	owner := sql.Named("Subscriber", subscriber)
+	total, err := a.queryInt(ctx, "counting subscriptions",
+		`SELECT COUNT(*) FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = `+subscriberID, owner)
+	if err != nil {
+		return nil, total, err
+	}
+	if total == 0 {
+		return nil, 0, a.HasSubscriber(ctx, subscriber)
+	}
 	if take < 0 {
 		take = total
 	}
-	if err == nil && take > 0 && skip < total {
-		page, args := a.someOf(skip, take)
-		all, err = a.subscriptions(ctx, ` WHERE s.ID IN (`+page+`)`+byNumber, append(args, of)...)
-		err = a.fault(err, "listing subscriptions")
+	if take == 0 || skip >= total {
+		return nil, total, nil
 	}
-	if err == nil && total == 0 {
-		err = a.HasSubscriber(ctx, subscriber)
-	}
-	return all, total, err
+	page, args := a.someOf(skip, take)
+	subscriptions, err := a.subscriptions(ctx, ` WHERE s.ID IN (`+page+`)`+byNumber, append(args, owner)...)
+	return subscriptions, total, a.fault(err, "listing subscriptions")
 }
 
 // AddSubscription adds a subscription to an existing subscriber, with a new ID, number
 // and row hash, and a new GUID if it has none. It fails with Conflict if the GUID is in
 // use.
 func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription, l *webhook.Limits) (webhook.Subscription, error) {
-	s.GUID, s.RowHash = cmp.Or(s.GUID, appdb.NewGUID()), newRowHash()
+	s.GUID = cmp.Or(s.GUID, appdb.NewGUID())
+	s.RowHash = newRowHash()
 	limits := a.limits(l, &s.Pattern, &s.Headers)
 	if l != nil {
 		limits = append(limits, a.countLimit(l))
@@ -205,12 +236,16 @@ func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription, l *
 	for _, c := range subscriptionAdded {
 		columns.WriteString(c.name + ", ")
 		values.WriteString("@" + c.name + ", ")
-		args = append(args, sql.Named(c.name, valueOf(c.of(&s))))
+		args = append(args, sql.Named(c.name, valueOf(c.pointer(&s))))
 	}
+	args = append(args, sql.Named("MaxRetries", schedule(s.Schedule).retries()))
 	insert := appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscription (`+columns.String()+`ID, SubscriberID, ItemNo, MaxRetries)
 SELECT `+values.String()+newID+`, b.ID, (SELECT COALESCE(MAX(o.ItemNo), 0) + 1 FROM whd.SY_WebhookSubscription o WHERE o.SubscriberID = b.ID), @MaxRetries
-FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+condition, append(args, sql.Named("MaxRetries", schedule(s.Schedule).retries()))...)
-	steps := slices.Concat([]appdb.Step{increment(subscriptionVersion), increment(lastID), insert}, headerSteps(s.GUID, s.Headers), a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID)))
+FROM whd.SY_WebhookSubscriber b WHERE b.RecID = @Subscriber`+condition, args...)
+
+	steps := []appdb.Step{increment(subscriptionVersion), increment(lastID), insert}
+	steps = append(steps, headerSteps(s.GUID, s.Headers)...)
+	steps = append(steps, a.changedSteps(` WHERE RecID = @Subscription`, sql.Named("Subscription", s.GUID))...)
 	added, err := a.db.Run(ctx, steps...)
 	if err != nil {
 		return webhook.Subscription{}, a.addFault(err, "subscription")
@@ -290,7 +325,8 @@ func conditionOf(limits []limit, args []any) (string, []any) {
 // other requests have changed the subscriptions since.
 func (a *Admin) exceeded(ctx context.Context, limits []limit, args []any) error {
 	for _, l := range limits {
-		within, err := a.queryInt(ctx, "checking a limit", `SELECT CASE WHEN `+l.condition+` THEN 1 ELSE 0 END`, slices.Concat(args, l.args)...)
+		query := `SELECT CASE WHEN ` + l.condition + ` THEN 1 ELSE 0 END`
+		within, err := a.queryInt(ctx, "checking a limit", query, slices.Concat(args, l.args)...)
 		if err != nil {
 			return err
 		}
@@ -309,7 +345,10 @@ func headerSteps(guid string, headers []webhook.Header) []appdb.Step {
 	for i, h := range headers {
 		steps[i] = appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscriptionRequestHeader (RecID, SubscriptionID, ItemNo, Name, Value)
 SELECT @RecID, s.ID, @ItemNo, @Name, @Value FROM whd.SY_WebhookSubscription s WHERE s.RecID = @Subscription`,
-			sql.Named("RecID", cmp.Or(h.ID, appdb.NewGUID())), sql.Named("ItemNo", i+1), sql.Named("Name", h.Name), sql.Named("Value", h.Value),
+			sql.Named("RecID", cmp.Or(h.ID, appdb.NewGUID())),
+			sql.Named("ItemNo", i+1),
+			sql.Named("Name", h.Name),
+			sql.Named("Value", h.Value),
 			sql.Named("Subscription", guid),
 		)
 	}
@@ -332,9 +371,13 @@ func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string,
 	u := changesOf(c)
 	limits := a.limits(c.Limits, c.Pattern, c.Headers)
 	condition, args := conditionOf(limits, subscriptionArgs(subscriber, guid))
-	steps := []appdb.Step{increment(subscriptionVersion), u.step("whd.SY_WebhookSubscription", ownedBy+condition, args, at, c.RowHash)}
+	steps := []appdb.Step{
+		increment(subscriptionVersion),
+		u.step("whd.SY_WebhookSubscription", ownedBy+condition, args, at, c.RowHash),
+	}
 	steps = append(steps, a.changedSteps(ownedBy, subscriptionArgs(subscriber, guid)...)...)
-	if c.Ordered != nil && *c.Ordered || c.ByKey != nil && *c.ByKey { // one daemon sends all of its messages from now on
+	getsOrder := c.Ordered != nil && *c.Ordered || c.ByKey != nil && *c.ByKey
+	if getsOrder { // one daemon sends all of its messages from now on
 		steps = append(steps, appdb.Statement(moveToFirstPartition, sql.Named("Subscription", guid)))
 	}
 	if c.Headers != nil {
@@ -346,6 +389,7 @@ func (a *Admin) ChangeSubscription(ctx context.Context, subscriber, guid string,
 	if err != nil {
 		return webhook.Subscription{}, a.fault(err, "changing a subscription")
 	}
+
 	current, err := a.Subscription(ctx, subscriber, guid)
 	if err != nil || affected {
 		return current, err
@@ -372,8 +416,9 @@ func changesOf(c admin.SubscriptionChange) *changes {
 	if c.Where != nil {
 		u.set("Condition", optional(*c.Where).stored())
 	}
-	if setIf(u, "IsEnabled", c.Enabled); c.Enabled != nil {
-		u.set("DisabledReason", sql.NullString{}) // reset the reason and the failures
+	setIf(u, "IsEnabled", c.Enabled)
+	if c.Enabled != nil { // reset the reason and the failures
+		u.set("DisabledReason", sql.NullString{})
 		u.set("FailingSince", sql.NullString{})
 	}
 	if c.Schedule != nil {
@@ -413,7 +458,8 @@ func (a *Admin) RemoveSubscription(ctx context.Context, subscriber, guid string,
 // removalSteps returns the first steps of a transaction that removes subscriptions,
 // without their messages.
 func (a *Admin) removalSteps(which string, at time.Time, args ...any) []appdb.Step {
-	steps := append([]appdb.Step{increment(subscriptionVersion)}, a.changedSteps(which, args...)...)
+	steps := []appdb.Step{increment(subscriptionVersion)}
+	steps = append(steps, a.changedSteps(which, args...)...)
 	args = append(args, sql.Named("At", appdb.Timestamp(at)))
 	return append(steps,
 		appdb.Statement(`INSERT INTO whd.WH_SubscriptionRemoved (SubscriptionID, RemovedDateTime)

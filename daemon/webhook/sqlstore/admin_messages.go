@@ -14,29 +14,32 @@ import (
 )
 
 // Message returns a message.
-func (a *Admin) Message(ctx context.Context, at admin.Address) (*webhook.Message, error) {
-	m, err := appdb.QueryOne(ctx, a.db, scanMessage(func(e *webhook.Event) any { return &e.Body }), `SELECT `+messageRead+`, e.Body`+messageTables+`
+func (a *Admin) Message(ctx context.Context, address admin.Address) (*webhook.Message, error) {
+	args := append(subscriptionArgs(address.Subscriber, address.Subscription), sql.Named("Message", address.Message))
+	m, err := appdb.QueryOne(ctx, a.db, scanMessage(eventBody), `SELECT `+messageRead+`, e.Body`+messageTables+`
 JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
-WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`,
-		append(subscriptionArgs(at.Subscriber, at.Subscription), sql.Named("Message", at.Message))...)
+WHERE b.RecID = @Subscriber AND s.RecID = @Subscription AND m.RecID = @Message`, args...)
 	if err != nil || m == nil {
 		return nil, a.missing(err, "message")
 	}
 	return *m, nil
 }
 
+func eventBody(event *webhook.Event) any { return &event.Body }
+
 // RemoveMessage deletes a message with its attempts. It returns the deleted
 // message, or nil if it does not exist.
-func (a *Admin) RemoveMessage(ctx context.Context, at admin.Address) (*webhook.Message, error) {
-	m, err := a.Message(ctx, at)
+func (a *Admin) RemoveMessage(ctx context.Context, address admin.Address) (*webhook.Message, error) {
+	m, err := a.Message(ctx, address)
+	if fault.Is(err, fault.NotFound) {
+		return nil, nil
+	}
 	if err != nil {
-		if fault.Is(err, fault.NotFound) {
-			return nil, nil
-		}
 		return nil, err
 	}
-	steps := append(removeSteps(a.db, []int64{m.ID}, []int64{m.Event.ID}), a.peerEventSteps(delivery.PeerDeleted, m.Subscription)...)
+	steps := removeSteps(a.db, []int64{m.ID}, []int64{m.Event.ID})
 	steps[0].MustAffect = true
+	steps = append(steps, a.peerEventSteps(delivery.PeerDeleted, m.Subscription)...)
 	removed, err := a.db.Run(ctx, steps...)
 	if err != nil || !removed {
 		return nil, a.fault(err, "removing a message")
@@ -61,15 +64,19 @@ func removeSteps(db *appdb.DB, messages, events []int64) []appdb.Step {
 // RetryMessage makes a message due now if it has failed or waits for its next
 // attempt. A message without an attempt is due anyway. It returns Conflict for a
 // message that was already delivered.
-func (a *Admin) RetryMessage(ctx context.Context, at admin.Address, now time.Time) (*webhook.Message, error) {
-	m, err := a.Message(ctx, at)
+func (a *Admin) RetryMessage(ctx context.Context, address admin.Address, now time.Time) (*webhook.Message, error) {
+	m, err := a.Message(ctx, address)
 	if err != nil {
 		return nil, err
 	}
-	if _, err = a.db.Run(ctx, append([]appdb.Step{retryStep(a.db, []int64{m.ID}, now)}, a.peerEventSteps(delivery.PeerDue, m.Subscription)...)...); err != nil {
+	steps := []appdb.Step{retryStep(a.db, []int64{m.ID}, now)}
+	steps = append(steps, a.peerEventSteps(delivery.PeerDue, m.Subscription)...)
+	_, err = a.db.Run(ctx, steps...)
+	if err != nil {
 		return nil, a.fault(err, "making a message due")
 	}
-	if m, err = a.Message(ctx, at); err == nil && m.Status == webhook.Successful {
+	m, err = a.Message(ctx, address)
+	if err == nil && m.Status == webhook.Successful {
 		return nil, fault.New(fault.Conflict, "The message was received already; an administrator can send it again: POST /Webhooks/Messages/Retry with its MessageID and Status=1")
 	}
 	return m, err
@@ -78,13 +85,15 @@ func (a *Admin) RetryMessage(ctx context.Context, at admin.Address, now time.Tim
 // retryStep makes messages due. A replay is due already and keeps its mark.
 func retryStep(db *appdb.DB, messages []int64, at time.Time) appdb.Step {
 	return appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @At, LastSavedDateTime = @At, `+inFirstPartition+`
-WHERE ID IN `+db.InList+` AND (Status = 3 OR Status = 2 AND NOT `+isReplay+`)`, db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)))
+WHERE ID IN `+db.InList+` AND (Status = 3 OR Status = 2 AND NOT `+isReplay+`)`,
+		db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)))
 }
 
 // replayStep makes delivered messages due as replays.
 func replayStep(db *appdb.DB, messages []int64, at time.Time) appdb.Step {
 	return appdb.Statement(`UPDATE whd.SY_WebhookMessage SET Status = 2, NextAttemptDateTime = @Due, LastSavedDateTime = @At, `+inFirstPartition+`
-WHERE ID IN `+db.InList+` AND Status = 1`, db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)), sql.Named("Due", appdb.Timestamp(storedDue(at, true))))
+WHERE ID IN `+db.InList+` AND Status = 1`,
+		db.ListArg(messages), sql.Named("At", appdb.Timestamp(at)), sql.Named("Due", appdb.Timestamp(storedDue(at, true))))
 }
 
 // hasOrder is the condition that a subscription s has an order.
@@ -98,33 +107,40 @@ const inFirstPartition = `PartitionID = CASE WHEN EXISTS (SELECT 1 FROM whd.SY_W
 // RetryMessages makes the candidates due that are unchanged and have failed or wait
 // for another attempt. It returns the changes.
 func (a *Admin) RetryMessages(ctx context.Context, candidates []admin.Candidate, at time.Time) ([]admin.Changed, error) {
-	done, err := a.changeUnchanged(ctx, candidates, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
-		all = slices.DeleteFunc(all, func(m bulkMessage) bool { return m.Before != webhook.RetryPending && m.Before != webhook.Failed })
-		for i := range all {
-			all[i].Status, all[i].Next, all[i].At = webhook.RetryPending, at, at
-		}
-		return all, append([]appdb.Step{retryStep(a.db, distinctIDs(all, messageID), at)}, a.peerEventSteps(delivery.PeerDue, distinctIDs(all, subscriptionOf)...)...)
+	changed, err := a.changeUnchanged(ctx, candidates, func(messages []bulkMessage) ([]bulkMessage, []appdb.Step) {
+		messages = slices.DeleteFunc(messages, func(m bulkMessage) bool {
+			return m.Before != webhook.RetryPending && m.Before != webhook.Failed
+		})
+		markDue(messages, at)
+		steps := []appdb.Step{retryStep(a.db, distinctIDs(messages, messageID), at)}
+		return messages, append(steps, a.peerEventSteps(delivery.PeerDue, distinctIDs(messages, subscriptionOf)...)...)
 	})
-	return done, a.fault(err, "making messages due")
+	return changed, a.fault(err, "making messages due")
+}
+
+// markDue sets the state that messages have when they are made due.
+func markDue(messages []bulkMessage, at time.Time) {
+	for i := range messages {
+		m := &messages[i]
+		m.Status = webhook.RetryPending
+		m.Next = at
+		m.At = at
+	}
 }
 
 // ReplayMessages makes the candidates due once more that are unchanged and were delivered. It
 // returns the changes.
 func (a *Admin) ReplayMessages(ctx context.Context, candidates []admin.Candidate, at time.Time) ([]admin.Changed, error) {
-	done, err := a.changeUnchanged(ctx, candidates, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
-		all = slices.DeleteFunc(all, func(m bulkMessage) bool { return m.Before != webhook.Successful })
-		for i := range all {
-			all[i].Status = webhook.RetryPending
-			all[i].Next = at
-			all[i].At = at
-		}
-		steps := []appdb.Step{replayStep(a.db, distinctIDs(all, messageID), at)}
-		return all, append(steps, a.peerEventSteps(delivery.PeerDue, distinctIDs(all, subscriptionOf)...)...)
+	changed, err := a.changeUnchanged(ctx, candidates, func(messages []bulkMessage) ([]bulkMessage, []appdb.Step) {
+		messages = slices.DeleteFunc(messages, func(m bulkMessage) bool { return m.Before != webhook.Successful })
+		markDue(messages, at)
+		steps := []appdb.Step{replayStep(a.db, distinctIDs(messages, messageID), at)}
+		return messages, append(steps, a.peerEventSteps(delivery.PeerDue, distinctIDs(messages, subscriptionOf)...)...)
 	})
-	return done, a.fault(err, "sending delivered messages again")
+	return changed, a.fault(err, "sending delivered messages again")
 }
 
-// CountOrdered implements admin.Store.
+// CountOrdered returns the number of candidates that later messages may have to wait for.
 func (a *Admin) CountOrdered(ctx context.Context, candidates []admin.Candidate) (int64, error) {
 	ids := make([]int64, len(candidates))
 	for i, c := range candidates {
@@ -138,13 +154,17 @@ WHERE m.ID IN `+a.db.InList+` AND (s.Ordered = 1 OR s.OrderedByKey = 1 AND m.Eve
 // RemoveMessages deletes the candidates that are unchanged, with their attempts and
 // with events without other messages. It returns the deleted messages.
 func (a *Admin) RemoveMessages(ctx context.Context, candidates []admin.Candidate, at time.Time) ([]admin.Changed, error) {
-	done, err := a.changeUnchanged(ctx, candidates, func(all []bulkMessage) ([]bulkMessage, []appdb.Step) {
-		for i := range all {
-			all[i].Deleted, all[i].Next, all[i].At = true, time.Time{}, at
+	changed, err := a.changeUnchanged(ctx, candidates, func(messages []bulkMessage) ([]bulkMessage, []appdb.Step) {
+		for i := range messages {
+			m := &messages[i]
+			m.Deleted = true
+			m.Next = time.Time{}
+			m.At = at
 		}
-		return all, append(removeSteps(a.db, distinctIDs(all, messageID), distinctIDs(all, eventID)), a.peerEventSteps(delivery.PeerDeleted, distinctIDs(all, subscriptionOf)...)...)
+		steps := removeSteps(a.db, distinctIDs(messages, messageID), distinctIDs(messages, eventID))
+		return messages, append(steps, a.peerEventSteps(delivery.PeerDeleted, distinctIDs(messages, subscriptionOf)...)...)
 	})
-	return done, a.fault(err, "removing messages")
+	return changed, a.fault(err, "removing messages")
 }
 
 // bulkMessage is a message before and after a bulk operation.
@@ -158,33 +178,39 @@ func eventID(m bulkMessage) int64        { return m.event }
 func subscriptionOf(m bulkMessage) int64 { return m.Subscription }
 
 // distinctIDs returns the distinct values of a field, sorted.
-func distinctIDs(all []bulkMessage, field func(bulkMessage) int64) []int64 {
-	numbers := make([]int64, len(all))
-	for i, m := range all {
-		numbers[i] = field(m)
+func distinctIDs(messages []bulkMessage, field func(bulkMessage) int64) []int64 {
+	ids := make([]int64, len(messages))
+	for i, m := range messages {
+		ids[i] = field(m)
 	}
-	slices.Sort(numbers)
-	return slices.Compact(numbers)
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // changeUnchanged reads the candidates in the transaction that changes them, so
-// that a concurrent transaction on the same messages either has ended or waits.
-func (a *Admin) changeUnchanged(ctx context.Context, candidates []admin.Candidate, change func([]bulkMessage) ([]bulkMessage, []appdb.Step)) (done []admin.Changed, err error) {
+// that a concurrent transaction on the same messages either has ended or waits. change selects
+// the messages to change, and returns the steps that do so.
+func (a *Admin) changeUnchanged(
+	ctx context.Context,
+	candidates []admin.Candidate,
+	change func([]bulkMessage) ([]bulkMessage, []appdb.Step),
+) ([]admin.Changed, error) {
 	if len(candidates) == 0 {
 		return nil, nil
 	}
-	err = a.db.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		done = nil
-		all, err := lockUnchanged(ctx, a.db, tx, candidates)
+	var changed []admin.Changed
+	err := a.db.Transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		changed = nil // of a transaction that is repeated
+		unchanged, err := lockUnchanged(ctx, a.db, tx, candidates)
 		if err != nil {
 			return err
 		}
-		all, steps := change(all)
-		for _, m := range all {
-			done = append(done, m.Changed)
-		}
-		if len(all) == 0 {
+		messages, steps := change(unchanged)
+		if len(messages) == 0 {
 			return nil
+		}
+		for _, m := range messages {
+			changed = append(changed, m.Changed)
 		}
 		for _, s := range steps {
 			if _, err := tx.ExecContext(ctx, a.db.Qualify(s.SQL), s.Args...); err != nil {
@@ -196,7 +222,7 @@ func (a *Admin) changeUnchanged(ctx context.Context, candidates []admin.Candidat
 	if err != nil {
 		return nil, err
 	}
-	return done, nil
+	return changed, nil
 }
 
 // lockUnchanged locks the candidates and returns those that are unchanged. A file
@@ -204,15 +230,18 @@ func (a *Admin) changeUnchanged(ctx context.Context, candidates []admin.Candidat
 func lockUnchanged(ctx context.Context, db *appdb.DB, tx *sql.Tx, candidates []admin.Candidate) ([]bulkMessage, error) {
 	ids := make([]int64, len(candidates))
 	byID := make(map[int64]admin.Candidate, len(candidates))
-	for i, p := range candidates {
-		ids[i], byID[p.ID] = p.ID, p
+	for i, c := range candidates {
+		ids[i] = c.ID
+		byID[c.ID] = c
 	}
 	idList := db.ListArg(ids)
 	if db.IsServer() {
-		if _, err := tx.ExecContext(ctx, db.Qualify(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN `+db.InList), idList); err != nil {
+		lock := db.Qualify(`UPDATE whd.SY_WebhookMessage SET Status = Status WHERE ID IN ` + db.InList)
+		if _, err := tx.ExecContext(ctx, lock, idList); err != nil {
 			return nil, err
 		}
 	}
+
 	rows, err := tx.QueryContext(ctx, db.Qualify(`SELECT m.ID, m.SubscriptionID, m.EventID, m.Status, m.Attempts, m.NextAttemptDateTime, COALESCE(m.HTTPCode, 0),
 	m.RecID, s.RecID, b.RecID, e.EventName
 FROM whd.SY_WebhookMessage m
@@ -224,20 +253,22 @@ WHERE m.ID IN `+db.InList+` ORDER BY m.ID`), idList)
 		return nil, err
 	}
 	defer rows.Close()
-	var all []bulkMessage
+	var unchanged []bulkMessage
 	for rows.Next() {
 		var m bulkMessage
 		var state webhook.State
-		if err := rows.Scan(&m.ID, &m.Subscription, &m.event, &m.Before, &state.Attempts, scannedDue{&m.Next}, &m.Code,
-			&m.Message, &m.Change.Subscription, &m.Subscriber, &m.Event); err != nil {
+		err := rows.Scan(&m.ID, &m.Subscription, &m.event, &m.Before, &state.Attempts, scannedDue{&m.Next}, &m.Code,
+			&m.Message, &m.Change.Subscription, &m.Subscriber, &m.Event)
+		if err != nil {
 			return nil, err
 		}
-		m.Status, m.Retries = m.Before, state.Retries()
+		m.Status = m.Before
+		m.Retries = state.Retries()
 		if m.Before == byID[m.ID].Status && m.Retries == byID[m.ID].Retries {
-			all = append(all, m)
+			unchanged = append(unchanged, m)
 		}
 	}
-	return all, rows.Err()
+	return unchanged, rows.Err()
 }
 
 // maxTraced is the maximum number of changes of a trace, of the newest messages, and of the
@@ -255,30 +286,32 @@ WHERE r.MessageID IN `
 	tracedEvents = `SELECT e.EventID, e.RecID, e.EventName, e.AddedDateTime FROM whd.WH_Event e WHERE e.EventID IN `
 )
 
-// Trace implements admin.Store.
+// Trace returns the last changes of a key, its messages with their events, and their attempts, the
+// oldest first. Of a key with many messages it has the newest ones, and open ones before them,
+// for which these may wait.
 func (a *Admin) Trace(ctx context.Context, key string) (*admin.Trace, error) {
-	t := &admin.Trace{Events: make(map[int64]*webhook.Event), Attempts: make(map[int64][]admin.TracedAttempt)}
-	args := []any{sql.Named("Key", key), sql.Named("Limit", maxTraced+1)}
-	var err error
-	if t.Changes, err = appdb.QueryAll(ctx, a.db, scanInto(func(c *admin.TracedChange) []any {
-		return []any{&c.Kind, &c.Op, &c.ID, &c.EventID, (*appdb.Time)(&c.At)}
-	}), tracedChanges+a.db.Limit, args...); err != nil {
-		return nil, a.fault(err, "reading the changes of a key")
+	changes, err := a.tracedChanges(ctx, key)
+	if err != nil {
+		return nil, err
 	}
-	read := func(where string) ([]*webhook.Message, error) {
-		all, err := appdb.QueryAll(ctx, a.db, scanMessage(func(e *webhook.Event) any { return &e.Size }), `SELECT `+messageRead+`, 0`+messageTables+where+a.db.Limit, args...)
-		return all, a.fault(err, "reading the messages of a key")
-	}
-	if t.Messages, err = read(tracedMessages); err != nil {
+	messages, err := a.tracedMessages(ctx, key, tracedMessages)
+	if err != nil {
 		return nil, err
 	}
 	var open []*webhook.Message
-	if t.More = len(t.Changes) > maxTraced || len(t.Messages) > maxTraced; len(t.Messages) > maxTraced {
-		if open, err = read(tracedOpen); err != nil { // the newest ones may wait for them
+	if len(messages) > maxTraced {
+		open, err = a.tracedMessages(ctx, key, tracedOpen)
+		if err != nil {
 			return nil, err
 		}
 	}
-	t.Changes, t.Messages = t.Changes[:min(len(t.Changes), maxTraced)], t.Messages[:min(len(t.Messages), maxTraced)]
+
+	t := &admin.Trace{
+		Changes:  changes[:min(len(changes), maxTraced)],
+		Messages: messages[:min(len(messages), maxTraced)],
+		More:     len(changes) > maxTraced || len(messages) > maxTraced,
+		Events:   make(map[int64]*webhook.Event),
+	}
 	slices.Reverse(t.Changes)
 	slices.Reverse(t.Messages)
 	if len(t.Messages) == maxTraced && t.More {
@@ -286,34 +319,85 @@ func (a *Admin) Trace(ctx context.Context, key string) (*admin.Trace, error) {
 	}
 	open = slices.DeleteFunc(open, func(m *webhook.Message) bool { return m.ID >= t.Messages[0].ID })
 	t.Messages = append(open[:min(len(open), maxTraced)], t.Messages...)
-	var messages, events []int64
+
 	for _, m := range t.Messages {
-		messages, t.Events[m.Event.ID] = append(messages, m.ID), m.Event
+		t.Events[m.Event.ID] = m.Event
 	}
-	for _, c := range t.Changes {
-		if c.EventID != 0 && t.Events[c.EventID] == nil {
-			events = append(events, c.EventID)
-		}
+	t.Attempts, err = a.tracedAttempts(ctx, t.Messages)
+	if err != nil {
+		return nil, err
 	}
-	type attempt struct {
-		message, ticks int64
-		admin.TracedAttempt
+	err = a.addTracedEvents(ctx, t)
+	return t, err
+}
+
+// tracedChanges returns the last changes of a key, the newest first, one more than a trace has.
+func (a *Admin) tracedChanges(ctx context.Context, key string) ([]admin.TracedChange, error) {
+	changes, err := appdb.QueryAll(ctx, a.db, scanInto(tracedChangeFields), tracedChanges+a.db.Limit, traceArgs(key)...)
+	return changes, a.fault(err, "reading the changes of a key")
+}
+
+func traceArgs(key string) []any {
+	return []any{sql.Named("Key", key), sql.Named("Limit", maxTraced+1)}
+}
+
+func tracedChangeFields(c *admin.TracedChange) []any {
+	return []any{&c.Kind, &c.Op, &c.ID, &c.EventID, (*appdb.Time)(&c.At)}
+}
+
+// tracedMessages returns the first messages of a key that a condition selects, one more than a
+// trace has.
+func (a *Admin) tracedMessages(ctx context.Context, key, where string) ([]*webhook.Message, error) {
+	query := `SELECT ` + messageRead + `, 0` + messageTables + where + a.db.Limit
+	messages, err := appdb.QueryAll(ctx, a.db, scanMessage(bodySize), query, traceArgs(key)...)
+	return messages, a.fault(err, "reading the messages of a key")
+}
+
+// tracedAttempts returns the attempts of messages by their IDs.
+func (a *Admin) tracedAttempts(ctx context.Context, messages []*webhook.Message) (map[int64][]admin.TracedAttempt, error) {
+	var ids []int64
+	for _, m := range messages {
+		ids = append(ids, m.ID)
 	}
-	attempts, err := appdb.QueryAll(ctx, a.db, scanInto(func(r *attempt) []any {
-		return []any{&r.message, &r.Number, &r.Code, &r.Message, &r.ticks, (*appdb.Time)(&r.At)}
-	}), tracedAttempts+a.db.InList+` ORDER BY r.MessageID, r.Attempt`, a.db.ListArg(messages))
+	rows, err := appdb.QueryAll(ctx, a.db, scanInto(tracedAttemptFields),
+		tracedAttempts+a.db.InList+` ORDER BY r.MessageID, r.Attempt`, a.db.ListArg(ids))
 	if err != nil {
 		return nil, a.fault(err, "reading the attempts of a key")
 	}
-	for _, r := range attempts {
+	attempts := make(map[int64][]admin.TracedAttempt)
+	for _, r := range rows {
 		r.Took = time.Duration(r.ticks) * 100
-		t.Attempts[r.message] = append(t.Attempts[r.message], r.TracedAttempt)
+		attempts[r.message] = append(attempts[r.message], r.TracedAttempt)
 	}
-	others, err := appdb.QueryAll(ctx, a.db, scanInto(func(e *webhook.Event) []any {
-		return []any{&e.ID, &e.GUID, &e.Name, (*appdb.Time)(&e.AddedAt)}
-	}), tracedEvents+a.db.InList, a.db.ListArg(events))
-	for _, e := range others {
+	return attempts, nil
+}
+
+// tracedAttempt is a stored attempt.
+type tracedAttempt struct {
+	admin.TracedAttempt
+	message int64
+	ticks   int64 // duration
+}
+
+func tracedAttemptFields(r *tracedAttempt) []any {
+	return []any{&r.message, &r.Number, &r.Code, &r.Message, &r.ticks, (*appdb.Time)(&r.At)}
+}
+
+// addTracedEvents adds the events of changes that have no message in the trace.
+func (a *Admin) addTracedEvents(ctx context.Context, t *admin.Trace) error {
+	var ids []int64
+	for _, c := range t.Changes {
+		if c.EventID != 0 && t.Events[c.EventID] == nil {
+			ids = append(ids, c.EventID)
+		}
+	}
+	events, err := appdb.QueryAll(ctx, a.db, scanInto(tracedEventFields), tracedEvents+a.db.InList, a.db.ListArg(ids))
+	for _, e := range events {
 		t.Events[e.ID] = &e
 	}
-	return t, a.fault(err, "reading the events of a key")
+	return a.fault(err, "reading the events of a key")
+}
+
+func tracedEventFields(e *webhook.Event) []any {
+	return []any{&e.ID, &e.GUID, &e.Name, (*appdb.Time)(&e.AddedAt)}
 }

@@ -112,17 +112,18 @@ type attempt struct {
 func (a *attempt) ended() string { return appdb.Timestamp(a.Began.Add(a.Took)) }
 
 func attemptsOf(outcomes []webhook.AttemptResult) []*attempt {
-	attempts, all := make([]attempt, len(outcomes)), make([]*attempt, len(outcomes))
+	allocated := make([]attempt, len(outcomes))
+	attempts := make([]*attempt, len(outcomes))
 	for i, r := range outcomes {
-		a := &attempts[i]
+		a := &allocated[i]
 		*a = attempt{AttemptResult: r, guid: appdb.NewGUID(), response: sanitize(string(r.Text), maxResponse)}
 		if len(a.response) > maxInlineResponse {
 			hash := sha256.Sum256([]byte(a.response))
 			a.hash = hex.EncodeToString(hash[:16])
 		}
-		all[i] = a
+		attempts[i] = a
 	}
-	return all
+	return attempts
 }
 
 // isMoved reports whether the attempt was made at another URL than that of its message.
@@ -130,11 +131,11 @@ func (a *attempt) isMoved() bool { return a.URL != "" && a.URL != a.Message.URL 
 
 // extractText moves the response from the attempt to a storedText, if the attempt
 // refers to it by hash.
-func (a *attempt) extractText() (t storedText, ok bool) {
+func (a *attempt) extractText() (storedText, bool) {
 	if a.hash == "" {
-		return t, false
+		return storedText{}, false
 	}
-	t = storedText{a.hash, a.ended(), a.response}
+	t := storedText{hash: a.hash, used: a.ended(), text: a.response}
 	a.response = ""
 	return t, true
 }

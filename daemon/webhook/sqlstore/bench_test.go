@@ -75,7 +75,8 @@ func BenchmarkWebhookPage(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if p.After = (delivery.Position{}); len(page) == p.Limit {
+		p.After = delivery.Position{}
+		if len(page) == p.Limit {
 			p.After = delivery.Position{Next: page[127].Next, ID: page[127].ID}
 		}
 	}

@@ -12,11 +12,11 @@ type capturedChange struct {
 }
 
 func capturedChanges(c *delivery.Captured) []capturedChange {
-	all := make([]capturedChange, len(c.Changes))
-	for i := range all {
-		all[i] = capturedChange{&c.Changes[i], c}
+	changes := make([]capturedChange, len(c.Changes))
+	for i := range changes {
+		changes[i] = capturedChange{CapturedChange: &c.Changes[i], group: c}
 	}
-	return all
+	return changes
 }
 
 // when returns a value if a condition holds, else nil.
@@ -70,22 +70,23 @@ type ShadowRow struct {
 }
 
 // shadowRows returns the entries after a group of changes, one for each number.
-func shadowRows(c *delivery.Captured) (all []ShadowRow) {
+func shadowRows(c *delivery.Captured) []ShadowRow {
 	last := make(map[int64]int)
 	for i, change := range c.Changes {
 		last[change.Number] = i
 	}
+	var rows []ShadowRow
 	for i, change := range c.Changes {
 		if change.Number == 0 || last[change.Number] != i {
 			continue
 		}
-		r := ShadowRow{change.Number, change.ShadowKey, change.Entry}
+		r := ShadowRow{Number: change.Number, Key: change.ShadowKey, Entry: change.Entry}
 		if change.Deleted {
 			r.Entry = nil
 		}
-		all = append(all, r)
+		rows = append(rows, r)
 	}
-	return all
+	return rows
 }
 
 // Statements of a batch with changes. The row of the capture is the first to be locked:

@@ -55,8 +55,17 @@ const (
 // SQLite keeps the pages that each statement with triggers changes in memory, instead of
 // writing them to a temporary file.
 func openToWrite(path string) (*sqlite.Conn, error) {
-	return sqlite.Open(path, sqlite.Options{Existing: true, BusyTimeout: appdb.FileTimeout,
-		Pragmas: []string{"synchronous = FULL", "wal_autocheckpoint = 0", "cache_size = -8000", "journal_size_limit = 33554432", "temp_store = MEMORY"}})
+	return sqlite.Open(path, sqlite.Options{
+		Existing:    true,
+		BusyTimeout: appdb.FileTimeout,
+		Pragmas: []string{
+			"synchronous = FULL",
+			"wal_autocheckpoint = 0",
+			"cache_size = -8000",
+			"journal_size_limit = 33554432",
+			"temp_store = MEMORY",
+		},
+	})
 }
 
 // await waits for a running checkpoint if the WAL is long. It is called before the write
@@ -96,9 +105,15 @@ func (k *checkpointer) written(conn *sqlite.Conn) {
 	}()
 }
 
+// due reports whether to checkpoint a WAL of a length, with a number of pages to write back.
 func (k *checkpointer) due(length, behind int64) bool {
-	return !k.unsynced && (length > maxWALSize && time.Since(k.blocked) >= blockedInterval ||
-		behind >= maxWALBehind && time.Since(k.last) >= checkpointInterval)
+	if k.unsynced {
+		return false
+	}
+	if length > maxWALSize && time.Since(k.blocked) >= blockedInterval {
+		return true
+	}
+	return behind >= maxWALBehind && time.Since(k.last) >= checkpointInterval
 }
 
 // checkpoint writes back the pages that no reader needs, and waits for readers if
@@ -155,16 +170,17 @@ func (k *checkpointer) finish() error {
 	}
 	defer unlock()
 	_, length, err := k.run(k.conn, "PASSIVE")
-	switch {
-	case err != nil:
-	case length > maxWALSize && time.Since(k.blocked) >= blockedInterval:
+	if err != nil {
+		return err
+	}
+	if length > maxWALSize && time.Since(k.blocked) >= blockedInterval {
 		if !k.restart(k.conn, maxReaderWait) {
 			k.blocked = time.Now()
 		}
-	case length > waitWALSize && time.Since(k.restarted) >= restartInterval:
+	} else if length > waitWALSize && time.Since(k.restarted) >= restartInterval {
 		k.restart(k.conn, readerWait)
 	}
-	return err
+	return nil
 }
 
 // close waits for a running checkpoint. No transactions may follow. After a failed sync,
@@ -196,7 +212,9 @@ func (k *checkpointer) restart(conn *sqlite.Conn, wait time.Duration) bool {
 // it.
 func runCheckpoint(conn *sqlite.Conn, mode string) (busy bool, length, done int64, err error) {
 	err = conn.Query("PRAGMA wal_checkpoint("+mode+")", func(s *sqlite.Stmt) error {
-		busy, length, done = s.Int(0) != 0, s.Int(1), s.Int(2)
+		busy = s.Int(0) != 0
+		length = s.Int(1)
+		done = s.Int(2)
 		return nil
 	})
 	return busy, length, done, err

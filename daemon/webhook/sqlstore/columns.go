@@ -88,52 +88,49 @@ func (c columns[T]) open(parameter string, names ...string) string {
 	for _, name := range names {
 		c.named(name)
 	}
-	var items []string
+	var list []string
 	position := 0
 	for _, col := range c {
 		if col.typ == separate {
 			continue
 		}
-		wanted := len(names) == 0 || slices.Contains(names, col.name)
-		switch {
-		case wanted && col.typ == binary:
-			items = append(items, fmt.Sprintf("%sAt int '$[%d]', %[1]sSize int '$[%[3]d]'", col.name, position, position+1))
-		case wanted:
-			items = append(items, fmt.Sprintf("%s %s '$[%d]'", col.name, col.typ, position))
+		if len(names) == 0 || slices.Contains(names, col.name) {
+			list = append(list, col.definition(position))
 		}
-		if position++; col.typ == binary {
+		position++
+		if col.typ == binary { // its place and its size in @Bytes
 			position++
 		}
 	}
-	return "OPENJSON(@" + parameter + ") WITH (" + strings.Join(items, ", ") + ")"
+	return "OPENJSON(@" + parameter + ") WITH (" + strings.Join(list, ", ") + ")"
+}
+
+// definition returns the definition of a column at a position of the JSON rows.
+func (c column[T]) definition(position int) string {
+	if c.typ == binary {
+		return fmt.Sprintf("%sAt int '$[%d]', %[1]sSize int '$[%[3]d]'", c.name, position, position+1)
+	}
+	return fmt.Sprintf("%s %s '$[%d]'", c.name, c.typ, position)
 }
 
 // encode returns the JSON rows that open reads.
-func (c columns[T]) encode(all []T, e *escapes) []byte {
-	rows, values := make([][]any, len(all)), make([]any, 0, 2*len(all)*len(c))
-	for i, v := range all {
+func (c columns[T]) encode(list []T, e *escapes) []byte {
+	rows := make([][]any, len(list))
+	values := make([]any, 0, 2*len(list)*len(c)) // of all rows
+	for i, v := range list {
 		first := len(values)
 		for _, column := range c {
-			var value any
-			switch {
-			case column.typ == separate:
+			if column.typ == separate {
 				continue
-			case column.value == nil:
-				value = i
-			default:
+			}
+			var value any = i
+			if column.value != nil {
 				value = column.value(v)
 			}
-			switch s, isText := value.(string); {
-			case isText && column.typ == text:
-				value = e.text(s)
-			case column.typ == binary:
-				bytes, _ := value.([]byte)
+			if column.typ == binary {
 				values = append(values, len(e.bytes)+1)
-				if value != nil {
-					value, e.bytes = len(bytes), append(e.bytes, bytes...)
-				}
 			}
-			values = append(values, value)
+			values = append(values, e.encode(value, column.typ))
 		}
 		rows[i] = values[first:]
 	}
@@ -161,17 +158,18 @@ func newStatement[T any](c columns[T], text string) statement[T] {
 	var names []string
 	for _, name := range parameter.FindAllString(text, -1) {
 		if !slices.Contains(names, name) {
-			names, s.bound = append(names, name), append(s.bound, c.named(name[1:]).value)
+			names = append(names, name)
+			s.bound = append(s.bound, c.named(name[1:]).value)
 		}
 	}
 	return s
 }
 
-// messageField is a column of messages. of returns a pointer to its value.
+// messageField is a column of messages. pointer returns a pointer to its value.
 type messageField struct {
-	name string
-	typ  string // SQL Server type
-	of   func(*webhook.Message) any
+	name    string
+	typ     string // SQL Server type
+	pointer func(*webhook.Message) any
 }
 
 // dueColumn is NULL if no attempt follows.
@@ -201,15 +199,16 @@ var messageFields = []messageField{
 // event's AddedDateTime.
 var messageColumns = newMessageColumns()
 
-func newMessageColumns() (all columns[*webhook.Message]) {
+func newMessageColumns() columns[*webhook.Message] {
+	var list columns[*webhook.Message]
 	for _, f := range messageFields {
-		value := func(m *webhook.Message) any { return valueOf(f.of(m)) }
+		value := func(m *webhook.Message) any { return valueOf(f.pointer(m)) }
 		if f.name == dueColumn {
 			value = func(m *webhook.Message) any { return appdb.NullIfEmpty(dueText(m.State)) }
 		}
-		all = append(all, column[*webhook.Message]{f.name, f.typ, value})
+		list = append(list, column[*webhook.Message]{name: f.name, typ: f.typ, value: value})
 	}
-	return all
+	return list
 }
 
 // valueOf returns the value behind a pointer as it is written.

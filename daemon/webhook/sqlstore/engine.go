@@ -31,7 +31,7 @@ type batchWriter interface {
 // remover makes room in the tables.
 type remover interface {
 	// remove removes messages, and returns those that it has not processed.
-	remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error)
+	remove(ctx context.Context, messages []deletion) (left []deletion, r delivery.Removed, err error)
 	// shrink returns some free space to the file system.
 	shrink(ctx context.Context) (delivery.Removed, error)
 }
@@ -39,7 +39,6 @@ type remover interface {
 // Close stops writing batches. The database stays open.
 func (e *Engine) Close() error { return e.writer.close() }
 
-// Now implements delivery.Store.
 func (e *Engine) Now(ctx context.Context) (time.Time, error) {
 	now, err := appdb.QueryOne(ctx, e.db, appdb.ScanTime, `SELECT `+e.db.Clock)
 	if err != nil {
@@ -59,29 +58,39 @@ func (e *Engine) SetDefaultRetries(ctx context.Context, n int) error {
 // PrepareFile repairs a file after its host's clock was ahead and was set back. It is called
 // before the engine starts, and does nothing on a server.
 func (e *Engine) PrepareFile(ctx context.Context) error {
-	if f, ok := e.writer.(*fileWriter); ok {
-		return e.fault(f.repairTimes(ctx), "repairing times in the store")
+	f, ok := e.writer.(*fileWriter)
+	if !ok {
+		return nil
 	}
-	return nil
+	return e.fault(f.repairTimes(ctx), "repairing times in the store")
 }
 
-// Write implements delivery.Store. Existing rows are not changed: a batch
-// may be written again if the outcome of the first attempt is unknown.
+// Write does not change existing rows: a batch may be written again if the outcome of the
+// first attempt is unknown.
 func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
 	b.Leases = distinct(b.Leases)
-	switch {
-	case !covered(&b):
+	if !covered(&b) {
 		return delivery.ErrFenced
-	case duplicateKeys(b.Keys):
+	}
+	if duplicateKeys(b.Keys) {
 		return delivery.ErrKeyTaken
 	}
 	err := engineError(e.writer.write(ctx, &b))
-	for _, known := range []error{delivery.ErrStale, delivery.ErrFenced, delivery.ErrKeyTaken, delivery.ErrOutboxTaken, delivery.ErrCaptureLost} {
-		if errors.Is(err, known) {
-			return known
+	for _, rejection := range rejections {
+		if errors.Is(err, rejection) {
+			return rejection
 		}
 	}
 	return e.fault(err, "writing events and outcomes")
+}
+
+// rejections are the errors of a batch that are not failures of the store.
+var rejections = []error{
+	delivery.ErrStale,
+	delivery.ErrFenced,
+	delivery.ErrKeyTaken,
+	delivery.ErrOutboxTaken,
+	delivery.ErrCaptureLost,
 }
 
 // distinct returns the leases ordered by partition, without duplicates. All daemons
@@ -89,7 +98,9 @@ func (e *Engine) Write(ctx context.Context, b delivery.Batch) error {
 func distinct(leases []delivery.Lease) []delivery.Lease {
 	leases = slices.Clone(leases)
 	slices.SortFunc(leases, func(a, b delivery.Lease) int { return cmp.Compare(a.Partition, b.Partition) })
-	return slices.CompactFunc(leases, func(a, b delivery.Lease) bool { return a.Partition == b.Partition && a.Fence == b.Fence })
+	return slices.CompactFunc(leases, func(a, b delivery.Lease) bool {
+		return a.Partition == b.Partition && a.Fence == b.Fence
+	})
 }
 
 // covered reports whether the batch has the leases of all partitions it touches.
@@ -135,7 +146,7 @@ func scanMessage(body func(*webhook.Event) any) func(appdb.Row) (*webhook.Messag
 		m := &webhook.Message{Event: &webhook.Event{}}
 		fields := make([]any, 0, len(messageFields)+3)
 		for _, c := range messageFields {
-			fields = append(fields, destination(c.of(m)))
+			fields = append(fields, destination(c.pointer(m)))
 		}
 		err := row.Scan(append(fields, &m.Event.GUID, &m.Event.Name, body(m.Event))...)
 		m.Next, m.Replay = readDue(m.Next)
@@ -143,16 +154,17 @@ func scanMessage(body func(*webhook.Event) any) func(appdb.Row) (*webhook.Messag
 	}
 }
 
-const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime IS NOT NULL`
+const openMessages = ` WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription
+	AND m.NextAttemptDateTime IS NOT NULL`
 
 // openWithKey are the open messages with a key, after an ID. The signs make SQLite use the
 // index by key: with that by subscription it would read all that follow the ID.
 const openWithKey = ` WHERE m.EventKey = @Key AND m.ID > @ID AND +m.PartitionID = @Partition AND +m.SubscriptionID = @Subscription
 	AND m.NextAttemptDateTime IS NOT NULL ORDER BY m.ID`
 
-// OpenMessages implements delivery.Store. Messages that are due at the time of the last one
-// but have a higher ID are queried separately from those that are due later: with
-// one condition for both, the database would scan all that are due at that time.
+// OpenMessages reads messages that are due at the time of the last one but have a higher ID
+// separately from those that are due later: with one condition for both, the database would
+// scan all that are due at that time.
 func (e *Engine) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.Message, error) {
 	switch {
 	case p.Key != "":
@@ -160,19 +172,24 @@ func (e *Engine) OpenMessages(ctx context.Context, p delivery.Page) ([]*webhook.
 	case p.InOrder:
 		return e.page(ctx, p, openMessages+` AND m.ID > @ID ORDER BY m.ID`)
 	case p.After.ID == 0: // IDs are positive
-		return e.page(ctx, p, openMessages+` AND m.NextAttemptDateTime >= @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
+		return e.page(ctx, p, openMessages+` AND m.NextAttemptDateTime >= @Next`+dueUntil)
 	}
-	same, err := e.page(ctx, p, openMessages+` AND m.NextAttemptDateTime = @Next AND m.NextAttemptDateTime <= @Until AND m.ID > @ID ORDER BY m.ID`)
+
+	same, err := e.page(ctx, p, openMessages+` AND m.NextAttemptDateTime = @Next AND m.NextAttemptDateTime <= @Until
+	AND m.ID > @ID ORDER BY m.ID`)
 	if err != nil || len(same) >= p.Limit {
 		return same, err
 	}
 	p.Limit -= len(same)
-	later, err := e.page(ctx, p, openMessages+` AND m.NextAttemptDateTime > @Next AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`)
+	later, err := e.page(ctx, p, openMessages+` AND m.NextAttemptDateTime > @Next`+dueUntil)
 	if err != nil {
 		return nil, err
 	}
 	return append(same, later...), nil
 }
+
+// dueUntil are the messages that are due by @Until, in the order of their due times.
+const dueUntil = ` AND m.NextAttemptDateTime <= @Until ORDER BY m.NextAttemptDateTime, m.ID`
 
 // page reads the messages of a page that a condition selects.
 func (e *Engine) page(ctx context.Context, p delivery.Page, where string) ([]*webhook.Message, error) {
@@ -202,19 +219,20 @@ func pageArgs(p delivery.Page) []any {
 	}
 }
 
-// MakeDue implements delivery.Store.
 func (e *Engine) MakeDue(ctx context.Context, subscription, partition int64, at time.Time, limit int) (int64, error) {
 	n, err := e.db.Exec(ctx, `UPDATE whd.SY_WebhookMessage SET NextAttemptDateTime = @At WHERE ID IN (
 	SELECT m.ID FROM whd.SY_WebhookMessage m
 	WHERE m.PartitionID = @Partition AND m.SubscriptionID = @Subscription AND m.NextAttemptDateTime > @At AND m.LastSavedDateTime <= @At
 	ORDER BY m.NextAttemptDateTime, m.ID`+e.db.Limit+`)`,
-		sql.Named("At", appdb.Timestamp(at)), sql.Named("Partition", partition), sql.Named("Subscription", subscription), sql.Named("Limit", limit))
+		sql.Named("At", appdb.Timestamp(at)),
+		sql.Named("Partition", partition),
+		sql.Named("Subscription", subscription),
+		sql.Named("Limit", limit))
 	return n, e.fault(err, "making messages due")
 }
 
 func eventBodyFields(event *webhook.Event) []any { return []any{&event.ID, &event.Body} }
 
-// Bodies implements delivery.Store.
 func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, error) {
 	rows, err := appdb.QueryAll(ctx, e.db, scanInto(eventBodyFields),
 		`SELECT e.EventID, e.Body FROM whd.WH_Event e WHERE e.EventID IN `+e.db.InList, e.db.ListArg(events))
@@ -229,14 +247,14 @@ func (e *Engine) Bodies(ctx context.Context, events []int64) (map[int64][]byte, 
 	return bodies, nil
 }
 
-// NextDue implements delivery.Store.
 func (e *Engine) NextDue(ctx context.Context, p delivery.Page) (time.Time, error) {
 	for _, condition := range []string{
 		` AND m.NextAttemptDateTime = @Next AND m.ID > @ID`,
 		` AND m.NextAttemptDateTime > @Next`,
 	} {
-		due, err := appdb.QueryOne(ctx, e.db, appdb.ScanTime, `SELECT MIN(m.NextAttemptDateTime) FROM whd.SY_WebhookMessage m`+openMessages+condition+
-			` AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription)`, pageArgs(p)...)
+		query := `SELECT MIN(m.NextAttemptDateTime) FROM whd.SY_WebhookMessage m` + openMessages + condition + `
+	AND EXISTS (SELECT 1 FROM whd.SY_WebhookSubscription s WHERE s.ID = @Subscription)`
+		due, err := appdb.QueryOne(ctx, e.db, appdb.ScanTime, query, pageArgs(p)...)
 		if err != nil {
 			return time.Time{}, e.fault(err, "reading the next due message")
 		}
@@ -247,7 +265,6 @@ func (e *Engine) NextDue(ctx context.Context, p delivery.Page) (time.Time, error
 	return time.Time{}, nil
 }
 
-// OpenSubscriptions implements delivery.Store.
 func (e *Engine) OpenSubscriptions(ctx context.Context, partition int64) ([]int64, error) {
 	open, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt, `SELECT s.ID FROM whd.SY_WebhookSubscription s WHERE EXISTS (
 	SELECT 1 FROM whd.SY_WebhookMessage m
@@ -256,7 +273,7 @@ func (e *Engine) OpenSubscriptions(ctx context.Context, partition int64) ([]int6
 	return open, e.fault(err, "reading open messages")
 }
 
-// Succeeded implements delivery.Store. A message stays delivered if a replay of it fails.
+// Succeeded takes a message as delivered even if a replay of it has failed.
 func (e *Engine) Succeeded(ctx context.Context, subscription int64, since time.Time) (bool, error) {
 	n, err := e.queryInt(ctx, "reading successful messages", `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
 	WHERE m.SubscriptionID = @Subscription AND m.Status = 1 AND m.LastSavedDateTime > @Since AND m.HTTPCode < 300) THEN 1 ELSE 0 END`,
@@ -273,19 +290,26 @@ FROM (SELECT PartitionID, SubscriptionID, COUNT(*) AS Messages, SUM(CASE WHEN St
 JOIN whd.SY_WebhookSubscription s ON s.ID = g.SubscriptionID
 LEFT JOIN whd.SY_WebhookMessage m ON m.ID = g.FirstID`
 
-// Backlog implements delivery.Store. It does not block writers.
-func (e *Engine) Backlog(ctx context.Context) (all []stats.Backlog, err error) {
-	parts, err := appdb.QueryAll(ctx, e.db, scanInto(func(b *stats.Backlog) []any {
-		return []any{&b.Subscription, &b.NotSent, &b.RetryPending, (*appdb.Time)(&b.Oldest)}
-	}), backlogRows)
+// Backlog does not block writers.
+func (e *Engine) Backlog(ctx context.Context) ([]stats.Backlog, error) {
+	parts, err := appdb.QueryAll(ctx, e.db, scanInto(backlogFields), backlogRows)
+	if err != nil {
+		return nil, e.fault(err, "counting open messages")
+	}
 	slices.SortFunc(parts, func(a, b stats.Backlog) int { return cmp.Compare(a.Subscription, b.Subscription) })
+	var backlogs []stats.Backlog
 	for _, p := range parts { // of different partitions
 		p.NotSent -= p.RetryPending
-		if n := len(all); n > 0 && all[n-1].Subscription == p.Subscription {
-			all[n-1].Add(p)
+		n := len(backlogs)
+		if n > 0 && backlogs[n-1].Subscription == p.Subscription {
+			backlogs[n-1].Add(p)
 			continue
 		}
-		all = append(all, p)
+		backlogs = append(backlogs, p)
 	}
-	return all, e.fault(err, "counting open messages")
+	return backlogs, nil
+}
+
+func backlogFields(b *stats.Backlog) []any {
+	return []any{&b.Subscription, &b.NotSent, &b.RetryPending, (*appdb.Time)(&b.Oldest)}
 }

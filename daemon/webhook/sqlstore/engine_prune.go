@@ -19,9 +19,8 @@ import (
 // with lower IDs than older messages of others.
 const pruneWindow = 5000
 
-// Prune implements delivery.Store. There is no index on the age, since every
-// delivery would have to maintain it: the messages are scanned by ID, which grows
-// with time, up to a window without old messages.
+// Prune scans the messages by ID, which grows with time, up to a window without old messages.
+// There is no index on the age, since every delivery would have to maintain it.
 func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed, error) {
 	messages, r, err := expired(ctx, e.db, p)
 	if err != nil {
@@ -34,39 +33,49 @@ func (e *Engine) Prune(ctx context.Context, p delivery.Prune) (delivery.Removed,
 	if err != nil {
 		return delivery.Removed{}, e.fault(err, "removing old messages")
 	}
-	removed.More, removed.Last = r.More, r.Last
+	removed.More = r.More
+	removed.Last = r.Last
 	if len(left) > 0 {
-		removed.More, removed.Last = true, left[0].id-1
+		removed.More = true
+		removed.Last = left[0].id - 1
 	}
 	return removed, nil
 }
 
 // expired returns messages with an expired retention, from p.After on. The Removed
 // has the last scanned ID and whether there may be more.
-func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) (messages []deletion, r delivery.Removed, err error) {
-	err = db.Query(ctx, func(rows *sql.Rows) error {
-		messages, r = nil, delivery.Removed{Last: p.After}
-		scanned, anyOld := 0, false
+func expired(ctx context.Context, db *appdb.DB, p delivery.Prune) ([]deletion, delivery.Removed, error) {
+	var messages []deletion
+	var r delivery.Removed
+	err := db.Query(ctx, func(rows *sql.Rows) error {
+		messages = nil
+		r = delivery.Removed{Last: p.After}
+		scanned, hasOld := 0, false
 		for len(messages) < p.Limit && rows.Next() {
 			var d deletion
 			var isExpired, isOld bool
 			if err := rows.Scan(append(deletionFields(&d), &isExpired, &isOld)...); err != nil {
 				return err
 			}
-			if scanned++; isExpired {
+			scanned++
+			if isExpired {
 				messages = append(messages, d)
 			}
 			if isExpired || isOld { // later ones are scanned again next time
-				anyOld, r.Last = true, d.id
+				hasOld = true
+				r.Last = d.id
 			}
 		}
-		r.More = len(messages) == p.Limit || anyOld && scanned == pruneWindow
+		r.More = len(messages) == p.Limit || hasOld && scanned == pruneWindow
 		return nil
 	}, `SELECT `+deletionColumns.names()+`,
 	CASE WHEN Status = 1 AND LastSavedDateTime < @Successful OR Status = 3 AND LastSavedDateTime < @Failed THEN 1 ELSE 0 END,
 	CASE WHEN AddedDateTime < @Successful OR AddedDateTime < @Failed THEN 1 ELSE 0 END
 FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+db.Limit,
-		sql.Named("Successful", appdb.Timestamp(p.Successful)), sql.Named("Failed", appdb.Timestamp(p.Failed)), sql.Named("After", p.After), sql.Named("Limit", pruneWindow))
+		sql.Named("Successful", appdb.Timestamp(p.Successful)),
+		sql.Named("Failed", appdb.Timestamp(p.Failed)),
+		sql.Named("After", p.After),
+		sql.Named("Limit", pruneWindow))
 	return messages, r, err
 }
 
@@ -74,21 +83,23 @@ FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+db.Limit,
 // concurrently may add messages to it as long as its statement runs.
 const sweepPause = 4 * executor.StatementLimit
 
-// Sweep implements delivery.Store.
+// Sweep removes the oldest messages of a removed subscription first. Without any, it removes
+// expired rows.
 func (e *Engine) Sweep(ctx context.Context, limit int) (delivery.Removed, error) {
-	removedSubscriptions, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt, `SELECT SubscriptionID FROM whd.WH_SubscriptionRemoved ORDER BY SubscriptionID`)
+	removedSubscriptions, err := appdb.QueryAll(ctx, e.db, appdb.ScanInt,
+		`SELECT SubscriptionID FROM whd.WH_SubscriptionRemoved ORDER BY SubscriptionID`)
 	if err != nil {
 		return delivery.Removed{}, e.fault(err, "reading removed subscriptions")
 	}
-	for _, subscription := range removedSubscriptions { // oldest messages first
-		all, err := appdb.QueryAll(ctx, e.db, scanInto(deletionFields), `SELECT `+deletionColumns.names()+` FROM whd.SY_WebhookMessage
+	for _, subscription := range removedSubscriptions {
+		messages, err := appdb.QueryAll(ctx, e.db, scanInto(deletionFields), `SELECT `+deletionColumns.names()+` FROM whd.SY_WebhookMessage
 WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscription", subscription), sql.Named("Limit", limit))
-		if err != nil || len(all) > 0 {
-			r := delivery.Removed{}
-			if err == nil {
-				_, r, err = e.remover.remove(ctx, all)
-				r.More = true
-			}
+		if err != nil {
+			return delivery.Removed{}, e.fault(err, "removing messages")
+		}
+		if len(messages) > 0 {
+			_, r, err := e.remover.remove(ctx, messages)
+			r.More = true
 			return r, e.fault(err, "removing messages")
 		}
 	}
@@ -98,11 +109,12 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscri
 
 // removeExpired removes keys, removed subscriptions and old secrets that have
 // expired by the store's clock.
-func (e *Engine) removeExpired(ctx context.Context, limit int) (r delivery.Removed, err error) {
-	clock, started := e.db.Clock, time.Now()
-	keys, err := e.db.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+clock+` AND KeyHash IN (
+func (e *Engine) removeExpired(ctx context.Context, limit int) (delivery.Removed, error) {
+	started := time.Now()
+	keys, err := e.db.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+e.db.Clock+` AND KeyHash IN (
 	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+e.db.Limit+`)`, sql.Named("Limit", limit))
-	if r = (delivery.Removed{Rows: int(keys), Took: time.Since(started), More: int(keys) == limit}); err != nil || r.More {
+	r := delivery.Removed{Rows: int(keys), Took: time.Since(started), More: int(keys) == limit}
+	if err != nil || r.More {
 		return r, err
 	}
 	_, err = e.db.Exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+e.db.ClockAfter+`
@@ -114,41 +126,48 @@ func (e *Engine) removeExpired(ctx context.Context, limit int) (r delivery.Remov
 	if err != nil {
 		return r, err
 	}
-	const expiredSecrets = ` WHERE OldSecretUntil <= @Now`
-	at := sql.Named("Now", appdb.Timestamp(now))
-	// This reads all subscriptions: if possible, without a lock.
-	n, err := e.queryInt(ctx, "finding expired secrets", `SELECT COUNT(*) FROM whd.SY_WebhookSubscription`+expiredSecrets, at)
-	if err == nil && n > 0 {
-		_, err = e.db.Run(ctx, slices.Concat([]appdb.Step{increment(subscriptionVersion)}, e.changedSteps(expiredSecrets, at), []appdb.Step{
-			appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+expiredSecrets, at)})...)
-	}
+	err = e.removeLastSecrets(ctx, now)
 	if err == nil {
 		err = e.removeEarlierSecrets(ctx, now)
 	}
 	return r, err
 }
 
+// removeLastSecrets removes expired secrets that were replaced last.
+func (e *Engine) removeLastSecrets(ctx context.Context, now time.Time) error {
+	const expired = ` WHERE OldSecretUntil <= @Now`
+	arg := sql.Named("Now", appdb.Timestamp(now))
+	// This reads all subscriptions: if possible, without a lock.
+	n, err := e.queryInt(ctx, "finding expired secrets", `SELECT COUNT(*) FROM whd.SY_WebhookSubscription`+expired, arg)
+	if err != nil || n == 0 {
+		return err
+	}
+	steps := []appdb.Step{increment(subscriptionVersion)}
+	steps = append(steps, e.changedSteps(expired, arg)...)
+	steps = append(steps, appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+expired, arg))
+	_, err = e.db.Run(ctx, steps...)
+	return err
+}
+
 // removeEarlierSecrets removes expired secrets that were replaced before the last one.
 func (e *Engine) removeEarlierSecrets(ctx context.Context, now time.Time) error {
-	type holder struct {
-		id      int64
-		secrets earlierSecrets
-	}
-	all, err := appdb.QueryAll(ctx, e.db, scanInto(func(h *holder) []any { return []any{&h.id, &h.secrets} }),
+	holders, err := appdb.QueryAll(ctx, e.db, scanInto(secretHolderFields),
 		`SELECT ID, EarlierSecrets FROM whd.SY_WebhookSubscription WHERE EarlierSecrets IS NOT NULL`)
 	if err != nil {
 		return err
 	}
-	for _, h := range all {
+	for _, h := range holders {
 		before := h.secrets.stored()
-		left := slices.DeleteFunc(h.secrets, func(r webhook.ReplacedSecret) bool { return !now.Before(r.Until) })
-		if left.stored() == before {
+		valid := slices.DeleteFunc(h.secrets, func(r webhook.ReplacedSecret) bool { return !now.Before(r.Until) })
+		if valid.stored() == before {
 			continue
 		}
 		const unchanged = ` WHERE ID = @ID AND EarlierSecrets = @Before`
 		args := []any{sql.Named("ID", h.id), sql.Named("Before", before)}
-		steps := append([]appdb.Step{increment(subscriptionVersion)}, e.changedSteps(unchanged, args...)...)
-		steps = append(steps, appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET EarlierSecrets = @Left`+unchanged, append(args, sql.Named("Left", left.stored()))...))
+		steps := []appdb.Step{increment(subscriptionVersion)}
+		steps = append(steps, e.changedSteps(unchanged, args...)...)
+		steps = append(steps, appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET EarlierSecrets = @Left`+unchanged,
+			append(args, sql.Named("Left", valid.stored()))...))
 		if _, err := e.db.Run(ctx, steps...); err != nil {
 			return err
 		}
@@ -156,9 +175,16 @@ func (e *Engine) removeEarlierSecrets(ctx context.Context, now time.Time) error 
 	return nil
 }
 
-// Reclaim implements delivery.Store. A text without attempts is retained for the
-// day it was used on and the next day: a batch that is being written may refer to
-// it.
+// secretHolder is a subscription with secrets that were replaced before the last one.
+type secretHolder struct {
+	id      int64
+	secrets earlierSecrets
+}
+
+func secretHolderFields(h *secretHolder) []any { return []any{&h.id, &h.secrets} }
+
+// Reclaim retains a text without attempts for the day it was used on and the next day: a batch
+// that is being written may refer to it.
 func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Removed, error) {
 	now, err := e.Now(ctx)
 	if err != nil {
@@ -186,18 +212,24 @@ func (e *Engine) Reclaim(ctx context.Context, limit int, max int64) (delivery.Re
 
 // textList returns the texts of the parameter @List, with up to size characters.
 func textList(db *appdb.DB, size int) string {
-	return strings.NewReplacer("bigint", fmt.Sprintf("nvarchar(%d)", size), "j.ID", "j.ID COLLATE Latin1_General_BIN2").Replace(db.InList)
+	replacer := strings.NewReplacer(
+		"bigint", fmt.Sprintf("nvarchar(%d)", size),
+		"j.ID", "j.ID COLLATE Latin1_General_BIN2",
+	)
+	return replacer.Replace(db.InList)
 }
 
 // removeTexts removes the texts that meet a condition, least recently used first.
 // It reads them before it locks the file.
-func removeTexts(ctx context.Context, db *appdb.DB, limit int, condition string, args ...any) (r delivery.Removed, err error) {
-	all, err := appdb.QueryAll(ctx, db, scanInto(func(hash *string) []any { return []any{hash} }),
-		`SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+db.Limit, append(args, sql.Named("Limit", limit))...)
-	if err != nil || len(all) == 0 {
-		return r, err
+func removeTexts(ctx context.Context, db *appdb.DB, limit int, condition string, args ...any) (delivery.Removed, error) {
+	hashes, err := appdb.QueryAll(ctx, db, scanInto(func(hash *string) []any { return []any{hash} }),
+		`SELECT TextHash FROM whd.WH_ResponseText WHERE `+condition+` ORDER BY UsedDateTime`+db.Limit,
+		append(args, sql.Named("Limit", limit))...)
+	if err != nil || len(hashes) == 0 {
+		return delivery.Removed{}, err
 	}
 	started := time.Now()
-	_, err = db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+textList(db, 32)+` AND `+condition, append(args, db.ListArg(all))...)
-	return delivery.Removed{Took: time.Since(started), More: len(all) == limit}, err
+	_, err = db.Exec(ctx, `DELETE FROM whd.WH_ResponseText WHERE TextHash IN `+textList(db, 32)+` AND `+condition,
+		append(args, db.ListArg(hashes))...)
+	return delivery.Removed{Took: time.Since(started), More: len(hashes) == limit}, err
 }

@@ -27,9 +27,14 @@ var (
 	escaper = newEscaper()
 )
 
-func newSequences(characters, letters string) (sequences []jsonEscape) {
+func newSequences(characters, letters string) []jsonEscape {
+	var sequences []jsonEscape
 	for i, c := range []rune(characters) {
-		sequences = append(sequences, jsonEscape{"~" + letters[i:i+1], string(c), fmt.Sprintf("NCHAR(%d)", c)})
+		sequences = append(sequences, jsonEscape{
+			sequence:  "~" + letters[i:i+1],
+			character: string(c),
+			sql:       fmt.Sprintf("NCHAR(%d)", c),
+		})
 	}
 	return sequences
 }
@@ -52,14 +57,31 @@ type escapes struct {
 // text returns a text without characters that JSON escapes.
 func (e *escapes) text(text string) string {
 	for _, r := range text {
-		switch {
-		case r == '\t' || r == '\n' || r == '\r':
+		if r == '\t' || r == '\n' || r == '\r' {
 			e.lines = true
-		case r < ' ' || r == '\u2028' || r == '\u2029':
+		} else if r < ' ' || r == '\u2028' || r == '\u2029' {
 			e.others = true
 		}
 	}
 	return escaper.Replace(text)
+}
+
+// encode returns a value as the JSON rows have it in a column of a type: of a binary value, which
+// it adds to bytes, the size.
+func (e *escapes) encode(value any, typ string) any {
+	switch typ {
+	case text:
+		if s, ok := value.(string); ok {
+			return e.text(s)
+		}
+	case binary:
+		if value != nil {
+			b, _ := value.([]byte)
+			e.bytes = append(e.bytes, b...)
+			return len(b)
+		}
+	}
+	return value
 }
 
 // sequences returns the sequences in the order in which they are replaced back.

@@ -25,11 +25,13 @@ type fileWriter struct {
 	recent int   // messages written since the last count
 }
 
-func (f *fileWriter) open() (err error) {
-	if f.conn, err = openToWrite(f.path); err == nil {
-		err = f.transact(context.Background(), f.count)
+func (f *fileWriter) open() error {
+	conn, err := openToWrite(f.path)
+	f.conn = conn
+	if err != nil {
+		return err
 	}
-	return err
+	return f.transact(context.Background(), f.count)
 }
 
 func (f *fileWriter) close() error {
@@ -37,7 +39,8 @@ func (f *fileWriter) close() error {
 	if err != nil { // after a failed sync; nothing is written any more
 		return f.wal.close()
 	}
-	if f.closed = true; f.conn != nil {
+	f.closed = true
+	if f.conn != nil {
 		err = f.conn.Close()
 		f.conn = nil
 	}
@@ -64,19 +67,19 @@ func (f *fileWriter) locked(ctx context.Context, write func() error) error {
 		return err
 	}
 	defer unlock()
-	switch {
-	case f.closed:
-		err = sqlite.ErrPoolClosed
-	case f.conn == nil: // closed after a failure
-		err = f.open()
+	if f.closed {
+		return sqlite.ErrPoolClosed
 	}
-	if err == nil {
-		err = write()
+	if f.conn == nil { // closed after a failure
+		if err := f.open(); err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		f.wal.written(f.conn)
+	if err := write(); err != nil {
+		return err
 	}
-	return err
+	f.wal.written(f.conn)
+	return nil
 }
 
 // transact runs work in a transaction. Once the commit has started, ctx no longer
@@ -109,21 +112,25 @@ func (f *fileWriter) transact(ctx context.Context, work func() error) error {
 // limit: a file can have millions of such messages.
 func (f *fileWriter) repairTimes(ctx context.Context) error {
 	return f.locked(ctx, func() error {
-		return f.transact(ctx, func() error {
-			err := f.conn.Query(`UPDATE WH_Partition SET LeaseUntil = ?1`, nil, appdb.Timestamp(time.Time{}))
-			if err == nil {
-				err = f.conn.Query(`UPDATE SY_WebhookMessage SET PartitionID = ?1
+		return f.transact(ctx, f.repairEach)
+	})
+}
+
+func (f *fileWriter) repairEach() error {
+	err := f.conn.Query(`UPDATE WH_Partition SET LeaseUntil = ?1`, nil, appdb.Timestamp(time.Time{}))
+	if err != nil {
+		return err
+	}
+	err = f.conn.Query(`UPDATE SY_WebhookMessage SET PartitionID = ?1
 WHERE PartitionID IN (SELECT p.PartitionID FROM WH_Partition p WHERE p.PartitionID <> ?1) AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscription s)
 	AND NextAttemptDateTime IS NOT NULL`, nil, int64(delivery.FirstPartition))
-			}
-			if err == nil {
-				err = f.conn.Query(`UPDATE SY_WebhookMessage SET NextAttemptDateTime = strftime('%Y-%m-%dT%H:%M:%f0000', 'now',
+	if err != nil {
+		return err
+	}
+	return f.conn.Query(`UPDATE SY_WebhookMessage SET NextAttemptDateTime = strftime('%Y-%m-%dT%H:%M:%f0000', 'now',
 	printf('%.3f seconds', max(0, 86400 * (julianday(NextAttemptDateTime) - julianday(LastSavedDateTime)))))
-WHERE PartitionID = ?1 AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscription s) AND NextAttemptDateTime > `+f.db.Clock+` AND LastSavedDateTime > `+f.db.Clock, nil, int64(delivery.FirstPartition))
-			}
-			return err
-		})
-	})
+WHERE PartitionID = ?1 AND SubscriptionID IN (SELECT s.ID FROM SY_WebhookSubscription s)
+	AND NextAttemptDateTime > `+f.db.Clock+` AND LastSavedDateTime > `+f.db.Clock, nil, int64(delivery.FirstPartition))
 }
 
 // writeBatch writes all parts of a batch.
@@ -162,8 +169,8 @@ func (f *fileWriter) writeBatch(b *delivery.Batch) error {
 }
 
 // each executes a statement for each row, and calls then after each.
-func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) error {
-	if len(all) == 0 {
+func each[T any](f *fileWriter, run statement[T], rows []T, then func(T) error) error {
+	if len(rows) == 0 {
 		return nil
 	}
 	s, err := f.conn.Prepare(run.text)
@@ -171,7 +178,7 @@ func each[T any](f *fileWriter, run statement[T], all []T, then func(T) error) e
 		return err
 	}
 	defer s.Reset()
-	for _, row := range all {
+	for _, row := range rows {
 		for _, value := range run.bound {
 			f.values = append(f.values, value(row))
 		}
@@ -236,23 +243,24 @@ func (f *fileWriter) captured(b *delivery.Batch) error {
 func (f *fileWriter) mark(b *delivery.Batch) error {
 	for _, row := range b.Taken {
 		err := f.conn.Query(`INSERT INTO WH_OutboxTaken (Source, EventGUID) VALUES (?1, ?2) ON CONFLICT DO NOTHING`, nil, b.Source, row)
-		if err == nil && f.conn.Changes() == 0 {
-			err = delivery.ErrOutboxTaken
-		}
 		if err != nil {
 			return err
+		}
+		if f.conn.Changes() == 0 {
+			return delivery.ErrOutboxTaken
 		}
 	}
 	return nil
 }
 
-// messages inserts the messages.
+// messages inserts the messages, and counts them from time to time.
 func (f *fileWriter) messages(b *delivery.Batch) error {
 	err := each(f, fileMessage, b.Messages, nil)
-	if f.recent += len(b.Messages); err == nil && f.recent >= maxUncounted {
-		err = f.count()
+	f.recent += len(b.Messages)
+	if err != nil || f.recent < maxUncounted {
+		return err
 	}
-	return err
+	return f.count()
 }
 
 // maxUncounted is about the number of new messages after which they are counted. Counting
@@ -274,13 +282,16 @@ const newCounts = `(SELECT SubscriptionID, 1 AS Messages, Status = 3 AS Failed F
 
 func (f *fileWriter) count() error {
 	err := f.conn.Query(countUncounted, nil)
-	if err == nil {
-		err = f.conn.Query(`UPDATE WH_Number SET Next = (SELECT MAX(ID) FROM SY_WebhookMessage) WHERE Name = 'CountedMessage' AND Next < (SELECT MAX(ID) FROM SY_WebhookMessage)`, nil)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		f.recent = 0
+	err = f.conn.Query(`UPDATE WH_Number SET Next = (SELECT MAX(ID) FROM SY_WebhookMessage)
+WHERE Name = 'CountedMessage' AND Next < (SELECT MAX(ID) FROM SY_WebhookMessage)`, nil)
+	if err != nil {
+		return err
 	}
-	return err
+	f.recent = 0
+	return nil
 }
 
 func (f *fileWriter) outcomes(b *delivery.Batch) error {
@@ -308,10 +319,11 @@ func (f *fileWriter) outcomes(b *delivery.Batch) error {
 func (f *fileWriter) boundTexts(b *delivery.Batch) error {
 	for range 16 * len(b.Outcomes) {
 		_, over, err := f.conn.QueryInt(`SELECT 1 FROM WH_Number WHERE Name = 'ResponseTextSize' AND ?1 > 0 AND Next > ?1`, b.MaxTextSize)
-		if err == nil && over {
-			err = f.conn.Query(`DELETE FROM WH_ResponseText WHERE TextHash = (SELECT TextHash FROM WH_ResponseText ORDER BY UsedDateTime LIMIT 1)`, nil)
-		}
 		if err != nil || !over {
+			return err
+		}
+		err = f.conn.Query(`DELETE FROM WH_ResponseText WHERE TextHash = (SELECT TextHash FROM WH_ResponseText ORDER BY UsedDateTime LIMIT 1)`, nil)
+		if err != nil {
 			return err
 		}
 	}
@@ -334,18 +346,22 @@ func (f *fileWriter) disable(b *delivery.Batch) error {
 }
 
 // notify increments a counter and adds rows with its number for other daemons.
-func (f *fileWriter) notify(number string, all []delivery.PeerEvent) error {
-	if len(all) == 0 {
+func (f *fileWriter) notify(number string, events []delivery.PeerEvent) error {
+	if len(events) == 0 {
 		return nil
 	}
 	err := f.conn.Query(`UPDATE WH_Number SET Next = Next + 1 WHERE Name = ?1`, nil, number)
-	for _, n := range all {
-		if err == nil {
-			err = f.conn.Query(`INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
-SELECT n.Next, ?1, ?2, ?3, `+f.db.Clock+` FROM WH_Number n WHERE n.Name = ?4`, nil, n.Subscription, int64(n.Kind), f.db.Holder, number)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		err := f.conn.Query(`INSERT INTO WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
+SELECT n.Next, ?1, ?2, ?3, `+f.db.Clock+` FROM WH_Number n WHERE n.Name = ?4`, nil, e.Subscription, int64(e.Kind), f.db.Holder, number)
+		if err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 func (f *fileWriter) keys(b *delivery.Batch) error {

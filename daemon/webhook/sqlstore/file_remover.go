@@ -23,14 +23,17 @@ const minRemoved = 10
 // remove deletes messages with their attempts, and events without other messages. It
 // ends early if another writer waits, and returns the remaining messages. Removed.Took
 // is how long the file was locked.
-func (f fileRemover) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
+func (f fileRemover) remove(ctx context.Context, messages []deletion) ([]deletion, delivery.Removed, error) {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
-	err = f.locked(ctx, func() error {
+	var left []deletion
+	var r delivery.Removed
+	err := f.locked(ctx, func() error {
 		started := time.Now()
 		err := f.withoutSync(func() error {
-			return f.transact(ctx, func() (err error) {
-				left, r.Rows, err = f.removeEach(all)
+			return f.transact(ctx, func() error {
+				var err error
+				left, r.Rows, err = f.removeEach(messages)
 				return err
 			})
 		})
@@ -38,7 +41,7 @@ func (f fileRemover) remove(ctx context.Context, all []deletion) (left []deletio
 		return err
 	})
 	if err != nil {
-		return all, delivery.Removed{}, err
+		return messages, delivery.Removed{}, err
 	}
 	return left, r, nil
 }
@@ -62,24 +65,29 @@ func (f fileRemover) withoutSync(work func() error) error {
 	return err
 }
 
-// removeEach deletes messages one by one, until another writer waits.
-func (f fileRemover) removeEach(all []deletion) (left []deletion, n int, err error) {
-	for i, c := range all {
-		if i >= max(minRemoved, len(all)/2) && f.db.WriteLock.Wanted() {
-			return all[i:], n, nil
+// removeEach deletes messages one by one, until another writer waits. It returns the remaining
+// messages and the number of those it has deleted.
+func (f fileRemover) removeEach(messages []deletion) ([]deletion, int, error) {
+	n := 0
+	for i, m := range messages {
+		if i >= max(minRemoved, len(messages)/2) && f.db.WriteLock.Wanted() {
+			return messages[i:], n, nil
 		}
-		if err := f.conn.Query(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, nil, c.id, c.status, c.attempts); err != nil {
+		err := f.conn.Query(`DELETE FROM SY_WebhookMessage WHERE ID = ?1 AND Status = ?2 AND Attempts = ?3`, nil,
+			m.id, m.status, m.attempts)
+		if err != nil {
 			return nil, n, err
 		}
 		if f.conn.Changes() == 0 {
 			continue
 		}
 		n++
-		err := f.conn.Query(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, nil, c.id)
-		if err == nil {
-			err = f.conn.Query(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)
-	AND NOT EXISTS (SELECT 1 FROM WH_RecordChange c WHERE c.EventID = ?1)`, nil, c.event)
+		err = f.conn.Query(`DELETE FROM SY_WebhookMessageResponse WHERE MessageID = ?1`, nil, m.id)
+		if err != nil {
+			return nil, n, err
 		}
+		err = f.conn.Query(`DELETE FROM WH_Event WHERE EventID = ?1 AND NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = ?1)
+	AND NOT EXISTS (SELECT 1 FROM WH_RecordChange c WHERE c.EventID = ?1)`, nil, m.event)
 		if err != nil {
 			return nil, n, err
 		}
@@ -91,16 +99,18 @@ const shrinkPages = 200 // pages returned at a time
 
 // shrink returns free pages to the file system. This requires a file that was
 // created or compacted with auto_vacuum.
-func (f fileRemover) shrink(ctx context.Context) (r delivery.Removed, err error) {
+func (f fileRemover) shrink(ctx context.Context) (delivery.Removed, error) {
 	ctx, cancel := context.WithTimeout(ctx, executor.StatementLimit)
 	defer cancel()
-	err = f.locked(ctx, func() error {
+	var r delivery.Removed
+	err := f.locked(ctx, func() error {
 		started := time.Now()
 		size, err := appdb.SizeOf(f.conn)
 		if err != nil || size.FreePages < size.Pages/appdb.MaxFreeShare+shrinkPages {
 			return err
 		}
-		err = f.withoutSync(func() (err error) {
+		err = f.withoutSync(func() error {
+			var err error
 			r.More, err = appdb.Shrink(f.conn, size, shrinkPages)
 			return err
 		})

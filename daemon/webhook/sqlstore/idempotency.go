@@ -20,7 +20,6 @@ func duplicateKeys(keys []delivery.Key) bool {
 	return len(seen) < len(keys)
 }
 
-// IdempotencyKey implements delivery.Store.
 func (e *Engine) IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error) {
 	query := `SELECT ` + keyColumns.names() + ` FROM whd.WH_IdempotencyKey
 WHERE KeyHash = @Hash AND ExpiryDateTime > ` + e.db.Clock

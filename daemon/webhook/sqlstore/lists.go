@@ -31,17 +31,29 @@ func (a *Admin) ListPlan(p *query.Plan) *query.Plan {
 		return p
 	}
 	listed := *p
-	switch selective := l.keyed || !l.has(webhook.Successful); {
-	case p.Take == 0 || l.owners.sql == "" && !selective: // no rows, or in the order of an index anyway
-	case p.Take > 0 && p.Take <= math.MaxInt32 && p.Skip <= math.MaxInt32 && len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField():
-		listed.PageKeys = l.keys(p.Skip+p.Take, p.Order[0].Desc)
-	case selective:
-		listed.PageKeys = l.keys(query.NoTake, false)
-	}
+	listed.PageKeys = l.pageKeys(p)
 	if !l.attempts {
 		listed.Matches = l.count()
 	}
 	return &listed
+}
+
+// pageKeys selects the IDs of the rows that a plan lists, or more; nil if the plan finds its rows
+// by an index without them.
+func (l *messageList) pageKeys(p *query.Plan) *query.Fragment {
+	isSelective := l.keyed || !l.has(webhook.Successful)
+	if p.Take == 0 || l.owners.sql == "" && !isSelective { // no rows, or in the order of an index
+		return nil
+	}
+	isOrderedByID := len(p.Order) > 0 && p.Order[0].Field == p.Kind.KeyField()
+	isPage := p.Take > 0 && p.Take <= math.MaxInt32 && p.Skip <= math.MaxInt32
+	if isPage && isOrderedByID {
+		return l.keys(p.Skip+p.Take, p.Order[0].Desc)
+	}
+	if isSelective {
+		return l.keys(query.NoTake, false)
+	}
+	return nil
 }
 
 // messageList has the conditions of a plan in terms of the tables: b of subscribers, s of
@@ -62,7 +74,7 @@ type conditions struct {
 }
 
 func (c conditions) and(sql string, args ...query.Arg) conditions {
-	return conditions{c.sql + " AND " + sql, slices.Concat(c.args, args)}
+	return conditions{sql: c.sql + " AND " + sql, args: slices.Concat(c.args, args)}
 }
 
 // newMessageList returns nil if the plan has other rows or other conditions.
@@ -73,31 +85,56 @@ func newMessageList(p *query.Plan, db *appdb.DB) *messageList {
 	}
 	l := &messageList{db: db, attempts: view == attemptView}
 	for _, c := range p.Where {
-		field := p.Kind.Fields[c.Field]
-		comparison := dialect.Matches[min(c.Operator, record.In)].SQL // none for record.In
-		switch {
-		case !c.IsPlain():
-			return nil
-		case c.Field == p.Kind.KeyField() && comparison != "":
-			l.messages = l.messages.and("m.ID"+comparison+"?", argument(p, c))
-		case c.Operator == record.Equal && field.Name == "SubscriberID":
-			l.owners = l.owners.and("b.RecID = ?", argument(p, c))
-		case c.Operator == record.Equal && field.Name == "SubscriptionID":
-			l.owners = l.owners.and("s.RecID = ?", argument(p, c))
-		case c.Operator == record.Equal && field.ColumnName() == keyColumn:
-			l.messages, l.keyed = l.messages.and("m.EventKey = ?", argument(p, c)), true
-		case (c.Operator == record.Equal || c.Operator == record.In) && field.Name == "Status" && !l.attempts && l.statuses == nil && len(c.Operands) > 0:
-			for _, v := range c.Operands {
-				if v.Int < int64(webhook.NotSent) || v.Int > int64(webhook.Failed) {
-					return nil
-				}
-				l.statuses = append(l.statuses, webhook.Status(v.Int))
-			}
-		default:
+		if !c.IsPlain() || !l.add(p, c) {
 			return nil
 		}
 	}
 	return l
+}
+
+// add adds a condition of a plan. It returns false for one that it does not know.
+func (l *messageList) add(p *query.Plan, c query.Condition) bool {
+	comparison := dialect.Matches[min(c.Operator, record.In)].SQL // none for record.In
+	if c.Field == p.Kind.KeyField() && comparison != "" {
+		l.messages = l.messages.and("m.ID"+comparison+"?", argument(p, c))
+		return true
+	}
+	field := p.Kind.Fields[c.Field]
+	if field.Name == "Status" {
+		return l.addStatuses(c)
+	}
+	if c.Operator != record.Equal {
+		return false
+	}
+	switch {
+	case field.Name == "SubscriberID":
+		l.owners = l.owners.and("b.RecID = ?", argument(p, c))
+	case field.Name == "SubscriptionID":
+		l.owners = l.owners.and("s.RecID = ?", argument(p, c))
+	case field.ColumnName() == keyColumn:
+		l.messages = l.messages.and("m.EventKey = ?", argument(p, c))
+		l.keyed = true
+	default:
+		return false
+	}
+	return true
+}
+
+// addStatuses adds a condition on the statuses of messages, of which there may be one.
+func (l *messageList) addStatuses(c query.Condition) bool {
+	if l.attempts || l.statuses != nil || len(c.Operands) == 0 {
+		return false
+	}
+	if c.Operator != record.Equal && c.Operator != record.In {
+		return false
+	}
+	for _, v := range c.Operands {
+		if v.Int < int64(webhook.NotSent) || v.Int > int64(webhook.Failed) {
+			return false
+		}
+		l.statuses = append(l.statuses, webhook.Status(v.Int))
+	}
+	return true
 }
 
 func argument(p *query.Plan, c query.Condition) query.Arg {
@@ -115,12 +152,12 @@ type statusPart struct {
 }
 
 func (l *messageList) parts() []statusPart {
-	switch {
-	case l.statuses == nil:
+	if l.statuses == nil {
 		return []statusPart{{where: l.messages}}
-	case l.keyed:
-		listed := strings.ReplaceAll(strings.Trim(fmt.Sprint(l.statuses), "[]"), " ", ", ")
-		return []statusPart{{where: l.messages.and("m.Status IN (" + listed + ")")}}
+	}
+	if l.keyed {
+		list := strings.ReplaceAll(strings.Trim(fmt.Sprint(l.statuses), "[]"), " ", ", ")
+		return []statusPart{{where: l.messages.and("m.Status IN (" + list + ")")}}
 	}
 	return append(l.open(true), l.with(true, webhook.Successful, webhook.Failed)...)
 }
@@ -131,17 +168,20 @@ func (l *messageList) open(listed bool) []statusPart {
 }
 
 // with returns the messages with those of some statuses that the list has, or has not.
-func (l *messageList) with(listed bool, statuses ...webhook.Status) (all []statusPart) {
+func (l *messageList) with(listed bool, statuses ...webhook.Status) []statusPart {
+	var parts []statusPart
 	for _, s := range statuses {
-		p := statusPart{l.messages, s.Open()}
+		if l.has(s) != listed {
+			continue
+		}
+		p := statusPart{where: l.messages, open: s.Open()}
 		if p.open {
 			p.where = p.where.and("m.NextAttemptDateTime IS NOT NULL")
 		}
-		if p.where = p.where.and(fmt.Sprintf("m.Status = %d", s)); l.has(s) == listed {
-			all = append(all, p)
-		}
+		p.where = p.where.and(fmt.Sprintf("m.Status = %d", s))
+		parts = append(parts, p)
 	}
-	return all
+	return parts
 }
 
 // keys selects the IDs of at least the first messages, or of all. Each subscription has
@@ -149,12 +189,12 @@ func (l *messageList) with(listed bool, statuses ...webhook.Status) (all []statu
 func (l *messageList) keys(rows int64, desc bool) *query.Fragment {
 	var f query.Fragment
 	for i, p := range l.parts() {
-		of := l.first(p, rows, desc)
+		first := l.first(p, rows, desc)
 		if i > 0 {
 			f.SQL += " UNION ALL "
 		}
-		f.SQL += "SELECT k.ID FROM (" + of.SQL + ") k"
-		f.Args = append(f.Args, of.Args...)
+		f.SQL += "SELECT k.ID FROM (" + first.SQL + ") k"
+		f.Args = append(f.Args, first.Args...)
 	}
 	return &f
 }
@@ -168,29 +208,47 @@ func (l *messageList) first(p statusPart, rows int64, desc bool) query.Fragment 
 	if rows == query.NoTake {
 		return l.from("m.ID", messageTable, p.open, where)
 	}
-	number := query.Arg{Field: query.NoField, Type: record.Long, Value: wire.Value{Int: rows}}
-	before := number
-	before.Value.Int--
-	order, bound, none := " ORDER BY m.ID", "<=", int64(math.MaxInt64)
+
+	order := " ORDER BY m.ID"
 	if desc {
-		order, bound, none = " ORDER BY m.ID DESC", ">=", 0
-	}
-	last, limit, otherwise := " LIMIT 1 OFFSET ?", " LIMIT ?", "COALESCE"
-	if l.db.IsServer() { // which would evaluate the subquery of COALESCE twice
-		last, limit, otherwise = " OFFSET ? ROWS FETCH NEXT 1 ROWS ONLY", " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY", "ISNULL"
+		order += " DESC"
 	}
 	if !l.keyed && (l.owners.sql != "" || p.open) {
-		same := "m.SubscriptionID = s.ID"
-		if p.open {
-			same = "m.PartitionID = p.PartitionID AND " + same
-		}
-		where = where.and(fmt.Sprintf("m.ID %s %s((SELECT m.ID FROM %s m WHERE %s%s%s%s), %d)", bound, otherwise, messageTable, same, where.sql, order, last, none),
-			append(slices.Clone(where.args), before)...)
+		where = l.bounded(p, where, rows, desc, order)
+	}
+	limit := " LIMIT ?"
+	if l.db.IsServer() {
+		limit = " OFFSET 0 ROWS FETCH NEXT ? ROWS ONLY"
 	}
 	f := l.from("m.ID", messageTable, p.open, where)
 	f.SQL += order + limit
-	f.Args = append(f.Args, number)
+	f.Args = append(f.Args, rowCount(rows))
 	return f
+}
+
+// rowCount is the argument for a number of rows.
+func rowCount(n int64) query.Arg {
+	return query.Arg{Field: query.NoField, Type: record.Long, Value: wire.Value{Int: n}}
+}
+
+// bounded adds the condition that a message is not behind the last one of the page that its
+// subscription, and partition, would have alone. If these have fewer, there is no bound.
+func (l *messageList) bounded(p statusPart, where conditions, rows int64, desc bool, order string) conditions {
+	comparison, unbounded := "<=", int64(math.MaxInt64)
+	if desc {
+		comparison, unbounded = ">=", 0
+	}
+	last, otherwise := " LIMIT 1 OFFSET ?", "COALESCE"
+	if l.db.IsServer() { // which would evaluate the subquery of COALESCE twice
+		last, otherwise = " OFFSET ? ROWS FETCH NEXT 1 ROWS ONLY", "ISNULL"
+	}
+	same := "m.SubscriptionID = s.ID"
+	if p.open {
+		same = "m.PartitionID = p.PartitionID AND " + same
+	}
+	bound := "(SELECT m.ID FROM " + messageTable + " m WHERE " + same + where.sql + order + last + ")"
+	args := append(slices.Clone(where.args), rowCount(rows-1))
+	return where.and(fmt.Sprintf("m.ID %s %s(%s, %d)", comparison, otherwise, bound, unbounded), args...)
 }
 
 const messageTable = "whd.SY_WebhookMessage"
@@ -198,17 +256,18 @@ const messageTable = "whd.SY_WebhookMessage"
 // from selects from a table m the rows that belong to an existing subscription. The indexes
 // of open messages are by partition; CROSS JOIN makes SQLite use them, and that by key.
 func (l *messageList) from(selected, table string, open bool, where conditions) query.Fragment {
-	joined := table + " m JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID"
-	switch {
-	case l.keyed:
-		joined = table + " m CROSS JOIN whd.SY_WebhookSubscription s CROSS JOIN whd.SY_WebhookSubscriber b"
+	joined := table + ` m JOIN whd.SY_WebhookSubscription s ON s.ID = m.SubscriptionID JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID`
+	if l.keyed {
+		joined = table + ` m CROSS JOIN whd.SY_WebhookSubscription s CROSS JOIN whd.SY_WebhookSubscriber b`
 		where = where.and("s.ID = m.SubscriptionID AND b.ID = s.SubscriberID")
-	case open:
-		joined = "whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID CROSS JOIN whd.WH_Partition p CROSS JOIN " + table + " m"
-		where = conditions{" AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID" + where.sql, where.args}
+	} else if open {
+		joined = `whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID` +
+			` CROSS JOIN whd.WH_Partition p CROSS JOIN ` + table + ` m`
+		where.sql = " AND m.PartitionID = p.PartitionID AND m.SubscriptionID = s.ID" + where.sql
 	}
+	filter := strings.Replace(l.owners.sql+where.sql, " AND ", " WHERE ", 1)
 	return query.Fragment{
-		SQL:  l.db.InSchema("SELECT " + selected + " FROM " + joined + strings.Replace(l.owners.sql+where.sql, " AND ", " WHERE ", 1)),
+		SQL:  l.db.InSchema("SELECT " + selected + " FROM " + joined + filter),
 		Args: slices.Concat(l.owners.args, where.args),
 	}
 }
@@ -216,27 +275,43 @@ func (l *messageList) from(selected, table string, open bool, where conditions) 
 // count counts the messages. A file has the numbers of all and of failed messages for each
 // subscription: only open ones are counted.
 func (l *messageList) count() *query.Fragment {
-	parts, sign, rows, stored := l.parts(), " + ", dialect.SQLite().CountAll, ""
-	switch {
-	case l.db.IsServer():
-		rows = dialect.TSQL().CountAll
-	case l.messages.sql != "": // also of a key
-	case l.has(webhook.Successful): // most messages: all but the others
-		parts, sign, stored = l.open(false), " - ", "m.Messages"
-		if !l.has(webhook.Failed) {
-			stored += " - m.Failed"
+	if l.db.IsServer() {
+		return l.countRows(query.Fragment{}, dialect.TSQL().CountAll, " + ", l.parts())
+	}
+	countAll := dialect.SQLite().CountAll
+	if l.messages.sql == "" { // nor a key
+		if l.has(webhook.Successful) { // most messages: all but the others
+			stored := "m.Messages"
+			if !l.has(webhook.Failed) {
+				stored += " - m.Failed"
+			}
+			return l.countRows(l.stored(stored), countAll, " - ", l.open(false))
 		}
-	case l.has(webhook.Failed):
-		parts, stored = l.open(true), "m.Failed"
+		if l.has(webhook.Failed) {
+			return l.countRows(l.stored("m.Failed"), countAll, " + ", l.open(true))
+		}
 	}
-	var f query.Fragment
-	if stored != "" {
-		f = l.from("COALESCE(SUM("+stored+"), 0)", "whd.WH_MessageCount", false, conditions{})
-		recent := l.from("COALESCE(SUM("+stored+"), 0)", newCounts, false, conditions{})
-		f = query.Fragment{SQL: "SELECT (" + f.SQL + ") + (" + recent.SQL + ")", Args: slices.Concat(f.Args, recent.Args)}
+	return l.countRows(query.Fragment{}, countAll, " + ", l.parts())
+}
+
+// stored sums a number of messages that a file has for each subscription, and adds that of the
+// messages that are not counted yet.
+func (l *messageList) stored(number string) query.Fragment {
+	sum := "COALESCE(SUM(" + number + "), 0)"
+	counted := l.from(sum, "whd.WH_MessageCount", false, conditions{})
+	recent := l.from(sum, newCounts, false, conditions{})
+	return query.Fragment{
+		SQL:  "SELECT (" + counted.SQL + ") + (" + recent.SQL + ")",
+		Args: slices.Concat(counted.Args, recent.Args),
 	}
+}
+
+// countRows adds the numbers of messages with some statuses to a number, or subtracts them. start
+// has no SQL if there is none.
+func (l *messageList) countRows(start query.Fragment, countAll, sign string, parts []statusPart) *query.Fragment {
+	f := start
 	for _, p := range parts {
-		counted := l.from(rows, messageTable, p.open, p.where)
+		counted := l.from(countAll, messageTable, p.open, p.where)
 		if f.SQL == "" {
 			f = counted
 			continue

@@ -27,18 +27,30 @@ func TestListStatements(t *testing.T) {
 	w := hooksInFile(t)
 	server := &Admin{tables{&appdb.DB{Schema: "whd"}}}
 	message, attempt := systemKind(t, "Message"), systemKind(t, "Attempt")
-	newest, oldest := []query.Order{{Field: message.KeyField(), Desc: true}}, []query.Order{{Field: message.KeyField()}}
+	oldest := []query.Order{{Field: message.KeyField()}}
+	newest := []query.Order{{Field: message.KeyField(), Desc: true}}
 	where := func(kind *record.Kind, name string, op record.Operator, v wire.Value) query.Condition {
 		field, _ := kind.Column(name)
 		return query.Condition{Field: field, Operator: op, Operands: []wire.Value{v}}
 	}
-	subscriber, subscription := where(message, "SubscriberID", record.Equal, wire.Value{Text: "a"}), where(message, "SubscriptionID", record.Equal, wire.Value{Text: "b"})
+	subscriber := where(message, "SubscriberID", record.Equal, wire.Value{Text: "a"})
+	subscription := where(message, "SubscriptionID", record.Equal, wire.Value{Text: "b"})
 	failed := where(message, "Status", record.Equal, wire.Value{Int: 3})
 	retrying := where(message, "Status", record.Equal, wire.Value{Int: 2})
+	delivered := where(message, "Status", record.Equal, wire.Value{Int: 1})
 	unsuccessful := failed
-	unsuccessful.Operator, unsuccessful.Operands = record.In, []wire.Value{{Int: 3}, {Int: 2}}
+	unsuccessful.Operator = record.In
+	unsuccessful.Operands = []wire.Value{{Int: 3}, {Int: 2}}
+	bulk := []query.Condition{
+		failed,
+		where(message, "ItemNo", record.GreaterThan, wire.Value{Int: 1}),
+		where(message, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: 9}),
+	}
+	ofSubscriber := []query.Condition{where(attempt, "SubscriberID", record.Equal, wire.Value{Text: "a"})}
+	newestAttempts := []query.Order{{Field: attempt.KeyField(), Desc: true}}
 	keyed := where(message, "Key", record.Equal, wire.Value{Text: "k"})
 	saved, _ := message.Column("LastSavedDateTime")
+	lastSaved := []query.Order{{Field: saved, Desc: true}, newest[0]}
 	var b strings.Builder
 	for _, c := range []struct {
 		name string
@@ -51,22 +63,26 @@ func TestListStatements(t *testing.T) {
 		{"failed of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{failed, subscriber}}},
 		{"retrying", query.Plan{Kind: message, Order: newest, Where: []query.Condition{retrying}}},
 		{"retrying of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{retrying, subscriber}}},
-		{"delivered of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{where(message, "Status", record.Equal, wire.Value{Int: 1}), subscriber}}},
-		{"retrying or failed by the last attempt", query.Plan{Kind: message, Order: []query.Order{{Field: saved, Desc: true}, newest[0]}, Where: []query.Condition{unsuccessful}}},
-		{"candidates of a bulk operation", query.Plan{Kind: message, Order: oldest, Where: []query.Condition{failed,
-			where(message, "ItemNo", record.GreaterThan, wire.Value{Int: 1}), where(message, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: 9})}}},
-		{"attempts of a subscriber", query.Plan{Kind: attempt, Order: []query.Order{{Field: attempt.KeyField(), Desc: true}}, Where: []query.Condition{where(attempt, "SubscriberID", record.Equal, wire.Value{Text: "a"})}}},
+		{"delivered of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{delivered, subscriber}}},
+		{"retrying or failed by the last attempt", query.Plan{Kind: message, Order: lastSaved, Where: []query.Condition{unsuccessful}}},
+		{"candidates of a bulk operation", query.Plan{Kind: message, Order: oldest, Where: bulk}},
+		{"attempts of a subscriber", query.Plan{Kind: attempt, Order: newestAttempts, Where: ofSubscriber}},
 		{"by key", query.Plan{Kind: message, Order: newest, Where: []query.Condition{keyed}}},
 		{"by key, failed or retrying, of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{keyed, unsuccessful, subscriber}}},
 	} {
-		c.plan.Columns, c.plan.Take, c.plan.Count = []int{c.plan.Kind.KeyField()}, 10, true
+		c.plan.Columns = []int{c.plan.Kind.KeyField()}
+		c.plan.Take = 10
+		c.plan.Count = true
 		for _, s := range []struct {
 			store   *Admin
 			dialect *dialect.Dialect
 			source  string
-		}{{w.Admin, dialect.SQLite(), c.plan.Kind.Source()}, {server, dialect.TSQL(), "[whd].[" + c.plan.Kind.Source() + "]"}} {
+		}{
+			{w.Admin, dialect.SQLite(), c.plan.Kind.Source()},
+			{server, dialect.TSQL(), "[whd].[" + c.plan.Kind.Source() + "]"},
+		} {
 			plan := s.store.ListPlan(&c.plan)
-			for _, compile := range []func(*query.Plan, *dialect.Dialect, string) (query.Statement, error){query.Compile, query.CompileCount} {
+			for _, compile := range []compiler{query.Compile, query.CompileCount} {
 				st, err := compile(plan, s.dialect, s.source)
 				if err != nil {
 					t.Fatal(err)
@@ -81,6 +97,8 @@ func TestListStatements(t *testing.T) {
 	}
 	goldentest.Compare(t, "testdata/lists.sql", b.String())
 }
+
+type compiler = func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
 
 func systemKind(t *testing.T, name string) *record.Kind {
 	kind, found := record.System().Lookup(name)
@@ -107,12 +125,14 @@ func planOf(t *testing.T, db *appdb.DB, s query.Statement) string {
 // numbers of subscriptions have another order than their IDs.
 func TestSubscriptionsByNumber(t *testing.T) {
 	ctx, w := t.Context(), hooksInFile(t)
-	of, err := w.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.System(), At: hookNoon})
+	shop := admin.Subscriber{Name: "Shop", Enabled: true}
+	subscriber, err := w.AddSubscriber(ctx, shop, audit.Entry{Actor: audit.System(), At: hookNoon})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
-		if _, err := w.AddSubscription(ctx, webhook.Subscription{Subscriber: of.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: hookNoon}, nil); err != nil {
+		sub := webhook.Subscription{Subscriber: subscriber.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: hookNoon}
+		if _, err := w.AddSubscription(ctx, sub, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -122,7 +142,7 @@ func TestSubscriptionsByNumber(t *testing.T) {
 	for take := range int64(6) {
 		var numbers []int
 		for skip := int64(0); skip < 5; skip += max(take, 5*(1-take)) { // 0 stands for all
-			page, total, err := w.Subscriptions(ctx, of.GUID, skip, cmp.Or(take, -1))
+			page, total, err := w.Subscriptions(ctx, subscriber.GUID, skip, cmp.Or(take, -1))
 			if err != nil || total != 5 {
 				t.Fatalf("total %d (%v)", total, err)
 			}
@@ -180,7 +200,8 @@ VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 	} {
 		switch statement {
 		case "migrate":
-			err, migrated = db.Migrate(t.Context()), true
+			err = db.Migrate(t.Context())
+			migrated = true
 		case "count":
 			w, failed := Open(db, path)
 			if failed != nil {
@@ -195,8 +216,10 @@ VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 			t.Fatalf("%s: %v", statement, err)
 		}
 		if migrated {
-			expectRows(t, db, `group_concat(c.S || ': ' || c.N || ' ' || c.F) FROM (SELECT SubscriptionID S, SUM(Messages) N, SUM(Failed) F FROM `+messageCounts+` GROUP BY 1 ORDER BY 1) c WHERE N > 0`,
-				mustText(t, db, `SELECT group_concat(c.S || ': ' || c.N || ' ' || c.F) FROM (SELECT SubscriptionID S, COUNT(*) N, SUM(Status = 3) F FROM SY_WebhookMessage GROUP BY 1 ORDER BY 1) c`))
+			want := mustText(t, db, `SELECT group_concat(c.S || ': ' || c.N || ' ' || c.F)
+FROM (SELECT SubscriptionID S, COUNT(*) N, SUM(Status = 3) F FROM SY_WebhookMessage GROUP BY 1 ORDER BY 1) c`)
+			expectRows(t, db, `group_concat(c.S || ': ' || c.N || ' ' || c.F)
+FROM (SELECT SubscriptionID S, SUM(Messages) N, SUM(Failed) F FROM `+messageCounts+` GROUP BY 1 ORDER BY 1) c WHERE N > 0`, want)
 		}
 	}
 	expectRows(t, db, `group_concat(SubscriptionID) FROM (SELECT * FROM WH_MessageCount ORDER BY 1)`, "7,8,9")
@@ -221,7 +244,8 @@ func TestNewMessagesAreCounted(t *testing.T) {
 
 // TestCountReadsNewMessages checks that counting new messages does not read the others.
 func TestCountReadsNewMessages(t *testing.T) {
-	if plan := planOf(t, hooksInFile(t).db, query.Statement{SQL: countUncounted}); !strings.Contains(plan, "SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)") {
+	plan := planOf(t, hooksInFile(t).db, query.Statement{SQL: countUncounted})
+	if !strings.Contains(plan, "SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)") {
 		t.Error(plan)
 	}
 }

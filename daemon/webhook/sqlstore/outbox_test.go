@@ -19,25 +19,26 @@ func put(t *testing.T, w *Store, to interface {
 	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
 }, bodies ...string) {
 	t.Helper()
+	insert := w.db.Qualify(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', @Body)`)
 	for _, body := range bodies {
-		if _, err := to.ExecContext(t.Context(), w.db.Qualify(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', @Body)`), sql.Named("Body", body)); err != nil {
+		if _, err := to.ExecContext(t.Context(), insert, sql.Named("Body", body)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 // expectOutbox compares the bodies in the outbox, and returns the rows.
-func expectOutbox(t *testing.T, w *Store, limit int, want ...string) (all []delivery.OutboxEvent) {
+func expectOutbox(t *testing.T, w *Store, limit int, want ...string) []delivery.OutboxEvent {
 	t.Helper()
-	all, err := w.ReadOutbox(t.Context(), limit, nil)
+	rows, err := w.ReadOutbox(t.Context(), limit, nil)
 	var got []string
-	for _, r := range all {
+	for _, r := range rows {
 		got = append(got, string(r.Body))
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("the outbox has %q (%v), want %q", got, err, want)
 	}
-	return all
+	return rows
 }
 
 func TestOutbox(t *testing.T) {
@@ -58,13 +59,14 @@ func TestOutbox(t *testing.T) {
 		}
 	}
 	put(t, w, w.db.Pool, `{"Name":"Größe 日本 😀","Tab":"	"}`)
-	all := expectOutbox(t, w, 10, "a", "b", `{"Name":"Größe 日本 😀","Tab":"	"}`)
+	rows := expectOutbox(t, w, 10, "a", "b", `{"Name":"Größe 日本 😀","Tab":"	"}`)
 	expectOutbox(t, w, 2, "a", "b")
-	if err := w.RefuseOutbox(t.Context(), all[0], "because of \x00"+strings.Repeat("é", 500)); err != nil {
+	if err := w.RefuseOutbox(t.Context(), rows[0], "because of \x00"+strings.Repeat("é", 500)); err != nil {
 		t.Fatal(err)
 	}
-	expectOutbox(t, w, 10, "b", string(all[2].Body))
-	expectRows(t, w.db, `LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`, "205|because of \uFFFDé")
+	expectOutbox(t, w, 10, "b", string(rows[2].Body))
+	expectRows(t, w.db, `LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`,
+		"205|because of \uFFFDé")
 }
 
 // TestLargeBodiesInTheOutbox checks that large bodies are read a few at a time, and
@@ -77,9 +79,10 @@ func TestLargeBodiesInTheOutbox(t *testing.T) {
 	if err != nil || len(first) != 2 {
 		t.Fatalf("%d rows (%v), want as many as have a mebibyte", len(first), err)
 	}
-	sizes := func() (text string) {
-		all, err := w.ReadOutbox(t.Context(), 10, nil)
-		for _, r := range all {
+	sizes := func() string {
+		text := ""
+		rows, err := w.ReadOutbox(t.Context(), 10, nil)
+		for _, r := range rows {
 			text += fmt.Sprintf("%v ", r.TooLarge)
 			err = errors.Join(err, w.RefuseOutbox(t.Context(), r, "seen"))
 		}
@@ -88,8 +91,10 @@ func TestLargeBodiesInTheOutbox(t *testing.T) {
 		}
 		return text
 	}
-	if got := []string{sizes(), sizes(), sizes(), sizes()}; !slices.Equal(got, []string{"false false ", "false false ", "true ", "true "}) {
-		t.Errorf("too large: %q", got)
+	for _, want := range []string{"false false ", "false false ", "true ", "true "} {
+		if got := sizes(); got != want {
+			t.Errorf("too large: %q, want %q", got, want)
+		}
 	}
 }
 
@@ -99,9 +104,10 @@ func TestOutboxInABatch(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	r, l := subscribed(t, w)
 	put(t, w, w.db.Pool, "a", "b", "c", "d")
-	all := expectOutbox(t, w, 10, "a", "b", "c", "d")
-	a, b, c, d := all[0].ID, all[1].ID, all[2].ID, all[3].ID
-	if err := w.RefuseOutbox(t.Context(), all[1], "no event"); err != nil {
+	rows := expectOutbox(t, w, 10, "a", "b", "c", "d")
+	a, b := rows[0].ID, rows[1].ID
+	c, d := rows[2].ID, rows[3].ID
+	if err := w.RefuseOutbox(t.Context(), rows[1], "no event"); err != nil {
 		t.Fatal(err)
 	}
 	write := func(first int64, want error, outbox ...int64) {
@@ -111,9 +117,11 @@ func TestOutboxInABatch(t *testing.T) {
 		if err := w.Write(t.Context(), batch); !errors.Is(err, want) {
 			t.Errorf("with rows %v of the outbox: %v, want %v", outbox, err, want)
 		}
-		open, err := w.OpenMessages(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100})
-		if is := slices.ContainsFunc(open, func(m *webhook.Message) bool { return m.ID == first+1 }); err != nil || is != (want == nil) {
-			t.Errorf("with rows %v of the outbox the message exists: %v (%v)", outbox, is, err)
+		page := delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100}
+		open, err := w.OpenMessages(t.Context(), page)
+		exists := slices.ContainsFunc(open, func(m *webhook.Message) bool { return m.ID == first+1 })
+		if err != nil || exists != (want == nil) {
+			t.Errorf("with rows %v of the outbox the message exists: %v (%v)", outbox, exists, err)
 		}
 	}
 	write(11, delivery.ErrOutboxTaken, c)          // a would be overtaken
@@ -145,10 +153,10 @@ func TestConcurrentOutboxBatches(t *testing.T) {
 		}
 		written := 0
 		for range 4 {
-			switch err := <-results; {
-			case err == nil:
+			err := <-results
+			if err == nil {
 				written++
-			case !errors.Is(err, delivery.ErrOutboxTaken):
+			} else if !errors.Is(err, delivery.ErrOutboxTaken) {
 				t.Error(err)
 			}
 		}

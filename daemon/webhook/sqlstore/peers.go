@@ -24,8 +24,7 @@ func leaseArgs(l delivery.Lease) []any {
 	return []any{sql.Named("Partition", l.Partition), sql.Named("Fence", l.Fence)}
 }
 
-// Lease implements delivery.Store. It prefers the oldest partition, so that a
-// single daemon always has the same one.
+// Lease prefers the oldest partition, so that a single daemon always has the same one.
 func (p *Peers) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
 	for {
 		leased, err := p.takeFree(ctx, ``, term, 1)
@@ -44,7 +43,6 @@ SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, 
 	}
 }
 
-// TakeOver implements delivery.Store.
 func (p *Peers) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Lease, error) {
 	return p.takeFree(ctx, orphaned, term, -1)
 }
@@ -57,19 +55,24 @@ const orphaned = ` AND (p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_Webhoo
 // free returns the partitions that may be leased. Until is when a lease of duration
 // term would end.
 func (p *Peers) free(ctx context.Context, which string, term time.Duration) ([]delivery.Lease, error) {
-	all, err := appdb.QueryAll(ctx, p.db, scanInto(func(l *delivery.Lease) []any { return []any{&l.Partition, &l.Fence, (*appdb.Time)(&l.Until)} }),
+	free, err := appdb.QueryAll(ctx, p.db, scanInto(leaseFields),
 		`SELECT p.PartitionID, p.Fence, `+p.db.ClockAfter+` FROM whd.WH_Partition p
 WHERE p.LeaseUntil <= `+p.db.Clock+which+` ORDER BY p.PartitionID`, termArg(term))
-	return all, p.fault(err, "reading free partitions")
+	return free, p.fault(err, "reading free partitions")
+}
+
+func leaseFields(l *delivery.Lease) []any {
+	return []any{&l.Partition, &l.Fence, (*appdb.Time)(&l.Until)}
 }
 
 // takeFree leases at most limit of the selected partitions, all if limit is
 // negative. Partitions that another daemon leases first are skipped.
-func (p *Peers) takeFree(ctx context.Context, which string, term time.Duration, limit int) (leased []delivery.Lease, err error) {
+func (p *Peers) takeFree(ctx context.Context, which string, term time.Duration, limit int) ([]delivery.Lease, error) {
 	free, err := p.free(ctx, which, term)
 	if err != nil {
 		return nil, err
 	}
+	var leased []delivery.Lease
 	for _, l := range free {
 		n, err := p.db.Exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+p.db.ClockAfter+`
 WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.db.Clock,
@@ -77,7 +80,8 @@ WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.db.Clock
 		if err != nil {
 			return leased, p.fault(err, "leasing a partition")
 		}
-		if l.Fence++; n > 0 {
+		if n > 0 {
+			l.Fence++
 			leased = append(leased, l)
 		}
 		if len(leased) == limit {
@@ -87,18 +91,19 @@ WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.db.Clock
 	return leased, nil
 }
 
-// Renew implements delivery.Store.
-func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) (held []delivery.Lease, err error) {
+func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) ([]delivery.Lease, error) {
 	until, err := appdb.QueryOne(ctx, p.db, appdb.ScanTime, `SELECT `+p.db.ClockAfter, termArg(term))
 	if err != nil {
 		return nil, p.fault(err, "renewing a lease")
 	}
+	var held []delivery.Lease
 	for _, l := range leases {
 		n, err := p.set(ctx, l, `LeaseUntil = `+p.db.ClockAfter, termArg(term))
 		if err != nil {
 			return nil, p.fault(err, "renewing a lease")
 		}
-		if l.Until = *until; n > 0 {
+		if n > 0 {
+			l.Until = *until
 			held = append(held, l)
 		}
 	}
@@ -111,24 +116,24 @@ func (p *Peers) set(ctx context.Context, l delivery.Lease, sets string, args ...
 WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), args...)...)
 }
 
-// Release implements delivery.Store. The fence stays, so that pending results can
-// be written until another daemon leases the partition.
+// Release leaves the fence, so that pending results can be written until another daemon leases
+// the partition.
 func (p *Peers) Release(ctx context.Context, leases []delivery.Lease) error {
+	past := sql.Named("Until", appdb.Timestamp(time.Time{}))
 	for _, l := range leases {
-		if _, err := p.set(ctx, l, `LeaseUntil = @Until`, sql.Named("Until", appdb.Timestamp(time.Time{}))); err != nil {
+		if _, err := p.set(ctx, l, `LeaseUntil = @Until`, past); err != nil {
 			return p.fault(err, "releasing a lease")
 		}
 	}
 	return nil
 }
 
-// Watch implements delivery.Store.
 func (p *Peers) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
 	_, err := p.set(ctx, home, `WatchedUntil = `+p.db.ClockAfter, termArg(term))
 	return p.fault(err, "storing that changes are read")
 }
 
-// PeerEvents implements delivery.Store. If nothing has happened it reads few rows.
+// PeerEvents reads few rows if nothing has happened.
 func (p *Peers) PeerEvents(ctx context.Context, after int64) (events delivery.PeerEvents, err error) {
 	numbers := map[string]*int64{subscriptionVersion: &events.Version, lastPeerEvent: &events.Last}
 	err = p.db.Query(ctx, func(rows *sql.Rows) error {
@@ -153,20 +158,22 @@ FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.db.Clock+` GROUP BY p.Holder`, 
 	if err != nil {
 		return events, p.fault(err, "reading other daemons")
 	}
-	events.Daemons, events.Watched = max(1, len(watched)), slices.Contains(watched, true)
+	events.Daemons = max(1, len(watched))
+	events.Watched = slices.Contains(watched, true)
 	orphans, err := p.free(ctx, orphaned, 0)
 	if err != nil {
 		return events, err
 	}
 	events.Orphans = len(orphans) > 0
 	if after >= 0 && after < events.Last {
-		events.Events, err = appdb.QueryAll(ctx, p.db, scanInto(func(n *delivery.PeerEvent) []any { return []any{&n.Subscription, &n.Kind} }),
-			`SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
+		events.Events, err = appdb.QueryAll(ctx, p.db, scanInto(peerEventFields), `SELECT DISTINCT n.SubscriptionID, n.Kind FROM whd.WH_Nudge n
 WHERE n.Number > @After AND n.Number <= @Last AND n.Kind <> @Changed AND n.Holder <> @Holder ORDER BY n.Kind, n.SubscriptionID`,
 			sql.Named("After", after), sql.Named("Last", events.Last), sql.Named("Changed", changedKind), p.db.HolderArg())
 	}
 	return events, p.fault(err, "reading peer events")
 }
+
+func peerEventFields(e *delivery.PeerEvent) []any { return []any{&e.Subscription, &e.Kind} }
 
 // maxChangeBatches is how many batches of a partition are read at once.
 const maxChangeBatches = 200
@@ -175,38 +182,43 @@ const maxChangeBatches = 200
 // read before.
 const scanned = 0
 
-// PeerChanges implements delivery.Store. The batches of one partition are written one
-// after another, so a reader of one has not missed an earlier one.
-func (p *Peers) PeerChanges(ctx context.Context, home int64, marks map[int64]int64) (all []webhook.Change, err error) {
+// PeerChanges relies on the batches of one partition being written one after another: a reader
+// of one has not missed an earlier one.
+func (p *Peers) PeerChanges(ctx context.Context, home int64, marks map[int64]int64) ([]webhook.Change, error) {
 	firstRead := len(marks) == 0
 	marks[scanned] = 0
-	partitions, err := appdb.QueryAll(ctx, p.db, appdb.ScanInt, `SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
+	partitions, err := appdb.QueryAll(ctx, p.db, appdb.ScanInt,
+		`SELECT PartitionID FROM whd.WH_Partition WHERE PartitionID <> @Home ORDER BY PartitionID`, sql.Named("Home", home))
 	if err != nil {
 		return nil, p.fault(err, "reading other daemons")
 	}
+
 	const doing = "reading the changes of other daemons"
+	var changes []webhook.Change
 	for _, partition := range partitions {
-		of := sql.Named("Partition", partition)
+		arg := sql.Named("Partition", partition)
 		mark, known := marks[partition]
 		if !known && firstRead {
-			last, err := p.queryInt(ctx, doing, `SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, of)
+			last, err := p.queryInt(ctx, doing,
+				`SELECT COALESCE(MAX(Number), 0) FROM whd.WH_Change WHERE PartitionID = @Partition`, arg)
 			if err != nil {
-				return all, err
+				return changes, err
 			}
 			marks[partition] = last
 			continue
 		}
-		rows, err := appdb.QueryAll(ctx, p.db, scanChanges, `SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.db.Limit,
-			of, sql.Named("Mark", mark), sql.Named("Limit", maxChangeBatches))
+		rows, err := appdb.QueryAll(ctx, p.db, scanChanges,
+			`SELECT Number, Changes FROM whd.WH_Change WHERE PartitionID = @Partition AND Number > @Mark ORDER BY Number`+p.db.Limit,
+			arg, sql.Named("Mark", mark), sql.Named("Limit", maxChangeBatches))
 		if err != nil {
-			return all, p.fault(err, doing)
+			return changes, p.fault(err, doing)
 		}
 		for _, row := range rows {
 			marks[partition] = row.number
-			all = append(all, row.changes...)
+			changes = append(changes, row.changes...)
 		}
 	}
-	return all, nil
+	return changes, nil
 }
 
 type storedChanges struct {
@@ -214,7 +226,8 @@ type storedChanges struct {
 	changes []webhook.Change
 }
 
-func scanChanges(row appdb.Row) (c storedChanges, err error) {
+func scanChanges(row appdb.Row) (storedChanges, error) {
+	var c storedChanges
 	var text []byte
 	if err := row.Scan(&c.number, &text); err != nil {
 		return c, err
@@ -242,7 +255,6 @@ const (
 	pruneLimit         = 500 // rows deleted at a time
 )
 
-// PrunePeerEvents implements delivery.Store.
 func (p *Peers) PrunePeerEvents(ctx context.Context) error {
 	err := p.prune(ctx, `DELETE FROM whd.WH_Change WHERE AddedDateTime < `+p.db.ClockAfter+` AND Number IN (
 	SELECT c.Number FROM whd.WH_Change c ORDER BY c.AddedDateTime`+p.db.Limit+`)`, changeRetention)

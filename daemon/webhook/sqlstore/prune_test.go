@@ -22,7 +22,9 @@ func removalIsComplete(t *testing.T, w *Store) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 3, r, l, "{}")
 	twin := *b.Messages[1]
-	twin.ID, twin.GUID, b.Messages = 20, "00000000-0000-7000-8000-000000000020", append(b.Messages, &twin)
+	twin.ID = 20
+	twin.GUID = "00000000-0000-7000-8000-000000000020"
+	b.Messages = append(b.Messages, &twin)
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
@@ -34,11 +36,12 @@ func removalIsComplete(t *testing.T, w *Store) {
 	expect := func(messages, responses, events string) {
 		t.Helper()
 		for column, want := range map[string]string{
-			`ID FROM whd.SY_WebhookMessage ORDER BY ID`: messages, `MessageID FROM whd.SY_WebhookMessageResponse ORDER BY MessageID`: responses,
-			`EventID FROM whd.WH_Event ORDER BY EventID`: events,
+			`ID FROM whd.SY_WebhookMessage ORDER BY ID`:                       messages,
+			`MessageID FROM whd.SY_WebhookMessageResponse ORDER BY MessageID`: responses,
+			`EventID FROM whd.WH_Event ORDER BY EventID`:                      events,
 		} {
-			all, err := appdb.QueryAll(t.Context(), w.db, appdb.ScanInt, `SELECT `+column)
-			if got := fmt.Sprint(all); err != nil || got != want {
+			ids, err := appdb.QueryAll(t.Context(), w.db, appdb.ScanInt, `SELECT `+column)
+			if got := fmt.Sprint(ids); err != nil || got != want {
 				t.Errorf("%s: %s (%v), want %s", column, got, err, want)
 			}
 		}
@@ -78,11 +81,11 @@ func TestRemovalYieldsToWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
-	step := func(rows int, more bool) {
+	step := func(rows int, isMore bool) {
 		t.Helper()
 		got, err := w.Prune(t.Context(), p)
-		if err != nil || got.Rows != rows || got.More != more {
-			t.Errorf("%+v (%v), want %d rows, more %v", got, err, rows, more)
+		if err != nil || got.Rows != rows || got.More != isMore {
+			t.Errorf("%+v (%v), want %d rows, more %v", got, err, rows, isMore)
 		}
 		p.After = got.Last
 	}
@@ -102,7 +105,8 @@ func TestRemovalRestoresSync(t *testing.T) {
 	if err := w.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	f, p := w.writer.(*fileWriter), delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
+	f := w.writer.(*fileWriter)
+	p := delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
 	expectSynced := func(when string) {
 		t.Helper()
 		s, err := f.conn.Prepare("PRAGMA synchronous")

@@ -121,8 +121,13 @@ func TestAnswersAreBounded(t *testing.T) {
 FROM WH_Number WHERE Name = 'ResponseTextSize'`, "kept")
 	}
 	lengths, stored := w.answers(t)
-	if len(lengths) != 60 || lengths[18] != 0 || lengths[19] != maxResponse || lengths[38] != 0 || lengths[39] != maxResponse || lengths[41] != 0 || lengths[42] != maxResponse {
-		t.Errorf("of %d texts are left %d", stored, lengths)
+	if len(lengths) != 60 {
+		t.Fatalf("of %d texts are left %d", stored, lengths)
+	}
+	for i, want := range map[int]int64{18: 0, 19: maxResponse, 38: 0, 39: maxResponse, 41: 0, 42: maxResponse} {
+		if lengths[i] != want {
+			t.Errorf("of %d texts are left %d; number %d must have %d", stored, lengths, i, want)
+		}
 	}
 }
 
@@ -139,11 +144,12 @@ func TestReclaimTexts(t *testing.T) {
 		}
 		reclaim := func(max int64, left int64) {
 			t.Helper()
-			for more := true; more; {
+			for isDone := false; !isDone; {
 				got, err := w.Reclaim(t.Context(), 4, max)
-				if more = got.More; err != nil {
+				if err != nil {
 					t.Fatal(err)
 				}
+				isDone = !got.More
 			}
 			if _, stored := w.answers(t); stored != left {
 				t.Errorf("%d texts are left, want %d", stored, left)
@@ -176,21 +182,22 @@ func TestFileShrinks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for p := (delivery.Prune{Limit: 1000, Successful: hookNoon.AddDate(0, 0, 1)}); ; {
+			p := delivery.Prune{Limit: 1000, Successful: hookNoon.AddDate(0, 0, 1)}
+			for isDone := false; !isDone; {
 				got, err := w.Prune(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if p.After = got.Last; !got.More {
-					break
-				}
+				p.After = got.Last
+				isDone = !got.More
 			}
 			steps := 0
-			for more := true; more; steps++ {
+			for isDone := false; !isDone; steps++ {
 				got, err := w.Reclaim(t.Context(), 100, 0)
-				if more = got.More; err != nil {
+				if err != nil {
 					t.Fatal(err)
 				}
+				isDone = !got.More
 			}
 			after, err := appdb.SizeOf(conn)
 			if err != nil {

@@ -37,7 +37,6 @@ func readDue(stored time.Time) (due time.Time, replay bool) {
 // scannedDue is the destination of a due time.
 type scannedDue struct{ due *time.Time }
 
-// Scan implements sql.Scanner.
 func (d scannedDue) Scan(value any) error {
 	err := (*appdb.Time)(d.due).Scan(value)
 	*d.due, _ = readDue(*d.due)

@@ -96,9 +96,12 @@ func TestLongReadsYieldToCheckpoints(t *testing.T) {
 		all := read(func() {})
 		restarted, rowsRead := make(chan bool, 1), 0
 		rows := read(func() {
-			switch rowsRead++; rowsRead {
+			rowsRead++
+			switch rowsRead {
 			case 3:
-				write(delivery.Batch{Version: version, Leases: b.Leases, Health: []delivery.Health{{Subscription: r.ID, Since: hookNoon.Add(time.Duration(n) * time.Hour), Replace: true}}})
+				since := hookNoon.Add(time.Duration(n) * time.Hour)
+				health := []delivery.Health{{Subscription: r.ID, Since: since, Replace: true}}
+				write(delivery.Batch{Version: version, Leases: b.Leases, Health: health})
 				go func() { restarted <- restart() }()
 				for f.db.Drain.Requested() == nil && len(restarted) == 0 {
 					time.Sleep(time.Millisecond)

@@ -31,8 +31,11 @@ const (
 )
 
 var batchErrors = map[int64]error{
-	batchFenced: delivery.ErrFenced, batchStale: delivery.ErrStale, batchKeyTaken: delivery.ErrKeyTaken,
-	batchOutboxTaken: delivery.ErrOutboxTaken, batchCaptureLost: delivery.ErrCaptureLost,
+	batchFenced:      delivery.ErrFenced,
+	batchStale:       delivery.ErrStale,
+	batchKeyTaken:    delivery.ErrKeyTaken,
+	batchOutboxTaken: delivery.ErrOutboxTaken,
+	batchCaptureLost: delivery.ErrCaptureLost,
 }
 
 func (s *serverWriter) write(ctx context.Context, b *delivery.Batch) error {
@@ -153,8 +156,12 @@ SELECT @Result;`
 )
 
 // keyUpdate returns the SET list that replaces an expired key by a new one.
-func keyUpdate(from string) string {
-	return `Digest = ` + from + `Digest, EventGUID = ` + from + `EventGUID, Messages = ` + from + `Messages, ExpiryDateTime = ` + from + `ExpiryDateTime`
+func keyUpdate(source string) string {
+	var sets []string
+	for _, column := range []string{"Digest", "EventGUID", "Messages", "ExpiryDateTime"} {
+		sets = append(sets, column+` = `+source+column)
+	}
+	return strings.Join(sets, ", ")
 }
 
 // The messages are deleted first: an outcome written concurrently then either finds
@@ -177,10 +184,11 @@ COMMIT TRANSACTION;
 SELECT @Removed;`
 
 // remove deletes messages in one round trip. It locks only their rows.
-func (s *serverWriter) remove(ctx context.Context, all []deletion) (left []deletion, r delivery.Removed, err error) {
-	rows := mssql.Document(deletionColumns.encode(all, nil))
+func (s *serverWriter) remove(ctx context.Context, messages []deletion) ([]deletion, delivery.Removed, error) {
+	rows := mssql.Document(deletionColumns.encode(messages, nil))
+	var r delivery.Removed
 	started := time.Now()
-	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
+	err := executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
 		removed, err := s.db.QueryInt(ctx, serverRemove, sql.Named("Messages", rows))
 		r.Rows = int(removed)
 		return err
@@ -190,7 +198,9 @@ func (s *serverWriter) remove(ctx context.Context, all []deletion) (left []delet
 }
 
 // shrink does nothing: the files are managed by the server.
-func (s *serverWriter) shrink(context.Context) (r delivery.Removed, err error) { return r, nil }
+func (s *serverWriter) shrink(context.Context) (delivery.Removed, error) {
+	return delivery.Removed{}, nil
+}
 
 // On SQL Server, events have an index for joining their bodies, and texts are split
 // into pieces that fit even if all characters are escaped.
@@ -200,11 +210,15 @@ var (
 )
 
 func newTextPieces() columns[storedText] {
-	all := textColumns[: len(textColumns)-1 : len(textColumns)-1]
+	pieces := textColumns[: len(textColumns)-1 : len(textColumns)-1]
 	for i := range responsePieces {
-		all = append(all, column[storedText]{fmt.Sprint("Text", i+1), text, func(t storedText) any { return piece(t.text, i) }})
+		pieces = append(pieces, column[storedText]{
+			name:  fmt.Sprint("Text", i+1),
+			typ:   text,
+			value: func(t storedText) any { return piece(t.text, i) },
+		})
 	}
-	return all
+	return pieces
 }
 
 func piece(text string, i int) string {
@@ -295,10 +309,10 @@ func (w *batchText) arg(name string, value any) { w.args = append(w.args, sql.Na
 func (w *batchText) rows(name string, json []byte) { w.arg(name, mssql.Document(json)) }
 
 // part adds a statement for rows, if there are any.
-func part[T any](w *batchText, statement, name string, c columns[T], all []T) {
-	if len(all) > 0 {
+func part[T any](w *batchText, statement, name string, c columns[T], rows []T) {
+	if len(rows) > 0 {
 		w.statement.WriteString(statement)
-		w.rows(name, c.encode(all, &w.escapes))
+		w.rows(name, c.encode(rows, &w.escapes))
 	}
 }
 
@@ -332,7 +346,8 @@ func (w *batchText) outcomes(outcomes []webhook.AttemptResult) {
 	var rounds [][]*attempt
 	var stored []storedText
 	var moved []*attempt
-	counts, seen := make(map[int64]int, len(outcomes)), make(map[string]bool)
+	counts := make(map[int64]int, len(outcomes)) // results by message
+	seen := make(map[string]bool)                // hashes of texts
 	for _, a := range attemptsOf(outcomes) {
 		if t, ok := a.extractText(); ok && !seen[t.hash] {
 			seen[t.hash] = true

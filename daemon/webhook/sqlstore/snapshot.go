@@ -10,7 +10,6 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// Version implements delivery.Store.
 func (e *Engine) Version(ctx context.Context) (int64, error) {
 	return e.queryInt(ctx, "reading the version of the subscriptions",
 		`SELECT Next FROM whd.WH_Number WHERE Name = @Name`, sql.Named("Name", subscriptionVersion))
@@ -24,9 +23,9 @@ func subscriptionChangeFields(c *subscriptionChange) []any { return []any{&c.ver
 const subscriptionChanges = `SELECT n.Number, n.SubscriptionID FROM whd.WH_Nudge n
 WHERE n.Kind = @Kind AND n.Number > @After AND n.Number <= @Version`
 
-// ChangedSubscriptions implements delivery.Store. A version without rows was made by an older
-// program, or its rows were pruned; then all subscriptions are read.
-func (e *Engine) ChangedSubscriptions(ctx context.Context, after, version int64) (changed map[int64]*webhook.Subscription, complete bool, err error) {
+// ChangedSubscriptions reads all subscriptions if a version has no rows: it was made by an older
+// program, or its rows were pruned.
+func (e *Engine) ChangedSubscriptions(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, bool, error) {
 	changes, err := appdb.QueryAll(ctx, e.db, scanInto(subscriptionChangeFields), subscriptionChanges,
 		sql.Named("Kind", changedKind), sql.Named("After", after), sql.Named("Version", version))
 	if err != nil {
@@ -34,7 +33,7 @@ func (e *Engine) ChangedSubscriptions(ctx context.Context, after, version int64)
 	}
 
 	// A changed subscription that is not found below was deleted: it stays nil.
-	changed = make(map[int64]*webhook.Subscription)
+	changed := make(map[int64]*webhook.Subscription)
 	versions := make(map[int64]bool)
 	for _, c := range changes {
 		versions[c.version] = true
@@ -43,8 +42,8 @@ func (e *Engine) ChangedSubscriptions(ctx context.Context, after, version int64)
 
 	where := ` WHERE s.ID IN ` + e.db.InList
 	args := []any{e.db.ListArg(slices.Collect(maps.Keys(changed)))}
-	complete = version <= after || int64(len(versions)) < version-after
-	if complete {
+	whole := version <= after || int64(len(versions)) < version-after
+	if whole {
 		where = ``
 		args = nil
 	}
@@ -55,7 +54,7 @@ func (e *Engine) ChangedSubscriptions(ctx context.Context, after, version int64)
 	for _, s := range subscriptions {
 		changed[s.ID] = &s
 	}
-	return changed, complete, nil
+	return changed, whole, nil
 }
 
 // Snapshot returns all subscriptions. The version is read first: a later change

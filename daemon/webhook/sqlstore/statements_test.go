@@ -86,7 +86,11 @@ var variable = regexp.MustCompile(`@\w+`)
 // as many attempts as a batch can have, each with a response, and as many disabled
 // subscriptions.
 func TestParametersOfBatches(t *testing.T) {
-	const outbox, subscriptions, attempts = 6000, 6, 512
+	const (
+		outbox        = 6000
+		subscriptions = 6
+		attempts      = 512
+	)
 	l := delivery.Lease{Partition: 1, Fence: 2}
 	holder := sql.Named("Holder", "h")
 	r := webhook.Subscription{ID: 7, URL: "https://shop.example/in"}
@@ -98,13 +102,15 @@ func TestParametersOfBatches(t *testing.T) {
 			b.Taken = append(b.Taken, fmt.Sprint(first+i))
 			for s := 1; s < subscriptions; s++ {
 				m := *b.Messages[i]
-				m.ID, m.Subscription = m.ID+int64(1e9*s), int64(7+s)
+				m.ID += int64(1e9 * s)
+				m.Subscription = int64(7 + s)
 				b.Messages = append(b.Messages, &m)
 			}
 		}
 		b.Outcomes = succeeded(b)[:attempts]
 		for i := range b.Outcomes {
-			b.Outcomes[i].Detail, b.Outcomes[i].Text = fmt.Sprintf("why %d", i), fmt.Appendf(nil, "<p>\"%d\"</p>\n", i)
+			b.Outcomes[i].Detail = fmt.Sprintf("why %d", i)
+			b.Outcomes[i].Text = fmt.Appendf(nil, "<p>\"%d\"</p>\n", i)
 			b.Disabled = append(b.Disabled, delivery.Disabled{Subscription: int64(i), Reason: "gone", At: hookNoon})
 			b.Health = append(b.Health, delivery.Health{Subscription: int64(i), Since: hookNoon})
 			b.PeerEvents = append(b.PeerEvents, delivery.PeerEvent{Subscription: int64(i), Kind: delivery.PeerAdded})
@@ -119,15 +125,23 @@ func TestParametersOfBatches(t *testing.T) {
 // TestAnswersInPieces checks that responses are sent in pieces that Babelfish does
 // not truncate, even if every character is escaped.
 func TestAnswersInPieces(t *testing.T) {
-	for _, answer := range []string{"", "short", strings.Repeat("\n", 2*maxResponse), strings.Repeat("é", maxResponse), strings.Repeat("\U0001F980\"", maxResponse)} {
+	for _, answer := range []string{
+		"",
+		"short",
+		strings.Repeat("\n", 2*maxResponse),
+		strings.Repeat("é", maxResponse),
+		strings.Repeat("\U0001F980\"", maxResponse),
+	} {
 		w := &batchText{}
-		w.outcomes([]webhook.AttemptResult{{Message: &webhook.Message{}, Outcome: webhook.Outcome{Text: []byte(answer), Began: hookNoon}}})
-		pieces, back := inRows(t, w.args[0], "AnswerText", resultColumns), ""
+		outcome := webhook.Outcome{Text: []byte(answer), Began: hookNoon}
+		w.outcomes([]webhook.AttemptResult{{Message: &webhook.Message{}, Outcome: outcome}})
+		pieces := inRows(t, w.args[0], "AnswerText", resultColumns)
 		if len(w.args) > 1 {
 			for i := range responsePieces {
 				pieces = append(pieces, inRows(t, w.args[1], fmt.Sprint("Text", i+1), textPieces)...)
 			}
 		}
+		back := ""
 		for _, piece := range pieces {
 			if n := len([]rune(piece)); n > 4000 {
 				t.Errorf("a piece has %d characters", n)
@@ -144,16 +158,17 @@ func TestAnswersInPieces(t *testing.T) {
 }
 
 // inRows returns the texts of a column from the rows of an argument.
-func inRows[T any](t *testing.T, arg any, name string, c columns[T]) (all []string) {
+func inRows[T any](t *testing.T, arg any, name string, c columns[T]) []string {
 	var rows [][]any
 	if err := json.Unmarshal([]byte(fmt.Sprint(arg.(sql.NamedArg).Value)), &rows); err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(c, func(col column[T]) bool { return col.name == name })
+	var texts []string
 	for _, row := range rows {
-		if text, is := row[i].(string); is {
-			all = append(all, text)
+		if text, ok := row[i].(string); ok {
+			texts = append(texts, text)
 		}
 	}
-	return all
+	return texts
 }

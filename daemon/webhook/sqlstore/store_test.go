@@ -96,11 +96,18 @@ func hooksOnServer(tb testing.TB, dsn string) *Store {
 // subscribed adds a subscription, and leases a partition.
 func subscribed(tb testing.TB, w *Store) (webhook.Subscription, delivery.Lease) {
 	tb.Helper()
-	s, err := w.AddSubscriber(tb.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, audit.Entry{Actor: audit.System(), At: hookNoon})
+	shop := admin.Subscriber{Name: "Shop", Enabled: true}
+	s, err := w.AddSubscriber(tb.Context(), shop, audit.Entry{Actor: audit.System(), At: hookNoon})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := w.AddSubscription(tb.Context(), webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "https://shop.example/in", Enabled: true, SavedAt: hookNoon}, nil)
+	r, err := w.AddSubscription(tb.Context(), webhook.Subscription{
+		Subscriber: s.GUID,
+		Pattern:    "*",
+		URL:        "https://shop.example/in",
+		Enabled:    true,
+		SavedAt:    hookNoon,
+	}, nil)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -148,22 +155,33 @@ func webhookViews(t *testing.T, w *Store) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 2, r, l, `{"a":1}`)
 	b.Outcomes = []webhook.AttemptResult{{
-		Message: b.Messages[0], After: webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: hookNoon.Add(time.Minute)},
-		Outcome: webhook.Outcome{Cause: webhook.TimedOut, Detail: `say "no"`, Text: []byte("\xffé"), Began: hookNoon, Took: 20 * time.Millisecond},
+		Message: b.Messages[0],
+		After:   webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: hookNoon.Add(time.Minute)},
+		Outcome: webhook.Outcome{
+			Cause:  webhook.TimedOut,
+			Detail: `say "no"`,
+			Text:   []byte("\xffé"),
+			Began:  hookNoon,
+			Took:   20 * time.Millisecond,
+		},
 	}}
 	if err := errors.Join(w.Write(t.Context(), b), w.SetDefaultRetries(t.Context(), 7)); err != nil {
 		t.Fatal(err)
 	}
 	const message = `00000000-0000-7000-8000-00000000000`
-	at, later, ended := "2030-01-02T12:00:00.1234560", "2030-01-02T12:01:00.1234560", "2030-01-02T12:00:00.1434560"
+	const (
+		added = "2030-01-02T12:00:00.1234560"
+		ended = "2030-01-02T12:00:00.1434560"
+		later = "2030-01-02T12:01:00.1234560"
+	)
 	ids := r.Subscriber + "|" + r.GUID + "|"
 	expectRows(t, w.db, `SubscriberID, SubscriptionID, MessageID, EventName, URL, Body, ItemNo, Status, Retries, AddedDateTime, LastSavedDateTime,
 	LastMessageResponseHTTPCode, LastMessageResponseMessage, NextAttemptDateTime, MaxRetries FROM whd.WH_MessageView ORDER BY ItemNo`,
-		ids+message+`c|debtor.created|https://shop.example/in|{"a":1}|12|2|0|`+at+"|"+ended+"|null|timeout|"+later+"|7",
-		ids+message+`e|debtor.created|https://shop.example/in|{"a":1}|14|0|0|`+at+"|"+at+"|null|null|"+at+"|7")
+		ids+message+`c|debtor.created|https://shop.example/in|{"a":1}|12|2|0|`+added+"|"+ended+"|null|timeout|"+later+"|7",
+		ids+message+`e|debtor.created|https://shop.example/in|{"a":1}|14|0|0|`+added+"|"+added+"|null|null|"+added+"|7")
 	expectRows(t, w.db, `SubscriberID, SubscriptionID, MessageID, EventName, MessageItemNo, Status, Retries, AddedDateTime, MessageLastSavedDateTime,
 	HTTPCode, Message, ItemNo, LastSavedDateTime, Duration, Detail, AnswerText FROM whd.WH_MessageResponseView`,
-		ids+message+`c|debtor.created|12|2|0|`+at+"|"+ended+"|null|timeout|1|"+ended+"|200000|say \"no\"|\uFFFDé")
+		ids+message+`c|debtor.created|12|2|0|`+added+"|"+ended+"|null|timeout|1|"+ended+"|200000|say \"no\"|\uFFFDé")
 	expectRows(t, w.db, `RecID, SY_WebhookSubscriber_RecID, EventName, ItemNo, DisabledReason FROM whd.WH_SubscriptionView`,
 		r.GUID+"|"+r.Subscriber+"|*|1|null")
 	if _, err := w.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
@@ -392,7 +410,8 @@ func TestBatchesDoNotWaitForCheckpoint(t *testing.T) {
 		}
 		return length
 	}
-	ending, end, lock := make(chan struct{}), make(chan struct{}), f.wal.lock
+	ending, end := make(chan struct{}), make(chan struct{})
+	lock := f.wal.lock
 	f.wal.lock = func(ctx context.Context) (func(), error) {
 		close(ending)
 		<-end

@@ -11,10 +11,10 @@ import (
 )
 
 // subscriptionColumn is a column of the subscription table s or the subscriber
-// table b. of returns a pointer to its value.
+// table b. pointer returns a pointer to its value.
 type subscriptionColumn struct {
-	name string
-	of   func(*webhook.Subscription) any
+	name    string
+	pointer func(*webhook.Subscription) any
 }
 
 // subscriptionAdded are the columns of an INSERT, which also assigns the ID.
@@ -54,31 +54,37 @@ const byNumber = ` ORDER BY s.ItemNo, s.ID`
 // subscriptions returns the subscriptions that meet a condition, with their headers, in
 // the order that follows the condition and ends with s.ID. One statement reads both, so
 // that headers always match the URL they were set for.
-func (t tables) subscriptions(ctx context.Context, ordered string, args ...any) (all []webhook.Subscription, err error) {
-	var list strings.Builder
+func (t tables) subscriptions(ctx context.Context, ordered string, args ...any) ([]webhook.Subscription, error) {
+	var columns []subscriptionColumn
 	for _, c := range subscriptionAdded {
-		list.WriteString("s." + c.name + ", ")
+		columns = append(columns, subscriptionColumn{name: "s." + c.name, pointer: c.pointer})
 	}
-	for _, c := range subscriptionRead {
+	columns = append(columns, subscriptionRead...)
+	var list strings.Builder
+	for _, c := range columns {
 		list.WriteString(c.name + ", ")
 	}
-	err = t.db.Query(ctx, func(rows *sql.Rows) error {
-		for all = nil; rows.Next(); {
+
+	var subscriptions []webhook.Subscription
+	err := t.db.Query(ctx, func(rows *sql.Rows) error {
+		subscriptions = nil
+		for rows.Next() {
 			var s webhook.Subscription
-			var header, value, headerID sql.NullString
-			var fields []any
-			for _, columns := range [][]subscriptionColumn{subscriptionAdded, subscriptionRead} {
-				for _, c := range columns {
-					fields = append(fields, destination(c.of(&s)))
-				}
+			fields := make([]any, 0, len(columns)+3)
+			for _, c := range columns {
+				fields = append(fields, destination(c.pointer(&s)))
 			}
+			var header, value, headerID sql.NullString
 			if err := rows.Scan(append(fields, &header, &value, &headerID)...); err != nil {
 				return err
 			}
-			if n := len(all); n == 0 || all[n-1].ID != s.ID {
-				all = append(all, s)
+
+			n := len(subscriptions)
+			if n == 0 || subscriptions[n-1].ID != s.ID {
+				subscriptions = append(subscriptions, s)
 			}
-			if last := &all[len(all)-1]; header.Valid {
+			if header.Valid {
+				last := &subscriptions[len(subscriptions)-1]
 				last.Headers = append(last.Headers, webhook.Header{Name: header.String, Value: value.String, ID: headerID.String})
 			}
 		}
@@ -86,7 +92,7 @@ func (t tables) subscriptions(ctx context.Context, ordered string, args ...any) 
 	}, `SELECT `+list.String()+`h.Name, h.Value, h.RecID
 FROM whd.SY_WebhookSubscription s JOIN whd.SY_WebhookSubscriber b ON b.ID = s.SubscriberID
 LEFT JOIN whd.SY_WebhookSubscriptionRequestHeader h ON h.SubscriptionID = s.ID`+ordered+`, h.ItemNo`, args...)
-	return all, err
+	return subscriptions, err
 }
 
 // schedule is a retry schedule, stored as "5s,30s,2m0s"; NULL means the default of
@@ -101,11 +107,11 @@ func (s schedule) stored() sql.NullString {
 	return sql.NullString{String: strings.Join(parts, ","), Valid: s != nil}
 }
 
-// Scan implements sql.Scanner.
 func (s *schedule) Scan(value any) error {
 	var text sql.NullString
 	err := text.Scan(value)
-	if *s = nil; err != nil || !text.Valid {
+	*s = nil
+	if err != nil || !text.Valid {
 		return err
 	}
 	*s = schedule{} // an empty text means no retries
@@ -139,7 +145,6 @@ func (e earlierSecrets) stored() sql.NullString {
 	return sql.NullString{String: strings.Join(parts, ","), Valid: len(e) > 0}
 }
 
-// Scan implements sql.Scanner.
 func (e *earlierSecrets) Scan(value any) error {
 	var text sql.NullString
 	err := text.Scan(value)
@@ -161,7 +166,6 @@ func (e *earlierSecrets) Scan(value any) error {
 // optionalBool is a bool that is NULL if it was never set.
 type optionalBool bool
 
-// Scan implements sql.Scanner.
 func (f *optionalBool) Scan(value any) error {
 	var set sql.NullBool
 	err := set.Scan(value)
@@ -176,7 +180,6 @@ func (o optional) stored() sql.NullString {
 	return sql.NullString{String: string(o), Valid: o != ""}
 }
 
-// Scan implements sql.Scanner.
 func (o *optional) Scan(value any) error {
 	var text sql.NullString
 	err := text.Scan(value)

@@ -22,10 +22,10 @@ func (t tables) fault(err error, doing string) error { return t.db.Fault(engineE
 
 // engineError adds the corresponding error of package delivery.
 func engineError(err error) error {
-	switch {
-	case errors.Is(err, appdb.ErrReplaced), errors.Is(err, appdb.ErrUnsynced):
+	if errors.Is(err, appdb.ErrReplaced) || errors.Is(err, appdb.ErrUnsynced) {
 		return errors.Join(delivery.ErrFenced, err)
-	case sqlite.IsDamaged(err):
+	}
+	if sqlite.IsDamaged(err) {
 		return errors.Join(delivery.ErrDamaged, err)
 	}
 	return err
@@ -51,8 +51,9 @@ func (t tables) queryInt(ctx context.Context, doing, statement string, args ...a
 // scanInto returns a function that scans a row into the destinations that fields
 // returns.
 func scanInto[T any](fields func(*T) []any) func(appdb.Row) (T, error) {
-	return func(row appdb.Row) (v T, err error) {
-		err = row.Scan(fields(&v)...)
+	return func(row appdb.Row) (T, error) {
+		var v T
+		err := row.Scan(fields(&v)...)
 		return v, err
 	}
 }
@@ -76,13 +77,14 @@ SELECT Next - @Count FROM whd.WH_Number WHERE Name = @Name;
 COMMIT TRANSACTION;`
 )
 
-// AllocateIDs implements delivery.Store.
-func (t tables) AllocateIDs(ctx context.Context, n int) (first int64, err error) {
+// AllocateIDs reserves n IDs and returns the first.
+func (t tables) AllocateIDs(ctx context.Context, n int) (int64, error) {
 	statement := allocateInFile
 	if t.db.IsServer() {
 		statement = allocateOnServer
 	}
-	err = executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
+	var first int64
+	err := executor.Retry(ctx, executor.IsDeadlock, func(ctx context.Context) error {
 		unlock, err := t.db.Lock(ctx)
 		if err != nil {
 			return err
@@ -133,11 +135,12 @@ LEFT JOIN whd.SY_WebhookSubscription c ON c.ID IN (SELECT ID FROM whd.SY_Webhook
 // the numbers have the order of the commits: a reader of a number has not missed a
 // lower one.
 func (t tables) peerEventSteps(kind delivery.PeerEventKind, subscriptions ...int64) []appdb.Step {
-	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, sql.Named("Name", lastPeerEvent))}
+	counter := sql.Named("Name", lastPeerEvent)
+	steps := []appdb.Step{appdb.Statement(`UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name`, counter)}
 	for _, s := range subscriptions {
 		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Nudge (Number, SubscriptionID, Kind, Holder, AddedDateTime)
 SELECT n.Next, @Subscription, @Kind, @Holder, `+t.db.Clock+` FROM whd.WH_Number n WHERE n.Name = @Name`,
-			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), t.db.HolderArg(), sql.Named("Name", lastPeerEvent)))
+			sql.Named("Subscription", s), sql.Named("Kind", int64(kind)), t.db.HolderArg(), counter))
 	}
 	return steps
 }
