@@ -23,32 +23,35 @@ func (h hooks) expectBacklog(when string, want ...stats.Backlog) {
 // subscription.
 func backlogs(h hooks) {
 	h.expectBacklog("at first")
-	a, b, l, other := h.subscribe(), h.subscribe(), h.lease(time.Hour), h.lease(time.Hour)
-	of := func(r webhook.Subscription, notSent, retries int64, oldest time.Time) stats.Backlog {
+	a := h.subscribe()
+	b := h.subscribe()
+	l := h.lease(time.Hour)
+	other := h.lease(time.Hour)
+	backlog := func(r webhook.Subscription, notSent, retries int64, oldest time.Time) stats.Backlog {
 		return stats.Backlog{Subscription: r.ID, NotSent: notSent, RetryPending: retries, Oldest: oldest}
 	}
 	early := h.sendAt(l, a.ID, 3, noon)
 	late := h.sendAt(other, a.ID, 2, noon.Add(time.Minute))
 	h.sendAt(other, b.ID, 1, noon.Add(time.Hour))
-	h.expectBacklog("not sent yet", of(a, 5, 0, noon), of(b, 1, 0, noon.Add(time.Hour)))
+	h.expectBacklog("not sent yet", backlog(a, 5, 0, noon), backlog(b, 1, 0, noon.Add(time.Hour)))
 
 	h.record(l, attempt(early[0], 200, webhook.Successful, time.Time{}), attempt(early[1], 500, webhook.Failed, time.Time{}),
 		attempt(early[2], 500, webhook.RetryPending, noon.Add(time.Hour)))
-	h.expectBacklog("after attempts", of(a, 2, 1, noon), of(b, 1, 0, noon.Add(time.Hour)))
+	h.expectBacklog("after attempts", backlog(a, 2, 1, noon), backlog(b, 1, 0, noon.Add(time.Hour)))
 
 	_, err := h.RetryMessage(h.t.Context(), addressOf(a, early[1]), noon)
 	h.check(err)
-	h.expectBacklog("made due again", of(a, 2, 2, noon), of(b, 1, 0, noon.Add(time.Hour)))
+	h.expectBacklog("made due again", backlog(a, 2, 2, noon), backlog(b, 1, 0, noon.Add(time.Hour)))
 
 	for _, m := range early {
 		_, err := h.RemoveMessage(h.t.Context(), addressOf(a, m))
 		h.check(err)
 	}
-	h.expectBacklog("removed", of(a, 2, 0, noon.Add(time.Minute)), of(b, 1, 0, noon.Add(time.Hour)))
+	h.expectBacklog("removed", backlog(a, 2, 0, noon.Add(time.Minute)), backlog(b, 1, 0, noon.Add(time.Hour)))
 
 	_, err = h.RemoveSubscription(h.t.Context(), b.Subscriber, b.GUID, noon)
 	h.check(err)
-	h.expectBacklog("of a subscription that is gone", of(a, 2, 0, noon.Add(time.Minute)))
+	h.expectBacklog("of a subscription that is gone", backlog(a, 2, 0, noon.Add(time.Minute)))
 
 	h.record(other, attempt(late[0], 200, webhook.Successful, time.Time{}), attempt(late[1], 200, webhook.Successful, time.Time{}))
 	h.expectBacklog("all sent")

@@ -11,13 +11,13 @@ import (
 )
 
 // candidates returns messages as a query returns them.
-func (h hooks) candidates(r webhook.Subscription, all ...*webhook.Message) []admin.Candidate {
+func (h hooks) candidates(r webhook.Subscription, messages ...*webhook.Message) []admin.Candidate {
 	h.t.Helper()
 	var selected []admin.Candidate
-	for _, m := range all {
-		is, err := h.Message(h.t.Context(), addressOf(r, m))
+	for _, m := range messages {
+		current, err := h.Message(h.t.Context(), addressOf(r, m))
 		h.check(err)
-		selected = append(selected, admin.Candidate{ID: is.ID, Status: is.Status, Retries: is.Retries()})
+		selected = append(selected, admin.Candidate{ID: current.ID, Status: current.Status, Retries: current.Retries()})
 	}
 	return selected
 }
@@ -46,19 +46,28 @@ func (h hooks) expectChanged(name string, got []admin.Changed, err error, want .
 
 // changedFrom returns the result of a bulk operation for a message.
 func changedFrom(r webhook.Subscription, m *webhook.Message, before webhook.Status, c webhook.Change) admin.Changed {
-	c.Message, c.Subscriber, c.Subscription, c.Event = m.GUID, r.Subscriber, r.GUID, m.Event.Name
+	c.Message = m.GUID
+	c.Subscriber = r.Subscriber
+	c.Subscription = r.GUID
+	c.Event = m.Event.Name
 	return admin.Changed{ID: m.ID, Subscription: r.ID, Before: before, Change: c}
 }
 
 func retryBulk(h hooks) {
-	ctx, r, other, l, later := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	other := h.subscribe()
+	l := h.lease(time.Hour)
+	later := noon.Add(time.Minute)
 	sent, spared := h.oneOfEach(l, r), h.oneOfEach(l, other)
 	selected := h.candidates(r, sent...)
 	done, err := h.RetryMessages(ctx, selected, later)
 	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 500}
 	gone := due
 	gone.Code = 410
-	h.expectChanged("retried", done, err, changedFrom(r, sent[2], webhook.RetryPending, due), changedFrom(r, sent[3], webhook.Failed, gone))
+	h.expectChanged("retried", done, err,
+		changedFrom(r, sent[2], webhook.RetryPending, due),
+		changedFrom(r, sent[3], webhook.Failed, gone))
 	for i, want := range []webhook.State{
 		{Next: noon}, {Status: webhook.Successful, Attempts: 1},
 		{Status: webhook.RetryPending, Attempts: 1, Next: later}, {Status: webhook.RetryPending, Attempts: 1, Next: later},
@@ -69,9 +78,11 @@ func retryBulk(h hooks) {
 	h.expectState(addressOf(other, spared[2]), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Hour)})
 	h.expectIDs("open", h.open(l.Partition, r.ID), sent[0], sent[2], sent[3])
 
-	again, err := h.RetryMessages(ctx, selected, later.Add(time.Minute))
-	h.expectChanged("as they were picked before", again, err, changedFrom(r, sent[2], webhook.RetryPending,
-		webhook.Change{Status: webhook.RetryPending, Next: later.Add(time.Minute), At: later.Add(time.Minute), Code: 500}))
+	secondTime := later.Add(time.Minute)
+	repeated, err := h.RetryMessages(ctx, selected, secondTime)
+	due.Next = secondTime
+	due.At = secondTime
+	h.expectChanged("as they were picked before", repeated, err, changedFrom(r, sent[2], webhook.RetryPending, due))
 	none, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1 << 40, Status: webhook.Failed}}, later)
 	h.expectChanged("of a message that is gone", none, err)
 	none, err = h.RetryMessages(ctx, nil, later)
@@ -83,7 +94,11 @@ func retryBulk(h hooks) {
 }
 
 func removeBulk(h hooks) {
-	ctx, r, other, l, at := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	other := h.subscribe()
+	l := h.lease(time.Hour)
+	at := noon.Add(time.Minute)
 	b := h.batch(l)
 	both := h.publish(&b, noon, "shared", r.ID, other.ID)
 	h.check(h.Write(ctx, b))
@@ -96,8 +111,12 @@ func removeBulk(h hooks) {
 	changedMessage := func(m *webhook.Message, before webhook.Status, code int) admin.Changed {
 		return changedFrom(r, m, before, webhook.Change{Status: before, Code: code, At: at, Deleted: true})
 	}
-	h.expectChanged("removed", done, err, changedMessage(both[0], webhook.NotSent, 0), changedMessage(sent[0], webhook.NotSent, 0), changedMessage(sent[1], webhook.Successful, 200),
-		changedMessage(sent[2], webhook.RetryPending, 500), changedMessage(sent[3], webhook.Failed, 410))
+	h.expectChanged("removed", done, err,
+		changedMessage(both[0], webhook.NotSent, 0),
+		changedMessage(sent[0], webhook.NotSent, 0),
+		changedMessage(sent[1], webhook.Successful, 200),
+		changedMessage(sent[2], webhook.RetryPending, 500),
+		changedMessage(sent[3], webhook.Failed, 410))
 	for _, m := range append(sent, both[0]) {
 		_, err := h.Message(ctx, addressOf(r, m))
 		h.expectMissing(err)
@@ -108,10 +127,11 @@ func removeBulk(h hooks) {
 	if len(left) > 0 && string(left[0].Event.Body) != "shared" {
 		h.t.Errorf("body is %q", left[0].Event.Body)
 	}
-	again, err := h.RemoveMessages(ctx, selected, at)
-	h.expectChanged("removed again", again, err)
+	repeated, err := h.RemoveMessages(ctx, selected, at)
+	h.expectChanged("removed again", repeated, err)
 	last, err := h.LastMessage(ctx)
-	if h.check(err); last != changed.ID {
+	h.check(err)
+	if last != changed.ID {
 		h.t.Errorf("the last message is %d, want %d", last, changed.ID)
 	}
 }
@@ -119,7 +139,10 @@ func removeBulk(h hooks) {
 // largeBulk runs a bulk operation of the largest size on messages of two
 // subscriptions.
 func largeBulk(h hooks) {
-	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	other := h.subscribe()
+	l := h.lease(time.Hour)
 	const half = 250
 	var selected []admin.Candidate
 	for _, m := range append(h.send(l, r.ID, half), h.send(l, other.ID, half)...) {
@@ -128,7 +151,8 @@ func largeBulk(h hooks) {
 	kept := h.send(l, r.ID, 1)
 	done, err := h.RetryMessages(ctx, selected, noon)
 	h.expectChanged("none of them was attempted", done, err)
-	if done, err = h.RemoveMessages(ctx, selected, noon); err != nil || len(done) != 2*half {
+	done, err = h.RemoveMessages(ctx, selected, noon)
+	if err != nil || len(done) != 2*half {
 		h.t.Errorf("removed %d (%v)", len(done), err)
 	}
 	h.expectIDs("of the one", h.open(l.Partition, r.ID), kept...)
@@ -173,12 +197,12 @@ func (h hooks) bulkAndOutcomes(r webhook.Subscription, l delivery.Lease, sent []
 		}
 	})
 	for _, m := range sent {
-		is, err := h.Message(h.t.Context(), addressOf(r, m))
-		switch n := removed[m.ID]; {
-		case n > 1 || n == 1 && err == nil || n == 0 && err != nil:
+		current, err := h.Message(h.t.Context(), addressOf(r, m))
+		n := removed[m.ID]
+		if n > 1 || n == 1 && err == nil || n == 0 && err != nil {
 			h.t.Errorf("message %d was removed %d times (%v)", m.ID, n, err)
-		case err == nil && is.Attempts != 1:
-			h.t.Errorf("the outcome of message %d was lost: %+v", m.ID, is.State)
+		} else if err == nil && current.Attempts != 1 {
+			h.t.Errorf("the outcome of message %d was lost: %+v", m.ID, current.State)
 		}
 	}
 }

@@ -12,13 +12,23 @@ import (
 // capturedChanges checks that a batch with changes of records is written whole or not at
 // all, and that the event of a change stays until both its messages and the change are gone.
 func capturedChanges(h hooks) {
-	ctx, sub, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	sub := h.subscribe()
+	l := h.lease(time.Hour)
 	_, err := h.changes.Begin(ctx, "K", 3)
 	h.check(err)
 	group := func(b *delivery.Batch, fence, first int64) []*webhook.Message {
 		b.Captured = &delivery.Captured{Kind: "K", Fence: fence, AddedAt: noon}
 		for i := range int64(2) {
-			b.Captured.Changes = append(b.Captured.Changes, delivery.CapturedChange{ID: first + i, Op: "created", Key: "k", Body: []byte("größe"), Number: first + i, ShadowKey: []byte{byte(first + i)}})
+			id := first + i
+			b.Captured.Changes = append(b.Captured.Changes, delivery.CapturedChange{
+				ID:        id,
+				Op:        "created",
+				Key:       "k",
+				Body:      []byte("größe"),
+				Number:    id,
+				ShadowKey: []byte{byte(id)},
+			})
 		}
 		m := h.publish(b, noon, "größe", sub.ID)
 		b.Captured.Changes[0].EventID = m[0].Event.ID
@@ -40,14 +50,14 @@ func capturedChanges(h hooks) {
 	}
 	expect := func(name string, n int) {
 		h.t.Helper()
-		all, err := h.changes.Changes(ctx, "K", 0, 10)
+		changes, err := h.changes.Changes(ctx, "K", 0, 10)
 		h.check(err)
-		if len(all) != n {
-			h.t.Errorf("%s: %d changes, want %d", name, len(all), n)
+		if len(changes) != n {
+			h.t.Errorf("%s: %d changes, want %d", name, len(changes), n)
 		}
-		for _, one := range all {
-			if string(one.Body) != "größe" {
-				h.t.Errorf("%s: change %d has the body %q", name, one.ID, one.Body)
+		for _, change := range changes {
+			if string(change.Body) != "größe" {
+				h.t.Errorf("%s: change %d has the body %q", name, change.ID, change.Body)
 			}
 		}
 	}
@@ -65,9 +75,10 @@ func capturedChanges(h hooks) {
 	expect("written", 4)
 	bodies := func(name string, m *webhook.Message, left bool) {
 		h.t.Helper()
-		all, err := h.Bodies(ctx, []int64{m.Event.ID})
-		if h.check(err); (len(all) == 1) != left {
-			h.t.Errorf("%s: the event is left: %v", name, len(all) == 1)
+		bodies, err := h.Bodies(ctx, []int64{m.Event.ID})
+		h.check(err)
+		if isLeft := len(bodies) == 1; isLeft != left {
+			h.t.Errorf("%s: the event is left: %v", name, isLeft)
 		}
 	}
 

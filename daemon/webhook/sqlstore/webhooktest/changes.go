@@ -15,7 +15,9 @@ import (
 // changedSubscriptions checks that a daemon reads only the subscriptions that it or
 // another daemon has changed since a version.
 func changedSubscriptions(h hooks) {
-	ctx, other, l := h.t.Context(), h.peer(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	other := h.peer()
+	l := h.lease(time.Hour)
 	a, b := h.subscribe(), h.subscribe()
 	off, url := false, "https://shop.example/other"
 	began := other.readPeerEvents(-1)
@@ -38,7 +40,11 @@ func changedSubscriptions(h hooks) {
 	}
 	headers := []webhook.Header{{Name: "X-A", Value: "1"}, {Name: "X-B", Value: "2"}}
 	change(a, admin.SubscriptionChange{URL: &url, Headers: &headers})
-	if got := expect("a change", a.ID)[a.ID]; got == nil || got.URL != url || !webhook.SameHeaders(got.Headers, headers) || !got.Enabled || got.SubscriberInfo.Name != "Shop" {
+	got := expect("a change", a.ID)[a.ID]
+	if got == nil || got.URL != url || !webhook.SameHeaders(got.Headers, headers) {
+		h.t.Fatalf("changed to %+v", got)
+	}
+	if !got.Enabled || got.SubscriberInfo.Name != "Shop" {
 		h.t.Errorf("changed to %+v", got)
 	}
 	change(a, admin.SubscriptionChange{Ordered: &off})
@@ -59,7 +65,8 @@ func changedSubscriptions(h hooks) {
 	}
 	now, err := h.Now(ctx)
 	h.check(err)
-	change(c, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: "two", Old: []webhook.ReplacedSecret{{Secret: "one", Until: now.Add(past)}}}})
+	old := []webhook.ReplacedSecret{{Secret: "one", Until: now.Add(past)}}
+	change(c, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: "two", Old: old}})
 	expect("a new secret", c.ID)
 	_, err = h.Sweep(ctx, 10)
 	h.check(err)
@@ -106,27 +113,36 @@ func boundedHeaders(h hooks) {
 	h.check(err)
 	r, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // replaces the headers
 	h.check(err)
-	more := webhook.Subscription{Subscriber: r.Subscriber, Pattern: "*", URL: r.URL, Headers: large, Secret: "s", SavedAt: noon}
+	another := webhook.Subscription{
+		Subscriber: r.Subscriber,
+		Pattern:    "*",
+		URL:        r.URL,
+		Headers:    large,
+		Secret:     "s",
+		SavedAt:    noon,
+	}
 	before := h.version()
-	_, err = h.AddSubscription(ctx, more, limits)
+	_, err = h.AddSubscription(ctx, another, limits)
 	refused("a second half", err)
-	more.Headers = nil
-	second, err := h.AddSubscription(ctx, more, limits)
+	another.Headers = nil
+	second, err := h.AddSubscription(ctx, another, limits)
 	h.check(err)
-	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large, Limits: limits, RowHash: second.RowHash}, noon)
+	later := admin.SubscriptionChange{Headers: &large, Limits: limits, RowHash: second.RowHash}
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, later, noon)
 	refused("a second half, later", err)
 	if now := h.version(); now != before+1 {
 		h.t.Errorf("version %d after %d", now, before)
 	}
-	more.Headers = large
-	_, err = h.AddSubscription(ctx, more, nil)
+	another.Headers = large
+	_, err = h.AddSubscription(ctx, another, nil)
 	h.check(err)
 	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large}, noon)
 	h.check(err)
-	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: new([]webhook.Header), Limits: limits}, noon)
+	none := admin.SubscriptionChange{Headers: new([]webhook.Header), Limits: limits}
+	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, none, noon)
 	h.check(err)
-	more.Subscriber = guid(1)
-	_, err = h.AddSubscription(ctx, more, limits)
+	another.Subscriber = guid(1)
+	_, err = h.AddSubscription(ctx, another, limits)
 	if !fault.Is(err, fault.NotFound) {
 		h.t.Errorf("of no subscriber: %v", err)
 	}

@@ -137,9 +137,9 @@ func (n *naiveHooks) address(m *naiveMessage) admin.Address {
 
 func (n *naiveHooks) remove(t *rapid.T) {
 	m := n.drawMessage(t)
-	gone, err := n.h.RemoveMessage(n.h.t.Context(), n.address(m))
-	if _, was := n.rows[m.ID]; err != nil || was != (gone != nil) {
-		t.Fatalf("removed %v (%v), want %v", gone != nil, err, was)
+	removed, err := n.h.RemoveMessage(n.h.t.Context(), n.address(m))
+	if _, ok := n.rows[m.ID]; err != nil || ok != (removed != nil) {
+		t.Fatalf("removed %v (%v), want %v", removed != nil, err, ok)
 	}
 	delete(n.rows, m.ID)
 }

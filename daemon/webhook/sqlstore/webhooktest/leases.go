@@ -98,8 +98,8 @@ func concurrentLeases(h hooks) {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			for _, one := range taken {
-				holders[one.Partition]++
+			for _, lease := range taken {
+				holders[lease.Partition]++
 			}
 		})
 		for partition, n := range holders { // a partition may be unused
@@ -149,11 +149,11 @@ func concurrentIDs(h hooks) {
 				h.t.Error(err)
 			}
 			mu.Lock()
-			for one := first; one < first+int64(n); one++ {
-				if taken[one] || one < 1 {
-					h.t.Errorf("number %d is given twice, or is none", one)
+			for id := first; id < first+int64(n); id++ {
+				if taken[id] || id < 1 {
+					h.t.Errorf("number %d is given twice, or is none", id)
 				}
-				taken[one] = true
+				taken[id] = true
 			}
 			mu.Unlock()
 		}
@@ -177,7 +177,8 @@ func fencedWrites(h hooks) {
 	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("without a lease: %v", err)
 	}
-	b.Leases, b.Version = []delivery.Lease{old}, b.Version-1
+	b.Leases = []delivery.Lease{old}
+	b.Version--
 	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("under an old lease and version: %v", err)
 	}
@@ -189,7 +190,11 @@ func fencedWrites(h hooks) {
 
 // concurrentWriters has two daemons write concurrently, each to its own partition.
 func concurrentWriters(h hooks) {
-	const each, rounds, size = 8, 4, 4
+	const (
+		each   = 8
+		rounds = 4
+		size   = 4
+	)
 	r := h.subscribe()
 	daemons := []hooks{h, {Store: h.reopen().Webhooks, t: h.t}}
 	held := []delivery.Lease{h.lease(time.Hour), daemons[1].lease(time.Hour)}

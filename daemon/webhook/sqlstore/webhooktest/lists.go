@@ -40,22 +40,30 @@ func messageLists(h hooks) {
 	for n := range 3 {
 		subs = append(subs, h.subscribe())
 		for range n { // one, two and three subscriptions
-			s, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: subs[len(subs)-1].Subscriber, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}, nil)
+			last := subs[len(subs)-1]
+			added := webhook.Subscription{Subscriber: last.Subscriber, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}
+			s, err := h.AddSubscription(ctx, added, nil)
 			h.check(err)
 			subs = append(subs, s)
 		}
 	}
 	for _, s := range subs {
-		ls.ids["SubscriberID"], ls.ids["SubscriptionID"] = append(ls.ids["SubscriberID"], s.Subscriber), append(ls.ids["SubscriptionID"], s.GUID)
+		ls.ids["SubscriberID"] = append(ls.ids["SubscriberID"], s.Subscriber)
+		ls.ids["SubscriptionID"] = append(ls.ids["SubscriptionID"], s.GUID)
 	}
+	keys := []string{"", "a", "a", "A"}
 	var sent []*webhook.Message
 	send := func() {
 		b := h.batch(l)
 		for n := range 60 { // the first subscription gets most, the last but one none
 			to := []int64{subs[0].ID, subs[n%5*n%5].ID, subs[5*(n%7/6)].ID}
 			slices.Sort(to)
-			m := h.publish(&b, noon, "{}", slices.Compact(to)[:1+n%2*(len(slices.Compact(to))-1)]...)[0]
-			m.Event.Key = []string{"", "a", "a", "A"}[n%4]
+			to = slices.Compact(to)
+			if n%2 == 0 {
+				to = to[:1]
+			}
+			m := h.publish(&b, noon, "{}", to...)[0]
+			m.Event.Key = keys[n%len(keys)]
 		}
 		h.check(h.Write(ctx, b))
 		sent = append(sent, b.Messages...)
@@ -96,10 +104,10 @@ func messageLists(h hooks) {
 	ls.compare("subscriptions removed")
 	_, err = h.Prune(ctx, delivery.Prune{Limit: 20, Successful: noon.Add(time.Second), Failed: noon.Add(time.Second)})
 	h.check(err)
-	for more := true; more; {
+	for isDone := false; !isDone; {
 		r, err := h.Sweep(ctx, 7)
 		h.check(err)
-		more = r.More
+		isDone = !r.More
 	}
 	ls.compare("pruned and swept")
 	if ls.pages == 0 || ls.totals == 0 {
@@ -187,8 +195,15 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 	if !found {
 		t.Fatal("no such kind")
 	}
-	p := &query.Plan{Kind: kind, Skip: rapid.SampledFrom([]int64{0, 0, 0, 1, 5, 1000}).Draw(t, "skip"), Take: rapid.SampledFrom([]int64{query.NoTake, 0, 1, 3, 10, 10, 1000}).Draw(t, "take"),
-		Count: rapid.Bool().Draw(t, "count")}
+	p := &query.Plan{
+		Kind:  kind,
+		Skip:  rapid.SampledFrom([]int64{0, 0, 0, 1, 5, 1000}).Draw(t, "skip"),
+		Take:  rapid.SampledFrom([]int64{query.NoTake, 0, 1, 3, 10, 10, 1000}).Draw(t, "take"),
+		Count: rapid.Bool().Draw(t, "count"),
+	}
+	operator := func(label string, operators ...record.Operator) record.Operator {
+		return rapid.SampledFrom(operators).Draw(t, label)
+	}
 	where := func(name string, op record.Operator, operands ...wire.Value) {
 		field, found := kind.Column(name)
 		if !found {
@@ -198,29 +213,33 @@ func (ls *lists) draw(t *rapid.T) *query.Plan {
 	}
 	for _, name := range []string{"SubscriberID", "SubscriptionID"} {
 		if rapid.Bool().Draw(t, name) {
-			where(name, rapid.SampledFrom([]record.Operator{record.Equal, record.Equal, record.Equal, record.NotEqualTo, record.StartsWith}).Draw(t, "by"), wire.Value{Text: rapid.SampledFrom(ls.ids[name]).Draw(t, "id")})
+			op := operator("by", record.Equal, record.Equal, record.Equal, record.NotEqualTo, record.StartsWith)
+			where(name, op, wire.Value{Text: rapid.SampledFrom(ls.ids[name]).Draw(t, "id")})
 		}
 	}
 	if rapid.Bool().Draw(t, "by status") {
-		var of []wire.Value
+		var statuses []wire.Value
 		for _, status := range rapid.SliceOfN(rapid.SampledFrom([]int64{0, 1, 2, 3, 3, 4}), 1, 4).Draw(t, "is") {
-			of = append(of, wire.Value{Int: status})
+			statuses = append(statuses, wire.Value{Int: status})
 		}
 		if rapid.Bool().Draw(t, "in") {
-			where("Status", record.In, of...)
+			where("Status", record.In, statuses...)
 		} else {
-			where("Status", rapid.SampledFrom([]record.Operator{record.Equal, record.Equal, record.LessThan}).Draw(t, "status"), of[0])
+			where("Status", operator("status", record.Equal, record.Equal, record.LessThan), statuses[0])
 		}
 	}
 	if rapid.IntRange(0, 2).Draw(t, "by event key") == 0 {
-		where("Key", rapid.SampledFrom([]record.Operator{record.Equal, record.Equal, record.NotEqualTo}).Draw(t, "key"), wire.Value{Text: rapid.SampledFrom([]string{"a", "A", "none"}).Draw(t, "value")})
+		op := operator("key", record.Equal, record.Equal, record.NotEqualTo)
+		where("Key", op, wire.Value{Text: rapid.SampledFrom([]string{"a", "A", "none"}).Draw(t, "value")})
 	}
 	if rapid.IntRange(0, 3).Draw(t, "by null") == 0 {
-		where(rapid.SampledFrom([]string{"HTTPCode", "LastMessageResponseHTTPCode", "URL"}).Draw(t, "null"), rapid.SampledFrom([]record.Operator{record.IsNull, record.IsNotNull}).Draw(t, "is null"))
+		name := rapid.SampledFrom([]string{"HTTPCode", "LastMessageResponseHTTPCode", "URL"}).Draw(t, "null")
+		where(name, operator("is null", record.IsNull, record.IsNotNull))
 	}
 	key := kind.Fields[kind.KeyField()].Name
 	if rapid.IntRange(0, 3).Draw(t, "by key") == 0 {
-		where(key, rapid.SampledFrom([]record.Operator{record.GreaterThan, record.LessThanOrEqualTo, record.Equal, record.NotEqualTo}).Draw(t, "compared"), wire.Value{Int: rapid.Int64Range(0, ls.last).Draw(t, "with")})
+		op := operator("compared", record.GreaterThan, record.LessThanOrEqualTo, record.Equal, record.NotEqualTo)
+		where(key, op, wire.Value{Int: rapid.Int64Range(0, ls.last).Draw(t, "with")})
 	}
 	order := []string{key}
 	if rapid.IntRange(0, 5).Draw(t, "other order") == 0 {

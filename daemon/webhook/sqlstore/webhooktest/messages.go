@@ -12,7 +12,9 @@ import (
 )
 
 func messageRows(h hooks) {
-	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	l := h.lease(time.Hour)
 	b := h.batch(l)
 	sent := h.publish(&b, noon.Add(time.Second), `{"a":"ä"}`, r.ID)[0]
 	sent.Event.Key = "Ä \"4711\" 😀"
@@ -20,16 +22,23 @@ func messageRows(h hooks) {
 	got, err := h.Message(ctx, addressOf(r, sent))
 	h.check(err)
 	for _, m := range append(h.open(l.Partition, r.ID), got) {
-		if m.ID != sent.ID || m.GUID != sent.GUID || m.Partition != l.Partition || m.Subscription != r.ID || m.URL != sent.URL || m.Status != webhook.NotSent ||
-			m.Attempts != 0 || !m.Next.Equal(sent.Next) {
+		isSame := m.ID == sent.ID && m.GUID == sent.GUID && m.URL == sent.URL
+		isHere := m.Partition == l.Partition && m.Subscription == r.ID
+		isNew := m.Status == webhook.NotSent && m.Attempts == 0 && m.Next.Equal(sent.Next)
+		if !isSame || !isHere || !isNew {
 			h.t.Errorf("message is %+v, want %+v", m, sent)
 		}
-		if e := m.Event; e.ID != sent.Event.ID || e.GUID != sent.Event.GUID || e.Name != "debtor.created" || e.Key != sent.Event.Key || string(e.Body) != `{"a":"ä"}` || !e.AddedAt.Equal(noon) {
+		e := m.Event
+		if e.ID != sent.Event.ID || e.GUID != sent.Event.GUID || e.Key != sent.Event.Key {
+			h.t.Errorf("event is %+v, want %+v", e, sent.Event)
+		}
+		if e.Name != "debtor.created" || string(e.Body) != `{"a":"ä"}` || !e.AddedAt.Equal(noon) {
 			h.t.Errorf("event is %+v, want %+v", e, sent.Event)
 		}
 	}
 	for _, a := range []admin.Address{
-		{Subscriber: guid(9), Subscription: r.GUID, Message: sent.GUID}, {Subscriber: r.Subscriber, Subscription: guid(9), Message: sent.GUID},
+		{Subscriber: guid(9), Subscription: r.GUID, Message: sent.GUID},
+		{Subscriber: r.Subscriber, Subscription: guid(9), Message: sent.GUID},
 		{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)},
 	} {
 		_, err := h.Message(ctx, a)
@@ -42,7 +51,14 @@ func specialTexts(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
 	bodies := []string{
-		"", " ", "  x  ", "\t\r\n", `"\` + "\\u0041\u2028\u2029", "<&>'%_[", "日本語 😀 \U0010FFFF é e\u0301", "\x01\x1f\x7f\u0080\uFFFD\uFFFE\uFEFF",
+		"",
+		" ",
+		"  x  ",
+		"\t\r\n",
+		`"\` + "\\u0041\u2028\u2029",
+		"<&>'%_[",
+		"日本語 😀 \U0010FFFF é e\u0301",
+		"\x01\x1f\x7f\u0080\uFFFD\uFFFE\uFEFF",
 		strings.Repeat("long ", 100_000),
 	}
 	for _, body := range bodies {
@@ -56,13 +72,16 @@ func specialTexts(h hooks) {
 	}
 	// responses may contain anything
 	o := attempt(b.Messages[0], 500, webhook.RetryPending, noon)
-	o.Text, o.Detail = []byte("\x00\xff"+strings.Repeat("é", 4000)), "\x00\xc3"+strings.Repeat("é", 4000)
+	o.Text = []byte("\x00\xff" + strings.Repeat("é", 4000))
+	o.Detail = "\x00\xc3" + strings.Repeat("é", 4000)
 	h.record(l, o)
 }
 
 // pagesOfKey reads the open messages of a subscription with a key.
 func pagesOfKey(h hooks) {
-	r, other, l := h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	r := h.subscribe()
+	other := h.subscribe()
+	l := h.lease(time.Hour)
 	b := h.batch(l)
 	for _, key := range []string{"a", "b", "a", "", "A", "a"} {
 		h.publish(&b, noon.Add(time.Hour), "{}", r.ID, other.ID)[0].Event.Key = key
@@ -87,7 +106,10 @@ func pagesOfKey(h hooks) {
 // makeDue makes messages of one subscription and partition due, in two steps, but not those that
 // have been attempted since.
 func makeDue(h hooks) {
-	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	other := h.subscribe()
+	l := h.lease(time.Hour)
 	b := h.batch(l)
 	for range 4 {
 		h.publish(&b, noon, "{}", r.ID, other.ID)
@@ -116,14 +138,18 @@ func makeDue(h hooks) {
 	if n != 0 {
 		h.t.Errorf("%d messages of another partition were made due", n)
 	}
-	h.expectIDs("due", h.page(delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: at, Limit: 10}), b.Messages[0], b.Messages[2], b.Messages[4])
-	h.expectIDs("due of the other subscription", h.page(delivery.Page{Partition: l.Partition, Subscription: other.ID, Until: at, Limit: 10}))
+	due := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: at, Limit: 10}
+	h.expectIDs("due", h.page(due), b.Messages[0], b.Messages[2], b.Messages[4])
+	due.Subscription = other.ID
+	h.expectIDs("due of the other subscription", h.page(due))
 }
 
 // attemptedURL records attempts at other URLs than those of their messages, which get them. A
 // result that is written twice changes nothing.
 func attemptedURL(h hooks) {
-	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	l := h.lease(time.Hour)
 	sent := h.send(l, r.ID, 3)
 	urlOf := func(m *webhook.Message) string {
 		got, err := h.Message(ctx, addressOf(r, m))
@@ -141,9 +167,10 @@ func attemptedURL(h hooks) {
 		}
 	}
 
-	again := *sent[0]
-	again.Attempts, again.URL = 1, first.URL
-	third := attempt(&again, 200, webhook.Successful, time.Time{})
+	moved := *sent[0]
+	moved.Attempts = 1
+	moved.URL = first.URL
+	third := attempt(&moved, 200, webhook.Successful, time.Time{})
 	third.URL = "https://shop.example/third"
 	h.record(l, third)
 	h.record(l, first)
@@ -187,7 +214,14 @@ func pagesInOrder(h hooks) {
 		{"in order behind a number", at(9, m[2].ID), 0, true, 2, m[3:5], 0},
 		{"in order behind the last", at(0, m[6].ID), 99, true, 10, nil, 0},
 	} {
-		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, After: c.after, Until: at(c.until, 0).Next, InOrder: c.inOrder, Limit: c.limit}
+		p := delivery.Page{
+			Partition:    l.Partition,
+			Subscription: r.ID,
+			After:        c.after,
+			Until:        at(c.until, 0).Next,
+			InOrder:      c.inOrder,
+			Limit:        c.limit,
+		}
 		got, err := h.OpenMessages(h.t.Context(), p)
 		h.check(err)
 		h.expectIDs(c.name, got, c.want...)
@@ -196,7 +230,11 @@ func pagesInOrder(h hooks) {
 		}
 		due, err := h.NextDue(h.t.Context(), p)
 		h.check(err)
-		if want := at(c.due, 0).Next; c.due < 0 && !due.IsZero() || c.due >= 0 && !due.Equal(want) {
+		want := at(c.due, 0).Next
+		if c.due < 0 {
+			want = time.Time{}
+		}
+		if !due.Equal(want) {
 			h.t.Errorf("%s: due %v, want %v", c.name, due, want)
 		}
 	}
@@ -209,12 +247,14 @@ func pagesInOrder(h hooks) {
 func outcomesOnce(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
 	sent := h.send(l, r.ID, 3)
-	a, b, gone := sent[0], sent[1], sent[2]
+	a, b := sent[0], sent[1]
+	gone := sent[2]
 	_, err := h.RemoveMessage(h.t.Context(), addressOf(r, gone))
 	h.check(err)
 	first := attempt(a, 500, webhook.RetryPending, noon.Add(time.Minute))
 	timeout := attempt(b, 0, webhook.Failed, time.Time{})
-	timeout.Cause, timeout.Detail = webhook.TimedOut, "after 15 s"
+	timeout.Cause = webhook.TimedOut
+	timeout.Detail = "after 15 s"
 	for range 2 {
 		h.record(l, first, timeout, attempt(gone, 200, webhook.Successful, time.Time{}))
 		h.expectState(addressOf(r, a), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Minute)})
@@ -248,14 +288,17 @@ func repeatedWrite(h hooks) {
 	m := h.publish(&b, noon, "{}", r.ID)[0]
 	h.check(h.Write(h.t.Context(), b))
 	h.record(l, attempt(m, 200, webhook.Successful, time.Time{}))
-	more := h.publish(&b, noon, "{}", r.ID)
+	added := h.publish(&b, noon, "{}", r.ID)
 	h.check(h.Write(h.t.Context(), b))
-	h.expectIDs("after both", h.open(l.Partition, r.ID), more...)
+	h.expectIDs("after both", h.open(l.Partition, r.ID), added...)
 	h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 1})
 }
 
 func removeMessage(h hooks) {
-	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	other := h.subscribe()
+	l := h.lease(time.Hour)
 	b := h.batch(l)
 	both := h.publish(&b, noon, "shared", r.ID, other.ID)
 	h.check(h.Write(ctx, b))
@@ -278,7 +321,10 @@ func removeMessage(h hooks) {
 }
 
 func retryMessage(h hooks) {
-	ctx, r, l, later := h.t.Context(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	l := h.lease(time.Hour)
+	later := noon.Add(time.Minute)
 	sent := h.send(l, r.ID, 4)
 	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{}),
 		attempt(sent[2], 500, webhook.RetryPending, noon.Add(time.Hour)), attempt(sent[3], 410, webhook.Failed, time.Time{}))
@@ -288,7 +334,8 @@ func retryMessage(h hooks) {
 	}
 	for i, m := range sent {
 		_, err := h.RetryMessage(ctx, addressOf(r, m), later)
-		if received := i == 1; fault.Is(err, fault.Conflict) != received || !received && err != nil {
+		wasReceived := i == 1
+		if fault.Is(err, fault.Conflict) != wasReceived || !wasReceived && err != nil {
 			h.t.Errorf("message %d: %v", i, err)
 		}
 		h.expectState(addressOf(r, m), want[i])
@@ -304,7 +351,10 @@ func retryMessage(h hooks) {
 // sweepRemoved checks that messages of a removed subscription are invisible
 // immediately and deleted in steps.
 func sweepRemoved(h hooks) {
-	ctx, r, other, l := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	other := h.subscribe()
+	l := h.lease(time.Hour)
 	b := h.batch(l)
 	shared := h.publish(&b, noon, "shared", r.ID, other.ID)
 	h.check(h.Write(ctx, b))
@@ -339,15 +389,18 @@ func sweepRemoved(h hooks) {
 
 // tenThousand reads a large backlog page by page, in both orders.
 func tenThousand(h hooks) {
-	const all, size = 10_000, 500
-	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
-	for range all / size {
+	const total, size = 10_000, 500
+	ctx := h.t.Context()
+	r := h.subscribe()
+	l := h.lease(time.Hour)
+	for range total / size {
 		h.send(l, r.ID, size) // all due at the same time
 	}
 	for _, inOrder := range []bool{false, true} {
 		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: noon, InOrder: inOrder, Limit: 999}
 		var last int64
-		for n := 0; ; {
+		n := 0
+		for {
 			page, err := h.OpenMessages(ctx, p)
 			h.check(err)
 			for _, m := range page {
@@ -356,13 +409,14 @@ func tenThousand(h hooks) {
 				}
 				last = m.ID
 			}
-			if n += len(page); len(page) < p.Limit {
-				if n != all {
-					h.t.Errorf("%d messages, want %d", n, all)
-				}
+			n += len(page)
+			if len(page) < p.Limit {
 				break
 			}
 			p.After = delivery.Position{Next: page[len(page)-1].Next, ID: last}
+		}
+		if n != total {
+			h.t.Errorf("%d messages, want %d", n, total)
 		}
 	}
 }

@@ -161,10 +161,10 @@ func storedHealth(h hooks) {
 	}
 	expect := func(want time.Time) {
 		h.t.Helper()
-		is, err := h.Subscription(ctx, r.Subscriber, r.GUID)
+		current, err := h.Subscription(ctx, r.Subscriber, r.GUID)
 		h.check(err)
-		if !is.FailingSince.Equal(want) {
-			h.t.Errorf("failing since %v, want %v", is.FailingSince, want)
+		if !current.FailingSince.Equal(want) {
+			h.t.Errorf("failing since %v, want %v", current.FailingSince, want)
 		}
 	}
 	expect(time.Time{})

@@ -15,17 +15,19 @@ func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.Attem
 	if after.Open() {
 		r.After.Next = noon
 	}
-	r.Began, r.Took = at, 0
+	r.Began = at
+	r.Took = 0
 	return r
 }
 
 // expectLeft checks which messages still exist.
-func (h hooks) expectLeft(name string, sub webhook.Subscription, all []*webhook.Message, left ...bool) {
+func (h hooks) expectLeft(name string, sub webhook.Subscription, messages []*webhook.Message, left ...bool) {
 	h.t.Helper()
-	for i, m := range all {
+	for i, m := range messages {
 		_, err := h.Message(h.t.Context(), addressOf(sub, m))
-		if gone := fault.Is(err, fault.NotFound); gone == left[i] || !gone && err != nil {
-			h.t.Errorf("%s: message %d exists: %v (error %v), want %v", name, i, !gone, err, left[i])
+		isGone := fault.Is(err, fault.NotFound)
+		if isGone == left[i] || !isGone && err != nil {
+			h.t.Errorf("%s: message %d exists: %v (error %v), want %v", name, i, !isGone, err, left[i])
 		}
 	}
 }
@@ -33,12 +35,18 @@ func (h hooks) expectLeft(name string, sub webhook.Subscription, all []*webhook.
 // pruneOld checks the retention of each final status, and that open messages are
 // not removed.
 func pruneOld(h hooks) {
-	ctx, sub, lease := h.t.Context(), h.subscribe(), h.lease(time.Hour)
-	before, at, never := noon.Add(-time.Second), noon, time.Time{}
+	ctx := h.t.Context()
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	before := noon.Add(-time.Second)
+	never := time.Time{}
 	sent := h.send(lease, sub.ID, 6)
-	h.record(lease, ended(sent[1], before, webhook.RetryPending),
-		ended(sent[2], before, webhook.Successful), ended(sent[3], at, webhook.Successful),
-		ended(sent[4], before, webhook.Failed), ended(sent[5], at, webhook.Failed))
+	h.record(lease,
+		ended(sent[1], before, webhook.RetryPending),
+		ended(sent[2], before, webhook.Successful),
+		ended(sent[3], noon, webhook.Successful),
+		ended(sent[4], before, webhook.Failed),
+		ended(sent[5], noon, webhook.Failed))
 	after := noon.Add(time.Second) // the messages were added at noon
 	for _, c := range []struct {
 		name               string
@@ -65,7 +73,10 @@ func pruneOld(h hooks) {
 // scanned message, but does not skip messages that are not old enough yet. An event is
 // removed with its last message.
 func pruneWalk(h hooks) {
-	ctx, sub, other, lease := h.t.Context(), h.subscribe(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	sub := h.subscribe()
+	other := h.subscribe()
+	lease := h.lease(time.Hour)
 	b := h.batch(lease)
 	shared := h.publish(&b, noon, "shared", sub.ID, other.ID)
 	h.check(h.Write(ctx, b))
@@ -80,11 +91,15 @@ func pruneWalk(h hooks) {
 	h.check(h.Write(ctx, young))
 	lastID := int64(0)
 	for i, want := range []delivery.Removed{
-		{Rows: 10, More: true, Last: old[9].ID}, {Rows: 10, More: true, Last: old[19].ID}, {Rows: 5, Last: old[24].ID}, {Last: old[24].ID},
+		{Rows: 10, More: true, Last: old[9].ID},
+		{Rows: 10, More: true, Last: old[19].ID},
+		{Rows: 5, Last: old[24].ID},
+		{Last: old[24].ID},
 	} {
 		got, err := h.Prune(ctx, delivery.Prune{After: lastID, Limit: 10, Successful: noon.Add(time.Minute)})
 		h.check(err)
-		if got.Took = 0; got != want {
+		got.Took = 0
+		if got != want {
 			h.t.Errorf("step %d: %+v, want %+v", i, got, want)
 		}
 		lastID = got.Last
@@ -128,21 +143,27 @@ func pruneAndRetry(h hooks) {
 
 // prune removes ended messages. All attempts of a history end at noon.
 func (n *naiveHooks) prune(t *rapid.T) {
-	p := delivery.Prune{Limit: rapid.IntRange(1, 5).Draw(t, "limit"), Successful: n.drawTime(t, "successful"), Failed: n.drawTime(t, "failed")}
+	p := delivery.Prune{
+		Limit:      rapid.IntRange(1, 5).Draw(t, "limit"),
+		Successful: n.drawTime(t, "successful"),
+		Failed:     n.drawTime(t, "failed"),
+	}
 	isPruned := func(m *naiveMessage) bool {
 		return m.Status == webhook.Successful && p.Successful.After(noon) || m.Status == webhook.Failed && p.Failed.After(noon)
 	}
-	for more := true; more; {
+	for isDone := false; !isDone; {
 		r, err := n.h.Prune(n.h.t.Context(), p)
 		if err != nil || r.Rows > p.Limit || r.More && r.Last <= p.After {
 			t.Fatalf("%+v: %+v (%v)", p, r, err)
 		}
-		more, p.After = r.More, r.Last
+		isDone = !r.More
+		p.After = r.Last
 	}
 	for id, m := range n.rows {
 		_, err := n.h.Message(n.h.t.Context(), n.address(m))
-		if gone := fault.Is(err, fault.NotFound); gone != isPruned(m) {
-			t.Fatalf("message %d, %+v, is gone: %v (%v)", id, m.State, gone, err)
+		isGone := fault.Is(err, fault.NotFound)
+		if isGone != isPruned(m) {
+			t.Fatalf("message %d, %+v, is gone: %v (%v)", id, m.State, isGone, err)
 		}
 		if isPruned(m) {
 			delete(n.rows, id)

@@ -11,7 +11,10 @@ import (
 // replays sends a delivered message again: it is open, but on pages of replays only, until its
 // attempt is recorded.
 func replays(h hooks) {
-	ctx, r, l, later := h.t.Context(), h.subscribe(), h.lease(time.Hour), noon.Add(time.Minute)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	l := h.lease(time.Hour)
+	later := noon.Add(time.Minute)
 	sent := h.oneOfEach(l, r)
 	selected := h.candidates(r, sent...)
 	done, err := h.ReplayMessages(ctx, selected, later)
@@ -19,8 +22,8 @@ func replays(h hooks) {
 	h.expectChanged("sent again", done, err, changedFrom(r, sent[1], webhook.Successful, due))
 	replay := webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: later, Replay: true}
 	h.expectState(addressOf(r, sent[1]), replay)
-	again, err := h.ReplayMessages(ctx, selected, later)
-	h.expectChanged("sent again twice", again, err)
+	repeated, err := h.ReplayMessages(ctx, selected, later)
+	h.expectChanged("sent again twice", repeated, err)
 
 	page := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: later.Add(2 * time.Hour), Limit: 10}
 	h.expectPage("of others", page, sent[0], sent[2])
@@ -30,11 +33,14 @@ func replays(h hooks) {
 	if !next.IsZero() {
 		h.t.Errorf("the next other message is due at %v, want none", next)
 	}
-	page.After, page.Replays = delivery.Position{}, true
+	page.After = delivery.Position{}
+	page.Replays = true
 	h.expectPage("of replays", page, sent[1])
 	page.After = delivery.Position{Next: later, ID: sent[1].ID}
 	h.expectPage("after the replay", page)
-	page.After, page.Replays, page.InOrder = delivery.Position{}, false, true
+	page.After = delivery.Position{}
+	page.Replays = false
+	page.InOrder = true
 	h.expectPage("in order", page, sent[0], sent[1], sent[2])
 
 	_, err = h.RetryMessage(ctx, addressOf(r, sent[1]), later.Add(time.Minute))
@@ -61,7 +67,9 @@ func replays(h hooks) {
 // orderedReplays opens messages again that were delivered before their subscription had an order:
 // they belong to the first partition then.
 func orderedReplays(h hooks) {
-	ctx, r, first := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	first := h.lease(time.Hour)
 	other := h.lease(time.Hour)
 	sent := h.send(other, r.ID, 2)
 	h.record(other, attempt(sent[0], 200, webhook.Successful, time.Time{}), attempt(sent[1], 410, webhook.Failed, time.Time{}))
@@ -78,7 +86,8 @@ func orderedReplays(h hooks) {
 	h.check(err)
 	_, err = h.RetryMessages(ctx, selected, noon)
 	h.check(err)
-	h.expectPage("of the first partition", delivery.Page{Partition: first.Partition, Subscription: r.ID, InOrder: true, Limit: 10}, sent...)
+	page := delivery.Page{Partition: first.Partition, Subscription: r.ID, InOrder: true, Limit: 10}
+	h.expectPage("of the first partition", page, sent...)
 }
 
 // expectPage checks the messages of a page.

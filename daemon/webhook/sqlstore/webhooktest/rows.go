@@ -19,18 +19,26 @@ func subscriberRows(h hooks) {
 	h.check(err)
 	b, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, auditEntry())
 	h.check(err)
-	if a.Name != "Größe & Söhne" || !a.Enabled || a.ItemNo != 1 || b.ItemNo != 2 || b.Enabled || len(a.GUID) != 36 || len(a.RowHash) != 8 || !a.SavedAt.Equal(noon) {
-		h.t.Errorf("added %+v and %+v", a, b)
+	if a.Name != "Größe & Söhne" || !a.Enabled || a.ItemNo != 1 || !a.SavedAt.Equal(noon) {
+		h.t.Errorf("added %+v", a)
+	}
+	if len(a.GUID) != 36 || len(a.RowHash) != 8 {
+		h.t.Errorf("added %+v", a)
+	}
+	if b.ItemNo != 2 || b.Enabled {
+		h.t.Errorf("added %+v", b)
 	}
 	name, enabled := "Bight", true
 	later := auditEntry()
 	later.At = noon.Add(time.Hour)
-	c, err := h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, Enabled: &enabled, RowHash: b.RowHash}, later)
+	change := admin.SubscriberChange{Name: &name, Enabled: &enabled, RowHash: b.RowHash}
+	c, err := h.ChangeSubscriber(ctx, b.GUID, change, later)
 	h.check(err)
 	if c.Name != name || !c.Enabled || slices.Equal(c.RowHash, b.RowHash) || !c.SavedAt.Equal(later.At) || c.GUID != b.GUID {
 		h.t.Errorf("changed %+v into %+v", b, c)
 	}
-	if _, err := h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, RowHash: b.RowHash}, later); !fault.Is(err, fault.Conflict) {
+	_, err = h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, RowHash: b.RowHash}, later)
+	if !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("on an old row hash: %v", err)
 	}
 	for _, want := range []admin.Subscriber{a, c} {
@@ -41,9 +49,9 @@ func subscriberRows(h hooks) {
 	if n, err := h.CountSubscribers(ctx); err != nil || n != 2 {
 		h.t.Errorf("%d subscribers (%v)", n, err)
 	}
-	for _, removed := range []bool{true, false} {
-		if is, err := h.RemoveSubscriber(ctx, b.GUID, auditEntry()); err != nil || is != removed {
-			h.t.Errorf("removed %v (%v), want %v", is, err, removed)
+	for _, want := range []bool{true, false} {
+		if got, err := h.RemoveSubscriber(ctx, b.GUID, auditEntry()); err != nil || got != want {
+			h.t.Errorf("removed %v (%v), want %v", got, err, want)
 		}
 	}
 	_, err = h.Subscriber(ctx, b.GUID)
@@ -56,10 +64,21 @@ func subscriberRows(h hooks) {
 // list nevertheless.
 func subscriptionPages(h hooks) {
 	const count = 9
-	ctx, of, other := h.t.Context(), h.subscribe().Subscriber, h.subscribe().Subscriber
+	ctx := h.t.Context()
+	owner := h.subscribe().Subscriber
+	other := h.subscribe().Subscriber
+	owners := []string{owner, other}
+	headers := []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}
 	add := func(n int) {
-		_, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: []string{of, other}[n/2%2], Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon, MadeByAdmin: true,
-			Headers: []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}[n%3:]}, nil)
+		_, err := h.AddSubscription(ctx, webhook.Subscription{
+			Subscriber:  owners[n/2%2],
+			Pattern:     "*",
+			URL:         "http://a",
+			Secret:      "s",
+			SavedAt:     noon,
+			MadeByAdmin: true,
+			Headers:     headers[n%3:],
+		}, nil)
 		if err != nil {
 			h.t.Error(err)
 		}
@@ -67,26 +86,27 @@ func subscriptionPages(h hooks) {
 	for first := 0; first < count-1; first += 2 { // few at a time: each has a connection and waits for a lock
 		concurrently(2, func(n int) { add(first + n) })
 	}
-	whole, total, err := h.Store.Subscriptions(ctx, of, 0, -1)
+	whole, total, err := h.Store.Subscriptions(ctx, owner, 0, -1)
 	h.check(err)
 	if len(whole) != 1+(count-1)/2 || total != int64(len(whole)) {
 		h.t.Fatalf("%d subscriptions, total %d", len(whole), total)
 	}
 	for i, s := range whole {
-		if s.ItemNo != i+1 || s.Subscriber != of {
+		if s.ItemNo != i+1 || s.Subscriber != owner {
 			h.t.Errorf("subscription %d is %+v", i, s)
 		}
 	}
 	for skip := range total + 2 {
 		for take := int64(-1); take <= total+1; take++ {
-			page, all, err := h.Store.Subscriptions(ctx, of, skip, take)
+			page, n, err := h.Store.Subscriptions(ctx, owner, skip, take)
 			h.check(err)
 			want := whole[min(skip, total):]
 			if take >= 0 {
 				want = want[:min(take, int64(len(want)))]
 			}
-			if all != total || len(page) != len(want) || len(want) > 0 && !reflect.DeepEqual(page, want) {
-				h.t.Errorf("skip %d, take %d: %+v of %d, want %+v of %d", skip, take, page, all, want, total)
+			isSame := len(page) == len(want) && (len(want) == 0 || reflect.DeepEqual(page, want))
+			if n != total || !isSame {
+				h.t.Errorf("skip %d, take %d: %+v of %d, want %+v of %d", skip, take, page, n, want, total)
 			}
 		}
 	}
@@ -108,42 +128,59 @@ func subscriptionRows(h hooks) {
 	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
 	h.check(err)
 	want := webhook.Subscription{
-		Subscriber: s.GUID, SubscriberInfo: webhook.SubscriberInfo{Name: "Shop", Enabled: true}, Pattern: "debtor.created", URL: "https://shop.example/größe?x='1'", ItemNo: 1, Enabled: true, Order: webhook.Order{All: true}, MadeByAdmin: true,
-		Schedule: []time.Duration{time.Second, 90 * time.Minute}, Headers: []webhook.Header{{Name: "X-B", Value: "2", ID: guid(2)}, {Name: "X-A", Value: "", ID: guid(3)}},
-		Secret: "whsec_abc", SavedAt: noon, Owner: webhook.Owner{Name: "user:Ann Größe"},
-		Where: webhook.Where{Text: `{"NameStartsWith":"Größe '","StatusIn":[1,2]}`},
+		Subscriber:     s.GUID,
+		SubscriberInfo: webhook.SubscriberInfo{Name: "Shop", Enabled: true},
+		Pattern:        "debtor.created",
+		URL:            "https://shop.example/größe?x='1'",
+		ItemNo:         1,
+		Enabled:        true,
+		Order:          webhook.Order{All: true},
+		MadeByAdmin:    true,
+		Schedule:       []time.Duration{time.Second, 90 * time.Minute},
+		Headers:        []webhook.Header{{Name: "X-B", Value: "2", ID: guid(2)}, {Name: "X-A", Value: "", ID: guid(3)}},
+		Secret:         "whsec_abc",
+		SavedAt:        noon,
+		Owner:          webhook.Owner{Name: "user:Ann Größe"},
+		Where:          webhook.Where{Text: `{"NameStartsWith":"Größe '","StatusIn":[1,2]}`},
 	}
 	r, err := h.AddSubscription(ctx, want, nil)
 	h.check(err)
-	want.ID, want.GUID, want.RowHash = r.ID, r.GUID, r.RowHash
+	want.ID = r.ID
+	want.GUID = r.GUID
+	want.RowHash = r.RowHash
 	if !reflect.DeepEqual(r, want) || r.ID == 0 || len(r.GUID) != 36 || len(r.RowHash) != 8 {
 		h.t.Errorf("added %+v, want %+v", r, want)
 	}
-	if _, err := h.AddSubscription(ctx, want, nil); !fault.Is(err, fault.Conflict) || fault.From(err).Fields[0].Name != webhook.MemberRecID {
+	_, err = h.AddSubscription(ctx, want, nil)
+	if !fault.Is(err, fault.Conflict) || fault.From(err).Fields[0].Name != webhook.MemberRecID {
 		h.t.Errorf("a GUID in use: %v", err)
 	}
-	if _, err := h.AddSubscriber(ctx, admin.Subscriber{GUID: s.GUID, Name: "Shop"}, auditEntry()); !fault.Is(err, fault.Conflict) {
+	_, err = h.AddSubscriber(ctx, admin.Subscriber{GUID: s.GUID, Name: "Shop"}, auditEntry())
+	if !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("a GUID in use: %v", err)
 	}
-	other, err := h.AddSubscription(ctx, webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}, nil)
+	second := webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}
+	other, err := h.AddSubscription(ctx, second, nil)
 	h.check(err)
-	if all, err := h.Subscriptions(ctx, s.GUID); err != nil || !reflect.DeepEqual(all, []webhook.Subscription{r, other}) || other.ItemNo != 2 {
-		h.t.Errorf("subscriptions are %+v (%v)", all, err)
+	both := []webhook.Subscription{r, other}
+	if listed, err := h.Subscriptions(ctx, s.GUID); err != nil || !reflect.DeepEqual(listed, both) || other.ItemNo != 2 {
+		h.t.Errorf("subscriptions are %+v (%v)", listed, err)
 	}
 	h.changeSubscription(r)
-	_, err = h.AddSubscription(ctx, webhook.Subscription{Subscriber: guid(1), Pattern: "*", URL: "http://a", SavedAt: noon}, nil)
+	second.Subscriber = guid(1)
+	_, err = h.AddSubscription(ctx, second, nil)
 	h.expectMissing(err)
 	_, err = h.Subscriptions(ctx, guid(1))
 	h.expectMissing(err)
 	elsewhere := h.subscribe()
 	_, err = h.Subscription(ctx, elsewhere.Subscriber, r.GUID) // of another subscriber
 	h.expectMissing(err)
-	if is, err := h.RemoveSubscription(ctx, elsewhere.Subscriber, r.GUID, noon); is || err != nil {
-		h.t.Errorf("removed a subscription of another subscriber: %v (%v)", is, err)
+	if removed, err := h.RemoveSubscription(ctx, elsewhere.Subscriber, r.GUID, noon); removed || err != nil {
+		h.t.Errorf("removed a subscription of another subscriber: %v (%v)", removed, err)
 	}
-	for _, removed := range []bool{true, false} {
-		if is, err := h.RemoveSubscription(ctx, s.GUID, r.GUID, noon); err != nil || is != removed {
-			h.t.Errorf("removed %v (%v), want %v", is, err, removed)
+	for _, want := range []bool{true, false} {
+		if got, err := h.RemoveSubscription(ctx, s.GUID, r.GUID, noon); err != nil || got != want {
+			h.t.Errorf("removed %v (%v), want %v", got, err, want)
 		}
 	}
 }
@@ -151,25 +188,47 @@ func subscriptionRows(h hooks) {
 func (h hooks) changeSubscription(r webhook.Subscription) {
 	h.t.Helper()
 	ctx, later := h.t.Context(), noon.Add(time.Hour)
-	pattern, url, where, no := "*", "http://b", `{"Total":1}`, false
+	pattern, url := "*", "http://b"
+	where := `{"Total":1}`
+	no := false
 	var settings []time.Duration
 	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000), ID: guid(4)}}
 	got, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{
-		Pattern: &pattern, URL: &url, Where: &where, Enabled: &no, Ordered: &no, MadeByAdmin: &no, Schedule: &settings, Headers: &headers, RowHash: r.RowHash, Owner: new(string),
+		Pattern:     &pattern,
+		URL:         &url,
+		Where:       &where,
+		Enabled:     &no,
+		Ordered:     &no,
+		MadeByAdmin: &no,
+		Schedule:    &settings,
+		Headers:     &headers,
+		RowHash:     r.RowHash,
+		Owner:       new(string),
 	}, later)
 	h.check(err)
 	want := r
-	want.Pattern, want.URL, want.Enabled, want.Order, want.MadeByAdmin, want.Owner.Name = pattern, url, false, webhook.Order{}, false, ""
-	want.Schedule, want.Headers, want.SavedAt, want.RowHash, want.Where.Text = nil, headers, later, got.RowHash, where
+	want.Pattern = pattern
+	want.URL = url
+	want.Enabled = false
+	want.Order = webhook.Order{}
+	want.MadeByAdmin = false
+	want.Owner.Name = ""
+	want.Schedule = nil
+	want.Headers = headers
+	want.SavedAt = later
+	want.RowHash = got.RowHash
+	want.Where.Text = where
 	if !reflect.DeepEqual(got, want) || slices.Equal(got.RowHash, r.RowHash) {
 		h.t.Errorf("changed into %+v, want %+v", got, want)
 	}
 	none, empty := []webhook.Header{}, []time.Duration{}
-	_, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Headers: &none, RowHash: r.RowHash}, later)
+	outdated := admin.SubscriptionChange{Headers: &none, RowHash: r.RowHash}
+	_, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, outdated, later)
 	if !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("on an old row hash: %v", err)
 	}
-	got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Headers: &none, Schedule: &empty, Where: new(string)}, later)
+	emptied := admin.SubscriptionChange{Headers: &none, Schedule: &empty, Where: new(string)}
+	got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, emptied, later)
 	if err != nil || got.Headers != nil || got.Where.Text != "" || got.Schedule == nil || len(got.Schedule) != 0 {
 		h.t.Errorf("changed into %+v (%v), want no headers, no condition and no retries", got, err)
 	}
@@ -204,15 +263,31 @@ func versionsIncremented(h hooks) {
 			}
 			return err
 		}},
-		{"retry", false, func() error { _, err := h.RetryMessage(ctx, addressOf(r, m[0]), noon); return err }},
-		{"removal of a message", false, func() error { _, err := h.RemoveMessage(ctx, addressOf(r, m[0])); return err }},
-		{"sweep", false, func() error { _, err := h.Sweep(ctx, 10); return err }},
-		{"removal of a subscription", true, func() error { _, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, noon); return err }},
-		{"removal of a subscriber", true, func() error { _, err := h.RemoveSubscriber(ctx, r.Subscriber, auditEntry()); return err }},
+		{"retry", false, func() error {
+			_, err := h.RetryMessage(ctx, addressOf(r, m[0]), noon)
+			return err
+		}},
+		{"removal of a message", false, func() error {
+			_, err := h.RemoveMessage(ctx, addressOf(r, m[0]))
+			return err
+		}},
+		{"sweep", false, func() error {
+			_, err := h.Sweep(ctx, 10)
+			return err
+		}},
+		{"removal of a subscription", true, func() error {
+			_, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, noon)
+			return err
+		}},
+		{"removal of a subscriber", true, func() error {
+			_, err := h.RemoveSubscriber(ctx, r.Subscriber, auditEntry())
+			return err
+		}},
 	} {
 		h.check(c.do())
 		before := now
-		if now = h.version(); now > before != c.increments {
+		now = h.version()
+		if now > before != c.increments {
 			h.t.Errorf("%s: version %d after %d", c.name, now, before)
 		}
 	}
@@ -233,7 +308,8 @@ func oldSecrets(h hooks) {
 	}
 	rotate := func(secret string, old ...webhook.ReplacedSecret) {
 		h.t.Helper()
-		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: secret, Old: old}}, noon)
+		change := admin.SubscriptionChange{Secret: &admin.Rotation{Secret: secret, Old: old}}
+		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, change, noon)
 		h.check(err)
 	}
 	sweep := func() {
@@ -288,8 +364,19 @@ func snapshotOfAll(h hooks) {
 	if s.Version != h.version() {
 		h.t.Errorf("version %d, want %d", s.Version, h.version())
 	}
-	want := &webhook.Subscription{ID: a.ID, GUID: a.GUID, Subscriber: a.Subscriber, SubscriberInfo: webhook.SubscriberInfo{Name: "Shop", Enabled: true}, Pattern: "debtor.*", URL: a.URL, Secret: "whsec_x", Enabled: true,
-		ItemNo: 1, SavedAt: a.SavedAt, RowHash: a.RowHash}
+	want := &webhook.Subscription{
+		ID:             a.ID,
+		GUID:           a.GUID,
+		Subscriber:     a.Subscriber,
+		SubscriberInfo: webhook.SubscriberInfo{Name: "Shop", Enabled: true},
+		Pattern:        "debtor.*",
+		URL:            a.URL,
+		Secret:         "whsec_x",
+		Enabled:        true,
+		ItemNo:         1,
+		SavedAt:        a.SavedAt,
+		RowHash:        a.RowHash,
+	}
 	if got := s.Subscription(a.ID); !reflect.DeepEqual(got, want) {
 		h.t.Errorf("subscription is %+v, want %+v", got, want)
 	}
@@ -323,13 +410,21 @@ func staleVersion(h hooks) {
 }
 
 func disabledByEngine(h hooks) {
-	ctx, r, l := h.t.Context(), h.subscribe(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	r := h.subscribe()
+	l := h.lease(time.Hour)
 	b := h.batch(l)
-	b.Disabled = []delivery.Disabled{{Subscription: r.ID, Reason: "410 Gone\x00" + strings.Repeat("é", 400), At: noon.Add(time.Minute)}, {Subscription: 999_999, Reason: "none", At: noon}}
+	b.Disabled = []delivery.Disabled{
+		{Subscription: r.ID, Reason: "410 Gone\x00" + strings.Repeat("é", 400), At: noon.Add(time.Minute)},
+		{Subscription: 999_999, Reason: "none", At: noon},
+	}
 	h.check(h.Write(ctx, b))
 	got, err := h.Subscription(ctx, r.Subscriber, r.GUID)
 	h.check(err)
-	if got.Enabled || !strings.HasPrefix(got.DisabledReason, "410 Gone\uFFFDé") || slices.Equal(got.RowHash, r.RowHash) || !got.SavedAt.Equal(noon.Add(time.Minute)) {
+	if got.Enabled || !strings.HasPrefix(got.DisabledReason, "410 Gone\uFFFDé") {
+		h.t.Errorf("subscription is %+v", got)
+	}
+	if slices.Equal(got.RowHash, r.RowHash) || !got.SavedAt.Equal(noon.Add(time.Minute)) {
 		h.t.Errorf("subscription is %+v", got)
 	}
 	if v := h.version(); v != b.Version+1 {
@@ -341,7 +436,8 @@ func disabledByEngine(h hooks) {
 		h.t.Errorf("version %d after %d, although nothing has changed", v, b.Version)
 	}
 	on := true
-	if got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &on}, noon); err != nil || !got.Enabled || got.DisabledReason != "" {
+	got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &on}, noon)
+	if err != nil || !got.Enabled || got.DisabledReason != "" {
 		h.t.Errorf("enabled again: %+v (%v)", got, err)
 	}
 }
@@ -350,7 +446,13 @@ func idempotencyKeys(h hooks) {
 	ctx, l := h.t.Context(), h.lease(time.Hour)
 	now, err := h.Now(ctx)
 	h.check(err)
-	key := delivery.Key{Hash: [32]byte{1, 255}, Digest: [32]byte{2}, Event: guid(1), Count: 3, Until: now.Add(time.Hour).Truncate(time.Millisecond)}
+	key := delivery.Key{
+		Hash:   [32]byte{1, 255},
+		Digest: [32]byte{2},
+		Event:  guid(1),
+		Count:  3,
+		Until:  now.Add(time.Hour).Truncate(time.Millisecond),
+	}
 	write := func(keys ...delivery.Key) error {
 		b := h.batch(l)
 		b.Keys = keys
@@ -378,12 +480,14 @@ func idempotencyKeys(h hooks) {
 	}
 	expect(&key)
 	ended := other
-	ended.Hash, ended.Until = [32]byte{3}, now.Add(-time.Hour).Truncate(time.Millisecond)
+	ended.Hash = [32]byte{3}
+	ended.Until = now.Add(-time.Hour).Truncate(time.Millisecond)
 	h.check(write(ended))
 	if got, err := h.IdempotencyKey(ctx, ended.Hash); got != nil || err != nil {
 		h.t.Errorf("a key that has ended: %+v (%v)", got, err)
 	}
-	ended.Event, ended.Until = guid(3), key.Until
+	ended.Event = guid(3)
+	ended.Until = key.Until
 	h.check(write(ended))
 	_, err = h.Sweep(ctx, 10)
 	h.check(err)
@@ -393,13 +497,16 @@ func idempotencyKeys(h hooks) {
 // outboxMarks checks that a batch marks rows of an external outbox, or writes nothing if
 // one of them is marked.
 func outboxMarks(h hooks) {
-	ctx, l, r := h.t.Context(), h.lease(time.Hour), h.subscribe()
+	ctx := h.t.Context()
+	l := h.lease(time.Hour)
+	r := h.subscribe()
 	const here, elsewhere = "whd.wh_outbox", "dbo.größe 'x'"
-	guids := func(ns ...int64) (all []string) {
+	guids := func(ns ...int64) []string {
+		var guids []string
 		for _, n := range ns {
-			all = append(all, guid(n))
+			guids = append(guids, guid(n))
 		}
-		return all
+		return guids
 	}
 	messages := 0
 	write := func(want error, source string, rows ...int64) {

@@ -219,25 +219,26 @@ func (h hooks) open(partition, sub int64) []*webhook.Message {
 // page returns a page, with the bodies.
 func (h hooks) page(p delivery.Page) []*webhook.Message {
 	h.t.Helper()
-	all, err := h.OpenMessages(h.t.Context(), p)
+	messages, err := h.OpenMessages(h.t.Context(), p)
 	h.check(err)
 	var events []int64
-	for _, m := range all {
+	for _, m := range messages {
 		events = append(events, m.Event.ID)
 	}
 	bodies, err := h.Bodies(h.t.Context(), events)
 	h.check(err)
-	for _, m := range all {
-		if m.Event.Body = bodies[m.Event.ID]; m.Event.Size < len(m.Event.Body) {
+	for _, m := range messages {
+		m.Event.Body = bodies[m.Event.ID]
+		if m.Event.Size < len(m.Event.Body) {
 			h.t.Errorf("a body of %d bytes is listed as %d bytes", len(m.Event.Body), m.Event.Size)
 		}
 	}
-	return all
+	return messages
 }
 
-func idsOf(all []*webhook.Message) []int64 {
+func idsOf(messages []*webhook.Message) []int64 {
 	var ids []int64
-	for _, m := range all {
+	for _, m := range messages {
 		ids = append(ids, m.ID)
 	}
 	return ids
