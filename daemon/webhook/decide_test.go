@@ -20,7 +20,7 @@ func TestDecideEveryCode(t *testing.T) {
 		want := RetryPending
 		if code >= 200 && code <= 299 {
 			want = Successful
-		} else if s, is := statusByCode[code]; is {
+		} else if s, ok := statusByCode[code]; ok {
 			want = s
 		}
 		got := Decide(State{}, Outcome{Code: code}, testPolicy, now, 0.5)
@@ -152,14 +152,15 @@ func TestDecideAllowedTransitions(t *testing.T) {
 			if after.Status != RetryPending && !after.Next.IsZero() {
 				t.Fatalf("a finished message has a next attempt")
 			}
-			now, s = now.Add(time.Minute), after
+			now = now.Add(time.Minute)
+			s = after
 		}
 	})
 }
 
-func contains(all []Status, one Status) bool {
-	for _, s := range all {
-		if s == one {
+func contains(list []Status, status Status) bool {
+	for _, s := range list {
+		if s == status {
 			return true
 		}
 	}

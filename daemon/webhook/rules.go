@@ -98,19 +98,24 @@ func IsWildcard(pattern string) bool { return strings.HasSuffix(pattern, "*") }
 // Invalid returns the error for an invalid member of a subscription or event.
 func Invalid(member, format string, args ...any) error {
 	text := fmt.Sprintf(format, args...)
-	return &fault.Error{Kind: fault.Invalid, Message: member + " " + text, Fields: []fault.Field{{Name: member, Message: text}}}
+	return &fault.Error{
+		Kind:    fault.Invalid,
+		Message: member + " " + text,
+		Fields:  []fault.Field{{Name: member, Message: text}},
+	}
 }
 
 // CheckURL returns an error if a subscription may not have the URL. admin reports
 // whether an administrator sets it: administrators may use private networks.
 func (r Rules) CheckURL(text string, admin bool) error {
 	u, err := url.Parse(text)
+	isAbsolute := err == nil && u.Host != "" && u.Hostname() != "" && u.Opaque == ""
 	switch {
 	case len(text) > maxURL:
 		return Invalid(MemberURL, "must be at most %d characters long", maxURL)
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f || c == '\\' }):
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, isInvalidInURL):
 		return Invalid(MemberURL, "contains a character that is invalid in a URL; escape it")
-	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
+	case !isAbsolute:
 		return Invalid(MemberURL, "must be an absolute URL such as https://example.com/hook")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return Invalid(MemberURL, "must begin with http:// or https://")
@@ -129,6 +134,8 @@ func (r Rules) CheckURL(text string, admin bool) error {
 	return nil
 }
 
+func isInvalidInURL(c rune) bool { return c <= ' ' || c == 0x7f || c == '\\' }
+
 func validPort(u *url.URL) bool {
 	if u.Port() == "" {
 		return !strings.HasSuffix(u.Host, ":")
@@ -137,13 +144,16 @@ func validPort(u *url.URL) bool {
 	return err == nil && n > 0
 }
 
+// defaultPorts are the ports of schemes, as a URL may have them.
+var defaultPorts = map[string]string{"http": ":80", "https": ":443"}
+
 // origin returns the scheme, host and port of a URL.
 func origin(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return text
 	}
-	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), map[string]string{"http": ":80", "https": ":443"}[u.Scheme])
+	return u.Scheme + "://" + strings.TrimSuffix(strings.ToLower(u.Host), defaultPorts[u.Scheme])
 }
 
 // SameOrigin reports whether two URLs have the same scheme, host and port.
@@ -151,7 +161,10 @@ func SameOrigin(a, b string) bool { return a == b || origin(a) == origin(b) }
 
 // IsTestTarget reports whether u is the URL of the service's own test target.
 func IsTestTarget(target, u *url.URL) bool {
-	return target != nil && u.Host == target.Host && u.Scheme == target.Scheme && strings.EqualFold(strings.TrimSuffix(u.Path, "/"), target.Path)
+	if target == nil || u.Host != target.Host || u.Scheme != target.Scheme {
+		return false
+	}
+	return strings.EqualFold(strings.TrimSuffix(u.Path, "/"), target.Path)
 }
 
 // SubscribableEvents returns the published events and the service's own.
@@ -199,18 +212,22 @@ func CheckHeaders(headers []Header) error {
 	return nil
 }
 
+// isControl reports whether the value of a header must not contain a character.
+func isControl(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }
+
 // checkHeader returns an error that does not repeat the header: its value may be a
 // secret.
 func checkHeader(h Header) error {
 	name := strings.ToLower(h.Name)
+	hasValidName := h.Name != "" && !strings.ContainsFunc(h.Name, func(c rune) bool { return !isToken(c) })
 	switch {
-	case h.Name == "" || len(h.Name) > maxHeaderName || strings.ContainsFunc(h.Name, func(c rune) bool { return !isToken(c) }):
+	case !hasValidName || len(h.Name) > maxHeaderName:
 		return errors.New("its name must be 1 to 256 letters, digits and the characters !#$%&'*+-.^_`|~")
 	case reservedHeaders[name] || strings.HasPrefix(name, "webhook-"):
 		return errors.New("its name is reserved for the service")
 	case len(h.Value) > maxHeaderValue:
 		return fmt.Errorf("its value must be at most %d bytes long", maxHeaderValue)
-	case strings.ContainsFunc(h.Value, func(c rune) bool { return c < ' ' && c != '\t' || c == 0x7f }) || !utf8.ValidString(h.Value):
+	case strings.ContainsFunc(h.Value, isControl) || !utf8.ValidString(h.Value):
 		return errors.New("its value must not contain line breaks or other control characters")
 	case strings.TrimSpace(h.Value) != h.Value:
 		return errors.New("its value must not begin or end with spaces")

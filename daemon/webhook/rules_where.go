@@ -16,21 +16,23 @@ var errSources = Invalid(MemberWhere, "is possible if all events of EventName ar
 
 // source returns the record kind of the events of a pattern, nil if clients post them. A
 // pattern of a subscription with a condition must have one source.
-func (r Rules) source(s *Subscription) (kind *record.Kind, err error) {
+func (r Rules) source(s *Subscription) (*record.Kind, error) {
 	family, several := strings.CutSuffix(s.Pattern, "*")
 	if !several || s.Where.Text == "" {
 		return r.CapturedBy(s.Pattern), nil
 	}
-	first := true
+	var kind *record.Kind
+	isFirst := true
 	for _, e := range r.SubscribableEvents() {
 		if len(e.Name) < len(family) || !strings.EqualFold(e.Name[:len(family)], family) {
 			continue
 		}
-		of := r.CapturedBy(e.Name)
-		if !first && of != kind {
+		source := r.CapturedBy(e.Name)
+		if !isFirst && source != kind {
 			return nil, errSources
 		}
-		kind, first = of, false
+		kind = source
+		isFirst = false
 	}
 	return kind, nil
 }
@@ -39,26 +41,32 @@ func (r Rules) source(s *Subscription) (kind *record.Kind, err error) {
 // The condition gets its canonical form. One that is stored is not checked again unless the
 // events change.
 func (r Rules) Check(s *Subscription, stored bool) error {
-	kind, err := r.source(s)
-	if err := r.checkOwner(s, kind); err != nil || s.Where.Text == "" || stored {
+	kind, sourceErr := r.source(s)
+	err := r.checkOwner(s, kind)
+	if err != nil || s.Where.Text == "" || stored {
 		return err
 	}
+	if sourceErr != nil {
+		return sourceErr
+	}
 	o := condition.Options{Kind: kind, Zone: r.Zone}
-	if err == nil && kind != nil && r.Wide != nil {
+	if kind != nil && r.Wide != nil {
 		o.Wide, err = r.Wide(kind)
+		if err != nil {
+			return err
+		}
 	}
-	if err == nil {
-		s.Where.Condition, err = condition.Parse(s.Where.Text, o)
-		s.Where.Text = s.Where.Condition.String()
-	}
+	s.Where.Condition, err = condition.Parse(s.Where.Text, o)
+	s.Where.Text = s.Where.Condition.String()
 	return err
 }
 
 // Judge determines whether a stored subscription is held, and parses its condition if that has
 // not been done with the present record kinds. It reports whether anything has changed.
-func (r Rules) Judge(s *Subscription) (changed bool) {
+func (r Rules) Judge(s *Subscription) bool {
 	kind, err := r.source(s)
-	held, c := r.heldBy(s, kind), s.Where.Condition
+	held := r.heldBy(s, kind)
+	c := s.Where.Condition
 	if err != nil {
 		c = nil
 	} else if s.Where.Text != "" && (c == nil || c.Kind() != kind) {
@@ -68,30 +76,36 @@ func (r Rules) Judge(s *Subscription) (changed bool) {
 	if err != nil {
 		invalid = fault.From(err).Message
 	}
-	changed = held != s.Owner.Held || c != s.Where.Condition || invalid != s.Where.Invalid
-	s.Owner.Held, s.Where.Condition, s.Where.Invalid = held, c, invalid
+
+	changed := held != s.Owner.Held || c != s.Where.Condition || invalid != s.Where.Invalid
+	s.Owner.Held = held
+	s.Where.Condition = c
+	s.Where.Invalid = invalid
 	return changed
 }
 
 // Known determines since when the values are known that the conditions of judged
 // subscriptions compare.
-func (r Rules) Known(all []Subscription) error {
+func (r Rules) Known(subscriptions []Subscription) error {
 	kept := make(map[*record.Kind]map[string]time.Time)
-	for i := range all {
-		w, names := &all[i].Where, all[i].Needs()
+	for i := range subscriptions {
+		w := &subscriptions[i].Where
+		names := subscriptions[i].Needs()
 		if len(names) == 0 || r.KeptFrom == nil {
 			continue
 		}
 		kind := w.Condition.Kind()
 		if kept[kind] == nil {
-			var err error
-			if kept[kind], err = r.KeptFrom(kind); err != nil {
+			keptFrom, err := r.KeptFrom(kind)
+			if err != nil {
 				return err
 			}
+			kept[kind] = keptFrom
 		}
 		for _, name := range names {
 			from, known := kept[kind][name]
-			if w.Waits = w.Waits || !known; from.After(w.From) {
+			w.Waits = w.Waits || !known
+			if from.After(w.From) {
 				w.From = from
 			}
 		}

@@ -299,11 +299,12 @@ func (s set) put(id int64, sub *Subscription) set {
 }
 
 // Count returns the number of subscriptions, and of those that are disabled.
-func (s *Snapshot) Count() (all, disabled int) {
+func (s *Snapshot) Count() (total, disabled int) {
 	for sub := range s.Subscriptions {
-		if all++; !sub.Active() {
+		total++
+		if !sub.Active() {
 			disabled++
 		}
 	}
-	return all, disabled
+	return total, disabled
 }

@@ -17,11 +17,12 @@ func TestSnapshotWithChanges(t *testing.T) {
 		changed := make(map[int64]*Subscription)
 		for range 1 + random.IntN(30) {
 			id := 1 + random.Int64N(900)
-			if changed[id] = nil; random.IntN(4) > 0 {
-				changed[id] = &Subscription{ID: id, Pattern: patterns[random.IntN(len(patterns))]}
-			}
-			if delete(current, id); changed[id] != nil {
-				current[id] = changed[id]
+			changed[id] = nil
+			delete(current, id)
+			if random.IntN(4) > 0 {
+				sub := &Subscription{ID: id, Pattern: patterns[random.IntN(len(patterns))]}
+				changed[id] = sub
+				current[id] = sub
 			}
 		}
 		before, size := s, len(slices.Collect(s.Subscriptions))

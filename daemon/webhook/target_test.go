@@ -82,9 +82,9 @@ func TestGuardAllowList(t *testing.T) {
 }
 
 func TestGuardRefusesServiceAddress(t *testing.T) {
-	own := netip.MustParseAddrPort("93.184.216.34:5050")
-	g := Guard{IsSelf: func(at netip.AddrPort) bool { return at == own }}
-	if err := g.Check(own, true); !errors.Is(err, ErrForbidden) {
+	self := netip.MustParseAddrPort("93.184.216.34:5050")
+	g := Guard{IsSelf: func(at netip.AddrPort) bool { return at == self }}
+	if err := g.Check(self, true); !errors.Is(err, ErrForbidden) {
 		t.Error(err)
 	}
 	if err := g.Check(netip.MustParseAddrPort("93.184.216.34:5051"), true); err != nil {
