@@ -195,13 +195,15 @@ func (b *bulk) runPage(ctx context.Context, page []Candidate, after int64) error
 		if len(done) == len(todo) || try == bulkPageTries {
 			return nil
 		}
-		again, err := b.Select(ctx, after, page[len(page)-1].ID, bulkPageSize)
+		// The others have changed since they were read, and may still match.
+		reread, err := b.Select(ctx, after, page[len(page)-1].ID, bulkPageSize)
 		if err != nil {
 			return err
 		}
-		todo = slices.DeleteFunc(again, func(p Candidate) bool {
-			return b.ineligible(p) || !slices.ContainsFunc(todo, func(o Candidate) bool { return o.ID == p.ID }) ||
-				slices.ContainsFunc(done, func(o Changed) bool { return o.ID == p.ID })
+		todo = slices.DeleteFunc(reread, func(p Candidate) bool {
+			isTodo := slices.ContainsFunc(todo, func(o Candidate) bool { return o.ID == p.ID })
+			isDone := slices.ContainsFunc(done, func(o Changed) bool { return o.ID == p.ID })
+			return b.ineligible(p) || !isTodo || isDone
 		})
 	}
 	return nil
@@ -256,7 +258,8 @@ func (svc *Service) SendTest(ctx context.Context, subscriber, id string, t TestM
 		if !record.MatchesEvent(s.Pattern, event) {
 			return nil, webhook.Invalid(webhook.MemberEvent, "must match the subscription's events, which are %s", s.Pattern)
 		}
-		if name = record.TestEventFor(event); body == nil {
+		name = record.TestEventFor(event)
+		if body == nil {
 			body = []byte(record.SampleBody(event))
 		}
 	}

@@ -165,11 +165,12 @@ func (svc *Service) RemoveSubscriber(ctx context.Context, id string, by audit.Ac
 	return svc.removed(ctx, removed, err, "subscriber")
 }
 
+// removed completes a removal, which has failed with err or found the thing or not.
 func (svc *Service) removed(ctx context.Context, found bool, err error, thing string) error {
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case !found:
+	}
+	if !found {
 		return fault.New(fault.NotFound, "There is no such %s", thing)
 	}
 	svc.notifier.Reload(ctx)
@@ -280,7 +281,8 @@ func (svc *Service) ChangeSubscription(ctx context.Context, subscriber, id strin
 	var sub webhook.Subscription
 	for range maxChangeTries {
 		var retry bool
-		if sub, retry, err = svc.change(ctx, subscriberGUID, g, c); !retry {
+		sub, retry, err = svc.change(ctx, subscriberGUID, g, c)
+		if !retry {
 			break
 		}
 	}
@@ -295,7 +297,8 @@ const maxChangeTries = 10
 // only valid for the origin they were set for: a change of the URL that keeps them is
 // bound to the row version that was checked, and retried after a conflict.
 func (svc *Service) change(ctx context.Context, subscriber, g string, c SubscriptionChange) (sub webhook.Subscription, retry bool, err error) {
-	if sub, err = svc.store.Subscription(ctx, subscriber, g); err != nil || c.isNoop(&sub) {
+	sub, err = svc.store.Subscription(ctx, subscriber, g)
+	if err != nil || c.isNoop(&sub) {
 		return sub, false, err
 	}
 	next := sub
@@ -361,11 +364,11 @@ func (svc *Service) RemoveHeader(ctx context.Context, subscriber, id, header str
 		if err != nil {
 			return err
 		}
-		rest := slices.DeleteFunc(slices.Clone(sub.Headers), func(h webhook.Header) bool { return h.ID == g })
-		if len(rest) == len(sub.Headers) {
+		kept := slices.DeleteFunc(slices.Clone(sub.Headers), func(h webhook.Header) bool { return h.ID == g })
+		if len(kept) == len(sub.Headers) {
 			return fault.New(fault.NotFound, "There is no such request header")
 		}
-		_, err = svc.ChangeSubscription(ctx, subscriber, id, SubscriptionChange{Headers: &rest, RowHash: sub.RowHash}, by)
+		_, err = svc.ChangeSubscription(ctx, subscriber, id, SubscriptionChange{Headers: &kept, RowHash: sub.RowHash}, by)
 		if !fault.Is(err, fault.Conflict) {
 			return err
 		}

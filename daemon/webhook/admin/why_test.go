@@ -47,17 +47,38 @@ func whySituation(t *testing.T) Situation {
 
 // whyMessage returns a message of an event for a subscription.
 func whyMessage(id, sub int64, e *webhook.Event, status webhook.Status, attempts int) *webhook.Message {
-	return &webhook.Message{ID: id, GUID: "message-" + fmt.Sprint(id), Event: e, Subscription: sub, URL: []string{"", "https://shop.example/", "https://warehouse.example/?token=secret", "https://archive.example/", "https://ledger.example/"}[sub],
-		State: webhook.State{Status: status, Attempts: attempts, Next: whyNoon.Add(10 * time.Minute)}}
+	return &webhook.Message{
+		ID:           id,
+		GUID:         "message-" + fmt.Sprint(id),
+		Event:        e,
+		Subscription: sub,
+		URL:          whyURLs[sub],
+		State:        webhook.State{Status: status, Attempts: attempts, Next: whyNoon.Add(10 * time.Minute)},
+	}
+}
+
+// whyURLs are the URLs of messages by subscription.
+var whyURLs = map[int64]string{
+	1: "https://shop.example/",
+	2: "https://warehouse.example/?token=secret",
+	3: "https://archive.example/",
+	4: "https://ledger.example/",
 }
 
 // whyAttempts returns attempts with these status codes.
-func whyAttempts(codes ...int) (all []TracedAttempt) {
+func whyAttempts(codes ...int) []TracedAttempt {
 	texts := map[int]string{0: "connection refused", 200: "OK", 422: "Unprocessable Entity", 503: "Service Unavailable"}
+	var attempts []TracedAttempt
 	for i, code := range codes {
-		all = append(all, TracedAttempt{i + 1, code, texts[code], 12345 * time.Microsecond, whyNoon.Add(time.Duration(i*i+1) * time.Second)})
+		attempts = append(attempts, TracedAttempt{
+			Number:  i + 1,
+			Code:    code,
+			Message: texts[code],
+			Took:    12345 * time.Microsecond,
+			At:      whyNoon.Add(time.Duration(i*i+1) * time.Second),
+		})
 	}
-	return all
+	return attempts
 }
 
 // TestExplain compares explanations of everything that can and cannot happen with the golden
@@ -65,7 +86,12 @@ func whyAttempts(codes ...int) (all []TracedAttempt) {
 func TestExplain(t *testing.T) {
 	event := &webhook.Event{ID: 10, GUID: "event-10", Name: "debtor.updated", AddedAt: whyNoon}
 	only := func(m ...*webhook.Message) *Trace {
-		return &Trace{Changes: []TracedChange{{"Debtor", "updated", 7, 10, whyNoon.Add(-time.Millisecond)}}, Events: map[int64]*webhook.Event{10: event}, Messages: m, Attempts: make(map[int64][]TracedAttempt)}
+		return &Trace{
+			Changes:  []TracedChange{{"Debtor", "updated", 7, 10, whyNoon.Add(-time.Millisecond)}},
+			Events:   map[int64]*webhook.Event{10: event},
+			Messages: m,
+			Attempts: make(map[int64][]TracedAttempt),
+		}
 	}
 	with := func(codes []int, m ...*webhook.Message) *Trace {
 		trace := only(m...)
@@ -73,10 +99,10 @@ func TestExplain(t *testing.T) {
 		return trace
 	}
 	ofShop := func(s *Situation) {
-		one := *s.Subscriptions.Subscription(1)
-		s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: &one})
+		shop := *s.Subscriptions.Subscription(1)
+		s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: &shop})
 	}
-	of := func(sub int64) func(*Situation) {
+	ofSubscription := func(sub int64) func(*Situation) {
 		return func(s *Situation) {
 			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{sub: s.Subscriptions.Subscription(sub)})
 		}
@@ -87,6 +113,8 @@ func TestExplain(t *testing.T) {
 		s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: &shop, 2: s.Subscriptions.Subscription(2)})
 	}
 	none := func(s *Situation) { s.Subscriptions = webhook.NewSnapshot(2, nil) }
+	tooMany := only()
+	tooMany.Since = whyNoon
 	noMessages := &Trace{Changes: []TracedChange{{"Debtor", "deleted", 8, 0, whyNoon}}}
 	var b strings.Builder
 	for _, c := range []struct {
@@ -98,14 +126,14 @@ func TestExplain(t *testing.T) {
 		{"delivered after a retry", with([]int{503, 0, 200}, whyMessage(11, 1, event, webhook.Successful, 3)), ofShop},
 		{"retrying", with([]int{503}, whyMessage(11, 1, event, webhook.RetryPending, 1)), ofShop},
 		{"failed", with([]int{422, 422}, whyMessage(11, 1, event, webhook.Failed, 2)), ofShop},
-		{"breaker open", with([]int{0}, whyMessage(11, 2, event, webhook.RetryPending, 1)), of(2)},
-		{"disabled", only(whyMessage(11, 3, event, webhook.NotSent, 0)), of(3)},
+		{"breaker open", with([]int{0}, whyMessage(11, 2, event, webhook.RetryPending, 1)), ofSubscription(2)},
+		{"disabled", only(whyMessage(11, 3, event, webhook.NotSent, 0)), ofSubscription(3)},
 		{"held", only(whyMessage(11, 1, event, webhook.NotSent, 0)), func(s *Situation) {
 			shop := *s.Subscriptions.Subscription(1)
 			shop.Owner = webhook.Owner{Withheld: map[string]bool{"debtor.updated": true}}
 			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: &shop})
 		}},
-		{"waiting for the same key", with([]int{422}, whyMessage(11, 4, event, webhook.RetryPending, 1), whyMessage(12, 4, event, webhook.NotSent, 0)), of(4)},
+		{"waiting for the same key", with([]int{422}, whyMessage(11, 4, event, webhook.RetryPending, 1), whyMessage(12, 4, event, webhook.NotSent, 0)), ofSubscription(4)},
 		{"waiting", only(whyMessage(11, 1, event, webhook.NotSent, 0)), ofShop},
 		{"requested wait", only(whyMessage(11, 1, event, webhook.NotSent, 0)), func(s *Situation) {
 			ofShop(s)
@@ -114,7 +142,7 @@ func TestExplain(t *testing.T) {
 		{"deleted for one of two", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {
 			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: s.Subscriptions.Subscription(1), 2: s.Subscriptions.Subscription(2)})
 		}},
-		{"too many messages", func() *Trace { t := only(); t.Since = whyNoon; return t }(), ofShop},
+		{"too many messages", tooMany, ofShop},
 		{"subscribed later", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {
 			later := *s.Subscriptions.Subscription(2)
 			later.SavedAt = whyNoon.Add(time.Second)
@@ -139,12 +167,15 @@ func TestExplain(t *testing.T) {
 				at = time.Time(step.At).Format("15:04:05.000")
 			}
 			ids := step
-			ids.At, ids.Step, ids.Text = wire.Timestamp{}, "", ""
-			rest, err := json.Marshal(ids)
+			ids.At = wire.Timestamp{}
+			ids.Step = ""
+			ids.Text = ""
+			encoded, err := json.Marshal(ids)
 			if err != nil {
 				t.Fatal(err)
 			}
-			fmt.Fprintf(&b, "%-12s  %-15s  %s  %s\n", at, step.Step, step.Text, strings.Trim(strings.Replace(string(rest), `"Step":"","Text":""`, "", 1), "{,}"))
+			members := strings.Replace(string(encoded), `"Step":"","Text":""`, "", 1)
+			fmt.Fprintf(&b, "%-12s  %-15s  %s  %s\n", at, step.Step, step.Text, strings.Trim(members, "{,}"))
 		}
 	}
 	goldentest.Compare(t, "testdata/why.golden", b.String())
