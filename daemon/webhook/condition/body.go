@@ -47,7 +47,11 @@ const (
 // newObject reads an object with about n members.
 func newObject(text string, n int) *object {
 	o := &object{members: make([]query.Member, 0, n)}
-	o.valid = query.EachJSON(text, func(m query.Member) error { o.members = append(o.members, m); return nil }) == nil
+	err := query.EachJSON(text, func(m query.Member) error {
+		o.members = append(o.members, m)
+		return nil
+	})
+	o.valid = err == nil
 	return o
 }
 
@@ -56,7 +60,8 @@ func (o *object) get(name string) (m query.Member, found bool) {
 	if !o.valid {
 		return m, false
 	}
-	if o.looked++; o.looked == manyLooks {
+	o.looked++
+	if o.looked == manyLooks {
 		o.at = make(map[string]int, len(o.members))
 		for i := range o.members {
 			o.at[o.members[i].Name] = i
@@ -131,7 +136,8 @@ func (b *Body) value(name string, before bool) (m query.Member, present, known b
 		known = present || slices.Contains(b.Change.Fields, name)
 	case before && b.op != wire.OpUpdated:
 	default:
-		if m, present = b.object(keyObject).get(name); present {
+		m, present = b.object(keyObject).get(name)
+		if present {
 			return m, true, true
 		}
 		m, present = b.object(beforeObject).get(name)

@@ -211,7 +211,8 @@ func (o Options) checkNew(m query.Member, field record.Field, operator record.Op
 	return nil
 }
 
-func cutPrefix(name, prefix string) (rest string, found bool) {
+// cutPrefix returns a name without a prefix in any letter case, and whether it has it.
+func cutPrefix(name, prefix string) (string, bool) {
 	if len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix) {
 		return name[len(prefix):], true
 	}
@@ -240,19 +241,22 @@ func (o Options) checkField(i int) error {
 	in := func(names []string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, field.Name) })
 	}
-	switch {
-	case in(o.Wide):
+	if in(o.Wide) {
 		return fmt.Errorf("names %s, which can have more than 4 KiB", field.Name)
-	case in(o.Kind.Key) || in(o.Kind.CaptureFields) && !in(o.Kind.Ignore):
+	}
+	isListed := in(o.Kind.CaptureFields) && !in(o.Kind.Ignore)
+	if isListed || in(o.Kind.Key) {
 		return nil
-	case field.Type == record.Bytes || o.Kind.CaptureFields != nil || in(o.Kind.Ignore):
+	}
+	// Without a list of fields, all others are captured, except bytes.
+	if o.Kind.CaptureFields != nil || in(o.Kind.Ignore) || field.Type == record.Bytes {
 		return fmt.Errorf("names %s, which is not captured", field.Name)
 	}
 	return nil
 }
 
 // changedFields parses the list of fields of which one must have changed.
-func (o Options) changedFields(m query.Member) (names []string, err error) {
+func (o Options) changedFields(m query.Member) ([]string, error) {
 	list := m.Texts
 	if !m.List {
 		list = strings.Split(strings.Join(m.Texts, ","), ",")
@@ -260,15 +264,17 @@ func (o Options) changedFields(m query.Member) (names []string, err error) {
 	if m.Other || m.Empty || len(list) == 0 || slices.Contains(list, "") {
 		return nil, errors.New("must be a field or a list of fields")
 	}
+	var names []string
 	for _, name := range list {
 		i, known := o.Kind.Column(strings.TrimSpace(name))
-		switch {
-		case !known:
+		if !known {
 			return nil, fmt.Errorf("names %s, which %w", query.Printable(name), o.unknown(name, o.Kind.FieldNames()))
-		case len(o.Kind.CaptureFields) == 0 && len(o.Kind.Fields)-len(o.Kind.Ignore) > maxHashed:
-			return nil, fmt.Errorf("is not known for %s, which has more than %d captured fields; capture_fields can name fewer", o.Kind.Name, maxHashed)
 		}
-		err = o.checkField(i)
+		if len(o.Kind.CaptureFields) == 0 && len(o.Kind.Fields)-len(o.Kind.Ignore) > maxHashed {
+			return nil, fmt.Errorf("is not known for %s, which has more than %d captured fields; capture_fields can name fewer",
+				o.Kind.Name, maxHashed)
+		}
+		err := o.checkField(i)
 		if err != nil {
 			return nil, err
 		}

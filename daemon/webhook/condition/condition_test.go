@@ -13,13 +13,13 @@ import (
 )
 
 // debtor returns a kind with fields that a condition can name, and some that it cannot.
-func debtor(tb testing.TB, more ...record.Field) *record.Kind {
+func debtor(tb testing.TB, added ...record.Field) *record.Kind {
 	tb.Helper()
 	fields := []record.Field{
 		{Name: "No", Type: record.Text}, {Name: "Status", Type: record.Int}, {Name: "Limit", Type: record.Decimal, Null: record.Nullable}, {Name: "Name", Type: record.Text},
 		{Name: "Saved", Type: record.DateTime}, {Name: "Photo", Type: record.Bytes}, {Name: "Note", Type: record.Text},
 	}
-	fields = append(fields, more...)
+	fields = append(fields, added...)
 	for i := range fields {
 		fields[i].Filter = fields[i].Type.Filter()
 	}
@@ -232,13 +232,13 @@ func TestPosted(t *testing.T) {
 // the decoding of its body.
 func BenchmarkDropped(b *testing.B) {
 	fields := make([]record.Field, 60)
-	var rest strings.Builder
+	var members strings.Builder
 	for i := range fields {
 		fields[i] = record.Field{Name: fmt.Sprint("CustomField", i), Type: record.Text}
-		fmt.Fprintf(&rest, `,"CustomField%d":"a text of a custom field"`, i)
+		fmt.Fprintf(&members, `,"CustomField%d":"a text of a custom field"`, i)
 	}
 	c := parse(b, `{"Changed":"Status","CustomField59Contains":"TEXT","LimitIsNull":true,"Before.Status":1,"Status":3}`, debtor(b, fields...))
-	body := []byte(strings.Replace(updated, `"Name":"Ann"`, `"Name":"Ann"`+rest.String(), 1))
+	body := []byte(strings.Replace(updated, `"Name":"Ann"`, `"Name":"Ann"`+members.String(), 1))
 	known := &condition.Change{Fields: []string{"Limit"}, Kept: []string{"Status"}}
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()

@@ -56,9 +56,23 @@ const rowsOfKind = 40
 // newEngine returns an engine with the fields of all kinds, and one kind that has all types.
 func newEngine(t *testing.T, random *rand.Rand) *engine {
 	t.Helper()
+	types := []record.Type{
+		record.Text,
+		record.Int,
+		record.Short,
+		record.Byte,
+		record.Long,
+		record.Decimal,
+		record.Double,
+		record.Bool,
+		record.DateTime,
+		record.Guid,
+		record.TimeSpan,
+	}
 	every := record.Kind{Name: "Every"}
-	for n, of := range []record.Type{record.Text, record.Int, record.Short, record.Byte, record.Long, record.Decimal, record.Double, record.Bool, record.DateTime, record.Guid, record.TimeSpan} {
-		every.Fields = append(every.Fields, record.Field{Name: fmt.Sprint("F", n), Type: of, Filter: of.Filter(), Null: record.Nullable})
+	for n, typ := range types {
+		field := record.Field{Name: fmt.Sprint("F", n), Type: typ, Filter: typ.Filter(), Null: record.Nullable}
+		every.Fields = append(every.Fields, field)
 	}
 	declared := []record.Kind{every}
 	for _, kind := range record.Builtin().Kinds() {
@@ -66,7 +80,8 @@ func newEngine(t *testing.T, random *rand.Rand) *engine {
 	}
 	for i, kind := range declared {
 		number := record.Field{Name: "RowNumber", Type: record.Long, Filter: record.OrderedFilter}
-		declared[i].Fields, declared[i].Key = append([]record.Field{number}, kind.Fields...), []string{number.Name}
+		declared[i].Fields = append([]record.Field{number}, kind.Fields...)
+		declared[i].Key = []string{number.Name}
 	}
 	registry, err := record.NewRegistry(declared...)
 	if err != nil {
@@ -111,11 +126,11 @@ func allFields(kind *record.Kind) []int {
 
 // literal returns a random value in SQL.
 func literal(random *rand.Rand, f record.Field) string {
-	of := values[f.Type]
+	texts := values[f.Type]
 	if f.Type == record.Bytes || random.IntN(5) == 0 && f.Null {
 		return "NULL"
 	}
-	text := of[random.IntN(len(of))]
+	text := texts[random.IntN(len(texts))]
 	switch f.Type {
 	case record.Text, record.Decimal, record.DateTime, record.Guid:
 		return fmt.Sprintf("CAST(x'%x' AS TEXT)", text)
@@ -157,16 +172,16 @@ func (e *engine) read(t *testing.T, plan *query.Plan, each func([]row.Cell)) {
 
 // operand returns a random operand as JSON.
 func operand(random *rand.Rand, t record.Type, o record.Operator) string {
-	of := values[t]
+	texts := values[t]
 	switch {
 	case o == record.Like && random.IntN(3) > 0:
-		of = patterns
+		texts = patterns
 	case t == record.TimeSpan:
-		of = []string{"PT0S", "PT0.0000001S", "PT1H", "PT23H59M59.9999999S"}
+		texts = []string{"PT0S", "PT0.0000001S", "PT1H", "PT23H59M59.9999999S"}
 	case t == record.Bool:
-		of = []string{"true", "false"}
+		texts = []string{"true", "false"}
 	}
-	text := of[random.IntN(len(of))]
+	text := texts[random.IntN(len(texts))]
 	if t.Number() && random.IntN(2) == 0 || t == record.Bool {
 		return text
 	}
