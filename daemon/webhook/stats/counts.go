@@ -71,14 +71,22 @@ func NewThroughput(now func() time.Time, counts func() Counts, inHand func() wir
 	var previous Counts
 	var last wire.Throughput
 	return func() (wire.Throughput, bool) {
-		current, held, at := counts(), inHand(), now()
+		current := counts()
+		held := inHand()
+		at := now()
 		mu.Lock()
 		defer mu.Unlock()
 		if at.Sub(time.Time(last.At)) > maxGap {
 			previous = current
 		}
-		p := wire.Throughput{Events: current.Events - previous.Events, Delivered: current.Delivered - previous.Delivered, Failed: current.Failed + current.GivenUp - previous.Failed - previous.GivenUp,
-			InFlight: held.InFlight, MessagesInMemory: held.MessagesInMemory, OpenBreakers: held.OpenBreakers}
+		p := wire.Throughput{
+			Events:           current.Events - previous.Events,
+			Delivered:        current.Delivered - previous.Delivered,
+			Failed:           current.Failed + current.GivenUp - previous.Failed - previous.GivenUp,
+			InFlight:         held.InFlight,
+			MessagesInMemory: held.MessagesInMemory,
+			OpenBreakers:     held.OpenBreakers,
+		}
 		last.At = wire.Timestamp{}
 		changed := p != last || p.Events+p.Delivered+p.Failed > 0
 		p.At = wire.Timestamp(at)

@@ -101,7 +101,8 @@ func (h *totalHistogram) observe(bucket int, d time.Duration) {
 func (h *totalHistogram) durations() DurationHistogram {
 	d := DurationHistogram{Buckets: make(map[float64]uint64, len(bounds)), Total: h.total}
 	for i, n := range h.histogramSum {
-		if d.Count += n; i < len(bounds) {
+		d.Count += n
+		if i < len(bounds) {
 			d.Buckets[bounds[i].Seconds()] = d.Count
 		}
 	}

@@ -47,7 +47,13 @@ func (rec *Recorder) Record(at time.Time, events, messages int, results []webhoo
 	for i := range results {
 		rec.addAttempt(&now, delayed, &results[i])
 	}
-	rec.counts.add(Counts{Events: int64(now.Events), Messages: int64(now.Messages), Delivered: int64(now.Delivered), Failed: int64(now.Failed), GivenUp: int64(now.GivenUp)})
+	rec.counts.add(Counts{
+		Events:    int64(now.Events),
+		Messages:  int64(now.Messages),
+		Delivered: int64(now.Delivered),
+		Failed:    int64(now.Failed),
+		GivenUp:   int64(now.GivenUp),
+	})
 	present := rec.all.at(now.minute, daySpan)
 	present.add(now.Traffic)
 	for i, n := range now.took {
@@ -98,10 +104,11 @@ func (rec *Recorder) addAttempt(now, delayed *cell, r *webhook.AttemptResult) {
 	c := to.at(now.minute, queueSpan)
 	c.addStatus(status)
 	c.took[bucket]++
-	switch {
-	case status != webhook.Successful:
+	if status != webhook.Successful {
 		to.last = &wire.Failed{At: wire.Timestamp(r.Began.Add(r.Took)), HTTPCode: r.Code, Message: r.Reason()}
-	case r.After.Attempts == 1: // later attempts are delayed by the schedule
+		return
+	}
+	if r.After.Attempts == 1 { // later attempts are delayed by the schedule
 		delay := max(0, r.Began.Add(r.Took).Sub(r.Message.Event.AddedAt))
 		bucket = bucketOf(delay)
 		rec.delay.observe(bucket, delay)
@@ -185,7 +192,10 @@ func (rec *Recorder) sumAll(s *Report, minute, span int64) {
 	defer rec.mu.Unlock()
 	total, took := rec.all.total(minute, span)
 	_, delay := rec.delivered.total(minute, span)
-	s.Total, s.Attempts, s.Delay, s.Minutes = total, took.latency(), delay.latency(), rec.all.minutes(minute, span)
+	s.Total = total
+	s.Attempts = took.latency()
+	s.Delay = delay.latency()
+	s.Minutes = rec.all.minutes(minute, span)
 }
 
 // forEach calls add for each queue that has recorded data, under the lock.
@@ -210,7 +220,11 @@ type Performance struct {
 func (rec *Recorder) Performance() Performance {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	p := Performance{Attempts: make(map[string]int64, classCount), Durations: rec.durations.durations(), Delays: rec.delay.durations()}
+	p := Performance{
+		Attempts:  make(map[string]int64, classCount),
+		Durations: rec.durations.durations(),
+		Delays:    rec.delay.durations(),
+	}
 	for i, name := range outcomeClasses {
 		p.Attempts[name] = rec.attempts[i]
 	}

@@ -28,9 +28,9 @@ func TestSeriesTotals(t *testing.T) {
 			c := s.at(minute, span)
 			c.addStatus(status)
 			c.took[bucketOf(time.Second)]++
-			of := noted[latest] // a clock that goes back is ignored
-			of.addStatus(status)
-			noted[latest] = of
+			traffic := noted[latest] // a clock that goes back is ignored
+			traffic.addStatus(status)
+			noted[latest] = traffic
 			checkSeries(t, s, noted, minute, latest, span)
 		}
 	})
@@ -164,22 +164,22 @@ func TestIdleSubscriptionsArePruned(t *testing.T) {
 	if len(f.subscriptions) != 100 {
 		t.Fatalf("%d subscriptions are retained", len(f.subscriptions))
 	}
-	one, few := manyQueues(1)
-	note(1030, one, subs)
+	single, few := manyQueues(1)
+	note(1030, single, subs)
 	if len(f.subscriptions) != 100 {
 		t.Errorf("after half an hour %d are retained, want 100", len(f.subscriptions))
 	}
-	note(1000+queueSpan, one, subs)
+	note(1000+queueSpan, single, subs)
 	if len(f.subscriptions) != 1 {
 		t.Errorf("after an hour %d are retained, want 1", len(f.subscriptions))
 	}
 	note(1001+queueSpan, l, subs)
-	note(1002+queueSpan, one, few)
+	note(1002+queueSpan, single, few)
 	if len(f.subscriptions) != 1 {
 		t.Errorf("%d deleted subscriptions are retained", len(f.subscriptions)-1)
 	}
 	for minute := range int64(2 * daySpan) {
-		note(2000+minute, one, few)
+		note(2000+minute, single, few)
 	}
 	if n, m := len(f.all), len(f.subscriptions[0].series); n != daySpan || m != queueSpan {
 		t.Errorf("%d minutes are kept of all, %d of one, want %d and %d", n, m, daySpan, queueSpan)
