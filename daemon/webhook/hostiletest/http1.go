@@ -237,15 +237,15 @@ func http1() (all []Receiver) {
 				})
 			}
 		}
-		for name, own := range protocol1 {
+		for name, answer := range protocol1 {
 			all = append(all, Receiver{
 				Name:     name,
 				Protocol: protocol,
-				Want:     own.want,
+				Want:     answer.want,
 				handles: func(c *Conn) {
-					for c.readRequest() && c.write(own.answer) {
-						if own.then != "" {
-							c.writeForever(own.then)
+					for c.readRequest() && c.write(answer.answer) {
+						if answer.then != "" {
+							c.writeForever(answer.then)
 							return
 						}
 					}

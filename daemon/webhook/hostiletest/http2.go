@@ -184,16 +184,16 @@ var overHTTP2 = []struct {
 func http2Receivers() (all []Receiver) {
 	all = append(all, Receiver{Name: "no settings", Protocol: HTTP2, Want: timeout, handles: func(c *Conn) { discard(c.Conn) }})
 	all = append(all, Receiver{Name: "reads nothing", Protocol: HTTP2, Want: timeout, Body: largeBody, handles: func(c *Conn) { c.hang() }})
-	for _, own := range overHTTP2 {
+	for _, receiver := range overHTTP2 {
 		all = append(all, Receiver{
-			Name:     own.name,
+			Name:     receiver.name,
 			Protocol: HTTP2,
-			Want:     own.want,
-			Body:     own.body,
+			Want:     receiver.want,
+			Body:     receiver.body,
 			handles: func(c *Conn) {
-				s, ok := c.start(own.settings...)
-				for ok && s.next(!own.early) {
-					ok = own.serve(s)
+				s, ok := c.start(receiver.settings...)
+				for ok && s.next(!receiver.early) {
+					ok = receiver.serve(s)
 				}
 			},
 		})

@@ -78,10 +78,11 @@ func timedOut(limit time.Duration) webhook.Outcome {
 // cause returns the cause of an endpoint's failure.
 func cause(ctx context.Context, err error) webhook.Cause {
 	var timeout interface{ Timeout() bool }
+	isTimeout := errors.As(err, &timeout) && timeout.Timeout()
 	switch {
 	case errors.Is(err, webhook.ErrForbidden):
 		return webhook.TargetForbidden
-	case errors.As(err, &timeout) && timeout.Timeout() || ctx.Err() != nil:
+	case isTimeout || ctx.Err() != nil:
 		return webhook.TimedOut
 	case isA[*net.DNSError](err):
 		return webhook.NameNotFound

@@ -161,11 +161,11 @@ func (p *pool) closeIdle() { go p.transport.CloseIdleConnections() }
 
 // closeUnused closes the idle connections of the pools that have not been used for longest, half of
 // them, or those of all pools.
-func (r *route) closeUnused(all bool) {
+func (r *route) closeUnused(allPools bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	pools := slices.Collect(maps.Values(r.pools))
-	if !all {
+	if !allPools {
 		slices.SortFunc(pools, func(a, b *pool) int { return a.lastUsed.Compare(b.lastUsed) })
 		pools = pools[:(len(pools)+1)/2]
 	}
@@ -191,7 +191,7 @@ var errTooManyConnections = errors.New("the service has no file descriptor left 
 // connections limits the open connections of all routes.
 type connections struct {
 	slots       chan struct{} // one element for each connection; nil for no limit
-	closeUnused func(all bool)
+	closeUnused func(allPools bool)
 	closing     sync.Mutex // held by the attempt that closes idle connections for all that wait
 }
 
@@ -222,9 +222,9 @@ func (c *connections) acquire(ctx context.Context) error {
 	return err
 }
 
-func (c *connections) makeRoom(all bool) {
+func (c *connections) makeRoom(allPools bool) {
 	if c.closing.TryLock() {
-		c.closeUnused(all)
+		c.closeUnused(allPools)
 		c.closing.Unlock()
 	}
 }

@@ -110,8 +110,8 @@ func TestDocumentedReceiversVerifySignatures(t *testing.T) {
 // program returns the code block of a language.
 func program(t *testing.T, text, fence string) string {
 	t.Helper()
-	_, rest, found := strings.Cut(text, "```"+fence+"\n")
-	block, _, closed := strings.Cut(rest, "```\n")
+	_, after, found := strings.Cut(text, "```"+fence+"\n")
+	block, _, closed := strings.Cut(after, "```\n")
 	if !found || !closed {
 		t.Fatalf("verify.md has no block of %s", fence)
 	}

@@ -79,9 +79,9 @@ func (s *Sender) Close() {
 }
 
 // closeUnused closes some or all of the idle connections, to make room for another one.
-func (s *Sender) closeUnused(all bool) {
+func (s *Sender) closeUnused(allPools bool) {
 	for _, r := range s.routes() {
-		r.closeUnused(all)
+		r.closeUnused(allPools)
 	}
 }
 
@@ -89,9 +89,9 @@ func (s *Sender) closeUnused(all bool) {
 // neither cancelling them nor closing their responses had an effect.
 func (s *Sender) Overdue() int { return int(s.overdue.Load()) }
 
-// Send makes one attempt at the URL of the subscription, signed with the time at. It returns no later than closeTimeout after
-// the limit of an attempt or the end of ctx, even if the peer never ends. Within one attempt the
-// request is sent at most twice.
+// Send makes one attempt at the URL of the subscription, signed with the time at. It returns no
+// later than closeTimeout after the limit of an attempt or the end of ctx, even if the peer never
+// ends. Within one attempt the request is sent at most twice.
 func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	began := time.Now()
 	outcome := s.attempt(ctx, m, sub, at)
