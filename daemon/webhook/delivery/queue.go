@@ -24,7 +24,7 @@ type queue struct {
 	endpoint         *endpoint                  // replaced when the URL changes; attempts at the old URL keep theirs
 	unsettled        map[int64]*webhook.Message // in flight, or not yet written
 	stale            map[int64]bool             // subset of unsettled that may have been deleted
-	cursors          []*cursor                  // one for each leased partition
+	cursors          cursors                    // of messages that are no replays, or of all in a queue with an order
 	settledSinceRead map[int64]bool             // messages settled since the current page was requested; nil if none is
 	outdated         bool                       // the page that is being read may be outdated
 	shared           bool                       // other daemons may add messages
@@ -94,7 +94,7 @@ func (q *queue) enough() bool {
 
 // accept adds a newly committed message to the window, unless it has to wait in the store.
 func (q *queue) accept(m *webhook.Message) {
-	c := q.cursorOf(m.Partition)
+	c := q.cursors.of(m.Partition)
 	if c == nil || q.has(m.ID) {
 		return // the partition was lost in the meantime, or a page has already contained the message
 	}
@@ -135,7 +135,8 @@ func (q *queue) admit(m *webhook.Message, loaded bool) bool {
 		q.track(m)
 		q.window.fresh = append(q.window.fresh, m)
 	case m.Replay:
-		q.addReplay(m)
+		q.budget.charge(m, q.budget.tierOf(q))
+		q.replays.messages = append(q.replays.messages, m)
 	default:
 		q.track(m)
 		q.window.list(m)
@@ -167,7 +168,7 @@ func (q *queue) take(now time.Time) *webhook.Message {
 		return nil
 	}
 	isReplay := q.inOrder() && q.window.first(now, q.ordered()).Replay
-	if isReplay && !q.takeTurn(now) {
+	if isReplay && !q.replays.nextTurn.take(q.budget, now) {
 		return nil
 	}
 
@@ -245,7 +246,7 @@ func (q *queue) drop() {
 		q.budget.release(m)
 	}
 	q.window.clear()
-	q.dropReplays()
+	q.replays.drop(q.budget)
 	q.sequences.reset()
 	q.blockedUntil = time.Time{}
 	q.rewind()
@@ -277,7 +278,7 @@ func (q *queue) trim(now time.Time) {
 		w.fresh = slices.Delete(w.fresh, n, n+1)
 		w.remove(m)
 		q.evict(m)
-		q.cursorOf(m.Partition).atEnd = false
+		q.cursors.of(m.Partition).atEnd = false
 		q.paused = true
 	}
 	q.trimReplays()
@@ -316,12 +317,8 @@ func (q *queue) retarget(limit int) {
 // rewind restarts all cursors, since messages before their positions may be due.
 func (q *queue) rewind() {
 	q.outdated = true
-	for _, c := range q.cursors {
-		c.rewind()
-	}
-	for _, c := range q.replays.cursors {
-		c.rewind()
-	}
+	q.cursors.rewind()
+	q.replays.cursors.rewind()
 }
 
 // nextWake returns when the queue must be scheduled again, zero for never. Messages
@@ -339,7 +336,7 @@ func (q *queue) nextWake(now time.Time) time.Time {
 	consider(q.endpoint.breaker.probe)
 	consider(q.endpoint.waitsUntil())
 	consider(q.blockedUntil)
-	consider(q.replays.startAt)
+	consider(q.replays.nextTurn.startAt)
 	if len(q.sequences.stored) > 0 {
 		consider(q.sequences.stored[0].due)
 	}
@@ -357,32 +354,11 @@ func (q *queue) nextWake(now time.Time) time.Time {
 
 // setPartitions removes the cursors of lost partitions and adds cursors for new ones.
 func (q *queue) setPartitions(held []Lease) {
-	before := len(q.cursors)
-	isLost := func(c *cursor) bool { return !holds(held, c.partition) }
-	q.cursors = slices.DeleteFunc(q.cursors, isLost)
-	q.replays.cursors = slices.DeleteFunc(q.replays.cursors, isLost)
-	lost := len(q.cursors) < before
-	for _, lease := range held {
-		if q.cursorOf(lease.Partition) == nil {
-			q.cursors = append(q.cursors, &cursor{partition: lease.Partition})
-			q.replays.cursors = append(q.replays.cursors, &cursor{partition: lease.Partition})
-		}
-	}
+	lost := q.cursors.setPartitions(held)
+	q.replays.cursors.setPartitions(held)
 	if lost {
 		q.drop()
 	}
-}
-
-// cursorOf returns the cursor of a partition, but not that of its replays.
-func (q *queue) cursorOf(partition int64) *cursor { return cursorIn(q.cursors, partition) }
-
-func cursorIn(cursors []*cursor, partition int64) *cursor {
-	for _, c := range cursors {
-		if c.partition == partition {
-			return c
-		}
-	}
-	return nil
 }
 
 // evict records that an open message is only in the store. The cursor is moved back if
@@ -486,21 +462,16 @@ func (q *queue) refillFrom(now time.Time) *cursor {
 	if !q.needsPage(now) || q.sequences.crowded() {
 		return nil
 	}
-	for _, c := range q.cursors {
-		if c.mayRefill(now) {
-			return c
-		}
-	}
-	return nil
+	return q.cursors.next(now)
 }
 
 // addPage adds the messages of a page to the window and advances the cursor, unless the
 // queue was rewound in the meantime. Messages may have been attempted since they were
 // read.
 func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due time.Time) {
-	c := q.cursorOf(p.Partition)
+	c := q.cursors.of(p.Partition)
 	if p.Replays {
-		c = cursorIn(q.replays.cursors, p.Partition)
+		c = q.replays.cursors.of(p.Partition)
 	}
 	if c == nil || q.outdated || !q.enabled() {
 		return

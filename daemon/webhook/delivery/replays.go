@@ -16,9 +16,9 @@ import (
 // the daemon was stopped or killed, the mark stays and the message is read again.
 type replays struct {
 	messages []*webhook.Message // in memory, in the order in which they were read
-	cursors  []*cursor          // one for each leased partition
-	isReady  bool               // listed in the rotation of replays
-	startAt  time.Time          // when the next replay may start, also one with an order; zero if not reserved
+	cursors  cursors
+	isReady  bool       // listed in the rotation of replays
+	nextTurn replayTurn // of the next replay, also of one with an order
 }
 
 const (
@@ -44,22 +44,26 @@ func (b *budget) reserveReplay(now time.Time) time.Time {
 	return turn
 }
 
-// takeTurn reports whether the queue may start a replay now. If not, it reserves the turn that
-// the queue then waits for.
-func (q *queue) takeTurn(now time.Time) bool {
-	r := &q.replays
-	if r.startAt.IsZero() || now.Sub(r.startAt) > turnExpiry {
-		r.startAt = q.budget.reserveReplay(now)
+// replayTurn is the time at which a queue may start its next replay.
+type replayTurn struct {
+	startAt time.Time // zero if none is reserved
+}
+
+// take reports whether the queue may start a replay now. If not, it reserves the turn that the
+// queue then waits for.
+func (t *replayTurn) take(b *budget, now time.Time) bool {
+	if t.startAt.IsZero() || now.Sub(t.startAt) > turnExpiry {
+		t.startAt = b.reserveReplay(now)
 	}
-	if now.Before(r.startAt) {
+	if t.isAwaited(now) {
 		return false
 	}
-	r.startAt = time.Time{}
+	t.startAt = time.Time{}
 	return true
 }
 
-// awaitsTurn reports whether the queue waits until it may start a replay.
-func (q *queue) awaitsTurn(now time.Time) bool { return now.Before(q.replays.startAt) }
+// isAwaited reports whether the queue waits until it may start a replay.
+func (t *replayTurn) isAwaited(now time.Time) bool { return now.Before(t.startAt) }
 
 func (r *replays) has(id int64) bool {
 	return slices.ContainsFunc(r.messages, func(m *webhook.Message) bool { return m.ID == id })
@@ -74,23 +78,17 @@ func (q *queue) inMemory() int { return len(q.window.known) + len(q.replays.mess
 // cursorFor returns the cursor that reads a message, nil if its partition is not leased.
 func (q *queue) cursorFor(m *webhook.Message) *cursor {
 	if q.isReplay(m) {
-		return cursorIn(q.replays.cursors, m.Partition)
+		return q.replays.cursors.of(m.Partition)
 	}
-	return q.cursorOf(m.Partition)
+	return q.cursors.of(m.Partition)
 }
 
-// addReplay adds a replay that was read.
-func (q *queue) addReplay(m *webhook.Message) {
-	q.budget.charge(m, q.budget.tierOf(q))
-	q.replays.messages = append(q.replays.messages, m)
-}
-
-// dropReplays empties the list. Its messages are read again after a rewind.
-func (q *queue) dropReplays() {
-	for _, m := range q.replays.messages {
-		q.budget.release(m)
+// drop empties the list. Its messages are read again after a rewind.
+func (r *replays) drop(b *budget) {
+	for _, m := range r.messages {
+		b.release(m)
 	}
-	q.replays.messages = nil
+	r.messages = nil
 }
 
 // trimReplays leaves replays to the store if other queues need the memory.
@@ -107,12 +105,7 @@ func (q *queue) replaysFrom(now time.Time) *cursor {
 	if !q.needsReplays(now) || q.refillFrom(now) != nil {
 		return nil
 	}
-	for _, c := range q.replays.cursors {
-		if c.mayRefill(now) {
-			return c
-		}
-	}
-	return nil
+	return q.replays.cursors.next(now)
 }
 
 // needsReplays reports whether the queue may read replays: it has few of them in memory, and no
@@ -130,7 +123,10 @@ func (q *queue) needsReplays(now time.Time) bool {
 // replayReady reports whether takeReplay would return a message, or reserve a turn. Replays use
 // at most half of the attempts of the queue.
 func (q *queue) replayReady(now time.Time) bool {
-	if len(q.replays.messages) == 0 || q.inOrder() || q.awaitsTurn(now) || !q.available(now) {
+	if len(q.replays.messages) == 0 || q.inOrder() {
+		return false
+	}
+	if q.replays.nextTurn.isAwaited(now) || !q.available(now) {
 		return false
 	}
 	return q.endpoint.replaying < max(1, q.endpoint.share()/2)
@@ -139,7 +135,7 @@ func (q *queue) replayReady(now time.Time) bool {
 // takeReplay returns the next replay to attempt, nil if there is none now.
 func (q *queue) takeReplay(now time.Time) *webhook.Message {
 	q.replays.isReady = false
-	if !q.replayReady(now) || !q.takeTurn(now) {
+	if !q.replayReady(now) || !q.replays.nextTurn.take(q.budget, now) {
 		return nil
 	}
 	m := pop(&q.replays.messages)
@@ -159,13 +155,11 @@ func (q *queue) expediteReplays() {
 	q.endpoint.breaker = breaker{}
 	q.endpoint.retryAt = time.Time{}
 	q.outdated = true // a page of replays may have been read before
-	for _, c := range q.replays.cursors {
-		c.rewind()
-	}
+	q.replays.cursors.rewind()
 }
 
 // isHeld reports whether a queue with an order waits for the end of an operation, or for its turn
 // to start a replay. Newer messages wait for replays in any case.
 func (q *queue) isHeld(now time.Time) bool {
-	return q.inOrder() && (q.holds > 0 || q.awaitsTurn(now))
+	return q.inOrder() && (q.holds > 0 || q.replays.nextTurn.isAwaited(now))
 }

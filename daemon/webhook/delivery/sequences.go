@@ -92,7 +92,7 @@ func (ss *sequences) page(s *sequence, now time.Time, limit int) Page {
 		return p
 	}
 	p.Key = s.key
-	c := ss.q.cursorOf(s.partition)
+	c := ss.q.cursors.of(s.partition)
 	if ss.q.shared && c != nil {
 		p.After.ID = min(p.After.ID, c.safe.ID)
 		p.Limit = min(limit, 2) // the second one shows that there are more
