@@ -107,13 +107,13 @@ func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 			return webhook.Policy{Schedule: []time.Duration{5 * time.Second, time.Minute, time.Hour}}
 		},
 	})
-	e.queueSet.dispatch = func() {} // the test starts attempts
-	e.budget.slots.max = 40
-	for i := range e.budget.tiers {
-		e.budget.tiers[i].slots.max = 20
+	e.queues.dispatch = func() {} // the test starts attempts
+	e.queues.budget.slots.max = 40
+	for i := range e.queues.budget.tiers {
+		e.queues.budget.tiers[i].slots.max = 20
 	}
 	e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
-	e.queueSet.leases.held = []Lease{{Partition: 1}}
+	e.queues.leases.held = []Lease{{Partition: 1}}
 	for id := range int64(subscriptions) {
 		sub := &webhook.Subscription{
 			ID:             id + 1,
@@ -127,7 +127,7 @@ func newStepEngine(t *testing.T, memory, subscriptions int, with ...func(*webhoo
 		e.subs[sub.ID] = sub
 	}
 	e.applySubscriptions()
-	t.Cleanup(e.queueSet.stop)
+	t.Cleanup(e.queues.stop)
 	return e
 }
 
@@ -143,15 +143,15 @@ func (e *stepEngine) applySubscriptions() {
 		current[id] = &copied
 		changed[id] = &copied
 	}
-	e.update(webhook.NewSnapshot(e.version, current), changed)
+	e.queues.update(webhook.NewSnapshot(e.version, current), changed)
 }
 
 // publish commits an event for subscriptions.
 func (e *stepEngine) publish(size int, to ...int64) {
 	e.last++
 	event := &webhook.Event{ID: e.last, Key: e.key, Body: make([]byte, size), AddedAt: e.Now()}
-	e.queueSet.mu.Lock()
-	defer e.queueSet.mu.Unlock()
+	e.queues.mu.Lock()
+	defer e.queues.mu.Unlock()
 	for _, id := range to {
 		if e.subs[id] == nil {
 			continue
@@ -159,9 +159,9 @@ func (e *stepEngine) publish(size int, to ...int64) {
 		e.last++
 		m := &webhook.Message{ID: e.last, Event: event, Partition: 1, Subscription: id, State: webhook.State{Next: e.Now()}}
 		e.store.add(m)
-		if q := e.queueOf(id); q != nil {
+		if q := e.queues.queueOf(id); q != nil {
 			q.accept(m)
-			e.schedule(q)
+			e.queues.schedule(q)
 		}
 	}
 }
@@ -169,7 +169,7 @@ func (e *stepEngine) publish(size int, to ...int64) {
 // refillOnce reads one page, as the refiller would, unless it waits for a signal.
 func (e *stepEngine) refillOnce() bool {
 	select {
-	case <-e.budget.refill:
+	case <-e.queues.budget.refill:
 		e.idle = false
 	default:
 	}
@@ -188,9 +188,9 @@ func (e *stepEngine) refillOnce() bool {
 }
 
 func (e *stepEngine) startAttempt() bool {
-	e.queueSet.mu.Lock()
+	e.queues.mu.Lock()
 	a := e.dispatcher.next()
-	e.queueSet.mu.Unlock()
+	e.queues.mu.Unlock()
 	if a == nil {
 		return false
 	}
@@ -226,9 +226,9 @@ func (e *stepEngine) finish(i int, o webhook.Outcome, counts bool) {
 
 // writeOutcomes writes the pending outcomes.
 func (e *stepEngine) writeOutcomes() {
-	work := e.pending.next()
-	e.queueSet.mu.Lock()
-	defer e.queueSet.mu.Unlock()
+	work := e.core.pending.next()
+	e.queues.mu.Lock()
+	defer e.queues.mu.Unlock()
 	for i := range work.results {
 		r := &work.results[i]
 		if m := e.store.open[r.Message.ID]; m != nil {
@@ -237,7 +237,7 @@ func (e *stepEngine) writeOutcomes() {
 				delete(e.store.open, m.ID)
 			}
 		}
-		e.settle(r)
+		e.queues.settle(r)
 	}
 }
 
@@ -245,10 +245,10 @@ func (e *stepEngine) writeOutcomes() {
 func (e *stepEngine) advance(d time.Duration) {
 	before := e.core.clock.read.Load()
 	e.core.clock.read.Store(&reading{local: before.local, store: before.store.Add(d)})
-	e.queueSet.mu.Lock()
-	defer e.queueSet.mu.Unlock()
-	for _, q := range e.byID {
-		e.schedule(q)
+	e.queues.mu.Lock()
+	defer e.queues.mu.Unlock()
+	for _, q := range e.queues.byID {
+		e.queues.schedule(q)
 	}
 }
 
@@ -285,11 +285,11 @@ func (e *stepEngine) attemptsAt(subscription int64) (n int) {
 // checkBudget compares the budget with the messages in memory.
 func (e *stepEngine) checkBudget() {
 	e.t.Helper()
-	e.queueSet.mu.Lock()
-	defer e.queueSet.mu.Unlock()
+	e.queues.mu.Lock()
+	defer e.queues.mu.Unlock()
 	held := make(map[*webhook.Message]bool)
 	sequences := 0
-	for _, q := range e.byID {
+	for _, q := range e.queues.byID {
 		sequences += len(q.sequences.byKey)
 		for _, m := range q.window.known {
 			held[m] = true
@@ -301,7 +301,7 @@ func (e *stepEngine) checkBudget() {
 	for _, a := range e.attempts { // of deleted queues
 		held[a.message] = true
 	}
-	for _, r := range e.pending.results {
+	for _, r := range e.core.pending.results {
 		held[r.Message] = true
 	}
 
@@ -309,7 +309,7 @@ func (e *stepEngine) checkBudget() {
 	bodies := make(map[int64]*webhook.Event)
 	messages := make(map[*tier]int)
 	for m := range held {
-		messages[e.budget.messages[m]]++
+		messages[e.queues.budget.messages[m]]++
 		want += messageCost
 		if known := bodies[m.Event.ID]; known == nil {
 			bodies[m.Event.ID] = m.Event
@@ -320,20 +320,20 @@ func (e *stepEngine) checkBudget() {
 	}
 
 	used := 0
-	for i := range e.budget.tiers {
-		tier := &e.budget.tiers[i]
+	for i := range e.queues.budget.tiers {
+		tier := &e.queues.budget.tiers[i]
 		used += tier.used
 		if tier.used > tier.limit && messages[tier] > 1 {
 			e.t.Fatalf("tier %d holds %d bytes of %d", i, tier.used, tier.limit)
 		}
 	}
-	if sequences != e.budget.sequences {
-		e.t.Fatalf("%d sequences, %d are counted", sequences, e.budget.sequences)
+	if sequences != e.queues.budget.sequences {
+		e.t.Fatalf("%d sequences, %d are counted", sequences, e.queues.budget.sequences)
 	}
 	same := func(a *webhook.Event, b *heldEvent) bool { return a == b.Event }
-	if used != want || len(held) != len(e.budget.messages) || !maps.EqualFunc(bodies, e.budget.events, same) {
+	if used != want || len(held) != len(e.queues.budget.messages) || !maps.EqualFunc(bodies, e.queues.budget.events, same) {
 		e.t.Fatalf("%d bytes and %d events are counted; %d and %d are in memory",
-			used, len(e.budget.events), want, len(bodies))
+			used, len(e.queues.budget.events), want, len(bodies))
 	}
 }
 
@@ -346,7 +346,7 @@ func TestBudgetMatchesMemory(t *testing.T) {
 		e := newStepEngine(t, 64<<10, subscriptions, func(s *webhook.Subscription) {
 			s.Order = webhook.Order{All: s.ID%5 == 0, ByKey: s.ID%3 == 0}
 		})
-		e.budget.maxSequences = 100 // of which some queues have more
+		e.queues.budget.maxSequences = 100 // of which some queues have more
 		for range 1500 {
 			e.takeRandomStep(r, subscriptions)
 			e.checkBudget()
@@ -359,7 +359,7 @@ func TestBudgetMatchesMemory(t *testing.T) {
 		for round := 0; len(e.store.open) > 0 || len(e.attempts) > 0; round++ {
 			if round > 3000 {
 				t.Fatalf("seed %d: %d messages stay in the store, %d attempts in flight; tiers: %+v",
-					seed, len(e.store.open), len(e.attempts), e.budget.tiers)
+					seed, len(e.store.open), len(e.attempts), e.queues.budget.tiers)
 			}
 			for e.refillOnce() {
 			}
@@ -374,7 +374,7 @@ func TestBudgetMatchesMemory(t *testing.T) {
 		}
 		e.writeOutcomes()
 		e.checkBudget()
-		used := e.budget.tiers[0].used + e.budget.tiers[1].used
+		used := e.queues.budget.tiers[0].used + e.queues.budget.tiers[1].used
 		if used != 0 {
 			t.Errorf("seed %d: %d bytes are counted when all is delivered", seed, used)
 		}
@@ -424,7 +424,7 @@ func (e *stepEngine) takeRandomStep(r *rand.Rand, subscriptions int) {
 			sub.Enabled = !sub.Enabled
 			e.applySubscriptions()
 		}
-		isIdle := len(e.attempts)+len(e.pending.results) == 0 // otherwise several of a key can be in flight
+		isIdle := len(e.attempts)+len(e.core.pending.results) == 0 // otherwise several of a key can be in flight
 		if sub := e.subs[3]; sub != nil && isIdle {
 			sub.Order.ByKey = !sub.Order.ByKey
 			e.applySubscriptions()
@@ -435,10 +435,10 @@ func (e *stepEngine) takeRandomStep(r *rand.Rand, subscriptions int) {
 		maps.DeleteFunc(e.store.open, func(_ int64, m *webhook.Message) bool { return m.Subscription == id })
 		e.applySubscriptions()
 	case n == 98:
-		e.queueSet.mu.Lock()
-		e.budget.tiers[0].reserved = 0
-		e.queueSet.mu.Unlock()
-		e.rewind()
+		e.queues.mu.Lock()
+		e.queues.budget.tiers[0].reserved = 0
+		e.queues.mu.Unlock()
+		e.queues.rewind()
 	}
 }
 
@@ -465,9 +465,9 @@ func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
 				s.FailingSince = noon.Add(-time.Hour)
 			}
 		})
-		e.budget.slots.max = 1000
-		for i := range e.budget.tiers {
-			e.budget.tiers[i].slots.max = 1000
+		e.queues.budget.slots.max = 1000
+		for i := range e.queues.budget.tiers {
+			e.queues.budget.tiers[i].slots.max = 1000
 		}
 		for n := range int64(messages) {
 			for id := range e.subs {
@@ -475,7 +475,7 @@ func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
 				e.store.add(dueMessage(event.ID, event, id))
 			}
 		}
-		e.rewind()
+		e.queues.rewind()
 
 		left := func() int {
 			n := 0
@@ -488,7 +488,7 @@ func TestHangingEndpointsDoNotBlockOthers(t *testing.T) {
 		}
 		for round := 0; left() > 0; round++ {
 			if round > 5*messages {
-				t.Fatalf("%+v: %d messages of the working endpoint are left; tiers: %+v", tt, left(), e.budget.tiers)
+				t.Fatalf("%+v: %d messages of the working endpoint are left; tiers: %+v", tt, left(), e.queues.budget.tiers)
 			}
 			for e.refillOnce() {
 			}
@@ -532,12 +532,12 @@ func TestSharedBodyIsReadOnce(t *testing.T) {
 			e.store.add(dueMessage(1000*(n+1)+id, event, id))
 		}
 	}
-	e.rewind()
+	e.queues.rewind()
 	for e.refillOnce() {
 	}
 	e.checkBudget()
 	inMemory := 0
-	for _, q := range e.byID {
+	for _, q := range e.queues.byID {
 		inMemory += len(q.window.known)
 	}
 	if inMemory != subscriptions*events || e.store.read != events*size {
@@ -582,13 +582,13 @@ func TestLargeBatchesAreSplit(t *testing.T) {
 	for range events {
 		p := &publication{event: &webhook.Event{Name: "debtor.created"}, done: make(chan error, 1)}
 		sent = append(sent, p)
-		if err := e.pending.publish(p); err != nil {
+		if err := e.core.pending.publish(p); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var written []*publication
-	for len(e.pending.waiting) > 0 {
-		work := e.pending.next()
+	for len(e.core.pending.waiting) > 0 {
+		work := e.core.pending.next()
 		work.subs = e.Subscriptions()
 		var b Batch
 		if err := e.writer.fill(t.Context(), &b, work); err != nil {
@@ -599,8 +599,8 @@ func TestLargeBatchesAreSplit(t *testing.T) {
 		}
 		written = append(written, work.publications...)
 	}
-	if !slices.Equal(written, sent) || e.pending.bytes != 0 {
-		t.Errorf("%d events are written; %d bytes are pending", len(written), e.pending.bytes)
+	if !slices.Equal(written, sent) || e.core.pending.bytes != 0 {
+		t.Errorf("%d events are written; %d bytes are pending", len(written), e.core.pending.bytes)
 	}
 }
 
@@ -615,11 +615,11 @@ func TestRemovedSubscriptionFreesMemory(t *testing.T) {
 	e.deliver()
 	delete(e.subs, 1)
 	e.applySubscriptions()
-	for len(e.budget.refill) > 0 {
-		<-e.budget.refill
+	for len(e.queues.budget.refill) > 0 {
+		<-e.queues.budget.refill
 	}
 	e.finishAll(1, webhook.Outcome{Code: 200})
-	if len(e.budget.refill) == 0 {
+	if len(e.queues.budget.refill) == 0 {
 		t.Fatal("the waiting queue is not woken")
 	}
 	e.deliver()
@@ -665,7 +665,7 @@ func TestRecoveredEndpointChangesTier(t *testing.T) {
 			s.FailingSince = noon.Add(-time.Hour)
 		}
 	})
-	e.byID[3].endpoint.throttle.limit = 8
+	e.queues.byID[3].endpoint.throttle.limit = 8
 	e.publish(12_000, 1)
 	e.deliver()
 	for range 2 {

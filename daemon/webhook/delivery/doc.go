@@ -40,7 +40,7 @@
 // rotation of dispatcher and refiller, and the number of attempts. Neither the store
 // nor the sender is called under it, and of the callbacks of Config only Policy.
 // Functions that expect it to be held are documented as such, except for those of
-// queue, window, endpoint, budget and tier, which all do. pending.mu is acquired under
+// queue and its parts, endpoint, budget and tier, which all do. pending.mu is acquired under
 // it to count unwritten results and to record the health of subscriptions. The clock
 // and the snapshot of subscriptions are atomic pointers; the latter is changed under
 // queueSet.mu.

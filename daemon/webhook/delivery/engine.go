@@ -15,15 +15,16 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
-// Engine delivers messages between Start and Stop. It cannot be restarted. The exported
-// methods of its embedded parts belong to its API.
+// Engine delivers messages between Start and Stop. It cannot be restarted. The methods of the
+// publisher belong to its API.
 type Engine struct {
-	*core
-	*queueSet
+	*Config
 	*publisher
-	*subscriptionCache
-	*backlogCounter
 
+	core       *core
+	queues     *queueSet
+	subs       *subscriptionCache
+	backlog    *backlogCounter
 	dispatcher *dispatcher
 	refiller   *refiller
 	leases     *leaseKeeper
@@ -84,19 +85,20 @@ func New(c Config) *Engine {
 	}
 
 	e := &Engine{
-		core:              core,
-		queueSet:          core.queues,
-		publisher:         &publisher{core: core},
-		subscriptionCache: subs,
-		backlogCounter:    backlog,
-		dispatcher:        &dispatcher{core: core, sending: context.Background()},
-		refiller:          &refiller{core: core},
-		leases:            leases,
-		peers:             peers,
-		writer:            writer,
-		outbox:            &outboxReader{core: core},
-		retargeter:        newRetargeter(core),
-		janitor:           &janitor{core: core, requested: removed},
+		Config:     &c,
+		publisher:  &publisher{core: core},
+		core:       core,
+		queues:     core.queues,
+		subs:       subs,
+		backlog:    backlog,
+		dispatcher: &dispatcher{core: core, sending: context.Background()},
+		refiller:   &refiller{core: core},
+		leases:     leases,
+		peers:      peers,
+		writer:     writer,
+		outbox:     &outboxReader{core: core},
+		retargeter: newRetargeter(core),
+		janitor:    &janitor{core: core, requested: removed},
 	}
 	e.dispatcher.pause = newPause(core.Log, e.dispatcher.resume)
 	core.queues.dispatch = e.dispatcher.dispatch
@@ -118,10 +120,10 @@ func (e *Engine) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	e.setLeases(leases{held: []Lease{home}, home: home, renewed: began, term: e.LeaseTerm})
+	e.queues.setLeases(leases{held: []Lease{home}, home: home, renewed: began, term: e.LeaseTerm})
 	err = e.readState(ctx)
 	if err != nil {
-		return errors.Join(err, e.Store.Release(ctx, e.leased().held))
+		return errors.Join(err, e.Store.Release(ctx, e.queues.leased().held))
 	}
 
 	e.dispatcher.sending, e.dispatcher.cancelSending = context.WithCancel(context.Background())
@@ -130,7 +132,7 @@ func (e *Engine) Start(ctx context.Context) error {
 	for _, loop := range e.loops() {
 		e.tasks.Go(func() { loop(running) })
 	}
-	e.readiness.set(nil)
+	e.core.readiness.set(nil)
 	return nil
 }
 
@@ -141,7 +143,7 @@ func (e *Engine) readState(ctx context.Context) error {
 			return err
 		}
 	}
-	return e.refresh(ctx)
+	return e.subs.refresh(ctx)
 }
 
 // loops returns the functions that run until the engine stops.
@@ -149,9 +151,9 @@ func (e *Engine) loops() []func(context.Context) {
 	loops := []func(context.Context){
 		e.writer.run,
 		e.refiller.run,
-		e.subscriptionCache.run,
+		e.subs.run,
 		e.janitor.run,
-		e.backlogCounter.run,
+		e.backlog.run,
 		e.retargeter.run,
 	}
 	if e.LeaseTerm > 0 {
@@ -163,7 +165,7 @@ func (e *Engine) loops() []func(context.Context) {
 		loops = append(loops, e.outbox.run)
 	}
 	if e.Rules != nil {
-		loops = append(loops, e.subscriptionCache.watchRights)
+		loops = append(loops, e.subs.watchRights)
 	}
 	return loops
 }
@@ -172,7 +174,7 @@ func (e *Engine) loops() []func(context.Context) {
 func (e *Engine) followClock(ctx context.Context) {
 	repeat(ctx, e.Log, "reading the clock failed", nil, clockInterval, func(ctx context.Context) error {
 		current, shift, err := e.core.clock.follow(ctx, e.Store)
-		e.queueSet.setClock(current)
+		e.queues.setClock(current)
 		if shift >= clockInterval {
 			e.Log.Warn("the clock was set forward, or the machine was suspended", "by", shift.Round(time.Second).String())
 		}
@@ -195,8 +197,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 	if e.cancel == nil {
 		return nil // never started
 	}
-	e.pending.close()
-	e.queueSet.stop()
+	e.core.pending.close()
+	e.queues.stop()
 	e.dispatcher.stop(ctx)
 
 	close(e.writer.flush)
@@ -215,7 +217,7 @@ func (e *Engine) Stop(ctx context.Context) error {
 	}
 	release, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer cancel()
-	return e.Store.Release(release, e.leased().held)
+	return e.Store.Release(release, e.queues.leased().held)
 }
 
 // Announce sends changes that were made in the store without the engine to the streams
@@ -228,13 +230,13 @@ func (e *Engine) Announce(changes []webhook.Change) {
 		e.OnChanges(changes)
 	}
 	if e.peers.watched.Load() {
-		e.pending.announce(changes)
+		e.core.pending.announce(changes)
 	}
 }
 
 // Coordinator returns the lease under which this daemon captures changes; ok is false if
 // another daemon does.
-func (e *Engine) Coordinator() (lease Lease, ok bool) { return e.coordinatorLease() }
+func (e *Engine) Coordinator() (lease Lease, ok bool) { return e.queues.coordinatorLease() }
 
 // Matching returns the number of subscriptions that a captured event would be sent to.
 func (e *Engine) Matching(event string) int {
@@ -291,11 +293,69 @@ func (e *Engine) receivers(event string) iter.Seq[*webhook.Subscription] {
 	}
 }
 
+// Now returns the current time of the store's clock, or a later one if that was set back.
+func (e *Engine) Now() time.Time { return e.core.Now() }
+
+// Ready returns why messages are not delivered or events rejected, nil if all is well.
+func (e *Engine) Ready() error { return e.core.Ready() }
+
+// Daemons returns the number of daemons that share the store, as far as known.
+func (e *Engine) Daemons() int { return e.queues.Daemons() }
+
+// Subscriptions returns the subscriptions that events are matched with.
+func (e *Engine) Subscriptions() *webhook.Snapshot { return e.queues.Subscriptions() }
+
+// NotifyChanged schedules a refresh after subscriptions were changed in the store.
+func (e *Engine) NotifyChanged() { e.subs.NotifyChanged() }
+
+// Reload reads the changed subscriptions. If that fails, it is repeated in the background
+// and Reload returns anyway. The cancellation of ctx is ignored.
+func (e *Engine) Reload(ctx context.Context) { e.subs.Reload(ctx) }
+
+// Invalidate reports that messages of a subscription were deleted.
+func (e *Engine) Invalidate(subscription int64) {
+	e.queues.changeQueue(subscription, (*queue).invalidate)
+}
+
+// MarkDue reports that messages of a subscription were made due now. It closes the circuit
+// breaker, so that the requested attempts are made.
+func (e *Engine) MarkDue(subscription int64) { e.queues.changeQueue(subscription, (*queue).expedite) }
+
+// MarkReplays reports that delivered messages of a subscription are to be sent again.
+func (e *Engine) MarkReplays(subscription int64) {
+	e.queues.changeQueue(subscription, (*queue).expediteReplays)
+}
+
+// Hold makes the queue of a subscription with an order wait until release is called, so that no
+// newer message precedes those that are being made due.
+func (e *Engine) Hold(subscription int64) (release func()) {
+	e.queues.changeQueue(subscription, func(q *queue) { q.holds++ })
+	return func() { e.queues.changeQueue(subscription, func(q *queue) { q.holds-- }) }
+}
+
+// Breaker returns when the endpoint of a subscription is probed next if its circuit breaker is
+// open.
+func (e *Engine) Breaker(subscription int64) (probe time.Time, open bool) {
+	return e.queues.breaker(subscription)
+}
+
+// RequestedWait returns until when the endpoint of a subscription requested a wait by
+// Retry-After, zero if it has not.
+func (e *Engine) RequestedWait(subscription int64) time.Time {
+	return e.queues.requestedWait(subscription)
+}
+
+// Backlog returns the backlog as counted at most age ago, or a little longer ago if
+// counting is slow. If counting fails it returns the last count with the error.
+func (e *Engine) Backlog(ctx context.Context, age time.Duration) (stats.BacklogCount, error) {
+	return e.backlog.Backlog(ctx, age)
+}
+
 // Counts returns the totals since the start.
-func (e *Engine) Counts() stats.Counts { return e.recorder.Counts() }
+func (e *Engine) Counts() stats.Counts { return e.core.recorder.Counts() }
 
 // Performance returns distributions of results and durations since the start.
-func (e *Engine) Performance() stats.Performance { return e.recorder.Performance() }
+func (e *Engine) Performance() stats.Performance { return e.core.recorder.Performance() }
 
 // Throughput returns a function that measures the throughput between its calls.
 func (e *Engine) Throughput() func() (wire.Throughput, bool) {
@@ -305,7 +365,7 @@ func (e *Engine) Throughput() func() (wire.Throughput, bool) {
 // Stats summarizes the last minutes, from one minute to 24 hours, with at most limit
 // queues. open is the result of Backlog.
 func (e *Engine) Stats(minutes, limit int, open []stats.Backlog) stats.Report {
-	return e.recorder.Report(e.Now(), minutes, limit, e.queueSet.stats(open))
+	return e.core.recorder.Report(e.Now(), minutes, limit, e.queues.stats(open))
 }
 
 // Problems describes the problems that prevent or delay deliveries although the engine is running.
@@ -336,16 +396,16 @@ const overdueTolerance = 2 * time.Second
 
 // InHand returns the engine's current load.
 func (e *Engine) InHand() wire.InHand {
-	d := e.queueSet.inHand()
+	d := e.queues.inHand()
 	d.OldestAttempt = wire.TimeSpan(e.dispatcher.oldestAttempt())
-	d.EventsWaiting, d.OutcomesWaiting = e.pending.depth()
+	d.EventsWaiting, d.OutcomesWaiting = e.core.pending.depth()
 	if problem, detail := e.dispatcher.paused(); problem != "" {
 		d.Paused = problem + " (" + detail + ")"
 	}
 	if e.Overdue != nil {
 		d.Overdue = e.Overdue()
 	}
-	for failure, n := range e.recorder.Uncharged() {
+	for failure, n := range e.core.recorder.Uncharged() {
 		if d.Uncharged == nil {
 			d.Uncharged = make(map[string]int64)
 		}

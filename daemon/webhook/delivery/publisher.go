@@ -16,7 +16,7 @@ import (
 
 // publisher accepts events and waits until they are durable.
 type publisher struct {
-	*core
+	core *core
 	keys keyLocks
 }
 
@@ -31,14 +31,14 @@ type Post struct {
 // are durable. It waits for the store even if ctx is done: an event that may have been
 // stored must not be reported as failed.
 func (p *publisher) Publish(ctx context.Context, e Post) (wire.EventReceipt, error) {
-	return p.publish(ctx, newPublication(e, p.Now()))
+	return p.publish(ctx, newPublication(e, p.core.Now()))
 }
 
 func (p *publisher) publish(ctx context.Context, event *publication) (wire.EventReceipt, error) {
-	if err := cmp.Or(ctx.Err(), p.unavailableErr()); err != nil {
+	if err := cmp.Or(ctx.Err(), p.core.unavailableErr()); err != nil {
 		return wire.EventReceipt{}, err
 	}
-	if err := p.pending.publish(event); err != nil {
+	if err := p.core.pending.publish(event); err != nil {
 		return wire.EventReceipt{}, err
 	}
 	if err := <-event.done; err != nil {
@@ -53,15 +53,15 @@ func (p *publisher) publish(ctx context.Context, event *publication) (wire.Event
 // group is not written twice after a write with an unknown result. It waits for the store even
 // if ctx is done.
 func (p *publisher) PublishCaptured(ctx context.Context, c *Captured) error {
-	if err := cmp.Or(ctx.Err(), p.unavailableErr()); err != nil {
+	if err := cmp.Or(ctx.Err(), p.core.unavailableErr()); err != nil {
 		return err
 	}
 	if n := len(c.Changes); n == 0 || n > MaxCaptured {
 		return fmt.Errorf("a group of %d changes; it must have 1 to %d", n, MaxCaptured)
 	}
-	c.AddedAt = p.Now()
-	g := newGroup(c, p.recipients)
-	if err := p.pending.publishGroup(g); err != nil {
+	c.AddedAt = p.core.Now()
+	g := newGroup(c, p.core.recipients)
+	if err := p.core.pending.publishGroup(g); err != nil {
 		return err
 	}
 	return <-g.done
@@ -72,12 +72,12 @@ const postingWindow = 250 * time.Millisecond
 
 // Posting reports whether events are published now, apart from those of changes. They
 // would wait for large groups of changes.
-func (p *publisher) Posting() bool { return time.Since(p.pending.lastPublished()) < postingWindow }
+func (p *publisher) Posting() bool { return time.Since(p.core.pending.lastPublished()) < postingWindow }
 
 // SendTest sends a message to one subscription regardless of its pattern. It returns
 // the message, as stored, once it is durable; attempts run in the background.
 func (p *publisher) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*webhook.Message, error) {
-	event := newPublication(Post{Name: name, Body: body}, p.Now())
+	event := newPublication(Post{Name: name, Body: body}, p.core.Now())
 	event.target = subscription
 	r, err := p.publish(ctx, event)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *publisher) SendTest(ctx context.Context, subscription int64, name strin
 		return nil, fault.New(fault.NotFound, "There is no such subscription")
 	}
 
-	p.queues.changeQueue(subscription, (*queue).endRequestedWait)
+	p.core.queues.changeQueue(subscription, (*queue).endRequestedWait)
 	m := event.messages[0]
 	return &webhook.Message{
 		ID:           m.ID,
@@ -95,7 +95,7 @@ func (p *publisher) SendTest(ctx context.Context, subscription int64, name strin
 		Event:        event.event,
 		Partition:    m.Partition,
 		Subscription: m.Subscription,
-		URL:          p.queues.urlOf(m),
+		URL:          p.core.queues.urlOf(m),
 		MadeByAdmin:  m.MadeByAdmin,
 		State:        webhook.State{Next: event.event.AddedAt},
 	}, nil
@@ -124,29 +124,29 @@ var errKeyReused = fault.New(fault.Conflict, "The Idempotency-Key was used for a
 // another event returns a Conflict fault. former is the form of the key in earlier versions: an
 // event that one of them has published is not published a second time after an upgrade.
 func (p *publisher) PublishOnce(ctx context.Context, e Post, key, former string) (r wire.EventReceipt, replayed bool, err error) {
-	k := keyOf(e, key, p.Now())
+	k := keyOf(e, key, p.core.Now())
 	unlock, err := p.keys.lock(ctx, k.Hash)
 	if err != nil {
 		return wire.EventReceipt{}, false, err
 	}
 	defer unlock()
 
-	known, err := p.Store.IdempotencyKey(ctx, k.Hash)
+	known, err := p.core.Store.IdempotencyKey(ctx, k.Hash)
 	if err == nil && known == nil && former != key {
-		known, err = p.Store.IdempotencyKey(ctx, keyOf(e, former, p.Now()).Hash)
+		known, err = p.core.Store.IdempotencyKey(ctx, keyOf(e, former, p.core.Now()).Hash)
 	}
 	if err != nil {
 		return wire.EventReceipt{}, false, err
 	}
 
 	if known == nil {
-		event := newPublication(e, p.Now())
+		event := newPublication(e, p.core.Now())
 		event.key = k
 		r, err = p.publish(ctx, event)
 		if !errors.Is(err, ErrKeyTaken) {
 			return r, false, err
 		}
-		known, err = p.Store.IdempotencyKey(ctx, k.Hash) // used by another daemon concurrently
+		known, err = p.core.Store.IdempotencyKey(ctx, k.Hash) // used by another daemon concurrently
 	}
 	switch {
 	case err != nil:

@@ -318,25 +318,6 @@ func (s *queueSet) changeQueue(subscription int64, change func(*queue)) {
 	}
 }
 
-// Invalidate reports that messages of a subscription were deleted.
-func (s *queueSet) Invalidate(subscription int64) { s.changeQueue(subscription, (*queue).invalidate) }
-
-// MarkDue reports that messages of a subscription were made due now. It closes the circuit
-// breaker, so that the requested attempts are made.
-func (s *queueSet) MarkDue(subscription int64) { s.changeQueue(subscription, (*queue).expedite) }
-
-// MarkReplays reports that delivered messages of a subscription are to be sent again.
-func (s *queueSet) MarkReplays(subscription int64) {
-	s.changeQueue(subscription, (*queue).expediteReplays)
-}
-
-// Hold makes the queue of a subscription with an order wait until release is called, so that no
-// newer message precedes those that are being made due.
-func (s *queueSet) Hold(subscription int64) (release func()) {
-	s.changeQueue(subscription, func(q *queue) { q.holds++ })
-	return func() { s.changeQueue(subscription, func(q *queue) { q.holds-- }) }
-}
-
 // rewindDelays are the times after a failed write at which all queues read the store
 // again. A server may commit a write late that it did not confirm.
 var rewindDelays = [...]time.Duration{time.Second, 30 * time.Second, 2 * time.Minute}
@@ -448,9 +429,9 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 	return queues
 }
 
-// Breaker returns when the endpoint of a subscription is probed next if its circuit breaker is
+// breaker returns when the endpoint of a subscription is probed next if its circuit breaker is
 // open.
-func (s *queueSet) Breaker(subscription int64) (probe time.Time, open bool) {
+func (s *queueSet) breaker(subscription int64) (probe time.Time, open bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := s.byID[subscription]
@@ -460,9 +441,9 @@ func (s *queueSet) Breaker(subscription int64) (probe time.Time, open bool) {
 	return q.endpoint.breaker.probe, true
 }
 
-// RequestedWait returns until when the endpoint of a subscription requested a wait by
+// requestedWait returns until when the endpoint of a subscription requested a wait by
 // Retry-After, zero if it has not.
-func (s *queueSet) RequestedWait(subscription int64) time.Time {
+func (s *queueSet) requestedWait(subscription int64) time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	q := s.byID[subscription]

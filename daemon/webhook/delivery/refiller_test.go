@@ -24,8 +24,8 @@ func TestFirstPageLeavesShares(t *testing.T) {
 					e.store.add(dueMessage(event.ID, event, id))
 				}
 			}
-			e.rewind()
-			tier := &e.budget.tiers[healthy]
+			e.queues.rewind()
+			tier := &e.queues.budget.tiers[healthy]
 			share := tier.limit / queues
 
 			if !e.refillOnce() {

@@ -24,16 +24,16 @@ func TestNoAttemptAfterSuspension(t *testing.T) {
 	for _, ordered := range []bool{false, true} {
 		e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
 		e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
-		e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
+		e.dispatcher.sending, e.queues.leases.renewed = t.Context(), time.Now()
 		q := testQueue(ordered)
-		e.byID[q.id] = q
+		e.queues.byID[q.id] = q
 		q.admit(waitingMessage(7, 0), true)
 		m := q.take(noon)
 		started := e.dispatcher.begin(q, m, q.budget.tierOf(q))
-		e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
+		e.queues.leases.renewed = time.Now().Add(-e.LeaseTerm)
 		e.dispatcher.deliver(started)
-		if len(q.unsettled) > 0 || q.endpoint.inFlight > 0 || e.budget.slots.inFlight > 0 || q.refillFrom(noon.Add(time.Second)) == nil {
-			t.Errorf("ordered %v: the message stays here: %d unsettled, %d in flight, %d in all queues", ordered, len(q.unsettled), q.endpoint.inFlight, e.budget.slots.inFlight)
+		if len(q.unsettled) > 0 || q.endpoint.inFlight > 0 || e.queues.budget.slots.inFlight > 0 || q.refillFrom(noon.Add(time.Second)) == nil {
+			t.Errorf("ordered %v: the message stays here: %d unsettled, %d in flight, %d in all queues", ordered, len(q.unsettled), q.endpoint.inFlight, e.queues.budget.slots.inFlight)
 		}
 	}
 }
@@ -42,14 +42,14 @@ func TestNoAttemptAfterSuspension(t *testing.T) {
 func TestSuspensionKeepsOrder(t *testing.T) {
 	e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
 	e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
-	e.dispatcher.sending, e.queueSet.leases.renewed = t.Context(), time.Now()
+	e.dispatcher.sending, e.queues.leases.renewed = t.Context(), time.Now()
 	q := testQueue(true)
-	e.byID[q.id] = q
+	e.queues.byID[q.id] = q
 	q.admit(waitingMessage(7, 0), true)
 	q.admit(waitingMessage(8, 0), true)
 	m := q.take(noon)
 	started := e.dispatcher.begin(q, m, q.budget.tierOf(q))
-	e.queueSet.leases.renewed = time.Now().Add(-e.LeaseTerm)
+	e.queues.leases.renewed = time.Now().Add(-e.LeaseTerm)
 	e.dispatcher.deliver(started)
 	if m := q.take(noon); m != nil {
 		t.Errorf("message %d overtakes message 7", m.ID)
