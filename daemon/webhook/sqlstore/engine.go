@@ -20,6 +20,7 @@ type Engine struct {
 	Peers
 	writer  batchWriter
 	remover remover
+	expiry  expiry
 }
 
 // batchWriter writes the batches of the engine.
@@ -39,13 +40,7 @@ type remover interface {
 // Close stops writing batches. The database stays open.
 func (e *Engine) Close() error { return e.writer.close() }
 
-func (e *Engine) Now(ctx context.Context) (time.Time, error) {
-	now, err := appdb.QueryOne(ctx, e.db, appdb.ScanTime, `SELECT `+e.db.Clock)
-	if err != nil {
-		return time.Time{}, e.fault(err, "reading the store's clock")
-	}
-	return *now, nil
-}
+func (e *Engine) Now(ctx context.Context) (time.Time, error) { return e.now(ctx) }
 
 // SetDefaultRetries stores how many retries messages have if their subscription has
 // no schedule. The number is only displayed.

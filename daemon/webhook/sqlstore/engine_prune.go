@@ -4,13 +4,10 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/bizhook/whd/daemon/appdb"
-	"github.com/bizhook/whd/daemon/executor"
-	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
@@ -79,10 +76,6 @@ FROM whd.SY_WebhookMessage WHERE ID > @After ORDER BY ID`+db.Limit,
 	return messages, r, err
 }
 
-// sweepPause is how long a removed subscription is remembered: a batch written
-// concurrently may add messages to it as long as its statement runs.
-const sweepPause = 4 * executor.StatementLimit
-
 // Sweep removes the oldest messages of a removed subscription first. Without any, it removes
 // expired rows.
 func (e *Engine) Sweep(ctx context.Context, limit int) (delivery.Removed, error) {
@@ -103,85 +96,9 @@ WHERE SubscriptionID = @Subscription ORDER BY ID`+e.db.Limit, sql.Named("Subscri
 			return r, e.fault(err, "removing messages")
 		}
 	}
-	r, err := e.removeExpired(ctx, limit)
+	r, err := e.expiry.remove(ctx, limit)
 	return r, e.fault(err, "removing expired rows")
 }
-
-// removeExpired removes keys, removed subscriptions and old secrets that have
-// expired by the store's clock.
-func (e *Engine) removeExpired(ctx context.Context, limit int) (delivery.Removed, error) {
-	started := time.Now()
-	keys, err := e.db.Exec(ctx, `DELETE FROM whd.WH_IdempotencyKey WHERE ExpiryDateTime <= `+e.db.Clock+` AND KeyHash IN (
-	SELECT k.KeyHash FROM whd.WH_IdempotencyKey k ORDER BY k.ExpiryDateTime`+e.db.Limit+`)`, sql.Named("Limit", limit))
-	r := delivery.Removed{Rows: int(keys), Took: time.Since(started), More: int(keys) == limit}
-	if err != nil || r.More {
-		return r, err
-	}
-	_, err = e.db.Exec(ctx, `DELETE FROM whd.WH_SubscriptionRemoved WHERE RemovedDateTime < `+e.db.ClockAfter+`
-	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.SubscriptionID = WH_SubscriptionRemoved.SubscriptionID)`, termArg(-sweepPause))
-	if err != nil {
-		return r, err
-	}
-	now, err := e.Now(ctx)
-	if err != nil {
-		return r, err
-	}
-	err = e.removeLastSecrets(ctx, now)
-	if err == nil {
-		err = e.removeEarlierSecrets(ctx, now)
-	}
-	return r, err
-}
-
-// removeLastSecrets removes expired secrets that were replaced last.
-func (e *Engine) removeLastSecrets(ctx context.Context, now time.Time) error {
-	const expired = ` WHERE OldSecretUntil <= @Now`
-	arg := sql.Named("Now", appdb.Timestamp(now))
-	// This reads all subscriptions: if possible, without a lock.
-	n, err := e.queryInt(ctx, "finding expired secrets", `SELECT COUNT(*) FROM whd.SY_WebhookSubscription`+expired, arg)
-	if err != nil || n == 0 {
-		return err
-	}
-	steps := []appdb.Step{increment(subscriptionVersion)}
-	steps = append(steps, e.changedSteps(expired, arg)...)
-	steps = append(steps, appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET OldSecret = NULL, OldSecretUntil = NULL`+expired, arg))
-	_, err = e.db.Run(ctx, steps...)
-	return err
-}
-
-// removeEarlierSecrets removes expired secrets that were replaced before the last one.
-func (e *Engine) removeEarlierSecrets(ctx context.Context, now time.Time) error {
-	holders, err := appdb.QueryAll(ctx, e.db, scanInto(secretHolderFields),
-		`SELECT ID, EarlierSecrets FROM whd.SY_WebhookSubscription WHERE EarlierSecrets IS NOT NULL`)
-	if err != nil {
-		return err
-	}
-	for _, h := range holders {
-		before := h.secrets.stored()
-		valid := slices.DeleteFunc(h.secrets, func(r webhook.ReplacedSecret) bool { return !now.Before(r.Until) })
-		if valid.stored() == before {
-			continue
-		}
-		const unchanged = ` WHERE ID = @ID AND EarlierSecrets = @Before`
-		args := []any{sql.Named("ID", h.id), sql.Named("Before", before)}
-		steps := []appdb.Step{increment(subscriptionVersion)}
-		steps = append(steps, e.changedSteps(unchanged, args...)...)
-		steps = append(steps, appdb.MustAffect(`UPDATE whd.SY_WebhookSubscription SET EarlierSecrets = @Left`+unchanged,
-			append(args, sql.Named("Left", valid.stored()))...))
-		if _, err := e.db.Run(ctx, steps...); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// secretHolder is a subscription with secrets that were replaced before the last one.
-type secretHolder struct {
-	id      int64
-	secrets earlierSecrets
-}
-
-func secretHolderFields(h *secretHolder) []any { return []any{&h.id, &h.secrets} }
 
 // Reclaim retains a text without attempts for the day it was used on and the next day: a batch
 // that is being written may refer to it.

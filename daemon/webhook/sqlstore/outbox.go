@@ -14,8 +14,8 @@ const (
 	outboxPerByte = 2       // max. bytes on the server for one byte of UTF-8
 )
 
-// ReadOutbox skips rows locked by transactions that have not ended. A file has no outbox, since no other program writes to it. The CAST is
-// for Babelfish, which returns a CASE expression as varchar.
+// ReadOutbox skips rows locked by transactions that have not ended. A file has no outbox, since no
+// other program writes to it. The CAST is for Babelfish, which returns a CASE expression as varchar.
 func (e *Engine) ReadOutbox(ctx context.Context, limit int, _ []string) ([]delivery.OutboxEvent, error) {
 	if !e.db.IsServer() {
 		return nil, ctx.Err()

@@ -16,18 +16,15 @@ import (
 
 // Peers is the storage through which daemons that share a store coordinate: leases,
 // peer events and changes of messages.
-type Peers struct{ tables }
-
-func termArg(term time.Duration) sql.NamedArg { return sql.Named("Term", term.Milliseconds()) }
-
-func leaseArgs(l delivery.Lease) []any {
-	return []any{sql.Named("Partition", l.Partition), sql.Named("Fence", l.Fence)}
+type Peers struct {
+	tables
+	partitions partitions
 }
 
 // Lease prefers the oldest partition, so that a single daemon always has the same one.
 func (p *Peers) Lease(ctx context.Context, term time.Duration) (delivery.Lease, error) {
 	for {
-		leased, err := p.takeFree(ctx, ``, term, 1)
+		leased, err := p.partitions.takeFree(ctx, ``, term, 1)
 		if err != nil {
 			return delivery.Lease{}, err
 		}
@@ -44,51 +41,7 @@ SELECT COALESCE(MAX(p.PartitionID), 0) + 1, 0, @Until FROM whd.WH_Partition p`, 
 }
 
 func (p *Peers) TakeOver(ctx context.Context, term time.Duration) ([]delivery.Lease, error) {
-	return p.takeFree(ctx, orphaned, term, -1)
-}
-
-// orphaned is a condition on the partitions that may be leased: it selects those
-// that must be leased, which are the first one and those with open messages.
-const orphaned = ` AND (p.PartitionID = 1 OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m
-	WHERE m.PartitionID = p.PartitionID AND m.NextAttemptDateTime IS NOT NULL))`
-
-// free returns the partitions that may be leased. Until is when a lease of duration
-// term would end.
-func (p *Peers) free(ctx context.Context, which string, term time.Duration) ([]delivery.Lease, error) {
-	free, err := appdb.QueryAll(ctx, p.db, scanInto(leaseFields),
-		`SELECT p.PartitionID, p.Fence, `+p.db.ClockAfter+` FROM whd.WH_Partition p
-WHERE p.LeaseUntil <= `+p.db.Clock+which+` ORDER BY p.PartitionID`, termArg(term))
-	return free, p.fault(err, "reading free partitions")
-}
-
-func leaseFields(l *delivery.Lease) []any {
-	return []any{&l.Partition, &l.Fence, (*appdb.Time)(&l.Until)}
-}
-
-// takeFree leases at most limit of the selected partitions, all if limit is
-// negative. Partitions that another daemon leases first are skipped.
-func (p *Peers) takeFree(ctx context.Context, which string, term time.Duration, limit int) ([]delivery.Lease, error) {
-	free, err := p.free(ctx, which, term)
-	if err != nil {
-		return nil, err
-	}
-	var leased []delivery.Lease
-	for _, l := range free {
-		n, err := p.db.Exec(ctx, `UPDATE whd.WH_Partition SET Fence = Fence + 1, Holder = @Holder, WatchedUntil = NULL, LeaseUntil = `+p.db.ClockAfter+`
-WHERE PartitionID = @Partition AND Fence = @Fence AND LeaseUntil <= `+p.db.Clock,
-			append(leaseArgs(l), termArg(term), p.db.HolderArg())...)
-		if err != nil {
-			return leased, p.fault(err, "leasing a partition")
-		}
-		if n > 0 {
-			l.Fence++
-			leased = append(leased, l)
-		}
-		if len(leased) == limit {
-			break
-		}
-	}
-	return leased, nil
+	return p.partitions.takeFree(ctx, orphaned, term, -1)
 }
 
 func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Duration) ([]delivery.Lease, error) {
@@ -98,7 +51,7 @@ func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Du
 	}
 	var held []delivery.Lease
 	for _, l := range leases {
-		n, err := p.set(ctx, l, `LeaseUntil = `+p.db.ClockAfter, termArg(term))
+		n, err := p.partitions.set(ctx, l, `LeaseUntil = `+p.db.ClockAfter, termArg(term))
 		if err != nil {
 			return nil, p.fault(err, "renewing a lease")
 		}
@@ -110,18 +63,12 @@ func (p *Peers) Renew(ctx context.Context, leases []delivery.Lease, term time.Du
 	return held, nil
 }
 
-// set changes the row of a partition if the lease is held.
-func (p *Peers) set(ctx context.Context, l delivery.Lease, sets string, args ...any) (int64, error) {
-	return p.db.Exec(ctx, `UPDATE whd.WH_Partition SET `+sets+`
-WHERE PartitionID = @Partition AND Fence = @Fence`, append(leaseArgs(l), args...)...)
-}
-
 // Release leaves the fence, so that pending results can be written until another daemon leases
 // the partition.
 func (p *Peers) Release(ctx context.Context, leases []delivery.Lease) error {
 	past := sql.Named("Until", appdb.Timestamp(time.Time{}))
 	for _, l := range leases {
-		if _, err := p.set(ctx, l, `LeaseUntil = @Until`, past); err != nil {
+		if _, err := p.partitions.set(ctx, l, `LeaseUntil = @Until`, past); err != nil {
 			return p.fault(err, "releasing a lease")
 		}
 	}
@@ -129,7 +76,7 @@ func (p *Peers) Release(ctx context.Context, leases []delivery.Lease) error {
 }
 
 func (p *Peers) Watch(ctx context.Context, home delivery.Lease, term time.Duration) error {
-	_, err := p.set(ctx, home, `WatchedUntil = `+p.db.ClockAfter, termArg(term))
+	_, err := p.partitions.set(ctx, home, `WatchedUntil = `+p.db.ClockAfter, termArg(term))
 	return p.fault(err, "storing that changes are read")
 }
 
@@ -160,7 +107,7 @@ FROM whd.WH_Partition p WHERE p.LeaseUntil > `+p.db.Clock+` GROUP BY p.Holder`, 
 	}
 	events.Daemons = max(1, len(watched))
 	events.Watched = slices.Contains(watched, true)
-	orphans, err := p.free(ctx, orphaned, 0)
+	orphans, err := p.partitions.free(ctx, orphaned, 0)
 	if err != nil {
 		return events, err
 	}

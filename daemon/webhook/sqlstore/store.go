@@ -27,18 +27,30 @@ var (
 // used on SQL Server.
 func Open(db *appdb.DB, path string) (*Store, error) {
 	t := tables{db}
-	engine := &Engine{Peers: Peers{t}}
+	engine := &Engine{Peers: Peers{tables: t, partitions: partitions{t}}, expiry: expiry{t}}
 	if db.IsServer() {
 		s := &serverWriter{db}
-		engine.writer, engine.remover = s, s
-	} else {
-		f := &fileWriter{db: db, path: path, wal: checkpointer{
-			path: path, lock: db.Lock, fail: db.Fail, sync: (*sqlite.Conn).Sync, drain: db.Drain, running: make(chan struct{}, 1),
-		}}
-		if err := f.open(); err != nil {
-			return nil, errors.Join(err, f.close())
-		}
-		engine.writer, engine.remover = f, fileRemover{f}
+		engine.writer = s
+		engine.remover = s
+		return &Store{Admin: &Admin{t}, Engine: engine}, nil
 	}
-	return &Store{&Admin{t}, engine}, nil
+
+	f := &fileWriter{
+		db:   db,
+		path: path,
+		wal: checkpointer{
+			path:    path,
+			lock:    db.Lock,
+			fail:    db.Fail,
+			sync:    (*sqlite.Conn).Sync,
+			drain:   db.Drain,
+			running: make(chan struct{}, 1),
+		},
+	}
+	if err := f.open(); err != nil {
+		return nil, errors.Join(err, f.close())
+	}
+	engine.writer = f
+	engine.remover = fileRemover{f}
+	return &Store{Admin: &Admin{t}, Engine: engine}, nil
 }

@@ -31,6 +31,15 @@ func engineError(err error) error {
 	return err
 }
 
+// now returns the time of the store's clock.
+func (t tables) now(ctx context.Context) (time.Time, error) {
+	now, err := appdb.QueryOne(ctx, t.db, appdb.ScanTime, `SELECT `+t.db.Clock)
+	if err != nil {
+		return time.Time{}, t.fault(err, "reading the store's clock")
+	}
+	return *now, nil
+}
+
 // missing returns NotFound for a missing object, or err wrapped.
 func (t tables) missing(err error, thing string) error {
 	if err != nil {
