@@ -18,17 +18,19 @@ func TestAccountRequests(t *testing.T) {
 		body, _ := io.ReadAll(r.Body)
 		sent = fmt.Sprintf("%s %s %s", r.Method, r.URL.EscapedPath(), body)
 		status, reply := http.StatusOK, `{"UserName":"Ann","KeyID":"7","Key":"whd_x"}`
-		switch {
-		case r.Method == http.MethodDelete || r.URL.Path == "/KeepAlive":
+		isList := r.Method == http.MethodGet && (r.URL.Path == "/Users" || r.URL.Path == "/ApiKeys")
+		if r.Method == http.MethodDelete || r.URL.Path == "/KeepAlive" {
 			status, reply = http.StatusNoContent, ""
-		case r.Method == http.MethodGet && (r.URL.Path == "/Users" || r.URL.Path == "/ApiKeys"):
+		} else if isList {
 			reply = "[" + reply + "]"
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(status)
 		io.WriteString(w, reply)
 	}, client.Options{Token: "whd_y"})
-	ctx, role, password := t.Context(), "writer", "secret"
+	ctx := t.Context()
+	role := "writer"
+	password := "secret"
 	for _, test := range []struct {
 		want string
 		call func() (any, error)

@@ -16,7 +16,8 @@ const maxDocument = 16 << 20
 // Login starts a session, which all later calls of the client use.
 func (c *Client) Login(ctx context.Context, user, password string) (*wire.AuthenticateResponse, error) {
 	req := call{method: http.MethodPost, path: "/auth", session: true, bare: true}
-	session, err := answer[*wire.AuthenticateResponse](ctx, c, req, map[string]string{"UserName": user, "Password": password})
+	credentials := map[string]string{"UserName": user, "Password": password}
+	session, err := answer[*wire.AuthenticateResponse](ctx, c, req, credentials)
 	if err != nil {
 		return nil, err
 	}
@@ -35,8 +36,8 @@ func (c *Client) Logout(ctx context.Context) error {
 
 // sessionExpired reports whether a call failed because of an expired session that can be renewed.
 func (c *Client) sessionExpired(session *string, err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return session != nil && c.options.User != "" && c.options.Password != "" && ok && e.Status == http.StatusUnauthorized
+	hasPassword := c.options.User != "" && c.options.Password != ""
+	return session != nil && hasPassword && statusOf(err) == http.StatusUnauthorized
 }
 
 // renew replaces an expired session, unless another call has done so.

@@ -24,9 +24,13 @@ type ChangePage struct {
 	Changes []wire.Change
 	Texts   []json.RawMessage // each change as the service sent it
 	Next    string            // the token after them
-	Looked  string            // RFC 3339: without Changes, those until then are before Next; empty if that is unknown
-	Key     []string          // with the token of the present: the fields that identify a row
-	Omitted []string          // with the token of the present: the fields that are not captured
+
+	// Looked is a time in RFC 3339: without Changes, those until then are before Next. It is
+	// empty if that is unknown.
+	Looked string
+
+	Key     []string // with the token of the present: the fields that identify a row
+	Omitted []string // with the token of the present: the fields that are not captured
 }
 
 // Changes fetches up to take changes of a kind since a token, in their order; take 0 is the
@@ -60,7 +64,14 @@ func (c *Client) Changes(ctx context.Context, kind *record.Kind, since string, t
 		Meta    wire.ChangesMeta
 	}
 	err = json.Unmarshal(text, &envelope)
-	page := &ChangePage{Changes: make([]wire.Change, len(envelope.Results)), Texts: envelope.Results, Next: envelope.Meta.Next, Looked: envelope.Meta.LookedAt, Key: names(envelope.Meta.Key), Omitted: names(envelope.Meta.Omitted)}
+	page := &ChangePage{
+		Changes: make([]wire.Change, len(envelope.Results)),
+		Texts:   envelope.Results,
+		Next:    envelope.Meta.Next,
+		Looked:  envelope.Meta.LookedAt,
+		Key:     names(envelope.Meta.Key),
+		Omitted: names(envelope.Meta.Omitted),
+	}
 	for i := range page.Texts {
 		err = errors.Join(err, json.Unmarshal(page.Texts[i], &page.Changes[i]))
 	}
@@ -77,30 +88,41 @@ func (c *Client) Changes(ctx context.Context, kind *record.Kind, since string, t
 // request; one of kind ResyncRequired means that the caller must load the records again.
 func (c *Client) FollowChanges(ctx context.Context, kind *record.Kind, since string) iter.Seq2[*ChangePage, error] {
 	return func(yield func(*ChangePage, error) bool) {
-		for wait := time.Duration(0); ; wait = maxWait { // the caller soon knows whether it has all changes
-			page, err := again(ctx, c, func() (*ChangePage, error) { return c.Changes(ctx, kind, since, 0, wait) })
+		wait := time.Duration(0) // at first: the caller soon knows whether it has all changes
+		for {
+			page, err := repeatedly(ctx, c, func() (*ChangePage, error) { return c.Changes(ctx, kind, since, 0, wait) })
 			if !yield(page, err) || err != nil {
 				return
 			}
 			since = page.Next
+			wait = maxWait
 		}
 	}
 }
 
-// again reads a page, and repeats it after errors of the connection, if the service has been
-// reached before, and while it looks at the kind for the first time.
-func again[T any](ctx context.Context, c *Client, read func() (T, error)) (T, error) {
+// repeatedly reads a page until that succeeds, fails with a lasting error, or ctx is done.
+func repeatedly[T any](ctx context.Context, c *Client, read func() (T, error)) (T, error) {
 	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
 	for {
 		page, err := read()
-		switch status := statusOf(err); {
-		case err == nil, ctx.Err() != nil, isFinal(err), Is(err, Failed) && status == http.StatusOK, status != http.StatusServiceUnavailable && !c.reached.Load():
+		if err == nil || ctx.Err() != nil || !c.isTemporary(err) {
 			return page, err
 		}
 		if err := c.pauseAfter(ctx, err, &pauses); err != nil {
 			return page, err
 		}
 	}
+}
+
+// isTemporary reports whether a read of changes may succeed later: the service looks at the
+// kind for the first time, or has been reached before.
+func (c *Client) isTemporary(err error) bool {
+	status := statusOf(err)
+	isOfAnotherProgram := status == http.StatusOK && Is(err, Failed)
+	if isOfAnotherProgram || isFinal(err) {
+		return false
+	}
+	return status == http.StatusServiceUnavailable || c.reached.Load()
 }
 
 // CopyPage is a part of the rows of an exact copy.
@@ -125,22 +147,26 @@ const (
 // rows so far and call Copy again.
 func (c *Client) Copy(ctx context.Context, kind *record.Kind) iter.Seq2[*CopyPage, error] {
 	return func(yield func(*CopyPage, error) bool) {
-		if err := c.copyRows(ctx, kind, func(p *CopyPage) bool { return yield(p, nil) }); err != nil && !errors.Is(err, errLoopEnded) {
+		err := c.copyRows(ctx, kind, func(p *CopyPage) bool { return yield(p, nil) })
+		if err != nil && !errors.Is(err, errLoopEnded) {
 			yield(nil, err)
 		}
 	}
 }
 
-// copyRows implements Copy.
+// copyRows is Copy, and returns the error instead of yielding it.
 func (c *Client) copyRows(ctx context.Context, kind *record.Kind, yield func(*CopyPage) bool) error {
-	start, err := again(ctx, c, func() (*ChangePage, error) { return c.Changes(ctx, kind, "", 0, 0) })
+	readPresent := func() (*ChangePage, error) { return c.Changes(ctx, kind, "", 0, 0) }
+	start, err := repeatedly(ctx, c, readPresent)
 	if err != nil {
 		return err
 	}
-	rows, err := again(ctx, c, func() (*Rows, error) { return c.ndjson(ctx, Query{Kind: kind, forCopy: start.Next}) })
+	query := Query{Kind: kind, forCopy: start.Next}
+	rows, err := repeatedly(ctx, c, func() (*Rows, error) { return c.ndjson(ctx, query) })
 	if err != nil {
 		return err
 	}
+
 	page := CopyPage{Since: start.Next, Key: start.Key, Omitted: start.Omitted}
 	size := 0
 	for row, err := range rows.All() {
@@ -148,20 +174,25 @@ func (c *Client) copyRows(ctx context.Context, kind *record.Kind, yield func(*Co
 			return err
 		}
 		page.Rows = append(page.Rows, row.Clone())
-		if size += len(row.JSON()); len(page.Rows) == copyRows || size >= copyBytes {
-			if part := page; !yield(&part) {
-				return errLoopEnded
-			}
-			page.Rows, size = nil, 0
+		size += len(row.JSON())
+		if len(page.Rows) < copyRows && size < copyBytes {
+			continue
 		}
+		part := page
+		if !yield(&part) {
+			return errLoopEnded
+		}
+		page.Rows = nil
+		size = 0
 	}
+
 	page.Exact = endHeader(rows.reply, wire.HeaderNextToken)
 	if page.Exact == "" { // a proxy has removed it; later tokens are exact, too
-		now, err := again(ctx, c, func() (*ChangePage, error) { return c.Changes(ctx, kind, "", 0, 0) })
+		present, err := repeatedly(ctx, c, readPresent)
 		if err != nil {
 			return err
 		}
-		page.Exact = now.Next
+		page.Exact = present.Next
 	}
 	yield(&page)
 	return nil
@@ -189,5 +220,6 @@ func (c *Client) ResumeCapture(ctx context.Context, kind string, silent bool) er
 	if err != nil {
 		return err
 	}
-	return c.confirm(ctx, call{method: http.MethodPost, path: "/Changes/" + url.PathEscape(kind) + "/Resume", body: body})
+	path := "/Changes/" + url.PathEscape(kind) + "/Resume"
+	return c.confirm(ctx, call{method: http.MethodPost, path: path, body: body})
 }

@@ -14,8 +14,9 @@ import (
 )
 
 // script answers each request with the next of its replies: a status and a body in JSON,
-// "rows", a token and rows, "stripped" and rows without trailers, "cut" and rows to abort the reply after these, or "close" to
-// close the connection. It records the path, query string and token of requests.
+// "rows", a token and rows, "stripped" and rows without trailers, "cut" and rows to abort the
+// reply after these, or "close" to close the connection. It records the path, query string and
+// token of requests.
 type script struct {
 	mu       sync.Mutex
 	replies  []string
@@ -107,7 +108,9 @@ func TestFollowChangesContinuesAfterLostConnections(t *testing.T) {
 	if want := []string{"e-1", "e-2", "resynchronization required"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	first, second, third := "/Queries/SO_Totals/Changes?", "/Queries/SO_Totals/Changes?Since=e-1&Wait=20", "/Queries/SO_Totals/Changes?Since=e-2&Wait=20"
+	first := "/Queries/SO_Totals/Changes?"
+	second := "/Queries/SO_Totals/Changes?Since=e-1&Wait=20"
+	third := "/Queries/SO_Totals/Changes?Since=e-2&Wait=20"
 	if want := []string{first, first, second, second, second, third}; !slices.Equal(s.received(), want) {
 		t.Errorf("requests %q, want %q", s.received(), want)
 	}
@@ -174,8 +177,9 @@ func TestFollowChangesEndsIfTheServiceIsUnreachable(t *testing.T) {
 	defer c.Close()
 	n := 0
 	for _, err := range c.FollowChanges(t.Context(), kind(t, "SO_Totals"), "e-1") {
-		if n++; !client.Is(err, client.Unreachable) {
-			t.Errorf("%v", err)
+		n++
+		if !client.Is(err, client.Unreachable) {
+			t.Errorf("change %d: error %v, want that the service is unreachable", n, err)
 		}
 	}
 	if n != 1 {

@@ -88,7 +88,12 @@ func New(o Options) (*Client, error) {
 		o.Timeout = DefaultTimeout
 	}
 	o.UserAgent = cmp.Or(o.UserAgent, "whd-client")
-	c := &Client{base: base, options: o, http: newHTTP(base, o), log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
+	c := &Client{
+		base:    base,
+		options: o,
+		http:    newHTTP(base, o),
+		log:     cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
+	}
 	if o.Session != "" {
 		c.session.Store(&o.Session)
 	}
@@ -103,8 +108,9 @@ func (c *Client) Close() { c.http.GetClient().CloseIdleConnections() }
 
 func baseURL(text string) (string, error) {
 	u, err := url.Parse(cmp.Or(text, DefaultURL))
+	isHTTP := err == nil && (u.Scheme == "http" || u.Scheme == "https")
 	switch {
-	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
+	case !isHTTP || u.Host == "":
 		return "", errors.New("the address of the service must be a URL such as " + DefaultURL)
 	case u.User != nil:
 		return "", errors.New("the address of the service must not contain a user or password")
@@ -118,7 +124,7 @@ func baseURL(text string) (string, error) {
 // streams; it does not follow redirects, which would turn a query into a GET of
 // another resource; and it does not store cookies.
 func newHTTP(base string, o Options) *resty.Client {
-	to, _ := url.Parse(base) // has been checked
+	address, _ := url.Parse(base) // has been checked
 	dialer := &net.Dialer{Timeout: dialTimeout, KeepAlive: 15 * time.Second}
 	var transport http.RoundTripper = &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
@@ -130,7 +136,7 @@ func newHTTP(base string, o Options) *resty.Client {
 		MaxIdleConnsPerHost:   8,
 		IdleConnTimeout:       90 * time.Second,
 		ReadBufferSize:        64 << 10,
-		DisableCompression:    wire.IsLoopback(to.Hostname()), // costs more than it saves
+		DisableCompression:    wire.IsLoopback(address.Hostname()), // costs more than it saves
 	}
 	if o.Wire != nil {
 		transport = newWiretap(transport, o.Wire)
@@ -155,13 +161,15 @@ type call struct {
 	method  string
 	path    string // relative to the base, escaped
 	accept  string
-	header  [2]string // name and value of another header; empty for none
-	body    []byte    // JSON
-	reads   bool      // changes nothing, so it can be retried on a new connection
-	session bool      // starts or ends a session, and changes nothing else
-	bare    bool      // has no credentials
-	key     string    // idempotency key; empty for none
+	header  headerField // in addition to the usual ones; zero for none
+	body    []byte      // JSON
+	reads   bool        // changes nothing, so it can be retried on a new connection
+	session bool        // starts or ends a session, and changes nothing else
+	bare    bool        // has no credentials
+	key     string      // idempotency key; empty for none
 }
+
+type headerField struct{ name, value string }
 
 // isSafe reports whether a request changes nothing, or only a session.
 func (req call) isSafe() bool {
@@ -178,8 +186,10 @@ func (c *Client) do(ctx context.Context, req call) (*http.Response, error) {
 		return nil, ErrNotSent
 	}
 	if c.options.ReadOnly && !req.isSafe() {
-		return nil, &Error{Kind: ReadOnly, Message: "read-only: nothing was sent, because the request could change something"}
+		const message = "read-only: nothing was sent, because the request could change something"
+		return nil, &Error{Kind: ReadOnly, Message: message}
 	}
+
 	session := c.session.Load()
 	reply, err := c.exchangeWithRetries(ctx, req)
 	if req.session || !c.sessionExpired(session, err) {
@@ -201,13 +211,17 @@ func (c *Client) exchange(ctx context.Context, req call) (*http.Response, error)
 	reply, err := c.request(ctx, req).Execute(req.method, c.base+req.path)
 	if err != nil {
 		err = c.noReplyError(ctx, err, connected.Load())
-		c.log.Debug("request failed", "method", req.method, "path", Redact(req.path), "took", time.Since(start), "error", err.Error())
+		c.log.Debug("request failed", "method", req.method, "path", Redact(req.path),
+			"took", time.Since(start), "error", err.Error())
 		return nil, err
 	}
+
 	raw := reply.RawResponse
 	c.log.Debug("request", "method", req.method, "path", Redact(req.path), "status", raw.StatusCode,
 		"took", time.Since(start), "id", raw.Header.Get(wire.HeaderRequestID))
-	if unchanged := raw.StatusCode == http.StatusNotModified && req.header[0] == ifNoneMatch; !unchanged && (raw.StatusCode < 200 || raw.StatusCode > 299) {
+	isSuccess := raw.StatusCode >= 200 && raw.StatusCode <= 299
+	isUnchanged := raw.StatusCode == http.StatusNotModified && req.header.name == ifNoneMatch
+	if !isSuccess && !isUnchanged {
 		defer raw.Body.Close()
 		return nil, errorReply(raw)
 	}
@@ -221,8 +235,8 @@ func (c *Client) request(ctx context.Context, req call) *resty.Request {
 	if req.body != nil {
 		r.SetHeader("Content-Type", "application/json").SetBody(req.body)
 	}
-	if req.header[0] != "" {
-		r.SetHeader(req.header[0], req.header[1])
+	if req.header.name != "" {
+		r.SetHeader(req.header.name, req.header.value)
 	}
 	if req.reads {
 		// net/http does not send a header without values, but then treats the POST
@@ -255,16 +269,21 @@ func (c *Client) noReplyError(ctx context.Context, err error, connected bool) er
 	if inURL, ok := errors.AsType[*url.Error](err); ok {
 		err = inURL.Err // the wrapper repeats the address
 	}
-	timeout, _ := errors.AsType[net.Error](err)
+	inNetwork, ok := errors.AsType[net.Error](err)
+	timedOut := ok && inNetwork.Timeout()
 	switch {
 	case ctx.Err() != nil:
 		return contextError(ctx, "no answer from "+c.base+" in time")
-	case connected && timeout != nil && timeout.Timeout():
-		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no answer from %s within %s", c.base, c.options.Timeout), Err: err}
+	case connected && timedOut:
+		message := fmt.Sprintf("no answer from %s within %s", c.base, c.options.Timeout)
+		return &Error{Kind: TimedOut, Message: message, Err: err}
 	case connected:
-		return &Error{Kind: Unreachable, Message: "no answer from " + c.base + ": the connection was closed", Err: errors.Join(errClosed, err)}
+		message := "no answer from " + c.base + ": the connection was closed"
+		return &Error{Kind: Unreachable, Message: message, Err: errors.Join(errClosed, err)}
+	default:
+		message := fmt.Sprintf("cannot reach %s: %s", c.base, err)
+		return &Error{Kind: Unreachable, Message: message, Err: err}
 	}
-	return &Error{Kind: Unreachable, Message: fmt.Sprintf("cannot reach %s: %s", c.base, err), Err: err}
 }
 
 // jsonBody reads the JSON document of a reply.
@@ -274,11 +293,11 @@ func jsonBody(reply *http.Response, limit int64) ([]byte, error) {
 	}
 	var text bytes.Buffer
 	n, err := text.ReadFrom(http.MaxBytesReader(nil, reply.Body, limit))
-	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
-	switch {
-	case tooLarge:
-		return nil, &Error{Kind: Failed, Status: reply.StatusCode, Message: fmt.Sprintf("the reply is larger than %d MiB: request fewer rows", limit>>20)}
-	case err != nil:
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		message := fmt.Sprintf("the reply is larger than %d MiB: request fewer rows", limit>>20)
+		return nil, &Error{Kind: Failed, Status: reply.StatusCode, Message: message}
+	}
+	if err != nil {
 		return nil, truncated(reply, err, fmt.Sprintf("incomplete reply: aborted after %d bytes", n))
 	}
 	return text.Bytes(), nil

@@ -30,16 +30,16 @@ func Formats() (names []string) {
 	return record.Texts(formats, func(f struct{ name, media string }) string { return f.name })
 }
 
-// Download copies the reply to a query to w in one of Formats. It returns the number of bytes. Without an error, the reply is
-// complete and its digest correct, unless Notes.Unverified is set. Errors of w are
-// returned unchanged.
+// Download copies the reply to a query to w in one of Formats. It returns the number of
+// bytes. Without an error, the reply is complete and its digest correct, unless
+// Notes.Unverified is set. Errors of w are returned unchanged.
 func (c *Client) Download(ctx context.Context, q Query, format string, w io.Writer) (int64, Notes, error) {
 	i := slices.Index(Formats(), format)
 	if i < 0 {
 		return 0, Notes{}, fmt.Errorf("unknown format %s", format)
 	}
 	media := formats[i].media
-	reply, err := c.send(ctx, q, format, media, [2]string{"Want-Digest", "sha-256"})
+	reply, err := c.send(ctx, q, format, media, headerField{"Want-Digest", "sha-256"})
 	if err != nil {
 		return 0, Notes{}, err
 	}
@@ -57,10 +57,10 @@ func transfer(reply *http.Response, w io.Writer, notes *Notes) (int64, error) {
 	digest := sha256.New()
 	body := &source{Reader: reply.Body}
 	n, err := io.Copy(io.MultiWriter(w, digest), body)
-	switch {
-	case body.err != nil:
+	if body.err != nil {
 		return n, truncated(reply, body.err, fmt.Sprintf("incomplete reply: aborted after %d bytes", n))
-	case err != nil:
+	}
+	if err != nil {
 		return n, err
 	}
 	notes.Unverified, err = checkDigest(reply, digest.Sum(nil), n)
@@ -90,7 +90,8 @@ func checkDigest(reply *http.Response, sum []byte, n int64) (unverified bool, er
 	case text == "" && unverifiable(reply, wire.HeaderDigest):
 		return true, nil
 	case !ok:
-		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: ended after %d bytes without a digest", n))
+		message := fmt.Sprintf("incomplete reply: ended after %d bytes without a digest", n)
+		return false, truncated(reply, nil, message)
 	case hexSum != hex.EncodeToString(sum):
 		return false, truncated(reply, nil, "the reply does not have the digest that the service computed")
 	}

@@ -35,10 +35,21 @@ const (
 	ResyncRequired             // changes since a token are not available: the records must be loaded again
 )
 
-// String returns the kind in words.
-func (k Kind) String() string {
-	return [...]string{"failed", "unreachable", "unauthorized", "not found", "rejected", "timed out", "incomplete", "cancelled", "read-only", "resynchronization required"}[k]
+var kindTexts = [...]string{
+	Failed:         "failed",
+	Unreachable:    "unreachable",
+	Unauthorized:   "unauthorized",
+	NotFound:       "not found",
+	Rejected:       "rejected",
+	TimedOut:       "timed out",
+	Incomplete:     "incomplete",
+	Cancelled:      "cancelled",
+	ReadOnly:       "read-only",
+	ResyncRequired: "resynchronization required",
 }
+
+// String returns the kind in words.
+func (k Kind) String() string { return kindTexts[k] }
 
 // Error is the error of a call. Status, Code, Fields and RequestID are set if the
 // service replied.
@@ -83,18 +94,20 @@ func KindOf(err error) Kind {
 // Is reports whether err is of a kind; false for nil.
 func Is(err error, kind Kind) bool { return err != nil && KindOf(err) == kind }
 
-// kindOfStatus returns the kind of an error reply.
+// kindOfStatus returns the kind of an error reply. Replies of the service have a code.
 func kindOfStatus(status int, hasCode bool) Kind {
-	switch {
-	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == http.StatusProxyAuthRequired:
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		return Unauthorized
-	case status == http.StatusGone && hasCode:
-		return ResyncRequired
-	case status == http.StatusNotFound:
+	case http.StatusNotFound:
 		return NotFound
-	case status == http.StatusGatewayTimeout || status == http.StatusRequestTimeout:
+	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
 		return TimedOut
-	case hasCode || status >= 400 && status <= 499:
+	}
+	if status == http.StatusGone && hasCode {
+		return ResyncRequired
+	}
+	if hasCode || status >= 400 && status <= 499 {
 		return Rejected
 	}
 	return Failed
@@ -106,7 +119,8 @@ const errorBodyLimit = 1 << 20
 // errorReply reads an error reply. A reply of another program, such as a proxy, is
 // described by its status only.
 func errorReply(reply *http.Response) *Error {
-	body, _ := io.ReadAll(io.LimitReader(reply.Body, errorBodyLimit)) // a partial body is used as far as possible
+	// A partial body is used as far as possible.
+	body, _ := io.ReadAll(io.LimitReader(reply.Body, errorBodyLimit))
 	var failure wire.Failure
 	if json.Unmarshal(body, &failure) != nil {
 		failure = wire.Failure{}
@@ -140,10 +154,11 @@ var errInCSV = errors.New("the reply is CSV")
 // probably comes from a proxy or from another service.
 func unexpectedReply(reply *http.Response) string {
 	text := "unexpected reply " + statusText(reply)
-	if to := reply.Header.Get("Location"); to != "" {
-		text += ", a redirect to " + to
+	if location := reply.Header.Get("Location"); location != "" {
+		text += ", a redirect to " + location
 	}
-	return text + "; check that " + reply.Request.URL.Scheme + "://" + reply.Request.URL.Host + " is the address of the service"
+	sent := reply.Request.URL
+	return text + "; check that " + sent.Scheme + "://" + sent.Host + " is the address of the service"
 }
 
 func statusText(reply *http.Response) string {
@@ -192,7 +207,13 @@ func truncated(reply *http.Response, err error, message string) error {
 	if ctx := reply.Request.Context(); ctx.Err() != nil {
 		return contextError(ctx, message+": timeout")
 	}
-	return &Error{Kind: Incomplete, Status: reply.StatusCode, Message: message, RequestID: reply.Header.Get(wire.HeaderRequestID), Err: err}
+	return &Error{
+		Kind:      Incomplete,
+		Status:    reply.StatusCode,
+		Message:   message,
+		RequestID: reply.Header.Get(wire.HeaderRequestID),
+		Err:       err,
+	}
 }
 
 // endHeader returns a header that the service can send after the body.
@@ -209,8 +230,11 @@ func endHeader(reply *http.Response, name string) string {
 func unverifiable(reply *http.Response, header string) bool {
 	_, announced := reply.Trailer[header]
 	proxied := reply.Header.Get("Server") != "" || reply.Header.Get("Via") != ""
-	framed := slices.Contains(reply.TransferEncoding, "chunked") || reply.ProtoMajor > 1 || !reply.ProtoAtLeast(1, 1)
-	return framed && (proxied || !announced) && len(reply.Header[header]) == 0
+	mayBeRemoved := proxied || !announced
+
+	chunked := slices.Contains(reply.TransferEncoding, "chunked")
+	framed := chunked || reply.ProtoMajor > 1 || !reply.ProtoAtLeast(1, 1)
+	return framed && mayBeRemoved && len(reply.Header[header]) == 0
 }
 
 // checkCount compares the number of rows read with the count that the service sends
@@ -222,7 +246,8 @@ func checkCount(reply *http.Response, rows int64) (unverified bool, err error) {
 	}
 	count, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: ended after %d rows without a row count", rows))
+		message := fmt.Sprintf("incomplete reply: ended after %d rows without a row count", rows)
+		return false, truncated(reply, nil, message)
 	}
 	if count != rows {
 		return false, truncated(reply, nil, fmt.Sprintf("incomplete reply: %d of %d rows arrived", rows, count))

@@ -3,6 +3,7 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -28,6 +29,9 @@ func newEventSource(r io.Reader) *eventSource {
 	return &eventSource{in: bufio.NewReaderSize(r, maxEvent)}
 }
 
+// defaultEvent is the name of an event that has none.
+const defaultEvent = "message"
+
 // sourceEvent is a server-sent event.
 type sourceEvent struct {
 	name string
@@ -37,7 +41,7 @@ type sourceEvent struct {
 // next returns the next event. An incomplete event at the end is dropped; next then
 // returns io.EOF.
 func (s *eventSource) next() (sourceEvent, error) {
-	e := sourceEvent{name: "message"}
+	e := sourceEvent{name: defaultEvent}
 	for {
 		line, err := s.line()
 		if err != nil {
@@ -48,7 +52,7 @@ func (s *eventSource) next() (sourceEvent, error) {
 				e.data = e.data[:len(e.data)-1] // the last line break
 				return e, nil
 			}
-			e.name = "message"
+			e.name = defaultEvent
 			continue
 		}
 		if err := s.field(&e, line); err != nil {
@@ -60,10 +64,10 @@ func (s *eventSource) next() (sourceEvent, error) {
 // line returns a line without its line break. It is valid until the next call.
 func (s *eventSource) line() ([]byte, error) {
 	line, err := s.in.ReadSlice('\n')
-	switch {
-	case errors.Is(err, bufio.ErrBufferFull):
+	if errors.Is(err, bufio.ErrBufferFull) {
 		return nil, errLongEvent
-	case err != nil:
+	}
+	if err != nil {
 		return nil, err
 	}
 	if !s.begun {
@@ -79,9 +83,7 @@ func (s *eventSource) field(e *sourceEvent, line []byte) error {
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "event":
-		if e.name = string(value); e.name == "" {
-			e.name = "message"
-		}
+		e.name = cmp.Or(string(value), defaultEvent)
 	case "data":
 		if len(e.data)+len(value) >= maxEvent {
 			return errLongEvent

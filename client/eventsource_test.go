@@ -81,9 +81,9 @@ func FuzzEventSource(f *testing.F) {
 		whole := newEventSource(strings.NewReader(string(text)))
 		events, err := readEvents(whole)
 		short := newEventSource(iotest.HalfReader(strings.NewReader(string(text))))
-		again, errAgain := readEvents(short)
-		if !slices.Equal(events, again) || !errors.Is(errAgain, err) || whole.lastID != short.lastID || whole.retry != short.retry {
-			t.Fatalf("%q, %v\nwith short reads %q, %v", events, err, again, errAgain)
+		reread, errReread := readEvents(short)
+		if !slices.Equal(events, reread) || !errors.Is(errReread, err) || whole.lastID != short.lastID || whole.retry != short.retry {
+			t.Fatalf("%q, %v\nwith short reads %q, %v", events, err, reread, errReread)
 		}
 		var written strings.Builder
 		for _, e := range events {
@@ -93,8 +93,8 @@ func FuzzEventSource(f *testing.F) {
 			}
 			fmt.Fprintf(&written, "event: %s\ndata: %s\n\n", name, strings.ReplaceAll(data, "\n", "\ndata: "))
 		}
-		if again, err := readEvents(newEventSource(strings.NewReader(written.String()))); !slices.Equal(again, events) || err != io.EOF {
-			t.Fatalf("%q\nformatted and parsed: %q, %v", events, again, err)
+		if reparsed, err := readEvents(newEventSource(strings.NewReader(written.String()))); !slices.Equal(reparsed, events) || err != io.EOF {
+			t.Fatalf("%q\nformatted and parsed: %q, %v", events, reparsed, err)
 		}
 	})
 }

@@ -36,7 +36,8 @@ func (f *follower) wait(err error) time.Duration {
 func (f *follower) connect(parent context.Context) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	reply, err := f.client.do(ctx, call{method: http.MethodGet, path: "/Webhooks/Stream" + f.query(), accept: wire.MediaEventStream})
+	path := "/Webhooks/Stream" + f.query()
+	reply, err := f.client.do(ctx, call{method: http.MethodGet, path: path, accept: wire.MediaEventStream})
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,8 @@ func (f *follower) connect(parent context.Context) error {
 	case parent.Err() != nil:
 		return contextError(parent, streamTimedOut)
 	case errors.Is(context.Cause(ctx), errNoHeartbeat):
-		return &Error{Kind: TimedOut, Message: fmt.Sprintf("no heartbeat from %s for %s", f.client.base, heartbeatTimeout), Err: errNoHeartbeat}
+		message := fmt.Sprintf("no heartbeat from %s for %s", f.client.base, heartbeatTimeout)
+		return &Error{Kind: TimedOut, Message: message, Err: errNoHeartbeat}
 	case errors.Is(err, io.EOF):
 		return truncated(reply, err, "the service has ended the stream")
 	}

@@ -31,7 +31,7 @@ type KindList struct {
 func (c *Client) KindList(ctx context.Context, etag string) (*KindList, error) {
 	req := call{method: http.MethodGet, path: "/Kinds", accept: mediaJSON}
 	if etag != "" {
-		req.header = [2]string{ifNoneMatch, etag}
+		req.header = headerField{ifNoneMatch, etag}
 	}
 	reply, err := c.do(ctx, req)
 	if Is(err, NotFound) {
@@ -86,7 +86,14 @@ func (l *KindList) Registry() (*record.Registry, error) {
 	}
 	kinds := make([]record.Kind, len(l.Kinds))
 	for i, k := range l.Kinds {
-		kinds[i] = record.Kind{Name: k.Name, Area: k.Area, Summary: k.Summary, Key: k.Key, Role: k.Role, Fields: make([]record.Field, len(k.Fields))}
+		kinds[i] = record.Kind{
+			Name:    k.Name,
+			Area:    k.Area,
+			Summary: k.Summary,
+			Key:     k.Key,
+			Role:    k.Role,
+			Fields:  make([]record.Field, len(k.Fields)),
+		}
 		if kinds[i].Operation() != k.Operation {
 			kinds[i].OperationName = k.Operation
 		}
@@ -100,7 +107,8 @@ func (l *KindList) Registry() (*record.Registry, error) {
 	}
 	r, err := record.NewRegistry(kinds...)
 	if err != nil {
-		return nil, &Error{Kind: Failed, Message: "the service returned invalid record kinds: " + err.Error(), Err: err}
+		message := "the service returned invalid record kinds: " + err.Error()
+		return nil, &Error{Kind: Failed, Message: message, Err: err}
 	}
 	return r, nil
 }

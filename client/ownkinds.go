@@ -23,17 +23,19 @@ var ownRoutes = map[string]string{
 // callOf returns the request that queries a kind. The own routes take their members in
 // the URL.
 func callOf(kind *record.Kind, members map[string]any, format string) (call, error) {
-	path, own := ownRoutes[kind.Name]
-	if kind.Database == record.RecordsDB || !own {
+	path, ok := ownRoutes[kind.Name]
+	if kind.Database == record.RecordsDB || !ok {
 		body, err := json.Marshal(members)
-		return call{method: http.MethodPost, path: "/Queries/" + url.PathEscape(kind.Name) + "?format=" + format, body: body}, err
+		path := "/Queries/" + url.PathEscape(kind.Name) + "?format=" + format
+		return call{method: http.MethodPost, path: path, body: body}, err
 	}
+
 	values := url.Values{"format": {format}}
 	for name, value := range members {
 		switch value := value.(type) {
 		case []string:
-			for _, item := range value {
-				values.Add(name, listItem(item))
+			for _, text := range value {
+				values.Add(name, listItem(text))
 			}
 		case json.RawMessage:
 			values.Set(name, string(value))

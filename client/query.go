@@ -80,7 +80,10 @@ func (c *Client) Page(ctx context.Context, q Query) (*Page, error) {
 
 // Count returns the number of matches of a query, ignoring Skip and Take.
 func (c *Client) Count(ctx context.Context, q Query) (int64, error) {
-	q.Take, q.Skip, q.OrderBy, q.Fields = new(int64), 0, nil, nil
+	q.Take = new(int64)
+	q.Skip = 0
+	q.OrderBy = nil
+	q.Fields = nil
 	q.Include = []string{"Total"}
 	page, err := c.Page(ctx, q)
 	if err != nil {
@@ -96,7 +99,7 @@ const (
 )
 
 // send posts a query to the route that negotiates the format.
-func (c *Client) send(ctx context.Context, q Query, format, accept string, header [2]string) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, q Query, format, accept string, header headerField) (*http.Response, error) {
 	members, err := q.members()
 	if err != nil {
 		return nil, err
@@ -105,11 +108,13 @@ func (c *Client) send(ctx context.Context, q Query, format, accept string, heade
 	if err != nil {
 		return nil, err
 	}
-	req.accept, req.header, req.reads = accept, header, true
+	req.accept = accept
+	req.header = header
+	req.reads = true
 	return c.do(ctx, req)
 }
 
-var noHeader [2]string
+var noHeader headerField
 
 // members returns the query as a JSON object. Its values are string, []string, int64,
 // bool or, from Unchecked, json.RawMessage.
@@ -166,24 +171,42 @@ func (q Query) operands(f Filter) (any, error) {
 		return nil, fmt.Errorf("%s has no field %s", q.Kind.Name, f.Field)
 	}
 	field := q.Kind.Fields[column]
-	count := len(f.Values)
-	switch arity := f.Operator.Arity(); {
-	case !field.Filter.Allows(f.Operator):
+	if !field.Filter.Allows(f.Operator) {
 		return nil, fmt.Errorf("%s cannot be filtered with %s", field.Name, f.Operator)
-	case arity == record.One && count != 1, arity == record.Two && count != 2, arity == record.Many && count == 0:
-		return nil, fmt.Errorf("the filter %s needs %s, got %d", f.Member(), operandCounts[arity], count)
+	}
+	if err := f.checkCount(); err != nil {
+		return nil, err
+	}
+
+	arity := f.Operator.Arity()
+	switch {
 	case arity == record.None:
 		return true, nil
 	case arity == record.One:
 		return f.Values[0], nil
 	case field.Type == record.Byte:
 		return byteList(f.Values)
+	default:
+		return slices.Clone(f.Values), nil
 	}
-	return slices.Clone(f.Values), nil
 }
 
-// operandCounts describes the number of values that a filter needs.
-var operandCounts = map[record.Arity]string{record.One: "one value", record.Two: "two values", record.Many: "at least one value"}
+// checkCount returns an error if the filter does not have as many values as its operator needs.
+func (f Filter) checkCount() error {
+	count := len(f.Values)
+	expected := ""
+	switch arity := f.Operator.Arity(); {
+	case arity == record.One && count != 1:
+		expected = "one value"
+	case arity == record.Two && count != 2:
+		expected = "two values"
+	case arity == record.Many && count == 0:
+		expected = "at least one value"
+	default:
+		return nil
+	}
+	return fmt.Errorf("the filter %s needs %s, got %d", f.Member(), expected, count)
+}
 
 func byteList(texts []string) (string, error) {
 	list := make([]byte, len(texts))

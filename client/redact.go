@@ -41,8 +41,9 @@ func redactHeader(header http.Header) http.Header {
 	header = header.Clone()
 	for _, name := range secretHeaders {
 		for i, value := range header[name] {
+			header[name][i] = hidden
 			scheme, _, found := strings.Cut(value, " ")
-			if header[name][i] = hidden; found && strings.HasSuffix(name, "Authorization") {
+			if found && strings.HasSuffix(name, "Authorization") {
 				header[name][i] = scheme + " " + hidden
 			}
 		}

@@ -35,31 +35,45 @@ type pages struct {
 // does not know cursors, or is behind a proxy that removes them, returns all rows in
 // one reply.
 func (c *Client) inPages(ctx context.Context, q Query, open func(context.Context, Query) (*Rows, error)) (*Rows, error) {
-	if !q.Resume || len(q.OrderBy) == 0 || q.Take != nil || q.Skip != 0 || q.GroupBy != "" || c.options.DryRun != nil {
+	if !q.isResumable() || c.options.DryRun != nil {
 		return open(ctx, q)
 	}
+
 	p := &pages{ctx: ctx, client: c, open: open, query: q}
-	p.query.cursor, p.query.Take = new(""), new(int64(firstPage))
+	p.query.cursor = new("")
+	p.query.Take = new(int64(firstPage))
 	p.query.Include = append([]string{"NoTotal"}, q.Include...)
 	first, err := p.fetch()
 	if err == nil && first.reply.Header.Get(wire.HeaderNextCursor) != "" {
 		p.query.cursor = new("") // larger pages have it as a trailer, which proxies may remove
 		first, err = p.fetch()
 	}
-	switch {
-	case statusOf(err) == http.StatusBadRequest:
-		return open(ctx, q)
-	case err != nil:
-		return nil, err
-	case first.unverified, p.query.cursor == nil && (first.count >= *p.query.Take || first.Notes().TakeClamped != ""):
+	if statusOf(err) == http.StatusBadRequest {
 		return open(ctx, q)
 	}
+	if err != nil {
+		return nil, err
+	}
+
+	// A page without a cursor is the last one, unless it is full.
+	isFull := first.count >= *p.query.Take || first.Notes().TakeClamped != ""
+	hasNoCursor := p.query.cursor == nil && isFull
+	if first.unverified || hasNoCursor {
+		return open(ctx, q)
+	}
+	p.csv = first.csv
 	rows := newRows(first.reply, p, first.csv)
-	p.csv, rows.paged = first.csv, true
+	rows.paged = true
 	return rows, nil
 }
 
-// Read implements io.Reader.
+// isResumable reports whether Resume has an effect, as far as the client knows.
+func (q Query) isResumable() bool {
+	isPart := q.Take != nil || q.Skip != 0
+	hasOrder := len(q.OrderBy) > 0 && q.GroupBy == ""
+	return q.Resume && hasOrder && !isPart
+}
+
 func (p *pages) Read(b []byte) (int, error) {
 	for len(p.unread) == 0 {
 		if p.query.cursor == nil {
@@ -81,17 +95,21 @@ func (p *pages) fetch() (*Rows, error) {
 	started := *p.query.cursor != ""
 	for n := 0; ; n++ {
 		rows, err := p.page()
-		switch {
-		case err == nil && n > 0:
-			p.query.Take = new(min(*p.query.Take, 2*rows.count))
+		if err == nil {
+			if n > 0 {
+				p.query.Take = new(min(*p.query.Take, 2*rows.count))
+			}
 			return rows, nil
-		case err == nil:
-			return rows, nil
-		case n == maxRepeats || !Is(err, Incomplete) && !(started && (Is(err, Unreachable) || statusOf(err) == http.StatusServiceUnavailable)):
+		}
+
+		isUnavailable := Is(err, Unreachable) || statusOf(err) == http.StatusServiceUnavailable
+		canRepeat := Is(err, Incomplete) || started && isUnavailable
+		if n == maxRepeats || !canRepeat {
 			return nil, err
-		case rows != nil && rows.count > 1:
+		}
+		if rows != nil && rows.count > 1 {
 			p.query.Take = new(rows.count / 2)
-		default:
+		} else {
 			p.query.Take = new(max(*p.query.Take/4, 1))
 		}
 		if err := p.client.pauseAfter(p.ctx, err, &pauses); err != nil {
@@ -106,14 +124,16 @@ func (p *pages) page() (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.lines = p.lines[:0]; *p.query.Take > firstPage {
+	p.lines = p.lines[:0]
+	if *p.query.Take > firstPage {
 		p.lines = slices.Grow(p.lines, pageBytes+pageBytes/4)
 	}
 	for lines, err := range rows.Text() {
 		if err != nil {
 			return rows, err
 		}
-		if p.lines = append(p.lines, lines...); len(p.lines) > 2*pageBytes && rows.count < *p.query.Take {
+		p.lines = append(p.lines, lines...)
+		if len(p.lines) > 2*pageBytes && rows.count < *p.query.Take {
 			rows.Close() // these rows are longer than those before
 			p.query.Take = new(max(rows.count/3, 1))
 			return p.page()
@@ -122,7 +142,9 @@ func (p *pages) page() (*Rows, error) {
 	if *p.query.cursor != "" && (rows.unverified || rows.csv != p.csv) {
 		return rows, truncated(rows.reply, nil, "the reply differs from those before")
 	}
-	p.unread, p.query.cursor = p.lines, nil
+
+	p.unread = p.lines
+	p.query.cursor = nil
 	next := endHeader(rows.reply, wire.HeaderNextCursor)
 	if next != "" {
 		p.query.cursor = &next

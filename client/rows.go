@@ -40,8 +40,8 @@ func (r *Rows) All() iter.Seq2[Row, error] {
 		if r.csv {
 			return Row{}, false, errors.New("the rows are CSV; use Text")
 		}
-		more, err := r.next()
-		return r.row, more, err
+		ok, err := r.next()
+		return r.row, ok, err
 	})
 }
 
@@ -50,12 +50,12 @@ func iterate[T any](r *Rows, next func() (T, bool, error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		defer r.Close()
 		for {
-			item, more, err := next()
+			item, ok, err := next()
 			if err != nil {
 				yield(*new(T), err)
 				return
 			}
-			if !more || !yield(item, nil) {
+			if !ok || !yield(item, nil) {
 				return
 			}
 		}
@@ -79,6 +79,7 @@ func (r *Rows) Notes() Notes {
 // Close ends the stream. The service cancels the query.
 func (r *Rows) Close() error { return r.reply.Body.Close() }
 
+// next reads the next row into r.row. It returns false at the end.
 func (r *Rows) next() (bool, error) {
 	for r.lines.Scan() && r.lines.Err() == nil { // otherwise the line is incomplete
 		line := r.lines.Bytes()

@@ -19,7 +19,10 @@ func (r *Row) scan(text []byte) bool {
 	i = skipSpace(text, i+1)
 	if i < len(text) && text[i] == '}' {
 		i++
-	} else if i = r.scanMembers(text, i); i < 0 {
+	} else {
+		i = r.scanMembers(text, i)
+	}
+	if i < 0 {
 		return false
 	}
 	r.json = text[start:i]
@@ -79,7 +82,7 @@ func skipValue(text []byte, i int) int {
 	if i >= len(text) {
 		return -1
 	}
-	switch c := text[i]; c {
+	switch text[i] {
 	case '"':
 		return skipString(text, i)
 	case '{', '[':
@@ -107,16 +110,18 @@ func skipString(text []byte, i int) int {
 	if i >= len(text) || text[i] != '"' {
 		return -1
 	}
-	start, escaped := i, false
+	start := i
+	escaped := false
 	for i++; i < len(text); i++ {
 		switch c := text[i]; {
 		case plain[c]:
 		case c == '\\':
 			escaped = true
 			i++
-		case c == '"' && escaped && !json.Valid(text[start:i+1]):
-			return -1
 		case c == '"':
+			if escaped && !json.Valid(text[start:i+1]) {
+				return -1
+			}
 			return i + 1
 		default:
 			return -1
@@ -141,7 +146,8 @@ func skipNumber(text []byte, i int) int {
 		return -1
 	}
 	if end < len(text) && text[end] == '.' {
-		i, end = end+1, skipDigits(text, end+1)
+		i = end + 1
+		end = skipDigits(text, i)
 		if end == i {
 			return -1
 		}
@@ -151,7 +157,8 @@ func skipNumber(text []byte, i int) int {
 		if i < len(text) && (text[i] == '+' || text[i] == '-') {
 			i++
 		}
-		if end = skipDigits(text, i); end == i {
+		end = skipDigits(text, i)
+		if end == i {
 			return -1
 		}
 	}

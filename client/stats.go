@@ -18,7 +18,9 @@ func (c *Client) Stats(ctx context.Context, window time.Duration) (*wire.Stats, 
 	}
 	stats, err := fetch[*wire.Stats](ctx, c, http.MethodGet, path, nil)
 	if stats != nil && stats.Queues == nil { // an earlier daemon
-		stats.QueueWindow, stats.Queues, stats.OtherQueues = stats.LaneWindow, stats.Lanes, stats.OtherLanes
+		stats.QueueWindow = stats.LaneWindow
+		stats.Queues = stats.Lanes
+		stats.OtherQueues = stats.OtherLanes
 	}
 	return stats, err
 }

@@ -81,13 +81,19 @@ const (
 // an *Error with a status from 300 to 499, except 408, 425 and 429.
 func (c *Client) Stream(ctx context.Context, o StreamOptions) iter.Seq2[StreamEvent, error] {
 	return func(yield func(StreamEvent, error) bool) {
-		f := follower{client: c, topics: o.Topics, lastID: o.LastEventID, backoff: backoff.Backoff{Min: initialRetry, Max: maxRetry}, yield: yield}
+		f := follower{
+			client:  c,
+			topics:  o.Topics,
+			lastID:  o.LastEventID,
+			backoff: backoff.Backoff{Min: initialRetry, Max: maxRetry},
+			yield:   yield,
+		}
 		for {
 			err := f.connect(ctx)
-			switch {
-			case errors.Is(err, errLoopEnded):
+			if errors.Is(err, errLoopEnded) {
 				return
-			case ctx.Err() != nil || isFinal(err):
+			}
+			if ctx.Err() != nil || isFinal(err) {
 				yield(nil, err)
 				return
 			}

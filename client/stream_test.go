@@ -305,7 +305,8 @@ func TestStreamEndsWithLoopOrContext(t *testing.T) {
 					c, _ := startScript(t, handler, handler, handler)
 					n := 0
 					for range c.Stream(t.Context(), StreamOptions{}) {
-						if n++; n == last {
+						n++
+						if n == last {
 							break
 						}
 					}

@@ -32,7 +32,8 @@ func (c *Client) RaiseEventOnce(ctx context.Context, key, name string, body stri
 // RaiseEventWith publishes an event, with an idempotency key, see RaiseEventOnce, unless
 // once is empty.
 func (c *Client) RaiseEventWith(ctx context.Context, request wire.EventPost, once string) (*wire.EventReceipt, error) {
-	return answer[*wire.EventReceipt](ctx, c, call{method: http.MethodPost, path: "/Webhooks/Events", key: once}, request)
+	req := call{method: http.MethodPost, path: "/Webhooks/Events", key: once}
+	return answer[*wire.EventReceipt](ctx, c, req, request)
 }
 
 const subscribersPath = "/Webhooks/Subscribers"
@@ -157,18 +158,23 @@ func (c *Client) WhyOf(ctx context.Context, text string) (*wire.Why, error) {
 	if err != nil || members == nil || slices.ContainsFunc(why.Steps, past) {
 		return why, err
 	}
-	found, err := c.AllMessages(ctx, members)
-	if err != nil || len(found.Results) != 1 || found.Results[0].Key == "" {
-		return why, nil // as of a key
+	messages, err := c.AllMessages(ctx, members)
+	if err != nil || len(messages.Results) != 1 || messages.Results[0].Key == "" {
+		return why, nil // the text is a key
 	}
-	return c.Why(ctx, found.Results[0].Key)
+	return c.Why(ctx, messages.Results[0].Key)
 }
 
 // messageByID returns the filters of messages by ID; nil if the text is not like one.
 func messageByID(text string) url.Values {
 	start, end, isShort := strings.Cut(strings.Replace(text, "…", "..", 1), "..")
 	if isShort && len(start) >= 4 && len(end) == 4 {
-		return url.Values{"MessageIDStartsWith": {start}, "MessageIDEndsWith": {end}, "Take": {"2"}, "Fields": {"Key"}}
+		return url.Values{
+			"MessageIDStartsWith": {start},
+			"MessageIDEndsWith":   {end},
+			"Take":                {"2"}, // to see whether there is a second one
+			"Fields":              {"Key"},
+		}
 	}
 	isWhole := len(text) == 32 || len(text) == 36 // with hyphens
 	if isWhole {
@@ -195,7 +201,8 @@ func (c *Client) DeleteMessages(ctx context.Context, members url.Values) (*wire.
 // changeMessages changes all matching messages. A dry run counts as a read, because the
 // service rejects unknown members and so cannot ignore DryRun.
 func changeMessages[T any](ctx context.Context, c *Client, path string, members url.Values) (document T, err error) {
-	req := call{method: http.MethodPost, path: path, reads: slices.Equal(members["DryRun"], []string{"true"})}
+	isDryRun := slices.Equal(members["DryRun"], []string{"true"})
+	req := call{method: http.MethodPost, path: path, reads: isDryRun}
 	return answer[T](ctx, c, req, requestBody(members))
 }
 

@@ -55,14 +55,14 @@ func bodyStart(r *http.Request) []byte {
 
 // show writes lines prefixed with > or <.
 func (w wiretap) show(mark, text string, header http.Header, body []byte) {
-	var all strings.Builder
-	all.WriteString(text)
-	_ = redactHeader(header).Write(&all) // cannot fail
+	var message strings.Builder
+	message.WriteString(text)
+	_ = redactHeader(header).Write(&message) // cannot fail
 	if len(body) > 0 {
-		fmt.Fprintf(&all, "\n%s\n", bytes.TrimRight(body, "\n"))
+		fmt.Fprintf(&message, "\n%s\n", bytes.TrimRight(body, "\n"))
 	}
 	var marked strings.Builder
-	for line := range strings.Lines(Redact(all.String())) {
+	for line := range strings.Lines(Redact(message.String())) {
 		marked.WriteString(strings.TrimRight(mark+" "+line, " \r\n") + "\n")
 	}
 	w.mu.Lock()
