@@ -47,7 +47,6 @@ type Error struct {
 	Fields  []wire.FieldError // errors of members of a query
 }
 
-// Error implements error.
 func (e *Error) Error() string { return e.Message }
 
 // Service has the properties of the service that an assistant sees, and the log of mistakes

@@ -40,9 +40,11 @@ func TestMain(m *testing.M) {
 func startDemo(t *testing.T) *daemontest.Instance {
 	t.Helper()
 	demo.once.Do(func() {
-		if demo.dir, demo.err = os.MkdirTemp("", "whd-assistant-test"); demo.err == nil {
-			demo.i, demo.err = daemontest.Open(demo.dir, "--demo", "--mcp-enabled", "--auth-queries", "anonymous")
+		demo.dir, demo.err = os.MkdirTemp("", "whd-assistant-test")
+		if demo.err != nil {
+			return
 		}
+		demo.i, demo.err = daemontest.Open(demo.dir, "--demo", "--mcp-enabled", "--auth-queries", "anonymous")
 	})
 	if demo.err != nil {
 		t.Fatal(demo.err)

@@ -43,7 +43,7 @@ const maxFields = 40
 // maxWords limits the words of find_kinds, each of which is searched in all names.
 const maxWords = 100
 
-// findKinds implements find_kinds.
+// findKinds is the tool find_kinds.
 func findKinds(ctx context.Context, source Source, in struct {
 	Words string
 	Skip  count
@@ -101,7 +101,7 @@ type describedField struct {
 	Type string `json:"type"` // with ? if it may be null
 }
 
-// describeKind implements describe_kind.
+// describeKind is the tool describe_kind.
 func describeKind(ctx context.Context, source Source, in struct {
 	Kind string
 	Skip count
@@ -141,13 +141,13 @@ func describeKind(ctx context.Context, source Source, in struct {
 
 // suffixes returns the suffixes of a family's filters.
 func suffixes(f record.Family) []string {
-	all := []string{}
+	list := []string{}
 	for _, o := range append(f.Operators(), record.IsNull, record.IsNotNull) {
 		if f.Allows(o) {
-			all = append(all, o.Suffix())
+			list = append(list, o.Suffix())
 		}
 	}
-	return all
+	return list
 }
 
 // lookup returns a kind by its name.

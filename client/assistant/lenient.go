@@ -13,7 +13,6 @@ import (
 // list is a list of names. A text is a list in JSON, or the names with commas between them.
 type list []string
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (l *list) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) != nil {
@@ -35,7 +34,6 @@ func (l *list) UnmarshalJSON(b []byte) error {
 // count is a whole number that is not negative. A text may contain it.
 type count int64
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (c *count) UnmarshalJSON(b []byte) error {
 	if string(b) == "null" {
 		return nil
@@ -57,7 +55,6 @@ func (c *count) UnmarshalJSON(b []byte) error {
 // conditions.
 type conditions map[string]json.RawMessage
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (c *conditions) UnmarshalJSON(b []byte) error {
 	var text string
 	if json.Unmarshal(b, &text) != nil {

@@ -61,21 +61,26 @@ func (in filterInput) members(ctx context.Context, source Source) (*record.Kind,
 func checkFilter(kind *record.Kind, name string, value json.RawMessage) error {
 	member, known := kind.Member(name)
 	if !known || !strings.EqualFold(name, kind.Fields[member.Field].Name+member.Operator.Suffix()) {
-		return fmt.Errorf("filter: %.100q is not a field with a suffix%s\n%s", name, record.DidYouMean(record.Suggest(name, kind.Members())), fieldsOf(kind))
+		hint := record.DidYouMean(record.Suggest(name, kind.Members()))
+		return fmt.Errorf("filter: %.100q is not a field with a suffix%s\n%s", name, hint, fieldsOf(kind))
 	}
 	field := kind.Fields[member.Field]
 	if !member.Allowed {
 		allowed := record.Texts(suffixes(field.Filter), func(suffix string) string { return field.Name + suffix })
-		return fmt.Errorf("filter: %.100q is not a filter of %s, which is %s; filters of it: %s", name, field.Name, field.Type, strings.Join(allowed, ", "))
+		return fmt.Errorf("filter: %.100q is not a filter of %s, which is %s; filters of it: %s",
+			name, field.Name, field.Type, strings.Join(allowed, ", "))
 	}
+
 	var v any
 	if err := json.Unmarshal(value, &v); err != nil {
 		return err
 	}
-	isNull, isNotNull := field.Name+record.IsNull.Suffix(), field.Name+record.IsNotNull.Suffix()
+	list, isList := v.([]any)
+	isEmpty := v == nil || isList && len(list) == 0
 	isNullTest := member.Operator == record.IsNull || member.Operator == record.IsNotNull
-	if list, isList := v.([]any); isNullTest && v != true || v == nil || isList && len(list) == 0 {
-		return fmt.Errorf("filter: %.100q has no such value; for null use {%q:true}, for all others {%q:true}", name, isNull, isNotNull)
+	if isEmpty || isNullTest && v != true {
+		return fmt.Errorf("filter: %.100q has no such value; for null use {%q:true}, for all others {%q:true}",
+			name, field.Name+record.IsNull.Suffix(), field.Name+record.IsNotNull.Suffix())
 	}
 	return nil
 }
@@ -90,7 +95,7 @@ type rows struct {
 	NextSkip int64             `json:"nextSkip,omitempty"`
 }
 
-// query implements query. A page continues by cursor, unless the kind has no proven key. A
+// query is the tool query. A page continues by cursor, unless the kind has no proven key. A
 // page that is too large is read again with fewer rows, since the cursor is that of its end.
 func query(ctx context.Context, source Source, in struct {
 	filterInput
@@ -187,7 +192,9 @@ func tooLarge(row json.RawMessage) error {
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s (%d bytes)", name, len(values[name]))
 	}
-	return fmt.Errorf("fields: a row has %d bytes, at most %d are possible; name fewer fields. The longest: %s", len(row), maxResult, strings.Join(names[:min(len(names), 5)], ", "))
+	longest := strings.Join(names[:min(len(names), 5)], ", ")
+	return fmt.Errorf("fields: a row has %d bytes, at most %d are possible; name fewer fields. The longest: %s",
+		len(row), maxResult, longest)
 }
 
 type groups struct {
@@ -197,11 +204,14 @@ type groups struct {
 	NextSkip int64                      `json:"nextSkip,omitempty"`
 }
 
-// totals implements totals.
-func totals(ctx context.Context, source Source, in struct {
+// totalsInput is the input of the tool totals.
+type totalsInput struct {
 	filterInput
 	By, Sum, Min, Max, Avg list
-}) (any, error) {
+}
+
+// totals is the tool totals.
+func totals(ctx context.Context, source Source, in totalsInput) (any, error) {
 	kind, members, err := in.members(ctx, source)
 	if err != nil {
 		return nil, err
@@ -209,51 +219,47 @@ func totals(ctx context.Context, source Source, in struct {
 	if len(in.By) > 1 {
 		return nil, errors.New("by takes one field; for a second one, repeat the call for each value of the first, as a condition in filter")
 	}
-	include, columns := []string{countAll}, map[string]column{countAll: {"Count", record.Long}}
-	for _, f := range []struct {
-		function string
-		fields   []string
-	}{{"SUM", in.Sum}, {"MIN", in.Min}, {"MAX", in.Max}, {"AVG", in.Avg}} {
-		for _, name := range f.fields {
-			i, ok := kind.Column(name)
-			if !ok {
-				return nil, fmt.Errorf("%s: %.100q is not a field%s\n%s", strings.ToLower(f.function), name, record.DidYouMean(record.Suggest(name, kind.FieldNames())), fieldsOf(kind))
-			}
-			field := kind.Fields[i]
-			total := fmt.Sprintf("%s(%s)", f.function, field.Name)
-			include = append(include, total)
-			columns[total] = column{record.GroupColumn(f.function, field.Name), field.Type}
-		}
+	columns, err := in.columns(kind)
+	if err != nil {
+		return nil, err
 	}
-	members["Include"] = include
-	result := groups{Kind: kind.Name}
+	members["Include"] = record.Texts(columns, func(c column) string { return c.total })
 	if len(in.By) == 0 {
-		members["Take"] = 0
-		delete(members, "OrderBy")
-		page, err := source.Query(ctx, kind, members)
-		if err != nil {
-			return nil, explained(err, kind)
-		}
-		result.Totals = make(map[string]json.RawMessage)
-		for name, c := range columns {
-			result.Totals[c.name] = c.value(page.Meta[name])
-		}
-		return fitted(result, result.Totals)
+		return totalsOfAll(ctx, source, kind, members, columns)
 	}
-	members["GroupBy"], members["Skip"] = in.By[0], int64(in.Skip)
+
+	skip := int64(in.Skip)
+	members["GroupBy"] = in.By[0]
+	members["Skip"] = skip
 	page, err := source.Query(ctx, kind, members)
 	if err != nil {
 		return nil, explained(err, kind)
 	}
-	result.Groups, result.NextSkip = page.Results, next(int64(in.Skip), page, members["Take"])
+	result := groups{Kind: kind.Name, Groups: page.Results, NextSkip: next(skip, page, members["Take"])}
 	for n := len(page.Results); n > 1 && !fits(result); n-- {
-		result.Groups, result.NextSkip = page.Results[:n-1], int64(in.Skip)+int64(n-1)
+		result.Groups = page.Results[:n-1]
+		result.NextSkip = skip + int64(n-1)
 	}
 	if len(result.Groups) == 0 {
 		result.Groups = []json.RawMessage{}
 		return result, nil
 	}
 	return fitted(result, result.Groups[0])
+}
+
+// totalsOfAll returns the totals over all records that match.
+func totalsOfAll(ctx context.Context, source Source, kind *record.Kind, members map[string]any, columns []column) (any, error) {
+	members["Take"] = 0
+	delete(members, "OrderBy")
+	page, err := source.Query(ctx, kind, members)
+	if err != nil {
+		return nil, explained(err, kind)
+	}
+	result := groups{Kind: kind.Name, Totals: make(map[string]json.RawMessage)}
+	for _, c := range columns {
+		result.Totals[c.name] = c.value(page.Meta[c.total])
+	}
+	return fitted(result, result.Totals)
 }
 
 // fitted returns a result, or an error if it does not fit although it has only one row.
@@ -273,8 +279,34 @@ const countAll = "COUNT(*)"
 
 // column is the result of a function.
 type column struct {
-	name string
-	t    record.Type // of the field
+	total string // the function with its field
+	name  string
+	t     record.Type // of the field
+}
+
+// columns returns the count of rows and the results of the functions in the input.
+func (in totalsInput) columns(kind *record.Kind) ([]column, error) {
+	columns := []column{{total: countAll, name: "Count", t: record.Long}}
+	for _, f := range []struct {
+		function string
+		fields   []string
+	}{{"SUM", in.Sum}, {"MIN", in.Min}, {"MAX", in.Max}, {"AVG", in.Avg}} {
+		for _, name := range f.fields {
+			i, ok := kind.Column(name)
+			if !ok {
+				hint := record.DidYouMean(record.Suggest(name, kind.FieldNames()))
+				return nil, fmt.Errorf("%s: %.100q is not a field%s\n%s",
+					strings.ToLower(f.function), name, hint, fieldsOf(kind))
+			}
+			field := kind.Fields[i]
+			columns = append(columns, column{
+				total: fmt.Sprintf("%s(%s)", f.function, field.Name),
+				name:  record.GroupColumn(f.function, field.Name),
+				t:     field.Type,
+			})
+		}
+	}
+	return columns, nil
 }
 
 // value returns a total as JSON. Numbers keep all digits.

@@ -39,7 +39,9 @@ func TestContinuation(t *testing.T) {
 	} {
 		count := call(t, i, "", "totals", fmt.Sprintf(`{"kind":%q,%s}`, c.kind, strings.Split(c.arguments, `,"order"`)[0]))
 		want := answerAt(count.decoded(t), "totals.Count")
-		seen, arguments, pages := make(map[string]bool), c.arguments, 0
+		seen := make(map[string]bool)
+		arguments := c.arguments
+		pages := 0
 		for arguments != "" {
 			r := call(t, i, "", "query", fmt.Sprintf(`{"kind":%q,"limit":200,%s}`, c.kind, arguments))
 			var page struct {

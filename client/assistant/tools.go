@@ -93,10 +93,14 @@ func (t tool) definition() *mcp.Tool {
 			required = append(required, quoted(a.name))
 		}
 	}
-	schema := fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`, strings.Join(properties, ","), strings.Join(required, ","))
+	schema := fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`,
+		strings.Join(properties, ","), strings.Join(required, ","))
 	return &mcp.Tool{
-		Name: t.name, Description: t.description, InputSchema: json.RawMessage(schema), OutputSchema: json.RawMessage(`{"type":"object"}`),
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)},
+		Name:         t.name,
+		Description:  t.description,
+		InputSchema:  json.RawMessage(schema),
+		OutputSchema: json.RawMessage(`{"type":"object"}`),
+		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)},
 	}
 }
 
@@ -163,7 +167,8 @@ func (t tool) check(arguments json.RawMessage) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(names, name) {
-			return fmt.Errorf("unknown argument %.100q%s", name, record.DidYouMeanOr(record.Suggest(name, names), "arguments of "+t.name+": "+strings.Join(names, ", ")))
+			list := "arguments of " + t.name + ": " + strings.Join(names, ", ")
+			return fmt.Errorf("unknown argument %.100q%s", name, record.DidYouMeanOr(record.Suggest(name, names), list))
 		}
 	}
 	return nil

@@ -29,18 +29,18 @@ type step struct {
 	MessageID      string    `json:"messageID,omitempty"`
 }
 
-// why implements why.
+// why is the tool why.
 func why(ctx context.Context, source Source, in struct {
 	Key  string
 	Skip count
 }) (any, error) {
-	all, err := source.Why(ctx, in.Key)
+	found, err := source.Why(ctx, in.Key)
 	if err != nil {
 		return nil, explained(err, nil)
 	}
-	result := history{Steps: []step{}, More: all.More}
-	skip := min(int(in.Skip), len(all.Steps))
-	for i, s := range all.Steps[skip:] {
+	result := history{Steps: []step{}, More: found.More}
+	skip := min(int(in.Skip), len(found.Steps))
+	for i, s := range found.Steps[skip:] {
 		result.Steps = append(result.Steps, step{
 			At:             utc(s.At),
 			Step:           s.Step,

@@ -104,13 +104,13 @@ func startWhy(t *testing.T) (*daemontest.Instance, *client.Client) {
 		}
 	}
 	for capturing := 0; capturing < 2; { // the first look raises no events
-		all, err := c.Captures(t.Context())
+		captures, err := c.Captures(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		capturing = 0
-		for _, one := range all {
-			if one.Phase == "capturing" {
+		for _, capture := range captures {
+			if capture.Phase == "capturing" {
 				capturing++
 			}
 		}
@@ -154,23 +154,23 @@ func stepsOf(t *testing.T, text string) string {
 	if err := json.Unmarshal([]byte(text), &r); err != nil || r.Steps == nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	var all []string
+	var lines []string
 	for _, s := range r.Steps {
-		one := fmt.Sprint(s["step"])
+		line := fmt.Sprint(s["step"])
 		if code := s["code"]; code != nil {
-			one += fmt.Sprint(" ", code)
+			line += fmt.Sprint(" ", code)
 		}
 		if s["due"] != nil {
-			one += " due"
+			line += " due"
 		}
 		for member := range s {
 			if !slices.Contains(whyMembers, member) {
 				t.Errorf("a step has %s: %s", member, text)
 			}
 		}
-		all = append(all, one)
+		lines = append(lines, line)
 	}
-	return strings.Join(all, ", ")
+	return strings.Join(lines, ", ")
 }
 
 // TestQuestionsAboutKeys answers each question in one call, by either way in. The results have
@@ -210,18 +210,21 @@ func TestLongHistory(t *testing.T) {
 	}
 	var want int
 	for delivered := 0; delivered < events; {
-		all, err := c.Why(t.Context(), "many")
+		history, err := c.Why(t.Context(), "many")
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, delivered = len(all.Steps), 0
-		for _, s := range all.Steps {
+		want, delivered = len(history.Steps), 0
+		for _, s := range history.Steps {
 			if s.Step == wire.WhyDelivered {
 				delivered++
 			}
 		}
 	}
-	key, skip, pages, seen := i.Key(t, "admin"), "0", 0, make(map[string]bool)
+	key := i.Key(t, "admin")
+	skip := "0"
+	pages := 0
+	seen := make(map[string]bool)
 	for ; skip != "null"; pages++ {
 		r := call(t, i, key, "why", fmt.Sprintf(`{"key":"many","skip":%s}`, skip))
 		for _, step := range r.list(t, "steps") {

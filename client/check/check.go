@@ -37,6 +37,6 @@ type Result struct {
 }
 
 // AnyFailed reports whether any check failed.
-func AnyFailed(all []Result) bool {
-	return slices.ContainsFunc(all, func(r Result) bool { return r.Status == Failed })
+func AnyFailed(results []Result) bool {
+	return slices.ContainsFunc(results, func(r Result) bool { return r.Status == Failed })
 }

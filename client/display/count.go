@@ -6,11 +6,11 @@ import (
 )
 
 // Count formats a number with its noun.
-func Count[N int | int64](n N, one, many string) string {
+func Count[N int | int64](n N, singular, plural string) string {
 	if n == 1 {
-		return "1 " + one
+		return "1 " + singular
 	}
-	return Thousands(n) + " " + many
+	return Thousands(n) + " " + plural
 }
 
 // Thousands formats a number with thousands separators, for messages, not for data.

@@ -34,7 +34,8 @@ func AppendSanitized(dst, text []byte, keep string) []byte {
 		for n < len(text) && text[n] >= ' ' && text[n] < 0x7f {
 			n++
 		}
-		dst, text = append(dst, text[:n]...), text[n:]
+		dst = append(dst, text[:n]...)
+		text = text[n:]
 		if len(text) == 0 {
 			break
 		}
@@ -55,17 +56,18 @@ func Sanitize(text string) string { return string(AppendSanitized(nil, []byte(te
 
 // Writer sanitizes output to a terminal, except for line breaks and tabs.
 type Writer struct {
-	To   io.Writer
-	rest []byte // an incomplete character at the end of the last write
-	out  []byte
+	To io.Writer
+
+	incomplete []byte // a character at the end of the last write, as far as it was written
+	out        []byte
 }
 
 // Write writes all complete characters.
 func (w *Writer) Write(b []byte) (int, error) {
-	text := append(w.rest, b...)
+	text := append(w.incomplete, b...)
 	end := wholeCharacters(text)
 	w.out = AppendSanitized(w.out[:0], text[:end], "\n\t")
-	w.rest = append([]byte(nil), text[end:]...)
+	w.incomplete = append([]byte(nil), text[end:]...)
 	if _, err := w.To.Write(w.out); err != nil {
 		return 0, err
 	}

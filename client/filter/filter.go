@@ -103,7 +103,8 @@ func (f Reader) appendParsed(filters []client.Filter, text string) ([]client.Fil
 func Append(filters []client.Filter, added client.Filter) ([]client.Filter, error) {
 	for _, filter := range filters {
 		if filter.Member() == added.Member() {
-			return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between", added.Field, Spelling(added.Operator))
+			return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between",
+				added.Field, Spelling(added.Operator))
 		}
 	}
 	return append(filters, added), nil
@@ -155,7 +156,8 @@ func (f Reader) filter(field record.Field, operator record.Operator, value strin
 		return f.checked(field, record.Between, []string{from, to})
 	}
 	if !field.Filter.Allows(operator) {
-		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s", field.Name, familyName(field), Allowed(field.Filter), Spelling(operator))
+		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s",
+			field.Name, familyName(field), Allowed(field.Filter), Spelling(operator))
 	}
 	if err := refuseFalse(field.Name, operator, value); err != nil {
 		return client.Filter{}, err
@@ -173,7 +175,7 @@ func refuseFalse(name string, operator record.Operator, value string) error {
 	if operator.Arity() != record.None {
 		return nil
 	}
-	if on, err := wire.ParseBool(value); err != nil || on != 0 {
+	if n, err := wire.ParseBool(value); err != nil || n != 0 {
 		return nil
 	}
 	opposite := record.IsNull
@@ -328,7 +330,9 @@ func daysBack(text string) (days int, ok bool) {
 // cutName splits off the name of the field from its comparison.
 func cutName(text string) (name, comparison string) {
 	end := strings.IndexFunc(text, func(r rune) bool {
-		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		isDigit := r >= '0' && r <= '9'
+		isLetter := r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+		return r != '_' && !isDigit && !isLetter
 	})
 	if end < 0 {
 		end = len(text)
@@ -364,7 +368,12 @@ func cutOperator(text string) (o record.Operator, value string, ok bool) {
 
 // foreignOperators has operators of other languages, which would otherwise be parsed as a
 // shorter operator and a value that starts with the remainder.
-var foreignOperators = [...]struct{ foreign, equivalent string }{{"==", "="}, {"=>", ">="}, {"=<", "<="}, {"<>", "!="}}
+var foreignOperators = [...]struct{ foreign, equivalent string }{
+	{"==", "="},
+	{"=>", ">="},
+	{"=<", "<="},
+	{"<>", "!="},
+}
 
 // refuseForeign returns an error for an operator of another language, with its equivalent.
 // A value of a text field may begin like the remainder of such an operator.
@@ -405,8 +414,8 @@ func Text(f client.Filter) string {
 
 // quote quotes a value if needed.
 func quote(value string) string {
-	plain := value != "" && strings.TrimSpace(value) == value && !strings.ContainsAny(value, `",`) && !strings.Contains(value, "..")
-	if plain {
+	hasSyntax := strings.ContainsAny(value, `",`) || strings.Contains(value, "..")
+	if value != "" && strings.TrimSpace(value) == value && !hasSyntax {
 		return value
 	}
 	return `"` + strings.ReplaceAll(value, `"`, `""`) + `"`

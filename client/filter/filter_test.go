@@ -72,15 +72,16 @@ func checkOperator(t *testing.T, f Reader, field record.Field, operator record.O
 		spelled = append(spelled, field.Name+symbol+text, field.Name+" "+symbol+" "+text)
 	}
 	want := client.Filter{Field: field.Name, Operator: operator, Values: values}
-	for _, one := range spelled {
-		got, err := f.Parse(one)
-		switch {
-		case !field.Filter.Allows(operator):
+	for _, condition := range spelled {
+		got, err := f.Parse(condition)
+		if !field.Filter.Allows(operator) {
 			if err == nil || !strings.Contains(err.Error(), "use "+Allowed(field.Filter)) {
-				t.Errorf("%s: Parse(%q) = %v, %v; want an error with the operators", f.Kind.Name, one, got, err)
+				t.Errorf("%s: Parse(%q) = %v, %v; want an error with the operators", f.Kind.Name, condition, got, err)
 			}
-		case err != nil || !reflect.DeepEqual(got, want):
-			t.Errorf("%s: Parse(%q) = %v, %v; want %v", f.Kind.Name, one, got, err, want)
+			continue
+		}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: Parse(%q) = %v, %v; want %v", f.Kind.Name, condition, got, err, want)
 		}
 	}
 }
@@ -278,9 +279,9 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q: value %q", text, v)
 			}
 		}
-		again, err := conditions.Parse(quoteAll(got))
-		if err != nil || !reflect.DeepEqual(again, got) {
-			t.Fatalf("%q is %q, formatted as %s, which is %q, %v", text, got, quoteAll(got), again, err)
+		reparsed, err := conditions.Parse(quoteAll(got))
+		if err != nil || !reflect.DeepEqual(reparsed, got) {
+			t.Fatalf("%q is %q, formatted as %s, which is %q, %v", text, got, quoteAll(got), reparsed, err)
 		}
 	})
 }

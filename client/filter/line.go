@@ -15,7 +15,8 @@ const gap = "  "
 // not separate.
 func (f Reader) Split(line string) []string {
 	var parts []string
-	start, quoted := 0, false
+	start := 0
+	quoted := false
 	for i := range len(line) {
 		if line[i] == '"' {
 			quoted = !quoted
@@ -23,7 +24,8 @@ func (f Reader) Split(line string) []string {
 		if i < start || quoted || line[i] != ' ' {
 			continue
 		}
-		if strings.HasPrefix(line[i:], gap) || f.Whole(line[start:i]) && f.startsCondition(line[i:]) {
+		isEnd := strings.HasPrefix(line[i:], gap) || f.Whole(line[start:i]) && f.startsCondition(line[i:])
+		if isEnd {
 			parts = appendPart(parts, withoutAnd(line[start:i]))
 			start = i + 1
 		}
@@ -33,8 +35,8 @@ func (f Reader) Split(line string) []string {
 
 // withoutAnd removes the word between two conditions.
 func withoutAnd(part string) string {
-	if at := len(part) - len(" and"); at > 0 && strings.EqualFold(part[at:], " and") {
-		return part[:at]
+	if end := len(part) - len(" and"); end > 0 && strings.EqualFold(part[end:], " and") {
+		return part[:end]
 	}
 	return part
 }

@@ -7,6 +7,16 @@ import (
 	"time"
 )
 
+// dateLayouts are the forms of a date, with or without a time.
+var dateLayouts = []string{
+	time.RFC3339Nano,
+	"2006-01-02T15:04:05",
+	"2006-01-02T15:04",
+	"2006-01-02 15:04:05",
+	"2006-01-02 15:04",
+	time.DateOnly,
+}
+
 // Time parses a date, a time of day, a day such as today, or a duration before now. A
 // time without zone is in the zone of now.
 func Time(text string, now time.Time) (time.Time, error) {
@@ -22,8 +32,7 @@ func Time(text string, now time.Time) (time.Time, error) {
 	case "yesterday":
 		return today.AddDate(0, 0, -1), nil
 	}
-	// A date without a zone is in the zone of now.
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly} {
+	for _, layout := range dateLayouts {
 		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return at, nil
 		}

@@ -36,12 +36,13 @@ func TestTimeForms(t *testing.T) {
 		"noon":                   {},
 	} {
 		got, err := Time(text, now)
-		switch {
-		case want.IsZero():
+		if want.IsZero() {
 			if err == nil || !strings.Contains(err.Error(), "must be a time such as 2h") {
 				t.Errorf("Time(%q) = %s, %v; want an error", text, got, err)
 			}
-		case err != nil || !got.Equal(want):
+			continue
+		}
+		if err != nil || !got.Equal(want) {
 			t.Errorf("Time(%q) = %s, %v; want %s", text, got, err, want)
 		}
 	}

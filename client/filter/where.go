@@ -75,25 +75,28 @@ type whereMember struct {
 // Where reads the lines of a condition, such as "Status: 1 -> 2", "Name, Status changed",
 // "CreditLimit > 1000" and "Before.Status in 1,2", as the member Where of a subscription.
 func (f WhereReader) Where(lines []string) (json.RawMessage, error) {
-	var all []whereMember
+	var members []whereMember
 	for _, line := range lines {
-		members, err := f.whereLine(strings.TrimSpace(line))
-		for _, m := range members {
-			if slices.ContainsFunc(all, func(other whereMember) bool { return other.name == m.name }) {
+		added, err := f.whereLine(strings.TrimSpace(line))
+		for _, m := range added {
+			if slices.ContainsFunc(members, func(other whereMember) bool { return other.name == m.name }) {
 				err = fmt.Errorf("duplicate condition on %s", m.name)
 			}
-			all = append(all, m)
+			members = append(members, m)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", line, err)
 		}
 	}
+
 	text := []byte{'{'}
-	for i, m := range all {
+	for i, m := range members {
 		if i > 0 {
 			text = append(text, ',')
 		}
-		text = append(append(append(text, quotedJSON(m.name)...), ':'), m.value...)
+		text = append(text, quotedJSON(m.name)...)
+		text = append(text, ':')
+		text = append(text, m.value...)
 	}
 	return append(text, '}'), nil
 }
@@ -108,9 +111,12 @@ func (f WhereReader) whereLine(line string) ([]whereMember, error) {
 		m, err := f.changed(strings.Split(line[:n], ","))
 		return []whereMember{m}, err
 	}
-	if _, _, operated := cutOperator(comparison); !operated && f.Kind != nil && strings.Contains(comparison, arrow) && comparison[0] != '.' {
+	_, _, operated := cutOperator(comparison)
+	lacksColon := !operated && strings.Contains(comparison, arrow) && comparison[0] != '.'
+	if f.Kind != nil && lacksColon {
 		return nil, fmt.Errorf("a change has a colon: %q", name+": "+comparison)
 	}
+
 	prefix := ""
 	if len(line) > len(beforePrefix) && strings.EqualFold(line[:len(beforePrefix)], beforePrefix) {
 		prefix = beforePrefix
@@ -133,40 +139,43 @@ func (f WhereReader) whereLine(line string) ([]whereMember, error) {
 
 // transition reads the values after "Field:", such as 1 -> 2. Each may be missing, for any.
 func (f WhereReader) transition(name, values string) ([]whereMember, error) {
-	before, after, _ := strings.Cut(values, arrow)
 	if f.Kind == nil {
 		return nil, errPosted
 	}
-	var all []whereMember
-	for _, part := range [...]struct{ prefix, value string }{{beforePrefix, strings.TrimSpace(before)}, {"", strings.TrimSpace(after)}} {
-		if part.value == "" {
+	before, after, _ := strings.Cut(values, arrow)
+	var members []whereMember
+	for _, part := range [...]struct{ prefix, value string }{{beforePrefix, before}, {"", after}} {
+		value := strings.TrimSpace(part.value)
+		if value == "" {
 			m, err := f.changed([]string{name})
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, m)
+			members = append(members, m)
 			continue
 		}
-		members, err := f.whereLine(part.prefix + name + "=" + part.value)
+		added, err := f.whereLine(part.prefix + name + "=" + value)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, members...)
+		members = append(members, added...)
 	}
-	return all, nil
+	return members, nil
 }
 
 // changed returns the condition that one of several fields has changed.
-func (f WhereReader) changed(names []string) (m whereMember, err error) {
+func (f WhereReader) changed(names []string) (whereMember, error) {
 	if f.Kind == nil {
-		return m, errPosted
+		return whereMember{}, errPosted
 	}
 	for i, name := range names {
-		at, known := f.Kind.Column(strings.TrimSpace(name))
+		name = strings.TrimSpace(name)
+		index, known := f.Kind.Column(name)
 		if !known {
-			return m, fmt.Errorf("%s has no field %s%s", f.Kind.Name, strings.TrimSpace(name), record.DidYouMean(record.Suggest(strings.TrimSpace(name), f.Kind.FieldNames())))
+			hint := record.DidYouMean(record.Suggest(name, f.Kind.FieldNames()))
+			return whereMember{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, hint)
 		}
-		names[i] = f.Kind.Fields[at].Name
+		names[i] = f.Kind.Fields[index].Name
 	}
 	value, err := json.Marshal(names)
 	return whereMember{changedMember, value}, err
@@ -174,15 +183,15 @@ func (f WhereReader) changed(names []string) (m whereMember, err error) {
 
 // untyped reads a condition on a posted event. Numbers, true and false have their types in JSON
 // unless they are quoted.
-func untyped(line string) (m whereMember, err error) {
+func untyped(line string) (whereMember, error) {
 	name, comparison := cutName(line)
 	operator, value, ok := cutOperator(comparison)
 	if name == "" || !ok {
-		return m, errors.New("must be a member, an operator such as = and a value")
+		return whereMember{}, errors.New("must be a member, an operator such as = and a value")
 	}
 	values, err := operands(operator, value)
 	if err != nil {
-		return m, err
+		return whereMember{}, err
 	}
 
 	valueType := record.Decimal
@@ -195,18 +204,19 @@ func untyped(line string) (m whereMember, err error) {
 
 // whereValue returns the JSON of a filter's values.
 func whereValue(t record.Type, filter client.Filter) json.RawMessage {
-	var items []json.RawMessage
+	hasLiterals := t.Number() || t == record.Bool
+	var values []json.RawMessage
 	for _, text := range filter.Values {
-		if (t.Number() || t == record.Bool) && json.Valid([]byte(text)) && !strings.ContainsAny(text[:1], `"[{n`) {
-			items = append(items, json.RawMessage(text))
+		if hasLiterals && json.Valid([]byte(text)) && !strings.ContainsAny(text[:1], `"[{n`) {
+			values = append(values, json.RawMessage(text))
 		} else {
-			items = append(items, quotedJSON(text))
+			values = append(values, quotedJSON(text))
 		}
 	}
 	if arity := filter.Operator.Arity(); arity == record.One || arity == record.None {
-		return items[0]
+		return values[0]
 	}
-	list, _ := json.Marshal(items) // all are valid
+	list, _ := json.Marshal(values) // all are valid
 	return list
 }
 
@@ -253,11 +263,13 @@ func (f Reader) member(name string, value json.RawMessage) (client.Filter, error
 	member, known := f.Kind.Member(name)
 	if !known {
 		near := record.Suggest(name, f.Kind.Members())
-		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it anyway)", f.Kind.Name, name, record.DidYouMean(near))
+		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it anyway)",
+			f.Kind.Name, name, record.DidYouMean(near))
 	}
 	field := f.Kind.Fields[member.Field]
 	if !member.Allowed {
-		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s", field.Name, familyName(field), Allowed(field.Filter), Spelling(member.Operator))
+		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s",
+			field.Name, familyName(field), Allowed(field.Filter), Spelling(member.Operator))
 	}
 	values, err := jsonValues(field, member.Operator, value)
 	if err != nil {

@@ -23,7 +23,8 @@ func StatusNumber(text string) (int, error) {
 	}
 	if n < 0 || n >= len(wire.StatusWords) {
 		words := StatusNames()
-		return 0, fmt.Errorf("must be 0 to 3, or one of %s, not %q%s", strings.Join(words, ", "), text, record.DidYouMean(record.Suggest(text, words)))
+		hint := record.DidYouMean(record.Suggest(text, words))
+		return 0, fmt.Errorf("must be 0 to 3, or one of %s, not %q%s", strings.Join(words, ", "), text, hint)
 	}
 	return n, nil
 }

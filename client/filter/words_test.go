@@ -26,10 +26,10 @@ func TestConditionsOnMessages(t *testing.T) {
 		"EventName=a or b":                        "EventName=a or b",
 	} {
 		for name, texts := range map[string][]string{"ParseAll": {text}, "Split": f.Split(text)} {
-			all, err := f.ParseAll(texts)
+			filters, err := f.ParseAll(texts)
 			var got []string
-			for _, one := range all {
-				got = append(got, Text(one))
+			for _, filter := range filters {
+				got = append(got, Text(filter))
 			}
 			if err != nil || strings.Join(got, "; ") != want {
 				t.Errorf("%s %q: %q, %v; want %q", name, text, got, err, want)

@@ -14,8 +14,8 @@ type Convention struct {
 //
 // They are the defaults of AutoQueryFeature.ImplicitConventions in ServiceStack v5.4
 // (src/ServiceStack.Server/AutoQueryFeature.cs), without the suffixes of the published
-// interface, such as %GreaterThan, and with IsNull and IsNotNull of v6. As in ServiceStack, "Field>" is strict and ">Field" is not, because a
-// URL with "Field>=5" has the name "Field>".
+// interface, such as %GreaterThan, and with IsNull and IsNotNull of v6. As in ServiceStack,
+// "Field>" is strict and ">Field" is not, because a URL with "Field>=5" has the name "Field>".
 func Conventions() []Convention {
 	return []Convention{
 		{GreaterThan, []string{"%>", "%Above%", "Begin%", "%Beyond%", "%Over%", "%OlderThan", "%After%", "GreaterThan%"}},
@@ -61,8 +61,9 @@ func (k *Kind) conventional(name string) (found Member, ok bool) {
 	longest := 0
 	try := func(a affix, field string, fits bool) {
 		if i, isField := k.fields[field]; fits && isField && len(field) > longest {
-			longest, ok = len(field), true
+			longest = len(field)
 			found = k.member(i, a.operator)
+			ok = true
 		}
 	}
 	for _, a := range prefixes {

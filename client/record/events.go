@@ -50,13 +50,21 @@ var verbTexts = map[string]string{
 // Events returns the events that the ERP publishes, in the order of the published
 // interface.
 func Events() []Event {
-	var all []Event
+	var events []Event
 	for _, f := range eventFamilies {
 		for verb := range strings.FieldsSeq(f.verbs) {
-			all = append(all, Event{f.name + "." + verb, "Occurs when a record of the kind " + f.label + " " + verbTexts[verb]})
+			events = append(events, newEvent(f.name, f.label, verb))
 		}
 	}
-	return all
+	return events
+}
+
+// newEvent returns the event of a kind for a change of its records, such as created.
+func newEvent(family, kind, verb string) Event {
+	return Event{
+		Name:        family + "." + verb,
+		Description: "Occurs when a record of the kind " + kind + " " + verbTexts[verb],
+	}
 }
 
 // CapturedEvents returns the events of changes of a kind's records; none if they are not
@@ -65,10 +73,11 @@ func CapturedEvents(k *Kind) (all []Event) {
 	if k.Events == "" || !k.Captured() {
 		return nil
 	}
-	for _, verb := range []string{"created", "updated", "deleted"} {
-		all = append(all, Event{k.Events + "." + verb, "Occurs when a record of the kind " + k.Name + " " + verbTexts[verb]})
+	return []Event{
+		newEvent(k.Events, k.Name, "created"),
+		newEvent(k.Events, k.Name, "updated"),
+		newEvent(k.Events, k.Name, "deleted"),
 	}
-	return all
 }
 
 // SubscriptionDisabled is the event that the service has disabled a subscription because
@@ -94,10 +103,7 @@ func SentEvent(name string) (sent string, test bool) {
 	if name == TestEvent {
 		return name, true
 	}
-	if sent, test = strings.CutPrefix(name, TestEventFor("")); test {
-		return sent, true
-	}
-	return name, false
+	return strings.CutPrefix(name, TestEventFor(""))
 }
 
 // EventPattern validates the events of a subscription: the name of a published event, a

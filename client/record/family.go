@@ -77,11 +77,11 @@ var operators = [...]struct {
 // Operators returns the operators of the published interface: all without those that
 // only implicit conventions have.
 func Operators() []Operator {
-	all := make([]Operator, In+1)
-	for i := range all {
-		all[i] = Operator(i)
+	list := make([]Operator, In+1)
+	for i := range list {
+		list[i] = Operator(i)
 	}
-	return all
+	return list
 }
 
 // Suffix returns the suffix of a member's name after the field's name; empty for Equal.
@@ -98,8 +98,16 @@ func (o Operator) String() string {
 	return operators[o].suffix
 }
 
+var familyLetters = [...]string{
+	NoFilter:      "-",
+	TextFilter:    "S",
+	OrderedFilter: "N",
+	EqualFilter:   "E",
+	GuidFilter:    "G",
+}
+
 // String returns the letter in the published interface; "-" for NoFilter.
-func (f Family) String() string { return [...]string{"-", "S", "N", "E", "G"}[f] }
+func (f Family) String() string { return familyLetters[f] }
 
 // Allows reports whether fields of the family can be filtered with o.
 func (f Family) Allows(o Operator) bool {

@@ -225,11 +225,10 @@ type Mistake struct {
 	Text   string
 }
 
-// Error implements error.
 func (m *Mistake) Error() string { return m.Text }
 
-// Check returns all mistakes in the fields of a kind. It builds the lookup tables of a copy: those of
-// the caller's kind do not change.
+// Check returns all mistakes in the fields of a kind. It builds the lookup tables of a copy:
+// those of the caller's kind do not change.
 func (k Kind) Check() []*Mistake { return k.index() }
 
 // GroupColumn returns the name of a function's result in the rows of a query with GroupBy:
@@ -250,7 +249,8 @@ func (k *Kind) index() []*Mistake {
 	return append(mistakes, k.checkReferences()...)
 }
 
-// indexFields builds the lookup tables and returns the mistakes in the names of fields and columns.
+// indexFields builds the lookup tables and returns the mistakes in the names of fields and
+// columns.
 func (k *Kind) indexFields() []*Mistake {
 	var mistakes []*Mistake
 	k.fields = make(map[string]int, len(k.Fields))

@@ -365,14 +365,14 @@ func TestNewRegistryCopiesKinds(t *testing.T) {
 }
 
 func TestParseType(t *testing.T) {
-	for _, of := range Types() {
+	for _, typ := range Types() {
 		for _, null := range []Nullability{Nullable, NotNull} {
-			if of == Text || of == Bytes {
+			if typ == Text || typ == Bytes {
 				null = Nullable // the notation does not distinguish them
 			}
-			got, gotNull, known := ParseType(Field{Type: of, Null: null}.TypeName())
-			if got != of || gotNull != null || !known {
-				t.Errorf("%s: %s, %t, %t", of, got, gotNull, known)
+			got, gotNull, known := ParseType(Field{Type: typ, Null: null}.TypeName())
+			if got != typ || gotNull != null || !known {
+				t.Errorf("%s: %s, %t, %t", typ, got, gotNull, known)
 			}
 		}
 	}

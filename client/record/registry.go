@@ -67,14 +67,14 @@ func (r *Registry) Filter(match func(*Kind) bool) *Registry {
 	if !slices.ContainsFunc(r.kinds, func(k *Kind) bool { return !match(k) }) {
 		return r
 	}
-	some := &Registry{byName: make(map[string]*Kind)}
+	filtered := &Registry{byName: make(map[string]*Kind)}
 	for name, k := range r.byName {
 		if match(k) {
-			some.byName[name] = k
+			filtered.byName[name] = k
 		}
 	}
-	some.kinds = slices.DeleteFunc(slices.Clone(r.kinds), func(k *Kind) bool { return !match(k) })
-	return some
+	filtered.kinds = slices.DeleteFunc(slices.Clone(r.kinds), func(k *Kind) bool { return !match(k) })
+	return filtered
 }
 
 // Lookup returns a kind by its name or its operation's name, ignoring case.
@@ -88,11 +88,13 @@ func (r *Registry) Lookup(name string) (*Kind, bool) {
 func (r *Registry) Suggest(name string) []string {
 	names := Texts(r.kinds, func(k *Kind) string { return k.Name })
 	suggested := Suggest(strings.TrimSuffix(strings.ToLower(name), "query"), names)
-	if word := strings.TrimSuffix(strings.ToLower(name), "s"); len(suggested) == 0 && len(word) >= 3 {
-		for _, k := range r.kinds {
-			if len(suggested) < 3 && strings.Contains(strings.ToLower(k.Summary), word) {
-				suggested = append(suggested, k.Name)
-			}
+	word := strings.TrimSuffix(strings.ToLower(name), "s")
+	if len(suggested) > 0 || len(word) < 3 {
+		return suggested
+	}
+	for _, k := range r.kinds {
+		if len(suggested) < 3 && strings.Contains(strings.ToLower(k.Summary), word) {
+			suggested = append(suggested, k.Name)
 		}
 	}
 	return suggested
@@ -121,11 +123,11 @@ func Suggest(name string, names []string) []string {
 	return Texts(found[:min(3, len(found))], func(m match) string { return m.name })
 }
 
-// Texts returns a text of each item of a list; nil for an empty list.
+// Texts returns a text of each entry of a list; nil for an empty list.
 func Texts[T any](list []T, text func(T) string) []string {
 	texts := slices.Grow([]string(nil), len(list))
-	for _, one := range list {
-		texts = append(texts, text(one))
+	for _, entry := range list {
+		texts = append(texts, text(entry))
 	}
 	return texts
 }
@@ -155,12 +157,18 @@ func distance(a, b string) int {
 	if len(a) > 100 || len(b) > 100 {
 		return len(a) + len(b)
 	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+
+	// The rows of the table of distances for i-2, i-1 and i bytes of a.
+	before := make([]int, len(b)+1)
+	last := make([]int, len(b)+1)
+	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, before
+		unused := before
+		before, last = last, row
+		row = unused
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
 			replaced := last[j-1]
@@ -168,7 +176,8 @@ func distance(a, b string) int {
 				replaced++
 			}
 			row[j] = min(last[j]+1, row[j-1]+1, replaced)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+			isSwap := i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1]
+			if isSwap {
 				row[j] = min(row[j], before[j-2]+1)
 			}
 		}

@@ -56,17 +56,17 @@ var types = [...]typeInfo{
 
 // Types returns all types, for tests that cover each of them.
 func Types() []Type {
-	all := make([]Type, len(types))
-	for i := range all {
-		all[i] = Type(i)
+	list := make([]Type, len(types))
+	for i := range list {
+		list[i] = Type(i)
 	}
-	return all
+	return list
 }
 
 // ParseType parses a type as Field.TypeName returns it. Text and Bytes can always be null.
 func ParseType(name string) (t Type, null Nullability, known bool) {
 	name, question := strings.CutSuffix(name, "?")
-	i := slices.IndexFunc(types[:], func(one typeInfo) bool { return one.name == name })
+	i := slices.IndexFunc(types[:], func(info typeInfo) bool { return info.name == name })
 	t = Type(max(i, 0))
 	return t, Nullability(question || t == Text || t == Bytes), i >= 0
 }

@@ -19,20 +19,17 @@ func newJSON(o Options) Writer { return &jsonWriter{out: o.Out, before: "[\n", a
 
 func newNDJSON(o Options) Writer { return &jsonWriter{out: o.Out} }
 
-// Begin implements Writer.
 func (w *jsonWriter) Begin() error { return nil }
 
-// Row implements Writer.
 func (w *jsonWriter) Row(r client.Row) error { return w.write(r.JSON()) }
 
-// Text implements TextWriter.
-func (w *jsonWriter) Text(lines []byte) (err error) {
+func (w *jsonWriter) Text(lines []byte) error {
 	for line := range bytes.Lines(lines) {
-		if err = w.write(line[:len(line)-1]); err != nil {
-			break
+		if err := w.write(line[:len(line)-1]); err != nil {
+			return err
 		}
 	}
-	return err
+	return nil
 }
 
 func (w *jsonWriter) write(json []byte) error {
@@ -47,13 +44,12 @@ func (w *jsonWriter) write(json []byte) error {
 	return err
 }
 
-// End implements Writer.
 func (w *jsonWriter) End() error {
-	text := "\n]\n"
-	switch {
-	case !w.array:
+	if !w.array {
 		return nil
-	case w.before != ",\n":
+	}
+	text := "\n]\n"
+	if w.before != ",\n" { // there are no rows
 		text = "[]\n"
 	}
 	_, err := io.WriteString(w.out, text)

@@ -65,14 +65,11 @@ type xlsxWriter struct {
 
 func newXLSX(o Options) Writer { return &xlsxWriter{Options: o} }
 
-// Begin implements Writer.
 func (w *xlsxWriter) Begin() (err error) {
 	w.book, err = workbook.New(w.Out, w.Name, w.Columns)
 	return err
 }
 
-// Row implements Writer.
 func (w *xlsxWriter) Row(r client.Row) error { return w.book.Row(r) }
 
-// End implements Writer.
 func (w *xlsxWriter) End() error { return w.book.Close() }

@@ -20,7 +20,6 @@ type separatedWriter struct {
 // csvText is a separatedWriter that writes lines of the service.
 type csvText struct{ *separatedWriter }
 
-// Text implements TextWriter.
 func (w csvText) Text(lines []byte) error {
 	_, err := w.Out.Write(lines)
 	return err
@@ -28,11 +27,12 @@ func (w csvText) Text(lines []byte) error {
 
 func newCSV(o Options) Writer {
 	w := &separatedWriter{Options: o, columns: o.names(), separator: ',', eol: "\n"}
-	switch {
-	case o.Excel:
+	if o.Excel {
 		w.eol = "\r\n"
-	case o.Null == "":
-		return csvText{w}
+		return w
+	}
+	if o.Null == "" {
+		return csvText{w} // the service writes the same cells
 	}
 	return w
 }
@@ -41,7 +41,6 @@ func newTSV(o Options) Writer {
 	return &separatedWriter{Options: o, columns: o.names(), separator: '\t', eol: "\n"}
 }
 
-// Begin implements Writer.
 func (w *separatedWriter) Begin() error {
 	line := w.Out.AvailableBuffer()
 	if w.Excel {
@@ -56,7 +55,6 @@ func (w *separatedWriter) Begin() error {
 	return err
 }
 
-// Row implements Writer.
 func (w *separatedWriter) Row(r client.Row) error {
 	w.values = r.Values(w.values[:0], w.columns)
 	line := w.Out.AvailableBuffer()
@@ -73,7 +71,6 @@ func (w *separatedWriter) Row(r client.Row) error {
 	return err
 }
 
-// End implements Writer.
 func (w *separatedWriter) End() error { return nil }
 
 // cell appends a value; numbers keep their digits. In CSV, a text equal to --null is

@@ -97,7 +97,8 @@ func parseLegacyDate(text string) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	if inner, ok = strings.CutSuffix(inner, ")/"); !ok {
+	inner, ok = strings.CutSuffix(inner, ")/")
+	if !ok {
 		return time.Time{}, false
 	}
 	if n := len(inner); n > 5 && strings.IndexByte("+- ", inner[n-5]) >= 0 && digitsOnly(inner[n-4:]) {
@@ -147,21 +148,25 @@ func readDate(date []byte) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	var parts [7]int
-	at := 0
+	index := 0
 	for i, digits := range []int{4, 2, 2, 2, 2, 2, 7} {
 		for range digits {
-			if date[at] < '0' || date[at] > '9' {
+			if date[index] < '0' || date[index] > '9' {
 				return time.Time{}, false
 			}
-			parts[i] = parts[i]*10 + int(date[at]-'0')
-			at++
+			parts[i] = parts[i]*10 + int(date[index]-'0')
+			index++
 		}
-		if at < len(date) && date[at] != DateLayout[at] {
+		if index < len(date) && date[index] != DateLayout[index] {
 			return time.Time{}, false
 		}
-		at++
+		index++
 	}
-	year, month, day := parts[0], time.Month(parts[1]), parts[2]
-	t := time.Date(year, month, day, parts[3], parts[4], parts[5], parts[6]*100, time.UTC)
-	return t, t.Month() == month && t.Day() == day && t.Hour() == parts[3] && t.Minute() == parts[4] && t.Second() == parts[5]
+
+	// time.Date carries parts that are out of range over to the next larger one.
+	month, day := time.Month(parts[1]), parts[2]
+	t := time.Date(parts[0], month, day, parts[3], parts[4], parts[5], parts[6]*100, time.UTC)
+	isSameDay := t.Month() == month && t.Day() == day
+	isSameTime := t.Hour() == parts[3] && t.Minute() == parts[4] && t.Second() == parts[5]
+	return t, isSameDay && isSameTime
 }

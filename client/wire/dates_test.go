@@ -184,8 +184,8 @@ func parseCanonical(t *testing.T, date string) time.Time {
 	if err != nil || at.Format(DateLayout) != date {
 		t.Fatalf("%q is not in DateLayout: %v", date, err)
 	}
-	if again, err := ParseDate(date, tenEast); err != nil || again != date {
-		t.Fatalf("ParseDate(%q) = %q, %v", date, again, err)
+	if got, err := ParseDate(date, tenEast); err != nil || got != date {
+		t.Fatalf("ParseDate(%q) = %q, %v", date, got, err)
 	}
 	return at
 }

@@ -63,8 +63,8 @@ type TypesFile struct {
 // IsLoopback reports whether a host is the local machine.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if at, err := netip.ParseAddr(host); err == nil {
-		return at.Unmap().IsLoopback() || at.IsUnspecified()
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.Unmap().IsLoopback() || address.IsUnspecified()
 	}
 	return host == "localhost" || strings.HasSuffix(host, ".localhost")
 }

@@ -23,7 +23,8 @@ const tickDigits = 7
 func AppendTimeSpan(dst []byte, ticks int64) []byte {
 	left := uint64(ticks)
 	if ticks < 0 {
-		dst, left = append(dst, '-'), -left
+		dst = append(dst, '-')
+		left = -left
 	}
 	dst = append(dst, 'P')
 	dst, left = appendPart(dst, left, ticksPerDay, 'D')

@@ -64,8 +64,8 @@ func FuzzParseTimeSpan(f *testing.F) {
 			return
 		}
 		written := string(AppendTimeSpan(nil, ticks))
-		if again, err := ParseTimeSpan(written); err != nil || again != ticks {
-			t.Errorf("%q is %d, formatted as %s, which is %d, %v", text, ticks, written, again, err)
+		if reparsed, err := ParseTimeSpan(written); err != nil || reparsed != ticks {
+			t.Errorf("%q is %d, formatted as %s, which is %d, %v", text, ticks, written, reparsed, err)
 		}
 	})
 }

@@ -176,7 +176,9 @@ var errDouble = errors.New("must be a number from -1.8e308 to 1.8e308")
 // ParseDouble parses a number, with or without an exponent.
 func ParseDouble(text string) (float64, error) {
 	f, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
-	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) || strings.ContainsAny(text, "xX_") {
+	isFinite := !math.IsInf(f, 0) && !math.IsNaN(f)
+	isGoOnly := strings.ContainsAny(text, "xX_") // a notation of literals in Go
+	if err != nil || !isFinite || isGoOnly {
 		return 0, errDouble
 	}
 	return f, nil
@@ -221,7 +223,8 @@ func ParseGuid(text string) (string, error) {
 		text = text[1 : len(text)-1]
 	}
 	if len(text) == 36 {
-		if text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-' {
+		isGrouped := text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-'
+		if !isGrouped {
 			return "", errGuid
 		}
 		text = strings.ReplaceAll(text, "-", "")

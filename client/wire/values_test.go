@@ -125,8 +125,8 @@ func FuzzParseDecimal(f *testing.F) {
 		if countDigits(value) > MaxDigits || value.Sign() == 0 && got[0] == '-' {
 			t.Fatalf("%q was parsed as %q", text, got)
 		}
-		if again, err := ParseDecimal(got); err != nil || again != got {
-			t.Fatalf("%q was parsed as %q, and that as %q, %v", text, got, again, err)
+		if reparsed, err := ParseDecimal(got); err != nil || reparsed != got {
+			t.Fatalf("%q was parsed as %q, and that as %q, %v", text, got, reparsed, err)
 		}
 	})
 }
@@ -330,9 +330,9 @@ func FuzzParseBytes(f *testing.F) {
 		if got, err := ParseBytes(text); err == nil {
 			bare := wrapping.Replace(strings.TrimSpace(text))
 			signed := wrapping.Replace(strings.ReplaceAll(text, " ", "+"))
-			again := base64.RawStdEncoding.EncodeToString(got)
-			if again != bare && again != signed {
-				t.Fatalf("%q was decoded as %x, which is %q", text, got, again)
+			encoded := base64.RawStdEncoding.EncodeToString(got)
+			if encoded != bare && encoded != signed {
+				t.Fatalf("%q was decoded as %x, which is %q", text, got, encoded)
 			}
 		}
 		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.RawStdEncoding} {

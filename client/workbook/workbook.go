@@ -39,7 +39,8 @@ func New(to io.Writer, sheet string, columns []Column) (*Writer, error) {
 			width = 14
 		}
 		widths = append(widths, xlsx.Column{Name: c.Name, Width: width})
-		w.names, w.types = append(w.names, c.Name), append(w.types, c.Type)
+		w.names = append(w.names, c.Name)
+		w.types = append(w.types, c.Type)
 	}
 	book, err := xlsx.New(to, sheet, widths)
 	w.book = book
@@ -71,17 +72,20 @@ func (w *Writer) writeCell(v client.Value, t record.Type) {
 		return
 	}
 	w.text = v.AppendCell(w.text[:0], t)
-	switch c := v[0]; {
-	case c == 't' || c == 'f':
-		w.book.Bool(c == 't')
+	first := v[0]
+	if first == 't' || first == 'f' {
+		w.book.Bool(first == 't')
 		return
-	case (c == '-' || c >= '0' && c <= '9') && (t == record.Double || xlsx.Exact(v)):
+	}
+	isNumber := first == '-' || first >= '0' && first <= '9'
+	if isNumber && (t == record.Double || xlsx.Exact(v)) {
 		w.book.Number(v)
 		return
-	case t == record.DateTime || t == record.Epoch:
-		at, err := time.Parse(wire.DateLayout, string(w.text))
-		if _, ok := xlsx.Serial(at); err == nil && ok {
-			w.book.Date(at)
+	}
+	if t == record.DateTime || t == record.Epoch {
+		date, err := time.Parse(wire.DateLayout, string(w.text))
+		if _, ok := xlsx.Serial(date); err == nil && ok {
+			w.book.Date(date)
 			return
 		}
 	}

@@ -12,16 +12,20 @@ import (
 // Exact reports whether spreadsheets store number, a decimal text, without loss: it has at
 // most 15 significant digits and no exponent.
 func Exact(number []byte) bool {
-	n, first, last := 0, 0, 0 // positions of digits, from 1
+	position := 0 // of the digit, from 1
+	first := 0    // position of the first digit that is not zero
+	last := 0
 	for _, c := range bytes.TrimPrefix(number, []byte("-")) {
-		switch {
-		case c == '.':
+		if c == '.' {
 			continue
-		case c < '0' || c > '9':
+		}
+		if c < '0' || c > '9' {
 			return false
 		}
-		if n++; c != '0' {
-			first, last = cmp.Or(first, n), n
+		position++
+		if c != '0' {
+			first = cmp.Or(first, position)
+			last = position
 		}
 	}
 	return last-first < 15
@@ -54,8 +58,8 @@ func Serial(at time.Time) (days float64, ok bool) {
 // underscore that already starts such a sequence is escaped too, so that it is not decoded.
 func escape(dst, text []byte) []byte {
 	for i := 0; i < len(text); {
-		if c := text[i]; c >= ' ' && c < utf8.RuneSelf && c != '&' && c != '<' && c != '>' && c != '_' {
-			dst = append(dst, c)
+		if isPlain(text[i]) {
+			dst = append(dst, text[i])
 			i++
 			continue
 		}
@@ -67,7 +71,7 @@ func escape(dst, text []byte) []byte {
 			dst = append(dst, "&lt;"...)
 		case r == '>':
 			dst = append(dst, "&gt;"...)
-		case r < ' ' && r != '\t' && r != '\n', r == 0xfffe, r == 0xffff, r == '_' && looksEscaped(text[i:]):
+		case isControl(r), r == '_' && looksEscaped(text[i:]):
 			dst = fmt.Appendf(dst, "_x%04X_", r)
 		default:
 			dst = utf8.AppendRune(dst, r)
@@ -75,6 +79,23 @@ func escape(dst, text []byte) []byte {
 		i += size
 	}
 	return dst
+}
+
+// isPlain reports whether a byte is a character that always has the same form in XML.
+func isPlain(c byte) bool {
+	switch c {
+	case '&', '<', '>', '_':
+		return false
+	}
+	return c >= ' ' && c < utf8.RuneSelf
+}
+
+// isControl reports whether a character is invalid in XML or normalized by its parsers.
+func isControl(r rune) bool {
+	if r < ' ' {
+		return r != '\t' && r != '\n'
+	}
+	return r == 0xfffe || r == 0xffff
 }
 
 // looksEscaped reports whether text starts with the form _x0041_.

@@ -103,7 +103,8 @@ func (w *Writer) writeHeader(columns []Column) {
 	if len(columns) > 0 {
 		w.text("<cols>")
 		for i, c := range columns {
-			w.text(fmt.Sprintf(`<col min="%d" max="%[1]d" width="%d" customWidth="1"/>`, i+1, min(max(c.Width, len(c.Name)+2, 8), 60)))
+			width := min(max(c.Width, len(c.Name)+2, 8), 60)
+			w.text(fmt.Sprintf(`<col min="%d" max="%[1]d" width="%d" customWidth="1"/>`, i+1, width))
 			w.letters = append(w.letters, columnLetters(i))
 		}
 		w.text("</cols>")
@@ -118,10 +119,12 @@ func (w *Writer) writeHeader(columns []Column) {
 
 // BeginRow starts a row.
 func (w *Writer) BeginRow() {
-	if w.row++; w.row > MaxRows {
+	w.row++
+	if w.row > MaxRows {
 		w.fail(ErrRows)
 	}
-	w.column, w.number = 0, strconv.AppendInt(w.number[:0], int64(w.row), 10)
+	w.column = 0
+	w.number = strconv.AppendInt(w.number[:0], int64(w.row), 10)
 	w.text(`<row r="`) // without which some readers refuse the sheet
 	w.bytes(w.number)
 	w.text(`">`)
