@@ -22,7 +22,9 @@ const (
 // Decorate sets the properties that all commands of a program share. It turns off the
 // help, version and suggestions of urfave/cli, which write to standard output.
 func Decorate(app *cli.App) {
-	app.HideHelp, app.HideVersion, app.DisableSliceFlagSeparator = true, true, true
+	app.HideHelp = true
+	app.HideVersion = true
+	app.DisableSliceFlagSeparator = true
 	app.ExitErrHandler = func(*cli.Context, error) {} // main decides the exit code
 	app.OnUsageError = usageErrorOf
 	decorate(app.Commands, "")
@@ -45,8 +47,9 @@ func decorate(commands []*cli.Command, path string) {
 // without a subcommand prints its help.
 func Run(ctx context.Context, app *cli.App, args []string) error {
 	l, err := ReorderArgs(app, args)
+	lacksCommand := err == nil && l.IsGroup && !l.has(VersionFlag)
 	switch {
-	case l.has(HelpFlag), err == nil && l.IsGroup && !l.has(VersionFlag):
+	case l.has(HelpFlag) || lacksCommand:
 		err = app.RunContext(ctx, append([]string{app.Name, "help"}, l.Path...))
 	case err != nil:
 	case l.has(VersionFlag):
@@ -72,13 +75,17 @@ func usageErrorOf(_ *cli.Context, err error, _ bool) error {
 func withArity(name, usage string, action cli.ActionFunc) cli.ActionFunc {
 	minimum, maximum := arity(usage)
 	return func(c *cli.Context) error {
-		switch n := c.Args().Len(); {
+		n := c.Args().Len()
+		isTooMany := maximum >= 0 && n > maximum
+		switch {
 		case usage == "" && n > 0:
 			return Usagef("%s takes no argument %q%s", name, c.Args().First(), flagFor(c, c.Args().First()))
 		case n < minimum && n == 0:
 			return Usagef("%s needs %s", name, usage)
-		case n < minimum || maximum >= 0 && n > maximum:
-			return Usagef("%s takes %s, got %s%s", name, usage, display.Count(n, "argument", "arguments"), flagFor(c, c.Args().Get(max(0, maximum))))
+		case n < minimum || isTooMany:
+			count := display.Count(n, "argument", "arguments")
+			hint := flagFor(c, c.Args().Get(max(0, maximum)))
+			return Usagef("%s takes %s, got %s%s", name, usage, count, hint)
 		}
 		return action(c)
 	}
@@ -111,7 +118,8 @@ func arity(usage string) (minimum, maximum int) {
 		if !strings.HasPrefix(word, "[") {
 			minimum++
 		}
-		if maximum++; strings.Contains(word, "...") {
+		maximum++
+		if strings.Contains(word, "...") {
 			return minimum, -1
 		}
 	}
@@ -127,7 +135,8 @@ func FindCommand(commands []*cli.Command, path []string) *cli.Command {
 		if i < 0 {
 			return nil
 		}
-		found, commands = commands[i], commands[i].Subcommands
+		found = commands[i]
+		commands = found.Subcommands
 	}
 	return found
 }
@@ -136,22 +145,24 @@ func FindCommand(commands []*cli.Command, path []string) *cli.Command {
 // group, or of the program if group is empty. A word close to an alias suggests
 // the command's name.
 func unknownCommand(commands []*cli.Command, group, word string) error {
-	var names, all []string
-	canonical := make(map[string]string)
+	var names, spellings []string
+	canonical := make(map[string]string) // by spelling
 	for _, c := range commands {
 		if c.Hidden {
 			continue
 		}
-		names, all = append(names, c.Name), append(all, c.Names()...)
-		for _, name := range c.Names() {
-			canonical[name] = c.Name
+		names = append(names, c.Name)
+		spellings = append(spellings, c.Names()...)
+		for _, spelling := range c.Names() {
+			canonical[spelling] = c.Name
 		}
 	}
-	suggested := familiarNames(word, func(own string) bool { return FindCommand(commands, strings.Fields(own)) != nil })
+	isCommand := func(name string) bool { return FindCommand(commands, strings.Fields(name)) != nil }
+	suggested := familiarNames(word, isCommand)
 	if len(suggested) > 0 {
-		all = nil
+		spellings = nil
 	}
-	for _, name := range record.Suggest(word, all) {
+	for _, name := range record.Suggest(word, spellings) {
 		if !slices.Contains(suggested, canonical[name]) {
 			suggested = append(suggested, canonical[name])
 		}

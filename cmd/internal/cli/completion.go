@@ -42,12 +42,12 @@ func PrintCompletion(to io.Writer, program, shell string) error {
 			return err
 		}
 	}
-	return Usagef("no completion script for %q%s", shell, record.DidYouMeanOr(record.Suggest(shell, Shells), "shells: "+strings.Join(Shells, ", ")))
+	hint := record.DidYouMeanOr(record.Suggest(shell, Shells), "shells: "+strings.Join(Shells, ", "))
+	return Usagef("no completion script for %q%s", shell, hint)
 }
 
-// PrintCompletions implements CompleteCommand for a program of which only commands and
-// flags are completed: it prints a line for each candidate, the word, a tab and its
-// meaning.
+// PrintCompletions is CompleteCommand for a program of which only commands and flags are
+// completed: it prints a line for each candidate, the word, a tab and its meaning.
 func PrintCompletions(app *cli.App, args []string) error {
 	if len(args) < 3 {
 		return Usagef("%s takes SHELL CURSOR WORDS...", CompleteCommand)

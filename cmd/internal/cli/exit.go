@@ -44,20 +44,19 @@ func Usagef(format string, args ...any) error {
 	return &UsageError{Message: fmt.Sprintf(format, args...)}
 }
 
-// Error implements error.
 func (e *UsageError) Error() string { return e.Message }
 
 // IsUsage reports whether an error is a *UsageError.
 func IsUsage(err error) bool {
-	_, is := errors.AsType[*UsageError](err)
-	return is
+	_, ok := errors.AsType[*UsageError](err)
+	return ok
 }
 
 // PrintError writes the program's name and an error on one line, then the details
 // on indented lines. A *UsageError also names the help command.
 func PrintError(w io.Writer, program string, err error, details ...string) {
 	message := err.Error()
-	if usage, is := errors.AsType[*UsageError](err); is {
+	if usage, ok := errors.AsType[*UsageError](err); ok {
 		message += fmt.Sprintf(" (see: %s %s)", program, strings.TrimSpace("help "+usage.Command))
 	}
 	fmt.Fprintln(w, program+": "+display.Sanitize(message))
@@ -68,12 +67,12 @@ func PrintError(w io.Writer, program string, err error, details ...string) {
 
 // PrintChecks writes a line for each result. Names are padded to at least 13
 // characters.
-func PrintChecks(w io.Writer, all []check.Result) error {
+func PrintChecks(w io.Writer, results []check.Result) error {
 	width := 13
-	for _, r := range all {
+	for _, r := range results {
 		width = max(width, len(r.Name))
 	}
-	for _, r := range all {
+	for _, r := range results {
 		line := fmt.Sprintf("%-4s  %-*s  %s", r.Status.Short(), width, r.Name, display.Sanitize(r.Detail))
 		if r.Fix != "" {
 			line += "  (" + display.Sanitize(r.Fix) + ")"

@@ -28,7 +28,8 @@ var familiar = []struct{ own, others string }{
 }
 
 // familiarNames returns the names of this program for a word of another one.
-func familiarNames(word string, known func(own string) bool) (names []string) {
+func familiarNames(word string, known func(name string) bool) []string {
+	var names []string
 	for _, f := range familiar {
 		for other := range strings.FieldsSeq(f.others) {
 			if other == word && known(f.own) {

@@ -117,8 +117,8 @@ type placeholder interface{ Placeholder() string }
 // usage, and the usage without the quotes. The name is VALUE if there are none. A name
 // at the start with two spaces after it is not part of the text.
 func UnquoteUsage(usage string) (name, text string) {
-	before, rest, ok := strings.Cut(usage, "`")
-	name, after, closed := strings.Cut(rest, "`")
+	before, quoted, ok := strings.Cut(usage, "`")
+	name, after, closed := strings.Cut(quoted, "`")
 	if !ok || !closed {
 		return "VALUE", usage
 	}

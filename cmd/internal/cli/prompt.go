@@ -109,12 +109,14 @@ func Interruptible(ctx context.Context, read func() (string, error)) (string, er
 // readLine reads a line byte by byte, so that it consumes no input after it.
 func readLine(from io.Reader) (string, error) {
 	var line []byte
-	for one := make([]byte, 1); ; {
-		n, err := from.Read(one)
-		if n > 0 && one[0] == '\n' {
+	buffer := make([]byte, 1)
+	for {
+		n, err := from.Read(buffer)
+		if n > 0 && buffer[0] == '\n' {
 			return strings.TrimSuffix(string(line), "\r"), nil
 		}
-		if line = append(line, one[:n]...); err != nil {
+		line = append(line, buffer[:n]...)
+		if err != nil {
 			return "", err
 		}
 	}

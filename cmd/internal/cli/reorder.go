@@ -71,7 +71,8 @@ func (o FlagTable) Add(flags []cli.Flag) FlagTable {
 			flag.Argument, _ = UnquoteUsage(documented.GetUsage())
 		}
 		if named, ok := f.(placeholder); ok {
-			flag.Argument, flag.rejectFlagValue = named.Placeholder(), named.Placeholder() != ""
+			flag.Argument = named.Placeholder()
+			flag.rejectFlagValue = flag.Argument != ""
 		}
 		for _, name := range names {
 			o[name] = flag
@@ -99,8 +100,8 @@ func (o FlagTable) names() []string {
 	return slices.Compact(names)
 }
 
-// given is a flag as written on the command line.
-type given struct {
+// writtenFlag is a flag as written on the command line.
+type writtenFlag struct {
 	name     string
 	value    string
 	hasValue bool
@@ -115,7 +116,7 @@ type reorderer struct {
 	local    FlagTable        // of the command found so far
 	allFlags func() FlagTable // of all commands, seldom needed
 	commands []*cli.Command   // candidates for the next word
-	given    []given
+	flags    []writtenFlag
 	firstArg int // position of the first positional argument
 }
 
@@ -148,10 +149,11 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 		flagPosition, flagErr = position, err
 	}
 	isGroup := len(r.commands) > 0
-	switch {
-	case isGroup && len(r.Args) > 0 && (flagErr == nil || r.firstArg < flagPosition):
+	hasUnknownCommand := isGroup && len(r.Args) > 0
+	if hasUnknownCommand && (flagErr == nil || r.firstArg < flagPosition) {
 		return r.Line, unknownCommand(r.commands, r.command(), r.Args[0])
-	case flagErr != nil:
+	}
+	if flagErr != nil {
 		return r.Line, flagErr
 	}
 	r.IsGroup = isGroup
@@ -178,28 +180,32 @@ func (r *reorderer) word(position int, word string) {
 // flag reads the flag args[i], and the next word if that is its value. It returns
 // the index of the last word that was read.
 func (r *reorderer) flag(i int, args []string) (int, error) {
-	word, rest := args[i], args[i+1:]
+	word, following := args[i], args[i+1:]
+	g := writtenFlag{position: i}
 	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
-	g := given{position: i}
 	g.name, g.value, g.hasValue = strings.Cut(name, "=")
 	f := r.find(g.name)
-	switch {
-	case f.TakesValue && !g.hasValue && len(rest) == 0 && !r.local.Has(g.name) && !r.globals.Has(g.name):
-		return i, r.unknownFlag(g.name) // a flag of another command, and no command can follow
-	case f.TakesValue && !g.hasValue:
-		if len(rest) == 0 || f.rejectFlagValue && strings.HasPrefix(rest[0], "--") {
+	if f.TakesValue && !g.hasValue {
+		isForeign := !r.local.Has(g.name) && !r.globals.Has(g.name)
+		if isForeign && len(following) == 0 {
+			return i, r.unknownFlag(g.name) // a flag of another command, and no command can follow
+		}
+		if len(following) == 0 || f.rejectFlagValue && strings.HasPrefix(following[0], "--") {
 			return i, Usagef("%s needs a value: %s %s", word, word, f.Argument)
 		}
-		g.value, g.hasValue = rest[0], true
 		i++
-	case f.Name != "" && !f.TakesValue && g.hasValue:
+		g.value = following[0]
+		g.hasValue = true
+	}
+	isSwitch := f.Name != "" && !f.TakesValue
+	if isSwitch && g.hasValue {
 		on, err := strconv.ParseBool(g.value)
 		if err != nil { // the value is not repeated: it may be a password
 			return i, Usagef("%s takes no value, except =true or =false", strings.TrimSuffix(word, "="+g.value))
 		}
 		g.value = strconv.FormatBool(on)
 	}
-	r.given = append(r.given, g)
+	r.flags = append(r.flags, g)
 	return i, nil
 }
 
@@ -219,7 +225,7 @@ func (r *reorderer) find(name string) Flag {
 // parser can misread it. It returns the position of the first unknown flag with
 // an error.
 func (r *reorderer) place() (position int, err error) {
-	for _, g := range r.given {
+	for _, g := range r.flags {
 		f, isLocal := r.local[g.name]
 		isGlobal := false
 		if !isLocal {
@@ -268,18 +274,24 @@ func (r *reorderer) unknownFlag(name string) error {
 
 // familiar returns the flag, or else the commands of the same group, for a flag of
 // another program.
-func (r *reorderer) familiar(written string) (names []string) {
+func (r *reorderer) familiar(written string) []string {
 	group := r.Path[:max(0, len(r.Path)-1)]
-	for _, own := range familiarNames(written, func(own string) bool {
-		flag, isFlag := strings.CutPrefix(strings.Fields(own)[0], "--")
-		return isFlag && (r.local.Has(flag) || r.globals.Has(flag)) || !isFlag && FindCommand(r.app.Commands, append(slices.Clone(group), own)) != nil
-	}) {
-		if strings.HasPrefix(own, "--") {
-			return []string{own}
+	isKnown := func(name string) bool {
+		flag, isFlag := strings.CutPrefix(strings.Fields(name)[0], "--")
+		if isFlag {
+			return r.local.Has(flag) || r.globals.Has(flag)
 		}
-		names = append(names, strings.Join(append(append([]string{r.app.Name}, group...), own), " "))
+		return FindCommand(r.app.Commands, append(slices.Clone(group), name)) != nil
 	}
-	return names
+	var commands []string
+	for _, name := range familiarNames(written, isKnown) {
+		if strings.HasPrefix(name, "--") {
+			return []string{name}
+		}
+		words := slices.Concat([]string{r.app.Name}, group, []string{name})
+		commands = append(commands, strings.Join(words, " "))
+	}
+	return commands
 }
 
 // commandWithFlag returns the first command that has a flag; empty if there is

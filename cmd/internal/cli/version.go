@@ -26,14 +26,15 @@ func Version() string {
 
 // PrintVersion writes the version, the commit, the Go version and the platform.
 func PrintVersion(w io.Writer, program string) error {
-	from := commit
-	if build, read := debug.ReadBuildInfo(); read && from == "" {
+	revision := commit
+	if build, read := debug.ReadBuildInfo(); read && revision == "" {
 		for _, s := range build.Settings {
 			if s.Key == "vcs.revision" {
-				from = s.Value
+				revision = s.Value
 			}
 		}
 	}
-	_, err := fmt.Fprintf(w, "%s %s\ncommit %s\n%s %s/%s\n", program, Version(), cmp.Or(from, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(w, "%s %s\ncommit %s\n%s %s/%s\n", program, Version(), cmp.Or(revision, "unknown"),
+		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
