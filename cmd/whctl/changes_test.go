@@ -190,12 +190,12 @@ func TestFollowContinues(t *testing.T) {
 		}
 		return stdout.String()
 	}
-	all := follow("--state", state, "--since", service.token(0))
+	output := follow("--state", state, "--since", service.token(0))
 	for range 5 {
-		all += follow("--state", state)
+		output += follow("--state", state)
 	}
 	want := 0
-	for line := range strings.Lines(all) {
+	for line := range strings.Lines(output) {
 		var c struct {
 			ChangeID int
 			Op       string
@@ -203,7 +203,8 @@ func TestFollowContinues(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			t.Fatal(err)
 		}
-		if want++; c.ChangeID != want || c.Op != service.log[want-1].op {
+		want++
+		if c.ChangeID != want || c.Op != service.log[want-1].op {
 			t.Fatalf("change %d: %s", want, line)
 		}
 	}

@@ -72,11 +72,11 @@ func (s *changingService) alter() {
 	for range s.random.IntN(8) {
 		c := change{op: "updated", key: keys[s.random.IntN(len(keys))]}
 		_, exists := s.records[c.key]
-		switch n := s.random.IntN(10); {
-		case n == 0:
+		n := s.random.IntN(10)
+		if n == 0 {
 			c.key = fmt.Sprintf("N%d", len(s.log))
 			exists = false
-		case n < 3 && exists:
+		} else if n < 3 && exists {
 			c.op = "deleted"
 		}
 		if !exists {
@@ -124,8 +124,10 @@ func (s *changingService) at(token string) map[string]string {
 	end, _ := strconv.Atoi(position)
 	records := maps.Clone(s.initial)
 	for _, c := range s.log[:end] {
-		if records[c.key] = c.record; c.record == "" {
+		if c.record == "" {
 			delete(records, c.key)
+		} else {
+			records[c.key] = c.record
 		}
 	}
 	return records

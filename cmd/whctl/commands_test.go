@@ -52,9 +52,10 @@ func TestBulkRetryPromptsWithCount(t *testing.T) {
 		input.Close()
 		sent := 0
 		got := invocation{prompter: cmdline.Prompter{Keyboard: keyboard, Watches: true}, handler: func(w http.ResponseWriter, r *http.Request) {
+			sent++
 			body, _ := io.ReadAll(r.Body)
 			retried := c.done
-			if sent++; strings.Contains(string(body), `"DryRun":"true"`) {
+			if strings.Contains(string(body), `"DryRun":"true"`) {
 				retried = "37"
 			}
 			w.Header().Set("Content-Type", "application/json")

@@ -17,10 +17,10 @@ func completions(t *testing.T, inv invocation, shell string, line ...string) []s
 		t.Fatalf("%q: %+v", line, got)
 	}
 	var values []string
-	for one := range strings.Lines(got.stdout) {
-		value, _, tabbed := strings.Cut(strings.TrimSuffix(one, "\n"), "\t")
+	for entry := range strings.Lines(got.stdout) {
+		value, _, tabbed := strings.Cut(strings.TrimSuffix(entry, "\n"), "\t")
 		if !tabbed {
-			t.Errorf("%q: %q has no tab", line, one)
+			t.Errorf("%q: %q has no tab", line, entry)
 		}
 		values = append(values, value)
 	}

@@ -63,7 +63,7 @@ func printSetting(c *cli.Context, s *command.Session, name string) error {
 	return err
 }
 
-// updateConfig implements whctl config update.
+// updateConfig runs whctl config update.
 func updateConfig(c *cli.Context, s *command.Session) error {
 	name, text := c.Args().Get(0), c.Args().Get(1)
 	setting, known := profile.LookupSetting(name)
@@ -104,7 +104,7 @@ var (
 	originColumns  = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Origin", Type: record.Text}}
 )
 
-// showConfig implements whctl config show. A single setting is printed as a bare
+// showConfig runs whctl config show. A single setting is printed as a bare
 // value, or as a row if a flag of the output is set.
 func showConfig(c *cli.Context, s *command.Session) error {
 	name := c.Args().First()
@@ -213,12 +213,15 @@ func editorWords(line string) (words []string) {
 func runEditor(c *cli.Context, s *command.Session, path string) error {
 	words, origin := editor(s.Env)
 	command := exec.CommandContext(c.Context, words[0], append(words[1:], path)...)
-	command.Stdin, command.Stdout, command.Stderr = s.Stdin, s.Stdout, s.Stderr
+	command.Stdin = s.Stdin
+	command.Stdout = s.Stdout
+	command.Stderr = s.Stderr
 	if !s.Terminal.IsTerminal {
 		command.Stdout = s.Stderr // standard output is for data
 	}
 	if err := command.Run(); err != nil {
-		return fmt.Errorf("the configuration was not changed: editor %s (%s) failed: %w; the copy is %s", words[0], origin, err, path)
+		return fmt.Errorf("the configuration was not changed: editor %s (%s) failed: %w; the copy is %s",
+			words[0], origin, err, path)
 	}
 	return nil
 }

@@ -22,7 +22,9 @@ func TestScriptsCoverCommandsExitCodesAndFormats(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	commands, codes, formats := map[string]bool{}, map[int]bool{}, map[string]bool{}
+	commands := make(map[string]bool)
+	codes := make(map[int]bool)
+	formats := make(map[string]bool)
 	app := testApp()
 	for _, file := range files {
 		text, err := os.ReadFile(file)

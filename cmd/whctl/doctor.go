@@ -22,7 +22,7 @@ whctl doctor --bundle whctl.zip`,
 	}}
 }
 
-// diagnose implements whctl doctor.
+// diagnose runs whctl doctor.
 func diagnose(c *cli.Context, s *command.Session) error {
 	d := doctor.Examine(c, &s.Connector, s.Now)
 	defer d.Close()
@@ -39,7 +39,8 @@ func diagnose(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	if failed := d.Failed(); failed > 0 {
-		return &command.PartialError{Message: fmt.Sprintf("%d of %s failed", failed, display.Count(int64(len(d.Results)), "check", "checks"))}
+		checks := display.Count(len(d.Results), "check", "checks")
+		return &command.PartialError{Message: fmt.Sprintf("%d of %s failed", failed, checks)}
 	}
 	return nil
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// showRequest implements --dry-run: it prints the request without secrets and an
-// equivalent curl command.
+// showRequest prints a request without secrets, and an equivalent curl command.
 func showRequest(to io.Writer, r client.Request) {
 	r.Header.Del("User-Agent") // irrelevant
 	var text strings.Builder
@@ -40,7 +39,8 @@ func maskedBody(body []byte) string {
 	changed := false
 	for name := range members {
 		if strings.HasSuffix(strings.ToLower(name), "password") {
-			members[name], changed = json.RawMessage(`"***"`), true
+			members[name] = json.RawMessage(`"***"`)
+			changed = true
 		}
 		var headers []wire.Header
 		if name == "Headers" && json.Unmarshal(members[name], &headers) == nil && len(headers) > 0 {
@@ -73,10 +73,9 @@ func curlLine(r client.Request, body string) string {
 	words := []string{"curl", "-X", r.Method, quoteShell(r.URL)}
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		header := name + ": " + r.Header.Get(name)
-		switch {
-		case curlSecrets[header] != "":
-			words = append(words, curlSecrets[header])
-		default:
+		if secret, ok := curlSecrets[header]; ok {
+			words = append(words, secret)
+		} else {
 			words = append(words, "-H", quoteShell(header))
 		}
 	}

@@ -23,9 +23,9 @@ var exits = []cmdline.Exit{
 	{Code: 4, Meaning: "not signed in, or not permitted", Is: ofKind(client.Unauthorized)},
 	{Code: 5, Meaning: "not found", Is: ofKind(client.NotFound)},
 	{Code: 6, Meaning: "the service rejected the request; see standard error", Is: ofKind(client.Rejected, client.ResyncRequired)},
-	{Code: 7, Meaning: "partial: the response is incomplete, or not all changes succeeded", Is: is[*command.PartialError](client.Incomplete)},
+	{Code: 7, Meaning: "partial: the response is incomplete, or not all changes succeeded", Is: ofType[*command.PartialError](client.Incomplete)},
 	{Code: 8, Meaning: "timeout", Is: ofKind(client.TimedOut)},
-	{Code: 9, Meaning: "refused: read-only mode, or the change was not confirmed", Is: is[*command.UnconfirmedError](client.ReadOnly)},
+	{Code: 9, Meaning: "refused: read-only mode, or the change was not confirmed", Is: ofType[*command.UnconfirmedError](client.ReadOnly)},
 	{Code: 10, Meaning: "no rows matched; only with --exit-status", Is: func(err error) bool { return errors.Is(err, command.ErrNoRows) }},
 	{Code: 130, Meaning: "interrupted", Is: ofKind(client.Cancelled)},
 }
@@ -36,16 +36,16 @@ func ofKind(kinds ...client.Kind) func(error) bool {
 
 // noConnection reports whether an address that was found did not accept a connection.
 func noConnection(err error) bool {
-	dial, is := errors.AsType[*net.OpError](err)
+	dial, ok := errors.AsType[*net.OpError](err)
 	_, notFound := errors.AsType[*net.DNSError](err)
-	return is && dial.Op == "dial" && !notFound
+	return ok && dial.Op == "dial" && !notFound
 }
 
-// is reports whether an error is of a type, or one of the client's of a kind.
-func is[E error](kind client.Kind) func(error) bool {
+// ofType returns a test for errors of a type, and for those of the client of a kind.
+func ofType[E error](kind client.Kind) func(error) bool {
 	return func(err error) bool {
-		_, is := errors.AsType[E](err)
-		return is || client.Is(err, kind)
+		_, ok := errors.AsType[E](err)
+		return ok || client.Is(err, kind)
 	}
 }
 
@@ -56,35 +56,45 @@ func report(stderr io.Writer, err error, howToSignIn func() string) {
 		return
 	}
 	var lines []string
-	if reply, is := errors.AsType[*client.Error](err); is {
-		for _, f := range reply.Fields {
-			if reply.Message != f.FieldName+" "+f.Message {
-				lines = append(lines, f.FieldName+": "+f.Message)
-			}
-			if strings.Contains(f.Message, "GET /Webhooks/Events") {
-				lines = append(lines, "list the events: whctl events list")
-			}
-		}
-		if reply.RetryAfter > 0 {
-			lines = append(lines, fmt.Sprintf("retry in %s", reply.RetryAfter))
-		}
-		if reply.Kind == client.Unauthorized && reply.Status == 401 {
-			lines = append(lines, howToSignIn())
-		}
-		if reply.Kind == client.Unreachable && noConnection(reply.Err) {
-			lines = append(lines, "is the service running at this address? whctl doctor checks the connection", "start a local one with whd serve, or set another address with --url, WHCTL_URL or whctl profile create NAME --url URL")
-		}
-		if reply.Kind == client.Unreachable && reply.Err != nil && strings.Contains(reply.Err.Error(), "HTTP response to HTTPS client") {
-			_, rest, _ := strings.Cut(reply.Message, "https://")
-			address, _, _ := strings.Cut(rest, ": ")
-			lines = append(lines, "the service at this address uses HTTP without TLS: use --url http://"+address)
-		}
-		if reply.Kind == client.TimedOut && reply.Status == 0 {
-			lines = append(lines, "use --timeout to wait longer")
-		}
-		if reply.RequestID != "" {
-			lines = append(lines, "request id "+reply.RequestID)
-		}
+	if e, ok := errors.AsType[*client.Error](err); ok {
+		lines = detailsOf(e, howToSignIn)
 	}
 	cmdline.PrintError(stderr, "whctl", err, lines...)
+}
+
+// detailsOf returns the lines with the invalid fields and the hints for an error.
+func detailsOf(e *client.Error, howToSignIn func() string) []string {
+	var lines []string
+	for _, f := range e.Fields {
+		if e.Message != f.FieldName+" "+f.Message {
+			lines = append(lines, f.FieldName+": "+f.Message)
+		}
+		if strings.Contains(f.Message, "GET /Webhooks/Events") {
+			lines = append(lines, "list the events: whctl events list")
+		}
+	}
+	if e.RetryAfter > 0 {
+		lines = append(lines, fmt.Sprintf("retry in %s", e.RetryAfter))
+	}
+	if e.Kind == client.Unauthorized && e.Status == 401 {
+		lines = append(lines, howToSignIn())
+	}
+	if e.Kind == client.Unreachable && noConnection(e.Err) {
+		lines = append(lines,
+			"is the service running at this address? whctl doctor checks the connection",
+			"start a local one with whd serve, or set another address with --url, WHCTL_URL or whctl profile create NAME --url URL")
+	}
+	lacksTLS := e.Err != nil && strings.Contains(e.Err.Error(), "HTTP response to HTTPS client")
+	if e.Kind == client.Unreachable && lacksTLS {
+		_, address, _ := strings.Cut(e.Message, "https://")
+		address, _, _ = strings.Cut(address, ": ")
+		lines = append(lines, "the service at this address uses HTTP without TLS: use --url http://"+address)
+	}
+	if e.Kind == client.TimedOut && e.Status == 0 {
+		lines = append(lines, "use --timeout to wait longer")
+	}
+	if e.RequestID != "" {
+		lines = append(lines, "request id "+e.RequestID)
+	}
+	return lines
 }

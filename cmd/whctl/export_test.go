@@ -66,8 +66,8 @@ func startReply(w http.ResponseWriter, r *http.Request, kind, json, csv string, 
 	}
 	w.Header().Set("Content-Type", "text/csv")
 	w.Header().Set(wire.HeaderFormulaGuard, "false")
-	of, _ := record.Builtin().Lookup(kind)
-	io.WriteString(w, strings.Join(of.FieldNames(), ",")+"\r\n")
+	recordKind, _ := record.Builtin().Lookup(kind)
+	io.WriteString(w, strings.Join(recordKind.FieldNames(), ",")+"\r\n")
 	return strings.Repeat(csv+"\r\n", count)
 }
 
@@ -94,9 +94,9 @@ func peakMemory(t *testing.T, program, format string, count int, flags ...string
 	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), display.Thousands(int64(count))+" rows written") {
 		t.Fatalf("%s: %v, %s", format, err, &stderr)
 	}
-	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	_, peak, _ := strings.Cut(string(status), "VmHWM:")
 	var kibibytes int
-	if _, err := fmt.Sscan(rest, &kibibytes); err != nil {
+	if _, err := fmt.Sscan(peak, &kibibytes); err != nil {
 		t.Fatalf("%v in %s", err, status)
 	}
 	return kibibytes >> 10

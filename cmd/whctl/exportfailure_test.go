@@ -73,7 +73,8 @@ func filesIn(t *testing.T, dir string) []string {
 func TestAllRetriesUnavailableService(t *testing.T) {
 	requests := 0
 	failsOnce := func(w http.ResponseWriter, r *http.Request) {
-		if requests++; requests == 1 {
+		requests++
+		if requests == 1 {
 			htmlReply(502)(w, r)
 			return
 		}

@@ -56,7 +56,7 @@ whctl completion powershell | Out-String | Invoke-Expression`,
 	}
 }
 
-// man implements whctl man.
+// man runs whctl man.
 func man(c *cli.Context) error {
 	var sections []cmdline.Topic
 	for _, t := range topics() {
@@ -65,7 +65,7 @@ func man(c *cli.Context) error {
 	return cmdline.PrintManual(c.App, sections)
 }
 
-// help implements whctl help, and whctl without a command.
+// help runs whctl help, and whctl without a command.
 func help(c *cli.Context) error {
 	words := c.Args().Slice()
 	if len(words) == 0 {
@@ -222,5 +222,5 @@ removes double quotes inside arguments. Use -o FILE, and files for JSON:
 `)
 }
 
-// printVersion implements whctl version.
+// printVersion runs whctl version.
 func printVersion(c *cli.Context) error { return cmdline.PrintVersion(c.App.Writer, "whctl") }

@@ -58,7 +58,7 @@ func keyCommands() []*cli.Command {
 	}}
 }
 
-// createKey implements whctl keys create. It prints the key, or the key's ID if the
+// createKey runs whctl keys create. It prints the key, or the key's ID if the
 // key is written to a file.
 func createKey(c *cli.Context, s *command.Session) (command.Change, error) {
 	request := wire.APIKeyRequest{Name: c.Args().First(), Role: c.String("role")}
@@ -72,21 +72,21 @@ func createKey(c *cli.Context, s *command.Session) (command.Change, error) {
 	request.ExpiryDateTime, err = expiry(c.String("expires"), s.Now())
 	summary := fmt.Sprintf("create the key %s with the role %s", request.Name, request.Role)
 	return command.Change{Text: summary, Do: func(out *output.Printer, service *client.Client) error {
-		made, err := service.AddAPIKey(c.Context, request)
+		key, err := service.AddAPIKey(c.Context, request)
 		if err != nil {
 			return err
 		}
-		out.Notice("key %s (%s) created with the role %s", made.Name, made.KeyID, made.Role)
+		out.Notice("key %s (%s) created with the role %s", key.Name, key.KeyID, key.Role)
 		path := c.String("secret-file")
 		if path == "" {
-			return out.Created(made.Key, made)
+			return out.Created(key.Key, key)
 		}
-		if err := output.ReplaceFile(path, []byte(made.Key+"\n"), output.PrivateFile); err != nil {
-			return fmt.Errorf("cannot write the key: %w; delete it with whctl keys delete %s", err, made.KeyID)
+		if err := output.ReplaceFile(path, []byte(key.Key+"\n"), output.PrivateFile); err != nil {
+			return fmt.Errorf("cannot write the key: %w; delete it with whctl keys delete %s", err, key.KeyID)
 		}
 		out.Notice("key written to %s", path)
-		made.Key = ""
-		return out.Created(made.KeyID, made)
+		key.Key = ""
+		return out.Created(key.KeyID, key)
 	}}, err
 }
 

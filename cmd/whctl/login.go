@@ -45,13 +45,19 @@ type signIn struct {
 	service  *client.Client
 }
 
-// login implements whctl login: it signs in, then stores the login and the profile.
+// login runs whctl login: it signs in, then stores the login and the profile.
 func login(c *cli.Context, s *command.Session) error {
 	settings, err := s.Resolve(c, profile.MayBeCreated)
 	if err != nil {
 		return err
 	}
-	in := &signIn{Session: s, c: c, settings: settings, profile: cmp.Or(settings.Profile, profile.NoProfile), user: settings.Text("user")}
+	in := &signIn{
+		Session:  s,
+		c:        c,
+		settings: settings,
+		profile:  cmp.Or(settings.Profile, profile.NoProfile),
+		user:     settings.Text("user"),
+	}
 	if err := in.credentials(); err != nil {
 		return err
 	}
@@ -80,14 +86,17 @@ func login(c *cli.Context, s *command.Session) error {
 	if err := in.storeProfile(); err != nil {
 		return err
 	}
+
 	current, err := in.service.CurrentSession(c.Context)
-	if err == nil {
-		s.Notice(c, "signed in to %s as %s (%s), profile %s%s; the secret is in the %s", address, current.UserName, current.Role, in.profile, profile.Until(current), place)
-		for _, name := range s.Overriding() {
-			s.Notice(c, "warning: the variable %s takes precedence over this login; remove it to use the login", name)
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	s.Notice(c, "signed in to %s as %s (%s), profile %s%s; the secret is in the %s",
+		address, current.UserName, current.Role, in.profile, profile.Until(current), place)
+	for _, name := range s.Overriding() {
+		s.Notice(c, "warning: the variable %s takes precedence over this login; remove it to use the login", name)
+	}
+	return nil
 }
 
 // credentials determines the user and the password, and prompts for missing ones.
@@ -110,7 +119,8 @@ func (in *signIn) credentials() (err error) {
 			return nil
 		}
 	}
-	in.password, err = in.demand("password of "+in.user, "--password-stdin, --password-file or "+profile.EnvPassword, in.Prompter.ReadSecret)
+	alternative := "--password-stdin, --password-file or " + profile.EnvPassword
+	in.password, err = in.demand("password of "+in.user, alternative, in.Prompter.ReadSecret)
 	return err
 }
 
@@ -138,7 +148,8 @@ func (in *signIn) store(session string) (place string, err error) {
 		return l.Place(""), nil
 	}
 	if !in.c.Bool("insecure-storage") {
-		return "", fmt.Errorf("cannot store the login: %w; use --insecure-storage to store it in a file, or set %s or %s", err, profile.EnvToken, profile.EnvPassword)
+		return "", fmt.Errorf("cannot store the login: %w; use --insecure-storage to store it in a file, or set %s or %s",
+			err, profile.EnvToken, profile.EnvPassword)
 	}
 	in.Notice(in.c, "%s", err)
 	l.Store = profile.InFile
@@ -157,7 +168,7 @@ func (in *signIn) storeProfile() error {
 	var err error
 	for _, name := range []string{"url", "user"} {
 		s, _ := profile.LookupSetting(name)
-		if have := file.Lookup(in.profile, name); have != nil && have.Text == values[name] {
+		if stored := file.Lookup(in.profile, name); stored != nil && stored.Text == values[name] {
 			continue
 		}
 		if file, err = file.Set(in.profile, s, values[name]); err != nil {
@@ -175,7 +186,7 @@ func (in *signIn) storeProfile() error {
 	return file.Save()
 }
 
-// logout implements whctl logout. The stored login is deleted even if the service is
+// logout runs whctl logout. The stored login is deleted even if the service is
 // unreachable.
 func logout(c *cli.Context, s *command.Session) error {
 	settings, err := s.Settings(c)
@@ -229,7 +240,7 @@ var whoamiColumns = []output.Column{
 	{Name: "Via", Type: record.Text}, {Name: "Secret", Type: record.Text}, {Name: "Profile", Type: record.Text}, {Name: "URL", Type: record.Text},
 }
 
-// whoami implements whctl whoami.
+// whoami runs whctl whoami.
 func whoami(c *cli.Context, s *command.Session) error {
 	return command.Reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
 		session, err := service.CurrentSession(c.Context)

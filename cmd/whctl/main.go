@@ -61,8 +61,9 @@ func dispatch(ctx context.Context, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == cmdline.CompleteCommand {
 		s := app.Metadata[command.SessionKey].(*command.Session)
 		values := map[string][]complete.Candidate{
-			"progress": complete.Plain(records.ProgressModes), "role": complete.Plain(command.Roles),
-			"TOPIC": complete.Candidates(topics(), func(t topic) (string, string) { return t.name, t.summary }),
+			"progress": complete.Plain(records.ProgressModes),
+			"role":     complete.Plain(command.Roles),
+			"TOPIC":    complete.Candidates(topics(), func(t topic) (string, string) { return t.name, t.summary }),
 		}
 		words := complete.Words{App: app, Env: s.Env, Values: values, Objects: objects(ctx, s, app)}
 		return words.Complete(args[1:])
@@ -72,7 +73,9 @@ func dispatch(ctx context.Context, app *cli.App, args []string) error {
 
 // newApp returns the program with its flags and table of commands.
 func newApp(s *command.Session) *cli.App {
-	s.Version, s.DryRun, s.DryRunTo = cmdline.Version(), showRequest, s.Stdout
+	s.Version = cmdline.Version()
+	s.DryRun = showRequest
+	s.DryRunTo = s.Stdout
 	app := &cli.App{
 		Name:      "whctl",
 		Usage:     "query business records and manage webhooks of whd",

@@ -28,7 +28,7 @@ whctl mcp --profile prod`,
 	}}
 }
 
-// serveTools implements whctl mcp. It ends when the assistant closes standard input.
+// serveTools runs whctl mcp. It ends when the assistant closes standard input.
 func serveTools(c *cli.Context, s *command.Session) error {
 	if c.Bool(profile.DryRunFlag) {
 		return cmdline.Usagef("mcp cannot be combined with --%s", profile.DryRunFlag)
@@ -49,7 +49,6 @@ func serveTools(c *cli.Context, s *command.Session) error {
 // unclosed is a Writer that the protocol does not close.
 type unclosed struct{ io.Writer }
 
-// Close implements io.Closer.
 func (unclosed) Close() error { return nil }
 
 // toolSource is the source of the tools for the user of a client.
@@ -61,8 +60,7 @@ type toolSource struct {
 	kinds *record.Registry
 }
 
-// Kinds implements assistant.Source. Kinds that require another role than reader are left
-// out, even if the user has it.
+// Kinds leaves out kinds that require another role than reader, even if the user has it.
 func (t *toolSource) Kinds(ctx context.Context) (*record.Registry, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,15 +68,15 @@ func (t *toolSource) Kinds(ctx context.Context) (*record.Registry, error) {
 	if err != nil || list == nil {
 		return t.kinds, toolError(err)
 	}
-	all, err := list.Registry()
+	registry, err := list.Registry()
 	if err != nil {
 		return nil, toolError(err)
 	}
-	t.tag, t.kinds = list.ETag, all.Filter(func(k *record.Kind) bool { return k.Role == "" || k.Role == "reader" })
+	t.tag = list.ETag
+	t.kinds = registry.Filter(func(k *record.Kind) bool { return k.Role == "" || k.Role == "reader" })
 	return t.kinds, nil
 }
 
-// Query implements assistant.Source.
 func (t *toolSource) Query(ctx context.Context, kind *record.Kind, members map[string]any) (*assistant.Page, error) {
 	q := client.Query{Kind: kind, Unchecked: make(map[string]json.RawMessage)}
 	for name, value := range members {
@@ -92,14 +90,19 @@ func (t *toolSource) Query(ctx context.Context, kind *record.Kind, members map[s
 	if err != nil {
 		return nil, toolError(err)
 	}
-	result := &assistant.Page{Results: make([]json.RawMessage, len(page.Rows)), Meta: page.Meta, Clamped: page.Notes.TakeClamped != ""}
+	result := &assistant.Page{
+		Results: make([]json.RawMessage, len(page.Rows)),
+		Meta:    page.Meta,
+		Clamped: page.Notes.TakeClamped != "",
+	}
 	for i, row := range page.Rows {
 		result.Results[i] = row.JSON()
 	}
 	return result, nil
 }
 
-// Why implements assistant.Source. The service returns the changes of all kinds to an admin.
+// Why leaves out the changes of kinds that a reader may not read. The service returns those of
+// all kinds to an admin.
 func (t *toolSource) Why(ctx context.Context, key string) (*wire.Why, error) {
 	kinds, err := t.Kinds(ctx)
 	if err != nil {

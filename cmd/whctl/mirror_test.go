@@ -118,15 +118,19 @@ func (s *source) alter() {
 // rows returns the rows of a table, by key.
 func (s *source) rows(conn *sqlite.Conn) map[string]string {
 	s.t.Helper()
-	all := make(map[string]string)
-	err := conn.Query("SELECT ID, Amount, Price FROM "+"Item"+map[bool]string{true: "s"}[conn == s.records], func(st *sqlite.Stmt) error {
-		all[st.Text(0)] = st.Text(1) + " " + st.Text(2)
+	table := "Item" // of the copy
+	if conn == s.records {
+		table = "Items"
+	}
+	rows := make(map[string]string)
+	err := conn.Query("SELECT ID, Amount, Price FROM "+table, func(st *sqlite.Stmt) error {
+		rows[st.Text(0)] = st.Text(1) + " " + st.Text(2)
 		return nil
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return all
+	return rows
 }
 
 // whctl returns a process as the administrator.
@@ -219,7 +223,7 @@ func TestMirrorOfService(t *testing.T) { // not parallel: a process that starts 
 	s.exec("DELETE FROM Items")
 	s.service.Log.Await(t, "the capture of a kind has stopped", "kind=Item")
 	out, err := s.whctl("mirror", "Item", "--to", filepath.Join(t.TempDir(), "new.db"), "--once").CombinedOutput()
-	if exit, is := errors.AsType[*exec.ExitError](err); !is || exit.ExitCode() != 6 || !strings.Contains(string(out), "CaptureStopped: the capture of Item has stopped: Item reads as empty") {
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 6 || !strings.Contains(string(out), "CaptureStopped: the capture of Item has stopped: Item reads as empty") {
 		t.Errorf("without a copy: %v\n%s", err, out)
 	}
 	stopped := time.Now()
@@ -317,9 +321,9 @@ func TestServiceAwayAtStart(t *testing.T) { // not parallel: see TestMirrorOfSer
 		}
 		server := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target)}
 		go server.Serve(l)
-		rest, err := io.ReadAll(lines)
+		remainder, err := io.ReadAll(lines)
 		if err := errors.Join(err, cmd.Wait(), server.Close()); err != nil {
-			t.Errorf("%s: %v\n%s%s", args[0], err, line, rest)
+			t.Errorf("%s: %v\n%s%s", args[0], err, line, remainder)
 		}
 	}
 }

@@ -25,7 +25,7 @@ const objectsMax = 200
 // objects returns the objects of the service that can complete an argument: subscribers by
 // name, others by ID. There are none if the service does not respond in time.
 func objects(ctx context.Context, s *command.Session, app *cli.App) complete.ObjectsFunc {
-	return func(noun string, global func(string) string) (all []complete.Candidate) {
+	return func(noun string, global func(string) string) []complete.Candidate {
 		if s.CompletionTimeout > 0 {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, s.CompletionTimeout)
@@ -38,16 +38,18 @@ func objects(ctx context.Context, s *command.Session, app *cli.App) complete.Obj
 				_ = set.Set(f.Names()[0], value) // an invalid value has no effect
 			}
 		}
-		s.Stderr, s.Vault.Timeout = io.Discard, s.CompletionTimeout
+		s.Stderr = io.Discard
+		s.Vault.Timeout = s.CompletionTimeout
 		c := cli.NewContext(app, set, nil)
-		c.Context, c.Command = ctx, &cli.Command{}
+		c.Context = ctx
+		c.Command = &cli.Command{}
 		service, err := s.ReadClient(c)
 		if err != nil {
 			return nil
 		}
 		defer service.Close()
-		all, _ = objectsOf(ctx, service, noun) // without candidates, shells complete files
-		return all
+		candidates, _ := objectsOf(ctx, service, noun) // without candidates, shells complete files
+		return candidates
 	}
 }
 
@@ -56,7 +58,12 @@ var listedObjects = map[string]struct {
 	kind, value string
 	meaning     func(client.Row) string
 }{
-	"SUBSCRIBER": {"Subscriber", "Name", func(r client.Row) string { return map[string]string{"false": "disabled"}[r.Text("IsEnabled")] }},
+	"SUBSCRIBER": {"Subscriber", "Name", func(r client.Row) string {
+		if r.Text("IsEnabled") == "false" {
+			return "disabled"
+		}
+		return ""
+	}},
 	"SUBSCRIPTION": {"Subscription", "RecID", func(r client.Row) string {
 		return r.Text("EventName") + " to " + display.ShortURL(r.Text("URL"))
 	}},
@@ -75,13 +82,16 @@ func objectsOf(ctx context.Context, service *client.Client, noun string) ([]comp
 		users, err := service.Users(ctx)
 		return complete.Candidates(users, func(u wire.User) (string, string) { return u.UserName, u.Role }), err
 	}
-	of, known := listedObjects[noun]
+	listed, known := listedObjects[noun]
 	if !known {
 		return nil, nil
 	}
-	page, err := service.Page(ctx, client.Query{Kind: command.SystemKind(of.kind), Take: new(int64(objectsMax))})
+	query := client.Query{Kind: command.SystemKind(listed.kind), Take: new(int64(objectsMax))}
+	page, err := service.Page(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return complete.Candidates(page.Rows, func(row client.Row) (string, string) { return row.Text(of.value), of.meaning(row) }), nil
+	return complete.Candidates(page.Rows, func(row client.Row) (string, string) {
+		return row.Text(listed.value), listed.meaning(row)
+	}), nil
 }

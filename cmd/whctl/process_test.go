@@ -44,15 +44,14 @@ func buildProgram(t *testing.T) (path string) {
 // exitOf returns the exit code of a process.
 func exitOf(t *testing.T, err error) int {
 	t.Helper()
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &exit):
-		return exit.ExitCode()
 	}
-	t.Fatal(err)
-	return -1
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return exit.ExitCode()
 }
 
 // serveEndlessRows streams rows until the client closes the connection.
@@ -112,8 +111,8 @@ func TestInterrupt(t *testing.T) {
 		if err := cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		rest, err := io.ReadAll(in)
-		if err != nil || !bytes.HasSuffix(rest, []byte("A\n")) {
+		remainder, err := io.ReadAll(in)
+		if err != nil || !bytes.HasSuffix(remainder, []byte("A\n")) {
 			t.Errorf("the output does not end with a whole row: %v", err)
 		}
 		if code := exitOf(t, cmd.Wait()); code != 130 || !strings.HasPrefix(stderr.String(), "whctl: interrupted after ") {

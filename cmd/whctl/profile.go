@@ -113,7 +113,7 @@ func useProfile(c *cli.Context, s *command.Session) error {
 	return nil
 }
 
-// createProfile implements whctl profile create. The first profile becomes the
+// createProfile runs whctl profile create. The first profile becomes the
 // default.
 func createProfile(c *cli.Context, s *command.Session) error {
 	name := c.Args().First()
@@ -208,9 +208,9 @@ func showProfile(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	lines := [][]any{{"profile", name}}
-	for _, one := range profile.Table {
-		if e := file.Lookup(name, one.Name); e != nil && one.OfProfiles {
-			lines = append(lines, []any{one.Name, e.Text})
+	for _, setting := range profile.Table {
+		if e := file.Lookup(name, setting.Name); e != nil && setting.OfProfiles {
+			lines = append(lines, []any{setting.Name, e.Text})
 		}
 	}
 	_, err = s.Printer(c).Lines(valueColumns, lines)

@@ -145,7 +145,9 @@ func startCommandOnTerminal(t *testing.T, cmd *exec.Cmd, url string) *terminalPr
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = keyboard, keyboard, keyboard
+	cmd.Stdin = keyboard
+	cmd.Stdout = keyboard
+	cmd.Stderr = keyboard
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -169,9 +171,11 @@ func (c *terminalProgram) watch(keyboard *os.File) {
 // await reads the screen until a text appears.
 func (c *terminalProgram) await(text string) {
 	c.t.Helper()
-	for chunk := make([]byte, 4096); !strings.Contains(string(c.seen), text); {
+	chunk := make([]byte, 4096)
+	for !strings.Contains(string(c.seen), text) {
 		n, err := c.screen.Read(chunk)
-		if c.seen = append(c.seen, chunk[:n]...); err != nil {
+		c.seen = append(c.seen, chunk[:n]...)
+		if err != nil {
 			c.t.Fatalf("%v; no %q in %q", err, text, c.seen)
 		}
 	}

@@ -205,8 +205,8 @@ func TestRecords(t *testing.T) {
 		t.Errorf("%v: %v", err, kinds)
 	}
 	golden(t, "records", invocation{terminal: true}.run(t, "records").stdout)
-	one := invocation{terminal: true}.run(t, "records", "bm_inputs")
-	golden(t, "records-one", one.stdout+"--\n"+one.stderr)
+	single := invocation{terminal: true}.run(t, "records", "bm_inputs")
+	golden(t, "records-one", single.stdout+"--\n"+single.stderr)
 	if piped := (invocation{}).run(t, "records", "DB_Class"); piped.stdout != "Field,Type,Operators\nClass,string,= ^= $= *= ~= between in\n" || piped.stderr != "" {
 		t.Errorf("%+v", piped)
 	}

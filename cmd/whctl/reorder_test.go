@@ -281,9 +281,9 @@ func FuzzReorderArgs(f *testing.F) {
 			}
 			return
 		}
-		again, err := cmdline.ReorderArgs(testApp(), l.Argv("whctl")[1:])
-		if err != nil || !reflect.DeepEqual(again, l) {
-			t.Fatalf("%q became %+v, and that %+v, %v", args, l, again, err)
+		reparsed, err := cmdline.ReorderArgs(testApp(), l.Argv("whctl")[1:])
+		if err != nil || !reflect.DeepEqual(reparsed, l) {
+			t.Fatalf("%q became %+v, and that %+v, %v", args, l, reparsed, err)
 		}
 	})
 }

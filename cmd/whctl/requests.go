@@ -73,7 +73,9 @@ func tailRequests(c *cli.Context, s *command.Session) error {
 				return nil, ""
 			}
 			duration := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
-			return r.HandledRequest, fmt.Sprintf("%s  %d  %-6s %s  %s  %s", listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, duration, r.UserName)
+			text = fmt.Sprintf("%s  %d  %-6s %s  %s  %s",
+				listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, duration, r.UserName)
+			return r.HandledRequest, text
 		}, nil
 	}})
 }

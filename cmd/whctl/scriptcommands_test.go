@@ -78,7 +78,7 @@ func (l *lines) read() (all []string, grown <-chan struct{}) {
 	return l.all, l.grown
 }
 
-// receive implements the command receive. Each line has the status, event, body and
+// receive runs the command receive. Each line has the status, event, body and
 // signature of a request. A status 400 also makes the service give up the message.
 func receive(ts *testscript.TestScript, _ bool, args []string) {
 	l := &lines{grown: make(chan struct{})}
@@ -204,7 +204,7 @@ func unpack(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.CopyFS(filepath.Clean(ts.MkAbs(args[1])), archive))
 }
 
-// cut implements the command cut.
+// cut runs the command cut.
 func cut(line *mssqltest.Proxy) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		bytes, err := strconv.ParseInt(strings.Join(args, " "), 10, 64)

@@ -18,7 +18,8 @@ import (
 // sparkline for each hour.
 func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) error {
 	var text strings.Builder
-	t, depth := stats.Totals, cmp.Or(stats.Depth, new(wire.Depth))
+	t := stats.Totals
+	depth := cmp.Or(stats.Depth, new(wire.Depth))
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&text, "%s  %s\n", s.Paint(theme.Label, fmt.Sprintf("%-12s", name)), fmt.Sprintf(format, args...))
 	}
@@ -28,8 +29,11 @@ func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) erro
 		}
 		return s.Paint(role, display.Thousands(n)+" "+word)
 	}
+
 	window := output.Span(stats.Window)
-	if since := time.Time(stats.SinceDateTime); !since.IsZero() && time.Time(stats.ServerDateTime).Sub(since) < time.Duration(stats.Window) {
+	since := time.Time(stats.SinceDateTime)
+	uptime := time.Time(stats.ServerDateTime).Sub(since)
+	if !since.IsZero() && uptime < time.Duration(stats.Window) {
 		window += ", since the start of the service at " + since.In(s.Zone).Format("15:04 MST")
 	}
 	line("Window", "%s", window)
@@ -38,17 +42,23 @@ func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) erro
 	if stats.SuccessRate != nil {
 		success = fmt.Sprintf(", %.1f%% of attempts succeeded", 100**stats.SuccessRate)
 	}
-	line("Attempts", "%s, %s, %s%s", count(theme.Success, t.Delivered, "delivered"), count(theme.Failure, t.Failed, "failed"), count(theme.Failure, t.GivenUp, "given up"), success)
+	line("Attempts", "%s, %s, %s%s", count(theme.Success, t.Delivered, "delivered"),
+		count(theme.Failure, t.Failed, "failed"), count(theme.Failure, t.GivenUp, "given up"), success)
 	if stats.Latency.P50 != 0 {
-		line("Latency", "P50 %s, P95 %s, P99 %s", output.Span(stats.Latency.P50), output.Span(stats.Latency.P95), output.Span(stats.Latency.P99))
+		line("Latency", "P50 %s, P95 %s, P99 %s",
+			output.Span(stats.Latency.P50), output.Span(stats.Latency.P95), output.Span(stats.Latency.P99))
 	}
 	oldest := ""
-	if at := time.Time(depth.OldestDateTime); !at.IsZero() {
-		oldest = ", the oldest for " + display.Age(time.Time(stats.ServerDateTime).Sub(at))
+	if published := time.Time(depth.OldestDateTime); !published.IsZero() {
+		oldest = ", the oldest for " + display.Age(time.Time(stats.ServerDateTime).Sub(published))
 	}
-	line("Waiting", "%s, %s, %s%s", count(theme.Plain, depth.NotSent, "not sent"), count(theme.Warning, depth.RetryPending, "retrying"), count(theme.Plain, int64(stats.InHand.InFlight), "in flight"), oldest)
+	line("Waiting", "%s, %s, %s%s", count(theme.Plain, depth.NotSent, "not sent"),
+		count(theme.Warning, depth.RetryPending, "retrying"),
+		count(theme.Plain, int64(stats.InHand.InFlight), "in flight"), oldest)
 	if stats.InHand.OpenBreakers+stats.Disabled > 0 {
-		line("Problems", "%s", s.Paint(theme.Failure, display.Count(stats.InHand.OpenBreakers, "circuit breaker open", "circuit breakers open")+", "+display.Count(stats.Disabled, "subscription disabled", "subscriptions disabled")))
+		breakers := display.Count(stats.InHand.OpenBreakers, "circuit breaker open", "circuit breakers open")
+		disabled := display.Count(stats.Disabled, "subscription disabled", "subscriptions disabled")
+		line("Problems", "%s", s.Paint(theme.Failure, breakers+", "+disabled))
 	}
 	if stats.InHand.Paused != "" {
 		line("Deliveries", "%s", s.Paint(theme.Failure, display.Sanitize(stats.InHand.Paused)))
@@ -72,30 +82,36 @@ const maxEndpoints = 20
 
 // drawEndpoints draws a bar for each URL: its delivered and failed attempts.
 func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, endpointWidth, barWidth int) {
-	var all []*wire.Queue
+	var endpoints []*wire.Queue // the sums of the queues of each URL
 	busiest := int64(1)
 	for _, q := range stats.Queues {
-		i := slices.IndexFunc(all, func(other *wire.Queue) bool { return other.URL == q.URL })
+		i := slices.IndexFunc(endpoints, func(endpoint *wire.Queue) bool { return endpoint.URL == q.URL })
 		if i < 0 {
-			all = append(all, &wire.Queue{URL: q.URL, Breaker: q.Breaker, WaitUntilDateTime: q.WaitUntilDateTime})
-			i = len(all) - 1
+			i = len(endpoints)
+			endpoints = append(endpoints, &wire.Queue{URL: q.URL, Breaker: q.Breaker, WaitUntilDateTime: q.WaitUntilDateTime})
 		}
-		sum := all[i]
-		sum.Delivered, sum.Failed, sum.Pending = sum.Delivered+q.Delivered, sum.Failed+q.Failed+q.GivenUp, sum.Pending+q.Pending
-		sum.Breaker = cmp.Or(map[string]string{wire.BreakerOpen: wire.BreakerOpen}[q.Breaker], sum.Breaker)
+		sum := endpoints[i]
+		sum.Delivered += q.Delivered
+		sum.Failed += q.Failed + q.GivenUp
+		sum.Pending += q.Pending
+		if q.Breaker == wire.BreakerOpen {
+			sum.Breaker = wire.BreakerOpen
+		}
 		busiest = max(busiest, sum.Delivered+sum.Failed)
 	}
-	if len(all) == 0 {
+	if len(endpoints) == 0 {
 		return
 	}
+
 	fmt.Fprintf(text, "\n%s\n", s.Paint(theme.Title, "Endpoints, last "+output.Span(stats.QueueWindow)))
-	slices.SortStableFunc(all, func(a, b *wire.Queue) int { return cmp.Compare(b.Failed, a.Failed) })
+	slices.SortStableFunc(endpoints, func(a, b *wire.Queue) int { return cmp.Compare(b.Failed, a.Failed) })
 	full := string([]rune(s.Bars)[len([]rune(s.Bars))-1:])
-	for _, q := range all[:min(len(all), maxEndpoints)] {
+	for _, q := range endpoints[:min(len(endpoints), maxEndpoints)] {
 		name := output.FitMiddle(s, display.Sanitize(display.ShortURL(q.URL)), endpointWidth)
-		good, bad := barLength(q.Delivered, busiest, barWidth), barLength(q.Failed, busiest, barWidth)
-		good = min(good, barWidth-bad)
-		bar := s.Paint(theme.Success, strings.Repeat(full, good)) + s.Paint(theme.Failure, strings.Repeat(cmp.Or(s.FailedBar, full), bad))
+		bad := barLength(q.Failed, busiest, barWidth)
+		good := min(barLength(q.Delivered, busiest, barWidth), barWidth-bad)
+		bar := s.Paint(theme.Success, strings.Repeat(full, good)) +
+			s.Paint(theme.Failure, strings.Repeat(cmp.Or(s.FailedBar, full), bad))
 		note := display.Thousands(q.Delivered) + " delivered"
 		if q.Failed > 0 {
 			note += ", " + s.Paint(theme.Failure, display.Thousands(q.Failed)+" failed")
@@ -111,7 +127,7 @@ func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, en
 		}
 		fmt.Fprintf(text, "%s  %s%s  %s\n", name, bar, strings.Repeat(" ", barWidth-good-bad), note)
 	}
-	if len(all) > maxEndpoints || stats.OtherQueues > 0 {
+	if len(endpoints) > maxEndpoints || stats.OtherQueues > 0 {
 		fmt.Fprintln(text, "others: whctl stats --queues")
 	}
 }
@@ -127,42 +143,54 @@ func barLength(n, most int64, width int) int {
 // drawHours draws a sparkline of attempts for each hour of the clock, with a cell for each
 // period of some minutes. Periods with failures have the look of failures.
 func drawHours(text *strings.Builder, s output.Screen, m wire.Minutes, period int) {
-	from, most := time.Time(m.From).In(s.Zone), int64(1)
+	from := time.Time(m.From).In(s.Zone)
+	most := int64(1)
 	type traffic struct{ delivered, failed int64 }
 	hours := make(map[time.Time][]traffic) // by their start
 	var starts []time.Time
 	for i := range m.Delivered {
-		at := from.Add(time.Duration(i) * time.Minute)
-		hour := at.Add(-time.Duration(at.Minute()) * time.Minute)
+		minute := from.Add(time.Duration(i) * time.Minute)
+		hour := minute.Add(-time.Duration(minute.Minute()) * time.Minute)
 		if hours[hour] == nil {
-			hours[hour], starts = make([]traffic, 60/period), append(starts, hour)
+			hours[hour] = make([]traffic, 60/period)
+			starts = append(starts, hour)
 		}
-		cell := &hours[hour][at.Minute()/period]
-		cell.delivered, cell.failed = cell.delivered+m.Delivered[i], cell.failed+m.Failed[i]+m.GivenUp[i]
+		cell := &hours[hour][minute.Minute()/period]
+		cell.delivered += m.Delivered[i]
+		cell.failed += m.Failed[i] + m.GivenUp[i]
 		most = max(most, cell.delivered+cell.failed)
 	}
-	bars, started := []rune(s.Bars), false
+
+	bars := []rune(s.Bars)
+	started := false
 	for _, hour := range starts {
-		var line, run string
+		var line, run string // run has the bars since the last change of the role
 		var sum traffic
 		last := theme.Plain
 		for _, cell := range hours[hour] {
+			sum.delivered += cell.delivered
+			sum.failed += cell.failed
 			n := cell.delivered + cell.failed
-			bar, role := string(bars[(n*int64(len(bars)-1)+most-1)/most]), theme.Success
+			bar := string(bars[(n*int64(len(bars)-1)+most-1)/most])
+			role := theme.Success
 			if cell.failed > 0 {
-				bar, role = cmp.Or(s.FailedBar, bar), theme.Failure
+				bar = cmp.Or(s.FailedBar, bar)
+				role = theme.Failure
 			}
 			if role != last {
-				line, run, last = line+s.Paint(last, run), "", role
+				line += s.Paint(last, run)
+				run = ""
+				last = role
 			}
 			run += bar
-			sum.delivered, sum.failed = sum.delivered+cell.delivered, sum.failed+cell.failed
 		}
 		if !started && sum == (traffic{}) {
 			continue // before the first attempt
 		}
 		if !started {
-			fmt.Fprintf(text, "\n%s\n", s.Paint(theme.Title, fmt.Sprintf("Attempts by hour (%s), at most %s in %s", hour.Format("MST"), display.Thousands(most), display.Count(period, "minute", "minutes"))))
+			title := fmt.Sprintf("Attempts by hour (%s), at most %s in %s",
+				hour.Format("MST"), display.Thousands(most), display.Count(period, "minute", "minutes"))
+			fmt.Fprintf(text, "\n%s\n", s.Paint(theme.Title, title))
 			started = true
 		}
 		note := display.Thousands(sum.delivered) + " delivered"

@@ -21,16 +21,16 @@ const (
 
 // listed has the replies to the requests of the commands, by path.
 func listed() map[string]string {
-	message := func(id string, status, retries int, rest string) string {
+	message := func(id string, status, retries int, members string) string {
 		return fmt.Sprintf(`{"MessageID":%q,"SubscriberID":%q,"SubscriptionID":%q,"EventName":"inventory.updated","URL":"http://erp.acme.example/hooks/inventory/very/long/path/in","Body":"{\"ID\":\"D15\"}","ItemNo":137,"Status":%d,"Retries":%d,"MaxRetries":9,"AddedDateTime":%q,"LastSavedDateTime":%q%s}`,
-			id, subscriberID, subscriptionID, status, retries, at(130), at(3), rest)
+			id, subscriberID, subscriptionID, status, retries, at(130), at(3), members)
 	}
 	failed := message(messageID, 2, 2, `,"LastMessageResponseHTTPCode":400,"LastMessageResponseMessage":"Bad Request","NextAttemptDateTime":"`+at(-5)+`"`)
 	page := func(rows ...string) string {
 		return fmt.Sprintf(`{"Offset":0,"Total":%d,"Results":[%s],"Meta":{},"ResponseStatus":{}}`, len(rows), strings.Join(rows, ","))
 	}
-	subscription := func(event, url string, enabled bool, rest string) string {
-		return fmt.Sprintf(`{"RecID":%q,"SY_WebhookSubscriber_RecID":%q,"EventName":%q,"URL":%q,"ItemNo":1,"LastSavedDateTime":%q,"RowHash":"AA==","IsEnabled":%t,"Ordered":false%s}`, subscriptionID, subscriberID, event, url, at(60*72), enabled, rest)
+	subscription := func(event, url string, enabled bool, members string) string {
+		return fmt.Sprintf(`{"RecID":%q,"SY_WebhookSubscriber_RecID":%q,"EventName":%q,"URL":%q,"ItemNo":1,"LastSavedDateTime":%q,"RowHash":"AA==","IsEnabled":%t,"Ordered":false%s}`, subscriptionID, subscriberID, event, url, at(60*72), enabled, members)
 	}
 	return map[string]string{
 		"/Webhooks/Messages": page(failed,
@@ -96,7 +96,10 @@ func TestTablesOnTerminal(t *testing.T) {
 			{"120 cells", invocation{width: 120, terminal: true, colours: true}, nil},
 			{"80 cells, NO_COLOR", invocation{width: 80, terminal: true, colours: true, env: map[string]string{"NO_COLOR": "1"}}, nil},
 		} {
-			if c.inv.handler, c.inv.config = serveListed, dir; c.name == "before" && strings.Contains(line, " list") && args[0] != "keys" {
+			c.inv.handler = serveListed
+			c.inv.config = dir
+			isLimited := strings.Contains(line, " list") && args[0] != "keys"
+			if c.name == "before" && isLimited {
 				c.args = append(c.args, "--take", "50")
 			}
 			if strings.HasPrefix(line, "keys show") {
@@ -180,8 +183,8 @@ func wantPrefix(t *testing.T, path, want string) {
 // On a terminal, enabled subscriptions have the state of their queue, in the words of the
 // screens. Programs get the stored value, without another request.
 func TestSubscriptionStates(t *testing.T) {
-	queue := func(rest string) string {
-		return fmt.Sprintf(`{"Queues":[{"SubscriptionID":%q,"IsEnabled":true%s}]}`, subscriptionID, rest)
+	queue := func(members string) string {
+		return fmt.Sprintf(`{"Queues":[{"SubscriptionID":%q,"IsEnabled":true%s}]}`, subscriptionID, members)
 	}
 	for _, c := range []struct {
 		args     []string

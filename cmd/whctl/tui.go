@@ -30,7 +30,7 @@ whctl tui --profile prod --read-only`,
 	}}
 }
 
-// showScreens implements whctl tui. A protected or read-only profile starts in
+// showScreens runs whctl tui. A protected or read-only profile starts in
 // read-only mode, which the user can unlock unless --read-only is set.
 func showScreens(c *cli.Context, s *command.Session) error {
 	if !s.Terminal.IsTerminal {
@@ -50,10 +50,15 @@ func showScreens(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
-	o.Now, o.Downloads, o.State = s.Now, downloads(), stateDir(s.Env)
 	o.Appearance = tui.Appearance{Theme: palette, ASCII: ascii, Mouse: v.takesMouse()}
-	o.Input, o.Output, o.Env = s.Stdin, s.Stdout, s.Env
-	o.Profiles, o.Switch = v.profiles, v.change
+	o.Input = s.Stdin
+	o.Output = s.Stdout
+	o.Env = s.Env
+	o.Now = s.Now
+	o.Downloads = downloads()
+	o.State = stateDir(s.Env)
+	o.Profiles = v.profiles
+	o.Switch = v.change
 	return tui.Run(c.Context, service, o)
 }
 
@@ -69,8 +74,8 @@ func (v *viewer) appearance(in *profile.Settings, coloured bool) (palette string
 	palette = in.Text("theme")
 	if v.c.IsSet("theme") {
 		palette = v.c.String("theme")
-		one, _ := profile.LookupSetting("theme")
-		if err := one.Form.Check(palette); err != nil {
+		setting, _ := profile.LookupSetting("theme")
+		if err := setting.Form.Check(palette); err != nil {
 			return "", false, cmdline.Usagef("--theme %s", err)
 		}
 	}
@@ -120,8 +125,8 @@ func (v *viewer) change(name string) (*client.Client, tui.Options, error) {
 }
 
 func (v *viewer) close() {
-	for _, one := range v.opened {
-		one.Close()
+	for _, service := range v.opened {
+		service.Close()
 	}
 }
 

@@ -73,10 +73,10 @@ func TestWhy(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		requests[r.URL.Path]++
-		switch {
-		case r.URL.Path == "/failed":
+		isFirst := requests[r.URL.Path] == 1
+		if r.URL.Path == "/failed" {
 			w.WriteHeader(http.StatusUnprocessableEntity)
-		case r.URL.Path == "/breaker", r.URL.Path == "/retried" && requests[r.URL.Path] == 1:
+		} else if r.URL.Path == "/breaker" || r.URL.Path == "/retried" && isFirst {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		}
 	}))

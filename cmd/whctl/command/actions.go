@@ -68,16 +68,18 @@ func (e Each) change(c *cli.Context) Change {
 		failed := 0
 		for _, name := range names {
 			done, err := e.Do(c, service, name)
-			switch {
-			case errors.Is(err, client.ErrNotSent):
-			case err != nil && (len(names) == 1 || c.Context.Err() != nil || EndsQuietly(err)):
-				return err
-			case err != nil:
-				failed++
-				out.Notice("%s: %s", name, err)
-			default:
-				out.Notice("%s", done)
+			if errors.Is(err, client.ErrNotSent) {
+				continue
 			}
+			if err == nil {
+				out.Notice("%s", done)
+				continue
+			}
+			if len(names) == 1 || c.Context.Err() != nil || EndsQuietly(err) {
+				return err
+			}
+			failed++
+			out.Notice("%s: %s", name, err)
 		}
 		if failed > 0 {
 			return &PartialError{Message: fmt.Sprintf("%d of %d failed", failed, len(names))}

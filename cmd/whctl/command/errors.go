@@ -25,8 +25,11 @@ func brokenPipe(err error) bool {
 	if _, isReply := errors.AsType[*client.Error](err); isReply || !errors.As(err, &code) {
 		return false
 	}
+	if runtime.GOOS != "windows" {
+		return code == syscall.EPIPE
+	}
 	const windowsBrokenPipe, windowsNoData = 109, 232
-	return code == syscall.EPIPE || runtime.GOOS == "windows" && (code == windowsBrokenPipe || code == windowsNoData)
+	return code == syscall.EPIPE || code == windowsBrokenPipe || code == windowsNoData
 }
 
 // PartialError is returned if a change of many objects failed for some.

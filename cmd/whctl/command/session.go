@@ -76,7 +76,8 @@ func Changes(plan func(c *cli.Context, s *Session) (Change, error)) cli.ActionFu
 		defer service.Close()
 		err = planned.Do(s.Printer(c), service)
 		if s.DryRuns > 0 {
-			s.Notice(c, "dry run, nothing was changed: %s (%s)", client.Redact(planned.Text), display.Count(s.DryRuns, "request", "requests"))
+			requests := display.Count(s.DryRuns, "request", "requests")
+			s.Notice(c, "dry run, nothing was changed: %s (%s)", client.Redact(planned.Text), requests)
 		}
 		return err
 	})
@@ -116,17 +117,20 @@ func (s *Session) Printer(c *cli.Context) *output.Printer {
 // settings are reported by the command.
 func (s *Session) screen(c *cli.Context) output.Screen {
 	screen := output.Screen{Now: s.Now(), Zone: time.Local, Full: c.Bool("full")}
-	glyphs, palette := theme.GlyphSet(runtime.GOOS, s.Env), theme.Auto
+	glyphs := theme.GlyphSet(runtime.GOOS, s.Env)
 	if s.Env(profile.EnvASCII) != "" {
 		glyphs = theme.ASCII
 	}
+	palette := theme.Auto
 	if in, err := s.Settings(c); err == nil {
-		screen.Zone, palette = in.Zone(), strings.ToLower(in.Text("theme"))
+		screen.Zone = in.Zone()
+		palette = strings.ToLower(in.Text("theme"))
 	}
 	if palette == theme.Auto {
 		palette = cmp.Or(theme.ThemeFromEnv(s.Env), theme.Dark)
 	}
-	if glyphs == theme.Limited || !s.coloured(c, s.Terminal.Colours) { // the former is the legacy console of Windows
+	isLegacyConsole := glyphs == theme.Limited // of Windows
+	if isLegacyConsole || !s.coloured(c, s.Terminal.Colours) {
 		screen.Theme = &theme.Theme{Glyphs: theme.New(glyphs, theme.Mono).Glyphs}
 		return screen
 	}
@@ -179,11 +183,13 @@ func (s *Session) Confirm(c *cli.Context, in *profile.Settings, planned Change) 
 	if !s.MayPrompt(c) {
 		return &UnconfirmedError{message: fmt.Sprintf("refused to %s without --yes", planned.Text)}
 	}
-	answer, err := s.Prompter.ReadLine(c.Context, fmt.Sprintf("%s: %s? [y/N] ", s.painted(c, in), display.Sanitize(planned.Text)))
+	question := fmt.Sprintf("%s: %s? [y/N] ", s.painted(c, in), display.Sanitize(planned.Text))
+	answer, err := s.Prompter.ReadLine(c.Context, question)
 	if err != nil {
 		return err
 	}
-	if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
+	answer = strings.ToLower(answer)
+	if answer != "y" && answer != "yes" {
 		return &UnconfirmedError{message: "cancelled; nothing was changed"}
 	}
 	return nil
@@ -195,10 +201,12 @@ func (s *Session) confirmByName(c *cli.Context, in *profile.Settings, planned Ch
 	typed := c.String("confirm")
 	switch {
 	case typed == "" && !s.MayPrompt(c):
-		return &UnconfirmedError{message: fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s", in.Profile, planned.Text, in.Profile)}
+		return &UnconfirmedError{message: fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s",
+			in.Profile, planned.Text, in.Profile)}
 	case typed == "":
+		question := fmt.Sprintf("Profile %s is protected. To %s, type its name: ", s.painted(c, in), display.Sanitize(planned.Text))
 		var err error
-		typed, err = s.Prompter.ReadLine(c.Context, fmt.Sprintf("Profile %s is protected. To %s, type its name: ", s.painted(c, in), display.Sanitize(planned.Text)))
+		typed, err = s.Prompter.ReadLine(c.Context, question)
 		if err != nil {
 			return err
 		}
@@ -225,10 +233,10 @@ func (s *Session) InColour(c *cli.Context) bool { return s.coloured(c, s.Prompte
 
 // coloured reports whether a terminal may show colours.
 func (s *Session) coloured(c *cli.Context, able bool) bool {
-	switch {
-	case c.Bool("no-color") || s.Env("NO_COLOR") != "":
+	if c.Bool("no-color") || s.Env("NO_COLOR") != "" {
 		return false
-	case s.Env("CLICOLOR_FORCE") != "" && s.Env("CLICOLOR_FORCE") != "0":
+	}
+	if s.Env("CLICOLOR_FORCE") != "" && s.Env("CLICOLOR_FORCE") != "0" {
 		return true
 	}
 	return able && s.Env("TERM") != "dumb" && s.Env("CLICOLOR") != "0"

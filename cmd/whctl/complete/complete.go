@@ -4,6 +4,7 @@
 package complete
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -56,37 +57,41 @@ func (w Words) Complete(args []string) error {
 	return write(w.App.Writer, w.read(words[1:], cursor-1).candidates(), strip)
 }
 
-func write(to io.Writer, all []Candidate, strip string) error {
+// write writes a line for each candidate that starts with strip, which is left out.
+func write(to io.Writer, candidates []Candidate, strip string) error {
 	var text strings.Builder
-	for _, one := range all {
-		if value, ok := strings.CutPrefix(one.Value, strip); ok {
-			fmt.Fprintf(&text, "%s\t%s\n", display.Sanitize(value), display.Sanitize(one.Meaning))
+	for _, candidate := range candidates {
+		if value, ok := strings.CutPrefix(candidate.Value, strip); ok {
+			fmt.Fprintf(&text, "%s\t%s\n", display.Sanitize(value), display.Sanitize(candidate.Meaning))
 		}
 	}
 	_, err := io.WriteString(to, text.String())
 	return err
 }
 
-// rejoin joins the words that bash has split at = and :. strip is the part of the
-// word at the cursor that bash treats as separate words.
-func rejoin(words []string, cursor int) (joined []string, at int, strip string) {
-	glued := func(word string) bool { return word != "" && strings.Trim(word, "=:") == "" }
+// rejoin joins the words that bash has split at = and :. position is that of the cursor in
+// joined; strip is the part of the word there that bash treats as separate words.
+func rejoin(words []string, cursor int) (joined []string, position int, strip string) {
+	isSeparator := func(word string) bool { return word != "" && strings.Trim(word, "=:") == "" }
 	for i, word := range words {
-		if i > 1 && (glued(word) || glued(words[i-1])) {
+		last := len(joined) - 1
+		continues := i > 1 && (isSeparator(word) || isSeparator(words[i-1]))
+		if continues {
 			if i == cursor {
-				if strip = joined[len(joined)-1]; glued(word) {
-					strip += word
-				}
+				strip = joined[last]
 			}
-			joined[len(joined)-1] += word
+			if i == cursor && isSeparator(word) {
+				strip += word
+			}
+			joined[last] += word
 		} else {
 			joined = append(joined, word)
 		}
 		if i == cursor {
-			at = len(joined) - 1
+			position = len(joined) - 1
 		}
 	}
-	return joined, at, strings.TrimLeft(strip, `"'`)
+	return joined, position, strings.TrimLeft(strip, `"'`)
 }
 
 // line is a parsed, unfinished command line.
@@ -97,7 +102,7 @@ type line struct {
 	command *cli.Command      // nil if there is none yet
 	group   string            // the first command, such as messages
 	args    []string          // arguments before the cursor
-	all     []string          // arguments of the line
+	allArgs []string          // also those after it
 	flag    string            // name of the flag if its value is at the cursor
 	current string            // the word at the cursor, without the quote before it
 	quoted  bool
@@ -105,7 +110,11 @@ type line struct {
 
 // read parses the words of a line.
 func (w Words) read(words []string, cursor int) *line {
-	c := &line{Words: w, flags: (cmdline.FlagTable{}).Add(w.App.Flags).AddCommands(w.App.Commands), values: make(map[string]string)}
+	c := &line{
+		Words:  w,
+		flags:  (cmdline.FlagTable{}).Add(w.App.Flags).AddCommands(w.App.Commands),
+		values: make(map[string]string),
+	}
 	commands := w.App.Commands
 	for i := 0; i < len(words); i++ {
 		word := strings.TrimLeft(words[i], `"'`)
@@ -114,17 +123,20 @@ func (w Words) read(words []string, cursor int) *line {
 			continue
 		}
 		name, isFlag := flagName(word)
-		switch o := c.flags[name]; {
-		case isFlag && o.TakesValue && !strings.Contains(word, "="):
-			if i++; i == cursor {
-				value := strings.TrimLeft(words[i], `"'`)
-				c.flag, c.current, c.quoted = o.Name, value, value != words[i]
+		flag := c.flags[name]
+		_, value, hasValue := strings.Cut(word, "=")
+		switch {
+		case isFlag && flag.TakesValue && !hasValue:
+			i++
+			if i == cursor {
+				c.flag = flag.Name
+				c.current = strings.TrimLeft(words[i], `"'`)
+				c.quoted = c.current != words[i]
 			} else if i < len(words) {
-				c.values[o.Name] = strings.Trim(words[i], `"'`)
+				c.values[flag.Name] = strings.Trim(words[i], `"'`)
 			}
 		case isFlag:
-			_, value, _ := strings.Cut(word, "=")
-			c.values[o.Name] = strings.Trim(value, `"'`)
+			c.values[flag.Name] = strings.Trim(value, `"'`)
 		default:
 			commands = c.word(commands, strings.TrimRight(word, `"'`), i < cursor)
 		}
@@ -134,13 +146,13 @@ func (w Words) read(words []string, cursor int) *line {
 
 // word reads a command or an argument and returns the commands that can follow.
 func (c *line) word(commands []*cli.Command, word string, before bool) []*cli.Command {
-	if found := cmdline.FindCommand(commands, []string{word}); found != nil && len(c.all) == 0 && before {
-		if c.command = found; c.group == "" {
-			c.group = found.Name
-		}
+	found := cmdline.FindCommand(commands, []string{word})
+	if found != nil && len(c.allArgs) == 0 && before {
+		c.command = found
+		c.group = cmp.Or(c.group, found.Name)
 		return found.Subcommands
 	}
-	c.all = append(c.all, word)
+	c.allArgs = append(c.allArgs, word)
 	if before {
 		c.args = append(c.args, word)
 	}
@@ -163,8 +175,8 @@ func (c *line) candidates() []Candidate {
 	case c.flag != "":
 		return c.matching(c.ofFlag(c.flag), "")
 	case isFlag && strings.Contains(c.current, "="):
-		head, rest, _ := strings.Cut(c.current, "=")
-		c.current = rest
+		head, value, _ := strings.Cut(c.current, "=")
+		c.current = value
 		return c.matching(c.ofFlag(c.flags[name].Name), head+"=")
 	case strings.HasPrefix(c.current, "-"):
 		return c.matching(c.flagNames(), "")
@@ -174,12 +186,12 @@ func (c *line) candidates() []Candidate {
 
 // matching returns the candidates with the word at the cursor as a prefix,
 // ignoring letter case, with head prepended.
-func (c *line) matching(all []Candidate, head string) []Candidate {
+func (c *line) matching(candidates []Candidate, head string) []Candidate {
 	var found []Candidate
-	for _, one := range all {
-		if len(one.Value) >= len(c.current) && strings.EqualFold(one.Value[:len(c.current)], c.current) {
-			one.Value = head + one.Value
-			found = append(found, one)
+	for _, candidate := range candidates {
+		value := candidate.Value
+		if len(value) >= len(c.current) && strings.EqualFold(value[:len(c.current)], c.current) {
+			found = append(found, Candidate{Value: head + value, Meaning: candidate.Meaning})
 		}
 	}
 	return found
@@ -187,12 +199,12 @@ func (c *line) matching(all []Candidate, head string) []Candidate {
 
 // flagNames returns the flags of the command and of the program.
 func (c *line) flagNames() []Candidate {
-	all := c.App.Flags
+	flags := c.App.Flags
 	if c.command != nil {
-		all = slices.Concat(c.command.Flags, all)
+		flags = slices.Concat(c.command.Flags, flags)
 	}
 	var found []Candidate
-	for _, f := range all {
+	for _, f := range flags {
 		if !cmdline.Visible(f) {
 			continue
 		}
@@ -230,13 +242,13 @@ func (c *line) ofArgument() []Candidate {
 }
 
 func commandCandidates(commands []*cli.Command) []Candidate {
-	var all []Candidate
-	for _, one := range commands {
-		if !one.Hidden {
-			all = append(all, Candidate{one.Name, one.Usage})
+	var candidates []Candidate
+	for _, command := range commands {
+		if !command.Hidden {
+			candidates = append(candidates, Candidate{command.Name, command.Usage})
 		}
 	}
-	return all
+	return candidates
 }
 
 // registry returns the record kinds that commands of the line's profile have stored.
@@ -245,7 +257,12 @@ func (c *line) registry() *record.Registry {
 }
 
 // groupKinds has the kinds of the records that groups of commands list.
-var groupKinds = map[string]string{"messages": "Message", "subscribers": "Subscriber", "subscriptions": "Subscription", "requests": "RequestLog"}
+var groupKinds = map[string]string{
+	"messages":      "Message",
+	"subscribers":   "Subscriber",
+	"subscriptions": "Subscription",
+	"requests":      "RequestLog",
+}
 
 // kindOfLine returns the record kind in the line; nil if there is none.
 func (c *line) kindOfLine() *record.Kind {
@@ -253,7 +270,7 @@ func (c *line) kindOfLine() *record.Kind {
 		return kind
 	}
 	registry := c.registry()
-	for _, word := range c.all {
+	for _, word := range c.allArgs {
 		if kind, ok := registry.Lookup(word); ok {
 			return kind
 		}

@@ -1,7 +1,6 @@
 package complete
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -42,14 +41,19 @@ func (c *line) objects(noun string) []Candidate {
 	if c.Objects == nil {
 		return nil
 	}
-	all := c.Objects(noun, func(name string) string { return c.values[name] })
-	for i, one := range all {
-		if strings.Contains(one.Value, " ") && !c.quoted {
-			all[i].Value = map[string]string{"bash": strings.ReplaceAll(one.Value, " ", `\ `), "powershell": `"` + one.Value + `"`}[c.shell]
-			all[i].Value = cmp.Or(all[i].Value, one.Value)
+	candidates := c.Objects(noun, func(name string) string { return c.values[name] })
+	for i, candidate := range candidates {
+		if c.quoted || !strings.Contains(candidate.Value, " ") {
+			continue
+		}
+		switch c.shell {
+		case "bash":
+			candidates[i].Value = strings.ReplaceAll(candidate.Value, " ", `\ `)
+		case "powershell":
+			candidates[i].Value = `"` + candidate.Value + `"`
 		}
 	}
-	return all
+	return candidates
 }
 
 // statuses returns the values of --status, the last of a list for messages.
@@ -107,14 +111,14 @@ func Plain(values []string) []Candidate {
 	return Candidates(values, func(value string) (string, string) { return value, "" })
 }
 
-// Candidates returns a candidate for each item of a list.
-func Candidates[T any](list []T, of func(T) (value, meaning string)) []Candidate {
-	var all []Candidate
-	for _, one := range list {
-		value, meaning := of(one)
-		all = append(all, Candidate{value, meaning})
+// Candidates returns a candidate for each entry of a list.
+func Candidates[T any](list []T, describe func(T) (value, meaning string)) []Candidate {
+	var candidates []Candidate
+	for _, entry := range list {
+		value, meaning := describe(entry)
+		candidates = append(candidates, Candidate{value, meaning})
 	}
-	return all
+	return candidates
 }
 
 func (c *line) records() []Candidate {
@@ -126,15 +130,15 @@ func (c *line) profiles() []Candidate {
 	if err != nil {
 		return nil
 	}
-	var all []Candidate
+	var candidates []Candidate
 	for _, name := range file.Profiles() {
-		one := Candidate{Value: name}
+		candidate := Candidate{Value: name}
 		if e := file.Lookup(name, "url"); e != nil {
-			one.Meaning = e.Text
+			candidate.Meaning = e.Text
 		}
-		all = append(all, one)
+		candidates = append(candidates, candidate)
 	}
-	return all
+	return candidates
 }
 
 // events returns the events of the ERP.
@@ -152,17 +156,17 @@ func (c *line) fieldList(ordered bool) []Candidate {
 	}
 	head := c.current[:strings.LastIndexAny(c.current, ",;")+1]
 	used := strings.FieldsFunc(strings.ToLower(head), func(r rune) bool { return r == ',' || r == ';' })
-	var all []Candidate
+	var candidates []Candidate
 	for _, f := range kind.Fields {
 		if slices.Contains(used, strings.ToLower(f.Name)) {
 			continue
 		}
-		all = append(all, Candidate{head + f.Name, f.TypeName()})
+		candidates = append(candidates, Candidate{head + f.Name, f.TypeName()})
 		if ordered {
-			all = append(all, Candidate{head + "-" + f.Name, f.TypeName() + ", descending"})
+			candidates = append(candidates, Candidate{head + "-" + f.Name, f.TypeName() + ", descending"})
 		}
 	}
-	return all
+	return candidates
 }
 
 // conditions completes a condition: first the field, then its operators. Inside
@@ -173,27 +177,28 @@ func (c *line) conditions() []Candidate {
 	if kind == nil {
 		return nil
 	}
-	var all []Candidate
+	var candidates []Candidate
 	for _, f := range kind.Fields {
 		if len(c.current) < len(f.Name) || !strings.EqualFold(c.current[:len(f.Name)], f.Name) {
-			all = append(all, Candidate{f.Name, f.TypeName() + ": " + filter.Allowed(f.Filter)})
+			candidates = append(candidates, Candidate{f.Name, f.TypeName() + ": " + filter.Allowed(f.Filter)})
 			continue
 		}
-		if value, ok := strings.CutPrefix(c.current[len(f.Name):], "="); ok && !strings.Contains(value, " ") && filter.IsStatus(kind, f) {
+		status, ok := strings.CutPrefix(c.current[len(f.Name):], "=")
+		if ok && !strings.Contains(status, " ") && filter.IsStatus(kind, f) {
 			for _, word := range filter.StatusNames() {
-				all = append(all, Candidate{Value: f.Name + "=" + word})
+				candidates = append(candidates, Candidate{Value: f.Name + "=" + word})
 			}
 		}
 		for _, o := range f.Filter.Operators() {
 			if !c.quoted {
-				all = append(all, Candidate{f.Name + o.Suffix() + "=", filter.Meaning(o)})
+				candidates = append(candidates, Candidate{f.Name + o.Suffix() + "=", filter.Meaning(o)})
 				continue
 			}
 			if symbol := filter.Symbol(o); symbol != "" {
-				all = append(all, Candidate{f.Name + symbol, filter.Meaning(o)})
+				candidates = append(candidates, Candidate{f.Name + symbol, filter.Meaning(o)})
 			}
-			all = append(all, Candidate{f.Name + " " + filter.Word(o) + " ", filter.Meaning(o)})
+			candidates = append(candidates, Candidate{f.Name + " " + filter.Word(o) + " ", filter.Meaning(o)})
 		}
 	}
-	return all
+	return candidates
 }
