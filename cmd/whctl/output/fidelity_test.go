@@ -64,17 +64,18 @@ func python(t *testing.T, program, name, content string) (read any) {
 
 // expectedCells returns the header and the cells as Python reads them.
 func expectedCells(cells [][]any, null any) any {
-	all := []any{[]any{"T", "N", "B"}}
+	lines := []any{[]any{"T", "N", "B"}}
 	for _, row := range cells {
 		line := make([]any, len(row))
 		for i, cell := range row {
-			if line[i] = cell; cell == nil {
+			line[i] = cell
+			if cell == nil {
 				line[i] = null
 			}
 		}
-		all = append(all, line)
+		lines = append(lines, line)
 	}
-	return all
+	return lines
 }
 
 const readCSV = `
@@ -142,10 +143,11 @@ func TestWorkbookInPython(t *testing.T) {
 
 // kindOf returns the expected type of a cell.
 func kindOf(column int, text any) string {
-	switch {
-	case column == 2:
+	if column == 2 {
 		return "b"
-	case column == 1 && text != "12345678901234567890123456789012345678" && text != "922337203685477.5807":
+	}
+	isExact := text != "12345678901234567890123456789012345678" && text != "922337203685477.5807"
+	if column == 1 && isExact {
 		return "n"
 	}
 	return "inlineStr"

@@ -29,10 +29,10 @@ const partSuffix = ".part"
 // named returns an error of a temporary file with the path of the file that it should have
 // replaced.
 func named(err error, path string) error {
-	if link, is := errors.AsType[*os.LinkError](err); is {
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
 		return &fs.PathError{Op: link.Op, Path: path, Err: link.Err}
 	}
-	if part, is := errors.AsType[*fs.PathError](err); is && strings.HasSuffix(part.Path, partSuffix) {
+	if part, ok := errors.AsType[*fs.PathError](err); ok && strings.HasSuffix(part.Path, partSuffix) {
 		part.Path = path
 	}
 	return err

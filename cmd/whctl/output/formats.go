@@ -59,7 +59,7 @@ var (
 	Age = Formatter{show: func(s Screen, v []string) cell { return cell{text: s.age(v[0])} }, right: true, whole: true}
 	// Due is the time until an attempt.
 	Due = Formatter{show: func(s Screen, v []string) cell {
-		if at, ok := timeOf(v[0]); ok && !s.long && !at.After(s.Now) {
+		if due, ok := timeOf(v[0]); ok && !s.long && !due.After(s.Now) {
 			return cell{text: "due"}
 		}
 		return cell{text: s.age(v[0])}
@@ -68,10 +68,15 @@ var (
 	Local = Formatter{show: func(s Screen, v []string) cell { return cell{text: s.local(v[0])} }, whole: true, zoned: true}
 	// Expiry is like Age, but marks the past.
 	Expiry = Formatter{show: func(s Screen, v []string) cell {
-		if at, ok := timeOf(v[0]); ok && at.Before(s.Now) {
-			return cell{"expired " + s.age(v[0]) + map[bool]string{false: " ago"}[s.long], theme.Failure}
+		expiry, ok := timeOf(v[0])
+		if !ok || !expiry.Before(s.Now) {
+			return cell{text: cmp.Or(s.age(v[0]), "never")}
 		}
-		return cell{text: cmp.Or(s.age(v[0]), "never")}
+		text := "expired " + s.age(v[0])
+		if !s.long {
+			text += " ago"
+		}
+		return cell{text, theme.Failure}
 	}, whole: true}
 	// ID is an ID that commands accept in its short form, too.
 	ID = Formatter{show: func(s Screen, v []string) cell {
@@ -104,7 +109,9 @@ var (
 	// HTTPStatus is a status code, with the text of the response or the error if there are
 	// two fields.
 	HTTPStatus = Formatter{show: func(s Screen, v []string) cell {
-		code, text, role := v[0], strings.Join(v[1:], ""), theme.Plain
+		code := v[0]
+		text := strings.Join(v[1:], "")
+		role := theme.Plain
 		switch {
 		case code+text == "":
 			return cell{"-", theme.Dim}
@@ -121,10 +128,10 @@ var (
 		var retries, limit int
 		_, _ = fmt.Sscan(v[1], &retries) // numbers of the service
 		_, _ = fmt.Sscan(v[2], &limit)
-		switch {
-		case v[0] == "0":
+		if v[0] == "0" {
 			return cell{"0", theme.Dim}
-		case retries > limit: // retried by a user
+		}
+		if retries > limit { // retried by a user
 			return cell{text: fmt.Sprint(retries + 1)}
 		}
 		return cell{text: fmt.Sprintf("%d of %d", retries+1, limit+1)}
@@ -170,19 +177,24 @@ var (
 		}}
 	}
 	// Yes marks true values.
-	Yes = Formatter{show: func(_ Screen, v []string) cell { return cell{text: map[string]string{"true": "yes"}[v[0]]} }, whole: true}
+	Yes = Formatter{show: func(_ Screen, v []string) cell {
+		if v[0] == "true" {
+			return cell{text: "yes"}
+		}
+		return cell{}
+	}, whole: true}
 )
 
 // rawFormatter returns the formatter of a type that shows the values as they are, but for
 // trailing zeros of times.
 func rawFormatter(t record.Type) Formatter {
-	switch f := formatterOf(t); {
-	case t == record.Epoch:
+	switch t {
+	case record.Epoch:
 		return dateTime
-	case t == record.TimeSpan:
+	case record.TimeSpan:
 		return plainText
 	default:
-		return f
+		return formatterOf(t)
 	}
 }
 
@@ -241,13 +253,14 @@ func (s Screen) age(text string) string {
 
 func (s Screen) local(text string) string {
 	at, ok := timeOf(text)
-	switch {
-	case !ok:
+	if !ok {
 		return text
-	case s.long:
-		return at.In(s.Zone).Format("2006-01-02 15:04:05.000 MST")
 	}
-	return at.In(s.Zone).Format("2006-01-02 15:04:05")
+	layout := "2006-01-02 15:04:05"
+	if s.long {
+		layout = "2006-01-02 15:04:05.000 MST"
+	}
+	return at.In(s.Zone).Format(layout)
 }
 
 // durationOf formats a TimeSpan with about three digits.

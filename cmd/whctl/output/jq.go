@@ -63,8 +63,8 @@ func (p *jqWriter) End() error {
 func (p *jqWriter) run(input any) error {
 	results := p.code.RunWithContext(p.ctx, input)
 	for {
-		result, more := results.Next()
-		if !more {
+		result, ok := results.Next()
+		if !ok {
 			return nil
 		}
 		if err, failed := result.(error); failed {
@@ -77,11 +77,10 @@ func (p *jqWriter) run(input any) error {
 }
 
 func jqError(err error) error {
-	halt, is := errors.AsType[*gojq.HaltError](err)
-	switch {
-	case is && halt.Value() == nil:
+	if halt, ok := errors.AsType[*gojq.HaltError](err); ok && halt.Value() == nil {
 		return nil
-	case errors.Is(err, context.Canceled):
+	}
+	if errors.Is(err, context.Canceled) {
 		return err
 	}
 	return cmdline.Usagef("--jq: %s", err)

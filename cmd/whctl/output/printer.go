@@ -58,16 +58,16 @@ func (f Format) Raw() bool { return f.new == nil }
 
 // Formats returns all formats. Flags, help and checks are derived from it.
 func Formats() []Format {
-	all := []Format{
+	formats := []Format{
 		{"table", "aligned columns, fitted to the terminal", true, newTable, ""},
 		{"vertical", "a line for each field", true, newVertical, ""},
 	}
 	for _, f := range rowfile.Formats() {
 		write := func(l layout) RowWriter { return newFile(f, l) }
-		all = append(all, Format{Name: f.Name, Summary: f.Summary, cells: f.Cells, new: write})
+		formats = append(formats, Format{Name: f.Name, Summary: f.Summary, cells: f.Cells, new: write})
 	}
 	raw := "the unchanged response of the service, of whctl query only: JSON, or raw:" + strings.Join(client.Formats()[1:], ", raw:")
-	return append(all, Format{Name: "raw", Summary: raw})
+	return append(formats, Format{Name: "raw", Summary: raw})
 }
 
 // Shorthands has the formats with their own flag.
@@ -146,12 +146,13 @@ func (p *Printer) Format() (Format, error) {
 
 // checkFormat rejects flags that do not apply to the format.
 func checkFormat(c *cli.Context, f Format) error {
+	isJSON := f.Name == "json" || f.Name == "ndjson"
 	switch {
 	case c.Bool("excel") && f.Name != "csv":
 		return cmdline.Usagef("--excel requires --format csv")
 	case c.IsSet("null") && !f.cells:
 		return cmdline.Usagef("--null requires --format table, vertical, csv or tsv")
-	case c.IsSet("jq") && f.Name != "json" && f.Name != "ndjson":
+	case c.IsSet("jq") && !isJSON:
 		return cmdline.Usagef("--jq requires --format json or ndjson")
 	case slices.Contains([]string{f.Name, f.RawFormat}, "xlsx") && !toFile(c):
 		return cmdline.Usagef("a workbook needs a file: -o FILE")
@@ -172,19 +173,22 @@ var FileFormats = []string{"csv", "tsv", "json", "ndjson", "xlsx"}
 // table on a terminal and csv elsewhere. --jq implies json, --excel implies csv.
 func (p *Printer) defaultFormat() (string, error) {
 	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(p.Context.String("output")), "."))
+	needsJSON := p.Context.IsSet("jq")
+	canBeEnding := !needsJSON || strings.HasSuffix(ending, "json")
 	switch {
-	case slices.Contains(FileFormats, ending) && (!p.Context.IsSet("jq") || strings.HasSuffix(ending, "json")):
+	case canBeEnding && slices.Contains(FileFormats, ending):
 		return ending, nil
-	case p.Context.IsSet("jq"):
+	case needsJSON:
 		return "json", nil
 	case p.Context.Bool("excel"):
 		return "csv", nil
 	}
+
 	preset, err := p.Preset()
-	switch {
-	case err != nil || preset != "":
+	if err != nil || preset != "" {
 		return strings.ToLower(preset), err
-	case p.OnScreen():
+	}
+	if p.OnScreen() {
 		return "table", nil
 	}
 	return "csv", nil
@@ -200,8 +204,16 @@ func (p *Printer) OnScreen() bool { return p.Terminal.IsTerminal && !toFile(p.Co
 func (p *Printer) RowWriter(f Format, out *Sink, name string, t Table) (RowWriter, error) {
 	c := p.Context
 	l := layout{
-		out: out, columns: t.Columns, sheet: name, width: p.Terminal.Width, null: c.String("null"), excel: c.Bool("excel"), single: p.One || len(t.View) == 0,
-		vertical: p.OnScreen() && !chosenTable(c), choosable: (cmdline.FlagTable{}).Add(c.Command.Flags).Has("fields"), notice: p.Notice,
+		out:       out,
+		columns:   t.Columns,
+		sheet:     name,
+		width:     p.Terminal.Width,
+		null:      c.String("null"),
+		excel:     c.Bool("excel"),
+		single:    p.One || len(t.View) == 0,
+		vertical:  p.OnScreen() && !chosenTable(c),
+		choosable: (cmdline.FlagTable{}).Add(c.Command.Flags).Has("fields"),
+		notice:    p.Notice,
 	}
 	if c.IsSet("jq") {
 		return newJQ(c.Context, l, c.String("jq"), f.Name == "json")

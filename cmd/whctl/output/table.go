@@ -86,19 +86,28 @@ func (p *tableWriter) choose() error {
 		sample = append(sample, p.brief.cellsOf(row))
 	}
 	p.brief.dropEmpty(sample)
-	want, need, titles := make([]int, len(p.brief.columns)), make([]int, len(p.brief.columns)), make([]cell, len(p.brief.columns))
-	full := make([]int, len(want))
+
+	// The widths of columns: of whole texts, preferred, and at least.
+	n := len(p.brief.columns)
+	full := make([]int, n)
+	want := make([]int, n)
+	need := make([]int, n)
+	titles := make([]cell, n)
 	for i, s := range p.brief.columns {
 		titles[i] = cell{display.Sanitize(p.brief.title(s)), theme.Title}
 		for _, cells := range sample {
-			want[i] = max(want[i], ansi.StringWidthWc(cells[i].text))
+			full[i] = max(full[i], ansi.StringWidthWc(cells[i].text))
 		}
-		full[i], need[i] = want[i], want[i]
-		if !s.As.whole {
-			want[i] = min(want[i], tableCellMax)
-			if need[i] = min(want[i], tableCellMin); s.As.middle {
-				need[i] = min(want[i], tableMiddleMin)
-			}
+		switch {
+		case s.As.whole:
+			want[i] = full[i]
+			need[i] = full[i]
+		case s.As.middle:
+			want[i] = min(full[i], tableCellMax)
+			need[i] = min(want[i], tableMiddleMin)
+		default:
+			want[i] = min(full[i], tableCellMax)
+			need[i] = min(want[i], tableCellMin)
 		}
 		width := ansi.StringWidthWc(titles[i].text)
 		want[i] = max(want[i], min(width, tableCellMax))
@@ -112,9 +121,11 @@ func (p *tableWriter) choose() error {
 	for _, width := range p.widths {
 		visible += min(1, width+1)
 	}
-	if p.vertical && (len(sample) == 1 && p.single || 2*visible < len(p.brief.columns)) {
-		// A line per field is used for a single row, or if a table would show less
-		// than half of the columns.
+
+	// A line per field is used for a single row, or if a table would show less than half of
+	// the columns.
+	isSingle := p.single && len(sample) == 1
+	if p.vertical && (isSingle || 2*visible < n) {
 		p.turned = newVertical(p.layout).(*verticalWriter)
 		err := p.turned.Begin()
 		for _, row := range p.sample {
@@ -173,14 +184,14 @@ func (p *tableWriter) line(cells []cell) error {
 		if width < 0 {
 			continue
 		}
-		as := p.brief.columns[i].As
+		formatter := p.brief.columns[i].As
 		text := cells[i].text
-		if !as.wraps || !p.view.terminal {
-			text = cutShort(p.brief.screen, text, width, as.middle)
+		if !formatter.wraps || !p.view.terminal {
+			text = cutShort(p.brief.screen, text, width, formatter.middle)
 		}
 		pad := strings.Repeat(" ", max(0, width-ansi.StringWidthWc(text)))
 		text = p.brief.screen.Paint(cells[i].role, text)
-		if as.right {
+		if formatter.right {
 			line = append(append(line, pad...), text...)
 		} else {
 			line = append(append(line, text...), pad...)
@@ -206,7 +217,8 @@ func cutShort(s Screen, text string, width int, middle bool) string {
 	end := ""
 	if middle {
 		for i := range text { // the longest end that fits in half of the width
-			if end = text[i:]; ansi.StringWidthWc(end) <= (width-1)/2 {
+			end = text[i:]
+			if ansi.StringWidthWc(end) <= (width-1)/2 {
 				break
 			}
 		}
@@ -251,7 +263,8 @@ func (p *verticalWriter) End() error { return nil }
 // that the row does not have.
 func (p *verticalWriter) cells(cells []cell) error {
 	var text []byte
-	if p.rows++; p.rows > 1 {
+	p.rows++
+	if p.rows > 1 {
 		text = append(text, '\n')
 	}
 	for i, s := range p.view.columns {
@@ -265,8 +278,10 @@ func (p *verticalWriter) cells(cells []cell) error {
 		name := display.Sanitize(s.Title)
 		for _, line := range lines {
 			pad := strings.Repeat(" ", p.width-ansi.StringWidthWc(name)+tableGap)
-			line = p.view.screen.Paint(theme.Label, name) + pad + p.view.screen.Paint(cells[i].role, display.Sanitize(strings.TrimSuffix(line, "\r")))
-			text = append(append(text, bytes.TrimRight([]byte(line), " ")...), '\n')
+			shown := display.Sanitize(strings.TrimSuffix(line, "\r"))
+			line = p.view.screen.Paint(theme.Label, name) + pad + p.view.screen.Paint(cells[i].role, shown)
+			text = append(text, bytes.TrimRight([]byte(line), " ")...)
+			text = append(text, '\n')
 			name = ""
 		}
 	}

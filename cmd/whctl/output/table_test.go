@@ -66,13 +66,13 @@ func TestTableFitsTerminal(t *testing.T) {
 		if n := strings.Count(text, "\n"); n != len(lines)+1 {
 			rt.Fatalf("%d lines for %d rows", n, len(lines))
 		}
-		for one := range strings.Lines(text) {
-			one = strings.TrimSuffix(one, "\n")
-			if ansi.StringWidthWc(one) > width {
-				rt.Fatalf("%q is %d cells wide, the terminal %d", one, ansi.StringWidthWc(one), width)
+		for line := range strings.Lines(text) {
+			line = strings.TrimSuffix(line, "\n")
+			if ansi.StringWidthWc(line) > width {
+				rt.Fatalf("%q is %d cells wide, the terminal %d", line, ansi.StringWidthWc(line), width)
 			}
-			if strings.ContainsFunc(one, func(r rune) bool { return display.Escape(r) != "" }) {
-				rt.Fatalf("%q has control characters", one)
+			if strings.ContainsFunc(line, func(r rune) bool { return display.Escape(r) != "" }) {
+				rt.Fatalf("%q has control characters", line)
 			}
 		}
 	})
@@ -85,12 +85,12 @@ func TestWriterSanitizesSplitCharacters(t *testing.T) {
 		want := string(display.AppendSanitized(nil, []byte(text), "\n\t"))
 		var got strings.Builder
 		w := &display.Writer{To: &got}
-		for rest := []byte(text); len(rest) > 0; {
-			n := rapid.IntRange(1, len(rest)).Draw(rt, "piece")
-			if m, err := w.Write(rest[:n]); m != n || err != nil {
+		for remainder := []byte(text); len(remainder) > 0; {
+			n := rapid.IntRange(1, len(remainder)).Draw(rt, "piece")
+			if m, err := w.Write(remainder[:n]); m != n || err != nil {
 				rt.Fatal(m, err)
 			}
-			rest = rest[n:]
+			remainder = remainder[n:]
 		}
 		if got.String() != want {
 			rt.Fatalf("%q in pieces: %q, want %q", text, got.String(), want)

@@ -46,26 +46,30 @@ type Screen struct {
 // ViewFields returns the fields that the columns on a terminal need, with those of the
 // details if details is set.
 func (t Table) ViewFields(details bool) []string {
-	var all []string
+	var fields []string
 	for _, s := range t.View {
+		if s.Rank >= DetailOnly && !details {
+			continue
+		}
 		for name := range strings.FieldsSeq(s.Fields) {
-			if (details || s.Rank < DetailOnly) && !slices.Contains(all, name) {
-				all = append(all, name)
+			if !slices.Contains(fields, name) {
+				fields = append(fields, name)
 			}
 		}
 	}
-	return all
+	return fields
 }
 
 // Of returns the table of chosen columns, which have the names of their fields as titles.
 func (t Table) Of(columns []Column) Table {
 	chosen := Table{Columns: columns, chosen: true}
 	for i, c := range columns {
-		one := ViewColumn{c.Name, c.Name, formatterOf(c.Type), Rank(i)}
-		if at := slices.IndexFunc(t.View, func(s ViewColumn) bool { return s.Fields == c.Name }); at >= 0 {
-			one.As = t.View[at].As
+		shown := ViewColumn{c.Name, c.Name, formatterOf(c.Type), Rank(i)}
+		inView := slices.IndexFunc(t.View, func(s ViewColumn) bool { return s.Fields == c.Name })
+		if inView >= 0 {
+			shown.As = t.View[inView].As
 		}
-		chosen.View = append(chosen.View, one)
+		chosen.View = append(chosen.View, shown)
 	}
 	return chosen
 }
@@ -73,7 +77,7 @@ func (t Table) Of(columns []Column) Table {
 // view prints the cells of table and vertical.
 type view struct {
 	columns  []ViewColumn
-	at       [][]int // the fields of each, as indexes of names
+	indexes  [][]int // of the fields of each column in names
 	names    []string
 	types    []record.Type
 	screen   Screen
@@ -94,39 +98,43 @@ func newView(t Table, s Screen, terminal bool) view {
 	}
 	v := view{columns: t.View, chosen: t.chosen, screen: s, names: t.ViewFields(true), terminal: terminal}
 	if !terminal {
-		v.screen, v.names = rawScreen, nil
+		v.screen = rawScreen
+		v.names = nil
 		for i, c := range t.Columns {
 			v.columns[i].As = rawFormatter(c.Type)
 			v.names = append(v.names, c.Name)
 		}
 	}
 	for _, name := range v.names {
-		of := record.Text
-		if at := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name }); at >= 0 {
-			of = t.Columns[at].Type
+		fieldType := record.Text
+		i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+		if i >= 0 {
+			fieldType = t.Columns[i].Type
 		}
-		v.types = append(v.types, of)
+		v.types = append(v.types, fieldType)
 	}
 	for i, c := range v.columns {
-		at := []int{i}
+		indexes := []int{i}
 		if terminal {
-			at = nil
+			indexes = nil
 			for name := range strings.FieldsSeq(c.Fields) {
-				at = append(at, slices.Index(v.names, name))
+				indexes = append(indexes, slices.Index(v.names, name))
 			}
 		}
-		v.at = append(v.at, at)
+		v.indexes = append(v.indexes, indexes)
 	}
 	return v
 }
 
 // brief returns the view without details.
 func (v view) brief() view {
-	all := v
-	v.columns, v.at = nil, nil
-	for i, c := range all.columns {
+	whole := v
+	v.columns = nil
+	v.indexes = nil
+	for i, c := range whole.columns {
 		if c.Rank < DetailOnly {
-			v.columns, v.at = append(v.columns, c), append(v.at, all.at[i])
+			v.columns = append(v.columns, c)
+			v.indexes = append(v.indexes, whole.indexes[i])
 		}
 	}
 	return v
@@ -139,12 +147,13 @@ func (v *view) cellsOf(r client.Row) []cell {
 	for i, c := range v.columns {
 		null := true
 		v.texts = v.texts[:0]
-		for _, at := range v.at[i] {
-			one := v.values[at]
-			null = null && one.Null()
-			v.texts = append(v.texts, string(one.AppendCell(nil, v.types[at])))
+		for _, index := range v.indexes[i] {
+			value := v.values[index]
+			null = null && value.Null()
+			v.texts = append(v.texts, string(value.AppendCell(nil, v.types[index])))
 		}
-		if cells[i].text = v.null; !null || v.terminal && v.null == "" {
+		cells[i].text = v.null
+		if !null || v.terminal && v.null == "" {
 			cells[i] = c.As.show(v.screen, v.texts)
 		}
 		if !v.screen.long {
@@ -157,12 +166,18 @@ func (v *view) cellsOf(r client.Row) []cell {
 // dropEmpty removes the less important columns without a value in the first rows, also from
 // these rows. Fields that a user has chosen are kept.
 func (v *view) dropEmpty(rows [][]cell) {
-	for i := len(v.columns) - 1; v.terminal && !v.chosen && len(rows) > 0 && i > 0; i-- {
-		if c := v.columns[i]; c.Rank > 0 && !slices.ContainsFunc(rows, func(cells []cell) bool { return cells[i].text != "" }) {
-			v.columns, v.at = slices.Delete(v.columns, i, i+1), slices.Delete(v.at, i, i+1)
-			for r := range rows {
-				rows[r] = slices.Delete(rows[r], i, i+1)
-			}
+	if !v.terminal || v.chosen || len(rows) == 0 {
+		return
+	}
+	for i := len(v.columns) - 1; i > 0; i-- {
+		hasValue := slices.ContainsFunc(rows, func(cells []cell) bool { return cells[i].text != "" })
+		if v.columns[i].Rank == 0 || hasValue {
+			continue
+		}
+		v.columns = slices.Delete(v.columns, i, i+1)
+		v.indexes = slices.Delete(v.indexes, i, i+1)
+		for r := range rows {
+			rows[r] = slices.Delete(rows[r], i, i+1)
 		}
 	}
 }

@@ -23,10 +23,10 @@ type xlsxWriter struct{ RowWriter }
 
 func (p xlsxWriter) Row(r client.Row) error {
 	err := p.RowWriter.Row(r)
-	switch {
-	case errors.Is(err, xlsx.ErrText):
+	if errors.Is(err, xlsx.ErrText) {
 		return fmt.Errorf("%w; leave the field out (--fields), or use csv", err)
-	case errors.Is(err, xlsx.ErrRows):
+	}
+	if errors.Is(err, xlsx.ErrRows) {
 		return fmt.Errorf("%w; take fewer (--where, --take), or use csv", err)
 	}
 	return err
