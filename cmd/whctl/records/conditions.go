@@ -71,22 +71,23 @@ func ShorthandFlags(kind *record.Kind) (flags []cli.Flag) {
 }
 
 // readShorthands returns the conditions of the flags.
-func readShorthands(c *cli.Context, kind *record.Kind, today time.Time) (all []client.Filter, err error) {
+func readShorthands(c *cli.Context, kind *record.Kind, today time.Time) ([]client.Filter, error) {
 	if kind.Database == record.RecordsDB {
 		return nil, nil
 	}
+	var conditions []client.Filter
 	for _, h := range shorthands {
 		field, ok := h.field(kind)
 		if !ok || !c.IsSet(h.flag) {
 			continue
 		}
-		one, err := h.parse(kind, field, c.String(h.flag), today)
+		condition, err := h.parse(kind, field, c.String(h.flag), today)
 		if err != nil {
 			return nil, fmt.Errorf("--%s %w", h.flag, err)
 		}
-		all = append(all, one)
+		conditions = append(conditions, condition)
 	}
-	return all, nil
+	return conditions, nil
 }
 
 func parseTime(operator record.Operator) func(*record.Kind, record.Field, string, time.Time) (client.Filter, error) {
@@ -99,50 +100,55 @@ func parseTime(operator record.Operator) func(*record.Kind, record.Field, string
 // parseStatus parses the statuses of messages, a code or class of HTTP, or whether
 // something is enabled.
 func parseStatus(kind *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
-	one := client.Filter{Field: field.Name}
+	condition := client.Filter{Field: field.Name}
 	switch {
 	case field.Type == record.Bool:
-		at := slices.Index([]string{"disabled", "enabled"}, strings.ToLower(text))
-		if at < 0 {
-			return one, fmt.Errorf("must be enabled or disabled, not %q", text)
+		i := slices.Index([]string{"disabled", "enabled"}, strings.ToLower(text))
+		if i < 0 {
+			return condition, fmt.Errorf("must be enabled or disabled, not %q", text)
 		}
-		one.Values = []string{strconv.FormatBool(at == 1)}
+		condition.Values = []string{strconv.FormatBool(i == 1)}
 	case filter.IsStatus(kind, field):
-		one.Operator = record.In
+		condition.Operator = record.In
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' }) {
 			n, err := filter.StatusNumber(strings.TrimSpace(word))
 			if err != nil {
-				return one, err
+				return condition, err
 			}
-			one.Values = append(one.Values, strconv.Itoa(n))
+			condition.Values = append(condition.Values, strconv.Itoa(n))
 		}
 	default:
 		class, isClass := strings.CutSuffix(strings.ToLower(text), "xx")
 		n, err := strconv.Atoi(class)
-		if err != nil || n < 1 || isClass && n > 9 {
-			return one, fmt.Errorf("must be an HTTP status such as 404 or 5xx, not %q", text)
+		isNoClass := isClass && n > 9
+		if err != nil || n < 1 || isNoClass {
+			return condition, fmt.Errorf("must be an HTTP status such as 404 or 5xx, not %q", text)
 		}
-		if one.Values = []string{text}; isClass {
-			one.Operator, one.Values = record.Between, []string{class + "00", class + "99"}
+		condition.Values = []string{text}
+		if isClass {
+			condition.Operator = record.Between
+			condition.Values = []string{class + "00", class + "99"}
 		}
 	}
-	if one.Operator == record.In && len(one.Values) == 1 {
-		one.Operator = record.Equal
+	if condition.Operator == record.In && len(condition.Values) == 1 {
+		condition.Operator = record.Equal
 	}
-	return one, nil
+	return condition, nil
 }
 
 // parseEvent parses a pattern of events.
 func parseEvent(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
-	one := client.Filter{Field: field.Name, Values: []string{text}}
+	condition := client.Filter{Field: field.Name, Values: []string{text}}
 	start, starred := strings.CutSuffix(text, "*")
-	switch {
-	case starred && !strings.Contains(start, "*"):
-		one.Operator, one.Values = record.StartsWith, []string{start}
-	case strings.Contains(text, "*"):
-		one.Operator, one.Values = record.Like, []string{strings.NewReplacer("*", "%", "%", "[%]", "_", "[_]", "[", "[[]").Replace(text)}
+	if starred && !strings.Contains(start, "*") {
+		condition.Operator = record.StartsWith
+		condition.Values = []string{start}
+	} else if strings.Contains(text, "*") {
+		pattern := strings.NewReplacer("*", "%", "%", "[%]", "_", "[_]", "[", "[[]").Replace(text)
+		condition.Operator = record.Like
+		condition.Values = []string{pattern}
 	}
-	return one, nil
+	return condition, nil
 }
 
 // EventHint suggests events for an unknown one in --event.
@@ -162,17 +168,7 @@ func ReadFilters(c *cli.Context, q *client.Query, today time.Time) error {
 		return err
 	}
 	q.Where = append(q.Where, shorthands...)
-	conditions, err := readConditions(c)
-	var filters []client.Filter
-	if err == nil {
-		filters, err = reader.ParseAll(conditions)
-	}
-	for _, one := range filters {
-		if err == nil {
-			q.Where, err = filter.Append(q.Where, one)
-		}
-	}
-	if err != nil {
+	if err := readWhere(c, reader, q); err != nil {
 		return fmt.Errorf("--where %w", err)
 	}
 	if !c.IsSet("filter-json") {
@@ -191,13 +187,32 @@ func ReadFilters(c *cli.Context, q *client.Query, today time.Time) error {
 	return nil
 }
 
+// readWhere adds the conditions of --where to a query.
+func readWhere(c *cli.Context, reader filter.Reader, q *client.Query) error {
+	texts, err := readConditions(c)
+	if err != nil {
+		return err
+	}
+	conditions, err := reader.ParseAll(texts)
+	if err != nil {
+		return err
+	}
+	for _, condition := range conditions {
+		q.Where, err = filter.Append(q.Where, condition)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // readConditions returns the conditions of --where. Files named by @FILE have a
 // condition per line; empty lines and lines that start with # are skipped.
 func readConditions(c *cli.Context) ([]string, error) {
-	var all []string
+	var conditions []string
 	for _, text := range c.StringSlice("where") {
 		if !strings.HasPrefix(text, "@") {
-			all = append(all, text)
+			conditions = append(conditions, text)
 			continue
 		}
 		content, err := command.Argument(c, text)
@@ -205,10 +220,11 @@ func readConditions(c *cli.Context) ([]string, error) {
 			return nil, err
 		}
 		for line := range strings.Lines(content) {
-			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-				all = append(all, line)
+			line = strings.TrimSpace(line)
+			if line != "" && line[0] != '#' {
+				conditions = append(conditions, line)
 			}
 		}
 	}
-	return all, nil
+	return conditions, nil
 }

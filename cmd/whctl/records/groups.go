@@ -15,10 +15,14 @@ import (
 // groupFunctions are the flags that name fields for a function of --by.
 var groupFunctions = []string{"sum", "avg", "min", "max"}
 
+// functionNouns are the functions in words, for help texts.
+var functionNouns = map[string]string{"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
+
 func groupFlags() []cli.Flag {
 	flags := []cli.Flag{&cli.StringFlag{Name: "by", Usage: "print one row for each value of a `FIELD`, or of a date as DATE:day, DATE:month or DATE:year, with the number of records"}}
 	for _, name := range groupFunctions {
-		flags = append(flags, &cli.StringSliceFlag{Name: name, Usage: "print the " + map[string]string{"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}[name] + " of the fields `A,B` with all digits, of all records or with --by of each group"})
+		usage := "print the " + functionNouns[name] + " of the fields `A,B` with all digits, of all records or with --by of each group"
+		flags = append(flags, &cli.StringSliceFlag{Name: name, Usage: usage})
 	}
 	return flags
 }
@@ -43,8 +47,10 @@ func readGroups(c *cli.Context, q *client.Query) ([]output.Column, error) {
 			return nil, err
 		}
 		columns = output.ColumnsOf(q.Kind, []string{field})
-		if q.GroupBy = field; period != "" {
-			q.GroupBy, columns[0].Type = field+":"+period, record.Text
+		q.GroupBy = field
+		if period != "" {
+			q.GroupBy = field + ":" + period
+			columns[0].Type = record.Text
 		}
 	}
 	q.Include = []string{"COUNT(*)"}
@@ -54,13 +60,14 @@ func readGroups(c *cli.Context, q *client.Query) ([]output.Column, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, of := range fields {
-			column := output.ColumnsOf(q.Kind, []string{of})[0]
+		for _, field := range fields {
+			column := output.ColumnsOf(q.Kind, []string{field})[0]
 			if (name == "sum" || name == "avg") && column.Type != record.Double {
 				column.Type = record.Decimal
 			}
-			column.Name = record.GroupColumn(name, of)
-			columns, q.Include = append(columns, column), append(q.Include, strings.ToUpper(name)+"("+of+")")
+			column.Name = record.GroupColumn(name, field)
+			columns = append(columns, column)
+			q.Include = append(q.Include, strings.ToUpper(name)+"("+field+")")
 		}
 	}
 	return columns, nil

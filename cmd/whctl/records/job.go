@@ -37,24 +37,27 @@ type job struct {
 }
 
 func (j *job) run() error {
-	switch {
-	case j.context.Bool("count"):
+	if j.context.Bool("count") {
 		return j.count()
-	case j.format.Raw():
+	}
+	if j.format.Raw() {
 		return j.raw()
 	}
 	return j.print()
 }
 
-// count implements --count: it prints a number in any format.
-func (j *job) count() (err error) {
-	if j.rows, err = j.service.Count(j.context.Context, j.query); err == nil {
-		fmt.Fprintln(j.out, j.rows)
+// count prints the number of rows, in any format.
+func (j *job) count() error {
+	var err error
+	j.rows, err = j.service.Count(j.context.Context, j.query)
+	if err != nil {
+		return err
 	}
-	return err
+	fmt.Fprintln(j.out, j.rows)
+	return nil
 }
 
-// raw implements --format raw: it copies the reply byte for byte.
+// raw copies the reply byte for byte.
 func (j *job) raw() (err error) {
 	_, j.notes, err = j.service.Download(j.context.Context, j.query, j.format.RawFormat, j.out)
 	j.rows = -1 // unknown
@@ -101,17 +104,24 @@ func (j *job) print() error {
 // exports are not sorted, because the order may have no index.
 func (j *job) limit() {
 	q := &j.query
-	switch {
-	case j.totals():
+	if j.totals() {
 		q.Take = new(int64)
 		return
-	case j.format.Name == "table" && q.Take == nil && !j.context.Bool("all") && !j.context.Bool("count") && j.printer.OnScreen():
-		q.Take, j.limited = &j.defaultTake, true
 	}
-	if q.Take != nil && len(q.OrderBy) == 0 && q.GroupBy == "" && q.Kind.Database == record.RecordsDB {
-		if q.OrderBy = q.Kind.Key; len(q.OrderBy) == 0 {
-			q.OrderBy = []string{q.Kind.KeyName()}
-		}
+	showsAll := j.context.Bool("all") || j.context.Bool("count")
+	isTable := j.format.Name == "table" && j.printer.OnScreen()
+	if isTable && q.Take == nil && !showsAll {
+		q.Take = &j.defaultTake
+		j.limited = true
+	}
+
+	hasOrder := len(q.OrderBy) > 0 || q.GroupBy != ""
+	if q.Take == nil || hasOrder || q.Kind.Database != record.RecordsDB {
+		return
+	}
+	q.OrderBy = q.Kind.Key
+	if len(q.OrderBy) == 0 {
+		q.OrderBy = []string{q.Kind.KeyName()}
 	}
 }
 
@@ -128,16 +138,17 @@ func (j *job) sums(q client.Query) (iter.Seq2[client.Row, error], error) {
 	values := make([]any, len(j.table.Columns))
 	for i, c := range j.table.Columns {
 		text, known := page.Meta[q.Include[i]]
-		switch {
-		case !known || text == "" && c.Type.Number():
-		case c.Type.Number():
-			if strings.Contains(text, ".") { // the zeros are those of the type of sums
-				text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-			}
-			values[i] = json.RawMessage(text)
-		default:
-			values[i] = text
+		if !known || text == "" && c.Type.Number() {
+			continue // null
 		}
+		if !c.Type.Number() {
+			values[i] = text
+			continue
+		}
+		if strings.Contains(text, ".") { // the zeros are those of the type of sums
+			text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+		}
+		values[i] = json.RawMessage(text)
 	}
 	row, err := output.LineRow(j.table.Columns, values)
 	return output.Each([]client.Row{row}), err
@@ -197,9 +208,11 @@ func (j *job) summarize() {
 			}
 		}
 	}
+	listsFailed := j.query.Kind.Name == "Message" && j.context.String("status") == "failed"
 	switch {
 	case j.context.Bool("count") && j.query.GroupBy != "":
-		j.printer.Notice("%s of %s; the records of each are counted without --count", display.Count(j.rows, "value", "values"), j.query.GroupBy)
+		j.printer.Notice("%s of %s; the records of each are counted without --count",
+			display.Count(j.rows, "value", "values"), j.query.GroupBy)
 	case j.context.Bool("count"):
 	case j.rows < 0 && j.out.File() != "":
 		j.printer.Notice("written to %s", j.out.File())
@@ -213,7 +226,7 @@ func (j *job) summarize() {
 		j.printer.Notice("%s of %s", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
 	case j.rows == 0 && EventHint(j.context) != "":
 		j.printer.Notice("0 rows: no event is named %s%s", j.context.String("event"), EventHint(j.context))
-	case j.rows == 0 && j.query.Kind.Name == "Message" && j.context.String("status") == "failed":
+	case j.rows == 0 && listsFailed:
 		j.printer.Notice("0 rows: %s", NoneGivenUp)
 	default:
 		j.printer.Notice("%s", display.Count(j.rows, "row", "rows"))
@@ -226,18 +239,25 @@ func likely(f client.Filter) (intended client.Filter, ok bool) {
 	if len(f.Values) != 1 {
 		return f, false
 	}
-	value, equal := f.Values[0], f.Operator == record.Equal
-	switch intended = f; {
+	value := f.Values[0]
+	equal := f.Operator == record.Equal
+	startsWithStar := strings.HasPrefix(value, "*") && strings.Trim(value, "*") != ""
+	hasNoWildcard := value != "" && !strings.ContainsAny(value, "%_[")
+	intended = f
+	switch {
 	case strings.HasPrefix(value, "'") && strings.HasSuffix(value, "'"):
 		value = strings.Trim(value, "'")
 	case equal && strings.HasPrefix(value, "="):
 		value = value[1:]
-	case equal && strings.HasPrefix(value, "*") && strings.Trim(value, "*") != "", f.Operator == record.Like && value != "" && !strings.ContainsAny(value, "%_["):
-		intended.Operator, value = record.Contains, strings.Trim(value, "*")
+	case equal && startsWithStar, f.Operator == record.Like && hasNoWildcard:
+		value = strings.Trim(value, "*")
+		intended.Operator = record.Contains
 	case equal && strings.HasSuffix(value, "*"):
-		intended.Operator, value = record.StartsWith, strings.TrimRight(value, "*")
+		value = strings.TrimRight(value, "*")
+		intended.Operator = record.StartsWith
 	case equal && strings.EqualFold(value, "null"):
-		intended.Operator, value = record.IsNull, "true"
+		value = "true"
+		intended.Operator = record.IsNull
 	default:
 		return f, false
 	}

@@ -54,7 +54,9 @@ func newProgress(mode, name, bar string, to io.Writer, now func() time.Time, cou
 		p.interval = lineInterval
 		p.print = func(text string) { fmt.Fprintln(to, text) }
 	} else {
-		p.interval, p.rewrites, p.bar = screenInterval, true, bar
+		p.interval = screenInterval
+		p.rewrites = true
+		p.bar = bar
 		if len(name) > nameWidth {
 			p.name = name[:nameWidth-2] + ".."
 		}

@@ -74,10 +74,12 @@ func Kind(c *cli.Context, s *command.Session, name string) (*record.Kind, error)
 			registry, err = s.Kinds(c, true)
 		}
 	}
-	switch { // as the query would
-	case client.Is(err, client.Cancelled):
+
+	// These errors are returned as the query would return them.
+	if client.Is(err, client.Cancelled) {
 		return nil, command.Interruption{}
-	case client.Is(err, client.TimedOut), registry == nil:
+	}
+	if client.Is(err, client.TimedOut) || registry == nil {
 		return nil, err
 	}
 	kind, unknown := KindNamed(registry, name)
@@ -101,7 +103,7 @@ var (
 	fieldColumns = []output.Column{{Name: "Field", Type: record.Text}, {Name: "Type", Type: record.Text}, {Name: "Operators", Type: record.Text}}
 )
 
-// listKinds implements whctl records.
+// listKinds runs whctl records.
 func listKinds(c *cli.Context, s *command.Session) error {
 	registry, err := s.Kinds(c, true)
 	if registry == nil {
@@ -182,22 +184,31 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 		return err
 	}
 	table := output.Table{Columns: groups, View: l.View}
-	switch chosen := len(q.Fields) > 0; {
+	isBrief := format.HumanReadable() && len(q.Fields) == 0
+	hasView := len(l.View) > 0 && printer.OnScreen()
+	switch {
 	case groups != nil:
-	case format.HumanReadable() && !chosen && len(l.View) > 0 && printer.OnScreen():
+	case isBrief && hasView:
 		q.Fields = slices.DeleteFunc(table.ViewFields(format.Name == "vertical"), func(name string) bool {
 			_, known := q.Kind.Column(name)
 			return !known
 		})
 		table.Columns = output.ColumnsOf(q.Kind, q.Fields)
 	default:
-		if format.HumanReadable() && !chosen {
+		if isBrief {
 			q.Fields = l.Brief
 		}
 		table = table.Of(output.ColumnsOf(q.Kind, q.Fields))
 		printer.One = true // a single record is shown as a line per field
 	}
-	job := &job{context: c, table: table, printer: printer, query: q, format: format, defaultTake: in.Count("default_take")}
+	job := &job{
+		context:     c,
+		table:       table,
+		printer:     printer,
+		query:       q,
+		format:      format,
+		defaultTake: in.Count("default_take"),
+	}
 	job.limit()
 	service, err := s.ReadClient(c)
 	if err != nil {
@@ -300,7 +311,7 @@ func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 	var terms []string
 	for _, name := range names(lists, ",;") {
 		name, descending := strings.CutPrefix(name, "-")
-		if field, direction, is := strings.Cut(name, " "); is && strings.EqualFold(direction, "desc") {
+		if field, direction, ok := strings.Cut(name, " "); ok && strings.EqualFold(direction, "desc") {
 			return nil, fmt.Errorf("--order-by: write -%s, not %q", field, name)
 		}
 		field, err := fieldName(kind, "order-by", strings.TrimSpace(name))
@@ -317,15 +328,17 @@ func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 
 // names splits lists at separators and drops empty names.
 func names(lists []string, separators string) []string {
-	var all []string
+	isSeparator := func(r rune) bool { return strings.ContainsRune(separators, r) }
+	var split []string
 	for _, text := range lists {
-		for _, name := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(separators, r) }) {
-			if name = strings.TrimSpace(name); name != "" {
-				all = append(all, name)
+		for _, name := range strings.FieldsFunc(text, isSeparator) {
+			name = strings.TrimSpace(name)
+			if name != "" {
+				split = append(split, name)
 			}
 		}
 	}
-	return all
+	return split
 }
 
 // fieldName returns a field's name in canonical letter case.

@@ -50,7 +50,8 @@ func Tail(c *cli.Context, s *command.Session, f LiveStream) error {
 	if err != nil {
 		return err
 	}
-	rows, limit := int64(0), c.Int64("take")
+	rows := int64(0)
+	limit := c.Int64("take")
 	err = to.begin()
 	for e, streamErr := range listen.Stream(c.Context, service, f.Topic, printer.Notice) {
 		if err = streamErr; err != nil {
@@ -63,7 +64,8 @@ func Tail(c *cli.Context, s *command.Session, f LiveStream) error {
 		if err = to.print(document, line); err != nil {
 			break
 		}
-		if rows++; rows == limit {
+		rows++
+		if rows == limit {
 			break
 		}
 	}
