@@ -66,7 +66,7 @@ var captureTable = output.Table{
 	},
 }
 
-// resume implements whctl changes resume.
+// resume runs whctl changes resume.
 func resume(c *cli.Context, _ *command.Session) (command.Change, error) {
 	kind, silent := c.Args().First(), c.Bool("silent")
 	if silent == c.Bool("raise") {

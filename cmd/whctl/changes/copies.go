@@ -430,14 +430,14 @@ func (db *copies) advanceLoad(t *table, st *state, page *client.ChangePage) erro
 
 // currentAt returns the time until which a copy has all changes with those of a page.
 func currentAt(st *state, page *client.ChangePage) string {
-	at := page.Looked
+	lookedAt := page.Looked
 	if n := len(page.Changes); n > 0 { // there may be more
-		at = page.Changes[n-1].CapturedAt
+		lookedAt = page.Changes[n-1].CapturedAt
 	}
-	if at == "" {
+	if lookedAt == "" {
 		return st.current
 	}
-	return max(st.current, fmt.Sprintf("%.19sZ", at))
+	return max(st.current, fmt.Sprintf("%.19sZ", lookedAt))
 }
 
 // errOtherWriter is the error of a copy that another process keeps, too.

@@ -20,8 +20,8 @@ import (
 // order than that of the fields.
 func everyType(t *testing.T) *record.Kind {
 	t.Helper()
-	field := func(name string, of record.Type) record.Field {
-		return record.Field{Name: name, Type: of, Filter: of.Filter(), Null: true}
+	field := func(name string, fieldType record.Type) record.Field {
+		return record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: true}
 	}
 	registry, err := record.NewRegistry(record.Kind{Name: "Every", Area: "Test", Key: []string{"Amount", "ID"}, Fields: []record.Field{
 		field("ID", record.Text), field("Amount", record.Decimal), field("Price", record.Decimal), field("Count", record.Int), field("Short", record.Short),
@@ -96,12 +96,11 @@ func TestColumnsOfEveryType(t *testing.T) {
 	}
 }
 
-// A change is found by its key, with any scale of a decimal, and a null is a null.
 // TestTextsInNumbers: texts that the service cannot read as numbers are copied unchanged, also
 // those that SQLite would convert to numbers and those of keys.
 func TestTextsInNumbers(t *testing.T) {
-	field := func(name string, of record.Type) record.Field {
-		return record.Field{Name: name, Type: of, Filter: of.Filter(), Null: record.Nullable}
+	field := func(name string, fieldType record.Type) record.Field {
+		return record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: record.Nullable}
 	}
 	registry, err := record.NewRegistry(record.Kind{Name: "Mixed", Key: []string{"ID"}, Fields: []record.Field{field("ID", record.Int), field("Count", record.Int), field("Flag", record.Bool), field("Ratio", record.Double)}})
 	if err != nil {

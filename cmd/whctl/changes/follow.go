@@ -21,10 +21,12 @@ import (
 // stateFile is the mode of files with a token, which is no secret.
 const stateFile fs.FileMode = 0o644
 
-// follow implements whctl follow. The token is stored after the changes before it have been
+// follow runs whctl follow. The token is stored after the changes before it have been
 // printed, so that none is lost if the process is killed.
 func follow(c *cli.Context, s *command.Session) (err error) {
-	state, token, stored := c.String("state"), c.String("since"), ""
+	state := c.String("state")
+	token := c.String("since")
+	stored := ""
 	if state != "" && token == "" {
 		text, err := os.ReadFile(state)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -50,10 +52,11 @@ func follow(c *cli.Context, s *command.Session) (err error) {
 	}
 	until := target(-1)
 	if c.Bool("once") {
-		now, err := present(ctx, service, kind)
-		if err == nil {
-			until, err = targetOf(now.Next)
+		current, err := present(ctx, service, kind)
+		if err != nil {
+			return err
 		}
+		until, err = targetOf(current.Next)
 		if err != nil {
 			return err
 		}

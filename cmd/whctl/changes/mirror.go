@@ -25,7 +25,7 @@ import (
 // kindsInterval is the interval at which the fields of the kinds are read again.
 const kindsInterval = time.Minute
 
-// mirrorRecords implements whctl mirror.
+// mirrorRecords runs whctl mirror.
 func mirrorRecords(c *cli.Context, s *command.Session) (err error) {
 	if c.String("to") == "" {
 		return cmdline.Usagef("give the file of the copies with --to")
@@ -172,16 +172,20 @@ const (
 // were loaded.
 func (m *mirror) load(ctx context.Context, kind *record.Kind) (*record.Kind, *state, error) {
 	pauses := backoff.Backoff{Min: minLoadPause, Max: maxLoadPause}
-	for n, best, futile := 1, 0, 0; ; n++ {
+	best := 0   // number of rows of the longest load
+	futile := 0 // number of loads since then
+	for n := 1; ; n++ {
 		kind, err := m.kind(ctx, kind.Name, 0)
 		if err != nil {
 			return nil, nil, err
 		}
 		st, rows, err := m.loadOnce(ctx, kind, n)
-		if futile++; rows > best {
+		futile++
+		if rows > best {
 			best, futile = rows, 0
 		}
-		if !client.Is(err, client.Incomplete) && !outdated(err) || futile == maxFutile {
+		mayRepeat := client.Is(err, client.Incomplete) || outdated(err)
+		if !mayRepeat || futile == maxFutile {
 			return kind, st, err
 		}
 		pause := pauses.Next()
@@ -274,14 +278,16 @@ func (m *mirror) checkFields(ctx context.Context, kind *record.Kind, st *state) 
 	if err != nil {
 		return "", err
 	}
-	now, err := present(ctx, m.service, kind)
-	switch {
-	case err != nil:
+	current, err := present(ctx, m.service, kind)
+	if err != nil {
 		return "", err
-	case fieldsOf(named) != st.fields, !slices.Equal(now.Key, st.key), !slices.Equal(now.Omitted, st.omitted):
+	}
+	isSameKey := slices.Equal(current.Key, st.key)
+	isSameSet := fieldsOf(named) == st.fields && slices.Equal(current.Omitted, st.omitted)
+	if !isSameKey || !isSameSet {
 		return "", errFields
 	}
-	return now.Next, nil
+	return current.Next, nil
 }
 
 // without names the fields that a copy does not have.

@@ -91,9 +91,9 @@ func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (re
 		header.Set("Webhook-Test", "true")
 	}
 	if f.secret != nil {
-		at := f.now()
-		header.Set("Webhook-Timestamp", fmt.Sprint(at.Unix()))
-		header.Set("Webhook-Signature", signature(f.secret, id, at, body))
+		sentAt := f.now()
+		header.Set("Webhook-Timestamp", fmt.Sprint(sentAt.Unix()))
+		header.Set("Webhook-Signature", signature(f.secret, id, sentAt, body))
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.to.String(), bytes.NewReader(body))
 	if err != nil {
@@ -103,7 +103,7 @@ func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (re
 	start := time.Now()
 	reply, err := f.http.Do(request)
 	if err != nil {
-		if inURL, is := errors.AsType[*url.Error](err); is {
+		if inURL, ok := errors.AsType[*url.Error](err); ok {
 			err = inURL.Err // the wrapper repeats the address
 		}
 		return response{duration: time.Since(start)}, f.describe(err)

@@ -97,13 +97,15 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 			l.Notice("mirroring to %s; real subscribers are unaffected", l.Forwarder.to.Redacted())
 		}
 		m, ok := e.(client.MessageEvent)
-		if !ok || m.Duration == 0 || m.Deleted || !l.Filter.Matches(m.MessageChange) {
-			continue // not a delivery attempt
+		isAttempt := ok && m.Duration != 0 && !m.Deleted
+		if !isAttempt || !l.Filter.Matches(m.MessageChange) {
+			continue
 		}
 		if err := l.forward(ctx, m.MessageChange); err != nil {
 			return count, err
 		}
-		if count++; count == l.Max {
+		count++
+		if count == l.Max {
 			return count, nil
 		}
 	}
@@ -162,17 +164,25 @@ type result struct {
 // printResult prints the response of the receiver at a URL. Its body is printed for
 // failures, and for all responses with ShowResponse. Without a Forwarder the body is that
 // of the message.
-func (l *Listener) printResult(m wire.MessageChange, url string, got response, err error) error {
-	failed := err != nil || got.status < 200 || got.status > 299
-	shown := strings.TrimSpace(string(got.body))
+func (l *Listener) printResult(m wire.MessageChange, url string, reply response, err error) error {
+	failed := err != nil || reply.status < 200 || reply.status > 299
+	shown := strings.TrimSpace(string(reply.body))
 	if l.Forwarder != nil && !failed && !l.ShowResponse {
 		shown = ""
 	}
 	if l.NDJSON {
-		line := result{At: l.Now().UTC().Format(time.RFC3339Nano), EventName: m.EventName, MessageID: m.MessageID, URL: url,
-			HTTPCode: got.status, Duration: float64(got.duration.Microseconds()) / 1000}
-		if line.Response = shown; l.Forwarder == nil {
-			line.Response, line.Body = "", shown
+		line := result{
+			At:        l.Now().UTC().Format(time.RFC3339Nano),
+			EventName: m.EventName,
+			MessageID: m.MessageID,
+			URL:       url,
+			HTTPCode:  reply.status,
+			Duration:  float64(reply.duration.Microseconds()) / 1000,
+		}
+		if l.Forwarder == nil {
+			line.Body = shown
+		} else {
+			line.Response = shown
 		}
 		if err != nil {
 			line.Error = err.Error()
@@ -183,18 +193,18 @@ func (l *Listener) printResult(m wire.MessageChange, url string, got response, e
 		}
 		return err
 	}
-	word := fmt.Sprint(got.status)
-	switch {
-	case err != nil:
-		word = "no response: " + err.Error()
-	case got.status == 0:
-		word = "no response"
+	outcome := fmt.Sprint(reply.status)
+	if err != nil {
+		outcome = "no response: " + err.Error()
+	} else if reply.status == 0 {
+		outcome = "no response"
 	}
 	host := url
-	if to, err := neturl.Parse(url); err == nil {
-		host = to.Host
+	if address, err := neturl.Parse(url); err == nil {
+		host = address.Host
 	}
-	_, err = fmt.Fprintf(l.Out, "%s <-- %s  POST %s (%d ms)\n", l.clock(), display.Sanitize(word), display.Sanitize(host), got.duration.Milliseconds())
+	_, err = fmt.Fprintf(l.Out, "%s <-- %s  POST %s (%d ms)\n",
+		l.clock(), display.Sanitize(outcome), display.Sanitize(host), reply.duration.Milliseconds())
 	if shown != "" && err == nil {
 		_, err = fmt.Fprintf(&display.Writer{To: l.Out}, "         %s\n", strings.ReplaceAll(shown, "\n", "\n         "))
 	}
