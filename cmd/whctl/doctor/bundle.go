@@ -57,18 +57,18 @@ func (d *Diagnosis) Bundle(path string) error {
 
 // effectiveSettings returns the texts and sources of the settings.
 func (d *Diagnosis) effectiveSettings() map[string][2]string {
-	all := make(map[string][2]string)
+	settings := make(map[string][2]string)
 	if d.settings != nil {
 		for name, value := range d.settings.Values {
-			all[name] = [2]string{value.Text, value.Origin}
+			settings[name] = [2]string{value.Text, value.Origin}
 		}
 	}
-	return all
+	return settings
 }
 
 // environment returns the environment variables that are set, with secrets masked.
 func (d *Diagnosis) environment() map[string]string {
-	all := make(map[string]string)
+	variables := make(map[string]string)
 	for _, v := range append(profile.Variables(), profile.Variable{Name: "TERM, LANG, LC_ALL, LC_CTYPE, SSH_TTY, TMUX, STY"}) {
 		for name := range strings.SplitSeq(v.Name, ", ") {
 			text := d.connector.Env(name)
@@ -76,11 +76,11 @@ func (d *Diagnosis) environment() map[string]string {
 				text = "***"
 			}
 			if text != "" {
-				all[name] = text
+				variables[name] = text
 			}
 		}
 	}
-	return all
+	return variables
 }
 
 // adminOnly returns the reply to a request that needs the role admin, or the reason

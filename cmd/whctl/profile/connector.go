@@ -102,7 +102,10 @@ func (k *Connector) Client(c *cli.Context, readOnly bool) (*client.Client, error
 	if err != nil {
 		return nil, err
 	}
-	o.Token, o.User, o.Password, o.Session = id.token, id.user, id.password, id.session
+	o.Token = id.token
+	o.User = id.user
+	o.Password = id.password
+	o.Session = id.session
 	o.ReadOnly = readOnly
 	o.Renewed = func(session string) { k.storeSession(c, id, session) }
 	return client.New(o)
@@ -128,8 +131,8 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	if c.Bool("debug") {
 		o.Wire = stderr
 	}
-	all := c.Bool("all")
-	if all {
+	readsAll := c.Bool("all")
+	if readsAll {
 		o.Retries = Retries
 	}
 	var last atomic.Pointer[string] // of an error that may repeat for hours
@@ -138,7 +141,7 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 			k.OnRetry(err)
 		}
 		text := err.Error()
-		if before := last.Swap(&text); all || before == nil || *before != text {
+		if before := last.Swap(&text); readsAll || before == nil || *before != text {
 			k.Notice(c, "%s; retrying in %s", text, pause.Round(time.Millisecond))
 		}
 	}

@@ -19,13 +19,13 @@ type Variable struct{ Name, Meaning string }
 
 // Variables returns all environment variables, those of settings first.
 func Variables() []Variable {
-	var all []Variable
+	var variables []Variable
 	for _, s := range Table {
 		if s.env != "" {
-			all = append(all, Variable{s.env, s.Meaning})
+			variables = append(variables, Variable{s.env, s.Meaning})
 		}
 	}
-	return append(all,
+	return append(variables,
 		Variable{EnvToken, "API key; takes precedence over user and password"},
 		Variable{EnvPassword, "password of the user"},
 		Variable{EnvConfig, "path of the configuration file; logins.toml is next to it"},

@@ -76,8 +76,8 @@ func Read(env func(string) string) (*File, error) {
 func Parse(path string, text []byte) (*File, error) {
 	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	f := &File{Path: path, text: text}
-	var all map[string]any
-	if err := toml.Unmarshal(text, &all); err != nil {
+	var document map[string]any
+	if err := toml.Unmarshal(text, &document); err != nil {
 		return nil, f.syntaxError(err)
 	}
 	var parser unstable.Parser
@@ -103,8 +103,8 @@ func Parse(path string, text []byte) (*File, error) {
 // syntaxError adds the position to an error of the TOML parser.
 func (f *File) syntaxError(err error) error {
 	message := strings.TrimPrefix(err.Error(), "toml: ")
-	if at, is := errors.AsType[*toml.DecodeError](err); is {
-		line, column := at.Position()
+	if decodeErr, ok := errors.AsType[*toml.DecodeError](err); ok {
+		line, column := decodeErr.Position()
 		return cmdline.Usagef("%s:%d:%d: %s", f.Path, line, column, message)
 	}
 	return cmdline.Usagef("%s: %s", f.Path, message)
@@ -247,12 +247,12 @@ func (f *File) withLine(profile, key, line string) []byte {
 	}
 	for _, head := range f.heads {
 		if head.profile == profile {
-			at := f.lastLine(head)
-			return join(slices.Insert(lines, at, line))
+			return join(slices.Insert(lines, f.lastLine(head), line))
 		}
 	}
-	if at := f.lastLine(Entry{profile: profile}); at > 0 { // the profile only has dotted keys at the top of the file
-		return join(slices.Insert(lines, at, profileKey(profile)+"."+line))
+	lastDotted := f.lastLine(Entry{profile: profile})
+	if lastDotted > 0 { // the profile only has dotted keys at the top of the file
+		return join(slices.Insert(lines, lastDotted, profileKey(profile)+"."+line))
 	}
 	if len(lines) > 0 && lines[len(lines)-1] != "" {
 		lines = append(lines, "")
@@ -286,27 +286,28 @@ func (f *File) Without(profile string) (*File, error) {
 	want := f.contents()
 	removed := map[int]bool{}
 	for _, e := range slices.Concat(f.heads, f.entries) {
-		if e.profile == profile || e.profile == "" && e.key == "profile" && e.Text == profile {
+		isDefault := e.profile == "" && e.key == "profile" && e.Text == profile
+		if e.profile == profile || isDefault {
 			removed[e.line] = true
 			delete(want, e.profile+"\x00"+e.key)
 		}
 	}
-	var rest []string
+	var kept []string
 	for i, line := range f.lines() {
 		if !removed[i+1] {
-			rest = append(rest, line)
+			kept = append(kept, line)
 		}
 	}
-	return f.become(join(rest), want)
+	return f.become(join(kept), want)
 }
 
 // contents returns the keys of all profiles with their values.
 func (f *File) contents() map[string]string {
-	all := make(map[string]string)
+	texts := make(map[string]string)
 	for _, e := range f.entries {
-		all[e.profile+"\x00"+e.key] = e.Text
+		texts[e.profile+"\x00"+e.key] = e.Text
 	}
-	return all
+	return texts
 }
 
 // become parses a changed text and fails if its contents are not as expected. The

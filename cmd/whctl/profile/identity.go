@@ -86,7 +86,8 @@ func (k *Connector) GivenPassword(c *cli.Context) (password, source string, err 
 		k.passwordSource = "file " + path
 		return password, k.passwordSource, err
 	}
-	if password = k.Env(EnvPassword); password != "" {
+	password = k.Env(EnvPassword)
+	if password != "" {
 		k.passwordSource = "variable " + EnvPassword
 	}
 	return password, "variable " + EnvPassword, nil
@@ -170,13 +171,16 @@ func (k *Connector) Overriding() []string {
 // removed.
 func (k *Connector) HowToSignIn() string {
 	if k.identity != nil && k.identity.token != "" {
-		return fmt.Sprintf("the API key is from the %s; replace it with one that an admin creates (whctl keys create NAME --role ROLE), or remove it and sign in with whctl login", k.identity.Source)
+		return fmt.Sprintf("the API key is from the %s; replace it with one that an admin creates "+
+			"(whctl keys create NAME --role ROLE), or remove it and sign in with whctl login", k.identity.Source)
 	}
 	login := k.loginLine()
-	switch {
-	case k.passwordSource != "" && (k.identity == nil || k.identity.Source == k.passwordSource):
+	usesPassword := k.identity == nil || k.identity.Source == k.passwordSource
+	if k.passwordSource != "" && usesPassword {
 		return fmt.Sprintf("the password is from the %s; replace it, or remove it and %s", k.passwordSource, login)
-	case k.passwordSource == "" && k.identity != nil && k.identity.Source == nowhere && k.Env(EnvUser) != "":
+	}
+	hasNone := k.passwordSource == "" && k.identity != nil && k.identity.Source == nowhere
+	if hasNone && k.Env(EnvUser) != "" {
 		return fmt.Sprintf("the variable %s is empty or not set; set it, or %s", EnvPassword, login)
 	}
 	return login

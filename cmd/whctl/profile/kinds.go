@@ -87,7 +87,9 @@ func (s KindStore) Refresh(ctx context.Context, service *client.Client) (*record
 	if err != nil {
 		return stored.registry(), err
 	}
-	stored.URL, stored.User, stored.At = s.url, s.user, time.Now()
+	stored.URL = s.url
+	stored.User = s.user
+	stored.At = time.Now()
 	text, err := json.Marshal(stored)
 	if err == nil && s.path != "" {
 		_ = output.ReplaceFile(s.path, text, output.PrivateFile) // otherwise they are requested again
@@ -99,10 +101,10 @@ func (s KindStore) Refresh(ctx context.Context, service *client.Client) (*record
 // flag.
 func StoredKinds(env func(string) string, global func(name string) string) *record.Registry {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
-	for _, one := range Table {
-		if value := global(one.Flag); one.Flag != "" && value != "" {
-			set.String(one.Flag, "", "")
-			_ = set.Set(one.Flag, value) // a string
+	for _, setting := range Table {
+		if value := global(setting.Flag); setting.Flag != "" && value != "" {
+			set.String(setting.Flag, "", "")
+			_ = set.Set(setting.Flag, value) // a string
 		}
 	}
 	s, err := resolve(cli.NewContext(nil, set, nil), env, MayBeMissing)

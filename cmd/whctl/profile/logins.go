@@ -40,14 +40,14 @@ const NoProfile = "default"
 // Of returns the login of the current profile; nil if there is none, or if it is for
 // another service or user.
 func (l *Logins) Of(s *Settings) *Login {
-	one := l.All[cmp.Or(s.Profile, NoProfile)]
-	if one == nil || one.URL != trimmedURL(s.Text("url")) {
+	login := l.All[cmp.Or(s.Profile, NoProfile)]
+	if login == nil || login.URL != trimmedURL(s.Text("url")) {
 		return nil
 	}
-	if user := s.Text("user"); user != "" && !strings.EqualFold(user, one.User) {
+	if user := s.Text("user"); user != "" && !strings.EqualFold(user, login.User) {
 		return nil
 	}
-	return one
+	return login
 }
 
 // trimmedURL returns an address without trailing slashes, as the client spells it.

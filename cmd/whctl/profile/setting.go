@@ -160,10 +160,10 @@ func (f *Form) Choices() []string {
 
 // Check returns an error with the valid form if the text is invalid.
 func (f *Form) Check(text string) error {
-	switch {
-	case f.check != nil:
+	if f.check != nil {
 		return f.check(text)
-	case f.choices != nil:
+	}
+	if f.choices != nil {
 		return cmdline.OneOf(text, f.choices())
 	}
 	return nil

@@ -68,11 +68,11 @@ func resolve(c *cli.Context, env func(string) string, profile Existence) (*Setti
 		return nil, err
 	}
 	s := &Settings{File: file, Values: make(map[string]Value)}
-	for _, one := range Table {
-		if err := s.find(c, env, one); err != nil {
+	for _, setting := range Table {
+		if err := s.find(c, env, setting); err != nil {
 			return nil, err
 		}
-		if one.Name == "profile" {
+		if setting.Name == "profile" {
 			if err := s.choose(profile); err != nil {
 				return nil, err
 			}
@@ -82,29 +82,29 @@ func resolve(c *cli.Context, env func(string) string, profile Existence) (*Setti
 }
 
 // find determines and checks the value of a setting.
-func (s *Settings) find(c *cli.Context, env func(string) string, one Setting) error {
-	value := Value{one.initial, "default"}
-	if in := s.File.Lookup(s.Section(one), one.Name); in != nil {
-		value = Value{in.Text, fmt.Sprintf("%s:%d", s.File.Path, in.line)}
+func (s *Settings) find(c *cli.Context, env func(string) string, setting Setting) error {
+	value := Value{setting.initial, "default"}
+	if entry := s.File.Lookup(s.Section(setting), setting.Name); entry != nil {
+		value = Value{entry.Text, fmt.Sprintf("%s:%d", s.File.Path, entry.line)}
 	}
-	if text := env(one.env); one.env != "" && text != "" {
-		value = Value{text, "variable " + one.env}
+	if text := env(setting.env); setting.env != "" && text != "" {
+		value = Value{text, "variable " + setting.env}
 	}
-	if one.Flag != "" && c.IsSet(one.Flag) {
-		value = Value{fmt.Sprint(c.Value(one.Flag)), "flag --" + one.Flag}
+	if setting.Flag != "" && c.IsSet(setting.Flag) {
+		value = Value{fmt.Sprint(c.Value(setting.Flag)), "flag --" + setting.Flag}
 	}
 	if value.Text != "" {
-		if err := one.Form.Check(value.Text); err != nil {
-			return cmdline.Usagef("%s (%s) %s", one.Name, value.Origin, err)
+		if err := setting.Form.Check(value.Text); err != nil {
+			return cmdline.Usagef("%s (%s) %s", setting.Name, value.Origin, err)
 		}
 	}
-	s.Values[one.Name] = value
+	s.Values[setting.Name] = value
 	return nil
 }
 
 // Section returns the profile that has the setting; empty for top-level settings.
-func (s *Settings) Section(one Setting) string {
-	if !one.OfProfiles {
+func (s *Settings) Section(setting Setting) string {
+	if !setting.OfProfiles {
 		return ""
 	}
 	return s.Profile
@@ -134,10 +134,10 @@ func (s *Settings) choose(profile Existence) error {
 // Settings returns the settings of a profile in the file, and the defaults.
 func (f *File) Settings(profile string) *Settings {
 	s := &Settings{File: f, Profile: profile, Values: make(map[string]Value)}
-	for _, one := range Table {
-		s.Values[one.Name] = Value{one.initial, "default"}
-		if in := f.Lookup(s.Section(one), one.Name); in != nil {
-			s.Values[one.Name] = Value{in.Text, f.Path}
+	for _, setting := range Table {
+		s.Values[setting.Name] = Value{setting.initial, "default"}
+		if entry := f.Lookup(s.Section(setting), setting.Name); entry != nil {
+			s.Values[setting.Name] = Value{entry.Text, f.Path}
 		}
 	}
 	return s

@@ -132,8 +132,8 @@ func (v Vault) ReadLogins() (*Logins, error) {
 	if err := toml.Unmarshal(text, &l.All); err != nil {
 		return nil, fmt.Errorf("%s is corrupt; delete it and run whctl login again", l.Path)
 	}
-	for name, one := range l.All {
-		one.Profile = name
+	for name, login := range l.All {
+		login.Profile = name
 	}
 	return l, nil
 }
