@@ -80,10 +80,11 @@ func publication(c *cli.Context, e wire.EventPost, key string) command.Change {
 // withEventHint adds the published events that are similar to an unknown one to the error
 // of the service.
 func withEventHint(c *cli.Context, service *client.Client, name string, err error) error {
-	reply, is := errors.AsType[*client.Error](err)
-	if !is || !slices.ContainsFunc(reply.Fields, func(f wire.FieldError) bool {
+	isUnknownEvent := func(f wire.FieldError) bool {
 		return f.FieldName == "EventName" && strings.Contains(f.Message, "GET /Webhooks/Events")
-	}) {
+	}
+	reply, ok := errors.AsType[*client.Error](err)
+	if !ok || !slices.ContainsFunc(reply.Fields, isUnknownEvent) {
 		return err
 	}
 	events, failed := service.Events(c.Context)

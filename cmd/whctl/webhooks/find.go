@@ -90,28 +90,31 @@ func findSubscription(ctx context.Context, service *client.Client, subscriber, t
 		if n.subscriber, err = findSubscriber(ctx, service, subscriber); err != nil {
 			return n, err
 		}
-		if n.id = text; wholeID.MatchString(text) {
+		n.id = text
+		if wholeID.MatchString(text) {
 			return n, nil
 		}
 		where = append(where, client.Filter{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{n.subscriber}})
 	}
 	fields := []string{"RecID", "SY_WebhookSubscriber_RecID"}
-	row, err := findOne(ctx, service, client.Query{Kind: command.SystemKind("Subscription"), Where: where, Fields: fields}, "subscription", text)
+	query := client.Query{Kind: command.SystemKind("Subscription"), Where: where, Fields: fields}
+	row, err := findOne(ctx, service, query, "subscription", text)
 	return subscriptionName{row.Text(fields[1]), row.Text(fields[0])}, err
 }
 
 // subscriptionOf returns the current state of a subscription. It needs no other
 // permission than the SubscriberID.
-func subscriptionOf(ctx context.Context, service *client.Client, n subscriptionName) (one wire.Subscription, err error) {
-	all, err := service.Subscriptions(ctx, n.subscriber)
+func subscriptionOf(ctx context.Context, service *client.Client, n subscriptionName) (wire.Subscription, error) {
+	subscriptions, err := service.Subscriptions(ctx, n.subscriber)
 	if err != nil {
-		return one, err
+		return wire.Subscription{}, err
 	}
-	i := slices.IndexFunc(all, func(one wire.Subscription) bool { return strings.EqualFold(one.RecID, n.id) })
+	i := slices.IndexFunc(subscriptions, func(s wire.Subscription) bool { return strings.EqualFold(s.RecID, n.id) })
 	if i < 0 {
-		return one, &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("the subscriber has no subscription %q", n.id)}
+		message := fmt.Sprintf("the subscriber has no subscription %q", n.id)
+		return wire.Subscription{}, &client.Error{Kind: client.NotFound, Message: message}
 	}
-	return all[i], nil
+	return subscriptions[i], nil
 }
 
 // messageName has the IDs of a message, its subscription and its subscriber.

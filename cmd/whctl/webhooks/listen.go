@@ -27,7 +27,7 @@ whctl listen --forward-to localhost:3000/hooks --event "salesorder.*" --secret-f
 	}}
 }
 
-// follow implements whctl listen.
+// follow runs whctl listen.
 func follow(c *cli.Context, s *command.Session) error {
 	forward, err := forwarder(c, s)
 	if err != nil {

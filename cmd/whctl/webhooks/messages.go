@@ -107,15 +107,16 @@ func endpointConditions(c *cli.Context, s *command.Session) (where []client.Filt
 	}
 	defer service.Close()
 	subscriber, subscription, err := findEndpoint(c, service)
-	for _, one := range [...]client.Filter{{Field: "SubscriberID", Values: []string{subscriber}}, {Field: "SubscriptionID", Values: []string{subscription}}} {
-		if one.Values[0] != "" {
-			where = append(where, one)
-		}
+	if subscriber != "" {
+		where = append(where, client.Filter{Field: "SubscriberID", Values: []string{subscriber}})
+	}
+	if subscription != "" {
+		where = append(where, client.Filter{Field: "SubscriptionID", Values: []string{subscription}})
 	}
 	return where, err
 }
 
-// showMessage implements whctl messages show.
+// showMessage runs whctl messages show.
 func showMessage(c *cli.Context, out *output.Printer, service *client.Client) error {
 	n, err := findMessage(c.Context, service, c.Args().First())
 	if err != nil {
@@ -127,20 +128,29 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 		if err != nil {
 			return err
 		}
-		return output.Documents(out, output.Table{Columns: output.ColumnsOf(command.SystemKind("Attempt"), attemptFields), View: attemptView}, page.Results...)
+		columns := output.ColumnsOf(command.SystemKind("Attempt"), attemptFields)
+		return output.Documents(out, output.Table{Columns: columns, View: attemptView}, page.Results...)
 	}
 	page, err := service.AllMessages(c.Context, where)
 	if err != nil {
 		return err
 	}
 	table := output.Table{Columns: output.ColumnsOf(command.SystemKind("Message"), nil), View: messageView}
-	if f, err := out.Format(); err != nil || !f.HumanReadable() || !out.OnScreen() || len(page.Results) != 1 {
+	format, err := out.Format()
+	isForReading := err == nil && format.HumanReadable() && out.OnScreen()
+	if !isForReading || len(page.Results) != 1 {
 		return output.Documents(out, table, page.Results...)
 	}
+
 	out.One = true
 	answered := answeredMessage{Message: page.Results[0]}
-	if last, err := service.Attempts(c.Context, map[string][]string{"MessageID": {n.id}, "OrderByDesc": {"ItemNo"}, "Take": {"1"}}); err == nil && len(last.Results) > 0 { // for admins only
-		answered.AnswerText, answered.Detail, answered.Duration = last.Results[0].AnswerText, last.Results[0].Detail, last.Results[0].Duration
+	lastAttempt := map[string][]string{"MessageID": {n.id}, "OrderByDesc": {"ItemNo"}, "Take": {"1"}}
+	attempts, err := service.Attempts(c.Context, lastAttempt)
+	if err == nil && len(attempts.Results) > 0 { // for admins only
+		attempt := attempts.Results[0]
+		answered.AnswerText = attempt.AnswerText
+		answered.Detail = attempt.Detail
+		answered.Duration = attempt.Duration
 	}
 	table.Columns = append(table.Columns, output.Column{Name: "Duration", Type: record.TimeSpan})
 	return output.Documents(out, table, answered)
@@ -296,13 +306,13 @@ func selected(c *cli.Context, s *command.Session) (url.Values, error) {
 		}
 		members[f.Member()] = f.Values
 	}
-	all := c.Bool("all-messages")
+	isForAll := c.Bool("all-messages")
 	switch {
-	case len(members) == 0 && !all:
+	case len(members) == 0 && !isForAll:
 		return nil, cmdline.Usagef("no messages selected; name them, or use --status, --event, --subscriber, --subscription, --endpoint, --since, --until, --where or --all-messages")
-	case len(members) > 0 && all:
+	case len(members) > 0 && isForAll:
 		return nil, cmdline.Usagef("--all-messages cannot be combined with conditions")
-	case all:
+	case isForAll:
 		members.Set("All", "true")
 	}
 	if c.IsSet("take") {

@@ -58,10 +58,9 @@ func tailMessages(c *cli.Context, s *command.Session) error {
 // changeLine formats a change as a line of text.
 func changeLine(m wire.MessageChange, zone *time.Location) string {
 	word := fmt.Sprint(m.Status)
-	switch {
-	case m.Deleted:
+	if m.Deleted {
 		word = "deleted"
-	case m.Status >= 0 && m.Status < len(wire.StatusWords):
+	} else if m.Status >= 0 && m.Status < len(wire.StatusWords) {
 		word = filter.StatusNames()[m.Status]
 	}
 	line := fmt.Sprintf("%s  %-9s  %s  %s", listen.Clock(m.At, zone), word, m.MessageID, m.EventName)

@@ -24,8 +24,8 @@ func (q *queues) of(id string) wire.Queue {
 	if q.known == nil {
 		q.known = make(map[string]wire.Queue)
 		if stats, err := q.fetch(); err == nil {
-			for _, one := range stats.Queues {
-				q.known[one.SubscriptionID] = one
+			for _, queue := range stats.Queues {
+				q.known[queue.SubscriptionID] = queue
 			}
 		}
 	}

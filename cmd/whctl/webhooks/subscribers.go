@@ -99,7 +99,7 @@ func patchSubscriber(c *cli.Context, service *client.Client, name string, reques
 	return service.UpdateSubscriber(c.Context, id, request)
 }
 
-// enableSubscribers implements whctl subscribers enable and disable.
+// enableSubscribers runs whctl subscribers enable and disable.
 func enableSubscribers(enabled bool) cli.ActionFunc {
 	return command.Each{Verb: command.Enabling(enabled), One: "the subscriber", Many: "subscribers", Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
 		changed, err := patchSubscriber(c, service, name, wire.SubscriberRequest{IsEnabled: &enabled})

@@ -184,8 +184,14 @@ func listSubscriptions(c *cli.Context, s *command.Session) error {
 
 func createSubscription(c *cli.Context, s *command.Session) (command.Change, error) {
 	event, url := c.Args().Get(1), c.Args().Get(2)
-	request := wire.SubscriptionRequest{EventName: &event, URL: &url, IsEnabled: new(!c.Bool("disabled")), Ordered: new(c.Bool("ordered"))}
-	if readOrder(c, &request); request.OrderBy != nil && !c.IsSet("ordered") {
+	request := wire.SubscriptionRequest{
+		EventName: &event,
+		URL:       &url,
+		IsEnabled: new(!c.Bool("disabled")),
+		Ordered:   new(c.Bool("ordered")),
+	}
+	readOrder(c, &request)
+	if request.OrderBy != nil && !c.IsSet("ordered") {
 		request.Ordered = nil
 	}
 	if c.IsSet("retry-schedule") {
@@ -207,7 +213,9 @@ func createSubscription(c *cli.Context, s *command.Session) (command.Change, err
 		}
 		if made.IsEnabled && c.Bool("disabled") { // the reference service ignores IsEnabled here
 			secret := made.Secret
-			if made, err = service.UpdateSubscription(c.Context, subscriber, made.RecID, wire.SubscriptionRequest{IsEnabled: new(false)}); err != nil {
+			disabling := wire.SubscriptionRequest{IsEnabled: new(false)}
+			made, err = service.UpdateSubscription(c.Context, subscriber, made.RecID, disabling)
+			if err != nil {
 				return fmt.Errorf("the subscription was created, but is enabled: %w", err)
 			}
 			made.Secret = secret
@@ -231,7 +239,7 @@ func onSubscription(c *cli.Context, verb, name string, do func(out *output.Print
 	}}
 }
 
-// updateSubscription implements whctl subscriptions update. Members without a
+// updateSubscription runs whctl subscriptions update. Members without a
 // flag keep their values.
 func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, error) {
 	var request wire.SubscriptionRequest
@@ -300,7 +308,7 @@ func readOrder(c *cli.Context, request *wire.SubscriptionRequest) {
 
 // readHeaders reads --header; nil if the flag is not set.
 func readHeaders(c *cli.Context) (*[]wire.Header, error) {
-	var all []wire.Header
+	var headers []wire.Header
 	for _, text := range c.StringSlice("header") {
 		name, value, ok := strings.Cut(text, ":")
 		if !ok {
@@ -310,15 +318,15 @@ func readHeaders(c *cli.Context) (*[]wire.Header, error) {
 		if err != nil {
 			return nil, cmdline.Usagef("--header %s: %s", name, err)
 		}
-		all = append(all, wire.Header{Name: strings.TrimSpace(name), Value: strings.TrimRight(value, "\r\n")})
+		headers = append(headers, wire.Header{Name: strings.TrimSpace(name), Value: strings.TrimRight(value, "\r\n")})
 	}
-	if all == nil {
+	if headers == nil {
 		return nil, nil
 	}
-	return &all, nil
+	return &headers, nil
 }
 
-// enableSubscriptions implements whctl subscriptions enable and disable.
+// enableSubscriptions runs whctl subscriptions enable and disable.
 func enableSubscriptions(enabled bool) cli.ActionFunc {
 	return eachSubscription(command.Each{Verb: command.Enabling(enabled)}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
 		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, wire.SubscriptionRequest{IsEnabled: &enabled})

@@ -27,7 +27,7 @@ type testOutcome struct {
 	Duration  string // of the attempt, such as PT0.0123S
 }
 
-// testSubscription implements whctl subscriptions test. Delivery is asynchronous, so
+// testSubscription runs whctl subscriptions test. Delivery is asynchronous, so
 // it polls for the result.
 func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error) {
 	var err error
@@ -43,17 +43,17 @@ func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error
 			out.Notice("test message queued; show its state with whctl messages show %s", state.MessageID)
 			return out.Created(state.MessageID, state)
 		}
-		one, err := subscriptionOf(c.Context, service, n)
+		subscription, err := subscriptionOf(c.Context, service, n)
 		if err != nil {
 			return err
 		}
-		if !one.IsEnabled {
+		if !subscription.IsEnabled {
 			if err := out.Created(state.MessageID, state); err != nil {
 				return err
 			}
 			return &command.PartialError{Message: "the subscription is disabled: the test message stays queued until it is enabled"}
 		}
-		delay := delayOf(c.Context, service, one)
+		delay := delayOf(c.Context, service, subscription)
 		if delay.text != "" {
 			out.Notice("test message queued, %s", delay.text)
 		}
@@ -67,7 +67,8 @@ func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error
 		if err != nil {
 			return err
 		}
-		if err := out.Created(state.MessageID, testOutcome{state.MessageID, attempt.Status, attempt.HTTPCode, attempt.Message, attempt.Duration}); err != nil {
+		outcome := testOutcome{state.MessageID, attempt.Status, attempt.HTTPCode, attempt.Message, attempt.Duration}
+		if err := out.Created(state.MessageID, outcome); err != nil {
 			return err
 		}
 		response := attemptResult(attempt)

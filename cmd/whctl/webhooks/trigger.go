@@ -35,7 +35,7 @@ whctl trigger salesorder.created --all-subscribers --yes`,
 	}}
 }
 
-// trigger implements whctl trigger. A single subscription receives a message marked
+// trigger runs whctl trigger. A single subscription receives a message marked
 // as a test; --all-subscribers publishes the event itself.
 func trigger(c *cli.Context) error {
 	if c.Bool("list") {
@@ -46,12 +46,14 @@ func trigger(c *cli.Context) error {
 
 func planTrigger(c *cli.Context, _ *command.Session) (command.Change, error) {
 	event := c.Args().First()
-	switch one, all := c.String("subscription"), c.Bool("all-subscribers"); {
+	subscription := c.String("subscription")
+	isForAll := c.Bool("all-subscribers")
+	switch {
 	case event == "":
 		return command.Change{}, cmdline.Usagef("trigger needs EVENT; list the events with whctl trigger --list")
-	case one == "" && !all:
+	case subscription == "" && !isForAll:
 		return command.Change{}, cmdline.Usagef("trigger needs --subscription, or --all-subscribers to publish %s to all its subscriptions", event)
-	case one != "" && all:
+	case subscription != "" && isForAll:
 		return command.Change{}, cmdline.Usagef("--subscription and --all-subscribers cannot be combined")
 	}
 	for _, f := range output.Flags() {
@@ -60,19 +62,21 @@ func planTrigger(c *cli.Context, _ *command.Session) (command.Change, error) {
 		}
 	}
 	body, err := triggerBody(c, event)
-	if c.Bool("all-subscribers") {
+	if isForAll {
 		planned := publication(c, wire.EventPost{EventName: event, Body: body}, "")
 		planned.Sweeping = true
 		return planned, err
 	}
-	return onSubscription(c, "send a test of "+event+" to", c.String("subscription"), func(out *output.Printer, service *client.Client, n subscriptionName) error {
-		state, err := service.TestSubscriptionWith(c.Context, n.subscriber, n.id, wire.TestRequest{EventName: event, Body: body})
+	sendTest := func(out *output.Printer, service *client.Client, n subscriptionName) error {
+		test := wire.TestRequest{EventName: event, Body: body}
+		state, err := service.TestSubscriptionWith(c.Context, n.subscriber, n.id, test)
 		if err != nil {
 			return withEventHint(c, service, event, err)
 		}
 		out.Notice("test of %s queued; show its state with whctl messages show %s", event, state.MessageID)
 		return out.Created(state.MessageID, state)
-	}), err
+	}
+	return onSubscription(c, "send a test of "+event+" to", subscription, sendTest), err
 }
 
 var triggerColumns = []output.Column{{Name: "Event", Type: record.Text}, {Name: "Subscriptions", Type: record.Int}, {Name: "Description", Type: record.Text}, {Name: "Sample", Type: record.Text}}
@@ -113,10 +117,9 @@ func triggerBody(c *cli.Context, event string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch {
-	case !c.IsSet("body"):
+	if !c.IsSet("body") {
 		body = record.SampleBody(event)
-	case body == "": // the service would replace it with a sample
+	} else if body == "" { // the service would replace it with a sample
 		return "", cmdline.Usagef("--body is empty; leave it out to send a sample")
 	}
 	if sets := c.StringSlice("set"); len(sets) > 0 {
@@ -151,11 +154,11 @@ func setMembers(body string, sets []string) (string, error) {
 		if !json.Valid(text) {
 			text, _ = output.DocumentText(value) // strings can always be encoded
 		}
-		at := slices.IndexFunc(members, func(m member) bool { return m.name == name })
-		if at < 0 {
-			at, members = len(members), append(members, member{name: name})
+		index := slices.IndexFunc(members, func(m member) bool { return m.name == name })
+		if index < 0 {
+			index, members = len(members), append(members, member{name: name})
 		}
-		members[at].value = text
+		members[index].value = text
 	}
 	var out bytes.Buffer
 	for i, m := range members {
