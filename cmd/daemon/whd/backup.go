@@ -17,7 +17,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// backups implements the commands on the files of the embedded store.
+// backups has the commands on the files of the embedded store.
 type backups struct{ *base }
 
 func (p backups) commands() []*urfave.Command {
@@ -65,7 +65,12 @@ func (p backups) restore(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	target := backup.Target{Dir: conf.DataDir, Files: files, OtherFiles: append(daemon.SecretFiles(), storage.ShadowFiles()...), Force: c.Bool("force")}
+	target := backup.Target{
+		Dir:        conf.DataDir,
+		Files:      files,
+		OtherFiles: append(daemon.SecretFiles(), storage.ShadowFiles()...),
+		Force:      c.Bool("force"),
+	}
 	r, err := backup.Restore(c.Context, target, c.Args().First())
 	if err != nil {
 		return err

@@ -113,7 +113,6 @@ type settingFlag struct {
 	argument string // empty for a switch
 }
 
-// TakesValue implements cli.DocGenerationFlag.
 func (f settingFlag) TakesValue() bool { return f.argument != "" }
 
 // Placeholder returns the name of the value in help.
@@ -122,10 +121,8 @@ func (f settingFlag) Placeholder() string { return f.argument }
 // settingValue stores the text of a flag.
 type settingValue func(text string)
 
-// Set implements flag.Value.
 func (v settingValue) Set(text string) error { v(text); return nil }
 
-// String implements flag.Value.
 func (v settingValue) String() string { return "" }
 
 // switchValue is the value of a flag without a text.

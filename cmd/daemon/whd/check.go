@@ -1,6 +1,7 @@
 package whd
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// checking implements the command check.
+// checking is the command check.
 type checking struct{ *base }
 
 func (p checking) commands() []*urfave.Command {
@@ -133,13 +134,12 @@ func writeReport(w io.Writer, r preflight.Report) error {
 	if len(r.Findings) > 0 {
 		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
 	}
-	incomplete, bills := make(map[string]bool), make(map[string]bool)
+	incomplete := make(map[string]bool)
+	bills := make(map[string]bool)
 	for _, f := range r.Findings {
-		field, problem := f.Field, f.Problem
-		if field == "" {
-			field = "-"
-		}
-		switch _, isBill := erp.BillTables().Lookup(f.Kind); {
+		problem := f.Problem
+		_, isBill := erp.BillTables().Lookup(f.Kind)
+		switch {
 		case f.Warning:
 			problem = "warning: " + problem
 		case isBill:
@@ -147,7 +147,7 @@ func writeReport(w io.Writer, r preflight.Report) error {
 		default:
 			incomplete[f.Kind] = true
 		}
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", f.Kind, f.Table, field, problem)
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", f.Kind, f.Table, cmp.Or(f.Field, "-"), problem)
 	}
 	if err := columns.Flush(); err != nil {
 		return err
@@ -175,7 +175,8 @@ func writeReport(w io.Writer, r preflight.Report) error {
 	if _, err := io.WriteString(w, text); err != nil {
 		return err
 	}
-	return cli.PrintChecks(w, slices.DeleteFunc(slices.Clone(r.Results), func(one check.Result) bool { return one.Status == check.Skipped }))
+	isSkipped := func(result check.Result) bool { return result.Status == check.Skipped }
+	return cli.PrintChecks(w, slices.DeleteFunc(slices.Clone(r.Results), isSkipped))
 }
 
 // hostState returns the version of the ERP and its source.
@@ -206,7 +207,7 @@ func writeReportJSON(w io.Writer, r preflight.Report) error {
 		Version, Needed int64
 		Problems        []string
 	}
-	report := struct {
+	type report struct {
 		Complete bool
 		Records  int
 		Bills    int
@@ -216,8 +217,25 @@ func writeReportJSON(w io.Writer, r preflight.Report) error {
 		Grants   []string
 		Checks   []check.Result
 		Warnings []string
-	}{!r.Failed(), r.Kinds, r.Bills, tables{r.Migration.Name, r.Migration.After, r.Migration.Latest, append([]string{}, r.Rights...)}, r.ERP, append([]erp.Finding{}, r.Findings...), append([]string{}, r.Grants()...), r.Results, append([]string{}, r.Warnings...)}
-	return writeJSON(w, report)
+	}
+
+	// An empty list is [], not null.
+	return writeJSON(w, report{
+		Complete: !r.Failed(),
+		Records:  r.Kinds,
+		Bills:    r.Bills,
+		Own: tables{
+			Name:     r.Migration.Name,
+			Version:  r.Migration.After,
+			Needed:   r.Migration.Latest,
+			Problems: append([]string{}, r.Rights...),
+		},
+		Host:     r.ERP,
+		Findings: append([]erp.Finding{}, r.Findings...),
+		Grants:   append([]string{}, r.Grants()...),
+		Checks:   r.Results,
+		Warnings: append([]string{}, r.Warnings...),
+	})
 }
 
 func writeJSON(w io.Writer, v any) error {

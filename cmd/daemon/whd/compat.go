@@ -13,7 +13,7 @@ import (
 	"github.com/bizhook/whd/daemon/rest"
 )
 
-// comparing implements the command compat.
+// comparing is the command compat.
 type comparing struct{ *base }
 
 func (p comparing) commands() []*urfave.Command {

@@ -7,7 +7,7 @@ import (
 	"github.com/bizhook/whd/daemon/config"
 )
 
-// printing implements the command config.
+// printing is the command config.
 type printing struct{ *base }
 
 func (p printing) commands() []*urfave.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// helping implements the command help.
+// helping is the command help.
 type helping struct{ *base }
 
 func (p helping) commands() []*urfave.Command {

@@ -19,7 +19,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook"
 )
 
-// importing implements the command import.
+// importing is the command import.
 type importing struct{ *base }
 
 func (p importing) commands() []*urfave.Command {
@@ -44,8 +44,17 @@ func (p importing) run(c *urfave.Context) error {
 	}
 	events, _ := conf.Webhooks.PublishedEvents(conf.ERP.Kinds.Registry())
 	i := importer.Config{
-		DSN: cmp.Or(c.String("from"), string(conf.ERP.ReadDSN)), Schema: c.String("schema"), Messages: !c.Bool("no-messages"), DryRun: c.Bool("dry-run"), Zone: conf.Query.TimeZone, Actor: actor(),
-		Rules:  webhook.Rules{Events: events, Guard: webhook.Guard{Allow: conf.Webhooks.AllowTargets}, TestTarget: conf.Webhooks.TestTarget()},
+		DSN:      cmp.Or(c.String("from"), string(conf.ERP.ReadDSN)),
+		Schema:   c.String("schema"),
+		Messages: !c.Bool("no-messages"),
+		DryRun:   c.Bool("dry-run"),
+		Zone:     conf.Query.TimeZone,
+		Actor:    actor(),
+		Rules: webhook.Rules{
+			Events:     events,
+			Guard:      webhook.Guard{Allow: conf.Webhooks.AllowTargets},
+			TestTarget: conf.Webhooks.TestTarget(),
+		},
 		Report: func(format string, args ...any) { fmt.Fprintf(p.Stdout, format+"\n", args...) },
 	}
 	if i.DSN == "" && conf.ERP.DSN.OnServer() {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -19,17 +18,17 @@ import (
 // forever is the value of --expires for a key that does not expire.
 const forever = "never"
 
-// keys implements the commands on API keys.
+// keys has the commands on API keys.
 type keys struct{ accounts }
 
 func (p keys) commands() []*urfave.Command {
 	settings := p.settingFlags(storeSettings...)
-	own := []urfave.Flag{roleFlag(), &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "`DURATION`  lifetime of the key, such as 30d, or " + forever}}
+	expires := &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "`DURATION`  lifetime of the key, such as 30d, or " + forever}
 	file := &urfave.StringFlag{Name: "key-file", Usage: "`FILE`  take the key from a file, one that clients have already, instead of generating it"}
 	return []*urfave.Command{{Name: "key", Aliases: []string{"keys"}, Usage: "manage the API keys that programs sign in with", Subcommands: []*urfave.Command{
 		{Name: "list", Usage: "list API keys", Action: p.listKeys, Flags: settings},
 		{
-			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: p.createKey, Flags: slices.Concat(own, []urfave.Flag{file}, settings),
+			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: p.createKey, Flags: append([]urfave.Flag{roleFlag(), expires, file}, settings...),
 			Description: `whd key create nightly --role reader --expires 365d
 whd key create erp --role publisher --key-file old-key.txt`,
 		},
@@ -46,21 +45,24 @@ func (p keys) createKey(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	given, err := p.readKey(c.String("key-file"))
+	existing, err := p.readKey(c.String("key-file"))
 	if err != nil {
 		return err
 	}
 	return p.edit(c.Context, func(e *account.Editor) error {
-		secret, key, err := e.AddKey(c.Context, account.NewKey{Name: c.Args().First(), Role: role, Expires: expires, Secret: given})
+		added := account.NewKey{Name: c.Args().First(), Role: role, Expires: expires, Secret: existing}
+		secret, key, err := e.AddKey(c.Context, added)
 		if err != nil {
 			return err
 		}
-		if given != "" {
-			p.notice("the key in %s is now the API key %s with the role %s; expires: %s", c.String("key-file"), key.Name, key.Role, minute(key.Expires))
+		if existing != "" {
+			p.notice("the key in %s is now the API key %s with the role %s; expires: %s",
+				c.String("key-file"), key.Name, key.Role, minute(key.Expires))
 			return nil
 		}
 		fmt.Fprintln(p.Stdout, secret)
-		p.notice("this is the API key %s with the role %s; expires: %s; it is not shown again", key.Name, key.Role, minute(key.Expires))
+		p.notice("this is the API key %s with the role %s; expires: %s; it is not shown again",
+			key.Name, key.Role, minute(key.Expires))
 		return nil
 	})
 }
@@ -80,10 +82,14 @@ func (p keys) readKey(path string) (string, error) {
 		p.notice("warning: other users can read %s; run chmod 600 on it, or delete it after this", path)
 	}
 	key, err := cli.FirstLine(file)
-	if key = strings.TrimSpace(key); err == nil && key == "" {
-		err = cli.Usagef("%s contains no key in its first line", path)
+	if err != nil {
+		return "", err
 	}
-	return key, err
+	key = strings.TrimSpace(key)
+	if key == "" {
+		return "", cli.Usagef("%s contains no key in its first line", path)
+	}
+	return key, nil
 }
 
 // expiry returns the time at which a key created now expires; the zero time means

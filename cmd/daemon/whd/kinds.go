@@ -22,7 +22,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// kindCommands implements the commands on record kinds from files.
+// kindCommands has the commands on record kinds from files.
 type kindCommands struct{ *base }
 
 func (p kindCommands) commands() []*urfave.Command {
@@ -102,7 +102,8 @@ func (p kindCommands) discover(c *urfave.Context) error {
 	lists := make(map[string][]string)
 	for _, flag := range []string{"schema", "table", "columns"} {
 		for pattern := range strings.SplitSeq(c.String(flag), ",") {
-			if pattern = strings.TrimSpace(pattern); pattern == "" {
+			pattern = strings.TrimSpace(pattern)
+			if pattern == "" {
 				continue
 			}
 			if _, err := path.Match(pattern, ""); err != nil {
@@ -115,7 +116,12 @@ func (p kindCommands) discover(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	found := discover.Propose(objects, discover.Options{Schemas: lists["schema"], Names: lists["table"], Columns: lists["columns"], Views: c.Bool("views")})
+	found := discover.Propose(objects, discover.Options{
+		Schemas: lists["schema"],
+		Names:   lists["table"],
+		Columns: lists["columns"],
+		Views:   c.Bool("views"),
+	})
 	head := []string{"Record kinds of tables and views of the ERP, as printed by whd kinds discover."}
 	if from.DSN != "" {
 		head = append(head, "Tables and views that the login has no right on are invisible, so they are not here.")
@@ -124,7 +130,8 @@ func (p kindCommands) discover(c *urfave.Context) error {
 		head = append(head, "Left out: "+object)
 		p.notice("left out: %s", object)
 	}
-	p.notice("record kinds: %d; left out, with the reasons in comments: tables and views: %d, columns: %d", len(found.Kinds), len(found.Skipped), found.Omitted)
+	p.notice("record kinds: %d; left out, with the reasons in comments: tables and views: %d, columns: %d",
+		len(found.Kinds), len(found.Skipped), found.Omitted)
 	return kinds.Write(p.Stdout, head, found.Kinds)
 }
 

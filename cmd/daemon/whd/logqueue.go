@@ -65,10 +65,11 @@ func (q *logQueue) run() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for {
-		for !q.closed && len(q.lines) == 0 && q.lost == q.reported && len(q.flushes) == 0 {
+		for !q.closed && q.isIdle() {
 			q.changed.Wait()
 		}
-		lost, closed := q.lost-q.reported, q.closed
+		lost := q.lost - q.reported
+		closed := q.closed
 		lines, q.lines = q.lines, lines[:0]
 		flushes := q.flushes
 		q.flushes = nil
@@ -87,11 +88,18 @@ func (q *logQueue) run() {
 			time.Sleep(logInterval)
 		}
 		q.mu.Lock()
-		if q.reported += lost; err != nil {
+		q.reported += lost
+		if err != nil {
 			unwritten := int64(bytes.Count(lines[n:], []byte{'\n'}))
-			q.lost, q.reported = q.lost+unwritten, q.reported+unwritten
+			q.lost += unwritten
+			q.reported += unwritten
 		}
 	}
+}
+
+// isIdle reports whether there is nothing to write or to report. The caller holds q.mu.
+func (q *logQueue) isIdle() bool {
+	return len(q.lines) == 0 && q.lost == q.reported && len(q.flushes) == 0
 }
 
 // Flush waits until the lines queued so far are written, or for a limited time if nothing

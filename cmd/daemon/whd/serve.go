@@ -15,7 +15,7 @@ import (
 	"github.com/bizhook/whd/daemon/service"
 )
 
-// serving implements the command serve.
+// serving is the command serve.
 type serving struct{ *base }
 
 func (p serving) commands() []*urfave.Command {

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/service"
 )
 
-// services implements the commands that run whd as a system service.
+// services has the commands that run whd as a system service.
 type services struct{ *base }
 
 func (p services) commands() []*urfave.Command {

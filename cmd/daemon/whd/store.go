@@ -11,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/storage"
 )
 
-// storeCommands implements whd migrate and whd demo, for the embedded store and SQL Server.
+// storeCommands has the commands migrate and demo, for the embedded store and SQL Server.
 type storeCommands struct{ *base }
 
 func (p storeCommands) commands() []*urfave.Command {

@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/storecopy"
 )
 
-// copying implements the command store copy.
+// copying is the command store copy.
 type copying struct{ *base }
 
 func (p copying) commands() []*urfave.Command {
@@ -49,14 +49,17 @@ func (p copying) copy(c *urfave.Context) error {
 			from = conf.Store
 		}
 	}
-	switch {
-	case c.String("to") != string(config.Embedded):
+	if c.String("to") != string(config.Embedded) {
 		return cli.Usagef("--to must be %s", config.Embedded)
-	case !from.OnServer():
+	}
+	if !from.OnServer() {
 		return cli.Usagef("--from is missing: the connection string of the database with whd's data")
 	}
 	r, err := storecopy.Copy(c.Context, storecopy.Config{
-		DSN: string(from), Schema: cmp.Or(c.String("schema"), conf.Server.Schema), Dir: conf.DataDir, Replace: c.Bool("replace"),
+		DSN:     string(from),
+		Schema:  cmp.Or(c.String("schema"), conf.Server.Schema),
+		Dir:     conf.DataDir,
+		Replace: c.Bool("replace"),
 	})
 	if err != nil {
 		return err

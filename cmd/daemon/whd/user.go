@@ -12,7 +12,7 @@ import (
 	"github.com/bizhook/whd/daemon/account"
 )
 
-// users implements the commands on users.
+// users has the commands on users.
 type users struct{ accounts }
 
 func (p users) commands() []*urfave.Command {

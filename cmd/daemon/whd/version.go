@@ -9,7 +9,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// versions implements the command version.
+// versions is the command version.
 type versions struct{ *base }
 
 func (p versions) commands() []*urfave.Command {

@@ -43,7 +43,7 @@ func dispatch(ctx context.Context, app *urfave.App, args []string) error {
 }
 
 func printError(out io.Writer, err error) {
-	if usage, is := errors.AsType[*cli.UsageError](err); is {
+	if usage, ok := errors.AsType[*cli.UsageError](err); ok {
 		usage.Message = config.WithoutPasswords(usage.Message)
 		cli.PrintError(out, "whd", usage)
 	} else if err != nil {
