@@ -77,7 +77,7 @@ func (c *Counter) add(e Entry) {
 }
 
 // below returns a path without that of the service.
-func (c *Counter) below(path string) (rest string, ok bool) {
+func (c *Counter) below(path string) (relative string, ok bool) {
 	n := len(c.basePath)
 	if len(path) < n || !strings.EqualFold(path[:n], c.basePath) {
 		return path, false
@@ -144,14 +144,14 @@ func (c *Counter) Report() Report {
 }
 
 func sorted(counts map[string]*Count) []Count {
-	all := make([]Count, 0, len(counts))
+	list := make([]Count, 0, len(counts))
 	for _, c := range counts {
-		all = append(all, *c)
+		list = append(list, *c)
 	}
-	slices.SortFunc(all, func(a, b Count) int {
+	slices.SortFunc(list, func(a, b Count) int {
 		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Operation, b.Operation))
 	})
-	return all
+	return list
 }
 
 // Total returns the number of requests for all operations.

@@ -8,10 +8,16 @@ import (
 )
 
 // served are the requests that this service serves, in these tests.
+// operations are the names of served operations, by method and path.
+var operations = map[string]string{
+	"POST /json/reply/DB_ClassQuery": "DB_ClassQuery",
+	"GET /Queries/DB_Class":          "DB_ClassQuery",
+	"GET /auth":                      "Authenticate",
+	"GET /":                          "Home",
+}
+
 func served(method, path string) (string, bool) {
-	name, ok := map[string]string{
-		"POST /json/reply/DB_ClassQuery": "DB_ClassQuery", "GET /Queries/DB_Class": "DB_ClassQuery", "GET /auth": "Authenticate", "GET /": "Home",
-	}[method+" "+path]
+	name, ok := operations[method+" "+path]
 	return name, ok
 }
 

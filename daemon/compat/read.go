@@ -79,7 +79,8 @@ func entryOf(method, path, address, status string) (Entry, error) {
 
 func readCSV(in io.Reader, each func(Entry) error) error {
 	rows := csv.NewReader(in)
-	rows.FieldsPerRecord, rows.LazyQuotes = -1, true
+	rows.FieldsPerRecord = -1
+	rows.LazyQuotes = true
 	header, err := rows.Read()
 	if err != nil {
 		return err
@@ -87,9 +88,13 @@ func readCSV(in io.Reader, each func(Entry) error) error {
 	column := func(name string) int {
 		return slices.IndexFunc(header, func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), name) })
 	}
-	method, path, address, status := column(columnMethod), column(columnPath), column(columnURL), column(columnStatus)
+	method := column(columnMethod)
+	path := column(columnPath)
+	address := column(columnURL)
+	status := column(columnStatus)
 	if method < 0 || path < 0 && address < 0 {
-		return fmt.Errorf("this is not a request log: the first line has no columns %s and %s or %s, as CSV of the existing service, and does not begin with #, as logs of IIS", columnMethod, columnPath, columnURL)
+		return fmt.Errorf("this is not a request log: the first line has no columns %s and %s or %s, "+
+			"as CSV of the existing service, and does not begin with #, as logs of IIS", columnMethod, columnPath, columnURL)
 	}
 	rows.ReuseRecord = true
 	for {
@@ -235,7 +240,6 @@ type Damaged struct {
 	First error
 }
 
-// Error implements error.
 func (d *Damaged) Error() string {
 	return fmt.Sprintf("lines that cannot be read and are not counted: %d; the first: %v", d.Lines, d.First)
 }

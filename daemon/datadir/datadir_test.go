@@ -26,7 +26,7 @@ func TestLocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	own, err := datadir.LockExclusive(dir)
+	exclusive, err := datadir.LockExclusive(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestLocks(t *testing.T) {
 		t.Errorf("second exclusive lock: %v", err)
 	}
 	for range 2 {
-		if err := own.Release(); err != nil {
+		if err := exclusive.Release(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -80,15 +80,15 @@ func TestServe(t *testing.T) {
 // TestUnfinished: an interrupted replacement prevents shared locks until it is finished.
 func TestUnfinished(t *testing.T) {
 	dir := t.TempDir()
-	own, err := datadir.LockExclusive(dir)
+	exclusive, err := datadir.LockExclusive(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	finish, err := own.MarkUnfinished()
+	finish, err := exclusive.MarkUnfinished()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := own.Release(); err != nil {
+	if err := exclusive.Release(); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := datadir.LockShared(dir); err == nil || !strings.Contains(err.Error(), "cut short") {

@@ -144,10 +144,12 @@ func (r *run) compare(c *Counts, same bool, object, guid, members string) {
 
 // subscriber imports a subscriber and its subscriptions.
 func (r *run) subscriber(ctx context.Context, s admin.Subscriber) error {
+	counts := &r.result.Subscribers
 	here, err := r.Store.Subscriber(ctx, s.GUID)
-	switch counts := &r.result.Subscribers; {
+	switch {
 	case err == nil:
-		r.compare(counts, here.Name == s.Name && here.Enabled == s.Enabled, "subscriber", s.GUID, "Name or IsEnabled")
+		isEqual := here.Name == s.Name && here.Enabled == s.Enabled
+		r.compare(counts, isEqual, "subscriber", s.GUID, "Name or IsEnabled")
 	case !fault.Is(err, fault.NotFound):
 		return err
 	default:
@@ -164,8 +166,18 @@ func (r *run) subscriber(ctx context.Context, s admin.Subscriber) error {
 			return nil
 		}
 		counts.New++
-		e := audit.Entry{Actor: r.Actor, At: r.now, Action: "subscriber import", Subject: s.Name, Detail: "RecID=" + s.GUID}
-		if err := r.add(ctx, s.GUID, func() error { _, err := r.Store.AddSubscriber(ctx, s, e); return err }); err != nil {
+		e := audit.Entry{
+			Actor:   r.Actor,
+			At:      r.now,
+			Action:  "subscriber import",
+			Subject: s.Name,
+			Detail:  "RecID=" + s.GUID,
+		}
+		addSubscriber := func() error {
+			_, err := r.Store.AddSubscriber(ctx, s, e)
+			return err
+		}
+		if err := r.add(ctx, s.GUID, addSubscriber); err != nil {
 			return err
 		}
 	}

@@ -83,7 +83,7 @@ func (s *source) read(ctx context.Context, scan func(*sql.Rows) (bool, error), s
 	}
 	defer rows.Close()
 	for rows.Next() {
-		if more, err := scan(rows); err != nil || !more {
+		if continues, err := scan(rows); err != nil || !continues {
 			return err
 		}
 	}

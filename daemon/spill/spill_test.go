@@ -88,12 +88,14 @@ func TestSlowClientGetsEverything(t *testing.T) {
 		}
 		p := s.Pipe(client)
 		random := rand.New(rand.NewPCG(1, 2))
-		for rest := all; len(rest) > 0; {
-			n := min(len(rest), 1+random.IntN(200<<10))
-			if got, err := p.Write(rest[:n]); got != n || err != nil {
+		unsent := all
+		for len(unsent) > 0 {
+			n := min(len(unsent), 1+random.IntN(200<<10))
+			if got, err := p.Write(unsent[:n]); got != n || err != nil {
 				t.Fatalf("%s: %d of %d bytes, %v", name, got, n, err)
 			}
-			if rest = rest[n:]; len(reads) > 0 {
+			unsent = unsent[n:]
+			if len(reads) > 0 {
 				client.allowed <- reads[0]
 				reads = reads[1:]
 			}
