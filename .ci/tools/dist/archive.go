@@ -52,10 +52,10 @@ func pack(out string, at time.Time, members []member) error {
 	var b bytes.Buffer
 	var err error
 	base := path.Base(out)
-	switch dir, isZip := strings.CutSuffix(base, ".zip"); {
-	case isZip:
+	dir, isZip := strings.CutSuffix(base, ".zip")
+	if isZip {
 		err = packZip(&b, dir, at, members)
-	default:
+	} else {
 		err = packTar(&b, strings.TrimSuffix(base, ".tar.gz"), at, members)
 	}
 	if err != nil {

@@ -89,7 +89,7 @@ func writeBill(archive, version string, at time.Time, members []member) error {
 func addModules(modules map[string]component, info *buildinfo.BuildInfo) []string {
 	standard := component{Type: "library", Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}
 	standard.PURL = "pkg:golang/std@" + standard.Version
-	all := []component{standard}
+	components := []component{standard}
 	for _, m := range info.Deps {
 		if m.Replace != nil && strings.HasPrefix(m.Replace.Path, "./") {
 			continue // part of this module
@@ -100,10 +100,10 @@ func addModules(modules map[string]component, info *buildinfo.BuildInfo) []strin
 		if m.Sum != "" {
 			c.Properties = []property{{"go:sum", m.Sum}}
 		}
-		all = append(all, c)
+		components = append(components, c)
 	}
 	var refs []string
-	for _, c := range all {
+	for _, c := range components {
 		c.Ref = c.PURL
 		modules[c.Ref] = c
 		refs = append(refs, c.Ref)

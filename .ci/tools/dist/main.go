@@ -27,7 +27,7 @@ func run(args []string) error {
 		return fmt.Errorf("the command must be pack or sum")
 	}
 	flags := flag.NewFlagSet("pack", flag.ContinueOnError)
-	at := flags.Int64("at", 0, "time of all files, in seconds since 1970")
+	timestamp := flags.Int64("at", 0, "time of all files, in seconds since 1970")
 	version := flags.String("version", "", "version of the programs")
 	out := flags.String("out", "", "archive to write, .zip or .tar.gz")
 	if err := flags.Parse(args[1:]); err != nil {
@@ -37,7 +37,7 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	modified := time.Unix(*at, 0).UTC()
+	modified := time.Unix(*timestamp, 0).UTC()
 	if err := pack(*out, modified, members); err != nil {
 		return err
 	}

@@ -44,9 +44,9 @@ func printExceeded(w io.Writer, packages []*pkg) {
 
 // limited returns the measures that have a limit, without those of tests and their support.
 func limited(packages []*pkg) []measured {
-	var all []measured
+	var measures []measured
 	add := func(measure, subject string, value int) {
-		all = append(all, measured{measure: measure, subject: subject, value: value})
+		measures = append(measures, measured{measure: measure, subject: subject, value: value})
 	}
 	for _, p := range packages {
 		if p.support() {
@@ -72,5 +72,5 @@ func limited(packages []*pkg) []measured {
 			}
 		}
 	}
-	return all
+	return measures
 }

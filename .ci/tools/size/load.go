@@ -88,7 +88,7 @@ func load(dir string) ([]*pkg, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []*pkg
+	var loaded []*pkg
 	for _, p := range found {
 		if len(p.Errors) > 0 {
 			return nil, p.Errors[0]
@@ -97,9 +97,9 @@ func load(dir string) ([]*pkg, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, measured)
+		loaded = append(loaded, measured)
 	}
-	return all, nil
+	return loaded, nil
 }
 
 func measure(files *token.FileSet, p *packages.Package) (*pkg, error) {
@@ -358,11 +358,13 @@ func largestCycle(uses map[string]map[string]bool) int {
 	reach := make(map[string]map[string]bool)
 	for from := range uses {
 		seen := make(map[string]bool)
-		for next := slices.Collect(maps.Keys(uses[from])); len(next) > 0; {
-			at := next[0]
-			if next = next[1:]; !seen[at] {
-				seen[at] = true
-				next = slices.AppendSeq(next, maps.Keys(uses[at]))
+		queue := slices.Collect(maps.Keys(uses[from]))
+		for len(queue) > 0 {
+			name := queue[0]
+			queue = queue[1:]
+			if !seen[name] {
+				seen[name] = true
+				queue = slices.AppendSeq(queue, maps.Keys(uses[name]))
 			}
 		}
 		reach[from] = seen

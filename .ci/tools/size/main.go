@@ -23,7 +23,7 @@ import (
 
 func main() {
 	rows := flag.Int("rows", 10, "rows to print of each list")
-	all := flag.Bool("packages", false, "print every package")
+	everyPackage := flag.Bool("packages", false, "print every package")
 	onlyLimits := flag.Bool("limits", false, "print only the measures that exceed a limit")
 	flag.Parse()
 	if flag.NArg() != 1 {
@@ -39,14 +39,14 @@ func main() {
 		printExceeded(os.Stdout, packages)
 		return
 	}
-	report(os.Stdout, packages, *rows, *all)
+	if *everyPackage {
+		*rows = len(packages)
+	}
+	report(os.Stdout, packages, *rows)
 }
 
-func report(w io.Writer, packages []*pkg, rows int, all bool) {
+func report(w io.Writer, packages []*pkg, rows int) {
 	printTotals(w, packages)
-	if all {
-		rows = len(packages)
-	}
 	printPackages(w, packages, rows)
 	printLengths(w, packages)
 	printTypes(w, packages, rows)
