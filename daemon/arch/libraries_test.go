@@ -155,10 +155,10 @@ func TestLibrariesMatchGoMod(t *testing.T) {
 
 // dependenciesTable returns a Markdown table of the modules with their licences.
 func dependenciesTable(t *testing.T) string {
-	of := make(map[string]string)
+	licenceOfModule := make(map[string]string)
 	for _, p := range goList(t, "-deps", "-test", "./...", "honnef.co/go/tools/cmd/staticcheck") {
-		if p.Module != nil && of[p.Module.Path] == "" {
-			of[p.Module.Path] = licenceOf(p.Module.Dir)
+		if p.Module != nil && licenceOfModule[p.Module.Path] == "" {
+			licenceOfModule[p.Module.Path] = licenceOf(p.Module.Dir)
 		}
 	}
 	var b strings.Builder
@@ -168,10 +168,10 @@ func dependenciesTable(t *testing.T) string {
 		if l.users != nil {
 			users = "`" + strings.Join(l.users, "`, `") + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.module, of[l.module], users, l.why)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", l.module, licenceOfModule[l.module], users, l.why)
 	}
 	for _, l := range tools {
-		fmt.Fprintf(&b, "| `%s` | %s | `make check` | %s |\n", l.module, of[l.module], l.why)
+		fmt.Fprintf(&b, "| `%s` | %s | `make check` | %s |\n", l.module, licenceOfModule[l.module], l.why)
 	}
 	return b.String() + "\n" + licencesText(t)
 }
@@ -186,8 +186,8 @@ func TestContributingListsDependencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, rest, found := strings.Cut(string(text), "<!-- dependencies -->\n")
-	_, tail, closed := strings.Cut(rest, "<!-- end of dependencies -->\n")
+	head, after, found := strings.Cut(string(text), "<!-- dependencies -->\n")
+	_, tail, closed := strings.Cut(after, "<!-- end of dependencies -->\n")
 	if !found || !closed {
 		t.Fatal("CONTRIBUTING.md lacks the markers of the dependencies")
 	}

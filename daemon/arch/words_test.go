@@ -56,15 +56,15 @@ func readVocabulary(t *testing.T) (v vocabulary) {
 	}
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
-		kind, rest, _ := strings.Cut(line, " ")
+		kind, argument, _ := strings.Cut(line, " ")
 		switch {
 		case line == "", kind == "#", kind[0] == '#':
 		case kind == "never":
-			v.never = append(v.never, newCounted(rest))
+			v.never = append(v.never, newCounted(argument))
 		case kind == "few":
-			v.few = append(v.few, newCounted(rest))
+			v.few = append(v.few, newCounted(argument))
 		case kind == "skip":
-			file, _, _ := strings.Cut(rest, " ")
+			file, _, _ := strings.Cut(argument, " ")
 			if _, err := os.Stat(filepath.Join(root, file)); err != nil {
 				t.Fatalf("words.txt: %v", err)
 			}
@@ -124,8 +124,10 @@ func proseFiles(t *testing.T, skip []string) (files []string) {
 		if err != nil {
 			return err
 		}
-		if name = filepath.ToSlash(name); d.IsDir() {
-			if name == "bin" || d.Name() == "node_modules" || d.Name()[0] == '.' && name != "." && name != ".ci" && name != ".github" {
+		name = filepath.ToSlash(name)
+		if d.IsDir() {
+			isHidden := d.Name()[0] == '.' && !slices.Contains([]string{".", ".ci", ".github"}, name)
+			if isHidden || name == "bin" || d.Name() == "node_modules" {
 				return filepath.SkipDir
 			}
 			return nil
