@@ -176,7 +176,6 @@ type Log struct {
 // NewLog returns an empty log.
 func NewLog() *Log { return &Log{grown: make(chan struct{})} }
 
-// Write implements io.Writer.
 func (l *Log) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -42,7 +42,9 @@ func firstStart(args ...string) (files map[string][]byte, err error) {
 
 // prepare fills an empty data directory of a daemon with an embedded store.
 func prepare(dir string, args []string) error {
-	if at := slices.Index(args, "--erp"); slices.Contains(args, "--store") || at >= 0 && args[at+1] != "demo" {
+	erp := slices.Index(args, "--erp")
+	hasOtherRecords := erp >= 0 && args[erp+1] != "demo"
+	if hasOtherRecords || slices.Contains(args, "--store") {
 		return nil
 	}
 	if found, err := filepath.Glob(filepath.Join(dir, "*.db")); len(found) > 0 || err != nil {

@@ -30,13 +30,20 @@ func Memory(pid int) (now, peak float64, err error) {
 		return 0, 0, err
 	}
 	defer file.Close()
-	for lines := bufio.NewScanner(file); lines.Scan(); {
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
 		name, text, _ := strings.Cut(lines.Text(), ":")
-		if into := map[string]*float64{"VmRSS": &now, "VmHWM": &peak}[name]; into != nil {
-			if _, err := fmt.Sscan(text, into); err != nil {
-				return 0, 0, err
-			}
-			*into /= 1024
+		if name != "VmRSS" && name != "VmHWM" {
+			continue
+		}
+		var kibibytes float64
+		if _, err := fmt.Sscan(text, &kibibytes); err != nil {
+			return 0, 0, err
+		}
+		if name == "VmRSS" {
+			now = kibibytes / 1024
+		} else {
+			peak = kibibytes / 1024
 		}
 	}
 	return now, peak, nil

@@ -25,10 +25,10 @@ func Wanted() bool { return os.Getenv(Variable) != "" }
 func Tool(t testing.TB, name string) (path string) {
 	t.Helper()
 	path, err := exec.LookPath(name)
-	switch {
-	case err != nil && Wanted():
+	if err != nil && Wanted() {
 		t.Fatalf("make clients needs %s: %v", name, err)
-	case err != nil:
+	}
+	if err != nil {
 		t.Skipf("%s is not installed", name)
 	}
 	return path
@@ -41,10 +41,10 @@ func FileURL(path string) string { return (&url.URL{Scheme: "file", Path: path})
 var manifests embed.FS
 
 // NodeModules installs libraries for Node.js in the versions of a lock file, and
-// returns the directory that has node_modules. of is a directory of testdata, "." for
-// those of most tests. It leaves the test to make clients, since that needs the network
+// returns the directory that has node_modules. The lock file is in a directory of testdata, "."
+// for that of most tests. It leaves the test to make clients, since that needs the network
 // or npm's cache.
-func NodeModules(t testing.TB, of string) (dir string) {
+func NodeModules(t testing.TB, lockDir string) (dir string) {
 	t.Helper()
 	if !Wanted() {
 		t.Skip("make clients runs this test: it installs libraries by npm")
@@ -53,7 +53,7 @@ func NodeModules(t testing.TB, of string) (dir string) {
 	npm := Tool(t, "npm")
 	dir = t.TempDir()
 	for _, name := range []string{"package.json", "package-lock.json"} {
-		text, err := manifests.ReadFile(path.Join("testdata", of, name))
+		text, err := manifests.ReadFile(path.Join("testdata", lockDir, name))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
 		}
@@ -72,7 +72,7 @@ func NodeModules(t testing.TB, of string) (dir string) {
 // GoModule makes a module with the Go tools and libraries of a directory of testdata. The files
 // have other names there, since a directory with go.mod would be no part of this module. It
 // leaves the test to make clients, since that needs the network or the cache of modules.
-func GoModule(t testing.TB, of string) (dir string) {
+func GoModule(t testing.TB, source string) (dir string) {
 	t.Helper()
 	if !Wanted() {
 		t.Skip("make clients runs this test: it needs the modules of third-party programs")
@@ -80,7 +80,7 @@ func GoModule(t testing.TB, of string) (dir string) {
 	Tool(t, "go")
 	dir = t.TempDir()
 	for _, name := range []string{"go.mod", "go.sum"} {
-		text, err := manifests.ReadFile(path.Join("testdata", of, name+".txt"))
+		text, err := manifests.ReadFile(path.Join("testdata", source, name+".txt"))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(dir, name), text, 0o600)
 		}
