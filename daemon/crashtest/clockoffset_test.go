@@ -99,12 +99,12 @@ func (p *node) measureOffset(t *testing.T) time.Duration {
 func (p *node) logTimes(t *testing.T, text string) (all []time.Time) {
 	t.Helper()
 	for line := range strings.Lines(p.log(t)) {
-		rest, is := strings.CutPrefix(line, "time=")
-		if !is || !strings.Contains(line, text) {
+		stamp, ok := strings.CutPrefix(line, "time=")
+		if !ok || !strings.Contains(line, text) {
 			continue
 		}
-		said, _, _ := strings.Cut(rest, " ")
-		at, err := time.Parse(time.RFC3339, said)
+		stamp, _, _ = strings.Cut(stamp, " ")
+		at, err := time.Parse(time.RFC3339, stamp)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -32,8 +32,8 @@ func TestClockSkew(t *testing.T) {
 			shifted := program
 			shifted.Env = []string{clockOffsetVariable + "=" + strconv.Itoa(int(ahead.Seconds()))}
 			p := newCluster(t, shifted, daemontest.Program{})
-			if is := p.nodes[0].measureOffset(t); (is - ahead).Abs() > ahead.Abs()/2 {
-				t.Fatalf("the first daemon's clock is ahead by %v, want %v", is, ahead)
+			if got := p.nodes[0].measureOffset(t); (got - ahead).Abs() > ahead.Abs()/2 {
+				t.Fatalf("the first daemon's clock is ahead by %v, want %v", got, ahead)
 			}
 			p.nodes[0].clockOffset = ahead
 			p.disturb(t, min(*rounds, 3))
@@ -62,7 +62,6 @@ type retryReceiver struct {
 	accepted chan string
 }
 
-// ServeHTTP implements http.Handler.
 func (h *retryReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body := make([]byte, 64)
 	n, _ := r.Body.Read(body)
@@ -89,7 +88,9 @@ func (p *cluster) testRetries(t *testing.T) {
 	h := &retryReceiver{attempts: make(map[string][]time.Time), accepted: make(chan string, 2)}
 	srv := httptest.NewServer(h)
 	defer srv.Close()
-	event, schedule, name := "debtor.created", strings.Repeat(","+scheduled.String(), 5)[1:], "hesitant"
+	event := "debtor.created"
+	schedule := strings.Repeat(","+scheduled.String(), 5)[1:]
+	name := "hesitant"
 	subscriber, err := p.clients[0].AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
 	if err != nil {
 		t.Fatal(err)
@@ -152,12 +153,12 @@ func (p *cluster) testKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := other.RaiseEventOnce(ctx, key, concurrentEvent, "one")
-		if err != nil || again.EventID != first.EventID {
-			t.Errorf("repeated: %+v, %v; first %+v", again, err, first)
+		repeated, err := other.RaiseEventOnce(ctx, key, concurrentEvent, "one")
+		if err != nil || repeated.EventID != first.EventID {
+			t.Errorf("repeated: %+v, %v; first %+v", repeated, err, first)
 		}
 		_, err = other.RaiseEventOnce(ctx, key, concurrentEvent, "two")
-		if e, is := errors.AsType[*client.Error](err); !is || e.Status != http.StatusConflict {
+		if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusConflict {
 			t.Errorf("another body under the key: %v", err)
 		}
 	}

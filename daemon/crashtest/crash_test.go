@@ -90,7 +90,9 @@ func subscribe(t *testing.T, dir string, o *receiver) (key string) {
 		t.Fatal(err)
 	}
 	for _, address := range addresses {
-		url, event, order := o.url+address, address, "none"
+		url := o.url + address
+		event := address
+		order := "none"
 		if event == allEvents {
 			event = "*"
 		} else if address == flakyEvent {

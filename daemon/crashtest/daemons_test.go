@@ -1,7 +1,6 @@
 package crashtest
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -100,9 +99,14 @@ func (p *cluster) prepare(t *testing.T) (key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for address, event := range map[string]string{addressPlain: "*", addressFailing: concurrentEvent, addressOrdered: orderedEvent, addressKeyed: concurrentEvent} {
-		url, order := p.receiver.url+address, cmp.Or(map[string]string{addressOrdered: "subscription", addressKeyed: "key"}[address], "none")
-		if _, err := c.AddSubscription(ctx, subscriber.RecID, wire.SubscriptionRequest{URL: &url, EventName: &event, OrderBy: &order}); err != nil {
+	for _, s := range []struct{ address, event, order string }{
+		{addressPlain, "*", "none"},
+		{addressFailing, concurrentEvent, "none"},
+		{addressOrdered, orderedEvent, "subscription"},
+		{addressKeyed, concurrentEvent, "key"},
+	} {
+		request := wire.SubscriptionRequest{URL: new(p.receiver.url + s.address), EventName: &s.event, OrderBy: &s.order}
+		if _, err := c.AddSubscription(ctx, subscriber.RecID, request); err != nil {
 			t.Fatal(err)
 		}
 	}

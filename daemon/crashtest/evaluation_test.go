@@ -19,15 +19,15 @@ type disturbance struct {
 type disturbances []disturbance
 
 func (d disturbances) between(from, to time.Time) bool {
-	return slices.ContainsFunc(d, func(one disturbance) bool {
-		return between(from, to, []time.Time{one.from, one.drained, one.until})
+	return slices.ContainsFunc(d, func(disturbed disturbance) bool {
+		return between(from, to, []time.Time{disturbed.from, disturbed.drained, disturbed.until})
 	})
 }
 
 // freezes returns the number of suspensions.
 func (d disturbances) freezes() (n int) {
-	for _, one := range d {
-		if one.freeze {
+	for _, disturbed := range d {
+		if disturbed.freeze {
 			n++
 		}
 	}
@@ -39,9 +39,9 @@ func (d disturbances) freezes() (n int) {
 // too: it ended with the daemon. All others have timed out, since a suspension is
 // longer than an attempt can be.
 func (d disturbances) effectiveEnd(a *attempt) time.Time {
-	for _, one := range d {
-		if one.freeze && a.started.Before(one.from) && !a.ended.Before(one.until) {
-			return one.from
+	for _, disturbed := range d {
+		if disturbed.freeze && a.started.Before(disturbed.from) && !a.ended.Before(disturbed.until) {
+			return disturbed.from
 		}
 	}
 	return a.ended
@@ -125,11 +125,13 @@ func (v *evaluation) checkLate(d disturbances, success, a *attempt, taken []time
 	if between(success.started, a.started, taken) {
 		return
 	}
-	for n, one := range d {
+	for n, frozen := range d {
 		others := slices.Delete(slices.Clone(d), n, n+1)
-		if one.freeze && success.started.After(one.drained) && success.started.Before(one.until) && a.started.After(one.until) && !others.between(success.started, a.started) {
+		succeededWhile := success.started.After(frozen.drained) && success.started.Before(frozen.until)
+		repeatedAfter := a.started.After(frozen.until) && !others.between(success.started, a.started)
+		if frozen.freeze && succeededWhile && repeatedAfter {
 			v.late++
-			v.lateBy = max(v.lateBy, a.started.Sub(one.until))
+			v.lateBy = max(v.lateBy, a.started.Sub(frozen.until))
 		}
 	}
 }
@@ -140,17 +142,18 @@ func clockOf(t time.Time) string { return t.Format("04:05.000") }
 // published under a key once per address.
 func (v *evaluation) checkArrivals(records map[string][]*attempt, accepted []string) {
 	counts := make(map[string]int) // messages by address and body
-	for _, all := range records {
-		if slices.ContainsFunc(all, func(a *attempt) bool { return a.accepted }) {
-			counts[all[0].address+" "+all[0].body]++
+	for _, attempts := range records {
+		if slices.ContainsFunc(attempts, func(a *attempt) bool { return a.accepted }) {
+			counts[attempts[0].address+" "+attempts[0].body]++
 		}
 	}
 	for _, body := range accepted {
 		for _, address := range addressesOf(body) {
-			switch n := counts[address+" "+body]; {
-			case n == 0:
+			n := counts[address+" "+body]
+			if n == 0 {
 				v.addViolation("event %q was accepted but not received at %s", body, address)
-			case n > 1 && isIdempotent(body):
+			}
+			if n > 1 && isIdempotent(body) {
 				v.addViolation("event %q was received in %d messages at %s although it has an idempotency key", body, n, address)
 			}
 		}
@@ -174,17 +177,24 @@ type place struct {
 // checkOrder checks that the events of each publisher were first received in order.
 func (v *evaluation) checkOrder(records map[string][]*attempt) {
 	first := make(map[place]time.Time)
-	for _, all := range records {
-		for _, a := range all {
-			p, at := place{a.address, publisherOf(a.body), sequenceOf(a.body)}, a.started
-			if was, is := first[p]; (p.address == addressOrdered || p.address == addressKeyed) && a.accepted && (!is || at.Before(was)) {
-				first[p] = at
+	for _, attempts := range records {
+		for _, a := range attempts {
+			isOrdered := a.address == addressOrdered || a.address == addressKeyed
+			if !isOrdered || !a.accepted {
+				continue
+			}
+			p := place{a.address, publisherOf(a.body), sequenceOf(a.body)}
+			earliest, ok := first[p]
+			if !ok || a.started.Before(earliest) {
+				first[p] = a.started
 			}
 		}
 	}
 	for p, at := range first {
-		if next, is := first[place{p.address, p.publisher, p.number + 1}]; is && next.Before(at) {
-			v.addViolation("at %s, event %d of publisher %s was received at %v, the next one at %v", p.address, p.number, p.publisher, clockOf(at), clockOf(next))
+		next, ok := first[place{p.address, p.publisher, p.number + 1}]
+		if ok && next.Before(at) {
+			v.addViolation("at %s, event %d of publisher %s was received at %v, the next one at %v",
+				p.address, p.number, p.publisher, clockOf(at), clockOf(next))
 		}
 	}
 	v.inOrder = len(first)

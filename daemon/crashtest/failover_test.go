@@ -57,8 +57,8 @@ func (c *failoverPublishers) run(ctx context.Context, publisher int) {
 
 // publisherOf returns the name of the publisher of an event, which is the event's key.
 func publisherOf(body string) string {
-	_, rest, _ := strings.Cut(body, " ")
-	publisher, _, _ := strings.Cut(rest, ".")
+	_, number, _ := strings.Cut(body, " ")
+	publisher, _, _ := strings.Cut(number, ".")
 	return publisher
 }
 

@@ -97,7 +97,9 @@ func (o *outboxCrash) subscribe() {
 	if err != nil {
 		o.Fatal(err)
 	}
-	ctx, name, event := context.Background(), "all", "*"
+	ctx := context.Background()
+	name := "all"
+	event := "*"
 	if _, err := c.Login(ctx, "admin", daemontest.AdminPassword); err != nil {
 		o.Fatal(err)
 	}
@@ -114,11 +116,12 @@ func (o *outboxCrash) subscribe() {
 }
 
 func (o *outboxCrash) run(kills int) {
-	stop, programs := make(chan struct{}), sync.WaitGroup{}
+	stop := make(chan struct{})
+	var programs sync.WaitGroup
 	for range 2 {
 		programs.Go(func() { o.insertUntil(stop) })
 	}
-	marked, shifted, emptied := 0, 0, 0
+	var marked, shifted, emptied int
 	for n := range max(kills, 2) {
 		program := o.programs[n%4/3]
 		shifted += n % 4 / 3
@@ -138,7 +141,8 @@ func (o *outboxCrash) run(kills int) {
 	events, rows := 0, 0
 	got := o.events()
 	for _, body := range slices.Sorted(maps.Keys(o.rows)) {
-		events, rows = events+got[body], rows+o.rows[body]
+		events += got[body]
+		rows += o.rows[body]
 		if got[body] != o.rows[body] {
 			o.Errorf("%q has %d rows and %d events", body, o.rows[body], got[body])
 		}
@@ -184,29 +188,30 @@ func (o *outboxCrash) runAndKill(program daemontest.Program, atArrival bool) {
 
 // insertUntil inserts rows in transactions of several kinds.
 func (o *outboxCrash) insertUntil(stop <-chan struct{}) {
+	commit := func(tx *sql.Tx) error { return tx.Commit() }
+	inserts := []func() error{
+		func() error { return o.insert(commit, o.body()) },
+		func() error { return o.insert(commit, o.body(), o.body(), o.body()) },
+		func() error { return o.insert(func(tx *sql.Tx) error { return tx.Rollback() }, "rolled back") },
+		func() error { // a row with a higher ID is committed first
+			return o.insert(func(tx *sql.Tx) error {
+				if err := o.insert(commit, o.body()); err != nil {
+					return err
+				}
+				time.Sleep(rand.N(100 * time.Millisecond))
+				return tx.Commit()
+			}, o.body())
+		},
+	}
 	for {
 		select {
 		case <-stop:
 			return
 		case <-time.After(rand.N(20 * time.Millisecond)):
 		}
+		insert := inserts[rand.IntN(len(inserts))]
 		o.truncating.RLock()
-		err := []func() error{
-			func() error { return o.insert(func(tx *sql.Tx) error { return tx.Commit() }, o.body()) },
-			func() error {
-				return o.insert(func(tx *sql.Tx) error { return tx.Commit() }, o.body(), o.body(), o.body())
-			},
-			func() error { return o.insert(func(tx *sql.Tx) error { return tx.Rollback() }, "rolled back") },
-			func() error { // a row with a higher ID is committed first
-				return o.insert(func(tx *sql.Tx) error {
-					if err := o.insert(func(tx *sql.Tx) error { return tx.Commit() }, o.body()); err != nil {
-						return err
-					}
-					time.Sleep(rand.N(100 * time.Millisecond))
-					return tx.Commit()
-				}, o.body())
-			},
-		}[rand.IntN(4)]()
+		err := insert()
 		o.truncating.RUnlock()
 		if err != nil {
 			o.Error(err)
@@ -324,14 +329,14 @@ func (o *outboxCrash) empty(marks map[string]bool) {
 		o.Fatal(err)
 	}
 	defer rows.Close()
-	var unpublished, again []string
+	var published, unpublished []string
 	for rows.Next() {
 		var guid, body string
 		if err := rows.Scan(&guid, &body); err != nil {
 			o.Fatal(err)
 		}
 		if marks[strings.ToLower(guid)] {
-			again = append(again, body)
+			published = append(published, body)
 		} else {
 			unpublished = append(unpublished, body)
 		}
@@ -342,8 +347,8 @@ func (o *outboxCrash) empty(marks map[string]bool) {
 	if _, err := o.erp.Exec(`TRUNCATE TABLE whd.WH_Outbox`); err != nil {
 		o.Fatal(err)
 	}
-	all := slices.Concat(again[len(again)/2:], unpublished, []string{o.body(), o.body()})
-	if err := o.insert(func(tx *sql.Tx) error { return tx.Commit() }, all...); err != nil {
+	inserted := slices.Concat(published[len(published)/2:], unpublished, []string{o.body(), o.body()})
+	if err := o.insert(func(tx *sql.Tx) error { return tx.Commit() }, inserted...); err != nil {
 		o.Fatal(err)
 	}
 	o.mu.Lock()

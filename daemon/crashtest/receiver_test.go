@@ -63,8 +63,8 @@ func (o *receiver) connState(_ net.Conn, s http.ConnState) {
 // when settle's own is answered.
 func (o *receiver) settle(t *testing.T) time.Time {
 	t.Helper()
-	own := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := own.Get(o.url)
+	newConnections := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := newConnections.Get(o.url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,6 @@ func (o *receiver) settle(t *testing.T) time.Time {
 	return time.Now()
 }
 
-// ServeHTTP implements http.Handler.
 func (o *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

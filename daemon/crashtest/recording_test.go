@@ -96,8 +96,8 @@ func (b *recordingReceiver) drop(line net.Conn) {
 // is answered. All of them are closed; a running daemon opens new ones.
 func (b *recordingReceiver) settle(t *testing.T) time.Time {
 	t.Helper()
-	own := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	resp, err := own.Get(b.url)
+	newConnections := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := newConnections.Get(b.url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,6 @@ func (b *recordingReceiver) awaited(line net.Conn, beforeTimeout bool) bool {
 	return open && (used || beforeTimeout)
 }
 
-// ServeHTTP implements http.Handler.
 func (b *recordingReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	body, err := io.ReadAll(r.Body)
@@ -171,8 +170,10 @@ func (b *recordingReceiver) begin(r *http.Request, a *attempt) (code int) {
 func (b *recordingReceiver) finish(a *attempt, taken bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	a.ended, a.accepted = time.Now(), taken
-	if b.running--; taken {
+	a.ended = time.Now()
+	a.accepted = taken
+	b.running--
+	if taken {
 		b.accepted++
 	}
 	b.changed.Broadcast()
@@ -182,12 +183,20 @@ func (b *recordingReceiver) finish(a *attempt, taken bool) {
 const poisonedKey = "1"
 
 func (b *recordingReceiver) respond(a *attempt) int {
-	switch address := a.address; {
-	case address == addressFailing && rand.IntN(50) == 0:
-		return noResponse
-	case address == addressFailing && (b.failing || rand.IntN(10) == 0),
-		address == addressKeyed && b.failing && publisherOf(a.body) == poisonedKey,
-		(address == addressOrdered || address == addressKeyed) && rand.IntN(30) == 0:
+	fails := false
+	switch a.address {
+	case addressFailing:
+		if rand.IntN(50) == 0 {
+			return noResponse
+		}
+		fails = b.failing || rand.IntN(10) == 0
+	case addressKeyed:
+		isPoisoned := b.failing && publisherOf(a.body) == poisonedKey
+		fails = isPoisoned || rand.IntN(30) == 0
+	case addressOrdered:
+		fails = rand.IntN(30) == 0
+	}
+	if fails {
 		return http.StatusServiceUnavailable
 	}
 	return http.StatusOK
@@ -228,13 +237,13 @@ func (b *recordingReceiver) awaitIdle() {
 }
 
 // await waits until more messages have been accepted. It returns false after a timeout.
-func (b *recordingReceiver) await(more int) bool {
+func (b *recordingReceiver) await(count int) bool {
 	late := time.AfterFunc(recoveryTimeout, b.changed.Broadcast)
 	defer late.Stop()
 	began := time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for want := b.accepted + more; b.accepted < want; b.changed.Wait() {
+	for want := b.accepted + count; b.accepted < want; b.changed.Wait() {
 		if time.Since(began) >= recoveryTimeout {
 			return false
 		}

@@ -30,7 +30,6 @@ type replayReceiver struct {
 	sequences map[string][]int // numbers of the events that were sent again, by path
 }
 
-// ServeHTTP implements http.Handler.
 func (o *replayReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -73,9 +72,9 @@ func TestReplaysAfterKills(t *testing.T) {
 	}
 	publishToAllOrders(t, c, server.URL, messages)
 	awaitNothingOpen(t, dir)
-	again, err := c.RetryMessages(t.Context(), url.Values{"Status": {"1"}})
-	if err != nil || again.Retried != messages {
-		t.Fatalf("sending again returned %+v (%v), want %d", again, err, messages)
+	result, err := c.RetryMessages(t.Context(), url.Values{"Status": {"1"}})
+	if err != nil || result.Retried != messages {
+		t.Fatalf("sending again returned %+v (%v), want %d", result, err, messages)
 	}
 	if err := d.Stop(); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,6 @@ type countingReceiver struct {
 	deliveries int
 }
 
-// ServeHTTP implements http.Handler.
 func (c *countingReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -150,8 +149,8 @@ func TestShutdownDelay(t *testing.T) {
 		}
 	}
 	u.signal(t, syscall.SIGTERM)
-	ended, is := errors.AsType[*exec.ExitError](u.process.Wait())
-	if !is || ended.ExitCode() != 1 {
+	ended, ok := errors.AsType[*exec.ExitError](u.process.Wait())
+	if !ok || ended.ExitCode() != 1 {
 		t.Errorf("exited with %v", ended)
 	}
 }

@@ -72,10 +72,10 @@ func (u *unit) awaitNotification(t *testing.T, word string) string {
 			t.Fatalf("waiting for %s: %v", word, err)
 		}
 		text := string(buffer[:n])
-		switch {
-		case strings.HasPrefix(text, word):
+		if strings.HasPrefix(text, word) {
 			return text
-		case text != "WATCHDOG=1":
+		}
+		if text != "WATCHDOG=1" {
 			t.Fatalf("notification %q, want %s", text, word)
 		}
 	}
