@@ -113,7 +113,7 @@ func blankLines(s string) string { return strings.Repeat("\n", strings.Count(s, 
 // must occur at the end of a line, in this order, where … is any text; curl ends no line
 // after a reply. It returns the first that does not.
 func missingLine(output string, lines []string) string {
-	rest := strings.Split(output, "\n")
+	unread := strings.Split(output, "\n")
 	for _, want := range lines {
 		parts := strings.Split(want, "…")
 		for i := range parts {
@@ -121,8 +121,9 @@ func missingLine(output string, lines []string) string {
 		}
 		pattern := regexp.MustCompile(strings.Join(parts, ".*") + "$")
 		found := false
-		for !found && len(rest) > 0 {
-			found, rest = pattern.MatchString(strings.TrimRight(rest[0], "\r ")), rest[1:]
+		for !found && len(unread) > 0 {
+			found = pattern.MatchString(strings.TrimRight(unread[0], "\r "))
+			unread = unread[1:]
 		}
 		if !found {
 			return want

@@ -43,11 +43,11 @@ func (p helpPart) markdown(help string) (string, error) {
 		return "```text\n" + strings.TrimSpace(help) + "\n```\n", nil
 	}
 	if p.section != "" {
-		_, rest, found := strings.Cut(help, "\n"+p.section+"\n")
+		_, after, found := strings.Cut(help, "\n"+p.section+"\n")
 		if !found {
 			return "", fmt.Errorf("%v prints no %q", p.args, p.section)
 		}
-		help, _, _ = strings.Cut(rest, "\n\n")
+		help, _, _ = strings.Cut(after, "\n\n")
 	}
 	escape := strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`)
 	table := p.columns + "\n|---|---|\n"
@@ -83,8 +83,8 @@ func TestHelpInPages(t *testing.T) {
 		text := p.text
 		for name, part := range helpParts {
 			begin, end := "<!-- help "+name+" -->\n", "<!-- end of help "+name+" -->\n"
-			head, rest, found := strings.Cut(text, begin)
-			_, tail, closed := strings.Cut(rest, end)
+			head, after, found := strings.Cut(text, begin)
+			_, tail, closed := strings.Cut(after, end)
 			if !found || !closed {
 				continue
 			}

@@ -73,12 +73,17 @@ func (s style) after(codes string) style {
 // that columns line up in any monospaced font; bars and rules are drawn as rectangles.
 func picture(columns int, description string, screens ...[]string) string {
 	var b bytes.Buffer
-	one, high := float64(columns)*cellWidth+2*border, float64(len(screens[0]))*cellHeight+2*border
-	width, height := float64(min(2, len(screens)))*(one+gap)-gap, float64((len(screens)+1)/2)*(high+gap)-gap
+	screenWidth := float64(columns)*cellWidth + 2*border
+	screenHeight := float64(len(screens[0]))*cellHeight + 2*border
+	width := float64(min(2, len(screens)))*(screenWidth+gap) - gap
+	height := float64((len(screens)+1)/2)*(screenHeight+gap) - gap
 	fmt.Fprintf(&b, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" font-family=\"ui-monospace, 'Cascadia Mono', Menlo, Consolas, 'DejaVu Sans Mono', monospace\" font-size=\"14\" role=\"img\">\n", width, height, width, height)
 	fmt.Fprintf(&b, "<title>%s</title>\n", description)
 	for i, lines := range screens {
-		fmt.Fprintf(&b, "<g transform=\"translate(%.0f %.0f)\">\n<rect width=\"%.0f\" height=\"%.0f\" rx=\"8\" fill=\"%s\"/>\n", float64(i%2)*(one+gap), float64(i/2)*(high+gap), one, high, background)
+		left := float64(i%2) * (screenWidth + gap)
+		top := float64(i/2) * (screenHeight + gap)
+		fmt.Fprintf(&b, "<g transform=\"translate(%.0f %.0f)\">\n", left, top)
+		fmt.Fprintf(&b, "<rect width=\"%.0f\" height=\"%.0f\" rx=\"8\" fill=\"%s\"/>\n", screenWidth, screenHeight, background)
 		drawScreen(&b, lines)
 		b.WriteString("</g>\n")
 	}
@@ -129,7 +134,8 @@ func drawRun(b *bytes.Buffer, run string, s style, column int, y float64) {
 			words := string(runes[from:to])
 			trimmed := strings.TrimLeft(words, " ")
 			first := from + utf8.RuneCountInString(words) - utf8.RuneCountInString(trimmed)
-			if trimmed = strings.TrimRight(trimmed, " "); trimmed == "" {
+			trimmed = strings.TrimRight(trimmed, " ")
+			if trimmed == "" {
 				break
 			}
 			weight := ""
@@ -152,10 +158,10 @@ const (
 )
 
 func runeClass(r rune) int {
-	switch {
-	case r >= '▁' && r <= '█':
+	if r >= '▁' && r <= '█' {
 		return bar
-	case r == '─':
+	}
+	if r == '─' {
 		return rule
 	}
 	return text
