@@ -125,8 +125,9 @@ func (w Words) read(words []string, cursor int) *line {
 		name, isFlag := flagName(word)
 		flag := c.flags[name]
 		_, value, hasValue := strings.Cut(word, "=")
+		needsNextWord := flag.TakesValue && !hasValue
 		switch {
-		case isFlag && flag.TakesValue && !hasValue:
+		case isFlag && needsNextWord:
 			i++
 			if i == cursor {
 				c.flag = flag.Name
