@@ -170,7 +170,7 @@ func TestExportFetchesUnloadedMarkedRows(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{Downloads: t.TempDir()})
 	d.Press(":", "'SO_Totals", "enter", "space", "G", "space")
 	b := d.App.Front().(*browse.Browser)
-	want := b.Grid.MarkedIDs()
+	want := b.Grid.Marks.IDs()
 	b.Pages.Reset()
 	d.Press("e", "up", "up", "right", "right", "ctrl+s")
 	d.WantText("2 rows written to")

@@ -26,8 +26,8 @@ func TestArrangementIsRestored(t *testing.T) {
 	d.Press(":", "'SO_Totals", "enter", "l", ">", ">", "z", "s", "s", "/", "'InvoiceTotal>=1000", "enter", "space", "space")
 	d.Press("C", "j", "j", "space", "enter")
 	before := d.App.Front().(*browse.Browser)
-	if before.Grid.MarkCount() != 2 || len(before.Fields) != 7 || before.Grid.Frozen() != 1 {
-		t.Fatalf("%d marks, %d fields, %d frozen", before.Grid.MarkCount(), len(before.Fields), before.Grid.Frozen())
+	if before.Grid.Marks.Len() != 2 || len(before.Fields) != 7 || before.Grid.Columns.Frozen() != 1 {
+		t.Fatalf("%d marks, %d fields, %d frozen", before.Grid.Marks.Len(), len(before.Fields), before.Grid.Columns.Frozen())
 	}
 	d.Press("0", "l", "z")
 	saved := before.Arrangement()
@@ -42,8 +42,8 @@ func TestArrangementIsRestored(t *testing.T) {
 			t.Errorf("arrangement in %s is %+v, want %+v", name, now, saved)
 		}
 		again.WantText("[InvoiceTotal>=1000]", "InvoiceTotal ▼")
-		if b.Grid.MarkCount() != 0 {
-			t.Errorf("in %s %d rows are marked", name, b.Grid.MarkCount())
+		if b.Grid.Marks.Len() != 0 {
+			t.Errorf("in %s %d rows are marked", name, b.Grid.Marks.Len())
 		}
 	}
 	other := tuitest.Drive(t, c, tui.Options{State: o.State, Profile: "test"})

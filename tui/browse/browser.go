@@ -82,9 +82,9 @@ func (b *Browser) Arrange(as state.Arrangement) {
 	})
 	if len(fields) > 0 {
 		b.SetFields(fields)
-		b.Grid.Freeze(as.Frozen)
+		b.Grid.Columns.Freeze(as.Frozen)
 	}
-	b.Grid.SetWidths(as.Widths)
+	b.Grid.Columns.SetWidths(as.Widths)
 	b.order = ParseOrder(as.OrderBy)
 	if _, known := b.Kind.Column(b.order.Column); !known {
 		b.order = ParseOrder("")
@@ -95,7 +95,7 @@ func (b *Browser) Arrange(as state.Arrangement) {
 // Arrangement returns the current arrangement.
 func (b *Browser) Arrangement() state.Arrangement {
 	return state.Arrangement{
-		Fields: slices.Clone(b.Fields), Widths: maps.Clone(b.Grid.Widths()), Frozen: b.Grid.Frozen(),
+		Fields: slices.Clone(b.Fields), Widths: maps.Clone(b.Grid.Columns.Widths()), Frozen: b.Grid.Columns.Frozen(),
 		OrderBy: OrderText(b.order), Where: b.Typed.Texts(b.filters),
 	}
 }
@@ -144,7 +144,7 @@ func (b *Browser) reload() tea.Cmd {
 	b.Pages.Reset()
 	clear(b.Records)
 	b.counted = false
-	b.Grid.SetSort(b.order)
+	b.Grid.Columns.SetSort(b.order)
 	b.Grid.Follow(b.followsNewest())
 	b.Grid.GoTo(0)
 	return tea.Batch(b.fetchVisible(), b.count())
@@ -239,16 +239,16 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 			return b.Host.Push(NewRecord(b))
 		}
 	case keymap.GroupRows:
-		c, _ := b.Grid.Column()
+		c, _ := b.Grid.Columns.Selected()
 		return group(c.Name, b)
 	case keymap.SortColumn:
 		return b.sort()
 	case keymap.FilterColumn:
-		if c, ok := b.Grid.Column(); ok {
+		if c, ok := b.Grid.Columns.Selected(); ok {
 			b.Host.ShowInput(b.filterLine(strings.TrimSpace(b.filterText() + "  " + c.Name)))
 		}
 	case keymap.FilterByValue:
-		c, _ := b.Grid.Column()
+		c, _ := b.Grid.Columns.Selected()
 		return b.filterByValue(c.Name, b.setFilters)
 	case keymap.ClearFilters:
 		return b.setFilters(nil)
@@ -263,7 +263,7 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 	case keymap.Export:
 		b.Host.ShowOverlay(NewExportForm(b.Host, b.exportable()))
 	case keymap.ShowWhy:
-		if c, ok := b.Grid.Column(); ok && b.Grid.Row() != nil {
+		if c, ok := b.Grid.Columns.Selected(); ok && b.Grid.Row() != nil {
 			return b.Host.Open(ui.WhyTarget{Key: rowKey(b.Kind, b.Records[b.Grid.Row()].Row, c.Name)})
 		}
 	case keymap.ShowChanges:
@@ -288,7 +288,7 @@ func (b *Browser) isEmptyField(name string) bool {
 
 // sort cycles the sort order of the selected column.
 func (b *Browser) sort() tea.Cmd {
-	c, ok := b.Grid.Column()
+	c, ok := b.Grid.Columns.Selected()
 	if !ok {
 		return nil
 	}
@@ -328,7 +328,7 @@ func (b *Browser) toggleProblems() tea.Cmd {
 // setFilters replaces the filters and removes all marks.
 func (b *Browser) setFilters(filters []client.Filter) tea.Cmd {
 	b.filters = filters
-	b.Grid.Unmark()
+	b.Grid.Marks.Clear()
 	b.Remember()
 	return b.reload()
 }
@@ -357,7 +357,7 @@ func (b *Browser) Status() string {
 			text += ": " + keymap.KeyFor(keymap.InBrowser, keymap.ClearFilters) + " clears filters"
 		}
 	}
-	if n := b.Grid.MarkCount(); n > 0 {
+	if n := b.Grid.Marks.Len(); n > 0 {
 		return text + fmt.Sprintf("   %d marked", n) + b.sum()
 	}
 	if b.asOf != "" {
@@ -381,7 +381,7 @@ func (b *Browser) Click(x, y int, again bool) tea.Cmd {
 // exportable returns the rows that can be exported.
 func (b *Browser) exportable() Exportable {
 	q := b.query()
-	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.KeyName(), Total: b.Pages.Total(), Marked: b.Grid.MarkedIDs(), Loaded: b.Pages.LoadedIDs(), Rows: b.completeRecords}
+	e := Exportable{Name: b.options.Name, Query: q, Key: b.Kind.KeyName(), Total: b.Pages.Total(), Marked: b.Grid.Marks.IDs(), Loaded: b.Pages.LoadedIDs(), Rows: b.completeRecords}
 	for _, name := range b.Fields {
 		e.Columns = append(e.Columns, export.Column{Name: name, Type: b.Kind.Field(name).Type})
 	}
@@ -428,7 +428,7 @@ func (b *Browser) filterLine(text string) *ui.InputLine {
 func goToFilter(g *grid.Grid, fields []string, filters []client.Filter) {
 	if n := len(filters); n > 0 {
 		if i := slices.Index(fields, filters[n-1].Field); i >= 0 {
-			g.GoToColumn(i)
+			g.Columns.GoTo(i)
 		}
 	}
 }

@@ -140,7 +140,7 @@ func TestGroupsOpenTheirRows(t *testing.T) {
 		rows := browser(t, d)
 		at := rows.Grid.Index()
 		for i, name := range []string{"No", "Class", "Ordered", "Amount", "Weight", "Active"} {
-			rows.Grid.GoToColumn(i)
+			rows.Grid.Columns.GoTo(i)
 			for presses, period := range map[string][]string{name: {"t"}, name + ":day": {"t", "t"}, name + ":year": {"t", "t", "t"}} {
 				if name != "Ordered" && len(period) > 1 {
 					continue
@@ -152,7 +152,7 @@ func TestGroupsOpenTheirRows(t *testing.T) {
 				checkGroups(t, d, want)
 				d.CheckScreen()
 				d.Press("esc")
-				if browser(t, d) != rows || rows.Grid.Index() != at || rows.Grid.ColumnIndex() != i {
+				if browser(t, d) != rows || rows.Grid.Index() != at || rows.Grid.Columns.Index() != i {
 					t.Fatalf("esc does not show the rows again:\n%s", d.Text())
 				}
 			}
@@ -215,13 +215,13 @@ func TestGroupRefusals(t *testing.T) {
 	d.Press("C", "*", "enter") // all columns
 	rows := browser(t, d)
 	for name, want := range map[string]string{"Photo": "cannot group by Photo: it is byte[]", "Count": "cannot group by Count: record kind Orders: duplicate field Count"} {
-		rows.Grid.GoToColumn(slices.Index(rows.Fields, name))
+		rows.Grid.Columns.GoTo(slices.Index(rows.Fields, name))
 		d.Press("t")
 		if d.WantText(want); browser(t, d) != rows {
 			t.Errorf("%s is grouped", name)
 		}
 	}
-	rows.Grid.GoToColumn(slices.Index(rows.Fields, "Note"))
+	rows.Grid.Columns.GoTo(slices.Index(rows.Fields, "Note"))
 	d.Press("t", "t")
 	d.WantText("already grouped by Note", "by Note")
 	opened, long := 0, 0

@@ -25,7 +25,7 @@ func (b *Browser) SetFields(fields []string) {
 	if len(fields) > 1 && !b.options.NewestFirst {
 		frozen = 1
 	}
-	b.Grid.SetColumns(b.columns(), frozen)
+	b.Grid.Columns.Set(b.columns(), frozen)
 }
 
 // columns returns the columns of the displayed fields.
@@ -64,7 +64,7 @@ func (b *Browser) Retime() string {
 	for _, row := range b.Pages.Loaded() {
 		b.refreshRow(row)
 	}
-	b.Grid.SetColumns(b.columns(), b.Grid.Frozen())
+	b.Grid.Columns.Set(b.columns(), b.Grid.Columns.Frozen())
 	b.Grid.Sync()
 	return ""
 }
@@ -148,7 +148,7 @@ func OutputFlags(name string) string {
 }
 
 func (b *Browser) copyCell() {
-	c, ok := b.Grid.Column()
+	c, ok := b.Grid.Columns.Selected()
 	if row := b.Grid.Row(); ok && row != nil {
 		b.Host.Copy(b.Records[row].Row.Text(c.Name))
 	}
@@ -193,7 +193,7 @@ func ReplaceTabs(r rune) rune {
 // sum returns the exact sum, minimum and maximum of the selected column in the marked
 // rows.
 func (b *Browser) sum() string {
-	c, ok := b.Grid.Column()
+	c, ok := b.Grid.Columns.Selected()
 	if !ok || !b.isNumber(c.Name) {
 		return ""
 	}

@@ -98,46 +98,46 @@ var moves = map[keymap.Action]func(*grid.Grid){
 	keymap.HalfUp:        func(g *grid.Grid) { g.Move(-g.PageSize() / 2) },
 	keymap.HalfDown:      func(g *grid.Grid) { g.Move(g.PageSize() / 2) },
 	keymap.Mark:          (*grid.Grid).Mark,
-	keymap.Unmark:        func(g *grid.Grid) { g.Unmark() },
+	keymap.Unmark:        func(g *grid.Grid) { g.Marks.Clear() },
 	keymap.GoLeft:        func(g *grid.Grid) { moveColumn(g, -1) },
 	keymap.GoRight:       func(g *grid.Grid) { moveColumn(g, 1) },
-	keymap.FirstColumn:   func(g *grid.Grid) { g.GoToColumn(0) },
-	keymap.LastColumn:    func(g *grid.Grid) { g.GoToColumn(len(g.Columns()) - 1) },
-	keymap.Narrower:      func(g *grid.Grid) { g.Widen(-2) },
-	keymap.Wider:         func(g *grid.Grid) { g.Widen(2) },
+	keymap.FirstColumn:   func(g *grid.Grid) { g.Columns.GoTo(0) },
+	keymap.LastColumn:    func(g *grid.Grid) { g.Columns.GoTo(len(g.Columns.List()) - 1) },
+	keymap.Narrower:      func(g *grid.Grid) { g.Columns.Widen(-2) },
+	keymap.Wider:         func(g *grid.Grid) { g.Columns.Widen(2) },
 	keymap.FreezeColumns: freeze,
 }
 
 func moveColumn(g *grid.Grid, n int) {
-	if g.RowMode() {
-		g.ScrollColumns(n)
+	if g.Columns.RowMode() {
+		g.Columns.Scroll(n)
 	} else {
-		g.MoveColumn(n)
+		g.Columns.Move(n)
 	}
 }
 
 // freeze freezes the columns up to the selected one, or unfreezes them.
 func freeze(g *grid.Grid) {
-	at := g.ColumnIndex() + 1
-	if g.Frozen() == at {
+	at := g.Columns.Index() + 1
+	if g.Columns.Frozen() == at {
 		at = 0
 	}
-	g.Freeze(at)
+	g.Columns.Freeze(at)
 }
 
 // Unmark removes all marks and reports whether there were any.
 func (t *Table) Unmark() bool {
-	had := t.Grid.MarkCount() > 0
-	t.Grid.Unmark()
+	had := t.Grid.Marks.Len() > 0
+	t.Grid.Marks.Clear()
 	return had
 }
 
 // FitColumns sets the widths of columns to those of the visible cells, except widths
 // set by the user.
-func (t *Table) FitColumns() { t.Grid.SetColumns(t.Grid.Columns(), t.Grid.Frozen()) }
+func (t *Table) FitColumns() { t.Grid.Columns.Set(t.Grid.Columns.List(), t.Grid.Columns.Frozen()) }
 
 // Scrolls implements ui.Scroller.
-func (t *Table) Scrolls() bool { return !t.Grid.RowMode() || !t.Grid.AllVisible() }
+func (t *Table) Scrolls() bool { return !t.Grid.Columns.RowMode() || !t.Grid.Columns.AllVisible() }
 
 // SelectAt selects the cell at a position and reports whether it is a row or a title.
 func (t *Table) SelectAt(x, y int) (row, title bool) {
@@ -146,7 +146,7 @@ func (t *Table) SelectAt(x, y int) (row, title bool) {
 	case !on:
 		return false, false
 	case column >= 0:
-		t.Grid.GoToColumn(column)
+		t.Grid.Columns.GoTo(column)
 	}
 	if at >= 0 {
 		t.Grid.GoTo(at)

@@ -33,7 +33,7 @@ func BenchmarkKey(b *testing.B) {
 		{"down", func(g *Grid, i int) { g.GoTo(i % 12000) }},
 		{"page", func(g *Grid, i int) { g.GoTo(i * 57 % 12000) }},
 		{"jump", func(g *Grid, i int) { g.GoTo(i * 7919 % 12000) }},
-		{"column", func(g *Grid, i int) { g.GoToColumn(i % 24) }},
+		{"column", func(g *Grid, i int) { g.Columns.GoTo(i % 24) }},
 	} {
 		b.Run(test.name, func(b *testing.B) { benchmarkKey(b, test.key) })
 	}
@@ -44,7 +44,7 @@ func benchmarkKey(b *testing.B, key func(g *Grid, i int)) {
 	pages := NewPages()
 	pages.SetTotal(pages.Generation(), len(rows))
 	g := New(colourTheme, false)
-	g.SetColumns(all, 1)
+	g.Columns.Set(all, 1)
 	g.SetSize(200, 60)
 	g.SetRows(pages)
 	took := make([]time.Duration, 0, b.N)
@@ -79,7 +79,7 @@ func BenchmarkMemory(b *testing.B) {
 	pages.SetTotal(pages.Generation(), 12000)
 	all, _ := wideRows(0)
 	g := New(colourTheme, false)
-	g.SetColumns(all, 1)
+	g.Columns.Set(all, 1)
 	g.SetSize(200, 60)
 	g.SetRows(pages)
 	for range b.N {
@@ -119,7 +119,7 @@ func BenchmarkHostile(b *testing.B) {
 	all, _ := wideRows(0)
 	for range b.N {
 		g := New(colourTheme, false)
-		g.SetColumns(all, 1)
+		g.Columns.Set(all, 1)
 		g.SetSize(200, 60)
 		g.SetRows(NewList(rows))
 		_ = g.View()

@@ -11,10 +11,10 @@ func (g *Grid) View() string {
 	if g.height == 0 {
 		return ""
 	}
-	out := make([]byte, 0, g.width*g.height*2)
-	out = g.titles(out)
+	out := make([]byte, 0, g.Columns.width*g.height*2)
+	out = g.Columns.titles(out)
 	if g.head() == 2 {
-		out = g.rule(append(out, '\n'))
+		out = g.Columns.rule(append(out, '\n'))
 	}
 	for i := range g.body() {
 		out = g.line(append(out, '\n'), g.top+i)
@@ -25,31 +25,31 @@ func (g *Grid) View() string {
 
 // pruneDrawn limits the size of the cell cache.
 func (g *Grid) pruneDrawn() {
-	if len(g.cellCache) <= cachedScreens*max(1, g.body()) {
+	if len(g.Columns.cellCache) <= cachedScreens*max(1, g.body()) {
 		return
 	}
 	seen := make(map[*Row][]string, g.body())
 	for i := range g.body() {
-		if row := g.rows.Row(g.top + i); row != nil && g.cellCache[row] != nil {
-			seen[row] = g.cellCache[row]
+		if row := g.rows.Row(g.top + i); row != nil && g.Columns.cellCache[row] != nil {
+			seen[row] = g.Columns.cellCache[row]
 		}
 	}
-	g.cellCache = seen
+	g.Columns.cellCache = seen
 }
 
 // line draws row i.
 func (g *Grid) line(out []byte, i int) []byte {
 	if i >= g.rows.Len() {
-		return append(out, theme.Spaces(g.width)...)
+		return append(out, theme.Spaces(g.Columns.width)...)
 	}
 	row := g.rows.Row(i)
 	if row == nil {
 		return g.loadingLine(out, i)
 	}
-	cells := g.cells(row)
+	cells := g.Columns.cells(row)
 	base := g.rowRole(row, i == g.index)
 	n := 0
-	return g.drawLine(out, g.rowPrefix(i == g.index, g.Marked(row.ID)), base, func(out []byte, p visibleColumn) []byte {
+	return g.Columns.drawLine(out, g.rowPrefix(i == g.index, g.Marks.Has(row.ID)), base, func(out []byte, p visibleColumn) []byte {
 		text, override := cells[n], theme.Plain
 		n++
 		if p.column < len(row.Cells) {
@@ -58,10 +58,10 @@ func (g *Grid) line(out []byte, i int) []byte {
 				override = theme.Null
 			}
 		}
-		if i == g.index && p.column == g.column && !g.rowMode {
+		if i == g.index && p.column == g.Columns.column && !g.Columns.rowMode {
 			override = theme.Cursor
 		}
-		return g.theme.Append(out, base, override, text)
+		return g.Columns.theme.Append(out, base, override, text)
 	})
 }
 
@@ -70,7 +70,7 @@ func (g *Grid) rowRole(row *Row, selected bool) theme.Role {
 	switch {
 	case selected:
 		return theme.Selected
-	case g.Marked(row.ID):
+	case g.Marks.Has(row.ID):
 		return theme.Marked
 	}
 	return row.Role
@@ -80,23 +80,23 @@ func (g *Grid) rowRole(row *Row, selected bool) theme.Role {
 func (g *Grid) rowPrefix(selected, marked bool) string {
 	pointer, mark := " ", " "
 	if selected {
-		pointer = g.theme.Pointer
+		pointer = g.Columns.theme.Pointer
 	}
 	if marked {
-		mark = g.theme.Mark
+		mark = g.Columns.theme.Mark
 	}
 	return mark + pointer + " "
 }
 
 // loadingLine draws a row that is loading.
 func (g *Grid) loadingLine(out []byte, i int) []byte {
-	return g.drawLine(out, g.rowPrefix(i == g.index, false), theme.Faded, func(out []byte, p visibleColumn) []byte {
-		return g.theme.Append(out, theme.Faded, theme.Plain, g.theme.Fit(strings.TrimSpace(strings.Repeat(g.theme.Loading+" ", 3)), p.width, g.columns[p.column].Right))
+	return g.Columns.drawLine(out, g.rowPrefix(i == g.index, false), theme.Faded, func(out []byte, p visibleColumn) []byte {
+		return g.Columns.theme.Append(out, theme.Faded, theme.Plain, g.Columns.theme.Fit(strings.TrimSpace(strings.Repeat(g.Columns.theme.Loading+" ", 3)), p.width, g.Columns.columns[p.column].Right))
 	})
 }
 
 // drawLine draws one line: a prefix, each visible column by cell, and padding.
-func (l *layout) drawLine(out []byte, before string, base theme.Role, cell func(out []byte, p visibleColumn) []byte) []byte {
+func (l *Layout) drawLine(out []byte, before string, base theme.Role, cell func(out []byte, p visibleColumn) []byte) []byte {
 	used := min(prefixWidth, l.width)
 	if used < prefixWidth {
 		before = theme.Spaces(used)
@@ -117,14 +117,14 @@ func (l *layout) drawLine(out []byte, before string, base theme.Role, cell func(
 }
 
 // titles draws the title line.
-func (l *layout) titles(out []byte) []byte {
+func (l *Layout) titles(out []byte) []byte {
 	return l.drawLine(out, theme.Spaces(prefixWidth), theme.Plain, func(out []byte, p visibleColumn) []byte {
 		return l.theme.Append(out, theme.Title, theme.Plain, l.title(p))
 	})
 }
 
 // title returns the title of a column. If it is truncated, the sort arrow remains.
-func (l *layout) title(p visibleColumn) string {
+func (l *Layout) title(p visibleColumn) string {
 	c := l.columns[p.column]
 	if l.sort.Column == "" || l.sort.Column != c.Name {
 		return l.theme.Fit(c.title(), p.width, c.Right)
@@ -141,7 +141,7 @@ func (l *layout) title(p visibleColumn) string {
 }
 
 // rule draws the line below the titles.
-func (l *layout) rule(out []byte) []byte {
+func (l *Layout) rule(out []byte) []byte {
 	line := strings.Repeat(l.theme.Line, l.width)
 	if at := l.separatorAt(); at > 0 && at < l.width {
 		line = strings.Repeat(l.theme.Line, at) + l.theme.Cross + strings.Repeat(l.theme.Line, l.width-at-1)
@@ -151,7 +151,7 @@ func (l *layout) rule(out []byte) []byte {
 
 // separatorAt returns the position of the line after the frozen columns, 0 if there is
 // none.
-func (l *layout) separatorAt() int {
+func (l *Layout) separatorAt() int {
 	at := prefixWidth
 	for i, p := range l.visible {
 		if l.separatorAfter(i) {
@@ -163,7 +163,7 @@ func (l *layout) separatorAt() int {
 }
 
 // cells returns the drawn cells of a row, each as wide as its column.
-func (l *layout) cells(row *Row) []string {
+func (l *Layout) cells(row *Row) []string {
 	if cells, ok := l.cellCache[row]; ok {
 		return cells
 	}

@@ -11,10 +11,11 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// Grid is a table.
+// Grid is a table. Its columns and the marks of its rows are parts that callers address; a
+// grid itself has the rows, the selected one and the visible ones.
 type Grid struct {
-	layout
-	marks
+	Columns   Layout
+	Marks     Marks
 	rows      Rows
 	height    int
 	index     int    // the selected row
@@ -26,18 +27,18 @@ type Grid struct {
 // New returns an empty grid. In row mode, whole rows are selected instead of cells.
 func New(t *theme.Theme, rowMode bool) *Grid {
 	g := &Grid{
-		layout: layout{theme: t, manual: make(map[string]int), rowMode: rowMode},
-		marks:  marks{ids: make(map[string]struct{}), anchor: -1},
-		rows:   NewList(nil),
+		Columns: Layout{theme: t, manual: make(map[string]int), rowMode: rowMode},
+		Marks:   Marks{ids: make(map[string]struct{}), anchor: -1},
+		rows:    NewList(nil),
 	}
-	g.invalidate()
+	g.Columns.invalidate()
 	return g
 }
 
 // SetSize sets the size in cells, including the title lines.
 func (g *Grid) SetSize(width, height int) {
-	g.width, g.height = max(0, width), max(0, height)
-	g.invalidate()
+	g.Columns.width, g.height = max(0, width), max(0, height)
+	g.Columns.invalidate()
 	g.reveal()
 	g.measure() // more rows may be visible now
 }
@@ -99,19 +100,19 @@ func (g *Grid) measure() {
 		if row == nil {
 			continue
 		}
-		if _, known := g.cellCache[row]; known {
+		if _, known := g.Columns.cellCache[row]; known {
 			continue
 		}
-		for c := range min(len(g.columns), len(row.Cells)) {
-			if limit := g.columns[c].max(); g.widths[c].natural < limit {
-				if w := g.cellWidth(row.Cells[c], limit); w > g.widths[c].natural {
-					g.widths[c].natural, wider = w, true
+		for c := range min(len(g.Columns.columns), len(row.Cells)) {
+			if limit := g.Columns.columns[c].max(); g.Columns.widths[c].natural < limit {
+				if w := g.Columns.cellWidth(row.Cells[c], limit); w > g.Columns.widths[c].natural {
+					g.Columns.widths[c].natural, wider = w, true
 				}
 			}
 		}
 	}
 	if wider {
-		g.invalidate()
+		g.Columns.invalidate()
 	}
 }
 
@@ -174,20 +175,20 @@ func (g *Grid) reveal() {
 	g.top = min(g.top, g.index)
 	g.top = max(g.top, g.index-body+1)
 	g.top = max(0, min(g.top, g.rows.Len()-body))
-	g.revealColumn()
+	g.Columns.revealColumn()
 }
 
 // Hit returns the row and the column at a position; row is -1 for the titles, column is
 // -1 for none. It returns false if there is no row at the position.
 func (g *Grid) Hit(x, y int) (row, column int, on bool) {
-	if x < 0 || y < 0 || x >= g.width || y >= g.height {
+	if x < 0 || y < 0 || x >= g.Columns.width || y >= g.height {
 		return 0, 0, false
 	}
 	row = g.top + y - g.head()
 	if y < g.head() {
 		row = -1
 	}
-	return row, g.columnAt(x), row < g.rows.Len()
+	return row, g.Columns.columnAt(x), row < g.rows.Len()
 }
 
 // Mark toggles the mark of the selected row and selects the next row.
@@ -196,29 +197,29 @@ func (g *Grid) Mark() {
 	if row == nil {
 		return
 	}
-	if g.Marked(row.ID) {
-		g.UnmarkID(row.ID)
+	if g.Marks.Has(row.ID) {
+		g.Marks.Remove(row.ID)
 	} else {
-		g.ids[row.ID] = struct{}{}
+		g.Marks.ids[row.ID] = struct{}{}
 	}
-	g.anchor = g.index
+	g.Marks.anchor = g.index
 	g.Move(1)
 }
 
 // MarkRange marks the rows between the last marked row and the selected one. It returns
 // the number of rows that are loading and were not marked.
 func (g *Grid) MarkRange() (missing int) {
-	if g.anchor < 0 {
-		g.anchor = g.index
+	if g.Marks.anchor < 0 {
+		g.Marks.anchor = g.index
 	}
-	for i := min(g.anchor, g.index); i <= max(g.anchor, g.index); i++ {
+	for i := min(g.Marks.anchor, g.index); i <= max(g.Marks.anchor, g.index); i++ {
 		if row := g.rows.Row(i); row != nil {
-			g.ids[row.ID] = struct{}{}
+			g.Marks.ids[row.ID] = struct{}{}
 		} else {
 			missing++
 		}
 	}
-	g.anchor = g.index
+	g.Marks.anchor = g.index
 	return missing
 }
 
@@ -226,10 +227,10 @@ func (g *Grid) MarkRange() (missing int) {
 func (g *Grid) MarkedRows() []*Row {
 	var rows []*Row
 	for i := range g.rows.Len() {
-		if len(rows) == len(g.ids) {
+		if len(rows) == len(g.Marks.ids) {
 			break
 		}
-		if row := g.rows.Row(i); row != nil && g.Marked(row.ID) {
+		if row := g.rows.Row(i); row != nil && g.Marks.Has(row.ID) {
 			rows = append(rows, row)
 		}
 	}
@@ -242,19 +243,19 @@ func (g *Grid) PositionText() string {
 		return "no rows"
 	}
 	text := fmt.Sprintf("row %s of %s", display.Thousands(g.index+1), display.Thousands(g.rows.Len()))
-	if g.rowMode || len(g.columns) == 0 {
+	if g.Columns.rowMode || len(g.Columns.columns) == 0 {
 		return text
 	}
-	first, last := g.scrolledRange()
+	first, last := g.Columns.scrolledRange()
 	if first > last {
 		return text
 	}
 	less, more := "", ""
-	if first > g.frozen {
-		less = g.theme.Less + " "
+	if first > g.Columns.frozen {
+		less = g.Columns.theme.Less + " "
 	}
-	if last < len(g.columns)-1 {
-		more = " " + g.theme.More
+	if last < len(g.Columns.columns)-1 {
+		more = " " + g.Columns.theme.More
 	}
-	return text + fmt.Sprintf("   %scols %d-%d of %d%s", less, first+1, last+1, len(g.columns), more)
+	return text + fmt.Sprintf("   %scols %d-%d of %d%s", less, first+1, last+1, len(g.Columns.columns), more)
 }

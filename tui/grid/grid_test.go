@@ -51,16 +51,16 @@ func numberedRows(n, width int) []*Row {
 
 func TestGridView(t *testing.T) {
 	g := New(plainTheme, false)
-	g.SetColumns(columns("InvoiceID", "InvoiceTotal>", "Cartage1Total>", "Remark"), 1)
+	g.Columns.Set(columns("InvoiceID", "InvoiceTotal>", "Cartage1Total>", "Remark"), 1)
 	g.SetRows(NewList([]*Row{
 		row("D1", "D100418", "98310.00", "120.00", "first\nsecond"),
 		row("D2", "D100377", "41877.50", "null", ""),
 		row("D3", "D100512", "40002.15", "0.00", "世界"),
 	}))
-	g.SetSort(Sort{Column: "InvoiceTotal", Descending: true})
+	g.Columns.SetSort(Sort{Column: "InvoiceTotal", Descending: true})
 	g.SetSize(72, 7)
 	g.Mark()
-	g.MoveColumn(2)
+	g.Columns.Move(2)
 	checkView(t, g, `
    InvoiceID  |  InvoiceTotal v  Cartage1Total  Remark                  
 --------------+---------------------------------------------------------
@@ -94,7 +94,7 @@ func checkView(t *testing.T, g *Grid, want string) {
 // the cell.
 func TestRowAndCellRoles(t *testing.T) {
 	g := New(colourTheme, false)
-	g.SetColumns(columns("A", "B"), 0)
+	g.Columns.Set(columns("A", "B"), 0)
 	g.SetRows(NewList([]*Row{{ID: "1", Cells: []Cell{{Text: "x"}, {Text: "bad", Role: theme.Failure}}}}))
 	g.SetSize(12, 2)
 	lines := strings.Split(g.View(), "\n")
@@ -114,14 +114,14 @@ func TestViewHasExactSize(t *testing.T) {
 		for i := range count {
 			all = append(all, Column{Name: fmt.Sprint(i), Title: hostileText().Draw(t, "title"), Right: rapid.Bool().Draw(t, "right"), Flex: rapid.Bool().Draw(t, "flex"), Max: rapid.IntRange(0, 60).Draw(t, "max")})
 		}
-		g.SetColumns(all, rapid.IntRange(0, count).Draw(t, "frozen"))
+		g.Columns.Set(all, rapid.IntRange(0, count).Draw(t, "frozen"))
 		width, height := rapid.IntRange(0, 130).Draw(t, "width"), rapid.IntRange(0, 20).Draw(t, "height")
 		g.SetSize(width, height)
 		g.SetRows(&holes{NewList(hostileRows(t, count))})
 		for _, move := range rapid.SliceOfN(rapid.SampledFrom(moves), 0, 12).Draw(t, "moves") {
 			move(g)
 		}
-		checkSize(t, g.View(), g.width, height)
+		checkSize(t, g.View(), g.Columns.width, height)
 	})
 }
 
@@ -139,18 +139,18 @@ var moves = []func(*Grid){
 	func(g *Grid) { g.Move(1) },
 	func(g *Grid) { g.Move(g.PageSize()) },
 	func(g *Grid) { g.GoTo(g.Len()) },
-	func(g *Grid) { g.MoveColumn(1) },
-	func(g *Grid) { g.MoveColumn(-1) },
-	func(g *Grid) { g.GoToColumn(99) },
-	func(g *Grid) { g.ScrollColumns(1) },
-	func(g *Grid) { g.Freeze(2) },
+	func(g *Grid) { g.Columns.Move(1) },
+	func(g *Grid) { g.Columns.Move(-1) },
+	func(g *Grid) { g.Columns.GoTo(99) },
+	func(g *Grid) { g.Columns.Scroll(1) },
+	func(g *Grid) { g.Columns.Freeze(2) },
 	func(g *Grid) { g.Mark() },
-	func(g *Grid) { g.Widen(-5) },
-	func(g *Grid) { g.Widen(30) },
-	func(g *Grid) { g.SetSize(g.width/2, g.height) },
+	func(g *Grid) { g.Columns.Widen(-5) },
+	func(g *Grid) { g.Columns.Widen(30) },
+	func(g *Grid) { g.SetSize(g.Columns.width/2, g.height) },
 	func(g *Grid) {
-		if c, ok := g.Column(); ok {
-			g.SetSort(Sort{Column: c.Name})
+		if c, ok := g.Columns.Selected(); ok {
+			g.Columns.SetSort(Sort{Column: c.Name})
 		}
 	},
 }
@@ -186,7 +186,7 @@ func checkSize(t interface{ Errorf(string, ...any) }, view string, width, height
 func TestSelectionFollowsRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := New(plainTheme, true)
-		g.SetColumns(columns("ID"), 1)
+		g.Columns.Set(columns("ID"), 1)
 		g.SetSize(20, 12)
 		rows := numberedRows(100, 1)
 		g.SetRows(NewList(rows))
@@ -213,7 +213,7 @@ func TestSelectionFollowsRow(t *testing.T) {
 
 func TestFollowSelectsNewRows(t *testing.T) {
 	g := New(plainTheme, true)
-	g.SetColumns(columns("ID"), 1)
+	g.Columns.Set(columns("ID"), 1)
 	g.SetSize(20, 5)
 	g.SetRows(NewList(numberedRows(10, 1)))
 	g.Follow(true)
@@ -228,20 +228,20 @@ func TestFollowSelectsNewRows(t *testing.T) {
 
 func TestMarkRange(t *testing.T) {
 	g := New(plainTheme, true)
-	g.SetColumns(columns("ID"), 1)
+	g.Columns.Set(columns("ID"), 1)
 	g.SetSize(20, 12)
 	g.SetRows(NewList(numberedRows(10, 1)))
 	g.GoTo(2)
 	g.Mark()
 	g.GoTo(5)
-	if missing := g.MarkRange(); missing != 0 || g.MarkCount() != 4 || !g.Marked("D00004") {
-		t.Errorf("%d rows are marked, %d were missing; want 4 and none", g.MarkCount(), missing)
+	if missing := g.MarkRange(); missing != 0 || g.Marks.Len() != 4 || !g.Marks.Has("D00004") {
+		t.Errorf("%d rows are marked, %d were missing; want 4 and none", g.Marks.Len(), missing)
 	}
 	g.SetRows(NewList(numberedRows(10, 1)[3:]))
 	if rows := g.MarkedRows(); len(rows) != 3 || rows[0].ID != "D00003" {
 		t.Errorf("%d marked rows are loaded, want 3", len(rows))
 	}
-	if g.Unmark(); g.MarkCount() != 0 {
+	if g.Marks.Clear(); g.Marks.Len() != 0 {
 		t.Error("marks remain")
 	}
 }
@@ -259,10 +259,10 @@ func TestFieldColumnByType(t *testing.T) {
 // AllVisible.
 func TestGrowingGridMeasuresNewRows(t *testing.T) {
 	g := New(plainTheme, true)
-	g.SetColumns(columns("Name", "Note"), 0)
+	g.Columns.Set(columns("Name", "Note"), 0)
 	g.SetSize(40, 4)
 	g.SetRows(NewList([]*Row{row("1", "a", "b"), row("2", "a", "b"), row("3", "a", "b"), row("4", "a long one that is seen", "b")}))
-	if _ = g.View(); !g.AllVisible() {
+	if _ = g.View(); !g.Columns.AllVisible() {
 		t.Error("AllVisible is false although all columns fit")
 	}
 	g.SetSize(40, 10)
@@ -270,7 +270,7 @@ func TestGrowingGridMeasuresNewRows(t *testing.T) {
 		t.Errorf("the row is cut:\n%s", view)
 	}
 	g.SetSize(20, 10)
-	if g.AllVisible() {
+	if g.Columns.AllVisible() {
 		t.Error("AllVisible is true with a truncated column")
 	}
 }
@@ -278,7 +278,7 @@ func TestGrowingGridMeasuresNewRows(t *testing.T) {
 // A column with MinGridWidth can be reached by moving the selection in a narrower grid.
 func TestMinGridWidthColumnIsReachable(t *testing.T) {
 	g := New(&theme.Theme{Glyphs: theme.Glyphs{Ellipsis: "…", Less: "‹", More: "›"}}, false)
-	g.SetColumns([]Column{{Name: "A", Min: 4, Flex: true}, {Name: "B", Min: 10, MinGridWidth: 30}}, 0)
+	g.Columns.Set([]Column{{Name: "A", Min: 4, Flex: true}, {Name: "B", Min: 10, MinGridWidth: 30}}, 0)
 	g.SetRows(NewList([]*Row{row("1", strings.Repeat("a", 16), "b")}))
 	for _, test := range []struct {
 		width, column int
@@ -289,7 +289,7 @@ func TestMinGridWidthColumnIsReachable(t *testing.T) {
 		{30, 0, "row 1 of 1   cols 1-2 of 2"},
 	} {
 		g.SetSize(test.width, 6)
-		g.GoToColumn(test.column)
+		g.Columns.GoTo(test.column)
 		if got := g.PositionText(); got != test.want {
 			t.Errorf("at %d cells in column %d: %s, want %s", test.width, test.column, got, test.want)
 		}

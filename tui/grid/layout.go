@@ -14,8 +14,8 @@ const (
 	cachedScreens  = 4 // screens of rows with cached drawn cells
 )
 
-// layout determines which columns of a grid are visible, and their widths.
-type layout struct {
+// Layout determines which columns of a grid are visible, and their widths.
+type Layout struct {
 	theme   *theme.Theme
 	columns []Column
 	widths  []columnWidth
@@ -44,8 +44,8 @@ type visibleColumn struct {
 	cut    bool // only partly visible
 }
 
-// SetColumns replaces the columns. Widths set by the user are kept by column name.
-func (l *layout) SetColumns(columns []Column, frozen int) {
+// Set replaces the columns. Widths set by the user are kept by column name.
+func (l *Layout) Set(columns []Column, frozen int) {
 	l.columns = columns
 	l.widths = make([]columnWidth, len(columns))
 	for i, c := range columns {
@@ -57,23 +57,23 @@ func (l *layout) SetColumns(columns []Column, frozen int) {
 	l.invalidate()
 }
 
-func (l *layout) titleWidth(c Column) int {
+func (l *Layout) titleWidth(c Column) int {
 	_, width := l.theme.Sanitize(c.title(), c.max())
 	return width
 }
 
-// Columns returns the columns in order.
-func (l *layout) Columns() []Column { return l.columns }
+// List returns the columns in order.
+func (l *Layout) List() []Column { return l.columns }
 
 // SetSort sets the displayed sort order.
-func (l *layout) SetSort(s Sort) {
+func (l *Layout) SetSort(s Sort) {
 	l.sort = s
 	l.invalidate()
 	l.revealColumn()
 }
 
 // Freeze sets the number of frozen columns.
-func (l *layout) Freeze(columns int) {
+func (l *Layout) Freeze(columns int) {
 	l.frozen = max(0, min(columns, len(l.columns)))
 	l.left = max(l.left, l.frozen)
 	l.invalidate()
@@ -81,9 +81,9 @@ func (l *layout) Freeze(columns int) {
 }
 
 // Frozen returns the number of frozen columns.
-func (l *layout) Frozen() int { return l.frozen }
+func (l *Layout) Frozen() int { return l.frozen }
 
-func (l *layout) cellWidth(c Cell, limit int) int {
+func (l *Layout) cellWidth(c Cell, limit int) int {
 	if c.Null {
 		return 1
 	}
@@ -92,13 +92,13 @@ func (l *layout) cellWidth(c Cell, limit int) int {
 }
 
 // invalidate clears the cache of drawn cells and updates the layout.
-func (l *layout) invalidate() {
+func (l *Layout) invalidate() {
 	l.cellCache = make(map[*Row][]string)
 	l.arrange()
 }
 
-// Column returns the selected column, false if there is none.
-func (l *layout) Column() (Column, bool) {
+// Selected returns the selected column, false if there is none.
+func (l *Layout) Selected() (Column, bool) {
 	if l.column >= len(l.columns) {
 		return Column{}, false
 	}
@@ -106,14 +106,14 @@ func (l *layout) Column() (Column, bool) {
 }
 
 // RowMode reports whether whole rows are selected.
-func (l *layout) RowMode() bool { return l.rowMode }
+func (l *Layout) RowMode() bool { return l.rowMode }
 
-// ColumnIndex returns the index of the selected column.
-func (l *layout) ColumnIndex() int { return l.column }
+// Index returns the index of the selected column.
+func (l *Layout) Index() int { return l.column }
 
 // arrange determines the visible columns and their widths. Frozen columns use at most a
 // third of the width.
-func (l *layout) arrange() {
+func (l *Layout) arrange() {
 	l.visible = l.visible[:0]
 	room := l.width - prefixWidth
 	l.shrink(room)
@@ -143,7 +143,7 @@ func (l *layout) arrange() {
 
 // shrink narrows the widest flexible columns until all columns fit or no column can be
 // narrowed further.
-func (l *layout) shrink(room int) {
+func (l *Layout) shrink(room int) {
 	for i := range l.widths {
 		l.widths[i].shrunk = 0
 	}
@@ -168,15 +168,15 @@ func (l *layout) shrink(room int) {
 }
 
 // hasSeparator reports whether a line is drawn after the frozen columns.
-func (l *layout) hasSeparator() bool { return l.frozen > 0 && l.frozen < len(l.columns) }
+func (l *Layout) hasSeparator() bool { return l.frozen > 0 && l.frozen < len(l.columns) }
 
 // separatorAfter reports whether this line is drawn after a visible column.
-func (l *layout) separatorAfter(i int) bool {
+func (l *Layout) separatorAfter(i int) bool {
 	return l.hasSeparator() && l.visible[i].column == l.frozen-1 && i+1 < len(l.visible)
 }
 
 // place adds a visible column and returns the cells that it uses, including the gap.
-func (l *layout) place(i, room int) int {
+func (l *Layout) place(i, room int) int {
 	width := l.columnWidth(i)
 	cut := width > room
 	if cut {
@@ -189,7 +189,7 @@ func (l *layout) place(i, room int) int {
 }
 
 // fullyVisible reports whether a column is completely visible.
-func (l *layout) fullyVisible(column int) bool {
+func (l *Layout) fullyVisible(column int) bool {
 	for _, p := range l.visible {
 		if p.column == column {
 			return !p.cut
@@ -200,7 +200,7 @@ func (l *layout) fullyVisible(column int) bool {
 
 // columnAt returns the column at a horizontal position, including the gap after it, -1
 // for none.
-func (l *layout) columnAt(x int) int {
+func (l *Layout) columnAt(x int) int {
 	at := prefixWidth
 	for i, p := range l.visible {
 		next := at + p.width + columnGap
@@ -215,18 +215,18 @@ func (l *layout) columnAt(x int) int {
 	return -1
 }
 
-// MoveColumn moves the selection right by n columns.
-func (l *layout) MoveColumn(n int) { l.GoToColumn(l.column + n) }
+// Move moves the selection right by n columns.
+func (l *Layout) Move(n int) { l.GoTo(l.column + n) }
 
-// GoToColumn selects a column by index.
-func (l *layout) GoToColumn(i int) {
+// GoTo selects a column by index.
+func (l *Layout) GoTo(i int) {
 	l.column = max(0, min(i, len(l.columns)-1))
 	l.revealColumn()
 }
 
 // revealColumn scrolls until the selected column is completely visible, or is the only
 // one after the frozen columns.
-func (l *layout) revealColumn() {
+func (l *Layout) revealColumn() {
 	if l.rowMode || len(l.columns) == 0 {
 		return
 	}
@@ -245,8 +245,8 @@ func (l *layout) revealColumn() {
 	}
 }
 
-// ScrollColumns scrolls right by n columns in row mode.
-func (l *layout) ScrollColumns(n int) {
+// Scroll scrolls right by n columns in row mode.
+func (l *Layout) Scroll(n int) {
 	if n > 0 && l.fullyVisible(len(l.columns)-1) {
 		return
 	}
@@ -255,8 +255,8 @@ func (l *layout) ScrollColumns(n int) {
 }
 
 // Widen widens the selected column by n cells.
-func (l *layout) Widen(n int) {
-	c, ok := l.Column()
+func (l *Layout) Widen(n int) {
+	c, ok := l.Selected()
 	if !ok {
 		return
 	}
@@ -266,10 +266,10 @@ func (l *layout) Widen(n int) {
 }
 
 // Widths returns the widths set by the user, by column name.
-func (l *layout) Widths() map[string]int { return l.manual }
+func (l *Layout) Widths() map[string]int { return l.manual }
 
 // SetWidths replaces the widths set by the user.
-func (l *layout) SetWidths(widths map[string]int) {
+func (l *Layout) SetWidths(widths map[string]int) {
 	clear(l.manual)
 	for name, width := range widths {
 		l.manual[name] = max(narrowest, min(width, widest))
@@ -280,7 +280,7 @@ func (l *layout) SetWidths(widths map[string]int) {
 
 // columnWidth returns the width of a column. The sorted column has room for the sort
 // arrow.
-func (l *layout) columnWidth(i int) int {
+func (l *Layout) columnWidth(i int) int {
 	c := l.columns[i]
 	if w, chosen := l.manual[c.Name]; chosen {
 		return w
@@ -294,7 +294,7 @@ func (l *layout) columnWidth(i int) int {
 
 // scrolledRange returns the first and the last visible column after the frozen ones, or
 // of all columns if none are frozen.
-func (l *layout) scrolledRange() (first, last int) {
+func (l *Layout) scrolledRange() (first, last int) {
 	first, last = len(l.columns), -1
 	for _, p := range l.visible {
 		if p.column >= l.frozen || !l.hasSeparator() {
@@ -308,6 +308,6 @@ func (l *layout) scrolledRange() (first, last int) {
 }
 
 // AllVisible reports whether all columns are completely visible.
-func (l *layout) AllVisible() bool {
+func (l *Layout) AllVisible() bool {
 	return len(l.visible) == len(l.columns) && (len(l.visible) == 0 || !l.visible[len(l.visible)-1].cut)
 }

@@ -5,38 +5,38 @@ import (
 	"slices"
 )
 
-// marks is the set of marked rows.
-type marks struct {
+// Marks is the set of marked rows.
+type Marks struct {
 	ids    map[string]struct{}
 	anchor int // start of a range, -1 for none
 }
 
-// SetMarks replaces the marks.
-func (m *marks) SetMarks(ids []string) {
-	m.Unmark()
+// Set replaces the marks.
+func (m *Marks) Set(ids []string) {
+	m.Clear()
 	for _, id := range ids {
 		m.ids[id] = struct{}{}
 	}
 }
 
-// Unmark removes all marks.
-func (m *marks) Unmark() {
+// Clear removes all marks.
+func (m *Marks) Clear() {
 	clear(m.ids)
 	m.anchor = -1
 }
 
-// UnmarkID removes the mark of a row.
-func (m *marks) UnmarkID(id string) { delete(m.ids, id) }
+// Remove removes the mark of a row.
+func (m *Marks) Remove(id string) { delete(m.ids, id) }
 
-// MarkCount returns the number of marked rows.
-func (m *marks) MarkCount() int { return len(m.ids) }
+// Len returns the number of marked rows.
+func (m *Marks) Len() int { return len(m.ids) }
 
-// Marked reports whether the row with an ID is marked.
-func (m *marks) Marked(id string) bool {
+// Has reports whether the row with an ID is marked.
+func (m *Marks) Has(id string) bool {
 	_, marked := m.ids[id]
 	return marked
 }
 
-// MarkedIDs returns the sorted IDs of the marked rows, including rows that are not
+// IDs returns the sorted IDs of the marked rows, including rows that are not
 // loaded.
-func (m *marks) MarkedIDs() []string { return slices.Sorted(maps.Keys(m.ids)) }
+func (m *Marks) IDs() []string { return slices.Sorted(maps.Keys(m.ids)) }

@@ -81,7 +81,7 @@ func (b *bulk) EndResults(level ui.Level, text string) {
 }
 
 // Unmark removes the mark of a message.
-func (b *bulk) Unmark(id string) { b.marks.grid.UnmarkID(id) }
+func (b *bulk) Unmark(id string) { b.marks.grid.Marks.Remove(id) }
 
 // confirmOne retries or deletes one message after a confirmation. It calls begin
 // with the name of the change when it is sent, and finish with the result.

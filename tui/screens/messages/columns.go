@@ -167,7 +167,7 @@ func (s *columns) show(names []string, frozen int) {
 	for i, c := range s.visible {
 		columns[i] = c.Column
 	}
-	s.grid.SetColumns(columns, frozen)
+	s.grid.Columns.Set(columns, frozen)
 }
 
 // Names returns the names of the shown columns in their order.
@@ -177,7 +177,7 @@ func (s *columns) Names() []string {
 }
 
 // Selected returns the selected column.
-func (s *columns) Selected() messageColumn { return s.visible[s.grid.ColumnIndex()] }
+func (s *columns) Selected() messageColumn { return s.visible[s.grid.Columns.Index()] }
 
 // skipMarker moves the selection past the marker column, in the direction of an action.
 func (s *columns) skipMarker(action keymap.Action) {
@@ -185,10 +185,10 @@ func (s *columns) skipMarker(action keymap.Action) {
 		return
 	}
 	step := 1
-	if at := s.grid.ColumnIndex(); action == keymap.GoLeft && at > 0 || at == len(s.visible)-1 {
+	if at := s.grid.Columns.Index(); action == keymap.GoLeft && at > 0 || at == len(s.visible)-1 {
 		step = -1
 	}
-	s.grid.MoveColumn(step)
+	s.grid.Columns.Move(step)
 }
 
 // gridKey is the key of the saved arrangement. It must not be the name of a record.
@@ -204,12 +204,12 @@ func (s *columns) arrange(as state.Arrangement) {
 	if len(names) > 0 {
 		s.show(names, as.Frozen)
 	}
-	s.grid.SetWidths(as.Widths)
+	s.grid.Columns.SetWidths(as.Widths)
 }
 
 // arrangement returns the current columns and widths.
 func (s *columns) arrangement() state.Arrangement {
-	return state.Arrangement{Fields: s.Names(), Widths: maps.Clone(s.grid.Widths()), Frozen: s.grid.Frozen()}
+	return state.Arrangement{Fields: s.Names(), Widths: maps.Clone(s.grid.Columns.Widths()), Frozen: s.grid.Columns.Frozen()}
 }
 
 // columnKind returns a record kind with the columns as fields, for the column

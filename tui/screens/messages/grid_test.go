@@ -34,9 +34,9 @@ func selectColumn(d *tuitest.Driver, column string) {
 	d.T.Helper()
 	d.Press("0")
 	for list(d).Columns.Selected().Name != column {
-		at := list(d).Grid.ColumnIndex()
+		at := list(d).Grid.Columns.Index()
 		d.Press("l")
-		if list(d).Grid.ColumnIndex() == at {
+		if list(d).Grid.Columns.Index() == at {
 			d.T.Fatalf("column %s cannot be selected", column)
 		}
 	}
@@ -186,8 +186,8 @@ func TestMessageColumnsAreSaved(t *testing.T) {
 	again := s.Open(t, o)
 	again.Press("4")
 	m := list(again)
-	if !slices.Equal(m.Columns.Names(), list(d).Columns.Names()) || m.Grid.Frozen() != 2 || m.Grid.Widths()["Event"] == 0 {
-		t.Errorf("columns %v, %d frozen, widths %v", m.Columns.Names(), m.Grid.Frozen(), m.Grid.Widths())
+	if !slices.Equal(m.Columns.Names(), list(d).Columns.Names()) || m.Grid.Columns.Frozen() != 2 || m.Grid.Columns.Widths()["Event"] == 0 {
+		t.Errorf("columns %v, %d frozen, widths %v", m.Columns.Names(), m.Grid.Columns.Frozen(), m.Grid.Columns.Widths())
 	}
 	again.WantText("of 8", "following")
 	again.Press("C", "*", "*", "enter")

@@ -30,14 +30,14 @@ func (m *marks) markAll() {
 // extend marks newly loaded rows while all matches are marked.
 func (m *marks) extend() {
 	if m.All {
-		m.grid.SetMarks(m.rows.pages.LoadedIDs())
+		m.grid.Marks.Set(m.rows.pages.LoadedIDs())
 	}
 }
 
 // limit limits the marks to loaded rows when rows are marked one by one. It reports whether
 // fewer messages are marked then.
 func (m *marks) limit() bool {
-	fewer := m.All && m.grid.MarkCount() < m.rows.pages.Total()
+	fewer := m.All && m.grid.Marks.Len() < m.rows.pages.Total()
 	m.All = false
 	return fewer
 }
@@ -45,14 +45,14 @@ func (m *marks) limit() bool {
 // set marks messages, and no others.
 func (m *marks) set(ids []string) {
 	m.All = false
-	m.grid.SetMarks(ids)
+	m.grid.Marks.Set(ids)
 }
 
 // clear removes all marks. It reports whether there were any.
 func (m *marks) clear() bool {
-	had := m.All || m.grid.MarkCount() > 0
+	had := m.All || m.grid.Marks.Len() > 0
 	m.All = false
-	m.grid.Unmark()
+	m.grid.Marks.Clear()
 	return had
 }
 
@@ -75,7 +75,7 @@ func (m *marks) filter(action keymap.Action) url.Values {
 		}
 		return members
 	}
-	if m.grid.MarkCount() == 0 {
+	if m.grid.Marks.Len() == 0 {
 		return nil
 	}
 	members := url.Values{"MessageIDIn": record.Texts(m.grid.MarkedRows(), func(row *grid.Row) string { return row.ID })}
@@ -100,7 +100,7 @@ func (m *marks) arguments() string {
 
 // text returns the status text, empty if no message is marked.
 func (m *marks) text() string {
-	switch n := m.grid.MarkCount(); {
+	switch n := m.grid.Marks.Len(); {
 	case m.All:
 		return "   " + display.Thousands(max(0, m.rows.pages.Total())) + " marked: all matches"
 	case n > 0:

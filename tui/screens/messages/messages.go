@@ -147,7 +147,7 @@ func (s *List) Reload() tea.Cmd {
 	clear(s.Rows.Known)
 	s.Rows.fetching()
 	s.Marks.clear()
-	s.Grid.SetSort(s.Order)
+	s.Grid.Columns.SetSort(s.Order)
 	s.Grid.GoTo(0)
 	s.Grid.Follow(s.newest())
 	return s.want()

@@ -31,7 +31,7 @@ func (s *List) remember() {
 func (s *List) chooseColumns() {
 	empty := func(name string) bool { return s.Columns.empty(name, s.Rows.Known) }
 	s.Host.ShowOverlay(browse.NewChooser(s.Host, columnKind(), s.Title(), s.Columns.Names(), DefaultColumnNames(), empty, func(names []string) tea.Cmd {
-		s.Columns.show(names, s.Grid.Frozen())
+		s.Columns.show(names, s.Grid.Columns.Frozen())
 		s.Rows.rebuild()
 		s.remember()
 		return s.want()
@@ -88,7 +88,7 @@ func (s *List) filterLine(text string) *ui.InputLine {
 func (s *List) Exportable() browse.Exportable {
 	kind := ui.MessageKind()
 	e := browse.Exportable{
-		Name: "Messages", Query: client.Query{Kind: kind, Where: s.Filter.Filters()}, Key: "MessageID", Total: s.Pages.Total(), Marked: s.Grid.MarkedIDs(), All: s.Marks.All,
+		Name: "Messages", Query: client.Query{Kind: kind, Where: s.Filter.Filters()}, Key: "MessageID", Total: s.Pages.Total(), Marked: s.Grid.Marks.IDs(), All: s.Marks.All,
 		Loaded: s.Pages.LoadedIDs(), Rows: func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
 	}
 	if by := s.orderBy(); by != "" {

@@ -40,7 +40,7 @@ func NewWhy(h ui.Host, key string) *Why {
 		why:         new(wire.Why),
 	}
 	s.Refill = s.fill
-	s.Grid.SetColumns(whyColumns, 0)
+	s.Grid.Columns.Set(whyColumns, 0)
 	return s
 }
 

@@ -44,7 +44,7 @@ const (
 func NewChanges(h ui.Host, kind *record.Kind) *Changes {
 	s := &Changes{SearchTable: browse.NewSearchTable(h, "changes", "part of an operation, key or field"), kind: kind}
 	s.Refill = s.fill
-	s.Grid.SetColumns([]grid.Column{{Name: "Time", Min: 5}, {Name: "Change", Min: 8}, {Name: "Key", Min: 10, Max: 60, Flex: true}, {Name: "Fields", Min: 20, Max: 200, Flex: true}}, 0)
+	s.Grid.Columns.Set([]grid.Column{{Name: "Time", Min: 5}, {Name: "Change", Min: 8}, {Name: "Key", Min: 10, Max: 60, Flex: true}, {Name: "Fields", Min: 20, Max: 200, Flex: true}}, 0)
 	s.Share, s.ScreenOf = 44, s.detail
 	return s
 }

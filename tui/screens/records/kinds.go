@@ -73,7 +73,7 @@ func (k *Kinds) setColumns() {
 			area = max(area, len(kind.Area))
 		}
 	}
-	k.Grid.SetColumns([]grid.Column{{Name: "Area", Min: area, Flex: true}, {Name: "Record", Min: 26}, {Name: "Rows", Right: true, Min: 6}, {Name: "Fields", Right: true},
+	k.Grid.Columns.Set([]grid.Column{{Name: "Area", Min: area, Flex: true}, {Name: "Record", Min: 26}, {Name: "Rows", Right: true, Min: 6}, {Name: "Fields", Right: true},
 		{Name: "Opened", Right: true}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
 }
 

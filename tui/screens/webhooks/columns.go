@@ -58,7 +58,7 @@ func (f *responsiveColumns) fit(g *grid.Grid, width int) bool {
 		return false
 	}
 	f.count = len(columns)
-	g.SetColumns(columns, 0)
+	g.Columns.Set(columns, 0)
 	return true
 }
 

@@ -55,7 +55,7 @@ const hiddenText = "?"
 func NewEvents(h ui.Host) *Events {
 	e := &Events{SearchTable: browse.NewSearchTable(h, "events", "part of a name or description")}
 	e.Refill = e.fill
-	e.Grid.SetColumns([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Last seen", Right: true, Min: 9}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
+	e.Grid.Columns.Set([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Last seen", Right: true, Min: 9}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
 	return e
 }
 
