@@ -62,7 +62,7 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	b.SetFields(o.DefaultFields)
 	b.Grid.SetRows(b.Pages)
 	if o.groups == nil && !o.NewestFirst { // a request for a logged request would be logged too
-		b.Share, b.ScreenOf = 35, func() ui.Screen { return NewRecord(b) }
+		b.Preview.ShowRight(b, 35)
 	}
 	if as, was := b.Session.State.Grids[kind.Name]; was && !o.Temporary {
 		b.Arrange(as)
@@ -73,6 +73,9 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	}
 	return b
 }
+
+// SelectedScreen returns the screen of the selected row.
+func (b *Browser) SelectedScreen() ui.Screen { return NewRecord(b) }
 
 // Arrange applies a stored arrangement. Fields that no longer exist are skipped.
 func (b *Browser) Arrange(as state.Arrangement) {
@@ -214,7 +217,7 @@ func (b *Browser) Put(generation, number int, got FetchedRows, err error) tea.Cm
 		b.Records[row] = CachedRecord{got.Rows[i], got.cut[i]}
 	}
 	b.pruneRecords()
-	b.Refresh()
+	b.Preview.Refresh()
 	b.asOf = b.Session.TimeOfDay(b.Session.Now)
 	b.Grid.Sync()
 	return b.fetchVisible()
@@ -368,7 +371,7 @@ func (b *Browser) Status() string {
 
 // Click implements ui.Clicker; a click on a title sorts by that column.
 func (b *Browser) Click(x, y int, again bool) tea.Cmd {
-	row, title := b.SelectAt(x, y)
+	row, title := b.Grid.SelectAt(x, y)
 	switch {
 	case title:
 		return b.sort()

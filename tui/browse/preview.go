@@ -12,16 +12,33 @@ import (
 
 // Preview shows the selected row of a grid on a wide screen, next to the grid or below it.
 type Preview struct {
-	Grid *grid.Grid
+	grid  *grid.Grid
+	list  PreviewedList // nil for no preview
+	below int           // maximum height below the list; 0 for next to it
+	share int           // of the width next to the list, in percent
 
-	ScreenOf func() ui.Screen // returns the screen of the selected row; nil for none
-	Below    int              // maximum height below the list; 0 for next to it
-	Share    int              // of the width next to the list, in percent
-
-	id            string
+	id            string    // of the row with the screen
 	screen        ui.Screen // nil for none
 	loading       ui.Screen // the screen that was shown last; only one fetches at a time
-	width, height int
+	width, height int       // of the screen; 0 if the preview is not shown
+}
+
+// PreviewedList is a list with a preview of its selected row.
+type PreviewedList interface {
+	// SelectedScreen returns a screen of the selected row, nil for none.
+	SelectedScreen() ui.Screen
+}
+
+// ShowRight shows the preview to the right of the list, in a share of the width in percent.
+func (p *Preview) ShowRight(list PreviewedList, share int) {
+	p.list = list
+	p.share = share
+}
+
+// ShowBelow shows the preview below the list, in a limited number of lines.
+func (p *Preview) ShowBelow(list PreviewedList, height int) {
+	p.list = list
+	p.below = height
 }
 
 // PreviewMinWidth is the minimum width of a screen with a preview, in cells.
@@ -33,21 +50,26 @@ const belowMinHeight = 26
 // previewHead is the number of lines above the screen: its title and a line.
 const previewHead = 2
 
-// fit sets the size of the preview in an area, and returns the size that is left for the list.
-func (p *Preview) fit(screenWidth, width, height int) (listWidth, listHeight int) {
+// Fit divides an area of a screen between the grid and the preview.
+func (p *Preview) Fit(screenWidth, width, height int) {
 	p.width, p.height = 0, 0
-	switch {
-	case p.ScreenOf == nil || screenWidth < PreviewMinWidth || p.Below > 0 && height < belowMinHeight:
-		return width, height
-	case p.Below > 0:
-		p.width, p.height = width, min(p.Below, height/2-previewHead)
-		listWidth, listHeight = width, height-p.height-previewHead-1
-	default:
-		p.width, p.height = width*p.Share/100, height-previewHead
-		listWidth, listHeight = width-p.width-1, height
+	hidden := p.list == nil || screenWidth < PreviewMinWidth
+	if hidden || p.below > 0 && height < belowMinHeight {
+		p.grid.SetSize(width, height)
+		return
+	}
+
+	if p.below > 0 {
+		p.width = width
+		p.height = min(p.below, height/2-previewHead)
+		height -= p.height + previewHead + 1
+	} else {
+		p.width = width * p.share / 100
+		p.height = height - previewHead
+		width -= p.width + 1
 	}
 	p.resize()
-	return listWidth, listHeight
+	p.grid.SetSize(width, height)
 }
 
 func (p *Preview) resize() {
@@ -59,7 +81,8 @@ func (p *Preview) resize() {
 
 // draw draws the title of the screen, a line, and the screen.
 func (p *Preview) draw(t *theme.Theme) []string {
-	title, body := []theme.Span{}, []string{}
+	var title []theme.Span
+	var body []string
 	if p.screen != nil {
 		title = append(title, theme.Span{Text: " " + p.screen.Title(), Role: theme.Title})
 		for _, badge := range p.screen.Badges() {
@@ -70,17 +93,16 @@ func (p *Preview) draw(t *theme.Theme) []string {
 	for len(body) < p.height {
 		body = append(body, theme.Spaces(p.width))
 	}
-	return append([]string{t.Compose(p.width, title, nil), t.Paint(theme.Rule, strings.Repeat(t.Line, p.width))}, body[:p.height]...)
+
+	rule := t.Paint(theme.Rule, strings.Repeat(t.Line, p.width))
+	return append([]string{t.Compose(p.width, title, nil), rule}, body[:p.height]...)
 }
 
 // Refresh opens the screen of the selected row again.
 func (p *Preview) Refresh() { p.id = "" }
 
-// Previewed implements ui.Previewer.
-func (p *Preview) Previewed() ui.Screen { return p.screen }
-
-// HasChild implements ui.Parent.
-func (p *Preview) HasChild(s ui.Screen) bool { return s == p.screen || s == p.loading }
+// holds reports whether a screen is shown, or was shown last and still fetches.
+func (p *Preview) holds(s ui.Screen) bool { return s == p.screen || s == p.loading }
 
 func (p *Preview) close() {
 	for _, s := range []ui.Screen{p.screen, p.loading} {
@@ -88,28 +110,35 @@ func (p *Preview) close() {
 			s.Stop()
 		}
 	}
-	p.screen, p.loading, p.id = nil, nil, ""
+	p.id = ""
+	p.screen = nil
+	p.loading = nil
 }
 
-// UpdatePreview implements ui.Previewer. While a screen fetches, others show only the data of
-// the list: keys that are held down do not cause a request for each row.
-func (p *Preview) UpdatePreview() tea.Cmd {
-	row := p.Grid.Row()
+// update shows the screen of the row that is selected now. While a screen fetches, others show
+// only the data of the list: keys that are held down do not cause a request for each row.
+func (p *Preview) update() tea.Cmd {
+	row := p.grid.Row()
 	if p.width == 0 || row == nil {
 		p.close()
 		return nil
 	}
 	if row.ID != p.id {
-		p.id, p.screen = row.ID, p.ScreenOf()
+		p.id = row.ID
+		p.screen = p.list.SelectedScreen()
 		if s, ok := p.screen.(interface{ HideCursor() }); ok {
 			s.HideCursor()
 		}
 		p.resize()
 	}
-	if p.screen == nil || p.screen == p.loading || p.loading != nil && p.loading.Waiting() {
+	if p.screen == nil || p.screen == p.loading {
 		return nil
 	}
+
 	if p.loading != nil {
+		if p.loading.Waiting() {
+			return nil
+		}
 		p.loading.Stop()
 	}
 	p.loading = p.screen

@@ -32,42 +32,51 @@ func ParseOrder(text string) grid.Sort {
 // Table is embedded by screens that consist of a grid.
 type Table struct {
 	ui.Base
-	*Preview
+	Grid    *grid.Grid
+	Preview *Preview
 }
 
 // NewTable returns a table; lines selects row mode.
 func NewTable(h ui.Host, lines bool) Table {
-	return Table{ui.NewBase(h), &Preview{Grid: grid.New(h.CurrentSession().Theme, lines)}}
+	rows := grid.New(h.CurrentSession().Theme, lines)
+	return Table{Base: ui.NewBase(h), Grid: rows, Preview: &Preview{grid: rows}}
 }
 
-// SetSize implements ui.Screen.
+// SetSize sets the size of the screen, which the list and its preview fill.
 func (t *Table) SetSize(width, height int) {
 	t.Base.SetSize(width, height)
-	t.SetArea(width, height)
+	t.Preview.Fit(t.Width, width, height)
 }
 
-// SetArea sets the size of the part of the screen that has the list and its preview.
-func (t *Table) SetArea(width, height int) { t.Grid.SetSize(t.fit(t.Width, width, height)) }
-
-// View implements ui.Screen.
+// View draws the list and its preview.
 func (t *Table) View() string {
-	switch {
-	case t.width == 0:
+	if t.Preview.width == 0 {
 		return t.Grid.View()
-	case t.Below > 0:
-		rule := t.Session.Theme.Paint(theme.Rule, strings.Repeat(t.Session.Theme.Line, t.width))
-		return strings.Join(append([]string{t.Grid.View(), rule}, t.draw(t.Session.Theme)...), "\n")
 	}
-	return t.Session.Theme.SideBySide(t.Grid.View(), strings.Join(t.draw(t.Session.Theme), "\n"))
+	preview := t.Preview.draw(t.Session.Theme)
+	if t.Preview.below == 0 {
+		return t.Session.Theme.SideBySide(t.Grid.View(), strings.Join(preview, "\n"))
+	}
+	rule := t.Session.Theme.Paint(theme.Rule, strings.Repeat(t.Session.Theme.Line, t.Preview.width))
+	return strings.Join(append([]string{t.Grid.View(), rule}, preview...), "\n")
 }
 
-// Stop implements ui.Screen.
+// Stop cancels the requests of the screen and of its preview.
 func (t *Table) Stop() {
 	t.Base.Stop()
-	t.close()
+	t.Preview.close()
 }
 
-// Status implements ui.Screen.
+// Previewed returns the screen of the selected row, nil if it is not shown.
+func (t *Table) Previewed() ui.Screen { return t.Preview.screen }
+
+// UpdatePreview shows the screen of the row that is selected now.
+func (t *Table) UpdatePreview() tea.Cmd { return t.Preview.update() }
+
+// HasChild reports whether a screen is the preview.
+func (t *Table) HasChild(s ui.Screen) bool { return t.Preview.holds(s) }
+
+// Status describes the selected row.
 func (t *Table) Status() string { return t.Grid.PositionText() }
 
 // Move handles navigation keys and reports whether the action was one.
@@ -132,31 +141,13 @@ func (t *Table) Unmark() bool {
 	return had
 }
 
-// FitColumns sets the widths of columns to those of the visible cells, except widths
-// set by the user.
-func (t *Table) FitColumns() { t.Grid.Columns.Set(t.Grid.Columns.List(), t.Grid.Columns.Frozen()) }
-
-// Scrolls implements ui.Scroller.
+// Scrolls reports whether there are columns outside of the screen.
 func (t *Table) Scrolls() bool { return !t.Grid.Columns.RowMode() || !t.Grid.Columns.AllVisible() }
 
-// SelectAt selects the cell at a position and reports whether it is a row or a title.
-func (t *Table) SelectAt(x, y int) (row, title bool) {
-	at, column, on := t.Grid.Hit(x, y)
-	switch {
-	case !on:
-		return false, false
-	case column >= 0:
-		t.Grid.Columns.GoTo(column)
-	}
-	if at >= 0 {
-		t.Grid.GoTo(at)
-	}
-	return at >= 0, at < 0 && column >= 0
-}
-
-// ClickRow selects the clicked row; a double click opens it.
-func (t *Table) ClickRow(s ui.Screen, x, y int, again bool) tea.Cmd {
-	if row, _ := t.SelectAt(x, y); row && again {
+// ClickRow selects the row of a screen that was clicked; a double click opens it.
+func ClickRow(s ui.Screen, g *grid.Grid, x, y int, double bool) tea.Cmd {
+	row, _ := g.SelectAt(x, y)
+	if row && double {
 		return s.Do(keymap.Binding{Action: keymap.Open})
 	}
 	return nil

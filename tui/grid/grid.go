@@ -178,17 +178,26 @@ func (g *Grid) reveal() {
 	g.Columns.revealColumn()
 }
 
-// Hit returns the row and the column at a position; row is -1 for the titles, column is
-// -1 for none. It returns false if there is no row at the position.
-func (g *Grid) Hit(x, y int) (row, column int, on bool) {
+// SelectAt selects the cell at a position and reports whether it is a row or a title.
+func (g *Grid) SelectAt(x, y int) (row, title bool) {
 	if x < 0 || y < 0 || x >= g.Columns.width || y >= g.height {
-		return 0, 0, false
+		return false, false
 	}
-	row = g.top + y - g.head()
-	if y < g.head() {
-		row = -1
+	i := g.top + y - g.head()
+	title = y < g.head()
+	if !title && i >= g.rows.Len() {
+		return false, false
 	}
-	return row, g.Columns.columnAt(x), row < g.rows.Len()
+
+	column := g.Columns.columnAt(x)
+	if column >= 0 {
+		g.Columns.GoTo(column)
+	}
+	if title {
+		return false, column >= 0
+	}
+	g.GoTo(i)
+	return true, false
 }
 
 // Mark toggles the mark of the selected row and selects the next row.

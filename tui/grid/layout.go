@@ -62,6 +62,9 @@ func (l *Layout) titleWidth(c Column) int {
 	return width
 }
 
+// Fit sets the widths of columns to those of the visible cells, except widths set by the user.
+func (l *Layout) Fit() { l.Set(l.columns, l.frozen) }
+
 // List returns the columns in order.
 func (l *Layout) List() []Column { return l.columns }
 

@@ -100,22 +100,24 @@ func New(h ui.Host, filter ui.MessageFilter) *List {
 	m.Bulk = &bulk{host: h, list: m, session: m.Session, marks: m.Marks}
 	m.Impacts = &impacts{host: h, list: m, session: m.Session, marks: m.Marks, bulk: m.Bulk}
 	m.Grid.SetRows(m.Pages)
-	m.Share = 44
-	m.ScreenOf = func() ui.Screen {
-		selected, ok := m.Selected()
-		if !ok {
-			return nil
-		}
-		d := NewDetail(m, selected)
-		d.partial = true
-		return d
-	}
+	m.Preview.ShowRight(m, 44)
 	m.Columns.show(DefaultColumnNames(), 0)
 	if as, was := m.Session.State.Grids[gridKey]; was {
 		m.Arrange(as)
 	}
 	m.Grid.Follow(true)
 	return m
+}
+
+// SelectedScreen returns the selected message for the preview, nil if there is none.
+func (s *List) SelectedScreen() ui.Screen {
+	selected, ok := s.Selected()
+	if !ok {
+		return nil
+	}
+	d := NewDetail(s, selected)
+	d.partial = true
+	return d
 }
 
 // Badges implements ui.Screen.
@@ -351,7 +353,7 @@ func (s *List) copyRows(selected wire.Message) {
 
 // Click implements ui.Clicker.
 func (s *List) Click(x, y int, again bool) tea.Cmd {
-	row, title := s.SelectAt(x, y)
+	row, title := s.Grid.SelectAt(x, y)
 	s.Columns.skipMarker(keymap.GoRight)
 	switch {
 	case title:
@@ -467,7 +469,7 @@ func (s *List) catchUp() tea.Cmd {
 
 // Retime implements ui.Timed. It fits the columns to the new time format.
 func (s *List) Retime() string {
-	s.FitColumns()
+	s.Grid.Columns.Fit()
 	s.Rows.repaint()
 	return ""
 }

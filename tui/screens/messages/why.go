@@ -99,7 +99,7 @@ func (s *Why) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 
 // Retime implements ui.Timed.
 func (s *Why) Retime() string {
-	s.FitColumns()
+	s.Grid.Columns.Fit()
 	s.fill()
 	return ""
 }

@@ -45,7 +45,7 @@ func NewChanges(h ui.Host, kind *record.Kind) *Changes {
 	s := &Changes{SearchTable: browse.NewSearchTable(h, "changes", "part of an operation, key or field"), kind: kind}
 	s.Refill = s.fill
 	s.Grid.Columns.Set([]grid.Column{{Name: "Time", Min: 5}, {Name: "Change", Min: 8}, {Name: "Key", Min: 10, Max: 60, Flex: true}, {Name: "Fields", Min: 20, Max: 200, Flex: true}}, 0)
-	s.Share, s.ScreenOf = 44, s.detail
+	s.Preview.ShowRight(s, 44)
 	return s
 }
 
@@ -199,7 +199,7 @@ func (s *Changes) Do(b keymap.Binding) tea.Cmd {
 	case s.Move(b):
 	case !ok:
 	case b.Action == keymap.Open:
-		return s.Host.Push(s.detail())
+		return s.Host.Push(s.SelectedScreen())
 	case b.Action == keymap.ShowWhy:
 		return s.Host.Open(ui.WhyTarget{Key: one.Key})
 	case b.Action == keymap.CopyCell:
@@ -209,10 +209,10 @@ func (s *Changes) Do(b keymap.Binding) tea.Cmd {
 }
 
 // Click implements ui.Clicker.
-func (s *Changes) Click(x, y int, again bool) tea.Cmd { return s.ClickRow(s, x, y, again) }
+func (s *Changes) Click(x, y int, again bool) tea.Cmd { return browse.ClickRow(s, s.Grid, x, y, again) }
 
-// detail returns the screen of the selected change.
-func (s *Changes) detail() ui.Screen {
+// SelectedScreen returns the screen of the selected change.
+func (s *Changes) SelectedScreen() ui.Screen {
 	one, ok := s.selected()
 	if !ok {
 		return nil

@@ -193,4 +193,4 @@ func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 }
 
 // Click implements ui.Clicker.
-func (k *Kinds) Click(x, y int, again bool) tea.Cmd { return k.ClickRow(k, x, y, again) }
+func (k *Kinds) Click(x, y int, again bool) tea.Cmd { return browse.ClickRow(k, k.Grid, x, y, again) }

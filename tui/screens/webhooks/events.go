@@ -150,7 +150,7 @@ func (e *Events) countCells(name string) (count, last grid.Cell) {
 
 // Retime implements ui.Timed.
 func (e *Events) Retime() string {
-	e.FitColumns()
+	e.Grid.Columns.Fit()
 	e.fill()
 	return ""
 }
@@ -223,7 +223,7 @@ func fetchEvents(ctx context.Context, c *client.Client, eventsOnly bool) (l even
 const eventSample = 1000
 
 // Click implements ui.Clicker.
-func (e *Events) Click(x, y int, again bool) tea.Cmd { return e.ClickRow(e, x, y, again) }
+func (e *Events) Click(x, y int, again bool) tea.Cmd { return browse.ClickRow(e, e.Grid, x, y, again) }
 
 // NewForm returns the form for a new subscription to event, with a field for the
 // subscriber.

@@ -381,5 +381,5 @@ func (s *Subscribers) Click(x, y int, again bool) tea.Cmd {
 	if s.Width >= splitMinWidth && x > splitLeftWidth {
 		return s.openDetail()
 	}
-	return tea.Batch(s.ClickRow(s, x, y, again), s.showDetail(false))
+	return tea.Batch(browse.ClickRow(s, s.Grid, x, y, again), s.showDetail(false))
 }

@@ -61,19 +61,22 @@ func newSubscriptions(h ui.Host, subscriber wire.Subscriber, left leftList) *Sub
 		columns:     responsiveColumns{all: subscriptionColumns},
 	}
 	s.Refill = s.fill
-	s.Below, s.ScreenOf = stateLines, func() ui.Screen {
-		one, ok := s.Selected()
-		if !ok {
-			return nil
-		}
-		return NewSubscription(s, one)
-	}
+	s.Preview.ShowBelow(s, stateLines)
 	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
 }
 
 // stateLines is the maximum height of the state of the selected subscription below the list.
 const stateLines = 21
+
+// SelectedScreen returns the state of the selected subscription, nil if there is none.
+func (s *Subscriptions) SelectedScreen() ui.Screen {
+	subscription, ok := s.Selected()
+	if !ok {
+		return nil
+	}
+	return NewSubscription(s, subscription)
+}
 
 // Shown implements ui.Screen.
 func (s *Subscriptions) Shown() tea.Cmd { return s.Poll() }
@@ -151,7 +154,7 @@ func (s *Subscriptions) onFetched(of *wire.Subscriber, err error) tea.Cmd {
 	s.List, s.loaded = of.Subscriptions, true
 	s.SetOwner(*of)
 	s.fill()
-	s.Refresh()
+	s.Preview.Refresh()
 	if s.SelectID != "" && s.Grid.Select(s.SelectID) {
 		s.SelectID = ""
 	}
@@ -246,7 +249,7 @@ func (s *Subscriptions) SetSize(width, height int) {
 	if s.columns.fit(s.Grid, width) {
 		s.fill()
 	}
-	s.SetArea(width, height)
+	s.Preview.Fit(s.Width, width, height)
 }
 
 // split reports whether the subscribers are shown on the left.
@@ -267,5 +270,5 @@ func (s *Subscriptions) Click(x, y int, again bool) tea.Cmd {
 			return s.Host.Pop()
 		}
 	}
-	return s.ClickRow(s, x, y, again)
+	return browse.ClickRow(s, s.Grid, x, y, again)
 }
