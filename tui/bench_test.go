@@ -95,7 +95,7 @@ func newWideBrowser(t testing.TB) *wideBrowser {
 	w := &wideBrowser{app: d.App, b: browse.New(d.App, kind, nil, browse.Options{}), kind: kind}
 	d.App.PushIn(tui.RecordsTab, w.b)
 	d.Resize(200, 60)
-	w.b.Pages.SetTotal(w.b.Pages.Generation(), wideRows)
+	w.b.Rows.Pages.SetTotal(w.b.Rows.Pages.Generation(), wideRows)
 	w.feed(t)
 	return w
 }
@@ -105,9 +105,9 @@ func (w *wideBrowser) feed(t testing.TB) {
 	t.Helper()
 	first, last := w.b.Grid.Window()
 	for number := first / grid.PageRows; number <= min(last, wideRows-1)/grid.PageRows; number++ {
-		if w.b.Pages.Row(number*grid.PageRows) == nil {
+		if w.b.Rows.Pages.Row(number*grid.PageRows) == nil {
 			w.app.Update(ui.Response{To: w.b, Apply: func() tea.Cmd {
-				return w.b.Put(w.b.Pages.Generation(), number, browse.FetchedRows{Rows: widePage(t, w.kind, number)}, nil)
+				return w.b.Put(w.b.Rows.Pages.Generation(), number, browse.FetchedRows{Rows: widePage(t, w.kind, number)}, nil)
 			}})
 		}
 	}

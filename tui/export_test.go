@@ -91,8 +91,8 @@ func TestExportFormats(t *testing.T) {
 	wantFile(t, d, "SO_Totals-2.xlsx")
 	d.Press("esc")
 	sheet := sheetOf(t, filepath.Join(d.App.Session.Downloads, "SO_Totals.xlsx"))
-	if rows := strings.Count(sheet, "<row "); rows != b.Pages.Total()+1 || !strings.Contains(sheet, want[0]) {
-		t.Errorf("the workbook has %d rows, of %d", rows, b.Pages.Total())
+	if rows := strings.Count(sheet, "<row "); rows != b.Rows.Pages.Total()+1 || !strings.Contains(sheet, want[0]) {
+		t.Errorf("the workbook has %d rows, of %d", rows, b.Rows.Pages.Total())
 	}
 	d.Resize(400, 24) // for any path
 	d.Press("J")
@@ -171,7 +171,7 @@ func TestExportFetchesUnloadedMarkedRows(t *testing.T) {
 	d.Press(":", "'SO_Totals", "enter", "space", "G", "space")
 	b := d.App.Front().(*browse.Browser)
 	want := b.Grid.Marks.IDs()
-	b.Pages.Reset()
+	b.Rows.Pages.Reset()
 	d.Press("e", "up", "up", "right", "right", "ctrl+s")
 	d.WantText("2 rows written to")
 	if got := invoices(t, exported(t, d, "SO_Totals.csv")); strings.Join(got, " ") != strings.Join(want, " ") {

@@ -40,7 +40,7 @@ func openTarget(t *shell.Tabs, h ui.Host, to ui.Target) tea.Cmd {
 	case ui.RecordsTarget:
 		b := browse.New(h, to.Kind, to.Filters, browse.Options{})
 		if to.Filters != nil {
-			b.Typed = to.Typed
+			b.Selection.Typed = to.Typed
 			b.Remember()
 		}
 		return t.PushIn(shell.RecordsTab, b)

@@ -61,10 +61,10 @@ func TestRoleSeesPermittedScreensOnly(t *testing.T) {
 	d.WantText(" Events ", "debtor.created", "requires the role admin; yours is reader   (subscribe)")
 	d.Press(":", "'DB_Class", "enter", "w")
 	d.WantText("requires the role admin; yours is reader   (")
-	before := d.App.Front().(*browse.Browser).Pages.Generation()
+	before := d.App.Front().(*browse.Browser).Rows.Pages.Generation()
 	d.Advance(60 * time.Second)
 	d.WantText("POLL 2s", "row 1 of 14")
-	if after := d.App.Front().(*browse.Browser).Pages.Generation(); after == before {
+	if after := d.App.Front().(*browse.Browser).Rows.Pages.Generation(); after == before {
 		t.Error("rows were not polled")
 	}
 	mu.Lock()

@@ -26,8 +26,8 @@ func TestArrangementIsRestored(t *testing.T) {
 	d.Press(":", "'SO_Totals", "enter", "l", ">", ">", "z", "s", "s", "/", "'InvoiceTotal>=1000", "enter", "space", "space")
 	d.Press("C", "j", "j", "space", "enter")
 	before := d.App.Front().(*browse.Browser)
-	if before.Grid.Marks.Len() != 2 || len(before.Fields) != 7 || before.Grid.Columns.Frozen() != 1 {
-		t.Fatalf("%d marks, %d fields, %d frozen", before.Grid.Marks.Len(), len(before.Fields), before.Grid.Columns.Frozen())
+	if before.Grid.Marks.Len() != 2 || len(before.Selection.Fields) != 7 || before.Grid.Columns.Frozen() != 1 {
+		t.Fatalf("%d marks, %d fields, %d frozen", before.Grid.Marks.Len(), len(before.Selection.Fields), before.Grid.Columns.Frozen())
 	}
 	d.Press("0", "l", "z")
 	saved := before.Arrangement()

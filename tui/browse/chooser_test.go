@@ -33,8 +33,8 @@ func TestChooserSearchFindsColumns(t *testing.T) {
 	d.WantText("no field matches cartage2zzz", "7 of 8 shown")
 	d.Press("/", "ctrl+u", "enter", "enter")
 	b := d.App.Front().(*browse.Browser)
-	if len(b.Fields) != 7 || slices.Contains(b.Fields, "Cartage2TaxTotal") {
-		t.Errorf("%v is shown", b.Fields)
+	if len(b.Selection.Fields) != 7 || slices.Contains(b.Selection.Fields, "Cartage2TaxTotal") {
+		t.Errorf("%v is shown", b.Selection.Fields)
 	}
 }
 
@@ -43,11 +43,11 @@ func TestChooseKeysAndAmounts(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'JB_EstimateResourceLines", "enter", "C", "m", "enter")
 	b := d.App.Front().(*browse.Browser)
-	if len(b.Fields) == 0 || len(b.Fields) == len(b.Kind.Fields) {
-		t.Fatalf("%v is shown", b.Fields)
+	if len(b.Selection.Fields) == 0 || len(b.Selection.Fields) == len(b.Selection.Kind.Fields) {
+		t.Fatalf("%v is shown", b.Selection.Fields)
 	}
-	for _, name := range b.Fields {
-		if at, _ := b.Kind.Column(name); at != 0 && b.Kind.Fields[at].TypeName() != "decimal" && b.Kind.Fields[at].TypeName() != "decimal?" && !strings.HasSuffix(name, "ID") {
+	for _, name := range b.Selection.Fields {
+		if at, _ := b.Selection.Kind.Column(name); at != 0 && b.Selection.Kind.Fields[at].TypeName() != "decimal" && b.Selection.Kind.Fields[at].TypeName() != "decimal?" && !strings.HasSuffix(name, "ID") {
 			t.Errorf("%s is neither key nor amount", name)
 		}
 	}

@@ -101,7 +101,7 @@ func checkGroups(t *testing.T, d *tuitest.Driver, want int) {
 	total := 0
 	for at := range groups.Grid.Len() {
 		groups.Grid.GoTo(at)
-		group := groups.Records[groups.Grid.Row()].Row
+		group := groups.Rows.Records[groups.Grid.Row()].Row
 		d.Press("enter")
 		rows := browser(t, d)
 		if rows == groups {
@@ -111,10 +111,10 @@ func checkGroups(t *testing.T, d *tuitest.Driver, want int) {
 			t.Errorf("%s has %s rows:\n%s", group.JSON(), n, d.Text())
 		}
 		sum := new(big.Rat)
-		for _, row := range rows.Pages.Loaded() {
-			sum.Add(sum, number(t, rows.Records[row].Row, "Amount"))
+		for _, row := range rows.Rows.Pages.Loaded() {
+			sum.Add(sum, number(t, rows.Rows.Records[row].Row, "Amount"))
 		}
-		if _, summed := groups.Kind.Column("SumAmount"); summed && sum.Cmp(number(t, group, "SumAmount")) != 0 {
+		if _, summed := groups.Selection.Kind.Column("SumAmount"); summed && sum.Cmp(number(t, group, "SumAmount")) != 0 {
 			t.Errorf("%s has a sum of %s", group.JSON(), sum)
 		}
 		total += rows.Grid.Len()
@@ -200,7 +200,7 @@ func TestGroupsKeepFiltersAndOrder(t *testing.T) {
 	d.Press("esc")
 	d.WantText("Records › Orders  [No<7]")
 	d.Press("t", "enter")
-	if rows := browser(t, d); rows.Kind != kind || rows.Arrangement().OrderBy != "-Note" {
+	if rows := browser(t, d); rows.Selection.Kind != kind || rows.Arrangement().OrderBy != "-Note" {
 		t.Errorf("the rows of a group: %+v", rows.Arrangement())
 	}
 	d.Press("s")
@@ -215,13 +215,13 @@ func TestGroupRefusals(t *testing.T) {
 	d.Press("C", "*", "enter") // all columns
 	rows := browser(t, d)
 	for name, want := range map[string]string{"Photo": "cannot group by Photo: it is byte[]", "Count": "cannot group by Count: record kind Orders: duplicate field Count"} {
-		rows.Grid.Columns.GoTo(slices.Index(rows.Fields, name))
+		rows.Grid.Columns.GoTo(slices.Index(rows.Selection.Fields, name))
 		d.Press("t")
 		if d.WantText(want); browser(t, d) != rows {
 			t.Errorf("%s is grouped", name)
 		}
 	}
-	rows.Grid.Columns.GoTo(slices.Index(rows.Fields, "Note"))
+	rows.Grid.Columns.GoTo(slices.Index(rows.Selection.Fields, "Note"))
 	d.Press("t", "t")
 	d.WantText("already grouped by Note", "by Note")
 	opened, long := 0, 0

@@ -24,6 +24,7 @@ type Record struct {
 	ui.Base
 	ui.Pager
 	list      recordList
+	rows      *Rows
 	Selection *selection
 	tab       int
 	Row       *grid.Row
@@ -34,10 +35,6 @@ type Record struct {
 
 // recordList is the list that a record was opened from.
 type recordList interface {
-	// Current returns the selected row and its record; the row is nil while it is loading.
-	Current() (*grid.Row, CachedRecord)
-	// Place returns the index of the selected row and the number of rows.
-	Place() (index, total int)
 	// Step selects the row n rows further, and fetches the rows that are visible then.
 	Step(n int) tea.Cmd
 	// Shown fetches the visible rows.
@@ -48,7 +45,7 @@ var recordTabs = []string{"Fields", "JSON", "Request"}
 
 // NewRecord returns a Record for the selected row of a browser.
 func NewRecord(b *Browser) *Record {
-	r := &Record{Base: ui.NewBase(b.Host), list: b, Selection: &b.selection}
+	r := &Record{Base: ui.NewBase(b.Host), list: b, rows: b.Rows, Selection: b.Selection}
 	r.Owner = r.HostSession
 	r.show()
 	return r
@@ -75,7 +72,7 @@ func (r *Record) load() tea.Cmd {
 
 // show shows the data that the list has of the record.
 func (r *Record) show() {
-	row, cached := r.list.Current()
+	row, cached := r.rows.Current()
 	r.Row = row
 	r.loading = false
 	r.Partial = false
@@ -94,7 +91,7 @@ func (r *Record) show() {
 func (r *Record) fullQuery() (client.Query, int) {
 	kind, q := r.Selection.Kind, r.Selection.query()
 	if !hasServiceTimes(kind) {
-		index, _ := r.list.Place()
+		index, _ := r.rows.Place()
 		return q, index
 	}
 	q.Where = []client.Filter{{Field: kind.KeyName(), Operator: record.Equal, Values: []string{r.Row.ID}}}
@@ -221,7 +218,7 @@ func (r *Record) Title() string {
 
 // Badges implements ui.Screen.
 func (r *Record) Badges() []string {
-	index, total := r.list.Place()
+	index, total := r.rows.Place()
 	return []string{fmt.Sprintf("%s of %s", display.Thousands(index+1), display.Thousands(total))}
 }
 

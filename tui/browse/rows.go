@@ -7,108 +7,302 @@ import (
 	"slices"
 	"strings"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
+	"github.com/bizhook/whd/tui/keymap"
 	"github.com/bizhook/whd/tui/ui"
 )
 
+// Rows are the rows that a browser has loaded, with their records.
+type Rows struct {
+	Pages     *grid.Pages
+	Records   map[*grid.Row]CachedRecord
+	session   *ui.Session
+	selection *selection
+	grid      *grid.Grid
+	counted   bool   // the number of matching rows is known
+	asOf      string // time of day of the last fetch
+}
+
+// CachedRecord is the record of a row.
+type CachedRecord struct {
+	Row client.Row
+	cut bool // values are truncated
+}
+
+// newRows returns the rows of a selection, and shows them in a grid.
+func newRows(session *ui.Session, s *selection, g *grid.Grid) *Rows {
+	r := &Rows{
+		Pages:     grid.NewPages(),
+		Records:   make(map[*grid.Row]CachedRecord),
+		session:   session,
+		selection: s,
+		grid:      g,
+	}
+	g.SetRows(r.Pages)
+	return r
+}
+
 // SetFields sets the displayed fields. The first one is frozen, except in lists with
 // the newest rows first.
-func (b *Browser) SetFields(fields []string) {
-	b.Fields = fields
+func (r *Rows) SetFields(fields []string) {
+	r.selection.Fields = fields
 	frozen := 0
-	if len(fields) > 1 && !b.options.NewestFirst {
+	if len(fields) > 1 && !r.selection.options.NewestFirst {
 		frozen = 1
 	}
-	b.Grid.Columns.Set(b.columns(), frozen)
+	r.grid.Columns.Set(r.columns(), frozen)
 }
 
 // columns returns the columns of the displayed fields.
-func (b *Browser) columns() []grid.Column {
-	columns := fieldColumns(b.Kind, b.Fields, b.options.Columns)
+func (r *Rows) columns() []grid.Column {
+	kind := r.selection.Kind
+	columns := fieldColumns(kind, r.selection.Fields, r.selection.options.Columns)
 	for i := range columns {
-		if b.Kind.Field(columns[i].Name).Type == record.DateTime && hasServiceTimes(b.Kind) {
-			columns[i].Title, columns[i].Right = "Time", false
-			if b.Session.Times == ui.Relative {
-				columns[i].Title, columns[i].Right = "Age", true
-			}
+		c := &columns[i]
+		if kind.Field(c.Name).Type != record.DateTime || !hasServiceTimes(kind) {
+			continue
+		}
+		c.Title, c.Right = "Time", false
+		if r.session.Times == ui.Relative {
+			c.Title, c.Right = "Age", true
 		}
 	}
 	return columns
 }
 
-// buildRows converts records to grid rows.
-func (b *Browser) buildRows(records []client.Row) []*grid.Row {
-	rows := gridRows(b.Kind, b.Fields, records, b.cell)
-	if b.options.Paint != nil {
-		b.options.Paint(b.Fields, rows)
+// reset removes all rows, since the query has changed.
+func (r *Rows) reset() {
+	r.Pages.Reset()
+	clear(r.Records)
+	r.counted = false
+}
+
+// put stores a page of rows and reports whether it was still wanted.
+func (r *Rows) put(generation, number int, page FetchedRows) bool {
+	rows := r.build(page.Rows)
+	if !r.Pages.Put(generation, number, rows) {
+		return false
+	}
+	for i, row := range rows {
+		r.Records[row] = CachedRecord{Row: page.Rows[i], cut: page.cut[i]}
+	}
+	r.prune()
+	r.asOf = r.session.TimeOfDay(r.session.Now)
+	r.grid.Sync()
+	return true
+}
+
+// setTotal sets the number of rows that the service has counted.
+func (r *Rows) setTotal(generation, total int) {
+	r.counted = true
+	// The log of requests contains the count itself: if all of its rows are loaded, their number
+	// is right and the count is not.
+	loaded := r.Pages.Total()
+	allLoaded := loaded >= 0 && loaded < grid.PageRows
+	if !r.selection.options.NewestFirst || !allLoaded {
+		r.Pages.SetTotal(generation, total)
+	}
+	r.grid.Sync()
+}
+
+// build converts records to grid rows.
+func (r *Rows) build(records []client.Row) []*grid.Row {
+	rows := gridRows(r.selection.Kind, r.selection.Fields, records, r.cell)
+	if r.selection.options.Paint != nil {
+		r.selection.options.Paint(r.selection.Fields, rows)
 	}
 	return rows
 }
 
 // cell converts a value to a grid cell.
-func (b *Browser) cell(t record.Type, v client.Value) grid.Cell {
-	if t == record.DateTime && hasServiceTimes(b.Kind) && !v.Null() {
-		return grid.Cell{Text: b.Session.ServerTimeText(v.String())}
+func (r *Rows) cell(t record.Type, v client.Value) grid.Cell {
+	if t == record.DateTime && hasServiceTimes(r.selection.Kind) && !v.Null() {
+		return grid.Cell{Text: r.session.ServerTimeText(v.String())}
 	}
 	return cellOf(t, v)
 }
 
-// Retime implements ui.Timed, for times of the service.
-func (b *Browser) Retime() string {
-	for _, row := range b.Pages.Loaded() {
-		b.refreshRow(row)
+// redraw builds the columns and all loaded rows again.
+func (r *Rows) redraw() {
+	for _, row := range r.Pages.Loaded() {
+		r.refresh(row)
 	}
-	b.Grid.Columns.Set(b.columns(), b.Grid.Columns.Frozen())
-	b.Grid.Sync()
-	return ""
+	r.grid.Columns.Set(r.columns(), r.grid.Columns.Frozen())
+	r.grid.Sync()
 }
 
-// Tick updates relative times.
-func (b *Browser) Tick() tea.Cmd {
-	if b.Session.Times != ui.Relative || !hasServiceTimes(b.Kind) || !b.showsTimes() {
-		return nil
+// redrawAges builds the visible rows again if they contain relative times.
+func (r *Rows) redrawAges() {
+	if r.session.Times != ui.Relative || !hasServiceTimes(r.selection.Kind) || !r.selection.showsTimes() {
+		return
 	}
-	first, last := b.Grid.Window()
+	first, last := r.grid.Window()
 	for i := first; i <= last; i++ {
-		b.refreshRow(b.Pages.Row(i))
+		r.refresh(r.Pages.Row(i))
 	}
-	b.Grid.Sync()
-	return nil
+	r.grid.Sync()
 }
 
-// refreshRow replaces a loaded row if its cells have changed.
-func (b *Browser) refreshRow(row *grid.Row) {
-	cached, known := b.Records[row]
-	i := -1
-	if known {
-		i = b.Pages.Find(row.ID)
-	}
-	if i < 0 || b.Pages.Row(i) != row {
+// refresh replaces a loaded row if its cells have changed.
+func (r *Rows) refresh(row *grid.Row) {
+	cached, known := r.Records[row]
+	if !known {
 		return
 	}
-	if fresh := b.buildRows([]client.Row{cached.Row})[0]; !slices.Equal(fresh.Cells, row.Cells) {
-		b.Pages.Replace(i, fresh)
-		delete(b.Records, row)
-		b.Records[fresh] = cached
+	i := r.Pages.Find(row.ID)
+	if i < 0 || r.Pages.Row(i) != row {
+		return
+	}
+	fresh := r.build([]client.Row{cached.Row})[0]
+	if !slices.Equal(fresh.Cells, row.Cells) {
+		r.Pages.Replace(i, fresh)
+		delete(r.Records, row)
+		r.Records[fresh] = cached
 	}
 }
 
-// pruneRecords removes records of rows that are no longer loaded.
-func (b *Browser) pruneRecords() {
-	if len(b.Records) <= 2*grid.PageRows*20 {
+// prune removes records of rows that are no longer loaded.
+func (r *Rows) prune() {
+	if len(r.Records) <= 2*grid.PageRows*20 {
 		return
 	}
-	for row := range b.Records {
-		if i := b.Pages.Find(row.ID); i < 0 || b.Pages.Row(i) != row {
-			delete(b.Records, row)
+	for row := range r.Records {
+		i := r.Pages.Find(row.ID)
+		if i < 0 || r.Pages.Row(i) != row {
+			delete(r.Records, row)
 		}
 	}
+}
+
+// Current returns the selected row and its record; the row is nil while it is loading.
+func (r *Rows) Current() (*grid.Row, CachedRecord) {
+	row := r.grid.Row()
+	return row, r.Records[row]
+}
+
+// Place returns the index of the selected row and the number of rows.
+func (r *Rows) Place() (index, total int) { return r.grid.Index(), r.grid.Len() }
+
+// isEmptyField reports whether a field is empty in all loaded rows.
+func (r *Rows) isEmptyField(name string) bool {
+	for _, cached := range r.Records {
+		if cached.Row.Text(name) != "" {
+			return false
+		}
+	}
+	return slices.Contains(r.selection.Fields, name)
+}
+
+// status describes the selected row, and the marked rows if there are any.
+func (r *Rows) status() string {
+	text := r.grid.PositionText()
+	if r.grid.Len() == 0 && r.counted {
+		text = "no rows match"
+		if len(r.selection.filters) > 0 {
+			text += ": " + keymap.KeyFor(keymap.InBrowser, keymap.ClearFilters) + " clears filters"
+		}
+	}
+	if n := r.grid.Marks.Len(); n > 0 {
+		return text + fmt.Sprintf("   %d marked", n) + r.sum()
+	}
+	if r.asOf != "" {
+		text += "   as of " + r.asOf
+	}
+	return text
+}
+
+// sum returns the exact sum, minimum and maximum of the selected column in the marked
+// rows.
+func (r *Rows) sum() string {
+	column, ok := r.grid.Columns.Selected()
+	if !ok || !r.selection.isNumber(column.Name) {
+		return ""
+	}
+	var total, low, high *big.Rat
+	digits := 0
+	for _, row := range r.grid.MarkedRows() {
+		text := r.Records[row].Row.Text(column.Name)
+		n, ok := new(big.Rat).SetString(text)
+		if !ok {
+			continue // null
+		}
+		_, fraction, _ := strings.Cut(text, ".")
+		digits = max(digits, len(fraction))
+		if total == nil {
+			total = new(big.Rat)
+			low, high = n, n
+		}
+		total.Add(total, n)
+		if n.Cmp(low) < 0 {
+			low = n
+		}
+		if n.Cmp(high) > 0 {
+			high = n
+		}
+	}
+	if total == nil {
+		return ", no values of " + column.Name
+	}
+	format := func(n *big.Rat) string { return display.Grouped(n.FloatString(digits)) }
+	return ", " + column.Name + " sum " + format(total) + "  min " + format(low) + "  max " + format(high)
+}
+
+// copied returns the marked rows as tab-separated text, or the selected row as JSON.
+func (r *Rows) copied() string {
+	rows := r.grid.MarkedRows()
+	selected, cached := r.Current()
+	if len(rows) == 0 && selected != nil {
+		return string(cached.Row.JSON())
+	}
+	var lines []string
+	for _, row := range rows {
+		values := r.Records[row].Row
+		var cells []string
+		for _, name := range r.selection.Fields {
+			cells = append(cells, strings.Map(ReplaceTabs, values.Text(name)))
+		}
+		lines = append(lines, strings.Join(cells, "\t"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// exportable returns the rows that can be exported.
+func (r *Rows) exportable() Exportable {
+	kind := r.selection.Kind
+	e := Exportable{
+		Name:   r.selection.options.Name,
+		Query:  r.selection.query(),
+		Key:    kind.KeyName(),
+		Total:  r.Pages.Total(),
+		Marked: r.grid.Marks.IDs(),
+		Loaded: r.Pages.LoadedIDs(),
+		Rows:   r.complete,
+	}
+	for _, name := range r.selection.Fields {
+		e.Columns = append(e.Columns, export.Column{Name: name, Type: kind.Field(name).Type})
+	}
+	return e
+}
+
+// complete returns the loaded records with these keys in the order of the list, false if a
+// record is missing or truncated.
+func (r *Rows) complete(keys map[string]struct{}) ([]client.Row, bool) {
+	var records []client.Row
+	for _, row := range r.Pages.Loaded() {
+		if _, selected := keys[row.ID]; !selected {
+			continue
+		}
+		cached, known := r.Records[row]
+		if !known || cached.cut {
+			return nil, false
+		}
+		records = append(records, cached.Row)
+	}
+	return records, len(records) == len(keys)
 }
 
 // FetchedRows is a page of query results.
@@ -121,21 +315,22 @@ type FetchedRows struct {
 // the detail screen fetches the complete record.
 func fetchRows(q client.Query, number int) func(context.Context, *client.Client) (FetchedRows, error) {
 	return func(ctx context.Context, c *client.Client) (FetchedRows, error) {
-		got := FetchedRows{cut: make(map[int]bool)}
-		q.Skip, q.Take = int64(number*grid.PageRows), new(int64(grid.PageRows))
+		page := FetchedRows{cut: make(map[int]bool)}
+		q.Skip = int64(number * grid.PageRows)
+		q.Take = new(int64(grid.PageRows))
 		stream, err := c.Rows(ctx, q)
 		if err != nil {
-			return got, err
+			return page, err
 		}
 		for row, err := range stream.All() {
 			if err != nil {
 				return FetchedRows{}, err
 			}
 			short, cut := shortRow(row)
-			got.cut[len(got.Rows)] = cut
-			got.Rows = append(got.Rows, short)
+			page.cut[len(page.Rows)] = cut
+			page.Rows = append(page.Rows, short)
 		}
-		return got, nil
+		return page, nil
 	}
 }
 
@@ -147,15 +342,8 @@ func OutputFlags(name string) string {
 	return " --all --format " + export.Formats[0].Name + " --output " + ui.Quote(name+export.Formats[0].Suffix)
 }
 
-func (b *Browser) copyCell() {
-	c, ok := b.Grid.Columns.Selected()
-	if row := b.Grid.Row(); ok && row != nil {
-		b.Host.Copy(b.Records[row].Row.Text(c.Name))
-	}
-}
-
-// rowKey returns the key of a row as that of its changes, see record.Kind.Key. A kind without
-// one has the value of the selected column.
+// rowKey returns the key of a row as in its changes, see record.Kind.Key. For a kind without a
+// key, it is the value of the selected column.
 func rowKey(kind *record.Kind, row client.Row, column string) string {
 	switch names := kind.Key; len(names) {
 	case 0:
@@ -163,23 +351,9 @@ func rowKey(kind *record.Kind, row client.Row, column string) string {
 	case 1:
 		return row.Text(names[0])
 	default:
-		return "[" + strings.Join(record.Texts(names, func(name string) string { return string(row.Value(name)) }), ",") + "]"
+		values := record.Texts(names, func(name string) string { return string(row.Value(name)) })
+		return "[" + strings.Join(values, ",") + "]"
 	}
-}
-
-// copyRows copies the marked rows as tab-separated text, or the selected row as JSON.
-func (b *Browser) copyRows() {
-	rows := b.Grid.MarkedRows()
-	if row := b.Grid.Row(); len(rows) == 0 && row != nil {
-		b.Host.Copy(string(b.Records[row].Row.JSON()))
-		return
-	}
-	var lines []string
-	for _, row := range rows {
-		cells := record.Texts(b.Fields, func(name string) string { return strings.Map(ReplaceTabs, b.Records[row].Row.Text(name)) })
-		lines = append(lines, strings.Join(cells, "\t"))
-	}
-	b.Host.Copy(strings.Join(lines, "\n"))
 }
 
 // ReplaceTabs replaces tabs and line breaks by spaces, for strings.Map.
@@ -190,46 +364,11 @@ func ReplaceTabs(r rune) rune {
 	return r
 }
 
-// sum returns the exact sum, minimum and maximum of the selected column in the marked
-// rows.
-func (b *Browser) sum() string {
-	c, ok := b.Grid.Columns.Selected()
-	if !ok || !b.isNumber(c.Name) {
-		return ""
-	}
-	var total, low, high *big.Rat
-	digits := 0
-	for _, row := range b.Grid.MarkedRows() {
-		text := b.Records[row].Row.Text(c.Name)
-		n, ok := new(big.Rat).SetString(text)
-		if !ok {
-			continue // null
-		}
-		_, fraction, _ := strings.Cut(text, ".")
-		digits = max(digits, len(fraction))
-		if total == nil {
-			total, low, high = new(big.Rat), n, n
-		}
-		total.Add(total, n)
-		if n.Cmp(low) < 0 {
-			low = n
-		}
-		if n.Cmp(high) > 0 {
-			high = n
-		}
-	}
-	if total == nil {
-		return ", no values of " + c.Name
-	}
-	shown := func(n *big.Rat) string { return display.Grouped(n.FloatString(digits)) }
-	return ", " + c.Name + " sum " + shown(total) + "  min " + shown(low) + "  max " + shown(high)
-}
-
 // WhereFlags returns conditions as --where flags.
 func WhereFlags(texts []string) string {
 	var text strings.Builder
-	for _, one := range texts {
-		fmt.Fprintf(&text, " --where %s", ui.Quote(one))
+	for _, condition := range texts {
+		fmt.Fprintf(&text, " --where %s", ui.Quote(condition))
 	}
 	return text.String()
 }

@@ -34,7 +34,7 @@ func TestJumpToLastRowSkipsPages(t *testing.T) {
 	d.WantText("row 12,000 of 12,000")
 	b := d.App.Front().(*browse.Browser)
 	last := b.Grid.Row().ID
-	if b.Pages.Row(6000) != nil {
+	if b.Rows.Pages.Row(6000) != nil {
 		t.Error("rows between the first and the last page were fetched")
 	}
 	d.Press("k", "k", "R", "j", "j")

@@ -24,7 +24,8 @@ type selection struct {
 	options  Options
 }
 
-func (s *selection) Title() string {
+// title returns the name of the list with that of the view, or the field of groups.
+func (s *selection) title() string {
 	if s.viewName != "" {
 		return s.options.Name + " (" + s.viewName + ")"
 	}
@@ -37,25 +38,40 @@ func (s *selection) Title() string {
 // rowKind returns the kind of the rows, also if they are grouped. Filters refer to it.
 func (s *selection) rowKind() *record.Kind { return cmp.Or(s.options.rows, s.Kind) }
 
-func (s *selection) SetViewName(name string) { s.viewName = name }
-
 // followsNewest reports whether the newest rows come first.
 func (s *selection) followsNewest() bool { return s.options.NewestFirst && s.order.Column == "" }
 
-func (s *selection) Badges() []string {
-	return record.Texts(s.filters, filter.Text)
-}
+// filterTexts returns the filters as conditions.
+func (s *selection) filterTexts() []string { return record.Texts(s.filters, filter.Text) }
 
-func (s *selection) filterText() string { return strings.Join(s.Badges(), ConditionSeparator) }
+// filterText returns the filters as a line.
+func (s *selection) filterText() string { return strings.Join(s.filterTexts(), ConditionSeparator) }
+
+// toggledProblems returns the filters with the one of failed rows, or without it if they
+// contain it.
+func (s *selection) toggledProblems() []client.Filter {
+	problem := s.options.Problem
+	filters := slices.DeleteFunc(slices.Clone(s.filters), func(f client.Filter) bool {
+		return f.Member() == problem.Member()
+	})
+	if len(filters) == len(s.filters) {
+		filters = append(filters, problem)
+	}
+	return filters
+}
 
 // query returns the query of the displayed fields and the key field.
 func (s *selection) query() client.Query {
 	q := client.Query{Kind: s.rowKind(), Where: s.filters, Fields: s.Fields, Strict: true}
 	if g := s.options.groups; g != nil {
-		q.Fields, q.GroupBy = nil, g.by()
-		q.Include = append([]string{"COUNT(*)"}, record.Texts(g.sums, func(name string) string { return "SUM(" + name + ")" })...)
-	} else if first := s.Kind.KeyName(); !slices.Contains(q.Fields, first) {
-		q.Fields = append([]string{first}, q.Fields...)
+		q.Fields = nil
+		q.GroupBy = g.by()
+		q.Include = []string{"COUNT(*)"}
+		for _, name := range g.sums {
+			q.Include = append(q.Include, "SUM("+name+")")
+		}
+	} else if key := s.Kind.KeyName(); !slices.Contains(q.Fields, key) {
+		q.Fields = append([]string{key}, q.Fields...)
 	}
 	if s.order.Column != "" {
 		q.OrderBy = []string{OrderText(s.order)}
@@ -65,19 +81,23 @@ func (s *selection) query() client.Query {
 
 // showsTimes reports whether a date field is displayed.
 func (s *selection) showsTimes() bool {
-	return slices.ContainsFunc(s.Fields, func(name string) bool { return s.Kind.Field(name).Type == record.DateTime })
+	return slices.ContainsFunc(s.Fields, func(name string) bool {
+		return s.Kind.Field(name).Type == record.DateTime
+	})
 }
 
 // isNumber reports whether a field is numeric.
 func (s *selection) isNumber(name string) bool {
-	at, known := s.Kind.Column(name)
-	return known && s.Kind.Fields[at].Type.Number()
+	i, known := s.Kind.Column(name)
+	return known && s.Kind.Fields[i].Type.Number()
 }
 
-// command returns the whctl command for the same rows, or a curl command for the audit,
-// which whctl cannot query.
+// auditKind is the kind of the audit, which whctl cannot query.
+const auditKind = "WH_Audit"
+
+// command returns the whctl command for the same rows, or a curl command for the audit.
 func (s *selection) command(url string) string {
-	if s.Kind.Name == "WH_Audit" {
+	if s.Kind.Name == auditKind {
 		return s.curl(url)
 	}
 	text := cmp.Or(s.options.Command, "whctl query "+s.Kind.Name)

@@ -20,7 +20,7 @@ func TestListsFollowTimeMode(t *testing.T) {
 	d.Clock = time.Now()
 	d.Press("6")
 	b := d.App.Front().(*browse.Browser)
-	first := b.Records[b.Grid.Row()].Row.Text("DateTime")
+	first := b.Rows.Records[b.Grid.Row()].Row.Text("DateTime")
 	at, ok := ui.ParseTime(first)
 	if !ok {
 		t.Fatalf("%q is no time of the service", first)
