@@ -310,7 +310,7 @@ func (p *palette) saveView(name string) tea.Cmd {
 		p.Host.Notify(ui.Warning, "only lists of records and messages can be saved as a view")
 		return nil
 	}
-	if m, ok := v.(*messages.List); ok && m.Filter.Subscriber != "" {
+	if m, ok := v.(*messages.List); ok && m.Query.Filter.Subscriber != "" {
 		p.Host.Notify(ui.Warning, "a list of one subscriber cannot be saved: its SubscriberID is a secret")
 		return nil
 	}

@@ -90,10 +90,7 @@ func openView(t *shell.Tabs, h ui.Host, v state.View) tea.Cmd {
 	}
 	if v.Record == ui.MessageRecord {
 		m := messages.New(h, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
-		m.Filter.Conditions, m.Typed = browse.RestoreFilters(m.HostSession, ui.MessageKind(), v.Where)
-		m.SetViewName(v.Name)
-		m.Arrange(v.Arrangement)
-		m.Order = messages.MessageOrder(v.OrderBy)
+		m.ShowView(v)
 		return t.PushIn(shell.MessagesTab, m)
 	}
 	kind, ok := browse.LookupKind(h.CurrentSession().Registry, v.Record)

@@ -89,7 +89,7 @@ func TestMessagesAreSortedBySelectedColumn(t *testing.T) {
 	if command := list(d).Equivalent(); !strings.HasSuffix(command, "--order-by -Status") {
 		t.Errorf("the equivalent command is %s", command)
 	}
-	if by := list(d).Exportable().Query.OrderBy; !slices.Equal(by, []string{"-Status"}) {
+	if by := list(d).Marks.Exportable().Query.OrderBy; !slices.Equal(by, []string{"-Status"}) {
 		t.Errorf("exported by %v", by)
 	}
 	d.Press("s")

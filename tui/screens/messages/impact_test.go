@@ -44,7 +44,7 @@ func TestProblemsCountQueuedMessages(t *testing.T) {
 	d.WantText("[failed or retrying]", "row 1 of 1", "3 more queued: ! shows them")
 	d.Press("!")
 	d.WantText("[not delivered]", "of 4", "NOT SENT")
-	where := list(d).Exportable().Query.Where
+	where := list(d).Marks.Exportable().Query.Where
 	statuses := []string{"0", "2", "3"}
 	if len(where) != 1 || !slices.Equal(where[0].Values, statuses) {
 		t.Errorf("the exported query has the conditions %v, want one with the statuses %q", where, statuses)

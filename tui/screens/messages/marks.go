@@ -5,12 +5,17 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/tui/browse"
+	"github.com/bizhook/whd/tui/export"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/keymap"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // marks are the marked messages of a list: single ones, or all matches.
@@ -107,4 +112,49 @@ func (m *marks) text() string {
 		return "   " + display.Thousands(n) + " marked"
 	}
 	return ""
+}
+
+// copied returns the marked messages as tab-separated lines, or the selected one as JSON if none
+// is marked. note has the number that is left out because they are not loaded, empty for none.
+func (m *marks) copied(selected wire.Message) (text, note string) {
+	rows := m.grid.MarkedRows()
+	if len(rows) == 0 {
+		return messageJSON(selected), ""
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		message, known := m.rows.Known[row.ID]
+		if known {
+			lines[i] = m.rows.columns.line(message)
+		}
+	}
+	missing := m.rows.pages.Total() - len(rows)
+	if m.All && missing > 0 {
+		note = display.Count(len(rows), "row", "rows") + " copied: " + display.Thousands(missing) + " more matches are not loaded"
+	}
+	return strings.Join(lines, "\n"), note
+}
+
+// Exportable returns the export of the filtered messages, with their bodies. The list does not
+// have these, so that loaded messages are fetched too.
+func (m *marks) Exportable() browse.Exportable {
+	kind := ui.MessageKind()
+	e := browse.Exportable{
+		Name:   "Messages",
+		Query:  client.Query{Kind: kind, Where: m.query.Filter.Filters()},
+		Key:    "MessageID",
+		Total:  m.rows.pages.Total(),
+		Marked: m.grid.Marks.IDs(),
+		All:    m.All,
+		Loaded: m.rows.pages.LoadedIDs(),
+		Rows:   func(map[string]struct{}) ([]client.Row, bool) { return nil, false },
+	}
+	order := m.query.orderBy()
+	if order != "" {
+		e.Query.OrderBy = []string{order}
+	}
+	for _, f := range kind.Fields {
+		e.Columns = append(e.Columns, export.Column{Name: f.Name, Type: f.Type})
+	}
+	return e
 }

@@ -5,6 +5,7 @@ package messages
 import (
 	"cmp"
 	"context"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/client"
-	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/grid"
@@ -21,46 +21,16 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Commands implements ui.Commander.
-func (s *List) Commands() []string {
-	which := s.Marks.arguments()
-	if m, ok := s.Selected(); ok && which == "" {
-		which = " " + m.MessageID
-	}
-	if which == "" {
-		return nil
-	}
-	return []string{"whctl messages retry" + which, "whctl messages delete" + which, s.Equivalent() + browse.OutputFlags("Messages")}
-}
-
-// AsView implements ui.Viewer.
-func (s *List) AsView() state.View {
-	f := s.Filter
-	v := state.View{Record: ui.MessageRecord, Subscription: f.Subscription, Label: s.scope(&s.Session.Queues), Problems: f.Problems, Undelivered: f.Undelivered, Arrangement: s.Columns.arrangement()}
-	v.Where, v.OrderBy = s.Typed.Texts(f.Conditions), browse.OrderText(s.Order)
-	return v
-}
-
-// SetViewName implements ui.Viewer.
-func (s *List) SetViewName(name string) { s.saved = name }
-
-// Title implements ui.Screen.
-func (s *List) Title() string {
-	if s.saved != "" {
-		return "Messages (" + s.saved + ")"
-	}
-	return "Messages"
-}
-
 // List is the live list of messages, newest first by default.
 type List struct {
 	browse.Table
-	query
+	Query       *query
 	Pages       *grid.Pages
 	Subscribers *names
 	Columns     *columns
 	Rows        *rows
 	Marks       *marks
+	Controls    *controls
 	Bulk        *bulk
 	Impacts     *impacts
 	SelectID    string // ID of the message to select once it is loaded
@@ -88,26 +58,84 @@ var _ interface {
 
 // New returns the list of messages that match a filter.
 func New(h ui.Host, filter ui.MessageFilter) *List {
-	m := &List{Table: browse.NewTable(h, false), query: query{Filter: filter}, Pages: grid.NewPages()}
+	s := &List{Table: browse.NewTable(h, false), Query: &query{Filter: filter}, Pages: grid.NewPages()}
 	changed := make(changeTimes)
-	m.Subscribers = &names{queues: &m.Session.Queues}
-	m.Columns = &columns{host: h, session: m.Session, grid: m.Grid, subscribers: m.Subscribers, changed: changed}
-	m.Rows = &rows{
-		session: m.Session, query: &m.query, columns: m.Columns, grid: m.Grid, pages: m.Pages,
-		Known: make(map[string]wire.Message), changed: changed, unseen: make(map[string]struct{}),
+	s.Subscribers = &names{queues: &s.Session.Queues}
+	s.Columns = &columns{host: h, session: s.Session, grid: s.Grid, subscribers: s.Subscribers, changed: changed}
+	s.Rows = &rows{
+		session: s.Session,
+		query:   s.Query,
+		columns: s.Columns,
+		grid:    s.Grid,
+		pages:   s.Pages,
+		Known:   make(map[string]wire.Message),
+		changed: changed,
+		unseen:  make(map[string]struct{}),
 	}
-	m.Marks = &marks{query: &m.query, grid: m.Grid, rows: m.Rows}
-	m.Bulk = &bulk{host: h, list: m, session: m.Session, marks: m.Marks}
-	m.Impacts = &impacts{host: h, list: m, session: m.Session, marks: m.Marks, bulk: m.Bulk}
-	m.Grid.SetRows(m.Pages)
-	m.Preview.ShowRight(m, 44)
-	m.Columns.show(DefaultColumnNames(), 0)
-	if as, was := m.Session.State.Grids[gridKey]; was {
-		m.Arrange(as)
+	s.Marks = &marks{query: s.Query, grid: s.Grid, rows: s.Rows}
+	s.Controls = &controls{HostSession: s.HostSession, list: s, query: s.Query, columns: s.Columns, rows: s.Rows}
+	s.Bulk = &bulk{host: h, list: s, session: s.Session, marks: s.Marks}
+	s.Impacts = &impacts{host: h, list: s, session: s.Session, marks: s.Marks, bulk: s.Bulk}
+
+	s.Grid.SetRows(s.Pages)
+	s.Preview.ShowRight(s, 44)
+	s.Columns.show(DefaultColumnNames(), 0)
+	saved, ok := s.Session.State.Grids[gridKey]
+	if ok {
+		s.Controls.arrange(saved)
 	}
-	m.Grid.Follow(true)
-	return m
+	s.Grid.Follow(true)
+	return s
 }
+
+// Title returns the title, with the name of the view.
+func (s *List) Title() string { return s.Query.title() }
+
+// Equivalent returns the command for the same messages.
+func (s *List) Equivalent() string { return s.Query.command() }
+
+// Commands returns the commands for the marked messages or the selected one.
+func (s *List) Commands() []string {
+	which := s.Marks.arguments()
+	if m, ok := s.Selected(); ok && which == "" {
+		which = " " + m.MessageID
+	}
+	if which == "" {
+		return nil
+	}
+	return []string{
+		"whctl messages retry" + which,
+		"whctl messages delete" + which,
+		s.Equivalent() + browse.OutputFlags("Messages"),
+	}
+}
+
+// AsView returns the view to store.
+func (s *List) AsView() state.View {
+	f := s.Query.Filter
+	arrangement := s.Columns.arrangement()
+	arrangement.Where = s.Query.Typed.Texts(f.Conditions)
+	arrangement.OrderBy = browse.OrderText(s.Query.Order)
+	return state.View{
+		Record:       ui.MessageRecord,
+		Subscription: f.Subscription,
+		Label:        s.Query.scope(&s.Session.Queues),
+		Problems:     f.Problems,
+		Undelivered:  f.Undelivered,
+		Arrangement:  arrangement,
+	}
+}
+
+// ShowView shows a stored view. Conditions that are no longer valid are left out.
+func (s *List) ShowView(v state.View) {
+	s.Query.Filter.Conditions, s.Query.Typed = browse.RestoreFilters(s.HostSession, ui.MessageKind(), v.Where)
+	s.Query.saved = v.Name
+	s.Controls.arrange(v.Arrangement)
+	s.Query.Order = messageOrder(v.OrderBy)
+}
+
+// SetViewName marks the list as showing a view.
+func (s *List) SetViewName(name string) { s.Query.saved = name }
 
 // SelectedScreen returns the selected message for the preview, nil if there is none.
 func (s *List) SelectedScreen() ui.Screen {
@@ -121,7 +149,7 @@ func (s *List) SelectedScreen() ui.Screen {
 }
 
 // Badges implements ui.Screen.
-func (s *List) Badges() []string { return s.badges(&s.Session.Queues) }
+func (s *List) Badges() []string { return s.Query.badges(&s.Session.Queues) }
 
 // Start implements ui.Screen.
 func (s *List) Start() tea.Cmd { return s.Reload() }
@@ -129,7 +157,7 @@ func (s *List) Start() tea.Cmd { return s.Reload() }
 // Shown implements ui.Screen.
 func (s *List) Shown() tea.Cmd {
 	s.Rows.repaint()
-	return s.want()
+	return s.FetchVisible()
 }
 
 // Scopes implements ui.Screen.
@@ -149,10 +177,10 @@ func (s *List) Reload() tea.Cmd {
 	clear(s.Rows.Known)
 	s.Rows.fetching()
 	s.Marks.clear()
-	s.Grid.Columns.SetSort(s.Order)
+	s.Grid.Columns.SetSort(s.Query.Order)
 	s.Grid.GoTo(0)
-	s.Grid.Follow(s.newest())
-	return s.want()
+	s.Grid.Follow(s.Query.newest())
+	return s.FetchVisible()
 }
 
 // Poll fetches the same rows again.
@@ -163,37 +191,38 @@ func (s *List) Poll() tea.Cmd {
 	}
 	s.Pages.MarkStale()
 	s.Rows.fetching()
-	return s.want()
+	return s.FetchVisible()
 }
 
-func (s *List) want() tea.Cmd {
+// FetchVisible fetches the rows on the screen that are not loaded.
+func (s *List) FetchVisible() tea.Cmd {
 	first, last := s.Grid.Window()
+	generation := s.Pages.Generation()
 	var cmds []tea.Cmd
 	for _, number := range s.Pages.Request(first, last) {
-		cmds = append(cmds, s.fetchPage(number))
-	}
-	return tea.Batch(cmds...)
-}
-
-// fetchPage fetches a page of messages without bodies.
-func (s *List) fetchPage(number int) tea.Cmd {
-	generation, q := s.Pages.Generation(), s.members()
-	q.Set("Skip", strconv.Itoa(number*grid.PageRows))
-	q.Set("Take", strconv.Itoa(grid.PageRows))
-	q.Set("Include", "Total")
-	q.Set("Fields", ui.MessageFields())
-	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*wire.Page[wire.Message], error) {
-		return c.AllMessages(ctx, q)
-	},
-		func(page *wire.Page[wire.Message], err error) tea.Cmd {
+		read := fetchPage(s.Query.members(), number)
+		cmds = append(cmds, ui.Fetch(s.Ctx, s, read, func(page *wire.Page[wire.Message], err error) tea.Cmd {
 			if err != nil {
 				return s.PageFailed(generation, number, err)
 			}
 			return s.Put(generation, number, page.Results, int(page.Total))
-		})
+		}))
+	}
+	return tea.Batch(cmds...)
 }
 
-// PageFailed shows an error of fetchPage.
+// fetchPage returns a function that fetches a page of messages without bodies.
+func fetchPage(q url.Values, number int) func(context.Context, *client.Client) (*wire.Page[wire.Message], error) {
+	q.Set("Skip", strconv.Itoa(number*grid.PageRows))
+	q.Set("Take", strconv.Itoa(grid.PageRows))
+	q.Set("Include", "Total")
+	q.Set("Fields", ui.MessageFields())
+	return func(ctx context.Context, c *client.Client) (*wire.Page[wire.Message], error) {
+		return c.AllMessages(ctx, q)
+	}
+}
+
+// PageFailed shows why a page could not be fetched.
 func (s *List) PageFailed(generation, number int, err error) tea.Cmd {
 	if s.Pages.RequestFailed(generation, number) {
 		s.Host.ShowFetchError("fetching messages", err)
@@ -210,39 +239,17 @@ func (s *List) Put(generation, number int, list []wire.Message, total int) tea.C
 	}
 	s.Marks.extend()
 	s.Rows.forget()
-	return tea.Batch(s.want(), s.fetchMissingNames(list))
-}
-
-// fetchMissingNames fetches the names of subscribers once, if a message has none. On an error
-// the IDs stay.
-func (s *List) fetchMissingNames(list []wire.Message) tea.Cmd {
-	if !s.Subscribers.request(list) {
-		return nil
-	}
-	return ui.Fetch(s.Ctx, s, ui.SubscriberNames, func(names map[string]string, err error) tea.Cmd {
-		if err == nil {
-			s.Subscribers.Fetched = names
-			s.Rows.rebuild()
-		}
-		return nil
-	})
+	return tea.Batch(s.FetchVisible(), s.Subscribers.fetchMissing(s, list, s.Rows.rebuild))
 }
 
 // Selected returns the selected message, false if there is none.
-func (s *List) Selected() (wire.Message, bool) {
-	row := s.Grid.Row()
-	if row == nil {
-		return wire.Message{}, false
-	}
-	m, ok := s.Rows.Known[row.ID]
-	return m, ok
-}
+func (s *List) Selected() (wire.Message, bool) { return s.Rows.selected() }
 
 // Step selects the message n rows further, and returns it, false if it is not loaded.
 func (s *List) Step(n int) (m wire.Message, ok bool, cmd tea.Cmd) {
 	s.Grid.Move(n)
 	m, ok = s.Selected()
-	return m, ok, s.want()
+	return m, ok, s.FetchVisible()
 }
 
 // Position describes the selected row, without the columns.
@@ -255,7 +262,7 @@ func (s *List) Position() string {
 func (s *List) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoTop:
-		s.Grid.Follow(s.newest())
+		s.Grid.Follow(s.Query.newest())
 		if len(s.Rows.unseen) > 0 {
 			return s.Poll()
 		}
@@ -277,92 +284,60 @@ func (s *List) Do(b keymap.Binding) tea.Cmd {
 		s.Columns.skipMarker(b.Action)
 		switch b.Action {
 		case keymap.Narrower, keymap.Wider, keymap.FreezeColumns:
-			s.remember()
+			s.Controls.remember()
 		}
-		return s.want()
+		return s.FetchVisible()
 	}
-	if action := listActions[b.Action]; action != nil {
-		return action(s)
+	action := controlActions[b.Action]
+	if action != nil {
+		return action(s.Controls)
 	}
-	return s.doOne(b)
+	if b.Action == keymap.Export {
+		s.Host.ShowOverlay(browse.NewExportForm(s.Host, s.Marks.Exportable()))
+		return nil
+	}
+	return s.doSelected(b.Action)
 }
 
-// listActions are the actions on filter, order and columns.
-var listActions = map[keymap.Action]func(s *List) tea.Cmd{
-	keymap.ProblemsOnly: func(s *List) tea.Cmd {
-		s.cycleStatus()
-		return s.Reload()
-	},
-	keymap.SortColumn:    (*List).sort,
-	keymap.FilterByValue: (*List).filterByValue,
-	keymap.ClearFilters: func(s *List) tea.Cmd {
-		s.Filter = ui.MessageFilter{}
-		return s.Reload()
-	},
-	keymap.FilterColumn: func(s *List) tea.Cmd {
-		s.filterColumn()
+// doSelected runs an action on the selected message, if there is one.
+func (s *List) doSelected(action keymap.Action) tea.Cmd {
+	m, ok := s.Selected()
+	if !ok {
 		return nil
-	},
-	keymap.ChooseColumns: func(s *List) tea.Cmd {
-		s.chooseColumns()
-		return nil
-	},
-	keymap.Export: func(s *List) tea.Cmd {
-		s.Host.ShowOverlay(browse.NewExportForm(s.Host, s.Exportable()))
-		return nil
-	},
-}
-
-func (s *List) doOne(b keymap.Binding) tea.Cmd {
-	one, ok := s.Selected()
-	switch {
-	case !ok:
-	case b.Action == keymap.Open:
-		return s.Host.Push(NewDetail(s, one))
-	case b.Action == keymap.ShowWhy:
-		return openWhy(s.HostSession, one)
-	case b.Action == keymap.CopyCell:
-		s.Host.Copy(s.Columns.value(one))
-	case b.Action == keymap.CopyRow:
-		s.copyRows(one)
+	}
+	switch action {
+	case keymap.Open:
+		return s.Host.Push(NewDetail(s, m))
+	case keymap.ShowWhy:
+		return openWhy(s.HostSession, m)
+	case keymap.CopyCell:
+		s.Host.Copy(s.Columns.value(m))
+	case keymap.CopyRow:
+		text, note := s.Marks.copied(m)
+		s.Host.Copy(text)
+		if note != "" {
+			s.Host.Notify(ui.Warning, note)
+		}
 	}
 	return nil
 }
 
-// copyRows copies the marked messages as tab-separated lines, or one message as
-// JSON if none is marked.
-func (s *List) copyRows(selected wire.Message) {
-	rows := s.Grid.MarkedRows()
-	if len(rows) == 0 {
-		s.Host.Copy(messageJSON(selected))
-		return
-	}
-	var lines []string
-	for _, row := range rows {
-		line := ""
-		if m, known := s.Rows.Known[row.ID]; known {
-			line = s.Columns.line(m)
-		}
-		lines = append(lines, line)
-	}
-	s.Host.Copy(strings.Join(lines, "\n"))
-	if notLoaded := s.Pages.Total() - len(rows); s.Marks.All && notLoaded > 0 {
-		s.Host.Notify(ui.Warning, display.Count(len(rows), "row", "rows")+" copied: "+display.Thousands(notLoaded)+" more matches are not loaded")
-	}
-}
-
-// Click implements ui.Clicker.
-func (s *List) Click(x, y int, again bool) tea.Cmd {
+// Click selects a cell; a double click opens its message, and a click on a title sorts by that
+// column.
+func (s *List) Click(x, y int, double bool) tea.Cmd {
 	row, title := s.Grid.SelectAt(x, y)
 	s.Columns.skipMarker(keymap.GoRight)
-	switch {
-	case title:
-		return s.sort()
-	case row && again:
+	if title {
+		return s.Controls.sort()
+	}
+	if row && double {
 		return s.Do(keymap.Binding{Action: keymap.Open})
 	}
-	return s.want()
+	return s.FetchVisible()
 }
+
+// Find returns the filter line.
+func (s *List) Find() *ui.InputLine { return s.Controls.filterLine(s.Query.filterText()) }
 
 // Act retries or deletes the marked messages, or the selected one, after a confirmation. The
 // impact on marked messages is counted by the service first.
@@ -417,7 +392,7 @@ func (s *List) Status() string {
 	case s.Grid.Len() == 0:
 		text = "no messages"
 	}
-	text += s.blockedText(&s.Session.Queues) + s.Rows.newText()
+	text += s.Query.blockedText(&s.Session.Queues) + s.Rows.newText()
 	if columns != "" {
 		text += statusGap + columns
 	}
@@ -444,19 +419,7 @@ func (s *List) Tick() tea.Cmd {
 		s.Impacts.counting = nil
 		s.Bulk.sending = ""
 	}
-	return tea.Batch(s.catchUp(), s.refreshQueues())
-}
-
-// refreshQueues fetches the queue statistics if they explain a visible message or
-// are part of the status line.
-func (s *List) refreshQueues() tea.Cmd {
-	if s.Filter.Problems {
-		return s.Session.Queues.Refresh(s, s.Rows.onQueues)
-	}
-	if !s.Rows.needQueue() {
-		return nil
-	}
-	return s.Session.Queues.RefreshIfOld(s, s.Rows.onQueues)
+	return tea.Batch(s.catchUp(), s.Rows.refreshQueues(s))
 }
 
 // catchUp fetches the newest messages if the list follows them.

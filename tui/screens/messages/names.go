@@ -3,6 +3,8 @@ package messages
 import (
 	"slices"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/tui/grid"
 	"github.com/bizhook/whd/tui/theme"
@@ -37,14 +39,24 @@ func (n *names) cell(m wire.Message) grid.Cell {
 	return grid.Cell{Text: name}
 }
 
-// request reports whether the names must be fetched: once, if one of the messages has none.
-func (n *names) request(list []wire.Message) bool {
+// fetchMissing fetches the names for a screen if one of its messages has none, and calls then. It
+// does so once; on an error the IDs stay.
+func (n *names) fetchMissing(s ui.Screen, list []wire.Message, then func()) tea.Cmd {
 	if n.requested {
-		return false
+		return nil
 	}
 	n.requested = slices.ContainsFunc(list, func(m wire.Message) bool {
 		_, known := n.of(m)
 		return !known
 	})
-	return n.requested
+	if !n.requested {
+		return nil
+	}
+	return ui.Fetch(s.Common().Ctx, s, ui.SubscriberNames, func(names map[string]string, err error) tea.Cmd {
+		if err == nil {
+			n.Fetched = names
+			then()
+		}
+		return nil
+	})
 }

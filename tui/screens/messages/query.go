@@ -26,6 +26,14 @@ type query struct {
 	saved  string                 // name of the view; empty for none
 }
 
+// title returns the title of the list, with the name of the view.
+func (q *query) title() string {
+	if q.saved != "" {
+		return "Messages (" + q.saved + ")"
+	}
+	return "Messages"
+}
+
 // cycleStatus switches from all messages to failed ones, the newest failure first, then to
 // undelivered ones, then back to all.
 func (q *query) cycleStatus() {
@@ -53,9 +61,9 @@ func (q *query) orderBy() string {
 	return "-" + c.field
 }
 
-// MessageOrder parses a saved order. It returns no order if the column no longer
+// messageOrder parses a saved order. It returns no order if the column no longer
 // exists.
-func MessageOrder(text string) grid.Sort {
+func messageOrder(text string) grid.Sort {
 	order := browse.ParseOrder(text)
 	if c, _ := findColumn(order.Column); c.field == "" {
 		return grid.Sort{}
@@ -168,8 +176,8 @@ func (q *query) blockedText(queues *ui.Queues) string {
 	return "   " + display.Thousands(n) + " more queued: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
 }
 
-// Equivalent implements ui.Screen.
-func (q *query) Equivalent() string {
+// command returns the whctl command for the same messages.
+func (q *query) command() string {
 	return "whctl messages list" + q.conditionArguments() + " --order-by " + cmp.Or(q.orderBy(), "-AddedDateTime")
 }
 

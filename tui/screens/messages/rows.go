@@ -58,6 +58,16 @@ func (r *rows) fetching() {
 	r.fetchedAt = r.session.Now
 }
 
+// selected returns the selected message, false if it is not loaded.
+func (r *rows) selected() (wire.Message, bool) {
+	row := r.grid.Row()
+	if row == nil {
+		return wire.Message{}, false
+	}
+	m, ok := r.Known[row.ID]
+	return m, ok
+}
+
 // put adds a fetched page of messages. It reports whether the page was still wanted.
 func (r *rows) put(generation, number int, list []wire.Message, total int) bool {
 	page := make([]*grid.Row, len(list))
@@ -141,6 +151,18 @@ func (r *rows) needQueue() bool {
 // FollowInterval is the minimum time between fetches while the list follows new
 // messages.
 const FollowInterval = time.Second
+
+// refreshQueues fetches the queue statistics if they explain a visible message or are part of
+// the status line.
+func (r *rows) refreshQueues(s ui.Screen) tea.Cmd {
+	if r.query.Filter.Problems {
+		return r.session.Queues.Refresh(s, r.onQueues)
+	}
+	if !r.needQueue() {
+		return nil
+	}
+	return r.session.Queues.RefreshIfOld(s, r.onQueues)
+}
 
 // onQueues shows new queue statistics.
 func (r *rows) onQueues() tea.Cmd {
