@@ -18,10 +18,13 @@ import (
 )
 
 // subscriptionCommands returns the whctl commands for a subscription.
-func subscriptionCommands(one wire.Subscription) []string {
+func subscriptionCommands(subscription wire.Subscription) []string {
 	return []string{
-		"whctl subscriptions update " + one.RecID + " --to URL", "whctl subscriptions test " + one.RecID, "whctl subscriptions rotate-secret " + one.RecID,
-		"whctl subscriptions " + enableVerb(!one.IsEnabled) + " " + one.RecID, "whctl subscriptions delete " + one.RecID,
+		"whctl subscriptions update " + subscription.RecID + " --to URL",
+		"whctl subscriptions test " + subscription.RecID,
+		"whctl subscriptions rotate-secret " + subscription.RecID,
+		"whctl subscriptions " + enableVerb(!subscription.IsEnabled) + " " + subscription.RecID,
+		"whctl subscriptions delete " + subscription.RecID,
 	}
 }
 
@@ -36,13 +39,14 @@ func enableVerb(enable bool) string {
 // confirmEnable enables or disables an object after a confirmation.
 func confirmEnable(h ui.Host, name string, wasEnabled bool, lines []string, run func() tea.Cmd) {
 	verb := enableVerb(!wasEnabled)
-	ui.OpenConfirm(h, strings.ToUpper(verb[:1])+verb[1:]+" "+name+"?", verb, append(lines, enableLines(wasEnabled)...), run)
+	question := strings.ToUpper(verb[:1]) + verb[1:] + " " + name + "?"
+	ui.OpenConfirm(h, question, verb, append(lines, enableLines(wasEnabled)...), run)
 }
 
 // subscriptionOwner is a screen with actions on a subscription.
 type subscriptionOwner interface {
 	Polling
-	Replace(one wire.Subscription) // updates the shown subscription
+	Replace(subscription wire.Subscription) // updates the shown subscription
 }
 
 // pollAfter returns a function that polls a screen after a change.
@@ -51,33 +55,43 @@ func pollAfter(s ui.Poller) func(error) tea.Cmd {
 }
 
 // act runs the action of a key on a subscription.
-func act(s subscriptionOwner, of wire.Subscriber, one wire.Subscription, action keymap.Action) tea.Cmd {
+func act(s subscriptionOwner, subscriber wire.Subscriber, subscription wire.Subscription, action keymap.Action) tea.Cmd {
 	h := s.Common().Host
 	switch action {
 	case keymap.Open:
-		return h.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscription: one.RecID, Label: one.EventName}, Here: true})
+		filter := ui.MessageFilter{Subscription: subscription.RecID, Label: subscription.EventName}
+		return h.Open(ui.MessagesTarget{MessageFilter: filter, Here: true})
 	case keymap.CopyCell:
-		h.Copy(one.RecID)
+		h.Copy(subscription.RecID)
 	case keymap.Edit:
-		h.ShowOverlay(ChangeForm(s, of, one))
+		h.ShowOverlay(ChangeForm(s, subscriber, subscription))
 	case keymap.NewSecret:
-		confirmSecret(h, one)
+		confirmSecret(h, subscription)
 	case keymap.Test:
-		confirmTest(h, one)
+		confirmTest(h, subscription)
 	case keymap.ToggleEnabled:
-		confirmEnable(h, one.EventName, one.IsEnabled, []string{"to " + ui.MaskURL(one.URL)}, func() tea.Cmd { return EnableSubscription(s, one, !one.IsEnabled) })
+		lines := []string{"to " + ui.MaskURL(subscription.URL)}
+		confirmEnable(h, subscription.EventName, subscription.IsEnabled, lines, func() tea.Cmd {
+			return EnableSubscription(s, subscription, !subscription.IsEnabled)
+		})
 	case keymap.Delete:
-		return confirmDelete(s, of, &one)
+		return confirmDelete(s, subscriber, &subscription)
 	}
 	return nil
 }
 
 // EnableSubscription enables or disables a subscription.
-func EnableSubscription(s subscriptionOwner, one wire.Subscription, on bool) tea.Cmd {
-	return s.Common().Host.Change(ui.Change{Screen: s, Name: enableVerb(on) + " " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
-		_, err := c.UpdateSubscription(ctx, one.SubscriberID, one.RecID, wire.SubscriptionRequest{IsEnabled: &on})
-		return err
-	}})
+func EnableSubscription(s subscriptionOwner, subscription wire.Subscription, on bool) tea.Cmd {
+	return s.Common().Host.Change(ui.Change{
+		Screen: s,
+		Name:   enableVerb(on) + " " + subscription.EventName,
+		Then:   pollAfter(s),
+		Do: func(ctx context.Context, c *client.Client) error {
+			request := wire.SubscriptionRequest{IsEnabled: &on}
+			_, err := c.UpdateSubscription(ctx, subscription.SubscriberID, subscription.RecID, request)
+			return err
+		},
+	})
 }
 
 // impact counts the objects deleted with a subscriber or a subscription.
@@ -98,21 +112,23 @@ type Polling interface {
 
 // confirmDelete deletes a subscription, or the subscriber if one is nil, after a
 // confirmation that shows the impact.
-func confirmDelete(s Polling, of wire.Subscriber, one *wire.Subscription) tea.Cmd {
-	return ui.Fetch(s.Common().Session.Context, s, func(ctx context.Context, c *client.Client) (impact, error) { return countImpact(ctx, c, of, one) }, func(i impact, err error) tea.Cmd {
+func confirmDelete(s Polling, subscriber wire.Subscriber, subscription *wire.Subscription) tea.Cmd {
+	return ui.Fetch(s.Common().Session.Context, s, func(ctx context.Context, c *client.Client) (impact, error) {
+		return countImpact(ctx, c, subscriber, subscription)
+	}, func(i impact, err error) tea.Cmd {
 		i.err = err
 		i.confirm(s)
 		return nil
 	})
 }
 
-func countImpact(ctx context.Context, c *client.Client, of wire.Subscriber, one *wire.Subscription) (impact, error) {
-	i := impact{subscriber: of, subscription: one}
-	members := url.Values{"SubscriberID": {of.RecID}, "Take": {"0"}, "Include": {"Total"}}
-	if one != nil {
-		members = url.Values{"SubscriptionID": {one.RecID}, "Take": {"0"}, "Include": {"Total"}}
+func countImpact(ctx context.Context, c *client.Client, subscriber wire.Subscriber, subscription *wire.Subscription) (impact, error) {
+	i := impact{subscriber: subscriber, subscription: subscription}
+	members := url.Values{"SubscriberID": {subscriber.RecID}, "Take": {"0"}, "Include": {"Total"}}
+	if subscription != nil {
+		members = url.Values{"SubscriptionID": {subscription.RecID}, "Take": {"0"}, "Include": {"Total"}}
 	} else {
-		list, err := c.Subscriptions(ctx, of.RecID)
+		list, err := c.Subscriptions(ctx, subscriber.RecID)
 		if err != nil {
 			return i, err
 		}
@@ -137,44 +153,71 @@ func (i impact) confirm(s Polling) {
 		h.Notify(ui.Warning, "delete cancelled: the screen changed")
 		return
 	}
-	of, one := i.subscriber, i.subscription
-	if one == nil {
-		ui.OpenConfirm(h, "Delete "+of.Name+"?", "delete", append(i.lines(), "This cannot be undone."), func() tea.Cmd { return RemoveSubscriber(s, of) })
+	subscriber, subscription := i.subscriber, i.subscription
+	if subscription == nil {
+		lines := append(i.lines(), "This cannot be undone.")
+		ui.OpenConfirm(h, "Delete "+subscriber.Name+"?", "delete", lines, func() tea.Cmd {
+			return RemoveSubscriber(s, subscriber)
+		})
 		return
 	}
-	lines := append([]string{one.EventName + " to", "  " + ui.MaskURL(one.URL)}, i.lines()...)
-	ui.OpenConfirm(h, "Delete the subscription?", "delete", append(lines, "This cannot be undone."), func() tea.Cmd { return RemoveSubscription(s, *one) })
+	lines := append([]string{subscription.EventName + " to", "  " + ui.MaskURL(subscription.URL)}, i.lines()...)
+	lines = append(lines, "This cannot be undone.")
+	ui.OpenConfirm(h, "Delete the subscription?", "delete", lines, func() tea.Cmd {
+		return RemoveSubscription(s, *subscription)
+	})
 }
 
 // RemoveSubscriber deletes a subscriber.
-func RemoveSubscriber(s Polling, of wire.Subscriber) tea.Cmd {
-	return s.Common().Host.Change(ui.Change{Screen: s, Name: "delete of " + of.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, of.RecID) }})
+func RemoveSubscriber(s Polling, subscriber wire.Subscriber) tea.Cmd {
+	return s.Common().Host.Change(ui.Change{
+		Screen: s,
+		Name:   "delete of " + subscriber.Name,
+		Then:   pollAfter(s),
+		Do: func(ctx context.Context, c *client.Client) error {
+			return c.RemoveSubscriber(ctx, subscriber.RecID)
+		},
+	})
 }
 
 // RemoveSubscription deletes a subscription.
-func RemoveSubscription(s Polling, one wire.Subscription) tea.Cmd {
-	return s.Common().Host.Change(ui.Change{Screen: s, Name: "delete of " + one.EventName, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
-		return c.RemoveSubscription(ctx, one.SubscriberID, one.RecID)
-	}})
+func RemoveSubscription(s Polling, subscription wire.Subscription) tea.Cmd {
+	return s.Common().Host.Change(ui.Change{
+		Screen: s,
+		Name:   "delete of " + subscription.EventName,
+		Then:   pollAfter(s),
+		Do: func(ctx context.Context, c *client.Client) error {
+			return c.RemoveSubscription(ctx, subscription.SubscriberID, subscription.RecID)
+		},
+	})
 }
 
 // lines describes the objects that are deleted too.
 func (i impact) lines() []string {
 	if i.err != nil {
-		return []string{"Its messages and responses are deleted too, and queued messages are not sent. They could not be counted: " + ui.Describe(i.err)}
+		return []string{"Its messages and responses are deleted too, and queued messages are not sent. " +
+			"They could not be counted: " + ui.Describe(i.err)}
 	}
 	messages := display.Count(i.messages, "message", "messages")
-	switch {
-	case i.subscription == nil && i.subscriptions == 0:
-		return []string{"It has no subscriptions."}
-	case i.messages == 0 && i.subscription == nil:
-		return []string{"Its " + display.Count(i.subscriptions, "subscription without messages is", "subscriptions without messages are") + " deleted too."}
-	case i.messages == 0:
-		return []string{"It has no messages."}
-	case i.subscription == nil:
-		return []string{fmt.Sprintf("Its %s with %s and all responses are deleted too.", display.Count(i.subscriptions, "subscription", "subscriptions"), messages), i.notSentText()}
+	if i.subscription != nil {
+		if i.messages == 0 {
+			return []string{"It has no messages."}
+		}
+		return []string{fmt.Sprintf("Its %s and all responses are deleted too.", messages), i.notSentText()}
 	}
-	return []string{fmt.Sprintf("Its %s and all responses are deleted too.", messages), i.notSentText()}
+
+	if i.subscriptions == 0 {
+		return []string{"It has no subscriptions."}
+	}
+	if i.messages == 0 {
+		empty := display.Count(i.subscriptions, "subscription without messages is", "subscriptions without messages are")
+		return []string{"Its " + empty + " deleted too."}
+	}
+	subscriptions := display.Count(i.subscriptions, "subscription", "subscriptions")
+	return []string{
+		fmt.Sprintf("Its %s with %s and all responses are deleted too.", subscriptions, messages),
+		i.notSentText(),
+	}
 }
 
 // notSentText describes the queued messages.
@@ -186,49 +229,59 @@ func (i impact) notSentText() string {
 }
 
 // confirmSecret replaces the secret of a subscription after a confirmation.
-func confirmSecret(h ui.Host, one wire.Subscription) {
+func confirmSecret(h ui.Host, subscription wire.Subscription) {
 	ui.OpenConfirm(h, "Create a new signing secret?", "create", []string{
-		one.EventName + " to", "  " + ui.MaskURL(one.URL),
-		"Messages are signed with the new secret immediately, and with the current one for 24 more hours. Update the receiver within that time.",
+		subscription.EventName + " to",
+		"  " + ui.MaskURL(subscription.URL),
+		"Messages are signed with the new secret immediately, and with the current one for 24 more hours. " +
+			"Update the receiver within that time.",
 		"Secrets that were replaced before keep their end times. At most five are valid.",
-	}, func() tea.Cmd { return RotateSecret(h, one) })
+	}, func() tea.Cmd { return RotateSecret(h, subscription) })
 }
 
 // RotateSecret replaces the secret of a subscription. The new secret is shown even
 // if the screen was left, since the service does not return it again.
-func RotateSecret(h ui.Host, one wire.Subscription) tea.Cmd {
+func RotateSecret(h ui.Host, subscription wire.Subscription) tea.Cmd {
 	var made *wire.RotatedSecret
-	name := "new secret of " + one.EventName
-	return h.Change(ui.Change{Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
-		made, err = c.RotateSecret(ctx, one.SubscriberID, one.RecID, wire.SecretRequest{})
-		return err
-	}, OnDone: func(err error) {
-		if err != nil {
-			h.ShowError(name, err)
-			return
-		}
-		h.ShowSecret(RotatedSecret(h, one, *made))
-	}})
+	name := "new secret of " + subscription.EventName
+	return h.Change(ui.Change{
+		Name: name,
+		Do: func(ctx context.Context, c *client.Client) (err error) {
+			made, err = c.RotateSecret(ctx, subscription.SubscriberID, subscription.RecID, wire.SecretRequest{})
+			return err
+		},
+		OnDone: func(err error) {
+			if err != nil {
+				h.ShowError(name, err)
+				return
+			}
+			h.ShowSecret(RotatedSecret(h, subscription, *made))
+		},
+	})
 }
 
 // RotatedSecret returns the box with a new secret and the end of validity of the
 // previous one.
-func RotatedSecret(h ui.Host, one wire.Subscription, made wire.RotatedSecret) *ui.Secret {
+func RotatedSecret(h ui.Host, subscription wire.Subscription, made wire.RotatedSecret) *ui.Secret {
 	until := "The previous secret is no longer used."
-	if at := time.Time(made.OldSecretUntil); !at.IsZero() {
-		until = "Previous secret valid until " + h.CurrentSession().InZone(at).Format("2006-01-02 15:04") + "."
+	if end := time.Time(made.OldSecretUntil); !end.IsZero() {
+		until = "Previous secret valid until " + h.CurrentSession().InZone(end).Format("2006-01-02 15:04") + "."
 	}
-	return newSecret(h, "New secret", one, made.Secret, until)
+	return newSecret(h, "New secret", subscription, made.Secret, until)
 }
 
 // newSecret returns the box with a secret.
-func newSecret(h ui.Host, title string, one wire.Subscription, secret string, more ...string) *ui.Secret {
+func newSecret(h ui.Host, title string, subscription wire.Subscription, secret string, remarks ...string) *ui.Secret {
+	copyKey := keymap.KeyFor(keymap.InSecret, keymap.CopyCell)
 	t := ui.NewText(h, title,
-		theme.Span{Text: one.EventName + " to"}, theme.Span{Text: ui.MaskURL(one.URL)}, theme.Span{},
+		theme.Span{Text: subscription.EventName + " to"},
+		theme.Span{Text: ui.MaskURL(subscription.URL)},
+		theme.Span{},
 		theme.Span{Text: "Messages are signed with this secret. Copy it now", Role: theme.Breadcrumb},
-		theme.Span{Text: "(" + keymap.KeyFor(keymap.InSecret, keymap.CopyCell) + "); it is not shown again:", Role: theme.Breadcrumb}, theme.Span{Text: secret})
+		theme.Span{Text: "(" + copyKey + "); it is not shown again:", Role: theme.Breadcrumb},
+		theme.Span{Text: secret})
 	t.CopyText = secret
-	for _, line := range more {
+	for _, line := range remarks {
 		t.Lines = append(t.Lines, theme.Span{Text: line})
 	}
 	return &ui.Secret{Text: *t}

@@ -33,9 +33,9 @@ func TestNewSubscriptionSendsHeaders(t *testing.T) {
 	if got.Get("Authorization") != "Bearer one" || got.Get("X-Tenant") != "7" {
 		t.Errorf("the headers were %v", got)
 	}
-	one := d.App.Front().(*webhooks.Subscriptions).List[0]
-	if !one.Ordered || one.RetrySchedule != "5s,30s" || len(one.Headers) != 2 {
-		t.Errorf("%+v", one)
+	subscription := d.App.Front().(*webhooks.Subscriptions).List[0]
+	if !subscription.Ordered || subscription.RetrySchedule != "5s,30s" || len(subscription.Headers) != 2 {
+		t.Errorf("%+v", subscription)
 	}
 }
 
@@ -121,8 +121,8 @@ func TestSubscriptionIsChangedAndTested(t *testing.T) {
 	}
 	d.WantText("change of salesorder.created: Conflict")
 	d.Press("esc", "esc", "E", "ctrl+u", "'salesorder.*", "tab", "'/er", "tab", "tab", "'Bearer two", "ctrl+t")
-	if one := d.App.Front().(*webhooks.Subscriptions).List[0]; one.URL != s.Receiver+"/old/er" || !one.Ordered {
-		t.Errorf("the list has %+v", one)
+	if subscription := d.App.Front().(*webhooks.Subscriptions).List[0]; subscription.URL != s.Receiver+"/old/er" || !subscription.Ordered {
+		t.Errorf("the list has %+v", subscription)
 	}
 	d.WantText("salesorder.*")
 	d.WantText("change of salesorder.created: done; test: ")

@@ -75,33 +75,38 @@ func (f *responsiveColumns) cells(all ...grid.Cell) []grid.Cell {
 
 // subscriptionCells returns the cells of a subscription in the order of
 // subscriptionColumns.
-func subscriptionCells(one wire.Subscription, state grid.Cell, s *ui.Session) []grid.Cell {
-	order := map[string]string{Yes: "ordered", ByKey: ByKey}[orderOf(one)]
-	queue, known := s.Queues.Get(one.RecID)
+func subscriptionCells(subscription wire.Subscription, state grid.Cell, s *ui.Session) []grid.Cell {
+	order := ""
+	if subscription.Ordered {
+		order = "ordered"
+	} else if subscription.OrderedByKey {
+		order = ByKey
+	}
+	queue, known := s.Queues.Get(subscription.RecID)
 	failed := numberCell(queue.Failed+queue.GivenUp, known)
 	if queue.Failed+queue.GivenUp > 0 {
 		failed.Role = theme.Failure
 	}
 	return []grid.Cell{
-		{Text: one.EventName}, {Text: ui.ShortURL(one.URL)}, state,
-		numberCell(queue.Delivered, known), failed, numberCell(queue.Pending, known), {Text: order}, {Text: headerNames(one)},
+		{Text: subscription.EventName}, {Text: ui.ShortURL(subscription.URL)}, state,
+		numberCell(queue.Delivered, known), failed, numberCell(queue.Pending, known), {Text: order}, {Text: headerNames(subscription)},
 	}
 }
 
 // numberCell returns the cell of a number, a dash if it is unknown.
 func numberCell(n int64, known bool) grid.Cell {
-	switch {
-	case !known:
+	if !known {
 		return grid.Cell{Text: "-", Role: theme.Dim}
-	case n == 0:
+	}
+	if n == 0 {
 		return grid.Cell{Text: "0", Role: theme.Dim}
 	}
 	return grid.Cell{Text: display.Thousands(n)}
 }
 
 // headerNames returns the names of a subscription's headers, separated by commas.
-func headerNames(one wire.Subscription) string {
-	return strings.Join(record.Texts(one.Headers, func(h wire.Header) string { return h.Name }), ", ")
+func headerNames(subscription wire.Subscription) string {
+	return strings.Join(record.Texts(subscription.Headers, func(h wire.Header) string { return h.Name }), ", ")
 }
 
 // enabledCell returns the enabled state, with the reason if disabled.
@@ -117,12 +122,12 @@ func enabledCell(on bool, reason string) grid.Cell {
 
 // stateCell returns the state of a subscription. While its circuit breaker is open, only
 // probe messages are sent.
-func stateCell(one wire.Subscription, s *ui.Session) grid.Cell {
-	queue, _ := s.Queues.Get(one.RecID)
+func stateCell(subscription wire.Subscription, s *ui.Session) grid.Cell {
+	queue, _ := s.Queues.Get(subscription.RecID)
 	switch {
-	case !one.IsEnabled:
+	case !subscription.IsEnabled:
 		return grid.Cell{Text: "disabled", Role: theme.Failure}
-	case s.Queues.BreakerOpen(one.RecID):
+	case s.Queues.BreakerOpen(subscription.RecID):
 		return grid.Cell{Text: "breaker open", Role: theme.Failure}
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
 		return grid.Cell{Text: "waiting (Retry-After)", Role: theme.Warning}
@@ -134,13 +139,13 @@ func stateCell(one wire.Subscription, s *ui.Session) grid.Cell {
 
 // problemText returns the reason why messages of a subscription are not delivered,
 // empty if there is no problem.
-func problemText(one wire.Subscription, s *ui.Session) string {
-	queue, known := s.Queues.Known[one.RecID]
+func problemText(subscription wire.Subscription, s *ui.Session) string {
+	queue, known := s.Queues.Known[subscription.RecID]
 	since := time.Time(queue.FailingSince)
 	switch {
-	case !one.IsEnabled && one.DisabledReason != "":
-		return "disabled: " + one.DisabledReason
-	case !one.IsEnabled:
+	case !subscription.IsEnabled && subscription.DisabledReason != "":
+		return "disabled: " + subscription.DisabledReason
+	case !subscription.IsEnabled:
 		return "disabled manually: messages stay queued"
 	case known && !queue.IsEnabled:
 		return "the subscriber is disabled: messages stay queued"

@@ -24,7 +24,6 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Commands implements ui.Commander.
 func (e *Events) Commands() []string {
 	if row := e.Grid.Row(); row != nil {
 		return []string{"whctl subscriptions create SUBSCRIBER " + row.ID + " URL"}
@@ -55,36 +54,39 @@ const hiddenText = "?"
 func NewEvents(h ui.Host) *Events {
 	e := &Events{SearchTable: browse.NewSearchTable(h, "events", "part of a name or description")}
 	e.Refill = e.fill
-	e.Grid.Columns.Set([]grid.Column{{Name: "Event", Min: 30}, {Name: "Subscriptions", Right: true}, {Name: "Last seen", Right: true, Min: 9}, {Name: "Description", Min: 10, Max: 100, Flex: true}}, 0)
+	e.Grid.Columns.Set([]grid.Column{
+		{Name: "Event", Min: 30},
+		{Name: "Subscriptions", Right: true},
+		{Name: "Last seen", Right: true, Min: 9},
+		{Name: "Description", Min: 10, Max: 100, Flex: true},
+	}, 0)
 	return e
 }
 
-// Shown implements ui.Screen.
 func (e *Events) Shown() tea.Cmd { return e.Poll() }
 
-// Title implements ui.Screen.
 func (e *Events) Title() string { return "Events" }
 
-// Scopes implements ui.Screen.
 func (e *Events) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InEvents, keymap.InLists} }
 
-// Equivalent implements ui.Screen.
 func (e *Events) Equivalent() string { return "whctl events list" }
 
-// Poll implements ui.Poller.
 func (e *Events) Poll() tea.Cmd {
 	e.Busy = true
 	eventsOnly := e.Session.NeedsAdmin() != ""
-	return ui.Fetch(e.Ctx, e, func(ctx context.Context, c *client.Client) (eventList, error) { return fetchEvents(ctx, c, eventsOnly) }, e.onFetched)
+	return ui.Fetch(e.Ctx, e, func(ctx context.Context, c *client.Client) (eventList, error) {
+		return fetchEvents(ctx, c, eventsOnly)
+	}, e.onFetched)
 }
 
 // onFetched shows the fetched events.
-func (e *Events) onFetched(got eventList, err error) tea.Cmd {
-	if e.Busy = false; err != nil {
+func (e *Events) onFetched(fetched eventList, err error) tea.Cmd {
+	e.Busy = false
+	if err != nil {
 		e.Host.ShowFetchError("fetching events", err)
 	}
-	if got.list != nil {
-		e.eventList = got
+	if fetched.list != nil {
+		e.eventList = fetched
 		e.fill()
 	}
 	return nil
@@ -93,8 +95,10 @@ func (e *Events) onFetched(got eventList, err error) tea.Cmd {
 // Follow updates the last occurrence of events.
 func (e *Events) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	for _, c := range changes {
-		if at := time.Time(c.At); e.last != nil && c.Status == 0 && c.Retries == 0 && !c.Deleted && at.After(e.last[c.EventName]) {
-			e.last[c.EventName] = at
+		isNew := c.Status == 0 && c.Retries == 0 && !c.Deleted
+		addedAt := time.Time(c.At)
+		if e.last != nil && isNew && addedAt.After(e.last[c.EventName]) {
+			e.last[c.EventName] = addedAt
 		}
 	}
 	e.fill()
@@ -107,7 +111,6 @@ func (e *Events) Tick() tea.Cmd {
 	return nil
 }
 
-// Status implements ui.Screen.
 func (e *Events) Status() string {
 	text := e.Grid.PositionText()
 	if e.Session.NeedsAdmin() != "" {
@@ -121,12 +124,15 @@ func (e *Events) Status() string {
 
 func (e *Events) fill() {
 	var rows []*grid.Row
-	for _, one := range e.list {
-		if !e.Contains(one.Name + " " + one.Description) {
+	for _, event := range e.list {
+		if !e.Contains(event.Name + " " + event.Description) {
 			continue
 		}
-		count, last := e.countCells(one.Name)
-		rows = append(rows, &grid.Row{ID: one.Name, Cells: []grid.Cell{{Text: one.Name}, count, last, {Text: one.Description, Role: theme.Dim}}})
+		count, last := e.countCells(event.Name)
+		rows = append(rows, &grid.Row{
+			ID:    event.Name,
+			Cells: []grid.Cell{{Text: event.Name}, count, last, {Text: event.Description, Role: theme.Dim}},
+		})
 	}
 	e.Grid.SetRows(grid.NewList(rows))
 }
@@ -148,7 +154,6 @@ func (e *Events) countCells(name string) (count, last grid.Cell) {
 	return count, last
 }
 
-// Retime implements ui.Timed.
 func (e *Events) Retime() string {
 	e.Grid.Columns.Fit()
 	e.fill()
@@ -158,14 +163,20 @@ func (e *Events) Retime() string {
 // subscriptionsTo returns the subscriptions that match an event by its name, its
 // family or *.
 func (e *Events) subscriptionsTo(name string) []wire.Subscription {
-	return slices.DeleteFunc(slices.Clone(e.subscriptions), func(s wire.Subscription) bool { return !record.MatchesEvent(s.EventName, name) })
+	return slices.DeleteFunc(slices.Clone(e.subscriptions), func(s wire.Subscription) bool {
+		return !record.MatchesEvent(s.EventName, name)
+	})
 }
 
 // subscriptionsBox returns a box with the subscriptions to an event.
 func (e *Events) subscriptionsBox(name string) ui.Overlay {
 	t := ui.NewText(e.Host, "Subscriptions to "+name)
 	for _, s := range e.subscriptionsTo(name) {
-		t.Lines = append(t.Lines, theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Role: theme.Breadcrumb}, theme.Span{Text: "  " + ui.ShortURL(s.URL)}, theme.Span{Text: "  " + enabledCell(s.IsEnabled, s.DisabledReason).Text, Role: theme.Dim}, theme.Span{})
+		t.Lines = append(t.Lines,
+			theme.Span{Text: e.names[s.SubscriberID] + ", by " + s.EventName, Role: theme.Breadcrumb},
+			theme.Span{Text: "  " + ui.ShortURL(s.URL)},
+			theme.Span{Text: "  " + enabledCell(s.IsEnabled, s.DisabledReason).Text, Role: theme.Dim},
+			theme.Span{})
 	}
 	if len(t.Lines) == 0 {
 		t.Lines = []theme.Span{{Text: "No subscribers. Press n to add one."}}
@@ -173,7 +184,6 @@ func (e *Events) subscriptionsBox(name string) ui.Overlay {
 	return t
 }
 
-// Do implements ui.Screen.
 func (e *Events) Do(b keymap.Binding) tea.Cmd {
 	row := e.Grid.Row()
 	switch {
@@ -204,14 +214,17 @@ func fetchEvents(ctx context.Context, c *client.Client, eventsOnly bool) (l even
 		return l, err
 	}
 	l.subscriptions = page.Results
-	newest, err := c.AllMessages(ctx, url.Values{"Take": {strconv.Itoa(eventSample)}, "Fields": {"EventName,AddedDateTime"}})
+	newest, err := c.AllMessages(ctx, url.Values{
+		"Take":   {strconv.Itoa(eventSample)},
+		"Fields": {"EventName,AddedDateTime"},
+	})
 	if err != nil {
 		return l, err
 	}
 	l.sampled = len(newest.Results)
-	for _, one := range newest.Results {
-		if at := time.Time(one.AddedDateTime); at.After(l.last[one.EventName]) {
-			l.last[one.EventName] = at
+	for _, message := range newest.Results {
+		if at := time.Time(message.AddedDateTime); at.After(l.last[message.EventName]) {
+			l.last[message.EventName] = at
 		}
 	}
 	l.names, err = ui.SubscriberNames(ctx, c)
@@ -222,8 +235,9 @@ func fetchEvents(ctx context.Context, c *client.Client, eventsOnly bool) (l even
 // of events.
 const eventSample = 1000
 
-// Click implements ui.Clicker.
-func (e *Events) Click(x, y int, again bool) tea.Cmd { return browse.ClickRow(e, e.Grid, x, y, again) }
+func (e *Events) Click(x, y int, double bool) tea.Cmd {
+	return browse.ClickRow(e, e.Grid, x, y, double)
+}
 
 // NewForm returns the form for a new subscription to event, with a field for the
 // subscriber.
@@ -231,7 +245,12 @@ func (e *Events) NewForm(event string) ui.Overlay {
 	f := SubscriptionForm(e, "New subscription", event, func(values map[string]string) (string, error) {
 		return e.FindSubscriber(values[SubscriberField])
 	})
-	subscriber := &ui.Field{Name: SubscriberField, Label: "Subscriber", Help: "name or ID of the subscriber", Input: ui.NewInput("")}
+	subscriber := &ui.Field{
+		Name:  SubscriberField,
+		Label: "Subscriber",
+		Help:  "name or ID of the subscriber",
+		Input: ui.NewInput(""),
+	}
 	if len(e.names) == 1 {
 		for _, name := range e.names {
 			subscriber.Input.SetValue(name)
@@ -266,8 +285,8 @@ func (e *Events) FindSubscriber(text string) (id string, err error) {
 // displayName returns the name of a subscriber, with its short ID if the name is
 // not unique.
 func (e *Events) displayName(id string) string {
-	for other, name := range e.names {
-		if other != id && strings.EqualFold(name, e.names[id]) {
+	for otherID, name := range e.names {
+		if otherID != id && strings.EqualFold(name, e.names[id]) {
 			return e.names[id] + " (" + ui.ShortID(id) + ")"
 		}
 	}

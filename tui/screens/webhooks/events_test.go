@@ -52,13 +52,14 @@ func TestEventsShowSubscriptions(t *testing.T) {
 // An ambiguous subscriber name requires a short ID.
 func TestAmbiguousSubscriberRequiresID(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
+	names := []string{"Twin", "TWIN"}
 	var ids []string
-	for _, name := range []string{"Twin", "TWIN"} {
-		one, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
+	for _, name := range names {
+		subscriber, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ids = append(ids, one.RecID)
+		ids = append(ids, subscriber.RecID)
 	}
 	d := s.Open(t, tui.Options{})
 	d.Press("5", "n", "'acme-shop")
@@ -68,7 +69,7 @@ func TestAmbiguousSubscriberRequiresID(t *testing.T) {
 	d.WantText("2 subscribers have this name", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
 	events := d.App.Front().(*webhooks.Events)
 	for i, id := range ids {
-		for _, text := range []string{id, ui.ShortID(id), []string{"Twin", "TWIN"}[i] + " (" + ui.ShortID(id) + ")"} {
+		for _, text := range []string{id, ui.ShortID(id), names[i] + " (" + ui.ShortID(id) + ")"} {
 			if got, err := events.FindSubscriber(text); got != id || err != nil {
 				t.Errorf("%s is %q, %v; want %s", text, got, err, id)
 			}
@@ -97,7 +98,8 @@ func TestEventsHideCountsWithoutRole(t *testing.T) {
 		t.Errorf("%q", line)
 	}
 	d.Press("S")
-	if d.WantText("requires the role admin; yours is reader   (subscriptions)"); d.App.Overlay() != nil {
+	d.WantText("requires the role admin; yours is reader   (subscriptions)")
+	if d.App.Overlay() != nil {
 		t.Errorf("the event is shown without subscriptions:\n%s", d.Text())
 	}
 }

@@ -91,21 +91,28 @@ func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.Subs
 	h := s.Common().Host
 	var made *wire.Subscription
 	var test *acceptedTest
-	return h.Change(ui.Change{Screen: s, Name: name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) (err error) {
-		if made, err = c.AddSubscription(ctx, subscriber, request); err == nil && try {
-			test = sendTest(ctx, c, made)
-		}
-		return err
-	}, OnDone: func(err error) {
-		if made == nil {
-			showFormResult(h, f, name, false, err)
-			return
-		}
-		if list, ok := s.(*Subscriptions); ok {
-			list.SelectID, list.Search = made.RecID, "" // selected once it is loaded
-		}
-		ShowCreated(h, f, *made, test)
-	}})
+	return h.Change(ui.Change{
+		Screen: s,
+		Name:   name,
+		Then:   pollAfter(s),
+		Do: func(ctx context.Context, c *client.Client) (err error) {
+			made, err = c.AddSubscription(ctx, subscriber, request)
+			if err == nil && try {
+				test = sendTest(ctx, c, made)
+			}
+			return err
+		},
+		OnDone: func(err error) {
+			if made == nil {
+				showFormResult(h, f, name, false, err)
+				return
+			}
+			if list, ok := s.(*Subscriptions); ok {
+				list.SelectID, list.Search = made.RecID, "" // selected once it is loaded
+			}
+			ShowCreated(h, f, *made, test)
+		},
+	})
 }
 
 // ShowCreated shows the secret of a new subscription and, unless test is nil, the
@@ -120,27 +127,27 @@ func ShowCreated(h ui.Host, f *ui.Form, made wire.Subscription, test *acceptedTe
 }
 
 // SubscriptionOf returns the request for the form values that differ from was.
-func SubscriptionOf(values map[string]string, was wire.Subscription) (request wire.SubscriptionRequest) {
+func SubscriptionOf(values map[string]string, old wire.Subscription) (request wire.SubscriptionRequest) {
 	url := values["URL"]
-	if url != was.URL {
+	if url != old.URL {
 		url = trimScheme(url)
 	}
-	if event := values["EventName"]; event != was.EventName || event == "" {
+	if event := values["EventName"]; event != old.EventName || event == "" {
 		request.EventName = &event
 	}
-	if url != was.URL || url == "" {
+	if url != old.URL || url == "" {
 		request.URL = &url
 	}
 	switch order := values[orderedField]; {
-	case order == orderOf(was):
+	case order == orderOf(old):
 	case order == ByKey:
 		request.OrderBy = new("key")
-	case order == No && was.OrderedByKey:
+	case order == No && old.OrderedByKey:
 		request.OrderBy = new("none")
 	default:
 		request.Ordered = new(order == Yes)
 	}
-	if schedule := values[ScheduleField]; schedule != shortSchedule(was.RetrySchedule) {
+	if schedule := values[ScheduleField]; schedule != shortSchedule(old.RetrySchedule) {
 		request.RetrySchedule = &schedule
 	}
 	return request
@@ -148,10 +155,10 @@ func SubscriptionOf(values map[string]string, was wire.Subscription) (request wi
 
 // orderOf returns the order of a subscription's messages as in the form.
 func orderOf(s wire.Subscription) string {
-	switch {
-	case s.Ordered:
+	if s.Ordered {
 		return Yes
-	case s.OrderedByKey:
+	}
+	if s.OrderedByKey {
 		return ByKey
 	}
 	return No
@@ -161,8 +168,8 @@ func orderOf(s wire.Subscription) string {
 // pasted with its own scheme.
 func trimScheme(url string) string {
 	for _, scheme := range []string{"http://", "https://"} {
-		if rest, doubled := strings.CutPrefix(url, "https://"+scheme); doubled {
-			return scheme + rest
+		if address, doubled := strings.CutPrefix(url, "https://"+scheme); doubled {
+			return scheme + address
 		}
 	}
 	return url
@@ -194,21 +201,21 @@ func unpublished(list []wire.Event) []string {
 }
 
 // pickEvents suggests the events that start with text, then those that contain it.
-func pickEvents(text string, more []string) []ui.Suggestion {
+func pickEvents(text string, custom []string) []ui.Suggestion {
 	if text == "*" || strings.HasSuffix(text, ".*") {
 		return nil
 	}
-	names := append(record.Texts(record.Events(), func(e record.Event) string { return e.Name }), more...)
+	names := append(record.Texts(record.Events(), func(e record.Event) string { return e.Name }), custom...)
 	var starts, holds []ui.Suggestion
 	for _, name := range names {
-		one := ui.Suggestion{Text: name, Name: name, Help: ""}
+		suggestion := ui.Suggestion{Text: name, Name: name, Help: ""}
 		switch {
 		case strings.EqualFold(name, text):
 			return nil
 		case strings.HasPrefix(strings.ToLower(name), strings.ToLower(text)):
-			starts = append(starts, one)
+			starts = append(starts, suggestion)
 		case strings.Contains(strings.ToLower(name), strings.ToLower(text)):
-			holds = append(holds, one)
+			holds = append(holds, suggestion)
 		}
 	}
 	return slices.Concat(starts, holds)

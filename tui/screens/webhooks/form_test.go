@@ -68,19 +68,19 @@ func TestFormShowsEditedField(t *testing.T) {
 			f.At = 3 + 2*i
 			d.Press("tab")
 		}
-		for at, one := range f.Fields {
+		for at, field := range f.Fields {
 			for _, wrong := range []string{"", "an error that is longer than one line of the form at any of these screen sizes"} {
-				f.At, one.Error = at, wrong
+				f.At, field.Error = at, wrong
 				d.CheckScreen()
 				shown := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "▸", " ").Replace(d.Text())), " ")
-				if text := one.Error + one.Help; wrong == "" && !strings.Contains(shown, text) || wrong != "" && !strings.Contains(shown, wrong) {
+				if text := field.Error + field.Help; wrong == "" && !strings.Contains(shown, text) || wrong != "" && !strings.Contains(shown, wrong) {
 					t.Fatalf("%v: field %d does not show %q:\n%s", size, at, text, d.Text())
 				}
 				lines, _, _ := f.Lines(min(size[0]-4, ui.MaxFormWidth)-4, size[1]-ui.ChromeHeight-2)
-				if more := furtherLines.MatchString(d.Text()); more != (len(lines) > size[1]-ui.ChromeHeight-2) {
-					t.Fatalf("%v: %d lines, hidden lines are indicated: %v\n%s", size, len(lines), more, d.Text())
+				if scrolls := furtherLines.MatchString(d.Text()); scrolls != (len(lines) > size[1]-ui.ChromeHeight-2) {
+					t.Fatalf("%v: %d lines, hidden lines are indicated: %v\n%s", size, len(lines), scrolls, d.Text())
 				}
-				one.Error = ""
+				field.Error = ""
 			}
 		}
 	}
@@ -164,7 +164,8 @@ func TestFormChooserKeys(t *testing.T) {
 	}{
 		{tuitest.Letter("y"), webhooks.Yes}, {tuitest.Letter("z"), webhooks.Yes}, {tuitest.Keys["right"], webhooks.ByKey}, {tuitest.Keys["left"], webhooks.Yes}, {tuitest.Keys["space"], webhooks.ByKey}, {tuitest.Keys["backspace"], webhooks.ByKey}, {tuitest.Letter("n"), webhooks.No},
 	} {
-		if ordered.HandleKey(test.key); ordered.Text() != test.want {
+		ordered.HandleKey(test.key)
+		if ordered.Text() != test.want {
 			t.Errorf("%v: %q, want %q", test.key, ordered.Text(), test.want)
 		}
 	}

@@ -39,43 +39,45 @@ func addHeaders(f *ui.Form, names []string) *headerLines {
 	return h
 }
 
-// add inserts a header line into the form at index at. With stored, the service
+// add inserts a header line into the form at an index. With stored, the service
 // has a value for the header.
-func (h *headerLines) add(at int, name string, stored bool) {
+func (h *headerLines) add(index int, name string, stored bool) {
 	label := ""
 	if len(h.pairs) == 0 {
 		label = HeadersField
 	}
-	one := headerPair{
+	line := headerPair{
 		ui.NewField(HeadersField, label, name, "header name, such as Authorization; leave empty for none"),
 		ui.NewField(headerValueField, "", "", "header value; enter accepts it and adds a line for another header"),
 	}
-	one.value.Masked, one.value.Stored, one.value.SameLine = true, stored, true
+	line.value.Masked = true
+	line.value.Stored = stored
+	line.value.SameLine = true
 	if len(h.names) > 0 {
-		one.name.Help = "stored values are not shown: to change, add or remove a header, enter the values of all headers again"
-		one.value.Help = "a value is stored and not shown; typing replaces it"
+		line.name.Help = "stored values are not shown: to change, add or remove a header, enter the values of all headers again"
+		line.value.Help = "a value is stored and not shown; typing replaces it"
 	}
-	one.name.Check = func() string { return h.checkName(one) }
-	one.value.Check = func() string { return h.checkValue(one) }
-	one.value.AddMore = func() { h.addNext(one) }
-	h.pairs = append(h.pairs, one)
-	h.Form.Fields = slices.Insert(h.Form.Fields, at, one.name, one.value)
+	line.name.Check = func() string { return h.checkName(line) }
+	line.value.Check = func() string { return h.checkValue(line) }
+	line.value.AddMore = func() { h.addNext(line) }
+	h.pairs = append(h.pairs, line)
+	h.Form.Fields = slices.Insert(h.Form.Fields, index, line.name, line.value)
 }
 
 // addNext adds an empty line if one is the last line and is complete.
-func (h *headerLines) addNext(one headerPair) {
-	if one == h.pairs[len(h.pairs)-1] && !one.name.Empty() && !one.value.Empty() {
-		h.add(slices.Index(h.Form.Fields, one.value)+1, "", false)
+func (h *headerLines) addNext(line headerPair) {
+	if line == h.pairs[len(h.pairs)-1] && !line.name.Empty() && !line.value.Empty() {
+		h.add(slices.Index(h.Form.Fields, line.value)+1, "", false)
 	}
 }
 
 // checkName returns an error text if a line above has the same name.
-func (h *headerLines) checkName(one headerPair) string {
+func (h *headerLines) checkName(line headerPair) string {
 	for _, other := range h.pairs {
-		switch {
-		case other == one:
+		if other == line {
 			return ""
-		case !one.name.Empty() && strings.EqualFold(other.name.Text(), one.name.Text()):
+		}
+		if !line.name.Empty() && strings.EqualFold(other.name.Text(), line.name.Text()) {
 			return "duplicate header " + other.name.Text()
 		}
 	}
@@ -84,11 +86,11 @@ func (h *headerLines) checkName(one headerPair) string {
 
 // checkValue returns an error text for a value without a name, and for a stored
 // value that must be sent but is unknown here.
-func (h *headerLines) checkValue(one headerPair) string {
-	switch {
-	case one.name.Empty() && one.value.Text() != "":
+func (h *headerLines) checkValue(line headerPair) string {
+	if line.name.Empty() && line.value.Text() != "" {
 		return "the header name is missing"
-	case !one.name.Empty() && one.value.Stored && h.changed():
+	}
+	if !line.name.Empty() && line.value.Stored && h.changed() {
 		return "saving replaces all headers: enter this value again, or clear the name to remove the header"
 	}
 	return ""
@@ -97,14 +99,14 @@ func (h *headerLines) checkValue(one headerPair) string {
 // changed reports whether the headers differ from the stored ones.
 func (h *headerLines) changed() bool {
 	var names []string
-	for _, one := range h.pairs {
-		if one.name.Empty() {
+	for _, line := range h.pairs {
+		if line.name.Empty() {
 			continue
 		}
-		if !one.value.Stored {
+		if !line.value.Stored {
 			return true
 		}
-		names = append(names, one.name.Text())
+		names = append(names, line.name.Text())
 	}
 	return !slices.Equal(names, h.names)
 }
@@ -112,21 +114,26 @@ func (h *headerLines) changed() bool {
 // headers returns the headers with a name.
 func (h *headerLines) headers() []wire.Header {
 	list := []wire.Header{}
-	for _, one := range h.filled() {
-		list = append(list, wire.Header{Name: one.name.Text(), Value: one.value.Text()})
+	for _, line := range h.filled() {
+		list = append(list, wire.Header{Name: line.name.Text(), Value: line.value.Text()})
 	}
 	return list
 }
 
 func (h *headerLines) filled() []headerPair {
-	return slices.DeleteFunc(slices.Clone(h.pairs), func(one headerPair) bool { return one.name.Empty() })
+	return slices.DeleteFunc(slices.Clone(h.pairs), func(line headerPair) bool { return line.name.Empty() })
 }
 
 // fieldFor returns the field of the header that an error of the service names by
 // number, nil if there is none.
 func (h *headerLines) fieldFor(wrong wire.FieldError) *ui.Field {
-	n, filled := 0, h.filled()
-	if _, err := fmt.Sscanf(wrong.Message, "number %d:", &n); !strings.EqualFold(wrong.FieldName, HeadersField) || err != nil || n < 1 || n > len(filled) {
+	if !strings.EqualFold(wrong.FieldName, HeadersField) {
+		return nil
+	}
+	filled := h.filled()
+	n := 0
+	_, err := fmt.Sscanf(wrong.Message, "number %d:", &n)
+	if err != nil || n < 1 || n > len(filled) {
 		return nil
 	}
 	if strings.Contains(wrong.Message, "its value") {

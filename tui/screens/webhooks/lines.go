@@ -38,7 +38,10 @@ func (s *Subscription) fill() {
 			if i > 0 {
 				label = ""
 			}
-			row := []theme.Span{{Text: "  " + t.Fit(label, detailLabel, false), Role: theme.Label}, {Text: text, Role: l.role}}
+			row := []theme.Span{
+				{Text: "  " + t.Fit(label, detailLabel, false), Role: theme.Label},
+				{Text: text, Role: l.role},
+			}
 			lines, styled = append(lines, theme.Span{Text: row[0].Text + text}), append(styled, row)
 			values = append(values, l.text)
 		}
@@ -54,35 +57,52 @@ const (
 
 // details returns the lines of the screen.
 func (s *Subscription) details() []detailLine {
-	one := s.One
-	address := ui.MaskURL(one.URL)
+	subscription := s.One
+	address := ui.MaskURL(subscription.URL)
 	if s.revealed {
-		address = one.URL
+		address = subscription.URL
 	}
-	state := stateCell(one, s.Session)
-	why := cmp.Or(problemText(one, s.Session), state.Text)
+	state := stateCell(subscription, s.Session)
+	why := cmp.Or(problemText(subscription, s.Session), state.Text)
 	if s.subscriberDisabled() {
 		why = "enabled, but the subscriber is disabled: messages stay queued"
 	}
 	lines := []detailLine{
-		{"Event", one.EventName, theme.Breadcrumb}, {"URL", address, theme.Plain}, {"State", why, state.Role}, {},
+		{"Event", subscription.EventName, theme.Breadcrumb},
+		{"URL", address, theme.Plain},
+		{"State", why, state.Role},
+		{},
 	}
 	lines = append(lines, s.deliveries()...)
-	order := map[string]string{
-		No: "no: messages are sent concurrently", Yes: "yes: each message waits for the previous one", ByKey: "by key: each message waits for the previous one with its key",
-	}[orderOf(one)]
 	lines = append(lines, detailLine{})
-	if one.Where != nil {
-		lines = append(lines, detailLine{"Condition", string(one.Where), theme.Plain})
+	if subscription.Where != nil {
+		lines = append(lines, detailLine{"Condition", string(subscription.Where), theme.Plain})
 	}
-	if !time.Time(one.CapturedFrom).IsZero() {
-		lines = append(lines, detailLine{"Effective since", s.at(one.CapturedFrom), theme.Dim})
+	if !time.Time(subscription.CapturedFrom).IsZero() {
+		lines = append(lines, detailLine{"Effective since", s.at(subscription.CapturedFrom), theme.Dim})
 	}
-	return append(lines,
-		detailLine{"Ordered", order, theme.Plain}, detailLine{"Retry schedule", cmp.Or(shortSchedule(one.RetrySchedule), "default schedule of the service"), theme.Plain},
-		detailLine{"Headers", cmp.Or(headerNames(one), "none"), theme.Plain}, detailLine{},
-		detailLine{"Subscriber", s.list.Owner().Name + "  " + ui.ShortID(one.SubscriberID), theme.Plain}, detailLine{"SubscriptionID", one.RecID, theme.Plain},
-		detailLine{"Item number", fmt.Sprint(one.ItemNo), theme.Dim}, detailLine{"Last changed", s.at(one.LastSavedDateTime), theme.Dim}, detailLine{"Row version", base64.StdEncoding.EncodeToString(one.RowHash), theme.Dim})
+	return append(lines, []detailLine{
+		{"Ordered", orderTexts[orderOf(subscription)], theme.Plain},
+		{
+			"Retry schedule",
+			cmp.Or(shortSchedule(subscription.RetrySchedule), "default schedule of the service"),
+			theme.Plain,
+		},
+		{"Headers", cmp.Or(headerNames(subscription), "none"), theme.Plain},
+		{},
+		{"Subscriber", s.list.Owner().Name + "  " + ui.ShortID(subscription.SubscriberID), theme.Plain},
+		{"SubscriptionID", subscription.RecID, theme.Plain},
+		{"Item number", fmt.Sprint(subscription.ItemNo), theme.Dim},
+		{"Last changed", s.at(subscription.LastSavedDateTime), theme.Dim},
+		{"Row version", base64.StdEncoding.EncodeToString(subscription.RowHash), theme.Dim},
+	}...)
+}
+
+// orderTexts explain the orders of messages.
+var orderTexts = map[string]string{
+	No:    "no: messages are sent concurrently",
+	Yes:   "yes: each message waits for the previous one",
+	ByKey: "by key: each message waits for the previous one with its key",
 }
 
 // deliveries returns the lines with the delivery statistics.
@@ -91,8 +111,11 @@ func (s *Subscription) deliveries() []detailLine {
 	if !known {
 		return []detailLine{{"Deliveries", strings.Repeat(s.Session.Theme.Loading, 3), theme.Dim}}
 	}
+	attempts := fmt.Sprintf("%s delivered, %s, %s", display.Thousands(queue.Delivered),
+		display.Count(int(queue.Failed+queue.GivenUp), "failed attempt", "failed attempts"),
+		display.Count(int(queue.GivenUp), "failed message", "failed messages"))
 	lines := []detailLine{
-		{s.Session.Queues.PeriodLabel(&s.Session.Clock), fmt.Sprintf("%s delivered, %s, %s", display.Thousands(queue.Delivered), display.Count(int(queue.Failed+queue.GivenUp), "failed attempt", "failed attempts"), display.Count(int(queue.GivenUp), "failed message", "failed messages")), theme.Plain},
+		{s.Session.Queues.PeriodLabel(&s.Session.Clock), attempts, theme.Plain},
 		{"Queued", s.pendingText(queue), theme.Plain},
 		{"In flight", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), theme.Plain},
 	}
@@ -100,16 +123,28 @@ func (s *Subscription) deliveries() []detailLine {
 		lines = lines[:len(lines)-1] // no message was sent since the service started
 	}
 	if p99 := time.Duration(queue.P99); p99 > 0 {
-		lines = append(lines, detailLine{"p99 duration", "at most " + display.Thousands(p99.Milliseconds()) + " ms", theme.Plain})
+		lines = append(lines, detailLine{
+			"p99 duration",
+			"at most " + display.Thousands(p99.Milliseconds()) + " ms",
+			theme.Plain,
+		})
 	}
 	if since := s.failing(queue); !time.Time(since).IsZero() {
 		lines = append(lines, detailLine{"Failing since", s.at(since), theme.Failure})
 	}
 	if queue.Breaker == wire.BreakerOpen {
-		lines = append(lines, detailLine{"Next attempt", s.at(queue.NextProbeDateTime) + ": one message at a time until one succeeds", theme.Plain})
+		lines = append(lines, detailLine{
+			"Next attempt",
+			s.at(queue.NextProbeDateTime) + ": one message at a time until one succeeds",
+			theme.Plain,
+		})
 	}
 	if queue.LastFailure != nil {
-		lines = append(lines, detailLine{"Last failure", failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At), theme.Plain})
+		lines = append(lines, detailLine{
+			"Last failure",
+			failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At),
+			theme.Plain,
+		})
 	}
 	return lines
 }
@@ -129,8 +164,9 @@ func (s *Subscription) pendingText(queue wire.Queue) string {
 	if queue.Pending == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%s: %s not sent, %s retrying", display.Count(queue.Pending, "message", "messages"), display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
-	if at := time.Time(queue.OldestDateTime); !at.IsZero() {
+	text := fmt.Sprintf("%s: %s not sent, %s retrying", display.Count(queue.Pending, "message", "messages"),
+		display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
+	if !time.Time(queue.OldestDateTime).IsZero() {
 		text += "; oldest added " + s.at(queue.OldestDateTime)
 	}
 	return text

@@ -37,7 +37,9 @@ func TestSubscriberStateIsRefreshed(t *testing.T) {
 	d.WantText("[enabled]")
 	s.EnableSubscriber(t, false)
 	d.Press("R", "esc")
-	if list := d.App.Front().(*webhooks.Subscribers).List; !slices.ContainsFunc(list, func(one wire.Subscriber) bool { return one.RecID == s.Subscriber && !one.IsEnabled }) {
+	if list := d.App.Front().(*webhooks.Subscribers).List; !slices.ContainsFunc(list, func(subscriber wire.Subscriber) bool {
+		return subscriber.RecID == s.Subscriber && !subscriber.IsEnabled
+	}) {
 		t.Errorf("the list of subscribers has %+v", list)
 	}
 }
@@ -84,8 +86,8 @@ func TestFailingSinceIsCleared(t *testing.T) {
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
 	d.Press("i")
-	one := &d.App.Front().(*webhooks.Subscription).One
-	one.FailingSince = wire.Timestamp(d.Clock.Add(-time.Hour))
+	subscription := &d.App.Front().(*webhooks.Subscription).One
+	subscription.FailingSince = wire.Timestamp(d.Clock.Add(-time.Hour))
 	queue := wire.Queue{SubscriptionID: id, SubscriberID: s.Subscriber, IsEnabled: true, Delivered: 9, Limit: 8}
 	setStats(d, wire.Stats{Queues: []wire.Queue{queue}})
 	d.WantText("9 delivered, 0 failed")
@@ -95,7 +97,7 @@ func TestFailingSinceIsCleared(t *testing.T) {
 	queue.FailingSince = wire.Timestamp(d.Clock.Add(-time.Minute))
 	setStats(d, wire.Stats{Queues: []wire.Queue{queue}})
 	d.WantText("Failing since", "(1m ago)")
-	one.IsEnabled = false
+	subscription.IsEnabled = false
 	setStats(d, wire.Stats{})
 	d.WantText("Failing since", "(1h ago)")
 }
@@ -122,8 +124,8 @@ func TestFetchErrorIsCleared(t *testing.T) {
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
 	d.Press("i")
-	one := d.App.Front().(*webhooks.Subscription)
-	d.Respond(one, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return one.OnFetched(nil, err) })
+	screen := d.App.Front().(*webhooks.Subscription)
+	d.Respond(screen, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return screen.OnFetched(nil, err) })
 	d.WantText("fetching the subscription: cannot reach it")
 	d.Press("R")
 	d.WantNoText("fetching the subscription")

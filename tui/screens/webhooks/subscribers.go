@@ -21,12 +21,14 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Commands implements ui.Commander.
 func (s *Subscribers) Commands() []string {
 	list := []string{"whctl subscribers create NAME"}
 	if subscriber, ok := s.selected(); ok {
 		name := ui.Quote(subscriber.Name)
-		list = append(list, "whctl subscribers update "+name+" --name NAME", "whctl subscribers "+enableVerb(!subscriber.IsEnabled)+" "+name, "whctl subscribers delete "+name)
+		list = append(list,
+			"whctl subscribers update "+name+" --name NAME",
+			"whctl subscribers "+enableVerb(!subscriber.IsEnabled)+" "+name,
+			"whctl subscribers delete "+name)
 	}
 	return list
 }
@@ -45,13 +47,15 @@ type Subscribers struct {
 
 // NewSubscribers returns the list of subscribers.
 func NewSubscribers(h ui.Host) *Subscribers {
-	s := &Subscribers{SearchTable: browse.NewSearchTable(h, "subscribers", "words in the name or state"), columns: responsiveColumns{all: subscriberColumns}}
+	s := &Subscribers{
+		SearchTable: browse.NewSearchTable(h, "subscribers", "words in the name or state"),
+		columns:     responsiveColumns{all: subscriberColumns},
+	}
 	s.Refill, s.OnSearch = s.fill, func() tea.Cmd { return s.showDetail(false) }
 	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
 }
 
-// Shown implements ui.Screen.
 func (s *Subscribers) Shown() tea.Cmd {
 	if s.detail != nil && s.detail.Search != "" {
 		s.detail.Search = "" // the search badge is not visible in the split view
@@ -60,18 +64,14 @@ func (s *Subscribers) Shown() tea.Cmd {
 	return s.Poll()
 }
 
-// Title implements ui.Screen.
 func (s *Subscribers) Title() string { return "Subscribers" }
 
-// Scopes implements ui.Screen.
 func (s *Subscribers) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscribers, keymap.InLists}
 }
 
-// Equivalent implements ui.Screen.
 func (s *Subscribers) Equivalent() string { return "whctl subscribers list" }
 
-// Poll implements ui.Poller.
 func (s *Subscribers) Poll() tea.Cmd {
 	s.Busy = true
 	return tea.Batch(ui.Fetch(s.Ctx, s, fetchSubscribers, s.onFetched), s.Session.Queues.RefreshNow(s, s.onQueues))
@@ -89,12 +89,11 @@ func (s *Subscribers) onQueues() tea.Cmd {
 	return nil
 }
 
-// Status implements ui.Screen.
 func (s *Subscribers) Status() string {
-	switch {
-	case s.loaded && len(s.List) == 0:
+	if s.loaded && len(s.List) == 0 {
 		return "no subscribers; press n to add one"
-	case s.total > len(s.List):
+	}
+	if s.total > len(s.List) {
 		return s.Grid.PositionText() + fmt.Sprintf("   the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
 	}
 	return s.Grid.PositionText()
@@ -107,7 +106,10 @@ func (s *Subscribers) onFetched(m subscriberList, err error) tea.Cmd {
 		s.Host.ShowFetchError("fetching subscribers", err)
 		return nil
 	}
-	s.List, s.total, s.subscriptionCounts, s.loaded = m.list, m.total, m.subscriptions, true
+	s.List = m.list
+	s.total = m.total
+	s.subscriptionCounts = m.subscriptions
+	s.loaded = true
 	s.fill()
 	if s.selectID != "" && s.Grid.Select(s.selectID) {
 		s.selectID = ""
@@ -122,9 +124,14 @@ func (s *Subscribers) fill() {
 		if !s.ContainsWords(subscriber.Name, state.Text) {
 			continue
 		}
+		subscriptions := int64(s.subscriptionCounts[subscriber.RecID])
 		waiting, known := s.Session.Queues.PendingOf(subscriber.RecID)
 		rows = append(rows, &grid.Row{ID: subscriber.RecID, Cells: s.columns.cells(
-			grid.Cell{Text: subscriber.Name}, grid.Cell{Text: ui.ShortID(subscriber.RecID), Role: theme.Dim}, state, numberCell(int64(s.subscriptionCounts[subscriber.RecID]), s.subscriptionCounts != nil), numberCell(waiting, known),
+			grid.Cell{Text: subscriber.Name},
+			grid.Cell{Text: ui.ShortID(subscriber.RecID), Role: theme.Dim},
+			state,
+			numberCell(subscriptions, s.subscriptionCounts != nil),
+			numberCell(waiting, known),
 		)})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
@@ -134,7 +141,6 @@ func (s *Subscribers) selected() (wire.Subscriber, bool) {
 	return browse.SelectedItem(&s.Table, s.List, func(subscriber wire.Subscriber) string { return subscriber.RecID })
 }
 
-// Do implements ui.Screen.
 func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
 		return s.showDetail(false)
@@ -151,13 +157,16 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	case keymap.Open:
 		return s.openDetail()
 	case keymap.ShowMessages:
-		return s.Host.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Subscriber: subscriber.RecID, Label: subscriber.Name}})
+		filter := ui.MessageFilter{Subscriber: subscriber.RecID, Label: subscriber.Name}
+		return s.Host.Open(ui.MessagesTarget{MessageFilter: filter})
 	case keymap.CopyCell:
 		s.Host.Copy(subscriber.RecID)
 	case keymap.Edit:
 		s.Host.ShowOverlay(s.ChangeForm(subscriber))
 	case keymap.ToggleEnabled:
-		confirmEnable(s.Host, subscriber.Name, subscriber.IsEnabled, nil, func() tea.Cmd { return EnableSubscriber(s, subscriber, !subscriber.IsEnabled) })
+		confirmEnable(s.Host, subscriber.Name, subscriber.IsEnabled, nil, func() tea.Cmd {
+			return EnableSubscriber(s, subscriber, !subscriber.IsEnabled)
+		})
 	case keymap.Delete:
 		return confirmDelete(s, subscriber, nil)
 	}
@@ -165,8 +174,8 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 }
 
 // enableLines describes the effect of the change on messages.
-func enableLines(was bool) []string {
-	if was {
+func enableLines(wasEnabled bool) []string {
+	if wasEnabled {
 		return []string{"Delivery is paused. New events still create messages, which stay queued until it is enabled again."}
 	}
 	return []string{"Queued messages are sent now."}
@@ -174,10 +183,15 @@ func enableLines(was bool) []string {
 
 // EnableSubscriber enables or disables a subscriber.
 func EnableSubscriber(s Polling, subscriber wire.Subscriber, on bool) tea.Cmd {
-	return s.Common().Host.Change(ui.Change{Screen: s, Name: enableVerb(on) + " " + subscriber.Name, Then: pollAfter(s), Do: func(ctx context.Context, c *client.Client) error {
-		_, err := c.UpdateSubscriber(ctx, subscriber.RecID, wire.SubscriberRequest{IsEnabled: &on})
-		return err
-	}})
+	return s.Common().Host.Change(ui.Change{
+		Screen: s,
+		Name:   enableVerb(on) + " " + subscriber.Name,
+		Then:   pollAfter(s),
+		Do: func(ctx context.Context, c *client.Client) error {
+			_, err := c.UpdateSubscriber(ctx, subscriber.RecID, wire.SubscriberRequest{IsEnabled: &on})
+			return err
+		},
+	})
 }
 
 // NewForm returns the form for a new subscriber.
@@ -217,15 +231,21 @@ func (s *Subscribers) ChangeForm(subscriber wire.Subscriber) ui.Overlay {
 // save creates or changes a subscriber with the values of a form.
 func (s *Subscribers) save(f *ui.Form, name string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
 	var saved *wire.Subscriber
-	return s.Host.Change(ui.Change{Screen: s, Name: name, Do: func(ctx context.Context, c *client.Client) (err error) {
-		saved, err = do(ctx, c)
-		return err
-	}, OnDone: func(err error) { showFormResult(s.Host, f, name, saved != nil, err) }, Then: func(error) tea.Cmd {
-		if saved != nil {
-			s.saved(*saved)
-		}
-		return s.Poll()
-	}})
+	return s.Host.Change(ui.Change{
+		Screen: s,
+		Name:   name,
+		Do: func(ctx context.Context, c *client.Client) (err error) {
+			saved, err = do(ctx, c)
+			return err
+		},
+		OnDone: func(err error) { showFormResult(s.Host, f, name, saved != nil, err) },
+		Then: func(error) tea.Cmd {
+			if saved != nil {
+				s.saved(*saved)
+			}
+			return s.Poll()
+		},
+	})
 }
 
 // saved updates the list after a subscriber was saved.
@@ -261,7 +281,10 @@ func fetchSubscribers(ctx context.Context, c *client.Client) (l subscriberList, 
 	if l.list, l.total, err = ui.Subscribers(ctx, c); err != nil {
 		return l, err
 	}
-	page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(ui.MaxListed)}, "Fields": {"SY_WebhookSubscriber_RecID"}})
+	page, err := c.AllSubscriptions(ctx, url.Values{
+		"Take":   {strconv.Itoa(ui.MaxListed)},
+		"Fields": {"SY_WebhookSubscriber_RecID"},
+	})
 	if err != nil || len(page.Results) == ui.MaxListed {
 		return l, nil // the list is useful without the counts
 	}
@@ -279,7 +302,7 @@ const (
 	splitLeftWidth = 45
 )
 
-// SetSize implements ui.Screen. It sets the size of both sides.
+// SetSize sets the size of both sides.
 func (s *Subscribers) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
 	if width < splitMinWidth {
@@ -306,7 +329,6 @@ func (s *Subscribers) Fit(width, height int) {
 	s.Grid.SetSize(width, height)
 }
 
-// View implements ui.Screen.
 func (s *Subscribers) View() string {
 	if s.Width < splitMinWidth {
 		return s.Grid.View()
@@ -323,7 +345,7 @@ func (s *Subscribers) HasChild(child ui.Screen) bool {
 	return s.detail != nil && (child == ui.Screen(s.detail) || s.detail.HasChild(child))
 }
 
-// Previewed implements ui.Previewer for the screen on the right.
+// Previewed returns the preview of the screen on the right.
 func (s *Subscribers) Previewed() ui.Screen {
 	if s.detail == nil {
 		return nil
@@ -331,7 +353,7 @@ func (s *Subscribers) Previewed() ui.Screen {
 	return s.detail.Previewed()
 }
 
-// UpdatePreview implements ui.Previewer for the screen on the right.
+// UpdatePreview updates the preview of the screen on the right.
 func (s *Subscribers) UpdatePreview() tea.Cmd {
 	if s.detail == nil {
 		return nil
@@ -354,7 +376,8 @@ func (s *Subscribers) showDetail(reload bool) tea.Cmd {
 		s.detail.SetSize(s.Width, s.Height)
 		return s.detail.Poll()
 	}
-	if s.detail.Subscriber = subscriber; !reload {
+	s.detail.Subscriber = subscriber
+	if !reload {
 		return nil
 	}
 	s.detail.Reset()
@@ -376,10 +399,9 @@ func (s *Subscribers) openDetail() tea.Cmd {
 	return s.Host.Push(s.detail)
 }
 
-// Click implements ui.Clicker.
-func (s *Subscribers) Click(x, y int, again bool) tea.Cmd {
+func (s *Subscribers) Click(x, y int, double bool) tea.Cmd {
 	if s.Width >= splitMinWidth && x > splitLeftWidth {
 		return s.openDetail()
 	}
-	return tea.Batch(browse.ClickRow(s, s.Grid, x, y, again), s.showDetail(false))
+	return tea.Batch(browse.ClickRow(s, s.Grid, x, y, double), s.showDetail(false))
 }

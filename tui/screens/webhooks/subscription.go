@@ -25,7 +25,7 @@ type subscriptionList interface {
 	// Owner returns the subscriber of the subscriptions.
 	Owner() wire.Subscriber
 	// SetOwner replaces the subscriber.
-	SetOwner(now wire.Subscriber)
+	SetOwner(subscriber wire.Subscriber)
 	// Step selects the subscription n rows further, and returns it, false if there is none.
 	Step(n int) (wire.Subscription, bool)
 	// Position describes the selected row.
@@ -33,16 +33,14 @@ type subscriptionList interface {
 }
 
 // NewSubscription returns the screen of a subscription of a list.
-func NewSubscription(list *Subscriptions, one wire.Subscription) *Subscription {
-	s := &Subscription{Base: ui.NewBase(list.Host), list: list, One: one}
+func NewSubscription(list *Subscriptions, subscription wire.Subscription) *Subscription {
+	s := &Subscription{Base: ui.NewBase(list.Host), list: list, One: subscription}
 	s.Owner = s.HostSession
 	return s
 }
 
-// Shown implements ui.Screen.
 func (s *Subscription) Shown() tea.Cmd { return s.Poll() }
 
-// Poll implements ui.Poller.
 func (s *Subscription) Poll() tea.Cmd {
 	s.Busy = true
 	return tea.Batch(s.fetch(), s.Session.Queues.RefreshNow(s, s.OnQueues))
@@ -69,52 +67,47 @@ func (s *Subscription) OnQueues() tea.Cmd {
 	return nil
 }
 
-// Replace implements subscriptionOwner.
-func (s *Subscription) Replace(now wire.Subscription) { s.One = now }
+func (s *Subscription) Replace(subscription wire.Subscription) { s.One = subscription }
 
 // OnFetched shows the fetched subscription. It closes the screen if the
 // subscription was deleted.
-func (s *Subscription) OnFetched(of *wire.Subscriber, err error) tea.Cmd {
+func (s *Subscription) OnFetched(subscriber *wire.Subscriber, err error) tea.Cmd {
 	s.Busy = false
 	if err != nil {
 		s.Host.ShowFetchError("fetching the subscription", err)
 		return nil
 	}
-	i := slices.IndexFunc(of.Subscriptions, func(one wire.Subscription) bool { return one.RecID == s.One.RecID })
+	i := slices.IndexFunc(subscriber.Subscriptions, func(subscription wire.Subscription) bool {
+		return subscription.RecID == s.One.RecID
+	})
 	if i < 0 {
 		if s.Host.Front() == ui.Screen(s) {
 			return s.Host.Pop()
 		}
 		return nil
 	}
-	s.One = of.Subscriptions[i]
-	s.list.SetOwner(*of)
+	s.One = subscriber.Subscriptions[i]
+	s.list.SetOwner(*subscriber)
 	s.fill()
 	return nil
 }
 
-// SetSize implements ui.Screen.
 func (s *Subscription) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
 	s.Resize(width, height)
 	s.fill()
 }
 
-// View implements ui.Screen.
 func (s *Subscription) View() string { return strings.Join(s.Draw(), "\n") }
 
-// Title implements ui.Screen.
 func (s *Subscription) Title() string { return s.One.EventName }
 
-// Scopes implements ui.Screen.
 func (s *Subscription) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscription, keymap.InLists}
 }
 
-// Equivalent implements ui.Screen.
 func (s *Subscription) Equivalent() string { return "whctl subscriptions show " + s.One.RecID }
 
-// Status implements ui.Screen.
 func (s *Subscription) Status() string {
 	text := s.list.Position()
 	if s.Top+s.Rows < len(s.Lines) {
@@ -123,7 +116,6 @@ func (s *Subscription) Status() string {
 	return text
 }
 
-// Badges implements ui.Screen.
 func (s *Subscription) Badges() []string {
 	if s.subscriberDisabled() {
 		return []string{"subscriber disabled"}
@@ -131,7 +123,6 @@ func (s *Subscription) Badges() []string {
 	return []string{stateCell(s.One, s.Session).Text}
 }
 
-// Do implements ui.Screen.
 func (s *Subscription) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
 		return nil
@@ -160,16 +151,15 @@ func (s *Subscription) subscriberDisabled() bool {
 
 // step shows the subscription n rows further in the list.
 func (s *Subscription) step(n int) tea.Cmd {
-	one, ok := s.list.Step(n)
-	if !ok || one.RecID == s.One.RecID {
+	subscription, ok := s.list.Step(n)
+	if !ok || subscription.RecID == s.One.RecID {
 		return nil
 	}
 	s.Reset()
-	s.One, s.revealed = one, false
+	s.One, s.revealed = subscription, false
 	s.At = 0
 	s.fill()
 	return s.Poll()
 }
 
-// Commands implements ui.Commander.
 func (s *Subscription) Commands() []string { return subscriptionCommands(s.One) }

@@ -14,11 +14,10 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// Commands implements ui.Commander.
 func (s *Subscriptions) Commands() []string {
 	list := []string{"whctl subscriptions create " + ui.Quote(s.Subscriber.Name) + " EVENT URL"}
-	if one, ok := s.Selected(); ok {
-		list = append(list, subscriptionCommands(one)...)
+	if subscription, ok := s.Selected(); ok {
+		list = append(list, subscriptionCommands(subscription)...)
 	}
 	return list
 }
@@ -39,7 +38,7 @@ type leftList interface {
 	// Redraw builds the rows again.
 	Redraw()
 	// Replace updates a subscriber of the list.
-	Replace(now wire.Subscriber)
+	Replace(subscriber wire.Subscriber)
 	// Fit sets the size of the list.
 	Fit(width, height int)
 	// Left draws the list.
@@ -78,18 +77,14 @@ func (s *Subscriptions) SelectedScreen() ui.Screen {
 	return NewSubscription(s, subscription)
 }
 
-// Shown implements ui.Screen.
 func (s *Subscriptions) Shown() tea.Cmd { return s.Poll() }
 
-// Title implements ui.Screen.
 func (s *Subscriptions) Title() string { return s.Subscriber.Name }
 
-// Scopes implements ui.Screen.
 func (s *Subscriptions) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InSubscriptions, keymap.InLists}
 }
 
-// Badges implements ui.Screen.
 func (s *Subscriptions) Badges() []string {
 	badges := []string{ui.ShortID(s.Subscriber.RecID)}
 	if s.loaded { // before that, only the name may be known
@@ -98,12 +93,10 @@ func (s *Subscriptions) Badges() []string {
 	return append(badges, s.SearchTable.Badges()...)
 }
 
-// Equivalent implements ui.Screen.
 func (s *Subscriptions) Equivalent() string {
 	return "whctl subscriptions list --subscriber " + ui.Quote(s.Subscriber.Name)
 }
 
-// Poll implements ui.Poller.
 func (s *Subscriptions) Poll() tea.Cmd {
 	s.Busy = true
 	return tea.Batch(s.fetch(), s.Session.Queues.RefreshNow(s, s.onQueues))
@@ -130,14 +123,14 @@ func (s *Subscriptions) onQueues() tea.Cmd {
 	return nil
 }
 
-// Status implements ui.Screen. It includes the delivery problem of the selected
+// Status describes the selected row. It includes the delivery problem of the selected
 // subscription.
 func (s *Subscriptions) Status() string {
 	if s.loaded && len(s.List) == 0 {
 		return "no subscriptions; press n to add one"
 	}
-	if one, ok := s.Selected(); ok {
-		if why := problemText(one, s.Session); why != "" {
+	if subscription, ok := s.Selected(); ok {
+		if why := problemText(subscription, s.Session); why != "" {
 			return s.Grid.PositionText() + "   " + why
 		}
 	}
@@ -145,14 +138,14 @@ func (s *Subscriptions) Status() string {
 }
 
 // onFetched shows the fetched subscriptions.
-func (s *Subscriptions) onFetched(of *wire.Subscriber, err error) tea.Cmd {
+func (s *Subscriptions) onFetched(subscriber *wire.Subscriber, err error) tea.Cmd {
 	s.Busy = false
 	if err != nil {
 		s.Host.ShowFetchError("fetching subscriptions", err)
 		return nil
 	}
-	s.List, s.loaded = of.Subscriptions, true
-	s.SetOwner(*of)
+	s.List, s.loaded = subscriber.Subscriptions, true
+	s.SetOwner(*subscriber)
 	s.fill()
 	s.Preview.Refresh()
 	if s.SelectID != "" && s.Grid.Select(s.SelectID) {
@@ -174,41 +167,43 @@ func (s *Subscriptions) Step(n int) (wire.Subscription, bool) {
 }
 
 // SetOwner updates the subscriber, in the list on the left too.
-func (s *Subscriptions) SetOwner(of wire.Subscriber) {
-	of.Subscriptions = nil
-	s.Subscriber = of
+func (s *Subscriptions) SetOwner(subscriber wire.Subscriber) {
+	subscriber.Subscriptions = nil
+	s.Subscriber = subscriber
 	if s.left != nil {
-		s.left.Replace(of)
+		s.left.Replace(subscriber)
 	}
 }
 
 // fill builds the rows of the subscriptions that match the search.
 func (s *Subscriptions) fill() {
 	var rows []*grid.Row
-	for _, one := range s.List {
-		state := stateCell(one, s.Session)
-		if !s.ContainsWords(one.EventName, ui.ShortURL(one.URL), state.Text, one.DisabledReason) {
+	for _, subscription := range s.List {
+		state := stateCell(subscription, s.Session)
+		if !s.ContainsWords(subscription.EventName, ui.ShortURL(subscription.URL), state.Text, subscription.DisabledReason) {
 			continue
 		}
-		rows = append(rows, &grid.Row{ID: one.RecID, Cells: s.columns.cells(subscriptionCells(one, state, s.Session)...)})
+		rows = append(rows, &grid.Row{
+			ID:    subscription.RecID,
+			Cells: s.columns.cells(subscriptionCells(subscription, state, s.Session)...),
+		})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
 }
 
 // Replace updates a subscription of the list.
-func (s *Subscriptions) Replace(now wire.Subscription) {
-	if i := slices.IndexFunc(s.List, func(one wire.Subscription) bool { return one.RecID == now.RecID }); i >= 0 {
-		s.List[i] = now
+func (s *Subscriptions) Replace(subscription wire.Subscription) {
+	if i := slices.IndexFunc(s.List, func(old wire.Subscription) bool { return old.RecID == subscription.RecID }); i >= 0 {
+		s.List[i] = subscription
 		s.fill()
 	}
 }
 
 // Selected returns the selected subscription, false if there is none.
 func (s *Subscriptions) Selected() (wire.Subscription, bool) {
-	return browse.SelectedItem(&s.Table, s.List, func(one wire.Subscription) string { return one.RecID })
+	return browse.SelectedItem(&s.Table, s.List, func(subscription wire.Subscription) string { return subscription.RecID })
 }
 
-// Do implements ui.Screen.
 func (s *Subscriptions) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
 		return nil
@@ -217,19 +212,21 @@ func (s *Subscriptions) Do(b keymap.Binding) tea.Cmd {
 		s.Host.ShowOverlay(s.NewForm(""))
 		return nil
 	}
-	one, ok := s.Selected()
-	switch {
-	case !ok:
+	subscription, ok := s.Selected()
+	if !ok {
 		return nil
-	case b.Action == keymap.ShowInfo:
-		return s.Host.Push(NewSubscription(s, one))
 	}
-	return act(s, s.Subscriber, one, b.Action)
+	if b.Action == keymap.ShowInfo {
+		return s.Host.Push(NewSubscription(s, subscription))
+	}
+	return act(s, s.Subscriber, subscription, b.Action)
 }
 
 // NewForm returns the form for a new subscription to event.
 func (s *Subscriptions) NewForm(event string) ui.Overlay {
-	return SubscriptionForm(s, "New subscription for "+s.Subscriber.Name, event, func(map[string]string) (string, error) { return s.Subscriber.RecID, nil })
+	return SubscriptionForm(s, "New subscription for "+s.Subscriber.Name, event, func(map[string]string) (string, error) {
+		return s.Subscriber.RecID, nil
+	})
 }
 
 // fetchSubscriber returns a function that fetches a subscriber with its
@@ -238,7 +235,7 @@ func fetchSubscriber(id string) func(context.Context, *client.Client) (*wire.Sub
 	return func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) { return c.Subscriber(ctx, id) }
 }
 
-// SetSize implements ui.Screen. In the split view the list of subscribers keeps
+// SetSize sets the size of the screen. In the split view the list of subscribers keeps
 // its width.
 func (s *Subscriptions) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
@@ -255,7 +252,6 @@ func (s *Subscriptions) SetSize(width, height int) {
 // split reports whether the subscribers are shown on the left.
 func (s *Subscriptions) split() bool { return s.left != nil && s.Width >= splitMinWidth }
 
-// View implements ui.Screen.
 func (s *Subscriptions) View() string {
 	if !s.split() {
 		return s.Table.View()
@@ -263,12 +259,12 @@ func (s *Subscriptions) View() string {
 	return s.Session.Theme.SideBySide(s.Session.Theme.Dimmed(s.left.Left()), s.Table.View())
 }
 
-// Click implements ui.Clicker.
-func (s *Subscriptions) Click(x, y int, again bool) tea.Cmd {
+func (s *Subscriptions) Click(x, y int, double bool) tea.Cmd {
 	if s.split() {
-		if x -= splitLeftWidth + 1; x < 0 {
+		x -= splitLeftWidth + 1
+		if x < 0 {
 			return s.Host.Pop()
 		}
 	}
-	return browse.ClickRow(s, s.Grid, x, y, again)
+	return browse.ClickRow(s, s.Grid, x, y, double)
 }

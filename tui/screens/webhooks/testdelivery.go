@@ -17,17 +17,17 @@ import (
 
 // testDelivery waits for the result of a test message that the service accepted.
 type testDelivery struct {
-	host      testHost
-	session   *ui.Session
-	of        wire.Subscription
-	message   string   // its ID
-	before    string   // prefix of the result in notifications
-	box       *ui.Text // shows the result too; nil for none
-	below     int      // number of lines of the box without the result
-	since     time.Time
-	requested bool // a request for the result is in flight
-	changed   bool // the message has changed since that request
-	ended     bool
+	host         testHost
+	session      *ui.Session
+	subscription wire.Subscription
+	message      string   // its ID
+	before       string   // prefix of the result in notifications
+	box          *ui.Text // shows the result too; nil for none
+	below        int      // number of lines of the box without the result
+	since        time.Time
+	requested    bool // a request for the result is in flight
+	changed      bool // the message has changed since that request
+	ended        bool
 }
 
 // testHost shows the result of a test message.
@@ -59,8 +59,8 @@ func sendTest(ctx context.Context, c *client.Client, s *wire.Subscription) *acce
 	}
 	t := &acceptedTest{message: state.MessageID}
 	if list, err := c.Subscriptions(ctx, s.SubscriberID); err == nil {
-		for _, one := range list {
-			if one.RecID == s.RecID && !one.IsEnabled {
+		for _, subscription := range list {
+			if subscription.RecID == s.RecID && !subscription.IsEnabled {
 				t.off = "the subscription"
 			}
 		}
@@ -72,32 +72,42 @@ func sendTest(ctx context.Context, c *client.Client, s *wire.Subscription) *acce
 }
 
 // confirmTest sends a test message after a confirmation.
-func confirmTest(h ui.Host, one wire.Subscription) {
+func confirmTest(h ui.Host, subscription wire.Subscription) {
 	effect := "A webhooks.test message is sent. It is retried like any message."
-	if !one.IsEnabled {
+	if !subscription.IsEnabled {
 		effect = "The subscription is disabled. The webhooks.test message stays queued until the subscription is enabled."
 	}
-	ui.OpenConfirm(h, "Send a test message?", "send", []string{one.EventName + " to", "  " + ui.MaskURL(one.URL), effect}, func() tea.Cmd { return TestSubscription(h, one) })
+	lines := []string{subscription.EventName + " to", "  " + ui.MaskURL(subscription.URL), effect}
+	ui.OpenConfirm(h, "Send a test message?", "send", lines, func() tea.Cmd {
+		return TestSubscription(h, subscription)
+	})
 }
 
 // TestSubscription sends a test message.
-func TestSubscription(h ui.Host, one wire.Subscription) tea.Cmd {
+func TestSubscription(h ui.Host, subscription wire.Subscription) tea.Cmd {
 	var t *acceptedTest
-	return h.Change(ui.Change{Name: "test of " + one.EventName, Do: func(ctx context.Context, c *client.Client) error {
-		t = sendTest(ctx, c, &one)
+	return h.Change(ui.Change{Name: "test of " + subscription.EventName, Do: func(ctx context.Context, c *client.Client) error {
+		t = sendTest(ctx, c, &subscription)
 		return t.err
 	}, OnDone: func(err error) {
 		if err != nil {
 			t = &acceptedTest{err: err}
 		}
-		startTest(h, one, t, "", nil)
+		startTest(h, subscription, t, "", nil)
 	}})
 }
 
 // startTest waits for the result of a test message and shows it in a
 // notification, after the text before, and in box unless that is nil.
-func startTest(h ui.Host, of wire.Subscription, taken *acceptedTest, before string, box *ui.Text) {
-	t := &testDelivery{host: h, session: h.CurrentSession(), of: of, message: taken.message, before: before, box: box}
+func startTest(h ui.Host, subscription wire.Subscription, taken *acceptedTest, before string, box *ui.Text) {
+	t := &testDelivery{
+		host:         h,
+		session:      h.CurrentSession(),
+		subscription: subscription,
+		message:      taken.message,
+		before:       before,
+		box:          box,
+	}
 	if box != nil {
 		t.below = len(box.Lines)
 	}
@@ -106,7 +116,7 @@ func startTest(h ui.Host, of wire.Subscription, taken *acceptedTest, before stri
 		// the change itself succeeded
 		h.ShowError(before+"but the test message was not sent", taken.err)
 	case taken.err != nil:
-		h.ShowError("test of "+of.EventName, taken.err)
+		h.ShowError("test of "+subscription.EventName, taken.err)
 	case taken.off != "":
 		t.conclude(ui.Warning, taken.off+" is disabled, the message is queued")
 	default:
@@ -122,7 +132,10 @@ func startTest(h ui.Host, of wire.Subscription, taken *acceptedTest, before stri
 // SubscriberID only.
 func (t *testDelivery) fetch() tea.Cmd {
 	t.requested, t.changed = true, false
-	c, ctx, subscriber, id := t.session.Client, t.session.Context, t.of.SubscriberID, t.message
+	c := t.session.Client
+	ctx := t.session.Context
+	subscriber := t.subscription.SubscriberID
+	id := t.message
 	return func() tea.Msg {
 		attempt, message, err := firstAttempt(ctx, c, subscriber, id)
 		return ui.Response{Err: err, Apply: func() tea.Cmd { return t.OnFetched(attempt, message, err) }}
@@ -132,11 +145,20 @@ func (t *testDelivery) fetch() tea.Cmd {
 // firstAttempt returns the first attempt of a message and the message after it,
 // or nil if there was no attempt yet.
 func firstAttempt(ctx context.Context, c *client.Client, subscriber, id string) (attempt *wire.MessageResponse, message *wire.Message, err error) {
-	attempts, err := c.MessageResponses(ctx, subscriber, url.Values{"MessageID": {id}, "Fields": {"Status,HTTPCode,Message,Duration,LastSavedDateTime"}, "OrderBy": {"ItemNo"}, "Take": {"1"}})
+	attempts, err := c.MessageResponses(ctx, subscriber, url.Values{
+		"MessageID": {id},
+		"Fields":    {"Status,HTTPCode,Message,Duration,LastSavedDateTime"},
+		"OrderBy":   {"ItemNo"},
+		"Take":      {"1"},
+	})
 	if err != nil || len(attempts.Results) == 0 {
 		return nil, nil, err
 	}
-	page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Fields": {"Status,NextAttemptDateTime"}, "Take": {"1"}})
+	page, err := c.Messages(ctx, subscriber, url.Values{
+		"MessageID": {id},
+		"Fields":    {"Status,NextAttemptDateTime"},
+		"Take":      {"1"},
+	})
 	if err == nil && len(page.Results) > 0 {
 		message = &page.Results[0]
 	}
@@ -198,10 +220,10 @@ func (t *testDelivery) Follow(changes []wire.MessageChange) tea.Cmd {
 // Tick requests the result once a second, since the change stream may be down, and
 // ends the wait at the timeout.
 func (t *testDelivery) Tick() tea.Cmd {
-	switch old := t.session.Now.Sub(t.since); {
-	case old >= testTimeout, old >= BreakerTestTimeout && t.session.Queues.BreakerOpen(t.of.RecID):
+	old := t.session.Now.Sub(t.since)
+	if old >= testTimeout || old >= BreakerTestTimeout && t.session.Queues.BreakerOpen(t.subscription.RecID) {
 		t.conclude(ui.Warning, t.timeoutText())
-	case !t.requested:
+	} else if !t.requested {
 		return t.fetch()
 	}
 	return nil
@@ -209,8 +231,8 @@ func (t *testDelivery) Tick() tea.Cmd {
 
 // timeoutText describes a test message that has no result at the timeout.
 func (t *testDelivery) timeoutText() string {
-	if t.session.Queues.BreakerOpen(t.of.RecID) {
-		return "message queued, " + display.BreakerOpen("", t.session.TimeUntil(time.Time(t.session.Queues.Known[t.of.RecID].NextProbeDateTime)))
+	if t.session.Queues.BreakerOpen(t.subscription.RecID) {
+		return "message queued, " + display.BreakerOpen("", t.session.TimeUntil(time.Time(t.session.Queues.Known[t.subscription.RecID].NextProbeDateTime)))
 	}
 	return "no response after " + ui.Age(testTimeout) + "; see the message in Messages"
 }
@@ -219,14 +241,15 @@ func (t *testDelivery) timeoutText() string {
 // any.
 func outcomeText(r *wire.MessageResponse, m *wire.Message) (ui.Level, string) {
 	outcome := ui.AttemptResult(*r)
-	switch {
-	case r.Status == 1:
+	if r.Status == 1 {
 		return ui.Info, outcome + " in " + ui.DurationText(r.Duration)
-	case r.Status == 2 && m != nil && m.Status == 2:
-		wait := time.Time(m.NextAttemptDateTime).Sub(time.Time(r.LastSavedDateTime))
-		return ui.Warning, fmt.Sprintf("%s; next attempt in %s", outcome, ui.Age(wait.Round(time.Second)))
-	case r.Status == 2:
+	}
+	if r.Status != 2 {
+		return ui.Warning, outcome + "; it will not be retried"
+	}
+	if m == nil || m.Status != 2 {
 		return ui.Warning, outcome + "; it will be retried"
 	}
-	return ui.Warning, outcome + "; it will not be retried"
+	wait := time.Time(m.NextAttemptDateTime).Sub(time.Time(r.LastSavedDateTime))
+	return ui.Warning, fmt.Sprintf("%s; next attempt in %s", outcome, ui.Age(wait.Round(time.Second)))
 }

@@ -17,14 +17,14 @@ const gap = "  "
 
 // addWhere adds the field of a condition on the events that another field names.
 func addWhere(f *ui.Form, event *ui.Field, where json.RawMessage) {
-	one := f.Add(WhereField, "Condition", string(where), "such as Status: 1 -> 2 or CreditLimit > 1000, several separated by two blanks, or JSON; empty for all events")
-	one.Check = func() string {
-		if _, err := readWhere(f.HostSession, event.Text(), one.Text()); f.Session.Events != nil && err != nil {
+	condition := f.Add(WhereField, "Condition", string(where), "such as Status: 1 -> 2 or CreditLimit > 1000, several separated by two blanks, or JSON; empty for all events")
+	condition.Check = func() string {
+		if _, err := readWhere(f.HostSession, event.Text(), condition.Text()); f.Session.Events != nil && err != nil {
 			return err.Error()
 		}
 		return "" // or the service checks it
 	}
-	one.Suggest = func(text string) []ui.Suggestion {
+	condition.Suggest = func(text string) []ui.Suggestion {
 		return suggestFields(whereReader(f.HostSession, event.Text()).Kind, text)
 	}
 }
@@ -47,9 +47,9 @@ func whereReader(s ui.HostSession, pattern string) filter.WhereReader {
 }
 
 // whereOf returns the condition of the form values; nil if it is still that of was.
-func whereOf(s ui.HostSession, values map[string]string, was json.RawMessage) json.RawMessage {
+func whereOf(s ui.HostSession, values map[string]string, old json.RawMessage) json.RawMessage {
 	text := values[WhereField]
-	if text == string(was) {
+	if text == string(old) {
 		return nil
 	}
 	where, err := readWhere(s, values["EventName"], text)
@@ -68,7 +68,11 @@ func suggestFields(kind *record.Kind, text string) (list []ui.Suggestion) {
 	}
 	for _, field := range kind.Fields {
 		if len(field.Name) > len(word) && strings.EqualFold(field.Name[:len(word)], word) {
-			list = append(list, ui.Suggestion{Text: strings.TrimSuffix(text, word) + field.Name, Name: field.Name, Help: field.TypeName() + "   " + filter.Allowed(field.Filter)})
+			list = append(list, ui.Suggestion{
+				Text: strings.TrimSuffix(text, word) + field.Name,
+				Name: field.Name,
+				Help: field.TypeName() + "   " + filter.Allowed(field.Filter),
+			})
 		}
 	}
 	return list
