@@ -44,10 +44,10 @@ var clipMethods = map[string]clipMethod{"native": nativeClip, "osc52": terminalC
 // of the clipboard of this computer, which is not the user's.
 func (c Clipboard) order() []string {
 	set := c.Env("WHCTL_CLIPBOARD")
-	switch {
-	case clipMethods[set] != nil:
+	if clipMethods[set] != nil {
 		return []string{set, "file"}
-	case c.Env("SSH_TTY") != "" || c.Env("SSH_CONNECTION") != "":
+	}
+	if c.Env("SSH_TTY") != "" || c.Env("SSH_CONNECTION") != "" {
 		return []string{"osc52", "file"}
 	}
 	return []string{"native", "osc52", "file"}
@@ -74,8 +74,7 @@ func terminalClip(c Clipboard, text string) (string, error) {
 		return "", errTooLong
 	}
 	sequence, how := "\x1b]52;c;"+encoded+"\a", "sent to the terminal via OSC 52"
-	switch {
-	case c.Env("TMUX") != "":
+	if c.Env("TMUX") != "" {
 		ctx, cancel := context.WithTimeout(c.Context, clipTimeout)
 		defer cancel()
 		how += " through tmux"
@@ -83,7 +82,7 @@ func terminalClip(c Clipboard, text string) (string, error) {
 			return how, nil
 		}
 		sequence += throughTmux(sequence)
-	case c.Env("STY") != "":
+	} else if c.Env("STY") != "" {
 		sequence, how = throughScreen(sequence), how+" through screen"
 	}
 	_, err := io.WriteString(c.Output, sequence)
@@ -153,7 +152,9 @@ func clipPrograms(env func(string) string) []clipProgram {
 		programs = append(programs, clipProgram{[]string{"wl-copy"}, false})
 	}
 	if env("DISPLAY") != "" {
-		programs = append(programs, clipProgram{[]string{"xclip", "-in", "-selection", "clipboard"}, false}, clipProgram{[]string{"xsel", "--input", "--clipboard"}, false})
+		programs = append(programs,
+			clipProgram{[]string{"xclip", "-in", "-selection", "clipboard"}, false},
+			clipProgram{[]string{"xsel", "--input", "--clipboard"}, false})
 	}
 	return programs
 }

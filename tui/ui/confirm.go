@@ -45,13 +45,14 @@ func OpenConfirm(h Host, title, verb string, lines []string, run func() tea.Cmd)
 // count if it is large, or the name of a protected profile.
 func OpenConfirmMany(h Host, count int, title, verb string, lines []string, run func() tea.Cmd) *Confirm {
 	d := NewHostSession(h)
-	one := Confirm{HostSession: d, title: title, lines: lines, verb: verb, Run: run, openedAt: d.Session.Now}
+	question := Confirm{HostSession: d, title: title, lines: lines, verb: verb, Run: run, openedAt: d.Session.Now}
 	if !d.Session.NeedsTypedAnswer(count) {
-		h.ShowOverlay(&one)
-		return &one
+		h.ShowOverlay(&question)
+		return &question
 	}
-	c := &TypedConfirm{Confirm: one, Word: strconv.Itoa(count), input: NewInput("")}
-	if c.instruction = "type " + c.Word; d.Session.protected() {
+	c := &TypedConfirm{Confirm: question, Word: strconv.Itoa(count), input: NewInput("")}
+	c.instruction = "type " + c.Word
+	if d.Session.protected() {
 		c.Word, c.instruction = d.Session.Profile, "protected: type "+d.Session.Profile
 	}
 	h.ShowOverlay(c)
@@ -90,7 +91,6 @@ func (s *Session) NeedsAdmin() string {
 // word.
 func (s *Session) NeedsTypedAnswer(count int) bool { return s.protected() || count >= typedCountMin }
 
-// Scopes implements Overlay.
 func (c *Confirm) Scopes() []keymap.Scope {
 	if c.Toggle != nil {
 		return []keymap.Scope{keymap.InRetryConfirm, keymap.InConfirm}
@@ -101,7 +101,6 @@ func (c *Confirm) Scopes() []keymap.Scope {
 // tooSoon reports whether ConfirmPause has not elapsed yet.
 func (c *Confirm) tooSoon() bool { return c.Session.Now.Sub(c.openedAt) < ConfirmPause }
 
-// Do implements Overlay.
 func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 	if c.tooSoon() {
 		c.openedAt = c.Session.Now // restart the pause while a key is held down
@@ -118,12 +117,14 @@ func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// Box implements Overlay.
 func (c *Confirm) Box(width, height int) []string {
 	width = min(width, maxConfirmWidth) - 4
 	no := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
 	return c.frame(width, height, c.Session.Theme.Compose(width, nil, []theme.Span{
-		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Role: theme.Key}, {Text: c.verb}, {Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Role: theme.Key}, {Text: "cancel"},
+		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Role: theme.Key},
+		{Text: c.verb},
+		{Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Role: theme.Key},
+		{Text: "cancel"},
 	}))
 }
 
@@ -189,7 +190,6 @@ type TypedConfirm struct {
 	wrong       bool
 }
 
-// Scopes implements Overlay.
 func (c *TypedConfirm) Scopes() []keymap.Scope {
 	if c.Toggle != nil {
 		return []keymap.Scope{keymap.InTypedRetryConfirm, keymap.InTypedConfirm}
@@ -229,7 +229,6 @@ func (c *TypedConfirm) Do(b keymap.Binding) tea.Cmd {
 
 func (c *TypedConfirm) text() string { return strings.TrimSpace(c.input.Value()) }
 
-// Box implements Overlay.
 func (c *TypedConfirm) Box(width, height int) []string {
 	t := c.Session.Theme
 	width = min(width, maxConfirmWidth) - 4

@@ -33,10 +33,10 @@ const MaxField = 64 << 10
 
 // NewField returns a field with an initial value.
 func NewField(name, label, value, help string) *Field {
-	one := &Field{Name: name, Label: label, Help: help, Input: NewInput("")}
-	one.Input.CharLimit = MaxField
-	one.Set(value)
-	return one
+	field := &Field{Name: name, Label: label, Help: help, Input: NewInput("")}
+	field.Input.CharLimit = MaxField
+	field.Set(value)
+	return field
 }
 
 // Set replaces the value.
@@ -83,8 +83,8 @@ var erasingKeys = []tea.KeyType{tea.KeyBackspace, tea.KeyDelete, tea.KeyCtrlU, t
 // cycleOption selects the next or previous option, or the first that starts with the
 // typed character.
 func (f *Field) cycleOption(m tea.KeyMsg) {
-	at := slices.Index(f.Options, f.Input.Value())
-	to := at
+	chosen := slices.Index(f.Options, f.Input.Value())
+	to := chosen
 	switch m.Type {
 	case tea.KeyRight, tea.KeySpace:
 		to++
@@ -92,12 +92,13 @@ func (f *Field) cycleOption(m tea.KeyMsg) {
 		to += len(f.Options) - 1
 	case tea.KeyRunes:
 		matches := func(text string) bool { return strings.HasPrefix(text, string(m.Runes)) }
-		if to = slices.IndexFunc(f.Options, matches); to < 0 {
-			to = at
+		to = slices.IndexFunc(f.Options, matches)
+		if to < 0 {
+			to = chosen
 		}
 	}
 	f.Input.SetValue(f.Options[to%len(f.Options)])
-	if to != at && f.OnChoose != nil {
+	if to != chosen && f.OnChoose != nil {
 		f.OnChoose()
 	}
 }
@@ -135,8 +136,8 @@ func (f *Field) moveSuggestion(step int) bool {
 // complete replaces the value with the selected suggestion, if there is one.
 func (f *Field) complete() {
 	list := f.suggestions()
-	if at := f.selected(list); at >= 0 {
-		f.Set(list[at].Text)
+	if i := f.selected(list); i >= 0 {
+		f.Set(list[i].Text)
 	}
 	f.suggestionIndex = 0
 }

@@ -41,12 +41,11 @@ func NewForm(h Host, title, verb string) *Form {
 
 // Add adds a field.
 func (f *Form) Add(name, label, value, help string) *Field {
-	one := NewField(name, label, value, help)
-	f.Fields = append(f.Fields, one)
-	return one
+	field := NewField(name, label, value, help)
+	f.Fields = append(f.Fields, field)
+	return field
 }
 
-// Scopes implements Overlay.
 func (f *Form) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InForm} }
 
 // Hints returns the hints of the form, labelled with its verb.
@@ -55,11 +54,13 @@ func (f *Form) Hints() []keymap.Binding {
 	for _, b := range keymap.Bindings.Hints([]keymap.Scope{keymap.InForm}) {
 		switch b.Action {
 		case keymap.Submit:
-			if b.Hint = f.verb; f.EnterSubmits {
+			b.Hint = f.verb
+			if f.EnterSubmits {
 				b.Keys = "enter"
 			}
 		case keymap.SubmitAndTest:
-			if b.Hint = f.verb + " and test"; !f.CanTest {
+			b.Hint = f.verb + " and test"
+			if !f.CanTest {
 				continue
 			}
 		}
@@ -94,9 +95,9 @@ func (f *Form) begin() {
 // content returns the values of all fields.
 func (f *Form) content() string {
 	var all strings.Builder
-	for _, one := range f.Fields {
-		if !one.Empty() {
-			all.WriteString(one.Name + "\x00" + one.Text() + "\x00")
+	for _, field := range f.Fields {
+		if !field.Empty() {
+			all.WriteString(field.Name + "\x00" + field.Text() + "\x00")
 		}
 	}
 	return all.String()
@@ -105,7 +106,6 @@ func (f *Form) content() string {
 // changed reports whether the user has changed a value since.
 func (f *Form) changed() bool { return f.initial != nil && *f.initial != f.content() }
 
-// Do implements Overlay.
 func (f *Form) Do(b keymap.Binding) tea.Cmd {
 	if b.Action == keymap.GoBack && f.Session.Now.Sub(f.warnedAt) >= ToastDuration[Warning] && f.changed() && !f.Sent && !f.IsSignIn {
 		f.warnedAt = f.Session.Now
@@ -123,10 +123,11 @@ func (f *Form) Do(b keymap.Binding) tea.Cmd {
 		if f.pasted() {
 			return nil
 		}
-		switch last := f.next(); {
-		case (last || f.EnterSubmits) && b.Action == keymap.NextFieldOrSubmit:
+		last := f.next()
+		if (last || f.EnterSubmits) && b.Action == keymap.NextFieldOrSubmit {
 			return f.submit(false)
-		case last:
+		}
+		if last {
 			f.At = 0
 		}
 	case keymap.PreviousField:
@@ -156,7 +157,8 @@ func (f *Form) pasted() bool {
 	if f.Session.Now.Sub(f.lastKey) >= PasteInterval {
 		return false
 	}
-	if f.lastKey = f.Session.Now; f.Fields[f.At].Options == nil {
+	f.lastKey = f.Session.Now
+	if f.Fields[f.At].Options == nil {
 		f.HandleKey(tea.KeyMsg{Type: tea.KeySpace, Runes: []rune{' '}})
 	}
 	f.Host.Notify(Warning, "ignored because it was part of a paste: press it again")
@@ -166,14 +168,14 @@ func (f *Form) pasted() bool {
 // next goes to the next field, unless the value is invalid. It stays in the last field
 // and reports that.
 func (f *Form) next() (last bool) {
-	one := f.Fields[f.At]
-	one.complete()
-	if wrong := one.validate(); wrong != "" {
-		one.Error = wrong
+	field := f.Fields[f.At]
+	field.complete()
+	if wrong := field.validate(); wrong != "" {
+		field.Error = wrong
 		return false
 	}
-	if one.AddMore != nil {
-		one.AddMore()
+	if field.AddMore != nil {
+		field.AddMore()
 	}
 	to := f.step(1)
 	if to >= len(f.Fields) {
@@ -185,10 +187,10 @@ func (f *Form) next() (last bool) {
 
 // step returns the index of the next or previous field. It skips the second field of an
 // empty pair.
-func (f *Form) step(by int) int {
-	to := f.At + by
+func (f *Form) step(direction int) int {
+	to := f.At + direction
 	if to > 0 && to < len(f.Fields) && f.Fields[to].SameLine && f.Fields[to].Empty() && f.Fields[to-1].Empty() {
-		to += by
+		to += direction
 	}
 	return to
 }
@@ -202,8 +204,10 @@ func (f *Form) RejectedFields(err error) bool {
 	}
 	shown := false
 	for _, wrong := range e.Fields {
-		if one := f.fieldFor(wrong); one != nil {
-			one.Error, f.At, shown = wrong.Message, slices.Index(f.Fields, one), true
+		if field := f.fieldFor(wrong); field != nil {
+			field.Error = wrong.Message
+			f.At = slices.Index(f.Fields, field)
+			shown = true
 		}
 	}
 	return shown
@@ -212,13 +216,13 @@ func (f *Form) RejectedFields(err error) bool {
 // fieldFor returns the field of an error, nil if there is none.
 func (f *Form) fieldFor(wrong wire.FieldError) *Field {
 	if f.FieldFor != nil {
-		if one := f.FieldFor(wrong); one != nil {
-			return one
+		if field := f.FieldFor(wrong); field != nil {
+			return field
 		}
 	}
-	for _, one := range f.Fields {
-		if strings.EqualFold(one.Name, wrong.FieldName) {
-			return one
+	for _, field := range f.Fields {
+		if strings.EqualFold(field.Name, wrong.FieldName) {
+			return field
 		}
 	}
 	return nil
@@ -237,12 +241,12 @@ func (f *Form) submit(test bool) tea.Cmd {
 		return nil
 	}
 	values := make(map[string]string)
-	for i, one := range f.Fields {
-		if wrong := one.validate(); wrong != "" {
-			one.Error, f.At = wrong, i
+	for i, field := range f.Fields {
+		if wrong := field.validate(); wrong != "" {
+			field.Error, f.At = wrong, i
 			return nil
 		}
-		values[one.Name] = one.Text()
+		values[field.Name] = field.Text()
 	}
 	cmd := f.Send(values, test)
 	if cmd == nil {

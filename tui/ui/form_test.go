@@ -38,7 +38,8 @@ func TestPasteDoesNotSubmitForm(t *testing.T) {
 		t.Errorf("sent %d times, with %q", sent, got)
 	}
 	d.WantText("ignored because it was part of a paste")
-	if d.Press("enter"); sent != 1 {
+	d.Press("enter")
+	if sent != 1 {
 		t.Errorf("sent %d times after enter", sent)
 	}
 }
@@ -99,16 +100,19 @@ func TestTabInLastFieldGoesToFirst(t *testing.T) {
 	last.Check = func() string { return invalid }
 	d.App.ShowOverlay(f)
 	for _, want := range []int{1, 0, 1} {
-		if d.Press("tab"); f.At != want || sent != 0 {
+		d.Press("tab")
+		if f.At != want || sent != 0 {
 			t.Fatalf("field %d, sent %d times", f.At, sent)
 		}
 	}
 	invalid = "wrong"
-	if d.Press("tab"); f.At != 1 || last.Error != "wrong" {
+	d.Press("tab")
+	if f.At != 1 || last.Error != "wrong" {
 		t.Errorf("field %d, error %q", f.At, last.Error)
 	}
 	invalid = ""
-	if d.Press("enter"); sent != 1 {
+	d.Press("enter")
+	if sent != 1 {
 		t.Errorf("sent %d times", sent)
 	}
 }
@@ -133,7 +137,8 @@ func TestEnterTakesSuggestionWithPointer(t *testing.T) {
 		if got := strings.Contains(d.Text(), d.App.Session.Theme.Pointer+" "); got != (want != "") {
 			t.Errorf("%s: a suggestion has the pointer: %t\n%s", keys, got, d.Text())
 		}
-		if d.Press("enter"); first.Text() != want || f.At != 1 {
+		d.Press("enter")
+		if first.Text() != want || f.At != 1 {
 			t.Errorf("%s: %q in the first field, at %d", keys, first.Text(), f.At)
 		}
 	}
@@ -159,7 +164,8 @@ func TestKeyNamesAreText(t *testing.T) {
 		l.Accept = func(text string) tea.Cmd { accepted = text; return nil }
 		d.App.ShowInput(l)
 		d.Key(tuitest.Letter(word))
-		if d.Press("enter"); accepted != word {
+		d.Press("enter")
+		if accepted != word {
 			t.Errorf("input line: %s typed %q", word, accepted)
 		}
 

@@ -41,8 +41,8 @@ func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 		} else {
 			lines = append(lines, f.fieldLine(f.Fields[i], i == f.At, width))
 		}
-		for at := first; at <= i; at++ {
-			lines = append(lines, f.remarks(at, width, room)...)
+		for k := first; k <= i; k++ {
+			lines = append(lines, f.remarks(k, width, room)...)
 		}
 		if first <= f.At && f.At <= i {
 			from, to = begin, len(lines)
@@ -69,10 +69,11 @@ func (f *Form) keys() string {
 // remarks draws the error of a field or, for the active field, its help and
 // suggestions.
 func (f *Form) remarks(at, width, room int) []string {
-	t, one := f.Session.Theme, f.Fields[at]
-	text, role := one.Error, theme.Failure
+	t, active := f.Session.Theme, f.Fields[at]
+	text, role := active.Error, theme.Failure
 	if text == "" {
-		if text, role = one.Help, theme.Dim; at != f.At {
+		text, role = active.Help, theme.Dim
+		if at != f.At {
 			return nil
 		}
 	}
@@ -80,28 +81,32 @@ func (f *Form) remarks(at, width, room int) []string {
 	for _, part := range t.WrapLines(text, width-labelWidth, MaxRemarkLines) {
 		lines = append(lines, t.Paint(role, theme.Spaces(labelWidth)+t.Fit(part, width-labelWidth, false)))
 	}
-	if at != f.At || one.Error != "" {
+	if at != f.At || active.Error != "" {
 		return lines
 	}
-	return append(lines, f.suggestionLines(one, width, room-len(lines)-2)...)
+	return append(lines, f.suggestionLines(active, width, room-len(lines)-2)...)
 }
 
 // suggestionLines draws the suggestions that fit. The one with the pointer is accepted
 // by enter.
-func (f *Form) suggestionLines(one *Field, width, room int) []string {
+func (f *Form) suggestionLines(field *Field, width, room int) []string {
 	t := f.Session.Theme
-	list := one.suggestions()
+	list := field.suggestions()
 	if len(list) == 0 {
 		return nil
 	}
 	room = min(len(list), maxSuggestions, max(minSuggestions, room))
-	selected := one.selected(list)
+	selected := field.selected(list)
 	first := max(0, selected-room+1)
 	var lines []string
 	for i, s := range list[first:min(len(list), first+room)] {
-		pointer, count, role := " ", "", theme.Dim
+		pointer := " "
+		count := ""
+		role := theme.Dim
 		if first+i == selected {
-			pointer, count, role = t.Pointer, fmt.Sprintf(" %d of %d", first+i+1, len(list)), theme.Plain
+			pointer = t.Pointer
+			count = fmt.Sprintf(" %d of %d", first+i+1, len(list))
+			role = theme.Plain
 		}
 		text := t.Fit(pointer+" "+s.Name+"  "+s.Help, width-labelWidth-len(count), false)
 		lines = append(lines, t.Paint(role, theme.Spaces(labelWidth)+text+count))
@@ -109,44 +114,48 @@ func (f *Form) suggestionLines(one *Field, width, room int) []string {
 	return lines
 }
 
-func (f *Form) fieldLine(one *Field, active bool, width int) string {
+func (f *Form) fieldLine(field *Field, active bool, width int) string {
 	t := f.Session.Theme
-	label := f.label(one, active)
-	if one.Options == nil {
-		return label + f.value(one, active, width-labelWidth)
+	label := f.label(field, active)
+	if field.Options == nil {
+		return label + f.value(field, active, width-labelWidth)
 	}
 	role := theme.Plain
 	if active {
 		role = theme.Selected
 	}
-	return label + f.Session.Theme.Compose(width-labelWidth, []theme.Span{{Text: t.Less + " ", Role: theme.Dim}, {Text: one.Input.Value(), Role: role}, {Text: " " + t.More, Role: theme.Dim}}, nil)
+	return label + f.Session.Theme.Compose(width-labelWidth, []theme.Span{
+		{Text: t.Less + " ", Role: theme.Dim},
+		{Text: field.Input.Value(), Role: role},
+		{Text: " " + t.More, Role: theme.Dim},
+	}, nil)
 }
 
-func (f *Form) label(one *Field, active bool) string {
+func (f *Form) label(field *Field, active bool) string {
 	role := theme.Dim
 	if active {
 		role = theme.Key
 	}
-	return f.Session.Theme.Paint(role, f.Session.Theme.Fit(one.Label, labelWidth, false))
+	return f.Session.Theme.Paint(role, f.Session.Theme.Fit(field.Label, labelWidth, false))
 }
 
 // value draws the value of a field, with the cursor if it is active.
-func (f *Form) value(one *Field, active bool, width int) string {
-	text := one.Input.Value()
-	if one.Masked && (text != "" || one.Stored) {
+func (f *Form) value(field *Field, active bool, width int) string {
+	text := field.Input.Value()
+	if field.Masked && (text != "" || field.Stored) {
 		text = SecretMask
 	}
-	switch {
-	case !active:
+	if !active {
 		return f.Session.Theme.Fit(text, width, false)
-	case one.Stored:
+	}
+	if field.Stored {
 		return drawInput(f.Session.Theme, NewInput(SecretMask), width, false)
 	}
-	return drawInput(f.Session.Theme, one.Input, width, one.Masked)
+	return drawInput(f.Session.Theme, field.Input, width, field.Masked)
 }
 
 // paired reports whether the next field is shown on the same line.
-func (f *Form) paired(at int) bool { return at+1 < len(f.Fields) && f.Fields[at+1].SameLine }
+func (f *Form) paired(i int) bool { return i+1 < len(f.Fields) && f.Fields[i+1].SameLine }
 
 // addMoreLabel is shown after the last pair of a list.
 const addMoreLabel = "   + add"

@@ -151,7 +151,7 @@ type Response struct {
 func Fetch[T any](ctx context.Context, s Screen, fetch func(ctx context.Context, c *client.Client) (T, error), apply func(T, error) tea.Cmd) tea.Cmd {
 	c := s.Common().Session.Client
 	return func() tea.Msg {
-		got, err := fetch(ctx, c)
-		return Response{To: s, Err: err, Apply: func() tea.Cmd { return apply(got, err) }}
+		fetched, err := fetch(ctx, c)
+		return Response{To: s, Err: err, Apply: func() tea.Cmd { return apply(fetched, err) }}
 	}
 }

@@ -14,7 +14,8 @@ const maxIndentSize = 1 << 20
 // maxIndentSize bytes. The order of members and the digits of numbers are preserved.
 func JSONLines(text []byte, width int) []theme.Span {
 	if len(text) > maxIndentSize {
-		return append([]theme.Span{{Text: "(" + Size(len(text)) + ": not indented)", Role: theme.Dim}}, theme.HardWrap(string(text), width)...)
+		note := theme.Span{Text: "(" + Size(len(text)) + ": not indented)", Role: theme.Dim}
+		return append([]theme.Span{note}, theme.HardWrap(string(text), width)...)
 	}
 	var out bytes.Buffer
 	if json.Indent(&out, text, "", "  ") != nil {

@@ -68,12 +68,14 @@ func (k *jsonStyler) token(text string) (n int, role theme.Role) {
 		return k.stringEnd(text, 0), theme.JSONText
 	case text[0] == '"':
 		k.inString = true
-		if n = k.stringEnd(text, 1); strings.HasPrefix(text[n:], ":") {
+		n = k.stringEnd(text, 1)
+		if strings.HasPrefix(text[n:], ":") {
 			return n, theme.JSONName
 		}
 		return n, theme.JSONText
 	case strings.IndexByte(jsonPunctuation, text[0]) < 0:
-		if n = strings.IndexAny(text, jsonPunctuation); n < 0 {
+		n = strings.IndexAny(text, jsonPunctuation)
+		if n < 0 {
 			n = len(text)
 		}
 		return n, theme.JSONValue

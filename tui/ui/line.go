@@ -106,7 +106,8 @@ func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
 
 // submit accepts the input if it is valid.
 func (l *InputLine) submit() tea.Cmd {
-	if l.verify(); l.err != nil {
+	l.verify()
+	if l.err != nil {
 		return nil
 	}
 	if l.Session.Now.Sub(l.lastKey) < PasteInterval { // too fast for typing: part of a paste
@@ -167,12 +168,12 @@ func drawInput(t *theme.Theme, input textinput.Model, width int, masked bool) st
 	if masked {
 		value = slices.Repeat([]rune{'*'}, len(value))
 	}
-	at := min(input.Position(), len(value))
-	first := max(0, at-width+2)
-	before, _ := t.Sanitize(string(value[first:at]), width-1)
-	under, rest := " ", ""
-	if at < len(value) {
-		under, rest = string(value[at:at+1]), string(value[at+1:])
+	position := min(input.Position(), len(value))
+	first := max(0, position-width+2)
+	before, _ := t.Sanitize(string(value[first:position]), width-1)
+	under, after := " ", ""
+	if position < len(value) {
+		under, after = string(value[position:position+1]), string(value[position+1:])
 	}
 	under, underWidth := t.Sanitize(under, 2)
 	if underWidth == 0 {
@@ -182,7 +183,7 @@ func drawInput(t *theme.Theme, input textinput.Model, width int, masked bool) st
 	if used+underWidth > width {
 		under, underWidth = " ", 1
 	}
-	return before + t.Paint(theme.Cursor, under) + t.Fit(rest, width-used-underWidth, false)
+	return before + t.Paint(theme.Cursor, under) + t.Fit(after, width-used-underWidth, false)
 }
 
 // Hint returns the text of the hint line: the error of the input, or its help.
@@ -206,7 +207,11 @@ func (l *InputLine) Suggestions(width, room int) []string {
 			break
 		}
 		name := l.Session.Theme.Fit(s.Name, 28, false)
-		lines = append(lines, l.Session.Theme.Compose(width, []theme.Span{{Text: "   "}, {Text: name, Role: theme.Key}, {Text: "  " + s.Help, Role: theme.Dim}}, nil))
+		lines = append(lines, l.Session.Theme.Compose(width, []theme.Span{
+			{Text: "   "},
+			{Text: name, Role: theme.Key},
+			{Text: "  " + s.Help, Role: theme.Dim},
+		}, nil))
 	}
 	return lines
 }

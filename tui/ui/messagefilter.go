@@ -42,10 +42,10 @@ type statusFilter struct {
 
 // StatusFilter returns the status filter that Problems and Undelivered select.
 func (f MessageFilter) StatusFilter() statusFilter {
-	switch {
-	case f.Undelivered:
+	if f.Undelivered {
 		return statusFilter{"not delivered", []string{"0", "2", "3"}}
-	case f.Problems:
+	}
+	if f.Problems {
 		return statusFilter{"failed or retrying", []string{"2", "3"}}
 	}
 	return statusFilter{}

@@ -40,10 +40,8 @@ func NewText(h Host, title string, lines ...theme.Span) *Text {
 	return &Text{HostSession: NewHostSession(h), title: title, Lines: lines, Keywords: make(map[int][]string)}
 }
 
-// Scopes implements Overlay.
 func (t *Text) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InText} }
 
-// Do implements Overlay.
 func (t *Text) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
@@ -110,10 +108,9 @@ func (t *Text) matching() []theme.Span {
 	}
 	var first, others []theme.Span
 	for i, line := range t.Lines {
-		switch {
-		case slices.Contains(t.Keywords[i], t.search):
+		if slices.Contains(t.Keywords[i], t.search) {
 			first = append(first, line)
-		case strings.Contains(strings.ToLower(line.Text), strings.ToLower(t.search)):
+		} else if strings.Contains(strings.ToLower(line.Text), strings.ToLower(t.search)) {
 			others = append(others, line)
 		}
 	}
@@ -126,7 +123,6 @@ const maxTextWidth = 96
 // InnerWidth returns the width of the lines in cells.
 func (t *Text) InnerWidth() int { return min(t.Session.Columns-4, maxTextWidth) - 4 }
 
-// Box implements Overlay.
 func (t *Text) Box(_, height int) []string {
 	width := t.InnerWidth()
 	var lines []string

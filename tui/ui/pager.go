@@ -48,17 +48,18 @@ func (p *Pager) SetJSON(lines []theme.Span) {
 			styled[i] = append([]theme.Span{{Text: "  "}}, styled[i]...)
 		}
 	}
-	if p.SetLines(lines); styled != nil {
+	p.SetLines(lines)
+	if styled != nil {
 		p.Data = LineData{styled, values}
 	}
 }
 
 // Value returns the value in the line with the cursor.
 func (p *Pager) Value() string {
-	switch {
-	case p.At >= len(p.Lines):
+	if p.At >= len(p.Lines) {
 		return ""
-	case p.At < len(p.Data.Values):
+	}
+	if p.At < len(p.Data.Values) {
 		return p.Data.Values[p.At]
 	}
 	text := strings.TrimSpace(p.Lines[p.At].Text)
@@ -108,10 +109,15 @@ func (p *Pager) Scroll(n int) {
 		step = -1
 	}
 	p.At = max(0, min(p.At+n, len(p.Lines)-1))
-	for to := p.At + step; to >= 0 && to < len(p.Lines) && (p.Lines[p.At].Role == theme.Title || strings.TrimSpace(p.Lines[p.At].Text) == ""); to += step {
+	for to := p.At + step; to >= 0 && to < len(p.Lines) && isGap(p.Lines[p.At]); to += step {
 		p.At = to
 	}
 	p.Top = max(0, min(max(p.At-p.Rows+1, min(p.Top, p.At)), len(p.Lines)-p.Rows))
+}
+
+// isGap reports whether the cursor does not stay in a line: it is blank, or a title.
+func isGap(line theme.Span) bool {
+	return line.Role == theme.Title || strings.TrimSpace(line.Text) == ""
 }
 
 // tabLines is the number of lines of a tab bar, with the blank line below it.
@@ -171,10 +177,10 @@ func (p *Pager) findNext(step int) {
 	if p.view.search == "" {
 		return
 	}
-	for i := 1; i <= len(p.Lines); i++ {
-		at := (p.At + i*step + len(p.Lines)*2) % len(p.Lines)
-		if p.Matches(at) {
-			p.Scroll(at - p.At)
+	for distance := 1; distance <= len(p.Lines); distance++ {
+		i := (p.At + distance*step + len(p.Lines)*2) % len(p.Lines)
+		if p.Matches(i) {
+			p.Scroll(i - p.At)
 			return
 		}
 	}
@@ -191,7 +197,8 @@ func (p *Pager) Find() *InputLine {
 	l := NewInputLine(p.Owner.Host, "find", "/", p.view.search)
 	l.Help = "enter searches; n and N find the next and previous match"
 	l.Accept = func(text string) tea.Cmd {
-		if p.view.search = text; text != "" && (p.At >= len(p.Lines) || !p.Matches(p.At)) {
+		p.view.search = text
+		if text != "" && (p.At >= len(p.Lines) || !p.Matches(p.At)) {
 			p.findNext(1)
 		}
 		return nil

@@ -24,10 +24,8 @@ type Picker struct {
 	At      int
 }
 
-// Scopes implements Overlay.
 func (p *Picker) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
 
-// Do implements Overlay.
 func (p *Picker) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
@@ -45,7 +43,6 @@ func (p *Picker) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// Box implements Overlay.
 func (p *Picker) Box(width, height int) []string {
 	t := p.Session.Theme
 	width = min(width, 80) - 4

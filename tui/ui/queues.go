@@ -28,9 +28,11 @@ const (
 
 // Update stores fetched statistics.
 func (q *Queues) Update(s *wire.Stats, now time.Time) {
-	q.fetchedAt, q.Known, q.complete = now, make(map[string]wire.Queue, len(s.Queues)), s.OtherQueues == 0
-	for _, one := range s.Queues {
-		q.Known[one.SubscriptionID] = one
+	q.fetchedAt = now
+	q.Known = make(map[string]wire.Queue, len(s.Queues))
+	q.complete = s.OtherQueues == 0
+	for _, queue := range s.Queues {
+		q.Known[queue.SubscriptionID] = queue
 	}
 	q.since = time.Time{}
 	if since := time.Time(s.SinceDateTime); time.Time(s.ServerDateTime).Sub(since) < time.Hour {
@@ -49,8 +51,8 @@ func (q *Queues) PeriodLabel(c *Clock) string {
 // Get returns the statistics of a subscription, false if unknown. They are zero for a
 // subscription without traffic.
 func (q *Queues) Get(subscription string) (wire.Queue, bool) {
-	one, known := q.Known[subscription]
-	return one, known || q.complete
+	queue, known := q.Known[subscription]
+	return queue, known || q.complete
 }
 
 // BreakerOpen reports whether the circuit breaker of a subscription is known to be
@@ -62,9 +64,9 @@ func (q *Queues) BreakerOpen(subscription string) bool {
 // PendingOf returns the number of pending messages of a subscriber; known is false if
 // it may be incomplete.
 func (q *Queues) PendingOf(subscriber string) (n int64, known bool) {
-	for _, one := range q.Known {
-		if one.SubscriberID == subscriber {
-			n += one.Pending
+	for _, queue := range q.Known {
+		if queue.SubscriberID == subscriber {
+			n += queue.Pending
 		}
 	}
 	return n, q.complete
@@ -74,19 +76,19 @@ func (q *Queues) PendingOf(subscriber string) (n int64, known bool) {
 // fetched, for example by the service. A queue is disabled if its subscription or its
 // subscriber is. Each difference is reported once, since the statistics can be older
 // than the stored state.
-func (q *Queues) EnabledChanged(of wire.Subscriber, list ...wire.Subscription) bool {
+func (q *Queues) EnabledChanged(subscriber wire.Subscriber, list ...wire.Subscription) bool {
 	changed := false
-	for _, one := range list {
-		queue, known := q.Known[one.RecID]
-		if !known || queue.IsEnabled == (one.IsEnabled && of.IsEnabled) {
-			delete(q.differing, one.RecID)
+	for _, subscription := range list {
+		queue, known := q.Known[subscription.RecID]
+		if !known || queue.IsEnabled == (subscription.IsEnabled && subscriber.IsEnabled) {
+			delete(q.differing, subscription.RecID)
 			continue
 		}
-		changed = changed || !q.differing[one.RecID]
+		changed = changed || !q.differing[subscription.RecID]
 		if q.differing == nil {
 			q.differing = make(map[string]bool)
 		}
-		q.differing[one.RecID] = true
+		q.differing[subscription.RecID] = true
 	}
 	return changed
 }
@@ -119,7 +121,8 @@ func (q *Queues) RefreshIfOld(s Screen, then func() tea.Cmd) tea.Cmd {
 func (q *Queues) fetch(s Screen, then func() tea.Cmd) tea.Cmd {
 	b := s.Common()
 	q.fetchedAt = b.Session.Now
-	return Fetch(b.Session.Context, s, func(ctx context.Context, c *client.Client) (*wire.Stats, error) { return c.Stats(ctx, time.Hour) }, func(stats *wire.Stats, err error) tea.Cmd {
+	fetchStats := func(ctx context.Context, c *client.Client) (*wire.Stats, error) { return c.Stats(ctx, time.Hour) }
+	return Fetch(b.Session.Context, s, fetchStats, func(stats *wire.Stats, err error) tea.Cmd {
 		if err == nil {
 			q.Update(stats, b.Session.Now)
 		}

@@ -11,7 +11,7 @@ import (
 // A queue with another enabled state than its subscription is reported once, because
 // the statistics can be outdated.
 func TestEnabledChangedIsReportedOnce(t *testing.T) {
-	of := wire.Subscriber{RecID: "W", IsEnabled: true}
+	subscriber := wire.Subscriber{RecID: "W", IsEnabled: true}
 	on, off := wire.Subscription{RecID: "S", IsEnabled: true}, wire.Subscription{RecID: "S"}
 	var l ui.Queues
 	for i, step := range []struct {
@@ -20,12 +20,12 @@ func TestEnabledChangedIsReportedOnce(t *testing.T) {
 		of    wire.Subscriber
 		want  bool
 	}{
-		{true, on, of, false},
-		{false, on, of, true},
-		{false, on, of, false},
-		{false, off, of, false},
-		{true, off, of, true},
-		{true, on, of, false},
+		{true, on, subscriber, false},
+		{false, on, subscriber, true},
+		{false, on, subscriber, false},
+		{false, off, subscriber, false},
+		{true, off, subscriber, true},
+		{true, on, subscriber, false},
 		{false, on, wire.Subscriber{RecID: "W"}, false},
 		{true, on, wire.Subscriber{RecID: "W"}, true},
 	} {

@@ -14,7 +14,7 @@ import (
 // Clicker is implemented by screens that handle mouse clicks. The position is relative
 // to the screen; again reports a double click.
 type Clicker interface {
-	Click(x, y int, again bool) tea.Cmd
+	Click(x, y int, double bool) tea.Cmd
 }
 
 // Screen is the content between the header and the status line. Methods that return a
@@ -85,22 +85,16 @@ func (p *Base) Reset() {
 	p.Ctx, p.cancel = context.WithCancel(p.Session.Context)
 }
 
-// Common implements Screen.
 func (p *Base) Common() *Base { return p }
 
-// Start implements Screen.
 func (p *Base) Start() tea.Cmd { return nil }
 
-// Waiting implements Screen.
 func (p *Base) Waiting() bool { return p.Busy }
 
-// Stop implements Screen.
 func (p *Base) Stop() { p.cancel() }
 
-// Badges implements Screen.
 func (p *Base) Badges() []string { return nil }
 
-// SetSize implements Screen.
 func (p *Base) SetSize(width, high int) { p.Width, p.Height = width, high }
 
 // Viewer is implemented by screens that can be saved as a view.

@@ -16,10 +16,8 @@ type Secret struct {
 	Below   Overlay   // overlay that is shown again when the secret is closed
 }
 
-// Scopes implements Overlay.
 func (s *Secret) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InSecret} }
 
-// Do implements Overlay.
 func (s *Secret) Do(b keymap.Binding) tea.Cmd {
 	switch {
 	case s.Session.Now.Sub(s.ShownAt) < ConfirmPause:

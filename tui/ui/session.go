@@ -97,10 +97,10 @@ func (c *Clock) InZone(at time.Time) time.Time {
 
 // TimeText formats a time according to the mode, "-" for the zero time.
 func (c *Clock) TimeText(at time.Time) string {
-	switch {
-	case at.IsZero():
+	if at.IsZero() {
 		return "-"
-	case c.Times == Relative:
+	}
+	if c.Times == Relative {
 		return Age(c.Since(at))
 	}
 	return c.InZone(at).Format("01-02 15:04:05")
@@ -138,10 +138,10 @@ func (c *Clock) ServerTimeText(text string) string {
 // FullServerTime formats a time set by the service with date and milliseconds.
 func (c *Clock) FullServerTime(text string) string {
 	at, ok := ParseTime(text)
-	switch {
-	case !ok:
+	if !ok {
 		return text
-	case c.Times == UTC:
+	}
+	if c.Times == UTC {
 		return at.Format("2006-01-02 15:04:05.000") + " UTC"
 	}
 	shown := at.In(c.Zone).Format("2006-01-02 15:04:05.000 MST")

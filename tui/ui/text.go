@@ -33,10 +33,10 @@ func Until(d time.Duration) string {
 
 // Size formats a number of bytes.
 func Size(n int) string {
-	switch {
-	case n < 1<<10:
+	if n < 1<<10 {
 		return fmt.Sprintf("%d B", n)
-	case n < 1<<20:
+	}
+	if n < 1<<20 {
 		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
 	}
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
@@ -45,10 +45,10 @@ func Size(n int) string {
 // LastResult returns the last HTTP status code of a message, or why there was no
 // response.
 func LastResult(m wire.Message) string {
-	switch {
-	case m.LastMessageResponseHTTPCode != nil:
+	if m.LastMessageResponseHTTPCode != nil {
 		return strconv.Itoa(*m.LastMessageResponseHTTPCode)
-	case m.LastMessageResponseMessage == "":
+	}
+	if m.LastMessageResponseMessage == "" {
 		return "-"
 	}
 	return m.LastMessageResponseMessage
@@ -75,6 +75,7 @@ func escapedQuote(text string) string {
 	out := []byte("$'")
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
+		valid := r != utf8.RuneError || size > 1
 		switch {
 		case r == '\n':
 			out = append(out, `\n`...)
@@ -82,7 +83,7 @@ func escapedQuote(text string) string {
 			out = append(out, `\t`...)
 		case r == '\'' || r == '\\':
 			out = append(out, '\\', byte(r))
-		case hidden(r) || r == utf8.RuneError && size == 1:
+		case hidden(r) || !valid:
 			for _, b := range []byte(text[:size]) {
 				out = fmt.Appendf(out, `\%03o`, b)
 			}
@@ -113,7 +114,8 @@ func AnswerText(r wire.Attempt) string { return *cmp.Or(r.AnswerText, r.Detail, 
 // there was none. Tags of HTML are left out.
 func FirstLine(r wire.Attempt) string {
 	for line := range strings.Lines(AnswerText(r)) {
-		if line = strings.TrimSpace(tags.ReplaceAllString(line, "")); line != "" {
+		line = strings.TrimSpace(tags.ReplaceAllString(line, ""))
+		if line != "" {
 			return line
 		}
 	}
@@ -145,15 +147,15 @@ func MaskURL(text string) string {
 		u.User = url.UserPassword(u.User.Username(), SecretMask)
 	}
 	if u.RawQuery != "" {
-		names := strings.Split(u.RawQuery, "&")
-		for i, one := range names {
-			if name, _, has := strings.Cut(one, "="); has {
-				names[i] = name + "=" + SecretMask
-			} else {
-				names[i] = SecretMask
+		parameters := strings.Split(u.RawQuery, "&")
+		for i, parameter := range parameters {
+			name, _, hasValue := strings.Cut(parameter, "=")
+			parameters[i] = SecretMask
+			if hasValue {
+				parameters[i] = name + "=" + SecretMask
 			}
 		}
-		u.RawQuery = strings.Join(names, "&")
+		u.RawQuery = strings.Join(parameters, "&")
 	}
 	return strings.ReplaceAll(u.String(), url.PathEscape(SecretMask), SecretMask)
 }

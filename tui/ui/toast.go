@@ -40,16 +40,16 @@ type Toasts struct {
 const maxErrors = 200
 
 // Add shows a message; failures are also added to the error log.
-func (t *Toasts) Add(one Toast) {
-	if one.Level != Failure {
-		t.Transient = &one
+func (t *Toasts) Add(toast Toast) {
+	if toast.Level != Failure {
+		t.Transient = &toast
 		return
 	}
-	t.Log(one.Text, one.At)
-	if one.Connection && t.persistent != nil && !t.persistent.Connection {
+	t.Log(toast.Text, toast.At)
+	if toast.Connection && t.persistent != nil && !t.persistent.Connection {
 		return // keep the error of an action that the user requested
 	}
-	t.Transient, t.persistent = nil, &one
+	t.Transient, t.persistent = nil, &toast
 }
 
 // Log adds an error to the error log without showing it.

@@ -15,8 +15,8 @@ func TestUserErrorsTakePrecedence(t *testing.T) {
 	wantShown := func(want string) {
 		t.Helper()
 		got := ""
-		if one := all.Shown(); one != nil {
-			got = one.Text
+		if toast := all.Shown(); toast != nil {
+			got = toast.Text
 		}
 		if got != want {
 			t.Errorf("%q is shown, want %q", got, want)
