@@ -88,7 +88,11 @@ func (b *bulk) Unmark(id string) { b.marks.grid.Marks.Remove(id) }
 func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action, begin func(name string), finish func(id string, err error) tea.Cmd) {
 	b := s.Common()
 	word, _ := b.Session.Theme.StatusText(m.Status)
-	lines := []string{m.EventName + " to", "  " + ui.ShortURL(m.URL), "Status " + word + ", last result " + ui.LastResult(m) + "."}
+	lines := []string{
+		m.EventName + " to",
+		"  " + ui.ShortURL(m.URL),
+		"Status " + word + ", last result " + ui.LastResult(m) + ".",
+	}
 	then := func(err error) tea.Cmd { return finish(m.MessageID, err) }
 	if action == keymap.Retry {
 		if why := refusal(m, b.Session); why != "" {
@@ -124,24 +128,30 @@ func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action
 func RetryOne(s ui.Screen, results *bulk, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 	name := "retry of " + m.EventName
 	b := s.Common()
-	return b.Host.Change(ui.Change{Screen: s, Name: name, Then: then, Do: func(ctx context.Context, c *client.Client) error {
-		if m.Status == delivered {
-			return sendAgain(ctx, c, m)
-		}
-		_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
-		return err
-	}, OnDone: func(err error) {
-		if err != nil {
-			b.Host.ShowError(name, ui.MarkNotSent(err))
-			return
-		}
-		if paused(m, b.Session) {
-			b.Host.Notify(ui.Info, "the message waits: the subscription is disabled")
-		} else {
-			b.Host.Notify(ui.Info, "the message is due now")
-		}
-		results.follow(1, []wire.Message{m})
-	}})
+	return b.Host.Change(ui.Change{
+		Screen: s,
+		Name:   name,
+		Then:   then,
+		Do: func(ctx context.Context, c *client.Client) error {
+			if m.Status == delivered {
+				return sendAgain(ctx, c, m)
+			}
+			_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
+			return err
+		},
+		OnDone: func(err error) {
+			if err != nil {
+				b.Host.ShowError(name, ui.MarkNotSent(err))
+				return
+			}
+			if paused(m, b.Session) {
+				b.Host.Notify(ui.Info, "the message waits: the subscription is disabled")
+			} else {
+				b.Host.Notify(ui.Info, "the message is due now")
+			}
+			results.follow(1, []wire.Message{m})
+		},
+	})
 }
 
 // delivered is the status of delivered messages.
@@ -161,17 +171,23 @@ func sendAgain(ctx context.Context, c *client.Client, m wire.Message) error {
 
 // RemoveOne deletes one message.
 func RemoveOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
-	return s.Common().Host.Change(ui.Change{Screen: s, Name: "delete of " + m.EventName, Then: then, Do: func(ctx context.Context, c *client.Client) error {
-		return c.RemoveMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
-	}})
+	return s.Common().Host.Change(ui.Change{
+		Screen: s,
+		Name:   "delete of " + m.EventName,
+		Then:   then,
+		Do: func(ctx context.Context, c *client.Client) error {
+			return c.RemoveMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
+		},
+	})
 }
 
 // refusal returns the reason why a message cannot be retried, empty if it can.
 func refusal(m wire.Message, s *ui.Session) string {
-	switch word := nextLong(m, s); {
-	case m.Status != 0:
+	word := nextLong(m, s)
+	if m.Status != 0 {
 		return ""
-	case word != "-":
+	}
+	if word != "-" {
 		return "no attempt yet, " + word
 	}
 	return "first attempt in flight: only messages that have been attempted can be sent again"

@@ -158,11 +158,11 @@ func (s *columns) show(names []string, frozen int) {
 			s.visible = append(s.visible, c)
 		}
 	}
-	at := len(s.visible)
-	for at > 0 && s.visible[at-1].MinGridWidth > 0 {
-		at--
+	marker := len(s.visible)
+	for marker > 0 && s.visible[marker-1].MinGridWidth > 0 {
+		marker--
 	}
-	s.visible = slices.Insert(s.visible, cmp.Or(at, len(s.visible)), markerColumn)
+	s.visible = slices.Insert(s.visible, cmp.Or(marker, len(s.visible)), markerColumn)
 	columns := make([]grid.Column, len(s.visible))
 	for i, c := range s.visible {
 		columns[i] = c.Column
@@ -185,7 +185,7 @@ func (s *columns) skipMarker(action keymap.Action) {
 		return
 	}
 	step := 1
-	if at := s.grid.Columns.Index(); action == keymap.GoLeft && at > 0 || at == len(s.visible)-1 {
+	if index := s.grid.Columns.Index(); action == keymap.GoLeft && index > 0 || index == len(s.visible)-1 {
 		step = -1
 	}
 	s.grid.Columns.Move(step)
@@ -196,30 +196,34 @@ const gridKey = "Messages"
 
 // arrange applies saved columns and widths. Filter and order are part of a view
 // only; a list starts with the newest messages.
-func (s *columns) arrange(as state.Arrangement) {
-	names := slices.DeleteFunc(slices.Clone(as.Fields), func(name string) bool {
+func (s *columns) arrange(saved state.Arrangement) {
+	names := slices.DeleteFunc(slices.Clone(saved.Fields), func(name string) bool {
 		_, known := findColumn(name)
 		return !known
 	})
 	if len(names) > 0 {
-		s.show(names, as.Frozen)
+		s.show(names, saved.Frozen)
 	}
-	s.grid.Columns.SetWidths(as.Widths)
+	s.grid.Columns.SetWidths(saved.Widths)
 }
 
 // arrangement returns the current columns and widths.
 func (s *columns) arrangement() state.Arrangement {
-	return state.Arrangement{Fields: s.Names(), Widths: maps.Clone(s.grid.Columns.Widths()), Frozen: s.grid.Columns.Frozen()}
+	return state.Arrangement{
+		Fields: s.Names(),
+		Widths: maps.Clone(s.grid.Columns.Widths()),
+		Frozen: s.grid.Columns.Frozen(),
+	}
 }
 
 // columnKind returns a record kind with the columns as fields, for the column
 // chooser.
 var columnKind = sync.OnceValue(func() *record.Kind {
-	of, kind := ui.MessageKind(), record.Kind{Name: gridKey}
+	messageKind, kind := ui.MessageKind(), record.Kind{Name: gridKey}
 	for _, c := range Columns() {
 		field := record.Field{Name: c.Name, Type: record.Text}
-		if at, known := of.Column(c.field); known {
-			field = of.Fields[at]
+		if i, known := messageKind.Column(c.field); known {
+			field = messageKind.Fields[i]
 			field.Name = c.Name
 		}
 		kind.Fields = append(kind.Fields, field)
@@ -228,8 +232,8 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 	if err != nil {
 		panic("tui: " + err.Error()) // duplicate column name; every test finds it
 	}
-	one, _ := all.Lookup(gridKey)
-	return one
+	registered, _ := all.Lookup(gridKey)
+	return registered
 })
 
 // empty reports whether a column has no value in messages.

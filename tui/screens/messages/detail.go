@@ -58,10 +58,8 @@ func NewDetail(list *List, m wire.Message) *Detail {
 	return s
 }
 
-// Shown implements ui.Screen.
 func (s *Detail) Shown() tea.Cmd { return s.Poll() }
 
-// Poll implements ui.Poller.
 func (s *Detail) Poll() tea.Cmd {
 	s.Busy = true
 	s.missed = false
@@ -84,14 +82,14 @@ func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 }
 
 // OnFetched shows the fetched message. It is fetched again if it has changed in the meantime.
-func (s *Detail) OnFetched(got FetchedMessage, err error) tea.Cmd {
+func (s *Detail) OnFetched(fetched FetchedMessage, err error) tea.Cmd {
 	s.Busy = false
 	if err != nil {
 		s.Host.ShowFetchError("fetching the message", err)
 		return nil
 	}
-	s.Content.Message = got.Message
-	s.Content.MessageParts = got.MessageParts
+	s.Content.Message = fetched.Message
+	s.Content.MessageParts = fetched.MessageParts
 	s.Content.loaded = true
 	s.fill()
 	if s.missed {
@@ -119,7 +117,6 @@ func (s *Detail) Tick() tea.Cmd {
 	return s.Session.Queues.RefreshIfOld(s, s.refill)
 }
 
-// SetSize implements ui.Screen.
 func (s *Detail) SetSize(width, height int) {
 	s.Base.SetSize(width, height)
 	s.Content.width = width
@@ -129,31 +126,31 @@ func (s *Detail) SetSize(width, height int) {
 // fill builds the lines of the open tab.
 func (s *Detail) fill() {
 	s.ResizeTabs(s.Width, s.Height-len(s.head()))
-	at := s.At
-	switch lines := MessageTabs[s.tab].lines(&s.Content); {
-	case s.Width == 0:
-	case MessageTabs[s.tab].Name == "Body":
+	if s.Width == 0 {
+		return
+	}
+	tab := MessageTabs[s.tab]
+	lines := tab.lines(&s.Content)
+	if tab.Name == "Body" {
 		s.SetJSON(lines)
-	case s.tab == 0:
-		s.SetLines(lines)
+		return
+	}
+	selected := s.At
+	s.SetLines(lines)
+	if s.tab == 0 {
 		s.Data.Values = s.Content.attemptValues(lines)
 		s.Content.addSummary(&s.Pager)
-		s.Scroll(at - s.At) // SetLines did not know all lines
-	default:
-		s.SetLines(lines)
+		s.Scroll(selected - s.At) // SetLines did not know all lines
 	}
 }
 
-// View implements ui.Screen.
 func (s *Detail) View() string {
 	head := s.head() // new subscriber names can lengthen it
 	return strings.Join(append(head, s.DrawTabs(messageTabNames(), s.tab, s.Height-len(head))...), "\n")
 }
 
-// Title implements ui.Screen.
 func (s *Detail) Title() string { return ui.ShortID(s.Content.Message.MessageID) }
 
-// Badges implements ui.Screen.
 func (s *Detail) Badges() []string {
 	word, _ := s.Session.Theme.StatusText(s.Content.Message.Status)
 	badges := []string{word}
@@ -167,7 +164,6 @@ func (s *Detail) Badges() []string {
 	return append(badges, "att. "+attempts(s.Content.Message), s.Content.Message.EventName)
 }
 
-// Status implements ui.Screen.
 func (s *Detail) Status() string {
 	if s.sending != "" {
 		return s.sending + " ..."
@@ -175,18 +171,14 @@ func (s *Detail) Status() string {
 	return s.list.Position()
 }
 
-// Scopes implements ui.Screen.
 func (s *Detail) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessage, keymap.InLists}
 }
 
-// Waiting implements ui.Screen.
 func (s *Detail) Waiting() bool { return s.Busy || s.sending != "" }
 
-// Equivalent implements ui.Screen.
 func (s *Detail) Equivalent() string { return "whctl messages show " + s.Content.Message.MessageID }
 
-// Do implements ui.Screen.
 func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
 		return nil
@@ -255,7 +247,9 @@ func (s *Detail) copyTab() {
 		s.Host.Copy(s.Content.curlText())
 		return
 	}
-	s.Host.Copy(strings.Join(record.Texts(s.Lines, func(l theme.Span) string { return strings.TrimRight(l.Text, " ") }), "\n"))
+	s.Host.Copy(strings.Join(record.Texts(s.Lines, func(l theme.Span) string {
+		return strings.TrimRight(l.Text, " ")
+	}), "\n"))
 }
 
 // saveLine returns the input line for the path of the saved body.
@@ -292,10 +286,10 @@ type FetchedMessage struct {
 func fetchMessage(subscriber, id string, headers bool) func(context.Context, *client.Client) (FetchedMessage, error) {
 	return func(ctx context.Context, c *client.Client) (m FetchedMessage, err error) {
 		page, err := c.Messages(ctx, subscriber, url.Values{"MessageID": {id}, "Take": {"1"}})
-		switch {
-		case err != nil:
+		if err != nil {
 			return m, err
-		case len(page.Results) == 0:
+		}
+		if len(page.Results) == 0 {
 			return m, errors.New("the message no longer exists")
 		}
 		m.Message = page.Results[0]
@@ -325,15 +319,16 @@ func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers
 	return nil, "the subscription no longer exists"
 }
 
-// Retime implements ui.Timed.
 func (s *Detail) Retime() string {
 	s.fill()
 	return ""
 }
 
-// Commands implements ui.Commander.
 func (s *Detail) Commands() []string {
-	return []string{"whctl messages retry " + s.Content.Message.MessageID, "whctl messages delete " + s.Content.Message.MessageID}
+	return []string{
+		"whctl messages retry " + s.Content.Message.MessageID,
+		"whctl messages delete " + s.Content.Message.MessageID,
+	}
 }
 
 // addressLines is the maximum number of lines of a URL.
@@ -356,7 +351,11 @@ func (s *Detail) head() []string {
 			if i == addressLines {
 				break
 			}
-			lines = append(lines, s.headed([]string{"To", ""}[min(i, 1)], part.Text, ""))
+			label := ""
+			if i == 0 {
+				label = "To"
+			}
+			lines = append(lines, s.headed(label, part.Text, ""))
 		}
 		lines = append(lines, s.headed("For", strings.TrimPrefix(subscriber, "subscriber "), ""))
 	}
@@ -379,6 +378,6 @@ func (s *Detail) headed(label, text, end string) string {
 	if end == "" {
 		return s.Session.Theme.Compose(s.Width, left, nil)
 	}
-	word, rest, _ := strings.Cut(end, " ")
-	return s.Session.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Role: theme.Label}, {Text: rest + " "}})
+	word, detail, _ := strings.Cut(end, " ")
+	return s.Session.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Role: theme.Label}, {Text: detail + " "}})
 }

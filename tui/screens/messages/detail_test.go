@@ -55,9 +55,9 @@ func TestChangeDuringFetch(t *testing.T) {
 				t.Error("a second fetch started while the first was in flight")
 			}
 			response := fetch().(ui.Response)
-			again := response.Apply() != nil
-			if again != test.again {
-				t.Errorf("after the fetch, another one started: %v, want %v", again, test.again)
+			fetchedAgain := response.Apply() != nil
+			if fetchedAgain != test.again {
+				t.Errorf("after the fetch, another one started: %v, want %v", fetchedAgain, test.again)
 			}
 		})
 	}

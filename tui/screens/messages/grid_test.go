@@ -113,29 +113,29 @@ func TestFilterByCellValue(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	for _, test := range []struct {
 		column, badge string
-		same          func(m, one wire.Message) bool
+		same          func(m, selected wire.Message) bool
 	}{
-		{"Status", "[Status=2]", func(m, one wire.Message) bool { return m.Status == one.Status }},
-		{"Event", "[EventName=debtor.updated]", func(m, one wire.Message) bool { return m.EventName == one.EventName }},
-		{"To", "[debtor.* to 127.0.0.1:", func(m, one wire.Message) bool { return m.SubscriptionID == one.SubscriptionID }},
-		{"HTTP", "[LastMessageResponseHTTPCode=503]", func(m, one wire.Message) bool { return *m.LastMessageResponseHTTPCode == 503 }},
-		{"Subscriber", "[acme-shop]", func(m, one wire.Message) bool { return m.SubscriberID == one.SubscriberID }},
-		{"Att.", "[Retries=0]", func(m, one wire.Message) bool { return m.Retries == one.Retries }},
+		{"Status", "[Status=2]", func(m, selected wire.Message) bool { return m.Status == selected.Status }},
+		{"Event", "[EventName=debtor.updated]", func(m, selected wire.Message) bool { return m.EventName == selected.EventName }},
+		{"To", "[debtor.* to 127.0.0.1:", func(m, selected wire.Message) bool { return m.SubscriptionID == selected.SubscriptionID }},
+		{"HTTP", "[LastMessageResponseHTTPCode=503]", func(m, _ wire.Message) bool { return *m.LastMessageResponseHTTPCode == 503 }},
+		{"Subscriber", "[acme-shop]", func(m, selected wire.Message) bool { return m.SubscriberID == selected.SubscriberID }},
+		{"Att.", "[Retries=0]", func(m, selected wire.Message) bool { return m.Retries == selected.Retries }},
 	} {
 		d.Press("4", "F", "g", "j", "j")
-		one, _ := list(d).Selected()
+		selected, _ := list(d).Selected()
 		selectColumn(d, test.column)
 		d.Press("=")
 		d.WantText(test.badge)
 		m := list(d)
 		want := 0
 		for _, other := range m.Rows.Known {
-			if test.same(other, one) {
+			if test.same(other, selected) {
 				want++
 			}
 		}
-		if n := m.Pages.Total(); n == 0 || n != want || one.Status != 2 {
-			t.Errorf("%s: %d messages, want %d; one is %+v", test.column, n, want, one)
+		if n := m.Pages.Total(); n == 0 || n != want || selected.Status != 2 {
+			t.Errorf("%s: %d messages, want %d; one is %+v", test.column, n, want, selected)
 		}
 	}
 	d.Press("F")
@@ -152,19 +152,19 @@ func TestFilterByCellValue(t *testing.T) {
 func TestCopyCellAndRows(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "j")
-	one, _ := list(d).Selected()
-	for column, want := range map[string]string{"Status": one.MessageID, "Event": one.EventName, "To": one.URL, "HTTP": "400", "Subscriber": "acme-shop"} {
+	selected, _ := list(d).Selected()
+	for column, want := range map[string]string{"Status": selected.MessageID, "Event": selected.EventName, "To": selected.URL, "HTTP": "400", "Subscriber": "acme-shop"} {
 		selectColumn(d, column)
 		if got := copiedBy(d, "y"); got != want {
 			t.Errorf("of %s %q is copied, want %q", column, got, want)
 		}
 	}
 	var row map[string]any
-	if err := json.Unmarshal([]byte(copiedBy(d, "Y")), &row); err != nil || row["MessageID"] != one.MessageID || row["Body"] != nil {
+	if err := json.Unmarshal([]byte(copiedBy(d, "Y")), &row); err != nil || row["MessageID"] != selected.MessageID || row["Body"] != nil {
 		t.Errorf("the row is %v, %v", row, err)
 	}
 	d.Press("0", "space", "space")
-	if lines := strings.Split(copiedBy(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.DefaultColumns)-1 || !strings.HasPrefix(lines[0], "FAILED\t"+one.EventName) {
+	if lines := strings.Split(copiedBy(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.DefaultColumns)-1 || !strings.HasPrefix(lines[0], "FAILED\t"+selected.EventName) {
 		t.Errorf("marked rows are %q", lines)
 	}
 }
@@ -183,17 +183,17 @@ func TestMessageColumnsAreSaved(t *testing.T) {
 	selectColumn(d, "Event")
 	d.Press(">", "z", "s", "!")
 	d.Wait(1500 * time.Millisecond)
-	again := s.Open(t, o)
-	again.Press("4")
-	m := list(again)
+	restarted := s.Open(t, o)
+	restarted.Press("4")
+	m := list(restarted)
 	if !slices.Equal(m.Columns.Names(), list(d).Columns.Names()) || m.Grid.Columns.Frozen() != 2 || m.Grid.Columns.Widths()["Event"] == 0 {
 		t.Errorf("columns %v, %d frozen, widths %v", m.Columns.Names(), m.Grid.Columns.Frozen(), m.Grid.Columns.Widths())
 	}
-	again.WantText("of 8", "following")
-	again.Press("C", "*", "*", "enter")
-	again.WantText("at least one column")
-	again.Press("h", "r", "enter")
-	if names := list(again).Columns.Names(); !slices.Equal(names, messages.DefaultColumnNames()) {
+	restarted.WantText("of 8", "following")
+	restarted.Press("C", "*", "*", "enter")
+	restarted.WantText("at least one column")
+	restarted.Press("h", "r", "enter")
+	if names := list(restarted).Columns.Names(); !slices.Equal(names, messages.DefaultColumnNames()) {
 		t.Errorf("columns %v", names)
 	}
 }
@@ -238,14 +238,14 @@ func TestCopyFieldOfMessage(t *testing.T) {
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C\"0","Note":"`+long+`","Total":12.50}`, 2)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "enter")
-	one := d.App.Front().(*messages.Detail).Content.Message
+	message := d.App.Front().(*messages.Detail).Content.Message
 	for _, test := range []struct {
 		keys []string
 		want string
 	}{
 		{nil, "upstream is down\nsecond line"},
 		{[]string{"tab", "down"}, `C"0`}, {[]string{"down"}, long}, {[]string{"down"}, long}, {[]string{"down"}, "12.50"},
-		{[]string{"tab"}, one.URL}, {[]string{"down", "down"}, one.MessageID}, {[]string{"end", "up"}, one.SubscriptionID},
+		{[]string{"tab"}, message.URL}, {[]string{"down", "down"}, message.MessageID}, {[]string{"end", "up"}, message.SubscriptionID},
 	} {
 		d.Press(test.keys...)
 		if got := copiedBy(d, "y"); got != test.want {

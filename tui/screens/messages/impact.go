@@ -33,8 +33,8 @@ type ImpactQuery struct {
 	cancelled bool
 }
 
-func newImpactQuery(action keymap.Action, members url.Values, all bool) *ImpactQuery {
-	w := &ImpactQuery{Action: action, Members: members, All: all}
+func newImpactQuery(action keymap.Action, members url.Values, allMatches bool) *ImpactQuery {
+	w := &ImpactQuery{Action: action, Members: members, All: allMatches}
 	if action == keymap.Retry {
 		w.failed = alsoStatus(members, 3)
 		w.delivered = slices.Contains(slices.Concat(members["Status"], members["StatusIn"]), strconv.Itoa(delivered))
@@ -207,12 +207,18 @@ func (s *impacts) confirmRetry(m Impact, scheduled bool) {
 		s.host.Notify(ui.Warning, fmt.Sprintf("nothing to retry: none of %s has failed", display.Count(m.Matched, "message", "messages")))
 		return
 	}
-	members, count, minStatus, noun := m.Of.Members, int(m.Done), 2, "message"
+	members := m.Of.Members
+	count := int(m.Done)
+	minStatus := 2
+	noun := "message"
 	if m.Of.delivered {
 		minStatus = delivered
 	}
 	if !scheduled {
-		members, count, minStatus, noun = m.Of.failed, int(m.failed), 3, "failed message"
+		members = m.Of.failed
+		count = int(m.failed)
+		minStatus = 3
+		noun = "failed message"
 	}
 	if m.failed == m.Done {
 		noun = "failed message"
@@ -274,8 +280,9 @@ func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 	if s.NeedsTypedAnswer(int(m.Done)) {
 		key = keymap.KeyFor(keymap.InTypedRetryConfirm, keymap.ToggleScheduled)
 	}
+	canSkip := m.Of.failed != nil && !m.Of.delivered
 	switch {
-	case scheduledCount == 0 || m.Of.failed == nil || m.Of.delivered:
+	case scheduledCount == 0 || !canSkip:
 	case !scheduled:
 		lines = append(lines, fmt.Sprintf("%s already scheduled and skipped (press %s to include them).", display.Count(scheduledCount, "more is", "more are"), key))
 	case m.failed == 0:
@@ -304,17 +311,17 @@ func targets(list []wire.Message, count int, unseen string, s *ui.Session) []str
 	all := grouped(list, s)
 	var lines []string
 	room := 0
-	for _, one := range all[:min(targetsShown, len(all))] {
-		room = max(room, min(targetRoom, len(one.name)))
+	for _, target := range all[:min(targetsShown, len(all))] {
+		room = max(room, min(targetRoom, len(target.name)))
 	}
-	for i, one := range all {
-		count -= one.count
+	for i, target := range all {
+		count -= target.count
 		if i < targetsShown {
-			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(one.count), s.Theme.Fit(s.Theme.TruncateMiddle(one.name, room), room, false), one.lastResult, one.failing))
+			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(target.count), s.Theme.Fit(s.Theme.TruncateMiddle(target.name, room), room, false), target.lastResult, target.failing))
 		}
 	}
-	if more := len(all) - targetsShown; more > 0 {
-		lines = append(lines, fmt.Sprintf("        and %s", display.Count(more, "other", "others")))
+	if hidden := len(all) - targetsShown; hidden > 0 {
+		lines = append(lines, fmt.Sprintf("        and %s", display.Count(hidden, "other", "others")))
 	}
 	if count > 0 {
 		lines = append(lines, fmt.Sprintf("%6s  %s", display.Thousands(count), unseen))
@@ -339,13 +346,17 @@ func grouped(list []wire.Message, s *ui.Session) []*receiver {
 	byName := make(map[string]*receiver)
 	var all []*receiver
 	for _, m := range list {
-		one := byName[ui.ShortURL(m.URL)]
-		if one == nil {
-			one = &receiver{name: ui.ShortURL(m.URL), lastResult: ui.LastResult(m), failing: failing(m.SubscriptionID, s)}
-			byName[one.name] = one
-			all = append(all, one)
+		target := byName[ui.ShortURL(m.URL)]
+		if target == nil {
+			target = &receiver{
+				name:       ui.ShortURL(m.URL),
+				lastResult: ui.LastResult(m),
+				failing:    failing(m.SubscriptionID, s),
+			}
+			byName[target.name] = target
+			all = append(all, target)
 		}
-		one.count++
+		target.count++
 	}
 	slices.SortFunc(all, func(x, y *receiver) int {
 		return cmp.Or(y.count-x.count, strings.Compare(x.name, y.name))

@@ -84,7 +84,9 @@ func (m *marks) filter(action keymap.Action) url.Values {
 		return nil
 	}
 	members := url.Values{"MessageIDIn": record.Texts(m.grid.MarkedRows(), func(row *grid.Row) string { return row.ID })}
-	allDelivered := !slices.ContainsFunc(m.messages(), func(message wire.Message) bool { return message.Status != delivered })
+	allDelivered := !slices.ContainsFunc(m.messages(), func(message wire.Message) bool {
+		return message.Status != delivered
+	})
 	if action == keymap.Retry && allDelivered {
 		members.Set("Status", strconv.Itoa(delivered))
 	}
@@ -105,10 +107,11 @@ func (m *marks) arguments() string {
 
 // text returns the status text, empty if no message is marked.
 func (m *marks) text() string {
-	switch n := m.grid.Marks.Len(); {
-	case m.All:
+	n := m.grid.Marks.Len()
+	if m.All {
 		return "   " + display.Thousands(max(0, m.rows.pages.Total())) + " marked: all matches"
-	case n > 0:
+	}
+	if n > 0 {
 		return "   " + display.Thousands(n) + " marked"
 	}
 	return ""

@@ -148,24 +148,19 @@ func (s *List) SelectedScreen() ui.Screen {
 	return d
 }
 
-// Badges implements ui.Screen.
 func (s *List) Badges() []string { return s.Query.badges(&s.Session.Queues) }
 
-// Start implements ui.Screen.
 func (s *List) Start() tea.Cmd { return s.Reload() }
 
-// Shown implements ui.Screen.
 func (s *List) Shown() tea.Cmd {
 	s.Rows.repaint()
 	return s.FetchVisible()
 }
 
-// Scopes implements ui.Screen.
 func (s *List) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InMessages, keymap.InGrids, keymap.InLists}
 }
 
-// Waiting implements ui.Screen.
 func (s *List) Waiting() bool {
 	return s.Pages.Loading() || s.Impacts.counting != nil || s.Bulk.sending != ""
 }
@@ -258,7 +253,6 @@ func (s *List) Position() string {
 	return place
 }
 
-// Do implements ui.Screen.
 func (s *List) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoTop:
@@ -378,7 +372,6 @@ func (s *List) Unmark() bool {
 	return s.Marks.clear()
 }
 
-// Status implements ui.Screen.
 func (s *List) Status() string {
 	text, columns, _ := strings.Cut(s.Grid.PositionText(), statusGap)
 	text += s.Marks.text()
@@ -430,7 +423,7 @@ func (s *List) catchUp() tea.Cmd {
 	return s.Poll()
 }
 
-// Retime implements ui.Timed. It fits the columns to the new time format.
+// Retime fits the columns to the new time format.
 func (s *List) Retime() string {
 	s.Grid.Columns.Fit()
 	s.Rows.repaint()

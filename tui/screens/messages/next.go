@@ -17,8 +17,8 @@ func late(m wire.Message, s *ui.Session) bool {
 	case 0:
 		return s.Since(time.Time(m.AddedDateTime)) > lateAfter
 	case 2:
-		at := time.Time(m.NextAttemptDateTime)
-		return !at.IsZero() && s.Since(at) > lateAfter
+		due := time.Time(m.NextAttemptDateTime)
+		return !due.IsZero() && s.Since(due) > lateAfter
 	}
 	return false
 }
@@ -30,19 +30,20 @@ func needsQueue(m wire.Message, s *ui.Session) bool { return late(m, s) || next(
 // next returns the time of the next attempt, or "disabled" if the subscription
 // is, "breaker" if the circuit breaker of the endpoint is open, "-" if none is scheduled.
 func next(m wire.Message, s *ui.Session) string {
-	queue, known := s.Queues.Known[m.SubscriptionID]
-	at := time.Time(m.NextAttemptDateTime)
-	switch {
-	case m.Status != 0 && m.Status != 2:
-		return "-"
-	case paused(m, s):
-		return "disabled"
-	case known && queue.Breaker == wire.BreakerOpen && late(m, s):
-		return "breaker"
-	case m.Status == 0 || at.IsZero():
+	if m.Status != 0 && m.Status != 2 {
 		return "-"
 	}
-	return ui.Until(s.TimeUntil(at))
+	if paused(m, s) {
+		return "disabled"
+	}
+	if s.Queues.BreakerOpen(m.SubscriptionID) && late(m, s) {
+		return "breaker"
+	}
+	due := time.Time(m.NextAttemptDateTime)
+	if m.Status == 0 || due.IsZero() {
+		return "-"
+	}
+	return ui.Until(s.TimeUntil(due))
 }
 
 // paused reports whether delivery to the subscription is known to be disabled: a message

@@ -48,17 +48,23 @@ const (
 
 // newOutcome returns the outcome of a retry of messages, of which some may be missing in the list.
 func newOutcome(h outcomeHost, s *ui.Session, retried int64, list []wire.Message) *outcome {
-	o := &outcome{host: h, session: s, retried: retried, pending: make(map[string]int), failed: make(map[string]int), resultAt: s.Now}
+	o := &outcome{
+		host:     h,
+		session:  s,
+		retried:  retried,
+		pending:  make(map[string]int),
+		failed:   make(map[string]int),
+		resultAt: s.Now,
+	}
 	for _, m := range list {
 		o.pending[m.MessageID] = m.Retries
 	}
 	return o
 }
 
-// Done implements ui.Watcher.
 func (o *outcome) Done() bool { return o.ended }
 
-// Follow implements ui.Watcher. A change does not have all that a result shows.
+// Follow does nothing. A change does not have all that a result shows.
 func (o *outcome) Follow([]wire.MessageChange) tea.Cmd { return nil }
 
 // Tick requests results once a second, and shows them when all are known.
@@ -84,7 +90,11 @@ func (o *outcome) request() tea.Cmd {
 	ids := slices.Collect(maps.Keys(o.pending))
 	o.requested = true
 	c, ctx := o.session.Client, o.session.Context
-	q := url.Values{"MessageIDIn": ids[:min(len(ids), outcomeRows)], "Take": {strconv.Itoa(outcomeRows)}, "Fields": {"MessageID,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage"}}
+	q := url.Values{
+		"MessageIDIn": ids[:min(len(ids), outcomeRows)],
+		"Take":        {strconv.Itoa(outcomeRows)},
+		"Fields":      {"MessageID,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage"},
+	}
 	return func() tea.Msg {
 		page, err := c.AllMessages(ctx, q)
 		return ui.Response{Err: err, Apply: func() tea.Cmd {
@@ -101,13 +111,14 @@ func (o *outcome) request() tea.Cmd {
 func (o *outcome) add(list []wire.Message) {
 	for _, m := range list {
 		before, waits := o.pending[m.MessageID]
-		switch {
-		case !waits || m.Status != 1 && m.Retries <= before:
+		attempted := m.Status == delivered || m.Retries > before
+		if !waits || !attempted {
 			continue
-		case m.Status == 1:
+		}
+		if m.Status == delivered {
 			o.delivered++
 			o.host.Unmark(m.MessageID)
-		default:
+		} else {
 			result := ui.LastResult(m)
 			if o.retried == 1 && m.LastMessageResponseHTTPCode != nil {
 				result += " " + m.LastMessageResponseMessage
@@ -125,9 +136,9 @@ func (o *outcome) text() string {
 	failed, results := 0, slices.SortedFunc(maps.Keys(o.failed), func(x, y string) int {
 		return cmp.Or(o.failed[y]-o.failed[x], strings.Compare(x, y))
 	})
-	for i, one := range results {
-		failed += o.failed[one]
-		results[i] = fmt.Sprintf("%s x %s", display.Thousands(o.failed[one]), one)
+	for i, result := range results {
+		failed += o.failed[result]
+		results[i] = fmt.Sprintf("%s x %s", display.Thousands(o.failed[result]), result)
 	}
 	if o.retried == 1 && failed == 1 {
 		return "1 retried: failed again (" + strings.TrimPrefix(results[0], "1 x ") + ")"

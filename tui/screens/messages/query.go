@@ -74,8 +74,8 @@ func messageOrder(text string) grid.Sort {
 // members returns the request parameters of filter and order.
 func (q *query) members() url.Values {
 	members := q.Filter.Members()
-	if by := q.orderBy(); by != "" {
-		members.Set("OrderBy", by)
+	if order := q.orderBy(); order != "" {
+		members.Set("OrderBy", order)
 	}
 	return members
 }
@@ -123,7 +123,9 @@ func equal(field, value string) client.Filter {
 
 // addCondition adds a condition. It replaces one on the same field and operator.
 func (q *query) addCondition(condition client.Filter) {
-	others := slices.DeleteFunc(slices.Clone(q.Filter.Conditions), func(f client.Filter) bool { return f.Member() == condition.Member() })
+	others := slices.DeleteFunc(slices.Clone(q.Filter.Conditions), func(f client.Filter) bool {
+		return f.Member() == condition.Member()
+	})
 	q.Filter.Conditions = append(others, condition)
 }
 
@@ -160,7 +162,8 @@ func (q *query) blockedCount(queues *ui.Queues) int64 {
 	var n int64
 	for _, queue := range queues.Known {
 		blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
-		if blocked && q.Filter.Matches(wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}) {
+		ofQueue := wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}
+		if blocked && q.Filter.Matches(ofQueue) {
 			n += queue.NotSent
 		}
 	}

@@ -42,10 +42,10 @@ func (c changeTimes) recent(id string, now time.Time) bool {
 // attempts formats the number of attempts and the maximum. Manual retries can exceed the
 // maximum, which is then left out.
 func attempts(m wire.Message) string {
-	switch {
-	case m.Status == 0 && m.LastMessageResponseHTTPCode == nil && m.LastMessageResponseMessage == "":
+	if m.Status == 0 && m.LastMessageResponseHTTPCode == nil && m.LastMessageResponseMessage == "" {
 		return "-"
-	case m.Retries > m.MaxRetries:
+	}
+	if m.Retries > m.MaxRetries {
 		return strconv.Itoa(m.Retries + 1)
 	}
 	return strconv.Itoa(m.Retries+1) + "/" + strconv.Itoa(m.MaxRetries+1)
@@ -199,7 +199,8 @@ const maxUnseen = 100_000
 func (r *rows) change(c wire.MessageChange) {
 	m, known := r.Known[c.MessageID]
 	if !known || r.pages.Find(c.MessageID) < 0 {
-		if !c.Deleted && (c.Retries == 0 || r.query.Filter.Problems) && r.matches(c) && len(r.unseen) < maxUnseen {
+		canAppear := !c.Deleted && (c.Retries == 0 || r.query.Filter.Problems) && r.matches(c)
+		if canAppear && len(r.unseen) < maxUnseen {
 			r.unseen[c.MessageID] = struct{}{}
 		}
 		return
@@ -207,7 +208,9 @@ func (r *rows) change(c wire.MessageChange) {
 	if c.Deleted {
 		r.due = true
 	}
-	m.Status, m.Retries, m.NextAttemptDateTime = c.Status, c.Retries, c.NextAttemptDateTime
+	m.Status = c.Status
+	m.Retries = c.Retries
+	m.NextAttemptDateTime = c.NextAttemptDateTime
 	if c.HTTPCode != nil || c.Duration != 0 {
 		m.LastMessageResponseHTTPCode = c.HTTPCode
 		r.due = r.due || c.HTTPCode == nil // a change has no error text

@@ -18,17 +18,17 @@ func TestLiveChangesUpdateRows(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "j", "j", "j")
 	m := d.App.Front().(*messages.List)
-	one, _ := m.Selected()
+	selected, _ := m.Selected()
 	for n := range 50 {
 		change := wire.MessageChange{MessageID: "new" + string(rune('a'+n%26)), EventName: "debtor.updated", Status: n % 3, At: wire.Timestamp(d.Clock)}
 		d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{change}})
 	}
 	d.WantText("new 26: g shows them")
-	if now, _ := m.Selected(); now.MessageID != one.MessageID {
-		t.Errorf("%s is selected, want %s", now.MessageID, one.MessageID)
+	if now, _ := m.Selected(); now.MessageID != selected.MessageID {
+		t.Errorf("%s is selected, want %s", now.MessageID, selected.MessageID)
 	}
 	code := 200
-	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
+	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: selected.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
 	d.WantText("DELIVERED  salesor…created", "   5  200", "←")
 	d.Press("p")
 	d.Live(tui.LiveMsg{Beat: true, Changes: make([]wire.MessageChange, 37)})
@@ -45,18 +45,18 @@ func TestDeliveredMessageLeavesProblems(t *testing.T) {
 	d.Press("4", "!")
 	list := d.App.Front().(*messages.List)
 	before := list.Pages.Total()
-	one, _ := list.Selected()
+	selected, _ := list.Selected()
 	admin := s.Client
-	if err := admin.RemoveMessage(t.Context(), one.SubscriberID, one.SubscriptionID, one.MessageID); err != nil {
+	if err := admin.RemoveMessage(t.Context(), selected.SubscriberID, selected.SubscriptionID, selected.MessageID); err != nil {
 		t.Fatal(err)
 	}
 	code := 200
-	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: one.MessageID, Status: 1, Retries: 1, HTTPCode: &code}}})
+	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: selected.MessageID, Status: 1, Retries: 1, HTTPCode: &code}}})
 	d.WantText("DELIVERED  invento…cklevel", "←")
 	d.Wait(messages.ChangedFor - 2000*time.Millisecond)
 	d.WantText("←")
 	d.Wait(4000 * time.Millisecond)
-	if now := list.Pages.Total(); now != before-1 || list.Pages.Find(one.MessageID) >= 0 {
+	if now := list.Pages.Total(); now != before-1 || list.Pages.Find(selected.MessageID) >= 0 {
 		t.Errorf("%d messages are listed, want %d", now, before-1)
 	}
 }
@@ -89,7 +89,7 @@ func TestKeyGoesToNewestFailure(t *testing.T) {
 	oldest := page.Results[0]
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "s", "!")
-	if one, _ := list(d).Selected(); one.MessageID == oldest.MessageID {
+	if selected, _ := list(d).Selected(); selected.MessageID == oldest.MessageID {
 		t.Fatal("the first message that failed is selected before it failed again")
 	}
 	if _, err := s.Client.RetryMessage(t.Context(), oldest.SubscriberID, oldest.SubscriptionID, oldest.MessageID); err != nil {
@@ -98,8 +98,8 @@ func TestKeyGoesToNewestFailure(t *testing.T) {
 	d.WaitUntil("it has failed again", func() bool {
 		d.Wait(messages.ChangedFor + 2*messages.FollowInterval) // changed rows keep their place for a while
 		d.Heartbeat()
-		one, _ := list(d).Selected()
-		return one.MessageID == oldest.MessageID && one.Retries == 1
+		selected, _ := list(d).Selected()
+		return selected.MessageID == oldest.MessageID && selected.Retries == 1
 	})
 	d.WantText("[failed or retrying]", "following", "2/3  503")
 }

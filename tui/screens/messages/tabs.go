@@ -91,7 +91,10 @@ func (s *content) headerLines() []theme.Span {
 	case len(s.Headers) == 0:
 		lines = append(lines, theme.Span{Text: "  The subscription has no custom headers.", Role: theme.Dim})
 	default:
-		lines = append(lines, theme.Span{Text: "  The service does not return the values of custom headers.", Role: theme.Dim})
+		lines = append(lines, theme.Span{
+			Text: "  The service does not return the values of custom headers.",
+			Role: theme.Dim,
+		})
 	}
 	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.Message.SubscriberID)}, theme.Span{Text: "  SubscriptionID      " + s.Message.SubscriptionID}, s.revealHint())
 }
@@ -100,7 +103,10 @@ func (s *content) revealHint() theme.Span {
 	if s.revealed {
 		return theme.Span{Text: "  v hides them again", Role: theme.Dim}
 	}
-	return theme.Span{Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and the query string of the URL", Role: theme.Dim}
+	return theme.Span{
+		Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and the query string of the URL",
+		Role: theme.Dim,
+	}
 }
 
 // secret returns an ID that is a key: shortened unless it is revealed.
@@ -167,7 +173,12 @@ func (s *content) curl() []theme.Span {
 	if s.saved != "" {
 		where = "  The body is saved as " + s.saved + "."
 	}
-	lines := []theme.Span{{Text: where, Role: theme.Dim}, {Text: "  The signature and custom header values are not included:", Role: theme.Dim}, {Text: "  the receiver may reject the request.", Role: theme.Dim}, {}}
+	lines := []theme.Span{
+		{Text: where, Role: theme.Dim},
+		{Text: "  The signature and custom header values are not included:", Role: theme.Dim},
+		{Text: "  the receiver may reject the request.", Role: theme.Dim},
+		{},
+	}
 	return append(lines, theme.Indent("  ", theme.Wrap(s.curlText(), s.width-4))...)
 }
 
@@ -270,7 +281,10 @@ func (s *content) scheduled(c attemptColumns) []theme.Span {
 	if !two || len(before)+len(next) < s.width {
 		return []theme.Span{{Text: before + next, Role: theme.Dim}}
 	}
-	return []theme.Span{{Text: before + first + ";", Role: theme.Dim}, {Text: strings.Repeat(" ", len(before)) + second, Role: theme.Dim}}
+	return []theme.Span{
+		{Text: before + first + ";", Role: theme.Dim},
+		{Text: strings.Repeat(" ", len(before)) + second, Role: theme.Dim},
+	}
 }
 
 // nextAt returns the time of the next attempt, a dash if it is unknown.

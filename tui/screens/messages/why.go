@@ -44,19 +44,14 @@ func NewWhy(h ui.Host, key string) *Why {
 	return s
 }
 
-// Shown implements ui.Screen.
 func (s *Why) Shown() tea.Cmd { return s.Poll() }
 
-// Title implements ui.Screen.
 func (s *Why) Title() string { return "Why " + s.key }
 
-// Scopes implements ui.Screen.
 func (s *Why) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InWhy, keymap.InLists} }
 
-// Equivalent implements ui.Screen.
 func (s *Why) Equivalent() string { return "whctl why " + ui.Quote(s.key) }
 
-// Poll implements ui.Poller.
 func (s *Why) Poll() tea.Cmd {
 	key := s.key
 	read := func(ctx context.Context, c *client.Client) (*wire.Why, error) {
@@ -97,14 +92,12 @@ func (s *Why) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	return s.Poll()
 }
 
-// Retime implements ui.Timed.
 func (s *Why) Retime() string {
 	s.Grid.Columns.Fit()
 	s.fill()
 	return ""
 }
 
-// Status implements ui.Screen.
 func (s *Why) Status() string {
 	text := s.Grid.PositionText()
 	if s.why.More {
@@ -163,7 +156,6 @@ func (s *Why) dueText(due time.Time) string {
 	return s.Session.TimeText(due)
 }
 
-// Do implements ui.Screen.
 func (s *Why) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
 		return nil
