@@ -41,8 +41,17 @@ func DetectType(content []byte) string {
 
 // extensions are the file name extensions of MIME types.
 var extensions = map[string]string{
-	"application/pdf": ".pdf", "application/zip": ".zip", "application/x-gzip": ".gz", "image/gif": ".gif", "image/jpeg": ".jpg", "image/png": ".png",
-	"image/bmp": ".bmp", "image/webp": ".webp", "text/html": ".html", "text/plain": ".txt", "text/xml": ".xml",
+	"application/pdf":    ".pdf",
+	"application/x-gzip": ".gz",
+	"application/zip":    ".zip",
+	"image/bmp":          ".bmp",
+	"image/gif":          ".gif",
+	"image/jpeg":         ".jpg",
+	"image/png":          ".png",
+	"image/webp":         ".webp",
+	"text/html":          ".html",
+	"text/plain":         ".txt",
+	"text/xml":           ".xml",
 }
 
 // Extension returns the file name extension for content.
@@ -62,10 +71,13 @@ func (r *Record) saveBytes() {
 			continue
 		}
 		text := v.String()
-		fields = append(fields, ui.Choice{Spans: []theme.Span{{Text: f.Name + "  "}, {Text: DescribeBytes(text), Role: theme.Dim}}, Choose: func() tea.Cmd {
-			r.Host.ShowInput(r.saveLine(f.Name, text))
-			return nil
-		}})
+		fields = append(fields, ui.Choice{
+			Spans: []theme.Span{{Text: f.Name + "  "}, {Text: DescribeBytes(text), Role: theme.Dim}},
+			Choose: func() tea.Cmd {
+				r.Host.ShowInput(r.saveLine(f.Name, text))
+				return nil
+			},
+		})
 	}
 	switch len(fields) {
 	case 0:

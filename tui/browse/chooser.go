@@ -29,7 +29,15 @@ type Chooser struct {
 
 // NewChooser returns a chooser for the columns of a list.
 func NewChooser(h ui.Host, kind *record.Kind, name string, fields, defaults []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *Chooser {
-	c := &Chooser{HostSession: ui.NewHostSession(h), kind: kind, name: name, defaults: defaults, chosen: make(map[string]bool), empty: empty, accept: accept}
+	c := &Chooser{
+		HostSession: ui.NewHostSession(h),
+		kind:        kind,
+		name:        name,
+		defaults:    defaults,
+		chosen:      make(map[string]bool),
+		empty:       empty,
+		accept:      accept,
+	}
 	c.setFields(fields)
 	return c
 }
@@ -52,16 +60,16 @@ func (c *Chooser) fields() []string {
 	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !c.chosen[name] })
 }
 
-// Scopes implements ui.Overlay.
 func (c *Chooser) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InColumns} }
 
 // Listed returns the fields with names that match the search.
 func (c *Chooser) Listed() []string {
 	search := strings.ToLower(c.search)
-	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !strings.Contains(strings.ToLower(name), search) })
+	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool {
+		return !strings.Contains(strings.ToLower(name), search)
+	})
 }
 
-// Do implements ui.Overlay.
 func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoBack:
@@ -100,7 +108,7 @@ func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 }
 
 // selectAt selects a listed field by index.
-func (c *Chooser) selectAt(at int) { c.at = max(0, min(at, len(c.Listed())-1)) }
+func (c *Chooser) selectAt(i int) { c.at = max(0, min(i, len(c.Listed())-1)) }
 
 // Find returns the search input.
 func (c *Chooser) Find() *ui.InputLine {
@@ -158,7 +166,6 @@ func (c *Chooser) apply() tea.Cmd {
 	return c.accept(fields)
 }
 
-// Box implements ui.Overlay.
 func (c *Chooser) Box(width, height int) []string {
 	t := c.Session.Theme
 	width = min(width, 68) - 4
@@ -168,7 +175,10 @@ func (c *Chooser) Box(width, height int) []string {
 	if c.search == "" {
 		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.OpenFilter) + " searches fields", Role: theme.Dim}
 	}
-	lines := []string{c.Session.Theme.Compose(width, []theme.Span{left}, []theme.Span{{Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)), Role: theme.Dim}})}
+	lines := []string{c.Session.Theme.Compose(width, []theme.Span{left}, []theme.Span{{
+		Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)),
+		Role: theme.Dim,
+	}})}
 	first := max(0, c.at-room+1)
 	for i := first; i < len(list) && len(lines) <= room; i++ {
 		lines = append(lines, c.row(list[i], i == c.at, width))

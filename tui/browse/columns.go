@@ -18,9 +18,9 @@ func fieldColumns(kind *record.Kind, fields []string, overrides map[string]grid.
 	columns := make([]grid.Column, len(fields))
 	for i, name := range fields {
 		columns[i] = grid.FieldColumn(kind.Field(name))
-		if one, ok := overrides[name]; ok {
-			one.Name = name
-			columns[i] = one
+		if override, ok := overrides[name]; ok {
+			override.Name = name
+			columns[i] = override
 		}
 	}
 	return columns

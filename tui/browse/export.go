@@ -90,21 +90,21 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	f.EnterSubmits = true
 	last := export.FormatNamed(f.Session.State.ExportFormat)
 	format := f.Add(exportFormat, "Format", last.Name, last.Hint)
-	format.Options = record.Texts(export.Formats, func(one export.Format) string { return one.Name })
+	format.Options = record.Texts(export.Formats, func(known export.Format) string { return known.Name })
 	rows := f.Add(exportScope, "Rows", e.scopes()[0], "columns and order as on the screen")
 	rows.Options = e.scopes()
 	dir := export.AbsPath(f.Session.Downloads)
 	suggested := export.UnusedPath(dir, e.Name, last.Suffix)
 	file := f.Add(ExportPath, "File", suggested, "written to FILE.part first, renamed when complete")
 	format.OnChoose = func() {
-		one := export.FormatNamed(format.Input.Value())
-		format.Help = one.Hint
+		chosen := export.FormatNamed(format.Input.Value())
+		format.Help = chosen.Hint
 		path := file.Input.Value()
 		if path == suggested {
-			suggested = export.UnusedPath(dir, e.Name, one.Suffix)
+			suggested = export.UnusedPath(dir, e.Name, chosen.Suffix)
 			path = suggested
 		} else {
-			path = strings.TrimSuffix(path, filepath.Ext(path)) + one.Suffix
+			path = strings.TrimSuffix(path, filepath.Ext(path)) + chosen.Suffix
 		}
 		file.Set(path)
 	}
@@ -115,12 +115,22 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 			path = export.AbsPath(path) // for messages
 		}
 		if err := export.CheckPath(path, confirmed); err != nil {
-			file.Error, f.At, confirmed = err.Error(), 2, path
+			file.Error = err.Error()
+			f.At = 2
+			confirmed = path
 			return nil
 		}
 		h.ShowOverlay(nil)
 		f.Session.State.SetExportFormat(values[exportFormat])
-		j := &export.Job{Name: e.Name, Path: path, Format: export.FormatNamed(values[exportFormat]), Columns: e.Columns, Query: e.Query, Key: e.Key, Total: e.Total}
+		j := &export.Job{
+			Name:    e.Name,
+			Path:    path,
+			Format:  export.FormatNamed(values[exportFormat]),
+			Columns: e.Columns,
+			Query:   e.Query,
+			Key:     e.Key,
+			Total:   e.Total,
+		}
 		e.narrow(j, values[exportScope])
 		return h.Export(j)
 	}

@@ -58,15 +58,19 @@ func SuggestFields(kind *record.Kind, text string) []ui.Suggestion {
 		if f.Filter == record.NoFilter {
 			continue
 		}
-		one := ui.Suggestion{Text: head + f.Name, Name: f.Name, Help: f.TypeName() + "   " + filter.Allowed(f.Filter)}
+		suggestion := ui.Suggestion{
+			Text: head + f.Name,
+			Name: f.Name,
+			Help: f.TypeName() + "   " + filter.Allowed(f.Filter),
+		}
 		name, part := strings.ToLower(f.Name), strings.ToLower(word)
 		switch {
 		case name == part:
-			exact = append(exact, one)
+			exact = append(exact, suggestion)
 		case strings.HasPrefix(name, part):
-			starts = append(starts, one)
+			starts = append(starts, suggestion)
 		case strings.Contains(name, part):
-			holds = append(holds, one)
+			holds = append(holds, suggestion)
 		}
 	}
 	return slices.Concat(exact, starts, holds)
@@ -82,20 +86,20 @@ func lastComplete(kind *record.Kind, line string) bool {
 // RestoreFilters parses stored conditions. Invalid conditions are skipped with a
 // warning.
 func RestoreFilters(d ui.HostSession, kind *record.Kind, texts []string) ([]client.Filter, TypedConditions) {
-	var all []client.Filter
+	var filters []client.Filter
 	typed := make(TypedConditions)
 	for _, text := range texts {
-		one, err := filter.Reader{Kind: kind, Now: d.Session.Now}.Parse(text)
+		condition, err := filter.Reader{Kind: kind, Now: d.Session.Now}.Parse(text)
 		if err == nil {
-			all, err = filter.Append(all, one)
+			filters, err = filter.Append(filters, condition)
 		}
 		if err != nil {
 			d.Host.Notify(ui.Warning, fmt.Sprintf("saved filter %q of %s is no longer valid: %s", text, kind.Name, err))
 			continue
 		}
-		typed[filter.Text(one)] = text
+		typed[filter.Text(condition)] = text
 	}
-	return all, typed
+	return filters, typed
 }
 
 // TypedConditions maps formatted conditions to conditions as typed, so that relative times
@@ -107,8 +111,8 @@ func ParseTyped(now time.Time, kind *record.Kind, text string) TypedConditions {
 	typed := make(TypedConditions)
 	f := filter.Reader{Kind: kind, Now: now}
 	for _, part := range f.Split(text) {
-		if one, err := f.Parse(part); err == nil {
-			typed[filter.Text(one)] = part
+		if condition, err := f.Parse(part); err == nil {
+			typed[filter.Text(condition)] = part
 		}
 	}
 	return typed

@@ -146,7 +146,8 @@ func TestGroupsOpenTheirRows(t *testing.T) {
 					continue
 				}
 				d.Press(period...)
-				if d.WantText("by " + presses[:len(name)]); browser(t, d) == rows {
+				d.WantText("by " + presses[:len(name)])
+				if browser(t, d) == rows {
 					t.Fatalf("%s is not grouped:\n%s", name, d.Text())
 				}
 				checkGroups(t, d, want)
@@ -217,7 +218,8 @@ func TestGroupRefusals(t *testing.T) {
 	for name, want := range map[string]string{"Photo": "cannot group by Photo: it is byte[]", "Count": "cannot group by Count: record kind Orders: duplicate field Count"} {
 		rows.Grid.Columns.GoTo(slices.Index(rows.Selection.Fields, name))
 		d.Press("t")
-		if d.WantText(want); browser(t, d) != rows {
+		d.WantText(want)
+		if browser(t, d) != rows {
 			t.Errorf("%s is grouped", name)
 		}
 	}
@@ -228,7 +230,8 @@ func TestGroupRefusals(t *testing.T) {
 	groups := browser(t, d)
 	for i := range groups.Grid.Len() {
 		groups.Grid.GoTo(i)
-		if d.Press("enter"); browser(t, d) != groups {
+		d.Press("enter")
+		if browser(t, d) != groups {
 			opened++
 			d.Press("esc")
 		} else if strings.Contains(d.Text(), "too long for a filter") {

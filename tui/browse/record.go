@@ -51,21 +51,20 @@ func NewRecord(b *Browser) *Record {
 	return r
 }
 
-// Shown implements ui.Screen.
 func (r *Record) Shown() tea.Cmd { return r.load() }
 
 // load shows the record of the selected row and fetches missing fields.
 func (r *Record) load() tea.Cmd {
 	r.Reset()
 	r.show()
-	switch {
-	case r.Row == nil:
+	if r.Row == nil {
 		return r.list.Shown()
-	case r.Partial:
+	}
+	if r.Partial {
 		r.loading = true
 		r.buildLines()
-		q, at := r.fullQuery()
-		return ui.Fetch(r.Ctx, r, fetchRecord(q, at), r.onFetched)
+		q, offset := r.fullQuery()
+		return ui.Fetch(r.Ctx, r, fetchRecord(q, offset), r.onFetched)
 	}
 	return nil
 }
@@ -115,7 +114,6 @@ func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 	return nil
 }
 
-// SetSize implements ui.Screen.
 func (r *Record) SetSize(width, height int) {
 	r.Base.SetSize(width, height)
 	r.ResizeTabs(width, height)
@@ -148,15 +146,16 @@ func (r *Record) fieldLines() (lines []theme.Span, values []string) {
 	for _, f := range r.Selection.Kind.Fields {
 		v := r.Full.Value(f.Name)
 		name := "  " + t.Fit(f.Name, width, false) + "  "
-		switch text := v.String(); {
-		case v.Null() && r.loading:
+		notFetched := r.Partial && !slices.Contains(r.Selection.Fields, f.Name)
+		switch {
+		case !v.Null():
+			lines = append(lines, r.valueLines(name, r.valueText(f.Type, v.String()))...)
+		case r.loading:
 			lines = append(lines, theme.Span{Text: name + strings.Repeat(t.Loading, 3), Role: theme.Dim})
-		case v.Null() && r.Partial && !slices.Contains(r.Selection.Fields, f.Name):
+		case notFetched:
 			lines = append(lines, theme.Span{Text: name + "?", Role: theme.Dim})
-		case v.Null():
-			lines = append(lines, theme.Span{Text: name + theme.NullText + "   null", Role: theme.Dim})
 		default:
-			lines = append(lines, r.valueLines(name, r.valueText(f.Type, text))...)
+			lines = append(lines, theme.Span{Text: name + theme.NullText + "   null", Role: theme.Dim})
 		}
 		for len(values) < len(lines) {
 			values = append(values, v.String())
@@ -203,12 +202,10 @@ func (r *Record) requestLines() []theme.Span {
 	return append(lines, theme.Indent("    ", theme.Wrap(r.Selection.curl(r.Session.URL), r.Width-6))...)
 }
 
-// View implements ui.Screen.
 func (r *Record) View() string {
 	return strings.Join(r.DrawTabs(recordTabs, r.tab, r.Height), "\n")
 }
 
-// Title implements ui.Screen.
 func (r *Record) Title() string {
 	if r.Row == nil {
 		return strings.Repeat(r.Session.Theme.Loading, 3)
@@ -216,13 +213,11 @@ func (r *Record) Title() string {
 	return r.Full.Text(r.Selection.Kind.KeyName())
 }
 
-// Badges implements ui.Screen.
 func (r *Record) Badges() []string {
 	index, total := r.rows.Place()
 	return []string{fmt.Sprintf("%s of %s", display.Thousands(index+1), display.Thousands(total))}
 }
 
-// Status implements ui.Screen.
 func (r *Record) Status() string {
 	if len(r.Lines) > r.Rows {
 		return fmt.Sprintf("line %d of %d", r.At+1, len(r.Lines))
@@ -230,18 +225,14 @@ func (r *Record) Status() string {
 	return ""
 }
 
-// Scopes implements ui.Screen.
 func (r *Record) Scopes() []keymap.Scope {
 	return []keymap.Scope{keymap.InRecord, keymap.InLists}
 }
 
-// Waiting implements ui.Screen.
 func (r *Record) Waiting() bool { return r.loading }
 
-// Equivalent implements ui.Screen.
 func (r *Record) Equivalent() string { return r.Selection.command(r.Session.URL) }
 
-// Do implements ui.Screen.
 func (r *Record) Do(b keymap.Binding) tea.Cmd {
 	if r.Move(b) {
 		return nil
@@ -275,30 +266,32 @@ func (r *Record) switchTab(n int) {
 }
 
 // fetchRecord fetches the complete record at an offset of a query.
-func fetchRecord(q client.Query, at int) func(context.Context, *client.Client) (client.Row, error) {
+func fetchRecord(q client.Query, offset int) func(context.Context, *client.Client) (client.Row, error) {
 	return func(ctx context.Context, c *client.Client) (client.Row, error) {
-		q.Fields, q.Skip, q.Take = nil, int64(at), new(int64(1))
+		q.Fields = nil
+		q.Skip = int64(offset)
+		q.Take = new(int64(1))
 		page, err := c.Page(ctx, q)
-		switch {
-		case err != nil:
+		if err != nil {
 			return client.Row{}, err
-		case len(page.Rows) == 0:
+		}
+		if len(page.Rows) == 0 {
 			return client.Row{}, errors.New("the record no longer exists")
 		}
 		return page.Rows[0], nil
 	}
 }
 
-// Retime implements ui.Timed.
 func (r *Record) Retime() string {
 	r.buildLines()
-	if kind := r.Selection.Kind; !hasServiceTimes(kind) && slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime }) {
+	kind := r.Selection.Kind
+	hasDates := slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.DateTime })
+	if hasDates && !hasServiceTimes(kind) {
 		return "record dates have no time zone and do not change"
 	}
 	return ""
 }
 
-// Tick implements ui.Ticker.
 func (r *Record) Tick() tea.Cmd {
 	if r.Session.Times == ui.Relative && r.tab == 0 && hasServiceTimes(r.Selection.Kind) {
 		r.buildLines()

@@ -81,7 +81,8 @@ func TestCopyFieldOfRecord(t *testing.T) {
 	} {
 		d.Press(test.keys...)
 		d.Copied.Reset()
-		if d.Press("y"); d.LastCopied() != test.want || test.want == "" {
+		d.Press("y")
+		if d.LastCopied() != test.want || test.want == "" {
 			t.Errorf("%v copies %q, want %q:\n%s", test.keys, d.LastCopied(), test.want, d.Text())
 		}
 	}

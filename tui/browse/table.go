@@ -127,11 +127,11 @@ func moveColumn(g *grid.Grid, n int) {
 
 // freeze freezes the columns up to the selected one, or unfreezes them.
 func freeze(g *grid.Grid) {
-	at := g.Columns.Index() + 1
-	if g.Columns.Frozen() == at {
-		at = 0
+	frozen := g.Columns.Index() + 1
+	if g.Columns.Frozen() == frozen {
+		frozen = 0
 	}
-	g.Columns.Freeze(at)
+	g.Columns.Freeze(frozen)
 }
 
 // Unmark removes all marks and reports whether there were any.
@@ -168,7 +168,6 @@ func NewSearchTable(h ui.Host, name, help string) SearchTable {
 	return SearchTable{Table: NewTable(h, true), name: name, help: help}
 }
 
-// Badges implements ui.Screen.
 func (t *SearchTable) Badges() []string {
 	if t.Search == "" {
 		return nil
@@ -202,18 +201,20 @@ func (t *SearchTable) Contains(text string) bool {
 // ContainsWords reports whether each word of the search occurs in one of the texts.
 func (t *SearchTable) ContainsWords(texts ...string) bool {
 	text := strings.ToLower(strings.Join(texts, "\n"))
-	return !slices.ContainsFunc(strings.Fields(strings.ToLower(t.Search)), func(word string) bool { return !strings.Contains(text, word) })
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(t.Search)), func(word string) bool {
+		return !strings.Contains(text, word)
+	})
 }
 
 // SelectedItem returns the element of list for the selected row, found by ID.
-func SelectedItem[T any](t *Table, list []T, id func(T) string) (one T, ok bool) {
+func SelectedItem[T any](t *Table, list []T, id func(T) string) (selected T, ok bool) {
 	row := t.Grid.Row()
 	if row == nil {
-		return one, false
+		return selected, false
 	}
-	i := slices.IndexFunc(list, func(one T) bool { return id(one) == row.ID })
+	i := slices.IndexFunc(list, func(entry T) bool { return id(entry) == row.ID })
 	if i < 0 {
-		return one, false
+		return selected, false
 	}
 	return list[i], true
 }

@@ -42,8 +42,8 @@ func TestListsFollowTimeMode(t *testing.T) {
 	d.WantText(at.Format("2006-01-02 15:04:05") + ".")
 	d.WantText("UTC")
 	d.Press("esc", "t")
-	if again := d.LineWith("Status"); again != narrow {
-		t.Errorf("the columns are wider than before:\n%s\n%s", narrow, again)
+	if narrowAgain := d.LineWith("Status"); narrowAgain != narrow {
+		t.Errorf("the columns are wider than before:\n%s\n%s", narrow, narrowAgain)
 	}
 	age := cell()
 	d.App.Session.Now = d.App.Session.Now.Add(5 * time.Minute)
@@ -67,7 +67,8 @@ func TestTimeModeWithoutEffectShowsMessage(t *testing.T) {
 		d.Press(test.keys...)
 		before := d.App.Front().View()
 		d.Press("t")
-		if d.WantText("times: local   " + test.want); d.App.Front().View() != before {
+		d.WantText("times: local   " + test.want)
+		if d.App.Front().View() != before {
 			t.Errorf("%s look different:\n%s", name, d.Text())
 		}
 	}

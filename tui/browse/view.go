@@ -25,7 +25,8 @@ func ViewQuery(v state.View, s *ui.Session) (client.Query, bool) {
 		return client.Query{}, false
 	}
 	texts := v.Where
-	if c, limits := (ui.MessageFilter{Problems: v.Problems, Undelivered: v.Undelivered}).StatusFilter().Condition(); limits {
+	messages := ui.MessageFilter{Problems: v.Problems, Undelivered: v.Undelivered}
+	if c, limits := messages.StatusFilter().Condition(); limits {
 		texts = append(slices.Clone(texts), filter.Text(c))
 	}
 	if v.Subscription != "" {
