@@ -101,16 +101,21 @@ func (b Bill) choice() ui.Overlay {
 	f.Add("StageID", "Stage", "", "ID of the stage")
 	f.Add("SettingID", "Setting", "", "ID of the custom field; leave empty to list all")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
-		if field, err := readBillField(values["BillID"]); err == nil {
-			return b.show(field, f)
+		whole, err := readBillField(values["BillID"])
+		if err == nil {
+			return b.show(whole, f)
 		}
-		for i, one := range f.Fields[:2] {
-			if values[one.Name] == "" {
-				one.Error, f.At = "required", i
+		for i, field := range f.Fields[:2] {
+			if values[field.Name] == "" {
+				field.Error, f.At = "required", i
 				return nil
 			}
 		}
-		return b.show(client.BillField{BillID: values["BillID"], StageID: values["StageID"], SettingID: values["SettingID"]}, f)
+		return b.show(client.BillField{
+			BillID:    values["BillID"],
+			StageID:   values["StageID"],
+			SettingID: values["SettingID"],
+		}, f)
 	}
 	return f
 }
@@ -129,7 +134,11 @@ func (b Bill) Listed(stage client.BillStage, values []wire.CustomFieldValue, err
 }
 
 func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Overlay {
-	p := &ui.Picker{HostSession: b.HostSession, Title: "Custom fields of bill " + stage.BillID, Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one"}
+	p := &ui.Picker{
+		HostSession: b.HostSession,
+		Title:       "Custom fields of bill " + stage.BillID,
+		Note:        keymap.KeyFor(keymap.InMenu, keymap.Accept) + " changes one",
+	}
 	if len(values) == 0 {
 		p.Note = "this stage has no custom fields"
 	}
@@ -137,7 +146,10 @@ func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Ov
 		field := client.BillField{BillID: stage.BillID, StageID: stage.StageID, SettingID: v.SettingID}
 		holds, stored := contents(v)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans:  []theme.Span{{Text: b.Session.Theme.Fit(billTitle(field, v), 28, false) + "  "}, {Text: billText(holds, stored), Role: theme.Dim}},
+			Spans: []theme.Span{
+				{Text: b.Session.Theme.Fit(billTitle(field, v), 28, false) + "  "},
+				{Text: billText(holds, stored), Role: theme.Dim},
+			},
 			Choose: func() tea.Cmd { return b.showField(field, nil) },
 		})
 	}
@@ -175,25 +187,33 @@ func contents(v wire.CustomFieldValue) (text string, stored bool) {
 
 // form returns the form for the new contents.
 func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
-	was, stored := contents(v)
+	shownText, stored := contents(v)
 	title := billTitle(field, v)
 	f := ui.NewForm(b.Host, title+" of bill "+field.BillID, "change")
-	f.Add("Contents", "Contents", was, "leave empty to clear the field")
-	f.Notes = []string{"Current  " + billText(was, stored), "Stage    " + field.StageID, "the change must be confirmed"}
-	if f.Fields[0].Input.Value() != was {
+	f.Add("Contents", "Contents", shownText, "leave empty to clear the field")
+	f.Notes = []string{
+		"Current  " + billText(shownText, stored),
+		"Stage    " + field.StageID,
+		"the change must be confirmed",
+	}
+	if f.Fields[0].Input.Value() != shownText {
 		f.Notes = append(f.Notes, "line breaks and long contents are lost here; use whctl bill update")
 	}
 	f.Send = func(map[string]string, bool) tea.Cmd {
 		now := f.Fields[0].Input.Value() // leading and trailing spaces are kept
-		switch {
-		case b.Session.WhyReadOnly() != "":
+		if b.Session.WhyReadOnly() != "" {
 			b.Host.Notify(ui.Warning, b.Session.WhyReadOnly())
 			return nil
-		case now == was && stored:
+		}
+		if now == shownText && stored {
 			f.Fields[0].Error = "contents are unchanged"
 			return nil
 		}
-		q := ui.OpenConfirm(b.Host, "Change "+title+"?", "change", []string{"old  " + billText(was, stored), "new  " + billText(now, true), "of bill " + field.BillID + ", stage " + field.StageID},
+		q := ui.OpenConfirm(b.Host, "Change "+title+"?", "change", []string{
+			"old  " + billText(shownText, stored),
+			"new  " + billText(now, true),
+			"of bill " + field.BillID + ", stage " + field.StageID,
+		},
 			func() tea.Cmd {
 				b.Host.ShowOverlay(f) // until the response
 				return f.Track(b.Set(field, now, f))
@@ -227,10 +247,10 @@ func (b Bill) Changed(field client.BillField, value *wire.CustomFieldValue, err 
 
 // billText formats contents. Empty contents and no value are different.
 func billText(text string, stored bool) string {
-	switch {
-	case !stored:
+	if !stored {
 		return "- (no value stored)"
-	case text == "":
+	}
+	if text == "" {
 		return `"" (empty)`
 	}
 	return text

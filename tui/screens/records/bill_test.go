@@ -24,37 +24,37 @@ func TestBillChangeIsConfirmed(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	c := tuitest.Connect(t, i)
 	d := tuitest.Drive(t, c, tui.Options{})
-	one, stage, setting := demo.BillExample()
-	field := client.BillField{BillID: one, StageID: stage, SettingID: setting}
+	bill, stage, setting := demo.BillExample()
+	field := client.BillField{BillID: bill, StageID: stage, SettingID: setting}
 	before, err := c.BillValue(t.Context(), field)
 	if err != nil || before.Contents == nil {
 		t.Fatal(before, err)
 	}
-	was := *before.Contents
+	original := *before.Contents
 	wantContents := func(want string) {
 		t.Helper()
 		if now, err := c.BillValue(t.Context(), field); err != nil || *now.Contents != want {
 			t.Errorf("the field contains %q, want %q (%v)", *now.Contents, want, err)
 		}
 	}
-	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
-	d.WantText("of bill "+one, "Current  "+was)
+	d.Press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter")
+	d.WantText("of bill "+bill, "Current  "+original)
 	d.Press("ctrl+s")
 	d.WantText("contents are unchanged")
 	d.Press("'x", "ctrl+s")
-	d.WantText("Change ", "old  "+was, "new  "+was+"x")
+	d.WantText("Change ", "old  "+original, "new  "+original+"x")
 	d.Press("enter")
-	wantContents(was)
-	if f, back := d.App.Overlay().(*ui.Form); !back || f.Fields[0].Text() != was+"x" {
+	wantContents(original)
+	if f, back := d.App.Overlay().(*ui.Form); !back || f.Fields[0].Text() != original+"x" {
 		t.Errorf("a cancelled confirmation does not keep the typed value:\n%s", d.Text())
 	}
 	d.Press("ctrl+s", "y")
 	d.WantText(" changed")
-	wantContents(was + "x")
+	wantContents(original + "x")
 
-	d.Press(":", "'bill "+one+"/"+stage, "enter")
-	d.WantText("Custom fields of bill "+one, was+"x")
-	all, err := c.BillValues(t.Context(), client.BillStage{BillID: one, StageID: stage})
+	d.Press(":", "'bill "+bill+"/"+stage, "enter")
+	d.WantText("Custom fields of bill "+bill, original+"x")
+	all, err := c.BillValues(t.Context(), client.BillStage{BillID: bill, StageID: stage})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,9 +62,9 @@ func TestBillChangeIsConfirmed(t *testing.T) {
 		d.Press("down")
 	}
 	d.Press("enter")
-	d.WantText("Current  " + was + "x")
-	d.Press("esc", ":", "'bill", "enter", "'"+one+"/"+stage+"/"+setting, "ctrl+s")
-	d.WantText("Current  " + was + "x")
+	d.WantText("Current  " + original + "x")
+	d.Press("esc", ":", "'bill", "enter", "'"+bill+"/"+stage+"/"+setting, "ctrl+s")
+	d.WantText("Current  " + original + "x")
 	d.Press("esc", ":", "'bill", "enter", "enter", "enter", "enter")
 	d.WantText("required")
 	d.Press("'unknown's", "down", "'S", "down", "'X", "enter")
@@ -78,8 +78,8 @@ func TestBillChangeIsConfirmed(t *testing.T) {
 func TestBillShowsFieldErrors(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
-	one, stage, setting := demo.BillExample()
-	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter")
+	bill, stage, setting := demo.BillExample()
+	d.Press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter")
 	d.Erase()
 	d.Press("'new", "ctrl+s")
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
@@ -101,8 +101,8 @@ func TestBillShowsFieldErrors(t *testing.T) {
 func TestBillChangeIsRejectedIfReadOnly(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
 	d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{ReadOnly: true})
-	one, stage, setting := demo.BillExample()
-	d.Press(":", "'bill "+one+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
+	bill, stage, setting := demo.BillExample()
+	d.Press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
 	d.WantText("read-only")
 	if _, open := d.App.Overlay().(*ui.Confirm); open {
 		t.Error("a confirmation is shown in a read-only session")

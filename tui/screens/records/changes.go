@@ -44,24 +44,25 @@ const (
 func NewChanges(h ui.Host, kind *record.Kind) *Changes {
 	s := &Changes{SearchTable: browse.NewSearchTable(h, "changes", "part of an operation, key or field"), kind: kind}
 	s.Refill = s.fill
-	s.Grid.Columns.Set([]grid.Column{{Name: "Time", Min: 5}, {Name: "Change", Min: 8}, {Name: "Key", Min: 10, Max: 60, Flex: true}, {Name: "Fields", Min: 20, Max: 200, Flex: true}}, 0)
+	s.Grid.Columns.Set([]grid.Column{
+		{Name: "Time", Min: 5},
+		{Name: "Change", Min: 8},
+		{Name: "Key", Min: 10, Max: 60, Flex: true},
+		{Name: "Fields", Min: 20, Max: 200, Flex: true},
+	}, 0)
 	s.Preview.ShowRight(s, 44)
 	return s
 }
 
-// Shown implements ui.Screen.
 func (s *Changes) Shown() tea.Cmd { return s.Poll() }
 
-// Title implements ui.Screen.
 func (s *Changes) Title() string { return "Changes of " + s.kind.Name }
 
-// Scopes implements ui.Screen.
 func (s *Changes) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InChanges, keymap.InLists} }
 
-// Equivalent implements ui.Screen.
 func (s *Changes) Equivalent() string { return "whctl follow " + s.kind.Name }
 
-// View implements ui.Screen. It shows why there are no changes yet.
+// View draws the list, or shows why there are no changes yet.
 func (s *Changes) View() string {
 	if s.problem == "" || len(s.all) > 0 {
 		return s.Table.View()
@@ -76,7 +77,6 @@ func (s *Changes) View() string {
 	return strings.Join(lines, "\n")
 }
 
-// Status implements ui.Screen.
 func (s *Changes) Status() string {
 	switch {
 	case s.problem != "":
@@ -89,15 +89,14 @@ func (s *Changes) Status() string {
 	return s.Grid.PositionText()
 }
 
-// Tick implements ui.Ticker.
 func (s *Changes) Tick() tea.Cmd {
-	if s.fill(); s.Session.Paused || s.refused || s.Session.Now.Sub(s.fetchedAt) < ui.PollInterval {
+	s.fill()
+	if s.Session.Paused || s.refused || s.Session.Now.Sub(s.fetchedAt) < ui.PollInterval {
 		return nil
 	}
 	return s.Poll()
 }
 
-// Poll implements ui.Poller.
 func (s *Changes) Poll() tea.Cmd {
 	if s.Busy {
 		return nil
@@ -133,10 +132,12 @@ func earlier(token string, n int) string {
 
 func (s *Changes) onFetched(page *client.ChangePage, err error) tea.Cmd {
 	s.Busy = false
-	if s.problem, s.refused = "", false; err != nil {
+	s.problem, s.refused = "", false
+	if err != nil {
 		e, _ := errors.AsType[*client.Error](err)
 		s.refused = e != nil && e.Status >= 400 && e.Status <= 499
-		if s.problem = ui.Describe(err); client.Is(err, client.ResyncRequired) {
+		s.problem = ui.Describe(err)
+		if client.Is(err, client.ResyncRequired) {
 			s.token, s.refused = "", false
 		}
 		return nil
@@ -160,7 +161,15 @@ func (s *Changes) fill() {
 			continue
 		}
 		at, _ := time.Parse(time.RFC3339, c.CapturedAt)
-		rows = append(rows, &grid.Row{ID: strconv.FormatInt(c.ChangeID, 10), Cells: []grid.Cell{{Text: s.Session.TimeText(at), Role: theme.Dim}, {Text: c.Op, Role: opRoles[c.Op]}, {Text: c.Key}, {Text: fields}}})
+		rows = append(rows, &grid.Row{
+			ID: strconv.FormatInt(c.ChangeID, 10),
+			Cells: []grid.Cell{
+				{Text: s.Session.TimeText(at), Role: theme.Dim},
+				{Text: c.Op, Role: opRoles[c.Op]},
+				{Text: c.Key},
+				{Text: fields},
+			},
+		})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
 }
@@ -180,8 +189,8 @@ func changedFields(c wire.Change) string {
 	_, _ = json.Unmarshal(c.Before, &before), json.Unmarshal(c.Record, &after) // unknown values are left out
 	for _, field := range c.Changed {
 		text := fmt.Sprintf("%s %s", field, after[field])
-		if was, known := before[field]; known {
-			text = fmt.Sprintf("%s %s -> %s", field, was, after[field])
+		if old, known := before[field]; known {
+			text = fmt.Sprintf("%s %s -> %s", field, old, after[field])
 		}
 		texts = append(texts, text)
 	}
@@ -192,32 +201,32 @@ func (s *Changes) selected() (wire.Change, bool) {
 	return browse.SelectedItem(&s.Table, s.all, func(c wire.Change) string { return strconv.FormatInt(c.ChangeID, 10) })
 }
 
-// Do implements ui.Screen.
 func (s *Changes) Do(b keymap.Binding) tea.Cmd {
-	one, ok := s.selected()
+	change, ok := s.selected()
 	switch {
 	case s.Move(b):
 	case !ok:
 	case b.Action == keymap.Open:
 		return s.Host.Push(s.SelectedScreen())
 	case b.Action == keymap.ShowWhy:
-		return s.Host.Open(ui.WhyTarget{Key: one.Key})
+		return s.Host.Open(ui.WhyTarget{Key: change.Key})
 	case b.Action == keymap.CopyCell:
-		s.Host.Copy(one.Key)
+		s.Host.Copy(change.Key)
 	}
 	return nil
 }
 
-// Click implements ui.Clicker.
-func (s *Changes) Click(x, y int, again bool) tea.Cmd { return browse.ClickRow(s, s.Grid, x, y, again) }
+func (s *Changes) Click(x, y int, double bool) tea.Cmd {
+	return browse.ClickRow(s, s.Grid, x, y, double)
+}
 
 // SelectedScreen returns the screen of the selected change.
 func (s *Changes) SelectedScreen() ui.Screen {
-	one, ok := s.selected()
+	change, ok := s.selected()
 	if !ok {
 		return nil
 	}
-	d := &changeDetail{Base: ui.NewBase(s.Host), change: one}
+	d := &changeDetail{Base: ui.NewBase(s.Host), change: change}
 	d.Owner = d.HostSession
 	return d
 }

@@ -38,7 +38,10 @@ type counts struct {
 
 // NewKinds returns the list of record kinds.
 func NewKinds(h ui.Host) *Kinds {
-	k := &Kinds{SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, area or summary"), counts: &counts{totals: make(map[string]string)}}
+	k := &Kinds{
+		SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, area or summary"),
+		counts:      &counts{totals: make(map[string]string)},
+	}
 	k.Refill = k.fill
 	k.read()
 	k.setColumns()
@@ -58,7 +61,6 @@ func (k *Kinds) read() {
 // areaMinWidth is the minimum width for full area names, in cells.
 const areaMinWidth = 80
 
-// SetSize implements ui.Screen.
 func (k *Kinds) SetSize(width, height int) {
 	k.Table.SetSize(width, height)
 	k.setColumns()
@@ -77,7 +79,7 @@ func (k *Kinds) setColumns() {
 		{Name: "Opened", Right: true}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
 }
 
-// Shown implements ui.Screen. It updates the time since kinds were opened, and the kinds if
+// Shown updates the time since kinds were opened, and the kinds if
 // those of the service have been read since.
 func (k *Kinds) Shown() tea.Cmd {
 	if k.registry != k.Session.Registry {
@@ -97,10 +99,8 @@ func (k *Kinds) opened(kind *record.Kind) string {
 	return ui.Age(k.Session.Now.Sub(at))
 }
 
-// Tick implements ui.Ticker.
 func (k *Kinds) Tick() tea.Cmd { return k.Shown() }
 
-// Start implements ui.Screen.
 func (k *Kinds) Start() tea.Cmd {
 	k.counts = &counts{totals: make(map[string]string)}
 	return k.count()
@@ -129,25 +129,24 @@ func (k *Kinds) count() tea.Cmd {
 				n.totals[kind.Name] = "?"
 			}
 			k.fill()
-			if n.pending--; n.pending > 0 || n != k.counts {
+			n.pending--
+			if n.pending > 0 || n != k.counts {
 				return nil
 			}
 			return k.count()
 		}))
 	}
-	if n.pending = len(cmds); n.pending == 0 {
+	n.pending = len(cmds)
+	if n.pending == 0 {
 		return nil
 	}
 	return tea.Sequence(cmds...) // sequentially, to limit the load
 }
 
-// Title implements ui.Screen.
 func (k *Kinds) Title() string { return "Records" }
 
-// Scopes implements ui.Screen.
 func (k *Kinds) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InKinds, keymap.InLists} }
 
-// Equivalent implements ui.Screen.
 func (k *Kinds) Equivalent() string { return "whctl records" }
 
 // fill builds the rows. The area is shown in its first row only.
@@ -174,7 +173,6 @@ func (k *Kinds) fill() {
 	k.Grid.SetRows(grid.NewList(rows))
 }
 
-// Do implements ui.Screen.
 func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 	row := k.Grid.Row()
 	switch {
@@ -192,5 +190,4 @@ func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// Click implements ui.Clicker.
-func (k *Kinds) Click(x, y int, again bool) tea.Cmd { return browse.ClickRow(k, k.Grid, x, y, again) }
+func (k *Kinds) Click(x, y int, double bool) tea.Cmd { return browse.ClickRow(k, k.Grid, x, y, double) }

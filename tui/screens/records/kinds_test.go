@@ -20,17 +20,17 @@ func TestKindsShowTimeSinceOpened(t *testing.T) {
 	}
 	d.Press(":", "'IN_Colours", "enter", "esc")
 	d.Wait(3 * time.Minute)
-	again := tuitest.Drive(t, c, o)
-	again.Clock = d.Clock
-	again.Press("2")
-	for name, one := range map[string]*tuitest.Driver{"this session": d, "the next": again} {
-		if line := one.LineWith("IN_Colours"); !strings.HasSuffix(strings.TrimSpace(line), "3m") {
+	restarted := tuitest.Drive(t, c, o)
+	restarted.Clock = d.Clock
+	restarted.Press("2")
+	for name, driver := range map[string]*tuitest.Driver{"this session": d, "the next": restarted} {
+		if line := driver.LineWith("IN_Colours"); !strings.HasSuffix(strings.TrimSpace(line), "3m") {
 			t.Errorf("in %s: %q", name, line)
 		}
 	}
-	again.Press("/", "'bills of", "enter")
-	again.WantText("Bills of materials", "[bills of]", "/ search")
-	if strings.Contains(again.Text(), "IN_Colours") {
-		t.Errorf("kinds that do not match are listed:\n%s", again.Text())
+	restarted.Press("/", "'bills of", "enter")
+	restarted.WantText("Bills of materials", "[bills of]", "/ search")
+	if strings.Contains(restarted.Text(), "IN_Colours") {
+		t.Errorf("kinds that do not match are listed:\n%s", restarted.Text())
 	}
 }
