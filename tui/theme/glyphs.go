@@ -45,7 +45,10 @@ func glyphsOf(set string) (Glyphs, lipgloss.Border) {
 		return asciiGlyphs, lipgloss.ASCIIBorder()
 	case Limited:
 		limited := fullGlyphs
-		limited.Pointer, limited.OK, limited.Replacement, limited.Bars = "►", "√", "?", " ▄█"
+		limited.Pointer = "►"
+		limited.OK = "√"
+		limited.Replacement = "?"
+		limited.Bars = " ▄█"
 		return limited, lipgloss.NormalBorder()
 	}
 	return fullGlyphs, lipgloss.RoundedBorder()

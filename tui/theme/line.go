@@ -165,7 +165,8 @@ func HardWrap(text string, width int) []Span {
 		for first := true; first || line != ""; first = false {
 			n := 0
 			for i := range line {
-				if n = len(line); i >= width {
+				n = len(line)
+				if i >= width {
 					n = i
 					break
 				}

@@ -30,10 +30,10 @@ func Themes() []string { return []string{Auto, Dark, Light, Mono} }
 // GlyphSet returns the glyph set for an operating system and the environment of a
 // terminal.
 func GlyphSet(system string, env func(string) string) string {
-	switch {
-	case asciiTerminal(env):
+	if asciiTerminal(env) {
 		return ASCII
-	case system == "windows" && env("WT_SESSION") == "" && !slices.Contains([]string{"vscode", "WezTerm"}, env("TERM_PROGRAM")):
+	}
+	if system == "windows" && env("WT_SESSION") == "" && !slices.Contains([]string{"vscode", "WezTerm"}, env("TERM_PROGRAM")) {
 		return Limited
 	}
 	return Full
@@ -50,7 +50,9 @@ func asciiTerminal(env func(string) string) bool {
 		return false
 	}
 	coded := strings.ReplaceAll(strings.ToLower(locale), "-", "")
-	east := slices.ContainsFunc([]string{"ja", "ko", "zh"}, func(word string) bool { return strings.HasPrefix(coded, word+"_") })
+	east := slices.ContainsFunc([]string{"ja", "ko", "zh"}, func(word string) bool {
+		return strings.HasPrefix(coded, word+"_")
+	})
 	return east || !strings.Contains(coded, "utf8")
 }
 

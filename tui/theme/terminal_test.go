@@ -8,7 +8,7 @@ import (
 func env(pairs ...string) func(string) string {
 	return func(name string) string {
 		for _, pair := range pairs {
-			if value, is := strings.CutPrefix(pair, name+"="); is {
+			if value, ok := strings.CutPrefix(pair, name+"="); ok {
 				return value
 			}
 		}

@@ -24,7 +24,8 @@ func (g *Glyphs) Sanitize(text string, room int) (shown string, width int) {
 	}
 	w := sanitizer{glyphs: g, room: room}
 	w.write(text)
-	if shown = string(w.out); w.complex && !widthsAgree(" "+shown+" ", w.width+2) {
+	shown = string(w.out)
+	if w.complex && !widthsAgree(" "+shown+" ", w.width+2) {
 		w = sanitizer{glyphs: g, room: room, asciiOnly: true} // neighbouring characters change the width
 		w.write(text)
 		shown = string(w.out)
@@ -72,7 +73,8 @@ func (w *sanitizer) write(text string) {
 			text = text[n:]
 			continue
 		}
-		if n = w.writeSimple(text); n == 0 {
+		n = w.writeSimple(text)
+		if n == 0 {
 			w.complex = true
 			n = w.writeChar(text)
 		}
@@ -119,7 +121,9 @@ func (w *sanitizer) put(text string, width int) {
 		return
 	}
 	if w.width+width > w.room {
-		w.out, w.width, w.full = w.out[:w.cutLen], w.cutWidth, true
+		w.out = w.out[:w.cutLen]
+		w.width = w.cutWidth
+		w.full = true
 		if w.room > 0 {
 			w.out = append(w.out, w.glyphs.Ellipsis...)
 			w.width++
@@ -127,7 +131,8 @@ func (w *sanitizer) put(text string, width int) {
 		return
 	}
 	w.out = append(w.out, text...)
-	if w.width += width; w.width < w.room {
+	w.width += width
+	if w.width < w.room {
 		w.cutLen, w.cutWidth = len(w.out), w.width
 	}
 }
@@ -203,7 +208,8 @@ func widthsAgree(text string, width int) bool {
 func isCharacter(cluster string) bool {
 	marks := -1
 	for _, r := range cluster {
-		if marks++; marks > maxMarks || r == utf8.RuneError || isHidden(r) {
+		marks++
+		if marks > maxMarks || r == utf8.RuneError || isHidden(r) {
 			return false
 		}
 		if mark := unicode.In(r, unicode.M); mark == (marks == 0) {
@@ -243,10 +249,10 @@ func (g *Glyphs) Fit(text string, width int, right bool) string {
 		return ""
 	}
 	shown, used := g.Sanitize(text, width)
-	switch {
-	case used == width:
+	if used == width {
 		return shown
-	case right:
+	}
+	if right {
 		return Spaces(width-used) + shown
 	}
 	return shown + Spaces(width-used)

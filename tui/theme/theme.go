@@ -33,7 +33,8 @@ func New(glyphs, palette string) *Theme {
 	r.SetColorProfile(termenv.ANSI)
 	r.SetHasDarkBackground(palette != Light)
 	t := &Theme{}
-	if t.Glyphs, t.border = glyphsOf(glyphs); palette != Mono && glyphs != ASCII {
+	t.Glyphs, t.border = glyphsOf(glyphs)
+	if palette != Mono && glyphs != ASCII {
 		t.FailedBar = ""
 	}
 	rules := monoRules
@@ -53,10 +54,10 @@ func New(glyphs, palette string) *Theme {
 // Append appends text with the styles of two roles; the second overrides the first.
 func (t *Theme) Append(dst []byte, base, override Role, text string) []byte {
 	a, b := t.styles[base], t.styles[override]
-	switch {
-	case text == "":
+	if text == "" {
 		return dst
-	case a == "" && b == "":
+	}
+	if a == "" && b == "" {
 		return append(dst, text...)
 	}
 	dst = append(dst, "\x1b["...)
@@ -82,10 +83,10 @@ const Reset = "\x1b[0m"
 // one.
 func (t *Theme) Profile(name, colour string) []Span {
 	role := profileRoles[colour]
-	switch {
-	case name == "":
+	if name == "" {
 		return nil
-	case t.styles[role] == "":
+	}
+	if t.styles[role] == "" {
 		return []Span{{strings.ToUpper(name) + "  ", Accent}}
 	}
 	return []Span{{" " + strings.ToUpper(name) + " ", role}, {Text: " "}}
@@ -93,8 +94,15 @@ func (t *Theme) Profile(name, colour string) []Span {
 
 // StatusText returns the status of a message with its symbol.
 func (t *Theme) StatusText(status int) (string, Role) {
-	if status < 0 || status > 3 {
-		return "?", Plain
+	switch status {
+	case 0:
+		return t.Loading + " NOT SENT", Pending
+	case 1:
+		return t.OK + " DELIVERED", Success
+	case 2:
+		return "~ RETRYING", Warning
+	case 3:
+		return FailGlyph + " FAILED", Failure
 	}
-	return [...]string{t.Loading + " NOT SENT", t.OK + " DELIVERED", "~ RETRYING", FailGlyph + " FAILED"}[status], Pending + Role(status)
+	return "?", Plain
 }
