@@ -52,10 +52,10 @@ type Sort struct {
 // Next returns the order after the sort key is pressed on a column: ascending,
 // descending, none.
 func (s Sort) Next(column string) Sort {
-	switch {
-	case s.Column != column:
+	if s.Column != column {
 		return Sort{Column: column}
-	case !s.Descending:
+	}
+	if !s.Descending {
 		return Sort{column, true}
 	}
 	return Sort{}

@@ -67,10 +67,10 @@ func (g *Grid) line(out []byte, i int) []byte {
 
 // rowRole returns the style of a row.
 func (g *Grid) rowRole(row *Row, selected bool) theme.Role {
-	switch {
-	case selected:
+	if selected {
 		return theme.Selected
-	case g.Marks.Has(row.ID):
+	}
+	if g.Marks.Has(row.ID) {
 		return theme.Marked
 	}
 	return row.Role
@@ -143,8 +143,8 @@ func (l *Layout) title(p visibleColumn) string {
 // rule draws the line below the titles.
 func (l *Layout) rule(out []byte) []byte {
 	line := strings.Repeat(l.theme.Line, l.width)
-	if at := l.separatorAt(); at > 0 && at < l.width {
-		line = strings.Repeat(l.theme.Line, at) + l.theme.Cross + strings.Repeat(l.theme.Line, l.width-at-1)
+	if x := l.separatorAt(); x > 0 && x < l.width {
+		line = strings.Repeat(l.theme.Line, x) + l.theme.Cross + strings.Repeat(l.theme.Line, l.width-x-1)
 	}
 	return l.theme.Append(out, theme.Rule, theme.Plain, line)
 }
@@ -152,12 +152,12 @@ func (l *Layout) rule(out []byte) []byte {
 // separatorAt returns the position of the line after the frozen columns, 0 if there is
 // none.
 func (l *Layout) separatorAt() int {
-	at := prefixWidth
+	x := prefixWidth
 	for i, p := range l.visible {
 		if l.separatorAfter(i) {
-			return at + p.width + 2
+			return x + p.width + 2
 		}
-		at += p.width + columnGap
+		x += p.width + columnGap
 	}
 	return 0
 }

@@ -51,7 +51,8 @@ func (g *Grid) SetRows(rows Rows) {
 
 // Follow keeps the selection on the first row when rows are added.
 func (g *Grid) Follow(on bool) {
-	if g.following = on; on {
+	g.following = on
+	if on {
 		g.GoTo(0)
 	}
 }
@@ -259,12 +260,12 @@ func (g *Grid) PositionText() string {
 	if first > last {
 		return text
 	}
-	less, more := "", ""
+	left, right := "", "" // there are columns on this side
 	if first > g.Columns.frozen {
-		less = g.Columns.theme.Less + " "
+		left = g.Columns.theme.Less + " "
 	}
 	if last < len(g.Columns.columns)-1 {
-		more = " " + g.Columns.theme.More
+		right = " " + g.Columns.theme.More
 	}
-	return text + fmt.Sprintf("   %scols %d-%d of %d%s", less, first+1, last+1, len(g.Columns.columns), more)
+	return text + fmt.Sprintf("   %scols %d-%d of %d%s", left, first+1, last+1, len(g.Columns.columns), right)
 }

@@ -221,7 +221,8 @@ func TestFollowSelectsNewRows(t *testing.T) {
 	if g.Row().ID != "new" {
 		t.Errorf("%s is selected, want the new row", g.Row().ID)
 	}
-	if g.Move(1); g.Following() {
+	g.Move(1)
+	if g.Following() {
 		t.Error("still following after the selection was moved")
 	}
 }
@@ -241,7 +242,8 @@ func TestMarkRange(t *testing.T) {
 	if rows := g.MarkedRows(); len(rows) != 3 || rows[0].ID != "D00003" {
 		t.Errorf("%d marked rows are loaded, want 3", len(rows))
 	}
-	if g.Marks.Clear(); g.Marks.Len() != 0 {
+	g.Marks.Clear()
+	if g.Marks.Len() != 0 {
 		t.Error("marks remain")
 	}
 }
@@ -262,7 +264,8 @@ func TestGrowingGridMeasuresNewRows(t *testing.T) {
 	g.Columns.Set(columns("Name", "Note"), 0)
 	g.SetSize(40, 4)
 	g.SetRows(NewList([]*Row{row("1", "a", "b"), row("2", "a", "b"), row("3", "a", "b"), row("4", "a long one that is seen", "b")}))
-	if _ = g.View(); !g.Columns.AllVisible() {
+	_ = g.View()
+	if !g.Columns.AllVisible() {
 		t.Error("AllVisible is false although all columns fit")
 	}
 	g.SetSize(40, 10)

@@ -159,7 +159,9 @@ func (l *Layout) shrink(room int) {
 	for ; excess > 0; excess-- {
 		widest := -1
 		for i, c := range l.columns {
-			if c.Flex && l.columnWidth(i) > max(c.Min, narrowest) && (widest < 0 || l.columnWidth(i) > l.columnWidth(widest)) {
+			width := l.columnWidth(i)
+			canShrink := c.Flex && width > max(c.Min, narrowest)
+			if canShrink && (widest < 0 || width > l.columnWidth(widest)) {
 				widest = i
 			}
 		}
@@ -183,7 +185,8 @@ func (l *Layout) place(i, room int) int {
 	width := l.columnWidth(i)
 	cut := width > room
 	if cut {
-		if width = room; width < minCutWidth {
+		width = room
+		if width < minCutWidth {
 			return 0
 		}
 	}
@@ -204,16 +207,16 @@ func (l *Layout) fullyVisible(column int) bool {
 // columnAt returns the column at a horizontal position, including the gap after it, -1
 // for none.
 func (l *Layout) columnAt(x int) int {
-	at := prefixWidth
+	left := prefixWidth
 	for i, p := range l.visible {
-		next := at + p.width + columnGap
+		next := left + p.width + columnGap
 		if l.separatorAfter(i) {
 			next += separatorWidth - columnGap
 		}
-		if x >= at && x < next {
+		if x >= left && x < next {
 			return p.column
 		}
-		at = next
+		left = next
 	}
 	return -1
 }

@@ -48,8 +48,13 @@ func NewPages() *Pages {
 // Reset removes all pages, since the query has changed.
 func (p *Pages) Reset() {
 	p.generation++
-	p.total, p.minRows, p.bytes, p.last = -1, 0, 0, nil
-	p.pages, p.requested, p.ids = make(map[int]*page), make(map[int]bool), make(map[string]int)
+	p.total = -1
+	p.minRows = 0
+	p.bytes = 0
+	p.last = nil
+	p.pages = make(map[int]*page)
+	p.requested = make(map[int]bool)
+	p.ids = make(map[string]int)
 }
 
 // MarkStale causes every page to be requested again. The old pages are displayed until
@@ -108,7 +113,8 @@ func (p *Pages) Put(generation, number int, rows []*Row) bool {
 // updateTotal updates the number of rows from the length of a page.
 func (p *Pages) updateTotal(number, count int) {
 	end := number*PageRows + count
-	if p.minRows = max(p.minRows, end); count == PageRows {
+	p.minRows = max(p.minRows, end)
+	if count == PageRows {
 		if p.total >= 0 {
 			p.total = max(p.total, end)
 		}
@@ -166,17 +172,17 @@ func (p *Pages) drop(number int) {
 // visible.
 func (p *Pages) evict() {
 	for len(p.pages) > 2 && (len(p.pages) > maxPages || p.bytes > maxBytes) {
-		oldest, at := -1, 0
+		oldest, lastUsed := -1, 0
 		for number, page := range p.pages {
-			if oldest < 0 || page.lastUsed < at {
-				oldest, at = number, page.lastUsed
+			if oldest < 0 || page.lastUsed < lastUsed {
+				oldest, lastUsed = number, page.lastUsed
 			}
 		}
 		p.drop(oldest)
 	}
 }
 
-// Len implements Rows. If the total is unknown, it is one more than the number of known
+// Len returns the number of rows. If the total is unknown, it is one more than the number of known
 // rows.
 func (p *Pages) Len() int {
 	if p.total >= 0 {
@@ -185,7 +191,6 @@ func (p *Pages) Len() int {
 	return p.minRows + 1
 }
 
-// Row implements Rows.
 func (p *Pages) Row(i int) *Row {
 	if i < 0 {
 		return nil
@@ -199,13 +204,13 @@ func (p *Pages) Row(i int) *Row {
 		p.touch(page)
 		p.last, p.lastNumber = page, number
 	}
-	if i -= number * PageRows; i < len(p.last.rows) {
+	i -= number * PageRows
+	if i < len(p.last.rows) {
 		return p.last.rows[i]
 	}
 	return nil
 }
 
-// Find implements Rows.
 func (p *Pages) Find(id string) int {
 	if i, ok := p.ids[id]; ok {
 		return i

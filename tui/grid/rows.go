@@ -38,10 +38,8 @@ func NewList(rows []*Row) *List {
 	return l
 }
 
-// Len implements Rows.
 func (l *List) Len() int { return len(l.rows) }
 
-// Row implements Rows.
 func (l *List) Row(i int) *Row {
 	if i < 0 || i >= len(l.rows) {
 		return nil
@@ -49,7 +47,6 @@ func (l *List) Row(i int) *Row {
 	return l.rows[i]
 }
 
-// Find implements Rows.
 func (l *List) Find(id string) int {
 	if i, ok := l.index[id]; ok {
 		return i
