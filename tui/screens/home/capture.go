@@ -26,15 +26,15 @@ func lagging(ctx context.Context, c *client.Client) (late []wire.Capture, err er
 		return nil, nil // an older service
 	}
 	limit := time.Duration(0)
-	for _, one := range all {
-		lag := time.Duration(one.Lag)
+	for _, capture := range all {
+		lag := time.Duration(capture.Lag)
 		if lag >= minLag && limit == 0 {
 			if limit, err = twoSweeps(ctx, c); err != nil {
 				return nil, err
 			}
 		}
-		if one.Manual || one.Phase == "stopped" || lag >= minLag && lag > limit {
-			late = append(late, one)
+		if capture.Manual || capture.Phase == "stopped" || lag >= minLag && lag > limit {
+			late = append(late, capture)
 		}
 	}
 	return late[:min(len(late), maxCaptures)], err

@@ -102,7 +102,10 @@ func (c chart) series(values []int64, rows int, sign string, role theme.Role) []
 	for i := range lines {
 		label := []theme.Span{{Text: theme.Spaces(chartLabel)}}
 		if i == 0 {
-			label = []theme.Span{{Text: " " + sign, Role: role}, {Text: t.Fit(display.Thousands(highest), chartLabel-3, true) + " ", Role: theme.Label}}
+			label = []theme.Span{
+				{Text: " " + sign, Role: role},
+				{Text: t.Fit(display.Thousands(highest), chartLabel-3, true) + " ", Role: theme.Label},
+			}
 		}
 		below := int64(rows-1-i) * step
 		var b strings.Builder

@@ -52,11 +52,19 @@ func (g Group) queued() bool { return g.newest.MessageID == "" }
 // filter selects the messages of the group.
 func (g Group) filter(event string) ui.MessageFilter {
 	f := ui.MessageFilter{Subscription: g.SubscriptionID, Label: event, Problems: !g.queued(), Undelivered: g.queued()}
-	switch m := g.newest; {
-	case m.LastMessageResponseHTTPCode != nil:
-		f.Conditions = []client.Filter{{Field: "LastMessageResponseHTTPCode", Operator: record.Equal, Values: []string{strconv.Itoa(*m.LastMessageResponseHTTPCode)}}}
-	case m.LastMessageResponseMessage != "":
-		f.Conditions = []client.Filter{{Field: "LastMessageResponseMessage", Operator: record.Equal, Values: []string{m.LastMessageResponseMessage}}}
+	m := g.newest
+	if m.LastMessageResponseHTTPCode != nil {
+		f.Conditions = []client.Filter{{
+			Field:    "LastMessageResponseHTTPCode",
+			Operator: record.Equal,
+			Values:   []string{strconv.Itoa(*m.LastMessageResponseHTTPCode)},
+		}}
+	} else if m.LastMessageResponseMessage != "" {
+		f.Conditions = []client.Filter{{
+			Field:    "LastMessageResponseMessage",
+			Operator: record.Equal,
+			Values:   []string{m.LastMessageResponseMessage},
+		}}
 	}
 	return f
 }
@@ -79,7 +87,12 @@ func (f *Overview) fetchFailures(ctx context.Context, c *client.Client) error {
 		}
 		f.counts[status] = int(page.Total)
 	}
-	page, err := c.AllMessages(ctx, url.Values{"StatusIn": {"2,3"}, "Take": {strconv.Itoa(maxFailures)}, "Fields": {failureFields}, "OrderByDesc": {"LastSavedDateTime"}})
+	page, err := c.AllMessages(ctx, url.Values{
+		"StatusIn":    {"2,3"},
+		"Take":        {strconv.Itoa(maxFailures)},
+		"Fields":      {failureFields},
+		"OrderByDesc": {"LastSavedDateTime"},
+	})
 	if err != nil {
 		return err
 	}
@@ -93,21 +106,35 @@ func (f *Overview) fetchFailures(ctx context.Context, c *client.Client) error {
 func (f *Overview) group() {
 	f.Groups = nil
 	find := func(subscription, result string) int {
-		return slices.IndexFunc(f.Groups, func(g Group) bool { return g.SubscriptionID == subscription && (g.Result == result || result == "") })
+		return slices.IndexFunc(f.Groups, func(g Group) bool {
+			return g.SubscriptionID == subscription && (g.Result == result || result == "")
+		})
 	}
 	for _, m := range f.Failures {
 		result := ui.LastResult(m)
 		i := find(m.SubscriptionID, result)
 		if i < 0 {
 			i = len(f.Groups)
-			f.Groups = append(f.Groups, Group{SubscriptionID: m.SubscriptionID, URL: m.URL, Result: result, At: time.Time(m.LastSavedDateTime), newest: m})
+			f.Groups = append(f.Groups, Group{
+				SubscriptionID: m.SubscriptionID,
+				URL:            m.URL,
+				Result:         result,
+				At:             time.Time(m.LastSavedDateTime),
+				newest:         m,
+			})
 		}
 		f.Groups[i].Count++
 	}
 	f.Groups = f.Groups[:min(len(f.Groups), maxGroups)]
 	for _, queue := range f.Stats.Queues {
 		if blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen; blocked && find(queue.SubscriptionID, "") < 0 {
-			f.Groups = append(f.Groups, Group{SubscriptionID: queue.SubscriptionID, URL: queue.URL, Result: "not sent", Count: int(queue.Pending), At: time.Time(queue.OldestDateTime)})
+			f.Groups = append(f.Groups, Group{
+				SubscriptionID: queue.SubscriptionID,
+				URL:            queue.URL,
+				Result:         "not sent",
+				Count:          int(queue.Pending),
+				At:             time.Time(queue.OldestDateTime),
+			})
 		}
 	}
 }
@@ -124,7 +151,11 @@ func (f *Overview) fetchAnswers(ctx context.Context, c *client.Client) error {
 		return nil
 	}
 	slices.Sort(attempts)
-	page, err := c.Attempts(ctx, url.Values{"MessageIDIn": {strings.Join(messages, ",")}, "ItemNoIn": {strings.Join(slices.Compact(attempts), ",")}, "Fields": {"MessageID,ItemNo,AnswerText,Detail"}})
+	page, err := c.Attempts(ctx, url.Values{
+		"MessageIDIn": {strings.Join(messages, ",")},
+		"ItemNoIn":    {strings.Join(slices.Compact(attempts), ",")},
+		"Fields":      {"MessageID,ItemNo,AnswerText,Detail"},
+	})
 	if err != nil {
 		return err
 	}

@@ -34,18 +34,14 @@ type Screen struct {
 // New returns the screen.
 func New(h ui.Host) *Screen { return &Screen{Base: ui.NewBase(h)} }
 
-// Title implements ui.Screen.
 func (h *Screen) Title() string { return "Home" }
 
-// Scopes implements ui.Screen.
 func (h *Screen) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InHome, keymap.InLists} }
 
-// Equivalent implements ui.Screen.
 func (h *Screen) Equivalent() string {
 	return `whctl messages list --where "Status in 2,3" --order-by -LastSavedDateTime`
 }
 
-// Shown implements ui.Screen.
 func (h *Screen) Shown() tea.Cmd {
 	if h.Stats != nil && h.Session.Now.Sub(h.RequestedAt) < ui.PollInterval {
 		return nil
@@ -53,12 +49,13 @@ func (h *Screen) Shown() tea.Cmd {
 	return h.Poll()
 }
 
-// Poll implements ui.Poller.
 func (h *Screen) Poll() tea.Cmd {
 	if h.Busy {
 		return nil
 	}
-	h.Busy, h.due, h.RequestedAt = true, false, h.Session.Now
+	h.Busy = true
+	h.due = false
+	h.RequestedAt = h.Session.Now
 	return tea.Batch(ui.Fetch(h.Ctx, h, fetchOverview, h.OnFetched), h.count())
 }
 
@@ -75,25 +72,26 @@ func (h *Screen) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 // Tick fetches the overview if it is due.
 func (h *Screen) Tick() tea.Cmd {
 	old := h.Session.Now.Sub(h.RequestedAt)
-	if h.Session.Paused || h.Host.Front() != ui.Screen(h) || h.Busy || old < ui.PollInterval || !h.due && old < maxStatsAge {
+	fresh := old < ui.PollInterval || !h.due && old < maxStatsAge
+	if h.Session.Paused || h.Busy || fresh || h.Host.Front() != ui.Screen(h) {
 		return nil
 	}
 	return h.Poll()
 }
 
 // OnFetched shows the fetched overview.
-func (h *Screen) OnFetched(got Overview, err error) tea.Cmd {
+func (h *Screen) OnFetched(fetched Overview, err error) tea.Cmd {
 	h.Busy = false
-	if h.err = err; err == nil {
-		h.Overview = got
-		padSeries(&got.Stats.Minutes)
-		h.Session.Queues.Update(got.Stats, h.Session.Now)
+	h.err = err
+	if err == nil {
+		h.Overview = fetched
+		padSeries(&fetched.Stats.Minutes)
+		h.Session.Queues.Update(fetched.Stats, h.Session.Now)
 		h.RestoreSelection()
 	}
 	return nil
 }
 
-// Do implements ui.Screen.
 func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
@@ -116,7 +114,6 @@ func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// Status implements ui.Screen.
 func (h *Screen) Status() string {
 	if h.Stats == nil {
 		return ""
@@ -125,7 +122,6 @@ func (h *Screen) Status() string {
 		h.Stats.InHand.InFlight, display.Count(h.Stats.Daemons, "daemon", "daemons"))
 }
 
-// View implements ui.Screen.
 func (h *Screen) View() string {
 	var lines []string
 	switch {
@@ -154,12 +150,17 @@ func (h *Screen) fitLines(texts ...string) []string {
 func (h *Screen) dashboard() []string {
 	t := h.Session.Theme
 	c := chart{session: h.Session, stats: h.Stats, failures: h.Failures, width: h.Width, height: h.Height}
-	lines := append([]string{t.Compose(h.Width, []theme.Span{{Text: " Messages per minute", Role: theme.Breadcrumb}}, []theme.Span{{Text: c.rate(), Role: theme.Label}})}, c.bars()...)
+	title := []theme.Span{{Text: " Messages per minute", Role: theme.Breadcrumb}}
+	rate := []theme.Span{{Text: c.rate(), Role: theme.Label}}
+	lines := append([]string{t.Compose(h.Width, title, rate)}, c.bars()...)
 	if h.Height >= lowHeight {
 		lines = append(lines, c.hours())
 	}
 	lines = append(append(append(append(lines, h.space()...), h.statusCounts()), h.space()...), h.groupLines()...)
-	for _, part := range [][]string{h.captureLines(len(h.shownGroups())), h.viewLines(len(h.shownGroups()) + len(h.Lagging))} {
+	for _, part := range [][]string{
+		h.captureLines(len(h.shownGroups())),
+		h.viewLines(len(h.shownGroups()) + len(h.Lagging)),
+	} {
 		if part != nil {
 			lines = append(append(lines, h.space()...), part...)
 		}
@@ -244,9 +245,10 @@ func (h *Screen) selectedQueue() (wire.Queue, bool) {
 }
 
 // selectEntry selects the entry at an index, limited to the entries.
-func (h *Screen) selectEntry(at int) {
+func (h *Screen) selectEntry(i int) {
 	all := h.Entries()
-	if h.SelectedIndex = max(0, min(at, len(all)-1)); len(all) > 0 {
+	h.SelectedIndex = max(0, min(i, len(all)-1))
+	if len(all) > 0 {
 		h.SelectedKey = all[h.SelectedIndex].Key
 	}
 }
@@ -259,7 +261,8 @@ func (h *Screen) RestoreSelection() {
 		h.SelectedIndex = i
 		return
 	}
-	if h.SelectedIndex = max(0, min(h.SelectedIndex, len(all)-1)); h.SelectedKey == "" {
+	h.SelectedIndex = max(0, min(h.SelectedIndex, len(all)-1))
+	if h.SelectedKey == "" {
 		h.SelectedIndex = 0
 	}
 }

@@ -73,8 +73,8 @@ func TestHomeOpensFailure(t *testing.T) {
 	d.WantText("Messages › "+ui.ShortID(last), "503 Service Unavailable")
 	d.Press("esc")
 	d.WantText("[failed or retrying]")
-	if one, ok := d.App.Front().(*messages.List).Selected(); !ok || one.MessageID != last {
-		t.Errorf("the list selects %s, want %s:\n%s", one.MessageID, last, d.Text())
+	if selected, ok := d.App.Front().(*messages.List).Selected(); !ok || selected.MessageID != last {
+		t.Errorf("the list selects %s, want %s:\n%s", selected.MessageID, last, d.Text())
 	}
 	d.Press("-", "-", "1")
 	d.WantText("Recent failures")
@@ -152,7 +152,7 @@ func TestHomeOpensSubscription(t *testing.T) {
 	d.Press("j", "i")
 	d.WantText("Subscribers › acme-shop › debtor.*", s.Receiver+"/bad/erp", "20h, 20h")
 	d.Press("esc")
-	if one, ok := d.App.Front().(*webhooks.Subscriptions).Selected(); !ok || one.RecID != s.Failing {
+	if selected, ok := d.App.Front().(*webhooks.Subscriptions).Selected(); !ok || selected.RecID != s.Failing {
 		t.Errorf("the subscription is not selected in the list:\n%s", d.Text())
 	}
 	d.Press("1", "G", "i")

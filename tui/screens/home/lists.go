@@ -25,7 +25,11 @@ func (h *Screen) statusCounts() string {
 		if narrow(h.Width) {
 			word, _, _ = strings.Cut(word, " ")
 		}
-		spans = append(spans, theme.Span{Text: "  "}, theme.Span{Text: word + " ", Role: role}, theme.Span{Text: display.Thousands(h.counts[status])}, theme.Span{Text: h.nextRetry(status), Role: theme.Dim})
+		spans = append(spans,
+			theme.Span{Text: "  "},
+			theme.Span{Text: word + " ", Role: role},
+			theme.Span{Text: display.Thousands(h.counts[status])},
+			theme.Span{Text: h.nextRetry(status), Role: theme.Dim})
 	}
 	return h.Session.Theme.Compose(h.Width, spans, nil)
 }
@@ -71,7 +75,10 @@ func (h *Screen) groupColumns() (c groupColumns) {
 
 // line aligns the texts of a group to the columns.
 func (c groupColumns) line(t *theme.Theme, endpoint, when, state, answer string, role theme.Role) []theme.Span {
-	spans := []theme.Span{{Text: "  " + t.Fit(t.TruncateMiddle(endpoint, c.endpoint), c.endpoint, false) + "  ", Role: role}, {Text: t.Fit(when, c.when, true) + "  ", Role: theme.Dim}}
+	spans := []theme.Span{
+		{Text: "  " + t.Fit(t.TruncateMiddle(endpoint, c.endpoint), c.endpoint, false) + "  ", Role: role},
+		{Text: t.Fit(when, c.when, true) + "  ", Role: theme.Dim},
+	}
 	if c.state > 0 {
 		spans = append(spans, theme.Span{Text: t.Fit(state, c.state, false) + "  ", Role: theme.Label})
 	}
@@ -86,7 +93,10 @@ func (h *Screen) groupLines() []string {
 		title = fmt.Sprintf(" Newest %d undelivered", len(h.Failures))
 	}
 	if len(h.Groups) == 0 {
-		return []string{t.Paint(theme.Breadcrumb, t.Fit(title, h.Width, false)), t.Paint(theme.Dim, t.Fit("   none", h.Width, false))}
+		return []string{
+			t.Paint(theme.Breadcrumb, t.Fit(title, h.Width, false)),
+			t.Paint(theme.Dim, t.Fit("   none", h.Width, false)),
+		}
 	}
 	endpoint := "endpoint"
 	if n := len(h.shownGroups()); n < len(h.Groups) {
@@ -96,14 +106,19 @@ func (h *Screen) groupLines() []string {
 	for i := range labels {
 		labels[i].Role = theme.Label
 	}
-	lines := []string{t.Compose(h.Width, append([]theme.Span{{Text: t.Fit(title, countCells+2+c.result, false), Role: theme.Breadcrumb}}, labels...), nil)}
+	head := []theme.Span{{Text: t.Fit(title, countCells+2+c.result, false), Role: theme.Breadcrumb}}
+	lines := []string{t.Compose(h.Width, append(head, labels...), nil)}
 	for i, g := range h.shownGroups() {
 		pointer, role := t.RowPrefix(i == h.SelectedIndex)
 		result := theme.Failure
 		if g.queued() {
 			result = theme.Pending
 		}
-		left := []theme.Span{{Text: " " + pointer, Role: role}, {Text: t.Fit(display.Thousands(g.Count), countCells-len(" > "), true) + "  ", Role: role}, {Text: t.Fit(g.Result, c.result, false), Role: result}}
+		left := []theme.Span{
+			{Text: " " + pointer, Role: role},
+			{Text: t.Fit(display.Thousands(g.Count), countCells-len(" > "), true) + "  ", Role: role},
+			{Text: t.Fit(g.Result, c.result, false), Role: result},
+		}
 		lines = append(lines, t.Compose(h.Width, append(left, c.line(t, h.endpointName(g), h.Session.TimeText(g.At), h.state(g), g.Answer, role)...), nil))
 	}
 	return lines
@@ -116,8 +131,8 @@ const countCells = 9
 // URL.
 func (h *Screen) endpointName(g Group) string {
 	name := ui.ShortURL(g.URL)
-	for _, other := range h.Groups {
-		if other.SubscriptionID != g.SubscriptionID && ui.ShortURL(other.URL) == name {
+	for _, group := range h.Groups {
+		if group.SubscriptionID != g.SubscriptionID && ui.ShortURL(group.URL) == name {
 			return h.Session.Queues.Known[g.SubscriptionID].EventName + " " + name
 		}
 	}
@@ -169,8 +184,12 @@ func (h *Screen) recent() []string {
 			subscriber = ""
 		}
 		lines = append(lines, t.Compose(h.Width, []theme.Span{
-			{Text: " " + pointer, Role: chosen}, {Text: t.Fit(h.Session.TimeText(time.Time(m.LastSavedDateTime)), when-1, true) + "  ", Role: theme.Dim}, {Text: t.Fit(word, 12, false) + t.Fit(ui.LastResult(m), result, false), Role: role},
-			{Text: "  " + t.Fit(m.EventName, event, false) + "  "}, {Text: subscriber}, {Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-event-result-21-len(subscriber))},
+			{Text: " " + pointer, Role: chosen},
+			{Text: t.Fit(h.Session.TimeText(time.Time(m.LastSavedDateTime)), when-1, true) + "  ", Role: theme.Dim},
+			{Text: t.Fit(word, 12, false) + t.Fit(ui.LastResult(m), result, false), Role: role},
+			{Text: "  " + t.Fit(m.EventName, event, false) + "  "},
+			{Text: subscriber},
+			{Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-event-result-21-len(subscriber))},
 		}, nil))
 	}
 	return lines

@@ -23,7 +23,8 @@ const countInterval = 10 * time.Second
 // has no count yet.
 func (h *Screen) count() tea.Cmd {
 	views := h.Session.State.Views
-	fresh := h.Session.Now.Sub(h.countedAt) < countInterval && !slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
+	uncounted := slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
+	fresh := h.Session.Now.Sub(h.countedAt) < countInterval && !uncounted
 	if len(views) == 0 || fresh {
 		return nil
 	}
@@ -44,7 +45,8 @@ func (h *Screen) countViews(views []state.View) tea.Cmd {
 		counts := make(map[string]string)
 		for name, q := range queries {
 			n, err := c.Count(ctx, q)
-			if counts[name] = display.Thousands(n); err != nil {
+			counts[name] = display.Thousands(n)
+			if err != nil {
 				counts[name] = "?"
 			}
 		}
@@ -72,7 +74,11 @@ func (h *Screen) viewLines(before int) []string {
 	for i, v := range h.visibleViews() {
 		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
 		rows := cmp.Or(h.views[v.Name], strings.Repeat(t.Loading, 3))
-		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: " " + pointer, Role: role}, {Text: t.Fit(rows, countCells-len(" > "), true) + "  " + v.Name, Role: role}, {Text: "  " + v.Record, Role: theme.Dim}}, nil))
+		lines = append(lines, t.Compose(h.Width, []theme.Span{
+			{Text: " " + pointer, Role: role},
+			{Text: t.Fit(rows, countCells-len(" > "), true) + "  " + v.Name, Role: role},
+			{Text: "  " + v.Record, Role: theme.Dim},
+		}, nil))
 	}
 	return lines
 }
@@ -87,7 +93,9 @@ func (h *Screen) captureLines(before int) []string {
 	lines := []string{t.Paint(theme.Breadcrumb, t.Fit(" Changes are late", h.Width, false))}
 	for i, c := range h.Lagging {
 		pointer, role := t.RowPrefix(before+i == h.SelectedIndex)
-		lines = append(lines, t.Compose(h.Width, []theme.Span{{Text: " " + pointer, Role: role}, {Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len(" > "), true) + "  " + c.Kind, Role: role},
+		lines = append(lines, t.Compose(h.Width, []theme.Span{
+			{Text: " " + pointer, Role: role},
+			{Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len(" > "), true) + "  " + c.Kind, Role: role},
 			{Text: "  " + cmp.Or(c.Reason, c.Phase), Role: theme.Warning}}, nil))
 	}
 	return lines
