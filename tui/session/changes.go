@@ -55,7 +55,9 @@ var ErrNotSent = errors.New("nothing was sent")
 // change after a sign-in if the session has expired.
 func (c *Changes) Change(change ui.Change) tea.Cmd {
 	s := c.host.CurrentSession()
-	api, ctx, why := s.Client, s.Context, s.WhyReadOnly()
+	api := s.Client
+	ctx := s.Context
+	why := s.WhyReadOnly()
 	refusal := fmt.Errorf("%s; %w", why, ErrNotSent)
 	done := change.OnDone
 	if done == nil {

@@ -255,7 +255,10 @@ func (f *feed) add(event client.StreamEvent, err error) {
 	case client.Connected:
 		b.Connected, b.Lost = true, nil
 	case client.Disconnected:
-		b.Lost, b.Retry, b.Beat, b.Connected = e.Err, e.Retry, false, false
+		b.Lost = e.Err
+		b.Retry = e.Retry
+		b.Beat = false
+		b.Connected = false
 	case client.HeartbeatEvent:
 		b.Beat = true
 		if !e.ServerTime.IsZero() {
@@ -334,10 +337,17 @@ func (c *Connection) addBatch(m LiveMsg, now time.Time) {
 		c.lostErr, c.signedOut = nil, false
 	}
 	if m.Beat { // a stream can outlive its session for a moment
-		c.beat, c.lastResponse, c.lostErr, c.requestErr, c.offset = now, now, nil, nil, m.ServerOffset
+		c.beat = now
+		c.lastResponse = now
+		c.lostErr = nil
+		c.requestErr = nil
+		c.offset = m.ServerOffset
 	}
 	if m.Lost != nil {
-		c.lostErr, c.lostAt, c.retryAt, c.beat = m.Lost, now, now.Add(m.Retry), time.Time{}
+		c.lostErr = m.Lost
+		c.lostAt = now
+		c.retryAt = now.Add(m.Retry)
+		c.beat = time.Time{}
 	}
 	if m.Final != nil {
 		c.rejectedErr, c.beat = m.Final, time.Time{}
@@ -352,12 +362,16 @@ func (c *Connection) addBatch(m LiveMsg, now time.Time) {
 func (c *Connection) addOutcome(err error, now time.Time) {
 	switch {
 	case ui.SignedOut(err):
-		c.signedOut, c.lastResponse, c.requestErr = true, now, nil
+		c.signedOut = true
+		c.lastResponse = now
+		c.requestErr = nil
 	case client.Is(err, client.Cancelled):
 	case client.Is(err, client.Unreachable), client.Is(err, client.TimedOut):
 		c.requestErr = err
 	case err == nil:
-		c.lastResponse, c.requestErr, c.signedOut = now, nil, false
+		c.lastResponse = now
+		c.requestErr = nil
+		c.signedOut = false
 	}
 }
 
@@ -366,10 +380,10 @@ const maxClockDifference = 2 * time.Second
 
 // ClockDifference formats the difference between the clocks, "" if it is small.
 func (c *Connection) ClockDifference() string {
-	switch {
-	case c.offset > maxClockDifference:
+	if c.offset > maxClockDifference {
 		return " +" + ui.Age(c.offset) + " service"
-	case c.offset < -maxClockDifference:
+	}
+	if c.offset < -maxClockDifference {
 		return " -" + ui.Age(-c.offset) + " service"
 	}
 	return ""
@@ -420,7 +434,7 @@ func (c *Connection) Label(now time.Time) string {
 		return fmt.Sprintf("PAUSED +%d", c.missed)
 	case c.IsLive(now):
 		return "LIVE"
-	case c.requestErr != nil && !c.retryAt.IsZero() && c.retryAt.After(now):
+	case c.requestErr != nil && c.retryAt.After(now):
 		return "OFFLINE retry in " + ui.Age(c.retryAt.Sub(now)+time.Second-1)
 	case c.requestErr != nil:
 		return "OFFLINE"
