@@ -126,14 +126,19 @@ func (f *Frame) headerLine() string {
 		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
 	}
 	word := f.Stream.Conn.Label(s.Now)
-	return t.Compose(f.Tabs.width, left, []theme.Span{mode, {Text: "  "}, {Text: word, Role: stateRole(word)}, {Text: "  " + s.TimeOfDay(s.Now) + s.ZoneName() + f.Stream.Conn.ClockDifference() + " ", Role: theme.Dim}})
+	return t.Compose(f.Tabs.width, left, []theme.Span{
+		mode,
+		{Text: "  "},
+		{Text: word, Role: stateRole(word)},
+		{Text: "  " + s.TimeOfDay(s.Now) + s.ZoneName() + f.Stream.Conn.ClockDifference() + " ", Role: theme.Dim},
+	})
 }
 
 func stateRole(word string) theme.Role {
-	switch {
-	case word == "LIVE":
+	if word == "LIVE" {
 		return theme.Live
-	case strings.HasPrefix(word, "OFFLINE"):
+	}
+	if strings.HasPrefix(word, "OFFLINE") {
 		return theme.Offline
 	}
 	return theme.Waiting
@@ -158,7 +163,8 @@ func (f *Frame) breadcrumbs() string {
 		names[first+1] = t.Ellipsis + step + names[first+1]
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	return t.Compose(f.Tabs.width, append([]theme.Span{{Text: " " + strings.Join(names, step), Role: theme.Breadcrumb}}, badges...), nil)
+	path := theme.Span{Text: " " + strings.Join(names, step), Role: theme.Breadcrumb}
+	return t.Compose(f.Tabs.width, append([]theme.Span{path}, badges...), nil)
 }
 
 // statusLine draws the visible message, the connection error or the status of the
@@ -169,9 +175,11 @@ func (f *Frame) statusLine() string {
 	right := append(undoSpans(f.Undo, s.Now), jobSpans(f.Jobs.Running())...)
 	if toast := f.Toasts.Shown(); toast != nil && !(toast.Connection && offline) {
 		if toast.Level == ui.Failure && ansi.StringWidth(toast.Text)+2 > f.Tabs.width {
-			right = append(right, theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors), Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
+			key := keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors)
+			right = append(right, theme.Span{Text: "  " + key, Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
 		}
-		return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + toast.Text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}}, right)
+		left := theme.Span{Text: " " + toast.Text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}
+		return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, right)
 	}
 	if offline {
 		last, err := f.Stream.Conn.LastResponse()
@@ -179,7 +187,9 @@ func (f *Frame) statusLine() string {
 		if !last.IsZero() {
 			text = " Data from " + s.TimeOfDay(last) + " (" + ui.Age(s.Now.Sub(last)) + " ago); " + ui.Cause(err)
 		}
-		return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: text, Role: theme.ToastFailure}}, []theme.Span{{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}})
+		left := theme.Span{Text: text, Role: theme.ToastFailure}
+		retry := theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}
+		return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, []theme.Span{retry})
 	}
 	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + f.Tabs.Front().Status()}}, right)
 }

@@ -65,19 +65,19 @@ func (l *jobList) selected() *export.Job {
 }
 
 func (l *jobList) Do(b keymap.Binding) tea.Cmd {
-	one := l.selected()
+	job := l.selected()
 	switch {
 	case b.Action == keymap.GoBack:
 		l.Host.ShowOverlay(nil)
-	case one == nil:
+	case job == nil:
 	case b.Action == keymap.GoUp:
 		l.at = max(0, l.at-1)
 	case b.Action == keymap.GoDown:
 		l.at = min(len(l.jobs.All)-1, l.at+1)
 	case b.Action == keymap.CopyCell:
-		l.Host.Copy(one.Path)
-	case b.Action == keymap.CancelJob && one.Ended.IsZero():
-		one.Cancel()
+		l.Host.Copy(job.Path)
+	case b.Action == keymap.CancelJob && job.Ended.IsZero():
+		job.Cancel()
 	}
 	return nil
 }
@@ -95,17 +95,19 @@ func (l *jobList) Box(width, height int) []string {
 		j := all[len(all)-1-i]
 		pointer, role := t.RowPrefix(i == l.at)
 		lines = append(lines,
-			l.Session.Theme.Compose(width, []theme.Span{{Text: pointer + l.Session.TimeOfDay(j.Started) + "  " + j.Name, Role: role}}, []theme.Span{{Text: progress(j), Role: roleOf(j)}}),
+			l.Session.Theme.Compose(width,
+				[]theme.Span{{Text: pointer + l.Session.TimeOfDay(j.Started) + "  " + j.Name, Role: role}},
+				[]theme.Span{{Text: progress(j), Role: roleOf(j)}}),
 			t.Paint(theme.Dim, t.Fit("            "+l.detail(j), width, false)))
 	}
 	return l.Session.Theme.Frame("Exports", width, lines)
 }
 
 func roleOf(j *export.Job) theme.Role {
-	switch {
-	case j.Ended.IsZero():
+	if j.Ended.IsZero() {
 		return theme.Accent
-	case j.Err != nil:
+	}
+	if j.Err != nil {
 		return theme.Failure
 	}
 	return theme.Success

@@ -158,10 +158,10 @@ func (k *Keyboard) press(key string) tea.Cmd {
 
 // perform runs a binding; key is empty if it was chosen from the menu.
 func (k *Keyboard) perform(b keymap.Binding, key string) tea.Cmd {
-	switch {
-	case k.host.Overlay() != nil:
+	if k.host.Overlay() != nil {
 		return k.host.Overlay().Do(b)
-	case b.Scope == keymap.Everywhere, b.Action == keymap.OpenFilter: // some screens describe it in their own words
+	}
+	if b.Scope == keymap.Everywhere || b.Action == keymap.OpenFilter { // some screens describe it in their own words
 		return k.host.Do(b, key)
 	}
 	if reason := Reason(k.host.CurrentSession(), b); reason != "" {

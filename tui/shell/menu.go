@@ -52,10 +52,8 @@ type Menu struct {
 	At     int // index of the selected row
 }
 
-// Scopes implements ui.Overlay.
 func (m *Menu) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
 
-// Do implements ui.Overlay.
 func (m *Menu) Do(b keymap.Binding) tea.Cmd {
 	switch b.Action {
 	case keymap.GoUp:
@@ -75,7 +73,6 @@ func (m *Menu) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
-// Box implements ui.Overlay.
 func (m *Menu) Box(width, height int) []string {
 	t := m.Session.Theme
 	width = min(width, 76) - 4
@@ -96,8 +93,8 @@ func (m *Menu) Box(width, height int) []string {
 // is shown where it is always visible.
 func (m *Menu) line(b keymap.Binding) string {
 	room := 0
-	for _, one := range m.Rows {
-		room = max(room, len(one.Label()))
+	for _, row := range m.Rows {
+		room = max(room, len(row.Label()))
 	}
 	text := m.Session.Theme.Fit(b.Label(), room+2, false)
 	if reason := Reason(m.Session, b); reason != "" && b.Scope != keymap.Everywhere {

@@ -72,22 +72,24 @@ func (p *Mouse) Handle(m tea.MouseMsg) tea.Cmd {
 	if p.tabs.TooSmall() || p.tabs.Front() == nil || p.host.InputOpen() {
 		return nil
 	}
-	switch {
-	case m.Button == tea.MouseButtonWheelUp:
+	switch m.Button {
+	case tea.MouseButtonWheelUp:
 		return p.wheel(keymap.GoUp)
-	case m.Button == tea.MouseButtonWheelDown:
+	case tea.MouseButtonWheelDown:
 		return p.wheel(keymap.GoDown)
-	case m.Button != tea.MouseButtonLeft || m.Action != tea.MouseActionPress || p.host.Overlay() != nil:
+	}
+	isClick := m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress
+	if !isClick || p.host.Overlay() != nil {
 		return nil
 	}
 	now := p.host.CurrentSession().Now
-	again := m.X == p.lastClick.x && m.Y == p.lastClick.y && now.Sub(p.lastClick.at) < doubleClick
+	double := m.X == p.lastClick.x && m.Y == p.lastClick.y && now.Sub(p.lastClick.at) < doubleClick
 	p.lastClick = click{m.X, m.Y, now}
 	if m.Y == ui.TabRow {
 		return p.clickTab(m.X)
 	}
 	if c, ok := p.tabs.Front().(ui.Clicker); ok && m.Y >= ui.HeaderHeight && m.Y < p.tabs.height-2 {
-		return c.Click(m.X, m.Y-ui.HeaderHeight, again)
+		return c.Click(m.X, m.Y-ui.HeaderHeight, double)
 	}
 	return nil
 }

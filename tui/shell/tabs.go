@@ -309,10 +309,9 @@ func (t *Tabs) spans() (left, right []theme.Span) {
 	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
 	for i, name := range TabNames {
 		role := theme.Plain
-		switch {
-		case i == t.tab:
+		if i == t.tab {
 			role = theme.Tab
-		case t.Denied(i) != "":
+		} else if t.Denied(i) != "" {
 			role = theme.Dim
 		}
 		if t.width < shortNamesBelow && i != t.tab {
