@@ -210,7 +210,7 @@ func (k *Store) SetExportFormat(name string) {
 // AddCommand adds a command to the history and removes earlier occurrences.
 func (k *Store) AddCommand(text string) {
 	k.change(func(all *State) {
-		all.Commands = append(slices.DeleteFunc(all.Commands, func(one string) bool { return one == text }), text)
+		all.Commands = append(slices.DeleteFunc(all.Commands, func(command string) bool { return command == text }), text)
 		all.Commands = all.Commands[max(0, len(all.Commands)-maxCommands):]
 	})
 }
@@ -229,7 +229,7 @@ type View struct {
 // SetView adds a view or replaces the view with the same name.
 func (k *Store) SetView(v View) {
 	k.change(func(all *State) {
-		i := slices.IndexFunc(all.Views, func(one View) bool { return one.Name == v.Name })
+		i := slices.IndexFunc(all.Views, func(view View) bool { return view.Name == v.Name })
 		if i < 0 {
 			all.Views = append(all.Views, v)
 			return
@@ -241,13 +241,13 @@ func (k *Store) SetView(v View) {
 // DeleteView removes a view.
 func (k *Store) DeleteView(name string) {
 	k.change(func(all *State) {
-		all.Views = slices.DeleteFunc(all.Views, func(one View) bool { return one.Name == name })
+		all.Views = slices.DeleteFunc(all.Views, func(view View) bool { return view.Name == name })
 	})
 }
 
 // View returns the view with a name.
 func (k *Store) View(name string) (View, bool) {
-	i := slices.IndexFunc(k.Views, func(one View) bool { return one.Name == name })
+	i := slices.IndexFunc(k.Views, func(view View) bool { return view.Name == name })
 	if i < 0 {
 		return View{}, false
 	}

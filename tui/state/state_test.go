@@ -11,7 +11,7 @@ import (
 // other's changes.
 func TestConcurrentSessionsShareStateFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	one, err := Open(dir, "prod")
+	first, err := Open(dir, "prod")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,10 +19,10 @@ func TestConcurrentSessionsShareStateFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one.SetGrid("SO_Totals", Arrangement{Fields: []string{"InvoiceID"}})
+	first.SetGrid("SO_Totals", Arrangement{Fields: []string{"InvoiceID"}})
 	other.SetGrid("DB_Class", Arrangement{OrderBy: "-Class"})
 	other.SetView(View{Name: "all", Record: "DB_Class"})
-	for _, k := range []*Store{one, other, one} {
+	for _, k := range []*Store{first, other, first} {
 		if err := k.Write(); err != nil {
 			t.Fatal(err)
 		}
