@@ -51,7 +51,8 @@ func (c *Cast) Show(hold time.Duration) {
 			fmt.Fprintf(&changed, "\x1b[%d;1H%s", i+1, line)
 		}
 	}
-	if c.lines = lines; changed.Len() > 0 {
+	c.lines = lines
+	if changed.Len() > 0 {
 		c.event("o", changed.String())
 	}
 	c.at += hold

@@ -40,7 +40,8 @@ func DemoDaemon(t testing.TB) *daemontest.Instance {
 	t.Helper()
 	shared.once.Do(func() {
 		var dir string
-		if dir, shared.err = os.MkdirTemp("", "whctl-tui-test-"); shared.err == nil {
+		dir, shared.err = os.MkdirTemp("", "whctl-tui-test-")
+		if shared.err == nil {
 			shared.instance, shared.err = daemontest.Open(dir, "--demo")
 		}
 	})

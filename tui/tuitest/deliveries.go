@@ -43,7 +43,8 @@ func StartDeliveries(t *testing.T, flags ...string) *Deliveries {
 	s.Failing = s.Subscribe(t, "debtor.*", s.Receiver+"/bad/erp")
 	s.Subscribe(t, "inventory.stocklevel", s.Receiver+"/gone/notify")
 	other := "wms"
-	if _, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &other, IsEnabled: new(bool)}); err != nil {
+	disabled := wire.SubscriberRequest{Name: &other, IsEnabled: new(bool)}
+	if _, err := s.Client.AddSubscriber(t.Context(), disabled); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -60,7 +61,10 @@ func StartReceiver(t *testing.T, receive http.HandlerFunc, flags ...string) *Del
 	t.Helper()
 	receiver := httptest.NewServer(receive)
 	t.Cleanup(receiver.Close)
-	s := &Deliveries{Instance: daemontest.Start(t, append(flags, "--webhooks-allow-targets", "127.0.0.0/8")...), Receiver: receiver.URL}
+	s := &Deliveries{
+		Instance: daemontest.Start(t, append(flags, "--webhooks-allow-targets", "127.0.0.0/8")...),
+		Receiver: receiver.URL,
+	}
 	s.Client = Connect(t, s.Instance)
 	name := "acme-shop"
 	subscriber, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
@@ -84,7 +88,12 @@ func (s *Deliveries) Subscribe(t *testing.T, event, url string) string {
 	t.Helper()
 	schedule := "20h, 20h"
 	headers := []wire.Header{{Name: "Authorization", Value: "Bearer of-the-test"}}
-	made, err := s.Client.AddSubscription(t.Context(), s.Subscriber, wire.SubscriptionRequest{EventName: &event, URL: &url, RetrySchedule: &schedule, Headers: &headers})
+	made, err := s.Client.AddSubscription(t.Context(), s.Subscriber, wire.SubscriptionRequest{
+		EventName:     &event,
+		URL:           &url,
+		RetrySchedule: &schedule,
+		Headers:       &headers,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,12 @@ const Timeout = 2 * time.Minute
 // Drive starts an app on a screen of 80x24.
 func Drive(t testing.TB, c *client.Client, o tui.Options) *Driver {
 	t.Helper()
-	d := &Driver{T: t, Clock: time.Date(2026, 7, 1, 14, 2, 6, 0, time.UTC), responses: make(chan tea.Msg, 100), live: make(chan tea.Msg, 1)}
+	d := &Driver{
+		T:         t,
+		Clock:     time.Date(2026, 7, 1, 14, 2, 6, 0, time.UTC),
+		responses: make(chan tea.Msg, 100),
+		live:      make(chan tea.Msg, 1),
+	}
 	o.URL, o.Zone = "http://erp01:5050", time.UTC
 	o.Now = func() time.Time { return d.Clock }
 	o.Output = &d.Copied
@@ -160,9 +165,9 @@ func (d *Driver) Settle() {
 }
 
 // Advance advances the clock and delivers the messages that become due.
-func (d *Driver) Advance(by time.Duration) {
+func (d *Driver) Advance(duration time.Duration) {
 	d.T.Helper()
-	for end := d.Clock.Add(by); ; {
+	for end := d.Clock.Add(duration); ; {
 		next := -1
 		for i, t := range d.timers {
 			if !t.at.After(end) && (next < 0 || t.at.Before(d.timers[next].at)) {
@@ -183,12 +188,12 @@ func (d *Driver) Advance(by time.Duration) {
 }
 
 // Wait is like Advance, but timers that are overdue fire immediately.
-func (d *Driver) Wait(by time.Duration) {
+func (d *Driver) Wait(duration time.Duration) {
 	d.T.Helper()
 	for i := range d.timers {
 		d.timers[i].at = later(d.timers[i].at, d.Clock)
 	}
-	d.Advance(by)
+	d.Advance(duration)
 }
 
 func later(a, b time.Time) time.Time {
@@ -299,8 +304,8 @@ func (d *Driver) LineWith(text string) string {
 // WaitFor waits until the screen matches a pattern.
 func (d *Driver) WaitFor(pattern string) {
 	d.T.Helper()
-	is := regexp.MustCompile(pattern)
-	d.WaitUntil("the screen matches "+pattern, func() bool { return is.MatchString(d.Text()) })
+	expression := regexp.MustCompile(pattern)
+	d.WaitUntil("the screen matches "+pattern, func() bool { return expression.MatchString(d.Text()) })
 }
 
 // CheckScreen fails unless the screen has exactly the size of the terminal.
