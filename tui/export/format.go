@@ -34,10 +34,10 @@ func formats() (all []Format) {
 
 // rank puts the formats for Excel first.
 func rank(f Format) int {
-	switch {
-	case f.Name == "xlsx":
+	if f.Name == "xlsx" {
 		return 0
-	case f.Excel:
+	}
+	if f.Excel {
 		return 1
 	}
 	return 2

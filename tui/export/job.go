@@ -52,10 +52,10 @@ func (j *Job) Write(c *client.Client, session context.Context) (err error) {
 		err = file.Sync()
 	}
 	err = errors.Join(err, file.Close())
-	switch {
-	case err == nil:
+	if err == nil {
 		return os.Rename(j.Path+PartSuffix, j.Path)
-	case session.Err() != nil && j.Rows.Load() > 0:
+	}
+	if session.Err() != nil && j.Rows.Load() > 0 {
 		return err
 	}
 	_ = os.Remove(j.Path + PartSuffix)

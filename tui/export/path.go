@@ -17,9 +17,9 @@ func AbsPath(path string) string {
 
 // FormatNamed returns the format with a name, the default if there is none.
 func FormatNamed(name string) Format {
-	for _, one := range Formats {
-		if one.Name == name {
-			return one
+	for _, format := range Formats {
+		if format.Name == name {
+			return format
 		}
 	}
 	return Formats[0]
