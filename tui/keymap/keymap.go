@@ -26,10 +26,10 @@ func (b Binding) KeyNames() []string {
 // Label returns the first key of a binding as shown in hints, "" if it has none.
 func (b Binding) Label() string {
 	names := strings.Fields(b.Keys)
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return ""
-	case b.Action == GoTab:
+	}
+	if b.Action == GoTab {
 		return names[0] + ".." + names[len(names)-1]
 	}
 	return names[0]
@@ -71,7 +71,7 @@ func (k Table) Within(scopes []Scope, s Scope, wanted func(Binding) bool) []Bind
 		}
 		var left []string
 		for i, name := range b.KeyNames() {
-			if found, _ := k.Lookup(scopes, name); found.Scope == s {
+			if bound, _ := k.Lookup(scopes, name); bound.Scope == s {
 				left = append(left, strings.Fields(b.Keys)[i])
 			}
 		}
@@ -124,7 +124,9 @@ func (b Binding) Description() string {
 
 // BoundOnAnyScreen reports whether a key has a binding on any screen.
 func (k Table) BoundOnAnyScreen(key string) bool {
-	return slices.ContainsFunc(k, func(b Binding) bool { return b.Scope <= InRequests && slices.Contains(b.KeyNames(), key) })
+	return slices.ContainsFunc(k, func(b Binding) bool {
+		return b.Scope <= InRequests && slices.Contains(b.KeyNames(), key)
+	})
 }
 
 // Navigation is the actions that only move the selection or the view.

@@ -80,7 +80,7 @@ func TestAcceptKeyIsDistinct(t *testing.T) {
 		}
 		confirms := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextFieldOrSubmit, Open}, b.Action) || slices.Contains(Navigation, b.Action)
 		for _, key := range b.KeyNames() {
-			if is, _ := Bindings.Lookup([]Scope{InConfirm}, key); confirms && is.Action == Accept {
+			if binding, _ := Bindings.Lookup([]Scope{InConfirm}, key); confirms && binding.Action == Accept {
 				t.Errorf("%q accepts a confirmation, but is also bound to: %s", key, b.help)
 			}
 		}
