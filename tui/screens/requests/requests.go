@@ -24,8 +24,10 @@ func NewRows(h ui.Host, name string) *browse.Browser {
 	kind, _ := record.System().Lookup(Kind)
 	return browse.New(h, kind, nil, browse.Options{
 		Name: name, Scopes: []keymap.Scope{keymap.InRequests}, Command: "whctl requests list", NewestFirst: true, Paint: paint,
-		Problem:       client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}},
-		DefaultFields: []string{"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress"},
+		Problem: client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}},
+		DefaultFields: []string{
+			"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress",
+		},
 		Columns: map[string]grid.Column{
 			"StatusCode":      {Title: "Status", Right: true},
 			"HttpMethod":      {Title: "Method", Min: 6},
@@ -44,10 +46,10 @@ func paint(fields []string, rows []*grid.Row) {
 		return
 	}
 	for _, row := range rows {
-		switch code := row.Cells[column].Text; {
-		case code >= "500":
+		code := row.Cells[column].Text
+		if code >= "500" {
 			row.Cells[column].Role = theme.Failure
-		case code >= "400":
+		} else if code >= "400" {
 			row.Cells[column].Role = theme.Warning
 		}
 	}

@@ -75,12 +75,12 @@ func TestRequestColumnsAreSaved(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, i), o)
 	d.Press("6", "C", "/", "'IpAddress", "enter", "space", "/", "ctrl+u", "'Referer", "enter", "space", "enter")
 	d.Advance(1000 * time.Millisecond)
-	again := tuitest.Drive(t, tuitest.Connect(t, i), o)
-	again.Press("6")
-	again.Resize(200, 60)
-	again.WantText("Referer")
-	if strings.Contains(again.Text(), "Address") {
-		t.Errorf("a removed column is shown:\n%s", again.Text())
+	restarted := tuitest.Drive(t, tuitest.Connect(t, i), o)
+	restarted.Press("6")
+	restarted.Resize(200, 60)
+	restarted.WantText("Referer")
+	if strings.Contains(restarted.Text(), "Address") {
+		t.Errorf("a removed column is shown:\n%s", restarted.Text())
 	}
 }
 
