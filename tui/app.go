@@ -99,13 +99,11 @@ func (a *App) FetchKinds() tea.Cmd {
 	}
 }
 
-// Init implements tea.Model.
 func (a *App) Init() tea.Cmd {
 	a.tabs.Start()
 	return a.crashes.guard(tea.Batch(a.account.Connect(), a.switcher.List(false), a.options.Loop.Tick(time.Second, tickMsg{}), a.mouse.Enable()))
 }
 
-// Update implements tea.Model.
 func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	defer a.crashes.recordPanic()
 	a.Session.Now = a.options.Now()
@@ -124,7 +122,6 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 	return a, a.crashes.guard(cmd)
 }
 
-// View implements tea.Model.
 func (a *App) View() string {
 	defer a.crashes.recordPanic()
 	return a.frame.View()

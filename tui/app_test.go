@@ -83,7 +83,8 @@ func TestRandomKeysSendNoChanges(t *testing.T) {
 	for range *presses {
 		name := alphabet[random.IntN(len(alphabet))]
 		if _, open := d.App.Overlay().(*ui.Confirm); open {
-			if questions++; name == "y" {
+			questions++
+			if name == "y" {
 				continue // accepts a confirmation
 			}
 		}
@@ -103,7 +104,8 @@ func TestRandomKeysSendNoChanges(t *testing.T) {
 	if list := changes(); len(list) > 0 {
 		t.Errorf("changes were sent: %v", list)
 	}
-	if t.Logf("%d keys, %d of them before a confirmation", *presses, questions); questions == 0 {
+	t.Logf("%d keys, %d of them before a confirmation", *presses, questions)
+	if questions == 0 {
 		t.Error("no confirmation was opened")
 	}
 }

@@ -12,7 +12,8 @@ import (
 // Options take precedence over the environment.
 func TestOptionsOverrideEnvironment(t *testing.T) {
 	env := func(terminal string) func(string) string {
-		return func(name string) string { return map[string]string{"TERM": terminal, "COLORFGBG": "0;15"}[name] }
+		values := map[string]string{"TERM": terminal, "COLORFGBG": "0;15"}
+		return func(name string) string { return values[name] }
 	}
 	if o := (Options{Env: env("xterm"), Appearance: Appearance{ASCII: true, Theme: theme.Dark}}).complete(); o.Appearance.glyphs != theme.ASCII || o.Appearance.Theme != theme.Dark {
 		t.Errorf("%s, %s", o.Appearance.glyphs, o.Appearance.Theme)

@@ -36,11 +36,11 @@ func queryTheme(in io.Reader, out io.Writer, limit time.Duration) string {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return theme.Dark
 	}
-	was, err := term.MakeRaw(int(file.Fd()))
+	cooked, err := term.MakeRaw(int(file.Fd()))
 	if err != nil {
 		return theme.Dark
 	}
-	defer func() { _ = term.Restore(int(file.Fd()), was) }()
+	defer func() { _ = term.Restore(int(file.Fd()), cooked) }()
 	reader, err := cancelreader.NewReader(in)
 	if err != nil {
 		return theme.Dark
@@ -60,7 +60,8 @@ func readResponse(r io.Reader) []byte {
 	buffer := make([]byte, 256)
 	for !attributes.Match(all) && len(all) < 1<<10 {
 		n, err := r.Read(buffer)
-		if all = append(all, buffer[:n]...); err != nil {
+		all = append(all, buffer[:n]...)
+		if err != nil {
 			break
 		}
 	}
@@ -69,12 +70,12 @@ func readResponse(r io.Reader) []byte {
 
 // parseTheme returns the theme for a response.
 func parseTheme(response []byte) string {
-	found := background.FindSubmatch(response)
-	if found == nil {
+	match := background.FindSubmatch(response)
+	if match == nil {
 		return theme.Dark
 	}
 	var parts [3]float64
-	for i, digits := range found[1:] {
+	for i, digits := range match[1:] {
 		n, _ := strconv.ParseUint(string(bytes.ToLower(digits)), 16, 16) // the pattern matches only hexadecimal digits
 		parts[i] = float64(n) / float64(uint(1)<<(4*len(digits))-1)
 	}

@@ -90,12 +90,12 @@ type declaration struct {
 }
 
 // changes returns the change that a function makes outside of a Change, "" for none.
-func (d declaration) changes(is func(name string, selected bool) bool) (method string) {
+func (d declaration) changes(isChange func(name string, selected bool) bool) (method string) {
 	ast.Inspect(d.body, func(n ast.Node) bool {
 		if changeLiteral(n) != nil {
 			return false
 		}
-		if name, selected := nameOf(n); name != "" && name != d.name && is(name, selected) {
+		if name, selected := nameOf(n); name != "" && name != d.name && isChange(name, selected) {
 			method = name
 		}
 		return true
@@ -166,16 +166,16 @@ func declarations(t *testing.T, dir string) (all []declaration) {
 			if !ok || f.Body == nil {
 				continue
 			}
-			one := declaration{name: f.Name.Name, body: f.Body}
+			function := declaration{name: f.Name.Name, body: f.Body}
 			if f.Recv != nil {
 				ast.Inspect(f.Recv.List[0].Type, func(n ast.Node) bool {
 					if id, ok := n.(*ast.Ident); ok {
-						one.recv = append(one.recv, id.Name)
+						function.recv = append(function.recv, id.Name)
 					}
 					return true
 				})
 			}
-			all = append(all, one)
+			all = append(all, function)
 		}
 	}
 	return all

@@ -51,23 +51,36 @@ func (p *palette) do(action keymap.Action) tea.Cmd {
 type command struct {
 	name string
 	help string
-	run  func(p *palette, rest string) tea.Cmd
+	run  func(p *palette, argument string) tea.Cmd
 }
 
 // commands returns all commands.
 func commands() []command {
 	return []command{
-		{"help", "show the keys of the current screen", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowHelp) }},
-		{"cli", "show the equivalent whctl command", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowCommand) }},
-		{"rw", "allow changes in this session", func(p *palette, rest string) tea.Cmd { return p.account.AllowChanges(rest) }},
-		{"ro", "forbid changes in this session", func(p *palette, _ string) tea.Cmd { p.account.ForbidChanges(); return nil }},
+		{"help", "show the keys of the current screen", func(p *palette, _ string) tea.Cmd {
+			return p.do(keymap.ShowHelp)
+		}},
+		{"cli", "show the equivalent whctl command", func(p *palette, _ string) tea.Cmd {
+			return p.do(keymap.ShowCommand)
+		}},
+		{"rw", "allow changes in this session", func(p *palette, argument string) tea.Cmd {
+			return p.account.AllowChanges(argument)
+		}},
+		{"ro", "forbid changes in this session", func(p *palette, _ string) tea.Cmd {
+			p.account.ForbidChanges()
+			return nil
+		}},
 		{"save", "save these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.saveView(name) }},
 		{"drop", "delete a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
 		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.do(keymap.SwitchProfile) }},
 		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowErrors) }},
 		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowJobs) }},
-		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, rest string) tea.Cmd { return records.NewBill(p.Host).Open(rest) }},
-		{"why", "the history of a key, or of a message by ID: why KEY", func(p *palette, key string) tea.Cmd { return p.Host.Open(ui.WhyTarget{Key: key}) }},
+		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, argument string) tea.Cmd {
+			return records.NewBill(p.Host).Open(argument)
+		}},
+		{"why", "the history of a key, or of a message by ID: why KEY", func(p *palette, key string) tea.Cmd {
+			return p.Host.Open(ui.WhyTarget{Key: key})
+		}},
 		{"changes", "live list of the changes of records: changes RECORD", func(p *palette, name string) tea.Cmd {
 			kind, _ := p.Session.Registry.Lookup(name) // checked
 			return p.Host.Open(ui.ChangesTarget{Kind: kind})
@@ -83,7 +96,7 @@ const maxViewName = 40
 
 // argument describes the argument of a command.
 type argument struct {
-	check       func(p *palette, rest string) error
+	check       func(p *palette, text string) error
 	completions func(p *palette) []string
 }
 
@@ -134,18 +147,18 @@ func (p *palette) input() *ui.InputLine {
 
 // parse parses an input and returns its action, nil for an empty input.
 func (p *palette) parse(text string) (func() tea.Cmd, error) {
-	word, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	word, argument, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if word == "" {
 		return nil, nil
 	}
 	for _, v := range commands() {
 		if v.name == word {
 			if takes := arguments[word]; takes.check != nil {
-				if err := takes.check(p, strings.TrimSpace(rest)); err != nil {
+				if err := takes.check(p, strings.TrimSpace(argument)); err != nil {
 					return nil, err
 				}
 			}
-			return func() tea.Cmd { return v.run(p, strings.TrimSpace(rest)) }, nil
+			return func() tea.Cmd { return v.run(p, strings.TrimSpace(argument)) }, nil
 		}
 	}
 	matches := p.matches(word)
@@ -157,16 +170,17 @@ func (p *palette) parse(text string) (func() tea.Cmd, error) {
 	}
 	best := matches[0]
 	if best.kind == nil {
-		if rest = strings.TrimSpace(rest); rest != "" && !strings.HasPrefix(word, "@") {
-			return nil, fmt.Errorf("%s cannot be opened with conditions: %q", best.name, rest)
+		argument = strings.TrimSpace(argument)
+		if argument != "" && !strings.HasPrefix(word, "@") {
+			return nil, fmt.Errorf("%s cannot be opened with conditions: %q", best.name, argument)
 		}
 		return func() tea.Cmd { return best.run() }, nil
 	}
-	filters, err := browse.ParseFilters(p.Session.Now, best.kind, rest)
+	filters, err := browse.ParseFilters(p.Session.Now, best.kind, argument)
 	if err != nil {
 		return nil, err
 	}
-	typed := browse.ParseTyped(p.Session.Now, best.kind, rest)
+	typed := browse.ParseTyped(p.Session.Now, best.kind, argument)
 	return func() tea.Cmd { return p.Host.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
 }
 
@@ -187,10 +201,14 @@ func (p *palette) targets() []target {
 		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return p.tabs.Open(i) }})
 	}
 	for _, v := range p.Session.State.Views {
-		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd { return p.Host.Open(ui.ViewTarget{View: v}) }})
+		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd {
+			return p.Host.Open(ui.ViewTarget{View: v})
+		}})
 	}
 	for _, profile := range p.switcher.Profiles() {
-		all = append(all, target{name: "@" + profile.Name, help: "switch to " + ui.ShortURL(profile.URL), run: func() tea.Cmd { return p.switcher.SwitchTo(profile.Name) }})
+		all = append(all, target{name: "@" + profile.Name, help: "switch to " + ui.ShortURL(profile.URL), run: func() tea.Cmd {
+			return p.switcher.SwitchTo(profile.Name)
+		}})
 	}
 	for _, v := range commands() {
 		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(p, "") }})
@@ -204,6 +222,7 @@ func (p *palette) matches(word string) []target {
 	word = strings.ToLower(word)
 	rank := func(t target) int {
 		name := strings.ToLower(t.name)
+		helpContains := t.kind != nil && strings.Contains(strings.ToLower(t.help), word)
 		switch {
 		case name == word:
 			return 0
@@ -213,14 +232,14 @@ func (p *palette) matches(word string) []target {
 			return 2
 		case isSubsequence(name, word):
 			return 3
-		case t.kind != nil && len(word) > 2 && strings.Contains(strings.ToLower(t.help), word):
+		case helpContains && len(word) > 2:
 			return 4
 		}
 		return 5
 	}
-	found := slices.DeleteFunc(p.targets(), func(t target) bool { return rank(t) == 5 })
-	slices.SortStableFunc(found, func(x, y target) int { return rank(x) - rank(y) })
-	return found
+	matches := slices.DeleteFunc(p.targets(), func(t target) bool { return rank(t) == 5 })
+	slices.SortStableFunc(matches, func(x, y target) int { return rank(x) - rank(y) })
+	return matches
 }
 
 // isSubsequence reports whether word is a subsequence of name.
@@ -238,16 +257,16 @@ func isSubsequence(name, word string) bool {
 // suggestCommands returns completions of an input: names, or the fields of a record
 // kind after its name.
 func (p *palette) suggestCommands(text string) []ui.Suggestion {
-	word, rest, more := strings.Cut(strings.TrimLeft(text, " "), " ")
+	word, argument, hasArgument := strings.Cut(strings.TrimLeft(text, " "), " ")
 	matches := p.matches(word)
-	if takes, ok := arguments[word]; ok && more {
-		return suggestWords(word, rest, takes.completions(p))
+	if takes, ok := arguments[word]; ok && hasArgument {
+		return suggestWords(word, argument, takes.completions(p))
 	}
-	if more {
+	if hasArgument {
 		if len(matches) == 0 || matches[0].kind == nil {
 			return nil
 		}
-		list := browse.SuggestFields(matches[0].kind, rest)
+		list := browse.SuggestFields(matches[0].kind, argument)
 		for i := range list {
 			list[i].Text = word + " " + list[i].Text
 		}
@@ -261,10 +280,10 @@ func (p *palette) suggestCommands(text string) []ui.Suggestion {
 }
 
 // suggestWords returns completions of the argument of a command.
-func suggestWords(verb, rest string, words []string) []ui.Suggestion {
+func suggestWords(verb, argument string, words []string) []ui.Suggestion {
 	var list []ui.Suggestion
 	for _, word := range words {
-		if strings.HasPrefix(word, rest) && word != rest {
+		if strings.HasPrefix(word, argument) && word != argument {
 			list = append(list, ui.Suggestion{Text: verb + " " + word, Name: word, Help: ""})
 		}
 	}
@@ -274,10 +293,10 @@ func suggestWords(verb, rest string, words []string) []ui.Suggestion {
 // checkViewName returns an error if a name is not a single word, or is already used by
 // another target.
 func (p *palette) checkViewName(name string) error {
-	switch {
-	case name == "":
+	if name == "" {
 		return errors.New("enter a name, such as :save failed-today")
-	case strings.ContainsAny(name, " @:\t") || len(name) > maxViewName:
+	}
+	if strings.ContainsAny(name, " @:\t") || len(name) > maxViewName {
 		return fmt.Errorf("view names are one word without @ and :, at most %d characters", maxViewName)
 	}
 	for _, t := range p.targets() {
@@ -314,10 +333,10 @@ func (p *palette) saveView(name string) tea.Cmd {
 		p.Host.Notify(ui.Warning, "a list of one subscriber cannot be saved: its SubscriberID is a secret")
 		return nil
 	}
-	one := v.AsView()
-	one.Name = name
+	view := v.AsView()
+	view.Name = name
 	_, replaced := p.Session.State.View(name)
-	p.Session.State.SetView(one)
+	p.Session.State.SetView(view)
 	v.SetViewName(name)
 	text := name + " saved: open it from Home or with :" + name
 	if replaced {

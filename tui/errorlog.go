@@ -29,9 +29,9 @@ func (l *errorLog) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InErro
 
 // failures returns the errors, newest first.
 func (l *errorLog) failures() []ui.Toast {
-	all := slices.Clone(l.toasts.Errors)
-	slices.Reverse(all)
-	return all
+	failures := slices.Clone(l.toasts.Errors)
+	slices.Reverse(failures)
+	return failures
 }
 
 func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
@@ -55,7 +55,7 @@ func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
 
 // errorText formats an error for a support request, with its date in UTC like the
 // log of the service.
-func errorText(one ui.Toast) string { return one.At.UTC().Format(time.RFC3339) + "  " + one.Text }
+func errorText(toast ui.Toast) string { return toast.At.UTC().Format(time.RFC3339) + "  " + toast.Text }
 
 func (l *errorLog) Box(width, height int) []string {
 	t := l.Session.Theme
@@ -72,15 +72,15 @@ func (l *errorLog) Box(width, height int) []string {
 }
 
 // entry draws an error with its time, wrapped.
-func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
+func (l *errorLog) entry(toast ui.Toast, selected bool, width int) []string {
 	t := l.Session.Theme
 	pointer, role := "  ", theme.Null
 	if selected {
 		pointer, role = t.Pointer+" ", theme.Selected
 	}
 	var lines []string
-	for n, part := range theme.Wrap(one.Text, width-12) {
-		before := pointer + l.Session.TimeOfDay(one.At) + "  "
+	for n, part := range theme.Wrap(toast.Text, width-12) {
+		before := pointer + l.Session.TimeOfDay(toast.At) + "  "
 		if n > 0 {
 			before = strings.Repeat(" ", 12)
 		}
@@ -92,7 +92,8 @@ func (l *errorLog) entry(one ui.Toast, selected bool, width int) []string {
 // first returns the first visible error, so that the selected one is visible.
 func (l *errorLog) first(all []ui.Toast, width, room int) int {
 	for i := l.at; i >= 0; i-- {
-		if room -= len(l.entry(all[i], false, width)); room < 0 {
+		room -= len(l.entry(all[i], false, width))
+		if room < 0 {
 			return min(i+1, l.at)
 		}
 	}

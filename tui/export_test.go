@@ -32,8 +32,8 @@ func exported(t *testing.T, d *tuitest.Driver, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rest, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*"+export.PartSuffix)); len(rest) > 0 {
-		t.Errorf("unexpected files: %v", rest)
+	if parts, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*"+export.PartSuffix)); len(parts) > 0 {
+		t.Errorf("unexpected files: %v", parts)
 	}
 	return string(text)
 }
@@ -118,10 +118,10 @@ func TestExportRemembersFormat(t *testing.T) {
 	d.Press("enter")
 	d.WantText("14 rows written to")
 	d.Wait(2 * time.Second)
-	again := tuitest.Drive(t, tuitest.Connect(t, i), o)
-	again.Press(":", "'IN_Colours", "enter", "e")
-	again.WantText("‹ csv ›")
-	wantFile(t, again, "IN_Colours.csv")
+	restarted := tuitest.Drive(t, tuitest.Connect(t, i), o)
+	restarted.Press(":", "'IN_Colours", "enter", "e")
+	restarted.WantText("‹ csv ›")
+	wantFile(t, restarted, "IN_Colours.csv")
 }
 
 // wantFile checks the name in the form of an export: its path can be too long for the screen.
@@ -224,8 +224,8 @@ func TestCancelExportRemovesFile(t *testing.T) {
 	<-stalled
 	d.Deliver(tui.TickMsg())
 	d.WantText("export ", " of 12,000")
-	if rest, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*")); len(rest) != 1 || !strings.HasSuffix(rest[0], export.PartSuffix) {
-		t.Errorf("files: %v", rest)
+	if files, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*")); len(files) != 1 || !strings.HasSuffix(files[0], export.PartSuffix) {
+		t.Errorf("files: %v", files)
 	}
 	d.Deliver(tuitest.Keys["ctrl+c"])
 	d.WantText("1 export running: press again to quit")
@@ -234,8 +234,8 @@ func TestCancelExportRemovesFile(t *testing.T) {
 	d.Deliver(tuitest.Letter("D"))
 	d.Settle()
 	d.WantText("cancelled: export to")
-	if rest, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*")); len(rest) > 0 {
-		t.Errorf("files left: %v", rest)
+	if files, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*")); len(files) > 0 {
+		t.Errorf("files left: %v", files)
 	}
 }
 

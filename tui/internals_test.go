@@ -45,8 +45,8 @@ func (a *App) UnlockedMsg(c *client.Client, s *ui.Session, count int) tea.Msg {
 
 // PendingChangeMsg returns a message about a change that was rejected because the session had
 // expired.
-func (a *App) PendingChangeMsg(name string, again tea.Cmd) tea.Msg {
-	return a.changes.Rejected(a.Session, name, again, nil)
+func (a *App) PendingChangeMsg(name string, retry tea.Cmd) tea.Msg {
+	return a.changes.Rejected(a.Session, name, retry, nil)
 }
 
 // ProfilesMsg returns the response with the profiles.
@@ -93,8 +93,8 @@ func (a *App) Home() {
 
 // CommandNames returns the names of the commands.
 func CommandNames() (names []string) {
-	for _, one := range commands() {
-		names = append(names, one.name)
+	for _, command := range commands() {
+		names = append(names, command.name)
 	}
 	return names
 }
@@ -114,9 +114,9 @@ func (a *App) TypeCommand(text string) {
 }
 
 // SelectAction selects a row of the open menu and reports whether it exists.
-func (a *App) SelectAction(is func(keymap.Binding) bool) bool {
+func (a *App) SelectAction(matches func(keymap.Binding) bool) bool {
 	m := a.overlay.(*shell.Menu)
-	m.At = slices.IndexFunc(m.Rows, is)
+	m.At = slices.IndexFunc(m.Rows, matches)
 	return m.At >= 0
 }
 

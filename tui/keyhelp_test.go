@@ -118,8 +118,8 @@ func TestEmptyCommandInputListsCommands(t *testing.T) {
 	for _, size := range tuitest.Sizes {
 		d.Resize(size[0], size[1])
 		d.Press(":")
-		for _, one := range tui.CommandNames() {
-			d.WantText(" " + one)
+		for _, name := range tui.CommandNames() {
+			d.WantText(" " + name)
 		}
 		d.CheckScreen()
 		d.Press("esc")

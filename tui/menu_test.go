@@ -27,11 +27,11 @@ func TestMenuIsCancelledIfScreenChanges(t *testing.T) {
 	d.Press("i", "x")
 	isToggle := func(b keymap.Binding) bool { return b.Action == keymap.ToggleEnabled }
 	d.App.SelectAction(isToggle)
-	m, of := d.App.Overlay(), d.App.Front()
+	m, screen := d.App.Overlay(), d.App.Front()
 	if err := s.Client.RemoveSubscription(t.Context(), s.Subscriber, gone); err != nil {
 		t.Fatal(err)
 	}
-	d.Run(of.(*webhooks.Subscription).Poll())
+	d.Run(screen.(*webhooks.Subscription).Poll())
 	d.Settle()
 	if _, left := d.App.Front().(*webhooks.Subscriptions); !left || d.App.Overlay() != m {
 		t.Fatalf("%T is below %T", d.App.Front(), d.App.Overlay())

@@ -62,10 +62,10 @@ func openTarget(t *shell.Tabs, h ui.Host, to ui.Target) tea.Cmd {
 
 func openMessages(t *shell.Tabs, h ui.Host, to ui.MessagesTarget) tea.Cmd {
 	list := messages.New(h, to.MessageFilter)
-	switch {
-	case to.Here:
+	if to.Here {
 		return t.Push(list)
-	case to.Message == nil:
+	}
+	if to.Message == nil {
 		return t.PushIn(shell.MessagesTab, list)
 	}
 	list.SelectID = to.Message.MessageID
@@ -89,7 +89,12 @@ func openView(t *shell.Tabs, h ui.Host, v state.View) tea.Cmd {
 		return nil
 	}
 	if v.Record == ui.MessageRecord {
-		m := messages.New(h, ui.MessageFilter{Subscription: v.Subscription, Label: v.Label, Problems: v.Problems, Undelivered: v.Undelivered})
+		m := messages.New(h, ui.MessageFilter{
+			Subscription: v.Subscription,
+			Label:        v.Label,
+			Problems:     v.Problems,
+			Undelivered:  v.Undelivered,
+		})
 		m.ShowView(v)
 		return t.PushIn(shell.MessagesTab, m)
 	}

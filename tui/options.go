@@ -80,7 +80,8 @@ func (o Options) complete() Options {
 	if o.Env == nil {
 		o.Env = os.Getenv
 	}
-	if o.Appearance.glyphs = theme.GlyphSet(runtime.GOOS, o.Env); o.Appearance.ASCII {
+	o.Appearance.glyphs = theme.GlyphSet(runtime.GOOS, o.Env)
+	if o.Appearance.ASCII {
 		o.Appearance.glyphs = theme.ASCII
 	}
 	if o.Appearance.Theme == "" || o.Appearance.Theme == theme.Auto {
@@ -116,8 +117,13 @@ type LiveMsg = session.LiveMsg
 // that do not depend on the profile.
 func (o Options) withSession(previous Options) Options {
 	o.Appearance, o.State = previous.Appearance, previous.State
-	o.Downloads, o.Input, o.Output = previous.Downloads, previous.Input, previous.Output
-	o.Profiles, o.Switch, o.Env, o.Now = previous.Profiles, previous.Switch, previous.Env, previous.Now
+	o.Downloads = previous.Downloads
+	o.Input = previous.Input
+	o.Output = previous.Output
+	o.Profiles = previous.Profiles
+	o.Switch = previous.Switch
+	o.Env = previous.Env
+	o.Now = previous.Now
 	o.Loop = previous.Loop
 	return o.complete()
 }

@@ -30,7 +30,8 @@ func TestRoleSeesPermittedScreensOnly(t *testing.T) {
 	var refused []string
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.ModifyResponse = func(r *http.Response) error {
-		if mu.Lock(); r.StatusCode >= 400 {
+		mu.Lock()
+		if r.StatusCode >= 400 {
 			refused = append(refused, r.Status+" "+r.Request.Method+" "+r.Request.URL.Path)
 		}
 		mu.Unlock()

@@ -15,27 +15,31 @@ import (
 func newProfilePicker(h ui.Host, switcher *session.Switcher) ui.Overlay {
 	s := h.CurrentSession()
 	profiles := switcher.Profiles()
-	p := &ui.Picker{HostSession: ui.NewHostSession(h), Title: "Profiles", Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switch (loaded rows and marks are lost)   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel"}
-	longest := 0
-	for _, one := range profiles {
-		longest = max(longest, len(one.Name))
+	p := &ui.Picker{
+		HostSession: ui.NewHostSession(h),
+		Title:       "Profiles",
+		Note: keymap.KeyFor(keymap.InMenu, keymap.Accept) + " switch (loaded rows and marks are lost)   " +
+			keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " cancel",
 	}
-	for i, one := range profiles {
+	longest := 0
+	for _, profile := range profiles {
+		longest = max(longest, len(profile.Name))
+	}
+	for i, profile := range profiles {
 		mark := "  "
-		if one.Name == s.Profile {
+		if profile.Name == s.Profile {
 			mark, p.At = s.Theme.Mark+" ", i
 		}
 		rights := ""
-		switch {
-		case one.ReadOnly:
+		if profile.ReadOnly {
 			rights = "  read-only"
-		case one.Protected:
+		} else if profile.Protected {
 			rights = "  protected"
 		}
-		spans := append([]theme.Span{{Text: mark}}, s.Theme.Profile(one.Name, one.Colour)...)
+		spans := append([]theme.Span{{Text: mark}}, s.Theme.Profile(profile.Name, profile.Colour)...)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans:  append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(one.Name)) + ui.ShortURL(one.URL)}, theme.Span{Text: rights, Role: theme.Dim}),
-			Choose: func() tea.Cmd { return switcher.SwitchTo(one.Name) },
+			Spans:  append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(profile.Name)) + ui.ShortURL(profile.URL)}, theme.Span{Text: rights, Role: theme.Dim}),
+			Choose: func() tea.Cmd { return switcher.SwitchTo(profile.Name) },
 		})
 	}
 	if len(profiles) == 0 {

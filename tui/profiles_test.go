@@ -139,8 +139,8 @@ func TestMouseSelectsAndOpens(t *testing.T) {
 	d.WantText("Class ▼")
 	d.ClickOn("4 Messages")
 	d.ClickOn("FAILED")
-	if one, _ := d.App.Front().(*messages.List).Selected(); one.Status != 3 {
-		t.Errorf("%+v is selected", one)
+	if selected, _ := d.App.Front().(*messages.List).Selected(); selected.Status != 3 {
+		t.Errorf("%+v is selected", selected)
 	}
 	d.Send(tea.MouseMsg{Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress})
 	if at := d.App.Front().(*messages.List).Grid.Index(); at < 3 {

@@ -54,7 +54,9 @@ func openTerminal(t testing.TB, c *client.Client, width, height uint16, o tui.Op
 		t.Fatal(err)
 	}
 	m := &terminal{t: t, keys: primary, ended: make(chan error, 1)}
-	o.Input, o.Output, o.Env = tty, tty, tuitest.Environment("WHCTL_CLIPBOARD=osc52")
+	o.Input = tty
+	o.Output = tty
+	o.Env = tuitest.Environment("WHCTL_CLIPBOARD=osc52")
 	ctx, stop := context.WithCancel(t.Context())
 	go func() {
 		m.ended <- tui.Run(ctx, c, o)

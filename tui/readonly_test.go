@@ -69,14 +69,24 @@ func (w *walker) confirm() {
 	}
 }
 
+// validValues are the values of the fields that do not accept any text, by name.
+var validValues = map[string]string{
+	"URL":                    "http://127.0.0.1:9/x",
+	"EventName":              "debtor.updated",
+	webhooks.SubscriberField: "acme-shop",
+	webhooks.ScheduleField:   "5s",
+	webhooks.WhereField:      `{"Total":1}`,
+	browse.ExportPath:        "/nowhere/x",
+}
+
 // fill sets every field of a form.
 func (w *walker) fill(f *ui.Form) {
-	for _, one := range f.Fields {
-		if one.Options == nil && !one.Stored && one.Name != webhooks.HeadersField {
-			one.Input.SetValue(map[string]string{"URL": "http://127.0.0.1:9/x", "EventName": "debtor.updated", webhooks.SubscriberField: "acme-shop", webhooks.ScheduleField: "5s", webhooks.WhereField: `{"Total":1}`, browse.ExportPath: "/nowhere/x"}[one.Name])
+	for _, field := range f.Fields {
+		if field.Options == nil && !field.Stored && field.Name != webhooks.HeadersField {
+			field.Input.SetValue(validValues[field.Name])
 		}
-		if one.Input.Value() == "" && !one.Masked && one.Name != webhooks.HeadersField {
-			one.Input.SetValue("filled")
+		if field.Input.Value() == "" && !field.Masked && field.Name != webhooks.HeadersField {
+			field.Input.SetValue("filled")
 		}
 	}
 }
@@ -104,16 +114,16 @@ func (w *walker) pressEverything() {
 		}
 		w.Wait(10 * time.Second) // until delayed changes are sent
 	}
-	for _, one := range w.App.Targets() {
-		if one == "quit" {
+	for _, target := range w.App.Targets() {
+		if target == "quit" {
 			continue
 		}
-		rest := ""
-		if one == "bill" {
-			rest = " B/S/F"
+		argument := ""
+		if target == "bill" {
+			argument = " B/S/F"
 		}
 		w.open([]string{"3", "enter"})
-		w.App.TypeCommand(one + rest)
+		w.App.TypeCommand(target + argument)
 		w.Press("enter")
 		w.confirm()
 	}
@@ -192,12 +202,11 @@ func TestReadOnlySessionSendsNoChanges(t *testing.T) {
 			byKeys := kindsOf(changes())
 			w.forms()
 			all := kindsOf(changes())
-			switch {
-			case test.screens || test.under:
+			if test.screens || test.under {
 				if len(all) > 0 {
 					t.Errorf("changes were sent: %v", changes())
 				}
-			case len(byKeys) < 10 || len(all) < 12:
+			} else if len(byKeys) < 10 || len(all) < 12 {
 				t.Errorf("some kinds of changes were not sent; by keys %v; all %v", byKeys, all)
 			}
 		})

@@ -75,10 +75,10 @@ func TestRecordGoldens(t *testing.T) {
 // The record kinds of the service take the place of those known at the start, also in a
 // list that is open.
 func TestKindsOfService(t *testing.T) {
-	own := record.Kind{Name: "DB_Main", Area: "Own debtors", Summary: "Debtors", Fields: []record.Field{{Name: "DebtorID", Type: record.Text, Filter: record.TextFilter}}}
+	ownKind := record.Kind{Name: "DB_Main", Area: "Own debtors", Summary: "Debtors", Fields: []record.Field{{Name: "DebtorID", Type: record.Text, Filter: record.TextFilter}}}
 	var fail error
 	o := tui.Options{Kinds: tui.Kinds{Fetch: func(context.Context, *client.Client) (*record.Registry, error) {
-		r, err := record.NewRegistry(own)
+		r, err := record.NewRegistry(ownKind)
 		return r, errors.Join(err, fail)
 	}}}
 	d := tuitest.Drive(t, tuitest.Unreachable(t), o)
@@ -89,12 +89,12 @@ func TestKindsOfService(t *testing.T) {
 	d.WantText("DB_Main")
 	d.Press("esc")
 
-	own.Name = "DB_Other"
+	ownKind.Name = "DB_Other"
 	d.Press("R")
 	d.Settle()
 	d.WantText("DB_Other")
 	d.WantNoText("DB_Main")
-	own.Name, fail = "DB_Third", errors.New("unavailable")
+	ownKind.Name, fail = "DB_Third", errors.New("unavailable")
 	d.Press("R")
 	d.Settle()
 	d.WantText("DB_Other")
@@ -105,7 +105,7 @@ func TestKindsInViewAreCounted(t *testing.T) {
 	var mu sync.Mutex
 	counted := make(map[string]int)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if kind, is := strings.CutPrefix(r.URL.Path, "/Queries/"); is {
+		if kind, isQuery := strings.CutPrefix(r.URL.Path, "/Queries/"); isQuery {
 			mu.Lock()
 			counted[kind]++
 			mu.Unlock()

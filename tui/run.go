@@ -29,7 +29,15 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	a.tabs = shell.NewTabs(a)
 	a.keys = shell.NewKeyboard(a, a.tabs)
 	a.mouse = shell.NewMouse(a, a.tabs, o.Appearance.Mouse)
-	a.frame = &shell.Frame{Host: a, Tabs: a.tabs, Keys: a.keys, Toasts: &a.toasts, Stream: a.stream, Undo: a.undo, Jobs: a.jobs}
+	a.frame = &shell.Frame{
+		Host:   a,
+		Tabs:   a.tabs,
+		Keys:   a.keys,
+		Toasts: &a.toasts,
+		Stream: a.stream,
+		Undo:   a.undo,
+		Jobs:   a.jobs,
+	}
 	store, err := state.Open(o.State, o.Profile)
 	ctx, a.cancel = context.WithCancel(ctx)
 	a.Session = newSession(ctx, o, c, store, theme.New(o.Appearance.glyphs, o.Appearance.Theme))
@@ -45,7 +53,8 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP, syscall.SIGTERM)
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
-	if o = o.complete(); o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env) {
+	o = o.complete()
+	if o.Appearance.Theme == "" && theme.CanQueryBackground(o.Env) {
 		o.Appearance.Theme = queryTheme(o.Input, o.Output, queryTimeout)
 	}
 	a := New(ctx, c, o)

@@ -52,17 +52,17 @@ func TestHostileTextIsSanitized(t *testing.T) {
 	list := messages.New(d.App, ui.MessageFilter{Label: hostileText})
 	d.App.PushIn(tui.MessagesTab, list)
 	d.Resize(100, 30)
-	one := wire.Message{MessageID: hostileText, SubscriberID: hostileText, SubscriptionID: hostileText, EventName: hostileText, URL: "https://a.test/" + hostileText, Body: `{"a":"` + hostileText + strings.Repeat(hostileText, 20_000) + `"}`,
+	message := wire.Message{MessageID: hostileText, SubscriberID: hostileText, SubscriptionID: hostileText, EventName: hostileText, URL: "https://a.test/" + hostileText, Body: `{"a":"` + hostileText + strings.Repeat(hostileText, 20_000) + `"}`,
 		LastMessageResponseMessage: hostileText, Status: 2}
-	d.Respond(list, nil, func(error) tea.Cmd { return list.Put(list.Pages.Generation(), 0, []wire.Message{one}, 1) })
+	d.Respond(list, nil, func(error) tea.Cmd { return list.Put(list.Pages.Generation(), 0, []wire.Message{message}, 1) })
 	checkSanitized(d, "the list of messages")
-	s := messages.NewDetail(list, one)
+	s := messages.NewDetail(list, message)
 	d.App.Push(s)
 	d.Resize(100, 30)
 	parts := messages.MessageParts{Headers: []wire.Header{{Name: hostileText}}, NoHeaders: hostileText,
 		Responses: []wire.Attempt{{MessageResponse: wire.MessageResponse{ItemNo: 1, Message: hostileText, Duration: hostileText}, AnswerText: new(hostileText)}}}
 	d.Respond(s, nil, func(error) tea.Cmd {
-		return s.OnFetched(messages.FetchedMessage{Message: one, MessageParts: parts}, nil)
+		return s.OnFetched(messages.FetchedMessage{Message: message, MessageParts: parts}, nil)
 	})
 	for _, tab := range messages.MessageTabs {
 		checkSanitized(d, "the tab "+tab.Name)

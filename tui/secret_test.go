@@ -108,7 +108,8 @@ func TestLateResponsesOpenNoOverlay(t *testing.T) {
 	d.Press("n", "'debtor.created")
 	typed := d.App.Overlay()
 	for _, m := range late {
-		if d.Send(m); d.App.Overlay() != typed {
+		d.Send(m)
+		if d.App.Overlay() != typed {
 			t.Fatalf("%T replaces a form:\n%s", m, d.Text())
 		}
 	}

@@ -33,15 +33,15 @@ func TestArrangementIsRestored(t *testing.T) {
 	saved := before.Arrangement()
 	d.Advance(1000 * time.Millisecond) // until it is saved
 
-	for name, again := range map[string]*tuitest.Driver{"this session": d, "the next": tuitest.Drive(t, c, o)} {
-		again.Press(":", "'SO_Totals", "enter")
-		b := again.App.Front().(*browse.Browser)
+	for name, driver := range map[string]*tuitest.Driver{"this session": d, "the next": tuitest.Drive(t, c, o)} {
+		driver.Press(":", "'SO_Totals", "enter")
+		b := driver.App.Front().(*browse.Browser)
 		now := b.Arrangement()
 		if b == before || !slices.Equal(now.Fields, saved.Fields) || now.Widths["InvoiceTotal"] != saved.Widths["InvoiceTotal"] || now.Frozen != 2 ||
 			now.OrderBy != "-InvoiceTotal" || !slices.Equal(now.Where, []string{"InvoiceTotal>=1000"}) {
 			t.Errorf("arrangement in %s is %+v, want %+v", name, now, saved)
 		}
-		again.WantText("[InvoiceTotal>=1000]", "InvoiceTotal ▼")
+		driver.WantText("[InvoiceTotal>=1000]", "InvoiceTotal ▼")
 		if b.Grid.Marks.Len() != 0 {
 			t.Errorf("in %s %d rows are marked", name, b.Grid.Marks.Len())
 		}

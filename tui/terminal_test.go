@@ -124,7 +124,9 @@ func runInTerminal(t *testing.T, dir string, act func(screen *os.File, cmd *exec
 	before := modes(keyboard)
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), programEnv+"="+dir, "TERM=xterm-256color")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = keyboard, keyboard, keyboard
+	cmd.Stdin = keyboard
+	cmd.Stdout = keyboard
+	cmd.Stderr = keyboard
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

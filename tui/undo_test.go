@@ -60,10 +60,10 @@ func TestReadOnlyCancelsDelayedDelete(t *testing.T) {
 // requested in, which remains open.
 func TestPendingDeleteBlocksProfileSwitch(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Profile: "a"})
-	was := d.App.Session.Client
+	replaced := d.App.Session.Client
 	d.App.Delay("delete of one", []string{"1"}, func() tea.Cmd { return nil })
 	d.Send(d.App.SwitchedMsg(tuitest.Unreachable(t), tui.Options{Profile: "b"}))
-	if d.App.Session.Client != was || d.App.Session.Profile != "a" || d.App.DelayedCount() != 1 {
+	if d.App.Session.Client != replaced || d.App.Session.Profile != "a" || d.App.DelayedCount() != 1 {
 		t.Errorf("profile %s, %d pending deletes", d.App.Session.Profile, d.App.DelayedCount())
 	}
 	d.WantText("a delete is pending")

@@ -22,7 +22,9 @@ func busyHour(h *home.Screen, end time.Time) {
 	}
 	s.Minutes.From = wire.Timestamp(end.Truncate(time.Minute).Add(-59 * time.Minute))
 	s.SinceDateTime = wire.Timestamp{}
-	s.Minutes.Delivered, s.Minutes.Failed, s.Minutes.GivenUp = make([]int64, 60), make([]int64, 60), make([]int64, 60)
+	s.Minutes.Delivered = make([]int64, 60)
+	s.Minutes.Failed = make([]int64, 60)
+	s.Minutes.GivenUp = make([]int64, 60)
 	for i := range 60 {
 		s.Minutes.Delivered[i] = int64(i * i % 41)
 		if i%13 > 9 {
