@@ -176,7 +176,7 @@ func (c *capture) Resume(ctx context.Context, actor audit.Actor, kind *record.Ki
 		Subject: kind.Name,
 		Detail:  string(how),
 	}
-	if err := c.store.Webhooks.AddAuditEntry(ctx, entry); err != nil {
+	if err := c.store.Webhooks.Admin.AddAuditEntry(ctx, entry); err != nil {
 		return err
 	}
 	return f.Resume(kind.Name, how)

@@ -108,7 +108,7 @@ func (d *Daemon) openClock(ctx context.Context) error {
 		return nil
 	}
 	set := func(ctx context.Context) bool {
-		err := d.clock.set(ctx, d.store.Webhooks.Now)
+		err := d.clock.set(ctx, d.store.Webhooks.Engine.Now)
 		if err != nil && ctx.Err() == nil {
 			d.log.Warn("cannot read the database server's time; retrying in a minute", "err", err)
 		}

@@ -96,7 +96,7 @@ func (d *Daemon) confirmDemo(ctx context.Context) error {
 	if !d.config.DemoByDefault() {
 		return nil
 	}
-	subscribers, err := d.store.Webhooks.CountSubscribers(ctx)
+	subscribers, err := d.store.Webhooks.Admin.CountSubscribers(ctx)
 	if err != nil {
 		return err
 	}

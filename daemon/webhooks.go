@@ -229,7 +229,7 @@ func (w *webhooks) startEngine(ctx context.Context) error {
 	if err := w.keepEventRoles(ctx); err != nil {
 		return err
 	}
-	if err := w.store.Webhooks.PrepareFile(ctx); err != nil {
+	if err := w.store.Webhooks.Engine.PrepareFile(ctx); err != nil {
 		return err
 	}
 	if err := w.engine.Start(ctx); err != nil {
@@ -241,7 +241,7 @@ func (w *webhooks) startEngine(ctx context.Context) error {
 // storeRetryCount stores the length of the retry schedule, which messages show as
 // their maximum number of retries.
 func (w *webhooks) storeRetryCount(ctx context.Context) error {
-	return w.store.Webhooks.SetDefaultRetries(ctx, len(w.settings.current().Webhooks.RetrySchedule))
+	return w.store.Webhooks.Engine.SetDefaultRetries(ctx, len(w.settings.current().Webhooks.RetrySchedule))
 }
 
 // eventRoles returns the roles that the events of captured kinds require now, by name.
@@ -260,7 +260,7 @@ func (w *webhooks) eventRoles() map[string]string {
 // the known ones stay in effect.
 func (w *webhooks) keepEventRoles(ctx context.Context) error {
 	current := w.eventRoles()
-	all, err := w.store.Webhooks.KeepEventRoles(ctx, current)
+	all, err := w.store.Webhooks.Engine.KeepEventRoles(ctx, current)
 	if err != nil {
 		all = maps.Clone(*w.required.Load())
 		maps.Copy(all, current)

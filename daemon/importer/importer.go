@@ -20,11 +20,21 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// Store is the part of the store of webhooks that an import needs.
-type Store interface {
+// Store is the store of webhooks that an import fills.
+type Store struct {
+	Subscribers SubscriberStore
+	Messages    MessageStore
+}
+
+// SubscriberStore is the part of the administration that an import needs.
+type SubscriberStore interface {
 	Subscriber(ctx context.Context, guid string) (admin.Subscriber, error)
 	AddSubscriber(ctx context.Context, s admin.Subscriber, e audit.Entry) (admin.Subscriber, error)
 	AddSubscription(ctx context.Context, s webhook.Subscription, l *webhook.Limits) (webhook.Subscription, error)
+}
+
+// MessageStore is the part of the delivery engine's store that an import needs.
+type MessageStore interface {
 	AllocateIDs(ctx context.Context, n int) (first int64, err error)
 	IdempotencyKey(ctx context.Context, hash [32]byte) (*delivery.Key, error)
 	Write(ctx context.Context, b delivery.Batch) error
@@ -94,7 +104,7 @@ type run struct {
 
 func (r *run) all(ctx context.Context) (err error) {
 	r.result.Consistent = r.source.consistent
-	if r.now, err = r.Store.Now(ctx); err != nil {
+	if r.now, err = r.Store.Messages.Now(ctx); err != nil {
 		return err
 	}
 	var rows [3][][]string
@@ -145,7 +155,7 @@ func (r *run) compare(c *Counts, same bool, object, guid, members string) {
 // subscriber imports a subscriber and its subscriptions.
 func (r *run) subscriber(ctx context.Context, s admin.Subscriber) error {
 	counts := &r.result.Subscribers
-	here, err := r.Store.Subscriber(ctx, s.GUID)
+	here, err := r.Store.Subscribers.Subscriber(ctx, s.GUID)
 	switch {
 	case err == nil:
 		isEqual := here.Name == s.Name && here.Enabled == s.Enabled
@@ -174,7 +184,7 @@ func (r *run) subscriber(ctx context.Context, s admin.Subscriber) error {
 			Detail:  "RecID=" + s.GUID,
 		}
 		addSubscriber := func() error {
-			_, err := r.Store.AddSubscriber(ctx, s, e)
+			_, err := r.Store.Subscribers.AddSubscriber(ctx, s, e)
 			return err
 		}
 		if err := r.add(ctx, s.GUID, addSubscriber); err != nil {
@@ -218,7 +228,7 @@ func (r *run) subscription(ctx context.Context, s *webhook.Subscription, here []
 	counts.New++
 	r.result.Headers += len(s.Headers)
 	r.targets[s.GUID] = s
-	return r.add(ctx, s.GUID, func() (err error) { *s, err = r.Store.AddSubscription(ctx, *s, nil); return err })
+	return r.add(ctx, s.GUID, func() (err error) { *s, err = r.Store.Subscribers.AddSubscription(ctx, *s, nil); return err })
 }
 
 // reportBlocked reports which settings keep a subscription from getting messages.
@@ -298,14 +308,14 @@ func (r *run) write(ctx context.Context, b delivery.Batch) error {
 	if r.DryRun || len(b.Messages) == 0 {
 		return nil
 	}
-	id, err := r.Store.AllocateIDs(ctx, 2*len(b.Messages))
+	id, err := r.Store.Messages.AllocateIDs(ctx, 2*len(b.Messages))
 	if err != nil {
 		return err
 	}
 	for i, m := range b.Messages {
 		m.Event.ID, m.ID = id+int64(2*i), id+int64(2*i)+1
 	}
-	return r.Store.Write(ctx, b)
+	return r.Store.Messages.Write(ctx, b)
 }
 
 // keyLife is how long the RecID of an imported object is kept. The existing service is
@@ -320,7 +330,7 @@ func (r *run) key(guid string) delivery.Key {
 
 // imported reports whether an object was imported earlier.
 func (r *run) imported(ctx context.Context, guid string) (bool, error) {
-	k, err := r.Store.IdempotencyKey(ctx, r.key(guid).Hash)
+	k, err := r.Store.Messages.IdempotencyKey(ctx, r.key(guid).Hash)
 	return k != nil, err
 }
 
@@ -332,5 +342,5 @@ func (r *run) add(ctx context.Context, guid string, work func() error) error {
 	if err := work(); err != nil {
 		return err
 	}
-	return r.Store.Write(ctx, delivery.Batch{Version: delivery.AnyVersion, Keys: []delivery.Key{r.key(guid)}})
+	return r.Store.Messages.Write(ctx, delivery.Batch{Version: delivery.AnyVersion, Keys: []delivery.Key{r.key(guid)}})
 }

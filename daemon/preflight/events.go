@@ -16,7 +16,7 @@ func checkEvents(ctx context.Context, r *run) (all []check.Result) {
 	}
 	posted, _ := r.config.Webhooks.PublishedEvents(record.Builtin())
 	published, captured := r.config.Webhooks.PublishedEvents(r.config.ERP.Kinds.Registry())
-	snapshot, err := r.store.Webhooks.Snapshot(ctx)
+	snapshot, err := r.store.Webhooks.Engine.Snapshot(ctx)
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}

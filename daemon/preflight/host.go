@@ -87,7 +87,7 @@ func checkClock(ctx context.Context, r *run) []check.Result {
 		return result(check.Skipped, "")
 	}
 	start := time.Now()
-	at, err := r.store.Webhooks.Now(ctx)
+	at, err := r.store.Webhooks.Engine.Now(ctx)
 	if err != nil {
 		return result(check.Failed, "cannot read the server's clock: %v", err)
 	}

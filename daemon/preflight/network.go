@@ -58,7 +58,7 @@ func checkTargets(ctx context.Context, r *run) []check.Result {
 	if r.store == nil || !r.config.Webhooks.Enabled || r.store.AppDB.Ready(ctx) != nil {
 		return result(check.Skipped, "")
 	}
-	snapshot, err := r.store.Webhooks.Snapshot(ctx)
+	snapshot, err := r.store.Webhooks.Engine.Snapshot(ctx)
 	if err != nil {
 		return result(check.Failed, "%v", err)
 	}

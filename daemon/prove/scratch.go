@@ -140,7 +140,7 @@ func (s *scratch) migrations() (figure string, err error) {
 	if err := s.subscribe(); err != nil {
 		return figure, err
 	}
-	s.version, err = s.stores[0].Version(s.ctx)
+	s.version, err = s.stores[0].Engine.Version(s.ctx)
 	return figure, err
 }
 
@@ -154,7 +154,7 @@ func (s *scratch) open(i int, c appdb.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	s.held[i], err = s.stores[i].Lease(s.ctx, leaseTerm)
+	s.held[i], err = s.stores[i].Engine.Lease(s.ctx, leaseTerm)
 	return err
 }
 
@@ -162,11 +162,11 @@ func (s *scratch) open(i int, c appdb.Config) (err error) {
 func (s *scratch) subscribe() error {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	subscriber := admin.Subscriber{Name: "check", Enabled: true}
-	subscriber, err := s.stores[0].AddSubscriber(s.ctx, subscriber, audit.Entry{At: now, Action: "check"})
+	subscriber, err := s.stores[0].Admin.AddSubscriber(s.ctx, subscriber, audit.Entry{At: now, Action: "check"})
 	if err != nil {
 		return err
 	}
-	s.sub, err = s.stores[0].AddSubscription(s.ctx, webhook.Subscription{
+	s.sub, err = s.stores[0].Admin.AddSubscription(s.ctx, webhook.Subscription{
 		Subscriber: subscriber.GUID,
 		Pattern:    "*",
 		URL:        "https://localhost/",
@@ -180,7 +180,7 @@ func (s *scratch) subscribe() error {
 func (s *scratch) batch(i, n int) (b delivery.Batch, err error) {
 	b.Version = s.version
 	b.Leases = s.held[i : i+1]
-	first, err := s.stores[i].AllocateIDs(s.ctx, 2*n)
+	first, err := s.stores[i].Engine.AllocateIDs(s.ctx, 2*n)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for id := first; id < first+2*int64(n); id += 2 {
 		e := &webhook.Event{ID: id, GUID: appdb.NewGUID(), Name: "debtor.created", Body: []byte("{}"), AddedAt: now}
@@ -208,7 +208,7 @@ func (s *scratch) race(n int, want int64, change func(*delivery.Batch)) error {
 			return err
 		}
 		change(&b)
-		err = s.stores[i%2].Write(s.ctx, b)
+		err = s.stores[i%2].Engine.Write(s.ctx, b)
 		isTaken := errors.Is(err, delivery.ErrKeyTaken) || errors.Is(err, delivery.ErrOutboxTaken)
 		if isTaken || errors.Is(err, delivery.ErrFenced) {
 			return nil
@@ -237,10 +237,10 @@ func (s *scratch) batches() (figure string, err error) {
 	}
 	page := delivery.Page{Partition: s.held[0].Partition, Subscription: s.sub.ID, InOrder: true, Limit: 2 * n}
 	for _, want := range []int{n, 0} {
-		if err := s.stores[0].Write(s.ctx, b); err != nil {
+		if err := s.stores[0].Engine.Write(s.ctx, b); err != nil {
 			return "", err
 		}
-		open, err := s.stores[0].OpenMessages(s.ctx, page)
+		open, err := s.stores[0].Engine.OpenMessages(s.ctx, page)
 		if err != nil || len(open) != want {
 			return "", cmp.Or(err, failed("%d of %d messages are open, want %d", len(open), n, want))
 		}
@@ -253,13 +253,13 @@ func (s *scratch) batches() (figure string, err error) {
 }
 
 func (s *scratch) leases() (figure string, err error) {
-	old, err := s.stores[0].Lease(s.ctx, -time.Minute) // has expired
+	old, err := s.stores[0].Engine.Lease(s.ctx, -time.Minute) // has expired
 	if err != nil {
 		return "", err
 	}
 	var taken [4]delivery.Lease
 	err = concurrently(len(taken), func(i int) (err error) {
-		taken[i], err = s.stores[i%2].Lease(s.ctx, leaseTerm)
+		taken[i], err = s.stores[i%2].Engine.Lease(s.ctx, leaseTerm)
 		return err
 	})
 	if err != nil {
@@ -358,14 +358,14 @@ func (s *scratch) outbox() (figure string, err error) {
 	if _, err := s.dbs[0].Exec(s.ctx, "INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', N'{}')"); err != nil {
 		return "", err
 	}
-	rows, err := s.stores[0].ReadOutbox(s.ctx, 2, nil)
+	rows, err := s.stores[0].Engine.ReadOutbox(s.ctx, 2, nil)
 	if err != nil || len(rows) != 1 {
 		return "", cmp.Or(err, failed("%d rows are read, want 1", len(rows)))
 	}
 	if err := s.race(2, 1, func(b *delivery.Batch) { b.Outbox = []int64{rows[0].ID} }); err != nil {
 		return "", err
 	}
-	rows, err = s.stores[1].ReadOutbox(s.ctx, 2, nil)
+	rows, err = s.stores[1].Engine.ReadOutbox(s.ctx, 2, nil)
 	if len(rows) > 0 {
 		err = failed("the row can be read again")
 	}

@@ -77,14 +77,14 @@ func (m *messagesFixture) addMessages(t *testing.T, dir string) {
 	check(err)
 	defer func() { check(s.Close()) }()
 	store := s.Webhooks
-	lease, err := store.Lease(t.Context(), 0)
+	lease, err := store.Engine.Lease(t.Context(), 0)
 	check(err)
 	batch := delivery.Batch{Leases: []delivery.Lease{lease}}
 	for i := range m.shops {
 		entry := audit.Entry{Actor: audit.System(), At: firstAdded}
-		shop, err := store.AddSubscriber(t.Context(), admin.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, entry)
+		shop, err := store.Admin.AddSubscriber(t.Context(), admin.Subscriber{Name: fmt.Sprint("Shop ", i), Enabled: true}, entry)
 		check(err)
-		m.shops[i], err = store.AddSubscription(t.Context(), webhook.Subscription{
+		m.shops[i], err = store.Admin.AddSubscription(t.Context(), webhook.Subscription{
 			Subscriber: shop.GUID,
 			Pattern:    "*",
 			URL:        "https://shop.example/in",
@@ -99,11 +99,11 @@ func (m *messagesFixture) addMessages(t *testing.T, dir string) {
 			batch.Messages = append(batch.Messages, newMessage(event, lease.Partition, m.shops[i], state))
 		}
 	}
-	_, err = store.AllocateIDs(t.Context(), 1000)
+	_, err = store.Engine.AllocateIDs(t.Context(), 1000)
 	check(err)
-	batch.Version, err = store.Version(t.Context())
+	batch.Version, err = store.Engine.Version(t.Context())
 	check(err)
-	check(store.Write(t.Context(), batch))
+	check(store.Engine.Write(t.Context(), batch))
 }
 
 // newEvent returns the event that was added n hours after firstAdded.

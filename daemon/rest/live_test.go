@@ -56,7 +56,7 @@ func startStreams(t testing.TB, stall time.Duration) *streamsFixture {
 	s.key = s.addKey(t, "all")
 	s.rest = rest.New(rest.Config{
 		Store: kept, Accounts: s.accounts, Log: slog.New(slog.DiscardHandler), Streams: s.hub,
-		Engine: delivery.New(delivery.Config{Store: kept.Webhooks}), // webhooks must be enabled
+		Engine: delivery.New(delivery.Config{Store: kept.Webhooks.Engine}), // webhooks must be enabled
 		Edge: edge.Config{
 			MaxRequests: 2,
 			MaxBody:     1 << 20,

@@ -24,16 +24,16 @@ func TestLostFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := s.Webhooks
-			lease, err := w.Lease(t.Context(), 0)
+			lease, err := w.Engine.Lease(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			version, err := w.Version(t.Context())
+			version, err := w.Engine.Version(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
 			batch := delivery.Batch{Version: version, Leases: []delivery.Lease{lease}}
-			if err := errors.Join(s.Ready(t.Context()), w.Write(t.Context(), batch)); err != nil {
+			if err := errors.Join(s.Ready(t.Context()), w.Engine.Write(t.Context(), batch)); err != nil {
 				t.Fatal(err)
 			}
 			path := filepath.Join(c.Dir, name)
@@ -49,10 +49,10 @@ func TestLostFiles(t *testing.T) {
 				t.Errorf("%s, replaced %v: ready: %v", name, replaced, err)
 			}
 			if name != RecordsFile {
-				if err := w.Write(t.Context(), batch); !errors.Is(err, delivery.ErrFenced) {
+				if err := w.Engine.Write(t.Context(), batch); !errors.Is(err, delivery.ErrFenced) {
 					t.Errorf("%s, replaced %v: writing a batch: %v", name, replaced, err)
 				}
-				if err := w.SetDefaultRetries(t.Context(), 77); !fault.Is(err, fault.Unavailable) {
+				if err := w.Engine.SetDefaultRetries(t.Context(), 77); !fault.Is(err, fault.Unavailable) {
 					t.Errorf("%s, replaced %v: a change: %v", name, replaced, err)
 				}
 			}

@@ -106,16 +106,16 @@ func TestPingError(t *testing.T) {
 func TestReadyOfDamagedFile(t *testing.T) {
 	r := openReadiness(t)
 	w := r.store.Webhooks
-	lease, err := w.Lease(t.Context(), 0)
+	lease, err := w.Engine.Lease(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	write := func() error {
-		version, err := w.Version(t.Context())
+		version, err := w.Engine.Version(t.Context())
 		if err != nil {
 			return err
 		}
-		return w.Write(t.Context(), delivery.Batch{Version: version, Leases: []delivery.Lease{lease}})
+		return w.Engine.Write(t.Context(), delivery.Batch{Version: version, Leases: []delivery.Lease{lease}})
 	}
 	const checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)"
 	r.exec(checkpoint)

@@ -152,7 +152,7 @@ func (s *Store) path(file string) string { return filepath.Join(s.config.Dir, fi
 
 // Select starts the plan's statement on the database that contains its kind.
 func (s *Store) Select(ctx context.Context, plan *query.Plan) (*executor.Result, error) {
-	return executor.Select(ctx, s.database(plan.Source()), s.config.Limits, s.Webhooks.ListPlan(plan))
+	return executor.Select(ctx, s.database(plan.Source()), s.config.Limits, s.Webhooks.Admin.ListPlan(plan))
 }
 
 func (s *Store) database(kind *record.Kind) executor.Database {
@@ -376,7 +376,7 @@ func (s *Store) Close() error {
 		errs = append(errs, s.Changes.Close())
 	}
 	if s.Webhooks != nil {
-		errs = append(errs, s.Webhooks.Close())
+		errs = append(errs, s.Webhooks.Engine.Close())
 	}
 	if s.AppDB != nil {
 		errs = append(errs, s.AppDB.Close())

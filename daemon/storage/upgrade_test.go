@@ -118,15 +118,15 @@ func used(t *testing.T, s *Store, from int64) {
 		return
 	}
 	w := s.Webhooks
-	snapshot, err := w.Snapshot(ctx)
+	snapshot, err := w.Engine.Snapshot(ctx)
 	if err != nil || snapshot.Version != 7 || len(snapshot.Match("debtor.updated")) != 1 {
 		t.Fatalf("%+v, %v", snapshot, err)
 	}
-	leases, err := w.TakeOver(ctx, time.Minute)
+	leases, err := w.Engine.TakeOver(ctx, time.Minute)
 	if err != nil || !slices.ContainsFunc(leases, func(l delivery.Lease) bool { return l.Partition == 2 }) {
 		t.Errorf("%+v, %v", leases, err)
 	}
-	open, err := w.OpenMessages(ctx, delivery.Page{
+	open, err := w.Engine.OpenMessages(ctx, delivery.Page{
 		Partition:    2,
 		Subscription: 11,
 		Until:        time.Now().AddDate(100, 0, 0),
@@ -135,7 +135,7 @@ func used(t *testing.T, s *Store, from int64) {
 	if err != nil || len(open) != 1 || open[0].ID != 31 || open[0].Attempts != 1 {
 		t.Fatalf("%+v, %v", open, err)
 	}
-	bodies, err := w.Bodies(ctx, []int64{open[0].Event.ID})
+	bodies, err := w.Engine.Bodies(ctx, []int64{open[0].Event.ID})
 	if err != nil || string(bodies[open[0].Event.ID]) != `{"DebtorID":"Ö1"}` {
 		t.Errorf("%v, %v", bodies, err)
 	}

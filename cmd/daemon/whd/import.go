@@ -100,6 +100,6 @@ func (p importing) withWebhooks(ctx context.Context, conf config.Config, dryRun 
 		if err := ready(ctx, s); err != nil {
 			return err
 		}
-		return work(s.Webhooks)
+		return work(importer.Store{Subscribers: s.Webhooks.Admin, Messages: s.Webhooks.Engine})
 	})
 }

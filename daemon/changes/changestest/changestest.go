@@ -54,7 +54,7 @@ func (c *capturing) reopen() {
 	c.Helper()
 	c.all = c.open()
 	c.store = c.all.Changes
-	lease, err := c.all.Webhooks.Lease(c.Context(), 0)
+	lease, err := c.all.Webhooks.Engine.Lease(c.Context(), 0)
 	c.check(err)
 	c.lease = lease
 }
@@ -142,7 +142,7 @@ func group(kind string, fence, first int64, version byte, numbers ...int64) *del
 
 // write writes a group as the delivery engine does.
 func (c *capturing) write(g *delivery.Captured) error {
-	return c.all.Webhooks.Write(c.Context(), delivery.Batch{
+	return c.all.Webhooks.Engine.Write(c.Context(), delivery.Batch{
 		Version:  delivery.AnyVersion,
 		Leases:   []delivery.Lease{c.lease},
 		Captured: g,

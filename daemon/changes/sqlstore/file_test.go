@@ -59,7 +59,7 @@ func TestLostShadow(t *testing.T) {
 			}
 			s = open()
 			begin(t, s, 2)
-			lease, err := s.Webhooks.Lease(t.Context(), 0)
+			lease, err := s.Webhooks.Engine.Lease(t.Context(), 0)
 			check(t, err)
 			change := delivery.CapturedChange{
 				ID:        1,
@@ -70,7 +70,7 @@ func TestLostShadow(t *testing.T) {
 				ShadowKey: e.Key,
 				Entry:     e.Encode(),
 			}
-			check(t, s.Webhooks.Write(t.Context(), delivery.Batch{
+			check(t, s.Webhooks.Engine.Write(t.Context(), delivery.Batch{
 				Version:  delivery.AnyVersion,
 				Leases:   []delivery.Lease{lease},
 				Captured: &delivery.Captured{Kind: "K", Fence: 2, Changes: []delivery.CapturedChange{change}},

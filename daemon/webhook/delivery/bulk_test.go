@@ -85,17 +85,17 @@ func (h *testEnv) addMessages(url, otherURL string, failed int) (r, other webhoo
 	now := time.Now().UTC().Truncate(time.Microsecond)
 	kept := h.store.Webhooks
 	shop := admin.Subscriber{Name: "Shop", Enabled: true}
-	b, err := kept.AddSubscriber(ctx, shop, audit.Entry{Actor: audit.System(), At: now})
+	b, err := kept.Admin.AddSubscriber(ctx, shop, audit.Entry{Actor: audit.System(), At: now})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	h.subscriber = b.GUID
-	lease, err := kept.Lease(ctx, 0)
+	lease, err := kept.Engine.Lease(ctx, 0)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	add := func(url string, states ...state) webhook.Subscription {
-		r, err := kept.AddSubscription(ctx, webhook.Subscription{
+		r, err := kept.Admin.AddSubscription(ctx, webhook.Subscription{
 			Subscriber:  b.GUID,
 			Pattern:     "*",
 			URL:         url,
@@ -127,11 +127,11 @@ func (h *testEnv) addMessages(url, otherURL string, failed int) (r, other webhoo
 func (h *testEnv) insert(lease delivery.Lease, r webhook.Subscription, s state, at time.Time) {
 	h.t.Helper()
 	ctx, kept := context.Background(), h.store.Webhooks
-	version, err := kept.Version(ctx)
+	version, err := kept.Engine.Version(ctx)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	first, err := kept.AllocateIDs(ctx, 2*s.count)
+	first, err := kept.Engine.AllocateIDs(ctx, 2*s.count)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func (h *testEnv) insert(lease delivery.Lease, r webhook.Subscription, s state, 
 			State:        s.State,
 		})
 	}
-	if err := kept.Write(ctx, b); err != nil {
+	if err := kept.Engine.Write(ctx, b); err != nil {
 		h.t.Fatal(err)
 	}
 }

@@ -64,7 +64,7 @@ func TestEventIsRematchedOnce(t *testing.T) {
 			if changes < 50 {
 				headers := []webhook.Header{{Name: "X-Change", Value: strconv.Itoa(changes)}}
 				change := admin.SubscriptionChange{Headers: &headers}
-				if _, err := kept.ChangeSubscription(ctx, x.subscriber, r.GUID, change, time.Now()); err != nil {
+				if _, err := kept.Admin.ChangeSubscription(ctx, x.subscriber, r.GUID, change, time.Now()); err != nil {
 					return err
 				}
 			}
@@ -99,7 +99,7 @@ func TestNoopChangesKeepVersion(t *testing.T) {
 		r.Headers = headers
 	})
 	version := func() int64 {
-		v, err := x.store.Webhooks.Version(ctx)
+		v, err := x.store.Webhooks.Engine.Version(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func (r *conflictingStore) ChangeSubscription(ctx context.Context, subscriber, g
 func TestChangeOfOriginRequiresHeaders(t *testing.T) {
 	x := newTestEnv(t)
 	x.start()
-	ctx, store := context.Background(), &conflictingStore{Store: x.store.Webhooks}
+	ctx, store := context.Background(), &conflictingStore{Store: x.store.Webhooks.Admin}
 	service := admin.New(store, x.engine, inHouse, slog.New(slog.DiscardHandler))
 	const (
 		here = "http://127.0.0.1:1/in"

@@ -91,7 +91,7 @@ func (h *testEnv) start() {
 		RootCAs:        h.roots,
 	})
 	engine := delivery.New(delivery.Config{
-		Store:    h.wrap(h.store.Webhooks),
+		Store:    h.wrap(h.store.Webhooks.Engine),
 		Sender:   h.sender,
 		Log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Policy:   func() webhook.Policy { return h.policy },
@@ -102,7 +102,7 @@ func (h *testEnv) start() {
 		h.t.Fatal(err)
 	}
 	h.engine = engine
-	h.service = admin.New(h.store.Webhooks, engine, h.rules, slog.New(slog.DiscardHandler))
+	h.service = admin.New(h.store.Webhooks.Admin, engine, h.rules, slog.New(slog.DiscardHandler))
 	h.t.Cleanup(func() { h.stop(testTimeout) })
 }
 

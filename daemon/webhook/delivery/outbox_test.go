@@ -87,7 +87,7 @@ func withOutbox(t *testing.T, test func(x *simulation, o *fakeOutbox)) {
 	t.Helper()
 	simulate(t, func(x *simulation) {
 		x.stop(testTimeout)
-		o := &fakeOutbox{Store: x.store.Webhooks, refused: make(map[string]string)}
+		o := &fakeOutbox{Store: x.store.Webhooks.Engine, refused: make(map[string]string)}
 		x.startEngine(func(c *delivery.Config) {
 			x.faultyStore = deliverytest.New(o)
 			c.Store = x.faultyStore

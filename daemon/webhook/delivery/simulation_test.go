@@ -51,7 +51,7 @@ const peerInterval = time.Second
 func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 	x.t.Helper()
 	store := x.store.Webhooks
-	x.faultyStore = deliverytest.New(store)
+	x.faultyStore = deliverytest.New(store.Engine)
 	if !x.realClock {
 		x.faultyStore.Clock = func() time.Time { return time.Now().UTC() }
 	}
@@ -66,7 +66,7 @@ func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 	}
 	x.engine = engine
 	x.sender = sender.New(sender.Config{}) // closed by stop
-	x.service = admin.New(store, engine, inHouse, slog.New(slog.DiscardHandler))
+	x.service = admin.New(store.Admin, engine, inHouse, slog.New(slog.DiscardHandler))
 	x.t.Cleanup(func() { x.stop(testTimeout) })
 }
 

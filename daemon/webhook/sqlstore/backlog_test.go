@@ -14,7 +14,7 @@ import (
 // its order.
 func TestBacklogByIndex(t *testing.T) {
 	w := hooksInFile(t)
-	plan, err := appdb.QueryAll(t.Context(), w.db, func(row appdb.Row) (text string, err error) {
+	plan, err := appdb.QueryAll(t.Context(), w.Admin.db, func(row appdb.Row) (text string, err error) {
 		var n sql.NullInt64
 		err = row.Scan(&n, &n, &n, &text)
 		return text, err
@@ -38,7 +38,7 @@ func BenchmarkWebhookBacklog(b *testing.B) {
 func benchmarkBacklog(b *testing.B, w *Store) {
 	fillBacklog(b, w)
 	for b.Loop() {
-		all, err := w.Backlog(b.Context())
+		all, err := w.Engine.Backlog(b.Context())
 		if err != nil || len(all) != 100 {
 			b.Fatalf("%d subscriptions (%v)", len(all), err)
 		}
@@ -47,14 +47,14 @@ func benchmarkBacklog(b *testing.B, w *Store) {
 
 func fillBacklog(b *testing.B, w *Store) {
 	r, _ := subscribed(b, w)
-	if _, err := w.db.Exec(b.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered,
+	if _, err := w.Admin.db.Exec(b.Context(), `INSERT INTO whd.SY_WebhookSubscription (ID, RecID, SubscriberID, EventName, URL, ItemNo, IsEnabled, Ordered,
 	Secret, MadeByAdmin, LastSavedDateTime, RowHash)
 SELECT 1000000 + h.N, CONCAT('subscription ', h.N), s.SubscriberID, s.EventName, s.URL, s.ItemNo, 1, 0, s.Secret, 0, s.LastSavedDateTime, s.RowHash
 FROM whd.SY_WebhookSubscription s CROSS JOIN `+numbers(100)+` h WHERE s.ID = @ID`, sql.Named("ID", r.ID)); err != nil {
 		b.Fatal(err)
 	}
 	for part := range 30 {
-		if _, err := w.db.Pool.ExecContext(b.Context(), w.db.Qualify(`INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
+		if _, err := w.Admin.db.Pool.ExecContext(b.Context(), w.Admin.db.Qualify(`INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts,
 	NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
 SELECT m.N, CONCAT('message ', m.N), m.N, 1 + m.N % 2, 1000000 + m.N % 100, 'https://shop.example/in/some/longer/path',
 	CASE WHEN m.N % 3 = 0 THEN 1 WHEN m.N % 10 = 1 THEN 2 ELSE 0 END, 1, CASE WHEN m.N % 3 = 0 THEN NULL ELSE @At END, @At, @At, 0

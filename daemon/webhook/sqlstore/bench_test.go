@@ -32,13 +32,13 @@ func benchmarkWrite(b *testing.B, open func(testing.TB) *Store) {
 				made := hookBatch(version, int64(1+2*size*n), size, r, l, body)
 				all := batch(made, before)
 				for _, unmeasured := range all[:len(all)-1] {
-					if err := w.Write(b.Context(), unmeasured); err != nil {
+					if err := w.Engine.Write(b.Context(), unmeasured); err != nil {
 						b.Fatal(err)
 					}
 				}
 				last := all[len(all)-1]
 				b.StartTimer()
-				if err := w.Write(b.Context(), last); err != nil {
+				if err := w.Engine.Write(b.Context(), last); err != nil {
 					b.Fatal(err)
 				}
 				rows += len(last.Events) + len(last.Messages) + len(last.Outcomes)
@@ -65,13 +65,13 @@ func BenchmarkWebhookPage(b *testing.B) {
 	r, l := subscribed(b, w)
 	version := w.mustVersion(b)
 	for n := range int64(40) {
-		if err := w.Write(b.Context(), hookBatch(version, 1+512*n, 256, r, l, strings.Repeat("x", 500))); err != nil {
+		if err := w.Engine.Write(b.Context(), hookBatch(version, 1+512*n, 256, r, l, strings.Repeat("x", 500))); err != nil {
 			b.Fatal(err)
 		}
 	}
 	p := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: hookNoon, Limit: 128}
 	for b.Loop() {
-		page, err := w.OpenMessages(b.Context(), p)
+		page, err := w.Engine.OpenMessages(b.Context(), p)
 		if err != nil {
 			b.Fatal(err)
 		}

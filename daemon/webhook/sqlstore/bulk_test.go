@@ -27,23 +27,23 @@ func bulkRows(t *testing.T, w *Store) {
 	twin.ID, twin.GUID = 99, strings.Replace(twin.GUID, "7000", "7001", 1)
 	b.Messages = append(b.Messages, &twin)
 	b.Outcomes = succeeded(b)[:3]
-	if err := w.Write(t.Context(), b); err != nil {
+	if err := w.Engine.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	candidates := []admin.Candidate{{ID: 12, Status: webhook.Successful}, {ID: 14, Status: webhook.Successful}}
-	if done, err := w.RemoveMessages(t.Context(), candidates, hookNoon); err != nil || len(done) != 2 {
+	if done, err := w.Admin.RemoveMessages(t.Context(), candidates, hookNoon); err != nil || len(done) != 2 {
 		t.Fatalf("removed %+v (%v)", done, err)
 	}
-	expectRows(t, w.db, `ID, EventID FROM whd.SY_WebhookMessage ORDER BY ID`, "16|15", "99|13")
-	expectRows(t, w.db, `MessageID FROM whd.SY_WebhookMessageResponse`, "16")
-	expectRows(t, w.db, `EventID FROM whd.WH_Event ORDER BY EventID`, "13", "15")
-	expectRows(t, w.db, `SubscriptionID - `+strconv.FormatInt(r.ID, 10)+`, Kind FROM whd.WH_Nudge WHERE Kind <> 4`, "0|2")
+	expectRows(t, w.Admin.db, `ID, EventID FROM whd.SY_WebhookMessage ORDER BY ID`, "16|15", "99|13")
+	expectRows(t, w.Admin.db, `MessageID FROM whd.SY_WebhookMessageResponse`, "16")
+	expectRows(t, w.Admin.db, `EventID FROM whd.WH_Event ORDER BY EventID`, "13", "15")
+	expectRows(t, w.Admin.db, `SubscriptionID - `+strconv.FormatInt(r.ID, 10)+`, Kind FROM whd.WH_Nudge WHERE Kind <> 4`, "0|2")
 
 	e := audit.Entry{Actor: audit.Actor{Name: "ann", Via: "basic", Address: "192.0.2.1"}, At: hookNoon, Action: "messages delete", Subject: "messages", Detail: "Status=3"}
-	if err := w.AddAuditEntry(t.Context(), e); err != nil {
+	if err := w.Admin.AddAuditEntry(t.Context(), e); err != nil {
 		t.Fatal(err)
 	}
-	expectRows(t, w.db, `UserName, Via, Address, Action, Subject, Detail FROM whd.WH_Audit WHERE Action = 'messages delete'`,
+	expectRows(t, w.Admin.db, `UserName, Via, Address, Action, Subject, Detail FROM whd.WH_Audit WHERE Action = 'messages delete'`,
 		"ann|basic|192.0.2.1|messages delete|messages|Status=3")
 }
 
@@ -57,17 +57,17 @@ func TestExpiredOldSecretIsRemoved(t *testing.T) {
 			rotation.Old = []webhook.ReplacedSecret{{Secret: webhook.NewSecret(), Until: until}}
 		}
 		change := admin.SubscriptionChange{Secret: rotation}
-		if _, err := w.ChangeSubscription(t.Context(), r.Subscriber, r.GUID, change, hookNoon); err != nil {
+		if _, err := w.Admin.ChangeSubscription(t.Context(), r.Subscriber, r.GUID, change, hookNoon); err != nil {
 			t.Fatal(err)
 		}
 		var old, end sql.NullString
-		if err := w.db.Pool.QueryRow(`SELECT OldSecret, OldSecretUntil FROM SY_WebhookSubscription`).Scan(&old, &end); err != nil {
+		if err := w.Admin.db.Pool.QueryRow(`SELECT OldSecret, OldSecretUntil FROM SY_WebhookSubscription`).Scan(&old, &end); err != nil {
 			t.Fatal(err)
 		}
 		if old.Valid != !until.IsZero() || end.Valid != old.Valid {
 			t.Errorf("until %v: the row has the old secret: %v, its end: %v", until, old.Valid, end.Valid)
 		}
-		s, err := w.Snapshot(t.Context())
+		s, err := w.Engine.Snapshot(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,10 +82,10 @@ func TestExpiredOldSecretIsRemoved(t *testing.T) {
 func BenchmarkBulk(b *testing.B) {
 	for name, work := range map[string]func(*Store, []admin.Candidate) ([]admin.Changed, error){
 		"retry": func(w *Store, p []admin.Candidate) ([]admin.Changed, error) {
-			return w.RetryMessages(b.Context(), p, hookNoon)
+			return w.Admin.RetryMessages(b.Context(), p, hookNoon)
 		},
 		"remove": func(w *Store, p []admin.Candidate) ([]admin.Changed, error) {
-			return w.RemoveMessages(b.Context(), p, hookNoon)
+			return w.Admin.RemoveMessages(b.Context(), p, hookNoon)
 		},
 	} {
 		b.Run(name, func(b *testing.B) {
@@ -101,7 +101,7 @@ func BenchmarkBulk(b *testing.B) {
 				for i := range batch.Outcomes {
 					batch.Outcomes[i].After.Status = webhook.Failed
 				}
-				if err := w.Write(b.Context(), batch); err != nil {
+				if err := w.Engine.Write(b.Context(), batch); err != nil {
 					b.Fatal(err)
 				}
 				candidates := make([]admin.Candidate, size)

@@ -89,7 +89,7 @@ func TestListStatements(t *testing.T) {
 				}
 				fmt.Fprintf(&b, "-- %s, %s\n%s;\n", c.name, s.dialect.Name, st.SQL)
 				if s.store == w.Admin {
-					b.WriteString(planOf(t, w.db, st))
+					b.WriteString(planOf(t, w.Admin.db, st))
 				}
 			}
 		}
@@ -126,23 +126,23 @@ func planOf(t *testing.T, db *appdb.DB, s query.Statement) string {
 func TestSubscriptionsByNumber(t *testing.T) {
 	ctx, w := t.Context(), hooksInFile(t)
 	shop := admin.Subscriber{Name: "Shop", Enabled: true}
-	subscriber, err := w.AddSubscriber(ctx, shop, audit.Entry{Actor: audit.System(), At: hookNoon})
+	subscriber, err := w.Admin.AddSubscriber(ctx, shop, audit.Entry{Actor: audit.System(), At: hookNoon})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
 		sub := webhook.Subscription{Subscriber: subscriber.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: hookNoon}
-		if _, err := w.AddSubscription(ctx, sub, nil); err != nil {
+		if _, err := w.Admin.AddSubscription(ctx, sub, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.db.Exec(ctx, `UPDATE SY_WebhookSubscription SET ItemNo = 6 - ItemNo`); err != nil {
+	if _, err := w.Admin.db.Exec(ctx, `UPDATE SY_WebhookSubscription SET ItemNo = 6 - ItemNo`); err != nil {
 		t.Fatal(err)
 	}
 	for take := range int64(6) {
 		var numbers []int
 		for skip := int64(0); skip < 5; skip += max(take, 5*(1-take)) { // 0 stands for all
-			page, total, err := w.Subscriptions(ctx, subscriber.GUID, skip, cmp.Or(take, -1))
+			page, total, err := w.Admin.Subscriptions(ctx, subscriber.GUID, skip, cmp.Or(take, -1))
 			if err != nil || total != 5 {
 				t.Fatalf("total %d (%v)", total, err)
 			}
@@ -207,7 +207,7 @@ VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
 			if failed != nil {
 				t.Fatal(failed)
 			}
-			err = w.Close()
+			err = w.Engine.Close()
 			expectRows(t, db, `COUNT(*) FROM `+uncounted, "0")
 		default:
 			_, err = db.Exec(t.Context(), statement)
@@ -234,17 +234,17 @@ func TestNewMessagesAreCounted(t *testing.T) {
 	r, l := subscribed(t, w)
 	version := w.mustVersion(t)
 	for n := range int64(maxUncounted + 10) {
-		if err := w.Write(t.Context(), hookBatch(version, 1+2*n, 1, r, l, "{}")); err != nil {
+		if err := w.Engine.Write(t.Context(), hookBatch(version, 1+2*n, 1, r, l, "{}")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	expectRows(t, w.db, `COUNT(*) FROM `+uncounted, "10")
-	expectRows(t, w.db, `SUM(Messages) FROM `+messageCounts, strconv.Itoa(maxUncounted+10))
+	expectRows(t, w.Admin.db, `COUNT(*) FROM `+uncounted, "10")
+	expectRows(t, w.Admin.db, `SUM(Messages) FROM `+messageCounts, strconv.Itoa(maxUncounted+10))
 }
 
 // TestCountReadsNewMessages checks that counting new messages does not read the others.
 func TestCountReadsNewMessages(t *testing.T) {
-	plan := planOf(t, hooksInFile(t).db, query.Statement{SQL: countUncounted})
+	plan := planOf(t, hooksInFile(t).Admin.db, query.Statement{SQL: countUncounted})
 	if !strings.Contains(plan, "SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)") {
 		t.Error(plan)
 	}

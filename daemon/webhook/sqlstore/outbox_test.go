@@ -19,7 +19,7 @@ func put(t *testing.T, w *Store, to interface {
 	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
 }, bodies ...string) {
 	t.Helper()
-	insert := w.db.Qualify(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', @Body)`)
+	insert := w.Admin.db.Qualify(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', @Body)`)
 	for _, body := range bodies {
 		if _, err := to.ExecContext(t.Context(), insert, sql.Named("Body", body)); err != nil {
 			t.Fatal(err)
@@ -30,7 +30,7 @@ func put(t *testing.T, w *Store, to interface {
 // expectOutbox compares the bodies in the outbox, and returns the rows.
 func expectOutbox(t *testing.T, w *Store, limit int, want ...string) []delivery.OutboxEvent {
 	t.Helper()
-	rows, err := w.ReadOutbox(t.Context(), limit, nil)
+	rows, err := w.Engine.ReadOutbox(t.Context(), limit, nil)
 	var got []string
 	for _, r := range rows {
 		got = append(got, string(r.Body))
@@ -44,7 +44,7 @@ func expectOutbox(t *testing.T, w *Store, limit int, want ...string) []delivery.
 func TestOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	for _, kept := range []bool{false, true} {
-		tx, err := w.db.Pool.BeginTx(t.Context(), nil)
+		tx, err := w.Admin.db.Pool.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,14 +58,14 @@ func TestOutbox(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	put(t, w, w.db.Pool, `{"Name":"Größe 日本 😀","Tab":"	"}`)
+	put(t, w, w.Admin.db.Pool, `{"Name":"Größe 日本 😀","Tab":"	"}`)
 	rows := expectOutbox(t, w, 10, "a", "b", `{"Name":"Größe 日本 😀","Tab":"	"}`)
 	expectOutbox(t, w, 2, "a", "b")
-	if err := w.RefuseOutbox(t.Context(), rows[0], "because of \x00"+strings.Repeat("é", 500)); err != nil {
+	if err := w.Engine.RefuseOutbox(t.Context(), rows[0], "because of \x00"+strings.Repeat("é", 500)); err != nil {
 		t.Fatal(err)
 	}
 	expectOutbox(t, w, 10, "b", string(rows[2].Body))
-	expectRows(t, w.db, `LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`,
+	expectRows(t, w.Admin.db, `LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`,
 		"205|because of \uFFFDé")
 }
 
@@ -74,17 +74,17 @@ func TestOutbox(t *testing.T) {
 func TestLargeBodiesInTheOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	half, most := strings.Repeat("x", outboxBytes/2), strings.Repeat("é", delivery.MaxBodySize/2)
-	put(t, w, w.db.Pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1))
-	first, err := w.ReadOutbox(t.Context(), 10, nil)
+	put(t, w, w.Admin.db.Pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1))
+	first, err := w.Engine.ReadOutbox(t.Context(), 10, nil)
 	if err != nil || len(first) != 2 {
 		t.Fatalf("%d rows (%v), want as many as have a mebibyte", len(first), err)
 	}
 	sizes := func() string {
 		text := ""
-		rows, err := w.ReadOutbox(t.Context(), 10, nil)
+		rows, err := w.Engine.ReadOutbox(t.Context(), 10, nil)
 		for _, r := range rows {
 			text += fmt.Sprintf("%v ", r.TooLarge)
-			err = errors.Join(err, w.RefuseOutbox(t.Context(), r, "seen"))
+			err = errors.Join(err, w.Engine.RefuseOutbox(t.Context(), r, "seen"))
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -103,22 +103,22 @@ func TestLargeBodiesInTheOutbox(t *testing.T) {
 func TestOutboxInABatch(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
 	r, l := subscribed(t, w)
-	put(t, w, w.db.Pool, "a", "b", "c", "d")
+	put(t, w, w.Admin.db.Pool, "a", "b", "c", "d")
 	rows := expectOutbox(t, w, 10, "a", "b", "c", "d")
 	a, b := rows[0].ID, rows[1].ID
 	c, d := rows[2].ID, rows[3].ID
-	if err := w.RefuseOutbox(t.Context(), rows[1], "no event"); err != nil {
+	if err := w.Engine.RefuseOutbox(t.Context(), rows[1], "no event"); err != nil {
 		t.Fatal(err)
 	}
 	write := func(first int64, want error, outbox ...int64) {
 		t.Helper()
 		batch := hookBatch(w.mustVersion(t), first, 1, r, l, "{}")
 		batch.Outbox = outbox
-		if err := w.Write(t.Context(), batch); !errors.Is(err, want) {
+		if err := w.Engine.Write(t.Context(), batch); !errors.Is(err, want) {
 			t.Errorf("with rows %v of the outbox: %v, want %v", outbox, err, want)
 		}
 		page := delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100}
-		open, err := w.OpenMessages(t.Context(), page)
+		open, err := w.Engine.OpenMessages(t.Context(), page)
 		exists := slices.ContainsFunc(open, func(m *webhook.Message) bool { return m.ID == first+1 })
 		if err != nil || exists != (want == nil) {
 			t.Errorf("with rows %v of the outbox the message exists: %v (%v)", outbox, exists, err)
@@ -141,14 +141,14 @@ func TestConcurrentOutboxBatches(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	w := hooksOnServer(t, dsn)
 	r, l := subscribed(t, w)
-	put(t, w, w.db.Pool, "a", "b", "c")
+	put(t, w, w.Admin.db.Pool, "a", "b", "c")
 	for _, row := range expectOutbox(t, w, 10, "a", "b", "c") {
 		version, results := w.mustVersion(t), make(chan error)
 		for i := range int64(4) {
 			go func() {
 				batch := hookBatch(version, 1000*row.ID+10*i, 1, r, l, "{}")
 				batch.Outbox = []int64{row.ID}
-				results <- w.Write(t.Context(), batch)
+				results <- w.Engine.Write(t.Context(), batch)
 			}()
 		}
 		written := 0
@@ -164,7 +164,7 @@ func TestConcurrentOutboxBatches(t *testing.T) {
 			t.Errorf("row %d was taken %d times", row.ID, written)
 		}
 	}
-	expectRows(t, w.db, `COUNT(*) FROM whd.SY_WebhookMessage`, "3")
+	expectRows(t, w.Admin.db, `COUNT(*) FROM whd.SY_WebhookMessage`, "3")
 }
 
 // TestNoOutboxInAFile checks that a file has no outbox.
@@ -174,7 +174,7 @@ func TestNoOutboxInAFile(t *testing.T) {
 	expectOutbox(t, w, 10)
 	b := hookBatch(w.mustVersion(t), 11, 1, r, l, "{}")
 	b.Outbox = []int64{1}
-	if err := w.Write(t.Context(), b); !errors.Is(err, delivery.ErrOutboxTaken) {
+	if err := w.Engine.Write(t.Context(), b); !errors.Is(err, delivery.ErrOutboxTaken) {
 		t.Errorf("a row of it was written: %v", err)
 	}
 }

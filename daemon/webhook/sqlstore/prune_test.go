@@ -25,12 +25,12 @@ func removalIsComplete(t *testing.T, w *Store) {
 	twin.ID = 20
 	twin.GUID = "00000000-0000-7000-8000-000000000020"
 	b.Messages = append(b.Messages, &twin)
-	if err := w.Write(t.Context(), b); err != nil {
+	if err := w.Engine.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	done := delivery.Batch{Version: b.Version, Leases: b.Leases, Outcomes: succeeded(b)[:2]}
 	done.Outcomes[1].Began = hookNoon.Add(time.Hour)
-	if err := w.Write(t.Context(), done); err != nil {
+	if err := w.Engine.Write(t.Context(), done); err != nil {
 		t.Fatal(err)
 	}
 	expect := func(messages, responses, events string) {
@@ -40,7 +40,7 @@ func removalIsComplete(t *testing.T, w *Store) {
 			`MessageID FROM whd.SY_WebhookMessageResponse ORDER BY MessageID`: responses,
 			`EventID FROM whd.WH_Event ORDER BY EventID`:                      events,
 		} {
-			ids, err := appdb.QueryAll(t.Context(), w.db, appdb.ScanInt, `SELECT `+column)
+			ids, err := appdb.QueryAll(t.Context(), w.Admin.db, appdb.ScanInt, `SELECT `+column)
 			if got := fmt.Sprint(ids); err != nil || got != want {
 				t.Errorf("%s: %s (%v), want %s", column, got, err, want)
 			}
@@ -48,7 +48,7 @@ func removalIsComplete(t *testing.T, w *Store) {
 	}
 	prune := func(before time.Time) {
 		t.Helper()
-		if _, err := w.Prune(t.Context(), delivery.Prune{Limit: 10, Successful: before}); err != nil {
+		if _, err := w.Engine.Prune(t.Context(), delivery.Prune{Limit: 10, Successful: before}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -57,14 +57,14 @@ func removalIsComplete(t *testing.T, w *Store) {
 	prune(hookNoon.Add(24 * time.Hour))
 	expect("[16 20]", "[]", "[13 15]") // the other message still needs its event
 	changed := []deletion{{id: 16, event: 15, status: int64(webhook.Successful)}, {id: 20, event: 13, attempts: 1}}
-	if _, got, err := w.remover.remove(t.Context(), changed); err != nil || got.Rows != 0 {
+	if _, got, err := w.Engine.remover.remove(t.Context(), changed); err != nil || got.Rows != 0 {
 		t.Errorf("removed changed messages: %+v (%v)", got, err)
 	}
 	expect("[16 20]", "[]", "[13 15]")
-	if _, err := w.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
+	if _, err := w.Admin.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := w.Sweep(t.Context(), 10); err != nil || got.Rows != 2 {
+	if got, err := w.Engine.Sweep(t.Context(), 10); err != nil || got.Rows != 2 {
 		t.Errorf("swept %+v (%v)", got, err)
 	}
 	expect("[]", "[]", "[]")
@@ -77,21 +77,21 @@ func TestRemovalYieldsToWriters(t *testing.T) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 30, r, l, "{}")
 	b.Outcomes = succeeded(b)
-	if err := w.Write(t.Context(), b); err != nil {
+	if err := w.Engine.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
 	p := delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
 	step := func(rows int, isMore bool) {
 		t.Helper()
-		got, err := w.Prune(t.Context(), p)
+		got, err := w.Engine.Prune(t.Context(), p)
 		if err != nil || got.Rows != rows || got.More != isMore {
 			t.Errorf("%+v (%v), want %d rows, more %v", got, err, rows, isMore)
 		}
 		p.After = got.Last
 	}
-	w.db.WriteLock.Waiting.Add(1)
+	w.Admin.db.WriteLock.Waiting.Add(1)
 	step(12, true)
-	w.db.WriteLock.Waiting.Add(-1)
+	w.Admin.db.WriteLock.Waiting.Add(-1)
 	step(18, false)
 }
 
@@ -102,10 +102,10 @@ func TestRemovalRestoresSync(t *testing.T) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 2, r, l, "{}")
 	b.Outcomes = succeeded(b)
-	if err := w.Write(t.Context(), b); err != nil {
+	if err := w.Engine.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	f := w.writer.(*fileWriter)
+	f := w.Engine.writer.(*fileWriter)
 	p := delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
 	expectSynced := func(when string) {
 		t.Helper()
@@ -122,14 +122,14 @@ func TestRemovalRestoresSync(t *testing.T) {
 	if err := f.conn.Exec("ALTER TABLE WH_Event RENAME TO Elsewhere"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Prune(t.Context(), p); err == nil {
+	if _, err := w.Engine.Prune(t.Context(), p); err == nil {
 		t.Error("a removal without the events' table succeeded")
 	}
 	expectSynced("a removal that failed")
 	if err := f.conn.Exec("ALTER TABLE Elsewhere RENAME TO WH_Event"); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := w.Prune(t.Context(), p); err != nil || got.Rows != 2 {
+	if got, err := w.Engine.Prune(t.Context(), p); err != nil || got.Rows != 2 {
 		t.Errorf("removed %+v (%v)", got, err)
 	}
 	expectSynced("a removal")

@@ -43,11 +43,11 @@ func onBoth(t *testing.T, test func(*testing.T, *Store)) {
 // their messages, and the number of stored texts.
 func (w *Store) answers(t *testing.T) (lengths []int64, stored int64) {
 	t.Helper()
-	lengths, err := appdb.QueryAll(t.Context(), w.db, appdb.ScanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
-	if !w.db.IsServer() {
-		lengths, err = appdb.QueryAll(t.Context(), w.db, appdb.ScanInt, `SELECT COALESCE(LENGTH(AnswerText), 0) FROM WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	lengths, err := appdb.QueryAll(t.Context(), w.Admin.db, appdb.ScanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	if !w.Admin.db.IsServer() {
+		lengths, err = appdb.QueryAll(t.Context(), w.Admin.db, appdb.ScanInt, `SELECT COALESCE(LENGTH(AnswerText), 0) FROM WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
 	}
-	n, err2 := appdb.QueryOne(t.Context(), w.db, appdb.ScanInt, `SELECT COUNT(*) FROM whd.WH_ResponseText`)
+	n, err2 := appdb.QueryOne(t.Context(), w.Admin.db, appdb.ScanInt, `SELECT COUNT(*) FROM whd.WH_ResponseText`)
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestEqualAnswersAreStoredOnce(t *testing.T) {
 			t.Helper()
 			b := hookBatch(w.mustVersion(t), first, 20, r, l, "{}")
 			b.Outcomes = refused(b, hookNoon, func(int) []byte { return answer })
-			if err := w.Write(t.Context(), b); err != nil {
+			if err := w.Engine.Write(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -72,14 +72,14 @@ func TestEqualAnswersAreStoredOnce(t *testing.T) {
 		write(111, page(1))
 		write(211, page(2))
 		write(311, []byte("no"))
-		if _, err := w.db.Exec(t.Context(), `UPDATE whd.SY_WebhookMessageResponse SET TextHash = NULL, AnswerText = 'early' WHERE MessageID = 12`); err != nil {
+		if _, err := w.Admin.db.Exec(t.Context(), `UPDATE whd.SY_WebhookMessageResponse SET TextHash = NULL, AnswerText = 'early' WHERE MessageID = 12`); err != nil {
 			t.Fatal(err)
 		}
 		lengths, stored := w.answers(t)
 		if stored != 2 || len(lengths) != 80 || lengths[0] != 5 || lengths[1] != maxResponse || lengths[79] != 2 {
 			t.Errorf("%d texts are stored; the attempts have %d", stored, lengths)
 		}
-		expectRows(t, w.db, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20") // the column of the view can be filtered
+		expectRows(t, w.Admin.db, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20") // the column of the view can be filtered
 	})
 }
 
@@ -89,10 +89,10 @@ func TestRefusalsAreStoredCompactly(t *testing.T) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 1000, r, l, "{}")
 	b.Outcomes = refused(b, hookNoon, func(int) []byte { return page(1) })
-	if err := w.Write(t.Context(), b); err != nil {
+	if err := w.Engine.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	size, err := appdb.SizeOf(w.writer.(*fileWriter).conn)
+	size, err := appdb.SizeOf(w.Engine.writer.(*fileWriter).conn)
 	if bytes := size.Pages * size.PageSize; err != nil || bytes > 2<<20 {
 		t.Errorf("1,000 refusals use %d bytes (%v)", bytes, err)
 	}
@@ -114,10 +114,10 @@ func TestAnswersAreBounded(t *testing.T) {
 			}
 			return page(100*day + i)
 		})
-		if err := w.Write(t.Context(), b); err != nil {
+		if err := w.Engine.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
-		expectRows(t, w.db, `CASE WHEN Next = (SELECT SUM(Size) FROM WH_ResponseText) AND Next BETWEEN 75000 AND 80000 THEN 'kept' ELSE Next END
+		expectRows(t, w.Admin.db, `CASE WHEN Next = (SELECT SUM(Size) FROM WH_ResponseText) AND Next BETWEEN 75000 AND 80000 THEN 'kept' ELSE Next END
 FROM WH_Number WHERE Name = 'ResponseTextSize'`, "kept")
 	}
 	lengths, stored := w.answers(t)
@@ -139,13 +139,13 @@ func TestReclaimTexts(t *testing.T) {
 		b := hookBatch(w.mustVersion(t), 11, 30, r, l, "{}")
 		b.Outcomes = refused(b, time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC), page)
 		b.Outcomes[29].Began = time.Now().UTC()
-		if err := w.Write(t.Context(), b); err != nil {
+		if err := w.Engine.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 		reclaim := func(max int64, left int64) {
 			t.Helper()
 			for isDone := false; !isDone; {
-				got, err := w.Reclaim(t.Context(), 4, max)
+				got, err := w.Engine.Reclaim(t.Context(), 4, max)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -156,7 +156,7 @@ func TestReclaimTexts(t *testing.T) {
 			}
 		}
 		reclaim(0, 30)
-		if _, err := w.db.Exec(t.Context(), `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`); err != nil {
+		if _, err := w.Admin.db.Exec(t.Context(), `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`); err != nil {
 			t.Fatal(err)
 		}
 		reclaim(0, 20)
@@ -174,17 +174,17 @@ func TestFileShrinks(t *testing.T) {
 			r, l := subscribed(t, w)
 			b := hookBatch(w.mustVersion(t), 11, 1000, r, l, strings.Repeat("x", 8000))
 			b.Outcomes = succeeded(b)
-			if err := w.Write(t.Context(), b); err != nil {
+			if err := w.Engine.Write(t.Context(), b); err != nil {
 				t.Fatal(err)
 			}
-			conn := w.writer.(*fileWriter).conn
+			conn := w.Engine.writer.(*fileWriter).conn
 			before, err := appdb.SizeOf(conn)
 			if err != nil {
 				t.Fatal(err)
 			}
 			p := delivery.Prune{Limit: 1000, Successful: hookNoon.AddDate(0, 0, 1)}
 			for isDone := false; !isDone; {
-				got, err := w.Prune(t.Context(), p)
+				got, err := w.Engine.Prune(t.Context(), p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -193,7 +193,7 @@ func TestFileShrinks(t *testing.T) {
 			}
 			steps := 0
 			for isDone := false; !isDone; steps++ {
-				got, err := w.Reclaim(t.Context(), 100, 0)
+				got, err := w.Engine.Reclaim(t.Context(), 100, 0)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -207,7 +207,7 @@ func TestFileShrinks(t *testing.T) {
 				if after.Pages != before.Pages || steps > 2 {
 					t.Errorf("%d pages became %d in %d steps", before.Pages, after.Pages, steps)
 				}
-				if err := errors.Join(w.Close(), w.db.Close()); err != nil {
+				if err := errors.Join(w.Engine.Close(), w.Admin.db.Close()); err != nil {
 					t.Fatal(err)
 				}
 				before, after, err := appdb.Compact(t.Context(), filepath.Join(dir, appdb.FileName))

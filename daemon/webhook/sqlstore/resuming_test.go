@@ -22,10 +22,10 @@ import (
 func TestLongReadsYieldToCheckpoints(t *testing.T) {
 	w := openedHooks(t, filepath.Join(t.TempDir(), appdb.FileName))
 	r, l := subscribed(t, w)
-	version, f := w.mustVersion(t), w.writer.(*fileWriter)
+	version, f := w.mustVersion(t), w.Engine.writer.(*fileWriter)
 	write := func(b delivery.Batch) {
 		t.Helper()
-		if err := w.Write(t.Context(), b); err != nil {
+		if err := w.Engine.Write(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func TestLongReadsYieldToCheckpoints(t *testing.T) {
 		}
 		read := func(step func()) (rows []string) {
 			t.Helper()
-			result, err := executor.Select(t.Context(), w.db, func() executor.Limits { return executor.Limits{} }, plan)
+			result, err := executor.Select(t.Context(), w.Admin.db, func() executor.Limits { return executor.Limits{} }, plan)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,8 +14,8 @@ import (
 
 // Store is the storage of webhooks.
 type Store struct {
-	*Admin
-	*Engine
+	Admin  *Admin  // for administration
+	Engine *Engine // for the delivery engine
 }
 
 var (

@@ -49,7 +49,7 @@ func hooksInFile(tb testing.TB) *Store {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if err := errors.Join(w.Close(), db.Close()); err != nil {
+		if err := errors.Join(w.Engine.Close(), db.Close()); err != nil {
 			tb.Error(err)
 		}
 	})
@@ -67,7 +67,7 @@ func openedHooks(t *testing.T, path string) *Store {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = errors.Join(w.Close(), db.Close()) })
+	t.Cleanup(func() { _ = errors.Join(w.Engine.Close(), db.Close()) })
 	return w
 }
 
@@ -97,11 +97,11 @@ func hooksOnServer(tb testing.TB, dsn string) *Store {
 func subscribed(tb testing.TB, w *Store) (webhook.Subscription, delivery.Lease) {
 	tb.Helper()
 	shop := admin.Subscriber{Name: "Shop", Enabled: true}
-	s, err := w.AddSubscriber(tb.Context(), shop, audit.Entry{Actor: audit.System(), At: hookNoon})
+	s, err := w.Admin.AddSubscriber(tb.Context(), shop, audit.Entry{Actor: audit.System(), At: hookNoon})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	r, err := w.AddSubscription(tb.Context(), webhook.Subscription{
+	r, err := w.Admin.AddSubscription(tb.Context(), webhook.Subscription{
 		Subscriber: s.GUID,
 		Pattern:    "*",
 		URL:        "https://shop.example/in",
@@ -111,7 +111,7 @@ func subscribed(tb testing.TB, w *Store) (webhook.Subscription, delivery.Lease) 
 	if err != nil {
 		tb.Fatal(err)
 	}
-	l, err := w.Lease(tb.Context(), 0)
+	l, err := w.Engine.Lease(tb.Context(), 0)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func webhookViews(t *testing.T, w *Store) {
 			Took:   20 * time.Millisecond,
 		},
 	}}
-	if err := errors.Join(w.Write(t.Context(), b), w.SetDefaultRetries(t.Context(), 7)); err != nil {
+	if err := errors.Join(w.Engine.Write(t.Context(), b), w.Engine.SetDefaultRetries(t.Context(), 7)); err != nil {
 		t.Fatal(err)
 	}
 	const message = `00000000-0000-7000-8000-00000000000`
@@ -175,20 +175,20 @@ func webhookViews(t *testing.T, w *Store) {
 		later = "2030-01-02T12:01:00.1234560"
 	)
 	ids := r.Subscriber + "|" + r.GUID + "|"
-	expectRows(t, w.db, `SubscriberID, SubscriptionID, MessageID, EventName, URL, Body, ItemNo, Status, Retries, AddedDateTime, LastSavedDateTime,
+	expectRows(t, w.Admin.db, `SubscriberID, SubscriptionID, MessageID, EventName, URL, Body, ItemNo, Status, Retries, AddedDateTime, LastSavedDateTime,
 	LastMessageResponseHTTPCode, LastMessageResponseMessage, NextAttemptDateTime, MaxRetries FROM whd.WH_MessageView ORDER BY ItemNo`,
 		ids+message+`c|debtor.created|https://shop.example/in|{"a":1}|12|2|0|`+added+"|"+ended+"|null|timeout|"+later+"|7",
 		ids+message+`e|debtor.created|https://shop.example/in|{"a":1}|14|0|0|`+added+"|"+added+"|null|null|"+added+"|7")
-	expectRows(t, w.db, `SubscriberID, SubscriptionID, MessageID, EventName, MessageItemNo, Status, Retries, AddedDateTime, MessageLastSavedDateTime,
+	expectRows(t, w.Admin.db, `SubscriberID, SubscriptionID, MessageID, EventName, MessageItemNo, Status, Retries, AddedDateTime, MessageLastSavedDateTime,
 	HTTPCode, Message, ItemNo, LastSavedDateTime, Duration, Detail, AnswerText FROM whd.WH_MessageResponseView`,
 		ids+message+`c|debtor.created|12|2|0|`+added+"|"+ended+"|null|timeout|1|"+ended+"|200000|say \"no\"|\uFFFDé")
-	expectRows(t, w.db, `RecID, SY_WebhookSubscriber_RecID, EventName, ItemNo, DisabledReason FROM whd.WH_SubscriptionView`,
+	expectRows(t, w.Admin.db, `RecID, SY_WebhookSubscriber_RecID, EventName, ItemNo, DisabledReason FROM whd.WH_SubscriptionView`,
 		r.GUID+"|"+r.Subscriber+"|*|1|null")
-	if _, err := w.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
+	if _, err := w.Admin.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
 		t.Fatal(err)
 	}
 	for _, view := range []string{"WH_MessageView", "WH_MessageResponseView", "WH_SubscriptionView"} {
-		expectRows(t, w.db, `EventName FROM whd.`+view)
+		expectRows(t, w.Admin.db, `EventName FROM whd.`+view)
 	}
 }
 
@@ -201,19 +201,19 @@ func TestColumnsOfTables(t *testing.T) {
 		names = append(names, c.name)
 	}
 	slices.Sort(names)
-	expectRows(t, w.db, `name FROM pragma_table_info('SY_WebhookMessage')
+	expectRows(t, w.Admin.db, `name FROM pragma_table_info('SY_WebhookMessage')
 WHERE name NOT IN ('LastSavedDateTime', 'HTTPCode', 'ResponseMessage') -- which attempts change
 ORDER BY name`, names...)
 	for _, kind := range record.System().Kinds() {
 		if kind.Database == record.AppDB {
-			expectRows(t, w.db, strings.Join(kind.ColumnNames(), ", ")+` FROM whd.`+kind.Source()+` WHERE 1 = 0`)
+			expectRows(t, w.Admin.db, strings.Join(kind.ColumnNames(), ", ")+` FROM whd.`+kind.Source()+` WHERE 1 = 0`)
 		}
 	}
 }
 
 func (w *Store) mustVersion(tb testing.TB) int64 {
 	tb.Helper()
-	v, err := w.Version(tb.Context())
+	v, err := w.Engine.Version(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -264,7 +264,7 @@ func expectRows(t *testing.T, o *appdb.DB, columns string, want ...string) {
 // messages.
 func TestOpenMessagesByIndex(t *testing.T) {
 	w := hooksInFile(t)
-	if plan := planOf(t, w.db, query.Statement{SQL: strings.NewReplacer("whd.", "", "@Key", "'k'").Replace(tracedChanges)}); !strings.Contains(plan, "USING INDEX IX_WH_RecordChange_Key (RecordKey=?)") {
+	if plan := planOf(t, w.Admin.db, query.Statement{SQL: strings.NewReplacer("whd.", "", "@Key", "'k'").Replace(tracedChanges)}); !strings.Contains(plan, "USING INDEX IX_WH_RecordChange_Key (RecordKey=?)") {
 		t.Error(plan)
 	}
 	for where, index := range map[string]string{
@@ -274,7 +274,7 @@ func TestOpenMessagesByIndex(t *testing.T) {
 		openMessages + ` AND m.NextAttemptDateTime >= 'a' AND m.NextAttemptDateTime <= 'b' ORDER BY m.NextAttemptDateTime, m.ID LIMIT 5`: "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime>? AND NextAttemptDateTime<?)",
 		openMessages + ` AND m.NextAttemptDateTime = 'a' AND m.ID > 1 ORDER BY m.ID LIMIT 5`:                                             "IX_SY_WebhookMessage_Due (PartitionID=? AND SubscriptionID=? AND NextAttemptDateTime=? AND ID>?)",
 	} {
-		plan, err := appdb.QueryAll(t.Context(), w.db, func(row appdb.Row) (text string, err error) {
+		plan, err := appdb.QueryAll(t.Context(), w.Admin.db, func(row appdb.Row) (text string, err error) {
 			var n sql.NullInt64
 			err = row.Scan(&n, &n, &n, &text)
 			return text, err
@@ -347,19 +347,19 @@ func TestFileWriterRecovers(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 4, r, l, "{}")
-	f := w.writer.(*fileWriter)
+	f := w.Engine.writer.(*fileWriter)
 	if err := f.conn.Exec("PRAGMA query_only = ON"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Write(t.Context(), b); !fault.Is(err, fault.Unavailable) {
+	if err := w.Engine.Write(t.Context(), b); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("read only: %v", err)
 	}
 	f.conn.Close()
 	f.conn = nil
-	if err := w.Write(t.Context(), b); err != nil {
+	if err := w.Engine.Write(t.Context(), b); err != nil {
 		t.Error(err)
 	}
-	if all, err := w.OpenMessages(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 10}); err != nil || len(all) != 4 {
+	if all, err := w.Engine.OpenMessages(t.Context(), delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 10}); err != nil || len(all) != 4 {
 		t.Errorf("%d messages (%v)", len(all), err)
 	}
 }
@@ -368,12 +368,12 @@ func TestFileWriterRecovers(t *testing.T) {
 func TestWALIsCheckpointed(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
-	version, f := w.mustVersion(t), w.writer.(*fileWriter)
+	version, f := w.mustVersion(t), w.Engine.writer.(*fileWriter)
 	for i := range int64(8) {
 		f.wal.running <- struct{}{} // waits for the last checkpoint
 		f.wal.last = time.Time{}
 		<-f.wal.running
-		if err := w.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", 16<<20))); err != nil {
+		if err := w.Engine.Write(t.Context(), hookBatch(version, 1+10*i, 1, r, l, strings.Repeat("x", 16<<20))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -390,10 +390,10 @@ func TestWALIsCheckpointed(t *testing.T) {
 func TestBatchesDoNotWaitForCheckpoint(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
-	version, f := w.mustVersion(t), w.writer.(*fileWriter)
+	version, f := w.mustVersion(t), w.Engine.writer.(*fileWriter)
 	write := func(id int64, size int) {
 		t.Helper()
-		if err := w.Write(t.Context(), hookBatch(version, id, 1, r, l, strings.Repeat("x", size))); err != nil {
+		if err := w.Engine.Write(t.Context(), hookBatch(version, id, 1, r, l, strings.Repeat("x", size))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -448,9 +448,9 @@ func TestBatchesDoNotWaitForCheckpoint(t *testing.T) {
 func TestFailedSync(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
-	version, f := w.mustVersion(t), w.writer.(*fileWriter)
+	version, f := w.mustVersion(t), w.Engine.writer.(*fileWriter)
 	f.wal.sync = func(*sqlite.Conn) error { return errors.New("input/output error") }
-	if err := w.Write(t.Context(), hookBatch(version, 1, 1, r, l, strings.Repeat("x", 25<<20))); err != nil {
+	if err := w.Engine.Write(t.Context(), hookBatch(version, 1, 1, r, l, strings.Repeat("x", 25<<20))); err != nil {
 		t.Fatal(err)
 	}
 	f.wal.running <- struct{}{} // waits for the checkpoint
@@ -462,15 +462,15 @@ func TestFailedSync(t *testing.T) {
 	if err := f.db.CheckFiles(); !errors.Is(err, appdb.ErrUnsynced) || !strings.Contains(err.Error(), "input/output error") {
 		t.Errorf("the check of the files returned %v", err)
 	}
-	if err := w.Write(t.Context(), hookBatch(version, 11, 1, r, l, "{}")); !errors.Is(err, delivery.ErrFenced) {
+	if err := w.Engine.Write(t.Context(), hookBatch(version, 11, 1, r, l, "{}")); !errors.Is(err, delivery.ErrFenced) {
 		t.Errorf("a batch: %v", err)
 	}
-	if _, err := w.AllocateIDs(t.Context(), 1); !errors.Is(err, appdb.ErrUnsynced) {
+	if _, err := w.Engine.AllocateIDs(t.Context(), 1); !errors.Is(err, appdb.ErrUnsynced) {
 		t.Errorf("another write: %v", err)
 	}
 	err := f.conn.Close()
 	f.conn = nil
-	if err := errors.Join(err, w.Close(), w.db.Close()); err != nil {
+	if err := errors.Join(err, w.Engine.Close(), w.Admin.db.Close()); err != nil {
 		t.Error(err)
 	}
 	if info, err := os.Stat(f.path + "-wal"); err != nil || info.Size() < 25<<20 {
@@ -485,13 +485,13 @@ func TestFailedSync(t *testing.T) {
 func TestWaitForCheckpointEnds(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
-	b, f := hookBatch(w.mustVersion(t), 1, 1, r, l, "{}"), w.writer.(*fileWriter)
+	b, f := hookBatch(w.mustVersion(t), 1, 1, r, l, "{}"), w.Engine.writer.(*fileWriter)
 	f.wal.running <- struct{}{}
 	defer func() { <-f.wal.running }()
 	f.wal.length.Store(waitWALSize + 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.Write(ctx, b); !errors.Is(err, context.Canceled) {
+	if err := w.Engine.Write(ctx, b); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -500,7 +500,7 @@ func TestWaitForCheckpointEnds(t *testing.T) {
 // repeated after each transaction.
 func TestFailedCheckpointWaits(t *testing.T) {
 	w := hooksInFile(t)
-	k := &w.writer.(*fileWriter).wal
+	k := &w.Engine.writer.(*fileWriter).wal
 	k.path += ".missing"
 	k.checkpoint()
 	if k.last.IsZero() {
@@ -512,7 +512,7 @@ func TestFailedCheckpointWaits(t *testing.T) {
 // scanned.
 func TestOrderingUsesIndex(t *testing.T) {
 	w := hooksInFile(t)
-	plan, err := appdb.QueryAll(t.Context(), w.db, func(row appdb.Row) (detail string, err error) {
+	plan, err := appdb.QueryAll(t.Context(), w.Admin.db, func(row appdb.Row) (detail string, err error) {
 		var a, b, c int
 		err = row.Scan(&a, &b, &c, &detail)
 		return detail, err
@@ -530,7 +530,7 @@ func TestOrderingUsesIndex(t *testing.T) {
 // needs to restart.
 func TestWALStaysBounded(t *testing.T) {
 	w := hooksInFile(t)
-	f := w.writer.(*fileWriter)
+	f := w.Engine.writer.(*fileWriter)
 	if err := f.conn.Exec("CREATE TABLE scratch (n INTEGER PRIMARY KEY, filling BLOB)"); err != nil {
 		t.Fatal(err)
 	}
@@ -599,32 +599,32 @@ func TestClockWasSetBack(t *testing.T) {
 	const wait = 10 * time.Minute
 	b.Outcomes = []webhook.AttemptResult{{Message: b.Messages[0], After: webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: ahead.Add(wait)}, Outcome: webhook.Outcome{Code: 500, Began: ahead}},
 		{Message: b.Messages[1], After: webhook.State{Status: webhook.Successful, Attempts: 1}, Outcome: webhook.Outcome{Code: 200, Began: ahead}}}
-	if err := w.Write(t.Context(), b); err != nil {
+	if err := w.Engine.Write(t.Context(), b); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.db.Exec(t.Context(), `UPDATE whd.WH_Partition SET LeaseUntil = @Ahead`, sql.Named("Ahead", appdb.Timestamp(ahead))); err != nil {
+	if _, err := w.Admin.db.Exec(t.Context(), `UPDATE whd.WH_Partition SET LeaseUntil = @Ahead`, sql.Named("Ahead", appdb.Timestamp(ahead))); err != nil {
 		t.Fatal(err)
 	}
-	if other, err := w.Lease(t.Context(), 0); err != nil || other.Partition == delivery.FirstPartition {
+	if other, err := w.Engine.Lease(t.Context(), 0); err != nil || other.Partition == delivery.FirstPartition {
 		t.Fatalf("leased %+v, %v", other, err)
 	}
-	if _, err := w.db.Exec(t.Context(), `UPDATE whd.SY_WebhookMessage SET PartitionID = 2 WHERE Status = 0`); err != nil {
+	if _, err := w.Admin.db.Exec(t.Context(), `UPDATE whd.SY_WebhookMessage SET PartitionID = 2 WHERE Status = 0`); err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if err := w.PrepareFile(t.Context()); err != nil {
+	if err := w.Engine.PrepareFile(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ended := time.Now()
-	if home, err := w.Lease(t.Context(), 0); err != nil || home.Partition != delivery.FirstPartition {
+	if home, err := w.Engine.Lease(t.Context(), 0); err != nil || home.Partition != delivery.FirstPartition {
 		t.Errorf("leased %+v, %v", home, err)
 	}
-	expectRows(t, w.db, `DISTINCT PartitionID FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL`, "1")
+	expectRows(t, w.Admin.db, `DISTINCT PartitionID FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NOT NULL`, "1")
 	for n, want := range map[int]time.Duration{0: wait, 2: 0} {
 		at := func(moment time.Time) string {
 			return appdb.Timestamp(moment.UTC().Add(want).Truncate(time.Millisecond))
 		}
-		expectRows(t, w.db, fmt.Sprintf(`COUNT(*) FROM whd.SY_WebhookMessage WHERE ID = %d AND NextAttemptDateTime BETWEEN '%s' AND '%s'`, b.Messages[n].ID, at(began), at(ended.Add(time.Millisecond))), "1")
+		expectRows(t, w.Admin.db, fmt.Sprintf(`COUNT(*) FROM whd.SY_WebhookMessage WHERE ID = %d AND NextAttemptDateTime BETWEEN '%s' AND '%s'`, b.Messages[n].ID, at(began), at(ended.Add(time.Millisecond))), "1")
 	}
-	expectRows(t, w.db, `COUNT(*) FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NULL`, "1")
+	expectRows(t, w.Admin.db, `COUNT(*) FROM whd.SY_WebhookMessage WHERE NextAttemptDateTime IS NULL`, "1")
 }

@@ -13,7 +13,7 @@ import (
 func (h hooks) expectBacklog(when string, want ...stats.Backlog) {
 	h.t.Helper()
 	slices.SortFunc(want, func(a, b stats.Backlog) int { return int(a.Subscription - b.Subscription) })
-	got, err := h.Backlog(h.t.Context())
+	got, err := h.Engine.Backlog(h.t.Context())
 	if err != nil || !reflect.DeepEqual(got, want) {
 		h.t.Errorf("%s: the backlog is %+v (%v), want %+v", when, got, err, want)
 	}
@@ -39,17 +39,17 @@ func backlogs(h hooks) {
 		attempt(early[2], 500, webhook.RetryPending, noon.Add(time.Hour)))
 	h.expectBacklog("after attempts", backlog(a, 2, 1, noon), backlog(b, 1, 0, noon.Add(time.Hour)))
 
-	_, err := h.RetryMessage(h.t.Context(), addressOf(a, early[1]), noon)
+	_, err := h.Admin.RetryMessage(h.t.Context(), addressOf(a, early[1]), noon)
 	h.check(err)
 	h.expectBacklog("made due again", backlog(a, 2, 2, noon), backlog(b, 1, 0, noon.Add(time.Hour)))
 
 	for _, m := range early {
-		_, err := h.RemoveMessage(h.t.Context(), addressOf(a, m))
+		_, err := h.Admin.RemoveMessage(h.t.Context(), addressOf(a, m))
 		h.check(err)
 	}
 	h.expectBacklog("removed", backlog(a, 2, 0, noon.Add(time.Minute)), backlog(b, 1, 0, noon.Add(time.Hour)))
 
-	_, err = h.RemoveSubscription(h.t.Context(), b.Subscriber, b.GUID, noon)
+	_, err = h.Admin.RemoveSubscription(h.t.Context(), b.Subscriber, b.GUID, noon)
 	h.check(err)
 	h.expectBacklog("of a subscription that is gone", backlog(a, 2, 0, noon.Add(time.Minute)))
 
@@ -67,6 +67,6 @@ func (h hooks) sendAt(l delivery.Lease, sub int64, n int, at time.Time) []*webho
 	for _, e := range b.Events {
 		e.AddedAt = at
 	}
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	return b.Messages
 }

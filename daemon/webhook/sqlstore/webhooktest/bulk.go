@@ -15,7 +15,7 @@ func (h hooks) candidates(r webhook.Subscription, messages ...*webhook.Message) 
 	h.t.Helper()
 	var selected []admin.Candidate
 	for _, m := range messages {
-		current, err := h.Message(h.t.Context(), addressOf(r, m))
+		current, err := h.Admin.Message(h.t.Context(), addressOf(r, m))
 		h.check(err)
 		selected = append(selected, admin.Candidate{ID: current.ID, Status: current.Status, Retries: current.Retries()})
 	}
@@ -61,7 +61,7 @@ func retryBulk(h hooks) {
 	later := noon.Add(time.Minute)
 	sent, spared := h.oneOfEach(l, r), h.oneOfEach(l, other)
 	selected := h.candidates(r, sent...)
-	done, err := h.RetryMessages(ctx, selected, later)
+	done, err := h.Admin.RetryMessages(ctx, selected, later)
 	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 500}
 	gone := due
 	gone.Code = 410
@@ -79,13 +79,13 @@ func retryBulk(h hooks) {
 	h.expectIDs("open", h.open(l.Partition, r.ID), sent[0], sent[2], sent[3])
 
 	secondTime := later.Add(time.Minute)
-	repeated, err := h.RetryMessages(ctx, selected, secondTime)
+	repeated, err := h.Admin.RetryMessages(ctx, selected, secondTime)
 	due.Next = secondTime
 	due.At = secondTime
 	h.expectChanged("as they were picked before", repeated, err, changedFrom(r, sent[2], webhook.RetryPending, due))
-	none, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1 << 40, Status: webhook.Failed}}, later)
+	none, err := h.Admin.RetryMessages(ctx, []admin.Candidate{{ID: 1 << 40, Status: webhook.Failed}}, later)
 	h.expectChanged("of a message that is gone", none, err)
-	none, err = h.RetryMessages(ctx, nil, later)
+	none, err = h.Admin.RetryMessages(ctx, nil, later)
 	h.expectChanged("of none", none, err)
 
 	sent[3].Attempts = 1 // the attempts continue to count
@@ -101,13 +101,13 @@ func removeBulk(h hooks) {
 	at := noon.Add(time.Minute)
 	b := h.batch(l)
 	both := h.publish(&b, noon, "shared", r.ID, other.ID)
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	sent, spared := h.oneOfEach(l, r), h.oneOfEach(l, other)
 	selected := h.candidates(r, append(sent, both[0])...)
 	changed := h.send(l, r.ID, 1)[0]
 	selected = append(selected, h.candidates(r, changed)...)
 	h.record(l, attempt(changed, 500, webhook.RetryPending, noon)) // after the query
-	done, err := h.RemoveMessages(ctx, selected, at)
+	done, err := h.Admin.RemoveMessages(ctx, selected, at)
 	changedMessage := func(m *webhook.Message, before webhook.Status, code int) admin.Changed {
 		return changedFrom(r, m, before, webhook.Change{Status: before, Code: code, At: at, Deleted: true})
 	}
@@ -118,7 +118,7 @@ func removeBulk(h hooks) {
 		changedMessage(sent[2], webhook.RetryPending, 500),
 		changedMessage(sent[3], webhook.Failed, 410))
 	for _, m := range append(sent, both[0]) {
-		_, err := h.Message(ctx, addressOf(r, m))
+		_, err := h.Admin.Message(ctx, addressOf(r, m))
 		h.expectMissing(err)
 	}
 	h.expectIDs("of the one", h.open(l.Partition, r.ID), changed)
@@ -127,9 +127,9 @@ func removeBulk(h hooks) {
 	if len(left) > 0 && string(left[0].Event.Body) != "shared" {
 		h.t.Errorf("body is %q", left[0].Event.Body)
 	}
-	repeated, err := h.RemoveMessages(ctx, selected, at)
+	repeated, err := h.Admin.RemoveMessages(ctx, selected, at)
 	h.expectChanged("removed again", repeated, err)
-	last, err := h.LastMessage(ctx)
+	last, err := h.Admin.LastMessage(ctx)
 	h.check(err)
 	if last != changed.ID {
 		h.t.Errorf("the last message is %d, want %d", last, changed.ID)
@@ -149,9 +149,9 @@ func largeBulk(h hooks) {
 		selected = append(selected, admin.Candidate{ID: m.ID})
 	}
 	kept := h.send(l, r.ID, 1)
-	done, err := h.RetryMessages(ctx, selected, noon)
+	done, err := h.Admin.RetryMessages(ctx, selected, noon)
 	h.expectChanged("none of them was attempted", done, err)
-	done, err = h.RemoveMessages(ctx, selected, noon)
+	done, err = h.Admin.RemoveMessages(ctx, selected, noon)
 	if err != nil || len(done) != 2*half {
 		h.t.Errorf("removed %d (%v)", len(done), err)
 	}
@@ -181,11 +181,11 @@ func (h hooks) bulkAndOutcomes(r webhook.Subscription, l delivery.Lease, sent []
 		var err error
 		switch i {
 		case 0:
-			err = h.Write(h.t.Context(), outcomes)
+			err = h.Engine.Write(h.t.Context(), outcomes)
 		case 1:
-			_, err = h.RetryMessages(h.t.Context(), failed, noon)
+			_, err = h.Admin.RetryMessages(h.t.Context(), failed, noon)
 		default:
-			done, err = h.RemoveMessages(h.t.Context(), failed, noon)
+			done, err = h.Admin.RemoveMessages(h.t.Context(), failed, noon)
 		}
 		if err != nil {
 			h.t.Error(err)
@@ -197,7 +197,7 @@ func (h hooks) bulkAndOutcomes(r webhook.Subscription, l delivery.Lease, sent []
 		}
 	})
 	for _, m := range sent {
-		current, err := h.Message(h.t.Context(), addressOf(r, m))
+		current, err := h.Admin.Message(h.t.Context(), addressOf(r, m))
 		n := removed[m.ID]
 		if n > 1 || n == 1 && err == nil || n == 0 && err != nil {
 			h.t.Errorf("message %d was removed %d times (%v)", m.ID, n, err)

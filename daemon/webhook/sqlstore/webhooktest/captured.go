@@ -38,14 +38,14 @@ func capturedChanges(h hooks) {
 		b := h.batch(l)
 		group(&b, c.fence, c.first)
 		b.Keys = []delivery.Key{{Hash: [32]byte{byte(c.first)}, Event: guid(1), Until: noon}}
-		if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrCaptureLost) {
+		if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrCaptureLost) {
 			h.t.Errorf("%s: %v", name, err)
 		}
 		h.expectIDs(name, h.open(l.Partition, sub.ID))
 	}
 	stale := h.batch(delivery.Lease{Partition: l.Partition, Fence: l.Fence + 1})
 	group(&stale, 3, 1)
-	if err := h.Write(ctx, stale); !errors.Is(err, delivery.ErrFenced) {
+	if err := h.Engine.Write(ctx, stale); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("under a lost lease: %v", err)
 	}
 	expect := func(name string, n int) {
@@ -64,18 +64,18 @@ func capturedChanges(h hooks) {
 	expect("refused", 0)
 	b := h.batch(l)
 	first := group(&b, 3, 1)
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	h.expectIDs("written", h.open(l.Partition, sub.ID), first...)
-	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrCaptureLost) {
+	if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrCaptureLost) {
 		h.t.Errorf("written again: %v", err)
 	}
 	b = h.batch(l)
 	second := group(&b, 3, 3)
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	expect("written", 4)
 	bodies := func(name string, m *webhook.Message, left bool) {
 		h.t.Helper()
-		bodies, err := h.Bodies(ctx, []int64{m.Event.ID})
+		bodies, err := h.Engine.Bodies(ctx, []int64{m.Event.ID})
 		h.check(err)
 		if isLeft := len(bodies) == 1; isLeft != left {
 			h.t.Errorf("%s: the event is left: %v", name, isLeft)
@@ -84,7 +84,7 @@ func capturedChanges(h hooks) {
 
 	// The first event loses its messages first, the second one its change.
 	h.record(l, ended(first[0], noon, webhook.Successful))
-	_, err = h.Prune(ctx, delivery.Prune{Limit: 10, Successful: noon.Add(time.Minute)})
+	_, err = h.Engine.Prune(ctx, delivery.Prune{Limit: 10, Successful: noon.Add(time.Minute)})
 	h.check(err)
 	h.expectIDs("after pruning", h.open(l.Partition, sub.ID), second...)
 	bodies("without messages", first[0], true)
@@ -94,7 +94,7 @@ func capturedChanges(h hooks) {
 	expect("pruned", 0)
 	bodies("without a change and messages", first[0], false)
 	bodies("without a change", second[0], true)
-	_, err = h.RemoveMessage(ctx, addressOf(sub, second[0]))
+	_, err = h.Admin.RemoveMessage(ctx, addressOf(sub, second[0]))
 	h.check(err)
 	bodies("without a message and a change", second[0], false)
 }
@@ -108,7 +108,7 @@ func eventRoles(h hooks) {
 		{map[string]string{"a.created": "reader"}, map[string]string{"a.created": "reader", "A.created": "", "b.created": "writer"}},
 		{nil, map[string]string{"a.created": "reader", "A.created": "", "b.created": "writer"}},
 	} {
-		got, err := h.KeepEventRoles(h.t.Context(), step.current)
+		got, err := h.Engine.KeepEventRoles(h.t.Context(), step.current)
 		h.check(err)
 		if !maps.Equal(got, step.want) {
 			h.t.Errorf("with %v: %v, want %v", step.current, got, step.want)

@@ -25,7 +25,7 @@ func changedSubscriptions(h hooks) {
 	expect := func(name string, want ...int64) map[int64]*webhook.Subscription {
 		h.t.Helper()
 		now := h.version()
-		got, complete, err := other.ChangedSubscriptions(ctx, before, now)
+		got, complete, err := other.Engine.ChangedSubscriptions(ctx, before, now)
 		h.check(err)
 		if ids := slices.Sorted(maps.Keys(got)); complete || !slices.Equal(ids, want) {
 			h.t.Errorf("%s: changed are %v, want %v", name, ids, want)
@@ -35,7 +35,7 @@ func changedSubscriptions(h hooks) {
 	}
 	change := func(r webhook.Subscription, c admin.SubscriptionChange) {
 		h.t.Helper()
-		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, c, noon)
+		_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, c, noon)
 		h.check(err)
 	}
 	headers := []webhook.Header{{Name: "X-A", Value: "1"}, {Name: "X-B", Value: "2"}}
@@ -50,7 +50,7 @@ func changedSubscriptions(h hooks) {
 	change(a, admin.SubscriptionChange{Ordered: &off})
 	change(b, admin.SubscriptionChange{Ordered: &off})
 	expect("two changes", a.ID, b.ID)
-	_, err := h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
+	_, err := h.Admin.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
 	h.check(err)
 	if got := expect("a change of a subscriber", b.ID)[b.ID]; got == nil || got.Active() {
 		h.t.Errorf("of a disabled subscriber: %+v", got)
@@ -59,28 +59,28 @@ func changedSubscriptions(h hooks) {
 	expect("a new subscriber and subscription", 0, c.ID)
 	batch := h.batch(l)
 	batch.Disabled = []delivery.Disabled{{Subscription: c.ID, Reason: "410 Gone", At: noon}}
-	h.check(h.Write(ctx, batch))
+	h.check(h.Engine.Write(ctx, batch))
 	if got := expect("disabled by the engine", c.ID)[c.ID]; got == nil || got.DisabledReason != "410 Gone" {
 		h.t.Errorf("disabled: %+v", got)
 	}
-	now, err := h.Now(ctx)
+	now, err := h.Engine.Now(ctx)
 	h.check(err)
 	old := []webhook.ReplacedSecret{{Secret: "one", Until: now.Add(past)}}
 	change(c, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: "two", Old: old}})
 	expect("a new secret", c.ID)
-	_, err = h.Sweep(ctx, 10)
+	_, err = h.Engine.Sweep(ctx, 10)
 	h.check(err)
 	expect("the end of a secret", c.ID)
-	_, err = h.RemoveSubscription(ctx, a.Subscriber, a.GUID, noon)
+	_, err = h.Admin.RemoveSubscription(ctx, a.Subscriber, a.GUID, noon)
 	h.check(err)
 	if got := expect("a removal", a.ID); got[a.ID] != nil {
 		h.t.Errorf("removed: %+v", got)
 	}
-	_, err = h.RemoveSubscriber(ctx, b.Subscriber, auditEntry())
+	_, err = h.Admin.RemoveSubscriber(ctx, b.Subscriber, auditEntry())
 	h.check(err)
 	expect("the removal of a subscriber", b.ID)
 	for _, after := range []int64{0, before - 2000, before + 1} {
-		if got, complete, err := h.ChangedSubscriptions(ctx, after, before); err != nil || !complete || got[c.ID] == nil {
+		if got, complete, err := h.Engine.ChangedSubscriptions(ctx, after, before); err != nil || !complete || got[c.ID] == nil {
 			h.t.Errorf("after %d of %d: %v (%v, %v)", after, before, got, complete, err)
 		}
 	}
@@ -109,9 +109,9 @@ func boundedHeaders(h hooks) {
 	}
 	limits := &webhook.Limits{Subscriptions: 10, Wildcards: 10, HeaderBytes: 64 << 10}
 	half := admin.SubscriptionChange{Headers: &large, Limits: limits}
-	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon)
+	_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon)
 	h.check(err)
-	r, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // replaces the headers
+	r, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // replaces the headers
 	h.check(err)
 	another := webhook.Subscription{
 		Subscriber: r.Subscriber,
@@ -122,27 +122,27 @@ func boundedHeaders(h hooks) {
 		SavedAt:    noon,
 	}
 	before := h.version()
-	_, err = h.AddSubscription(ctx, another, limits)
+	_, err = h.Admin.AddSubscription(ctx, another, limits)
 	refused("a second half", err)
 	another.Headers = nil
-	second, err := h.AddSubscription(ctx, another, limits)
+	second, err := h.Admin.AddSubscription(ctx, another, limits)
 	h.check(err)
 	later := admin.SubscriptionChange{Headers: &large, Limits: limits, RowHash: second.RowHash}
-	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, later, noon)
+	_, err = h.Admin.ChangeSubscription(ctx, second.Subscriber, second.GUID, later, noon)
 	refused("a second half, later", err)
 	if now := h.version(); now != before+1 {
 		h.t.Errorf("version %d after %d", now, before)
 	}
 	another.Headers = large
-	_, err = h.AddSubscription(ctx, another, nil)
+	_, err = h.Admin.AddSubscription(ctx, another, nil)
 	h.check(err)
-	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large}, noon)
+	_, err = h.Admin.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large}, noon)
 	h.check(err)
 	none := admin.SubscriptionChange{Headers: new([]webhook.Header), Limits: limits}
-	_, err = h.ChangeSubscription(ctx, second.Subscriber, second.GUID, none, noon)
+	_, err = h.Admin.ChangeSubscription(ctx, second.Subscriber, second.GUID, none, noon)
 	h.check(err)
 	another.Subscriber = guid(1)
-	_, err = h.AddSubscription(ctx, another, limits)
+	_, err = h.Admin.AddSubscription(ctx, another, limits)
 	if !fault.Is(err, fault.NotFound) {
 		h.t.Errorf("of no subscriber: %v", err)
 	}
@@ -155,10 +155,10 @@ func boundedSubscriptions(h hooks) {
 	r := h.subscribe()
 	limits := &webhook.Limits{Subscriptions: 5, Wildcards: 2, HeaderBytes: 64 << 10}
 	add := func(pattern string, l *webhook.Limits) (webhook.Subscription, error) {
-		return h.AddSubscription(ctx, webhook.Subscription{Subscriber: r.Subscriber, Pattern: pattern, URL: r.URL, Secret: "s", SavedAt: noon}, l)
+		return h.Admin.AddSubscription(ctx, webhook.Subscription{Subscriber: r.Subscriber, Pattern: pattern, URL: r.URL, Secret: "s", SavedAt: noon}, l)
 	}
 	change := func(s webhook.Subscription, pattern string, l *webhook.Limits) error {
-		_, err := h.ChangeSubscription(ctx, s.Subscriber, s.GUID, admin.SubscriptionChange{Pattern: &pattern, Limits: l}, noon)
+		_, err := h.Admin.ChangeSubscription(ctx, s.Subscriber, s.GUID, admin.SubscriptionChange{Pattern: &pattern, Limits: l}, noon)
 		return err
 	}
 	refused := func(name, member string, err error) {

@@ -23,7 +23,7 @@ func history(h hooks) {
 		n := &naiveHooks{h: h, subs: subs, lease: l, version: h.version(), rows: make(map[int64]*naiveMessage)}
 		for _, sub := range subs { // messages of an earlier sequence
 			for _, m := range h.open(l.Partition, sub.ID) {
-				_, err := h.RemoveMessage(h.t.Context(), addressOf(sub, m))
+				_, err := h.Admin.RemoveMessage(h.t.Context(), addressOf(sub, m))
 				h.check(err)
 			}
 		}
@@ -68,7 +68,7 @@ func (n *naiveHooks) write(t *rapid.T, b delivery.Batch, held bool) bool {
 	if rapid.IntRange(0, 5).Draw(t, "old version") == 0 {
 		b.Version--
 	}
-	err := n.h.Write(n.h.t.Context(), b)
+	err := n.h.Engine.Write(n.h.t.Context(), b)
 	switch {
 	case !held:
 		if !errors.Is(err, delivery.ErrFenced) {
@@ -137,7 +137,7 @@ func (n *naiveHooks) address(m *naiveMessage) admin.Address {
 
 func (n *naiveHooks) remove(t *rapid.T) {
 	m := n.drawMessage(t)
-	removed, err := n.h.RemoveMessage(n.h.t.Context(), n.address(m))
+	removed, err := n.h.Admin.RemoveMessage(n.h.t.Context(), n.address(m))
 	if _, ok := n.rows[m.ID]; err != nil || ok != (removed != nil) {
 		t.Fatalf("removed %v (%v), want %v", removed != nil, err, ok)
 	}
@@ -146,7 +146,7 @@ func (n *naiveHooks) remove(t *rapid.T) {
 
 func (n *naiveHooks) retry(t *rapid.T) {
 	m, at := n.drawMessage(t), n.drawTime(t, "at")
-	_, err := n.h.RetryMessage(n.h.t.Context(), n.address(m), at)
+	_, err := n.h.Admin.RetryMessage(n.h.t.Context(), n.address(m), at)
 	switch m := n.rows[m.ID]; {
 	case m == nil:
 		if !fault.Is(err, fault.NotFound) {
@@ -219,7 +219,7 @@ func described(m *webhook.Message) string {
 func (n *naiveHooks) due(t *rapid.T) {
 	p := n.drawPage(t)
 	p.InOrder = false
-	due, err := n.h.NextDue(n.h.t.Context(), p)
+	due, err := n.h.Engine.NextDue(n.h.t.Context(), p)
 	var want time.Time
 	if all := n.listed(p); len(all) > 0 {
 		want = all[0].Next
@@ -227,7 +227,7 @@ func (n *naiveHooks) due(t *rapid.T) {
 	if err != nil || !due.Equal(want) {
 		t.Fatalf("%+v: due %v (%v), want %v", p, due, err, want)
 	}
-	open, err := n.h.OpenSubscriptions(n.h.t.Context(), n.lease.Partition)
+	open, err := n.h.Engine.OpenSubscriptions(n.h.t.Context(), n.lease.Partition)
 	p.After = delivery.Position{}
 	if listed, has := slices.Contains(open, p.Subscription), len(n.listed(p)) > 0; err != nil || listed != has {
 		t.Fatalf("subscription %d is open: %v (%v), want %v", p.Subscription, listed, err, has)
@@ -236,7 +236,7 @@ func (n *naiveHooks) due(t *rapid.T) {
 
 // newLease replaces the lease, like another daemon's takeover or a restart.
 func (n *naiveHooks) newLease(t *rapid.T) {
-	l, err := n.h.Lease(n.h.t.Context(), 0)
+	l, err := n.h.Engine.Lease(n.h.t.Context(), 0)
 	if err != nil || l.Partition != n.lease.Partition || l.Fence <= n.lease.Fence {
 		t.Fatalf("leased %+v (%v) after %+v", l, err, n.lease)
 	}

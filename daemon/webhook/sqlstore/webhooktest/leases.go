@@ -16,21 +16,21 @@ const past = -time.Hour
 func leases(h hooks) {
 	ctx, other := h.t.Context(), h.reopen().Webhooks
 	a := h.lease(time.Hour)
-	b, err := other.Lease(ctx, time.Hour)
+	b, err := other.Engine.Lease(ctx, time.Hour)
 	h.check(err)
-	done, err := other.Lease(ctx, time.Hour)
+	done, err := other.Engine.Lease(ctx, time.Hour)
 	h.check(err)
 	h.work(h.subscribe(), b)
 	if a.Partition == b.Partition {
 		h.t.Errorf("two daemons have partition %d", a.Partition)
 	}
-	now, err := h.Now(ctx)
+	now, err := h.Engine.Now(ctx)
 	h.check(err)
 	if d := a.Until.Sub(now); d < 59*time.Minute || d > 61*time.Minute {
 		h.t.Errorf("the lease ends in %v, want an hour", d)
 	}
 	h.expectTakeOver()
-	held, err := h.Renew(ctx, []delivery.Lease{a, {Partition: b.Partition, Fence: b.Fence - 1}}, past)
+	held, err := h.Engine.Renew(ctx, []delivery.Lease{a, {Partition: b.Partition, Fence: b.Fence - 1}}, past)
 	h.check(err)
 	if len(held) != 1 || held[0].Partition != a.Partition || held[0].Fence != a.Fence || !held[0].Until.Before(now) {
 		h.t.Errorf("renewed %+v", held)
@@ -39,10 +39,10 @@ func leases(h hooks) {
 	if taken[0].Fence <= a.Fence {
 		h.t.Errorf("fence %d after %d", taken[0].Fence, a.Fence)
 	}
-	if held, err = h.Renew(ctx, []delivery.Lease{a}, time.Hour); err != nil || len(held) != 0 {
+	if held, err = h.Engine.Renew(ctx, []delivery.Lease{a}, time.Hour); err != nil || len(held) != 0 {
 		h.t.Errorf("a lost lease was renewed: %+v (%v)", held, err)
 	}
-	h.check(other.Release(ctx, []delivery.Lease{b, a, done}))
+	h.check(other.Engine.Release(ctx, []delivery.Lease{b, a, done}))
 	if !h.readPeerEvents(-1).Orphans {
 		h.t.Error("Orphans is false although a partition can be taken over")
 	}
@@ -50,7 +50,7 @@ func leases(h hooks) {
 	if h.readPeerEvents(-1).Orphans {
 		h.t.Error("Orphans is true although all partitions are leased")
 	}
-	h.check(h.Release(ctx, taken))
+	h.check(h.Engine.Release(ctx, taken))
 	if l := h.lease(0); l.Partition != a.Partition || l.Fence <= taken[0].Fence {
 		h.t.Errorf("leased %+v, want a new lease of the oldest free partition", l)
 	}
@@ -64,12 +64,12 @@ func (h hooks) work(r webhook.Subscription, l delivery.Lease) {
 	h.t.Helper()
 	b := h.batch(l)
 	h.publish(&b, noon, "x", r.ID)
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 }
 
 func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
 	h.t.Helper()
-	taken, err := h.TakeOver(h.t.Context(), time.Hour)
+	taken, err := h.Engine.TakeOver(h.t.Context(), time.Hour)
 	h.check(err)
 	var got []int64
 	for _, l := range taken {
@@ -84,7 +84,7 @@ func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
 // concurrentLeases checks that each partition is leased by only one of several
 // daemons.
 func concurrentLeases(h hooks) {
-	daemons := []leaser{h.Store, h.reopen().Webhooks}
+	daemons := []delivery.Store{h.Engine, h.reopen().Webhooks.Engine}
 	r := h.subscribe()
 	for range 3 {
 		l := h.lease(past)
@@ -126,12 +126,10 @@ func concurrentLeases(h hooks) {
 	}
 }
 
-type leaser interface{ delivery.Store }
-
 func storeClock(h hooks) {
-	a, err := h.Now(h.t.Context())
+	a, err := h.Engine.Now(h.t.Context())
 	h.check(err)
-	b, err := h.Now(h.t.Context())
+	b, err := h.Engine.Now(h.t.Context())
 	h.check(err)
 	if b.Before(a) || a.Location() != time.UTC || time.Since(a).Abs() > time.Hour {
 		h.t.Errorf("the clock returned %v, then %v", a, b)
@@ -139,7 +137,7 @@ func storeClock(h hooks) {
 }
 
 func concurrentIDs(h hooks) {
-	daemons := []leaser{h.Store, h.reopen().Webhooks}
+	daemons := []delivery.Store{h.Engine, h.reopen().Webhooks.Engine}
 	var mu sync.Mutex
 	taken := make(map[int64]bool)
 	concurrently(8, func(i int) {
@@ -170,16 +168,16 @@ func fencedWrites(h hooks) {
 	b := h.batch(old)
 	b.Outcomes = []webhook.AttemptResult{attempt(m, 200, webhook.Successful, time.Time{})}
 	h.publish(&b, noon, "{}", r.ID)
-	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
+	if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("under an old lease: %v", err)
 	}
 	b.Leases = nil
-	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
+	if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("without a lease: %v", err)
 	}
 	b.Leases = []delivery.Lease{old}
 	b.Version--
-	if err := h.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
+	if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
 		h.t.Errorf("under an old lease and version: %v", err)
 	}
 	h.expectIDs("for the new holder", h.open(now.Partition, r.ID), m)
@@ -202,7 +200,7 @@ func concurrentWriters(h hooks) {
 	concurrently(2*each, func(i int) {
 		d, l := daemons[i%2], held[i%2]
 		for range rounds {
-			first, err := d.AllocateIDs(h.t.Context(), 2*size)
+			first, err := d.Engine.AllocateIDs(h.t.Context(), 2*size)
 			if err != nil {
 				h.t.Error(err)
 				return
@@ -212,12 +210,12 @@ func concurrentWriters(h hooks) {
 				add(&b, first+2*n, noon, "{}", r.ID)
 			}
 			sent := b.Messages
-			err = d.Write(h.t.Context(), b)
+			err = d.Engine.Write(h.t.Context(), b)
 			done := delivery.Batch{Version: version, Leases: b.Leases}
 			for _, m := range sent[:size/2] {
 				done.Outcomes = append(done.Outcomes, attempt(m, 200, webhook.Successful, time.Time{}))
 			}
-			if err = errors.Join(err, d.Write(h.t.Context(), done)); err != nil {
+			if err = errors.Join(err, d.Engine.Write(h.t.Context(), done)); err != nil {
 				h.t.Error(err)
 			}
 		}
@@ -238,10 +236,10 @@ func deleteAndOutcome(h hooks) {
 		m := sent[i/2]
 		if i%2 == 0 {
 			b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}, Outcomes: []webhook.AttemptResult{attempt(m, 500, webhook.RetryPending, noon)}}
-			if err := h.Write(h.t.Context(), b); err != nil {
+			if err := h.Engine.Write(h.t.Context(), b); err != nil {
 				h.t.Error(err)
 			}
-		} else if gone, err := h.RemoveMessage(h.t.Context(), addressOf(r, m)); err != nil || gone == nil {
+		} else if gone, err := h.Admin.RemoveMessage(h.t.Context(), addressOf(r, m)); err != nil || gone == nil {
 			h.t.Errorf("removing a message: %v (%v)", gone, err)
 		}
 	})

@@ -42,7 +42,7 @@ func messageLists(h hooks) {
 		for range n { // one, two and three subscriptions
 			last := subs[len(subs)-1]
 			added := webhook.Subscription{Subscriber: last.Subscriber, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}
-			s, err := h.AddSubscription(ctx, added, nil)
+			s, err := h.Admin.AddSubscription(ctx, added, nil)
 			h.check(err)
 			subs = append(subs, s)
 		}
@@ -65,7 +65,7 @@ func messageLists(h hooks) {
 			m := h.publish(&b, noon, "{}", to...)[0]
 			m.Event.Key = keys[n%len(keys)]
 		}
-		h.check(h.Write(ctx, b))
+		h.check(h.Engine.Write(ctx, b))
 		sent = append(sent, b.Messages...)
 		for i, m := range b.Messages {
 			switch i % 5 {
@@ -89,23 +89,23 @@ func messageLists(h hooks) {
 	for i := 1; i < len(sent); i += 10 {
 		failed = append(failed, admin.Candidate{ID: sent[i].ID, Status: webhook.Failed, Retries: 1})
 	}
-	_, err := h.RetryMessages(ctx, failed[:len(failed)/2], noon)
+	_, err := h.Admin.RetryMessages(ctx, failed[:len(failed)/2], noon)
 	h.check(err)
-	_, err = h.RemoveMessages(ctx, failed[len(failed)/2:], noon)
+	_, err = h.Admin.RemoveMessages(ctx, failed[len(failed)/2:], noon)
 	h.check(err)
 	send()
 	ls.compare("retried and removed")
 	for _, s := range []webhook.Subscription{subs[2], subs[5]} {
-		_, err = h.RemoveSubscription(ctx, s.Subscriber, s.GUID, noon)
+		_, err = h.Admin.RemoveSubscription(ctx, s.Subscriber, s.GUID, noon)
 		h.check(err)
 	}
-	_, err = h.RemoveSubscriber(ctx, subs[1].Subscriber, auditEntry())
+	_, err = h.Admin.RemoveSubscriber(ctx, subs[1].Subscriber, auditEntry())
 	h.check(err)
 	ls.compare("subscriptions removed")
-	_, err = h.Prune(ctx, delivery.Prune{Limit: 20, Successful: noon.Add(time.Second), Failed: noon.Add(time.Second)})
+	_, err = h.Engine.Prune(ctx, delivery.Prune{Limit: 20, Successful: noon.Add(time.Second), Failed: noon.Add(time.Second)})
 	h.check(err)
 	for isDone := false; !isDone; {
-		r, err := h.Sweep(ctx, 7)
+		r, err := h.Engine.Sweep(ctx, 7)
 		h.check(err)
 		isDone = !r.More
 	}
@@ -118,11 +118,11 @@ func messageLists(h hooks) {
 // compare compares generated lists.
 func (ls *lists) compare(name string) {
 	var err error
-	ls.last, err = ls.LastMessage(ls.t.Context())
+	ls.last, err = ls.Admin.LastMessage(ls.t.Context())
 	ls.check(err)
 	rapid.Check(ls.t, func(t *rapid.T) {
 		plan := ls.draw(t)
-		faster := ls.ListPlan(plan)
+		faster := ls.Admin.ListPlan(plan)
 		if faster.PageKeys != nil {
 			ls.pages++
 		}
@@ -150,7 +150,7 @@ func (ls *lists) shortPages() {
 				Order: []query.Order{{Field: kind.KeyField()}}, Take: 1000, Count: count}
 			var tails []executor.Tail
 			for _, keys := range []*query.Fragment{nil, {SQL: "SELECT -1"}} {
-				listed := *ls.ListPlan(plan)
+				listed := *ls.Admin.ListPlan(plan)
 				listed.PageKeys = keys
 				r, err := executor.Select(ls.t.Context(), ls.store.AppDB, func() executor.Limits { return executor.Limits{} }, &listed)
 				ls.check(err)
@@ -180,11 +180,11 @@ func (ls *lists) pagesByCursor() {
 	plan := &query.Plan{Kind: kind, Columns: []int{kind.KeyField()}, Order: []query.Order{{Field: kind.KeyField()}}, Take: 3}
 	owner, _ := kind.Column("SubscriberID")
 	plan.Where = []query.Condition{{Field: owner, Operator: record.Equal, Operands: []wire.Value{{Text: ls.ids["SubscriberID"][1]}}}}
-	if ls.ListPlan(plan).PageKeys == nil {
+	if ls.Admin.ListPlan(plan).PageKeys == nil {
 		ls.t.Error("the page is not read by keys")
 	}
 	plan.Place = &query.Place{}
-	if ls.ListPlan(plan) != plan {
+	if ls.Admin.ListPlan(plan) != plan {
 		ls.t.Error("a page by cursor is read by the keys of the first page")
 	}
 }

@@ -18,8 +18,8 @@ func messageRows(h hooks) {
 	b := h.batch(l)
 	sent := h.publish(&b, noon.Add(time.Second), `{"a":"ä"}`, r.ID)[0]
 	sent.Event.Key = "Ä \"4711\" 😀"
-	h.check(h.Write(ctx, b))
-	got, err := h.Message(ctx, addressOf(r, sent))
+	h.check(h.Engine.Write(ctx, b))
+	got, err := h.Admin.Message(ctx, addressOf(r, sent))
 	h.check(err)
 	for _, m := range append(h.open(l.Partition, r.ID), got) {
 		isSame := m.ID == sent.ID && m.GUID == sent.GUID && m.URL == sent.URL
@@ -41,7 +41,7 @@ func messageRows(h hooks) {
 		{Subscriber: r.Subscriber, Subscription: guid(9), Message: sent.GUID},
 		{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)},
 	} {
-		_, err := h.Message(ctx, a)
+		_, err := h.Admin.Message(ctx, a)
 		h.expectMissing(err)
 	}
 }
@@ -64,7 +64,7 @@ func specialTexts(h hooks) {
 	for _, body := range bodies {
 		h.publish(&b, noon, body, r.ID)
 	}
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	for i, m := range h.open(l.Partition, r.ID) {
 		if string(m.Event.Body) != bodies[i] {
 			h.t.Errorf("body is %.60q of %d bytes, want %.60q of %d", m.Event.Body, len(m.Event.Body), bodies[i], len(bodies[i]))
@@ -86,7 +86,7 @@ func pagesOfKey(h hooks) {
 	for _, key := range []string{"a", "b", "a", "", "A", "a"} {
 		h.publish(&b, noon.Add(time.Hour), "{}", r.ID, other.ID)[0].Event.Key = key
 	}
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	var m []*webhook.Message // of r
 	for i := 0; i < len(b.Messages); i += 2 {
 		m = append(m, b.Messages[i])
@@ -114,7 +114,7 @@ func makeDue(h hooks) {
 	for range 4 {
 		h.publish(&b, noon, "{}", r.ID, other.ID)
 	}
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	later := noon.Add(time.Hour)
 	for _, m := range b.Messages {
 		h.record(l, attempt(m, 500, webhook.RetryPending, later))
@@ -127,13 +127,13 @@ func makeDue(h hooks) {
 	h.record(l, attempted)
 
 	for i, want := range []int64{2, 1, 0} {
-		n, err := h.MakeDue(ctx, r.ID, l.Partition, at, 2)
+		n, err := h.Engine.MakeDue(ctx, r.ID, l.Partition, at, 2)
 		h.check(err)
 		if n != want {
 			h.t.Errorf("call %d made %d messages due, want %d", i+1, n, want)
 		}
 	}
-	n, err := h.MakeDue(ctx, other.ID, l.Partition+1, at, 100)
+	n, err := h.Engine.MakeDue(ctx, other.ID, l.Partition+1, at, 100)
 	h.check(err)
 	if n != 0 {
 		h.t.Errorf("%d messages of another partition were made due", n)
@@ -152,7 +152,7 @@ func attemptedURL(h hooks) {
 	l := h.lease(time.Hour)
 	sent := h.send(l, r.ID, 3)
 	urlOf := func(m *webhook.Message) string {
-		got, err := h.Message(ctx, addressOf(r, m))
+		got, err := h.Admin.Message(ctx, addressOf(r, m))
 		h.check(err)
 		return got.URL
 	}
@@ -186,7 +186,7 @@ func pagesInOrder(h hooks) {
 	for _, s := range dues {
 		h.publish(&b, noon.Add(time.Duration(s)*time.Second), "{}", r.ID)
 	}
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	m := b.Messages
 	at := func(s int, id int64) delivery.Position {
 		return delivery.Position{Next: noon.Add(time.Duration(s) * time.Second), ID: id}
@@ -222,13 +222,13 @@ func pagesInOrder(h hooks) {
 			InOrder:      c.inOrder,
 			Limit:        c.limit,
 		}
-		got, err := h.OpenMessages(h.t.Context(), p)
+		got, err := h.Engine.OpenMessages(h.t.Context(), p)
 		h.check(err)
 		h.expectIDs(c.name, got, c.want...)
 		if c.inOrder {
 			continue
 		}
-		due, err := h.NextDue(h.t.Context(), p)
+		due, err := h.Engine.NextDue(h.t.Context(), p)
 		h.check(err)
 		want := at(c.due, 0).Next
 		if c.due < 0 {
@@ -249,7 +249,7 @@ func outcomesOnce(h hooks) {
 	sent := h.send(l, r.ID, 3)
 	a, b := sent[0], sent[1]
 	gone := sent[2]
-	_, err := h.RemoveMessage(h.t.Context(), addressOf(r, gone))
+	_, err := h.Admin.RemoveMessage(h.t.Context(), addressOf(r, gone))
 	h.check(err)
 	first := attempt(a, 500, webhook.RetryPending, noon.Add(time.Minute))
 	timeout := attempt(b, 0, webhook.Failed, time.Time{})
@@ -260,7 +260,7 @@ func outcomesOnce(h hooks) {
 		h.expectState(addressOf(r, a), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Minute)})
 		h.expectState(addressOf(r, b), webhook.State{Status: webhook.Failed, Attempts: 1})
 	}
-	_, err = h.Message(h.t.Context(), addressOf(r, gone))
+	_, err = h.Admin.Message(h.t.Context(), addressOf(r, gone))
 	h.expectMissing(err)
 	late := attempt(b, 200, webhook.Successful, time.Time{})
 	late.After.Attempts = 2 // of a message that is not open any more
@@ -276,7 +276,7 @@ func outcomesOnce(h hooks) {
 	h.record(l, second, third, third) // all in one batch
 	h.expectState(addressOf(r, a), webhook.State{Status: webhook.Successful, Attempts: 3})
 	h.expectIDs("open", h.open(l.Partition, r.ID))
-	if open, err := h.OpenSubscriptions(h.t.Context(), l.Partition); err != nil || len(open) != 0 {
+	if open, err := h.Engine.OpenSubscriptions(h.t.Context(), l.Partition); err != nil || len(open) != 0 {
 		h.t.Errorf("open are %v (%v)", open, err)
 	}
 }
@@ -286,10 +286,10 @@ func repeatedWrite(h hooks) {
 	r, l := h.subscribe(), h.lease(time.Hour)
 	b := h.batch(l)
 	m := h.publish(&b, noon, "{}", r.ID)[0]
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	h.record(l, attempt(m, 200, webhook.Successful, time.Time{}))
 	added := h.publish(&b, noon, "{}", r.ID)
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	h.expectIDs("after both", h.open(l.Partition, r.ID), added...)
 	h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 1})
 }
@@ -301,15 +301,15 @@ func removeMessage(h hooks) {
 	l := h.lease(time.Hour)
 	b := h.batch(l)
 	both := h.publish(&b, noon, "shared", r.ID, other.ID)
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	h.record(l, attempt(both[0], 500, webhook.RetryPending, noon))
-	if gone, err := h.RemoveMessage(ctx, addressOf(other, both[0])); gone != nil || err != nil {
+	if gone, err := h.Admin.RemoveMessage(ctx, addressOf(other, both[0])); gone != nil || err != nil {
 		h.t.Errorf("removed a message of another subscriber: %v (%v)", gone, err)
 	}
-	if gone, err := h.RemoveMessage(ctx, addressOf(r, both[0])); err != nil || gone == nil || gone.ID != both[0].ID {
+	if gone, err := h.Admin.RemoveMessage(ctx, addressOf(r, both[0])); err != nil || gone == nil || gone.ID != both[0].ID {
 		h.t.Errorf("removed %v (%v)", gone, err)
 	}
-	if gone, err := h.RemoveMessage(ctx, addressOf(r, both[0])); gone != nil || err != nil {
+	if gone, err := h.Admin.RemoveMessage(ctx, addressOf(r, both[0])); gone != nil || err != nil {
 		h.t.Errorf("removed again: %v (%v)", gone, err)
 	}
 	h.expectIDs("of the first", h.open(l.Partition, r.ID))
@@ -333,7 +333,7 @@ func retryMessage(h hooks) {
 		{Status: webhook.RetryPending, Attempts: 1, Next: later}, {Status: webhook.RetryPending, Attempts: 1, Next: later},
 	}
 	for i, m := range sent {
-		_, err := h.RetryMessage(ctx, addressOf(r, m), later)
+		_, err := h.Admin.RetryMessage(ctx, addressOf(r, m), later)
 		wasReceived := i == 1
 		if fault.Is(err, fault.Conflict) != wasReceived || !wasReceived && err != nil {
 			h.t.Errorf("message %d: %v", i, err)
@@ -344,7 +344,7 @@ func retryMessage(h hooks) {
 	sent[3].Attempts = 1
 	h.record(l, attempt(sent[3], 200, webhook.Successful, time.Time{}))
 	h.expectState(addressOf(r, sent[3]), webhook.State{Status: webhook.Successful, Attempts: 2})
-	_, err := h.RetryMessage(ctx, admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)}, later)
+	_, err := h.Admin.RetryMessage(ctx, admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)}, later)
 	h.expectMissing(err)
 }
 
@@ -357,26 +357,26 @@ func sweepRemoved(h hooks) {
 	l := h.lease(time.Hour)
 	b := h.batch(l)
 	shared := h.publish(&b, noon, "shared", r.ID, other.ID)
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	sent := h.send(l, r.ID, 24)
 	h.record(l, attempt(sent[0], 500, webhook.RetryPending, noon))
-	now, err := h.Now(ctx)
+	now, err := h.Engine.Now(ctx)
 	h.check(err)
-	if removed, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, now); err != nil || !removed {
+	if removed, err := h.Admin.RemoveSubscription(ctx, r.Subscriber, r.GUID, now); err != nil || !removed {
 		h.t.Fatalf("removed %v (%v)", removed, err)
 	}
 	h.expectIDs("of a removed subscription", h.open(l.Partition, r.ID))
-	_, err = h.Message(ctx, addressOf(r, sent[1]))
+	_, err = h.Admin.Message(ctx, addressOf(r, sent[1]))
 	h.expectMissing(err)
-	if open, err := h.OpenSubscriptions(ctx, l.Partition); err != nil || !slices.Equal(open, []int64{other.ID}) {
+	if open, err := h.Engine.OpenSubscriptions(ctx, l.Partition); err != nil || !slices.Equal(open, []int64{other.ID}) {
 		h.t.Errorf("open are %v (%v)", open, err)
 	}
-	if due, err := h.NextDue(ctx, delivery.Page{Partition: l.Partition, Subscription: r.ID}); err != nil || !due.IsZero() {
+	if due, err := h.Engine.NextDue(ctx, delivery.Page{Partition: l.Partition, Subscription: r.ID}); err != nil || !due.IsZero() {
 		h.t.Errorf("due %v (%v)", due, err)
 	}
 	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{})) // a result that was in flight
 	for i, want := range []int{10, 10, 5, 0, 0} {
-		if r, err := h.Sweep(ctx, 10); err != nil || r.Rows != want || r.More != (want > 0) {
+		if r, err := h.Engine.Sweep(ctx, 10); err != nil || r.Rows != want || r.More != (want > 0) {
 			h.t.Errorf("sweep %d: %+v (%v), want %d", i, r, err, want)
 		}
 	}
@@ -401,7 +401,7 @@ func tenThousand(h hooks) {
 		var last int64
 		n := 0
 		for {
-			page, err := h.OpenMessages(ctx, p)
+			page, err := h.Engine.OpenMessages(ctx, p)
 			h.check(err)
 			for _, m := range page {
 				if m.ID <= last {

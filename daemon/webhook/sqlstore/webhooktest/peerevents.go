@@ -14,7 +14,7 @@ import (
 // readPeerEvents returns the events of other daemons.
 func (h hooks) readPeerEvents(after int64) delivery.PeerEvents {
 	h.t.Helper()
-	n, err := h.PeerEvents(h.t.Context(), after)
+	n, err := h.Engine.PeerEvents(h.t.Context(), after)
 	h.check(err)
 	return n
 }
@@ -33,7 +33,7 @@ func peerEvents(h hooks) {
 	b := h.batch(l)
 	h.publish(&b, noon, "a", r.ID)
 	b.PeerEvents = []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerAdded}, {Subscription: r.ID, Kind: delivery.PeerDue}}
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	if db := h.readPeerEvents(began.Last); len(db.Events) != 0 || db.Last <= began.Last {
 		h.t.Errorf("a daemon was notified of its own changes: %+v", db)
 	}
@@ -52,14 +52,14 @@ func adminPeerEvents(h hooks) {
 	r, other := h.subscribe(), h.peer()
 	b := h.batch(h.lease(time.Hour))
 	m := h.publish(&b, noon, "a", r.ID)[0]
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	at := admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: m.GUID}
 	for _, c := range []struct {
 		kind delivery.PeerEventKind
 		do   func() error
 	}{
-		{delivery.PeerDue, func() error { _, err := h.RetryMessage(h.t.Context(), at, noon); return err }},
-		{delivery.PeerDeleted, func() error { _, err := h.RemoveMessage(h.t.Context(), at); return err }},
+		{delivery.PeerDue, func() error { _, err := h.Admin.RetryMessage(h.t.Context(), at, noon); return err }},
+		{delivery.PeerDeleted, func() error { _, err := h.Admin.RemoveMessage(h.t.Context(), at); return err }},
 	} {
 		before := other.readPeerEvents(-1).Last
 		h.check(c.do())
@@ -77,15 +77,15 @@ func daemonsCounted(h hooks) {
 	if n := h.readPeerEvents(-1).Daemons; n != 2 {
 		h.t.Errorf("%d daemons, want 2", n)
 	}
-	h.check(h.Watch(h.t.Context(), a, time.Hour))
+	h.check(h.Engine.Watch(h.t.Context(), a, time.Hour))
 	if h.readPeerEvents(-1).Watched || !other.readPeerEvents(-1).Watched {
 		h.t.Error("the daemon that is watched is not the other one")
 	}
-	h.check(h.Watch(h.t.Context(), a, past))
+	h.check(h.Engine.Watch(h.t.Context(), a, past))
 	if other.readPeerEvents(-1).Watched {
 		h.t.Error("still watched")
 	}
-	h.check(other.Release(h.t.Context(), []delivery.Lease{b}))
+	h.check(other.Engine.Release(h.t.Context(), []delivery.Lease{b}))
 	if n := h.readPeerEvents(-1).Daemons; n != 1 {
 		h.t.Errorf("%d daemons, want 1", n)
 	}
@@ -97,7 +97,7 @@ func peerChanges(h hooks) {
 	marks := make(map[int64]int64)
 	read := func() []webhook.Change {
 		h.t.Helper()
-		all, err := h.PeerChanges(h.t.Context(), mine.Partition, marks)
+		all, err := h.Engine.PeerChanges(h.t.Context(), mine.Partition, marks)
 		h.check(err)
 		return all
 	}
@@ -123,7 +123,7 @@ func peerChanges(h hooks) {
 	if all := read(); len(all) != 0 {
 		h.t.Errorf("read again: %+v", all)
 	}
-	h.check(h.PrunePeerEvents(h.t.Context()))
+	h.check(h.Engine.PrunePeerEvents(h.t.Context()))
 	other.change(theirs, 4, "c")
 	if all := read(); len(all) != 1 {
 		h.t.Errorf("after tidying up: %+v", all)
@@ -143,7 +143,7 @@ func (h hooks) change(home delivery.Lease, number int64, events ...string) {
 	for _, event := range events {
 		b.Changes = append(b.Changes, changeNamed(event))
 	}
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 }
 
 func storedHealth(h hooks) {
@@ -153,7 +153,7 @@ func storedHealth(h hooks) {
 		h.t.Helper()
 		b := h.batch(l)
 		b.Health = []delivery.Health{n}
-		h.check(h.Write(ctx, b))
+		h.check(h.Engine.Write(ctx, b))
 	}
 	note := func(since time.Time) {
 		h.t.Helper()
@@ -161,7 +161,7 @@ func storedHealth(h hooks) {
 	}
 	expect := func(want time.Time) {
 		h.t.Helper()
-		current, err := h.Subscription(ctx, r.Subscriber, r.GUID)
+		current, err := h.Admin.Subscription(ctx, r.Subscriber, r.GUID)
 		h.check(err)
 		if !current.FailingSince.Equal(want) {
 			h.t.Errorf("failing since %v, want %v", current.FailingSince, want)
@@ -177,11 +177,11 @@ func storedHealth(h hooks) {
 	expect(time.Time{})
 	note(noon)
 	enabled := true
-	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &enabled}, noon)
+	_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &enabled}, noon)
 	h.check(err)
 	expect(time.Time{}) // enabling the subscription resets it
 	write(delivery.Health{Subscription: r.ID, Since: noon, Replace: true})
-	_, err = h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &enabled}, auditEntry())
+	_, err = h.Admin.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &enabled}, auditEntry())
 	h.check(err)
 	expect(time.Time{}) // enabling the subscriber resets it as well
 }
@@ -190,10 +190,10 @@ func successSince(h hooks) {
 	r, ctx := h.subscribe(), h.t.Context()
 	b := h.batch(h.lease(time.Hour))
 	made := h.publish(&b, noon, "a", r.ID)
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	expect := func(since time.Time, want bool) {
 		h.t.Helper()
-		got, err := h.Succeeded(ctx, r.ID, since)
+		got, err := h.Engine.Succeeded(ctx, r.ID, since)
 		h.check(err)
 		if got != want {
 			h.t.Errorf("succeeded since %v: %v", since, got)
@@ -202,7 +202,7 @@ func successSince(h hooks) {
 	expect(noon.Add(-time.Hour), false)
 	b.Events, b.Messages = nil, nil
 	b.Outcomes = []webhook.AttemptResult{{Message: made[0], After: webhook.State{Status: webhook.Successful, Attempts: 1}, Outcome: webhook.Outcome{Code: 200, Began: noon}}}
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	expect(noon.Add(-time.Second), true)
 	expect(noon.Add(time.Second), false)
 }
@@ -215,12 +215,12 @@ func otherPartition(h hooks) {
 	b := h.batch(mine)
 	m := h.publish(&b, noon, "a", r.ID)[0]
 	m.Partition = theirs.Partition
-	if err := h.Write(h.t.Context(), b); err != delivery.ErrFenced {
+	if err := h.Engine.Write(h.t.Context(), b); err != delivery.ErrFenced {
 		h.t.Errorf("without telling: %v", err)
 	}
 	b.PeerEvents = []delivery.PeerEvent{{Subscription: r.ID, Kind: delivery.PeerAdded}}
-	h.check(h.Write(h.t.Context(), b))
-	page, err := other.OpenMessages(h.t.Context(), delivery.Page{Partition: theirs.Partition, Subscription: r.ID, InOrder: true, Limit: 9})
+	h.check(h.Engine.Write(h.t.Context(), b))
+	page, err := other.Engine.OpenMessages(h.t.Context(), delivery.Page{Partition: theirs.Partition, Subscription: r.ID, InOrder: true, Limit: 9})
 	h.check(err)
 	if len(page) != 1 || page[0].GUID != m.GUID {
 		h.t.Errorf("the other one finds %+v", page)

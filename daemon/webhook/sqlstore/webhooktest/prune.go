@@ -24,7 +24,7 @@ func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.Attem
 func (h hooks) expectLeft(name string, sub webhook.Subscription, messages []*webhook.Message, left ...bool) {
 	h.t.Helper()
 	for i, m := range messages {
-		_, err := h.Message(h.t.Context(), addressOf(sub, m))
+		_, err := h.Admin.Message(h.t.Context(), addressOf(sub, m))
 		isGone := fault.Is(err, fault.NotFound)
 		if isGone == left[i] || !isGone && err != nil {
 			h.t.Errorf("%s: message %d exists: %v (error %v), want %v", name, i, !isGone, err, left[i])
@@ -60,7 +60,7 @@ func pruneOld(h hooks) {
 		{"failed only", never, noon, 1, []bool{true, true, false, true, false, true}},
 		{"later cutoff for both", after, after, 2, []bool{true, true, false, false, false, false}},
 	} {
-		got, err := h.Prune(ctx, delivery.Prune{Limit: 100, Successful: c.successful, Failed: c.failed})
+		got, err := h.Engine.Prune(ctx, delivery.Prune{Limit: 100, Successful: c.successful, Failed: c.failed})
 		if err != nil || got.Rows != c.rows || got.More {
 			h.t.Errorf("%s: %+v (%v), want %d rows and no more", c.name, got, err, c.rows)
 		}
@@ -79,7 +79,7 @@ func pruneWalk(h hooks) {
 	lease := h.lease(time.Hour)
 	b := h.batch(lease)
 	shared := h.publish(&b, noon, "shared", sub.ID, other.ID)
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	old := append(shared[:1:1], h.send(lease, sub.ID, 24)...)
 	for _, m := range old {
 		h.record(lease, ended(m, noon, webhook.Successful))
@@ -88,7 +88,7 @@ func pruneWalk(h hooks) {
 	for range 3 {
 		h.publish(&young, noon, "{}", sub.ID)[0].Event.AddedAt = noon.Add(time.Hour)
 	}
-	h.check(h.Write(ctx, young))
+	h.check(h.Engine.Write(ctx, young))
 	lastID := int64(0)
 	for i, want := range []delivery.Removed{
 		{Rows: 10, More: true, Last: old[9].ID},
@@ -96,7 +96,7 @@ func pruneWalk(h hooks) {
 		{Rows: 5, Last: old[24].ID},
 		{Last: old[24].ID},
 	} {
-		got, err := h.Prune(ctx, delivery.Prune{After: lastID, Limit: 10, Successful: noon.Add(time.Minute)})
+		got, err := h.Engine.Prune(ctx, delivery.Prune{After: lastID, Limit: 10, Successful: noon.Add(time.Minute)})
 		h.check(err)
 		got.Took = 0
 		if got != want {
@@ -122,12 +122,12 @@ func pruneAndRetry(h hooks) {
 	due := make([]bool, size)
 	concurrently(size+1, func(i int) {
 		if i == size {
-			if _, err := h.Prune(h.t.Context(), delivery.Prune{Limit: 100, Failed: noon.Add(time.Second)}); err != nil {
+			if _, err := h.Engine.Prune(h.t.Context(), delivery.Prune{Limit: 100, Failed: noon.Add(time.Second)}); err != nil {
 				h.t.Error(err)
 			}
 			return
 		}
-		m, err := h.RetryMessage(h.t.Context(), addressOf(sub, sent[i]), noon.Add(time.Minute))
+		m, err := h.Admin.RetryMessage(h.t.Context(), addressOf(sub, sent[i]), noon.Add(time.Minute))
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			h.t.Error(err)
 		}
@@ -152,7 +152,7 @@ func (n *naiveHooks) prune(t *rapid.T) {
 		return m.Status == webhook.Successful && p.Successful.After(noon) || m.Status == webhook.Failed && p.Failed.After(noon)
 	}
 	for isDone := false; !isDone; {
-		r, err := n.h.Prune(n.h.t.Context(), p)
+		r, err := n.h.Engine.Prune(n.h.t.Context(), p)
 		if err != nil || r.Rows > p.Limit || r.More && r.Last <= p.After {
 			t.Fatalf("%+v: %+v (%v)", p, r, err)
 		}
@@ -160,7 +160,7 @@ func (n *naiveHooks) prune(t *rapid.T) {
 		p.After = r.Last
 	}
 	for id, m := range n.rows {
-		_, err := n.h.Message(n.h.t.Context(), n.address(m))
+		_, err := n.h.Admin.Message(n.h.t.Context(), n.address(m))
 		isGone := fault.Is(err, fault.NotFound)
 		if isGone != isPruned(m) {
 			t.Fatalf("message %d, %+v, is gone: %v (%v)", id, m.State, isGone, err)

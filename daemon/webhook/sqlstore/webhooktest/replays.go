@@ -17,18 +17,18 @@ func replays(h hooks) {
 	later := noon.Add(time.Minute)
 	sent := h.oneOfEach(l, r)
 	selected := h.candidates(r, sent...)
-	done, err := h.ReplayMessages(ctx, selected, later)
+	done, err := h.Admin.ReplayMessages(ctx, selected, later)
 	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 200}
 	h.expectChanged("sent again", done, err, changedFrom(r, sent[1], webhook.Successful, due))
 	replay := webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: later, Replay: true}
 	h.expectState(addressOf(r, sent[1]), replay)
-	repeated, err := h.ReplayMessages(ctx, selected, later)
+	repeated, err := h.Admin.ReplayMessages(ctx, selected, later)
 	h.expectChanged("sent again twice", repeated, err)
 
 	page := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: later.Add(2 * time.Hour), Limit: 10}
 	h.expectPage("of others", page, sent[0], sent[2])
 	page.After = delivery.Position{Next: noon.Add(time.Hour), ID: sent[2].ID}
-	next, err := h.NextDue(ctx, page)
+	next, err := h.Engine.NextDue(ctx, page)
 	h.check(err)
 	if !next.IsZero() {
 		h.t.Errorf("the next other message is due at %v, want none", next)
@@ -43,9 +43,9 @@ func replays(h hooks) {
 	page.InOrder = true
 	h.expectPage("in order", page, sent[0], sent[1], sent[2])
 
-	_, err = h.RetryMessage(ctx, addressOf(r, sent[1]), later.Add(time.Minute))
+	_, err = h.Admin.RetryMessage(ctx, addressOf(r, sent[1]), later.Add(time.Minute))
 	h.check(err)
-	n, err := h.MakeDue(ctx, r.ID, l.Partition, later.Add(-30*time.Second), 10)
+	n, err := h.Engine.MakeDue(ctx, r.ID, l.Partition, later.Add(-30*time.Second), 10)
 	h.check(err)
 	if n != 1 {
 		h.t.Errorf("%d messages were made due, want only the retry", n)
@@ -57,7 +57,7 @@ func replays(h hooks) {
 	failed.After.Attempts = 2
 	h.record(l, failed)
 	h.expectState(addressOf(r, sent[1]), webhook.State{Status: webhook.Successful, Attempts: 2})
-	success, err := h.Succeeded(ctx, r.ID, failed.Began.Add(-time.Second))
+	success, err := h.Engine.Succeeded(ctx, r.ID, failed.Began.Add(-time.Second))
 	h.check(err)
 	if success {
 		h.t.Error("a replay that failed is a success of the endpoint")
@@ -74,17 +74,17 @@ func orderedReplays(h hooks) {
 	sent := h.send(other, r.ID, 2)
 	h.record(other, attempt(sent[0], 200, webhook.Successful, time.Time{}), attempt(sent[1], 410, webhook.Failed, time.Time{}))
 	ordered := true
-	_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &ordered}, noon)
+	_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &ordered}, noon)
 	h.check(err)
 	selected := h.candidates(r, sent...)
-	n, err := h.CountOrdered(ctx, selected)
+	n, err := h.Admin.CountOrdered(ctx, selected)
 	h.check(err)
 	if n != 2 {
 		h.t.Errorf("%d messages have an order, want 2", n)
 	}
-	_, err = h.ReplayMessages(ctx, selected, noon)
+	_, err = h.Admin.ReplayMessages(ctx, selected, noon)
 	h.check(err)
-	_, err = h.RetryMessages(ctx, selected, noon)
+	_, err = h.Admin.RetryMessages(ctx, selected, noon)
 	h.check(err)
 	page := delivery.Page{Partition: first.Partition, Subscription: r.ID, InOrder: true, Limit: 10}
 	h.expectPage("of the first partition", page, sent...)
@@ -93,7 +93,7 @@ func orderedReplays(h hooks) {
 // expectPage checks the messages of a page.
 func (h hooks) expectPage(name string, p delivery.Page, want ...*webhook.Message) {
 	h.t.Helper()
-	got, err := h.OpenMessages(h.t.Context(), p)
+	got, err := h.Engine.OpenMessages(h.t.Context(), p)
 	h.check(err)
 	h.expectIDs(name, got, want...)
 }

@@ -15,9 +15,9 @@ import (
 
 func subscriberRows(h hooks) {
 	ctx := h.t.Context()
-	a, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Größe & Söhne", Enabled: true}, auditEntry())
+	a, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Größe & Söhne", Enabled: true}, auditEntry())
 	h.check(err)
-	b, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, auditEntry())
+	b, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, auditEntry())
 	h.check(err)
 	if a.Name != "Größe & Söhne" || !a.Enabled || a.ItemNo != 1 || !a.SavedAt.Equal(noon) {
 		h.t.Errorf("added %+v", a)
@@ -32,31 +32,31 @@ func subscriberRows(h hooks) {
 	later := auditEntry()
 	later.At = noon.Add(time.Hour)
 	change := admin.SubscriberChange{Name: &name, Enabled: &enabled, RowHash: b.RowHash}
-	c, err := h.ChangeSubscriber(ctx, b.GUID, change, later)
+	c, err := h.Admin.ChangeSubscriber(ctx, b.GUID, change, later)
 	h.check(err)
 	if c.Name != name || !c.Enabled || slices.Equal(c.RowHash, b.RowHash) || !c.SavedAt.Equal(later.At) || c.GUID != b.GUID {
 		h.t.Errorf("changed %+v into %+v", b, c)
 	}
-	_, err = h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, RowHash: b.RowHash}, later)
+	_, err = h.Admin.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, RowHash: b.RowHash}, later)
 	if !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("on an old row hash: %v", err)
 	}
 	for _, want := range []admin.Subscriber{a, c} {
-		if got, err := h.Subscriber(ctx, want.GUID); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := h.Admin.Subscriber(ctx, want.GUID); err != nil || !reflect.DeepEqual(got, want) {
 			h.t.Errorf("subscriber is %+v (%v), want %+v", got, err, want)
 		}
 	}
-	if n, err := h.CountSubscribers(ctx); err != nil || n != 2 {
+	if n, err := h.Admin.CountSubscribers(ctx); err != nil || n != 2 {
 		h.t.Errorf("%d subscribers (%v)", n, err)
 	}
 	for _, want := range []bool{true, false} {
-		if got, err := h.RemoveSubscriber(ctx, b.GUID, auditEntry()); err != nil || got != want {
+		if got, err := h.Admin.RemoveSubscriber(ctx, b.GUID, auditEntry()); err != nil || got != want {
 			h.t.Errorf("removed %v (%v), want %v", got, err, want)
 		}
 	}
-	_, err = h.Subscriber(ctx, b.GUID)
+	_, err = h.Admin.Subscriber(ctx, b.GUID)
 	h.expectMissing(err)
-	_, err = h.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name}, auditEntry())
+	_, err = h.Admin.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name}, auditEntry())
 	h.expectMissing(err)
 }
 
@@ -70,7 +70,7 @@ func subscriptionPages(h hooks) {
 	owners := []string{owner, other}
 	headers := []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}
 	add := func(n int) {
-		_, err := h.AddSubscription(ctx, webhook.Subscription{
+		_, err := h.Admin.AddSubscription(ctx, webhook.Subscription{
 			Subscriber:  owners[n/2%2],
 			Pattern:     "*",
 			URL:         "http://a",
@@ -86,7 +86,7 @@ func subscriptionPages(h hooks) {
 	for first := 0; first < count-1; first += 2 { // few at a time: each has a connection and waits for a lock
 		concurrently(2, func(n int) { add(first + n) })
 	}
-	whole, total, err := h.Store.Subscriptions(ctx, owner, 0, -1)
+	whole, total, err := h.Store.Admin.Subscriptions(ctx, owner, 0, -1)
 	h.check(err)
 	if len(whole) != 1+(count-1)/2 || total != int64(len(whole)) {
 		h.t.Fatalf("%d subscriptions, total %d", len(whole), total)
@@ -98,7 +98,7 @@ func subscriptionPages(h hooks) {
 	}
 	for skip := range total + 2 {
 		for take := int64(-1); take <= total+1; take++ {
-			page, n, err := h.Store.Subscriptions(ctx, owner, skip, take)
+			page, n, err := h.Store.Admin.Subscriptions(ctx, owner, skip, take)
 			h.check(err)
 			want := whole[min(skip, total):]
 			if take >= 0 {
@@ -111,7 +111,7 @@ func subscriptionPages(h hooks) {
 		}
 	}
 	for _, take := range []int64{-1, 0, 1} {
-		_, _, err = h.Store.Subscriptions(ctx, guid(1), 0, take)
+		_, _, err = h.Store.Admin.Subscriptions(ctx, guid(1), 0, take)
 		h.expectMissing(err)
 	}
 }
@@ -125,7 +125,7 @@ func (h hooks) expectMissing(err error) {
 
 func subscriptionRows(h hooks) {
 	ctx := h.t.Context()
-	s, err := h.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
+	s, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
 	h.check(err)
 	want := webhook.Subscription{
 		Subscriber:     s.GUID,
@@ -143,7 +143,7 @@ func subscriptionRows(h hooks) {
 		Owner:          webhook.Owner{Name: "user:Ann Größe"},
 		Where:          webhook.Where{Text: `{"NameStartsWith":"Größe '","StatusIn":[1,2]}`},
 	}
-	r, err := h.AddSubscription(ctx, want, nil)
+	r, err := h.Admin.AddSubscription(ctx, want, nil)
 	h.check(err)
 	want.ID = r.ID
 	want.GUID = r.GUID
@@ -151,16 +151,16 @@ func subscriptionRows(h hooks) {
 	if !reflect.DeepEqual(r, want) || r.ID == 0 || len(r.GUID) != 36 || len(r.RowHash) != 8 {
 		h.t.Errorf("added %+v, want %+v", r, want)
 	}
-	_, err = h.AddSubscription(ctx, want, nil)
+	_, err = h.Admin.AddSubscription(ctx, want, nil)
 	if !fault.Is(err, fault.Conflict) || fault.From(err).Fields[0].Name != webhook.MemberRecID {
 		h.t.Errorf("a GUID in use: %v", err)
 	}
-	_, err = h.AddSubscriber(ctx, admin.Subscriber{GUID: s.GUID, Name: "Shop"}, auditEntry())
+	_, err = h.Admin.AddSubscriber(ctx, admin.Subscriber{GUID: s.GUID, Name: "Shop"}, auditEntry())
 	if !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("a GUID in use: %v", err)
 	}
 	second := webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}
-	other, err := h.AddSubscription(ctx, second, nil)
+	other, err := h.Admin.AddSubscription(ctx, second, nil)
 	h.check(err)
 	both := []webhook.Subscription{r, other}
 	if listed, err := h.Subscriptions(ctx, s.GUID); err != nil || !reflect.DeepEqual(listed, both) || other.ItemNo != 2 {
@@ -168,18 +168,18 @@ func subscriptionRows(h hooks) {
 	}
 	h.changeSubscription(r)
 	second.Subscriber = guid(1)
-	_, err = h.AddSubscription(ctx, second, nil)
+	_, err = h.Admin.AddSubscription(ctx, second, nil)
 	h.expectMissing(err)
 	_, err = h.Subscriptions(ctx, guid(1))
 	h.expectMissing(err)
 	elsewhere := h.subscribe()
-	_, err = h.Subscription(ctx, elsewhere.Subscriber, r.GUID) // of another subscriber
+	_, err = h.Admin.Subscription(ctx, elsewhere.Subscriber, r.GUID) // of another subscriber
 	h.expectMissing(err)
-	if removed, err := h.RemoveSubscription(ctx, elsewhere.Subscriber, r.GUID, noon); removed || err != nil {
+	if removed, err := h.Admin.RemoveSubscription(ctx, elsewhere.Subscriber, r.GUID, noon); removed || err != nil {
 		h.t.Errorf("removed a subscription of another subscriber: %v (%v)", removed, err)
 	}
 	for _, want := range []bool{true, false} {
-		if got, err := h.RemoveSubscription(ctx, s.GUID, r.GUID, noon); err != nil || got != want {
+		if got, err := h.Admin.RemoveSubscription(ctx, s.GUID, r.GUID, noon); err != nil || got != want {
 			h.t.Errorf("removed %v (%v), want %v", got, err, want)
 		}
 	}
@@ -193,7 +193,7 @@ func (h hooks) changeSubscription(r webhook.Subscription) {
 	no := false
 	var settings []time.Duration
 	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000), ID: guid(4)}}
-	got, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{
+	got, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{
 		Pattern:     &pattern,
 		URL:         &url,
 		Where:       &where,
@@ -223,16 +223,16 @@ func (h hooks) changeSubscription(r webhook.Subscription) {
 	}
 	none, empty := []webhook.Header{}, []time.Duration{}
 	outdated := admin.SubscriptionChange{Headers: &none, RowHash: r.RowHash}
-	_, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, outdated, later)
+	_, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, outdated, later)
 	if !fault.Is(err, fault.Conflict) {
 		h.t.Errorf("on an old row hash: %v", err)
 	}
 	emptied := admin.SubscriptionChange{Headers: &none, Schedule: &empty, Where: new(string)}
-	got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, emptied, later)
+	got, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, emptied, later)
 	if err != nil || got.Headers != nil || got.Where.Text != "" || got.Schedule == nil || len(got.Schedule) != 0 {
 		h.t.Errorf("changed into %+v (%v), want no headers, no condition and no retries", got, err)
 	}
-	_, err = h.ChangeSubscription(ctx, r.Subscriber, guid(1), admin.SubscriptionChange{URL: &url}, later)
+	_, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, guid(1), admin.SubscriptionChange{URL: &url}, later)
 	h.expectMissing(err)
 }
 
@@ -249,38 +249,38 @@ func versionsIncremented(h hooks) {
 		do         func() error
 	}{
 		{"change of a subscriber", true, func() error {
-			_, err := h.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
+			_, err := h.Admin.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
 			return err
 		}},
 		{"change of a subscription", true, func() error {
-			_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off}, noon)
+			_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off}, noon)
 			return err
 		}},
 		{"change of nothing", false, func() error {
-			_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off, RowHash: r.RowHash}, noon)
+			_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off, RowHash: r.RowHash}, noon)
 			if fault.Is(err, fault.Conflict) {
 				return nil
 			}
 			return err
 		}},
 		{"retry", false, func() error {
-			_, err := h.RetryMessage(ctx, addressOf(r, m[0]), noon)
+			_, err := h.Admin.RetryMessage(ctx, addressOf(r, m[0]), noon)
 			return err
 		}},
 		{"removal of a message", false, func() error {
-			_, err := h.RemoveMessage(ctx, addressOf(r, m[0]))
+			_, err := h.Admin.RemoveMessage(ctx, addressOf(r, m[0]))
 			return err
 		}},
 		{"sweep", false, func() error {
-			_, err := h.Sweep(ctx, 10)
+			_, err := h.Engine.Sweep(ctx, 10)
 			return err
 		}},
 		{"removal of a subscription", true, func() error {
-			_, err := h.RemoveSubscription(ctx, r.Subscriber, r.GUID, noon)
+			_, err := h.Admin.RemoveSubscription(ctx, r.Subscriber, r.GUID, noon)
 			return err
 		}},
 		{"removal of a subscriber", true, func() error {
-			_, err := h.RemoveSubscriber(ctx, r.Subscriber, auditEntry())
+			_, err := h.Admin.RemoveSubscriber(ctx, r.Subscriber, auditEntry())
 			return err
 		}},
 	} {
@@ -296,11 +296,11 @@ func versionsIncremented(h hooks) {
 // oldSecrets checks that a replaced secret is used until its end time.
 func oldSecrets(h hooks) {
 	ctx, r := h.t.Context(), h.subscribe()
-	now, err := h.Now(ctx)
+	now, err := h.Engine.Now(ctx)
 	h.check(err)
 	expect := func(want ...string) {
 		h.t.Helper()
-		s, err := h.Snapshot(ctx)
+		s, err := h.Engine.Snapshot(ctx)
 		h.check(err)
 		if got := s.Subscription(r.ID).SecretsAt(now); !slices.Equal(got, want) {
 			h.t.Errorf("secrets are %v, want %v", got, want)
@@ -309,13 +309,13 @@ func oldSecrets(h hooks) {
 	rotate := func(secret string, old ...webhook.ReplacedSecret) {
 		h.t.Helper()
 		change := admin.SubscriptionChange{Secret: &admin.Rotation{Secret: secret, Old: old}}
-		_, err := h.ChangeSubscription(ctx, r.Subscriber, r.GUID, change, noon)
+		_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, change, noon)
 		h.check(err)
 	}
 	sweep := func() {
 		h.t.Helper()
 		before := h.version()
-		_, err := h.Sweep(ctx, 10)
+		_, err := h.Engine.Sweep(ctx, 10)
 		h.check(err)
 		if after := h.version(); after == before {
 			h.t.Error("the end of a secret does not increment the version")
@@ -334,7 +334,7 @@ func oldSecrets(h hooks) {
 	expect("five", "two")
 	sweep()
 	expect("five", "two")
-	if s, err := h.Snapshot(ctx); err != nil || !slices.Equal(s.Subscription(r.ID).Earlier, []webhook.ReplacedSecret{two}) {
+	if s, err := h.Engine.Snapshot(ctx); err != nil || !slices.Equal(s.Subscription(r.ID).Earlier, []webhook.ReplacedSecret{two}) {
 		h.t.Errorf("the stored secrets are %v (%v), want only those that sign", s.Subscription(r.ID).Earlier, err)
 	}
 	long := webhook.SecretPrefix + strings.Repeat("A", 88)
@@ -350,16 +350,16 @@ func oldSecrets(h hooks) {
 
 func snapshotOfAll(h hooks) {
 	ctx := h.t.Context()
-	empty, err := h.Snapshot(ctx)
+	empty, err := h.Engine.Snapshot(ctx)
 	h.check(err)
 	if empty.Version < 1 {
 		h.t.Errorf("version %d, want at least 1", empty.Version)
 	}
 	a, b := h.subscribe(), h.subscribe()
 	off := false
-	_, err = h.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
+	_, err = h.Admin.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
 	h.check(err)
-	s, err := h.Snapshot(ctx)
+	s, err := h.Engine.Snapshot(ctx)
 	h.check(err)
 	if s.Version != h.version() {
 		h.t.Errorf("version %d, want %d", s.Version, h.version())
@@ -394,17 +394,17 @@ func staleVersion(h hooks) {
 	h.publish(&b, noon, "{}", r.ID)
 	other := h.subscribe()
 	for range 2 {
-		if err := h.Write(h.t.Context(), b); !errors.Is(err, delivery.ErrStale) {
+		if err := h.Engine.Write(h.t.Context(), b); !errors.Is(err, delivery.ErrStale) {
 			h.t.Errorf("with an old version: %v", err)
 		}
 	}
 	h.expectIDs("of a stale batch", h.open(l.Partition, r.ID))
 	nothing := delivery.Batch{Version: b.Version, Leases: b.Leases} // as of events that matched no subscription at that version
-	if err := h.Write(h.t.Context(), nothing); !errors.Is(err, delivery.ErrStale) {
+	if err := h.Engine.Write(h.t.Context(), nothing); !errors.Is(err, delivery.ErrStale) {
 		h.t.Errorf("an empty batch with an old version: %v", err)
 	}
 	b.Version = delivery.AnyVersion
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	h.expectIDs("matched again", h.open(l.Partition, r.ID), b.Messages...)
 	h.expectIDs("for another", h.open(l.Partition, other.ID))
 }
@@ -418,8 +418,8 @@ func disabledByEngine(h hooks) {
 		{Subscription: r.ID, Reason: "410 Gone\x00" + strings.Repeat("é", 400), At: noon.Add(time.Minute)},
 		{Subscription: 999_999, Reason: "none", At: noon},
 	}
-	h.check(h.Write(ctx, b))
-	got, err := h.Subscription(ctx, r.Subscriber, r.GUID)
+	h.check(h.Engine.Write(ctx, b))
+	got, err := h.Admin.Subscription(ctx, r.Subscriber, r.GUID)
 	h.check(err)
 	if got.Enabled || !strings.HasPrefix(got.DisabledReason, "410 Gone\uFFFDé") {
 		h.t.Errorf("subscription is %+v", got)
@@ -431,12 +431,12 @@ func disabledByEngine(h hooks) {
 		h.t.Errorf("version %d after %d", v, b.Version)
 	}
 	b.Version++
-	h.check(h.Write(ctx, b)) // which has no effect
+	h.check(h.Engine.Write(ctx, b)) // which has no effect
 	if v := h.version(); v != b.Version {
 		h.t.Errorf("version %d after %d, although nothing has changed", v, b.Version)
 	}
 	on := true
-	got, err = h.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &on}, noon)
+	got, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &on}, noon)
 	if err != nil || !got.Enabled || got.DisabledReason != "" {
 		h.t.Errorf("enabled again: %+v (%v)", got, err)
 	}
@@ -444,7 +444,7 @@ func disabledByEngine(h hooks) {
 
 func idempotencyKeys(h hooks) {
 	ctx, l := h.t.Context(), h.lease(time.Hour)
-	now, err := h.Now(ctx)
+	now, err := h.Engine.Now(ctx)
 	h.check(err)
 	key := delivery.Key{
 		Hash:   [32]byte{1, 255},
@@ -456,11 +456,11 @@ func idempotencyKeys(h hooks) {
 	write := func(keys ...delivery.Key) error {
 		b := h.batch(l)
 		b.Keys = keys
-		return h.Write(ctx, b)
+		return h.Engine.Write(ctx, b)
 	}
 	expect := func(want *delivery.Key) {
 		h.t.Helper()
-		if got, err := h.IdempotencyKey(ctx, key.Hash); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := h.Engine.IdempotencyKey(ctx, key.Hash); err != nil || !reflect.DeepEqual(got, want) {
 			h.t.Errorf("key is %+v (%v), want %+v", got, err, want)
 		}
 	}
@@ -483,13 +483,13 @@ func idempotencyKeys(h hooks) {
 	ended.Hash = [32]byte{3}
 	ended.Until = now.Add(-time.Hour).Truncate(time.Millisecond)
 	h.check(write(ended))
-	if got, err := h.IdempotencyKey(ctx, ended.Hash); got != nil || err != nil {
+	if got, err := h.Engine.IdempotencyKey(ctx, ended.Hash); got != nil || err != nil {
 		h.t.Errorf("a key that has ended: %+v (%v)", got, err)
 	}
 	ended.Event = guid(3)
 	ended.Until = key.Until
 	h.check(write(ended))
-	_, err = h.Sweep(ctx, 10)
+	_, err = h.Engine.Sweep(ctx, 10)
 	h.check(err)
 	expect(&key)
 }
@@ -514,7 +514,7 @@ func outboxMarks(h hooks) {
 		b := h.batch(l)
 		h.publish(&b, noon, "{}", r.ID)
 		b.Source, b.Taken = source, guids(rows...)
-		if err := h.Write(ctx, b); !errors.Is(err, want) {
+		if err := h.Engine.Write(ctx, b); !errors.Is(err, want) {
 			h.t.Errorf("with %v: %v, want %v", rows, err, want)
 		}
 		if want == nil {
@@ -526,7 +526,7 @@ func outboxMarks(h hooks) {
 	}
 	expect := func(source string, ns ...int64) {
 		h.t.Helper()
-		got, err := h.OutboxMarks(ctx, source)
+		got, err := h.Engine.OutboxMarks(ctx, source)
 		slices.Sort(got)
 		if want := guids(ns...); err != nil || !slices.Equal(got, want) {
 			h.t.Errorf("%s: marked %q (%v), want %q", source, got, err, want)
@@ -538,12 +538,12 @@ func outboxMarks(h hooks) {
 	write(delivery.ErrOutboxTaken, here, 4, 3)
 	write(delivery.ErrOutboxTaken, here, 5, 5)
 	expect(here, 1, 2, 3)
-	h.check(h.RemoveOutboxMarks(ctx, here, guids(1, 3, 9)))
+	h.check(h.Engine.RemoveOutboxMarks(ctx, here, guids(1, 3, 9)))
 	expect(here, 2)
 	expect(elsewhere, 2)
 	write(nil, here, 1)
 	expect(here, 1, 2)
-	h.check(h.RemoveOutboxMarks(ctx, elsewhere, guids(2)))
+	h.check(h.Engine.RemoveOutboxMarks(ctx, elsewhere, guids(2)))
 	expect(elsewhere)
 	expect(here, 1, 2)
 	var many []int64
@@ -552,8 +552,8 @@ func outboxMarks(h hooks) {
 	}
 	write(nil, elsewhere, many...)
 	expect(elsewhere, many...)
-	marked, err := h.OutboxMarks(ctx, elsewhere)
+	marked, err := h.Engine.OutboxMarks(ctx, elsewhere)
 	h.check(err)
-	h.check(h.RemoveOutboxMarks(ctx, elsewhere, marked))
+	h.check(h.Engine.RemoveOutboxMarks(ctx, elsewhere, marked))
 	expect(elsewhere)
 }

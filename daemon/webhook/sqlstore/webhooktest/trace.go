@@ -32,12 +32,12 @@ func traces(h hooks) {
 		})
 	}
 	b.Captured.Changes[0].EventID = b.Events[0].ID
-	h.check(h.Write(ctx, b))
+	h.check(h.Engine.Write(ctx, b))
 	m := b.Messages
 	h.record(l, attempt(m[0], 500, webhook.RetryPending, noon.Add(time.Minute)))
 	m[0].Attempts++
 	h.record(l, attempt(m[0], 200, webhook.Successful, time.Time{}))
-	trace, err := h.Trace(ctx, "a")
+	trace, err := h.Admin.Trace(ctx, "a")
 	h.check(err)
 	h.expectIDs("traced", trace.Messages, m[0], m[1], m[4], m[5])
 	first := trace.Messages[0]
@@ -70,11 +70,11 @@ func traces(h hooks) {
 	if len(trace.Events) != 2 || trace.More {
 		h.t.Errorf("the events are %+v", trace.Events)
 	}
-	_, err = h.RemoveMessage(ctx, addressOf(r, m[0]))
+	_, err = h.Admin.RemoveMessage(ctx, addressOf(r, m[0]))
 	h.check(err)
-	_, err = h.RemoveMessage(ctx, addressOf(other, m[1]))
+	_, err = h.Admin.RemoveMessage(ctx, addressOf(other, m[1]))
 	h.check(err)
-	trace, err = h.Trace(ctx, "a")
+	trace, err = h.Admin.Trace(ctx, "a")
 	h.check(err)
 	e := trace.Events[b.Events[0].ID]
 	if len(trace.Messages) != 2 || e == nil {
@@ -83,7 +83,7 @@ func traces(h hooks) {
 	if e.GUID != b.Events[0].GUID || e.Name != "debtor.created" || !e.AddedAt.Equal(noon) {
 		h.t.Errorf("the event of a change without messages is %+v of %+v", e, trace)
 	}
-	trace, err = h.Trace(ctx, "none")
+	trace, err = h.Admin.Trace(ctx, "none")
 	h.check(err)
 	if len(trace.Changes)+len(trace.Events)+len(trace.Messages) > 0 {
 		h.t.Errorf("an unknown key has %+v", trace)
@@ -92,15 +92,15 @@ func traces(h hooks) {
 	for range 101 {
 		h.publish(&b, noon, "{}", r.ID)[0].Event.Key = "many"
 	}
-	h.check(h.Write(ctx, b))
-	trace, err = h.Trace(ctx, "many")
+	h.check(h.Engine.Write(ctx, b))
+	trace, err = h.Admin.Trace(ctx, "many")
 	h.check(err)
 	h.expectIDs("the newest, and the open one before them", trace.Messages, b.Messages...)
 	if !trace.More || !trace.Since.Equal(noon) {
 		h.t.Errorf("there are more, until %v", trace.Since)
 	}
 	h.record(l, attempt(b.Messages[0], 200, webhook.Successful, time.Time{}))
-	trace, err = h.Trace(ctx, "many")
+	trace, err = h.Admin.Trace(ctx, "many")
 	h.check(err)
 	h.expectIDs("the newest", trace.Messages, b.Messages[1:]...)
 }

@@ -107,7 +107,7 @@ type hooks struct {
 
 // Subscriptions returns the subscriptions of a subscriber.
 func (h hooks) Subscriptions(ctx context.Context, subscriber string) ([]webhook.Subscription, error) {
-	all, _, err := h.Store.Subscriptions(ctx, subscriber, 0, -1)
+	all, _, err := h.Store.Admin.Subscriptions(ctx, subscriber, 0, -1)
 	return all, err
 }
 
@@ -127,9 +127,9 @@ func auditEntry() audit.Entry {
 // subscribe adds a subscriber with one subscription.
 func (h hooks) subscribe() webhook.Subscription {
 	h.t.Helper()
-	s, err := h.AddSubscriber(h.t.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
+	s, err := h.Admin.AddSubscriber(h.t.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
 	h.check(err)
-	r, err := h.AddSubscription(h.t.Context(), webhook.Subscription{
+	r, err := h.Admin.AddSubscription(h.t.Context(), webhook.Subscription{
 		Subscriber: s.GUID, Pattern: "debtor.*", URL: "https://shop.example/in", Enabled: true, Secret: "whsec_x", SavedAt: noon,
 	}, nil)
 	h.check(err)
@@ -138,14 +138,14 @@ func (h hooks) subscribe() webhook.Subscription {
 
 func (h hooks) lease(term time.Duration) delivery.Lease {
 	h.t.Helper()
-	l, err := h.Lease(h.t.Context(), term)
+	l, err := h.Engine.Lease(h.t.Context(), term)
 	h.check(err)
 	return l
 }
 
 func (h hooks) version() int64 {
 	h.t.Helper()
-	v, err := h.Version(h.t.Context())
+	v, err := h.Engine.Version(h.t.Context())
 	h.check(err)
 	return v
 }
@@ -159,7 +159,7 @@ func (h hooks) batch(leases ...delivery.Lease) delivery.Batch {
 // publish adds an event to a batch, with a message for each subscription.
 func (h hooks) publish(b *delivery.Batch, due time.Time, body string, subs ...int64) []*webhook.Message {
 	h.t.Helper()
-	first, err := h.AllocateIDs(h.t.Context(), 1+len(subs))
+	first, err := h.Engine.AllocateIDs(h.t.Context(), 1+len(subs))
 	h.check(err)
 	return add(b, first, due, body, subs...)
 }
@@ -186,12 +186,12 @@ func guid(n int64) string { return fmt.Sprintf("00000000-0000-7000-8000-%012x", 
 func (h hooks) send(l delivery.Lease, sub int64, n int) []*webhook.Message {
 	h.t.Helper()
 	b := h.batch(l)
-	first, err := h.AllocateIDs(h.t.Context(), 2*n)
+	first, err := h.Engine.AllocateIDs(h.t.Context(), 2*n)
 	h.check(err)
 	for i := range n {
 		add(&b, first+2*int64(i), noon, "{}", sub)
 	}
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 	return b.Messages
 }
 
@@ -207,7 +207,7 @@ func (h hooks) record(l delivery.Lease, outcomes ...webhook.AttemptResult) {
 	h.t.Helper()
 	b := h.batch(l)
 	b.Outcomes = outcomes
-	h.check(h.Write(h.t.Context(), b))
+	h.check(h.Engine.Write(h.t.Context(), b))
 }
 
 // open returns all open messages of a subscription, ordered by ID.
@@ -219,13 +219,13 @@ func (h hooks) open(partition, sub int64) []*webhook.Message {
 // page returns a page, with the bodies.
 func (h hooks) page(p delivery.Page) []*webhook.Message {
 	h.t.Helper()
-	messages, err := h.OpenMessages(h.t.Context(), p)
+	messages, err := h.Engine.OpenMessages(h.t.Context(), p)
 	h.check(err)
 	var events []int64
 	for _, m := range messages {
 		events = append(events, m.Event.ID)
 	}
-	bodies, err := h.Bodies(h.t.Context(), events)
+	bodies, err := h.Engine.Bodies(h.t.Context(), events)
 	h.check(err)
 	for _, m := range messages {
 		m.Event.Body = bodies[m.Event.ID]
@@ -253,7 +253,7 @@ func (h hooks) expectIDs(name string, got []*webhook.Message, want ...*webhook.M
 
 func (h hooks) expectState(at admin.Address, want webhook.State) {
 	h.t.Helper()
-	m, err := h.Message(h.t.Context(), at)
+	m, err := h.Admin.Message(h.t.Context(), at)
 	h.check(err)
 	if m.Status != want.Status || m.Attempts != want.Attempts || !m.Next.Equal(want.Next) {
 		h.t.Errorf("the message is %+v, want %+v", m.State, want)
@@ -272,47 +272,50 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 	at := admin.Address{Subscriber: guid(1), Subscription: guid(2), Message: guid(3)}
 	page := delivery.Page{Partition: 1, Subscription: 1, Limit: 1}
 	for name, call := range map[string]func() error{
-		"Lease":                func() error { _, err := h.Lease(ctx, time.Hour); return err },
-		"TakeOver":             func() error { _, err := h.TakeOver(ctx, time.Hour); return err },
-		"Renew":                func() error { _, err := h.Renew(ctx, b.Leases, time.Hour); return err },
-		"Release":              func() error { return h.Release(ctx, b.Leases) },
-		"Now":                  func() error { _, err := h.Now(ctx); return err },
-		"AllocateIDs":          func() error { _, err := h.AllocateIDs(ctx, 1); return err },
-		"Snapshot":             func() error { _, err := h.Snapshot(ctx); return err },
-		"Version":              func() error { _, err := h.Version(ctx); return err },
-		"ChangedSubscriptions": func() error { _, _, err := h.ChangedSubscriptions(ctx, 1, 2); return err },
-		"Write":                func() error { return h.Write(ctx, b) },
-		"OpenMessages":         func() error { _, err := h.OpenMessages(ctx, page); return err },
-		"Bodies":               func() error { _, err := h.Bodies(ctx, []int64{1}); return err },
-		"NextDue":              func() error { _, err := h.NextDue(ctx, page); return err },
-		"OpenSubscriptions":    func() error { _, err := h.OpenSubscriptions(ctx, 1); return err },
-		"IdempotencyKey":       func() error { _, err := h.IdempotencyKey(ctx, [32]byte{}); return err },
-		"CountSubscribers":     func() error { _, err := h.CountSubscribers(ctx); return err },
-		"AddSubscriber":        func() error { _, err := h.AddSubscriber(ctx, admin.Subscriber{}, auditEntry()); return err },
+		"Lease":                func() error { _, err := h.Engine.Lease(ctx, time.Hour); return err },
+		"TakeOver":             func() error { _, err := h.Engine.TakeOver(ctx, time.Hour); return err },
+		"Renew":                func() error { _, err := h.Engine.Renew(ctx, b.Leases, time.Hour); return err },
+		"Release":              func() error { return h.Engine.Release(ctx, b.Leases) },
+		"Now":                  func() error { _, err := h.Engine.Now(ctx); return err },
+		"AllocateIDs":          func() error { _, err := h.Engine.AllocateIDs(ctx, 1); return err },
+		"Snapshot":             func() error { _, err := h.Engine.Snapshot(ctx); return err },
+		"Version":              func() error { _, err := h.Engine.Version(ctx); return err },
+		"ChangedSubscriptions": func() error { _, _, err := h.Engine.ChangedSubscriptions(ctx, 1, 2); return err },
+		"Write":                func() error { return h.Engine.Write(ctx, b) },
+		"OpenMessages":         func() error { _, err := h.Engine.OpenMessages(ctx, page); return err },
+		"Bodies":               func() error { _, err := h.Engine.Bodies(ctx, []int64{1}); return err },
+		"NextDue":              func() error { _, err := h.Engine.NextDue(ctx, page); return err },
+		"OpenSubscriptions":    func() error { _, err := h.Engine.OpenSubscriptions(ctx, 1); return err },
+		"IdempotencyKey":       func() error { _, err := h.Engine.IdempotencyKey(ctx, [32]byte{}); return err },
+		"CountSubscribers":     func() error { _, err := h.Admin.CountSubscribers(ctx); return err },
+		"AddSubscriber":        func() error { _, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{}, auditEntry()); return err },
 		"ChangeSubscriber": func() error {
-			_, err := h.ChangeSubscriber(ctx, guid(1), admin.SubscriberChange{}, auditEntry())
+			_, err := h.Admin.ChangeSubscriber(ctx, guid(1), admin.SubscriberChange{}, auditEntry())
 			return err
 		},
-		"RemoveSubscriber":   func() error { _, err := h.RemoveSubscriber(ctx, guid(1), auditEntry()); return err },
-		"Subscriber":         func() error { _, err := h.Subscriber(ctx, guid(1)); return err },
-		"Subscriptions":      func() error { _, _, err := h.Store.Subscriptions(ctx, guid(1), 1, 1); return err },
-		"AddSubscription":    func() error { _, err := h.AddSubscription(ctx, webhook.Subscription{SavedAt: noon}, nil); return err },
-		"RemoveSubscription": func() error { _, err := h.RemoveSubscription(ctx, guid(1), guid(2), noon); return err },
-		"Message":            func() error { _, err := h.Message(ctx, at); return err },
-		"RemoveMessage":      func() error { _, err := h.RemoveMessage(ctx, at); return err },
-		"RetryMessage":       func() error { _, err := h.RetryMessage(ctx, at, noon); return err },
-		"RetryMessages":      func() error { _, err := h.RetryMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
-		"ReplayMessages":     func() error { _, err := h.ReplayMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
-		"CountOrdered":       func() error { _, err := h.CountOrdered(ctx, []admin.Candidate{{ID: 1}}); return err },
-		"RemoveMessages":     func() error { _, err := h.RemoveMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
-		"LastMessage":        func() error { _, err := h.LastMessage(ctx); return err },
-		"AddAuditEntry":      func() error { return h.AddAuditEntry(ctx, auditEntry()) },
-		"Trace":              func() error { _, err := h.Trace(ctx, "a"); return err },
-		"Sweep":              func() error { _, err := h.Sweep(ctx, 1); return err },
-		"Prune":              func() error { _, err := h.Prune(ctx, delivery.Prune{Limit: 1}); return err },
-		"Backlog":            func() error { _, err := h.Backlog(ctx); return err },
-		"SetDefaultRetries":  func() error { return h.SetDefaultRetries(ctx, 7) },
-		"KeepEventRoles":     func() error { _, err := h.KeepEventRoles(ctx, nil); return err },
+		"RemoveSubscriber": func() error { _, err := h.Admin.RemoveSubscriber(ctx, guid(1), auditEntry()); return err },
+		"Subscriber":       func() error { _, err := h.Admin.Subscriber(ctx, guid(1)); return err },
+		"Subscriptions":    func() error { _, _, err := h.Store.Admin.Subscriptions(ctx, guid(1), 1, 1); return err },
+		"AddSubscription": func() error {
+			_, err := h.Admin.AddSubscription(ctx, webhook.Subscription{SavedAt: noon}, nil)
+			return err
+		},
+		"RemoveSubscription": func() error { _, err := h.Admin.RemoveSubscription(ctx, guid(1), guid(2), noon); return err },
+		"Message":            func() error { _, err := h.Admin.Message(ctx, at); return err },
+		"RemoveMessage":      func() error { _, err := h.Admin.RemoveMessage(ctx, at); return err },
+		"RetryMessage":       func() error { _, err := h.Admin.RetryMessage(ctx, at, noon); return err },
+		"RetryMessages":      func() error { _, err := h.Admin.RetryMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
+		"ReplayMessages":     func() error { _, err := h.Admin.ReplayMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
+		"CountOrdered":       func() error { _, err := h.Admin.CountOrdered(ctx, []admin.Candidate{{ID: 1}}); return err },
+		"RemoveMessages":     func() error { _, err := h.Admin.RemoveMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
+		"LastMessage":        func() error { _, err := h.Admin.LastMessage(ctx); return err },
+		"AddAuditEntry":      func() error { return h.Admin.AddAuditEntry(ctx, auditEntry()) },
+		"Trace":              func() error { _, err := h.Admin.Trace(ctx, "a"); return err },
+		"Sweep":              func() error { _, err := h.Engine.Sweep(ctx, 1); return err },
+		"Prune":              func() error { _, err := h.Engine.Prune(ctx, delivery.Prune{Limit: 1}); return err },
+		"Backlog":            func() error { _, err := h.Engine.Backlog(ctx); return err },
+		"SetDefaultRetries":  func() error { return h.Engine.SetDefaultRetries(ctx, 7) },
+		"KeepEventRoles":     func() error { _, err := h.Engine.KeepEventRoles(ctx, nil); return err },
 	} {
 		expect(name, call())
 	}
