@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -69,6 +70,9 @@ type Host interface {
 	// Export writes rows to a file in the background.
 	Export(j *export.Job) tea.Cmd
 }
+
+// UndoDelay is the time during which a delayed change can be undone; see Host.Delay.
+const UndoDelay = 5 * time.Second
 
 // Change is a change of data at the service.
 type Change struct {

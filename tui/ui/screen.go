@@ -113,9 +113,6 @@ const (
 	TabRow       = 1 // index of the tab line
 )
 
-// UndoDelay is the time during which a deletion can be undone.
-const UndoDelay = 5 * time.Second
-
 const (
 	HeartbeatLimit = 20 * time.Second // without a heartbeat for so long, the stream is not considered live
 	PollInterval   = 2 * time.Second  // without a stream
