@@ -5,7 +5,8 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
-	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,7 +20,7 @@ import (
 	business "github.com/bizhook/whd/daemon/demo"
 )
 
-func bills(t *testing.T, w billsFixture) {
+func testBills(t *testing.T, f billsFixture) {
 	for _, test := range []struct {
 		name string
 		test func(*testing.T, billsFixture)
@@ -32,329 +33,592 @@ func bills(t *testing.T, w billsFixture) {
 		{"Methods", billMethods},
 		{"ConcurrentWrites", billWriters},
 	} {
-		t.Run(test.name, func(t *testing.T) { test.test(t, w) })
+		t.Run(test.name, func(t *testing.T) { test.test(t, f) })
 	}
 }
 
-// billPath returns the path of a field with escaped ids.
-func billPath(ids ...string) string {
-	for i, id := range ids {
-		ids[i] = url.PathEscape(id)
-	}
-	return "/Bills/" + ids[0] + "/Stages/" + ids[1] + "/CustomFieldValues/" + strings.Join(ids[2:], "/")
+// billField is a custom field of a stage of a bill.
+type billField struct{ billID, stageID, settingID string }
+
+// exampleField returns a field that has a value.
+func exampleField() billField {
+	billID, stageID, settingID := business.BillExample()
+	return billField{billID: billID, stageID: stageID, settingID: settingID}
 }
 
-func (a answer) value(t *testing.T) wire.CustomFieldValue {
+// path returns the path of the field's value.
+func (f billField) path() string { return billPath(f.billID, f.stageID, f.settingID) }
+
+// listPath returns the path of the values of all fields of the stage.
+func (f billField) listPath() string {
+	return "/Bills/" + url.PathEscape(f.billID) + "/Stages/" + url.PathEscape(f.stageID) +
+		"/CustomFieldValues"
+}
+
+// condition returns the SQL condition that only the field's stored value meets.
+func (f billField) condition() string {
+	return "(BM_Stages_RecID = '" + f.stageID + "'" +
+		" AND BM_StageCustomFields_RecID = '" + f.settingID + "')"
+}
+
+// billPath returns the path of the value of a custom field, with escaped ids.
+func billPath(billID, stageID, settingID string) string {
+	list := billField{billID: billID, stageID: stageID}.listPath()
+	return list + "/" + url.PathEscape(settingID)
+}
+
+// storedValue is a row of the table of values.
+type storedValue struct{ recID, stageID, settingID, contents string }
+
+// stored returns the stored values that meet an SQL condition.
+func (f billsFixture) stored(t *testing.T, condition string) []storedValue {
 	t.Helper()
-	var v wire.CustomFieldValue
-	if err := json.Unmarshal([]byte(a.body), &v); err != nil {
-		t.Fatalf("%v: %s", err, a.body)
+	rows := f.sql(t, "SELECT RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents"+
+		" FROM BM_StageCustomValues WHERE "+condition+" ORDER BY RecID")
+	var values []storedValue
+	for _, row := range rows {
+		values = append(values, storedValue{
+			recID:     row[0],
+			stageID:   row[1],
+			settingID: row[2],
+			contents:  row[3],
+		})
 	}
-	return v
+	return values
+}
+
+// storedValue returns the only stored value that meets an SQL condition.
+func (f billsFixture) storedValue(t *testing.T, condition string) storedValue {
+	t.Helper()
+	values := f.stored(t, condition)
+	if len(values) != 1 {
+		t.Fatalf("WHERE %s: got %d stored values, want 1: %q", condition, len(values), values)
+	}
+	return values[0]
+}
+
+// valueMembers are the members of a value in a response, which are all texts.
+type valueMembers map[string]string
+
+// wantMembers compares the members of a value with the expected ones.
+func wantMembers(t *testing.T, did string, got, want valueMembers) {
+	t.Helper()
+	if !maps.Equal(got, want) {
+		t.Errorf("%s: got %q, want %q", did, got, want)
+	}
 }
 
 func (a answer) failure(t *testing.T) wire.ResponseStatus {
 	t.Helper()
-	var f wire.Failure
-	if err := json.Unmarshal([]byte(a.body), &f); err != nil {
-		t.Fatalf("%v: %s", err, a.body)
-	}
-	return f.ResponseStatus
+	return read[wire.Failure](t, a).ResponseStatus
 }
 
-const storedValue = "SELECT RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents FROM BM_StageCustomValues WHERE "
+// contentsBody returns the JSON body that sets the contents of a field.
+func contentsBody(contents string) string {
+	return fmt.Sprintf(`{"Contents":%s}`, jsonText(contents))
+}
 
-func readAndChange(t *testing.T, w billsFixture) {
-	billID, stageID, settingID := business.BillExample()
-	c := asAdmin(t, w.Instance)
-	path := billPath(billID, stageID, settingID)
-	where := storedValue + "BM_Stages_RecID = '" + stageID + "' AND BM_StageCustomFields_RecID = '" + settingID + "'"
-	before, others := w.sql(t, where), w.sql(t, storedValue+"NOT (BM_Stages_RecID = '"+stageID+"' AND BM_StageCustomFields_RecID = '"+settingID+"') ORDER BY RecID")
+func jsonText(text string) string {
+	b, _ := json.Marshal(text) // every string can be encoded
+	return string(b)
+}
 
-	first := c.do("GET "+path, "").want(t, 200).value(t)
-	if first.SettingID != settingID || *first.SettingName != "Workstation" || *first.Contents != before[0][3] {
-		t.Errorf("it was %+v", first)
+// readAndChange reads the value of a field, changes it, lists the values of its stage, and adds
+// one to a field that had none.
+func readAndChange(t *testing.T, f billsFixture) {
+	admin := asAdmin(t, f.Instance)
+	field := exampleField()
+	stored := f.storedValue(t, field.condition())
+	storedElsewhere := f.stored(t, "NOT "+field.condition())
+
+	value := read[valueMembers](t, admin.do("GET "+field.path(), "").want(t, 200))
+	wantMembers(t, "GET "+field.path(), value, valueMembers{
+		"SettingID":   field.settingID,
+		"SettingName": "Workstation",
+		"Contents":    stored.contents,
+		"PluginID":    value["PluginID"], // checked below
+		"PluginName":  "Production Notes",
+	})
+	if n := len(value["PluginID"]); n != 36 {
+		t.Errorf("GET %s: got the PluginID %q of %d bytes, want 36",
+			field.path(), value["PluginID"], n)
 	}
-	if *first.PluginName != "Production Notes" || len(*first.PluginID) != 36 {
-		t.Errorf("it was %+v", first)
-	}
+
 	for _, contents := range []string{"Änderung 変更 👩‍🔧 'x' <b>", "", "  two  ", "Packing"} {
-		body, _ := json.Marshal(map[string]string{"BillID": "x", "StageID": "y", "SettingID": "z", "Contents": contents, "SettingName": "n", "PluginID": "p", "PluginName": "q"})
-		a := c.do("PATCH "+path, string(body)).want(t, 200).wantHeader(t, "X-Ignored-Members", "")
-		want := first
-		want.Contents = &contents
-		if text, _ := json.Marshal(want); !sameJSON(t, a.body, string(text)) {
-			t.Errorf("the answer is %s, want %s", a.body, text)
-		}
-		if got := c.do("GET "+path, "").want(t, 200); got.body != a.body {
-			t.Errorf("it reads %s, after %s", got.body, a.body)
-		}
-		if rows := w.sql(t, where); len(rows) != 1 || rows[0][3] != contents || !slices.Equal(rows[0][:3], before[0][:3]) {
-			t.Errorf("stored is %q, before it was %q", rows, before)
+		value["Contents"] = contents
+		stored.contents = contents
+		changeContents(t, admin, field, value)
+		if got := f.storedValue(t, field.condition()); got != stored {
+			t.Errorf("PATCH with the contents %q: stored is %q, want %q", contents, got, stored)
 		}
 	}
-	if now := w.sql(t, storedValue+"NOT (BM_Stages_RecID = '"+stageID+"' AND BM_StageCustomFields_RecID = '"+settingID+"') ORDER BY RecID"); len(now) != len(others) {
-		t.Errorf("%d other rows, before: %d", len(now), len(others))
-	} else {
-		for i := range now {
-			if !slices.Equal(now[i], others[i]) {
-				t.Errorf("%q was %q", now[i], others[i])
-			}
-		}
+	if got := f.stored(t, "NOT "+field.condition()); !slices.Equal(got, storedElsewhere) {
+		t.Errorf("PATCH %s changed the values of other fields: got %q, want %q",
+			field.path(), got, storedElsewhere)
 	}
 
-	var list []wire.CustomFieldValue
-	a := c.do("GET "+billPath(billID, stageID), "").want(t, 200).wantHeader(t, "X-Total", "8")
-	if err := json.Unmarshal([]byte(a.body), &list); err != nil || len(list) != 8 || list[7].SettingID != settingID || *list[7].Contents != "Packing" || list[0].SettingName == nil || *list[0].SettingName != "Nacharbeit" || list[0].Contents != nil {
-		t.Errorf("the list is %s (%v)", a.body, err)
+	list := listValues(t, admin, field)
+	first, last := list[0], list[7]
+	wantMembers(t, "the last value of "+field.listPath(), last, value)
+	if first["SettingName"] != "Nacharbeit" {
+		t.Errorf("the first value of %s: got the field %q, want Nacharbeit",
+			field.listPath(), first["SettingName"])
 	}
-	added := "Contents of a field that had none"
-	if v := c.do("PATCH "+billPath(billID, stageID, list[0].SettingID), `{"contents":"`+added+`"}`).want(t, 200).value(t); *v.Contents != added || *v.SettingName != "Nacharbeit" {
-		t.Errorf("the answer is %+v", v)
+	if contents, ok := first["Contents"]; ok {
+		t.Errorf("the first value of %s: got the contents %q, want none",
+			field.listPath(), contents)
 	}
-	if rows := w.sql(t, storedValue+"Contents = '"+added+"'"); len(rows) != 1 || len(rows[0][0]) != 36 || rows[0][0] != strings.ToUpper(rows[0][0]) || rows[0][1] != stageID {
-		t.Errorf("stored is %q", rows)
+	f.addContents(t, admin, billField{
+		billID:    field.billID,
+		stageID:   field.stageID,
+		settingID: first["SettingID"],
+	})
+}
+
+// changeContents sets the contents of a field to those of the wanted value, which it expects as
+// the answer and when the field is read. Members that say what the field is are not applied.
+func changeContents(t *testing.T, c client, field billField, want valueMembers) {
+	t.Helper()
+	body := `{"BillID":"x","StageID":"y","SettingID":"z","Contents":` + jsonText(want["Contents"]) +
+		`,"SettingName":"n","PluginID":"p","PluginName":"q"}`
+	changed := c.do("PATCH "+field.path(), body).want(t, 200).
+		wantHeader(t, "X-Ignored-Members", "")
+	wantMembers(t, "PATCH with "+body, read[valueMembers](t, changed), want)
+
+	after := c.do("GET "+field.path(), "").want(t, 200)
+	if after.body != changed.body {
+		t.Errorf("GET %s after the PATCH: got %s, want %s", field.path(), after.body, changed.body)
 	}
 }
 
-func sameJSON(t *testing.T, a, b string) bool {
+// listValues returns the eight values of the field's stage.
+func listValues(t *testing.T, c client, field billField) []valueMembers {
 	t.Helper()
-	var x, y map[string]string
-	if err := errors.Join(json.Unmarshal([]byte(a), &x), json.Unmarshal([]byte(b), &y)); err != nil {
-		t.Fatal(err)
+	line := "GET " + field.listPath() + "/" // a slash at the end changes nothing
+	list := read[[]valueMembers](t, c.do(line, "").want(t, 200).wantHeader(t, "X-Total", "8"))
+	if len(list) != 8 {
+		t.Fatalf("%s: got %d values, want 8: %q", line, len(list), list)
 	}
-	return len(x) == len(y) && !slices.ContainsFunc([]string{"SettingID", "SettingName", "Contents", "PluginID", "PluginName"}, func(name string) bool { return x[name] != y[name] })
+	return list
+}
+
+// addContents sets the contents of the field Nacharbeit, which has no value yet.
+func (f billsFixture) addContents(t *testing.T, c client, field billField) {
+	t.Helper()
+	const contents = "Contents of a field that had none"
+	line := "PATCH " + field.path()
+	value := read[valueMembers](t, c.do(line, contentsBody(contents)).want(t, 200))
+	if value["Contents"] != contents {
+		t.Errorf("%s: got the contents %q, want %q", line, value["Contents"], contents)
+	}
+	if value["SettingName"] != "Nacharbeit" {
+		t.Errorf("%s: got the field %q, want Nacharbeit", line, value["SettingName"])
+	}
+
+	stored := f.storedValue(t, "Contents = '"+contents+"'")
+	if len(stored.recID) != 36 {
+		t.Errorf("%s: stored the RecID %q of %d bytes, want 36",
+			line, stored.recID, len(stored.recID))
+	}
+	if upper := strings.ToUpper(stored.recID); stored.recID != upper {
+		t.Errorf("%s: stored the RecID %s, want %s", line, stored.recID, upper)
+	}
+	if stored.stageID != field.stageID {
+		t.Errorf("%s: stored for the stage %s, want %s", line, stored.stageID, field.stageID)
+	}
 }
 
 // oddIDs are arbitrary texts in the path.
-var oddIDs = []string{"nope", " ", "  x  ", "a/b", "..", ".", "%", "100%25", "日本", "👩‍🔧", "\xff", "a\x00b", "a\r\nb", `"`, "'; DROP TABLE BM_Main; --", "?x=1", "#f", "+", strings.Repeat("x", 10<<10)}
+var oddIDs = []string{
+	"nope", " ", "  x  ", "a/b", "..", ".", "%", "100%25", "日本", "👩‍🔧", "\xff", "a\x00b", "a\r\nb",
+	`"`, "'; DROP TABLE BM_Main; --", "?x=1", "#f", "+", strings.Repeat("x", 10<<10),
+}
 
-func billNotFound(t *testing.T, w billsFixture) {
-	billID, stageID, settingID := business.BillExample()
-	c := asAdmin(t, w.Instance)
-	rows := w.sql(t, "SELECT COUNT(*) AS n, MAX(Contents) AS c FROM BM_StageCustomValues")
-	otherStage := w.sql(t, "SELECT RecID FROM BM_Stages WHERE BM_Main_RecID <> '"+billID+"'")[0][0]
-	for _, id := range append([]string{otherStage}, oddIDs...) {
-		for message, ids := range map[string][]string{
-			"there is no bill": {id, stageID, settingID}, "has no stage": {billID, id, settingID}, "there is no custom field": {billID, stageID, id},
-		} {
-			for line, body := range map[string]string{"GET ": "", "PATCH ": `{"Contents":"lost"}`} {
-				a := c.do(line+billPath(slices.Clone(ids)...), body).want(t, 404)
-				if f := a.failure(t); f.ErrorCode != "NotFound" || !strings.Contains(f.Message, message) || len(f.Message) > 400 {
-					t.Errorf("%s%.40q: %s", line, ids, shortened(a.body))
-				}
-			}
-			if message != "there is no custom field" {
-				if f := c.do("GET "+billPath(ids[0], ids[1]), "").want(t, 404).failure(t); !strings.Contains(f.Message, message) {
-					t.Errorf("%.40q: %s", ids, f.Message)
-				}
-			}
-		}
+// billNotFound requests fields by ids of which one does not exist, and by other spellings of those
+// that do.
+func billNotFound(t *testing.T, f billsFixture) {
+	admin := asAdmin(t, f.Instance)
+	field := exampleField()
+	stored := f.stored(t, "1 = 1")
+	stages := f.sql(t, "SELECT RecID FROM BM_Stages WHERE BM_Main_RecID <> '"+field.billID+"'")
+	stageOfOtherBill := stages[0][0]
+
+	for _, id := range append([]string{stageOfOtherBill}, oddIDs...) {
+		noBill := billField{billID: id, stageID: field.stageID, settingID: field.settingID}
+		wantNoField(t, admin, noBill, "there is no bill")
+		wantNoList(t, admin, noBill, "there is no bill")
+
+		noStage := billField{billID: field.billID, stageID: id, settingID: field.settingID}
+		wantNoField(t, admin, noStage, "has no stage")
+		wantNoList(t, admin, noStage, "has no stage")
+
+		noSetting := billField{billID: field.billID, stageID: field.stageID, settingID: id}
+		wantNoField(t, admin, noSetting, "there is no custom field")
 	}
-	for _, spelled := range []string{
-		billPath(strings.ToLower(billID), stageID+"  ", strings.ToUpper(settingID)), strings.ToLower(billPath(billID, stageID, settingID)) + "/",
-		"//bills//" + billID + "/STAGES/" + stageID + "/customfieldvalues/" + settingID + ".json",
+	if got := f.stored(t, "1 = 1"); !slices.Equal(got, stored) {
+		t.Errorf("PATCH of missing fields: stored is %q, want %q", got, stored)
+	}
+
+	for _, path := range []string{
+		billPath(
+			strings.ToLower(field.billID),
+			field.stageID+"  ",
+			strings.ToUpper(field.settingID),
+		),
+		strings.ToLower(field.path()) + "/",
+		"//bills//" + field.billID + "/STAGES/" + field.stageID + "/customfieldvalues/" +
+			field.settingID + ".json",
 	} {
-		c.do("GET "+spelled, "").want(t, 200)
-	}
-	if now := w.sql(t, "SELECT COUNT(*) AS n, MAX(Contents) AS c FROM BM_StageCustomValues"); !slices.Equal(now[0], rows[0]) {
-		t.Errorf("stored: %q, before: %q", now, rows)
+		admin.do("GET "+path, "").want(t, 200)
 	}
 }
 
-func billRoles(t *testing.T, w billsFixture) {
-	billID, stageID, settingID := business.BillExample()
-	path := billPath(billID, stageID, settingID)
-	for _, c := range []struct {
-		role                 string
-		read, write, nowhere int // expected status; nowhere is for an update of a missing value
-	}{
-		{"", 401, 401, 401}, {"reader", 200, 403, 403}, {"publisher", 200, 403, 403}, {"writer", 200, 200, 404}, {"admin", 200, 200, 404},
-	} {
-		user := anonymous(t, w.Instance)
-		if c.role != "" {
-			user = user.with("Authorization: Bearer " + w.keyOf(t, c.role))
-		}
-		user.do("GET "+path, "").want(t, c.read)
-		user.do("GET "+billPath(billID, stageID), "").want(t, c.read)
-		user.do("PATCH "+path, `{"Contents":"by `+c.role+`"}`).want(t, c.write)
-		user.do("PATCH "+billPath("nope", "nope", "nope"), `{"Contents":"x"}`).want(t, c.nowhere)
+// wantNoField expects that a field can be neither read nor changed, with a message of the reason.
+func wantNoField(t *testing.T, c client, field billField, message string) {
+	t.Helper()
+	wantNotFound(t, c, "GET "+field.path(), "", message)
+	wantNotFound(t, c, "PATCH "+field.path(), contentsBody("lost"), message)
+}
+
+// wantNoList expects that the values of the field's stage cannot be listed.
+func wantNoList(t *testing.T, c client, field billField, message string) {
+	t.Helper()
+	wantNotFound(t, c, "GET "+field.listPath(), "", message)
+}
+
+// maxMessage limits the message of an error, in bytes, however long the id is that it names.
+const maxMessage = 400
+
+func wantNotFound(t *testing.T, c client, line, body, message string) {
+	t.Helper()
+	a := c.do(line, body)
+	did := shortened(line)
+	if a.status != http.StatusNotFound {
+		t.Errorf("%s: got status %d, want 404: %s", did, a.status, shortened(a.body))
+		return
 	}
-	if rows := w.sql(t, storedValue+"Contents LIKE 'by %'"); len(rows) != 1 || rows[0][3] != "by admin" {
-		t.Errorf("stored is %q", rows)
+	failure := a.failure(t)
+	if failure.ErrorCode != "NotFound" {
+		t.Errorf("%s: got error code %s, want NotFound", did, failure.ErrorCode)
+	}
+	if !strings.Contains(failure.Message, message) {
+		t.Errorf("%s: got message %q, want one with %q", did, failure.Message, message)
+	}
+	if n := len(failure.Message); n > maxMessage {
+		t.Errorf("%s: got a message of %d bytes, want at most %d", did, n, maxMessage)
+	}
+}
+
+// billRoles reads and changes values with each role.
+func billRoles(t *testing.T, f billsFixture) {
+	field := exampleField()
+	missing := billField{billID: "nope", stageID: "nope", settingID: "nope"}
+	for _, test := range []struct {
+		role                       string // empty without credentials
+		read, change, changeNoBill int    // the expected status
+	}{
+		{"", 401, 401, 401},
+		{"reader", 200, 403, 403},
+		{"publisher", 200, 403, 403},
+		{"writer", 200, 200, 404},
+		{"admin", 200, 200, 404},
+	} {
+		user := anonymous(t, f.Instance)
+		if test.role != "" {
+			user = user.with("Authorization: Bearer " + f.keyOf(t, test.role))
+		}
+		user.do("GET "+field.path(), "").want(t, test.read)
+		user.do("GET "+field.listPath(), "").want(t, test.read)
+		user.do("PATCH "+field.path(), contentsBody("by "+test.role)).want(t, test.change)
+		user.do("PATCH "+missing.path(), contentsBody("x")).want(t, test.changeNoBill)
+	}
+	stored := f.storedValue(t, "Contents LIKE 'by %'")
+	if stored.contents != "by admin" {
+		t.Errorf("after the changes with each role: stored is %q, want by admin", stored.contents)
 	}
 }
 
 // keyOf creates an API key over HTTP, which works with every store.
-func (w billsFixture) keyOf(t *testing.T, role string) string {
+func (f billsFixture) keyOf(t *testing.T, role string) string {
 	t.Helper()
-	a := asAdmin(t, w.Instance).do("POST /ApiKeys", `{"Name":"`+role+" "+rand.Text()+`","Role":"`+role+`"}`).want(t, 201)
-	var made wire.APIKey
-	if err := json.Unmarshal([]byte(a.body), &made); err != nil {
-		t.Fatal(err)
-	}
-	return made.Key
+	body := fmt.Sprintf(`{"Name":"%s %s","Role":"%s"}`, role, rand.Text(), role)
+	a := asAdmin(t, f.Instance).do("POST /ApiKeys", body).want(t, 201)
+	return read[wire.APIKey](t, a).Key
 }
 
-func billMembers(t *testing.T, w billsFixture) {
-	billID, stageID, settingID := business.BillExample()
-	c := asAdmin(t, w.Instance)
-	path := billPath(billID, stageID, settingID)
-	const form = "Content-Type: application/x-www-form-urlencoded"
-	for _, test := range []struct {
-		query, body, header string
-		status              int
-		contents            string // or the name of the invalid member
-	}{
-		{"", `{"CONTENTS":"a"}`, "", 200, "a"},
-		{"", `{"Contents":"b"}`, "Content-Type: text/csv", 200, "b"},
-		{"?contents=c", "", "", 200, "c"},
-		{"?Contents=d", `{"Contents":"e"}`, "", 200, "d"},
-		{"?Contents=", `{"Contents":"f"}`, "", 200, "f"},
-		{"?BillID=nope&SettingID=nope", `{"Contents":"g","StageID":"nope"}`, "", 200, "g"},
-		{"", "Contents=h+h", form, 200, "h h"},
-		{"", "Contents\r\n\"i,i\"\r\n", "Content-Type: text/csv", 200, "i,i"},
-		{"", `{"Contents":5}`, "", 200, "5"},
-		{"", `{"Contents":""}`, "", 200, ""},
-		{"", "", "", 400, "Contents"},
-		{"", `{}`, "", 400, "Contents"},
-		{"", `{"Contents":null}`, "", 400, "Contents"},
-		{"?Contents=", "", "", 400, "Contents"},
-		{"", `{"Contents":["a","b"]}`, "", 400, "Contents"},
-		{"", `{"Contents":{"a":1}}`, "", 400, "Contents"},
-		{"?Contents=a&Contents=b", "", "", 400, "Contents"},
-		{"?Strict=true", `{"Contents":"k","SettingName":"n","PluginID":"p","PluginName":"q","BillID":"x"}`, "", 200, "k"},
-		{"?Strict=true", `{"Contents":"l","Content":"typo"}`, "", 400, "Content"},
-		{"?Strict=perhaps", `{"Contents":"m"}`, "", 400, "Strict"},
+// billMembers sends the members of a change in each part of a request.
+func billMembers(t *testing.T, f billsFixture) {
+	admin := asAdmin(t, f.Instance)
+	field := exampleField()
+	acceptedMembers(t, admin, field)
+	refusedMembers(t, admin, field)
+	ignoredMembers(t, admin, field)
+	refusedRequests(t, admin, field)
+}
+
+func acceptedMembers(t *testing.T, c client, field billField) {
+	t.Helper()
+	const csvType = "Content-Type: text/csv"
+	for _, test := range []struct{ query, header, body, want string }{
+		{"", "", `{"CONTENTS":"a"}`, "a"},
+		{"", csvType, `{"Contents":"b"}`, "b"},
+		{"?contents=c", "", "", "c"},
+		{"?Contents=d", "", `{"Contents":"e"}`, "d"},
+		{"?Contents=", "", `{"Contents":"f"}`, "f"},
+		{"?BillID=nope&SettingID=nope", "", `{"Contents":"g","StageID":"nope"}`, "g"},
+		{"", formType, "Contents=h+h", "h h"},
+		{"", csvType, "Contents\r\n\"i,i\"\r\n", "i,i"},
+		{"", "", `{"Contents":5}`, "5"},
+		{"", "", `{"Contents":""}`, ""},
+		{
+			query: "?Strict=true", // these members are known
+			body: `{"Contents":"k",` +
+				`"SettingName":"n","PluginID":"p","PluginName":"q","BillID":"x"}`,
+			want: "k",
+		},
 	} {
 		var headers []string
 		if test.header != "" {
 			headers = append(headers, test.header)
 		}
-		a := c.do("PATCH "+path+test.query, test.body, headers...).want(t, test.status)
-		if test.status == 200 {
-			if v := a.value(t); *v.Contents != test.contents {
-				t.Errorf("%s %s: %s", test.query, test.body, a.body)
-			}
-			continue
-		}
-		f := a.failure(t)
-		if len(f.Errors) != 1 || f.Errors[0].FieldName != test.contents {
-			t.Errorf("%s %s: %s", test.query, test.body, a.body)
+		a := c.do("PATCH "+field.path()+test.query, test.body, headers...).want(t, 200)
+		got := read[valueMembers](t, a)["Contents"]
+		if got != test.want {
+			t.Errorf("PATCH %s with %s: got the contents %q, want %q",
+				test.query, test.body, got, test.want)
 		}
 	}
-	if f := c.do("PATCH "+path, `{}`).want(t, 400).failure(t); f.ErrorCode != "NotEmpty" {
-		t.Errorf("without contents: %+v", f)
-	}
-	c.do("PATCH "+path, `{"Contents":"n","Colour":"x","Take":1}`).want(t, 200).wantHeader(t, "X-Ignored-Members", "Colour, Take")
-	c.do("PATCH "+path, `{"Contents":`).want(t, 400)
-	c.do("PATCH "+path, "x", "Content-Type: image/png").want(t, 415)
-	c.do("PATCH "+path, `{"Contents":"`+strings.Repeat("x", 2<<20)+`"}`).want(t, 413)
-	c.do("PATCH "+billPath(billID, stageID, strings.Repeat("x", 70<<10)), `{"Contents":"x"}`).want(t, 431)
 }
 
-func billFormats(t *testing.T, w billsFixture) {
-	billID, stageID, settingID := business.BillExample()
-	c := asAdmin(t, w.Instance)
-	valuePath := billPath(billID, stageID, settingID)
-	listPath := strings.TrimSuffix(billPath(billID, stageID), "/")
-	const contents = `a "b", <c> & d`
-	for name, check := range map[string]func(body string, rows int) bool{
-		"json":   func(body string, _ int) bool { return json.Valid([]byte(body)) },
-		"ndjson": func(body string, rows int) bool { return strings.Count(body, "\n") == rows },
-		"csv": func(body string, rows int) bool {
-			lines, err := csv.NewReader(strings.NewReader(body)).ReadAll()
-			return err == nil && len(lines) == rows+1 && slices.Equal(lines[0], []string{"SettingID", "SettingName", "Contents", "PluginID", "PluginName"})
-		},
-		"xml": func(body string, rows int) bool {
-			var doc struct {
-				Inner string `xml:",innerxml"`
-			}
-			return xml.Unmarshal([]byte(body), &doc) == nil && strings.Count(body, "<SettingID>") == rows
-		},
-		"jsv": func(body string, rows int) bool { return strings.Count(body, "SettingID:") == rows },
-		"html": func(body string, _ int) bool {
-			return strings.Contains(body, "SettingID") && strings.Contains(body, "&lt;c&gt;")
-		},
+func refusedMembers(t *testing.T, c client, field billField) {
+	t.Helper()
+	for _, test := range []struct{ query, body, member string }{
+		{"", "", "Contents"},
+		{"", `{}`, "Contents"},
+		{"", `{"Contents":null}`, "Contents"},
+		{"?Contents=", "", "Contents"},
+		{"", `{"Contents":["a","b"]}`, "Contents"},
+		{"", `{"Contents":{"a":1}}`, "Contents"},
+		{"?Contents=a&Contents=b", "", "Contents"},
+		{"?Strict=true", `{"Contents":"l","Content":"typo"}`, "Content"},
+		{"?Strict=perhaps", `{"Contents":"m"}`, "Strict"},
 	} {
-		for _, suffixed := range []bool{true, false} {
-			at := func(path string) string {
-				if suffixed {
-					return path + "." + name
-				}
-				return path + "?format=" + name
-			}
-			body, _ := json.Marshal(map[string]string{"Contents": contents})
-			for _, a := range []answer{
-				c.do("PATCH "+at(valuePath), string(body)), c.do("GET "+at(valuePath), ""),
-			} {
-				a.want(t, 200)
-				if !strings.Contains(a.header.Get("Content-Type"), name) || !check(a.body, 1) {
-					t.Errorf("%s: %s, %s", name, a.header.Get("Content-Type"), shortened(a.body))
-				}
-			}
-			if a := c.do("GET "+at(listPath), "").want(t, 200); !check(a.body, 8) {
-				t.Errorf("%s: %s", name, shortened(a.body))
-			}
-			a := c.do("PATCH "+at(valuePath), `{}`).want(t, 400)
-			if !strings.Contains(a.header.Get("Content-Type"), name) || !strings.Contains(a.body, "NotEmpty") || !strings.Contains(a.body, "Contents") {
-				t.Errorf("%s: %s", name, a.body)
-			}
+		a := c.do("PATCH "+field.path()+test.query, test.body).want(t, 400)
+		var members []string
+		for _, fieldError := range a.failure(t).Errors {
+			members = append(members, fieldError.FieldName)
+		}
+		if !slices.Equal(members, []string{test.member}) {
+			t.Errorf("PATCH %s with %s: got errors of the members %q, want one of %s",
+				test.query, test.body, members, test.member)
 		}
 	}
-	if a := c.do("GET "+listPath+"?nulls=include", "").want(t, 200); strings.Count(a.body, `"Contents":null`) == 0 {
-		t.Errorf("%s", a.body)
-	}
-	if a := c.do("GET "+valuePath+"?callback=f", "", "Sec-Fetch-Site: same-origin").want(t, 200); !strings.HasPrefix(a.body, "f({") {
-		t.Errorf("%s", a.body)
+	failure := c.do("PATCH "+field.path(), `{}`).want(t, 400).failure(t)
+	if failure.ErrorCode != "NotEmpty" {
+		t.Errorf("PATCH without contents: got error code %s, want NotEmpty", failure.ErrorCode)
 	}
 }
 
-func billMethods(t *testing.T, w billsFixture) {
-	billID, stageID, settingID := business.BillExample()
-	c := asAdmin(t, w.Instance)
-	valuePath := billPath(billID, stageID, settingID)
-	listPath := strings.TrimSuffix(billPath(billID, stageID), "/")
-	for path, allow := range map[string]string{valuePath: "GET, HEAD, PATCH, OPTIONS", listPath: "GET, HEAD, OPTIONS"} {
-		c.do("OPTIONS "+path, "").want(t, http.StatusNoContent).wantHeader(t, "Allow", allow)
-		c.do("DELETE "+path, "").want(t, 405).wantHeader(t, "Allow", allow)
-		whole := c.do("GET "+path, "").want(t, 200)
-		if a := c.do("HEAD "+path, "").want(t, 200).wantHeader(t, "Content-Length", whole.header.Get("Content-Length")); a.body != "" {
-			t.Errorf("HEAD answers %q", a.body)
+func ignoredMembers(t *testing.T, c client, field billField) {
+	t.Helper()
+	c.do("PATCH "+field.path(), `{"Contents":"n","Colour":"x","Take":1}`).want(t, 200).
+		wantHeader(t, "X-Ignored-Members", "Colour, Take")
+}
+
+// refusedRequests sends changes that are invalid as a whole.
+func refusedRequests(t *testing.T, c client, field billField) {
+	t.Helper()
+	c.do("PATCH "+field.path(), `{"Contents":`).want(t, 400)
+	c.do("PATCH "+field.path(), "x", "Content-Type: image/png").want(t, 415)
+	c.do("PATCH "+field.path(), contentsBody(strings.Repeat("x", 2<<20))).want(t, 413)
+
+	longPath := billPath(field.billID, field.stageID, strings.Repeat("x", 70<<10))
+	c.do("PATCH "+longPath, contentsBody("x")).want(t, 431)
+}
+
+// valueFormats are the formats of responses. The check of a format returns what is wrong with a
+// body of values, one of them with formatContents.
+var valueFormats = []struct {
+	name  string
+	check func(body string, values int) error
+}{
+	{"json", checkJSONValues},
+	{"ndjson", checkNDJSONValues},
+	{"csv", checkCSVValues},
+	{"xml", checkXMLValues},
+	{"jsv", checkJSVValues},
+	{"html", checkHTMLValues},
+}
+
+// formatContents has the characters that are escaped in some format.
+const formatContents = `a "b", <c> & d`
+
+func checkJSONValues(body string, _ int) error {
+	var v any
+	return json.Unmarshal([]byte(body), &v)
+}
+
+func checkNDJSONValues(body string, values int) error { return checkCount(body, "\n", values) }
+
+func checkCSVValues(body string, values int) error {
+	lines, err := csv.NewReader(strings.NewReader(body)).ReadAll()
+	if err != nil {
+		return err
+	}
+	if len(lines) != values+1 {
+		return fmt.Errorf("got %d lines, want a header and %d", len(lines), values)
+	}
+	header := []string{"SettingID", "SettingName", "Contents", "PluginID", "PluginName"}
+	if !slices.Equal(lines[0], header) {
+		return fmt.Errorf("got the header %q, want %q", lines[0], header)
+	}
+	return nil
+}
+
+func checkXMLValues(body string, values int) error {
+	var document struct {
+		Inner string `xml:",innerxml"`
+	}
+	if err := xml.Unmarshal([]byte(body), &document); err != nil {
+		return err
+	}
+	return checkCount(body, "<SettingID>", values)
+}
+
+func checkJSVValues(body string, values int) error { return checkCount(body, "SettingID:", values) }
+
+func checkHTMLValues(body string, _ int) error {
+	for _, text := range []string{"SettingID", "&lt;c&gt;"} {
+		if !strings.Contains(body, text) {
+			return fmt.Errorf("got no %q, want one", text)
 		}
 	}
-	c.do("PATCH "+listPath, `{"Contents":"x"}`).want(t, 405)
-	c.do("PATCH "+valuePath, `{"Contents":"x"}`, "Sec-Fetch-Site: cross-site").want(t, 403)
+	return nil
+}
+
+func checkCount(body, text string, want int) error {
+	if got := strings.Count(body, text); got != want {
+		return fmt.Errorf("got %d times %q, want %d", got, text, want)
+	}
+	return nil
+}
+
+// billFormats requests values and errors in each format, as a suffix of the path and as a member.
+func billFormats(t *testing.T, f billsFixture) {
+	admin := asAdmin(t, f.Instance)
+	field := exampleField()
+	for _, format := range valueFormats {
+		for _, suffix := range []string{"." + format.name, "?format=" + format.name} {
+			value, list := field.path()+suffix, field.listPath()+suffix
+			for _, reply := range []struct {
+				line, body string
+				values     int
+			}{
+				{"PATCH " + value, contentsBody(formatContents), 1},
+				{"GET " + value, "", 1},
+				{"GET " + list, "", 8},
+			} {
+				a := admin.do(reply.line, reply.body).want(t, 200)
+				wantContentType(t, reply.line, a, format.name)
+				if err := format.check(a.body, reply.values); err != nil {
+					t.Errorf("%s: %v in %s", reply.line, err, shortened(a.body))
+				}
+			}
+
+			a := admin.do("PATCH "+value, `{}`).want(t, 400).wantText(t, "NotEmpty", "Contents")
+			wantContentType(t, "PATCH "+value+" without contents", a, format.name)
+		}
+	}
+	admin.do("GET "+field.listPath()+"?nulls=include", "").want(t, 200).
+		wantText(t, `"Contents":null`)
+
+	line := "GET " + field.path() + "?callback=f"
+	a := admin.do(line, "", "Sec-Fetch-Site: same-origin").want(t, 200)
+	if !strings.HasPrefix(a.body, "f({") {
+		t.Errorf("%s: got %s, want a call of f", line, a.body)
+	}
+}
+
+// wantContentType expects that the Content-Type of an answer names the format.
+func wantContentType(t *testing.T, did string, a answer, format string) {
+	t.Helper()
+	got := a.header.Get("Content-Type")
+	if !strings.Contains(got, format) {
+		t.Errorf("%s: got Content-Type %q, want one with %q", did, got, format)
+	}
+}
+
+// billMethods sends the methods that the paths have, and others.
+func billMethods(t *testing.T, f billsFixture) {
+	admin := asAdmin(t, f.Instance)
+	field := exampleField()
+	wantMethods(t, admin, field.path(), "GET, HEAD, PATCH, OPTIONS")
+	wantMethods(t, admin, field.listPath(), "GET, HEAD, OPTIONS")
+	admin.do("PATCH "+field.listPath(), contentsBody("x")).want(t, 405)
+	admin.do("PATCH "+field.path(), contentsBody("x"), "Sec-Fetch-Site: cross-site").want(t, 403)
+}
+
+// wantMethods expects the methods of a path in Allow, and that HEAD answers as GET without a body.
+func wantMethods(t *testing.T, c client, path, allow string) {
+	t.Helper()
+	c.do("OPTIONS "+path, "").want(t, http.StatusNoContent).wantHeader(t, "Allow", allow)
+	c.do("DELETE "+path, "").want(t, 405).wantHeader(t, "Allow", allow)
+
+	whole := c.do("GET "+path, "").want(t, 200)
+	head := c.do("HEAD "+path, "").want(t, 200).
+		wantHeader(t, "Content-Length", whole.header.Get("Content-Length"))
+	if head.body != "" {
+		t.Errorf("HEAD %s: got the body %q, want none", path, head.body)
+	}
 }
 
 // billWriters writes one value concurrently through both daemons. All writes must
 // succeed, and one row with the value of one of them must remain.
-func billWriters(t *testing.T, w billsFixture) {
-	stageID, settingID := "", ""
-	free := w.sql(t, "SELECT s.RecID, f.RecID, s.BM_Main_RecID FROM BM_Stages s CROSS JOIN BM_StageCustomFields f WHERE NOT EXISTS"+
-		" (SELECT 1 FROM BM_StageCustomValues v WHERE v.BM_Stages_RecID = s.RecID) ORDER BY s.RecID, f.RecID")[0]
-	stageID, settingID = free[0], free[1]
+func billWriters(t *testing.T, f billsFixture) {
 	const writers = 32
-	daemons := []*daemontest.Instance{w.Instance, w.other}
-	spellings := []string{settingID, strings.ToUpper(settingID), settingID + "  "}
-	var all sync.WaitGroup
+	field := f.fieldWithoutValue(t)
+	daemons := []*daemontest.Instance{f.Instance, f.second}
+	spellings := []string{
+		field.settingID,
+		strings.ToUpper(field.settingID),
+		field.settingID + "  ",
+	}
+	var group sync.WaitGroup
 	for i := range writers {
-		c := asAdmin(t, daemons[i%2])
-		all.Go(func() {
-			spelled := spellings[i%3]
-			a, err := c.try("PATCH "+billPath(free[2], stageID, spelled), `{"Contents":"writer `+strconv.Itoa(i)+`"}`)
-			if err != nil || a.status != 200 {
-				t.Errorf("writer %d: %d, %v, %s", i, a.status, err, a.body)
+		admin := asAdmin(t, daemons[i%len(daemons)])
+		path := billPath(field.billID, field.stageID, spellings[i%len(spellings)])
+		group.Go(func() {
+			a, err := admin.try("PATCH "+path, contentsBody(writerName(i)))
+			if err != nil {
+				t.Errorf("PATCH by writer %d: %v", i, err)
+			} else if a.status != http.StatusOK {
+				t.Errorf("PATCH by writer %d: got status %d, want 200: %s", i, a.status, a.body)
 			}
 		})
 	}
-	all.Wait()
-	rows := w.sql(t, storedValue+"BM_Stages_RecID = '"+stageID+"'")
-	if len(rows) != 1 {
-		t.Fatalf("%d rows: %q", len(rows), rows)
+	group.Wait()
+
+	stored := f.storedValue(t, "BM_Stages_RecID = '"+field.stageID+"'")
+	names := make([]string, writers)
+	for i := range names {
+		names[i] = writerName(i)
 	}
-	number, ok := strings.CutPrefix(rows[0][3], "writer ")
-	if n, err := strconv.Atoi(number); err != nil || !ok || n >= writers {
-		t.Errorf("unexpected value %q", rows[0])
+	if !slices.Contains(names, stored.contents) {
+		t.Errorf("PATCH by %d writers: stored is %q, want one of %q",
+			writers, stored.contents, names)
 	}
+}
+
+// writerName returns the contents that a writer sets.
+func writerName(i int) string { return "writer " + strconv.Itoa(i) }
+
+// fieldWithoutValue returns a field of a stage whose fields have no values.
+func (f billsFixture) fieldWithoutValue(t *testing.T) billField {
+	t.Helper()
+	rows := f.sql(t, "SELECT s.BM_Main_RecID, s.RecID, f.RecID"+
+		" FROM BM_Stages s CROSS JOIN BM_StageCustomFields f"+
+		" WHERE NOT EXISTS"+
+		" (SELECT 1 FROM BM_StageCustomValues v WHERE v.BM_Stages_RecID = s.RecID)"+
+		" ORDER BY s.RecID, f.RecID")
+	return billField{billID: rows[0][0], stageID: rows[0][1], settingID: rows[0][2]}
 }

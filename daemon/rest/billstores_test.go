@@ -17,13 +17,20 @@ import (
 // with a second daemon on the same store.
 type billsFixture struct {
 	*daemontest.Instance
-	other *daemontest.Instance
-	sql   func(t *testing.T, query string) [][]string // runs a query in the store
+	second *daemontest.Instance
+	sql    func(t *testing.T, query string) [][]string // runs a query in the store
 }
 
 func TestBills(t *testing.T) {
 	i := daemontest.Start(t, "--demo")
-	bills(t, billsFixture{i, i, func(t *testing.T, query string) [][]string { return queryFile(t, i.Dir, query) }})
+	testBills(t, billsFixture{
+		Instance: i,
+		second:   i,
+		sql: func(t *testing.T, query string) [][]string {
+			t.Helper()
+			return queryFile(t, i.Dir, query)
+		},
+	})
 }
 
 // TestBillsOnAServer runs two daemons on one database.
@@ -31,14 +38,20 @@ func TestBillsOnAServer(t *testing.T) {
 	dsn := mssqltest.Database(t)
 	var out bytes.Buffer
 	for _, command := range []string{"migrate", "demo"} {
-		if status := whd.Main(whd.Process{Args: []string{command, "--store", dsn, "--data-dir", t.TempDir()}, Stdout: &out, Stderr: &out}); status != 0 {
-			t.Fatalf("whd %s: %s", command, &out)
+		args := []string{command, "--store", dsn, "--data-dir", t.TempDir()}
+		status := whd.Main(whd.Process{Args: args, Stdout: &out, Stderr: &out})
+		if status != 0 {
+			t.Fatalf("whd %s: got status %d, want 0: %s", command, status, &out)
 		}
 	}
-	w := billsFixture{sql: func(t *testing.T, query string) [][]string { return queryServer(t, dsn, query) }}
-	w.Instance = daemontest.Start(t, "--store", dsn)
-	w.other = daemontest.Start(t, "--store", dsn)
-	bills(t, w)
+	testBills(t, billsFixture{
+		Instance: daemontest.Start(t, "--store", dsn),
+		second:   daemontest.Start(t, "--store", dsn),
+		sql: func(t *testing.T, query string) [][]string {
+			t.Helper()
+			return queryServer(t, dsn, query)
+		},
+	})
 }
 
 func queryFile(t *testing.T, dir, query string) (rows [][]string) {
