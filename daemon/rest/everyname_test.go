@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -15,20 +16,41 @@ import (
 // carrier is the part of a request that has the members.
 type carrier struct {
 	name, method string
-	query, body  func(members url.Values) string
+	query, body  func(members url.Values) string // nil without members
 	headers      []string
 	formats      []string // in which the responses are compared
 }
 
-func nothing(url.Values) string { return "" }
-
 var replyFormats = []string{"json", "csv", "xml", "jsv", "html"}
 
 var carriers = []carrier{
-	{"a JSON body", "POST", nothing, jsonBody, nil, replyFormats},
-	{"a query string", "GET", url.Values.Encode, nothing, nil, replyFormats},
-	{"a form", "PUT", nothing, url.Values.Encode, []string{"Content-Type: application/x-www-form-urlencoded"}, replyFormats[:1]},
-	{"a query string and a JSON body", "PATCH", url.Values.Encode, jsonBody, []string{"Content-Type: application/json"}, replyFormats[:1]},
+	{
+		name:    "a JSON body",
+		method:  "POST",
+		body:    jsonBody,
+		formats: replyFormats,
+	},
+	{
+		name:    "a query string",
+		method:  "GET",
+		query:   url.Values.Encode,
+		formats: replyFormats,
+	},
+	{
+		name:    "a form",
+		method:  "PUT",
+		body:    url.Values.Encode,
+		headers: []string{formType},
+		formats: []string{"json"},
+	},
+	{
+		name:    "a query string and a JSON body",
+		method:  "PATCH",
+		query:   url.Values.Encode,
+		body:    jsonBody,
+		headers: []string{jsonType},
+		formats: []string{"json"},
+	},
 }
 
 func jsonBody(members url.Values) string {
@@ -48,32 +70,41 @@ var (
 )
 
 // outcome has the parts of a response that are equal however an operation is called.
-func (a answer) outcome() string {
-	kind, body := a.header.Get("Content-Type"), requestID.ReplaceAllString(a.body, "")
-	if strings.HasPrefix(kind, "text/html") {
-		body = pageLinks.ReplaceAllString(body, "")
-	}
-	return fmt.Sprint(a.status, " ", kind, " ", body)
+type outcome struct {
+	status            int
+	contentType, body string
 }
 
-// isOutcomeOf reports whether a response is that of a plain request, which was also sent
-// before, with the given outcome. Where the responses to the same plain request differ, the
-// body is ignored.
-func (a answer) isOutcomeOf(before answer, outcome string, repeat func() answer) bool {
-	got := a.outcome()
-	if got == outcome {
-		return true
+func (a answer) outcome() outcome {
+	o := outcome{
+		status:      a.status,
+		contentType: a.header.Get("Content-Type"),
+		body:        requestID.ReplaceAllString(a.body, ""),
 	}
-	after := repeat()
-	unstable := outcome != after.outcome() && before.status == after.status && a.header.Get("Content-Type") == after.header.Get("Content-Type")
-	return got == after.outcome() || unstable && a.status == after.status
+	if strings.HasPrefix(o.contentType, "text/html") {
+		o.body = pageLinks.ReplaceAllString(o.body, "")
+	}
+	return o
 }
 
-// plainLines returns the requests to the plain routes of an operation with their members.
-// A route with the same members as an earlier one is another name of it, or has a name of
-// its own.
-func (f nameFixture) plainLines(o rest.NamedOperation) map[string]url.Values {
-	lines, seen := make(map[string]url.Values), make(map[string]bool)
+func (o outcome) String() string { return fmt.Sprint(o.status, " ", o.contentType, " ", o.body) }
+
+func (o outcome) withoutBody() outcome {
+	o.body = ""
+	return o
+}
+
+// plainRequest is a request to a plain route of an operation.
+type plainRequest struct {
+	line    string
+	members url.Values // those in the path, and further ones
+}
+
+// plainRequests returns requests to the plain routes of an operation. A route with the same
+// members as an earlier one is another name of it, or has a name of its own.
+func (f nameFixture) plainRequests(o rest.NamedOperation) []plainRequest {
+	var requests []plainRequest
+	seen := make(map[string]bool)
 	for _, r := range o.Plain {
 		members := make(url.Values)
 		method, _, _ := strings.Cut(r.Methods, " ")
@@ -91,75 +122,156 @@ func (f nameFixture) plainLines(o rest.NamedOperation) map[string]url.Values {
 		if o.Query {
 			members.Set("Take", "2")
 		}
-		if key := members.Encode(); !seen[key] {
-			seen[key], lines[method+" "+path] = true, members
+		key := members.Encode()
+		if !seen[key] {
+			seen[key] = true
+			requests = append(requests, plainRequest{line: method + " " + path, members: members})
 		}
 	}
-	return lines
+	return requests
 }
 
 // TestEveryOperationByEveryName calls each operation by each of its names in each form,
 // with its members in each part of a request, and compares the response with that of the
 // plain route in the same format.
 func TestEveryOperationByEveryName(t *testing.T) {
-	f, requests := newNameFixture(t), 0
+	f := newNameFixture(t)
+	requests := 0
 	for _, o := range rest.NamedOperations() {
 		if o.Plain[0].Streaming {
 			continue
 		}
-		for line, members := range f.plainLines(o) {
-			for _, by := range carriers {
-				requests += f.compareNames(t, o, line, members, by)
+		for _, plain := range f.plainRequests(o) {
+			for _, c := range nameComparisons(f.client, plain) {
+				requests += c.compareNames(t, o.Named)
 			}
 		}
 	}
 	t.Logf("%d requests by name", requests)
 }
 
-// compareNames compares the requests by all forms of a name with the plain request.
-func (f nameFixture) compareNames(t *testing.T, o rest.NamedOperation, line string, members url.Values, by carrier) (requests int) {
-	send := func(line, format string, named bool) answer {
-		query, headers := by.query(members), by.headers
-		if format == "html" { // ?format=html would be part of the page
-			headers = slices.Concat(headers, []string{"Accept: text/html"})
-		} else if !named {
-			query = strings.TrimPrefix(query+"&format="+format, "&")
-		}
-		return f.do(line+"?"+query, by.body(members), headers...)
-	}
-	for _, format := range by.formats {
-		plain := func() answer { return send(line, format, false) }
-		want := plain()
-		outcome := want.outcome()
-		for _, r := range o.Named {
-			inPath := strings.Contains(r.Pattern, "{Format}")
-			form := by.method + " " + strings.Replace(r.Pattern, "{Format}", format, 1)
-			got := send(form, format, inPath)
-			requests++
-			if !slices.Contains(strings.Fields(r.Methods), by.method) {
-				if got.status != 405 {
-					t.Errorf("%s with %s as %s: status %d, %q, want 405", line, by.name, form, got.status, got.body)
-				}
-				continue
-			}
-			if r.Oneway && want.status < 300 && (got.status != 204 || got.body != "") {
-				t.Errorf("%s with %s as %s: status %d, %q, want 204", line, by.name, form, got.status, got.body)
-			}
-			isSame := !r.Oneway || want.status >= 400
-			if isSame && !got.isOutcomeOf(want, outcome, plain) {
-				t.Errorf("%s with %s %s as %s\n got %s\nwant %s", line, by.name, members.Encode(), form,
-					difference(got.outcome(), outcome), difference(outcome, got.outcome()))
-			}
+// nameComparison compares the response to a plain request with those to the same request by name,
+// with the same carrier and format.
+type nameComparison struct {
+	client  client
+	plain   plainRequest
+	carrier carrier
+	format  string
+}
+
+// nameComparisons returns the comparisons with each carrier in each of its formats.
+func nameComparisons(c client, plain plainRequest) []nameComparison {
+	var comparisons []nameComparison
+	for _, by := range carriers {
+		for _, format := range by.formats {
+			comparisons = append(comparisons, nameComparison{
+				client:  c,
+				plain:   plain,
+				carrier: by,
+				format:  format,
+			})
 		}
 	}
-	return requests
+	return comparisons
+}
+
+// compareNames sends the plain request and those to the routes by name, and returns the number of
+// the latter.
+func (c nameComparison) compareNames(t *testing.T, routes []edge.Route) int {
+	t.Helper()
+	want := c.sendPlain()
+	for _, r := range routes {
+		c.compare(t, r, want)
+	}
+	return len(routes)
+}
+
+// compare sends the request to a route by name and compares the response with the outcome of the
+// plain request.
+func (c nameComparison) compare(t *testing.T, r edge.Route, want outcome) {
+	t.Helper()
+	line := c.carrier.method + " " + strings.Replace(r.Pattern, "{Format}", c.format, 1)
+	did := fmt.Sprintf("%s with %s %s as %s",
+		c.plain.line, c.carrier.name, c.plain.members.Encode(), line)
+	got := c.send(line, strings.Contains(r.Pattern, "{Format}")).outcome()
+
+	isAllowed := slices.Contains(strings.Fields(r.Methods), c.carrier.method)
+	if !isAllowed {
+		wantStatus(t, did, got, http.StatusMethodNotAllowed)
+		return
+	}
+	if r.Oneway && want.status < 400 { // an error is the same in each form
+		wantNoReply(t, did, got, want)
+		return
+	}
+	if !c.agrees(got, want) {
+		t.Errorf("%s:\n got %s\nwant %s", did,
+			difference(got.String(), want.String()), difference(want.String(), got.String()))
+	}
+}
+
+// wantNoReply expects the response to a one-way request whose plain request succeeds. What a
+// one-way request to an operation that redirects responds with is not defined.
+func wantNoReply(t *testing.T, did string, got, plain outcome) {
+	t.Helper()
+	if plain.status >= 300 {
+		return
+	}
+	wantStatus(t, did, got, http.StatusNoContent)
+	if got.body != "" {
+		t.Errorf("%s: got the body %q, want none", did, shortened(got.body))
+	}
+}
+
+func wantStatus(t *testing.T, did string, got outcome, want int) {
+	t.Helper()
+	if got.status != want {
+		t.Errorf("%s: got status %d, want %d: %s", did, got.status, want, shortened(got.body))
+	}
+}
+
+// agrees reports whether an outcome is the wanted one of the plain request, or the present one,
+// since requests in between may have changed it. The body is ignored if it differs between the
+// responses to the plain request.
+func (c nameComparison) agrees(got, want outcome) bool {
+	if got == want {
+		return true
+	}
+	present := c.sendPlain()
+	if got == present {
+		return true
+	}
+	isStable := present == want
+	return !isStable && want.status == present.status &&
+		got.withoutBody() == present.withoutBody()
+}
+
+func (c nameComparison) sendPlain() outcome { return c.send(c.plain.line, false).outcome() }
+
+// send sends the members. The format is a member too, unless it is in the path.
+func (c nameComparison) send(line string, formatIsInPath bool) answer {
+	c.client.t.Helper()
+	var query, body string
+	if c.carrier.query != nil {
+		query = c.carrier.query(c.plain.members)
+	}
+	if c.carrier.body != nil {
+		body = c.carrier.body(c.plain.members)
+	}
+	headers := c.carrier.headers
+	if c.format == "html" { // ?format=html would be part of the page
+		headers = slices.Concat(headers, []string{"Accept: text/html"})
+	} else if !formatIsInPath {
+		query = strings.TrimPrefix(query+"&format="+c.format, "&")
+	}
+	return c.client.do(line+"?"+query, body, headers...)
 }
 
 // difference returns a text from shortly before the first difference to another.
 func difference(text, other string) string {
-	at := 0
-	for at < min(len(text), len(other)) && text[at] == other[at] {
-		at++
+	start := 0
+	for start < min(len(text), len(other)) && text[start] == other[start] {
+		start++
 	}
-	return fmt.Sprintf("at %d: %s", at, shortened(text[max(at-40, 0):]))
+	return fmt.Sprintf("at %d: %s", start, shortened(text[max(start-40, 0):]))
 }
