@@ -36,7 +36,7 @@ func newSource(t *testing.T) source {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return source{db, t, dsn}
+	return source{DB: db, t: t, dsn: dsn}
 }
 
 func (s source) exec(statements ...string) {
@@ -48,18 +48,23 @@ func (s source) exec(statements ...string) {
 	}
 }
 
-// copyTo copies the schema into a directory and expects the error, none if it is empty.
+// copyTo copies the schema into a directory and expects an error with a text, none if the text is
+// empty.
 func (s source) copyTo(dir, want string, adjust ...func(*Config)) Result {
 	s.t.Helper()
-	c := Config{DSN: s.dsn, Schema: appdb.DefaultSchema, Dir: dir}
-	for _, a := range adjust {
-		a(&c)
+	config := Config{DSN: s.dsn, Schema: appdb.DefaultSchema, Dir: dir}
+	for _, change := range adjust {
+		change(&config)
 	}
-	r, err := Copy(s.t.Context(), c)
-	if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-		s.t.Errorf("got error %v, want %q", err, want)
+	result, err := Copy(s.t.Context(), config)
+	if want == "" && err != nil {
+		s.t.Errorf("copying the schema %s: got error %v, want none", config.Schema, err)
 	}
-	return r
+	if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+		s.t.Errorf("copying the schema %s: got error %v, want one with %q",
+			config.Schema, err, want)
+	}
+	return result
 }
 
 func replacing(c *Config) { c.Replace = true }
@@ -75,92 +80,161 @@ func openFile(t *testing.T, dir, name string) *sqlite.Conn {
 	return conn
 }
 
-// TestEveryTable checks that each table of the files exists on the server with the same
-// columns, and the other way round, and copies two rows of each with values of all types:
-// the second row has NULL where it can.
-func TestEveryTable(t *testing.T) {
-	s := newSource(t)
-	server, nullable := make(map[string]map[string]string), make(map[string]bool)
-	type column struct{ table, name, kind, null string }
-	all, err := appdb.QueryAll(t.Context(), s.DB, func(row appdb.Row) (c column, err error) { return c, row.Scan(&c.table, &c.name, &c.kind, &c.null) },
-		`SELECT TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE), IS_NULLABLE FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = N'whd'`)
+// column is a column of a table on the server.
+type column struct {
+	table, name, kind string
+	isNullable        bool
+}
+
+// columns returns the columns on the server, by table and name.
+func (s source) columns() map[string]map[string]column {
+	s.t.Helper()
+	scan := func(row appdb.Row) (column, error) {
+		var c column
+		var nullable string
+		err := row.Scan(&c.table, &c.name, &c.kind, &nullable)
+		c.isNullable = nullable == "YES"
+		return c, err
+	}
+	columns, err := appdb.QueryAll(s.t.Context(), s.DB, scan,
+		`SELECT TABLE_NAME, COLUMN_NAME, LOWER(DATA_TYPE), IS_NULLABLE
+FROM INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = N'whd'`)
 	if err != nil {
-		t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	for _, c := range all {
-		if server[c.table] == nil {
-			server[c.table] = make(map[string]string)
+	byTable := make(map[string]map[string]column)
+	for _, c := range columns {
+		if byTable[c.table] == nil {
+			byTable[c.table] = make(map[string]column)
 		}
-		server[c.table][c.name], nullable[c.table+"."+c.name] = c.kind, c.null == "YES"
+		byTable[c.table][c.name] = c
 	}
-	dir := t.TempDir()
-	s.copyTo(dir, "") // of empty tables, to learn the names
-	known := slices.Clone(serverOnly)
-	tables := make(map[string][]string)
+	return byTable
+}
+
+// tables returns the names of the tables on the server, in order.
+func (s source) tables() []string {
+	s.t.Helper()
+	scan := func(row appdb.Row) (string, error) {
+		var name string
+		err := row.Scan(&name)
+		return name, err
+	}
+	names, err := appdb.QueryAll(s.t.Context(), s.DB, scan,
+		`SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES
+WHERE TABLE_SCHEMA = N'whd' AND TABLE_TYPE = 'BASE TABLE'`)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// fileTables returns the tables of the files in a directory.
+func fileTables(t *testing.T, dir string) []table {
+	t.Helper()
+	var tables []table
 	for _, name := range []string{appdb.FileName, appdb.LogFileName} {
 		file, err := appdb.OpenFile(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := tablesOf(t.Context(), file)
+		inFile, err := tablesOf(t.Context(), file)
 		err = errors.Join(err, file.Close())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, stored := range all {
-			tables[stored.name] = stored.columns
-			known = append(known, stored.name)
-			inFile, onServer := slices.Sorted(slices.Values(stored.columns)), slices.Sorted(maps.Keys(server[stored.name]))
-			onServer = slices.DeleteFunc(onServer, func(c string) bool { return stored.name == "WH_RequestLog" && c == "Bytes" })
-			if !slices.Equal(inFile, onServer) {
-				t.Errorf("the file has the columns %q in the table %s, the server %q", inFile, stored.name, onServer)
-			}
-		}
+		tables = append(tables, inFile...)
 	}
-	base, err := appdb.QueryAll(t.Context(), s.DB, func(row appdb.Row) (name string, err error) { return name, row.Scan(&name) },
-		`SELECT TABLE_NAME FROM INFORMATION_SCHEMA.TABLES WHERE TABLE_SCHEMA = N'whd' AND TABLE_TYPE = 'BASE TABLE'`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(base)
-	slices.Sort(known)
-	if !slices.Equal(base, known) {
-		t.Errorf("tables on the server: %q\nin the files, and known to be on the server only: %q", base, known)
-	}
+	return tables
+}
+
+const (
+	logTable = "WH_RequestLog"
+	// logSize is a column of the log that only a server has.
+	logSize = "Bytes"
+)
+
+// TestEveryTable checks that each table of the files exists on the server with the same
+// columns, and the other way round, and copies two rows of each with values of all types:
+// the second row has NULL where it can.
+func TestEveryTable(t *testing.T) {
+	s := newSource(t)
+	columns := s.columns()
+	dir := t.TempDir()
+	s.copyTo(dir, "") // of empty tables, to learn the names
+	tables := fileTables(t, dir)
+	s.compareNames(tables, columns)
+
 	s.exec("DELETE FROM whd.WH_Number WHERE Name <> 'Probe'", "DELETE FROM whd.WH_Partition")
-	for name := range tables {
-		columns := tables[name]
+	for _, stored := range tables {
+		names := slices.Clone(stored.columns)
+		if stored.name == logTable {
+			names = append(names, logSize)
+		}
 		for row := range 2 {
-			if name == "WH_RequestLog" {
-				columns = append(slices.Clone(tables[name]), "Bytes")
-			}
-			s.insert(name, columns, server[name], func(column string) bool { return row == 1 && nullable[name+"."+column] }, row)
+			s.insert(stored.name, names, columns[stored.name], row)
 		}
 	}
-	r := s.copyTo(dir, "")
-	if len(r.Tables) != len(tables) || r.ReplacedDir == "" || r.OutboxRows != 0 {
-		t.Errorf("%d tables were copied, want %d; %+v", len(r.Tables), len(tables), r)
+	result := s.copyTo(dir, "")
+	if len(result.Tables) != len(tables) {
+		t.Errorf("copying all tables: got %d in the result, want %d: %+v",
+			len(result.Tables), len(tables), result.Tables)
 	}
-	for name, columns := range tables {
+	if result.ReplacedDir == "" {
+		t.Error("copying again: got no directory of the previous files, want one")
+	}
+	if result.OutboxRows != 0 {
+		t.Errorf("copying without events in the outbox: got %d, want 0", result.OutboxRows)
+	}
+	for _, stored := range tables {
 		file := appdb.FileName
-		if name == "WH_RequestLog" {
+		if stored.name == logTable {
 			file = appdb.LogFileName
 		}
-		compare(t, openFile(t, dir, file), name, columns, server[name], func(column string, row int) bool { return row == 1 && nullable[name+"."+column] })
+		compareRows(t, openFile(t, dir, file), stored, columns[stored.name])
 	}
 }
 
-// literal returns a value of a column's type as T-SQL, and as a file stores it.
-func literal(table, column, kind string, row int) (tsql, file string) {
-	if table == "WH_Nudge" && column == "Kind" {
+// compareNames expects that the files have the tables and columns of the server, apart from those
+// that only a server has.
+func (s source) compareNames(tables []table, columns map[string]map[string]column) {
+	s.t.Helper()
+	known := slices.Clone(serverOnly)
+	for _, stored := range tables {
+		known = append(known, stored.name)
+		inFile := slices.Sorted(slices.Values(stored.columns))
+		onServer := slices.Sorted(maps.Keys(columns[stored.name]))
+		if stored.name == logTable {
+			onServer = slices.DeleteFunc(onServer, func(c string) bool { return c == logSize })
+		}
+		if !slices.Equal(inFile, onServer) {
+			s.t.Errorf("the table %s: the file has the columns %q, the server %q",
+				stored.name, inFile, onServer)
+		}
+	}
+	slices.Sort(known)
+	if onServer := s.tables(); !slices.Equal(onServer, known) {
+		s.t.Errorf("tables on the server: %q\nin the files, and known to be on the server only: %q",
+			onServer, known)
+	}
+}
+
+// value returns the value of the column in a row as T-SQL, and as a file stores it.
+func (c column) value(row int) (tsql, file string) {
+	if row == 1 && c.isNullable {
+		return "NULL", "NULL"
+	}
+	if c.table == "WH_Nudge" && c.name == "Kind" {
 		return "4", "4"
 	}
-	switch kind {
+	switch c.kind {
 	case "nvarchar":
 		text := fmt.Sprintf("Ü😀 'r%d", row)
 		return "N'" + strings.ReplaceAll(text, "'", "''") + "'", text
 	case "datetime2":
-		return fmt.Sprintf("'2021-02-0%d 04:05:06.123456'", row+1), fmt.Sprintf("2021-02-0%dT04:05:06.1234560", row+1)
+		return fmt.Sprintf("'2021-02-0%d 04:05:06.123456'", row+1),
+			fmt.Sprintf("2021-02-0%dT04:05:06.1234560", row+1)
 	case "varbinary":
 		return fmt.Sprintf("0x00FF0%d", row), fmt.Sprintf("\x00\xff%c", row)
 	case "uniqueidentifier":
@@ -171,125 +245,188 @@ func literal(table, column, kind string, row int) (tsql, file string) {
 	case "tinyint", "int", "bigint":
 		return fmt.Sprint(row + 1), fmt.Sprint(row + 1)
 	}
-	return "a type without a value: " + kind, ""
+	return "a type without a value: " + c.kind, ""
 }
 
-func (s source) insert(table string, columns []string, kinds map[string]string, null func(string) bool, row int) {
-	s.t.Helper()
-	values := make([]string, len(columns))
-	for i, column := range columns {
-		values[i], _ = literal(table, column, kinds[column], row)
-		if null(column) {
-			values[i] = "NULL"
-		}
+// copiedValue returns the value of the column in a row after the copy. An embedded store has one
+// partition, which is not leased.
+func (c column) copiedValue(row int) string {
+	_, file := c.value(row)
+	if file == "NULL" {
+		return file
 	}
-	statement := "INSERT INTO whd." + mssql.Quote(table) + " ([" + strings.Join(columns, "], [") + "]) VALUES (" + strings.Join(values, ", ") + ")"
-	if table == "WH_Audit" || table == "WH_RequestLog" || table == "WH_Recheck" {
-		statement = "SET IDENTITY_INSERT whd." + table + " ON; " + statement + "; SET IDENTITY_INSERT whd." + table + " OFF"
+	switch c.table + "." + c.name {
+	case "WH_Partition.LeaseUntil":
+		return "0001-01-01T00:00:00.0000000"
+	case "SY_WebhookMessage.PartitionID":
+		return "1"
+	}
+	return file
+}
+
+// identityTables have keys that are inserted only on request.
+var identityTables = []string{"WH_Audit", logTable, "WH_Recheck"}
+
+// insert inserts a row into a table of the server.
+func (s source) insert(table string, names []string, columns map[string]column, row int) {
+	s.t.Helper()
+	values := make([]string, len(names))
+	for i, name := range names {
+		values[i], _ = columns[name].value(row)
+	}
+	statement := "INSERT INTO whd." + mssql.Quote(table) +
+		" ([" + strings.Join(names, "], [") + "]) VALUES (" + strings.Join(values, ", ") + ")"
+	if slices.Contains(identityTables, table) {
+		statement = "SET IDENTITY_INSERT whd." + table + " ON; " + statement +
+			"; SET IDENTITY_INSERT whd." + table + " OFF"
 	}
 	s.exec(statement)
 }
 
-// compare expects the inserted rows in a table of a file.
-func compare(t *testing.T, conn *sqlite.Conn, table string, columns []string, kinds map[string]string, null func(string, int) bool) {
-	t.Helper()
-	var got, want []string
-	where := ""
-	rows := 2
+// copiedRows returns how many of the two inserted rows of a table are copied, and the condition of
+// the file's query that leaves out the rows of the store itself.
+func copiedRows(table string) (rows int, where string) {
 	switch table {
 	case "WH_Number":
-		where = " WHERE Name LIKE 'Ü%'"
+		return 2, " WHERE Name LIKE 'Ü%'"
 	case "WH_Partition":
-		rows = 1
+		return 1, ""
 	case "WH_Change":
-		rows = 0
+		return 0, ""
 	}
+	return 2, ""
+}
+
+// compareRows expects the inserted rows in a table of a file.
+func compareRows(t *testing.T, conn *sqlite.Conn, stored table, columns map[string]column) {
+	t.Helper()
+	rows, where := copiedRows(stored.name)
+	var want []string
 	for row := range rows {
-		line := ""
-		for _, column := range columns {
-			_, text := literal(table, column, kinds[column], row)
-			switch key := table + "." + column; {
-			case null(column, row):
-				text = "NULL"
-			case key == "WH_Partition.LeaseUntil":
-				text = "0001-01-01T00:00:00.0000000"
-			case key == "SY_WebhookMessage.PartitionID":
-				text = "1"
-			}
-			line += column + " = " + text + "; "
-		}
-		want = append(want, line)
-	}
-	err := conn.Query(`SELECT COALESCE("`+strings.Join(columns, `", 'NULL'), COALESCE("`)+`", 'NULL') FROM `+table+where+``, func(s *sqlite.Stmt) error {
 		text := ""
-		for i, column := range columns {
-			text += column + " = " + s.Text(i) + "; "
+		for _, name := range stored.columns {
+			text += name + " = " + columns[name].copiedValue(row) + "; "
+		}
+		want = append(want, text)
+	}
+
+	var got []string
+	names := strings.Join(stored.columns, `", 'NULL'), COALESCE("`)
+	query := `SELECT COALESCE("` + names + `", 'NULL') FROM ` + stored.name + where
+	err := conn.Query(query, func(s *sqlite.Stmt) error {
+		text := ""
+		for i, name := range stored.columns {
+			text += name + " = " + s.Text(i) + "; "
 		}
 		got = append(got, text)
 		return nil
 	})
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
 	slices.Sort(got)
 	slices.Sort(want)
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%s has %q (%v)\nwant %q", table, got, err, want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the copied rows of %s:\n got %q\nwant %q", stored.name, got, want)
+	}
+}
+
+// insertSubscriber is followed by the values of rows.
+const insertSubscriber = "INSERT INTO whd.SY_WebhookSubscriber" +
+	" (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash) VALUES "
+
+// fileSubscriber is a row of a subscriber that is not on the server.
+const fileSubscriber = "(7, 'x', 'X', 1, 1, '', x'')"
+
+// wantNumber expects the number that a query selects from the copied file in a directory.
+func wantNumber(t *testing.T, did, dir, query string, want int64) {
+	t.Helper()
+	got, _, err := openFile(t, dir, appdb.FileName).QueryInt(query)
+	if err != nil {
+		t.Errorf("%s: %s: %v", did, query, err)
+	} else if got != want {
+		t.Errorf("%s: %s: got %d, want %d", did, query, got, want)
 	}
 }
 
 // TestRefusals checks when nothing is copied, and that the directory stays as it was.
 func TestRefusals(t *testing.T) {
-	s, dir := newSource(t), t.TempDir()
+	s := newSource(t)
+	dir := t.TempDir()
+	s.refuseSource(dir)
+	s.refuseCopied(dir)
+	s.refuseUsed(t.TempDir())
+}
+
+// refuseSource does not copy data of another version or in use, and leaves no files.
+func (s source) refuseSource(dir string) {
+	s.t.Helper()
 	s.copyTo(dir, "contains no tables of whd", func(c *Config) { c.Schema = "other" })
-	s.exec("UPDATE whd.WH_Migration SET is_applied = 0 WHERE version_id = (SELECT MAX(version_id) FROM whd.WH_Migration)")
+
+	s.exec(`UPDATE whd.WH_Migration SET is_applied = 0
+WHERE version_id = (SELECT MAX(version_id) FROM whd.WH_Migration)`)
 	s.copyTo(dir, "run whd migrate --store")
-	s.exec("UPDATE whd.WH_Migration SET is_applied = 1", "INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)")
+
+	s.exec("UPDATE whd.WH_Migration SET is_applied = 1",
+		"INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)")
 	s.copyTo(dir, "or use the latest whd")
+
 	s.exec("DELETE FROM whd.WH_Migration WHERE version_id = 999",
-		"INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil) VALUES (1, 1, DATEADD(second, 1000, SYSUTCDATETIME()))")
+		`INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil)
+VALUES (1, 1, DATEADD(second, 1000, SYSUTCDATETIME()))`)
 	s.copyTo(dir, "its leases end in ")
 	s.exec("UPDATE whd.WH_Partition SET LeaseUntil = SYSUTCDATETIME()")
-	for _, e := range entries(t, dir) {
-		if !strings.HasSuffix(e, ".lock") {
-			t.Errorf("%s was left behind", e)
-		}
-	}
-	const subscriber = "INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash) VALUES "
-	s.exec(subscriber + "(1, 'a', 'Shop', 1, 1, SYSUTCDATETIME(), 0x01)")
-	s.copyTo(dir, "")
-	s.copyTo(dir, "contains the data of an earlier copy; --replace moves it")
-	s.exec(subscriber + "(2, 'b', 'Other', 1, 2, SYSUTCDATETIME(), 0x02)")
-	r := s.copyTo(dir, "", replacing)
-	if n, _, err := openFile(t, dir, appdb.FileName).QueryInt("SELECT COUNT(*) FROM SY_WebhookSubscriber"); err != nil || n != 2 {
-		t.Errorf("%d subscribers after the second copy (%v)", n, err)
-	}
-	if n, _, err := openFile(t, r.ReplacedDir, appdb.FileName).QueryInt("SELECT COUNT(*) FROM SY_WebhookSubscriber"); err != nil || n != 1 {
-		t.Errorf("%d subscribers in the previous files (%v)", n, err)
-	}
 
-	other := t.TempDir()
-	db, err := appdb.Open(t.Context(), appdb.Config{Path: filepath.Join(other, appdb.FileName), Connections: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := db.Exec(t.Context(), "INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash) VALUES (7, 'x', 'X', 1, 1, '', x'')"); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s.copyTo(other, "that were not copied from a server", replacing)
-	if n, _, err := openFile(t, other, appdb.FileName).QueryInt("SELECT MAX(ID) FROM SY_WebhookSubscriber"); err != nil || n != 7 {
-		t.Errorf("the file was changed: %d (%v)", n, err)
+	for _, name := range fileNames(s.t, dir) {
+		if !strings.HasSuffix(name, ".lock") {
+			s.t.Errorf("after the refused copies: got the file %s, want locks only", name)
+		}
 	}
 }
 
-func entries(t *testing.T, dir string) (names []string) {
+// refuseCopied replaces an earlier copy only on request, and keeps its files.
+func (s source) refuseCopied(dir string) {
+	s.t.Helper()
+	const count = "SELECT COUNT(*) FROM SY_WebhookSubscriber"
+	s.exec(insertSubscriber + "(1, 'a', 'Shop', 1, 1, SYSUTCDATETIME(), 0x01)")
+	s.copyTo(dir, "")
+	s.copyTo(dir, "contains the data of an earlier copy; --replace moves it")
+
+	s.exec(insertSubscriber + "(2, 'b', 'Other', 1, 2, SYSUTCDATETIME(), 0x02)")
+	result := s.copyTo(dir, "", replacing)
+	wantNumber(s.t, "the files of the second copy", dir, count, 2)
+	wantNumber(s.t, "the previous files", result.ReplacedDir, count, 1)
+}
+
+// refuseUsed does not replace a store that was not copied.
+func (s source) refuseUsed(dir string) {
+	s.t.Helper()
+	store, err := appdb.Open(s.t.Context(), appdb.Config{
+		Path:        filepath.Join(dir, appdb.FileName),
+		Connections: 1,
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_, err = store.Exec(s.t.Context(), insertSubscriber+fileSubscriber)
+	err = errors.Join(err, store.Close())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.copyTo(dir, "that were not copied from a server", replacing)
+	wantNumber(s.t, "the files of the refused copy", dir,
+		"SELECT MAX(ID) FROM SY_WebhookSubscriber", 7)
+}
+
+func fileNames(t *testing.T, dir string) []string {
 	t.Helper()
-	all, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, e := range all {
-		names = append(names, e.Name())
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
 	}
 	return names
 }
@@ -297,42 +434,59 @@ func entries(t *testing.T, dir string) (names []string) {
 // TestMissing checks when the data on a server is missing in a file store.
 func TestMissing(t *testing.T) {
 	s := newSource(t)
-	store, err := appdb.Open(t.Context(), appdb.Config{Path: filepath.Join(t.TempDir(), appdb.FileName), Connections: 1})
+	store, err := appdb.Open(t.Context(), appdb.Config{
+		Path:        filepath.Join(t.TempDir(), appdb.FileName),
+		Connections: 1,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { store.Close() })
-	expect := func(schema string, want bool) {
-		t.Helper()
-		got, err := IsNew(t.Context(), store)
-		if err == nil && got {
-			got, err = HasSubscribers(t.Context(), s.dsn, schema)
-		}
-		if got != want || err != nil {
-			t.Errorf("schema %s: %v (%v), want %v", schema, got, err, want)
-		}
-	}
-	expect("other", false)
-	expect("whd", false)
-	s.exec("INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash) VALUES (1, 'a', 'Shop', 1, 1, SYSUTCDATETIME(), 0x01)")
-	expect("whd", true)
+	s.wantMissing("before there are subscribers", store, "other", false)
+	s.wantMissing("before there are subscribers", store, "whd", false)
+
+	s.exec(insertSubscriber + "(1, 'a', 'Shop', 1, 1, SYSUTCDATETIME(), 0x01)")
+	s.wantMissing("with a subscriber on the server", store, "whd", true)
+
 	for range 2 {
 		if err := Skip(t.Context(), store); err != nil {
 			t.Fatal(err)
 		}
-		expect("whd", false)
+		s.wantMissing("after Skip", store, "whd", false)
 	}
-	if _, err := store.Exec(t.Context(), "DELETE FROM whd.WH_Number WHERE Name = @Name", sql.Named("Name", originRow)); err != nil {
+
+	_, err = store.Exec(t.Context(), "DELETE FROM whd.WH_Number WHERE Name = @Name",
+		sql.Named("Name", originRow))
+	if err != nil {
 		t.Fatal(err)
 	}
-	expect("whd", true)
-	if _, err := store.Exec(t.Context(), "INSERT INTO whd.SY_WebhookSubscriber (ID, RecID, Name, IsEnabled, ItemNo, LastSavedDateTime, RowHash) VALUES (7, 'x', 'X', 1, 1, '', x'')"); err != nil {
+	s.wantMissing("after Skip is forgotten", store, "whd", true)
+
+	if _, err := store.Exec(t.Context(), insertSubscriber+fileSubscriber); err != nil {
 		t.Fatal(err)
 	}
-	expect("whd", false)
+	s.wantMissing("with a subscriber in the file", store, "whd", false)
+
 	line := mssqltest.NewProxy(t, s.dsn)
 	line.Down()
-	if got, err := HasSubscribers(t.Context(), line.DSN, "whd"); err == nil {
-		t.Errorf("without a server: %v and no error", got)
+	got, err := HasSubscribers(t.Context(), line.DSN, "whd")
+	if err == nil {
+		t.Errorf("HasSubscribers without a server: got %v and no error, want one", got)
+	}
+}
+
+// wantMissing expects whether a new store lacks the subscribers of a schema on the server.
+func (s source) wantMissing(when string, store *appdb.DB, schema string, want bool) {
+	s.t.Helper()
+	got, err := IsNew(s.t.Context(), store)
+	if err == nil && got {
+		got, err = HasSubscribers(s.t.Context(), s.dsn, schema)
+	}
+	if err != nil {
+		s.t.Errorf("%s, schema %s: %v", when, schema, err)
+		return
+	}
+	if got != want {
+		s.t.Errorf("%s, schema %s: got missing %v, want %v", when, schema, got, want)
 	}
 }
