@@ -107,8 +107,8 @@ var asAdmin = client.Options{User: "admin", Password: daemontest.AdminPassword}
 // newInstallation runs a daemon with its store on the server until two events are
 // delivered, and then inserts open messages of two partitions.
 func newInstallation(t *testing.T) *installation {
-	x := &installation{t: t, dsn: mssqltest.Database(t), dir: t.TempDir(), receiver: newReceiver(t)}
-	i := daemontest.StartIn(t, x.dir, "--store", x.dsn, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8")
+	inst := &installation{t: t, dsn: mssqltest.Database(t), dir: t.TempDir(), receiver: newReceiver(t)}
+	i := daemontest.StartIn(t, inst.dir, "--store", inst.dsn, "--migrate", "--webhooks-allow-targets", "127.0.0.0/8")
 	c, ctx := signIn(t, i.URL, asAdmin), t.Context()
 	if _, err := c.AddUser(ctx, wire.UserRequest{UserName: "Ann", Role: pointer("reader"), Password: pointer("a password of ann")}); err != nil {
 		t.Fatal(err)
@@ -117,14 +117,14 @@ func newInstallation(t *testing.T) *installation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.key = key.Key
+	inst.key = key.Key
 	shop, err := c.AddSubscriber(ctx, wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{"/ordered", "/plain"} {
 		s, err := c.AddSubscription(ctx, shop.RecID, wire.SubscriptionRequest{
-			URL:       pointer(x.URL + path),
+			URL:       pointer(inst.URL + path),
 			EventName: pointer("*"),
 			Ordered:   pointer(path == "/ordered"),
 			Headers:   &[]wire.Header{{Name: "X-Shop", Value: "ö"}},
@@ -132,29 +132,29 @@ func newInstallation(t *testing.T) *installation {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.subscriptions = append(x.subscriptions, *s)
+		inst.subscriptions = append(inst.subscriptions, *s)
 	}
 	for n := range 2 {
 		if _, err := c.RaiseEventOnce(ctx, fmt.Sprint("once ", n), "debtor.updated", fmt.Sprint("first ", n)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	x.await(t, 4)
+	inst.await(t, 4)
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	x.insertOpen()
-	return x
+	inst.insertOpen()
+	return inst
 }
 
 func pointer[T any](v T) *T { return &v }
 
 // insertOpen inserts open messages, as of two daemons: those of the ordered subscription
 // belong to partition 1, the others to partition 2.
-func (x *installation) insertOpen() {
+func (inst *installation) insertOpen() {
 	digits := "(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"
 	numbers := fmt.Sprintf("(SELECT a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS N FROM %[1]s a(d) CROSS JOIN %[1]s b(d) CROSS JOIN %[1]s c(d) CROSS JOIN %[1]s e(d)) n", digits)
-	first := mssqltest.Count(x.t, x.dsn, "SELECT Next FROM whd.WH_Number WHERE Name = 'ID'")
+	first := mssqltest.Count(inst.t, inst.dsn, "SELECT Next FROM whd.WH_Number WHERE Name = 'ID'")
 	event, messages := first, first+openMessages
 	statements := []string{
 		"INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil) VALUES (2, 7, SYSUTCDATETIME())",
@@ -162,27 +162,27 @@ func (x *installation) insertOpen() {
 		fmt.Sprintf(`INSERT INTO whd.WH_Event (EventID, RecID, EventName, AddedDateTime, Body)
 SELECT %d + n.N, LOWER(CAST(NEWID() AS nvarchar(36))), 'debtor.updated', SYSUTCDATETIME(), CAST(n.N AS nvarchar(10)) FROM %s WHERE n.N < %d`, event, numbers, openMessages),
 	}
-	for s := range x.subscriptions {
+	for s := range inst.subscriptions {
 		statements = append(statements, fmt.Sprintf(`INSERT INTO whd.SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, NextAttemptDateTime, AddedDateTime, LastSavedDateTime, MadeByAdmin)
 SELECT %d + n.N, LOWER(CAST(NEWID() AS nvarchar(36))), %d + n.N, %d, s.ID, s.URL, 0, 0, SYSUTCDATETIME(), SYSUTCDATETIME(), SYSUTCDATETIME(), s.MadeByAdmin
 FROM %s CROSS JOIN whd.SY_WebhookSubscription s WHERE n.N < %d AND s.RecID = '%s'`,
-			messages+int64(s)*openMessages, event, s+1, numbers, openMessages, x.subscriptions[s].RecID))
+			messages+int64(s)*openMessages, event, s+1, numbers, openMessages, inst.subscriptions[s].RecID))
 	}
-	mssqltest.Exec(x.t, x.dsn, statements...)
+	mssqltest.Exec(inst.t, inst.dsn, statements...)
 }
 
 // arguments are those of the daemon after the upgrade.
-func (x *installation) arguments() []string {
-	return []string{"--erp", x.dsn, "--store", "sqlite", "--webhooks-allow-targets", "127.0.0.0/8"}
+func (inst *installation) arguments() []string {
+	return []string{"--erp", inst.dsn, "--store", "sqlite", "--webhooks-allow-targets", "127.0.0.0/8"}
 }
 
 // copy runs whd store copy and expects the exit status and the text.
-func (x *installation) copy(status int, want string, args ...string) string {
-	x.t.Helper()
+func (inst *installation) copy(status int, want string, args ...string) string {
+	inst.t.Helper()
 	var out bytes.Buffer
-	args = append([]string{"store", "copy", "--from", x.dsn, "--to", "sqlite", "--data-dir", x.dir}, args...)
+	args = append([]string{"store", "copy", "--from", inst.dsn, "--to", "sqlite", "--data-dir", inst.dir}, args...)
 	if got := whd.Main(whd.Process{Args: args, Stdout: &out, Stderr: &out}); got != status || !strings.Contains(out.String(), want) {
-		x.t.Errorf("status %d, %s\nwant %d, %q", got, &out, status, want)
+		inst.t.Errorf("status %d, %s\nwant %d, %q", got, &out, status, want)
 	}
 	return out.String()
 }
@@ -191,69 +191,82 @@ func (x *installation) copy(status int, want string, args ...string) string {
 // refuses to start before, a copy that is killed leaves nothing, and after a copy the
 // deliveries continue where they ended.
 func TestUpgrade(t *testing.T) {
-	x := newInstallation(t)
-	x.refused()
-	x.killed()
-	x.copy(2, "--to must be sqlite", "--to", "sqlserver")
-	table := x.copy(0, "SY_WebhookMessage ")
-	x.compare(table)
-	x.copy(1, "--replace moves it")
+	inst := newInstallation(t)
+	inst.refused()
+	inst.killed()
+	inst.copy(2, "--to must be sqlite", "--to", "sqlserver")
+	table := inst.copy(0, "SY_WebhookMessage ")
+	inst.compare(table)
+	inst.copy(1, "--replace moves it")
 	var report struct {
 		Dir    string
 		Tables []struct{ Table, Source, Copied json.RawMessage }
 	}
-	if err := json.Unmarshal([]byte(x.copy(0, "", "--replace", "--format", "json")), &report); err != nil || report.Dir != x.dir || len(report.Tables) < 15 {
-		t.Errorf("%+v (%v)", report, err)
+	text := inst.copy(0, "", "--replace", "--format", "json")
+	if err := json.Unmarshal([]byte(text), &report); err != nil {
+		t.Errorf("the report of the copy: %v in %s", err, text)
 	}
-	x.compare(table)
+	if report.Dir != inst.dir {
+		t.Errorf("the report of the copy: got the directory %q, want %q", report.Dir, inst.dir)
+	}
+	if len(report.Tables) < 15 {
+		t.Errorf("the report of the copy: got %d tables, want at least 15: %+v",
+			len(report.Tables), report.Tables)
+	}
+	inst.compare(table)
 
-	i := daemontest.StartIn(t, x.dir, x.arguments()...)
-	x.await(t, 4+2*openMessages)
-	x.accounts(i.URL)
-	if receipt, err := signIn(t, i.URL, client.Options{Token: x.key}).RaiseEvent(t.Context(), "debtor.updated", "last"); err != nil || receipt.Messages != 2 {
-		t.Errorf("%+v (%v)", receipt, err)
+	i := daemontest.StartIn(t, inst.dir, inst.arguments()...)
+	inst.await(t, 4+2*openMessages)
+	inst.accounts(i.URL)
+	publisher := signIn(t, i.URL, client.Options{Token: inst.key})
+	receipt, err := publisher.RaiseEvent(t.Context(), "debtor.updated", "last")
+	if err != nil {
+		t.Fatalf("publishing after the upgrade: %v", err)
 	}
-	x.await(t, 6+2*openMessages)
+	if receipt.Messages != 2 {
+		t.Errorf("publishing after the upgrade: got %d messages, want 2", receipt.Messages)
+	}
+	inst.await(t, 6+2*openMessages)
 	if err := i.Stop(); err != nil { // after which nothing is delivered any more
 		t.Fatal(err)
 	}
-	x.delivered()
+	inst.delivered()
 }
 
 // refused expects that no daemon starts on new files.
-func (x *installation) refused() {
-	x.t.Helper()
-	dir := x.t.TempDir()
-	_, err := daemontest.Open(dir, x.arguments()...)
+func (inst *installation) refused() {
+	inst.t.Helper()
+	dir := inst.t.TempDir()
+	_, err := daemontest.Open(dir, inst.arguments()...)
 	if _, ok := errors.AsType[*config.UsageError](err); !ok || !strings.HasSuffix(err.Error(),
 		"in the schema whd, from an earlier installation: copy that data with whd store copy --from sqlserver://*** --to sqlite, or start once with whd serve --fresh-store to leave it there") {
-		x.t.Fatalf("a daemon on new files: %v", err)
+		inst.t.Fatalf("a daemon on new files: %v", err)
 	}
-	x.t.Log(err)
-	cmd, err := daemontest.Command(append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, x.arguments()...)...)
+	inst.t.Log(err)
+	cmd, err := daemontest.Command(append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dir}, inst.arguments()...)...)
 	if err != nil {
-		x.t.Fatal(err)
+		inst.t.Fatal(err)
 	}
 	text, _ := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 2 {
-		x.t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), text)
+		inst.t.Errorf("exit code %d: %s", cmd.ProcessState.ExitCode(), text)
 	}
 }
 
 // killed kills a copy when it has written some rows.
-func (x *installation) killed() {
-	x.t.Helper()
-	cmd, err := daemontest.Command("store", "copy", "--from", x.dsn, "--to", "sqlite", "--data-dir", x.dir)
+func (inst *installation) killed() {
+	inst.t.Helper()
+	cmd, err := daemontest.Command("store", "copy", "--from", inst.dsn, "--to", "sqlite", "--data-dir", inst.dir)
 	if err != nil {
-		x.t.Fatal(err)
+		inst.t.Fatal(err)
 	}
 	if err := cmd.Start(); err != nil {
-		x.t.Fatal(err)
+		inst.t.Fatal(err)
 	}
 	copied := func() bool {
-		files, err := filepath.Glob(filepath.Join(x.dir, ".copy.*.draft", appdb.FileName+"-wal"))
+		files, err := filepath.Glob(filepath.Join(inst.dir, ".copy.*.draft", appdb.FileName+"-wal"))
 		if err != nil {
-			x.t.Fatal(err)
+			inst.t.Fatal(err)
 		}
 		return slices.ContainsFunc(files, func(path string) bool {
 			info, err := os.Stat(path)
@@ -262,35 +275,39 @@ func (x *installation) killed() {
 	}
 	for expired := time.Now().Add(time.Minute); !copied(); time.Sleep(time.Millisecond) {
 		if time.Now().After(expired) {
-			x.t.Fatal("the copy does not grow")
+			inst.t.Fatal("the copy does not grow")
 		}
 	}
 	if err := cmd.Process.Kill(); err != nil {
-		x.t.Error(err)
+		inst.t.Error(err)
 	}
 	_ = cmd.Wait()
-	if _, err := os.Stat(filepath.Join(x.dir, appdb.FileName)); err == nil {
-		x.t.Error("the killed copy is in place")
+	if _, err := os.Stat(filepath.Join(inst.dir, appdb.FileName)); err == nil {
+		inst.t.Error("the killed copy is in place")
 	}
 }
 
 // compare expects that a copy counted all rows, and that messages and subscriptions have
 // their IDs and GUIDs.
-func (x *installation) compare(table string) {
-	x.t.Helper()
+func (inst *installation) compare(table string) {
+	inst.t.Helper()
 	for line := range strings.Lines(table) {
-		if fields := strings.Fields(line); len(fields) == 3 && fields[0] != "TABLE" && fields[1] != fields[2] {
-			x.t.Errorf("%s", line)
+		fields := strings.Fields(line)
+		if len(fields) != 3 || fields[0] == "TABLE" {
+			continue
+		}
+		if fields[1] != fields[2] {
+			inst.t.Errorf("the copy of %s: got %s rows, want %s", fields[0], fields[2], fields[1])
 		}
 	}
-	conn, err := sqlite.Open(filepath.Join(x.dir, appdb.FileName), sqlite.Options{ReadOnly: true})
+	conn, err := sqlite.Open(filepath.Join(inst.dir, appdb.FileName), sqlite.Options{ReadOnly: true})
 	if err != nil {
-		x.t.Fatal(err)
+		inst.t.Fatal(err)
 	}
 	defer conn.Close()
-	server, err := appdb.OpenSchema(x.t.Context(), appdb.Config{DSN: x.dsn})
+	server, err := appdb.OpenSchema(inst.t.Context(), appdb.Config{DSN: inst.dsn})
 	if err != nil {
-		x.t.Fatal(err)
+		inst.t.Fatal(err)
 	}
 	defer server.Close()
 	for table, rows := range map[string]int{"SY_WebhookMessage": 2*openMessages + 4, "SY_WebhookSubscription": 2, "SY_WebhookSubscriber": 1, "WH_Event": openMessages + 2} {
@@ -298,59 +315,75 @@ func (x *installation) compare(table string) {
 		if table == "WH_Event" {
 			id = "EventID"
 		}
-		want, err := appdb.QueryAll(x.t.Context(), server, func(row appdb.Row) (text string, err error) {
+		want, err := appdb.QueryAll(inst.t.Context(), server, func(row appdb.Row) (text string, err error) {
 			var id int64
 			err = row.Scan(&id, &text)
 			return fmt.Sprint(id, " ", text), err
 		}, "SELECT "+id+", RecID FROM whd."+table+" ORDER BY 1")
 		if err != nil {
-			x.t.Fatal(err)
+			inst.t.Fatal(err)
 		}
 		var got []string
 		err = conn.Query("SELECT "+id+", RecID FROM "+table+" ORDER BY 1", func(s *sqlite.Stmt) error {
 			got = append(got, fmt.Sprint(s.Int(0), " ", s.Text(1)))
 			return nil
 		})
-		if err != nil || len(got) != rows || !slices.Equal(got, want) {
-			x.t.Errorf("%s: %d rows (%v), want the %d rows of the server", table, len(got), err, len(want))
+		if err != nil {
+			inst.t.Fatalf("reading the copied rows of %s: %v", table, err)
+		}
+		if len(got) != rows {
+			inst.t.Errorf("the copy of %s: got %d rows, want %d", table, len(got), rows)
+		}
+		if !slices.Equal(got, want) {
+			inst.t.Errorf("the copy of %s: got %d rows that differ from the %d of the server",
+				table, len(got), len(want))
 		}
 	}
 }
 
 // accounts expects that users and keys are valid, and that the history was copied.
-func (x *installation) accounts(url string) {
-	x.t.Helper()
-	ctx := x.t.Context()
-	for _, o := range []client.Options{asAdmin, {User: "ann", Password: "a password of ann"}, {Token: x.key}} {
-		if _, err := signIn(x.t, url, o).CurrentSession(ctx); err != nil {
-			x.t.Errorf("%s: %v", o.User, err)
+func (inst *installation) accounts(url string) {
+	inst.t.Helper()
+	ctx := inst.t.Context()
+	for _, o := range []client.Options{asAdmin, {User: "ann", Password: "a password of ann"}, {Token: inst.key}} {
+		if _, err := signIn(inst.t, url, o).CurrentSession(ctx); err != nil {
+			inst.t.Errorf("%s: %v", o.User, err)
 		}
 	}
-	c := signIn(x.t, url, asAdmin)
-	for _, s := range x.subscriptions {
-		all, err := c.Subscriptions(ctx, s.SubscriberID)
-		if err != nil || !slices.ContainsFunc(all, func(o wire.Subscription) bool {
+	c := signIn(inst.t, url, asAdmin)
+	for _, s := range inst.subscriptions {
+		copied, err := c.Subscriptions(ctx, s.SubscriberID)
+		if err != nil {
+			inst.t.Fatalf("reading the subscriptions after the upgrade: %v", err)
+		}
+		isCopied := slices.ContainsFunc(copied, func(o wire.Subscription) bool {
 			return o.RecID == s.RecID && o.URL == s.URL && bytes.Equal(o.RowHash, s.RowHash)
-		}) {
-			x.t.Errorf("subscriptions are %+v (%v), want %+v", all, err, s)
+		})
+		if !isCopied {
+			inst.t.Errorf("the subscriptions after the upgrade: got %+v, want one like %+v", copied, s)
 		}
 	}
-	if receipt, err := c.RaiseEventOnce(ctx, "once 1", "debtor.updated", "first 1"); err != nil || receipt.Messages != 2 {
-		x.t.Errorf("an event that was published before: %+v (%v)", receipt, err)
+	receipt, err := c.RaiseEventOnce(ctx, "once 1", "debtor.updated", "first 1")
+	if err != nil {
+		inst.t.Fatalf("publishing an event of before the upgrade again: %v", err)
+	}
+	if receipt.Messages != 2 {
+		inst.t.Errorf("publishing an event of before the upgrade again: got %d messages, want 2",
+			receipt.Messages)
 	}
 }
 
 // delivered expects that each message arrived once, and in order where that matters.
-func (x *installation) delivered() {
-	x.t.Helper()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if len(x.ids) != 6+2*openMessages {
-		x.t.Errorf("%d different messages arrived, want %d", len(x.ids), 6+2*openMessages)
+func (inst *installation) delivered() {
+	inst.t.Helper()
+	inst.mu.Lock()
+	defer inst.mu.Unlock()
+	if len(inst.ids) != 6+2*openMessages {
+		inst.t.Errorf("%d different messages arrived, want %d", len(inst.ids), 6+2*openMessages)
 	}
-	for id, n := range x.ids {
+	for id, n := range inst.ids {
 		if n != 1 {
-			x.t.Errorf("%s arrived %d times", id, n)
+			inst.t.Errorf("%s arrived %d times", id, n)
 		}
 	}
 	want := []string{"first 0", "first 1"}
@@ -358,13 +391,13 @@ func (x *installation) delivered() {
 		want = append(want, strconv.Itoa(n))
 	}
 	want = append(want, "last")
-	if !slices.Equal(x.bodies["/ordered"], want) {
-		x.t.Errorf("%d ordered messages arrived, not in their order", len(x.bodies["/ordered"]))
+	if !slices.Equal(inst.bodies["/ordered"], want) {
+		inst.t.Errorf("%d ordered messages arrived, not in their order", len(inst.bodies["/ordered"]))
 	}
 	slices.Sort(want)
-	slices.Sort(x.bodies["/plain"])
-	if !slices.Equal(x.bodies["/plain"], want) {
-		x.t.Errorf("%d other messages arrived, want %d", len(x.bodies["/plain"]), len(want))
+	slices.Sort(inst.bodies["/plain"])
+	if !slices.Equal(inst.bodies["/plain"], want) {
+		inst.t.Errorf("%d other messages arrived, want %d", len(inst.bodies["/plain"]), len(want))
 	}
 }
 
