@@ -369,7 +369,7 @@ WHERE version_id = (SELECT MAX(version_id) FROM whd.WH_Migration)`)
 
 	s.exec("UPDATE whd.WH_Migration SET is_applied = 1",
 		"INSERT INTO whd.WH_Migration (version_id, is_applied) VALUES (999, 1)")
-	s.copyTo(dir, "or use the latest whd")
+	s.copyTo(dir, "a later one, or a backup of before")
 
 	s.exec("DELETE FROM whd.WH_Migration WHERE version_id = 999",
 		`INSERT INTO whd.WH_Partition (PartitionID, Fence, LeaseUntil)

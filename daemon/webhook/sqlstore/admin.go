@@ -236,7 +236,7 @@ func (a *Admin) AddSubscription(ctx context.Context, s webhook.Subscription, l *
 	for _, c := range subscriptionAdded {
 		columns.WriteString(c.name + ", ")
 		values.WriteString("@" + c.name + ", ")
-		args = append(args, sql.Named(c.name, valueOf(c.pointer(&s))))
+		args = append(args, sql.Named(c.name, parameterOf(c.pointer(&s))))
 	}
 	args = append(args, sql.Named("MaxRetries", schedule(s.Schedule).retries()))
 	insert := appdb.MustAffect(`INSERT INTO whd.SY_WebhookSubscription (`+columns.String()+`ID, SubscriberID, ItemNo, MaxRetries)

@@ -211,7 +211,7 @@ func newMessageColumns() columns[*webhook.Message] {
 	return list
 }
 
-// valueOf returns the value behind a pointer as it is written.
+// valueOf returns the value behind a pointer as it is written in a batch.
 func valueOf(pointer any) any {
 	switch p := pointer.(type) {
 	case *int64:
@@ -236,6 +236,15 @@ func valueOf(pointer any) any {
 		return appdb.NullIfEmpty(string(*p)) // not a NullString, which the batches cannot contain
 	}
 	panic(fmt.Sprintf("sqlstore: unsupported type %T", pointer))
+}
+
+// parameterOf returns the value behind a pointer as the parameter of a statement. A NULL
+// has a type, without which Babelfish rejects it.
+func parameterOf(pointer any) any {
+	if p, ok := pointer.(*optional); ok {
+		return p.stored()
+	}
+	return valueOf(pointer)
 }
 
 // destination returns the scan destination for a pointer.
