@@ -97,9 +97,12 @@ func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) 
 	except = append(slices.Clone(except), unusedID) // a list must not be empty
 	for range executor.MaxAttempts {
 		all, err = o.read(ctx, limit, maxBody, except)
-		if err == nil && len(all) > 0 {
-			all, err = o.inOrder(ctx, all, except)
+		if err != nil || len(all) == 0 {
+			break
 		}
+
+		// All rows may have overtaken an earlier one, which the next attempt reads.
+		all, err = o.inOrder(ctx, all, except)
 		if err != nil || len(all) > 0 {
 			break
 		}
