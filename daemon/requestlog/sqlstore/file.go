@@ -322,8 +322,8 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (has
 			if n == 0 {
 				break
 			}
-			hasMore = removedForSize >= maxSizeRows
-			if hasMore {
+			if removedForSize >= maxSizeRows {
+				hasMore = true
 				break
 			}
 			size, err = appdb.SizeOf(conn)
