@@ -270,7 +270,7 @@ func (f *whyFixture) await(goal string, condition func() (done bool, state strin
 	}
 }
 
-// run returns what whctl why prints for a key, without the parts that differ between runs.
+// run returns the output of whctl why for a key, without the parts that differ between runs.
 func (f *whyFixture) run(key string) string {
 	f.t.Helper()
 	inv := invocation{env: map[string]string{

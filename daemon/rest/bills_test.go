@@ -176,7 +176,7 @@ func readAndChange(t *testing.T, f billsFixture) {
 }
 
 // changeContents sets the contents of a field to those of the wanted value, which it expects as
-// the answer and when the field is read. Members that say what the field is are not applied.
+// the answer and when the field is read. Members that describe the field are ignored.
 func changeContents(t *testing.T, c client, field billField, want valueMembers) {
 	t.Helper()
 	body := `{"BillID":"x","StageID":"y","SettingID":"z","Contents":` + jsonText(want["Contents"]) +
@@ -436,7 +436,7 @@ func refusedRequests(t *testing.T, c client, field billField) {
 	c.do("PATCH "+longPath, contentsBody("x")).want(t, 431)
 }
 
-// valueFormats are the formats of responses. The check of a format returns what is wrong with a
+// valueFormats are the formats of responses. The check of a format returns the fault of a
 // body of values, one of them with formatContents.
 var valueFormats = []struct {
 	name  string
@@ -612,7 +612,7 @@ func billWriters(t *testing.T, f billsFixture) {
 // writerName returns the contents that a writer sets.
 func writerName(i int) string { return "writer " + strconv.Itoa(i) }
 
-// fieldWithoutValue returns a field of a stage whose fields have no values.
+// fieldWithoutValue returns a field of a stage without values.
 func (f billsFixture) fieldWithoutValue(t *testing.T) billField {
 	t.Helper()
 	rows := f.sql(t, "SELECT s.BM_Main_RecID, s.RecID, f.RecID"+

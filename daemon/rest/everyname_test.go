@@ -210,8 +210,8 @@ func (c nameComparison) compare(t *testing.T, r edge.Route, want outcome) {
 	}
 }
 
-// wantNoReply expects the response to a one-way request whose plain request succeeds. What a
-// one-way request to an operation that redirects responds with is not defined.
+// wantNoReply expects the response to a one-way request. It is not defined for an operation that
+// redirects a plain request.
 func wantNoReply(t *testing.T, did string, got, plain outcome) {
 	t.Helper()
 	if plain.status >= 300 {
