@@ -97,7 +97,7 @@ func (q *logQueue) run() {
 	}
 }
 
-// isIdle reports whether there is nothing to write or to report. The caller holds q.mu.
+// isIdle reports whether no entries wait to be written or reported. The caller holds q.mu.
 func (q *logQueue) isIdle() bool {
 	return len(q.lines) == 0 && q.lost == q.reported && len(q.flushes) == 0
 }
