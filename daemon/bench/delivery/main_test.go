@@ -58,6 +58,7 @@ func BenchmarkDeliver(b *testing.B) {
 		{"D14", lists},
 		{"D14-server", listsOnServer},
 		{"D15", manySubscriptions},
+		{"crowd", publishWithCrowd},
 		{"D17", fanOut},
 		{"D18", pacedCPU},
 		{"D19-small", smallOutage},

@@ -249,25 +249,28 @@ func (w *batchWriter) rejectTakenKeys(ctx context.Context, work *batch) error {
 	return nil
 }
 
-// committed passes the messages of a written batch to the queues, counts the batch, and
-// completes its publications.
+// committed counts a written batch, completes its publications, and passes its messages to the
+// queues.
 func (w *batchWriter) committed(work *batch) {
 	events := work.events()
-	w.queues.committed(events, work.results)
 	messages := 0
 	for _, p := range events {
 		messages += len(p.messages)
 	}
 	w.recorder.Record(w.Now(), len(events), messages, work.results, w.queues.Subscriptions())
 	w.recorder.Count(stats.Counts{Disabled: int64(len(work.disabled))})
+
+	// Publishers are answered before the attempts start: otherwise the answer to an event with
+	// many messages would compete with their deliveries for the processors (BenchmarkDeliver/crowd).
+	for _, p := range work.publications {
+		p.done <- nil
+	}
+	w.queues.committed(events, work.results)
 	if w.OnChanges != nil {
 		w.OnChanges(work.changes)
 	}
 	w.recordWrite(nil)
 	work.completeGroup(nil)
-	for _, p := range work.publications {
-		p.done <- nil
-	}
 
 	if len(work.disabled) == 0 {
 		return
