@@ -5,7 +5,7 @@ package wire
 type MessagesRetried struct {
 	Matched int64
 	Retried int64
-	Skipped int64 // already received, not attempted yet and due anyway, or deleted
+	Skipped int64 // already received, or deleted in the meantime
 
 	// Delivered messages of subscriptions with an order, and a warning about them.
 	InOrder int64  `json:",omitempty"`

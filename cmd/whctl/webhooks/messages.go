@@ -274,7 +274,7 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 	}
 	others := ""
 	if did.matched != did.done {
-		others = fmt.Sprintf(", %s skipped: already received or already due", display.Thousands(did.matched-did.done))
+		others = fmt.Sprintf(", %s skipped: already received, or deleted", display.Thousands(did.matched-did.done))
 	}
 	s.Notice(c, "%s %s%s", display.Count(did.done, "message is", "messages are"), b.done, others)
 	if _, err := fmt.Fprintln(s.Stdout, did.done); err != nil {

@@ -47,7 +47,7 @@ type Changed struct {
 // BulkResult is the result of a bulk operation.
 type BulkResult struct {
 	Matched int64
-	Done    int64 // changed, or in a dry run would be changed
+	Done    int64 // removed or due now, or in a dry run would be
 	Ordered int64 // of these, delivered messages that are sent before newer ones of their subscription
 }
 
@@ -57,12 +57,25 @@ const (
 	removeMessages audit.Action = "messages delete"
 )
 
-// RetryMessages makes selected messages due now that have failed or await a retry. If requested,
-// it also makes delivered ones due, for one more attempt.
+// maxWaiting limits the messages without an attempt that a retry sends before others: queues
+// remember no more.
+const maxWaiting = 1000
+
+// RetryMessages makes selected messages due now that have failed or await a retry. Those without an
+// attempt are due already; they are sent now like the others if their endpoint is left alone. If
+// requested, it also makes delivered ones due, for one more attempt.
 func (svc *Service) RetryMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: svc, Selection: s, action: retryMessages, apply: svc.store.RetryMessages, pageSize: bulkPageSize, notifyQueue: svc.notifier.MarkDue, notifyInterval: time.Second,
-		eligible: func(status webhook.Status) bool { return status == webhook.RetryPending || status == webhook.Failed },
-		stale:    func(Changed) bool { return true }}
+	b := &bulk{
+		Service:        svc,
+		Selection:      s,
+		action:         retryMessages,
+		apply:          svc.store.RetryMessages,
+		pageSize:       bulkPageSize,
+		notifyQueue:    svc.notifier.MarkDue,
+		notifyInterval: time.Second,
+		eligible:       func(status webhook.Status) bool { return status != webhook.Successful },
+		stale:          func(Changed) bool { return true },
+	}
 	if !s.Replay {
 		return b.run(ctx, by)
 	}
@@ -74,9 +87,16 @@ func (svc *Service) RetryMessages(ctx context.Context, s Selection, by audit.Act
 // RemoveMessages removes selected messages in any state and cancels their pending
 // attempts.
 func (svc *Service) RemoveMessages(ctx context.Context, s Selection, by audit.Actor) (BulkResult, error) {
-	b := &bulk{Service: svc, Selection: s, action: removeMessages, apply: svc.store.RemoveMessages, pageSize: bulkPageSize, notifyQueue: svc.notifier.Invalidate,
-		eligible: func(webhook.Status) bool { return true },
-		stale:    func(a Changed) bool { return a.Before.Open() }} // queues hold only open messages in memory
+	b := &bulk{
+		Service:     svc,
+		Selection:   s,
+		action:      removeMessages,
+		apply:       svc.store.RemoveMessages,
+		pageSize:    bulkPageSize,
+		notifyQueue: func(subscription int64, _ []int64) { svc.notifier.Invalidate(subscription) },
+		eligible:    func(webhook.Status) bool { return true },
+		stale:       func(a Changed) bool { return a.Before.Open() }, // queues hold only open messages in memory
+	}
 	return b.run(ctx, by)
 }
 
@@ -97,13 +117,14 @@ type bulk struct {
 	apply          func(context.Context, []Candidate, time.Time) ([]Changed, error)
 	eligible       func(webhook.Status) bool // reports whether the operation applies to a message with this status
 	stale          func(Changed) bool        // reports whether the queue's memory may be outdated after the change
-	notifyQueue    func(subscription int64)
+	notifyQueue    func(subscription int64, messages []int64)
 	pageSize       int64
 	notifyInterval time.Duration                            // minimum time between notifications, since each makes the queue drop its memory
 	count          func(context.Context, []Candidate) error // counts messages in a dry run; nil for none
 
 	result     BulkResult
-	pending    map[int64]bool // subscriptions with queues to notify
+	waiting    int               // messages without an attempt so far
+	pending    map[int64][]int64 // messages to notify queues of, by subscription
 	notifiedAt time.Time
 }
 
@@ -114,7 +135,7 @@ func (b *bulk) run(ctx context.Context, by audit.Actor) (BulkResult, error) {
 	if err := b.store.AddAuditEntry(ctx, b.entry(by, b.action, "messages", b.Filter)); err != nil {
 		return b.result, err
 	}
-	b.pending = make(map[int64]bool)
+	b.pending = make(map[int64][]int64)
 	err := b.runPages(ctx)
 	b.notifyQueues()
 	b.log.Info(string(b.action), "by", by.Name, "matched", b.result.Matched, "done", b.result.Done, "whole", err == nil)
@@ -186,6 +207,7 @@ func (b *bulk) runPage(ctx context.Context, page []Candidate, after int64) error
 		}
 		return nil
 	}
+	todo = slices.DeleteFunc(todo, b.isAmongMany)
 	for try := 1; len(todo) > 0; try++ {
 		done, err := b.apply(context.WithoutCancel(ctx), todo, b.notifier.Now())
 		b.recordChanges(done)
@@ -212,16 +234,33 @@ func (b *bulk) runPage(ctx context.Context, page []Candidate, after int64) error
 // ineligible reports whether the operation does not apply to a message.
 func (b *bulk) ineligible(p Candidate) bool { return !b.eligible(p.Status) }
 
+// isAmongMany reports whether a message to retry is due already and is sent in its turn, since many
+// others are to be sent first. It counts it as done.
+func (b *bulk) isAmongMany(c Candidate) bool {
+	if b.action != retryMessages || c.Status != webhook.NotSent {
+		return false
+	}
+	b.waiting++
+	if b.waiting <= maxWaiting {
+		return false
+	}
+	b.result.Done++
+	return true
+}
+
 // recordChanges counts the changes and notifies the engine and the streams.
 func (b *bulk) recordChanges(done []Changed) {
-	b.result.Done += int64(len(done))
-	changes := make([]webhook.Change, len(done))
-	for i, a := range done {
-		changes[i] = a.Change
+	var changes []webhook.Change
+	for _, a := range done {
 		if b.stale(a) {
-			b.pending[a.Subscription] = true
+			b.pending[a.Subscription] = append(b.pending[a.Subscription], a.ID)
+		}
+		isWaiting := b.action == retryMessages && a.Before == webhook.NotSent
+		if !isWaiting {
+			changes = append(changes, a.Change)
 		}
 	}
+	b.result.Done += int64(len(done))
 	b.notifier.Announce(changes)
 	if time.Since(b.notifiedAt) >= b.notifyInterval {
 		b.notifyQueues()
@@ -229,8 +268,8 @@ func (b *bulk) recordChanges(done []Changed) {
 }
 
 func (b *bulk) notifyQueues() {
-	for subscription := range b.pending {
-		b.notifyQueue(subscription)
+	for subscription, messages := range b.pending {
+		b.notifyQueue(subscription, messages)
 	}
 	clear(b.pending)
 	b.notifiedAt = time.Now()
@@ -307,7 +346,7 @@ func (svc *Service) RetryMessage(ctx context.Context, a Address) (*webhook.Messa
 	}
 	m, err := svc.store.RetryMessage(ctx, a, svc.notifier.Now())
 	if err == nil {
-		svc.notifier.MarkDue(m.Subscription)
+		svc.notifier.MarkDue(m.Subscription, []int64{m.ID})
 		svc.notifier.Announce([]webhook.Change{svc.changeOf(a, m)})
 	}
 	return m, err

@@ -85,9 +85,9 @@ func (r *replay) apply(ctx context.Context, todo []Candidate, at time.Time) ([]C
 }
 
 // notify makes the queue of a subscription read its messages.
-func (r *replay) notify(subscription int64) {
+func (r *replay) notify(subscription int64, messages []int64) {
 	if r.retried[subscription] {
-		r.bulk.notifier.MarkDue(subscription)
+		r.bulk.notifier.MarkDue(subscription, messages)
 		return
 	}
 	r.bulk.notifier.MarkReplays(subscription)

@@ -41,7 +41,8 @@ type Store interface {
 	// LastMessage returns the highest message ID, 0 if there are no messages.
 	LastMessage(ctx context.Context) (int64, error)
 	// RetryMessages and RemoveMessages change, in one transaction, those messages that
-	// still have the state of their candidate, and return the changed ones.
+	// still have the state of their candidate, and return them. RetryMessages leaves and returns
+	// those without an attempt, which are due already.
 	RetryMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
 	RemoveMessages(ctx context.Context, picked []Candidate, at time.Time) ([]Changed, error)
 	// ReplayMessages does the same as RetryMessages with messages that were delivered.
@@ -60,8 +61,8 @@ type Notifier interface {
 	Now() time.Time
 	// Reload reads changed subscriptions, if possible before it returns.
 	Reload(ctx context.Context)
-	// MarkDue reports that messages of a subscription were made due now.
-	MarkDue(subscription int64)
+	// MarkDue reports that messages of a subscription are to be sent now.
+	MarkDue(subscription int64, messages []int64)
 	// MarkReplays reports that delivered messages of a subscription are to be sent again.
 	MarkReplays(subscription int64)
 	// Hold makes a subscription with an order wait until release is called.

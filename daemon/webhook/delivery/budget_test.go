@@ -297,6 +297,9 @@ func (e *stepEngine) checkBudget() {
 		for _, m := range q.unsettled {
 			held[m] = true
 		}
+		if m := q.requests.message; m != nil {
+			held[m] = true
+		}
 	}
 	for _, a := range e.attempts { // of deleted queues
 		held[a.message] = true
@@ -418,7 +421,15 @@ func (e *stepEngine) takeRandomStep(r *rand.Rand, subscriptions int) {
 	case n == 94:
 		e.Invalidate(pick())
 	case n == 95:
-		e.MarkDue(pick())
+		id := pick()
+		var requested []int64
+		for _, m := range e.store.open {
+			if m.Subscription == id && m.ID%3 == 0 {
+				requested = append(requested, m.ID)
+			}
+		}
+		slices.Sort(requested)
+		e.MarkDue(id, requested)
 	case n == 96:
 		if sub := e.subs[pick()]; sub != nil {
 			sub.Enabled = !sub.Enabled

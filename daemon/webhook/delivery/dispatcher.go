@@ -349,6 +349,9 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	e.observeRetryAfter(o, policy, now)
 	e.durations.observe(o)
 	e.breaker.observe(o, policy.Schedule, now)
+	if !e.waits(now) {
+		q.endRequests()
+	}
 	if e.health.observe(o, now) {
 		d.pending.setHealth(Health{Subscription: q.id, Since: e.health.since})
 	}

@@ -63,6 +63,20 @@ func (e *endpoint) waitsUntil() time.Time {
 	return e.hold.until
 }
 
+// waits reports whether the endpoint is to be left alone for now: its circuit breaker is open, or it
+// has requested a wait.
+func (e *endpoint) waits(now time.Time) bool {
+	return e.breaker.open() || now.Before(e.retryAt)
+}
+
+// nextProbe returns when the next probe may start while the circuit breaker is open.
+func (e *endpoint) nextProbe() time.Time {
+	if until := e.waitsUntil(); until.After(e.breaker.probe) {
+		return until
+	}
+	return e.breaker.probe
+}
+
 // requestedWait returns the end of a wait that Retry-After requested, zero if there is none.
 func (e *endpoint) requestedWait(now time.Time) time.Time {
 	if now.Before(e.retryAt) {

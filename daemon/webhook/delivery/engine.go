@@ -317,9 +317,12 @@ func (e *Engine) Invalidate(subscription int64) {
 	e.queues.changeQueue(subscription, (*queue).invalidate)
 }
 
-// MarkDue reports that messages of a subscription were made due now. It closes the circuit
-// breaker, so that the requested attempts are made.
-func (e *Engine) MarkDue(subscription int64) { e.queues.changeQueue(subscription, (*queue).expedite) }
+// MarkDue reports that messages of a subscription were made due now, or were due and are to be
+// sent now. They are attempted even if the circuit breaker of the endpoint is open or it has
+// requested a wait by Retry-After.
+func (e *Engine) MarkDue(subscription int64, messages []int64) {
+	e.queues.changeQueue(subscription, func(q *queue) { q.request(messages, e.Now()) })
+}
 
 // MarkReplays reports that delivered messages of a subscription are to be sent again.
 func (e *Engine) MarkReplays(subscription int64) {

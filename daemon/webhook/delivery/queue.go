@@ -34,6 +34,7 @@ type queue struct {
 	blockedUntil     time.Time                  // an ordered queue reads nothing before: its first message is due then
 	sequences        sequences                  // of a queue that is ordered by key
 	replays          replays                    // of a queue without an order
+	requests         requests                   // of a queue without an order
 	holds            int                        // operations during which a queue with an order sends nothing
 	timer            *time.Timer
 }
@@ -66,7 +67,7 @@ func (q *queue) enabled() bool { return q.sub != nil && q.sub.Active() }
 
 // has reports whether a message is in memory.
 func (q *queue) has(id int64) bool {
-	return q.window.known[id] != nil || q.unsettled[id] != nil || q.replays.has(id)
+	return q.window.known[id] != nil || q.unsettled[id] != nil || q.replays.has(id) || q.requests.has(id)
 }
 
 // pageSize returns the number of messages to read at a time, given the memory available
@@ -159,6 +160,9 @@ func (q *queue) available(now time.Time) bool {
 
 // ready reports whether take would return a message, or reserve a turn for a replay.
 func (q *queue) ready(now time.Time) bool {
+	if q.requestReady(now) {
+		return true
+	}
 	return q.available(now) && q.window.ready(now, q.ordered())
 }
 
@@ -167,15 +171,25 @@ func (q *queue) take(now time.Time) *webhook.Message {
 	if !q.ready(now) {
 		return nil
 	}
+	if q.requestReady(now) {
+		m := q.takeRequested()
+		q.start(m)
+		return m
+	}
 	isReplay := q.inOrder() && q.window.first(now, q.ordered()).Replay
 	if isReplay && !q.replays.nextTurn.take(q.budget, now) {
 		return nil
 	}
 
 	m := q.window.take(now, q.ordered())
+	q.start(m)
+	return m
+}
+
+// start counts an attempt that begins.
+func (q *queue) start(m *webhook.Message) {
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++
-	return m
 }
 
 // settled records that an attempt was written, and keeps the message in memory if its
@@ -247,6 +261,7 @@ func (q *queue) drop() {
 	}
 	q.window.clear()
 	q.replays.drop(q.budget)
+	q.requests.clear(q.budget)
 	q.sequences.reset()
 	q.blockedUntil = time.Time{}
 	q.rewind()
@@ -295,8 +310,8 @@ func (q *queue) invalidate() {
 }
 
 // expedite makes the queue read messages that were made due on request, closes the circuit
-// breaker, and ends a wait requested by Retry-After, so that the requested attempts are
-// made.
+// breaker, and ends a wait requested by Retry-After, so that all attempts are made: it is not known
+// which were requested, or all before them must be made, too.
 func (q *queue) expedite() {
 	q.endpoint.breaker = breaker{}
 	q.endpoint.retryAt = time.Time{}
@@ -334,7 +349,8 @@ func (q *queue) nextWake(now time.Time) time.Time {
 		}
 	}
 	consider(q.endpoint.breaker.probe)
-	consider(q.endpoint.waitsUntil())
+	consider(q.endpoint.retryAt)
+	consider(q.endpoint.hold.until)
 	consider(q.blockedUntil)
 	consider(q.replays.nextTurn.startAt)
 	if len(q.sequences.stored) > 0 {
@@ -402,7 +418,7 @@ func (q *queue) needsPage(now time.Time) bool {
 
 // mayRefill reports whether there may be messages to read now that the queue needs.
 func (q *queue) mayRefill(now time.Time) bool {
-	if q.refillFrom(now) != nil {
+	if q.needsRequested(now) || q.refillFrom(now) != nil {
 		return true
 	}
 	if q.needsPage(now) && q.sequences.due(now) != nil {
@@ -412,7 +428,7 @@ func (q *queue) mayRefill(now time.Time) bool {
 }
 
 // nextPage returns the next page to read, alternating between the cursors and the sequences
-// of a queue that is ordered by key. Replays are read last.
+// of a queue that is ordered by key. Requested messages are read first, and replays last.
 func (q *queue) nextPage(now time.Time, bytes int) (Page, bool) {
 	c := q.refillFrom(now)
 	s := q.sequences.due(now)
@@ -421,6 +437,8 @@ func (q *queue) nextPage(now time.Time, bytes int) (Page, bool) {
 
 	var p Page
 	switch {
+	case q.needsRequested(now):
+		p = q.requestedPage(now)
 	case readsSequence:
 		p = q.sequences.page(s, now, q.pageSize(bytes))
 		if q.endpoint.breaker.open() {
@@ -474,6 +492,10 @@ func (q *queue) addPage(p Page, messages []*webhook.Message, whole bool, due tim
 		c = q.replays.cursors.of(p.Partition)
 	}
 	if c == nil || q.outdated || !q.enabled() {
+		return
+	}
+	if p.requested != 0 {
+		q.addRequested(p, messages, whole)
 		return
 	}
 	if p.sequence != nil {

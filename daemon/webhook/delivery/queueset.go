@@ -157,9 +157,11 @@ func (s *queueSet) change(q *queue, sub *webhook.Subscription) {
 	switch {
 	case sub == nil, wasEnabled && !q.enabled():
 		q.drop()
+		q.requests.ids = nil
 		t.remove(q)
 	case before.Order != sub.Order:
 		q.invalidate() // there may be several messages in flight; from now on there is one at a time
+		q.requests.ids = nil
 	case !maps.Equal(before.Owner.Withheld, sub.Owner.Withheld):
 		q.drop()
 	}
@@ -408,7 +410,7 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 		e := q.endpoint
 		next := q.nextWake(now)
 		if e.breaker.open() {
-			next = e.breaker.probe // it determines the next attempt
+			next = e.nextProbe() // it determines the next attempt
 		}
 		queues = append(queues, stats.Queue{
 			Subscription: q.sub,
@@ -418,7 +420,7 @@ func (s *queueSet) stats(open []stats.Backlog) []stats.Queue {
 			InMemory:     q.inMemory(),
 			Failures:     e.breaker.failures,
 			BreakerOpen:  e.breaker.open(),
-			NextProbe:    e.breaker.probe,
+			NextProbe:    e.nextProbe(),
 			WaitUntil:    e.requestedWait(now),
 			Next:         next,
 			NotSent:      backlog.NotSent,
@@ -438,7 +440,7 @@ func (s *queueSet) breaker(subscription int64) (probe time.Time, open bool) {
 	if q == nil || !q.endpoint.breaker.open() {
 		return time.Time{}, false
 	}
-	return q.endpoint.breaker.probe, true
+	return q.endpoint.nextProbe(), true
 }
 
 // requestedWait returns until when the endpoint of a subscription requested a wait by

@@ -73,7 +73,13 @@ func (r *replays) has(id int64) bool {
 func (q *queue) isReplay(m *webhook.Message) bool { return m.Replay && !q.inOrder() }
 
 // inMemory returns the number of messages that await an attempt in memory.
-func (q *queue) inMemory() int { return len(q.window.known) + len(q.replays.messages) }
+func (q *queue) inMemory() int {
+	n := len(q.window.known) + len(q.replays.messages)
+	if q.requests.message != nil {
+		n++
+	}
+	return n
+}
 
 // cursorFor returns the cursor that reads a message, nil if its partition is not leased.
 func (q *queue) cursorFor(m *webhook.Message) *cursor {
@@ -145,15 +151,13 @@ func (q *queue) takeReplay(now time.Time) *webhook.Message {
 	return m
 }
 
-// expediteReplays makes the queue read replays that were requested, and closes the circuit
-// breaker like expedite.
+// expediteReplays makes the queue read replays that were requested. Without an order they wait
+// until all others have been sent, and so for an endpoint that fails.
 func (q *queue) expediteReplays() {
 	if q.inOrder() {
 		q.expedite()
 		return
 	}
-	q.endpoint.breaker = breaker{}
-	q.endpoint.retryAt = time.Time{}
 	q.outdated = true // a page of replays may have been read before
 	q.replays.cursors.rewind()
 }

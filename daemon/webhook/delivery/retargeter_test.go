@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 )
@@ -186,7 +187,9 @@ func TestRetryAfterHoldsQueue(t *testing.T) {
 					t.Fatal(err)
 				}
 			case "a retry":
-				h.engine.MarkDue(sub.ID)
+				if _, err := h.service.RetryMessages(context.Background(), h.selection("EventName=debtor.updated"), audit.System()); err != nil {
+					t.Fatal(err)
+				}
 			case "a corrected URL":
 				h.correct(sub, server.URL+"/2", admin.Caller{Admin: true})
 			}

@@ -317,9 +317,10 @@ type Page struct {
 	Key          string    // only messages of events with this key, InOrder; empty for all
 	Limit        int
 
-	sequence *sequence      // of the messages, nil for all
-	share    int            // bytes of memory for the messages, when the page was requested
-	left     map[int64]bool // messages to leave to the store
+	sequence  *sequence      // of the messages, nil for all
+	requested int64          // the only message that is wanted; 0 for all
+	share     int            // bytes of memory for the messages, when the page was requested
+	left      map[int64]bool // messages to leave to the store
 }
 
 // loaded reports whether a message of the page was read with its body. It was deleted if its

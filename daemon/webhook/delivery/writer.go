@@ -259,6 +259,7 @@ func (w *batchWriter) committed(work *batch) {
 	}
 	w.recorder.Record(w.Now(), len(events), messages, work.results, w.queues.Subscriptions())
 	w.recorder.Count(stats.Counts{Disabled: int64(len(work.disabled))})
+	w.recordWrite(nil)
 
 	// Publishers are answered before the attempts start: otherwise the answer to an event with
 	// many messages would compete with their deliveries for the processors (BenchmarkDeliver/crowd).
@@ -269,7 +270,6 @@ func (w *batchWriter) committed(work *batch) {
 	if w.OnChanges != nil {
 		w.OnChanges(work.changes)
 	}
-	w.recordWrite(nil)
 	work.completeGroup(nil)
 
 	if len(work.disabled) == 0 {

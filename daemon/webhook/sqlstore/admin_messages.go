@@ -105,14 +105,21 @@ const inFirstPartition = `PartitionID = CASE WHEN EXISTS (SELECT 1 FROM whd.SY_W
 	WHERE s.ID = SY_WebhookMessage.SubscriptionID AND ` + hasOrder + `) THEN 1 ELSE PartitionID END`
 
 // RetryMessages makes the candidates due that are unchanged and have failed or wait
-// for another attempt. It returns the changes.
+// for another attempt. It returns them, and those without an attempt, which it leaves.
 func (a *Admin) RetryMessages(ctx context.Context, candidates []admin.Candidate, at time.Time) ([]admin.Changed, error) {
 	changed, err := a.changeUnchanged(ctx, candidates, func(messages []bulkMessage) ([]bulkMessage, []appdb.Step) {
-		messages = slices.DeleteFunc(messages, func(m bulkMessage) bool {
-			return m.Before != webhook.RetryPending && m.Before != webhook.Failed
-		})
-		markDue(messages, at)
-		steps := []appdb.Step{retryStep(a.db, distinctIDs(messages, messageID), at)}
+		messages = slices.DeleteFunc(messages, func(m bulkMessage) bool { return m.Before == webhook.Successful })
+		var ended []bulkMessage // or waiting for another attempt
+		for i := range messages {
+			if messages[i].Before != webhook.NotSent {
+				markDue(messages[i:i+1], at)
+				ended = append(ended, messages[i])
+			}
+		}
+		var steps []appdb.Step
+		if len(ended) > 0 {
+			steps = append(steps, retryStep(a.db, distinctIDs(ended, messageID), at))
+		}
 		return messages, append(steps, a.peerEventSteps(delivery.PeerDue, distinctIDs(messages, subscriptionOf)...)...)
 	})
 	return changed, a.fault(err, "making messages due")

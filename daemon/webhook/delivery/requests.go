@@ -1,0 +1,147 @@
+package delivery
+
+import (
+	"slices"
+	"time"
+
+	"github.com/bizhook/whd/daemon/webhook"
+)
+
+// maxRequests limits the messages of a queue that are sent before others on request. Those of a
+// larger request are due like all others.
+const maxRequests = 1000
+
+// requests are the messages that somebody asked to be sent now while their endpoint is not sent
+// anything: its circuit breaker is open, or it has requested a wait by Retry-After. They are read
+// by their IDs and attempted one at a time, while all others go on waiting.
+//
+// They are not stored: after a restart they wait like the others. A queue with an order has none,
+// since a message that is requested cannot precede the others.
+type requests struct {
+	ids       []int64          // of messages that are not in memory, in the order of their attempts
+	message   *webhook.Message // the first one, once it has been read
+	partition int              // index of the cursor of the partition in which the first ID is searched
+}
+
+// add appends messages that are not requested yet.
+func (r *requests) add(ids []int64) {
+	for _, id := range ids {
+		if len(r.ids) >= maxRequests {
+			return
+		}
+		if !r.has(id) && !slices.Contains(r.ids, id) {
+			r.ids = append(r.ids, id)
+		}
+	}
+}
+
+// has reports whether a message was read and awaits its attempt.
+func (r *requests) has(id int64) bool { return r.message != nil && r.message.ID == id }
+
+// clear drops the message that was read. It is read again.
+func (r *requests) clear(b *budget) {
+	if r.message == nil {
+		return
+	}
+	b.release(r.message)
+	r.ids = append([]int64{r.message.ID}, r.ids...)
+	r.message = nil
+}
+
+// removeFirst removes the first ID.
+func (r *requests) removeFirst() {
+	r.ids = r.ids[1:]
+	r.partition = 0
+}
+
+// request makes the queue read messages that were made due on request. Those with the given IDs
+// are attempted even if the endpoint is to be left alone.
+func (q *queue) request(ids []int64, now time.Time) {
+	if q.inOrder() {
+		q.expedite()
+		return
+	}
+	q.drop()
+	if q.endpoint.waits(now) {
+		q.requests.add(ids)
+	}
+}
+
+// endRequests makes the requested messages wait like all others, after an endpoint has been found
+// to work.
+func (q *queue) endRequests() {
+	if q.requests.message != nil {
+		q.evict(q.takeRequested())
+	}
+	q.requests.ids = nil
+}
+
+// requestReady reports whether the requested message in memory may be attempted.
+func (q *queue) requestReady(now time.Time) bool {
+	return q.requests.message != nil && q.mayRequest(now)
+}
+
+// mayRequest reports whether the queue may attempt a requested message.
+func (q *queue) mayRequest(now time.Time) bool {
+	return q.enabled() && q.endpoint.inFlight == 0 && !now.Before(q.endpoint.hold.until)
+}
+
+// needsRequested reports whether a requested message is to be read.
+func (q *queue) needsRequested(now time.Time) bool {
+	return q.requests.message == nil && len(q.requests.ids) > 0 && len(q.cursors) > 0 && q.mayRequest(now)
+}
+
+// requestedPage returns the page of the next requested message. If there is more than one
+// partition, it is searched in all of them.
+func (q *queue) requestedPage(now time.Time) Page {
+	id := q.requests.ids[0]
+	return Page{
+		Partition:    q.cursors[min(q.requests.partition, len(q.cursors)-1)].partition,
+		Subscription: q.id,
+		After:        Position{ID: id - 1},
+		Until:        now,
+		InOrder:      true,
+		Limit:        1,
+		requested:    id,
+	}
+}
+
+// addRequested adds the requested message of a page. If it is not there any more, or if an attempt
+// has just been made, there is nothing left to do.
+func (q *queue) addRequested(p Page, messages []*webhook.Message, whole bool) {
+	if len(q.requests.ids) == 0 || q.requests.ids[0] != p.requested {
+		return
+	}
+	isRead := len(messages) > 0 && messages[0].ID == p.requested
+	switch {
+	case isRead:
+		q.requests.removeFirst()
+	case len(messages) == 0 && !whole: // there was no memory for it
+		return
+	default:
+		q.requests.partition++
+		if q.requests.partition >= len(q.cursors) {
+			q.requests.removeFirst()
+		}
+		return
+	}
+
+	m := messages[0]
+	if listed := q.window.known[m.ID]; listed != nil {
+		q.window.unlist(listed)
+		q.requests.message = listed
+		return
+	}
+	if !p.loaded(m) || q.has(m.ID) || q.settledSinceRead[m.ID] {
+		return
+	}
+	q.budget.charge(m, q.budget.tierOf(q))
+	q.requests.message = m
+}
+
+// takeRequested returns the requested message for its attempt.
+func (q *queue) takeRequested() *webhook.Message {
+	m := q.requests.message
+	q.requests.message = nil
+	return m
+}

@@ -1,0 +1,119 @@
+package delivery_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bizhook/whd/daemon/audit"
+	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
+)
+
+// messagesWith returns the IDs of the messages with a number of attempts, in their order.
+func (x *simulation) messagesWith(attempts int) []string {
+	x.t.Helper()
+	return x.texts(fmt.Sprintf("SELECT RecID FROM SY_WebhookMessage WHERE Attempts = %d ORDER BY ID", attempts))
+}
+
+// TestRequestedMessagesOfFailingEndpoint asks for single messages while a circuit breaker is open:
+// exactly these are attempted, at once, also if the endpoint goes on failing. After a success all
+// others follow.
+func TestRequestedMessagesOfFailingEndpoint(t *testing.T) {
+	const messages = 30
+	for name, request := range map[string]func(x *simulation, sub webhook.Subscription, ids []string){
+		"by ID": func(x *simulation, sub webhook.Subscription, ids []string) {
+			for _, id := range ids {
+				address := admin.Address{Subscriber: sub.Subscriber, Subscription: sub.GUID, Message: id}
+				if _, err := x.service.RetryMessage(context.Background(), address); err != nil {
+					x.t.Fatal(err)
+				}
+			}
+		},
+		"by a filter": func(x *simulation, _ webhook.Subscription, ids []string) {
+			var filter string
+			for _, id := range ids {
+				filter += "&MessageIDIn=" + id
+			}
+			if _, err := x.service.RetryMessages(context.Background(), x.selection(filter[1:]), audit.System()); err != nil {
+				x.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				x.policy.Schedule = []time.Duration{time.Hour, time.Hour, time.Hour}
+				x.fakeSender.setStatus(inTurn(0))
+				sub := x.subscribe("http://127.0.0.1/hook", "*")
+				for range messages {
+					x.publish("debtor.updated", "x")
+				}
+				x.advance(time.Minute)
+				attempted := x.messagesWith(1)
+				waiting := x.messagesWith(0)
+				before := x.attempts()
+
+				requested := []string{attempted[1], waiting[2], waiting[len(waiting)-1]}
+				request(x, sub, requested)
+				x.advance(30 * time.Second)
+				want := maps.Clone(before)
+				for _, id := range requested {
+					want[id]++
+				}
+				if got := x.attempts(); !maps.Equal(got, want) {
+					t.Errorf("attempts by message after a request for %q:\n%v, want\n%v", requested, got, want)
+				}
+
+				x.fakeSender.setStatus(inTurn(200))
+				request(x, sub, waiting[:1])
+				x.advance(30 * time.Second)
+				if left := x.messagesWith(0); len(left) > 0 {
+					t.Errorf("%d messages have not been sent after one was delivered, want 0", len(left))
+				}
+				x.advance(4 * time.Hour)
+			})
+		})
+	}
+}
+
+// TestRequestedMessagesDuringRetryAfter asks for messages while the endpoint has requested a wait:
+// these arrive, and the others wait on.
+func TestRequestedMessagesDuringRetryAfter(t *testing.T) {
+	h := newTestEnv(t)
+	h.policy.RetryAfterMax = time.Hour
+	h.start()
+	var requests atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if requests.Add(1) == 1 {
+			w.Header().Set("Retry-After", "1800")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	}))
+	t.Cleanup(server.Close)
+	sub := h.subscribe(server.URL, "debtor.*")
+	h.publish("debtor.updated", `{}`)
+	h.awaitCount("SY_WebhookMessage WHERE Attempts = 1", 1)
+	for _, event := range []string{"debtor.created", "debtor.updated", "debtor.created", "debtor.deleted"} {
+		h.publish(event, `{}`)
+	}
+
+	got, err := h.service.RetryMessages(context.Background(), h.selection("EventName=debtor.created"), audit.System())
+	if want := (admin.BulkResult{Matched: 2, Done: 2}); err != nil || got != want {
+		t.Errorf("a retry of messages without an attempt returned %+v (%v), want %+v", got, err, want)
+	}
+	h.awaitCount("SY_WebhookMessage WHERE Status = 1", 2)
+	h.stop(testTimeout)
+	delivered := h.texts(`SELECT e.EventName FROM SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE m.Status = 1`)
+	if want := []string{"debtor.created", "debtor.created"}; !slices.Equal(delivered, want) {
+		t.Errorf("delivered to %s during its wait: %q, want %q", sub.URL, delivered, want)
+	}
+	if n := requests.Load(); n != 3 {
+		t.Errorf("%d requests, want 3", n)
+	}
+}
