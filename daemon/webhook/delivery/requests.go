@@ -11,7 +11,7 @@ import (
 // larger request are due like all others.
 const maxRequests = 1000
 
-// requests are the messages that somebody asked to be sent now while their endpoint is not sent
+// requests are the messages that are to be sent on request now while their endpoint is not sent
 // anything: its circuit breaker is open, or it has requested a wait by Retry-After. They are read
 // by their IDs and attempted one at a time, while all others go on waiting.
 //
