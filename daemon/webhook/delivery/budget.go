@@ -26,6 +26,7 @@ type budget struct {
 	events                  map[int64]*heldEvent       // events in memory, by ID
 	messages                map[*webhook.Message]*tier // messages in memory, with the tier they count for
 	sequences, maxSequences int                        // of all queues
+	maxOfQueue              int                        // sequences of one queue
 
 	refill chan struct{} // buffered; signals that a queue needs a page, or that memory became free that one waits for
 }
@@ -69,6 +70,7 @@ func newBudget(memory, attempts int) *budget {
 		events:       make(map[int64]*heldEvent),
 		messages:     make(map[*webhook.Message]*tier),
 		maxSequences: memory / 4 / sequenceCost,
+		maxOfQueue:   maxOfQueue,
 		refill:       make(chan struct{}, 1),
 	}
 }

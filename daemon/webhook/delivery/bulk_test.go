@@ -239,7 +239,7 @@ func (o *outage) serve(int, string) int {
 // TestBulkRetryAfterOutage retries 5,000 failed messages while their endpoint has not
 // fully recovered.
 func TestBulkRetryAfterOutage(t *testing.T) {
-	const failed, down = 5000, 50
+	const failed, down = 2000, 50
 	h := newTestEnv(t)
 	h.limit = testTimeout
 	h.policy.Schedule = slices.Repeat([]time.Duration{time.Millisecond}, 100)

@@ -198,22 +198,23 @@ func TestCapturedTakesTurns(t *testing.T) {
 	for range 40 { // 128 events of a group exceed the messages of a batch with others
 		c.subscribe(to.URL, "debtor.*", ownedBy("user:ann"))
 	}
+	const groups, events = 2, 40 + 2*delivery.MaxCaptured/2
 	var callers sync.WaitGroup
 	for range 8 {
 		callers.Go(func() {
-			for range 10 {
+			for range 5 {
 				c.testEnv.publish("debtor.created", "other")
 			}
 		})
 	}
 	callers.Go(func() {
-		for range 4 {
+		for range groups {
 			c.publish(c.group(delivery.MaxCaptured), nil)
 		}
 	})
 	callers.Wait()
 	c.expectChanges()
-	c.expect("WH_Event", 80+4*delivery.MaxCaptured/2)
-	c.expect("SY_WebhookMessage", 40*(80+4*delivery.MaxCaptured/2))
+	c.expect("WH_Event", events)
+	c.expect("SY_WebhookMessage", 40*events)
 	c.stop(0)
 }

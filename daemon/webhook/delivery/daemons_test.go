@@ -53,7 +53,7 @@ func TestRetryingAtAnotherDaemon(t *testing.T) {
 // A message that was deleted at one daemon is not sent by the other one.
 func TestDeletingAtAnotherDaemon(t *testing.T) {
 	twoDaemons(t, func(first, second *simulation) {
-		first.policy.Schedule = []time.Duration{time.Hour}
+		first.policy.Schedule = []time.Duration{5 * time.Minute}
 		first.fakeSender.setStatus(func(int, *webhook.Message) int { return 400 })
 		sub := first.subscribe("https://shop.example/", "debtor.*")
 		first.advance(5 * time.Second)
@@ -65,7 +65,7 @@ func TestDeletingAtAnotherDaemon(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		first.advance(2 * time.Hour)
+		first.advance(10 * time.Minute)
 		if sent, _ := first.fakeSender.counts(); sent != 1 {
 			t.Fatalf("%d messages sent", sent)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/bizhook/whd/daemon/audit"
 	"github.com/bizhook/whd/daemon/sqlite"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 	"github.com/bizhook/whd/daemon/webhook"
 	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
@@ -61,6 +62,7 @@ func newTestEnv(t *testing.T) *testEnv {
 	for _, delay := range []time.Duration{1, 2, 5, 10, 20} {
 		h.policy.Schedule = append(h.policy.Schedule, delay*time.Millisecond)
 	}
+	storagetest.Fill(t, h.dir)
 	h.store = h.open()
 	return h
 }

@@ -206,20 +206,20 @@ func TestFailingReads(t *testing.T) {
 					}
 				}
 				setEnabled(false)
-				for range 300 {
-					x.publish("debtor.updated", "before")
-				}
+				x.publishMany(300, func(int) delivery.Post {
+					return delivery.Post{Name: "debtor.updated", Body: []byte("before")}
+				})
 				gate := deliverytest.NewGate()
 				x.faultyStore.SetRule(c.rule(gate), c.call)
 				setEnabled(true)
-				for range 100 {
+				for range 40 {
 					x.publish("debtor.updated", "during")
-					x.advance(300 * time.Millisecond)
+					x.advance(750 * time.Millisecond)
 				}
 				x.faultyStore.SetRule(nil, c.call)
 				gate.Open()
 				x.advance(time.Minute)
-				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 400)
+				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 340)
 			})
 		})
 	}
@@ -353,7 +353,7 @@ func (x *simulation) runRandomFaults(random *rand.Rand) {
 					accepted++
 					mu.Unlock()
 				}
-				time.Sleep(time.Duration(100+p) * time.Millisecond)
+				time.Sleep(time.Duration(600+p) * time.Millisecond)
 			}
 		})
 	}

@@ -21,6 +21,7 @@ func TestHealthyEndpointAmongHostileOnes(t *testing.T) {
 	certificate.Close()
 	h := newTestEnv(t)
 	h.limit = 2 * time.Second
+	h.policy.Schedule = []time.Duration{time.Millisecond, 20 * time.Millisecond}
 	h.roots = x509.NewCertPool()
 	h.roots.AddCert(certificate.Certificate())
 	h.start()
@@ -39,7 +40,7 @@ func TestHealthyEndpointAmongHostileOnes(t *testing.T) {
 	healthy := newEndpoint(t, always(200))
 	h.subscribe(healthy.URL, "creditor.*")
 
-	const events = 20
+	const events = 4
 	for range events {
 		h.publish("debtor.updated", `{"DebtorID": "0001"}`)
 		h.publish("creditor.updated", `{"CreditorID": "0001"}`)

@@ -133,11 +133,11 @@ func TestLateOutcomeIsFenced(t *testing.T) {
 				gate := first.startAttempt(late) // only the second attempt is sent
 				first.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("cut off")), deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
 				x.exec("UPDATE WH_Partition SET LeaseUntil = '' WHERE PartitionID = 1")
-				second.advance(5 * time.Minute)
+				second.advance(3 * time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode = 200", 1)
 				first.faultyStore.SetRule(nil, deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
 				gate.Open()
-				first.advance(5 * time.Minute)
+				first.advance(3 * time.Minute)
 				x.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode = 200", 1)
 				x.expect("SY_WebhookMessageResponse", 1)
 				first.publish("debtor.updated", "y") // under a new lease
@@ -164,7 +164,7 @@ func TestLateOutcomeRefusesOneEvent(t *testing.T) {
 		gate := first.startAttempt(200)
 		first.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("cut off")), deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
 		x.exec("UPDATE WH_Partition SET LeaseUntil = '' WHERE PartitionID = 1")
-		second.advance(5 * time.Minute)
+		second.advance(3 * time.Minute)
 		first.faultyStore.SetRule(nil, deliverytest.Renew, deliverytest.TakeOver, deliverytest.Write)
 		gate.Open()
 		time.Sleep(time.Millisecond)

@@ -101,7 +101,7 @@ func TestShorterRetention(t *testing.T) {
 func TestFailingRemoval(t *testing.T) {
 	withRetention(t, time.Hour, time.Hour, func(x *simulation, _ *retentionSetting) {
 		x.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("busy")), deliverytest.Prune)
-		x.advance(3 * time.Hour)
+		x.advance(2 * time.Hour)
 		x.expectMessages(3, 3)
 		x.faultyStore.SetRule(nil, deliverytest.Prune)
 		x.advance(time.Minute)
@@ -114,10 +114,13 @@ func TestFailingRemoval(t *testing.T) {
 func TestRemovedSubscriptionsHavePriority(t *testing.T) {
 	withRetention(t, time.Hour, 0, func(x *simulation, _ *retentionSetting) {
 		gone := x.subscribe("http://127.0.0.1/other", "creditor.*")
-		for range 250 {
-			x.publish("debtor.updated", "arrives")
-			x.publish("creditor.created", "arrives")
-		}
+		x.publishMany(500, func(i int) delivery.Post {
+			name := "debtor.updated"
+			if i%2 > 0 {
+				name = "creditor.created"
+			}
+			return delivery.Post{Name: name, Body: []byte("arrives")}
+		})
 		x.advance(45 * time.Minute) // so that the next scan finds them all
 		var calls []deliverytest.Call
 		note := func(c deliverytest.Call) {
@@ -153,12 +156,12 @@ func TestOneDaemonPrunes(t *testing.T) {
 		k.set(time.Hour, time.Hour)
 		x.startEngine(useRetention(k))
 		second := x.startPeerWith(useRetention(k))
-		x.advance(3 * time.Hour)
+		x.advance(90 * time.Minute)
 		if a, b := x.faultyStore.Calls(deliverytest.Prune), second.faultyStore.Calls(deliverytest.Prune); a == 0 || b != 0 {
 			t.Errorf("the first daemon has called Prune %d times, the second %d times", a, b)
 		}
 		x.stop(testTimeout)
-		second.advance(3 * time.Hour)
+		second.advance(90 * time.Minute)
 		if second.faultyStore.Calls(deliverytest.Prune) == 0 {
 			t.Error("no daemon calls Prune any more")
 		}

@@ -97,7 +97,7 @@ func failing(n int, m *webhook.Message) int {
 // publishKeys publishes events with as many keys as given, in turn, some without a key, and
 // some with the key "poisoned".
 func (x *simulation) publishKeys(n, keys int) {
-	for i := range n {
+	x.publishMany(n, func(i int) delivery.Post {
 		key := fmt.Sprint(i % keys)
 		switch i % 50 {
 		case 0:
@@ -105,15 +105,15 @@ func (x *simulation) publishKeys(n, keys int) {
 		case 1:
 			key = ""
 		}
-		x.publishAbout(key, "x")
-	}
+		return delivery.Post{Name: "debtor.updated", Key: key, Body: []byte("x")}
+	})
 }
 
 // TestOrderedByKey fails each fifth attempt, and all of one key. Other keys must not wait
 // for it, also after a restart, which reads all messages from the store.
 func TestOrderedByKey(t *testing.T) {
 	simulate(t, func(x *simulation) {
-		const messages, keys = 3000, 40
+		const messages, keys = 1500, 40
 		x.policy.Schedule = []time.Duration{time.Second, time.Second, time.Second, time.Second, time.Second, time.Minute}
 		sender := newKeySender(x)
 		x.fakeSender.setStatus(failing)
@@ -130,7 +130,7 @@ func TestOrderedByKey(t *testing.T) {
 		x.advance(3 * time.Minute)
 		x.expect("SY_WebhookMessage WHERE Status = 1 AND EventKey IS NULL OR Status = 1 AND EventKey <> 'poisoned'", 2*messages/50*49)
 		x.expect("SY_WebhookMessage WHERE Status <> 1 AND (EventKey IS NULL OR EventKey <> 'poisoned')", 0)
-		if open := x.count("SY_WebhookMessage WHERE Status = 0 AND EventKey = 'poisoned'"); open < 100 {
+		if open := x.count("SY_WebhookMessage WHERE Status = 0 AND EventKey = 'poisoned'"); open < 50 {
 			t.Errorf("only %d messages wait for the poisoned one", open)
 		}
 		restart()
@@ -143,18 +143,19 @@ func TestOrderedByKey(t *testing.T) {
 // TestKeysBeyondLimit has more failing keys than a queue may have in memory.
 func TestKeysBeyondLimit(t *testing.T) {
 	simulate(t, func(x *simulation) {
-		const messages = 10_500
+		const messages, limit = 1500, 1000
 		sender := newKeySender(x)
 		x.fakeSender.setStatus(inTurn(422, 200))
 		x.policy.Schedule = []time.Duration{time.Hour}
+		x.maxSequences = limit
 		x.stop(testTimeout)
 		x.startEngine(sender.use)
 		x.subscribe("https://shop.example/", "*", func(r *webhook.Subscription) { r.Order.ByKey = true })
-		for i := range messages {
-			x.publishAbout(fmt.Sprint(i), "x")
-		}
+		x.publishMany(messages, func(i int) delivery.Post {
+			return delivery.Post{Name: "debtor.updated", Key: fmt.Sprint(i), Body: []byte("x")}
+		})
 		x.advance(20 * time.Minute)
-		x.expect("SY_WebhookMessage WHERE Status = 2", 10_000)
+		x.expect("SY_WebhookMessage WHERE Status = 2", limit)
 		x.advance(3 * time.Hour)
 		x.expect("SY_WebhookMessage WHERE Status = 1", messages)
 	})
@@ -173,13 +174,13 @@ func TestOrderedByKeyAcrossDaemons(t *testing.T) {
 		first.subscribe("https://shop.example/", "*", func(r *webhook.Subscription) { r.Order.ByKey = true })
 		first.advance(5 * time.Second)
 		publish := func(at ...*simulation) {
-			for i := range 600 {
+			for i := range 200 {
 				key := fmt.Sprint(i % 7)
 				if i%50 == 0 {
 					key = "poisoned"
 				}
 				at[i%len(at)].publishAbout(key, "x")
-				if i%20 == 0 {
+				if i%10 == 0 {
 					first.advance(time.Second)
 				}
 			}
@@ -203,9 +204,9 @@ func TestOrderedByKeyAcrossDaemons(t *testing.T) {
 		first.faultyStore.SetRule(nil, cutOff...)
 		first.advance(5 * time.Minute) // leases a new partition
 		publish(first, second)
-		first.advance(10 * time.Minute)
+		first.advance(5 * time.Minute)
 		first.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
-		first.advance(time.Hour)
+		first.advance(10 * time.Minute)
 		first.expect("SY_WebhookMessage WHERE Status IN (0, 2)", 0)
 		clear(first.fakeSender.sent) // without results that could be written, attempts are not recorded
 		clear(first.fakeSender.delivered)

@@ -11,7 +11,7 @@ import (
 
 // Limits of the sequences of queues.
 const (
-	maxSequences = 10_000 // of a queue: if there are more, later messages wait in the store
+	maxOfQueue   = 10_000 // of a queue: if there are more, later messages wait in the store
 	minSequences = 64     // of a queue, even if all queues together have too many
 	sequenceCost = 256    // approximate memory of a sequence in bytes
 	maxBehind    = 15     // messages of a sequence in memory behind the first
@@ -114,7 +114,7 @@ func lowest(a, b int64) int64 {
 // crowded reports whether the queue must have no more sequences.
 func (ss *sequences) crowded() bool {
 	n := len(ss.byKey)
-	if n >= maxSequences {
+	if n >= ss.q.budget.maxOfQueue {
 		return true
 	}
 	return n >= minSequences && ss.q.budget.sequences >= ss.q.budget.maxSequences

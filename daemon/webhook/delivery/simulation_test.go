@@ -29,6 +29,8 @@ type simulation struct {
 	fakeSender  *fakeSender
 	term        time.Duration // of leases
 	realClock   bool          // the store uses its own clock instead of the bubble's
+
+	maxSequences int // of a queue of the engines that are started; 0 for the usual limit
 }
 
 // simulate runs a test with a new simulation.
@@ -61,6 +63,9 @@ func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 		c(&config)
 	}
 	engine := delivery.New(config)
+	if x.maxSequences > 0 {
+		engine.LimitSequences(x.maxSequences)
+	}
 	if err := engine.Start(context.Background()); err != nil {
 		x.t.Fatal(err)
 	}
@@ -86,6 +91,24 @@ func (x *simulation) startPeerWith(change ...func(*delivery.Config)) *simulation
 func (x *simulation) advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
+}
+
+// publishMany publishes n events concurrently, which are written in batches.
+func (x *simulation) publishMany(n int, post func(i int) delivery.Post) {
+	x.t.Helper()
+	const publishers = 50
+	var running sync.WaitGroup
+	for p := range publishers {
+		running.Go(func() {
+			for i := p; i < n; i += publishers {
+				_, err := x.engine.Publish(context.Background(), post(i))
+				if err != nil {
+					x.t.Errorf("publishing event %d returned %v", i, err)
+				}
+			}
+		})
+	}
+	running.Wait()
 }
 
 // publishRefused publishes events concurrently, all of which must be rejected as
