@@ -44,7 +44,7 @@ func main() {
 	fmt.Println(Verify(os.Args[1], h, body))
 }
 `},
-		buildCommand: []string{"go", "build", "-o", "receiver.exe", "."}, runCommand: []string{"./receiver.exe"},
+		buildCommand: []string{"go", "build", "-ldflags", "-s -w", "-o", "receiver.exe", "."}, runCommand: []string{"./receiver.exe"},
 	},
 	"C#": {
 		fence: "csharp", tool: "mcs", file: "Webhooks.cs",
