@@ -7,10 +7,15 @@ import (
 	"github.com/bizhook/whd/daemon/changes/changestest"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 )
 
 func TestChangesSQLite(t *testing.T) {
-	changestest.Run(t, func(t *testing.T) func() *storage.Store { return reopening(t, storage.Config{Dir: t.TempDir()}) })
+	changestest.Run(t, func(t *testing.T) func() *storage.Store {
+		dir := t.TempDir()
+		storagetest.Fill(t, dir)
+		return reopening(t, storage.Config{Dir: dir})
+	})
 }
 
 // TestChangesSQLServer uses one schema for all tests, and empties it for each.

@@ -6,12 +6,14 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
 	"github.com/bizhook/whd/daemon/storage"
+	"github.com/bizhook/whd/daemon/storage/storagetest"
 	"github.com/bizhook/whd/daemon/webhook/sqlstore/webhooktest"
 )
 
 func TestWebhooksSQLite(t *testing.T) {
 	webhooktest.Run(t, func(t *testing.T) func() *storage.Store {
 		dir := t.TempDir()
+		storagetest.Fill(t, dir)
 		return func() *storage.Store { return openedStore(t, storage.Config{Dir: dir}) }
 	})
 }
