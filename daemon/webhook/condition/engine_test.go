@@ -218,7 +218,7 @@ func member(random *rand.Rand, kind *record.Kind) string {
 
 // TestEqualToTheEngine compares generated conditions with queries of the embedded store.
 func TestEqualToTheEngine(t *testing.T) {
-	const cases = 20_000
+	const cases = 6_000
 	random := rand.New(rand.NewPCG(24, 1))
 	e := newEngine(t, random)
 	met, failed := 0, 0
