@@ -173,7 +173,7 @@ func TestChangedAndBefore(t *testing.T) {
 			types = slices.Repeat(types, 130/len(types)+1)
 		}
 		first, second := drawSchemes(t, types)
-		for range 100 {
+		for range 30 {
 			change := drawTransition(t, types, first, second)
 			want := change.wantChanges()
 			if change.checkDifference(t, want) {
