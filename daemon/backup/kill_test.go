@@ -61,7 +61,7 @@ func TestKilledProcesses(t *testing.T) {
 	opens(t, to.Dir)
 }
 
-const kills = 6
+const kills = 4
 
 // rounds runs a command and kills it, each time a little later, and counts how
 // often done reports that it had finished.
