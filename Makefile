@@ -158,7 +158,7 @@ bench: ## run the benchmarks
 .PHONY: crash
 ROUNDS ?= 200
 crash: ## kill a delivering daemon ROUNDS (200) times, and one of two on WHD_TEST_SQLSERVER_DSN, and check its guarantees; the same with one that captures, and whctl mirror
-	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/crashtest -rounds $(ROUNDS)
+	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/crashtest -rounds $(ROUNDS) -publishers 32
 	$(GO) test -count=1 -timeout 60m -v $(TESTFLAGS) ./daemon/changes/crashtest -rounds $(ROUNDS) -changes 300 -load 5s
 
 fuzz: ## run each fuzz target for FUZZTIME (30s)

@@ -15,7 +15,10 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-var rounds = flag.Int("rounds", 3, "how often the daemon is killed")
+var (
+	rounds         = flag.Int("rounds", 3, "how often the daemon is killed")
+	publisherCount = flag.Int("publishers", 12, "how many clients publish events at the same time")
+)
 
 func TestMain(m *testing.M) { daemontest.Main(m) }
 

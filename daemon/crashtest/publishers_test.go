@@ -24,16 +24,14 @@ type publisherPool struct {
 	refused  int      // events with an unknown result
 }
 
-const publisherCount = 32
-
 // eventPause is the pause between two events of a publisher, which keeps the files
 // small enough for hundreds of rounds.
 const eventPause = 15 * time.Millisecond
 
 func startPublishers(t *testing.T, key string) *publisherPool {
 	ctx, end := context.WithCancel(context.Background())
-	c := &publisherPool{key: key, cancel: end, client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: publisherCount}}}
-	for p := range publisherCount {
+	c := &publisherPool{key: key, cancel: end, client: &http.Client{Timeout: time.Minute, Transport: &http.Transport{MaxIdleConnsPerHost: *publisherCount}}}
+	for p := range *publisherCount {
 		c.tasks.Go(func() { c.publish(ctx, p) })
 	}
 	t.Cleanup(c.stop)

@@ -52,7 +52,7 @@ func (o *replayReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 // TestReplaysAfterKills kills daemons that send delivered messages again: each message arrives
 // once more in the order of its subscription, and not again after its result was stored.
 func TestReplaysAfterKills(t *testing.T) {
-	const messages = 600
+	const messages = 300
 	dir := t.TempDir()
 	receiver := &replayReceiver{
 		requests:  make(map[string]int),

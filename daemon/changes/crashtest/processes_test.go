@@ -154,7 +154,7 @@ func buildWhctl(t *testing.T) (path string) {
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	build := exec.Command("go", "build", "-o", path, "../../../cmd/whctl")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, "../../../cmd/whctl")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
