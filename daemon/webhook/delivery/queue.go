@@ -186,7 +186,7 @@ func (q *queue) take(now time.Time) *webhook.Message {
 	return m
 }
 
-// start counts an attempt that begins.
+// start counts an attempt.
 func (q *queue) start(m *webhook.Message) {
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++

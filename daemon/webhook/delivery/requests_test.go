@@ -22,7 +22,7 @@ func (x *simulation) messagesWith(attempts int) []string {
 	return x.texts(fmt.Sprintf("SELECT RecID FROM SY_WebhookMessage WHERE Attempts = %d ORDER BY ID", attempts))
 }
 
-// TestRequestedMessagesOfFailingEndpoint asks for single messages while a circuit breaker is open:
+// TestRequestedMessagesOfFailingEndpoint retries single messages while a circuit breaker is open:
 // exactly these are attempted, at once, also if the endpoint goes on failing. After a success all
 // others follow.
 func TestRequestedMessagesOfFailingEndpoint(t *testing.T) {
@@ -82,7 +82,7 @@ func TestRequestedMessagesOfFailingEndpoint(t *testing.T) {
 	}
 }
 
-// TestRequestedMessagesDuringRetryAfter asks for messages while the endpoint has requested a wait:
+// TestRequestedMessagesDuringRetryAfter retries messages while the endpoint has requested a wait:
 // these arrive, and the others wait on.
 func TestRequestedMessagesDuringRetryAfter(t *testing.T) {
 	h := newTestEnv(t)
