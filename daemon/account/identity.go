@@ -31,14 +31,14 @@ func (m AuthMethod) Ambient() bool { return m == Cookie || m == Basic }
 // Identity is the authenticated user or API key of a request. The zero value is an
 // anonymous request, without any role.
 type Identity struct {
-	Name        string // of the user or the key
+	Name        string // name of the user or the key
 	DisplayName string
 	Role        Role
 	AuthMethod  AuthMethod
 	UserID      string    // "" for a key
 	KeyID       string    // "" for a user
 	SessionHash string    // "" without a session
-	Expires     time.Time // of the session; zero without one
+	Expires     time.Time // end of the session; zero without one
 	Renew       bool      // the session's cookie should be set again with the later Expires
 }
 
@@ -65,7 +65,7 @@ type Credentials struct {
 	BasicPassword string
 	SessionHeader string // X-ss-id
 	SessionCookie string // ss-id
-	Address       string // of the client, for throttling; a port is ignored
+	Address       string // address of the client, for throttling; a port is ignored
 }
 
 // Empty reports whether the request has no credentials.

@@ -13,8 +13,8 @@ import (
 type keys struct {
 	store    Store
 	clock    func() time.Time
-	known    *cache[Key]   // by hash
-	lastUses *pendingTimes // by id
+	known    *cache[Key]   // keyed by hash
+	lastUses *pendingTimes // keyed by id
 }
 
 // authenticate returns the identity of the key with the secret. It fails with
@@ -37,7 +37,8 @@ func (s *keys) authenticate(ctx context.Context, secret string, method AuthMetho
 	case key.Revoked:
 		return Identity{}, fault.New(fault.TokenExpired, "The API key was revoked")
 	case !key.Expires.IsZero() && !key.Expires.After(now):
-		return Identity{}, fault.New(fault.TokenExpired, "The API key expired on %s", key.Expires.UTC().Format(time.RFC3339))
+		return Identity{}, fault.New(fault.TokenExpired, "The API key expired on %s",
+			key.Expires.UTC().Format(time.RFC3339))
 	}
 	s.lastUses.record(key.ID, now)
 	return Identity{Name: key.Name, Role: key.Role, AuthMethod: method, KeyID: key.ID}, nil

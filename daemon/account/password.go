@@ -61,7 +61,7 @@ type derive func(password, salt []byte, passes, memory uint32, threads uint8, le
 type hasher struct {
 	running *semaphore
 	derive  derive
-	cost    digest // of new hashes
+	cost    digest // cost of new hashes
 	dummy   digest // compared with the password of unknown users
 }
 
@@ -115,7 +115,8 @@ func (h *hasher) compute(ctx context.Context, d digest, password string, trusted
 // weak reports whether a PHC string was computed at a lower cost than new hashes.
 func (h *hasher) weak(stored string) bool {
 	d, err := parseDigest(stored)
-	return err == nil && (d.memory < h.cost.memory || uint64(d.memory)*uint64(d.passes) < uint64(h.cost.memory)*uint64(h.cost.passes))
+	return err == nil &&
+		(d.memory < h.cost.memory || uint64(d.memory)*uint64(d.passes) < uint64(h.cost.memory)*uint64(h.cost.passes))
 }
 
 const digestForm = "m=%d,t=%d,p=%d"

@@ -24,7 +24,7 @@ type Login struct {
 	UserName string
 	Password string
 	Remember bool   // RememberMe
-	Address  string // of the client, for throttling; a port is ignored
+	Address  string // address of the client, for throttling; a port is ignored
 }
 
 // Ticket is the result of a login.
@@ -62,13 +62,13 @@ type passwords struct {
 
 	fingerprints *fingerprints
 	hasher       *hasher
-	throttle     *throttle // of pairs of user and address
-	networks     *throttle // of addresses, over all users that are not trusted there
+	throttle     *throttle // throttle of pairs of user and address
+	networks     *throttle // throttle of addresses, over all users that are not trusted there
 	flights      singleflight.Group
 
-	users    *cache[User]     // by folded name
-	verified *cache[struct{}] // by fingerprint of a Basic pair
-	trusted  *cache[struct{}] // by fingerprint of user and address
+	users    *cache[User]     // keyed by folded name
+	verified *cache[struct{}] // keyed by fingerprint of a Basic pair
+	trusted  *cache[struct{}] // keyed by fingerprint of user and address
 }
 
 func newPasswords(c Config, s *sessions) *passwords {

@@ -68,7 +68,8 @@ func checkKey(text string) string {
 		return !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune(marks, c)
 	}
 	if len(text) < minForeignKey || len(text) > maxForeignKey || strings.ContainsFunc(text, isForbidden) {
-		return fmt.Sprintf("must be %d to %d letters, digits and the characters %s", minForeignKey, maxForeignKey, marks)
+		return fmt.Sprintf("must be %d to %d letters, digits and the characters %s",
+			minForeignKey, maxForeignKey, marks)
 	}
 	if ownKey(text) && len(text) != keyLength {
 		return fmt.Sprintf("starts with %s, so it must have %d characters", KeyPrefix, keyLength)

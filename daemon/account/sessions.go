@@ -12,8 +12,8 @@ type sessions struct {
 	store     Store
 	clock     func() time.Time
 	lifetimes func() Lifetimes
-	known     *cache[Session] // by hash
-	expiries  *pendingTimes   // by hash
+	known     *cache[Session] // keyed by hash
+	expiries  *pendingTimes   // keyed by hash
 	replaced  *replacedSessions
 }
 

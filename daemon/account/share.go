@@ -23,7 +23,9 @@ type outcome[V any] struct {
 // an expired cache entry causes one look-up. If ctx is done while waiting, it fails
 // with the message cancelled. Work that failed because its own caller was cancelled is
 // run again by another caller.
-func share[V any](ctx context.Context, flights *singleflight.Group, name, cancelled string, work func() (V, error)) (V, error) {
+func share[V any](
+	ctx context.Context, flights *singleflight.Group, name, cancelled string, work func() (V, error),
+) (V, error) {
 	for {
 		mine := false
 		done := flights.DoChan(name, func() (any, error) {

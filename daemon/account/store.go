@@ -15,7 +15,7 @@ type User struct {
 	Role         Role
 	PasswordHash string // PHC text
 	Added        time.Time
-	Saved        time.Time // of the last change
+	Saved        time.Time // time of the last change
 }
 
 // Change is a change of a user. Nil fields are not changed.
