@@ -20,14 +20,15 @@ const userColumns = `u.RecID, u.UserName, u.DisplayName, u.Role, u.PasswordHash,
 
 // User returns a user by folded name, or nil.
 func (a *Accounts) User(ctx context.Context, name string) (*account.User, error) {
-	u, err := QueryOne(ctx, a.db, scanUser, `SELECT `+userColumns+` FROM whd.WH_User u WHERE u.UserKey = @UserKey`,
-		sql.Named("UserKey", name))
+	const statement = `SELECT ` + userColumns + ` FROM whd.WH_User u WHERE u.UserKey = @UserKey`
+	u, err := QueryOne(ctx, a.db, scanUser, statement, sql.Named("UserKey", name))
 	return u, a.db.Fault(err, "finding a user")
 }
 
 // Users returns all users ordered by name.
 func (a *Accounts) Users(ctx context.Context) ([]account.User, error) {
-	all, err := QueryAll(ctx, a.db, scanUser, `SELECT `+userColumns+` FROM whd.WH_User u ORDER BY u.UserKey`)
+	const statement = `SELECT ` + userColumns + ` FROM whd.WH_User u ORDER BY u.UserKey`
+	all, err := QueryAll(ctx, a.db, scanUser, statement)
 	return all, a.db.Fault(err, "listing users")
 }
 
@@ -37,7 +38,8 @@ SELECT @RecID, @UserName, @UserKey, @DisplayName, @Role, @PasswordHash, @Added, 
 func userArgs(u account.User) []any {
 	return []any{
 		sql.Named("RecID", u.ID), sql.Named("UserName", u.Name), sql.Named("UserKey", account.Fold(u.Name)),
-		sql.Named("DisplayName", u.DisplayName), sql.Named("Role", u.Role.String()), sql.Named("PasswordHash", u.PasswordHash),
+		sql.Named("DisplayName", u.DisplayName), sql.Named("Role", u.Role.String()),
+		sql.Named("PasswordHash", u.PasswordHash),
 		sql.Named("Added", Timestamp(u.Added)), sql.Named("Saved", Timestamp(u.Saved)),
 	}
 }
@@ -61,7 +63,8 @@ func conflict(member, message string) error {
 
 // AddFirstUser adds a user if there are no users, and reports whether it did.
 func (a *Accounts) AddFirstUser(ctx context.Context, u account.User, e audit.Entry) (bool, error) {
-	added, err := a.db.Run(ctx, MustAffect(insertUser+` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`, userArgs(u)...), AuditStep(e))
+	added, err := a.db.Run(ctx,
+		MustAffect(insertUser+` WHERE NOT EXISTS (SELECT 1 FROM whd.WH_User)`, userArgs(u)...), AuditStep(e))
 	if executor.IsDuplicate(err) {
 		return false, nil
 	}
@@ -106,7 +109,8 @@ func (a *Accounts) ChangeUser(ctx context.Context, name string, c account.Change
 // Rehash replaces the hash of an unchanged password. LastSavedDateTime stays, since
 // the user did not change.
 func (a *Accounts) Rehash(ctx context.Context, name, old, hash string) error {
-	_, err := a.db.Exec(ctx, `UPDATE whd.WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was`,
+	_, err := a.db.Exec(ctx,
+		`UPDATE whd.WH_User SET PasswordHash = @PasswordHash WHERE UserKey = @UserKey AND PasswordHash = @Was`,
 		sql.Named("PasswordHash", hash), sql.Named("UserKey", name), sql.Named("Was", old))
 	return a.db.Fault(err, "storing a password's new hash")
 }
@@ -124,9 +128,9 @@ func (a *Accounts) RemoveUser(ctx context.Context, name string, e audit.Entry) (
 
 // Session returns a session by its hash, or nil.
 func (a *Accounts) Session(ctx context.Context, hash string) (*account.Session, error) {
-	s, err := QueryOne(ctx, a.db, scanSession, `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime, `+userColumns+`
-FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID WHERE s.SessionHash = @SessionHash`,
-		sql.Named("SessionHash", hash))
+	const statement = `SELECT s.SessionHash, s.IsRemembered, s.AddedDateTime, s.ExpiryDateTime, ` + userColumns + `
+FROM whd.WH_Session s JOIN whd.WH_User u ON u.RecID = s.WH_User_RecID WHERE s.SessionHash = @SessionHash`
+	s, err := QueryOne(ctx, a.db, scanSession, statement, sql.Named("SessionHash", hash))
 	return s, a.db.Fault(err, "finding a session")
 }
 
@@ -146,7 +150,8 @@ VALUES (@SessionHash, @UserID, @IsRemembered, @Added, @Expires)`,
 
 // RemoveSession ends a session.
 func (a *Accounts) RemoveSession(ctx context.Context, hash string) error {
-	_, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE SessionHash = @SessionHash`, sql.Named("SessionHash", hash))
+	_, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE SessionHash = @SessionHash`,
+		sql.Named("SessionHash", hash))
 	return a.db.Fault(err, "removing a session")
 }
 
@@ -167,7 +172,9 @@ func (a *Accounts) RemoveSessions(ctx context.Context, hashes []string) error {
 	for part := range slices.Chunk(slices.Sorted(slices.Values(hashes)), maxRemoved) {
 		var steps []Step
 		for _, hash := range part {
-			steps = append(steps, Statement(`DELETE FROM whd.WH_Session WHERE SessionHash = @SessionHash`, sql.Named("SessionHash", hash)))
+			steps = append(steps,
+				Statement(`DELETE FROM whd.WH_Session WHERE SessionHash = @SessionHash`,
+					sql.Named("SessionHash", hash)))
 		}
 		if _, err := a.db.Run(ctx, steps...); err != nil {
 			return a.db.Fault(err, "removing sessions")
@@ -178,7 +185,8 @@ func (a *Accounts) RemoveSessions(ctx context.Context, hashes []string) error {
 
 // EndSession makes a session expire at a time, unless it expires earlier.
 func (a *Accounts) EndSession(ctx context.Context, hash string, at time.Time) error {
-	_, err := a.db.Exec(ctx, `UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime > @At`,
+	_, err := a.db.Exec(ctx,
+		`UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime > @At`,
 		sql.Named("SessionHash", hash), sql.Named("At", Timestamp(at)))
 	return a.db.Fault(err, "ending a session")
 }
@@ -190,9 +198,10 @@ const maxRemoved = 1000
 // RemoveExpired removes the sessions that expired before a time, and returns their
 // number.
 func (a *Accounts) RemoveExpired(ctx context.Context, before time.Time) (removed int64, err error) {
+	statement := `DELETE FROM whd.WH_Session WHERE SessionHash IN (
+	SELECT s.SessionHash FROM whd.WH_Session s WHERE s.ExpiryDateTime < @Before ORDER BY s.SessionHash` + a.db.Limit + `)`
 	for {
-		n, err := a.db.Exec(ctx, `DELETE FROM whd.WH_Session WHERE SessionHash IN (
-	SELECT s.SessionHash FROM whd.WH_Session s WHERE s.ExpiryDateTime < @Before ORDER BY s.SessionHash`+a.db.Limit+`)`,
+		n, err := a.db.Exec(ctx, statement,
 			sql.Named("Before", Timestamp(before)), sql.Named("Limit", maxRemoved))
 		removed += n
 		if err != nil || n < maxRemoved {
@@ -209,29 +218,31 @@ const keyColumns = `k.RecID, k.Name, k.KeyHash, k.Role, k.AddedDateTime, k.Expir
 
 // Key returns an API key by its hash, or nil.
 func (a *Accounts) Key(ctx context.Context, hash string) (*account.Key, error) {
-	k, err := QueryOne(ctx, a.db, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k WHERE k.KeyHash = @KeyHash`,
-		sql.Named("KeyHash", hash))
+	const statement = `SELECT ` + keyColumns + ` FROM whd.WH_ApiKey k WHERE k.KeyHash = @KeyHash`
+	k, err := QueryOne(ctx, a.db, scanKey, statement, sql.Named("KeyHash", hash))
 	return k, a.db.Fault(err, "finding an API key")
 }
 
 // Keys returns all API keys other than revoked ones, ordered by name.
 func (a *Accounts) Keys(ctx context.Context) ([]account.Key, error) {
-	all, err := QueryAll(ctx, a.db, scanKey, `SELECT `+keyColumns+` FROM whd.WH_ApiKey k WHERE k.ExpiryDateTime IS NULL OR k.ExpiryDateTime <> @Revoked ORDER BY k.NameKey`,
-		sql.Named("Revoked", Timestamp(revokedExpiry)))
+	const statement = `SELECT ` + keyColumns + ` FROM whd.WH_ApiKey k ` +
+		`WHERE k.ExpiryDateTime IS NULL OR k.ExpiryDateTime <> @Revoked ORDER BY k.NameKey`
+	all, err := QueryAll(ctx, a.db, scanKey, statement, sql.Named("Revoked", Timestamp(revokedExpiry)))
 	return all, a.db.Fault(err, "listing API keys")
 }
 
 // AddKey adds an API key, which may have been revoked. It fails with Conflict if the name
 // is taken.
 func (a *Accounts) AddKey(ctx context.Context, k account.Key, e audit.Entry) error {
-	_, err := a.db.Run(ctx, Statement(`DELETE FROM whd.WH_ApiKey WHERE KeyHash = @KeyHash AND ExpiryDateTime = @Revoked`,
-		sql.Named("KeyHash", k.Hash), sql.Named("Revoked", Timestamp(revokedExpiry)),
-	), MustAffect(`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
+	_, err := a.db.Run(ctx,
+		Statement(`DELETE FROM whd.WH_ApiKey WHERE KeyHash = @KeyHash AND ExpiryDateTime = @Revoked`,
+			sql.Named("KeyHash", k.Hash), sql.Named("Revoked", Timestamp(revokedExpiry)),
+		), MustAffect(`INSERT INTO whd.WH_ApiKey (RecID, Name, NameKey, KeyHash, Role, AddedDateTime, ExpiryDateTime)
 VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
-		sql.Named("RecID", k.ID), sql.Named("Name", k.Name), sql.Named("NameKey", account.Fold(k.Name)),
-		sql.Named("KeyHash", k.Hash), sql.Named("Role", k.Role.String()),
-		sql.Named("Added", Timestamp(k.Added)), sql.Named("Expires", NullableTimestamp(k.Expires)),
-	), AuditStep(e))
+			sql.Named("RecID", k.ID), sql.Named("Name", k.Name), sql.Named("NameKey", account.Fold(k.Name)),
+			sql.Named("KeyHash", k.Hash), sql.Named("Role", k.Role.String()),
+			sql.Named("Added", Timestamp(k.Added)), sql.Named("Expires", NullableTimestamp(k.Expires)),
+		), AuditStep(e))
 	if executor.IsDuplicate(err) {
 		return conflict("Name", "An API key of this name already exists")
 	}
@@ -243,7 +254,8 @@ VALUES (@RecID, @Name, @NameKey, @KeyHash, @Role, @Added, @Expires)`,
 func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (bool, error) {
 	removed, err := a.db.Run(ctx,
 		MustAffect(`UPDATE whd.WH_ApiKey SET NameKey = @Unused, ExpiryDateTime = @Revoked WHERE RecID = @RecID AND NameKey <> @Unused`,
-			sql.Named("RecID", id), sql.Named("Unused", " "+id), sql.Named("Revoked", Timestamp(revokedExpiry))), AuditStep(e))
+			sql.Named("RecID", id), sql.Named("Unused", " "+id), sql.Named("Revoked", Timestamp(revokedExpiry))),
+		AuditStep(e))
 	return removed, a.db.Fault(err, "removing an API key")
 }
 
@@ -252,12 +264,14 @@ func (a *Accounts) RemoveKey(ctx context.Context, id string, e audit.Entry) (boo
 func (a *Accounts) Write(ctx context.Context, u account.Uses) error {
 	var steps []Step
 	for _, hash := range slices.Sorted(maps.Keys(u.Sessions)) {
-		steps = append(steps, Statement(`UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime < @At`,
-			sql.Named("SessionHash", hash), sql.Named("At", Timestamp(u.Sessions[hash]))))
+		steps = append(steps,
+			Statement(`UPDATE whd.WH_Session SET ExpiryDateTime = @At WHERE SessionHash = @SessionHash AND ExpiryDateTime < @At`,
+				sql.Named("SessionHash", hash), sql.Named("At", Timestamp(u.Sessions[hash]))))
 	}
 	for _, id := range slices.Sorted(maps.Keys(u.Keys)) {
-		steps = append(steps, Statement(`UPDATE whd.WH_ApiKey SET LastUsedDateTime = @At WHERE RecID = @RecID AND (LastUsedDateTime IS NULL OR LastUsedDateTime < @At)`,
-			sql.Named("RecID", id), sql.Named("At", Timestamp(u.Keys[id]))))
+		steps = append(steps,
+			Statement(`UPDATE whd.WH_ApiKey SET LastUsedDateTime = @At WHERE RecID = @RecID AND (LastUsedDateTime IS NULL OR LastUsedDateTime < @At)`,
+				sql.Named("RecID", id), sql.Named("At", Timestamp(u.Keys[id]))))
 	}
 	_, err := a.db.Run(ctx, steps...)
 	return a.db.Fault(err, "writing the uses of accounts")
@@ -280,7 +294,8 @@ func scanSession(row Row) (s account.Session, err error) {
 
 func scanKey(row Row) (account.Key, error) {
 	var k account.Key
-	err := row.Scan(&k.ID, &k.Name, &k.Hash, (*roleText)(&k.Role), (*Time)(&k.Added), (*Time)(&k.Expires), (*Time)(&k.LastUsed))
+	err := row.Scan(&k.ID, &k.Name, &k.Hash, (*roleText)(&k.Role), (*Time)(&k.Added),
+		(*Time)(&k.Expires), (*Time)(&k.LastUsed))
 	k.Revoked = k.Expires.Equal(revokedExpiry)
 	return k, err
 }

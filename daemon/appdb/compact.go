@@ -25,8 +25,9 @@ func Compact(ctx context.Context, path string) (before, after int64, err error) 
 	}
 	dir := filepath.Dir(path)
 	if free, err := datadir.FreeSpace(dir); err != nil || free < 2*before {
-		return before, 0, errors.Join(err, fmt.Errorf("compacting %s needs %d MB of free disk space, but only %d MB are free: free some space or move the directory to a larger disk",
-			path, before>>19+1, free>>20))
+		return before, 0, errors.Join(err,
+			fmt.Errorf("compacting %s needs %d MB of free disk space, but only %d MB are free: free some space or move the directory to a larger disk",
+				path, before>>19+1, free>>20))
 	}
 	conn, err := sqlite.Open(path, sqlite.Options{BusyTimeout: FileTimeout})
 	if err != nil {

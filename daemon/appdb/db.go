@@ -31,7 +31,7 @@ type DB struct {
 	Schema string       // on SQL Server, else ""
 	prefix string       // prepended to each statement
 	Dialect
-	Holder    string          // of leases: identifies this process
+	Holder    string          // holder of leases; identifies this process
 	WriteLock *writeLock      // for writes to a file; nil on SQL Server
 	Drain     *executor.Drain // interrupts long reads of a file; nil on SQL Server
 	Probe     probe
@@ -112,7 +112,8 @@ func (o *DB) WatchFiles(paths ...string) error {
 // Fail makes writes to a file fail with ErrUnsynced. The next process finds everything in
 // the WAL.
 func (o *DB) Fail(err error) {
-	o.WriteLock.failed.Store(fault.Wrap(fmt.Errorf("%w: %w", ErrUnsynced, err), fault.Unavailable, "%s could not be written to the disk", o.name))
+	o.WriteLock.failed.Store(fault.Wrap(fmt.Errorf("%w: %w", ErrUnsynced, err), fault.Unavailable,
+		"%s could not be written to the disk", o.name))
 }
 
 // CheckFiles returns ErrReplaced if a file was deleted or replaced since it was
@@ -273,7 +274,8 @@ func (o *DB) LockKey(ctx context.Context, key string) (unlock func(), err error)
 		return nil, err
 	}
 	unlock = func() { tx.Rollback() }
-	text, args := mssql.Call(o.Qualify("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"), mssql.Long(lockRow(key)))
+	text, args := mssql.Call(o.Qualify("UPDATE whd.WH_Lock SET Changes = Changes + 1 WHERE ID = @p1"),
+		mssql.Long(lockRow(key)))
 	n, err := Affected(tx.ExecContext(ctx, text, args...))
 	e, refused := errors.AsType[*mssql.Error](err)
 	isTransient := refused && (e.Deadlock() || e.LockTimeout() || e.Unavailable())
@@ -334,8 +336,9 @@ func (o *DB) checkJSON(ctx context.Context) error {
 	}
 	_, err := QueryOne(ctx, o, ScanInt, jsonStatement)
 	if refused, ok := errors.AsType[*mssql.Error](err); ok && refused.UnknownSyntax() {
-		return executor.Unavailable(err, "the database has a compatibility level below 130 (SQL Server 2016), which the service's own tables need: "+
-			"have an administrator raise it by ALTER DATABASE ... SET COMPATIBILITY_LEVEL, or use another database for the store")
+		return executor.Unavailable(err,
+			"the database has a compatibility level below 130 (SQL Server 2016), which the service's own tables need: "+
+				"have an administrator raise it by ALTER DATABASE ... SET COMPATIBILITY_LEVEL, or use another database for the store")
 	}
 	o.hasJSON.Store(err == nil)
 	return err
@@ -376,7 +379,8 @@ var ErrOutdated = errors.New("the service's tables are outdated")
 
 func outdated(name string, current, latest int64) *fault.Error {
 	return fault.Wrap(ErrOutdated, fault.Unavailable,
-		"the tables of %s have version %d, but this program requires version %d; run whd migrate", name, current, latest)
+		"the tables of %s have version %d, but this program requires version %d; run whd migrate",
+		name, current, latest)
 }
 
 // NewGUID returns a random GUID, in the format of record IDs. It cannot be guessed.

@@ -65,8 +65,10 @@ func (l *lease) acquire(ctx context.Context) error {
 
 // tryAcquire acquires or extends the lease if the condition holds.
 func (l *lease) tryAcquire(ctx context.Context, condition string) (bool, error) {
-	n, err := l.db.Exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = @Holder, ExpiryDateTime = DATEADD(millisecond, @Life, SYSUTCDATETIME())
-WHERE ID = 1 AND (`+condition+`)`, l.holder, sql.Named("Life", l.duration.Milliseconds()))
+	statement := `UPDATE whd.` + leaseTable + `
+SET Holder = @Holder, ExpiryDateTime = DATEADD(millisecond, @Life, SYSUTCDATETIME())
+WHERE ID = 1 AND (` + condition + `)`
+	n, err := l.db.Exec(ctx, statement, l.holder, sql.Named("Life", l.duration.Milliseconds()))
 	return n > 0, err
 }
 
@@ -87,6 +89,7 @@ func (l *lease) renew(ctx context.Context, lose context.CancelCauseFunc) {
 }
 
 func (l *lease) release(ctx context.Context) error {
-	_, err := l.db.Exec(ctx, `UPDATE whd.`+leaseTable+` SET Holder = NULL WHERE ID = 1 AND Holder = @Holder`, l.holder)
+	const statement = `UPDATE whd.` + leaseTable + ` SET Holder = NULL WHERE ID = 1 AND Holder = @Holder`
+	_, err := l.db.Exec(ctx, statement, l.holder)
 	return err
 }

@@ -39,7 +39,7 @@ const migrationTable = "WH_Migration"
 // Migrator migrates the service's tables to the latest version.
 type Migrator struct {
 	db           *DB
-	folder       string // of the migrations
+	folder       string // folder of the migrations
 	before       int64  // schema version at opening
 	saveSettings func([]StoredSetting) error
 }
@@ -84,7 +84,8 @@ func (m *Migrator) migrationError(err error) error {
 	case errors.Is(err, mssql.ErrLost), sqlite.Reason(err) != "":
 		return executor.OpenError(fmt.Errorf("%s: %w", m.db.name, err))
 	case ok && refused.Forbidden():
-		return fmt.Errorf("migrating %s: the login lacks a permission: have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as store.sql does: %w", m.db.name, err)
+		return fmt.Errorf("migrating %s: the login lacks a permission: have an administrator GRANT CREATE TABLE, CREATE VIEW to it, as store.sql does: %w",
+			m.db.name, err)
 	}
 	return fmt.Errorf("migrating %s: %w", m.db.name, err)
 }
@@ -125,7 +126,8 @@ const OutboxTable = "WH_Outbox"
 // outbox.sql has created for a store elsewhere.
 func (s schemaFiles) keepOutbox(text string) string {
 	table := s.db.InSchema("whd." + OutboxTable)
-	return strings.Replace(text, "CREATE TABLE "+table+" (", "IF OBJECT_ID(N'"+strings.ReplaceAll(table, "'", "''")+"') IS NULL CREATE TABLE "+table+" (", 1)
+	return strings.Replace(text, "CREATE TABLE "+table+" (",
+		"IF OBJECT_ID(N'"+strings.ReplaceAll(table, "'", "''")+"') IS NULL CREATE TABLE "+table+" (", 1)
 }
 
 type schemaFile struct {
@@ -149,7 +151,8 @@ func (m *Migrator) versions(ctx context.Context) (current, latest int64, err err
 	if err != nil || !exists {
 		return 0, latest, err
 	}
-	applied, err := QueryAll(ctx, m.db, ScanInt, `SELECT version_id FROM whd.`+migrationTable+` WHERE is_applied = 1`)
+	const statement = `SELECT version_id FROM whd.` + migrationTable + ` WHERE is_applied = 1`
+	applied, err := QueryAll(ctx, m.db, ScanInt, statement)
 	if err != nil {
 		return 0, latest, err
 	}
@@ -205,8 +208,9 @@ func CheckVersion(ctx context.Context, path, folder string) error {
 	defer conn.Close()
 	defer conn.InterruptOn(ctx)()
 
+	const statement = `SELECT version_id FROM ` + migrationTable + ` WHERE is_applied = 1`
 	var applied []int64
-	err = conn.Query(`SELECT version_id FROM `+migrationTable+` WHERE is_applied = 1`, func(stmt *sqlite.Stmt) error {
+	err = conn.Query(statement, func(stmt *sqlite.Stmt) error {
 		applied = append(applied, stmt.Int(0))
 		return nil
 	})
@@ -219,7 +223,8 @@ func CheckVersion(ctx context.Context, path, folder string) error {
 func (m *Migrator) hasTable(ctx context.Context, name string) (bool, error) {
 	statement := `SELECT COUNT(*) FROM sqlite_schema WHERE name = @Name`
 	if m.db.Schema != "" {
-		statement, name = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`, m.db.InSchema("whd."+mssql.Quote(name))
+		statement = `SELECT CASE WHEN OBJECT_ID(@Name) IS NULL THEN 0 ELSE 1 END`
+		name = m.db.InSchema("whd." + mssql.Quote(name))
 	}
 	n, err := QueryOne(ctx, m.db, ScanInt, statement, sql.Named("Name", name))
 	return err == nil && *n > 0, err
@@ -309,7 +314,8 @@ func migrationVersions(folder string) (versions []int64, err error) {
 // CreateSchema creates the schema if it is missing.
 func (m *Migrator) CreateSchema(ctx context.Context) error {
 	exists := func() (bool, error) {
-		n, err := QueryOne(ctx, m.db, ScanInt, `SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", m.db.Schema))
+		n, err := QueryOne(ctx, m.db, ScanInt,
+			`SELECT CASE WHEN SCHEMA_ID(@Name) IS NULL THEN 0 ELSE 1 END`, sql.Named("Name", m.db.Schema))
 		return err == nil && *n > 0, err
 	}
 	err := ensure(ctx, m.db, exists, m.db.prefix+schemaText(m.db.Schema))
@@ -327,13 +333,17 @@ func schemaText(schema string) string {
 }
 
 func (m *Migrator) createLeaseTable(ctx context.Context) error {
-	err := ensure(ctx, m.db, func() (bool, error) { return m.hasTable(ctx, leaseTable) },
-		m.db.Qualify(`CREATE TABLE whd.`+leaseTable+` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`))
-	if err != nil {
+	const (
+		create = `CREATE TABLE whd.` + leaseTable +
+			` (ID int NOT NULL PRIMARY KEY, Holder nvarchar(32) NULL, ExpiryDateTime datetime2(7) NOT NULL)`
+		insert = `INSERT INTO whd.` + leaseTable + ` (ID, Holder, ExpiryDateTime)
+SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.` + leaseTable + `)`
+	)
+	exists := func() (bool, error) { return m.hasTable(ctx, leaseTable) }
+	if err := ensure(ctx, m.db, exists, m.db.Qualify(create)); err != nil {
 		return err
 	}
-	_, err = m.db.Exec(ctx, `INSERT INTO whd.`+leaseTable+` (ID, Holder, ExpiryDateTime)
-SELECT 1, NULL, SYSUTCDATETIME() WHERE NOT EXISTS (SELECT 1 FROM whd.`+leaseTable+`)`)
+	_, err := m.db.Exec(ctx, insert)
 	if executor.IsDuplicate(err) {
 		return nil
 	}
@@ -411,7 +421,8 @@ func (m *Migrator) checkUnversioned(ctx context.Context) error {
 	if !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(existing, name) }) {
 		return nil
 	}
-	return fault.Wrap(ErrDamaged, fault.Unavailable, "%s has tables but lacks their version in %s; restore a backup (whd restore)", m.db.name, migrationTable)
+	return fault.Wrap(ErrDamaged, fault.Unavailable,
+		"%s has tables but lacks their version in %s; restore a backup (whd restore)", m.db.name, migrationTable)
 }
 
 // checkTables returns an error if a file lacks a table that its version has.
@@ -426,7 +437,8 @@ func (m *Migrator) checkTables(ctx context.Context) error {
 	}
 	missing := slices.DeleteFunc(names, func(name string) bool { return slices.Contains(existing, name) })
 	if len(missing) > 0 {
-		return fault.Wrap(ErrDamaged, fault.Unavailable, "%s lacks the table %s; restore a backup (whd restore)", m.db.name, strings.Join(missing, ", "))
+		return fault.Wrap(ErrDamaged, fault.Unavailable, "%s lacks the table %s; restore a backup (whd restore)",
+			m.db.name, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -434,7 +446,8 @@ func (m *Migrator) checkTables(ctx context.Context) error {
 // fileTables lists the tables of a file.
 func fileTables(ctx context.Context, db *DB) ([]string, error) {
 	scan := func(row Row) (name string, err error) { return name, row.Scan(&name) }
-	names, err := QueryAll(ctx, db, scan, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+	names, err := QueryAll(ctx, db, scan,
+		`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
 	if err != nil {
 		return nil, executor.OpenError(fmt.Errorf("%s: %w", db.name, err))
 	}

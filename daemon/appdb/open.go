@@ -31,8 +31,8 @@ const (
 
 // Config selects the database.
 type Config struct {
-	Path        string        // of the file; it is created if missing
-	DSN         string        // of SQL Server, instead of a file
+	Path        string        // path of the file; it is created if missing
+	DSN         string        // DSN of SQL Server, instead of a file
 	Schema      string        // on SQL Server; DefaultSchema if empty
 	LockTimeout time.Duration // lock timeout of statements on SQL Server; 0 for no limit
 	Migrate     bool          // migrate the tables on SQL Server; those of a file are always migrated
@@ -126,7 +126,9 @@ func readServer(c Config, schema string) (reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return executor.NewServer(pool, c.LockTimeout, c.Limits, func(kind *record.Kind) mssql.Table { return mssql.Table{Schema: schema, Name: kind.Source()} }), nil
+	return executor.NewServer(pool, c.LockTimeout, c.Limits, func(kind *record.Kind) mssql.Table {
+		return mssql.Table{Schema: schema, Name: kind.Source()}
+	}), nil
 }
 
 // OpenFile opens the file of the service's tables for statements. A few connections
@@ -224,7 +226,9 @@ func (f openFiles) check() error {
 	for path, then := range f {
 		now, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, then) {
-			return fault.Wrap(ErrReplaced, fault.Unavailable, "%s was deleted or replaced while the service had it open", filepath.Base(path))
+			return fault.Wrap(ErrReplaced, fault.Unavailable,
+				"%s was deleted or replaced while the service had it open",
+				filepath.Base(path))
 		}
 	}
 	return nil

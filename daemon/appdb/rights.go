@@ -119,7 +119,8 @@ func (c *creation) grants(schema string) []string {
 		return statements
 	}
 	if c.hasSchema && denied(c.alterSchema) {
-		statements = append(statements, "GRANT ALTER, SELECT, INSERT, UPDATE, DELETE, REFERENCES ON SCHEMA::"+schema+" TO "+user+";")
+		statements = append(statements,
+			"GRANT ALTER, SELECT, INSERT, UPDATE, DELETE, REFERENCES ON SCHEMA::"+schema+" TO "+user+";")
 	}
 	if denied(c.createTable) || denied(c.createView) {
 		statements = append(statements, "GRANT CREATE TABLE, CREATE VIEW TO "+user+";")

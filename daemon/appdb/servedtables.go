@@ -9,7 +9,7 @@ import (
 
 // ServedTable is a table of the ERP that has been served.
 type ServedTable struct {
-	Name   string // of its record kind, or of the table of bills
+	Name   string // name of its record kind, or of the table of bills
 	IsGone bool   // an administrator has accepted that it no longer exists
 }
 

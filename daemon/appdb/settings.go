@@ -30,7 +30,8 @@ func (m *Migrator) exportSettings(ctx context.Context) error {
 		return err
 	}
 	defer tx.Rollback() // no effect after Commit
-	if _, err := tx.ExecContext(ctx, m.db.Qualify(`UPDATE whd.WH_Number SET Next = -ABS(Next) WHERE Name = 'SettingsVersion'`)); err != nil {
+	const negate = `UPDATE whd.WH_Number SET Next = -ABS(Next) WHERE Name = 'SettingsVersion'`
+	if _, err := tx.ExecContext(ctx, m.db.Qualify(negate)); err != nil {
 		return err
 	}
 	all, err := storedSettings(ctx, m.db, tx)

@@ -36,7 +36,9 @@ func Affected(result sql.Result, err error) (int64, error) {
 type Row interface{ Scan(into ...any) error }
 
 // QueryAll returns the rows of a statement.
-func QueryAll[T any](ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any) ([]T, error) {
+func QueryAll[T any](
+	ctx context.Context, o *DB, scan func(Row) (T, error), statement string, args ...any,
+) ([]T, error) {
 	var all []T
 	err := o.Query(ctx, func(rows *sql.Rows) error {
 		all = nil // of an attempt before
@@ -134,7 +136,8 @@ func Bit(b bool) int64 {
 func AuditStep(e audit.Entry) Step {
 	return MustAffect(`INSERT INTO whd.WH_Audit (AddedDateTime, UserName, Via, Address, Action, Subject, Detail)
 VALUES (@Added, @UserName, @Via, @Address, @Action, @Subject, @Detail)`,
-		sql.Named("Added", Timestamp(e.At)), sql.Named("UserName", Truncate(e.Name, 256)), sql.Named("Via", Truncate(e.Via, 16)),
+		sql.Named("Added", Timestamp(e.At)), sql.Named("UserName", Truncate(e.Name, 256)),
+		sql.Named("Via", Truncate(e.Via, 16)),
 		sql.Named("Address", Truncate(e.Address, 64)), sql.Named("Action", Truncate(string(e.Action), 64)),
 		sql.Named("Subject", Truncate(e.Subject, 256)), sql.Named("Detail", Truncate(e.Detail, 2000)),
 	)

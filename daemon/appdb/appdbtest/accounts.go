@@ -86,7 +86,8 @@ func (b accounts) addSession(hash string, u account.User) account.Session {
 func (b accounts) expectSession(hash string, want *account.Session) {
 	b.t.Helper()
 	got, err := b.Session(b.t.Context(), hash)
-	if err != nil || (got == nil) != (want == nil) || got != nil && *got != *want {
+	isSame := got == want || got != nil && want != nil && *got == *want
+	if err != nil || !isSame {
 		b.t.Errorf("session is %+v (%v), want %+v", got, err, want)
 	}
 }
@@ -113,11 +114,13 @@ func userRows(t *testing.T, b accounts) {
 	if err := b.AddUser(t.Context(), duplicate, entryAt(noon)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("duplicate name: got %v, want conflict", err)
 	}
-	if added, err := b.AddFirstUser(t.Context(), account.User{ID: "x", Name: "Bob", Role: account.Admin}, entryAt(noon)); err != nil || added {
+	second := account.User{ID: "x", Name: "Bob", Role: account.Admin}
+	if added, err := b.AddFirstUser(t.Context(), second, entryAt(noon)); err != nil || added {
 		t.Errorf("a second first user: %v (%v)", added, err)
 	}
 	other := b.addUser("aaron", account.Reader)
-	if all, err := b.Users(t.Context()); err != nil || len(all) != 2 || all[0] != other || all[1] != want {
+	all, err := b.Users(t.Context())
+	if err != nil || !slices.Equal(all, []account.User{other, want}) {
 		t.Errorf("users are %+v (%v)", all, err)
 	}
 }
@@ -179,7 +182,8 @@ func sessionRows(t *testing.T, b accounts) {
 	stale, deleted := ann, ann
 	stale.PasswordHash, deleted.ID = "old hash", "missing"
 	for _, u := range []account.User{stale, deleted} {
-		if added, err := b.AddSession(t.Context(), account.Session{Hash: "s2", User: u, Added: noon, Expires: noon}); err != nil || added {
+		ended := account.Session{Hash: "s2", User: u, Added: noon, Expires: noon}
+		if added, err := b.AddSession(t.Context(), ended); err != nil || added {
 			t.Errorf("added %v (%v) for %+v", added, err, u)
 		}
 	}
@@ -207,7 +211,8 @@ func sessionRows(t *testing.T, b accounts) {
 	fourth.Expires = noon.Add(time.Second)
 	b.expectSession("s4", &fourth)
 	all, err := b.UserSessions(t.Context(), ann.ID)
-	if err != nil || len(all) != 2 || !slices.ContainsFunc(all, func(s account.Session) bool { return s.Hash == "s4" && s.Expires.Equal(fourth.Expires) }) {
+	isFourth := func(s account.Session) bool { return s.Hash == "s4" && s.Expires.Equal(fourth.Expires) }
+	if err != nil || len(all) != 2 || !slices.ContainsFunc(all, isFourth) {
 		t.Errorf("the sessions of Ann are %+v (%v), want s4 and s5", all, err)
 	}
 	if err := b.RemoveSessions(t.Context(), []string{"s5", "s4", "missing"}); err != nil {
@@ -236,11 +241,12 @@ func keyRows(t *testing.T, b accounts) {
 			t.Errorf("got %+v (%v), want %+v", got, err, k)
 		}
 	}
-	if err := b.AddKey(t.Context(), account.Key{ID: "3", Name: "TILL", Hash: "h3", Added: noon}, entryAt(noon)); !fault.Is(err, fault.Conflict) {
+	duplicate := account.Key{ID: "3", Name: "TILL", Hash: "h3", Added: noon}
+	if err := b.AddKey(t.Context(), duplicate, entryAt(noon)); !fault.Is(err, fault.Conflict) {
 		t.Errorf("duplicate name: got %v, want conflict", err)
 	}
 	keys, err := b.Keys(t.Context())
-	if err != nil || len(keys) != 2 || keys[0] != bounded || keys[1] != unlimited {
+	if err != nil || !slices.Equal(keys, []account.Key{bounded, unlimited}) {
 		t.Errorf("keys are %+v (%v)", keys, err)
 	}
 	for _, want := range []bool{true, false} {

@@ -55,13 +55,16 @@ func Audit(t *testing.T, opened *storage.Store) {
 	long.Address = strings.Repeat("1", 99)
 	long.Detail = strings.Repeat("😀", 1000)
 	long.Subject = "long"
-	if err := b.AddUser(t.Context(), account.User{ID: "2", Name: "Bob", Role: role, Added: noon, Saved: noon}, long); err != nil {
+	bob := account.User{ID: "2", Name: "Bob", Role: role, Added: noon, Saved: noon}
+	if err := b.AddUser(t.Context(), bob, long); err != nil {
 		t.Errorf("texts that are too long: %v", err)
 	}
 	expectTrail(t, opened, nil, "long", "step 9", "step 7", "step 6", "step 1")
-	expectTrail(t, opened, query.Members{executortest.Member("SubjectStartsWith", "STEP"), executortest.Member("AddedDateTimeLessThan", "2030-01-02T12:00:07"), executortest.Member("OrderBy", "AddedDateTime")},
+	expectTrail(t, opened,
+		query.Members{executortest.Member("SubjectStartsWith", "STEP"), executortest.Member("AddedDateTimeLessThan", "2030-01-02T12:00:07"), executortest.Member("OrderBy", "AddedDateTime")},
 		"step 1", "step 6")
-	expectTrail(t, opened, query.Members{executortest.Member("UserName", "TESTER"), executortest.Member("Take", "1"), executortest.Member("Skip", "1")}, "step 7")
+	expectTrail(t, opened,
+		query.Members{executortest.Member("UserName", "TESTER"), executortest.Member("Take", "1"), executortest.Member("Skip", "1")}, "step 7")
 }
 
 // expectTrail compares the subjects of the entries that a query returns.

@@ -48,7 +48,8 @@ func lastAdmin(t *testing.T, b accounts) {
 	reader := account.Reader
 	for round := range 10 {
 		for _, name := range names {
-			if changed, err := b.ChangeUser(t.Context(), name, account.Change{Role: &admin}, entryAt(noon)); err != nil {
+			change := account.Change{Role: &admin}
+			if changed, err := b.ChangeUser(t.Context(), name, change, entryAt(noon)); err != nil {
 				t.Fatal(err)
 			} else if !changed {
 				b.addUser(name, admin)
@@ -84,7 +85,8 @@ func passwordSession(t *testing.T, b accounts) {
 			if i == 0 {
 				_, err = b.AddSession(t.Context(), account.Session{Hash: "s", User: u, Added: noon, Expires: noon})
 			} else {
-				_, err = b.ChangeUser(t.Context(), "ann", account.Change{PasswordHash: &next.PasswordHash}, entryAt(noon))
+				_, err = b.ChangeUser(t.Context(), "ann",
+					account.Change{PasswordHash: &next.PasswordHash}, entryAt(noon))
 			}
 			if err != nil {
 				t.Error(err)
