@@ -90,7 +90,10 @@ func readManifest(from *tar.Reader) (m Manifest, err error) {
 // manifestError returns errNotBackup for a file that is not a backup, and wraps
 // other read errors.
 func manifestError(err error) error {
-	for _, formatErr := range []error{io.EOF, io.ErrUnexpectedEOF, tar.ErrHeader, zstd.ErrMagicMismatch, zstd.ErrCRCMismatch} {
+	formatErrors := []error{
+		io.EOF, io.ErrUnexpectedEOF, tar.ErrHeader, zstd.ErrMagicMismatch, zstd.ErrCRCMismatch,
+	}
+	for _, formatErr := range formatErrors {
 		if errors.Is(err, formatErr) {
 			return errNotBackup
 		}

@@ -70,7 +70,9 @@ func (a *archive) unpack(ctx context.Context, dir string) error {
 		if dir == "" {
 			err = a.unpackMember(ctx, m, io.Discard)
 		} else {
-			err = writeFile(filepath.Join(dir, m.Name), func(file *os.File) error { return a.unpackMember(ctx, m, file) })
+			err = writeFile(filepath.Join(dir, m.Name), func(file *os.File) error {
+				return a.unpackMember(ctx, m, file)
+			})
 		}
 		if err != nil {
 			return err

@@ -69,7 +69,8 @@ func (t Target) Replace(purpose string, build func(tempDir string) error) (repla
 		return "", err
 	}
 	if len(existing) > 0 && !t.Force {
-		return "", fmt.Errorf("%s already contains a store: %s; --force moves it to a subdirectory", t.Dir, strings.Join(existing, ", "))
+		return "", fmt.Errorf("%s already contains a store: %s; --force moves it to a subdirectory",
+			t.Dir, strings.Join(existing, ", "))
 	}
 	tempDir, remove, err := newTempDir(t.Dir, purpose)
 	if err != nil {
