@@ -31,7 +31,7 @@ func (m *Map[K, V]) Get(key K) (V, bool) {
 // Set sets the value of a key. In a full map, a new key evicts stale entries, or an
 // arbitrary entry if there are none.
 func (m *Map[K, V]) Set(key K, v V, now time.Time) {
-	if _, exists := m.entries[key]; !exists && len(m.entries) >= m.max {
+	if _, ok := m.entries[key]; !ok && len(m.entries) >= m.max {
 		if now.Sub(m.swept).Abs() >= m.interval {
 			m.swept = now
 			m.DeleteFunc(func(_ K, v V) bool { return m.stale(v, now) })
