@@ -102,7 +102,7 @@ func (k *capture) lookUp(
 // lookUpResult is the result of a look-up of keys.
 type lookUpResult struct {
 	rows        [][]row.Cell
-	keys        [][]byte // of rows, byte-equal to keys that were looked up
+	keys        [][]byte // keys of rows, byte-equal to keys that were looked up
 	missing     []int    // the positions of the others
 	variants    [][]row.Cell
 	variantKeys [][]byte // which the source takes for equal to keys that were looked up

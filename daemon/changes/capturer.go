@@ -18,7 +18,7 @@ type Config struct {
 	Store     Store
 	Publisher Publisher
 	Log       *slog.Logger
-	Secret    []byte                  // of the store; keys the hashes of rows
+	Secret    []byte                  // secret of the store; keys the hashes of rows
 	Kinds     func() []*record.Kind   // all kinds of the ERP
 	Named     func(event string) bool // reports whether a subscription, enabled or not, names an event
 	Settings  func() Settings         // called often, since settings can be reloaded
@@ -30,11 +30,11 @@ type Config struct {
 
 // Settings are the settings of capture.
 type Settings struct {
-	Share   float64       // of the time that reads for all kinds may take
+	Share   float64       // share of the time that reads for all kinds may take
 	Sweep   time.Duration // minimum time between two sweeps of a kind
 	Overlap time.Duration // that polls by time read again
-	Keep    time.Duration // of changes, and of shadows that are not needed
-	MaxSize int64         // of the bodies of all changes, in bytes
+	Keep    time.Duration // time for which changes, and shadows that are not needed, are kept
+	MaxSize int64         // limit of the bodies of all changes, in bytes
 }
 
 // Intervals of the Capturer.
@@ -58,7 +58,7 @@ type Capturer struct {
 	pruned    time.Time
 
 	mu       sync.Mutex
-	fence    int64 // of the lease under which this daemon captures; 0 if there is none
+	fence    int64 // fence of the lease under which this daemon captures; 0 if there is none
 	captures map[string]*capture
 }
 

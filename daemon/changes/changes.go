@@ -30,10 +30,10 @@ type Change struct {
 
 // Entry is the memory of a row in the shadow.
 type Entry struct {
-	Number  int64    // of the row in the shadow, from 1; new rows get the next numbers
+	Number  int64    // number of the row in the shadow, from 1; new rows get the next numbers
 	Key     []byte   // encoding of the key's values, exactly as they were read
 	Scheme  int64    // the fields and the kind of hashes, see Scheme
-	Hash    [16]byte // of all captured fields
+	Hash    [16]byte // hash of all captured fields
 	Fields  []byte   // 4 bytes for each captured field; nil for kinds with more than 128
 	Stamp   []byte   // the value of the stamp field as read; nil if there is none
 	Kept    []byte   // JSON object of the values that are kept for Before; nil if there are none

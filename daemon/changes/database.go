@@ -19,7 +19,7 @@ type database struct {
 // reading is a Database with the time at which it was read.
 type reading struct {
 	Database
-	began time.Time // of the read, on the clock of this daemon
+	began time.Time // start of the read, on the clock of this daemon
 }
 
 // name returns the name of the database.

@@ -40,7 +40,8 @@ func parsePosition(token string) (position, error) {
 }
 
 func resync(kind, why string) error {
-	return fault.New(fault.Gone, "the changes of %s since the token are not known: %s; load the records again", kind, why)
+	return fault.New(fault.Gone, "the changes of %s since the token are not known: %s; load the records again",
+		kind, why)
 }
 
 // history is the knowledge of the store of a kind.

@@ -15,7 +15,7 @@ const (
 // followers are those that wait for changes.
 type followers struct {
 	mu      sync.Mutex
-	waiting map[string]*waiting // by kind
+	waiting map[string]*waiting // keyed by kind
 }
 
 func newFollowers() *followers {

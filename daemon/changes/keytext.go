@@ -88,7 +88,7 @@ type keyTexts []column
 type alikeKey struct {
 	key      []row.Cell
 	first    string // description of the other one
-	encoding []byte // of the other one
+	encoding []byte // encoding of the other one
 }
 
 // stored describes how a row holds its key, such as "Code is bytes".

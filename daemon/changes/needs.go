@@ -8,8 +8,8 @@ import (
 // needs knows when followers last needed the changes of each kind.
 type needs struct {
 	mu        sync.Mutex
-	requested map[string]time.Time // by kind; the last request of a follower, on any daemon
-	noted     map[string]time.Time // by kind; the last request here that was noted in the store
+	requested map[string]time.Time // keyed by kind; the last request of a follower, on any daemon
+	noted     map[string]time.Time // keyed by kind; the last request here that was noted in the store
 }
 
 func newNeeds() *needs {

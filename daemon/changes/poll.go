@@ -22,7 +22,7 @@ type poller struct {
 type pollRound struct {
 	began    time.Time
 	database reading // before the rows are read
-	since    *Since  // of the next page
+	since    *Since  // position of the next page
 	latest   []byte  // latest stamp of time that was read and is not in the future; nil if none was
 }
 

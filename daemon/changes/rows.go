@@ -20,7 +20,7 @@ type rows struct {
 	table   Table
 	columns []int // the fields that are read
 	key     []column
-	record  []column // of bodies
+	record  []column // columns of bodies
 	kept    []column
 	stamp   *column // nil if there is none
 	scheme  Scheme
@@ -132,8 +132,8 @@ func (r *rows) prepareHashers(captured []int, secret []byte, state *State) {
 		r.older[n] = newHasher(secret, n, scheme, columnOf)
 		number = max(number, n+1)
 	}
-	scheme, known := state.Schemes[state.Scheme]
-	if known && scheme.equal(r.scheme) {
+	scheme, ok := state.Schemes[state.Scheme]
+	if ok && scheme.equal(r.scheme) {
 		number = state.Scheme
 	}
 	r.current = newHasher(secret, number, r.scheme, columnOf)

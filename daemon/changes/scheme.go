@@ -54,12 +54,12 @@ const maxHashedFields = 128
 
 // hasher computes the hashes of one scheme for rows with certain columns.
 type hasher struct {
-	number int64 // of the scheme
+	number int64 // number of the scheme
 	hash   func(key [2]uint64, value []byte) sum
 	fields []hashedField
 	whole  bool    // all fields of the scheme are among the columns
-	sums   []sum   // of the fields of the last row
-	buffer [8]byte // of a number to be hashed
+	sums   []sum   // sums of the fields of the last row
+	buffer [8]byte // bytes of a number to be hashed
 }
 
 // hashedField is a field of a scheme.

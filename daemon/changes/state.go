@@ -10,7 +10,7 @@ import (
 // Capture is the stored state of a kind's capture.
 type Capture struct {
 	Kind      string
-	Fence     int64 // of the daemon that captures
+	Fence     int64 // fence of the daemon that captures
 	Next      int64 // the ID of the next change
 	FirstKept int64 // the ID of the oldest change that followers may read
 	State     State
@@ -30,16 +30,16 @@ const (
 // State is the part of a capture's state that is stored as JSON.
 type State struct {
 	Phase    Phase            `json:",omitempty"`
-	Reason   string           `json:",omitempty"` // of Stopped, or why capture lags
+	Reason   string           `json:",omitempty"` // reason of Stopped, or why capture lags
 	Manual   bool             `json:",omitempty"` // Stopped until an administrator resumes it
 	Compared []string         `json:",omitempty"` // fields of which conditions compare the values before a change
-	Scheme   int64            `json:",omitempty"` // of new entries
+	Scheme   int64            `json:",omitempty"` // scheme of new entries
 	Schemes  map[int64]Scheme `json:",omitempty"` // those that entries may have
 	Epoch    uint64           `json:",omitempty"` // tokens of earlier epochs are invalid; 0 if none are
 	Database Database         `json:",omitempty"` // at the last read
 	Stamp    []byte           `json:",omitempty"` // where the next poll starts
 	Content  string           `json:",omitempty"` // see Table.Content, at the start of the last sweep
-	Began    time.Time        `json:",omitempty"` // of the last complete sweep
+	Began    time.Time        `json:",omitempty"` // start of the last complete sweep
 	Swept    time.Time        `json:",omitempty"` // its end
 	Took     int64            `json:",omitempty"` // its time of reading, in milliseconds
 	Rows     int64            `json:",omitempty"` // it has found

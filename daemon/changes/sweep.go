@@ -32,7 +32,7 @@ type sweep struct {
 	swept     sweptRows  // those of the pages
 
 	all     bool      // all differences are raised, by order of an administrator
-	first   bool      // of the kind: only fills the shadow
+	first   bool      // the kind's first sweep, which only fills the shadow
 	mute    bool      // raises nothing: the kind has stopped, and its cause may be gone
 	emptied bool      // the sweep before found no rows
 	confirm *suspects // only these are raised
@@ -45,7 +45,7 @@ type sweep struct {
 
 // suspects are differences that are raised only if the next sweep finds them too.
 type suspects struct {
-	numbers Bitmap   // of rows in the shadow
+	numbers Bitmap   // numbers of rows in the shadow
 	created []uint64 // from the hashes of the others, see newKey
 	sorted  bool
 }
@@ -187,7 +187,8 @@ func (s *sweep) page(ctx context.Context) error {
 	}
 	isEmpty := len(page.Rows) == 0 && s.after == nil
 	raises := !s.first && !s.mute
-	if isEmpty && k.writer.count > 0 && raises && !s.all {
+	lostAll := isEmpty && k.writer.count > 0
+	if lostAll && raises && !s.all {
 		if s.emptied {
 			return &stopped{
 				reason: fmt.Sprintf("%s reads as empty, although it had %d rows", k.kind.Name, k.writer.count),

@@ -35,15 +35,15 @@ type writer struct {
 	capture *capture
 	next    int64 // ID of the first change of the group
 	highest int64 // number in the shadow
-	count   int64 // of entries in the shadow
+	count   int64 // number of entries in the shadow
 
 	newest   int64 // number, with those of the group
 	group    []delivery.CapturedChange
-	entries  []Entry // of the group, and those without a change
+	entries  []Entry // entries of the group, and those without a change
 	added    int64   // to count
 	size     int
 	messages int
-	limit    int // of the next group
+	limit    int // limit of the next group
 }
 
 // reset drops the unwritten rows and reports whether there were any.
@@ -239,7 +239,7 @@ func raiseAll(Op, *Entry) decision { return raise }
 type batch struct {
 	rows    [][]row.Cell
 	keys    [][]byte
-	entries []*Entry // of the keys; nil if they are to be looked up
+	entries []*Entry // entries of the keys; nil if they are to be looked up
 	decide  judge
 	repeat  bool    // rows that are equal become changes without an event
 	marked  *Bitmap // gets the numbers of the rows, as the sweep does; nil if not needed

@@ -134,7 +134,8 @@ func prune(c *capturing) {
 			got := c.capture(kind)
 			startsLater := len(all) > 0 && all[0].ID != first
 			if int64(len(all)) != got.Next-first || got.FirstKept != first || startsLater {
-				c.Errorf("%s: %d changes of %s from %d on, want from %d on to %d", name, len(all), kind, got.FirstKept, first, got.Next)
+				c.Errorf("%s: %d changes of %s from %d on, want from %d on to %d",
+					name, len(all), kind, got.FirstKept, first, got.Next)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ type finder struct {
 	row     [3]row.Cell  // the row of the scan that no key has had
 	waiting bool         // there is one
 	ended   bool
-	text    []byte // of the found entries
+	text    []byte // text of the found entries
 }
 
 // maxSkip is how many rows, as of deleted records, a scan skips if a key does not follow.

@@ -93,9 +93,8 @@ func (s *Store) removeOf(ctx context.Context, kind string, all []oldChange) erro
 		if err != nil {
 			return err
 		}
-		n, err := appdb.Affected(tx.ExecContext(ctx,
-			s.db.Qualify(`DELETE FROM whd.WH_RecordChange WHERE Kind = @Kind AND ChangeID IN `+s.db.InList),
-			named, s.db.ListArg(ids)))
+		removeChanges := `DELETE FROM whd.WH_RecordChange WHERE Kind = @Kind AND ChangeID IN ` + s.db.InList
+		n, err := appdb.Affected(tx.ExecContext(ctx, s.db.Qualify(removeChanges), named, s.db.ListArg(ids)))
 		if err != nil {
 			return err
 		}
@@ -105,8 +104,9 @@ func (s *Store) removeOf(ctx context.Context, kind string, all []oldChange) erro
 		if len(events) == 0 {
 			return nil
 		}
-		_, err = tx.ExecContext(ctx, s.db.Qualify(`DELETE FROM whd.WH_Event WHERE EventID IN `+s.db.InList+`
-	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = WH_Event.EventID)`), s.db.ListArg(events))
+		removeEvents := `DELETE FROM whd.WH_Event WHERE EventID IN ` + s.db.InList + `
+	AND NOT EXISTS (SELECT 1 FROM whd.SY_WebhookMessage m WHERE m.EventID = WH_Event.EventID)`
+		_, err = tx.ExecContext(ctx, s.db.Qualify(removeEvents), s.db.ListArg(events))
 		return err
 	})
 }

@@ -87,8 +87,8 @@ func scanCapture(row appdb.Row) (capture, error) {
 
 // read returns the row of a kind; it fails with ErrCaptureLost if there is none.
 func read(ctx context.Context, db *appdb.DB, kind string) (*capture, error) {
-	c, err := appdb.QueryOne(ctx, db, scanCapture,
-		`SELECT `+captureColumns+` FROM whd.WH_Capture c WHERE c.Kind = @Kind`, sql.Named("Kind", kind))
+	const statement = `SELECT ` + captureColumns + ` FROM whd.WH_Capture c WHERE c.Kind = @Kind`
+	c, err := appdb.QueryOne(ctx, db, scanCapture, statement, sql.Named("Kind", kind))
 	if err == nil && c == nil {
 		return nil, delivery.ErrCaptureLost
 	}
@@ -114,7 +114,8 @@ func (s *Store) Begin(ctx context.Context, kind string, fence int64) (changes.Ca
 SELECT @Kind, @Fence, n.Next, n.Next, 0, 0, @State FROM (SELECT COALESCE(MAX(Next), 1) AS Next FROM whd.WH_Number WHERE Name = 'ChangeID') n
 WHERE NOT EXISTS (SELECT 1 FROM whd.WH_Capture c WHERE c.Kind = @Kind)`,
 			ofKind, under, stateArg(changes.State{Phase: changes.FirstLook})),
-		appdb.MustAffect(`UPDATE whd.WH_Capture SET Fence = @Fence WHERE Kind = @Kind AND Fence <= @Fence`, ofKind, under),
+		appdb.MustAffect(`UPDATE whd.WH_Capture SET Fence = @Fence WHERE Kind = @Kind AND Fence <= @Fence`,
+			ofKind, under),
 		appdb.Statement(`DELETE FROM whd.WH_CaptureEpoch WHERE Kind = @Kind AND Number < (SELECT MAX(n.Number) FROM whd.WH_CaptureEpoch n
 	JOIN whd.WH_Capture c ON c.Kind = n.Kind WHERE n.Kind = @Kind AND n.FirstChangeID < c.FirstChangeID)`, ofKind),
 		newEpoch(kind, randomID()))
@@ -165,9 +166,11 @@ func (s *Store) replace(ctx context.Context, c *capture, fence int64) error {
 		Database: old.Database,
 		Needed:   old.Needed,
 	}
-	err := s.run(ctx, "resetting a shadow", appdb.MustAffect(`UPDATE whd.WH_Capture SET ShadowID = @ShadowID, FirstChangeID = NextChangeID, State = @State
+	err := s.run(ctx, "resetting a shadow",
+		appdb.MustAffect(`UPDATE whd.WH_Capture SET ShadowID = @ShadowID, FirstChangeID = NextChangeID, State = @State
 WHERE Kind = @Kind AND Fence = @Fence AND NextChangeID = @Next`,
-		sql.Named("ShadowID", c.shadowID), stateArg(c.State), sql.Named("Kind", c.Kind), sql.Named("Fence", fence), sql.Named("Next", c.Next)), newEpoch(c.Kind, epoch))
+			sql.Named("ShadowID", c.shadowID), stateArg(c.State), sql.Named("Kind", c.Kind),
+			sql.Named("Fence", fence), sql.Named("Next", c.Next)), newEpoch(c.Kind, epoch))
 	if err != nil {
 		return err
 	}
@@ -179,8 +182,9 @@ func (s *Store) Save(ctx context.Context, kind string, fence int64, state change
 	if err := s.sync(ctx); err != nil {
 		return err
 	}
-	return s.run(ctx, "saving the state of a capture", appdb.MustAffect(`UPDATE whd.WH_Capture SET State = @State WHERE Kind = @Kind AND Fence = @Fence`,
-		stateArg(state), sql.Named("Kind", kind), sql.Named("Fence", fence)))
+	return s.run(ctx, "saving the state of a capture",
+		appdb.MustAffect(`UPDATE whd.WH_Capture SET State = @State WHERE Kind = @Kind AND Fence = @Fence`,
+			stateArg(state), sql.Named("Kind", kind), sql.Named("Fence", fence)))
 }
 
 func (s *Store) Captures(ctx context.Context) ([]changes.Capture, error) {
@@ -220,7 +224,8 @@ func (s *Store) Epochs(ctx context.Context, kind string) ([]changes.Epoch, error
 		err = row.Scan(&id, &e.First)
 		e.ID = uint64(id)
 		return e, err
-	}, `SELECT e.EpochID, e.FirstChangeID FROM whd.WH_CaptureEpoch e WHERE e.Kind = @Kind ORDER BY e.Number`, sql.Named("Kind", kind))
+	}, `SELECT e.EpochID, e.FirstChangeID FROM whd.WH_CaptureEpoch e WHERE e.Kind = @Kind ORDER BY e.Number`,
+		sql.Named("Kind", kind))
 	return all, s.db.Fault(err, "reading epochs")
 }
 
@@ -238,14 +243,19 @@ func (s *Store) Reset(ctx context.Context, kind string, fence int64) error {
 func (s *Store) Note(ctx context.Context, kind string, keys [][]byte) error {
 	var steps []appdb.Step
 	for _, key := range keys {
-		steps = append(steps, appdb.Statement(`INSERT INTO whd.WH_Recheck (Kind, ShadowKey) VALUES (@Kind, @Key)`, sql.Named("Kind", kind), sql.Named("Key", key)))
+		steps = append(steps,
+			appdb.Statement(`INSERT INTO whd.WH_Recheck (Kind, ShadowKey) VALUES (@Kind, @Key)`,
+				sql.Named("Kind", kind), sql.Named("Key", key)))
 	}
 	return s.run(ctx, "noting keys", steps...)
 }
 
 func (s *Store) Noted(ctx context.Context, kind string, limit int) ([]changes.Recheck, error) {
-	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (r changes.Recheck, err error) { return r, row.Scan(&r.ID, &r.Key) },
-		`SELECT r.RecheckID, r.ShadowKey FROM whd.WH_Recheck r WHERE r.Kind = @Kind ORDER BY r.RecheckID`+s.db.Limit, sql.Named("Kind", kind), sql.Named("Limit", limit))
+	statement := `SELECT r.RecheckID, r.ShadowKey FROM whd.WH_Recheck r
+WHERE r.Kind = @Kind ORDER BY r.RecheckID` + s.db.Limit
+	all, err := appdb.QueryAll(ctx, s.db, func(row appdb.Row) (r changes.Recheck, err error) {
+		return r, row.Scan(&r.ID, &r.Key)
+	}, statement, sql.Named("Kind", kind), sql.Named("Limit", limit))
 	return all, s.db.Fault(err, "reading noted keys")
 }
 
@@ -254,7 +264,8 @@ func (s *Store) Unnote(ctx context.Context, kind string, notes []changes.Recheck
 	for i, n := range notes {
 		ids[i] = n.ID
 	}
-	_, err := s.db.Exec(ctx, `DELETE FROM whd.WH_Recheck WHERE Kind = @Kind AND RecheckID IN `+s.db.InList, sql.Named("Kind", kind), s.db.ListArg(ids))
+	statement := `DELETE FROM whd.WH_Recheck WHERE Kind = @Kind AND RecheckID IN ` + s.db.InList
+	_, err := s.db.Exec(ctx, statement, sql.Named("Kind", kind), s.db.ListArg(ids))
 	return s.db.Fault(err, "removing noted keys")
 }
 
