@@ -86,7 +86,9 @@ func readCSV(in io.Reader, each func(Entry) error) error {
 		return err
 	}
 	column := func(name string) int {
-		return slices.IndexFunc(header, func(other string) bool { return strings.EqualFold(strings.TrimSpace(other), name) })
+		return slices.IndexFunc(header, func(other string) bool {
+			return strings.EqualFold(strings.TrimSpace(other), name)
+		})
 	}
 	method := column(columnMethod)
 	path := column(columnPath)
@@ -94,7 +96,8 @@ func readCSV(in io.Reader, each func(Entry) error) error {
 	status := column(columnStatus)
 	if method < 0 || path < 0 && address < 0 {
 		return fmt.Errorf("this is not a request log: the first line has no columns %s and %s or %s, "+
-			"as CSV of the existing service, and does not begin with #, as logs of IIS", columnMethod, columnPath, columnURL)
+			"as CSV of the existing service, and does not begin with #, as logs of IIS", columnMethod,
+			columnPath, columnURL)
 	}
 	rows.ReuseRecord = true
 	for {
@@ -274,7 +277,8 @@ func readW3C(in io.Reader, each func(Entry) error) error {
 		if names, ok := strings.CutPrefix(line, "#Fields:"); ok {
 			fields = strings.Fields(names)
 			if !slices.Contains(fields, fieldMethod) || !slices.Contains(fields, fieldPath) {
-				return fmt.Errorf("line %d: the log lacks %s or %s: select these fields in IIS, and log some days", number, fieldMethod, fieldPath)
+				return fmt.Errorf("line %d: the log lacks %s or %s: select these fields in IIS, and log some days",
+					number, fieldMethod, fieldPath)
 			}
 		}
 		if line == "" || line[0] == '#' {
