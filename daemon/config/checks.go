@@ -71,7 +71,8 @@ func checkDatabase(file DSN, text string) error {
 		return nil
 	}
 	if !strings.HasPrefix(text, "sqlserver://") {
-		return fmt.Errorf("it must be %s, or a connection string such as sqlserver://user:password@host?database=name", file)
+		return fmt.Errorf("it must be %s, or a connection string such as sqlserver://user:password@host?database=name",
+			file)
 	}
 	return mssql.CheckDSN(text)
 }

@@ -54,14 +54,14 @@ func (c *Config) Origin(name string) Origin { return cmp.Or(c.origins[name], byD
 
 // Start contains facts about one start that are not settings.
 type Start struct {
-	Version  string   // of the program
+	Version  string   // version of the program
 	NewStore bool     // create a new store even if files of the previous one are missing
 	Fresh    bool     // do not look for an earlier version's data in the ERP's database
 	Service  bool     // a service manager started the program
 	Warnings []string // about unknown WHD_ variables
 	Former   []Former // former settings that had an effect
 
-	CheapHashes bool // of passwords, for tests only
+	CheapHashes bool // hashes of passwords cost next to nothing; for tests only
 
 	LostLines func() int64 // number of log lines that were dropped; nil for none
 }
@@ -84,7 +84,7 @@ var replacements = []struct {
 
 // ServerConfig configures a store on SQL Server. The embedded store ignores it.
 type ServerConfig struct {
-	Schema      string // of the daemon's tables
+	Schema      string // schema of the daemon's tables
 	LockTimeout time.Duration
 	Migrate     bool // migrate the daemon's tables at start
 
@@ -129,8 +129,8 @@ type QueryConfig struct {
 	Timeout      time.Duration
 	CountTimeout time.Duration
 	TotalCache   time.Duration
-	FormulaGuard bool // of CSV
-	FeedPage     int  // of OData
+	FormulaGuard bool // cells of CSV that begin like a formula get an apostrophe
+	FeedPage     int  // number of rows of an OData page
 }
 
 // The values of query.total.
@@ -223,11 +223,12 @@ type AdminConfig struct {
 
 // ChangesConfig configures the capture of changes.
 type ChangesConfig struct {
-	Share    Share         // of the time, for reading the ERP's tables
-	Sweep    time.Duration // from the end of a kind's sweep to the start of the next, at least
-	Overlap  time.Duration // by which polls by time go back
-	Keep     time.Duration // of changes, and of the shadow of a kind after its changes were last needed
-	KeepSize Size          // of the bodies of all changes
+	Share   Share         // share of the time, for reading the ERP's tables
+	Sweep   time.Duration // from the end of a kind's sweep to the start of the next, at least
+	Overlap time.Duration // by which polls by time go back
+	// time for which changes are kept, and the shadow of a kind after its changes were last needed
+	Keep     time.Duration
+	KeepSize Size // limit of the bodies of all changes
 }
 
 // RequestLogConfig configures content and retention of the request log.
@@ -249,14 +250,14 @@ type ERPConfig struct {
 	MaxConnections int    // for queries, on a server
 	LockTimeout    time.Duration
 
-	Schema  string     // of the record kinds' tables on a server
+	Schema  string     // schema of the record kinds' tables on a server
 	Kinds   *kinds.Set // nil for the built-in ones
 	Builtin string     // which built-in kinds are served: builtinPresent, builtinAll, builtinNone or names
-	Files   Paths      // of additional record kinds, and directories of such files
+	Files   Paths      // files of additional record kinds, and directories of such files
 	Sources Sources    // record kind -> table or view, if the names differ
 	Version string     // table and column with the ERP's version; empty if unknown
 	Outbox  string     // table of events on a server; empty for none, or that of the store
-	Spill   Size       // of all responses that clients have not read yet
+	Spill   Size       // limit of all responses that clients have not read yet
 
 	Changes      ChangesConfig
 	DemoActivity bool // change demo records all the time
@@ -315,7 +316,8 @@ func checkBuiltin(text string) error {
 	for name := range strings.SplitSeq(text, ",") {
 		name = strings.TrimSpace(name)
 		if _, ok := record.Builtin().Lookup(name); !ok {
-			return fmt.Errorf("%q is not present, all, none or a list of built-in record kinds%s", name, record.DidYouMean(record.Builtin().Suggest(name)))
+			return fmt.Errorf("%q is not present, all, none or a list of built-in record kinds%s",
+				name, record.DidYouMean(record.Builtin().Suggest(name)))
 		}
 	}
 	return nil

@@ -116,7 +116,9 @@ func (r *Rate) UnmarshalText(text []byte) error {
 	if err != nil || i < 0 {
 		return invalid
 	}
-	if n > maxPerUnit || burst > maxPerUnit || hasBurst && burst < 1 {
+	isTooLarge := n > maxPerUnit || burst > maxPerUnit
+	isTooSmall := hasBurst && burst < 1
+	if isTooLarge || isTooSmall {
 		return invalid
 	}
 	*r = Rate{}

@@ -37,7 +37,8 @@ func Flags(l *Layer, names ...string) (flags []Flag) {
 			name := strings.TrimSuffix(s.Flag(), inFile) + inFile
 			help := "file with the " + s.Help
 			if s.Flag() != name {
-				help = "file with the value of --" + s.Flag() + ", because other users of the machine can see command-line arguments"
+				help = "file with the value of --" + s.Flag() +
+					", because other users of the machine can see command-line arguments"
 			}
 			flags = append(flags, Flag{name, "FILE", help, func(text string) {
 				l.add(assignment{setting: s, text: text, inFile: true, origin: Origin("flag --" + name)})

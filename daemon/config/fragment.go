@@ -44,8 +44,8 @@ func fragment(all []appdb.StoredSetting) ([]byte, error) {
 	top := make(map[string]any)
 	var unknown strings.Builder
 	for _, stored := range all {
-		s, known := settingNamed(stored.Name)
-		if !known || s.assign(new(Config), stored.Value) != nil {
+		s, ok := settingNamed(stored.Name)
+		if !ok || s.assign(new(Config), stored.Value) != nil {
 			fmt.Fprintf(&unknown, "# not supported by this version: %s = %q\n", stored.Name, stored.Value)
 			continue
 		}

@@ -213,13 +213,13 @@ func (r *loader) kindFiles() (paths []string) {
 func spelledSources(set *kinds.Set, sources map[string]string) (map[string]string, error) {
 	spelled := make(map[string]string, len(sources))
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		kind, known := set.Registry().Lookup(name)
-		if !known {
-			kind, known = erp.BillTables().Lookup(name)
+		kind, ok := set.Registry().Lookup(name)
+		if !ok {
+			kind, ok = erp.BillTables().Lookup(name)
 		}
-		if !known && len(set.Problems) > 0 {
+		if !ok && len(set.Problems) > 0 {
 			kind = &record.Kind{Name: name}
-		} else if !known {
+		} else if !ok {
 			near := append(set.Registry().Suggest(name), erp.BillTables().Suggest(name)...)
 			return nil, fmt.Errorf("unknown record kind %q%s", name, record.DidYouMean(near))
 		}

@@ -27,7 +27,7 @@ type Setting struct {
 	argument string // placeholder of the value in help; empty: that of its kind
 
 	choices       []string           // allowed values; empty: any
-	min           int64              // of a number, size (bytes) or duration (nanoseconds)
+	min           int64              // smallest number, size in bytes, or duration in nanoseconds
 	max           int64              // the same; 0: no maximum
 	zeroUnlimited bool               // 0 means no limit and is allowed although it is below min
 	check         func(string) error // additional rule; not applied to an empty default

@@ -196,7 +196,8 @@ func environmentLayer(env []string) (l Layer, warnings []string) {
 			g.origin = Origin("variable " + name)
 			l = append(l, g)
 		default:
-			warnings = append(warnings, fmt.Sprintf("unknown variable %s is ignored%s", name, record.DidYouMean(record.Suggest(name, names))))
+			warnings = append(warnings,
+				fmt.Sprintf("unknown variable %s is ignored%s", name, record.DidYouMean(record.Suggest(name, names))))
 		}
 	}
 	return l, warnings

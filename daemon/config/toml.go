@@ -80,12 +80,12 @@ func (f *tomlFile) readExpression(p *unstable.Parser, head []string, node *unsta
 func (f *tomlFile) readKey(path []string, origin Origin) {
 	for n := range path {
 		name := strings.Join(path[:n+1], ".")
-		g, known := f.known[name]
+		g, ok := f.known[name]
 		_, isTable := f.lookup(name).(map[string]any)
 		if f.seen[name] {
 			return
 		}
-		if known && !(isTable && isGroup(name)) {
+		if ok && !(isTable && isGroup(name)) {
 			f.seen[name] = true
 			g.origin = origin
 			f.add(name, g)
@@ -94,7 +94,8 @@ func (f *tomlFile) readKey(path []string, origin Origin) {
 	}
 	if name := strings.Join(path, "."); !isGroup(name) {
 		f.seen[name] = true
-		f.problems = append(f.problems, fmt.Sprintf("%s: unknown key %q%s", origin, name, record.DidYouMean(record.Suggest(name, tomlNames()))))
+		f.problems = append(f.problems,
+			fmt.Sprintf("%s: unknown key %q%s", origin, name, record.DidYouMean(record.Suggest(name, tomlNames()))))
 	}
 }
 
@@ -103,7 +104,8 @@ func (f *tomlFile) add(name string, g assignment) {
 	value := f.lookup(name)
 	if value == nil {
 		group, key := g.setting.group(), name[strings.LastIndex(name, ".")+1:]
-		f.problems = append(f.problems, fmt.Sprintf("%s: %s must be written as %q in the table [%s]", g.origin, name, key, group))
+		f.problems = append(f.problems,
+			fmt.Sprintf("%s: %s must be written as %q in the table [%s]", g.origin, name, key, group))
 		return
 	}
 	text, err := g.setting.kind().textOfTOML(value)

@@ -28,7 +28,7 @@ type WebhooksConfig struct {
 	AttemptTimeout time.Duration
 	MaxAttempts    int // concurrent
 
-	MaxSubscriptions int // of a subscriber, that its SubscriberID alone can add
+	MaxSubscriptions int // number of subscriptions of a subscriber that its SubscriberID alone can add
 
 	Memory         Size
 	Lease          time.Duration
@@ -74,7 +74,8 @@ const leasesPerAttempt = 3
 // Check returns an error if settings contradict each other.
 func (w WebhooksConfig) Check() error {
 	if w.Lease < leasesPerAttempt*w.AttemptTimeout {
-		return fmt.Errorf("webhooks.lease is %v; it must be at least %d times webhooks.attempt_timeout, which is %v", w.Lease, leasesPerAttempt, w.AttemptTimeout)
+		return fmt.Errorf("webhooks.lease is %v; it must be at least %d times webhooks.attempt_timeout, which is %v",
+			w.Lease, leasesPerAttempt, w.AttemptTimeout)
 	}
 	return nil
 }
@@ -100,7 +101,9 @@ func IsLoopback(text string) bool {
 // PublishedEvents returns the built-in events, those of webhooks.events and those of the
 // record kinds; and, by name in lower case, the kinds of these. An event of
 // a kind replaces one of the same name, so that a name has one source.
-func (w WebhooksConfig) PublishedEvents(kinds *record.Registry) (events []record.Event, captured map[string]*record.Kind) {
+func (w WebhooksConfig) PublishedEvents(
+	kinds *record.Registry,
+) (events []record.Event, captured map[string]*record.Kind) {
 	events = record.Events()
 	captured = make(map[string]*record.Kind)
 	at := make(map[string]int) // by name in lower case
@@ -109,7 +112,7 @@ func (w WebhooksConfig) PublishedEvents(kinds *record.Registry) (events []record
 	}
 	for _, name := range w.Events {
 		key := strings.ToLower(name)
-		if _, known := at[key]; !known {
+		if _, ok := at[key]; !ok {
 			at[key] = len(events)
 			events = append(events, record.Event{Name: name, Description: "Added by the setting webhooks.events"})
 		}
@@ -117,10 +120,10 @@ func (w WebhooksConfig) PublishedEvents(kinds *record.Registry) (events []record
 	for _, kind := range kinds.Kinds() {
 		for _, e := range record.CapturedEvents(kind) {
 			key := strings.ToLower(e.Name)
-			switch i, posted := at[key]; {
+			switch i, ok := at[key]; {
 			case captured[key] != nil: // the first kind of a name publishes it
 				continue
-			case posted:
+			case ok:
 				events[i] = e
 			default:
 				events = append(events, e)
@@ -151,10 +154,12 @@ var eventName = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
 
 func parseEventName(name string) (string, error) {
 	if len(name) > maxEventName || !eventName.MatchString(name) {
-		return "", fmt.Errorf("%q is not an event name such as job.created: use letters, digits, - and _, separated by dots", name)
+		return "", fmt.Errorf("%q is not an event name such as job.created: use letters, digits, - and _, separated by dots",
+			name)
 	}
 	if strings.HasPrefix(strings.ToLower(name), ownEvents) {
-		return "", fmt.Errorf("event name %q is reserved: names starting with %s belong to the service", name, ownEvents)
+		return "", fmt.Errorf("event name %q is reserved: names starting with %s belong to the service",
+			name, ownEvents)
 	}
 	return name, nil
 }
