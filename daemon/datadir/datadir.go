@@ -33,25 +33,31 @@ type Lock struct{ file *os.File }
 // LockShared takes a shared lock, which several daemons and commands may hold. It fails while
 // another process replaces the files, or if replacing them was interrupted.
 func LockShared(dir string) (*Lock, error) {
-	l, err := lockFile(dir, lockName, false, "the files in "+dir+" are being replaced by whd restore or whd store copy, or rewritten by whd compact; try again when that has ended")
+	l, err := lockFile(dir, lockName, false,
+		"the files in "+dir+
+			" are being replaced by whd restore or whd store copy, or rewritten by whd compact; try again when that has ended")
 	if err != nil {
 		return nil, err
 	}
 	if ReplaceInterrupted(dir) {
-		return nil, errors.Join(fmt.Errorf("a restore or copy into %s was cut short, so its files may be of different stores; run whd restore --force or whd store copy again", dir), l.Release())
+		return nil, errors.Join(fmt.Errorf("a restore or copy into %s was cut short, so its files may be of different stores; run whd restore --force or whd store copy again",
+			dir), l.Release())
 	}
 	return l, nil
 }
 
 // LockExclusive takes an exclusive lock.
 func LockExclusive(dir string) (*Lock, error) {
-	return lockFile(dir, lockName, true, fmt.Sprintf("another command or daemon is using the files in %s; stop it first%s", dir, lastDaemon(dir, "the last daemon there was ")))
+	return lockFile(dir, lockName, true,
+		fmt.Sprintf("another command or daemon is using the files in %s; stop it first%s",
+			dir, lastDaemon(dir, "the last daemon there was ")))
 }
 
 // LockServing takes the lock of the directory's daemon. The error contains the description of
 // the process that holds it.
 func LockServing(dir, description string) (*Lock, error) {
-	l, err := lockFile(dir, servingName, true, fmt.Sprintf("another whd serves %s%s; stop it, or use another data directory", dir, lastDaemon(dir, "")))
+	l, err := lockFile(dir, servingName, true,
+		fmt.Sprintf("another whd serves %s%s; stop it, or use another data directory", dir, lastDaemon(dir, "")))
 	if err == nil {
 		_ = l.Describe(description) // optional, e.g. on a full disk
 	}
