@@ -23,7 +23,10 @@ func Activity(n int, at time.Time) Statement {
 	switch n % 4 {
 	case 0:
 		return Statement{`INSERT INTO IN_KitStockTakeMain (KitStockTakeID, KitStockTakeNo, KitStockTakeNotes, KitStockTakeStatus, KitStockTakeDate, LastSavedDateTime)
-VALUES (?1, ?2, ?3, 0, ?4, ?5)`, []any{fmt.Sprintf("live%016x", at.UnixNano()), "LIVE-" + at.Format("20060102150405.000"), "Cycle count", at.Format(time.DateOnly) + "T00:00:00.0000000", at.Format(stamp)}}
+VALUES (?1, ?2, ?3, 0, ?4, ?5)`, []any{
+			fmt.Sprintf("live%016x", at.UnixNano()), "LIVE-" + at.Format("20060102150405.000"),
+			"Cycle count", at.Format(time.DateOnly) + "T00:00:00.0000000", at.Format(stamp),
+		}}
 	case 1:
 		return Statement{"UPDATE IN_KitStockTakeMain SET KitStockTakeStatus = 1, LastSavedDateTime = ?1 WHERE KitStockTakeNo = " + newest, []any{at.Format(stamp)}}
 	case 2:

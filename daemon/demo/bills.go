@@ -45,7 +45,10 @@ var billTables = []table{
 }
 
 // pluginNames are the names of the plugins that define custom fields.
-var pluginNames = [...]string{"Production Notes", "Quality Control", "Workshop Board", "Größentabellen", "Label Printing", "Cost Review"}
+var pluginNames = [...]string{
+	"Production Notes", "Quality Control", "Workshop Board", "Größentabellen",
+	"Label Printing", "Cost Review",
+}
 
 // stageFields are the custom fields of bill stages, with example values.
 var stageFields = [...]struct {

@@ -42,7 +42,8 @@ func documentContents(r row) any {
 }
 
 func text(title string, n int) []byte {
-	return fmt.Appendf(nil, "%s\r\n%s\r\n\r\nCartons: %d\r\nChecked: yes\r\n", title, strings.Repeat("=", len(title)), n%9+1)
+	return fmt.Appendf(nil, "%s\r\n%s\r\n\r\nCartons: %d\r\nChecked: yes\r\n",
+		title, strings.Repeat("=", len(title)), n%9+1)
 }
 
 func remittance(title string, n int) []byte {

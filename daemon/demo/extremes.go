@@ -24,7 +24,10 @@ func Extremes() *record.Kind {
 
 var allKinds = sync.OnceValue(func() *record.Registry {
 	all, err := record.Builtin().With(record.Kind{
-		Name: extremesKind, Area: "Demo", Summary: "Values that programs often handle incorrectly", Key: []string{"RecID"},
+		Name:    extremesKind,
+		Area:    "Demo",
+		Summary: "Values that programs often handle incorrectly",
+		Key:     []string{"RecID"},
 		Fields: []record.Field{
 			extremesField("RecID", record.Text),
 			extremesField("TextValue", record.Text),
