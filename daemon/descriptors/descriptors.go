@@ -5,7 +5,7 @@ package descriptors
 
 // Budget is how many descriptors each use may have.
 type Budget struct {
-	Limit      int // of the process; 0 for none
+	Limit      int // limit of the process; 0 for none
 	Readers    int // connections to each file of the embedded store that read
 	Deliveries int // connections to endpoints; 0 for no limit
 	Clients    int // connections from clients; 0 for no limit
