@@ -25,7 +25,7 @@ type Dialect struct {
 
 	Page Page
 
-	File File // of an embedded file
+	File File // limits of an embedded file
 
 	Count    Cast // around a column, 64-bit count
 	Sum, Avg Cast // around a column, exact on decimals and integers
@@ -56,8 +56,9 @@ type File struct {
 // Column is a column of the table in the database.
 type Column struct {
 	Type      string // in SQL; empty if unknown
-	Collation string // of text columns
-	Affinity  string // of the columns of a file: which values SQLite converts; empty for that of the types of package erp
+	Collation string // collation of text columns
+	// affinity of a file's columns: which values SQLite converts; empty for that of the types of package erp
+	Affinity string
 
 	// Compared is around the column where it is compared, sorted or grouped, if the database
 	// would otherwise not do that by the values of its field.
@@ -103,7 +104,9 @@ func (d *Dialect) Operand(t record.Type, c Column, op record.Operator, operand s
 		return "time(7)", operand
 	case record.Decimal, record.Double:
 		_, err := strconv.ParseFloat(operand, 32)
-		if c.Type == "real" && err == nil || c.Type == "float" && t == record.Decimal {
+		isReal := c.Type == "real" && err == nil
+		isDecimalInFloat := c.Type == "float" && t == record.Decimal
+		if isReal || isDecimalInFloat {
 			return c.Type, operand // as the value is shown, not its nearest double or its digits
 		}
 		if t == record.Decimal {
@@ -174,7 +177,11 @@ func TSQL() *Dialect {
 		DateType:   "datetime2(7)",
 		ByteLength: Cast{" AND DATALENGTH(", ") = DATALENGTH("},
 		Decimal:    true,
-		Page:       Page{Take: Cast{" FETCH NEXT ", " ROWS ONLY"}, Skip: Cast{" OFFSET ", " ROWS"}, Goal: " OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))"},
+		Page: Page{
+			Take: Cast{" FETCH NEXT ", " ROWS ONLY"},
+			Skip: Cast{" OFFSET ", " ROWS"},
+			Goal: " OPTION (OPTIMIZE FOR (@p%d = 0, @p%d = %d))",
+		},
 		Count:      Cast{"COUNT_BIG(", ")"},
 		Sum:        Cast{"SUM(", ")"},
 		Avg:        Cast{"AVG(", ")"},

@@ -11,7 +11,7 @@ type List struct {
 
 	Before, Collate, From, With, After string
 
-	Collation string                 // of texts if the column's is unknown
+	Collation string                 // collation of texts if the column's is unknown
 	Items     map[record.Type]string // default types of items; the type of decimals depends on their digits
 }
 
