@@ -39,7 +39,9 @@ func CamelNames(text []byte) []byte {
 		}
 		toCamelCase(out[start+1 : len(out)-1])
 		value := bytes.TrimLeft(after[1:], " \t\r\n")
-		isDictionary := slices.ContainsFunc(dictionaries, func(name string) bool { return bytes.EqualFold(token[1:n-1], []byte(name)) })
+		isDictionary := slices.ContainsFunc(dictionaries, func(name string) bool {
+			return bytes.EqualFold(token[1:n-1], []byte(name))
+		})
 		if isDictionary && len(value) > 0 && value[0] == '{' {
 			n = len(text) - len(value) + objectLength(value)
 			out = append(out, text[:n]...)

@@ -72,7 +72,7 @@ var csvTexts = values{text: func(dst, text []byte) []byte { return append(dst, t
 type csvRows struct {
 	csvWriter
 	columns []Column
-	text    []byte // of the current cell
+	text    []byte // text of the current cell
 }
 
 func (w csvWriter) rows(s Shape) Encoder { return &csvRows{csvWriter: w, columns: s.Columns} }

@@ -48,7 +48,7 @@ type Pair struct {
 type Tail struct {
 	Total   int64
 	Meta    []Pair // in this order
-	NextURL string // of the page after one by cursor, for HTML pages; empty if there is no link to it
+	NextURL string // address of the page after one by cursor, for HTML pages; empty if there is no link to it
 }
 
 // Encoder writes one result: call Begin once, Row for each row, End once. Each

@@ -17,7 +17,7 @@ import (
 // Format is a response format.
 type Format struct {
 	Name        string   // as in ?format= and in the path /{format}/reply
-	ContentType string   // of a response
+	ContentType string   // media type of a response
 	MediaTypes  []string // that select it in Accept
 	Suffix      string   // path suffix
 	New         func(Shape) Encoder
@@ -25,12 +25,13 @@ type Format struct {
 	document func(dst []byte, name string, json []byte) ([]byte, error)
 	failure  func(dst []byte, s wire.ResponseStatus) []byte // nil if errors are written like other documents
 	bare     bool                                           // results have no envelope
-	isoDates bool                                           // of webhooks, instead of the legacy notation
-	camels   bool                                           // names of members are in camelCase
+	// times of webhooks are in ISO notation instead of the legacy one
+	isoDates bool
+	camels   bool // names of members are in camelCase
 
 	Attachment bool  // browsers save results as a file
 	Binary     bool  // not text: responses are not compressed again, errors are JSON
-	MaxRows    int64 // of a result; 0: no limit
+	MaxRows    int64 // limit of a result; 0: no limit
 }
 
 // formats lists all formats, the default first.
@@ -38,7 +39,9 @@ var formats = []Format{
 	{
 		Name: "json", ContentType: "application/json; charset=utf-8", Suffix: ".json",
 		MediaTypes: []string{"application/json", "text/json"},
-		New:        newJSON, document: func(dst []byte, _ string, text []byte) ([]byte, error) { return append(dst, text...), nil },
+		New:        newJSON, document: func(dst []byte, _ string, text []byte) ([]byte, error) {
+			return append(dst, text...), nil
+		},
 	},
 	{
 		Name: "ndjson", ContentType: "application/x-ndjson", Suffix: ".ndjson",
@@ -46,9 +49,16 @@ var formats = []Format{
 		New:        newNDJSON, document: documentNDJSON, bare: true, isoDates: true,
 	},
 	{
-		Name: "csv", ContentType: "text/csv; charset=utf-8", Suffix: ".csv",
-		MediaTypes: []string{"text/csv"},
-		New:        csvWriter{}.rows, document: csvWriter{}.document, failure: csvWriter{}.failure, bare: true, isoDates: true, Attachment: true,
+		Name:        "csv",
+		ContentType: "text/csv; charset=utf-8",
+		Suffix:      ".csv",
+		MediaTypes:  []string{"text/csv"},
+		New:         csvWriter{}.rows,
+		document:    csvWriter{}.document,
+		failure:     csvWriter{}.failure,
+		bare:        true,
+		isoDates:    true,
+		Attachment:  true,
 	},
 	{
 		Name: "xml", ContentType: "application/xml; charset=utf-8", Suffix: ".xml",
@@ -58,7 +68,9 @@ var formats = []Format{
 	{
 		Name: "jsv", ContentType: "text/jsv", Suffix: ".jsv",
 		MediaTypes: []string{"text/jsv", "application/jsv"},
-		New:        newJSV, document: func(dst []byte, _ string, text []byte) ([]byte, error) { return appendJSV(dst, text), nil },
+		New:        newJSV, document: func(dst []byte, _ string, text []byte) ([]byte, error) {
+			return appendJSV(dst, text), nil
+		},
 	},
 	{
 		Name: "html", ContentType: "text/html; charset=utf-8", Suffix: ".html",
@@ -66,9 +78,17 @@ var formats = []Format{
 		New:        pageWriter{}.rows, document: pageWriter{}.document, failure: pageWriter{}.failure, isoDates: true,
 	},
 	{
-		Name: "xlsx", ContentType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", Suffix: ".xlsx",
-		MediaTypes: []string{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
-		New:        newXLSX, document: documentXLSX, bare: true, isoDates: true, Attachment: true, Binary: true, MaxRows: xlsx.MaxRows - 1,
+		Name:        "xlsx",
+		ContentType: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+		Suffix:      ".xlsx",
+		MediaTypes:  []string{"application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
+		New:         newXLSX,
+		document:    documentXLSX,
+		bare:        true,
+		isoDates:    true,
+		Attachment:  true,
+		Binary:      true,
+		MaxRows:     xlsx.MaxRows - 1,
 	},
 }
 
@@ -93,7 +113,10 @@ func namesOf(formats []Format) []string {
 }
 
 // NewFormat returns a format that no request negotiates, and that has no documents.
-func NewFormat(name, contentType string, rows func(Shape) Encoder, failure func([]byte, wire.ResponseStatus) []byte) Format {
+func NewFormat(
+	name, contentType string, rows func(Shape) Encoder,
+	failure func([]byte, wire.ResponseStatus) []byte,
+) Format {
 	return Format{Name: name, ContentType: contentType, New: rows, failure: failure}
 }
 

@@ -11,7 +11,7 @@ type View struct {
 	Summary    string
 	Path       []Link // breadcrumbs of the page
 	Form       FilterForm
-	Conditions []Condition // of the request
+	Conditions []Condition // conditions of the request
 	ClearURL   string      // the page without conditions
 	Sort       []SortLink  // one for each column
 	Take       int64       // page size, negative for all rows

@@ -118,13 +118,23 @@ func appendISOValue(dst []byte, t record.Type, cell *row.Cell) []byte {
 }
 
 var jsonEnvelope = envelopeParts{
-	offset: `{"Offset":`, results: `,"Results":[`, total: `],"Total":`, meta: `,"Meta":{`, end: `},"ResponseStatus":{}}`,
-	name: appendJSONString, text: appendJSONString,
+	offset:  `{"Offset":`,
+	results: `,"Results":[`,
+	total:   `],"Total":`,
+	meta:    `,"Meta":{`,
+	end:     `},"ResponseStatus":{}}`,
+	name:    appendJSONString,
+	text:    appendJSONString,
 }
 
 var jsonCamelEnvelope = envelopeParts{
-	offset: `{"offset":`, results: `,"results":[`, total: `],"total":`, meta: `,"meta":{`, end: `},"responseStatus":{}}`,
-	name: appendJSONString, text: appendJSONString,
+	offset:  `{"offset":`,
+	results: `,"results":[`,
+	total:   `],"total":`,
+	meta:    `,"meta":{`,
+	end:     `},"responseStatus":{}}`,
+	name:    appendJSONString,
+	text:    appendJSONString,
 }
 
 func newJSON(s Shape) Encoder {

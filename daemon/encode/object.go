@@ -23,7 +23,10 @@ type object struct {
 
 // newObject prepares the columns. The members share one buffer, since this runs for
 // every request.
-func newObject(s Shape, appendName func(dst, name []byte) []byte, null string, value func([]byte, record.Type, *row.Cell) []byte) object {
+func newObject(
+	s Shape, appendName func(dst, name []byte) []byte, null string,
+	value func([]byte, record.Type, *row.Cell) []byte,
+) object {
 	shared, name := make([]byte, 0, 32*len(s.Columns)), make([]byte, 0, 32)
 	take := func(from int) []byte { return shared[from:len(shared):len(shared)] }
 	members := make([]member, len(s.Columns))

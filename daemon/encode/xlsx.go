@@ -17,7 +17,7 @@ type xlsxRows struct {
 	shape    Shape
 	workbook *xlsx.Writer
 	to       appender
-	text     []byte // of the current cell
+	text     []byte // text of the current cell
 	rows     int64
 	err      error
 }
@@ -60,7 +60,8 @@ func (e *xlsxRows) Row(dst []byte, cells []row.Cell) []byte {
 		e.cell(c.Type, &cells[i])
 	}
 	if err := e.workbook.EndRow(); err != nil {
-		e.err = fmt.Errorf("row %d does not fit into a workbook: %w; select fewer rows or fields, or use csv", e.rows, err)
+		e.err = fmt.Errorf("row %d does not fit into a workbook: %w; select fewer rows or fields, or use csv",
+			e.rows, err)
 	}
 	return e.to
 }
