@@ -35,7 +35,8 @@ func (b *rowBatch) prepare(into string, kind *record.Kind, types []serverType) {
 		values = append(values, value)
 		items = append(items, fmt.Sprintf("c%d %s '$[%d]'", i, item, i))
 	}
-	b.statement = into + " SELECT " + strings.Join(values, ", ") + " FROM OPENJSON(@p1) WITH (" + strings.Join(items, ", ") + ")"
+	b.statement = into + " SELECT " + strings.Join(values, ", ") + " FROM OPENJSON(@p1) WITH (" +
+		strings.Join(items, ", ") + ")"
 }
 
 func (b *rowBatch) add(values []any) {

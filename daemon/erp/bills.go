@@ -257,7 +257,8 @@ type billChange struct {
 
 func (c *billChange) do() error {
 	if column := c.session.column("Contents"); !column.fits(c.contents) {
-		return contentsError(nil, fmt.Sprintf("is longer than the column of the database, which is %s", column.declared))
+		return contentsError(nil,
+			fmt.Sprintf("is longer than the column of the database, which is %s", column.declared))
 	}
 	if err := c.session.lockValue(c.lock, c.stage, c.field); err != nil {
 		return err
@@ -298,7 +299,8 @@ func (c *billChange) readBack() (found bool, err error) {
 	}
 	column := c.session.column("Contents")
 	if column.mayLoseChars(c.contents) && !sameText(c.stored, c.contents) {
-		text := fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold", column.declared)
+		text := fmt.Sprintf("has a character that the column of the database, which is %s, cannot hold",
+			column.declared)
 		return true, contentsError(nil, text)
 	}
 	return true, nil
@@ -336,7 +338,8 @@ func newBillID(column billColumn, existing []string) (string, error) {
 	_, _ = rand.Read(random[:]) // never fails
 	id, ok := newID(random, existing, maxLength)
 	if !ok {
-		return "", fault.New(fault.Unavailable, "the column RecID of %s is %s, which is too short for the id of a new row",
+		return "", fault.New(fault.Unavailable,
+			"the column RecID of %s is %s, which is too short for the id of a new row",
 			ValuesTable, column.declared)
 	}
 	return id, nil

@@ -92,5 +92,6 @@ func (b *Bills) explain(ctx context.Context, err error) error {
 		return fault.Wrap(err, fault.Forbidden, "%s; an administrator of the database can grant it", findings[0])
 	}
 	i := slices.IndexFunc(findings, func(f Finding) bool { return f.Field == "" })
-	return executor.Unavailable(err, "bills cannot be used: "+findings[max(i, 0)].String()+"; run whd check for details")
+	return executor.Unavailable(err,
+		"bills cannot be used: "+findings[max(i, 0)].String()+"; run whd check for details")
 }

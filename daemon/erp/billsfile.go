@@ -49,7 +49,11 @@ func (s *fileBills) lockValue(Lock, string, string) error { return nil }
 
 // column accepts any text: SQLite does not limit lengths.
 func (s *fileBills) column(string) billColumn {
-	return billColumn{declared: "TEXT", fits: func(string) bool { return true }, mayLoseChars: func(string) bool { return false }}
+	return billColumn{
+		declared:     "TEXT",
+		fits:         func(string) bool { return true },
+		mayLoseChars: func(string) bool { return false },
+	}
 }
 
 func (s *fileBills) commit() error { return s.failed(s.conn.Exec("COMMIT")) }

@@ -178,8 +178,9 @@ func (c *billChange) writeError(err error) error {
 	case e.Conversion():
 		return contentsError(err, "has a character that the database does not support")
 	case e.Number == errNotNull:
-		return executor.Unavailable(err, "the table "+ValuesTable+" has a NOT NULL column that the service does not write; "+
-			"add a default to it")
+		return executor.Unavailable(err,
+			"the table "+ValuesTable+" has a NOT NULL column that the service does not write; "+
+				"add a default to it")
 	case e.Number == errReadOnly:
 		return executor.Unavailable(err, "the database is read-only")
 	case e.Forbidden():

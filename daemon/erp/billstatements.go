@@ -33,7 +33,8 @@ const (
 		"CASE WHEN f.DisplayOrder IS NULL THEN 1 ELSE 0 END, f.DisplayOrder, SettingName, FieldID, v.LastSavedDateTime DESC"
 	// updateValue changes all rows of the value, in case the ERP's table has several.
 	updateValue billStatement = "UPDATE <BM_StageCustomValues> SET Contents = ?, LastSavedDateTime = {now}" + whereField
-	storedValue billStatement = "SELECT {Contents} FROM <BM_StageCustomValues>" + whereField + " ORDER BY LastSavedDateTime DESC"
+	storedValue billStatement = "SELECT {Contents} FROM <BM_StageCustomValues>" + whereField +
+		" ORDER BY LastSavedDateTime DESC"
 	insertValue billStatement = "INSERT INTO <BM_StageCustomValues> (RecID, BM_Stages_RecID, BM_StageCustomFields_RecID, Contents, LastSavedDateTime) VALUES (?, ?, ?, ?, {now})"
 	// lockStage needs no right but SELECT, and does not change the row's version as an
 	// UPDATE would.
@@ -62,7 +63,13 @@ func fileBillDialect(table func(string) string) billDialect {
 // serverBillDialect writes the server's local time: it is also used by the ERP's
 // programs and is common to all daemons.
 func serverBillDialect(table func(string) string) billDialect {
-	return billDialect{table: table, param: "@p", asText: [2]string{"CAST(", " AS nvarchar(max))"}, now: "SYSDATETIME()", top: " TOP 10"}
+	return billDialect{
+		table:  table,
+		param:  "@p",
+		asText: [2]string{"CAST(", " AS nvarchar(max))"},
+		now:    "SYSDATETIME()",
+		top:    " TOP 10",
+	}
 }
 
 var billTokens = regexp.MustCompile(`\{[^}]*\}|<[^>]*>|[?~]`)

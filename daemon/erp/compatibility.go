@@ -183,7 +183,8 @@ func compare(kind *record.Kind, table string, columns []Column, types compatibil
 			finding.Problem = "the column is " + column.Declared + ", which cannot be compared or sorted"
 			finding.Warning = true
 		case match == partial:
-			finding.Problem = "the column is " + column.Declared + ", which may have values that cannot be read as " + f.Type.String()
+			finding.Problem = "the column is " + column.Declared +
+				", which may have values that cannot be read as " + f.Type.String()
 			finding.Warning = true
 		default:
 			continue

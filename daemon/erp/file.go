@@ -90,7 +90,8 @@ func prepareRecords(conn *sqlite.Conn, c Config) error {
 // createTable creates a kind's table and adds the columns that an older file lacks. Views of
 // others are left unchanged.
 func createTable(conn *sqlite.Conn, kind *record.Kind) error {
-	_, isView, err := conn.QueryInt("SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE", kind.Name)
+	_, isView, err := conn.QueryInt("SELECT 1 FROM sqlite_schema WHERE type = 'view' AND name = ?1 COLLATE NOCASE",
+		kind.Name)
 	if err != nil || isView {
 		return err
 	}
@@ -101,7 +102,7 @@ func createTable(conn *sqlite.Conn, kind *record.Kind) error {
 	var columns, statements []string
 	for i, f := range kind.Fields {
 		column := sqlite.Quote(f.ColumnName()) + " " + declaredTypes[f.Type.Stored()]
-		if _, exists := existing[strings.ToLower(f.ColumnName())]; !exists && len(existing) > 0 {
+		if _, ok := existing[strings.ToLower(f.ColumnName())]; !ok && len(existing) > 0 {
 			statements = append(statements, "ALTER TABLE "+sqlite.Quote(kind.Name)+" ADD COLUMN "+column)
 		}
 		if i == 0 && isIdentified(kind) {
@@ -152,7 +153,8 @@ func createIndex(table, name string, unique bool, columns []string) string {
 // createIndexes creates indexes on columns of a table, followed by the columns of the key.
 func createIndexes(conn *sqlite.Conn, table string, kind *record.Kind, names []string) error {
 	for _, name := range names {
-		if err := conn.Exec(createIndex(table, table+"_"+name, false, append([]string{name}, keyColumns(kind)...))); err != nil {
+		columns := append([]string{name}, keyColumns(kind)...)
+		if err := conn.Exec(createIndex(table, table+"_"+name, false, columns)); err != nil {
 			return err
 		}
 	}
@@ -342,7 +344,8 @@ func (b *fileRecords) columnValues(ctx context.Context, source string) (texts []
 	}
 	defer b.Pool.Put(conn)
 	// Without the qualifier t, SQLite would read an unknown quoted name as a string.
-	versions := fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d", sqlite.Quote(column), sqlite.Quote(table.Name), maxVersions)
+	versions := fmt.Sprintf("SELECT t.%s FROM %s AS t LIMIT %d",
+		sqlite.Quote(column), sqlite.Quote(table.Name), maxVersions)
 	err = conn.Query(versions, func(s *sqlite.Stmt) error {
 		texts = append(texts, s.Text(0))
 		return nil

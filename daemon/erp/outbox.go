@@ -21,7 +21,7 @@ import (
 type Outbox struct {
 	db     *sql.DB
 	table  mssql.Table
-	prefix string // of each statement
+	prefix string // text before each statement
 }
 
 // OutboxRow is an event in the outbox.
@@ -114,9 +114,12 @@ func (o *Outbox) Read(ctx context.Context, limit, maxBody int, except []string) 
 // expression as varchar.
 func (o *Outbox) read(ctx context.Context, limit, maxBody int, except []string) (all []OutboxRow, err error) {
 	var p outboxParams
-	err = o.run(ctx, `SELECT OutboxID, CAST(EventGUID AS nvarchar(36)), EventName, CAST(CASE WHEN DATALENGTH(Body) <= `+p.add(mssql.Long(int64(outboxPerByte*maxBody)))+
-		` THEN Body END AS nvarchar(max)) FROM `+o.table.Quoted()+outboxCondition(p.guids(except))+
-		` ORDER BY OutboxID OFFSET 0 ROWS FETCH NEXT `+p.add(mssql.Long(int64(limit)))+` ROWS ONLY`, &p, func(rows *sql.Rows) error {
+	most := p.add(mssql.Long(int64(outboxPerByte * maxBody)))
+	statement := `SELECT OutboxID, CAST(EventGUID AS nvarchar(36)), EventName, ` +
+		`CAST(CASE WHEN DATALENGTH(Body) <= ` + most + ` THEN Body END AS nvarchar(max)) ` +
+		`FROM ` + o.table.Quoted() + outboxCondition(p.guids(except)) +
+		` ORDER BY OutboxID OFFSET 0 ROWS FETCH NEXT ` + p.add(mssql.Long(int64(limit))) + ` ROWS ONLY`
+	err = o.run(ctx, statement, &p, func(rows *sql.Rows) error {
 		size := 0
 		for all = nil; size < outboxBytes && rows.Next(); {
 			var r OutboxRow
@@ -146,8 +149,10 @@ func (o *Outbox) inOrder(ctx context.Context, all []OutboxRow, except []string) 
 		read = append(read, mssql.Long(r.ID))
 	}
 	var first sql.NullInt64
-	err := o.run(ctx, `SELECT MIN(OutboxID) FROM `+o.table.Quoted()+outboxCondition(p.guids(except))+
-		` AND OutboxID < `+p.add(mssql.Long(all[len(all)-1].ID))+` AND OutboxID NOT IN `+p.list(read), &p, func(rows *sql.Rows) error {
+	statement := `SELECT MIN(OutboxID) FROM ` + o.table.Quoted() + outboxCondition(p.guids(except)) +
+		` AND OutboxID < ` + p.add(mssql.Long(all[len(all)-1].ID)) +
+		` AND OutboxID NOT IN ` + p.list(read)
+	err := o.run(ctx, statement, &p, func(rows *sql.Rows) error {
 		rows.Next()
 		return rows.Scan(&first)
 	})
@@ -162,7 +167,9 @@ func (o *Outbox) inOrder(ctx context.Context, all []OutboxRow, except []string) 
 func (o *Outbox) Delete(ctx context.Context, guids []string) error {
 	for part := range slices.Chunk(guids, outboxList) {
 		var p outboxParams
-		if err := o.run(ctx, `DELETE o FROM `+o.table.Quoted()+` o WITH (FORCESEEK) WHERE o.EventGUID IN `+p.guids(part), &p, nil); err != nil {
+		statement := `DELETE o FROM ` + o.table.Quoted() +
+			` o WITH (FORCESEEK) WHERE o.EventGUID IN ` + p.guids(part)
+		if err := o.run(ctx, statement, &p, nil); err != nil {
 			return o.fault(err, "deleting published rows of")
 		}
 	}
@@ -173,8 +180,10 @@ func (o *Outbox) Delete(ctx context.Context, guids []string) error {
 func (o *Outbox) Refuse(ctx context.Context, guid, reason string) error {
 	var p outboxParams
 	reason = strings.ToValidUTF8(strings.ReplaceAll(reason, "\x00", "\uFFFD"), "\uFFFD")
-	return o.fault(o.run(ctx, `UPDATE o SET RefusedReason = LEFT(`+p.add(mssql.Text(mssql.Column{Type: "nvarchar"}, reason))+`, 400) FROM `+
-		o.table.Quoted()+` o WITH (FORCESEEK) WHERE o.EventGUID IN `+p.guids([]string{guid}), &p, nil), "rejecting a row of")
+	text := p.add(mssql.Text(mssql.Column{Type: "nvarchar"}, reason))
+	statement := `UPDATE o SET RefusedReason = LEFT(` + text + `, 400) FROM ` + o.table.Quoted() +
+		` o WITH (FORCESEEK) WHERE o.EventGUID IN ` + p.guids([]string{guid})
+	return o.fault(o.run(ctx, statement, &p, nil), "rejecting a row of")
 }
 
 // run runs a statement, and again after transient failures: it may be repeated.
@@ -199,7 +208,9 @@ func (o *Outbox) fault(err error, doing string) error {
 		return nil
 	}
 	if isTableError(err) {
-		err = executor.Unavailable(err, "the outbox "+o.table.String()+" is missing or incomplete, or the login has no permission; run whd check for details")
+		err = executor.Unavailable(err,
+			"the outbox "+o.table.String()+
+				" is missing or incomplete, or the login has no permission; run whd check for details")
 	}
 	return fmt.Errorf("%s the outbox %s: %w", doing, o.table, executor.Classify(err))
 }
@@ -238,7 +249,8 @@ func checkOutbox(ctx context.Context, r *Records) ([]Finding, error) {
 	}
 	all, err := r.checkKind(ctx, outboxKind)
 	for i := range all {
-		all[i].Problem = strings.Replace(all[i].Problem, "erp.sources", "erp.outbox", 1) + "; an administrator changes that with outbox.sql"
+		all[i].Problem = strings.Replace(all[i].Problem, "erp.sources", "erp.outbox", 1) +
+			"; an administrator changes that with outbox.sql"
 	}
 	if err != nil || len(all) == 1 && all[0].Field == "" { // no such table
 		return all, err
@@ -250,7 +262,12 @@ func checkOutbox(ctx context.Context, r *Records) ([]Finding, error) {
 	WHERE i.object_id = c.object_id AND i.is_unique = 1 AND i.has_filter = 0 GROUP BY i.index_id HAVING COUNT(*) = 1 AND MIN(k.column_id) = c.column_id))`,
 		sql.Named("Table", o.table.Quoted())).Scan(&unsafe)
 	if unsafe > 0 {
-		all = append(all, Finding{Kind: outboxKind.Name, Table: o.table.String(), Field: "EventGUID", Problem: outboxGUID})
+		all = append(all, Finding{
+			Kind:    outboxKind.Name,
+			Table:   o.table.String(),
+			Field:   "EventGUID",
+			Problem: outboxGUID,
+		})
 	}
 	if err != nil {
 		return all, executor.Classify(err)

@@ -15,7 +15,7 @@ type Tracked struct {
 // Served has the names of the tables that have been served before.
 type Served struct {
 	Tables []string // that must exist
-	Gone   []string // of which an administrator has accepted that they no longer exist
+	Gone   []string // kinds of which an administrator has accepted that they no longer exist
 }
 
 // Presence is which of the tracked tables are seen, by the names of their kinds. A table that

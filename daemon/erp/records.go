@@ -81,7 +81,12 @@ func (r *Records) OpenCapture() (*executor.Server, *executor.File, error) {
 		}
 		return nil, executor.NewFile(pool, c.fileTable, nil, nil), nil
 	}
-	pool, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: captureConnections, AppName: captureName, Primary: true})
+	pool, err := mssql.Open(mssql.Config{
+		DSN:         c.DSN,
+		Connections: captureConnections,
+		AppName:     captureName,
+		Primary:     true,
+	})
 	if err != nil {
 		return nil, nil, err
 	}

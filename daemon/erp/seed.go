@@ -68,5 +68,7 @@ func digitsOf(text string) (intDigits, fractionDigits int) {
 }
 
 func isASCII(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool { return r > '~' || r < ' ' && r != '\n' && r != '\r' && r != '\t' }) < 0
+	return strings.IndexFunc(text, func(r rune) bool {
+		return r > '~' || r < ' ' && r != '\n' && r != '\r' && r != '\t'
+	}) < 0
 }

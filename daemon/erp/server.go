@@ -19,7 +19,7 @@ type serverRecords struct {
 	*executor.Server
 	config   Config
 	kinds    []*record.Kind
-	pingPool *mssql.Server // of Ping, which does not wait for the connections that slow clients hold
+	pingPool *mssql.Server // pool of Ping, which does not wait for the connections that slow clients hold
 	bills    *mssql.Server // not shared with readers, see billConnections
 	outbox   *Outbox       // nil if none is configured
 
@@ -40,7 +40,8 @@ func newServerRecords(c Config) (*serverRecords, error) {
 	}
 	for kind, source := range c.Sources {
 		if _, ok := mssql.ParseTable(source, c.Schema); !ok {
-			return nil, errors.Join(fmt.Errorf("the source of %s is not the name of a table or view: %s", kind, source), b.Close())
+			err := fmt.Errorf("the source of %s is not the name of a table or view: %s", kind, source)
+			return nil, errors.Join(err, b.Close())
 		}
 	}
 	if err := b.openPools(); err != nil {
@@ -89,7 +90,8 @@ func (b *serverRecords) Close() (err error) {
 
 // Load always fails: on a server, rows are only added by Seed to empty tables.
 func (b *serverRecords) Load(context.Context, []*record.Kind, Rows) (int64, error) {
-	return 0, fault.New(fault.Unavailable, "records on SQL Server belong to the ERP and cannot be loaded; whd demo fills empty tables with demo records")
+	return 0, fault.New(fault.Unavailable,
+		"records on SQL Server belong to the ERP and cannot be loaded; whd demo fills empty tables with demo records")
 }
 
 // CreateIndexes does nothing: the tables on a server belong to the ERP.
@@ -147,7 +149,9 @@ func (b *serverRecords) describe(ctx context.Context, kind *record.Kind) (string
 const maxLookup = 1000
 
 // findTables adds the names of the kinds with a table or view that the login sees.
-func (b *serverRecords) findTables(ctx context.Context, pool *mssql.Server, kinds []*record.Kind, seen map[string]bool) error {
+func (b *serverRecords) findTables(
+	ctx context.Context, pool *mssql.Server, kinds []*record.Kind, seen map[string]bool,
+) error {
 	var local []*record.Kind
 	for _, kind := range kinds {
 		if b.Table(kind).Name.Server == "" {
@@ -229,8 +233,9 @@ func readProblem(err error) (problem string, _ error) {
 
 func (b *serverRecords) columnValues(ctx context.Context, source string) (texts []string, problem string, err error) {
 	table, column, _ := mssql.ParseColumn(source, b.config.Schema)
-	rows, err := b.Pool.DB().QueryContext(ctx, fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
-		maxVersions, mssql.Quote(column), table.Quoted()))
+	rows, err := b.Pool.DB().QueryContext(ctx,
+		fmt.Sprintf("SELECT TOP %d COALESCE(CAST(%s AS nvarchar(100)), N'') FROM %s",
+			maxVersions, mssql.Quote(column), table.Quoted()))
 	if err == nil {
 		defer rows.Close()
 		for rows.Next() {
@@ -288,7 +293,8 @@ func (b *serverRecords) writeProblem(ctx context.Context) (*Finding, error) {
 		return nil, err
 	}
 	return &Finding{
-		Problem: "the service's login has no permission to " + strings.Join(missing, " and ") + ", so bills can only be read",
+		Problem: "the service's login has no permission to " + strings.Join(missing, " and ") +
+			", so bills can only be read",
 		Warning: true,
 		Grant:   grant,
 	}, nil

@@ -149,14 +149,16 @@ func (w *tableWriter) create(ctx context.Context) error {
 		}
 		columns[i] = mssql.Quote(f.ColumnName()) + " " + w.types[i].name + null
 	}
-	if _, err := w.tx.ExecContext(ctx, "CREATE TABLE "+w.name.Quoted()+" ("+strings.Join(columns, ", ")+")"); err != nil {
+	create := "CREATE TABLE " + w.name.Quoted() + " (" + strings.Join(columns, ", ") + ")"
+	if _, err := w.tx.ExecContext(ctx, create); err != nil {
 		return err
 	}
 	if strings.HasSuffix(w.types[0].name, "(max)") {
 		return nil
 	}
 	first := mssql.Quote(w.kind.Fields[0].ColumnName())
-	index := "CREATE " + uniqueIndex(unique) + mssql.Quote("IX_"+w.name.Name) + " ON " + w.name.Quoted() + " (" + first + ")"
+	index := "CREATE " + uniqueIndex(unique) + mssql.Quote("IX_"+w.name.Name) + " ON " +
+		w.name.Quoted() + " (" + first + ")"
 	_, err = w.tx.ExecContext(ctx, index)
 	return err
 }

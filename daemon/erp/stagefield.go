@@ -63,11 +63,13 @@ func (p StageField) noBill() error {
 }
 
 func (p StageField) noStage() error {
-	return fault.New(fault.NotFound, "the bill %s has no stage %s (%s)", quoteID(p.BillID), quoteID(p.StageID), MemberStage)
+	return fault.New(fault.NotFound, "the bill %s has no stage %s (%s)",
+		quoteID(p.BillID), quoteID(p.StageID), MemberStage)
 }
 
 func (p StageField) noField() error {
-	return fault.New(fault.NotFound, "there is no custom field %s of bill stages (%s)", quoteID(p.SettingID), MemberSetting)
+	return fault.New(fault.NotFound, "there is no custom field %s of bill stages (%s)",
+		quoteID(p.SettingID), MemberSetting)
 }
 
 // validateIDs rejects ids with a NUL character, which no row has and some databases do

@@ -122,7 +122,8 @@ func (w billSuite) expectAll(billID, stageID string, want ...string) {
 		got = append(got, valueText(v))
 	}
 	if err != nil || !slices.Equal(got, want) {
-		w.t.Errorf("%s %s: \n%s (%v), want\n%s", billID, stageID, strings.Join(got, "\n"), err, strings.Join(want, "\n"))
+		w.t.Errorf("%s %s: \n%s (%v), want\n%s",
+			billID, stageID, strings.Join(got, "\n"), err, strings.Join(want, "\n"))
 	}
 }
 
@@ -167,8 +168,10 @@ func readBills(t *testing.T, w billSuite) {
 	w.expect(redField, "FIELD-1|Colour|red|plugin-1|Quality")
 	w.expect(stageField("BILL-1", "Stage a", "FIELD-2"), "FIELD-2|Weight|-|PLUGIN-2|Größe")
 	w.expect(stageField("BILL-1", "Stage a", "FIELD-3"), "FIELD-3|-|-|-|-")
-	w.expectAll("BILL-1", "Stage a", "FIELD-2|Weight|-|PLUGIN-2|Größe", "FIELD-1|Colour|red|plugin-1|Quality", "FIELD-3|-|-|-|-")
-	w.expectAll("BILL-2", "Stage c", "FIELD-2|Weight|-|PLUGIN-2|Größe", "FIELD-1|Colour|-|plugin-1|Quality", "FIELD-3|-|-|-|-")
+	w.expectAll("BILL-1", "Stage a", "FIELD-2|Weight|-|PLUGIN-2|Größe",
+		"FIELD-1|Colour|red|plugin-1|Quality", "FIELD-3|-|-|-|-")
+	w.expectAll("BILL-2", "Stage c", "FIELD-2|Weight|-|PLUGIN-2|Größe",
+		"FIELD-1|Colour|-|plugin-1|Quality", "FIELD-3|-|-|-|-")
 }
 
 // untouched is the row that no test changes.
@@ -181,7 +184,8 @@ func changeValue(t *testing.T, w billSuite) {
 	w.expect(redField, "FIELD-1|Colour|blue|plugin-1|Quality")
 	rows := w.rows()
 	const updated = "6F9619FF-8B86-4011-B42D-00C04FC964FF|STAGE A|FIELD-1|blue|"
-	if len(rows) != 2 || rows[0] != untouched || !strings.HasPrefix(rows[1], updated) || strings.HasSuffix(rows[1], billTime) {
+	isUpdated := len(rows) == 2 && strings.HasPrefix(rows[1], updated) && !strings.HasSuffix(rows[1], billTime)
+	if !isUpdated || rows[0] != untouched {
 		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
 	}
 	if got, want := w.set(redField, ""), "FIELD-1|Colour||plugin-1|Quality"; got != want {
@@ -216,7 +220,10 @@ func addValue(t *testing.T, w billSuite) {
 // query.
 func missingIDs(t *testing.T, w billSuite) {
 	before := w.rows()
-	ids := []string{"nope", "", "  ", "%", "BILL_1", "'; DROP TABLE BM_Main; --", "a\x00b", "日本", "\xff", strings.Repeat("x", 10<<10), strings.Repeat("漢", 5<<10)}
+	ids := []string{
+		"nope", "", "  ", "%", "BILL_1", "'; DROP TABLE BM_Main; --", "a\x00b", "日本",
+		"\xff", strings.Repeat("x", 10<<10), strings.Repeat("漢", 5<<10),
+	}
 	for _, id := range ids {
 		for _, c := range []struct {
 			at   erp.StageField
@@ -264,7 +271,8 @@ func spelledIDs(t *testing.T, w billSuite) {
 			t.Errorf("%v: got %s, want %s", at, got, want)
 		}
 		w.expect(at, "FIELD-1|Colour|"+contents+"|plugin-1|Quality")
-		w.expectAll(at.BillID, at.StageID, "FIELD-2|Weight|-|PLUGIN-2|Größe", "FIELD-1|Colour|"+contents+"|plugin-1|Quality", "FIELD-3|-|-|-|-")
+		w.expectAll(at.BillID, at.StageID, "FIELD-2|Weight|-|PLUGIN-2|Größe",
+			"FIELD-1|Colour|"+contents+"|plugin-1|Quality", "FIELD-3|-|-|-|-")
 	}
 	if rows := w.rows(); len(rows) != 2 {
 		t.Errorf("rows are\n%s", strings.Join(rows, "\n"))
@@ -312,7 +320,7 @@ func concurrentWrites(t *testing.T, w billSuite) {
 			t.Fatalf("rows are\n%s", strings.Join(rows, "\n"))
 		}
 		v, err := w.Value(t.Context(), spelled[0])
-		if n, numbered := strings.CutPrefix(*v.Contents, "by "); err != nil || !numbered || n > "9" {
+		if n, ok := strings.CutPrefix(*v.Contents, "by "); err != nil || !ok || n > "9" {
 			t.Errorf("no writer wrote %s (%v)", valueText(v), err)
 		}
 		w.set(spelled[1], "last")
@@ -325,7 +333,8 @@ func concurrentWrites(t *testing.T, w billSuite) {
 // duplicateValues: the newest row is read, and a change updates all of them.
 func duplicateValues(t *testing.T, w billSuite) {
 	w.expect(redField, "FIELD-1|Colour|newest|plugin-1|Quality")
-	w.expectAll("BILL-1", "Stage a", "FIELD-2|Weight|-|PLUGIN-2|Größe", "FIELD-1|Colour|newest|plugin-1|Quality", "FIELD-3|-|-|-|-")
+	w.expectAll("BILL-1", "Stage a", "FIELD-2|Weight|-|PLUGIN-2|Größe",
+		"FIELD-1|Colour|newest|plugin-1|Quality", "FIELD-3|-|-|-|-")
 	w.set(redField, "all")
 	rows := w.rows()
 	for _, row := range rows {

@@ -59,7 +59,9 @@ func (p Part) registry() (*record.Registry, error) {
 func (p Part) storedValues(values map[record.Type][]any) map[record.Type][]any {
 	kept := maps.Clone(values)
 	if p.StoredASCII {
-		kept[record.Text] = slices.DeleteFunc(slices.Clone(values[record.Text]), func(v any) bool { return !isASCII(v) })
+		kept[record.Text] = slices.DeleteFunc(slices.Clone(values[record.Text]), func(v any) bool {
+			return !isASCII(v)
+		})
 	}
 	return kept
 }

@@ -21,7 +21,14 @@ type Opener func(t *testing.T, registry *record.Registry) *storage.Store
 // Run runs the suite for records against stores opened by open, and logs the number of
 // queries.
 func Run(t *testing.T, open Opener, caps Capabilities, part Part) {
-	s := &suite{open: open, caps: caps, values: caps.edges(), part: part, ranks: make(map[record.Type]map[string]int), kinds: make(map[string]stored)}
+	s := &suite{
+		open:   open,
+		caps:   caps,
+		values: caps.edges(),
+		part:   part,
+		ranks:  make(map[record.Type]map[string]int),
+		kinds:  make(map[string]stored),
+	}
 	if caps.Collation {
 		s.readOrder(t, record.Text, record.TextFilter)
 	}
@@ -80,7 +87,9 @@ func (s *suite) seed(t *testing.T) {
 }
 
 // run runs a query and returns its rows as texts.
-func (s *suite) run(t *testing.T, opened *storage.Store, kind *record.Kind, members query.Members) ([]string, executor.Tail) {
+func (s *suite) run(
+	t *testing.T, opened *storage.Store, kind *record.Kind, members query.Members,
+) ([]string, executor.Tail) {
 	t.Helper()
 	s.queries++
 	return executortest.Run(t, opened, kind, members)

@@ -68,7 +68,8 @@ func groups(t *testing.T, s *suite) {
 			}
 		}
 		if len(got) != len(want) || tail.Total != int64(len(want)) {
-			t.Fatalf("%s by %s: %d groups and total %d, want %d: %q", kind.Name, by, len(got), tail.Total, len(want), got)
+			t.Fatalf("%s by %s: %d groups and total %d, want %d: %q",
+				kind.Name, by, len(got), tail.Total, len(want), got)
 		}
 		last := int64(1 << 62)
 		for _, text := range got {

@@ -59,7 +59,8 @@ func totals(t *testing.T, s *suite) {
 	} {
 		rows, tail := s.run(t, s.store, kind, c.members)
 		if len(rows) != c.rows || tail.Total != c.total || tail.Known != c.known {
-			t.Errorf("%v: %d rows, tail %+v; want %d rows, total %d known %v", c.members, len(rows), tail, c.rows, c.total, c.known)
+			t.Errorf("%v: %d rows, tail %+v; want %d rows, total %d known %v",
+				c.members, len(rows), tail, c.rows, c.total, c.known)
 		}
 	}
 }
@@ -76,7 +77,8 @@ func paging(t *testing.T, s *suite) {
 				}
 				var got []string
 				for skip := 0; skip <= len(s.edgeRows(kind)); skip += 20 {
-					page, _ := s.run(t, s.store, kind, query.Members{member(order, f.Name), member("Skip", strconv.Itoa(skip)), member("Take", "20")})
+					page, _ := s.run(t, s.store, kind,
+						query.Members{member(order, f.Name), member("Skip", strconv.Itoa(skip)), member("Take", "20")})
 					got = append(got, page...)
 				}
 				want := slices.Clone(s.edgeRows(kind))

@@ -28,7 +28,8 @@ func (s *file) Database(ctx context.Context) (d changes.Database, err error) {
 		return err
 	})
 	now := time.Now().In(s.zone)
-	d.Now = time.Date(now.Year(), now.Month(), now.Day(), now.Hour(), now.Minute(), now.Second(), now.Nanosecond(), time.UTC)
+	d.Now = time.Date(now.Year(), now.Month(), now.Day(), now.Hour(), now.Minute(), now.Second(),
+		now.Nanosecond(), time.UTC)
 	return d, err
 }
 
@@ -69,8 +70,8 @@ func (s *file) facts(ctx context.Context, kind *record.Kind) (f tableFacts, err 
 func (s *file) collations(conn *sqlite.Conn, kind *record.Kind, columns []sqlite.Column) (map[string]string, error) {
 	all := make(map[string]string)
 	for _, c := range columns {
-		i, known := kind.ByColumn(c.Name)
-		if !known || kind.Fields[i].Type.Stored() != record.Text {
+		i, ok := kind.ByColumn(c.Name)
+		if !ok || kind.Fields[i].Type.Stored() != record.Text {
 			continue
 		}
 		name := "BINARY"

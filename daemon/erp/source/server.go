@@ -148,7 +148,9 @@ func (s *server) facts(ctx context.Context, kind *record.Kind) (f tableFacts, er
 			if err != nil {
 				return err
 			}
-			f.unbounded = !slices.ContainsFunc(facts, func(fact serverFact) bool { return fact.expression == boundOfVersions })
+			f.unbounded = !slices.ContainsFunc(facts, func(fact serverFact) bool {
+				return fact.expression == boundOfVersions
+			})
 		}
 		f.foreign = table.Name.Database != "" || table.Name.Server != ""
 		if f.missing {

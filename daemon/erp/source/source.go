@@ -37,8 +37,9 @@ type database interface {
 
 // tableFacts are facts about a table.
 type tableFacts struct {
-	missing bool           // the table or view does not exist, or may not be read
-	long    map[int]bool   // fields of columns that can have more than 8,000 bytes: captured only if the kind names them
+	missing bool // the table or view does not exist, or may not be read
+	// fields of columns that can have more than 8,000 bytes: captured only if the kind names them
+	long    map[int]bool
 	wide    map[int]bool   // fields of columns that can have more than 4 KiB
 	denied  map[int]string // why fields cannot be read
 	leading []string       // first columns of indexes
@@ -120,7 +121,9 @@ func (f tableFacts) obstacle(indexed bool, stamp string) string {
 // are.
 func (f tableFacts) omits(kind *record.Kind, field int, key []int) string {
 	in := func(names []string) bool {
-		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, kind.Fields[field].Name) })
+		return slices.ContainsFunc(names, func(name string) bool {
+			return strings.EqualFold(name, kind.Fields[field].Name)
+		})
 	}
 	named := in(kind.CaptureFields)
 	switch {
@@ -265,7 +268,8 @@ func positions(kind *record.Kind, fields []int, rows ...[]row.Cell) [][]query.Po
 
 func sameKey(a, b []row.Cell, key []int) bool {
 	return !slices.ContainsFunc(key, func(i int) bool {
-		return a[i].Null != b[i].Null || a[i].Class != b[i].Class || a[i].Int != b[i].Int || !bytes.Equal(a[i].Data, b[i].Data)
+		return a[i].Null != b[i].Null || a[i].Class != b[i].Class || a[i].Int != b[i].Int ||
+			!bytes.Equal(a[i].Data, b[i].Data)
 	})
 }
 
