@@ -16,13 +16,13 @@ import (
 // pageRows reads a page by cursor: the rows of its parts, one after the other, and the row
 // after the page, if there is one.
 type pageRows struct {
-	row.Source // of the current part
+	row.Source // source of the current part
 	result     *Result
 	parts      []query.Plan // that have not been started
 	positions  []int        // columns of the order's fields
 	left       int64        // rows of the page that have not been read; negative for all
 	last       []query.Position
-	current    []row.Cell // of the row that was returned, with those of the order
+	current    []row.Cell // cells of the row that was returned, with those of the order
 	more       bool
 }
 
@@ -145,7 +145,8 @@ func (r *Result) next() string {
 // keyError is the error of pages that end between rows of the same key: the next one would
 // lack the others.
 func keyError(kind *record.Kind) error {
-	return fault.New(fault.Invalid, "the rows cannot be read by %s: the declared key %s of %s is not unique; correct key of the record kind",
+	return fault.New(fault.Invalid,
+		"the rows cannot be read by %s: the declared key %s of %s is not unique; correct key of the record kind",
 		query.Cursor, strings.Join(kind.Key, ", "), kind.Name)
 }
 
@@ -158,7 +159,8 @@ func typeError(plan *query.Plan) error {
 		f := &plan.Kind.Fields[o.Field]
 		columns = append(columns, f.Name+" (column "+f.ColumnName()+")")
 	}
-	return fault.New(fault.Invalid, "the rows cannot be read by %s in the order of %s: a column holds values of another type than its field",
+	return fault.New(fault.Invalid,
+		"the rows cannot be read by %s in the order of %s: a column holds values of another type than its field",
 		query.Cursor, strings.Join(columns, ", "))
 }
 

@@ -43,7 +43,8 @@ func Classify(err error) error {
 	case e.Overflow():
 		return fault.Wrap(err, fault.Invalid, "%s", outOfRange)
 	case e.Conversion():
-		return fault.Wrap(err, fault.Invalid, "a field that this query sums has a value that is not a number; run whd check for details")
+		return fault.Wrap(err, fault.Invalid,
+			"a field that this query sums has a value that is not a number; run whd check for details")
 	case e.Busy():
 		return Unavailable(err, "the store is busy")
 	case sqlite.Reason(err) != "":
@@ -66,11 +67,14 @@ func classifyServer(e *mssql.Error, err error) error {
 	case e.Overflow():
 		return fault.Wrap(err, fault.Invalid, "%s", outOfRange)
 	case e.Conversion():
-		return fault.Wrap(err, fault.Invalid, "a value of this query cannot be compared with its field, whose column has another type in the database; run whd check for details")
+		return fault.Wrap(err, fault.Invalid,
+			"a value of this query cannot be compared with its field, whose column has another type in the database; run whd check for details")
 	case e.Incomparable():
-		return fault.Wrap(err, fault.Invalid, "the database cannot compare or sort by a field of this query because of the type of its column; run whd check for details")
+		return fault.Wrap(err, fault.Invalid,
+			"the database cannot compare or sort by a field of this query because of the type of its column; run whd check for details")
 	case e.TooComplex():
-		return fault.Wrap(err, fault.Invalid, "this query is too complex for the database; use fewer fields, conditions or list values")
+		return fault.Wrap(err, fault.Invalid,
+			"this query is too complex for the database; use fewer fields, conditions or list values")
 	}
 	return err
 }

@@ -27,13 +27,16 @@ type File struct {
 	drain    *Drain   // nil if reads are not interrupted
 	remember *totals
 
-	dialect, indexed *dialect.Dialect // of other and of indexed kinds
+	dialect, indexed *dialect.Dialect // dialects of other and of indexed kinds
 }
 
 // NewFile returns a File. names returns the name of a kind's table; isOwn, unless it is nil,
 // whether it has columns and indexes as package erp creates them. Long reads are
 // interrupted while drain is active, unless it is nil.
-func NewFile(pool *sqlite.Pool, names func(*record.Kind) string, isOwn func(*sqlite.Conn, *record.Kind) (bool, error), drain *Drain) *File {
+func NewFile(
+	pool *sqlite.Pool, names func(*record.Kind) string,
+	isOwn func(*sqlite.Conn, *record.Kind) (bool, error), drain *Drain,
+) *File {
 	f := &File{
 		Pool:     pool,
 		names:    names,
@@ -183,7 +186,8 @@ func (s *fileSession) classify(err error) error {
 }
 
 func timeLimitError(err error) error {
-	return fault.Wrap(err, fault.Timeout, "the query exceeded its time limit; request fewer rows or fields, or filter by an indexed field")
+	return fault.Wrap(err, fault.Timeout,
+		"the query exceeded its time limit; request fewer rows or fields, or filter by an indexed field")
 }
 
 // fileRows steps through a statement. Its cells point into SQLite's memory.
@@ -213,8 +217,8 @@ func (r *fileRows) Close() error {
 // guidRows reads GUIDs in blobs.
 type guidRows struct {
 	row.Source
-	forms []record.BlobForm // of the columns
-	texts []byte            // of the row's GUIDs
+	forms []record.BlobForm // forms of the columns
+	texts []byte            // texts of the row's GUIDs
 }
 
 func (r *guidRows) Next() ([]row.Cell, error) {

@@ -295,7 +295,12 @@ func FileKeys(conn *sqlite.Conn, table string) ([]mssql.KeyColumn, error) {
 	var columns []mssql.KeyColumn
 	var collations []string // of the indexes; empty for the row ID
 	err := conn.Query(keySQL, func(r *sqlite.Stmt) error {
-		columns = append(columns, mssql.KeyColumn{Index: r.Int(0), Name: r.Text(1), Nullable: r.Int(2) != 0, Unchecked: r.Int(3) != 0})
+		columns = append(columns, mssql.KeyColumn{
+			Index:     r.Int(0),
+			Name:      r.Text(1),
+			Nullable:  r.Int(2) != 0,
+			Unchecked: r.Int(3) != 0,
+		})
 		collations = append(collations, r.Text(4))
 		return nil
 	}, table)

@@ -83,7 +83,8 @@ func Select(ctx context.Context, from Database, limits func() Limits, plan *quer
 	if plan.Place != nil && (plan.Place.After != nil || plan.Take != query.NoTake) {
 		parts, positions = plan.Place.Parts(*plan)
 	}
-	several := len(plan.Aggregates) > 0 || plan.Count && plan.Paged() || len(parts) > 1
+	countsAll := plan.Count && plan.Paged()
+	several := len(plan.Aggregates) > 0 || countsAll || len(parts) > 1
 	session, err := from.Session(ctx, plan.Source(), several)
 	if err != nil {
 		return nil, err

@@ -33,14 +33,17 @@ type Server struct {
 
 // NewServer returns a Server that reads through a pool. names returns the name of a kind's
 // table or view.
-func NewServer(pool *mssql.Server, lockTimeout time.Duration, limits func() Limits, names func(*record.Kind) mssql.Table) *Server {
+func NewServer(
+	pool *mssql.Server, lockTimeout time.Duration, limits func() Limits,
+	names func(*record.Kind) mssql.Table,
+) *Server {
 	return &Server{Pool: pool, LockTimeout: lockTimeout, Limits: limits, names: names, remember: newTotals()}
 }
 
 // Table returns the table or view of a kind.
 func (b *Server) Table(kind *record.Kind) *Table {
-	table, known := b.tables.Load(kind)
-	if !known {
+	table, ok := b.tables.Load(kind)
+	if !ok {
 		table, _ = b.tables.LoadOrStore(kind, &Table{Kind: kind, Name: b.names(kind)})
 	}
 	return table.(*Table)
@@ -208,19 +211,26 @@ func (t *Table) blame(err error) error {
 	var mismatch *mssql.ColumnTypeError
 	switch {
 	case errors.Is(err, mssql.ErrUnreadable):
-		return Unavailable(err, fmt.Sprintf("the database driver fails on a value of %s%s", t.Name, t.viewAdvice("leaves out or converts the column")))
+		return Unavailable(err,
+			fmt.Sprintf("the database driver fails on a value of %s%s",
+				t.Name, t.viewAdvice("leaves out or converts the column")))
 	case errors.As(err, &mismatch):
 		return Unavailable(err, fmt.Sprintf("%s: %s%s", t.Name, mismatch, t.viewAdvice("converts the column")))
 	case !errors.As(err, &refused):
 		return err
 	case refused.NoTable():
-		return Unavailable(err, fmt.Sprintf("the table or view %s of this record kind does not exist, or may not be read; run whd check for details", t.Name))
+		return Unavailable(err,
+			fmt.Sprintf("the table or view %s of this record kind does not exist, or may not be read; run whd check for details", t.Name))
 	case refused.NoColumn():
-		return Unavailable(err, fmt.Sprintf("the table or view %s lacks %s of this record kind%s; run whd check for details", t.Name, t.missingColumn(refused), t.viewAdvice("has it")))
+		return Unavailable(err,
+			fmt.Sprintf("the table or view %s lacks %s of this record kind%s; run whd check for details",
+				t.Name, t.missingColumn(refused), t.viewAdvice("has it")))
 	case refused.Forbidden():
 		return Unavailable(err, fmt.Sprintf("the service's login has no permission to read %s", t.Name))
 	case refused.InvalidView():
-		return Unavailable(err, fmt.Sprintf("the view %s cannot be read, because a table that it selects from has changed; run whd check for details", t.Name))
+		return Unavailable(err,
+			fmt.Sprintf("the view %s cannot be read, because a table that it selects from has changed; run whd check for details",
+				t.Name))
 	case refused.LinkedServer():
 		return Unavailable(err, fmt.Sprintf("the linked server of %s is not available at the moment", t.Name))
 	case refused.DataError():
@@ -250,5 +260,6 @@ func (t *Table) missingColumn(e *mssql.Error) string {
 
 // dataError returns an error for values in the table that the database cannot process.
 func (t *Table) dataError(err error) error {
-	return Unavailable(err, fmt.Sprintf("the table or view %s contains or computes a value that the database cannot process", t.Name))
+	return Unavailable(err,
+		fmt.Sprintf("the table or view %s contains or computes a value that the database cannot process", t.Name))
 }

@@ -17,7 +17,7 @@ type totals struct {
 
 type knownTotal struct {
 	total   int64
-	content string // of the database that was counted; see Session
+	content string // state of the database that was counted; see Session
 	at      time.Time
 }
 
@@ -28,13 +28,16 @@ const (
 )
 
 func newTotals() *totals {
-	return &totals{known: bounded.New[string](maxTotals, time.Minute, func(knownTotal, time.Time) bool { return false })}
+	never := func(knownTotal, time.Time) bool { return false }
+	return &totals{known: bounded.New[string](maxTotals, time.Minute, never)}
 }
 
 // count returns the result of a statement that counts. It executes the statement unless
 // the result for the same content is known or, if contents cannot be compared, a result
 // that is not older than maxAge; age is the age of that one.
-func (t *totals) count(st query.Statement, content string, maxAge time.Duration, execute func() (int64, error)) (total int64, age time.Duration, err error) {
+func (t *totals) count(
+	st query.Statement, content string, maxAge time.Duration, execute func() (int64, error),
+) (total int64, age time.Duration, err error) {
 	key := fmt.Sprintf("%s%#v", st.SQL, st.Args)
 	t.mu.Lock()
 	known, ok := t.known.Get(key)
@@ -49,7 +52,8 @@ func (t *totals) count(st query.Statement, content string, maxAge time.Duration,
 
 	now := time.Now()
 	total, err = execute()
-	if err == nil && len(key) <= maxTotalKey && (content != "" || maxAge > 0) {
+	isReusable := content != "" || maxAge > 0
+	if err == nil && len(key) <= maxTotalKey && isReusable {
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		t.known.Set(key, knownTotal{total, content, now}, now)

@@ -20,15 +20,25 @@ import (
 
 // MixedColumns are the types of columns in the tables of other programs, one of each affinity
 // and the usual names.
-var MixedColumns = []string{"INTEGER", "REAL", "NUMERIC", "TEXT", "BLOB", "", "DATE", "BOOLEAN", "DECIMAL(18,2)", "TEXT COLLATE NOCASE", "TEXT_DECIMAL COLLATE DEC"}
+var MixedColumns = []string{
+	"INTEGER", "REAL", "NUMERIC", "TEXT", "BLOB", "", "DATE", "BOOLEAN", "DECIMAL(18,2)",
+	"TEXT COLLATE NOCASE", "TEXT_DECIMAL COLLATE DEC",
+}
 
 // MixedValues are values of every storage class.
 var MixedValues = []string{
-	"NULL", "0", "1", "2", "-1", "10", "255", "256", "70000", "-2147483648", "2147483648", "9007199254740993", "9223372036854775807", "20260102",
-	"0.0", "1.0", "2.5", "-2.5", "0.1", "0.1 + 0.2", "1e22", "1e300", "-1e300", "9e999", "-9e999", "1e-7", "12.50", "10.0",
-	"''", "' '", "'0'", "'1'", "'10'", "'010'", "'10A'", "'2.5'", "'2.50'", "'9'", "'-1'", "'+5'", "'1e3'", "'true'", "'False'", "'T'", "'yes'", "'abc'", "'ABC'", "'n/a'", "'~'", "'12,5'",
-	"'2026-01-02T10:11:12.0000000'", "'2026-01-02 10:11:12'", "'2026-01-02'", "'2026-01-02T00:00:00.0000000'", "'2026-01-03'", "'2026-13-02'", "'2026-01-02T10:11'", "'2025-12-31T23:59:59.9999999'", "'10:11:12'",
-	"'0f8fad5b-d9cb-469f-a165-70867728950e'", "'0F8FAD5B-D9CB-469F-A165-70867728950E'", "'0f8fad5b-D9CB-469f-a165-70867728950e'",
+	"NULL", "0", "1", "2", "-1", "10", "255", "256", "70000", "-2147483648",
+	"2147483648", "9007199254740993", "9223372036854775807", "20260102",
+	"0.0", "1.0", "2.5", "-2.5", "0.1", "0.1 + 0.2", "1e22", "1e300", "-1e300", "9e999",
+	"-9e999", "1e-7", "12.50", "10.0",
+	"''", "' '", "'0'", "'1'", "'10'", "'010'", "'10A'", "'2.5'", "'2.50'", "'9'",
+	"'-1'", "'+5'", "'1e3'", "'true'", "'False'", "'T'", "'yes'", "'abc'", "'ABC'",
+	"'n/a'", "'~'", "'12,5'",
+	"'2026-01-02T10:11:12.0000000'", "'2026-01-02 10:11:12'", "'2026-01-02'",
+	"'2026-01-02T00:00:00.0000000'", "'2026-01-03'", "'2026-13-02'",
+	"'2026-01-02T10:11'", "'2025-12-31T23:59:59.9999999'", "'10:11:12'",
+	"'0f8fad5b-d9cb-469f-a165-70867728950e'", "'0F8FAD5B-D9CB-469F-A165-70867728950E'",
+	"'0f8fad5b-D9CB-469f-a165-70867728950e'",
 	"x''", "x'00'", "x'3130'", "x'616263'", "x'ff00'", "x'00112233445566778899aabbccddeeff'",
 	"x'5bad8f0fcbd99f46a16570867728950e'", "x'0f8fad5bd9cb469fa16570867728950e'", // the GUID above, of .NET and of RFC 9562
 }
@@ -235,7 +245,10 @@ func compareNaive(a, b MixedValue) int {
 }
 
 // MeetsMixed evaluates a condition on a value. fold is the form in which texts are compared.
-func MeetsMixed(fieldType record.Type, stored any, op record.Operator, operands []MixedValue, fold func(string) string) bool {
+func MeetsMixed(
+	fieldType record.Type, stored any, op record.Operator, operands []MixedValue,
+	fold func(string) string,
+) bool {
 	v, shown := ReadMixed(fieldType, stored)
 	if op == record.IsNull {
 		return shown == "null"
@@ -281,7 +294,10 @@ func MeetsMixed(fieldType record.Type, stored any, op record.Operator, operands 
 }
 
 // MixedTypes are the types of fields.
-var MixedTypes = []record.Type{record.Text, record.Int, record.Byte, record.Long, record.Decimal, record.Double, record.Bool, record.DateTime, record.Guid, record.Bytes, record.TimeSpan}
+var MixedTypes = []record.Type{
+	record.Text, record.Int, record.Byte, record.Long, record.Decimal, record.Double,
+	record.Bool, record.DateTime, record.Guid, record.Bytes, record.TimeSpan,
+}
 
 // MixedFields are fields of these types, and of GUIDs in blobs.
 func MixedFields() []record.Field {
@@ -290,7 +306,12 @@ func MixedFields() []record.Field {
 		fields = append(fields, record.Field{Type: t, Filter: t.Filter(), Null: record.Nullable})
 	}
 	for _, form := range []record.BlobForm{record.BlobNet, record.BlobRFC} {
-		fields = append(fields, record.Field{Type: record.Guid, Filter: record.GuidFilter, Null: record.Nullable, Blob: form})
+		fields = append(fields, record.Field{
+			Type:   record.Guid,
+			Filter: record.GuidFilter,
+			Null:   record.Nullable,
+			Blob:   form,
+		})
 	}
 	return fields
 }
