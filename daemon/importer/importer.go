@@ -43,11 +43,11 @@ type MessageStore interface {
 
 // Config configures an import.
 type Config struct {
-	DSN      string // of the existing service's database, sqlserver://...
-	Schema   string // of its tables
+	DSN      string // DSN of the existing service's database, sqlserver://...
+	Schema   string // schema of its tables
 	Store    Store
 	Rules    webhook.Rules
-	Zone     *time.Location // of its times
+	Zone     *time.Location // time zone of its times
 	Messages bool           // also copy unfinished messages
 	DryRun   bool           // change nothing
 	Actor    audit.Actor
@@ -65,14 +65,15 @@ type Counts struct {
 
 // String returns the numbers for users.
 func (c Counts) String() string {
-	return fmt.Sprintf("%d new, %d unchanged, %d different here, %d removed here, %d not imported", c.New, c.Same, c.Changed, c.Removed, c.Refused)
+	return fmt.Sprintf("%d new, %d unchanged, %d different here, %d removed here, %d not imported",
+		c.New, c.Same, c.Changed, c.Removed, c.Refused)
 }
 
 // Result is the result of an import.
 type Result struct {
 	Subscribers, Subscriptions, Messages Counts
 
-	Headers    int   // of new subscriptions
+	Headers    int   // number of headers of new subscriptions
 	Finished   int64 // messages of the existing service that are not imported
 	Consistent bool  // all was read in one state
 }
@@ -82,7 +83,8 @@ type Result struct {
 func Run(ctx context.Context, c Config) (Result, error) {
 	server, err := mssql.Open(mssql.Config{DSN: c.DSN, Connections: 2})
 	if err != nil {
-		return Result{}, fault.Wrap(err, fault.Invalid, "the database of the existing service: %s", strings.TrimPrefix(err.Error(), "mssql: "))
+		return Result{}, fault.Wrap(err, fault.Invalid, "the database of the existing service: %s",
+			strings.TrimPrefix(err.Error(), "mssql: "))
 	}
 	defer server.Close()
 	r := &run{Config: c, targets: make(map[string]*webhook.Subscription)}
@@ -119,8 +121,17 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	subscriptions := make(map[string][]webhook.Subscription)
 	for _, row := range rows[1] {
-		subscriptions[row[1]] = append(subscriptions[row[1]], webhook.Subscription{GUID: row[0], Subscriber: row[1], Pattern: row[2], URL: row[3], Headers: headers[row[0]],
-			Enabled: true, Secret: webhook.NewSecret(), MadeByAdmin: true, SavedAt: r.now})
+		subscriptions[row[1]] = append(subscriptions[row[1]], webhook.Subscription{
+			GUID:        row[0],
+			Subscriber:  row[1],
+			Pattern:     row[2],
+			URL:         row[3],
+			Headers:     headers[row[0]],
+			Enabled:     true,
+			Secret:      webhook.NewSecret(),
+			MadeByAdmin: true,
+			SavedAt:     r.now,
+		})
 	}
 	for _, row := range rows[0] {
 		s := admin.Subscriber{GUID: row[0], Name: row[1], Enabled: row[2] == "1", Subscriptions: subscriptions[row[0]]}
@@ -203,11 +214,14 @@ func (r *run) subscriber(ctx context.Context, s admin.Subscriber) error {
 func (r *run) subscription(ctx context.Context, s *webhook.Subscription, here []webhook.Subscription) error {
 	counts := &r.result.Subscriptions
 	if i := slices.IndexFunc(here, func(o webhook.Subscription) bool { return o.GUID == s.GUID }); i >= 0 {
-		o := here[i]
-		r.compare(counts, strings.EqualFold(o.Pattern, s.Pattern) && o.URL == s.URL && webhook.SameHeaders(o.Headers, s.Headers), "subscription", s.GUID, "EventName, URL or Headers")
-		r.reportBlocked(&o)
-		o.Pattern = s.Pattern // the event of its messages
-		r.targets[s.GUID] = &o
+		stored := here[i]
+		r.compare(counts,
+			strings.EqualFold(stored.Pattern, s.Pattern) && stored.URL == s.URL &&
+				webhook.SameHeaders(stored.Headers, s.Headers),
+			"subscription", s.GUID, "EventName, URL or Headers")
+		r.reportBlocked(&stored)
+		stored.Pattern = s.Pattern // the event of its messages
+		r.targets[s.GUID] = &stored
 		return nil
 	}
 	if removed, err := r.imported(ctx, s.GUID); err != nil || removed {
@@ -228,7 +242,10 @@ func (r *run) subscription(ctx context.Context, s *webhook.Subscription, here []
 	counts.New++
 	r.result.Headers += len(s.Headers)
 	r.targets[s.GUID] = s
-	return r.add(ctx, s.GUID, func() (err error) { *s, err = r.Store.Subscribers.AddSubscription(ctx, *s, nil); return err })
+	return r.add(ctx, s.GUID, func() (err error) {
+		*s, err = r.Store.Subscribers.AddSubscription(ctx, *s, nil)
+		return err
+	})
 }
 
 // reportBlocked reports which settings keep a subscription from getting messages.
@@ -267,9 +284,9 @@ func (r *run) messages(ctx context.Context) (err error) {
 // message adds a message to a batch if it is new.
 func (r *run) message(ctx context.Context, b *delivery.Batch, m message) error {
 	counts := &r.result.Messages
-	target, known := r.targets[m.subscription]
+	target, ok := r.targets[m.subscription]
 	switch {
-	case !known:
+	case !ok:
 		r.refuse(counts, 1, "message %s of the subscription %s", m.id, m.subscription)
 		return nil
 	case target == nil:

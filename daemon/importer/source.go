@@ -23,9 +23,16 @@ type table struct {
 
 var (
 	subscriberTable   = table{"SY_WebhookSubscriber", []string{"RecID", "Name", "IsEnabled"}, "ItemNo, RecID"}
-	subscriptionTable = table{"SY_WebhookSubscription", []string{"RecID", "SY_WebhookSubscriber_RecID", "EventName", "URL"}, "ItemNo, RecID"}
-	headerTable       = table{"SY_WebhookSubscriptionRequestHeader", []string{"RecID", "SY_WebhookSubscription_RecID", "Name", "Value"}, "RecID"}
-	messageTable      = table{"SY_WebhookMessage", []string{"RecID", "SY_WebhookSubscription_RecID", "Status", "Retries", "AddedDateTime", "Body"}, "AddedDateTime"}
+	subscriptionTable = table{"SY_WebhookSubscription", []string{
+		"RecID", "SY_WebhookSubscriber_RecID", "EventName", "URL",
+	}, "ItemNo, RecID"}
+	headerTable = table{"SY_WebhookSubscriptionRequestHeader", []string{
+		"RecID", "SY_WebhookSubscription_RecID", "Name", "Value",
+	}, "RecID"}
+	messageTable = table{"SY_WebhookMessage", []string{
+		"RecID", "SY_WebhookSubscription_RecID", "Status", "Retries", "AddedDateTime",
+		"Body",
+	}, "AddedDateTime"}
 )
 
 // source reads the existing service's tables in one transaction.
@@ -51,7 +58,8 @@ func openSource(ctx context.Context, server *mssql.Server, schema string) (*sour
 			return nil, err
 		}
 		if len(found) == 0 {
-			missing = append(missing, fmt.Errorf("the table %s.%s is missing, or the login may not read it", schema, t.name))
+			missing = append(missing,
+				fmt.Errorf("the table %s.%s is missing, or the login may not read it", schema, t.name))
 			continue
 		}
 		for _, name := range slices.Compact(append(t.columns, strings.Split(t.order, ", ")[0])) {
@@ -164,7 +172,9 @@ func (s *source) page(ctx context.Context, after string) (all []message, err err
 		return size < pageBytes, err
 	}, `SELECT TOP (@Rows) m.Added + CONVERT(nvarchar(36), RecID), m.Added, CONVERT(nvarchar(36), RecID), CONVERT(nvarchar(36), SY_WebhookSubscription_RecID), CAST(Status AS int), CAST(COALESCE(Retries, 0) AS int),
 	CAST(CASE WHEN DATALENGTH(Body) <= @Most THEN Body ELSE N'' END AS nvarchar(max)), CAST(CASE WHEN DATALENGTH(Body) > @Most THEN 1 ELSE 0 END AS bit)
-FROM (SELECT *, COALESCE(CONVERT(nvarchar(33), AddedDateTime, 121), N'') AS Added`+s.from(messageTable)+` WHERE Status IN (0, 2)) m
-WHERE m.Added + CONVERT(nvarchar(36), RecID) > @After ORDER BY 1`, sql.Named("Rows", pageRows), sql.Named("After", after), sql.Named("Most", bytesPerByte*delivery.MaxBodySize))
+FROM (SELECT *, COALESCE(CONVERT(nvarchar(33), AddedDateTime, 121), N'') AS Added`+s.from(messageTable)+
+		` WHERE Status IN (0, 2)) m
+WHERE m.Added + CONVERT(nvarchar(36), RecID) > @After ORDER BY 1`, sql.Named("Rows", pageRows),
+		sql.Named("After", after), sql.Named("Most", bytesPerByte*delivery.MaxBodySize))
 	return all, err
 }
