@@ -20,7 +20,8 @@ func checkCapture(text string) string {
 
 func checkEvents(text string) string {
 	if !identifier.MatchString(text) || len(text) > maxName {
-		return fmt.Sprintf("%q cannot be a family of events: use letters, digits and _, as in debtor for debtor.created", text)
+		return fmt.Sprintf("%q cannot be a family of events: use letters, digits and _, as in debtor for debtor.created",
+			text)
 	}
 	return ""
 }
@@ -50,7 +51,11 @@ func captureMistakes(k record.Kind) (all []*record.Mistake) {
 		return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(name, field) })
 	}
 	wrong := func(member, field, format string, args ...any) {
-		all = append(all, &record.Mistake{Member: member, Field: field, Text: member + ": " + fmt.Sprintf(format, args...)})
+		all = append(all, &record.Mistake{
+			Member: member,
+			Field:  field,
+			Text:   member + ": " + fmt.Sprintf(format, args...),
+		})
 	}
 	for _, name := range k.Ignore {
 		if has(k.Key, name) {

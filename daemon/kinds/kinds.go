@@ -32,7 +32,7 @@ type Declared struct {
 // place is the place of a kind in the files.
 type place struct {
 	file  string
-	lines map[string]int // of the members, by name, and of the fields, as fields.NAME; "" is the kind
+	lines map[string]int // lines of the members, by name, and of the fields, as fields.NAME; "" is the kind
 }
 
 // Problem is a mistake in a file.
@@ -204,7 +204,10 @@ func (s *Set) build() {
 	})
 	registry, err := record.NewRegistry(b.all...)
 	if err != nil { // a mistake that the checks do not know
-		s.Problems = append(s.Problems, Problem{File: s.Declared[0].at.file, Text: "no kind of the files is served: " + err.Error()})
+		s.Problems = append(s.Problems, Problem{
+			File: s.Declared[0].at.file,
+			Text: "no kind of the files is served: " + err.Error(),
+		})
 		return
 	}
 	s.registry = registry
@@ -277,11 +280,20 @@ func (b *builder) add(d *Declared) {
 	}
 	if member := withoutEffect(d.Kind); member != "" {
 		const message = ` has no effect, because the changes of the kind are never captured; set capture = "asked", or "always"`
-		b.Problems = append(b.Problems, Problem{File: d.at.file, Line: d.at.lines[member], Warning: true, Text: member + message})
+		b.Problems = append(b.Problems, Problem{
+			File:    d.at.file,
+			Line:    d.at.lines[member],
+			Warning: true,
+			Text:    member + message,
+		})
 	}
 	for _, name := range []string{kind.Name, kind.Operation()} {
 		if key := strings.ToLower(name); b.taken[key] == "" {
-			b.taken[key] = fmt.Sprintf("also declared in %s", Problem{File: d.at.file, Line: d.at.lines[""], Text: kind.Name})
+			b.taken[key] = fmt.Sprintf("also declared in %s", Problem{
+				File: d.at.file,
+				Line: d.at.lines[""],
+				Text: kind.Name,
+			})
 		}
 	}
 
@@ -327,7 +339,9 @@ func (b *builder) extended(d *Declared, kind record.Kind) record.Kind {
 
 	kind.Fields = slices.Clone(kind.Fields)
 	for _, f := range d.Fields {
-		index := slices.IndexFunc(kind.Fields, func(field record.Field) bool { return strings.EqualFold(field.Name, f.Name) })
+		index := slices.IndexFunc(kind.Fields, func(field record.Field) bool {
+			return strings.EqualFold(field.Name, f.Name)
+		})
 		if index < 0 {
 			kind.Fields = append(kind.Fields, f)
 			continue

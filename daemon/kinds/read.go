@@ -18,7 +18,7 @@ import (
 type member struct {
 	name  string
 	into  func(*Declared) any      // a *string or *[]string
-	wrong func(text string) string // of a *string: returns the mistake in a text, empty for none
+	wrong func(text string) string // for a *string: returns the mistake in a text, empty for none
 }
 
 // members are in the order in which Write writes them.
@@ -76,20 +76,20 @@ var fieldTypes = slices.DeleteFunc(record.Types(), func(t record.Type) bool {
 // readType returns the field of a type such as "decimal?". Otherwise hint is the
 // mistake.
 func readType(name, text string) (f record.Field, hint string) {
-	t, null, known := record.ParseType(text)
-	if known && slices.Contains(fieldTypes, t) {
+	t, null, ok := record.ParseType(text)
+	if ok && slices.Contains(fieldTypes, t) {
 		return record.Field{Name: name, Type: t, Filter: t.Filter(), Null: null}, ""
 	}
 	plain := strings.TrimSuffix(text, "?")
 	names := make([]string, len(fieldTypes))
-	for i, t := range fieldTypes {
-		names[i] = t.String()
+	for i, fieldType := range fieldTypes {
+		names[i] = fieldType.String()
 	}
 	word, _, _ := strings.Cut(strings.ToLower(plain), "(")
 	near := record.DidYouMean(record.Suggest(plain, names))
 	for _, columns := range []map[string]record.Type{FileTypes, ServerTypes} {
-		if t, known := columns[word]; known {
-			near = record.DidYouMean([]string{t.String()})
+		if fieldType, ok := columns[word]; ok {
+			near = record.DidYouMean([]string{fieldType.String()})
 		}
 	}
 	if near == "" {

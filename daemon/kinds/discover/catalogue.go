@@ -22,7 +22,7 @@ type Object struct {
 	Schema, Name string // without a schema in an embedded file
 	View         bool
 	Columns      []Column
-	Unique       []mssql.KeyColumn // of the primary key, then of unique indexes
+	Unique       []mssql.KeyColumn // columns of the primary key, then of unique indexes
 	Problem      string            // why it cannot be read; empty if it can, or for lack of rights
 }
 

@@ -87,7 +87,9 @@ func (x *comparison) compare(fields []record.Field, columns []Column, leftOut ma
 		if reason != "" || c.Forbidden || leftOut[strings.ToLower(c.Name)] {
 			return true
 		}
-		return slices.ContainsFunc(fields, func(f record.Field) bool { return strings.EqualFold(f.ColumnName(), c.Name) })
+		return slices.ContainsFunc(fields, func(f record.Field) bool {
+			return strings.EqualFold(f.ColumnName(), c.Name)
+		})
 	})
 	for _, f := range removed {
 		i := x.renamed(f, added, removed)

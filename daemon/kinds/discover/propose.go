@@ -83,8 +83,8 @@ func nameClashes(objects []Object) map[string]bool {
 	clashes := make(map[string]bool)
 	for _, object := range objects {
 		name := strings.ToLower(identifier(object.Name))
-		schema, known := schemas[name]
-		if known && schema != object.Schema {
+		schema, ok := schemas[name]
+		if ok && schema != object.Schema {
 			clashes[name] = true
 		}
 		schemas[name] = object.Schema
@@ -240,7 +240,8 @@ func (o Object) setKey(d *kinds.Declared) {
 	}
 	if nullable := o.nullableKey(d); nullable != nil {
 		d.Comments = append(d.Comments, fmt.Sprintf("The table allows null in its primary key (%s). "+
-			"While a row has a null there, Cursor gets status 400, and changes are not captured.", strings.Join(nullable, ", ")))
+			"While a row has a null there, Cursor gets status 400, and changes are not captured.",
+			strings.Join(nullable, ", ")))
 	}
 }
 

@@ -23,7 +23,7 @@ const (
 // Object is a table, or a view of one.
 type Object struct {
 	Schema, Name string
-	Of           string // of a view, its table in the same schema
+	Of           string // table of a view, in the same schema
 	Columns      []Column
 	Primary      []string
 	Unique       [][]string
@@ -62,8 +62,15 @@ var every = []Column{
 
 var (
 	areas = []string{"DB", "CR", "IN", "SO", "PO", "JB", "GL", "BM", "SM", "HR"}
-	nouns = []string{"Main", "Lines", "Totals", "Documents", "CustomFields", "CustomValues", "History", "Notes", "Contacts", "Addresses", "Prices", "Batches", "Serials"}
-	odd   = []string{"Order", "Select", "User", "Group", "Index", "Price List 1", "Price-List-1", "Odd[Name", "O'Brien's", "2ndTable", "Größe", "a.b", "Totals  by  month", "Metadata"}
+	nouns = []string{
+		"Main", "Lines", "Totals", "Documents", "CustomFields", "CustomValues", "History",
+		"Notes", "Contacts", "Addresses", "Prices", "Batches", "Serials",
+	}
+	odd = []string{
+		"Order", "Select", "User", "Group", "Index", "Price List 1", "Price-List-1",
+		"Odd[Name", "O'Brien's", "2ndTable", "Größe", "a.b", "Totals  by  month",
+		"Metadata",
+	}
 )
 
 // Objects returns the tables, then the views.
@@ -212,7 +219,9 @@ func (o Object) create(name string, quote func(string) string, declared func(Col
 	}
 	all = append(all, "CREATE TABLE "+name+" ("+strings.Join(parts, ", ")+")")
 	for i, columns := range o.Unique {
-		all = append(all, fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)", quote(fmt.Sprintf("UQ_%s_%d", o.Name, i)), name, quoted(columns)))
+		all = append(all,
+			fmt.Sprintf("CREATE UNIQUE INDEX %s ON %s (%s)",
+				quote(fmt.Sprintf("UQ_%s_%d", o.Name, i)), name, quoted(columns)))
 	}
 	for row := 1; row <= o.Rows; row++ {
 		var values []string
@@ -221,7 +230,9 @@ func (o Object) create(name string, quote func(string) string, declared func(Col
 				values = append(values, c.value(row))
 			}
 		}
-		all = append(all, "INSERT INTO "+name+" ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(values, ", ")+")")
+		insert := "INSERT INTO " + name + " (" + strings.Join(names, ", ") + ")" +
+			" VALUES (" + strings.Join(values, ", ") + ")"
+		all = append(all, insert)
 	}
 	return all
 }
