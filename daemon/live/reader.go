@@ -21,7 +21,8 @@ type Reader struct {
 	topics      Topics
 	cursor      uint64 // number of the last change sent
 	resetReason string // reason of an initial reset; empty for none
-	peersJoined bool   // changes of other daemons are included since the start: sends one reset; guarded by the hub's lock
+	// changes of other daemons are included since the start: sends one reset; guarded by the hub's lock
+	peersJoined bool
 	wake        chan struct{}
 	broadcasts  chan []byte
 }
@@ -40,7 +41,9 @@ func (r *Reader) notify() {
 // Run passes the reader's events to send until ctx is done. It returns ErrClosed,
 // ErrBehind or ErrStalled, or the error of ctx, check or send. send must return soon
 // after its context is done. check is called at intervals; its error ends the stream.
-func (r *Reader) Run(ctx context.Context, send func(context.Context, []byte) error, check func(context.Context) error) error {
+func (r *Reader) Run(
+	ctx context.Context, send func(context.Context, []byte) error, check func(context.Context) error,
+) error {
 	defer r.hub.leave(r)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
