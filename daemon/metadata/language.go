@@ -25,7 +25,7 @@ type Language struct {
 	keywords  string            // reserved words, which names can be if @ precedes them
 	provided  []string          // classes that the client library declares
 
-	text *template.Template // of the classes
+	text *template.Template // template of the classes
 }
 
 // typeScript has the types of both TypeScript files.
@@ -41,23 +41,48 @@ const byteList = "byte list"
 
 // languages are the languages in the order of the index.
 var languages = []*Language{
-	newLanguage("types.ts", Language{Name: "typescript", Operation: "TypeScript", Summary: "Types for the TypeScript client of ServiceStack",
-		block: "export namespace %s {\n", scalars: typeScript, list: "%s[]", values: "{ [name: string]: %s }", quoted: true}),
-	newLanguage("types.d.ts", Language{Name: "typescript.d", Operation: "TypeScriptDeclarations", Summary: "Type declarations for TypeScript, without code",
-		block: "declare namespace %s {\n", scalars: typeScript, list: "%s[]", values: "{ [name: string]: %s }", quoted: true}),
-	newLanguage("types.cs", Language{Name: "csharp", Operation: "CSharp", Summary: "Types for the .NET clients of ServiceStack",
-		namespace: "Whd", block: "namespace %s\n{\n",
+	newLanguage("types.ts", Language{
+		Name:      "typescript",
+		Operation: "TypeScript",
+		Summary:   "Types for the TypeScript client of ServiceStack",
+		block:     "export namespace %s {\n",
+		scalars:   typeScript,
+		list:      "%s[]",
+		values:    "{ [name: string]: %s }",
+		quoted:    true,
+	}),
+	newLanguage("types.d.ts", Language{
+		Name:      "typescript.d",
+		Operation: "TypeScriptDeclarations",
+		Summary:   "Type declarations for TypeScript, without code",
+		block:     "declare namespace %s {\n",
+		scalars:   typeScript,
+		list:      "%s[]",
+		values:    "{ [name: string]: %s }",
+		quoted:    true,
+	}),
+	newLanguage("types.cs", Language{
+		Name:      "csharp",
+		Operation: "CSharp",
+		Summary:   "Types for the .NET clients of ServiceStack",
+		namespace: "Whd",
+		block:     "namespace %s\n{\n",
 		scalars: map[string]string{
 			"int": "int", "short": "short", "byte": "byte", "long": "long", "decimal": "decimal", "double": "double", "bool": "bool", "string": "string",
 			"DateTime": "DateTime", "date": "DateTime", "byte[]": "byte[]", "Guid": "Guid", "TimeSpan": "TimeSpan", "object": "object", byteList: "byte[]",
 		},
-		nullable: []string{"int", "short", "byte", "long", "decimal", "double", "bool", "DateTime", "date", "Guid", "TimeSpan"},
-		list:     "List<%s>", values: "Dictionary<string, %s>",
+		nullable: []string{
+			"int", "short", "byte", "long", "decimal", "double", "bool", "DateTime", "date",
+			"Guid", "TimeSpan",
+		},
+		list:   "List<%s>",
+		values: "Dictionary<string, %s>",
 		keywords: " abstract as base bool break byte case catch char checked class const continue decimal default delegate do double else enum event explicit extern" +
 			" false finally fixed float for foreach goto if implicit in int interface internal is lock long namespace new null object operator out override params" +
 			" private protected public readonly ref return sbyte sealed short sizeof stackalloc static string struct switch this throw true try typeof uint ulong" +
 			" unchecked unsafe ushort using virtual void volatile while ",
-		provided: []string{"Authenticate", "AuthenticateResponse", "ResponseStatus", "FieldError"}}),
+		provided: []string{"Authenticate", "AuthenticateResponse", "ResponseStatus", "FieldError"},
+	}),
 }
 
 // Languages returns the languages for which types are generated.
@@ -68,7 +93,12 @@ var typeTemplates embed.FS
 
 // newLanguage reads the template of the classes.
 func newLanguage(file string, l Language) *Language {
-	l.text = template.Must(template.New(file).Funcs(template.FuncMap{"join": strings.Join, "type": l.typeOf, "member": l.member, "verb": verb}).ParseFS(typeTemplates, "templates/"+file))
+	l.text = template.Must(template.New(file).Funcs(template.FuncMap{
+		"join":   strings.Join,
+		"type":   l.typeOf,
+		"member": l.member,
+		"verb":   verb,
+	}).ParseFS(typeTemplates, "templates/"+file))
 	return &l
 }
 

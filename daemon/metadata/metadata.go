@@ -30,16 +30,17 @@ type Operation struct {
 	Name     string
 	Group    string
 	Summary  string
-	Kind     *record.Kind // of a query; its fields are request members
+	Kind     *record.Kind // kind of a query; its fields are request members
 	Members  []Member     // in addition to those of the kind and of every query
 	Response any          // a value of the response type; nil for none
 	Media    string       // media type of a response that is not a document
-	Formats  []string     // of responses; nil for all
+	Formats  []string     // formats of responses; nil for all
 	Role     string       // the lowest role allowed; empty if no login is required
 	Aliases  []string     // other names
-	Compact  bool         // of a query among hundreds: OpenAPI has its shortest route without headers, and one schema of its members for parameters
-	Divided  bool         // whether an alias has only some of the routes, which its class must not inherit from this one's
-	Routes   []Route
+	Compact  bool         // one query among hundreds: OpenAPI has its shortest route without headers, and one schema of its members for parameters
+	// whether an alias has only some of the routes, which its class must not inherit from this one's
+	Divided bool
+	Routes  []Route
 
 	NameRoutes []Route // those by name that every operation has; only the metadata lists them
 }
@@ -67,7 +68,9 @@ const formatMember = "{Format}"
 // ignoring letter case.
 func (s *Service) Lookup(name string) (*Operation, bool) {
 	same := func(other string) bool { return strings.EqualFold(other, name) }
-	at := slices.IndexFunc(s.Operations, func(o Operation) bool { return same(o.Name) || slices.ContainsFunc(o.Aliases, same) })
+	at := slices.IndexFunc(s.Operations, func(o Operation) bool {
+		return same(o.Name) || slices.ContainsFunc(o.Aliases, same)
+	})
 	if at < 0 {
 		at = slices.IndexFunc(s.Operations, func(o Operation) bool { return o.Kind != nil && same(o.Kind.Name) })
 	}
@@ -162,7 +165,13 @@ func (o *Operation) response() *shape {
 
 // Document returns the list of operations.
 func (s *Service) Document(serviceURL string) wire.Metadata {
-	doc := wire.Metadata{Service: "whd", Version: s.Version, URL: serviceURL, WebhooksHostURL: s.HostURL, Operations: make([]wire.Operation, len(s.Operations))}
+	doc := wire.Metadata{
+		Service:         "whd",
+		Version:         s.Version,
+		URL:             serviceURL,
+		WebhooksHostURL: s.HostURL,
+		Operations:      make([]wire.Operation, len(s.Operations)),
+	}
 	for i := range s.Operations {
 		doc.Operations[i] = s.Operations[i].outline()
 	}
@@ -171,7 +180,12 @@ func (s *Service) Document(serviceURL string) wire.Metadata {
 
 // OperationDocument returns the full description of one operation.
 func (s *Service) OperationDocument(o *Operation, serviceURL string) wire.Metadata {
-	return wire.Metadata{Service: "whd", Version: s.Version, URL: serviceURL, Operations: []wire.Operation{o.document(serviceURL)}}
+	return wire.Metadata{
+		Service:    "whd",
+		Version:    s.Version,
+		URL:        serviceURL,
+		Operations: []wire.Operation{o.document(serviceURL)},
+	}
 }
 
 // outline returns the operation as the list of operations shows it.
@@ -201,7 +215,11 @@ func (o *Operation) document(serviceURL string) wire.Operation {
 			response = response.item
 		}
 		for _, f := range response.fields {
-			doc.Fields = append(doc.Fields, wire.OperationField{Name: f.name, Type: f.shape.typeName(), Deprecated: f.replacement})
+			doc.Fields = append(doc.Fields, wire.OperationField{
+				Name:       f.name,
+				Type:       f.shape.typeName(),
+				Deprecated: f.replacement,
+			})
 		}
 	}
 	return doc

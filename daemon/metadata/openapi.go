@@ -67,7 +67,8 @@ func Servers(address string) []byte {
 func Host(address string) []byte {
 	scheme, after, _ := strings.Cut(address, "://")
 	host, base, _ := strings.Cut(after, "/")
-	return fmt.Appendf(nil, `{"host":%s,"basePath":%s,"schemes":[%s],`, jsonText(host), jsonText("/"+base), jsonText(scheme))
+	return fmt.Appendf(nil, `{"host":%s,"basePath":%s,"schemes":[%s],`,
+		jsonText(host), jsonText("/"+base), jsonText(scheme))
 }
 
 func (s *Service) openAPI() object {
@@ -110,8 +111,8 @@ func sharedPaths(operations []Operation) map[string]bool {
 	shared := make(map[string]bool)
 	for _, o := range operations {
 		for _, r := range o.Routes {
-			name, known := first[r.Path]
-			if known && name != o.Name {
+			name, ok := first[r.Path]
+			if ok && name != o.Name {
 				shared[r.Path] = true
 			}
 			first[r.Path] = o.Name
@@ -126,8 +127,12 @@ func (d *description) components() object {
 		"securitySchemes": object{
 			"session":       object{"type": "apiKey", "in": "cookie", "name": wire.SessionCookie},
 			"sessionHeader": object{"type": "apiKey", "in": "header", "name": wire.HeaderSessionID},
-			"basic":         object{"type": "http", "scheme": "basic", "description": "user name and password, or an API key as user name"},
-			"bearer":        object{"type": "http", "scheme": "bearer", "description": "an API key"},
+			"basic": object{
+				"type":        "http",
+				"scheme":      "basic",
+				"description": "user name and password, or an API key as user name",
+			},
+			"bearer": object{"type": "http", "scheme": "bearer", "description": "an API key"},
 		},
 	}
 }
@@ -147,8 +152,8 @@ func (d *description) operation(o *Operation) {
 		routes = []Route{slices.MinFunc(routes, func(a, b Route) int { return cmp.Compare(len(a.Path), len(b.Path)) })}
 	}
 	for i, r := range routes {
-		path, known := d.paths[r.Path].(object)
-		if !known {
+		path, ok := d.paths[r.Path].(object)
+		if !ok {
 			all := d.pathParameters(o, r.Path)
 			if !d.shared[r.Path] {
 				all = append(all, d.kindParameters(o, r.Path)...)
@@ -346,11 +351,13 @@ func queryHeaders() object {
 		return object{"description": help, "schema": object{"type": kind}}
 	}
 	return object{
-		wire.HeaderRowCount:       header("Number of rows; sent as a trailer if the response is streamed", "integer"),
-		wire.HeaderDigest:         header("SHA-256 of the body, if requested by Want-Digest; sent as a trailer if the response is streamed", "string"),
-		wire.HeaderTakeClamped:    header("The maximum Take, if the requested one was larger", "integer"),
-		wire.HeaderFormulaGuard:   header("Of CSV: whether an apostrophe is before texts that begin like a formula. A request with the header and the value false gets CSV without", "boolean"),
-		wire.HeaderIgnoredMembers: header("Request members that are unknown, or have a value that was ignored", "string"),
+		wire.HeaderRowCount:    header("Number of rows; sent as a trailer if the response is streamed", "integer"),
+		wire.HeaderDigest:      header("SHA-256 of the body, if requested by Want-Digest; sent as a trailer if the response is streamed", "string"),
+		wire.HeaderTakeClamped: header("The maximum Take, if the requested one was larger", "integer"),
+		wire.HeaderFormulaGuard: header("Of CSV: whether an apostrophe is before texts that begin like a formula. A request with the header and the value false gets CSV without",
+			"boolean"),
+		wire.HeaderIgnoredMembers: header("Request members that are unknown, or have a value that was ignored",
+			"string"),
 	}
 }
 
@@ -391,6 +398,12 @@ func (d *description) kindRequest(o *Operation) {
 	}
 	d.all[o.Name] = objectSchema(members, nil)
 	if o.Compact {
-		d.parameters[o.Kind.Name+compactSuffix] = object{"name": "members", "in": "query", "style": "form", "explode": true, "schema": ref("schemas", o.Name)}
+		d.parameters[o.Kind.Name+compactSuffix] = object{
+			"name":    "members",
+			"in":      "query",
+			"style":   "form",
+			"explode": true,
+			"schema":  ref("schemas", o.Name),
+		}
 	}
 }

@@ -16,7 +16,10 @@ import (
 //go:embed templates/*.html
 var templates embed.FS
 
-var pages = template.Must(encode.Layout().Funcs(template.FuncMap{"join": strings.Join, "verbs": verbs}).ParseFS(templates, "templates/*.html"))
+var pages = template.Must(encode.Layout().Funcs(template.FuncMap{
+	"join":  strings.Join,
+	"verbs": verbs,
+}).ParseFS(templates, "templates/*.html"))
 
 // indexPage is the data of the list of operations.
 type indexPage struct {

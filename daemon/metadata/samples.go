@@ -26,13 +26,19 @@ func (o sampler) all() []wire.OperationSample {
 	}
 	var samples []wire.OperationSample
 	if o.Kind != nil {
-		samples = append(samples, wire.OperationSample{Format: "JSON, members in the body", Command: o.sample(encode.Formats()[0], true)})
+		samples = append(samples, wire.OperationSample{
+			Format:  "JSON, members in the body",
+			Command: o.sample(encode.Formats()[0], true),
+		})
 	}
 	for _, f := range encode.Formats() {
 		if o.Formats != nil && !slices.Contains(o.Formats, f.Name) {
 			continue
 		}
-		samples = append(samples, wire.OperationSample{Format: strings.ToUpper(f.Name), Command: o.sample(f, o.Kind == nil)})
+		samples = append(samples, wire.OperationSample{
+			Format:  strings.ToUpper(f.Name),
+			Command: o.sample(f, o.Kind == nil),
+		})
 		if o.Media != "" || o.Response == nil && o.Kind == nil {
 			samples[0].Format = "curl"
 			break
@@ -82,7 +88,8 @@ func (o sampler) sample(f encode.Format, inBody bool) string {
 		if method != "POST" {
 			command += " -X " + method
 		}
-		return command + " \\\n  -H 'Content-Type: application/json' -d " + quoted(sampleBody(values)) + " \\\n  " + quoted(address)
+		return command + " \\\n  -H 'Content-Type: application/json' -d " + quoted(sampleBody(values)) +
+			" \\\n  " + quoted(address)
 	}
 	return command + " \\\n  " + quoted(address)
 }
@@ -96,7 +103,9 @@ type sampleValue struct{ name, text, json string }
 var examples = map[string]any{
 	"BillID": "45A7XTVRNIFJJF7M4YW7", "StageID": "A56V5IQ50VDJZMTSBHOH", "SettingID": "ac11c1bf-8086-46f3-b0c6-1e332c539728", "Contents": "Sewing",
 	"UserName": "kim", "Password": "correct horse battery staple", "DisplayName": "Kim Lee", "Role": "reader", "Name": "Web shop", "ExpiryDateTime": "2030-12-31", "Date": "2024-01-31",
-	"EventName": "debtor.updated", "URL": "https://shop.example/events", "Body": object{"DebtorID": "0001"}, "Header[]": []any{object{"Name": "X-Shop", "Value": "7"}}, "RetrySchedule": "5s,30s,2m", "Where": object{},
+	"EventName": "debtor.updated", "URL": "https://shop.example/events",
+	"Body": object{"DebtorID": "0001"}, "Header[]": []any{object{"Name": "X-Shop", "Value": "7"}},
+	"RetrySchedule": "5s,30s,2m", "Where": object{},
 	"Status": 3, "DryRun": true, "Window": "60m", "KeepFor": "12h", "Skip": 0, "Take": 5, "Format": "json", "op": "SO_TotalsQuery", "Topics": "stats",
 	"bool": true, "int": 1, "long": 1, "decimal": 1, "DateTime": "2024-01-31", "string[]": []any{"..."},
 }
@@ -108,7 +117,8 @@ func (o sampler) values(path string) []sampleValue {
 		values = kindSample(o.Kind)
 	}
 	for _, m := range o.outsidePath(path) {
-		if m.Required || o.Kind == nil && (examples[m.Name] != nil || m.Type != "string" && m.Type != "Header[]") {
+		hasExample := examples[m.Name] != nil || m.Type != "string" && m.Type != "Header[]"
+		if m.Required || o.Kind == nil && hasExample {
 			values = append(values, sample(m))
 		}
 	}

@@ -94,7 +94,7 @@ func scalar(typeName string) object {
 
 // memberSchema returns the schema of a request member, which may be a list.
 func memberSchema(typeName string) object {
-	if _, known := scalars[typeName]; known {
+	if _, ok := scalars[typeName]; ok {
 		return accepted(typeName)
 	}
 	if item, list := strings.CutSuffix(typeName, "[]"); list {
@@ -154,7 +154,7 @@ func (s *schemas) schemaOfShape(sh *shape) object {
 		return scalar(sh.scalar)
 	}
 	name := s.name(sh)
-	if _, known := s.all[name]; !known {
+	if _, ok := s.all[name]; !ok {
 		s.all[name] = object{} // stops the recursion into recursive types
 		members, required := properties{}, []string{}
 		for _, f := range sh.fields {

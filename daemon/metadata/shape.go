@@ -11,17 +11,17 @@ import (
 
 // shape is the JSON form of a Go type.
 type shape struct {
-	scalar string // of a scalar, as in record.Type; "object" for any value
-	name   string // of an object with members
-	item   *shape // of a list
-	value  *shape // of a dictionary
+	scalar string // type of a scalar, as in record.Type; "object" for any value
+	name   string // name of an object with members
+	item   *shape // shape of the items of a list
+	value  *shape // shape of the values of a dictionary
 	fields []shapeField
 }
 
 type shapeField struct {
 	name        string
 	optional    bool
-	replacement string // of a deprecated member: the member to use instead
+	replacement string // for a deprecated member: the member to use instead
 	shape       *shape
 }
 
@@ -74,7 +74,8 @@ func shapeOfStruct(t reflect.Type) *shape {
 		return &shape{scalar: "date"}
 	}
 	// Types with their own MarshalJSON are strings in our documents.
-	if marshaler := reflect.TypeFor[json.Marshaler](); t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) {
+	marshaler := reflect.TypeFor[json.Marshaler]()
+	if t.Implements(marshaler) || reflect.PointerTo(t).Implements(marshaler) {
 		return &shape{scalar: "string"}
 	}
 	s := &shape{name: t.Name()}
@@ -108,7 +109,7 @@ func shapeOfStruct(t reflect.Type) *shape {
 // itself a named JSON member.
 func hidden(t reflect.Type, f reflect.StructField) bool {
 	for i := 1; i < len(f.Index); i++ {
-		if _, named := t.FieldByIndex(f.Index[:i]).Tag.Lookup("json"); named {
+		if _, ok := t.FieldByIndex(f.Index[:i]).Tag.Lookup("json"); ok {
 			return true
 		}
 	}

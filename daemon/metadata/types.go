@@ -25,7 +25,9 @@ type Types struct {
 func (l *Language) Types(s *Service) (*Types, error) {
 	t := &Types{language: l, version: cmp.Or(s.Version, "0"), made: time.Now()}
 	var text bytes.Buffer
-	err := l.text.Execute(&text, slices.DeleteFunc(newClasses(s.Operations).all, func(c class) bool { return slices.Contains(l.provided, c.Name) }))
+	err := l.text.Execute(&text, slices.DeleteFunc(newClasses(s.Operations).all, func(c class) bool {
+		return slices.Contains(l.provided, c.Name)
+	}))
 	t.classes = text.Bytes()
 	return t, err
 }
@@ -62,20 +64,20 @@ func (t *Types) File(baseURL, namespace string) []byte {
 // response.
 type class struct {
 	Name    string
-	Base    string // of a second name of a request: the class of the first
+	Base    string // for a second name of a request: the class of the first
 	Members []classMember
 
-	Operation *Operation // of a request
-	Method    string     // of a request
-	Row       string     // of a query: the class of the rows
-	Returns   string     // of a request: the type of the response, empty for none
-	Item      string     // of a request that returns a list: the type of the items
+	Operation *Operation // operation of a request
+	Method    string     // method of a request
+	Row       string     // for a query: the class of the rows
+	Returns   string     // for a request: the type of the response, empty for none
+	Item      string     // for a request that returns a list: the type of the items
 }
 
 type classMember struct {
 	Name        string
 	Type        string // in the notation of the published interface, with List<T> for lists of objects
-	Replacement string // of a deprecated member: the member to use instead
+	Replacement string // for a deprecated member: the member to use instead
 }
 
 // classes collects the classes of all operations, each after those that it uses.
@@ -195,5 +197,7 @@ func className(name string) string { return strings.Map(identifierRune, name) }
 
 // CustomRoutes returns the routes that do not have the name of a format in their path.
 func (o *Operation) CustomRoutes() []Route {
-	return slices.DeleteFunc(slices.Clone(o.Routes), func(r Route) bool { return strings.Contains(r.Path, formatMember) })
+	return slices.DeleteFunc(slices.Clone(o.Routes), func(r Route) bool {
+		return strings.Contains(r.Path, formatMember)
+	})
 }
