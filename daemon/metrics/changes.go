@@ -23,8 +23,9 @@ func (m *Metrics) WatchChanges(list func(context.Context) ([]wire.Capture, error
 		return prometheus.NewDesc(name, help, append([]string{"kind"}, labels...), nil)
 	}
 	m.registry.MustRegister(&captures{
-		list:    list,
-		lag:     describe("whd_changes_lag_seconds", "Time since the start of the last look that found all changes of a kind."),
+		list: list,
+		lag: describe("whd_changes_lag_seconds",
+			"Time since the start of the last look that found all changes of a kind."),
 		changes: describe("whd_changes_total", "Changes captured.", "op"),
 		swept:   describe("whd_changes_swept_rows_total", "Rows read by sweeps."),
 	})

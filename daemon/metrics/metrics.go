@@ -24,7 +24,7 @@ type Metrics struct {
 	aborted  prometheus.Counter
 	bytes    prometheus.Counter
 	ignored  *prometheus.CounterVec
-	accounts accounts // of ignored
+	accounts accounts // accounts of ignored members
 	public   bool
 
 	Misdirected prometheus.Counter
@@ -41,18 +41,39 @@ func New(c Config) *Metrics {
 	m := &Metrics{
 		public:   c.Public,
 		registry: prometheus.NewRegistry(),
-		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "whd_http_requests_in_work", Help: "Requests being handled."}),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "whd_http_requests_total", Help: "Requests answered."}, []string{"operation", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "whd_http_request_seconds", Help: "Time from request to last byte.",
-			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60}}, []string{"operation"}),
-		aborted: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_replies_aborted_total", Help: "Responses aborted after their first byte, by the service or by the client."}),
-		bytes:   prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_reply_bytes_total", Help: "Bytes of response bodies."}),
+		InFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "whd_http_requests_in_work",
+			Help: "Requests being handled.",
+		}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "whd_http_requests_total",
+			Help: "Requests answered.",
+		}, []string{"operation", "status"}),
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "whd_http_request_seconds",
+			Help:    "Time from request to last byte.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60},
+		}, []string{"operation"}),
+		aborted: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "whd_http_replies_aborted_total",
+			Help: "Responses aborted after their first byte, by the service or by the client.",
+		}),
+		bytes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "whd_http_reply_bytes_total",
+			Help: "Bytes of response bodies.",
+		}),
 		ignored: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "whd_http_requests_with_ignored_members_total",
 			Help: "Requests with members that were ignored, by operation and by user or API key: empty without a login, " + otherAccounts + " beyond " + strconv.Itoa(maxAccounts) + " names; " + hiddenAccount + " instead of names unless metrics.listen is set."}, []string{"operation", "account"}),
 
-		Misdirected: prometheus.NewCounter(prometheus.CounterOpts{Name: "whd_http_misdirected_requests_total", Help: "Unauthenticated requests rejected because their Host is not a name of the service."}),
+		Misdirected: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "whd_http_misdirected_requests_total",
+			Help: "Unauthenticated requests rejected because their Host is not a name of the service.",
+		}),
 	}
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "whd_build_info", Help: "Always 1; the label is the program version."}, []string{"version"})
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "whd_build_info",
+		Help: "Always 1; the label is the program version.",
+	}, []string{"version"})
 	build.WithLabelValues(c.Version).Set(1)
 	m.registry.MustRegister(build, m.InFlight, m.requests, m.seconds, m.aborted, m.bytes, m.ignored, m.Misdirected,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -115,7 +136,13 @@ func (a *accounts) label(name string) string {
 
 // counter registers a counter that is read at each scrape.
 func (m *Metrics) counter(name, help string, labels prometheus.Labels, value func() int64) {
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels}, func() float64 { return float64(value()) }))
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name:        name,
+		Help:        help,
+		ConstLabels: labels,
+	}, func() float64 {
+		return float64(value())
+	}))
 }
 
 // gauge registers a gauge that is read at each scrape.
@@ -130,21 +157,28 @@ func (m *Metrics) WatchBodies(held func() float64) {
 
 // WatchReplies exports the number of bytes held by responses.
 func (m *Metrics) WatchReplies(held func() float64) {
-	m.gauge("whd_http_reply_memory_bytes", "Bytes of http.reply_memory in use by responses that clients are reading.", held)
+	m.gauge("whd_http_reply_memory_bytes",
+		"Bytes of http.reply_memory in use by responses that clients are reading.", held)
 }
 
 // WatchClients exports the number of connections from clients, of those that were closed to make
 // room for others, and of those that were refused.
 func (m *Metrics) WatchClients(open func() int, closed, refused func() int64) {
 	m.gauge("whd_http_connections", "Open connections from clients.", func() float64 { return float64(open()) })
-	m.counter("whd_http_connections_closed_total", "Silent connections closed because there were too many.", nil, closed)
-	m.counter("whd_http_connections_refused_total", "New connections refused because there were too many, all with a request in progress.", nil, refused)
+	m.counter("whd_http_connections_closed_total",
+		"Silent connections closed because there were too many.", nil, closed)
+	m.counter("whd_http_connections_refused_total",
+		"New connections refused because there were too many, all with a request in progress.", nil, refused)
 }
 
 // WatchSpill adds the metrics of responses that clients have not read yet.
 func (m *Metrics) WatchSpill(s *spill.Space) {
-	m.gauge("whd_http_spill_bytes", "Disk space taken by responses from SQL Server that clients have not read yet.", func() float64 { return float64(s.Held()) })
-	m.counter("whd_http_spill_aborted_total", "Responses aborted because a client read too slowly and erp.spill, or the volume, had no more space.", nil, s.Aborted)
+	m.gauge("whd_http_spill_bytes",
+		"Disk space taken by responses from SQL Server that clients have not read yet.",
+		func() float64 { return float64(s.Held()) })
+	m.counter("whd_http_spill_aborted_total",
+		"Responses aborted because a client read too slowly and erp.spill, or the volume, had no more space.",
+		nil, s.Aborted)
 }
 
 // WatchLines adds the metric of lines of the daemon's own log, nil for none dropped.
@@ -157,10 +191,18 @@ func (m *Metrics) WatchLines(lost func() int64) {
 
 // WatchLog exports the counters and the buffer size of the request log.
 func (m *Metrics) WatchLog(r *requestlog.Recorder) {
-	m.counter("whd_requestlog_entries_written_total", "Request log entries written.", nil, func() int64 { return r.Counts().Written })
-	m.counter("whd_requestlog_entries_dropped_total", "Request log entries dropped.", nil, func() int64 { return r.Counts().Dropped })
-	m.counter("whd_requestlog_write_failures_total", "Failed writes of the request log.", nil, func() int64 { return r.Counts().Failures })
-	m.gauge("whd_requestlog_buffered_entries", "Request log entries waiting to be written.", func() float64 { return float64(r.Depth().Entries) })
+	m.counter("whd_requestlog_entries_written_total", "Request log entries written.", nil, func() int64 {
+		return r.Counts().Written
+	})
+	m.counter("whd_requestlog_entries_dropped_total", "Request log entries dropped.", nil, func() int64 {
+		return r.Counts().Dropped
+	})
+	m.counter("whd_requestlog_write_failures_total", "Failed writes of the request log.", nil, func() int64 {
+		return r.Counts().Failures
+	})
+	m.gauge("whd_requestlog_buffered_entries", "Request log entries waiting to be written.", func() float64 {
+		return float64(r.Depth().Entries)
+	})
 }
 
 // WatchStreams exports the metrics of live streams, and why the service dropped or
@@ -172,5 +214,7 @@ func (m *Metrics) WatchStreams(h *live.Hub) {
 	m.counter(dropped, help, prometheus.Labels{"cause": "behind"}, func() int64 { return h.Counts().Behind })
 	m.counter(dropped, help, prometheus.Labels{"cause": "stalled"}, func() int64 { return h.Counts().Stalled })
 	m.counter(dropped, help, prometheus.Labels{"cause": "refused"}, func() int64 { return h.Counts().Refused })
-	m.counter("whd_stream_events_skipped_total", "Statistics and request events skipped for slow live streams.", nil, func() int64 { return h.Counts().Skipped })
+	m.counter("whd_stream_events_skipped_total",
+		"Statistics and request events skipped for slow live streams.",
+		nil, func() int64 { return h.Counts().Skipped })
 }
