@@ -30,10 +30,12 @@ func (c *Conn) Catalogue(ctx context.Context, t Table) ([]Column, error) {
 func (c *Conn) listColumns(ctx context.Context, t Table) ([]Column, error) {
 	name := Column{Type: "nvarchar", Length: 128}
 	rows, err := c.Query(ctx, Query{
-		SQL:    catalogueSQL + " FROM " + t.qualifier() + "INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @p1 AND TABLE_NAME = @p2 ORDER BY ORDINAL_POSITION",
+		SQL: catalogueSQL + " FROM " + t.qualifier() +
+			"INFORMATION_SCHEMA.COLUMNS WHERE TABLE_SCHEMA = @p1 AND TABLE_NAME = @p2 ORDER BY ORDINAL_POSITION",
 		Params: []Param{Text(name, t.Schema), Text(name, t.Name)},
 		Types: []record.Type{
-			record.Text, record.Text, record.Int, record.Int, record.Int, record.Text, record.Text, record.Int, record.Int,
+			record.Text, record.Text, record.Int, record.Int, record.Int, record.Text,
+			record.Text, record.Int, record.Int,
 		},
 	})
 	if err != nil {
@@ -91,7 +93,9 @@ const leadingSQL = "SELECT c.name FROM %[1]sindexes i JOIN %[1]sindex_columns k 
 
 // Leading returns the first columns of the indexes of a table that contain all of its rows.
 func (c *Conn) Leading(ctx context.Context, t Table) (names []string, err error) {
-	err = facts(ctx, c, t, leadingSQL, []record.Type{record.Text}, func(cells []row.Cell) { names = append(names, string(cells[0].Data)) })
+	err = facts(ctx, c, t, leadingSQL, []record.Type{record.Text}, func(cells []row.Cell) {
+		names = append(names, string(cells[0].Data))
+	})
 	return names, err
 }
 

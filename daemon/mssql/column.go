@@ -10,12 +10,12 @@ import (
 type Column struct {
 	Name              string
 	Type              string // lower case, without length or precision
-	Length            int    // of text in characters, of binary in bytes; -1 for max, 0 if not applicable
-	Precision         int    // of numbers, in digits
+	Length            int    // length of text in characters, of binary in bytes; -1 for max, 0 if not applicable
+	Precision         int    // precision of numbers, in digits
 	Scale             int
 	Nullable          bool
-	Collation         string // of text columns
-	CodePage          int    // of char and varchar columns
+	Collation         string // collation of text columns
+	CodePage          int    // code page of char and varchar columns
 	ParameterCodePage int    // code page of varchar parameters, which is that of the connection's database
 }
 

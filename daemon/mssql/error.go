@@ -38,7 +38,9 @@ func (e *Error) Error() string { return fmt.Sprintf("mssql: %s (%d)", e.Message,
 const babelfishUnmapped = 33557097
 
 func (e *Error) hasText(words ...string) bool {
-	return e.Number == babelfishUnmapped && slices.ContainsFunc(words, func(w string) bool { return strings.Contains(e.Message, w) })
+	return e.Number == babelfishUnmapped && slices.ContainsFunc(words, func(w string) bool {
+		return strings.Contains(e.Message, w)
+	})
 }
 
 func (e *Error) hasNumber(numbers ...int) bool { return slices.Contains(numbers, e.Number) }
@@ -60,7 +62,8 @@ func (e *Error) Forbidden() bool {
 
 // LoginFailed reports whether the login was rejected.
 func (e *Error) LoginFailed() bool {
-	return e.hasNumber(18452, 18456, 18470, 18486, 18487, 18488, 40615) || e.hasText("authentication failed", "not permitted to log in")
+	return e.hasNumber(18452, 18456, 18470, 18486, 18487, 18488, 40615) ||
+		e.hasText("authentication failed", "not permitted to log in")
 }
 
 // Unavailable reports whether the server or database is temporarily unavailable: starting,
@@ -74,8 +77,10 @@ func (e *Error) Unavailable() bool {
 	if slices.ContainsFunc(unavailableRanges, hasNumber) {
 		return true
 	}
-	return e.hasNumber(233, 596, 701, 802, 911, 942, 945, 4060, 6005, 6006, 8645, 8651, 9002, 10928, 10929, 17142, 18401, 40197, 40501, 40613) ||
-		e.hasText("starting up", "shutting down", "recovery mode", "not yet accepting", "too many clients", "terminating connection", "out of memory")
+	return e.hasNumber(233, 596, 701, 802, 911, 942, 945, 4060, 6005, 6006, 8645, 8651, 9002, 10928,
+		10929, 17142, 18401, 40197, 40501, 40613) ||
+		e.hasText("starting up", "shutting down", "recovery mode", "not yet accepting",
+			"too many clients", "terminating connection", "out of memory")
 }
 
 // unavailableRanges are the first and last numbers of ranges of errors for which Unavailable is
@@ -101,14 +106,17 @@ func (e *Error) Overflow() bool {
 // Conversion reports whether a value cannot be converted to another type, or a text
 // has a character that the database does not support.
 func (e *Error) Conversion() bool {
-	return e.hasNumber(235, 241, 242, 245, 293, 295, 8114, 8169) || e.hasText("code point 0", "invalid input syntax", "invalid character value", "invalid value for")
+	return e.hasNumber(235, 241, 242, 245, 293, 295, 8114, 8169) ||
+		e.hasText("code point 0", "invalid input syntax", "invalid character value", "invalid value for")
 }
 
 // Incomparable reports whether an operation does not support the type or collation of a
 // column, independent of its values.
 func (e *Error) Incomparable() bool {
 	return e.hasNumber(206, 257, 305, 306, 402, 403, 421, 468, 529, 8116, 8117) ||
-		e.hasText("operator does not exist", "could not identify an ordering operator", "could not identify an equality operator", "could not determine which collation")
+		e.hasText("operator does not exist",
+			"could not identify an ordering operator",
+			"could not identify an equality operator", "could not determine which collation")
 }
 
 // TooComplex reports whether a statement exceeds the limits of the query optimizer.
@@ -120,7 +128,8 @@ func (e *Error) InvalidView() bool { return e.hasNumber(4121, 4413, 4502) }
 // DataError reports whether a computation failed for a value, such as a division by zero.
 // Only views can cause it, since our statements do not compute.
 func (e *Error) DataError() bool {
-	return e.hasNumber(512, 536, 537, 3623, 8134) || e.hasText("division by zero", "more than one row returned", "negative substring", "logarithm", "square root")
+	return e.hasNumber(512, 536, 537, 3623, 8134) ||
+		e.hasText("division by zero", "more than one row returned", "negative substring", "logarithm", "square root")
 }
 
 // LinkedServer reports whether a linked server that the statement reads from is unavailable.

@@ -19,7 +19,7 @@ import (
 type Conn struct {
 	server *Server
 	rows   *Rows         // rows of the last query
-	limit  time.Duration // of each statement; 0 for none
+	limit  time.Duration // time limit of each statement; 0 for none
 
 	mu      sync.Mutex // protects the fields below against Abort
 	pooled  *sql.Conn

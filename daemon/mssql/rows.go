@@ -26,7 +26,7 @@ type Rows struct {
 	cells   []row.Cell
 	scratch []byte
 
-	limited context.Context // of a statement with a time limit of its own, else nil
+	limited context.Context // context of a statement with a time limit of its own, else nil
 	cancel  context.CancelFunc
 }
 
@@ -49,7 +49,8 @@ func (e *ColumnTypeError) Error() string {
 	if e.Value == "" {
 		return fmt.Sprintf("column %s is %s in the database, which does not fit %s", e.Column, e.Type, e.FieldType)
 	}
-	return fmt.Sprintf("column %s is %s in the database and contains %.40q, which does not fit %s", e.Column, e.Type, e.Value, e.FieldType)
+	return fmt.Sprintf("column %s is %s in the database and contains %.40q, which does not fit %s",
+		e.Column, e.Type, e.Value, e.FieldType)
 }
 
 func newRows(s *stream, types []record.Type) (*Rows, error) {

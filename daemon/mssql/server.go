@@ -88,7 +88,9 @@ const DefaultUser = "whd"
 // or UPDATE (Column), and the statement with which an administrator grants them. On a table
 // that does not exist or is not visible to the login, all are missing. If the server cannot
 // check permissions, they are assumed to be granted.
-func MissingRights(ctx context.Context, db *sql.DB, t Table, rights ...string) (missing []string, grant string, err error) {
+func MissingRights(
+	ctx context.Context, db *sql.DB, t Table, rights ...string,
+) (missing []string, grant string, err error) {
 	var user, login sql.NullString
 	var id sql.NullInt64
 	has := make([]sql.NullInt64, len(rights))

@@ -42,7 +42,9 @@ func (s *stream) stopWatching() {
 	}
 }
 
-func queryDriver(ctx context.Context, prepared driver.StmtQueryContext, args []driver.NamedValue) (rows driver.Rows, err error) {
+func queryDriver(
+	ctx context.Context, prepared driver.StmtQueryContext, args []driver.NamedValue,
+) (rows driver.Rows, err error) {
 	defer recoverDriver(&err)
 	return prepared.QueryContext(ctx, args)
 }

@@ -36,7 +36,12 @@ func NewProxy(tb testing.TB, dsn string) *Proxy {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &Proxy{listener: listener, target: u.Host, lines: make(map[*net.TCPConn]*net.TCPConn), gate: make(chan struct{})}
+	p := &Proxy{
+		listener: listener,
+		target:   u.Host,
+		lines:    make(map[*net.TCPConn]*net.TCPConn),
+		gate:     make(chan struct{}),
+	}
 	close(p.gate)
 	if u.Port() == "" {
 		p.target = net.JoinHostPort(u.Hostname(), "1433")
