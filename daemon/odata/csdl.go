@@ -78,7 +78,8 @@ const namespace = "whd"
 // Metadata returns the metadata document, in XML.
 func Metadata(sets []Set) []byte {
 	var b bytes.Buffer
-	b.WriteString(xml.Header + `<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">` + "\n<edmx:DataServices>\n" +
+	b.WriteString(xml.Header +
+		`<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">` + "\n<edmx:DataServices>\n" +
 		`<Schema Namespace="` + namespace + `" xmlns="http://docs.oasis-open.org/odata/ns/edm">` + "\n")
 	container := "Container"
 	for _, s := range sets {
@@ -139,7 +140,8 @@ func ServiceDocument(kinds []*record.Kind, context string) []byte {
 
 // PBIDS returns a file with which Power BI Desktop connects to an entity set.
 func PBIDS(url string) []byte {
-	b := append([]byte(`{"version":"0.1","connections":[{"details":{"protocol":"odata","address":{"url":`), quoted(url)...)
+	b := append([]byte(`{"version":"0.1","connections":[{"details":{"protocol":"odata","address":{"url":`),
+		quoted(url)...)
 	return append(b, `}},"options":{},"mode":"Import"}]}`+"\n"...)
 }
 

@@ -23,8 +23,8 @@ var (
 // span is a literal as the values of a field that equal it.
 type span struct {
 	kind        spanKind
-	first, last bound // of valueSpan, rangeSpan and gapSpan
-	sign        int   // of infiniteSpan
+	first, last bound // bounds of valueSpan, rangeSpan and gapSpan
+	sign        int   // sign of infiniteSpan
 	of          record.Type
 }
 

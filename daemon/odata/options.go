@@ -60,7 +60,7 @@ type Options struct {
 	Top    int64 // query.NoTake if it is not given
 	Skip   int64
 	Count  bool
-	Token  *Token // of the next page; nil for the first one
+	Token  *Token // token of the next page; nil for the first one
 
 	Ignored []string // names that are no system query options
 }
@@ -78,7 +78,8 @@ func ParseOptions(resource Resource, kind *record.Kind, clock *Clock, members qu
 			return o, optionError(fault.NotImplemented, m.Name, "is not offered; offered: %s", resource.options())
 		}
 		if !slices.Contains(offered[resource], m.Name) {
-			return o, optionError(fault.Invalid, printable(m.Name), "is not an option here; options: %s", resource.options())
+			return o, optionError(fault.Invalid, printable(m.Name), "is not an option here; options: %s",
+				resource.options())
 		}
 		if len(m.Texts) > 1 {
 			return o, optionError(fault.Invalid, m.Name, "is given more than once")
@@ -97,7 +98,8 @@ func ParseOptions(resource Resource, kind *record.Kind, clock *Clock, members qu
 		}
 	}
 	if o.Token != nil && hasOthers {
-		return o, optionError(fault.Invalid, optionToken, "has the options of the first page; use @odata.nextLink unchanged")
+		return o, optionError(fault.Invalid, optionToken,
+			"has the options of the first page; use @odata.nextLink unchanged")
 	}
 	return o, nil
 }
@@ -180,11 +182,13 @@ func parseOrder(kind *record.Kind, value string) (order []query.Order, err error
 		words := strings.Fields(term)
 		isExpression := strings.ContainsAny(term, "('") || strings.HasPrefix(strings.TrimSpace(term), "-")
 		if isExpression || len(words) > 1 && slices.Contains(notOffered, words[1]) {
-			return nil, optionError(fault.NotImplemented, option, "is offered for fields only, with asc or desc after them")
+			return nil, optionError(fault.NotImplemented, option,
+				"is offered for fields only, with asc or desc after them")
 		}
 		hasDirection := len(words) == 2 && (words[1] == "asc" || words[1] == "desc")
 		if len(words) != 1 && !hasDirection {
-			return nil, optionError(fault.Invalid, option, "must be fields with asc or desc after them, separated by commas")
+			return nil, optionError(fault.Invalid, option,
+				"must be fields with asc or desc after them, separated by commas")
 		}
 		field, err := fieldOf(kind, option, words[0])
 		if err != nil {
@@ -265,5 +269,6 @@ func TokenError() error {
 
 // EarlierTokenError returns the error of a $skiptoken of an earlier version of the service.
 func EarlierTokenError() error {
-	return optionError(fault.Invalid, optionToken, "is of an earlier version of the service: begin again with the first page")
+	return optionError(fault.Invalid, optionToken,
+		"is of an earlier version of the service: begin again with the first page")
 }
