@@ -13,7 +13,7 @@ import (
 // BodyType is a format of request bodies.
 type BodyType struct {
 	Name       string   // as in the path /{format}/reply, which selects it for a body without Content-Type
-	MediaTypes []string // of Content-Type, the usual one first
+	MediaTypes []string // media types of Content-Type, the usual one first
 	read       func(body []byte, boundary string) (Members, error)
 }
 
@@ -55,7 +55,8 @@ func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
 	}
 	invalid := err != nil && contentType != "" && media == ""
 	i := slices.IndexFunc(bodyTypes, func(t BodyType) bool {
-		return slices.Contains(t.MediaTypes, media) || media == "" && !invalid && strings.EqualFold(t.Name, routeFormat)
+		isOfRoute := media == "" && !invalid && strings.EqualFold(t.Name, routeFormat)
+		return isOfRoute || slices.Contains(t.MediaTypes, media)
 	})
 	startsObject := body[0] == '{'
 	if i >= 0 && (!startsObject || bodyTypes[i].Name == "jsv") {
@@ -80,7 +81,10 @@ func ReadBody(body []byte, contentType, routeFormat string) (Members, error) {
 // encoding. Many clients declare one although their text is in UTF-8: Java's HttpClient
 // ISO-8859-1, and .NET's StringWriter UTF-16.
 func checkCharset(name string, body []byte) error {
-	if name == "" || strings.EqualFold(name, "utf-8") || utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 {
+	if name == "" || strings.EqualFold(name, "utf-8") {
+		return nil
+	}
+	if utf8.Valid(body) && bytes.IndexByte(body, 0) < 0 {
 		return nil
 	}
 	return fault.New(fault.Unsupported, "the body must be in UTF-8, not %s", Printable(name))

@@ -100,7 +100,7 @@ type builder struct {
 	indexes indexUse
 	sql     []byte
 	args    []Arg
-	form    columnForm    // of the leaf that is written
+	form    columnForm    // form of the leaf that is written
 	wrong   []fault.Field // filters that the database cannot evaluate
 }
 

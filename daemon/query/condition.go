@@ -15,13 +15,16 @@ type Condition struct {
 	Field    int
 	Operator record.Operator
 	Operands []wire.Value
-	Negated  bool      // of a leaf
-	Implied  bool      `json:"-"`          // of a leaf: for the values of the field's type it follows from another condition
-	Raw      bool      `json:"-"`          // of a leaf: it compares the values as they are stored, with the position of a row
-	Class    row.Class `json:"-"`          // of the operands of a raw leaf
-	Folded   bool      `json:",omitempty"` // of a leaf: the text is compared without regard to case, where the database can do so for any column
+	Negated  bool // for a leaf: negated
+	// for a leaf: for the values of the field's type it follows from another condition
+	Implied bool `json:"-"`
+	// for a leaf: it compares the values as they are stored, with the position of a row
+	Raw   bool      `json:"-"`
+	Class row.Class `json:"-"` // class of the operands of a raw leaf
+	// for a leaf: the text is compared without regard to case, where the database can do so for any column
+	Folded bool `json:",omitempty"`
 
-	Join  Join // of Parts
+	Join  Join // how Parts are joined
 	Parts []Condition
 }
 

@@ -29,7 +29,7 @@ const placeForm = 2
 // Place is the place of a page in a query: the query, and the last row before the page.
 type Place struct {
 	Form        int         // placeForm
-	Where, Path []Condition // of the members, and of the request's path
+	Where, Path []Condition // conditions of the members, and of the request's path
 	Requested   []Order
 	Order       []Order // Requested and the whole key
 	Fields      []int
@@ -52,7 +52,7 @@ type Position struct {
 	Null  bool      `json:",omitempty"`
 	Class row.Class `json:",omitempty"`
 	Int   int64     `json:",omitempty"`
-	Data  []byte    `json:",omitempty"` // of a blob its bytes
+	Data  []byte    `json:",omitempty"` // bytes of a blob
 }
 
 // PositionOf returns the position of a field's cell, with a copy of its data.

@@ -23,7 +23,8 @@ func ReadForm(raw string) (Members, error) {
 		name, text, err := unescapePair(pair)
 		if err != nil {
 			name, _, _ = strings.Cut(pair, "=") // the value may be a secret
-			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes", Printable(name))
+			return nil, malformed("the query string or form cannot be read: %s is not name=value in UTF-8 with %% escapes",
+				Printable(name))
 		}
 		if err := all.add(name, text); err != nil {
 			return nil, err

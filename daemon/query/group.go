@@ -9,7 +9,7 @@ import (
 // same period. The kind of the request and of its plan has the columns of these rows: the
 // field and the aggregates.
 type Group struct {
-	Source     *record.Kind // of the rows that are grouped, to which Where refers
+	Source     *record.Kind // kind of the rows that are grouped, to which Where refers
 	Field      int
 	Period     Period
 	Aggregates []Aggregate

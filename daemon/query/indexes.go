@@ -111,5 +111,8 @@ const (
 
 // hides reports whether a condition must not use an index.
 func (u indexUse) hides(c Condition) bool {
-	return c.Field != 0 && (u == byFirst && c.search() > oneValue || u == firstIndex && c.search() != 0)
+	if c.Field == 0 {
+		return false
+	}
+	return u == byFirst && c.search() > oneValue || u == firstIndex && c.search() != 0
 }

@@ -44,7 +44,7 @@ func EachJSON(text string, add func(Member) error) error {
 type scanner struct {
 	text  string
 	at    int
-	texts []string // of all members, to save an allocation for each
+	texts []string // texts of all members, to save an allocation for each
 }
 
 func (s *scanner) broken() error {

@@ -141,7 +141,9 @@ func (p *parser) filter(m Member, target record.Member) {
 
 // Filter reads a member as a comparison of a field, without the index of the field. hasValue is
 // false for a member without a value. Dates with a zone are converted to zone.
-func Filter(m Member, field record.Field, o record.Operator, zone *time.Location) (c Condition, hasValue bool, err error) {
+func Filter(
+	m Member, field record.Field, o record.Operator, zone *time.Location,
+) (c Condition, hasValue bool, err error) {
 	c.Operator = o
 	if !field.Filter.Allows(o) {
 		return c, false, notFilter(field)
@@ -302,7 +304,7 @@ func (p *parser) page(m Member) int64 {
 type unknown struct {
 	member  string
 	part    string // empty for the member itself
-	problem string // of a known member with a value that is ignored
+	problem string // problem of a known member with a value that is ignored
 	similar []string
 }
 

@@ -24,7 +24,7 @@ type Plan struct {
 	Readable       bool   // extreme values are only those of values that can be read as the type of their field
 	Group          *Group // nil for rows of Kind
 
-	Place   *Place // of a page by cursor; nil for other plans
+	Place   *Place // place of a page by cursor; nil for other plans
 	ForCopy string // see Request
 
 	// Set by a store that finds the same rows or their number faster by another statement.
@@ -197,5 +197,6 @@ func (p *Plan) Total(rows int64) (total int64, known bool) {
 // of a short page of selected keys. SQL Server does not fill it up if rows change while it
 // is read, and there are few matches to count.
 func (p *Plan) Counts(rows int64) bool {
-	return p.Count || p.PageKeys != nil && rows < p.Take && (rows > 0 || p.Skip == 0)
+	isLastPage := rows < p.Take && (rows > 0 || p.Skip == 0)
+	return p.Count || p.PageKeys != nil && isLastPage
 }

@@ -23,7 +23,7 @@ type Request struct {
 	Take        int64 // NoTake if it is not given
 	SkipSet     bool
 	Cursor      *string // nil if it is not given, empty for the first page
-	Place       *Place  // of a request with a cursor, set by Cursors
+	Place       *Place  // place of a request with a cursor, set by Cursors
 	ForCopy     string  // the token of a copy that the rows are for; empty for none
 	Include     []Aggregate
 	Group       *Group // nil for rows of the kind; Where refers to its Source
@@ -43,8 +43,9 @@ func (r *Request) checkCopy() error {
 	refuse := func(isSet bool, member string) {
 		if isSet {
 			wrong = append(wrong, fault.Field{
-				Name:    member,
-				Message: "cannot be combined with " + ForCopy + ", which is for all rows and fields of a kind in one reply",
+				Name: member,
+				Message: "cannot be combined with " + ForCopy +
+					", which is for all rows and fields of a kind in one reply",
 			})
 		}
 	}

@@ -13,7 +13,7 @@ type Statement struct {
 	SQL      string
 	Args     []Arg
 	Types    []record.Type
-	Blobs    []record.BlobForm // of the columns; nil if no column has one
+	Blobs    []record.BlobForm // forms of the columns; nil if no column has one
 	Computes bool              // it selects values computed by the database
 }
 
@@ -29,7 +29,7 @@ func (s Statement) Evaluates() bool {
 type Arg struct {
 	Field int
 	Type  record.Type
-	Class row.Class // of the value as it is stored in a file
+	Class row.Class // class of the value as it is stored in a file
 	Value wire.Value
 	List  []wire.Value
 }

@@ -124,7 +124,8 @@ func (p *pairs) add(name, text string) error {
 		if child == nil || key == "" {
 			p.count++
 			if p.count > maxNodes || strings.Count(keys, "[") >= maxDepth {
-				return malformed("a form must have at most %d names with brackets, nested at most %d deep", maxNodes, maxDepth)
+				return malformed("a form must have at most %d names with brackets, nested at most %d deep",
+					maxNodes, maxDepth)
 			}
 			child = &node{name: key}
 			parent.children = append(parent.children, child)

@@ -38,7 +38,8 @@ func readXML(body []byte) (Members, error) {
 		case xml.StartElement:
 			total++
 			if total > maxNodes || len(open) > maxDepth {
-				return nil, malformed("the XML body must have at most %d elements, nested at most %d deep", maxNodes, maxDepth)
+				return nil, malformed("the XML body must have at most %d elements, nested at most %d deep",
+					maxNodes, maxDepth)
 			}
 			child := &node{name: t.Name.Local}
 			for _, a := range t.Attr {
@@ -60,7 +61,8 @@ func readXML(body []byte) (Members, error) {
 			isMixed := hasText && (hasChildren || isRoot)
 			isFilledNull := top.null && (hasText || hasChildren)
 			if isMixed || isFilledNull {
-				return nil, malformed("the XML body has text between the elements of %s, or a null that is not empty", Printable(top.name))
+				return nil, malformed("the XML body has text between the elements of %s, or a null that is not empty",
+					Printable(top.name))
 			}
 			open = open[:len(open)-1]
 			if isMember || !isRoot && len(top.children) > 1 {
