@@ -52,7 +52,10 @@ var eventBody = sensitiveWord{text: "body"}
 const businessKey = "key"
 
 // businessKeyOperations are the last segments of paths with such members.
-var businessKeyOperations = []string{"why", "events", "raiseevent", "webhookseventpostrequest", "webhookseventspostrequest"}
+var businessKeyOperations = []string{
+	"why", "events", "raiseevent", "webhookseventpostrequest",
+	"webhookseventspostrequest",
+}
 
 // isBusinessKey reports whether a member of a request to a path is the subject of events.
 func isBusinessKey(path, name string) bool {
@@ -161,7 +164,8 @@ func wordAt(text string, from int) *sensitiveWord {
 	for i := range sensitiveWords {
 		w := &sensitiveWords[i]
 		to := from + len(w.text)
-		if to <= len(text) && text[from]|0x20 == w.text[0] && strings.EqualFold(text[from:to], w.text) && (!w.whole || isWhole(text, from, to)) {
+		isWord := to <= len(text) && text[from]|0x20 == w.text[0] && strings.EqualFold(text[from:to], w.text)
+		if isWord && (!w.whole || isWhole(text, from, to)) {
 			return w
 		}
 	}
@@ -213,7 +217,9 @@ func namesRecID(path, text string) bool {
 // MaskQuery masks the values of members that may be secret, and all other parts of
 // the raw query of a path that contain a sensitive word.
 func MaskQuery(path, raw string) string {
-	if !strings.ContainsAny(raw, "%+") && !IsSensitive(raw) && !namesRecID(path, raw) && !containsFold(raw, eventBody.text) {
+	isHarmless := !strings.ContainsAny(raw, "%+") && !IsSensitive(raw) &&
+		!namesRecID(path, raw) && !containsFold(raw, eventBody.text)
+	if isHarmless {
 		return raw
 	}
 	pairs := strings.Split(raw, "&")
@@ -245,7 +251,9 @@ func maskPair(path, pair string) string {
 // MaskPath masks the SubscriberID in an escaped path, and segments that look like a
 // key or a member with a secret.
 func MaskPath(escaped string) string {
-	if strings.IndexByte(escaped, '%') < 0 && strings.IndexByte(escaped, '=') < 0 && !containsFold(escaped, subscribersSegment) && !HoldsKey(escaped) {
+	isHarmless := strings.IndexByte(escaped, '%') < 0 && strings.IndexByte(escaped, '=') < 0 &&
+		!containsFold(escaped, subscribersSegment) && !HoldsKey(escaped)
+	if isHarmless {
 		return escaped
 	}
 	id := sensitiveWord{shown: shownIDChars}

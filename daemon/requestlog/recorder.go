@@ -23,7 +23,7 @@ type Config struct {
 // Retention bounds the stored entries. 0 means no limit.
 type Retention struct {
 	MaxAge  time.Duration
-	MaxSize int64 // of all entries, in bytes
+	MaxSize int64 // limit of all entries, in bytes
 }
 
 const (
@@ -40,7 +40,7 @@ type Recorder struct {
 	flushes    chan chan struct{} // each is closed when the entries buffered so far are written or have failed
 	stop       chan struct{}
 	done       chan struct{}
-	ctx        context.Context // of writes
+	ctx        context.Context // context of writes
 	cancel     context.CancelFunc
 
 	mu        sync.Mutex

@@ -183,7 +183,8 @@ func (w *writer) failed(err error, part []Entry) (retry bool) {
 	}
 	w.mu.Unlock()
 	if first {
-		w.Log.Warn("the request log cannot be written; requests are served, but new entries are dropped once the buffer is full", "error", err.Error())
+		w.Log.Warn("the request log cannot be written; requests are served, but new entries are dropped once the buffer is full",
+			"error", err.Error())
 	}
 	if retry {
 		w.pause.Next()

@@ -200,7 +200,7 @@ var rowSize = func() string {
 // anonymousRows is the number of bytes of anonymous rows. It is measured after each start,
 // part by part, since that reads the whole file.
 type anonymousRows struct {
-	bytes      int64 // of the rows up to measuredTo
+	bytes      int64 // size of the rows up to measuredTo
 	measuredTo int64 // ID
 	complete   bool  // all rows have been measured
 	first      int64 // no anonymous row has a lower ID
@@ -338,7 +338,8 @@ func (f *File) Prune(ctx context.Context, before time.Time, maxBytes int64) (has
 		if maxPages == 0 {
 			maxPages = size.Pages
 		}
-		shrunk, err := appdb.Shrink(conn, size, min(maxShrinkPages, max(size.Pages-maxPages, size.FreePages-size.Pages/appdb.MaxFreeShare)))
+		shrunk, err := appdb.Shrink(conn, size,
+			min(maxShrinkPages, max(size.Pages-maxPages, size.FreePages-size.Pages/appdb.MaxFreeShare)))
 		hasMore = hasMore || shrunk || measuring
 		return err
 	})

@@ -47,7 +47,9 @@ var insertRows = func() string {
 	for i := range requestlog.Texts {
 		into = append(into, requestlog.Column(i))
 		items = append(items, fmt.Sprintf("t%d nvarchar(max)", i))
-		values = append(values, fmt.Sprintf("REPLACE(REPLACE(REPLACE(t%d COLLATE Latin1_General_BIN2, N'^1', N'\"'), N'^2', N'\\'), N'^0', N'^')", i))
+		values = append(values,
+			fmt.Sprintf("REPLACE(REPLACE(REPLACE(t%d COLLATE Latin1_General_BIN2, N'^1', N'\"'), N'^2', N'\\'), N'^0', N'^')",
+				i))
 	}
 	for i := range items {
 		items[i] += fmt.Sprintf(" '$[%d]'", i)
@@ -125,7 +127,8 @@ func (l *serverLog) Prune(ctx context.Context, before time.Time, maxBytes int64)
 // pruneAnonymous deletes the oldest anonymous rows.
 func (l *serverLog) pruneAnonymous(ctx context.Context) (int64, error) {
 	first := sql.Named("First", l.first)
-	last, err := appdb.QueryOne(ctx, l.db, appdb.ScanInt, lastAnonymousRow, first, sql.Named("Batch", min(pruneBatch, l.anonymous)))
+	last, err := appdb.QueryOne(ctx, l.db, appdb.ScanInt, lastAnonymousRow, first,
+		sql.Named("Batch", min(pruneBatch, l.anonymous)))
 	if err != nil || *last == 0 {
 		return 0, err
 	}

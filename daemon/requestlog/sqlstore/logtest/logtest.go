@@ -58,7 +58,8 @@ func (s *logSuite) add(t *testing.T, entries ...requestlog.Entry) {
 // values returns the values of one field of a query's rows.
 func (s *logSuite) values(t *testing.T, field string, members ...query.Member) []string {
 	t.Helper()
-	rows, _ := executortest.Run(t, s.store, s.kind, append(query.Members{executortest.Member(query.Fields, field)}, members...))
+	rows, _ := executortest.Run(t, s.store, s.kind,
+		append(query.Members{executortest.Member(query.Fields, field)}, members...))
 	for i, row := range rows {
 		rows[i] = strings.Trim(row, `";`)
 	}
@@ -83,14 +84,16 @@ func logEntry(n int) requestlog.Entry {
 
 // wideTexts are the columns for thousands of characters.
 var wideTexts = []int{
-	requestlog.AbsoluteURI, requestlog.RequestBody, requestlog.RequestDto, requestlog.Headers, requestlog.FormData, requestlog.Items,
+	requestlog.AbsoluteURI, requestlog.RequestBody, requestlog.RequestDto,
+	requestlog.Headers, requestlog.FormData, requestlog.Items,
 	requestlog.Session, requestlog.ResponseDto, requestlog.ErrorResponse, requestlog.ExceptionData,
 }
 
 // logRoundTrip stores special texts in every column, and an empty entry.
 func logRoundTrip(t *testing.T, s *logSuite) {
 	texts := []string{
-		`{"a":"b"}`, `"`, `\`, `\"`, "^", "^1", "^0^2", "'; DROP TABLE x --", "%_[a]", "@p1", "é", "日本語", "😀", "\u00a0", "＾１", "^\u03011", strings.Repeat("x", 3000),
+		`{"a":"b"}`, `"`, `\`, `\"`, "^", "^1", "^0^2", "'; DROP TABLE x --", "%_[a]", "@p1",
+		"é", "日本語", "😀", "\u00a0", "＾１", "^\u03011", strings.Repeat("x", 3000),
 	}
 	var entries []requestlog.Entry
 	for _, text := range texts {
@@ -161,7 +164,9 @@ func logFilters(t *testing.T, s *logSuite) {
 			t.Errorf("%v: got %s, want %s", test.members, got, test.want)
 		}
 	}
-	_, tail := executortest.Run(t, s.store, s.kind, query.Members{executortest.Member(query.Include, "MAX(RequestDuration) as Longest, COUNT(DISTINCT IpAddress) as Hosts")})
+	_, tail := executortest.Run(t, s.store, s.kind,
+		query.Members{executortest.Member(query.Include,
+			"MAX(RequestDuration) as Longest, COUNT(DISTINCT IpAddress) as Hosts")})
 	if got := fmt.Sprint(tail.Meta); got != "[{Longest PT0.009S} {Hosts 10}]" {
 		t.Errorf("computed %s", got)
 	}
