@@ -79,8 +79,8 @@ var guidBytes = map[record.BlobForm][guidSize]int{
 // AppendBlobGuid appends the text of a GUID that is stored as a blob. ok is false if the blob
 // is none.
 func AppendBlobGuid(dst, blob []byte, form record.BlobForm) (guid []byte, ok bool) {
-	places, known := guidBytes[form]
-	if !known || len(blob) != guidSize {
+	places, ok := guidBytes[form]
+	if !ok || len(blob) != guidSize {
 		return dst, false
 	}
 	for i, place := range places {
@@ -96,8 +96,8 @@ func AppendBlobGuid(dst, blob []byte, form record.BlobForm) (guid []byte, ok boo
 // GuidBlob returns the blob of a GUID, which is the inverse of AppendBlobGuid. It panics if the
 // form is unknown or the text is no GUID: requests are parsed before, and kinds are checked.
 func GuidBlob(guid string, form record.BlobForm) []byte {
-	places, known := guidBytes[form]
-	if !known {
+	places, ok := guidBytes[form]
+	if !ok {
 		panic(fmt.Sprintf("row: unknown form %q of a GUID in a blob", form))
 	}
 	text, err := hex.DecodeString(strings.ReplaceAll(guid, "-", ""))
