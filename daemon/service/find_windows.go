@@ -55,7 +55,9 @@ const step = 2 * time.Second
 const accepted = svc.AcceptStop | svc.AcceptShutdown | svc.AcceptParamChange
 
 // Execute forwards requests and states until the service ends.
-func (w *windowsService) Execute(_ []string, requests <-chan svc.ChangeRequest, states chan<- svc.Status) (bool, uint32) {
+func (w *windowsService) Execute(
+	_ []string, requests <-chan svc.ChangeRequest, states chan<- svc.Status,
+) (bool, uint32) {
 	current := svc.Status{State: svc.StartPending, WaitHint: uint32((2 * step).Milliseconds())}
 	states <- current
 	ticker := time.NewTicker(step)

@@ -36,12 +36,14 @@ func (i Installation) allow() error {
 	}
 	for _, unit := range packaged {
 		if _, err := os.Stat(unit); err == nil {
-			return fmt.Errorf("the service was installed by a package (%s); start it with: systemctl enable --now %s", unit, Name)
+			return fmt.Errorf("the service was installed by a package (%s); start it with: systemctl enable --now %s",
+				unit, Name)
 		}
 	}
 	for _, hidden := range []string{"/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/"} {
 		if strings.HasPrefix(i.Executable, hidden) {
-			return fmt.Errorf("services cannot access %s; copy the program to /usr/local/bin/%s and install it from there", i.Executable, Name)
+			return fmt.Errorf("services cannot access %s; copy the program to /usr/local/bin/%s and install it from there",
+				i.Executable, Name)
 		}
 	}
 	return nil
@@ -68,7 +70,8 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 // makeAccount creates the account unless it exists, and returns the id of its group.
 func makeAccount(out io.Writer) (int, error) {
 	if _, err := user.Lookup(account); err != nil {
-		cmd := exec.Command("useradd", "--system", "--user-group", "--home-dir", stateDir, "--no-create-home", "--shell", "/usr/sbin/nologin", account)
+		cmd := exec.Command("useradd", "--system", "--user-group", "--home-dir", stateDir,
+			"--no-create-home", "--shell", "/usr/sbin/nologin", account)
 		if text, err := cmd.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("creating the account %s: %w: %s", account, err, text)
 		}
@@ -112,7 +115,8 @@ func (i Installation) makeSettings(group int, out io.Writer) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err
 	}
-	err := errors.Join(os.WriteFile(i.Config, i.Settings, 0o640), os.Chmod(i.Config, 0o640), os.Chown(i.Config, 0, group))
+	err := errors.Join(os.WriteFile(i.Config, i.Settings, 0o640), os.Chmod(i.Config, 0o640),
+		os.Chown(i.Config, 0, group))
 	if filepath.Base(dir) == Name {
 		err = errors.Join(err, os.Chmod(dir, 0o750), os.Chown(dir, 0, group))
 	}

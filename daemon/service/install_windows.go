@@ -49,7 +49,8 @@ func (i Installation) install(s manage.Service, out io.Writer) error {
 	if err = errors.Join(err, i.makeSettings()); err != nil {
 		return errors.Join(err, s.Uninstall())
 	}
-	fmt.Fprintf(out, "settings in %s\nservice installed with the account %s; start it with: %s service start\n", i.Config, account, Name)
+	fmt.Fprintf(out, "settings in %s\nservice installed with the account %s; start it with: %s service start\n",
+		i.Config, account, Name)
 	return nil
 }
 
