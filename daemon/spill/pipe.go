@@ -44,8 +44,14 @@ type Pipe struct {
 
 // Pipe returns a pipe to out. Close or Stop must be called.
 func (s *Space) Pipe(out io.Writer) *Pipe {
-	p := &Pipe{space: s, out: out, more: make(chan struct{}, 1), room: make(chan struct{}, 1), done: make(chan struct{}),
-		pending: emptyBuffer()}
+	p := &Pipe{
+		space:   s,
+		out:     out,
+		more:    make(chan struct{}, 1),
+		room:    make(chan struct{}, 1),
+		done:    make(chan struct{}),
+		pending: emptyBuffer(),
+	}
 	go p.send()
 	return p
 }
