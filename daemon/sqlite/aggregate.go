@@ -58,7 +58,8 @@ func resultText(tls *libc.TLS, ctx uintptr, text []byte) {
 		sqlite3.Xsqlite3_result_error_nomem(tls, ctx)
 		return
 	}
-	sqlite3.Xsqlite3_result_text64(tls, ctx, data, uint64(len(text)), function(sqlite3.Xsqlite3_free), sqlite3.SQLITE_UTF8)
+	sqlite3.Xsqlite3_result_text64(tls, ctx, data, uint64(len(text)), function(sqlite3.Xsqlite3_free),
+		sqlite3.SQLITE_UTF8)
 }
 
 func resultError(tls *libc.TLS, ctx uintptr, err error) {

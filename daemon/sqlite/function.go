@@ -19,8 +19,9 @@ const (
 	functionSum  = "dec_sum"  // aggregate dec_sum(x)
 	functionAvg  = "dec_avg"  // aggregate dec_avg(x)
 
-	functionTyped  = "typed_value"  // typed_value(x, type) is x if it can be read as a type, else null
-	functionGuid   = "guid_value"   // guid_value(x, form) is typed_value of a GUID, which may be a blob of a record.BlobForm
+	functionTyped = "typed_value" // typed_value(x, type) is x if it can be read as a type, else null
+	// guid_value(x, form) is typed_value of a GUID, which may be a blob of a record.BlobForm
+	functionGuid   = "guid_value"
 	functionNumber = "typed_number" // typed_number(x) is a number, null for an empty text, and an error for others
 )
 

@@ -13,7 +13,7 @@ type Stmt struct {
 	c      *Conn
 	handle uintptr // *sqlite3_stmt, 0 once finalized
 	err    error   // first error of a bind
-	digits []byte  // of the doubles of the last row that was read
+	digits []byte  // digits of the doubles of the last row that was read
 
 	sql   string
 	inUse bool
@@ -80,7 +80,8 @@ func (s *Stmt) BindText(i int, v string) {
 		s.checkBind(sqlite3.SQLITE_NOMEM)
 		return
 	}
-	s.checkBind(sqlite3.Xsqlite3_bind_text64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free, sqlite3.SQLITE_UTF8))
+	s.checkBind(sqlite3.Xsqlite3_bind_text64(s.c.tls, s.handle, int32(i), data, uint64(len(v)), free,
+		sqlite3.SQLITE_UTF8))
 }
 
 // BindBytes sets parameter i to a copy of v. A nil or empty v is an empty blob, not NULL.
