@@ -31,11 +31,11 @@ import (
 // Config selects and configures the two databases: the ERP's records, and the service's
 // own data. Each is in files or on SQL Server.
 type Config struct {
-	Dir string     // of the files
+	Dir string     // directory of the files
 	ERP erp.Config // Open sets Path, Registry and Limits
 
-	DSN         string        // of the own data: sqlserver://...; empty for files
-	Schema      string        // of the own tables on SQL Server; appdb.DefaultSchema if empty
+	DSN         string        // DSN of the own data: sqlserver://...; empty for files
+	Schema      string        // schema of the own tables on SQL Server; appdb.DefaultSchema if empty
 	LockTimeout time.Duration // lock timeout of statements on these; 0 for no limit
 	Migrate     bool          // migrate these; tables in files are always migrated
 	New         bool          // allow creating files where there have been some
@@ -48,8 +48,9 @@ type Config struct {
 	SaveSettings func([]appdb.StoredSetting) error
 
 	Registry    *record.Registry
-	Connections int                    // max. concurrent queries of files, for each
-	Limits      func() executor.Limits // of statements that read records, called for each statement; nil for none
+	Connections int // max. concurrent queries of files, for each
+	// returns the limits of statements that read records, called for each statement; nil for none
+	Limits func() executor.Limits
 }
 
 // RecordsFile is the file of the ERP records. It is separate from the files of
@@ -60,7 +61,7 @@ const RecordsFile = "records.db"
 type Store struct {
 	*erp.Records
 	config Config
-	lock   *datadir.Lock  // of the data directory; nil if both databases are on servers
+	lock   *datadir.Lock  // lock of the data directory; nil if both databases are on servers
 	log    *logstore.File // nil if the own data is on a server
 
 	probe   erpProbe
