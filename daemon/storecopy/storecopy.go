@@ -20,8 +20,8 @@ import (
 
 // Config configures a copy.
 type Config struct {
-	DSN, Schema string // of the data on the server
-	Dir         string // of the files
+	DSN, Schema string // DSN and schema of the data on the server
+	Dir         string // directory of the files
 	Replace     bool   // replace the result of an earlier copy
 }
 
@@ -91,13 +91,17 @@ func checkSource(ctx context.Context, source *appdb.DB) (fences int64, err error
 	case err != nil:
 		return 0, err
 	case m.After == 0:
-		return 0, fmt.Errorf("%s on the server contains no tables of whd; select another one with --schema, or another database with --from", m.Name)
+		return 0, fmt.Errorf("%s on the server contains no tables of whd; select another one with --schema, or another database with --from",
+			m.Name)
 	case m.After != m.Latest:
-		return 0, fmt.Errorf("the tables of %s have version %d, but this whd copies version %d: run whd migrate --store sqlserver://... with the same connection string first, or use the latest whd", m.Name, m.After, m.Latest)
+		return 0, fmt.Errorf("the tables of %s have version %d, but this whd copies version %d: run whd migrate --store sqlserver://... with the same connection string first, or use the latest whd",
+			m.Name, m.After, m.Latest)
 	}
-	leased, err := queryInt(ctx, source, `SELECT COALESCE(MAX(DATEDIFF(second, SYSUTCDATETIME(), p.LeaseUntil)) + 1, 0) FROM whd.WH_Partition p WHERE p.LeaseUntil > SYSUTCDATETIME()`)
+	leased, err := queryInt(ctx,
+		source, `SELECT COALESCE(MAX(DATEDIFF(second, SYSUTCDATETIME(), p.LeaseUntil)) + 1, 0) FROM whd.WH_Partition p WHERE p.LeaseUntil > SYSUTCDATETIME()`)
 	if err == nil && leased > 0 {
-		err = fault.New(fault.Unavailable, "a daemon uses the data on the server: its leases end in %d seconds, unless it renews them; stop all daemons, or wait if it was killed", leased)
+		err = fault.New(fault.Unavailable, "a daemon uses the data on the server: its leases end in %d seconds, unless it renews them; stop all daemons, or wait if it was killed",
+			leased)
 	}
 	if err != nil {
 		return 0, err
@@ -125,7 +129,8 @@ func (c Config) checkTarget(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	defer db.Close()
-	origin, err := queryInt(ctx, db, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage)
+	origin, err := queryInt(ctx, db,
+		`SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) OR EXISTS (SELECT 1 FROM whd.SY_WebhookMessage)
 THEN COALESCE((SELECT Next FROM whd.WH_Number WHERE Name = '`+originRow+`'), 0) ELSE -1 END`)
 	if err != nil {
 		return err
@@ -134,9 +139,11 @@ THEN COALESCE((SELECT Next FROM whd.WH_Number WHERE Name = '`+originRow+`'), 0) 
 		return nil
 	}
 	if origin == originCopied {
-		return fmt.Errorf("%s contains the data of an earlier copy; --replace moves it, with all later changes, to a subdirectory and copies again", path)
+		return fmt.Errorf("%s contains the data of an earlier copy; --replace moves it, with all later changes, to a subdirectory and copies again",
+			path)
 	}
-	return fmt.Errorf("%s contains subscribers or messages that were not copied from a server; move the file away, or use another data directory", path)
+	return fmt.Errorf("%s contains subscribers or messages that were not copied from a server; move the file away, or use another data directory",
+		path)
 }
 
 // Skip records in a file store that the data on the server is not needed.
@@ -151,7 +158,9 @@ func setOrigin(ctx context.Context, file *appdb.DB, origin int) error {
 // IsNew reports whether a file store has no subscribers, and no data on a server was copied
 // or skipped.
 func IsNew(ctx context.Context, file *appdb.DB) (bool, error) {
-	known, err := queryInt(ctx, file, `SELECT EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) OR EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = '`+originRow+`')`)
+	const statement = `SELECT EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber)
+OR EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = '` + originRow + `')`
+	known, err := queryInt(ctx, file, statement)
 	return known == 0 && err == nil, err
 }
 
@@ -166,7 +175,8 @@ func HasSubscribers(ctx context.Context, dsn, schema string) (bool, error) {
 		return false, err
 	}
 	defer server.Close()
-	n, err := queryInt(ctx, server, `SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) THEN 1 ELSE 0 END`)
+	n, err := queryInt(ctx, server,
+		`SELECT CASE WHEN EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber) THEN 1 ELSE 0 END`)
 	refused, ok := errors.AsType[*mssql.Error](err)
 	if ok && refused.NoTable() {
 		return false, nil

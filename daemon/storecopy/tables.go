@@ -95,7 +95,8 @@ func (r *Result) copyFile(ctx context.Context, source, file *appdb.DB) error {
 		}
 		r.Tables = append(r.Tables, Count{t.name, inSource, copied})
 		if inSource != copied {
-			return fmt.Errorf("the table %s has %d rows on the server, but %d were copied: stop all daemons and other commands of whd, then copy again", t.name, inSource, copied)
+			return fmt.Errorf("the table %s has %d rows on the server, but %d were copied: stop all daemons and other commands of whd, then copy again",
+				t.name, inSource, copied)
 		}
 	}
 	return nil
@@ -111,7 +112,8 @@ func copyRows(ctx context.Context, source, file *appdb.DB, t table, from string)
 			selected[i] = e
 		}
 	}
-	rows, err := source.Pool.QueryContext(ctx, source.Qualify("SELECT "+strings.Join(selected, ", ")+from))
+	selection := "SELECT " + strings.Join(selected, ", ") + from
+	rows, err := source.Pool.QueryContext(ctx, source.Qualify(selection))
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,9 @@ func copyRows(ctx context.Context, source, file *appdb.DB, t table, from string)
 	if _, err := tx.ExecContext(ctx, file.Qualify("DELETE"+from)); err != nil {
 		return err
 	}
-	insert, err := tx.PrepareContext(ctx, file.Qualify("INSERT INTO whd."+t.name+" ("+strings.Join(t.columns, ", ")+") VALUES (?"+strings.Repeat(", ?", len(values)-1)+")"))
+	insertion := "INSERT INTO whd." + t.name + " (" + strings.Join(t.columns, ", ") + ")" +
+		" VALUES (?" + strings.Repeat(", ?", len(values)-1) + ")"
+	insert, err := tx.PrepareContext(ctx, file.Qualify(insertion))
 	if err != nil {
 		return err
 	}
