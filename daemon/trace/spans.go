@@ -78,7 +78,7 @@ type Attempt struct {
 	Event   string // its name
 	Message string // its id, which is sent as webhook-id
 	Number  int    // 1 for the first
-	Host    string // of the receiver; the rest of its address may hold secrets
+	Host    string // host of the receiver; the rest of its address may hold secrets
 }
 
 // Begin starts a span for an attempt. end finishes it with the status of the response,
@@ -90,7 +90,8 @@ func (t *Tracer) Begin(ctx context.Context, a Attempt) (within context.Context, 
 	}
 	ctx, span := t.spans.Start(ctx, "deliver "+a.Event, trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(
 		attribute.String("http.request.method", "POST"), attribute.String("server.address", a.Host),
-		attribute.String("webhook.event", a.Event), attribute.String("webhook.message.id", a.Message), attribute.Int("webhook.attempt", a.Number)))
+		attribute.String("webhook.event", a.Event), attribute.String("webhook.message.id", a.Message),
+		attribute.Int("webhook.attempt", a.Number)))
 	return ctx, func(status int, failure string) {
 		if status != 0 {
 			span.SetAttributes(attribute.Int("http.response.status_code", status))

@@ -23,7 +23,7 @@ import (
 // Config configures the export.
 type Config struct {
 	Endpoint string // base URL of the collector; empty: the standard OTEL_ variables apply
-	Version  string // of the program
+	Version  string // version of the program
 	Log      *slog.Logger
 }
 
@@ -67,7 +67,8 @@ func Open(ctx context.Context, c Config) (*Tracer, error) {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
 	about, err := resource.New(ctx, resource.WithHost(),
-		resource.WithAttributes(attribute.String("service.name", "whd"), attribute.String("service.version", c.Version)),
+		resource.WithAttributes(attribute.String("service.name", "whd"),
+			attribute.String("service.version", c.Version)),
 		resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)

@@ -18,12 +18,15 @@ func checkVariables() error {
 	var errs []error
 	for _, name := range endpointVariables {
 		if text := strings.TrimSpace(os.Getenv(name)); text != "" && !isCollector(text) {
-			errs = append(errs, fmt.Errorf("the variable %s is not a URL such as http://127.0.0.1:4318; put credentials into %s", name, headerVariables[1]))
+			errs = append(errs,
+				fmt.Errorf("the variable %s is not a URL such as http://127.0.0.1:4318; put credentials into %s",
+					name, headerVariables[1]))
 		}
 	}
 	for _, name := range headerVariables {
 		if text := strings.TrimSpace(os.Getenv(name)); text != "" && !areHeaders(text) {
-			errs = append(errs, fmt.Errorf("the variable %s is not a list such as name=value,name=value with URL-encoded values", name))
+			errs = append(errs,
+				fmt.Errorf("the variable %s is not a list such as name=value,name=value with URL-encoded values", name))
 		}
 	}
 	return errors.Join(errs...)
@@ -31,14 +34,16 @@ func checkVariables() error {
 
 func isCollector(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+	isHTTP := err == nil && (u.Scheme == "http" || u.Scheme == "https")
+	return isHTTP && u.Hostname() != "" && u.User == nil
 }
 
 func areHeaders(text string) bool {
 	for pair := range strings.SplitSeq(text, ",") {
 		name, value, found := strings.Cut(pair, "=")
 		name = strings.TrimSpace(name)
-		if _, err := url.PathUnescape(value); err != nil || !found || name == "" || strings.ContainsFunc(name, notOfToken) {
+		isToken := name != "" && !strings.ContainsFunc(name, notOfToken)
+		if _, err := url.PathUnescape(value); err != nil || !found || !isToken {
 			return false
 		}
 	}
