@@ -13,9 +13,10 @@ import (
 
 // Actor is the account that makes a change.
 type Actor struct {
-	Name    string // user, API key or operating system account
-	Via     string // authentication method: cookie, header, basic or bearer; "command" for whd commands, "start" for the service
-	Address string // of the client; empty for commands and the service
+	Name string // user, API key or operating system account
+	// authentication method: cookie, header, basic or bearer; "command" for whd commands, "start" for the service
+	Via     string
+	Address string // address of the client; empty for commands and the service
 }
 
 // System returns the actor of changes that the service makes on its own, such as
