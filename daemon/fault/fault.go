@@ -50,7 +50,7 @@ type Error struct {
 	Kind       Kind
 	Message    string
 	Fields     []Field
-	RetryAfter time.Duration // of TooMany, Unavailable and Stopped
+	RetryAfter time.Duration // delay of TooMany, Unavailable and Stopped
 	Err        error
 }
 
