@@ -28,7 +28,8 @@ func WritePair(t testing.TB, cert, key string, modified time.Time) *tls.Config {
 		cert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]},
 		key:  {Type: "PRIVATE KEY", Bytes: private},
 	} {
-		err = errors.Join(err, os.WriteFile(name, pem.EncodeToMemory(block), 0o600), os.Chtimes(name, modified, modified))
+		err = errors.Join(err, os.WriteFile(name, pem.EncodeToMemory(block), 0o600),
+			os.Chtimes(name, modified, modified))
 	}
 	if err != nil {
 		t.Fatal(err)

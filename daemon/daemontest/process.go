@@ -66,8 +66,11 @@ type Program struct {
 
 // Launch is like the function Launch, with this program. Its shutdown may take two minutes.
 func (g Program) Launch(dir string, args ...string) (*Process, error) {
-	p := &Process{cmd: exec.Command(g.Path, append([]string{"serve", "--http-shutdown-grace", timeout.String()}, flags(dir, args)...)...)}
-	p.cmd.Env = slices.Concat(os.Environ(), g.Env, []string{processVariable + "=1", "WHD_ADMIN_PASSWORD=" + AdminPassword})
+	p := &Process{cmd: exec.Command(g.Path, append([]string{
+		"serve", "--http-shutdown-grace", timeout.String(),
+	}, flags(dir, args)...)...)}
+	p.cmd.Env = slices.Concat(os.Environ(), g.Env,
+		[]string{processVariable + "=1", "WHD_ADMIN_PASSWORD=" + AdminPassword})
 	var err error
 	if p.stdin, err = p.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -152,7 +155,15 @@ func runProgram(args []string) int {
 		io.Copy(io.Discard, os.Stdin)
 		signals <- os.Interrupt
 	}()
-	return whd.Main(whd.Process{Args: args, Env: os.Environ(), Stdin: new(bytes.Reader), Stdout: os.Stdout, Stderr: os.Stderr, Signals: signals, Reloads: hangups})
+	return whd.Main(whd.Process{
+		Args:    args,
+		Env:     os.Environ(),
+		Stdin:   new(bytes.Reader),
+		Stdout:  os.Stdout,
+		Stderr:  os.Stderr,
+		Signals: signals,
+		Reloads: hangups,
+	})
 }
 
 func hangups() <-chan os.Signal {

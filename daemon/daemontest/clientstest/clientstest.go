@@ -61,7 +61,8 @@ func NodeModules(t testing.TB, lockDir string) (dir string) {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), npm, "ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error")
+	cmd := exec.CommandContext(t.Context(), npm, "ci", "--ignore-scripts", "--prefer-offline",
+		"--no-audit", "--no-fund", "--loglevel=error")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm ci: %v\n%s", err, out)
@@ -114,7 +115,8 @@ func CheckMetadata(t testing.TB, tools, metadata, mode string) {
 		}
 		return string(out)
 	}
-	run(Tool(t, "xmllint"), "--noout", "--nonet", "--schema", filepath.Join("node_modules", "odata-csdl", "schemas", "edmx.xsd"), "metadata.xml")
+	run(Tool(t, "xmllint"), "--noout", "--nonet", "--schema",
+		filepath.Join("node_modules", "odata-csdl", "schemas", "edmx.xsd"), "metadata.xml")
 	out := run(filepath.Join("node_modules", ".bin", "odata2ts"), "--mode", mode, "--emit-mode", "js")
 	if strings.Contains(strings.ToLower(out), "warn") || !strings.Contains(out, "Successfully finished!") {
 		t.Errorf("odata2ts: %s", out)
