@@ -149,5 +149,5 @@ type AttemptResult struct {
 type Retention struct {
 	Successful time.Duration // since delivery
 	Failed     time.Duration // since the final failure
-	TextSize   int64         // of all response bodies together, in bytes; 0 for no limit
+	TextSize   int64         // limit of all response bodies together, in bytes; 0 for no limit
 }

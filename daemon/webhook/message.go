@@ -23,7 +23,7 @@ type Event struct {
 	Name    string
 	Key     string // subject of the event; empty for none
 	Body    []byte // sent byte for byte
-	Size    int    // of the body in bytes, if the body was not read
+	Size    int    // size of the body in bytes, if the body was not read
 	AddedAt time.Time
 }
 
@@ -35,7 +35,7 @@ type Message struct {
 	Event        *Event
 	Partition    int64 // sent by the daemon that holds its lease
 	Subscription int64
-	URL          string // of the last attempt; before the first one, that of the subscription at publication
+	URL          string // address of the last attempt; before the first one, that of the subscription at publication
 	MadeByAdmin  bool   // Subscription.MadeByAdmin at publication: read only by older programs
 	State
 }
@@ -76,7 +76,7 @@ type Change struct {
 	Retries      int
 	Next         time.Time     // when the next attempt is due, zero for none
 	Code         int           // status code of the last attempt, 0 without a response
-	Took         time.Duration // of the attempt; 0 if the change is not an attempt
+	Took         time.Duration // duration of the attempt; 0 if the change is not an attempt
 	At           time.Time
 	Deleted      bool
 }

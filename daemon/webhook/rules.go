@@ -37,15 +37,20 @@ type Rules struct {
 	Guard      Guard
 	TestTarget *url.URL // the service's own test target, nil for none
 
-	MaxSubscriptions int // of a subscriber that its SubscriberID alone can add
+	MaxSubscriptions int // number of subscriptions of a subscriber that its SubscriberID alone can add
 
-	Captured map[string]*record.Kind                    // the kinds of captured events, by the event's name in lower case
-	Roles    map[string]string                          // the roles that the events of captured kinds require, also of those that are not captured any more, by name
-	MayRead  func(owner string, kind *record.Kind) bool // reports whether the owner of a subscription may read a kind now; nil if there are no such kinds
+	// the kinds of captured events, by the event's name in lower case
+	Captured map[string]*record.Kind
+	// the roles that the events of captured kinds require, also of those that are not captured any more, by name
+	Roles map[string]string
+	// reports whether the owner of a subscription may read a kind now; nil if there are no such kinds
+	MayRead func(owner string, kind *record.Kind) bool
 
-	Zone     *time.Location                                        // of dates in the records
-	Wide     func(kind *record.Kind) ([]string, error)             // returns the fields of columns that can have more than 4 KiB; nil for none
-	KeptFrom func(kind *record.Kind) (map[string]time.Time, error) // returns since when the values before changes of fields are known; nil for none
+	Zone *time.Location // time zone of dates in the records
+	// returns the fields of columns that can have more than 4 KiB; nil for none
+	Wide func(kind *record.Kind) ([]string, error)
+	// returns since when the values before changes of fields are known; nil for none
+	KeptFrom func(kind *record.Kind) (map[string]time.Time, error)
 }
 
 // Limits of a subscription.
@@ -79,17 +84,20 @@ func (r Rules) Limits() *Limits {
 
 // TooManySubscriptions returns the error for a subscription beyond the limit.
 func (l *Limits) TooManySubscriptions() error {
-	return Invalid(memberSubscriber, "has reached the limit of %d subscriptions that can be added with only a SubscriberID (webhooks.max_subscriptions); remove one, or add it as an administrator", l.Subscriptions)
+	return Invalid(memberSubscriber, "has reached the limit of %d subscriptions that can be added with only a SubscriberID (webhooks.max_subscriptions); remove one, or add it as an administrator",
+		l.Subscriptions)
 }
 
 // TooManyWildcards returns the error for a subscription to several events beyond the limit.
 func (l *Limits) TooManyWildcards() error {
-	return Invalid(MemberEvent, "has reached the limit of %d subscriptions to * or to a family such as debtor.* that this subscriber can have with only a SubscriberID; name one event, remove another of these subscriptions, or add it as an administrator", l.Wildcards)
+	return Invalid(MemberEvent, "has reached the limit of %d subscriptions to * or to a family such as debtor.* that this subscriber can have with only a SubscriberID; name one event, remove another of these subscriptions, or add it as an administrator",
+		l.Wildcards)
 }
 
 // TooManyHeaders returns the error for headers beyond the limit.
 func (l *Limits) TooManyHeaders() error {
-	return Invalid(MemberHeaders, "would exceed %d bytes for all subscriptions of this subscriber, the maximum that can be stored with only a SubscriberID; shorten or remove some, or change them as an administrator", l.HeaderBytes)
+	return Invalid(MemberHeaders, "would exceed %d bytes for all subscriptions of this subscriber, the maximum that can be stored with only a SubscriberID; shorten or remove some, or change them as an administrator",
+		l.HeaderBytes)
 }
 
 // IsWildcard reports whether a pattern matches several events.
@@ -238,7 +246,8 @@ func checkHeader(h Header) error {
 }
 
 func isToken(c rune) bool {
-	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' ||
+		strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
 // ParseSchedule parses a comma-separated list of delays such as "5s, 30s, 2m".

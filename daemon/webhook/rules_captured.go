@@ -40,7 +40,9 @@ func (r Rules) checkOwner(s *Subscription, kind *record.Kind) error {
 		return nil
 	}
 	if s.Owner.Name == "" {
-		return fault.New(fault.Unauthorized, "a subscription to %s requires a login with the right to read its records; the SubscriberID is not enough", s.Pattern)
+		return fault.New(fault.Unauthorized,
+			"a subscription to %s requires a login with the right to read its records; the SubscriberID is not enough",
+			s.Pattern)
 	}
 	return fault.New(fault.Forbidden, "a subscription to %s requires the right to read its records", s.Pattern)
 }
@@ -60,7 +62,10 @@ func (r Rules) heldBy(s *Subscription, kind *record.Kind) string {
 // events only those that its owner may read.
 func (r Rules) Receives(s *Subscription, event string) bool {
 	kind := r.CapturedBy(event)
-	return kind != nil && s.Owner.Name != "" && (strings.EqualFold(s.Pattern, event) || r.reads(s.Owner.Name, kind))
+	if kind == nil || s.Owner.Name == "" {
+		return false
+	}
+	return strings.EqualFold(s.Pattern, event) || r.reads(s.Owner.Name, kind)
 }
 
 // Withheld returns the events that the owner of a subscription may not read, in lower case: those

@@ -12,7 +12,8 @@ import (
 // MemberWhere is the member of a subscription with its condition.
 const MemberWhere = condition.Member
 
-var errSources = Invalid(MemberWhere, "is possible if all events of EventName are posted, or all are changes of one record kind")
+var errSources = Invalid(MemberWhere,
+	"is possible if all events of EventName are posted, or all are changes of one record kind")
 
 // source returns the record kind of the events of a pattern, nil if clients post them. A
 // pattern of a subscription with a condition must have one source.
@@ -103,8 +104,8 @@ func (r Rules) Known(subscriptions []Subscription) error {
 			kept[kind] = keptFrom
 		}
 		for _, name := range names {
-			from, known := kept[kind][name]
-			w.Waits = w.Waits || !known
+			from, ok := kept[kind][name]
+			w.Waits = w.Waits || !ok
 			if from.After(w.From) {
 				w.From = from
 			}

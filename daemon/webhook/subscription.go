@@ -87,8 +87,9 @@ type Where struct {
 	Text      string               // JSON; empty for all events
 	Condition *condition.Condition // nil if there is none, or if it is invalid
 	Invalid   string               // why it cannot be parsed, as the record kinds are now
-	From      time.Time            // since when all values before changes that it compares are known; zero if it compares none
-	Waits     bool                 // some of them are not known yet
+	// since when all values before changes that it compares are known; zero if it compares none
+	From  time.Time
+	Waits bool // some of them are not known yet
 }
 
 // Active reports whether messages are sent: the subscription and its subscriber are
@@ -193,7 +194,8 @@ var errSecret = errors.New("must be whsec_ and 24 to 64 bytes in base64")
 func ParseSecret(secret string) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret, SecretPrefix)
 	key, err := base64.StdEncoding.DecodeString(text)
-	if !ok || err != nil || len(key) < 24 || len(key) > 64 {
+	fits := len(key) >= 24 && len(key) <= 64
+	if !ok || err != nil || !fits {
 		return nil, errSecret
 	}
 	return key, nil
@@ -203,7 +205,7 @@ func ParseSecret(secret string) ([]byte, error) {
 // lock. The next version shares all unchanged parts with it.
 type Snapshot struct {
 	Version int64
-	sets    map[string]set // by pattern in lower case: exact names, family.*, *; and all
+	sets    map[string]set // keyed by pattern in lower case: exact names, family.*, *; and all
 }
 
 // all is the key of the set of all subscriptions.
@@ -276,7 +278,9 @@ func (s set) find(id int64) (chunk, i int, found bool) {
 		return 0, 0, false
 	}
 	chunk = max(0, sort.Search(len(s), func(c int) bool { return s[c][0].ID > id })-1)
-	i, found = slices.BinarySearchFunc(s[chunk], id, func(sub *Subscription, id int64) int { return cmp.Compare(sub.ID, id) })
+	i, found = slices.BinarySearchFunc(s[chunk], id, func(sub *Subscription, id int64) int {
+		return cmp.Compare(sub.ID, id)
+	})
 	return chunk, i, found
 }
 

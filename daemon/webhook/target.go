@@ -104,7 +104,8 @@ func (g Guard) Check(to netip.AddrPort, allowPrivate bool) error {
 	}
 	for _, r := range networkClasses {
 		if r.network.Contains(at) && !(r.onPremises && allowPrivate) {
-			return fmt.Errorf("%w: %s is a %s address; an administrator can allow it in webhooks.allow_targets", ErrForbidden, at, r.name)
+			return fmt.Errorf("%w: %s is a %s address; an administrator can allow it in webhooks.allow_targets",
+				ErrForbidden, at, r.name)
 		}
 	}
 	return nil
@@ -119,11 +120,13 @@ func (g Guard) CheckURL(u *url.URL, allowPrivate bool) error {
 	if at, err := netip.ParseAddr(host); err == nil {
 		return g.Check(netip.AddrPortFrom(at, port(u)), allowPrivate)
 	}
-	if name := strings.ToLower(strings.TrimSuffix(host, ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") {
 		return g.Check(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port(u)), allowPrivate)
 	}
 	if looksNumeric(host) {
-		return fmt.Errorf("%w: %s is an address in a form that is not allowed; write it as 192.0.2.1", ErrForbidden, host)
+		return fmt.Errorf("%w: %s is an address in a form that is not allowed; write it as 192.0.2.1",
+			ErrForbidden, host)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ type Changed struct {
 type BulkResult struct {
 	Matched int64
 	Done    int64 // removed or due now, or in a dry run would be
-	Ordered int64 // of these, delivered messages that are sent before newer ones of their subscription
+	Ordered int64 // how many of these are delivered messages that are sent before newer ones of their subscription
 }
 
 // Actions on many messages, for the audit trail.
@@ -119,7 +119,7 @@ type bulk struct {
 	stale          func(Changed) bool        // reports whether the queue's memory may be outdated after the change
 	notifyQueue    func(subscription int64, messages []int64)
 	pageSize       int64
-	notifyInterval time.Duration                            // minimum time between notifications, since each makes the queue drop its memory
+	notifyInterval time.Duration                            // between notifications, since each makes the queue drop its memory
 	count          func(context.Context, []Candidate) error // counts messages in a dry run; nil for none
 
 	result     BulkResult

@@ -137,7 +137,9 @@ func (svc *Service) AddSubscriber(ctx context.Context, s Subscriber, by audit.Ac
 }
 
 // ChangeSubscriber changes a subscriber.
-func (svc *Service) ChangeSubscriber(ctx context.Context, id string, c SubscriberChange, by audit.Actor) (Subscriber, error) {
+func (svc *Service) ChangeSubscriber(
+	ctx context.Context, id string, c SubscriberChange, by audit.Actor,
+) (Subscriber, error) {
 	g, err := guid(id, "subscriber")
 	if err != nil {
 		return Subscriber{}, err
@@ -179,7 +181,9 @@ func (svc *Service) removed(ctx context.Context, found bool, err error, thing st
 }
 
 // Subscriptions lists the subscriptions of a subscriber, see Store.Subscriptions.
-func (svc *Service) Subscriptions(ctx context.Context, subscriber string, skip, take int64) ([]webhook.Subscription, int64, error) {
+func (svc *Service) Subscriptions(
+	ctx context.Context, subscriber string, skip, take int64,
+) ([]webhook.Subscription, int64, error) {
 	g, err := guid(subscriber, "subscriber")
 	if err != nil {
 		return nil, 0, err
@@ -259,7 +263,7 @@ func (svc *Service) AddSubscription(ctx context.Context, n webhook.Subscription)
 
 // Caller is the caller of a change.
 type Caller struct {
-	Owner string // of the subscriptions that it changes; empty with only a SubscriberID
+	Owner string // owner of the subscriptions that it changes; empty with only a SubscriberID
 	Admin bool
 }
 
@@ -267,7 +271,9 @@ type Caller struct {
 // of the caller, not of the subscription's creator. The caller becomes the owner: otherwise
 // one with only a SubscriberID could direct the events that the owner may read to its own
 // URL.
-func (svc *Service) ChangeSubscription(ctx context.Context, subscriber, id string, c SubscriptionChange, by Caller) (webhook.Subscription, error) {
+func (svc *Service) ChangeSubscription(
+	ctx context.Context, subscriber, id string, c SubscriptionChange, by Caller,
+) (webhook.Subscription, error) {
 	subscriberGUID, g, err := guids(subscriber, id)
 	if err != nil {
 		return webhook.Subscription{}, err
@@ -297,7 +303,9 @@ const maxChangeTries = 10
 // change changes a subscription unless the change has no effect. Stored headers are
 // only valid for the origin they were set for: a change of the URL that keeps them is
 // bound to the row version that was checked, and retried after a conflict.
-func (svc *Service) change(ctx context.Context, subscriber, g string, c SubscriptionChange) (sub webhook.Subscription, retry bool, err error) {
+func (svc *Service) change(
+	ctx context.Context, subscriber, g string, c SubscriptionChange,
+) (sub webhook.Subscription, retry bool, err error) {
 	sub, err = svc.store.Subscription(ctx, subscriber, g)
 	if err != nil || c.isNoop(&sub) {
 		return sub, false, err
@@ -369,7 +377,10 @@ func (svc *Service) RemoveHeader(ctx context.Context, subscriber, id, header str
 		if len(kept) == len(sub.Headers) {
 			return fault.New(fault.NotFound, "There is no such request header")
 		}
-		_, err = svc.ChangeSubscription(ctx, subscriber, id, SubscriptionChange{Headers: &kept, RowHash: sub.RowHash}, by)
+		_, err = svc.ChangeSubscription(ctx, subscriber, id, SubscriptionChange{
+			Headers: &kept,
+			RowHash: sub.RowHash,
+		}, by)
 		if !fault.Is(err, fault.Conflict) {
 			return err
 		}
@@ -396,7 +407,9 @@ type NewSecret struct {
 // RotateSecret replaces the secret of a subscription. Messages are signed with the replaced
 // secrets as well, each until the time that its own rotation announced, so that the receiver can
 // switch. The change is bound to the row version that was read, and retried after a conflict.
-func (svc *Service) RotateSecret(ctx context.Context, subscriber, id string, n NewSecret, by Caller) (webhook.Subscription, error) {
+func (svc *Service) RotateSecret(
+	ctx context.Context, subscriber, id string, n NewSecret, by Caller,
+) (webhook.Subscription, error) {
 	if err := webhook.CheckKeepFor(n.KeepFor); err != nil {
 		return webhook.Subscription{}, err
 	}
@@ -410,16 +423,21 @@ func (svc *Service) RotateSecret(ctx context.Context, subscriber, id string, n N
 		if err != nil {
 			return sub, err
 		}
-		sub, err = svc.store.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, SubscriptionChange{Secret: &change, RowHash: sub.RowHash}, now)
+		sub, err = svc.store.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, SubscriptionChange{
+			Secret:  &change,
+			RowHash: sub.RowHash,
+		}, now)
 		if err == nil {
 			svc.notifier.Reload(ctx)
-			svc.log.Info("the secret of a subscription was replaced", "subscription", sub.GUID, "old until", sub.Replaced.Until)
+			svc.log.Info("the secret of a subscription was replaced",
+				"subscription", sub.GUID, "old until", sub.Replaced.Until)
 		}
 		if !fault.Is(err, fault.Conflict) {
 			return sub, err
 		}
 	}
-	return webhook.Subscription{}, fault.New(fault.Conflict, "The subscription is being changed by other requests; try again")
+	return webhook.Subscription{}, fault.New(fault.Conflict,
+		"The subscription is being changed by other requests; try again")
 }
 
 // rotation returns the rotation of a subscription. It is refused if too many secrets would sign.
@@ -430,7 +448,9 @@ func (n NewSecret) rotation(sub *webhook.Subscription, now time.Time, by Caller)
 		return r, err
 	}
 	// A secret that becomes the current one again needs no other place.
-	valid := slices.DeleteFunc(sub.ReplacedAt(now), func(old webhook.ReplacedSecret) bool { return old.Secret == secret })
+	valid := slices.DeleteFunc(sub.ReplacedAt(now), func(old webhook.ReplacedSecret) bool {
+		return old.Secret == secret
+	})
 	limit := webhook.MaxSubscriberSecrets
 	if by.Admin {
 		limit = webhook.MaxSecrets
@@ -453,9 +473,10 @@ func tooManySecrets(valid []webhook.ReplacedSecret, limit int, by Caller) error 
 	}
 	ends := first.Until.UTC().Format(time.RFC3339)
 	return &fault.Error{
-		Kind:    fault.Conflict,
-		Message: fmt.Sprintf("%s %d secrets may sign at a time, and one ends at %s: try again then, or use KeepFor=0, which ends all earlier ones at once", bound, limit, ends),
-		Fields:  []fault.Field{{Name: webhook.MemberKeepFor, Message: "is possible from " + ends + " on"}},
+		Kind: fault.Conflict,
+		Message: fmt.Sprintf("%s %d secrets may sign at a time, and one ends at %s: try again then, or use KeepFor=0, which ends all earlier ones at once",
+			bound, limit, ends),
+		Fields: []fault.Field{{Name: webhook.MemberKeepFor, Message: "is possible from " + ends + " on"}},
 	}
 }
 

@@ -41,7 +41,7 @@ type SubscriptionChange struct {
 	Owner       *string           // empty for a caller with only a SubscriberID
 	Schedule    *[]time.Duration  // a nil slice removes the schedule of the subscription
 	Headers     *[]webhook.Header // replace all headers
-	Limits      *webhook.Limits   // of callers with only a SubscriberID; nil for administrators
+	Limits      *webhook.Limits   // limits of callers with only a SubscriberID; nil for administrators
 	Secret      *Rotation
 	RowHash     []byte // expected row version; nil for any
 }
@@ -49,12 +49,20 @@ type SubscriptionChange struct {
 // isNoop reports whether the change has no effect on a subscription. A caller with only a
 // SubscriberID that changes nothing does not remove the owner.
 func (c *SubscriptionChange) isNoop(s *webhook.Subscription) bool {
-	return unchanged(c.Pattern, s.Pattern) && unchanged(c.Where, s.Where.Text) && unchanged(c.URL, s.URL) && unchanged(c.Ordered, s.Order.All) && unchanged(c.ByKey, s.Order.ByKey) && unchanged(c.MadeByAdmin, s.MadeByAdmin) &&
-		(unchanged(c.Owner, s.Owner.Name) || *c.Owner == "") &&
-		(c.Enabled == nil || *c.Enabled == s.Enabled && s.DisabledReason == "" && s.FailingSince.IsZero()) &&
-		(c.Schedule == nil || slices.Equal(*c.Schedule, s.Schedule) && (*c.Schedule == nil) == (s.Schedule == nil)) &&
-		(c.Headers == nil || webhook.SameHeaders(*c.Headers, s.Headers)) &&
-		c.Secret == nil && (c.RowHash == nil || bytes.Equal(c.RowHash, s.RowHash))
+	sameEvents := unchanged(c.Pattern, s.Pattern) && unchanged(c.Where, s.Where.Text)
+	sameTarget := unchanged(c.URL, s.URL) && c.Secret == nil &&
+		(c.Headers == nil || webhook.SameHeaders(*c.Headers, s.Headers))
+	sameOrder := unchanged(c.Ordered, s.Order.All) && unchanged(c.ByKey, s.Order.ByKey)
+	sameOwner := unchanged(c.MadeByAdmin, s.MadeByAdmin) &&
+		(unchanged(c.Owner, s.Owner.Name) || *c.Owner == "")
+
+	isWell := s.DisabledReason == "" && s.FailingSince.IsZero()
+	sameState := c.Enabled == nil || *c.Enabled == s.Enabled && isWell
+	sameSchedule := c.Schedule == nil ||
+		slices.Equal(*c.Schedule, s.Schedule) && (*c.Schedule == nil) == (s.Schedule == nil)
+	sameRow := c.RowHash == nil || bytes.Equal(c.RowHash, s.RowHash)
+
+	return sameEvents && sameTarget && sameOrder && sameOwner && sameState && sameSchedule && sameRow
 }
 
 func unchanged[T comparable](requested *T, current T) bool {

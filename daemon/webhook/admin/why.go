@@ -18,7 +18,7 @@ import (
 // messages of events with it, and the oldest open ones, for which others may wait.
 type Trace struct {
 	Changes  []TracedChange
-	Events   map[int64]*webhook.Event // of changes and messages, by ID
+	Events   map[int64]*webhook.Event // events of changes and messages, by ID
 	Messages []*webhook.Message       // ordered by ID
 	Attempts map[int64][]TracedAttempt
 	More     bool      // there are older ones
@@ -28,7 +28,7 @@ type Trace struct {
 // TracedChange is a change of a record.
 type TracedChange struct {
 	Kind, Op    string
-	ID, EventID int64 // of the change, and of its event, 0 without messages
+	ID, EventID int64 // IDs of the change, and of its event, 0 without messages
 	At          time.Time
 }
 
@@ -86,7 +86,8 @@ func (t *Trace) Explain(s Situation) []wire.WhyStep {
 		e.notCaptured()
 	}
 	if len(t.Changes)+len(t.Events) == 0 {
-		e.add(time.Time{}, wire.WhyStep{Step: wire.WhyNoEvent}, "no event with this key is stored: none was published, no subscription received it, or its messages were deleted")
+		e.add(time.Time{},
+			wire.WhyStep{Step: wire.WhyNoEvent}, "no event with this key is stored: none was published, no subscription received it, or its messages were deleted")
 	}
 
 	slices.SortStableFunc(e.steps, compareTimes)
@@ -131,8 +132,8 @@ func (e *explanation) notCaptured() {
 
 // change adds a change and, unless it has an event with messages, why it has none.
 func (e *explanation) change(c TracedChange) {
-	kind, known := e.Kinds.Lookup(c.Kind)
-	if !known || !e.Visible(kind) {
+	kind, ok := e.Kinds.Lookup(c.Kind)
+	if !ok || !e.Visible(kind) {
 		return
 	}
 	step := wire.WhyStep{Step: wire.WhyChange, Kind: c.Kind, ChangeID: c.ID}
@@ -178,7 +179,8 @@ func (e *explanation) event(event *webhook.Event) {
 	subs := e.receivers(event.Name)
 	step.Step = wire.WhyDeleted
 	if len(sent)+len(subs) == 0 {
-		e.add(event.AddedAt, step, "its messages were deleted, with their subscriptions or after the time for which they are kept")
+		e.add(event.AddedAt, step,
+			"its messages were deleted, with their subscriptions or after the time for which they are kept")
 	}
 	for _, sub := range subs {
 		if !sent[sub.ID] {
@@ -282,7 +284,7 @@ func target(url string) string {
 
 // waitReason is why an open message is not sent now.
 type waitReason struct {
-	step string    // of wire.WhyStep
+	step string    // name of the step, as in wire.WhyStep
 	due  time.Time // when it is sent, zero if that is unknown
 	text string
 }

@@ -10,9 +10,9 @@ import (
 // Body is the body of an event. It is decoded once, by the first condition that is evaluated.
 type Body struct {
 	Data   []byte
-	Change *Change // of a captured event; nil for a posted one
+	Change *Change // change of a captured event; nil for a posted one
 
-	objects map[string]*object // by the member of the body that has it
+	objects map[string]*object // keyed by the member of the body that has it
 	op      string
 	names   []string // the fields that have changed
 }
@@ -32,7 +32,7 @@ type object struct {
 	members []query.Member
 	valid   bool
 	looked  int            // number of look-ups
-	at      map[string]int // by name, after many
+	at      map[string]int // keyed by name, after many
 }
 
 // manyLooks is the number of look-ups from which a map is faster than a linear search.

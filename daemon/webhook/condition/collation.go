@@ -31,7 +31,7 @@ var fileCollations = map[string]collation{
 // SQL Server only the sensitivity to letter case is known, which is part of their names. An
 // unknown one is the usual one.
 func collationOf(name string) collation {
-	if c, known := fileCollations[name]; known {
+	if c, ok := fileCollations[name]; ok {
 		return c
 	}
 	if dialect.CaseSensitive(name) {

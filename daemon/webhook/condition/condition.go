@@ -53,14 +53,14 @@ type part struct {
 	field   record.Field
 	before  bool          // compares the value before the change
 	changed []string      // fields of which one must have changed; nil for a comparison
-	pattern *tsql.Pattern // of a comparison with LIKE
+	pattern *tsql.Pattern // pattern of a comparison with LIKE
 
 	exact func() *regexp.Regexp // the pattern with regard to letter case
 }
 
 // Options are the facts that a condition is parsed with.
 type Options struct {
-	Kind *record.Kind   // of the records of captured events; nil for posted events
+	Kind *record.Kind   // kind of the records of captured events; nil for posted events
 	Zone *time.Location // to which dates with a zone are converted
 	Wide []string       // fields of columns that can have more than 4 KiB
 
@@ -220,12 +220,15 @@ func cutPrefix(name, prefix string) (string, bool) {
 }
 
 // ordering are the operators that compare the order of values.
-var ordering = []record.Operator{record.GreaterThanOrEqualTo, record.GreaterThan, record.LessThan, record.LessThanOrEqualTo, record.Between}
+var ordering = []record.Operator{
+	record.GreaterThanOrEqualTo, record.GreaterThan, record.LessThan,
+	record.LessThanOrEqualTo, record.Between,
+}
 
 // captured returns the field and the operator of a member of queries.
 func (o Options) captured(name string) (record.Field, record.Operator, error) {
-	m, known := o.Kind.Member(name)
-	if !known {
+	m, ok := o.Kind.Member(name)
+	if !ok {
 		return record.Field{}, 0, o.unknown(name, o.Kind.Members())
 	}
 	return o.Kind.Fields[m.Field], m.Operator, o.checkField(m.Field)
@@ -266,8 +269,8 @@ func (o Options) changedFields(m query.Member) ([]string, error) {
 	}
 	var names []string
 	for _, name := range list {
-		i, known := o.Kind.Column(strings.TrimSpace(name))
-		if !known {
+		i, ok := o.Kind.Column(strings.TrimSpace(name))
+		if !ok {
 			return nil, fmt.Errorf("names %s, which %w", query.Printable(name), o.unknown(name, o.Kind.FieldNames()))
 		}
 		if len(o.Kind.CaptureFields) == 0 && len(o.Kind.Fields)-len(o.Kind.Ignore) > maxHashed {

@@ -18,7 +18,10 @@ func (c *Condition) contradictions() (wrong []fault.Field) {
 			continue
 		}
 		if !satisfiable([]*part{p}) {
-			wrong = append(wrong, fault.Field{Name: Member + "." + p.member, Message: "is never met: its first value is greater than its second one"})
+			wrong = append(wrong, fault.Field{
+				Name:    Member + "." + p.member,
+				Message: "is never met: its first value is greater than its second one",
+			})
 			continue
 		}
 		var same []*part
@@ -29,7 +32,10 @@ func (c *Condition) contradictions() (wrong []fault.Field) {
 			}
 		}
 		if len(same) > 0 && satisfiable(same) && !satisfiable(append(same, p)) {
-			wrong = append(wrong, fault.Field{Name: Member + "." + p.member, Message: "is never met together with the other conditions on " + p.field.Name})
+			wrong = append(wrong, fault.Field{
+				Name:    Member + "." + p.member,
+				Message: "is never met together with the other conditions on " + p.field.Name,
+			})
 		}
 	}
 	return wrong
@@ -51,7 +57,8 @@ func satisfiable(parts []*part) bool {
 		}
 		compared = append(compared, p)
 	}
-	if i := slices.IndexFunc(compared, func(p *part) bool { return p.Operator == record.Equal || p.Operator == record.In }); i >= 0 {
+	hasValues := func(p *part) bool { return p.Operator == record.Equal || p.Operator == record.In }
+	if i := slices.IndexFunc(compared, hasValues); i >= 0 {
 		return slices.ContainsFunc(compared[i].Operands, func(v wire.Value) bool { return meetsAll(v, compared) })
 	}
 	return overlap(compared)
@@ -91,8 +98,12 @@ func overlap(parts []*part) bool {
 // reaches reports whether a value may be above the lower bound of a comparison and below the
 // upper bound of another; one without such a bound has no effect.
 func (p *part) reaches(high *part) bool {
-	lower := slices.Contains([]record.Operator{record.GreaterThan, record.GreaterThanOrEqualTo, record.Between}, p.Operator)
-	upper := slices.Contains([]record.Operator{record.LessThan, record.LessThanOrEqualTo, record.Between}, high.Operator)
+	lower := slices.Contains([]record.Operator{
+		record.GreaterThan, record.GreaterThanOrEqualTo, record.Between,
+	}, p.Operator)
+	upper := slices.Contains([]record.Operator{
+		record.LessThan, record.LessThanOrEqualTo, record.Between,
+	}, high.Operator)
 	if !lower || !upper {
 		return true
 	}

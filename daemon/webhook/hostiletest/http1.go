@@ -98,8 +98,8 @@ type phase struct {
 	name   string
 	body   int // bytes that the phase needs
 	before func(c *Conn) bool
-	filler string               // of texts that drip or do not end
-	want   map[string][]Outcome // by way
+	filler string               // filler of texts that drip or do not end
+	want   map[string][]Outcome // keyed by way
 }
 
 // Outcomes of attempts without a response, and of one with a status.

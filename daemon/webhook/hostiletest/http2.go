@@ -67,7 +67,12 @@ func (s *stream2) next(whole bool) bool {
 
 // answer sends the head of a response.
 func (s *stream2) answer(status string, end bool) bool {
-	return s.WriteHeaders(http2.HeadersFrameParam{StreamID: s.id, BlockFragment: block(":status", status), EndHeaders: true, EndStream: end}) == nil
+	return s.WriteHeaders(http2.HeadersFrameParam{
+		StreamID:      s.id,
+		BlockFragment: block(":status", status),
+		EndHeaders:    true,
+		EndStream:     end,
+	}) == nil
 }
 
 // serveOthers answers pings and ignores everything else until the connection is closed.
@@ -182,8 +187,18 @@ var overHTTP2 = []struct {
 
 // http2Receivers returns the receivers of HTTP/2.
 func http2Receivers() (all []Receiver) {
-	all = append(all, Receiver{Name: "no settings", Protocol: HTTP2, Want: timeout, handles: func(c *Conn) { discard(c.Conn) }})
-	all = append(all, Receiver{Name: "reads nothing", Protocol: HTTP2, Want: timeout, Body: largeBody, handles: func(c *Conn) { c.hang() }})
+	all = append(all, Receiver{Name: "no settings", Protocol: HTTP2, Want: timeout, handles: func(c *Conn) {
+		discard(c.Conn)
+	}})
+	all = append(all, Receiver{
+		Name:     "reads nothing",
+		Protocol: HTTP2,
+		Want:     timeout,
+		Body:     largeBody,
+		handles: func(c *Conn) {
+			c.hang()
+		},
+	})
 	for _, receiver := range overHTTP2 {
 		all = append(all, Receiver{
 			Name:     receiver.name,

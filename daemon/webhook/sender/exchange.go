@@ -42,7 +42,7 @@ type exchange struct {
 	mu          sync.Mutex
 	outcome     webhook.Outcome // as far as it is known
 	response    io.Closer       // its body
-	conn        connection      // of the last request
+	conn        connection      // connection of the last request
 	interrupted bool
 	abandoned   bool
 	ended       bool
@@ -75,7 +75,10 @@ func (x *exchange) send(request *http.Request, transport *http.Transport) (*http
 	x.mu.Lock()
 	x.conn = connection{}
 	x.mu.Unlock()
-	ctx := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{GotConn: x.gotConn, GotFirstResponseByte: x.gotFirstByte})
+	ctx := httptrace.WithClientTrace(request.Context(), &httptrace.ClientTrace{
+		GotConn:              x.gotConn,
+		GotFirstResponseByte: x.gotFirstByte,
+	})
 	return transport.RoundTrip(request.WithContext(ctx))
 }
 
@@ -135,7 +138,10 @@ func (x *exchange) read(response *http.Response) {
 	defer response.Body.Close()
 	x.pool.route.network.connected()
 	if response.StatusCode == http.StatusSwitchingProtocols {
-		x.conclude(nil, webhook.Outcome{Cause: webhook.InvalidResponse, Detail: "101 Switching Protocols is not a response to a POST request"})
+		x.conclude(nil, webhook.Outcome{
+			Cause:  webhook.InvalidResponse,
+			Detail: "101 Switching Protocols is not a response to a POST request",
+		})
 		return
 	}
 	if !x.conclude(response.Body, outcomeOf(response, x.storeTime.Add(time.Since(x.began)))) {

@@ -72,7 +72,10 @@ func (n *network) failure(ctx context.Context, err error, limit time.Duration, h
 }
 
 func timedOut(limit time.Duration) webhook.Outcome {
-	return webhook.Outcome{Cause: webhook.TimedOut, Detail: fmt.Sprintf("no response within %s, the limit of webhooks.attempt_timeout", limit)}
+	return webhook.Outcome{
+		Cause:  webhook.TimedOut,
+		Detail: fmt.Sprintf("no response within %s, the limit of webhooks.attempt_timeout", limit),
+	}
 }
 
 // cause returns the cause of an endpoint's failure.
@@ -110,7 +113,9 @@ func isReset(err error) bool {
 		}
 	}
 	text := err.Error()
-	return isStreamReset(text) || strings.HasPrefix(text, "http2: ") && strings.Contains(text, "GOAWAY") || text == "http: server closed idle connection"
+	return isStreamReset(text) ||
+		strings.HasPrefix(text, "http2: ") && strings.Contains(text, "GOAWAY") ||
+		text == "http: server closed idle connection"
 }
 
 // isStreamReset reports whether the peer has reset an HTTP/2 stream. Other errors of streams are
@@ -124,7 +129,8 @@ func isTLS(err error) bool {
 	if e, ok := errors.AsType[*net.OpError](err); ok && (e.Op == "remote error" || e.Op == "local error") {
 		return true
 	}
-	return isA[tls.RecordHeaderError](err) || isA[tls.AlertError](err) || isA[*tls.CertificateVerificationError](err) || isA[x509.HostnameError](err) ||
+	return isA[tls.RecordHeaderError](err) || isA[tls.AlertError](err) ||
+		isA[*tls.CertificateVerificationError](err) || isA[x509.HostnameError](err) ||
 		strings.HasPrefix(err.Error(), "tls: ")
 }
 

@@ -36,7 +36,7 @@ type route struct {
 	singleUse *http.Transport
 
 	mu      sync.Mutex
-	pools   map[string]*pool // by origin
+	pools   map[string]*pool // keyed by origin
 	pruneAt int              // number of pools at which unused ones are removed
 }
 

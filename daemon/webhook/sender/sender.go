@@ -29,10 +29,10 @@ import (
 // Config configures a Sender.
 type Config struct {
 	Guard          webhook.Guard
-	UserAgent      string               // of the header User-Agent
+	UserAgent      string               // value of the header User-Agent
 	ConnectTimeout time.Duration        // limit of establishing a connection
 	AttemptTimeout func() time.Duration // limit of a whole attempt; called for each
-	PingTimeout    time.Duration        // of HTTP/2 connections; 0 for the default
+	PingTimeout    time.Duration        // time limit for pings on HTTP/2 connections; 0 for the default
 	MaxIdlePerHost int                  // idle connections kept per host
 	MaxConnections int                  // open connections; 0 for no limit
 	TestTarget     *url.URL             // the service's own test target, exempt from the guard; nil for none
@@ -92,7 +92,9 @@ func (s *Sender) Overdue() int { return int(s.overdue.Load()) }
 // Send makes one attempt at the URL of the subscription, signed with the time at. It returns no
 // later than closeTimeout after the limit of an attempt or the end of ctx, even if the peer never
 // ends. Within one attempt the request is sent at most twice.
-func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
+func (s *Sender) Send(
+	ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time,
+) webhook.Outcome {
 	began := time.Now()
 	outcome := s.attempt(ctx, m, sub, at)
 	outcome.Began = at.UTC()
@@ -100,7 +102,9 @@ func (s *Sender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subs
 	return outcome
 }
 
-func (s *Sender) attempt(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
+func (s *Sender) attempt(
+	ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time,
+) webhook.Outcome {
 	limit := s.config.AttemptTimeout()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -138,7 +142,9 @@ func (s *Sender) routeTo(u *url.URL, byAdmin bool) *route {
 
 // request builds the POST request of Standard Webhooks. The subscription's headers are
 // applied last: they may replace the content type.
-func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) (*http.Request, error) {
+func (s *Sender) request(
+	ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time,
+) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, sub.URL, bytes.NewReader(m.Event.Body))
 	if err != nil {
 		return nil, err
@@ -161,7 +167,8 @@ func (s *Sender) request(ctx context.Context, m *webhook.Message, sub *webhook.S
 		h[headerReplay] = []string{"true"}
 	}
 	for i, header := range sub.Headers {
-		if !slices.ContainsFunc(sub.Headers[:i], func(before webhook.Header) bool { return strings.EqualFold(before.Name, header.Name) }) {
+		sameName := func(before webhook.Header) bool { return strings.EqualFold(before.Name, header.Name) }
+		if !slices.ContainsFunc(sub.Headers[:i], sameName) {
 			h.Del(header.Name)
 		}
 		h.Add(header.Name, header.Value)

@@ -66,7 +66,9 @@ const maxGap = 5 * time.Second
 // NewThroughput returns a function to be called about once a second. It returns the
 // throughput since the previous call, and reports whether there is anything new: counts
 // have grown or the state of the engine has changed.
-func NewThroughput(now func() time.Time, counts func() Counts, inHand func() wire.InHand) func() (wire.Throughput, bool) {
+func NewThroughput(
+	now func() time.Time, counts func() Counts, inHand func() wire.InHand,
+) func() (wire.Throughput, bool) {
 	var mu sync.Mutex
 	var previous Counts
 	var last wire.Throughput

@@ -12,9 +12,12 @@ import (
 // grow by a factor of about 1.5, so that quantiles are good estimates; above, they are
 // coarse. One more bucket holds longer durations.
 var bounds = [...]time.Duration{
-	1 * time.Millisecond, 1500 * time.Microsecond, 2 * time.Millisecond, 3 * time.Millisecond, 5 * time.Millisecond, 7 * time.Millisecond,
-	10 * time.Millisecond, 15 * time.Millisecond, 20 * time.Millisecond, 30 * time.Millisecond, 50 * time.Millisecond, 70 * time.Millisecond,
-	100 * time.Millisecond, 150 * time.Millisecond, 200 * time.Millisecond, 300 * time.Millisecond, 500 * time.Millisecond, 700 * time.Millisecond,
+	1 * time.Millisecond, 1500 * time.Microsecond, 2 * time.Millisecond,
+	3 * time.Millisecond, 5 * time.Millisecond, 7 * time.Millisecond,
+	10 * time.Millisecond, 15 * time.Millisecond, 20 * time.Millisecond,
+	30 * time.Millisecond, 50 * time.Millisecond, 70 * time.Millisecond,
+	100 * time.Millisecond, 150 * time.Millisecond, 200 * time.Millisecond,
+	300 * time.Millisecond, 500 * time.Millisecond, 700 * time.Millisecond,
 	1 * time.Second, 1500 * time.Millisecond, 2 * time.Second, 3 * time.Second, 5 * time.Second, 7 * time.Second,
 	10 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
 }
@@ -77,7 +80,11 @@ func bucketBounds(bucket int) (from, to time.Duration) {
 
 // latency returns the quantiles of the counted durations.
 func (s *histogramSum) latency() wire.Latency {
-	return wire.Latency{P50: wire.TimeSpan(s.quantile(0.50)), P95: wire.TimeSpan(s.quantile(0.95)), P99: wire.TimeSpan(s.quantile(0.99))}
+	return wire.Latency{
+		P50: wire.TimeSpan(s.quantile(0.50)),
+		P95: wire.TimeSpan(s.quantile(0.95)),
+		P99: wire.TimeSpan(s.quantile(0.99)),
+	}
 }
 
 // DurationHistogram is a distribution of durations since the engine's start.

@@ -16,9 +16,9 @@ type Recorder struct {
 	since         time.Time // start of the counts
 	mu            sync.Mutex
 	counts        Counts
-	attempts      [classCount]int64            // by outcome class
+	attempts      [classCount]int64            // indexed by outcome class
 	uncharged     map[webhook.OwnFailure]int64 // attempts that were not charged, by cause
-	durations     totalHistogram               // of attempts
+	durations     totalHistogram               // durations of attempts
 	delay         totalHistogram               // from publishing to delivery
 	all           series
 	delivered     series // delays by minute
@@ -34,12 +34,18 @@ type subscriptionSeries struct {
 
 // NewRecorder returns a recorder that counts from a given time.
 func NewRecorder(since time.Time) *Recorder {
-	return &Recorder{since: since, subscriptions: make(map[int64]*subscriptionSeries), uncharged: make(map[webhook.OwnFailure]int64)}
+	return &Recorder{
+		since:         since,
+		subscriptions: make(map[int64]*subscriptionSeries),
+		uncharged:     make(map[webhook.OwnFailure]int64),
+	}
 }
 
 // Record counts a batch that was written: the numbers of new events and messages, and
 // the results of attempts.
-func (rec *Recorder) Record(at time.Time, events, messages int, results []webhook.AttemptResult, subs *webhook.Snapshot) {
+func (rec *Recorder) Record(
+	at time.Time, events, messages int, results []webhook.AttemptResult, subs *webhook.Snapshot,
+) {
 	now := cell{minute: minuteOf(at), Traffic: Traffic{Events: uint32(events), Messages: uint32(messages)}}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -169,7 +175,9 @@ func (rec *Recorder) Report(now time.Time, minutes, limit int, queues []Queue) R
 	report := Report{At: now, Since: rec.since}
 	rec.sumAll(&report, minute, span)
 	for some := range slices.Chunk(queues, queuesPerLock) {
-		rec.forEach(some, func(q *Queue, series *subscriptionSeries) { q.Traffic = series.traffic(minute, min(span, queueSpan)) })
+		rec.forEach(some, func(q *Queue, series *subscriptionSeries) {
+			q.Traffic = series.traffic(minute, min(span, queueSpan))
+		})
 	}
 	report.Queues = slices.DeleteFunc(queues, func(l Queue) bool { return !l.notable() })
 	slices.SortFunc(report.Queues, compareSeverity)
@@ -211,8 +219,8 @@ func (rec *Recorder) forEach(queues []Queue, add func(*Queue, *subscriptionSerie
 
 // Performance holds distributions since the engine's start.
 type Performance struct {
-	Attempts  map[string]int64  // by outcome class: ok, 3xx, 4xx, 5xx, timeout, network, forbidden
-	Durations DurationHistogram // of attempts
+	Attempts  map[string]int64  // keyed by outcome class: ok, 3xx, 4xx, 5xx, timeout, network, forbidden
+	Durations DurationHistogram // durations of attempts
 	Delays    DurationHistogram // from publishing to delivery, of messages that were delivered by the first attempt
 }
 

@@ -68,7 +68,9 @@ func (s *series) at(minute, span int64) *cell {
 
 // last returns the cells of the last span minutes, up to the given one.
 func (s series) last(minute, span int64) series {
-	from, _ := slices.BinarySearchFunc(s, s.end(minute)-span+1, func(c cell, m int64) int { return cmp.Compare(c.minute, m) })
+	from, _ := slices.BinarySearchFunc(s, s.end(minute)-span+1, func(c cell, m int64) int {
+		return cmp.Compare(c.minute, m)
+	})
 	return s[from:]
 }
 
