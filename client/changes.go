@@ -129,7 +129,7 @@ func (c *Client) isTemporary(err error) bool {
 type CopyPage struct {
 	Rows    []Row
 	Since   string   // the changes since this token complete the copy
-	Exact   string   // of the last page: with the changes up to this token, the rows are exact
+	Exact   string   // token of the last page: with the changes up to this token, the rows are exact
 	Key     []string // the fields that identify a row
 	Omitted []string // the fields that are not captured
 }

@@ -36,7 +36,7 @@ const dialTimeout = 5 * time.Second
 // Options configures a Client. The zero value connects to a daemon on this machine
 // without credentials.
 type Options struct {
-	URL       string        // of the service, with its base path; empty: DefaultURL
+	URL       string        // address of the service, with its base path; empty: DefaultURL
 	Token     string        // API key; takes precedence over User
 	User      string        // authenticates every request, with Password
 	Password  string        //

@@ -30,7 +30,7 @@ type Query struct {
 	// rows before it. It has no effect without OrderBy, with Skip, Take or GroupBy, or for a
 	// kind without a proven key.
 	Resume bool
-	cursor *string // of a page; nil for none
+	cursor *string // cursor of a page; nil for none
 
 	forCopy string // token of a copy; empty for none
 

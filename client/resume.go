@@ -25,16 +25,18 @@ type pages struct {
 	ctx    context.Context
 	client *Client
 	open   func(context.Context, Query) (*Rows, error)
-	query  Query // of the next page; without a cursor after the last one
+	query  Query // query of the next page; without a cursor after the last one
 	csv    bool
-	lines  []byte // of the page
+	lines  []byte // text of the page
 	unread []byte
 }
 
 // inPages opens a query, in pages if it has Resume. A service that refuses its cursor,
 // does not know cursors, or is behind a proxy that removes them, returns all rows in
 // one reply.
-func (c *Client) inPages(ctx context.Context, q Query, open func(context.Context, Query) (*Rows, error)) (*Rows, error) {
+func (c *Client) inPages(
+	ctx context.Context, q Query, open func(context.Context, Query) (*Rows, error),
+) (*Rows, error) {
 	if !q.isResumable() || c.options.DryRun != nil {
 		return open(ctx, q)
 	}

@@ -26,7 +26,8 @@ func (c *Client) exchangeWithRetries(ctx context.Context, req call) (*http.Respo
 	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
 	for n := 0; ; n++ {
 		reply, err := c.exchange(ctx, req)
-		if err == nil || n == c.options.Retries || !req.reads || !isTransient(err) {
+		isLast := n == c.options.Retries || !req.reads
+		if err == nil || isLast || !isTransient(err) {
 			return reply, err
 		}
 		if err := c.pauseAfter(ctx, err, &pauses); err != nil {

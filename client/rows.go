@@ -87,7 +87,8 @@ func (r *Rows) next() (bool, error) {
 			continue
 		}
 		if !r.row.scan(line) {
-			return false, truncated(r.reply, errNoObject, fmt.Sprintf("incomplete reply: invalid record after row %d", r.count))
+			return false, truncated(r.reply, errNoObject,
+				fmt.Sprintf("incomplete reply: invalid record after row %d", r.count))
 		}
 		r.count++
 		return true, nil

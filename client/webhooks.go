@@ -130,7 +130,8 @@ func page[T any](ctx context.Context, c *Client, path string, members url.Values
 
 // RetryMessage makes a failed message due immediately.
 func (c *Client) RetryMessage(ctx context.Context, subscriber, subscription, id string) (*wire.MessageState, error) {
-	return fetch[*wire.MessageState](ctx, c, http.MethodPost, messagePath(subscriber, subscription, id)+"/Retry", json.RawMessage("{}"))
+	return fetch[*wire.MessageState](ctx, c, http.MethodPost,
+		messagePath(subscriber, subscription, id)+"/Retry", json.RawMessage("{}"))
 }
 
 // AllMessages returns a page of the messages of all subscribers.

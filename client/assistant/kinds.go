@@ -66,7 +66,9 @@ func findKinds(ctx context.Context, source Source, in struct {
 	skip := min(int(in.Skip), len(kinds))
 	for i, k := range kinds[skip:] {
 		fields := slices.Clone(k.FieldNames())
-		slices.SortStableFunc(fields, func(a, b string) int { return cmp.Compare(matches(b, words), matches(a, words)) })
+		slices.SortStableFunc(fields, func(a, b string) int {
+			return cmp.Compare(matches(b, words), matches(a, words))
+		})
 		shown := min(len(fields), maxFields)
 		result.Kinds = append(result.Kinds, foundKind{
 			Kind:    k.Name,
@@ -92,7 +94,7 @@ type describedKind struct {
 	Summary  string              `json:"summary,omitempty"`
 	Key      []string            `json:"key,omitempty"`
 	Fields   []describedField    `json:"fields"`
-	Suffixes map[string][]string `json:"filterSuffixes"` // by type; empty for equality
+	Suffixes map[string][]string `json:"filterSuffixes"` // keyed by type; empty for equality
 	NextSkip int                 `json:"nextSkip,omitempty"`
 }
 

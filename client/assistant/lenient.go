@@ -44,7 +44,8 @@ func (c *count) UnmarshalJSON(b []byte) error {
 		digits = strings.TrimSpace(text)
 	}
 	n, err := strconv.ParseFloat(digits, 64) // 5.0 is an integer in JSON Schema
-	if err != nil || n != math.Trunc(n) || n < 0 || n > math.MaxInt32 {
+	fits := n >= 0 && n <= math.MaxInt32
+	if err != nil || n != math.Trunc(n) || !fits {
 		return strconv.ErrSyntax
 	}
 	*c = count(n)

@@ -59,8 +59,8 @@ func (in filterInput) members(ctx context.Context, source Source) (*record.Kind,
 // its name suggests: a query has no condition for null and for an empty list, ignores the value
 // of IsNull, and reads Total> as at least.
 func checkFilter(kind *record.Kind, name string, value json.RawMessage) error {
-	member, known := kind.Member(name)
-	if !known || !strings.EqualFold(name, kind.Fields[member.Field].Name+member.Operator.Suffix()) {
+	member, ok := kind.Member(name)
+	if !ok || !strings.EqualFold(name, kind.Fields[member.Field].Name+member.Operator.Suffix()) {
 		hint := record.DidYouMean(record.Suggest(name, kind.Members()))
 		return fmt.Errorf("filter: %.100q is not a field with a suffix%s\n%s", name, hint, fieldsOf(kind))
 	}
@@ -248,7 +248,9 @@ func totals(ctx context.Context, source Source, in totalsInput) (any, error) {
 }
 
 // totalsOfAll returns the totals over all records that match.
-func totalsOfAll(ctx context.Context, source Source, kind *record.Kind, members map[string]any, columns []column) (any, error) {
+func totalsOfAll(
+	ctx context.Context, source Source, kind *record.Kind, members map[string]any, columns []column,
+) (any, error) {
 	members["Take"] = 0
 	delete(members, "OrderBy")
 	page, err := source.Query(ctx, kind, members)
@@ -281,7 +283,7 @@ const countAll = "COUNT(*)"
 type column struct {
 	total string // the function with its field
 	name  string
-	t     record.Type // of the field
+	t     record.Type // type of the field
 }
 
 // columns returns the count of rows and the results of the functions in the input.

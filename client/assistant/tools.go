@@ -50,7 +50,8 @@ var (
 	kindArgument   = argument{"kind", text, "name of a record kind", true}
 	filterArgument = argument{"filter", object, `conditions, all of which must hold: field name and suffix, with its value, such as {"Class":"A","TotalBetween":[100,200],"DateGreaterThanOrEqualTo":"2024-01-01","DateLessThan":"2025-01-01","NameContains":"bolt","StatusIn":[1,2],"NoteIsNull":true}; a date without a time is midnight; describe_kind lists the suffixes`, false}
 	skipArgument   = argument{"skip", number, "nextSkip of the previous result", false}
-	limitArgument  = argument{"limit", number, fmt.Sprintf("maximum number of rows, 1 to %d; default %d", maxLimit, defaultLimit), false}
+	limitText      = fmt.Sprintf("maximum number of rows, 1 to %d; default %d", maxLimit, defaultLimit)
+	limitArgument  = argument{"limit", number, limitText, false}
 )
 
 // tools is the table of tools.
@@ -191,7 +192,9 @@ func (f form) matches(value json.RawMessage) bool {
 }
 
 // call returns the function of a tool with its arguments decoded. They have been checked.
-func call[In any](do func(context.Context, Source, In) (any, error)) func(context.Context, Source, json.RawMessage) (any, error) {
+func call[In any](
+	do func(context.Context, Source, In) (any, error),
+) func(context.Context, Source, json.RawMessage) (any, error) {
 	return func(ctx context.Context, source Source, arguments json.RawMessage) (any, error) {
 		var in In
 		if len(arguments) > 0 {

@@ -30,7 +30,7 @@ func (s Status) Short() string {
 
 // Result is the result of a check.
 type Result struct {
-	Name   string // of the check
+	Name   string // name of the check
 	Status Status
 	Detail string `json:",omitempty"`
 	Fix    string `json:",omitempty"` // suggested action

@@ -121,8 +121,8 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 	}
 
 	// A member such as InvoiceTotalBetween has the operator in its name; only = may follow.
-	member, known := f.Kind.Member(name)
-	if !known || member.Operator != record.Equal && !strings.HasPrefix(comparison, "=") {
+	member, ok := f.Kind.Member(name)
+	if !ok || member.Operator != record.Equal && !strings.HasPrefix(comparison, "=") {
 		return client.Filter{}, f.unknownField(name, comparison)
 	}
 	field := f.Kind.Fields[member.Field]

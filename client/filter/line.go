@@ -64,7 +64,7 @@ func (f Reader) Whole(text string) bool {
 // cutField returns the value after a field and an operator.
 func (f Reader) cutField(text string) (value string, ok bool) {
 	name, comparison := cutName(strings.TrimSpace(text))
-	if _, known := f.Kind.Member(name); !known {
+	if _, ok := f.Kind.Member(name); !ok {
 		return "", false
 	}
 	_, value, ok = cutOperator(comparison)

@@ -39,10 +39,12 @@ func Time(text string, now time.Time) (time.Time, error) {
 	}
 	for _, layout := range []string{"15:04:05", "15:04"} {
 		if at, err := time.Parse(layout, text); err == nil {
-			return time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location()), nil
+			return time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0,
+				now.Location()), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("must be a time such as 2h, 3d, today, 13:00, 2026-07-01 or 2026-07-01T10:00, not %q", text)
+	return time.Time{}, fmt.Errorf("must be a time such as 2h, 3d, today, 13:00, 2026-07-01 or 2026-07-01T10:00, not %q",
+		text)
 }
 
 // Shifted returns the time before or after now by a duration such as 2h or 3d.

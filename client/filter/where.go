@@ -44,8 +44,8 @@ func NewWhereReader(ctx context.Context, service *client.Client, pattern string)
 	if err != nil {
 		return f, err
 	}
-	kind, known := kinds.Lookup(name)
-	if !known {
+	kind, ok := kinds.Lookup(name)
+	if !ok {
 		return f, fmt.Errorf("the service does not list the record kind %s of %s", name, pattern)
 	}
 	f.Kind = kind
@@ -170,8 +170,8 @@ func (f WhereReader) changed(names []string) (whereMember, error) {
 	}
 	for i, name := range names {
 		name = strings.TrimSpace(name)
-		index, known := f.Kind.Column(name)
-		if !known {
+		index, ok := f.Kind.Column(name)
+		if !ok {
 			hint := record.DidYouMean(record.Suggest(name, f.Kind.FieldNames()))
 			return whereMember{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, hint)
 		}
@@ -260,8 +260,8 @@ func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
 
 // member parses a member as a filter.
 func (f Reader) member(name string, value json.RawMessage) (client.Filter, error) {
-	member, known := f.Kind.Member(name)
-	if !known {
+	member, ok := f.Kind.Member(name)
+	if !ok {
 		near := record.Suggest(name, f.Kind.Members())
 		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it anyway)",
 			f.Kind.Name, name, record.DidYouMean(near))

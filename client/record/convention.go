@@ -67,12 +67,12 @@ func (k *Kind) conventional(name string) (found Member, ok bool) {
 		}
 	}
 	for _, a := range prefixes {
-		field, fits := strings.CutPrefix(name, a.text)
-		try(a, field, fits)
+		field, ok := strings.CutPrefix(name, a.text)
+		try(a, field, ok)
 	}
 	for _, a := range suffixes {
-		field, fits := strings.CutSuffix(name, a.text)
-		try(a, field, fits)
+		field, ok := strings.CutSuffix(name, a.text)
+		try(a, field, ok)
 	}
 	return found, ok
 }

@@ -79,8 +79,8 @@ type Kind struct {
 	NewestFirst   bool   // default order: descending by the order field
 	OrderField    string // the field that orders pages; empty for the first one
 
-	fields  map[string]int // by name in lower case
-	columns map[string]int // by column name in lower case
+	fields  map[string]int // keyed by name in lower case
+	columns map[string]int // keyed by column name in lower case
 }
 
 // When the changes of a kind are captured.
@@ -309,8 +309,8 @@ func (k *Kind) checkReferences() []*Mistake {
 		{"ignore", k.Ignore},
 	} {
 		for _, name := range list.names {
-			_, exists := k.Column(name)
-			if exists {
+			_, ok := k.Column(name)
+			if ok {
 				continue
 			}
 			label := strings.TrimSuffix(list.member, "_fields")

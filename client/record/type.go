@@ -30,9 +30,9 @@ const (
 // typeInfo has the properties of a type.
 type typeInfo struct {
 	name   string // in the published interface
-	filter Family // of fields of the type
+	filter Family // operators of fields of the type
 	number bool   // a JSON number
-	bits   uint8  // of an integer type
+	bits   uint8  // width of an integer type
 	signed bool
 }
 

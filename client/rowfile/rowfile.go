@@ -15,7 +15,7 @@ type Column = workbook.Column
 // Options has the options of the writers of all formats.
 type Options struct {
 	Out     *bufio.Writer // which the caller flushes
-	Name    string        // of the kind of rows
+	Name    string        // name of the kind of rows
 	Columns []Column
 	Null    string // text of a null in CSV and TSV
 	Excel   bool   // CSV is for Excel
@@ -39,7 +39,7 @@ type TextWriter interface{ Text(lines []byte) error }
 // Format is a file format.
 type Format struct {
 	Name    string
-	Suffix  string // of file names
+	Suffix  string // suffix of file names
 	Summary string // for help texts
 	Hint    string // the same in a few words, for a form
 	Cells   bool   // has a cell for each column, so that Options.Null applies

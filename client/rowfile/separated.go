@@ -11,8 +11,8 @@ import (
 type separatedWriter struct {
 	Options
 	columns   []string
-	values    []client.Value // of the current row
-	text      []byte         // of the current cell
+	values    []client.Value // values of the current row
+	text      []byte         // text of the current cell
 	separator byte
 	eol       string
 }

@@ -28,7 +28,7 @@ type CurrentSession struct {
 	Via            string // cookie, header, basic, bearer
 	SessionID      string `json:"SessionId,omitempty"` // masked as in the request log
 	KeyID          string `json:",omitempty"`
-	ExpiryDateTime string `json:",omitempty"` // of the session
+	ExpiryDateTime string `json:",omitempty"` // end of the session
 }
 
 // UserRequest is a request that creates or updates a user. An update does not change

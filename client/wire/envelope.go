@@ -34,16 +34,17 @@ type AuthenticateResponse struct {
 
 // Header names: those of the service, and others that several packages use.
 const (
-	HeaderRequestID      = "X-Request-Id"
-	HeaderSessionID      = "X-Ss-Id"
-	HeaderRowCount       = "X-Row-Count"
-	HeaderDigest         = "X-Digest"
-	HeaderOffset         = "X-Offset"
-	HeaderTotal          = "X-Total"
-	HeaderNextCursor     = "X-Next-Cursor"
-	HeaderNextToken      = "X-Next-Token" // after the changes, or of the copy
-	HeaderTakeClamped    = "X-Take-Clamped"
-	HeaderFormulaGuard   = "X-Formula-Guard" // whether an apostrophe is put before texts of CSV that begin like a formula; a request can have false
+	HeaderRequestID   = "X-Request-Id"
+	HeaderSessionID   = "X-Ss-Id"
+	HeaderRowCount    = "X-Row-Count"
+	HeaderDigest      = "X-Digest"
+	HeaderOffset      = "X-Offset"
+	HeaderTotal       = "X-Total"
+	HeaderNextCursor  = "X-Next-Cursor"
+	HeaderNextToken   = "X-Next-Token" // after the changes, or of the copy
+	HeaderTakeClamped = "X-Take-Clamped"
+	// whether an apostrophe is put before texts of CSV that begin like a formula; a request can have false
+	HeaderFormulaGuard   = "X-Formula-Guard"
 	HeaderIdempotencyKey = "Idempotency-Key"
 	HeaderReplayed       = "Idempotent-Replayed" // true: the reply is that of an earlier request with the same key
 	HeaderIgnoredMembers = "X-Ignored-Members"

@@ -4,7 +4,7 @@ package wire
 type Metadata struct {
 	Service    string
 	Version    string
-	URL        string // of the service, as the client addressed it
+	URL        string // address of the service, as the client addressed it
 	Operations []Operation
 
 	WebhooksHostURL string `json:",omitempty"` // address at which users in the company reach the service
@@ -22,7 +22,7 @@ type Operation struct {
 	Parameters  []OperationParameter  `json:",omitempty"`
 	Conventions []OperationConvention `json:",omitempty"` // additional names of filters
 	Answer      string                `json:",omitempty"` // name of the reply's type
-	Fields      []OperationField      `json:",omitempty"` // of the reply, or of its rows
+	Fields      []OperationField      `json:",omitempty"` // fields of the reply, or of its rows
 	Samples     []OperationSample     `json:",omitempty"`
 }
 
@@ -37,7 +37,7 @@ type OperationRoute struct {
 type OperationParameter struct {
 	Name     string
 	Type     string
-	Family   string   `json:",omitempty"` // of filters, in the notation of the published interface
+	Family   string   `json:",omitempty"` // family of filters, in the notation of the published interface
 	Suffixes []string `json:",omitempty"` // allowed suffixes of the name
 	Required bool     `json:",omitempty"`
 	Summary  string   `json:",omitempty"`

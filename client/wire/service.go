@@ -40,9 +40,9 @@ type Setting struct {
 
 // SystemInfo has the version and the time under the names of the reference service.
 type SystemInfo struct {
-	JiwaVersion       string   `json:",omitempty"` // of the ERP, if erp.version_source is set
+	JiwaVersion       string   `json:",omitempty"` // version of the ERP, if erp.version_source is set
 	SQLServerDateTime DateTime // in the zone of the records' zoneless times
-	Version           string   // of this service
+	Version           string   // version of this service
 }
 
 // RestPath is a path of an operation.

@@ -7,10 +7,10 @@ type Stats struct {
 	SinceDateTime  Timestamp // start of the daemon, which counts from then on
 	Daemon         string    // the host that the daemon runs on
 	Daemons        int       // daemons that use the store
-	Window         TimeSpan  // of Totals, Latency, Delay and Minutes
+	Window         TimeSpan  // period of Totals, Latency, Delay and Minutes
 	Totals         Traffic
-	SuccessRate    *float64 `json:",omitempty"` // of attempts, from 0 to 1; absent without attempts
-	Latency        Latency  // of attempts
+	SuccessRate    *float64 `json:",omitempty"` // share of successes of attempts, from 0 to 1; absent without attempts
+	Latency        Latency  // latency of attempts
 	Delay          Latency  // from publishing to delivery, for messages delivered by the first attempt
 	Minutes        Minutes
 	Depth          *Depth `json:",omitempty"` // absent if it has not been counted yet
@@ -18,7 +18,7 @@ type Stats struct {
 	InHand         InHand
 	Subscriptions  int
 	Disabled       int      // subscriptions that are disabled or whose subscriber is
-	QueueWindow    TimeSpan // of Queues; at most an hour
+	QueueWindow    TimeSpan // period of Queues; at most an hour
 	Queues         []Queue  // those with traffic, open messages or failures; the worst first
 	OtherQueues    int      // number of queues left out, beyond 500
 	StatsLanes
@@ -67,15 +67,17 @@ type Depth struct {
 
 // InHand is the current work of the daemon.
 type InHand struct {
-	EventsWaiting    int              // to be stored
-	OutcomesWaiting  int              // to be stored
-	InFlight         int              // attempts
-	MessagesInMemory int              // waiting for an attempt
-	OpenBreakers     int              // subscriptions with an open circuit breaker
-	OldestAttempt    TimeSpan         `json:",omitzero"`  // how long the oldest of the attempts in flight has been running
-	Overdue          int              `json:",omitempty"` // requests that have not ended at the limit of their attempts
-	Uncharged        map[string]int64 `json:",omitempty"` // attempts since the start that were not counted because of a failure of this machine or service, by failure
-	Paused           string           `json:",omitempty"` // why deliveries are paused
+	EventsWaiting    int // to be stored
+	OutcomesWaiting  int // to be stored
+	InFlight         int // attempts
+	MessagesInMemory int // waiting for an attempt
+	OpenBreakers     int // subscriptions with an open circuit breaker
+	// how long the oldest of the attempts in flight has been running
+	OldestAttempt TimeSpan `json:",omitzero"`
+	Overdue       int      `json:",omitempty"` // requests that have not ended at the limit of their attempts
+	// attempts since the start that were not counted because of a failure of this machine or service, by failure
+	Uncharged map[string]int64 `json:",omitempty"`
+	Paused    string           `json:",omitempty"` // why deliveries are paused
 }
 
 // States of a queue's circuit breaker.
@@ -109,7 +111,7 @@ type Queue struct {
 	Delivered           int64
 	Failed              int64
 	GivenUp             int64
-	P99                 TimeSpan `json:",omitzero"` // of attempts
+	P99                 TimeSpan `json:",omitzero"` // 99th percentile of attempts
 	LastFailure         *Failed  `json:",omitempty"`
 }
 

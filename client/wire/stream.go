@@ -36,8 +36,8 @@ type MessageChange struct {
 	Status              int       // 0 not sent, 1 successful, 2 failed and to be retried, 3 failed
 	Retries             int       // attempts after the first
 	NextAttemptDateTime Timestamp // null if there is none
-	HTTPCode            *int      // of the attempt, null without a response
-	Duration            TimeSpan  // of the attempt, null if the change is not an attempt
+	HTTPCode            *int      // status code of the attempt, null without a response
+	Duration            TimeSpan  // duration of the attempt, null if the change is not an attempt
 	At                  Timestamp // time of the change
 	Deleted             bool      `json:",omitempty"` // the message was deleted
 }
@@ -50,7 +50,7 @@ type HandledRequest struct {
 	PathInfo             string // masked as in the request log
 	StatusCode           int
 	DurationMilliseconds float64
-	UserName             string `json:",omitempty"` // of the caller, if known
+	UserName             string `json:",omitempty"` // name of the caller, if known
 	RequestID            string
 }
 

@@ -108,13 +108,16 @@ type Subscription struct {
 	FailingSince      Timestamp `json:",omitzero"` // start of uninterrupted failures; left out after a success
 	Ordered           bool      // each message waits for the previous one
 	OrderedByKey      bool      // each message waits for the previous one with the same key
-	OrderBy           string    `json:",omitempty"` // none, subscription (Ordered) or key (OrderedByKey); left out in lists of all
-	RetrySchedule     string    `json:",omitempty"` // waits such as 5s, 30s, 2m; empty: the schedule of the settings
-	Headers           []Header  `json:",omitempty"`
-	Secret            string    `json:",omitempty"` // only in the reply to its creation
+	// none, subscription (Ordered) or key (OrderedByKey); left out in lists of all
+	OrderBy       string   `json:",omitempty"`
+	RetrySchedule string   `json:",omitempty"` // waits such as 5s, 30s, 2m; empty: the schedule of the settings
+	Headers       []Header `json:",omitempty"`
+	Secret        string   `json:",omitempty"` // only in the reply to its creation
 
-	Where        json.RawMessage `json:",omitempty"` // object: the condition on the body of events; left out without the right to read the records
-	CapturedFrom Timestamp       `json:",omitzero"`  // since when all values before changes that Where compares are known
+	// object: the condition on the body of events; left out without the right to read the records
+	Where json.RawMessage `json:",omitempty"`
+	// since when all values before changes that Where compares are known
+	CapturedFrom Timestamp `json:",omitzero"`
 }
 
 // StatusWords has the statuses of messages in words, by their numbers.
@@ -137,7 +140,7 @@ type TestRequest struct {
 type SubscriberRequest struct {
 	Name      *string `json:",omitempty"`
 	IsEnabled *bool   `json:",omitempty"`
-	RowHash   []byte  `json:",omitempty"` // of the state on which the change is based
+	RowHash   []byte  `json:",omitempty"` // hash of the state on which the change is based
 }
 
 // SubscriptionRequest creates or updates a subscription. Nil members are not changed.

@@ -36,12 +36,14 @@ const styles = `<styleSheet xmlns="` + mainSpace + `">` +
 func parts(sheet string) []struct{ name, text string } {
 	return []struct{ name, text string }{
 		{"[Content_Types].xml", `<Types xmlns="` + packSpace + `content-types">` +
-			`<Default Extension="rels" ContentType="` + packMedia + `"/><Default Extension="xml" ContentType="application/xml"/>` +
+			`<Default Extension="rels" ContentType="` + packMedia +
+			`"/><Default Extension="xml" ContentType="application/xml"/>` +
 			`<Override PartName="/xl/workbook.xml" ContentType="` + mediaPrefix + `sheet.main+xml"/>` +
 			`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="` + mediaPrefix + `worksheet+xml"/>` +
 			`<Override PartName="/xl/styles.xml" ContentType="` + mediaPrefix + `styles+xml"/></Types>`},
 		{"_rels/.rels", `<Relationships xmlns="` + packSpace + `relationships">` +
-			`<Relationship Id="rId1" Type="` + relSpace + `/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
+			`<Relationship Id="rId1" Type="` + relSpace +
+			`/officeDocument" Target="xl/workbook.xml"/></Relationships>`},
 		{"xl/workbook.xml", `<workbook xmlns="` + mainSpace + `" xmlns:r="` + relSpace + `"><sheets><sheet name="` +
 			string(escape(nil, []byte(sheet))) + `" sheetId="1" r:id="rId1"/></sheets></workbook>`},
 		{"xl/_rels/workbook.xml.rels", `<Relationships xmlns="` + packSpace + `relationships">` +
