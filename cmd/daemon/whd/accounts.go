@@ -62,7 +62,10 @@ func actor() audit.Actor {
 const roles = "reader|publisher|writer|admin"
 
 func roleFlag() urfave.Flag {
-	return &urfave.StringFlag{Name: "role", Usage: "`ROLE`  reader, publisher, writer or admin; each role includes the permissions of the roles listed before it"}
+	return &urfave.StringFlag{
+		Name:  "role",
+		Usage: "`ROLE`  reader, publisher, writer or admin; each role includes the permissions of the roles listed before it",
+	}
 }
 
 // roleOf reads the flag --role. It has no default, so that permissions are always

@@ -38,7 +38,8 @@ func (p backups) embeddedOnly(c *urfave.Context) (config.Config, []backup.File, 
 		return conf, nil, err
 	}
 	if conf.Store.OnServer() {
-		return conf, nil, cli.Usagef("whd %s is for the embedded store only; back up and restore a store on a server with the database server's tools, including the schema %s", c.Command.Name, conf.Server.Schema)
+		return conf, nil, cli.Usagef("whd %s is for the embedded store only; back up and restore a store on a server with the database server's tools, including the schema %s",
+			c.Command.Name, conf.Server.Schema)
 	}
 	files, err := storage.Files()
 	return conf, files, err
@@ -51,7 +52,11 @@ func (p backups) backUp(c *urfave.Context) error {
 		return err
 	}
 	target := c.Args().First()
-	m, err := backup.Write(c.Context, backup.Source{Dir: conf.DataDir, Files: files, Program: "whd " + cli.Version()}, target)
+	m, err := backup.Write(c.Context, backup.Source{
+		Dir:     conf.DataDir,
+		Files:   files,
+		Program: "whd " + cli.Version(),
+	}, target)
 	if err != nil {
 		return err
 	}

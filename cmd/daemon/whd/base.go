@@ -67,12 +67,16 @@ func (p *base) withStore(ctx context.Context, adjust func(*storage.Config), work
 	return p.openStore(ctx, conf, adjust, work)
 }
 
-func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*storage.Config), work func(*storage.Store) error) (err error) {
+func (p *base) openStore(
+	ctx context.Context, conf config.Config, adjust func(*storage.Config),
+	work func(*storage.Store) error,
+) (err error) {
 	options := daemon.StoreConfig(conf, 1)
 	options.SaveSettings = func(all []appdb.StoredSetting) error {
 		path, err := conf.SaveStored(all)
 		if err == nil {
-			p.notice("warning: %d settings stored in the database are no longer used; copy those you need from %s to the settings file", len(all), path)
+			p.notice("warning: %d settings stored in the database are no longer used; copy those you need from %s to the settings file",
+				len(all), path)
 		}
 		return err
 	}
@@ -90,7 +94,9 @@ func (p *base) openStore(ctx context.Context, conf config.Config, adjust func(*s
 // Names of settings that several commands accept as flags.
 var (
 	storeSettings  = []string{"config", "store", "store.schema", "data_dir"}
-	recordSettings = append([]string{"erp", "erp.read_dsn", "erp.schema", "erp.sources", "erp.builtin", "erp.kinds"}, storeSettings...)
+	recordSettings = append([]string{
+		"erp", "erp.read_dsn", "erp.schema", "erp.sources", "erp.builtin", "erp.kinds",
+	}, storeSettings...)
 )
 
 // settingFlags returns the flags of the named settings, or of all settings if no

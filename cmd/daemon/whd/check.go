@@ -33,7 +33,8 @@ func (p checking) commands() []*urfave.Command {
 		&urfave.BoolFlag{Name: "prove", Usage: "instead, run the statements of requests on this server and report the results; reads only"},
 		&urfave.BoolFlag{Name: "scratch", Usage: "with --prove: also check whd's own tables on a server, in a schema that is created and dropped"},
 	}
-	settings := append(slices.Clone(recordSettings), "webhooks.enabled", "webhooks.host_url", "webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source", "changes.share", "changes.sweep")
+	settings := append(slices.Clone(recordSettings), "webhooks.enabled", "webhooks.host_url",
+		"webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source", "changes.share", "changes.sweep")
 	return []*urfave.Command{{
 		Name: "check", Usage: "check the prerequisites: tables, columns, permissions, disk space, clock, addresses",
 		Action: p.check, Flags: append(flags, p.settingFlags(settings...)...),
@@ -84,8 +85,11 @@ const proveMaxAge = time.Hour
 func (p checking) prove(c *urfave.Context, conf config.Config) (err error) {
 	store := daemon.StoreConfig(conf, 1)
 	options := prove.Options{
-		Kinds: conf.ERP.Kinds.Registry().Kinds(), Zone: conf.Query.TimeZone, Scratch: c.Bool("scratch"), MaxAge: proveMaxAge,
-		Store: appdb.Config{DSN: store.DSN, LockTimeout: store.LockTimeout, Limits: store.Limits},
+		Kinds:   conf.ERP.Kinds.Registry().Kinds(),
+		Zone:    conf.Query.TimeZone,
+		Scratch: c.Bool("scratch"),
+		MaxAge:  proveMaxAge,
+		Store:   appdb.Config{DSN: store.DSN, LockTimeout: store.LockTimeout, Limits: store.Limits},
 	}
 	if store.ERP.DSN != "" {
 		store.ERP.Registry = store.Registry
@@ -167,7 +171,8 @@ func writeReport(w io.Writer, r preflight.Report) error {
 		text += problem + "\n"
 	}
 	if grants := r.Grants(); len(grants) > 0 {
-		text += "missing permissions, for an administrator of the database, if the tables exist:\n  " + strings.Join(grants, "\n  ") + "\n"
+		text += "missing permissions, for an administrator of the database, if the tables exist:\n  " +
+			strings.Join(grants, "\n  ") + "\n"
 	}
 	if r.ERP != nil {
 		text += "ERP: " + hostState(r.ERP) + "\n"

@@ -18,7 +18,10 @@ type comparing struct{ *base }
 
 func (p comparing) commands() []*urfave.Command {
 	return []*urfave.Command{{
-		Name: "compat", ArgsUsage: "LOGFILE...", Usage: "count the requests in logs of the existing service that whd serves; status 1 if it does not serve all", Action: p.run,
+		Name:      "compat",
+		ArgsUsage: "LOGFILE...",
+		Usage:     "count the requests in logs of the existing service that whd serves; status 1 if it does not serve all",
+		Action:    p.run,
 		Flags: append([]urfave.Flag{
 			&urfave.StringFlag{Name: "base-path", Usage: "`PATH`  path of the existing service on its host, if it is not /"},
 		}, p.settingFlags("config", "erp.kinds")...),

@@ -11,7 +11,11 @@ import (
 type printing struct{ *base }
 
 func (p printing) commands() []*urfave.Command {
-	format := &urfave.StringFlag{Name: "format", Value: "text", Usage: "output format, `text|toml`; toml is a commented sample file"}
+	format := &urfave.StringFlag{
+		Name:  "format",
+		Value: "text",
+		Usage: "output format, `text|toml`; toml is a commented sample file",
+	}
 	return []*urfave.Command{{
 		Name: "config", Usage: "print all settings with their values, sources and descriptions",
 		Action: p.printConfig, Flags: append([]urfave.Flag{format}, p.settingFlags()...),

@@ -17,8 +17,12 @@ type helping struct{ *base }
 func (p helping) commands() []*urfave.Command {
 	return []*urfave.Command{
 		{
-			Name: "completion", ArgsUsage: "SHELL", Usage: "print the completion script for bash, zsh, fish or powershell",
-			Action: func(c *urfave.Context) error { return cli.PrintCompletion(p.Stdout, c.App.Name, c.Args().First()) },
+			Name:      "completion",
+			ArgsUsage: "SHELL",
+			Usage:     "print the completion script for bash, zsh, fish or powershell",
+			Action: func(c *urfave.Context) error {
+				return cli.PrintCompletion(p.Stdout, c.App.Name, c.Args().First())
+			},
 		},
 		{Name: "man", Usage: "print the manual page", Action: p.manual},
 		{Name: "help", ArgsUsage: "[COMMAND...]", Usage: "show help for whd or a command", Action: p.help},
@@ -40,7 +44,8 @@ func printExits(w io.Writer) {
 func (p helping) help(c *urfave.Context) error {
 	words := c.Args().Slice()
 	if command := cli.FindCommand(c.App.Commands, words); command != nil {
-		return cli.HelpCommand(c.App, words, command, "Settings can also be set in a TOML file or in environment variables; see whd config.")
+		return cli.HelpCommand(c.App, words, command,
+			"Settings can also be set in a TOML file or in environment variables; see whd config.")
 	}
 	if len(words) > 0 {
 		var names []string

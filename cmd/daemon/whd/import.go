@@ -24,13 +24,18 @@ type importing struct{ *base }
 
 func (p importing) commands() []*urfave.Command {
 	return []*urfave.Command{{
-		Name: "import", Usage: "copy subscribers, subscriptions and unfinished messages from the existing service; can be repeated", Action: p.run,
+		Name:   "import",
+		Usage:  "copy subscribers, subscriptions and unfinished messages from the existing service; can be repeated",
+		Action: p.run,
 		Flags: slices.Concat([]urfave.Flag{
 			&urfave.StringFlag{Name: "from", Usage: "`DSN`  database of the existing service, sqlserver://...; default: the server of the business records"},
 			&urfave.StringFlag{Name: "schema", Value: "dbo", Usage: "`NAME`  schema of the existing service's tables"},
 			&urfave.BoolFlag{Name: "dry-run", Usage: "change nothing; print the same counts and problems"},
 			&urfave.BoolFlag{Name: "no-messages", Usage: "leave unfinished messages to the existing service, while both run"},
-		}, p.settingFlags(append([]string{"erp", "erp.read_dsn", "webhooks.allow_targets", "webhooks.events", "query.time_zone"}, storeSettings...)...)),
+		}, p.settingFlags(append([]string{
+			"erp", "erp.read_dsn", "webhooks.allow_targets", "webhooks.events",
+			"query.time_zone",
+		}, storeSettings...)...)),
 		Description: `whd import --from "sqlserver://whd_import:PASSWORD@erp-db?database=ERP" --dry-run`,
 	}}
 }
@@ -69,7 +74,8 @@ func (p importing) run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Stdout, "subscribers: %v\nsubscriptions: %v\nheaders: %d new\nmessages: %v\nfinished messages: %d not copied\n",
+	fmt.Fprintf(p.Stdout,
+		"subscribers: %v\nsubscriptions: %v\nheaders: %d new\nmessages: %v\nfinished messages: %d not copied\n",
 		result.Subscribers, result.Subscriptions, result.Headers, result.Messages, result.Finished)
 	if !result.Consistent {
 		p.notice("the database has no snapshot isolation, so changes during the import may be incomplete; repeat it when the existing service is stopped")
@@ -85,7 +91,9 @@ func (p importing) run(c *urfave.Context) error {
 
 // withWebhooks calls work with the store. The embedded store belongs to one process: it
 // cannot be changed while a daemon runs.
-func (p importing) withWebhooks(ctx context.Context, conf config.Config, dryRun bool, work func(importer.Store) error) (err error) {
+func (p importing) withWebhooks(
+	ctx context.Context, conf config.Config, dryRun bool, work func(importer.Store) error,
+) (err error) {
 	if err = preflight.Openable(ctx, conf); err != nil {
 		return err
 	}

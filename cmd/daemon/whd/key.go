@@ -23,17 +23,34 @@ type keys struct{ accounts }
 
 func (p keys) commands() []*urfave.Command {
 	settings := p.settingFlags(storeSettings...)
-	expires := &urfave.StringFlag{Name: "expires", Value: "90d", Usage: "`DURATION`  lifetime of the key, such as 30d, or " + forever}
-	file := &urfave.StringFlag{Name: "key-file", Usage: "`FILE`  take the key from a file, one that clients have already, instead of generating it"}
-	return []*urfave.Command{{Name: "key", Aliases: []string{"keys"}, Usage: "manage the API keys that programs sign in with", Subcommands: []*urfave.Command{
-		{Name: "list", Usage: "list API keys", Action: p.listKeys, Flags: settings},
-		{
-			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: p.createKey, Flags: append([]urfave.Flag{roleFlag(), expires, file}, settings...),
-			Description: `whd key create nightly --role reader --expires 365d
+	expires := &urfave.StringFlag{
+		Name:  "expires",
+		Value: "90d",
+		Usage: "`DURATION`  lifetime of the key, such as 30d, or " + forever,
+	}
+	file := &urfave.StringFlag{
+		Name:  "key-file",
+		Usage: "`FILE`  take the key from a file, one that clients have already, instead of generating it",
+	}
+	return []*urfave.Command{{
+		Name:    "key",
+		Aliases: []string{"keys"},
+		Usage:   "manage the API keys that programs sign in with",
+		Subcommands: []*urfave.Command{
+			{Name: "list", Usage: "list API keys", Action: p.listKeys, Flags: settings},
+			{
+				Name:      "create",
+				Aliases:   []string{"add"},
+				ArgsUsage: "NAME",
+				Usage:     "create an API key and print it once",
+				Action:    p.createKey,
+				Flags:     append([]urfave.Flag{roleFlag(), expires, file}, settings...),
+				Description: `whd key create nightly --role reader --expires 365d
 whd key create erp --role publisher --key-file old-key.txt`,
+			},
+			{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY", Usage: "delete an API key, by ID or name", Action: p.deleteKey, Flags: settings},
 		},
-		{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY", Usage: "delete an API key, by ID or name", Action: p.deleteKey, Flags: settings},
-	}}}
+	}}
 }
 
 func (p keys) createKey(c *urfave.Context) error {
@@ -114,7 +131,8 @@ func (p keys) listKeys(c *urfave.Context) error {
 		columns := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(columns, "ID\tNAME\tROLE\tADDED\tEXPIRES\tLAST USED")
 		for _, k := range keys {
-			fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.Name, k.Role, minute(k.Added), minute(k.Expires), minute(k.LastUsed))
+			fmt.Fprintf(columns, "%s\t%s\t%s\t%s\t%s\t%s\n",
+				k.ID, k.Name, k.Role, minute(k.Added), minute(k.Expires), minute(k.LastUsed))
 		}
 		return columns.Flush()
 	})

@@ -27,24 +27,37 @@ type kindCommands struct{ *base }
 
 func (p kindCommands) commands() []*urfave.Command {
 	settings := p.settingFlags(recordSettings...)
-	return []*urfave.Command{{Name: "kinds", Usage: "make record kinds of tables and views of the ERP", Subcommands: []*urfave.Command{
-		{
-			Name: "discover", Usage: "print a file of record kinds for the tables of the ERP's database", Action: p.discover,
-			Flags: append([]urfave.Flag{
-				&urfave.StringFlag{Name: "schema", Usage: "`NAMES`  only tables in these schemas, such as dbo,sales; * stands for any text"},
-				&urfave.StringFlag{Name: "table", Usage: "`NAMES`  only these tables, such as DB_*,IN_*"},
-				&urfave.StringFlag{Name: "columns", Usage: "`NAMES`  only these columns"},
-				&urfave.BoolFlag{Name: "views", Usage: "also the views"},
-			}, settings...),
-			Description: "whd kinds discover --table 'DB_*,IN_*' > kinds/erp.toml",
+	return []*urfave.Command{{
+		Name:  "kinds",
+		Usage: "make record kinds of tables and views of the ERP",
+		Subcommands: []*urfave.Command{
+			{
+				Name:   "discover",
+				Usage:  "print a file of record kinds for the tables of the ERP's database",
+				Action: p.discover,
+				Flags: append([]urfave.Flag{
+					&urfave.StringFlag{Name: "schema", Usage: "`NAMES`  only tables in these schemas, such as dbo,sales; * stands for any text"},
+					&urfave.StringFlag{Name: "table", Usage: "`NAMES`  only these tables, such as DB_*,IN_*"},
+					&urfave.StringFlag{Name: "columns", Usage: "`NAMES`  only these columns"},
+					&urfave.BoolFlag{Name: "views", Usage: "also the views"},
+				}, settings...),
+				Description: "whd kinds discover --table 'DB_*,IN_*' > kinds/erp.toml",
+			},
+			{
+				Name:   "accept",
+				Usage:  "accept that tables that were served are gone from the ERP's database",
+				Action: p.accept,
+				Flags:  settings,
+			},
+			{
+				Name:      "diff",
+				ArgsUsage: "[FILE...]",
+				Usage:     "compare the files of record kinds with the ERP's database; status 1 if they differ",
+				Action:    p.diff,
+				Flags:     settings,
+			},
 		},
-		{
-			Name: "accept", Usage: "accept that tables that were served are gone from the ERP's database", Action: p.accept, Flags: settings,
-		},
-		{
-			Name: "diff", ArgsUsage: "[FILE...]", Usage: "compare the files of record kinds with the ERP's database; status 1 if they differ", Action: p.diff, Flags: settings,
-		},
-	}}}
+	}}
 }
 
 // accept notes that the tables that were served and are no longer seen are gone.
@@ -87,7 +100,8 @@ func (p kindCommands) objects(ctx context.Context) (config.Config, erp.Config, [
 	from := daemon.StoreConfig(conf, 1).ERP
 	from.DSN, from.Path = cmp.Or(from.ReadDSN, from.DSN), filepath.Join(conf.DataDir, storage.RecordsFile)
 	if _, err := os.Stat(from.Path); from.DSN == "" && err != nil {
-		return conf, from, nil, cli.Usagef("there is no database of records; set erp to the connection string of the ERP's database, or create the file %s", from.Path)
+		return conf, from, nil, cli.Usagef("there is no database of records; set erp to the connection string of the ERP's database, or create the file %s",
+			from.Path)
 	}
 	objects, err := discover.Read(ctx, from)
 	if err != nil {

@@ -21,7 +21,7 @@ type logQueue struct {
 	done   chan struct{}    // closed when everything is written
 
 	mu       sync.Mutex
-	changed  *sync.Cond // of the following
+	changed  *sync.Cond // signals a change of the fields below
 	lines    []byte
 	lost     int64
 	reported int64

@@ -19,8 +19,14 @@ import (
 type serving struct{ *base }
 
 func (p serving) commands() []*urfave.Command {
-	newStore := &urfave.BoolFlag{Name: "new-store", Usage: "create a new store if the files of the previous one are missing"}
-	freshStore := &urfave.BoolFlag{Name: "fresh-store", Usage: "start with new files although the ERP's database contains whd's data of an earlier installation"}
+	newStore := &urfave.BoolFlag{
+		Name:  "new-store",
+		Usage: "create a new store if the files of the previous one are missing",
+	}
+	freshStore := &urfave.BoolFlag{
+		Name:  "fresh-store",
+		Usage: "start with new files although the ERP's database contains whd's data of an earlier installation",
+	}
 	return []*urfave.Command{{
 		Name: "serve", Usage: "run the HTTP service until a signal stops it",
 		Action: p.serve, Flags: append([]urfave.Flag{newStore, freshStore}, p.settingFlags()...),

@@ -19,15 +19,19 @@ func (p services) commands() []*urfave.Command {
 	control := func(action string) urfave.ActionFunc {
 		return func(*urfave.Context) error { return service.Control(action) }
 	}
-	return []*urfave.Command{{Name: "service", Usage: "run whd as a systemd or Windows service", Subcommands: []*urfave.Command{
-		{Name: "install", Usage: "install whd as a systemd or Windows service with its own account", Action: p.installService, Flags: p.settingFlags("config")},
-		{Name: "uninstall", Usage: "stop and remove the service; keeps settings and data", Action: func(*urfave.Context) error { return service.Uninstall(p.Stdout) }},
-		{Name: "start", Usage: "start the service", Action: control("start")},
-		{Name: "stop", Usage: "stop the service until the next start or reboot", Action: control("stop")},
-		{Name: "restart", Usage: "restart the service", Action: control("restart")},
-		{Name: "reload", Usage: "reload settings and certificates without downtime", Action: func(*urfave.Context) error { return service.SendReload() }},
-		{Name: "status", Usage: "print the state of the service; exit code 1 unless the service is running", Action: p.serviceStatus},
-	}}}
+	return []*urfave.Command{{
+		Name:  "service",
+		Usage: "run whd as a systemd or Windows service",
+		Subcommands: []*urfave.Command{
+			{Name: "install", Usage: "install whd as a systemd or Windows service with its own account", Action: p.installService, Flags: p.settingFlags("config")},
+			{Name: "uninstall", Usage: "stop and remove the service; keeps settings and data", Action: func(*urfave.Context) error { return service.Uninstall(p.Stdout) }},
+			{Name: "start", Usage: "start the service", Action: control("start")},
+			{Name: "stop", Usage: "stop the service until the next start or reboot", Action: control("stop")},
+			{Name: "restart", Usage: "restart the service", Action: control("restart")},
+			{Name: "reload", Usage: "reload settings and certificates without downtime", Action: func(*urfave.Context) error { return service.SendReload() }},
+			{Name: "status", Usage: "print the state of the service; exit code 1 unless the service is running", Action: p.serviceStatus},
+		},
+	}}
 }
 
 // installService installs the running executable as a system service.

@@ -24,7 +24,8 @@ func (p storeCommands) commands() []*urfave.Command {
 // migrate opens the store, which updates the daemon's own tables, and prints their
 // version before and after.
 func (p storeCommands) migrate(c *urfave.Context) error {
-	return p.withStore(c.Context, func(s *storage.Config) { s.Migrate = true }, func(s *storage.Store) error {
+	migrating := func(conf *storage.Config) { conf.Migrate = true }
+	return p.withStore(c.Context, migrating, func(s *storage.Store) error {
 		if !s.AppDB.IsServer() {
 			p.notice("nothing to migrate on a server: the store is in files, which are migrated whenever they are opened")
 		}
@@ -33,7 +34,8 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 			return err
 		}
 		if m.After < m.Latest {
-			return fmt.Errorf("the tables of %s still have version %d; this whd needs version %d", m.Name, m.After, m.Latest)
+			return fmt.Errorf("the tables of %s still have version %d; this whd needs version %d",
+				m.Name, m.After, m.Latest)
 		}
 		if m.Before == m.After {
 			_, err = fmt.Fprintf(p.Stdout, "%s: version %d, up to date\n", m.Name, m.After)
@@ -46,7 +48,7 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 
 // seed inserts the demo records. It fails if any record table has rows.
 func (p storeCommands) seed(c *urfave.Context) error {
-	withDemoKinds := func(s *storage.Config) { s.Registry = demo.Kinds() }
+	withDemoKinds := func(conf *storage.Config) { conf.Registry = demo.Kinds() }
 	return p.withStore(c.Context, withDemoKinds, func(s *storage.Store) error {
 		empty, err := s.Empty(c.Context)
 		if err != nil {

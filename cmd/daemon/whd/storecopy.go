@@ -65,7 +65,8 @@ func (p copying) copy(c *urfave.Context) error {
 		return err
 	}
 	if r.OutboxRows > 0 {
-		p.notice("%d rows of the table WH_Outbox have not become events; they stay on the server until a daemon with the setting erp.outbox reads them", r.OutboxRows)
+		p.notice("%d rows of the table WH_Outbox have not become events; they stay on the server until a daemon with the setting erp.outbox reads them",
+			r.OutboxRows)
 	}
 	if format == "json" {
 		return writeJSON(p.Stdout, r)

@@ -17,26 +17,42 @@ type users struct{ accounts }
 
 func (p users) commands() []*urfave.Command {
 	settings := p.settingFlags(storeSettings...)
-	newPassword := &urfave.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal; ends the user's sessions"}
-	return []*urfave.Command{{Name: "user", Aliases: []string{"users"}, Usage: "manage users, which sign in with a password", Subcommands: []*urfave.Command{
-		{Name: "list", Usage: "list users", Action: p.listUsers, Flags: settings},
-		{
-			Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create a user; prompts for the password on a terminal", Action: p.createUser,
-			Flags: slices.Concat([]urfave.Flag{roleFlag()}, passwordFlags(), settings),
-			Description: `whd user create jsmith --role reader
+	newPassword := &urfave.BoolFlag{
+		Name:  "new-password",
+		Usage: "prompt for a new password on the terminal; ends the user's sessions",
+	}
+	return []*urfave.Command{{
+		Name:    "user",
+		Aliases: []string{"users"},
+		Usage:   "manage users, which sign in with a password",
+		Subcommands: []*urfave.Command{
+			{Name: "list", Usage: "list users", Action: p.listUsers, Flags: settings},
+			{
+				Name:      "create",
+				Aliases:   []string{"add"},
+				ArgsUsage: "NAME",
+				Usage:     "create a user; prompts for the password on a terminal",
+				Action:    p.createUser,
+				Flags:     slices.Concat([]urfave.Flag{roleFlag()}, passwordFlags(), settings),
+				Description: `whd user create jsmith --role reader
 whd user create erp --role publisher --generate`,
-		},
-		{
-			Name: "update", Aliases: []string{"change"}, ArgsUsage: "NAME", Usage: "change the role or the password of a user", Action: p.updateUser,
-			Flags: slices.Concat([]urfave.Flag{roleFlag(), newPassword}, passwordFlags(), settings),
-			Description: `whd user update jsmith --role writer
+			},
+			{
+				Name:      "update",
+				Aliases:   []string{"change"},
+				ArgsUsage: "NAME",
+				Usage:     "change the role or the password of a user",
+				Action:    p.updateUser,
+				Flags:     slices.Concat([]urfave.Flag{roleFlag(), newPassword}, passwordFlags(), settings),
+				Description: `whd user update jsmith --role writer
 whd user update jsmith --new-password`,
+			},
+			{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "NAME", Usage: "delete a user and end their sessions", Action: p.deleteUser, Flags: settings},
+			// Former commands, kept as aliases of update.
+			{Name: "role", Hidden: true, ArgsUsage: "NAME ROLE", Usage: "change the role of a user; same as user update --role", Action: p.updateRole, Flags: settings},
+			{Name: "password", Hidden: true, ArgsUsage: "NAME", Usage: "change the password of a user; same as user update --new-password", Action: p.updatePassword, Flags: append(passwordFlags(), settings...)},
 		},
-		{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "NAME", Usage: "delete a user and end their sessions", Action: p.deleteUser, Flags: settings},
-		// Former commands, kept as aliases of update.
-		{Name: "role", Hidden: true, ArgsUsage: "NAME ROLE", Usage: "change the role of a user; same as user update --role", Action: p.updateRole, Flags: settings},
-		{Name: "password", Hidden: true, ArgsUsage: "NAME", Usage: "change the password of a user; same as user update --new-password", Action: p.updatePassword, Flags: append(passwordFlags(), settings...)},
-	}}}
+	}}
 }
 
 func (p users) createUser(c *urfave.Context) error {
