@@ -18,7 +18,8 @@ func HelpCommand(app *cli.App, path []string, c *cli.Command, footer string) err
 	if len(c.Subcommands) > 0 {
 		page.Line("\nUsage: %s COMMAND [flags]", name)
 		page.Commands("Commands", c.Subcommands)
-		page.Line("\n%s help %s COMMAND shows the flags of a command.", app.Name, strings.TrimPrefix(name, app.Name+" "))
+		page.Line("\n%s help %s COMMAND shows the flags of a command.",
+			app.Name, strings.TrimPrefix(name, app.Name+" "))
 		return page.Flush()
 	}
 	page.Line("\nUsage: %s [flags]", strings.TrimSpace(name+" "+c.ArgsUsage))
@@ -122,7 +123,7 @@ func UnquoteUsage(usage string) (name, text string) {
 	if !ok || !closed {
 		return "VALUE", usage
 	}
-	if text, apart := strings.CutPrefix(after, "  "); apart && before == "" {
+	if text, ok := strings.CutPrefix(after, "  "); ok && before == "" {
 		return name, text
 	}
 	return name, before + name + after

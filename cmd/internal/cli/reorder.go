@@ -105,7 +105,7 @@ type writtenFlag struct {
 	name     string
 	value    string
 	hasValue bool
-	position int // of the word on the line
+	position int // position of the word on the line
 }
 
 // reorderer is the state of ReorderArgs.
@@ -113,8 +113,8 @@ type reorderer struct {
 	Line
 	app      *cli.App
 	globals  FlagTable
-	local    FlagTable        // of the command found so far
-	allFlags func() FlagTable // of all commands, seldom needed
+	local    FlagTable        // flags of the command found so far
+	allFlags func() FlagTable // flags of all commands, seldom needed
 	commands []*cli.Command   // candidates for the next word
 	flags    []writtenFlag
 	firstArg int // position of the first positional argument
@@ -254,20 +254,20 @@ func (r *reorderer) unknownFlag(name string) error {
 	if len(name) == 1 {
 		written = "-" + name
 	}
-	if c := commandWithFlag(r.app.Commands, name, ""); c != "" && len(r.Path) == 0 {
-		return Usagef("no command given; did you mean %s %s %s?", r.app.Name, c, written)
+	if command := commandWithFlag(r.app.Commands, name, ""); command != "" && len(r.Path) == 0 {
+		return Usagef("no command given; did you mean %s %s %s?", r.app.Name, command, written)
 	}
 	suggested := r.familiar(written)
 	if suggested == nil && len(name) > 1 {
 		suggested = record.Suggest(written, append(r.local.names(), r.globals.names()...))
 	}
 	near := record.DidYouMean(suggested)
-	if c := r.command(); c != "" {
+	if command := r.command(); command != "" {
 		usage := FindCommand(r.app.Commands, r.Path).ArgsUsage
 		if near == "" && slices.Contains(strings.Fields(usage), strings.ToUpper(name)) {
-			near = fmt.Sprintf("; %s is an argument: %s %s %s", strings.ToUpper(name), r.app.Name, c, usage)
+			near = fmt.Sprintf("; %s is an argument: %s %s %s", strings.ToUpper(name), r.app.Name, command, usage)
 		}
-		return Usagef("%s has no flag %s%s", c, written, near)
+		return Usagef("%s has no flag %s%s", command, written, near)
 	}
 	return Usagef("unknown flag %s%s", written, near)
 }
@@ -314,6 +314,6 @@ func (r *reorderer) command() string { return strings.Join(r.Path, " ") }
 
 // Has reports whether the table has a flag of this name.
 func (o FlagTable) Has(flag string) bool {
-	_, known := o[flag]
-	return known
+	_, ok := o[flag]
+	return ok
 }

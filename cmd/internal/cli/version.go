@@ -17,8 +17,8 @@ func Version() string {
 	if version != "" {
 		return version
 	}
-	build, read := debug.ReadBuildInfo()
-	if !read || build.Main.Version == "" || build.Main.Version == "(devel)" {
+	build, ok := debug.ReadBuildInfo()
+	if !ok || build.Main.Version == "" || build.Main.Version == "(devel)" {
 		return "dev"
 	}
 	return build.Main.Version
@@ -27,7 +27,7 @@ func Version() string {
 // PrintVersion writes the version, the commit, the Go version and the platform.
 func PrintVersion(w io.Writer, program string) error {
 	revision := commit
-	if build, read := debug.ReadBuildInfo(); read && revision == "" {
+	if build, ok := debug.ReadBuildInfo(); ok && revision == "" {
 		for _, s := range build.Settings {
 			if s.Key == "vcs.revision" {
 				revision = s.Value
