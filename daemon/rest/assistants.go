@@ -83,7 +83,7 @@ const maxPage = 1 << 20
 // records is the source of the tools for the user of a request.
 type records struct {
 	x       *edge.Context
-	role    account.Role // of the user; why requires admin
+	role    account.Role // role of the user; why requires admin
 	queries *queries.Handler
 	why     func(*edge.Context) error
 }
@@ -112,7 +112,9 @@ func (r *records) Why(_ context.Context, key string) (*wire.Why, error) {
 }
 
 // serve decodes the response of a handler to a request of its own.
-func (r *records) serve(handle func(*edge.Context) error, kind *record.Kind, members map[string]any, response any) (*edge.Context, error) {
+func (r *records) serve(
+	handle func(*edge.Context) error, kind *record.Kind, members map[string]any, response any,
+) (*edge.Context, error) {
 	x := r.x
 	kept := &edge.Kept{Room: maxPage}
 	body, err := json.Marshal(members)

@@ -125,12 +125,14 @@ func (h *documents) address(x *edge.Context) string {
 
 // openAPI returns the OpenAPI document.
 func (h *documents) openAPI(x *edge.Context) error {
-	return x.SendShared("application/json", metadata.Servers(h.address(x)), metadata.Continuation(h.description(x).openAPI()))
+	return x.SendShared("application/json", metadata.Servers(h.address(x)),
+		metadata.Continuation(h.description(x).openAPI()))
 }
 
 // swagger returns the same in the older form.
 func (h *documents) swagger(x *edge.Context) error {
-	return x.SendShared("application/json", metadata.Host(h.address(x)), metadata.Continuation(h.description(x).swagger()))
+	return x.SendShared("application/json", metadata.Host(h.address(x)),
+		metadata.Continuation(h.description(x).swagger()))
 }
 
 // languages returns the list of the languages of types.

@@ -35,7 +35,8 @@ func serveOneway(x *edge.Context) error {
 // error. Earlier requests are not undone; a header has their number.
 func (s *Server) serveList(x *edge.Context) error {
 	if x.Format.Binary && !x.Route.Oneway { // it may have no room for the responses
-		return fault.New(fault.Invalid, "the responses to a list cannot be sent as %s; formats: %s", x.Format.Name, strings.Join(encode.PathNames(), ", "))
+		return fault.New(fault.Invalid, "the responses to a list cannot be sent as %s; formats: %s",
+			x.Format.Name, strings.Join(encode.PathNames(), ", "))
 	}
 	requests, err := listOf(x)
 	if err != nil {
@@ -54,7 +55,9 @@ func (s *Server) serveList(x *edge.Context) error {
 				completed++ // only the response is missing
 			}
 			h.Set(wire.HeaderListCompleted, strconv.Itoa(completed))
-			return fault.New(fault.Invalid, "the responses have more than %d bytes together: send fewer requests, or queries with a smaller Take", maxListResponse)
+			return fault.New(fault.Invalid,
+				"the responses have more than %d bytes together: send fewer requests, or queries with a smaller Take",
+				maxListResponse)
 		case err != nil:
 			return err
 		case len(kept.Body) == 0:

@@ -85,23 +85,29 @@ func (v logView) where(x *edge.Context, members query.Members, now time.Time) (w
 	var wrong []fault.Field
 	if day := v.parseRequestedDay(x, members, now, &wrong); day != nil {
 		where = append(where,
-			queries.Condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo, wire.Value{Text: day.Format(wire.DateLayout)}),
-			queries.Condition(x.Kind, "DateTime", record.LessThan, wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
+			queries.Condition(x.Kind, "DateTime", record.GreaterThanOrEqualTo,
+				wire.Value{Text: day.Format(wire.DateLayout)}),
+			queries.Condition(x.Kind, "DateTime", record.LessThan,
+				wire.Value{Text: day.AddDate(0, 0, 1).Format(wire.DateLayout)}))
 	}
 	if v.errors || form.Or(form.MemberValue(members, memberViewErrors, &wrong, form.Bool), false) {
-		where = append(where, queries.Condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
+		where = append(where,
+			queries.Condition(x.Kind, "StatusCode", record.GreaterThanOrEqualTo, wire.Value{Int: firstError}))
 	}
 	return where, form.Invalid(wrong)
 }
 
 // parseRequestedDay returns the start of the requested day from the path or else from a member,
 // nil if there is none. Without any time in the request it is today if requestlog.today is set.
-func (v logView) parseRequestedDay(x *edge.Context, members query.Members, now time.Time, wrong *[]fault.Field) *time.Time {
+func (v logView) parseRequestedDay(
+	x *edge.Context, members query.Members, now time.Time, wrong *[]fault.Field,
+) *time.Time {
 	if v.day == nil {
 		if text := x.Params.Get(memberDate); text != "" {
 			members = query.Members{{Name: memberDate, Texts: []string{text}}}
 		}
-		if day := form.Or(form.MemberValue(members, memberDate, wrong, parseDay), nil); day != nil || !x.Options.LogToday || filtersTime(x.Kind, members) {
+		day := form.Or(form.MemberValue(members, memberDate, wrong, parseDay), nil)
+		if day != nil || !x.Options.LogToday || filtersTime(x.Kind, members) {
 			return day
 		}
 		v.day = today

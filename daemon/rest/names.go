@@ -127,7 +127,9 @@ func (o *operation) aliases() (names []string, plain map[string][]edge.Route) {
 
 // pathNames returns the names of the members in a route's path.
 func pathNames(r edge.Route) []string {
-	return slices.DeleteFunc(metadata.InPath(r.Pattern), func(name string) bool { return slices.Contains(edge.CommonParams, name) })
+	return slices.DeleteFunc(metadata.InPath(r.Pattern), func(name string) bool {
+		return slices.Contains(edge.CommonParams, name)
+	})
 }
 
 // membersAsPath returns a handler that takes the values of path parameters from the
@@ -142,7 +144,8 @@ func membersAsPath(plain []edge.Route) func(*edge.Context) error {
 		r := plain[0]
 		for _, other := range plain[1:] {
 			names := pathNames(other)
-			if len(names) > len(pathNames(r)) && !slices.ContainsFunc(names, func(name string) bool { return !form.HasMember(f.Members, name) }) {
+			isMissing := func(name string) bool { return !form.HasMember(f.Members, name) }
+			if len(names) > len(pathNames(r)) && !slices.ContainsFunc(names, isMissing) {
 				r = other
 			}
 		}
@@ -186,5 +189,6 @@ func checkOverride(r *http.Request) error {
 	if r.Method != http.MethodPost || method == "" || strings.EqualFold(method, http.MethodPost) {
 		return nil
 	}
-	return fault.New(fault.Invalid, "%s must be one of %s", wire.HeaderMethodOverride, strings.ReplaceAll(anyMethod, " ", ", "))
+	return fault.New(fault.Invalid, "%s must be one of %s", wire.HeaderMethodOverride,
+		strings.ReplaceAll(anyMethod, " ", ", "))
 }

@@ -22,7 +22,7 @@ type operation struct {
 	members  []metadata.Member // in addition to path parameters and the members of every query
 	response any               // a value of the response type
 	media    string            // media type of a response that is not a document
-	formats  []string          // of responses; nil for all
+	formats  []string          // formats of responses; nil for all
 	routes   []edge.Route      // without the fields common to all routes; Summary if it differs
 	named    []edge.Route      // the routes by name that routes lacks
 }

@@ -36,7 +36,8 @@ func (o *observer) finished(x *edge.Context) {
 	if x.Route != nil {
 		operation = x.Route.Operation
 	}
-	o.metrics.Observe(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes, x.Response.Aborted)
+	o.metrics.Observe(operation, x.Response.FinalStatus(), time.Since(x.Timing.Start), x.Response.Bytes,
+		x.Response.Aborted)
 	if x.Logged.Ignored != "" {
 		if x.Kind != nil && x.Kind.Role == "" { // the metrics are public
 			operation = x.Kind.Operation()
@@ -255,7 +256,8 @@ func publicError(x *edge.Context, err error) *fault.Error {
 	f := fault.From(err)
 	switch f.Kind {
 	case fault.Internal:
-		x.Log.Error("internal error", "id", x.ID, "method", x.Request.Method, "path", edge.LogPath(x), "error", err.Error())
+		x.Log.Error("internal error", "id", x.ID, "method", x.Request.Method, "path", edge.LogPath(x),
+			"error", err.Error())
 		return &fault.Error{Kind: fault.Internal, Message: "internal error"}
 	case fault.Unavailable, fault.Timeout:
 		x.Log.Warn("request failed", "id", x.ID, "path", edge.LogPath(x), "error", err.Error())

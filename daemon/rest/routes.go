@@ -21,7 +21,8 @@ const anyMethod = "GET POST PUT PATCH DELETE"
 
 // newTable returns the table of operations. The first matching route is used.
 func newTable(h *handlers) []operation {
-	table := slices.Concat(recordOperations(h), feedOperations(h), accountOperations(h), serviceOperations(h), typesOperations(h), webhookOperations(h), messageOperations(h))
+	table := slices.Concat(recordOperations(h), feedOperations(h), accountOperations(h),
+		serviceOperations(h), typesOperations(h), webhookOperations(h), messageOperations(h))
 	for i := range table {
 		o := &table[i]
 		o.members = append(pathMembers(o), o.members...)

@@ -49,12 +49,13 @@ type Config struct {
 	RequestLog *requestlog.Recorder // nil for none
 	LostLines  func() int64         // number of lines of Log that were dropped; nil for none
 
-	Version  string                // of the program
-	Options  func() *edge.Options  // the current values of settings that can change while the service runs; nil for none
+	Version string // version of the program
+	// the current values of settings that can change while the service runs; nil for none
+	Options  func() *edge.Options
 	Settings func() []wire.Setting // settings that may change while the service runs
 	Warnings func() []string       // for /readyz; nil for none
 
-	Feed     func() (queries.Feed, error) // of changes; nil if no kind's changes are captured
+	Feed     func() (queries.Feed, error) // returns the feed of changes; nil if no kind's changes are captured
 	Captures Captures                     // nil if no kind's changes are captured
 
 	Webhooks    *admin.Service   // nil if webhooks are disabled
@@ -62,8 +63,9 @@ type Config struct {
 	Streams     *live.Hub        // source of live streams; nil: only request events are streamed
 	StreamStall time.Duration    // a client that reads nothing from a live stream for this time is disconnected
 
-	Trace        func(ctx context.Context, part string, from, to time.Time) // records the phases of a request; nil for none
-	ServeMetrics bool                                                       // serve /metrics on this listener
+	// records the phases of a request; nil for none
+	Trace        func(ctx context.Context, part string, from, to time.Time)
+	ServeMetrics bool // serve /metrics on this listener
 }
 
 // Server is the service's http.Handler.
@@ -169,7 +171,10 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	h.accounts = accounts.New(c.Accounts, h.access)
 	h.feeds = feeds.Handlers{Queries: &h.queries, Store: c.Store}
 	h.captures = captures{c.Captures, &h.queries}
-	h.assistant = assistants{h.access, &h.queries, h.webhooks.Why.Show, assistant.Service{Version: c.Version, Log: c.Log}}
+	h.assistant = assistants{h.access, &h.queries, h.webhooks.Why.Show, assistant.Service{
+		Version: c.Version,
+		Log:     c.Log,
+	}}
 	h.logs = logs{&h.queries, c.RequestLog}
 	h.webhooks = webhooks.New(webhooks.Config{
 		Admin:    c.Webhooks,
@@ -184,15 +189,18 @@ func newHandlers(c Config, m *metrics.Metrics) *handlers {
 	})
 	h.table = newTable(h)
 	h.queries.Names = names(h.table)
-	h.documents = documents{access: h.access, descriptions: &descriptions{describe: func(kinds *record.Registry, to audience) *metadata.Service {
-		service := metadata.Service{
-			Version:  c.Version,
-			Base:     c.Edge.BasePath,
-			HostURL:  c.Edge.HostURL,
-			ISODates: to.iso,
-		}
-		return describe(service, h.table, kinds, to.open)
-	}}}
+	h.documents = documents{
+		access: h.access,
+		descriptions: &descriptions{describe: func(kinds *record.Registry, to audience) *metadata.Service {
+			service := metadata.Service{
+				Version:  c.Version,
+				Base:     c.Edge.BasePath,
+				HostURL:  c.Edge.HostURL,
+				ISODates: to.iso,
+			}
+			return describe(service, h.table, kinds, to.open)
+		}},
+	}
 	h.info = newInfo(c, routesOf(h.table))
 	return h
 }
@@ -377,7 +385,8 @@ func (s *Server) end(x *edge.Context) {
 	defer s.bodies.Release(x) // even if the following code panics
 	cause := recover()
 	if cause != nil && cause != http.ErrAbortHandler {
-		s.config.Log.Error("panic", "id", x.ID, "path", edge.LogPath(x), "cause", fmt.Sprint(cause), "stack", string(debug.Stack()))
+		s.config.Log.Error("panic", "id", x.ID, "path", edge.LogPath(x), "cause", fmt.Sprint(cause),
+			"stack", string(debug.Stack()))
 		if x.Response.Status == 0 {
 			s.fail(x, fault.New(fault.Internal, "panic"))
 			cause = nil

@@ -100,7 +100,8 @@ func (h *Access) RequireRole(x *edge.Context, need account.Role) error {
 		return err
 	}
 	if !x.Identity.Role.Includes(need) {
-		return fault.New(fault.Forbidden, "requires the role %s; %s has the role %s", need, x.Identity.Name, x.Identity.Role)
+		return fault.New(fault.Forbidden, "requires the role %s; %s has the role %s",
+			need, x.Identity.Name, x.Identity.Role)
 	}
 	return nil
 }

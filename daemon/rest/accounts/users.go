@@ -96,7 +96,8 @@ func ownOrAdmin(x *edge.Context, name string) error {
 	if isOwn(x, name) || x.Identity.Role.Includes(account.Admin) {
 		return nil
 	}
-	return fault.New(fault.Forbidden, "only an admin may read and change other users; %s has the role %s", x.Identity.Name, x.Identity.Role)
+	return fault.New(fault.Forbidden, "only an admin may read and change other users; %s has the role %s",
+		x.Identity.Name, x.Identity.Role)
 }
 
 // Change updates the display name, role or password of a user.

@@ -16,7 +16,7 @@ type Admission struct {
 	anonymous chan struct{} // those without valid credentials
 	streams   chan struct{} // those that send rows while they read them
 	replies   *Budget       // memory for responses that are held whole
-	unknown   *pace         // of complete responses to requests without valid credentials
+	unknown   *pace         // pace of complete responses to requests without valid credentials
 	identify  func(*Context)
 
 	mu      sync.Mutex

@@ -24,7 +24,8 @@ func NewBudget(size int64) *Budget {
 func (b *Budget) take(n int64, anonymous bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if n > 0 && (b.free < n || anonymous && b.anonymous < n) {
+	isTaken := b.free < n || anonymous && b.anonymous < n
+	if n > 0 && isTaken {
 		return false
 	}
 	b.free -= n

@@ -159,7 +159,8 @@ func (c *Clients) add(conn *clientConn) (replaced *clientConn, hasRoom bool) {
 		replaced = c.longestSilentLocked()
 		if replaced == nil {
 			c.refused.Add(1)
-			c.warnLocked(&c.warnedRefused, "too many connections from clients, all with a request in progress; new ones are refused")
+			c.warnLocked(&c.warnedRefused,
+				"too many connections from clients, all with a request in progress; new ones are refused")
 			return nil, false
 		}
 		delete(c.open, replaced)

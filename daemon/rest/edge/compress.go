@@ -14,7 +14,7 @@ import (
 // Coding is a content coding for compressed responses.
 type Coding struct {
 	name string
-	pool *sync.Pool // of Compressors
+	pool *sync.Pool // pool of Compressors
 }
 
 // Compressor is the common interface of the writers of all codings.
@@ -28,7 +28,8 @@ type Compressor interface {
 // encoders; zstd compresses better and uses a small window to save memory.
 var codings = []Coding{
 	{"zstd", &sync.Pool{New: func() any {
-		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(128<<10))
+		z, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
+			zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(128<<10))
 		if err != nil {
 			panic(err) // invalid options
 		}

@@ -44,7 +44,7 @@ type Context struct {
 	Identity account.Identity
 
 	URLMembers query.Members
-	Members    query.Members // of path, URL and body, after they have been read
+	Members    query.Members // members of path, URL and body, after they have been read
 	Format     ResponseFormat
 	Coding     *Coding // accepted by the client, nil for none
 	Body       []byte
@@ -57,15 +57,15 @@ type Config struct {
 	BasePath       string
 	HostURL        string          // the service's public URL; empty if not configured
 	Hosts          []string        // additional names of the service, in lower case
-	HostNames      func() []string // of the machine; nil for none
+	HostNames      func() []string // returns the names of the machine; nil for none
 	TrustedProxies []netip.Prefix
 	ForwardedHost  bool     // the proxies set X-Forwarded-Host; otherwise it is from their clients
 	CORSOrigins    []string // in the form of the Origin header
 	MaxRequests    int
 	MaxBody        int64
-	MaxHead        int           // of URL and headers
-	BodyMemory     int64         // of all request bodies; at least minBodyFactor times MaxBody
-	ReplyMemory    int64         // of all responses that are held whole; at least minReplyMemory
+	MaxHead        int           // limit of URL and headers
+	BodyMemory     int64         // limit of all request bodies; at least minBodyFactor times MaxBody
+	ReplyMemory    int64         // limit of all responses that are held whole; at least minReplyMemory
 	BodyTimeout    time.Duration // maximum time for a body without data, or below bodyRate
 	WriteStall     time.Duration // maximum time in which a client reads nothing of a response
 	Clients        *Clients      // the connections, for metrics; nil for none
@@ -84,11 +84,11 @@ type Options struct {
 	PublishFrom      []netip.Prefix
 	KeyInURL         bool // accept API keys in URLs
 	LogToday         bool // queries of the request log without a date return today's requests
-	FormulaGuard     bool // of CSV
+	FormulaGuard     bool // cells of CSV that begin like a formula get an apostrophe
 	LogBodies        bool // the request log records bodies
 	LogLines         bool // the daemon's own log has a line for each request
-	Rate             Rate // of an address, and of a user or key
-	ISODates         bool // of webhooks, instead of the legacy notation
+	Rate             Rate // limits of an address, and of a user or key
+	ISODates         bool // times of webhooks are in ISO notation instead of the legacy one
 	Debug            bool
 	MCP              bool // serve tools for assistants
 }
@@ -130,11 +130,11 @@ type bodyMemory struct {
 // Logged is the part of a request and its response that logs may contain.
 type Logged struct {
 	Path, Query string               // without secrets
-	Failure     *wire.ResponseStatus // of an error response
+	Failure     *wire.ResponseStatus // status of an error response
 	Body        []byte               // the start of a buffered response, if the request log records it
 	MaxBody     int                  // maximum length of Body; 0 for none
 	Ignored     string               // names of ignored members, with commas between them
-	Unused      []string             // of Ignored, those that have no effect in any operation
+	Unused      []string             // those of Ignored, those that have no effect in any operation
 	InBody      query.Members        // after they have been read, as Context.Members
 }
 
@@ -437,7 +437,8 @@ func OperationOf(x *Context) string {
 // LoggedURL returns the request's path and query for logs.
 func LoggedURL(x *Context) (path, query string) {
 	if x.Logged.Path == "" {
-		x.Logged.Path, x.Logged.Query = requestlog.MaskPath(x.Request.URL.EscapedPath()), requestlog.MaskQuery(x.Request.URL.Path, x.Request.URL.RawQuery)
+		x.Logged.Path = requestlog.MaskPath(x.Request.URL.EscapedPath())
+		x.Logged.Query = requestlog.MaskQuery(x.Request.URL.Path, x.Request.URL.RawQuery)
 	}
 	return x.Logged.Path, x.Logged.Query
 }

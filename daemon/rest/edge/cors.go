@@ -12,9 +12,15 @@ import (
 var (
 	exposedHeaders = strings.Join([]string{
 		wire.HeaderRequestID, wire.HeaderRowCount, wire.HeaderDigest, wire.HeaderOffset, wire.HeaderTotal,
-		wire.HeaderTakeClamped, wire.HeaderFormulaGuard, wire.HeaderIgnoredMembers, wire.HeaderReplayed, wire.HeaderListCompleted, "Content-Disposition", "Location", "Retry-After", "Server-Timing",
+		wire.HeaderTakeClamped, wire.HeaderFormulaGuard, wire.HeaderIgnoredMembers,
+		wire.HeaderReplayed, wire.HeaderListCompleted, "Content-Disposition", "Location",
+		"Retry-After", "Server-Timing",
 	}, ", ")
-	acceptedHeaders = strings.Join([]string{"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID, "Want-Digest", wire.HeaderFormulaGuard, wire.HeaderIdempotencyKey, wire.HeaderLastEventID, wire.HeaderMethodOverride, "Mcp-Protocol-Version"}, ", ")
+	acceptedHeaders = strings.Join([]string{
+		"Authorization", "Content-Type", wire.HeaderSessionID, wire.HeaderRequestID,
+		"Want-Digest", wire.HeaderFormulaGuard, wire.HeaderIdempotencyKey,
+		wire.HeaderLastEventID, wire.HeaderMethodOverride, "Mcp-Protocol-Version",
+	}, ", ")
 )
 
 // preflightAge is the time for which browsers may cache a preflight response, in

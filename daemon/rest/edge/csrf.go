@@ -42,7 +42,8 @@ func (c *CSRF) Check(x *Context) error {
 		return nil
 	}
 	if !x.Route.Changes {
-		return fault.New(fault.Forbidden, "callback is only allowed from pages of this service, or with an API key or X-ss-id")
+		return fault.New(fault.Forbidden,
+			"callback is only allowed from pages of this service, or with an API key or X-ss-id")
 	}
 	if !hasOrigin(x.Request) {
 		return errUnknownOrigin
@@ -59,7 +60,8 @@ func (c *CSRF) CheckOrigin(x *Context) error {
 	return nil
 }
 
-var errOrigin = fault.New(fault.Forbidden, "cross-origin request: the origin of the page is unknown or not listed in http.cors_origins")
+var errOrigin = fault.New(fault.Forbidden,
+	"cross-origin request: the origin of the page is unknown or not listed in http.cors_origins")
 
 // errUnknownOrigin is the error for a program that resembles a browser.
 var errUnknownOrigin = fault.New(fault.Forbidden, "cross-origin request: this may be a link or a form on any page; "+
@@ -97,7 +99,8 @@ func (c *CSRF) sameOrigin(x *Context) bool {
 		}
 	}
 	// A page cannot change the User-Agent in a request that needs no preflight.
-	return hasOrigin(x.Request) || !strings.HasPrefix(x.Request.UserAgent(), "Mozilla/") || isFromProgram(x.Request, x.URLMembers)
+	return hasOrigin(x.Request) || !strings.HasPrefix(x.Request.UserAgent(), "Mozilla/") ||
+		isFromProgram(x.Request, x.URLMembers)
 }
 
 // hasOrigin reports whether a request has a header that shows the origin of a page.

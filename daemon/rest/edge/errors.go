@@ -52,7 +52,10 @@ const (
 
 // browserHeaders are sent by browsers and rarely by programs. Over plain HTTP browsers
 // send no Sec-Fetch headers.
-var browserHeaders = []string{"X-Requested-With", "Origin", "Referer", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Sec-Fetch-User"}
+var browserHeaders = []string{
+	"X-Requested-With", "Origin", "Referer", "Sec-Fetch-Site", "Sec-Fetch-Mode",
+	"Sec-Fetch-Dest", "Sec-Fetch-User",
+}
 
 // programAgents are parts of the User-Agent of programs that otherwise resemble browsers:
 // PowerShell, and WinHTTP and MSXML as used by VBA.
@@ -64,8 +67,8 @@ func fromBrowser(r *http.Request) bool {
 	sent := func(name string) bool { return r.Header.Get(name) != "" }
 	agent := r.UserAgent()
 	inAgent := func(part string) bool { return strings.Contains(agent, part) }
-	return slices.ContainsFunc(browserHeaders, sent) || acceptsHTML(r) ||
-		strings.HasPrefix(agent, "Mozilla/") && !slices.ContainsFunc(programAgents, inAgent)
+	isBrowser := strings.HasPrefix(agent, "Mozilla/") && !slices.ContainsFunc(programAgents, inAgent)
+	return isBrowser || slices.ContainsFunc(browserHeaders, sent) || acceptsHTML(r)
 }
 
 // acceptsHTML reports whether Accept names text/html, as that of a browser does for a page.

@@ -53,7 +53,7 @@ type framed struct {
 	heads   *Heads
 	held    heldHead
 
-	refused error       // of a head; later reads fail with it
+	refused error       // error of a head; later reads fail with it
 	lingers atomic.Bool // the client has been sent the error, and has time to read it
 }
 

@@ -13,8 +13,8 @@ import (
 
 // FormatRequest is everything in a request that selects a format.
 type FormatRequest struct {
-	Prefix   string // of a reply route
-	Suffix   string // of the path
+	Prefix   string // prefix of a reply route
+	Suffix   string // suffix of the path
 	Callback string
 	Format   string // ?format=
 	Accept   string
@@ -23,7 +23,7 @@ type FormatRequest struct {
 // ResponseFormat is the negotiated format.
 type ResponseFormat struct {
 	encode.Format
-	BOM      bool   // of CSV
+	BOM      bool   // CSV starts with a byte order mark
 	callback string // function name of JSONP
 }
 
@@ -53,7 +53,8 @@ func Negotiate(c FormatRequest) (ResponseFormat, error) {
 	if c.Prefix != "" {
 		prefixed, ok := encode.ByName(c.Prefix)
 		if !ok || prefixed.Binary {
-			return r, fault.New(fault.NotFound, "unknown format %s; formats: %s", Clean(c.Prefix), strings.Join(encode.PathNames(), ", "))
+			return r, fault.New(fault.NotFound, "unknown format %s; formats: %s",
+				Clean(c.Prefix), strings.Join(encode.PathNames(), ", "))
 		}
 		r.Format, suffix = prefixed, ""
 	}

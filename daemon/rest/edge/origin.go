@@ -12,7 +12,7 @@ import (
 
 // Origin is the client address of a request and the host it was sent to.
 type Origin struct {
-	Address   string // of the client, behind trusted proxies
+	Address   string // address of the client, behind trusted proxies
 	Host      string // requested by the client
 	Forwarded bool   // the host was named by a trusted proxy
 	Secure    bool   // the client used TLS
@@ -93,7 +93,8 @@ func (c *HostCheck) Check(x *Context) error {
 	if old || x.Origin.Forwarded || c.known(x.Origin.Host) {
 		return nil
 	}
-	return fault.New(fault.Misdirected, "the Host %s is not a name of this service; add it to the setting http.hosts", Clean(x.Origin.Host))
+	return fault.New(fault.Misdirected, "the Host %s is not a name of this service; add it to the setting http.hosts",
+		Clean(x.Origin.Host))
 }
 
 func (c *HostCheck) known(host string) bool {

@@ -40,8 +40,8 @@ func (l *Limiter) Take(key string, now time.Time) error {
 	if l.rate.PerSecond == 0 {
 		return nil
 	}
-	bucket, known := l.buckets.Get(key)
-	if !known {
+	bucket, ok := l.buckets.Get(key)
+	if !ok {
 		bucket = rate.NewLimiter(rate.Limit(l.rate.PerSecond), l.rate.Burst)
 		l.buckets.Set(key, bucket, now)
 	}

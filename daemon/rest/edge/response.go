@@ -143,4 +143,5 @@ func (w *Response) Push(ctx context.Context, b []byte) error {
 }
 
 // policy allows a page its own style and no other content.
-var policy = "default-src 'none'; style-src " + encode.StylePolicy() + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+var policy = "default-src 'none'; style-src " + encode.StylePolicy() +
+	"; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -16,7 +16,7 @@ import (
 // case-sensitive and redirects superfluous slashes, which clients of the reference
 // service do not support.
 type Router struct {
-	base   []string // of http.base_path
+	base   []string // segments of http.base_path
 	routes []CompiledRoute
 	byEnd  map[string][]int // indexes of routes, by the last segment in lower case; "" for a parameter
 	exact  []int            // indexes of Exact routes
@@ -34,7 +34,7 @@ type Route struct {
 	Kind      string // the queried kind, of the service's own kinds
 	Changes   bool   // must not be sent by a page of another origin; see CSRF
 	Status    int    // on success, if it is not 200
-	SignedIn  bool   // of the role Reader, but never anonymous, even if queries are
+	SignedIn  bool   // requires the role Reader, but never anonymous, even if queries are
 	Large     bool   // its body may be as large as that of an event
 	Webhooks  bool   // belongs to webhooks, which may be disabled
 	Streaming bool   // lasts until either side ends it; not counted as a concurrent request
@@ -79,7 +79,7 @@ type CompiledRoute struct {
 type segment struct {
 	literal string
 	param   string
-	exact   *regexp.Regexp // of an Exact route; its groups are parameters
+	exact   *regexp.Regexp // pattern of an Exact route; its groups are parameters
 }
 
 // Params are the values of a pattern's parameters.
@@ -222,7 +222,8 @@ func (rt *Router) Find(method, escapedPath string) (m Match, allow []string, err
 		return Match{}, nil, NotFound()
 	}
 	slices.Sort(allow)
-	return m, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod, "method %s is not allowed for this path", Clean(method))
+	return m, append(slices.Compact(allow), http.MethodOptions), fault.New(fault.BadMethod,
+		"method %s is not allowed for this path", Clean(method))
 }
 
 // NotFound returns the error for an unknown path.
