@@ -100,7 +100,8 @@ func (h *Handlers) checkFolded(r request) error {
 	columns, err := h.Store.Columns(r.Request.Context(), r.Kind)
 	for _, field := range r.Filter.Folded {
 		if field < len(columns) && dialect.CaseSensitive(columns[field].Collation) {
-			return fault.New(fault.NotImplemented, "$filter has tolower or toupper of %s, which is compared with regard to case: the functions are not offered for it", r.Kind.Fields[field].Name)
+			return fault.New(fault.NotImplemented, "$filter has tolower or toupper of %s, which is compared with regard to case: the functions are not offered for it",
+				r.Kind.Fields[field].Name)
 		}
 	}
 	return err
@@ -359,7 +360,8 @@ func preferredPage(h http.Header) int64 {
 	for part := range strings.SplitSeq(strings.Join(h.Values("Prefer"), ","), ",") {
 		name, text, _ := strings.Cut(part, "=")
 		name = strings.ToLower(strings.TrimSpace(name))
-		if n, err := strconv.ParseInt(strings.Trim(text, ` "`), 10, 32); err == nil && (name == odata.MaxPageSize || "odata."+name == odata.MaxPageSize) {
+		isPageSize := name == odata.MaxPageSize || "odata."+name == odata.MaxPageSize
+		if n, err := strconv.ParseInt(strings.Trim(text, ` "`), 10, 32); err == nil && isPageSize {
 			return max(n, 0)
 		}
 	}

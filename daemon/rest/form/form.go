@@ -32,7 +32,10 @@ func Read(x *edge.Context) *Form {
 	return &Form{
 		Members: members,
 		Err:     err,
-		known:   []string{query.Format, query.Callback, query.Nulls, query.BOM, query.Strict, query.Meta, "v", query.JSConfig},
+		known: []string{
+			query.Format, query.Callback, query.Nulls, query.BOM, query.Strict, query.Meta, "v",
+			query.JSConfig,
+		},
 	}
 }
 
@@ -183,7 +186,8 @@ func HasMember(members query.Members, name string) bool {
 // read once, though a call by name needs its members twice.
 func Members(x *edge.Context) (_ query.Members, err error) {
 	if x.Logged.InBody == nil {
-		x.Logged.InBody, err = query.ReadBody(x.Body, x.Request.Header.Get("Content-Type"), x.Params.Get(edge.ParamFormat))
+		x.Logged.InBody, err = query.ReadBody(x.Body, x.Request.Header.Get("Content-Type"),
+			x.Params.Get(edge.ParamFormat))
 		if err != nil {
 			return nil, err
 		}
@@ -243,7 +247,8 @@ var PageMembers = []metadata.Member{
 func ReadPage(x *edge.Context) (skip, take int64, err error) {
 	members, err := Members(x)
 	var wrong []fault.Field
-	skip, take = Or(MemberValue(members, query.Skip, &wrong, parseCount), 0), Or(MemberValue(members, query.Take, &wrong, parseCount), query.NoTake)
+	skip = Or(MemberValue(members, query.Skip, &wrong, parseCount), 0)
+	take = Or(MemberValue(members, query.Take, &wrong, parseCount), query.NoTake)
 	return skip, take, cmp.Or(err, Invalid(wrong))
 }
 

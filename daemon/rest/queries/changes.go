@@ -111,7 +111,10 @@ func (h *Handler) Changes(x *edge.Context) error {
 	}
 	meta := []encode.Pair{{Name: query.Next, Value: batch.Next}}
 	if !batch.LookedAt.IsZero() {
-		meta = append(meta, encode.Pair{Name: wire.MetaLookedAt, Value: batch.LookedAt.UTC().Format(wire.DateLayout) + "Z"})
+		meta = append(meta, encode.Pair{
+			Name:  wire.MetaLookedAt,
+			Value: batch.LookedAt.UTC().Format(wire.DateLayout) + "Z",
+		})
 	}
 	if since == "" {
 		key, captured, err := feed.Fields(x.Request.Context(), kind)
@@ -158,11 +161,15 @@ func (h *Handler) KindOf(x *edge.Context) (kind *record.Kind, err error) {
 func (h *Handler) captured(x *edge.Context, kind *record.Kind) (Feed, error) {
 	switch {
 	case kind.Database != record.RecordsDB:
-		return nil, fault.New(fault.Conflict, "the changes of %s are not captured, only those of the ERP's records", kind.Name)
+		return nil, fault.New(fault.Conflict, "the changes of %s are not captured, only those of the ERP's records",
+			kind.Name)
 	case h.Feed == nil || !kind.Captured():
-		return nil, fault.New(fault.Conflict, `the changes of %s are not captured: set capture = "%s" under [%s] in a file of record kinds`, kind.Name, record.CaptureOnDemand, kind.Name)
+		return nil, fault.New(fault.Conflict,
+			`the changes of %s are not captured: set capture = "%s" under [%s] in a file of record kinds`,
+			kind.Name, record.CaptureOnDemand, kind.Name)
 	case !slices.Contains(ChangeFormats, x.Format.Name):
-		return nil, fault.New(fault.Invalid, "changes and copies are available as json and ndjson, not as %s", x.Format.Name)
+		return nil, fault.New(fault.Invalid, "changes and copies are available as json and ndjson, not as %s",
+			x.Format.Name)
 	}
 	return h.Feed()
 }
@@ -269,7 +276,8 @@ func (h *Handler) copyOf(x *edge.Context, plan *query.Plan) (*copying, error) {
 		return nil, err
 	}
 	if x.Format.Bare() && !x.Request.ProtoAtLeast(1, 1) {
-		return nil, fault.New(fault.Invalid, "the token of the copy is a trailer, which HTTP/1.0 does not have: use json, or HTTP/1.1")
+		return nil, fault.New(fault.Invalid,
+			"the token of the copy is a trailer, which HTTP/1.0 does not have: use json, or HTTP/1.1")
 	}
 	c, err := feed.Copy(x.Request.Context(), plan.Kind, plan.ForCopy)
 	return &copying{Copy: c, handler: h, kind: plan.Kind}, err

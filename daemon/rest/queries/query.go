@@ -31,13 +31,13 @@ type Store interface {
 type Handler struct {
 	Store  Store
 	System *record.Registry // the service's own kinds
-	Names  []string         // of operations other than queries of other kinds
+	Names  []string         // names of operations other than queries of other kinds
 	Space  *spill.Space     // for responses that clients read slowly; nil for none
 
-	Feed     func() (Feed, error) // of changes; nil for none
+	Feed     func() (Feed, error) // returns the feed of changes; nil for none
 	Roles    Roles                // the present roles, for requests that have waited
 	Stopping context.Context      // done when the service stops: requests end their waiting
-	turns    turns                // of requests for changes
+	turns    turns                // turns of requests for changes
 }
 
 // Serve answers a query: it reads the members, plans, selects the rows and streams
@@ -191,7 +191,8 @@ func (h *Handler) Kind(o *edge.Options, r *edge.CompiledRoute, p edge.Params) (*
 	if reason := reasonNotServed(o, name); reason != "" {
 		return nil, fault.New(fault.NotFound, "%s is not served: %s", edge.Clean(name), reason)
 	}
-	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name), instead(kinds, name, nameOf, others))
+	return nil, fault.New(fault.NotFound, "unknown %s %s; %s", noun, edge.Clean(name),
+		instead(kinds, name, nameOf, others))
 }
 
 // reasonNotServed returns the reason why a kind, named by its own name or that of its

@@ -51,7 +51,8 @@ var errLongCursor = &fault.Error{
 	Fields:  []fault.Field{{Name: query.Cursor, Message: longCursor}},
 }
 
-const longCursor = "of the next page is too long for the header " + wire.HeaderNextCursor + ": use fewer values in the conditions, or a format that has it in Meta, such as json"
+const longCursor = "of the next page is too long for the header " + wire.HeaderNextCursor +
+	": use fewer values in the conditions, or a format that has it in Meta, such as json"
 
 // stream sends rows as they are read from the store. If the store fails after the
 // first byte was sent, the connection is aborted, so that no client mistakes an

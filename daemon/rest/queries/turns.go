@@ -25,7 +25,7 @@ const (
 // use.
 type turns struct {
 	mu      sync.Mutex
-	queues  map[string]*queue // by reader
+	queues  map[string]*queue // keyed by reader
 	waiting int               // requests that wait for changes
 }
 

@@ -103,7 +103,8 @@ func viewFilters(v *encode.View, a address, kind *record.Kind) {
 	}
 	for i, f := range kind.Fields {
 		if f.Filter != record.NoFilter {
-			v.Form.Filters = append(v.Form.Filters, encode.NewFilter(f, operators[i], strings.Join(formTexts(shown[i]), ",")))
+			v.Form.Filters = append(v.Form.Filters,
+				encode.NewFilter(f, operators[i], strings.Join(formTexts(shown[i]), ",")))
 		}
 	}
 }
@@ -158,7 +159,10 @@ func otherFormats(x *edge.Context) []encode.Link {
 	var links []encode.Link
 	for _, f := range encode.Formats() {
 		if f.Name != "html" {
-			links = append(links, encode.Link{Name: strings.ToUpper(f.Name), URL: a.with(encode.Pair{Name: query.Format, Value: f.Name})})
+			links = append(links, encode.Link{
+				Name: strings.ToUpper(f.Name),
+				URL:  a.with(encode.Pair{Name: query.Format, Value: f.Name}),
+			})
 		}
 	}
 	return slices.Clip(links)

@@ -65,7 +65,8 @@ func orderWarning(n int64) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("delivered messages of subscriptions with an order: %d; newer messages of these subscriptions wait until the delivered ones have been sent again", n)
+	return fmt.Sprintf("delivered messages of subscriptions with an order: %d; newer messages of these subscriptions wait until the delivered ones have been sent again",
+		n)
 }
 
 // Remove deletes all matching messages and cancels pending attempts.
@@ -102,7 +103,9 @@ func (h *bulk) selection(x *edge.Context) (admin.Selection, error) {
 		return admin.Selection{}, err
 	}
 	if len(b.where) == 0 && !form.Or(all, false) {
-		return admin.Selection{}, fault.New(fault.Invalid, "a filter is required: add one, such as SubscriptionID or Status=3, or use %s=true to select all messages", memberAll)
+		return admin.Selection{}, fault.New(fault.Invalid,
+			"a filter is required: add one, such as SubscriptionID or Status=3, or use %s=true to select all messages",
+			memberAll)
 	}
 
 	return admin.Selection{
@@ -167,7 +170,8 @@ func (b *bulkForm) read() {
 
 // unknown returns the error for a member that is not a filter.
 func (b *bulkForm) unknown(name string) string {
-	if slices.ContainsFunc(query.Parameters(), func(p query.Parameter) bool { return strings.EqualFold(p.Name, name) }) {
+	hasName := func(p query.Parameter) bool { return strings.EqualFold(p.Name, name) }
+	if slices.ContainsFunc(query.Parameters(), hasName) {
 		return "is not supported here: messages are processed oldest first, and no rows are returned"
 	}
 	text := "is unknown"

@@ -72,13 +72,17 @@ func (h *subscriptions) ReplaceHeaders(x *edge.Context) error {
 	f.Knows(InSubscriber, inSubscription)
 	headers := headersOf(f)
 	if headers == nil {
-		f.Missing = append(f.Missing, fault.Field{Name: webhook.MemberRequestHeaders, Message: "must be a list; [] removes all headers"})
+		f.Missing = append(f.Missing, fault.Field{
+			Name:    webhook.MemberRequestHeaders,
+			Message: "must be a list; [] removes all headers",
+		})
 	}
 	if err := f.Done(x); err != nil {
 		return err
 	}
 	change := admin.SubscriptionChange{Headers: headers}
-	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), change, caller)
+	r, err := h.admin.ChangeSubscription(x.Request.Context(), x.Params.Get(InSubscriber),
+		x.Params.Get(inSubscription), change, caller)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,8 @@ type streams struct {
 func (h *streams) Serve(x *edge.Context) error {
 	f := form.Read(x)
 	usual, _ := live.ParseTopics("")
-	topics, lastID := form.Or(form.Value(f, MemberTopics, live.ParseTopics), usual), form.Or(form.Value(f, MemberLastEventID, form.Text), "")
+	topics := form.Or(form.Value(f, MemberTopics, live.ParseTopics), usual)
+	lastID := form.Or(form.Value(f, MemberLastEventID, form.Text), "")
 	if header := x.Request.Header.Get(wire.HeaderLastEventID); header != "" {
 		lastID = header // a browser that reconnects repeats the member of its first request
 	}

@@ -37,7 +37,9 @@ func (h *messages) List(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
-	members = slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool { return !m.Empty && strings.EqualFold(m.Name, InSubscriber) })
+	members = slices.DeleteFunc(slices.Clone(members), func(m query.Member) bool {
+		return !m.Empty && strings.EqualFold(m.Name, InSubscriber)
+	})
 	where, err := pathConditions(x, InSubscriber, inMessage)
 	if err != nil {
 		return err

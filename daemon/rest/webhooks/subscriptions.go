@@ -31,8 +31,8 @@ type subscriptions struct {
 	admin    *admin.Service
 	access   *accounts.Access
 	accounts *account.Service
-	retries  *edge.Limiter // of messages, by subscription
-	changes  *edge.Limiter // of subscriptions, by subscriber
+	retries  *edge.Limiter // limits retries of messages, by subscription
+	changes  *edge.Limiter // limits changes of subscriptions, by subscriber
 }
 
 // document returns a subscription without its secrets. A caller that has only the SubscriberID
@@ -133,7 +133,9 @@ func (h *subscriptions) List(x *edge.Context) error {
 		return err
 	}
 	x.Response.Header().Set(wire.HeaderTotal, strconv.FormatInt(total, 10))
-	return edge.List(x, "Subscriptions", list, nil, func(r webhook.Subscription) wire.Subscription { return h.document(x, r) })
+	return edge.List(x, "Subscriptions", list, nil, func(r webhook.Subscription) wire.Subscription {
+		return h.document(x, r)
+	})
 }
 
 // Show returns one subscription.
@@ -293,7 +295,8 @@ func (h *subscriptions) Remove(x *edge.Context) error {
 	if _, err := h.limitChanges(x); err != nil {
 		return err
 	}
-	return x.NoContent(h.admin.RemoveSubscription(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription)))
+	return x.NoContent(h.admin.RemoveSubscription(x.Request.Context(), x.Params.Get(InSubscriber),
+		x.Params.Get(inSubscription)))
 }
 
 // limitChanges counts a change of a subscription, except those by admins, and returns the
@@ -376,7 +379,8 @@ func (h *subscriptions) RotateSecret(x *edge.Context) error {
 		}
 	}
 	rotation := admin.NewSecret{Secret: secret, KeepFor: keep}
-	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber), x.Params.Get(inSubscription), rotation, caller)
+	r, err := h.admin.RotateSecret(x.Request.Context(), x.Params.Get(InSubscriber),
+		x.Params.Get(inSubscription), rotation, caller)
 	if err != nil {
 		return err
 	}

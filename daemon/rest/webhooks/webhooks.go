@@ -20,7 +20,7 @@ type Config struct {
 	Queries  *queries.Handler
 	Accounts *account.Service
 	Access   *accounts.Access
-	Changes  edge.Rate // of a subscriber's subscriptions, by clients with the SubscriberID only
+	Changes  edge.Rate // limit of changes of a subscriber's subscriptions by clients with the SubscriberID only
 
 	Streams  *live.Hub
 	Stall    time.Duration // a reader of a live stream receives nothing for at most this time
