@@ -13,7 +13,13 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-var billColumns = []output.Column{{Name: "SettingID", Type: record.Text}, {Name: "SettingName", Type: record.Text}, {Name: "Contents", Type: record.Text}, {Name: "PluginID", Type: record.Text}, {Name: "PluginName", Type: record.Text}}
+var billColumns = []output.Column{
+	{Name: "SettingID", Type: record.Text},
+	{Name: "SettingName", Type: record.Text},
+	{Name: "Contents", Type: record.Text},
+	{Name: "PluginID", Type: record.Text},
+	{Name: "PluginName", Type: record.Text},
+}
 
 func billCommands() []*cli.Command {
 	flags := []cli.Flag{
@@ -22,10 +28,14 @@ func billCommands() []*cli.Command {
 		&cli.StringFlag{Name: "field", Aliases: []string{"setting"}, Usage: "`ID` of the custom field"},
 	}
 	return []*cli.Command{{
-		Name: "bill", Aliases: []string{"bills"}, Usage: "show and update the custom fields of a stage of a bill of materials",
+		Name:    "bill",
+		Aliases: []string{"bills"},
+		Usage:   "show and update the custom fields of a stage of a bill of materials",
 		Subcommands: []*cli.Command{
 			{
-				Name: "show", Usage: "show the custom fields of a stage, or the one of --field", Flags: append(output.Flags(), flags...),
+				Name:  "show",
+				Usage: "show the custom fields of a stage, or the one of --field",
+				Flags: append(output.Flags(), flags...),
 				Action: func(c *cli.Context) error {
 					field, err := billField(c, "bill", "stage")
 					if err != nil {
@@ -36,8 +46,12 @@ func billCommands() []*cli.Command {
 				Description: "whctl bill show --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH",
 			},
 			{
-				Name: "update", Aliases: []string{"set-field"}, Usage: "change the value of a custom field", Action: command.Changes(updateBillField),
-				Flags:       command.ResultFlags("print the updated field as JSON instead of its ID", append(flags, &cli.StringFlag{Name: "contents", Usage: "the new `TEXT`, which can be empty; @FILE reads a file"})...),
+				Name:    "update",
+				Aliases: []string{"set-field"},
+				Usage:   "change the value of a custom field",
+				Action:  command.Changes(updateBillField),
+				Flags: command.ResultFlags("print the updated field as JSON instead of its ID",
+					append(flags, &cli.StringFlag{Name: "contents", Usage: "the new `TEXT`, which can be empty; @FILE reads a file"})...),
 				Description: `whctl bill update --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH --field ac11c1bf-8086-46f3-b0c6-1e332c539728 --contents Assembly`,
 			},
 		},

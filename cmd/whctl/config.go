@@ -25,13 +25,24 @@ func configCommands() []*cli.Command {
 		Name: "config", Usage: "show and change the configuration",
 		Subcommands: []*cli.Command{
 			{
-				Name: "show", Aliases: []string{"get"}, ArgsUsage: "[SETTING]", Usage: "show all settings, or print the value of one", Action: command.With(showConfig),
-				Flags: append(output.Flags(), &cli.BoolFlag{Name: "origin", Usage: "show the source of each value"}),
+				Name:      "show",
+				Aliases:   []string{"get"},
+				ArgsUsage: "[SETTING]",
+				Usage:     "show all settings, or print the value of one",
+				Action:    command.With(showConfig),
+				Flags: append(output.Flags(), &cli.BoolFlag{
+					Name:  "origin",
+					Usage: "show the source of each value",
+				}),
 				Description: `whctl config show --origin
 whctl config show url --profile prod`,
 			},
 			{
-				Name: "update", Aliases: []string{"set"}, ArgsUsage: "SETTING VALUE", Usage: "change a setting of the current profile, or of --profile", Action: command.With(updateConfig),
+				Name:      "update",
+				Aliases:   []string{"set"},
+				ArgsUsage: "SETTING VALUE",
+				Usage:     "change a setting of the current profile, or of --profile",
+				Action:    command.With(updateConfig),
 				Description: `whctl config update format json
 whctl config update read_only true --profile prod`,
 			},
@@ -52,7 +63,7 @@ func printConfigPath(_ *cli.Context, s *command.Session) error {
 
 // printSetting prints the value of a setting, without a header.
 func printSetting(c *cli.Context, s *command.Session, name string) error {
-	if _, known := profile.LookupSetting(name); !known {
+	if _, ok := profile.LookupSetting(name); !ok {
 		return profile.UnknownSettingError(name)
 	}
 	in, err := settingsOfAny(c, s)
@@ -66,8 +77,8 @@ func printSetting(c *cli.Context, s *command.Session, name string) error {
 // updateConfig runs whctl config update.
 func updateConfig(c *cli.Context, s *command.Session) error {
 	name, text := c.Args().Get(0), c.Args().Get(1)
-	setting, known := profile.LookupSetting(name)
-	if !known {
+	setting, ok := profile.LookupSetting(name)
+	if !ok {
 		return profile.UnknownSettingError(name)
 	}
 	if err := setting.Form.Check(text); err != nil {
@@ -87,7 +98,8 @@ func updateConfig(c *cli.Context, s *command.Session) error {
 	}
 	section := in.Section(setting)
 	if setting.OfProfiles && section == "" {
-		return cmdline.Usagef("%s is set for each profile, and there is no current profile; use --profile, or create a profile with whctl profile create", name)
+		return cmdline.Usagef("%s is set for each profile, and there is no current profile; use --profile, or create a profile with whctl profile create",
+			name)
 	}
 	if err := saveChanged(in.File.Set(section, setting, text)); err != nil {
 		return err
@@ -100,8 +112,16 @@ func updateConfig(c *cli.Context, s *command.Session) error {
 }
 
 var (
-	settingColumns = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Meaning", Type: record.Text}}
-	originColumns  = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Origin", Type: record.Text}}
+	settingColumns = []output.Column{
+		{Name: "Setting", Type: record.Text},
+		{Name: "Value", Type: record.Text},
+		{Name: "Meaning", Type: record.Text},
+	}
+	originColumns = []output.Column{
+		{Name: "Setting", Type: record.Text},
+		{Name: "Value", Type: record.Text},
+		{Name: "Origin", Type: record.Text},
+	}
 )
 
 // showConfig runs whctl config show. A single setting is printed as a bare
@@ -111,7 +131,7 @@ func showConfig(c *cli.Context, s *command.Session) error {
 	if name != "" && !c.Bool("origin") && !command.AnySet(c, output.Flags()) {
 		return printSetting(c, s, name)
 	}
-	if _, known := profile.LookupSetting(name); name != "" && !known {
+	if _, ok := profile.LookupSetting(name); name != "" && !ok {
 		return profile.UnknownSettingError(name)
 	}
 	in, err := settingsOfAny(c, s)

@@ -13,7 +13,9 @@ import (
 
 func doctorCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "doctor", Usage: "diagnose the connection to the service and suggest fixes", Action: command.With(diagnose),
+		Name:   "doctor",
+		Usage:  "diagnose the connection to the service and suggest fixes",
+		Action: command.With(diagnose),
 		Flags: append(output.Flags(),
 			&cli.StringFlag{Name: "bundle", Usage: "write a diagnostics bundle without secrets to `FILE`, a zip to attach to a support request"},
 		),

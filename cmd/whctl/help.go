@@ -43,8 +43,12 @@ func topics() []topic {
 func helpCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "completion", ArgsUsage: "SHELL", Usage: "print the completion script for bash, zsh, fish or powershell",
-			Action: func(c *cli.Context) error { return cmdline.PrintCompletion(c.App.Writer, c.App.Name, c.Args().First()) },
+			Name:      "completion",
+			ArgsUsage: "SHELL",
+			Usage:     "print the completion script for bash, zsh, fish or powershell",
+			Action: func(c *cli.Context) error {
+				return cmdline.PrintCompletion(c.App.Writer, c.App.Name, c.Args().First())
+			},
 			Description: `eval "$(whctl completion bash)"
 whctl completion zsh >"${fpath[1]}/_whctl"
 whctl completion fish >~/.config/fish/completions/whctl.fish
@@ -98,7 +102,8 @@ func helpProgram(app *cli.App) error {
 		page.Entry(t.name, t.summary)
 	}
 	page.Flags("Global flags", app.Flags)
-	page.Line("\n%s help COMMAND shows the flags of a command. Flags can precede or follow the command\nand its arguments.", app.Name)
+	page.Line("\n%s help COMMAND shows the flags of a command. Flags can precede or follow the command\nand its arguments.",
+		app.Name)
 	return page.Flush()
 }
 
@@ -107,7 +112,8 @@ func helpFilters(page cmdline.Page) {
 	page.Line(`--where "FIELD OPERATOR VALUE", repeatable, combined with AND. Use double quotes in every shell.`)
 	page.Line("\n  operator\tword\tquery parameter\tfields\tmeaning")
 	for _, o := range record.Operators() {
-		page.Line("  %s\t%s\tFIELD%s=\t%s\t%s", filter.Symbol(o), filter.Word(o), o.Suffix(), familiesOf(o), filter.Meaning(o))
+		page.Line("  %s\t%s\tFIELD%s=\t%s\t%s",
+			filter.Symbol(o), filter.Word(o), o.Suffix(), familiesOf(o), filter.Meaning(o))
 	}
 	page.Line(`
 Conditions can be combined with "and" in one text; "or" is not possible, but "in" is.
@@ -154,7 +160,8 @@ func familiesOf(o record.Operator) string {
 }
 
 func helpFormats(page cmdline.Page) {
-	page.Line("--format NAME; the default is that of -o FILE (%s), else table on a terminal and csv elsewhere.\n", "."+strings.Join(output.FileFormats, ", ."))
+	page.Line("--format NAME; the default is that of -o FILE (%s), else table on a terminal and csv elsewhere.\n",
+		"."+strings.Join(output.FileFormats, ", ."))
 	for _, f := range output.Formats() {
 		page.Entry(f.Name, f.Summary)
 	}

@@ -34,13 +34,20 @@ func keyCommands() []*cli.Command {
 				Action: command.ShowsAll(keyTable, (*client.Client).APIKeys),
 			},
 			{
-				Name: "show", ArgsUsage: "KEY", Usage: "show an API key without its secret, by ID or name", Flags: output.Flags(),
+				Name:      "show",
+				ArgsUsage: "KEY",
+				Usage:     "show an API key without its secret, by ID or name",
+				Flags:     output.Flags(),
 				Action: command.ShowsOne(keyTable, func(c *cli.Context, service *client.Client) (*wire.APIKey, error) {
 					return service.APIKey(c.Context, c.Args().First())
 				}),
 			},
 			{
-				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create an API key and print it once", Action: command.Changes(createKey),
+				Name:      "create",
+				Aliases:   []string{"add"},
+				ArgsUsage: "NAME",
+				Usage:     "create an API key and print it once",
+				Action:    command.Changes(createKey),
 				Flags: command.ResultFlags("print the created key as JSON instead of the secret",
 					&cli.StringFlag{Name: "role", Usage: "`ROLE`  role of the key: reader, publisher, writer or admin"},
 					&cli.StringFlag{Name: "expires", Usage: "`TIME`  expiry: a date such as 2027-01-31, a duration such as 30d, or never (default 90d)"},
@@ -49,10 +56,20 @@ func keyCommands() []*cli.Command {
 				Description: `whctl keys create nightly --role reader --expires 365d --secret-file nightly.key`,
 			},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY...", Usage: "delete API keys, by ID or name", Flags: command.ChangeFlags(),
-				Action: command.Each{Verb: "delete", One: "the key", Many: "keys", Sweeping: true, Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-					return fmt.Sprintf("key %s deleted", name), service.RemoveAPIKey(c.Context, name)
-				}}.Action(),
+				Name:      "delete",
+				Aliases:   []string{"remove", "rm"},
+				ArgsUsage: "KEY...",
+				Usage:     "delete API keys, by ID or name",
+				Flags:     command.ChangeFlags(),
+				Action: command.Each{
+					Verb:     "delete",
+					One:      "the key",
+					Many:     "keys",
+					Sweeping: true,
+					Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+						return fmt.Sprintf("key %s deleted", name), service.RemoveAPIKey(c.Context, name)
+					},
+				}.Action(),
 			},
 		},
 	}}
@@ -99,7 +116,8 @@ func expiry(text string, now time.Time) (string, error) {
 	if !ok {
 		var err error
 		if at, err = filter.Time(text, now); err != nil {
-			return "", cmdline.Usagef("--expires must be a time such as 2027-01-31, a duration such as 30d, or never, not %q", text)
+			return "", cmdline.Usagef("--expires must be a time such as 2027-01-31, a duration such as 30d, or never, not %q",
+				text)
 		}
 	}
 	return at.UTC().Format(time.RFC3339), nil

@@ -71,7 +71,8 @@ func login(c *cli.Context, s *command.Session) error {
 	defer in.service.Close()
 	address := in.service.URL()
 	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !wire.IsLoopback(u.Hostname()) {
-		s.Notice(c, "warning: the connection to %s is not encrypted, so the password can be intercepted; use https://", address)
+		s.Notice(c, "warning: the connection to %s is not encrypted, so the password can be intercepted; use https://",
+			address)
 	}
 	reply, err := in.service.Login(c.Context, in.user, in.password)
 	if err != nil {
@@ -126,7 +127,9 @@ func (in *signIn) credentials() (err error) {
 
 // demand prompts for a required text. alternative names the flags and variables for
 // it.
-func (in *signIn) demand(name, alternative string, prompt func(context.Context, string) (string, error)) (string, error) {
+func (in *signIn) demand(
+	name, alternative string, prompt func(context.Context, string) (string, error),
+) (string, error) {
 	if !in.MayPrompt(in.c) {
 		return "", cmdline.Usagef("cannot prompt for the %s without a terminal; use %s", name, alternative)
 	}

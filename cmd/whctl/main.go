@@ -43,11 +43,16 @@ func endingSignals() []os.Signal {
 // run runs the program and returns its exit code.
 func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
 	s := &command.Session{
-		Connector: profile.Connector{Env: env, Stdin: stdin, Stderr: stderr, Vault: profile.Vault{Env: env, Timeout: profile.KeyringTimeout}},
-		Stdout:    stdout,
-		Terminal:  output.TerminalOf(stdout, env),
-		Prompter:  cmdline.PrompterAt(stdin, stderr),
-		Now:       time.Now,
+		Connector: profile.Connector{
+			Env:    env,
+			Stdin:  stdin,
+			Stderr: stderr,
+			Vault:  profile.Vault{Env: env, Timeout: profile.KeyringTimeout},
+		},
+		Stdout:   stdout,
+		Terminal: output.TerminalOf(stdout, env),
+		Prompter: cmdline.PrompterAt(stdin, stderr),
+		Now:      time.Now,
 
 		CompletionTimeout: objectsTimeout,
 	}

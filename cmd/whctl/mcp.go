@@ -22,7 +22,9 @@ import (
 
 func mcpCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "mcp", Usage: "serve tools with which an assistant reads records, on standard input and output", Action: command.With(serveTools),
+		Name:   "mcp",
+		Usage:  "serve tools with which an assistant reads records, on standard input and output",
+		Action: command.With(serveTools),
 		Description: `whctl mcp
 whctl mcp --profile prod`,
 	}}
@@ -56,7 +58,7 @@ type toolSource struct {
 	service *client.Client
 
 	mu    sync.Mutex
-	tag   string // of the kinds
+	tag   string // entity tag of the kinds
 	kinds *record.Registry
 }
 

@@ -82,8 +82,8 @@ func objectsOf(ctx context.Context, service *client.Client, noun string) ([]comp
 		users, err := service.Users(ctx)
 		return complete.Candidates(users, func(u wire.User) (string, string) { return u.UserName, u.Role }), err
 	}
-	listed, known := listedObjects[noun]
-	if !known {
+	listed, ok := listedObjects[noun]
+	if !ok {
 		return nil, nil
 	}
 	query := client.Query{Kind: command.SystemKind(listed.kind), Take: new(int64(objectsMax))}

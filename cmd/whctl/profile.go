@@ -16,12 +16,19 @@ import (
 
 func profileCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "profile", Aliases: []string{"profiles"}, Usage: "manage profiles, each with the address, settings and login of a service",
+		Name:    "profile",
+		Aliases: []string{"profiles"},
+		Usage:   "manage profiles, each with the address, settings and login of a service",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list profiles", Flags: output.Flags(), Action: command.With(listProfiles)},
 			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show the settings of a profile", Flags: output.Flags(), Action: command.With(showProfile)},
 			{
-				Name: "create", Aliases: []string{"add"}, ArgsUsage: "NAME", Usage: "create a profile", Flags: profileFlags(), Action: command.With(createProfile),
+				Name:      "create",
+				Aliases:   []string{"add"},
+				ArgsUsage: "NAME",
+				Usage:     "create a profile",
+				Flags:     profileFlags(),
+				Action:    command.With(createProfile),
 				Description: `whctl profile create prod --url https://erp01:5050 --user jsmith --colour red --protected
 whctl profile create test --url http://127.0.0.1:5050`,
 			},

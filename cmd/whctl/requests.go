@@ -21,7 +21,14 @@ func requestCommands() []*cli.Command {
 		Name: "requests", Aliases: []string{"request"}, Usage: "list and follow logged requests",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list logged requests, newest first", Flags: append(records.ListFlags(command.SystemKind("RequestLog"), records.ConditionExamples{Where: "StatusCode>=500", Json: `{"StatusCodeGreaterThanOrEqualTo":500}`}), errorsFlag(), &cli.StringFlag{Name: "client", Usage: "only requests of this `CLIENT`: a user, the name of an API key, or an IP address"}), Action: records.Lists(listRequests),
+				Name:  "list",
+				Usage: "list logged requests, newest first",
+				Flags: append(records.ListFlags(command.SystemKind("RequestLog"), records.ConditionExamples{
+					Where: "StatusCode>=500",
+					Json:  `{"StatusCodeGreaterThanOrEqualTo":500}`,
+				}), errorsFlag(),
+					&cli.StringFlag{Name: "client", Usage: "only requests of this `CLIENT`: a user, the name of an API key, or an IP address"}),
+				Action: records.Lists(listRequests),
 				Description: `whctl requests list --errors --take 20
 whctl requests list --since 1h --status 5xx
 whctl requests list --client nightly --since 1h
@@ -46,7 +53,14 @@ var requestView = []output.ViewColumn{
 const firstError = 400
 
 func listRequests(c *cli.Context, _ *command.Session) (records.Listing, error) {
-	l := records.Listing{Kind: command.SystemKind("RequestLog"), Brief: []string{"DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "IpAddress"}, View: requestView}
+	l := records.Listing{
+		Kind: command.SystemKind("RequestLog"),
+		Brief: []string{
+			"DateTime", "StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId",
+			"IpAddress",
+		},
+		View: requestView,
+	}
 	if c.Bool("errors") {
 		l.Where = []client.Filter{{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{fmt.Sprint(firstError)}}}
 	}
@@ -66,16 +80,20 @@ var answeredColumns = []output.Column{
 }
 
 func tailRequests(c *cli.Context, s *command.Session) error {
-	return records.Tail(c, s, records.LiveStream{Topic: wire.TopicRequests, Table: output.Table{Columns: answeredColumns}, Open: func(*client.Client) (records.FormatEvent, error) {
-		return func(e client.StreamEvent) (document any, text string) {
-			r, ok := e.(client.RequestEvent)
-			if !ok || c.Bool("errors") && r.StatusCode < firstError {
-				return nil, ""
-			}
-			duration := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
-			text = fmt.Sprintf("%s  %d  %-6s %s  %s  %s",
-				listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, duration, r.UserName)
-			return r.HandledRequest, text
-		}, nil
-	}})
+	return records.Tail(c, s, records.LiveStream{
+		Topic: wire.TopicRequests,
+		Table: output.Table{Columns: answeredColumns},
+		Open: func(*client.Client) (records.FormatEvent, error) {
+			return func(e client.StreamEvent) (document any, text string) {
+				r, ok := e.(client.RequestEvent)
+				if !ok || c.Bool("errors") && r.StatusCode < firstError {
+					return nil, ""
+				}
+				duration := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
+				text = fmt.Sprintf("%s  %d  %-6s %s  %s  %s",
+					listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, duration, r.UserName)
+				return r.HandledRequest, text
+			}, nil
+		},
+	})
 }

@@ -106,8 +106,11 @@ func statsLine(s *wire.Stats) []any {
 		rate = *s.SuccessRate
 	}
 	return []any{
-		s.ServerDateTime, s.Window, s.Totals.Events, s.Totals.Messages, s.Totals.Delivered, s.Totals.Failed, s.Totals.GivenUp,
-		rate, command.NilIfZero(s.Latency.P50), command.NilIfZero(s.Latency.P95), command.NilIfZero(s.Latency.P99), depth.NotSent, depth.RetryPending,
-		command.NilIfZero(depth.OldestDateTime), s.InHand.InFlight, s.InHand.OpenBreakers, s.Subscriptions, s.Disabled, s.Daemons,
+		s.ServerDateTime, s.Window, s.Totals.Events, s.Totals.Messages, s.Totals.Delivered,
+		s.Totals.Failed, s.Totals.GivenUp,
+		rate, command.NilIfZero(s.Latency.P50), command.NilIfZero(s.Latency.P95),
+		command.NilIfZero(s.Latency.P99), depth.NotSent, depth.RetryPending,
+		command.NilIfZero(depth.OldestDateTime), s.InHand.InFlight, s.InHand.OpenBreakers,
+		s.Subscriptions, s.Disabled, s.Daemons,
 	}
 }

@@ -37,7 +37,8 @@ func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) erro
 		window += ", since the start of the service at " + since.In(s.Zone).Format("15:04 MST")
 	}
 	line("Window", "%s", window)
-	line("Published", "%s, %s", display.Count(t.Events, "event", "events"), display.Count(t.Messages, "message", "messages"))
+	line("Published", "%s, %s", display.Count(t.Events, "event", "events"),
+		display.Count(t.Messages, "message", "messages"))
 	success := ""
 	if stats.SuccessRate != nil {
 		success = fmt.Sprintf(", %.1f%% of attempts succeeded", 100**stats.SuccessRate)
@@ -88,7 +89,11 @@ func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, en
 		i := slices.IndexFunc(endpoints, func(endpoint *wire.Queue) bool { return endpoint.URL == q.URL })
 		if i < 0 {
 			i = len(endpoints)
-			endpoints = append(endpoints, &wire.Queue{URL: q.URL, Breaker: q.Breaker, WaitUntilDateTime: q.WaitUntilDateTime})
+			endpoints = append(endpoints, &wire.Queue{
+				URL:               q.URL,
+				Breaker:           q.Breaker,
+				WaitUntilDateTime: q.WaitUntilDateTime,
+			})
 		}
 		sum := endpoints[i]
 		sum.Delivered += q.Delivered

@@ -21,7 +21,11 @@ func tuiCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name: "tui", Usage: "open the terminal user interface", Action: command.With(showScreens),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "theme", Usage: "`THEME`  colour theme: " + strings.Join(theme.Themes(), ", "), DefaultText: theme.Auto},
+			&cli.StringFlag{
+				Name:        "theme",
+				Usage:       "`THEME`  colour theme: " + strings.Join(theme.Themes(), ", "),
+				DefaultText: theme.Auto,
+			},
 			&cli.BoolFlag{Name: "ascii", Usage: "draw with ASCII characters only (WHCTL_ASCII)"},
 			&cli.BoolFlag{Name: "mouse", Usage: "use the mouse, also over SSH; --mouse=false leaves it to the terminal (toggle with M)"},
 		},
@@ -64,7 +68,7 @@ func showScreens(c *cli.Context, s *command.Session) error {
 
 // viewer opens the clients of the terminal user interface.
 type viewer struct {
-	*profile.Connector // of flags and environment variables
+	*profile.Connector // connector with the flags and environment variables
 	c                  *cli.Context
 	opened             []*client.Client
 }
@@ -140,7 +144,11 @@ func (v *viewer) profiles() ([]tui.Profile, error) {
 	for _, name := range file.Profiles() {
 		in := file.Settings(name)
 		list = append(list, tui.Profile{
-			Name: name, URL: in.Text("url"), Colour: in.Text("colour"), ReadOnly: in.Bool("read_only"), Protected: in.Bool("protected"),
+			Name:      name,
+			URL:       in.Text("url"),
+			Colour:    in.Text("colour"),
+			ReadOnly:  in.Bool("read_only"),
+			Protected: in.Bool("protected"),
 		})
 	}
 	return list, nil
@@ -152,7 +160,9 @@ func (v *viewer) takesMouse() bool {
 	if v.c.IsSet("mouse") {
 		return v.c.Bool("mouse")
 	}
-	return !slices.ContainsFunc([]string{"SSH_TTY", "SSH_CONNECTION"}, func(name string) bool { return v.Env(name) != "" })
+	return !slices.ContainsFunc([]string{"SSH_TTY", "SSH_CONNECTION"}, func(name string) bool {
+		return v.Env(name) != ""
+	})
 }
 
 // stateDir returns the directory for the state of the user interface; empty if there

@@ -43,20 +43,39 @@ func userCommands() []*cli.Command {
 				}),
 			},
 			{
-				Name: "create", Aliases: []string{"add"}, ArgsUsage: "USER", Usage: "create a user; prompts for the password on a terminal", Flags: command.ResultFlags("print the created user as JSON instead of the user name", flags...), Action: command.Changes(createUser),
+				Name:      "create",
+				Aliases:   []string{"add"},
+				ArgsUsage: "USER",
+				Usage:     "create a user; prompts for the password on a terminal",
+				Flags:     command.ResultFlags("print the created user as JSON instead of the user name", flags...),
+				Action:    command.Changes(createUser),
 				Description: `whctl users create jsmith --role reader
 whctl users create erp --role publisher --new-password-file erp.password`,
 			},
 			{
-				Name: "update", Aliases: []string{"change"}, ArgsUsage: "USER", Usage: "change the role, display name or password of a user", Action: command.Changes(updateUser),
+				Name:        "update",
+				Aliases:     []string{"change"},
+				ArgsUsage:   "USER",
+				Usage:       "change the role, display name or password of a user",
+				Action:      command.Changes(updateUser),
 				Flags:       append(command.ResultFlags("print the updated user as JSON instead of the user name", flags...), &cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
 				Description: "whctl users update jsmith --role writer",
 			},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "USER...", Usage: "delete users and end their sessions", Flags: command.ChangeFlags(),
-				Action: command.Each{Verb: "delete", One: "the user", Many: "users", Sweeping: true, Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-					return fmt.Sprintf("user %s deleted", name), service.RemoveUser(c.Context, name)
-				}}.Action(),
+				Name:      "delete",
+				Aliases:   []string{"remove", "rm"},
+				ArgsUsage: "USER...",
+				Usage:     "delete users and end their sessions",
+				Flags:     command.ChangeFlags(),
+				Action: command.Each{
+					Verb:     "delete",
+					One:      "the user",
+					Many:     "users",
+					Sweeping: true,
+					Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+						return fmt.Sprintf("user %s deleted", name), service.RemoveUser(c.Context, name)
+					},
+				}.Action(),
 			},
 		},
 	}}
@@ -83,7 +102,8 @@ func userRequest(c *cli.Context, s *command.Session, name string, prompt bool) (
 	case !prompt:
 		return r, nil
 	case !s.MayPrompt(c):
-		return r, cmdline.Usagef("cannot prompt for the password of %s without a terminal; use --new-password-file", name)
+		return r, cmdline.Usagef("cannot prompt for the password of %s without a terminal; use --new-password-file",
+			name)
 	default:
 		password, err = s.Prompter.ReadTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
 		if errors.Is(err, cmdline.ErrDiffer) {

@@ -19,7 +19,10 @@ func Commands() []*cli.Command {
 	once := &cli.BoolFlag{Name: "once", Usage: "stop when all changes until now have arrived"}
 	return []*cli.Command{
 		{
-			Name: "follow", ArgsUsage: "RECORD", Usage: "print the changes of records as NDJSON, in order", Action: command.With(follow),
+			Name:      "follow",
+			ArgsUsage: "RECORD",
+			Usage:     "print the changes of records as NDJSON, in order",
+			Action:    command.With(follow),
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "since", Usage: "start after `TOKEN`, which an earlier run has printed; default: now"},
 				&cli.StringFlag{Name: "state", Usage: "continue from the token in `FILE`, if it exists, and store that of each page there"},
@@ -29,8 +32,11 @@ func Commands() []*cli.Command {
 whctl follow SO_Totals --since 3f1c29d0a7b45e86-1042 --once`,
 		},
 		{
-			Name: "mirror", ArgsUsage: "RECORD...", Usage: "keep exact copies of records in a SQLite file", Action: command.With(mirrorRecords),
-			Flags: []cli.Flag{&cli.StringFlag{Name: "to", Usage: "keep the copies in the database `FILE`, a table for each kind; decimals are text with all digits: CAST(A AS REAL) compares them"}, once},
+			Name:      "mirror",
+			ArgsUsage: "RECORD...",
+			Usage:     "keep exact copies of records in a SQLite file",
+			Action:    command.With(mirrorRecords),
+			Flags:     []cli.Flag{&cli.StringFlag{Name: "to", Usage: "keep the copies in the database `FILE`, a table for each kind; decimals are text with all digits: CAST(A AS REAL) compares them"}, once},
 			Description: `whctl mirror SO_Totals CR_Classification --to copy.db
 whctl mirror SO_Totals --to copy.db --once`,
 		},
@@ -42,7 +48,10 @@ whctl mirror SO_Totals --to copy.db --once`,
 					Action: command.ShowsAll(captureTable, (*client.Client).Captures),
 				},
 				{
-					Name: "resume", ArgsUsage: "RECORD", Usage: "resume the capture of a kind that has stopped", Action: command.Changes(resume),
+					Name:      "resume",
+					ArgsUsage: "RECORD",
+					Usage:     "resume the capture of a kind that has stopped",
+					Action:    command.Changes(resume),
 					Flags: append([]cli.Flag{
 						&cli.BoolFlag{Name: "raise", Usage: "deliver all changes since the stop"},
 						&cli.BoolFlag{Name: "silent", Usage: "forget the rows known so far: no changes, and followers load the records again"},
@@ -76,11 +85,15 @@ func resume(c *cli.Context, _ *command.Session) (command.Change, error) {
 	if silent {
 		effect = "forget its known rows"
 	}
-	return command.Change{Text: fmt.Sprintf("resume the capture of %s and %s", kind, effect), Sweeping: true, Do: func(out *output.Printer, service *client.Client) error {
-		err := service.ResumeCapture(c.Context, kind, silent)
-		if err == nil {
-			out.Notice("capture of %s resumed", kind)
-		}
-		return err
-	}}, nil
+	return command.Change{
+		Text:     fmt.Sprintf("resume the capture of %s and %s", kind, effect),
+		Sweeping: true,
+		Do: func(out *output.Printer, service *client.Client) error {
+			err := service.ResumeCapture(c.Context, kind, silent)
+			if err == nil {
+				out.Notice("capture of %s resumed", kind)
+			}
+			return err
+		},
+	}, nil
 }

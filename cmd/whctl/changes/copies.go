@@ -96,7 +96,13 @@ func (db *copies) state(kind *record.Kind) (st *state, err error) {
 	db.mu.Lock()
 	defer db.mu.Unlock()
 	err = db.conn.Query("SELECT token, fields, key, omitted, current_at FROM _whd_mirror WHERE kind = ?", func(s *sqlite.Stmt) error {
-		st = &state{token: s.Text(0), fields: s.Text(1), key: split(s.Text(2)), omitted: split(s.Text(3)), current: s.Text(4)}
+		st = &state{
+			token:   s.Text(0),
+			fields:  s.Text(1),
+			key:     split(s.Text(2)),
+			omitted: split(s.Text(3)),
+			current: s.Text(4),
+		}
 		return nil
 	}, kind.Name)
 	return st, err
@@ -333,7 +339,8 @@ const loadPrefix = "_whd_load_"
 // fails if the name of the copy is that of another table or view.
 func (db *copies) create(kind *record.Kind, t *table) error {
 	return db.write(func(conn *sqlite.Conn) error {
-		taken, _, err := conn.QueryInt("SELECT count(*) FROM sqlite_schema WHERE lower(name) = lower(?1) AND NOT EXISTS (SELECT 1 FROM _whd_mirror WHERE kind = ?1)", kind.Name)
+		taken, _, err := conn.QueryInt("SELECT count(*) FROM sqlite_schema WHERE lower(name) = lower(?1) AND NOT EXISTS (SELECT 1 FROM _whd_mirror WHERE kind = ?1)",
+			kind.Name)
 		if err != nil {
 			return err
 		}
@@ -470,7 +477,8 @@ func (db *copies) advance(kind *record.Kind, t *table, st *state, page *client.C
 func (db *copies) replace(kind *record.Kind, loaded *table, st *state, now time.Time) error {
 	return db.writeLoad(loaded, func(conn *sqlite.Conn) error {
 		name := sqlite.Quote(kind.Name)
-		if err := conn.Exec("DROP TABLE IF EXISTS " + name + "; ALTER TABLE " + sqlite.Quote(loaded.name) + " RENAME TO " + name); err != nil {
+		replace := "DROP TABLE IF EXISTS " + name + "; ALTER TABLE " + sqlite.Quote(loaded.name) + " RENAME TO " + name
+		if err := conn.Exec(replace); err != nil {
 			return err
 		}
 		const insert = "INSERT OR REPLACE INTO _whd_mirror VALUES (?, ?, ?, ?, ?, ?, ?)"

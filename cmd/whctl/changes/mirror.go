@@ -45,7 +45,9 @@ func mirrorRecords(c *cli.Context, s *command.Session) (err error) {
 		s.Notice(c, format, args...)
 	}
 	if s.Prompter.Watches && !c.Bool("quiet") {
-		m.screen = func(text string) { fmt.Fprintf(s.Stderr, "%-*.*s\r", screenWidth, screenWidth, display.Sanitize(text)) }
+		m.screen = func(text string) {
+			fmt.Fprintf(s.Stderr, "%-*.*s\r", screenWidth, screenWidth, display.Sanitize(text))
+		}
 	}
 	var kinds []*record.Kind
 	for _, name := range c.Args().Slice() {
@@ -74,7 +76,7 @@ type mirror struct {
 	mu       sync.Mutex
 	registry *record.Registry
 	etag     string
-	read     time.Time // of the registry
+	read     time.Time // time at which the registry was read
 
 	screen func(text string) // nil without a terminal
 	drawn  time.Time
@@ -97,7 +99,8 @@ func (m *mirror) run(ctx context.Context, kinds []*record.Kind) error {
 	for _, kind := range kinds {
 		if st, err := m.copies.state(kind); err == nil && st != nil && st.current != "" {
 			at, _ := time.Parse(time.RFC3339, st.current) // as it was written
-			m.notice("%s is current as of %s, %s ago", kind.Name, at.Local().Format(time.DateTime), m.now().Sub(at).Round(time.Second))
+			m.notice("%s is current as of %s, %s ago",
+				kind.Name, at.Local().Format(time.DateTime), m.now().Sub(at).Round(time.Second))
 		}
 	}
 	return command.Interrupted(context.Cause(ctx), 0)

@@ -30,7 +30,7 @@ type Session struct {
 	Prompter cmdline.Prompter
 	Now      func() time.Time
 
-	CompletionTimeout time.Duration // of requests that complete a command line; 0: none
+	CompletionTimeout time.Duration // time limit of requests that complete a command line; 0: none
 }
 
 // SessionKey is the key of the session in the app's metadata.
@@ -204,7 +204,8 @@ func (s *Session) confirmByName(c *cli.Context, in *profile.Settings, planned Ch
 		return &UnconfirmedError{message: fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s",
 			in.Profile, planned.Text, in.Profile)}
 	case typed == "":
-		question := fmt.Sprintf("Profile %s is protected. To %s, type its name: ", s.painted(c, in), display.Sanitize(planned.Text))
+		question := fmt.Sprintf("Profile %s is protected. To %s, type its name: ",
+			s.painted(c, in), display.Sanitize(planned.Text))
 		var err error
 		typed, err = s.Prompter.ReadLine(c.Context, question)
 		if err != nil {
@@ -214,7 +215,8 @@ func (s *Session) confirmByName(c *cli.Context, in *profile.Settings, planned Ch
 		return &UnconfirmedError{message: fmt.Sprintf("refused to %s without --yes", planned.Text)}
 	}
 	if typed != in.Profile {
-		return &UnconfirmedError{message: fmt.Sprintf("nothing was changed: the profile is %s, not %q", in.Profile, typed)}
+		return &UnconfirmedError{message: fmt.Sprintf("nothing was changed: the profile is %s, not %q",
+			in.Profile, typed)}
 	}
 	return nil
 }

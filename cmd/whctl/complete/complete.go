@@ -97,8 +97,8 @@ func rejoin(words []string, cursor int) (joined []string, position int, strip st
 // line is a parsed, unfinished command line.
 type line struct {
 	Words
-	flags   cmdline.FlagTable // of all commands
-	values  map[string]string // of flags in the line
+	flags   cmdline.FlagTable // flags of all commands
+	values  map[string]string // values of flags in the line
 	command *cli.Command      // nil if there is none yet
 	group   string            // the first command, such as messages
 	args    []string          // arguments before the cursor
@@ -267,7 +267,7 @@ var groupKinds = map[string]string{
 
 // kindOfLine returns the record kind in the line; nil if there is none.
 func (c *line) kindOfLine() *record.Kind {
-	if kind, known := record.System().Lookup(groupKinds[c.group]); known {
+	if kind, ok := record.System().Lookup(groupKinds[c.group]); ok {
 		return kind
 	}
 	registry := c.registry()

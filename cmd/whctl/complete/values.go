@@ -84,7 +84,7 @@ func (c *line) ofFlag(name string) []Candidate {
 	case "subscriber", "subscription":
 		return c.objects(strings.ToUpper(name))
 	}
-	if values, known := c.Values[name]; known {
+	if values, ok := c.Values[name]; ok {
 		return values
 	}
 	return c.ofSetting(strings.ReplaceAll(name, "-", "_"))
@@ -92,9 +92,9 @@ func (c *line) ofFlag(name string) []Candidate {
 
 // ofSetting returns the values of a setting.
 func (c *line) ofSetting(name string) []Candidate {
-	s, known := profile.LookupSetting(name)
+	s, ok := profile.LookupSetting(name)
 	switch {
-	case !known:
+	case !ok:
 		return nil
 	case name == "profile":
 		return c.profiles()

@@ -69,7 +69,8 @@ func (d *Diagnosis) effectiveSettings() map[string][2]string {
 // environment returns the environment variables that are set, with secrets masked.
 func (d *Diagnosis) environment() map[string]string {
 	variables := make(map[string]string)
-	for _, v := range append(profile.Variables(), profile.Variable{Name: "TERM, LANG, LC_ALL, LC_CTYPE, SSH_TTY, TMUX, STY"}) {
+	terminal := profile.Variable{Name: "TERM, LANG, LC_ALL, LC_CTYPE, SSH_TTY, TMUX, STY"}
+	for _, v := range append(profile.Variables(), terminal) {
 		for name := range strings.SplitSeq(v.Name, ", ") {
 			text := d.connector.Env(name)
 			if text != "" && slices.Contains(secretVariables, name) {

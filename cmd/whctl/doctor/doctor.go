@@ -199,7 +199,8 @@ func (d *Diagnosis) requestInfo() check.Result {
 		return notApplicable
 	}
 	if err != nil {
-		return failed(err.Error(), "check that "+d.service.URL()+" is the address of the service, not of another program or a proxy")
+		return failed(err.Error(),
+			"check that "+d.service.URL()+" is the address of the service, not of another program or a proxy")
 	}
 	d.info = info
 	return passed(fmt.Sprintf("version %s; features: %s", info.Version, strings.Join(info.Features, " ")))
@@ -269,7 +270,8 @@ func (d *Diagnosis) checkStream() check.Result {
 			return failed(e.Err.Error(), "check that proxies between this machine and the service support streams")
 		}
 		if err != nil && connected {
-			return failed(fmt.Sprintf("connected, but no heartbeat within %s", timeout), "turn off the buffering of the proxy for /Webhooks/Stream")
+			return failed(fmt.Sprintf("connected, but no heartbeat within %s", timeout),
+				"turn off the buffering of the proxy for /Webhooks/Stream")
 		}
 		if err != nil {
 			return failed(err.Error(), "")
@@ -313,7 +315,8 @@ func deliveryResult(inHand wire.InHand) check.Result {
 		for _, cause := range slices.Sorted(maps.Keys(inHand.Uncharged)) {
 			counts = append(counts, fmt.Sprintf("%s %d", display.Sanitize(cause), inHand.Uncharged[cause]))
 		}
-		return passed("attempts not charged to their endpoints since the start, by cause: " + strings.Join(counts, ", "))
+		return passed("attempts not charged to their endpoints since the start, by cause: " +
+			strings.Join(counts, ", "))
 	}
 	return passed(display.Count(inHand.InFlight, "attempt", "attempts") + " in flight")
 }
@@ -366,7 +369,9 @@ func (d *Diagnosis) requestFrom(address string) error {
 // checkKeyring checks that logins can be stored.
 func (d *Diagnosis) checkKeyring() check.Result {
 	if err := d.connector.Vault.TryKeyring(d.c.Context); err != nil {
-		return warning(err.Error(), "store logins in a file with whctl login --insecure-storage, or set "+profile.EnvToken+" or "+profile.EnvPassword)
+		return warning(err.Error(),
+			"store logins in a file with whctl login --insecure-storage, or set "+profile.EnvToken+
+				" or "+profile.EnvPassword)
 	}
 	return passed("works")
 }

@@ -73,7 +73,8 @@ func addressResult(ctx context.Context, u *url.URL) check.Result {
 	}
 	link, err := new(net.Dialer).DialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
-		return failed(err.Error(), "check that the service is running and that no firewall blocks it; set HTTPS_PROXY to use a proxy")
+		return failed(err.Error(),
+			"check that the service is running and that no firewall blocks it; set HTTPS_PROXY to use a proxy")
 	}
 	defer link.Close()
 	return passed(fmt.Sprintf("%s is %s and accepts connections", u.Hostname(), strings.Join(addresses, ", ")))
@@ -105,7 +106,8 @@ func (d *Diagnosis) checkCertificate() check.Result {
 		return notApplicable
 	}
 	if d.settings.Bool("insecure_tls") {
-		return warning("certificates are not verified", "whctl config update insecure_tls false; set ca_file to trust your own certificate")
+		return warning("certificates are not verified",
+			"whctl config update insecure_tls false; set ca_file to trust your own certificate")
 	}
 	options, err := d.connector.Options(d.c)
 	if err != nil {
@@ -189,10 +191,12 @@ func handshakeFailure(err error, u, proxy *url.URL) check.Result {
 		return failed(fmt.Sprintf("no TLS handshake within %s", timeout), httpsFix)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return failed(fmt.Sprintf("through proxy %s: no response within %s", proxy.Host, timeout), proxyFix+"; "+httpsFix)
+		return failed(fmt.Sprintf("through proxy %s: no response within %s", proxy.Host, timeout),
+			proxyFix+"; "+httpsFix)
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
-		return failed(err.Error(), "use a host name of the certificate: whctl config update url URL; or renew the certificate of the service with the name "+u.Hostname())
+		return failed(err.Error(),
+			"use a host name of the certificate: whctl config update url URL; or renew the certificate of the service with the name "+u.Hostname())
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
 		if invalid.Reason == x509.Expired {
@@ -204,7 +208,8 @@ func handshakeFailure(err error, u, proxy *url.URL) check.Result {
 		return failed(err.Error(), "whctl config update ca_file FILE, with the certificate of its issuer")
 	}
 	if proxy != nil {
-		return failed("through proxy "+proxy.Host+": "+err.Error(), "check that the proxy allows connections to "+hostPort(u)+"; "+httpsFix)
+		return failed("through proxy "+proxy.Host+": "+err.Error(),
+			"check that the proxy allows connections to "+hostPort(u)+"; "+httpsFix)
 	}
 	return failed(err.Error(), httpsFix)
 }

@@ -43,7 +43,8 @@ func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
 		text = "http://" + text
 	}
 	to, err := url.Parse(text)
-	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+	isHTTP := err == nil && (to.Scheme == "http" || to.Scheme == "https")
+	if !isHTTP || to.Host == "" {
 		return nil, cmdline.Usagef("--forward-to must be like localhost:3000 or http://localhost:3000/hooks")
 	}
 	return &Forwarder{to: to, now: now, http: &http.Client{
@@ -139,14 +140,16 @@ func (f *Forwarder) SignWith(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		f.secret = make([]byte, sha256.Size)
 		_, _ = rand.Read(f.secret) // never fails
-		return output.ReplaceFile(path, []byte(secretPrefix+base64.StdEncoding.EncodeToString(f.secret)+"\n"), output.PrivateFile)
+		return output.ReplaceFile(path,
+			[]byte(secretPrefix+base64.StdEncoding.EncodeToString(f.secret)+"\n"), output.PrivateFile)
 	}
 	if err != nil {
 		return err
 	}
 	encoded, ok := strings.CutPrefix(strings.TrimSpace(string(text)), secretPrefix)
 	f.secret, err = base64.StdEncoding.DecodeString(encoded)
-	if !ok || err != nil || len(f.secret) < 24 || len(f.secret) > 64 {
+	fits := len(f.secret) >= 24 && len(f.secret) <= 64
+	if !ok || err != nil || !fits {
 		return fmt.Errorf("%s has no valid secret: whsec_ and 24 to 64 bytes in base64", path)
 	}
 	return nil

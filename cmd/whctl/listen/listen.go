@@ -23,7 +23,9 @@ import (
 // Stream follows a topic and reports the state of the connection by notice. A lost
 // connection is reestablished; if the first connection fails, Stream ends with an
 // error.
-func Stream(ctx context.Context, service *client.Client, topic string, notice func(format string, args ...any)) iter.Seq2[client.StreamEvent, error] {
+func Stream(
+	ctx context.Context, service *client.Client, topic string, notice func(format string, args ...any),
+) iter.Seq2[client.StreamEvent, error] {
 	return func(yield func(client.StreamEvent, error) bool) {
 		connected := false
 		for e, err := range service.Stream(ctx, client.StreamOptions{Topics: []string{topic}}) {
@@ -58,11 +60,14 @@ type Filter struct {
 func (f Filter) Matches(m wire.MessageChange) bool {
 	sent, _ := record.SentEvent(m.EventName)
 	event, _ := path.Match(strings.ToLower(f.Event), strings.ToLower(sent)) // the pattern has been validated
-	return (len(f.Statuses) == 0 || slices.Contains(f.Statuses, m.Status)) &&
-		(f.Event == "" || event) &&
-		(f.Subscriber == "" || strings.EqualFold(f.Subscriber, m.SubscriberID)) &&
-		(f.Subscription == "" || strings.EqualFold(f.Subscription, m.SubscriptionID))
+	hasStatus := len(f.Statuses) == 0 || slices.Contains(f.Statuses, m.Status)
+	hasEvent := f.Event == "" || event
+	return hasStatus && hasEvent &&
+		matchesID(f.Subscriber, m.SubscriberID) && matchesID(f.Subscription, m.SubscriptionID)
 }
+
+// matchesID reports whether an ID is the wanted one, or any ID is wanted.
+func matchesID(want, id string) bool { return want == "" || strings.EqualFold(want, id) }
 
 // Clock returns the time of day in a zone.
 func Clock(at wire.Timestamp, zone *time.Location) string {
@@ -76,7 +81,7 @@ type Listener struct {
 	Filter       Filter
 	Now          func() time.Time
 	Max          int64          // number of messages; 0 for no limit
-	Zone         *time.Location // of printed times
+	Zone         *time.Location // time zone of printed times
 	Out          io.Writer
 	Notice       func(format string, args ...any)
 	NDJSON       bool // print a JSON object for each message
@@ -92,7 +97,8 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 		}
 		if _, ok := e.(client.Connected); ok && l.Forwarder != nil {
 			if err := l.Forwarder.useTimeoutOf(ctx, l.Service); err != nil {
-				l.Notice("the time limit for responses is %s: cannot read that of the service: %s", l.Forwarder.http.Timeout, err)
+				l.Notice("the time limit for responses is %s: cannot read that of the service: %s",
+					l.Forwarder.http.Timeout, err)
 			}
 			l.Notice("mirroring to %s; real subscribers are unaffected", l.Forwarder.to.Redacted())
 		}
@@ -129,7 +135,11 @@ func (l *Listener) forward(ctx context.Context, m wire.MessageChange) error {
 	}
 	sent := page.Results[0]
 	if l.Forwarder == nil {
-		return l.printResult(m, sent.URL, response{status: codeOf(m), body: []byte(sent.Body), duration: time.Duration(m.Duration)}, nil)
+		return l.printResult(m, sent.URL, response{
+			status:   codeOf(m),
+			body:     []byte(sent.Body),
+			duration: time.Duration(m.Duration),
+		}, nil)
 	}
 	got, err := l.Forwarder.post(ctx, m.MessageID, m.EventName, []byte(sent.Body))
 	if ctx.Err() != nil {
@@ -158,7 +168,7 @@ type result struct {
 	Duration  float64 // in milliseconds
 	Error     string  `json:",omitempty"`
 	Response  string  `json:",omitempty"`
-	Body      string  `json:",omitempty"` // of the message, if it is not forwarded
+	Body      string  `json:",omitempty"` // body of the message, if it is not forwarded
 }
 
 // printResult prints the response of the receiver at a URL. Its body is printed for
@@ -206,7 +216,8 @@ func (l *Listener) printResult(m wire.MessageChange, url string, reply response,
 	_, err = fmt.Fprintf(l.Out, "%s <-- %s  POST %s (%d ms)\n",
 		l.clock(), display.Sanitize(outcome), display.Sanitize(host), reply.duration.Milliseconds())
 	if shown != "" && err == nil {
-		_, err = fmt.Fprintf(&display.Writer{To: l.Out}, "         %s\n", strings.ReplaceAll(shown, "\n", "\n         "))
+		_, err = fmt.Fprintf(&display.Writer{To: l.Out}, "         %s\n",
+			strings.ReplaceAll(shown, "\n", "\n         "))
 	}
 	return err
 }

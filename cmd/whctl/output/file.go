@@ -20,7 +20,8 @@ const (
 // of the file that it will replace.
 func createPart(path string, mode fs.FileMode) (*os.File, error) {
 	dir, name := filepath.Split(path)
-	part, err := os.OpenFile(filepath.Join(dir, "."+name+"."+rand.Text()+partSuffix), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	part, err := os.OpenFile(filepath.Join(dir, "."+name+"."+rand.Text()+partSuffix),
+		os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	return part, named(err, path)
 }
 

@@ -45,7 +45,11 @@ var (
 		}
 		return cell{text: strings.Join(strings.Fields(v[0]), " ")}
 	}}
-	Count = Formatter{show: func(_ Screen, v []string) cell { return cell{text: display.Grouped(v[0])} }, right: true, whole: true}
+	Count = Formatter{
+		show:  func(_ Screen, v []string) cell { return cell{text: display.Grouped(v[0])} },
+		right: true,
+		whole: true,
+	}
 	// Problems is a count that should be zero.
 	Problems = Formatter{show: func(_ Screen, v []string) cell {
 		if v[0] == "0" {
@@ -53,8 +57,16 @@ var (
 		}
 		return cell{display.Grouped(v[0]), theme.Failure}
 	}, right: true, whole: true}
-	Duration = Formatter{show: func(_ Screen, v []string) cell { return cell{text: durationOf(v[0])} }, right: true, whole: true}
-	Percent  = Formatter{show: func(_ Screen, v []string) cell { return cell{text: percentOf(v[0])} }, right: true, whole: true}
+	Duration = Formatter{
+		show:  func(_ Screen, v []string) cell { return cell{text: durationOf(v[0])} },
+		right: true,
+		whole: true,
+	}
+	Percent = Formatter{
+		show:  func(_ Screen, v []string) cell { return cell{text: percentOf(v[0])} },
+		right: true,
+		whole: true,
+	}
 	// Age is the time since an event of the service, or until it.
 	Age = Formatter{show: func(s Screen, v []string) cell { return cell{text: s.age(v[0])} }, right: true, whole: true}
 	// Due is the time until an attempt.
@@ -65,7 +77,11 @@ var (
 		return cell{text: s.age(v[0])}
 	}, right: true, whole: true}
 	// Local is a time of the service in the user's zone.
-	Local = Formatter{show: func(s Screen, v []string) cell { return cell{text: s.local(v[0])} }, whole: true, zoned: true}
+	Local = Formatter{
+		show:  func(s Screen, v []string) cell { return cell{text: s.local(v[0])} },
+		whole: true,
+		zoned: true,
+	}
 	// Expiry is like Age, but marks the past.
 	Expiry = Formatter{show: func(s Screen, v []string) cell {
 		expiry, ok := timeOf(v[0])
@@ -275,7 +291,13 @@ func durationOf(text string) string {
 // Span formats a duration with about three digits.
 func Span(span wire.TimeSpan) string {
 	d := time.Duration(span)
-	for _, digits := range []struct{ from, unit time.Duration }{{100 * time.Minute, time.Minute}, {time.Minute, time.Second}, {time.Second, 100 * time.Millisecond}, {time.Millisecond, 100 * time.Microsecond}} {
+	steps := []struct{ from, unit time.Duration }{
+		{100 * time.Minute, time.Minute},
+		{time.Minute, time.Second},
+		{time.Second, 100 * time.Millisecond},
+		{time.Millisecond, 100 * time.Microsecond},
+	}
+	for _, digits := range steps {
 		if d >= digits.from {
 			return shortDuration(d.Round(digits.unit))
 		}

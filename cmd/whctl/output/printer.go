@@ -26,11 +26,11 @@ type Column = workbook.Column
 type layout struct {
 	out       *Sink
 	columns   []Column
-	names     []string // of the columns
-	view      view     // of table and vertical
+	names     []string // names of the columns
+	view      view     // columns of table and vertical
 	single    bool     // a single row may be printed as a line per field
 	sheet     string   // name of the kind of rows
-	width     int      // of the terminal
+	width     int      // width of the terminal
 	vertical  bool     // a wide table may be printed as a line per field
 	choosable bool     // the command has --fields
 	null      string   // text of a null
@@ -66,7 +66,8 @@ func Formats() []Format {
 		write := func(l layout) RowWriter { return newFile(f, l) }
 		formats = append(formats, Format{Name: f.Name, Summary: f.Summary, cells: f.Cells, new: write})
 	}
-	raw := "the unchanged response of the service, of whctl query only: JSON, or raw:" + strings.Join(client.Formats()[1:], ", raw:")
+	raw := "the unchanged response of the service, of whctl query only: JSON, or raw:" +
+		strings.Join(client.Formats()[1:], ", raw:")
 	return append(formats, Format{Name: "raw", Summary: raw})
 }
 
@@ -102,14 +103,20 @@ func FlagsWithout(excluded ...string) []cli.Flag {
 		jq = "with --ndjson, apply the jq `EXPRESSION` to each row"
 	}
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: "`FORMAT`  output format: " + strings.Join(formats, ", ") + "; default: that of -o FILE, or else table on a terminal and csv elsewhere (WHCTL_FORMAT)"},
+		&cli.StringFlag{Name: "format", Usage: "`FORMAT`  output format: " +
+			strings.Join(formats, ", ") +
+			"; default: that of -o FILE, or else table on a terminal and csv elsewhere (WHCTL_FORMAT)"},
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` atomically; .csv, .tsv, .json, .ndjson or .xlsx selects the format"},
 		&cli.StringFlag{Name: "null", Usage: "print nulls as `TEXT` in table, vertical, csv and tsv"},
 		&cli.BoolFlag{Name: "excel", Usage: "write csv for Excel: with BOM and CRLF, cells that look like formulas escaped"},
 		&cli.StringFlag{Name: "jq", Usage: jq},
 	}
 	for _, name := range Shorthands {
-		flags = append(flags, &cli.BoolFlag{Name: name, Usage: "same as --format " + name, Hidden: slices.Contains(excluded, name)})
+		flags = append(flags, &cli.BoolFlag{
+			Name:   name,
+			Usage:  "same as --format " + name,
+			Hidden: slices.Contains(excluded, name),
+		})
 	}
 	return flags
 }
@@ -135,7 +142,8 @@ func (p *Printer) Format() (Format, error) {
 	}
 	name, rawFormat, _ := strings.Cut(strings.ToLower(selected), ":")
 	for _, f := range Formats() {
-		if f.Name == name && (rawFormat == "" || f.new == nil && slices.Contains(client.Formats(), rawFormat)) {
+		hasRaw := rawFormat == "" || f.new == nil && slices.Contains(client.Formats(), rawFormat)
+		if f.Name == name && hasRaw {
 			f.RawFormat = cmp.Or(rawFormat, client.Formats()[0])
 			return f, checkFormat(c, f)
 		}
@@ -218,7 +226,7 @@ func (p *Printer) RowWriter(f Format, out *Sink, name string, t Table) (RowWrite
 	if c.IsSet("jq") {
 		return newJQ(c.Context, l, c.String("jq"), f.Name == "json")
 	}
-	l.names = record.Texts(t.Columns, func(c Column) string { return c.Name })
+	l.names = record.Texts(t.Columns, func(column Column) string { return column.Name })
 	l.view = newView(t, p.Screen, f.HumanReadable() && p.OnScreen())
 	l.view.null = l.null
 	if l.view.terminal { // its cells are sanitized, and have colours

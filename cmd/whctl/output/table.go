@@ -28,7 +28,7 @@ type tableWriter struct {
 	layout
 	brief  view // without details
 	sample []client.Row
-	widths []int // of all columns, negative for hidden ones; nil before they are chosen
+	widths []int // widths of all columns, negative for hidden ones; nil before they are chosen
 	turned *verticalWriter
 }
 
@@ -236,7 +236,7 @@ func cutShort(s Screen, text string, width int, middle bool) string {
 // does not truncate.
 type verticalWriter struct {
 	layout
-	width int // of the names
+	width int // width of the names
 	rows  int
 }
 

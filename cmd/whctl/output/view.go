@@ -22,7 +22,7 @@ type Table struct {
 // ViewColumn is a column of a table on a terminal.
 type ViewColumn struct {
 	Title  string
-	Fields string // of a row that the column shows, separated by blanks
+	Fields string // fields of a row that the column shows, separated by blanks
 	As     Formatter
 	Rank   Rank
 }
@@ -77,7 +77,7 @@ func (t Table) Of(columns []Column) Table {
 // view prints the cells of table and vertical.
 type view struct {
 	columns  []ViewColumn
-	indexes  [][]int // of the fields of each column in names
+	indexes  [][]int // indexes of the fields of each column in names
 	names    []string
 	types    []record.Type
 	screen   Screen
@@ -85,8 +85,8 @@ type view struct {
 	chosen   bool
 	terminal bool // the output is a terminal, and no program reads it
 
-	values []client.Value // of the current row
-	texts  []string       // of the current cell
+	values []client.Value // values of the current row
+	texts  []string       // texts of the current cell
 }
 
 // rawScreen is the screen of tables for programs, which have the values of the service.

@@ -33,7 +33,7 @@ type Connector struct {
 	Stdin   io.Reader // for --password-stdin
 	Stderr  io.Writer
 	Vault   Vault
-	Version string                          // of whctl
+	Version string                          // version of whctl
 	DryRun  func(io.Writer, client.Request) // prints a request of --dry-run
 	OnRetry func(error)                     // called before each retry; nil for nothing
 
@@ -44,7 +44,7 @@ type Connector struct {
 	settings *Settings
 	identity *Identity
 
-	passwordSource string // of the password given with this command; empty if there is none
+	passwordSource string // source of the password given with this command; empty if there is none
 }
 
 // Settings returns the effective settings. Flags override environment variables,
@@ -126,7 +126,10 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	}
 	stderr := &display.Writer{To: k.Stderr}
 	if c.Bool("verbose") {
-		o.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: withoutTimeAndLevel}))
+		o.Log = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{
+			Level:       slog.LevelDebug,
+			ReplaceAttr: withoutTimeAndLevel,
+		}))
 	}
 	if c.Bool("debug") {
 		o.Wire = stderr
@@ -198,7 +201,9 @@ func (k *Connector) Kinds(c *cli.Context, refresh bool) (*record.Registry, error
 	}
 	store := s.Kinds()
 	stored := store.read()
-	if age := time.Since(stored.At); c.Bool(DryRunFlag) || !refresh && age >= 0 && age < kindsAge {
+	age := time.Since(stored.At)
+	isCurrent := !refresh && age >= 0 && age < kindsAge
+	if c.Bool(DryRunFlag) || isCurrent {
 		return stored.registry(), nil
 	}
 	service, err := k.ReadClient(c)

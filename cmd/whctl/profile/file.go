@@ -126,7 +126,8 @@ func (f *File) addHead(names []string, line int) error {
 		return nil
 	}
 	if names[0] != profilesTable || len(names) > 2 {
-		return cmdline.Usagef("%s:%d: unknown table [%s]; profiles are tables such as [profiles.prod]", f.Path, line, strings.Join(names, "."))
+		return cmdline.Usagef("%s:%d: unknown table [%s]; profiles are tables such as [profiles.prod]",
+			f.Path, line, strings.Join(names, "."))
 	}
 	if len(names) == 2 {
 		f.heads = append(f.heads, Entry{profile: names[1], line: line})
@@ -144,8 +145,9 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 	if ofProfile {
 		e.profile, e.key = names[1], names[2]
 	}
-	s, known := LookupSetting(e.key)
-	if !known || s.OfProfiles != ofProfile || !ofProfile && len(names) > 1 {
+	s, ok := LookupSetting(e.key)
+	isNested := !ofProfile && len(names) > 1
+	if !ok || s.OfProfiles != ofProfile || isNested {
 		return f.unknown(names, line)
 	}
 	value := node.Value()
@@ -168,8 +170,9 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 func (f *File) unknown(names []string, line int) error {
 	inProfile := names[0] == profilesTable
 	near := record.Suggest(names[len(names)-1], Names(func(s Setting) bool { return s.OfProfiles == inProfile }))
-	if s, known := LookupSetting(names[len(names)-1]); known && s.OfProfiles && !inProfile {
-		return cmdline.Usagef("%s:%d: %s belongs in the table of a profile, such as [profiles.prod]", f.Path, line, s.Name)
+	if s, ok := LookupSetting(names[len(names)-1]); ok && s.OfProfiles && !inProfile {
+		return cmdline.Usagef("%s:%d: %s belongs in the table of a profile, such as [profiles.prod]",
+			f.Path, line, s.Name)
 	}
 	return cmdline.Usagef("%s:%d: unknown key %q%s", f.Path, line, strings.Join(names, "."), record.DidYouMean(near))
 }
@@ -211,7 +214,8 @@ func (f *File) mustHave(profile string) error {
 	if f.Has(profile) {
 		return nil
 	}
-	return cmdline.Usagef("there is no profile %q%s", profile, record.DidYouMeanOr(record.Suggest(profile, f.Profiles()), "list them with whctl profile list"))
+	return cmdline.Usagef("there is no profile %q%s",
+		profile, record.DidYouMeanOr(record.Suggest(profile, f.Profiles()), "list them with whctl profile list"))
 }
 
 // The file is edited by hand too, so changes preserve comments and order: they
@@ -315,7 +319,8 @@ func (f *File) contents() map[string]string {
 func (f *File) become(text []byte, want map[string]string) (*File, error) {
 	changed, err := Parse(f.Path, text)
 	if err != nil || !maps.Equal(changed.contents(), want) {
-		return nil, fmt.Errorf("cannot make this change in %s because of its layout; edit it with whctl config edit", f.Path)
+		return nil, fmt.Errorf("cannot make this change in %s because of its layout; edit it with whctl config edit",
+			f.Path)
 	}
 	return changed, nil
 }
@@ -329,7 +334,8 @@ func (f *File) Save() error {
 }
 
 // ErrNoConfigDir is returned if there is no directory for the configuration.
-var ErrNoConfigDir = errors.New("there is no home directory for the configuration; set " + EnvConfig + " to the path of a file")
+var ErrNoConfigDir = errors.New("there is no home directory for the configuration; set " + EnvConfig +
+	" to the path of a file")
 
 // lines returns the lines of the file without line breaks.
 func (f *File) lines() []string {

@@ -17,7 +17,7 @@ import (
 // Identity holds the credentials of requests: an API key, a user with a password,
 // or a session.
 type Identity struct {
-	Source string // of the credentials, such as "file key.txt"
+	Source string // source of the credentials, such as "file key.txt"
 
 	token, user, password, session string
 
@@ -193,10 +193,15 @@ func (k *Connector) loginLine() string {
 		if s.Profile != "" {
 			line = append(line, "--profile", s.Profile)
 		}
-		if saved := s.File.Lookup(s.Profile, "url"); s.Values["url"].Origin != "default" && (saved == nil || saved.Text != s.Text("url")) {
+		url := s.File.Lookup(s.Profile, "url")
+		isNewURL := url == nil || url.Text != s.Text("url")
+		if s.Values["url"].Origin != "default" && isNewURL {
 			line = append(line, "--url", s.Text("url"))
 		}
-		if saved, user := s.File.Lookup(s.Profile, "user"), s.Text("user"); user != "" && (saved == nil || saved.Text != user) {
+		user := s.Text("user")
+		saved := s.File.Lookup(s.Profile, "user")
+		isNewUser := saved == nil || saved.Text != user
+		if user != "" && isNewUser {
 			line = append(line, "--user", user)
 		}
 	}

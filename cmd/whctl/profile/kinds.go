@@ -29,7 +29,7 @@ type KindStore struct{ path, url, user string } // without a path if there is no
 type storedKinds struct {
 	URL  string
 	User string
-	At   time.Time // of the last request
+	At   time.Time // time of the last request
 	client.KindList
 }
 

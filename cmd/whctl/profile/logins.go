@@ -14,7 +14,7 @@ import (
 // --insecure-storage.
 type Logins struct {
 	Path string
-	All  map[string]*Login // by profile
+	All  map[string]*Login // keyed by profile
 }
 
 // Login is the stored login of a profile.

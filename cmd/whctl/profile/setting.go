@@ -75,7 +75,8 @@ func Names(selects func(Setting) bool) []string {
 // UnknownSettingError returns the error of an unknown setting.
 func UnknownSettingError(name string) error {
 	names := Names(func(Setting) bool { return true })
-	return cmdline.Usagef("unknown setting %q%s", name, record.DidYouMeanOr(record.Suggest(name, names), "settings: "+strings.Join(names, ", ")))
+	return cmdline.Usagef("unknown setting %q%s", name,
+		record.DidYouMeanOr(record.Suggest(name, names), "settings: "+strings.Join(names, ", ")))
 }
 
 // Flags returns the global flags of settings.
@@ -117,10 +118,13 @@ type Form struct {
 // Forms of settings.
 var (
 	anyText = &Form{}
-	address = &Form{example: `an address such as "https://erp01:5050", without user and password`, check: func(text string) error {
-		_, err := client.New(client.Options{URL: text})
-		return err
-	}}
+	address = &Form{
+		example: `an address such as "https://erp01:5050", without user and password`,
+		check: func(text string) error {
+			_, err := client.New(client.Options{URL: text})
+			return err
+		},
+	}
 	YesNo = &Form{example: "true or false, without quotes", plain: true, check: func(text string) error {
 		_, err := strconv.ParseBool(text)
 		return must(err == nil, "true or false")

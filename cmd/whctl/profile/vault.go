@@ -27,7 +27,7 @@ const KeyringService = "whctl"
 // configuration.
 type Vault struct {
 	Env     func(string) string
-	Timeout time.Duration // of calls to the keyring
+	Timeout time.Duration // time limit of calls to the keyring
 }
 
 // Secret holds the secrets of a login.
@@ -78,7 +78,9 @@ func (v Vault) keyringSet(ctx context.Context, account string, s Secret) error {
 	if err != nil {
 		return err
 	}
-	_, err = v.callKeyring(ctx, func() (string, error) { return "", keyring.Set(KeyringService, account, string(text)) })
+	_, err = v.callKeyring(ctx, func() (string, error) {
+		return "", keyring.Set(KeyringService, account, string(text))
+	})
 	return err
 }
 

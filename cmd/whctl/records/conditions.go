@@ -93,7 +93,11 @@ func readShorthands(c *cli.Context, kind *record.Kind, today time.Time) ([]clien
 func parseTime(operator record.Operator) func(*record.Kind, record.Field, string, time.Time) (client.Filter, error) {
 	return func(_ *record.Kind, field record.Field, text string, today time.Time) (client.Filter, error) {
 		at, err := filter.Time(text, today)
-		return client.Filter{Field: field.Name, Operator: operator, Values: []string{at.UTC().Format(wire.DateLayout)}}, err
+		return client.Filter{
+			Field:    field.Name,
+			Operator: operator,
+			Values:   []string{at.UTC().Format(wire.DateLayout)},
+		}, err
 	}
 }
 

@@ -21,7 +21,8 @@ var functionNouns = map[string]string{"sum": "sum", "avg": "average", "min": "mi
 func groupFlags() []cli.Flag {
 	flags := []cli.Flag{&cli.StringFlag{Name: "by", Usage: "print one row for each value of a `FIELD`, or of a date as DATE:day, DATE:month or DATE:year, with the number of records"}}
 	for _, name := range groupFunctions {
-		usage := "print the " + functionNouns[name] + " of the fields `A,B` with all digits, of all records or with --by of each group"
+		usage := "print the " + functionNouns[name] +
+			" of the fields `A,B` with all digits, of all records or with --by of each group"
 		flags = append(flags, &cli.StringSliceFlag{Name: name, Usage: usage})
 	}
 	return flags
@@ -90,7 +91,8 @@ func readGroupOrder(columns []output.Column, lists []string) ([]string, error) {
 	for _, name := range names(lists, ",;") {
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, strings.TrimPrefix(name, "-")) })
 		if i < 0 {
-			return nil, fmt.Errorf("--order-by: the rows have no column %s; they have %s", strings.TrimPrefix(name, "-"), strings.Join(known, ", "))
+			return nil, fmt.Errorf("--order-by: the rows have no column %s; they have %s",
+				strings.TrimPrefix(name, "-"), strings.Join(known, ", "))
 		}
 		terms = append(terms, name)
 	}

@@ -137,8 +137,8 @@ func (j *job) sums(q client.Query) (iter.Seq2[client.Row, error], error) {
 	j.notes = page.Notes
 	values := make([]any, len(j.table.Columns))
 	for i, c := range j.table.Columns {
-		text, known := page.Meta[q.Include[i]]
-		if !known || text == "" && c.Type.Number() {
+		text, ok := page.Meta[q.Include[i]]
+		if !ok || text == "" && c.Type.Number() {
 			continue // null
 		}
 		if !c.Type.Number() {
@@ -204,7 +204,8 @@ func (j *job) summarize() {
 	if j.rows == 0 {
 		for _, f := range j.query.Where {
 			if intended, ok := likely(f); ok {
-				j.printer.Notice("no row matches; did you mean %s instead of %s?", filter.Text(intended), filter.Text(f))
+				j.printer.Notice("no row matches; did you mean %s instead of %s?",
+					filter.Text(intended), filter.Text(f))
 			}
 		}
 	}

@@ -28,7 +28,7 @@ const (
 // progress prints the progress of an export. A nil *progress prints nothing.
 type progress struct {
 	print    func(text string)
-	count    func(context.Context) (int64, error) // of all rows
+	count    func(context.Context) (int64, error) // returns the number of all rows
 	name     string
 	now      func() time.Time
 	interval time.Duration
@@ -48,7 +48,10 @@ var ProgressModes = []string{"auto", "plain", "none"}
 
 // newProgress returns a display that rewrites one line or, in mode plain, prints a line
 // every lineInterval.
-func newProgress(mode, name, bar string, to io.Writer, now func() time.Time, count func(context.Context) (int64, error)) *progress {
+func newProgress(
+	mode, name, bar string, to io.Writer, now func() time.Time,
+	count func(context.Context) (int64, error),
+) *progress {
 	p := &progress{name: name, now: now, count: count}
 	if mode == "plain" {
 		p.interval = lineInterval
@@ -101,7 +104,8 @@ func (p *progress) text(rows int64, elapsed time.Duration) string {
 	rate := float64(rows) / elapsed.Seconds()
 	total := p.total.Load()
 	if total < rows {
-		return fmt.Sprintf("%s  %s  %s rows/s", p.name, display.Count(rows, "row", "rows"), display.Thousands(int64(rate)))
+		return fmt.Sprintf("%s  %s  %s rows/s", p.name, display.Count(rows, "row", "rows"),
+			display.Thousands(int64(rate)))
 	}
 	left := time.Duration(float64(total-rows) / rate * float64(time.Second)).Round(time.Second)
 	bar := ""
@@ -109,7 +113,9 @@ func (p *progress) text(rows int64, elapsed time.Duration) string {
 		done := int(barWidth * rows / total)
 		bar = strings.Repeat(string(runes[0]), done) + strings.Repeat(string(runes[1]), barWidth-done) + "  "
 	}
-	return fmt.Sprintf("%s  %s%s / %s  %d%%  %s rows/s  %s left", p.name, bar, display.Thousands(rows), display.Thousands(total), 100*rows/total, display.Thousands(int64(rate)), left)
+	return fmt.Sprintf("%s  %s%s / %s  %d%%  %s rows/s  %s left",
+		p.name, bar, display.Thousands(rows), display.Thousands(total), 100*rows/total,
+		display.Thousands(int64(rate)), left)
 }
 
 // end clears the line.

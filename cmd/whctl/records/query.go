@@ -34,7 +34,8 @@ func QueryFlags(examples ConditionExamples) []cli.Flag {
 		&cli.StringSliceFlag{Name: "order-by", Usage: "sort by the fields `A,-B`; a leading - means descending"},
 		&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "at most `N` rows"},
 		&cli.Int64Flag{Name: "skip", Usage: "skip the first `N` rows"},
-		&cli.BoolFlag{Name: "all", Usage: fmt.Sprintf("print all rows; a table on a terminal has %d by default", profile.TableRows)},
+		&cli.BoolFlag{Name: "all", Usage: fmt.Sprintf("print all rows; a table on a terminal has %d by default",
+			profile.TableRows)},
 		&cli.BoolFlag{Name: "count", Usage: "print only the number of matching rows"},
 		&cli.StringFlag{Name: "progress", Usage: "`auto|plain|none`  show the progress of an export: auto on a terminal only, plain as a line every 5 s, none not at all", Value: "auto"},
 		&cli.BoolFlag{Name: "exit-status", Usage: "exit with 10 if no row matches"},
@@ -44,7 +45,10 @@ func QueryFlags(examples ConditionExamples) []cli.Flag {
 func Commands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "query", ArgsUsage: "RECORD", Usage: "query records of one kind", Flags: slices.Concat(QueryFlags(recordExamples), groupFlags(), output.FlagsWithout()),
+			Name:      "query",
+			ArgsUsage: "RECORD",
+			Usage:     "query records of one kind",
+			Flags:     slices.Concat(QueryFlags(recordExamples), groupFlags(), output.FlagsWithout()),
 			Action: Lists(func(c *cli.Context, s *command.Session) (Listing, error) {
 				kind, err := Kind(c, s, c.Args().First())
 				return Listing{Kind: kind}, err
@@ -56,8 +60,12 @@ whctl query SO_Totals --count
 whctl query JB_EstimateResourceLines --by Units --sum Quantity --order-by -SumQuantity`,
 		},
 		{
-			Name: "records", Aliases: []string{"record"}, ArgsUsage: "[RECORD]", Usage: "list the kinds of records, or the fields of one kind",
-			Flags: output.Flags(), Action: command.With(listKinds),
+			Name:      "records",
+			Aliases:   []string{"record"},
+			ArgsUsage: "[RECORD]",
+			Usage:     "list the kinds of records, or the fields of one kind",
+			Flags:     output.Flags(),
+			Action:    command.With(listKinds),
 			Description: `whctl records
 whctl records SO_Totals`,
 		},
@@ -70,7 +78,7 @@ whctl records SO_Totals`,
 func Kind(c *cli.Context, s *command.Session, name string) (*record.Kind, error) {
 	registry, err := s.Kinds(c, false)
 	if err == nil {
-		if _, known := registry.Lookup(name); !known {
+		if _, ok := registry.Lookup(name); !ok {
 			registry, err = s.Kinds(c, true)
 		}
 	}
@@ -94,13 +102,23 @@ func KindNamed(registry *record.Registry, name string) (*record.Kind, error) {
 	if kind, ok := registry.Lookup(name); ok {
 		return kind, nil
 	}
-	return nil, cmdline.Usagef("unknown record %q%s", name, record.DidYouMeanOr(registry.Suggest(name), "list them with whctl records"))
+	return nil, cmdline.Usagef("unknown record %q%s", name,
+		record.DidYouMeanOr(registry.Suggest(name), "list them with whctl records"))
 }
 
 // Columns of whctl records.
 var (
-	kindColumns  = []output.Column{{Name: "Record", Type: record.Text}, {Name: "Area", Type: record.Text}, {Name: "Fields", Type: record.Int}, {Name: "Summary", Type: record.Text}}
-	fieldColumns = []output.Column{{Name: "Field", Type: record.Text}, {Name: "Type", Type: record.Text}, {Name: "Operators", Type: record.Text}}
+	kindColumns = []output.Column{
+		{Name: "Record", Type: record.Text},
+		{Name: "Area", Type: record.Text},
+		{Name: "Fields", Type: record.Int},
+		{Name: "Summary", Type: record.Text},
+	}
+	fieldColumns = []output.Column{
+		{Name: "Field", Type: record.Text},
+		{Name: "Type", Type: record.Text},
+		{Name: "Operators", Type: record.Text},
+	}
 )
 
 // listKinds runs whctl records.
@@ -190,8 +208,8 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 	case groups != nil:
 	case isBrief && hasView:
 		q.Fields = slices.DeleteFunc(table.ViewFields(format.Name == "vertical"), func(name string) bool {
-			_, known := q.Kind.Column(name)
-			return !known
+			_, ok := q.Kind.Column(name)
+			return !ok
 		})
 		table.Columns = output.ColumnsOf(q.Kind, q.Fields)
 	default:
@@ -224,7 +242,8 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 	}
 	job.service, job.out = service, out
 	if c.String("progress") == "plain" || s.Prompter.Watches && !printer.OnScreen() {
-		job.progress = newProgress(c.String("progress"), q.Kind.Name, printer.Screen.Progress(), s.Stderr, s.Now, job.expected)
+		job.progress = newProgress(c.String("progress"), q.Kind.Name, printer.Screen.Progress(),
+			s.Stderr, s.Now, job.expected)
 	}
 	if c.Bool("quiet") || c.String("progress") == "none" {
 		job.progress = nil
@@ -279,7 +298,15 @@ func readPaging(c *cli.Context, q *client.Query) error {
 	if err := cmdline.OneOf(c.String("progress"), ProgressModes); err != nil {
 		return fmt.Errorf("--progress %w", err)
 	}
-	for _, pair := range [][2]string{{"all", "take"}, {"count", "all"}, {"count", "take"}, {"count", "skip"}, {"count", "fields"}, {"count", "order-by"}} {
+	exclusive := [][2]string{
+		{"all", "take"},
+		{"count", "all"},
+		{"count", "take"},
+		{"count", "skip"},
+		{"count", "fields"},
+		{"count", "order-by"},
+	}
+	for _, pair := range exclusive {
 		if given(c, pair[0]) && given(c, pair[1]) {
 			return fmt.Errorf("--%s and --%s cannot be combined", pair[0], pair[1])
 		}

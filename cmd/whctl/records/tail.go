@@ -20,7 +20,11 @@ var notLive = []string{"json", "xlsx", "raw"}
 
 // TailFlags returns the flags of commands that run until they are stopped.
 func TailFlags() []cli.Flag {
-	return append(output.FlagsWithout(notLive...), &cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` rows"})
+	return append(output.FlagsWithout(notLive...), &cli.Int64Flag{
+		Name:    "take",
+		Aliases: []string{"n"},
+		Usage:   "stop after `N` rows",
+	})
 }
 
 // LiveStream is a stream of events that a command prints until it is stopped.

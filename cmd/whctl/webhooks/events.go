@@ -22,7 +22,11 @@ func EventCommands() []*cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the events that subscriptions can receive", Flags: output.Flags(), Action: command.ShowsAll(output.Table{Columns: eventColumns}, (*client.Client).Events)},
 			{
-				Name: "publish", Aliases: []string{"raise"}, ArgsUsage: "EVENT", Usage: "publish an event to its subscriptions and print its ID", Action: command.Changes(publishEvent),
+				Name:      "publish",
+				Aliases:   []string{"raise"},
+				ArgsUsage: "EVENT",
+				Usage:     "publish an event to its subscriptions and print its ID",
+				Action:    command.Changes(publishEvent),
 				Flags: command.ResultFlags("print the event's ID and number of messages as JSON",
 					&cli.StringFlag{Name: "body", Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input"},
 					&cli.StringFlag{Name: "event-key", Usage: "the `KEY` of the event's subject, such as an order number; its messages are found by it"},
@@ -38,8 +42,14 @@ whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --event
 // WhyCommands returns the command that explains a key.
 func WhyCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "why", ArgsUsage: "KEY", Usage: "show the history of a key or of a message: changes, events, messages and attempts, and the reasons for those that are missing", Flags: output.Flags(),
-		Action: command.Shows(output.Table{Columns: whyColumns, View: whyView}, func(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
+		Name:      "why",
+		ArgsUsage: "KEY",
+		Usage:     "show the history of a key or of a message: changes, events, messages and attempts, and the reasons for those that are missing",
+		Flags:     output.Flags(),
+		Action: command.Shows(output.Table{
+			Columns: whyColumns,
+			View:    whyView,
+		}, func(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
 			why, err := service.WhyOf(c.Context, c.Args().First())
 			if err != nil {
 				return nil, err
@@ -53,28 +63,43 @@ whctl why D100512 --jq '.[] | select(.Step == "failed") | .MessageID'`,
 }
 
 var (
-	whyColumns = []output.Column{{Name: "At", Type: record.Epoch}, {Name: "Step", Type: record.Text}, {Name: "Text", Type: record.Text}}
-	whyView    = []output.ViewColumn{{Title: "Time", Fields: "At", As: output.Local}, {Title: "Step", Fields: "Step", As: output.Words}, {Title: "Text", Fields: "Text", As: output.Prose}}
+	whyColumns = []output.Column{
+		{Name: "At", Type: record.Epoch},
+		{Name: "Step", Type: record.Text},
+		{Name: "Text", Type: record.Text},
+	}
+	whyView = []output.ViewColumn{
+		{Title: "Time", Fields: "At", As: output.Local},
+		{Title: "Step", Fields: "Step", As: output.Words},
+		{Title: "Text", Fields: "Text", As: output.Prose},
+	}
 )
 
 var eventColumns = []output.Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
 
 func publishEvent(c *cli.Context, _ *command.Session) (command.Change, error) {
 	body, err := readBody(c)
-	return publication(c, wire.EventPost{EventName: c.Args().First(), Key: c.String("event-key"), Body: body}, c.String("key")), err
+	return publication(c, wire.EventPost{
+		EventName: c.Args().First(),
+		Key:       c.String("event-key"),
+		Body:      body,
+	}, c.String("key")), err
 }
 
 // publication plans to publish an event to its subscriptions, once per key if the
 // key is not empty.
 func publication(c *cli.Context, e wire.EventPost, key string) command.Change {
-	return command.Change{Text: "publish " + e.EventName + " to its subscriptions", Do: func(out *output.Printer, service *client.Client) error {
-		receipt, err := service.RaiseEventWith(c.Context, e, key)
-		if err != nil {
-			return withEventHint(c, service, e.EventName, err)
-		}
-		out.Notice("%s published: %s", e.EventName, display.Count(int64(receipt.Messages), "message", "messages"))
-		return out.Created(receipt.EventID, receipt)
-	}}
+	return command.Change{
+		Text: "publish " + e.EventName + " to its subscriptions",
+		Do: func(out *output.Printer, service *client.Client) error {
+			receipt, err := service.RaiseEventWith(c.Context, e, key)
+			if err != nil {
+				return withEventHint(c, service, e.EventName, err)
+			}
+			out.Notice("%s published: %s", e.EventName, display.Count(int64(receipt.Messages), "message", "messages"))
+			return out.Created(receipt.EventID, receipt)
+		},
+	}
 }
 
 // withEventHint adds the published events that are similar to an unknown one to the error
@@ -111,7 +136,8 @@ func readBody(c *cli.Context) (string, error) {
 		return "", cmdline.Usagef("--body: %s", err)
 	}
 	if len(body) >= command.MaxArgument {
-		return "", cmdline.Usagef("--body: %s is larger than %d MiB, the limit of an event", text, command.MaxArgument>>20)
+		return "", cmdline.Usagef("--body: %s is larger than %d MiB, the limit of an event",
+			text, command.MaxArgument>>20)
 	}
 	return body, nil
 }

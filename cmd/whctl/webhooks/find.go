@@ -51,7 +51,10 @@ func findOne(ctx context.Context, service *client.Client, q client.Query, noun, 
 	case err != nil:
 		return client.Row{}, err
 	case len(page.Rows) == 0:
-		return client.Row{}, &client.Error{Kind: client.NotFound, Message: fmt.Sprintf("there is no %s %q; list them with whctl %ss list", noun, text, noun)}
+		return client.Row{}, &client.Error{
+			Kind:    client.NotFound,
+			Message: fmt.Sprintf("there is no %s %q; list them with whctl %ss list", noun, text, noun),
+		}
 	case len(page.Rows) > 1:
 		return client.Row{}, cmdline.Usagef("%q matches more than one %s; give more of the ID", text, noun)
 	}
@@ -72,7 +75,11 @@ func findSubscriber(ctx context.Context, service *client.Client, text string) (s
 	if !isID || len(text) < minPrefix {
 		where = []client.Filter{{Field: "Name", Operator: record.Equal, Values: []string{text}}}
 	}
-	row, err := findOne(ctx, service, client.Query{Kind: command.SystemKind("Subscriber"), Where: where, Fields: []string{"RecID", "Name"}}, "subscriber", text)
+	row, err := findOne(ctx, service, client.Query{
+		Kind:   command.SystemKind("Subscriber"),
+		Where:  where,
+		Fields: []string{"RecID", "Name"},
+	}, "subscriber", text)
 	return row.Text("RecID"), err
 }
 
@@ -81,7 +88,9 @@ type subscriptionName struct{ subscriber, id string }
 
 // findSubscription finds a subscription. With its full ID and a subscriber it sends
 // no request for the subscription.
-func findSubscription(ctx context.Context, service *client.Client, subscriber, text string) (n subscriptionName, err error) {
+func findSubscription(
+	ctx context.Context, service *client.Client, subscriber, text string,
+) (n subscriptionName, err error) {
 	where, isID := byID("RecID", text)
 	if !isID {
 		return n, cmdline.Usagef("%q is not the ID of a subscription; list them with whctl subscriptions list", text)
@@ -94,7 +103,11 @@ func findSubscription(ctx context.Context, service *client.Client, subscriber, t
 		if wholeID.MatchString(text) {
 			return n, nil
 		}
-		where = append(where, client.Filter{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{n.subscriber}})
+		where = append(where, client.Filter{
+			Field:    "SY_WebhookSubscriber_RecID",
+			Operator: record.Equal,
+			Values:   []string{n.subscriber},
+		})
 	}
 	fields := []string{"RecID", "SY_WebhookSubscriber_RecID"}
 	query := client.Query{Kind: command.SystemKind("Subscription"), Where: where, Fields: fields}
@@ -127,6 +140,10 @@ func findMessage(ctx context.Context, service *client.Client, text string) (mess
 		return messageName{}, cmdline.Usagef("%q is not the ID of a message; list them with whctl messages list", text)
 	}
 	fields := []string{"MessageID", "SubscriberID", "SubscriptionID"}
-	row, err := findOne(ctx, service, client.Query{Kind: command.SystemKind("Message"), Where: where, Fields: fields}, "message", text)
+	row, err := findOne(ctx, service, client.Query{
+		Kind:   command.SystemKind("Message"),
+		Where:  where,
+		Fields: fields,
+	}, "message", text)
 	return messageName{row.Text(fields[1]), row.Text(fields[2]), row.Text(fields[0])}, err
 }

@@ -10,7 +10,9 @@ import (
 
 func ListenCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "listen", Usage: "print messages as they are sent, or forward them to a local receiver", Action: command.With(follow),
+		Name:   "listen",
+		Usage:  "print messages as they are sent, or forward them to a local receiver",
+		Action: command.With(follow),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "forward-to", Usage: "forward messages to the receiver at `URL`, such as localhost:3000/hooks"},
 			&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},

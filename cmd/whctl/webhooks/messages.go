@@ -23,30 +23,52 @@ func MessageCommands() []*cli.Command {
 		Name: "messages", Aliases: []string{"message"}, Usage: "list, inspect and resend messages",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list messages", Flags: append(append(records.ListFlags(command.SystemKind("Message"), messageExamples), endpointFlags()...), command.KeyFlag()), Action: records.Lists(listMessages),
+				Name:  "list",
+				Usage: "list messages",
+				Flags: append(append(records.ListFlags(command.SystemKind("Message"), messageExamples),
+					endpointFlags()...), command.KeyFlag()),
+				Action: records.Lists(listMessages),
 				Description: `whctl messages list --status failed,retrying --since 2h
 whctl messages list --where "EventName^=salesorder." --order-by -AddedDateTime --take 20
 whctl messages list --subscriber "ACME shop" --status failed --since 2h
 whctl messages list --key D100512`,
 			},
 			{
-				Name: "show", ArgsUsage: "MESSAGE", Usage: "show a message or its delivery attempts", Action: command.Reads(showMessage),
-				Flags: append(output.Flags(), &cli.BoolFlag{Name: "attempts", Usage: "list the delivery attempts"}, command.KeyFlag()),
+				Name:      "show",
+				ArgsUsage: "MESSAGE",
+				Usage:     "show a message or its delivery attempts",
+				Action:    command.Reads(showMessage),
+				Flags: append(output.Flags(), &cli.BoolFlag{
+					Name:  "attempts",
+					Usage: "list the delivery attempts",
+				}, command.KeyFlag()),
 			},
 			{
-				Name: "retry", ArgsUsage: "[MESSAGE...]", Usage: "send messages again, by ID or by condition", Flags: bulkFlags("retry"), Action: command.With(retrying.run),
+				Name:      "retry",
+				ArgsUsage: "[MESSAGE...]",
+				Usage:     "send messages again, by ID or by condition",
+				Flags:     bulkFlags("retry"),
+				Action:    command.With(retrying.run),
 				Description: `whctl messages retry 01a1..7fa4
 whctl messages retry --status failed --since 2h --dry-run
 whctl messages retry --status failed --event "salesorder.*" --since 2h --yes
 whctl messages retry --status delivered --since 2h --dry-run`,
 			},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "[MESSAGE...]", Usage: "delete messages, by ID or by condition, and cancel their deliveries", Flags: bulkFlags("delete"), Action: command.With(deleting.run),
+				Name:      "delete",
+				Aliases:   []string{"remove", "rm"},
+				ArgsUsage: "[MESSAGE...]",
+				Usage:     "delete messages, by ID or by condition, and cancel their deliveries",
+				Flags:     bulkFlags("delete"),
+				Action:    command.With(deleting.run),
 				Description: `whctl messages delete 01a1..7fa4 --yes
 whctl messages delete --status delivered --until 2026-07-01 --dry-run`,
 			},
 			{
-				Name: "tail", Usage: "follow message status changes live", Flags: append(append(records.TailFlags(), messageTailFlags()...), command.KeyFlag()), Action: command.With(tailMessages),
+				Name:   "tail",
+				Usage:  "follow message status changes live",
+				Flags:  append(append(records.TailFlags(), messageTailFlags()...), command.KeyFlag()),
+				Action: command.With(tailMessages),
 				Description: `whctl messages tail --status retrying,failed
 whctl messages tail --event "salesorder.*" --ndjson`,
 			},
@@ -60,7 +82,8 @@ var messageExamples = records.ConditionExamples{Where: "Status=failed and Retrie
 // bulkFlags returns the flags of commands that change many messages. --where has the
 // same meaning as for list.
 func bulkFlags(verb string) []cli.Flag {
-	flags := append(append(command.ChangeFlags(), records.ShorthandFlags(command.SystemKind("Message"))...), endpointFlags()...)
+	flags := append(append(command.ChangeFlags(), records.ShorthandFlags(command.SystemKind("Message"))...),
+		endpointFlags()...)
 	for _, f := range records.QueryFlags(messageExamples) {
 		if f.Names()[0] == "where" {
 			flags = append(flags, f)
@@ -72,7 +95,10 @@ func bulkFlags(verb string) []cli.Flag {
 }
 
 // messageBrief has the fields of messages that a table shows by default.
-var messageBrief = []string{"MessageID", "Status", "EventName", "Key", "URL", "Retries", "AddedDateTime", "LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime"}
+var messageBrief = []string{
+	"MessageID", "Status", "EventName", "Key", "URL", "Retries", "AddedDateTime",
+	"LastMessageResponseHTTPCode", "LastMessageResponseMessage", "NextAttemptDateTime",
+}
 
 // messageView has the columns of messages on a terminal, attemptView those of attempts.
 var (
@@ -91,7 +117,12 @@ var (
 
 func listMessages(c *cli.Context, s *command.Session) (records.Listing, error) {
 	where, err := endpointConditions(c, s)
-	return records.Listing{Kind: command.SystemKind("Message"), Brief: messageBrief, View: messageView, Where: where}, err
+	return records.Listing{
+		Kind:  command.SystemKind("Message"),
+		Brief: messageBrief,
+		View:  messageView,
+		Where: where,
+	}, err
 }
 
 // endpointConditions returns the conditions of --subscriber and --subscription.
@@ -164,7 +195,10 @@ type answeredMessage struct {
 }
 
 // attemptFields has the fields of an attempt that its message does not have.
-var attemptFields = []string{"ItemNo", "LastSavedDateTime", "HTTPCode", "Message", "Duration", "Status", "URL", "Detail", "AnswerText"}
+var attemptFields = []string{
+	"ItemNo", "LastSavedDateTime", "HTTPCode", "Message", "Duration", "Status", "URL",
+	"Detail", "AnswerText",
+}
 
 // bulk is a change that can be applied to many messages.
 type bulk struct {
@@ -195,7 +229,8 @@ var (
 		}}
 	deleting = bulk{verb: "delete", done: "deleted", sweeping: true,
 		one: func(c *cli.Context, service *client.Client, n messageName) (string, error) {
-			return fmt.Sprintf("message %s deleted", n.id), service.RemoveMessage(c.Context, n.subscriber, n.subscription, n.id)
+			return fmt.Sprintf("message %s deleted", n.id), service.RemoveMessage(c.Context,
+				n.subscriber, n.subscription, n.id)
 		},
 		many: func(ctx context.Context, service *client.Client, members url.Values) (tally, error) {
 			r, err := service.DeleteMessages(ctx, members)
@@ -216,13 +251,19 @@ func (b bulk) run(c *cli.Context, s *command.Session) error {
 			return cmdline.Usagef("name messages or use --%s, not both", name)
 		}
 	}
-	return command.Each{Verb: b.verb, One: "the message", Many: "messages", Sweeping: b.sweeping, Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-		n, err := findMessage(c.Context, service, name)
-		if err != nil {
-			return "", err
-		}
-		return b.one(c, service, n)
-	}}.Action()(c)
+	return command.Each{
+		Verb:     b.verb,
+		One:      "the message",
+		Many:     "messages",
+		Sweeping: b.sweeping,
+		Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+			n, err := findMessage(c.Context, service, name)
+			if err != nil {
+				return "", err
+			}
+			return b.one(c, service, n)
+		},
+	}.Action()(c)
 }
 
 // onMatching changes all messages that match. It first lets the service count them
@@ -254,7 +295,8 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 		s.Notice(c, "%s", would.warning)
 	}
 	if c.Bool(profile.DryRunFlag) || would.done == 0 {
-		s.Notice(c, "%s, of which %s would be %s", display.Count(would.matched, "message matches", "messages match"), display.Thousands(would.done), b.done)
+		s.Notice(c, "%s, of which %s would be %s",
+			display.Count(would.matched, "message matches", "messages match"), display.Thousands(would.done), b.done)
 		if _, err := fmt.Fprintln(s.Stdout, would.done); err != nil || would.done == 0 {
 			return err
 		}
@@ -263,7 +305,11 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	if !in.Bool("read_only") { // the read-only client refuses in any case
-		if err := s.Confirm(c, in, command.Change{Text: b.verb + " " + display.Count(would.done, "message", "messages"), Sweeping: true}); err != nil {
+		planned := command.Change{
+			Text:     b.verb + " " + display.Count(would.done, "message", "messages"),
+			Sweeping: true,
+		}
+		if err := s.Confirm(c, in, planned); err != nil {
 			return err
 		}
 	}
@@ -281,7 +327,8 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	if did.done < would.done {
-		return &command.PartialError{Message: fmt.Sprintf("%s of %s: the others were deleted or received in the meantime", display.Thousands(did.done), display.Count(would.done, "message", "messages"))}
+		return &command.PartialError{Message: fmt.Sprintf("%s of %s: the others were deleted or received in the meantime",
+			display.Thousands(did.done), display.Count(would.done, "message", "messages"))}
 	}
 	return nil
 }

@@ -43,16 +43,20 @@ var changeTable = output.Table{Columns: []output.Column{
 }}
 
 func tailMessages(c *cli.Context, s *command.Session) error {
-	return records.Tail(c, s, records.LiveStream{Topic: wire.TopicMessages, Table: changeTable, Open: func(service *client.Client) (records.FormatEvent, error) {
-		filter, err := readFilter(c, s, service)
-		return func(e client.StreamEvent) (document any, line string) {
-			m, ok := e.(client.MessageEvent)
-			if !ok || !filter.Matches(m.MessageChange) {
-				return nil, ""
-			}
-			return m.MessageChange, changeLine(m.MessageChange, s.Zone())
-		}, err
-	}})
+	return records.Tail(c, s, records.LiveStream{
+		Topic: wire.TopicMessages,
+		Table: changeTable,
+		Open: func(service *client.Client) (records.FormatEvent, error) {
+			filter, err := readFilter(c, s, service)
+			return func(e client.StreamEvent) (document any, line string) {
+				m, ok := e.(client.MessageEvent)
+				if !ok || !filter.Matches(m.MessageChange) {
+					return nil, ""
+				}
+				return m.MessageChange, changeLine(m.MessageChange, s.Zone())
+			}, err
+		},
+	})
 }
 
 // changeLine formats a change as a line of text.
@@ -71,7 +75,9 @@ func changeLine(m wire.MessageChange, zone *time.Location) string {
 		}
 		line += fmt.Sprintf("  %s in %s", response, time.Duration(m.Duration).Round(time.Millisecond))
 	}
-	if next := time.Time(m.NextAttemptDateTime); m.Status != statusSuccessful && !next.IsZero() && next.After(time.Time(m.At)) {
+	next := time.Time(m.NextAttemptDateTime)
+	isScheduled := !next.IsZero() && next.After(time.Time(m.At))
+	if m.Status != statusSuccessful && isScheduled {
 		line += fmt.Sprintf("  retry in %s", next.Sub(time.Time(m.At)).Round(time.Second))
 	}
 	return line
@@ -121,7 +127,8 @@ func noEvent(c *cli.Context, service *client.Client, pattern string) string {
 	if err != nil {
 		return ""
 	}
-	return fmt.Sprintf("no event matches %s yet%s", pattern, record.DidYouMeanOr(record.Suggest(pattern, names), "list them with whctl events list"))
+	return fmt.Sprintf("no event matches %s yet%s",
+		pattern, record.DidYouMeanOr(record.Suggest(pattern, names), "list them with whctl events list"))
 }
 
 // findEndpoint returns the IDs of --subscriber and --subscription; empty for a flag that is

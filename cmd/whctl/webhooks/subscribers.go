@@ -21,16 +21,28 @@ func SubscriberCommands() []*cli.Command {
 		Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage subscribers, which receive events",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list subscribers", Flags: append(records.ListFlags(command.SystemKind("Subscriber"), enabledExamples), command.KeyFlag()),
+				Name:  "list",
+				Usage: "list subscribers",
+				Flags: append(records.ListFlags(command.SystemKind("Subscriber"), enabledExamples), command.KeyFlag()),
 				Action: records.Lists(func(*cli.Context, *command.Session) (records.Listing, error) {
-					return records.Listing{Kind: command.SystemKind("Subscriber"), Brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"}, View: subscriberView}, nil
+					return records.Listing{
+						Kind:  command.SystemKind("Subscriber"),
+						Brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"},
+						View:  subscriberView,
+					}, nil
 				}),
 				Description: `whctl subscribers list
 whctl subscribers list --status disabled`,
 			},
 			{
-				Name: "show", ArgsUsage: "SUBSCRIBER", Usage: "show a subscriber; --json includes its subscriptions", Flags: append(output.Flags(), command.KeyFlag()),
-				Action: command.ShowsOne(output.Table{Columns: output.ColumnsOf(command.SystemKind("Subscriber"), nil), View: subscriberView}, func(c *cli.Context, service *client.Client) (*wire.Subscriber, error) {
+				Name:      "show",
+				ArgsUsage: "SUBSCRIBER",
+				Usage:     "show a subscriber; --json includes its subscriptions",
+				Flags:     append(output.Flags(), command.KeyFlag()),
+				Action: command.ShowsOne(output.Table{
+					Columns: output.ColumnsOf(command.SystemKind("Subscriber"), nil),
+					View:    subscriberView,
+				}, func(c *cli.Context, service *client.Client) (*wire.Subscriber, error) {
 					id, err := findSubscriber(c.Context, service, c.Args().First())
 					if err != nil {
 						return nil, err
@@ -39,20 +51,41 @@ whctl subscribers list --status disabled`,
 				}),
 			},
 			{
-				Name: "create", ArgsUsage: "NAME", Usage: "create a subscriber and print its ID", Action: command.Changes(createSubscriber),
+				Name:        "create",
+				ArgsUsage:   "NAME",
+				Usage:       "create a subscriber and print its ID",
+				Action:      command.Changes(createSubscriber),
 				Flags:       command.NewFlags(&cli.BoolFlag{Name: "disabled", Usage: "start with delivery paused; messages are queued"}),
 				Description: `id=$(whctl subscribers create "ACME shop")`,
 			},
 			{
-				Name: "update", Aliases: []string{"change"}, ArgsUsage: "SUBSCRIBER", Usage: "rename a subscriber; its ID does not change", Action: command.Changes(updateSubscriber),
-				Flags:       append([]cli.Flag{&cli.StringFlag{Name: "name", Usage: "the new `NAME`"}}, command.ChangeFlags()...),
+				Name:      "update",
+				Aliases:   []string{"change"},
+				ArgsUsage: "SUBSCRIBER",
+				Usage:     "rename a subscriber; its ID does not change",
+				Action:    command.Changes(updateSubscriber),
+				Flags: append([]cli.Flag{&cli.StringFlag{
+					Name:  "name",
+					Usage: "the new `NAME`",
+				}}, command.ChangeFlags()...),
 				Description: `whctl subscribers update "ACME shop" --name "ACME online shop"`,
 			},
 			{Name: "enable", ArgsUsage: "SUBSCRIBER...", Usage: "resume delivery, including queued messages", Flags: command.ChangeFlags(), Action: enableSubscribers(true)},
 			{Name: "disable", ArgsUsage: "SUBSCRIBER...", Usage: "pause delivery; messages stay queued", Flags: command.ChangeFlags(), Action: enableSubscribers(false)},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "SUBSCRIBER...", Usage: "delete subscribers, their subscriptions and messages", Flags: command.ChangeFlags(),
-				Action: command.Each{Verb: "delete", One: "the subscriber", Many: "subscribers", Also: " with all subscriptions and messages", Sweeping: true, Do: deleteSubscriber}.Action(),
+				Name:      "delete",
+				Aliases:   []string{"remove", "rm"},
+				ArgsUsage: "SUBSCRIBER...",
+				Usage:     "delete subscribers, their subscriptions and messages",
+				Flags:     command.ChangeFlags(),
+				Action: command.Each{
+					Verb:     "delete",
+					One:      "the subscriber",
+					Many:     "subscribers",
+					Also:     " with all subscriptions and messages",
+					Sweeping: true,
+					Do:       deleteSubscriber,
+				}.Action(),
 			},
 		},
 	}}
@@ -66,14 +99,20 @@ var subscriberView = []output.ViewColumn{
 
 func createSubscriber(c *cli.Context, _ *command.Session) (command.Change, error) {
 	name := c.Args().First()
-	return command.Change{Text: fmt.Sprintf("create the subscriber %q", name), Do: func(out *output.Printer, service *client.Client) error {
-		made, err := service.AddSubscriber(c.Context, wire.SubscriberRequest{Name: &name, IsEnabled: new(!c.Bool("disabled"))})
-		if err != nil {
-			return err
-		}
-		out.Notice("subscriber %s created%s", command.Quoted(made.Name), command.UnlessEnabled(made.IsEnabled))
-		return out.Created(made.RecID, made)
-	}}, nil
+	return command.Change{
+		Text: fmt.Sprintf("create the subscriber %q", name),
+		Do: func(out *output.Printer, service *client.Client) error {
+			made, err := service.AddSubscriber(c.Context, wire.SubscriberRequest{
+				Name:      &name,
+				IsEnabled: new(!c.Bool("disabled")),
+			})
+			if err != nil {
+				return err
+			}
+			out.Notice("subscriber %s created%s", command.Quoted(made.Name), command.UnlessEnabled(made.IsEnabled))
+			return out.Created(made.RecID, made)
+		},
+	}, nil
 }
 
 func updateSubscriber(c *cli.Context, _ *command.Session) (command.Change, error) {
@@ -81,17 +120,22 @@ func updateSubscriber(c *cli.Context, _ *command.Session) (command.Change, error
 	if name == "" {
 		return command.Change{}, cmdline.Usagef("nothing to update; give --name")
 	}
-	return command.Change{Text: "update the subscriber " + subscriberTitle(old), Do: func(out *output.Printer, service *client.Client) error {
-		changed, err := patchSubscriber(c, service, old, wire.SubscriberRequest{Name: &name})
-		if err == nil {
-			out.Notice("subscriber %s renamed to %s", subscriberTitle(old), command.Quoted(changed.Name))
-		}
-		return err
-	}}, nil
+	return command.Change{
+		Text: "update the subscriber " + subscriberTitle(old),
+		Do: func(out *output.Printer, service *client.Client) error {
+			changed, err := patchSubscriber(c, service, old, wire.SubscriberRequest{Name: &name})
+			if err == nil {
+				out.Notice("subscriber %s renamed to %s", subscriberTitle(old), command.Quoted(changed.Name))
+			}
+			return err
+		},
+	}, nil
 }
 
 // patchSubscriber changes the subscriber with a name or ID from the command line.
-func patchSubscriber(c *cli.Context, service *client.Client, name string, request wire.SubscriberRequest) (*wire.Subscriber, error) {
+func patchSubscriber(
+	c *cli.Context, service *client.Client, name string, request wire.SubscriberRequest,
+) (*wire.Subscriber, error) {
 	id, err := findSubscriber(c.Context, service, name)
 	if err != nil {
 		return nil, err
@@ -101,13 +145,18 @@ func patchSubscriber(c *cli.Context, service *client.Client, name string, reques
 
 // enableSubscribers runs whctl subscribers enable and disable.
 func enableSubscribers(enabled bool) cli.ActionFunc {
-	return command.Each{Verb: command.Enabling(enabled), One: "the subscriber", Many: "subscribers", Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-		changed, err := patchSubscriber(c, service, name, wire.SubscriberRequest{IsEnabled: &enabled})
-		if err != nil {
-			return "", err
-		}
-		return fmt.Sprintf("subscriber %s %sd", command.Quoted(changed.Name), command.Enabling(enabled)), nil
-	}}.Action()
+	return command.Each{
+		Verb: command.Enabling(enabled),
+		One:  "the subscriber",
+		Many: "subscribers",
+		Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+			changed, err := patchSubscriber(c, service, name, wire.SubscriberRequest{IsEnabled: &enabled})
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("subscriber %s %sd", command.Quoted(changed.Name), command.Enabling(enabled)), nil
+		},
+	}.Action()
 }
 
 func deleteSubscriber(c *cli.Context, service *client.Client, name string) (string, error) {

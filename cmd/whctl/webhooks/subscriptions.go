@@ -19,24 +19,39 @@ import (
 )
 
 func subscriberFlag() cli.Flag {
-	return &cli.StringFlag{Name: "subscriber", Usage: "the subscription's `SUBSCRIBER`, by ID or name; the full ID grants access without a role"}
+	return &cli.StringFlag{
+		Name:  "subscriber",
+		Usage: "the subscription's `SUBSCRIBER`, by ID or name; the full ID grants access without a role",
+	}
 }
 
 func SubscriptionCommands() []*cli.Command {
 	var states queues
 	ofOne := append(command.ChangeFlags(), subscriberFlag())
 	return []*cli.Command{{
-		Name: "subscriptions", Aliases: []string{"subscription"}, Usage: "manage subscriptions, which send events to URLs",
+		Name:    "subscriptions",
+		Aliases: []string{"subscription"},
+		Usage:   "manage subscriptions, which send events to URLs",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list subscriptions", Flags: append(records.ListFlags(command.SystemKind("Subscription"), enabledExamples), subscriberFlag(), command.KeyFlag()), Action: command.With(listSubscriptions),
+				Name:  "list",
+				Usage: "list subscriptions",
+				Flags: append(records.ListFlags(command.SystemKind("Subscription"), enabledExamples),
+					subscriberFlag(), command.KeyFlag()),
+				Action: command.With(listSubscriptions),
 				Description: `whctl subscriptions list
 whctl subscriptions list --subscriber "ACME shop"
 whctl subscriptions list --status disabled --event "salesorder.*"`,
 			},
 			{
-				Name: "show", ArgsUsage: "SUBSCRIPTION", Usage: "show a subscription", Flags: append(output.Flags(), subscriberFlag(), command.KeyFlag()),
-				Action: command.ShowsOne(output.Table{Columns: output.ColumnsOf(command.SystemKind("Subscription"), nil), View: subscriptionView(&states)}, func(c *cli.Context, service *client.Client) (wire.Subscription, error) {
+				Name:      "show",
+				ArgsUsage: "SUBSCRIPTION",
+				Usage:     "show a subscription",
+				Flags:     append(output.Flags(), subscriberFlag(), command.KeyFlag()),
+				Action: command.ShowsOne(output.Table{
+					Columns: output.ColumnsOf(command.SystemKind("Subscription"), nil),
+					View:    subscriptionView(&states),
+				}, func(c *cli.Context, service *client.Client) (wire.Subscription, error) {
 					states.from(c.Context, service)
 					n, err := findSubscription(c.Context, service, c.String("subscriber"), c.Args().First())
 					if err != nil {
@@ -46,7 +61,10 @@ whctl subscriptions list --status disabled --event "salesorder.*"`,
 				}),
 			},
 			{
-				Name: "create", ArgsUsage: "SUBSCRIBER EVENT URL", Usage: "create a subscription and print its ID", Action: command.Changes(createSubscription),
+				Name:      "create",
+				ArgsUsage: "SUBSCRIBER EVENT URL",
+				Usage:     "create a subscription and print its ID",
+				Action:    command.Changes(createSubscription),
 				Flags: command.NewFlags(
 					&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeatable; VALUE can be @FILE, which keeps secrets off the command line"},
 					&cli.BoolFlag{Name: "ordered", Usage: "deliver messages strictly in order, one at a time"},
@@ -61,7 +79,12 @@ whctl subscriptions create "ACME shop" "debtor.*" https://hooks.acme.example/erp
 whctl subscriptions create "ACME shop" debtor.updated https://hooks.acme.example/erp --when "Status: 1 -> 2" --when "CreditLimit > 1000"`,
 			},
 			{
-				Name: "update", Aliases: []string{"change"}, ArgsUsage: "SUBSCRIPTION", Usage: "change the URL, event or options of a subscription", Flags: append(subscriptionUpdateFlags(), ofOne...), Action: command.Changes(updateSubscription),
+				Name:      "update",
+				Aliases:   []string{"change"},
+				ArgsUsage: "SUBSCRIPTION",
+				Usage:     "change the URL, event or options of a subscription",
+				Flags:     append(subscriptionUpdateFlags(), ofOne...),
+				Action:    command.Changes(updateSubscription),
 				Description: `whctl subscriptions update 1f0c..9ab2 --to https://hooks.acme.example/v2
 whctl subscriptions update 1f0c..9ab2 --event "salesorder.*" --ordered=false
 whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --header "X-Tenant: 7"`,
@@ -69,13 +92,25 @@ whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --hea
 			{Name: "enable", ArgsUsage: "SUBSCRIPTION...", Usage: "resume delivery, including queued messages", Flags: ofOne, Action: enableSubscriptions(true)},
 			{Name: "disable", ArgsUsage: "SUBSCRIPTION...", Usage: "pause delivery; messages stay queued", Flags: ofOne, Action: enableSubscriptions(false)},
 			{
-				Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "SUBSCRIPTION...", Usage: "delete subscriptions and their messages", Flags: ofOne,
-				Action: eachSubscription(command.Each{Verb: "delete", Also: " with all messages", Sweeping: true}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
-					return fmt.Sprintf("subscription %s deleted", n.id), service.RemoveSubscription(c.Context, n.subscriber, n.id)
+				Name:      "delete",
+				Aliases:   []string{"remove", "rm"},
+				ArgsUsage: "SUBSCRIPTION...",
+				Usage:     "delete subscriptions and their messages",
+				Flags:     ofOne,
+				Action: eachSubscription(command.Each{
+					Verb:     "delete",
+					Also:     " with all messages",
+					Sweeping: true,
+				}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
+					return fmt.Sprintf("subscription %s deleted", n.id), service.RemoveSubscription(c.Context,
+						n.subscriber, n.id)
 				}),
 			},
 			{
-				Name: "test", ArgsUsage: "SUBSCRIPTION", Usage: "send a test message, print its ID and wait for the response", Action: command.Changes(testSubscription),
+				Name:      "test",
+				ArgsUsage: "SUBSCRIPTION",
+				Usage:     "send a test message, print its ID and wait for the response",
+				Action:    command.Changes(testSubscription),
 				Flags: append(command.ResultFlags("print the result of the attempt as JSON instead of the message's ID",
 					&cli.DurationFlag{Name: "wait", Value: time.Minute, Usage: "wait at most `DURATION` for the response"},
 					&cli.BoolFlag{Name: "no-wait", Usage: "do not wait for the response"},
@@ -84,7 +119,10 @@ whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --hea
 whctl subscriptions test 1f0c..9ab2 --no-wait`,
 			},
 			{
-				Name: "rotate-secret", ArgsUsage: "SUBSCRIPTION", Usage: "replace the signing secret and print the new one", Action: command.Changes(rotateSecret),
+				Name:      "rotate-secret",
+				ArgsUsage: "SUBSCRIPTION",
+				Usage:     "replace the signing secret and print the new one",
+				Action:    command.Changes(rotateSecret),
 				Flags: append(command.ResultFlags("print the new secret as JSON",
 					&cli.StringFlag{Name: "keep-for", Usage: "also sign with the old secret for `DURATION`, such as 12h; 0: not at all (default 24h)"},
 					command.SecretFileFlag(),
@@ -132,7 +170,12 @@ func readWhen(c *cli.Context, service *client.Client, pattern string) (json.RawM
 
 // subscriptionView returns the columns on a terminal.
 func subscriptionView(q *queues) []output.ViewColumn {
-	state := output.ViewColumn{Title: "State", Fields: "IsEnabled DisabledReason FailingSince RecID", As: output.Delivery(q.of), Rank: 1}
+	state := output.ViewColumn{
+		Title:  "State",
+		Fields: "IsEnabled DisabledReason FailingSince RecID",
+		As:     output.Delivery(q.of),
+		Rank:   1,
+	}
 	return append([]output.ViewColumn{state}, subscriptionColumns...)
 }
 
@@ -147,7 +190,11 @@ var subscriptionColumns = []output.ViewColumn{
 func listSubscriptions(c *cli.Context, s *command.Session) error {
 	var states queues
 	l := records.Listing{
-		Kind: command.SystemKind("Subscription"), View: subscriptionView(&states), Opened: func(service *client.Client) { states.from(c.Context, service) },
+		Kind: command.SystemKind("Subscription"),
+		View: subscriptionView(&states),
+		Opened: func(service *client.Client) {
+			states.from(c.Context, service)
+		},
 		Brief: []string{"RecID", "EventName", "URL", "IsEnabled", "SY_WebhookSubscriber_RecID", "DisabledReason"},
 	}
 	subscriber := c.String("subscriber")
@@ -163,7 +210,8 @@ func listSubscriptions(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
-	if !wholeID.MatchString(subscriber) || command.AnySet(c, append(records.QueryFlags(enabledExamples), records.ShorthandFlags(l.Kind)...)) {
+	queryFlags := append(records.QueryFlags(enabledExamples), records.ShorthandFlags(l.Kind)...)
+	if !wholeID.MatchString(subscriber) || command.AnySet(c, queryFlags) {
 		l.Where = []client.Filter{{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{id}}}
 		return records.List(c, s, l)
 	}
@@ -179,7 +227,10 @@ func listSubscriptions(c *cli.Context, s *command.Session) error {
 	if !f.HumanReadable() {
 		l.Brief = nil
 	}
-	return output.Documents(s.Printer(c), output.Table{Columns: output.ColumnsOf(l.Kind, l.Brief), View: l.View}, all...)
+	return output.Documents(s.Printer(c), output.Table{
+		Columns: output.ColumnsOf(l.Kind, l.Brief),
+		View:    l.View,
+	}, all...)
 }
 
 func createSubscription(c *cli.Context, s *command.Session) (command.Change, error) {
@@ -199,51 +250,66 @@ func createSubscription(c *cli.Context, s *command.Session) (command.Change, err
 	}
 	var err error
 	request.Headers, err = readHeaders(c)
-	return command.Change{Text: fmt.Sprintf("send %s to %s", event, url), Do: func(out *output.Printer, service *client.Client) error {
-		subscriber, err := findSubscriber(c.Context, service, c.Args().First())
-		if err != nil {
-			return err
-		}
-		if request.Where, err = readWhen(c, service, event); err != nil {
-			return err
-		}
-		made, err := service.AddSubscription(c.Context, subscriber, request)
-		if err != nil {
-			return withEventHint(c, service, event, err)
-		}
-		if made.IsEnabled && c.Bool("disabled") { // the reference service ignores IsEnabled here
-			secret := made.Secret
-			disabling := wire.SubscriptionRequest{IsEnabled: new(false)}
-			made, err = service.UpdateSubscription(c.Context, subscriber, made.RecID, disabling)
+	return command.Change{
+		Text: fmt.Sprintf("send %s to %s", event, url),
+		Do: func(out *output.Printer, service *client.Client) error {
+			subscriber, err := findSubscriber(c.Context, service, c.Args().First())
 			if err != nil {
-				return fmt.Errorf("the subscription was created, but is enabled: %w", err)
+				return err
 			}
-			made.Secret = secret
-		}
-		out.Notice("subscription created: %s to %s%s", made.EventName, made.URL, command.UnlessEnabled(made.IsEnabled))
-		if err := hideSecret(c, out, made.Secret, s.Prompter.Watches); err != nil {
-			return err
-		}
-		return out.Created(made.RecID, made)
-	}}, err
+			if request.Where, err = readWhen(c, service, event); err != nil {
+				return err
+			}
+			made, err := service.AddSubscription(c.Context, subscriber, request)
+			if err != nil {
+				return withEventHint(c, service, event, err)
+			}
+			if made.IsEnabled && c.Bool("disabled") { // the reference service ignores IsEnabled here
+				secret := made.Secret
+				disabling := wire.SubscriptionRequest{IsEnabled: new(false)}
+				made, err = service.UpdateSubscription(c.Context, subscriber, made.RecID, disabling)
+				if err != nil {
+					return fmt.Errorf("the subscription was created, but is enabled: %w", err)
+				}
+				made.Secret = secret
+			}
+			out.Notice("subscription created: %s to %s%s",
+				made.EventName, made.URL, command.UnlessEnabled(made.IsEnabled))
+			if err := hideSecret(c, out, made.Secret, s.Prompter.Watches); err != nil {
+				return err
+			}
+			return out.Created(made.RecID, made)
+		},
+	}, err
 }
 
 // onSubscription plans a change of the subscription with an ID or a part of it.
-func onSubscription(c *cli.Context, verb, name string, do func(out *output.Printer, service *client.Client, n subscriptionName) error) command.Change {
-	return command.Change{Text: verb + " the subscription " + name, Do: func(out *output.Printer, service *client.Client) error {
-		n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
-		if err != nil {
-			return err
-		}
-		return do(out, service, n)
-	}}
+func onSubscription(
+	c *cli.Context, verb, name string,
+	do func(out *output.Printer, service *client.Client, n subscriptionName) error,
+) command.Change {
+	return command.Change{
+		Text: verb + " the subscription " + name,
+		Do: func(out *output.Printer, service *client.Client) error {
+			n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
+			if err != nil {
+				return err
+			}
+			return do(out, service, n)
+		},
+	}
 }
 
 // updateSubscription runs whctl subscriptions update. Members without a
 // flag keep their values.
 func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, error) {
 	var request wire.SubscriptionRequest
-	for name, member := range map[string]**string{"to": &request.URL, "event": &request.EventName, "retry-schedule": &request.RetrySchedule} {
+	members := map[string]**string{
+		"to":             &request.URL,
+		"event":          &request.EventName,
+		"retry-schedule": &request.RetrySchedule,
+	}
+	for name, member := range members {
 		if c.IsSet(name) {
 			*member = new(c.String(name))
 		}
@@ -275,7 +341,8 @@ func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, err
 		}
 		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, request)
 		if err == nil {
-			out.Notice("subscription updated: %s to %s%s", changed.EventName, changed.URL, command.UnlessEnabled(changed.IsEnabled))
+			out.Notice("subscription updated: %s to %s%s",
+				changed.EventName, changed.URL, command.UnlessEnabled(changed.IsEnabled))
 		}
 		return withEventHint(c, service, c.String("event"), err)
 	}), err
@@ -294,7 +361,10 @@ func whenOf(c *cli.Context, service *client.Client, n subscriptionName, event *s
 }
 
 // orderFlag is the order of a subscription's messages, of which --ordered is one.
-var orderFlag = &cli.StringFlag{Name: "order", Usage: "`ORDER` of delivery: none, subscription (the same as --ordered), or key: in order for each key of events"}
+var orderFlag = &cli.StringFlag{
+	Name:  "order",
+	Usage: "`ORDER` of delivery: none, subscription (the same as --ordered), or key: in order for each key of events",
+}
 
 // readOrder reads --ordered and --order.
 func readOrder(c *cli.Context, request *wire.SubscriptionRequest) {
@@ -329,7 +399,8 @@ func readHeaders(c *cli.Context) (*[]wire.Header, error) {
 // enableSubscriptions runs whctl subscriptions enable and disable.
 func enableSubscriptions(enabled bool) cli.ActionFunc {
 	return eachSubscription(command.Each{Verb: command.Enabling(enabled)}, func(c *cli.Context, service *client.Client, n subscriptionName) (string, error) {
-		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, wire.SubscriptionRequest{IsEnabled: &enabled})
+		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id,
+			wire.SubscriptionRequest{IsEnabled: &enabled})
 		if err != nil {
 			return "", err
 		}
@@ -338,7 +409,9 @@ func enableSubscriptions(enabled bool) cli.ActionFunc {
 }
 
 // eachSubscription changes each subscription named by the arguments.
-func eachSubscription(e command.Each, do func(*cli.Context, *client.Client, subscriptionName) (string, error)) cli.ActionFunc {
+func eachSubscription(
+	e command.Each, do func(*cli.Context, *client.Client, subscriptionName) (string, error),
+) cli.ActionFunc {
 	e.One, e.Many = "the subscription", "subscriptions"
 	e.Do = func(c *cli.Context, service *client.Client, name string) (string, error) {
 		n, err := findSubscription(c.Context, service, c.String("subscriber"), name)
@@ -352,7 +425,8 @@ func eachSubscription(e command.Each, do func(*cli.Context, *client.Client, subs
 
 func rotateSecret(c *cli.Context, s *command.Session) (command.Change, error) {
 	return onSubscription(c, "replace the secret of", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
-		made, err := service.RotateSecret(c.Context, n.subscriber, n.id, wire.SecretRequest{KeepFor: c.String("keep-for")})
+		made, err := service.RotateSecret(c.Context, n.subscriber, n.id,
+			wire.SecretRequest{KeepFor: c.String("keep-for")})
 		if err != nil {
 			return err
 		}

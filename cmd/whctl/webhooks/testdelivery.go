@@ -24,7 +24,7 @@ type testOutcome struct {
 	Status    int    // as in wire.MessageState
 	HTTPCode  *int   `json:",omitempty"` // nil if there was no response
 	Message   string `json:",omitempty"` // the status text or the error
-	Duration  string // of the attempt, such as PT0.0123S
+	Duration  string // duration of the attempt, such as PT0.0123S
 }
 
 // testSubscription runs whctl subscriptions test. Delivery is asynchronous, so
@@ -106,7 +106,8 @@ func delayOf(ctx context.Context, service *client.Client, s wire.Subscription) d
 		if since.IsZero() {
 			return delay{}
 		}
-		return delay{text: "all attempts have failed for " + display.Age(time.Since(since)) + ", so the next one may be delayed"}
+		return delay{text: "all attempts have failed for " + display.Age(time.Since(since)) +
+			", so the next one may be delayed"}
 	}
 	i := slices.IndexFunc(stats.Queues, func(q wire.Queue) bool { return q.SubscriptionID == s.RecID })
 	if i < 0 || stats.Queues[i].Breaker != wire.BreakerOpen {
@@ -119,10 +120,17 @@ func delayOf(ctx context.Context, service *client.Client, s wire.Subscription) d
 
 // firstAttempt waits for the first delivery attempt of a message. It needs no other
 // permission than the SubscriberID.
-func firstAttempt(c *cli.Context, service *client.Client, n subscriptionName, message string, d delay) (*wire.MessageResponse, error) {
+func firstAttempt(
+	c *cli.Context, service *client.Client, n subscriptionName, message string, d delay,
+) (*wire.MessageResponse, error) {
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("wait"))
 	defer cancel()
-	members := map[string][]string{"MessageID": {message}, "Fields": {"Status,HTTPCode,Message,Duration"}, "OrderBy": {"ItemNo"}, "Take": {"1"}}
+	members := map[string][]string{
+		"MessageID": {message},
+		"Fields":    {"Status,HTTPCode,Message,Duration"},
+		"OrderBy":   {"ItemNo"},
+		"Take":      {"1"},
+	}
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		page, err := service.MessageResponses(ctx, n.subscriber, members)
 		switch {
@@ -154,5 +162,6 @@ func tooSlow(c *cli.Context, message string, d delay) error {
 		reason = "check that its subscriber is enabled"
 	}
 	return &client.Error{Kind: client.TimedOut, Status: http.StatusAccepted, Message: fmt.Sprintf(
-		"the test message was not sent within %s; %s; show its state with whctl messages show %s", c.Duration("wait"), reason, message)}
+		"the test message was not sent within %s; %s; show its state with whctl messages show %s",
+		c.Duration("wait"), reason, message)}
 }

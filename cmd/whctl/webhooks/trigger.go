@@ -19,7 +19,10 @@ import (
 
 func TriggerCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "trigger", ArgsUsage: "[EVENT]", Usage: "send a test message to a subscription or publish an event to all, and print its ID", Action: trigger,
+		Name:      "trigger",
+		ArgsUsage: "[EVENT]",
+		Usage:     "send a test message to a subscription or publish an event to all, and print its ID",
+		Action:    trigger,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "body", Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input; default: a sample"},
 			&cli.StringSliceFlag{Name: "set", Usage: "set a member of the body: `NAME=VALUE`, repeatable; VALUE is parsed as JSON if it is valid JSON"},
@@ -79,7 +82,12 @@ func planTrigger(c *cli.Context, _ *command.Session) (command.Change, error) {
 	return onSubscription(c, "send a test of "+event+" to", subscription, sendTest), err
 }
 
-var triggerColumns = []output.Column{{Name: "Event", Type: record.Text}, {Name: "Subscriptions", Type: record.Int}, {Name: "Description", Type: record.Text}, {Name: "Sample", Type: record.Text}}
+var triggerColumns = []output.Column{
+	{Name: "Event", Type: record.Text},
+	{Name: "Subscriptions", Type: record.Int},
+	{Name: "Description", Type: record.Text},
+	{Name: "Sample", Type: record.Text},
+}
 
 // listTriggers lists the events with the number of their subscriptions. Disabled
 // subscriptions count, because their messages are queued.
@@ -88,7 +96,11 @@ func listTriggers(c *cli.Context, out *output.Printer, service *client.Client) e
 	if err != nil {
 		return err
 	}
-	rows, err := service.Rows(c.Context, client.Query{Kind: command.SystemKind("Subscription"), Fields: []string{"EventName"}, Strict: true})
+	rows, err := service.Rows(c.Context, client.Query{
+		Kind:   command.SystemKind("Subscription"),
+		Fields: []string{"EventName"},
+		Strict: true,
+	})
 	if err != nil {
 		return err
 	}
