@@ -25,7 +25,7 @@ import (
 // messages and responses to them, and is the ui.Host of the screens. All state changes
 // happen in Update.
 type App struct {
-	Session *ui.Session // of the current profile
+	Session *ui.Session // session of the current profile
 	options Options
 
 	tabs     *shell.Tabs
@@ -101,7 +101,8 @@ func (a *App) FetchKinds() tea.Cmd {
 
 func (a *App) Init() tea.Cmd {
 	a.tabs.Start()
-	return a.crashes.guard(tea.Batch(a.account.Connect(), a.switcher.List(false), a.options.Loop.Tick(time.Second, tickMsg{}), a.mouse.Enable()))
+	return a.crashes.guard(tea.Batch(a.account.Connect(), a.switcher.List(false),
+		a.options.Loop.Tick(time.Second, tickMsg{}), a.mouse.Enable()))
 }
 
 func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
@@ -212,7 +213,8 @@ func (a *App) tick() tea.Cmd {
 		}
 	}
 	cmds = append(cmds, a.undo.SendDue(), writeState(a.Session.State, a.ShowError), a.stream.Tick())
-	if a.account.Polling() || !a.stream.Conn.ShouldPoll(a.Session.Now) || a.Session.Now.Unix()%int64(ui.PollInterval/time.Second) != 0 {
+	isOnPoll := a.Session.Now.Unix()%int64(ui.PollInterval/time.Second) == 0
+	if !isOnPoll || a.account.Polling() || !a.stream.Conn.ShouldPoll(a.Session.Now) {
 		return tea.Batch(cmds...)
 	}
 	cmds = append(cmds, a.account.Poll())
@@ -247,7 +249,9 @@ func addError(toasts *ui.Toasts, front ui.Overlay, action string, toast ui.Toast
 	}
 	toast.Level = ui.Failure
 	toast.Text = action + ": " + ui.Describe(err)
-	if f, isForm := front.(*ui.Form); isForm && f.IsSignIn && ui.SignedOut(err) && action != session.SignInAction {
+	form, isForm := front.(*ui.Form)
+	isSigningIn := isForm && form.IsSignIn
+	if isSigningIn && ui.SignedOut(err) && action != session.SignInAction {
 		toasts.Log(toast.Text, toast.At) // the sign-in form shows the reason
 		return
 	}

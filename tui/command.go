@@ -38,7 +38,9 @@ type palette struct {
 	tabs     *shell.Tabs
 }
 
-func newPalette(h ui.Host, app CommandHost, account *session.Account, switcher *session.Switcher, tabs *shell.Tabs) *palette {
+func newPalette(
+	h ui.Host, app CommandHost, account *session.Account, switcher *session.Switcher, tabs *shell.Tabs,
+) *palette {
 	return &palette{HostSession: ui.NewHostSession(h), app: app, account: account, switcher: switcher, tabs: tabs}
 }
 
@@ -162,7 +164,9 @@ func (p *palette) parse(text string) (func() tea.Cmd, error) {
 		}
 	}
 	matches := p.matches(word)
-	if (word == "users" || word == "keys") && (len(matches) == 0 || !strings.EqualFold(matches[0].name, word)) {
+	hasNoScreen := word == "users" || word == "keys"
+	isName := len(matches) > 0 && strings.EqualFold(matches[0].name, word)
+	if hasNoScreen && !isName {
 		return nil, fmt.Errorf("%[1]s have no screen; use whctl %[1]s", word)
 	}
 	if len(matches) == 0 {
@@ -206,12 +210,16 @@ func (p *palette) targets() []target {
 		}})
 	}
 	for _, profile := range p.switcher.Profiles() {
-		all = append(all, target{name: "@" + profile.Name, help: "switch to " + ui.ShortURL(profile.URL), run: func() tea.Cmd {
-			return p.switcher.SwitchTo(profile.Name)
-		}})
+		all = append(all, target{
+			name: "@" + profile.Name,
+			help: "switch to " + ui.ShortURL(profile.URL),
+			run: func() tea.Cmd {
+				return p.switcher.SwitchTo(profile.Name)
+			},
+		})
 	}
-	for _, v := range commands() {
-		all = append(all, target{name: v.name, help: v.help, run: func() tea.Cmd { return v.run(p, "") }})
+	for _, c := range commands() {
+		all = append(all, target{name: c.name, help: c.help, run: func() tea.Cmd { return c.run(p, "") }})
 	}
 	return all
 }

@@ -68,7 +68,8 @@ func (l *errorLog) Box(width, height int) []string {
 	for i := l.first(all, width, height-2); i < len(all) && len(lines) < height-2; i++ {
 		lines = append(lines, l.entry(all[i], i == l.at, width)...)
 	}
-	return l.Session.Theme.Frame("Errors ("+display.Thousands(len(all))+")", width, lines[:min(len(lines), max(1, height-2))])
+	return l.Session.Theme.Frame("Errors ("+display.Thousands(len(all))+")", width,
+		lines[:min(len(lines), max(1, height-2))])
 }
 
 // entry draws an error with its time, wrapped.

@@ -75,16 +75,29 @@ func openMessages(t *shell.Tabs, h ui.Host, to ui.MessagesTarget) tea.Cmd {
 // openSubscription opens the subscription of a queue. Until the subscription and its
 // subscriber are fetched, it is shown with the data of the queue.
 func openSubscription(t *shell.Tabs, h ui.Host, q wire.Queue) tea.Cmd {
-	list := webhooks.NewSubscriptions(h, wire.Subscriber{RecID: q.SubscriberID, Name: q.SubscriberName, IsEnabled: true})
+	list := webhooks.NewSubscriptions(h, wire.Subscriber{
+		RecID:     q.SubscriberID,
+		Name:      q.SubscriberName,
+		IsEnabled: true,
+	})
 	list.SelectID = q.SubscriptionID
-	subscription := wire.Subscription{RecID: q.SubscriptionID, SubscriberID: q.SubscriberID, EventName: q.EventName, URL: q.URL,
-		IsEnabled: q.IsEnabled, DisabledReason: q.DisabledReason, Ordered: q.Ordered, OrderedByKey: q.OrderedByKey}
+	subscription := wire.Subscription{
+		RecID:          q.SubscriptionID,
+		SubscriberID:   q.SubscriberID,
+		EventName:      q.EventName,
+		URL:            q.URL,
+		IsEnabled:      q.IsEnabled,
+		DisabledReason: q.DisabledReason,
+		Ordered:        q.Ordered,
+		OrderedByKey:   q.OrderedByKey,
+	}
 	return tea.Batch(t.PushIn(shell.SubscribersTab, list), t.Push(webhooks.NewSubscription(list, subscription)))
 }
 
 // openView opens a saved view.
 func openView(t *shell.Tabs, h ui.Host, v state.View) tea.Cmd {
-	if why := h.CurrentSession().NeedsAdmin(); why != "" && (v.Record == ui.MessageRecord || v.Record == requests.Kind) {
+	isForAdmins := v.Record == ui.MessageRecord || v.Record == requests.Kind
+	if why := h.CurrentSession().NeedsAdmin(); why != "" && isForAdmins {
 		h.Notify(ui.Warning, v.Name+": "+why)
 		return nil
 	}

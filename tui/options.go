@@ -23,14 +23,14 @@ import (
 
 // Options configures the screens.
 type Options struct {
-	URL         string // of the service, for display
+	URL         string // address of the service, for display
 	Profile     string // empty for none
 	User        string // until the service returns the signed-in user
 	ReadOnly    bool   // changes are forbidden until the user allows them
 	Protected   bool   // the user must type the profile's name to allow changes
 	InsecureTLS bool   // certificates are not verified
 	Appearance  Appearance
-	Colour      string // of the profile, like Profile.Colour
+	Colour      string // colour of the profile, like Profile.Colour
 	State       string // directory of saved settings; empty for none
 	Downloads   string // default directory of exports
 	Kinds       Kinds

@@ -38,12 +38,15 @@ func newProfilePicker(h ui.Host, switcher *session.Switcher) ui.Overlay {
 		}
 		spans := append([]theme.Span{{Text: mark}}, s.Theme.Profile(profile.Name, profile.Colour)...)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans:  append(spans, theme.Span{Text: strings.Repeat(" ", longest-len(profile.Name)) + ui.ShortURL(profile.URL)}, theme.Span{Text: rights, Role: theme.Dim}),
+			Spans: append(spans,
+				theme.Span{Text: strings.Repeat(" ", longest-len(profile.Name)) + ui.ShortURL(profile.URL)},
+				theme.Span{Text: rights, Role: theme.Dim}),
 			Choose: func() tea.Cmd { return switcher.SwitchTo(profile.Name) },
 		})
 	}
 	if len(profiles) == 0 {
-		p.Note = "No profiles; add one with whctl profile create.   " + keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
+		p.Note = "No profiles; add one with whctl profile create.   " +
+			keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
 	}
 	return p
 }

@@ -58,7 +58,8 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 		o.Appearance.Theme = queryTheme(o.Input, o.Output, queryTimeout)
 	}
 	a := New(ctx, c, o)
-	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithInput(o.Input), tea.WithOutput(o.Output))
+	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(),
+		tea.WithInput(o.Input), tea.WithOutput(o.Output))
 	_, err := program.Run()
 	ended := ctx.Err() != nil
 	cancel()

@@ -72,8 +72,8 @@ func (b *Browser) SelectedScreen() ui.Screen { return NewRecord(b) }
 func (b *Browser) Arrange(stored state.Arrangement) {
 	kind := b.Selection.Kind
 	fields := slices.DeleteFunc(slices.Clone(stored.Fields), func(name string) bool {
-		_, known := kind.Column(name)
-		return !known
+		_, ok := kind.Column(name)
+		return !ok
 	})
 	if len(fields) > 0 {
 		b.Rows.SetFields(fields)
@@ -82,7 +82,7 @@ func (b *Browser) Arrange(stored state.Arrangement) {
 	b.Grid.Columns.SetWidths(stored.Widths)
 
 	b.Selection.order = ParseOrder(stored.OrderBy)
-	if _, known := kind.Column(b.Selection.order.Column); !known {
+	if _, ok := kind.Column(b.Selection.order.Column); !ok {
 		b.Selection.order = ParseOrder("")
 	}
 	b.Selection.filters, b.Selection.Typed = RestoreFilters(b.HostSession, kind, stored.Where)

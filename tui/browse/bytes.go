@@ -85,16 +85,23 @@ func (r *Record) saveBytes() {
 	case 1:
 		_ = fields[0].Choose()
 	default:
-		r.Host.ShowOverlay(&ui.Picker{HostSession: r.HostSession, Title: "Save which field to a file?", Choices: fields})
+		r.Host.ShowOverlay(&ui.Picker{
+			HostSession: r.HostSession,
+			Title:       "Save which field to a file?",
+			Choices:     fields,
+		})
 	}
 }
 
 // saveLine returns the input of the path for a binary field.
 func (r *Record) saveLine(name, encoded string) *ui.InputLine {
 	content, broken := base64.StdEncoding.DecodeString(encoded)
-	path := export.UnusedPath(export.AbsPath(r.Session.Downloads), fmt.Sprintf("%s-%s", SafeFileName(r.Row.ID), name), Extension(content))
+	path := export.UnusedPath(export.AbsPath(r.Session.Downloads),
+		fmt.Sprintf("%s-%s", SafeFileName(r.Row.ID), name), Extension(content))
 	l := ui.NewInputLine(r.Host, "save", "save "+name+" to", path)
-	l.Help = ui.Size(len(content)) + " of " + DetectType(content) + "; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
+	l.Help = ui.Size(len(content)) + " of " + DetectType(content) + "; " +
+		keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " +
+		keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Check = func(path string) error {
 		if broken != nil {
 			return errors.New("invalid base64: " + broken.Error())

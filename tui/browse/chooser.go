@@ -17,7 +17,7 @@ import (
 type Chooser struct {
 	ui.HostSession
 	kind     *record.Kind
-	name     string   // of the list
+	name     string   // name of the list
 	names    []string // the chosen ones first
 	chosen   map[string]bool
 	defaults []string                      // initially chosen fields
@@ -28,7 +28,10 @@ type Chooser struct {
 }
 
 // NewChooser returns a chooser for the columns of a list.
-func NewChooser(h ui.Host, kind *record.Kind, name string, fields, defaults []string, empty func(name string) bool, accept func(fields []string) tea.Cmd) *Chooser {
+func NewChooser(
+	h ui.Host, kind *record.Kind, name string, fields, defaults []string, empty func(name string) bool,
+	accept func(fields []string) tea.Cmd,
+) *Chooser {
 	c := &Chooser{
 		HostSession: ui.NewHostSession(h),
 		kind:        kind,
@@ -173,7 +176,10 @@ func (c *Chooser) Box(width, height int) []string {
 	list := c.Listed()
 	left := theme.Span{Text: "/ " + c.search, Role: theme.Key}
 	if c.search == "" {
-		left = theme.Span{Text: keymap.KeyFor(keymap.InColumns, keymap.OpenFilter) + " searches fields", Role: theme.Dim}
+		left = theme.Span{
+			Text: keymap.KeyFor(keymap.InColumns, keymap.OpenFilter) + " searches fields",
+			Role: theme.Dim,
+		}
 	}
 	lines := []string{c.Session.Theme.Compose(width, []theme.Span{left}, []theme.Span{{
 		Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)),

@@ -39,7 +39,10 @@ func DefaultFields(kind *record.Kind) []string {
 
 // gridRows converts records to grid rows. The ID of a row is the first field of the
 // kind.
-func gridRows(kind *record.Kind, fields []string, rows []client.Row, cell func(record.Type, client.Value) grid.Cell) []*grid.Row {
+func gridRows(
+	kind *record.Kind, fields []string, rows []client.Row,
+	cell func(record.Type, client.Value) grid.Cell,
+) []*grid.Row {
 	types := make([]record.Type, len(fields))
 	for i, name := range fields {
 		types[i] = kind.Field(name).Type

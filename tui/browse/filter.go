@@ -31,7 +31,10 @@ func ParseFilters(now time.Time, kind *record.Kind, text string) ([]client.Filte
 }
 
 // NewFilterLine returns an input for conditions on the rows of a kind.
-func NewFilterLine(h ui.HostSession, kind *record.Kind, name, text string, accept func([]client.Filter, TypedConditions) tea.Cmd) *ui.InputLine {
+func NewFilterLine(
+	h ui.HostSession, kind *record.Kind, name, text string,
+	accept func([]client.Filter, TypedConditions) tea.Cmd,
+) *ui.InputLine {
 	l := ui.NewInputLine(h.Host, "filter "+name, "/", text)
 	l.Suggest = func(text string) []ui.Suggestion { return SuggestFields(kind, text) }
 	l.Check = func(text string) error {
@@ -50,7 +53,9 @@ func NewFilterLine(h ui.HostSession, kind *record.Kind, name, text string, accep
 func SuggestFields(kind *record.Kind, text string) []ui.Suggestion {
 	head := text[:strings.LastIndexByte(text, ' ')+1]
 	word := text[len(head):]
-	if before := strings.TrimSpace(head); before != "" && !lastComplete(kind, before) || strings.ContainsAny(word, `=<>!^$*~"`) {
+	before := strings.TrimSpace(head)
+	isIncomplete := before != "" && !lastComplete(kind, before)
+	if isIncomplete || strings.ContainsAny(word, `=<>!^$*~"`) {
 		return nil
 	}
 	var exact, starts, holds []ui.Suggestion

@@ -39,12 +39,12 @@ var periods = [...]struct {
 // numbers on the screen. If the rows are groups, it changes the period of their date.
 func group(name string, b *Browser) tea.Cmd {
 	s := b.Selection
-	if g := s.options.groups; g != nil {
-		if g.period == 0 {
-			b.Host.Notify(ui.Warning, "already grouped by "+g.field)
+	if current := s.options.groups; current != nil {
+		if current.period == 0 {
+			b.Host.Notify(ui.Warning, "already grouped by "+current.field)
 			return nil
 		}
-		g.period = g.period%(len(periods)-1) + 1
+		current.period = current.period%(len(periods)-1) + 1
 		return b.setFilters(s.filters)
 	}
 

@@ -15,12 +15,12 @@ type Preview struct {
 	grid  *grid.Grid
 	list  PreviewedList // nil for no preview
 	below int           // maximum height below the list; 0 for next to it
-	share int           // of the width next to the list, in percent
+	share int           // share of the width next to the list, in percent
 
-	id            string    // of the row with the screen
+	id            string    // ID of the row with the screen
 	screen        ui.Screen // nil for none
 	loading       ui.Screen // the screen that was shown last; only one fetches at a time
-	width, height int       // of the screen; 0 if the preview is not shown
+	width, height int       // size of the screen; 0 if the preview is not shown
 }
 
 // PreviewedList is a list with a preview of its selected row.

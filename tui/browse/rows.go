@@ -149,8 +149,8 @@ func (r *Rows) redrawAges() {
 
 // refresh replaces a loaded row if its cells have changed.
 func (r *Rows) refresh(row *grid.Row) {
-	cached, known := r.Records[row]
-	if !known {
+	cached, ok := r.Records[row]
+	if !ok {
 		return
 	}
 	i := r.Pages.Find(row.ID)
@@ -296,8 +296,8 @@ func (r *Rows) complete(keys map[string]struct{}) ([]client.Row, bool) {
 		if _, selected := keys[row.ID]; !selected {
 			continue
 		}
-		cached, known := r.Records[row]
-		if !known || cached.cut {
+		cached, ok := r.Records[row]
+		if !ok || cached.cut {
 			return nil, false
 		}
 		records = append(records, cached.Row)

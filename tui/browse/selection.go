@@ -88,8 +88,8 @@ func (s *selection) showsTimes() bool {
 
 // isNumber reports whether a field is numeric.
 func (s *selection) isNumber(name string) bool {
-	i, known := s.Kind.Column(name)
-	return known && s.Kind.Fields[i].Type.Number()
+	i, ok := s.Kind.Column(name)
+	return ok && s.Kind.Fields[i].Type.Number()
 }
 
 // auditKind is the kind of the audit, which whctl cannot query.

@@ -91,12 +91,16 @@ func (g *Grid) rowPrefix(selected, marked bool) string {
 // loadingLine draws a row that is loading.
 func (g *Grid) loadingLine(out []byte, i int) []byte {
 	return g.Columns.drawLine(out, g.rowPrefix(i == g.index, false), theme.Faded, func(out []byte, p visibleColumn) []byte {
-		return g.Columns.theme.Append(out, theme.Faded, theme.Plain, g.Columns.theme.Fit(strings.TrimSpace(strings.Repeat(g.Columns.theme.Loading+" ", 3)), p.width, g.Columns.columns[p.column].Right))
+		return g.Columns.theme.Append(out, theme.Faded, theme.Plain,
+			g.Columns.theme.Fit(strings.TrimSpace(strings.Repeat(g.Columns.theme.Loading+" ", 3)),
+				p.width, g.Columns.columns[p.column].Right))
 	})
 }
 
 // drawLine draws one line: a prefix, each visible column by cell, and padding.
-func (l *Layout) drawLine(out []byte, before string, base theme.Role, cell func(out []byte, p visibleColumn) []byte) []byte {
+func (l *Layout) drawLine(
+	out []byte, before string, base theme.Role, cell func(out []byte, p visibleColumn) []byte,
+) []byte {
 	used := min(prefixWidth, l.width)
 	if used < prefixWidth {
 		before = theme.Spaces(used)

@@ -101,7 +101,7 @@ func (g *Grid) measure() {
 		if row == nil {
 			continue
 		}
-		if _, known := g.Columns.cellCache[row]; known {
+		if _, ok := g.Columns.cellCache[row]; ok {
 			continue
 		}
 		for c := range min(len(g.Columns.columns), len(row.Cells)) {
@@ -181,7 +181,8 @@ func (g *Grid) reveal() {
 
 // SelectAt selects the cell at a position and reports whether it is a row or a title.
 func (g *Grid) SelectAt(x, y int) (row, title bool) {
-	if x < 0 || y < 0 || x >= g.Columns.width || y >= g.height {
+	isInside := x >= 0 && x < g.Columns.width && y >= 0 && y < g.height
+	if !isInside {
 		return false, false
 	}
 	i := g.top + y - g.head()

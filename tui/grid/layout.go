@@ -20,7 +20,7 @@ type Layout struct {
 	columns []Column
 	widths  []columnWidth
 	manual  map[string]int // widths set by the user, by column name
-	width   int            // of the grid
+	width   int            // width of the grid
 	rowMode bool           // rows are selected instead of cells
 	column  int            // index of the selected column
 	left    int            // first visible column after the frozen ones

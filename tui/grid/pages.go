@@ -22,11 +22,11 @@ type Pages struct {
 	generation int
 	total      int           // -1 if unknown
 	minRows    int           // minimum number of rows while the total is unknown
-	pages      map[int]*page // by page number
+	pages      map[int]*page // keyed by page number
 	requested  map[int]bool  // numbers of the pages with a request in progress
 	ids        map[string]int
 	clock      int   // counts accesses, for page.lastUsed
-	bytes      int   // of all pages
+	bytes      int   // size of all pages
 	last       *page // page of the row that was accessed last
 	lastNumber int
 }

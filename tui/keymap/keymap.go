@@ -130,4 +130,7 @@ func (k Table) BoundOnAnyScreen(key string) bool {
 }
 
 // Navigation is the actions that only move the selection or the view.
-var Navigation = []Action{GoUp, GoDown, GoLeft, GoRight, PreviousPage, NextPage, NextMatch, PreviousMatch, NextTab, PreviousTab}
+var Navigation = []Action{
+	GoUp, GoDown, GoLeft, GoRight, PreviousPage, NextPage, NextMatch, PreviousMatch,
+	NextTab, PreviousTab,
+}

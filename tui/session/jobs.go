@@ -45,7 +45,8 @@ func (j *Jobs) Export(job *export.Job) tea.Cmd {
 	job.Started = s.Now
 	job.Context, job.Cancel = context.WithCancel(ctx)
 	j.All = append(j.All, job)
-	j.host.Notify(ui.Info, "exporting to "+job.Path+"; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
+	j.host.Notify(ui.Info,
+		"exporting to "+job.Path+"; "+keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs)+" lists exports")
 
 	written := make(chan error, 1)
 	j.writing.Go(func() { written <- job.Write(c, ctx) })

@@ -34,7 +34,7 @@ type Stream struct {
 	listen    func(wait tea.Cmd) tea.Cmd // runs the command that waits for the stream
 	feed      *feed
 	stopFeed  context.CancelFunc
-	listenCtx context.Context // of the feed
+	listenCtx context.Context // context of the feed
 	watchers  []ui.Watcher
 }
 

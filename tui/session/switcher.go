@@ -93,7 +93,8 @@ func (s *Switcher) SwitchTo(name string) tea.Cmd {
 // Blocker returns why the profile cannot be switched now, "" if it can.
 func (s *Switcher) Blocker() string {
 	if s.undo.Count() > 0 {
-		return "a delete is pending: " + keymap.KeyFor(keymap.Everywhere, keymap.Undo) + " undoes it, or wait until it is sent"
+		return "a delete is pending: " + keymap.KeyFor(keymap.Everywhere, keymap.Undo) +
+			" undoes it, or wait until it is sent"
 	}
 	if len(s.jobs.Running()) > 0 {
 		return "an export is running: " + keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs) + " shows it"

@@ -30,7 +30,7 @@ type FrameHost interface {
 
 // Server contains the marks of a service in the header.
 type Server struct {
-	Colour      string // of the profile, like Profile.Colour
+	Colour      string // colour of the profile, like Profile.Colour
 	InsecureTLS bool   // certificates are not verified
 }
 
@@ -89,7 +89,8 @@ func (f *Frame) View() string {
 
 // smallView shows the required terminal size.
 func (f *Frame) smallView() string {
-	text := fmt.Sprintf("The terminal is %dx%d. whctl needs at least %dx%d. Enlarge the window to continue.", f.Tabs.width, f.Tabs.height, ui.MinWidth, ui.MinHeight)
+	text := fmt.Sprintf("The terminal is %dx%d. whctl needs at least %dx%d. Enlarge the window to continue.",
+		f.Tabs.width, f.Tabs.height, ui.MinWidth, ui.MinHeight)
 	words := theme.Wrap(text, f.Tabs.width)
 	lines := make([]string, f.Tabs.height)
 	for i := range lines {
@@ -176,7 +177,9 @@ func (f *Frame) statusLine() string {
 	if toast := f.Toasts.Shown(); toast != nil && !(toast.Connection && offline) {
 		if toast.Level == ui.Failure && ansi.StringWidth(toast.Text)+2 > f.Tabs.width {
 			key := keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors)
-			right = append(right, theme.Span{Text: "  " + key, Role: theme.Key}, theme.Span{Text: " show all ", Role: theme.Dim})
+			right = append(right,
+				theme.Span{Text: "  " + key, Role: theme.Key},
+				theme.Span{Text: " show all ", Role: theme.Dim})
 		}
 		left := theme.Span{Text: " " + toast.Text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}
 		return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, right)
@@ -188,7 +191,10 @@ func (f *Frame) statusLine() string {
 			text = " Data from " + s.TimeOfDay(last) + " (" + ui.Age(s.Now.Sub(last)) + " ago); " + ui.Cause(err)
 		}
 		left := theme.Span{Text: text, Role: theme.ToastFailure}
-		retry := theme.Span{Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ", Role: theme.Key}
+		retry := theme.Span{
+			Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ",
+			Role: theme.Key,
+		}
 		return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, []theme.Span{retry})
 	}
 	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + f.Tabs.Front().Status()}}, right)
@@ -225,7 +231,9 @@ func (f *Frame) hintLine() string {
 		if room < 0 {
 			break
 		}
-		left = append(left, theme.Span{Text: b.Label(), Role: role}, theme.Span{Text: " " + b.Hint + "  ", Role: theme.Dim})
+		left = append(left,
+			theme.Span{Text: b.Label(), Role: role},
+			theme.Span{Text: " " + b.Hint + "  ", Role: theme.Dim})
 	}
 	return s.Theme.Compose(f.Tabs.width, left, nil)
 }

@@ -19,7 +19,8 @@ func progress(j *export.Job) string {
 	rows := int(j.Rows.Load())
 	switch {
 	case j.Ended.IsZero() && j.Total > 0:
-		return fmt.Sprintf("%s of %s, %d%%", display.Thousands(rows), display.Thousands(j.Total), min(99, rows*100/j.Total))
+		return fmt.Sprintf("%s of %s, %d%%", display.Thousands(rows), display.Thousands(j.Total),
+			min(99, rows*100/j.Total))
 	case j.Ended.IsZero():
 		return display.Count(rows, "row", "rows")
 	case client.Is(j.Err, client.Cancelled):
@@ -87,7 +88,10 @@ func (l *jobList) Box(width, height int) []string {
 	width = min(width, 96) - 4
 	all := l.jobs.All
 	if len(all) == 0 {
-		return l.Session.Theme.Frame("Exports", width, []string{t.Paint(theme.Dim, t.Fit("No exports in this session. "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+" in a list exports its rows.", width, false))})
+		return l.Session.Theme.Frame("Exports", width,
+			[]string{t.Paint(theme.Dim,
+				t.Fit("No exports in this session. "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+
+					" in a list exports its rows.", width, false))})
 	}
 	room := max(1, (height-2)/2)
 	var lines []string

@@ -99,7 +99,8 @@ func (k *Keyboard) Key(m tea.KeyMsg) tea.Cmd {
 // typeAhead handles keys that arrive together, as on slow connections, and open an
 // input: the keys after that are typed into the input, which is not submitted.
 func (k *Keyboard) typeAhead(m tea.KeyMsg) (cmd tea.Cmd, handled bool) {
-	if m.Type != tea.KeyRunes || m.Paste || len(m.Runes) < 2 || k.host.CurrentSession().Now.Before(k.pastes.until) {
+	isTyped := m.Type == tea.KeyRunes && !m.Paste && len(m.Runes) > 1
+	if !isTyped || k.host.CurrentSession().Now.Before(k.pastes.until) {
 		return nil, false
 	}
 	for i, r := range m.Runes {
@@ -216,7 +217,8 @@ func (k *Keyboard) notifyUnbound(key string) {
 	if key == " " {
 		key = keymap.SpaceKey
 	}
-	k.host.Notify(ui.Info, "no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists the actions")
+	k.host.Notify(ui.Info,
+		"no "+key+" here: "+keymap.KeyFor(keymap.Everywhere, keymap.ShowActions)+" lists the actions")
 }
 
 // Hints returns the bindings of the hint line.

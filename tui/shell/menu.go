@@ -24,7 +24,8 @@ func NewHelp(h ui.Host) ui.Overlay {
 		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Role: theme.Breadcrumb})
 		for _, b := range effective(h.Front(), scopes, s) {
 			t.Keywords[len(t.Lines)] = strings.Fields(b.Keys)
-			t.Lines = append(t.Lines, theme.Span{Text: "  " + t.Session.Theme.Fit(b.Keys, keys, false) + " " + b.Description()})
+			t.Lines = append(t.Lines,
+				theme.Span{Text: "  " + t.Session.Theme.Fit(b.Keys, keys, false) + " " + b.Description()})
 		}
 	}
 	return t

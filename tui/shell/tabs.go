@@ -37,8 +37,8 @@ type TabsHost interface {
 // Tabs holds the open screens, and the size in which they are shown.
 type Tabs struct {
 	host          TabsHost
-	width, height int                        // of the terminal
-	stacks        [len(TabNames)][]ui.Screen // by tab; the last screen is in front
+	width, height int                        // size of the terminal
+	stacks        [len(TabNames)][]ui.Screen // indexed by tab; the last screen is in front
 	tab           int
 	previous      location           // the previous location
 	stale         map[ui.Screen]bool // fetched again when shown next

@@ -21,7 +21,7 @@ import (
 // rows to be changed are selected explicitly in each session.
 type State struct {
 	Version  int
-	Grids    map[string]Arrangement `json:",omitempty"` // by record kind
+	Grids    map[string]Arrangement `json:",omitempty"` // keyed by record kind
 	Views    []View                 `json:",omitempty"`
 	Commands []string               `json:",omitempty"` // command history, oldest first
 	Opened   map[string]time.Time   `json:",omitempty"` // when the rows of a record kind were last opened
@@ -210,7 +210,9 @@ func (k *Store) SetExportFormat(name string) {
 // AddCommand adds a command to the history and removes earlier occurrences.
 func (k *Store) AddCommand(text string) {
 	k.change(func(all *State) {
-		all.Commands = append(slices.DeleteFunc(all.Commands, func(command string) bool { return command == text }), text)
+		all.Commands = append(slices.DeleteFunc(all.Commands, func(command string) bool {
+			return command == text
+		}), text)
 		all.Commands = all.Commands[max(0, len(all.Commands)-maxCommands):]
 	})
 }

@@ -29,13 +29,45 @@ const (
 )
 
 var fullGlyphs = Glyphs{
-	Ellipsis: "…", Newline: "¶", Tab: "»", Separator: "│", Line: "─", Cross: "┼", Pointer: "▸", Mark: "●", Up: "▲", Down: "▼", Less: "‹", More: "›",
-	Loading: "·", OK: "✓", Left: "←", Replacement: "�", Bars: " ▁▂▃▄▅▆▇█", FailedBar: "▒",
+	Ellipsis:    "…",
+	Newline:     "¶",
+	Tab:         "»",
+	Separator:   "│",
+	Line:        "─",
+	Cross:       "┼",
+	Pointer:     "▸",
+	Mark:        "●",
+	Up:          "▲",
+	Down:        "▼",
+	Less:        "‹",
+	More:        "›",
+	Loading:     "·",
+	OK:          "✓",
+	Left:        "←",
+	Replacement: "�",
+	Bars:        " ▁▂▃▄▅▆▇█",
+	FailedBar:   "▒",
 }
 
 var asciiGlyphs = Glyphs{
-	Ellipsis: "~", Newline: "$", Tab: "|", Separator: "|", Line: "-", Cross: "+", Pointer: ">", Mark: "*", Up: "^", Down: "v", Less: "<", More: ">",
-	Loading: ".", OK: "+", Left: "<-", Replacement: "?", Bars: " .:-=+*#%", FailedBar: "x",
+	Ellipsis:    "~",
+	Newline:     "$",
+	Tab:         "|",
+	Separator:   "|",
+	Line:        "-",
+	Cross:       "+",
+	Pointer:     ">",
+	Mark:        "*",
+	Up:          "^",
+	Down:        "v",
+	Less:        "<",
+	More:        ">",
+	Loading:     ".",
+	OK:          "+",
+	Left:        "<-",
+	Replacement: "?",
+	Bars:        " .:-=+*#%",
+	FailedBar:   "x",
 }
 
 // glyphsOf returns the glyphs of a set and the matching box border.

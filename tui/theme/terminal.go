@@ -75,5 +75,8 @@ func ThemeFromEnv(env func(string) string) string {
 // presses.
 func CanQueryBackground(env func(string) string) bool {
 	term := env("TERM")
-	return runtime.GOOS != "windows" && term != "" && !asciiTerminal(env) && env("SSH_TTY") == "" && env("SSH_CONNECTION") == "" && term != "screen" && !strings.HasPrefix(term, "screen.")
+	isRemote := env("SSH_TTY") != "" || env("SSH_CONNECTION") != ""
+	isScreen := term == "screen" || strings.HasPrefix(term, "screen.")
+	isCapable := term != "" && !asciiTerminal(env) && !isScreen
+	return runtime.GOOS != "windows" && isCapable && !isRemote
 }

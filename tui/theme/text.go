@@ -221,7 +221,8 @@ func isCharacter(cluster string) bool {
 
 // isHidden reports whether a code point is invisible or modifies others.
 func isHidden(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs, unicode.Variation_Selector) ||
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs,
+		unicode.Variation_Selector) ||
 		unicode.Is(unicode.Regional_Indicator, r) || r >= 0x1f3fb && r <= 0x1f3ff
 }
 

@@ -23,7 +23,8 @@ func init() { lipgloss.SetHasDarkBackground(true) }
 type Theme struct {
 	Glyphs
 	border lipgloss.Border
-	styles [profileCyan + 1]string // by role: the parameters of an SGR sequence, such as "1;31"; empty for plain text
+	// indexed by role: the parameters of an SGR sequence, such as "1;31"; empty for plain text
+	styles [profileCyan + 1]string
 }
 
 // New returns the theme for a glyph set and one of Themes. Colour profile and

@@ -16,7 +16,7 @@ import (
 type Cast struct {
 	*Driver
 	at    time.Duration
-	lines []string // of the screen
+	lines []string // lines of the screen
 	out   strings.Builder
 }
 
@@ -62,7 +62,7 @@ func (c *Cast) Show(hold time.Duration) {
 func (c *Cast) Type(hold time.Duration, keys ...string) {
 	c.T.Helper()
 	for _, key := range keys {
-		if text, typed := strings.CutPrefix(key, "'"); typed {
+		if text, ok := strings.CutPrefix(key, "'"); ok {
 			for _, r := range text {
 				c.Press("'" + string(r))
 				c.Show(120 * time.Millisecond)

@@ -26,8 +26,8 @@ func CannedDaemon(t *testing.T, i *daemontest.Instance, responses map[string]str
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.FlushInterval = -1
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, canned := responses[strings.TrimSuffix(r.URL.RequestURI(), "?")]
-		if !canned {
+		text, ok := responses[strings.TrimSuffix(r.URL.RequestURI(), "?")]
+		if !ok {
 			proxy.ServeHTTP(w, r)
 			return
 		}

@@ -55,7 +55,9 @@ func DemoDaemon(t testing.TB) *daemontest.Instance {
 func Main(m *testing.M) {
 	// bubbletea does not wait for its timers, which end within a second, and waits only
 	// 500 ms for the reader of its input: on a busy machine that stays in its system call.
-	goleak.VerifyTestMain(suite{m}, goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.Tick.func1"), goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).execBatchMsg"),
+	goleak.VerifyTestMain(suite{m},
+		goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.Tick.func1"),
+		goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).execBatchMsg"),
 		goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).readLoop"))
 }
 

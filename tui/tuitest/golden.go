@@ -78,7 +78,9 @@ func (d *Driver) render(appearance string) string {
 	}
 	text = ansi.Strip(text)
 	for _, p := range volatileText {
-		text = p.is.ReplaceAllStringFunc(text, func(original string) string { return p.as[:min(len(original), len(p.as))] })
+		text = p.is.ReplaceAllStringFunc(text, func(original string) string {
+			return p.as[:min(len(original), len(p.as))]
+		})
 	}
 	return cutPort.ReplaceAllStringFunc(text, func(port string) string { return digit.ReplaceAllString(port, "0") })
 }

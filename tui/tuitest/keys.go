@@ -23,14 +23,14 @@ func Letter(r string) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: 
 func (d *Driver) Press(names ...string) {
 	d.T.Helper()
 	for _, name := range names {
-		if text, typed := strings.CutPrefix(name, "'"); typed {
+		if text, ok := strings.CutPrefix(name, "'"); ok {
 			for _, r := range text {
 				d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
 			}
 			continue
 		}
-		m, named := Keys[name]
-		if !named {
+		m, ok := Keys[name]
+		if !ok {
 			m = tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(name)}
 		}
 		d.Key(m)

@@ -144,7 +144,8 @@ func (c *Confirm) frame(width, height int, answerLines ...string) []string {
 	for i, text := range shown {
 		shown[i] = c.Session.Theme.Fit(text, width, false)
 	}
-	return c.Session.Theme.ScrollFrame(c.title, width, append(shown, answerLines...), c.top, len(lines)-c.top-len(shown))
+	return c.Session.Theme.ScrollFrame(c.title, width, append(shown, answerLines...), c.top,
+		len(lines)-c.top-len(shown))
 }
 
 // sentenceLines is the maximum number of lines of a sentence.
@@ -232,10 +233,14 @@ func (c *TypedConfirm) text() string { return strings.TrimSpace(c.input.Value())
 func (c *TypedConfirm) Box(width, height int) []string {
 	t := c.Session.Theme
 	width = min(width, maxConfirmWidth) - 4
-	help := fmt.Sprintf("%s, then %s to %s; %s cancels", c.instruction, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.verb, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
+	help := fmt.Sprintf("%s, then %s to %s; %s cancels",
+		c.instruction, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.verb,
+		keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
 	role := theme.Dim
 	if c.wrong {
-		help, role = fmt.Sprintf("that is not %s; %s cancels", c.Word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), theme.Failure
+		help, role = fmt.Sprintf("that is not %s; %s cancels",
+			c.Word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), theme.Failure
 	}
-	return c.frame(width, height, t.Paint(role, t.Fit(help, width, false)), t.Paint(theme.Key, "> ")+drawInput(t, c.input, width-2, false))
+	return c.frame(width, height, t.Paint(role, t.Fit(help, width, false)),
+		t.Paint(theme.Key, "> ")+drawInput(t, c.input, width-2, false))
 }

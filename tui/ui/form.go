@@ -25,13 +25,14 @@ type Form struct {
 	At           int
 	Notes        []string
 	Send         func(values map[string]string, try bool) tea.Cmd
-	FieldFor     func(wrong wire.FieldError) *Field // returns the field of an error if several fields have the same name; nil if names are unique
-	OnCancel     func()                             // called by esc; nil for nothing
-	IsSignIn     bool                               // it is the sign-in form
-	Sent         bool                               // submitted, and no response yet
-	lastKey      time.Time                          // when the last character was typed
-	initial      *string                            // the values before the first key; nil before
-	warnedAt     time.Time                          // when the last key was an esc that keeps the changes; zero otherwise
+	// returns the field of an error if several fields have the same name; nil if names are unique
+	FieldFor func(wrong wire.FieldError) *Field
+	OnCancel func()    // called by esc; nil for nothing
+	IsSignIn bool      // it is the sign-in form
+	Sent     bool      // submitted, and no response yet
+	lastKey  time.Time // when the last character was typed
+	initial  *string   // the values before the first key; nil before
+	warnedAt time.Time // when the last key was an esc that keeps the changes; zero otherwise
 }
 
 // NewForm returns a form without fields; verb is the label of the submit key.
@@ -107,7 +108,9 @@ func (f *Form) content() string {
 func (f *Form) changed() bool { return f.initial != nil && *f.initial != f.content() }
 
 func (f *Form) Do(b keymap.Binding) tea.Cmd {
-	if b.Action == keymap.GoBack && f.Session.Now.Sub(f.warnedAt) >= ToastDuration[Warning] && f.changed() && !f.Sent && !f.IsSignIn {
+	discards := b.Action == keymap.GoBack && !f.Sent && !f.IsSignIn && f.changed()
+	isWarned := f.Session.Now.Sub(f.warnedAt) < ToastDuration[Warning]
+	if discards && !isWarned {
 		f.warnedAt = f.Session.Now
 		f.Host.Notify(Warning, "press "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" again to discard the changes")
 		return nil
@@ -189,7 +192,8 @@ func (f *Form) next() (last bool) {
 // empty pair.
 func (f *Form) step(direction int) int {
 	to := f.At + direction
-	if to > 0 && to < len(f.Fields) && f.Fields[to].SameLine && f.Fields[to].Empty() && f.Fields[to-1].Empty() {
+	isSecond := to > 0 && to < len(f.Fields) && f.Fields[to].SameLine
+	if isSecond && f.Fields[to].Empty() && f.Fields[to-1].Empty() {
 		to += direction
 	}
 	return to

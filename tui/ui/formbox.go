@@ -63,7 +63,9 @@ func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 // keys repeats the hints inside the form, since the hint line is far away on large
 // terminals.
 func (f *Form) keys() string {
-	return strings.Join(record.Texts(f.Hints(), func(b keymap.Binding) string { return b.Label() + " " + b.Hint }), "   ")
+	return strings.Join(record.Texts(f.Hints(), func(b keymap.Binding) string {
+		return b.Label() + " " + b.Hint
+	}), "   ")
 }
 
 // remarks draws the error of a field or, for the active field, its help and

@@ -152,7 +152,10 @@ type Response struct {
 
 // Fetch calls the service in the background; apply receives the result if the screen is
 // still open.
-func Fetch[T any](ctx context.Context, s Screen, fetch func(ctx context.Context, c *client.Client) (T, error), apply func(T, error) tea.Cmd) tea.Cmd {
+func Fetch[T any](
+	ctx context.Context, s Screen, fetch func(ctx context.Context, c *client.Client) (T, error),
+	apply func(T, error) tea.Cmd,
+) tea.Cmd {
 	c := s.Common().Session.Client
 	return func() tea.Msg {
 		fetched, err := fetch(ctx, c)

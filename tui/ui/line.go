@@ -77,8 +77,8 @@ func typeInto(input *textinput.Model, m tea.KeyMsg) {
 
 // Key handles a key press.
 func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
-	b, bound := Binding([]keymap.Scope{keymap.InLine}, m)
-	if !bound {
+	b, ok := Binding([]keymap.Scope{keymap.InLine}, m)
+	if !ok {
 		typeInto(&l.input, m)
 		l.historyIndex, l.lastKey = 0, l.Session.Now
 		l.verify()
@@ -111,7 +111,8 @@ func (l *InputLine) submit() tea.Cmd {
 		return nil
 	}
 	if l.Session.Now.Sub(l.lastKey) < PasteInterval { // too fast for typing: part of a paste
-		l.Host.Notify(Info, "ignored because it was part of a paste: press "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" again")
+		l.Host.Notify(Info,
+			"ignored because it was part of a paste: press "+keymap.KeyFor(keymap.InLine, keymap.Submit)+" again")
 		return nil
 	}
 	text := l.input.Value()
@@ -158,7 +159,8 @@ func (l *InputLine) suggestions() []Suggestion {
 // View draws the input line.
 func (l *InputLine) View(width int) string {
 	prompt := " " + l.prompt + " "
-	return l.Session.Theme.Paint(theme.Key, prompt) + drawInput(l.Session.Theme, l.input, width-ansi.StringWidth(prompt), false)
+	return l.Session.Theme.Paint(theme.Key, prompt) +
+		drawInput(l.Session.Theme, l.input, width-ansi.StringWidth(prompt), false)
 }
 
 // drawInput draws a text input with its cursor in width cells. If it is masked, each

@@ -74,7 +74,11 @@ func (f MessageFilter) Filters() []client.Filter {
 		all = append(all, client.Filter{Field: "SubscriberID", Operator: record.Equal, Values: []string{f.Subscriber}})
 	}
 	if f.Subscription != "" {
-		all = append(all, client.Filter{Field: "SubscriptionID", Operator: record.Equal, Values: []string{f.Subscription}})
+		all = append(all, client.Filter{
+			Field:    "SubscriptionID",
+			Operator: record.Equal,
+			Values:   []string{f.Subscription},
+		})
 	}
 	all = append(all, f.Conditions...)
 	if c, limits := f.StatusFilter().Condition(); limits {
@@ -85,10 +89,14 @@ func (f MessageFilter) Filters() []client.Filter {
 
 // Matches reports whether a message is of the selected subscriber and subscription.
 func (f MessageFilter) Matches(c wire.MessageChange) bool {
-	return (f.Subscriber == "" || f.Subscriber == c.SubscriberID) && (f.Subscription == "" || f.Subscription == c.SubscriptionID)
+	hasSubscriber := f.Subscriber == "" || f.Subscriber == c.SubscriberID
+	hasSubscription := f.Subscription == "" || f.Subscription == c.SubscriptionID
+	return hasSubscriber && hasSubscription
 }
 
 // MessageFields are the fields of messages except the body, separated by commas.
 var MessageFields = sync.OnceValue(func() string {
-	return strings.Join(slices.DeleteFunc(MessageKind().FieldNames(), func(name string) bool { return name == "Body" }), ",")
+	return strings.Join(slices.DeleteFunc(MessageKind().FieldNames(), func(name string) bool {
+		return name == "Body"
+	}), ",")
 })

@@ -31,7 +31,7 @@ type Text struct {
 	top           int              // index of the first visible line
 	search        string           // lines that contain it are shown; empty for all
 	CopyText      string           // copied by y; empty for nothing
-	Keywords      map[int][]string // by line index; lines with a matching keyword are listed first
+	Keywords      map[int][]string // keyed by line index; lines with a matching keyword are listed first
 	HangingIndent int              // indent of continuation lines, in cells
 }
 
@@ -70,7 +70,8 @@ func (t *Text) Do(b keymap.Binding) tea.Cmd {
 // Find opens a search that filters the lines while the user types.
 func (t *Text) Find() *InputLine {
 	l := NewInputLine(t.Host, "find", "/", t.search)
-	l.Help = "show only matching lines; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
+	l.Help = "show only matching lines; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " applies, " +
+		keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Check = func(text string) error {
 		t.search, t.top = text, 0
 		return nil
@@ -131,7 +132,8 @@ func (t *Text) Box(_, height int) []string {
 		lines = append(lines, t.Session.Theme.Paint(shown[i].Role, t.Session.Theme.Fit(shown[i].Text, width, false)))
 	}
 	if len(shown) == 0 {
-		lines = append(lines, t.Session.Theme.Paint(theme.Dim, t.Session.Theme.Fit("no match for "+t.search, width, false)))
+		lines = append(lines,
+			t.Session.Theme.Paint(theme.Dim, t.Session.Theme.Fit("no match for "+t.search, width, false)))
 	}
 	return t.Session.Theme.ScrollFrame(t.title, width, lines, t.top, len(shown)-t.top-len(lines))
 }

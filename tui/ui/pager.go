@@ -13,7 +13,7 @@ import (
 type Pager struct {
 	Owner HostSession
 	Lines []theme.Span
-	Data  LineData // of Lines
+	Data  LineData // kinds of Lines
 	Top   int
 	At    int // index of the line with the cursor
 	Rows  int

@@ -13,7 +13,7 @@ import (
 // Queues caches the delivery statistics by subscription. They are fetched for screens
 // that show them, and to explain why a message is overdue.
 type Queues struct {
-	Known     map[string]wire.Queue // by SubscriptionID
+	Known     map[string]wire.Queue // keyed by SubscriptionID
 	complete  bool                  // the other subscriptions have no traffic
 	Changed   bool                  // messages changed since the last fetch
 	fetchedAt time.Time
@@ -51,8 +51,8 @@ func (q *Queues) PeriodLabel(c *Clock) string {
 // Get returns the statistics of a subscription, false if unknown. They are zero for a
 // subscription without traffic.
 func (q *Queues) Get(subscription string) (wire.Queue, bool) {
-	queue, known := q.Known[subscription]
-	return queue, known || q.complete
+	queue, ok := q.Known[subscription]
+	return queue, ok || q.complete
 }
 
 // BreakerOpen reports whether the circuit breaker of a subscription is known to be
@@ -79,8 +79,8 @@ func (q *Queues) PendingOf(subscriber string) (n int64, known bool) {
 func (q *Queues) EnabledChanged(subscriber wire.Subscriber, list ...wire.Subscription) bool {
 	changed := false
 	for _, subscription := range list {
-		queue, known := q.Known[subscription.RecID]
-		if !known || queue.IsEnabled == (subscription.IsEnabled && subscriber.IsEnabled) {
+		queue, ok := q.Known[subscription.RecID]
+		if !ok || queue.IsEnabled == (subscription.IsEnabled && subscriber.IsEnabled) {
 			delete(q.differing, subscription.RecID)
 			continue
 		}
@@ -97,7 +97,8 @@ func (q *Queues) EnabledChanged(subscriber wire.Subscriber, list ...wire.Subscri
 func (q *Queues) Refresh(s Screen, then func() tea.Cmd) tea.Cmd {
 	b := s.Common()
 	old := b.Session.Now.Sub(q.fetchedAt)
-	if b.Session.Paused || old < QueuesMinInterval || !q.Changed && old < QueuesInterval {
+	isRecent := old < QueuesMinInterval || !q.Changed && old < QueuesInterval
+	if b.Session.Paused || isRecent {
 		return nil
 	}
 	return q.RefreshNow(s, then)

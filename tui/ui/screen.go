@@ -65,7 +65,7 @@ type Base struct {
 	HostSession
 	Width, Height int
 	Busy          bool            // a request for its data is in flight
-	Ctx           context.Context // of requests; cancelled by Stop and Reset
+	Ctx           context.Context // context of requests; cancelled by Stop and Reset
 	cancel        context.CancelFunc
 }
 

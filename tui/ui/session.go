@@ -32,13 +32,13 @@ type Session struct {
 	ReadOnly  bool
 	Paused    bool // live updates are paused
 
-	Columns, Rows int // of the screen in front, in cells
+	Columns, Rows int // size of the screen in front, in cells
 }
 
 // Access is the permission to read and change data.
 type Access struct {
 	User      string // the signed-in user, or the expected one until it is known
-	Role      string // of the signed-in user; empty until known
+	Role      string // role of the signed-in user; empty until known
 	Protected bool   // confirmations require the name of the profile
 	// Unlock returns a client that may change data; nil if ReadOnly cannot be lifted.
 	Unlock func() (*client.Client, error)
@@ -48,7 +48,8 @@ type Access struct {
 // profile, which has to be typed each time.
 func (s *Session) remember(kind, text string) {
 	list := s.History[kind]
-	if text == "" || strings.HasPrefix(text, "rw ") || len(list) > 0 && list[len(list)-1] == text {
+	isRepeated := len(list) > 0 && list[len(list)-1] == text
+	if text == "" || strings.HasPrefix(text, "rw ") || isRepeated {
 		return
 	}
 	s.History[kind] = append(list, text)

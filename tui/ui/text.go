@@ -143,7 +143,7 @@ func MaskURL(text string) string {
 	if err != nil {
 		return text
 	}
-	if _, has := u.User.Password(); has {
+	if _, ok := u.User.Password(); ok {
 		u.User = url.UserPassword(u.User.Username(), SecretMask)
 	}
 	if u.RawQuery != "" {

@@ -33,7 +33,8 @@ func lagging(ctx context.Context, c *client.Client) (late []wire.Capture, err er
 				return nil, err
 			}
 		}
-		if capture.Manual || capture.Phase == "stopped" || lag >= minLag && lag > limit {
+		lags := lag >= minLag && lag > limit
+		if capture.Manual || capture.Phase == "stopped" || lags {
 			late = append(late, capture)
 		}
 	}

@@ -17,7 +17,7 @@ type chart struct {
 	session       *ui.Session
 	stats         *wire.Stats
 	failures      []wire.Message
-	width, height int // of the screen
+	width, height int // size of the screen
 }
 
 // chartLabel is the width of the labels before the bars.
@@ -88,7 +88,8 @@ func (c chart) failedMinutes() []int64 {
 // bars draws delivered and failed messages by minute, each on a scale of their own: some
 // failures are visible below thousands of deliveries.
 func (c chart) bars() []string {
-	return append(c.series(c.stats.Minutes.Delivered, c.rows(), c.session.Theme.OK, theme.Success), c.series(c.failedMinutes(), c.failedRows(), theme.FailGlyph, theme.Failure)...)
+	return append(c.series(c.stats.Minutes.Delivered, c.rows(), c.session.Theme.OK, theme.Success),
+		c.series(c.failedMinutes(), c.failedRows(), theme.FailGlyph, theme.Failure)...)
 }
 
 // series draws a bar per minute. The label of the first line is the highest one.

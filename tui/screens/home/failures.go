@@ -19,7 +19,7 @@ type Overview struct {
 	Stats    *wire.Stats
 	counts   [4]int         // number of messages by Status
 	Failures []wire.Message // newest first
-	Groups   []Group        // of Failures
+	Groups   []Group        // groups of Failures
 	Lagging  []wire.Capture // that have stopped or lag by more than two sweeps
 }
 
@@ -41,7 +41,7 @@ type Group struct {
 	URL            string
 	Result         string // an HTTP status code, or why there was no response
 	Count          int
-	At             time.Time // of the newest failure
+	At             time.Time // time of the newest failure
 	Answer         string    // its first line
 	newest         wire.Message
 }
@@ -127,7 +127,8 @@ func (f *Overview) group() {
 	}
 	f.Groups = f.Groups[:min(len(f.Groups), maxGroups)]
 	for _, queue := range f.Stats.Queues {
-		if blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen; blocked && find(queue.SubscriptionID, "") < 0 {
+		blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
+		if blocked && find(queue.SubscriptionID, "") < 0 {
 			f.Groups = append(f.Groups, Group{
 				SubscriptionID: queue.SubscriptionID,
 				URL:            queue.URL,
@@ -144,7 +145,8 @@ func (f *Overview) fetchAnswers(ctx context.Context, c *client.Client) error {
 	var messages, attempts []string
 	for _, g := range f.Groups {
 		if !g.queued() {
-			messages, attempts = append(messages, g.newest.MessageID), append(attempts, strconv.Itoa(g.newest.Retries+1))
+			messages = append(messages, g.newest.MessageID)
+			attempts = append(attempts, strconv.Itoa(g.newest.Retries+1))
 		}
 	}
 	if len(messages) == 0 {

@@ -118,7 +118,8 @@ func (h *Screen) Status() string {
 	if h.Stats == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, %d disabled   %d in flight   %s", display.Count(h.Stats.Subscriptions, "subscription", "subscriptions"), h.Stats.Disabled,
+	return fmt.Sprintf("%s, %d disabled   %d in flight   %s",
+		display.Count(h.Stats.Subscriptions, "subscription", "subscriptions"), h.Stats.Disabled,
 		h.Stats.InHand.InFlight, display.Count(h.Stats.Daemons, "daemon", "daemons"))
 }
 
@@ -128,11 +129,14 @@ func (h *Screen) View() string {
 	case h.Stats != nil:
 		lines = h.dashboard()
 	case h.err != nil && ui.SignedOut(h.err):
-		lines = h.fitLines("  You are not signed in.", "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login to sign in.")
+		lines = h.fitLines("  You are not signed in.", "",
+			"  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login to sign in.")
 	case h.err != nil && client.Is(h.err, client.Unauthorized):
-		lines = append(h.fitLines("  Deliveries require the admin role.", "", "  Press 2 for records.", ""), h.viewLines(0)...)
+		lines = append(h.fitLines("  Deliveries require the admin role.", "", "  Press 2 for records.", ""),
+			h.viewLines(0)...)
 	case h.err != nil:
-		lines = h.fitLines("  "+ui.Describe(h.err), "", "  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" retries, :records shows records.")
+		lines = h.fitLines("  "+ui.Describe(h.err), "",
+			"  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" retries, :records shows records.")
 	default:
 		lines = h.fitLines("  Deliveries " + strings.Repeat(h.Session.Theme.Loading, 3))
 	}
@@ -240,8 +244,8 @@ func (h *Screen) selectedQueue() (wire.Queue, bool) {
 	} else if i := h.SelectedIndex - len(h.fixedEntries()); i >= 0 && i < len(h.shownFailures()) {
 		id = h.Failures[i].SubscriptionID
 	}
-	queue, known := h.Session.Queues.Known[id]
-	return queue, known
+	queue, ok := h.Session.Queues.Known[id]
+	return queue, ok
 }
 
 // selectEntry selects the entry at an index, limited to the entries.

@@ -42,7 +42,8 @@ func (h *Screen) nextRetry(status int) string {
 	var first time.Time
 	for _, queue := range h.Stats.Queues {
 		at := time.Time(queue.NextAttemptDateTime)
-		if queue.RetryPending > 0 && !at.IsZero() && (first.IsZero() || at.Before(first)) {
+		isFirst := first.IsZero() || at.Before(first)
+		if queue.RetryPending > 0 && !at.IsZero() && isFirst {
 			first = at
 		}
 	}
@@ -119,7 +120,10 @@ func (h *Screen) groupLines() []string {
 			{Text: t.Fit(display.Thousands(g.Count), countCells-len(" > "), true) + "  ", Role: role},
 			{Text: t.Fit(g.Result, c.result, false), Role: result},
 		}
-		lines = append(lines, t.Compose(h.Width, append(left, c.line(t, h.endpointName(g), h.Session.TimeText(g.At), h.state(g), g.Answer, role)...), nil))
+		lines = append(lines,
+			t.Compose(h.Width,
+				append(left, c.line(t, h.endpointName(g), h.Session.TimeText(g.At), h.state(g),
+					g.Answer, role)...), nil))
 	}
 	return lines
 }

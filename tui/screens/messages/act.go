@@ -85,7 +85,10 @@ func (b *bulk) Unmark(id string) { b.marks.grid.Marks.Remove(id) }
 
 // confirmOne retries or deletes one message after a confirmation. It calls begin
 // with the name of the change when it is sent, and finish with the result.
-func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action, begin func(name string), finish func(id string, err error) tea.Cmd) {
+func confirmOne(
+	s ui.Screen, results *bulk, m wire.Message, action keymap.Action, begin func(name string),
+	finish func(id string, err error) tea.Cmd,
+) {
 	b := s.Common()
 	word, _ := b.Session.Theme.StatusText(m.Status)
 	lines := []string{
@@ -115,7 +118,9 @@ func confirmOne(s ui.Screen, results *bulk, m wire.Message, action keymap.Action
 		})
 		return
 	}
-	ui.OpenConfirm(b.Host, "Delete this message?", "delete", append(lines, "It is not sent again. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
+	ui.OpenConfirm(b.Host, "Delete this message?", "delete", append(lines,
+		"It is not sent again. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+
+			ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
 		return b.Host.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
 			b.Host.ClearToast()
 			begin("delete of " + m.EventName)

@@ -44,17 +44,27 @@ var DefaultColumns = []messageColumn{
 
 // omittedFields are the fields that are part of another column or of the detail
 // screen.
-var omittedFields = []string{"ItemNo", "SubscriberID", "SubscriptionID", "MessageID", "Body", "LastSavedDateTime", "LastMessageResponseMessage", "MaxRetries"}
+var omittedFields = []string{
+	"ItemNo", "SubscriberID", "SubscriptionID", "MessageID", "Body", "LastSavedDateTime",
+	"LastMessageResponseMessage", "MaxRetries",
+}
 
 // Columns returns the default columns, and one for each remaining field of
 // messages.
 var Columns = sync.OnceValue(func() []messageColumn {
 	all := slices.Clone(DefaultColumns)
 	for _, f := range ui.MessageKind().Fields {
-		if slices.Contains(omittedFields, f.Name) || slices.ContainsFunc(DefaultColumns, func(c messageColumn) bool { return c.field == f.Name }) {
+		isShown := func(c messageColumn) bool { return c.field == f.Name }
+		if slices.Contains(omittedFields, f.Name) || slices.ContainsFunc(DefaultColumns, isShown) {
 			continue
 		}
-		all = append(all, messageColumn{grid.Column{Name: f.Name, Right: f.Type.Number(), Min: 4, Max: 40, Flex: true}, f.Name,
+		all = append(all, messageColumn{grid.Column{
+			Name:  f.Name,
+			Right: f.Type.Number(),
+			Min:   4,
+			Max:   40,
+			Flex:  true,
+		}, f.Name,
 			func(c *columns, m wire.Message) grid.Cell { return grid.Cell{Text: c.fieldText(m, f.Name)} }, nil})
 	}
 	return all
@@ -154,7 +164,7 @@ func (s *columns) markerCell(m wire.Message) grid.Cell {
 func (s *columns) show(names []string, frozen int) {
 	s.visible = nil
 	for _, name := range names {
-		if c, known := findColumn(name); known {
+		if c, ok := findColumn(name); ok {
 			s.visible = append(s.visible, c)
 		}
 	}
@@ -198,8 +208,8 @@ const gridKey = "Messages"
 // only; a list starts with the newest messages.
 func (s *columns) arrange(saved state.Arrangement) {
 	names := slices.DeleteFunc(slices.Clone(saved.Fields), func(name string) bool {
-		_, known := findColumn(name)
-		return !known
+		_, ok := findColumn(name)
+		return !ok
 	})
 	if len(names) > 0 {
 		s.show(names, saved.Frozen)
@@ -222,7 +232,7 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 	messageKind, kind := ui.MessageKind(), record.Kind{Name: gridKey}
 	for _, c := range Columns() {
 		field := record.Field{Name: c.Name, Type: record.Text}
-		if i, known := messageKind.Column(c.field); known {
+		if i, ok := messageKind.Column(c.field); ok {
 			field = messageKind.Fields[i]
 			field.Name = c.Name
 		}

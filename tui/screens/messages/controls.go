@@ -62,7 +62,8 @@ func (c *controls) chooseColumns() tea.Cmd {
 		c.remember()
 		return c.list.FetchVisible()
 	}
-	c.Host.ShowOverlay(browse.NewChooser(c.Host, columnKind(), c.query.title(), c.columns.Names(), DefaultColumnNames(), isEmpty, apply))
+	c.Host.ShowOverlay(browse.NewChooser(c.Host, columnKind(), c.query.title(), c.columns.Names(),
+		DefaultColumnNames(), isEmpty, apply))
 	return nil
 }
 

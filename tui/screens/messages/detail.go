@@ -63,7 +63,8 @@ func (s *Detail) Shown() tea.Cmd { return s.Poll() }
 func (s *Detail) Poll() tea.Cmd {
 	s.Busy = true
 	s.missed = false
-	return ui.Fetch(s.Ctx, s, fetchMessage(s.Content.Message.SubscriberID, s.Content.Message.MessageID, !s.partial), s.OnFetched)
+	return ui.Fetch(s.Ctx, s,
+		fetchMessage(s.Content.Message.SubscriberID, s.Content.Message.MessageID, !s.partial), s.OnFetched)
 }
 
 // Follow fetches the message again when it has changed.
@@ -255,7 +256,9 @@ func (s *Detail) copyTab() {
 // saveLine returns the input line for the path of the saved body.
 func (s *Detail) saveLine() *ui.InputLine {
 	l := ui.NewInputLine(s.Host, "save", "save body to", s.Content.bodyPath())
-	l.Help = ui.Size(len(s.Content.Message.Body)) + ", byte for byte as sent; " + keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " + keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
+	l.Help = ui.Size(len(s.Content.Message.Body)) + ", byte for byte as sent; " +
+		keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " +
+		keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Check = func(path string) error {
 		if !s.Content.loaded {
 			return errors.New("the body is still loading")
@@ -364,7 +367,8 @@ func (s *Detail) head() []string {
 	if !s.Content.loaded {
 		body = strings.Repeat(t.Loading, 3)
 	}
-	lines = append(lines, s.headed("Added", s.Session.TimeOfDay(added)+" ("+ui.Age(s.Session.Now.Sub(added))+" ago)", "size "+body))
+	lines = append(lines,
+		s.headed("Added", s.Session.TimeOfDay(added)+" ("+ui.Age(s.Session.Now.Sub(added))+" ago)", "size "+body))
 	if s.partial {
 		lines = append(lines, strings.Repeat(" ", s.Width))
 	}

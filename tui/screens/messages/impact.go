@@ -107,7 +107,8 @@ func (s *impacts) progress() string {
 	if s.counting == nil {
 		return ""
 	}
-	return "counting messages for " + s.counting.name() + " ...   " + keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
+	return "counting messages for " + s.counting.name() + " ...   " +
+		keymap.KeyFor(keymap.Everywhere, keymap.GoBack) + " cancels"
 }
 
 // cancel cancels the count in flight and its confirmation. It reports whether there was one.
@@ -163,7 +164,8 @@ func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, er
 	}
 	q.Del("All")
 	q.Set("Take", strconv.Itoa(impactSample))
-	q.Set("Fields", "MessageID,SubscriptionID,URL,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage")
+	q.Set("Fields",
+		"MessageID,SubscriptionID,URL,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage")
 	page, err := c.AllMessages(ctx, q)
 	if err == nil {
 		m.newest = page.Results
@@ -204,7 +206,8 @@ func (s *impacts) Show(m Impact, err error) {
 // filter names them. With scheduled, it includes messages that have a next attempt.
 func (s *impacts) confirmRetry(m Impact, scheduled bool) {
 	if m.Done == 0 {
-		s.host.Notify(ui.Warning, fmt.Sprintf("nothing to retry: none of %s has failed", display.Count(m.Matched, "message", "messages")))
+		s.host.Notify(ui.Warning,
+			fmt.Sprintf("nothing to retry: none of %s has failed", display.Count(m.Matched, "message", "messages")))
 		return
 	}
 	members := m.Of.Members
@@ -247,7 +250,8 @@ func (s *impacts) confirmRetry(m Impact, scheduled bool) {
 func (s *impacts) confirmDelete(m Impact) {
 	count := int(m.Done)
 	lines := append(targets(s.sample(m), count, m.unseen(), s.session),
-		"Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+ui.Age(ui.UndoDelay)+" to undo.")
+		"Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+
+			ui.Age(ui.UndoDelay)+" to undo.")
 	s.list.Confirm(count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count), lines, func() tea.Cmd {
 		return s.host.Delay(bulkName(keymap.Delete, count), m.Of.Members["MessageIDIn"], func() tea.Cmd {
 			return s.bulk.ChangeMany(keymap.Delete, m.Of.Members, count, nil)
@@ -284,14 +288,19 @@ func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 	switch {
 	case scheduledCount == 0 || !canSkip:
 	case !scheduled:
-		lines = append(lines, fmt.Sprintf("%s already scheduled and skipped (press %s to include them).", display.Count(scheduledCount, "more is", "more are"), key))
+		lines = append(lines,
+			fmt.Sprintf("%s already scheduled and skipped (press %s to include them).",
+				display.Count(scheduledCount, "more is", "more are"), key))
 	case m.failed == 0:
 		lines = append(lines, "All are already scheduled; they will be sent now.")
 	default:
-		lines = append(lines, fmt.Sprintf("%s already scheduled and will be sent now (%s skips them).", display.Count(scheduledCount, "of them is", "of them are"), key))
+		lines = append(lines,
+			fmt.Sprintf("%s already scheduled and will be sent now (%s skips them).",
+				display.Count(scheduledCount, "of them is", "of them are"), key))
 	}
 	if skipped > 0 {
-		lines = append(lines, fmt.Sprintf("%s skipped: delivered or not sent.", display.Count(skipped, "message is", "messages are")))
+		lines = append(lines,
+			fmt.Sprintf("%s skipped: delivered or not sent.", display.Count(skipped, "message is", "messages are")))
 	}
 	return lines
 }
@@ -317,7 +326,10 @@ func targets(list []wire.Message, count int, unseen string, s *ui.Session) []str
 	for i, target := range all {
 		count -= target.count
 		if i < targetsShown {
-			lines = append(lines, fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(target.count), s.Theme.Fit(s.Theme.TruncateMiddle(target.name, room), room, false), target.lastResult, target.failing))
+			lines = append(lines,
+				fmt.Sprintf("%6s  %s   last %s%s", display.Thousands(target.count),
+					s.Theme.Fit(s.Theme.TruncateMiddle(target.name, room), room, false),
+					target.lastResult, target.failing))
 		}
 	}
 	if hidden := len(all) - targetsShown; hidden > 0 {

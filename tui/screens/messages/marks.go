@@ -83,7 +83,9 @@ func (m *marks) filter(action keymap.Action) url.Values {
 	if m.grid.Marks.Len() == 0 {
 		return nil
 	}
-	members := url.Values{"MessageIDIn": record.Texts(m.grid.MarkedRows(), func(row *grid.Row) string { return row.ID })}
+	members := url.Values{"MessageIDIn": record.Texts(m.grid.MarkedRows(), func(row *grid.Row) string {
+		return row.ID
+	})}
 	allDelivered := !slices.ContainsFunc(m.messages(), func(message wire.Message) bool {
 		return message.Status != delivered
 	})
@@ -126,14 +128,15 @@ func (m *marks) copied(selected wire.Message) (text, note string) {
 	}
 	lines := make([]string, len(rows))
 	for i, row := range rows {
-		message, known := m.rows.Known[row.ID]
-		if known {
+		message, ok := m.rows.Known[row.ID]
+		if ok {
 			lines[i] = m.rows.columns.line(message)
 		}
 	}
 	missing := m.rows.pages.Total() - len(rows)
 	if m.All && missing > 0 {
-		note = display.Count(len(rows), "row", "rows") + " copied: " + display.Thousands(missing) + " more matches are not loaded"
+		note = display.Count(len(rows), "row", "rows") + " copied: " + display.Thousands(missing) +
+			" more matches are not loaded"
 	}
 	return strings.Join(lines, "\n"), note
 }

@@ -22,18 +22,18 @@ type names struct {
 
 // of returns the name of the subscriber of a message, false if it is unknown.
 func (n *names) of(m wire.Message) (string, bool) {
-	queue, known := n.queues.Known[m.SubscriptionID]
-	if known && queue.SubscriberName != "" {
+	queue, ok := n.queues.Known[m.SubscriptionID]
+	if ok && queue.SubscriberName != "" {
 		return queue.SubscriberName, true
 	}
-	name, known := n.Fetched[m.SubscriberID]
-	return name, known
+	name, ok := n.Fetched[m.SubscriberID]
+	return name, ok
 }
 
 // cell returns the name, or the shortened ID of a subscriber without one.
 func (n *names) cell(m wire.Message) grid.Cell {
-	name, known := n.of(m)
-	if !known {
+	name, ok := n.of(m)
+	if !ok {
 		return grid.Cell{Text: ui.ShortID(m.SubscriberID), Role: theme.Dim}
 	}
 	return grid.Cell{Text: name}
@@ -46,8 +46,8 @@ func (n *names) fetchMissing(s ui.Screen, list []wire.Message, then func()) tea.
 		return nil
 	}
 	n.requested = slices.ContainsFunc(list, func(m wire.Message) bool {
-		_, known := n.of(m)
-		return !known
+		_, ok := n.of(m)
+		return !ok
 	})
 	if !n.requested {
 		return nil

@@ -49,8 +49,8 @@ func next(m wire.Message, s *ui.Session) string {
 // paused reports whether delivery to the subscription is known to be disabled: a message
 // that is retried waits until it is enabled.
 func paused(m wire.Message, s *ui.Session) bool {
-	queue, known := s.Queues.Known[m.SubscriptionID]
-	return known && !queue.IsEnabled
+	queue, ok := s.Queues.Known[m.SubscriptionID]
+	return ok && !queue.IsEnabled
 }
 
 // nextLong returns the same with a reason.

@@ -110,9 +110,9 @@ func (o *outcome) request() tea.Cmd {
 // add counts the messages that have a result.
 func (o *outcome) add(list []wire.Message) {
 	for _, m := range list {
-		before, waits := o.pending[m.MessageID]
+		before, ok := o.pending[m.MessageID]
 		attempted := m.Status == delivered || m.Retries > before
-		if !waits || !attempted {
+		if !ok || !attempted {
 			continue
 		}
 		if m.Status == delivered {

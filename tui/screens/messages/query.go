@@ -98,7 +98,8 @@ func (q *query) filterBy(column string, m wire.Message, subscriber string) strin
 	case "HTTP":
 		return q.filterByResult(m)
 	default:
-		return "each message has a different " + strings.ToLower(column) + "; " + keymap.KeyFor(keymap.InMessages, keymap.FilterColumn) + " filters by a range"
+		return "each message has a different " + strings.ToLower(column) + "; " +
+			keymap.KeyFor(keymap.InMessages, keymap.FilterColumn) + " filters by a range"
 	}
 	return ""
 }
@@ -143,7 +144,7 @@ func (q *query) badges(queues *ui.Queues) []string {
 
 // scope returns the label of the subscription or subscriber, empty for all.
 func (q *query) scope(queues *ui.Queues) string {
-	if queue, known := queues.Known[q.Filter.Subscription]; known {
+	if queue, ok := queues.Known[q.Filter.Subscription]; ok {
 		return subscriptionLabel(queue.EventName, queue.URL)
 	}
 	return q.Filter.Label
@@ -176,7 +177,8 @@ func (q *query) blockedText(queues *ui.Queues) string {
 	if n == 0 {
 		return ""
 	}
-	return "   " + display.Thousands(n) + " more queued: " + keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
+	return "   " + display.Thousands(n) + " more queued: " +
+		keymap.KeyFor(keymap.InMessages, keymap.ProblemsOnly) + " shows them"
 }
 
 // command returns the whctl command for the same messages.

@@ -35,8 +35,8 @@ type changeTimes map[string]time.Time
 
 // recent reports whether the last change of a message is so new that it is marked.
 func (c changeTimes) recent(id string, now time.Time) bool {
-	changedAt, known := c[id]
-	return known && now.Sub(changedAt) < ChangedFor
+	changedAt, ok := c[id]
+	return ok && now.Sub(changedAt) < ChangedFor
 }
 
 // attempts formats the number of attempts and the maximum. Manual retries can exceed the
@@ -181,7 +181,8 @@ func (r *rows) newText() string {
 	case len(r.query.Filter.Conditions) > 0 || !r.query.newest():
 		return "   new messages: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows matches"
 	default:
-		return fmt.Sprintf("   new %s: %s shows them", display.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
+		return fmt.Sprintf("   new %s: %s shows them",
+			display.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
 	}
 }
 
@@ -189,7 +190,8 @@ func (r *rows) newText() string {
 // fetched now.
 func (r *rows) needFetch() bool {
 	wanted := r.due || len(r.unseen) > 0 && r.grid.Following()
-	return wanted && !r.session.Paused && !r.pages.Loading() && r.session.Now.Sub(r.fetchedAt) >= FollowInterval
+	isDue := r.session.Now.Sub(r.fetchedAt) >= FollowInterval
+	return wanted && isDue && !r.session.Paused && !r.pages.Loading()
 }
 
 // maxUnseen limits the number of new messages that are counted.
@@ -197,8 +199,8 @@ const maxUnseen = 100_000
 
 // change applies a change to the row of a message. New messages are counted.
 func (r *rows) change(c wire.MessageChange) {
-	m, known := r.Known[c.MessageID]
-	if !known || r.pages.Find(c.MessageID) < 0 {
+	m, ok := r.Known[c.MessageID]
+	if !ok || r.pages.Find(c.MessageID) < 0 {
 		canAppear := !c.Deleted && (c.Retries == 0 || r.query.Filter.Problems) && r.matches(c)
 		if canAppear && len(r.unseen) < maxUnseen {
 			r.unseen[c.MessageID] = struct{}{}

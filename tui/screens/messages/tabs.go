@@ -40,7 +40,7 @@ func messageTabNames() []string {
 type content struct {
 	session     *ui.Session
 	subscribers *names
-	width       int // of the lines in cells
+	width       int // width of the lines in cells
 	Message     wire.Message
 	MessageParts
 	loaded   bool   // the body is loaded
@@ -80,7 +80,8 @@ func (s *content) headerLines() []theme.Span {
 	}
 	lines := []theme.Span{{Text: "  " + t.Fit("URL", width, false) + s.address()}}
 	for _, h := range s.sentHeaders() {
-		lines = append(lines, theme.Span{Text: "  " + t.Fit(h.Name, width, false) + cmp.Or(h.Value, "generated for each attempt")})
+		lines = append(lines,
+			theme.Span{Text: "  " + t.Fit(h.Name, width, false) + cmp.Or(h.Value, "generated for each attempt")})
 	}
 	lines = append(lines, theme.Span{})
 	switch {
@@ -96,7 +97,8 @@ func (s *content) headerLines() []theme.Span {
 			Role: theme.Dim,
 		})
 	}
-	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.Message.SubscriberID)}, theme.Span{Text: "  SubscriptionID      " + s.Message.SubscriptionID}, s.revealHint())
+	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.Message.SubscriberID)},
+		theme.Span{Text: "  SubscriptionID      " + s.Message.SubscriptionID}, s.revealHint())
 }
 
 func (s *content) revealHint() theme.Span {
@@ -104,7 +106,8 @@ func (s *content) revealHint() theme.Span {
 		return theme.Span{Text: "  v hides them again", Role: theme.Dim}
 	}
 	return theme.Span{
-		Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) + " shows the SubscriberID and the query string of the URL",
+		Text: "  " + keymap.KeyFor(keymap.InMessage, keymap.Reveal) +
+			" shows the SubscriberID and the query string of the URL",
 		Role: theme.Dim,
 	}
 }
@@ -130,7 +133,7 @@ func (s *content) address() string {
 // masked unless it is revealed.
 func (s *content) subscriberText() string {
 	id := s.secret(s.Message.SubscriberID)
-	if name, known := s.subscribers.of(s.Message); known {
+	if name, ok := s.subscribers.of(s.Message); ok {
 		return "subscriber " + name + " " + id
 	}
 	return "subscriber " + id
@@ -147,7 +150,8 @@ func (s *content) responses() []theme.Span {
 		}
 		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Role: theme.Breadcrumb},
 			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
-			theme.Span{Text: "    ended    " + s.session.TimeOfDay(time.Time(r.LastSavedDateTime)) + ", took " + ui.DurationText(r.Duration)})
+			theme.Span{Text: "    ended    " + s.session.TimeOfDay(time.Time(r.LastSavedDateTime)) +
+				", took " + ui.DurationText(r.Duration)})
 		lines = append(lines, s.responseText(r)...)
 		lines = append(lines, theme.Span{})
 	}
@@ -227,7 +231,8 @@ func (s *content) attemptColumns() attemptColumns {
 // attempts lists the attempts and the next attempt.
 func (s *content) attempts() []theme.Span {
 	t, c := s.session.Theme, s.attemptColumns()
-	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) + t.Fit("took", durationWidth, true)
+	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) +
+		t.Fit("took", durationWidth, true)
 	if c.response > 0 {
 		title += "   response"
 	}
@@ -238,7 +243,10 @@ func (s *content) attempts() []theme.Span {
 		if r.Status == 1 {
 			role = theme.Success
 		}
-		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo, t.Fit(s.session.TimeText(time.Time(r.LastSavedDateTime)), c.when, false), t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false), t.Fit(ui.DurationText(r.Duration), durationWidth, true))
+		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo,
+			t.Fit(s.session.TimeText(time.Time(r.LastSavedDateTime)), c.when, false),
+			t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false),
+			t.Fit(ui.DurationText(r.Duration), durationWidth, true))
 		if line := ui.FirstLine(r); c.response > 0 && line != "" {
 			shown := line
 			if line == before {

@@ -227,10 +227,14 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 // Set changes the contents of a field.
 func (b Bill) Set(field client.BillField, contents string, f *ui.Form) tea.Cmd {
 	var value *wire.CustomFieldValue
-	return b.Host.Change(ui.Change{Name: "change of " + field.SettingID, Do: func(ctx context.Context, c *client.Client) (err error) {
-		value, err = c.SetBillValue(ctx, field, contents)
-		return err
-	}, OnDone: func(err error) { b.Changed(field, value, err, f) }})
+	return b.Host.Change(ui.Change{
+		Name: "change of " + field.SettingID,
+		Do: func(ctx context.Context, c *client.Client) (err error) {
+			value, err = c.SetBillValue(ctx, field, contents)
+			return err
+		},
+		OnDone: func(err error) { b.Changed(field, value, err, f) },
+	})
 }
 
 // Changed shows the result of a change.

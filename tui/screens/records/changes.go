@@ -151,7 +151,11 @@ func (s *Changes) onFetched(page *client.ChangePage, err error) tea.Cmd {
 }
 
 // opRoles are the roles of operations.
-var opRoles = map[string]theme.Role{wire.OpCreated: theme.Success, wire.OpUpdated: theme.Warning, wire.OpDeleted: theme.Failure}
+var opRoles = map[string]theme.Role{
+	wire.OpCreated: theme.Success,
+	wire.OpUpdated: theme.Warning,
+	wire.OpDeleted: theme.Failure,
+}
 
 func (s *Changes) fill() {
 	var rows []*grid.Row
@@ -189,7 +193,7 @@ func changedFields(c wire.Change) string {
 	_, _ = json.Unmarshal(c.Before, &before), json.Unmarshal(c.Record, &after) // unknown values are left out
 	for _, field := range c.Changed {
 		text := fmt.Sprintf("%s %s", field, after[field])
-		if old, known := before[field]; known {
+		if old, ok := before[field]; ok {
 			text = fmt.Sprintf("%s %s -> %s", field, old, after[field])
 		}
 		texts = append(texts, text)

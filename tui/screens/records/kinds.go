@@ -24,7 +24,7 @@ import (
 // Kinds is the list of record kinds by area, with the number of records of those in view.
 type Kinds struct {
 	browse.SearchTable
-	registry *record.Registry // of all
+	registry *record.Registry // registry of all kinds
 	all      []*record.Kind
 	shown    []*record.Kind // in the order of rows
 	counts   *counts
@@ -32,7 +32,7 @@ type Kinds struct {
 
 // counts has the numbers of records.
 type counts struct {
-	totals  map[string]string // by kind; empty while they are counted
+	totals  map[string]string // keyed by kind; empty while they are counted
 	pending int               // number of kinds that are counted
 }
 
@@ -116,7 +116,7 @@ func (k *Kinds) count() tea.Cmd {
 	var cmds []tea.Cmd
 	for first, last := k.Grid.Window(); first <= last; first++ {
 		kind := k.shown[first]
-		if _, counted := n.totals[kind.Name]; counted {
+		if _, ok := n.totals[kind.Name]; ok {
 			continue
 		}
 		n.totals[kind.Name] = ""

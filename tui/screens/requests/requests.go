@@ -23,8 +23,12 @@ func New(h ui.Host) *browse.Browser { return NewRows(h, "Requests") }
 func NewRows(h ui.Host, name string) *browse.Browser {
 	kind, _ := record.System().Lookup(Kind)
 	return browse.New(h, kind, nil, browse.Options{
-		Name: name, Scopes: []keymap.Scope{keymap.InRequests}, Command: "whctl requests list", NewestFirst: true, Paint: paint,
-		Problem: client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}},
+		Name:        name,
+		Scopes:      []keymap.Scope{keymap.InRequests},
+		Command:     "whctl requests list",
+		NewestFirst: true,
+		Paint:       paint,
+		Problem:     client.Filter{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{"400"}},
 		DefaultFields: []string{
 			"StatusCode", "HttpMethod", "PathInfo", "RequestDuration", "UserAuthId", "DateTime", "IpAddress",
 		},

@@ -55,7 +55,10 @@ func pollAfter(s ui.Poller) func(error) tea.Cmd {
 }
 
 // act runs the action of a key on a subscription.
-func act(s subscriptionOwner, subscriber wire.Subscriber, subscription wire.Subscription, action keymap.Action) tea.Cmd {
+func act(
+	s subscriptionOwner, subscriber wire.Subscriber, subscription wire.Subscription,
+	action keymap.Action,
+) tea.Cmd {
 	h := s.Common().Host
 	switch action {
 	case keymap.Open:
@@ -100,7 +103,7 @@ type impact struct {
 	subscription  *wire.Subscription // nil if the subscriber is deleted
 	subscriptions int
 	messages      int
-	pending       int // of them
+	pending       int // how many of them are pending
 	err           error
 }
 
@@ -122,7 +125,9 @@ func confirmDelete(s Polling, subscriber wire.Subscriber, subscription *wire.Sub
 	})
 }
 
-func countImpact(ctx context.Context, c *client.Client, subscriber wire.Subscriber, subscription *wire.Subscription) (impact, error) {
+func countImpact(
+	ctx context.Context, c *client.Client, subscriber wire.Subscriber, subscription *wire.Subscription,
+) (impact, error) {
 	i := impact{subscriber: subscriber, subscription: subscription}
 	members := url.Values{"SubscriberID": {subscriber.RecID}, "Take": {"0"}, "Include": {"Total"}}
 	if subscription != nil {
@@ -210,7 +215,8 @@ func (i impact) lines() []string {
 		return []string{"It has no subscriptions."}
 	}
 	if i.messages == 0 {
-		empty := display.Count(i.subscriptions, "subscription without messages is", "subscriptions without messages are")
+		empty := display.Count(i.subscriptions, "subscription without messages is",
+			"subscriptions without messages are")
 		return []string{"Its " + empty + " deleted too."}
 	}
 	subscriptions := display.Count(i.subscriptions, "subscription", "subscriptions")

@@ -48,7 +48,10 @@ func ChangeForm(s subscriptionOwner, subscriber wire.Subscriber, subscription wi
 }
 
 // ChangeSubscription changes a subscription and, with try, sends it a test message.
-func ChangeSubscription(s subscriptionOwner, f *ui.Form, subscription wire.Subscription, request wire.SubscriptionRequest, try bool) tea.Cmd {
+func ChangeSubscription(
+	s subscriptionOwner, f *ui.Form, subscription wire.Subscription, request wire.SubscriptionRequest,
+	try bool,
+) tea.Cmd {
 	h := s.Common().Host
 	name := "change of " + subscription.EventName
 	var changed *wire.Subscription

@@ -82,14 +82,14 @@ func subscriptionCells(subscription wire.Subscription, state grid.Cell, s *ui.Se
 	} else if subscription.OrderedByKey {
 		order = ByKey
 	}
-	queue, known := s.Queues.Get(subscription.RecID)
-	failed := numberCell(queue.Failed+queue.GivenUp, known)
+	queue, ok := s.Queues.Get(subscription.RecID)
+	failed := numberCell(queue.Failed+queue.GivenUp, ok)
 	if queue.Failed+queue.GivenUp > 0 {
 		failed.Role = theme.Failure
 	}
 	return []grid.Cell{
 		{Text: subscription.EventName}, {Text: ui.ShortURL(subscription.URL)}, state,
-		numberCell(queue.Delivered, known), failed, numberCell(queue.Pending, known), {Text: order}, {Text: headerNames(subscription)},
+		numberCell(queue.Delivered, ok), failed, numberCell(queue.Pending, ok), {Text: order}, {Text: headerNames(subscription)},
 	}
 }
 
@@ -140,19 +140,20 @@ func stateCell(subscription wire.Subscription, s *ui.Session) grid.Cell {
 // problemText returns the reason why messages of a subscription are not delivered,
 // empty if there is no problem.
 func problemText(subscription wire.Subscription, s *ui.Session) string {
-	queue, known := s.Queues.Known[subscription.RecID]
+	queue, ok := s.Queues.Known[subscription.RecID]
 	since := time.Time(queue.FailingSince)
 	switch {
 	case !subscription.IsEnabled && subscription.DisabledReason != "":
 		return "disabled: " + subscription.DisabledReason
 	case !subscription.IsEnabled:
 		return "disabled manually: messages stay queued"
-	case known && !queue.IsEnabled:
+	case ok && !queue.IsEnabled:
 		return "the subscriber is disabled: messages stay queued"
 	case queue.Breaker == wire.BreakerOpen:
 		return display.BreakerOpen(lastFailure(queue), s.TimeUntil(time.Time(queue.NextProbeDateTime)))
 	case !time.Time(queue.WaitUntilDateTime).IsZero():
-		return "waiting (Retry-After)" + afterComma(lastFailure(queue)) + "; next attempt " + ui.Soon(s.TimeUntil(time.Time(queue.WaitUntilDateTime)))
+		return "waiting (Retry-After)" + afterComma(lastFailure(queue)) + "; next attempt " +
+			ui.Soon(s.TimeUntil(time.Time(queue.WaitUntilDateTime)))
 	case !since.IsZero():
 		return "failing for " + ui.Age(s.Since(since)) + afterComma(lastFailure(queue))
 	}

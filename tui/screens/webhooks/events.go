@@ -42,7 +42,7 @@ type Events struct {
 type eventList struct {
 	list          []wire.Event
 	subscriptions []wire.Subscription
-	names         map[string]string    // of subscribers by ID
+	names         map[string]string    // names of subscribers by ID
 	last          map[string]time.Time // last occurrence by event
 	sampled       int                  // number of messages that last is based on
 }
@@ -264,7 +264,7 @@ func (e *Events) NewForm(event string) ui.Overlay {
 // FindSubscriber returns the ID of the subscriber with a name, an ID or a short ID.
 // An ambiguous name is an error.
 func (e *Events) FindSubscriber(text string) (id string, err error) {
-	if _, known := e.names[text]; known {
+	if _, ok := e.names[text]; ok {
 		return text, nil
 	}
 	var found, ends []string
@@ -279,7 +279,8 @@ func (e *Events) FindSubscriber(text string) (id string, err error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", fmt.Errorf("%d subscribers have this name; enter an ID or short ID: %s", len(found), strings.Join(ends, " or "))
+	return "", fmt.Errorf("%d subscribers have this name; enter an ID or short ID: %s",
+		len(found), strings.Join(ends, " or "))
 }
 
 // displayName returns the name of a subscriber, with its short ID if the name is

@@ -35,10 +35,12 @@ func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	event.Suggest = func(text string) []ui.Suggestion { return pickEvents(text, unpublished(f.Session.Events)) }
 	f.Add("URL", "URL", s.URL, "must be reachable from the service host")
 	headers := addHeaders(f, record.Texts(s.Headers, func(h wire.Header) string { return h.Name }))
-	ordered := f.Add(orderedField, "Ordered", No, "yes: each message waits for the previous one; by key: for the previous one with its key")
+	ordered := f.Add(orderedField, "Ordered", No,
+		"yes: each message waits for the previous one; by key: for the previous one with its key")
 	ordered.Options = []string{No, Yes, ByKey}
 	ordered.Set(orderOf(s))
-	f.Add(ScheduleField, "Schedule", shortSchedule(s.RetrySchedule), "delays between attempts, such as 5s, 30s, 2m; empty for the default schedule")
+	f.Add(ScheduleField, "Schedule", shortSchedule(s.RetrySchedule),
+		"delays between attempts, such as 5s, 30s, 2m; empty for the default schedule")
 	addWhere(f, event, s.Where)
 	return headers
 }
@@ -61,7 +63,9 @@ func shortSchedule(schedule string) string {
 
 // SubscriptionForm returns the form for a new subscription. subscriberID returns the
 // subscriber ID for the form values.
-func SubscriptionForm(s Polling, title, event string, subscriberID func(values map[string]string) (id string, err error)) *ui.Form {
+func SubscriptionForm(
+	s Polling, title, event string, subscriberID func(values map[string]string) (id string, err error),
+) *ui.Form {
 	f := ui.NewForm(s.Common().Host, title, "create")
 	f.CanTest = true
 	headers := SubscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})

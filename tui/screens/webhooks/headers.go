@@ -20,7 +20,7 @@ const (
 type headerLines struct {
 	Form  *ui.Form
 	pairs []headerPair
-	names []string // of the stored headers; the service does not return their values
+	names []string // names of the stored headers; the service does not return their values
 }
 
 type headerPair struct{ name, value *ui.Field }

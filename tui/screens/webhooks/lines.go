@@ -107,8 +107,8 @@ var orderTexts = map[string]string{
 
 // deliveries returns the lines with the delivery statistics.
 func (s *Subscription) deliveries() []detailLine {
-	queue, known := s.Session.Queues.Get(s.One.RecID)
-	if !known {
+	queue, ok := s.Session.Queues.Get(s.One.RecID)
+	if !ok {
 		return []detailLine{{"Deliveries", strings.Repeat(s.Session.Theme.Loading, 3), theme.Dim}}
 	}
 	attempts := fmt.Sprintf("%s delivered, %s, %s", display.Thousands(queue.Delivered),

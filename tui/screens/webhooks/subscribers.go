@@ -94,7 +94,8 @@ func (s *Subscribers) Status() string {
 		return "no subscribers; press n to add one"
 	}
 	if s.total > len(s.List) {
-		return s.Grid.PositionText() + fmt.Sprintf("   the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
+		return s.Grid.PositionText() +
+			fmt.Sprintf("   the first %s of %s", display.Thousands(len(s.List)), display.Thousands(s.total))
 	}
 	return s.Grid.PositionText()
 }
@@ -125,13 +126,13 @@ func (s *Subscribers) fill() {
 			continue
 		}
 		subscriptions := int64(s.subscriptionCounts[subscriber.RecID])
-		waiting, known := s.Session.Queues.PendingOf(subscriber.RecID)
+		waiting, ok := s.Session.Queues.PendingOf(subscriber.RecID)
 		rows = append(rows, &grid.Row{ID: subscriber.RecID, Cells: s.columns.cells(
 			grid.Cell{Text: subscriber.Name},
 			grid.Cell{Text: ui.ShortID(subscriber.RecID), Role: theme.Dim},
 			state,
 			numberCell(subscriptions, s.subscriptionCounts != nil),
-			numberCell(waiting, known),
+			numberCell(waiting, ok),
 		)})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
@@ -210,7 +211,9 @@ func (s *Subscribers) NewForm() ui.Overlay {
 // ChangeForm returns the form that renames a subscriber.
 func (s *Subscribers) ChangeForm(subscriber wire.Subscriber) ui.Overlay {
 	f := ui.NewForm(s.Host, "Change "+subscriber.Name, "change")
-	f.Add("Name", "Name", subscriber.Name, "the SubscriberID does not change; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+" enables or disables the subscriber")
+	f.Add("Name", "Name", subscriber.Name,
+		"the SubscriberID does not change; "+keymap.KeyFor(keymap.InSubscribers, keymap.ToggleEnabled)+
+			" enables or disables the subscriber")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
 		switch name {
@@ -229,7 +232,9 @@ func (s *Subscribers) ChangeForm(subscriber wire.Subscriber) ui.Overlay {
 }
 
 // save creates or changes a subscriber with the values of a form.
-func (s *Subscribers) save(f *ui.Form, name string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error)) tea.Cmd {
+func (s *Subscribers) save(
+	f *ui.Form, name string, do func(ctx context.Context, c *client.Client) (*wire.Subscriber, error),
+) tea.Cmd {
 	var saved *wire.Subscriber
 	return s.Host.Change(ui.Change{
 		Screen: s,
@@ -272,7 +277,7 @@ func (s *Subscribers) Replace(subscriber wire.Subscriber) {
 type subscriberList struct {
 	list          []wire.Subscriber
 	total         int
-	subscriptions map[string]int // by subscriber ID; nil if unknown
+	subscriptions map[string]int // keyed by subscriber ID; nil if unknown
 }
 
 // fetchSubscribers fetches the subscribers and their counts. If the subscriptions
@@ -335,7 +340,8 @@ func (s *Subscribers) View() string {
 	}
 	right := strings.Repeat(strings.Repeat(" ", s.Width-splitLeftWidth-1)+"\n", s.Height)
 	if s.detail != nil {
-		right = s.Session.Theme.Dimmed(strings.Replace(s.detail.Table.View(), " "+s.Session.Theme.Pointer+" ", "   ", 1))
+		right = s.Session.Theme.Dimmed(strings.Replace(s.detail.Table.View(),
+			" "+s.Session.Theme.Pointer+" ", "   ", 1))
 	}
 	return s.Session.Theme.SideBySide(s.Grid.View(), right)
 }

@@ -193,7 +193,8 @@ func (s *Subscriptions) fill() {
 
 // Replace updates a subscription of the list.
 func (s *Subscriptions) Replace(subscription wire.Subscription) {
-	if i := slices.IndexFunc(s.List, func(old wire.Subscription) bool { return old.RecID == subscription.RecID }); i >= 0 {
+	isOld := func(old wire.Subscription) bool { return old.RecID == subscription.RecID }
+	if i := slices.IndexFunc(s.List, isOld); i >= 0 {
 		s.List[i] = subscription
 		s.fill()
 	}
@@ -201,7 +202,9 @@ func (s *Subscriptions) Replace(subscription wire.Subscription) {
 
 // Selected returns the selected subscription, false if there is none.
 func (s *Subscriptions) Selected() (wire.Subscription, bool) {
-	return browse.SelectedItem(&s.Table, s.List, func(subscription wire.Subscription) string { return subscription.RecID })
+	return browse.SelectedItem(&s.Table, s.List, func(subscription wire.Subscription) string {
+		return subscription.RecID
+	})
 }
 
 func (s *Subscriptions) Do(b keymap.Binding) tea.Cmd {

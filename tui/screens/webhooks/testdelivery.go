@@ -86,15 +86,19 @@ func confirmTest(h ui.Host, subscription wire.Subscription) {
 // TestSubscription sends a test message.
 func TestSubscription(h ui.Host, subscription wire.Subscription) tea.Cmd {
 	var t *acceptedTest
-	return h.Change(ui.Change{Name: "test of " + subscription.EventName, Do: func(ctx context.Context, c *client.Client) error {
-		t = sendTest(ctx, c, &subscription)
-		return t.err
-	}, OnDone: func(err error) {
-		if err != nil {
-			t = &acceptedTest{err: err}
-		}
-		startTest(h, subscription, t, "", nil)
-	}})
+	return h.Change(ui.Change{
+		Name: "test of " + subscription.EventName,
+		Do: func(ctx context.Context, c *client.Client) error {
+			t = sendTest(ctx, c, &subscription)
+			return t.err
+		},
+		OnDone: func(err error) {
+			if err != nil {
+				t = &acceptedTest{err: err}
+			}
+			startTest(h, subscription, t, "", nil)
+		},
+	})
 }
 
 // startTest waits for the result of a test message and shows it in a
@@ -144,7 +148,9 @@ func (t *testDelivery) fetch() tea.Cmd {
 
 // firstAttempt returns the first attempt of a message and the message after it,
 // or nil if there was no attempt yet.
-func firstAttempt(ctx context.Context, c *client.Client, subscriber, id string) (attempt *wire.MessageResponse, message *wire.Message, err error) {
+func firstAttempt(
+	ctx context.Context, c *client.Client, subscriber, id string,
+) (attempt *wire.MessageResponse, message *wire.Message, err error) {
 	attempts, err := c.MessageResponses(ctx, subscriber, url.Values{
 		"MessageID": {id},
 		"Fields":    {"Status,HTTPCode,Message,Duration,LastSavedDateTime"},
@@ -232,7 +238,9 @@ func (t *testDelivery) Tick() tea.Cmd {
 // timeoutText describes a test message that has no result at the timeout.
 func (t *testDelivery) timeoutText() string {
 	if t.session.Queues.BreakerOpen(t.subscription.RecID) {
-		return "message queued, " + display.BreakerOpen("", t.session.TimeUntil(time.Time(t.session.Queues.Known[t.subscription.RecID].NextProbeDateTime)))
+		return "message queued, " +
+			display.BreakerOpen("",
+				t.session.TimeUntil(time.Time(t.session.Queues.Known[t.subscription.RecID].NextProbeDateTime)))
 	}
 	return "no response after " + ui.Age(testTimeout) + "; see the message in Messages"
 }

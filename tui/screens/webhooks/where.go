@@ -17,7 +17,8 @@ const gap = "  "
 
 // addWhere adds the field of a condition on the events that another field names.
 func addWhere(f *ui.Form, event *ui.Field, where json.RawMessage) {
-	condition := f.Add(WhereField, "Condition", string(where), "such as Status: 1 -> 2 or CreditLimit > 1000, several separated by two blanks, or JSON; empty for all events")
+	condition := f.Add(WhereField, "Condition", string(where),
+		"such as Status: 1 -> 2 or CreditLimit > 1000, several separated by two blanks, or JSON; empty for all events")
 	condition.Check = func() string {
 		if _, err := readWhere(f.HostSession, event.Text(), condition.Text()); f.Session.Events != nil && err != nil {
 			return err.Error()
@@ -40,7 +41,7 @@ func readWhere(s ui.HostSession, pattern, text string) (json.RawMessage, error) 
 // whereReader returns the reader of conditions on the events that match a pattern.
 func whereReader(s ui.HostSession, pattern string) filter.WhereReader {
 	r := filter.WhereReader{Reader: filter.Reader{Now: s.Session.Now}}
-	if kind, known := s.Session.Registry.Lookup(filter.KindOf(s.Session.Events, pattern)); known {
+	if kind, ok := s.Session.Registry.Lookup(filter.KindOf(s.Session.Events, pattern)); ok {
 		r.Kind = kind
 	}
 	return r
