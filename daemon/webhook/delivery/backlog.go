@@ -23,7 +23,7 @@ type backlogCounter struct {
 
 	mu        sync.Mutex
 	open      stats.BacklogCount
-	err       error         // of the last count, nil if it succeeded
+	err       error         // error of the last count, nil if it succeeded
 	countedAt time.Time     // end of the last count, by the local clock
 	took      time.Duration // duration of the last count
 	done      chan struct{} // closed and replaced when a count ends
@@ -31,7 +31,9 @@ type backlogCounter struct {
 
 // last returns the last count, whether it is fresh enough for an age, and a channel
 // that is closed when the next count ends.
-func (c *backlogCounter) last(age time.Duration) (count stats.BacklogCount, fresh bool, next <-chan struct{}, err error) {
+func (c *backlogCounter) last(
+	age time.Duration,
+) (count stats.BacklogCount, fresh bool, next <-chan struct{}, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	fresh = !c.countedAt.IsZero() && time.Since(c.countedAt) < max(age, backlogMaxAge, backlogCostFactor*c.took)

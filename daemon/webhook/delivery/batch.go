@@ -12,7 +12,7 @@ import (
 // batch is the work of one write.
 type batch struct {
 	publications []*publication
-	group        *group // of changes, nil for none
+	group        *group // group of changes, nil for none
 	results      []webhook.AttemptResult
 	disabled     []Disabled
 	notices      []*publication // events for disabled

@@ -19,14 +19,14 @@ const messageCost = 1024
 // once, regardless of the number of messages in memory that refer to it. The lock of
 // the queueSet guards it.
 type budget struct {
-	slots                   slots // of all tiers
+	slots                   slots // slots of all tiers
 	tiers                   [2]tier
-	replays                 tier                       // of queues without an order: it has no memory of its own
+	replays                 tier                       // tier of queues without an order: it has no memory of its own
 	nextReplay              time.Time                  // the next time that no queue has reserved for a replay
 	events                  map[int64]*heldEvent       // events in memory, by ID
 	messages                map[*webhook.Message]*tier // messages in memory, with the tier they count for
-	sequences, maxSequences int                        // of all queues
-	maxOfQueue              int                        // sequences of one queue
+	sequences, maxSequences int                        // number of sequences of all queues, and its limit
+	maxOfQueue              int                        // limit of the sequences of one queue
 
 	refill chan struct{} // buffered; signals that a queue needs a page, or that memory became free that one waits for
 }

@@ -12,8 +12,8 @@ import (
 // of them or none.
 type Captured struct {
 	Kind    string
-	Fence   int64            // of the kind's capture
-	Known   condition.Change // of all of these changes
+	Fence   int64            // fence of the kind's capture
+	Known   condition.Change // facts known about all of these changes
 	Changes []CapturedChange
 	AddedAt time.Time // set by PublishCaptured
 }

@@ -23,7 +23,7 @@ type core struct {
 type readiness struct {
 	mu          sync.Mutex
 	unavailable error // why messages are not delivered, nil if they are
-	failure     error // of the last write, nil if it succeeded
+	failure     error // error of the last write, nil if it succeeded
 	failedAt    time.Time
 }
 
@@ -89,5 +89,6 @@ func (r *readiness) Ready() error {
 	if time.Since(r.failedAt) > writeFailureTTL && !errors.Is(r.failure, ErrDamaged) {
 		return nil
 	}
-	return fault.Wrap(r.failure, fault.Unavailable, "the last events could not be stored: %s", fault.From(r.failure).Message)
+	return fault.Wrap(r.failure, fault.Unavailable, "the last events could not be stored: %s",
+		fault.From(r.failure).Message)
 }

@@ -35,7 +35,7 @@ type attempt struct {
 	probe    bool                  // it shows whether a pause is over
 	withheld bool                  // the owner of the subscription may not read the event
 	began    time.Time
-	element  *list.Element // of the running attempts
+	element  *list.Element // element of the running attempts
 	ctx      context.Context
 	cancel   context.CancelFunc
 }

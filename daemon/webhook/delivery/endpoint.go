@@ -19,7 +19,7 @@ type endpoint struct {
 	retryAt   time.Time // end of a wait requested by Retry-After; zero for never
 	excuse    excuse
 	inFlight  int // attempts in flight
-	replaying int // of these, replays of a queue without an order
+	replaying int // how many of these are replays of a queue without an order
 	daemons   int // number of daemons that send to the endpoint
 }
 
@@ -111,7 +111,7 @@ const maxProbeInterval = 10 * time.Minute
 // at each step of the schedule as a probe; the others are queued and use no attempts.
 type breaker struct {
 	failures int // consecutive
-	step     int // of the schedule, while open
+	step     int // step of the schedule, while open
 	probe    time.Time
 }
 

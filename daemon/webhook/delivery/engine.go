@@ -34,7 +34,7 @@ type Engine struct {
 	retargeter *retargeter
 	janitor    *janitor
 
-	cancel context.CancelFunc // of all loops; nil before Start
+	cancel context.CancelFunc // ends the contexts of all loops; nil before Start
 	tasks  sync.WaitGroup     // loops
 }
 
@@ -176,7 +176,8 @@ func (e *Engine) followClock(ctx context.Context) {
 		current, shift, err := e.core.clock.follow(ctx, e.Store)
 		e.queues.setClock(current)
 		if shift >= clockInterval {
-			e.Log.Warn("the clock was set forward, or the machine was suspended", "by", shift.Round(time.Second).String())
+			e.Log.Warn("the clock was set forward, or the machine was suspended",
+				"by", shift.Round(time.Second).String())
 		}
 		if shift <= -clockInterval {
 			e.Log.Warn("the clock was set back; until a restart, events and attempts are stored with times ahead of the clock",
@@ -211,8 +212,8 @@ func (e *Engine) Stop(ctx context.Context) error {
 	e.dispatcher.disableChecks.Wait()
 
 	end := time.Now().Add(releaseTimeout)
-	graceEnd, limited := ctx.Deadline()
-	if limited && graceEnd.After(end) {
+	graceEnd, ok := ctx.Deadline()
+	if ok && graceEnd.After(end) {
 		end = graceEnd
 	}
 	release, cancel := context.WithDeadline(context.WithoutCancel(ctx), end)
@@ -381,7 +382,8 @@ func (e *Engine) Problems() []string {
 		limit := e.AttemptTimeout() + overdueTolerance
 		if oldest := e.dispatcher.oldestAttempt(); oldest > limit {
 			problems = append(problems, fmt.Sprintf(
-				"a delivery attempt has been running for %s, longer than webhooks.attempt_timeout", oldest.Round(time.Second)))
+				"a delivery attempt has been running for %s, longer than webhooks.attempt_timeout",
+				oldest.Round(time.Second)))
 		}
 	}
 	if e.Overdue == nil {

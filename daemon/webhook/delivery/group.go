@@ -5,8 +5,8 @@ import "github.com/bizhook/whd/daemon/webhook"
 // group is a group of changes that is waiting to be written.
 type group struct {
 	*Captured
-	events  []*publication // of the changes that raise one
-	indexes []int          // of these changes
+	events  []*publication // events of the changes that raise one
+	indexes []int          // indexes of these changes
 	done    chan error     // buffered
 }
 

@@ -37,8 +37,8 @@ type pending struct {
 	mu        sync.Mutex
 	closed    bool
 	waiting   []*publication
-	bytes     int       // of waiting
-	published time.Time // of the last event
+	bytes     int       // size of waiting
+	published time.Time // time of the last event
 	groups    []*group
 	overfull  bool // the last batch was: the next one has no group
 	results   []webhook.AttemptResult

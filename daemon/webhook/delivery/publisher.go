@@ -76,7 +76,9 @@ func (p *publisher) Posting() bool { return time.Since(p.core.pending.lastPublis
 
 // SendTest sends a message to one subscription regardless of its pattern. It returns
 // the message, as stored, once it is durable; attempts run in the background.
-func (p *publisher) SendTest(ctx context.Context, subscription int64, name string, body []byte) (*webhook.Message, error) {
+func (p *publisher) SendTest(
+	ctx context.Context, subscription int64, name string, body []byte,
+) (*webhook.Message, error) {
 	event := newPublication(Post{Name: name, Body: body}, p.core.Now())
 	event.target = subscription
 	r, err := p.publish(ctx, event)
@@ -123,7 +125,9 @@ var errKeyReused = fault.New(fault.Conflict, "The Idempotency-Key was used for a
 // under the same key returns the receipt of the first call with replayed true, and
 // another event returns a Conflict fault. former is the form of the key in earlier versions: an
 // event that one of them has published is not published a second time after an upgrade.
-func (p *publisher) PublishOnce(ctx context.Context, e Post, key, former string) (r wire.EventReceipt, replayed bool, err error) {
+func (p *publisher) PublishOnce(
+	ctx context.Context, e Post, key, former string,
+) (r wire.EventReceipt, replayed bool, err error) {
 	k := keyOf(e, key, p.core.Now())
 	unlock, err := p.keys.lock(ctx, k.Hash)
 	if err != nil {

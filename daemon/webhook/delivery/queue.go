@@ -16,26 +16,27 @@ const (
 // queue holds one subscription's messages in memory, the state of its endpoint, and the
 // position up to which the store was read. The lock of the queueSet guards it.
 type queue struct {
-	id               int64
-	subscriber       string                // GUID
-	sub              *webhook.Subscription // nil once it was deleted
-	budget           *budget
-	window           window
-	endpoint         *endpoint                  // replaced when the URL changes; attempts at the old URL keep theirs
-	unsettled        map[int64]*webhook.Message // in flight, or not yet written
-	stale            map[int64]bool             // subset of unsettled that may have been deleted
-	cursors          cursors                    // of messages that are no replays, or of all in a queue with an order
-	settledSinceRead map[int64]bool             // messages settled since the current page was requested; nil if none is
-	outdated         bool                       // the page that is being read may be outdated
-	shared           bool                       // other daemons may add messages
-	isReady          bool                       // listed in a tier's rotation
-	needsRefill      bool                       // waiting for a page
-	paused           bool                       // reads nothing while it has a fresh message: other queues need the memory
-	blockedUntil     time.Time                  // an ordered queue reads nothing before: its first message is due then
-	sequences        sequences                  // of a queue that is ordered by key
-	replays          replays                    // of a queue without an order
-	requests         requests                   // of a queue without an order
-	holds            int                        // operations during which a queue with an order sends nothing
+	id         int64
+	subscriber string                // GUID
+	sub        *webhook.Subscription // nil once it was deleted
+	budget     *budget
+	window     window
+	endpoint   *endpoint                  // replaced when the URL changes; attempts at the old URL keep theirs
+	unsettled  map[int64]*webhook.Message // in flight, or not yet written
+	stale      map[int64]bool             // subset of unsettled that may have been deleted
+	// cursors of messages that are no replays, or of all in a queue with an order
+	cursors          cursors
+	settledSinceRead map[int64]bool // messages settled since the current page was requested; nil if none is
+	outdated         bool           // the page that is being read may be outdated
+	shared           bool           // other daemons may add messages
+	isReady          bool           // listed in a tier's rotation
+	needsRefill      bool           // waiting for a page
+	paused           bool           // reads nothing while it has a fresh message: other queues need the memory
+	blockedUntil     time.Time      // an ordered queue reads nothing before: its first message is due then
+	sequences        sequences      // sequences of a queue that is ordered by key
+	replays          replays        // replays of a queue without an order
+	requests         requests       // requested messages of a queue without an order
+	holds            int            // operations during which a queue with an order sends nothing
 	timer            *time.Timer
 }
 

@@ -25,7 +25,7 @@ type queueSet struct {
 	snapshot atomic.Pointer[webhook.Snapshot] // the subscriptions; changed with the lock held
 
 	mu      sync.Mutex
-	byID    map[int64]*queue // by subscription
+	byID    map[int64]*queue // keyed by subscription
 	budget  *budget
 	leases  leases
 	daemons int       // number of daemons that share the store

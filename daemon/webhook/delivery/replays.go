@@ -18,7 +18,7 @@ type replays struct {
 	messages []*webhook.Message // in memory, in the order in which they were read
 	cursors  cursors
 	isReady  bool       // listed in the rotation of replays
-	nextTurn replayTurn // of the next replay, also of one with an order
+	nextTurn replayTurn // turn of the next replay, also of one with an order
 }
 
 const (

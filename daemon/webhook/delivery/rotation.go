@@ -6,7 +6,7 @@ import "slices"
 // subscriber. A subscriber with many queues therefore gets as many turns as one with a single
 // queue.
 type rotation struct {
-	turns        []*subscriberQueues // of subscribers with queues, in order
+	turns        []*subscriberQueues // turns of subscribers with queues, in order
 	bySubscriber map[string]*subscriberQueues
 }
 

@@ -32,7 +32,7 @@ type sequence struct {
 	behind     []*webhook.Message // that follow it, in memory
 	storedFrom int64              // ID from which on messages are only in the store; 0 if there are none
 	added      int64              // lowest ID left to the store while messages of the sequence are read; 0 for none
-	due        time.Time          // of the first message if it is only in the store
+	due        time.Time          // due time of the first message if it is only in the store
 }
 
 // sequences are those of a queue that is ordered by key.

@@ -141,9 +141,10 @@ type Config struct {
 
 	Rules func() webhook.Rules // for captured events: called for each, and every rightsInterval; nil for none
 
-	EventName      func(name string) (string, error) // returns the name of an event that may be posted in canonical letter case
-	OutboxInterval time.Duration                     // time between two reads of the outbox; 0 for never
-	Outbox         ExternalOutbox                    // nil for the outbox in the store
+	// returns the name of an event that may be posted in canonical letter case
+	EventName      func(name string) (string, error)
+	OutboxInterval time.Duration  // time between two reads of the outbox; 0 for never
+	Outbox         ExternalOutbox // nil for the outbox in the store
 
 	OnChanges   func([]webhook.Change) // receives all changes in order; must not block; nil for none
 	Watched     func() bool            // reports whether a stream of changes is open; nil for never
@@ -201,24 +202,25 @@ func holds(leases []Lease, partition int64) bool {
 // Batch is the content of one transaction. Events and messages already have their IDs.
 // Results of deleted messages and of deleted subscriptions are dropped.
 type Batch struct {
-	Version    int64   // of the snapshot that the events were matched with, or AnyVersion
-	Leases     []Lease // of all partitions that the batch changes
+	Version    int64   // version of the snapshot that the events were matched with, or AnyVersion
+	Leases     []Lease // leases of all partitions that the batch changes
 	Events     []*webhook.Event
 	Messages   []*webhook.Message
 	Outcomes   []webhook.AttemptResult
 	Disabled   []Disabled
 	Keys       []Key
 	Outbox     []int64  // rows of the outbox that become events or match no subscription
-	Source     string   // of the rows of an external outbox
+	Source     string   // source of the rows of an external outbox
 	Taken      []string // their GUIDs
 	Health     []Health
 	PeerEvents []PeerEvent      // for subscriptions with messages in partitions that the batch has no lease of
 	Home       int64            // the partition of Changes
-	Number     int64            // of Changes; ascending
+	Number     int64            // number of Changes; ascending
 	Changes    []webhook.Change // for the streams of other daemons
 	Captured   *Captured        // changes of records, nil for none
 
-	MaxTextSize int64 // of all response bodies together, in bytes, if the store can enforce it immediately; 0 for no limit
+	// limit of all response bodies together, in bytes, if the store can enforce it immediately; 0 for no limit
+	MaxTextSize int64
 }
 
 // AnyVersion is the version of a batch of events that were published before the
@@ -288,7 +290,7 @@ const (
 
 // PeerEvents holds events of other daemons.
 type PeerEvents struct {
-	Version int64       // of the subscriptions
+	Version int64       // version of the subscriptions
 	Last    int64       // ID of the last event
 	Events  []PeerEvent // without duplicates
 	Daemons int         // daemons that hold a lease, including this one
@@ -302,7 +304,7 @@ type Key struct {
 	Hash   [32]byte
 	Digest [32]byte
 	Event  string // GUID
-	Count  int    // of its messages
+	Count  int    // number of its messages
 	Until  time.Time
 }
 
@@ -317,8 +319,8 @@ type Page struct {
 	Key          string    // only messages of events with this key, InOrder; empty for all
 	Limit        int
 
-	sequence  *sequence      // of the messages, nil for all
-	requested int64          // the only message that is wanted; 0 for all
+	sequence  *sequence      // sequence of the messages, nil for all
+	requested int64          // the only message to read; 0 for all
 	share     int            // bytes of memory for the messages, when the page was requested
 	left      map[int64]bool // messages to leave to the store
 }

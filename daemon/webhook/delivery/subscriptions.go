@@ -124,7 +124,8 @@ func (c *subscriptionCache) review(ctx context.Context) error {
 		changed[sub.ID] = &after
 		if isHeld(&after) != isHeld(sub) {
 			c.Log.Info("the rights of a subscription's owner, or the kind of its records, have changed",
-				"subscription", sub.GUID, "event", sub.Pattern, "held", isHeld(&after), "reason", after.InactiveReason())
+				"subscription", sub.GUID, "event", sub.Pattern,
+				"held", isHeld(&after), "reason", after.InactiveReason())
 		}
 	}
 	if len(changed) > 0 {

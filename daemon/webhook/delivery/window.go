@@ -18,7 +18,7 @@ const (
 // in the store.
 type window struct {
 	known     map[int64]*webhook.Message // contained in the lists below
-	bytes     int                        // of the bodies of known messages
+	bytes     int                        // size of the bodies of known messages
 	fresh     []*webhook.Message         // first attempt, due, in order
 	retries   []*webhook.Message         // awaiting a retry, ordered by due time
 	head      *webhook.Message           // first message of an ordered queue, never overtaken

@@ -280,7 +280,8 @@ func (w *batchWriter) committed(work *batch) {
 	for _, d := range work.disabled {
 		sub := subs.Subscription(d.Subscription)
 		if sub != nil {
-			w.Log.Warn("a subscription was disabled", "subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
+			w.Log.Warn("a subscription was disabled",
+				"subscription", sub.GUID, "event", sub.Pattern, "reason", d.Reason)
 		}
 	}
 }

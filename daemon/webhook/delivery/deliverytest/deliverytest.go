@@ -267,7 +267,9 @@ func (s *Store) Version(ctx context.Context) (int64, error) {
 	return doResult(ctx, s, Version, s.store.Version)
 }
 
-func (s *Store) ChangedSubscriptions(ctx context.Context, after, version int64) (map[int64]*webhook.Subscription, bool, error) {
+func (s *Store) ChangedSubscriptions(
+	ctx context.Context, after, version int64,
+) (map[int64]*webhook.Subscription, bool, error) {
 	var isWhole atomic.Bool
 	changed, err := doResult(ctx, s, ChangedSubscriptions, func(ctx context.Context) (map[int64]*webhook.Subscription, error) {
 		changed, whole, err := s.store.ChangedSubscriptions(ctx, after, version)
