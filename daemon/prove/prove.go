@@ -34,8 +34,8 @@ const (
 type Options struct {
 	ERP     *erp.Records // opened with Limited; nil if they are in a file
 	Kinds   []*record.Kind
-	Zone    *time.Location // of the times in the records
-	Store   appdb.Config   // of the service's own tables; without DSN they are files
+	Zone    *time.Location // time zone of the times in the records
+	Store   appdb.Config   // configuration of the service's own tables; without DSN they are files
 	Scratch bool           // check own tables in a schema that is created and dropped
 	MaxAge  time.Duration  // scratch schemas of earlier runs that are older are dropped
 	Slower  time.Duration  // added to the time limits, for tests
@@ -81,8 +81,8 @@ var checks = []struct {
 	name, side string
 	server     func(*reader) (figure string, err error)
 	kind       func(*reader, *table) (n int, err error)
-	units      string // of n
-	onRows     bool   // of tables with rows
+	units      string // unit of n
+	onRows     bool   // for tables with rows
 	store      func(*scratch) (figure string, err error)
 	needed     bool // by all later checks of this side
 	proves     string
@@ -201,7 +201,8 @@ func Run(ctx context.Context, o Options) (r Report, err error) {
 			found = append(found, resultOf(c.server(erp)))
 		default:
 			figure, err := c.store(store)
-			found = append(found, resultOf(fmt.Sprintf("%s, %v", figure, time.Since(start).Round(time.Millisecond)), err))
+			found = append(found,
+				resultOf(fmt.Sprintf("%s, %v", figure, time.Since(start).Round(time.Millisecond)), err))
 			if c.needed && err != nil {
 				unable[c.side] = "no scratch schema"
 			}

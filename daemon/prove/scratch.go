@@ -35,14 +35,14 @@ const (
 // scratch is a schema with the service's own tables, as two processes use them.
 type scratch struct {
 	Options
-	ctx     context.Context // of all checks
+	ctx     context.Context // context of all checks
 	db      *appdb.DB       // creates and drops schemas
-	name    string          // of the schema; empty if there is none
+	name    string          // name of the schema; empty if there is none
 	dbs     [2]*appdb.DB
 	stores  [2]*sqlstore.Store
 	held    [2]delivery.Lease
 	sub     webhook.Subscription
-	version int64 // of the subscriptions
+	version int64 // version of the subscriptions
 }
 
 // create drops the schemas that killed runs have left, and creates one.
@@ -54,7 +54,8 @@ func (s *scratch) create() (figure string, err error) {
 	if err != nil {
 		return "", err
 	}
-	names, err := appdb.QueryAll(s.ctx, s.db, scanText, "SELECT name FROM sys.schemas WHERE name LIKE 'whd[_]prove[_]%'")
+	names, err := appdb.QueryAll(s.ctx, s.db, scanText,
+		"SELECT name FROM sys.schemas WHERE name LIKE 'whd[_]prove[_]%'")
 	dropped := 0
 	for _, name := range names {
 		if parts := scratchName.FindStringSubmatch(name); parts != nil {
@@ -246,7 +247,11 @@ func (s *scratch) batches() (figure string, err error) {
 		}
 		b = delivery.Batch{Version: s.version, Leases: b.Leases}
 		for _, m := range open {
-			b.Outcomes = append(b.Outcomes, webhook.AttemptResult{Message: m, After: webhook.State{Status: webhook.Successful, Attempts: 1}, Outcome: webhook.Outcome{Code: 200, Began: m.Next}})
+			b.Outcomes = append(b.Outcomes, webhook.AttemptResult{
+				Message: m,
+				After:   webhook.State{Status: webhook.Successful, Attempts: 1},
+				Outcome: webhook.Outcome{Code: 200, Began: m.Next},
+			})
 		}
 	}
 	return fmt.Sprintf("%d messages", n), nil
@@ -302,7 +307,9 @@ func (s *scratch) deadlocks() (figure string, err error) {
 		return s.dbs[i].Transact(s.ctx, func(ctx context.Context, tx *sql.Tx) error {
 			attempts.Add(1)
 			for n := range names {
-				_, err := tx.ExecContext(ctx, s.dbs[i].Qualify("UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name"), sql.Named("Name", names[(i+n)%2]))
+				_, err := tx.ExecContext(ctx,
+					s.dbs[i].Qualify("UPDATE whd.WH_Number SET Next = Next + 1 WHERE Name = @Name"),
+					sql.Named("Name", names[(i+n)%2]))
 				if err != nil {
 					return err
 				}
@@ -355,7 +362,8 @@ func (s *scratch) readers() (figure string, err error) {
 }
 
 func (s *scratch) outbox() (figure string, err error) {
-	if _, err := s.dbs[0].Exec(s.ctx, "INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', N'{}')"); err != nil {
+	const insert = "INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', N'{}')"
+	if _, err := s.dbs[0].Exec(s.ctx, insert); err != nil {
 		return "", err
 	}
 	rows, err := s.stores[0].Engine.ReadOutbox(s.ctx, 2, nil)

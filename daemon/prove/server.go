@@ -110,7 +110,8 @@ func (p *reader) limited() (string, error) { return p.ends(p.ctx, statementLimit
 // must not call it more than four times while it is not: each time uses a part of the stack
 // of errors of Babelfish, which then aborts.
 func (p *reader) lock(name string) (bool, error) {
-	found, err := p.texts("DECLARE @Result int; EXEC @Result = sp_getapplock @Resource = @p1, @LockMode = 'Exclusive', @LockOwner = 'Session', @LockTimeout = 0; SELECT CONCAT(@Result, '')", name)
+	found, err := p.texts("DECLARE @Result int; EXEC @Result = sp_getapplock @Resource = @p1, @LockMode = 'Exclusive', @LockOwner = 'Session', @LockTimeout = 0; SELECT CONCAT(@Result, '')",
+		name)
 	return slices.Equal(found, []string{"0"}), err
 }
 
@@ -171,7 +172,10 @@ func (p *reader) seeks() (string, error) {
 	for _, t := range p.tables {
 		for _, c := range t.filters() {
 			field := t.kind.Fields[c.Field].Name
-			if !slices.Contains(seekable, c.Operator) || !t.leads(field) || isSearch(c.Operator) && t.large() {
+			if !slices.Contains(seekable, c.Operator) || !t.leads(field) {
+				continue
+			}
+			if isSearch(c.Operator) && t.large() {
 				continue
 			}
 			switch plan, err := p.actualPlan(conn, t, c); {

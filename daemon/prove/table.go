@@ -25,7 +25,7 @@ const unknownSize = -1
 // table is the table or view of a record kind.
 type table struct {
 	kind    *record.Kind
-	err     error     // of reading the following
+	err     error     // error from reading the following fields
 	rows    [][]value // the first ones, with all fields
 	varying []bool    // fields with values that differ with each read, such as GETDATE() in a view
 	live    *executor.Columns
@@ -53,7 +53,9 @@ func (t *table) leads(field string) bool {
 func (t *table) values(field, n int) (all []wire.Value) {
 	const longest = 200
 	for _, r := range t.rows {
-		if v := r[field]; !v.null && len(all) < n && len(v.Text) <= longest && !strings.Contains(v.Text, "\x00") {
+		v := r[field]
+		isUsable := !v.null && len(v.Text) <= longest && !strings.Contains(v.Text, "\x00")
+		if len(all) < n && isUsable {
 			all = append(all, v.Value)
 		}
 	}
@@ -62,8 +64,8 @@ func (t *table) values(field, n int) (all []wire.Value) {
 
 // reader reads the records, as requests do but with few resources.
 type reader struct {
-	ctx     context.Context // of all checks
-	limit   time.Duration   // of each statement
+	ctx     context.Context // context of all checks
+	limit   time.Duration   // time limit of each statement
 	zone    *time.Location
 	server  *executor.Server
 	conn    *mssql.Conn // the only one; after an error, the next statement connects again
