@@ -75,7 +75,11 @@ func run(ctx context.Context, args []string) error {
 	if user := os.Getenv("SQLCMDUSER"); user != "" {
 		o.user = user
 	}
-	dsn := url.URL{Scheme: "sqlserver", User: url.UserPassword(o.user, os.Getenv("SQLCMDPASSWORD")), Host: strings.Replace(o.server, ",", ":", 1)}
+	dsn := url.URL{
+		Scheme: "sqlserver",
+		User:   url.UserPassword(o.user, os.Getenv("SQLCMDPASSWORD")),
+		Host:   strings.Replace(o.server, ",", ":", 1),
+	}
 	if o.trusted {
 		dsn.RawQuery = "database=master&encrypt=" + encryption() + "&trustServerCertificate=true"
 	}

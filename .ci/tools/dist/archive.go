@@ -66,7 +66,9 @@ func pack(out string, at time.Time, members []member) error {
 
 func packZip(w io.Writer, dir string, at time.Time, members []member) error {
 	z := zip.NewWriter(w)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) { return flate.NewWriter(w, flate.BestCompression) })
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(w, flate.BestCompression)
+	})
 	for _, m := range members {
 		head := &zip.FileHeader{Name: dir + "/" + m.name, Method: zip.Deflate, Modified: at}
 		head.SetMode(os.FileMode(m.mode()))
@@ -88,7 +90,13 @@ func packTar(w io.Writer, dir string, at time.Time, members []member) error {
 	}
 	t := tar.NewWriter(z)
 	for _, m := range members {
-		head := &tar.Header{Name: dir + "/" + m.name, Mode: m.mode(), Size: int64(len(m.content)), ModTime: at, Format: tar.FormatUSTAR}
+		head := &tar.Header{
+			Name:    dir + "/" + m.name,
+			Mode:    m.mode(),
+			Size:    int64(len(m.content)),
+			ModTime: at,
+			Format:  tar.FormatUSTAR,
+		}
 		if err := t.WriteHeader(head); err != nil {
 			return err
 		}

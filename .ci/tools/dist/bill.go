@@ -61,7 +61,10 @@ type dependency struct {
 func writeBill(archive, version string, at time.Time, members []member) error {
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(archive), ".zip"), ".tar.gz")
 	b := bill{Format: "CycloneDX", SpecVersion: "1.5", Version: 1}
-	b.Metadata = metadata{Timestamp: at.Format(time.RFC3339), Component: component{Type: "application", Ref: name, Name: name, Version: version}}
+	b.Metadata = metadata{
+		Timestamp: at.Format(time.RFC3339),
+		Component: component{Type: "application", Ref: name, Name: name, Version: version},
+	}
 	modules := make(map[string]component)
 	for _, m := range members {
 		info, err := buildinfo.Read(bytes.NewReader(m.content))
@@ -96,7 +99,12 @@ func addModules(modules map[string]component, info *buildinfo.BuildInfo) []strin
 		} else if m.Replace != nil {
 			m = m.Replace
 		}
-		c := component{Type: "library", Name: m.Path, Version: m.Version, PURL: "pkg:golang/" + m.Path + "@" + url.PathEscape(m.Version)}
+		c := component{
+			Type:    "library",
+			Name:    m.Path,
+			Version: m.Version,
+			PURL:    "pkg:golang/" + m.Path + "@" + url.PathEscape(m.Version),
+		}
 		if m.Sum != "" {
 			c.Properties = []property{{"go:sum", m.Sum}}
 		}

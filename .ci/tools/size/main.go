@@ -63,15 +63,20 @@ func printTotals(w io.Writer, packages []*pkg) {
 		tests.add(p.tests)
 	}
 	fmt.Fprintf(w, "code lines: product %d, test support %d, tests %d\n", product.lines, support.lines, tests.lines)
-	fmt.Fprintf(w, "statements: product %d, test support %d, tests %d\n\n", product.statements, support.statements, tests.statements)
+	fmt.Fprintf(w, "statements: product %d, test support %d, tests %d\n\n",
+		product.statements, support.statements, tests.statements)
 }
 
 func printPackages(w io.Writer, packages []*pkg, rows int) {
-	bySize := slices.SortedFunc(slices.Values(packages), func(a, b *pkg) int { return cmp.Compare(b.product.lines, a.product.lines) })
+	bySize := slices.SortedFunc(slices.Values(packages), func(a, b *pkg) int {
+		return cmp.Compare(b.product.lines, a.product.lines)
+	})
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "package\tcode\tstatements\ttests\ttest statements\tfiles\tmethods elsewhere\tlargest cycle\t")
 	for _, p := range bySize[:min(rows, len(bySize))] {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", p.name, p.product.lines, p.product.statements, p.tests.lines, p.tests.statements, len(p.files), p.elsewhere(), p.cycle)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n",
+			p.name, p.product.lines, p.product.statements, p.tests.lines, p.tests.statements,
+			len(p.files), p.elsewhere(), p.cycle)
 	}
 	t.Flush()
 	fmt.Fprintln(w)
@@ -119,7 +124,8 @@ func printTypes(w io.Writer, packages []*pkg, rows int) {
 		for _, part := range t.parts {
 			together += known[part].methods
 		}
-		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", t.name, t.methods, t.methodSet, t.firstParameter, t.files(), t.fields, len(t.parts), together)
+		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n",
+			t.name, t.methods, t.methodSet, t.firstParameter, t.files(), t.fields, len(t.parts), together)
 	}
 	table.Flush()
 }

@@ -102,7 +102,8 @@ func (o options) check(w io.Writer, dir string) (ok bool, err error) {
 	for s, ceiling := range ceilings {
 		if counts[s] < ceiling {
 			ok = false
-			fmt.Fprintf(w, "%s: %d findings of rule %s, and ceilings.txt allows %d: lower it by -update-ceilings\n", s.dir, counts[s], s.rule, ceiling)
+			fmt.Fprintf(w, "%s: %d findings of rule %s, and ceilings.txt allows %d: lower it by -update-ceilings\n",
+				s.dir, counts[s], s.rule, ceiling)
 		}
 	}
 	return ok, nil
