@@ -28,7 +28,9 @@ type forecast struct {
 
 // checkChanges forecasts the cost of capture from one page of each captured kind.
 func checkChanges(ctx context.Context, r *run) (all []check.Result) {
-	kinds := slices.DeleteFunc(slices.Clone(r.config.ERP.Kinds.Registry().Kinds()), func(k *record.Kind) bool { return !k.Captured() })
+	kinds := slices.DeleteFunc(slices.Clone(r.config.ERP.Kinds.Registry().Kinds()), func(k *record.Kind) bool {
+		return !k.Captured()
+	})
 	if r.store == nil || r.erpProblem != nil || len(kinds) == 0 {
 		return result(check.Skipped, "")
 	}
@@ -92,13 +94,13 @@ func newForecast(ctx context.Context, from *source.Source, kind *record.Kind) (f
 		Limit:  changes.MaxRows,
 	})
 	took := time.Since(start)
-	n := int64(len(page.Rows))
-	if err != nil || n == 0 {
+	pageRows := int64(len(page.Rows))
+	if err != nil || pageRows == 0 {
 		return f, err
 	}
 	if !page.More {
-		f.rows = n
-	} else if f.rows < n {
+		f.rows = pageRows
+	} else if f.rows < pageRows {
 		f.rows = -1
 		return f, nil
 	}
@@ -113,7 +115,7 @@ func newForecast(ctx context.Context, from *source.Source, kind *record.Kind) (f
 			}
 		}
 	}
-	ofAllRows := func(ofPage int64) int64 { return ofPage * f.rows / n }
+	ofAllRows := func(ofPage int64) int64 { return ofPage * f.rows / pageRows }
 	f.size = ofAllRows(size)
 	f.shadow = ofAllRows(keys) + f.rows*shadowRow
 	f.sweep = time.Duration(ofAllRows(int64(took)))
@@ -130,7 +132,8 @@ func (f forecast) text(interval time.Duration, share float64) string {
 	}
 	text := "an unknown number of rows"
 	if f.rows >= 0 {
-		text = fmt.Sprintf("about %d rows, %s per sweep, %s of shadow, a sweep every %v at changes.share %g", f.rows, roundSize(f.size), roundSize(f.shadow), interval.Round(time.Second), share)
+		text = fmt.Sprintf("about %d rows, %s per sweep, %s of shadow, a sweep every %v at changes.share %g",
+			f.rows, roundSize(f.size), roundSize(f.shadow), interval.Round(time.Second), share)
 	}
 	if f.table.Pollable {
 		text += "; polled by " + f.kind.Stamp

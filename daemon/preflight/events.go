@@ -30,8 +30,10 @@ func checkEvents(ctx context.Context, r *run) (all []check.Result) {
 			if sub.Owner.Name == "" {
 				effect = "no longer receives it: the subscription was made with the SubscriberID only; change it as a user with the right to read the records"
 			}
-			all = append(all, result(check.Warning, "%s is published for changes of %s and no longer posted; subscription %s of %s, to %s, %s",
-				e.Name, kind.Name, sub.GUID, sub.SubscriberInfo.Name, sub.Pattern, effect)...)
+			all = append(all,
+				result(check.Warning,
+					"%s is published for changes of %s and no longer posted; subscription %s of %s, to %s, %s",
+					e.Name, kind.Name, sub.GUID, sub.SubscriberInfo.Name, sub.Pattern, effect)...)
 		}
 	}
 	if all == nil {

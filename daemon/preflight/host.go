@@ -36,7 +36,9 @@ func checkDirectory(_ context.Context, r *run) (all []check.Result) {
 		return result(check.Failed, "%v", err)
 	}
 	if open := info.Mode().Perm() & 0o077; open != 0 && runtime.GOOS != "windows" {
-		all = append(all, result(check.Warning, "%s is accessible to other users (%v); restrict it with chmod 700", dir, info.Mode().Perm())...)
+		all = append(all,
+			result(check.Warning, "%s is accessible to other users (%v); restrict it with chmod 700",
+				dir, info.Mode().Perm())...)
 	}
 	free, err := datadir.FreeSpace(dir)
 	switch {
@@ -75,7 +77,8 @@ func checkDescriptors(context.Context, *run) []check.Result {
 		return result(check.Skipped, "")
 	}
 	if limit < descriptors.Recommended {
-		return result(check.Warning, "the limit of this process is %d open files and connections; set that of the service to %d or more (LimitNOFILE of systemd, ulimit -n)", limit, descriptors.Recommended)
+		return result(check.Warning, "the limit of this process is %d open files and connections; set that of the service to %d or more (LimitNOFILE of systemd, ulimit -n)",
+			limit, descriptors.Recommended)
 	}
 	return result(check.OK, "%d", limit)
 }
@@ -94,7 +97,8 @@ func checkClock(ctx context.Context, r *run) []check.Result {
 	took := time.Since(start)
 	offset := at.Sub(start.Add(took / 2)).Round(time.Millisecond)
 	if offset.Abs() > maxClockOffset+took {
-		return result(check.Warning, "this host's clock is %s the server's; times in logs and of messages will differ", describeOffset(offset))
+		return result(check.Warning, "this host's clock is %s the server's; times in logs and of messages will differ",
+			describeOffset(offset))
 	}
 	return result(check.OK, "%s the server's", describeOffset(offset))
 }

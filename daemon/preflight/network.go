@@ -29,7 +29,8 @@ func checkHostURL(ctx context.Context, r *run) []check.Result {
 		return result(check.Skipped, "")
 	}
 	if config.IsLoopback(address) {
-		return result(check.Warning, "%s is a loopback address; set it to the URL that users of the service open", address)
+		return result(check.Warning, "%s is a loopback address; set it to the URL that users of the service open",
+			address)
 	}
 	ctx, cancel := context.WithTimeout(ctx, networkTimeout)
 	defer cancel()
@@ -66,13 +67,15 @@ func checkTargets(ctx context.Context, r *run) []check.Result {
 	hosts := make(map[string]string) // host -> problem, "" for none
 	var all []check.Result
 	count := 0
-	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }) {
+	byID := func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }
+	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, byID) {
 		if !sub.Active() {
 			continue
 		}
 		count++
 		if problem := r.target(ctx, guard, sub, hosts); problem != "" {
-			all = append(all, result(check.Warning, "subscription %s of %s: %s", sub.GUID, sub.SubscriberInfo.Name, problem)...)
+			all = append(all,
+				result(check.Warning, "subscription %s of %s: %s", sub.GUID, sub.SubscriberInfo.Name, problem)...)
 		}
 	}
 	if all == nil {
@@ -91,7 +94,9 @@ func limited(all []check.Result) []check.Result {
 
 // target returns the problem with a subscription's target, "" if there is none. It
 // contains only the host of the URL, since the rest may be secret.
-func (r *run) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subscription, hosts map[string]string) string {
+func (r *run) target(
+	ctx context.Context, guard webhook.Guard, sub *webhook.Subscription, hosts map[string]string,
+) string {
 	u, err := url.Parse(sub.URL)
 	if err != nil {
 		return "its URL is invalid"
@@ -103,8 +108,8 @@ func (r *run) target(ctx context.Context, guard webhook.Guard, sub *webhook.Subs
 		return err.Error()
 	}
 	key := u.Host + strconv.FormatBool(sub.MadeByAdmin)
-	problem, known := hosts[key]
-	if !known {
+	problem, ok := hosts[key]
+	if !ok {
 		problem = resolutionProblem(ctx, guard, u, sub.MadeByAdmin)
 		hosts[key] = problem
 	}

@@ -84,7 +84,7 @@ func readContent(ctx context.Context, s *storage.Store) (complete bool, err erro
 type run struct {
 	config     config.Config
 	store      *storage.Store // nil if it cannot be opened
-	found      storage.Report // of it
+	found      storage.Report // report of the store
 	problem    error          // why it cannot be opened
 	partly     bool           // its files have not been read completely
 	erpProblem error          // why the ERP's database cannot be read
@@ -125,7 +125,8 @@ func checkStore(_ context.Context, r *run) []check.Result {
 		return result(check.Failed, "%v", r.problem)
 	}
 	if r.partly {
-		return result(check.Warning, "%s; its files are too large to look for damage in all of them within %v", r.config.Store, contentTimeout)
+		return result(check.Warning, "%s; its files are too large to look for damage in all of them within %v",
+			r.config.Store, contentTimeout)
 	}
 	return result(check.OK, "%s", r.config.Store)
 }
@@ -137,9 +138,13 @@ func checkERP(_ context.Context, r *run) []check.Result {
 	case r.erpProblem != nil:
 		return result(check.Failed, "%v", r.erpProblem)
 	case r.found.NothingServed && r.found.SeesTables:
-		return result(check.Warning, "%s; no table of a record kind is seen; whd kinds discover makes kinds of other tables", r.config.ERP.DSN)
+		return result(check.Warning,
+			"%s; no table of a record kind is seen; whd kinds discover makes kinds of other tables",
+			r.config.ERP.DSN)
 	case r.found.NothingServed:
-		return result(check.Failed, "%s; no table at all is seen; check the name of the database, and the rights of the login", r.config.ERP.DSN)
+		return result(check.Failed,
+			"%s; no table at all is seen; check the name of the database, and the rights of the login",
+			r.config.ERP.DSN)
 	}
 	return result(check.OK, "%s", r.config.ERP.DSN)
 }
@@ -180,11 +185,14 @@ func Openable(ctx context.Context, c config.Config) error {
 		}
 		path := filepath.Join(c.DataDir, f.Name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-			return fault.New(fault.Unavailable, "there is no store in %s: %s is missing; run whd serve to create a store, with --new-store to replace one that was lost", c.DataDir, f.Name)
+			return fault.New(fault.Unavailable, "there is no store in %s: %s is missing; run whd serve to create a store, with --new-store to replace one that was lost",
+				c.DataDir, f.Name)
 		}
 		version, err := backup.Version(ctx, path)
 		if err == nil && version < f.MaxSchema { // opening the store reports other problems
-			return fault.New(fault.Unavailable, "%s has schema version %d, this whd needs version %d; make a backup, then run whd migrate or whd serve", path, version, f.MaxSchema)
+			return fault.New(fault.Unavailable,
+				"%s has schema version %d, this whd needs version %d; make a backup, then run whd migrate or whd serve",
+				path, version, f.MaxSchema)
 		}
 	}
 	return nil
