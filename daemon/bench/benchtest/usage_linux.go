@@ -15,7 +15,8 @@ import (
 func CPUTime(pid int) (time.Duration, error) {
 	const schedulerClock = 2
 	var at syscall.Timespec
-	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, uintptr(^pid<<3|schedulerClock), uintptr(unsafe.Pointer(&at)), 0)
+	_, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, uintptr(^pid<<3|schedulerClock),
+		uintptr(unsafe.Pointer(&at)), 0)
 	if errno != 0 {
 		return 0, errno
 	}
@@ -61,7 +62,8 @@ func BusyTime() (time.Duration, error) {
 		return 0, err
 	}
 	var user, nice, system, idle, wait, interrupts, soft int64
-	_, err = fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &interrupts, &soft)
+	_, err = fmt.Sscanf(string(text), "cpu %d %d %d %d %d %d %d",
+		&user, &nice, &system, &idle, &wait, &interrupts, &soft)
 	const tick = time.Second / 100 // of /proc/stat, on all architectures
 	return time.Duration(user+nice+system+interrupts+soft) * tick, err
 }

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-var errLinuxOnly = fmt.Errorf("another process's CPU time and memory are only read on Linux (%w)", errors.ErrUnsupported)
+var errLinuxOnly = fmt.Errorf("another process's CPU time and memory are only read on Linux (%w)",
+	errors.ErrUnsupported)
 
 // CPUTime fails.
 func CPUTime(int) (time.Duration, error) { return 0, errLinuxOnly }
