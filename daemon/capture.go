@@ -32,13 +32,16 @@ type capture struct {
 }
 
 // errNotStarted is the error until the capture has started.
-var errNotStarted = fault.New(fault.Unavailable, "the capture of changes has not started, because the service's tables are outdated; run whd migrate")
+var errNotStarted = fault.New(fault.Unavailable,
+	"the capture of changes has not started, because the service's tables are outdated; run whd migrate")
 
 // start starts the capture, once the service's tables are up to date.
 func (c *capture) start(ctx context.Context, l *lifecycle) error {
 	err := c.startCapturer(ctx, l)
 	if errors.Is(err, appdb.ErrOutdated) {
-		l.repeat("start of capture", tablesInterval, func(ctx context.Context) bool { return c.startCapturer(ctx, l) == nil })
+		l.repeat("start of capture", tablesInterval, func(ctx context.Context) bool {
+			return c.startCapturer(ctx, l) == nil
+		})
 		return nil
 	}
 	return err

@@ -19,7 +19,7 @@ type certificate struct {
 
 	mu    sync.Mutex
 	pair  *tls.Certificate
-	state [2]fileState // of the loaded certificate and key files
+	state [2]fileState // state of the loaded certificate and key files
 }
 
 // fileState identifies one version of a file.

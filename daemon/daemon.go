@@ -35,7 +35,7 @@ type Daemon struct {
 	log         *slog.Logger
 	directory   *datadir.Lock
 	store       *storage.Store
-	source      *source.Source // of changes; nil without webhooks
+	source      *source.Source // source of changes; nil without webhooks
 	kinds       recordKinds
 	tables      *tableWatch
 	clock       clock
@@ -62,10 +62,12 @@ func New(ctx context.Context, c config.Config, out io.Writer, log *slog.Logger) 
 	d.log = slog.New(levelHandler{log.Handler(), func() slog.Level { return d.settings.state.Load().level }})
 	d.logRisks()
 	if d.descriptors.Low() {
-		d.log.Warn("the limit of file descriptors is low; fewer connections are kept open", "limit", d.descriptors.Limit, "recommended", descriptors.Recommended)
+		d.log.Warn("the limit of file descriptors is low; fewer connections are kept open",
+			"limit", d.descriptors.Limit, "recommended", descriptors.Recommended)
 	}
 	for _, f := range c.Start.Former {
-		d.log.Warn("a setting of an earlier version still has its effect, for one release", "setting", f.Setting, "advice", f.Advice)
+		d.log.Warn("a setting of an earlier version still has its effect, for one release",
+			"setting", f.Setting, "advice", f.Advice)
 	}
 	d.first = firstStart{config: c, out: out, log: d.log}
 	d.listeners = listeners{

@@ -34,7 +34,10 @@ func (a demoActivity) start(l *lifecycle) {
 }
 
 func (a demoActivity) change(n int) error {
-	conn, err := sqlite.Open(filepath.Join(a.config.DataDir, storage.RecordsFile), sqlite.Options{Existing: true, BusyTimeout: time.Second})
+	conn, err := sqlite.Open(filepath.Join(a.config.DataDir, storage.RecordsFile), sqlite.Options{
+		Existing:    true,
+		BusyTimeout: time.Second,
+	})
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ type firstStart struct {
 	accounts *account.Service
 	disk     datadir.Disk
 
-	password string // of the first user, generated at this start
+	password string // password of the first user, generated at this start
 	demoKey  string // generated at this start
 }
 
@@ -85,7 +85,8 @@ func (f *firstStart) ensureAdmin(ctx context.Context) (generated string, err err
 	if f.config.Demo || !f.onTerminal() {
 		generated, err := f.ensureAdminInFile(ctx, generated)
 		if err == nil && generated != "" && f.onTerminal() {
-			fmt.Fprintf(f.out, "  user admin, password %s (shown this once, and written to %s)\n", generated, f.path(adminPasswordFile))
+			fmt.Fprintf(f.out, "  user admin, password %s (shown this once, and written to %s)\n",
+				generated, f.path(adminPasswordFile))
 		}
 		return generated, err
 	}
@@ -116,7 +117,8 @@ func (f *firstStart) ensureAdminInFile(ctx context.Context, password string) (st
 		if none, checkErr := f.noUsers(ctx); checkErr == nil && none {
 			return "", errors.Join(err, os.Remove(temporary))
 		}
-		return "", fmt.Errorf("creating the first user, admin, may have failed; if it exists, its password is in %s: %w", temporary, err)
+		return "", fmt.Errorf("creating the first user, admin, may have failed; if it exists, its password is in %s: %w",
+			temporary, err)
 	}
 	if !created {
 		return "", os.Remove(temporary)
@@ -144,7 +146,10 @@ func (f *firstStart) finishPassword(ctx context.Context) error {
 		return err
 	}
 
-	err = f.accounts.CheckPassword(ctx, account.Login{UserName: account.FirstUser, Password: strings.TrimSpace(string(text))})
+	err = f.accounts.CheckPassword(ctx, account.Login{
+		UserName: account.FirstUser,
+		Password: strings.TrimSpace(string(text)),
+	})
 	if fault.Is(err, fault.Unauthorized) {
 		return os.Remove(temporary)
 	}
@@ -153,7 +158,8 @@ func (f *firstStart) finishPassword(ctx context.Context) error {
 	}
 
 	if err := f.disk.Rename(temporary, final); err != nil {
-		f.log.Warn("the file with the password of the first user, admin, cannot be renamed", "file", temporary, "err", err)
+		f.log.Warn("the file with the password of the first user, admin, cannot be renamed",
+			"file", temporary, "err", err)
 		return nil
 	}
 	f.log.Warn("the password of the first user, admin, is in a file of a start that was cut short", "file", final)

@@ -36,7 +36,7 @@ func (l *lifecycle) onStopWithin(min time.Duration, name string, run func(contex
 // sooner than d from now.
 func extendGrace(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	end := time.Now().Add(d)
-	if graceEnd, limited := ctx.Deadline(); limited && graceEnd.After(end) {
+	if graceEnd, ok := ctx.Deadline(); ok && graceEnd.After(end) {
 		end = graceEnd
 	}
 	return context.WithDeadline(context.WithoutCancel(ctx), end)

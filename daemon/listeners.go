@@ -19,9 +19,9 @@ type listeners struct {
 	config       config.Config
 	log          *slog.Logger
 	lifecycle    *lifecycle
-	failed       chan error    // of servers that ended without Shutdown
+	failed       chan error    // errors of servers that ended without Shutdown
 	clients      *edge.Clients // connections to all addresses
-	heads        *edge.Heads   // of the requests on them
+	heads        *edge.Heads   // heads of the requests on them
 	certificates []*certificate
 	closeStreams func()
 }

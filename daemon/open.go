@@ -193,8 +193,8 @@ const traceGrace = 3 * time.Second
 // traceLimit returns the time limit for the last spans: traceGrace, but at most half
 // of the remaining grace period.
 func traceLimit(ctx context.Context) time.Duration {
-	end, limited := ctx.Deadline()
-	if !limited {
+	end, ok := ctx.Deadline()
+	if !ok {
 		return traceGrace
 	}
 	return min(traceGrace, time.Until(end)/2)
@@ -330,7 +330,8 @@ func (d *Daemon) watchStore(context.Context) error {
 	}
 	d.repeat("store watch", storeInterval, func(context.Context) bool {
 		err := checkStore(d.store, d.webhooks.engine)
-		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced) || errors.Is(err, appdb.ErrUnsynced)
+		lost := errors.Is(err, delivery.ErrFenced) || errors.Is(err, appdb.ErrReplaced) ||
+			errors.Is(err, appdb.ErrUnsynced)
 		if lost {
 			d.listeners.failed <- fmt.Errorf("the store in %s was lost: %w", d.config.DataDir, err)
 		}

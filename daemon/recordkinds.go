@@ -13,7 +13,7 @@ import (
 type recordKinds struct {
 	log     *slog.Logger
 	store   *storage.Store
-	source  *source.Source    // of changes; nil without capture
+	source  *source.Source    // source of changes; nil without capture
 	current func() *kinds.Set // in effect
 }
 
@@ -28,7 +28,8 @@ func (k recordKinds) changed(before, read *kinds.Set) {
 	}
 	now := k.current()
 	if now != read {
-		k.log.Warn("no record kind could be read from the files; the previous ones stay in effect", "kinds", now.Served())
+		k.log.Warn("no record kind could be read from the files; the previous ones stay in effect",
+			"kinds", now.Served())
 		return
 	}
 	if before != nil && before.Registry() != now.Registry() {

@@ -153,7 +153,10 @@ const stopMargin = 15 * time.Second
 
 // healthClient opens a new connection for each request, which also tests the
 // listener. It does not verify the certificate, which may be for another host name.
-var healthClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+var healthClient = &http.Client{Transport: &http.Transport{
+	DisableKeepAlives: true,
+	TLSClientConfig:   &tls.Config{InsecureSkipVerify: true},
+}}
 
 // checkHealth requests /healthz over the daemon's own listener at url. It
 // returns an error unless the status is 200.

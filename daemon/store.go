@@ -30,7 +30,9 @@ func StoreConfig(c config.Config, connections int) storage.Config {
 		Connections: connections,
 		New:         c.Start.NewStore,
 		Tracked:     c.ERP.Tracked(),
-		Limits:      func() executor.Limits { return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout} },
+		Limits: func() executor.Limits {
+			return executor.Limits{Row: c.Query.Timeout, Count: c.Query.CountTimeout}
+		},
 	}
 	if c.ERP.DSN.OnServer() {
 		s.ERP.DSN = string(c.ERP.DSN)

@@ -37,7 +37,7 @@ type tableWatch struct {
 
 	mu       sync.Mutex
 	presence erp.Presence // at the last look
-	problem  string       // of the last look
+	problem  string       // problem of the last look
 }
 
 // start starts to look for the tables.
@@ -111,7 +111,8 @@ func (w *tableWatch) note(ctx context.Context, now erp.Presence) {
 	w.presence = now
 	w.mu.Unlock()
 	if len(now.Absent) > 0 && !slices.Equal(before.Absent, now.Absent) {
-		w.log.Info("tables that are not seen in the ERP's database are not served; whd check lists the remedies", "tables", strings.Join(now.Absent, ", "))
+		w.log.Info("tables that are not seen in the ERP's database are not served; whd check lists the remedies",
+			"tables", strings.Join(now.Absent, ", "))
 	}
 	if len(now.Missing) > 0 && !slices.Equal(before.Missing, now.Missing) {
 		w.log.Error(missingTables+"; whd check lists the remedies", "tables", strings.Join(now.Missing, ", "))

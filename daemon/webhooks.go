@@ -37,11 +37,11 @@ type webhooks struct {
 	config      config.Config
 	settings    *liveSettings
 	store       *storage.Store
-	source      *source.Source // of changes
+	source      *source.Source // source of changes
 	accounts    *account.Service
 	log         *slog.Logger
 	descriptors int                               // for deliveries; 0 for no limit
-	address     net.Addr                          // of the service's listener, set by Start
+	address     net.Addr                          // address of the service's listener, set by Start
 	fixed       webhook.Rules                     // the part that no reload changes
 	roles       sync.Map                          // the last known roles of owners of subscriptions
 	required    atomic.Pointer[map[string]string] // webhook.Rules.Roles
@@ -216,7 +216,9 @@ func (w *webhooks) start(ctx context.Context, l *lifecycle) error {
 	})
 	if err := w.store.AppDB.Ready(ctx); errors.Is(err, appdb.ErrOutdated) {
 		w.log.Warn("webhook delivery has not started", "reason", fault.From(err).Message)
-		l.repeat("start of webhooks", tablesInterval, func(ctx context.Context) bool { return w.startEngine(ctx) == nil })
+		l.repeat("start of webhooks", tablesInterval, func(ctx context.Context) bool {
+			return w.startEngine(ctx) == nil
+		})
 		return nil
 	}
 	return w.startEngine(ctx)
@@ -280,7 +282,8 @@ func (w *webhooks) settingsChanged() {
 		w.log.Warn("cannot store the new number of retries; messages show the previous one", "error", err.Error())
 	}
 	if err := w.keepEventRoles(ctx); err != nil {
-		w.log.Warn("cannot store the roles that events require; they are kept until the service is restarted", "error", err.Error())
+		w.log.Warn("cannot store the roles that events require; they are kept until the service is restarted",
+			"error", err.Error())
 	}
 }
 
@@ -316,7 +319,9 @@ type tracedSender struct {
 	traces *trace.Tracer
 }
 
-func (s tracedSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
+func (s tracedSender) Send(
+	ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time,
+) webhook.Outcome {
 	a := trace.Attempt{Event: m.Event.Name, Message: m.GUID, Number: m.Attempts + 1}
 	if to, err := url.Parse(m.URL); err == nil {
 		a.Host = to.Hostname()
