@@ -7,7 +7,6 @@
 package demo
 
 import (
-	"hash/fnv"
 	"iter"
 	"math/rand/v2"
 
@@ -91,16 +90,31 @@ func (t table) row(n int, columns []field) []any {
 
 // random returns a random source for a row and a purpose. It is seeded by these, so that
 // related fields can use the same random numbers.
-func (r row) random(purpose string) *rand.Rand { return random(r.kind+"."+purpose, r.n) }
+func (r row) random(purpose string) *rand.Rand {
+	return seeded(hash(hash(hash(hashOfNothing, r.kind), "."), purpose), r.n)
+}
 
 // fieldRandom returns the random source of the field.
 func (r row) fieldRandom() *rand.Rand { return r.random(r.field) }
 
-func random(purpose string, n int) *rand.Rand {
-	h := fnv.New64a()
-	h.Write([]byte(purpose))
+func random(purpose string, n int) *rand.Rand { return seeded(hash(hashOfNothing, purpose), n) }
+
+func seeded(seed uint64, n int) *rand.Rand {
 	const golden = 0x9e3779b97f4a7c15 // spreads the seeds of adjacent rows
-	return rand.New(rand.NewPCG(h.Sum64(), uint64(n)*golden))
+	return rand.New(rand.NewPCG(seed, uint64(n)*golden))
+}
+
+// hashOfNothing is the FNV-1a hash of an empty text.
+const hashOfNothing = 14695981039346656037
+
+// hash continues an FNV-1a hash. Unlike hash/fnv it allocates nothing: it is called for most
+// values of a demo.
+func hash(sum uint64, text string) uint64 {
+	const prime = 1099511628211
+	for i := range len(text) {
+		sum = (sum ^ uint64(text[i])) * prime
+	}
+	return sum
 }
 
 func pick[T any](d *rand.Rand, from []T) T { return from[d.IntN(len(from))] }
