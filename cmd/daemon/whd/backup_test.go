@@ -13,7 +13,7 @@ import (
 func TestBackupCommands(t *testing.T) {
 	d := newDataDir(t)
 	file := filepath.Join(t.TempDir(), "store.backup")
-	d.run(0, "", "demo")
+	d.run(0, "", "migrate")
 	d.run(0, "a password of ann\n", "user create ann --role reader --password-stdin")
 	if got := d.run(0, "", "backup "+quoted(file)).stdout; !strings.HasPrefix(got, file+" contains records.db, whd.db (version ") {
 		t.Errorf("got %s", got)
@@ -59,7 +59,7 @@ func (noOutput) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 func TestBackupCommandsReportOutputErrors(t *testing.T) {
 	d := newDataDir(t)
 	file := filepath.Join(t.TempDir(), "store.backup")
-	d.run(0, "", "demo")
+	d.run(0, "", "migrate")
 	for _, command := range [][]string{
 		{"backup", file},
 		{"restore", "--force", file},

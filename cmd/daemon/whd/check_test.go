@@ -63,7 +63,7 @@ func TestDemoNeedsEmptyStore(t *testing.T) {
 
 func TestCheckReportsERPVersion(t *testing.T) {
 	d := newDataDir(t)
-	d.run(0, "", "demo")
+	d.run(0, "", "migrate")
 	conn, err := sqlite.Open(filepath.Join(d.dir, "records.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
