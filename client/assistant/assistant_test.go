@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.RemoveAll(demo.dir)
+	os.RemoveAll(programDir)
 	os.Exit(code)
 }
 

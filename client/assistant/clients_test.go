@@ -3,12 +3,14 @@ package assistant_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -17,12 +19,26 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// buildProgram builds whctl.
+// programDir is the directory of the program of buildProgram. TestMain removes it.
+var programDir string
+
+var built = sync.OnceValues(func() (path string, err error) {
+	if programDir, err = os.MkdirTemp("", "whd-assistant-test"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(programDir, "whctl")
+	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/whctl").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return path, nil
+})
+
+// buildProgram builds whctl, once for all tests.
 func buildProgram(t *testing.T) (path string) {
 	t.Helper()
-	path = filepath.Join(t.TempDir(), "whctl")
-	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/whctl").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
@@ -43,6 +44,9 @@ ID = "string"
 
 // whyMembers are the members of steps: codes, times, names and IDs.
 var whyMembers = []string{"at", "changeID", "code", "due", "event", "eventID", "kind", "messageID", "step", "subscriberID", "subscriptionID"}
+
+// pause is the time between questions to the daemon whether something has happened.
+const pause = 20 * time.Millisecond
 
 // whyQuestion is a question about a key, with the steps that answer it.
 type whyQuestion struct{ text, key, steps string }
@@ -108,6 +112,7 @@ func startWhy(t *testing.T) (*daemontest.Instance, *client.Client) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(pause)
 		capturing = 0
 		for _, capture := range captures {
 			if capture.Phase == "capturing" {
@@ -144,6 +149,7 @@ func awaitStep(t *testing.T, c *client.Client, key, step string) {
 		if slices.ContainsFunc(why.Steps, func(s wire.WhyStep) bool { return s.Step == step }) {
 			return
 		}
+		time.Sleep(pause)
 	}
 }
 
@@ -214,6 +220,7 @@ func TestLongHistory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(pause)
 		want, delivered = len(history.Steps), 0
 		for _, s := range history.Steps {
 			if s.Step == wire.WhyDelivered {
