@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bizhook/whd/client/goldentest"
+	"github.com/bizhook/whd/cmd/daemon/whd"
 )
 
 // helpPart is a part of a program's help that a page contains between the comments
@@ -64,20 +65,36 @@ func (p helpPart) markdown(help string) (string, error) {
 	return table, nil
 }
 
+// helpOf returns what whd or whctl prints. whd runs in this process, which contains it, since
+// linking it would take most of the time of the test.
+func helpOf(args []string, whctl string, env []string) (string, error) {
+	if args[0] == "whctl" {
+		run := exec.Command(whctl, args[1:]...)
+		run.Env = env
+		out, err := run.Output()
+		return string(out), err
+	}
+	var stdout, stderr strings.Builder
+	if status := whd.Main(whd.Process{Args: args[1:], Env: env, Stdout: &stdout, Stderr: &stderr}); status != 0 {
+		return "", fmt.Errorf("exit status %d: %s", status, &stderr)
+	}
+	return stdout.String(), nil
+}
+
 // TestHelpInPages compares the parts of the programs' help in the pages with the programs'
 // output; -update writes them.
 func TestHelpInPages(t *testing.T) {
 	bin := t.TempDir()
-	for name, pkg := range map[string]string{"whd": "./cmd/daemon", "whctl": "./cmd/whctl"} {
-		if runtime.GOOS == "windows" {
-			name += ".exe"
-		}
-		build := exec.Command("go", "build", "-o", filepath.Join(bin, name), pkg)
-		build.Dir = root
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+	whctl := filepath.Join(bin, "whctl")
+	if runtime.GOOS == "windows" {
+		whctl += ".exe"
 	}
+	build := exec.Command("go", "build", "-o", whctl, "./cmd/whctl")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	env := []string{"HOME=" + bin, "PATH=" + os.Getenv("PATH"), "SystemRoot=" + os.Getenv("SystemRoot"), "LC_ALL=C.UTF-8"}
 	used := make(map[string]bool)
 	for _, p := range manual(t) {
 		text := p.text
@@ -89,13 +106,11 @@ func TestHelpInPages(t *testing.T) {
 				continue
 			}
 			used[name] = true
-			run := exec.Command(filepath.Join(bin, part.args[0]), part.args[1:]...)
-			run.Env = []string{"HOME=" + bin, "PATH=" + os.Getenv("PATH"), "SystemRoot=" + os.Getenv("SystemRoot"), "LC_ALL=C.UTF-8"}
-			help, err := run.Output()
+			help, err := helpOf(part.args, whctl, env)
 			if err != nil {
 				t.Fatalf("%v: %v", part.args, err)
 			}
-			shown, err := part.markdown(string(help))
+			shown, err := part.markdown(help)
 			if err != nil {
 				t.Fatal(err)
 			}
