@@ -106,15 +106,15 @@ func peakMemory(t *testing.T, program, format string, count int, flags ...string
 // row would exceed the limit. The peaks of small and large exports are not compared, since
 // the garbage collector runs later on a busy machine.
 func TestMemoryOfExports(t *testing.T) {
-	const limit = 60           // MiB
-	program := buildProgram(t) // the tests' own contains the service too
+	const limit = 60    // MiB
+	whctl := program(t) // the tests' own contains the service too
 	for _, format := range []string{"csv", "xlsx", "json", "table"} {
-		if peak := peakMemory(t, program, format, 1_000_000); peak > limit {
+		if peak := peakMemory(t, whctl, format, 1_000_000); peak > limit {
 			t.Errorf("%s: %d MiB for 1,000,000 rows", format, peak)
 		}
 	}
 	for _, format := range []string{"csv", "json"} { // in pages
-		if peak := peakMemory(t, program, format, 2_000_000, "--order-by", "InvoiceID"); peak > limit {
+		if peak := peakMemory(t, whctl, format, 2_000_000, "--order-by", "InvoiceID"); peak > limit {
 			t.Errorf("%s in pages: %d MiB for 2,000,000 rows", format, peak)
 		}
 	}

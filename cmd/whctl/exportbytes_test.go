@@ -20,16 +20,10 @@ import (
 // them in the raw formats and NDJSON, lines of CSV that end with LF, and an array of the
 // lines of NDJSON in JSON. CSV is the same if the service puts a guard before formulas.
 func TestFilesHaveServiceBytes(t *testing.T) {
-	dir := t.TempDir()
+	service := daemontest.Start(t, "--demo")
 	files := make(map[string]string) // by kind
 	for _, guard := range []bool{false, true} {
-		service, err := daemontest.Launch(dir, "--demo", fmt.Sprintf("--csv-formula-guard=%t", guard))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := service.Await(); err != nil {
-			t.Fatal(err)
-		}
+		service.Set(t, "csv.formula_guard", fmt.Sprint(guard))
 		filled := 0
 		for _, kind := range record.Builtin().Kinds() {
 			csv := exported(t, service.URL, kind.Name, "csv")
@@ -44,9 +38,6 @@ func TestFilesHaveServiceBytes(t *testing.T) {
 		}
 		if !guard && filled < 10 {
 			t.Errorf("only %d kinds have rows", filled)
-		}
-		if err := service.Stop(); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -102,6 +102,9 @@ func TestAllRetriesUnavailableService(t *testing.T) {
 func TestDaemonKilledDuringExport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
+	if err := daemontest.StartIn(t, dir, "--demo").Stop(); err != nil { // fills it faster than a first start
+		t.Fatal(err)
+	}
 	for _, format := range []string{"csv", "json", "ndjson", "tsv", "xlsx", "raw", "raw:csv", "raw:xml"} {
 		daemon, err := daemontest.Launch(dir, "--demo")
 		if err != nil {

@@ -97,6 +97,8 @@ func (s *source) exec(statement string) {
 // alter changes some records, at least one.
 func (s *source) alter() {
 	s.t.Helper()
+	s.exec("BEGIN IMMEDIATE")
+	defer s.exec("COMMIT")
 	for range 1 + s.random.IntN(20) {
 		s.serial++
 		id := fmt.Sprintf("'I%d'", 1+s.random.IntN(7000))
@@ -181,6 +183,7 @@ func (s *source) expect(when, path, text string) {
 		if maps.Equal(got, want) && strings.Contains(printed, text) {
 			return
 		}
+		time.Sleep(100 * time.Millisecond)
 		if time.Now().After(deadline) {
 			s.t.Fatalf("%s: %d rows, want %d and %q\n%s", when, len(got), len(want), text, printed)
 		}
@@ -201,16 +204,18 @@ func TestMirrorOfService(t *testing.T) { // not parallel: a process that starts 
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
+		alterations := time.NewTicker(10 * time.Millisecond)
 		for kill := time.After(time.Duration(s.random.IntN(1500)) * time.Millisecond); kill != nil; {
 			select {
 			case <-kill:
 				kill = nil
 			case err := <-ended:
 				t.Fatalf("ended by itself: %v\n%s", err, &stderr)
-			default:
+			case <-alterations.C:
 				s.alter()
 			}
 		}
+		alterations.Stop()
 		if err := cmd.Process.Kill(); err != nil {
 			t.Error(err)
 		}
@@ -227,9 +232,8 @@ func TestMirrorOfService(t *testing.T) { // not parallel: a process that starts 
 		t.Errorf("without a copy: %v\n%s", err, out)
 	}
 	stopped := time.Now()
-	for time.Since(stopped) < 1100*time.Millisecond {
-		s.mirror(path)
-	}
+	s.mirror(path)
+	time.Sleep(1100 * time.Millisecond)
 	s.mirror(path) // in a later second than that of the last complete read
 	if at := s.currentAt(path); at > stopped.UTC().Format(time.RFC3339) {
 		t.Errorf("current at %s, although the capture has stopped at %s", at, stopped.UTC().Format(time.RFC3339))

@@ -26,19 +26,9 @@ func process(t *testing.T, url string, args ...string) *exec.Cmd {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, "whctl", args...)
+	cmd := exec.CommandContext(ctx, program(t), args...)
 	cmd.Env = append(os.Environ(), profile.EnvURL+"="+url)
 	return cmd
-}
-
-// buildProgram builds whctl, where the tests' own program would measure something else.
-func buildProgram(t *testing.T) (path string) {
-	t.Helper()
-	path = filepath.Join(t.TempDir(), "whctl")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return path
 }
 
 // exitOf returns the exit code of a process.
@@ -125,7 +115,7 @@ func TestInterrupt(t *testing.T) {
 // data. start is the command line before that of whctl.
 func startExport(t *testing.T, dir string, start ...string) (cmd *exec.Cmd, stderr *bytes.Buffer) {
 	t.Helper()
-	args := append(start, "whctl", "query", "DB_Class", "--csv", "-o", filepath.Join(dir, "export"))
+	args := append(start, program(t), "query", "DB_Class", "--csv", "-o", filepath.Join(dir, "export"))
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	cmd = exec.CommandContext(ctx, args[0], args[1:]...)

@@ -31,7 +31,7 @@ import (
 // builds the program, because a test binary initializes its packages in another order.
 func TestNoEscapeSequencesOnUnresponsiveTerminal(t *testing.T) {
 	t.Parallel()
-	binary := buildProgram(t)
+	binary := program(t)
 	for _, args := range [][]string{{"--version"}, {"records"}, {"help"}, {"query", "DB_Class", "--url", "http://127.0.0.1:1"}} {
 		out := styles.ReplaceAll(outputOnTerminal(t, binary, args...), nil)
 		if bytes.ContainsRune(out, 0x1b) {

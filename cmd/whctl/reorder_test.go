@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -58,10 +59,8 @@ func parse(args []string) (parsed, error) {
 	for _, l := range leaves(app.Commands) {
 		l.Action = func(c *cli.Context) error {
 			got = parsed{command: l.String(), flags: map[string]string{}, args: c.Args().Slice()}
-			for _, f := range slices.Concat(app.Flags, l.Flags) {
-				if name := f.Names()[0]; c.IsSet(name) {
-					got.flags[name] = fmt.Sprint(c.Value(name))
-				}
+			for _, name := range c.FlagNames() { // IsSet of every flag would take most of the time
+				got.flags[name] = fmt.Sprint(c.Value(name))
 			}
 			return nil
 		}
@@ -100,8 +99,15 @@ func spellFlag(t *rapid.T, f cli.Flag) []string {
 	return []string{"-" + name, value}
 }
 
-// For each command, the result of parsing does not depend on the position of the flags.
+// For each command, the result of parsing does not depend on the position of the flags. The flag
+// -rapid.checks sets the number of cases of each group of commands.
 func TestFlagsAreAcceptedAnywhere(t *testing.T) {
+	checks := flag.Lookup("rapid.checks")
+	if checks.Value.String() == checks.DefValue {
+		if err := checks.Value.Set("30"); err != nil {
+			t.Fatal(err)
+		}
+	}
 	app := testApp()
 	for _, group := range app.Commands {
 		all := leaves([]*cli.Command{group})

@@ -34,12 +34,15 @@ func TestWithService(t *testing.T) {
 // runScripts runs the scripts of testdata/script, in which whctl is a process.
 func runScripts(t *testing.T, service *daemontest.Instance) {
 	line := mssqltest.NewProxy(t, service.URL)
+	whctl := program(t)
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: goldentest.Updating(),
 		Cmds:          scriptCommands(line),
 		Setup: func(env *testscript.Env) error {
 			env.Values[processesKey{}] = &sync.Map{}
+			env.Setenv("PATH", filepath.Dir(whctl)+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv("WHCTL", whctl)
 			env.Setenv(profile.EnvURL, service.URL)
 			env.Setenv("CUT_URL", line.DSN)
 			env.Setenv(profile.EnvUser, "admin")

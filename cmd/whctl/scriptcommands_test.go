@@ -26,7 +26,7 @@ import (
 // testscript:
 //
 //	receive NAME STATUS...      starts a receiver at $NAME that replies with these statuses, then repeats the last; hold never replies
-//	start NAME COMMAND...       starts a command
+//	start NAME whctl ARG...     starts whctl
 //	await NAME REGEXP           waits until a line that was received or printed matches
 //	interrupt NAME CODE         interrupts a command and checks its exit code
 //	finish NAME CODE            waits for a command and checks its exit code
@@ -125,9 +125,10 @@ func receiveWithoutAnswer(ts *testscript.TestScript, name string) {
 }
 
 func start(ts *testscript.TestScript, _ bool, args []string) {
-	path, err := exec.LookPath(args[1])
-	ts.Check(err)
-	l := &lines{grown: make(chan struct{}), cmd: exec.Command(path, args[2:]...)}
+	if args[1] != "whctl" {
+		ts.Fatalf("start starts whctl, not %s", args[1])
+	}
+	l := &lines{grown: make(chan struct{}), cmd: exec.Command(ts.Getenv("WHCTL"), args[2:]...)}
 	l.cmd.Dir = ts.Getenv("WORK")
 	for _, name := range []string{profile.EnvURL, profile.EnvUser, profile.EnvPassword, profile.EnvConfig, "HOME", "PATH", "TMPDIR"} {
 		l.cmd.Env = append(l.cmd.Env, name+"="+ts.Getenv(name))

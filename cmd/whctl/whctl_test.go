@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 		}
 	}
-	testscript.Main(m, map[string]func(){"whctl": main, "forget-session": forgetSession})
+	testscript.Main(programTests{m}, map[string]func(){"whctl": main, "forget-session": forgetSession})
 }
 
 // forgetSession replaces the session in the login file given as its argument with an
