@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"testing"
 )
 
 // prepared are the files of data directories after a first start: without and with demo
@@ -38,6 +39,15 @@ func firstStart(args ...string) (files map[string][]byte, err error) {
 		}
 	}
 	return files, err
+}
+
+// Prepare fills an empty data directory as StartIn does, for tests that modify the files before
+// the daemon starts. The arguments are those of StartIn.
+func Prepare(t testing.TB, dir string, args ...string) {
+	t.Helper()
+	if err := prepare(dir, args); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // prepare fills an empty data directory of a daemon with an embedded store.

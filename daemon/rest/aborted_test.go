@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,32 +28,49 @@ import (
 func startDamaged(t *testing.T, args ...string) *daemontest.Instance {
 	t.Helper()
 	dir := t.TempDir()
-	fillColours(t, dir, 20000)
-	path := filepath.Join(dir, "records.db")
-	file, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const leaf = 0x0d // the type byte of a leaf page
-	pageSize := int(binary.BigEndian.Uint16(file[16:]))
-	damaged := 0
-	for at := len(file) / pageSize / 2 * pageSize; at < len(file); at += pageSize {
-		if page := file[at : at+pageSize]; page[0] == leaf {
-			copy(page, bytes.Repeat([]byte{0xff}, pageSize))
-			damaged++
-		}
-	}
-	if damaged < 100 {
-		t.Fatalf("damaged %d pages", damaged)
-	}
-	if err := os.WriteFile(path, file, 0o600); err != nil {
+	daemontest.Prepare(t, dir)
+	damaged.Do(func() { damaged.file = damagedColours(t) })
+	if err := os.WriteFile(filepath.Join(dir, "records.db"), damaged.file, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return daemontest.StartIn(t, dir, args...)
 }
 
+// damaged is the file of the records of startDamaged, made by the first test that needs it.
+var damaged struct {
+	sync.Once
+	file []byte
+}
+
+// damagedColours returns a file of records with many rows of IN_Colours, of which the second
+// half is unreadable.
+func damagedColours(t *testing.T) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	fillColours(t, dir, 20000)
+	file, err := os.ReadFile(filepath.Join(dir, "records.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const leaf = 0x0d // the type byte of a leaf page
+	pageSize := int(binary.BigEndian.Uint16(file[16:]))
+	pages := 0
+	for at := len(file) / pageSize / 2 * pageSize; at < len(file); at += pageSize {
+		if page := file[at : at+pageSize]; page[0] == leaf {
+			copy(page, bytes.Repeat([]byte{0xff}, pageSize))
+			pages++
+		}
+	}
+	if pages < 100 {
+		t.Fatalf("damaged %d pages, want at least 100", pages)
+	}
+	return file
+}
+
+// fillColours fills a new data directory with rows of IN_Colours.
 func fillColours(t *testing.T, dir string, rows int) {
 	t.Helper()
+	daemontest.Prepare(t, dir)
 	registry := record.Builtin()
 	s, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: registry, Connections: 1})
 	if err != nil {

@@ -19,7 +19,7 @@ func TestAbortedCompressedResponseWithTools(t *testing.T) {
 	for coding, suffix := range map[string]string{"gzip": ".gz", "zstd": ".zst"} {
 		t.Run(coding, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "reply"+suffix)
-			fetched := saveWithCurl(t, coding, whole.URL+"/csv/reply/SO_TotalsQuery", file)
+			fetched := saveWithCurl(t, coding, whole.URL+"/csv/reply/IN_ColoursQuery", file)
 			if tested := runTool(t, coding, "-t", file); fetched != nil || tested != nil {
 				t.Errorf("complete response: curl: %v, %s: %v", fetched, coding, tested)
 			}

@@ -58,6 +58,7 @@ func newMessagesFixture(t *testing.T, args ...string) *messagesFixture {
 	t.Helper()
 	m := &messagesFixture{}
 	dir := t.TempDir()
+	daemontest.Prepare(t, dir, args...)
 	m.addMessages(t, dir)
 	m.Instance = daemontest.StartIn(t, dir, args...)
 	m.admin = asAdmin(t, m.Instance)

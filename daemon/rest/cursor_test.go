@@ -22,7 +22,7 @@ import (
 // TestCursor reads all rows page by page in each format.
 func TestCursor(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
-	const query = "/Queries/SO_Totals?InvoiceTotalGreaterThan=10&OrderByDesc=InvoiceTotal,InvoiceID&Fields=InvoiceID"
+	const query = "/Queries/SO_Totals?InvoiceTotalGreaterThan=1000&OrderByDesc=InvoiceTotal,InvoiceID&Fields=InvoiceID"
 	var want []string
 	for _, row := range c.do("GET "+query, "").want(t, 200).envelope(t).Results {
 		want = append(want, string(row))

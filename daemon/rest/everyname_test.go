@@ -133,18 +133,20 @@ func (f nameFixture) plainRequests(o rest.NamedOperation) []plainRequest {
 
 // TestEveryOperationByEveryName calls each operation by each of its names in each form,
 // with its members in each part of a request, and compares the response with that of the
-// plain route in the same format.
+// plain route in the same format. The formats alternate.
 func TestEveryOperationByEveryName(t *testing.T) {
 	f := newNameFixture(t)
 	requests := 0
+	n := 0
 	for _, o := range rest.NamedOperations() {
 		if o.Plain[0].Streaming {
 			continue
 		}
 		for _, plain := range f.plainRequests(o) {
-			for _, c := range nameComparisons(f.client, plain) {
+			for _, c := range nameComparisons(f.client, plain, n) {
 				requests += c.compareNames(t, o.Named)
 			}
+			n++
 		}
 	}
 	t.Logf("%d requests by name", requests)
@@ -159,18 +161,18 @@ type nameComparison struct {
 	format  string
 }
 
-// nameComparisons returns the comparisons with each carrier in each of its formats.
-func nameComparisons(c client, plain plainRequest) []nameComparison {
+// nameComparisons returns the comparisons of the plain request n with each carrier, in one of
+// its formats: each carrier has each of its formats in some of five consecutive requests, and
+// two carriers have different ones in the same request.
+func nameComparisons(c client, plain plainRequest, n int) []nameComparison {
 	var comparisons []nameComparison
-	for _, by := range carriers {
-		for _, format := range by.formats {
-			comparisons = append(comparisons, nameComparison{
-				client:  c,
-				plain:   plain,
-				carrier: by,
-				format:  format,
-			})
-		}
+	for i, by := range carriers {
+		comparisons = append(comparisons, nameComparison{
+			client:  c,
+			plain:   plain,
+			carrier: by,
+			format:  by.formats[(n+i)%len(by.formats)],
+		})
 	}
 	return comparisons
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/daemon/account"
+	"github.com/bizhook/whd/daemon/daemontest"
 	demodata "github.com/bizhook/whd/daemon/demo"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
@@ -24,13 +25,14 @@ import (
 // newServer returns the HTTP handler of a store.
 func newServer(t testing.TB, c storage.Config, change ...func(*rest.Config)) (*rest.Server, *storage.Store) {
 	t.Helper()
+	daemontest.Prepare(t, c.Dir)
 	c.Registry, c.Connections = record.Builtin(), 2
 	s, err := storage.Open(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	accounts, err := account.New(account.Config{Store: s.AppDB.Accounts()})
+	accounts, err := account.New(account.Config{Store: s.AppDB.Accounts(), CheapHashes: true})
 	if err != nil {
 		t.Fatal(err)
 	}

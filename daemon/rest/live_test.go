@@ -44,13 +44,15 @@ type streamsFixture struct {
 func startStreams(t testing.TB, stall time.Duration) *streamsFixture {
 	t.Helper()
 	registry := record.Builtin()
-	kept, err := storage.Open(t.Context(), storage.Config{Dir: t.TempDir(), Registry: registry, Connections: 2})
+	dir := t.TempDir()
+	daemontest.Prepare(t, dir)
+	kept, err := storage.Open(t.Context(), storage.Config{Dir: dir, Registry: registry, Connections: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { kept.Close() })
 	s := &streamsFixture{hub: live.New(live.Config{Check: 5 * time.Millisecond})}
-	if s.accounts, err = account.New(account.Config{Store: kept.AppDB.Accounts()}); err != nil {
+	if s.accounts, err = account.New(account.Config{Store: kept.AppDB.Accounts(), CheapHashes: true}); err != nil {
 		t.Fatal(err)
 	}
 	s.key = s.addKey(t, "all")

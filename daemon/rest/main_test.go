@@ -50,6 +50,7 @@ func (d *sharedDaemon) start(t testing.TB) *daemontest.Instance {
 	d.once.Do(func() {
 		d.dir, d.err = os.MkdirTemp("", "whd-rest-test")
 		if d.err == nil {
+			daemontest.Prepare(t, d.dir, "--demo")
 			d.i, d.err = daemontest.Open(d.dir, "--demo")
 		}
 	})

@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// TestManyRequestsWaitForChanges checks that 1,000 requests of a reader that continue together
+// TestManyRequestsWaitForChanges checks that 400 requests of a reader that continue together
 // do not hold all of their responses in memory, and that another reader gets its response.
 func TestManyRequestsWaitForChanges(t *testing.T) {
 	const (
-		waiting = 1000
+		waiting = 400
 		rows    = 599
 		rowSize = 1000
-		maxHeap = 250 << 20 // all responses have 600 MB
+		maxHeap = 100 << 20 // all responses have 240 MB
 	)
 	f := startChangesWith(t, 8)
 	statuses := make(chan string, waiting)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/pb33f/libopenapi-validator/openapi_vocabulary"
@@ -61,10 +62,18 @@ type described struct {
 	Tags                 []string
 }
 
+// parsedOpenAPI has the parsed documents by their texts, since parsing one takes longer than
+// most tests of it. Tests do not modify them.
+var parsedOpenAPI sync.Map
+
 // openAPIOf parses the OpenAPI document of the daemon, and checks its references.
 func openAPIOf(t *testing.T, c client) *openAPI {
 	t.Helper()
 	text := c.do("GET /openapi.json", "").want(t, 200).wantHeader(t, "Content-Type", "application/json").body
+	if parsed, ok := parsedOpenAPI.Load(text); ok {
+		return parsed.(*openAPI)
+	}
+
 	d := new(openAPI)
 	var err error
 	if d.info, err = datamodel.ExtractSpecInfo([]byte(text)); err != nil {
@@ -85,6 +94,7 @@ func openAPIOf(t *testing.T, c client) *openAPI {
 		t.Fatal(err)
 	}
 	d.schemas, d.root = compiler(t, text)
+	parsedOpenAPI.Store(text, d)
 	return d
 }
 

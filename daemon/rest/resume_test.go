@@ -82,7 +82,7 @@ func readText(t *testing.T, rows *goclient.Rows, err error, each func(text strin
 // TestResumeAfterResets reads all rows through connections that are reset at any byte. They are
 // those of one reply, also if the service limits its pages.
 func TestResumeAfterCuts(t *testing.T) {
-	const rows, most = 20_000, 4
+	const rows, most = 8000, 4
 	random := rand.New(rand.NewPCG(7, 24))
 	r := startResumes(t, rows, func(resets int) int64 {
 		if resets%most == most-1 {

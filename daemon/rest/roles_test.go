@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -96,13 +97,30 @@ func (a roleClient) pathFor(path, method string) string {
 		"{SubscriberID}", none, "{SubscriptionID}", none, "{MessageID}", none, "{SubscriptionRequestHeaderID}", none).Replace(path)
 }
 
+// oneInSome returns all operations except most of the queries of record kinds, which differ in
+// their kind only: of these it returns every third, from n on.
+func oneInSome(all []wire.Operation, n int) []wire.Operation {
+	var some []wire.Operation
+	for _, o := range all {
+		_, isKind := record.Builtin().Lookup(o.Name)
+		if isKind {
+			n++
+		}
+		if !isKind || n%3 == 0 {
+			some = append(some, o)
+		}
+	}
+	return some
+}
+
 // TestEveryRouteForEveryRole sends each method of each route with each role and
 // checks only whether access is granted. No request is complete enough to change
 // anything.
 func TestEveryRouteForEveryRole(t *testing.T) {
 	i := daemontest.Start(t, "--mcp-enabled")
-	for _, a := range roleClients(t, i) {
-		for _, o := range metadataOf(t, anonymous(t, i)).Operations {
+	operations := metadataOf(t, anonymous(t, i)).Operations
+	for n, a := range roleClients(t, i) {
+		for _, o := range oneInSome(operations, n) {
 			for _, r := range o.Routes {
 				for _, method := range r.Methods {
 					a.checkAccess(t, o, method, r.Path)
@@ -149,7 +167,8 @@ func (a roleClient) checkAccess(t *testing.T, o wire.Operation, method, path str
 	}
 }
 
-// statusOf returns the status without reading the body, since live streams do not end.
+// statusOf returns the status. It does not wait for the end of the body, since live streams do
+// not end, but reads short ones, so that the connection is used again.
 func (c client) statusOf(line string) (status int) {
 	c.t.Helper()
 	reply, err := transport.RoundTrip(c.request(line, ""))
@@ -157,6 +176,9 @@ func (c client) statusOf(line string) (status int) {
 		c.t.Fatalf("%s: %v", line, err)
 	}
 	defer reply.Body.Close()
+	if !strings.HasPrefix(reply.Header.Get("Content-Type"), "text/event-stream") {
+		_, _ = io.CopyN(io.Discard, reply.Body, 4<<10)
+	}
 	return reply.StatusCode
 }
 
@@ -186,7 +208,8 @@ func TestAnonymousSettings(t *testing.T) {
 		"--webhooks-publish": func(o wire.Operation) bool { return o.Name == "RaiseEvent" },
 	} {
 		i := daemontest.Start(t, flag, "anonymous", "--webhooks-publish-from", "127.0.0.0/8", "--mcp-enabled")
-		for _, o := range metadataOf(t, anonymous(t, demo.start(t))).Operations { // as without the setting
+		operations := metadataOf(t, anonymous(t, demo.start(t))).Operations // as without the setting
+		for _, o := range oneInSome(operations, 0) {
 			if opens(o) {
 				o.Role = ""
 			}

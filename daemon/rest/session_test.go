@@ -39,6 +39,8 @@ func sessionServer(t *testing.T, passed *atomic.Int64) client {
 			Store:     c.Store.(*storage.Store).AppDB.Accounts(),
 			Clock:     func() time.Time { return begun.Add(time.Duration(passed.Load())) },
 			Lifetimes: func() account.Lifetimes { return account.Lifetimes{Session: time.Hour, Remember: 200 * time.Minute} },
+
+			CheapHashes: true,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -116,6 +116,7 @@ func documentedRole(t *testing.T, c client, kind string) string {
 func TestTimeLimitSetting(t *testing.T) {
 	dir := t.TempDir()
 	kind, _ := record.Builtin().Lookup("SY_Filters")
+	daemontest.Prepare(t, dir)
 	makeView(t, dir, kind, noRows)
 	path := filepath.Join(dir, "whd.toml")
 	if err := os.WriteFile(path, []byte("[query]\ntimeout = '0s'\n"), 0o600); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/erp"
 	"github.com/bizhook/whd/daemon/executor"
 	"github.com/bizhook/whd/daemon/rest"
@@ -38,6 +39,7 @@ func TestIncompleteBodyClosesConnection(t *testing.T) {
 func TestBodyTimeoutDoesNotLimitQuery(t *testing.T) {
 	dir := t.TempDir()
 	kind, _ := record.Builtin().Lookup("SY_Filters")
+	daemontest.Prepare(t, dir)
 	makeView(t, dir, kind, noRows)
 	handler, _ := newServer(t, storage.Config{
 		Dir:    dir,

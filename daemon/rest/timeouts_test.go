@@ -54,7 +54,7 @@ func TestStatementTimeLimitIsResetByRows(t *testing.T) {
 	t.Error(err)
 }
 
-// readFor reads endless rows for a while.
+// readFor reads endless rows for a while, with pauses in which the service waits too.
 func readFor(c client, span time.Duration) error {
 	reply, err := transport.RoundTrip(c.request("GET /csv/reply/SY_FiltersQuery", ""))
 	if err != nil {
@@ -62,7 +62,8 @@ func readFor(c client, span time.Duration) error {
 	}
 	defer reply.Body.Close()
 	for began := time.Now(); err == nil && time.Since(began) < span; {
-		_, err = io.CopyN(io.Discard, reply.Body, 1<<20)
+		_, err = io.CopyN(io.Discard, reply.Body, 64<<10)
+		time.Sleep(10 * time.Millisecond)
 	}
 	return err
 }

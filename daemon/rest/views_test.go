@@ -23,6 +23,7 @@ func startWithView(t *testing.T, kind, view string, args ...string) *daemontest.
 	t.Helper()
 	dir := t.TempDir()
 	k, _ := record.Builtin().Lookup(kind)
+	daemontest.Prepare(t, dir)
 	makeView(t, dir, k, view)
 	return daemontest.StartIn(t, dir, append(args, "--erp-sources", kind+"=the_view")...)
 }

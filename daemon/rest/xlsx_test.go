@@ -130,6 +130,9 @@ func TestCSVForSpreadsheets(t *testing.T) {
 // service: texts, dates and decimals keep their values. CSV has no types, so its columns
 // are imported as text.
 func TestResponsesInLibreOffice(t *testing.T) {
+	if !clientstest.Wanted() {
+		t.Skip("make clients runs this test: each start of LibreOffice takes seconds")
+	}
 	office := clientstest.Tool(t, "soffice")
 	const kind = "JB_EstimateResourceLines"
 	c := asAdmin(t, startWithView(t, kind, formulas))
