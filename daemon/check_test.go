@@ -284,10 +284,8 @@ func TestCheckReportsProblems(t *testing.T) {
 
 // TestCheckForecast forecasts the cost of capture in the demo records.
 func TestCheckForecast(t *testing.T) {
-	dir, file := newStore(t), filepath.Join(t.TempDir(), "kinds.toml")
-	if status := whd.Main(whd.Process{Args: []string{"demo", "--data-dir", dir}, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: t.Output()}); status != 0 {
-		t.Fatalf("whd demo: status %d", status)
-	}
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "kinds.toml")
+	daemontest.Prepare(t, dir, "--demo")
 	checkOf(t, dir, 0, "changes", "skipped", "")
 	for kinds, want := range map[string][]string{
 		"[SO_Totals]\ncapture = \"always\"\n":                                                          {"0", "ok", "SO_Totals: about "},

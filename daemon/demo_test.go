@@ -53,7 +53,8 @@ func patch(t *testing.T, url, dir string) (status int, body string) {
 func TestDemoBillsOfOlderStore(t *testing.T) {
 	noLeaks(t)
 	dir := t.TempDir()
-	for _, start := range []string{"first", "again", "without bills"} {
+	daemontest.Prepare(t, dir, "--demo") // by a first start
+	for _, start := range []string{"second", "again", "without bills"} {
 		if start == "without bills" {
 			dropBills(t, dir)
 		}

@@ -54,8 +54,8 @@ func discovered(t *testing.T, server bool) (*daemontest.Instance, []*record.Kind
 	return i, set.Registry().Kinds()[len(record.Kinds()):]
 }
 
-// TestDiscoveredKinds: every discovered kind returns its rows in every format, and the
-// documents of all kinds are small enough.
+// TestDiscoveredKinds: every discovered kind returns its rows as JSON and in one other format,
+// and the documents of all kinds are small enough.
 func TestDiscoveredKinds(t *testing.T) {
 	for name, server := range map[string]bool{"SQLite": false, "SQLServer": true} {
 		t.Run(name, func(t *testing.T) {
@@ -83,14 +83,16 @@ func TestDiscoveredKinds(t *testing.T) {
 				}
 				return body
 			}
-			queue := make(chan *record.Kind)
+			queue := make(chan int) // of indexes of kinds
 			var workers sync.WaitGroup
 			for range 4 {
 				workers.Go(func() {
-					for kind := range queue {
-						for _, f := range encode.Formats() {
-							path := "/api/" + kind.Operation() + "?Take=2&format=" + f.Name
-							rows, err := encodetest.Rows(f.Name, get(path), kind.FieldNames())
+					for n := range queue {
+						kind := all[n]
+						formats := encode.Formats()
+						for _, format := range []string{"json", formats[n%len(formats)].Name} {
+							path := "/api/" + kind.Operation() + "?Take=2&format=" + format
+							rows, err := encodetest.Rows(format, get(path), kind.FieldNames())
 							if err != nil || len(rows) != 2 {
 								t.Errorf("%s: %d rows, %v", path, len(rows), err)
 							}
@@ -98,8 +100,8 @@ func TestDiscoveredKinds(t *testing.T) {
 					}
 				})
 			}
-			for _, kind := range all {
-				queue <- kind
+			for n := range all {
+				queue <- n
 			}
 			close(queue)
 			workers.Wait()

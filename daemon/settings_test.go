@@ -104,6 +104,7 @@ func reload(t *testing.T, d *Daemon, env ...string) {
 // TestLiveSettings changes each live setting and resets it, and checks that both changes
 // take effect in the part that uses it.
 func TestLiveSettings(t *testing.T) {
+	d := opened(t, t.TempDir())
 	for _, s := range config.Settings() {
 		if !s.Live {
 			continue
@@ -113,7 +114,6 @@ func TestLiveSettings(t *testing.T) {
 			if !known {
 				t.Fatal("the setting has no row in readers, above")
 			}
-			d := opened(t, t.TempDir())
 			before := fmt.Sprint(r.sees(d))
 			reload(t, d, s.Variable()+"="+r.other)
 			if after := fmt.Sprint(r.sees(d)); after == before {

@@ -164,6 +164,7 @@ func TestStores(t *testing.T) {
 // setting erp was forgotten.
 func TestERPForgotten(t *testing.T) {
 	dir := t.TempDir()
+	daemontest.Prepare(t, dir, "--demo") // the last start would load the demo
 	i, err := daemontest.Open(dir, "--erp", "demo", "--store", "sqlite")
 	if err != nil {
 		t.Fatal(err)

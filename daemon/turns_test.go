@@ -32,7 +32,7 @@ type turns struct {
 }
 
 const (
-	turnRowCount = 100_000 // more than the buffers of a connection hold
+	turnRowCount = 20_000 // of 600 bytes each: more than the buffers of a connection hold
 	turnColumns  = 6
 	turnFields   = 3
 )
@@ -42,7 +42,7 @@ const turnSettings = "[auth]\nqueries = 'anonymous'\n[query]\ntimeout = '0s'\n[h
 
 var turnRows = []string{
 	`CREATE TABLE Turns (C0 TEXT, C1 TEXT, C2 TEXT, C3 TEXT, C4 TEXT, C5 TEXT)`,
-	fmt.Sprintf(`WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < %d), t(x) AS (SELECT 'x' || hex(zeroblob(20)) || n FROM r)
+	fmt.Sprintf(`WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < %d), t(x) AS (SELECT 'x' || hex(zeroblob(100)) || n FROM r)
 		INSERT INTO Turns SELECT '0' || x, '1' || x, '2' || x, '3' || x, '4' || x, '5' || x FROM t`, turnRowCount),
 }
 
@@ -69,7 +69,7 @@ func (s *turns) run(t *testing.T) {
 		}
 		s.reload(t)
 		s.refuse(t)
-		for enough := s.done.Load() + 30; s.done.Load() < enough && s.failed.Load() == nil; time.Sleep(time.Millisecond) {
+		for enough := s.done.Load() + 15; s.done.Load() < enough && s.failed.Load() == nil; time.Sleep(time.Millisecond) {
 		}
 	}
 	close(s.stop)
@@ -237,13 +237,16 @@ type heldExport struct {
 // export starts an export of the version in effect.
 func (s *turns) export(t *testing.T) *heldExport {
 	t.Helper()
-	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return conn, conn.(*net.TCPConn).SetReadBuffer(64 << 10)
-	}}
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return conn, conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+		},
+		DisableCompression: true, // so that the buffers cannot hold the rows
+	}
 	request, err := http.NewRequestWithContext(t.Context(), "GET", s.url+"/Queries/Turn.csv", nil)
 	if err != nil {
 		t.Fatal(err)
