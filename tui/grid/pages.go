@@ -71,12 +71,10 @@ func (p *Pages) MarkStale() {
 func (p *Pages) Generation() int { return p.generation }
 
 // Request returns the pages that are needed to display rows first to last and that are
-// neither loaded nor requested, and marks them as requested.
+// neither loaded nor requested, and marks them as requested. The first page is needed even
+// without rows: it determines whether there are any.
 func (p *Pages) Request(first, last int) []int {
-	last = min(last+prefetch, p.Len()-1)
-	if p.total < 0 {
-		last = max(last, 0) // the first page determines the total
-	}
+	last = max(0, min(last+prefetch, p.Len()-1))
 	var missing []int
 	for number := max(0, first-prefetch) / PageRows; number*PageRows <= last; number++ {
 		if page := p.pages[number]; page != nil && !page.stale || p.requested[number] {

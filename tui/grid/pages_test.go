@@ -117,3 +117,17 @@ func TestPagesRequestAgainAfterFailure(t *testing.T) {
 		t.Errorf("pages %v are requested, want the first", requested)
 	}
 }
+
+// The first page of an empty list is requested again, since rows may have been added.
+func TestPagesRequestEmptyListAgain(t *testing.T) {
+	p := NewPages()
+	loadPages(p, nil, 0, -1)
+	p.SetTotal(p.Generation(), 0)
+	if requested := p.Request(0, -1); requested != nil {
+		t.Errorf("pages %v of an empty list are requested again, want none until it is stale", requested)
+	}
+	p.MarkStale()
+	if requested := p.Request(0, -1); !slices.Equal(requested, []int{0}) {
+		t.Errorf("pages %v of a stale empty list are requested, want the first", requested)
+	}
+}

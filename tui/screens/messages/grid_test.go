@@ -254,3 +254,30 @@ func TestCopyFieldOfMessage(t *testing.T) {
 	}
 	d.CheckScreen()
 }
+
+// An empty list shows the first messages, in every way in which it is fetched again.
+func TestEmptyListShowsFirstMessages(t *testing.T) {
+	for name, fetch := range map[string]func(d *tuitest.Driver){
+		"R":       func(d *tuitest.Driver) { d.Press("R") },
+		"a poll":  func(d *tuitest.Driver) { d.Run(list(d).Poll()); d.Settle() },
+		"a reset": func(d *tuitest.Driver) { d.Live(tui.LiveMsg{Beat: true, Reset: true}) },
+		"the live stream": func(d *tuitest.Driver) {
+			d.WaitUntil("the message is shown", func() bool {
+				d.Wait(2 * time.Second)
+				d.Heartbeat()
+				return list(d).Grid.Len() > 0
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
+			s.Subscribe(t, "salesorder.created", s.Receiver+"/erp")
+			d := s.Open(t, tui.Options{})
+			d.Press("4")
+			d.WantText("no messages")
+			s.Publish(t, "salesorder.created", `{"InvoiceNo":"D1"}`, 1)
+			fetch(d)
+			d.WantText("row 1 of 1", "DELIVERED")
+		})
+	}
+}
