@@ -223,8 +223,12 @@ func (b *bulk) ChangeMany(action keymap.Action, members url.Values, count int, l
 			results := b.follow(n, list)
 			b.marks.set(slices.Collect(maps.Keys(results.pending)))
 		}
-		if changed := int64(count) - n; changed > 0 {
+		changed := int64(count) - n
+		if changed > 0 {
 			text += ", " + display.Thousands(changed) + " changed since the question"
+		}
+		if changed < 0 {
+			text += ", " + display.Thousands(-changed) + " more than in the question"
 		}
 		b.host.Notify(ui.Info, text)
 	}, Then: func(err error) tea.Cmd {

@@ -66,6 +66,7 @@ type Impact struct {
 	failed  int64          // the same of the messages given up
 	warning string         // about the change, empty for none
 	newest  []wire.Message // newest matches, for their endpoints
+	limit   url.Values     // members that exclude messages that match later; nil if the filter does
 }
 
 // impactSample is the number of newest messages that are grouped by endpoint.
@@ -140,8 +141,17 @@ func (s *impacts) count(action keymap.Action, members url.Values) tea.Cmd {
 	}})
 }
 
-// fetch requests the impact from the service.
+// fetch requests the impact from the service. The newest matches are read before the matches
+// are counted, so that the change is limited to messages that are in the count.
 func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, err error) {
+	if w.All { // marked messages are loaded
+		m.newest, err = w.sample(ctx, c)
+		if err != nil {
+			return m, err
+		}
+		m.limit = limitTo(m.newest)
+	}
+
 	would, err := w.dryRun(ctx, c, w.Members)
 	if err != nil {
 		return m, err
@@ -155,22 +165,52 @@ func (w *ImpactQuery) fetch(ctx context.Context, c *client.Client) (m Impact, er
 		}
 		m.failed = failed.done
 	}
-	if !w.All {
-		return m, nil // marked messages are loaded
+	if w.All && len(m.newest) == 0 { // those counted since then cannot be selected
+		m.Done = 0
+		m.failed = 0
 	}
+	return m, nil
+}
+
+// sample requests the newest messages that the action would change.
+func (w *ImpactQuery) sample(ctx context.Context, c *client.Client) ([]wire.Message, error) {
 	q := maps.Clone(w.Members)
 	if narrow := alsoStatus(q, 2, 3); w.Action == keymap.Retry && !w.delivered && narrow != nil {
 		q = narrow
 	}
 	q.Del("All")
 	q.Set("Take", strconv.Itoa(impactSample))
-	q.Set("Fields",
-		"MessageID,SubscriptionID,URL,Status,Retries,LastMessageResponseHTTPCode,LastMessageResponseMessage")
+	q.Set("Fields", "MessageID,SubscriptionID,URL,Status,Retries,AddedDateTime,"+
+		"LastMessageResponseHTTPCode,LastMessageResponseMessage")
 	page, err := c.AllMessages(ctx, q)
-	if err == nil {
-		m.newest = page.Results
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	return page.Results, nil
+}
+
+// limitTo returns members that limit a filter to the matches of which newest are the newest, and
+// so exclude messages that match later. If these are all matches, they are selected by ID.
+func limitTo(newest []wire.Message) url.Values {
+	if len(newest) == 0 {
+		return nil
+	}
+	if len(newest) < impactSample {
+		return url.Values{"MessageIDIn": record.Texts(newest, func(m wire.Message) string { return m.MessageID })}
+	}
+	last := slices.MaxFunc(newest, func(a, b wire.Message) int {
+		return time.Time(a.AddedDateTime).Compare(time.Time(b.AddedDateTime))
+	})
+	until := time.Time(last.AddedDateTime).Add(time.Millisecond) // Until is exclusive, and replies have milliseconds
+	return url.Values{"Until": {until.UTC().Format(wire.DateLayout)}}
+}
+
+// limited returns a filter that does not select messages that match since they were counted.
+func (m *Impact) limited(members url.Values) url.Values {
+	narrow := url.Values{}
+	maps.Copy(narrow, members)
+	maps.Copy(narrow, m.limit)
+	return narrow
 }
 
 // dryRun requests the number of messages that match and that would change.
@@ -239,7 +279,7 @@ func (s *impacts) confirmRetry(m Impact, scheduled bool) {
 		lines = append(lines, strings.ToUpper(m.warning[:1])+m.warning[1:]+".")
 	}
 	question := s.list.Confirm(count, "Retry "+display.Count(count, noun, noun+"s")+"?", "retry "+display.Thousands(count), lines, func() tea.Cmd {
-		return s.bulk.ChangeMany(keymap.Retry, members, count, list)
+		return s.bulk.ChangeMany(keymap.Retry, m.limited(members), count, list)
 	})
 	if m.failed > 0 && m.failed < m.Done {
 		question.Toggle = func() { s.confirmRetry(m, !scheduled) }
@@ -248,13 +288,19 @@ func (s *impacts) confirmRetry(m Impact, scheduled bool) {
 
 // confirmDelete opens the confirmation of a delete.
 func (s *impacts) confirmDelete(m Impact) {
+	if m.Done == 0 {
+		s.host.Notify(ui.Warning, "nothing to delete: no message matches")
+		return
+	}
 	count := int(m.Done)
+	members := m.limited(m.Of.Members)
+	members.Set("Take", strconv.Itoa(count))
 	lines := append(targets(s.sample(m), count, m.unseen(), s.session),
 		"Queued messages are not sent. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+
 			ui.Age(ui.UndoDelay)+" to undo.")
 	s.list.Confirm(count, "Delete "+display.Count(count, "message", "messages")+"?", "delete "+display.Thousands(count), lines, func() tea.Cmd {
-		return s.host.Delay(bulkName(keymap.Delete, count), m.Of.Members["MessageIDIn"], func() tea.Cmd {
-			return s.bulk.ChangeMany(keymap.Delete, m.Of.Members, count, nil)
+		return s.host.Delay(bulkName(keymap.Delete, count), members["MessageIDIn"], func() tea.Cmd {
+			return s.bulk.ChangeMany(keymap.Delete, members, count, nil)
 		})
 	})
 }

@@ -1,6 +1,7 @@
 package messages_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -186,4 +187,56 @@ func retryOfAll(matched, done int64) messages.Impact {
 		Matched: matched,
 		Done:    done,
 	}
+}
+
+// A delete of all matches does not include messages that were published after the question, or
+// during the time in which it can be undone.
+func TestDeleteOfAllKeepsLaterMessages(t *testing.T) {
+	for name, filter := range map[string][]string{"all": nil, "filtered": {"/", "'EventName=salesorder.created", "enter"}} {
+		t.Run(name, func(t *testing.T) {
+			s := tuitest.StartDeliveries(t)
+			d := s.Open(t, tui.Options{})
+			d.Press("4")
+			d.Press(filter...)
+			d.Press("a", "D")
+			count := list(d).Pages.Total()
+			d.WantText(fmt.Sprintf("Delete %d messages?", count))
+			s.Publish(t, "salesorder.created", `{"InvoiceNo":"D10"}`, 1)
+			d.Press("y")
+			s.Publish(t, "salesorder.created", `{"InvoiceNo":"D11"}`, 1)
+			d.Wait(ui.UndoDelay)
+			d.WantText(fmt.Sprintf("%d messages deleted", count))
+			if n := s.MessageCount(t); n != 10-int64(count) {
+				t.Errorf("%d messages are left of 10 after %d were to be deleted", n, count)
+			}
+		})
+	}
+}
+
+// A retry of all matches does not include messages that have failed after the question.
+func TestRetryOfAllSkipsLaterFailures(t *testing.T) {
+	s := startFailures(t, 2)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "!", "a", "r")
+	d.WantText("Retry 2 failed messages?")
+	s.Publish(t, "salesorder.created", `{"InvoiceNo":"D2"}`, 3)
+	d.Press("y")
+	d.WantText("2 messages are due now")
+}
+
+// A message that was deleted after the question is reported, and so is an empty list.
+func TestDeleteOfAllReportsDifference(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "a", "D")
+	d.WantText("Delete 8 messages?")
+	m, _ := list(d).Selected()
+	if err := s.Client.RemoveMessage(t.Context(), m.SubscriberID, m.SubscriptionID, m.MessageID); err != nil {
+		t.Fatal(err)
+	}
+	d.Press("y")
+	d.Wait(ui.UndoDelay)
+	d.WantText("7 messages deleted, 1 changed since the question")
+	d.Press("R", "a", "D")
+	d.WantText("nothing to delete: no message matches")
 }
