@@ -239,6 +239,37 @@ func TestCancelExportRemovesFile(t *testing.T) {
 	}
 }
 
+// A second export to the file of a running one is refused, and another name is suggested.
+func TestSecondExportGetsAnotherFile(t *testing.T) {
+	i := tuitest.DemoDaemon(t)
+	address, stalled := stallRows(t, i.URL)
+	c, err := client.New(client.Options{URL: address, User: "admin", Password: daemontest.AdminPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	d := tuitest.Drive(t, c, tui.Options{Downloads: t.TempDir()})
+	d.Press(":", "'SO_Totals", "enter", "e")
+	first := d.App.Overlay().(*ui.Form).Fields[2].Input.Value()
+	d.Clock = d.Clock.Add(500 * time.Millisecond)
+	d.Deliver(tuitest.Keys["ctrl+s"]) // not Press, which would wait until the export ends
+	<-stalled
+	d.Deliver(tuitest.Letter("e"))
+	wantFile(t, d, "SO_Totals-2"+filepath.Ext(first))
+	form := d.App.Overlay().(*ui.Form)
+	form.Fields[2].Input.SetValue(first)
+	for range 2 { // submitting again is no confirmation
+		d.Clock = d.Clock.Add(500 * time.Millisecond)
+		d.Deliver(tuitest.Keys["ctrl+s"])
+		d.WantText("SO_Totals" + filepath.Ext(first) + export.PartSuffix + " exists")
+	}
+	if n := len(d.App.Jobs()); n != 1 {
+		t.Errorf("%d exports run, want the first one only", n)
+	}
+	d.App.Jobs()[0].Cancel()
+	d.Settle()
+}
+
 // stallRows runs a proxy for a service that never completes responses with all rows of
 // a kind.
 func stallRows(t *testing.T, service string) (address string, stalled <-chan struct{}) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -110,7 +109,7 @@ func (r *Record) saveLine(name, encoded string) *ui.InputLine {
 	}
 	l.Accept = func(path string) tea.Cmd {
 		path = export.AbsPath(path)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
+		if err := export.WriteNew(path, content); err != nil {
 			r.Host.ShowError("saving "+name, err)
 			return nil
 		}

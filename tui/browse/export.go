@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -117,7 +118,10 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 		if err := export.CheckPath(path, confirmed); err != nil {
 			file.Error = err.Error()
 			f.At = 2
-			confirmed = path
+			confirmed = ""
+			if errors.Is(err, export.ErrFileExists) {
+				confirmed = path
+			}
 			return nil
 		}
 		h.ShowOverlay(nil)
@@ -125,6 +129,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 		j := &export.Job{
 			Name:    e.Name,
 			Path:    path,
+			Replace: path == confirmed,
 			Format:  export.FormatNamed(values[exportFormat]),
 			Columns: e.Columns,
 			Query:   e.Query,

@@ -5,6 +5,8 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"sync/atomic"
@@ -17,6 +19,7 @@ import (
 type Job struct {
 	Name    string // name of the exported list
 	Path    string
+	Replace bool // an existing file is replaced
 	Format  Format
 	Columns []Column
 	Query   client.Query
@@ -37,9 +40,14 @@ type Job struct {
 const PartSuffix = ".part"
 
 // Write writes the file of a job atomically. If it fails, the partial file is removed;
-// if the session ends, a partial file that has rows is kept.
+// if the session ends, a partial file that has rows is kept. A partial file that exists
+// belongs to another export or to the user, and is neither written nor removed.
 func (j *Job) Write(c *client.Client, session context.Context) (err error) {
-	file, err := os.OpenFile(j.Path+PartSuffix, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	part := j.Path + PartSuffix
+	file, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return partExistsError(part)
+	}
 	if err != nil {
 		return err
 	}
@@ -53,13 +61,23 @@ func (j *Job) Write(c *client.Client, session context.Context) (err error) {
 	}
 	err = errors.Join(err, file.Close())
 	if err == nil {
-		return os.Rename(j.Path+PartSuffix, j.Path)
+		return j.complete(part)
 	}
 	if session.Err() != nil && j.Rows.Load() > 0 {
 		return err
 	}
-	_ = os.Remove(j.Path + PartSuffix)
+	_ = os.Remove(part)
 	return err
+}
+
+// complete renames the complete file. A file that was created under this name during
+// the export is not replaced.
+func (j *Job) complete(part string) error {
+	_, err := os.Lstat(j.Path)
+	if err == nil && !j.Replace {
+		return fmt.Errorf("%s was created during the export: the rows are in %s", j.Path, part)
+	}
+	return os.Rename(part, j.Path)
 }
 
 func (j *Job) copy(out *bufio.Writer, c *client.Client) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -266,7 +265,7 @@ func (s *Detail) saveLine() *ui.InputLine {
 		return export.CheckPath(path, "")
 	}
 	l.Accept = func(path string) tea.Cmd {
-		if err := os.WriteFile(path, []byte(s.Content.Message.Body), 0o600); err != nil {
+		if err := export.WriteNew(path, []byte(s.Content.Message.Body)); err != nil {
 			s.Host.ShowError("saving the body", err)
 			return nil
 		}

@@ -1,0 +1,107 @@
+package export_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/export"
+)
+
+// csvJob returns an export of a row to a file.
+func csvJob(t *testing.T, path string) *export.Job {
+	t.Helper()
+	return &export.Job{
+		Path:    path,
+		Context: t.Context(),
+		Format:  export.FormatNamed("csv"),
+		Columns: []export.Column{{Name: "ID"}},
+		Fetched: []client.Row{},
+	}
+}
+
+// write runs an export, and returns its error.
+func write(t *testing.T, j *export.Job) error {
+	t.Helper()
+	return j.Write(nil, context.Background())
+}
+
+// A partial file that exists is neither written nor removed, also if it is a link.
+func TestExportKeepsPartialFileOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	target := filepath.Join(dir, "target")
+	links := map[string]string{"link": target, "dangling": filepath.Join(dir, "missing")}
+	for _, path := range []string{target, filepath.Join(dir, "file"+export.PartSuffix)} {
+		if err := os.WriteFile(path, []byte("of the user"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range links {
+		if err := os.Symlink(to, filepath.Join(dir, name+export.PartSuffix)); err != nil {
+			t.Skip(err)
+		}
+	}
+	for _, name := range []string{"file", "link", "dangling"} {
+		path := filepath.Join(dir, name)
+		for _, err := range []error{write(t, csvJob(t, path)), export.CheckPath(path, path)} {
+			if err == nil || !strings.Contains(err.Error(), name+export.PartSuffix+" exists") {
+				t.Errorf("an export to %s returns %v, want an error about its partial file", name, err)
+			}
+		}
+		if _, err := os.Lstat(path + export.PartSuffix); err != nil {
+			t.Errorf("the partial file is gone: %v", err)
+		}
+		if unused := export.UnusedPath(dir, name, ""); filepath.Base(unused) != name+"-2" {
+			t.Errorf("%s is suggested although %s has a partial file", unused, name)
+		}
+	}
+	for _, path := range []string{target, filepath.Join(dir, "file"+export.PartSuffix)} {
+		if text, _ := os.ReadFile(path); string(text) != "of the user" {
+			t.Errorf("%s now has %q", path, text)
+		}
+	}
+	if _, err := os.Stat(links["dangling"]); err == nil {
+		t.Error("the target of the dangling link was created")
+	}
+}
+
+// A file that was created during an export is replaced only if the user has confirmed that.
+func TestExportReplacesOnlyConfirmedFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "rows.csv")
+	for _, replace := range []bool{false, true} {
+		if err := os.WriteFile(path, []byte("of the user"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j := csvJob(t, path)
+		j.Replace = replace
+		err := write(t, j)
+		text, _ := os.ReadFile(path)
+		if replaced := string(text) != "of the user"; replaced != replace || (err == nil) != replace {
+			t.Errorf("with Replace %v the file has %q, error %v", replace, text, err)
+		}
+		_ = os.Remove(path + export.PartSuffix)
+	}
+}
+
+// A saved field or body does not replace a file, and does not follow a link.
+func TestWriteNewKeepsExistingFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "body.json")
+	for i, want := range []bool{true, false} {
+		if err := export.WriteNew(path, []byte{byte('0' + i)}); (err == nil) != want {
+			t.Errorf("write %d: %v", i+1, err)
+		}
+	}
+	if text, _ := os.ReadFile(path); string(text) != "0" {
+		t.Errorf("the file has %q, want the first content", text)
+	}
+	link := path + "-link"
+	if err := os.Symlink(path+"-missing", link); err != nil {
+		t.Skip(err)
+	}
+	if err := export.CheckPath(link, link); err == nil {
+		t.Error("a dangling link is accepted as the path of a file")
+	}
+}
