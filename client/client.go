@@ -56,7 +56,8 @@ type Options struct {
 	Retrying func(err error, pause time.Duration)
 
 	// Renewed is called with each session that replaces an expired Session. With
-	// Session, User and Password set, a call signs in again once.
+	// Session, User and Password set, a call signs in again once, unless Login has
+	// started a session of another user.
 	Renewed func(session string)
 
 	Log    *slog.Logger  // logs each request, without secrets; nil: no log
@@ -71,7 +72,7 @@ type Options struct {
 type Client struct {
 	base    string // without trailing slash
 	options Options
-	session atomic.Pointer[string]
+	session atomic.Pointer[session]
 	reached atomic.Bool // a request has succeeded
 	renewal sync.Mutex  // serializes renewals
 	http    *resty.Client
@@ -95,9 +96,23 @@ func New(o Options) (*Client, error) {
 		log:     cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
 	}
 	if o.Session != "" {
-		c.session.Store(&o.Session)
+		c.session.Store(&session{id: o.Session, renews: true})
 	}
 	return c, nil
+}
+
+// session is a session of the service.
+type session struct {
+	id     string
+	renews bool // it is of Options.User, and can be renewed with the password
+}
+
+// with returns a client with other options and a session, which shares the connections.
+func (c *Client) with(o Options, s *session) *Client {
+	other := &Client{base: c.base, options: o, http: c.http, log: c.log}
+	other.session.Store(s)
+	other.reached.Store(c.reached.Load())
+	return other
 }
 
 // URL returns the address of the service.
@@ -195,7 +210,11 @@ func (c *Client) do(ctx context.Context, req call) (*http.Response, error) {
 	if req.session || !c.sessionExpired(session, err) {
 		return reply, err
 	}
-	if err := c.renew(ctx, session); err != nil {
+	isSameUser, renewErr := c.renew(ctx, session)
+	if renewErr != nil {
+		return nil, renewErr
+	}
+	if !isSameUser { // the call must not be repeated by another user
 		return nil, err
 	}
 	return c.exchangeWithRetries(ctx, req)
@@ -256,7 +275,7 @@ func (c *Client) request(ctx context.Context, req call) *resty.Request {
 func (c *Client) sign(r *resty.Request) {
 	switch session := c.session.Load(); {
 	case session != nil:
-		r.SetHeader(wire.HeaderSessionID, *session)
+		r.SetHeader(wire.HeaderSessionID, session.id)
 	case c.options.Token != "":
 		r.SetAuthToken(c.options.Token)
 	case c.options.User != "":

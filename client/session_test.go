@@ -97,3 +97,75 @@ func TestCallIsNotRetriedTwice(t *testing.T) {
 		t.Errorf("%d logins, error %v", logins, err)
 	}
 }
+
+// A session that Login has started for another user is not replaced by one of Options.User.
+func TestSessionOfOtherUserIsNotRenewed(t *testing.T) {
+	service := &sessions{password: "word"}
+	c := serveWith(t, service.ServeHTTP, client.Options{Session: "expired", User: "Ann", Password: "word"})
+	if _, err := c.Login(t.Context(), "Bob", "word"); err != nil {
+		t.Fatal(err)
+	}
+	service.expire()
+	if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) || service.logins != 1 {
+		t.Errorf("after the end of Bob's session: %d logins, error %v; want status 401 and no login of Ann", service.logins, err)
+	}
+}
+
+// expire ends the session.
+func (s *sessions) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.valid = "none"
+}
+
+// A call that was rejected with the session of one user is not repeated with that of another.
+func TestCallIsNotRepeatedByOtherUser(t *testing.T) {
+	service := &sessions{password: "word"}
+	var c *client.Client
+	calls := 0
+	c = serveWith(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/auth" {
+			calls++
+			if _, err := c.Login(t.Context(), "Bob", "word"); err != nil {
+				t.Error(err)
+			}
+			r.Header.Set(wire.HeaderSessionID, "expired")
+		}
+		service.ServeHTTP(w, r)
+	}, client.Options{Session: "expired", User: "Ann", Password: "word"})
+	if err := c.RemoveUser(t.Context(), "x"); !client.Is(err, client.Unauthorized) || calls != 1 {
+		t.Errorf("%d calls, error %v; want one call with status 401", calls, err)
+	}
+}
+
+// SignIn leaves the session of its client as it is, and another client can use the new session.
+func TestSignInReturnsOtherClient(t *testing.T) {
+	service := &sessions{password: "word", valid: "first"}
+	c := serveWith(t, service.ServeHTTP, client.Options{Session: "first", User: "Ann", Password: "word", ReadOnly: true})
+	signedIn, reply, err := c.SignIn(t.Context(), "Bob", "word")
+	if err != nil || reply.SessionID != "session-1" {
+		t.Fatalf("the reply is %+v, error %v", reply, err)
+	}
+	unlocked, err := client.New(client.Options{URL: c.URL(), User: "Ann", Password: "word"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(unlocked.Close)
+	for name, of := range map[string]*client.Client{"the new client": signedIn, "a client with its session": unlocked.WithSessionOf(signedIn)} {
+		if _, err := of.CurrentSession(t.Context()); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if unlocked.WithSessionOf(unlocked) != unlocked {
+		t.Error("the credentials of a client without a session were replaced")
+	}
+	if err := unlocked.WithSessionOf(signedIn).RemoveUser(t.Context(), "x"); err != nil {
+		t.Errorf("a client that may change data, with the session of another: %v", err)
+	}
+	service.expire()
+	for name, of := range map[string]*client.Client{"the new client": signedIn, "a client with its session": unlocked.WithSessionOf(signedIn)} {
+		if _, err := of.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) || service.logins != 1 {
+			t.Errorf("%s after the end of the session: %d logins, error %v; want status 401 and no login", name, service.logins, err)
+		}
+	}
+}

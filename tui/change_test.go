@@ -15,7 +15,7 @@ import (
 // other methods are changes.
 var readMethods = []string{
 	"APIKeys", "AllMessages", "AllSubscriptions", "Attempts", "BillValue", "BillValues", "Captures", "Changes", "Close", "Copy", "Count", "CurrentSession", "Download", "Events", "FollowChanges", "Info", "KeepAlive", "KindList", "Kinds",
-	"Login", "Logout", "MessageResponses", "Messages", "Page", "Rows", "Settings", "Stats", "Stream", "Subscriber", "Subscriptions", "URL", "User", "Users", "Why", "WhyOf",
+	"Login", "Logout", "MessageResponses", "Messages", "Page", "Rows", "Settings", "SignIn", "Stats", "Stream", "Subscriber", "Subscriptions", "URL", "User", "Users", "Why", "WhyOf", "WithSessionOf",
 }
 
 // changeWrappers are the functions that wrap a function in a Change.
