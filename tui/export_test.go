@@ -305,13 +305,21 @@ func stallRows(t *testing.T, service string) (address string, stalled <-chan str
 	return server.URL, reached
 }
 
-// Messages are exported with their bodies.
+// Messages are exported with their bodies, but without the SubscriberID, which is a key. The form
+// shows that.
 func TestMessageExportIncludesBodies(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
-	d.Press("4", "!", "e", "up", "up", "left", "ctrl+s")
+	d.Press("4", "!", "e")
+	if help := d.App.Overlay().(*ui.Form).Fields[1].Help; !strings.HasPrefix(help, "all fields with the body, but no SubscriberID") {
+		t.Errorf("the help about the columns is %q", help)
+	}
+	d.Press("up", "up", "left", "ctrl+s")
 	d.WantText("4 rows written to")
 	text := exported(t, d, "Messages.ndjson")
+	if strings.Contains(text, s.Subscriber) {
+		t.Errorf("the file has the ID of the subscriber: %s", text)
+	}
 	if strings.Count(text, "\n") != 4 || !strings.Contains(text, `\"DebtorID\":\"C0\"`) {
 		t.Errorf("got %s", text)
 	}

@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -18,6 +19,7 @@ import (
 type Exportable struct {
 	Name    string
 	Columns []export.Column
+	Help    string       // about columns and order; empty if they are those of the screen
 	Query   client.Query // matches all rows
 	Key     string       // the field that identifies rows
 	Total   int          // number of matching rows, -1 if unknown
@@ -92,7 +94,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	last := export.FormatNamed(f.Session.State.ExportFormat)
 	format := f.Add(exportFormat, "Format", last.Name, last.Hint)
 	format.Options = record.Texts(export.Formats, func(known export.Format) string { return known.Name })
-	rows := f.Add(exportScope, "Rows", e.scopes()[0], "columns and order as on the screen")
+	rows := f.Add(exportScope, "Rows", e.scopes()[0], cmp.Or(e.Help, "columns and order as on the screen"))
 	rows.Options = e.scopes()
 	dir := export.AbsPath(f.Session.Downloads)
 	suggested := export.UnusedPath(dir, e.Name, last.Suffix)

@@ -142,11 +142,13 @@ func (m *marks) copied(selected wire.Message) (text, note string) {
 }
 
 // Exportable returns the export of the filtered messages, with their bodies. The list does not
-// have these, so that loaded messages are fetched too.
+// have these, so that loaded messages are fetched too. The SubscriberID is left out: it is a key,
+// and files are passed on.
 func (m *marks) Exportable() browse.Exportable {
 	kind := ui.MessageKind()
 	e := browse.Exportable{
 		Name:   "Messages",
+		Help:   "all fields with the body, but no SubscriberID; order as on the screen",
 		Query:  client.Query{Kind: kind, Where: m.query.Filter.Filters()},
 		Key:    "MessageID",
 		Total:  m.rows.pages.Total(),
@@ -160,7 +162,10 @@ func (m *marks) Exportable() browse.Exportable {
 		e.Query.OrderBy = []string{order}
 	}
 	for _, f := range kind.Fields {
-		e.Columns = append(e.Columns, export.Column{Name: f.Name, Type: f.Type})
+		if f.Name != "SubscriberID" {
+			e.Columns = append(e.Columns, export.Column{Name: f.Name, Type: f.Type})
+			e.Query.Fields = append(e.Query.Fields, f.Name)
+		}
 	}
 	return e
 }
