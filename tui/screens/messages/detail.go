@@ -32,6 +32,7 @@ type Detail struct {
 	sending string // name of the change in flight; empty for none
 	partial bool   // a preview: the headers are not fetched
 	missed  bool   // the message has changed while a fetch was in flight
+	deleted bool   // the user has deleted the message: the screen closes
 }
 
 // messageList is the list that a message was opened from.
@@ -57,7 +58,12 @@ func NewDetail(list *List, m wire.Message) *Detail {
 	return s
 }
 
-func (s *Detail) Shown() tea.Cmd { return s.Poll() }
+func (s *Detail) Shown() tea.Cmd {
+	if s.deleted {
+		return s.Host.Pop()
+	}
+	return s.Poll()
+}
 
 func (s *Detail) Poll() tea.Cmd {
 	s.Busy = true
@@ -71,7 +77,7 @@ func (s *Detail) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 	changed := slices.ContainsFunc(changes, func(c wire.MessageChange) bool {
 		return c.MessageID == s.Content.Message.MessageID
 	})
-	if !changed {
+	if !changed || s.sending != "" { // it is fetched after the change in flight
 		return nil
 	}
 	if s.Busy {
@@ -188,8 +194,10 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 		s.turn(1)
 	case keymap.PreviousTab:
 		s.turn(-1)
-	case keymap.Retry, keymap.Delete:
+	case keymap.Retry:
 		confirmOne(s, s.results, s.Content.Message, b.Action, s.begin, s.finish)
+	case keymap.Delete:
+		confirmOne(s, s.results, s.Content.Message, b.Action, s.begin, s.finishDelete)
 	case keymap.PreviousPage:
 		return s.step(-1)
 	case keymap.NextPage:
@@ -216,6 +224,20 @@ func (s *Detail) begin(name string) { s.sending = name }
 func (s *Detail) finish(string, error) tea.Cmd {
 	s.sending = ""
 	return s.Poll()
+}
+
+// finishDelete closes the screen of a deleted message, at the latest when it is shown next.
+func (s *Detail) finishDelete(id string, err error) tea.Cmd {
+	if err != nil || id != s.Content.Message.MessageID { // another message is shown by now
+		return s.finish(id, err)
+	}
+	s.sending = ""
+	s.deleted = true
+	cmd := s.results.finish(id, nil)
+	if s.Host.Front() == ui.Screen(s) {
+		cmd = tea.Batch(cmd, s.Host.Pop())
+	}
+	return cmd
 }
 
 // step shows the message n rows further in the list.

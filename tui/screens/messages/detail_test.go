@@ -91,3 +91,20 @@ func TestRevealShowsFullURL(t *testing.T) {
 	d.Press("e")
 	d.WantText("-2.json")
 }
+
+// The screen of a message closes when the message was deleted, also if it is not in front then.
+func TestDeleteClosesDetail(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "enter", "D", "y")
+	d.Wait(ui.UndoDelay)
+	d.WantText("done", " Messages  ")
+	d.WantNoText("no longer exists")
+	d.Press("enter", "D", "y", "1")
+	d.Wait(ui.UndoDelay)
+	d.Press("4")
+	d.WantNoText("no longer exists")
+	if total := list(d).Pages.Total(); total != 6 { // also checks that the list is in front
+		t.Errorf("the list has %d messages after two were deleted, want 6", total)
+	}
+}
