@@ -70,10 +70,11 @@ func newSession(ctx context.Context, o Options, c *client.Client, store *state.S
 // Start requests the data of the screen in front, or of the records if the user may not
 // see that screen.
 func (a *App) Start() tea.Cmd {
+	listen := a.stream.Listen()
 	if a.tabs.Denied(a.tabs.Current()) != "" {
-		return a.tabs.Show(shell.RecordsTab)
+		return tea.Batch(listen, a.tabs.Show(shell.RecordsTab))
 	}
-	return tea.Batch(a.stream.Listen(), a.Refresh())
+	return tea.Batch(listen, a.Refresh())
 }
 
 // FetchKinds fetches the record kinds of the service, which are stored for the next start.
@@ -181,7 +182,8 @@ func (a *App) handleResponse(r ui.Response) tea.Cmd {
 		}
 		return nil
 	}
-	if !r.Background && !errors.Is(r.Err, session.ErrNotSent) {
+	isLate := ui.SignedOut(r.Err) && r.Client != nil && r.Client != a.Session.Client // the user has signed in since
+	if !r.Background && !isLate && !errors.Is(r.Err, session.ErrNotSent) {
 		a.stream.AddOutcome(r.Err)
 	}
 	if r.To != nil && client.Is(r.Err, client.Cancelled) {

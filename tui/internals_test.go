@@ -31,7 +31,7 @@ func (a *App) AccountMsg(s *ui.Session, err error) tea.Msg {
 
 // SignedInMsg returns the response to a sign-in form.
 func (a *App) SignedInMsg(f *ui.Form, s *ui.Session, user string, err error) tea.Msg {
-	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.account.SignedIn(s, f, user, err) }}
+	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.account.SignedIn(s, f, a.Session.Client, user, err) }}
 }
 
 // UnlockedMsg returns the response with a client that may change data; count is the
@@ -46,7 +46,10 @@ func (a *App) UnlockedMsg(c *client.Client, s *ui.Session, count int) tea.Msg {
 // PendingChangeMsg returns a message about a change that was rejected because the session had
 // expired.
 func (a *App) PendingChangeMsg(name string, retry tea.Cmd) tea.Msg {
-	return a.changes.Rejected(a.Session, name, retry, nil)
+	return a.changes.Rejected(a.Session, name, func(*client.Client) ui.Response {
+		retry()
+		return ui.Response{Apply: func() tea.Cmd { return nil }}
+	})
 }
 
 // ProfilesMsg returns the response with the profiles.
@@ -81,7 +84,7 @@ func (a *App) Handle(m tea.Msg) tea.Cmd      { return a.handle(m) }
 
 // SetPendingChange stores a pending change and opens the sign-in form.
 func (a *App) SetPendingChange(name string) {
-	a.changes.Rejected(a.Session, name, nil, nil).Response.Apply()
+	a.changes.Rejected(a.Session, name, nil).Response.Apply()
 }
 
 // Home closes all screens but the first.

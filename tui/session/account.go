@@ -5,7 +5,9 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -25,6 +27,8 @@ type AccountHost interface {
 	Start() tea.Cmd
 	// FetchKinds fetches the record kinds of the service.
 	FetchKinds() tea.Cmd
+	// ChangeAccount replaces the session by one of another user.
+	ChangeAccount(c *client.Client, user string) tea.Cmd
 }
 
 // Account is the signed-in user and the permission to change data.
@@ -74,7 +78,7 @@ func (a *Account) Fetch() tea.Cmd {
 		ctx, cancel := context.WithTimeout(s.Context, FetchTimeout)
 		defer cancel()
 		user, err := c.CurrentSession(ctx)
-		return ui.Response{Err: err, Apply: func() tea.Cmd { return a.Fetched(s, user, err) }}
+		return ui.Response{Err: err, Client: c, Apply: func() tea.Cmd { return a.Fetched(s, user, err) }}
 	}
 }
 
@@ -135,7 +139,8 @@ func (a *Account) AllowChanges(name string) tea.Cmd {
 	}
 }
 
-// Unlocked allows changes with a client that may change data. count is the value of
+// Unlocked allows changes with a client that may change data. It has the credentials of the
+// start, and gets the session of the user signed in since. count is the value of
 // ReadOnlyCount when it was requested.
 func (a *Account) Unlocked(s *ui.Session, count int, c *client.Client, err error) {
 	switch {
@@ -143,7 +148,7 @@ func (a *Account) Unlocked(s *ui.Session, count int, c *client.Client, err error
 	case err != nil:
 		a.host.ShowError("allowing changes", err)
 	default:
-		s.Client, s.ReadOnly = c, false
+		s.Client, s.ReadOnly = c.WithSessionOf(s.Client), false
 		delete(a.readOnlyProfiles, s.Profile)
 		a.host.Notify(ui.Warning, "changes are allowed in this session (:ro forbids them)")
 	}
@@ -152,18 +157,34 @@ func (a *Account) Unlocked(s *ui.Session, count int, c *client.Client, err error
 // SignInAction is the action in error messages of the sign-in.
 const SignInAction = "signing in"
 
-// SignIn signs in with the values of a form.
+// SignIn signs in with the values of a form. The current session is kept until then. A change
+// in flight belongs to the current user, and its outcome must be shown.
 func (a *Account) SignIn(f *ui.Form, user, password string) tea.Cmd {
 	s := a.host.CurrentSession()
+	if !isSameUser(user, s.Access.User) && a.changes.Sending() != "" {
+		f.At = 0
+		f.Fields[f.At].Error = "wait: a change of " + s.Access.User + " is being sent"
+		return nil
+	}
 	c := s.Client
 	return func() tea.Msg {
-		_, err := c.Login(s.Context, user, password)
-		return ui.Response{Err: err, Apply: func() tea.Cmd { return a.SignedIn(s, f, user, err) }}
+		signedIn, reply, err := c.SignIn(s.Context, user, password)
+		if err == nil {
+			user = cmp.Or(reply.UserName, user)
+		}
+		isRejected := ui.SignedOut(err) // the current session may be valid
+		return ui.Response{Err: err, Background: isRejected, Apply: func() tea.Cmd {
+			return a.SignedIn(s, f, signedIn, user, err)
+		}}
 	}
 }
 
-// SignedIn handles the outcome of a sign-in.
-func (a *Account) SignedIn(s *ui.Session, f *ui.Form, user string, err error) tea.Cmd {
+// isSameUser reports whether two names are of the same user.
+func isSameUser(a, b string) bool { return strings.EqualFold(a, b) }
+
+// SignedIn handles the outcome of a sign-in; c uses the new session. For the same user
+// the screens stay open.
+func (a *Account) SignedIn(s *ui.Session, f *ui.Form, c *client.Client, user string, err error) tea.Cmd {
 	switch {
 	case s != a.host.CurrentSession():
 		return nil
@@ -176,6 +197,10 @@ func (a *Account) SignedIn(s *ui.Session, f *ui.Form, user string, err error) te
 		return nil
 	}
 	f.Finish()
+	if !isSameUser(user, s.Access.User) {
+		return a.host.ChangeAccount(c, user)
+	}
+	s.Client = c
 	a.started = false
 	a.stream.SignedIn()
 	s.Access.User, s.Access.Role = user, ""

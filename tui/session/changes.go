@@ -3,9 +3,11 @@ package session
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui/ui"
 )
 
@@ -23,19 +25,44 @@ type ChangesHost interface {
 // Changes makes changes of data at the service, and repeats one after a sign-in.
 type Changes struct {
 	host    ChangesHost
+	sending []*sentChange  // without a response yet, oldest first
 	pending *pendingChange // change to repeat after a sign-in; nil for none
 }
 
 // NewChanges returns changes of which none is pending.
 func NewChanges(h ChangesHost) *Changes { return &Changes{host: h} }
 
+// sentChange is a change that is being sent.
+type sentChange struct{ name string }
+
+// begin notes that a change is being sent.
+func (c *Changes) begin(name string) *sentChange {
+	sent := &sentChange{name: name}
+	c.sending = append(c.sending, sent)
+	return sent
+}
+
+// end notes that the response to a change has arrived.
+func (c *Changes) end(sent *sentChange) {
+	c.sending = slices.DeleteFunc(c.sending, func(s *sentChange) bool { return s == sent })
+}
+
+// Sending returns the name of the last change without a response, "" if there is none.
+func (c *Changes) Sending() string {
+	if len(c.sending) == 0 {
+		return ""
+	}
+	return c.sending[len(c.sending)-1].name
+}
+
 // pendingChange is a change that was rejected because the session had expired. It is
 // repeated after the next sign-in.
 type pendingChange struct {
-	name  string // shown to the user
-	cmd   tea.Cmd
-	form  *ui.Form   // the form that submitted it; nil for none
-	below ui.Overlay // overlay that the sign-in form covers
+	name     string // shown to the user
+	send     func(api *client.Client) ui.Response
+	isDryRun bool       // nothing is lost if the response does not arrive
+	form     *ui.Form   // the form that submitted it; nil for none
+	below    ui.Overlay // overlay that the sign-in form covers
 }
 
 // RejectedMsg reports that a change was rejected because the session had expired.
@@ -55,27 +82,28 @@ var ErrNotSent = errors.New("nothing was sent")
 // change after a sign-in if the session has expired.
 func (c *Changes) Change(change ui.Change) tea.Cmd {
 	s := c.host.CurrentSession()
-	api := s.Client
-	ctx := s.Context
 	why := s.WhyReadOnly()
 	refusal := fmt.Errorf("%s; %w", why, ErrNotSent)
 	done := change.OnDone
 	if done == nil {
 		done = func(err error) { c.done(change.Name, err) }
 	}
-	return c.retryAfterSignIn(change.Name, func() tea.Msg {
+	request := &pendingChange{name: change.Name}
+	request.send = func(api *client.Client) ui.Response {
 		err := refusal
 		if why == "" {
-			err = change.Do(ctx, api)
+			err = change.Do(s.Context, api)
 		}
-		return ui.Response{To: change.Screen, Err: err, ApplyLate: func() { done(err) }, Apply: func() tea.Cmd {
+		return ui.Response{To: change.Screen, Err: err, Client: api, ApplyLate: func() { done(err) }, Apply: func() tea.Cmd {
 			done(err)
 			if change.Then == nil {
 				return nil
 			}
 			return change.Then(err)
 		}}
-	})
+	}
+	request.isDryRun = change.DryRun || why != ""
+	return c.send(s, request)
 }
 
 // done shows the outcome of a change.
@@ -87,28 +115,51 @@ func (c *Changes) done(name string, err error) {
 	c.host.Notify(ui.Info, name+": done")
 }
 
-// retryAfterSignIn wraps a command so that it is repeated after a sign-in if the session has
-// expired.
-func (c *Changes) retryAfterSignIn(name string, cmd tea.Cmd) tea.Cmd {
-	s := c.host.CurrentSession()
+// send sends a change with the current client of a session. If the session has expired, it is
+// sent again after a sign-in.
+func (c *Changes) send(s *ui.Session, change *pendingChange) tea.Cmd {
+	api := s.Client
+	var sent *sentChange
+	if !change.isDryRun {
+		sent = c.begin(change.name)
+	}
 	return func() tea.Msg {
-		m := cmd()
-		r, ok := m.(ui.Response)
-		if !ok || !ui.SignedOut(r.Err) {
-			return m
+		r := change.send(api)
+		if ui.SignedOut(r.Err) {
+			return c.rejected(s, change, sent, r)
 		}
-		return c.Rejected(s, name, cmd, r.Err)
+		apply, applyLate := r.Apply, r.ApplyLate
+		r.Apply = func() tea.Cmd {
+			c.end(sent)
+			return apply()
+		}
+		r.ApplyLate = func() {
+			c.end(sent)
+			applyLate()
+		}
+		return r
 	}
 }
 
 // Rejected returns the message about a change that was rejected because the session had
 // expired.
-func (c *Changes) Rejected(s *ui.Session, name string, cmd tea.Cmd, err error) RejectedMsg {
-	change := &pendingChange{name: name, cmd: cmd}
-	return RejectedMsg{change: change, Response: ui.Response{Err: err, Apply: func() tea.Cmd {
-		if s == c.host.CurrentSession() {
-			c.setPending(change)
+func (c *Changes) Rejected(s *ui.Session, name string, send func(api *client.Client) ui.Response) RejectedMsg {
+	return c.rejected(s, &pendingChange{name: name, send: send}, nil, ui.Response{Client: s.Client})
+}
+
+// rejected returns the message about a change that was rejected because the session had
+// expired. If the user has signed in since, the change is sent again.
+func (c *Changes) rejected(s *ui.Session, change *pendingChange, sent *sentChange, r ui.Response) RejectedMsg {
+	return RejectedMsg{change: change, Response: ui.Response{Err: r.Err, Client: r.Client, Apply: func() tea.Cmd {
+		c.end(sent)
+		if s != c.host.CurrentSession() { // it was requested by another user
+			c.host.Notify(ui.Warning, "not sent: "+change.name)
+			return nil
 		}
+		if r.Client != s.Client {
+			return c.repeat(s, change)
+		}
+		c.setPending(change)
 		return nil
 	}}}
 }
@@ -142,12 +193,17 @@ func (c *Changes) Repeat() tea.Cmd {
 	if c.host.Overlay() == nil {
 		c.host.ShowOverlay(change.below)
 	}
+	return c.repeat(c.host.CurrentSession(), change)
+}
+
+// repeat sends a change again after a sign-in.
+func (c *Changes) repeat(s *ui.Session, change *pendingChange) tea.Cmd {
 	c.host.Notify(ui.Info, "repeating: "+change.name)
-	retry := c.retryAfterSignIn(change.name, change.cmd)
+	cmd := c.send(s, change)
 	if change.form == nil {
-		return retry
+		return cmd
 	}
-	return change.form.Track(retry)
+	return change.form.Track(cmd)
 }
 
 // Drop drops the stored change after a cancelled sign-in.
@@ -176,5 +232,8 @@ func (c *Changes) Closed(o ui.Overlay) {
 	}
 }
 
-// Reset forgets the pending change without a message.
-func (c *Changes) Reset() { c.pending = nil }
+// Reset forgets all changes without a message.
+func (c *Changes) Reset() {
+	c.pending = nil
+	c.sending = nil
+}

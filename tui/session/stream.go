@@ -68,23 +68,29 @@ func (s *Stream) Reconnect() tea.Cmd {
 	return s.Listen()
 }
 
-// Listen connects the stream.
+// Listen connects the stream, or ends it if the user may not listen.
 func (s *Stream) Listen() tea.Cmd {
-	if s.stopFeed != nil {
-		s.stopFeed()
-	}
+	s.stop()
 	session := s.host.CurrentSession()
 	if session.NeedsAdmin() != "" {
+		s.Conn.beat = time.Time{}
 		return nil
 	}
 	o := client.StreamOptions{Topics: []string{wire.TopicMessages, wire.TopicRequests}}
 	if s.feed != nil {
 		o.LastEventID = s.feed.last()
 	}
-	s.Conn.session++
 	s.listenCtx, s.stopFeed = context.WithCancel(session.Context)
 	s.feed = newFeed(s.Conn.session, session.Client.Stream(s.listenCtx, o))
 	return s.nextBatch()
+}
+
+// stop ends the stream. Late events of it are dropped.
+func (s *Stream) stop() {
+	if s.stopFeed != nil {
+		s.stopFeed()
+	}
+	s.Conn.session++
 }
 
 // nextBatch returns a command that waits for the next batch of events.
@@ -98,8 +104,10 @@ func (s *Stream) nextBatch() tea.Cmd {
 	})
 }
 
-// SignedIn forgets that the service has rejected the session.
+// SignedIn ends the stream of the previous session, and forgets that the service has
+// rejected it.
 func (s *Stream) SignedIn() {
+	s.stop()
 	s.Conn.signedOut = false
 	s.Conn.rejectedErr = nil
 }
@@ -134,17 +142,19 @@ func (s *Stream) watch(call func(ui.Watcher) tea.Cmd) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// Reset forgets the connection and the watchers of the previous session, but not its
-// number: late events of its stream are dropped.
+// Reset ends the stream of the previous session, and forgets its connection and watchers.
+// The next stream does not resume it, since it may be of another service or user.
 func (s *Stream) Reset() {
+	s.stop()
 	s.Conn = Connection{session: s.Conn.session}
 	s.watchers = nil
+	s.feed = nil
 }
 
 // Close ends the stream and waits for its reader.
 func (s *Stream) Close() {
-	if s.stopFeed != nil {
-		s.stopFeed()
+	s.stop()
+	if s.feed != nil {
 		<-s.feed.ended
 	}
 }

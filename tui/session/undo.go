@@ -68,6 +68,16 @@ func (u *Undo) SendDue() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// Drop drops all delayed changes, and returns their names.
+func (u *Undo) Drop() []string {
+	var names []string
+	for _, d := range u.delayed {
+		names = append(names, d.name)
+	}
+	u.delayed = nil
+	return names
+}
+
 // Affects reports whether a delayed change affects an object.
 func (u *Undo) Affects(id string) bool {
 	return slices.ContainsFunc(u.delayed, func(d delayed) bool { return slices.Contains(d.ids, id) })

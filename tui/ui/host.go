@@ -81,6 +81,7 @@ type Change struct {
 	Do     func(ctx context.Context, c *client.Client) error
 	OnDone func(err error)         // shows the outcome, even if the screen was closed; nil for a toast
 	Then   func(err error) tea.Cmd // called if the screen is still open; nil for nothing
+	DryRun bool                    // it only counts the affected objects
 }
 
 // Watcher observes message changes and time independently of the screen in front.
@@ -148,6 +149,7 @@ type Response struct {
 	Apply      func() tea.Cmd // called if the screen is still open
 	ApplyLate  func()         // called if the screen was closed; nil for nothing
 	Background bool           // a best-effort fetch: the outcome does not affect the connection state
+	Client     *client.Client // the client that sent the request; nil if its session does not matter
 }
 
 // Fetch calls the service in the background; apply receives the result if the screen is
@@ -159,6 +161,6 @@ func Fetch[T any](
 	c := s.Common().Session.Client
 	return func() tea.Msg {
 		fetched, err := fetch(ctx, c)
-		return Response{To: s, Err: err, Apply: func() tea.Cmd { return apply(fetched, err) }}
+		return Response{To: s, Err: err, Client: c, Apply: func() tea.Cmd { return apply(fetched, err) }}
 	}
 }

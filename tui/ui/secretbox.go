@@ -20,7 +20,7 @@ func (s *Secret) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InSecret
 
 func (s *Secret) Do(b keymap.Binding) tea.Cmd {
 	switch {
-	case s.Session.Now.Sub(s.ShownAt) < ConfirmPause:
+	case s.Host.CurrentSession().Now.Sub(s.ShownAt) < ConfirmPause: // a secret outlives its session
 	case b.Action == keymap.GoBack:
 		s.Host.CloseOverlay(s)
 	default:

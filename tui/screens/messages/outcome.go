@@ -97,7 +97,7 @@ func (o *outcome) request() tea.Cmd {
 	}
 	return func() tea.Msg {
 		page, err := c.AllMessages(ctx, q)
-		return ui.Response{Err: err, Apply: func() tea.Cmd {
+		return ui.Response{Err: err, Client: c, Apply: func() tea.Cmd {
 			o.requested = false
 			if err == nil {
 				o.add(page.Results)

@@ -61,7 +61,7 @@ func (b Bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd
 	c := b.Session.Client
 	return func() tea.Msg {
 		take, err := get(c)
-		return ui.Response{Err: err, Apply: func() tea.Cmd {
+		return ui.Response{Err: err, Client: c, Apply: func() tea.Cmd {
 			if b.Session == b.Host.CurrentSession() {
 				take()
 			}

@@ -185,7 +185,7 @@ func loadEvents(d ui.HostSession) tea.Cmd {
 	c, ctx := d.Session.Client, d.Session.Context
 	return func() tea.Msg {
 		list, err := c.Events(ctx)
-		return ui.Response{Err: err, Apply: func() tea.Cmd {
+		return ui.Response{Err: err, Client: c, Apply: func() tea.Cmd {
 			if err == nil {
 				d.Session.Events = list
 			}

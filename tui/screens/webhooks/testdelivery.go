@@ -142,7 +142,7 @@ func (t *testDelivery) fetch() tea.Cmd {
 	id := t.message
 	return func() tea.Msg {
 		attempt, message, err := firstAttempt(ctx, c, subscriber, id)
-		return ui.Response{Err: err, Apply: func() tea.Cmd { return t.OnFetched(attempt, message, err) }}
+		return ui.Response{Err: err, Client: c, Apply: func() tea.Cmd { return t.OnFetched(attempt, message, err) }}
 	}
 }
 
