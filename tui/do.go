@@ -88,6 +88,9 @@ func (a *App) Unfinished() []string {
 	if n := a.undo.Count(); n > 0 {
 		pending = append(pending, display.Count(n, "pending delete", "pending deletes")+" will not be sent")
 	}
+	if a.changes.Sending() != "" {
+		pending = append(pending, "a change is being sent")
+	}
 	if n := a.secrets.Unread(); n > 0 {
 		pending = append(pending, display.Count(n, "secret", "secrets")+" not shown yet")
 	}

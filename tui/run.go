@@ -25,18 +25,19 @@ func New(ctx context.Context, c *client.Client, o Options) *App {
 	a.changes = session.NewChanges(a)
 	a.stream = session.NewStream(a, o.Loop.Listen)
 	a.account = session.NewAccount(a, a.stream, a.changes, &a.toasts)
-	a.switcher = session.NewSwitcher(a, a.undo, a.jobs, o.Profiles)
+	a.switcher = session.NewSwitcher(a, a.undo, a.jobs, a.changes, a.secrets, o.Profiles)
 	a.tabs = shell.NewTabs(a)
 	a.keys = shell.NewKeyboard(a, a.tabs)
 	a.mouse = shell.NewMouse(a, a.tabs, o.Appearance.Mouse)
 	a.frame = &shell.Frame{
-		Host:   a,
-		Tabs:   a.tabs,
-		Keys:   a.keys,
-		Toasts: &a.toasts,
-		Stream: a.stream,
-		Undo:   a.undo,
-		Jobs:   a.jobs,
+		Host:    a,
+		Tabs:    a.tabs,
+		Keys:    a.keys,
+		Toasts:  &a.toasts,
+		Stream:  a.stream,
+		Undo:    a.undo,
+		Jobs:    a.jobs,
+		Changes: a.changes,
 	}
 	store, err := state.Open(o.State, o.Profile)
 	ctx, a.cancel = context.WithCancel(ctx)

@@ -32,13 +32,15 @@ type Switcher struct {
 	host     SwitcherHost
 	undo     *Undo
 	jobs     *Jobs
+	changes  *Changes
+	secrets  *Secrets
 	load     func() ([]Profile, error) // nil for none
 	profiles []Profile
 }
 
 // NewSwitcher returns a switcher; load lists the profiles, nil for none.
-func NewSwitcher(h SwitcherHost, u *Undo, j *Jobs, load func() ([]Profile, error)) *Switcher {
-	return &Switcher{host: h, undo: u, jobs: j, load: load}
+func NewSwitcher(h SwitcherHost, u *Undo, j *Jobs, c *Changes, s *Secrets, load func() ([]Profile, error)) *Switcher {
+	return &Switcher{host: h, undo: u, jobs: j, changes: c, secrets: s, load: load}
 }
 
 // Profiles returns the profiles that were listed last.
@@ -98,6 +100,12 @@ func (s *Switcher) Blocker() string {
 	}
 	if len(s.jobs.Running()) > 0 {
 		return "an export is running: " + keymap.KeyFor(keymap.Everywhere, keymap.ShowJobs) + " shows it"
+	}
+	if name := s.changes.Sending(); name != "" {
+		return "a change is being sent: wait for its outcome (" + name + ")"
+	}
+	if s.secrets.Unread() > 0 {
+		return "a secret is not shown yet: close the form or input in front of it"
 	}
 	return ""
 }

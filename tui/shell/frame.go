@@ -36,13 +36,14 @@ type Server struct {
 
 // Frame draws the header and footer around the screen in front.
 type Frame struct {
-	Host   FrameHost
-	Tabs   *Tabs
-	Keys   *Keyboard
-	Toasts *ui.Toasts
-	Stream *session.Stream
-	Undo   *session.Undo
-	Jobs   *session.Jobs
+	Host    FrameHost
+	Tabs    *Tabs
+	Keys    *Keyboard
+	Toasts  *ui.Toasts
+	Stream  *session.Stream
+	Undo    *session.Undo
+	Jobs    *session.Jobs
+	Changes *session.Changes
 
 	behind dimmedView
 }
@@ -195,9 +196,20 @@ func (f *Frame) statusLine() string {
 			Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ",
 			Role: theme.Key,
 		}
-		return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, []theme.Span{retry})
+		return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, append(right, retry))
 	}
-	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + f.Tabs.Front().Status()}}, right)
+	status := f.Tabs.Front().Status()
+	right = append(sendingSpans(f.Changes, status), right...)
+	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + status}}, right)
+}
+
+// sendingSpans returns the progress of a change that the status of the screen does not show.
+func sendingSpans(c *session.Changes, status string) []theme.Span {
+	name := c.Sending()
+	if name == "" || strings.Contains(status, name) {
+		return nil
+	}
+	return []theme.Span{{Text: " " + name + " ...  ", Role: theme.Accent}}
 }
 
 // undoSpans returns the last delayed change and the key that undoes it.

@@ -131,7 +131,7 @@ func (s *impacts) count(action keymap.Action, members url.Values) tea.Cmd {
 	w.Cancel = cancel
 	s.counting = w
 	var m Impact
-	return s.list.Send(ui.Change{Name: w.name(), Do: func(_ context.Context, c *client.Client) (err error) {
+	return s.list.Send(ui.Change{Name: w.name(), DryRun: true, Do: func(_ context.Context, c *client.Client) (err error) {
 		m, err = w.fetch(ctx, c)
 		return err
 	}, OnDone: func(error) {}, Then: func(err error) tea.Cmd {
