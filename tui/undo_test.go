@@ -2,9 +2,11 @@ package tui_test
 
 import (
 	"testing"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/tuitest"
 	"github.com/bizhook/whd/tui/ui"
@@ -67,4 +69,16 @@ func TestPendingDeleteBlocksProfileSwitch(t *testing.T) {
 		t.Errorf("profile %s, %d pending deletes", d.App.Session.Profile, d.App.DelayedCount())
 	}
 	d.WantText("a delete is pending")
+}
+
+// Offline, the countdown of a delete that can be undone remains visible.
+func TestUndoIsShownOffline(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	d := s.Open(t, tui.Options{})
+	d.Press("4", "D", "y")
+	refused := &client.Error{Kind: client.Unreachable, Message: "refused"}
+	d.Live(tui.LiveMsg{Lost: refused, Retry: 4 * time.Second})
+	d.Respond(d.App.Front(), refused, func(error) tea.Cmd { return nil })
+	d.WantText("Data from", "U undo")
+	d.CheckScreen()
 }
