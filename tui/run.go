@@ -60,7 +60,7 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	}
 	a := New(ctx, c, o)
 	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(),
-		tea.WithInput(o.Input), tea.WithOutput(o.Output))
+		tea.WithInput(newWholeSequences(o.Input)), tea.WithOutput(o.Output))
 	_, err := program.Run()
 	ended := ctx.Err() != nil
 	cancel()
