@@ -150,8 +150,14 @@ func (c *Client) Why(ctx context.Context, key string) (*wire.Why, error) {
 	return fetch[*wire.Why](ctx, c, http.MethodGet, "/Webhooks/Why?Key="+url.QueryEscape(key), nil)
 }
 
-// WhyOf is Why for a key or for the ID of a message, which can be shortened, as in 01a1..7fa4.
-// An ID that has no history as a key has that of its message's key.
+// WhyOfMessage returns the history of a message: its event, attempts and result. It requires the
+// role admin.
+func (c *Client) WhyOfMessage(ctx context.Context, id string) (*wire.Why, error) {
+	return fetch[*wire.Why](ctx, c, http.MethodGet, "/Webhooks/Why?MessageID="+url.QueryEscape(id), nil)
+}
+
+// WhyOf returns the history of a key, or of a message by its ID, which can be shortened, as in
+// 01a1..7fa4. The text is a key if that has a history. Key of the result is the text.
 func (c *Client) WhyOf(ctx context.Context, text string) (*wire.Why, error) {
 	why, err := c.Why(ctx, text)
 	members := messageByID(text)
@@ -160,10 +166,16 @@ func (c *Client) WhyOf(ctx context.Context, text string) (*wire.Why, error) {
 		return why, err
 	}
 	messages, err := c.AllMessages(ctx, members)
-	if err != nil || len(messages.Results) != 1 || messages.Results[0].Key == "" {
+	if err != nil || len(messages.Results) != 1 {
 		return why, nil // the text is a key
 	}
-	return c.Why(ctx, messages.Results[0].Key)
+
+	why, err = c.WhyOfMessage(ctx, messages.Results[0].MessageID)
+	if err != nil {
+		return nil, err
+	}
+	why.Key = text
+	return why, nil
 }
 
 // messageByID returns the filters of messages by ID; nil if the text is not like one.
@@ -174,12 +186,12 @@ func messageByID(text string) url.Values {
 			"MessageIDStartsWith": {start},
 			"MessageIDEndsWith":   {end},
 			"Take":                {"2"}, // to see whether there is a second one
-			"Fields":              {"Key"},
+			"Fields":              {"MessageID"},
 		}
 	}
 	isWhole := len(text) == 32 || len(text) == 36 // with hyphens
 	if isWhole {
-		return url.Values{"MessageID": {text}, "Fields": {"Key"}}
+		return url.Values{"MessageID": {text}, "Fields": {"MessageID"}}
 	}
 	return nil
 }

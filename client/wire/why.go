@@ -1,9 +1,9 @@
 package wire
 
-// Why is the history of a key in the order of time: changes of records, events, messages and
-// attempts, and the reasons for those that are missing.
+// Why is the history of a key or of a message in the order of time: changes of records, events,
+// messages and attempts, and the reasons for those that are missing.
 type Why struct {
-	Key   string
+	Key   string // also that of the message; empty if its event has none
 	Steps []WhyStep
 	More  bool `json:",omitempty"` // there are older steps
 }

@@ -53,6 +53,7 @@ var whySubscriptions = []wire.SubscriptionRequest{
 var (
 	whyTime     = regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+(Z|[+-]\d\d:\d\d)?`)
 	whyAddress  = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	whyID       = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 	whyDuration = regexp.MustCompile(`, [0-9.]+(ms|s)\b`)
 )
 
@@ -71,6 +72,28 @@ func TestWhy(t *testing.T) {
 		fmt.Fprintf(&b, "$ whctl why %s --csv\n%s\n", key, f.run(key))
 	}
 	golden(t, "why", b.String())
+	f.checkMessage("", "t.delivered")
+	f.checkMessage("delivered", "t.delivered")
+}
+
+// checkMessage publishes an event with a key, or with none, and checks that the history of its
+// message is found by the ID and has no other message.
+func (f *whyFixture) checkMessage(key, event string) {
+	f.t.Helper()
+	f.publish(event, key)
+	page, err := f.admin.AllMessages(f.t.Context(), map[string][]string{"Take": {"1"}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	id := page.Results[0].MessageID
+	for _, text := range []string{id, id[:8] + ".." + id[len(id)-4:]} {
+		f.await("the history of the message "+text+" ends with its delivery", func() (bool, string) {
+			got := f.run(text)
+			lines := strings.Split(strings.TrimSpace(got), "\n")
+			isDelivered := len(lines) == 5 && strings.HasPrefix(lines[4], "TIME,delivered,")
+			return isDelivered && strings.Count(got, id) == 3, got
+		})
+	}
 }
 
 // whyFixture is a service that captures the kind Item of its records.
@@ -284,5 +307,8 @@ func (f *whyFixture) run(key string) string {
 	}
 	text := whyTime.ReplaceAllString(r.stdout, "TIME")
 	text = whyAddress.ReplaceAllString(text, "shop.example")
+	if !strings.Contains(key, "-") && !strings.Contains(key, "..") {
+		text = whyID.ReplaceAllString(text, "ID")
+	}
 	return whyDuration.ReplaceAllString(text, ", DURATION")
 }

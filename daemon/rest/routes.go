@@ -409,10 +409,11 @@ func messageOperations(h *handlers) []operation {
 			{Methods: "GET", Pattern: "/Webhooks/Messages", Serve: h.queries.Serve, Summary: "The messages of all subscribers, newest first"}}},
 		{name: "AttemptQuery", group: groupWebhooks, role: account.Admin, kind: "Attempt", routes: []edge.Route{
 			{Methods: "GET", Pattern: "/Webhooks/Messages/Responses", Serve: h.queries.Serve, Summary: "The delivery attempts of all messages, newest first, with the response texts"}}},
-		{name: "Why", group: groupWebhooks, role: account.Admin, summary: "The history of a key", response: wire.Why{}, members: []metadata.Member{
-			{Name: webhooks.MemberKey, Type: "string", Required: true, Help: "the key of events, or of a captured record"},
+		{name: "Why", group: groupWebhooks, role: account.Admin, summary: "The history of a key or of a message", response: wire.Why{}, members: []metadata.Member{
+			{Name: webhooks.MemberKey, Type: "string", Help: "the key of events, or of a captured record"},
+			{Name: webhooks.MemberMessage, Type: "string", Help: "instead of a key: the ID of a message, to see only its event and its attempts"},
 		}, routes: []edge.Route{
-			{Methods: "GET", Pattern: "/Webhooks/Why", Serve: h.webhooks.Why.Show, Summary: "The history of a key in the order of time: changes of records, events, messages and attempts, and the reasons for those that are missing"},
+			{Methods: "GET", Pattern: "/Webhooks/Why", Serve: h.webhooks.Why.Show, Summary: "The history of a key, or of a message, in the order of time: changes of records, events, messages and attempts, and the reasons for those that are missing"},
 			{Methods: "GET", Pattern: "/Webhooks/Why/{Key}", Serve: h.webhooks.Why.Show, Summary: "The same"}}},
 		{name: "RetryMessages", group: groupWebhooks, role: account.Admin, summary: "Retry all messages that match a filter", response: wire.MessagesRetried{}, members: webhooks.SelectionMembers, routes: []edge.Route{
 			{Methods: "POST", Pattern: "/Webhooks/Messages/Retry", Changes: true, Serve: h.webhooks.Bulk.Retry, Summary: "Retry all failed messages that match a filter, and send delivered ones again if it has Status=1"}}},

@@ -67,10 +67,14 @@ var (
 		{Name: "At", Type: record.Epoch},
 		{Name: "Step", Type: record.Text},
 		{Name: "Text", Type: record.Text},
+		{Name: "SubscriptionID", Type: record.Text},
+		{Name: "MessageID", Type: record.Text},
 	}
 	whyView = []output.ViewColumn{
 		{Title: "Time", Fields: "At", As: output.Local},
 		{Title: "Step", Fields: "Step", As: output.Words},
+		{Title: "Message ID", Fields: "MessageID", As: output.ID, Rank: 1},
+		{Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: 2},
 		{Title: "Text", Fields: "Text", As: output.Prose},
 	}
 )

@@ -24,6 +24,9 @@ const (
 	MemberEvent = "EventName"
 	MemberBody  = "Body"
 	MemberKey   = "Key"
+
+	// MemberMessage is that of the history of a message.
+	MemberMessage = inMessage
 )
 
 // events has the handlers of /Webhooks/Events.

@@ -1,6 +1,8 @@
 package webhooks
 
 import (
+	"context"
+	"errors"
 	"net/http"
 
 	"github.com/bizhook/whd/client/record"
@@ -18,21 +20,37 @@ type explanations struct {
 	engine *delivery.Engine
 }
 
-// Show returns the history of a key. The state of circuit breakers is that of this daemon.
+// Show returns the history of a key, or of a message. The state of circuit breakers is that of
+// this daemon.
 func (h *explanations) Show(x *edge.Context) error {
 	f := form.Read(x)
+	message := form.Or(form.Value(f, MemberMessage, parseMessage), "")
 	key := x.Params.Get(MemberKey)
-	if key == "" {
+	switch {
+	case message != "":
+		_, hasKey := f.Given(MemberKey)
+		if key != "" || hasKey {
+			f.Refuse(MemberMessage, "cannot be combined with Key")
+		}
+	case key == "":
 		key = form.Require(f, MemberKey, parseKey)
-	} else if _, err := parseKey(key); err != nil {
-		f.Refuse(MemberKey, err.Error())
+	default:
+		_, err := parseKey(key)
+		if err != nil {
+			f.Refuse(MemberKey, err.Error())
+		}
 	}
-	if err := f.Done(x); err != nil {
-		return err
-	}
-	t, err := h.admin.Trace(x.Request.Context(), key)
+	err := f.Done(x)
 	if err != nil {
 		return err
+	}
+
+	t, err := h.trace(x.Request.Context(), key, message)
+	if err != nil {
+		return err
+	}
+	if t.Only != nil {
+		key = t.Only.Event.Key
 	}
 	steps := t.Explain(admin.Situation{
 		Rules:         h.admin.Rules(),
@@ -43,4 +61,21 @@ func (h *explanations) Show(x *edge.Context) error {
 		Visible:       func(k *record.Kind) bool { return queries.MayRead(x, k) },
 	})
 	return x.Document(http.StatusOK, "Why", wire.Why{Key: key, Steps: steps, More: t.More})
+}
+
+// trace returns the stored facts about a message, or about a key if the message is empty.
+func (h *explanations) trace(ctx context.Context, key, message string) (*admin.Trace, error) {
+	if message != "" {
+		return h.admin.TraceMessage(ctx, message)
+	}
+	return h.admin.Trace(ctx, key)
+}
+
+// parseMessage parses the ID of a message.
+func parseMessage(text string) (string, error) {
+	id, err := wire.ParseGuid(text)
+	if err != nil {
+		return "", errors.New("must be the whole ID of a message")
+	}
+	return id, nil
 }

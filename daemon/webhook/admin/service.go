@@ -51,6 +51,8 @@ type Store interface {
 	CountOrdered(ctx context.Context, picked []Candidate) (int64, error)
 	// Trace returns the stored facts about a key of events and records.
 	Trace(ctx context.Context, key string) (*Trace, error)
+	// TraceMessage returns those about a message. Only is the message.
+	TraceMessage(ctx context.Context, guid string) (*Trace, error)
 	// AddAuditEntry adds an entry to the audit trail.
 	AddAuditEntry(ctx context.Context, e audit.Entry) error
 }

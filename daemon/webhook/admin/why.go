@@ -23,6 +23,10 @@ type Trace struct {
 	Attempts map[int64][]TracedAttempt
 	More     bool      // there are older ones
 	Since    time.Time // some messages of events until then are left out; zero for none
+
+	// Only is the message that is explained, nil for all of the key. The others are there
+	// because it may wait for them.
+	Only *webhook.Message
 }
 
 // TracedChange is a change of a record.
@@ -61,6 +65,11 @@ func (svc *Service) Trace(ctx context.Context, key string) (*Trace, error) {
 	return svc.store.Trace(ctx, key)
 }
 
+// TraceMessage returns the stored facts about a message.
+func (svc *Service) TraceMessage(ctx context.Context, id string) (*Trace, error) {
+	return svc.store.TraceMessage(ctx, id)
+}
+
 // explanation collects steps.
 type explanation struct {
 	*Trace
@@ -68,8 +77,8 @@ type explanation struct {
 	steps []wire.WhyStep
 }
 
-// Explain returns the history of a key in the order of time, with the reasons for events,
-// messages and deliveries that are missing. Steps without a time describe the present.
+// Explain returns the history of a key or of a message in the order of time, with the reasons
+// for events, messages and deliveries that are missing. Steps without a time describe the present.
 func (t *Trace) Explain(s Situation) []wire.WhyStep {
 	e := &explanation{Trace: t, Situation: s}
 	for _, c := range t.Changes {
@@ -79,10 +88,13 @@ func (t *Trace) Explain(s Situation) []wire.WhyStep {
 		e.event(t.Events[id])
 	}
 	for _, m := range t.Messages {
-		e.message(m)
+		if t.Only == nil || t.Only == m {
+			e.message(m)
+		}
 	}
 
-	if len(t.Changes) == 0 {
+	// The ID of a message is not a key that a record could have.
+	if len(t.Changes) == 0 && t.Only == nil {
 		e.notCaptured()
 	}
 	if len(t.Changes)+len(t.Events) == 0 {
@@ -154,9 +166,7 @@ func (e *explanation) change(c TracedChange) {
 	if len(subs) == 0 {
 		e.add(c.At, step, "no subscription receives %s", name)
 	}
-	for _, sub := range subs {
-		e.unmatched(sub, step, c.At, "the event was not sent to it")
-	}
+	e.unmatched(subs, step, c.At, "the event was not sent to it")
 }
 
 // event adds an event and the subscriptions that it has no message for.
@@ -166,7 +176,7 @@ func (e *explanation) event(event *webhook.Event) {
 		return
 	}
 	e.add(event.AddedAt, step, "%s", event.Name)
-	if !event.AddedAt.After(e.Since) {
+	if e.Only != nil || !event.AddedAt.After(e.Since) {
 		return // a message that is missing may have been left out
 	}
 
@@ -182,11 +192,8 @@ func (e *explanation) event(event *webhook.Event) {
 		e.add(event.AddedAt, step,
 			"its messages were deleted, with their subscriptions or after the time for which they are kept")
 	}
-	for _, sub := range subs {
-		if !sent[sub.ID] {
-			e.unmatched(sub, step, event.AddedAt, "its message was deleted")
-		}
-	}
+	unsent := slices.DeleteFunc(slices.Clone(subs), func(sub *webhook.Subscription) bool { return sent[sub.ID] })
+	e.unmatched(unsent, step, event.AddedAt, "its message was deleted")
 }
 
 // addKind sets the kind of a step of a captured event. It reports whether the caller may
@@ -209,23 +216,47 @@ func (e *explanation) receivers(event string) []*webhook.Subscription {
 	return slices.DeleteFunc(subs, func(sub *webhook.Subscription) bool { return !e.Receives(sub, event) })
 }
 
-// unmatched adds why a subscription that matches an event has no message of it; reason is
-// the one if neither its age nor its condition explains that. The values that its condition
-// was compared with are not kept.
-func (e *explanation) unmatched(sub *webhook.Subscription, step wire.WhyStep, at time.Time, reason string) {
-	step.SubscriberID = sub.Subscriber
-	step.SubscriptionID = sub.GUID
-	switch {
-	case at.Before(sub.SavedAt):
-		step.Step = wire.WhyNoSubscription
-		reason = "the subscription was created or changed later"
-	case sub.Where.Text != "" && step.EventID != "": // there are messages for others
-		step.Step = wire.WhyUnmet
-		reason = "its condition was not met, or its message was deleted: " + sub.Where.Text
-	case sub.Where.Text != "":
+// unmatched adds why subscriptions that match an event have no message of it. The reason is that
+// of a subscription if neither its age nor its condition explains it. Those that were created or
+// changed after the event are counted, because there can be thousands of them.
+func (e *explanation) unmatched(subs []*webhook.Subscription, step wire.WhyStep, at time.Time, reason string) {
+	var later []*webhook.Subscription
+	for _, sub := range subs {
+		if at.Before(sub.SavedAt) {
+			later = append(later, sub)
+			continue
+		}
+		e.unmet(sub, step, at, reason)
+	}
+
+	step.Step = wire.WhyNoSubscription
+	switch len(later) {
+	case 0:
+	case 1:
+		e.addFor(later[0], step, at, "the subscription was created or changed later")
+	default:
+		e.add(at, step, "%d subscriptions were created or changed later", len(later))
+	}
+}
+
+// unmet adds why a subscription that is older than an event has no message of it. The values that
+// its condition was compared with are not kept.
+func (e *explanation) unmet(sub *webhook.Subscription, step wire.WhyStep, at time.Time, reason string) {
+	hasMessages := step.EventID != "" // for other subscriptions
+	if sub.Where.Text != "" {
 		step.Step = wire.WhyUnmet
 		reason = "its condition was not met: " + sub.Where.Text
+		if hasMessages {
+			reason = "its condition was not met, or its message was deleted: " + sub.Where.Text
+		}
 	}
+	e.addFor(sub, step, at, reason)
+}
+
+// addFor adds a step about a subscription without a message.
+func (e *explanation) addFor(sub *webhook.Subscription, step wire.WhyStep, at time.Time, reason string) {
+	step.SubscriberID = sub.Subscriber
+	step.SubscriptionID = sub.GUID
 	e.add(at, step, "%s, %s: %s", sub.SubscriberInfo.Name, target(sub.URL), reason)
 }
 
@@ -310,7 +341,7 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 	}
 	if sub.Order != (webhook.Order{}) {
 		if earlier := e.openBefore(m); earlier != nil {
-			return waitReason{step: wire.WhyWaiting, text: "message " + earlier.GUID + " is delivered before"}
+			return waitReason{step: wire.WhyWaiting, text: "message " + earlier.GUID + " must be delivered first"}
 		}
 	}
 	if m.Status == webhook.RetryPending {
@@ -318,7 +349,7 @@ func (e *explanation) waitsFor(m *webhook.Message, sub *webhook.Subscription) wa
 		return waitReason{step: wire.WhyRetrying, due: m.Next, text: text}
 	}
 	if sub.Order.All {
-		return waitReason{step: wire.WhyWaiting, text: "earlier messages of the subscription are delivered before"}
+		return waitReason{step: wire.WhyWaiting, text: "earlier messages of the subscription must be delivered first"}
 	}
 	return waitReason{step: wire.WhyWaiting, text: "it is due"}
 }

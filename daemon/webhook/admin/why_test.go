@@ -115,6 +115,8 @@ func TestExplain(t *testing.T) {
 	none := func(s *Situation) { s.Subscriptions = webhook.NewSnapshot(2, nil) }
 	tooMany := only()
 	tooMany.Since = whyNoon
+	onlyOne := with([]int{422}, whyMessage(11, 4, event, webhook.RetryPending, 1), whyMessage(12, 4, event, webhook.NotSent, 0))
+	onlyOne.Only = onlyOne.Messages[1]
 	noMessages := &Trace{Changes: []TracedChange{{"Debtor", "deleted", 8, 0, whyNoon}}}
 	var b strings.Builder
 	for _, c := range []struct {
@@ -148,6 +150,16 @@ func TestExplain(t *testing.T) {
 			later.SavedAt = whyNoon.Add(time.Second)
 			s.Subscriptions = webhook.NewSnapshot(2, map[int64]*webhook.Subscription{1: s.Subscriptions.Subscription(1), 2: &later})
 		}},
+		{"several subscribed later", with([]int{200}, whyMessage(11, 1, event, webhook.Successful, 1)), func(s *Situation) {
+			all := map[int64]*webhook.Subscription{1: s.Subscriptions.Subscription(1)}
+			for id := int64(2); id <= 4; id++ {
+				later := *s.Subscriptions.Subscription(id)
+				later.SavedAt = whyNoon.Add(time.Second)
+				all[id] = &later
+			}
+			s.Subscriptions = webhook.NewSnapshot(2, all)
+		}},
+		{"a message alone", onlyOne, ofSubscription(4)},
 		{"deleted with the subscription", only(), none},
 		{"no subscription", noMessages, none},
 		{"not received", noMessages, ofShop},

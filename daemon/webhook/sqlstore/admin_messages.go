@@ -287,6 +287,7 @@ const (
 	tracedChanges = `SELECT c.Kind, c.Op, c.ChangeID, COALESCE(c.EventID, 0), c.AddedDateTime FROM whd.WH_RecordChange c
 WHERE c.RecordKey = @Key ORDER BY c.AddedDateTime DESC, c.ChangeID DESC`
 	tracedMessages = ` WHERE m.EventKey = @Key ORDER BY m.ID DESC`
+	tracedMessage  = ` WHERE m.RecID = @Message`
 	tracedOpen     = ` WHERE m.EventKey = @Key AND m.NextAttemptDateTime IS NOT NULL ORDER BY m.ID`
 	tracedAttempts = `SELECT r.MessageID, r.Attempt, COALESCE(r.HTTPCode, 0), r.Message, r.Duration, r.LastSavedDateTime FROM whd.SY_WebhookMessageResponse r
 WHERE r.MessageID IN `
@@ -336,6 +337,48 @@ func (a *Admin) Trace(ctx context.Context, key string) (*admin.Trace, error) {
 	}
 	err = a.addTracedEvents(ctx, t)
 	return t, err
+}
+
+// TraceMessage returns a message with its event, its attempts, and the changes of the event. Those
+// of its key that are open and older than the message, for which it may wait, are there too.
+func (a *Admin) TraceMessage(ctx context.Context, guid string) (*admin.Trace, error) {
+	query := `SELECT ` + messageRead + `, 0` + messageTables + tracedMessage
+	row, err := appdb.QueryOne(ctx, a.db, scanMessage(bodySize), query, sql.Named("Message", guid))
+	if err != nil || row == nil {
+		return nil, a.missing(err, "message")
+	}
+
+	m := *row
+	t := &admin.Trace{
+		Messages: []*webhook.Message{m},
+		Events:   map[int64]*webhook.Event{m.Event.ID: m.Event},
+		Only:     m,
+	}
+	if m.Event.Key != "" {
+		err = a.addTracedKey(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+	}
+	t.Attempts, err = a.tracedAttempts(ctx, t.Messages)
+	return t, err
+}
+
+// addTracedKey adds what concerns the only message of a trace among the changes and messages of
+// its key.
+func (a *Admin) addTracedKey(ctx context.Context, t *admin.Trace) error {
+	event := t.Only.Event
+	changes, err := a.tracedChanges(ctx, event.Key)
+	if err != nil {
+		return err
+	}
+	t.Changes = slices.DeleteFunc(changes, func(c admin.TracedChange) bool { return c.EventID != event.ID })
+	slices.Reverse(t.Changes)
+
+	open, err := a.tracedMessages(ctx, event.Key, tracedOpen)
+	open = slices.DeleteFunc(open, func(m *webhook.Message) bool { return m.ID >= t.Only.ID })
+	t.Messages = append(open, t.Messages...)
+	return err
 }
 
 // tracedChanges returns the last changes of a key, the newest first, one more than a trace has.

@@ -70,6 +70,12 @@ func traces(h hooks) {
 	if len(trace.Events) != 2 || trace.More {
 		h.t.Errorf("the events are %+v", trace.Events)
 	}
+	alone, err := h.Admin.TraceMessage(ctx, m[4].GUID)
+	h.check(err)
+	h.expectIDs("of a message, and those before it", alone.Messages, m[1], m[4])
+	if alone.Only != alone.Messages[1] || len(alone.Events) != 1 || len(alone.Changes) != 0 {
+		h.t.Errorf("the trace of a message is %+v", alone)
+	}
 	_, err = h.Admin.RemoveMessage(ctx, addressOf(r, m[0]))
 	h.check(err)
 	_, err = h.Admin.RemoveMessage(ctx, addressOf(other, m[1]))

@@ -311,6 +311,7 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 		"LastMessage":        func() error { _, err := h.Admin.LastMessage(ctx); return err },
 		"AddAuditEntry":      func() error { return h.Admin.AddAuditEntry(ctx, auditEntry()) },
 		"Trace":              func() error { _, err := h.Admin.Trace(ctx, "a"); return err },
+		"TraceMessage":       func() error { _, err := h.Admin.TraceMessage(ctx, guid(1)); return err },
 		"Sweep":              func() error { _, err := h.Engine.Sweep(ctx, 1); return err },
 		"Prune":              func() error { _, err := h.Engine.Prune(ctx, delivery.Prune{Limit: 1}); return err },
 		"Backlog":            func() error { _, err := h.Engine.Backlog(ctx); return err },
