@@ -208,7 +208,25 @@ func (o Options) checkNew(m query.Member, field record.Field, operator record.Op
 	if query.Denies(operator, m) {
 		return fmt.Errorf("must be true; for the opposite use %s%s", field.Name, query.Opposite(operator).Suffix())
 	}
+	if operator.Arity() == record.None && !affirms(m) {
+		return errors.New("must be true")
+	}
+	if o.Kind == nil {
+		return checkPosted(m, field, operator)
+	}
 	return nil
+}
+
+// affirms reports whether the value of a test for null is true, or empty as in queries.
+func affirms(m query.Member) bool {
+	if m.Empty || m.Raw == `""` {
+		return true
+	}
+	if m.List || m.Other || len(m.Texts) != 1 {
+		return false
+	}
+	n, err := wire.ParseBool(m.Texts[0])
+	return err == nil && n == 1
 }
 
 // cutPrefix returns a name without a prefix in any letter case, and whether it has it.

@@ -93,7 +93,21 @@ func TestMistakes(t *testing.T) {
 		{kind, `{"Name":"a","NameIn":["b","c"]}`, []string{"Where.NameIn is never met together with the other conditions on Name"}},
 		{kind, `{"LimitIsNull":true,"LimitLessThan":1}`, []string{"Where.LimitLessThan is never met together with the other conditions on Limit"}},
 		{nil, `{"Total":1,"TotalIn":["1"]}`, []string{"Where.TotalIn is never met together with the other conditions on Total"}},
-		{nil, `{"OpenGreaterThan":true}`, []string{"Where.OpenGreaterThan is not a filter of Open, which accepts Open"}},
+		{nil, `{"OpenGreaterThan":true}`, []string{"Where.OpenGreaterThan takes a number, not true or false"}},
+		{nil, `{"NameContains":5}`, []string{"Where.NameContains takes a text, not a number"}},
+		{nil, `{"PaidNotEqualTo":true}`, []string{"Where.PaidNotEqualTo takes a number or a text, not true or false"}},
+		{nil, `{"TotalIsNull":"yes"}`, []string{"Where.TotalIsNull must be true"}},
+		{kind, `{"NameIsNotNull":"yes","Before.NameIsNull":5}`, []string{"Where.NameIsNotNull must be true", "Where.Before.NameIsNull must be true"}},
+		{nil, `{"StatusIn":5}`, []string{"Where.StatusIn must be a list of values, such as [1,2]; a member with the name StatusIn is compared by StatusInIn"}},
+		{nil, `{"TotalIn":"1,2"}`, []string{`Where.TotalIn must be a list of values, such as ["a","b"]; a member with the name TotalIn is compared by TotalInIn`}},
+		{nil, `{"TotalBetween":5}`, []string{"Where.TotalBetween must be a list of two values, such as [1,9]"}},
+		{nil, `{"StatusNotIn":[1]}`, []string{"Where.StatusNotIn is no comparison: there is no NotIn; StatusNotEqualTo compares with one value"}},
+		{nil, `{"TotalBiggerThan":1,"TotalSmallerThan":1,"totalgreaterthan":1,"TotalEquals":1}`, []string{
+			"Where.TotalBiggerThan is no comparison; did you mean TotalGreaterThan?; a member of the body with this name is compared by TotalBiggerThanIn and a list",
+			"Where.TotalSmallerThan is no comparison; did you mean TotalLessThan?; a member of the body with this name is compared by TotalSmallerThanIn and a list",
+			"Where.totalgreaterthan is no comparison; did you mean totalGreaterThan?; a member of the body with this name is compared by totalgreaterthanIn and a list",
+			"Where.TotalEquals is no comparison; did you mean Total?; a member of the body with this name is compared by TotalEqualsIn and a list"}},
+		{nil, `{"Take":5}`, []string{"Where.Take is for queries, and no condition; a member of the body with this name is compared by TakeIn and a list"}},
 	} {
 		c, err := condition.Parse(test.text, condition.Options{Kind: test.kind, Zone: time.UTC, Wide: []string{"Note"}})
 		var got []string
@@ -113,7 +127,7 @@ func TestMistakes(t *testing.T) {
 
 // TestStored parses conditions that earlier versions accepted.
 func TestStored(t *testing.T) {
-	for _, text := range []string{`{"TotalBetween":[5,1]}`, `{"Customer.Country":"DE"}`, `{"NameIsNull":false}`} {
+	for _, text := range []string{`{"TotalBetween":[5,1]}`, `{"Customer.Country":"DE"}`, `{"NameIsNull":false}`, `{"StatusIn":5}`, `{"Take":5}`, `{"TotalBiggerThan":1}`, `{"NameIsNull":"yes"}`} {
 		c, err := condition.Parse(text, condition.Options{Stored: true})
 		if err != nil || c.String() != text {
 			t.Errorf("%s: got %v, %v", text, c, err)
@@ -213,6 +227,7 @@ func TestPosted(t *testing.T) {
 		{body, `{"total":1,"Main":"X","CheckIn":true,"Like":"y"}`, ""},
 		{body, `{"shop":"Nord"}`, "shop"},
 		{body, `{"Total":100,"total":2}`, "total"},
+		{`{"Take":5,"RatherThan":1,"StatusIn":7}`, `{"TakeIn":[5],"RatherThanIn":[1],"StatusInIn":[7]}`, ""}, // names like operators
 		{body, `{"TotalNotEqualTo":7,"NoneNotEqualTo":7}`, "NoneNotEqualTo"},
 		{body, `{"LinesNotEqualTo":7}`, "LinesNotEqualTo"},
 		{body, `{"NoneIsNull":true,"OtherIsNull":true,"LinesIsNotNull":true}`, ""},
