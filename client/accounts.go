@@ -77,20 +77,32 @@ func fetch[T any](ctx context.Context, c *Client, method, path string, request a
 
 // answer sends a request, with a JSON body if body is not nil, and decodes the reply into
 // a value of type T.
-func answer[T any](ctx context.Context, c *Client, req call, request any) (document T, err error) {
+func answer[T any](ctx context.Context, c *Client, req call, request any) (T, error) {
+	document, _, err := answerWithHeader[T](ctx, c, req, request)
+	return document, err
+}
+
+// answerWithHeader is like answer and returns the header of the reply, too.
+func answerWithHeader[T any](ctx context.Context, c *Client, req call, request any) (document T, header http.Header, err error) {
 	req.accept = mediaJSON
 	if request != nil {
-		if req.body, err = json.Marshal(request); err != nil {
-			return document, err
+		req.body, err = json.Marshal(request)
+		if err != nil {
+			return document, nil, err
 		}
 	}
 	reply, err := c.do(ctx, req)
 	if err != nil {
-		return document, err
+		return document, nil, err
 	}
 	defer reply.Body.Close()
+
+	ignored := reply.Header.Get(wire.HeaderIgnoredMembers)
+	if ignored != "" && c.options.Ignored != nil {
+		c.options.Ignored(ignored)
+	}
 	err = readDocument(reply, &document)
-	return document, err
+	return document, reply.Header, err
 }
 
 // confirm sends a request and ignores the body of the reply.

@@ -55,6 +55,10 @@ type Options struct {
 	Retries  int
 	Retrying func(err error, pause time.Duration)
 
+	// Ignored is called with the names of members that the service ignored, unless the request is a
+	// query, of which Notes has them.
+	Ignored func(names string)
+
 	// Renewed is called with each session that replaces an expired Session. With
 	// Session, User and Password set, a call signs in again once, unless Login has
 	// started a session of another user.

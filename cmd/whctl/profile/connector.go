@@ -138,6 +138,9 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	if readsAll {
 		o.Retries = Retries
 	}
+	o.Ignored = func(names string) {
+		k.Notice(c, "warning: the service ignored %s", display.Sanitize(names))
+	}
 	var last atomic.Pointer[string] // of an error that may repeat for hours
 	o.Retrying = func(err error, pause time.Duration) {
 		if k.OnRetry != nil {

@@ -21,7 +21,8 @@ import (
 type Form struct {
 	Members query.Members
 	known   []string
-	Err     error // why the members cannot be read
+	ignored []string // names of known members with a value that has no effect
+	Err     error    // why the members cannot be read
 	Missing []fault.Field
 	Wrong   []fault.Field
 }
@@ -114,6 +115,9 @@ func Require[T any](f *Form, name string, parse func(string) (T, error)) (v T) {
 // Knows marks members as known without reading them.
 func (f *Form) Knows(names ...string) { f.known = append(f.known, names...) }
 
+// Ignore reports a member with a value that has no effect.
+func (f *Form) Ignore(name string) { f.ignored = append(f.ignored, name) }
+
 func (f *Form) Refuse(name, message string) {
 	f.Wrong = append(f.Wrong, fault.Field{Name: name, Message: message})
 }
@@ -128,7 +132,12 @@ func (f *Form) Done(x *edge.Context) error {
 		return f.Err
 	}
 	strict := Or(Value(f, query.Strict, Bool), false)
-	var ignored []string
+	ignored := f.ignored
+	if strict {
+		for _, name := range f.ignored {
+			f.Refuse(name, "has no effect")
+		}
+	}
 	for _, m := range f.Members {
 		if HasName(f.known, m.Name) {
 			continue
@@ -139,7 +148,7 @@ func (f *Form) Done(x *edge.Context) error {
 		}
 		name := edge.ShownName(m.Name)
 		if strict {
-			f.Refuse(name, "is unknown")
+			f.Refuse(name, "is unknown"+record.DidYouMean(record.Suggest(m.Name, f.known)))
 		}
 		ignored = append(ignored, name)
 	}

@@ -325,10 +325,13 @@ func (h *subscriptions) limitChanges(x *edge.Context) (caller admin.Caller, err 
 }
 
 // whereOf reads the condition of a subscription: an object, or its text. It returns nil if none
-// is given. An empty text removes the condition.
+// is given; an empty list is not given either. An empty text removes the condition.
 func whereOf(f *form.Form) *string {
 	f.Knows(webhook.MemberWhere)
 	m, ok := f.Members.Get(webhook.MemberWhere)
+	if m.List && m.Empty {
+		f.Ignore(webhook.MemberWhere) // like every empty list; it may have been meant as {}
+	}
 	if !ok || m.Empty {
 		return nil
 	}

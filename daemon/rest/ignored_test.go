@@ -1,0 +1,43 @@
+package rest_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/client/wire"
+	"github.com/bizhook/whd/daemon/daemontest"
+)
+
+// TestIgnoredMembersOfWebhooks checks that members of subscriptions and events that have no effect
+// are accepted, as clients of the reference service expect, and named in the response. Strict
+// requests are refused, with a suggestion.
+func TestIgnoredMembersOfWebhooks(t *testing.T) {
+	i := daemontest.Start(t)
+	c := asAdmin(t, i)
+	shop := read[wire.Subscriber](t, c.do("POST /Webhooks/Subscribers", `{"Name":"Shop"}`).want(t, 201))
+	path := "/Webhooks/Subscribers/" + shop.RecID + "/Subscriptions"
+	const subscription = `"URL":"https://shop.example/","EventName":"debtor.updated"`
+	created := read[wire.Subscription](t, c.do("POST "+path, "{"+subscription+"}").want(t, 201))
+	for _, test := range []struct {
+		line, body string
+		status     int
+		ignored    string
+		suggestion string // for a strict request
+	}{
+		{"POST " + path, "{" + subscription + `,"Wher":{"Total":1}}`, 201, "Wher", "is unknown; did you mean Where?"},
+		{"PATCH " + path + "/" + created.RecID, `{"Wher":{"Total":1}}`, 200, "Wher", "is unknown; did you mean Where?"},
+		{"POST " + path, "{" + subscription + `,"Where":[]}`, 201, "Where", "has no effect"},
+		{"PATCH " + path + "/" + created.RecID, `{"Where":[]}`, 200, "Where", "has no effect"},
+		{"POST " + path, "{" + subscription + `,"Where":null}`, 201, "", ""},
+		{"POST /Webhooks/Events", `{"EventName":"debtor.updated","Body":{},"Keys":"D1"}`, 201, "Keys", "is unknown; did you mean Key?"},
+	} {
+		c.do(test.line, test.body).want(t, test.status).wantHeader(t, wire.HeaderIgnoredMembers, test.ignored)
+		if test.suggestion == "" {
+			continue
+		}
+		a := c.do(test.line+"?Strict=true", test.body).want(t, 400)
+		if !strings.Contains(a.body, test.suggestion) {
+			t.Errorf("%s %s with Strict: got %s, want %q", test.line, test.body, a.body, test.suggestion)
+		}
+	}
+}
