@@ -181,6 +181,8 @@ func TestInvalidBulkRequests(t *testing.T) {
 		{"MessageIDIn=[]&EventName=debtor.updated", ``, "MessageIDIn", "no value"},
 		{"Status=3&DryRun=", ``, "DryRun", "no value"},
 		{"Status=3&DryRun=maybe", ``, "DryRun", ""},
+		{"SubscriptionID=shop-1", ``, "SubscriptionID", "must be a whole ID"},
+		{"", `{"MessageIDIn":["` + numberedGUID(1) + `","01a1..7fa4"]}`, "MessageIDIn", "must be a whole ID"},
 		{"All=perhaps", ``, "All", ""},
 		{"All=true&Take=", ``, "Take", "no value"},
 		{"All=true&Take=-1", ``, "Take", "whole number"},
@@ -261,7 +263,7 @@ func TestBulkRetryWithoutChange(t *testing.T) {
 		{"Status=3&Take=0", wire.MessagesRetried{}},
 		{"StatusIn=0,2&DryRun=true", wire.MessagesRetried{Matched: 4, Retried: 4, DryRun: true}},
 		{"StatusLessThan=2&DryRun=true", wire.MessagesRetried{Matched: 4, Retried: 2, Skipped: 2, DryRun: true}},
-		{"MessageID=missing", wire.MessagesRetried{}},
+		{"MessageID=" + numberedGUID(1), wire.MessagesRetried{}},
 	} {
 		m.wantRetried(t, "?"+tt.query, "", tt.want)
 	}
@@ -376,7 +378,7 @@ func TestAuditTrailOfALongFilter(t *testing.T) {
 	body, err := json.Marshal(map[string]any{
 		"SubscriberIDIn": slices.Repeat([]string{m.shops[0].Subscriber}, 300),
 		"BodyContains":   strings.Repeat("é", 99),
-		"MessageIDIn":    append(slices.Repeat([]string{"x"}, 6), "y"),
+		"KeyIn":          append(slices.Repeat([]string{"x"}, 6), "y"),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -390,7 +392,7 @@ func TestAuditTrailOfALongFilter(t *testing.T) {
 	for _, part := range []string{
 		"SubscriberIDIn=" + strings.Repeat(mark+",", 5) + "... 300 in total",
 		"BodyContains=" + strings.Repeat("é", 50) + "...",
-		"MessageIDIn=x,x,x,x,x,... 7 in total",
+		"KeyIn=x,x,x,x,x,... 7 in total",
 	} {
 		if !strings.Contains(trail[0].Detail, part) {
 			t.Errorf("the audit trail has the detail %s, want %s in it", trail[0].Detail, part)

@@ -189,6 +189,8 @@ func (b *bulkForm) filter(m query.Member) {
 		b.Wrong = append(b.Wrong, fault.From(err).Fields...)
 	case len(req.Where) == 0:
 		b.Refuse(edge.ShownName(m.Name), noValue)
+	case queries.HasInvalidID(b.kind, req.Where):
+		b.Refuse(edge.ShownName(m.Name), "must be a whole ID, such as 01234567-89ab-cdef-0123-456789abcdef; StartsWith and EndsWith select by parts")
 	default:
 		queries.StoredIDs(b.kind, req.Where)
 		b.where = append(b.where, req.Where...)
