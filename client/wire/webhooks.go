@@ -118,6 +118,9 @@ type Subscription struct {
 	Where json.RawMessage `json:",omitempty"`
 	// since when all values before changes that Where compares are known
 	CapturedFrom Timestamp `json:",omitzero"`
+
+	SigningSecrets  int       `json:",omitempty"` // that sign messages now, with the current one; left out in lists of all
+	OldSecretsUntil Timestamp `json:",omitzero"`  // when the last of the replaced ones ends; left out without one
 }
 
 // StatusWords has the statuses of messages in words, by their numbers.

@@ -85,7 +85,10 @@ func createKey(c *cli.Context, s *command.Session) (command.Change, error) {
 	if err := cmdline.OneOf(request.Role, command.Roles); err != nil {
 		return command.Change{}, cmdline.Usagef("--role %s", err)
 	}
-	var err error
+	err := command.CheckSecretFile(c)
+	if err != nil {
+		return command.Change{}, err
+	}
 	request.ExpiryDateTime, err = expiry(c.String("expires"), s.Now())
 	summary := fmt.Sprintf("create the key %s with the role %s", request.Name, request.Role)
 	return command.Change{Text: summary, Do: func(out *output.Printer, service *client.Client) error {

@@ -375,7 +375,7 @@ func webhookOperations(h *handlers) []operation {
 			{Methods: "POST", Pattern: pathSubscription + "/Test", Changes: true, Large: true, Status: http.StatusAccepted, Serve: h.webhooks.Messages.SendTest, Summary: "Send a test message to a subscription"}}},
 		{name: "RotateSecret", group: groupWebhooks, summary: "Replace the secret of a subscription", response: wire.RotatedSecret{}, members: []metadata.Member{
 			{Name: webhook.MemberSecret, Type: "string", Help: "whsec_ and 24 to 64 bytes in base64; generated if omitted"},
-			{Name: webhook.MemberKeepFor, Type: "string", Help: "how long the replaced secret also signs: a duration such as 12h, or 0, which ends all earlier ones at once; default: 24h"},
+			{Name: webhook.MemberKeepFor, Type: "string", Help: "how long the replaced secret also signs: a duration from 0 to 720h, such as 12h, 7d or PT12H; 0 ends all earlier ones at once; default: 24h"},
 		}, routes: []edge.Route{
 			{Methods: "POST", Pattern: pathSubscription + "/Secret", Changes: true, Serve: h.webhooks.Subscriptions.RotateSecret, Summary: "Replace the secret of a subscription; the new one is shown only once"}}},
 		{name: "SubscriberMessages", group: groupWebhooks, kind: "Message", summary: "The messages of a subscriber", members: append(webhooks.PeriodMembers[:2:2], subscriberMember), routes: []edge.Route{

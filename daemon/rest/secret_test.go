@@ -111,7 +111,7 @@ func TestRotationOfASecret(t *testing.T) {
 	}
 	expect(true, last.Secret, chosen)
 	expect(false, first.Secret)
-	if text := c.do("GET "+s.path, "").want(t, 200).body; strings.Contains(text, "whsec_") || strings.Contains(text, "Secret") {
+	if text := c.do("GET "+s.path, "").want(t, 200).body; strings.Contains(text, "whsec_") || strings.Contains(text, `"Secret"`) {
 		t.Errorf("the subscription shows its secret: %s", text)
 	}
 	s.Log.Await(t, "the secret of a subscription was replaced", s.path[strings.LastIndexByte(s.path, '/')+1:])
@@ -133,7 +133,9 @@ func TestInvalidRotations(t *testing.T) {
 		{"", `{"KeepFor":""}`, "KeepFor"},
 		{"", `{"KeepFor":"-1h"}`, "KeepFor"},
 		{"", `{"KeepFor":"720h1ns"}`, "KeepFor"},
-		{"KeepFor=1d", ``, "KeepFor"},
+		{"KeepFor=31d", ``, "KeepFor"},
+		{"KeepFor=1.5d", ``, "KeepFor"},
+		{"", `{"KeepFor":"P1M"}`, "KeepFor"},
 		{"Strict=true&KeepsFor=1h", ``, "KeepsFor"},
 	} {
 		a := boss.do("POST "+s.path+"/Secret?"+tt.query, tt.body).want(t, 400)
@@ -163,6 +165,43 @@ func TestInvalidRotations(t *testing.T) {
 	}
 	anonymous(t, s.Instance).do("POST "+s.path+"/Secret", "", "Origin: https://evil.example").want(t, 403)
 	anonymous(t, s.Instance).do("GET "+s.path+"/Secret", "").want(t, 405)
+}
+
+// TestSigningSecretsAreCounted rotates three times and reads how many secrets sign, and until when.
+func TestSigningSecretsAreCounted(t *testing.T) {
+	s := newSubscriptionFixture(t)
+	c := asAdmin(t, s.Instance)
+	for i, test := range []struct {
+		keep    string
+		secrets int
+		until   time.Duration // the end of the last old one from now, 0 for none
+	}{
+		{"", 1, 0},
+		{`{"KeepFor":"3d"}`, 2, 72 * time.Hour},
+		{`{"KeepFor":"PT1H"}`, 3, 72 * time.Hour},
+		{`{"KeepFor":"24h"}`, 4, 72 * time.Hour},
+		{`{"KeepFor":0}`, 1, 0},
+	} {
+		if i > 0 {
+			rotated := read[wire.RotatedSecret](t, c.do("POST "+s.path+"/Secret", test.keep).want(t, 200))
+			if rotated.SigningSecrets != test.secrets || !endsIn(rotated.OldSecretsUntil, test.until) {
+				t.Errorf("rotation %s: %d secrets until %v, want %d for %v", test.keep, rotated.SigningSecrets, time.Time(rotated.OldSecretsUntil), test.secrets, test.until)
+			}
+		}
+		shown := read[wire.Subscription](t, c.do("GET "+s.path, "").want(t, 200))
+		if shown.SigningSecrets != test.secrets || !endsIn(shown.OldSecretsUntil, test.until) {
+			t.Errorf("after %s: %d secrets until %v, want %d for %v", test.keep, shown.SigningSecrets, time.Time(shown.OldSecretsUntil), test.secrets, test.until)
+		}
+	}
+}
+
+// endsIn reports whether a time is a duration from now, within an hour; for 0 it must not be given.
+func endsIn(until wire.Timestamp, in time.Duration) bool {
+	end := time.Time(until)
+	if in == 0 || end.IsZero() {
+		return in == 0 && end.IsZero()
+	}
+	return time.Until(end) > in-time.Hour && time.Until(end) <= in+time.Minute
 }
 
 // TestRotationLimit checks that clients with the SubscriberID only are limited,

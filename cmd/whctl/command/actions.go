@@ -13,6 +13,7 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
@@ -163,5 +164,19 @@ func NilIfZero[T comparable](value T) any {
 }
 
 func SecretFileFlag() cli.Flag {
-	return &cli.StringFlag{Name: "secret-file", Usage: "write the new secret to `FILE`, readable only by you"}
+	return &cli.StringFlag{Name: "secret-file", Usage: "write the new secret to `FILE`, readable only by you; it must not exist"}
+}
+
+// CheckSecretFile returns an error if the file of --secret-file exists: it may have the only copy of
+// another secret. It is checked before a request, since the service shows a new secret only once.
+func CheckSecretFile(c *cli.Context) error {
+	path := c.String("secret-file")
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() { // such as a pipe
+		return nil
+	}
+	return cmdline.Usagef("--secret-file: %s exists, and may have the only copy of a secret; name another file, or remove it", path)
 }

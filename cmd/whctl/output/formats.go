@@ -192,6 +192,13 @@ var (
 			return cell{v[0], theme.Failure}
 		}}
 	}
+	// Secrets is the number of secrets that sign, and when the last old one ends.
+	Secrets = Formatter{show: func(s Screen, v []string) cell {
+		if v[1] == "" {
+			return cell{text: v[0]}
+		}
+		return cell{text: v[0] + ", the old ones until " + s.local(v[1])}
+	}}
 	// Yes marks true values.
 	Yes = Formatter{show: func(_ Screen, v []string) cell {
 		if v[0] == "true" {

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -49,8 +50,8 @@ whctl subscriptions list --status disabled --event "salesorder.*"`,
 				Usage:     "show a subscription",
 				Flags:     append(output.Flags(), subscriberFlag(), command.KeyFlag()),
 				Action: command.ShowsOne(output.Table{
-					Columns: output.ColumnsOf(command.SystemKind("Subscription"), nil),
-					View:    subscriptionView(&states),
+					Columns: append(output.ColumnsOf(command.SystemKind("Subscription"), nil), secretColumns...),
+					View:    append(subscriptionView(&states), secretView),
 				}, func(c *cli.Context, service *client.Client) (wire.Subscription, error) {
 					states.from(c.Context, service)
 					n, err := findSubscription(c.Context, service, c.String("subscriber"), c.Args().First())
@@ -124,10 +125,10 @@ whctl subscriptions test 1f0c..9ab2 --no-wait`,
 				Usage:     "replace the signing secret and print the new one",
 				Action:    command.Changes(rotateSecret),
 				Flags: append(command.ResultFlags("print the new secret as JSON",
-					&cli.StringFlag{Name: "keep-for", Usage: "also sign with the old secret for `DURATION`, such as 12h; 0: not at all (default 24h)"},
+					&cli.StringFlag{Name: "keep-for", Usage: "also sign with the old secret for `DURATION`, such as 12h or 7d, at most 720h; 0: end all old ones at once (default 24h)"},
 					command.SecretFileFlag(),
 				), subscriberFlag()),
-				Description: "whctl subscriptions rotate-secret 1f0c..9ab2 --keep-for 12h --secret-file acme.secret",
+				Description: "whctl subscriptions rotate-secret 1f0c..9ab2 --keep-for 12h --secret-file acme-new.secret",
 			},
 		},
 	}}
@@ -184,6 +185,12 @@ var subscriptionColumns = []output.ViewColumn{
 	{Title: "Ordered", Fields: "Ordered", As: output.Yes, Rank: 3}, {Title: "When", Fields: "Where", As: output.Words, Rank: 2}, {Title: "Retry schedule", Fields: "RetrySchedule", As: output.Words, Rank: output.DetailOnly}, {Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
 	{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: output.DetailOnly}, {Title: "Subscription ID", Fields: "RecID", As: output.ID}, {Title: "Subscriber ID", Fields: "SY_WebhookSubscriber_RecID", As: output.SecretID, Rank: 1},
 }
+
+// Columns of whctl subscriptions show that lists do not have.
+var (
+	secretColumns = []output.Column{{Name: "SigningSecrets", Type: record.Int}, {Name: "OldSecretsUntil", Type: record.Epoch}}
+	secretView    = output.ViewColumn{Title: "Signing secrets", Fields: "SigningSecrets OldSecretsUntil", As: output.Secrets, Rank: output.DetailOnly}
+)
 
 // listSubscriptions lists subscriptions. With a SubscriberID and no conditions it
 // uses the route that needs no other permission than that ID.
@@ -248,7 +255,10 @@ func createSubscription(c *cli.Context, s *command.Session) (command.Change, err
 	if c.IsSet("retry-schedule") {
 		request.RetrySchedule = new(c.String("retry-schedule"))
 	}
-	var err error
+	err := command.CheckSecretFile(c)
+	if err != nil {
+		return command.Change{}, err
+	}
 	request.Headers, err = readHeaders(c)
 	return command.Change{
 		Text: fmt.Sprintf("send %s to %s", event, url),
@@ -262,7 +272,7 @@ func createSubscription(c *cli.Context, s *command.Session) (command.Change, err
 			}
 			made, err := service.AddSubscription(c.Context, subscriber, request)
 			if err != nil {
-				return withEventHint(c, service, event, err)
+				return withEventHint(c, service, event, withFlags(err))
 			}
 			if made.IsEnabled && c.Bool("disabled") { // the reference service ignores IsEnabled here
 				secret := made.Secret
@@ -344,7 +354,7 @@ func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, err
 			out.Notice("subscription updated: %s to %s%s",
 				changed.EventName, changed.URL, command.UnlessEnabled(changed.IsEnabled))
 		}
-		return withEventHint(c, service, c.String("event"), err)
+		return withEventHint(c, service, c.String("event"), withFlags(err))
 	}), err
 }
 
@@ -424,22 +434,63 @@ func eachSubscription(
 }
 
 func rotateSecret(c *cli.Context, s *command.Session) (command.Change, error) {
+	err := command.CheckSecretFile(c)
+	if err != nil {
+		return command.Change{}, err
+	}
 	return onSubscription(c, "replace the secret of", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		made, err := service.RotateSecret(c.Context, n.subscriber, n.id,
 			wire.SecretRequest{KeepFor: c.String("keep-for")})
 		if err != nil {
-			return err
+			return withFlags(err)
 		}
-		old := ""
-		if until := time.Time(made.OldSecretUntil); !until.IsZero() {
-			old = " and until " + until.UTC().Format(time.RFC3339) + " with the old one"
-		}
-		out.Notice("messages are now signed with the new secret%s", old)
+		out.Notice("messages are now signed with the new secret%s", oldSecrets(made))
 		if c.IsSet("secret-file") {
 			return hideSecret(c, out, made.Secret, s.Prompter.Watches)
 		}
 		return out.Created(made.Secret, made)
 	}), nil
+}
+
+// oldSecrets returns until when a subscription is signed with replaced secrets, too.
+func oldSecrets(made *wire.RotatedSecret) string {
+	until := time.Time(made.OldSecretUntil)
+	last := time.Time(made.OldSecretsUntil)
+	switch old := made.SigningSecrets - 1; {
+	case until.IsZero():
+		return ""
+	case old > 1:
+		return fmt.Sprintf(", and with %d old ones, the last of them until %s", old, last.UTC().Format(time.RFC3339))
+	default:
+		return " and until " + until.UTC().Format(time.RFC3339) + " with the old one"
+	}
+}
+
+// memberFlags are the flags for members of subscriptions and secrets in errors of the service.
+var memberFlags = map[string]string{
+	"KeepFor":       "--keep-for",
+	"RetrySchedule": "--retry-schedule",
+	"OrderBy":       "--order",
+}
+
+// withFlags names the flags instead of the members in an error of the service.
+func withFlags(err error) error {
+	reply, ok := errors.AsType[*client.Error](err)
+	if !ok {
+		return err
+	}
+	for member, flag := range memberFlags {
+		reply.Message = strings.ReplaceAll(reply.Message, member+"=", flag+" ")
+		if strings.HasPrefix(reply.Message, member+" ") {
+			reply.Message = flag + reply.Message[len(member):]
+		}
+		for i := range reply.Fields {
+			if reply.Fields[i].FieldName == member {
+				reply.Fields[i].FieldName = flag
+			}
+		}
+	}
+	return err
 }
 
 // hideSecret writes a new secret to --secret-file, or to standard error if that is

@@ -62,6 +62,9 @@ func (h *subscriptions) document(x *edge.Context, r webhook.Subscription) wire.S
 			SubscriptionRequestHeaderID: header.ID,
 		})
 	}
+	replaced := h.admin.ReplacedSecrets(&r)
+	d.SigningSecrets = 1 + len(replaced)
+	d.OldSecretsUntil = lastEnd(replaced)
 	if mayRead {
 		d.Where = json.RawMessage(r.Where.Text)
 	}
@@ -69,6 +72,17 @@ func (h *subscriptions) document(x *edge.Context, r webhook.Subscription) wire.S
 		d.CapturedFrom = wire.Timestamp(r.Where.From)
 	}
 	return d
+}
+
+// lastEnd returns when the last of some secrets ends, zero if there are none.
+func lastEnd(secrets []webhook.ReplacedSecret) wire.Timestamp {
+	var end time.Time
+	for _, secret := range secrets {
+		if secret.Until.After(end) {
+			end = secret.Until
+		}
+	}
+	return wire.Timestamp(end)
 }
 
 // mayReadWhere reports whether the caller may read the condition of a subscription.
@@ -387,19 +401,35 @@ func (h *subscriptions) RotateSecret(x *edge.Context) error {
 	if err != nil {
 		return err
 	}
+	replaced := h.admin.ReplacedSecrets(&r)
 	return x.Respond("RotatedSecret", wire.RotatedSecret{
-		Secret:         r.Secret,
-		OldSecretUntil: wire.Timestamp(r.Replaced.Until),
+		Secret:          r.Secret,
+		OldSecretUntil:  wire.Timestamp(r.Replaced.Until),
+		SigningSecrets:  1 + len(replaced),
+		OldSecretsUntil: lastEnd(replaced),
 	}, nil)
 }
 
 // parseKeepFor parses how long the replaced secret continues to sign.
 func parseKeepFor(text string) (time.Duration, error) {
-	keep, err := time.ParseDuration(text)
+	keep, err := parseDuration(text)
 	if err != nil || webhook.CheckKeepFor(keep) != nil {
-		return 0, errors.New("must be a duration such as 12h, from 0 to 720h")
+		return 0, errors.New("must be 0 or a duration of at most 720h, such as 12h, 7d or PT12H")
 	}
 	return keep, nil
+}
+
+// parseDuration parses a duration: 12h, 7d, or in ISO 8601, as TimeSpans are sent.
+func parseDuration(text string) (time.Duration, error) {
+	if number, isDays := strings.CutSuffix(text, "d"); isDays {
+		days, err := strconv.ParseUint(number, 10, 8)
+		return time.Duration(days) * 24 * time.Hour, err
+	}
+	ticks, err := wire.ParseTimeSpan(text)
+	if err == nil && strings.HasPrefix(strings.ToUpper(text), "P") {
+		return time.Duration(ticks) * 100, nil
+	}
+	return time.ParseDuration(text)
 }
 
 // retryRate limits retries and tests of a subscription by clients with the

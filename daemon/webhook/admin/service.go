@@ -400,6 +400,11 @@ func (svc *Service) RemoveSubscription(ctx context.Context, subscriber, id strin
 	return svc.removed(ctx, removed, err, "subscription")
 }
 
+// ReplacedSecrets returns the secrets of a subscription that sign now besides the current one.
+func (svc *Service) ReplacedSecrets(sub *webhook.Subscription) []webhook.ReplacedSecret {
+	return sub.ReplacedAt(svc.notifier.Now())
+}
+
 // NewSecret replaces a secret.
 type NewSecret struct {
 	Secret  string        // empty to generate one
