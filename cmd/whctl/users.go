@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -29,6 +30,7 @@ func userCommands() []*cli.Command {
 		&cli.StringFlag{Name: "display-name", Usage: "display `NAME`"},
 		&cli.StringFlag{Name: "new-password-file", Usage: "read the new password from `FILE`; - is standard input"},
 	}
+	generate := &cli.BoolFlag{Name: "generate", Usage: "generate the password and print it once, instead of the user name"}
 	return []*cli.Command{{
 		Name: "users", Aliases: []string{"user"}, Usage: "manage users and their passwords",
 		Subcommands: []*cli.Command{
@@ -47,9 +49,10 @@ func userCommands() []*cli.Command {
 				Aliases:   []string{"add"},
 				ArgsUsage: "USER",
 				Usage:     "create a user; prompts for the password on a terminal",
-				Flags:     command.ResultFlags("print the created user as JSON instead of the user name", flags...),
+				Flags:     append(command.ResultFlags("print the created user as JSON instead of the user name", flags...), generate),
 				Action:    command.Changes(createUser),
 				Description: `whctl users create jsmith --role reader
+whctl users create erp --role publisher --generate
 whctl users create erp --role publisher --new-password-file erp.password`,
 			},
 			{
@@ -58,7 +61,7 @@ whctl users create erp --role publisher --new-password-file erp.password`,
 				ArgsUsage:   "USER",
 				Usage:       "change the role, display name or password of a user",
 				Action:      command.Changes(updateUser),
-				Flags:       append(command.ResultFlags("print the updated user as JSON instead of the user name", flags...), &cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
+				Flags:       append(command.ResultFlags("print the updated user as JSON instead of the user name", flags...), generate, &cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
 				Description: "whctl users update jsmith --role writer",
 			},
 			{
@@ -95,6 +98,12 @@ func userRequest(c *cli.Context, s *command.Session, name string, prompt bool) (
 	}
 	var password string
 	switch path := c.String("new-password-file"); {
+	case c.Bool("generate") && path != "":
+		return r, cmdline.Usagef("--generate and --new-password-file cannot be combined")
+	case c.Bool("generate") && c.Bool("json"):
+		return r, cmdline.Usagef("--generate and --json cannot be combined: the password is printed")
+	case c.Bool("generate"):
+		password = rand.Text()
 	case path == "-":
 		password, err = profile.SecretLine(s.Stdin, "standard input")
 	case path != "":
@@ -102,8 +111,8 @@ func userRequest(c *cli.Context, s *command.Session, name string, prompt bool) (
 	case !prompt:
 		return r, nil
 	case !s.MayPrompt(c):
-		return r, cmdline.Usagef("cannot prompt for the password of %s without a terminal; use --new-password-file",
-			name)
+		return r, cmdline.Usagef("cannot prompt for the password of %s without a terminal; "+
+			"use --generate or --new-password-file", name)
 	default:
 		password, err = s.Prompter.ReadTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
 		if errors.Is(err, cmdline.ErrDiffer) {
@@ -128,15 +137,24 @@ func createUser(c *cli.Context, s *command.Session) (command.Change, error) {
 			return err
 		}
 		out.Notice("user %s created with the role %s", user.UserName, user.Role)
-		return out.Created(user.UserName, user)
+		return showUser(c, out, request, user)
 	}}, err
+}
+
+// showUser prints the name of a user that was created or updated, or a generated password.
+func showUser(c *cli.Context, out *output.Printer, request wire.UserRequest, user *wire.User) error {
+	if c.Bool("generate") {
+		out.Notice("this is the password; it is not shown again")
+		return out.Created(*request.Password, user)
+	}
+	return out.Created(user.UserName, user)
 }
 
 func updateUser(c *cli.Context, s *command.Session) (command.Change, error) {
 	name := c.Args().First()
 	request, err := userRequest(c, s, name, c.Bool("new-password"))
 	if err == nil && request == (wire.UserRequest{}) {
-		err = cmdline.Usagef("users update needs --role, --display-name, --new-password or --new-password-file")
+		err = cmdline.Usagef("users update needs --role, --display-name, --new-password, --new-password-file or --generate")
 	}
 	return command.Change{Text: "update the user " + name, Do: func(out *output.Printer, service *client.Client) error {
 		if password := s.Password(); request.Password != nil && password != "" {
@@ -147,6 +165,6 @@ func updateUser(c *cli.Context, s *command.Session) (command.Change, error) {
 			return err
 		}
 		out.Notice("user %s updated", user.UserName)
-		return out.Created(user.UserName, user)
+		return showUser(c, out, request, user)
 	}}, err
 }
