@@ -101,7 +101,9 @@ func (r *Registry) Suggest(name string) []string {
 }
 
 // Suggest returns up to three of names that are similar to name, most similar first:
-// those that contain it, or whose edit distance is at most a third of its length.
+// those that contain it, or whose edit distance is at most a third of its length. Of names of
+// equally many parts with dots between them, each part must be similar: jobcard.created is not like
+// debtor.created.
 func Suggest(name string, names []string) []string {
 	type match struct {
 		name     string
@@ -115,12 +117,28 @@ func Suggest(name string, names []string) []string {
 		if len(name) >= 2 && strings.Contains(low, name) {
 			d = min(d, 1)
 		}
-		if d <= max(1, len(name)/3) {
+		if d <= max(1, len(name)/3) && similarParts(name, low) {
 			found = append(found, match{n, d})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b match) int { return cmp.Compare(a.distance, b.distance) })
 	return Texts(found[:min(3, len(found))], func(m match) string { return m.name })
+}
+
+// similarParts reports whether the parts of two names are similar, each to the one at its place, if
+// both names have equally many.
+func similarParts(a, b string) bool {
+	partsA := strings.Split(a, ".")
+	partsB := strings.Split(b, ".")
+	if len(partsA) != len(partsB) {
+		return true
+	}
+	for i, part := range partsA {
+		if distance(part, partsB[i]) > max(1, len(part)/3) && !strings.Contains(partsB[i], part) {
+			return false
+		}
+	}
+	return true
 }
 
 // Texts returns a text of each entry of a list; nil for an empty list.
