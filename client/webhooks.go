@@ -33,7 +33,12 @@ func (c *Client) RaiseEventOnce(ctx context.Context, key, name string, body stri
 // once is empty.
 func (c *Client) RaiseEventWith(ctx context.Context, request wire.EventPost, once string) (*wire.EventReceipt, error) {
 	req := call{method: http.MethodPost, path: "/Webhooks/Events", key: once}
-	return answer[*wire.EventReceipt](ctx, c, req, request)
+	receipt, header, err := answerWithHeader[*wire.EventReceipt](ctx, c, req, request)
+	if err != nil {
+		return nil, err
+	}
+	receipt.Replayed = header.Get(wire.HeaderReplayed) == "true"
+	return receipt, nil
 }
 
 const subscribersPath = "/Webhooks/Subscribers"

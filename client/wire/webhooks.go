@@ -71,6 +71,10 @@ type EventPost struct {
 type EventReceipt struct {
 	EventID  string
 	Messages int // one per subscription of the event
+
+	// Replayed is the header Idempotent-Replayed: the event was published by an earlier request with
+	// the same idempotency key.
+	Replayed bool `json:"-"`
 }
 
 // Subscriber receives events. Its RecID is the SubscriberID, which authorizes managing

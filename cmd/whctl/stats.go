@@ -46,7 +46,7 @@ func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) erro
 	line("Attempts", "%s, %s, %s%s", count(theme.Success, t.Delivered, "delivered"),
 		count(theme.Failure, t.Failed, "failed"), count(theme.Failure, t.GivenUp, "given up"), success)
 	if stats.Latency.P50 != 0 {
-		line("Latency", "P50 %s, P95 %s, P99 %s",
+		line("Latency", "P50 at most %s, P95 at most %s, P99 at most %s",
 			output.Span(stats.Latency.P50), output.Span(stats.Latency.P95), output.Span(stats.Latency.P99))
 	}
 	oldest := ""

@@ -82,6 +82,9 @@ var (
 var eventColumns = []output.Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
 
 func publishEvent(c *cli.Context, _ *command.Session) (command.Change, error) {
+	if c.IsSet("key") && c.String("key") == "" {
+		return command.Change{}, cmdline.Usagef("--key must have 1 to 255 characters; without the flag, each call publishes an event")
+	}
 	body, err := readBody(c)
 	return publication(c, wire.EventPost{
 		EventName: c.Args().First(),
@@ -100,7 +103,11 @@ func publication(c *cli.Context, e wire.EventPost, key string) command.Change {
 			if err != nil {
 				return withEventHint(c, service, e.EventName, err)
 			}
-			out.Notice("%s published: %s", e.EventName, display.Count(int64(receipt.Messages), "message", "messages"))
+			published := "published"
+			if receipt.Replayed {
+				published = "was already published with this idempotency key"
+			}
+			out.Notice("%s %s: %s", e.EventName, published, display.Count(int64(receipt.Messages), "message", "messages"))
 			return out.Created(receipt.EventID, receipt)
 		},
 	}
