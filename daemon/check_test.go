@@ -330,6 +330,30 @@ func TestCheckTargets(t *testing.T) {
 	checkOf(t, i.Dir, 0, "targets", "warning", "of Shop: cannot resolve no-such-name.invalid", "--webhooks-allow-targets", "127.0.0.0/8")
 }
 
+// TestCheckUnpublishedEvents checks that subscriptions to events that are no longer published are
+// reported, as after a restore without the settings.
+func TestCheckUnpublishedEvents(t *testing.T) {
+	i := daemontest.Start(t, "--webhooks-events", "jobcard.created")
+	c, err := client.New(client.Options{URL: i.URL, Token: i.Key(t, "admin")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	shop, err := c.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"jobcard.*", "webhooks.subscription.disabled", "debtor.*", "*"} {
+		request := wire.SubscriptionRequest{URL: pointer("https://shop.example/"), EventName: &pattern}
+		_, err = c.AddSubscription(t.Context(), shop.RecID, request)
+		if err != nil {
+			t.Fatalf("subscribing to %s: %v", pattern, err)
+		}
+	}
+	checkOf(t, newStore(t), 0, "events", "ok", "42 events can be published, 0 of them by changes of records")
+	checkOf(t, i.Dir, 0, "events", "warning", "of Shop, to jobcard.*, receives nothing")
+}
+
 // TestCheckHostURL checks that whd check sends a request to webhooks.host_url.
 func TestCheckHostURL(t *testing.T) {
 	here := ""

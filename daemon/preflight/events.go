@@ -1,11 +1,14 @@
 package preflight
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/bizhook/whd/client/check"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/daemon/webhook"
 )
 
 // checkEvents lists the subscriptions that receive another body, or nothing, because a
@@ -36,8 +39,26 @@ func checkEvents(ctx context.Context, r *run) (all []check.Result) {
 					e.Name, kind.Name, sub.GUID, sub.SubscriberInfo.Name, sub.Pattern, effect)...)
 		}
 	}
+	all = append(all, unpublished(snapshot, append(published, record.ServiceEvents()...))...)
 	if all == nil {
-		return result(check.OK, "%d published, %d of them by changes of records", len(published), len(captured))
+		return result(check.OK, "%d events can be published, %d of them by changes of records", len(published), len(captured))
 	}
 	return limited(all)
+}
+
+// unpublished returns a warning for each subscription to events that are not published any more,
+// for example because a backup was restored without the files of record kinds.
+func unpublished(snapshot *webhook.Snapshot, published []record.Event) (all []check.Result) {
+	byID := func(a, b *webhook.Subscription) int { return cmp.Compare(a.ID, b.ID) }
+	for _, sub := range slices.SortedFunc(snapshot.Subscriptions, byID) {
+		_, isPublished := record.EventPattern(published, sub.Pattern)
+		if isPublished {
+			continue
+		}
+		all = append(all, result(check.Warning, "subscription %s of %s, to %s, receives nothing: "+
+			"no record kind raises it, and it cannot be posted; "+
+			"name the files of record kinds in erp.kinds, or the event in webhooks.events",
+			sub.GUID, sub.SubscriberInfo.Name, sub.Pattern)...)
+	}
+	return all
 }
