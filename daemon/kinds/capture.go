@@ -79,3 +79,24 @@ func captureMistakes(k record.Kind) (all []*record.Mistake) {
 	}
 	return all
 }
+
+// ChangedNote follows the name of a field that conditions of subscriptions cannot compare.
+const ChangedNote = ": conditions of subscriptions cannot compare this field, because Changed lists the fields that have changed there; " +
+	"give it another name, and set column"
+
+// IsChanged reports whether a field has the name by which conditions list changed fields.
+func IsChanged(field string) bool { return strings.EqualFold(field, "Changed") }
+
+// changedField returns the declared field of a captured kind that conditions cannot compare, empty
+// if there is none.
+func changedField(declared, kind record.Kind) string {
+	if !kind.Captured() {
+		return ""
+	}
+	for _, f := range declared.Fields {
+		if IsChanged(f.Name) {
+			return f.Name
+		}
+	}
+	return ""
+}

@@ -287,6 +287,9 @@ func (b *builder) add(d *Declared) {
 			Text:    member + message,
 		})
 	}
+	if field := changedField(d.Kind, kind); field != "" {
+		b.Problems = append(b.Problems, Problem{File: d.at.file, Line: d.at.lines["fields."+field], Warning: true, Text: field + ChangedNote})
+	}
 	for _, name := range []string{kind.Name, kind.Operation()} {
 		if key := strings.ToLower(name); b.taken[key] == "" {
 			b.taken[key] = fmt.Sprintf("also declared in %s", Problem{

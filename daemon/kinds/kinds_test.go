@@ -621,3 +621,15 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestFieldNamedChanged warns of a field of a captured kind that conditions cannot compare.
+func TestFieldNamedChanged(t *testing.T) {
+	const fields = "key = [\"ID\"]\n[A.fields]\nID = \"int\"\nChanged = \"DateTime?\"\n"
+	expectProblems(t, load(t, "[A]\n"+fields))
+	s := load(t, "[A]\ncapture = \"always\"\nevents = \"a\"\n"+fields)
+	expectProblems(t, s, "1.toml:7: Changed: conditions of subscriptions cannot compare this field, "+
+		"because Changed lists the fields that have changed there; give it another name, and set column")
+	if kind := lookup(t, s, "A"); len(kind.Fields) != 2 {
+		t.Errorf("got %d fields, want 2: the kind is served nevertheless", len(kind.Fields))
+	}
+}

@@ -303,10 +303,19 @@ func (o Object) rename(d *kinds.Declared) {
 		if f.Name != wanted {
 			f.Column = cmp.Or(f.Column, wanted)
 		}
-		if note := joinNotes(reason, o.noteFor(o.column(*f))); note != "" {
+		if note := joinNotes(reason, conditionNote(f.Name), o.noteFor(o.column(*f))); note != "" {
 			d.Notes[f.Name] = note
 		}
 	}
+}
+
+// conditionNote returns the note of a field that conditions of subscriptions cannot compare, empty
+// for others.
+func conditionNote(name string) string {
+	if !kinds.IsChanged(name) {
+		return ""
+	}
+	return strings.TrimPrefix(kinds.ChangedNote, ": ")
 }
 
 // usedNames returns the names in lower case that fields cannot have, with the reasons: those of
