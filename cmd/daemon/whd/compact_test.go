@@ -33,7 +33,7 @@ func TestCompactShrinksStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.runSteps([]step{{"", "compact", 1, "the directory is in use"}})
+	d.runSteps([]step{{"", "compact", 3, "the directory is in use"}})
 	if err := lock.Release(); err != nil {
 		t.Fatal(err)
 	}
