@@ -151,8 +151,8 @@ func TestSignInReturnsOtherClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(unlocked.Close)
-	for name, of := range map[string]*client.Client{"the new client": signedIn, "a client with its session": unlocked.WithSessionOf(signedIn)} {
-		if _, err := of.CurrentSession(t.Context()); err != nil {
+	for name, c := range map[string]*client.Client{"the new client": signedIn, "a client with its session": unlocked.WithSessionOf(signedIn)} {
+		if _, err := c.CurrentSession(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -163,8 +163,8 @@ func TestSignInReturnsOtherClient(t *testing.T) {
 		t.Errorf("a client that may change data, with the session of another: %v", err)
 	}
 	service.expire()
-	for name, of := range map[string]*client.Client{"the new client": signedIn, "a client with its session": unlocked.WithSessionOf(signedIn)} {
-		if _, err := of.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) || service.logins != 1 {
+	for name, c := range map[string]*client.Client{"the new client": signedIn, "a client with its session": unlocked.WithSessionOf(signedIn)} {
+		if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) || service.logins != 1 {
 			t.Errorf("%s after the end of the session: %d logins, error %v; want status 401 and no login", name, service.logins, err)
 		}
 	}

@@ -143,10 +143,9 @@ func checkType(field record.Field, operator record.Operator) error {
 		return nil
 	}
 	wanted := "a text"
-	switch {
-	case comparesOrder:
+	if comparesOrder {
 		wanted = "a number"
-	case operator == record.NotEqualTo || operator == record.In:
+	} else if operator == record.NotEqualTo || operator == record.In {
 		wanted = "a number or a text"
 	}
 	return fmt.Errorf("takes %s, not %s", wanted, typeNames[field.Type])
