@@ -344,7 +344,7 @@ func (e *stepEngine) checkBudget() {
 // end all endpoints work, and everything is delivered.
 func TestBudgetMatchesMemory(t *testing.T) {
 	const subscriptions = 10
-	for seed := range uint64(10) {
+	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		e := newStepEngine(t, 64<<10, subscriptions, func(s *webhook.Subscription) {
 			s.Order = webhook.Order{All: s.ID%5 == 0, ByKey: s.ID%3 == 0}

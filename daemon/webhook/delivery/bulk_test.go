@@ -290,21 +290,22 @@ func retriedCount(e *endpoint) (n int) {
 // TestBulkRetryReadsMessagesOnce: if the queue were notified of each batch, it would
 // read its messages again each time.
 func TestBulkRetryReadsMessagesOnce(t *testing.T) {
+	const messages = 2000
 	simulate(t, func(x *simulation) {
 		x.stop(testTimeout)
-		r, _ := x.addMessages("http://127.0.0.1/hook", "http://127.0.0.1/other", 5000)
+		r, _ := x.addMessages("http://127.0.0.1/hook", "http://127.0.0.1/other", messages)
 		x.exec("DELETE FROM SY_WebhookMessage WHERE SubscriptionID <> " + fmt.Sprint(r.ID))
 		x.exec("DELETE FROM WH_Event WHERE EventID NOT IN (SELECT EventID FROM SY_WebhookMessage)")
 		x.exec("UPDATE SY_WebhookMessage SET Attempts = 0")
 		x.startEngine()
 		got, err := x.service.RetryMessages(context.Background(), x.selection("Status=3"), audit.System())
-		if err != nil || got.Done != 5000 {
+		if err != nil || got.Done != messages {
 			t.Errorf("%+v (%v)", got, err)
 		}
 		x.advance(time.Hour)
-		x.expect("SY_WebhookMessage WHERE Status = 1", 5000)
+		x.expect("SY_WebhookMessage WHERE Status = 1", messages)
 		const page, reread = 128, 1000
-		if n := x.faultyStore.Calls(deliverytest.OpenMessages); n > 2*(5000+3*reread)/page {
+		if n := x.faultyStore.Calls(deliverytest.OpenMessages); n > 2*(messages+3*reread)/page {
 			t.Errorf("%d pages were read", n)
 		}
 	})

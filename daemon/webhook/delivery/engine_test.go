@@ -347,7 +347,7 @@ func TestBacklogOfFailingEndpoint(t *testing.T) {
 		return 503
 	})
 	h.subscribe(e.URL, "*")
-	const n = 2500
+	const n = 1500
 	var publishers sync.WaitGroup
 	for range 20 {
 		publishers.Go(func() {
