@@ -122,12 +122,18 @@ func (r *rig) stored() changes.Capture {
 // until waits for a condition, in the time of the bubble.
 func (r *rig) until(event string, ok func() bool) {
 	r.t.Helper()
+	r.untilEvery(100*time.Millisecond, event, ok)
+}
+
+// untilEvery is until with an interval of the checks.
+func (r *rig) untilEvery(interval time.Duration, event string, ok func() bool) {
+	r.t.Helper()
 	for range 1_000_000 {
 		synctest.Wait()
 		if ok() {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(interval)
 	}
 	r.t.Fatalf("never: %s; %+v", event, r.status())
 }
@@ -136,7 +142,7 @@ func (r *rig) until(event string, ok func() bool) {
 func (r *rig) sweeps(n int) {
 	for range n {
 		began := time.Now()
-		r.until("a sweep has ended", func() bool { return r.stored().State.Began.After(began) })
+		r.untilEvery(time.Second, "a sweep has ended", func() bool { return r.stored().State.Began.After(began) })
 	}
 }
 
