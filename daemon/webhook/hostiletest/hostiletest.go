@@ -93,7 +93,17 @@ func (r Receiver) Start(t testing.TB, config *tls.Config) *Server {
 		}
 	}
 	if r.refuses {
-		l.Close()
+		// Nothing listens on the port of an outgoing connection, and no other program gets it
+		// until the connection is closed.
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			conn.Close()
+			l.Close()
+		})
+		s.URL = "http://" + conn.LocalAddr().String() + "/hook"
 		return s
 	}
 	s.handlers.Go(func() { s.accept(l, r, config) })
