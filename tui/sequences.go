@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// wholeSequences is a terminal whose reads do not end within a control sequence: slow
+// wholeSequences is a terminal with reads that do not end within a control sequence: slow
 // connections deliver mouse reports, marks of pastes and responses to queries in pieces, which
 // bubbletea would take for keys.
 type wholeSequences struct {

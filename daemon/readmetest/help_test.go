@@ -65,7 +65,7 @@ func (p helpPart) markdown(help string) (string, error) {
 	return table, nil
 }
 
-// helpOf returns what whd or whctl prints. whd runs in this process, which contains it, since
+// helpOf returns the output of whd or whctl. whd runs in this process, which contains it, since
 // linking it would take most of the time of the test.
 func helpOf(args []string, whctl string, env []string) (string, error) {
 	if args[0] == "whctl" {

@@ -364,8 +364,8 @@ func (a *Admin) TraceMessage(ctx context.Context, guid string) (*admin.Trace, er
 	return t, err
 }
 
-// addTracedKey adds what concerns the only message of a trace among the changes and messages of
-// its key.
+// addTracedKey adds the changes of the key of the only message of a trace that belong to its event,
+// and the open messages before it.
 func (a *Admin) addTracedKey(ctx context.Context, t *admin.Trace) error {
 	event := t.Only.Event
 	changes, err := a.tracedChanges(ctx, event.Key)
