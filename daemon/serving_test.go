@@ -70,7 +70,7 @@ func TestSecondDaemon(t *testing.T) {
 	if status, stderr := run("user", "list", "--data-dir", dir); status != 0 {
 		t.Errorf("whd user list while the daemon runs: status %d, %s", status, stderr)
 	}
-	if status, stderr := run("restore", "--data-dir", dir, "--force", savedStore(t, dir)); status != 1 || !strings.Contains(stderr, fmt.Sprintf("(the last daemon there was pid %d, ", first.PID())) {
+	if status, stderr := run("restore", "--data-dir", dir, "--force", savedStore(t, dir)); status != 3 || !strings.Contains(stderr, fmt.Sprintf("(the last daemon there was pid %d, ", first.PID())) {
 		t.Errorf("whd restore while the daemon runs: status %d, %s", status, stderr)
 	}
 	if reply, body := get(t, first.URL+"/readyz"); reply.StatusCode != http.StatusOK {

@@ -360,9 +360,9 @@ func whereOf(f *form.Form) *string {
 	}
 	text = compact.String()
 	if text == "{}" {
-	if m.List && m.Empty {
-		f.Ignore(webhook.MemberWhere) // like every empty list; it may have been meant as {}
-	}
+		if m.List && m.Empty {
+			f.Ignore(webhook.MemberWhere) // like every empty list; it may have been meant as {}
+		}
 		text = "" // an object without conditions is none
 	}
 	return &text
