@@ -350,7 +350,10 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	e.durations.observe(o)
 	e.breaker.observe(o, policy.Schedule, now)
 	if !e.waits(now) {
-		q.endRequests()
+		q.requests.ids = nil // they follow with all others
+		if m := q.requests.take(); m != nil {
+			q.evict(m)
+		}
 	}
 	if e.health.observe(o, now) {
 		d.pending.setHealth(Health{Subscription: q.id, Since: e.health.since})

@@ -69,6 +69,14 @@ func (e *endpoint) waits(now time.Time) bool {
 	return e.breaker.open() || now.Before(e.retryAt)
 }
 
+// mayTry reports whether a single attempt may start although the endpoint is to be left alone.
+func (e *endpoint) mayTry(now time.Time) bool {
+	return e.inFlight == 0 && !now.Before(e.hold.until)
+}
+
+// endRequestedWait ends a wait requested by Retry-After.
+func (e *endpoint) endRequestedWait() { e.retryAt = time.Time{} }
+
 // nextProbe returns when the next probe may start while the circuit breaker is open.
 func (e *endpoint) nextProbe() time.Time {
 	if until := e.waitsUntil(); until.After(e.breaker.probe) {

@@ -89,7 +89,7 @@ func (p *publisher) SendTest(
 		return nil, fault.New(fault.NotFound, "There is no such subscription")
 	}
 
-	p.core.queues.changeQueue(subscription, (*queue).endRequestedWait)
+	p.core.queues.changeQueue(subscription, func(q *queue) { q.endpoint.endRequestedWait() })
 	m := event.messages[0]
 	return &webhook.Message{
 		ID:           m.ID,

@@ -161,7 +161,7 @@ func (q *queue) available(now time.Time) bool {
 
 // ready reports whether take would return a message, or reserve a turn for a replay.
 func (q *queue) ready(now time.Time) bool {
-	if q.requestReady(now) {
+	if q.requests.message != nil && q.mayRequest(now) {
 		return true
 	}
 	return q.available(now) && q.window.ready(now, q.ordered())
@@ -172,25 +172,21 @@ func (q *queue) take(now time.Time) *webhook.Message {
 	if !q.ready(now) {
 		return nil
 	}
-	if q.requestReady(now) {
-		m := q.takeRequested()
-		q.start(m)
-		return m
-	}
+	isRequested := q.requests.message != nil && q.mayRequest(now)
 	isReplay := q.inOrder() && q.window.first(now, q.ordered()).Replay
 	if isReplay && !q.replays.nextTurn.take(q.budget, now) {
 		return nil
 	}
 
-	m := q.window.take(now, q.ordered())
-	q.start(m)
-	return m
-}
-
-// start counts an attempt.
-func (q *queue) start(m *webhook.Message) {
+	var m *webhook.Message
+	if isRequested {
+		m = q.requests.take()
+	} else {
+		m = q.window.take(now, q.ordered())
+	}
 	q.unsettled[m.ID] = m
 	q.endpoint.inFlight++
+	return m
 }
 
 // settled records that an attempt was written, and keeps the message in memory if its
@@ -319,9 +315,6 @@ func (q *queue) expedite() {
 	q.drop()
 }
 
-// endRequestedWait ends a wait requested by Retry-After, so that a requested test is made.
-func (q *queue) endRequestedWait() { q.endpoint.retryAt = time.Time{} }
-
 // retarget makes the queue send to a new URL: nothing that was learned about the old one holds.
 func (q *queue) retarget(limit int) {
 	daemons := q.endpoint.daemons
@@ -419,7 +412,10 @@ func (q *queue) needsPage(now time.Time) bool {
 
 // mayRefill reports whether there may be messages to read now that the queue needs.
 func (q *queue) mayRefill(now time.Time) bool {
-	if q.needsRequested(now) || q.refillFrom(now) != nil {
+	if q.requests.areUnread() && q.mayRequest(now) {
+		return true
+	}
+	if q.refillFrom(now) != nil {
 		return true
 	}
 	if q.needsPage(now) && q.sequences.due(now) != nil {
@@ -438,8 +434,8 @@ func (q *queue) nextPage(now time.Time, bytes int) (Page, bool) {
 
 	var p Page
 	switch {
-	case q.needsRequested(now):
-		p = q.requestedPage(now)
+	case q.requests.areUnread() && q.mayRequest(now):
+		p = q.requests.page(q.id, q.cursors, now)
 	case readsSequence:
 		p = q.sequences.page(s, now, q.pageSize(bytes))
 		if q.endpoint.breaker.open() {

@@ -48,6 +48,16 @@ func (r *requests) clear(b *budget) {
 	r.message = nil
 }
 
+// areUnread reports whether the next message has to be read.
+func (r *requests) areUnread() bool { return r.message == nil && len(r.ids) > 0 }
+
+// take removes and returns the message that was read, nil if there is none.
+func (r *requests) take() *webhook.Message {
+	m := r.message
+	r.message = nil
+	return m
+}
+
 // removeFirst removes the first ID.
 func (r *requests) removeFirst() {
 	r.ids = r.ids[1:]
@@ -67,37 +77,18 @@ func (q *queue) request(ids []int64, now time.Time) {
 	}
 }
 
-// endRequests makes the requested messages wait like all others, after an endpoint has been found
-// to work.
-func (q *queue) endRequests() {
-	if q.requests.message != nil {
-		q.evict(q.takeRequested())
-	}
-	q.requests.ids = nil
-}
-
-// requestReady reports whether the requested message in memory may be attempted.
-func (q *queue) requestReady(now time.Time) bool {
-	return q.requests.message != nil && q.mayRequest(now)
-}
-
 // mayRequest reports whether the queue may attempt a requested message.
 func (q *queue) mayRequest(now time.Time) bool {
-	return q.enabled() && q.endpoint.inFlight == 0 && !now.Before(q.endpoint.hold.until)
+	return q.enabled() && len(q.cursors) > 0 && q.endpoint.mayTry(now)
 }
 
-// needsRequested reports whether a requested message is to be read.
-func (q *queue) needsRequested(now time.Time) bool {
-	return q.requests.message == nil && len(q.requests.ids) > 0 && len(q.cursors) > 0 && q.mayRequest(now)
-}
-
-// requestedPage returns the page of the next requested message. If there is more than one
+// page returns the page of the next message of a subscription. If there is more than one
 // partition, it is searched in all of them.
-func (q *queue) requestedPage(now time.Time) Page {
-	id := q.requests.ids[0]
+func (r *requests) page(subscription int64, partitions cursors, now time.Time) Page {
+	id := r.ids[0]
 	return Page{
-		Partition:    q.cursors[min(q.requests.partition, len(q.cursors)-1)].partition,
-		Subscription: q.id,
+		Partition:    partitions[min(r.partition, len(partitions)-1)].partition,
+		Subscription: subscription,
 		After:        Position{ID: id - 1},
 		Until:        now,
 		InOrder:      true,
@@ -137,11 +128,4 @@ func (q *queue) addRequested(p Page, messages []*webhook.Message, whole bool) {
 	}
 	q.budget.charge(m, q.budget.tierOf(q))
 	q.requests.message = m
-}
-
-// takeRequested returns the requested message for its attempt.
-func (q *queue) takeRequested() *webhook.Message {
-	m := q.requests.message
-	q.requests.message = nil
-	return m
 }
