@@ -152,7 +152,7 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	case tea.MouseMsg:
 		return a.mouse.Handle(m)
 	case tickMsg:
-		return tea.Batch(a.tick(), a.options.Loop.Tick(time.Second, tickMsg{}))
+		return tea.Batch(tick(a), a.options.Loop.Tick(time.Second, tickMsg{}))
 	case LiveMsg:
 		cmd, current := a.stream.Handle(m)
 		if !current || a.Session.Paused {
@@ -207,7 +207,7 @@ func formResponse(m ui.SentMsg) (ui.Response, bool) {
 }
 
 // tick runs once a second. It polls if there is no live stream.
-func (a *App) tick() tea.Cmd {
+func tick(a *App) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, s := range shell.WithPreview(a.Front()) {
 		if t, ok := s.(ui.Ticker); ok && a.account.Started() {
@@ -360,9 +360,6 @@ func (a *App) ShowInput(l *ui.InputLine) { a.input = l }
 
 // Input returns the open input line, nil for none.
 func (a *App) Input() *ui.InputLine { return a.input }
-
-// InputOpen reports whether an input line is open.
-func (a *App) InputOpen() bool { return a.input != nil }
 
 // Watch calls a watcher until it is done.
 func (a *App) Watch(w ui.Watcher) { a.stream.Watch(w) }

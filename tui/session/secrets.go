@@ -12,7 +12,7 @@ type SecretsHost interface {
 	Notify(l ui.Level, text string)
 	Overlay() ui.Overlay
 	ShowOverlay(o ui.Overlay)
-	InputOpen() bool
+	Input() *ui.InputLine
 }
 
 // Secrets shows secrets one after the other.
@@ -26,7 +26,7 @@ func NewSecrets(h SecretsHost) *Secrets { return &Secrets{host: h} }
 
 // Add queues a secret, which is shown once no other overlay or input is open.
 func (s *Secrets) Add(secret *ui.Secret) {
-	if s.host.Overlay() != nil || s.host.InputOpen() {
+	if s.host.Overlay() != nil || s.host.Input() != nil {
 		s.host.Notify(ui.Warning, "a secret will be shown when you close this")
 	}
 	s.queued = append(s.queued, secret)
@@ -47,7 +47,7 @@ func (s *Secrets) ShowNext() {
 		s.host.ShowOverlay(secret)
 		return
 	}
-	if front == nil && !s.host.InputOpen() {
+	if front == nil && s.host.Input() == nil {
 		secret.ShownAt = s.host.CurrentSession().Now
 		s.host.ShowOverlay(secret)
 	}

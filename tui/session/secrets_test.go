@@ -11,7 +11,7 @@ import (
 type secretsHost struct {
 	session ui.Session
 	overlay ui.Overlay
-	typing  bool
+	input   *ui.InputLine
 	notices []string
 }
 
@@ -19,12 +19,12 @@ func (h *secretsHost) CurrentSession() *ui.Session    { return &h.session }
 func (h *secretsHost) Notify(_ ui.Level, text string) { h.notices = append(h.notices, text) }
 func (h *secretsHost) Overlay() ui.Overlay            { return h.overlay }
 func (h *secretsHost) ShowOverlay(o ui.Overlay)       { h.overlay = o }
-func (h *secretsHost) InputOpen() bool                { return h.typing }
+func (h *secretsHost) Input() *ui.InputLine           { return h.input }
 
 // A secret waits until nothing else is open, and stays in front until it is closed.
 func TestSecretWaitsForOverlayAndInput(t *testing.T) {
 	form := &ui.Form{}
-	h := &secretsHost{overlay: form, typing: true}
+	h := &secretsHost{overlay: form, input: &ui.InputLine{}}
 	h.session.Now = time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 	s, secret := NewSecrets(h), &ui.Secret{}
 	s.Add(secret)
@@ -37,7 +37,7 @@ func TestSecretWaitsForOverlayAndInput(t *testing.T) {
 	if h.overlay != nil {
 		t.Errorf("an input is open: got overlay %T, want none", h.overlay)
 	}
-	h.typing = false
+	h.input = nil
 	s.ShowNext()
 	if h.overlay != ui.Overlay(secret) || s.Unread() != 0 || !secret.ShownAt.Equal(h.session.Now) {
 		t.Errorf("nothing is open: got overlay %T, %d unread, shown at %v; want the secret, now", h.overlay, s.Unread(), secret.ShownAt)

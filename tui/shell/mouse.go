@@ -27,7 +27,7 @@ type MouseHost interface {
 	CurrentSession() *ui.Session
 	Notify(l ui.Level, text string)
 	Overlay() ui.Overlay
-	InputOpen() bool
+	Input() *ui.InputLine
 	// Do runs a binding of scope Everywhere; key is the key that was pressed.
 	Do(b keymap.Binding, key string) tea.Cmd
 }
@@ -69,7 +69,7 @@ func (p *Mouse) Toggle() tea.Cmd {
 // Handle handles a mouse event. The mouse selects, scrolls and opens; it never accepts a
 // confirmation.
 func (p *Mouse) Handle(m tea.MouseMsg) tea.Cmd {
-	if p.tabs.TooSmall() || p.tabs.Front() == nil || p.host.InputOpen() {
+	if p.tabs.TooSmall() || p.tabs.Front() == nil || p.host.Input() != nil {
 		return nil
 	}
 	switch m.Button {

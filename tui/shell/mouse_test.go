@@ -33,7 +33,7 @@ func (h *fakeHost) Notify(_ ui.Level, text string) { h.notices = append(h.notice
 func (h *fakeHost) Overlay() ui.Overlay            { return h.overlay }
 func (h *fakeHost) ShowOverlay(o ui.Overlay)       { h.overlay = o }
 func (h *fakeHost) ShowInput(l *ui.InputLine)      { h.input = l }
-func (h *fakeHost) InputOpen() bool                { return h.input != nil }
+func (h *fakeHost) Input() *ui.InputLine           { return h.input }
 func (h *fakeHost) FirstScreen(tab int) ui.Screen  { return &fakeScreen{tab: tab} }
 
 func (h *fakeHost) Do(b keymap.Binding, _ string) tea.Cmd {

@@ -279,7 +279,7 @@ func (f *Form) Finish() {
 // CanOpen reports whether a response may open an overlay: nothing else is open except
 // the form that it answers.
 func CanOpen(h Host, form *Form) bool {
-	return !h.InputOpen() && (h.Overlay() == nil || form.IsOpen())
+	return h.Input() == nil && (h.Overlay() == nil || form.IsOpen())
 }
 
 // NotifyUnchanged notifies the user that no field was changed.

@@ -51,8 +51,8 @@ type Host interface {
 	ShowSecret(s *Secret)
 	// ShowInput opens an input line below the tabs; nil closes it.
 	ShowInput(l *InputLine)
-	// InputOpen reports whether an input line is open.
-	InputOpen() bool
+	// Input returns the open input line, nil for none.
+	Input() *InputLine
 
 	// Change changes data at the service. It fails in a read-only session, and
 	// repeats the change after a sign-in if the session has expired.

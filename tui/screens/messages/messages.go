@@ -359,7 +359,7 @@ func (s *List) Confirm(count int, question, verb string, lines []string, run fun
 
 // InFront reports whether the list is in front, without an overlay or an input.
 func (s *List) InFront() bool {
-	return s.Host.Front() == ui.Screen(s) && s.Host.Overlay() == nil && !s.Host.InputOpen()
+	return s.Host.Front() == ui.Screen(s) && s.Host.Overlay() == nil && s.Host.Input() == nil
 }
 
 // Unmark cancels a count in flight, else it removes the marks. It reports whether

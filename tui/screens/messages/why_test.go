@@ -36,6 +36,6 @@ func TestWhy(t *testing.T) {
 	id := page.Results[0].MessageID
 	for _, text := range []string{id, id[:8] + ".." + id[len(id)-4:]} {
 		d.Press("esc", ":", "'why "+text, "enter")
-		d.WantText("Why D 4711", "debtor.updated")
+		d.WantText("Why "+id[:8], "debtor.updated", "503 Service Unavailable", "retrying")
 	}
 }

@@ -154,7 +154,7 @@ func countImpact(
 // confirm opens the confirmation of the delete.
 func (i impact) confirm(s Polling) {
 	h := s.Common().Host
-	if h.Front() != ui.Screen(s) || h.Overlay() != nil || h.InputOpen() {
+	if h.Front() != ui.Screen(s) || h.Overlay() != nil || h.Input() != nil {
 		h.Notify(ui.Warning, "delete cancelled: the screen changed")
 		return
 	}
