@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,14 +28,12 @@ type testOutcome struct {
 	Duration  string // duration of the attempt, such as PT0.0123S
 }
 
-// testSubscription runs whctl subscriptions test. Delivery is asynchronous, so
-// it polls for the result.
+// testSubscription runs whctl subscriptions test.
 func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error) {
-	var err error
 	if c.Bool("no-wait") && c.IsSet("wait") {
-		err = cmdline.Usagef("--wait and --no-wait cannot be combined")
+		return command.Change{}, cmdline.Usagef("--wait and --no-wait cannot be combined")
 	}
-	return onSubscription(c, "send a test message to", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) error {
+	sendTest := func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		state, err := service.TestSubscription(c.Context, n.subscriber, n.id)
 		if err != nil {
 			return err
@@ -43,41 +42,68 @@ func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error
 			out.Notice("test message queued; show its state with whctl messages show %s", state.MessageID)
 			return out.Created(state.MessageID, state)
 		}
-		subscription, err := subscriptionOf(c.Context, service, n)
-		if err != nil {
-			return err
-		}
-		if !subscription.IsEnabled {
-			if err := out.Created(state.MessageID, state); err != nil {
-				return err
-			}
-			return &command.PartialError{Message: "the subscription is disabled: the test message stays queued until it is enabled"}
-		}
-		delay := delayOf(c.Context, service, subscription)
-		if delay.text != "" {
-			out.Notice("test message queued, %s", delay.text)
-		}
-		if delay.until > c.Duration("wait") {
-			if err := out.Created(state.MessageID, state); err != nil {
-				return err
-			}
-			return &command.PartialError{Message: "the test message waits for the next attempt; show its state with whctl messages show " + state.MessageID}
-		}
-		attempt, err := firstAttempt(c, service, n, state.MessageID, delay)
-		if err != nil {
-			return err
-		}
-		outcome := testOutcome{state.MessageID, attempt.Status, attempt.HTTPCode, attempt.Message, attempt.Duration}
-		if err := out.Created(state.MessageID, outcome); err != nil {
-			return err
-		}
-		response := attemptResult(attempt)
-		if attempt.Status != statusSuccessful {
-			return &command.PartialError{Message: "the test message was not received: " + response}
-		}
-		out.Notice("the test message was received: %s", response)
-		return nil
-	}), err
+		return followTest(c, out, service, n, state)
+	}
+	return onSubscription(c, "send a test message to", c.Args().First(), sendTest), nil
+}
+
+// followTest waits for the delivery of a queued test message, unless it cannot be soon, and
+// prints its result.
+func followTest(
+	c *cli.Context, out *output.Printer, service *client.Client, n subscriptionName, state *wire.MessageState,
+) error {
+	subscription, err := subscriptionOf(c.Context, service, n)
+	if err != nil {
+		return err
+	}
+	if !subscription.IsEnabled {
+		return printQueued(out, state,
+			"the subscription is disabled: the test message stays queued until it is enabled")
+	}
+
+	expected := delayOf(c.Context, service, subscription)
+	if expected.text != "" {
+		out.Notice("test message queued, %s", expected.text)
+	}
+	if expected.until > c.Duration("wait") {
+		return printQueued(out, state,
+			"the test message waits for the next attempt; show its state with whctl messages show "+state.MessageID)
+	}
+
+	attempt, err := firstAttempt(c, service, n, state.MessageID, expected)
+	if err != nil {
+		return err
+	}
+	return printAttempt(out, state.MessageID, attempt)
+}
+
+// printQueued prints a test message for whose delivery the command does not wait. It returns the
+// reason as an error.
+func printQueued(out *output.Printer, state *wire.MessageState, reason string) error {
+	if err := out.Created(state.MessageID, state); err != nil {
+		return err
+	}
+	return &command.PartialError{Message: reason}
+}
+
+// printAttempt prints the result of a test message, and returns an error if it was not received.
+func printAttempt(out *output.Printer, messageID string, attempt *wire.MessageResponse) error {
+	outcome := testOutcome{
+		MessageID: messageID,
+		Status:    attempt.Status,
+		HTTPCode:  attempt.HTTPCode,
+		Message:   attempt.Message,
+		Duration:  attempt.Duration,
+	}
+	if err := out.Created(messageID, outcome); err != nil {
+		return err
+	}
+	response := attemptResult(attempt)
+	if attempt.Status != statusSuccessful {
+		return &command.PartialError{Message: "the test message was not received: " + response}
+	}
+	out.Notice("the test message was received: %s", response)
+	return nil
 }
 
 // statusSuccessful is the status of a message that was received.
@@ -88,7 +114,9 @@ func attemptResult(a *wire.MessageResponse) string {
 	if a.HTTPCode == nil {
 		return a.Message
 	}
-	return strings.TrimSpace(fmt.Sprint(*a.HTTPCode, " ", strings.TrimPrefix(a.Message, fmt.Sprint(*a.HTTPCode))))
+	code := strconv.Itoa(*a.HTTPCode)
+	text := strings.TrimPrefix(a.Message, code) // some texts begin with the code
+	return strings.TrimSpace(code + " " + text)
 }
 
 // delay is why messages of a subscription may not be sent at once.
@@ -102,49 +130,59 @@ type delay struct {
 func delayOf(ctx context.Context, service *client.Client, s wire.Subscription) delay {
 	stats, err := service.Stats(ctx, time.Hour)
 	if err != nil {
-		since := time.Time(s.FailingSince)
-		if since.IsZero() {
-			return delay{}
-		}
-		return delay{text: "all attempts have failed for " + display.Age(time.Since(since)) +
-			", so the next one may be delayed"}
+		return delayByFailures(time.Time(s.FailingSince))
 	}
-	i := slices.IndexFunc(stats.Queues, func(q wire.Queue) bool { return q.SubscriptionID == s.RecID })
+	isOfSubscription := func(q wire.Queue) bool { return q.SubscriptionID == s.RecID }
+	i := slices.IndexFunc(stats.Queues, isOfSubscription)
 	if i < 0 || stats.Queues[i].Breaker != wire.BreakerOpen {
 		return delay{}
 	}
-	queue := stats.Queues[i]
-	until := time.Time(queue.NextProbeDateTime).Sub(time.Time(stats.ServerDateTime))
+	probeAt := time.Time(stats.Queues[i].NextProbeDateTime)
+	until := probeAt.Sub(time.Time(stats.ServerDateTime))
 	return delay{text: display.BreakerOpen("", until), until: until}
 }
 
-// firstAttempt waits for the first delivery attempt of a message. It needs no other
-// permission than the SubscriberID.
+// delayByFailures returns the delay of a subscription by the time since when all attempts have
+// failed, zero for none.
+func delayByFailures(failingSince time.Time) delay {
+	if failingSince.IsZero() {
+		return delay{}
+	}
+	age := display.Age(time.Since(failingSince))
+	return delay{text: "all attempts have failed for " + age + ", so the next one may be delayed"}
+}
+
+// firstAttempt waits for the first delivery attempt of a message. Delivery is asynchronous, so it
+// polls. It needs no other permission than the SubscriberID.
 func firstAttempt(
-	c *cli.Context, service *client.Client, n subscriptionName, message string, d delay,
+	c *cli.Context, service *client.Client, n subscriptionName, messageID string, expected delay,
 ) (*wire.MessageResponse, error) {
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("wait"))
 	defer cancel()
 	members := map[string][]string{
-		"MessageID": {message},
+		"MessageID": {messageID},
 		"Fields":    {"Status,HTTPCode,Message,Duration"},
 		"OrderBy":   {"ItemNo"},
 		"Take":      {"1"},
 	}
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		page, err := service.MessageResponses(ctx, n.subscriber, members)
-		switch {
-		case c.Context.Err() != nil:
+		// After the end of a context, err is only its consequence.
+		if c.Context.Err() != nil {
 			return nil, command.Interruption{}
-		case ctx.Err() != nil:
-			return nil, tooSlow(c, message, d)
-		case err != nil:
+		}
+		if ctx.Err() != nil {
+			return nil, tooSlow(messageID, c.Duration("wait"), expected)
+		}
+		if err != nil {
 			return nil, err
-		case len(page.Results) > 0:
+		}
+		if len(page.Results) > 0 {
 			return &page.Results[0], nil
 		}
+
 		select {
-		case <-ctx.Done():
+		case <-ctx.Done(): // the next request returns at once
 		case <-time.After(pause):
 		}
 	}
@@ -156,12 +194,17 @@ const (
 	maxPause   = time.Second
 )
 
-func tooSlow(c *cli.Context, message string, d delay) error {
-	reason := d.text
+// tooSlow returns the error for a message that had no attempt within the time to wait.
+func tooSlow(messageID string, wait time.Duration, expected delay) error {
+	reason := expected.text
 	if reason == "" {
 		reason = "check that its subscriber is enabled"
 	}
-	return &client.Error{Kind: client.TimedOut, Status: http.StatusAccepted, Message: fmt.Sprintf(
-		"the test message was not sent within %s; %s; show its state with whctl messages show %s",
-		c.Duration("wait"), reason, message)}
+	return &client.Error{
+		Kind:   client.TimedOut,
+		Status: http.StatusAccepted,
+		Message: fmt.Sprintf(
+			"the test message was not sent within %s; %s; show its state with whctl messages show %s",
+			wait, reason, messageID),
+	}
 }
