@@ -10,35 +10,46 @@ import (
 	"testing"
 )
 
-// prepared are the files of data directories after a first start: without and with demo
-// records. Copies of them start several times as fast as empty directories, in which a
-// daemon creates all tables.
-var prepared = map[bool]func() (map[string][]byte, error){
-	false: sync.OnceValues(func() (map[string][]byte, error) { return firstStart() }),
-	true:  sync.OnceValues(func() (map[string][]byte, error) { return firstStart("--demo") }),
-}
+// The files of a data directory after a first start, by name. Copies of them start several times
+// as fast as empty directories, in which a daemon creates all tables.
+var (
+	plainFiles = sync.OnceValues(func() (map[string][]byte, error) { return firstStart() })
+	demoFiles  = sync.OnceValues(func() (map[string][]byte, error) { return firstStart("--demo") })
+)
 
+// firstStart starts and stops a daemon in an empty directory and returns the files that it left.
 func firstStart(args ...string) (files map[string][]byte, err error) {
 	dir, err := os.MkdirTemp("", "whd-daemontest")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	i, err := Open(dir, args...)
-	if err == nil {
-		err = i.Stop()
+
+	instance, err := Open(dir, args...)
+	if err != nil {
+		return nil, err
 	}
-	files = make(map[string][]byte)
+	if err := instance.Stop(); err != nil {
+		return nil, err
+	}
+	return readStore(dir)
+}
+
+// readStore returns the files of a data directory that a daemon needs to start with the same
+// records. Only demo records have a key.
+func readStore(dir string) (map[string][]byte, error) {
+	files := make(map[string][]byte)
 	for _, name := range []string{"records.db", "requestlog.db", "whd.db", "demo-key"} {
-		if err == nil {
-			files[name], err = os.ReadFile(filepath.Join(dir, name))
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
 		}
-		if errors.Is(err, fs.ErrNotExist) { // the key of demo records
-			delete(files, name)
-			err = nil
+		if err != nil {
+			return nil, err
 		}
+		files[name] = content
 	}
-	return files, err
+	return files, nil
 }
 
 // Prepare fills an empty data directory as StartIn does, for tests that modify the files before
@@ -52,17 +63,33 @@ func Prepare(t testing.TB, dir string, args ...string) {
 
 // prepare fills an empty data directory of a daemon with an embedded store.
 func prepare(dir string, args []string) error {
-	erp := slices.Index(args, "--erp")
-	hasOtherRecords := erp >= 0 && args[erp+1] != "demo"
-	if hasOtherRecords || slices.Contains(args, "--store") {
+	if slices.Contains(args, "--store") || hasOtherRecords(args) {
 		return nil
 	}
-	if found, err := filepath.Glob(filepath.Join(dir, "*.db")); len(found) > 0 || err != nil {
+	databases, err := filepath.Glob(filepath.Join(dir, "*.db"))
+	if err != nil || len(databases) > 0 {
 		return err
 	}
-	files, err := prepared[slices.Contains(args, "--demo")]()
-	for name, content := range files {
-		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), content, 0o600))
+
+	prepared := plainFiles
+	if slices.Contains(args, "--demo") {
+		prepared = demoFiles
 	}
-	return err
+	files, err := prepared()
+	if err != nil {
+		return err
+	}
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasOtherRecords reports whether --erp names another source of records than the demo.
+func hasOtherRecords(args []string) bool {
+	i := slices.Index(args, "--erp")
+	hasSource := i >= 0 && i+1 < len(args) // without one, Open returns the error
+	return hasSource && args[i+1] != "demo"
 }
