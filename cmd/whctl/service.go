@@ -18,30 +18,90 @@ import (
 func serviceCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "settings", Aliases: []string{"setting"}, Usage: "list the service's settings",
-			Subcommands: []*cli.Command{
-				{Name: "list", Usage: "list the service's settings", Flags: output.Flags(), Action: command.ShowsAll(output.Table{Columns: serviceSettingColumns}, (*client.Client).Settings)},
-			},
+			Name:        "settings",
+			Aliases:     []string{"setting"},
+			Usage:       "list the service's settings",
+			Subcommands: []*cli.Command{settingsListCommand()},
 		},
-		{Name: "info", Usage: "show the service's version, features and limits", Flags: output.Flags(), Action: command.Reads(showInfo)},
 		{
-			Name: "stats", Usage: "show webhook delivery statistics", Action: command.Reads(showStats),
-			Flags: append(output.Flags(), command.KeyFlag(),
-				&cli.DurationFlag{Name: "window", Usage: "statistics of the last `DURATION`, from 1m to 24h", Value: time.Hour},
-				&cli.BoolFlag{Name: "queues", Aliases: []string{"lanes"}, Usage: "list the queues of the subscriptions, those with problems first"}),
+			Name:   "info",
+			Usage:  "show the service's version, features and limits",
+			Flags:  output.Flags(),
+			Action: command.Reads(showInfo),
+		},
+		{
+			Name:   "stats",
+			Usage:  "show webhook delivery statistics",
+			Action: command.Reads(showStats),
+			Flags:  append(output.Flags(), statsFlags()...),
 			Description: `whctl stats
 whctl stats --queues --window 15m`,
 		},
 	}
 }
 
-var serviceSettingColumns = []output.Column{
-	{Name: "Name", Type: record.Text}, {Name: "Value", Type: record.Text}, {Name: "Default", Type: record.Text}, {Name: "Origin", Type: record.Text}, {Name: "Kind", Type: record.Text}, {Name: "Help", Type: record.Text},
+func settingsListCommand() *cli.Command {
+	table := output.Table{Columns: serviceSettingColumns}
+	return &cli.Command{
+		Name:   "list",
+		Usage:  "list the service's settings",
+		Flags:  output.Flags(),
+		Action: command.ShowsAll(table, (*client.Client).Settings),
+	}
 }
 
-var infoColumns = []output.Column{
-	{Name: "URL", Type: record.Text}, {Name: "Version", Type: record.Text}, {Name: "ServerTime", Type: record.Text}, {Name: "Features", Type: record.Text},
-	{Name: "MaxTake", Type: record.Long}, {Name: "MaxIn", Type: record.Long}, {Name: "MaxBody", Type: record.Long}, {Name: "MaxEventBody", Type: record.Long}, {Name: "MaxHead", Type: record.Long}, {Name: "MaxStreams", Type: record.Long},
+func statsFlags() []cli.Flag {
+	return []cli.Flag{
+		command.KeyFlag(),
+		&cli.DurationFlag{
+			Name:  "window",
+			Usage: "statistics of the last `DURATION`, from 1m to 24h",
+			Value: time.Hour,
+		},
+		&cli.BoolFlag{
+			Name:    "queues",
+			Aliases: []string{"lanes"},
+			Usage:   "list the queues of the subscriptions, those with problems first",
+		},
+	}
+}
+
+var serviceSettingColumns = []output.Column{
+	{Name: "Name", Type: record.Text},
+	{Name: "Value", Type: record.Text},
+	{Name: "Default", Type: record.Text},
+	{Name: "Origin", Type: record.Text},
+	{Name: "Kind", Type: record.Text},
+	{Name: "Help", Type: record.Text},
+}
+
+// valueColumn is a column of a table with a single row, which shows a document.
+type valueColumn[T any] struct {
+	name      string
+	fieldType record.Type
+	value     func(document T) any // returns nil for an empty cell
+}
+
+// rowOf returns the columns of a document and their values.
+func rowOf[T any](columns []valueColumn[T], document T) (shown []output.Column, values []any) {
+	for _, c := range columns {
+		shown = append(shown, output.Column{Name: c.name, Type: c.fieldType})
+		values = append(values, c.value(document))
+	}
+	return shown, values
+}
+
+// infoColumns are the columns of whctl info after the URL. Zero is no limit.
+var infoColumns = []valueColumn[*wire.Info]{
+	{"Version", record.Text, func(i *wire.Info) any { return i.Version }},
+	{"ServerTime", record.Text, func(i *wire.Info) any { return i.ServerTime }},
+	{"Features", record.Text, func(i *wire.Info) any { return strings.Join(i.Features, " ") }},
+	{"MaxTake", record.Long, func(i *wire.Info) any { return command.NilIfZero(i.Limits.MaxTake) }},
+	{"MaxIn", record.Long, func(i *wire.Info) any { return i.Limits.MaxIn }},
+	{"MaxBody", record.Long, func(i *wire.Info) any { return i.Limits.MaxBody }},
+	{"MaxEventBody", record.Long, func(i *wire.Info) any { return command.NilIfZero(i.Limits.MaxEventBody) }},
+	{"MaxHead", record.Long, func(i *wire.Info) any { return i.Limits.MaxHead }},
+	{"MaxStreams", record.Long, func(i *wire.Info) any { return command.NilIfZero(i.Limits.MaxStreams) }},
 }
 
 func showInfo(c *cli.Context, out *output.Printer, service *client.Client) error {
@@ -49,30 +109,83 @@ func showInfo(c *cli.Context, out *output.Printer, service *client.Client) error
 	if err != nil {
 		return err
 	}
-	l := info.Limits
-	_, err = out.Lines(infoColumns, [][]any{{
-		service.URL(), info.Version, info.ServerTime, strings.Join(info.Features, " "),
-		command.NilIfZero(l.MaxTake), l.MaxIn, l.MaxBody, command.NilIfZero(l.MaxEventBody), l.MaxHead, command.NilIfZero(l.MaxStreams),
-	}})
+	shown, values := rowOf(infoColumns, info)
+	columns := append([]output.Column{{Name: "URL", Type: record.Text}}, shown...)
+	line := append([]any{service.URL()}, values...)
+	_, err = out.Lines(columns, [][]any{line})
 	return err
 }
 
-var (
-	statsColumns = []output.Column{
-		{Name: "ServerDateTime", Type: record.Epoch}, {Name: "Window", Type: record.TimeSpan}, {Name: "Events", Type: record.Long}, {Name: "Messages", Type: record.Long}, {Name: "Delivered", Type: record.Long}, {Name: "Failed", Type: record.Long}, {Name: "GivenUp", Type: record.Long},
-		{Name: "SuccessRate", Type: record.Decimal}, {Name: "P50", Type: record.TimeSpan}, {Name: "P95", Type: record.TimeSpan}, {Name: "P99", Type: record.TimeSpan}, {Name: "NotSent", Type: record.Long}, {Name: "RetryPending", Type: record.Long},
-		{Name: "OldestDateTime", Type: record.Epoch}, {Name: "InFlight", Type: record.Int}, {Name: "OpenBreakers", Type: record.Int}, {Name: "Subscriptions", Type: record.Int}, {Name: "Disabled", Type: record.Int}, {Name: "Daemons", Type: record.Int},
+// statsColumns are the statistics of all deliveries.
+var statsColumns = []valueColumn[*wire.Stats]{
+	{"ServerDateTime", record.Epoch, func(s *wire.Stats) any { return s.ServerDateTime }},
+	{"Window", record.TimeSpan, func(s *wire.Stats) any { return s.Window }},
+	{"Events", record.Long, func(s *wire.Stats) any { return s.Totals.Events }},
+	{"Messages", record.Long, func(s *wire.Stats) any { return s.Totals.Messages }},
+	{"Delivered", record.Long, func(s *wire.Stats) any { return s.Totals.Delivered }},
+	{"Failed", record.Long, func(s *wire.Stats) any { return s.Totals.Failed }},
+	{"GivenUp", record.Long, func(s *wire.Stats) any { return s.Totals.GivenUp }},
+	{"SuccessRate", record.Decimal, successRate},
+	{"P50", record.TimeSpan, func(s *wire.Stats) any { return command.NilIfZero(s.Latency.P50) }},
+	{"P95", record.TimeSpan, func(s *wire.Stats) any { return command.NilIfZero(s.Latency.P95) }},
+	{"P99", record.TimeSpan, func(s *wire.Stats) any { return command.NilIfZero(s.Latency.P99) }},
+	{"NotSent", record.Long, func(s *wire.Stats) any { return depthOf(s).NotSent }},
+	{"RetryPending", record.Long, func(s *wire.Stats) any { return depthOf(s).RetryPending }},
+	{"OldestDateTime", record.Epoch, func(s *wire.Stats) any {
+		return command.NilIfZero(depthOf(s).OldestDateTime)
+	}},
+	{"InFlight", record.Int, func(s *wire.Stats) any { return s.InHand.InFlight }},
+	{"OpenBreakers", record.Int, func(s *wire.Stats) any { return s.InHand.OpenBreakers }},
+	{"Subscriptions", record.Int, func(s *wire.Stats) any { return s.Subscriptions }},
+	{"Disabled", record.Int, func(s *wire.Stats) any { return s.Disabled }},
+	{"Daemons", record.Int, func(s *wire.Stats) any { return s.Daemons }},
+}
+
+func successRate(s *wire.Stats) any {
+	if s.SuccessRate == nil {
+		return nil
 	}
-	queueTable = output.Table{Columns: []output.Column{
-		{Name: "SubscriberName", Type: record.Text}, {Name: "EventName", Type: record.Text}, {Name: "URL", Type: record.Text}, {Name: "Breaker", Type: record.Text}, {Name: "Pending", Type: record.Long}, {Name: "Delivered", Type: record.Long}, {Name: "Failed", Type: record.Long}, {Name: "GivenUp", Type: record.Long},
-		{Name: "P99", Type: record.TimeSpan}, {Name: "IsEnabled", Type: record.Bool}, {Name: "DisabledReason", Type: record.Text}, {Name: "FailingSince", Type: record.Epoch}, {Name: "OldestDateTime", Type: record.Epoch}, {Name: "SubscriptionID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text},
-	}, View: []output.ViewColumn{
-		{Title: "Breaker", Fields: "Breaker", As: output.State(wire.BreakerClosed)}, {Title: "Subscriber", Fields: "SubscriberName", As: output.Words, Rank: 4}, {Title: "Event", Fields: "EventName", As: output.Words, Rank: 2}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint},
-		{Title: "Delivered", Fields: "Delivered", As: output.Count, Rank: 1}, {Title: "Failed", Fields: "Failed", As: output.Problems}, {Title: "Given up", Fields: "GivenUp", As: output.Problems, Rank: 3}, {Title: "Waiting", Fields: "Pending", As: output.Count},
-		{Title: "P99", Fields: "P99", As: output.Duration, Rank: 5}, {Title: "Oldest", Fields: "OldestDateTime", As: output.Age, Rank: 6}, {Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: 7},
-		{Title: "State", Fields: "IsEnabled DisabledReason", As: output.Enabled, Rank: 8}, {Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: 1}, {Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID, Rank: output.DetailOnly},
-	}}
-)
+	return *s.SuccessRate
+}
+
+// depthOf returns the numbers of waiting messages, zeros if the service does not send them.
+func depthOf(s *wire.Stats) *wire.Depth { return cmp.Or(s.Depth, new(wire.Depth)) }
+
+var queueTable = output.Table{
+	Columns: []output.Column{
+		{Name: "SubscriberName", Type: record.Text},
+		{Name: "EventName", Type: record.Text},
+		{Name: "URL", Type: record.Text},
+		{Name: "Breaker", Type: record.Text},
+		{Name: "Pending", Type: record.Long},
+		{Name: "Delivered", Type: record.Long},
+		{Name: "Failed", Type: record.Long},
+		{Name: "GivenUp", Type: record.Long},
+		{Name: "P99", Type: record.TimeSpan},
+		{Name: "IsEnabled", Type: record.Bool},
+		{Name: "DisabledReason", Type: record.Text},
+		{Name: "FailingSince", Type: record.Epoch},
+		{Name: "OldestDateTime", Type: record.Epoch},
+		{Name: "SubscriptionID", Type: record.Text},
+		{Name: "SubscriberID", Type: record.Text},
+	},
+	View: []output.ViewColumn{
+		{Title: "Breaker", Fields: "Breaker", As: output.State(wire.BreakerClosed)},
+		{Title: "Subscriber", Fields: "SubscriberName", As: output.Words, Rank: 4},
+		{Title: "Event", Fields: "EventName", As: output.Words, Rank: 2},
+		{Title: "Endpoint", Fields: "URL", As: output.Endpoint},
+		{Title: "Delivered", Fields: "Delivered", As: output.Count, Rank: 1},
+		{Title: "Failed", Fields: "Failed", As: output.Problems},
+		{Title: "Given up", Fields: "GivenUp", As: output.Problems, Rank: 3},
+		{Title: "Waiting", Fields: "Pending", As: output.Count},
+		{Title: "P99", Fields: "P99", As: output.Duration, Rank: 5},
+		{Title: "Oldest", Fields: "OldestDateTime", As: output.Age, Rank: 6},
+		{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: 7},
+		{Title: "State", Fields: "IsEnabled DisabledReason", As: output.Enabled, Rank: 8},
+		{Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: 1},
+		{Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID, Rank: output.DetailOnly},
+	},
+}
 
 func showStats(c *cli.Context, out *output.Printer, service *client.Client) error {
 	stats, err := service.Stats(c.Context, c.Duration("window"))
@@ -88,29 +201,13 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 	if out.Draws() {
 		return drawStats(out.Stdout, out.Screen, out.Terminal.Width, stats)
 	}
-	row, err := output.LineRow(statsColumns, statsLine(stats))
+	columns, values := rowOf(statsColumns, stats)
+	row, err := output.LineRow(columns, values)
 	if err != nil {
 		return err
 	}
 	t := output.Table{View: []output.ViewColumn{{Fields: "SuccessRate", As: output.Percent}}}
 	out.One = true
-	_, err = out.Rows(t.Of(statsColumns), output.Each([]client.Row{row}))
+	_, err = out.Rows(t.Of(columns), output.Each([]client.Row{row}))
 	return err
-}
-
-// statsLine returns the statistics of all deliveries as one row.
-func statsLine(s *wire.Stats) []any {
-	depth := cmp.Or(s.Depth, new(wire.Depth))
-	rate := any(nil)
-	if s.SuccessRate != nil {
-		rate = *s.SuccessRate
-	}
-	return []any{
-		s.ServerDateTime, s.Window, s.Totals.Events, s.Totals.Messages, s.Totals.Delivered,
-		s.Totals.Failed, s.Totals.GivenUp,
-		rate, command.NilIfZero(s.Latency.P50), command.NilIfZero(s.Latency.P95),
-		command.NilIfZero(s.Latency.P99), depth.NotSent, depth.RetryPending,
-		command.NilIfZero(depth.OldestDateTime), s.InHand.InFlight, s.InHand.OpenBreakers,
-		s.Subscriptions, s.Disabled, s.Daemons,
-	}
 }
