@@ -55,14 +55,17 @@ func (h *HostNames) UnmarshalText(text []byte) error {
 // String returns the form that UnmarshalText parses.
 func (h HostNames) String() string { return joined(h) }
 
+// parseHostName parses a name, which may end with the dot of the root of all names.
 func parseHostName(text string) (string, error) {
-	if strings.ContainsAny(text, ":/*@ ") {
+	name := strings.TrimSuffix(text, ".")
+	if name == "" || strings.ContainsAny(name, ":/*@ ") {
 		return "", fmt.Errorf("%q is not a host name such as erp.example, without scheme and port", text)
 	}
-	return strings.ToLower(strings.TrimSuffix(text, ".")), nil
+	return strings.ToLower(name), nil
 }
 
-// Rate is a rate limit. The zero value means no limit.
+// Rate is a rate limit: a whole number of requests per second, minute or hour. The zero value
+// means no limit.
 type Rate struct {
 	PerSecond float64
 	Burst     int // maximum number of simultaneous requests
@@ -73,26 +76,45 @@ type rateUnit struct {
 	seconds float64
 }
 
-var rateUnits = []rateUnit{{"s", 1}, {"m", 60}, {"h", 3600}}
+var (
+	perSecond = rateUnit{name: "s", seconds: 1}
+	perMinute = rateUnit{name: "m", seconds: 60}
+	perHour   = rateUnit{name: "h", seconds: 3600}
+)
 
-// String formats the rate per second if that is a whole number, else per minute or
-// hour.
+var rateUnits = []rateUnit{perSecond, perMinute, perHour}
+
+// String formats the rate per second if that is a whole number, else per minute or hour.
+// UnmarshalText parses the form.
 func (r Rate) String() string {
 	if r.PerSecond == 0 {
 		return "0"
 	}
 	for _, unit := range rateUnits {
 		n := math.Round(r.PerSecond * unit.seconds)
-		if n < 1 || n/unit.seconds != r.PerSecond {
-			continue
+		if n >= 1 && n/unit.seconds == r.PerSecond {
+			return r.in(unit, n)
 		}
-		text := strconv.FormatFloat(n, 'f', -1, 64) + "/" + unit.name
-		if r.Burst != int(n) {
-			text += "+" + strconv.Itoa(r.Burst)
-		}
-		return text
 	}
-	return strconv.FormatFloat(r.PerSecond, 'g', -1, 64) + "/s+" + strconv.Itoa(r.Burst)
+
+	// No text gives this rate: return the text of a close one, by the longest unit in which
+	// UnmarshalText takes the number.
+	for _, unit := range slices.Backward(rateUnits) {
+		n := math.Round(r.PerSecond * unit.seconds)
+		if n <= maxPerUnit {
+			return r.in(unit, max(n, 1))
+		}
+	}
+	return r.in(perSecond, maxPerUnit)
+}
+
+// in formats a rate of n requests per unit.
+func (r Rate) in(unit rateUnit, n float64) string {
+	text := strconv.FormatFloat(n, 'f', -1, 64) + "/" + unit.name
+	if r.Burst != int(n) {
+		text += "+" + strconv.Itoa(r.Burst)
+	}
+	return text
 }
 
 // maxPerUnit limits rates and bursts to numbers that are exact as float64.
@@ -101,29 +123,40 @@ const maxPerUnit = 1_000_000
 // UnmarshalText parses a number of requests per second, minute or hour, with an
 // optional burst after +, as in 20/s+100. The default burst is the number.
 func (r *Rate) UnmarshalText(text []byte) error {
-	perUnit, burstText, hasBurst := strings.Cut(strings.ReplaceAll(string(text), " ", ""), "+")
-	count, unit, hasUnit := strings.Cut(perUnit, "/")
-	n, err := strconv.ParseUint(count, 10, 32)
-	burst := int(n)
-	if hasBurst && err == nil {
-		burst, err = strconv.Atoi(burstText)
+	parsed, ok := parseRate(strings.ReplaceAll(string(text), " ", ""))
+	if !ok {
+		return fmt.Errorf("%q is not a rate such as 100/s, 600/m or 20/s+100", text)
 	}
-	if !hasUnit {
-		unit = "s"
-	}
-	invalid := fmt.Errorf("%q is not a rate such as 100/s, 600/m or 20/s+100", text)
-	i := slices.IndexFunc(rateUnits, func(u rateUnit) bool { return u.name == unit })
-	if err != nil || i < 0 {
-		return invalid
-	}
-	isTooLarge := n > maxPerUnit || burst > maxPerUnit
-	isTooSmall := hasBurst && burst < 1
-	if isTooLarge || isTooSmall {
-		return invalid
-	}
-	*r = Rate{}
-	if n > 0 {
-		*r = Rate{PerSecond: float64(n) / rateUnits[i].seconds, Burst: burst}
-	}
+	*r = parsed
 	return nil
+}
+
+// parseRate parses a rate without spaces.
+func parseRate(text string) (rate Rate, ok bool) {
+	perUnit, burstText, hasBurst := strings.Cut(text, "+")
+	count, unitName, hasUnit := strings.Cut(perUnit, "/")
+	unit := perSecond
+	if hasUnit {
+		i := slices.IndexFunc(rateUnits, func(u rateUnit) bool { return u.name == unitName })
+		if i < 0 {
+			return Rate{}, false
+		}
+		unit = rateUnits[i]
+	}
+
+	n, err := strconv.ParseUint(count, 10, 32)
+	if err != nil || n > maxPerUnit {
+		return Rate{}, false
+	}
+	burst := int(n)
+	if hasBurst {
+		burst, err = strconv.Atoi(burstText)
+		if err != nil || burst < 1 || burst > maxPerUnit {
+			return Rate{}, false
+		}
+	}
+	if n == 0 {
+		return Rate{}, true // with any burst: no limit
+	}
+	return Rate{PerSecond: float64(n) / unit.seconds, Burst: burst}, true
 }

@@ -57,3 +57,37 @@ func TestParseRate(t *testing.T) {
 		}
 	}
 }
+
+func TestParseHostNames(t *testing.T) {
+	var names HostNames
+	text := "ERP.example, erp2.example."
+	want := "erp.example,erp2.example"
+	if err := names.UnmarshalText([]byte(text)); err != nil || names.String() != want {
+		t.Errorf("parsing %q: got %q (%v), want %q", text, names, err, want)
+	}
+	for _, text := range []string{".", "erp.example:443", "https://erp.example", "*.example", "a b"} {
+		var names HostNames
+		if err := names.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("parsing %q: got %q, want an error", text, names)
+		}
+	}
+}
+
+// TestRateText: the text of a rate that no text gives is that of a rate near it.
+func TestRateText(t *testing.T) {
+	for want, rate := range map[string]Rate{
+		"444/h+5":     {PerSecond: 0.12345, Burst: 5},
+		"1/h+5":       {PerSecond: 1e-9, Burst: 5},
+		"60000/m+5":   {PerSecond: 1000.0001, Burst: 5},
+		"1000000/s+5": {PerSecond: 1e9, Burst: 5},
+	} {
+		got := rate.String()
+		if got != want {
+			t.Errorf("text of %#v: got %q, want %q", rate, got, want)
+		}
+		var parsed Rate
+		if err := parsed.UnmarshalText([]byte(got)); err != nil {
+			t.Errorf("parsing %q: got the error %v, want a rate", got, err)
+		}
+	}
+}
