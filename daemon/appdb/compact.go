@@ -20,27 +20,54 @@ import (
 // which the copy replaces the file. It returns the sizes in bytes before and after,
 // 0 if there is no file.
 func Compact(ctx context.Context, path string) (before, after int64, err error) {
-	if before, err = diskSize(path); err != nil || before == 0 {
+	before, err = diskSize(path)
+	if err != nil || before == 0 {
 		return 0, 0, err
 	}
 	dir := filepath.Dir(path)
-	if free, err := datadir.FreeSpace(dir); err != nil || free < 2*before {
-		return before, 0, errors.Join(err,
-			fmt.Errorf("compacting %s needs %d MB of free disk space, but only %d MB are free: free some space or move the directory to a larger disk",
-				path, before>>19+1, free>>20))
-	}
-	conn, err := sqlite.Open(path, sqlite.Options{BusyTimeout: FileTimeout})
-	if err != nil {
+	if err := checkSpace(dir, path, 2*before); err != nil {
 		return before, 0, err
 	}
-	defer conn.InterruptOn(ctx)()
-	err = conn.Exec(fmt.Sprintf(`PRAGMA temp_store_directory = '%s'; PRAGMA auto_vacuum = INCREMENTAL; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)`,
-		strings.ReplaceAll(dir, "'", "''")))
-	if err = errors.Join(err, conn.Close()); err != nil {
-		return before, 0, fmt.Errorf("compacting %s: %w", path, err)
+	if err := vacuum(ctx, dir, path); err != nil {
+		return before, 0, err
 	}
 	after, err = diskSize(path)
 	return before, after, err
+}
+
+// checkSpace returns an error if a directory has less free disk space, in bytes, than the
+// compaction of a file needs.
+func checkSpace(dir, path string, needed int64) error {
+	free, err := datadir.FreeSpace(dir)
+	if err != nil {
+		return fmt.Errorf("compacting %s: reading the free disk space of %s: %w", path, dir, err)
+	}
+	if free >= needed {
+		return nil
+	}
+	return fmt.Errorf("compacting %s needs %d MB of free disk space, but only %d MB are free: "+
+		"free some space or move the directory to a larger disk",
+		path, needed/megabyte+1, free/megabyte)
+}
+
+const megabyte = 1 << 20
+
+// vacuum rewrites a file, with temporary files in a directory.
+func vacuum(ctx context.Context, dir, path string) error {
+	conn, err := sqlite.Open(path, sqlite.Options{BusyTimeout: FileTimeout})
+	if err != nil {
+		return err
+	}
+	defer conn.InterruptOn(ctx)()
+	err = conn.Exec(fmt.Sprintf(
+		`PRAGMA temp_store_directory = %s;
+		PRAGMA auto_vacuum = INCREMENTAL;
+		VACUUM;
+		PRAGMA wal_checkpoint(TRUNCATE)`, "'"+strings.ReplaceAll(dir, "'", "''")+"'"))
+	if err := errors.Join(err, conn.Close()); err != nil {
+		return fmt.Errorf("compacting %s: %w", path, err)
+	}
+	return nil
 }
 
 // diskSize returns the size of a database file and its WAL, in bytes.
