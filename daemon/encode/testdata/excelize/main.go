@@ -98,10 +98,13 @@ const daysUntil1970 = 25569
 
 // numberText returns a number as JavaScript prints it.
 func numberText(number float64) string {
-	if abs := math.Abs(number); abs < 1e21 && abs >= 1e-6 || number == 0 {
+	size := math.Abs(number)
+	isPlain := size >= 1e-6 && size < 1e21
+	if isPlain || number == 0 {
 		return strconv.FormatFloat(number, 'f', -1, 64)
 	}
-	return strconv.FormatFloat(number, 'g', -1, 64)
+	text := strconv.FormatFloat(number, 'e', -1, 64)
+	return strings.Replace(text, "e-0", "e-", 1) // Go writes exponents of two digits at least
 }
 
 // hasDateFormat reports whether the number format of a cell is one of dates.
