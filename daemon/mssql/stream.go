@@ -17,7 +17,9 @@ type stream struct {
 	conn *conn
 	ctx  context.Context
 	stop func() bool // stops watching ctx
-	over bool
+
+	over   bool // all rows are read
+	closed bool
 }
 
 // stream runs a statement until ctx ends.
@@ -25,8 +27,7 @@ func (c *conn) stream(ctx context.Context, prepared driver.Stmt, args []driver.N
 	s := &stream{conn: c, ctx: ctx, stop: context.AfterFunc(ctx, c.transport.close)}
 	rows, err := queryDriver(context.WithoutCancel(ctx), prepared.(driver.StmtQueryContext), args)
 	if err != nil {
-		err = s.wrap(err)
-		s.over = true
+		err = s.fail(err)
 		s.stopWatching()
 		return nil, err
 	}
@@ -37,8 +38,9 @@ func (c *conn) stream(ctx context.Context, prepared driver.Stmt, args []driver.N
 
 // stopWatching stops watching the context. If it has ended, the connection is closed on return.
 func (s *stream) stopWatching() {
-	if !s.stop() && s.ctx.Err() != nil {
-		s.conn.transport.close()
+	wasWatching := s.stop()
+	if !wasWatching && s.ctx.Err() != nil {
+		s.conn.transport.close() // the AfterFunc may still run
 	}
 }
 
@@ -49,9 +51,9 @@ func queryDriver(
 	return prepared.QueryContext(ctx, args)
 }
 
-// wrap returns the context's error if that has ended, else the wrapped err. It closes a
-// connection of which the driver has read a part of a reply only.
-func (s *stream) wrap(err error) error {
+// fail returns the context's error if that has ended, else the wrapped err. It closes the
+// connection if the driver has read only a part of a reply.
+func (s *stream) fail(err error) error {
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
@@ -77,7 +79,7 @@ func (s *stream) Next(dest []driver.Value) error {
 		s.over = !s.HasNextResultSet()
 		return io.EOF
 	}
-	return s.wrap(err)
+	return s.fail(err)
 }
 
 // Limits for reading the remaining rows on Close, which is cheaper than opening a new
@@ -89,40 +91,50 @@ const (
 
 // Close ends the statement. It may be called several times.
 func (s *stream) Close() error {
-	if s.stop == nil {
+	if s.closed {
 		return nil
 	}
+	s.closed = true
 	if !s.over {
 		s.finish()
 	}
 	s.stopWatching()
-	s.stop = nil
 	s.Rows.Close() // does not read
 	return nil
 }
 
-// finish reads the remaining rows, or closes the connection and reads until the driver
-// notices; otherwise the driver would leak a goroutine.
+// finish reads the remaining rows. If there are too many, it closes the connection and reads until
+// the driver notices; otherwise the driver would leak a goroutine.
 func (s *stream) finish() {
 	timer := time.AfterFunc(maxDrainTime, s.conn.transport.close)
 	defer timer.Stop()
-	dest := make([]driver.Value, len(s.Columns()))
-	for n := 0; ; n++ {
-		if n == maxDrainRows {
-			s.conn.transport.close()
-		}
-		err := s.nextRow(dest)
-		var refused mssql.Error
-		switch {
-		case err == nil, errors.As(err, &refused) && n < maxDrainRows:
-		case err == io.EOF && s.HasNextResultSet():
-			s.NextResultSet()
-			dest = make([]driver.Value, len(s.Columns())) // may be more, or fewer
-		case err == io.EOF:
+	for range maxDrainRows {
+		err := s.skipRow()
+		if err == io.EOF {
 			return
-		default:
+		}
+		var refused mssql.Error // after which the server may send more
+		if err != nil && !errors.As(err, &refused) {
 			s.conn.transport.close()
 			return
 		}
 	}
+
+	s.conn.transport.close()
+	for {
+		if err := s.skipRow(); err != nil {
+			return
+		}
+	}
+}
+
+// skipRow reads a row and drops it, or begins the next set of rows. It returns io.EOF after the
+// last one.
+func (s *stream) skipRow() error {
+	dest := make([]driver.Value, len(s.Columns())) // the sets differ in their columns
+	err := s.nextRow(dest)
+	if err == io.EOF && s.HasNextResultSet() {
+		return s.NextResultSet()
+	}
+	return err
 }
