@@ -19,137 +19,203 @@ type sampler struct {
 	serviceURL string
 }
 
-// all returns one command for each format.
-func (o sampler) all() []wire.OperationSample {
-	if len(o.Routes) == 0 {
+// all returns one command for each format, or a single one if the operation has no choice of them.
+func (s sampler) all() []wire.OperationSample {
+	if len(s.Routes) == 0 {
 		return nil
 	}
+	formats := s.formats()
+	if s.hasOneFormat() {
+		formats = formats[:min(len(formats), 1)]
+	}
 	var samples []wire.OperationSample
-	if o.Kind != nil {
+	if s.Kind != nil {
 		samples = append(samples, wire.OperationSample{
 			Format:  "JSON, members in the body",
-			Command: o.sample(encode.Formats()[0], true),
+			Command: s.command(encode.Formats()[0], true),
 		})
 	}
-	for _, f := range encode.Formats() {
-		if o.Formats != nil && !slices.Contains(o.Formats, f.Name) {
-			continue
-		}
+	for _, f := range formats {
 		samples = append(samples, wire.OperationSample{
-			Format:  strings.ToUpper(f.Name),
-			Command: o.sample(f, o.Kind == nil),
+			Format:  s.title(f),
+			Command: s.command(f, s.Kind == nil),
 		})
-		if o.Media != "" || o.Response == nil && o.Kind == nil {
-			samples[0].Format = "curl"
-			break
-		}
 	}
 	return samples
 }
 
-// sample returns one command. The members are sent in a JSON body or in the query
-// string.
-func (o sampler) sample(f encode.Format, inBody bool) string {
-	route := o.Routes[0]
-	method := route.Methods[0]
-	for _, m := range route.Methods {
-		if m == "POST" && inBody {
-			method = m
+// formats returns the formats of the operation's response.
+func (s sampler) formats() []encode.Format {
+	if s.Formats == nil {
+		return encode.Formats()
+	}
+	var formats []encode.Format
+	for _, f := range encode.Formats() {
+		if slices.Contains(s.Formats, f.Name) {
+			formats = append(formats, f)
 		}
 	}
-	byPath := strings.Contains(route.Path, formatMember)
+	return formats
+}
+
+// hasOneFormat reports whether the response has the same form in all formats: it is of a media type
+// of its own, or empty.
+func (s sampler) hasOneFormat() bool {
+	isEmpty := s.Response == nil && s.Kind == nil
+	return s.Media != "" || isEmpty
+}
+
+// title returns the heading of the sample of a format.
+func (s sampler) title(f encode.Format) string {
+	if s.hasOneFormat() {
+		return "curl"
+	}
+	return strings.ToUpper(f.Name)
+}
+
+// command returns a command. The members are sent in a JSON body or in the query string.
+func (s sampler) command(f encode.Format, inBody bool) string {
+	path := s.Routes[0].Path
+	method := s.method(inBody)
+	values := s.values(path)
 	formatInPath := f.Name
-	command := "curl"
-	if o.Role != "" {
-		command += ` -H "Authorization: Bearer $KEY"`
-	}
-	if !byPath && o.Media == "" {
-		command += " -H " + quoted("Accept: "+f.MediaTypes[0])
-	}
-	values := o.values(route.Path)
-	if f.Binary {
-		command += " -o " + o.Name + f.Suffix
+	hasFormatInPath := strings.Contains(path, formatMember)
+	if f.Binary { // it has no path of its own
 		formatInPath = encode.PathNames()[0]
-		if byPath {
+		if hasFormatInPath {
 			values = append(values, sampleValue{name: query.Format, text: f.Name})
 		}
 	}
-	address := o.serviceURL + strings.Replace(route.Path, formatMember, formatInPath, 1)
-	switch {
-	case len(values) == 0 && method != "GET":
-		command += " -X " + method
-	case len(values) == 0:
-	case method == "GET" || method == "DELETE":
-		address += "?" + sampleQuery(values)
-		if method == "DELETE" {
-			command += " -X DELETE"
-		}
-	default:
-		if method != "POST" {
-			command += " -X " + method
-		}
-		return command + " \\\n  -H 'Content-Type: application/json' -d " + quoted(sampleBody(values)) +
-			" \\\n  " + quoted(address)
+	address := s.serviceURL + strings.Replace(path, formatMember, formatInPath, 1)
+
+	options := ""
+	if s.Role != "" {
+		options += ` -H "Authorization: Bearer $KEY"`
 	}
-	return command + " \\\n  " + quoted(address)
+	if !hasFormatInPath && s.Media == "" {
+		options += " -H " + quoted("Accept: "+f.MediaTypes[0])
+	}
+	if f.Binary {
+		options += " -o " + s.Name + f.Suffix
+	}
+
+	hasBody := len(values) > 0 && method != "GET" && method != "DELETE"
+	implied := "GET" // by the other options of curl
+	if hasBody {
+		implied = "POST"
+	}
+	if method != implied {
+		options += " -X " + method
+	}
+	if hasBody {
+		options += " \\\n  -H 'Content-Type: application/json' -d " + quoted(sampleBody(values))
+	} else if len(values) > 0 {
+		address += "?" + sampleQuery(values)
+	}
+	return "curl" + options + " \\\n  " + quoted(address)
+}
+
+// method returns the method of a command: POST to send a body, if the operation has it.
+func (s sampler) method(inBody bool) string {
+	methods := s.Routes[0].Methods
+	if inBody && slices.Contains(methods, "POST") {
+		return "POST"
+	}
+	return methods[0]
 }
 
 // quoted quotes text for a POSIX shell.
 func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
+// sampleValue is a member with a value for the query string and for a JSON body.
 type sampleValue struct{ name, text, json string }
 
 // examples are values of members by name or type, which the demo accepts.
 var examples = map[string]any{
-	"BillID": "45A7XTVRNIFJJF7M4YW7", "StageID": "A56V5IQ50VDJZMTSBHOH", "SettingID": "ac11c1bf-8086-46f3-b0c6-1e332c539728", "Contents": "Sewing",
-	"UserName": "kim", "Password": "correct horse battery staple", "DisplayName": "Kim Lee", "Role": "reader", "Name": "Web shop", "ExpiryDateTime": "2030-12-31", "Date": "2024-01-31",
-	"EventName": "debtor.updated", "URL": "https://shop.example/events",
-	"Body": object{"DebtorID": "0001"}, "Header[]": []any{object{"Name": "X-Shop", "Value": "7"}},
-	"RetrySchedule": "5s,30s,2m", "Where": object{},
-	"Status": 3, "DryRun": true, "Window": "60m", "KeepFor": "12h", "Skip": 0, "Take": 5, "Format": "json", "op": "SO_TotalsQuery", "Topics": "stats",
-	"bool": true, "int": 1, "long": 1, "decimal": 1, "DateTime": "2024-01-31", "string[]": []any{"..."},
+	"BillID":         "45A7XTVRNIFJJF7M4YW7",
+	"StageID":        "A56V5IQ50VDJZMTSBHOH",
+	"SettingID":      "ac11c1bf-8086-46f3-b0c6-1e332c539728",
+	"Contents":       "Sewing",
+	"UserName":       "kim",
+	"Password":       "correct horse battery staple",
+	"DisplayName":    "Kim Lee",
+	"Role":           "reader",
+	"Name":           "Web shop",
+	"ExpiryDateTime": "2030-12-31",
+	"Date":           "2024-01-31",
+	"EventName":      "debtor.updated",
+	"URL":            "https://shop.example/events",
+	"Body":           object{"DebtorID": "0001"},
+	"Header[]":       []any{object{"Name": "X-Shop", "Value": "7"}},
+	"RetrySchedule":  "5s,30s,2m",
+	"Where":          object{},
+	"Status":         3,
+	"DryRun":         true,
+	"Window":         "60m",
+	"KeepFor":        "12h",
+	"Skip":           0,
+	"Take":           5,
+	"Format":         "json",
+	"op":             "SO_TotalsQuery",
+	"Topics":         "stats",
+	"bool":           true,
+	"int":            1,
+	"long":           1,
+	"decimal":        1,
+	"DateTime":       "2024-01-31",
+	"string[]":       []any{"..."},
 }
 
-// values returns sample values of the members outside and inside of the path.
-func (o sampler) values(path string) []sampleValue {
+// values returns sample values of the members that are not in the path: those of a query of the
+// kind, those that are required, and without a kind also those that have an example.
+func (s sampler) values(path string) []sampleValue {
 	var values []sampleValue
-	if o.Kind != nil {
-		values = kindSample(o.Kind)
+	if s.Kind != nil {
+		values = kindSample(s.Kind)
 	}
-	for _, m := range o.outsidePath(path) {
+	for _, m := range s.outsidePath(path) {
 		hasExample := examples[m.Name] != nil || m.Type != "string" && m.Type != "Header[]"
-		if m.Required || o.Kind == nil && hasExample {
-			values = append(values, sample(m))
+		if m.Required || s.Kind == nil && hasExample {
+			values = append(values, exampleOf(m))
 		}
 	}
 	return values
 }
 
-// sample returns a sample value of the member.
-func sample(m Member) sampleValue {
-	value := cmp.Or(examples[m.Name], examples[strings.TrimSuffix(m.Type, "?")], any("..."))
-	text, isText := value.(string)
+// exampleOf returns a sample value of a member.
+func exampleOf(m Member) sampleValue {
+	example := cmp.Or(examples[m.Name], examples[strings.TrimSuffix(m.Type, "?")], any("..."))
+	text, isText := example.(string)
 	if !isText {
-		text = jsonText(value)
+		text = jsonText(example)
 	}
-	return sampleValue{m.Name, text, jsonText(value)}
+	return sampleValue{name: m.Name, text: text, json: jsonText(example)}
 }
 
 // kindSample returns the members of a query for an ordered page, filtered by the
 // first number of the kind, or by its first text.
 func kindSample(k *record.Kind) []sampleValue {
-	filter := sampleValue{}
+	orderedBy := k.Fields[0].Name
+	return []sampleValue{
+		filterSample(k),
+		{name: "OrderBy", text: orderedBy, json: jsonText(orderedBy)},
+		{name: "Take", text: "5", json: "5"},
+	}
+}
+
+// filterSample returns a condition on the first number of a kind, or on its first text.
+func filterSample(k *record.Kind) sampleValue {
 	for _, f := range k.Fields {
 		if f.Type.Number() && f.Filter == record.OrderedFilter {
-			filter = sampleValue{f.Name + record.GreaterThan.Suffix(), "0", "0"}
-			break
-		}
-		if f.Filter == record.TextFilter && filter.name == "" {
-			filter = sampleValue{f.Name + record.Contains.Suffix(), "a", `"a"`}
+			return sampleValue{name: f.Name + record.GreaterThan.Suffix(), text: "0", json: "0"}
 		}
 	}
-	first := k.Fields[0].Name
-	return []sampleValue{filter, {"OrderBy", first, jsonText(first)}, {"Take", "5", "5"}}
+	for _, f := range k.Fields {
+		if f.Filter == record.TextFilter {
+			return sampleValue{name: f.Name + record.Contains.Suffix(), text: "a", json: `"a"`}
+		}
+	}
+	return sampleValue{}
 }
 
 func jsonText(v any) string {
