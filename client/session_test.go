@@ -43,24 +43,38 @@ func (s *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	respond(200, "application/json", `{"UserName":"Ann"}`)(w, r)
 }
 
+// expire ends the session.
+func (s *sessions) expire() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.valid = "none"
+}
+
 // TestConcurrentCallsRenewSessionOnce: several calls with an expired session log in once.
 func TestConcurrentCallsRenewSessionOnce(t *testing.T) {
 	service := &sessions{password: "word"}
 	var renewed atomic.Pointer[string]
 	c := serveWith(t, service.ServeHTTP, client.Options{
-		Session: "expired", User: "Ann", Password: "word", Renewed: func(session string) { renewed.Store(&session) },
+		Session:  "expired",
+		User:     "Ann",
+		Password: "word",
+		Renewed:  func(session string) { renewed.Store(&session) },
 	})
 	var calls sync.WaitGroup
 	for range 8 {
 		calls.Go(func() {
-			if session, err := c.CurrentSession(t.Context()); err != nil || session.UserName != "Ann" {
-				t.Errorf("session %+v, error %v", session, err)
+			session, err := c.CurrentSession(t.Context())
+			if err != nil || session.UserName != "Ann" {
+				t.Errorf("a call with an expired session: got %+v, error %v; want that of Ann", session, err)
 			}
 		})
 	}
 	calls.Wait()
-	if service.logins != 1 || *renewed.Load() != "session-1" {
-		t.Errorf("%d logins, renewed session %s", service.logins, *renewed.Load())
+	if service.logins != 1 {
+		t.Errorf("8 calls with an expired session: got %d logins, want 1", service.logins)
+	}
+	if session := renewed.Load(); session == nil || *session != "session-1" {
+		t.Errorf("Renewed was not called with session-1: %v", session)
 	}
 }
 
@@ -72,8 +86,9 @@ func TestSessionIsNotRenewedWithoutPassword(t *testing.T) {
 	} {
 		service := &sessions{password: "word", valid: "another"}
 		o.Renewed = func(string) { t.Errorf("%s: renewed", name) }
-		if _, err := serveWith(t, service.ServeHTTP, o).CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) {
-			t.Errorf("%s: %v", name, err)
+		_, err := serveWith(t, service.ServeHTTP, o).CurrentSession(t.Context())
+		if !client.Is(err, client.Unauthorized) {
+			t.Errorf("%s: got error %v, want status 401", name, err)
 		}
 		if service.logins > 0 {
 			t.Errorf("%s: logged in", name)
@@ -93,8 +108,11 @@ func TestCallIsNotRetriedTwice(t *testing.T) {
 		}
 		respond(401, "application/json", `{}`)(w, r)
 	}, client.Options{Session: "expired", User: "Ann", Password: "word"})
-	if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) || logins != 1 {
-		t.Errorf("%d logins, error %v", logins, err)
+	if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) {
+		t.Errorf("a call whose new session is rejected: got error %v, want status 401", err)
+	}
+	if logins != 1 {
+		t.Errorf("a call whose new session is rejected: got %d logins, want 1", logins)
 	}
 }
 
@@ -106,16 +124,12 @@ func TestSessionOfOtherUserIsNotRenewed(t *testing.T) {
 		t.Fatal(err)
 	}
 	service.expire()
-	if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) || service.logins != 1 {
-		t.Errorf("after the end of Bob's session: %d logins, error %v; want status 401 and no login of Ann", service.logins, err)
+	if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) {
+		t.Errorf("a call after the end of Bob's session: got error %v, want status 401", err)
 	}
-}
-
-// expire ends the session.
-func (s *sessions) expire() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.valid = "none"
+	if service.logins != 1 {
+		t.Errorf("after the end of Bob's session: got %d logins, want only that of Bob", service.logins)
+	}
 }
 
 // A call that was rejected with the session of one user is not repeated with that of another.
@@ -133,39 +147,85 @@ func TestCallIsNotRepeatedByOtherUser(t *testing.T) {
 		}
 		service.ServeHTTP(w, r)
 	}, client.Options{Session: "expired", User: "Ann", Password: "word"})
-	if err := c.RemoveUser(t.Context(), "x"); !client.Is(err, client.Unauthorized) || calls != 1 {
-		t.Errorf("%d calls, error %v; want one call with status 401", calls, err)
+	if err := c.RemoveUser(t.Context(), "x"); !client.Is(err, client.Unauthorized) {
+		t.Errorf("a call with Ann's session, which was replaced by Bob's: got error %v, want status 401", err)
+	}
+	if calls != 1 {
+		t.Errorf("a call with Ann's session, which was replaced by Bob's: got %d requests, want 1", calls)
 	}
 }
 
-// SignIn leaves the session of its client as it is, and another client can use the new session.
-func TestSignInReturnsOtherClient(t *testing.T) {
-	service := &sessions{password: "word", valid: "first"}
-	c := serveWith(t, service.ServeHTTP, client.Options{Session: "first", User: "Ann", Password: "word", ReadOnly: true})
+// signIn returns a client with the session that SignIn started for another user.
+func (s *sessions) signIn(t *testing.T) *client.Client {
+	t.Helper()
+	c := serveWith(t, s.ServeHTTP, client.Options{Session: "first", User: "Ann", Password: "word", ReadOnly: true})
 	signedIn, reply, err := c.SignIn(t.Context(), "Bob", "word")
-	if err != nil || reply.SessionID != "session-1" {
-		t.Fatalf("the reply is %+v, error %v", reply, err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if reply.SessionID != "session-1" {
+		t.Fatalf("the reply to SignIn is %+v, want the session session-1", reply)
+	}
+	return signedIn
+}
+
+// withoutSession returns a client of the same service that may change data.
+func withoutSession(t *testing.T, c *client.Client) *client.Client {
+	t.Helper()
 	unlocked, err := client.New(client.Options{URL: c.URL(), User: "Ann", Password: "word"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(unlocked.Close)
-	for name, c := range map[string]*client.Client{"the new client": signedIn, "a client with its session": unlocked.WithSessionOf(signedIn)} {
+	return unlocked
+}
+
+// SignIn returns a client with the new session, which further clients can use.
+func TestSignInReturnsOtherClient(t *testing.T) {
+	service := &sessions{password: "word", valid: "first"}
+	signedIn := service.signIn(t)
+	for name, c := range map[string]*client.Client{
+		"the new client":            signedIn,
+		"a client with its session": withoutSession(t, signedIn).WithSessionOf(signedIn),
+	} {
 		if _, err := c.CurrentSession(t.Context()); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("a call of %s: %v", name, err)
 		}
 	}
-	if unlocked.WithSessionOf(unlocked) != unlocked {
+}
+
+// The session of SignIn is not replaced by one of Options.User when it ends.
+func TestSignInReturnsOtherClientWithoutRenewal(t *testing.T) {
+	service := &sessions{password: "word", valid: "first"}
+	signedIn := service.signIn(t)
+	shared := withoutSession(t, signedIn).WithSessionOf(signedIn)
+	service.expire()
+	for name, c := range map[string]*client.Client{
+		"the new client":            signedIn,
+		"a client with its session": shared,
+	} {
+		if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) {
+			t.Errorf("a call of %s after the end of the session: got error %v, want status 401", name, err)
+		}
+	}
+	if service.logins != 1 {
+		t.Errorf("after the end of the session: got %d logins, want only that of SignIn", service.logins)
+	}
+}
+
+func TestWithSessionOfClientWithoutSession(t *testing.T) {
+	c := serveWith(t, (&sessions{}).ServeHTTP, client.Options{User: "Ann", Password: "word"})
+	if c.WithSessionOf(c) != c {
 		t.Error("the credentials of a client without a session were replaced")
 	}
-	if err := unlocked.WithSessionOf(signedIn).RemoveUser(t.Context(), "x"); err != nil {
-		t.Errorf("a client that may change data, with the session of another: %v", err)
-	}
-	service.expire()
-	for name, c := range map[string]*client.Client{"the new client": signedIn, "a client with its session": unlocked.WithSessionOf(signedIn)} {
-		if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) || service.logins != 1 {
-			t.Errorf("%s after the end of the session: %d logins, error %v; want status 401 and no login", name, service.logins, err)
-		}
+}
+
+// A client that may change data may do so with the session of a read-only one too.
+func TestWithSessionOfReadOnlyClient(t *testing.T) {
+	service := &sessions{password: "word", valid: "first"}
+	signedIn := service.signIn(t)
+	c := withoutSession(t, signedIn).WithSessionOf(signedIn)
+	if err := c.RemoveUser(t.Context(), "x"); err != nil {
+		t.Errorf("RemoveUser with the session of a read-only client: %v", err)
 	}
 }
