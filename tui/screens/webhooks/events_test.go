@@ -14,72 +14,120 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// The list shows last occurrence and subscriptions of events, and subscriptions can
-// be added.
-func TestEventsShowSubscriptions(t *testing.T) {
-	s := tuitest.StartDeliveries(t)
-	d := s.Open(t, tui.Options{})
+// openEvents opens the list of events, filtered by the start of their names.
+func openEvents(t *testing.T, prefix string) *tuitest.Driver {
+	t.Helper()
+	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Resize(120, 40)
-	d.Press("5", "/", "'debtor.", "enter")
-	line := d.LineWith("debtor.updated")
-	if !strings.Contains(line, "1") || !strings.Contains(line, "11m") {
-		t.Errorf("%q", line)
-	}
-	if line := d.LineWith("debtor.created"); !strings.Contains(line, " - ") {
-		t.Errorf("%q", line)
-	}
-	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: "x", EventName: "debtor.created", At: wire.Timestamp(d.Clock.Add(-3 * time.Second))}}})
-	if line := d.LineWith("debtor.created"); !strings.Contains(line, "3s") {
-		t.Errorf("%q", line)
-	}
-	d.Press("S")
-	d.WantText("Subscriptions to debtor.created", "acme-shop, by debtor.*", "/bad/erp")
-	d.Press("esc", "n")
-	d.WantText("New subscription", "Subscriber", "debtor.created")
-	d.Press("'nemo", "ctrl+s")
-	d.WantText("no such subscriber")
-	for range len("nemo") {
-		d.Press("backspace")
-	}
-	d.Press("'acme", "tab", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
-	d.WantText("Created", "debtor.created to", "http://127.0.0.1:9/x", "whsec_")
-	d.Press("esc")
-	if line := d.LineWith("debtor.created"); !strings.Contains(line, " 2 ") {
-		t.Errorf("%q", line)
+	d.Press("5", "/", "'"+prefix, "enter")
+	return d
+}
+
+// wantInLine checks the texts in the line of an event.
+func wantInLine(t *testing.T, d *tuitest.Driver, event string, want ...string) {
+	t.Helper()
+	line := d.LineWith(event)
+	for _, text := range want {
+		if !strings.Contains(line, text) {
+			t.Errorf("the line of %s is %q, want %q in it", event, line, text)
+		}
 	}
 }
 
-// An ambiguous subscriber name requires a short ID.
-func TestAmbiguousSubscriberRequiresID(t *testing.T) {
-	s := tuitest.StartDeliveries(t)
-	names := []string{"Twin", "TWIN"}
-	var ids []string
-	for _, name := range names {
-		subscriber, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
+// The list shows last occurrence and subscriptions of events.
+func TestEventsShowSubscriptions(t *testing.T) {
+	d := openEvents(t, "debtor.")
+	wantInLine(t, d, "debtor.updated", " 1 ", "11m")
+	wantInLine(t, d, "debtor.created", " 1 ", " - ")
+
+	d.Press("S")
+	d.WantText("Subscriptions to debtor.created", "acme-shop, by debtor.*", "/bad/erp")
+}
+
+// The last occurrence follows the live changes of messages.
+func TestEventsShowLastOccurrenceLive(t *testing.T) {
+	d := openEvents(t, "debtor.")
+	message := wire.MessageChange{
+		MessageID: "x",
+		EventName: "debtor.created",
+		At:        wire.Timestamp(d.Clock.Add(-3 * time.Second)),
+	}
+	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{message}})
+	wantInLine(t, d, "debtor.created", "3s")
+}
+
+// A subscription to the selected event can be added, and is counted then.
+func TestEventsAddSubscription(t *testing.T) {
+	d := openEvents(t, "debtor.c")
+	d.Press("n")
+	d.WantText("New subscription", "Subscriber", "debtor.created")
+	d.Press("'acme", "tab", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
+	d.WantText("Created", "debtor.created to", "http://127.0.0.1:9/x", "whsec_")
+
+	d.Press("esc")
+	wantInLine(t, d, "debtor.created", " 2 ")
+}
+
+// A subscription of an unknown subscriber is not added until its name is corrected.
+func TestEventsRejectUnknownSubscriber(t *testing.T) {
+	d := openEvents(t, "debtor.c")
+	d.Press("n", "'nemo", "ctrl+s")
+	d.WantText("no such subscriber")
+
+	d.Erase()
+	d.Press("'acme", "tab", "tab", "'http://127.0.0.1:9/x", "ctrl+s")
+	d.WantText("Created", "debtor.created to")
+}
+
+// addTwins adds two subscribers whose names differ in case only, and returns their IDs.
+func addTwins(t *testing.T, c *client.Client) (ids []string) {
+	t.Helper()
+	for _, name := range []string{"Twin", "TWIN"} {
+		subscriber, err := c.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids = append(ids, subscriber.RecID)
 	}
+	return ids
+}
+
+// An ambiguous subscriber name requires a short ID.
+func TestAmbiguousSubscriberRequiresID(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	ids := addTwins(t, s.Client)
 	d := s.Open(t, tui.Options{})
 	d.Press("5", "n", "'acme-shop")
 	d.WantText("Subscriber acme-shop")
 	d.Erase()
 	d.Press("'twin", "ctrl+s")
 	d.WantText("2 subscribers have this name", ui.ShortID(ids[0]), ui.ShortID(ids[1]))
-	events := d.App.Front().(*webhooks.Events)
-	for i, id := range ids {
-		for _, text := range []string{id, ui.ShortID(id), names[i] + " (" + ui.ShortID(id) + ")"} {
-			if got, err := events.FindSubscriber(text); got != id || err != nil {
-				t.Errorf("%s is %q, %v; want %s", text, got, err, id)
-			}
-		}
-	}
+
 	d.Erase()
 	d.Press("'twi", "down")
 	d.WantText("Twin ("+ui.ShortID(ids[0])+")", "TWIN ("+ui.ShortID(ids[1])+")")
-	if id, err := events.FindSubscriber("acme-SHOP"); id != s.Subscriber || err != nil {
-		t.Errorf("acme-SHOP is %q, %v", id, err)
+}
+
+// A subscriber can be entered by its name in any case, by its ID, and as it is suggested.
+func TestFindSubscriber(t *testing.T) {
+	s := tuitest.StartDeliveries(t)
+	ids := addTwins(t, s.Client)
+	d := s.Open(t, tui.Options{})
+	d.Press("5")
+	events := d.App.Front().(*webhooks.Events)
+	for text, want := range map[string]string{
+		"acme-SHOP":                         s.Subscriber,
+		ids[0]:                              ids[0],
+		ids[1]:                              ids[1],
+		ui.ShortID(ids[0]):                  ids[0],
+		ui.ShortID(ids[1]):                  ids[1],
+		"Twin (" + ui.ShortID(ids[0]) + ")": ids[0],
+		"TWIN (" + ui.ShortID(ids[1]) + ")": ids[1],
+	} {
+		got, err := events.FindSubscriber(text)
+		if err != nil || got != want {
+			t.Errorf("FindSubscriber(%q): got %q, error %v; want %s", text, got, err, want)
+		}
 	}
 }
 
@@ -94,9 +142,14 @@ func TestEventsHideCountsWithoutRole(t *testing.T) {
 	d := tuitest.Drive(t, c, tui.Options{})
 	d.Press("5")
 	d.WantText("require the role admin")
-	if line := d.LineWith("debtor.created"); strings.Count(line, "?") != 2 || strings.Contains(line, " 0 ") {
-		t.Errorf("%q", line)
+	line := d.LineWith("debtor.created")
+	if strings.Count(line, "?") != 2 {
+		t.Errorf("the line of debtor.created is %q, want ? for subscriptions and last occurrence", line)
 	}
+	if strings.Contains(line, " 0 ") {
+		t.Errorf("the line of debtor.created is %q, want no zero", line)
+	}
+
 	d.Press("S")
 	d.WantText("requires the role admin; yours is reader   (subscriptions)")
 	if d.App.Overlay() != nil {
