@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/rest"
 	"github.com/bizhook/whd/daemon/rest/edge"
 )
@@ -133,7 +134,7 @@ func (f nameFixture) plainRequests(o rest.NamedOperation) []plainRequest {
 
 // TestEveryOperationByEveryName calls each operation by each of its names in each form,
 // with its members in each part of a request, and compares the response with that of the
-// plain route in the same format. The formats alternate.
+// plain route in the same format. The formats alternate, unless the test is exhaustive.
 func TestEveryOperationByEveryName(t *testing.T) {
 	f := newNameFixture(t)
 	requests := 0
@@ -161,20 +162,30 @@ type nameComparison struct {
 	format  string
 }
 
-// nameComparisons returns the comparisons of the plain request n with each carrier, in one of
-// its formats: each carrier has each of its formats in some of five consecutive requests, and
-// two carriers have different ones in the same request.
+// nameComparisons returns the comparisons of the plain request n with each carrier.
 func nameComparisons(c client, plain plainRequest, n int) []nameComparison {
 	var comparisons []nameComparison
-	for i, by := range carriers {
-		comparisons = append(comparisons, nameComparison{
-			client:  c,
-			plain:   plain,
-			carrier: by,
-			format:  by.formats[(n+i)%len(by.formats)],
-		})
+	for i, sender := range carriers {
+		for _, format := range sender.formatsOf(n + i) {
+			comparisons = append(comparisons, nameComparison{
+				client:  c,
+				plain:   plain,
+				carrier: sender,
+				format:  format,
+			})
+		}
 	}
 	return comparisons
+}
+
+// formatsOf returns the formats of comparison n: one of them, which alternate, so that each is
+// that of some of five consecutive comparisons, or all if the test is exhaustive.
+func (c carrier) formatsOf(n int) []string {
+	if daemontest.Exhaustive() {
+		return c.formats
+	}
+	i := n % len(c.formats)
+	return c.formats[i : i+1]
 }
 
 // compareNames sends the plain request and those to the routes by name, and returns the number of
