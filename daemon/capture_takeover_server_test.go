@@ -1,8 +1,8 @@
 package daemon_test
 
 import (
+	"encoding/json"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -14,69 +14,106 @@ import (
 // TestCaptureIsTakenOver kills the daemon that captures while rows are added: another one on
 // the same store continues after webhooks.lease, without a gap and without a repetition.
 func TestCaptureIsTakenOver(t *testing.T) {
-	const rows, killAt = 60, 20
+	const rowsBefore, rows = 20, 60
 	dsn := mssqltest.Database(t)
 	s := newCaptureStory(t, dsn, "--store", dsn, "--migrate", "--webhooks-lease", "10s", "--webhooks-attempt-timeout", "3s")
 	s.exec(timedTable...)
 	writeKinds(t, filepath.Join(s.dir, "kinds"), "story", timedKinds)
-	captures, err := daemontest.Launch(t.TempDir(), s.args...)
-	if err == nil {
-		err = captures.Await()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	killed := false
-	t.Cleanup(func() {
-		if !killed {
-			_ = captures.Kill()
-		}
-	})
+	first := launchCapturing(t, s.args)
 	s.start("")
 	s.capturing("Left")
 	token := s.now("Left")
-	to, got := receiver(t, 200)
-	if _, err := s.admin.AddSubscription(t.Context(), s.subscriber(), wire.SubscriptionRequest{URL: &to, EventName: pointer("debtor.created")}); err != nil {
+	target, deliveries := receiver(t, 200)
+	_, err := s.admin.AddSubscription(t.Context(), s.subscriber(), wire.SubscriptionRequest{
+		URL:       &target,
+		EventName: pointer("debtor.created"),
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
-	for no := range rows {
-		s.exec(insertItems(no+1, no+1)...)
-		if no != killAt {
-			continue
-		}
-		s.raised("Left", 1)
-		if c := s.capture("Left"); c.Created > 0 {
-			t.Fatalf("the second daemon captures before the first one is killed: %+v", c)
-		}
-		if err := captures.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		killed = true
-		at := time.Now()
-		s.until("Left", "taken over", func(c wire.Capture) bool { return c.SweptRows > 0 })
-		t.Logf("taken over %v after the kill", time.Since(at).Round(100*time.Millisecond))
+
+	s.insertEach(1, rowsBefore)
+	s.raised("Left", 1)
+	if c := s.capture("Left"); c.Created > 0 {
+		t.Fatalf("the second daemon captures before the first one is killed: %+v", c)
 	}
+	if err := first.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	killedAt := time.Now()
+	s.until("Left", "taken over", func(c wire.Capture) bool { return c.SweptRows > 0 })
+	t.Logf("taken over %v after the kill", time.Since(killedAt).Round(100*time.Millisecond))
+	s.insertEach(rowsBefore+1, rows)
+
 	s.raised("Left", rows)
 	s.sweeps(1, "Left")
-	list, _, err := s.changes("Left", token)
+	s.checkCreatedOnce("Left", token, rows)
+	checkOneEventOfEach(t, deliveries, rows)
+}
+
+// launchCapturing starts a daemon in a process of its own, which the end of the test kills if it
+// still runs.
+func launchCapturing(t *testing.T, args []string) *daemontest.Process {
+	t.Helper()
+	p, err := daemontest.Launch(t.TempDir(), args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Kill() })
+	if err := p.Await(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// insertEach inserts rows one by one, from one number to another.
+func (s *captureStory) insertEach(from, to int) {
+	s.t.Helper()
+	for no := from; no <= to; no++ {
+		s.exec(insertItems(no, no)...)
+	}
+}
+
+// checkCreatedOnce checks that the changes since a token are the creation of each row, once,
+// with consecutive IDs.
+func (s *captureStory) checkCreatedOnce(kind, token string, rows int) {
+	s.t.Helper()
+	list, _, err := s.changes(kind, token)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if len(list) != rows {
+		s.t.Errorf("got %d changes, want one of each of %d rows", len(list), rows)
+	}
 	seen := make(map[string]bool)
 	for i, c := range list {
-		if c.ChangeID != int64(i+1) || c.Op != wire.OpCreated || seen[c.Key] {
-			t.Errorf("change %d: %+v", i, c)
+		if want := int64(i + 1); c.ChangeID != want {
+			s.t.Errorf("the ID of change %d is %d, want %d", i, c.ChangeID, want)
+		}
+		if c.Op != wire.OpCreated {
+			s.t.Errorf("change %d is %s, want %s", c.ChangeID, c.Op, wire.OpCreated)
+		}
+		if seen[c.Key] {
+			s.t.Errorf("change %d is of row %s again, want one change of each row", c.ChangeID, c.Key)
 		}
 		seen[c.Key] = true
 	}
-	if err != nil || len(seen) != rows {
-		t.Errorf("%d changes of %d rows, %v", len(list), rows, err)
-	}
-	messages := make(map[string]string) // by key; an attempt may be repeated
+}
+
+// checkOneEventOfEach waits for events of all rows. An attempt may be repeated, an event not.
+func checkOneEventOfEach(t *testing.T, deliveries <-chan delivery, rows int) {
+	t.Helper()
+	messages := make(map[string]string) // by key
 	for len(messages) < rows {
-		d := await(t, got)
-		_, key, _ := strings.Cut(d.body, `"Key":"`)
-		key, _, _ = strings.Cut(key, `"`)
-		if id := d.header.Get("Webhook-Id"); messages[key] != "" && messages[key] != id {
-			t.Errorf("two events of %s", key)
+		d := await(t, deliveries)
+		var change struct{ Key string }
+		if err := json.Unmarshal([]byte(d.body), &change); err != nil {
+			t.Fatalf("the body of an event is %s: %v", d.body, err)
 		}
-		messages[key] = d.header.Get("Webhook-Id")
+		id := d.header.Get("Webhook-Id")
+		if known, ok := messages[change.Key]; ok && known != id {
+			t.Errorf("row %s has the messages %s and %s, want one", change.Key, known, id)
+		}
+		messages[change.Key] = id
 	}
 }
