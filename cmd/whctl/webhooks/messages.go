@@ -314,6 +314,9 @@ func (b bulk) onMatching(c *cli.Context, s *command.Session) error {
 		}
 	}
 	members.Del("DryRun")
+	if members.Get("Take") == "" { // messages that match by now are newer, and were not confirmed
+		members.Set("Take", fmt.Sprint(would.matched))
+	}
 	did, err := b.many(c.Context, service, members)
 	if err != nil {
 		return err

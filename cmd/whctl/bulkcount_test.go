@@ -1,0 +1,53 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/bizhook/whd/cmd/whctl/profile"
+)
+
+// TestBulkChangesNoMoreThanCounted deletes messages by a filter that more messages match after
+// the count: only as many as were counted are deleted, and they are the oldest.
+func TestBulkChangesNoMoreThanCounted(t *testing.T) {
+	const counted = 3
+	var takes []string
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if !strings.HasSuffix(r.URL.Path, "/Messages/Delete") {
+			http.NotFound(w, r)
+			return
+		}
+		var members map[string]any
+		if err := json.NewDecoder(r.Body).Decode(&members); err != nil {
+			t.Error(err)
+		}
+		if fmt.Sprint(members["DryRun"]) != "true" {
+			takes = append(takes, fmt.Sprint(members["Take"]))
+		}
+		fmt.Fprintf(w, `{"Matched":%d,"Deleted":%[1]d}`, counted)
+	}))
+	defer service.Close()
+
+	for _, tt := range []struct {
+		args []string
+		want string // Take
+	}{
+		{[]string{"--status", "failed"}, fmt.Sprint(counted)},
+		{[]string{"--status", "failed", "--take", "2"}, "2"},
+	} {
+		takes = nil
+		cmd := process(t, service.URL, append([]string{"messages", "delete", "--yes"}, tt.args...)...)
+		cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"=x")
+		out, err := cmd.CombinedOutput()
+		if err != nil || len(takes) != 1 || takes[0] != tt.want {
+			t.Errorf("messages delete %q sent the changes with Take %q, want one with %s (%v)\n%s", tt.args, takes, tt.want, err, out)
+		}
+	}
+}
