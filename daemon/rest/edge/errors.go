@@ -90,39 +90,64 @@ func ClearResponse(h http.Header) {
 func (x *Context) Fail(f *fault.Error, stack string) {
 	h := x.Response.Header()
 	ClearResponse(h)
-	accept := strings.ToLower(strings.Join(x.Request.Header.Values("Accept"), ","))
-	takesBoth := strings.Contains(accept, "text/csv") && strings.Contains(accept, "application/json")
-	if x.Format.Binary || x.Format.Name == "csv" && takesBoth {
+	if !x.hasFormatForFailures() {
 		x.Format.Format = JSONFormat()
 	}
 	h.Set("Content-Type", x.Format.ContentType)
 	if StatusOf(f) == http.StatusUnauthorized {
-		switch feed := x.Route != nil && x.Route.Exact(); {
-		case feed: // programs such as Excel resemble browsers
-			h.Set("WWW-Authenticate", basicChallenge)
-		case fromBrowser(x.Request):
-			h.Set("WWW-Authenticate", challenge)
-		default:
-			h["Www-Authenticate"] = []string{challenge, basicChallenge}
-		}
+		h["Www-Authenticate"] = x.challenges()
 	}
 	if f.Kind == fault.TooMany || StatusOf(f) == http.StatusServiceUnavailable {
 		h.Set("Retry-After", RetryAfter(f.RetryAfter))
 	}
+
 	status := x.LogFailure(f)
 	if completed := h.Get(wire.HeaderListCompleted); completed != "" {
 		status.Meta["AutoBatchIndex"] = completed
 	}
 	status.StackTrace = stack
+	body := x.encodeFailure(status)
+	err := x.Write(StatusOf(f), body)
+	hasSentNothing := err != nil && x.Response.Status == 0
+	if hasSentNothing && len(body) > replyFree {
+		x.failShort(fault.From(err))
+	}
+}
+
+// hasFormatForFailures reports whether errors have a form in the format of the response that the
+// client can read. One that accepts CSV for the rows and JSON expects errors in JSON.
+func (x *Context) hasFormatForFailures() bool {
+	if x.Format.Binary {
+		return false
+	}
+	if x.Format.Name != "csv" {
+		return true
+	}
+	accept := strings.ToLower(strings.Join(x.Request.Header.Values("Accept"), ","))
+	takesBoth := strings.Contains(accept, "text/csv") && strings.Contains(accept, "application/json")
+	return !takesBoth
+}
+
+// challenges returns the values of WWW-Authenticate.
+func (x *Context) challenges() []string {
+	if x.Route != nil && x.Route.Exact() {
+		return []string{basicChallenge} // the programs of feeds, such as Excel, resemble browsers
+	}
+	if fromBrowser(x.Request) {
+		return []string{challenge}
+	}
+	return []string{challenge, basicChallenge}
+}
+
+// encodeFailure returns the body of an error response.
+func (x *Context) encodeFailure(status wire.ResponseStatus) []byte {
 	var shape *encode.Shape
 	if x.Kind != nil {
 		shape = &encode.Shape{Operation: x.Kind.Operation(), Record: x.Kind.Name}
 	}
-	body := x.Format.Close(x.Output().Failure(x.Format.Open(h, nil), status, shape))
-	err := x.Write(StatusOf(f), body)
-	if err != nil && x.Response.Status == 0 && len(body) > replyFree {
-		x.failShort(fault.From(err))
-	}
+	body := x.Format.Open(x.Response.Header(), nil)
+	body = x.Output().Failure(body, status, shape)
+	return x.Format.Close(body)
 }
 
 // failShort sends an error without the texts of the request, for which there is always room.
