@@ -230,7 +230,7 @@ func (k *capture) retreat() {
 	}
 	k.poller.round = nil
 	if k.sweep != nil {
-		k.sweep = &sweep{capture: k, confirm: k.sweep.confirm, all: k.sweep.all}
+		k.sweep = k.newSweep(gate{confirm: k.sweep.gate.confirm, all: k.sweep.gate.all})
 	}
 }
 
@@ -407,7 +407,7 @@ func (k *capture) raiseDifferences(ctx context.Context) error {
 	k.failures.warned = ""
 
 	k.state.resume()
-	k.sweep = &sweep{capture: k, all: true}
+	k.sweep = k.newSweep(gate{all: true})
 	k.due = dueTimes{}
 	k.status.set(func(s *Status) {
 		s.Phase = k.state.Phase
@@ -449,7 +449,7 @@ func (k *capture) sweepStep(ctx context.Context) (time.Duration, error) {
 		return wait, nil
 	}
 	if k.sweep == nil {
-		k.sweep = &sweep{capture: k}
+		k.sweep = k.newSweep(gate{})
 	}
 	return 0, k.sweep.readNext(ctx)
 }

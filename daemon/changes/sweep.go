@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -10,106 +9,44 @@ import (
 	"github.com/bizhook/whd/daemon/row"
 )
 
-// From these numbers of differences on, a sweep raises nothing more and is repeated.
-const (
-	alarmDifferences = 1000
-	alarmDeletions   = 100
-)
-
 // sweep is a look at all rows: first page by page, then at the keys of the rows of the
-// shadow that no page had.
+// shadow that no page had. The deletions come before the new rows that wait for them.
 type sweep struct {
-	capture   *capture
-	started   bool
-	began     time.Time
-	content   string     // see Table.Content
+	capture *capture
+	gate    gate
+	began   time.Time // zero before the sweep has started
+	content string    // see Table.Content
+	emptied bool      // the sweep before found no rows
+
+	// The pages.
 	after     []row.Cell // key of the last row; nil on the first page
 	paged     bool       // all pages are read
-	created   [][]byte   // keys of new rows, which are raised after the deletions
 	differing [][]byte   // keys of rows of the page with other stamps
-	missing   int64      // number of the last entry that was looked up
-	seen      Bitmap     // numbers of the rows that were found, also by polls
-	swept     sweptRows  // those of the pages
+	swept     sweptRows  // rows of the pages
 
-	all     bool      // all differences are raised, by order of an administrator
-	first   bool      // the kind's first sweep, which only fills the shadow
-	mute    bool      // raises nothing: the kind has stopped, and its cause may be gone
-	emptied bool      // the sweep before found no rows
-	confirm *suspects // only these are raised
-
-	differences int
-	deletions   int
-	left        int      // differences that were not raised
-	suspects    suspects // those after the alarm
+	// The rows after the pages.
+	seen    Bitmap   // numbers of the rows that were found, also by polls
+	missing int64    // number of the last entry that was looked up
+	created [][]byte // keys of new rows, which are raised after the deletions
 }
 
-// suspects are differences that are raised only if the next sweep finds them too.
-type suspects struct {
-	numbers Bitmap   // numbers of rows in the shadow
-	created []uint64 // from the hashes of the others, see newKey
-	sorted  bool
-}
-
-// newKey returns 64 bits of the hash of a new row's key.
-func (s *sweep) newKey(key []byte) uint64 {
-	return siphash([2]uint64{uint64(s.capture.fence)}, key)[0]
-}
-
-func (s *sweep) suspect(e *Entry) {
-	if e.Number > 0 {
-		s.suspects.numbers.Set(e.Number)
-	} else {
-		s.suspects.created = append(s.suspects.created, s.newKey(e.Key))
-	}
-}
-
-func (s *sweep) suspected(e *Entry) bool {
-	c := s.confirm
-	if e.Number > 0 {
-		return c.numbers.Has(e.Number)
-	}
-	if !c.sorted {
-		slices.Sort(c.created)
-		c.sorted = true
-	}
-	_, ok := slices.BinarySearch(c.created, s.newKey(e.Key))
-	return ok
-}
-
-// decide decides about a difference that the sweep has found.
-func (s *sweep) decide(op Op, e *Entry) decision {
-	action := s.judge(op, e)
-	mayRepeatKey := op == Created && s.capture.rows.hasTextKey()
-	if action == raise && mayRepeatKey && len(s.created) < maxPostponed {
-		return postpone
-	}
-	return action
+// newSweep returns a sweep that raises the differences that a gate lets through.
+func (k *capture) newSweep(g gate) *sweep {
+	g.suspects.seed = uint64(k.fence)
+	return &sweep{capture: k, gate: g}
 }
 
 // maxPostponed limits the memory of the new rows that are raised after the deletions.
 const maxPostponed = 50_000
 
-// judge is decide without regard to the order of differences.
-func (s *sweep) judge(op Op, e *Entry) decision {
-	switch {
-	case s.first:
-		return fill
-	case s.all && !s.mute, s.confirm != nil && s.suspected(e):
-		return raise
-	case s.mute, s.confirm != nil:
-		s.left++
-		return leave
+// decide decides about a difference that the sweep has found.
+func (s *sweep) decide(op Op, e *Entry) decision {
+	action := s.gate.decide(op, e)
+	mayRepeatKey := op == Created && s.capture.rows.hasTextKey()
+	if action == raise && mayRepeatKey && len(s.created) < maxPostponed {
+		return postpone
 	}
-	s.differences++
-	if op == Deleted {
-		s.deletions++
-	}
-	if s.differences < alarmDifferences && s.deletions < alarmDeletions {
-		return raise
-	}
-	s.left++
-	s.suspect(e)
-	return leave
+	return action
 }
 
 // start starts a sweep, unless nothing can have changed since the last one.
@@ -130,24 +67,19 @@ func (s *sweep) start(ctx context.Context) error {
 	}
 	k.rows.table = table
 	isUnchanged := table.Content != "" && table.Content == k.state.Content
-	if isUnchanged && k.state.Phase == Capturing && !s.isOrdered() {
+	if isUnchanged && k.state.Phase == Capturing && !s.gate.isOrdered() {
 		k.endSweep(began)
 		return nil
 	}
 
 	k.poller.position(now.Database)
 	k.state.Took = 0
-	s.started = true
 	s.began = began
 	s.content = table.Content
-	s.first = k.state.Swept.IsZero()
-	s.mute = k.state.Phase == Stopped
+	s.gate.first = k.state.Swept.IsZero()
+	s.gate.mute = k.state.Phase == Stopped
 	return nil
 }
-
-// isOrdered reports whether the sweep has to read the rows even if they cannot have changed: it
-// follows the order of an administrator, or an alarm.
-func (s *sweep) isOrdered() bool { return s.all || s.confirm != nil }
 
 // hasColumnsOf reports whether rows that are read from a table have the same columns as those of
 // another reading of it.
@@ -160,47 +92,33 @@ func (t Table) hasColumnsOf(other Table) bool {
 
 // readNext makes the next read of the sweep.
 func (s *sweep) readNext(ctx context.Context) error {
-	if !s.started {
+	if s.began.IsZero() {
 		return s.start(ctx)
 	}
 	if len(s.differing) > 0 {
-		return s.fetch(ctx)
+		return s.readDiffering(ctx)
 	}
 	if !s.paged {
-		return s.page(ctx)
+		return s.readPage(ctx)
 	}
 	return s.lookUpMissing(ctx)
 }
 
-// page reads a page. Of a table with a rowversion it reads keys and rowversions, and
-// then the rows that differ.
-func (s *sweep) page(ctx context.Context) error {
+// readPage reads a page, and compares its rows with the shadow.
+func (s *sweep) readPage(ctx context.Context) error {
 	k := s.capture
-	r := k.rows
-	fields := r.columns
-	if r.table.Version {
-		fields = append(slices.Clone(r.table.Key), r.table.Stamp)
-	}
-	page, err := k.read(ctx, Read{Fields: fields, After: s.after, Limit: MaxRows})
+	page, err := k.read(ctx, Read{Fields: s.pageFields(), After: s.after, Limit: MaxRows})
 	if err != nil {
 		return err
 	}
 	isEmpty := len(page.Rows) == 0 && s.after == nil
-	raises := !s.first && !s.mute
-	lostAll := isEmpty && k.writer.count > 0
-	if lostAll && raises && !s.all {
-		if s.emptied {
-			return &stopped{
-				reason: fmt.Sprintf("%s reads as empty, although it had %d rows", k.kind.Name, k.writer.count),
-				manual: true,
-			}
-		}
-		k.sweep = &sweep{capture: k, emptied: true}
-		return nil
+	if isEmpty && s.hasLostAll() {
+		return s.confirmEmpty()
 	}
+
 	list := page.Rows
-	if r.table.Version {
-		list = r.widen(list)
+	if k.rows.table.Version {
+		list = k.rows.widen(list)
 	}
 	keys, err := k.keys(list)
 	if err != nil {
@@ -210,35 +128,79 @@ func (s *sweep) page(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.unique(ctx, list, keys, entries); err != nil {
+	added, err := s.markSwept(list, keys, entries)
+	if err != nil {
 		return err
 	}
+	if err := s.checkTexts(ctx, list, added); err != nil {
+		return err
+	}
+
 	if n := len(list); n > 0 {
-		s.after = cloneRow(r.keyOf(list[n-1]))
+		s.after = cloneRow(k.rows.keyOf(list[n-1]))
 	}
 	s.paged = !page.More
 	k.status.set(func(st *Status) { st.Swept += int64(len(list)) })
-	if !r.table.Version {
-		return k.writer.apply(ctx, batch{
-			rows:    list,
-			keys:    keys,
-			entries: entries,
-			decide:  s.decide,
-			marked:  &s.swept.Bitmap,
-		})
+	if k.rows.table.Version {
+		s.compareStamps(list, keys, entries)
+		return nil
 	}
+	return k.writer.apply(ctx, batch{
+		rows:    list,
+		keys:    keys,
+		entries: entries,
+		decide:  s.decide,
+		marked:  &s.swept.Bitmap,
+	})
+}
+
+// pageFields returns the fields of a page: of a table with a rowversion only the key and the
+// rowversion, since the rows that differ are read afterwards.
+func (s *sweep) pageFields() []int {
+	r := s.capture.rows
+	if r.table.Version {
+		return append(slices.Clone(r.table.Key), r.table.Stamp)
+	}
+	return r.columns
+}
+
+// hasLostAll reports whether an empty table means the deletion of all rows, without the order of an
+// administrator to raise them.
+func (s *sweep) hasLostAll() bool {
+	raises := !s.gate.first && !s.gate.mute
+	return raises && !s.gate.all && s.capture.writer.count > 0
+}
+
+// confirmEmpty sweeps a table again that reads as empty. It stops the capture after the second
+// time.
+func (s *sweep) confirmEmpty() error {
+	k := s.capture
+	if s.emptied {
+		return &stopped{
+			reason: fmt.Sprintf("%s reads as empty, although it had %d rows", k.kind.Name, k.writer.count),
+			manual: true,
+		}
+	}
+	k.sweep = k.newSweep(gate{})
+	k.sweep.emptied = true
+	return nil
+}
+
+// compareStamps marks the rows of a page that have the stamps of the shadow. The others are read by
+// the next reads.
+func (s *sweep) compareStamps(list [][]row.Cell, keys [][]byte, entries []*Entry) {
+	k := s.capture
 	for i, e := range entries {
-		if r.hasStampOf(e, list[i]) {
+		if k.rows.hasStampOf(e, list[i]) {
 			k.writer.mark(e.Number, &s.swept.Bitmap)
 		} else {
 			s.differing = append(s.differing, keys[i])
 		}
 	}
-	return nil
 }
 
-// fetch reads the rows with other stamps.
-func (s *sweep) fetch(ctx context.Context) error {
+// readDiffering reads the rows with other stamps.
+func (s *sweep) readDiffering(ctx context.Context) error {
 	part := s.differing[:min(len(s.differing), MaxKeys)]
 	list, keys, _, err := s.capture.lookUp(ctx, part)
 	if err != nil {
@@ -251,98 +213,6 @@ func (s *sweep) fetch(ctx context.Context) error {
 		decide: s.decide,
 		marked: &s.swept.Bitmap,
 	})
-}
-
-// unique stops the capture if the page, or the pages before it, have another row with the
-// same key, or with one that has the same text.
-func (s *sweep) unique(ctx context.Context, list [][]row.Cell, keys [][]byte, entries []*Entry) error {
-	added := make(map[string]bool)
-	for i, key := range keys {
-		cells := s.capture.rows.keyOf(list[i])
-		isRepeated := added[string(key)]
-		if e := entries[i]; e == nil {
-			added[string(key)] = true
-		} else if s.swept.Has(e.Number) {
-			isRepeated = true
-		} else {
-			s.swept.Set(e.Number)
-		}
-		if isRepeated {
-			return &stopped{reason: "two rows have the key " + KeyText(s.capture.rows.types(), cells)}
-		}
-	}
-	return s.uniqueTexts(ctx, list, added)
-}
-
-// uniqueTexts stops the capture if two keys have the same object in JSON. added are the keys of
-// the page that the shadow does not have.
-func (s *sweep) uniqueTexts(ctx context.Context, list [][]row.Cell, added map[string]bool) error {
-	k := s.capture
-	texts := keyTexts(k.rows.key)
-	var alike []alikeKey
-	for _, cells := range list {
-		isLossy := texts.loses(cells)
-		if !isLossy && s.swept.forms.isOnly(k.rows.key, cells) {
-			continue
-		}
-		key := k.rows.keyOf(cells)
-		object := texts.object(key)
-		if isLossy {
-			stored := texts.stored(key)
-			first, isRepeated := s.swept.forms.addLossy(string(object), stored)
-			if isRepeated {
-				return s.sameText(key, first, stored)
-			}
-		}
-		for _, form := range s.swept.forms.add(formOfKey(key)) {
-			other, ok := texts.inForm(key, form)
-			if !ok || !bytes.Equal(texts.object(other), object) {
-				continue
-			}
-			encoded, err := appendKey(nil, k.rows.types(), other)
-			if err != nil {
-				return err
-			}
-			if added[string(encoded)] {
-				return s.sameText(key, texts.stored(other), texts.stored(key))
-			}
-			alike = append(alike, alikeKey{
-				key:      cloneRow(key),
-				first:    texts.stored(other),
-				encoding: encoded,
-			})
-		}
-	}
-	return s.lookUpAlike(ctx, alike)
-}
-
-// lookUpAlike stops the capture if this sweep has found the rows of the other keys.
-func (s *sweep) lookUpAlike(ctx context.Context, alike []alikeKey) error {
-	k := s.capture
-	for part := range slices.Chunk(alike, MaxKeys) {
-		keys := make([][]byte, len(part))
-		for i, a := range part {
-			keys[i] = a.encoding
-		}
-		entries, err := k.config.Store.Find(ctx, k.kind.Name, keys)
-		if err != nil {
-			return err
-		}
-		for i, e := range entries {
-			if e != nil && s.swept.Has(e.Number) {
-				return s.sameText(part[i].key, part[i].first, keyTexts(k.rows.key).stored(part[i].key))
-			}
-		}
-	}
-	return nil
-}
-
-// sameText returns the reason for a stop that names a key, and how two rows hold it.
-func (s *sweep) sameText(key []row.Cell, first, second string) error {
-	text := KeyText(s.capture.rows.types(), key)
-	return &stopped{reason: fmt.Sprintf(
-		"two rows of %s have the key %s in JSON: in one %s, in the other %s; correct one of them",
-		s.capture.kind.Name, text, first, second)}
 }
 
 // lookUpMissing looks up keys of the shadow that no page had. Without any, the sweep ends.
@@ -386,7 +256,7 @@ func (s *sweep) lookUpMissing(ctx context.Context) error {
 // the same differences has lost the row. New keys that no poll has raised are still postponed.
 func (s *sweep) repeatVariants(ctx context.Context, result lookUpResult) error {
 	k := s.capture
-	if s.first || s.mute || len(result.variants) == 0 {
+	if s.gate.first || s.gate.mute || len(result.variants) == 0 {
 		return nil
 	}
 	entries, err := k.config.Store.Find(ctx, k.kind.Name, result.variantKeys)
@@ -421,18 +291,38 @@ func (s *sweep) create(ctx context.Context) error {
 func (s *sweep) finish(ctx context.Context) error {
 	k := s.capture
 	k.state.Content = ""
-	if s.confirm == nil && s.left > 0 && !s.mute {
+	if s.gate.hasAlarm() {
 		k.config.Log.Warn("a sweep has found many differences and is repeated",
-			"kind", k.kind.Name, "differences", s.differences, "deletions", s.deletions)
-		k.sweep = &sweep{capture: k, confirm: &s.suspects}
+			"kind", k.kind.Name, "differences", s.gate.differences, "deletions", s.gate.deletions)
+		k.sweep = k.newSweep(gate{confirm: &s.gate.suspects})
 		return nil
 	}
-	if s.first || len(k.state.Schemes) > 1 {
+	if s.gate.first || len(k.state.Schemes) > 1 {
 		if err := s.prove(ctx); err != nil {
 			return err
 		}
 	}
-	if s.left == 0 {
+	s.completeState()
+	if err := k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
+		return err
+	}
+
+	k.status.set(func(st *Status) { st.Phase = Capturing })
+	k.failures.warned = ""
+	k.endSweep(s.began)
+	if s.gate.mute || s.gate.left > 0 {
+		k.due.sweep = time.Time{} // for the differences that it has left
+	}
+	if s.gate.first {
+		k.common.followers.notify(k.kind.Name)
+	}
+	return nil
+}
+
+// completeState sets the state of the kind after the sweep.
+func (s *sweep) completeState() {
+	k := s.capture
+	if s.gate.left == 0 { // the shadow equals the table
 		k.state.Content = s.content
 		k.state.Schemes = map[int64]Scheme{k.rows.current.number: k.rows.scheme}
 		s.keep()
@@ -444,19 +334,6 @@ func (s *sweep) finish(ctx context.Context) error {
 	k.state.Began = s.began.UTC()
 	k.state.Swept = time.Now().UTC()
 	k.state.Rows = k.writer.count
-	if err := k.config.Store.Save(ctx, k.kind.Name, k.fence, k.state); err != nil {
-		return err
-	}
-	k.status.set(func(st *Status) { st.Phase = Capturing })
-	k.failures.warned = ""
-	k.endSweep(s.began)
-	if s.mute || s.left > 0 {
-		k.due.sweep = time.Time{} // for the differences that it has left
-	}
-	if s.first {
-		k.common.followers.notify(k.kind.Name)
-	}
-	return nil
 }
 
 // keep stores since when the values of all kept fields are known: the shadow has them for all
