@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -62,97 +63,169 @@ var MixedOperands = map[record.Type][]string{
 // *big.Rat, string, bool or []byte.
 type MixedValue any
 
-// ReadMixed returns a stored value as one of a type. value is nil unless it can be read as
-// the type. It shares no code with the implementation.
+// ReadMixed returns a stored value as one of a type, and the text that is shown for it. value is nil
+// unless it can be read as the type. Only the form of durations is code of the implementation.
 func ReadMixed(fieldType record.Type, stored any) (value MixedValue, shown string) {
-	text, isText := stored.(string)
-	isEmpty := isText && text == "" && fieldType != record.Text
-	if stored == nil || isEmpty {
+	isEmptyText := stored == "" && fieldType != record.Text
+	if stored == nil || isEmptyText {
 		return nil, "null"
 	}
-
-	data, isBlob := stored.([]byte)
-	number, isNumber := naiveNumber(stored)
-	shown = shownMixed(fieldType, stored)
-	misfit := "text " + shown
 	switch fieldType {
 	case record.Text:
-		if !isBlob {
-			return shown, shown
-		}
-		if utf8.Valid(data) {
-			return nil, string(data)
-		}
+		return readMixedText(stored)
 	case record.Bytes:
-		if isBlob {
-			return data, base64.StdEncoding.EncodeToString(data)
-		}
+		return readMixedBytes(stored)
 	case record.Guid:
-		isUniform := text == strings.ToLower(text) || text == strings.ToUpper(text)
-		if isText && len(text) == 36 && isUniform {
-			return strings.ToLower(text), text
-		}
-		if isText {
-			return nil, text
-		}
+		return readMixedGuid(stored)
 	case record.DateTime:
-		for _, layout := range []string{"2006-01-02", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02T15:04:05.0000000"} {
-			if d, err := time.Parse(layout, text); err == nil && len(text) == len(layout) {
-				return d.Format("2006-01-02T15:04:05.0000000"), text
-			}
-		}
-		if isText {
-			return nil, text
-		}
+		return readMixedDateTime(stored)
 	case record.Bool:
-		isOne := number != nil && number.Cmp(big.NewRat(1, 1)) == 0
-		if isOne || slices.Contains([]string{"1", "true", "T"}, text) {
-			return true, "true"
-		}
-		isZero := number != nil && number.Sign() == 0
-		if isZero || slices.Contains([]string{"0", "False"}, text) {
-			return false, "false"
-		}
+		return readMixedBool(stored)
 	case record.Decimal:
-		if number != nil && naiveFits(number) {
-			return number, shown
-		}
-		if isText && isPlain(text) {
-			r, _ := new(big.Rat).SetString(text)
-			return r, text
-		}
-		if isText {
-			return nil, text
-		}
+		return readMixedDecimal(stored)
 	case record.Double:
-		if isText && isPlain(text) && !hasLeadingZeros(text) {
-			f, _ := strconv.ParseFloat(text, 64)
-			return new(big.Rat).SetFloat64(f), text
-		}
-		if number != nil {
-			return number, shown
-		}
-		if isNumber {
-			return infiniteMixed(stored.(float64))
-		}
-	default:
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {
-			number = big.NewRat(n, 1)
-		}
-		isWhole := number != nil && number.IsInt() && number.Num().IsInt64()
-		if !isWhole || !naiveInRange(fieldType, number.Num().Int64()) {
-			break
-		}
-		_, isFloat := stored.(float64)
-		if isFloat && new(big.Rat).Abs(number).Cmp(big.NewRat(1<<53, 1)) > 0 {
-			break
-		}
-		if fieldType == record.TimeSpan {
-			return number, string(wire.AppendTimeSpan(nil, number.Num().Int64()))
-		}
-		return number, number.Num().String()
+		return readMixedDouble(stored)
 	}
-	return nil, misfit
+	return readMixedInteger(fieldType, stored)
+}
+
+// misfit returns a value that cannot be read as a type and has no form of its own.
+func misfit(fieldType record.Type, stored any) (MixedValue, string) {
+	return nil, "text " + shownMixed(fieldType, stored)
+}
+
+func readMixedText(stored any) (MixedValue, string) {
+	data, isBlob := stored.([]byte)
+	if !isBlob {
+		shown := shownMixed(record.Text, stored)
+		return shown, shown
+	}
+	if utf8.Valid(data) {
+		return nil, string(data)
+	}
+	return misfit(record.Text, stored)
+}
+
+func readMixedBytes(stored any) (MixedValue, string) {
+	if data, isBlob := stored.([]byte); isBlob {
+		return data, base64.StdEncoding.EncodeToString(data)
+	}
+	return misfit(record.Bytes, stored)
+}
+
+// readMixedGuid reads a GUID whose letters are all of the same case.
+func readMixedGuid(stored any) (MixedValue, string) {
+	text, isText := stored.(string)
+	if !isText {
+		return misfit(record.Guid, stored)
+	}
+	isUniform := text == strings.ToLower(text) || text == strings.ToUpper(text)
+	if len(text) == 36 && isUniform {
+		return strings.ToLower(text), text
+	}
+	return nil, text
+}
+
+// mixedLayouts are the forms of dates and times.
+var mixedLayouts = []string{
+	"2006-01-02",
+	"2006-01-02T15:04",
+	"2006-01-02 15:04:05",
+	"2006-01-02T15:04:05.0000000",
+}
+
+func readMixedDateTime(stored any) (MixedValue, string) {
+	text, isText := stored.(string)
+	if !isText {
+		return misfit(record.DateTime, stored)
+	}
+	for _, layout := range mixedLayouts {
+		d, err := time.Parse(layout, text)
+		if err == nil && len(text) == len(layout) {
+			return d.Format("2006-01-02T15:04:05.0000000"), text
+		}
+	}
+	return nil, text
+}
+
+func readMixedBool(stored any) (MixedValue, string) {
+	text, _ := stored.(string)
+	number, _ := naiveNumber(stored)
+	isOne := number != nil && number.Cmp(big.NewRat(1, 1)) == 0
+	if isOne || slices.Contains([]string{"1", "true", "T"}, text) {
+		return true, "true"
+	}
+	isZero := number != nil && number.Sign() == 0
+	if isZero || slices.Contains([]string{"0", "False"}, text) {
+		return false, "false"
+	}
+	return misfit(record.Bool, stored)
+}
+
+func readMixedDecimal(stored any) (MixedValue, string) {
+	number, _ := naiveNumber(stored)
+	if number != nil && naiveFits(number) {
+		return number, shownMixed(record.Decimal, stored)
+	}
+	text, isText := stored.(string)
+	if !isText {
+		return misfit(record.Decimal, stored)
+	}
+	if isPlain(text) {
+		r, _ := new(big.Rat).SetString(text)
+		return r, text
+	}
+	return nil, text
+}
+
+func readMixedDouble(stored any) (MixedValue, string) {
+	text, isText := stored.(string)
+	if isText && isPlain(text) && !hasLeadingZeros(text) {
+		f, _ := strconv.ParseFloat(text, 64)
+		return new(big.Rat).SetFloat64(f), text
+	}
+	number, isNumber := naiveNumber(stored)
+	if number != nil {
+		return number, shownMixed(record.Double, stored)
+	}
+	if isNumber {
+		return infiniteMixed(stored.(float64))
+	}
+	return misfit(record.Double, stored)
+}
+
+// readMixedInteger reads a value of the types that are whole numbers.
+func readMixedInteger(fieldType record.Type, stored any) (MixedValue, string) {
+	number := naiveWhole(stored)
+	if number == nil || !naiveInRange(fieldType, number.Num().Int64()) {
+		return misfit(fieldType, stored)
+	}
+	if fieldType == record.TimeSpan {
+		return number, string(wire.AppendTimeSpan(nil, number.Num().Int64()))
+	}
+	return number, number.Num().String()
+}
+
+// naiveWhole returns a stored value as a whole number of 64 bits, nil if it is none. A float is
+// none from where it does not hold all whole numbers, and a text only in the usual form.
+func naiveWhole(stored any) *big.Rat {
+	if text, isText := stored.(string); isText {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil || strconv.FormatInt(n, 10) != text {
+			return nil
+		}
+		return big.NewRat(n, 1)
+	}
+	number, _ := naiveNumber(stored)
+	if number == nil || !number.IsInt() || !number.Num().IsInt64() {
+		return nil
+	}
+	_, isFloat := stored.(float64)
+	isExact := new(big.Rat).Abs(number).Cmp(big.NewRat(1<<53, 1)) <= 0
+	if isFloat && !isExact {
+		return nil
+	}
+	return number
 }
 
 // infiniteMixed returns an infinite number as one beyond all finite ones.
@@ -179,12 +252,9 @@ func shownMixed(fieldType record.Type, stored any) string {
 // a decimal; with .0 after a whole number, which is no integer, unless the field is a double.
 func shownFloat(fieldType record.Type, f float64) string {
 	shown := strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "e-0", "e-", 1)
-	if number := new(big.Rat).SetFloat64(f); number != nil { // it is finite
-		limit := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(21), nil))
-		isShort := strings.Contains(shown, "e+") && new(big.Rat).Abs(number).Cmp(limit) < 0
-		if isShort || fieldType == record.Decimal && naiveFits(number) {
-			shown = strconv.FormatFloat(f, 'f', -1, 64)
-		}
+	isShort := strings.Contains(shown, "e+") && math.Abs(f) < 1e21
+	if isShort || fieldType == record.Decimal && math.Abs(f) < 1e38 {
+		shown = strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	if fieldType != record.Double && !strings.ContainsAny(shown, ".eI") && len(shown) < 16 {
 		shown += ".0"
@@ -203,19 +273,21 @@ func hasLeadingZeros(text string) bool {
 	return len(whole) > 1 && whole[0] == '0'
 }
 
+// naiveNumber returns a stored number. It is nil if it is infinite.
 func naiveNumber(stored any) (*big.Rat, bool) {
 	switch v := stored.(type) {
 	case int64:
 		return big.NewRat(v, 1), true
 	case float64:
-		return new(big.Rat).SetFloat64(v), true // nil if it is infinite
+		return new(big.Rat).SetFloat64(v), true
 	}
 	return nil, false
 }
 
+// naiveFits reports whether a number is in the range of decimals.
 func naiveFits(number *big.Rat) bool {
-	most, _ := new(big.Rat).SetString("1e38")
-	return new(big.Rat).Abs(number).Cmp(most) < 0
+	limit, _ := new(big.Rat).SetString("1e38")
+	return new(big.Rat).Abs(number).Cmp(limit) < 0
 }
 
 func naiveInRange(fieldType record.Type, n int64) bool {
@@ -288,9 +360,10 @@ func MeetsMixed(
 		return strings.HasPrefix(lower, strings.ToLower(operands[0].(string)))
 	case record.EndsWith:
 		return strings.HasSuffix(lower, strings.ToLower(operands[0].(string)))
-	default:
+	case record.Contains:
 		return strings.Contains(lower, strings.ToLower(operands[0].(string)))
 	}
+	panic(fmt.Sprintf("MeetsMixed does not know the operator %v", op))
 }
 
 // MixedTypes are the types of fields.
