@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -41,90 +42,182 @@ type palette struct {
 func newPalette(
 	h ui.Host, app CommandHost, account *session.Account, switcher *session.Switcher, tabs *shell.Tabs,
 ) *palette {
-	return &palette{HostSession: ui.NewHostSession(h), app: app, account: account, switcher: switcher, tabs: tabs}
-}
-
-// do runs the binding of an action.
-func (p *palette) do(action keymap.Action) tea.Cmd {
-	return p.app.Do(keymap.Binding{Action: action}, "")
+	return &palette{
+		HostSession: ui.NewHostSession(h),
+		app:         app,
+		account:     account,
+		switcher:    switcher,
+		tabs:        tabs,
+	}
 }
 
 // command is a command.
 type command struct {
-	name string
-	help string
-	run  func(p *palette, argument string) tea.Cmd
+	name        string
+	help        string
+	check       func(p *palette, argument string) error // of the argument; nil if it takes any text
+	completions func(p *palette) []string               // of the argument; nil for none
+	run         func(p *palette, argument string) tea.Cmd
 }
 
 // commands returns all commands.
 func commands() []command {
 	return []command{
-		{"help", "show the keys of the current screen", func(p *palette, _ string) tea.Cmd {
-			return p.do(keymap.ShowHelp)
-		}},
-		{"cli", "show the equivalent whctl command", func(p *palette, _ string) tea.Cmd {
-			return p.do(keymap.ShowCommand)
-		}},
-		{"rw", "allow changes in this session", func(p *palette, argument string) tea.Cmd {
-			return p.account.AllowChanges(argument)
-		}},
-		{"ro", "forbid changes in this session", func(p *palette, _ string) tea.Cmd {
-			p.account.ForbidChanges()
-			return nil
-		}},
-		{"save", "save these rows as a view: save NAME", func(p *palette, name string) tea.Cmd { return p.saveView(name) }},
-		{"drop", "delete a view: drop NAME", func(p *palette, name string) tea.Cmd { return p.dropView(name) }},
-		{"profiles", "switch to another profile", func(p *palette, _ string) tea.Cmd { return p.do(keymap.SwitchProfile) }},
-		{"errors", "list errors", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowErrors) }},
-		{"jobs", "list exports of this session", func(p *palette, _ string) tea.Cmd { return p.do(keymap.ShowJobs) }},
-		{"bill", "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING", func(p *palette, argument string) tea.Cmd {
-			return records.NewBill(p.Host).Open(argument)
-		}},
-		{"why", "the history of a key, or of a message by ID: why KEY", func(p *palette, key string) tea.Cmd {
-			return p.Host.Open(ui.WhyTarget{Key: key})
-		}},
-		{"changes", "live list of the changes of records: changes RECORD", func(p *palette, name string) tea.Cmd {
-			kind, _ := p.Session.Registry.Lookup(name) // checked
-			return p.Host.Open(ui.ChangesTarget{Kind: kind})
-		}},
-		{"refresh", "refresh the screen", func(p *palette, _ string) tea.Cmd { return p.app.Refresh() }},
-		{"login", "sign in", func(p *palette, _ string) tea.Cmd { p.app.ShowSignIn(); return nil }},
-		{"quit", "quit whctl", func(p *palette, _ string) tea.Cmd { return p.do(keymap.Quit) }},
+		{
+			name: "help",
+			help: "show the keys of the current screen",
+			run:  does(keymap.ShowHelp),
+		},
+		{
+			name: "cli",
+			help: "show the equivalent whctl command",
+			run:  does(keymap.ShowCommand),
+		},
+		{
+			name: "rw",
+			help: "allow changes in this session",
+			run: func(p *palette, argument string) tea.Cmd {
+				return p.account.AllowChanges(argument)
+			},
+		},
+		{
+			name: "ro",
+			help: "forbid changes in this session",
+			run: func(p *palette, _ string) tea.Cmd {
+				p.account.ForbidChanges()
+				return nil
+			},
+		},
+		{
+			name:        "save",
+			help:        "save these rows as a view: save NAME",
+			check:       (*palette).checkViewName,
+			completions: (*palette).viewNames,
+			run:         (*palette).saveView,
+		},
+		{
+			name:        "drop",
+			help:        "delete a view: drop NAME",
+			check:       (*palette).checkView,
+			completions: (*palette).viewNames,
+			run:         (*palette).dropView,
+		},
+		{
+			name: "profiles",
+			help: "switch to another profile",
+			run:  does(keymap.SwitchProfile),
+		},
+		{
+			name: "errors",
+			help: "list errors",
+			run:  does(keymap.ShowErrors),
+		},
+		{
+			name: "jobs",
+			help: "list exports of this session",
+			run:  does(keymap.ShowJobs),
+		},
+		{
+			name:  "bill",
+			help:  "custom fields of a bill: BILL/STAGE, or BILL/STAGE/SETTING",
+			check: func(_ *palette, text string) error { return records.CheckBill(text) },
+			run: func(p *palette, argument string) tea.Cmd {
+				return records.NewBill(p.Host).Open(argument)
+			},
+		},
+		{
+			name:  "why",
+			help:  "the history of a key, or of a message by ID: why KEY",
+			check: (*palette).checkKey,
+			run: func(p *palette, key string) tea.Cmd {
+				return p.Host.Open(ui.WhyTarget{Key: key})
+			},
+		},
+		{
+			name:        "changes",
+			help:        "live list of the changes of records: changes RECORD",
+			check:       (*palette).checkKind,
+			completions: (*palette).kindNames,
+			run: func(p *palette, name string) tea.Cmd {
+				kind, _ := p.Session.Registry.Lookup(name) // checked
+				return p.Host.Open(ui.ChangesTarget{Kind: kind})
+			},
+		},
+		{
+			name: "refresh",
+			help: "refresh the screen",
+			run: func(p *palette, _ string) tea.Cmd {
+				return p.app.Refresh()
+			},
+		},
+		{
+			name: "login",
+			help: "sign in",
+			run: func(p *palette, _ string) tea.Cmd {
+				p.app.ShowSignIn()
+				return nil
+			},
+		},
+		{
+			name: "quit",
+			help: "quit whctl",
+			run:  does(keymap.Quit),
+		},
 	}
+}
+
+// does returns the function of a command that runs the binding of an action.
+func does(action keymap.Action) func(p *palette, _ string) tea.Cmd {
+	return func(p *palette, _ string) tea.Cmd {
+		return p.app.Do(keymap.Binding{Action: action}, "")
+	}
+}
+
+// commandOf finds a command by its exact name.
+func commandOf(name string) (command, bool) {
+	list := commands()
+	i := slices.IndexFunc(list, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, false
+	}
+	return list[i], true
+}
+
+// checkArgument returns an error if the command cannot run with an argument.
+func (c command) checkArgument(p *palette, argument string) error {
+	if c.check == nil {
+		return nil
+	}
+	return c.check(p, argument)
 }
 
 // maxViewName is the maximum length of the name of a view.
 const maxViewName = 40
 
-// argument describes the argument of a command.
-type argument struct {
-	check       func(p *palette, text string) error
-	completions func(p *palette) []string
+// checkKey returns an error without a key.
+func (p *palette) checkKey(key string) error {
+	if key == "" {
+		return errors.New("give the key of an event or record, or the ID of a message")
+	}
+	return nil
 }
 
-var arguments = map[string]argument{
-	"save": {(*palette).checkViewName, (*palette).viewNames},
-	"drop": {(*palette).checkView, (*palette).viewNames},
-	"why": {func(_ *palette, key string) error {
-		if key == "" {
-			return errors.New("give the key of an event or record, or the ID of a message")
-		}
-		return nil
-	}, func(*palette) []string { return nil }},
-	"changes": {func(p *palette, name string) error {
-		if _, ok := p.Session.Registry.Lookup(name); !ok {
-			return fmt.Errorf("unknown record kind: %q", name)
-		}
-		return nil
-	}, func(p *palette) []string {
-		return record.Texts(p.Session.Registry.Kinds(), func(kind *record.Kind) string { return kind.Name })
-	}},
-	"bill": {func(_ *palette, text string) error { return records.CheckBill(text) }, func(*palette) []string { return nil }},
+// checkKind returns an error if there is no record kind with a name.
+func (p *palette) checkKind(name string) error {
+	if _, ok := p.Session.Registry.Lookup(name); !ok {
+		return fmt.Errorf("unknown record kind: %q", name)
+	}
+	return nil
+}
+
+func (p *palette) kindNames() []string {
+	return record.Texts(p.Session.Registry.Kinds(), func(kind *record.Kind) string { return kind.Name })
 }
 
 // commandNames returns the names of all commands.
 func commandNames() string {
-	return strings.Join(record.Texts(commands(), func(v command) string { return v.name }), " ")
+	names := record.Texts(commands(), func(c command) string { return c.name })
+	return strings.Join(names, " ")
 }
 
 // input returns the input for commands, record kinds, tabs, views and profiles.
@@ -153,101 +246,140 @@ func (p *palette) parse(text string) (func() tea.Cmd, error) {
 	if word == "" {
 		return nil, nil
 	}
-	for _, v := range commands() {
-		if v.name == word {
-			if takes := arguments[word]; takes.check != nil {
-				if err := takes.check(p, strings.TrimSpace(argument)); err != nil {
-					return nil, err
-				}
-			}
-			return func() tea.Cmd { return v.run(p, strings.TrimSpace(argument)) }, nil
-		}
+	if c, ok := commandOf(word); ok {
+		return p.parseCommand(c, strings.TrimSpace(argument))
 	}
+	best, err := p.bestMatch(word)
+	if err != nil {
+		return nil, err
+	}
+	if best.kind != nil {
+		return p.parseConditions(best.kind, argument)
+	}
+	argument = strings.TrimSpace(argument)
+	if argument != "" && !strings.HasPrefix(word, "@") {
+		return nil, fmt.Errorf("%s cannot be opened with conditions: %q", best.name, argument)
+	}
+	if best.command != nil {
+		return p.parseCommand(*best.command, "")
+	}
+	return best.run, nil
+}
+
+// parseCommand returns the action of a command with its argument.
+func (p *palette) parseCommand(c command, argument string) (func() tea.Cmd, error) {
+	if err := c.checkArgument(p, argument); err != nil {
+		return nil, err
+	}
+	return func() tea.Cmd { return c.run(p, argument) }, nil
+}
+
+// parseConditions returns the action that lists the records of a kind that meet conditions.
+func (p *palette) parseConditions(kind *record.Kind, conditions string) (func() tea.Cmd, error) {
+	filters, err := browse.ParseFilters(p.Session.Now, kind, conditions)
+	if err != nil {
+		return nil, err
+	}
+	records := ui.RecordsTarget{
+		Kind:    kind,
+		Filters: filters,
+		Typed:   browse.ParseTyped(p.Session.Now, kind, conditions),
+	}
+	return func() tea.Cmd { return p.Host.Open(records) }, nil
+}
+
+// bestMatch returns the target that matches a word best.
+func (p *palette) bestMatch(word string) (target, error) {
 	matches := p.matches(word)
 	hasNoScreen := word == "users" || word == "keys"
 	isName := len(matches) > 0 && strings.EqualFold(matches[0].name, word)
 	if hasNoScreen && !isName {
-		return nil, fmt.Errorf("%[1]s have no screen; use whctl %[1]s", word)
+		return target{}, fmt.Errorf("%[1]s have no screen; use whctl %[1]s", word)
 	}
 	if len(matches) == 0 {
-		return nil, fmt.Errorf("unknown command, record kind or view: %s; in Records, R fetches new kinds", word)
+		return target{}, fmt.Errorf("unknown command, record kind or view: %s; in Records, R fetches new kinds", word)
 	}
-	best := matches[0]
-	if best.kind == nil {
-		argument = strings.TrimSpace(argument)
-		if argument != "" && !strings.HasPrefix(word, "@") {
-			return nil, fmt.Errorf("%s cannot be opened with conditions: %q", best.name, argument)
-		}
-		return func() tea.Cmd { return best.run() }, nil
-	}
-	filters, err := browse.ParseFilters(p.Session.Now, best.kind, argument)
-	if err != nil {
-		return nil, err
-	}
-	typed := browse.ParseTyped(p.Session.Now, best.kind, argument)
-	return func() tea.Cmd { return p.Host.Open(ui.RecordsTarget{Kind: best.kind, Filters: filters, Typed: typed}) }, nil
+	return matches[0], nil
 }
 
-// target is a possible meaning of a word.
+// target is a possible meaning of a word: a record kind, a command, or what run opens.
 type target struct {
-	name string
-	help string
-	kind *record.Kind // nil for other targets
-	run  func() tea.Cmd
+	name    string
+	help    string
+	kind    *record.Kind
+	command *command
+	run     func() tea.Cmd
 }
 
 func (p *palette) targets() []target {
-	var all []target
+	var targets []target
 	for _, kind := range p.Session.Registry.Kinds() {
-		all = append(all, target{name: kind.Name, help: kind.Summary, kind: kind})
+		targets = append(targets, target{name: kind.Name, help: kind.Summary, kind: kind})
 	}
 	for i, name := range shell.TabNames {
-		all = append(all, target{name: name, help: "tab", run: func() tea.Cmd { return p.tabs.Open(i) }})
+		targets = append(targets, target{
+			name: name,
+			help: "tab",
+			run:  func() tea.Cmd { return p.tabs.Open(i) },
+		})
 	}
-	for _, v := range p.Session.State.Views {
-		all = append(all, target{name: v.Name, help: "saved view of " + v.Record, run: func() tea.Cmd {
-			return p.Host.Open(ui.ViewTarget{View: v})
-		}})
+	for _, view := range p.Session.State.Views {
+		targets = append(targets, target{
+			name: view.Name,
+			help: "saved view of " + view.Record,
+			run:  func() tea.Cmd { return p.Host.Open(ui.ViewTarget{View: view}) },
+		})
 	}
 	for _, profile := range p.switcher.Profiles() {
-		all = append(all, target{
+		targets = append(targets, target{
 			name: "@" + profile.Name,
 			help: "switch to " + ui.ShortURL(profile.URL),
-			run: func() tea.Cmd {
-				return p.switcher.SwitchTo(profile.Name)
-			},
+			run:  func() tea.Cmd { return p.switcher.SwitchTo(profile.Name) },
 		})
 	}
 	for _, c := range commands() {
-		all = append(all, target{name: c.name, help: c.help, run: func() tea.Cmd { return c.run(p, "") }})
+		targets = append(targets, target{name: c.name, help: c.help, command: &c})
 	}
-	return all
+	return targets
 }
 
-// matches returns the targets that match a word: exact names first, then prefixes,
-// substrings and subsequences, and last the kinds with the word in their summary.
+// matches returns the targets that match a word, the best first.
 func (p *palette) matches(word string) []target {
 	word = strings.ToLower(word)
-	rank := func(t target) int {
-		name := strings.ToLower(t.name)
-		helpContains := t.kind != nil && strings.Contains(strings.ToLower(t.help), word)
-		switch {
-		case name == word:
-			return 0
-		case strings.HasPrefix(name, word):
-			return 1
-		case strings.Contains(name, word):
-			return 2
-		case isSubsequence(name, word):
-			return 3
-		case helpContains && len(word) > 2:
-			return 4
-		}
-		return 5
-	}
-	matches := slices.DeleteFunc(p.targets(), func(t target) bool { return rank(t) == 5 })
-	slices.SortStableFunc(matches, func(x, y target) int { return rank(x) - rank(y) })
+	matches := slices.DeleteFunc(p.targets(), func(t target) bool { return t.rank(word) == noMatch })
+	slices.SortStableFunc(matches, func(x, y target) int { return cmp.Compare(x.rank(word), y.rank(word)) })
 	return matches
+}
+
+// matchRank is how a target matches a word, the best first.
+type matchRank int
+
+const (
+	equalName matchRank = iota
+	namePrefix
+	nameSubstring
+	nameSubsequence
+	kindSummary // the word is in the summary of a record kind
+	noMatch
+)
+
+// rank returns how the target matches a word in lower case.
+func (t target) rank(word string) matchRank {
+	name := strings.ToLower(t.name)
+	isInSummary := t.kind != nil && strings.Contains(strings.ToLower(t.help), word)
+	switch {
+	case name == word:
+		return equalName
+	case strings.HasPrefix(name, word):
+		return namePrefix
+	case strings.Contains(name, word):
+		return nameSubstring
+	case isSubsequence(name, word):
+		return nameSubsequence
+	case isInSummary && len(word) > 2:
+		return kindSummary
+	}
+	return noMatch
 }
 
 // isSubsequence reports whether word is a subsequence of name.
@@ -266,23 +398,28 @@ func isSubsequence(name, word string) bool {
 // kind after its name.
 func (p *palette) suggestCommands(text string) []ui.Suggestion {
 	word, argument, hasArgument := strings.Cut(strings.TrimLeft(text, " "), " ")
-	matches := p.matches(word)
-	if takes, ok := arguments[word]; ok && hasArgument {
-		return suggestWords(word, argument, takes.completions(p))
-	}
 	if hasArgument {
-		if len(matches) == 0 || matches[0].kind == nil {
-			return nil
-		}
-		list := browse.SuggestFields(matches[0].kind, argument)
-		for i := range list {
-			list[i].Text = word + " " + list[i].Text
-		}
-		return list
+		return p.suggestArgument(word, argument)
 	}
 	var list []ui.Suggestion
-	for _, t := range matches {
+	for _, t := range p.matches(word) {
 		list = append(list, ui.Suggestion{Text: t.name, Name: t.name, Help: t.help})
+	}
+	return list
+}
+
+// suggestArgument returns completions of the text after a command or record kind.
+func (p *palette) suggestArgument(word, argument string) []ui.Suggestion {
+	if c, ok := commandOf(word); ok && c.completions != nil {
+		return suggestWords(word, argument, c.completions(p))
+	}
+	matches := p.matches(word)
+	if len(matches) == 0 || matches[0].kind == nil {
+		return nil
+	}
+	list := browse.SuggestFields(matches[0].kind, argument)
+	for i := range list {
+		list[i].Text = word + " " + list[i].Text
 	}
 	return list
 }
@@ -307,10 +444,12 @@ func (p *palette) checkViewName(name string) error {
 	if strings.ContainsAny(name, " @:\t") || len(name) > maxViewName {
 		return fmt.Errorf("view names are one word without @ and :, at most %d characters", maxViewName)
 	}
-	for _, t := range p.targets() {
-		if _, isView := p.Session.State.View(name); !isView && strings.EqualFold(t.name, name) {
-			return fmt.Errorf("%s is already in use", name)
-		}
+	if _, isView := p.Session.State.View(name); isView {
+		return nil // it is replaced
+	}
+	isTaken := func(t target) bool { return strings.EqualFold(t.name, name) }
+	if slices.ContainsFunc(p.targets(), isTaken) {
+		return fmt.Errorf("%s is already in use", name)
 	}
 	return nil
 }
