@@ -129,16 +129,20 @@ func createUser(c *cli.Context, s *command.Session) (command.Change, error) {
 		return command.Change{}, cmdline.Usagef("users create needs --role: reader, publisher, writer or admin")
 	}
 	request, err := userRequest(c, s, name, true)
+	if err != nil {
+		return command.Change{}, err
+	}
 	request.UserName = name
 	summary := fmt.Sprintf("create the user %s with the role %s", name, c.String("role"))
-	return command.Change{Text: summary, Do: func(out *output.Printer, service *client.Client) error {
+	create := func(out *output.Printer, service *client.Client) error {
 		user, err := service.AddUser(c.Context, request)
 		if err != nil {
 			return err
 		}
 		out.Notice("user %s created with the role %s", user.UserName, user.Role)
 		return showUser(c, out, request, user)
-	}}, err
+	}
+	return command.Change{Text: summary, Do: create}, nil
 }
 
 // showUser prints the name of a user that was created or updated, or a generated password.
@@ -153,10 +157,14 @@ func showUser(c *cli.Context, out *output.Printer, request wire.UserRequest, use
 func updateUser(c *cli.Context, s *command.Session) (command.Change, error) {
 	name := c.Args().First()
 	request, err := userRequest(c, s, name, c.Bool("new-password"))
-	if err == nil && request == (wire.UserRequest{}) {
-		err = cmdline.Usagef("users update needs --role, --display-name, --new-password, --new-password-file or --generate")
+	if err != nil {
+		return command.Change{}, err
 	}
-	return command.Change{Text: "update the user " + name, Do: func(out *output.Printer, service *client.Client) error {
+	if request == (wire.UserRequest{}) {
+		return command.Change{}, cmdline.Usagef(
+			"users update needs --role, --display-name, --new-password, --new-password-file or --generate")
+	}
+	update := func(out *output.Printer, service *client.Client) error {
 		if password := s.Password(); request.Password != nil && password != "" {
 			request.CurrentPassword = &password // required unless the caller is an admin
 		}
@@ -166,5 +174,6 @@ func updateUser(c *cli.Context, s *command.Session) (command.Change, error) {
 		}
 		out.Notice("user %s updated", user.UserName)
 		return showUser(c, out, request, user)
-	}}, err
+	}
+	return command.Change{Text: "update the user " + name, Do: update}, nil
 }

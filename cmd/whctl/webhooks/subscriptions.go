@@ -260,6 +260,9 @@ func createSubscription(c *cli.Context, s *command.Session) (command.Change, err
 		return command.Change{}, err
 	}
 	request.Headers, err = readHeaders(c)
+	if err != nil {
+		return command.Change{}, err
+	}
 	return command.Change{
 		Text: fmt.Sprintf("send %s to %s", event, url),
 		Do: func(out *output.Printer, service *client.Client) error {
@@ -290,7 +293,7 @@ func createSubscription(c *cli.Context, s *command.Session) (command.Change, err
 			}
 			return out.Created(made.RecID, made)
 		},
-	}, err
+	}, nil
 }
 
 // onSubscription plans a change of the subscription with an ID or a part of it.
@@ -325,37 +328,57 @@ func updateSubscription(c *cli.Context, _ *command.Session) (command.Change, err
 		}
 	}
 	readOrder(c, &request)
-	var err error
-	request.Headers, err = readHeaders(c)
-	switch {
-	case err != nil:
-	case c.Bool("no-headers") && request.Headers != nil:
-		err = cmdline.Usagef("--header and --no-headers cannot be combined")
-	case c.Bool("no-headers"):
+	headers, err := readHeaders(c)
+	if err != nil {
+		return command.Change{}, err
+	}
+	request.Headers = headers
+	if err := checkUpdate(c); err != nil {
+		return command.Change{}, err
+	}
+	if c.Bool("no-headers") {
 		request.Headers = new([]wire.Header{})
-	case c.Bool("no-conditions") && c.IsSet("when"):
-		err = cmdline.Usagef("--when and --no-conditions cannot be combined")
-	case !command.AnySet(c, subscriptionUpdateFlags()) && c.IsSet("url"):
-		err = cmdline.Usagef("nothing to update; --url is the address of the service, --to that of the subscription")
-	case !command.AnySet(c, subscriptionUpdateFlags()):
-		err = cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, --ordered, --order, --retry-schedule, --when or --no-conditions")
 	}
 	if c.Bool("no-conditions") {
 		request.Where = json.RawMessage("{}")
 	}
-	return onSubscription(c, "update", c.Args().First(), func(out *output.Printer, service *client.Client, n subscriptionName) (err error) {
+
+	update := func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		if c.IsSet("when") {
-			if request.Where, err = whenOf(c, service, n, request.EventName); err != nil {
+			where, err := whenOf(c, service, n, request.EventName)
+			if err != nil {
 				return err
 			}
+			request.Where = where
 		}
 		changed, err := service.UpdateSubscription(c.Context, n.subscriber, n.id, request)
-		if err == nil {
-			out.Notice("subscription updated: %s to %s%s",
-				changed.EventName, changed.URL, command.UnlessEnabled(changed.IsEnabled))
+		if err != nil {
+			return withEventHint(c, service, c.String("event"), withFlags(err))
 		}
-		return withEventHint(c, service, c.String("event"), withFlags(err))
-	}), err
+		out.Notice("subscription updated: %s to %s%s",
+			changed.EventName, changed.URL, command.UnlessEnabled(changed.IsEnabled))
+		return nil
+	}
+	return onSubscription(c, "update", c.Args().First(), update), nil
+}
+
+// checkUpdate returns an error if the flags of whctl subscriptions update contradict each other, or
+// change nothing.
+func checkUpdate(c *cli.Context) error {
+	if c.Bool("no-headers") && len(c.StringSlice("header")) > 0 {
+		return cmdline.Usagef("--header and --no-headers cannot be combined")
+	}
+	if c.Bool("no-conditions") && c.IsSet("when") {
+		return cmdline.Usagef("--when and --no-conditions cannot be combined")
+	}
+	if command.AnySet(c, subscriptionUpdateFlags()) {
+		return nil
+	}
+	if c.IsSet("url") {
+		return cmdline.Usagef("nothing to update; --url is the address of the service, --to that of the subscription")
+	}
+	return cmdline.Usagef("nothing to update; give --to, --event, --header, --no-headers, --ordered, --order, " +
+		"--retry-schedule, --when or --no-conditions")
 }
 
 // whenOf reads --when for the new or the present event of a subscription.

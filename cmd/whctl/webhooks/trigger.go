@@ -65,10 +65,13 @@ func planTrigger(c *cli.Context, _ *command.Session) (command.Change, error) {
 		}
 	}
 	body, err := triggerBody(c, event)
+	if err != nil {
+		return command.Change{}, err
+	}
 	if isForAll {
 		planned := publication(c, wire.EventPost{EventName: event, Body: body}, "")
 		planned.Sweeping = true
-		return planned, err
+		return planned, nil
 	}
 	sendTest := func(out *output.Printer, service *client.Client, n subscriptionName) error {
 		test := wire.TestRequest{EventName: event, Body: body}
@@ -79,7 +82,7 @@ func planTrigger(c *cli.Context, _ *command.Session) (command.Change, error) {
 		out.Notice("test of %s queued; show its state with whctl messages show %s", event, state.MessageID)
 		return out.Created(state.MessageID, state)
 	}
-	return onSubscription(c, "send a test of "+event+" to", subscription, sendTest), err
+	return onSubscription(c, "send a test of "+event+" to", subscription, sendTest), nil
 }
 
 var triggerColumns = []output.Column{
