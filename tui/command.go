@@ -302,7 +302,7 @@ func (p *palette) bestMatch(word string) (target, error) {
 	return matches[0], nil
 }
 
-// target is a possible meaning of a word: a record kind, a command, or what run opens.
+// target is a possible meaning of a word: a record kind, a command, or a screen that run opens.
 type target struct {
 	name    string
 	help    string

@@ -92,13 +92,14 @@ func (r Rate) String() string {
 	}
 	for _, unit := range rateUnits {
 		n := math.Round(r.PerSecond * unit.seconds)
-		if n >= 1 && n/unit.seconds == r.PerSecond {
+		isExact := n/unit.seconds == r.PerSecond
+		if isExact && n >= 1 && n <= maxPerUnit {
 			return r.in(unit, n)
 		}
 	}
 
-	// No text gives this rate: return the text of a close one, by the longest unit in which
-	// UnmarshalText takes the number.
+	// This rate has no text: return that of a close one, by the longest unit in which UnmarshalText
+	// takes the number.
 	for _, unit := range slices.Backward(rateUnits) {
 		n := math.Round(r.PerSecond * unit.seconds)
 		if n <= maxPerUnit {

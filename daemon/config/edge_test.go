@@ -73,7 +73,7 @@ func TestParseHostNames(t *testing.T) {
 	}
 }
 
-// TestRateText: the text of a rate that no text gives is that of a rate near it.
+// TestRateText: a rate without a text of its own has that of a rate near it.
 func TestRateText(t *testing.T) {
 	for want, rate := range map[string]Rate{
 		"444/h+5":     {PerSecond: 0.12345, Burst: 5},

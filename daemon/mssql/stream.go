@@ -128,7 +128,7 @@ func (s *stream) finish() {
 	}
 }
 
-// skipRow reads a row and drops it, or begins the next set of rows. It returns io.EOF after the
+// skipRow reads a row and drops it, or goes to the next set of rows. It returns io.EOF after the
 // last one.
 func (s *stream) skipRow() error {
 	dest := make([]driver.Value, len(s.Columns())) // the sets differ in their columns

@@ -77,8 +77,8 @@ func followTest(
 	return printAttempt(out, state.MessageID, attempt)
 }
 
-// printQueued prints a test message for whose delivery the command does not wait. It returns the
-// reason as an error.
+// printQueued prints a test message without waiting for its delivery. It returns the reason as an
+// error.
 func printQueued(out *output.Printer, state *wire.MessageState, reason string) error {
 	if err := out.Created(state.MessageID, state); err != nil {
 		return err

@@ -113,7 +113,7 @@ func readMixedBytes(stored any) (MixedValue, string) {
 	return misfit(record.Bytes, stored)
 }
 
-// readMixedGuid reads a GUID whose letters are all of the same case.
+// readMixedGuid reads a GUID with all letters in the same case.
 func readMixedGuid(stored any) (MixedValue, string) {
 	text, isText := stored.(string)
 	if !isText {
