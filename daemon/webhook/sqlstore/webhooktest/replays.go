@@ -16,18 +16,18 @@ func replays(h hooks) {
 	l := h.lease(time.Hour)
 	later := noon.Add(time.Minute)
 	sent := h.oneOfEach(l, r)
-	selected := h.candidates(r, sent...)
+	selected := h.candidates(r, sent.all()...)
 	done, err := h.Admin.ReplayMessages(ctx, selected, later)
 	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 200}
-	h.expectChanged("sent again", done, err, changedFrom(r, sent[1], webhook.Successful, due))
+	h.expectChanged("replay of messages of each status", done, err, changedFrom(r, sent.delivered, webhook.Successful, due))
 	replay := webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: later, Replay: true}
-	h.expectState(addressOf(r, sent[1]), replay)
+	h.expectState(addressOf(r, sent.delivered), replay)
 	repeated, err := h.Admin.ReplayMessages(ctx, selected, later)
-	h.expectChanged("sent again twice", repeated, err)
+	h.expectChanged("second replay of the same candidates", repeated, err)
 
 	page := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: later.Add(2 * time.Hour), Limit: 10}
-	h.expectPage("of others", page, sent[0], sent[2])
-	page.After = delivery.Position{Next: noon.Add(time.Hour), ID: sent[2].ID}
+	h.expectPage("of others", page, sent.notSent, sent.pending)
+	page.After = delivery.Position{Next: noon.Add(time.Hour), ID: sent.pending.ID}
 	next, err := h.Engine.NextDue(ctx, page)
 	h.check(err)
 	if !next.IsZero() {
@@ -35,28 +35,28 @@ func replays(h hooks) {
 	}
 	page.After = delivery.Position{}
 	page.Replays = true
-	h.expectPage("of replays", page, sent[1])
-	page.After = delivery.Position{Next: later, ID: sent[1].ID}
+	h.expectPage("of replays", page, sent.delivered)
+	page.After = delivery.Position{Next: later, ID: sent.delivered.ID}
 	h.expectPage("after the replay", page)
 	page.After = delivery.Position{}
 	page.Replays = false
 	page.InOrder = true
-	h.expectPage("in order", page, sent[0], sent[1], sent[2])
+	h.expectPage("in order", page, sent.notSent, sent.delivered, sent.pending)
 
-	_, err = h.Admin.RetryMessage(ctx, addressOf(r, sent[1]), later.Add(time.Minute))
+	_, err = h.Admin.RetryMessage(ctx, addressOf(r, sent.delivered), later.Add(time.Minute))
 	h.check(err)
 	n, err := h.Engine.MakeDue(ctx, r.ID, l.Partition, later.Add(-30*time.Second), 10)
 	h.check(err)
 	if n != 1 {
 		h.t.Errorf("%d messages were made due, want only the retry", n)
 	}
-	h.expectState(addressOf(r, sent[1]), replay)
+	h.expectState(addressOf(r, sent.delivered), replay)
 
-	failed := attempt(sent[1], 500, webhook.Successful, time.Time{})
+	failed := attempt(sent.delivered, 500, webhook.Successful, time.Time{})
 	failed.Message.State = replay
 	failed.After.Attempts = 2
 	h.record(l, failed)
-	h.expectState(addressOf(r, sent[1]), webhook.State{Status: webhook.Successful, Attempts: 2})
+	h.expectState(addressOf(r, sent.delivered), webhook.State{Status: webhook.Successful, Attempts: 2})
 	success, err := h.Engine.Succeeded(ctx, r.ID, failed.Began.Add(-time.Second))
 	h.check(err)
 	if success {
