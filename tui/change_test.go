@@ -14,120 +14,219 @@ import (
 // readMethods are the methods of the client that change no data, except the session. All
 // other methods are changes.
 var readMethods = []string{
-	"APIKeys", "AllMessages", "AllSubscriptions", "Attempts", "BillValue", "BillValues", "Captures", "Changes", "Close", "Copy", "Count", "CurrentSession", "Download", "Events", "FollowChanges", "Info", "KeepAlive", "KindList", "Kinds",
-	"Login", "Logout", "MessageResponses", "Messages", "Page", "Rows", "Settings", "SignIn", "Stats", "Stream", "Subscriber", "Subscriptions", "URL", "User", "Users", "Why", "WhyOf", "WithSessionOf",
+	"APIKeys",
+	"AllMessages",
+	"AllSubscriptions",
+	"Attempts",
+	"BillValue",
+	"BillValues",
+	"Captures",
+	"Changes",
+	"Close",
+	"Copy",
+	"Count",
+	"CurrentSession",
+	"Download",
+	"Events",
+	"FollowChanges",
+	"Info",
+	"KeepAlive",
+	"KindList",
+	"Kinds",
+	"Login",
+	"Logout",
+	"MessageResponses",
+	"Messages",
+	"Page",
+	"Rows",
+	"Settings",
+	"SignIn",
+	"Stats",
+	"Stream",
+	"Subscriber",
+	"Subscriptions",
+	"URL",
+	"User",
+	"Users",
+	"Why",
+	"WhyOf",
+	"WithSessionOf",
 }
 
-// changeWrappers are the functions that wrap a function in a Change.
-var changeWrappers = []string{"changeMany", "save"}
+// changeWrappers are the functions that wrap their last argument in a Change.
+var changeWrappers = []string{"save"}
 
 // Every change of data is made by Do of a ui.Change, which Host.Change rejects in a
 // read-only session and repeats after a sign-in.
 func TestChangesGoThroughHost(t *testing.T) {
 	changing := make(map[string]bool)
 	for _, d := range declarations(t, "../client") {
-		if len(d.recv) > 0 && d.recv[0] == "Client" && ast.IsExported(d.name) && !slices.Contains(readMethods, d.name) {
+		isMethod := d.receiver == "Client" && ast.IsExported(d.name)
+		if isMethod && !slices.Contains(readMethods, d.name) {
 			changing[d.name] = true
 		}
 	}
 	if len(changing) < 15 {
-		t.Fatalf("only %d methods of the client are changes", len(changing))
+		t.Fatalf("only %d methods of the client are changes, want at least 15", len(changing))
 	}
 	for _, dir := range packageDirs(t) {
-		checkChanges(t, declarations(t, dir), changing)
+		functions := declarations(t, dir)
+		unguarded := unguardedFunctions(functions, changing)
+		reached := reachedFunctions(functions, unguarded)
+		for name, callee := range unguarded {
+			if !reached[name] {
+				t.Errorf("%s in %s calls %s outside of the function of a ui.Change", name, dir, callee)
+			}
+		}
 	}
 }
 
-// checkChanges checks the functions of a package. Functions are identified by name, so
-// functions that change data need unique names.
-func checkChanges(t *testing.T, all []declaration, changing map[string]bool) {
-	t.Helper()
-	inside := make(map[string]string) // functions that change data outside of a Change, and the method they call
-	for found := true; found; {
-		found = false
-		for _, d := range all {
-			if inside[d.name] != "" {
+// unguardedFunctions returns the functions of a package that change data outside of the function
+// of a Change, and what they call: a method of the client, or another unguarded function. Callers
+// of unguarded functions are unguarded too, so the search is repeated until it adds none.
+// Functions are identified by name, so functions that change data need unique names.
+func unguardedFunctions(functions []declaration, changing map[string]bool) map[string]string {
+	unguarded := make(map[string]string)
+	for {
+		before := len(unguarded)
+		for _, d := range functions {
+			for _, r := range d.outside {
+				callsClient := r.selected && changing[r.name]
+				if callsClient || unguarded[r.name] != "" {
+					unguarded[d.name] = r.name
+				}
+			}
+		}
+		if len(unguarded) == before {
+			return unguarded
+		}
+	}
+}
+
+// reachedFunctions returns the functions that the functions of Changes call, directly or through
+// unguarded functions. An unguarded function among them makes its change within a Change.
+func reachedFunctions(functions []declaration, unguarded map[string]string) map[string]bool {
+	reached := make(map[string]bool)
+	for _, d := range functions {
+		for _, r := range d.inside {
+			reached[r.name] = true
+		}
+	}
+	for {
+		before := len(reached)
+		for _, d := range functions {
+			if !reached[d.name] || unguarded[d.name] == "" {
 				continue
 			}
-			if method := d.changes(func(name string, selected bool) bool { return selected && changing[name] || inside[name] != "" }); method != "" {
-				inside[d.name], found = method, true
+			for _, r := range d.outside {
+				reached[r.name] = true
 			}
 		}
-	}
-	called := make(map[string]bool) // functions called from Changes, directly or indirectly
-	note := func(body ast.Node) {
-		ast.Inspect(body, func(n ast.Node) bool {
-			if name, _ := nameOf(n); name != "" {
-				called[name] = true
-			}
-			return true
-		})
-	}
-	for _, d := range all {
-		ast.Inspect(d.body, func(n ast.Node) bool {
-			if literal := changeLiteral(n); literal != nil {
-				note(literal)
-			}
-			return true
-		})
-	}
-	for _, d := range all {
-		if called[d.name] && inside[d.name] != "" {
-			note(d.body)
-		}
-	}
-	for name, method := range inside {
-		if !called[name] {
-			t.Errorf("%s calls %s outside of the function of a ui.Change", name, method)
+		if len(reached) == before {
+			return reached
 		}
 	}
 }
 
+// declaration is a function or a method, with the names in its body other than its own.
 type declaration struct {
-	name string
-	recv []string
-	body ast.Node
+	name     string
+	receiver string      // the name of its type, "" for none
+	inside   []reference // in the functions of Changes
+	outside  []reference // in the rest of the body
 }
 
-// changes returns the change that a function makes outside of a Change, "" for none.
-func (d declaration) changes(isChange func(name string, selected bool) bool) (method string) {
-	ast.Inspect(d.body, func(n ast.Node) bool {
-		if changeLiteral(n) != nil {
+// reference is a name in the body of a function.
+type reference struct {
+	name     string
+	selected bool // from a value or a package
+}
+
+// newDeclaration returns a declared function, which has a body.
+func newDeclaration(f *ast.FuncDecl) declaration {
+	d := declaration{name: f.Name.Name, receiver: receiverOf(f)}
+	guarded := changeFunctions(f.Body)
+	d.outside = d.references(f.Body, guarded)
+	for _, function := range guarded {
+		d.inside = append(d.inside, d.references(function, nil)...)
+	}
+	return d
+}
+
+// references returns the names in a node, except in the nodes that are skipped, and except the
+// names of fields in literals.
+func (d declaration) references(in ast.Node, skipped []ast.Node) (list []reference) {
+	ast.Inspect(in, func(n ast.Node) bool {
+		if slices.Contains(skipped, n) {
 			return false
 		}
-		if name, selected := nameOf(n); name != "" && name != d.name && isChange(name, selected) {
-			method = name
+		if field, ok := n.(*ast.KeyValueExpr); ok {
+			list = append(list, d.references(field.Value, skipped)...)
+			return false
+		}
+		r := referenceOf(n)
+		if r.name != "" && r.name != d.name {
+			list = append(list, r)
 		}
 		return true
 	})
-	return method
+	return list
 }
 
-// changeLiteral returns the function of a Change: the field Do, or an argument of
-// changeWrappers.
-func changeLiteral(n ast.Node) ast.Node {
+// referenceOf returns a selector or an identifier, which has a name.
+func referenceOf(n ast.Node) reference {
 	switch n := n.(type) {
-	case *ast.KeyValueExpr:
-		if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Do" {
-			return n.Value
+	case *ast.SelectorExpr:
+		return reference{name: n.Sel.Name, selected: true}
+	case *ast.Ident:
+		return reference{name: n.Name}
+	}
+	return reference{}
+}
+
+// changeFunctions returns the functions of Changes in a body: the field Do, or the last argument
+// of changeWrappers.
+func changeFunctions(body ast.Node) (functions []ast.Node) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CompositeLit:
+			if do := doOfChange(n); do != nil {
+				functions = append(functions, do)
+			}
+		case *ast.CallExpr:
+			isWrapper := slices.Contains(changeWrappers, referenceOf(n.Fun).name)
+			if isWrapper && len(n.Args) > 0 {
+				functions = append(functions, n.Args[len(n.Args)-1])
+			}
 		}
-	case *ast.CallExpr:
-		if name, _ := nameOf(n.Fun); slices.Contains(changeWrappers, name) && len(n.Args) > 0 {
-			return n.Args[len(n.Args)-1]
+		return true
+	})
+	return functions
+}
+
+// doOfChange returns the field Do of a literal of ui.Change, nil for other literals.
+func doOfChange(literal *ast.CompositeLit) ast.Node {
+	if !isChange(literal.Type) {
+		return nil
+	}
+	for _, element := range literal.Elts {
+		field, ok := element.(*ast.KeyValueExpr)
+		if ok && referenceOf(field.Key).name == "Do" {
+			return field.Value
 		}
 	}
 	return nil
 }
 
-// nameOf returns the name of a selector or an identifier.
-func nameOf(n ast.Node) (name string, selected bool) {
-	switch n := n.(type) {
+// isChange reports whether a type is ui.Change, or Change within the package ui.
+func isChange(expression ast.Expr) bool {
+	switch e := expression.(type) {
 	case *ast.SelectorExpr:
-		return n.Sel.Name, true
+		return referenceOf(e.X).name == "ui" && e.Sel.Name == "Change"
 	case *ast.Ident:
-		return n.Name, false
+		return e.Name == "Change"
 	}
-	return "", false
+	return false
 }
 
 // packageDirs returns the packages of the screens and their building blocks, without
@@ -147,7 +246,7 @@ func packageDirs(t *testing.T) (dirs []string) {
 }
 
 // declarations returns the functions of a package, without tests.
-func declarations(t *testing.T, dir string) (all []declaration) {
+func declarations(t *testing.T, dir string) (functions []declaration) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
@@ -163,20 +262,22 @@ func declarations(t *testing.T, dir string) (all []declaration) {
 		}
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
-			if !ok || f.Body == nil {
-				continue
+			if ok && f.Body != nil {
+				functions = append(functions, newDeclaration(f))
 			}
-			function := declaration{name: f.Name.Name, body: f.Body}
-			if f.Recv != nil {
-				ast.Inspect(f.Recv.List[0].Type, func(n ast.Node) bool {
-					if id, ok := n.(*ast.Ident); ok {
-						function.recv = append(function.recv, id.Name)
-					}
-					return true
-				})
-			}
-			all = append(all, function)
 		}
 	}
-	return all
+	return functions
+}
+
+// receiverOf returns the name of the type of a method, "" for a function.
+func receiverOf(f *ast.FuncDecl) string {
+	if f.Recv == nil {
+		return ""
+	}
+	receiver := f.Recv.List[0].Type
+	if pointer, ok := receiver.(*ast.StarExpr); ok {
+		receiver = pointer.X
+	}
+	return referenceOf(receiver).name
 }
