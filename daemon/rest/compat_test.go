@@ -137,24 +137,45 @@ func TestKeyInURLOfPages(t *testing.T) {
 
 func TestKeyInURLIsOffByDefault(t *testing.T) {
 	i := demo.start(t)
-	key := i.Key(t, "reader")
-	anonymous(t, i).do("GET /Queries/DB_Class?apikey="+key, "").want(t, 401)
+	anonymous(t, i).do("GET /Queries/DB_Class?apikey="+i.Key(t, "reader"), "").want(t, 401)
+}
 
-	c := asAdmin(t, i)
-	c.do("GET /Queries/DB_Class.json?apikey="+key, "").want(t, 200).wantHeader(t, "X-Ignored-Members", "apikey")
-	strict := c.do("GET /Queries/DB_Class?Strict=true&apikey="+key, "").want(t, 400)
-	if strings.Contains(strict.body, key) {
-		t.Errorf("the error of Strict has the key, want none: %s", strict.body)
+// wantNoKey checks that a response does not repeat the key of its request.
+func (a answer) wantNoKey(t *testing.T, line, key string) {
+	t.Helper()
+	if strings.Contains(a.body, key) {
+		t.Errorf("the response to %s has the key, want none: %d %s", line, a.status, a.body)
 	}
+}
+
+// TestKeyInURLIsOffByDefaultAndIgnored checks that the key is an ignored member, whose name only
+// is reported.
+func TestKeyInURLIsOffByDefaultAndIgnored(t *testing.T) {
+	i := demo.start(t)
+	c := asAdmin(t, i)
+	key := i.Key(t, "reader")
+	c.do("GET /Queries/DB_Class.json?apikey="+key, "").want(t, 200).wantHeader(t, "X-Ignored-Members", "apikey")
+	strict := "GET /Queries/DB_Class?Strict=true&apikey=" + key
+	c.do(strict, "").want(t, 400).wantNoKey(t, strict, key)
+}
+
+// TestKeyInURLIsOffByDefaultInPages checks that pages do not repeat the key.
+func TestKeyInURLIsOffByDefaultInPages(t *testing.T) {
+	i := demo.start(t)
+	key := i.Key(t, "reader")
 	for _, line := range []string{
 		"GET /Queries/DB_Class?Take=1&apikey=" + key,
 		"POST /Queries/DB_Class.html?Take=1",
 	} {
-		a := c.do(line, `{"apikey":"`+key+`"}`, browserPage[0]).want(t, 200)
-		if strings.Contains(a.body, key) {
-			t.Errorf("the page of %s has the key, want none: %s", line, a.body)
-		}
+		a := asAdmin(t, i).do(line, `{"apikey":"`+key+`"}`, browserPage[0]).want(t, 200)
+		a.wantNoKey(t, line, key)
 	}
+}
+
+// TestKeyInURLIsOffByDefaultInInvalidQueries checks that no error repeats the key.
+func TestKeyInURLIsOffByDefaultInInvalidQueries(t *testing.T) {
+	i := demo.start(t)
+	key := i.Key(t, "reader")
 	for _, query := range []string{
 		"apikey=KEY&%zz",
 		"%zz=1&ApiKey=KEY",
@@ -162,14 +183,18 @@ func TestKeyInURLIsOffByDefault(t *testing.T) {
 		"apikey=KEY%zz",
 		"apikey[]=KEY",
 	} {
-		a := c.do("GET /Queries/DB_Class?"+strings.ReplaceAll(query, "KEY", key), "", browserPage...)
-		if strings.Contains(a.body, key) {
-			t.Errorf("the response to a query with %s has the key, want none: %d %s", query, a.status, a.body)
-		}
+		line := "GET /Queries/DB_Class?" + strings.ReplaceAll(query, "KEY", key)
+		asAdmin(t, i).do(line, "", browserPage...).wantNoKey(t, line, key)
 	}
+}
 
-	login := anonymous(t, i).do("GET /Queries/DB_Class?Take=1&apikey="+key+"&P%61ssword=x&key=y", "", browserPage...)
-	login.want(t, 302).wantHeader(t, "Location", "/login?redirect=%2FQueries%2FDB_Class%3FTake%3D1")
+// TestKeyInURLIsOffByDefaultInLogin checks that the redirect to the login page has neither keys
+// nor passwords.
+func TestKeyInURLIsOffByDefaultInLogin(t *testing.T) {
+	i := demo.start(t)
+	line := "GET /Queries/DB_Class?Take=1&apikey=" + i.Key(t, "reader") + "&P%61ssword=x&key=y"
+	anonymous(t, i).do(line, "", browserPage...).want(t, 302).
+		wantHeader(t, "Location", "/login?redirect=%2FQueries%2FDB_Class%3FTake%3D1")
 }
 
 // TestNoKeyInURLReachesALog sends keys in URLs, and searches all logs for their text.
@@ -359,19 +384,35 @@ func TestLoginByOtherMethods(t *testing.T) {
 	}
 }
 
-// TestLogOfToday moves an entry of the request log to yesterday, and queries the log with
-// and without the setting.
-func TestLogOfToday(t *testing.T) {
+// startWithEntryOfYesterday starts a daemon whose request log has an entry of the path
+// /yesterday, of the day before today.
+func startWithEntryOfYesterday(t *testing.T, today, yesterday string) *daemontest.Instance {
+	t.Helper()
 	i := daemontest.Start(t)
-	today := utcDate(0)
-	yesterday := utcDate(-1)
 	asAdmin(t, i).do("GET /yesterday", "").want(t, 404)
 	asAdmin(t, i).logs("/Logs") // waits for writes
 	if err := i.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	execute(t, i.Dir, "requestlog.db", "UPDATE WH_RequestLog SET DateTime = REPLACE(DateTime, ?, ?) WHERE PathInfo = '/yesterday'", today, yesterday)
-	i = daemontest.StartIn(t, i.Dir)
+	execute(t, i.Dir, "requestlog.db",
+		"UPDATE WH_RequestLog SET DateTime = REPLACE(DateTime, ?, ?) WHERE PathInfo = '/yesterday'", today, yesterday)
+	return daemontest.StartIn(t, i.Dir)
+}
+
+// skipAfterMidnight skips the rest of a test that expects the dates of today, if it is over.
+func skipAfterMidnight(t *testing.T, today string) {
+	t.Helper()
+	if utcDate(0) != today {
+		t.Skipf("the test began on %s, and it is %s now", today, utcDate(0))
+	}
+}
+
+// TestLogOfToday moves an entry of the request log to yesterday, and queries the log with
+// and without the setting.
+func TestLogOfToday(t *testing.T) {
+	today := utcDate(0)
+	yesterday := utcDate(-1)
+	i := startWithEntryOfYesterday(t, today, yesterday)
 	c := asAdmin(t, i)
 	paths := []struct {
 		path          string
@@ -388,6 +429,7 @@ func TestLogOfToday(t *testing.T) {
 		{"/Logs?DateTimeLessThan=" + today, true, true},
 		{"/Logs?DateTimeGreaterThan=" + yesterday + "&Date=" + today, false, false},
 	}
+	isOfYesterday := func(e logEntry) bool { return e.PathInfo == "/yesterday" }
 	for _, setting := range []bool{false, true} {
 		i.Set(t, "requestlog.today", strconv.FormatBool(setting))
 		for _, tt := range paths {
@@ -395,9 +437,10 @@ func TestLogOfToday(t *testing.T) {
 			if setting {
 				want = tt.with
 			}
-			got := slices.ContainsFunc(c.logs(tt.path), func(e logEntry) bool { return e.PathInfo == "/yesterday" })
-			if got != want && utcDate(0) == today { // midnight has not passed
-				t.Errorf("%s with requestlog.today = %t returned the entry of yesterday: %t, want %t", tt.path, setting, got, want)
+			got := slices.ContainsFunc(c.logs(tt.path), isOfYesterday)
+			skipAfterMidnight(t, today)
+			if got != want {
+				t.Errorf("%s with requestlog.today = %t returned the entry of yesterday: got %t, want %t", tt.path, setting, got, want)
 			}
 		}
 	}

@@ -109,10 +109,14 @@ func TestErrorsOfCSV(t *testing.T) {
 	}
 }
 
+const javascript = "text/javascript; charset=utf-8"
+
+// TestCallback calls the function of a request, whose name loses the characters that could be
+// code.
 func TestCallback(t *testing.T) {
 	c := asAdmin(t, demo.start(t))
 	plain := c.do("GET /json/reply/DB_ClassQuery", "").want(t, 200)
-	for callback, want := range map[string]string{
+	for callback, function := range map[string]string{
 		"f":                           "f",
 		"jQuery.cb_1$":                "jQuery.cb_1$",
 		"alert(1)//":                  "alert_1___",
@@ -125,30 +129,51 @@ func TestCallback(t *testing.T) {
 		"f;document.cookie%3D%22a%22": "f_document.cookie__a_",
 	} {
 		a := c.do("GET /json/reply/DB_ClassQuery?callback="+callback, "").want(t, 200).
-			wantHeader(t, "Content-Type", "text/javascript; charset=utf-8").wantHeader(t, "X-Content-Type-Options", "nosniff")
-		if a.body != want+"("+plain.body+")" {
-			t.Errorf("callback=%s: %s", callback, shortened(a.body))
+			wantHeader(t, "Content-Type", javascript).
+			wantHeader(t, "X-Content-Type-Options", "nosniff")
+		want := function + "(" + plain.body + ")"
+		if a.body != want {
+			t.Errorf("callback=%s: got %s, want %s", callback, shortened(a.body), shortened(want))
 		}
 	}
+}
+
+// wantCall checks that a body is the call of a function f with one argument.
+func wantCall(t *testing.T, path, body, argumentStart, argumentEnd string) {
+	t.Helper()
+	start, end := "f("+argumentStart, argumentEnd+")"
+	if !strings.HasPrefix(body, start) || !strings.HasSuffix(body, end) {
+		t.Errorf("%s: got %s ... %s, want %s ... %s",
+			path, body[:min(len(body), 80)], body[max(0, len(body)-20):], start, end)
+	}
+}
+
+func TestCallbackOfErrors(t *testing.T) {
+	c := asAdmin(t, demo.start(t))
+	call := regexp.MustCompile(`^f\(\{.*"ResponseStatus":\{"ErrorCode":.*\}\)$`)
 	for path, status := range map[string]int{
 		"/json/reply/DB_ClassQuery?Take=-1&callback=f": 400,
 		"/json/reply/NopeQuery?callback=f":             404,
 		"/nothing?callback=f":                          404,
 		"/csv/reply/DB_ClassQuery?Take=x&callback=f":   400,
 	} {
-		a := c.do("GET "+path, "").want(t, status).wantHeader(t, "Content-Type", "text/javascript; charset=utf-8")
-		if !regexp.MustCompile(`^f\(\{.*"ResponseStatus":\{"ErrorCode":.*\}\)$`).MatchString(a.body) {
-			t.Errorf("%s: %s", path, a.body)
+		a := c.do("GET "+path, "").want(t, status).wantHeader(t, "Content-Type", javascript)
+		if !call.MatchString(a.body) {
+			t.Errorf("%s: got %s, want a call of f with an error", path, a.body)
 		}
 	}
-	a := c.do("GET /auth?callback=f", "").want(t, 200)
-	if !strings.HasPrefix(a.body, `f({"SessionId":"","UserName":"admin"`) || !strings.HasSuffix(a.body, "})") {
-		t.Errorf("%s", a.body)
-	}
-	large := c.do("GET /json/reply/SO_TotalsQuery?callback=f", "").want(t, 200)
-	if !strings.HasPrefix(large.body, `f({"Offset":0`) || !strings.HasSuffix(large.body, `}})`) {
-		t.Error("a large response is not wrapped completely")
-	}
+}
+
+func TestCallbackOfSession(t *testing.T) {
+	const path = "/auth?callback=f"
+	a := asAdmin(t, demo.start(t)).do("GET "+path, "").want(t, 200)
+	wantCall(t, path, a.body, `{"SessionId":"","UserName":"admin"`, "}")
+}
+
+func TestCallbackOfLargeResponse(t *testing.T) {
+	const path = "/json/reply/SO_TotalsQuery?callback=f"
+	a := asAdmin(t, demo.start(t)).do("GET "+path, "").want(t, 200)
+	wantCall(t, path, a.body, `{"Offset":0`, "}}")
 }
 
 func TestNulls(t *testing.T) {
