@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -18,6 +17,7 @@ import (
 
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/command"
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 func testApp() *cli.App {
@@ -58,17 +58,22 @@ func parse(args []string) (parsed, error) {
 	var got parsed
 	for _, l := range leaves(app.Commands) {
 		l.Action = func(c *cli.Context) error {
-			got = parsed{command: l.String(), flags: map[string]string{}, args: c.Args().Slice()}
+			got = parsed{
+				command: l.String(),
+				flags:   make(map[string]string),
+				args:    c.Args().Slice(),
+			}
 			for _, name := range c.FlagNames() { // IsSet of every flag would take most of the time
 				got.flags[name] = fmt.Sprint(c.Value(name))
 			}
 			return nil
 		}
 	}
-	l, err := cmdline.ReorderArgs(app, args)
-	if err == nil {
-		err = app.RunContext(context.Background(), l.Argv(app.Name))
+	line, err := cmdline.ReorderArgs(app, args)
+	if err != nil {
+		return got, err
 	}
+	err = app.RunContext(context.Background(), line.Argv(app.Name))
 	return got, err
 }
 
@@ -99,38 +104,48 @@ func spellFlag(t *rapid.T, f cli.Flag) []string {
 	return []string{"-" + name, value}
 }
 
-// For each command, the result of parsing does not depend on the position of the flags. The flag
-// -rapid.checks sets the number of cases of each group of commands.
+// For each command, the result of parsing does not depend on the position of the flags. The
+// commands are drawn from all, or from each group if the test is exhaustive. The flag
+// -rapid.checks sets the number of cases.
 func TestFlagsAreAcceptedAnywhere(t *testing.T) {
-	checks := flag.Lookup("rapid.checks")
-	if checks.Value.String() == checks.DefValue {
-		if err := checks.Value.Set("30"); err != nil {
-			t.Fatal(err)
-		}
-	}
 	app := testApp()
+	if !daemontest.Exhaustive() {
+		commands := leaves(app.Commands)
+		rapid.Check(t, func(t *rapid.T) { checkFlagsAnywhere(t, commands, app.Flags) })
+		return
+	}
 	for _, group := range app.Commands {
-		all := leaves([]*cli.Command{group})
+		commands := leaves([]*cli.Command{group})
 		t.Run(group.Name, func(t *testing.T) {
-			rapid.Check(t, func(t *rapid.T) {
-				command := rapid.SampledFrom(all).Draw(t, "command")
-				flags := slices.DeleteFunc(slices.Concat(command.Flags, app.Flags), isHelpFlag)
-				var groups [][]string
-				for _, f := range rapid.SliceOfN(rapid.SampledFrom(flags), 0, 5).Draw(t, "flags") {
-					groups = append(groups, spellFlag(t, f))
-				}
-				plain := slices.Concat(command.path, rapid.SliceOfN(rapid.SampledFrom([]string{"SO_Totals", "query", "-", "x y"}), 0, 2).Draw(t, "args"))
-				last := slices.Concat(plain, slices.Concat(groups...))
-				want, err := parse(last)
-				if err != nil {
-					t.Fatalf("%q: %v", last, err)
-				}
-				mixed := interleave(t, plain, groups)
-				if got, err := parse(mixed); err != nil || !reflect.DeepEqual(got, want) {
-					t.Fatalf("%q\n is %+v, %v;\n%q\n is %+v", mixed, got, err, last, want)
-				}
-			})
+			rapid.Check(t, func(t *rapid.T) { checkFlagsAnywhere(t, commands, app.Flags) })
 		})
+	}
+}
+
+// checkFlagsAnywhere draws a command line, and compares the results of parsing with the flags at
+// the end and with the flags in other places.
+func checkFlagsAnywhere(t *rapid.T, commands []leaf, global []cli.Flag) {
+	command := rapid.SampledFrom(commands).Draw(t, "command")
+	flags := slices.DeleteFunc(slices.Concat(command.Flags, global), isHelpFlag)
+	var groups [][]string
+	for _, f := range rapid.SliceOfN(rapid.SampledFrom(flags), 0, 5).Draw(t, "flags") {
+		groups = append(groups, spellFlag(t, f))
+	}
+	words := rapid.SampledFrom([]string{"SO_Totals", "query", "-", "x y"})
+	plain := slices.Concat(command.path, rapid.SliceOfN(words, 0, 2).Draw(t, "args"))
+
+	last := slices.Concat(plain, slices.Concat(groups...))
+	want, err := parse(last)
+	if err != nil {
+		t.Fatalf("parsing %q: %v", last, err)
+	}
+	mixed := interleave(t, plain, groups)
+	got, err := parse(mixed)
+	if err != nil {
+		t.Fatalf("parsing %q: %v; want the result of %q", mixed, err, last)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("parsing %q\n is %+v, want that of %q\n    %+v", mixed, got, last, want)
 	}
 }
 
@@ -138,16 +153,58 @@ const guid = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
 
 // sampleArguments has a valid argument for each word of ArgsUsage.
 var sampleArguments = map[string]string{
-	"RECORD": "SO_Totals", "RECORD...": "SO_Totals", "[RECORD]": "SO_Totals", "NAME": "new", "PROFILE": "other", "[PROFILE]": "other", "SHELL": "fish", "SETTING": "format", "[SETTING]": "format", "VALUE": "json", "[COMMAND|TOPIC...]": "query",
-	"SUBSCRIBER": "acme", "SUBSCRIBER...": "acme", "SUBSCRIPTION": guid, "SUBSCRIPTION...": guid, "MESSAGE": guid, "[MESSAGE...]": guid,
-	"EVENT": "debtor.created", "[EVENT]": "debtor.created", "URL": "https://hooks.example", "USER": "ann", "USER...": "ann", "KEY": "nightly", "KEY...": "nightly",
+	"RECORD":             "SO_Totals",
+	"RECORD...":          "SO_Totals",
+	"[RECORD]":           "SO_Totals",
+	"NAME":               "new",
+	"PROFILE":            "other",
+	"[PROFILE]":          "other",
+	"SHELL":              "fish",
+	"SETTING":            "format",
+	"[SETTING]":          "format",
+	"VALUE":              "json",
+	"[COMMAND|TOPIC...]": "query",
+	"SUBSCRIBER":         "acme",
+	"SUBSCRIBER...":      "acme",
+	"SUBSCRIPTION":       guid,
+	"SUBSCRIPTION...":    guid,
+	"MESSAGE":            guid,
+	"KEY|MESSAGE":        guid,
+	"[MESSAGE...]":       guid,
+	"EVENT":              "debtor.created",
+	"[EVENT]":            "debtor.created",
+	"URL":                "https://hooks.example",
+	"USER":               "ann",
+	"USER...":            "ann",
+	"KEY":                "nightly",
+	"KEY...":             "nightly",
 }
 
 // sampleFlags has sets of flags that can be combined. Those that a command does not have
 // are left out.
 var sampleFlags = [][]string{
-	{"--dry-run", "--format=json", "--take=2", "-w=InvoiceID^=D", "--fields=InvoiceID", "--timeout=20s", "--verbose", "--origin", "--colour=red", "--url=http://127.0.0.1:1"},
-	{"--dry-run", "--null=x", "--read-only", "--user=ann", "--order-by=-InvoiceID", "--protected", "--all", "--debug"},
+	{
+		"--dry-run",
+		"--format=json",
+		"--take=2",
+		"-w=InvoiceID^=D",
+		"--fields=InvoiceID",
+		"--timeout=20s",
+		"--verbose",
+		"--origin",
+		"--colour=red",
+		"--url=http://127.0.0.1:1",
+	},
+	{
+		"--dry-run",
+		"--null=x",
+		"--read-only",
+		"--user=ann",
+		"--order-by=-InvoiceID",
+		"--protected",
+		"--all",
+		"--debug",
+	},
 }
 
 // For each command, the output and the configuration file do not depend on the position
@@ -156,25 +213,39 @@ func TestFlagPositionDoesNotChangeOutput(t *testing.T) {
 	for _, command := range leaves(testApp().Commands) {
 		t.Run(command.String(), func(t *testing.T) {
 			known := (cmdline.FlagTable{}).Add(command.Flags).Add(testApp().Flags)
-			plain := slices.Clone(command.path)
-			for word := range strings.FieldsSeq(command.ArgsUsage) {
-				if sampleArguments[word] == "" {
-					t.Fatalf("no sample argument for %s", word)
-				}
-				plain = append(plain, sampleArguments[word])
-			}
+			plain := plainLine(t, command)
 			for _, set := range sampleFlags {
-				flags := slices.DeleteFunc(slices.Clone(set), lacks(known))
-				want := runAndCollect(t, slices.Concat(plain, flags))
-				for at := range plain {
-					half := len(flags) / 2
-					mixed := slices.Concat(flags[:half], plain[:at], flags[half:], plain[at:])
-					if got := runAndCollect(t, mixed); got != want {
-						t.Errorf("%q\ngot  %q\nwant %q", mixed, got, want)
-					}
-				}
+				checkPositions(t, plain, slices.DeleteFunc(slices.Clone(set), lacks(known)))
 			}
 		})
+	}
+}
+
+// plainLine returns a command with sample arguments, without flags.
+func plainLine(t *testing.T, command leaf) []string {
+	t.Helper()
+	plain := slices.Clone(command.path)
+	for word := range strings.FieldsSeq(command.ArgsUsage) {
+		argument, ok := sampleArguments[word]
+		if !ok {
+			t.Fatalf("no sample argument for %s", word)
+		}
+		plain = append(plain, argument)
+	}
+	return plain
+}
+
+// checkPositions runs a command with flags at the end, and with a half of them before it and
+// the other half before each of its words.
+func checkPositions(t *testing.T, plain, flags []string) {
+	t.Helper()
+	want := runAndCollect(t, slices.Concat(plain, flags))
+	half := len(flags) / 2
+	for i := range plain {
+		mixed := slices.Concat(flags[:half], plain[:i], flags[half:], plain[i:])
+		if got := runAndCollect(t, mixed); got != want {
+			t.Errorf("running %q\ngot  %q\nwant %q", mixed, got, want)
+		}
 	}
 }
 
@@ -228,31 +299,129 @@ func interleave(t *rapid.T, plain []string, groups [][]string) []string {
 }
 
 func TestReorderArgs(t *testing.T) {
-	for _, c := range []struct {
+	for _, tt := range []struct {
 		args string
 		want cmdline.Line
 	}{
-		{"query SO_Totals --format csv", cmdline.Line{Path: []string{"query"}, Flags: []string{"--format=csv"}, Args: []string{"SO_Totals"}}},
-		{"--take 5 query SO_Totals -q", cmdline.Line{Globals: []string{"--quiet"}, Path: []string{"query"}, Flags: []string{"--take=5"}, Args: []string{"SO_Totals"}}},
-		{"query -n 5 SO_Totals --url=http://x -w a,b --where c", cmdline.Line{Globals: []string{"--url=http://x"}, Path: []string{"query"},
-			Flags: []string{"--take=5", "--where=a,b", "--where=c"}, Args: []string{"SO_Totals"}}},
-		{"query --order-by -F SO_Totals -o -", cmdline.Line{Path: []string{"query"}, Flags: []string{"--order-by=-F", "--output=-"}, Args: []string{"SO_Totals"}}},
-		{"query --all SO_Totals", cmdline.Line{Path: []string{"query"}, Flags: []string{"--all"}, Args: []string{"SO_Totals"}}},
-		{"query -- --all -q", cmdline.Line{Path: []string{"query"}, Args: []string{"--all", "-q"}}},
-		{"-- query SO_Totals --all", cmdline.Line{Path: []string{"query"}, Args: []string{"SO_Totals", "--all"}}},
-		{"profile -- show list", cmdline.Line{Path: []string{"profile", "show"}, Args: []string{"list"}}},
-		{"query - SO_Totals", cmdline.Line{Path: []string{"query"}, Args: []string{"-", "SO_Totals"}}},
-		{"query query", cmdline.Line{Path: []string{"query"}, Args: []string{"query"}}},
-		{"profile --url http://x add -q prod --colour red", cmdline.Line{Globals: []string{"--url=http://x", "--quiet"}, Path: []string{"profile", "create"},
-			Flags: []string{"--colour=red"}, Args: []string{"prod"}}},
-		{"--protected profiles add list", cmdline.Line{Path: []string{"profile", "create"}, Flags: []string{"--protected"}, Args: []string{"list"}}},
-		{"record SO_Totals", cmdline.Line{Path: []string{"records"}, Args: []string{"SO_Totals"}}},
-		{"", cmdline.Line{IsGroup: true}},
-		{"profiles -q", cmdline.Line{Globals: []string{"--quiet"}, Path: []string{"profile"}, IsGroup: true}},
+		{
+			args: "query SO_Totals --format csv",
+			want: cmdline.Line{
+				Path:  []string{"query"},
+				Flags: []string{"--format=csv"},
+				Args:  []string{"SO_Totals"},
+			},
+		},
+		{
+			args: "--take 5 query SO_Totals -q",
+			want: cmdline.Line{
+				Globals: []string{"--quiet"},
+				Path:    []string{"query"},
+				Flags:   []string{"--take=5"},
+				Args:    []string{"SO_Totals"},
+			},
+		},
+		{
+			args: "query -n 5 SO_Totals --url=http://x -w a,b --where c",
+			want: cmdline.Line{
+				Globals: []string{"--url=http://x"},
+				Path:    []string{"query"},
+				Flags:   []string{"--take=5", "--where=a,b", "--where=c"},
+				Args:    []string{"SO_Totals"},
+			},
+		},
+		{
+			args: "query --order-by -F SO_Totals -o -",
+			want: cmdline.Line{
+				Path:  []string{"query"},
+				Flags: []string{"--order-by=-F", "--output=-"},
+				Args:  []string{"SO_Totals"},
+			},
+		},
+		{
+			args: "query --all SO_Totals",
+			want: cmdline.Line{
+				Path:  []string{"query"},
+				Flags: []string{"--all"},
+				Args:  []string{"SO_Totals"},
+			},
+		},
+		{
+			args: "query -- --all -q",
+			want: cmdline.Line{
+				Path: []string{"query"},
+				Args: []string{"--all", "-q"},
+			},
+		},
+		{
+			args: "-- query SO_Totals --all",
+			want: cmdline.Line{
+				Path: []string{"query"},
+				Args: []string{"SO_Totals", "--all"},
+			},
+		},
+		{
+			args: "profile -- show list",
+			want: cmdline.Line{
+				Path: []string{"profile", "show"},
+				Args: []string{"list"},
+			},
+		},
+		{
+			args: "query - SO_Totals",
+			want: cmdline.Line{
+				Path: []string{"query"},
+				Args: []string{"-", "SO_Totals"},
+			},
+		},
+		{
+			args: "query query",
+			want: cmdline.Line{
+				Path: []string{"query"},
+				Args: []string{"query"},
+			},
+		},
+		{
+			args: "profile --url http://x add -q prod --colour red",
+			want: cmdline.Line{
+				Globals: []string{"--url=http://x", "--quiet"},
+				Path:    []string{"profile", "create"},
+				Flags:   []string{"--colour=red"},
+				Args:    []string{"prod"},
+			},
+		},
+		{
+			args: "--protected profiles add list",
+			want: cmdline.Line{
+				Path:  []string{"profile", "create"},
+				Flags: []string{"--protected"},
+				Args:  []string{"list"},
+			},
+		},
+		{
+			args: "record SO_Totals",
+			want: cmdline.Line{
+				Path: []string{"records"},
+				Args: []string{"SO_Totals"},
+			},
+		},
+		{
+			args: "",
+			want: cmdline.Line{
+				IsGroup: true,
+			},
+		},
+		{
+			args: "profiles -q",
+			want: cmdline.Line{
+				Globals: []string{"--quiet"},
+				Path:    []string{"profile"},
+				IsGroup: true,
+			},
+		},
 	} {
-		got, err := cmdline.ReorderArgs(testApp(), strings.Fields(c.args))
-		if err != nil || !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%q: %+v, %v; want %+v", c.args, got, err, c.want)
+		got, err := cmdline.ReorderArgs(testApp(), strings.Fields(tt.args))
+		if err != nil || !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("reordering %q: got %+v, error %v; want %+v", tt.args, got, err, tt.want)
 		}
 	}
 }
