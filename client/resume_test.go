@@ -98,7 +98,8 @@ func (p *paging) readAll(t *testing.T, change func(*client.Query)) *client.Rows 
 func (p *paging) wantRequests(t *testing.T, want int) {
 	t.Helper()
 	if len(p.requests) != want {
-		t.Errorf("reading %d rows: got %d requests, want %d: %v", len(p.lines), len(p.requests), want, p.requests)
+		t.Errorf("reading %d rows: got %d requests, want %d: %v",
+			len(p.lines), len(p.requests), want, p.requests)
 	}
 }
 
@@ -194,7 +195,7 @@ func TestResumeFallsBackToOneReplyAfterPages(t *testing.T) {
 	}
 }
 
-// Queries whose pages could differ from one reply are sent for one reply at once.
+// Queries with pages that could differ from one reply are sent for one reply at once.
 func TestResumeSendsQueryWithoutPages(t *testing.T) {
 	for name, change := range map[string]func(*client.Query){
 		"no order": func(q *client.Query) { q.OrderBy = nil },

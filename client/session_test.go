@@ -109,10 +109,10 @@ func TestCallIsNotRetriedTwice(t *testing.T) {
 		respond(401, "application/json", `{}`)(w, r)
 	}, client.Options{Session: "expired", User: "Ann", Password: "word"})
 	if _, err := c.CurrentSession(t.Context()); !client.Is(err, client.Unauthorized) {
-		t.Errorf("a call whose new session is rejected: got error %v, want status 401", err)
+		t.Errorf("a call with a new session that is rejected: got error %v, want status 401", err)
 	}
 	if logins != 1 {
-		t.Errorf("a call whose new session is rejected: got %d logins, want 1", logins)
+		t.Errorf("a call with a new session that is rejected: got %d logins, want 1", logins)
 	}
 }
 

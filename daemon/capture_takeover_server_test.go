@@ -16,7 +16,8 @@ import (
 func TestCaptureIsTakenOver(t *testing.T) {
 	const rowsBefore, rows = 20, 60
 	dsn := mssqltest.Database(t)
-	s := newCaptureStory(t, dsn, "--store", dsn, "--migrate", "--webhooks-lease", "10s", "--webhooks-attempt-timeout", "3s")
+	s := newCaptureStory(t, dsn, "--store", dsn, "--migrate",
+		"--webhooks-lease", "10s", "--webhooks-attempt-timeout", "3s")
 	s.exec(timedTable...)
 	writeKinds(t, filepath.Join(s.dir, "kinds"), "story", timedKinds)
 	first := launchCapturing(t, s.args)

@@ -42,7 +42,9 @@ func TestStartAfterClockWasSetBack(t *testing.T) {
 
 // addDisabledSubscription adds a subscriber with a disabled subscription to all events, and
 // returns the IDs of both.
-func addDisabledSubscription(t *testing.T, admin *client.Client, url string) (subscriber, subscription string) {
+func addDisabledSubscription(
+	t *testing.T, admin *client.Client, url string,
+) (subscriber, subscription string) {
 	t.Helper()
 	shop, err := admin.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: pointer("Shop")})
 	if err != nil {

@@ -82,7 +82,7 @@ func TestChangesGoThroughHost(t *testing.T) {
 }
 
 // unguardedFunctions returns the functions of a package that change data outside of the function
-// of a Change, and what they call: a method of the client, or another unguarded function. Callers
+// of a Change, and their callees: a method of the client, or another unguarded function. Callers
 // of unguarded functions are unguarded too, so the search is repeated until it adds none.
 // Functions are identified by name, so functions that change data need unique names.
 func unguardedFunctions(functions []declaration, changing map[string]bool) map[string]string {

@@ -180,8 +180,8 @@ func startWriters(table *table, seed uint64) *sync.WaitGroup {
 	return &writers
 }
 
-// laterReader reads the rows of a table whose times are later than the last one that it has
-// seen, each second. It loses rows of transactions that commit after a later one.
+// laterReader reads the rows of a table with later times than the last one that it has seen,
+// each second. It loses rows of transactions that commit after a later one.
 type laterReader struct {
 	table  *table
 	last   string

@@ -148,8 +148,8 @@ func (a answer) wantNoKey(t *testing.T, line, key string) {
 	}
 }
 
-// TestKeyInURLIsOffByDefaultAndIgnored checks that the key is an ignored member, whose name only
-// is reported.
+// TestKeyInURLIsOffByDefaultAndIgnored checks that the key is an ignored member, and that only its
+// name is reported.
 func TestKeyInURLIsOffByDefaultAndIgnored(t *testing.T) {
 	i := demo.start(t)
 	c := asAdmin(t, i)
@@ -384,8 +384,8 @@ func TestLoginByOtherMethods(t *testing.T) {
 	}
 }
 
-// startWithEntryOfYesterday starts a daemon whose request log has an entry of the path
-// /yesterday, of the day before today.
+// startWithEntryOfYesterday starts a daemon that has an entry of the path /yesterday in its
+// request log, of the day before today.
 func startWithEntryOfYesterday(t *testing.T, today, yesterday string) *daemontest.Instance {
 	t.Helper()
 	i := daemontest.Start(t)
@@ -440,7 +440,8 @@ func TestLogOfToday(t *testing.T) {
 			got := slices.ContainsFunc(c.logs(tt.path), isOfYesterday)
 			skipAfterMidnight(t, today)
 			if got != want {
-				t.Errorf("%s with requestlog.today = %t returned the entry of yesterday: got %t, want %t", tt.path, setting, got, want)
+				t.Errorf("%s with requestlog.today = %t returned the entry of yesterday: got %t, want %t",
+					tt.path, setting, got, want)
 			}
 		}
 	}

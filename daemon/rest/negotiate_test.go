@@ -111,7 +111,7 @@ func TestErrorsOfCSV(t *testing.T) {
 
 const javascript = "text/javascript; charset=utf-8"
 
-// TestCallback calls the function of a request, whose name loses the characters that could be
+// TestCallback calls the function of a request, without the characters of its name that could be
 // code.
 func TestCallback(t *testing.T) {
 	c := asAdmin(t, demo.start(t))

@@ -102,7 +102,8 @@ func (x *conditionsEnv) expectMessages(s webhook.Subscription, action string, wa
 	before := x.count(table)
 	run()
 	if added := x.count(table) - before; added != want {
-		x.t.Errorf("%s: got %d messages of a subscription with the condition %s, want %d", action, added, s.Where.Text, want)
+		x.t.Errorf("%s: got %d messages of a subscription with the condition %s, want %d",
+			action, added, s.Where.Text, want)
 	}
 }
 
@@ -129,7 +130,7 @@ func TestConditionsOfValuesBefore(t *testing.T) {
 	x.expectMessages(s, "status 1 before", 1, func() { x.publishStatus("Status") })
 }
 
-// TestConditionsOfPostedEvents publishes posted events, whose bodies need not be JSON.
+// TestConditionsOfPostedEvents publishes posted events, with bodies that need not be JSON.
 func TestConditionsOfPostedEvents(t *testing.T) {
 	x := newConditionsEnv(t)
 	x.subscribe(x.endpoint.URL, "debtor.created", where(`{"Total":1}`))
@@ -148,7 +149,7 @@ func TestConditionsOfPostedEvents(t *testing.T) {
 	}
 }
 
-// TestConditionsDoNotApplyToTests checks that a test event is sent whatever the condition is.
+// TestConditionsDoNotApplyToTests checks that a test event is sent without regard to the condition.
 func TestConditionsDoNotApplyToTests(t *testing.T) {
 	x := newConditionsEnv(t)
 	s := x.subscribeWhere(`{"Status":3}`)

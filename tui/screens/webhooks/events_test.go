@@ -79,7 +79,7 @@ func TestEventsRejectUnknownSubscriber(t *testing.T) {
 	d.WantText("Created", "debtor.created to")
 }
 
-// addTwins adds two subscribers whose names differ in case only, and returns their IDs.
+// addTwins adds two subscribers with names that differ in case only, and returns their IDs.
 func addTwins(t *testing.T, c *client.Client) (ids []string) {
 	t.Helper()
 	for _, name := range []string{"Twin", "TWIN"} {

@@ -17,7 +17,11 @@ func (h hooks) candidates(sub webhook.Subscription, messages ...*webhook.Message
 	for _, m := range messages {
 		current, err := h.Admin.Message(h.t.Context(), addressOf(sub, m))
 		h.check(err)
-		selected = append(selected, admin.Candidate{ID: current.ID, Status: current.Status, Retries: current.Retries()})
+		selected = append(selected, admin.Candidate{
+			ID:      current.ID,
+			Status:  current.Status,
+			Retries: current.Retries(),
+		})
 	}
 	return selected
 }
@@ -70,7 +74,9 @@ func (h hooks) expectChanged(did string, got []admin.Changed, err error, want ..
 }
 
 // changedFrom returns the result of a bulk operation for a message.
-func changedFrom(sub webhook.Subscription, m *webhook.Message, before webhook.Status, change webhook.Change) admin.Changed {
+func changedFrom(
+	sub webhook.Subscription, m *webhook.Message, before webhook.Status, change webhook.Change,
+) admin.Changed {
 	change.Message = m.GUID
 	change.Subscriber = sub.Subscriber
 	change.Subscription = sub.GUID
@@ -78,8 +84,10 @@ func changedFrom(sub webhook.Subscription, m *webhook.Message, before webhook.St
 	return admin.Changed{ID: m.ID, Subscription: sub.ID, Before: before, Change: change}
 }
 
-// retried returns the result of the retry, at a time, of a message that is no longer due by itself.
-func retried(sub webhook.Subscription, m *webhook.Message, before webhook.Status, code int, at time.Time) admin.Changed {
+// retried returns the result of the retry of a message with attempts, which is due at once.
+func retried(
+	sub webhook.Subscription, m *webhook.Message, before webhook.Status, code int, at time.Time,
+) admin.Changed {
 	return changedFrom(sub, m, before, webhook.Change{
 		Status: webhook.RetryPending,
 		Next:   at,
@@ -114,7 +122,8 @@ func retryBulk(h hooks) {
 	h.expectState(addressOf(sub, sent.delivered), webhook.State{Status: webhook.Successful, Attempts: 1})
 	h.expectState(addressOf(sub, sent.pending), due)
 	h.expectState(addressOf(sub, sent.failed), due)
-	h.expectIDs("open messages after the retry", h.open(lease.Partition, sub.ID), sent.notSent, sent.pending, sent.failed)
+	h.expectIDs("open messages after the retry", h.open(lease.Partition, sub.ID),
+		sent.notSent, sent.pending, sent.failed)
 
 	h.expectState(addressOf(otherSub, spared.failed), webhook.State{Status: webhook.Failed, Attempts: 1})
 	h.expectState(addressOf(otherSub, spared.pending), webhook.State{
@@ -142,7 +151,8 @@ func retryBulkTwice(h hooks) {
 
 // retryBulkOfNone retries a message that does not exist, and no message.
 func retryBulkOfNone(h hooks) {
-	done, err := h.Admin.RetryMessages(h.t.Context(), []admin.Candidate{{ID: 1 << 40, Status: webhook.Failed}}, noon)
+	missing := []admin.Candidate{{ID: 1 << 40, Status: webhook.Failed}}
+	done, err := h.Admin.RetryMessages(h.t.Context(), missing, noon)
 	h.expectChanged("retry of a message that does not exist", done, err)
 	done, err = h.Admin.RetryMessages(h.t.Context(), nil, noon)
 	h.expectChanged("retry of an empty list", done, err)
@@ -162,7 +172,9 @@ func retryBulkAttempts(h hooks) {
 }
 
 // removed returns the result of the removal of a message at a time.
-func removed(sub webhook.Subscription, m *webhook.Message, before webhook.Status, code int, at time.Time) admin.Changed {
+func removed(
+	sub webhook.Subscription, m *webhook.Message, before webhook.Status, code int, at time.Time,
+) admin.Changed {
 	return changedFrom(sub, m, before, webhook.Change{Status: before, Code: code, At: at, Deleted: true})
 }
 
@@ -187,7 +199,8 @@ func removeBulk(h hooks) {
 		h.expectMissing(err)
 	}
 	h.expectIDs("open messages after the removal", h.open(lease.Partition, sub.ID))
-	h.expectIDs("open messages of another subscription", h.open(lease.Partition, otherSub.ID), spared.notSent, spared.pending)
+	h.expectIDs("open messages of another subscription", h.open(lease.Partition, otherSub.ID),
+		spared.notSent, spared.pending)
 
 	done, err = h.Admin.RemoveMessages(ctx, selected, noon)
 	h.expectChanged("second removal of the same candidates", done, err)
@@ -204,7 +217,8 @@ func removeBulkShared(h hooks) {
 	h.check(h.Engine.Write(ctx, batch))
 
 	done, err := h.Admin.RemoveMessages(ctx, h.candidates(sub, both[0]), noon)
-	h.expectChanged("removal of one of two messages", done, err, removed(sub, both[0], webhook.NotSent, 0, noon))
+	h.expectChanged("removal of one of two messages", done, err,
+		removed(sub, both[0], webhook.NotSent, 0, noon))
 	left := h.open(lease.Partition, otherSub.ID)
 	h.expectIDs("open messages of another subscription", left, both[1])
 	if len(left) > 0 && string(left[0].Event.Body) != "shared" {
@@ -212,8 +226,7 @@ func removeBulkShared(h hooks) {
 	}
 }
 
-// removeBulkChanged removes a message whose status has changed since a query returned it: it is
-// left out.
+// removeBulkChanged removes a message that a query returned with another status: it is left out.
 func removeBulkChanged(h hooks) {
 	ctx := h.t.Context()
 	sub := h.subscribe()
