@@ -348,7 +348,10 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	e.throttle.observe(o)
 	e.observeRetryAfter(o, policy, now)
 	e.durations.observe(o)
-	e.breaker.observe(o, policy.Schedule, now)
+	isProbe := a.message != q.requests.underway // a failure of a requested message does not delay the next probe
+	if isProbe || !e.breaker.open() || !o.EndpointFailure() {
+		e.breaker.observe(o, policy.Schedule, now)
+	}
 	if !e.waits(now) {
 		q.requests.ids = nil // they follow with all others
 		if m := q.requests.take(); m != nil {

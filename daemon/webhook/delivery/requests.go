@@ -20,6 +20,7 @@ const maxRequests = 1000
 type requests struct {
 	ids       []int64          // of messages that are not in memory, in the order of their attempts
 	message   *webhook.Message // the first one, once it has been read
+	underway  *webhook.Message // the last one that was taken for an attempt
 	partition int              // index of the cursor of the partition in which the first ID is searched
 }
 
@@ -55,6 +56,7 @@ func (r *requests) areUnread() bool { return r.message == nil && len(r.ids) > 0 
 func (r *requests) take() *webhook.Message {
 	m := r.message
 	r.message = nil
+	r.underway = m
 	return m
 }
 
@@ -77,9 +79,15 @@ func (q *queue) request(ids []int64, now time.Time) {
 	}
 }
 
-// mayRequest reports whether the queue may attempt a requested message.
+// mayRequest reports whether the queue may attempt a requested message. A due probe with another
+// message comes first: the requested ones may fail for reasons of their own.
 func (q *queue) mayRequest(now time.Time) bool {
-	return q.enabled() && len(q.cursors) > 0 && q.endpoint.mayTry(now)
+	if !q.enabled() || len(q.cursors) == 0 || !q.endpoint.mayTry(now) {
+		return false
+	}
+	probeIsDue := q.endpoint.breaker.open() && q.available(now)
+	hasOthers := q.window.ready(now, false) || q.refillFrom(now) != nil
+	return !probeIsDue || !hasOthers
 }
 
 // page returns the page of the next message of a subscription. If there is more than one

@@ -82,6 +82,40 @@ func TestRequestedMessagesOfFailingEndpoint(t *testing.T) {
 	}
 }
 
+// TestRequestedMessagesDoNotReplaceProbes requests messages that fail, for longer than until the next
+// probe: it is made with another message, which shows that the endpoint works.
+func TestRequestedMessagesDoNotReplaceProbes(t *testing.T) {
+	simulate(t, func(x *simulation) {
+		const others, requested = 20, 300
+		x.policy.Schedule = slices.Repeat([]time.Duration{10 * time.Minute}, 5)
+		x.fakeSender.setStatus(inTurn(0))
+		x.subscribe("http://127.0.0.1/hook", "*")
+		for range others {
+			x.publish("debtor.updated", "x")
+		}
+		x.advance(time.Minute)
+		for range requested {
+			x.publish("debtor.created", "x")
+		}
+		x.advance(9*time.Minute - requested*attemptTime/2)
+
+		x.fakeSender.setStatus(func(_ int, m *webhook.Message) int {
+			if m.Event.Name == "debtor.created" {
+				return 500
+			}
+			return 200
+		})
+		if _, err := x.service.RetryMessages(context.Background(), x.selection("EventName=debtor.created"), audit.System()); err != nil {
+			t.Fatal(err)
+		}
+		x.advance(time.Minute)
+		const waiting = `SY_WebhookMessage m JOIN WH_Event e ON e.EventID = m.EventID WHERE e.EventName = 'debtor.updated' AND m.Attempts = 0`
+		x.expect(waiting, 0)
+		x.fakeSender.setStatus(inTurn(200))
+		x.advance(2 * time.Hour)
+	})
+}
+
 // TestRequestedMessagesDuringRetryAfter retries messages while the endpoint has requested a wait:
 // these arrive, and the others wait on.
 func TestRequestedMessagesDuringRetryAfter(t *testing.T) {
