@@ -352,7 +352,7 @@ func (d *dispatcher) observe(a *attempt, o webhook.Outcome) {
 	if isProbe || !e.breaker.open() || !o.EndpointFailure() {
 		e.breaker.observe(o, policy.Schedule, now)
 	}
-	if !e.waits(now) {
+	if !e.breaker.open() {
 		q.requests.ids = nil // they follow with all others
 		if m := q.requests.take(); m != nil {
 			q.evict(m)

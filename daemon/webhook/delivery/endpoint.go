@@ -63,15 +63,9 @@ func (e *endpoint) waitsUntil() time.Time {
 	return e.hold.until
 }
 
-// waits reports whether the endpoint is to be left alone for now: its circuit breaker is open, or it
-// has requested a wait.
-func (e *endpoint) waits(now time.Time) bool {
-	return e.breaker.open() || now.Before(e.retryAt)
-}
-
-// mayTry reports whether a single attempt may start although the endpoint is to be left alone.
+// mayTry reports whether a single attempt may start although the circuit breaker is open.
 func (e *endpoint) mayTry(now time.Time) bool {
-	return e.inFlight == 0 && !now.Before(e.hold.until)
+	return e.inFlight == 0 && !now.Before(e.waitsUntil())
 }
 
 // endRequestedWait ends a wait requested by Retry-After.

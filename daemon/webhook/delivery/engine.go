@@ -319,10 +319,10 @@ func (e *Engine) Invalidate(subscription int64) {
 }
 
 // MarkDue reports that messages of a subscription were made due now, or were due and are to be
-// sent now. They are attempted even if the circuit breaker of the endpoint is open or it has
-// requested a wait by Retry-After.
+// sent now. They are attempted even if the circuit breaker of the endpoint is open. A wait that it
+// has requested by Retry-After ends.
 func (e *Engine) MarkDue(subscription int64, messages []int64) {
-	e.queues.changeQueue(subscription, func(q *queue) { q.request(messages, e.Now()) })
+	e.queues.changeQueue(subscription, func(q *queue) { q.request(messages) })
 }
 
 // MarkReplays reports that delivered messages of a subscription are to be sent again.

@@ -343,8 +343,7 @@ func (q *queue) nextWake(now time.Time) time.Time {
 		}
 	}
 	consider(q.endpoint.breaker.probe)
-	consider(q.endpoint.retryAt)
-	consider(q.endpoint.hold.until)
+	consider(q.endpoint.waitsUntil())
 	consider(q.blockedUntil)
 	consider(q.replays.nextTurn.startAt)
 	if len(q.sequences.stored) > 0 {

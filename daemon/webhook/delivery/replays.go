@@ -151,13 +151,15 @@ func (q *queue) takeReplay(now time.Time) *webhook.Message {
 	return m
 }
 
-// expediteReplays makes the queue read replays that were requested. Without an order they wait
-// until all others have been sent, and so for an endpoint that fails.
+// expediteReplays makes the queue read replays that were requested, and ends a wait requested by
+// Retry-After. Without an order they wait until all others have been sent, and so for an endpoint
+// that fails.
 func (q *queue) expediteReplays() {
 	if q.inOrder() {
 		q.expedite()
 		return
 	}
+	q.endpoint.endRequestedWait()
 	q.outdated = true // a page of replays may have been read before
 	q.replays.cursors.rewind()
 }

@@ -11,9 +11,9 @@ import (
 // larger request are due like all others.
 const maxRequests = 1000
 
-// requests are the messages that are to be sent on request now while their endpoint is not sent
-// anything: its circuit breaker is open, or it has requested a wait by Retry-After. They are read
-// by their IDs and attempted one at a time, while all others go on waiting.
+// requests are the messages that are to be sent on request now although the circuit breaker of
+// their endpoint is open. They are read by their IDs and attempted one at a time, while all others
+// go on waiting.
 //
 // They are not stored: after a restart they wait like the others. A queue with an order has none,
 // since a message that is requested cannot precede the others.
@@ -66,15 +66,16 @@ func (r *requests) removeFirst() {
 	r.partition = 0
 }
 
-// request makes the queue read messages that were made due on request. Those with the given IDs
-// are attempted even if the endpoint is to be left alone.
-func (q *queue) request(ids []int64, now time.Time) {
+// request makes the queue read messages that were made due on request, and ends a wait requested
+// by Retry-After. Those with the given IDs are attempted even if the circuit breaker is open.
+func (q *queue) request(ids []int64) {
 	if q.inOrder() {
 		q.expedite()
 		return
 	}
+	q.endpoint.endRequestedWait()
 	q.drop()
-	if q.endpoint.waits(now) {
+	if q.endpoint.breaker.open() {
 		q.requests.add(ids)
 	}
 }
