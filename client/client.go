@@ -113,10 +113,10 @@ type session struct {
 
 // with returns a client with other options and a session, which shares the connections.
 func (c *Client) with(o Options, s *session) *Client {
-	other := &Client{base: c.base, options: o, http: c.http, log: c.log}
-	other.session.Store(s)
-	other.reached.Store(c.reached.Load())
-	return other
+	copied := &Client{base: c.base, options: o, http: c.http, log: c.log}
+	copied.session.Store(s)
+	copied.reached.Store(c.reached.Load())
+	return copied
 }
 
 // URL returns the address of the service.

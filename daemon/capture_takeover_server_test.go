@@ -112,8 +112,8 @@ func checkOneEventOfEach(t *testing.T, deliveries <-chan delivery, rows int) {
 			t.Fatalf("the body of an event is %s: %v", d.body, err)
 		}
 		id := d.header.Get("Webhook-Id")
-		if known, ok := messages[change.Key]; ok && known != id {
-			t.Errorf("row %s has the messages %s and %s, want one", change.Key, known, id)
+		if earlier, ok := messages[change.Key]; ok && earlier != id {
+			t.Errorf("row %s has the messages %s and %s, want one", change.Key, earlier, id)
 		}
 		messages[change.Key] = id
 	}

@@ -82,17 +82,17 @@ func (s *sweep) alikeKeys(key []row.Cell) ([]alikeKey, error) {
 	object := texts.object(key)
 	var alike []alikeKey
 	for _, form := range s.swept.forms.add(formOfKey(key)) {
-		other, ok := texts.inForm(key, form)
-		if !ok || !bytes.Equal(texts.object(other), object) {
+		sameForm, ok := texts.inForm(key, form)
+		if !ok || !bytes.Equal(texts.object(sameForm), object) {
 			continue
 		}
-		encoding, err := appendKey(nil, s.capture.rows.types(), other)
+		encoding, err := appendKey(nil, s.capture.rows.types(), sameForm)
 		if err != nil {
 			return nil, err
 		}
 		alike = append(alike, alikeKey{
 			key:      cloneRow(key),
-			first:    texts.stored(other),
+			first:    texts.stored(sameForm),
 			encoding: encoding,
 		})
 	}

@@ -68,16 +68,16 @@ const formatMember = "{Format}"
 // ignoring letter case.
 func (s *Service) Lookup(name string) (*Operation, bool) {
 	same := func(other string) bool { return strings.EqualFold(other, name) }
-	at := slices.IndexFunc(s.Operations, func(o Operation) bool {
+	index := slices.IndexFunc(s.Operations, func(o Operation) bool {
 		return same(o.Name) || slices.ContainsFunc(o.Aliases, same)
 	})
-	if at < 0 {
-		at = slices.IndexFunc(s.Operations, func(o Operation) bool { return o.Kind != nil && same(o.Kind.Name) })
+	if index < 0 {
+		index = slices.IndexFunc(s.Operations, func(o Operation) bool { return o.Kind != nil && same(o.Kind.Name) })
 	}
-	if at < 0 {
+	if index < 0 {
 		return nil, false
 	}
-	return &s.Operations[at], true
+	return &s.Operations[index], true
 }
 
 // Names returns the names of all operations.

@@ -160,8 +160,8 @@ func setOrigin(ctx context.Context, file *appdb.DB, origin int) error {
 func IsNew(ctx context.Context, file *appdb.DB) (bool, error) {
 	const statement = `SELECT EXISTS (SELECT 1 FROM whd.SY_WebhookSubscriber)
 OR EXISTS (SELECT 1 FROM whd.WH_Number WHERE Name = '` + originRow + `')`
-	known, err := queryInt(ctx, file, statement)
-	return known == 0 && err == nil, err
+	used, err := queryInt(ctx, file, statement)
+	return used == 0 && err == nil, err
 }
 
 // ErrUnreadable means that subscribers may exist, but the login has no permission to read them.

@@ -28,26 +28,26 @@ func publishWithCrowd(s *suite, b *testing.B) {
 		crowded.subscribe(b, event(1), urls[0])
 	}
 
-	other := samples{
+	byWildcard := samples{
 		title:        "publish, one subscriber at its limit, an event for its * only",
 		metric:       "other-p50-ms",
 		unit:         "ms",
 		digits:       2,
 		baselineName: "one subscription",
 	}
-	named := other
+	named := byWildcard
 	named.title = "the same, an event that its other subscriptions name"
 	named.metric = "named-p50-ms"
 	rounds(b, func(n int) {
-		var base, otherTime, namedTime float64
+		var base, wildcardTime, namedTime float64
 		alternate(n, func() { base = publishMedian(b, alone.publishTarget(event(0))) }, func() {
-			otherTime = publishMedian(b, crowded.publishTarget(event(0)))
+			wildcardTime = publishMedian(b, crowded.publishTarget(event(0)))
 			namedTime = publishMedian(b, crowded.publishTarget(event(1)))
 		})
-		other.add(otherTime, base)
+		byWildcard.add(wildcardTime, base)
 		named.add(namedTime, base)
 	})
-	s.table.addSamples(b, other, limits{limit: 2, goal: 1.5, timesBaseline: true})
+	s.table.addSamples(b, byWildcard, limits{limit: 2, goal: 1.5, timesBaseline: true})
 	s.table.addSamples(b, named, limits{limit: 8, goal: 4, timesBaseline: true})
 }
 

@@ -106,8 +106,8 @@ func (r *requests) page(subscription int64, partitions cursors, now time.Time) P
 	}
 }
 
-// addRequested adds the requested message of a page. If it is not there any more, or if an attempt
-// has just been made, there is nothing left to do.
+// addRequested adds the requested message of a page. If it has gone, or if an attempt
+// has just been made, the request is done.
 func (q *queue) addRequested(p Page, messages []*webhook.Message, whole bool) {
 	if len(q.requests.ids) == 0 || q.requests.ids[0] != p.requested {
 		return

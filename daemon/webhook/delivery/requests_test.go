@@ -73,8 +73,8 @@ func TestRequestedMessagesOfFailingEndpoint(t *testing.T) {
 				x.fakeSender.setStatus(inTurn(200))
 				request(x, sub, waiting[:1])
 				x.advance(30 * time.Second)
-				if left := x.messagesWith(0); len(left) > 0 {
-					t.Errorf("%d messages have not been sent after one was delivered, want 0", len(left))
+				if unsent := x.messagesWith(0); len(unsent) > 0 {
+					t.Errorf("%d messages have not been sent after one was delivered, want 0", len(unsent))
 				}
 				x.advance(4 * time.Hour)
 			})

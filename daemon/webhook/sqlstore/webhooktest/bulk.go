@@ -219,10 +219,10 @@ func removeBulkShared(h hooks) {
 	done, err := h.Admin.RemoveMessages(ctx, h.candidates(sub, both[0]), noon)
 	h.expectChanged("removal of one of two messages", done, err,
 		removed(sub, both[0], webhook.NotSent, 0, noon))
-	left := h.open(lease.Partition, otherSub.ID)
-	h.expectIDs("open messages of another subscription", left, both[1])
-	if len(left) > 0 && string(left[0].Event.Body) != "shared" {
-		h.t.Errorf("the body of the other message is %q, want %q", left[0].Event.Body, "shared")
+	open := h.open(lease.Partition, otherSub.ID)
+	h.expectIDs("open messages of another subscription", open, both[1])
+	if len(open) > 0 && string(open[0].Event.Body) != "shared" {
+		h.t.Errorf("the body of the other message is %q, want %q", open[0].Event.Body, "shared")
 	}
 }
 
