@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -110,7 +112,7 @@ func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 			t.Fatal("the disk does not get full")
 		}
 	}
-	x.publishRefused(10)
+	accepted += x.publishWhileFull(10)
 	if err := free(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,4 +136,25 @@ func testFullDisk(t *testing.T, dir string, fill, free func() error) {
 	x.stop(testTimeout)
 	x.expect("SY_WebhookMessage WHERE Status = 1", int64(accepted))
 	x.checkFinalState()
+}
+
+// publishWhileFull publishes n events concurrently and returns how many are accepted: a
+// checkpoint of the write-ahead log makes space for some. The others must be rejected as
+// unavailable.
+func (x *simulation) publishWhileFull(n int) int {
+	x.t.Helper()
+	var accepted atomic.Int64
+	var publishers sync.WaitGroup
+	for range n {
+		publishers.Go(func() {
+			_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("full")})
+			if err == nil {
+				accepted.Add(1)
+			} else if !fault.Is(err, fault.Unavailable) {
+				x.t.Errorf("publishing returned %v", err)
+			}
+		})
+	}
+	publishers.Wait()
+	return int(accepted.Load())
 }
