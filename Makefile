@@ -84,6 +84,14 @@ RACELESS := /daemon/readmetest$$|/daemon/demo$$|/client/xlsx$$|/client/workbook$
 race: ## run the tests with the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -vet=off $(NODEBUG) -gcflags='modernc.org/...=-race=false -dwarf=false' -skip '$(RACELESSTESTS)' -timeout 30m $(TESTFLAGS) $$($(GO) list $(PACKAGES) | grep -vE '$(RACELESS)')
 
+.PHONY: race-core
+# The packages with most state shared by goroutines. The tests of the others mostly repeat them
+# through HTTP, and take three times as long with the detector: .ci/nightly runs all.
+RACECORE := ./client ./daemon/account ./daemon/appdb ./daemon/changes ./daemon/executor ./daemon/live ./daemon/requestlog/... ./daemon/rest/edge ./daemon/spill ./daemon/sqlite ./daemon/storage ./daemon/webhook/delivery ./daemon/webhook/sender ./tui ./tui/session
+
+race-core: ## make race of the packages with most state shared by goroutines
+	$(MAKE) --no-print-directory race PACKAGES='$(RACECORE)'
+
 check: format vet lint style cross modules goldens deploy vuln ## run all checks other than tests
 
 format: ## fail if gofmt would change a file

@@ -2,7 +2,7 @@ package daemontest
 
 import "os"
 
-// exhaustiveVariable is set by .ci/checks.
+// exhaustiveVariable is set by .ci/nightly.
 const exhaustiveVariable = "WHD_TEST_EXHAUSTIVE"
 
 // Exhaustive reports whether tests of many combinations are to check all of them. By default
