@@ -38,14 +38,12 @@ func (l Line) Argv(name string) []string {
 	return words
 }
 
-// has reports whether a switch of the program is set.
+// has reports whether a switch of the program is set. ReorderArgs has written its value as true
+// or false.
 func (l Line) has(flag string) bool {
 	return slices.ContainsFunc(l.Globals, func(word string) bool {
-		name, value, hasValue := strings.Cut(word, "=")
-		if on, err := strconv.ParseBool(value); hasValue && err == nil && !on {
-			return false
-		}
-		return name == "--"+flag
+		name, value, _ := strings.Cut(word, "=")
+		return name == "--"+flag && value != "false"
 	})
 }
 
@@ -62,7 +60,7 @@ type Flag struct {
 type FlagTable map[string]Flag
 
 // Add adds flags under all of their names.
-func (o FlagTable) Add(flags []cli.Flag) FlagTable {
+func (t FlagTable) Add(flags []cli.Flag) FlagTable {
 	for _, f := range flags {
 		documented, ok := f.(cli.DocGenerationFlag)
 		names := f.Names() // computed by each call
@@ -75,25 +73,32 @@ func (o FlagTable) Add(flags []cli.Flag) FlagTable {
 			flag.rejectFlagValue = flag.Argument != ""
 		}
 		for _, name := range names {
-			o[name] = flag
+			t[name] = flag
 		}
 	}
-	return o
+	return t
 }
 
 // AddCommands adds the flags of all commands. They decide whether a flag that
 // precedes its command takes the next word as its value.
-func (o FlagTable) AddCommands(commands []*cli.Command) FlagTable {
+func (t FlagTable) AddCommands(commands []*cli.Command) FlagTable {
 	for _, c := range commands {
-		o.Add(c.Flags).AddCommands(c.Subcommands)
+		t.Add(c.Flags)
+		t.AddCommands(c.Subcommands)
 	}
-	return o
+	return t
+}
+
+// Has reports whether the table has a flag of this name.
+func (t FlagTable) Has(name string) bool {
+	_, ok := t[name]
+	return ok
 }
 
 // names returns the long names with their dashes, sorted, without aliases.
-func (o FlagTable) names() []string {
+func (t FlagTable) names() []string {
 	var names []string
-	for _, f := range o {
+	for _, f := range t {
 		names = append(names, "--"+f.Name)
 	}
 	slices.Sort(names)
@@ -108,6 +113,21 @@ type writtenFlag struct {
 	position int // position of the word on the line
 }
 
+// word returns the flag as one word, with its long name and its value, so that no later
+// parser can misread it.
+func (w writtenFlag) word(long string) string {
+	if w.hasValue {
+		return "--" + long + "=" + w.value
+	}
+	return "--" + long
+}
+
+// mistake is an error of a word on the line.
+type mistake struct {
+	position int
+	err      error
+}
+
 // reorderer is the state of ReorderArgs.
 type reorderer struct {
 	Line
@@ -120,8 +140,9 @@ type reorderer struct {
 	firstArg int // position of the first positional argument
 }
 
-// ReorderArgs splits a command line into its parts. Every error is a *UsageError; the
-// line that is returned with an error still shows whether help is requested.
+// ReorderArgs splits a command line into its parts. Every error is a *UsageError, of the first
+// mistake on the line. The line that is returned with an error still shows whether help is
+// requested.
 func ReorderArgs(app *cli.App, args []string) (Line, error) {
 	r := reorderer{
 		app:      app,
@@ -130,39 +151,55 @@ func ReorderArgs(app *cli.App, args []string) (Line, error) {
 		allFlags: sync.OnceValue(func() FlagTable { return FlagTable{}.AddCommands(app.Commands) }),
 		commands: app.Commands,
 	}
-	var flagErr error // of the flag at flagPosition
-	flagPosition := len(args)
-	for i := 0; i < len(args) && flagErr == nil; i++ {
-		switch word := args[i]; {
-		case word == "--":
-			for i++; i < len(args); i++ { // the command may follow
-				r.word(i, args[i])
-			}
-		case len(word) > 1 && word[0] == '-':
-			flagPosition = i
-			i, flagErr = r.flag(i, args)
-		default:
-			r.word(i, word)
+	malformed := r.readWords(args)
+	flagMistake := r.placeFlags()
+	if flagMistake == nil { // else it precedes the malformed flag, where reading has ended
+		flagMistake = malformed
+	}
+
+	isGroup := len(r.commands) > 0
+	if isGroup && len(r.Args) > 0 {
+		isFirst := flagMistake == nil || r.firstArg < flagMistake.position
+		if isFirst {
+			return r.Line, unknownCommand(r.commands, r.command(), r.Args[0])
 		}
 	}
-	if position, err := r.place(); err != nil && (flagErr == nil || position < flagPosition) {
-		flagPosition, flagErr = position, err
-	}
-	isGroup := len(r.commands) > 0
-	hasUnknownCommand := isGroup && len(r.Args) > 0
-	if hasUnknownCommand && (flagErr == nil || r.firstArg < flagPosition) {
-		return r.Line, unknownCommand(r.commands, r.command(), r.Args[0])
-	}
-	if flagErr != nil {
-		return r.Line, flagErr
+	if flagMistake != nil {
+		return r.Line, flagMistake.err
 	}
 	r.IsGroup = isGroup
 	return r.Line, nil
 }
 
-// word reads a word that is not a flag: a command if one can follow here, else an
+// readWords reads the line up to a malformed flag.
+func (r *reorderer) readWords(args []string) *mistake {
+	for i := 0; i < len(args); {
+		word := args[i]
+		if word == "--" {
+			for n, argument := range args[i+1:] { // the command may follow
+				r.readWord(i+1+n, argument)
+			}
+			return nil
+		}
+
+		isFlag := len(word) > 1 && word[0] == '-'
+		if !isFlag {
+			r.readWord(i, word)
+			i++
+			continue
+		}
+		count, err := r.readFlag(i, args[i:])
+		if err != nil {
+			return &mistake{position: i, err: err}
+		}
+		i += count
+	}
+	return nil
+}
+
+// readWord reads a word that is not a flag: a command if one can follow here, else an
 // argument.
-func (r *reorderer) word(position int, word string) {
+func (r *reorderer) readWord(position int, word string) {
 	if len(r.Args) == 0 {
 		for _, c := range r.commands {
 			if c.HasName(word) {
@@ -177,74 +214,73 @@ func (r *reorderer) word(position int, word string) {
 	r.Args = append(r.Args, word)
 }
 
-// flag reads the flag args[i], and the next word if that is its value. It returns
-// the index of the last word that was read.
-func (r *reorderer) flag(i int, args []string) (int, error) {
-	word, following := args[i], args[i+1:]
-	g := writtenFlag{position: i}
+// readFlag reads the flag that words start with, and the next word if that is its value. It
+// returns the number of words that it has read.
+func (r *reorderer) readFlag(position int, words []string) (count int, err error) {
+	word := words[0]
 	name := strings.TrimPrefix(strings.TrimPrefix(word, "-"), "-")
-	g.name, g.value, g.hasValue = strings.Cut(name, "=")
-	f := r.find(g.name)
-	if f.TakesValue && !g.hasValue {
-		isForeign := !r.local.Has(g.name) && !r.globals.Has(g.name)
-		if isForeign && len(following) == 0 {
-			return i, r.unknownFlag(g.name) // a flag of another command, and no command can follow
+	written := writtenFlag{position: position}
+	written.name, written.value, written.hasValue = strings.Cut(name, "=")
+
+	flag := r.find(written.name)
+	count = 1
+	if flag.TakesValue && !written.hasValue {
+		written.value, err = r.nextValue(word, written.name, flag, words[1:])
+		if err != nil {
+			return 0, err
 		}
-		if len(following) == 0 || f.rejectFlagValue && strings.HasPrefix(following[0], "--") {
-			return i, Usagef("%s needs a value: %s %s", word, word, f.Argument)
-		}
-		i++
-		g.value = following[0]
-		g.hasValue = true
+		written.hasValue = true
+		count = 2
 	}
-	isSwitch := f.Name != "" && !f.TakesValue
-	if isSwitch && g.hasValue {
-		on, err := strconv.ParseBool(g.value)
+	isSwitch := flag.Name != "" && !flag.TakesValue
+	if isSwitch && written.hasValue {
+		on, err := strconv.ParseBool(written.value)
 		if err != nil { // the value is not repeated: it may be a password
-			return i, Usagef("%s takes no value, except =true or =false", strings.TrimSuffix(word, "="+g.value))
+			return 0, Usagef("%s takes no value, except =true or =false", strings.TrimSuffix(word, "="+written.value))
 		}
-		g.value = strconv.FormatBool(on)
+		written.value = strconv.FormatBool(on)
 	}
-	r.flags = append(r.flags, g)
-	return i, nil
+	r.flags = append(r.flags, written)
+	return count, nil
+}
+
+// nextValue returns the value of a flag from the words after it.
+func (r *reorderer) nextValue(word, name string, flag Flag, following []string) (string, error) {
+	isKnown := r.local.Has(name) || r.globals.Has(name)
+	if len(following) == 0 && !isKnown {
+		return "", r.unknownFlag(name) // a flag of another command, and no command can follow
+	}
+	isMissing := len(following) == 0 || flag.rejectFlagValue && strings.HasPrefix(following[0], "--")
+	if isMissing {
+		return "", Usagef("%s needs a value: %s %s", word, word, flag.Argument)
+	}
+	return following[0], nil
 }
 
 // find looks a flag up, first among those of the command, then of the program,
 // then of all commands. An unknown flag is empty.
 func (r *reorderer) find(name string) Flag {
-	for _, known := range []FlagTable{r.local, r.globals} {
-		if f, ok := known[name]; ok {
-			return f
+	for _, table := range []FlagTable{r.local, r.globals} {
+		if flag, ok := table[name]; ok {
+			return flag
 		}
 	}
 	return r.allFlags()[name]
 }
 
-// place sorts the flags into those of the program and those of the command. Each
-// is written as one word, with its long name and its value, so that no later
-// parser can misread it. It returns the position of the first unknown flag with
-// an error.
-func (r *reorderer) place() (position int, err error) {
-	for _, g := range r.flags {
-		f, isLocal := r.local[g.name]
-		isGlobal := false
-		if !isLocal {
-			f, isGlobal = r.globals[g.name]
-		}
-		word := "--" + f.Name
-		if g.hasValue {
-			word += "=" + g.value
-		}
-		switch {
-		case isLocal:
-			r.Flags = append(r.Flags, word)
-		case isGlobal:
-			r.Line.Globals = append(r.Line.Globals, word)
-		case err == nil:
-			position, err = g.position, r.unknownFlag(g.name)
+// placeFlags sorts the flags into those of the program and those of the command. It returns
+// the first unknown flag as a mistake.
+func (r *reorderer) placeFlags() (first *mistake) {
+	for _, written := range r.flags {
+		if flag, ok := r.local[written.name]; ok {
+			r.Flags = append(r.Flags, written.word(flag.Name))
+		} else if flag, ok := r.globals[written.name]; ok {
+			r.Globals = append(r.Globals, written.word(flag.Name))
+		} else if first == nil {
+			first = &mistake{position: written.position, err: r.unknownFlag(written.name)}
 		}
 	}
-	return position, err
+	return first
 }
 
 // unknownFlag returns the error of a flag that the command does not have. It only
@@ -311,9 +347,3 @@ func commandWithFlag(commands []*cli.Command, flag, path string) string {
 
 // command returns the path as written on a command line.
 func (r *reorderer) command() string { return strings.Join(r.Path, " ") }
-
-// Has reports whether the table has a flag of this name.
-func (o FlagTable) Has(flag string) bool {
-	_, ok := o[flag]
-	return ok
-}
