@@ -46,20 +46,23 @@ func decorate(commands []*cli.Command, path string) {
 // --version take precedence over everything else on the line. A group of commands
 // without a subcommand prints its help.
 func Run(ctx context.Context, app *cli.App, args []string) error {
-	l, err := ReorderArgs(app, args)
-	lacksCommand := err == nil && l.IsGroup && !l.has(VersionFlag)
-	switch {
-	case l.has(HelpFlag) || lacksCommand:
-		err = app.RunContext(ctx, append([]string{app.Name, "help"}, l.Path...))
-	case err != nil:
-	case l.has(VersionFlag):
-		err = app.RunContext(ctx, []string{app.Name, "version"})
-	default:
-		err = app.RunContext(ctx, l.Argv(app.Name))
+	line, err := ReorderArgs(app, args)
+	words := line.Argv(app.Name)
+	isVersion := line.has(VersionFlag)
+	if isVersion {
+		words = []string{app.Name, "version"}
 	}
-	var usage *UsageError
-	if errors.As(err, &usage) {
-		usage.Command = strings.Join(l.Path, " ")
+	lacksCommand := line.IsGroup && !isVersion
+	if line.has(HelpFlag) || lacksCommand {
+		words = append([]string{app.Name, "help"}, line.Path...)
+		err = nil // help is more useful than the error
+	}
+	if err == nil {
+		err = app.RunContext(ctx, words)
+	}
+
+	if usage, ok := errors.AsType[*UsageError](err); ok {
+		usage.Command = strings.Join(line.Path, " ")
 	}
 	return err
 }
@@ -93,22 +96,37 @@ func withArity(name, usage string, action cli.ActionFunc) cli.ActionFunc {
 
 // flagFor returns a suggestion of the flag that an argument too many may belong to.
 func flagFor(c *cli.Context, extra string) string {
-	switch flags := (FlagTable{}).Add(c.App.Flags).Add(c.Command.Flags); {
-	case extra != "" && flags.Has("where"):
-		var near []string
-		if !strings.ContainsAny(extra, "=<>~ ") {
-			if flags.Has("fields") && (c.IsSet("fields") || c.Bool("json")) {
-				near = append(near, "--fields "+strings.Join(append(c.StringSlice("fields"), extra), ","))
-			}
-			extra = "FIELD=" + extra
+	flags := FlagTable{}
+	flags.Add(c.App.Flags)
+	flags.Add(c.Command.Flags)
+	if extra != "" && flags.Has("where") {
+		return record.DidYouMean(filterFlags(c, flags, extra))
+	}
+	if !strings.HasPrefix(extra, "http") {
+		return ""
+	}
+	for _, name := range []string{"to", "url"} {
+		if flags.Has(name) {
+			return record.DidYouMean([]string{"--" + name + " " + extra})
 		}
-		return record.DidYouMean(append(near, fmt.Sprintf("--where %q", extra)))
-	case strings.HasPrefix(extra, "http") && flags.Has("to"):
-		return record.DidYouMean([]string{"--to " + extra})
-	case strings.HasPrefix(extra, "http") && flags.Has("url"):
-		return record.DidYouMean([]string{"--url " + extra})
 	}
 	return ""
+}
+
+// filterFlags returns the flags of a query that an argument too many may belong to: a condition
+// to --where, and a single word also to the fields before it.
+func filterFlags(c *cli.Context, flags FlagTable, extra string) []string {
+	isCondition := strings.ContainsAny(extra, "=<>~ ")
+	if isCondition {
+		return []string{fmt.Sprintf("--where %q", extra)}
+	}
+	var suggested []string
+	hasFields := c.IsSet("fields") || c.Bool("json")
+	if flags.Has("fields") && hasFields {
+		fields := append(c.StringSlice("fields"), extra)
+		suggested = append(suggested, "--fields "+strings.Join(fields, ","))
+	}
+	return append(suggested, fmt.Sprintf("--where %q", "FIELD="+extra))
 }
 
 // arity returns the number of arguments that a command accepts; maximum is -1 if

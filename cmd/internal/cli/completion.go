@@ -46,8 +46,8 @@ func PrintCompletion(to io.Writer, program, shell string) error {
 	return Usagef("no completion script for %q%s", shell, hint)
 }
 
-// PrintCompletions is CompleteCommand for a program of which only commands and flags are
-// completed: it prints a line for each candidate, the word, a tab and its meaning.
+// PrintCompletions is CompleteCommand for a program that only completes commands and
+// flags: it prints a line for each candidate, with the word, a tab and its meaning.
 func PrintCompletions(app *cli.App, args []string) error {
 	if len(args) < 3 {
 		return Usagef("%s takes SHELL CURSOR WORDS...", CompleteCommand)
@@ -61,46 +61,64 @@ func PrintCompletions(app *cli.App, args []string) error {
 	if cursor < len(words) {
 		current = words[cursor]
 	}
-	subcommands, flags := afterWords(app, words[1:cursor])
-	var text strings.Builder
+
+	commands, flags := afterWords(app, words[1:cursor])
+	lines := commandLines(commands, current)
 	if strings.HasPrefix(current, "-") {
-		for _, f := range flags {
-			name := "--" + f.Names()[0]
-			if Visible(f) && strings.HasPrefix(name, current) {
-				_, usage := FlagHelp(f)
-				fmt.Fprintf(&text, "%s\t%s\n", name, usage)
-			}
-		}
-	} else {
-		for _, c := range subcommands {
-			if !c.Hidden && strings.HasPrefix(c.Name, current) {
-				fmt.Fprintf(&text, "%s\t%s\n", c.Name, c.Usage)
-			}
+		lines = flagLines(flags, current)
+	}
+	_, err = io.WriteString(app.Writer, lines)
+	return err
+}
+
+// commandLines returns the lines of PrintCompletions for the commands with a prefix.
+func commandLines(commands []*cli.Command, prefix string) string {
+	var lines strings.Builder
+	for _, c := range commands {
+		if !c.Hidden && strings.HasPrefix(c.Name, prefix) {
+			fmt.Fprintf(&lines, "%s\t%s\n", c.Name, c.Usage)
 		}
 	}
-	_, err = io.WriteString(app.Writer, text.String())
-	return err
+	return lines.String()
+}
+
+// flagLines returns the lines of PrintCompletions for the flags with a prefix.
+func flagLines(flags []cli.Flag, prefix string) string {
+	var lines strings.Builder
+	for _, f := range flags {
+		name := "--" + f.Names()[0]
+		if Visible(f) && strings.HasPrefix(name, prefix) {
+			_, usage := FlagHelp(f)
+			fmt.Fprintf(&lines, "%s\t%s\n", name, usage)
+		}
+	}
+	return lines.String()
 }
 
 // afterWords returns the commands and flags that can follow the words of a line. After the
 // name of a flag that takes a value there are none.
 func afterWords(app *cli.App, words []string) (commands []*cli.Command, flags []cli.Flag) {
 	table := (FlagTable{}).Add(app.Flags).AddCommands(app.Commands)
-	commands, flags = app.Commands, app.Flags
-	for i := 0; i < len(words); i++ {
-		if name := strings.TrimLeft(words[i], "-"); name != words[i] {
-			if table[name].TakesValue {
-				i++
-				if i == len(words) {
-					return nil, nil
-				}
-			}
+	commands = app.Commands
+	flags = app.Flags
+	isValue := false // the next word is the value of a flag
+	for _, word := range words {
+		if isValue {
+			isValue = false
 			continue
 		}
-		if command := FindCommand(commands, words[i:i+1]); command != nil {
+		name := strings.TrimLeft(word, "-")
+		if name != word {
+			isValue = table[name].TakesValue
+			continue
+		}
+		if command := FindCommand(commands, []string{word}); command != nil {
 			commands = command.Subcommands
 			flags = slices.Concat(flags, command.Flags)
 		}
+	}
+	if isValue {
+		return nil, nil
 	}
 	return commands, flags
 }
