@@ -24,9 +24,26 @@ func (p backups) commands() []*urfave.Command {
 	settings := p.settingFlags(storeSettings...)
 	force := &urfave.BoolFlag{Name: "force", Usage: "move an existing store to a subdirectory of the data directory"}
 	return []*urfave.Command{
-		{Name: "backup", ArgsUsage: "FILE", Usage: "back up the embedded store to one file; whd can keep running", Action: p.backUp, Flags: settings},
-		{Name: "restore", ArgsUsage: "FILE", Usage: "restore the embedded store from a backup file", Action: p.restore, Flags: append([]urfave.Flag{force}, settings...)},
-		{Name: "compact", Usage: "shrink the files of the embedded store; stop whd first", Action: p.compact, Flags: settings},
+		{
+			Name:      "backup",
+			ArgsUsage: "FILE",
+			Usage:     "back up the embedded store to one file; whd can keep running",
+			Action:    p.backUp,
+			Flags:     settings,
+		},
+		{
+			Name:      "restore",
+			ArgsUsage: "FILE",
+			Usage:     "restore the embedded store from a backup file",
+			Action:    p.restore,
+			Flags:     append([]urfave.Flag{force}, settings...),
+		},
+		{
+			Name:   "compact",
+			Usage:  "shrink the files of the embedded store; stop whd first",
+			Action: p.compact,
+			Flags:  settings,
+		},
 	}
 }
 
@@ -38,7 +55,8 @@ func (p backups) embeddedOnly(c *urfave.Context) (config.Config, []backup.File, 
 		return conf, nil, err
 	}
 	if conf.Store.OnServer() {
-		return conf, nil, cli.Usagef("whd %s is for the embedded store only; back up and restore a store on a server with the database server's tools, including the schema %s",
+		return conf, nil, cli.Usagef("whd %s is for the embedded store only; "+
+			"back up and restore a store on a server with the database server's tools, including the schema %s",
 			c.Command.Name, conf.Server.Schema)
 	}
 	files, err := storage.Files()
@@ -100,23 +118,28 @@ func (p backups) compact(c *urfave.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Release()) }()
+
 	if datadir.ReplaceInterrupted(conf.DataDir) {
 		return fmt.Errorf("a restore into %s was interrupted; run whd restore --force again first", conf.DataDir)
 	}
 	if err := storage.CheckVersions(c.Context, conf.DataDir); err != nil {
 		return err
 	}
+
 	for _, f := range files {
 		before, after, err := appdb.Compact(c.Context, filepath.Join(conf.DataDir, f.Name))
 		if err != nil {
 			return err
 		}
 		if before == 0 {
-			continue
+			continue // the file does not exist
 		}
-		if _, err := fmt.Fprintf(p.Stdout, "%s: %.1f MB -> %.1f MB\n", f.Name, float64(before)/1e6, float64(after)/1e6); err != nil {
+		_, err = fmt.Fprintf(p.Stdout, "%s: %.1f MB -> %.1f MB\n", f.Name, megabytes(before), megabytes(after))
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+func megabytes(size int64) float64 { return float64(size) / 1e6 }

@@ -17,8 +17,10 @@ func (p printing) commands() []*urfave.Command {
 		Usage: "output format, `text|toml`; toml is a commented sample file",
 	}
 	return []*urfave.Command{{
-		Name: "config", Usage: "print all settings with their values, sources and descriptions",
-		Action: p.printConfig, Flags: append([]urfave.Flag{format}, p.settingFlags()...),
+		Name:   "config",
+		Usage:  "print all settings with their values, sources and descriptions",
+		Action: p.printConfig,
+		Flags:  append([]urfave.Flag{format}, p.settingFlags()...),
 	}}
 }
 

@@ -48,7 +48,14 @@ func (p keys) commands() []*urfave.Command {
 				Description: `whd key create nightly --role reader --expires 365d
 whd key create erp --role publisher --key-file old-key.txt`,
 			},
-			{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "KEY", Usage: "delete an API key, by ID or name", Action: p.deleteKey, Flags: settings},
+			{
+				Name:      "delete",
+				Aliases:   []string{"remove", "rm"},
+				ArgsUsage: "KEY",
+				Usage:     "delete an API key, by ID or name",
+				Action:    p.deleteKey,
+				Flags:     settings,
+			},
 		},
 	}}
 }
@@ -84,7 +91,7 @@ func (p keys) createKey(c *urfave.Context) error {
 	})
 }
 
-// readKey returns the first line of a file with a key, "" without a file. It warns if
+// readKey returns the first line of a file with a key; empty if path is empty. It warns if
 // other users can read the file.
 func (p keys) readKey(path string) (string, error) {
 	if path == "" {
@@ -95,7 +102,7 @@ func (p keys) readKey(path string) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+	if othersCanRead(file) {
 		p.notice("warning: other users can read %s; run chmod 600 on it, or delete it after this", path)
 	}
 	key, err := cli.FirstLine(file)
@@ -107,6 +114,16 @@ func (p keys) readKey(path string) (string, error) {
 		return "", cli.Usagef("%s contains no key in its first line", path)
 	}
 	return key, nil
+}
+
+// othersCanRead reports whether other users can read a file. It is false on Windows, where the
+// mode does not show it.
+func othersCanRead(file *os.File) bool {
+	if runtime.GOOS == "windows" {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode().Perm()&0o077 != 0
 }
 
 // expiry returns the time at which a key created now expires; the zero time means
@@ -139,5 +156,7 @@ func (p keys) listKeys(c *urfave.Context) error {
 }
 
 func (p keys) deleteKey(c *urfave.Context) error {
-	return p.edit(c.Context, func(e *account.Editor) error { return e.RemoveKey(c.Context, c.Args().First()) })
+	return p.edit(c.Context, func(e *account.Editor) error {
+		return e.RemoveKey(c.Context, c.Args().First())
+	})
 }

@@ -28,8 +28,10 @@ func (p serving) commands() []*urfave.Command {
 		Usage: "start with new files although the ERP's database contains whd's data of an earlier installation",
 	}
 	return []*urfave.Command{{
-		Name: "serve", Usage: "run the HTTP service until a signal stops it",
-		Action: p.serve, Flags: append([]urfave.Flag{newStore, freshStore}, p.settingFlags()...),
+		Name:   "serve",
+		Usage:  "run the HTTP service until a signal stops it",
+		Action: p.serve,
+		Flags:  append([]urfave.Flag{newStore, freshStore}, p.settingFlags()...),
 	}}
 }
 
@@ -76,7 +78,8 @@ func (p serving) serve(c *urfave.Context) (err error) {
 
 // newLog returns the handler of the daemon's log, which writes to lines, and starts writing.
 func newLog(lines *logQueue, format string) slog.Handler {
-	options := &slog.HandlerOptions{Level: slog.LevelDebug} // the daemon filters by log.level, which can change at a reload
+	// The daemon filters by log.level, which can change at a reload.
+	options := &slog.HandlerOptions{Level: slog.LevelDebug}
 	var handler slog.Handler = slog.NewTextHandler(lines, options)
 	if format == "json" {
 		handler = slog.NewJSONHandler(lines, options)

@@ -23,13 +23,42 @@ func (p services) commands() []*urfave.Command {
 		Name:  "service",
 		Usage: "run whd as a systemd or Windows service",
 		Subcommands: []*urfave.Command{
-			{Name: "install", Usage: "install whd as a systemd or Windows service with its own account", Action: p.installService, Flags: p.settingFlags("config")},
-			{Name: "uninstall", Usage: "stop and remove the service; keeps settings and data", Action: func(*urfave.Context) error { return service.Uninstall(p.Stdout) }},
-			{Name: "start", Usage: "start the service", Action: control("start")},
-			{Name: "stop", Usage: "stop the service until the next start or reboot", Action: control("stop")},
-			{Name: "restart", Usage: "restart the service", Action: control("restart")},
-			{Name: "reload", Usage: "reload settings and certificates without downtime", Action: func(*urfave.Context) error { return service.SendReload() }},
-			{Name: "status", Usage: "print the state of the service; exit code 1 unless the service is running", Action: p.serviceStatus},
+			{
+				Name:   "install",
+				Usage:  "install whd as a systemd or Windows service with its own account",
+				Action: p.installService,
+				Flags:  p.settingFlags("config"),
+			},
+			{
+				Name:   "uninstall",
+				Usage:  "stop and remove the service; keeps settings and data",
+				Action: func(*urfave.Context) error { return service.Uninstall(p.Stdout) },
+			},
+			{
+				Name:   "start",
+				Usage:  "start the service",
+				Action: control("start"),
+			},
+			{
+				Name:   "stop",
+				Usage:  "stop the service until the next start or reboot",
+				Action: control("stop"),
+			},
+			{
+				Name:   "restart",
+				Usage:  "restart the service",
+				Action: control("restart"),
+			},
+			{
+				Name:   "reload",
+				Usage:  "reload settings and certificates without downtime",
+				Action: func(*urfave.Context) error { return service.SendReload() },
+			},
+			{
+				Name:   "status",
+				Usage:  "print the state of the service; exit code 1 unless the service is running",
+				Action: p.serviceStatus,
+			},
 		},
 	}}
 }
@@ -37,9 +66,10 @@ func (p services) commands() []*urfave.Command {
 // installService installs the running executable as a system service.
 func (p services) installService(*urfave.Context) error {
 	program, err := os.Executable()
-	if err == nil {
-		program, err = filepath.EvalSymlinks(program)
+	if err != nil {
+		return err
 	}
+	program, err = filepath.EvalSymlinks(program)
 	if err != nil {
 		return err
 	}
@@ -51,7 +81,8 @@ func (p services) installService(*urfave.Context) error {
 	if err := config.ServiceSample(&sample, p.Env); err != nil {
 		return err
 	}
-	return service.Install(service.Installation{Executable: program, Config: path, Settings: sample.Bytes()}, p.Stdout)
+	installation := service.Installation{Executable: program, Config: path, Settings: sample.Bytes()}
+	return service.Install(installation, p.Stdout)
 }
 
 // serviceStatus prints the state and returns an error unless the service is

@@ -16,8 +16,18 @@ type storeCommands struct{ *base }
 
 func (p storeCommands) commands() []*urfave.Command {
 	return []*urfave.Command{
-		{Name: "migrate", Usage: "update whd's own tables and print their version", Action: p.migrate, Flags: p.settingFlags(storeSettings...)},
-		{Name: "demo", Usage: "insert demo records into an empty store; on SQL Server, also create missing tables", Action: p.seed, Flags: p.settingFlags(recordSettings...)},
+		{
+			Name:   "migrate",
+			Usage:  "update whd's own tables and print their version",
+			Action: p.migrate,
+			Flags:  p.settingFlags(storeSettings...),
+		},
+		{
+			Name:   "demo",
+			Usage:  "insert demo records into an empty store; on SQL Server, also create missing tables",
+			Action: p.seed,
+			Flags:  p.settingFlags(recordSettings...),
+		},
 	}
 }
 
@@ -27,7 +37,8 @@ func (p storeCommands) migrate(c *urfave.Context) error {
 	migrating := func(conf *storage.Config) { conf.Migrate = true }
 	return p.withStore(c.Context, migrating, func(s *storage.Store) error {
 		if !s.AppDB.IsServer() {
-			p.notice("nothing to migrate on a server: the store is in files, which are migrated whenever they are opened")
+			p.notice("nothing to migrate on a server: " +
+				"the store is in files, which are migrated whenever they are opened")
 		}
 		m, err := s.AppDB.Migration(c.Context)
 		if err != nil {

@@ -47,10 +47,32 @@ whd user create erp --role publisher --generate`,
 				Description: `whd user update jsmith --role writer
 whd user update jsmith --new-password`,
 			},
-			{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "NAME", Usage: "delete a user and end their sessions", Action: p.deleteUser, Flags: settings},
+			{
+				Name:      "delete",
+				Aliases:   []string{"remove", "rm"},
+				ArgsUsage: "NAME",
+				Usage:     "delete a user and end their sessions",
+				Action:    p.deleteUser,
+				Flags:     settings,
+			},
+
 			// Former commands, kept as aliases of update.
-			{Name: "role", Hidden: true, ArgsUsage: "NAME ROLE", Usage: "change the role of a user; same as user update --role", Action: p.updateRole, Flags: settings},
-			{Name: "password", Hidden: true, ArgsUsage: "NAME", Usage: "change the password of a user; same as user update --new-password", Action: p.updatePassword, Flags: append(passwordFlags(), settings...)},
+			{
+				Name:      "role",
+				Hidden:    true,
+				ArgsUsage: "NAME ROLE",
+				Usage:     "change the role of a user; same as user update --role",
+				Action:    p.updateRole,
+				Flags:     settings,
+			},
+			{
+				Name:      "password",
+				Hidden:    true,
+				ArgsUsage: "NAME",
+				Usage:     "change the password of a user; same as user update --new-password",
+				Action:    p.updatePassword,
+				Flags:     append(passwordFlags(), settings...),
+			},
 		},
 	}}
 }
@@ -78,10 +100,15 @@ func (p users) createUser(c *urfave.Context) error {
 // first user in a store without users.
 func (p users) warnWithoutAdmin(ctx context.Context, accounts *account.Service) error {
 	users, err := accounts.Users(ctx)
-	if err == nil && !slices.ContainsFunc(users, func(u account.User) bool { return u.Role == account.Admin }) {
-		p.notice("warning: no user is an admin, and serve only creates one in a store without users; use whd user update NAME --role admin")
+	if err != nil {
+		return err
 	}
-	return err
+	isAdmin := func(u account.User) bool { return u.Role == account.Admin }
+	if !slices.ContainsFunc(users, isAdmin) {
+		p.notice("warning: no user is an admin, and serve only creates one in a store without users; " +
+			"use whd user update NAME --role admin")
+	}
+	return nil
 }
 
 func (p users) listUsers(c *urfave.Context) error {
@@ -100,7 +127,9 @@ func (p users) listUsers(c *urfave.Context) error {
 }
 
 func (p users) deleteUser(c *urfave.Context) error {
-	return p.edit(c.Context, func(e *account.Editor) error { return e.RemoveUser(c.Context, c.Args().First()) })
+	return p.edit(c.Context, func(e *account.Editor) error {
+		return e.RemoveUser(c.Context, c.Args().First())
+	})
 }
 
 // updateUser changes the role and the password together, so that a failure
@@ -146,9 +175,12 @@ func (p users) updatePassword(c *urfave.Context) error {
 func (p users) update(c *urfave.Context, update account.Update) error {
 	return p.edit(c.Context, func(e *account.Editor) error {
 		err := e.UpdateUser(c.Context, c.Args().First(), update)
-		if err == nil && update.Password != nil {
+		if err != nil {
+			return err
+		}
+		if update.Password != nil {
 			p.showPassword(c, *update.Password)
 		}
-		return err
+		return nil
 	})
 }

@@ -13,7 +13,11 @@ import (
 type versions struct{ *base }
 
 func (p versions) commands() []*urfave.Command {
-	return []*urfave.Command{{Name: "version", Usage: "print the versions of whd, Go and SQLite", Action: p.version}}
+	return []*urfave.Command{{
+		Name:   "version",
+		Usage:  "print the versions of whd, Go and SQLite",
+		Action: p.version,
+	}}
 }
 
 func (p versions) version(*urfave.Context) error {
