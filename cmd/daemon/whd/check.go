@@ -29,15 +29,27 @@ type checking struct{ *base }
 
 func (p checking) commands() []*urfave.Command {
 	flags := []urfave.Flag{
-		&urfave.StringFlag{Name: "format", Value: "text", Usage: "output format, `text|json`"},
-		&urfave.BoolFlag{Name: "prove", Usage: "instead, run the statements of requests on this server and report the results; reads only"},
-		&urfave.BoolFlag{Name: "scratch", Usage: "with --prove: also check whd's own tables on a server, in a schema that is created and dropped"},
+		&urfave.StringFlag{
+			Name:  "format",
+			Value: "text",
+			Usage: "output format, `text|json`",
+		},
+		&urfave.BoolFlag{
+			Name:  "prove",
+			Usage: "instead, run the statements of requests on this server and report the results; reads only",
+		},
+		&urfave.BoolFlag{
+			Name:  "scratch",
+			Usage: "with --prove: also check whd's own tables on a server, in a schema that is created and dropped",
+		},
 	}
 	settings := append(slices.Clone(recordSettings), "webhooks.enabled", "webhooks.host_url",
 		"webhooks.allow_targets", "tls.cert", "tls.key", "erp.version_source", "changes.share", "changes.sweep")
 	return []*urfave.Command{{
-		Name: "check", Usage: "check the prerequisites: tables, columns, permissions, disk space, clock, addresses",
-		Action: p.check, Flags: append(flags, p.settingFlags(settings...)...),
+		Name:   "check",
+		Usage:  "check the prerequisites: tables, columns, permissions, disk space, clock, addresses",
+		Action: p.check,
+		Flags:  append(flags, p.settingFlags(settings...)...),
 	}}
 }
 
@@ -46,13 +58,9 @@ var errIncomplete = errors.New("a prerequisite is missing or wrong; see the repo
 
 // check runs the preflight checks and prints the report. It changes nothing.
 func (p checking) check(c *urfave.Context) error {
-	write := writeReport
-	switch format := c.String("format"); format {
-	case "", "text":
-	case "json":
-		write = writeReportJSON
-	default:
-		return cli.Usagef("--format must be text or json, not %q", format)
+	write, err := reportWriter(c.String("format"))
+	if err != nil {
+		return err
 	}
 	if c.Bool("scratch") && !c.Bool("prove") {
 		return cli.Usagef("--scratch needs --prove")
@@ -64,16 +72,31 @@ func (p checking) check(c *urfave.Context) error {
 	if c.Bool("prove") {
 		return p.prove(c, conf)
 	}
-	found, err := preflight.Run(c.Context, conf, func(work func(*storage.Store) error) error {
-		return p.openStore(c.Context, conf, func(s *storage.Config) { s.Migrate = false }, work)
+
+	withoutMigration := func(s *storage.Config) { s.Migrate = false }
+	report, err := preflight.Run(c.Context, conf, func(work func(*storage.Store) error) error {
+		return p.openStore(c.Context, conf, withoutMigration, work)
 	})
-	if writing := write(p.Stdout, found); writing != nil || err != nil {
-		return errors.Join(err, writing)
+	err = errors.Join(err, write(p.Stdout, report)) // an incomplete report is printed, too
+	if err != nil {
+		return err
 	}
-	if found.Failed() {
+	if report.Failed() {
 		return errIncomplete
 	}
 	return nil
+}
+
+// reportWriter returns the function that writes a report in a format.
+func reportWriter(format string) (func(io.Writer, preflight.Report) error, error) {
+	switch format {
+	case "", "text":
+		return writeReport, nil
+	case "json":
+		return writeReportJSON, nil
+	default:
+		return nil, cli.Usagef("--format must be text or json, not %q", format)
+	}
 }
 
 // proveMaxAge is the age from which the schema of an earlier run is dropped. No run takes
@@ -93,14 +116,16 @@ func (p checking) prove(c *urfave.Context, conf config.Config) (err error) {
 	}
 	if store.ERP.DSN != "" {
 		store.ERP.Registry = store.Registry
-		if options.ERP, err = erp.Open(prove.Limited(store.ERP)); err != nil {
+		options.ERP, err = erp.Open(prove.Limited(store.ERP))
+		if err != nil {
 			return err
 		}
 		defer options.ERP.Close()
 	}
 	report, err := prove.Run(c.Context, options)
-	if writing := p.writeProof(c.String("format"), report); writing != nil || err != nil {
-		return errors.Join(err, writing)
+	err = errors.Join(err, p.writeProof(c.String("format"), report))
+	if err != nil {
+		return err
 	}
 	if check.AnyFailed(report.Results()) {
 		return errUnproved
@@ -134,70 +159,95 @@ func (p checking) writeProof(format string, r prove.Report) error {
 // writeReport writes the report as text. It leaves out the store if the store
 // could not be opened.
 func writeReport(w io.Writer, r preflight.Report) error {
-	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	if len(r.Findings) > 0 {
-		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
-	}
-	incomplete := make(map[string]bool)
-	bills := make(map[string]bool)
-	for _, f := range r.Findings {
-		problem := f.Problem
-		_, isBill := erp.BillTables().Lookup(f.Kind)
-		switch {
-		case f.Warning:
-			problem = "warning: " + problem
-		case isBill:
-			bills[f.Kind] = true
-		default:
-			incomplete[f.Kind] = true
-		}
-		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", f.Kind, f.Table, cmp.Or(f.Field, "-"), problem)
-	}
-	if err := columns.Flush(); err != nil {
+	err := writeFindings(w, r.Findings)
+	if err != nil {
 		return err
 	}
-	text := ""
-	if r.Kinds+r.Bills+r.Absent > 0 {
-		text = fmt.Sprintf("records: %d of %d kinds are complete\nbills: %d of %d tables are complete\n",
-			r.Kinds-len(incomplete), r.Kinds, r.Bills-len(bills), r.Bills)
-	}
-	if r.Absent > 0 {
-		text += fmt.Sprintf("not seen and not served: %d tables\n", r.Absent)
-	}
-	if r.Migration.Name != "" {
-		text += fmt.Sprintf("%s: %s\n", r.Migration.Name, state(r.Migration))
-	}
-	for _, problem := range r.Rights {
-		text += problem + "\n"
-	}
-	if grants := r.Grants(); len(grants) > 0 {
-		text += "missing permissions, for an administrator of the database, if the tables exist:\n  " +
-			strings.Join(grants, "\n  ") + "\n"
-	}
-	if r.ERP != nil {
-		text += "ERP: " + hostState(r.ERP) + "\n"
-	}
-	if _, err := io.WriteString(w, text); err != nil {
+	_, err = io.WriteString(w, summary(r))
+	if err != nil {
 		return err
 	}
 	isSkipped := func(result check.Result) bool { return result.Status == check.Skipped }
 	return cli.PrintChecks(w, slices.DeleteFunc(slices.Clone(r.Results), isSkipped))
 }
 
-// hostState returns the version of the ERP and its source.
-func hostState(h *erp.Version) string {
-	text := "no version"
-	if h.Version != "" {
-		text = "version " + h.Version
+// writeFindings writes a table of the findings.
+func writeFindings(w io.Writer, findings []erp.Finding) error {
+	columns := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	if len(findings) > 0 {
+		fmt.Fprintln(columns, "RECORD\tTABLE OR VIEW\tFIELD\tPROBLEM")
 	}
-	if h.Problem != "" {
-		text += "; warning: " + h.Problem
+	for _, f := range findings {
+		problem := f.Problem
+		if f.Warning {
+			problem = "warning: " + problem
+		}
+		fmt.Fprintf(columns, "%s\t%s\t%s\t%s\n", f.Kind, f.Table, cmp.Or(f.Field, "-"), problem)
 	}
-	return text + " (" + h.Source + ")"
+	return columns.Flush()
 }
 
-// state returns whether the version of the daemon's own tables is current.
-func state(m appdb.Migration) string {
+// summary returns the lines between the findings and the results of the checks.
+func summary(r preflight.Report) string {
+	var text strings.Builder
+	if r.Kinds+r.Bills+r.Absent > 0 {
+		kinds, bills := incomplete(r.Findings)
+		fmt.Fprintf(&text, "records: %d of %d kinds are complete\n", r.Kinds-kinds, r.Kinds)
+		fmt.Fprintf(&text, "bills: %d of %d tables are complete\n", r.Bills-bills, r.Bills)
+	}
+	if r.Absent > 0 {
+		fmt.Fprintf(&text, "not seen and not served: %d tables\n", r.Absent)
+	}
+	if r.Migration.Name != "" {
+		fmt.Fprintf(&text, "%s: %s\n", r.Migration.Name, migrationState(r.Migration))
+	}
+	for _, problem := range r.Rights {
+		text.WriteString(problem + "\n")
+	}
+	if grants := r.Grants(); len(grants) > 0 {
+		text.WriteString("missing permissions, for an administrator of the database, if the tables exist:\n")
+		for _, grant := range grants {
+			text.WriteString("  " + grant + "\n")
+		}
+	}
+	if r.ERP != nil {
+		text.WriteString("ERP: " + versionState(r.ERP) + "\n")
+	}
+	return text.String()
+}
+
+// incomplete returns the numbers of record kinds and of tables of bills with findings that
+// are not only warnings.
+func incomplete(findings []erp.Finding) (kinds, bills int) {
+	seen := make(map[string]bool)
+	for _, f := range findings {
+		if f.Warning || seen[f.Kind] {
+			continue
+		}
+		seen[f.Kind] = true
+		if _, isBill := erp.BillTables().Lookup(f.Kind); isBill {
+			bills++
+		} else {
+			kinds++
+		}
+	}
+	return kinds, bills
+}
+
+// versionState returns the version of the ERP and its source.
+func versionState(v *erp.Version) string {
+	text := "no version"
+	if v.Version != "" {
+		text = "version " + v.Version
+	}
+	if v.Problem != "" {
+		text += "; warning: " + v.Problem
+	}
+	return text + " (" + v.Source + ")"
+}
+
+// migrationState returns whether the version of the daemon's own tables is current.
+func migrationState(m appdb.Migration) string {
 	if m.After < m.Latest {
 		return fmt.Sprintf("version %d of %d; run whd migrate", m.After, m.Latest)
 	}
