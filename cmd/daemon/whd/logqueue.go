@@ -56,45 +56,72 @@ func (q *logQueue) Lost() int64 {
 	return q.lost
 }
 
+// logBatch is a part of the queue that run writes at once.
+type logBatch struct {
+	lines   []byte
+	lost    int64           // number of lines to report as lost
+	flushes []chan struct{} // to close when the lines are written
+	isLast  bool            // the queue is closed
+}
+
 // run writes lines until Close. It pauses between writes, so that many lines need one.
 // Lines that cannot be written are lost, but not reported: a report could not be written
 // either.
 func (q *logQueue) run() {
 	defer close(q.done)
-	var lines []byte
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	var buffer []byte // the lines of the previous batch, to use its memory again
 	for {
-		for !q.closed && q.isIdle() {
-			q.changed.Wait()
-		}
-		lost := q.lost - q.reported
-		closed := q.closed
-		lines, q.lines = q.lines, lines[:0]
-		flushes := q.flushes
-		q.flushes = nil
-		if len(lines) == 0 && lost == 0 && len(flushes) == 0 {
+		batch, ok := q.next(buffer)
+		if !ok {
 			return
 		}
-		q.mu.Unlock()
-		n, err := q.out.Write(lines)
-		if lost > 0 {
-			q.report(lost)
+		n, err := q.out.Write(batch.lines)
+		if batch.lost > 0 {
+			q.report(batch.lost) // adds a line to the queue
 		}
-		for _, flushed := range flushes {
+		for _, flushed := range batch.flushes {
 			close(flushed)
 		}
-		if !closed {
+		if !batch.isLast {
 			time.Sleep(logInterval)
 		}
-		q.mu.Lock()
-		q.reported += lost
+		unwritten := 0
 		if err != nil {
-			unwritten := int64(bytes.Count(lines[n:], []byte{'\n'}))
-			q.lost += unwritten
-			q.reported += unwritten
+			unwritten = bytes.Count(batch.lines[n:], []byte{'\n'})
 		}
+		q.count(batch.lost, int64(unwritten))
+		buffer = batch.lines[:0]
 	}
+}
+
+// next waits for lines and takes them out of the queue, which continues with an empty buffer.
+// It returns false after Close, when nothing is left.
+func (q *logQueue) next(buffer []byte) (batch logBatch, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.closed && q.isIdle() {
+		q.changed.Wait()
+	}
+	if q.isIdle() {
+		return logBatch{}, false
+	}
+	batch = logBatch{
+		lines:   q.lines,
+		lost:    q.lost - q.reported,
+		flushes: q.flushes,
+		isLast:  q.closed,
+	}
+	q.lines = buffer
+	q.flushes = nil
+	return batch, true
+}
+
+// count counts lines that were reported as lost, and lines that could not be written.
+func (q *logQueue) count(reported, unwritten int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.lost += unwritten
+	q.reported += reported + unwritten
 }
 
 // isIdle reports whether no entries wait to be written or reported. The caller holds q.mu.
