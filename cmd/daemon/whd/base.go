@@ -44,12 +44,13 @@ func (p *base) settings() (config.Config, error) {
 // config reads the settings and prints warnings about them.
 func (p *base) config() (config.Config, error) {
 	conf, err := p.settings()
-	if err == nil {
-		for _, warning := range conf.Start.Warnings {
-			p.notice("warning: %s", warning)
-		}
+	if err != nil {
+		return conf, err
 	}
-	return conf, err
+	for _, warning := range conf.Start.Warnings {
+		p.notice("warning: %s", warning)
+	}
+	return conf, nil
 }
 
 // notice prints a message to standard error.
@@ -57,8 +58,7 @@ func (p *base) notice(format string, args ...any) {
 	fmt.Fprintf(p.Stderr, "whd: "+format+"\n", args...)
 }
 
-// withStore opens the configured store and calls work with it. adjust, if not nil,
-// changes the options first.
+// withStore opens the configured store and calls work with it, as openStore does.
 func (p *base) withStore(ctx context.Context, adjust func(*storage.Config), work func(*storage.Store) error) error {
 	conf, err := p.config()
 	if err != nil {
@@ -67,18 +67,21 @@ func (p *base) withStore(ctx context.Context, adjust func(*storage.Config), work
 	return p.openStore(ctx, conf, adjust, work)
 }
 
+// openStore opens a store and calls work with it. adjust, if not nil, changes the options
+// first.
 func (p *base) openStore(
 	ctx context.Context, conf config.Config, adjust func(*storage.Config),
 	work func(*storage.Store) error,
 ) (err error) {
 	options := daemon.StoreConfig(conf, 1)
-	options.SaveSettings = func(all []appdb.StoredSetting) error {
-		path, err := conf.SaveStored(all)
-		if err == nil {
-			p.notice("warning: %d settings stored in the database are no longer used; copy those you need from %s to the settings file",
-				len(all), path)
+	options.SaveSettings = func(stored []appdb.StoredSetting) error {
+		path, err := conf.SaveStored(stored)
+		if err != nil {
+			return err
 		}
-		return err
+		p.notice("warning: %d settings stored in the database are no longer used; "+
+			"copy those you need from %s to the settings file", len(stored), path)
+		return nil
 	}
 	if adjust != nil {
 		adjust(&options)
@@ -103,11 +106,14 @@ var (
 // name is given, in the order of the settings table.
 func (p *base) settingFlags(names ...string) (flags []urfave.Flag) {
 	for _, f := range config.Flags(&p.flags, names...) {
-		flag := settingFlag{&urfave.GenericFlag{Name: f.Name, Usage: f.Help, Value: settingValue(f.Set)}, f.Argument}
+		var value urfave.Generic = settingValue(f.Set)
 		if f.Argument == "" {
-			flag.Value = switchValue{settingValue(f.Set)}
+			value = switchValue{settingValue(f.Set)}
 		}
-		flags = append(flags, flag)
+		flags = append(flags, settingFlag{
+			GenericFlag: &urfave.GenericFlag{Name: f.Name, Usage: f.Help, Value: value},
+			argument:    f.Argument,
+		})
 	}
 	return flags
 }
@@ -127,7 +133,10 @@ func (f settingFlag) Placeholder() string { return f.argument }
 // settingValue stores the text of a flag.
 type settingValue func(text string)
 
-func (v settingValue) Set(text string) error { v(text); return nil }
+func (v settingValue) Set(text string) error {
+	v(text)
+	return nil
+}
 
 func (v settingValue) String() string { return "" }
 

@@ -23,19 +23,32 @@ import (
 type importing struct{ *base }
 
 func (p importing) commands() []*urfave.Command {
+	settings := append([]string{
+		"erp", "erp.read_dsn", "webhooks.allow_targets", "webhooks.events", "query.time_zone",
+	}, storeSettings...)
 	return []*urfave.Command{{
 		Name:   "import",
 		Usage:  "copy subscribers, subscriptions and unfinished messages from the existing service; can be repeated",
 		Action: p.run,
 		Flags: slices.Concat([]urfave.Flag{
-			&urfave.StringFlag{Name: "from", Usage: "`DSN`  database of the existing service, sqlserver://...; default: the server of the business records"},
-			&urfave.StringFlag{Name: "schema", Value: "dbo", Usage: "`NAME`  schema of the existing service's tables"},
-			&urfave.BoolFlag{Name: "dry-run", Usage: "change nothing; print the same counts and problems"},
-			&urfave.BoolFlag{Name: "no-messages", Usage: "leave unfinished messages to the existing service, while both run"},
-		}, p.settingFlags(append([]string{
-			"erp", "erp.read_dsn", "webhooks.allow_targets", "webhooks.events",
-			"query.time_zone",
-		}, storeSettings...)...)),
+			&urfave.StringFlag{
+				Name:  "from",
+				Usage: "`DSN`  database of the existing service, sqlserver://...; default: the server of the business records",
+			},
+			&urfave.StringFlag{
+				Name:  "schema",
+				Value: "dbo",
+				Usage: "`NAME`  schema of the existing service's tables",
+			},
+			&urfave.BoolFlag{
+				Name:  "dry-run",
+				Usage: "change nothing; print the same counts and problems",
+			},
+			&urfave.BoolFlag{
+				Name:  "no-messages",
+				Usage: "leave unfinished messages to the existing service, while both run",
+			},
+		}, p.settingFlags(settings...)),
 		Description: `whd import --from "sqlserver://whd_import:PASSWORD@erp-db?database=ERP" --dry-run`,
 	}}
 }
@@ -47,9 +60,42 @@ func (p importing) run(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
+	imported := p.importConfig(c, conf)
+	var result importer.Result
+	err = p.withWebhooks(c.Context, conf, imported.DryRun, func(s importer.Store) (err error) {
+		imported.Store = s
+		result, err = importer.Run(c.Context, imported)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+
+	fmt.Fprintf(p.Stdout,
+		"subscribers: %v\nsubscriptions: %v\nheaders: %d new\nmessages: %v\nfinished messages: %d not copied\n",
+		result.Subscribers, result.Subscriptions, result.Headers, result.Messages, result.Finished)
+	if !result.Consistent {
+		p.notice("the database has no snapshot isolation, so changes during the import may be incomplete; " +
+			"repeat it when the existing service is stopped")
+	}
+	if imported.DryRun {
+		p.notice("dry run: nothing was changed")
+	}
+	if n := result.Subscriptions.Refused + result.Messages.Refused; n > 0 {
+		return fmt.Errorf("%d objects were not imported; see the output", n)
+	}
+	return nil
+}
+
+// importConfig returns the configuration of the import, without the store.
+func (p importing) importConfig(c *urfave.Context, conf config.Config) importer.Config {
+	dsn := cmp.Or(c.String("from"), string(conf.ERP.ReadDSN))
+	if dsn == "" && conf.ERP.DSN.OnServer() {
+		dsn = string(conf.ERP.DSN)
+	}
 	events, _ := conf.Webhooks.PublishedEvents(conf.ERP.Kinds.Registry())
-	i := importer.Config{
-		DSN:      cmp.Or(c.String("from"), string(conf.ERP.ReadDSN)),
+	return importer.Config{
+		DSN:      dsn,
 		Schema:   c.String("schema"),
 		Messages: !c.Bool("no-messages"),
 		DryRun:   c.Bool("dry-run"),
@@ -62,31 +108,6 @@ func (p importing) run(c *urfave.Context) error {
 		},
 		Report: func(format string, args ...any) { fmt.Fprintf(p.Stdout, format+"\n", args...) },
 	}
-	if i.DSN == "" && conf.ERP.DSN.OnServer() {
-		i.DSN = string(conf.ERP.DSN)
-	}
-	var result importer.Result
-	err = p.withWebhooks(c.Context, conf, i.DryRun, func(s importer.Store) (err error) {
-		i.Store = s
-		result, err = importer.Run(c.Context, i)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(p.Stdout,
-		"subscribers: %v\nsubscriptions: %v\nheaders: %d new\nmessages: %v\nfinished messages: %d not copied\n",
-		result.Subscribers, result.Subscriptions, result.Headers, result.Messages, result.Finished)
-	if !result.Consistent {
-		p.notice("the database has no snapshot isolation, so changes during the import may be incomplete; repeat it when the existing service is stopped")
-	}
-	if i.DryRun {
-		p.notice("dry run: nothing was changed")
-	}
-	if n := result.Subscriptions.Refused + result.Messages.Refused; n > 0 {
-		return fmt.Errorf("%d objects were not imported; see the output", n)
-	}
-	return nil
 }
 
 // withWebhooks calls work with the store. The embedded store belongs to one process: it
@@ -94,13 +115,14 @@ func (p importing) run(c *urfave.Context) error {
 func (p importing) withWebhooks(
 	ctx context.Context, conf config.Config, dryRun bool, work func(importer.Store) error,
 ) (err error) {
-	if err = preflight.Openable(ctx, conf); err != nil {
+	err = preflight.Openable(ctx, conf)
+	if err != nil {
 		return err
 	}
 	if !conf.Store.OnServer() && !dryRun {
-		lock, locked := datadir.LockServing(conf.DataDir, fmt.Sprintf("pid %d, whd import", os.Getpid()))
-		if locked != nil {
-			return fault.Wrap(locked, fault.Unavailable, "the store cannot be changed now")
+		lock, err := datadir.LockServing(conf.DataDir, fmt.Sprintf("pid %d, whd import", os.Getpid()))
+		if err != nil {
+			return fault.Wrap(err, fault.Unavailable, "the store cannot be changed now")
 		}
 		defer func() { err = errors.Join(err, lock.Release()) }()
 	}

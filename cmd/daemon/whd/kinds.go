@@ -36,7 +36,10 @@ func (p kindCommands) commands() []*urfave.Command {
 				Usage:  "print a file of record kinds for the tables of the ERP's database",
 				Action: p.discover,
 				Flags: append([]urfave.Flag{
-					&urfave.StringFlag{Name: "schema", Usage: "`NAMES`  only tables in these schemas, such as dbo,sales; * stands for any text"},
+					&urfave.StringFlag{
+						Name:  "schema",
+						Usage: "`NAMES`  only tables in these schemas, such as dbo,sales; * stands for any text",
+					},
 					&urfave.StringFlag{Name: "table", Usage: "`NAMES`  only these tables, such as DB_*,IN_*"},
 					&urfave.StringFlag{Name: "columns", Usage: "`NAMES`  only these columns"},
 					&urfave.BoolFlag{Name: "views", Usage: "also the views"},
@@ -91,67 +94,92 @@ func (p kindCommands) accept(c *urfave.Context) error {
 	})
 }
 
-// objects reads the catalogue of the database of the records.
-func (p kindCommands) objects(ctx context.Context) (config.Config, erp.Config, []discover.Object, error) {
-	conf, err := p.config()
+// objects reads the catalogue of the database of the records, which it returns as well.
+func (p kindCommands) objects(ctx context.Context, conf config.Config) (erp.Config, []discover.Object, error) {
+	records := daemon.StoreConfig(conf, 1).ERP
+	records.DSN = cmp.Or(records.ReadDSN, records.DSN)
+	records.Path = filepath.Join(conf.DataDir, storage.RecordsFile)
+	if records.DSN == "" {
+		if _, err := os.Stat(records.Path); err != nil {
+			return records, nil, cli.Usagef("there is no database of records; "+
+				"set erp to the connection string of the ERP's database, or create the file %s", records.Path)
+		}
+	}
+	objects, err := discover.Read(ctx, records)
 	if err != nil {
-		return conf, erp.Config{}, nil, err
+		return records, nil, fault.Wrap(err, fault.Unavailable, "the database of records cannot be read")
 	}
-	from := daemon.StoreConfig(conf, 1).ERP
-	from.DSN, from.Path = cmp.Or(from.ReadDSN, from.DSN), filepath.Join(conf.DataDir, storage.RecordsFile)
-	if _, err := os.Stat(from.Path); from.DSN == "" && err != nil {
-		return conf, from, nil, cli.Usagef("there is no database of records; set erp to the connection string of the ERP's database, or create the file %s",
-			from.Path)
+	return records, objects, nil
+}
+
+// patterns returns the names or patterns in a flag, which separates them by commas.
+func patterns(c *urfave.Context, flag string) ([]string, error) {
+	var list []string
+	for pattern := range strings.SplitSeq(c.String(flag), ",") {
+		pattern = strings.TrimSpace(pattern)
+		if pattern == "" {
+			continue
+		}
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, cli.Usagef("--%s: %q is not a name or pattern", flag, pattern)
+		}
+		list = append(list, pattern)
 	}
-	objects, err := discover.Read(ctx, from)
+	return list, nil
+}
+
+// discoverOptions returns the options in the flags of discover.
+func discoverOptions(c *urfave.Context) (options discover.Options, err error) {
+	options.Views = c.Bool("views")
+	options.Schemas, err = patterns(c, "schema")
 	if err != nil {
-		err = fault.Wrap(err, fault.Unavailable, "the database of records cannot be read")
+		return options, err
 	}
-	return conf, from, objects, err
+	options.Names, err = patterns(c, "table")
+	if err != nil {
+		return options, err
+	}
+	options.Columns, err = patterns(c, "columns")
+	return options, err
 }
 
 // discover prints a file of kinds, and a summary of the objects and columns that it leaves
 // out.
 func (p kindCommands) discover(c *urfave.Context) error {
-	lists := make(map[string][]string)
-	for _, flag := range []string{"schema", "table", "columns"} {
-		for pattern := range strings.SplitSeq(c.String(flag), ",") {
-			pattern = strings.TrimSpace(pattern)
-			if pattern == "" {
-				continue
-			}
-			if _, err := path.Match(pattern, ""); err != nil {
-				return cli.Usagef("--%s: %q is not a name or pattern", flag, pattern)
-			}
-			lists[flag] = append(lists[flag], pattern)
-		}
-	}
-	_, from, objects, err := p.objects(c.Context)
+	options, err := discoverOptions(c)
 	if err != nil {
 		return err
 	}
-	found := discover.Propose(objects, discover.Options{
-		Schemas: lists["schema"],
-		Names:   lists["table"],
-		Columns: lists["columns"],
-		Views:   c.Bool("views"),
-	})
+	conf, err := p.config()
+	if err != nil {
+		return err
+	}
+	records, objects, err := p.objects(c.Context, conf)
+	if err != nil {
+		return err
+	}
+
+	proposed := discover.Propose(objects, options)
 	head := []string{"Record kinds of tables and views of the ERP, as printed by whd kinds discover."}
-	if from.DSN != "" {
+	if records.DSN != "" {
 		head = append(head, "Tables and views that the login has no right on are invisible, so they are not here.")
 	}
-	for _, object := range found.Skipped {
+	for _, object := range proposed.Skipped {
 		head = append(head, "Left out: "+object)
 		p.notice("left out: %s", object)
 	}
 	p.notice("record kinds: %d; left out, with the reasons in comments: tables and views: %d, columns: %d",
-		len(found.Kinds), len(found.Skipped), found.Omitted)
-	return kinds.Write(p.Stdout, head, found.Kinds)
+		len(proposed.Kinds), len(proposed.Skipped), proposed.Omitted)
+	return kinds.Write(p.Stdout, head, proposed.Kinds)
 }
 
 // diff prints the differences between files of kinds and the database.
 func (p kindCommands) diff(c *urfave.Context) error {
-	conf, from, objects, err := p.objects(c.Context)
+	conf, err := p.config()
+	if err != nil {
+		return err
+	}
+	records, objects, err := p.objects(c.Context, conf)
 	if err != nil {
 		return err
 	}
@@ -166,7 +194,7 @@ func (p kindCommands) diff(c *urfave.Context) error {
 	for _, problem := range set.Problems {
 		lines = append(lines, problem.String())
 	}
-	lines = append(lines, discover.Diff(set.Declared, objects, from)...)
+	lines = append(lines, discover.Diff(set.Declared, objects, records)...)
 	for _, line := range lines {
 		fmt.Fprintln(p.Stdout, line)
 	}

@@ -17,18 +17,42 @@ type copying struct{ *base }
 
 func (p copying) commands() []*urfave.Command {
 	flags := []urfave.Flag{
-		&urfave.StringFlag{Name: "from", Usage: "`sqlserver://...`  the database to copy from; by default that of the settings"},
-		&urfave.StringFlag{Name: "to", Value: string(config.Embedded), Usage: "`sqlite`  the store to copy to: files in data_dir"},
-		&urfave.StringFlag{Name: "schema", Usage: "`NAME`  the schema to copy from; by default store.schema"},
-		&urfave.BoolFlag{Name: "replace", Usage: "copy again: move the result of an earlier copy to a subdirectory of the data directory"},
-		&urfave.StringFlag{Name: "format", Value: "text", Usage: "output format, `text|json`"},
+		&urfave.StringFlag{
+			Name:  "from",
+			Usage: "`sqlserver://...`  the database to copy from; by default that of the settings",
+		},
+		&urfave.StringFlag{
+			Name:  "to",
+			Value: string(config.Embedded),
+			Usage: "`sqlite`  the store to copy to: files in data_dir",
+		},
+		&urfave.StringFlag{
+			Name:  "schema",
+			Usage: "`NAME`  the schema to copy from; by default store.schema",
+		},
+		&urfave.BoolFlag{
+			Name:  "replace",
+			Usage: "copy again: move the result of an earlier copy to a subdirectory of the data directory",
+		},
+		&urfave.StringFlag{
+			Name:  "format",
+			Value: "text",
+			Usage: "output format, `text|json`",
+		},
 	}
-	return []*urfave.Command{{Name: "store", Usage: "move whd's own data", Subcommands: []*urfave.Command{{
-		Name: "copy", Usage: "copy whd's own data from SQL Server to the embedded store; stop all daemons first",
-		Action: p.copy, Flags: append(flags, p.settingFlags(storeSettings...)...),
+	command := &urfave.Command{
+		Name:   "copy",
+		Usage:  "copy whd's own data from SQL Server to the embedded store; stop all daemons first",
+		Action: p.copy,
+		Flags:  append(flags, p.settingFlags(storeSettings...)...),
 		Description: `whd store copy --from sqlserver://user:password@host?database=name --to sqlite
 whd store copy --to sqlite --replace`,
-	}}}}
+	}
+	return []*urfave.Command{{
+		Name:        "store",
+		Usage:       "move whd's own data",
+		Subcommands: []*urfave.Command{command},
+	}}
 }
 
 // copy copies the data of a server into new files, and prints the number of rows of
@@ -42,21 +66,16 @@ func (p copying) copy(c *urfave.Context) error {
 	if format != "text" && format != "json" {
 		return cli.Usagef("--format must be text or json, not %q", format)
 	}
-	from := config.DSN(c.String("from"))
-	if from == "" {
-		from = conf.ERP.DSN
-		if conf.Store.OnServer() {
-			from = conf.Store
-		}
-	}
 	if c.String("to") != string(config.Embedded) {
 		return cli.Usagef("--to must be %s", config.Embedded)
 	}
-	if !from.OnServer() {
+	dsn := sourceOf(c.String("from"), conf)
+	if !dsn.OnServer() {
 		return cli.Usagef("--from is missing: the connection string of the database with whd's data")
 	}
-	r, err := storecopy.Copy(c.Context, storecopy.Config{
-		DSN:     string(from),
+
+	result, err := storecopy.Copy(c.Context, storecopy.Config{
+		DSN:     string(dsn),
 		Schema:  cmp.Or(c.String("schema"), conf.Server.Schema),
 		Dir:     conf.DataDir,
 		Replace: c.Bool("replace"),
@@ -64,21 +83,37 @@ func (p copying) copy(c *urfave.Context) error {
 	if err != nil {
 		return err
 	}
-	if r.OutboxRows > 0 {
-		p.notice("%d rows of the table WH_Outbox have not become events; they stay on the server until a daemon with the setting erp.outbox reads them",
-			r.OutboxRows)
+	if result.OutboxRows > 0 {
+		p.notice("%d rows of the table WH_Outbox have not become events; "+
+			"they stay on the server until a daemon with the setting erp.outbox reads them", result.OutboxRows)
 	}
 	if format == "json" {
-		return writeJSON(p.Stdout, r)
+		return writeJSON(p.Stdout, result)
 	}
+	return p.printCopied(result)
+}
+
+// sourceOf returns the database to copy from: that of the flag --from, or else that of the
+// settings.
+func sourceOf(flag string, conf config.Config) config.DSN {
+	if flag != "" {
+		return config.DSN(flag)
+	}
+	if conf.Store.OnServer() {
+		return conf.Store
+	}
+	return conf.ERP.DSN
+}
+
+func (p copying) printCopied(result storecopy.Result) error {
 	columns := tabwriter.NewWriter(p.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(columns, "TABLE\tON THE SERVER\tCOPIED")
-	for _, t := range r.Tables {
+	for _, t := range result.Tables {
 		fmt.Fprintf(columns, "%s\t%d\t%d\n", t.Table, t.Source, t.Copied)
 	}
-	fmt.Fprintf(columns, "the files are in %s\n", r.Dir)
-	if r.ReplacedDir != "" {
-		fmt.Fprintf(columns, "the previous files are in %s\n", r.ReplacedDir)
+	fmt.Fprintf(columns, "the files are in %s\n", result.Dir)
+	if result.ReplacedDir != "" {
+		fmt.Fprintf(columns, "the previous files are in %s\n", result.ReplacedDir)
 	}
 	return columns.Flush()
 }
