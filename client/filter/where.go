@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -77,13 +76,8 @@ type whereMember struct {
 func (f WhereReader) Where(lines []string) (json.RawMessage, error) {
 	var members []whereMember
 	for _, line := range lines {
-		added, err := f.whereLine(strings.TrimSpace(line))
-		for _, m := range added {
-			if slices.ContainsFunc(members, func(other whereMember) bool { return other.name == m.name }) {
-				err = fmt.Errorf("duplicate condition on %s", m.name)
-			}
-			members = append(members, m)
-		}
+		var err error
+		members, err = f.appendLine(members, strings.TrimSpace(line))
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", line, err)
 		}
@@ -101,40 +95,81 @@ func (f WhereReader) Where(lines []string) (json.RawMessage, error) {
 	return append(text, '}'), nil
 }
 
-// whereLine reads one line.
-func (f WhereReader) whereLine(line string) ([]whereMember, error) {
-	name, comparison := cutName(line)
-	if values, ok := strings.CutPrefix(comparison, ":"); ok && strings.Contains(values, arrow) {
-		return f.transition(name, values)
-	}
-	if n := len(line) - len(changedWord); n > 0 && line[n-1] == ' ' && strings.EqualFold(line[n:], changedWord) {
-		m, err := f.changed(strings.Split(line[:n], ","))
-		return []whereMember{m}, err
-	}
-	_, _, operated := cutOperator(comparison)
-	lacksColon := !operated && strings.Contains(comparison, arrow) && comparison[0] != '.'
-	if f.Kind != nil && lacksColon {
-		return nil, fmt.Errorf("a change has a colon: %q", name+": "+comparison)
-	}
-
-	prefix := ""
-	if len(line) > len(beforePrefix) && strings.EqualFold(line[:len(beforePrefix)], beforePrefix) {
-		prefix = beforePrefix
-		line = line[len(beforePrefix):]
-	}
-	if f.Kind == nil {
-		if prefix != "" {
-			return nil, errPosted
-		}
-		m, err := untyped(line)
-		return []whereMember{m}, err
-	}
-	filter, err := f.Parse(line)
+// appendLine adds the members of a line.
+func (f WhereReader) appendLine(members []whereMember, line string) ([]whereMember, error) {
+	added, err := f.whereLine(line)
 	if err != nil {
 		return nil, err
 	}
-	value := whereValue(f.Kind.Field(filter.Field).Type, filter)
-	return []whereMember{{name: prefix + filter.Member(), value: value}}, nil
+	for _, m := range added {
+		hasName := func(existing whereMember) bool { return existing.name == m.name }
+		if slices.ContainsFunc(members, hasName) {
+			return nil, fmt.Errorf("duplicate condition on %s", m.name)
+		}
+		members = append(members, m)
+	}
+	return members, nil
+}
+
+// whereLine reads one line.
+func (f WhereReader) whereLine(line string) ([]whereMember, error) {
+	name, comparison := cutName(line)
+	values, hasColon := strings.CutPrefix(comparison, ":")
+	if hasColon && strings.Contains(values, arrow) {
+		return f.transition(name, values)
+	}
+	if names, ok := cutChanged(line); ok {
+		return f.changed(strings.Split(names, ","))
+	}
+
+	condition, isBefore := cutBefore(line)
+	if f.Kind == nil {
+		if isBefore {
+			return nil, errPosted
+		}
+		return untyped(line)
+	}
+	if lacksColon(comparison) {
+		return nil, fmt.Errorf("a change has a colon: %q", name+": "+comparison)
+	}
+	filter, err := f.Parse(condition)
+	if err != nil {
+		return nil, err
+	}
+	member := whereMember{
+		name:  filter.Member(),
+		value: whereValue(f.Kind.Field(filter.Field).Type, filter),
+	}
+	if isBefore {
+		member.name = beforePrefix + member.name
+	}
+	return []whereMember{member}, nil
+}
+
+// cutChanged returns the names of fields before the word changed at the end of a line.
+func cutChanged(line string) (names string, ok bool) {
+	end := len(line) - len(changedWord)
+	if end <= 0 || line[end-1] != ' ' || !strings.EqualFold(line[end:], changedWord) {
+		return "", false
+	}
+	return line[:end], true
+}
+
+// cutBefore returns the condition after Before. at the start of a line.
+func cutBefore(line string) (condition string, isBefore bool) {
+	n := len(beforePrefix)
+	if len(line) <= n || !strings.EqualFold(line[:n], beforePrefix) {
+		return line, false
+	}
+	return line[n:], true
+}
+
+// lacksColon reports whether the text after a name is a change such as 1 -> 2 without the colon
+// before it. A dot means that the name is Before, or wrong.
+func lacksColon(comparison string) bool {
+	_, _, hasOperator := cutOperator(comparison)
+	hasDot := strings.HasPrefix(comparison, ".")
+	return !hasOperator && !hasDot && strings.Contains(comparison, arrow)
 }
 
 // transition reads the values after "Field:", such as 1 -> 2. Each may be missing, for any.
@@ -143,55 +178,57 @@ func (f WhereReader) transition(name, values string) ([]whereMember, error) {
 		return nil, errPosted
 	}
 	before, after, _ := strings.Cut(values, arrow)
-	var members []whereMember
-	for _, part := range [...]struct{ prefix, value string }{{beforePrefix, before}, {"", after}} {
-		value := strings.TrimSpace(part.value)
-		if value == "" {
-			m, err := f.changed([]string{name})
-			if err != nil {
-				return nil, err
-			}
-			members = append(members, m)
-			continue
-		}
-		added, err := f.whereLine(part.prefix + name + "=" + value)
-		if err != nil {
-			return nil, err
-		}
-		members = append(members, added...)
+	members, err := f.transitionSide(beforePrefix+name, name, before)
+	if err != nil {
+		return nil, err
 	}
-	return members, nil
+	added, err := f.transitionSide(name, name, after)
+	if err != nil {
+		return nil, err
+	}
+	return append(members, added...), nil
+}
+
+// transitionSide returns the condition on the value of a field before or after a change. member
+// names the value. Without a value the condition is that the field has changed.
+func (f WhereReader) transitionSide(member, field, value string) ([]whereMember, error) {
+	value = strings.TrimSpace(value)
+	if value == "" {
+		return f.changed([]string{field})
+	}
+	return f.whereLine(member + "=" + value)
 }
 
 // changed returns the condition that one of several fields has changed.
-func (f WhereReader) changed(names []string) (whereMember, error) {
+func (f WhereReader) changed(names []string) ([]whereMember, error) {
 	if f.Kind == nil {
-		return whereMember{}, errPosted
+		return nil, errPosted
 	}
-	for i, name := range names {
+	var fields []string
+	for _, name := range names {
 		name = strings.TrimSpace(name)
 		index, ok := f.Kind.Column(name)
 		if !ok {
 			hint := record.DidYouMean(record.Suggest(name, f.Kind.FieldNames()))
-			return whereMember{}, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, hint)
+			return nil, fmt.Errorf("%s has no field %s%s", f.Kind.Name, name, hint)
 		}
-		names[i] = f.Kind.Fields[index].Name
+		fields = append(fields, f.Kind.Fields[index].Name)
 	}
-	value, err := json.Marshal(names)
-	return whereMember{changedMember, value}, err
+	value, err := json.Marshal(fields)
+	return []whereMember{{name: changedMember, value: value}}, err
 }
 
 // untyped reads a condition on a posted event. Numbers, true and false have their types in JSON
 // unless they are quoted.
-func untyped(line string) (whereMember, error) {
+func untyped(line string) ([]whereMember, error) {
 	name, comparison := cutName(line)
 	operator, value, ok := cutOperator(comparison)
 	if name == "" || !ok {
-		return whereMember{}, errors.New("must be a member, an operator such as = and a value")
+		return nil, errors.New("must be a member, an operator such as = and a value")
 	}
 	values, err := operands(operator, value)
 	if err != nil {
-		return whereMember{}, err
+		return nil, err
 	}
 
 	valueType := record.Decimal
@@ -199,15 +236,16 @@ func untyped(line string) (whereMember, error) {
 		valueType = record.Text
 	}
 	filter := client.Filter{Field: name, Operator: operator, Values: values}
-	return whereMember{name: filter.Member(), value: whereValue(valueType, filter)}, nil
+	return []whereMember{{name: filter.Member(), value: whereValue(valueType, filter)}}, nil
 }
 
-// whereValue returns the JSON of a filter's values.
+// whereValue returns the JSON of a filter's values, which is an array if the operator can have
+// several.
 func whereValue(t record.Type, filter client.Filter) json.RawMessage {
 	hasLiterals := t.Number() || t == record.Bool
 	var values []json.RawMessage
 	for _, text := range filter.Values {
-		if hasLiterals && json.Valid([]byte(text)) && !strings.ContainsAny(text[:1], `"[{n`) {
+		if hasLiterals && isLiteral(text) {
 			values = append(values, json.RawMessage(text))
 		} else {
 			values = append(values, quotedJSON(text))
@@ -220,118 +258,15 @@ func whereValue(t record.Type, filter client.Filter) json.RawMessage {
 	return list
 }
 
+// isLiteral reports whether a text is a number, true or false in JSON.
+func isLiteral(text string) bool {
+	return json.Valid([]byte(text)) && !strings.ContainsAny(text[:1], `"[{n`)
+}
+
 func quotedJSON(text string) json.RawMessage {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(text) // never fails
 	return bytes.TrimSpace(b.Bytes())
-}
-
-// ParseJSON adds the members of a JSON object, named as in requests, to a query. Members
-// unknown to the registry are errors unless unchecked; the query is then not strict.
-func (f Reader) ParseJSON(q *client.Query, text string, unchecked bool) error {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var members map[string]json.RawMessage
-	if err := decoder.Decode(&members); err != nil || members == nil || decoder.More() {
-		return errors.New(`must be an object such as {"InvoiceTotalGreaterThan":1000}`)
-	}
-	for _, name := range slices.Sorted(maps.Keys(members)) {
-		filter, err := f.member(name, members[name])
-		if err != nil && unchecked {
-			if q.Unchecked == nil {
-				q.Unchecked = make(map[string]json.RawMessage)
-			}
-			q.Unchecked[name] = members[name]
-			q.Strict = false
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		q.Where, err = Append(q.Where, filter)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// member parses a member as a filter.
-func (f Reader) member(name string, value json.RawMessage) (client.Filter, error) {
-	member, ok := f.Kind.Member(name)
-	if !ok {
-		near := record.Suggest(name, f.Kind.Members())
-		return client.Filter{}, fmt.Errorf("%s has no member %s%s (--unchecked sends it anyway)",
-			f.Kind.Name, name, record.DidYouMean(near))
-	}
-	field := f.Kind.Fields[member.Field]
-	if !member.Allowed {
-		return client.Filter{}, fmt.Errorf("%s is %s: use %s, not %s",
-			field.Name, familyName(field), Allowed(field.Filter), Spelling(member.Operator))
-	}
-	values, err := jsonValues(field, member.Operator, value)
-	if err != nil {
-		return client.Filter{}, fmt.Errorf("%s: %w", name, err)
-	}
-	if member.Operator.Arity() == record.Two && len(values) != 2 {
-		return client.Filter{}, fmt.Errorf("%s needs an array of two values", name)
-	}
-	return f.checked(field, member.Operator, values)
-}
-
-// jsonValues returns the operands of a JSON value: one, or an array. Bytes are an array
-// of numbers or base64.
-func jsonValues(field record.Field, operator record.Operator, value json.RawMessage) ([]string, error) {
-	switch operator.Arity() {
-	case record.None:
-		text, err := jsonScalar(value)
-		if err == nil {
-			err = refuseFalse(field.Name, operator, text)
-		}
-		return nil, err
-	case record.One:
-		text, err := jsonScalar(value)
-		return []string{text}, err
-	}
-	if field.Type == record.Byte && bytes.HasPrefix(bytes.TrimSpace(value), []byte(`"`)) {
-		return base64Values(value)
-	}
-	var items []json.RawMessage
-	if json.Unmarshal(value, &items) != nil || len(items) == 0 {
-		return nil, errors.New("must be an array of values")
-	}
-	var values []string
-	for _, item := range items {
-		text, err := jsonScalar(item)
-		if err != nil {
-			return nil, err
-		}
-		values = append(values, text)
-	}
-	return values, nil
-}
-
-// jsonScalar returns the text of a JSON value. Numbers keep their digits.
-func jsonScalar(value json.RawMessage) (string, error) {
-	trimmed := bytes.TrimSpace(value)
-	switch trimmed[0] {
-	case '{', '[', 'n':
-		return "", errors.New("must be a text, a number or a bool")
-	case '"':
-		var text string
-		err := json.Unmarshal(value, &text)
-		return text, err
-	default:
-		return string(trimmed), nil
-	}
-}
-
-func base64Values(value json.RawMessage) ([]string, error) {
-	var list []byte
-	if err := json.Unmarshal(value, &list); err != nil {
-		return nil, errors.New("must be base64 text, or an array of numbers")
-	}
-	return record.Texts(list, func(b byte) string { return fmt.Sprint(b) }), nil
 }
