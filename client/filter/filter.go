@@ -103,8 +103,8 @@ func (f Reader) appendParsed(filters []client.Filter, text string) ([]client.Fil
 func Append(filters []client.Filter, added client.Filter) ([]client.Filter, error) {
 	for _, filter := range filters {
 		if filter.Member() == added.Member() {
-			return nil, fmt.Errorf("duplicate condition on %s %s; conditions are combined with AND; use in or between",
-				added.Field, Spelling(added.Operator))
+			return nil, fmt.Errorf("duplicate condition on %s %s; "+
+				"conditions are combined with AND; use in or between", added.Field, Spelling(added.Operator))
 		}
 	}
 	return append(filters, added), nil
@@ -122,7 +122,8 @@ func (f Reader) Parse(text string) (client.Filter, error) {
 
 	// A member such as InvoiceTotalBetween has the operator in its name; only = may follow.
 	member, ok := f.Kind.Member(name)
-	if !ok || member.Operator != record.Equal && !strings.HasPrefix(comparison, "=") {
+	hasSecondOperator := ok && member.Operator != record.Equal && !strings.HasPrefix(comparison, "=")
+	if !ok || hasSecondOperator {
 		return client.Filter{}, f.unknownField(name, comparison)
 	}
 	field := f.Kind.Fields[member.Field]
@@ -152,7 +153,8 @@ func (f Reader) unknownField(name, comparison string) error {
 
 // filter returns the filter of a parsed condition.
 func (f Reader) filter(field record.Field, operator record.Operator, value string) (client.Filter, error) {
-	if from, to, ok := cutRange(value); ok && operator == record.In && field.Filter.Allows(record.Between) {
+	canBeRange := operator == record.In && field.Filter.Allows(record.Between)
+	if from, to, ok := cutRange(value); ok && canBeRange {
 		return f.checked(field, record.Between, []string{from, to})
 	}
 	if !field.Filter.Allows(operator) {
@@ -182,13 +184,15 @@ func refuseFalse(name string, operator record.Operator, value string) error {
 	if operator == record.IsNull {
 		opposite = record.IsNotNull
 	}
-	return fmt.Errorf("%s%s=%s is not possible: use %s%s=true", name, operator.Suffix(), value, name, opposite.Suffix())
+	return fmt.Errorf("%s%s=%s is not possible: use %s%s=true",
+		name, operator.Suffix(), value, name, opposite.Suffix())
 }
 
-// example returns a condition with a value of which the field is missing: of the status or
-// the key if it can be one, and else of a text.
+// example returns a condition with a value that was given without a field: on the status or the
+// key if the value fits, else on a text.
 func (f Reader) example(value string) string {
-	status := slices.IndexFunc(f.Kind.Fields, func(field record.Field) bool { return IsStatus(f.Kind, field) })
+	isStatus := func(field record.Field) bool { return IsStatus(f.Kind, field) }
+	status := slices.IndexFunc(f.Kind.Fields, isStatus)
 	if status >= 0 {
 		if _, err := StatusNumber(value); err == nil {
 			return f.Kind.Fields[status].Name + "=" + value
@@ -200,9 +204,10 @@ func (f Reader) example(value string) string {
 		return key.Name + "=" + value
 	}
 
-	text := slices.IndexFunc(f.Kind.Fields, func(field record.Field) bool {
+	isText := func(field record.Field) bool {
 		return field.Filter == record.TextFilter && !strings.HasSuffix(field.Name, "ID")
-	})
+	}
+	text := slices.IndexFunc(f.Kind.Fields, isText)
 	if text < 0 {
 		return key.Name + "=" + value
 	}
@@ -240,8 +245,8 @@ func operands(operator record.Operator, value string) ([]string, error) {
 	return values, err
 }
 
-// checked validates the values by the field's type, so that mistakes are reported
-// without a request.
+// checked returns a filter after it has validated the values by the field's type, so that mistakes
+// are reported without a request. It replaces relative dates and words of statuses.
 func (f Reader) checked(field record.Field, operator record.Operator, values []string) (client.Filter, error) {
 	if operator.Arity() == record.None {
 		return client.Filter{Field: field.Name, Operator: operator, Values: []string{"true"}}, nil

@@ -24,8 +24,8 @@ func (f Reader) Split(line string) []string {
 		if i < start || quoted || line[i] != ' ' {
 			continue
 		}
-		isEnd := strings.HasPrefix(line[i:], gap) || f.Whole(line[start:i]) && f.startsCondition(line[i:])
-		if isEnd {
+		isBetween := f.Whole(line[start:i]) && f.startsCondition(line[i:])
+		if isBetween || strings.HasPrefix(line[i:], gap) {
 			parts = appendPart(parts, withoutAnd(line[start:i]))
 			start = i + 1
 		}
@@ -108,6 +108,6 @@ func (f Reader) resemblesCondition(text string) bool {
 		return true
 	}
 	name, comparison := cutName(strings.TrimSpace(text))
-	_, _, operated := cutOperator(comparison)
-	return operated && len(record.Suggest(name, f.Kind.FieldNames())) > 0
+	_, _, hasOperator := cutOperator(comparison)
+	return hasOperator && len(record.Suggest(name, f.Kind.FieldNames())) > 0
 }

@@ -47,7 +47,8 @@ func Time(text string, now time.Time) (time.Time, error) {
 		text)
 }
 
-// Shifted returns the time before or after now by a duration such as 2h or 3d.
+// Shifted returns the time before or after now by a duration such as 2h or 3d. direction is -1
+// for before and 1 for after.
 func Shifted(text string, now time.Time, direction int) (time.Time, bool) {
 	if digits, isDays := strings.CutSuffix(text, "d"); isDays {
 		days, err := strconv.ParseUint(digits, 10, 16)

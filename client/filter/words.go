@@ -10,18 +10,21 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// formerStatusWords has the statuses of messages in the words of former releases.
+// formerStatusWords has the statuses of messages in the words of former releases, by their
+// numbers.
 var formerStatusWords = []string{"new", "ok", "retry"}
 
 // StatusNumber parses a status of messages: a word of wire.StatusWords, in which a hyphen
 // can replace the blank, or a number.
 func StatusNumber(text string) (int, error) {
 	word := strings.ToLower(strings.NewReplacer("-", " ", "_", " ").Replace(text))
-	n := max(slices.Index(wire.StatusWords[:], word), slices.Index(formerStatusWords, word))
-	if number, err := strconv.Atoi(text); err == nil {
-		n = number
+	for _, words := range [][]string{wire.StatusWords[:], formerStatusWords} {
+		if n := slices.Index(words, word); n >= 0 {
+			return n, nil
+		}
 	}
-	if n < 0 || n >= len(wire.StatusWords) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n >= len(wire.StatusWords) {
 		words := StatusNames()
 		hint := record.DidYouMean(record.Suggest(text, words))
 		return 0, fmt.Errorf("must be 0 to 3, or one of %s, not %q%s", strings.Join(words, ", "), text, hint)
@@ -31,7 +34,9 @@ func StatusNumber(text string) (int, error) {
 
 // StatusNames returns the statuses of messages as words without blanks.
 func StatusNames() (names []string) {
-	return record.Texts(wire.StatusWords[:], func(word string) string { return strings.ReplaceAll(word, " ", "-") })
+	return record.Texts(wire.StatusWords[:], func(word string) string {
+		return strings.ReplaceAll(word, " ", "-")
+	})
 }
 
 // IsStatus reports whether a field has the status of messages.
