@@ -39,57 +39,125 @@ type argument struct {
 type form struct{ words, schema string }
 
 var (
-	text   = form{"a text", `"type":"string"`}
-	texts  = form{"a list of texts", `"type":"array","items":{"type":"string"}`}
-	number = form{"a whole number", `"type":"integer","minimum":0`}
-	object = form{"an object", `"type":"object"`}
+	textForm   = form{"a text", `"type":"string"`}
+	listForm   = form{"a list of texts", `"type":"array","items":{"type":"string"}`}
+	numberForm = form{"a whole number", `"type":"integer","minimum":0`}
+	objectForm = form{"an object", `"type":"object"`}
 )
 
 // Arguments of several tools.
 var (
-	kindArgument   = argument{"kind", text, "name of a record kind", true}
-	filterArgument = argument{"filter", object, `conditions, all of which must hold: field name and suffix, with its value, such as {"Class":"A","TotalBetween":[100,200],"DateGreaterThanOrEqualTo":"2024-01-01","DateLessThan":"2025-01-01","NameContains":"bolt","StatusIn":[1,2],"NoteIsNull":true}; a date without a time is midnight; describe_kind lists the suffixes`, false}
-	skipArgument   = argument{"skip", number, "nextSkip of the previous result", false}
-	limitText      = fmt.Sprintf("maximum number of rows, 1 to %d; default %d", maxLimit, defaultLimit)
-	limitArgument  = argument{"limit", number, limitText, false}
+	kindArgument = argument{
+		name:     "kind",
+		form:     textForm,
+		help:     "name of a record kind",
+		required: true,
+	}
+	filterArgument = argument{
+		name: "filter",
+		form: objectForm,
+		help: "conditions, all of which must hold: field name and suffix, with its value, such as " +
+			`{"Class":"A","TotalBetween":[100,200],"DateGreaterThanOrEqualTo":"2024-01-01",` +
+			`"DateLessThan":"2025-01-01","NameContains":"bolt","StatusIn":[1,2],"NoteIsNull":true}; ` +
+			"a date without a time is midnight; describe_kind lists the suffixes",
+	}
+	skipArgument = argument{
+		name: "skip",
+		form: numberForm,
+		help: "nextSkip of the previous result",
+	}
+	limitArgument = argument{
+		name: "limit",
+		form: numberForm,
+		help: fmt.Sprintf("maximum number of rows, 1 to %d; default %d", maxLimit, defaultLimit),
+	}
 )
 
 // tools is the table of tools.
 var tools = []tool{
-	{"find_kinds", "Find record kinds by words. Results have their fields. Without words: all kinds.", []argument{
-		{"words", text, "words of the names, summaries, areas or fields of kinds, or of the trade, such as: customer invoice total", false},
-		skipArgument,
-	}, call(findKinds)},
-	{"describe_kind", "Describe a record kind: its key, its fields with their types, and the suffixes of filters for each type.", []argument{kindArgument, skipArgument}, call(describeKind)},
-	{"query", "Read records of a kind. Nulls are left out. For the next rows repeat the call with kind and cursor only, or if there is nextSkip, with all arguments and skip.", []argument{
-		kindArgument, filterArgument,
-		{"fields", texts, "fields to return; default: all but those of type byte[]", false},
-		{"order", texts, "fields to order by; a leading - means descending", false},
-		limitArgument,
-		{"cursor", text, "next of the previous result", false},
-		skipArgument,
-	}, call(query)},
-	{"totals", "Count records, and compute sums, minima, maxima and averages of fields: over all records that match, or with by for each group. Numbers are exact.", []argument{
-		kindArgument, filterArgument,
-		{"by", texts, "the field to group by; a date may be followed by :day, :month or :year", false},
-		{"sum", texts, "number fields", false},
-		{"min", texts, "number, date or text fields", false},
-		{"max", texts, "number, date or text fields", false},
-		{"avg", texts, "number fields", false},
-		{"order", texts, "of groups: the field of by, Count, or a result such as SumTotal for the sum of Total; a leading - means descending", false},
-		limitArgument, skipArgument,
-	}, call(totals)},
-	{"why", "Show the history of a key, and why something did not happen: changes of records, events, messages to subscriptions and attempts, with HTTP codes. Steps without at are the present state; due is the next attempt. Requires the role admin.", []argument{
-		{"key", text, "the key of events, or of a record", true},
-		skipArgument,
-	}, call(why)},
+	{
+		name:        "find_kinds",
+		description: "Find record kinds by words. Results have their fields. Without words: all kinds.",
+		arguments: []argument{
+			{
+				name: "words",
+				form: textForm,
+				help: "words of the names, summaries, areas or fields of kinds, or of the trade, " +
+					"such as: customer invoice total",
+			},
+			skipArgument,
+		},
+		call: decoded(findKinds),
+	},
+	{
+		name: "describe_kind",
+		description: "Describe a record kind: its key, its fields with their types, " +
+			"and the suffixes of filters for each type.",
+		arguments: []argument{kindArgument, skipArgument},
+		call:      decoded(describeKind),
+	},
+	{
+		name: "query",
+		description: "Read records of a kind. Nulls are left out. " +
+			"For the next rows repeat the call with kind and cursor only, " +
+			"or if there is nextSkip, with all arguments and skip.",
+		arguments: []argument{
+			kindArgument,
+			filterArgument,
+			{name: "fields", form: listForm, help: "fields to return; default: all but those of type byte[]"},
+			{name: "order", form: listForm, help: "fields to order by; a leading - means descending"},
+			limitArgument,
+			{name: "cursor", form: textForm, help: "next of the previous result"},
+			skipArgument,
+		},
+		call: decoded(query),
+	},
+	{
+		name: "totals",
+		description: "Count records, and compute sums, minima, maxima and averages of fields: " +
+			"over all records that match, or with by for each group. Numbers are exact.",
+		arguments: []argument{
+			kindArgument,
+			filterArgument,
+			{
+				name: "by",
+				form: listForm,
+				help: "the field to group by; a date may be followed by :day, :month or :year",
+			},
+			{name: "sum", form: listForm, help: "number fields"},
+			{name: "min", form: listForm, help: "number, date or text fields"},
+			{name: "max", form: listForm, help: "number, date or text fields"},
+			{name: "avg", form: listForm, help: "number fields"},
+			{
+				name: "order",
+				form: listForm,
+				help: "of groups: the field of by, Count, or a result such as SumTotal for the sum of Total; " +
+					"a leading - means descending",
+			},
+			limitArgument,
+			skipArgument,
+		},
+		call: decoded(totals),
+	},
+	{
+		name: "why",
+		description: "Show the history of a key, and why something did not happen: changes of records, events, " +
+			"messages to subscriptions and attempts, with HTTP codes. " +
+			"Steps without at are the present state; due is the next attempt. Requires the role admin.",
+		arguments: []argument{
+			{name: "key", form: textForm, help: "the key of events, or of a record", required: true},
+			skipArgument,
+		},
+		call: decoded(why),
+	},
 }
 
 // definition returns the tool as tools/list describes it.
 func (t tool) definition() *mcp.Tool {
 	var properties, required []string
 	for _, a := range t.arguments {
-		properties = append(properties, fmt.Sprintf(`%q:{%s,"description":%s}`, a.name, a.form.schema, quoted(a.help)))
+		property := fmt.Sprintf(`%q:{%s,"description":%s}`, a.name, a.form.schema, quoted(a.help))
+		properties = append(properties, property)
 		if a.required {
 			required = append(required, quoted(a.name))
 		}
@@ -101,7 +169,11 @@ func (t tool) definition() *mcp.Tool {
 		Description:  t.description,
 		InputSchema:  json.RawMessage(schema),
 		OutputSchema: json.RawMessage(`{"type":"object"}`),
-		Annotations:  &mcp.ToolAnnotations{ReadOnlyHint: true, IdempotentHint: true, OpenWorldHint: new(bool)},
+		Annotations: &mcp.ToolAnnotations{
+			ReadOnlyHint:   true,
+			IdempotentHint: true,
+			OpenWorldHint:  new(bool), // false
+		},
 	}
 }
 
@@ -167,10 +239,12 @@ func (t tool) check(arguments json.RawMessage) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !slices.Contains(names, name) {
-			list := "arguments of " + t.name + ": " + strings.Join(names, ", ")
-			return fmt.Errorf("unknown argument %.100q%s", name, record.DidYouMeanOr(record.Suggest(name, names), list))
+		if slices.Contains(names, name) {
+			continue
 		}
+		list := "arguments of " + t.name + ": " + strings.Join(names, ", ")
+		hint := record.DidYouMeanOr(record.Suggest(name, names), list)
+		return fmt.Errorf("unknown argument %.100q%s", name, hint)
 	}
 	return nil
 }
@@ -179,20 +253,21 @@ func (t tool) check(arguments json.RawMessage) error {
 func (f form) matches(value json.RawMessage) bool {
 	var into any
 	switch f {
-	case text:
+	case textForm:
 		into = new(string)
-	case texts:
+	case listForm:
 		into = new(list)
-	case number:
+	case numberForm:
 		into = new(count)
-	case object:
+	case objectForm:
 		into = new(conditions)
 	}
 	return json.Unmarshal(value, into) == nil
 }
 
-// call returns the function of a tool with its arguments decoded. They have been checked.
-func call[In any](
+// decoded returns the function of a tool, which decodes the arguments before it calls do. They
+// have been checked.
+func decoded[In any](
 	do func(context.Context, Source, In) (any, error),
 ) func(context.Context, Source, json.RawMessage) (any, error) {
 	return func(ctx context.Context, source Source, arguments json.RawMessage) (any, error) {
@@ -208,7 +283,14 @@ func call[In any](
 
 // memberNames has the arguments that members of queries are made from.
 var memberNames = map[string]string{
-	"OrderBy": "order", "Fields": "fields", "GroupBy": "by", "Include": "sum, min, max and avg", "Take": "limit", "Skip": "skip", "Cursor": "cursor", "Key": "key",
+	"OrderBy": "order",
+	"Fields":  "fields",
+	"GroupBy": "by",
+	"Include": "sum, min, max and avg",
+	"Take":    "limit",
+	"Skip":    "skip",
+	"Cursor":  "cursor",
+	"Key":     "key",
 }
 
 // explained returns the error of a request with the names of arguments and, if it is about
@@ -222,7 +304,8 @@ func explained(err error, kind *record.Kind) error {
 		return cmp.Or(memberNames[f.FieldName], f.FieldName) + ": " + f.Message
 	})
 	message := strings.Join(lines, "\n")
-	if kind != nil && !strings.Contains(message, "; fields: ") { // an unknown field without a similar one
+	hasFields := strings.Contains(message, "; fields: ") // as after an unknown field without a similar one
+	if kind != nil && !hasFields {
 		message += "\n" + fieldsOf(kind)
 	}
 	return errors.New(message)
