@@ -27,7 +27,7 @@ type foundKind struct {
 	Area    string   `json:"area,omitempty"`
 	Summary string   `json:"summary,omitempty"`
 	Fields  []string `json:"fields"`
-	More    int      `json:"moreFields,omitempty"`
+	More    int      `json:"moreFields,omitempty"` // number of fields that are left out
 }
 
 type foundKinds struct {
@@ -65,19 +65,8 @@ func findKinds(ctx context.Context, source Source, in struct {
 	}
 	skip := min(int(in.Skip), len(kinds))
 	for i, k := range kinds[skip:] {
-		fields := slices.Clone(k.FieldNames())
-		slices.SortStableFunc(fields, func(a, b string) int {
-			return cmp.Compare(matches(b, words), matches(a, words))
-		})
-		shown := min(len(fields), maxFields)
-		result.Kinds = append(result.Kinds, foundKind{
-			Kind:    k.Name,
-			Area:    k.Area,
-			Summary: k.Summary,
-			Fields:  fields[:shown],
-			More:    len(fields) - shown,
-		})
-		result.NextSkip = skip + i
+		result.Kinds = append(result.Kinds, newFoundKind(k, words))
+		result.NextSkip = skip + i // if the kind does not fit
 		if i > 0 && !fits(result) {
 			result.Kinds = result.Kinds[:i]
 			return result, nil
@@ -85,6 +74,22 @@ func findKinds(ctx context.Context, source Source, in struct {
 	}
 	result.NextSkip = 0
 	return result, nil
+}
+
+// newFoundKind returns a kind with the fields that match words first.
+func newFoundKind(k *record.Kind, words []searchWord) foundKind {
+	fields := k.FieldNames()
+	slices.SortStableFunc(fields, func(a, b string) int {
+		return cmp.Compare(matches(b, words), matches(a, words))
+	})
+	shown := min(len(fields), maxFields)
+	return foundKind{
+		Kind:    k.Name,
+		Area:    k.Area,
+		Summary: k.Summary,
+		Fields:  fields[:shown],
+		More:    len(fields) - shown,
+	}
 }
 
 // describedKind is a record kind as describe_kind describes it.
@@ -128,7 +133,7 @@ func describeKind(ctx context.Context, source Source, in struct {
 			result.Suffixes[typeName] = suffixes(f.Filter)
 		}
 		result.Fields = append(result.Fields, describedField{Name: f.Name, Type: f.TypeName()})
-		result.NextSkip = skip + i
+		result.NextSkip = skip + i // if the field does not fit
 		if i > 0 && !fits(result) {
 			result.Fields = result.Fields[:i]
 			if !described {

@@ -55,12 +55,13 @@ func (in filterInput) members(ctx context.Context, source Source) (*record.Kind,
 	return kind, members, nil
 }
 
-// checkFilter returns an error unless a condition of the filter has an effect, and the one that
-// its name suggests: a query has no condition for null and for an empty list, ignores the value
-// of IsNull, and reads Total> as at least.
+// checkFilter returns an error unless a condition of the filter has the effect that its name
+// suggests: a query has no condition for null and for an empty list, ignores the value of IsNull,
+// and has further names of filters, such as >Total for at least.
 func checkFilter(kind *record.Kind, name string, value json.RawMessage) error {
 	member, ok := kind.Member(name)
-	if !ok || !strings.EqualFold(name, kind.Fields[member.Field].Name+member.Operator.Suffix()) {
+	isPublished := ok && strings.EqualFold(name, kind.Fields[member.Field].Name+member.Operator.Suffix())
+	if !isPublished {
 		hint := record.DidYouMean(record.Suggest(name, kind.Members()))
 		return fmt.Errorf("filter: %.100q is not a field with a suffix%s\n%s", name, hint, fieldsOf(kind))
 	}
@@ -76,18 +77,21 @@ func checkFilter(kind *record.Kind, name string, value json.RawMessage) error {
 		return err
 	}
 	list, isList := v.([]any)
-	isEmpty := v == nil || isList && len(list) == 0
+	isEmpty := isList && len(list) == 0
 	isNullTest := member.Operator == record.IsNull || member.Operator == record.IsNotNull
-	if isEmpty || isNullTest && v != true {
+	isIgnored := isNullTest && v != true
+	if v == nil || isEmpty || isIgnored {
 		return fmt.Errorf("filter: %.100q has no such value; for null use {%q:true}, for all others {%q:true}",
 			name, field.Name+record.IsNull.Suffix(), field.Name+record.IsNotNull.Suffix())
 	}
 	return nil
 }
 
-// maxCursor is the maximum length of a cursor in a result: it has the conditions.
+// maxCursor is the maximum length of a cursor in a result, in bytes. A cursor contains the
+// conditions of the query, which can be long.
 const maxCursor = 4 << 10
 
+// rows is the result of the tool query.
 type rows struct {
 	Kind     string            `json:"kind"`
 	Rows     []json.RawMessage `json:"rows"`
@@ -107,35 +111,28 @@ func query(ctx context.Context, source Source, in struct {
 		return nil, err
 	}
 	members["Include"] = "NoTotal"
-	if len(in.Fields) > 0 || in.Cursor == "" {
+	isFirst := in.Cursor == ""
+	if len(in.Fields) > 0 || isFirst {
 		members["Fields"] = cmp.Or(strings.Join(in.Fields, ","), textFields(kind))
 	}
 	members["Cursor"] = in.Cursor
-	if in.Skip > 0 && in.Cursor == "" {
-		delete(members, "Cursor")
-		members["Skip"] = int64(in.Skip)
+	skip := int64(in.Skip)
+	if skip > 0 && isFirst {
+		continueBySkip(members, skip)
 	}
+
 	for {
-		page, err := source.Query(ctx, kind, members)
-		if members["Cursor"] == "" && hasNoKey(err) {
-			delete(members, "Cursor")
-			members["Skip"] = int64(in.Skip)
-			continue
-		}
-		if take := members["Take"].(int64); errors.Is(err, ErrTooLarge) && take > 1 {
-			members["Take"] = max(take/8, 1)
-			continue
-		}
+		page, err := readPage(ctx, source, kind, members, skip)
 		if err != nil {
-			return nil, explained(err, kind)
+			return nil, err
 		}
 		result := rows{Kind: kind.Name, Rows: page.Results, Next: page.Meta["Next"]}
-		if len(result.Next) > maxCursor && in.Cursor == "" {
-			delete(members, "Cursor")
+		if isFirst && len(result.Next) > maxCursor {
+			continueBySkip(members, skip)
 			continue
 		}
-		if _, paged := members["Cursor"]; !paged {
-			result.NextSkip = next(int64(in.Skip), page, members["Take"])
+		if _, byCursor := members["Cursor"]; !byCursor {
+			result.NextSkip = next(skip, page, members["Take"].(int64))
 		}
 		if fits(result) {
 			return result, nil
@@ -144,6 +141,36 @@ func query(ctx context.Context, source Source, in struct {
 			return fitted(result, result.Rows[0])
 		}
 		members["Take"] = fitting(result)
+	}
+}
+
+// continueBySkip changes the members of a query, so that the page continues by skip instead of by
+// cursor.
+func continueBySkip(members map[string]any, skip int64) {
+	delete(members, "Cursor")
+	members["Skip"] = skip
+}
+
+// readPage reads a page of a query. If the kind has no key for a cursor, it reads the page by skip,
+// and if the page is too large for the source, with fewer rows. It changes the members to those of
+// the page.
+func readPage(
+	ctx context.Context, source Source, kind *record.Kind, members map[string]any, skip int64,
+) (*Page, error) {
+	for {
+		page, err := source.Query(ctx, kind, members)
+		take := members["Take"].(int64)
+		isFirst := members["Cursor"] == ""
+		switch {
+		case err == nil:
+			return page, nil
+		case isFirst && hasNoKey(err):
+			continueBySkip(members, skip)
+		case errors.Is(err, ErrTooLarge) && take > 1:
+			members["Take"] = max(take/8, 1)
+		default:
+			return nil, explained(err, kind)
+		}
 	}
 }
 
@@ -165,11 +192,13 @@ func hasNoKey(err error) bool {
 }
 
 // next returns the number of rows before the next page, 0 if there is none.
-func next(skip int64, page *Page, take any) int64 {
-	if n := int64(len(page.Results)); n > 0 && (n == take || page.Clamped) {
-		return skip + n
+func next(skip int64, page *Page, take int64) int64 {
+	n := int64(len(page.Results))
+	isFull := n == take || page.Clamped
+	if n == 0 || !isFull {
+		return 0
 	}
-	return 0
+	return skip + n
 }
 
 // fitting returns how many of the rows fit into a result, at least 1.
@@ -188,7 +217,9 @@ func tooLarge(row json.RawMessage) error {
 	if err := json.Unmarshal(row, &values); err != nil {
 		return err
 	}
-	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int { return len(values[b]) - len(values[a]) })
+	names := slices.SortedFunc(maps.Keys(values), func(a, b string) int {
+		return cmp.Compare(len(values[b]), len(values[a]))
+	})
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s (%d bytes)", name, len(values[name]))
 	}
@@ -197,6 +228,7 @@ func tooLarge(row json.RawMessage) error {
 		len(row), maxResult, longest)
 }
 
+// groups is the result of the tool totals: Groups with by, else Totals.
 type groups struct {
 	Kind     string                     `json:"kind"`
 	Totals   map[string]json.RawMessage `json:"totals,omitempty"`
@@ -217,7 +249,8 @@ func totals(ctx context.Context, source Source, in totalsInput) (any, error) {
 		return nil, err
 	}
 	if len(in.By) > 1 {
-		return nil, errors.New("by takes one field; for a second one, repeat the call for each value of the first, as a condition in filter")
+		return nil, errors.New("by takes one field; for a second one, " +
+			"repeat the call for each value of the first, as a condition in filter")
 	}
 	columns, err := in.columns(kind)
 	if err != nil {
@@ -235,10 +268,15 @@ func totals(ctx context.Context, source Source, in totalsInput) (any, error) {
 	if err != nil {
 		return nil, explained(err, kind)
 	}
-	result := groups{Kind: kind.Name, Groups: page.Results, NextSkip: next(skip, page, members["Take"])}
-	for n := len(page.Results); n > 1 && !fits(result); n-- {
-		result.Groups = page.Results[:n-1]
-		result.NextSkip = skip + int64(n-1)
+	result := groups{
+		Kind:     kind.Name,
+		Groups:   page.Results,
+		NextSkip: next(skip, page, members["Take"].(int64)),
+	}
+	for len(result.Groups) > 1 && !fits(result) {
+		n := len(result.Groups) - 1
+		result.Groups = result.Groups[:n]
+		result.NextSkip = skip + int64(n)
 	}
 	if len(result.Groups) == 0 {
 		result.Groups = []json.RawMessage{}
@@ -281,18 +319,23 @@ const countAll = "COUNT(*)"
 
 // column is the result of a function.
 type column struct {
-	total string // the function with its field
-	name  string
-	t     record.Type // type of the field
+	total     string // the function with its field, such as SUM(InvoiceTotal)
+	name      string // in the result, such as SumInvoiceTotal
+	fieldType record.Type
 }
 
 // columns returns the count of rows and the results of the functions in the input.
 func (in totalsInput) columns(kind *record.Kind) ([]column, error) {
-	columns := []column{{total: countAll, name: "Count", t: record.Long}}
+	columns := []column{{total: countAll, name: "Count", fieldType: record.Long}}
 	for _, f := range []struct {
 		function string
 		fields   []string
-	}{{"SUM", in.Sum}, {"MIN", in.Min}, {"MAX", in.Max}, {"AVG", in.Avg}} {
+	}{
+		{"SUM", in.Sum},
+		{"MIN", in.Min},
+		{"MAX", in.Max},
+		{"AVG", in.Avg},
+	} {
 		for _, name := range f.fields {
 			i, ok := kind.Column(name)
 			if !ok {
@@ -302,9 +345,9 @@ func (in totalsInput) columns(kind *record.Kind) ([]column, error) {
 			}
 			field := kind.Fields[i]
 			columns = append(columns, column{
-				total: fmt.Sprintf("%s(%s)", f.function, field.Name),
-				name:  record.GroupColumn(f.function, field.Name),
-				t:     field.Type,
+				total:     fmt.Sprintf("%s(%s)", f.function, field.Name),
+				name:      record.GroupColumn(f.function, field.Name),
+				fieldType: field.Type,
 			})
 		}
 	}
@@ -316,7 +359,7 @@ func (c column) value(text string) json.RawMessage {
 	if text == "" {
 		return json.RawMessage("null")
 	}
-	if c.t.Number() {
+	if c.fieldType.Number() {
 		return json.RawMessage(text)
 	}
 	return json.RawMessage(quoted(text))

@@ -16,7 +16,8 @@ type searchWord struct {
 }
 
 // particles are words of questions that are parts of many names.
-var particles = strings.Fields("a an and are at by do for from how in is many me much my of on or our per the to was we were which with")
+var particles = strings.Fields("a an and are at by do for from how in is many me much my of on or our " +
+	"per the to was we were which with")
 
 // searchWords returns the words to search for a text.
 func searchWords(text string) []searchWord {
@@ -119,8 +120,10 @@ func ranked(kinds []*record.Kind, words []searchWord) []*record.Kind {
 	}
 	score := make(map[*record.Kind]int)
 	for _, k := range kinds {
-		inName, inSummary := matches(k.Name, words), matches(k.Area+" "+k.Summary, words)
-		score[k] = 4*inName + 3*inSummary + matches(strings.Join(k.FieldNames(), " "), words)
+		inName := matches(k.Name, words)
+		inSummary := matches(k.Area+" "+k.Summary, words)
+		inFields := matches(strings.Join(k.FieldNames(), " "), words)
+		score[k] = 4*inName + 3*inSummary + inFields
 	}
 	scored := slices.DeleteFunc(slices.Clone(kinds), func(k *record.Kind) bool { return score[k] == 0 })
 	if len(scored) == 0 {
@@ -136,7 +139,8 @@ func containing(kinds []*record.Kind, words []searchWord) []*record.Kind {
 	for _, k := range kinds {
 		texts := append([]string{k.Name, k.Area, k.Summary}, k.FieldNames()...)
 		text := strings.ToLower(strings.Join(texts, " "))
-		if slices.ContainsFunc(words, func(w searchWord) bool { return strings.Contains(text, w.word) }) {
+		isContained := func(w searchWord) bool { return strings.Contains(text, w.word) }
+		if slices.ContainsFunc(words, isContained) {
 			list = append(list, k)
 		}
 	}

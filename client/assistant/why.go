@@ -41,20 +41,8 @@ func why(ctx context.Context, source Source, in struct {
 	result := history{Steps: []step{}, More: found.More}
 	skip := min(int(in.Skip), len(found.Steps))
 	for i, s := range found.Steps[skip:] {
-		result.Steps = append(result.Steps, step{
-			At:             utc(s.At),
-			Step:           s.Step,
-			Code:           s.Code,
-			Due:            utc(s.Due),
-			Kind:           s.Kind,
-			ChangeID:       s.ChangeID,
-			Event:          s.EventName,
-			EventID:        s.EventID,
-			SubscriberID:   s.SubscriberID,
-			SubscriptionID: s.SubscriptionID,
-			MessageID:      s.MessageID,
-		})
-		result.NextSkip = skip + i
+		result.Steps = append(result.Steps, newStep(s))
+		result.NextSkip = skip + i // if the step does not fit
 		if i > 0 && !fits(result) {
 			result.Steps = result.Steps[:i]
 			return result, nil
@@ -62,6 +50,22 @@ func why(ctx context.Context, source Source, in struct {
 	}
 	result.NextSkip = 0
 	return result, nil
+}
+
+func newStep(s wire.WhyStep) step {
+	return step{
+		At:             utc(s.At),
+		Step:           s.Step,
+		Code:           s.Code,
+		Due:            utc(s.Due),
+		Kind:           s.Kind,
+		ChangeID:       s.ChangeID,
+		Event:          s.EventName,
+		EventID:        s.EventID,
+		SubscriberID:   s.SubscriberID,
+		SubscriptionID: s.SubscriptionID,
+		MessageID:      s.MessageID,
+	}
 }
 
 func utc(t wire.Timestamp) time.Time { return time.Time(t).UTC() }
