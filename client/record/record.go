@@ -15,7 +15,7 @@ type Field struct {
 	Type   Type
 	Filter Family
 	Null   Nullability
-	Column string // name of the column, if it differs from Name
+	Column string // name of the column; empty: Name
 	Blob   BlobForm
 }
 
@@ -61,23 +61,23 @@ type Kind struct {
 	Area    string   // business area, for display
 	Summary string   // one line, for display
 	Fields  []Field  // in column order
-	Table   string   // table or view, with its schema if it differs from the default; empty for Name
-	Key     []string // the fields that identify a row; empty if none are declared
-	Role    string   // the least role that may read the records; empty for reader
-	Stamp   string   // the field that grows with every change of a row; empty if none is declared
-	Index   []string // the fields of additional indexes in the embedded file
+	Table   string   // table or view, with its schema if it is not the default one; empty: Name
+	Key     []string // fields that identify a row; empty if none are declared
+	Role    string   // lowest role that may read the records; empty: reader
+	Stamp   string   // field that grows with every change of a row; empty if none is declared
+	Index   []string // fields of additional indexes in the embedded file
 
-	Capture       string   // when changes are captured: see CaptureNever; empty for that
-	Events        string   // family of the events that changes raise; empty to raise none
-	Before        []string // the fields with values that are kept for the next change
-	CaptureFields []string // the fields that are compared; empty for all that can be
-	Ignore        []string // the fields that are not compared
+	Capture       string   // CaptureNever, CaptureOnDemand or CaptureAlways; empty: CaptureNever
+	Events        string   // family of the events of changes; empty: changes are no events
+	Before        []string // fields with values that are kept, to be part of the next change
+	CaptureFields []string // fields that are compared to find changes; empty: all that can be
+	Ignore        []string // fields that are not compared
 
 	// For the service's own kinds.
 	Database      Database
-	OperationName string // if it differs from Name + "Query"
+	OperationName string // empty: Name + "Query"
 	NewestFirst   bool   // default order: descending by the order field
-	OrderField    string // the field that orders pages; empty for the first one
+	OrderField    string // field that orders pages; empty: the first one
 
 	fields  map[string]int // keyed by name in lower case
 	columns map[string]int // keyed by column name in lower case
@@ -261,14 +261,12 @@ func (k *Kind) indexFields() []*Mistake {
 			mistakes = append(mistakes, mistakef("fields", "", "field %d has no name", i+1))
 			continue
 		}
-		_, duplicate := k.fields[name]
-		if duplicate {
+		if _, duplicate := k.fields[name]; duplicate {
 			mistakes = append(mistakes, mistakef("fields", f.Name, "duplicate field %s", f.Name))
 			continue
 		}
 		column := strings.ToLower(f.ColumnName())
-		first, sameColumn := k.columns[column]
-		if sameColumn {
+		if first, taken := k.columns[column]; taken {
 			mistakes = append(mistakes, mistakef("fields", f.Name, "%s and %s have the same column %s",
 				k.Fields[first].Name, f.Name, f.ColumnName()))
 			continue
@@ -285,10 +283,11 @@ func (k *Kind) checkReserved() []*Mistake {
 	var mistakes []*Mistake
 	for _, name := range Reserved() {
 		m, isFilter := k.Member(name)
-		if isFilter {
-			field := k.Fields[m.Field].Name
-			mistakes = append(mistakes, mistakef("fields", field, "%s is reserved and cannot filter %s", name, field))
+		if !isFilter {
+			continue
 		}
+		field := k.Fields[m.Field].Name
+		mistakes = append(mistakes, mistakef("fields", field, "%s is reserved and cannot filter %s", name, field))
 	}
 	return mistakes
 }
@@ -309,8 +308,7 @@ func (k *Kind) checkReferences() []*Mistake {
 		{"ignore", k.Ignore},
 	} {
 		for _, name := range list.names {
-			_, ok := k.Column(name)
-			if ok {
+			if _, ok := k.Column(name); ok {
 				continue
 			}
 			label := strings.TrimSuffix(list.member, "_fields")

@@ -6,8 +6,15 @@ import "sync"
 // Kinds, but most have their own routes.
 func SystemKinds() []Kind {
 	return []Kind{
-		{Name: "RequestLog", Area: "Administration", Summary: "Requests handled by the service",
-			Database: LogDB, Table: "WH_RequestLog", OperationName: "QueryRequestLogsGETManyRequest", NewestFirst: true, Fields: []Field{
+		{
+			Name:          "RequestLog",
+			Area:          "Administration",
+			Summary:       "Requests handled by the service",
+			Database:      LogDB,
+			Table:         "WH_RequestLog",
+			OperationName: "QueryRequestLogsGETManyRequest",
+			NewestFirst:   true,
+			Fields: []Field{
 				field("Id", Long, NotNull),
 				field("DateTime", DateTime, NotNull),
 				field("StatusCode", Int, NotNull),
@@ -31,9 +38,15 @@ func SystemKinds() []Kind {
 				field("ExceptionSource", Text, Nullable),
 				field("ExceptionData", Dictionary, Nullable),
 				field("RequestDuration", TimeSpan, NotNull),
-			}},
-		{Name: "WH_Audit", Area: "Administration", Summary: "Changes of users, API keys, settings and subscribers: who made them, when and how",
-			Database: AppDB, NewestFirst: true, Fields: []Field{
+			},
+		},
+		{
+			Name:        "WH_Audit",
+			Area:        "Administration",
+			Summary:     "Changes of users, API keys, settings and subscribers: who made them, when and how",
+			Database:    AppDB,
+			NewestFirst: true,
+			Fields: []Field{
 				field("EntryNo", Long, NotNull),
 				field("AddedDateTime", DateTime, NotNull),
 				field("UserName", Text, NotNull),
@@ -42,9 +55,17 @@ func SystemKinds() []Kind {
 				field("Action", Text, NotNull),
 				field("Subject", Text, NotNull),
 				field("Detail", Text, NotNull),
-			}},
-		{Name: "Message", Area: "Webhooks", Summary: "Webhook messages: events for a subscription, with their delivery status",
-			Database: AppDB, Table: "WH_MessageView", NewestFirst: true, OrderField: "ItemNo", Fields: []Field{
+			},
+		},
+		{
+			Name:        "Message",
+			Area:        "Webhooks",
+			Summary:     "Webhook messages: events for a subscription, with their delivery status",
+			Database:    AppDB,
+			Table:       "WH_MessageView",
+			NewestFirst: true,
+			OrderField:  "ItemNo",
+			Fields: []Field{
 				field("SubscriberID", Text, NotNull),
 				field("SubscriptionID", Text, NotNull),
 				field("MessageID", Text, NotNull),
@@ -61,23 +82,54 @@ func SystemKinds() []Kind {
 				field("NextAttemptDateTime", Epoch, Nullable),
 				field("MaxRetries", Int, NotNull),
 				{Name: "Key", Type: Text, Filter: Text.Filter(), Null: Nullable, Column: "EventKey"},
-			}},
-		{Name: "MessageResponse", Area: "Webhooks", Summary: "Delivery attempts of webhook messages, with the responses",
-			Database: AppDB, Table: "WH_MessageResponseView", NewestFirst: true, OrderField: "MessageItemNo", Fields: attemptFields()},
-		{Name: "Attempt", Area: "Webhooks", Summary: "Delivery attempts of webhook messages of all subscribers, with the text of the responses",
-			Database: AppDB, Table: "WH_MessageResponseView", NewestFirst: true, OrderField: "MessageItemNo", Fields: append(attemptFields(),
-				field("Detail", Text, Nullable), field("AnswerText", Text, Nullable))},
-		{Name: "Subscriber", Area: "Webhooks", Summary: "Webhook subscribers",
-			Database: AppDB, Table: "SY_WebhookSubscriber", OrderField: "ItemNo", Fields: []Field{
+			},
+		},
+		{
+			Name:        "MessageResponse",
+			Area:        "Webhooks",
+			Summary:     "Delivery attempts of webhook messages, with the responses",
+			Database:    AppDB,
+			Table:       "WH_MessageResponseView",
+			NewestFirst: true,
+			OrderField:  "MessageItemNo",
+			Fields:      attemptFields(),
+		},
+		{
+			Name:        "Attempt",
+			Area:        "Webhooks",
+			Summary:     "Delivery attempts of webhook messages of all subscribers, with the text of the responses",
+			Database:    AppDB,
+			Table:       "WH_MessageResponseView",
+			NewestFirst: true,
+			OrderField:  "MessageItemNo",
+			Fields: append(attemptFields(),
+				field("Detail", Text, Nullable),
+				field("AnswerText", Text, Nullable),
+			),
+		},
+		{
+			Name:       "Subscriber",
+			Area:       "Webhooks",
+			Summary:    "Webhook subscribers",
+			Database:   AppDB,
+			Table:      "SY_WebhookSubscriber",
+			OrderField: "ItemNo",
+			Fields: []Field{
 				field("RecID", Text, NotNull),
 				field("Name", Text, NotNull),
 				field("IsEnabled", Bool, NotNull),
 				field("ItemNo", Int, NotNull),
 				field("LastSavedDateTime", Epoch, NotNull),
 				field("RowHash", Bytes, NotNull),
-			}},
-		{Name: "Subscription", Area: "Webhooks", Summary: "Webhook subscriptions of all subscribers",
-			Database: AppDB, Table: "WH_SubscriptionView", Fields: []Field{
+			},
+		},
+		{
+			Name:     "Subscription",
+			Area:     "Webhooks",
+			Summary:  "Webhook subscriptions of all subscribers",
+			Database: AppDB,
+			Table:    "WH_SubscriptionView",
+			Fields: []Field{
 				field("RecID", Text, NotNull),
 				field("SY_WebhookSubscriber_RecID", Text, NotNull),
 				field("EventName", Text, NotNull),
@@ -91,7 +143,8 @@ func SystemKinds() []Kind {
 				field("RetrySchedule", Text, Nullable),
 				field("OrderedByKey", Bool, NotNull),
 				{Name: "Where", Type: Object, Filter: TextFilter, Null: Nullable, Column: "Condition"},
-			}},
+			},
+		},
 	}
 }
 
