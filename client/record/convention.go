@@ -57,24 +57,33 @@ func affixes(conventions []Convention) (before, after []affix) {
 
 // conventional resolves a name, in lower case, by the conventions. The longest field
 // takes precedence, then prefixes as in ServiceStack.
-func (k *Kind) conventional(name string) (found Member, ok bool) {
-	longest := 0
-	try := func(a affix, field string, fits bool) {
-		if i, isField := k.fields[field]; fits && isField && len(field) > longest {
-			longest = len(field)
-			found = k.member(i, a.operator)
-			ok = true
+func (k *Kind) conventional(name string) (Member, bool) {
+	longest := "" // the longest field so far
+	operator := Equal
+	for _, a := range prefixes {
+		field, hasPrefix := strings.CutPrefix(name, a.text)
+		if hasPrefix && k.isLongerField(field, longest) {
+			longest = field
+			operator = a.operator
 		}
 	}
-	for _, a := range prefixes {
-		field, ok := strings.CutPrefix(name, a.text)
-		try(a, field, ok)
-	}
 	for _, a := range suffixes {
-		field, ok := strings.CutSuffix(name, a.text)
-		try(a, field, ok)
+		field, hasSuffix := strings.CutSuffix(name, a.text)
+		if hasSuffix && k.isLongerField(field, longest) {
+			longest = field
+			operator = a.operator
+		}
 	}
-	return found, ok
+	if longest == "" {
+		return Member{}, false
+	}
+	return k.member(k.fields[longest], operator), true
+}
+
+// isLongerField reports whether a name, in lower case, is a field and longer than another one.
+func (k *Kind) isLongerField(name, other string) bool {
+	_, isField := k.fields[name]
+	return isField && len(name) > len(other)
 }
 
 // signs are the characters of comparisons, which no field has in its name.
@@ -87,8 +96,9 @@ func (k *Kind) Compared(name string) (field int, ok bool) {
 	if !strings.ContainsAny(name, signs) {
 		return 0, false
 	}
-	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(signs+"=", r) }) {
-		if m, found := k.Member(strings.TrimSpace(part)); found {
+	isSign := func(r rune) bool { return strings.ContainsRune(signs+"=", r) }
+	for part := range strings.FieldsFuncSeq(name, isSign) {
+		if m, ok := k.Member(strings.TrimSpace(part)); ok {
 			return m.Field, true
 		}
 	}

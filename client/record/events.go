@@ -97,8 +97,8 @@ const TestEvent = "webhooks.test"
 // TestEventFor returns the name of a test event that receivers get as event.
 func TestEventFor(event string) string { return TestEvent + ":" + event }
 
-// SentEvent returns the event name that receivers get, and whether the message is marked
-// as a test.
+// SentEvent returns the event name that receivers get for the name in a message, and whether
+// the message is marked as a test.
 func SentEvent(name string) (sent string, test bool) {
 	if name == TestEvent {
 		return name, true
@@ -113,34 +113,38 @@ func EventPattern(events []Event, text string) (pattern string, ok bool) {
 	if text == "*" {
 		return text, true
 	}
-	family, wild := strings.CutSuffix(text, ".*")
-	i := slices.IndexFunc(events, func(e Event) bool {
-		head, _, _ := strings.Cut(e.Name, ".")
-		return strings.EqualFold(e.Name, text) || wild && strings.EqualFold(head, family)
-	})
+	matches := func(e Event) bool { return MatchesEvent(text, e.Name) }
+	i := slices.IndexFunc(events, matches)
 	if i < 0 {
 		return "", false
 	}
-	if wild {
-		head, _, _ := strings.Cut(events[i].Name, ".")
-		return head + ".*", true
+	event := events[i].Name
+	if strings.HasSuffix(text, familySuffix) {
+		family, _, _ := strings.Cut(event, ".")
+		return family + familySuffix, true
 	}
-	return events[i].Name, true
+	return event, true
 }
+
+// familySuffix ends a pattern that matches all events of a family.
+const familySuffix = ".*"
 
 // MatchesEvent reports whether an event matches a pattern of EventPattern.
 func MatchesEvent(pattern, event string) bool {
-	family, wild := strings.CutSuffix(pattern, ".*")
-	head, _, _ := strings.Cut(event, ".")
-	return pattern == "*" || strings.EqualFold(pattern, event) || wild && strings.EqualFold(head, family)
+	if pattern == "*" || strings.EqualFold(pattern, event) {
+		return true
+	}
+	family, ok := strings.CutSuffix(pattern, familySuffix)
+	eventFamily, _, _ := strings.Cut(event, ".")
+	return ok && strings.EqualFold(eventFamily, family)
 }
 
 // SampleBody returns a JSON document for a test of an event. The record that it names
 // does not exist, and real documents have many more members.
 func SampleBody(event string) string {
-	head, _, _ := strings.Cut(event, ".")
+	family, _, _ := strings.Cut(event, ".")
 	for _, f := range eventFamilies {
-		if strings.EqualFold(f.name, head) {
+		if strings.EqualFold(f.name, family) {
 			return `{"EventName":"` + event + `","` + f.key + `":"TEST-1","Test":true}`
 		}
 	}

@@ -101,9 +101,9 @@ func (r *Registry) Suggest(name string) []string {
 }
 
 // Suggest returns up to three of names that are similar to name, most similar first:
-// those that contain it, or whose edit distance is at most a third of its length. Of names of
-// equally many parts with dots between them, each part must be similar: jobcard.created is not like
-// debtor.created.
+// those that contain it, or have an edit distance of at most a third of its length. If both
+// names have the same number of parts, with dots between them, each part must be similar:
+// jobcard.created is not like debtor.created.
 func Suggest(name string, names []string) []string {
 	type match struct {
 		name     string
@@ -125,8 +125,8 @@ func Suggest(name string, names []string) []string {
 	return Texts(found[:min(3, len(found))], func(m match) string { return m.name })
 }
 
-// similarParts reports whether the parts of two names are similar, each to the one at its place, if
-// both names have equally many.
+// similarParts reports whether each part of a name is similar to, or in, the part of another name
+// at the same place. It is true if the names differ in their number of parts.
 func similarParts(a, b string) bool {
 	partsA := strings.Split(a, ".")
 	partsB := strings.Split(b, ".")
@@ -134,7 +134,8 @@ func similarParts(a, b string) bool {
 		return true
 	}
 	for i, part := range partsA {
-		if distance(part, partsB[i]) > max(1, len(part)/3) && !strings.Contains(partsB[i], part) {
+		isSimilar := distance(part, partsB[i]) <= max(1, len(part)/3)
+		if !isSimilar && !strings.Contains(partsB[i], part) {
 			return false
 		}
 	}
