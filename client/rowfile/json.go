@@ -10,12 +10,12 @@ import (
 // jsonWriter writes one row per line, in an array or as NDJSON. Rows are copied
 // unchanged, so that numbers keep their digits.
 type jsonWriter struct {
-	out    io.Writer
-	before string // separator before the next row
-	array  bool
+	out     io.Writer
+	isArray bool
+	hasRows bool
 }
 
-func newJSON(o Options) Writer { return &jsonWriter{out: o.Out, before: "[\n", array: true} }
+func newJSON(o Options) Writer { return &jsonWriter{out: o.Out, isArray: true} }
 
 func newNDJSON(o Options) Writer { return &jsonWriter{out: o.Out} }
 
@@ -33,24 +33,31 @@ func (w *jsonWriter) Text(lines []byte) error {
 }
 
 func (w *jsonWriter) write(json []byte) error {
-	if _, err := io.WriteString(w.out, w.before); err != nil {
+	before, after := "", "\n"
+	if w.isArray {
+		before, after = "[\n", ""
+		if w.hasRows {
+			before = ",\n"
+		}
+	}
+	w.hasRows = true
+	if _, err := io.WriteString(w.out, before); err != nil {
 		return err
 	}
-	if _, err := w.out.Write(json); err != nil || w.array {
-		w.before = ",\n"
+	if _, err := w.out.Write(json); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w.out, "\n")
+	_, err := io.WriteString(w.out, after)
 	return err
 }
 
 func (w *jsonWriter) End() error {
-	if !w.array {
+	if !w.isArray {
 		return nil
 	}
-	text := "\n]\n"
-	if w.before != ",\n" { // there are no rows
-		text = "[]\n"
+	text := "[]\n"
+	if w.hasRows {
+		text = "\n]\n"
 	}
 	_, err := io.WriteString(w.out, text)
 	return err

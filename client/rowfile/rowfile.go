@@ -14,7 +14,7 @@ type Column = workbook.Column
 
 // Options has the options of the writers of all formats.
 type Options struct {
-	Out     *bufio.Writer // which the caller flushes
+	Out     *bufio.Writer // the caller flushes it
 	Name    string        // name of the kind of rows
 	Columns []Column
 	Null    string // text of a null in CSV and TSV
@@ -27,9 +27,12 @@ func (o Options) names() []string {
 
 // Writer writes rows in one format as they arrive.
 type Writer interface {
-	Begin() error         // writes the header
-	Row(client.Row) error // must not keep the row
-	End() error           // is only called if all rows have arrived
+	// Begin writes the header.
+	Begin() error
+	// Row writes a row. It must not keep the row.
+	Row(client.Row) error
+	// End completes the file. It is only called if all rows have arrived.
+	End() error
 }
 
 // TextWriter is a Writer that also writes rows in the form of client.Rows.Text: CSV for
@@ -49,11 +52,43 @@ type Format struct {
 // Formats returns all formats.
 func Formats() []Format {
 	return []Format{
-		{Name: "csv", Suffix: ".csv", Summary: "RFC 4180, but lines end with LF; header line, UTF-8; nulls are empty", Hint: "UTF-8, LF, nulls are empty", Cells: true, New: newCSV},
-		{Name: "tsv", Suffix: ".tsv", Summary: `separated by tabs; tab, line break and backslash as \t \n \r \\`, Hint: "separated by tabs", Cells: true, New: newTSV},
-		{Name: "json", Suffix: ".json", Summary: "one array of objects; nulls are omitted", Hint: "array of objects, without null values", New: newJSON},
-		{Name: "ndjson", Suffix: ".ndjson", Summary: "one object per line; nulls are omitted", Hint: "one object per line, without null values", New: newNDJSON},
-		{Name: "xlsx", Suffix: ".xlsx", Summary: "an Excel workbook, to a file only, with typed numbers and dates", Hint: "workbook with typed cells", New: newXLSX},
+		{
+			Name:    "csv",
+			Suffix:  ".csv",
+			Summary: "RFC 4180, but lines end with LF; header line, UTF-8; nulls are empty",
+			Hint:    "UTF-8, LF, nulls are empty",
+			Cells:   true,
+			New:     newCSV,
+		},
+		{
+			Name:    "tsv",
+			Suffix:  ".tsv",
+			Summary: `separated by tabs; tab, line break and backslash as \t \n \r \\`,
+			Hint:    "separated by tabs",
+			Cells:   true,
+			New:     newTSV,
+		},
+		{
+			Name:    "json",
+			Suffix:  ".json",
+			Summary: "one array of objects; nulls are omitted",
+			Hint:    "array of objects, without null values",
+			New:     newJSON,
+		},
+		{
+			Name:    "ndjson",
+			Suffix:  ".ndjson",
+			Summary: "one object per line; nulls are omitted",
+			Hint:    "one object per line, without null values",
+			New:     newNDJSON,
+		},
+		{
+			Name:    "xlsx",
+			Suffix:  ".xlsx",
+			Summary: "an Excel workbook, to a file only, with typed numbers and dates",
+			Hint:    "workbook with typed cells",
+			New:     newXLSX,
+		},
 	}
 }
 
