@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"net/url"
 
@@ -68,49 +67,4 @@ func (c *Client) CurrentSession(ctx context.Context) (*wire.CurrentSession, erro
 // KeepAlive restarts the idle timeout of the session.
 func (c *Client) KeepAlive(ctx context.Context) error {
 	return c.confirm(ctx, call{method: http.MethodGet, path: "/KeepAlive"})
-}
-
-// fetch sends a request, with a JSON body if body is not nil, and decodes the reply.
-func fetch[T any](ctx context.Context, c *Client, method, path string, request any) (document T, err error) {
-	return answer[T](ctx, c, call{method: method, path: path}, request)
-}
-
-// answer sends a request, with a JSON body if body is not nil, and decodes the reply into
-// a value of type T.
-func answer[T any](ctx context.Context, c *Client, req call, request any) (T, error) {
-	document, _, err := answerWithHeader[T](ctx, c, req, request)
-	return document, err
-}
-
-// answerWithHeader is like answer and returns the header of the reply, too.
-func answerWithHeader[T any](ctx context.Context, c *Client, req call, request any) (document T, header http.Header, err error) {
-	req.accept = mediaJSON
-	if request != nil {
-		req.body, err = json.Marshal(request)
-		if err != nil {
-			return document, nil, err
-		}
-	}
-	reply, err := c.do(ctx, req)
-	if err != nil {
-		return document, nil, err
-	}
-	defer reply.Body.Close()
-
-	ignored := reply.Header.Get(wire.HeaderIgnoredMembers)
-	if ignored != "" && c.options.Ignored != nil {
-		c.options.Ignored(ignored)
-	}
-	err = readDocument(reply, &document)
-	return document, reply.Header, err
-}
-
-// confirm sends a request and ignores the body of the reply.
-func (c *Client) confirm(ctx context.Context, req call) error {
-	req.accept = mediaJSON
-	reply, err := c.do(ctx, req)
-	if err != nil {
-		return err
-	}
-	return reply.Body.Close()
 }

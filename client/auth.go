@@ -1,17 +1,11 @@
 package client
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"net/http"
 
 	"github.com/bizhook/whd/client/wire"
 )
-
-// maxDocument limits the size of a reply other than rows, in bytes.
-const maxDocument = 16 << 20
 
 // Login starts a session, which all later calls of the client use. If it is of another user
 // than Options.User, it is not renewed.
@@ -25,7 +19,9 @@ func (c *Client) Login(ctx context.Context, user, password string) (*wire.Authen
 }
 
 // authenticate starts a session.
-func (c *Client) authenticate(ctx context.Context, user, password string) (*wire.AuthenticateResponse, error) {
+func (c *Client) authenticate(
+	ctx context.Context, user, password string,
+) (*wire.AuthenticateResponse, error) {
 	req := call{method: http.MethodPost, path: "/auth", session: true, bare: true}
 	credentials := map[string]string{"UserName": user, "Password": password}
 	return answer[*wire.AuthenticateResponse](ctx, c, req, credentials)
@@ -97,20 +93,4 @@ func (c *Client) renew(ctx context.Context, expired *session) (isSameUser bool, 
 		c.options.Renewed(reply.SessionID)
 	}
 	return isCurrent, nil
-}
-
-var errNullReply = errors.New("the reply is null")
-
-func readDocument(reply *http.Response, document any) error {
-	text, err := jsonBody(reply, maxDocument)
-	if err != nil {
-		return err
-	}
-	if bytes.Equal(bytes.TrimSpace(text), []byte("null")) {
-		return truncated(reply, errNullReply, "the reply is null")
-	}
-	if err := json.Unmarshal(text, document); err != nil {
-		return truncated(reply, err, "the reply is not valid")
-	}
-	return nil
 }
