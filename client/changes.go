@@ -35,9 +35,9 @@ type ChangePage struct {
 
 // Changes fetches up to take changes of a kind since a token, in their order; take 0 is the
 // maximum of the service. Without since it returns no changes and the token of the
-// present. If there is none, the service waits for a change, at most for the time wait, a
-// minute, or two thirds of Options.Timeout. If changes since the token are not available,
-// the error is of kind ResyncRequired: the caller must load the records again.
+// present. If there are no changes, the service waits for one, at most for the shortest of
+// wait, a minute, and two thirds of Options.Timeout. If changes since the token are not
+// available, the error is of kind ResyncRequired: the caller must load the records again.
 func (c *Client) Changes(ctx context.Context, kind *record.Kind, since string, take int, wait time.Duration) (*ChangePage, error) {
 	members := make(url.Values)
 	if since != "" {
@@ -46,7 +46,8 @@ func (c *Client) Changes(ctx context.Context, kind *record.Kind, since string, t
 	if take > 0 {
 		members.Set("Take", strconv.Itoa(take))
 	}
-	if seconds := int(min(wait, maxWait, c.options.Timeout*2/3).Seconds()); seconds > 0 {
+	limit := min(maxWait, c.options.Timeout*2/3) // so that the reply starts before the timeout
+	if seconds := int(min(wait, limit).Seconds()); seconds > 0 {
 		members.Set("Wait", strconv.Itoa(seconds))
 	}
 	path := "/Queries/" + url.PathEscape(kind.Name) + "/Changes?" + members.Encode()
@@ -55,6 +56,10 @@ func (c *Client) Changes(ctx context.Context, kind *record.Kind, since string, t
 		return nil, err
 	}
 	defer reply.Body.Close()
+	return readChanges(reply)
+}
+
+func readChanges(reply *http.Response) (*ChangePage, error) {
 	text, err := jsonBody(reply, maxPage)
 	if err != nil {
 		return nil, err
@@ -90,7 +95,9 @@ func (c *Client) FollowChanges(ctx context.Context, kind *record.Kind, since str
 	return func(yield func(*ChangePage, error) bool) {
 		wait := time.Duration(0) // at first: the caller soon knows whether it has all changes
 		for {
-			page, err := repeatedly(ctx, c, func() (*ChangePage, error) { return c.Changes(ctx, kind, since, 0, wait) })
+			page, err := repeatedly(ctx, c, func() (*ChangePage, error) {
+				return c.Changes(ctx, kind, since, 0, wait)
+			})
 			if !yield(page, err) || err != nil {
 				return
 			}
@@ -100,7 +107,7 @@ func (c *Client) FollowChanges(ctx context.Context, kind *record.Kind, since str
 	}
 }
 
-// repeatedly reads a page until that succeeds, fails with a lasting error, or ctx is done.
+// repeatedly calls read until it succeeds, fails with a permanent error, or ctx is done.
 func repeatedly[T any](ctx context.Context, c *Client, read func() (T, error)) (T, error) {
 	pauses := backoff.Backoff{Min: minReadPause, Max: maxReadPause}
 	for {
@@ -118,8 +125,8 @@ func repeatedly[T any](ctx context.Context, c *Client, read func() (T, error)) (
 // kind for the first time, or has been reached before.
 func (c *Client) isTemporary(err error) bool {
 	status := statusOf(err)
-	isOfAnotherProgram := status == http.StatusOK && Is(err, Failed)
-	if isOfAnotherProgram || isFinal(err) {
+	isUnexpected := status == http.StatusOK && Is(err, Failed) // the reply of another program
+	if isUnexpected || isFinal(err) {
 		return false
 	}
 	return status == http.StatusServiceUnavailable || c.reached.Load()
@@ -134,7 +141,7 @@ type CopyPage struct {
 	Omitted []string // the fields that are not captured
 }
 
-// Limits of the pages of a copy.
+// Limits of the pages of a copy. A page ends at the first one that is reached.
 const (
 	copyRows  = 5000
 	copyBytes = 4 << 20
@@ -178,8 +185,8 @@ func (c *Client) copyRows(ctx context.Context, kind *record.Kind, yield func(*Co
 		if len(page.Rows) < copyRows && size < copyBytes {
 			continue
 		}
-		part := page
-		if !yield(&part) {
+		full := page // the caller may keep it
+		if !yield(&full) {
 			return errLoopEnded
 		}
 		page.Rows = nil

@@ -29,24 +29,22 @@ const DefaultURL = "http://127.0.0.1:5050"
 // DefaultTimeout limits the wait for the start of a reply.
 const DefaultTimeout = 30 * time.Second
 
-// dialTimeout limits the time to connect. It is short, to report a wrong address
-// soon.
+// dialTimeout limits the time to connect. It is short, to report a wrong address soon.
 const dialTimeout = 5 * time.Second
 
 // Options configures a Client. The zero value connects to a daemon on this machine
 // without credentials.
 type Options struct {
-	URL       string        // address of the service, with its base path; empty: DefaultURL
-	Token     string        // API key; takes precedence over User
-	User      string        // authenticates every request, with Password
-	Password  string        //
+	URL       string // address of the service, with its base path; empty: DefaultURL
+	Token     string // API key; takes precedence over User
+	User      string // authenticates every request, with Password
+	Password  string
 	Session   string        // session ID of an earlier Login; takes precedence over both
 	Timeout   time.Duration // until the start of a reply, not its end; zero: DefaultTimeout
 	UserAgent string
 	TLS       *tls.Config // trusted certificates; nil: those of the system
 
-	// ReadOnly rejects all requests that could change something without sending
-	// them.
+	// ReadOnly rejects requests that could change something: they are not sent.
 	ReadOnly bool
 
 	// Retries is the number of retries of a read after status 502, 503 or 504, or if
@@ -55,8 +53,8 @@ type Options struct {
 	Retries  int
 	Retrying func(err error, pause time.Duration)
 
-	// Ignored is called with the names of members that the service ignored, unless the request is a
-	// query, of which Notes has them.
+	// Ignored is called with the names of members that the service ignored. Those of queries
+	// are in Notes instead.
 	Ignored func(names string)
 
 	// Renewed is called with each session that replaces an expired Session. With
@@ -164,8 +162,10 @@ func newHTTP(base string, o Options) *resty.Client {
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	})
-	c.SetLogger(discardLogger{}).SetDisableWarn(true)
-	return c.SetHeader("User-Agent", o.UserAgent)
+	c.SetLogger(discardLogger{})
+	c.SetDisableWarn(true)
+	c.SetHeader("User-Agent", o.UserAgent)
+	return c
 }
 
 // discardLogger prevents resty from writing to standard error.
@@ -200,7 +200,8 @@ func (req call) isSafe() bool {
 // Requests are only retried by Options.Retries, by net/http for reads on a stale
 // connection, and once after the session was renewed.
 func (c *Client) do(ctx context.Context, req call) (*http.Response, error) {
-	if c.options.DryRun != nil && !(c.options.DryRunReads && req.isSafe()) {
+	isSentAnyway := c.options.DryRunReads && req.isSafe()
+	if c.options.DryRun != nil && !isSentAnyway {
 		c.options.DryRun(c.dryRunRequest(req, c.request(ctx, req)))
 		return nil, ErrNotSent
 	}
@@ -253,10 +254,13 @@ func (c *Client) exchange(ctx context.Context, req call) (*http.Response, error)
 }
 
 func (c *Client) request(ctx context.Context, req call) *resty.Request {
-	r := c.http.R().SetContext(ctx).SetDoNotParseResponse(true)
+	r := c.http.R()
+	r.SetContext(ctx)
+	r.SetDoNotParseResponse(true)
 	r.SetHeader("Accept", req.accept)
 	if req.body != nil {
-		r.SetHeader("Content-Type", "application/json").SetBody(req.body)
+		r.SetHeader("Content-Type", "application/json")
+		r.SetBody(req.body)
 	}
 	if req.header.name != "" {
 		r.SetHeader(req.header.name, req.header.value)
@@ -277,7 +281,8 @@ func (c *Client) request(ctx context.Context, req call) *resty.Request {
 
 // sign adds the credentials.
 func (c *Client) sign(r *resty.Request) {
-	switch session := c.session.Load(); {
+	session := c.session.Load()
+	switch {
 	case session != nil:
 		r.SetHeader(wire.HeaderSessionID, session.id)
 	case c.options.Token != "":

@@ -104,13 +104,15 @@ func kindOfStatus(status int, hasCode bool) Kind {
 	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
 		return TimedOut
 	}
-	if status == http.StatusGone && hasCode {
+	isClientError := status >= 400 && status <= 499
+	switch {
+	case status == http.StatusGone && hasCode:
 		return ResyncRequired
-	}
-	if hasCode || status >= 400 && status <= 499 {
+	case isClientError || hasCode:
 		return Rejected
+	default:
+		return Failed
 	}
-	return Failed
 }
 
 // errorBodyLimit is larger than any error reply of the service, in bytes.
@@ -135,14 +137,15 @@ func errorReply(reply *http.Response) *Error {
 		RequestID:  cmp.Or(status.Meta["RequestId"], reply.Header.Get(wire.HeaderRequestID)),
 		RetryAfter: retryAfter(reply.Header.Get("Retry-After")),
 	}
-	if e.Code == "" {
-		e.Message = unexpectedReply(reply)
-		if bytes.HasPrefix(body, []byte("Client sent an HTTP request to an HTTPS server")) {
-			e.Message = "the service at this address uses HTTPS: https://" + reply.Request.URL.Host
-		}
-		if mediaType(reply) == mediaCSV {
-			e.Err = errInCSV
-		}
+	if e.Code != "" {
+		return e
+	}
+	e.Message = unexpectedReply(reply)
+	if bytes.HasPrefix(body, []byte("Client sent an HTTP request to an HTTPS server")) {
+		e.Message = "the service at this address uses HTTPS: https://" + reply.Request.URL.Host
+	}
+	if mediaType(reply) == mediaCSV {
+		e.Err = errInCSV
 	}
 	return e
 }

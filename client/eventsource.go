@@ -20,7 +20,7 @@ var errLongEvent = fmt.Errorf("an event is longer than %d KiB", maxEvent>>10)
 // eventSource parses a stream of server-sent events.
 type eventSource struct {
 	in     *bufio.Reader
-	begun  bool
+	begun  bool          // a line has been read
 	lastID string        // ID of the last event
 	retry  time.Duration // reconnection time of the server; 0 if it sent none
 }
@@ -47,17 +47,17 @@ func (s *eventSource) next() (sourceEvent, error) {
 		if err != nil {
 			return sourceEvent{}, err
 		}
-		if len(line) == 0 {
-			if len(e.data) > 0 {
-				e.data = e.data[:len(e.data)-1] // the last line break
-				return e, nil
+		if len(line) > 0 {
+			if err := s.field(&e, line); err != nil {
+				return sourceEvent{}, err
 			}
-			e.name = defaultEvent
 			continue
 		}
-		if err := s.field(&e, line); err != nil {
-			return sourceEvent{}, err
+		if len(e.data) > 0 {
+			e.data = e.data[:len(e.data)-1] // the last line break
+			return e, nil
 		}
+		e.name = defaultEvent // the event ends without data and is dropped
 	}
 }
 
@@ -88,7 +88,8 @@ func (s *eventSource) field(e *sourceEvent, line []byte) error {
 		if len(e.data)+len(value) >= maxEvent {
 			return errLongEvent
 		}
-		e.data = append(append(e.data, value...), '\n')
+		e.data = append(e.data, value...)
+		e.data = append(e.data, '\n')
 	case "id":
 		if id := string(value); !strings.ContainsRune(id, 0) {
 			s.lastID = id

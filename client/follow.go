@@ -20,7 +20,7 @@ import (
 type follower struct {
 	client  *Client
 	topics  []string
-	lastID  string
+	lastID  string          // ID of the last event
 	backoff backoff.Backoff // since the last heartbeat
 	yield   func(StreamEvent, error) bool
 }
@@ -29,7 +29,9 @@ type follower struct {
 // so that clients do not reconnect simultaneously.
 func (f *follower) wait(err error) time.Duration {
 	longest := f.backoff.Next()
-	return max(longest/2+rand.N(longest/2), min(retryAfterOf(err), maxRetry))
+	jittered := longest/2 + rand.N(longest/2)
+	requested := min(retryAfterOf(err), maxRetry)
+	return max(jittered, requested)
 }
 
 // connect follows a single connection until it ends. It always returns an error.
@@ -48,6 +50,7 @@ func (f *follower) connect(parent context.Context) error {
 	if !f.yield(Connected{}, nil) {
 		return errLoopEnded
 	}
+
 	err = f.read(newEventSource(reply.Body), cancel)
 	switch {
 	case errors.Is(err, errLoopEnded):
@@ -80,27 +83,28 @@ func (f *follower) query() string {
 // read yields the events of a connection and cancels it if there is no heartbeat. The
 // time spent in the caller's loop does not count.
 func (f *follower) read(source *eventSource, cancel context.CancelCauseFunc) error {
-	left := heartbeatTimeout
-	watchdog := time.AfterFunc(left, func() { cancel(errNoHeartbeat) })
+	remaining := heartbeatTimeout // until the next heartbeat must arrive
+	watchdog := time.AfterFunc(remaining, func() { cancel(errNoHeartbeat) })
 	defer watchdog.Stop()
 	source.lastID = f.lastID
 	for {
-		watchdog.Reset(left)
+		watchdog.Reset(remaining)
 		start := time.Now()
 		e, err := source.next()
 		watchdog.Stop()
 		if err != nil {
 			return err
 		}
-		left -= time.Since(start)
+		remaining -= time.Since(start)
 		if e.name == wire.EventHeartbeat {
-			left = heartbeatTimeout
+			remaining = heartbeatTimeout
 			f.backoff.Reset()
 		}
 		if source.retry > 0 {
 			f.backoff.Min = max(source.retry, minRetry)
 		}
 		f.lastID = source.lastID // also for an invalid event, which would otherwise be sent again
+
 		event, err := decodeEvent(e, f.lastID)
 		if err != nil {
 			return err

@@ -20,14 +20,14 @@ func (c *Client) Kinds(ctx context.Context) (*record.Registry, error) {
 	return list.Registry()
 }
 
-// KindList is the record kinds of a service in a form that can be stored.
+// KindList has the record kinds of a service in a form that can be stored.
 type KindList struct {
 	ETag  string            // changes with the kinds
 	Kinds []wire.RecordKind // nil for a service of an earlier version, which has the built-in ones
 }
 
-// KindList returns the record kinds of the service that the caller may read, or nil if
-// their tag is still etag.
+// KindList returns the record kinds of the service that the caller may read. It returns nil
+// if their tag is still etag.
 func (c *Client) KindList(ctx context.Context, etag string) (*KindList, error) {
 	req := call{method: http.MethodGet, path: "/Kinds", accept: mediaJSON}
 	if etag != "" {
@@ -36,7 +36,8 @@ func (c *Client) KindList(ctx context.Context, etag string) (*KindList, error) {
 	reply, err := c.do(ctx, req)
 	if Is(err, NotFound) {
 		return new(KindList), nil
-	} else if err != nil {
+	}
+	if err != nil {
 		return nil, err
 	}
 	defer reply.Body.Close()
@@ -62,9 +63,9 @@ func (c *Client) AwaitKindList(ctx context.Context) (*KindList, error) {
 	}
 }
 
-// isAway reports whether the cause of an error may be that the service is restarted, or that
-// the network is down. A certificate that is not trusted, and a port without TLS, need a
-// change of the settings.
+// isAway reports whether the cause of an error may be that the service is restarting, or that
+// the network is down. A certificate that is not trusted, and a port without TLS, do not go
+// away by waiting.
 func isAway(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return false
@@ -75,7 +76,7 @@ func isAway(err error) bool {
 	return isTransient(err) || Is(err, Unreachable) || Is(err, TimedOut)
 }
 
-// ifNoneMatch is the header of a request for a document unless it has a tag.
+// ifNoneMatch is the header with the tag of the document that the client has already.
 const ifNoneMatch = "If-None-Match"
 
 // Registry returns the kinds as a registry. Fields of types that this version does not
@@ -84,31 +85,40 @@ func (l *KindList) Registry() (*record.Registry, error) {
 	if l.Kinds == nil {
 		return record.Builtin(), nil
 	}
-	kinds := make([]record.Kind, len(l.Kinds))
-	for i, k := range l.Kinds {
-		kinds[i] = record.Kind{
-			Name:    k.Name,
-			Area:    k.Area,
-			Summary: k.Summary,
-			Key:     k.Key,
-			Role:    k.Role,
-			Fields:  make([]record.Field, len(k.Fields)),
-		}
-		if kinds[i].Operation() != k.Operation {
-			kinds[i].OperationName = k.Operation
-		}
-		for j, f := range k.Fields {
-			t, null, known := record.ParseType(f.Type)
-			kinds[i].Fields[j] = record.Field{Name: f.Name, Type: t, Filter: t.Filter(), Null: null}
-			if !known {
-				kinds[i].Fields[j].Filter = record.NoFilter
-			}
-		}
+	var kinds []record.Kind
+	for _, k := range l.Kinds {
+		kinds = append(kinds, newKind(k))
 	}
-	r, err := record.NewRegistry(kinds...)
+	registry, err := record.NewRegistry(kinds...)
 	if err != nil {
 		message := "the service returned invalid record kinds: " + err.Error()
 		return nil, &Error{Kind: Failed, Message: message, Err: err}
 	}
-	return r, nil
+	return registry, nil
+}
+
+func newKind(k wire.RecordKind) record.Kind {
+	kind := record.Kind{
+		Name:    k.Name,
+		Area:    k.Area,
+		Summary: k.Summary,
+		Key:     k.Key,
+		Role:    k.Role,
+	}
+	if kind.Operation() != k.Operation {
+		kind.OperationName = k.Operation
+	}
+	for _, f := range k.Fields {
+		kind.Fields = append(kind.Fields, newField(f))
+	}
+	return kind
+}
+
+func newField(f wire.OperationField) record.Field {
+	fieldType, null, known := record.ParseType(f.Type)
+	filter := fieldType.Filter()
+	if !known {
+		filter = record.NoFilter
+	}
+	return record.Field{Name: f.Name, Type: fieldType, Filter: filter, Null: null}
 }

@@ -23,7 +23,7 @@ var ownRoutes = map[string]string{
 // callOf returns the request that queries a kind. The own routes take their members in
 // the URL.
 func callOf(kind *record.Kind, members map[string]any, format string) (call, error) {
-	path, ok := ownRoutes[kind.Name]
+	route, ok := ownRoutes[kind.Name]
 	if kind.Database == record.RecordsDB || !ok {
 		body, err := json.Marshal(members)
 		path := "/Queries/" + url.PathEscape(kind.Name) + "?format=" + format
@@ -43,7 +43,7 @@ func callOf(kind *record.Kind, members map[string]any, format string) (call, err
 			values.Set(name, fmt.Sprint(value))
 		}
 	}
-	return call{method: http.MethodGet, path: path + "?" + values.Encode()}, nil
+	return call{method: http.MethodGet, path: route + "?" + values.Encode()}, nil
 }
 
 // listItem escapes the commas of a list item for a URL.

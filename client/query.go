@@ -30,11 +30,11 @@ type Query struct {
 	// rows before it. It has no effect without OrderBy, with Skip, Take or GroupBy, or for a
 	// kind without a proven key.
 	Resume bool
-	cursor *string // cursor of a page; nil for none
-
-	forCopy string // token of a copy; empty for none
 
 	Unchecked map[string]json.RawMessage // additional members, sent unchanged
+
+	cursor  *string // cursor of a page; empty for the first page, nil without pages
+	forCopy string  // token of a copy; empty for none
 }
 
 // Filter compares a field with one value, two values or a list, depending on the
@@ -54,7 +54,7 @@ func (c *Client) Rows(ctx context.Context, q Query) (*Rows, error) {
 	return c.inPages(ctx, q, c.ndjson)
 }
 
-// ndjson is Rows for one reply.
+// ndjson is Rows without pages: it sends one request.
 func (c *Client) ndjson(ctx context.Context, q Query) (*Rows, error) {
 	reply, err := c.send(ctx, q, "ndjson", mediaNDJSON, noHeader)
 	if err != nil {
@@ -99,7 +99,9 @@ const (
 )
 
 // send posts a query to the route that negotiates the format.
-func (c *Client) send(ctx context.Context, q Query, format, accept string, header headerField) (*http.Response, error) {
+func (c *Client) send(
+	ctx context.Context, q Query, format, accept string, header headerField,
+) (*http.Response, error) {
 	members, err := q.members()
 	if err != nil {
 		return nil, err
@@ -125,18 +127,23 @@ func (q Query) members() (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, twice := members[f.Member()]; twice {
+		if _, duplicate := members[f.Member()]; duplicate {
 			return nil, fmt.Errorf("duplicate filter %s", f.Member())
 		}
 		members[f.Member()] = value
 	}
 	for name, value := range q.Unchecked {
-		if _, twice := members[name]; twice {
+		if _, duplicate := members[name]; duplicate {
 			return nil, fmt.Errorf("duplicate member %s", name)
 		}
 		members[name] = value
 	}
-	for name, list := range map[string][]string{"Fields": q.Fields, "OrderBy": q.OrderBy, "Include": q.Include} {
+	lists := map[string][]string{
+		"Fields":  q.Fields,
+		"OrderBy": q.OrderBy,
+		"Include": q.Include,
+	}
+	for name, list := range lists {
 		if len(list) > 0 {
 			members[name] = strings.Join(list, ",")
 		}
@@ -195,7 +202,8 @@ func (q Query) operands(f Filter) (any, error) {
 func (f Filter) checkCount() error {
 	count := len(f.Values)
 	expected := ""
-	switch arity := f.Operator.Arity(); {
+	arity := f.Operator.Arity()
+	switch {
 	case arity == record.One && count != 1:
 		expected = "one value"
 	case arity == record.Two && count != 2:

@@ -8,9 +8,11 @@ import (
 )
 
 // scan parses a JSON object into the row. It does not copy, and allocates only for the
-// first rows. It accepts the same objects as encoding/json, and duplicate names.
+// first rows: see BenchmarkRows. It accepts the same objects as encoding/json, and duplicate
+// names.
 func (r *Row) scan(text []byte) bool {
-	r.json, r.members = text[:0], r.members[:0]
+	r.json = text[:0]
+	r.members = r.members[:0]
 	i := skipSpace(text, 0)
 	start := i
 	if i == len(text) || text[i] != '{' {
@@ -142,7 +144,10 @@ func skipNumber(text []byte, i int) int {
 		i++
 	}
 	end := skipDigits(text, i)
-	if end == i || text[i] == '0' && end > i+1 {
+	if end == i {
+		return -1
+	}
+	if text[i] == '0' && end > i+1 { // a leading zero
 		return -1
 	}
 	if end < len(text) && text[end] == '.' {

@@ -27,7 +27,7 @@ func (c *Client) CSV(ctx context.Context, q Query) (*Rows, error) {
 	return c.inPages(ctx, q, c.csv)
 }
 
-// csv is CSV for one reply.
+// csv is CSV without pages: it sends one request.
 func (c *Client) csv(ctx context.Context, q Query) (*Rows, error) {
 	names := q.Fields
 	if len(names) == 0 {
