@@ -24,8 +24,11 @@ type MessagesDeleted struct {
 
 // SecretRequest replaces the secret of a subscription.
 type SecretRequest struct {
-	Secret  string `json:",omitempty"` // whsec_ and 24 to 64 bytes in base64; empty for a new one
-	KeepFor string `json:",omitempty"` // how long the old secret is used too: 0 to 720h, such as 12h, 7d or PT12H; empty: 24h
+	Secret string `json:",omitempty"` // whsec_ and 24 to 64 bytes in base64; empty: a generated one
+
+	// KeepFor is the time for which the old secret is used, too: 0 to 720h, such as 12h, 7d or
+	// PT12H; empty: 24h.
+	KeepFor string `json:",omitempty"`
 }
 
 // RotatedSecret is the new signing secret of a subscription. No other reply has it.
@@ -33,6 +36,6 @@ type RotatedSecret struct {
 	Secret         string
 	OldSecretUntil Timestamp `json:",omitzero"` // end of the use of the old secret; zero if it is not used
 
-	SigningSecrets  int       // that sign messages now, with the new one
-	OldSecretsUntil Timestamp `json:",omitzero"` // when the last of all replaced ones ends; zero without one
+	SigningSecrets  int       // number of secrets that sign messages now, including the new one
+	OldSecretsUntil Timestamp `json:",omitzero"` // end of the use of all old secrets; zero if none is used
 }

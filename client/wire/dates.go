@@ -49,7 +49,7 @@ func FloorDate(text string, zone *time.Location) (date string, exact bool, err e
 	}
 	text, exact = cutFraction(strings.ToUpper(text)) // ISO 8601 has t and z, too
 	if i := strings.LastIndexByte(text, ' '); i > len("2006-01-02") {
-		text = text[:i] + "+" + text[i+1:]
+		text = text[:i] + "+" + text[i+1:] // a zone with a plus sign that was decoded as a blank
 	}
 	for _, form := range dateLayouts {
 		t, err := time.Parse(form.layout, text)
@@ -101,14 +101,22 @@ func parseLegacyDate(text string) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	if n := len(inner); n > 5 && strings.IndexByte("+- ", inner[n-5]) >= 0 && digitsOnly(inner[n-4:]) {
-		inner = inner[:n-5]
-	}
+	inner = withoutOffset(inner)
 	ms, err := strconv.ParseInt(inner, 10, 64)
 	if err != nil {
 		return time.Time{}, false
 	}
 	return time.UnixMilli(ms).UTC(), true
+}
+
+// withoutOffset removes an offset such as +1000 or -0730 after milliseconds. The plus sign may be
+// a blank, as in a query string without escapes.
+func withoutOffset(text string) string {
+	sign := len(text) - len("+1000")
+	if sign <= 0 || strings.IndexByte("+- ", text[sign]) < 0 || !digitsOnly(text[sign+1:]) {
+		return text
+	}
+	return text[:sign]
 }
 
 // LegacyDate formats an instant in the notation of the webhook resources.

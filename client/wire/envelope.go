@@ -43,8 +43,11 @@ const (
 	HeaderNextCursor  = "X-Next-Cursor"
 	HeaderNextToken   = "X-Next-Token" // after the changes, or of the copy
 	HeaderTakeClamped = "X-Take-Clamped"
-	// whether an apostrophe is put before texts of CSV that begin like a formula; a request can have false
-	HeaderFormulaGuard   = "X-Formula-Guard"
+
+	// HeaderFormulaGuard is true if texts of CSV that look like a formula have an apostrophe
+	// before them. A request can turn that off by false.
+	HeaderFormulaGuard = "X-Formula-Guard"
+
 	HeaderIdempotencyKey = "Idempotency-Key"
 	HeaderReplayed       = "Idempotent-Replayed" // true: the reply is that of an earlier request with the same key
 	HeaderIgnoredMembers = "X-Ignored-Members"

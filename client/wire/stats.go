@@ -72,12 +72,15 @@ type InHand struct {
 	InFlight         int // attempts
 	MessagesInMemory int // waiting for an attempt
 	OpenBreakers     int // subscriptions with an open circuit breaker
-	// how long the oldest of the attempts in flight has been running
-	OldestAttempt TimeSpan `json:",omitzero"`
-	Overdue       int      `json:",omitempty"` // requests that have not ended at the limit of their attempts
-	// attempts since the start that were not counted because of a failure of this machine or service, by failure
+
+	OldestAttempt TimeSpan `json:",omitzero"`  // running time of the oldest attempt in flight
+	Overdue       int      `json:",omitempty"` // requests that run beyond the time limit of their attempts
+
+	// Uncharged counts the attempts since the start that failed because of this machine or
+	// service, by failure. They do not count as retries.
 	Uncharged map[string]int64 `json:",omitempty"`
-	Paused    string           `json:",omitempty"` // why deliveries are paused
+
+	Paused string `json:",omitempty"` // reason for which deliveries are paused
 }
 
 // States of a queue's circuit breaker.

@@ -21,26 +21,28 @@ const tickDigits = 7
 
 // AppendTimeSpan appends a TimeSpan in ISO 8601: PT0.0123S, P1DT2H, PT0S.
 func AppendTimeSpan(dst []byte, ticks int64) []byte {
-	left := uint64(ticks)
+	remaining := uint64(ticks)
 	if ticks < 0 {
 		dst = append(dst, '-')
-		left = -left
+		remaining = -remaining // as unsigned numbers, because -math.MinInt64 overflows
 	}
 	dst = append(dst, 'P')
-	dst, left = appendPart(dst, left, ticksPerDay, 'D')
-	if left == 0 && ticks != 0 {
+	dst, remaining = appendPart(dst, remaining, ticksPerDay, 'D')
+	if remaining == 0 && ticks != 0 {
 		return dst
 	}
 	dst = append(dst, 'T')
-	dst, left = appendPart(dst, left, ticksPerHour, 'H')
-	dst, left = appendPart(dst, left, ticksPerMinute, 'M')
-	if left == 0 && ticks != 0 {
+	dst, remaining = appendPart(dst, remaining, ticksPerHour, 'H')
+	dst, remaining = appendPart(dst, remaining, ticksPerMinute, 'M')
+	if remaining == 0 && ticks != 0 {
 		return dst
 	}
-	dst = strconv.AppendUint(dst, left/ticksPerSecond, 10)
-	return append(appendFraction(dst, left%ticksPerSecond), 'S')
+	dst = strconv.AppendUint(dst, remaining/ticksPerSecond, 10)
+	dst = appendFraction(dst, remaining%ticksPerSecond)
+	return append(dst, 'S')
 }
 
+// appendPart appends the number of whole units, unless it is 0. It returns the remaining ticks.
 func appendPart(dst []byte, ticks, unit uint64, letter byte) ([]byte, uint64) {
 	if n := ticks / unit; n > 0 {
 		dst = append(strconv.AppendUint(dst, n, 10), letter)
@@ -75,9 +77,13 @@ var timeSpans = []*regexp.Regexp{
 func ParseTimeSpan(text string) (int64, error) {
 	unsigned, negative := strings.CutPrefix(strings.TrimSpace(text), "-")
 	unsigned = strings.ToUpper(unsigned)
+	hasNoParts := strings.HasSuffix(unsigned, "P") || strings.HasSuffix(unsigned, "T")
+	if hasNoParts {
+		return 0, errTimeSpan
+	}
 	for _, form := range timeSpans {
 		parts := form.FindStringSubmatch(unsigned)
-		if parts == nil || strings.HasSuffix(unsigned, "P") || strings.HasSuffix(unsigned, "T") {
+		if parts == nil {
 			continue
 		}
 		ticks, err := addTicks(parts[1:])

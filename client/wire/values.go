@@ -188,7 +188,8 @@ func ParseDouble(text string) (float64, error) {
 // bits. Large and small numbers have an exponent, as in JavaScript.
 func AppendDouble(dst []byte, f float64, bits int) []byte {
 	size := math.Abs(f)
-	if size == 0 || size >= 1e-6 && size < 1e21 {
+	isUsual := size >= 1e-6 && size < 1e21
+	if isUsual || size == 0 {
 		return strconv.AppendFloat(dst, f, 'f', -1, bits)
 	}
 	dst = strconv.AppendFloat(dst, f, 'e', -1, bits)

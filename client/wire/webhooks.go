@@ -31,13 +31,13 @@ func (m *Timestamp) UnmarshalJSON(text []byte) error {
 	if err != nil {
 		return err
 	}
-	at, err := time.Parse(DateLayout, date)
-	*m = Timestamp(at)
+	parsed, err := time.Parse(DateLayout, date)
+	*m = Timestamp(parsed)
 	return err
 }
 
-// BodyType returns the Content-Type with which the body of an event is sent. Publishers give
-// the body without one: it is JSON if it can be read as JSON, and plain text otherwise.
+// BodyType returns the Content-Type with which the body of an event is sent. Publishers do not
+// specify it: it is JSON if the body is valid JSON, and plain text otherwise.
 func BodyType(body []byte) string {
 	if json.Valid(body) {
 		return "application/json; charset=utf-8"
@@ -51,8 +51,8 @@ type Event struct {
 	Description string
 	Source      string `json:",omitempty"` // SourceCaptured; empty if clients post the event
 	Kind        string `json:",omitempty"` // the record kind of a captured event
-	Deletes     bool   `json:",omitempty"` // deleted records are found
-	Before      bool   `json:",omitempty"` // messages have values before the change
+	Deletes     bool   `json:",omitempty"` // deletions of records are detected
+	Before      bool   `json:",omitempty"` // messages have the values before the change
 	Coalesced   bool   `json:",omitempty"` // several changes in a short time may be one event
 }
 
@@ -112,19 +112,29 @@ type Subscription struct {
 	FailingSince      Timestamp `json:",omitzero"` // start of uninterrupted failures; left out after a success
 	Ordered           bool      // each message waits for the previous one
 	OrderedByKey      bool      // each message waits for the previous one with the same key
-	// none, subscription (Ordered) or key (OrderedByKey); left out in lists of all
+
+	// OrderBy is none, subscription (Ordered) or key (OrderedByKey). Lists of all subscriptions
+	// do not have it.
 	OrderBy       string   `json:",omitempty"`
 	RetrySchedule string   `json:",omitempty"` // waits such as 5s, 30s, 2m; empty: the schedule of the settings
 	Headers       []Header `json:",omitempty"`
 	Secret        string   `json:",omitempty"` // only in the reply to its creation
 
-	// object: the condition on the body of events; left out without the right to read the records
+	// Where is an object with the condition on the body of events. It is left out if the caller
+	// may not read the records.
 	Where json.RawMessage `json:",omitempty"`
-	// since when all values before changes that Where compares are known
+
+	// CapturedFrom is the time from which all values before changes that Where compares are
+	// known.
 	CapturedFrom Timestamp `json:",omitzero"`
 
-	SigningSecrets  int       `json:",omitempty"` // that sign messages now, with the current one; left out in lists of all
-	OldSecretsUntil Timestamp `json:",omitzero"`  // when the last of the replaced ones ends; left out without one
+	// SigningSecrets is the number of secrets that sign messages now, including the current one.
+	// Lists of all subscriptions do not have it.
+	SigningSecrets int `json:",omitempty"`
+
+	// OldSecretsUntil is the end of the use of all replaced secrets. It is left out if none is
+	// used.
+	OldSecretsUntil Timestamp `json:",omitzero"`
 }
 
 // StatusWords has the statuses of messages in words, by their numbers.
@@ -161,7 +171,8 @@ type SubscriptionRequest struct {
 	RetrySchedule *string   `json:",omitempty"`
 	RowHash       []byte    `json:",omitempty"`
 
-	Where json.RawMessage `json:",omitempty"` // object: a condition on the body of events; {} for all events
+	// Where is an object with a condition on the body of events; {} for all events.
+	Where json.RawMessage `json:",omitempty"`
 }
 
 // Page is the envelope of a query with rows of type T.
