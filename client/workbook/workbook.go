@@ -29,22 +29,31 @@ type Writer struct {
 	rows   int64
 }
 
+// Widths of columns, in characters.
+const (
+	textWidth   = 20
+	numberWidth = 14
+)
+
 // New starts a workbook with a header row.
 func New(to io.Writer, sheet string, columns []Column) (*Writer, error) {
 	w := &Writer{}
-	var widths []xlsx.Column
+	var header []xlsx.Column
 	for _, c := range columns {
-		width := 20
+		width := textWidth
 		if c.Type.Number() || c.Type == record.Bool {
-			width = 14
+			width = numberWidth
 		}
-		widths = append(widths, xlsx.Column{Name: c.Name, Width: width})
+		header = append(header, xlsx.Column{Name: c.Name, Width: width})
 		w.names = append(w.names, c.Name)
 		w.types = append(w.types, c.Type)
 	}
-	book, err := xlsx.New(to, sheet, widths)
+	book, err := xlsx.New(to, sheet, header)
+	if err != nil {
+		return nil, err
+	}
 	w.book = book
-	return w, err
+	return w, nil
 }
 
 // Row writes a row and does not retain it. The error wraps xlsx.ErrText or xlsx.ErrRows if
@@ -65,7 +74,7 @@ func (w *Writer) Row(r client.Row) error {
 // Close completes the workbook. It does not close the underlying writer.
 func (w *Writer) Close() error { return w.book.Close() }
 
-// writeCell writes a cell.
+// writeCell writes a value as a cell of the type that stores it exactly.
 func (w *Writer) writeCell(v client.Value, t record.Type) {
 	if v.Null() {
 		w.book.Null()
@@ -84,7 +93,8 @@ func (w *Writer) writeCell(v client.Value, t record.Type) {
 	}
 	if t == record.DateTime || t == record.Epoch {
 		date, err := time.Parse(wire.DateLayout, string(w.text))
-		if _, ok := xlsx.Serial(date); err == nil && ok {
+		_, isExact := xlsx.Serial(date)
+		if err == nil && isExact {
 			w.book.Date(date)
 			return
 		}

@@ -14,7 +14,7 @@ import (
 func Exact(number []byte) bool {
 	position := 0 // of the digit, from 1
 	first := 0    // position of the first digit that is not zero
-	last := 0
+	last := 0     // position of the last one
 	for _, c := range bytes.TrimPrefix(number, []byte("-")) {
 		if c == '.' {
 			continue
@@ -44,7 +44,8 @@ var (
 // correctly. The zone of at is ignored.
 func Serial(at time.Time) (days float64, ok bool) {
 	at = time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), at.Second(), at.Nanosecond(), time.UTC)
-	if at.Before(firstDay) || !at.Before(lastDay) || at.Nanosecond()%int(time.Millisecond) != 0 {
+	isInRange := !at.Before(firstDay) && at.Before(lastDay)
+	if !isInRange || at.Nanosecond()%int(time.Millisecond) != 0 {
 		return 0, false
 	}
 	const day = 24 * 60 * 60
@@ -71,7 +72,7 @@ func escape(dst, text []byte) []byte {
 			dst = append(dst, "&lt;"...)
 		case r == '>':
 			dst = append(dst, "&gt;"...)
-		case isControl(r), r == '_' && looksEscaped(text[i:]):
+		case isControl(r), looksEscaped(text[i:]):
 			dst = fmt.Appendf(dst, "_x%04X_", r)
 		default:
 			dst = utf8.AppendRune(dst, r)
@@ -100,7 +101,8 @@ func isControl(r rune) bool {
 
 // looksEscaped reports whether text starts with the form _x0041_.
 func looksEscaped(text []byte) bool {
-	if len(text) < 7 || text[1] != 'x' || text[6] != '_' {
+	hasFrame := len(text) >= 7 && text[0] == '_' && text[1] == 'x' && text[6] == '_'
+	if !hasFrame {
 		return false
 	}
 	_, err := hex.DecodeString(string(text[2:6]))

@@ -37,10 +37,10 @@ type Writer struct {
 	archive *zip.Writer
 	sheet   *bufio.Writer
 	row     int      // current row, from 1
-	number  []byte   // the row as text
+	rowText []byte   // row as decimal digits
 	column  int      // next column, from 0
-	letters []string // column names
-	err     error
+	letters []string // names of the columns, such as AA
+	err     error    // the first error
 }
 
 // Column is a column of the header row. Width is its approximate width in characters.
@@ -61,7 +61,8 @@ func New(to io.Writer, sheet string, columns []Column) (*Writer, error) {
 		w.addFile(part.name, part.text)
 	}
 	inner, err := w.archive.Create("xl/worksheets/sheet1.xml")
-	if err = errors.Join(w.err, err); err != nil {
+	err = errors.Join(w.err, err)
+	if err != nil {
 		return nil, err
 	}
 	w.sheet = bufio.NewWriterSize(inner, 64<<10)
@@ -87,7 +88,7 @@ func (c compressor) Close() error {
 	return err
 }
 
-// addFile writes a file of the archive.
+// addFile writes a file of the archive. Errors are kept in w.err.
 func (w *Writer) addFile(name, text string) {
 	inner, err := w.archive.Create(name)
 	if err == nil {
@@ -104,7 +105,7 @@ func (w *Writer) writeHeader(columns []Column) {
 		w.text("<cols>")
 		for i, c := range columns {
 			width := min(max(c.Width, len(c.Name)+2, 8), 60)
-			w.text(fmt.Sprintf(`<col min="%d" max="%[1]d" width="%d" customWidth="1"/>`, i+1, width))
+			w.text(fmt.Sprintf(`<col min="%[1]d" max="%[1]d" width="%[2]d" customWidth="1"/>`, i+1, width))
 			w.letters = append(w.letters, columnLetters(i))
 		}
 		w.text("</cols>")
@@ -124,9 +125,9 @@ func (w *Writer) BeginRow() {
 		w.fail(ErrRows)
 	}
 	w.column = 0
-	w.number = strconv.AppendInt(w.number[:0], int64(w.row), 10)
+	w.rowText = strconv.AppendInt(w.rowText[:0], int64(w.row), 10)
 	w.text(`<row r="`) // without which some readers refuse the sheet
-	w.bytes(w.number)
+	w.bytes(w.rowText)
 	w.text(`">`)
 }
 
@@ -190,7 +191,7 @@ func (w *Writer) openCell(style int) {
 	if w.column < len(w.letters) {
 		w.text(`<c r="`)
 		w.text(w.letters[w.column])
-		w.bytes(w.number)
+		w.bytes(w.rowText)
 		w.text(`"`)
 	} else {
 		w.fail(fmt.Errorf("row %d has more cells than columns", w.row))
@@ -250,7 +251,8 @@ func sheetName(name string) string {
 	return string(runes[:min(len(runes), 31)])
 }
 
-// utf16Length returns the length of text in UTF-16 code units. It is at most that in bytes.
+// utf16Length returns the length of text in UTF-16 code units, which is at most its length in
+// bytes.
 func utf16Length(text []byte) int {
 	n := 0
 	for len(text) > 0 {
