@@ -16,8 +16,7 @@ import (
 
 // member is a file to pack.
 type member struct {
-	name    string
-	file    string
+	name    string // in the archive
 	content []byte
 }
 
@@ -33,7 +32,7 @@ func readMembers(pairs []string) ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		members = append(members, member{name, file, content})
+		members = append(members, member{name: name, content: content})
 	}
 	return members, nil
 }
@@ -47,7 +46,8 @@ func (m member) mode() int64 {
 	return 0o644
 }
 
-// pack writes an archive. Its files are in a directory with the name of the archive.
+// pack writes an archive. Its files are in a directory with the name of the archive, and have
+// the time at.
 func pack(out string, at time.Time, members []member) error {
 	var b bytes.Buffer
 	var err error

@@ -60,10 +60,14 @@ type dependency struct {
 // information of its programs.
 func writeBill(archive, version string, at time.Time, members []member) error {
 	name := strings.TrimSuffix(strings.TrimSuffix(path.Base(archive), ".zip"), ".tar.gz")
-	b := bill{Format: "CycloneDX", SpecVersion: "1.5", Version: 1}
-	b.Metadata = metadata{
-		Timestamp: at.Format(time.RFC3339),
-		Component: component{Type: "application", Ref: name, Name: name, Version: version},
+	b := bill{
+		Format:      "CycloneDX",
+		SpecVersion: "1.5",
+		Version:     1,
+		Metadata: metadata{
+			Timestamp: at.Format(time.RFC3339),
+			Component: component{Type: "application", Ref: name, Name: name, Version: version},
+		},
 	}
 	modules := make(map[string]component)
 	for _, m := range members {
@@ -71,7 +75,13 @@ func writeBill(archive, version string, at time.Time, members []member) error {
 		if err != nil {
 			continue // not a Go program
 		}
-		program := component{Type: "application", Ref: m.name, Name: m.name, Version: version, Hashes: []hash{{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(m.content))}}}
+		program := component{
+			Type:    "application",
+			Ref:     m.name,
+			Name:    m.name,
+			Version: version,
+			Hashes:  []hash{{"SHA-256", fmt.Sprintf("%x", sha256.Sum256(m.content))}},
+		}
 		b.Metadata.Component.Components = append(b.Metadata.Component.Components, program)
 		b.Dependencies = append(b.Dependencies, dependency{m.name, addModules(modules, info)})
 	}
@@ -90,14 +100,19 @@ func writeBill(archive, version string, at time.Time, members []member) error {
 
 // addModules adds the modules of a program and returns their references.
 func addModules(modules map[string]component, info *buildinfo.BuildInfo) []string {
-	standard := component{Type: "library", Name: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}
-	standard.PURL = "pkg:golang/std@" + standard.Version
-	components := []component{standard}
+	goVersion := strings.TrimPrefix(info.GoVersion, "go")
+	components := []component{{
+		Type:    "library",
+		Name:    "std",
+		Version: goVersion,
+		PURL:    "pkg:golang/std@" + goVersion,
+	}}
 	for _, m := range info.Deps {
-		if m.Replace != nil && strings.HasPrefix(m.Replace.Path, "./") {
-			continue // part of this module
-		} else if m.Replace != nil {
+		if m.Replace != nil {
 			m = m.Replace
+		}
+		if strings.HasPrefix(m.Path, "./") {
+			continue // part of this module
 		}
 		c := component{
 			Type:    "library",

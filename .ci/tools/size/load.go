@@ -32,9 +32,9 @@ type pkg struct {
 // size is an amount of code.
 type size struct{ lines, statements int }
 
-func (s *size) add(o size) {
-	s.lines += o.lines
-	s.statements += o.statements
+func (s *size) add(added size) {
+	s.lines += added.lines
+	s.statements += added.statements
 }
 
 // typ contains the measures of a named type.
@@ -46,7 +46,7 @@ type typ struct {
 	firstParameter int               // functions with the type as their first parameter
 	fields         int               // with those of embedded types, also through pointers
 	parts          []*types.TypeName // types that the type holds and that hold it
-	in             map[string]bool   // files with its methods and functions
+	fileNames      map[string]bool   // files with its methods and functions
 	elsewhere      int               // methods in another file than the type
 }
 
@@ -58,7 +58,7 @@ func (t *typ) functions() int { return t.methodSet + t.firstParameter }
 // operating systems count as one.
 func (t *typ) files() int {
 	names := make(map[string]bool)
-	for name := range t.in {
+	for name := range t.fileNames {
 		name = strings.TrimSuffix(name, ".go")
 		for _, system := range []string{"_windows", "_unix", "_linux", "_other", "_darwin"} {
 			name = strings.TrimSuffix(name, system)
@@ -70,7 +70,8 @@ func (t *typ) files() int {
 
 // support reports whether the package, by its name, exists for tests only.
 func (p *pkg) support() bool {
-	return strings.HasSuffix(p.name, "test") || strings.HasPrefix(p.name, "daemon/bench/") || p.name == "daemon/arch"
+	isBenchmark := strings.HasPrefix(p.name, "daemon/bench/")
+	return strings.HasSuffix(p.name, "test") || isBenchmark || p.name == "daemon/arch"
 }
 
 // elsewhere returns the number of methods in another file than their type.
@@ -81,15 +82,24 @@ func (p *pkg) elsewhere() (n int) {
 	return n
 }
 
+// loadMode are the properties of packages that measure needs.
+const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedModule | packages.NeedImports |
+	packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedExportFile
+
+// load measures the packages of the module in a directory.
 func load(dir string) ([]*pkg, error) {
-	config := &packages.Config{Dir: dir, Env: append(os.Environ(), "CGO_ENABLED=0"), Fset: token.NewFileSet(),
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes | packages.NeedTypesInfo | packages.NeedModule | packages.NeedImports | packages.NeedExportFile}
-	found, err := packages.Load(config, "./...")
+	config := &packages.Config{
+		Dir:  dir,
+		Env:  append(os.Environ(), "CGO_ENABLED=0"),
+		Fset: token.NewFileSet(),
+		Mode: loadMode,
+	}
+	parsed, err := packages.Load(config, "./...")
 	if err != nil {
 		return nil, err
 	}
 	var loaded []*pkg
-	for _, p := range found {
+	for _, p := range parsed {
 		if len(p.Errors) > 0 {
 			return nil, p.Errors[0]
 		}
@@ -121,7 +131,7 @@ func measure(files *token.FileSet, p *packages.Package) (*pkg, error) {
 		m.types[name] = &typ{
 			name:      m.name + "." + id.Name,
 			file:      files.Position(id.Pos()).Filename,
-			in:        make(map[string]bool),
+			fileNames: make(map[string]bool),
 			methodSet: methodSet(name),
 			fields:    m.fields(name.Type(), make(map[*types.TypeName]bool)),
 			parts:     parts(name),
@@ -191,47 +201,57 @@ func codeLines(text []byte) int {
 	s.Init(file, text, nil, 0)
 	lines := make(map[int]bool)
 	for {
-		at, kind, literal := s.Scan()
+		position, kind, literal := s.Scan()
 		if kind == token.EOF {
 			return len(lines)
 		}
 		if kind == token.SEMICOLON && literal == "\n" {
-			continue
+			continue // inserted at the end of a line
 		}
-		first := file.Line(at)
+		first := file.Line(position)
 		for n := range strings.Count(literal, "\n") + 1 {
 			lines[first+n] = true
 		}
 	}
 }
 
+// countFunction counts the lines of a function or method, and adds it to the type that it belongs
+// to: that of its receiver, or else that of its first parameter.
 func (p *pkg) countFunction(files *token.FileSet, info *types.Info, f *ast.FuncDecl) {
-	from, to := files.Position(f.Pos()), files.Position(f.End())
-	lines := to.Line - from.Line + 1
+	start := files.Position(f.Pos())
+	lines := files.Position(f.End()).Line - start.Line + 1
 	p.functions = append(p.functions, lines)
+
 	signature := info.Defs[f.Name].Type().(*types.Signature)
 	receiver := signature.Recv()
 	if receiver == nil {
 		p.named[f.Name.Name] = lines
-	} else if t := named(receiver.Type()); t != nil {
-		p.named[t.Name()+"."+f.Name.Name] = lines
-	}
-	if receiver == nil && signature.Params().Len() > 0 {
-		if t := p.types[named(signature.Params().At(0).Type())]; t != nil {
-			t.firstParameter++
-			t.in[from.Filename] = true
-		}
+		p.countFirstParameter(signature.Params(), start.Filename)
 		return
 	}
-	if receiver == nil {
+	name := named(receiver.Type())
+	if name != nil {
+		p.named[name.Name()+"."+f.Name.Name] = lines
+	}
+	t := p.types[name]
+	if t == nil {
 		return
 	}
-	if t := p.types[named(receiver.Type())]; t != nil {
-		t.methods++
-		t.in[from.Filename] = true
-		if from.Filename != t.file {
-			t.elsewhere++
-		}
+	t.methods++
+	t.fileNames[start.Filename] = true
+	if start.Filename != t.file {
+		t.elsewhere++
+	}
+}
+
+// countFirstParameter counts a function in a file for the type of its first parameter.
+func (p *pkg) countFirstParameter(parameters *types.Tuple, file string) {
+	if parameters.Len() == 0 {
+		return
+	}
+	if t := p.types[named(parameters.At(0).Type())]; t != nil {
+		t.firstParameter++
+		t.fileNames[file] = true
 	}
 }
 
@@ -340,7 +360,8 @@ func dependencies(files *token.FileSet, p *packages.Package) map[string]map[stri
 		if object.Pkg() != p.Types || !object.Pos().IsValid() {
 			continue
 		}
-		from, to := files.Position(id.Pos()).Filename, files.Position(object.Pos()).Filename
+		from := files.Position(id.Pos()).Filename
+		to := files.Position(object.Pos()).Filename
 		if from == to {
 			continue
 		}
@@ -355,29 +376,34 @@ func dependencies(files *token.FileSet, p *packages.Package) map[string]map[stri
 // largestCycle returns the size of the largest set of files in which each file depends on
 // all others, directly or indirectly.
 func largestCycle(uses map[string]map[string]bool) int {
-	reach := make(map[string]map[string]bool)
-	for from := range uses {
-		seen := make(map[string]bool)
-		queue := slices.Collect(maps.Keys(uses[from]))
-		for len(queue) > 0 {
-			name := queue[0]
-			queue = queue[1:]
-			if !seen[name] {
-				seen[name] = true
-				queue = slices.AppendSeq(queue, maps.Keys(uses[name]))
-			}
-		}
-		reach[from] = seen
+	reached := make(map[string]map[string]bool) // the files that a file depends on
+	for file := range uses {
+		reached[file] = reachable(uses, file)
 	}
 	largest := 0
-	for from, seen := range reach {
-		n := 0
-		for to := range seen {
-			if reach[to][from] {
-				n++
+	for file, dependencies := range reached {
+		size := 0
+		for dependency := range dependencies {
+			if reached[dependency][file] {
+				size++
 			}
 		}
-		largest = max(largest, n)
+		largest = max(largest, size)
 	}
 	return largest
+}
+
+// reachable returns the files that a file depends on, directly or indirectly.
+func reachable(uses map[string]map[string]bool, file string) map[string]bool {
+	seen := make(map[string]bool)
+	queue := slices.Collect(maps.Keys(uses[file]))
+	for len(queue) > 0 {
+		next := queue[0]
+		queue = queue[1:]
+		if !seen[next] {
+			seen[next] = true
+			queue = slices.AppendSeq(queue, maps.Keys(uses[next]))
+		}
+	}
+	return seen
 }

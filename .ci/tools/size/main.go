@@ -62,7 +62,8 @@ func printTotals(w io.Writer, packages []*pkg) {
 		}
 		tests.add(p.tests)
 	}
-	fmt.Fprintf(w, "code lines: product %d, test support %d, tests %d\n", product.lines, support.lines, tests.lines)
+	fmt.Fprintf(w, "code lines: product %d, test support %d, tests %d\n",
+		product.lines, support.lines, tests.lines)
 	fmt.Fprintf(w, "statements: product %d, test support %d, tests %d\n\n",
 		product.statements, support.statements, tests.statements)
 }
@@ -101,28 +102,30 @@ func percentiles(values []int) string {
 		return "none"
 	}
 	slices.Sort(values)
-	at := func(share int) int { return values[(len(values)-1)*share/100] }
-	return fmt.Sprintf("%d of them, p50 %d, p90 %d, max %d", len(values), at(50), at(90), at(100))
+	percentile := func(p int) int { return values[(len(values)-1)*p/100] }
+	return fmt.Sprintf("%d of them, p50 %d, p90 %d, max %d",
+		len(values), percentile(50), percentile(90), percentile(100))
 }
 
 func printTypes(w io.Writer, packages []*pkg, rows int) {
 	var listed []*typ
-	known := make(map[*types.TypeName]*typ)
+	byName := make(map[*types.TypeName]*typ)
 	for _, p := range packages {
 		for name, t := range p.types {
 			listed = append(listed, t)
-			known[name] = t
+			byName[name] = t
 		}
 	}
 	slices.SortFunc(listed, func(a, b *typ) int {
 		return cmp.Or(cmp.Compare(b.functions(), a.functions()), strings.Compare(a.name, b.name))
 	})
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "type\town methods\tmethod set\tfunctions on it\tin files\tfields\tparts that hold it\town methods with theirs\t")
+	fmt.Fprintln(table, "type\town methods\tmethod set\tfunctions on it\tin files\tfields\t"+
+		"parts that hold it\town methods with theirs\t")
 	for _, t := range listed[:min(rows, len(listed))] {
-		together := t.methods
+		together := t.methods // with those of its parts
 		for _, part := range t.parts {
-			together += known[part].methods
+			together += byName[part].methods
 		}
 		fmt.Fprintf(table, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n",
 			t.name, t.methods, t.methodSet, t.firstParameter, t.files(), t.fields, len(t.parts), together)

@@ -19,7 +19,15 @@ var rules = []string{effectRule, parallelRule, lookupRule, switchRule, nameRule}
 
 // functionWords mean nothing without a noun.
 var functionWords = map[string]bool{
-	"one": true, "is": true, "of": true, "again": true, "given": true, "was": true, "own": true, "more": true, "rest": true,
+	"again": true,
+	"given": true,
+	"is":    true,
+	"more":  true,
+	"of":    true,
+	"one":   true,
+	"own":   true,
+	"rest":  true,
+	"was":   true,
 }
 
 // maxParts is the number of conditions that may be joined in a case of a switch without a subject.

@@ -68,15 +68,19 @@ func (l located) String() string { return fmt.Sprintf("%s: %s (%s)", l.place, l.
 // subject is a package, by its directory, and a rule. Each one has a ceiling.
 type subject struct{ dir, rule string }
 
+func (l located) subject() subject {
+	return subject{dir: filepath.ToSlash(filepath.Dir(l.place.Filename)), rule: l.rule}
+}
+
+// check compares the findings in a module with the ceilings, and reports whether they agree.
 func (o options) check(w io.Writer, dir string) (ok bool, err error) {
 	findings, lines, err := analyse(dir)
 	if err != nil {
 		return false, err
 	}
 	counts := make(map[subject]int)
-	subjectOf := func(l located) subject { return subject{filepath.ToSlash(filepath.Dir(l.place.Filename)), l.rule} }
 	for _, f := range findings {
-		counts[subjectOf(f)]++
+		counts[f.subject()]++
 	}
 	if o.counts {
 		printCounts(w, counts, lines)
@@ -88,9 +92,10 @@ func (o options) check(w io.Writer, dir string) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
+
 	ok = true
 	for _, f := range findings {
-		s := subjectOf(f)
+		s := f.subject()
 		isAbove := counts[s] > ceilings[s]
 		if isAbove {
 			ok = false
@@ -116,10 +121,37 @@ func analyse(root string) ([]located, map[string]int, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	var all []located
+	names, err := goFiles(root)
+	if err != nil {
+		return nil, nil, err
+	}
+	var findings []located
 	lines := make(map[string]int)
 	files := token.NewFileSet()
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return nil, nil, err
+		}
+		file, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, nil, err
+		}
+		lines[filepath.Dir(name)] += codeLines(text)
+		for _, f := range check(file) {
+			if !allowances[allowance{filepath.ToSlash(name), f.rule}] {
+				findings = append(findings, located{f, files.Position(f.pos)})
+			}
+		}
+	}
+	return findings, lines, nil
+}
+
+// goFiles returns the names of the Go files in a module, relative to its root. Hidden directories
+// other than .ci, test data and programs are left out.
+func goFiles(root string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -134,27 +166,12 @@ func analyse(root string) ([]located, map[string]int, error) {
 			}
 			return nil
 		}
-		if filepath.Ext(path) != ".go" {
-			return nil
-		}
-
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		file, err := parser.ParseFile(files, name, text, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		lines[filepath.Dir(name)] += codeLines(text)
-		for _, f := range check(file) {
-			if !allowances[allowance{filepath.ToSlash(name), f.rule}] {
-				all = append(all, located{f, files.Position(f.pos)})
-			}
+		if filepath.Ext(path) == ".go" {
+			names = append(names, name)
 		}
 		return nil
 	})
-	return all, lines, err
+	return names, err
 }
 
 // codeLines returns the number of lines that are neither blank nor only a comment.
@@ -179,12 +196,13 @@ func printCounts(w io.Writer, counts map[subject]int, lines map[string]int) {
 	dirs := slices.SortedFunc(maps.Keys(lines), func(a, b string) int {
 		return cmp.Or(cmp.Compare(total(b), total(a)), strings.Compare(a, b))
 	})
+
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "package\tlines\t%s\t\n", strings.Join(rules, "\t"))
-	var all int
-	sums := make(map[string]int)
+	allLines := 0
+	sums := make(map[string]int) // by rule
 	for _, dir := range dirs {
-		all += lines[dir]
+		allLines += lines[dir]
 		if total(dir) == 0 {
 			continue
 		}
@@ -196,13 +214,13 @@ func printCounts(w io.Writer, counts map[subject]int, lines map[string]int) {
 		}
 		fmt.Fprint(t, "\t\n")
 	}
-	fmt.Fprintf(t, "all\t%d", all)
+	fmt.Fprintf(t, "all\t%d", allLines)
 	for _, rule := range rules {
 		fmt.Fprintf(t, "\t%d", sums[rule])
 	}
 	fmt.Fprint(t, "\t\nper 1,000 lines\t")
 	for _, rule := range rules {
-		fmt.Fprintf(t, "\t%.2f", 1000*float64(sums[rule])/float64(all))
+		fmt.Fprintf(t, "\t%.2f", 1000*float64(sums[rule])/float64(allLines))
 	}
 	fmt.Fprint(t, "\t\n")
 	t.Flush()
@@ -245,16 +263,17 @@ func readCeilings() (map[subject]int, error) {
 func writeCeilings(counts map[subject]int) error {
 	var text strings.Builder
 	text.WriteString("# The findings of each package that remain. They may only shrink.\n")
-	for _, s := range slices.SortedFunc(maps.Keys(counts), func(a, b subject) int {
+	subjects := slices.SortedFunc(maps.Keys(counts), func(a, b subject) int {
 		return cmp.Or(strings.Compare(a.dir, b.dir), strings.Compare(a.rule, b.rule))
-	}) {
+	})
+	for _, s := range subjects {
 		fmt.Fprintln(&text, s.dir, s.rule, counts[s])
 	}
 	return os.WriteFile(ceilingsFile, []byte(text.String()), 0o644)
 }
 
-// readLines calls a function with the fields of each line that is not a comment.
-func readLines(file string, each func(fields []string) error) error {
+// readLines calls read with the fields of each line that is not a comment.
+func readLines(file string, read func(fields []string) error) error {
 	f, err := os.Open(file)
 	if err != nil {
 		return err
@@ -266,7 +285,7 @@ func readLines(file string, each func(fields []string) error) error {
 		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
 			continue
 		}
-		err := each(fields)
+		err := read(fields)
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
