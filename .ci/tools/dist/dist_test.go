@@ -8,14 +8,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
+// packedAt is the time of the packed files, in seconds since 1970: 2023-11-14T22:13:20Z.
+const packedAt = 1_700_000_000
+
 // build packs the executable of this test, which is a Go program, and returns the archive.
 func build(t *testing.T, dir, name string) []byte {
 	t.Helper()
-	self, err := os.Executable()
+	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,8 +28,12 @@ func build(t *testing.T, dir, name string) []byte {
 		t.Fatal(err)
 	}
 	out := filepath.Join(dir, name)
-	if err := run([]string{"pack", "-at", "1700000000", "-version", "v1.2.3", "-out", out, "whd=" + self, "README.md=" + text}); err != nil {
-		t.Fatal(err)
+	args := []string{
+		"pack", "-at", fmt.Sprint(packedAt), "-version", "v1.2.3", "-out", out,
+		"whd=" + program, "README.md=" + text,
+	}
+	if err := run(args); err != nil {
+		t.Fatalf("dist %q: %v", args, err)
 	}
 	content, err := os.ReadFile(out)
 	if err != nil {
@@ -37,27 +45,58 @@ func build(t *testing.T, dir, name string) []byte {
 func TestArchivesAreReproducible(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"whd_1_linux_amd64.tar.gz", "whd_1_windows_amd64.zip"} {
-		if first, second := build(t, dir, name), build(t, dir, name); !bytes.Equal(first, second) {
-			t.Errorf("two archives %s of the same files differ", name)
+		first := build(t, dir, name)
+		second := build(t, dir, name)
+		if !bytes.Equal(first, second) {
+			t.Errorf("packing %s twice: the archives of %d and %d bytes differ", name, len(first), len(second))
 		}
 	}
-	list, err := exec.Command("tar", "--utc", "-tvzf", filepath.Join(dir, "whd_1_linux_amd64.tar.gz")).Output()
+}
+
+func TestTarListsModesAndTimes(t *testing.T) {
+	dir := t.TempDir()
+	build(t, dir, "whd_1_linux_amd64.tar.gz")
+	archive := filepath.Join(dir, "whd_1_linux_amd64.tar.gz")
+	list, err := exec.Command("tar", "--utc", "-tvzf", archive).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for line, want := range map[int]string{0: "-rwxr-xr-x 0/0 whd_1_linux_amd64/whd", 1: "-rw-r--r-- 0/0 whd_1_linux_amd64/README.md"} {
-		f := strings.Fields(strings.Split(string(list), "\n")[line])
-		if got := fmt.Sprintf("%s %s %s", f[0], f[1], f[5]); got != want || f[3] != "2023-11-14" {
-			t.Errorf("got %s of %s, want %s", got, f[3], want)
-		}
+
+	// Lines of tar: mode, owner/group, size, date, time, name.
+	var got []string
+	for line := range strings.Lines(string(list)) {
+		f := strings.Fields(line)
+		got = append(got, strings.Join([]string{f[0], f[1], f[3], f[5]}, " "))
 	}
-	z, err := zip.OpenReader(filepath.Join(dir, "whd_1_windows_amd64.zip"))
+	want := []string{
+		"-rwxr-xr-x 0/0 2023-11-14 whd_1_linux_amd64/whd",
+		"-rw-r--r-- 0/0 2023-11-14 whd_1_linux_amd64/README.md",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("tar lists\n%q, want\n%q", got, want)
+	}
+}
+
+func TestZipHasNamesSizesAndTimes(t *testing.T) {
+	dir := t.TempDir()
+	build(t, dir, "whd_1_windows_amd64.zip")
+	archive, err := zip.OpenReader(filepath.Join(dir, "whd_1_windows_amd64.zip"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer z.Close()
-	if f := z.File[1]; len(z.File) != 2 || f.Name != "whd_1_windows_amd64/README.md" || f.UncompressedSize64 != 4 || f.Modified.Unix() != 1700000000 {
-		t.Errorf("%d files, %+v", len(z.File), f.FileHeader)
+	defer archive.Close()
+	if len(archive.File) != 2 {
+		t.Fatalf("the archive has %d files, want 2", len(archive.File))
+	}
+	file := archive.File[1]
+	if want := "whd_1_windows_amd64/README.md"; file.Name != want {
+		t.Errorf("the second file is %s, want %s", file.Name, want)
+	}
+	if want := uint64(len("text")); file.UncompressedSize64 != want {
+		t.Errorf("%s has %d bytes, want %d", file.Name, file.UncompressedSize64, want)
+	}
+	if got := file.Modified.Unix(); got != packedAt {
+		t.Errorf("%s has the time %d, want %d", file.Name, got, packedAt)
 	}
 }
 
@@ -73,16 +112,25 @@ func TestBillListsDependenciesAsComponents(t *testing.T) {
 	if err := json.Unmarshal(text, &b); err != nil {
 		t.Fatal(err)
 	}
-	known := make(map[string]bool)
-	for _, c := range b.Components {
-		known[c.Ref] = true
+	if want := "2023-11-14T22:13:20Z"; b.Metadata.Timestamp != want {
+		t.Errorf("the timestamp is %s, want %s", b.Metadata.Timestamp, want)
 	}
-	if b.Metadata.Timestamp != "2023-11-14T22:13:20Z" || len(b.Metadata.Component.Components) != 1 || len(b.Dependencies) != 1 || len(b.Components) == 0 {
-		t.Fatalf("%s", text)
+	programs := b.Metadata.Component.Components
+	if len(programs) != 1 || len(b.Dependencies) != 1 || len(b.Components) == 0 {
+		t.Fatalf("the bill has %d programs with %d dependencies and %d components, want 1, 1 and some:\n%s",
+			len(programs), len(b.Dependencies), len(b.Components), text)
+	}
+
+	isComponent := make(map[string]bool)
+	for _, c := range b.Components {
+		isComponent[c.Ref] = true
 	}
 	for _, ref := range b.Dependencies[0].DependsOn {
-		if !known[ref] || !strings.HasPrefix(ref, "pkg:golang/") {
-			t.Errorf("depends on %s, which is not a component", ref)
+		if !isComponent[ref] {
+			t.Errorf("the program depends on %s, which is not a component", ref)
+		}
+		if !strings.HasPrefix(ref, "pkg:golang/") {
+			t.Errorf("the program depends on %s, which is not a Go module", ref)
 		}
 	}
 }
@@ -90,14 +138,19 @@ func TestBillListsDependenciesAsComponents(t *testing.T) {
 func TestSumMatchesSha256sum(t *testing.T) {
 	dir := t.TempDir()
 	build(t, dir, "whd_1_linux_amd64.tar.gz")
-	for range 2 {
+	for range 2 { // the second time, the sums of the first are in the directory
 		if err := run([]string{"sum", dir}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	cmd := exec.Command("sha256sum", "--check", "--strict", sums)
 	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil || strings.Count(string(out), ": OK") != 2 {
-		t.Errorf("%v: %s", err, out)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("sha256sum --check: %v: %s", err, out)
+	}
+	const files = 2 // the archive and its bill of materials
+	if n := strings.Count(string(out), ": OK"); n != files {
+		t.Errorf("sha256sum checked %d files, want %d: %s", n, files, out)
 	}
 }

@@ -42,9 +42,15 @@ func (i inner) sum() int { return i.a + i.b + i.c }
 func show(p plain) {}
 `
 
-func TestEmbeddedPointersCount(t *testing.T) {
+// loadSource loads a module with the package of source.
+func loadSource(t *testing.T) *pkg {
+	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module example.org/m\n\ngo 1.26\n", "p/p.go": source} {
+	files := map[string]string{
+		"go.mod": "module example.org/m\n\ngo 1.26\n",
+		"p/p.go": source,
+	}
+	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -60,11 +66,17 @@ func TestEmbeddedPointersCount(t *testing.T) {
 	if len(packages) != 1 {
 		t.Fatalf("loaded %d packages, want 1", len(packages))
 	}
-	// if, its declaration, the assignment, return
-	if got := packages[0].product.statements; got != 4 {
-		t.Errorf("the package has %d statements, want 4", got)
-	}
+	return packages[0]
+}
 
+func TestStatements(t *testing.T) {
+	const want = 4 // in next an if, its declaration and an assignment, and the return of sum
+	if got := loadSource(t).product.statements; got != want {
+		t.Errorf("the package has %d statements, want %d", got, want)
+	}
+}
+
+func TestEmbeddedPointersCount(t *testing.T) {
 	type counts struct{ own, set, functions, fields, parts int }
 	want := map[string]counts{
 		"p.App":   {own: 2, set: 6, fields: 5, parts: 1, functions: 0}, // with Lock, Unlock, TryLock and next
@@ -72,8 +84,18 @@ func TestEmbeddedPointersCount(t *testing.T) {
 		"p.plain": {own: 0, set: 1, fields: 3, parts: 0, functions: 1},
 		"p.inner": {own: 1, set: 1, fields: 3, parts: 0, functions: 0},
 	}
-	for _, measured := range packages[0].types {
-		got := counts{measured.methods, measured.methodSet, measured.firstParameter, measured.fields, len(measured.parts)}
+	types := loadSource(t).types
+	if len(types) != len(want) {
+		t.Errorf("the package has %d types, want %d", len(types), len(want))
+	}
+	for _, measured := range types {
+		got := counts{
+			own:       measured.methods,
+			set:       measured.methodSet,
+			functions: measured.firstParameter,
+			fields:    measured.fields,
+			parts:     len(measured.parts),
+		}
 		if got != want[measured.name] {
 			t.Errorf("%s has %+v, want %+v", measured.name, got, want[measured.name])
 		}
