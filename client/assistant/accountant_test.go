@@ -1,10 +1,7 @@
 package assistant_test
 
 import (
-	"encoding/json"
-	"fmt"
 	"math/big"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +11,7 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// values are the values of a row by field; it has none for nulls.
+// values are the values of a row by field, without nulls.
 type values map[string]string
 
 // accountantQuestions are questions in the words of accountants, with the calls that answer
@@ -22,70 +19,227 @@ type values map[string]string
 // the demo, without a query language.
 var accountantQuestions = []struct {
 	text  string
-	words string // of find_kinds
-	kind  string // that it must find among the first three
-	calls []string
-	path  string // of the answer in the last result, as in questions
-	want  func(rows []values) string
+	words string                     // arguments of find_kinds
+	kind  string                     // find_kinds must return it as one of the first three
+	calls []string                   // the calls after find_kinds, with their arguments but for the kind
+	path  string                     // path of the answer in the last result
+	want  func(rows []values) string // computes the answer from all rows of the kind
 }{
-	{"How many customer classes do we have?", "customer classes", "DB_Class", []string{`totals {}`}, "totals.Count", countOf(always)},
-	{"Which class of clients comes first in the alphabet?", "clients category", "DB_Class", []string{`query {"order":"Class","limit":1}`}, "rows.0.Class", firstOf("Class", always)},
-	{"How many kinds of suppliers are there?", "suppliers", "CR_Classification", []string{`totals {}`}, "totals.Count", countOf(always)},
-	{"How many kinds of vendors pay within 30 days?", "vendor terms", "CR_Classification", []string{`totals {"filter":{"TermsDays":30}}`}, "totals.Count", countOf(equals("TermsDays", "30"))},
-	{"How long is the longest term of payment of a supplier?", "supplier payment days", "CR_Classification", []string{`totals {"max":"TermsDays"}`}, "totals.MaxTermsDays", largestOf("TermsDays", always)},
-	{"How many kinds of suppliers have no account for freight?", "vendors freight account", "CR_Classification", []string{`describe_kind {}`, `totals {"filter":{"LedgerIDCreditorFreightIsNull":true}}`}, "totals.Count", countOf(isNull("LedgerIDCreditorFreight"))},
-	{"How many scans of supplier bills did we keep?", "supplier scans", "CR_BatchTransDocuments", []string{`totals {}`}, "totals.Count", countOf(always)},
-	{"How many attachments of suppliers are PDF files?", "attachments of payables", "CR_BatchTransDocuments", []string{`describe_kind {}`, `totals {"filter":{"PhysicalFileNameEndsWith":".pdf"}}`}, "totals.Count", countOf(endsWith("PhysicalFileName", ".pdf"))},
-	{"How large are our sales?", "total sales", "SO_Totals", []string{`totals {"sum":"InvoiceTotal"}`}, "totals.SumInvoiceTotal", sumOf("InvoiceTotal", always)},
-	{"How much GST is on the freight of our invoices?", "invoices freight gst", "SO_Totals", []string{`totals {"sum":"Cartage1TaxTotal"}`}, "totals.SumCartage1TaxTotal", sumOf("Cartage1TaxTotal", always)},
-	{"How many credit notes, which are negative invoices, are there?", "invoice", "SO_Totals", []string{`describe_kind {}`, `totals {"filter":{"InvoiceTotalLessThan":0}}`}, "totals.Count", countOf(below("InvoiceTotal", 0))},
-	{"How much revenue is on invoices of 10,000 and more?", "revenue", "SO_Totals", []string{`describe_kind {}`, `totals {"filter":{"InvoiceTotalGreaterThanOrEqualTo":10000},"sum":"InvoiceTotal"}`}, "totals.SumInvoiceTotal", sumOf("InvoiceTotal", not(below("InvoiceTotal", 10000)))},
-	{"How large is the largest sale?", "sale", "SO_Totals", []string{`totals {"max":["InvoiceTotal"]}`}, "totals.MaxInvoiceTotal", largestOf("InvoiceTotal", always)},
-	{"How much stock is on order?", "stock on purchase orders", "INMGT020POQty", []string{`totals {"sum":"Qty"}`}, "totals.SumQty", sumOf("Qty", always)},
-	{"How much of the goods on order was delivered?", "goods procurement delivered", "INMGT020POQty", []string{`totals {"sum":"Delivered"}`}, "totals.SumDelivered", sumOf("Delivered", always)},
-	{"How many stocktakes are finished?", "stocktakes", "IN_KitStockTakeMain", []string{`describe_kind {}`, `totals {"filter":{"KitStockTakeStatus":true}}`}, "totals.Count", countOf(equals("KitStockTakeStatus", "1"))},
-	{"How many inventory counts were made in 2022?", "inventory counts", "IN_KitStockTakeMain", []string{`describe_kind {}`, `totals {"filter":{"KitStockTakeDateGreaterThanOrEqualTo":"2022-01-01","KitStockTakeDateLessThan":"2023-01-01"}}`}, "totals.Count", countOf(startsWith("KitStockTakeDate", "2022-"))},
-	{"How many articles are not available in a depot?", "articles available depot", "IN_ProductAvailability", []string{`totals {"filter":{"Available":false}}`}, "totals.Count", countOf(equals("Available", "0"))},
-	{"How high is the highest cost of a unit in a quote?", "quotes cost", "JB_EstimateResourceLines", []string{`totals {"max":"UnitCost"}`}, "totals.MaxUnitCost", largestOf("UnitCost", always)},
-	{"How many components do the recipes have?", "recipes components", "BM_Inputs", []string{`totals {}`}, "totals.Count", countOf(always)},
-	{"How many components are ratios of the recipe?", "recipe ratio", "BM_Inputs", []string{`totals {"filter":{"IsRatio":true}}`}, "totals.Count", countOf(equals("IsRatio", "1"))},
-	{"How many colors do we offer?", "product colors", "IN_Colours", []string{`totals {"by":"Description","limit":200}`}, "groups.#", differentOf("Description")},
+	{
+		text:  "How many customer classes do we have?",
+		words: "customer classes",
+		kind:  "DB_Class",
+		calls: []string{`totals {}`},
+		path:  "totals.Count",
+		want:  countOf(always),
+	},
+	{
+		text:  "Which class of clients comes first in the alphabet?",
+		words: "clients category",
+		kind:  "DB_Class",
+		calls: []string{`query {"order":"Class","limit":1}`},
+		path:  "rows.0.Class",
+		want:  firstOf("Class", always),
+	},
+	{
+		text:  "How many kinds of suppliers are there?",
+		words: "suppliers",
+		kind:  "CR_Classification",
+		calls: []string{`totals {}`},
+		path:  "totals.Count",
+		want:  countOf(always),
+	},
+	{
+		text:  "How many kinds of vendors pay within 30 days?",
+		words: "vendor terms",
+		kind:  "CR_Classification",
+		calls: []string{`totals {"filter":{"TermsDays":30}}`},
+		path:  "totals.Count",
+		want:  countOf(equals("TermsDays", "30")),
+	},
+	{
+		text:  "How long is the longest term of payment of a supplier?",
+		words: "supplier payment days",
+		kind:  "CR_Classification",
+		calls: []string{`totals {"max":"TermsDays"}`},
+		path:  "totals.MaxTermsDays",
+		want:  largestOf("TermsDays", always),
+	},
+	{
+		text:  "How many kinds of suppliers have no account for freight?",
+		words: "vendors freight account",
+		kind:  "CR_Classification",
+		calls: []string{
+			`describe_kind {}`,
+			`totals {"filter":{"LedgerIDCreditorFreightIsNull":true}}`,
+		},
+		path: "totals.Count",
+		want: countOf(isNull("LedgerIDCreditorFreight")),
+	},
+	{
+		text:  "How many scans of supplier bills did we keep?",
+		words: "supplier scans",
+		kind:  "CR_BatchTransDocuments",
+		calls: []string{`totals {}`},
+		path:  "totals.Count",
+		want:  countOf(always),
+	},
+	{
+		text:  "How many attachments of suppliers are PDF files?",
+		words: "attachments of payables",
+		kind:  "CR_BatchTransDocuments",
+		calls: []string{
+			`describe_kind {}`,
+			`totals {"filter":{"PhysicalFileNameEndsWith":".pdf"}}`,
+		},
+		path: "totals.Count",
+		want: countOf(endsWith("PhysicalFileName", ".pdf")),
+	},
+	{
+		text:  "How large are our sales?",
+		words: "total sales",
+		kind:  "SO_Totals",
+		calls: []string{`totals {"sum":"InvoiceTotal"}`},
+		path:  "totals.SumInvoiceTotal",
+		want:  sumOf("InvoiceTotal", always),
+	},
+	{
+		text:  "How much GST is on the freight of our invoices?",
+		words: "invoices freight gst",
+		kind:  "SO_Totals",
+		calls: []string{`totals {"sum":"Cartage1TaxTotal"}`},
+		path:  "totals.SumCartage1TaxTotal",
+		want:  sumOf("Cartage1TaxTotal", always),
+	},
+	{
+		text:  "How many credit notes, which are negative invoices, are there?",
+		words: "invoice",
+		kind:  "SO_Totals",
+		calls: []string{
+			`describe_kind {}`,
+			`totals {"filter":{"InvoiceTotalLessThan":0}}`,
+		},
+		path: "totals.Count",
+		want: countOf(below("InvoiceTotal", 0)),
+	},
+	{
+		text:  "How much revenue is on invoices of 10,000 and more?",
+		words: "revenue",
+		kind:  "SO_Totals",
+		calls: []string{
+			`describe_kind {}`,
+			`totals {"filter":{"InvoiceTotalGreaterThanOrEqualTo":10000},"sum":"InvoiceTotal"}`,
+		},
+		path: "totals.SumInvoiceTotal",
+		want: sumOf("InvoiceTotal", not(below("InvoiceTotal", 10000))),
+	},
+	{
+		text:  "How large is the largest sale?",
+		words: "sale",
+		kind:  "SO_Totals",
+		calls: []string{`totals {"max":["InvoiceTotal"]}`},
+		path:  "totals.MaxInvoiceTotal",
+		want:  largestOf("InvoiceTotal", always),
+	},
+	{
+		text:  "How much stock is on order?",
+		words: "stock on purchase orders",
+		kind:  "INMGT020POQty",
+		calls: []string{`totals {"sum":"Qty"}`},
+		path:  "totals.SumQty",
+		want:  sumOf("Qty", always),
+	},
+	{
+		text:  "How much of the goods on order was delivered?",
+		words: "goods procurement delivered",
+		kind:  "INMGT020POQty",
+		calls: []string{`totals {"sum":"Delivered"}`},
+		path:  "totals.SumDelivered",
+		want:  sumOf("Delivered", always),
+	},
+	{
+		text:  "How many stocktakes are finished?",
+		words: "stocktakes",
+		kind:  "IN_KitStockTakeMain",
+		calls: []string{
+			`describe_kind {}`,
+			`totals {"filter":{"KitStockTakeStatus":true}}`,
+		},
+		path: "totals.Count",
+		want: countOf(equals("KitStockTakeStatus", "1")),
+	},
+	{
+		text:  "How many inventory counts were made in 2022?",
+		words: "inventory counts",
+		kind:  "IN_KitStockTakeMain",
+		calls: []string{
+			`describe_kind {}`,
+			`totals {"filter":{"KitStockTakeDateGreaterThanOrEqualTo":"2022-01-01","KitStockTakeDateLessThan":"2023-01-01"}}`,
+		},
+		path: "totals.Count",
+		want: countOf(startsWith("KitStockTakeDate", "2022-")),
+	},
+	{
+		text:  "How many articles are not available in a depot?",
+		words: "articles available depot",
+		kind:  "IN_ProductAvailability",
+		calls: []string{`totals {"filter":{"Available":false}}`},
+		path:  "totals.Count",
+		want:  countOf(equals("Available", "0")),
+	},
+	{
+		text:  "How high is the highest cost of a unit in a quote?",
+		words: "quotes cost",
+		kind:  "JB_EstimateResourceLines",
+		calls: []string{`totals {"max":"UnitCost"}`},
+		path:  "totals.MaxUnitCost",
+		want:  largestOf("UnitCost", always),
+	},
+	{
+		text:  "How many components do the recipes have?",
+		words: "recipes components",
+		kind:  "BM_Inputs",
+		calls: []string{`totals {}`},
+		path:  "totals.Count",
+		want:  countOf(always),
+	},
+	{
+		text:  "How many components are ratios of the recipe?",
+		words: "recipe ratio",
+		kind:  "BM_Inputs",
+		calls: []string{`totals {"filter":{"IsRatio":true}}`},
+		path:  "totals.Count",
+		want:  countOf(equals("IsRatio", "1")),
+	},
+	{
+		text:  "How many colors do we offer?",
+		words: "product colors",
+		kind:  "IN_Colours",
+		calls: []string{`totals {"by":"Description","limit":200}`},
+		path:  "groups.#",
+		want:  differentOf("Description"),
+	},
 }
 
-// TestAccountantQuestions answers each question in at most three calls.
+// TestAccountantQuestions answers each question in at most maxCalls calls.
 func TestAccountantQuestions(t *testing.T) {
 	if len(accountantQuestions) < 20 {
-		t.Errorf("only %d questions", len(accountantQuestions))
+		t.Errorf("there are %d questions, want at least 20", len(accountantQuestions))
 	}
-	i := startDemo(t)
-	db, err := sqlite.Open(filepath.Join(demo.dir, "records.db"), sqlite.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	daemon := startDemo(t)
+	db := openDemoRecords(t)
 	for _, q := range accountantQuestions {
-		var found struct{ Kinds []struct{ Kind string } }
-		last := call(t, i, "", "find_kinds", fmt.Sprintf(`{"words":%q}`, q.words))
-		if err := json.Unmarshal(last.StructuredContent, &found); err != nil {
-			t.Fatal(err)
-		}
-		names := record.Texts(found.Kinds, func(k struct{ Kind string }) string { return k.Kind })
-		if !slices.Contains(names[:min(3, len(names))], q.kind) {
-			t.Errorf("%s find_kinds %q: %q, want %s among the first three", q.text, q.words, names, q.kind)
-		}
-		for _, line := range q.calls {
-			tool, arguments, _ := strings.Cut(line, " ")
-			arguments = strings.Replace(fmt.Sprintf(`{"kind":%q,%s`, q.kind, arguments[1:]), ",}", "}", 1)
-			last = call(t, i, "", tool, arguments)
-			if last.IsError {
-				t.Errorf("%s %s %s: %s", q.text, tool, arguments, last.message)
+		t.Run(q.text, func(t *testing.T) {
+			kinds := foundKinds(t, daemon, q.words)
+			if !slices.Contains(kinds[:min(3, len(kinds))], q.kind) {
+				t.Errorf("find_kinds %q found %q, want %s among the first three", q.words, kinds, q.kind)
 			}
-		}
-		n := 1 + len(q.calls)
-		got, want := answerAt(last.decoded(t), q.path), q.want(allRows(t, db, q.kind))
-		if n > maxCalls || want == "" || !sameAnswer(got, want, false) {
-			t.Errorf("%s %q after %d calls, want %q", q.text, got, n, want)
-		}
+			got := answerOf(t, daemon, q.kind, q.calls, q.path)
+			want := q.want(allRows(t, db, q.kind))
+			if want == "" || !sameNumber(got, want) {
+				t.Errorf("the calls %q answer %q, want %q", q.calls, got, want)
+			}
+		})
 	}
 }
 
@@ -111,6 +265,9 @@ func allRows(t *testing.T, db *sqlite.Conn, name string) []values {
 	return rows
 }
 
+// decimals is the number of fraction digits of computed answers. It is more than any value has.
+const decimals = 40
+
 // condition reports whether a row counts.
 type condition func(values) bool
 
@@ -122,8 +279,8 @@ func equals(field, value string) condition {
 
 func isNull(field string) condition {
 	return func(r values) bool {
-		_, known := r[field]
-		return !known
+		_, ok := r[field]
+		return !ok
 	}
 }
 
@@ -138,8 +295,8 @@ func endsWith(field, text string) condition {
 
 func below(field string, limit int64) condition {
 	return func(r values) bool {
-		x, known := new(big.Rat).SetString(r[field])
-		return known && x.Cmp(big.NewRat(limit, 1)) < 0
+		number, ok := new(big.Rat).SetString(r[field])
+		return ok && number.Cmp(big.NewRat(limit, 1)) < 0
 	}
 }
 
@@ -163,12 +320,12 @@ func sumOf(field string, c condition) func([]values) string {
 	return func(rows []values) string {
 		sum := new(big.Rat)
 		for _, r := range rows {
-			x, known := new(big.Rat).SetString(r[field])
-			if known && c(r) {
-				sum.Add(sum, x)
+			number, ok := new(big.Rat).SetString(r[field])
+			if ok && c(r) {
+				sum.Add(sum, number)
 			}
 		}
-		return sum.FloatString(40)
+		return sum.FloatString(decimals)
 	}
 }
 
@@ -176,12 +333,15 @@ func largestOf(field string, c condition) func([]values) string {
 	return func(rows []values) string {
 		var largest *big.Rat
 		for _, r := range rows {
-			x, known := new(big.Rat).SetString(r[field])
-			if known && c(r) && (largest == nil || x.Cmp(largest) > 0) {
-				largest = x
+			number, ok := new(big.Rat).SetString(r[field])
+			if !ok || !c(r) {
+				continue
+			}
+			if largest == nil || number.Cmp(largest) > 0 {
+				largest = number
 			}
 		}
-		return largest.FloatString(40)
+		return largest.FloatString(decimals)
 	}
 }
 
@@ -189,7 +349,7 @@ func firstOf(field string, c condition) func([]values) string {
 	return func(rows []values) string {
 		var texts []string
 		for _, r := range rows {
-			if text, known := r[field]; known && c(r) {
+			if text, ok := r[field]; ok && c(r) {
 				texts = append(texts, text)
 			}
 		}
@@ -197,6 +357,7 @@ func firstOf(field string, c condition) func([]values) string {
 	}
 }
 
+// differentOf returns the number of different texts in a field, ignoring letter case.
 func differentOf(field string) func([]values) string {
 	return func(rows []values) string {
 		texts := make(map[string]bool)

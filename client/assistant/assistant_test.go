@@ -14,21 +14,22 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// maxResult is the maximum size of a result of a tool, in bytes.
+// maxResult is the maximum size of a result of a tool, in bytes. It is that of the documentation,
+// which is larger than the limit of the code.
 const maxResult = 16 << 10
 
 // demo is a daemon with the demo records, which the tests share.
 var demo struct {
-	once sync.Once
-	dir  string
-	i    *daemontest.Instance
-	err  error
+	once   sync.Once
+	dir    string
+	daemon *daemontest.Instance
+	err    error
 }
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if demo.i != nil {
-		if err := demo.i.Stop(); err != nil {
+	if demo.daemon != nil {
+		if err := demo.daemon.Stop(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
 		}
@@ -45,12 +46,13 @@ func startDemo(t *testing.T) *daemontest.Instance {
 		if demo.err != nil {
 			return
 		}
-		demo.i, demo.err = daemontest.Open(demo.dir, "--demo", "--mcp-enabled", "--auth-queries", "anonymous")
+		flags := []string{"--demo", "--mcp-enabled", "--auth-queries", "anonymous"}
+		demo.daemon, demo.err = daemontest.Open(demo.dir, flags...)
 	})
 	if demo.err != nil {
 		t.Fatal(demo.err)
 	}
-	return demo.i
+	return demo.daemon
 }
 
 // result is the result of a call of a tool.
@@ -67,7 +69,7 @@ func (r result) decoded(t *testing.T) (value map[string]any) {
 	d := json.NewDecoder(bytes.NewReader(r.StructuredContent))
 	d.UseNumber()
 	if err := d.Decode(&value); err != nil {
-		t.Fatalf("%v: %s", err, r.message)
+		t.Fatalf("the structured content is not an object (%v): %s", err, r.message)
 	}
 	return value
 }
@@ -77,35 +79,40 @@ func (r result) list(t *testing.T, name string) []any {
 	t.Helper()
 	list, ok := r.decoded(t)[name].([]any)
 	if !ok {
-		t.Fatalf("no %s in %s", name, r.message)
+		t.Fatalf("the structured content has no list %s: %s", name, r.message)
 	}
 	return list
 }
 
 // call calls a tool by a request of its own, as the bytes on the wire show it. It checks the
 // size of the result, and that the response has it as text, too.
-func call(t *testing.T, i *daemontest.Instance, key, tool, arguments string) (r result) {
+func call(t *testing.T, daemon *daemontest.Instance, key, tool, arguments string) result {
 	t.Helper()
-	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tool, arguments)
-	r.message = post(t, i, key, body)
-	var reply struct{ Result *result }
-	if err := json.Unmarshal(r.message, &reply); err != nil || reply.Result == nil {
-		t.Fatalf("%s %s: %v: %s", tool, arguments, err, r.message)
+	const request = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`
+	message := post(t, daemon, key, fmt.Sprintf(request, tool, arguments))
+	var response struct{ Result *result }
+	if err := json.Unmarshal(message, &response); err != nil || response.Result == nil {
+		t.Fatalf("%s %s: no result (%v): %s", tool, arguments, err, message)
 	}
-	reply.Result.message = r.message
-	r = *reply.Result
-	if len(r.StructuredContent) > maxResult || len(r.Content) != 1 || len(r.Content[0].Text) > maxResult {
-		t.Errorf("%s %s: the response has %d bytes and %d texts, the result %d", tool, arguments, len(r.message), len(r.Content), len(r.StructuredContent))
+	r := *response.Result
+	r.message = message
+
+	if len(r.Content) != 1 {
+		t.Fatalf("%s %s: the response has %d texts, want 1: %s", tool, arguments, len(r.Content), message)
+	}
+	if n := max(len(r.StructuredContent), len(r.Content[0].Text)); n > maxResult {
+		t.Errorf("%s %s: the result has %d bytes, want at most %d", tool, arguments, n, maxResult)
 	}
 	if !r.IsError && r.Content[0].Text != string(r.StructuredContent) {
-		t.Errorf("%s %s: the text differs from the result: %s", tool, arguments, r.message)
+		t.Errorf("%s %s: the text differs from the result: %s", tool, arguments, message)
 	}
 	return r
 }
 
-func post(t *testing.T, i *daemontest.Instance, key, body string) []byte {
+// post sends a message of the protocol, with an API key unless that is empty.
+func post(t *testing.T, daemon *daemontest.Instance, key, body string) []byte {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, i.URL+"/mcp", strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, daemon.URL+"/mcp", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +129,7 @@ func post(t *testing.T, i *daemontest.Instance, key, body string) []byte {
 	defer reply.Body.Close()
 	text, err := io.ReadAll(reply.Body)
 	if err != nil || reply.StatusCode != http.StatusOK {
-		t.Fatalf("status %d, %v: %s", reply.StatusCode, err, text)
+		t.Fatalf("posting %s: status %d, %v: %s", body, reply.StatusCode, err, text)
 	}
 	return text
 }

@@ -23,11 +23,13 @@ import (
 var programDir string
 
 var built = sync.OnceValues(func() (path string, err error) {
-	if programDir, err = os.MkdirTemp("", "whd-assistant-test"); err != nil {
+	programDir, err = os.MkdirTemp("", "whd-assistant-test")
+	if err != nil {
 		return "", err
 	}
 	path = filepath.Join(programDir, "whctl")
-	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/whctl").CombinedOutput(); err != nil {
+	out, err := exec.Command("go", "build", "-o", path, "../../cmd/whctl").CombinedOutput()
+	if err != nil {
 		return "", fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	return path, nil
@@ -53,12 +55,19 @@ func (key bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // transports are the ways in which the library's client reaches the tools.
-func transports(t *testing.T, i *daemontest.Instance, program, key string) map[string]mcp.Transport {
+func transports(t *testing.T, daemon *daemontest.Instance, program, key string) map[string]mcp.Transport {
 	cmd := exec.Command(program, "mcp")
-	cmd.Env = append(os.Environ(), "WHCTL_URL="+i.URL, "WHCTL_TOKEN="+key, "XDG_CONFIG_HOME="+t.TempDir())
+	cmd.Env = append(os.Environ(),
+		"WHCTL_URL="+daemon.URL,
+		"WHCTL_TOKEN="+key,
+		"XDG_CONFIG_HOME="+t.TempDir(),
+	)
 	cmd.Stderr = os.Stderr
 	return map[string]mcp.Transport{
-		"HTTP":  &mcp.StreamableClientTransport{Endpoint: i.URL + "/mcp", HTTPClient: &http.Client{Transport: bearer(key)}},
+		"HTTP": &mcp.StreamableClientTransport{
+			Endpoint:   daemon.URL + "/mcp",
+			HTTPClient: &http.Client{Transport: bearer(key)},
+		},
 		"stdio": &mcp.CommandTransport{Command: cmd},
 	}
 }
@@ -67,23 +76,26 @@ func transports(t *testing.T, i *daemontest.Instance, program, key string) map[s
 // when its input is closed.
 func connect(t *testing.T, to mcp.Transport) *mcp.ClientSession {
 	t.Helper()
-	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(context.WithoutCancel(t.Context()), to, nil)
+	client := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	session, err := client.Connect(context.WithoutCancel(t.Context()), to, nil) // until the cleanup
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		if err := session.Close(); err != nil {
-			t.Error(err)
+			t.Errorf("closing the session: %v", err)
 		}
 	})
 	return session
 }
 
-// answer returns a result as text: its structured content, or else its error.
-func answer(t *testing.T, s *mcp.ClientSession, line string) string {
+// answer calls a tool by a line with its name and arguments, and returns the result as text: its
+// structured content, or else its error.
+func answer(t *testing.T, session *mcp.ClientSession, line string) string {
 	t.Helper()
 	tool, arguments, _ := strings.Cut(line, " ")
-	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)})
+	params := &mcp.CallToolParams{Name: tool, Arguments: json.RawMessage(arguments)}
+	r, err := session.CallTool(t.Context(), params)
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}
@@ -97,52 +109,117 @@ func answer(t *testing.T, s *mcp.ClientSession, line string) string {
 	return string(text)
 }
 
+// comparedCalls are calls with the same result by all transports.
+var comparedCalls = []string{
+	`find_kinds {"words":"invoice"}`,
+	`find_kinds {}`,
+	`find_kinds {"words":"zzz"}`,
+	`describe_kind {"kind":"BM_Inputs"}`,
+	`query {"kind":"SO_Totals","filter":{"InvoiceTotalGreaterThan":90000},"fields":["InvoiceID"],` +
+		`"order":["-InvoiceTotal"],"limit":3}`,
+	`query {"kind":"INMGT020POQty","limit":200}`,
+	`query {"kind":"INMGT020POQty","limit":2,"skip":2}`,
+	`query {"kind":"SY_Filters","filter":{"ItemNoIn":[1,2]},"limit":200}`,
+	`totals {"kind":"SO_Totals","sum":["InvoiceTotal"],"avg":["InvoiceTotal"]}`,
+	`totals {"kind":"SO_Totals","filter":{"InvoiceID":"none"},"max":["InvoiceTotal"]}`,
+	`totals {"kind":"IN_KitStockTakeMain","by":["KitStockTakeDate:year"],"max":["LastSavedDateTime"],"limit":3}`,
+	`query {"kind":"SO_Totals","fields":["Nope"]}`,
+	`query {"kind":"SO_Totals","cursor":"abc"}`,
+	`query {"kind":"WH_Audit"}`,
+	`totals {"kind":"SO_Totals","by":["Nope"]}`,
+}
+
 // TestClientOfTheLibrary calls the tools by the library's client, over HTTP and by
 // whctl mcp: both have the same tools and results.
 func TestClientOfTheLibrary(t *testing.T) {
-	i := startDemo(t)
-	lines := []string{
-		`find_kinds {"words":"invoice"}`, `find_kinds {}`, `find_kinds {"words":"zzz"}`, `describe_kind {"kind":"BM_Inputs"}`,
-		`query {"kind":"SO_Totals","filter":{"InvoiceTotalGreaterThan":90000},"fields":["InvoiceID"],"order":["-InvoiceTotal"],"limit":3}`,
-		`query {"kind":"INMGT020POQty","limit":200}`, `query {"kind":"INMGT020POQty","limit":2,"skip":2}`, `query {"kind":"SY_Filters","filter":{"ItemNoIn":[1,2]},"limit":200}`,
-		`totals {"kind":"SO_Totals","sum":["InvoiceTotal"],"avg":["InvoiceTotal"]}`, `totals {"kind":"SO_Totals","filter":{"InvoiceID":"none"},"max":["InvoiceTotal"]}`,
-		`totals {"kind":"IN_KitStockTakeMain","by":["KitStockTakeDate:year"],"max":["LastSavedDateTime"],"limit":3}`,
-		`query {"kind":"SO_Totals","fields":["Nope"]}`, `query {"kind":"SO_Totals","cursor":"abc"}`, `query {"kind":"WH_Audit"}`, `totals {"kind":"SO_Totals","by":["Nope"]}`,
-	}
-	answers := make(map[string][]string)
-	for name, to := range transports(t, i, buildProgram(t), i.Key(t, "reader")) {
-		s := connect(t, to)
-		if info := s.InitializeResult(); info.ServerInfo.Name != "whd" || info.Instructions == "" {
-			t.Errorf("%s: %+v", name, info)
+	daemon := startDemo(t)
+	answers := make(map[string]map[string]string) // by transport and call
+	for name, to := range transports(t, daemon, buildProgram(t), daemon.Key(t, "reader")) {
+		session := connect(t, to)
+		info := session.InitializeResult()
+		if info.ServerInfo.Name != "whd" || info.Instructions == "" {
+			t.Errorf("%s: the server is %q with the instructions %q, want whd with some",
+				name, info.ServerInfo.Name, info.Instructions)
 		}
-		list, err := s.ListTools(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
+		checkTools(t, name, session)
+		if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "drop"}); err == nil {
+			t.Errorf("%s: calling an unknown tool returned no error", name)
 		}
-		var names []string
-		for _, tool := range list.Tools {
-			names = append(names, tool.Name)
-			if !tool.Annotations.ReadOnlyHint {
-				t.Errorf("%s: %s is not declared read-only", name, tool.Name)
-			}
-		}
-		if want := []string{"describe_kind", "find_kinds", "query", "totals", "why"}; !slices.Equal(names, want) {
-			t.Errorf("%s: tools %q, want %q", name, names, want)
-		}
-		if _, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "drop"}); err == nil {
-			t.Errorf("%s: an unknown tool has a result", name)
-		}
-		for _, line := range lines {
-			text := answer(t, s, line)
-			if next := strings.Index(text, `"next":"`); next >= 0 { // a cursor differs each time
-				text = text[:next]
-			}
-			answers[line] = append(answers[line], text)
+		answers[name] = make(map[string]string)
+		for _, line := range comparedCalls {
+			// A cursor differs each time.
+			answers[name][line], _, _ = strings.Cut(answer(t, session, line), `"next":"`)
 		}
 	}
-	for _, line := range lines {
-		if a := answers[line]; len(a) != 2 || a[0] != a[1] {
-			t.Errorf("%s:\n%s", line, strings.Join(a, "\n"))
+	for _, line := range comparedCalls {
+		if byHTTP, byPipe := answers["HTTP"][line], answers["stdio"][line]; byHTTP != byPipe {
+			t.Errorf("%s: got by HTTP\n%s\nand by stdio\n%s\nwant the same", line, byHTTP, byPipe)
+		}
+	}
+}
+
+// checkTools checks that the listed tools are all of them, and only read.
+func checkTools(t *testing.T, transport string, session *mcp.ClientSession) {
+	t.Helper()
+	list, err := session.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range list.Tools {
+		names = append(names, tool.Name)
+		if !tool.Annotations.ReadOnlyHint {
+			t.Errorf("%s: the tool %s is not declared read-only", transport, tool.Name)
+		}
+	}
+	want := []string{"describe_kind", "find_kinds", "query", "totals", "why"}
+	if !slices.Equal(names, want) {
+		t.Errorf("%s: the tools are %q, want %q", transport, names, want)
+	}
+}
+
+// startZebra starts a daemon with the kind Zebra, which requires the role writer, and the kind Gnu
+// for readers, each with one row.
+func startZebra(t *testing.T) *daemontest.Instance {
+	t.Helper()
+	dir := t.TempDir()
+	daemon := daemontest.StartIn(t, dir, "--mcp-enabled")
+	execute(t, filepath.Join(dir, "records.db"),
+		"CREATE TABLE Zebra (ID INTEGER PRIMARY KEY)",
+		"INSERT INTO Zebra VALUES (1)",
+		"CREATE TABLE Gnu (ID INTEGER PRIMARY KEY)",
+		"INSERT INTO Gnu VALUES (1)",
+	)
+	const kinds = `[Zebra]
+role = "writer"
+summary = "Stripes"
+[Zebra.fields]
+ID = "int"
+[Gnu]
+role = "reader"
+summary = "Horns"
+[Gnu.fields]
+ID = "int"
+`
+	file := filepath.Join(t.TempDir(), "kinds.toml")
+	if err := os.WriteFile(file, []byte(kinds), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	daemon.Set(t, "erp.kinds", file)
+	return daemon
+}
+
+// execute executes statements on a database file.
+func execute(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	conn, err := sqlite.Open(path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, statement := range statements {
+		if err := conn.Exec(statement); err != nil {
+			t.Fatalf("%.100s: %v", statement, err)
 		}
 	}
 }
@@ -150,37 +227,45 @@ func TestClientOfTheLibrary(t *testing.T) {
 // TestKindsOfRoles checks that a kind which requires the role writer is not served by either
 // way in, even to a writer or an admin.
 func TestKindsOfRoles(t *testing.T) {
-	dir := t.TempDir()
-	i := daemontest.StartIn(t, dir, "--mcp-enabled")
-	conn, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for _, statement := range []string{"CREATE TABLE Zebra (ID INTEGER PRIMARY KEY)", "INSERT INTO Zebra VALUES (1)", "CREATE TABLE Gnu (ID INTEGER PRIMARY KEY)", "INSERT INTO Gnu VALUES (1)"} {
-		if err := conn.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	file := filepath.Join(t.TempDir(), "kinds.toml")
-	text := "[Zebra]\nrole = \"writer\"\nsummary = \"Stripes\"\n[Zebra.fields]\nID = \"int\"\n[Gnu]\nrole = \"reader\"\nsummary = \"Horns\"\n[Gnu.fields]\nID = \"int\"\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	i.Set(t, "erp.kinds", file)
+	daemon := startZebra(t)
 	program := buildProgram(t)
 	for _, role := range []string{"reader", "publisher", "writer", "admin"} {
-		for name, to := range transports(t, i, program, i.Key(t, role)) {
-			s := connect(t, to)
-			for _, line := range []string{`find_kinds {}`, `find_kinds {"words":"zebra stripes"}`, `describe_kind {"kind":"Zebra"}`, `describe_kind {"kind":"ZebraQuery"}`, `query {"kind":"Zebra"}`, `totals {"kind":"Zebra"}`, `describe_kind {"kind":"Zebr"}`} {
-				got := answer(t, s, line)
-				if strings.Contains(strings.ReplaceAll(got, `"Zebr`, ""), "Zebra") || strings.Contains(got, "Stripes") || strings.Contains(line, `"kind"`) && !strings.HasPrefix(got, "error: kind: unknown record kind") {
-					t.Errorf("%s as %s: %s: %s", name, role, line, got)
+		for name, to := range transports(t, daemon, program, daemon.Key(t, role)) {
+			t.Run(name+" as "+role, func(t *testing.T) {
+				session := connect(t, to)
+				for _, line := range []string{`find_kinds {}`, `find_kinds {"words":"zebra stripes"}`} {
+					checkHidesZebra(t, line, answer(t, session, line))
 				}
-			}
-			if got := answer(t, s, `query {"kind":"Gnu"}`); !strings.Contains(got, `"rows":[{"ID":1}]`) {
-				t.Errorf("%s as %s: %s", name, role, got)
-			}
+				for _, line := range []string{
+					`describe_kind {"kind":"Zebra"}`,
+					`describe_kind {"kind":"ZebraQuery"}`,
+					`describe_kind {"kind":"Zebr"}`,
+					`query {"kind":"Zebra"}`,
+					`totals {"kind":"Zebra"}`,
+				} {
+					got := answer(t, session, line)
+					checkHidesZebra(t, line, got)
+					if want := "error: kind: unknown record kind"; !strings.HasPrefix(got, want) {
+						t.Errorf("%s: got %s, want %s", line, got, want)
+					}
+				}
+
+				const line = `query {"kind":"Gnu"}`
+				got := answer(t, session, line)
+				if want := `"rows":[{"ID":1}]`; !strings.Contains(got, want) {
+					t.Errorf("%s: got %s, want %s", line, got, want)
+				}
+			})
 		}
+	}
+}
+
+// checkHidesZebra checks that an answer does not show the kind Zebra. An error repeats the name in
+// the call, in quotes.
+func checkHidesZebra(t *testing.T, line, got string) {
+	t.Helper()
+	unquoted := strings.ReplaceAll(got, `"Zebr`, "")
+	if strings.Contains(unquoted, "Zebra") || strings.Contains(got, "Stripes") {
+		t.Errorf("%s: got %s, want nothing about Zebra", line, got)
 	}
 }
