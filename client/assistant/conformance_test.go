@@ -15,26 +15,41 @@ import (
 // TestProtocolConformance runs the protocol's own suite against whd.
 func TestProtocolConformance(t *testing.T) {
 	dir := clientstest.NodeModules(t, "mcp")
-	var files []string
-	for _, name := range []string{"globsync.mjs", "conformance.yml"} {
-		file, err := filepath.Abs(filepath.Join("testdata", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, file)
-	}
-	cmd := exec.CommandContext(t.Context(), "node", "--import", files[0], "node_modules/@modelcontextprotocol/conformance/dist/index.js", "server",
-		"--url", startDemo(t).URL+"/mcp", "--expected-failures", files[1], "--output-dir", t.TempDir())
+	cmd := exec.CommandContext(t.Context(), "node",
+		"--import", absolute(t, "globsync.mjs"),
+		"node_modules/@modelcontextprotocol/conformance/dist/index.js", "server",
+		"--url", startDemo(t).URL+"/mcp",
+		"--expected-failures", absolute(t, "conformance.yml"),
+		"--output-dir", t.TempDir(),
+	)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("running the suite: %v\n%s", err, out)
 	}
-	for _, scenario := range []string{"server-initialize", "ping", "tools-list", "dns-rebinding-protection", "resources-list", "prompts-list", "logging-set-level"} {
+	for _, scenario := range []string{
+		"server-initialize",
+		"ping",
+		"tools-list",
+		"dns-rebinding-protection",
+		"resources-list",
+		"prompts-list",
+		"logging-set-level",
+	} {
 		if !strings.Contains(string(out), "✓ "+scenario+":") {
-			t.Errorf("%s has not passed:\n%s", scenario, out)
+			t.Errorf("the scenario %s has not passed:\n%s", scenario, out)
 		}
 	}
+}
+
+// absolute returns the absolute path of a file in testdata.
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // TestProtocolClients reads rows by the official client for JavaScript and by that of the AI
@@ -42,9 +57,10 @@ func TestProtocolConformance(t *testing.T) {
 func TestProtocolClients(t *testing.T) {
 	dir := clientstest.NodeModules(t, "mcp")
 	program, err := os.ReadFile(filepath.Join("testdata", "clients.mjs"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "clients.mjs"), program, 0o600)
+	if err != nil {
+		t.Fatal(err)
 	}
+	err = os.WriteFile(filepath.Join(dir, "clients.mjs"), program, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,19 +73,24 @@ func TestProtocolClients(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	if len(lines) != 2 {
-		t.Errorf("%d lines, want one for each client: %s", len(lines), out)
+		t.Errorf("the program printed %d lines, want one for each of 2 clients: %s", len(lines), out)
 	}
+
+	wantTools := []string{"describe_kind", "find_kinds", "query", "totals", "why"}
+	wantTexts := []string{`{"kind":"SO_Totals","rows":[{"InvoiceID":"00120"}]}`}
 	for _, line := range lines {
 		var got struct {
 			Name         string
 			Tools, Texts []string
 		}
 		if err := json.Unmarshal([]byte(line), &got); err != nil {
-			t.Fatalf("%v: %s", err, line)
+			t.Fatalf("the program printed %s: %v", line, err)
 		}
-		tools, texts := []string{"describe_kind", "find_kinds", "query", "totals", "why"}, []string{`{"kind":"SO_Totals","rows":[{"InvoiceID":"00120"}]}`}
-		if !slices.Equal(got.Tools, tools) || !slices.Equal(got.Texts, texts) {
-			t.Errorf("%s: tools %q and texts %q, want %q and %q", got.Name, got.Tools, got.Texts, tools, texts)
+		if !slices.Equal(got.Tools, wantTools) {
+			t.Errorf("%s has the tools %q, want %q", got.Name, got.Tools, wantTools)
+		}
+		if !slices.Equal(got.Texts, wantTexts) {
+			t.Errorf("%s has the texts %q, want %q", got.Name, got.Texts, wantTexts)
 		}
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
-	"github.com/bizhook/whd/daemon/sqlite"
 )
 
 // whyKinds have a kind for readers and one for writers. Events of both are captured.
@@ -43,20 +42,42 @@ ID = "string"
 `
 
 // whyMembers are the members of steps: codes, times, names and IDs.
-var whyMembers = []string{"at", "changeID", "code", "due", "event", "eventID", "kind", "messageID", "step", "subscriberID", "subscriptionID"}
+var whyMembers = []string{
+	"at", "changeID", "code", "due", "event", "eventID", "kind", "messageID", "step", "subscriberID", "subscriptionID",
+}
 
-// pause is the time between questions to the daemon whether something has happened.
+// pause is the time between two looks at the state of the daemon.
 const pause = 20 * time.Millisecond
 
 // whyQuestion is a question about a key, with the steps that answer it.
 type whyQuestion struct{ text, key, steps string }
 
 var whyQuestions = []whyQuestion{
-	{"Did the shop get item A17, and why not twice?", "A17", "change, event, condition not met, message, attempt 200, delivered"},
-	{"Why does the shop not have order W1?", "W1", "event, message, attempt 503, retrying due, no change"},
-	{"Why was nothing sent of order S1?", "S1", "event, message, disabled, no change"},
-	{"Is there news of Z1?", "Z1", ""},
-	{"Is there news of nothing?", "nothing", "no change, no event"},
+	{
+		text:  "Did the shop get item A17, and why not twice?",
+		key:   "A17",
+		steps: "change, event, condition not met, message, attempt 200, delivered",
+	},
+	{
+		text:  "Why does the shop not have order W1?",
+		key:   "W1",
+		steps: "event, message, attempt 503, retrying due, no change",
+	},
+	{
+		text:  "Why was nothing sent of order S1?",
+		key:   "S1",
+		steps: "event, message, disabled, no change",
+	},
+	{
+		text:  "Is there news of Z1?",
+		key:   "Z1",
+		steps: "", // its kind is for writers
+	},
+	{
+		text:  "Is there news of nothing?",
+		key:   "nothing",
+		steps: "no change, no event",
+	},
 }
 
 // startWhy starts a daemon with the histories that the questions are about, and returns a
@@ -64,29 +85,50 @@ var whyQuestions = []whyQuestion{
 func startWhy(t *testing.T) (*daemontest.Instance, *client.Client) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "kinds.toml"), []byte(whyKinds), 0o600); err != nil {
+	kinds := filepath.Join(dir, "kinds.toml")
+	if err := os.WriteFile(kinds, []byte(whyKinds), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	records, err := sqlite.Open(filepath.Join(dir, "records.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer records.Close()
-	exec := func(statement string) {
-		t.Helper()
-		if err := records.Exec(statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec("CREATE TABLE Items (ID TEXT PRIMARY KEY, Note TEXT)")
-	exec("CREATE TABLE Zebras (ID TEXT PRIMARY KEY)")
-	i := daemontest.StartIn(t, dir, "--mcp-enabled", "--auth-queries", "anonymous", "--erp-kinds", filepath.Join(dir, "kinds.toml"), "--changes-sweep", "1s", "--changes-share", "1",
-		"--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-events", "order.sent,order.shelved,order.many", "--webhooks-retry-schedule", "720h")
-	c, err := client.New(client.Options{URL: i.URL, User: "admin", Password: daemontest.AdminPassword})
+	records := filepath.Join(dir, "records.db")
+	execute(t, records,
+		"CREATE TABLE Items (ID TEXT PRIMARY KEY, Note TEXT)",
+		"CREATE TABLE Zebras (ID TEXT PRIMARY KEY)",
+	)
+	daemon := daemontest.StartIn(t, dir,
+		"--mcp-enabled",
+		"--auth-queries", "anonymous",
+		"--erp-kinds", kinds,
+		"--changes-sweep", "1s",
+		"--changes-share", "1",
+		"--webhooks-allow-targets", "127.0.0.0/8",
+		"--webhooks-events", "order.sent,order.shelved,order.many",
+		"--webhooks-retry-schedule", "720h",
+	)
+	c, err := client.New(client.Options{URL: daemon.URL, User: "admin", Password: daemontest.AdminPassword})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
+
+	addSubscriptions(t, c)
+	awaitCapture(t, c, 2)
+	execute(t, records,
+		"INSERT INTO Items VALUES ('A17', 'canary')",
+		"INSERT INTO Zebras VALUES ('Z1')",
+	)
+	publish(t, c, "order.sent", "W1")
+	publish(t, c, "order.shelved", "S1")
+
+	awaitStep(t, c, "A17", wire.WhyDelivered)
+	awaitStep(t, c, "W1", wire.WhyRetrying)
+	awaitStep(t, c, "S1", wire.WhyDisabled)
+	awaitStep(t, c, "Z1", wire.WhyDelivered)
+	return daemon, c
+}
+
+// addSubscriptions adds a subscriber to all events, with an endpoint that fails for order.sent.
+func addSubscriptions(t *testing.T, c *client.Client) {
+	t.Helper()
 	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/order.sent" {
 			w.WriteHeader(http.StatusServiceUnavailable)
@@ -98,8 +140,19 @@ func startWhy(t *testing.T) (*daemontest.Instance, *client.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []struct{ event, where string }{{"item.created", ""}, {"item.created", `{"Note":"another canary"}`}, {"zebra.created", ""}, {"order.sent", ""}, {"order.shelved", ""}, {"order.many", ""}} {
-		request := wire.SubscriptionRequest{EventName: new(s.event), URL: new(endpoint.URL + "/" + s.event), IsEnabled: new(s.event != "order.shelved")}
+	for _, s := range []struct{ event, where string }{
+		{event: "item.created"},
+		{event: "item.created", where: `{"Note":"another canary"}`},
+		{event: "zebra.created"},
+		{event: "order.sent"},
+		{event: "order.shelved"},
+		{event: "order.many"},
+	} {
+		request := wire.SubscriptionRequest{
+			EventName: new(s.event),
+			URL:       new(endpoint.URL + "/" + s.event),
+			IsEnabled: new(s.event != "order.shelved"),
+		}
 		if s.where != "" {
 			request.Where = json.RawMessage(s.where)
 		}
@@ -107,58 +160,61 @@ func startWhy(t *testing.T) (*daemontest.Instance, *client.Client) {
 			t.Fatal(err)
 		}
 	}
-	for capturing := 0; capturing < 2; { // the first look raises no events
+}
+
+// awaitCapture waits until a number of kinds is captured. Records that are found before are no
+// changes.
+func awaitCapture(t *testing.T, c *client.Client, kinds int) {
+	t.Helper()
+	for {
 		captures, err := c.Captures(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(pause)
-		capturing = 0
+		capturing := 0
 		for _, capture := range captures {
 			if capture.Phase == "capturing" {
 				capturing++
 			}
 		}
-	}
-	exec("INSERT INTO Items VALUES ('A17', 'canary')")
-	exec("INSERT INTO Zebras VALUES ('Z1')")
-	for key, event := range map[string]string{"W1": "order.sent", "S1": "order.shelved"} {
-		publish(t, c, event, key)
-	}
-	for key, step := range map[string]string{"A17": wire.WhyDelivered, "W1": wire.WhyRetrying, "S1": wire.WhyDisabled, "Z1": wire.WhyDelivered} {
-		awaitStep(t, c, key, step)
-	}
-	return i, c
-}
-
-func publish(t *testing.T, c *client.Client, event, key string) {
-	t.Helper()
-	if _, err := c.RaiseEventWith(t.Context(), wire.EventPost{EventName: event, Key: key, Body: "{}"}, ""); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// awaitStep waits until the history of a key has a step.
-func awaitStep(t *testing.T, c *client.Client, key, step string) {
-	t.Helper()
-	for {
-		why, err := c.Why(t.Context(), key)
-		if err != nil {
-			t.Fatalf("%s: no %s: %v", key, step, err)
-		}
-		if slices.ContainsFunc(why.Steps, func(s wire.WhyStep) bool { return s.Step == step }) {
+		if capturing >= kinds {
 			return
 		}
 		time.Sleep(pause)
 	}
 }
 
-// stepsOf shows the steps of a result.
+func publish(t *testing.T, c *client.Client, event, key string) {
+	t.Helper()
+	post := wire.EventPost{EventName: event, Key: key, Body: "{}"}
+	if _, err := c.RaiseEventWith(t.Context(), post, ""); err != nil {
+		t.Fatalf("publishing %s: %v", event, err)
+	}
+}
+
+// awaitStep waits until the history of a key has a step.
+func awaitStep(t *testing.T, c *client.Client, key, step string) {
+	t.Helper()
+	isStep := func(s wire.WhyStep) bool { return s.Step == step }
+	for {
+		why, err := c.Why(t.Context(), key)
+		if err != nil {
+			t.Fatalf("waiting for the step %s of %s: %v", step, key, err)
+		}
+		if slices.ContainsFunc(why.Steps, isStep) {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// stepsOf returns the steps of a result in a short form, such as "event, attempt 503, retrying
+// due". It checks that they have only the members of whyMembers.
 func stepsOf(t *testing.T, text string) string {
 	t.Helper()
 	var r struct{ Steps []map[string]any }
 	if err := json.Unmarshal([]byte(text), &r); err != nil || r.Steps == nil {
-		t.Fatalf("%v: %s", err, text)
+		t.Fatalf("the answer %s has no steps (%v)", text, err)
 	}
 	var lines []string
 	for _, s := range r.Steps {
@@ -182,64 +238,84 @@ func stepsOf(t *testing.T, text string) string {
 // TestQuestionsAboutKeys answers each question in one call, by either way in. The results have
 // no texts of records, endpoints or conditions, and nothing of a kind for writers.
 func TestQuestionsAboutKeys(t *testing.T) {
-	i, _ := startWhy(t)
+	daemon, _ := startWhy(t)
 	program := buildProgram(t)
 	for _, role := range []string{"admin", "writer", "reader"} {
-		for name, to := range transports(t, i, program, i.Key(t, role)) {
-			s := connect(t, to)
-			for _, q := range whyQuestions {
-				got := answer(t, s, fmt.Sprintf(`why {"key":%q}`, q.key))
-				if strings.Contains(strings.ToLower(got), "zebra") || strings.Contains(got, "canary") || strings.Contains(got, instruction) || strings.Contains(got, "http") {
-					t.Errorf("%s as %s: %s: %s", name, role, q.text, got)
+		for name, to := range transports(t, daemon, program, daemon.Key(t, role)) {
+			t.Run(name+" as "+role, func(t *testing.T) {
+				session := connect(t, to)
+				for _, q := range whyQuestions {
+					checkAnswer(t, q, answer(t, session, fmt.Sprintf(`why {"key":%q}`, q.key)), role)
 				}
-				if role != "admin" {
-					if !strings.HasPrefix(got, "error: ") || !strings.Contains(got, "requires the role admin") {
-						t.Errorf("%s as %s: %s: %s", name, role, q.text, got)
-					}
-					continue
-				}
-				if steps := stepsOf(t, got); steps != q.steps {
-					t.Errorf("%s: %s %s, want %s", name, q.text, steps, q.steps)
-				}
-				t.Logf("1 call: %s %s", q.text, q.steps)
-			}
+			})
 		}
+	}
+}
+
+// checkAnswer checks the answer to a question in a role.
+func checkAnswer(t *testing.T, q whyQuestion, got, role string) {
+	t.Helper()
+	for _, hidden := range []string{"zebra", "canary", strings.ToLower(instruction), "http"} {
+		if strings.Contains(strings.ToLower(got), hidden) {
+			t.Errorf("%s: got %s, want it without %q", q.text, got, hidden)
+		}
+	}
+	if role == "admin" {
+		if steps := stepsOf(t, got); steps != q.steps {
+			t.Errorf("%s: got the steps %s, want %s", q.text, steps, q.steps)
+		}
+		return
+	}
+	if !strings.HasPrefix(got, "error: ") || !strings.Contains(got, "requires the role admin") {
+		t.Errorf("%s: got %s, want an error about the role", q.text, got)
 	}
 }
 
 // TestLongHistory reads the steps of a key in results of at most 16 KiB: each once.
 func TestLongHistory(t *testing.T) {
-	i, c := startWhy(t)
+	daemon, c := startWhy(t)
 	const events = 80
 	for range events {
 		publish(t, c, "order.many", "many")
 	}
-	var want int
-	for delivered := 0; delivered < events; {
-		history, err := c.Why(t.Context(), "many")
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(pause)
-		want, delivered = len(history.Steps), 0
-		for _, s := range history.Steps {
-			if s.Step == wire.WhyDelivered {
-				delivered++
-			}
-		}
-	}
-	key := i.Key(t, "admin")
-	skip := "0"
-	pages := 0
+	want := awaitDeliveries(t, c, "many", events)
+
+	key := daemon.Key(t, "admin")
 	seen := make(map[string]bool)
-	for ; skip != "null"; pages++ {
-		r := call(t, i, key, "why", fmt.Sprintf(`{"key":"many","skip":%s}`, skip))
+	pages := 0
+	for skip := "0"; skip != "null"; pages++ {
+		r := call(t, daemon, key, "why", fmt.Sprintf(`{"key":"many","skip":%s}`, skip))
 		for _, step := range r.list(t, "steps") {
 			seen[fmt.Sprint(step)] = true
 		}
 		skip = answerAt(r.decoded(t), "nextSkip")
 	}
-	if len(seen) != want || pages < 3 {
-		t.Errorf("%d steps in %d pages, want %d", len(seen), pages, want)
+	if len(seen) != want {
+		t.Errorf("the pages have %d steps, want %d", len(seen), want)
+	}
+	if pages < 3 {
+		t.Errorf("the steps are in %d pages, want at least 3", pages)
+	}
+}
+
+// awaitDeliveries waits until a number of messages with a key is delivered, and returns the number
+// of steps of the key.
+func awaitDeliveries(t *testing.T, c *client.Client, key string, messages int) (steps int) {
+	t.Helper()
+	for {
+		history, err := c.Why(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		delivered := 0
+		for _, s := range history.Steps {
+			if s.Step == wire.WhyDelivered {
+				delivered++
+			}
+		}
+		if delivered >= messages {
+			return len(history.Steps)
+		}
+		time.Sleep(pause)
 	}
 }
