@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -9,70 +10,120 @@ import (
 	"github.com/bizhook/whd/client/record"
 )
 
-// serveKinds serves a list of kinds with a tag.
+// kindList has a kind with the usual operation and a field of an unknown type, and one with
+// another operation.
+const kindList = `[
+	{
+		"Name":"DB_Main",
+		"Operation":"DB_MainQuery",
+		"Area":"Debtors",
+		"Summary":"Debtors of all branches",
+		"Key":["DebtorID"],
+		"Fields":[
+			{"Name":"DebtorID","Type":"string"},
+			{"Name":"CreditLimit","Type":"decimal?"},
+			{"Name":"Place","Type":"geometry"}
+		]
+	},
+	{"Name":"Log","Operation":"ReadLog","Area":"","Summary":"","Fields":[{"Name":"ID","Type":"int"}]}
+]`
+
+// kindTag is the tag of kindList.
+const kindTag = `W/"1"`
+
+// serveKinds serves kindList, unless the client has it already.
 func serveKinds(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("ETag", `W/"1"`)
+	w.Header().Set("ETag", kindTag)
 	switch {
 	case r.URL.Path != "/Kinds":
 		w.WriteHeader(http.StatusBadRequest)
-	case r.Header.Get("If-None-Match") == `W/"1"`:
+	case r.Header.Get("If-None-Match") == kindTag:
 		w.WriteHeader(http.StatusNotModified)
 	default:
-		io.WriteString(w, `[{"Name":"DB_Main","Operation":"DB_MainQuery","Area":"Debtors","Summary":"Debtors","Key":["DebtorID"],"Fields":[{"Name":"DebtorID","Type":"string"},{"Name":"CreditLimit","Type":"decimal?"},{"Name":"Place","Type":"geometry"}]},`+
-			`{"Name":"Log","Operation":"ReadLog","Area":"","Summary":"","Fields":[{"Name":"ID","Type":"int"}]}]`)
+		io.WriteString(w, kindList)
 	}
 }
 
 func TestKinds(t *testing.T) {
+	registry, err := serve(t, serveKinds).Kinds(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(registry.Kinds()); n != 2 {
+		t.Errorf("the service has %d kinds, want 2", n)
+	}
+
+	debtors, ok := registry.Lookup("db_mainquery")
+	if !ok {
+		t.Fatal("there is no kind with the operation DB_MainQuery")
+	}
+	got := fmt.Sprintf("%s, %s, %s, %s", debtors.Name, debtors.Area, debtors.Summary, debtors.Key)
+	if want := "DB_Main, Debtors, Debtors of all branches, [DebtorID]"; got != want {
+		t.Errorf("the kind is %s, want %s", got, want)
+	}
+	if debtors.OperationName != "" {
+		t.Errorf("the kind has the operation name %s, want the default", debtors.OperationName)
+	}
+	limit := debtors.Fields[1]
+	if limit.TypeName() != "decimal?" || limit.Filter != record.OrderedFilter {
+		t.Errorf("CreditLimit is %s with the filters %s, want decimal? with those of numbers",
+			limit.TypeName(), limit.Filter)
+	}
+	if place := debtors.Fields[2]; place.Filter != record.NoFilter {
+		t.Errorf("Place, of an unknown type, has the filters %s, want none", place.Filter)
+	}
+
+	if log, ok := registry.Lookup("ReadLog"); !ok || log.Name != "Log" {
+		t.Errorf("the operation ReadLog is of the kind %+v, want Log", log)
+	}
+}
+
+func TestKindListHasTag(t *testing.T) {
 	c := serve(t, serveKinds)
-	kinds, err := c.Kinds(t.Context())
-	if err != nil || len(kinds.Kinds()) != 2 {
-		t.Fatalf("%+v, %v", kinds, err)
-	}
-	k, ok := kinds.Lookup("db_mainquery")
-	if !ok || k.Name != "DB_Main" || k.Area != "Debtors" || k.Summary != "Debtors" || len(k.Key) != 1 || k.OperationName != "" {
-		t.Errorf("%+v", k)
-	}
-	if f := k.Fields[1]; f.TypeName() != "decimal?" || f.Filter != record.OrderedFilter {
-		t.Errorf("%+v", f)
-	}
-	if _, filters := k.Member("PlaceIn"); filters && k.Fields[2].Filter.Allows(record.In) {
-		t.Error("a field of an unknown type has filters")
-	}
-	if k, ok := kinds.Lookup("ReadLog"); !ok || k.Name != "Log" {
-		t.Errorf("%+v", k)
-	}
 	list, err := c.KindList(t.Context(), "")
-	if err != nil || list.ETag != `W/"1"` {
-		t.Fatalf("%+v, %v", list, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if list, err = c.KindList(t.Context(), list.ETag); list != nil || err != nil {
-		t.Errorf("unchanged: %+v, %v", list, err)
+	if list.ETag != kindTag {
+		t.Errorf("the list has the tag %s, want %s", list.ETag, kindTag)
+	}
+	list, err = c.KindList(t.Context(), list.ETag)
+	if list != nil || err != nil {
+		t.Errorf("the unchanged list is %+v, %v, want nil", list, err)
 	}
 }
 
 // TestKindsOfEarlierVersion checks that a service without a list has the built-in kinds,
 // and that other errors are errors.
 func TestKindsOfEarlierVersion(t *testing.T) {
-	status := http.StatusNotFound
-	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
-	if kinds, err := c.Kinds(t.Context()); kinds != record.Builtin() || err != nil {
-		t.Errorf("%v, %v", kinds, err)
+	registry, err := serve(t, respond(http.StatusNotFound, "text/plain", "")).Kinds(t.Context())
+	if registry != record.Builtin() || err != nil {
+		t.Errorf("the kinds of a service without a list are %v, %v, want the built-in ones", registry, err)
 	}
-	status = http.StatusNotModified // to a request without a tag
-	if kinds, err := c.Kinds(t.Context()); kinds != nil || !client.Is(err, client.Failed) {
-		t.Errorf("%v, %v", kinds, err)
-	}
-	status = http.StatusUnauthorized
-	if kinds, err := c.Kinds(t.Context()); kinds != nil || !client.Is(err, client.Unauthorized) {
-		t.Errorf("%v, %v", kinds, err)
-	}
-	c = serve(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `[{"Name":"A","Fields":[]}]`)
-	})
-	if kinds, err := c.Kinds(t.Context()); kinds != nil || !client.Is(err, client.Failed) {
-		t.Errorf("%v, %v", kinds, err)
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		want    client.Kind
+	}{
+		"not modified, for a request without a tag": {
+			handler: respond(http.StatusNotModified, "text/plain", ""),
+			want:    client.Failed,
+		},
+		"unauthorized": {
+			handler: respond(http.StatusUnauthorized, "text/plain", ""),
+			want:    client.Unauthorized,
+		},
+		"kind without fields": {
+			handler: respond(http.StatusOK, "application/json", `[{"Name":"A","Fields":[]}]`),
+			want:    client.Failed,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			registry, err := serve(t, test.handler).Kinds(t.Context())
+			if registry != nil {
+				t.Errorf("got the kinds %v, want none", registry)
+			}
+			wantKind(t, err, test.want)
+		})
 	}
 }

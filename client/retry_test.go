@@ -29,46 +29,88 @@ func abort(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 // TestReadsAreRetried: reads are retried after temporary errors, up to Options.Retries.
 func TestReadsAreRetried(t *testing.T) {
+	unavailable := respond(503, "application/json", `{"ResponseStatus":{"ErrorCode":"ServiceUnavailable"}}`)
 	for name, tt := range map[string]struct {
 		fail     http.HandlerFunc
-		failures int32
-		retries  int
-		requests int32
-		kind     client.Kind
-		fails    bool
+		failures int32 // number of requests that fail
+		retries  int   // Options.Retries
+		requests int32 // expected number
 	}{
-		"502":               {respond(502, "text/html", "<html>"), 2, 2, 3, 0, false},
-		"503":               {respond(503, "application/json", `{"ResponseStatus":{"ErrorCode":"ServiceUnavailable"}}`), 1, 3, 2, 0, false},
-		"504":               {respond(504, "text/plain", "late"), 1, 1, 2, 0, false},
-		"abort":             {abort, 1, 3, 2, 0, false},
-		"too many failures": {respond(503, "text/plain", ""), 9, 2, 3, client.Failed, true},
-		"no retries":        {respond(503, "text/plain", ""), 1, 0, 1, client.Failed, true},
-		"500":               {respond(500, "text/plain", ""), 1, 3, 1, client.Failed, true},
-		"400":               {respond(400, "text/plain", ""), 1, 3, 1, client.Rejected, true},
-		"401":               {respond(401, "text/plain", ""), 1, 3, 1, client.Unauthorized, true},
-		"wrong media type":  {respond(200, "text/html", "<html>"), 1, 3, 1, client.Failed, true},
-		"truncated":         {reply{lines: []string{`{"Class":"A"}`}, abort: true}.ServeHTTP, 1, 3, 1, client.Incomplete, true},
+		"502":   {fail: respond(502, "text/html", "<html>"), failures: 2, retries: 2, requests: 3},
+		"503":   {fail: unavailable, failures: 1, retries: 3, requests: 2},
+		"504":   {fail: respond(504, "text/plain", "late"), failures: 1, retries: 1, requests: 2},
+		"abort": {fail: abort, failures: 1, retries: 3, requests: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var requests, retries atomic.Int32
-			c := serveWith(t, failFirst(&requests, tt.failures, tt.fail), client.Options{Retries: tt.retries, Retrying: func(error, time.Duration) { retries.Add(1) }})
-			rows, err := c.Rows(t.Context(), client.Query{Kind: kind(t, "DB_Class")})
-			var lines []string
-			if err == nil {
-				lines, err = collect(rows)
+			lines, err := readClass(t, tt.fail, tt.failures, tt.retries, tt.requests)
+			if err != nil {
+				t.Fatalf("got error %v, want the row of the last request", err)
 			}
-			if (err != nil) != tt.fails || tt.fails && !client.Is(err, tt.kind) || !tt.fails && len(lines) != 1 {
-				t.Errorf("%q, %v", lines, err)
-			}
-			if requests.Load() != tt.requests || retries.Load() != tt.requests-1 {
-				t.Errorf("%d requests and %d calls of Retrying, want %d requests", requests.Load(), retries.Load(), tt.requests)
+			if len(lines) != 1 {
+				t.Errorf("got the rows %q, want one", lines)
 			}
 		})
 	}
 }
 
+// TestReadsFailAfterRetries: other errors are not retried, and temporary ones only so many times.
+func TestReadsFailAfterRetries(t *testing.T) {
+	unavailable := respond(503, "text/plain", "")
+	truncated := reply{lines: []string{`{"Class":"A"}`}, abort: true}.ServeHTTP
+	for name, tt := range map[string]struct {
+		fail     http.HandlerFunc
+		failures int32 // number of requests that fail
+		retries  int   // Options.Retries
+		requests int32 // expected number
+		want     client.Kind
+	}{
+		"too many failures": {fail: unavailable, failures: 9, retries: 2, requests: 3, want: client.Failed},
+		"no retries":        {fail: unavailable, failures: 1, retries: 0, requests: 1, want: client.Failed},
+		"500":               {fail: respond(500, "text/plain", ""), failures: 1, retries: 3, requests: 1, want: client.Failed},
+		"400":               {fail: respond(400, "text/plain", ""), failures: 1, retries: 3, requests: 1, want: client.Rejected},
+		"401":               {fail: respond(401, "text/plain", ""), failures: 1, retries: 3, requests: 1, want: client.Unauthorized},
+		"wrong media type":  {fail: respond(200, "text/html", "<html>"), failures: 1, retries: 3, requests: 1, want: client.Failed},
+		"truncated":         {fail: truncated, failures: 1, retries: 3, requests: 1, want: client.Incomplete},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := readClass(t, tt.fail, tt.failures, tt.retries, tt.requests)
+			wantKind(t, err, tt.want)
+		})
+	}
+}
+
+// readClass reads the rows of DB_Class from a service with failing requests, and checks the number
+// of requests.
+func readClass(
+	t *testing.T, fail http.HandlerFunc, failures int32, maxRetries int, wantRequests int32,
+) ([]string, error) {
+	t.Helper()
+	var requests, retries atomic.Int32
+	c := serveWith(t, failFirst(&requests, failures, fail), client.Options{
+		Retries:  maxRetries,
+		Retrying: func(error, time.Duration) { retries.Add(1) },
+	})
+	rows, err := c.Rows(t.Context(), client.Query{Kind: kind(t, "DB_Class")})
+	var lines []string
+	if err == nil {
+		lines, err = collect(rows)
+	}
+	if got := requests.Load(); got != wantRequests {
+		t.Errorf("sent %d requests, want %d", got, wantRequests)
+	}
+	if got := retries.Load(); got != wantRequests-1 {
+		t.Errorf("Retrying was called %d times, want %d", got, wantRequests-1)
+	}
+	return lines, err
+}
+
 func TestChangesAreNotRetried(t *testing.T) {
+	failures := map[string]http.HandlerFunc{
+		"503":   respond(503, "text/plain", ""),
+		"abort": abort,
+	}
 	for name, change := range map[string]func(context.Context, *client.Client) error{
 		"raise": func(ctx context.Context, c *client.Client) error {
 			_, err := c.RaiseEvent(ctx, "debtor.updated", "x")
@@ -78,18 +120,23 @@ func TestChangesAreNotRetried(t *testing.T) {
 			_, err := c.AddSubscriber(ctx, wire.SubscriberRequest{})
 			return err
 		},
-		"delete": func(ctx context.Context, c *client.Client) error { return c.RemoveSubscriber(ctx, "1") },
+		"delete": func(ctx context.Context, c *client.Client) error {
+			return c.RemoveSubscriber(ctx, "1")
+		},
 		"bulk": func(ctx context.Context, c *client.Client) error {
 			_, err := c.RetryMessages(ctx, url.Values{})
 			return err
 		},
 	} {
-		for failure, fail := range map[string]http.HandlerFunc{"503": respond(503, "text/plain", ""), "abort": abort} {
+		for failure, fail := range failures {
 			t.Run(name+" "+failure, func(t *testing.T) {
 				var requests atomic.Int32
 				c := serveWith(t, failFirst(&requests, 9, fail), client.Options{Retries: 3})
-				if err := change(t.Context(), c); err == nil || requests.Load() != 1 {
-					t.Errorf("%d requests, error %v, want one request", requests.Load(), err)
+				if err := change(t.Context(), c); err == nil {
+					t.Error("got no error, want that of the first request")
+				}
+				if n := requests.Load(); n != 1 {
+					t.Errorf("sent %d requests, want 1", n)
 				}
 			})
 		}
@@ -98,8 +145,10 @@ func TestChangesAreNotRetried(t *testing.T) {
 
 func TestCancelEndsRetries(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	c := serveWith(t, respond(503, "text/plain", ""), client.Options{Retries: 1 << 30, Retrying: func(error, time.Duration) { cancel() }})
-	if _, err := c.Rows(ctx, client.Query{Kind: kind(t, "DB_Class")}); !client.Is(err, client.Cancelled) {
-		t.Error(err)
-	}
+	c := serveWith(t, respond(503, "text/plain", ""), client.Options{
+		Retries:  1 << 30, // in fact without a limit
+		Retrying: func(error, time.Duration) { cancel() },
+	})
+	_, err := c.Rows(ctx, client.Query{Kind: kind(t, "DB_Class")})
+	wantKind(t, err, client.Cancelled)
 }

@@ -9,25 +9,39 @@ import (
 	"github.com/bizhook/whd/client"
 )
 
+// serviceReplies has the reply to each request.
+var serviceReplies = map[string]string{
+	"GET /Info ":     `{"Version":"1","Features":["webhooks"],"Limits":{"MaxTake":5}}`,
+	"GET /Settings ": `[{"Name":"query.max_take","Value":"5"}]`,
+}
+
 func TestInfoAndSettingsRequests(t *testing.T) {
-	var sent string
 	c := serveWith(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		sent = fmt.Sprintf("%s %s %s", r.Method, r.URL.EscapedPath(), body)
-		reply := `[{"Name":"query.max_take","Value":"5"}]`
-		if r.URL.Path == "/Info" {
-			reply = `{"Version":"1","Features":["webhooks"],"Limits":{"MaxTake":5}}`
+		request := fmt.Sprintf("%s %s %s", r.Method, r.URL.EscapedPath(), body)
+		reply, ok := serviceReplies[request]
+		if !ok {
+			t.Errorf("received the unexpected request %q", request)
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		io.WriteString(w, reply)
 	}, client.Options{Token: "whd_y"})
+
 	info, err := c.Info(t.Context())
-	if err != nil || sent != "GET /Info " || info.Version != "1" || info.Limits.MaxTake != 5 || info.Features[0] != "webhooks" {
-		t.Errorf("%s: %+v, %v", sent, info, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	all, err := c.Settings(t.Context())
-	if err != nil || sent != "GET /Settings " || len(all) != 1 || all[0].Value != "5" {
-		t.Errorf("%s: %+v, %v", sent, all, err)
+	got := fmt.Sprintf("version %s, features %s, at most %d rows", info.Version, info.Features, info.Limits.MaxTake)
+	if want := "version 1, features [webhooks], at most 5 rows"; got != want {
+		t.Errorf("Info returned %s, want %s", got, want)
+	}
+
+	settings, err := c.Settings(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(settings) != 1 || settings[0].Value != "5" {
+		t.Errorf("Settings returned %+v, want one with the value 5", settings)
 	}
 }
 
