@@ -1,7 +1,6 @@
 package client
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -33,51 +32,77 @@ func (p *piecewise) Read(into []byte) (int, error) {
 
 // textOf reads the text of a reply with a number of rows.
 func textOf(body io.Reader, csv bool, count int) (text string, rows int64, err error) {
-	request, _ := http.NewRequest(http.MethodGet, "http://localhost", nil)
-	reply := &http.Response{Request: request, Body: io.NopCloser(body), Trailer: http.Header{wire.HeaderRowCount: {fmt.Sprint(count)}}}
+	request, err := http.NewRequest(http.MethodGet, "http://localhost", nil)
+	if err != nil {
+		return "", 0, err
+	}
+	reply := &http.Response{
+		Request: request,
+		Body:    io.NopCloser(body),
+		Trailer: http.Header{wire.HeaderRowCount: {fmt.Sprint(count)}},
+	}
 	r := newRows(reply, body, csv)
-	for lines, failed := range r.Text() {
-		if failed != nil {
-			return text, r.Count(), failed
+	for lines, err := range r.Text() {
+		if err != nil {
+			return text, r.Count(), err
 		}
 		text += string(lines)
 	}
 	return text, r.Count(), nil
 }
 
-// CSV keeps its cells and gets other line ends, in pieces of any size. A part of it
-// is an error, and only whole lines of it are returned.
+// drawCSV returns rows of CSV as the service sends them, and as Text yields them.
+func drawCSV(t *rapid.T, rows int) (sent string, lines []string) {
+	cell := rapid.StringMatching(`[a,"\r\n]{0,5}`)
+	for range rows {
+		line := ""
+		for range rapid.IntRange(1, 3).Draw(t, "columns") {
+			text := cell.Draw(t, "cell")
+			if strings.ContainsAny(text, ",\"\r\n") {
+				text = `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
+			}
+			line += text + ","
+		}
+		sent += line + "\r\n"
+		lines = append(lines, line+"\n")
+	}
+	return sent, lines
+}
+
+// CSV keeps its cells and gets other line ends, in pieces of any size.
 func TestTextOfCSV(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var sent, want strings.Builder
-		cell := rapid.StringMatching(`[a,"\r\n]{0,5}`)
 		rows := rapid.IntRange(0, 20).Draw(t, "rows")
-		ends := map[string]bool{"": true}
-		for range rows {
-			line := ""
-			for range rapid.IntRange(1, 3).Draw(t, "columns") {
-				if text := cell.Draw(t, "cell"); strings.ContainsAny(text, ",\"\r\n") {
-					line += `"` + strings.ReplaceAll(text, `"`, `""`) + `",`
-				} else {
-					line += text + ","
-				}
-			}
-			sent.WriteString(line + "\r\n")
-			want.WriteString(line + "\n")
-			ends[want.String()] = true
+		sent, lines := drawCSV(t, rows)
+		body := &piecewise{
+			text: []byte(sent),
+			size: func() int { return rapid.IntRange(1, 40).Draw(t, "piece") },
+			err:  io.EOF,
 		}
-		body := &piecewise{text: []byte(sent.String()), size: func() int { return rapid.IntRange(1, 40).Draw(t, "piece") }, err: io.EOF}
-		if got, count, err := textOf(body, true, rows); got != want.String() || count != int64(rows) || err != nil {
-			t.Fatalf("%q: got %q, %d rows of %d, %v", &sent, got, count, rows, err)
+		got, count, err := textOf(body, true, rows)
+		if err != nil {
+			t.Fatalf("reading %q: %v", sent, err)
 		}
-		if sent.Len() == 0 {
-			return
+		if want := strings.Join(lines, ""); got != want || count != int64(rows) {
+			t.Fatalf("reading %q: got %q and %d rows, want %q and %d", sent, got, count, want, rows)
 		}
-		part := sent.String()[:rapid.IntRange(0, sent.Len()-1).Draw(t, "part")]
+	})
+}
+
+// A part of a reply in CSV is an error, and only whole lines of it are returned.
+func TestTextOfTruncatedCSV(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows := rapid.IntRange(1, 20).Draw(t, "rows")
+		sent, lines := drawCSV(t, rows)
+		part := sent[:rapid.IntRange(0, len(sent)-1).Draw(t, "part")]
 		for _, end := range []error{io.EOF, io.ErrUnexpectedEOF} {
-			got, _, err := textOf(io.MultiReader(strings.NewReader(part), iotest.ErrReader(end)), true, rows)
-			if !ends[got] || !strings.HasPrefix(want.String(), got) || !Is(err, Incomplete) {
-				t.Fatalf("%q: got %q, %v", part, got, err)
+			body := io.MultiReader(strings.NewReader(part), iotest.ErrReader(end))
+			got, count, err := textOf(body, true, rows)
+			if !Is(err, Incomplete) {
+				t.Fatalf("reading %q, a part of %q: got error %v, want incomplete", part, sent, err)
+			}
+			if want := strings.Join(lines[:count], ""); got != want {
+				t.Fatalf("reading %q, a part of %q: got %q and %d rows, want %q", part, sent, got, count, want)
 			}
 		}
 	})
@@ -85,29 +110,55 @@ func TestTextOfCSV(t *testing.T) {
 
 func TestRowsOfCSV(t *testing.T) {
 	r := newRows(&http.Response{Body: http.NoBody}, http.NoBody, true)
+	n := 0
 	for _, err := range r.All() {
-		if err == nil || err.Error() != "the rows are CSV; use Text" {
-			t.Error(err)
+		n++
+		if want := "the rows are CSV; use Text"; err == nil || err.Error() != want {
+			t.Errorf("got error %v, want %s", err, want)
+		}
+	}
+	if n != 1 {
+		t.Errorf("All yields %d items, want one error", n)
+	}
+}
+
+// ndjsonText is a text with ndjsonRows rows.
+var ndjsonText = strings.Repeat(`{"A":"a \" , b"}`+"\n"+`{}`+"\n", 9)
+
+const ndjsonRows = 18
+
+func TestTextOfNDJSON(t *testing.T) {
+	for name, body := range map[string]io.Reader{
+		"at once":  strings.NewReader(ndjsonText),
+		"bytes":    iotest.OneByteReader(strings.NewReader(ndjsonText)),
+		"with end": iotest.DataErrReader(strings.NewReader(ndjsonText)),
+	} {
+		got, count, err := textOf(body, false, ndjsonRows)
+		if got != ndjsonText || count != ndjsonRows || err != nil {
+			t.Errorf("%s: got %q, %d rows, %v, want %q, %d rows", name, got, count, err, ndjsonText, ndjsonRows)
 		}
 	}
 }
 
-func TestTextOfNDJSON(t *testing.T) {
-	sent := strings.Repeat(`{"A":"a \" , b"}`+"\n"+`{}`+"\n", 9)
-	for name, body := range map[string]io.Reader{"at once": strings.NewReader(sent), "bytes": iotest.OneByteReader(strings.NewReader(sent)), "with end": iotest.DataErrReader(strings.NewReader(sent))} {
-		if got, count, err := textOf(body, false, 18); got != sent || count != 18 || err != nil {
-			t.Errorf("%s: %q, %d rows, %v", name, got, count, err)
-		}
-	}
+func TestTextOfIncompleteNDJSON(t *testing.T) {
 	broken := errors.New("broken")
-	if got, count, err := textOf(io.MultiReader(strings.NewReader(sent+"{"), iotest.ErrReader(broken)), false, 18); got != sent || count != 18 || !errors.Is(err, broken) {
-		t.Errorf("%q, %d rows, %v", got, count, err)
+	body := io.MultiReader(strings.NewReader(ndjsonText+"{"), iotest.ErrReader(broken))
+	got, count, err := textOf(body, false, ndjsonRows)
+	if got != ndjsonText || count != ndjsonRows || !errors.Is(err, broken) {
+		t.Errorf("a broken connection: got %q, %d rows, %v, want the whole lines and %v", got, count, err, broken)
 	}
-	if _, count, err := textOf(strings.NewReader(sent), false, 19); count != 18 || !Is(err, Incomplete) {
-		t.Errorf("%d rows, %v", count, err)
+
+	_, count, err = textOf(strings.NewReader(ndjsonText), false, ndjsonRows+1)
+	if count != ndjsonRows || !Is(err, Incomplete) {
+		t.Errorf("a missing row: got %d rows, %v, want %d and an incomplete reply", count, err, ndjsonRows)
 	}
-	long := bytes.Repeat([]byte{'a'}, 3<<20)
-	if got, _, err := textOf(bytes.NewReader(append(long, '\n')), false, 1); len(got) != len(long)+1 || err != nil {
-		t.Errorf("%d bytes, %v", len(got), err)
+}
+
+// A line can be longer than the buffer of a reply.
+func TestTextOfLongLine(t *testing.T) {
+	line := strings.Repeat("a", 3<<20) + "\n"
+	got, _, err := textOf(strings.NewReader(line), false, 1)
+	if got != line || err != nil {
+		t.Errorf("got %d bytes, %v, want %d", len(got), err, len(line))
 	}
 }
