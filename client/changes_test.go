@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,10 +14,15 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// script answers each request with the next of its replies: a status and a body in JSON,
-// "rows", a token and rows, "stripped" and rows without trailers, "cut" and rows to abort the
-// reply after these, or "close" to close the connection. It records the path, query string and
-// token of requests.
+// script answers each request with the next of its replies, which is one of
+//
+//	STATUS BODY       a status and a body in JSON
+//	rows TOKEN ROWS   rows with the trailers of a complete reply
+//	stripped ROWS     rows without trailers
+//	cut ROWS          rows after which the connection is lost
+//	close             a lost connection without a reply
+//
+// It records the path, query string and token of requests.
 type script struct {
 	mu       sync.Mutex
 	replies  []string
@@ -47,36 +53,33 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewDecoder(r.Body).Decode(&members) // an invalid body has no token
 		line += " " + members.ForCopy
 	}
-	status, body, _ := strings.Cut(s.next(line), " ")
-	switch status {
+	step, body, _ := strings.Cut(s.next(line), " ")
+	switch step {
 	case "close":
 		panic(http.ErrAbortHandler)
 	case "rows":
 		token, lines, _ := strings.Cut(body, " ")
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		w.Header().Set("Trailer", wire.HeaderRowCount+", "+wire.HeaderNextToken)
-		_, _ = w.Write([]byte(lines))
+		_, _ = io.WriteString(w, lines)
 		w.Header().Set(wire.HeaderRowCount, strconv.Itoa(strings.Count(lines, "\n")))
 		w.Header().Set(wire.HeaderNextToken, token)
-		return
 	case "stripped", "cut":
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		_, _ = w.Write([]byte(body))
+		_, _ = io.WriteString(w, body)
 		w.(http.Flusher).Flush()
-		if status == "cut" {
+		if step == "cut" {
 			panic(http.ErrAbortHandler)
 		}
-		return
-	case "503":
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusServiceUnavailable)
-	case "410":
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusGone)
 	default:
+		status, err := strconv.Atoi(step)
+		if err != nil {
+			panic(err)
+		}
 		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
 	}
-	_, _ = w.Write([]byte(body))
 }
 
 const (
@@ -85,86 +88,135 @@ const (
 )
 
 func TestFollowChangesContinuesAfterLostConnections(t *testing.T) {
+	const change = `{"ChangeID":2,"Op":"created","KeyFields":{"InvoiceID":"D1"},` +
+		`"Record":{"InvoiceID":"D1","InvoiceTotal":1.50}}`
 	s := &script{replies: []string{
 		firstLook,
 		`200 {"Results":[],"Meta":{"Next":"e-1"}}`,
 		"close",
 		firstLook,
-		`200 {"Results":[{"ChangeID":2,"Op":"created","KeyFields":{"InvoiceID":"D1"},"Record":{"InvoiceID":"D1","InvoiceTotal":1.50}}],"Meta":{"Next":"e-2"}}`,
+		`200 {"Results":[` + change + `],"Meta":{"Next":"e-2"}}`,
 		tooOld,
 	}}
 	c := serve(t, s.ServeHTTP)
-	var got []string
+	var steps []string // tokens, and kinds of errors
+	var changes []wire.Change
+	var texts []string
 	for page, err := range c.FollowChanges(t.Context(), kind(t, "SO_Totals"), "") {
 		if err != nil {
-			got = append(got, client.KindOf(err).String())
+			steps = append(steps, client.KindOf(err).String())
 			continue
 		}
-		got = append(got, page.Next)
-		if len(page.Texts) > 0 && (page.Changes[0].ChangeID != 2 || !strings.Contains(string(page.Texts[0]), `"InvoiceTotal":1.50`)) {
-			t.Errorf("%+v", page)
+		steps = append(steps, page.Next)
+		changes = append(changes, page.Changes...)
+		for _, text := range page.Texts {
+			texts = append(texts, string(text))
 		}
 	}
-	if want := []string{"e-1", "e-2", "resynchronization required"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+
+	if want := []string{"e-1", "e-2", "resynchronization required"}; !slices.Equal(steps, want) {
+		t.Errorf("got the tokens and errors %q, want %q", steps, want)
 	}
+	if len(changes) != 1 || changes[0].ChangeID != 2 {
+		t.Errorf("got the changes %+v, want that with the ID 2", changes)
+	}
+	if !slices.Equal(texts, []string{change}) {
+		t.Errorf("got the texts %q, want %s", texts, change)
+	}
+
 	first := "/Queries/SO_Totals/Changes?"
 	second := "/Queries/SO_Totals/Changes?Since=e-1&Wait=20"
 	third := "/Queries/SO_Totals/Changes?Since=e-2&Wait=20"
-	if want := []string{first, first, second, second, second, third}; !slices.Equal(s.received(), want) {
-		t.Errorf("requests %q, want %q", s.received(), want)
+	want := []string{first, first, second, second, second, third}
+	if !slices.Equal(s.received(), want) {
+		t.Errorf("sent the requests %q, want %q", s.received(), want)
 	}
 }
 
-// copied is the result of a copy: its rows, the last page, and how it ended.
-func copied(t *testing.T, c *client.Client) (rows []string, pages int, last *client.CopyPage, err error) {
+// copied is the result of a copy.
+type copied struct {
+	ids   []string // InvoiceID of all rows
+	pages int
+	last  *client.CopyPage
+}
+
+// copyAll copies all rows of SO_Totals.
+func copyAll(t *testing.T, c *client.Client) (result copied, err error) {
 	t.Helper()
 	for page, err := range c.Copy(t.Context(), kind(t, "SO_Totals")) {
 		if err != nil {
-			return rows, pages, last, err
+			return result, err
 		}
-		last = page
-		pages++
+		result.last = page
+		result.pages++
 		for _, row := range page.Rows {
-			rows = append(rows, row.Text("InvoiceID"))
+			result.ids = append(result.ids, row.Text("InvoiceID"))
 		}
 	}
-	return rows, pages, last, nil
+	return result, nil
 }
 
 const startOfCopy = `200 {"Results":[],"Meta":{"Next":"e-1","Key":"InvoiceID","Omitted":"A,B"}}`
 
 func TestCopyIsOneReply(t *testing.T) {
+	const rows, pages = 12_000, 3 // of at most 5,000 rows
 	var lines strings.Builder
 	var want []string
-	for n := range 12_000 {
-		want = append(want, "D"+strconv.Itoa(n))
-		lines.WriteString(`{"InvoiceID":"D` + strconv.Itoa(n) + `"}` + "\n")
+	for n := range rows {
+		id := "D" + strconv.Itoa(n)
+		want = append(want, id)
+		lines.WriteString(`{"InvoiceID":"` + id + `"}` + "\n")
 	}
+	start := []string{firstLook, startOfCopy, "close", firstLook}
 	for name, replies := range map[string][]string{
-		"trailer":             {"rows e-4 " + lines.String()},
-		"stripped by a proxy": {"stripped " + lines.String(), "close", `200 {"Results":[],"Meta":{"Next":"e-4"}}`},
+		"trailer": {"rows e-4 " + lines.String()},
+
+		// The token of the end is read in a request of its own.
+		"stripped by a proxy": {
+			"stripped " + lines.String(),
+			"close",
+			`200 {"Results":[],"Meta":{"Next":"e-4"}}`,
+		},
 	} {
-		s := &script{replies: append([]string{firstLook, startOfCopy, "close", firstLook}, replies...)}
-		rows, pages, last, err := copied(t, serve(t, s.ServeHTTP))
-		if err != nil || !slices.Equal(rows, want) || pages != 3 {
-			t.Fatalf("%s: %d rows in %d pages: %v", name, len(rows), pages, err)
-		}
-		if last.Since != "e-1" || last.Exact != "e-4" || !slices.Equal(last.Key, []string{"InvoiceID"}) || !slices.Equal(last.Omitted, []string{"A", "B"}) {
-			t.Errorf("%s: %+v", name, last)
-		}
-		copying, changes := "/Queries/SO_Totals?format=ndjson e-1", "/Queries/SO_Totals/Changes?"
-		if want := []string{changes, changes, copying, copying, copying, changes, changes}; !slices.Equal(s.received(), want[:len(s.received())]) {
-			t.Errorf("%s: requests %q, want %q", name, s.received(), want)
-		}
+		t.Run(name, func(t *testing.T) {
+			s := &script{replies: slices.Concat(start, replies)}
+			got, err := copyAll(t, serve(t, s.ServeHTTP))
+			if err != nil {
+				t.Fatalf("got error %v after %d rows", err, len(got.ids))
+			}
+			if !slices.Equal(got.ids, want) || got.pages != pages {
+				t.Fatalf("got %d rows in %d pages, want all %d in %d", len(got.ids), got.pages, rows, pages)
+			}
+			if got.last.Since != "e-1" || got.last.Exact != "e-4" {
+				t.Errorf("the tokens are %q and %q, want e-1 and e-4", got.last.Since, got.last.Exact)
+			}
+			if !slices.Equal(got.last.Key, []string{"InvoiceID"}) {
+				t.Errorf("the key is %q, want InvoiceID", got.last.Key)
+			}
+			if !slices.Equal(got.last.Omitted, []string{"A", "B"}) {
+				t.Errorf("the omitted fields are %q, want A and B", got.last.Omitted)
+			}
+
+			copying := "/Queries/SO_Totals?format=ndjson e-1"
+			changes := "/Queries/SO_Totals/Changes?"
+			wantRequests := []string{changes, changes, copying, copying, copying}
+			for range replies[1:] {
+				wantRequests = append(wantRequests, changes)
+			}
+			if !slices.Equal(s.received(), wantRequests) {
+				t.Errorf("sent the requests %q, want %q", s.received(), wantRequests)
+			}
+		})
 	}
 }
 
 // A copy of which not all rows arrive is incomplete.
 func TestCopyIsIncompleteWithoutItsEnd(t *testing.T) {
 	s := &script{replies: []string{startOfCopy, `cut {"InvoiceID":"D1"}` + "\n"}}
-	if _, _, last, err := copied(t, serve(t, s.ServeHTTP)); !client.Is(err, client.Incomplete) || last != nil {
-		t.Errorf("%+v, %v", last, err)
+	got, err := copyAll(t, serve(t, s.ServeHTTP))
+	wantKind(t, err, client.Incomplete)
+	if got.last != nil {
+		t.Errorf("got the page %+v, want none", got.last)
 	}
 }
 
@@ -178,11 +230,9 @@ func TestFollowChangesEndsIfTheServiceIsUnreachable(t *testing.T) {
 	n := 0
 	for _, err := range c.FollowChanges(t.Context(), kind(t, "SO_Totals"), "e-1") {
 		n++
-		if !client.Is(err, client.Unreachable) {
-			t.Errorf("change %d: error %v, want that the service is unreachable", n, err)
-		}
+		wantKind(t, err, client.Unreachable)
 	}
 	if n != 1 {
-		t.Errorf("%d items", n)
+		t.Errorf("FollowChanges yields %d items, want one error", n)
 	}
 }

@@ -29,28 +29,85 @@ func TestEventSourceParsesFields(t *testing.T) {
 		lastID string
 		retry  time.Duration
 	}{
-		"single event":           {"event: a\ndata: b\nid: 1\n\n", []string{"a: b"}, "1", 0},
-		"no name":                {"data: b\n\n", []string{"message: b"}, "", 0},
-		"empty name":             {"event: x\nevent\ndata: b\n\n", []string{"message: b"}, "", 0},
-		"name without data":      {"event: a\n\ndata: b\n\n", []string{"message: b"}, "", 0},
-		"ID without data":        {"id: 7\n\n", nil, "7", 0},
-		"ID of earlier event":    {"id: 7\ndata: a\n\ndata: b\n\n", []string{"message: a", "message: b"}, "7", 0},
-		"ID reset":               {"id: 7\ndata: a\n\nid\ndata: b\n\n", []string{"message: a", "message: b"}, "", 0},
-		"ID with null character": {"id: 7\x00\ndata: a\n\n", []string{"message: a"}, "", 0},
-		"several data lines":     {"data: a\ndata:b\ndata\ndata:  c\n\n", []string{"message: a\nb\n\n c"}, "", 0},
-		"carriage returns":       {"event: a\r\ndata: b\r\n\r\n", []string{"a: b"}, "", 0},
-		"comments":               {":\n: x\nevent: a\n:data: z\ndata: b\n\n:\n\n", []string{"a: b"}, "", 0},
-		"unknown fields":         {"events: x\n data: y\ndata: b\n\n", []string{"message: b"}, "", 0},
-		"byte order mark":        {"\ufeffdata: b\n\n\ufeffdata: c\n\n", []string{"message: b"}, "", 0},
-		"retry":                  {"retry: 1500\n\nretry: soon\n\nretry: -1\n\n", nil, "", 1500 * time.Millisecond},
-		"truncated event":        {"data: a\n\ndata: b\n", []string{"message: a"}, "", 0},
-		"truncated line":         {"data: a\n\nid: 12", []string{"message: a"}, "", 0},
+		"single event": {
+			text:   "event: a\ndata: b\nid: 1\n\n",
+			events: []string{"a: b"},
+			lastID: "1",
+		},
+		"no name": {
+			text:   "data: b\n\n",
+			events: []string{"message: b"},
+		},
+		"empty name": {
+			text:   "event: x\nevent\ndata: b\n\n",
+			events: []string{"message: b"},
+		},
+		"name without data": {
+			text:   "event: a\n\ndata: b\n\n",
+			events: []string{"message: b"},
+		},
+		"ID without data": {
+			text:   "id: 7\n\n",
+			lastID: "7",
+		},
+		"ID of earlier event": {
+			text:   "id: 7\ndata: a\n\ndata: b\n\n",
+			events: []string{"message: a", "message: b"},
+			lastID: "7",
+		},
+		"ID reset": {
+			text:   "id: 7\ndata: a\n\nid\ndata: b\n\n",
+			events: []string{"message: a", "message: b"},
+		},
+		"ID with null character": {
+			text:   "id: 7\x00\ndata: a\n\n",
+			events: []string{"message: a"},
+		},
+		"several data lines": {
+			text:   "data: a\ndata:b\ndata\ndata:  c\n\n",
+			events: []string{"message: a\nb\n\n c"},
+		},
+		"carriage returns": {
+			text:   "event: a\r\ndata: b\r\n\r\n",
+			events: []string{"a: b"},
+		},
+		"comments": {
+			text:   ":\n: x\nevent: a\n:data: z\ndata: b\n\n:\n\n",
+			events: []string{"a: b"},
+		},
+		"unknown fields": {
+			text:   "events: x\n data: y\ndata: b\n\n",
+			events: []string{"message: b"},
+		},
+		"byte order mark": {
+			text:   "\ufeffdata: b\n\n\ufeffdata: c\n\n",
+			events: []string{"message: b"},
+		},
+		"retry": {
+			text:  "retry: 1500\n\nretry: soon\n\nretry: -1\n\n",
+			retry: 1500 * time.Millisecond,
+		},
+		"truncated event": {
+			text:   "data: a\n\ndata: b\n",
+			events: []string{"message: a"},
+		},
+		"truncated line": {
+			text:   "data: a\n\nid: 12",
+			events: []string{"message: a"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newEventSource(iotest.OneByteReader(strings.NewReader(test.text)))
 			events, err := readEvents(s)
-			if !slices.Equal(events, test.events) || err != io.EOF || s.lastID != test.lastID || s.retry != test.retry {
-				t.Errorf("%q, %v, id %q, retry %v", events, err, s.lastID, s.retry)
+			if err != io.EOF {
+				t.Errorf("the stream %q ended with %v, want EOF", test.text, err)
+			}
+			if !slices.Equal(events, test.events) {
+				t.Errorf("the stream %q has the events %q, want %q", test.text, events, test.events)
+			}
+			if s.lastID != test.lastID || s.retry != test.retry {
+				t.Errorf("after the stream %q: last ID %q, retry %v, want %q, %v",
+					test.text, s.lastID, s.retry, test.lastID, test.retry)
 			}
 		})
 	}
@@ -58,16 +115,18 @@ func TestEventSourceParsesFields(t *testing.T) {
 
 func TestLongEventIsAnError(t *testing.T) {
 	longest := strings.Repeat("x", maxEvent-len("data: \n"))
-	if events, err := readEvents(newEventSource(strings.NewReader("data: " + longest + "\n\n"))); err != io.EOF || len(events) != 1 {
-		t.Errorf("%d events, %v", len(events), err)
+	events, err := readEvents(newEventSource(strings.NewReader("data: " + longest + "\n\n")))
+	if err != io.EOF || len(events) != 1 {
+		t.Errorf("the longest event: got %d events, %v, want one", len(events), err)
 	}
 	for name, text := range map[string]string{
 		"one line":         "data: " + longest + "x\n\n",
 		"many lines":       strings.Repeat("data: "+longest[:1000]+"\n", 66) + "\n",
 		"line without end": strings.Repeat("x", 2*maxEvent),
 	} {
-		if events, err := readEvents(newEventSource(strings.NewReader("data: a\n\n" + text))); !errors.Is(err, errLongEvent) || len(events) != 1 {
-			t.Errorf("%s: %d events, %v", name, len(events), err)
+		events, err := readEvents(newEventSource(strings.NewReader("data: a\n\n" + text)))
+		if !errors.Is(err, errLongEvent) || len(events) != 1 {
+			t.Errorf("%s: got %d events, %v, want the event before and %v", name, len(events), err, errLongEvent)
 		}
 	}
 }
@@ -82,9 +141,14 @@ func FuzzEventSource(f *testing.F) {
 		events, err := readEvents(whole)
 		short := newEventSource(iotest.HalfReader(strings.NewReader(string(text))))
 		reread, errReread := readEvents(short)
-		if !slices.Equal(events, reread) || !errors.Is(errReread, err) || whole.lastID != short.lastID || whole.retry != short.retry {
+		if !slices.Equal(events, reread) || !errors.Is(errReread, err) {
 			t.Fatalf("%q, %v\nwith short reads %q, %v", events, err, reread, errReread)
 		}
+		if whole.lastID != short.lastID || whole.retry != short.retry {
+			t.Fatalf("last ID %q, retry %v\nwith short reads %q, %v",
+				whole.lastID, whole.retry, short.lastID, short.retry)
+		}
+
 		var written strings.Builder
 		for _, e := range events {
 			name, data, _ := strings.Cut(e, ": ")
@@ -93,7 +157,8 @@ func FuzzEventSource(f *testing.F) {
 			}
 			fmt.Fprintf(&written, "event: %s\ndata: %s\n\n", name, strings.ReplaceAll(data, "\n", "\ndata: "))
 		}
-		if reparsed, err := readEvents(newEventSource(strings.NewReader(written.String()))); !slices.Equal(reparsed, events) || err != io.EOF {
+		reparsed, err := readEvents(newEventSource(strings.NewReader(written.String())))
+		if !slices.Equal(reparsed, events) || err != io.EOF {
 			t.Fatalf("%q\nformatted and parsed: %q, %v", events, reparsed, err)
 		}
 	})

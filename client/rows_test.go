@@ -21,6 +21,7 @@ var threeRows = []string{
 }
 
 func TestRowsReadsCompleteReplies(t *testing.T) {
+	longRow := `{"RecID":"` + strings.Repeat("x", 3<<20) + `"}` // longer than the buffer of a reply
 	for name, s := range map[string]reply{
 		"trailer":          {lines: threeRows, count: "correct"},
 		"trailer and gzip": {lines: threeRows, count: "correct", gzip: true},
@@ -28,10 +29,10 @@ func TestRowsReadsCompleteReplies(t *testing.T) {
 		"header and gzip":  {lines: threeRows, count: "correct", header: true, gzip: true},
 		"no rows":          {count: "correct"},
 		"empty lines":      {lines: []string{}, count: "0"},
-		"long row":         {lines: []string{`{"RecID":"` + strings.Repeat("x", 3<<20) + `"}`, `{"RecID":"1"}`}, count: "correct"},
+		"long row":         {lines: []string{longRow, `{"RecID":"1"}`}, count: "correct"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rows, err := serve(t, s.ServeHTTP).Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
+			rows, err := serve(t, s.ServeHTTP).Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals")})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -77,10 +78,15 @@ func checkUnverifiedRows(t *testing.T, head http.Header) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if lines, err := collect(rows); err != nil || len(lines) != len(s.lines) || !rows.Notes().Unverified {
-			t.Errorf("%d rows, %v, notes %+v", len(lines), err, rows.Notes())
+		lines, err := collect(rows)
+		if err != nil || len(lines) != len(s.lines) {
+			t.Errorf("without trailers: got %d rows (%v), want %d", len(lines), err, len(s.lines))
+		}
+		if !rows.Notes().Unverified {
+			t.Errorf("without trailers: the notes are %+v, want that the rows are unverified", rows.Notes())
 		}
 	}
+
 	rows, err := serve(t, stripped(reply{lines: threeRows, abort: true})).Rows(t.Context(), query)
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +94,7 @@ func checkUnverifiedRows(t *testing.T, head http.Header) {
 	if _, err := collect(rows); !client.Is(err, client.Incomplete) {
 		t.Errorf("aborted reply: error %v, want incomplete", err)
 	}
+
 	verified, err := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		maps.Copy(w.Header(), head)
 		reply{lines: threeRows, count: "correct"}.ServeHTTP(w, r)
@@ -110,7 +117,10 @@ func TestRowsWithoutFramingAreIncomplete(t *testing.T) {
 			panic(err)
 		}
 		defer conn.Close()
-		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nConnection: close\r\n\r\n"+threeRows[0]+"\n")
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\n"+
+			"Content-Type: application/x-ndjson\r\n"+
+			"Connection: close\r\n\r\n"+
+			threeRows[0]+"\n")
 	}).Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals")})
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +148,7 @@ func TestTruncatedRowsAreIncomplete(t *testing.T) {
 		"not an object":         {lines: []string{`["D1"]`}, count: "correct"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rows, err := serve(t, s.ServeHTTP).Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
+			rows, err := serve(t, s.ServeHTTP).Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals")})
 			if err == nil {
 				_, err = collect(rows)
 			}
@@ -158,7 +168,7 @@ func TestRowsEndOnCancel(t *testing.T) {
 		<-r.Context().Done()
 		close(disconnected)
 	})
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	rows, err := c.Rows(ctx, client.Query{Kind: kind(t, "SO_Totals")})
 	if err != nil {
@@ -183,7 +193,7 @@ func TestRowsLeftEarly(t *testing.T) {
 		<-r.Context().Done()
 		close(disconnected)
 	})
-	rows, err := c.Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals")})
+	rows, err := c.Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +212,7 @@ func TestNotesFromHeaders(t *testing.T) {
 		w.Header().Set(wire.HeaderIgnoredMembers, "Colour")
 		reply{count: "correct", header: true}.ServeHTTP(w, r)
 	})
-	rows, err := c.Rows(context.Background(), client.Query{Kind: kind(t, "SO_Totals"), Take: new(int64(1000))})
+	rows, err := c.Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals"), Take: new(int64(1000))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +239,7 @@ func BenchmarkRows(b *testing.B) {
 	})
 	b.ReportAllocs()
 	b.SetBytes(int64(len(line) + 1))
-	rows, err := c.Rows(context.Background(), client.Query{Kind: k})
+	rows, err := c.Rows(b.Context(), client.Query{Kind: k})
 	if err != nil {
 		b.Fatal(err)
 	}

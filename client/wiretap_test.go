@@ -2,8 +2,11 @@ package client_test
 
 import (
 	"bytes"
+	"encoding/base64"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,25 +45,39 @@ func TestWireLogHasNoSecrets(t *testing.T) {
 		w.Header().Set("Set-Cookie", "ss-id=canary-cookie")
 		respond(200, "application/json", `{"SessionId":"canary-session","UserName":"Ann","Secret":"whsec_canary"}`)(w, r)
 	}
-	for _, o := range []client.Options{{Token: "canary-token"}, {User: "Ann", Password: "canary-word"}, {Session: "canary-old"}} {
+	request := wire.SubscriptionRequest{
+		Headers: &[]wire.Header{{Name: "Authorization", Value: "canary-header"}},
+	}
+	for _, o := range []client.Options{
+		{Token: "canary-token"},
+		{User: "Ann", Password: "canary-word"},
+		{Session: "canary-old"},
+	} {
 		o.Wire = &text
 		c := serveWith(t, handler, o)
-		headers := []wire.Header{{Name: "Authorization", Value: "canary-header"}}
-		if _, err := c.UpdateSubscription(t.Context(), subscriber, subscriber, wire.SubscriptionRequest{Headers: &headers}); err != nil {
+		if _, err := c.UpdateSubscription(t.Context(), subscriber, subscriber, request); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.Login(t.Context(), "Ann", "canary-password"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, secret := range []string{"canary", subscriber, "QW5uOmNhbmFyeS13b3Jk"} {
+
+	basic := base64.StdEncoding.EncodeToString([]byte("Ann:canary-word"))
+	for _, secret := range []string{"canary", subscriber, basic} {
 		if strings.Contains(text.String(), secret) {
 			t.Errorf("the log has %s:\n%s", secret, &text)
 		}
 	}
 	for _, want := range []string{
-		"> POST /auth HTTP/1.1\n", "> Authorization: Bearer ***\n", "> Authorization: Basic ***\n", `> {"Password":"***","UserName":"Ann"}`,
-		"< HTTP/1.1 200 OK\n", "< Set-Cookie: ***\n", `< {"SessionId":"***","UserName":"Ann","Secret":"***"}`, "/Webhooks/Subscribers/1f0c..89ab/Subscriptions/1f0c..89ab",
+		"> POST /auth HTTP/1.1\n",
+		"> Authorization: Bearer ***\n",
+		"> Authorization: Basic ***\n",
+		`> {"Password":"***","UserName":"Ann"}`,
+		"< HTTP/1.1 200 OK\n",
+		"< Set-Cookie: ***\n",
+		`< {"SessionId":"***","UserName":"Ann","Secret":"***"}`,
+		"/Webhooks/Subscribers/1f0c..89ab/Subscriptions/1f0c..89ab",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the log does not have %q:\n%s", want, &text)
@@ -70,18 +87,23 @@ func TestWireLogHasNoSecrets(t *testing.T) {
 
 // TestWireLogLimitsBodies: the log has the beginning of a long body, the caller all of it.
 func TestWireLogLimitsBodies(t *testing.T) {
+	const rows, size = 5000, 95_000 // of the reply, in bytes
 	var text bytes.Buffer
-	lines := strings.Split(strings.Repeat(`{"InvoiceID":"D1"} `, 5000), " ")
-	c := serveWith(t, reply{lines: lines[:5000], count: "correct"}.ServeHTTP, client.Options{Wire: &text})
-	rows, err := c.Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals")})
+	lines := slices.Repeat([]string{`{"InvoiceID":"D1"}`}, rows)
+	c := serveWith(t, reply{lines: lines, count: "correct"}.ServeHTTP, client.Options{Wire: &text})
+	stream, err := c.Rows(t.Context(), client.Query{Kind: kind(t, "SO_Totals")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := collect(rows)
-	if err != nil || len(got) != 5000 {
-		t.Errorf("%d rows, %v", len(got), err)
+	got, err := collect(stream)
+	if err != nil || len(got) != rows {
+		t.Errorf("got %d rows (%v), want %d", len(got), err, rows)
 	}
-	if !strings.Contains(text.String(), "< (4096 of 95000 bytes)\n") || text.Len() > 8<<10 {
-		t.Errorf("%d bytes logged:\n%s", text.Len(), &text)
+	if want := fmt.Sprintf("< (4096 of %d bytes)\n", size); !strings.Contains(text.String(), want) {
+		t.Errorf("the log does not have %q:\n%s", want, &text)
+	}
+	const maxLog = 8 << 10 // bytes
+	if text.Len() > maxLog {
+		t.Errorf("the log has %d bytes, want at most %d:\n%s", text.Len(), maxLog, &text)
 	}
 }
