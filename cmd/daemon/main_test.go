@@ -19,21 +19,28 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The store contains password hashes and business records.
+// Other users cannot read the store, which contains password hashes and business records.
 func TestFilesArePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	cmd := exec.Command(os.Args[0], "key", "create", "nightly", "--role", "reader", "--data-dir", dir)
 	cmd.Env = append(os.Environ(), programVariable+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("whd key create: %v: %s", err, out)
 	}
 	files, err := os.ReadDir(dir)
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%d files, %v", len(files), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("whd key create made no files")
 	}
 	for _, f := range files {
-		if info, err := f.Info(); err != nil || info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s: mode %v, %v", f.Name(), info.Mode(), err)
+		info, err := f.Info()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has the mode %v, want no access for others", f.Name(), info.Mode())
 		}
 	}
 }

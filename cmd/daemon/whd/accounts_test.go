@@ -38,106 +38,149 @@ type step struct {
 	stderr      string
 }
 
+// runSteps runs commands one after the other.
 func (d dataDir) runSteps(steps []step) {
 	d.t.Helper()
 	for _, s := range steps {
-		if got := d.run(s.status, s.stdin, s.args); !strings.Contains(got.stderr, s.stderr) {
+		got := d.run(s.status, s.stdin, s.args)
+		if !strings.Contains(got.stderr, s.stderr) {
 			d.t.Errorf("whd %s: standard error is %q, want it to contain %q", s.args, got.stderr, s.stderr)
 		}
 	}
 }
 
+// withPassword is the standard input with a valid password.
+const withPassword = "erin-test-password\n"
+
 func TestUserCommands(t *testing.T) {
 	d := newDataDir(t)
 	d.runSteps([]step{
-		{"erin-test-password\n", "user create erin --role reader --password-stdin", 0, "no user is an admin"},
-		{"", "user create adam --role admin --generate", 0, "not shown again"},
-		{"erin-test-password\n", "user create ERIN --role reader --password-stdin", 1, "already exists"},
-		{"short\n", "user create sam --role reader --password-stdin", 2, "Password: must have at least"},
-		{"\n", "user create sam --role reader --password-stdin", 2, "the password is empty"},
-		{"", "user create sam --role reader --password-stdin", 2, "the password is empty"},
-		{"", "user create sam --role reader", 2, "use --password-stdin or --generate"},
-		{"", "user create sam --role reader --generate --password-stdin", 2, "cannot be combined"},
-		{"", "user create sam --generate", 2, "needs --role reader|publisher|writer|admin"},
-		{"", "user create sam --role boss --generate", 2, `the role must be one of reader, publisher, writer, admin, not "boss"`},
-		{"", "user role erin writer", 0, ""},
-		{"", "user role ghost writer", 1, "no user"},
-		{"", "user role adam reader", 1, "last admin"},
-		{"", "user password erin --generate", 0, "not shown again"},
-		{"", "user update erin --generate", 0, "not shown again"},
-		{"", "user update erin --role writer", 0, ""},
-		{"", "user update adam --role reader --generate", 1, "last admin"},
-		{"erin-test-password\n", "user update erin --role boss --password-stdin", 2, "must be one of"},
-		{"", "user update ghost --role writer", 1, "no user"},
-		{"", "user change erin --role writer", 0, ""},
-		{"", "users add sam --role reader --generate", 0, "not shown again"},
-		{"", "user remove sam", 0, ""},
-		{"", "user delete adam", 1, "last admin"},
+		{stdin: withPassword, args: "user create erin --role reader --password-stdin", stderr: "no user is an admin"},
+		{args: "user create adam --role admin --generate", stderr: "not shown again"},
+
+		{stdin: withPassword, args: "user create ERIN --role reader --password-stdin", status: 1, stderr: "already exists"},
+		{stdin: "short\n", args: "user create sam --role reader --password-stdin", status: 2, stderr: "Password: must have at least"},
+		{stdin: "\n", args: "user create sam --role reader --password-stdin", status: 2, stderr: "the password is empty"},
+		{args: "user create sam --role reader --password-stdin", status: 2, stderr: "the password is empty"},
+		{args: "user create sam --role reader", status: 2, stderr: "use --password-stdin or --generate"},
+		{args: "user create sam --role reader --generate --password-stdin", status: 2, stderr: "cannot be combined"},
+		{args: "user create sam --generate", status: 2, stderr: "needs --role reader|publisher|writer|admin"},
+		{args: "user create sam --role boss --generate", status: 2, stderr: `the role must be one of reader, publisher, writer, admin, not "boss"`},
+
+		{args: "user role erin writer"},
+		{args: "user role ghost writer", status: 1, stderr: "no user"},
+		{args: "user role adam reader", status: 1, stderr: "last admin"},
+		{args: "user password erin --generate", stderr: "not shown again"},
+
+		{args: "user update erin --generate", stderr: "not shown again"},
+		{args: "user update erin --role writer"},
+		{args: "user update adam --role reader --generate", status: 1, stderr: "last admin"},
+		{stdin: withPassword, args: "user update erin --role boss --password-stdin", status: 2, stderr: "must be one of"},
+		{args: "user update ghost --role writer", status: 1, stderr: "no user"},
+		{args: "user change erin --role writer"},
+
+		{args: "users add sam --role reader --generate", stderr: "not shown again"},
+		{args: "user remove sam"},
+		{args: "user delete adam", status: 1, stderr: "last admin"},
 	})
-	list := d.run(0, "", "user list").stdout
-	if want := regexp.MustCompile(`(?s)^NAME +ROLE +ADDED\nadam +admin +20.*\nerin +writer +20.*Z\n$`); !want.MatchString(list) {
-		t.Errorf("list:\n%s", list)
+	got := d.run(0, "", "user list").stdout
+	want := regexp.MustCompile(`(?s)^NAME +ROLE +ADDED\nadam +admin +20.*\nerin +writer +20.*Z\n$`)
+	if !want.MatchString(got) {
+		t.Errorf("user list printed\n%s\nwant\n%s", got, want)
 	}
-	d.runSteps([]step{{"", "user delete erin", 0, ""}, {"", "user delete erin", 1, "no user"}})
+	d.runSteps([]step{
+		{args: "user delete erin"},
+		{args: "user delete erin", status: 1, stderr: "no user"},
+	})
 }
 
 func TestStdoutIsOnlyTheGeneratedPassword(t *testing.T) {
-	got := newDataDir(t).run(0, "", "user create adam --role admin --generate")
-	if !regexp.MustCompile(`^[A-Z2-7]{26}\n$`).MatchString(got.stdout) {
-		t.Errorf("standard output: %q", got.stdout)
+	got := newDataDir(t).run(0, "", "user create adam --role admin --generate").stdout
+	want := regexp.MustCompile(`^[A-Z2-7]{26}\n$`)
+	if !want.MatchString(got) {
+		t.Errorf("standard output is %q, want %s", got, want)
 	}
 }
 
 func TestKeyCommands(t *testing.T) {
 	d := newDataDir(t)
 	created := d.run(0, "", "key create reports --role reader --expires never")
-	if !regexp.MustCompile(`^whd_\S+\n$`).MatchString(created.stdout) || !strings.Contains(created.stderr, "expires: never") {
-		t.Errorf("%+v", created)
+	if !regexp.MustCompile(`^whd_\S+\n$`).MatchString(created.stdout) {
+		t.Errorf("key create printed %q, want a key", created.stdout)
+	}
+	if want := "expires: never"; !strings.Contains(created.stderr, want) {
+		t.Errorf("key create reported %q, want %q", created.stderr, want)
 	}
 	d.runSteps([]step{
-		{"", "key create sales --role publisher", 0, "expires: 20"},
-		{"", "key create reports --role reader", 1, ""},
-		{"", "key create other --role reader --expires soon", 2, `--expires: "soon" is not a duration such as 30s, 8h or 14d; use never for a key that does not expire`},
-		{"", "key create other", 2, "needs --role"},
-		{"", "key delete sales", 0, ""},
-		{"", "keys add sales --role reader", 0, "expires: 20"},
-		{"", "key remove sales", 0, ""},
-		{"", "key delete sales", 1, "no API key"},
+		{args: "key create sales --role publisher", stderr: "expires: 20"},
+		{args: "key create reports --role reader", status: 1},
+		{
+			args:   "key create other --role reader --expires soon",
+			status: 2,
+			stderr: `--expires: "soon" is not a duration such as 30s, 8h or 14d; use never for a key that does not expire`,
+		},
+		{args: "key create other", status: 2, stderr: "needs --role"},
+		{args: "key delete sales"},
+		{args: "keys add sales --role reader", stderr: "expires: 20"},
+		{args: "key remove sales"},
+		{args: "key delete sales", status: 1, stderr: "no API key"},
 	})
-	const old = "kQ3-2_yZ9aBcDeFgHiJkLmNoPqRsTuVw"
+
+	list := d.run(0, "", "key list").stdout
+	want := regexp.MustCompile(`^ID +NAME +ROLE +ADDED +EXPIRES +LAST USED\n\S+ +reports +reader +20.*Z +never +never\n$`)
+	if !want.MatchString(list) {
+		t.Errorf("key list printed\n%s\nwant\n%s", list, want)
+	}
+	if strings.Contains(list, strings.TrimSpace(created.stdout)) {
+		t.Errorf("key list printed\n%s\nwant no secrets", list)
+	}
+}
+
+// TestKeyFromFile creates keys that clients have already.
+func TestKeyFromFile(t *testing.T) {
+	const existing = "kQ3-2_yZ9aBcDeFgHiJkLmNoPqRsTuVw"
+	const warning = "other users can read"
+	d := newDataDir(t)
 	file := filepath.Join(t.TempDir(), "old-key.txt")
-	for _, content := range []struct {
-		text   string
-		status int
-	}{{old + "\r\n", 0}, {"", 2}, {"   \n", 2}, {"short\n", 2}} {
-		if err := os.WriteFile(file, []byte(content.text), 0o600); err != nil {
+	for _, test := range []struct {
+		content string
+		status  int
+	}{
+		{content: existing + "\r\n"},
+		{content: "", status: 2},
+		{content: "   \n", status: 2},
+		{content: "short\n", status: 2},
+	} {
+		if err := os.WriteFile(file, []byte(test.content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := d.run(content.status, "", "key add erp --role publisher --key-file "+quoted(file)); got.stdout != "" || strings.Contains(got.stderr, old) || strings.Contains(got.stderr, "other users") {
-			t.Errorf("%q: %+v", content.text, got)
+		got := d.run(test.status, "", "key add erp --role publisher --key-file "+quoted(file))
+		if got.stdout != "" || strings.Contains(got.stderr, existing) {
+			t.Errorf("a file with %q: got %+v, want no output with the key", test.content, got)
+		}
+		if strings.Contains(got.stderr, warning) {
+			t.Errorf("a private file with %q: got the warning %q", test.content, got.stderr)
 		}
 	}
+
 	if err := os.Chmod(file, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.run(2, "", "key add erp2 --role publisher --key-file "+quoted(file)); runtime.GOOS != "windows" && !strings.Contains(got.stderr, "other users can read") {
-		t.Errorf("%+v", got)
+	got := d.run(2, "", "key add erp2 --role publisher --key-file "+quoted(file))
+	if runtime.GOOS != "windows" && !strings.Contains(got.stderr, warning) {
+		t.Errorf("a file that others can read: got %q, want the warning %q", got.stderr, warning)
 	}
-	d.runSteps([]step{{"", "key delete erp", 0, ""}, {"", "key add erp --role reader --key-file " + quoted(file+".missing"), 1, "no such file"}})
-	list := d.run(0, "", "key list").stdout
-	if want := regexp.MustCompile(`^ID +NAME +ROLE +ADDED +EXPIRES +LAST USED\n\S+ +reports +reader +20.*Z +never +never\n$`); !want.MatchString(list) {
-		t.Errorf("list:\n%s", list)
-	}
-	if strings.Contains(list, strings.TrimSpace(created.stdout)) {
-		t.Error("the list contains the secret of a key")
-	}
+	d.runSteps([]step{
+		{args: "key delete erp"},
+		{args: "key add erp --role reader --key-file " + quoted(file+".missing"), status: 1, stderr: "no such file"},
+	})
 }
 
 func TestExpiry(t *testing.T) {
 	now := time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 	got, err := expiry("90d", now)
 	if want := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC); err != nil || !got.Equal(want) {
-		t.Errorf("got %v, %v; want %v", got, err, want)
+		t.Errorf("90d after %v is %v (%v), want %v", now, got, err, want)
 	}
 }
 
@@ -147,42 +190,52 @@ func TestUnavailableStoreExitsWith3(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range []string{"user list", "key list", "migrate", "serve --listen 127.0.0.1:0"} {
-		if got := whd("", args+" --data-dir "+quoted(file)); got.status != 3 || got.stdout != "" || got.stderr == "" {
-			t.Errorf("whd %s: %+v", args, got)
+		got := whd("", args+" --data-dir "+quoted(file))
+		if got.status != 3 || got.stdout != "" || got.stderr == "" {
+			t.Errorf("whd %s: got %+v, want exit code 3 with an error", args, got)
 		}
 	}
 }
 
 func TestMigratePrintsVersions(t *testing.T) {
 	d := newDataDir(t)
-	for _, want := range []string{`^whd\.db: version 0 -> [1-9]\d*\n$`, `^whd\.db: version [1-9]\d*, up to date\n$`} {
-		if got := d.run(0, "", "migrate"); !regexp.MustCompile(want).MatchString(got.stdout) {
-			t.Errorf("got %q, want %s", got.stdout, want)
+	for _, want := range []string{
+		`^whd\.db: version 0 -> [1-9]\d*\n$`,
+		`^whd\.db: version [1-9]\d*, up to date\n$`,
+	} {
+		got := d.run(0, "", "migrate").stdout
+		if !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("migrate printed %q, want %s", got, want)
 		}
 	}
 }
 
 func TestServeStopsOnSignal(t *testing.T) {
+	const password = "admin-test-password"
 	signals := make(chan os.Signal, 1)
 	var stdout, stderr bytes.Buffer
 	banner := make(chan struct{})
 	done := make(chan int)
 	go func() {
 		done <- Main(Process{
-			Args: []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir()}, Env: []string{"WHD_ADMIN_PASSWORD=admin-test-password"},
-			Stdin: strings.NewReader(""), Stdout: &onWrite{w: &stdout, written: banner}, Stderr: &stderr, Signals: signals,
+			Args:    []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir()},
+			Env:     []string{"WHD_ADMIN_PASSWORD=" + password},
+			Stdin:   strings.NewReader(""),
+			Stdout:  &onWrite{w: &stdout, written: banner},
+			Stderr:  &stderr,
+			Signals: signals,
 		})
 	}()
 	select {
 	case <-banner:
 		signals <- os.Interrupt
 		if status := <-done; status != 0 {
-			t.Errorf("status %d, standard error:\n%s", status, &stderr)
+			t.Errorf("serve ended with exit code %d after a signal, want 0; standard error:\n%s", status, &stderr)
 		}
 	case status := <-done:
-		t.Fatalf("ended with status %d before the banner, standard error:\n%s", status, &stderr)
+		t.Fatalf("serve ended with exit code %d before the banner; standard error:\n%s", status, &stderr)
 	}
-	if strings.Contains(stdout.String()+stderr.String(), "admin-test-password") {
+	if strings.Contains(stdout.String()+stderr.String(), password) {
 		t.Error("the output contains the password")
 	}
 }

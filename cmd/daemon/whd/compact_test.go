@@ -13,60 +13,79 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-// Compacting a store of an earlier version with free pages makes it smaller, keeps its
-// contents and enables auto_vacuum.
-func TestCompactShrinksStore(t *testing.T) {
+// newSparseStore returns the data directory of a store with the user ann. whd.db was made without
+// auto_vacuum, as by an earlier version, and has free pages of about 4 MB.
+func newSparseStore(t *testing.T) dataDir {
+	t.Helper()
 	d := newDataDir(t)
-	path := filepath.Join(d.dir, "whd.db")
-	former, err := sqlite.Open(path, sqlite.Options{})
+	conn, err := sqlite.Open(filepath.Join(d.dir, "whd.db"), sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := former.Exec(`CREATE TABLE Early (Text); INSERT INTO Early SELECT zeroblob(4000000); DELETE FROM Early`); err != nil {
-		t.Fatal(err)
-	}
-	if err := former.Close(); err != nil {
+	err = conn.Exec(`CREATE TABLE Early (Text);
+		INSERT INTO Early SELECT zeroblob(4000000);
+		DELETE FROM Early`)
+	if err := errors.Join(err, conn.Close()); err != nil {
 		t.Fatal(err)
 	}
 	d.run(0, "a password of ann\n", "user create ann --role reader --password-stdin")
+	return d
+}
+
+// Compacting a store of an earlier version with free pages makes it smaller, keeps its
+// contents and enables auto_vacuum.
+func TestCompactShrinksStore(t *testing.T) {
+	d := newSparseStore(t)
+	got := d.run(0, "", "compact").stdout
+	want := regexp.MustCompile(`(?m)^records.db: 0\.\d MB -> 0\.\d MB\nwhd.db: [45]\.\d MB -> 0\.\d MB\n$`)
+	if !want.MatchString(got) {
+		t.Errorf("compact printed\n%s\nwant\n%s", got, want)
+	}
+	path := filepath.Join(d.dir, "whd.db")
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const maxSize = 1_000_000
+	if info.Size() > maxSize {
+		t.Errorf("whd.db has %d bytes after compacting, want at most %d", info.Size(), maxSize)
+	}
+	if got := d.run(0, "", "user list").stdout; !strings.Contains(got, "ann") {
+		t.Errorf("user list printed\n%s\nafter compacting, want ann", got)
+	}
+
+	conn, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	mode, err := conn.Prepare("PRAGMA auto_vacuum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const incremental = 2
+	if _, err := mode.Step(); err != nil || mode.Int(0) != incremental {
+		t.Errorf("auto_vacuum is %d (%v), want %d", mode.Int(0), err, incremental)
+	}
+}
+
+// A store that is in use, or that a restore has not completed, is not compacted.
+func TestCompactNeedsIdleStore(t *testing.T) {
+	d := newSparseStore(t)
 	lock, err := datadir.LockShared(d.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.runSteps([]step{{"", "compact", 3, "the directory is in use"}})
+	d.runSteps([]step{{args: "compact", status: 3, stderr: "the directory is in use"}})
 	if err := lock.Release(); err != nil {
 		t.Fatal(err)
 	}
+
 	marker := filepath.Join(d.dir, "restore-unfinished")
 	if err := os.WriteFile(marker, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.runSteps([]step{{"", "compact", 1, "was interrupted"}})
-	if err := os.Remove(marker); err != nil {
-		t.Fatal(err)
-	}
-	got := d.run(0, "", "compact").stdout
-	if !regexp.MustCompile(`(?m)^records.db: 0\.\d MB -> 0\.\d MB\nwhd.db: [45]\.\d MB -> 0\.\d MB\n$`).MatchString(got) {
-		t.Errorf("got %s", got)
-	}
-	if info, err := os.Stat(path); err != nil || info.Size() > 1_000_000 {
-		t.Errorf("the file is %+v (%v), want at most 1 MB", info, err)
-	}
-	if got := d.run(0, "", "user list").stdout; !strings.Contains(got, "ann") {
-		t.Errorf("users after compacting: %s", got)
-	}
-	after, err := sqlite.Open(path, sqlite.Options{ReadOnly: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer after.Close()
-	mode, err := after.Prepare("PRAGMA auto_vacuum")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := mode.Step(); err != nil || mode.Int(0) != 2 {
-		t.Errorf("auto_vacuum is %d (%v), want 2", mode.Int(0), err)
-	}
+	d.runSteps([]step{{args: "compact", status: 1, stderr: "was interrupted"}})
 }
 
 // TestCompactRefusesANewerStore checks that a store that a newer program has changed stays as it
@@ -87,7 +106,11 @@ func TestCompactRefusesANewerStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.runSteps([]step{{"", "compact", 3, "schema version 9999, but this program only knows versions up to"}})
+	d.runSteps([]step{{
+		args:   "compact",
+		status: 3,
+		stderr: "schema version 9999, but this program only knows versions up to",
+	}})
 	after, err := os.ReadFile(path)
 	if err != nil || !bytes.Equal(after, before) {
 		t.Errorf("whd.db has %d bytes (%v) that differ from the %d before", len(after), err, len(before))

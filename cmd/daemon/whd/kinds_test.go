@@ -9,24 +9,8 @@ import (
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
-func TestKinds(t *testing.T) {
-	d := newDataDir(t)
-	d.runSteps([]step{{"", "kinds discover", 2, "there is no database of records; set erp to the connection string of the ERP's database, or create the file"}})
-	conn, err := sqlite.Open(filepath.Join(d.dir, "records.db"), sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	exec := func(text string) {
-		t.Helper()
-		if err := conn.Exec(text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	exec(`CREATE TABLE DB_Main (DebtorID varchar(36) PRIMARY KEY NOT NULL, "Phone No." varchar(20), Map geometry);
-		CREATE TABLE DB_Class (Class text); CREATE TABLE IN_Main (ID int); CREATE VIEW DB_View AS SELECT DebtorID FROM DB_Main`)
-	found := d.run(0, "", "kinds discover --table DB_*")
-	const want = `# Record kinds of tables and views of the ERP, as printed by whd kinds discover.
+// discovered is the file of record kinds for the table DB_Main of newERP.
+const discovered = `# Record kinds of tables and views of the ERP, as printed by whd kinds discover.
 # Left out: DB_Class: DB_Class is built in; declare its additional fields under this name, or the kind under another
 
 [DB_Main]
@@ -38,34 +22,104 @@ DebtorID = "string"
 Phone_No = { type = "string", column = "Phone No." }
 # Map = "geometry" # left out: the type is not supported
 `
-	if found.stdout != want {
-		t.Errorf("got\n%s\nwant\n%s", found.stdout, want)
+
+// newERP returns a data directory with a database of records, and a connection to it.
+func newERP(t *testing.T) (dataDir, *sqlite.Conn) {
+	t.Helper()
+	d := newDataDir(t)
+	conn, err := sqlite.Open(filepath.Join(d.dir, "records.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if want := "whd: record kinds: 1; left out, with the reasons in comments: tables and views: 1, columns: 1\n"; !strings.HasSuffix(found.stderr, want) || !strings.HasPrefix(found.stderr, "whd: left out: DB_Class: ") {
-		t.Errorf("standard error: %s", found.stderr)
+	t.Cleanup(func() {
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, statement := range []string{
+		`CREATE TABLE DB_Main (DebtorID varchar(36) PRIMARY KEY NOT NULL, "Phone No." varchar(20), Map geometry)`,
+		`CREATE TABLE DB_Class (Class text)`,
+		`CREATE TABLE IN_Main (ID int)`,
+		`CREATE VIEW DB_View AS SELECT DebtorID FROM DB_Main`,
+	} {
+		if err := conn.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
 	}
+	return d, conn
+}
+
+// TestKinds discovers the kinds of a database.
+func TestKinds(t *testing.T) {
+	d, _ := newERP(t)
+	const args = "kinds discover --table DB_*"
+	got := d.run(0, "", args)
+	if got.stdout != discovered {
+		t.Errorf("whd %s printed\n%s\nwant\n%s", args, got.stdout, discovered)
+	}
+	const start = "whd: left out: DB_Class: "
+	const end = "whd: record kinds: 1; left out, with the reasons in comments: tables and views: 1, columns: 1\n"
+	if !strings.HasPrefix(got.stderr, start) || !strings.HasSuffix(got.stderr, end) {
+		t.Errorf("whd %s reported\n%s\nwant\n%s...\n%s", args, got.stderr, start, end)
+	}
+
+	withViews := d.run(0, "", "kinds discover --views").stdout
+	wantText(t, "kinds discover --views", withViews, "[DB_View]")
+	wantText(t, "kinds discover --views", withViews, "[IN_Main]")
+
+	d.runSteps([]step{
+		{args: "kinds discover --table DB_[", status: 2, stderr: `--table: "DB_[" is not a name or pattern`},
+	})
+}
+
+// TestKindsDiff compares files of kinds with a database that changes.
+func TestKindsDiff(t *testing.T) {
+	d, conn := newERP(t)
 	file := filepath.Join(d.dir, "erp.toml")
-	if err := os.WriteFile(file, []byte(found.stdout), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(discovered), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d.run(0, "", "kinds diff "+quoted(file))
 	d.run(0, "", "kinds diff --erp-kinds "+quoted(file))
-	if all := d.run(0, "", "kinds discover --views"); !strings.Contains(all.stdout, "[DB_View]") || !strings.Contains(all.stdout, "[IN_Main]") {
-		t.Errorf("got %s", all.stdout)
+
+	for _, statement := range []string{
+		`ALTER TABLE DB_Main DROP COLUMN "Phone No."`,
+		`ALTER TABLE DB_Main ADD COLUMN Balance decimal(9, 2)`,
+	} {
+		if err := conn.Exec(statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
 	}
-	exec(`ALTER TABLE DB_Main DROP COLUMN "Phone No."; ALTER TABLE DB_Main ADD COLUMN Balance decimal(9, 2)`)
-	const differences = "DB_Main.Phone_No: removed: DB_Main has no column Phone No.\nDB_Main.Balance: added: DB_Main has the column Balance, decimal?\n"
-	if got := d.run(1, "", "kinds diff "+quoted(file)); got.stdout != differences || !strings.Contains(got.stderr, "differences between the record kinds and the database: 2") {
-		t.Errorf("%+v", got)
+	got := d.run(1, "", "kinds diff "+quoted(file))
+	const differences = "DB_Main.Phone_No: removed: DB_Main has no column Phone No.\n" +
+		"DB_Main.Balance: added: DB_Main has the column Balance, decimal?\n"
+	if got.stdout != differences {
+		t.Errorf("kinds diff printed\n%s\nwant\n%s", got.stdout, differences)
 	}
-	if err := os.WriteFile(file, []byte("[DB_Main.fields]\nDebtorID = \"strng\"\n# Balance = \"decimal?\"\n"), 0o600); err != nil {
+	wantText(t, "kinds diff", got.stderr, "differences between the record kinds and the database: 2")
+
+	// An invalid file: fields in comments are not reported as added.
+	const invalid = "[DB_Main.fields]\nDebtorID = \"strng\"\n# Balance = \"decimal?\"\n"
+	if err := os.WriteFile(file, []byte(invalid), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.run(1, "", "kinds diff "+quoted(d.dir)); !strings.Contains(got.stdout, "erp.toml:2: ") || strings.Contains(got.stdout, "Balance") {
-		t.Errorf("%+v", got)
+	got = d.run(1, "", "kinds diff "+quoted(d.dir))
+	wantText(t, "kinds diff", got.stdout, "erp.toml:2: ")
+	if strings.Contains(got.stdout, "Balance") {
+		t.Errorf("kinds diff of an invalid file printed\n%s\nwant nothing about Balance", got.stdout)
 	}
-	d.runSteps([]step{
-		{"", "kinds diff", 2, "there are no files of record kinds; name them, or set erp.kinds"},
-		{"", "kinds discover --table DB_[", 2, `--table: "DB_[" is not a name or pattern`},
-	})
+}
+
+func TestKindsWithoutDatabaseOrFiles(t *testing.T) {
+	newDataDir(t).runSteps([]step{{
+		args:   "kinds discover",
+		status: 2,
+		stderr: "there is no database of records; set erp to the connection string of the ERP's database, or create the file",
+	}})
+	d, _ := newERP(t)
+	d.runSteps([]step{{
+		args:   "kinds diff",
+		status: 2,
+		stderr: "there are no files of record kinds; name them, or set erp.kinds",
+	}})
 }

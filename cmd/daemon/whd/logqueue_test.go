@@ -14,11 +14,11 @@ type fullDisk struct{ room int }
 
 func (d fullDisk) Write(text []byte) (int, error) { return d.room, errors.New("no space") }
 
-// TestLinesThatCannotBeWritten are counted, but not reported: a report could not be
+// Lines that cannot be written are counted, but not reported: a report could not be
 // written either.
 func TestLinesThatCannotBeWritten(t *testing.T) {
 	q := newLogQueue(fullDisk{room: len("first\nsec")})
-	q.report = func(lost int64) { t.Errorf("%d lines are reported", lost) }
+	q.report = func(lost int64) { t.Errorf("%d lost lines were reported, want none", lost) }
 	for _, line := range []string{"first\n", "second\n", "third\n"} {
 		if _, err := q.Write([]byte(line)); err != nil {
 			t.Fatal(err)
@@ -26,8 +26,9 @@ func TestLinesThatCannotBeWritten(t *testing.T) {
 	}
 	go q.run()
 	q.Close()
-	if q.Lost() != 2 {
-		t.Errorf("%d lines were lost", q.Lost())
+	const want = 2 // the second one, which was written in part, and the third
+	if got := q.Lost(); got != want {
+		t.Errorf("%d lines were lost, want %d", got, want)
 	}
 }
 
@@ -67,15 +68,24 @@ func TestBannerFollowsLogOfStart(t *testing.T) {
 	ended := make(chan int)
 	go func() {
 		ended <- Main(Process{
-			Args:  []string{"serve", "--demo", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir()},
-			Stdin: strings.NewReader(""), Stdout: screen{both}, Stderr: both, Signals: signals,
+			Args:    []string{"serve", "--demo", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir()},
+			Stdin:   strings.NewReader(""),
+			Stdout:  screen{both},
+			Stderr:  both,
+			Signals: signals,
 		})
 	}()
 	select {
 	case text := <-both.banner:
 		log, banner, _ := strings.Cut(text, "\nwhd ")
-		if !strings.Contains(log, "msg=listening") || !strings.Contains(banner, "Try, in another terminal:") || strings.Contains(banner, "level=INFO") {
-			t.Errorf("got the banner as part of:\n%s", text)
+		if want := "msg=listening"; !strings.Contains(log, want) {
+			t.Errorf("whd serve printed\n%s\nwant %q before the banner", text, want)
+		}
+		if want := "Try, in another terminal:"; !strings.Contains(banner, want) {
+			t.Errorf("whd serve printed\n%s\nwant %q in the banner", text, want)
+		}
+		if strings.Contains(banner, "level=INFO") {
+			t.Errorf("whd serve printed\n%s\nwant no lines of the log in the banner", text)
 		}
 		signals <- os.Interrupt
 		<-ended

@@ -42,20 +42,19 @@ func (d *typist) Write(b []byte) (int, error) {
 }
 
 func TestPasswordPromptOnTerminal(t *testing.T) {
-	cases := []struct {
-		name    string
+	const ctrlC = "\x03"
+	for name, c := range map[string]struct {
 		answers []string
 		status  int
 		stderr  string
 	}{
-		{"equal passwords", []string{"pass-test-word", "pass-test-word"}, 0, ""},
-		{"different passwords", []string{"pass-test-word", "pass-test-ward"}, 1, "the two passwords differ"},
-		{"too short", []string{"short", "short"}, 2, "must have at least"},
-		{"Ctrl-C", []string{"\x03"}, 1, "interrupted"},
-		{"signal", nil, 1, "interrupted"},
-	}
-	for _, c := range cases {
-		t.Run(c.name, func(t *testing.T) {
+		"equal passwords":     {answers: []string{"pass-test-word", "pass-test-word"}},
+		"different passwords": {answers: []string{"pass-test-word", "pass-test-ward"}, status: 1, stderr: "the two passwords differ"},
+		"too short":           {answers: []string{"short", "short"}, status: 2, stderr: "must have at least"},
+		"Ctrl-C":              {answers: []string{ctrlC}, status: 1, stderr: "interrupted"},
+		"signal":              {status: 1, stderr: "interrupted"},
+	} {
+		t.Run(name, func(t *testing.T) {
 			keys, terminal, err := pty.Open()
 			if err != nil {
 				t.Fatal(err)
@@ -70,20 +69,33 @@ func TestPasswordPromptOnTerminal(t *testing.T) {
 			d := &typist{answers: c.answers, keys: keys, unanswered: func() { signals <- os.Interrupt }}
 			var stdout bytes.Buffer
 			status := Main(Process{
-				Args:  []string{"user", "add", "erin", "--role", "admin", "--data-dir", t.TempDir()},
-				Stdin: terminal, Stdout: &stdout, Stderr: d, Signals: signals,
+				Args:    []string{"user", "add", "erin", "--role", "admin", "--data-dir", t.TempDir()},
+				Stdin:   terminal,
+				Stdout:  &stdout,
+				Stderr:  d,
+				Signals: signals,
 			})
 			shown := d.shown.String()
-			if status != c.status || !strings.Contains(shown, c.stderr) || stdout.Len() > 0 {
-				t.Errorf("status %d, standard output %q, standard error %q", status, &stdout, shown)
+			if status != c.status {
+				t.Errorf("user add ended with exit code %d, want %d", status, c.status)
+			}
+			if !strings.Contains(shown, c.stderr) {
+				t.Errorf("user add reported %q, want %q", shown, c.stderr)
+			}
+			if stdout.Len() > 0 {
+				t.Errorf("user add printed %q, want nothing", &stdout)
 			}
 			for _, answer := range c.answers {
 				if strings.Contains(shown, answer) {
 					t.Errorf("the password is echoed: %q", shown)
 				}
 			}
-			if after, err := term.GetState(int(terminal.Fd())); err != nil || *after != *before {
-				t.Errorf("the terminal state is %v, want %v as before (%v)", after, before, err)
+			after, err := term.GetState(int(terminal.Fd()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if *after != *before {
+				t.Errorf("the terminal state is %v, want %v as before", after, before)
 			}
 		})
 	}

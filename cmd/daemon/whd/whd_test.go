@@ -28,15 +28,20 @@ type result struct {
 func whd(stdin, args string, env ...string) result {
 	var stdout, stderr bytes.Buffer
 	status := Main(Process{
-		Args: splitLine(args), Env: env, Stdin: strings.NewReader(stdin), Stdout: &stdout, Stderr: &stderr,
+		Args:   splitLine(args),
+		Env:    env,
+		Stdin:  strings.NewReader(stdin),
+		Stdout: &stdout,
+		Stderr: &stderr,
 	})
-	return result{status, stdout.String(), stderr.String()}
+	return result{status: status, stdout: stdout.String(), stderr: stderr.String()}
 }
 
 // splitLine splits a command line at spaces that are not within single quotes.
 func splitLine(line string) (args []string) {
 	for i, part := range strings.Split(line, "'") {
-		if inQuotes := i%2 == 1; inQuotes {
+		isQuoted := i%2 == 1
+		if isQuoted {
 			args = append(args, part)
 		} else {
 			args = append(args, strings.Fields(part)...)
@@ -55,15 +60,22 @@ func TestHelp(t *testing.T) {
 	} {
 		got := whd("", c.args)
 		if got.status != 0 || got.stderr != "" {
-			t.Errorf("%s: %+v", c.args, got)
+			t.Errorf("whd %s: got %+v, want exit code 0 without errors", c.args, got)
 		}
 		golden(t, c.golden, got.stdout)
 	}
-	if a, b := whd("", "help key list"), whd("", "key list --help"); a != b || a.stdout == "" {
-		t.Errorf("help key list and key list --help differ:\n%+v\n%+v", a, b)
-	}
-	if a, b := whd("", "help"), whd("", "--help"); a != b {
-		t.Errorf("help and --help differ:\n%+v\n%+v", a, b)
+}
+
+func TestHelpFlagIsHelpCommand(t *testing.T) {
+	for flag, command := range map[string]string{
+		"--help":          "help",
+		"key list --help": "help key list",
+	} {
+		got := whd("", flag)
+		want := whd("", command)
+		if got != want || got.stdout == "" {
+			t.Errorf("whd %s: got %+v, want that of whd %s: %+v", flag, got, command, want)
+		}
 	}
 }
 
@@ -71,11 +83,12 @@ func TestEveryCommandHasHelp(t *testing.T) {
 	for _, c := range leaves(newApp(Process{}).Commands, "") {
 		got := whd("", c.Name+" --help")
 		if got.status != 0 || !strings.Contains(got.stdout, "Usage: whd "+c.Name) {
-			t.Errorf("%s: %+v", c.Name, got)
+			t.Errorf("whd %s --help: got %+v, want the usage", c.Name, got)
 		}
 	}
-	if got := whd("", "user --help"); got.status != 0 || !strings.Contains(got.stdout, "update NAME") {
-		t.Errorf("%+v", got)
+	got := whd("", "user --help")
+	if want := "update NAME"; got.status != 0 || !strings.Contains(got.stdout, want) {
+		t.Errorf("whd user --help: got %+v, want %q", got, want)
 	}
 }
 
@@ -124,22 +137,33 @@ func TestUsageErrors(t *testing.T) {
 // A command group without a subcommand prints its help, as does the program without a
 // command.
 func TestGroupWithoutSubcommandPrintsHelp(t *testing.T) {
-	for args, help := range map[string]string{"": "help", "user": "help user", "users": "help user", "key": "help key", "service": "help service"} {
-		if got, want := whd("", args), whd("", help); got != want || got.status != 0 || got.stdout == "" {
-			t.Errorf("whd %s: %+v, want %+v", args, got, want)
+	for args, help := range map[string]string{
+		"":        "help",
+		"user":    "help user",
+		"users":   "help user",
+		"key":     "help key",
+		"service": "help service",
+	} {
+		got := whd("", args)
+		want := whd("", help)
+		if got != want || got.status != 0 || got.stdout == "" {
+			t.Errorf("whd %s: got %+v, want that of whd %s: %+v", args, got, help, want)
 		}
 	}
 }
 
 func TestFlagsCanPrecedeTheSubcommand(t *testing.T) {
-	dir := t.TempDir()
-	want := whd("", "user create erin --role admin --generate --data-dir "+quoted(dir))
-	if want.status != 0 {
-		t.Fatalf("%+v", want)
-	}
-	for _, args := range []string{"user list --data-dir " + quoted(dir), "user --data-dir " + quoted(dir) + " list", "--data-dir " + quoted(dir) + " user list"} {
-		if got := whd("", args); got.status != 0 || !strings.Contains(got.stdout, "erin") {
-			t.Errorf("whd %s: %+v", args, got)
+	d := newDataDir(t)
+	d.run(0, "", "user create erin --role admin --generate")
+	flag := "--data-dir " + quoted(d.dir)
+	for _, args := range []string{
+		"user list " + flag,
+		"user " + flag + " list",
+		flag + " user list",
+	} {
+		got := whd("", args)
+		if got.status != 0 || !strings.Contains(got.stdout, "erin") {
+			t.Errorf("whd %s: got %+v, want a list with erin", args, got)
 		}
 	}
 }
@@ -149,34 +173,43 @@ func TestConfigPrintsSettings(t *testing.T) {
 	if err := os.WriteFile(file, []byte("[query]\nmax_take = 500\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got := whd("", "config --data-dir /srv/whd --config "+quoted(file), "WHD_ADMIN_PASSWORD=canary-1", "WHD_LOG_LEVEL=warn", "WHD_LOG_LEVELS=x")
-	if got.status != 0 || got.stderr != "whd: warning: unknown variable WHD_LOG_LEVELS is ignored; did you mean WHD_LOG_LEVEL?\n" {
-		t.Fatalf("%+v", got)
+	got := whd("", "config --data-dir /srv/whd --config "+quoted(file),
+		"WHD_ADMIN_PASSWORD=canary-1", "WHD_LOG_LEVEL=warn", "WHD_LOG_LEVELS=x")
+	const warning = "whd: warning: unknown variable WHD_LOG_LEVELS is ignored; did you mean WHD_LOG_LEVEL?\n"
+	if got.status != 0 || got.stderr != warning {
+		t.Fatalf("whd config: got %+v, want exit code 0 with the warning %q", got, warning)
 	}
 	if strings.Contains(got.stdout, "canary") {
-		t.Error("the output contains the password")
+		t.Errorf("whd config printed\n%s\nwant it without the password", got.stdout)
 	}
-	var plain strings.Builder // without column widths, which depend on the directory's random name
+
+	// The widths of columns depend on the random name of the directory.
+	var lines strings.Builder
 	for line := range strings.Lines(got.stdout) {
-		plain.WriteString(strings.Join(strings.Fields(strings.ReplaceAll(line, file, "whd.toml")), " ") + "\n")
+		line = strings.ReplaceAll(line, file, "whd.toml")
+		lines.WriteString(strings.Join(strings.Fields(line), " ") + "\n")
 	}
-	golden(t, "config.golden", plain.String())
+	golden(t, "config.golden", lines.String())
 }
 
 func TestConfigPrintsSample(t *testing.T) {
-	got := whd("", "config --format toml --data-dir x", "HOME=/home/erp", "ProgramData=/home/erp", "WHD_ADMIN_PASSWORD=canary-1", "WHD_DEMO=1")
-	if got.status != 0 || strings.Contains(got.stdout, "canary") || !strings.Contains(got.stdout, "# demo = false\n") {
-		t.Errorf("%+v", got)
+	got := whd("", "config --format toml --data-dir x",
+		"HOME=/home/erp", "ProgramData=/home/erp", "WHD_ADMIN_PASSWORD=canary-1", "WHD_DEMO=1")
+	if want := "# demo = false\n"; got.status != 0 || !strings.Contains(got.stdout, want) {
+		t.Errorf("whd config --format toml: got %+v, want %q", got, want)
+	}
+	if strings.Contains(got.stdout, "canary") {
+		t.Errorf("whd config --format toml printed\n%s\nwant it without the password", got.stdout)
 	}
 }
 
 func TestVersionPrintsSQLiteVersion(t *testing.T) {
 	got := whd("", "version")
 	if got.status != 0 || !strings.HasPrefix(got.stdout, "whd ") || !strings.Contains(got.stdout, "\nSQLite 3.") {
-		t.Errorf("%+v", got)
+		t.Errorf("whd version: got %+v, want the versions of whd and SQLite", got)
 	}
-	if other := whd("", "--version"); other != got {
-		t.Errorf("--version differs: %+v", other)
+	if byFlag := whd("", "--version"); byFlag != got {
+		t.Errorf("whd --version: got %+v, want %+v", byFlag, got)
 	}
 }
 
@@ -198,7 +231,7 @@ func TestExitCodes(t *testing.T) {
 	}
 	for _, c := range cases {
 		if got := cli.ExitCode(exits, c.err); got != c.want {
-			t.Errorf("%v: got %v, want %v", c.err, got, c.want)
+			t.Errorf("the exit code of the error %v is %d, want %d", c.err, got, c.want)
 		}
 	}
 }
@@ -221,7 +254,7 @@ func TestErrorDoesNotWaitForStalledReader(t *testing.T) {
 		select {
 		case got := <-status:
 			if got != 2 {
-				t.Errorf("exit status %d", got)
+				t.Errorf("the program ended with exit code %d, want 2", got)
 			}
 		default:
 			t.Error("the program has not ended")
@@ -247,6 +280,6 @@ func TestFirstSignalWaitsForTheCommand(t *testing.T) {
 	signals <- os.Interrupt
 	done := make(chan error, 1)
 	if err := await(done, signals, func() { done <- nil }); err != nil {
-		t.Errorf("got %v", err)
+		t.Errorf("got error %v, want that of the command, which is nil", err)
 	}
 }
