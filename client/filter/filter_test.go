@@ -62,14 +62,18 @@ func checkOperator(t *testing.T, f Reader, field record.Field, operator record.O
 		values = append(values, sampleValue(field.Type, 2))
 	}
 	text := strings.Join(values, ",")
+	word := spellings[operator].word
 	spelled := []string{
-		field.Name + " " + spellings[operator].word + " " + text,
-		"  " + strings.ToLower(field.Name) + "\t" + strings.ToUpper(spellings[operator].word) + "  " + text + " ",
+		field.Name + " " + word + " " + text,
+		"  " + strings.ToLower(field.Name) + "\t" + strings.ToUpper(word) + "  " + text + " ",
 		field.Name + operator.Suffix() + "=" + text,
 		strings.ToLower(field.Name+operator.Suffix()) + " = " + text,
 	}
 	if symbol := spellings[operator].symbol; symbol != "" {
-		spelled = append(spelled, field.Name+symbol+text, field.Name+" "+symbol+" "+text)
+		spelled = append(spelled,
+			field.Name+symbol+text,
+			field.Name+" "+symbol+" "+text,
+		)
 	}
 	want := client.Filter{Field: field.Name, Operator: operator, Values: values}
 	for _, condition := range spelled {
@@ -124,7 +128,7 @@ func TestParseValues(t *testing.T) {
 	} {
 		got, err := readerOf(t, c.kind).Parse(c.text)
 		if err != nil || got.Operator != c.operator || !reflect.DeepEqual(got.Values, c.values) {
-			t.Errorf("%s: %v, %v; want %v %q", c.text, got, err, c.operator, c.values)
+			t.Errorf("Parse(%q) = %v, %v; want %v %q", c.text, got, err, c.operator, c.values)
 		}
 	}
 }
@@ -187,84 +191,27 @@ func TestParseReportsExamples(t *testing.T) {
 		{"RequestLog", "POST", "such as StatusDescription*=POST"},
 		{"Message", "AddedDateTime>=1h", "or today, yesterday, -7d or -2h"},
 	} {
-		if _, err := readerOf(t, c.kind).Parse(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+		_, err := readerOf(t, c.kind).Parse(c.text)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want %q", c.text, err, c.want)
 		}
-	}
-}
-
-// TestParseJSONSortsMembers: filters have the order of the sorted member names.
-func TestParseJSONSortsMembers(t *testing.T) {
-	for _, c := range []struct {
-		kind, text string
-		want       []client.Filter
-	}{
-		{"SO_Totals", `{}`, nil},
-		{"SO_Totals", `{"invoiceid":"D1","InvoiceTotalGreaterThan":1e3}`, []client.Filter{
-			{Field: "InvoiceTotal", Operator: record.GreaterThan, Values: []string{"1e3"}}, {Field: "InvoiceID", Values: []string{"D1"}},
-		}},
-		{"SO_Totals", `{"InvoiceTotalBetween":[0.10000000000000000001,"20"]}`, []client.Filter{
-			{Field: "InvoiceTotal", Operator: record.Between, Values: []string{"0.10000000000000000001", "20"}},
-		}},
-		{"SO_Totals", `{"InvoiceIDIn":["a,b",""]}`, []client.Filter{{Field: "InvoiceID", Operator: record.In, Values: []string{"a,b", ""}}}},
-		{"BM_Inputs", `{"SubAssemblyExplodePolicyIn":"Af8="}`, []client.Filter{{Field: "SubAssemblyExplodePolicy", Operator: record.In, Values: []string{"1", "255"}}}},
-		{"BM_Inputs", `{"SubAssemblyExplodePolicyIn":[1,"2"],"IsRatio":true}`, []client.Filter{
-			{Field: "IsRatio", Values: []string{"true"}}, {Field: "SubAssemblyExplodePolicy", Operator: record.In, Values: []string{"1", "2"}},
-		}},
-		{"SO_Totals", `{"InvoiceTotal>":1,"sinceInvoiceTotal":2,"InvoiceTotalIds":[3],"InvoiceIDIsNull":true}`, []client.Filter{
-			{Field: "InvoiceID", Operator: record.IsNull, Values: []string{"true"}}, {Field: "InvoiceTotal", Operator: record.GreaterThan, Values: []string{"1"}},
-			{Field: "InvoiceTotal", Operator: record.In, Values: []string{"3"}}, {Field: "InvoiceTotal", Operator: record.GreaterThanOrEqualTo, Values: []string{"2"}},
-		}},
-		{"IN_KitStockTakeMain", `{"LastSavedDateTimeGreaterThan":"-7d"}`, []client.Filter{
-			{Field: "LastSavedDateTime", Operator: record.GreaterThan, Values: []string{"2026-07-01"}},
-		}},
-	} {
-		var q client.Query
-		if err := readerOf(t, c.kind).ParseJSON(&q, c.text, false); err != nil || !reflect.DeepEqual(q.Where, c.want) || q.Unchecked != nil {
-			t.Errorf("%s: %+v, %v; want %+v", c.text, q, err, c.want)
-		}
-	}
-}
-
-func TestParseJSONRefused(t *testing.T) {
-	for text, want := range map[string]string{
-		``:                                    "must be an object",
-		`null`:                                "must be an object",
-		`[]`:                                  "must be an object",
-		`{} {}`:                               "must be an object",
-		`{"Colour":1}`:                        "no member Colour",
-		`{"InvoiceTotlGreaterThan":1}`:        "did you mean InvoiceTotalGreaterThan",
-		`{"InvoiceIDGreaterThan":1}`:          "InvoiceID is text: use =",
-		`{"InvoiceTotal":null}`:               "must be a text, a number or a bool",
-		`{"InvoiceTotal":[1]}`:                "must be a text, a number or a bool",
-		`{"InvoiceTotal":"x"}`:                "must be a number",
-		`{"InvoiceTotalIn":1}`:                "must be an array",
-		`{"InvoiceTotalIn":[]}`:               "must be an array",
-		`{"InvoiceTotalIn":[[1]]}`:            "must be a text, a number or a bool",
-		`{"InvoiceTotalBetween":[1]}`:         "needs an array of two",
-		`{"InvoiceTotal":1,"invoicetotal":1}`: "duplicate condition",
-		`{"InvoiceTotal>":1,"InvoiceTotalAbove":2}`: "duplicate condition",
-		`{"InvoiceID>":"D1"}`:                       "InvoiceID is text: use =",
-		`{"InvoiceTotal<>":1}`:                      "no member InvoiceTotal<>",
-		`{"InvoiceTotalIsNull":false}`:              "use InvoiceTotalIsNotNull=true",
-		`{"InvoiceTotalIsNull":null}`:               "must be a text, a number or a bool",
-	} {
-		var q client.Query
-		if err := readerOf(t, "SO_Totals").ParseJSON(&q, text, false); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: error %v, want %q", text, err, want)
-		}
-	}
-	q := client.Query{Strict: true}
-	if err := readerOf(t, "SO_Totals").ParseJSON(&q, `{"Colour":{"a":1},"InvoiceTotal":1}`, true); err != nil || q.Strict || string(q.Unchecked["Colour"]) != `{"a":1}` || len(q.Where) != 1 {
-		t.Errorf("unchecked: %+v, %v", q, err)
 	}
 }
 
 // FuzzParse checks that a filter can be formatted and parsed again.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
-		`InvoiceID=D1`, `InvoiceID in "a,b",c`, `InvoiceTotal in 1..2`, `InvoiceTotalGreaterThan=5`, `InvoiceID ~= "  % ""`,
-		`InvoiceID between "..".."x"`, `InvoiceIDIsNull=`, `InvoiceTotalFrom=5`, `InvoiceTotal ne 1e3`, `InvoiceID contains`, `InvoiceID$=é`,
+		`InvoiceID=D1`,
+		`InvoiceID in "a,b",c`,
+		`InvoiceTotal in 1..2`,
+		`InvoiceTotalGreaterThan=5`,
+		`InvoiceID ~= "  % ""`,
+		`InvoiceID between "..".."x"`,
+		`InvoiceIDIsNull=`,
+		`InvoiceTotalFrom=5`,
+		`InvoiceTotal ne 1e3`,
+		`InvoiceID contains`,
+		`InvoiceID$=é`,
 	} {
 		f.Add(seed)
 	}
@@ -288,12 +235,12 @@ func FuzzParse(f *testing.F) {
 
 // quoteAll formats a filter with all values in quotes.
 func quoteAll(f client.Filter) string {
+	if f.Operator.Arity() == record.None {
+		return Text(f)
+	}
 	quoted := make([]string, len(f.Values))
 	for i, v := range f.Values {
 		quoted[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
-	}
-	if f.Operator.Arity() == record.None {
-		return Text(f)
 	}
 	return f.Field + " " + spellings[f.Operator].word + " " + strings.Join(quoted, ",")
 }

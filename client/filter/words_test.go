@@ -3,17 +3,11 @@ package filter
 import (
 	"strings"
 	"testing"
-
-	"github.com/bizhook/whd/client/record"
 )
 
 // Statuses are words in all operators, and one text can have several conditions.
 func TestConditionsOnMessages(t *testing.T) {
-	kind, ok := record.System().Lookup("Message")
-	if !ok {
-		t.Fatal("no kind Message")
-	}
-	f := Reader{kind, now}
+	f := readerOf(t, "Message")
 	for text, want := range map[string]string{
 		"Status=failed":                           "Status=3",
 		"status = Not-Sent":                       "Status=0",
@@ -25,17 +19,24 @@ func TestConditionsOnMessages(t *testing.T) {
 		"EventName=this and that":                 "EventName=this and that",
 		"EventName=a or b":                        "EventName=a or b",
 	} {
-		for name, texts := range map[string][]string{"ParseAll": {text}, "Split": f.Split(text)} {
+		for name, texts := range map[string][]string{
+			"ParseAll":           {text},
+			"ParseAll and Split": f.Split(text),
+		} {
 			filters, err := f.ParseAll(texts)
 			var got []string
 			for _, filter := range filters {
 				got = append(got, Text(filter))
 			}
 			if err != nil || strings.Join(got, "; ") != want {
-				t.Errorf("%s %q: %q, %v; want %q", name, text, got, err, want)
+				t.Errorf("%s of %q: got the filters %q, %v; want %q", name, text, got, err, want)
 			}
 		}
 	}
+}
+
+func TestConditionsOnMessagesRefused(t *testing.T) {
+	f := readerOf(t, "Message")
 	for text, want := range map[string]string{
 		"Status=faild":                 "one of not-sent, delivered, retrying, failed",
 		"Status=4":                     "must be 0 to 3",
@@ -43,8 +44,9 @@ func TestConditionsOnMessages(t *testing.T) {
 		"Status=failed or Retries>=2":  "cannot be combined with or",
 		"Status=failed and Status=ok":  "duplicate condition",
 	} {
-		if _, err := f.ParseAll([]string{text}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
+		_, err := f.ParseAll([]string{text})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: error %v, want %q", text, err, want)
 		}
 	}
 }
