@@ -10,12 +10,13 @@ import (
 func TestWaitsDoubleUpToMax(t *testing.T) {
 	b := backoff.Backoff{Min: 100 * time.Millisecond, Max: time.Second}
 	if b.Wait() != 0 {
-		t.Errorf("wait is %v before the first failure", b.Wait())
+		t.Errorf("wait is %v before the first failure, want 0", b.Wait())
 	}
-	for range 2 {
+	for range 2 { // also after Reset
 		for i, want := range []time.Duration{100, 200, 400, 800, 1000, 1000} {
-			if got := b.Next(); got != want*time.Millisecond || b.Wait() != got {
-				t.Errorf("failure %d: %v, want %v", i+1, got, want*time.Millisecond)
+			want *= time.Millisecond
+			if got := b.Next(); got != want || b.Wait() != want {
+				t.Errorf("after failure %d: Next is %v and Wait is %v, want %v", i+1, got, b.Wait(), want)
 			}
 		}
 		b.Reset()
@@ -28,7 +29,7 @@ func TestWaitsDoNotOverflow(t *testing.T) {
 		b.Next()
 	}
 	if b.Wait() != time.Hour {
-		t.Errorf("wait is %v after 1000 failures", b.Wait())
+		t.Errorf("wait is %v after 1000 failures, want 1h", b.Wait())
 	}
 }
 

@@ -18,7 +18,12 @@ func TestEventsMatchPublishedInterface(t *testing.T) {
 		}
 		seen[e.Name] = true
 	}
-	for _, name := range []string{"bookin.created", "inventory.stocklevel", "salesorder.updated", "warehousetransferout.updated"} {
+	for _, name := range []string{
+		"bookin.created",
+		"inventory.stocklevel",
+		"salesorder.updated",
+		"warehousetransferout.updated",
+	} {
 		if !seen[name] {
 			t.Errorf("%s is missing", name)
 		}
@@ -49,10 +54,15 @@ func TestEventPatternNormalizesCase(t *testing.T) {
 
 func TestMatchesEvent(t *testing.T) {
 	for pattern, want := range map[string]bool{
-		"*": true, "debtor.*": true, "Debtor.updated": true, "debtor.created": false, "debtorcategory.*": false, "debt.*": false,
+		"*":                true,
+		"debtor.*":         true,
+		"Debtor.updated":   true,
+		"debtor.created":   false,
+		"debtorcategory.*": false,
+		"debt.*":           false,
 	} {
 		if got := MatchesEvent(pattern, "debtor.updated"); got != want {
-			t.Errorf("MatchesEvent(%q, debtor.updated) = %v", pattern, got)
+			t.Errorf("MatchesEvent(%q, debtor.updated) = %t, want %t", pattern, got, want)
 		}
 	}
 }
@@ -63,8 +73,12 @@ func TestSampleBodyNamesEvent(t *testing.T) {
 			EventName string
 			Test      bool
 		}
-		if err := json.Unmarshal([]byte(SampleBody(e.Name)), &sample); err != nil || sample.EventName != e.Name || !sample.Test {
-			t.Errorf("%s: %s, %v", e.Name, SampleBody(e.Name), err)
+		body := SampleBody(e.Name)
+		if err := json.Unmarshal([]byte(body), &sample); err != nil {
+			t.Errorf("SampleBody(%s) = %s: %v", e.Name, body, err)
+		}
+		if sample.EventName != e.Name || !sample.Test {
+			t.Errorf("SampleBody(%s) = %s, want the name and the mark of a test", e.Name, body)
 		}
 	}
 }

@@ -30,11 +30,11 @@ func TestNamesAreUnique(t *testing.T) {
 	kinds := make(map[string]bool)
 	for _, k := range Kinds() {
 		for _, name := range []string{k.Name, k.Operation()} {
-			if fold := strings.ToLower(name); kinds[fold] {
+			lower := strings.ToLower(name)
+			if kinds[lower] {
 				t.Errorf("duplicate kind %s", name)
-			} else {
-				kinds[fold] = true
 			}
+			kinds[lower] = true
 		}
 		members := make(map[string]string)
 		for _, name := range Reserved() {
@@ -42,11 +42,11 @@ func TestNamesAreUnique(t *testing.T) {
 		}
 		for _, f := range k.Fields {
 			for _, o := range Operators() { // also those that the family does not allow: errors name them
-				fold := strings.ToLower(f.Name + o.Suffix())
-				if other, taken := members[fold]; taken {
+				lower := strings.ToLower(f.Name + o.Suffix())
+				if other, taken := members[lower]; taken {
 					t.Errorf("%s: %s%s is also %s", k.Name, f.Name, o.Suffix(), other)
 				}
-				members[fold] = f.Name + " " + o.String()
+				members[lower] = f.Name + " " + o.String()
 			}
 		}
 	}
@@ -300,36 +300,64 @@ func TestNewRegistryRejectsInvalidKinds(t *testing.T) {
 
 // TestCheckReturnsAllMistakes checks that each mistake names its member and its field.
 func TestCheckReturnsAllMistakes(t *testing.T) {
-	kind := Kind{Name: "A", Key: []string{"Ix"}, Stamp: "S", Index: []string{"Nope"}, Fields: []Field{
-		{Name: "ID"}, {Name: "id"}, {Name: "X", Column: "ID"}, {Name: "Format"}, {Name: "Skip"}, {Name: "IDs"}}}
+	kind := Kind{
+		Name:  "A",
+		Key:   []string{"Ix"},
+		Stamp: "S",
+		Index: []string{"Nope"},
+		Fields: []Field{
+			{Name: "ID"},
+			{Name: "id"},
+			{Name: "X", Column: "ID"},
+			{Name: "Format"},
+			{Name: "Skip"},
+			{Name: "IDs"},
+		},
+	}
 	var got []string
 	for _, m := range kind.Check() {
 		got = append(got, m.Member+" "+m.Field+": "+m.Text)
 	}
-	want := []string{"fields id: duplicate field id", "fields X: ID and X have the same column ID",
-		"fields Skip: Skip is reserved and cannot filter Skip", "fields Format: format is reserved and cannot filter Format",
-		"key Ix: unknown key field Ix; did you mean ID or id or X?", "index Nope: unknown index field Nope", "stamp S: unknown stamp field S; did you mean X?"}
+	want := []string{
+		"fields id: duplicate field id",
+		"fields X: ID and X have the same column ID",
+		"fields Skip: Skip is reserved and cannot filter Skip",
+		"fields Format: format is reserved and cannot filter Format",
+		"key Ix: unknown key field Ix; did you mean ID or id or X?",
+		"index Nope: unknown index field Nope",
+		"stamp S: unknown stamp field S; did you mean X?",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
 func TestFieldsByColumn(t *testing.T) {
-	r, err := NewRegistry(Kind{Name: "A", Table: "dbo.T", Fields: []Field{{Name: "Phone", Column: "Phone No."}, {Name: "Mail"}}})
+	r, err := NewRegistry(Kind{
+		Name:   "A",
+		Table:  "dbo.T",
+		Fields: []Field{{Name: "Phone", Column: "Phone No."}, {Name: "Mail"}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	k := r.Kinds()[0]
 	for column, want := range map[string]int{"phone no.": 0, "MAIL": 1} {
 		if got, ok := k.ByColumn(column); !ok || got != want {
-			t.Errorf("column %s is of field %d, %t", column, got, ok)
+			t.Errorf("ByColumn(%q) = %d, %t, want %d", column, got, ok, want)
 		}
 	}
 	if _, ok := k.ByColumn("Phone"); ok {
 		t.Error("Phone is a column")
 	}
-	if _, ok := k.Column("Phone No."); ok || k.ColumnNames()[0] != "Phone No." || k.Source() != "dbo.T" {
-		t.Errorf("got columns %q, source %s", k.ColumnNames(), k.Source())
+	if _, ok := k.Column("Phone No."); ok {
+		t.Error("there is a field with the name of the column Phone No.")
+	}
+	if want := []string{"Phone No.", "Mail"}; !slices.Equal(k.ColumnNames(), want) {
+		t.Errorf("the columns are %q, want %q", k.ColumnNames(), want)
+	}
+	if k.Source() != "dbo.T" {
+		t.Errorf("the source is %s, want dbo.T", k.Source())
 	}
 }
 
@@ -358,7 +386,8 @@ func TestNewRegistryCopiesKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kinds[0].Name, kinds[0].Fields[0].Name = "Changed", "Changed"
+	kinds[0].Name = "Changed"
+	kinds[0].Fields[0].Name = "Changed"
 	if k := r.Kinds()[0]; k.Name == "Changed" || k.Fields[0].Name == "Changed" {
 		t.Errorf("the registry was changed to %s.%s", k.Name, k.Fields[0].Name)
 	}
@@ -372,11 +401,11 @@ func TestParseType(t *testing.T) {
 			}
 			got, gotNull, known := ParseType(Field{Type: typ, Null: null}.TypeName())
 			if got != typ || gotNull != null || !known {
-				t.Errorf("%s: %s, %t, %t", typ, got, gotNull, known)
+				t.Errorf("the name of %s, null %t, is parsed as %s, null %t, known %t", typ, null, got, gotNull, known)
 			}
 		}
 	}
 	if got, _, known := ParseType("geometry?"); got != Text || known {
-		t.Errorf("%s, %t", got, known)
+		t.Errorf("geometry? is parsed as %s, known %t, want an unknown text", got, known)
 	}
 }

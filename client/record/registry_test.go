@@ -11,8 +11,16 @@ func TestDistanceCountsEdits(t *testing.T) {
 		a, b string
 		want int
 	}{
-		{"", "", 0}, {"store", "store", 0}, {"stroe", "store", 1}, {"stor", "store", 1}, {"storre", "store", 1}, {"stxre", "store", 1},
-		{"ab", "ba", 1}, {"", "abc", 3}, {"kitten", "sitting", 3}, {"ca", "abc", 3},
+		{"", "", 0},
+		{"store", "store", 0},
+		{"stroe", "store", 1},
+		{"stor", "store", 1},
+		{"storre", "store", 1},
+		{"stxre", "store", 1},
+		{"ab", "ba", 1},
+		{"", "abc", 3},
+		{"kitten", "sitting", 3},
+		{"ca", "abc", 3},
 	} {
 		if got := distance(c.a, c.b); got != c.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)

@@ -116,14 +116,17 @@ func FuzzParseDecimal(f *testing.F) {
 			return
 		}
 		if !canonical.MatchString(got) {
-			t.Fatalf("%q was parsed as %q", text, got)
+			t.Fatalf("%q was parsed as %q, want digits without exponent, plus sign and leading zeros", text, got)
 		}
 		value, _ := new(big.Rat).SetString(got)
 		if ok && value.Cmp(want) != 0 {
 			t.Fatalf("%q was parsed as %q, which is another number", text, got)
 		}
-		if countDigits(value) > MaxDigits || value.Sign() == 0 && got[0] == '-' {
-			t.Fatalf("%q was parsed as %q", text, got)
+		if n := countDigits(value); n > MaxDigits {
+			t.Fatalf("%q was parsed as %q with %d digits, want at most %d", text, got, n, MaxDigits)
+		}
+		if value.Sign() == 0 && got[0] == '-' {
+			t.Fatalf("%q was parsed as %q, want zero without a sign", text, got)
 		}
 		if reparsed, err := ParseDecimal(got); err != nil || reparsed != got {
 			t.Fatalf("%q was parsed as %q, and that as %q, %v", text, got, reparsed, err)
@@ -197,14 +200,19 @@ func FuzzParseInteger(f *testing.F) {
 			got, err := ParseInteger(typ, text)
 			lo, hi := typ.Range()
 			if err == nil && (got < lo || got > hi) {
-				t.Fatalf("ParseInteger(%s, %q) = %d", typ, text, got)
+				t.Fatalf("ParseInteger(%s, %q) = %d, want %d to %d", typ, text, got, lo, hi)
 			}
 			if !ok {
 				continue
 			}
-			fits := want.IsInt() && want.Num().IsInt64() && want.Num().Int64() >= lo && want.Num().Int64() <= hi
-			if fits != (err == nil) || fits && want.Num().Int64() != got {
-				t.Fatalf("ParseInteger(%s, %q) = %d, %v", typ, text, got, err)
+			isInteger := want.IsInt() && want.Num().IsInt64()
+			wantInteger := want.Num().Int64()
+			isInRange := isInteger && wantInteger >= lo && wantInteger <= hi
+			if !isInRange && err == nil {
+				t.Fatalf("ParseInteger(%s, %q) = %d, want an error", typ, text, got)
+			}
+			if isInRange && (err != nil || got != wantInteger) {
+				t.Fatalf("ParseInteger(%s, %q) = %d, %v; want %d", typ, text, got, err, wantInteger)
 			}
 		}
 	})
@@ -394,9 +402,17 @@ func TestParseErrorsDoNotRepeatText(t *testing.T) {
 
 // TestParseBytesWithBlanks: a query string without escapes has blanks for plus signs.
 func TestParseBytesWithBlanks(t *testing.T) {
-	for text, want := range map[string]string{" A12": "\xf8\x0d\x76", "A 12": "\x03\xed\x76", " QUI= ": "AB", "QUI= ": "AB", " QUI": "\xf9\x05\x08", "  QUI": "AB"} {
-		if got, err := ParseBytes(text); err != nil || string(got) != want {
-			t.Errorf("%q: got %x, %v; want %x", text, got, err, want)
+	for text, want := range map[string]string{
+		" A12":   "\xf8\x0d\x76",
+		"A 12":   "\x03\xed\x76",
+		" QUI":   "\xf9\x05\x08",
+		"  QUI":  "AB", // plus signs would make no whole groups
+		"QUI= ":  "AB",
+		" QUI= ": "AB",
+	} {
+		got, err := ParseBytes(text)
+		if err != nil || string(got) != want {
+			t.Errorf("ParseBytes(%q) = %x, %v; want %x", text, got, err, want)
 		}
 	}
 }

@@ -14,18 +14,26 @@ import (
 
 func TestTimestampJSON(t *testing.T) {
 	at := time.Date(2018, 7, 3, 23, 20, 12, 345_000_000, time.UTC)
+	const legacy = `"/Date(1530660012345+0000)/"`
 	text, err := json.Marshal(Timestamp(at))
-	if err != nil || string(text) != `"/Date(1530660012345+0000)/"` {
-		t.Fatal(string(text), err)
+	if err != nil || string(text) != legacy {
+		t.Errorf("JSON of %v is %s, %v; want %s", at, text, err, legacy)
 	}
-	for _, form := range []string{string(text), `"2018-07-03T23:20:12.3450000"`, `"2018-07-03T23:20:12.345Z"`, `"\/Date(1530660012345)\/"`} {
+	text, err = json.Marshal(Timestamp{})
+	if err != nil || string(text) != "null" {
+		t.Errorf("JSON of the zero time is %s, %v; want null", text, err)
+	}
+
+	for _, form := range []string{
+		legacy,
+		`"\/Date(1530660012345)\/"`,
+		`"2018-07-03T23:20:12.3450000"`,
+		`"2018-07-03T23:20:12.345Z"`,
+	} {
 		var got Timestamp
 		if err := json.Unmarshal([]byte(form), &got); err != nil || !time.Time(got).Equal(at) {
-			t.Errorf("%s is decoded as %v, %v", form, time.Time(got), err)
+			t.Errorf("%s is decoded as %v, %v; want %v", form, time.Time(got), err, at)
 		}
-	}
-	if text, _ := json.Marshal(Timestamp{}); string(text) != "null" {
-		t.Error(string(text))
 	}
 	for _, form := range []string{`1`, `"soon"`, `"/Date(x)/"`} {
 		if err := json.Unmarshal([]byte(form), new(Timestamp)); err == nil {
@@ -37,35 +45,56 @@ func TestTimestampJSON(t *testing.T) {
 // TestStructsMatchKinds checks that the structs of webhook resources have all fields of
 // their kinds, with matching types.
 func TestStructsMatchKinds(t *testing.T) {
-	for name, document := range map[string]any{"Attempt": Attempt{}, "Subscriber": Subscriber{}, "Subscription": Subscription{}} {
-		kind, _ := record.System().Lookup(name)
-		var fields []string
-		for _, f := range reflect.VisibleFields(reflect.TypeOf(document)) {
-			if f.Anonymous {
-				continue
-			}
-			member, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			member = cmp.Or(member, f.Name)
-			fields = append(fields, member)
-			column, ok := kind.Column(member)
-			if !ok {
-				if name == "Attempt" {
-					t.Errorf("the kind has no field for %s.%s", name, f.Name)
-				}
-				continue
-			}
-			if want := kind.Fields[column].Type; !slices.Contains(goTypes[want], f.Type) {
-				t.Errorf("%s.%s has type %s, which does not match the field's type %s", name, f.Name, f.Type, want)
-			}
+	for name, document := range map[string]any{
+		"Attempt":      Attempt{},
+		"Subscriber":   Subscriber{},
+		"Subscription": Subscription{},
+	} {
+		kind, ok := record.System().Lookup(name)
+		if !ok {
+			t.Fatalf("there is no kind %s", name)
 		}
-		for _, field := range kind.FieldNames() {
-			if !slices.Contains(fields, field) {
-				t.Errorf("%s has no field %s", name, field)
+		members := jsonMembers(reflect.TypeOf(document))
+		for _, field := range kind.Fields {
+			member, ok := members[field.Name]
+			if !ok {
+				t.Errorf("the struct %s has no member %s", name, field.Name)
+				continue
+			}
+			if want := goTypes[field.Type]; !slices.Contains(want, member) {
+				t.Errorf("%s.%s has the type %s, want one of %v for %s", name, field.Name, member, want, field.Type)
 			}
 		}
 	}
 }
 
+// TestAttemptHasOnlyFieldsOfKind checks the struct that has no members besides those of its kind.
+func TestAttemptHasOnlyFieldsOfKind(t *testing.T) {
+	kind, ok := record.System().Lookup("Attempt")
+	if !ok {
+		t.Fatal("there is no kind Attempt")
+	}
+	for member := range jsonMembers(reflect.TypeFor[Attempt]()) {
+		if _, ok := kind.Column(member); !ok {
+			t.Errorf("the kind has no field for Attempt.%s", member)
+		}
+	}
+}
+
+// jsonMembers returns the types of a struct's fields by their names in JSON.
+func jsonMembers(structType reflect.Type) map[string]reflect.Type {
+	members := make(map[string]reflect.Type)
+	for _, f := range reflect.VisibleFields(structType) {
+		if f.Anonymous {
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		members[cmp.Or(name, f.Name)] = f.Type
+	}
+	return members
+}
+
+// goTypes has the types of struct fields for each type of a kind's field.
 var goTypes = map[record.Type][]reflect.Type{
 	record.Text:     {reflect.TypeFor[string](), reflect.TypeFor[*string]()},
 	record.Long:     {reflect.TypeFor[int64]()},
