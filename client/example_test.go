@@ -62,8 +62,11 @@ func ExampleClient_Rows() {
 // An *Error has the details of the service's reply. KindOf classifies errors by the
 // reaction to them.
 func ExampleKindOf() {
-	service := httptest.NewServer(respond(400, "application/json",
-		`{"ResponseStatus":{"ErrorCode":"ArgumentException","Message":"Take must be a whole number","Errors":[{"FieldName":"Take","Message":"must be a whole number"}]}}`))
+	const reply = `{"ResponseStatus":{` +
+		`"ErrorCode":"ArgumentException",` +
+		`"Message":"Take must be a whole number",` +
+		`"Errors":[{"FieldName":"Take","Message":"must be a whole number"}]}}`
+	service := httptest.NewServer(respond(400, "application/json", reply))
 	defer service.Close()
 	c, _ := client.New(client.Options{URL: service.URL})
 	kind, _ := record.Builtin().Lookup("SO_Totals")

@@ -15,7 +15,9 @@ var secretHeaders = [...]string{"Authorization", "Cookie", "Proxy-Authorization"
 var (
 	// JSON members with secret values, also if the text is truncated inside a value.
 	// The value of a custom header can be an Authorization.
-	secretMember = regexp.MustCompile(`(?i)("(?:\w*password|secret|secrets|key|token|sessionid|value)"\s*:\s*)("(?:[^"\\]|\\.)*(?:"|\\?$)|\[[^\]]*(?:\]|$))`)
+	secretMember = regexp.MustCompile(`(?i)` +
+		`("(?:\w*password|secret|secrets|key|token|sessionid|value)"\s*:\s*)` +
+		`("(?:[^"\\]|\\.)*(?:"|\\?$)|\[[^\]]*(?:\]|$))`)
 
 	// API keys and secrets of subscriptions have prefixes.
 	secretText = regexp.MustCompile(`\b(whd_|whsec_)[\w+/=-]+`)
@@ -23,7 +25,10 @@ var (
 	// User and password in a URL, such as that of a proxy.
 	userInfo = regexp.MustCompile(`(://)[^/@\s"]+@`)
 
-	guid = regexp.MustCompile(`(?i)\b([0-9a-f]{4})[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{8}([0-9a-f]{4})\b`)
+	// GUIDs with or without hyphens; the groups are their first and last four digits.
+	guid = regexp.MustCompile(`(?i)\b([0-9a-f]{4})[0-9a-f]{4}` +
+		`-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?` +
+		`[0-9a-f]{8}([0-9a-f]{4})\b`)
 )
 
 // Redact masks the secrets in a text for logs. It also shortens GUIDs, because a

@@ -56,7 +56,8 @@ func TestReadsAreRetried(t *testing.T) {
 
 // TestReadsFailAfterRetries: other errors are not retried, and temporary ones only so many times.
 func TestReadsFailAfterRetries(t *testing.T) {
-	unavailable := respond(503, "text/plain", "")
+	status := func(code int) http.HandlerFunc { return respond(code, "text/plain", "") }
+	html := respond(200, "text/html", "<html>")
 	truncated := reply{lines: []string{`{"Class":"A"}`}, abort: true}.ServeHTTP
 	for name, tt := range map[string]struct {
 		fail     http.HandlerFunc
@@ -65,12 +66,12 @@ func TestReadsFailAfterRetries(t *testing.T) {
 		requests int32 // expected number
 		want     client.Kind
 	}{
-		"too many failures": {fail: unavailable, failures: 9, retries: 2, requests: 3, want: client.Failed},
-		"no retries":        {fail: unavailable, failures: 1, retries: 0, requests: 1, want: client.Failed},
-		"500":               {fail: respond(500, "text/plain", ""), failures: 1, retries: 3, requests: 1, want: client.Failed},
-		"400":               {fail: respond(400, "text/plain", ""), failures: 1, retries: 3, requests: 1, want: client.Rejected},
-		"401":               {fail: respond(401, "text/plain", ""), failures: 1, retries: 3, requests: 1, want: client.Unauthorized},
-		"wrong media type":  {fail: respond(200, "text/html", "<html>"), failures: 1, retries: 3, requests: 1, want: client.Failed},
+		"too many failures": {fail: status(503), failures: 9, retries: 2, requests: 3, want: client.Failed},
+		"no retries":        {fail: status(503), failures: 1, retries: 0, requests: 1, want: client.Failed},
+		"500":               {fail: status(500), failures: 1, retries: 3, requests: 1, want: client.Failed},
+		"400":               {fail: status(400), failures: 1, retries: 3, requests: 1, want: client.Rejected},
+		"401":               {fail: status(401), failures: 1, retries: 3, requests: 1, want: client.Unauthorized},
+		"wrong media type":  {fail: html, failures: 1, retries: 3, requests: 1, want: client.Failed},
 		"truncated":         {fail: truncated, failures: 1, retries: 3, requests: 1, want: client.Incomplete},
 	} {
 		t.Run(name, func(t *testing.T) {

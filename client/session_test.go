@@ -21,6 +21,11 @@ type sessions struct {
 	password string
 }
 
+const (
+	wrongPassword = `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"Invalid Username or Password"}}`
+	notSignedIn   = `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"not signed in"}}`
+)
+
 func (s *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -28,7 +33,7 @@ func (s *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/auth" {
 		var login struct{ Password string }
 		if json.Unmarshal(body, &login) != nil || login.Password != s.password {
-			respond(401, "application/json", `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"Invalid Username or Password"}}`)(w, r)
+			respond(401, "application/json", wrongPassword)(w, r)
 			return
 		}
 		s.logins++
@@ -37,7 +42,7 @@ func (s *sessions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Header.Get(wire.HeaderSessionID) != s.valid {
-		respond(401, "application/json", `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"not signed in"}}`)(w, r)
+		respond(401, "application/json", notSignedIn)(w, r)
 		return
 	}
 	respond(200, "application/json", `{"UserName":"Ann"}`)(w, r)

@@ -528,8 +528,8 @@ const averageDecimals = 6
 // sameNumber compares numbers exactly, and other texts by their characters.
 func sameNumber(got, want string) bool {
 	x, isNumber := new(big.Rat).SetString(got)
-	y, wantsNumber := new(big.Rat).SetString(want)
-	if !isNumber || !wantsNumber {
+	y, expectsNumber := new(big.Rat).SetString(want)
+	if !isNumber || !expectsNumber {
 		return got == want
 	}
 	return x.Cmp(y) == 0
@@ -538,8 +538,8 @@ func sameNumber(got, want string) bool {
 // sameAverage reports whether two averages differ at most in their last digit.
 func sameAverage(got, want string) bool {
 	x, isNumber := new(big.Rat).SetString(got)
-	y, wantsNumber := new(big.Rat).SetString(want)
-	if !isNumber || !wantsNumber {
+	y, expectsNumber := new(big.Rat).SetString(want)
+	if !isNumber || !expectsNumber {
 		return false
 	}
 	difference := new(big.Rat).Sub(x, y)

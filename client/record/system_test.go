@@ -24,7 +24,8 @@ func TestSystemKindsAreSeparate(t *testing.T) {
 		}
 	}
 	for _, k := range Builtin().Kinds() {
-		if k.Database != RecordsDB || k.Source() != k.Name || k.Operation() != k.Name+"Query" || k.NewestFirst {
+		hasDefaultNames := k.Source() == k.Name && k.Operation() == k.Name+"Query"
+		if k.Database != RecordsDB || k.NewestFirst || !hasDefaultNames {
 			t.Errorf("%s does not have the defaults of a kind of the ERP", k.Name)
 		}
 	}
@@ -35,16 +36,36 @@ func TestRequestLogHasFieldsOfPublishedInterface(t *testing.T) {
 	if !ok {
 		t.Fatal("the request log has no operation")
 	}
-	var got []string
+	var got strings.Builder
 	for _, f := range k.Fields {
-		got = append(got, f.Name+" "+strings.TrimSuffix(f.TypeName(), "?"))
+		got.WriteString(f.Name + " " + strings.TrimSuffix(f.TypeName(), "?") + "\n")
 	}
-	const want = `Id long, DateTime DateTime, StatusCode int, StatusDescription string, HttpMethod string, AbsoluteUri string,
-PathInfo string, RequestBody string, RequestDto object, UserAuthId string, SessionId string, IpAddress string, ForwardedFor string,
-Referer string, Headers Dictionary<string,string>, FormData Dictionary<string,string>, Items Dictionary<string,string>, Session object,
-ResponseDto object, ErrorResponse object, ExceptionSource string, ExceptionData Dictionary<string,string>, RequestDuration TimeSpan`
-	if text := strings.Join(got, ", "); text != strings.ReplaceAll(want, "\n", " ") {
-		t.Errorf("got  %s\nwant %s", text, want)
+	const want = `Id long
+DateTime DateTime
+StatusCode int
+StatusDescription string
+HttpMethod string
+AbsoluteUri string
+PathInfo string
+RequestBody string
+RequestDto object
+UserAuthId string
+SessionId string
+IpAddress string
+ForwardedFor string
+Referer string
+Headers Dictionary<string,string>
+FormData Dictionary<string,string>
+Items Dictionary<string,string>
+Session object
+ResponseDto object
+ErrorResponse object
+ExceptionSource string
+ExceptionData Dictionary<string,string>
+RequestDuration TimeSpan
+`
+	if got.String() != want {
+		t.Errorf("the fields are\n%s\nwant\n%s", got.String(), want)
 	}
 }
 
@@ -54,7 +75,8 @@ func TestStoredTypeIsStoredAsItself(t *testing.T) {
 		if stored.Stored() != stored {
 			t.Errorf("%s is stored as %s, which is stored as %s", typ, stored, stored.Stored())
 		}
-		if typ != stored && familyOf(typ) != familyOf(stored) && typ != Dictionary && typ != Object {
+		isText := typ == Dictionary || typ == Object // which familyOf does not know
+		if familyOf(typ) != familyOf(stored) && !isText {
 			t.Errorf("%s has other filters than %s", typ, stored)
 		}
 	}

@@ -63,7 +63,8 @@ func (p helping) help(c *urfave.Context) error {
 	for _, e := range exits {
 		page.Entry(fmt.Sprint(e.Code), e.Meaning)
 	}
-	page.Line("\nwhd help COMMAND shows the flags of a command. Flags can precede or follow the command\nand its arguments. To try whd with demo data: whd serve --demo --data-dir ./.whd")
+	page.Line("\nwhd help COMMAND shows the flags of a command. Flags can precede or follow the command\n" +
+		"and its arguments. To try whd with demo data: whd serve --demo --data-dir ./.whd")
 	return page.Flush()
 }
 
