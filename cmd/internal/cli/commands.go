@@ -163,34 +163,46 @@ func FindCommand(commands []*cli.Command, path []string) *cli.Command {
 // group, or of the program if group is empty. A word close to an alias suggests
 // the command's name.
 func unknownCommand(commands []*cli.Command, group, word string) error {
-	var names, spellings []string
-	canonical := make(map[string]string) // by spelling
-	for _, c := range commands {
-		if c.Hidden {
-			continue
+	hint := record.DidYouMean(suggestCommands(commands, word))
+	if group == "" {
+		return Usagef("unknown command %q%s", word, hint)
+	}
+	if hint == "" {
+		var names []string
+		for _, c := range visible(commands) {
+			names = append(names, c.Name)
 		}
-		names = append(names, c.Name)
-		spellings = append(spellings, c.Names()...)
+		hint = "; it has " + strings.Join(names, ", ")
+	}
+	return Usagef("%s has no command %q%s", group, word, hint)
+}
+
+// suggestCommands returns the names of the commands for a word of another program, or else of
+// those with a name or alias like the word.
+func suggestCommands(commands []*cli.Command, word string) []string {
+	isCommand := func(name string) bool { return FindCommand(commands, strings.Fields(name)) != nil }
+	if names := familiarNames(word, isCommand); len(names) > 0 {
+		return names
+	}
+
+	var spellings []string
+	canonical := make(map[string]string) // by spelling
+	for _, c := range visible(commands) {
 		for _, spelling := range c.Names() {
+			spellings = append(spellings, spelling)
 			canonical[spelling] = c.Name
 		}
 	}
-	isCommand := func(name string) bool { return FindCommand(commands, strings.Fields(name)) != nil }
-	suggested := familiarNames(word, isCommand)
-	if len(suggested) > 0 {
-		spellings = nil
-	}
-	for _, name := range record.Suggest(word, spellings) {
-		if !slices.Contains(suggested, canonical[name]) {
-			suggested = append(suggested, canonical[name])
+	var suggested []string
+	for _, spelling := range record.Suggest(word, spellings) {
+		if name := canonical[spelling]; !slices.Contains(suggested, name) {
+			suggested = append(suggested, name)
 		}
 	}
-	near := record.DidYouMean(suggested)
-	if group == "" {
-		return Usagef("unknown command %q%s", word, near)
-	}
-	if near == "" {
-		near = "; it has " + strings.Join(names, ", ")
-	}
-	return Usagef("%s has no command %q%s", group, word, near)
+	return suggested
+}
+
+// visible returns the commands that help lists.
+func visible(commands []*cli.Command) []*cli.Command {
+	return slices.DeleteFunc(slices.Clone(commands), func(c *cli.Command) bool { return c.Hidden })
 }
