@@ -46,11 +46,42 @@ func TestCloneIsIndependent(t *testing.T) {
 // return the same names and values in the same order.
 func FuzzParseRow(f *testing.F) {
 	for _, seed := range []string{
-		`{}`, ` { } `, `{"a":1}`, `{"a":-0.5e+10,"b":"x\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\ud83d"}`,
-		`{"a":[1,[2,{}],{"b":null}],"c":true,"d":false,"e":null}`, `{"a":01}`, `{"a":1.}`, `{"a":-}`, `{"a":1e}`,
-		`{"a":tru}`, `{"a":"\x"}`, `{"a":"\u12g4"}`, `{"a"}`, `{"a":}`, `{"a":1,}`, `{,}`, `{"a":1}}`, `[1]`, `"x"`, ``,
-		"{\"a\":\"\x01\"}", "{\"a\":\"\xff\xfe\"}", "{\"a\xff\":1}", `{"a":"` + "\ud7ff" + `"}`, `{"":0}`, `{"a":1,"a":2}`,
-		strings.Repeat(`{"a":`, 50) + "1" + strings.Repeat("}", 50), `{"a":[}`, `{"a":[1 2]}`, `{"a":{"b":1,"c"}}`, `{"a":nulll}`,
+		// Valid objects.
+		`{}`,
+		` { } `,
+		`{"":0}`,
+		`{"a":1}`,
+		`{"a":1,"a":2}`,
+		`{"a":-0.5e+10,"b":"x\"\\\/\b\f\n\r\t\u00e9\ud83d\ude00\ud83d"}`,
+		`{"a":[1,[2,{}],{"b":null}],"c":true,"d":false,"e":null}`,
+		`{"a":"` + "\ud7ff" + `"}`,
+		strings.Repeat(`{"a":`, 50) + "1" + strings.Repeat("}", 50),
+
+		// Invalid values and strings.
+		`{"a":01}`,
+		`{"a":1.}`,
+		`{"a":-}`,
+		`{"a":1e}`,
+		`{"a":tru}`,
+		`{"a":nulll}`,
+		`{"a":"\x"}`,
+		`{"a":"\u12g4"}`,
+		"{\"a\":\"\x01\"}",
+		"{\"a\":\"\xff\xfe\"}",
+		"{\"a\xff\":1}",
+
+		// Invalid structure.
+		``,
+		`[1]`,
+		`"x"`,
+		`{,}`,
+		`{"a"}`,
+		`{"a":}`,
+		`{"a":1,}`,
+		`{"a":1}}`,
+		`{"a":[}`,
+		`{"a":[1 2]}`,
+		`{"a":{"b":1,"c"}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -67,9 +98,11 @@ func FuzzParseRow(f *testing.F) {
 	})
 }
 
+// compareMembers compares the members of a row with those that encoding/json reads.
 func compareMembers(t *testing.T, row client.Row, text []byte) {
+	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(text))
-	if _, err := dec.Token(); err != nil {
+	if _, err := dec.Token(); err != nil { // the opening brace
 		t.Fatal(err)
 	}
 	for name, value := range row.All() {
@@ -86,7 +119,7 @@ func compareMembers(t *testing.T, row client.Row, text []byte) {
 		}
 	}
 	if dec.More() {
-		t.Fatalf("%q: missing members", text)
+		t.Fatalf("%q: the row lacks members", text)
 	}
 }
 

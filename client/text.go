@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"net/http"
 	"slices"
 
 	"github.com/bizhook/whd/client/csv"
@@ -49,19 +50,29 @@ func (c *Client) csv(ctx context.Context, q Query) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-
-	isUnguardedCSV := mediaType(reply) == mediaCSV && reply.Header.Get(wire.HeaderFormulaGuard) == "false"
-	header := string(csv.AppendNames(nil, names)) + "\r\n"
-	body := bufio.NewReaderSize(reply.Body, max(len(header), minBuffer)) // Peek returns at most a buffer
-
-	// An error means that the reply does not start with the header.
-	start, _ := body.Peek(len(header))
-	if !isUnguardedCSV || string(start) != header {
+	body, ok := afterHeader(reply, names)
+	if !ok {
 		reply.Body.Close()
 		return c.ndjson(ctx, q)
 	}
-	_, err = body.Discard(len(header))
-	return newRows(reply, body, true), err
+	return newRows(reply, body, true), nil
+}
+
+// afterHeader returns the body of a reply in CSV after the header with the names of columns. It
+// returns false for a reply of another form, or with the guard against formulas.
+func afterHeader(reply *http.Response, names []string) (body io.Reader, ok bool) {
+	isUnguarded := reply.Header.Get(wire.HeaderFormulaGuard) == "false"
+	if mediaType(reply) != mediaCSV || !isUnguarded {
+		return nil, false
+	}
+	header := string(csv.AppendNames(nil, names)) + "\r\n"
+	buffer := bufio.NewReaderSize(reply.Body, max(len(header), minBuffer)) // Peek returns at most a buffer
+	start, err := buffer.Peek(len(header))
+	if err != nil || string(start) != header {
+		return nil, false
+	}
+	_, err = buffer.Discard(len(header))
+	return buffer, err == nil
 }
 
 // IsCSV reports whether Text yields CSV. All returns an error then.
@@ -81,7 +92,8 @@ func (r *Rows) Text() iter.Seq2[[]byte, error] {
 }
 
 // wholeLines is a bufio.SplitFunc that counts the rows, and removes CR at the end of lines
-// in place. After an odd number of quotes, a line break is part of a value of CSV.
+// in place. After an odd number of quotes, a line break is part of a value of CSV. It returns
+// all whole lines in data at once, because callers only copy them.
 func (r *Rows) wholeLines(data []byte, atEOF bool) (advance int, lines []byte, err error) {
 	end := 0
 	quotes := 0

@@ -2,9 +2,9 @@ package record
 
 import "strings"
 
-// Convention is a set of additional names for an operator: AutoQuery's implicit
-// conventions. In each of them % stands for the name of a field, which can be before or
-// after the other text: %Above% means both AboveQuantity and QuantityAbove.
+// Convention is a set of additional names for an operator, one of AutoQuery's implicit
+// conventions. In a name, % is the place of a field; if there are two, the field is at one of
+// them: %Above% means both AboveQuantity and QuantityAbove.
 type Convention struct {
 	Operator Operator
 	Names    []string
@@ -18,10 +18,18 @@ type Convention struct {
 // "Field>" is strict and ">Field" is not, because a URL with "Field>=5" has the name "Field>".
 func Conventions() []Convention {
 	return []Convention{
-		{GreaterThan, []string{"%>", "%Above%", "Begin%", "%Beyond%", "%Over%", "%OlderThan", "%After%", "GreaterThan%"}},
-		{GreaterThanOrEqualTo, []string{">%", "OnOrAfter%", "%From%", "Since%", "Start%", "%Higher%", "GreaterThanOrEqualTo%"}},
-		{LessThan, []string{"<%", "Behind%", "%Below%", "%Under%", "%Lower%", "%Before%", "%YoungerThan", "LessThan%"}},
-		{LessThanOrEqualTo, []string{"%<", "OnOrBefore%", "End%", "Stop%", "To%", "Until%", "LessThanOrEqualTo%"}},
+		{GreaterThan, []string{
+			"%>", "%Above%", "Begin%", "%Beyond%", "%Over%", "%OlderThan", "%After%", "GreaterThan%",
+		}},
+		{GreaterThanOrEqualTo, []string{
+			">%", "OnOrAfter%", "%From%", "Since%", "Start%", "%Higher%", "GreaterThanOrEqualTo%",
+		}},
+		{LessThan, []string{
+			"<%", "Behind%", "%Below%", "%Under%", "%Lower%", "%Before%", "%YoungerThan", "LessThan%",
+		}},
+		{LessThanOrEqualTo, []string{
+			"%<", "OnOrBefore%", "End%", "Stop%", "To%", "Until%", "LessThanOrEqualTo%",
+		}},
 		{NotEqualTo, []string{"%!"}},
 		{Like, []string{"%Like%"}},
 		{In, []string{"%In", "%Ids"}},

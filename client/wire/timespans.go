@@ -64,7 +64,8 @@ func appendFraction(dst []byte, ticks uint64) []byte {
 	return dst
 }
 
-var errTimeSpan = errors.New("must be a time span such as PT0.25S, P1DT2H or 00:00:01.5, exact to seven fraction digits")
+var errTimeSpan = errors.New("must be a time span such as PT0.25S, P1DT2H or 00:00:01.5, " +
+	"exact to seven fraction digits")
 
 // Forms of time spans: days, hours, minutes, seconds and fraction digits.
 var timeSpans = []*regexp.Regexp{
