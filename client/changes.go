@@ -25,8 +25,8 @@ type ChangePage struct {
 	Texts   []json.RawMessage // each change as the service sent it
 	Next    string            // the token after them
 
-	// Looked is a time in RFC 3339: without Changes, those until then are before Next. It is
-	// empty if that is unknown.
+	// Looked is the time, in RFC 3339, until which a page without Changes covers all changes. It
+	// is empty if that is unknown.
 	Looked string
 
 	Key     []string // with the token of the present: the fields that identify a row
@@ -135,8 +135,8 @@ func (c *Client) isTemporary(err error) bool {
 // CopyPage is a part of the rows of an exact copy.
 type CopyPage struct {
 	Rows    []Row
-	Since   string   // the changes since this token complete the copy
-	Exact   string   // token of the last page: with the changes up to this token, the rows are exact
+	Since   string   // token of the start: the changes since then complete the copy
+	Exact   string   // token of the end, on the last page: with the changes up to it, the rows are exact
 	Key     []string // the fields that identify a row
 	Omitted []string // the fields that are not captured
 }

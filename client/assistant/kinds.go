@@ -66,7 +66,7 @@ func findKinds(ctx context.Context, source Source, in struct {
 	skip := min(int(in.Skip), len(kinds))
 	for i, k := range kinds[skip:] {
 		result.Kinds = append(result.Kinds, newFoundKind(k, words))
-		result.NextSkip = skip + i // if the kind does not fit
+		result.NextSkip = skip + i // the start of the next page, if this kind does not fit
 		if i > 0 && !fits(result) {
 			result.Kinds = result.Kinds[:i]
 			return result, nil
@@ -133,7 +133,7 @@ func describeKind(ctx context.Context, source Source, in struct {
 			result.Suffixes[typeName] = suffixes(f.Filter)
 		}
 		result.Fields = append(result.Fields, describedField{Name: f.Name, Type: f.TypeName()})
-		result.NextSkip = skip + i // if the field does not fit
+		result.NextSkip = skip + i // the start of the next page, if this field does not fit
 		if i > 0 && !fits(result) {
 			result.Fields = result.Fields[:i]
 			if !described {

@@ -42,7 +42,7 @@ func why(ctx context.Context, source Source, in struct {
 	skip := min(int(in.Skip), len(found.Steps))
 	for i, s := range found.Steps[skip:] {
 		result.Steps = append(result.Steps, newStep(s))
-		result.NextSkip = skip + i // if the step does not fit
+		result.NextSkip = skip + i // the start of the next page, if this step does not fit
 		if i > 0 && !fits(result) {
 			result.Steps = result.Steps[:i]
 			return result, nil

@@ -13,7 +13,7 @@ const (
 	OpDeleted = "deleted"
 )
 
-// CaptureStopped is the ErrorCode of replies that need the capture of a kind, which has
+// CaptureStopped is the ErrorCode of replies to requests for changes of a kind if its capture has
 // stopped.
 const CaptureStopped = "CaptureStopped"
 
@@ -25,8 +25,8 @@ type Change struct {
 	Key        string          // text of the key, at most 128 characters
 	KeyFields  json.RawMessage // object: the fields of the key
 	Record     json.RawMessage `json:",omitempty"` // object: the record after the change; absent if it was deleted
-	Changed    []string        `json:",omitempty"` // the fields that an update has changed; empty if that is unknown
-	Before     json.RawMessage `json:",omitempty"` // object: the values before the change that are known
+	Changed    []string        `json:",omitempty"` // the fields that an update has changed; empty if unknown
+	Before     json.RawMessage `json:",omitempty"` // object: the known values before the change
 	CapturedAt string          // RFC 3339, in UTC
 }
 
@@ -46,7 +46,7 @@ type ChangesMeta struct {
 	Omitted  string `json:",omitempty"` // the fields that are not captured, separated by commas
 }
 
-// The names of members of Meta: those of ChangesMeta, and in the rows of a copy MetaToken.
+// Names of members of Meta: those of ChangesMeta, and MetaToken in the rows of a copy.
 const (
 	MetaToken    = "Token" // with the changes up to this token, the rows are an exact copy
 	MetaLookedAt = "LookedAt"
@@ -65,13 +65,13 @@ type Capture struct {
 	Kind      string
 	Mode      string    // record.CaptureOnDemand or CaptureAlways
 	Phase     string    // first look, capturing, stopped, or idle
-	Reason    string    `json:",omitempty"` // why it is stopped, or lags
+	Reason    string    `json:",omitempty"` // reason for which the capture is stopped, or lags
 	Manual    bool      `json:",omitempty"` // stopped until an administrator resumes it
-	Rows      int64     // found by the last complete sweep
+	Rows      int64     // number of rows that the last complete sweep found
 	Lag       TimeSpan  // time since the start of the last look that found all changes
 	Swept     Timestamp `json:",omitzero"` // end of the last complete sweep
-	Sweep     TimeSpan  // its time of reading
-	Kept      int64     // changes that followers can read
+	Sweep     TimeSpan  // reading time of the last complete sweep
+	Kept      int64     // number of changes that followers can read
 	Needed    Timestamp `json:",omitzero"`  // last time that a follower or a subscription needed the changes
 	Events    string    `json:",omitempty"` // family of the events that changes raise
 	Created   int64     // changes since the service started

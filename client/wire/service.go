@@ -53,7 +53,7 @@ type RestPath struct {
 	AllowedVerbs string // methods, separated by commas
 }
 
-// TypesFile is a file with the requests and responses as types of a language.
+// TypesFile is a file with the requests and responses as types of a programming language.
 type TypesFile struct {
 	Language string
 	Summary  string

@@ -1,7 +1,7 @@
 package wire
 
-// Stats has webhook delivery statistics. All but Depth are those of the daemon that
-// replies, since its start.
+// Stats has webhook delivery statistics. Depth is that of the whole store; all others are those
+// of the daemon that replies, since its start.
 type Stats struct {
 	ServerDateTime Timestamp
 	SinceDateTime  Timestamp // start of the daemon, which counts from then on
