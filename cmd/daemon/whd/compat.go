@@ -17,14 +17,16 @@ import (
 type comparing struct{ *base }
 
 func (p comparing) commands() []*urfave.Command {
+	basePath := &urfave.StringFlag{
+		Name:  "base-path",
+		Usage: "`PATH`  path of the existing service on its host, if it is not /",
+	}
 	return []*urfave.Command{{
-		Name:      "compat",
-		ArgsUsage: "LOGFILE...",
-		Usage:     "count the requests in logs of the existing service that whd serves; status 1 if it does not serve all",
-		Action:    p.run,
-		Flags: append([]urfave.Flag{
-			&urfave.StringFlag{Name: "base-path", Usage: "`PATH`  path of the existing service on its host, if it is not /"},
-		}, p.settingFlags("config", "erp.kinds")...),
+		Name:        "compat",
+		ArgsUsage:   "LOGFILE...",
+		Usage:       "count the requests in logs of the existing service that whd serves; status 1 if it does not serve all",
+		Action:      p.run,
+		Flags:       append([]urfave.Flag{basePath}, p.settingFlags("config", "erp.kinds")...),
 		Description: "whd compat requestlogs/2026-10/*.csv",
 	}}
 }
@@ -33,14 +35,16 @@ func (p comparing) commands() []*urfave.Command {
 func (p comparing) run(c *urfave.Context) error {
 	files := c.Args().Slice()
 	if len(files) == 0 {
-		return cli.Usagef("name the files of the log: the request log of the existing service as CSV or JSON, or logs of IIS")
+		return cli.Usagef("name the files of the log: " +
+			"the request log of the existing service as CSV or JSON, or logs of IIS")
 	}
 	conf, err := p.config()
 	if err != nil {
 		return err
 	}
-	counter := compat.NewCounter(c.String("base-path"), rest.NewCatalogue(conf.ERP.Kinds.Registry()).Operation)
-	var damaged []error
+	catalogue := rest.NewCatalogue(conf.ERP.Kinds.Registry())
+	counter := compat.NewCounter(c.String("base-path"), catalogue.Operation)
+	var damaged []error // files that were read in part
 	for _, file := range files {
 		err := p.read(counter, file)
 		if _, ok := errors.AsType[*compat.Damaged](err); ok {
@@ -51,6 +55,7 @@ func (p comparing) run(c *urfave.Context) error {
 			return err
 		}
 	}
+
 	report := counter.Report()
 	if err := report.Write(p.Stdout); err != nil {
 		return err

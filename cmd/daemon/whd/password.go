@@ -13,30 +13,47 @@ import (
 
 func passwordFlags() []urfave.Flag {
 	return []urfave.Flag{
-		&urfave.BoolFlag{Name: "password-stdin", Usage: "read the password from the first line of standard input"},
-		&urfave.BoolFlag{Name: "generate", Usage: "generate a password and print it once"},
+		&urfave.BoolFlag{
+			Name:  "password-stdin",
+			Usage: "read the password from the first line of standard input",
+		},
+		&urfave.BoolFlag{
+			Name:  "generate",
+			Usage: "generate a password and print it once",
+		},
 	}
 }
 
 // newPassword reads, generates or prompts for a password, according to the flags.
-func (p users) newPassword(c *urfave.Context) (password string, err error) {
-	terminal, _ := p.Stdin.(*os.File)
-	switch {
-	case c.Bool("password-stdin") && c.Bool("generate"):
+func (p users) newPassword(c *urfave.Context) (string, error) {
+	if c.Bool("password-stdin") && c.Bool("generate") {
 		return "", cli.Usagef("--password-stdin and --generate cannot be combined")
-	case c.Bool("generate"):
+	}
+	if c.Bool("generate") {
 		return rand.Text(), nil
-	case c.Bool("password-stdin"):
-		password, err = cli.Interruptible(c.Context, func() (string, error) { return cli.FirstLine(p.Stdin) })
-	case terminal == nil || !term.IsTerminal(int(terminal.Fd())):
-		return "", cli.Usagef("cannot prompt for the password without a terminal; use --password-stdin or --generate")
-	default:
-		password, err = cli.Prompter{Keyboard: terminal, Screen: p.Stderr}.ReadTwice(c.Context, "Password: ")
 	}
-	if err == nil && password == "" {
-		err = cli.Usagef("the password is empty")
+	password, err := p.readPassword(c)
+	if err != nil {
+		return "", err
 	}
-	return password, err
+	if password == "" {
+		return "", cli.Usagef("the password is empty")
+	}
+	return password, nil
+}
+
+// readPassword reads a password from standard input, or prompts for it on a terminal.
+func (p users) readPassword(c *urfave.Context) (string, error) {
+	if c.Bool("password-stdin") {
+		return cli.Interruptible(c.Context, func() (string, error) { return cli.FirstLine(p.Stdin) })
+	}
+	terminal, isFile := p.Stdin.(*os.File)
+	if !isFile || !term.IsTerminal(int(terminal.Fd())) {
+		return "", cli.Usagef("cannot prompt for the password without a terminal; " +
+			"use --password-stdin or --generate")
+	}
+	prompter := cli.Prompter{Keyboard: terminal, Screen: p.Stderr}
+	return prompter.ReadTwice(c.Context, "Password: ")
 }
 
 // showPassword prints a generated password after it has been stored.
