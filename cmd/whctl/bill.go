@@ -51,7 +51,10 @@ func billCommands() []*cli.Command {
 				Usage:   "change the value of a custom field",
 				Action:  command.Changes(updateBillField),
 				Flags: command.ResultFlags("print the updated field as JSON instead of its ID",
-					append(flags, &cli.StringFlag{Name: "contents", Usage: "the new `TEXT`, which can be empty; @FILE reads a file"})...),
+					append(flags, &cli.StringFlag{
+						Name:  "contents",
+						Usage: "the new `TEXT`, which can be empty; @FILE reads a file",
+					})...),
 				Description: `whctl bill update --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH --field ac11c1bf-8086-46f3-b0c6-1e332c539728 --contents Assembly`,
 			},
 		},
@@ -66,7 +69,11 @@ func billField(c *cli.Context, required ...string) (client.BillField, error) {
 			return client.BillField{}, cmdline.Usagef("bill %s needs --%s", c.Command.Name, name)
 		}
 	}
-	return client.BillField{BillID: c.String("bill"), StageID: c.String("stage"), SettingID: c.String("field")}, nil
+	return client.BillField{
+		BillID:    c.String("bill"),
+		StageID:   c.String("stage"),
+		SettingID: c.String("field"),
+	}, nil
 }
 
 // billValues returns the value of a field, or of all fields of the stage if the
@@ -74,7 +81,10 @@ func billField(c *cli.Context, required ...string) (client.BillField, error) {
 func billValues(field client.BillField) func(*cli.Context, *client.Client) ([]wire.CustomFieldValue, error) {
 	return func(c *cli.Context, service *client.Client) ([]wire.CustomFieldValue, error) {
 		if field.SettingID == "" {
-			return service.BillValues(c.Context, client.BillStage{BillID: field.BillID, StageID: field.StageID})
+			return service.BillValues(c.Context, client.BillStage{
+				BillID:  field.BillID,
+				StageID: field.StageID,
+			})
 		}
 		value, err := service.BillValue(c.Context, field)
 		if err != nil {
@@ -97,16 +107,19 @@ func updateBillField(c *cli.Context, _ *command.Session) (command.Change, error)
 		return command.Change{}, cmdline.Usagef("--contents: %s", err)
 	}
 	summary := fmt.Sprintf("update the field %s of bill %s", field.SettingID, field.BillID)
-	return command.Change{Text: summary, Do: func(out *output.Printer, service *client.Client) error {
-		value, err := service.SetBillValue(c.Context, field, contents)
-		if err != nil {
-			return err
-		}
-		name := value.SettingID
-		if value.SettingName != nil {
-			name = *value.SettingName
-		}
-		out.Notice("field %s of bill %s, stage %s updated", name, field.BillID, field.StageID)
-		return out.Created(value.SettingID, value)
-	}}, nil
+	return command.Change{
+		Text: summary,
+		Do: func(out *output.Printer, service *client.Client) error {
+			value, err := service.SetBillValue(c.Context, field, contents)
+			if err != nil {
+				return err
+			}
+			name := value.SettingID
+			if value.SettingName != nil {
+				name = *value.SettingName
+			}
+			out.Notice("field %s of bill %s, stage %s updated", name, field.BillID, field.StageID)
+			return out.Created(value.SettingID, value)
+		},
+	}, nil
 }

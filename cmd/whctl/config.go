@@ -22,7 +22,8 @@ import (
 
 func configCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "config", Usage: "show and change the configuration",
+		Name:  "config",
+		Usage: "show and change the configuration",
 		Subcommands: []*cli.Command{
 			{
 				Name:      "show",

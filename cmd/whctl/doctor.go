@@ -17,7 +17,10 @@ func doctorCommands() []*cli.Command {
 		Usage:  "diagnose the connection to the service and suggest fixes",
 		Action: command.With(diagnose),
 		Flags: append(output.Flags(),
-			&cli.StringFlag{Name: "bundle", Usage: "write a diagnostics bundle without secrets to `FILE`, a zip to attach to a support request"},
+			&cli.StringFlag{
+				Name:  "bundle",
+				Usage: "write a diagnostics bundle without secrets to `FILE`, a zip to attach to a support request",
+			},
 		),
 		Description: `whctl doctor
 whctl doctor --bundle whctl.zip`,

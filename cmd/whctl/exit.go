@@ -22,11 +22,27 @@ var exits = []cmdline.Exit{
 	{Code: 3, Meaning: "the service is unreachable: name, network or TLS", Is: ofKind(client.Unreachable)},
 	{Code: 4, Meaning: "not signed in, or not permitted", Is: ofKind(client.Unauthorized)},
 	{Code: 5, Meaning: "not found", Is: ofKind(client.NotFound)},
-	{Code: 6, Meaning: "the service rejected the request; see standard error", Is: ofKind(client.Rejected, client.ResyncRequired)},
-	{Code: 7, Meaning: "partial: the response is incomplete, or not all changes succeeded", Is: ofType[*command.PartialError](client.Incomplete)},
+	{
+		Code:    6,
+		Meaning: "the service rejected the request; see standard error",
+		Is:      ofKind(client.Rejected, client.ResyncRequired),
+	},
+	{
+		Code:    7,
+		Meaning: "partial: the response is incomplete, or not all changes succeeded",
+		Is:      ofType[*command.PartialError](client.Incomplete),
+	},
 	{Code: 8, Meaning: "timeout", Is: ofKind(client.TimedOut)},
-	{Code: 9, Meaning: "refused: read-only mode, or the change was not confirmed", Is: ofType[*command.UnconfirmedError](client.ReadOnly)},
-	{Code: 10, Meaning: "no rows matched; only with --exit-status", Is: func(err error) bool { return errors.Is(err, command.ErrNoRows) }},
+	{
+		Code:    9,
+		Meaning: "refused: read-only mode, or the change was not confirmed",
+		Is:      ofType[*command.UnconfirmedError](client.ReadOnly),
+	},
+	{
+		Code:    10,
+		Meaning: "no rows matched; only with --exit-status",
+		Is:      func(err error) bool { return errors.Is(err, command.ErrNoRows) },
+	},
 	{Code: 130, Meaning: "interrupted", Is: ofKind(client.Cancelled)},
 }
 

@@ -148,7 +148,12 @@ func familiesOf(o record.Operator) string {
 	for _, f := range []struct {
 		family record.Family
 		name   string
-	}{{record.TextFilter, "text"}, {record.OrderedFilter, "numbers, dates"}, {record.EqualFilter, "bool, byte[]"}, {record.GuidFilter, "guid"}} {
+	}{
+		{record.TextFilter, "text"},
+		{record.OrderedFilter, "numbers, dates"},
+		{record.EqualFilter, "bool, byte[]"},
+		{record.GuidFilter, "guid"},
+	} {
 		if f.family.Allows(o) {
 			list = append(list, f.name)
 		}

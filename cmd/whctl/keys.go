@@ -17,20 +17,33 @@ import (
 
 var keyTable = output.Table{
 	Columns: []output.Column{
-		{Name: "KeyID", Type: record.Text}, {Name: "Name", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "ExpiryDateTime", Type: record.DateTime}, {Name: "LastUsedDateTime", Type: record.DateTime},
+		{Name: "KeyID", Type: record.Text},
+		{Name: "Name", Type: record.Text},
+		{Name: "Role", Type: record.Text},
+		{Name: "AddedDateTime", Type: record.DateTime},
+		{Name: "ExpiryDateTime", Type: record.DateTime},
+		{Name: "LastUsedDateTime", Type: record.DateTime},
 	},
 	View: []output.ViewColumn{
-		{Title: "Name", Fields: "Name", As: output.Words}, {Title: "Role", Fields: "Role", As: output.Words}, {Title: "Expires", Fields: "ExpiryDateTime", As: output.Expiry},
-		{Title: "Last used", Fields: "LastUsedDateTime", As: output.Age, Rank: 1}, {Title: "Created", Fields: "AddedDateTime", As: output.Age, Rank: 2}, {Title: "Key ID", Fields: "KeyID", As: output.Whole, Rank: 3},
+		{Title: "Name", Fields: "Name", As: output.Words},
+		{Title: "Role", Fields: "Role", As: output.Words},
+		{Title: "Expires", Fields: "ExpiryDateTime", As: output.Expiry},
+		{Title: "Last used", Fields: "LastUsedDateTime", As: output.Age, Rank: 1},
+		{Title: "Created", Fields: "AddedDateTime", As: output.Age, Rank: 2},
+		{Title: "Key ID", Fields: "KeyID", As: output.Whole, Rank: 3},
 	},
 }
 
 func keyCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "keys", Aliases: []string{"key"}, Usage: "manage the API keys that programs sign in with",
+		Name:    "keys",
+		Aliases: []string{"key"},
+		Usage:   "manage the API keys that programs sign in with",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list API keys, without their secrets", Flags: output.Flags(),
+				Name:   "list",
+				Usage:  "list API keys, without their secrets",
+				Flags:  output.Flags(),
 				Action: command.ShowsAll(keyTable, (*client.Client).APIKeys),
 			},
 			{
@@ -49,8 +62,14 @@ func keyCommands() []*cli.Command {
 				Usage:     "create an API key and print it once",
 				Action:    command.Changes(createKey),
 				Flags: command.ResultFlags("print the created key as JSON instead of the secret",
-					&cli.StringFlag{Name: "role", Usage: "`ROLE`  role of the key: reader, publisher, writer or admin"},
-					&cli.StringFlag{Name: "expires", Usage: "`TIME`  expiry: a date such as 2027-01-31, a duration such as 30d, or never (default 90d)"},
+					&cli.StringFlag{
+						Name:  "role",
+						Usage: "`ROLE`  role of the key: reader, publisher, writer or admin",
+					},
+					&cli.StringFlag{
+						Name:  "expires",
+						Usage: "`TIME`  expiry: a date such as 2027-01-31, a duration such as 30d, or never (default 90d)",
+					},
 					command.SecretFileFlag(),
 				),
 				Description: `whctl keys create nightly --role reader --expires 365d --secret-file nightly.key`,
@@ -91,23 +110,26 @@ func createKey(c *cli.Context, s *command.Session) (command.Change, error) {
 	}
 	request.ExpiryDateTime, err = expiry(c.String("expires"), s.Now())
 	summary := fmt.Sprintf("create the key %s with the role %s", request.Name, request.Role)
-	return command.Change{Text: summary, Do: func(out *output.Printer, service *client.Client) error {
-		key, err := service.AddAPIKey(c.Context, request)
-		if err != nil {
-			return err
-		}
-		out.Notice("key %s (%s) created with the role %s", key.Name, key.KeyID, key.Role)
-		path := c.String("secret-file")
-		if path == "" {
-			return out.Created(key.Key, key)
-		}
-		if err := output.ReplaceFile(path, []byte(key.Key+"\n"), output.PrivateFile); err != nil {
-			return fmt.Errorf("cannot write the key: %w; delete it with whctl keys delete %s", err, key.KeyID)
-		}
-		out.Notice("key written to %s", path)
-		key.Key = ""
-		return out.Created(key.KeyID, key)
-	}}, err
+	return command.Change{
+		Text: summary,
+		Do: func(out *output.Printer, service *client.Client) error {
+			key, err := service.AddAPIKey(c.Context, request)
+			if err != nil {
+				return err
+			}
+			out.Notice("key %s (%s) created with the role %s", key.Name, key.KeyID, key.Role)
+			path := c.String("secret-file")
+			if path == "" {
+				return out.Created(key.Key, key)
+			}
+			if err := output.ReplaceFile(path, []byte(key.Key+"\n"), output.PrivateFile); err != nil {
+				return fmt.Errorf("cannot write the key: %w; delete it with whctl keys delete %s", err, key.KeyID)
+			}
+			out.Notice("key written to %s", path)
+			key.Key = ""
+			return out.Created(key.KeyID, key)
+		},
+	}, err
 }
 
 // expiry parses --expires and returns the value of ExpiryDateTime.

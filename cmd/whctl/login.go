@@ -21,16 +21,26 @@ import (
 func loginCommands() []*cli.Command {
 	return []*cli.Command{
 		{
-			Name: "login", Usage: "sign in and store the login in the profile", Action: command.With(login),
+			Name:   "login",
+			Usage:  "sign in and store the login in the profile",
+			Action: command.With(login),
 			Flags: []cli.Flag{
 				&cli.BoolFlag{Name: "remember", Usage: "also store the password, to renew an expired session"},
-				&cli.BoolFlag{Name: "insecure-storage", Usage: "without a keyring, store secrets in a file readable only by you"},
+				&cli.BoolFlag{
+					Name:  "insecure-storage",
+					Usage: "without a keyring, store secrets in a file readable only by you",
+				},
 			},
 			Description: `whctl login --profile prod --url https://erp01:5050 --user jsmith
 whctl login --password-file secret.txt --remember`,
 		},
 		{Name: "logout", Usage: "end the session and delete the stored login", Action: command.With(logout)},
-		{Name: "whoami", Usage: "show the signed-in user, when the session expires and where the credentials are stored", Flags: output.Flags(), Action: command.With(whoami)},
+		{
+			Name:   "whoami",
+			Usage:  "show the signed-in user, when the session expires and where the credentials are stored",
+			Flags:  output.Flags(),
+			Action: command.With(whoami),
+		},
 	}
 }
 
@@ -146,7 +156,12 @@ func (in *signIn) store(session string) (place string, err error) {
 	if in.c.Bool("remember") {
 		secret.Password = in.password
 	}
-	l := &profile.Login{Profile: in.profile, URL: in.service.URL(), User: in.user, Store: profile.InKeyring}
+	l := &profile.Login{
+		Profile: in.profile,
+		URL:     in.service.URL(),
+		User:    in.user,
+		Store:   profile.InKeyring,
+	}
 	if err = in.Vault.Store(in.c.Context, l, secret); err == nil {
 		return l.Place(""), nil
 	}
@@ -239,8 +254,14 @@ func endSession(c *cli.Context, o client.Options, session string) error {
 }
 
 var whoamiColumns = []output.Column{
-	{Name: "User", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "Expires", Type: record.Text},
-	{Name: "Via", Type: record.Text}, {Name: "Secret", Type: record.Text}, {Name: "Profile", Type: record.Text}, {Name: "URL", Type: record.Text},
+	{Name: "User", Type: record.Text},
+	{Name: "DisplayName", Type: record.Text},
+	{Name: "Role", Type: record.Text},
+	{Name: "Expires", Type: record.Text},
+	{Name: "Via", Type: record.Text},
+	{Name: "Secret", Type: record.Text},
+	{Name: "Profile", Type: record.Text},
+	{Name: "URL", Type: record.Text},
 }
 
 // whoami runs whctl whoami.

@@ -127,7 +127,10 @@ func commands() []*cli.Command {
 // globalFlags returns the flags of every command: settings, identity and verbosity.
 func globalFlags() []cli.Flag {
 	return slices.Concat(profile.Flags(), profile.IdentityFlags(), []cli.Flag{
-		&cli.BoolFlag{Name: profile.DryRunFlag, Usage: "print the requests that would change something, or the query, instead of sending them"},
+		&cli.BoolFlag{
+			Name:  profile.DryRunFlag,
+			Usage: "print the requests that would change something, or the query, instead of sending them",
+		},
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no notices on standard error, only errors"},
 		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log a line for each request to standard error"},
 		&cli.BoolFlag{Name: "debug", Usage: "log HTTP traffic to standard error, secrets redacted"},

@@ -40,7 +40,10 @@ func serveTools(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	defer service.Close()
-	tools := assistant.Service{Version: cmdline.Version(), Log: slog.New(slog.NewTextHandler(s.Stderr, nil))}
+	tools := assistant.Service{
+		Version: cmdline.Version(),
+		Log:     slog.New(slog.NewTextHandler(s.Stderr, nil)),
+	}
 	err = tools.Serve(c.Context, &toolSource{service: service}, io.NopCloser(s.Stdin), unclosed{s.Stdout})
 	if c.Context.Err() != nil {
 		return command.Interruption{}

@@ -21,7 +21,13 @@ func profileCommands() []*cli.Command {
 		Usage:   "manage profiles, each with the address, settings and login of a service",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list profiles", Flags: output.Flags(), Action: command.With(listProfiles)},
-			{Name: "show", ArgsUsage: "[PROFILE]", Usage: "show the settings of a profile", Flags: output.Flags(), Action: command.With(showProfile)},
+			{
+				Name:      "show",
+				ArgsUsage: "[PROFILE]",
+				Usage:     "show the settings of a profile",
+				Flags:     output.Flags(),
+				Action:    command.With(showProfile),
+			},
 			{
 				Name:      "create",
 				Aliases:   []string{"add"},
@@ -32,7 +38,13 @@ func profileCommands() []*cli.Command {
 				Description: `whctl profile create prod --url https://erp01:5050 --user jsmith --colour red --protected
 whctl profile create test --url http://127.0.0.1:5050`,
 			},
-			{Name: "delete", Aliases: []string{"remove", "rm"}, ArgsUsage: "PROFILE", Usage: "delete a profile and its login", Action: command.With(deleteProfile)},
+			{
+				Name:      "delete",
+				Aliases:   []string{"remove", "rm"},
+				ArgsUsage: "PROFILE",
+				Usage:     "delete a profile and its login",
+				Action:    command.With(deleteProfile),
+			},
 			{Name: "use", ArgsUsage: "PROFILE", Usage: "set the default profile", Action: command.With(useProfile)},
 		},
 	}}
@@ -55,8 +67,14 @@ func profileFlags() []cli.Flag {
 }
 
 var profileColumns = []output.Column{
-	{Name: "Profile", Type: record.Text}, {Name: "Used", Type: record.Bool}, {Name: "URL", Type: record.Text}, {Name: "User", Type: record.Text}, {Name: "SignedIn", Type: record.Text},
-	{Name: "Colour", Type: record.Text}, {Name: "ReadOnly", Type: record.Bool}, {Name: "Protected", Type: record.Bool},
+	{Name: "Profile", Type: record.Text},
+	{Name: "Used", Type: record.Bool},
+	{Name: "URL", Type: record.Text},
+	{Name: "User", Type: record.Text},
+	{Name: "SignedIn", Type: record.Text},
+	{Name: "Colour", Type: record.Text},
+	{Name: "ReadOnly", Type: record.Bool},
+	{Name: "Protected", Type: record.Bool},
 }
 
 func listProfiles(c *cli.Context, s *command.Session) error {
@@ -196,7 +214,10 @@ func deleteProfile(c *cli.Context, s *command.Session) error {
 	return nil
 }
 
-var valueColumns = []output.Column{{Name: "Setting", Type: record.Text}, {Name: "Value", Type: record.Text}}
+var valueColumns = []output.Column{
+	{Name: "Setting", Type: record.Text},
+	{Name: "Value", Type: record.Text},
+}
 
 func showProfile(c *cli.Context, s *command.Session) error {
 	in, err := s.Resolve(c, profile.MayBeMissing)

@@ -18,7 +18,9 @@ import (
 
 func requestCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "requests", Aliases: []string{"request"}, Usage: "list and follow logged requests",
+		Name:    "requests",
+		Aliases: []string{"request"},
+		Usage:   "list and follow logged requests",
 		Subcommands: []*cli.Command{
 			{
 				Name:  "list",
@@ -27,14 +29,22 @@ func requestCommands() []*cli.Command {
 					Where: "StatusCode>=500",
 					Json:  `{"StatusCodeGreaterThanOrEqualTo":500}`,
 				}), errorsFlag(),
-					&cli.StringFlag{Name: "client", Usage: "only requests of this `CLIENT`: a user, the name of an API key, or an IP address"}),
+					&cli.StringFlag{
+						Name:  "client",
+						Usage: "only requests of this `CLIENT`: a user, the name of an API key, or an IP address",
+					}),
 				Action: records.Lists(listRequests),
 				Description: `whctl requests list --errors --take 20
 whctl requests list --since 1h --status 5xx
 whctl requests list --client nightly --since 1h
 whctl requests list --where "PathInfo^=/Webhooks"`,
 			},
-			{Name: "tail", Usage: "follow requests live", Flags: append(records.TailFlags(), errorsFlag()), Action: command.With(tailRequests)},
+			{
+				Name:   "tail",
+				Usage:  "follow requests live",
+				Flags:  append(records.TailFlags(), errorsFlag()),
+				Action: command.With(tailRequests),
+			},
 		},
 	}}
 }
@@ -45,8 +55,13 @@ func errorsFlag() cli.Flag {
 
 // requestView has the columns on a terminal.
 var requestView = []output.ViewColumn{
-	{Title: "Time", Fields: "DateTime", As: output.Local}, {Title: "Status", Fields: "StatusCode", As: output.HTTPStatus}, {Title: "Method", Fields: "HttpMethod", As: output.Whole}, {Title: "Path", Fields: "PathInfo", As: output.Words},
-	{Title: "Took", Fields: "RequestDuration", As: output.Duration, Rank: 1}, {Title: "User", Fields: "UserAuthId", As: output.Words, Rank: 2}, {Title: "Address", Fields: "IpAddress", As: output.Words, Rank: 3},
+	{Title: "Time", Fields: "DateTime", As: output.Local},
+	{Title: "Status", Fields: "StatusCode", As: output.HTTPStatus},
+	{Title: "Method", Fields: "HttpMethod", As: output.Whole},
+	{Title: "Path", Fields: "PathInfo", As: output.Words},
+	{Title: "Took", Fields: "RequestDuration", As: output.Duration, Rank: 1},
+	{Title: "User", Fields: "UserAuthId", As: output.Words, Rank: 2},
+	{Title: "Address", Fields: "IpAddress", As: output.Words, Rank: 3},
 }
 
 // firstError is the lowest HTTP status code of an error.
@@ -62,7 +77,11 @@ func listRequests(c *cli.Context, _ *command.Session) (records.Listing, error) {
 		View: requestView,
 	}
 	if c.Bool("errors") {
-		l.Where = []client.Filter{{Field: "StatusCode", Operator: record.GreaterThanOrEqualTo, Values: []string{fmt.Sprint(firstError)}}}
+		l.Where = []client.Filter{{
+			Field:    "StatusCode",
+			Operator: record.GreaterThanOrEqualTo,
+			Values:   []string{fmt.Sprint(firstError)},
+		}}
 	}
 	if text := c.String("client"); text != "" {
 		field := "UserAuthId"
@@ -75,8 +94,13 @@ func listRequests(c *cli.Context, _ *command.Session) (records.Listing, error) {
 }
 
 var answeredColumns = []output.Column{
-	{Name: "At", Type: record.Epoch}, {Name: "Method", Type: record.Text}, {Name: "PathInfo", Type: record.Text}, {Name: "StatusCode", Type: record.Int},
-	{Name: "DurationMilliseconds", Type: record.Decimal}, {Name: "UserName", Type: record.Text}, {Name: "RequestID", Type: record.Text},
+	{Name: "At", Type: record.Epoch},
+	{Name: "Method", Type: record.Text},
+	{Name: "PathInfo", Type: record.Text},
+	{Name: "StatusCode", Type: record.Int},
+	{Name: "DurationMilliseconds", Type: record.Decimal},
+	{Name: "UserName", Type: record.Text},
+	{Name: "RequestID", Type: record.Text},
 }
 
 func tailRequests(c *cli.Context, s *command.Session) error {

@@ -19,7 +19,9 @@ import (
 
 func tuiCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "tui", Usage: "open the terminal user interface", Action: command.With(showScreens),
+		Name:   "tui",
+		Usage:  "open the terminal user interface",
+		Action: command.With(showScreens),
 		Flags: []cli.Flag{
 			&cli.StringFlag{
 				Name:        "theme",
@@ -27,7 +29,10 @@ func tuiCommands() []*cli.Command {
 				DefaultText: theme.Auto,
 			},
 			&cli.BoolFlag{Name: "ascii", Usage: "draw with ASCII characters only (WHCTL_ASCII)"},
-			&cli.BoolFlag{Name: "mouse", Usage: "use the mouse, also over SSH; --mouse=false leaves it to the terminal (toggle with M)"},
+			&cli.BoolFlag{
+				Name:  "mouse",
+				Usage: "use the mouse, also over SSH; --mouse=false leaves it to the terminal (toggle with M)",
+			},
 		},
 		Description: `whctl tui
 whctl tui --profile prod --read-only`,
@@ -104,9 +109,15 @@ func (v *viewer) open(k *profile.Connector, in *profile.Settings) (*client.Clien
 		return nil, tui.Options{}, err
 	}
 	o := tui.Options{
-		URL: service.URL(), Profile: in.Profile, User: in.Text("user"), Colour: in.Text("colour"), Zone: in.Zone(),
-		ReadOnly: readOnly, Protected: readOnly && in.Profile != "", InsecureTLS: in.Bool("insecure_tls"),
-		Kinds: tui.Kinds{Known: in.Kinds().Stored(), Fetch: in.Kinds().Refresh},
+		URL:         service.URL(),
+		Profile:     in.Profile,
+		User:        in.Text("user"),
+		Colour:      in.Text("colour"),
+		Zone:        in.Zone(),
+		ReadOnly:    readOnly,
+		Protected:   readOnly && in.Profile != "",
+		InsecureTLS: in.Bool("insecure_tls"),
+		Kinds:       tui.Kinds{Known: in.Kinds().Stored(), Fetch: in.Kinds().Refresh},
 	}
 	if !v.c.IsSet("read-only") {
 		o.Unlock = func() (*client.Client, error) { return connect(false) }

@@ -17,10 +17,19 @@ import (
 )
 
 var userTable = output.Table{
-	Columns: []output.Column{{Name: "UserName", Type: record.Text}, {Name: "DisplayName", Type: record.Text}, {Name: "Role", Type: record.Text}, {Name: "AddedDateTime", Type: record.DateTime}, {Name: "LastSavedDateTime", Type: record.DateTime}},
+	Columns: []output.Column{
+		{Name: "UserName", Type: record.Text},
+		{Name: "DisplayName", Type: record.Text},
+		{Name: "Role", Type: record.Text},
+		{Name: "AddedDateTime", Type: record.DateTime},
+		{Name: "LastSavedDateTime", Type: record.DateTime},
+	},
 	View: []output.ViewColumn{
-		{Title: "User", Fields: "UserName", As: output.Words}, {Title: "Role", Fields: "Role", As: output.Words}, {Title: "Name", Fields: "DisplayName", As: output.Words, Rank: 3},
-		{Title: "Created", Fields: "AddedDateTime", As: output.Age, Rank: 1}, {Title: "Updated", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
+		{Title: "User", Fields: "UserName", As: output.Words},
+		{Title: "Role", Fields: "Role", As: output.Words},
+		{Title: "Name", Fields: "DisplayName", As: output.Words, Rank: 3},
+		{Title: "Created", Fields: "AddedDateTime", As: output.Age, Rank: 1},
+		{Title: "Updated", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
 	},
 }
 
@@ -30,16 +39,26 @@ func userCommands() []*cli.Command {
 		&cli.StringFlag{Name: "display-name", Usage: "display `NAME`"},
 		&cli.StringFlag{Name: "new-password-file", Usage: "read the new password from `FILE`; - is standard input"},
 	}
-	generate := &cli.BoolFlag{Name: "generate", Usage: "generate the password and print it once, instead of the user name"}
+	generate := &cli.BoolFlag{
+		Name:  "generate",
+		Usage: "generate the password and print it once, instead of the user name",
+	}
 	return []*cli.Command{{
-		Name: "users", Aliases: []string{"user"}, Usage: "manage users and their passwords",
+		Name:    "users",
+		Aliases: []string{"user"},
+		Usage:   "manage users and their passwords",
 		Subcommands: []*cli.Command{
 			{
-				Name: "list", Usage: "list users", Flags: output.Flags(),
+				Name:   "list",
+				Usage:  "list users",
+				Flags:  output.Flags(),
 				Action: command.ShowsAll(userTable, (*client.Client).Users),
 			},
 			{
-				Name: "show", ArgsUsage: "USER", Usage: "show a user", Flags: output.Flags(),
+				Name:      "show",
+				ArgsUsage: "USER",
+				Usage:     "show a user",
+				Flags:     output.Flags(),
 				Action: command.ShowsOne(userTable, func(c *cli.Context, service *client.Client) (*wire.User, error) {
 					return service.User(c.Context, c.Args().First())
 				}),
@@ -56,12 +75,15 @@ whctl users create erp --role publisher --generate
 whctl users create erp --role publisher --new-password-file erp.password`,
 			},
 			{
-				Name:        "update",
-				Aliases:     []string{"change"},
-				ArgsUsage:   "USER",
-				Usage:       "change the role, display name or password of a user",
-				Action:      command.Changes(updateUser),
-				Flags:       append(command.ResultFlags("print the updated user as JSON instead of the user name", flags...), generate, &cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
+				Name:      "update",
+				Aliases:   []string{"change"},
+				ArgsUsage: "USER",
+				Usage:     "change the role, display name or password of a user",
+				Action:    command.Changes(updateUser),
+				Flags: append(command.ResultFlags("print the updated user as JSON instead of the user name", flags...), generate, &cli.BoolFlag{
+					Name:  "new-password",
+					Usage: "prompt for a new password on the terminal",
+				}),
 				Description: "whctl users update jsmith --role writer",
 			},
 			{

@@ -24,8 +24,14 @@ func Commands() []*cli.Command {
 			Usage:     "print the changes of records as NDJSON, in order",
 			Action:    command.With(follow),
 			Flags: []cli.Flag{
-				&cli.StringFlag{Name: "since", Usage: "start after `TOKEN`, which an earlier run has printed; default: now"},
-				&cli.StringFlag{Name: "state", Usage: "continue from the token in `FILE`, if it exists, and store that of each page there"},
+				&cli.StringFlag{
+					Name:  "since",
+					Usage: "start after `TOKEN`, which an earlier run has printed; default: now",
+				},
+				&cli.StringFlag{
+					Name:  "state",
+					Usage: "continue from the token in `FILE`, if it exists, and store that of each page there",
+				},
 				once,
 			},
 			Description: `whctl follow SO_Totals --state totals.token
@@ -36,15 +42,24 @@ whctl follow SO_Totals --since 3f1c29d0a7b45e86-1042 --once`,
 			ArgsUsage: "RECORD...",
 			Usage:     "keep exact copies of records in a SQLite file",
 			Action:    command.With(mirrorRecords),
-			Flags:     []cli.Flag{&cli.StringFlag{Name: "to", Usage: "keep the copies in the database `FILE`, a table for each kind; decimals are text with all digits: CAST(A AS REAL) compares them"}, once},
+			Flags: []cli.Flag{
+				&cli.StringFlag{
+					Name:  "to",
+					Usage: "keep the copies in the database `FILE`, a table for each kind; decimals are text with all digits: CAST(A AS REAL) compares them",
+				},
+				once,
+			},
 			Description: `whctl mirror SO_Totals CR_Classification --to copy.db
 whctl mirror SO_Totals --to copy.db --once`,
 		},
 		{
-			Name: "changes", Usage: "show and resume the capture of changes",
+			Name:  "changes",
+			Usage: "show and resume the capture of changes",
 			Subcommands: []*cli.Command{
 				{
-					Name: "list", Usage: "list the captured kinds with their state", Flags: output.Flags(),
+					Name:   "list",
+					Usage:  "list the captured kinds with their state",
+					Flags:  output.Flags(),
 					Action: command.ShowsAll(captureTable, (*client.Client).Captures),
 				},
 				{
@@ -54,7 +69,10 @@ whctl mirror SO_Totals --to copy.db --once`,
 					Action:    command.Changes(resume),
 					Flags: append([]cli.Flag{
 						&cli.BoolFlag{Name: "raise", Usage: "deliver all changes since the stop"},
-						&cli.BoolFlag{Name: "silent", Usage: "forget the rows known so far: no changes, and followers load the records again"},
+						&cli.BoolFlag{
+							Name:  "silent",
+							Usage: "forget the rows known so far: no changes, and followers load the records again",
+						},
 					}, command.ChangeFlags()...),
 					Description: "whctl changes resume SO_Totals --raise",
 				},
@@ -65,13 +83,28 @@ whctl mirror SO_Totals --to copy.db --once`,
 
 var captureTable = output.Table{
 	Columns: []output.Column{
-		{Name: "Kind", Type: record.Text}, {Name: "Mode", Type: record.Text}, {Name: "Phase", Type: record.Text}, {Name: "Reason", Type: record.Text}, {Name: "Rows", Type: record.Long},
-		{Name: "Lag", Type: record.TimeSpan}, {Name: "Swept", Type: record.Epoch}, {Name: "Kept", Type: record.Long}, {Name: "Needed", Type: record.Epoch}, {Name: "Events", Type: record.Text},
+		{Name: "Kind", Type: record.Text},
+		{Name: "Mode", Type: record.Text},
+		{Name: "Phase", Type: record.Text},
+		{Name: "Reason", Type: record.Text},
+		{Name: "Rows", Type: record.Long},
+		{Name: "Lag", Type: record.TimeSpan},
+		{Name: "Swept", Type: record.Epoch},
+		{Name: "Kept", Type: record.Long},
+		{Name: "Needed", Type: record.Epoch},
+		{Name: "Events", Type: record.Text},
 	},
 	View: []output.ViewColumn{
-		{Title: "Kind", Fields: "Kind", As: output.Words}, {Title: "State", Fields: "Phase", As: output.Words}, {Title: "Lag", Fields: "Lag", As: output.Duration},
-		{Title: "Rows", Fields: "Rows", As: output.Count, Rank: 1}, {Title: "Swept", Fields: "Swept", As: output.Age, Rank: 2}, {Title: "Reason", Fields: "Reason", As: output.Words, Rank: 3},
-		{Title: "Events", Fields: "Events", As: output.Words, Rank: 4}, {Title: "Changes kept", Fields: "Kept", As: output.Count, Rank: 5}, {Title: "Needed", Fields: "Needed", As: output.Age, Rank: 6}, {Title: "Mode", Fields: "Mode", As: output.Words, Rank: 7},
+		{Title: "Kind", Fields: "Kind", As: output.Words},
+		{Title: "State", Fields: "Phase", As: output.Words},
+		{Title: "Lag", Fields: "Lag", As: output.Duration},
+		{Title: "Rows", Fields: "Rows", As: output.Count, Rank: 1},
+		{Title: "Swept", Fields: "Swept", As: output.Age, Rank: 2},
+		{Title: "Reason", Fields: "Reason", As: output.Words, Rank: 3},
+		{Title: "Events", Fields: "Events", As: output.Words, Rank: 4},
+		{Title: "Changes kept", Fields: "Kept", As: output.Count, Rank: 5},
+		{Title: "Needed", Fields: "Needed", As: output.Age, Rank: 6},
+		{Title: "Mode", Fields: "Mode", As: output.Words, Rank: 7},
 	},
 }
 

@@ -65,28 +65,32 @@ func (e Each) change(c *cli.Context) Change {
 	if len(names) == 1 {
 		text = e.Verb + " " + e.One + " " + names[0] + e.Also
 	}
-	return Change{Text: text, Sweeping: e.Sweeping, Do: func(out *output.Printer, service *client.Client) error {
-		failed := 0
-		for _, name := range names {
-			done, err := e.Do(c, service, name)
-			if errors.Is(err, client.ErrNotSent) {
-				continue
+	return Change{
+		Text:     text,
+		Sweeping: e.Sweeping,
+		Do: func(out *output.Printer, service *client.Client) error {
+			failed := 0
+			for _, name := range names {
+				done, err := e.Do(c, service, name)
+				if errors.Is(err, client.ErrNotSent) {
+					continue
+				}
+				if err == nil {
+					out.Notice("%s", done)
+					continue
+				}
+				if len(names) == 1 || c.Context.Err() != nil || EndsQuietly(err) {
+					return err
+				}
+				failed++
+				out.Notice("%s: %s", name, err)
 			}
-			if err == nil {
-				out.Notice("%s", done)
-				continue
+			if failed > 0 {
+				return &PartialError{Message: fmt.Sprintf("%d of %d failed", failed, len(names))}
 			}
-			if len(names) == 1 || c.Context.Err() != nil || EndsQuietly(err) {
-				return err
-			}
-			failed++
-			out.Notice("%s: %s", name, err)
-		}
-		if failed > 0 {
-			return &PartialError{Message: fmt.Sprintf("%d of %d failed", failed, len(names))}
-		}
-		return nil
-	}}
+			return nil
+		},
+	}
 }
 
 // Enabling returns the verb of a command that enables or disables.
@@ -120,7 +124,10 @@ func SystemKind(name string) *record.Kind {
 
 // KeyFlag returns the flag of commands that show SubscriberIDs.
 func KeyFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "full", Usage: "show full SubscriberIDs on a terminal; they grant access like a key"}
+	return &cli.BoolFlag{
+		Name:  "full",
+		Usage: "show full SubscriberIDs on a terminal; they grant access like a key",
+	}
 }
 
 // AnySet reports whether any of the flags is set.
@@ -164,7 +171,10 @@ func NilIfZero[T comparable](value T) any {
 }
 
 func SecretFileFlag() cli.Flag {
-	return &cli.StringFlag{Name: "secret-file", Usage: "write the new secret to `FILE`, readable only by you; it must not exist"}
+	return &cli.StringFlag{
+		Name:  "secret-file",
+		Usage: "write the new secret to `FILE`, readable only by you; it must not exist",
+	}
 }
 
 // CheckSecretFile returns an error if the file of --secret-file exists: it may have the only copy of

@@ -101,8 +101,11 @@ func (s *Session) connectToChange(c *cli.Context, planned Change) (*client.Clien
 // Printer returns a printer for a command.
 func (s *Session) Printer(c *cli.Context) *output.Printer {
 	return &output.Printer{
-		Context: c, Stdout: s.Stdout, Terminal: s.Terminal, Screen: s.screen(c),
-		Notice: func(format string, args ...any) { s.Notice(c, format, args...) },
+		Context:  c,
+		Stdout:   s.Stdout,
+		Terminal: s.Terminal,
+		Screen:   s.screen(c),
+		Notice:   func(format string, args ...any) { s.Notice(c, format, args...) },
 		Preset: func() (string, error) {
 			in, err := s.Settings(c)
 			if err != nil {
@@ -168,7 +171,8 @@ func NewFlags(others ...cli.Flag) []cli.Flag {
 // ResultFlags returns the flags of commands that change something and print a result,
 // with the meaning of --json.
 func ResultFlags(json string, others ...cli.Flag) []cli.Flag {
-	return slices.Concat(others, []cli.Flag{&cli.BoolFlag{Name: "json", Usage: json}}, ChangeFlags())
+	jsonFlag := &cli.BoolFlag{Name: "json", Usage: json}
+	return slices.Concat(others, []cli.Flag{jsonFlag}, ChangeFlags())
 }
 
 // Confirm prompts for the name of a protected profile, or for a yes to a sweeping

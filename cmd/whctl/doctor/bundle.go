@@ -27,7 +27,14 @@ func (d *Diagnosis) Bundle(path string) error {
 		content any
 	}{
 		{"findings.json", d.findings()},
-		{"version.json", map[string]string{"whctl": d.connector.Version, "go": runtime.Version(), "system": runtime.GOOS + "/" + runtime.GOARCH}},
+		{
+			"version.json",
+			map[string]string{
+				"whctl":  d.connector.Version,
+				"go":     runtime.Version(),
+				"system": runtime.GOOS + "/" + runtime.GOARCH,
+			},
+		},
 		{"settings.json", d.effectiveSettings()},
 		{"environment.json", d.environment()},
 		{"service.json", d.info},
@@ -41,7 +48,11 @@ func (d *Diagnosis) Bundle(path string) error {
 		if err != nil {
 			return err
 		}
-		w, err := archive.CreateHeader(&zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: d.now()})
+		w, err := archive.CreateHeader(&zip.FileHeader{
+			Name:     f.name,
+			Method:   zip.Deflate,
+			Modified: d.now(),
+		})
 		if err != nil {
 			return err
 		}

@@ -47,10 +47,14 @@ func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
 	if !isHTTP || to.Host == "" {
 		return nil, cmdline.Usagef("--forward-to must be like localhost:3000 or http://localhost:3000/hooks")
 	}
-	return &Forwarder{to: to, now: now, http: &http.Client{
-		Timeout:       defaultTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &Forwarder{
+		to:  to,
+		now: now,
+		http: &http.Client{
+			Timeout:       defaultTimeout,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
 }
 
 // attemptTimeout is the setting of the service that limits an attempt.
@@ -87,7 +91,11 @@ type response struct {
 // subscriptions.
 func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (response, error) {
 	sent, test := record.SentEvent(event)
-	header := http.Header{"Content-Type": {wire.BodyType(body)}, "Webhook-Id": {id}, "X-Event-Name": {sent}}
+	header := http.Header{
+		"Content-Type": {wire.BodyType(body)},
+		"Webhook-Id":   {id},
+		"X-Event-Name": {sent},
+	}
 	if test {
 		header.Set("Webhook-Test", "true")
 	}

@@ -33,7 +33,10 @@ type cell struct {
 var (
 	plainText = Formatter{show: func(_ Screen, v []string) cell { return cell{text: v[0]} }}
 	number    = Formatter{show: plainText.show, right: true, whole: true}
-	dateTime  = Formatter{show: func(_ Screen, v []string) cell { return cell{text: trimTime(v[0])} }, whole: true}
+	dateTime  = Formatter{
+		show:  func(_ Screen, v []string) cell { return cell{text: trimTime(v[0])} },
+		whole: true,
+	}
 
 	// Words are short texts, and Lines those that can have several lines.
 	Words = plainText
@@ -51,12 +54,16 @@ var (
 		whole: true,
 	}
 	// Problems is a count that should be zero.
-	Problems = Formatter{show: func(_ Screen, v []string) cell {
-		if v[0] == "0" {
-			return cell{v[0], theme.Dim}
-		}
-		return cell{display.Grouped(v[0]), theme.Failure}
-	}, right: true, whole: true}
+	Problems = Formatter{
+		show: func(_ Screen, v []string) cell {
+			if v[0] == "0" {
+				return cell{v[0], theme.Dim}
+			}
+			return cell{display.Grouped(v[0]), theme.Failure}
+		},
+		right: true,
+		whole: true,
+	}
 	Duration = Formatter{
 		show:  func(_ Screen, v []string) cell { return cell{text: durationOf(v[0])} },
 		right: true,
@@ -68,14 +75,22 @@ var (
 		whole: true,
 	}
 	// Age is the time since an event of the service, or until it.
-	Age = Formatter{show: func(s Screen, v []string) cell { return cell{text: s.age(v[0])} }, right: true, whole: true}
+	Age = Formatter{
+		show:  func(s Screen, v []string) cell { return cell{text: s.age(v[0])} },
+		right: true,
+		whole: true,
+	}
 	// Due is the time until an attempt.
-	Due = Formatter{show: func(s Screen, v []string) cell {
-		if due, ok := timeOf(v[0]); ok && !s.long && !due.After(s.Now) {
-			return cell{text: "due"}
-		}
-		return cell{text: s.age(v[0])}
-	}, right: true, whole: true}
+	Due = Formatter{
+		show: func(s Screen, v []string) cell {
+			if due, ok := timeOf(v[0]); ok && !s.long && !due.After(s.Now) {
+				return cell{text: "due"}
+			}
+			return cell{text: s.age(v[0])}
+		},
+		right: true,
+		whole: true,
+	}
 	// Local is a time of the service in the user's zone.
 	Local = Formatter{
 		show:  func(s Screen, v []string) cell { return cell{text: s.local(v[0])} },
@@ -83,45 +98,60 @@ var (
 		zoned: true,
 	}
 	// Expiry is like Age, but marks the past.
-	Expiry = Formatter{show: func(s Screen, v []string) cell {
-		expiry, ok := timeOf(v[0])
-		if !ok || !expiry.Before(s.Now) {
-			return cell{text: cmp.Or(s.age(v[0]), "never")}
-		}
-		text := "expired " + s.age(v[0])
-		if !s.long {
-			text += " ago"
-		}
-		return cell{text, theme.Failure}
-	}, whole: true}
+	Expiry = Formatter{
+		show: func(s Screen, v []string) cell {
+			expiry, ok := timeOf(v[0])
+			if !ok || !expiry.Before(s.Now) {
+				return cell{text: cmp.Or(s.age(v[0]), "never")}
+			}
+			text := "expired " + s.age(v[0])
+			if !s.long {
+				text += " ago"
+			}
+			return cell{text, theme.Failure}
+		},
+		whole: true,
+	}
 	// ID is an ID that commands accept in its short form, too.
-	ID = Formatter{show: func(s Screen, v []string) cell {
-		if s.long || len(v[0]) < 14 {
-			return cell{text: v[0]}
-		}
-		return cell{v[0][:8] + ".." + v[0][len(v[0])-4:], theme.Accent}
-	}, whole: true}
+	ID = Formatter{
+		show: func(s Screen, v []string) cell {
+			if s.long || len(v[0]) < 14 {
+				return cell{text: v[0]}
+			}
+			return cell{v[0][:8] + ".." + v[0][len(v[0])-4:], theme.Accent}
+		},
+		whole: true,
+	}
 	// SecretID is a SubscriberID, which grants access.
-	SecretID = Formatter{show: func(s Screen, v []string) cell {
-		if s.Full {
-			return cell{text: v[0]}
-		}
-		return cell{display.ShortID(v[0]), theme.Accent}
-	}, whole: true}
+	SecretID = Formatter{
+		show: func(s Screen, v []string) cell {
+			if s.Full {
+				return cell{text: v[0]}
+			}
+			return cell{display.ShortID(v[0]), theme.Accent}
+		},
+		whole: true,
+	}
 	// Endpoint is the URL of a receiver.
-	Endpoint = Formatter{show: func(s Screen, v []string) cell {
-		if s.long {
-			return cell{text: v[0]}
-		}
-		return cell{text: display.ShortURL(v[0])}
-	}, middle: true}
+	Endpoint = Formatter{
+		show: func(s Screen, v []string) cell {
+			if s.long {
+				return cell{text: v[0]}
+			}
+			return cell{text: display.ShortURL(v[0])}
+		},
+		middle: true,
+	}
 	// Status is the status of a message.
-	Status = Formatter{show: func(_ Screen, v []string) cell {
-		if i := slices.Index([]string{"0", "1", "2", "3"}, v[0]); i >= 0 {
-			return cell{wire.StatusWords[i], theme.Pending + theme.Role(i)}
-		}
-		return cell{text: v[0]}
-	}, whole: true}
+	Status = Formatter{
+		show: func(_ Screen, v []string) cell {
+			if i := slices.Index([]string{"0", "1", "2", "3"}, v[0]); i >= 0 {
+				return cell{wire.StatusWords[i], theme.Pending + theme.Role(i)}
+			}
+			return cell{text: v[0]}
+		},
+		whole: true,
+	}
 	// HTTPStatus is a status code, with the text of the response or the error if there are
 	// two fields.
 	HTTPStatus = Formatter{show: func(s Screen, v []string) cell {
@@ -140,18 +170,21 @@ var (
 		return cell{strings.TrimSpace(code + " " + strings.TrimPrefix(text, code)), role}
 	}}
 	// Tries are the attempts of a message, from its status, its retries and their maximum.
-	Tries = Formatter{show: func(_ Screen, v []string) cell {
-		var retries, limit int
-		_, _ = fmt.Sscan(v[1], &retries) // numbers of the service
-		_, _ = fmt.Sscan(v[2], &limit)
-		if v[0] == "0" {
-			return cell{"0", theme.Dim}
-		}
-		if retries > limit { // retried by a user
-			return cell{text: fmt.Sprint(retries + 1)}
-		}
-		return cell{text: fmt.Sprintf("%d of %d", retries+1, limit+1)}
-	}, whole: true}
+	Tries = Formatter{
+		show: func(_ Screen, v []string) cell {
+			var retries, limit int
+			_, _ = fmt.Sscan(v[1], &retries) // numbers of the service
+			_, _ = fmt.Sscan(v[2], &limit)
+			if v[0] == "0" {
+				return cell{"0", theme.Dim}
+			}
+			if retries > limit { // retried by a user
+				return cell{text: fmt.Sprint(retries + 1)}
+			}
+			return cell{text: fmt.Sprintf("%d of %d", retries+1, limit+1)}
+		},
+		whole: true,
+	}
 	// Enabled is whether something is enabled, with the reason why not if there are two
 	// fields.
 	Enabled = Formatter{show: func(_ Screen, v []string) cell {
@@ -200,12 +233,15 @@ var (
 		return cell{text: v[0] + ", the old ones until " + s.local(v[1])}
 	}}
 	// Yes marks true values.
-	Yes = Formatter{show: func(_ Screen, v []string) cell {
-		if v[0] == "true" {
-			return cell{text: "yes"}
-		}
-		return cell{}
-	}, whole: true}
+	Yes = Formatter{
+		show: func(_ Screen, v []string) cell {
+			if v[0] == "true" {
+				return cell{text: "yes"}
+			}
+			return cell{}
+		},
+		whole: true,
+	}
 )
 
 // rawFormatter returns the formatter of a type that shows the values as they are, but for

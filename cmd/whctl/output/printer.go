@@ -64,7 +64,12 @@ func Formats() []Format {
 	}
 	for _, f := range rowfile.Formats() {
 		write := func(l layout) RowWriter { return newFile(f, l) }
-		formats = append(formats, Format{Name: f.Name, Summary: f.Summary, cells: f.Cells, new: write})
+		formats = append(formats, Format{
+			Name:    f.Name,
+			Summary: f.Summary,
+			cells:   f.Cells,
+			new:     write,
+		})
 	}
 	raw := "the unchanged response of the service, of whctl query only: JSON, or raw:" +
 		strings.Join(client.Formats()[1:], ", raw:")
@@ -103,12 +108,22 @@ func FlagsWithout(excluded ...string) []cli.Flag {
 		jq = "with --ndjson, apply the jq `EXPRESSION` to each row"
 	}
 	flags := []cli.Flag{
-		&cli.StringFlag{Name: "format", Usage: "`FORMAT`  output format: " +
-			strings.Join(formats, ", ") +
-			"; default: that of -o FILE, or else table on a terminal and csv elsewhere (WHCTL_FORMAT)"},
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Usage: "write `FILE` atomically; .csv, .tsv, .json, .ndjson or .xlsx selects the format"},
+		&cli.StringFlag{
+			Name: "format",
+			Usage: "`FORMAT`  output format: " +
+				strings.Join(formats, ", ") +
+				"; default: that of -o FILE, or else table on a terminal and csv elsewhere (WHCTL_FORMAT)",
+		},
+		&cli.StringFlag{
+			Name:    "output",
+			Aliases: []string{"o"},
+			Usage:   "write `FILE` atomically; .csv, .tsv, .json, .ndjson or .xlsx selects the format",
+		},
 		&cli.StringFlag{Name: "null", Usage: "print nulls as `TEXT` in table, vertical, csv and tsv"},
-		&cli.BoolFlag{Name: "excel", Usage: "write csv for Excel: with BOM and CRLF, cells that look like formulas escaped"},
+		&cli.BoolFlag{
+			Name:  "excel",
+			Usage: "write csv for Excel: with BOM and CRLF, cells that look like formulas escaped",
+		},
 		&cli.StringFlag{Name: "jq", Usage: jq},
 	}
 	for _, name := range Shorthands {

@@ -96,7 +96,13 @@ func newView(t Table, s Screen, terminal bool) view {
 	if !terminal || len(t.View) == 0 {
 		t = Table{}.Of(t.Columns)
 	}
-	v := view{columns: t.View, chosen: t.chosen, screen: s, names: t.ViewFields(true), terminal: terminal}
+	v := view{
+		columns:  t.View,
+		chosen:   t.chosen,
+		screen:   s,
+		names:    t.ViewFields(true),
+		terminal: terminal,
+	}
 	if !terminal {
 		v.screen = rawScreen
 		v.names = nil

@@ -11,7 +11,13 @@ import (
 
 // newFile returns the writer of a file format.
 func newFile(f rowfile.Format, l layout) RowWriter {
-	w := f.New(rowfile.Options{Out: l.out.Writer, Name: l.sheet, Columns: l.columns, Null: l.null, Excel: l.excel})
+	w := f.New(rowfile.Options{
+		Out:     l.out.Writer,
+		Name:    l.sheet,
+		Columns: l.columns,
+		Null:    l.null,
+		Excel:   l.excel,
+	})
 	if f.Name == "xlsx" {
 		return xlsxWriter{w}
 	}

@@ -140,7 +140,12 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 	if slices.Contains(formerNames, names[0]) {
 		return nil
 	}
-	e := Entry{key: names[0], line: line, start: int(node.Raw.Offset), end: int(node.Raw.Offset + node.Raw.Length)}
+	e := Entry{
+		key:   names[0],
+		line:  line,
+		start: int(node.Raw.Offset),
+		end:   int(node.Raw.Offset + node.Raw.Length),
+	}
 	ofProfile := len(names) == 3 && names[0] == profilesTable
 	if ofProfile {
 		e.profile, e.key = names[1], names[2]

@@ -30,7 +30,10 @@ func IdentityFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "token-file", Usage: "read an API key from `FILE`; without it, WHCTL_TOKEN is the key"},
 		&cli.BoolFlag{Name: "password-stdin", Usage: "read the user's password from the first line of standard input"},
-		&cli.StringFlag{Name: "password-file", Usage: "read the user's password from `FILE`; without it, WHCTL_PASSWORD is the password"},
+		&cli.StringFlag{
+			Name:  "password-file",
+			Usage: "read the user's password from `FILE`; without it, WHCTL_PASSWORD is the password",
+		},
 	}
 }
 
@@ -145,8 +148,11 @@ func (k *Connector) storedIdentity(c *cli.Context) (Identity, error) {
 		return none, nil
 	}
 	return Identity{
-		user: stored.User, session: secret.Session, password: secret.Password,
-		Source: stored.Place(logins.Path), stored: stored,
+		user:     stored.User,
+		session:  secret.Session,
+		password: secret.Password,
+		Source:   stored.Place(logins.Path),
+		stored:   stored,
 	}, nil
 }
 

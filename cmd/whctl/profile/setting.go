@@ -37,19 +37,97 @@ type Setting struct {
 // Table lists all settings. Flags, variables, file, help and completion are derived
 // from it.
 var Table = []Setting{
-	{Name: "profile", Flag: "profile", env: "WHCTL_PROFILE", Form: anyText, argument: "NAME", Meaning: "configuration profile to use"},
+	{
+		Name:     "profile",
+		Flag:     "profile",
+		env:      "WHCTL_PROFILE",
+		Form:     anyText,
+		argument: "NAME",
+		Meaning:  "configuration profile to use",
+	},
 	{Name: "format", env: "WHCTL_FORMAT", Form: FormatName, Meaning: "output format; overridden by --format"},
-	{Name: "theme", env: "WHCTL_THEME", Form: themeName, initial: theme.Auto, Meaning: "colour theme of whctl tui; overridden by --theme"},
-	{Name: "timeout", Flag: "timeout", env: "WHCTL_TIMEOUT", Form: span, argument: "DURATION", initial: client.DefaultTimeout.String(), Meaning: "maximum time to wait for the start of a response"},
-	{Name: "url", OfProfiles: true, Flag: "url", env: EnvURL, Form: address, argument: "URL", initial: client.DefaultURL, Meaning: "address of the service"},
+	{
+		Name:    "theme",
+		env:     "WHCTL_THEME",
+		Form:    themeName,
+		initial: theme.Auto,
+		Meaning: "colour theme of whctl tui; overridden by --theme",
+	},
+	{
+		Name:     "timeout",
+		Flag:     "timeout",
+		env:      "WHCTL_TIMEOUT",
+		Form:     span,
+		argument: "DURATION",
+		initial:  client.DefaultTimeout.String(),
+		Meaning:  "maximum time to wait for the start of a response",
+	},
+	{
+		Name:       "url",
+		OfProfiles: true,
+		Flag:       "url",
+		env:        EnvURL,
+		Form:       address,
+		argument:   "URL",
+		initial:    client.DefaultURL,
+		Meaning:    "address of the service",
+	},
 	{Name: "user", OfProfiles: true, Flag: "user", env: EnvUser, Form: anyText, argument: "NAME", Meaning: "user name"},
-	{Name: "colour", OfProfiles: true, Form: colourName, argument: "COLOUR", Meaning: "colour of the profile's name in prompts: " + strings.Join(colourName.Choices(), ", ")},
-	{Name: "read_only", OfProfiles: true, Flag: "read-only", env: "WHCTL_READ_ONLY", Form: YesNo, initial: "false", Meaning: "refuse all commands that change something"},
-	{Name: "protected", OfProfiles: true, Form: YesNo, initial: "false", Meaning: "require the profile's name to be typed before changes"},
-	{Name: "ca_file", OfProfiles: true, Flag: "ca-file", Form: anyText, argument: "FILE", Meaning: "PEM file of certificates to trust in addition to the system's"},
-	{Name: "insecure_tls", OfProfiles: true, Flag: "insecure-tls", Form: YesNo, initial: "false", Meaning: "do not verify certificates; for tests only"},
-	{Name: "default_take", OfProfiles: true, Form: count, argument: "N", initial: strconv.Itoa(TableRows), Meaning: "default number of rows of a table on a terminal"},
-	{Name: "time_zone", OfProfiles: true, Form: zone, argument: "ZONE", initial: "Local", Meaning: "time zone of dates and times, such as Europe/Berlin"},
+	{
+		Name:       "colour",
+		OfProfiles: true,
+		Form:       colourName,
+		argument:   "COLOUR",
+		Meaning:    "colour of the profile's name in prompts: " + strings.Join(colourName.Choices(), ", "),
+	},
+	{
+		Name:       "read_only",
+		OfProfiles: true,
+		Flag:       "read-only",
+		env:        "WHCTL_READ_ONLY",
+		Form:       YesNo,
+		initial:    "false",
+		Meaning:    "refuse all commands that change something",
+	},
+	{
+		Name:       "protected",
+		OfProfiles: true,
+		Form:       YesNo,
+		initial:    "false",
+		Meaning:    "require the profile's name to be typed before changes",
+	},
+	{
+		Name:       "ca_file",
+		OfProfiles: true,
+		Flag:       "ca-file",
+		Form:       anyText,
+		argument:   "FILE",
+		Meaning:    "PEM file of certificates to trust in addition to the system's",
+	},
+	{
+		Name:       "insecure_tls",
+		OfProfiles: true,
+		Flag:       "insecure-tls",
+		Form:       YesNo,
+		initial:    "false",
+		Meaning:    "do not verify certificates; for tests only",
+	},
+	{
+		Name:       "default_take",
+		OfProfiles: true,
+		Form:       count,
+		argument:   "N",
+		initial:    strconv.Itoa(TableRows),
+		Meaning:    "default number of rows of a table on a terminal",
+	},
+	{
+		Name:       "time_zone",
+		OfProfiles: true,
+		Form:       zone,
+		argument:   "ZONE",
+		initial:    "Local",
+		Meaning:    "time zone of dates and times, such as Europe/Berlin",
+	},
 }
 
 // LookupSetting returns the setting with a name.
@@ -93,7 +171,11 @@ func Flags() []cli.Flag {
 		if s.Form == YesNo {
 			flags = append(flags, &cli.BoolFlag{Name: s.Flag, Usage: usage})
 		} else {
-			flags = append(flags, &cli.StringFlag{Name: s.Flag, Usage: usage, DefaultText: s.initial})
+			flags = append(flags, &cli.StringFlag{
+				Name:        s.Flag,
+				Usage:       usage,
+				DefaultText: s.initial,
+			})
 		}
 	}
 	return flags
@@ -125,22 +207,36 @@ var (
 			return err
 		},
 	}
-	YesNo = &Form{example: "true or false, without quotes", plain: true, check: func(text string) error {
-		_, err := strconv.ParseBool(text)
-		return must(err == nil, "true or false")
-	}}
-	count = &Form{example: "a number from 1, without quotes", plain: true, check: func(text string) error {
-		n, err := strconv.ParseInt(text, 10, 32)
-		return must(err == nil && n > 0, "a number from 1")
-	}}
-	span = &Form{example: `a duration such as "30s"`, check: func(text string) error {
-		d, err := time.ParseDuration(text)
-		return must(err == nil && d > 0, "a duration such as 30s")
-	}}
-	zone = &Form{example: `a zone such as "Europe/Berlin"`, check: func(text string) error {
-		_, err := time.LoadLocation(text)
-		return must(err == nil, "Local, UTC or a zone such as Europe/Berlin")
-	}}
+	YesNo = &Form{
+		example: "true or false, without quotes",
+		plain:   true,
+		check: func(text string) error {
+			_, err := strconv.ParseBool(text)
+			return must(err == nil, "true or false")
+		},
+	}
+	count = &Form{
+		example: "a number from 1, without quotes",
+		plain:   true,
+		check: func(text string) error {
+			n, err := strconv.ParseInt(text, 10, 32)
+			return must(err == nil && n > 0, "a number from 1")
+		},
+	}
+	span = &Form{
+		example: `a duration such as "30s"`,
+		check: func(text string) error {
+			d, err := time.ParseDuration(text)
+			return must(err == nil && d > 0, "a duration such as 30s")
+		},
+	}
+	zone = &Form{
+		example: `a zone such as "Europe/Berlin"`,
+		check: func(text string) error {
+			_, err := time.LoadLocation(text)
+			return must(err == nil, "Local, UTC or a zone such as Europe/Berlin")
+		},
+	}
 	colourName = &Form{choices: func() []string { return slices.Sorted(maps.Keys(Colours)) }}
 	FormatName = &Form{choices: output.FormatNames}
 	themeName  = &Form{choices: theme.Themes}
@@ -197,7 +293,15 @@ func (f *Form) inFile(text string) string {
 }
 
 // Colours has the colours of profiles with their ANSI codes.
-var Colours = map[string]int{"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "none": 0}
+var Colours = map[string]int{
+	"red":     31,
+	"green":   32,
+	"yellow":  33,
+	"blue":    34,
+	"magenta": 35,
+	"cyan":    36,
+	"none":    0,
+}
 
 // TableRows is the default number of rows of a table on a terminal.
 const TableRows = 50

@@ -31,12 +31,30 @@ type shorthand struct {
 var shorthands = []shorthand{
 	{"status", "", []string{"Status", "StatusCode", "IsEnabled"}, parseStatus},
 	{"event", "only events that match `PATTERN`, such as salesorder.*", []string{"EventName"}, parseEvent},
-	{"key", "only messages of events with this `KEY`", []string{"Key"}, func(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
-		return client.Filter{Field: field.Name, Operator: record.Equal, Values: []string{text}}, nil
-	}},
-	{"endpoint", "only URLs or paths that contain `TEXT`", []string{"URL", "PathInfo"}, func(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
-		return client.Filter{Field: field.Name, Operator: record.Contains, Values: []string{text}}, nil
-	}},
+	{
+		"key",
+		"only messages of events with this `KEY`",
+		[]string{"Key"},
+		func(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
+			return client.Filter{
+				Field:    field.Name,
+				Operator: record.Equal,
+				Values:   []string{text},
+			}, nil
+		},
+	},
+	{
+		"endpoint",
+		"only URLs or paths that contain `TEXT`",
+		[]string{"URL", "PathInfo"},
+		func(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
+			return client.Filter{
+				Field:    field.Name,
+				Operator: record.Contains,
+				Values:   []string{text},
+			}, nil
+		},
+	},
 	{"since", "at `TIME` or later: 2h, 3d, today, 13:00, 2026-07-01, 2026-07-01T10:00", timeFields, parseTime(record.GreaterThanOrEqualTo)},
 	{"until", "before `TIME`", timeFields, parseTime(record.LessThan)},
 }
@@ -64,7 +82,10 @@ func (h shorthand) field(kind *record.Kind) (record.Field, bool) {
 func ShorthandFlags(kind *record.Kind) (flags []cli.Flag) {
 	for _, h := range shorthands {
 		if field, ok := h.field(kind); ok {
-			flags = append(flags, &cli.StringFlag{Name: h.flag, Usage: cmp.Or(h.usage, statusUsages[field.Name])})
+			flags = append(flags, &cli.StringFlag{
+				Name:  h.flag,
+				Usage: cmp.Or(h.usage, statusUsages[field.Name]),
+			})
 		}
 	}
 	return flags

@@ -16,10 +16,18 @@ import (
 var groupFunctions = []string{"sum", "avg", "min", "max"}
 
 // functionNouns are the functions in words, for help texts.
-var functionNouns = map[string]string{"sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
+var functionNouns = map[string]string{
+	"sum": "sum",
+	"avg": "average",
+	"min": "minimum",
+	"max": "maximum",
+}
 
 func groupFlags() []cli.Flag {
-	flags := []cli.Flag{&cli.StringFlag{Name: "by", Usage: "print one row for each value of a `FIELD`, or of a date as DATE:day, DATE:month or DATE:year, with the number of records"}}
+	flags := []cli.Flag{&cli.StringFlag{
+		Name:  "by",
+		Usage: "print one row for each value of a `FIELD`, or of a date as DATE:day, DATE:month or DATE:year, with the number of records",
+	}}
 	for _, name := range groupFunctions {
 		usage := "print the " + functionNouns[name] +
 			" of the fields `A,B` with all digits, of all records or with --by of each group"
@@ -55,7 +63,10 @@ func readGroups(c *cli.Context, q *client.Query) ([]output.Column, error) {
 		}
 	}
 	q.Include = []string{"COUNT(*)"}
-	columns = append(columns, output.Column{Name: record.GroupColumn("COUNT", ""), Type: record.Long})
+	columns = append(columns, output.Column{
+		Name: record.GroupColumn("COUNT", ""),
+		Type: record.Long,
+	})
 	for _, name := range groupFunctions {
 		fields, err := readFields(q.Kind, name, c.StringSlice(name))
 		if err != nil {

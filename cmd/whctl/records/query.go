@@ -22,22 +22,39 @@ import (
 // ConditionExamples has examples of a condition and of query parameters for help.
 type ConditionExamples struct{ Where, Json string }
 
-var recordExamples = ConditionExamples{Where: "InvoiceTotal>=100", Json: `{"InvoiceTotalGreaterThan":100}`}
+var recordExamples = ConditionExamples{
+	Where: "InvoiceTotal>=100",
+	Json:  `{"InvoiceTotalGreaterThan":100}`,
+}
 
 // QueryFlags returns the flags of commands that list records.
 func QueryFlags(examples ConditionExamples) []cli.Flag {
 	return []cli.Flag{
-		&cli.StringSliceFlag{Name: "where", Aliases: []string{"w"}, Usage: "select rows by `CONDITION`, such as \"" + examples.Where + "\"; repeatable, combined with AND; @FILE reads one per line (whctl help filters)"},
-		&cli.StringFlag{Name: "filter-json", Usage: "select rows by a `JSON` object of query parameters, such as " + examples.Json + "; @FILE reads a file"},
+		&cli.StringSliceFlag{
+			Name:    "where",
+			Aliases: []string{"w"},
+			Usage:   "select rows by `CONDITION`, such as \"" + examples.Where + "\"; repeatable, combined with AND; @FILE reads one per line (whctl help filters)",
+		},
+		&cli.StringFlag{
+			Name:  "filter-json",
+			Usage: "select rows by a `JSON` object of query parameters, such as " + examples.Json + "; @FILE reads a file",
+		},
 		&cli.BoolFlag{Name: "unchecked", Usage: "with --filter-json, also send parameters unknown to whctl"},
 		&cli.StringSliceFlag{Name: "fields", Usage: "print only the fields `A,B`, in this order"},
 		&cli.StringSliceFlag{Name: "order-by", Usage: "sort by the fields `A,-B`; a leading - means descending"},
 		&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "at most `N` rows"},
 		&cli.Int64Flag{Name: "skip", Usage: "skip the first `N` rows"},
-		&cli.BoolFlag{Name: "all", Usage: fmt.Sprintf("print all rows; a table on a terminal has %d by default",
-			profile.TableRows)},
+		&cli.BoolFlag{
+			Name: "all",
+			Usage: fmt.Sprintf("print all rows; a table on a terminal has %d by default",
+				profile.TableRows),
+		},
 		&cli.BoolFlag{Name: "count", Usage: "print only the number of matching rows"},
-		&cli.StringFlag{Name: "progress", Usage: "`auto|plain|none`  show the progress of an export: auto on a terminal only, plain as a line every 5 s, none not at all", Value: "auto"},
+		&cli.StringFlag{
+			Name:  "progress",
+			Usage: "`auto|plain|none`  show the progress of an export: auto on a terminal only, plain as a line every 5 s, none not at all",
+			Value: "auto",
+		},
 		&cli.BoolFlag{Name: "exit-status", Usage: "exit with 10 if no row matches"},
 	}
 }

@@ -18,9 +18,16 @@ import (
 
 func EventCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "events", Aliases: []string{"event"}, Usage: "list and publish events",
+		Name:    "events",
+		Aliases: []string{"event"},
+		Usage:   "list and publish events",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the events that subscriptions can receive", Flags: output.Flags(), Action: command.ShowsAll(output.Table{Columns: eventColumns}, (*client.Client).Events)},
+			{
+				Name:   "list",
+				Usage:  "list the events that subscriptions can receive",
+				Flags:  output.Flags(),
+				Action: command.ShowsAll(output.Table{Columns: eventColumns}, (*client.Client).Events),
+			},
 			{
 				Name:      "publish",
 				Aliases:   []string{"raise"},
@@ -28,9 +35,18 @@ func EventCommands() []*cli.Command {
 				Usage:     "publish an event to its subscriptions and print its ID",
 				Action:    command.Changes(publishEvent),
 				Flags: command.ResultFlags("print the event's ID and number of messages as JSON",
-					&cli.StringFlag{Name: "body", Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input"},
-					&cli.StringFlag{Name: "event-key", Usage: "the `KEY` of the event's subject, such as an order number; its messages are found by it"},
-					&cli.StringFlag{Name: "key", Usage: "idempotency `KEY`: repeated calls within a day publish the event once"},
+					&cli.StringFlag{
+						Name:  "body",
+						Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input",
+					},
+					&cli.StringFlag{
+						Name:  "event-key",
+						Usage: "the `KEY` of the event's subject, such as an order number; its messages are found by it",
+					},
+					&cli.StringFlag{
+						Name:  "key",
+						Usage: "idempotency `KEY`: repeated calls within a day publish the event once",
+					},
 				),
 				Description: `whctl events publish salesorder.created --body @order.json
 whctl events publish salesorder.created --body '{"InvoiceID":"D100512"}' --event-key D100512 --key order-4711`,
@@ -79,7 +95,10 @@ var (
 	}
 )
 
-var eventColumns = []output.Column{{Name: "Name", Type: record.Text}, {Name: "Description", Type: record.Text}}
+var eventColumns = []output.Column{
+	{Name: "Name", Type: record.Text},
+	{Name: "Description", Type: record.Text},
+}
 
 func publishEvent(c *cli.Context, _ *command.Session) (command.Change, error) {
 	if c.IsSet("key") && c.String("key") == "" {

@@ -31,7 +31,11 @@ func byID(field, text string) ([]client.Filter, bool) {
 		return []client.Filter{{Field: field, Operator: record.Equal, Values: []string{text}}}, true
 	}
 	if start := idStart.FindStringSubmatch(text); start != nil {
-		return []client.Filter{{Field: field, Operator: record.StartsWith, Values: start[1:2]}}, true
+		return []client.Filter{{
+			Field:    field,
+			Operator: record.StartsWith,
+			Values:   start[1:2],
+		}}, true
 	}
 	ends := idEnds.FindStringSubmatch(text)
 	if ends == nil {

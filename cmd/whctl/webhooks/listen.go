@@ -14,11 +14,17 @@ func ListenCommands() []*cli.Command {
 		Usage:  "print messages as they are sent, or forward them to a local receiver",
 		Action: command.With(follow),
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "forward-to", Usage: "forward messages to the receiver at `URL`, such as localhost:3000/hooks"},
+			&cli.StringFlag{
+				Name:  "forward-to",
+				Usage: "forward messages to the receiver at `URL`, such as localhost:3000/hooks",
+			},
 			&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
 			&cli.StringFlag{Name: "subscription", Usage: "only messages of this `SUBSCRIPTION`, by ID"},
 			&cli.StringFlag{Name: "subscriber", Usage: "only messages of this `SUBSCRIBER`, by ID or name"},
-			&cli.StringFlag{Name: "secret-file", Usage: "sign with the secret in `FILE`, which is created if it does not exist"},
+			&cli.StringFlag{
+				Name:  "secret-file",
+				Usage: "sign with the secret in `FILE`, which is created if it does not exist",
+			},
 			&cli.BoolFlag{Name: "show-response", Usage: "print all responses of the receiver, not only failures"},
 			&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: "stop after `N` messages"},
 			&cli.BoolFlag{Name: "ndjson", Usage: "print a JSON object for each message"},
@@ -48,8 +54,16 @@ func follow(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	l := listen.Listener{
-		Service: service, Forwarder: forward, Filter: filter, Now: s.Now, Max: c.Int64("take"), Zone: s.Zone(),
-		Out: s.Stdout, Notice: s.Printer(c).Notice, NDJSON: c.Bool("ndjson"), ShowResponse: c.Bool("show-response"),
+		Service:      service,
+		Forwarder:    forward,
+		Filter:       filter,
+		Now:          s.Now,
+		Max:          c.Int64("take"),
+		Zone:         s.Zone(),
+		Out:          s.Stdout,
+		Notice:       s.Printer(c).Notice,
+		NDJSON:       c.Bool("ndjson"),
+		ShowResponse: c.Bool("show-response"),
 	}
 	count, err := l.Run(c.Context)
 	return command.Interrupted(err, count)

@@ -20,7 +20,9 @@ import (
 
 func MessageCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "messages", Aliases: []string{"message"}, Usage: "list, inspect and resend messages",
+		Name:    "messages",
+		Aliases: []string{"message"},
+		Usage:   "list, inspect and resend messages",
 		Subcommands: []*cli.Command{
 			{
 				Name:  "list",
@@ -77,7 +79,10 @@ whctl messages tail --event "salesorder.*" --ndjson`,
 }
 
 // messageExamples are the examples for messages.
-var messageExamples = records.ConditionExamples{Where: "Status=failed and Retries>=2", Json: `{"Status":3}`}
+var messageExamples = records.ConditionExamples{
+	Where: "Status=failed and Retries>=2",
+	Json:  `{"Status":3}`,
+}
 
 // bulkFlags returns the flags of commands that change many messages. --where has the
 // same meaning as for list.
@@ -90,7 +95,11 @@ func bulkFlags(verb string) []cli.Flag {
 		}
 	}
 	return append(flags,
-		&cli.Int64Flag{Name: "take", Aliases: []string{"n"}, Usage: verb + " at most `N` messages, oldest first"},
+		&cli.Int64Flag{
+			Name:    "take",
+			Aliases: []string{"n"},
+			Usage:   verb + " at most `N` messages, oldest first",
+		},
 		&cli.BoolFlag{Name: "all-messages", Usage: "all messages, without a condition"})
 }
 
@@ -103,15 +112,33 @@ var messageBrief = []string{
 // messageView has the columns of messages on a terminal, attemptView those of attempts.
 var (
 	messageView = []output.ViewColumn{
-		{Title: "Status", Fields: "Status", As: output.Status}, {Title: "Event", Fields: "EventName", As: output.Words}, {Title: "Key", Fields: "Key", As: output.Words, Rank: 2}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 1}, {Title: "Tries", Fields: "Status Retries MaxRetries", As: output.Tries, Rank: 3},
-		{Title: "Last answer", Fields: "LastMessageResponseHTTPCode LastMessageResponseMessage", As: output.HTTPStatus}, {Title: "Text", Fields: "AnswerText", As: output.Lines, Rank: output.DetailOnly}, {Title: "Reason", Fields: "Detail", As: output.Lines, Rank: output.DetailOnly}, {Title: "Took", Fields: "Duration", As: output.Duration, Rank: output.DetailOnly},
-		{Title: "Age", Fields: "AddedDateTime", As: output.Age, Rank: 2}, {Title: "Next try", Fields: "NextAttemptDateTime", As: output.Due, Rank: 4}, {Title: "Last changed", Fields: "LastSavedDateTime", As: output.Age, Rank: output.DetailOnly},
-		{Title: "Message ID", Fields: "MessageID", As: output.ID}, {Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: output.DetailOnly}, {Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID, Rank: output.DetailOnly},
-		{Title: "Number", Fields: "ItemNo", As: output.Whole, Rank: output.DetailOnly}, {Title: "Body", Fields: "Body", As: output.Lines, Rank: output.DetailOnly},
+		{Title: "Status", Fields: "Status", As: output.Status},
+		{Title: "Event", Fields: "EventName", As: output.Words},
+		{Title: "Key", Fields: "Key", As: output.Words, Rank: 2},
+		{Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 1},
+		{Title: "Tries", Fields: "Status Retries MaxRetries", As: output.Tries, Rank: 3},
+		{Title: "Last answer", Fields: "LastMessageResponseHTTPCode LastMessageResponseMessage", As: output.HTTPStatus},
+		{Title: "Text", Fields: "AnswerText", As: output.Lines, Rank: output.DetailOnly},
+		{Title: "Reason", Fields: "Detail", As: output.Lines, Rank: output.DetailOnly},
+		{Title: "Took", Fields: "Duration", As: output.Duration, Rank: output.DetailOnly},
+		{Title: "Age", Fields: "AddedDateTime", As: output.Age, Rank: 2},
+		{Title: "Next try", Fields: "NextAttemptDateTime", As: output.Due, Rank: 4},
+		{Title: "Last changed", Fields: "LastSavedDateTime", As: output.Age, Rank: output.DetailOnly},
+		{Title: "Message ID", Fields: "MessageID", As: output.ID},
+		{Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID, Rank: output.DetailOnly},
+		{Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID, Rank: output.DetailOnly},
+		{Title: "Number", Fields: "ItemNo", As: output.Whole, Rank: output.DetailOnly},
+		{Title: "Body", Fields: "Body", As: output.Lines, Rank: output.DetailOnly},
 	}
 	attemptView = []output.ViewColumn{
-		{Title: "Try", Fields: "ItemNo", As: output.Count}, {Title: "Answer", Fields: "HTTPCode Message", As: output.HTTPStatus}, {Title: "Text", Fields: "AnswerText", As: output.Lines, Rank: 1}, {Title: "Reason", Fields: "Detail", As: output.Lines, Rank: 3},
-		{Title: "Took", Fields: "Duration", As: output.Duration, Rank: 2}, {Title: "Time", Fields: "LastSavedDateTime", As: output.Local}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 4}, {Title: "Status", Fields: "Status", As: output.Status, Rank: 5},
+		{Title: "Try", Fields: "ItemNo", As: output.Count},
+		{Title: "Answer", Fields: "HTTPCode Message", As: output.HTTPStatus},
+		{Title: "Text", Fields: "AnswerText", As: output.Lines, Rank: 1},
+		{Title: "Reason", Fields: "Detail", As: output.Lines, Rank: 3},
+		{Title: "Took", Fields: "Duration", As: output.Duration, Rank: 2},
+		{Title: "Time", Fields: "LastSavedDateTime", As: output.Local},
+		{Title: "Endpoint", Fields: "URL", As: output.Endpoint, Rank: 4},
+		{Title: "Status", Fields: "Status", As: output.Status, Rank: 5},
 	}
 )
 
@@ -142,7 +169,10 @@ func endpointConditions(c *cli.Context, s *command.Session) (where []client.Filt
 		where = append(where, client.Filter{Field: "SubscriberID", Values: []string{subscriber}})
 	}
 	if subscription != "" {
-		where = append(where, client.Filter{Field: "SubscriptionID", Values: []string{subscription}})
+		where = append(where, client.Filter{
+			Field:  "SubscriptionID",
+			Values: []string{subscription},
+		})
 	}
 	return where, err
 }
@@ -160,13 +190,19 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 			return err
 		}
 		columns := output.ColumnsOf(command.SystemKind("Attempt"), attemptFields)
-		return output.Documents(out, output.Table{Columns: columns, View: attemptView}, page.Results...)
+		return output.Documents(out, output.Table{
+			Columns: columns,
+			View:    attemptView,
+		}, page.Results...)
 	}
 	page, err := service.AllMessages(c.Context, where)
 	if err != nil {
 		return err
 	}
-	table := output.Table{Columns: output.ColumnsOf(command.SystemKind("Message"), nil), View: messageView}
+	table := output.Table{
+		Columns: output.ColumnsOf(command.SystemKind("Message"), nil),
+		View:    messageView,
+	}
 	format, err := out.Format()
 	isForReading := err == nil && format.HumanReadable() && out.OnScreen()
 	if !isForReading || len(page.Results) != 1 {
@@ -175,7 +211,11 @@ func showMessage(c *cli.Context, out *output.Printer, service *client.Client) er
 
 	out.One = true
 	answered := answeredMessage{Message: page.Results[0]}
-	lastAttempt := map[string][]string{"MessageID": {n.id}, "OrderByDesc": {"ItemNo"}, "Take": {"1"}}
+	lastAttempt := map[string][]string{
+		"MessageID":   {n.id},
+		"OrderByDesc": {"ItemNo"},
+		"Take":        {"1"},
+	}
 	attempts, err := service.Attempts(c.Context, lastAttempt)
 	if err == nil && len(attempts.Results) > 0 { // for admins only
 		attempt := attempts.Results[0]
@@ -215,7 +255,9 @@ type tally struct {
 }
 
 var (
-	retrying = bulk{verb: "retry", done: "due now",
+	retrying = bulk{
+		verb: "retry",
+		done: "due now",
 		one: func(c *cli.Context, service *client.Client, n messageName) (string, error) {
 			_, err := service.RetryMessage(c.Context, n.subscriber, n.subscription, n.id)
 			return fmt.Sprintf("message %s is due now", n.id), err
@@ -226,8 +268,12 @@ var (
 				return tally{}, err
 			}
 			return tally{matched: r.Matched, done: r.Retried, warning: r.Warning}, nil
-		}}
-	deleting = bulk{verb: "delete", done: "deleted", sweeping: true,
+		},
+	}
+	deleting = bulk{
+		verb:     "delete",
+		done:     "deleted",
+		sweeping: true,
 		one: func(c *cli.Context, service *client.Client, n messageName) (string, error) {
 			return fmt.Sprintf("message %s deleted", n.id), service.RemoveMessage(c.Context,
 				n.subscriber, n.subscription, n.id)
@@ -238,7 +284,8 @@ var (
 				return tally{}, err
 			}
 			return tally{matched: r.Matched, done: r.Deleted}, nil
-		}}
+		},
+	}
 )
 
 // run changes the messages named by the arguments, or all that match the flags.

@@ -21,7 +21,10 @@ import (
 
 func messageTailFlags() []cli.Flag {
 	return append([]cli.Flag{
-		&cli.StringFlag{Name: "status", Usage: "only messages with one of the statuses `A,B`: not-sent (0), delivered (1), retrying (2), failed (3)"},
+		&cli.StringFlag{
+			Name:  "status",
+			Usage: "only messages with one of the statuses `A,B`: not-sent (0), delivered (1), retrying (2), failed (3)",
+		},
 		&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
 	}, endpointFlags()...)
 }
@@ -34,13 +37,33 @@ func endpointFlags() []cli.Flag {
 	}
 }
 
-var changeTable = output.Table{Columns: []output.Column{
-	{Name: "At", Type: record.Epoch}, {Name: "MessageID", Type: record.Text}, {Name: "SubscriberID", Type: record.Text}, {Name: "SubscriptionID", Type: record.Text}, {Name: "EventName", Type: record.Text},
-	{Name: "Status", Type: record.Int}, {Name: "Retries", Type: record.Int}, {Name: "HTTPCode", Type: record.Int}, {Name: "Duration", Type: record.TimeSpan}, {Name: "NextAttemptDateTime", Type: record.Epoch}, {Name: "Deleted", Type: record.Bool},
-}, View: []output.ViewColumn{
-	{Title: "At", Fields: "At", As: output.Local}, {Title: "Status", Fields: "Status", As: output.Status}, {Title: "Event", Fields: "EventName", As: output.Words}, {Title: "Answer", Fields: "HTTPCode", As: output.HTTPStatus}, {Title: "Took", Fields: "Duration", As: output.Duration},
-	{Title: "Next attempt", Fields: "NextAttemptDateTime", As: output.Due}, {Title: "Deleted", Fields: "Deleted", As: output.Yes}, {Title: "Message ID", Fields: "MessageID", As: output.ID}, {Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID}, {Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID},
-}}
+var changeTable = output.Table{
+	Columns: []output.Column{
+		{Name: "At", Type: record.Epoch},
+		{Name: "MessageID", Type: record.Text},
+		{Name: "SubscriberID", Type: record.Text},
+		{Name: "SubscriptionID", Type: record.Text},
+		{Name: "EventName", Type: record.Text},
+		{Name: "Status", Type: record.Int},
+		{Name: "Retries", Type: record.Int},
+		{Name: "HTTPCode", Type: record.Int},
+		{Name: "Duration", Type: record.TimeSpan},
+		{Name: "NextAttemptDateTime", Type: record.Epoch},
+		{Name: "Deleted", Type: record.Bool},
+	},
+	View: []output.ViewColumn{
+		{Title: "At", Fields: "At", As: output.Local},
+		{Title: "Status", Fields: "Status", As: output.Status},
+		{Title: "Event", Fields: "EventName", As: output.Words},
+		{Title: "Answer", Fields: "HTTPCode", As: output.HTTPStatus},
+		{Title: "Took", Fields: "Duration", As: output.Duration},
+		{Title: "Next attempt", Fields: "NextAttemptDateTime", As: output.Due},
+		{Title: "Deleted", Fields: "Deleted", As: output.Yes},
+		{Title: "Message ID", Fields: "MessageID", As: output.ID},
+		{Title: "Subscription ID", Fields: "SubscriptionID", As: output.ID},
+		{Title: "Subscriber ID", Fields: "SubscriberID", As: output.SecretID},
+	},
+}
 
 func tailMessages(c *cli.Context, s *command.Session) error {
 	return records.Tail(c, s, records.LiveStream{

@@ -14,11 +14,16 @@ import (
 )
 
 // enabledExamples are the examples for subscribers and subscriptions.
-var enabledExamples = records.ConditionExamples{Where: "IsEnabled=false", Json: `{"IsEnabled":false}`}
+var enabledExamples = records.ConditionExamples{
+	Where: "IsEnabled=false",
+	Json:  `{"IsEnabled":false}`,
+}
 
 func SubscriberCommands() []*cli.Command {
 	return []*cli.Command{{
-		Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage subscribers, which receive events",
+		Name:    "subscribers",
+		Aliases: []string{"subscriber"},
+		Usage:   "manage subscribers, which receive events",
 		Subcommands: []*cli.Command{
 			{
 				Name:  "list",
@@ -51,11 +56,14 @@ whctl subscribers list --status disabled`,
 				}),
 			},
 			{
-				Name:        "create",
-				ArgsUsage:   "NAME",
-				Usage:       "create a subscriber and print its ID",
-				Action:      command.Changes(createSubscriber),
-				Flags:       command.NewFlags(&cli.BoolFlag{Name: "disabled", Usage: "start with delivery paused; messages are queued"}),
+				Name:      "create",
+				ArgsUsage: "NAME",
+				Usage:     "create a subscriber and print its ID",
+				Action:    command.Changes(createSubscriber),
+				Flags: command.NewFlags(&cli.BoolFlag{
+					Name:  "disabled",
+					Usage: "start with delivery paused; messages are queued",
+				}),
 				Description: `id=$(whctl subscribers create "ACME shop")`,
 			},
 			{
@@ -70,8 +78,20 @@ whctl subscribers list --status disabled`,
 				}}, command.ChangeFlags()...),
 				Description: `whctl subscribers update "ACME shop" --name "ACME online shop"`,
 			},
-			{Name: "enable", ArgsUsage: "SUBSCRIBER...", Usage: "resume delivery, including queued messages", Flags: command.ChangeFlags(), Action: enableSubscribers(true)},
-			{Name: "disable", ArgsUsage: "SUBSCRIBER...", Usage: "pause delivery; messages stay queued", Flags: command.ChangeFlags(), Action: enableSubscribers(false)},
+			{
+				Name:      "enable",
+				ArgsUsage: "SUBSCRIBER...",
+				Usage:     "resume delivery, including queued messages",
+				Flags:     command.ChangeFlags(),
+				Action:    enableSubscribers(true),
+			},
+			{
+				Name:      "disable",
+				ArgsUsage: "SUBSCRIBER...",
+				Usage:     "pause delivery; messages stay queued",
+				Flags:     command.ChangeFlags(),
+				Action:    enableSubscribers(false),
+			},
 			{
 				Name:      "delete",
 				Aliases:   []string{"remove", "rm"},
@@ -93,8 +113,11 @@ whctl subscribers list --status disabled`,
 
 // subscriberView has the columns on a terminal.
 var subscriberView = []output.ViewColumn{
-	{Title: "Name", Fields: "Name", As: output.Words}, {Title: "State", Fields: "IsEnabled", As: output.Enabled}, {Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 1},
-	{Title: "Subscriber ID", Fields: "RecID", As: output.SecretID}, {Title: "Number", Fields: "ItemNo", As: output.Whole, Rank: output.DetailOnly},
+	{Title: "Name", Fields: "Name", As: output.Words},
+	{Title: "State", Fields: "IsEnabled", As: output.Enabled},
+	{Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 1},
+	{Title: "Subscriber ID", Fields: "RecID", As: output.SecretID},
+	{Title: "Number", Fields: "ItemNo", As: output.Whole, Rank: output.DetailOnly},
 }
 
 func createSubscriber(c *cli.Context, _ *command.Session) (command.Change, error) {

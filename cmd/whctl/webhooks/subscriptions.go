@@ -67,12 +67,24 @@ whctl subscriptions list --status disabled --event "salesorder.*"`,
 				Usage:     "create a subscription and print its ID",
 				Action:    command.Changes(createSubscription),
 				Flags: command.NewFlags(
-					&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeatable; VALUE can be @FILE, which keeps secrets off the command line"},
-					&cli.BoolFlag{Name: "ordered", Usage: "deliver messages strictly in order, one at a time"},
+					&cli.StringSliceFlag{
+						Name:  "header",
+						Usage: "send `\"NAME: VALUE\"` with each message, repeatable; VALUE can be @FILE, which keeps secrets off the command line",
+					},
+					&cli.BoolFlag{
+						Name:  "ordered",
+						Usage: "deliver messages strictly in order, one at a time",
+					},
 					orderFlag,
-					&cli.StringFlag{Name: "retry-schedule", Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; default: the service's schedule"},
+					&cli.StringFlag{
+						Name:  "retry-schedule",
+						Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; default: the service's schedule",
+					},
 					whenFlag("send only events that meet `CONDITION`, such as \"Status: 1 -> 2\" or \"CreditLimit > 1000\", repeatable"),
-					&cli.BoolFlag{Name: "disabled", Usage: "start with delivery paused; messages are queued"},
+					&cli.BoolFlag{
+						Name:  "disabled",
+						Usage: "start with delivery paused; messages are queued",
+					},
 					command.SecretFileFlag(),
 				),
 				Description: `whctl subscriptions create "ACME shop" salesorder.created https://hooks.acme.example/erp --secret-file acme.secret
@@ -90,8 +102,20 @@ whctl subscriptions create "ACME shop" debtor.updated https://hooks.acme.example
 whctl subscriptions update 1f0c..9ab2 --event "salesorder.*" --ordered=false
 whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --header "X-Tenant: 7"`,
 			},
-			{Name: "enable", ArgsUsage: "SUBSCRIPTION...", Usage: "resume delivery, including queued messages", Flags: ofOne, Action: enableSubscriptions(true)},
-			{Name: "disable", ArgsUsage: "SUBSCRIPTION...", Usage: "pause delivery; messages stay queued", Flags: ofOne, Action: enableSubscriptions(false)},
+			{
+				Name:      "enable",
+				ArgsUsage: "SUBSCRIPTION...",
+				Usage:     "resume delivery, including queued messages",
+				Flags:     ofOne,
+				Action:    enableSubscriptions(true),
+			},
+			{
+				Name:      "disable",
+				ArgsUsage: "SUBSCRIPTION...",
+				Usage:     "pause delivery; messages stay queued",
+				Flags:     ofOne,
+				Action:    enableSubscriptions(false),
+			},
 			{
 				Name:      "delete",
 				Aliases:   []string{"remove", "rm"},
@@ -113,7 +137,11 @@ whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --hea
 				Usage:     "send a test message, print its ID and wait for the response",
 				Action:    command.Changes(testSubscription),
 				Flags: append(command.ResultFlags("print the result of the attempt as JSON instead of the message's ID",
-					&cli.DurationFlag{Name: "wait", Value: time.Minute, Usage: "wait at most `DURATION` for the response"},
+					&cli.DurationFlag{
+						Name:  "wait",
+						Value: time.Minute,
+						Usage: "wait at most `DURATION` for the response",
+					},
 					&cli.BoolFlag{Name: "no-wait", Usage: "do not wait for the response"},
 				), subscriberFlag()),
 				Description: `whctl subscriptions test 1f0c..9ab2
@@ -125,7 +153,10 @@ whctl subscriptions test 1f0c..9ab2 --no-wait`,
 				Usage:     "replace the signing secret and print the new one",
 				Action:    command.Changes(rotateSecret),
 				Flags: append(command.ResultFlags("print the new secret as JSON",
-					&cli.StringFlag{Name: "keep-for", Usage: "also sign with the old secret for `DURATION`, such as 12h or 7d, at most 720h; 0: end all old ones at once (default 24h)"},
+					&cli.StringFlag{
+						Name:  "keep-for",
+						Usage: "also sign with the old secret for `DURATION`, such as 12h or 7d, at most 720h; 0: end all old ones at once (default 24h)",
+					},
 					command.SecretFileFlag(),
 				), subscriberFlag()),
 				Description: "whctl subscriptions rotate-secret 1f0c..9ab2 --keep-for 12h --secret-file acme-new.secret",
@@ -140,11 +171,20 @@ func subscriptionUpdateFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "to", Usage: "the new target `URL`"},
 		&cli.StringFlag{Name: "event", Usage: "send events that match `PATTERN`, such as salesorder.*"},
-		&cli.StringSliceFlag{Name: "header", Usage: "send `\"NAME: VALUE\"` with each message, repeatable; replaces all present headers; VALUE can be @FILE"},
+		&cli.StringSliceFlag{
+			Name:  "header",
+			Usage: "send `\"NAME: VALUE\"` with each message, repeatable; replaces all present headers; VALUE can be @FILE",
+		},
 		&cli.BoolFlag{Name: "no-headers", Usage: "remove all custom headers"},
-		&cli.BoolFlag{Name: "ordered", Usage: "deliver messages strictly in order, one at a time; --ordered=false turns it off"},
+		&cli.BoolFlag{
+			Name:  "ordered",
+			Usage: "deliver messages strictly in order, one at a time; --ordered=false turns it off",
+		},
 		orderFlag,
-		&cli.StringFlag{Name: "retry-schedule", Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; empty: the service's schedule"},
+		&cli.StringFlag{
+			Name:  "retry-schedule",
+			Usage: "`DURATIONS` between attempts, such as 5s,30s,2m; empty: the service's schedule",
+		},
 		whenFlag("send only events that meet `CONDITION`, such as \"Status: 1 -> 2\", repeatable; replaces all present conditions"),
 		&cli.BoolFlag{Name: "no-conditions", Usage: "send all events, without conditions"},
 	}
@@ -181,15 +221,29 @@ func subscriptionView(q *queues) []output.ViewColumn {
 }
 
 var subscriptionColumns = []output.ViewColumn{
-	{Title: "Event", Fields: "EventName", As: output.Words}, {Title: "Endpoint", Fields: "URL", As: output.Endpoint},
-	{Title: "Ordered", Fields: "Ordered", As: output.Yes, Rank: 3}, {Title: "When", Fields: "Where", As: output.Words, Rank: 2}, {Title: "Retry schedule", Fields: "RetrySchedule", As: output.Words, Rank: output.DetailOnly}, {Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
-	{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: output.DetailOnly}, {Title: "Subscription ID", Fields: "RecID", As: output.ID}, {Title: "Subscriber ID", Fields: "SY_WebhookSubscriber_RecID", As: output.SecretID, Rank: 1},
+	{Title: "Event", Fields: "EventName", As: output.Words},
+	{Title: "Endpoint", Fields: "URL", As: output.Endpoint},
+	{Title: "Ordered", Fields: "Ordered", As: output.Yes, Rank: 3},
+	{Title: "When", Fields: "Where", As: output.Words, Rank: 2},
+	{Title: "Retry schedule", Fields: "RetrySchedule", As: output.Words, Rank: output.DetailOnly},
+	{Title: "Changed", Fields: "LastSavedDateTime", As: output.Age, Rank: 2},
+	{Title: "Failing since", Fields: "FailingSince", As: output.Age, Rank: output.DetailOnly},
+	{Title: "Subscription ID", Fields: "RecID", As: output.ID},
+	{Title: "Subscriber ID", Fields: "SY_WebhookSubscriber_RecID", As: output.SecretID, Rank: 1},
 }
 
 // Columns of whctl subscriptions show that lists do not have.
 var (
-	secretColumns = []output.Column{{Name: "SigningSecrets", Type: record.Int}, {Name: "OldSecretsUntil", Type: record.Epoch}}
-	secretView    = output.ViewColumn{Title: "Signing secrets", Fields: "SigningSecrets OldSecretsUntil", As: output.Secrets, Rank: output.DetailOnly}
+	secretColumns = []output.Column{
+		{Name: "SigningSecrets", Type: record.Int},
+		{Name: "OldSecretsUntil", Type: record.Epoch},
+	}
+	secretView = output.ViewColumn{
+		Title:  "Signing secrets",
+		Fields: "SigningSecrets OldSecretsUntil",
+		As:     output.Secrets,
+		Rank:   output.DetailOnly,
+	}
 )
 
 // listSubscriptions lists subscriptions. With a SubscriberID and no conditions it
@@ -219,7 +273,11 @@ func listSubscriptions(c *cli.Context, s *command.Session) error {
 	}
 	queryFlags := append(records.QueryFlags(enabledExamples), records.ShorthandFlags(l.Kind)...)
 	if !wholeID.MatchString(subscriber) || command.AnySet(c, queryFlags) {
-		l.Where = []client.Filter{{Field: "SY_WebhookSubscriber_RecID", Operator: record.Equal, Values: []string{id}}}
+		l.Where = []client.Filter{{
+			Field:    "SY_WebhookSubscriber_RecID",
+			Operator: record.Equal,
+			Values:   []string{id},
+		}}
 		return records.List(c, s, l)
 	}
 	f, err := s.Printer(c).Format()
@@ -421,7 +479,10 @@ func readHeaders(c *cli.Context) (*[]wire.Header, error) {
 		if err != nil {
 			return nil, cmdline.Usagef("--header %s: %s", name, err)
 		}
-		headers = append(headers, wire.Header{Name: strings.TrimSpace(name), Value: strings.TrimRight(value, "\r\n")})
+		headers = append(headers, wire.Header{
+			Name:  strings.TrimSpace(name),
+			Value: strings.TrimRight(value, "\r\n"),
+		})
 	}
 	if headers == nil {
 		return nil, nil

@@ -24,8 +24,14 @@ func TriggerCommands() []*cli.Command {
 		Usage:     "send a test message to a subscription or publish an event to all, and print its ID",
 		Action:    trigger,
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "body", Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input; default: a sample"},
-			&cli.StringSliceFlag{Name: "set", Usage: "set a member of the body: `NAME=VALUE`, repeatable; VALUE is parsed as JSON if it is valid JSON"},
+			&cli.StringFlag{
+				Name:  "body",
+				Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input; default: a sample",
+			},
+			&cli.StringSliceFlag{
+				Name:  "set",
+				Usage: "set a member of the body: `NAME=VALUE`, repeatable; VALUE is parsed as JSON if it is valid JSON",
+			},
 			&cli.StringFlag{Name: "subscription", Usage: "send a test message to this `SUBSCRIPTION`, by ID"},
 			&cli.BoolFlag{Name: "all-subscribers", Usage: "publish the event to all matching subscriptions"},
 			&cli.BoolFlag{Name: "list", Usage: "list the events with their number of subscriptions and a sample body"},
