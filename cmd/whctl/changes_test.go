@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
 
@@ -219,5 +220,20 @@ func TestFollowContinues(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if code := exitOf(t, err); code != 6 || !strings.Contains(string(out), "ResyncRequired") {
 		t.Errorf("exit %d\n%s", code, out)
+	}
+}
+
+// TestMirrorShowsTimeInZone checks that the time of a copy, which is that of its last change, is in
+// the time zone of the settings.
+func TestMirrorShowsTimeInZone(t *testing.T) {
+	service := serveChanges(t)
+	got := invocation{
+		config: writeConfig(t, "profile = 'prod'\n[profiles.prod]\ntime_zone = 'Asia/Tokyo'\n"),
+		env:    map[string]string{profile.EnvURL: service.url},
+	}.run(t, "mirror", "SO_Totals", "--to", filepath.Join(t.TempDir(), "copy.db"), "--once")
+
+	want := "SO_Totals is current as of 2026-11-26 19:00:00, " // 10:00:00 in UTC
+	if got.code != 0 || !strings.Contains(got.stderr, want) {
+		t.Errorf("whctl mirror: got exit code %d and %q, want 0 and %q", got.code, got.stderr, want)
 	}
 }

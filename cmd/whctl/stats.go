@@ -128,7 +128,7 @@ func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, en
 			note += ", " + s.Paint(theme.Failure, "breaker open")
 		}
 		if wait := time.Time(q.WaitUntilDateTime); !wait.IsZero() {
-			note += ", waiting (Retry-After) until " + wait.Local().Format(time.TimeOnly)
+			note += ", waiting (Retry-After) until " + wait.In(s.Zone).Format(time.TimeOnly)
 		}
 		fmt.Fprintf(text, "%s  %s%s  %s\n", name, bar, strings.Repeat(" ", barWidth-good-bad), note)
 	}

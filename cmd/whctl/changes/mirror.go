@@ -37,7 +37,7 @@ func mirrorRecords(c *cli.Context, s *command.Session) (err error) {
 		return err
 	}
 	defer service.Close()
-	m := &mirror{service: service, once: c.Bool("once"), now: s.Now}
+	m := &mirror{service: service, once: c.Bool("once"), now: s.Now, zone: s.Zone()}
 	m.notice = func(format string, args ...any) {
 		if m.screen != nil {
 			m.screen("")
@@ -71,6 +71,7 @@ type mirror struct {
 	copies  *copies
 	once    bool
 	now     func() time.Time
+	zone    *time.Location // of printed times
 	notice  func(format string, args ...any)
 
 	mu       sync.Mutex
@@ -100,7 +101,7 @@ func (m *mirror) run(ctx context.Context, kinds []*record.Kind) error {
 		if st, err := m.copies.state(kind); err == nil && st != nil && st.current != "" {
 			at, _ := time.Parse(time.RFC3339, st.current) // as it was written
 			m.notice("%s is current as of %s, %s ago",
-				kind.Name, at.Local().Format(time.DateTime), m.now().Sub(at).Round(time.Second))
+				kind.Name, at.In(m.zone).Format(time.DateTime), m.now().Sub(at).Round(time.Second))
 		}
 	}
 	return command.Interrupted(context.Cause(ctx), 0)
