@@ -14,56 +14,20 @@ import (
 	"github.com/bizhook/whd/tui/theme"
 )
 
-// drawStats draws the statistics for a terminal: counts, a bar for each endpoint and a
-// sparkline for each hour.
-func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) error {
-	var text strings.Builder
-	t := stats.Totals
-	depth := cmp.Or(stats.Depth, new(wire.Depth))
-	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&text, "%s  %s\n", s.Paint(theme.Label, fmt.Sprintf("%-12s", name)), fmt.Sprintf(format, args...))
-	}
-	count := func(role theme.Role, n int64, word string) string {
-		if n == 0 {
-			role = theme.Plain
-		}
-		return s.Paint(role, display.Thousands(n)+" "+word)
-	}
+// statsDrawing is the text of the statistics for a terminal.
+type statsDrawing struct {
+	strings.Builder
+	screen output.Screen
+}
 
-	window := output.Span(stats.Window)
-	since := time.Time(stats.SinceDateTime)
-	uptime := time.Time(stats.ServerDateTime).Sub(since)
-	if !since.IsZero() && uptime < time.Duration(stats.Window) {
-		window += ", since the start of the service at " + since.In(s.Zone).Format("15:04 MST")
-	}
-	line("Window", "%s", window)
-	line("Published", "%s, %s", display.Count(t.Events, "event", "events"),
-		display.Count(t.Messages, "message", "messages"))
-	success := ""
-	if stats.SuccessRate != nil {
-		success = fmt.Sprintf(", %.1f%% of attempts succeeded", 100**stats.SuccessRate)
-	}
-	line("Attempts", "%s, %s, %s%s", count(theme.Success, t.Delivered, "delivered"),
-		count(theme.Failure, t.Failed, "failed"), count(theme.Failure, t.GivenUp, "given up"), success)
-	if stats.Latency.P50 != 0 {
-		line("Latency", "P50 at most %s, P95 at most %s, P99 at most %s",
-			output.Span(stats.Latency.P50), output.Span(stats.Latency.P95), output.Span(stats.Latency.P99))
-	}
-	oldest := ""
-	if published := time.Time(depth.OldestDateTime); !published.IsZero() {
-		oldest = ", the oldest for " + display.Age(time.Time(stats.ServerDateTime).Sub(published))
-	}
-	line("Waiting", "%s, %s, %s%s", count(theme.Plain, depth.NotSent, "not sent"),
-		count(theme.Warning, depth.RetryPending, "retrying"),
-		count(theme.Plain, int64(stats.InHand.InFlight), "in flight"), oldest)
-	if stats.InHand.OpenBreakers+stats.Disabled > 0 {
-		breakers := display.Count(stats.InHand.OpenBreakers, "circuit breaker open", "circuit breakers open")
-		disabled := display.Count(stats.Disabled, "subscription disabled", "subscriptions disabled")
-		line("Problems", "%s", s.Paint(theme.Failure, breakers+", "+disabled))
-	}
-	if stats.InHand.Paused != "" {
-		line("Deliveries", "%s", s.Paint(theme.Failure, display.Sanitize(stats.InHand.Paused)))
-	}
+// drawStats draws the statistics for a terminal of a width in cells: counts, a bar for each
+// endpoint and a sparkline for each hour.
+func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) error {
+	d := &statsDrawing{screen: s}
+	d.attemptCounts(stats)
+	d.messageCounts(stats)
+	d.problems(stats)
+
 	bar, period := 24, 1
 	if width < 100 {
 		bar, period = 12, 2
@@ -72,21 +36,121 @@ func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) erro
 	if stats.InHand.OpenBreakers > 0 {
 		note += len(", breaker open")
 	}
-	drawEndpoints(&text, s, stats, min(max(width-bar-note, 16), 50), bar)
-	drawHours(&text, s, stats.Minutes, period)
-	_, err := io.WriteString(to, text.String())
+	d.endpoints(stats, min(max(width-bar-note, 16), 50), bar)
+	d.hours(stats.Minutes, period)
+	_, err := io.WriteString(to, d.String())
 	return err
+}
+
+// line adds a line with a label.
+func (d *statsDrawing) line(label, format string, args ...any) {
+	label = d.screen.Paint(theme.Label, fmt.Sprintf("%-12s", label))
+	fmt.Fprintf(d, "%s  %s\n", label, fmt.Sprintf(format, args...))
+}
+
+// title adds the title of a part, after an empty line.
+func (d *statsDrawing) title(text string) {
+	fmt.Fprintf(d, "\n%s\n", d.screen.Paint(theme.Title, text))
+}
+
+// count returns a number with a word, in the style of the role unless it is zero.
+func (d *statsDrawing) count(role theme.Role, n int64, word string) string {
+	if n == 0 {
+		role = theme.Plain
+	}
+	return d.screen.Paint(role, display.Thousands(n)+" "+word)
+}
+
+// attemptCounts adds the counts and latencies of the attempts in the window.
+func (d *statsDrawing) attemptCounts(stats *wire.Stats) {
+	window := output.Span(stats.Window)
+	since := time.Time(stats.SinceDateTime)
+	uptime := time.Time(stats.ServerDateTime).Sub(since)
+	if !since.IsZero() && uptime < time.Duration(stats.Window) {
+		started := since.In(d.screen.Zone).Format("15:04 MST")
+		window += ", since the start of the service at " + started
+	}
+	d.line("Window", "%s", window)
+
+	totals := stats.Totals
+	d.line("Published", "%s, %s", display.Count(totals.Events, "event", "events"),
+		display.Count(totals.Messages, "message", "messages"))
+
+	success := ""
+	if stats.SuccessRate != nil {
+		success = fmt.Sprintf(", %.1f%% of attempts succeeded", 100**stats.SuccessRate)
+	}
+	d.line("Attempts", "%s, %s, %s%s",
+		d.count(theme.Success, totals.Delivered, "delivered"),
+		d.count(theme.Failure, totals.Failed, "failed"),
+		d.count(theme.Failure, totals.GivenUp, "given up"), success)
+
+	latency := stats.Latency
+	if latency.P50 != 0 {
+		d.line("Latency", "P50 at most %s, P95 at most %s, P99 at most %s",
+			output.Span(latency.P50), output.Span(latency.P95), output.Span(latency.P99))
+	}
+}
+
+// messageCounts adds the counts of the messages that wait now.
+func (d *statsDrawing) messageCounts(stats *wire.Stats) {
+	depth := depthOf(stats)
+	oldest := ""
+	if published := time.Time(depth.OldestDateTime); !published.IsZero() {
+		age := time.Time(stats.ServerDateTime).Sub(published)
+		oldest = ", the oldest for " + display.Age(age)
+	}
+	d.line("Waiting", "%s, %s, %s%s",
+		d.count(theme.Plain, depth.NotSent, "not sent"),
+		d.count(theme.Warning, depth.RetryPending, "retrying"),
+		d.count(theme.Plain, int64(stats.InHand.InFlight), "in flight"), oldest)
+}
+
+// problems adds a line for each kind of problem that there is.
+func (d *statsDrawing) problems(stats *wire.Stats) {
+	inHand := stats.InHand
+	if inHand.OpenBreakers+stats.Disabled > 0 {
+		breakers := display.Count(inHand.OpenBreakers, "circuit breaker open", "circuit breakers open")
+		disabled := display.Count(stats.Disabled, "subscription disabled", "subscriptions disabled")
+		d.line("Problems", "%s", d.screen.Paint(theme.Failure, breakers+", "+disabled))
+	}
+	if inHand.Paused != "" {
+		d.line("Deliveries", "%s", d.screen.Paint(theme.Failure, display.Sanitize(inHand.Paused)))
+	}
 }
 
 // maxEndpoints limits the bars: those with the most failures are drawn.
 const maxEndpoints = 20
 
-// drawEndpoints draws a bar for each URL: its delivered and failed attempts.
-func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, endpointWidth, barWidth int) {
-	var endpoints []*wire.Queue // the sums of the queues of each URL
+// endpoints adds a bar for each URL: its delivered and failed attempts. Both widths are in cells.
+func (d *statsDrawing) endpoints(stats *wire.Stats, nameWidth, barWidth int) {
+	endpoints := endpointSums(stats.Queues)
+	if len(endpoints) == 0 {
+		return
+	}
+	d.title("Endpoints, last " + output.Span(stats.QueueWindow))
+
 	busiest := int64(1)
-	for _, q := range stats.Queues {
-		i := slices.IndexFunc(endpoints, func(endpoint *wire.Queue) bool { return endpoint.URL == q.URL })
+	for _, e := range endpoints {
+		busiest = max(busiest, e.Delivered+e.Failed)
+	}
+	for _, e := range endpoints[:min(len(endpoints), maxEndpoints)] {
+		url := display.Sanitize(display.ShortURL(e.URL))
+		name := output.FitMiddle(d.screen, url, nameWidth)
+		fmt.Fprintf(d, "%s  %s  %s\n", name, d.bar(e, busiest, barWidth), d.endpointNote(e))
+	}
+	if len(endpoints) > maxEndpoints || stats.OtherQueues > 0 {
+		fmt.Fprintln(d, "others: whctl stats --queues")
+	}
+}
+
+// endpointSums returns the sums of the queues of each URL, those with the most failures first.
+// Failed includes the messages that were given up.
+func endpointSums(queues []wire.Queue) []*wire.Queue {
+	var endpoints []*wire.Queue
+	for _, q := range queues {
+		hasURL := func(endpoint *wire.Queue) bool { return endpoint.URL == q.URL }
+		i := slices.IndexFunc(endpoints, hasURL)
 		if i < 0 {
 			i = len(endpoints)
 			endpoints = append(endpoints, &wire.Queue{
@@ -102,42 +166,26 @@ func drawEndpoints(text *strings.Builder, s output.Screen, stats *wire.Stats, en
 		if q.Breaker == wire.BreakerOpen {
 			sum.Breaker = wire.BreakerOpen
 		}
-		busiest = max(busiest, sum.Delivered+sum.Failed)
 	}
-	if len(endpoints) == 0 {
-		return
-	}
-
-	fmt.Fprintf(text, "\n%s\n", s.Paint(theme.Title, "Endpoints, last "+output.Span(stats.QueueWindow)))
-	slices.SortStableFunc(endpoints, func(a, b *wire.Queue) int { return cmp.Compare(b.Failed, a.Failed) })
-	full := string([]rune(s.Bars)[len([]rune(s.Bars))-1:])
-	for _, q := range endpoints[:min(len(endpoints), maxEndpoints)] {
-		name := output.FitMiddle(s, display.Sanitize(display.ShortURL(q.URL)), endpointWidth)
-		bad := barLength(q.Failed, busiest, barWidth)
-		good := min(barLength(q.Delivered, busiest, barWidth), barWidth-bad)
-		bar := s.Paint(theme.Success, strings.Repeat(full, good)) +
-			s.Paint(theme.Failure, strings.Repeat(cmp.Or(s.FailedBar, full), bad))
-		note := display.Thousands(q.Delivered) + " delivered"
-		if q.Failed > 0 {
-			note += ", " + s.Paint(theme.Failure, display.Thousands(q.Failed)+" failed")
-		}
-		if q.Pending > 0 {
-			note += ", " + display.Thousands(q.Pending) + " waiting"
-		}
-		if q.Breaker == wire.BreakerOpen {
-			note += ", " + s.Paint(theme.Failure, "breaker open")
-		}
-		if wait := time.Time(q.WaitUntilDateTime); !wait.IsZero() {
-			note += ", waiting (Retry-After) until " + wait.In(s.Zone).Format(time.TimeOnly)
-		}
-		fmt.Fprintf(text, "%s  %s%s  %s\n", name, bar, strings.Repeat(" ", barWidth-good-bad), note)
-	}
-	if len(endpoints) > maxEndpoints || stats.OtherQueues > 0 {
-		fmt.Fprintln(text, "others: whctl stats --queues")
-	}
+	slices.SortStableFunc(endpoints, func(a, b *wire.Queue) int {
+		return cmp.Compare(b.Failed, a.Failed)
+	})
+	return endpoints
 }
 
-// barLength returns the length of a bar; a small number is visible, too.
+// bar returns the bar of an endpoint, padded to a width in cells. A bar for the attempts of the
+// busiest endpoint has the whole width.
+func (d *statsDrawing) bar(endpoint *wire.Queue, busiest int64, width int) string {
+	bars := []rune(d.screen.Bars)
+	full := string(bars[len(bars)-1])
+	failed := barLength(endpoint.Failed, busiest, width)
+	delivered := min(barLength(endpoint.Delivered, busiest, width), width-failed)
+	return d.screen.Paint(theme.Success, strings.Repeat(full, delivered)) +
+		d.screen.Paint(theme.Failure, strings.Repeat(cmp.Or(d.screen.FailedBar, full), failed)) +
+		strings.Repeat(" ", width-failed-delivered)
+}
+
+// barLength returns the length of a bar for n of most, in cells. A small number is visible, too.
 func barLength(n, most int64, width int) int {
 	if n == 0 {
 		return 0
@@ -145,63 +193,116 @@ func barLength(n, most int64, width int) int {
 	return max(1, int(n*int64(width)/most))
 }
 
-// drawHours draws a sparkline of attempts for each hour of the clock, with a cell for each
-// period of some minutes. Periods with failures have the look of failures.
-func drawHours(text *strings.Builder, s output.Screen, m wire.Minutes, period int) {
-	from := time.Time(m.From).In(s.Zone)
-	most := int64(1)
-	type traffic struct{ delivered, failed int64 }
-	hours := make(map[time.Time][]traffic) // by their start
-	var starts []time.Time
+// endpointNote returns the text after the bar of an endpoint.
+func (d *statsDrawing) endpointNote(endpoint *wire.Queue) string {
+	note := d.attempts(endpoint.Delivered, endpoint.Failed)
+	if endpoint.Pending > 0 {
+		note += ", " + display.Thousands(endpoint.Pending) + " waiting"
+	}
+	if endpoint.Breaker == wire.BreakerOpen {
+		note += ", " + d.screen.Paint(theme.Failure, "breaker open")
+	}
+	if wait := time.Time(endpoint.WaitUntilDateTime); !wait.IsZero() {
+		end := wait.In(d.screen.Zone).Format(time.TimeOnly)
+		note += ", waiting (Retry-After) until " + end
+	}
+	return note
+}
+
+// attempts returns the numbers of attempts as text.
+func (d *statsDrawing) attempts(delivered, failed int64) string {
+	text := display.Thousands(delivered) + " delivered"
+	if failed > 0 {
+		text += ", " + d.screen.Paint(theme.Failure, display.Thousands(failed)+" failed")
+	}
+	return text
+}
+
+// traffic has the numbers of attempts in a period.
+type traffic struct{ delivered, failed int64 }
+
+func (t traffic) total() int64 { return t.delivered + t.failed }
+
+// trafficHour is an hour of the clock, divided into periods.
+type trafficHour struct {
+	start   time.Time
+	periods []traffic
+}
+
+// sum returns the numbers of the whole hour.
+func (h trafficHour) sum() traffic {
+	var sum traffic
+	for _, p := range h.periods {
+		sum.delivered += p.delivered
+		sum.failed += p.failed
+	}
+	return sum
+}
+
+// trafficHours groups the counts of minutes by hours of the clock in a zone, with periods of some
+// minutes.
+func trafficHours(m wire.Minutes, zone *time.Location, period int) []trafficHour {
+	first := time.Time(m.From).In(zone)
+	var hours []trafficHour
 	for i := range m.Delivered {
-		minute := from.Add(time.Duration(i) * time.Minute)
-		hour := minute.Add(-time.Duration(minute.Minute()) * time.Minute)
-		if hours[hour] == nil {
-			hours[hour] = make([]traffic, 60/period)
-			starts = append(starts, hour)
+		minute := first.Add(time.Duration(i) * time.Minute)
+		start := minute.Add(-time.Duration(minute.Minute()) * time.Minute)
+		if len(hours) == 0 || !hours[len(hours)-1].start.Equal(start) {
+			hours = append(hours, trafficHour{start: start, periods: make([]traffic, 60/period)})
 		}
-		cell := &hours[hour][minute.Minute()/period]
-		cell.delivered += m.Delivered[i]
-		cell.failed += m.Failed[i] + m.GivenUp[i]
-		most = max(most, cell.delivered+cell.failed)
+		p := &hours[len(hours)-1].periods[minute.Minute()/period]
+		p.delivered += m.Delivered[i]
+		p.failed += m.Failed[i] + m.GivenUp[i]
+	}
+	return hours
+}
+
+// hours adds a sparkline of attempts for each hour of the clock from the first attempt, with a
+// cell for each period of some minutes.
+func (d *statsDrawing) hours(m wire.Minutes, period int) {
+	hours := trafficHours(m, d.screen.Zone, period)
+	hasAttempts := func(h trafficHour) bool { return h.sum().total() > 0 }
+	first := slices.IndexFunc(hours, hasAttempts)
+	if first < 0 {
+		return
+	}
+	busiest := int64(1)
+	for _, hour := range hours {
+		for _, p := range hour.periods {
+			busiest = max(busiest, p.total())
+		}
 	}
 
-	bars := []rune(s.Bars)
-	started := false
-	for _, hour := range starts {
-		var line, run string // run has the bars since the last change of the role
-		var sum traffic
-		last := theme.Plain
-		for _, cell := range hours[hour] {
-			sum.delivered += cell.delivered
-			sum.failed += cell.failed
-			n := cell.delivered + cell.failed
-			bar := string(bars[(n*int64(len(bars)-1)+most-1)/most])
-			role := theme.Success
-			if cell.failed > 0 {
-				bar = cmp.Or(s.FailedBar, bar)
-				role = theme.Failure
-			}
-			if role != last {
-				line += s.Paint(last, run)
-				run = ""
-				last = role
-			}
-			run += bar
-		}
-		if !started && sum == (traffic{}) {
-			continue // before the first attempt
-		}
-		if !started {
-			title := fmt.Sprintf("Attempts by hour (%s), at most %s in %s",
-				hour.Format("MST"), display.Thousands(most), display.Count(period, "minute", "minutes"))
-			fmt.Fprintf(text, "\n%s\n", s.Paint(theme.Title, title))
-			started = true
-		}
-		note := display.Thousands(sum.delivered) + " delivered"
-		if sum.failed > 0 {
-			note += ", " + s.Paint(theme.Failure, display.Thousands(sum.failed)+" failed")
-		}
-		fmt.Fprintf(text, "%s  %s  %s\n", hour.Format("15:04"), line+s.Paint(last, run), note)
+	d.title(fmt.Sprintf("Attempts by hour (%s), at most %s in %s", hours[first].start.Format("MST"),
+		display.Thousands(busiest), display.Count(period, "minute", "minutes")))
+	for _, hour := range hours[first:] {
+		sum := hour.sum()
+		fmt.Fprintf(d, "%s  %s  %s\n", hour.start.Format("15:04"),
+			d.sparkline(hour.periods, busiest), d.attempts(sum.delivered, sum.failed))
 	}
+}
+
+// sparkline returns a cell for each period, as high as its share of the busiest one. Periods with
+// failures have the style of failures.
+func (d *statsDrawing) sparkline(periods []traffic, busiest int64) string {
+	bars := []rune(d.screen.Bars)
+	highest := int64(len(bars) - 1)
+	var line, run string // run has the cells since the last change of the role
+	runRole := theme.Plain
+	for _, p := range periods {
+		height := (p.total()*highest + busiest - 1) / busiest // rounded up: one attempt is visible
+		cell := string(bars[height])
+		role := theme.Success
+		if p.failed > 0 {
+			cell = cmp.Or(d.screen.FailedBar, cell)
+			role = theme.Failure
+		}
+		if role != runRole {
+			line += d.screen.Paint(runRole, run)
+			run = ""
+			runRole = role
+		}
+		run += cell
+	}
+	return line + d.screen.Paint(runRole, run)
 }
