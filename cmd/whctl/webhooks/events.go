@@ -16,6 +16,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
+// EventCommands returns the commands on events.
 func EventCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name:    "events",
@@ -40,8 +41,9 @@ func EventCommands() []*cli.Command {
 						Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input",
 					},
 					&cli.StringFlag{
-						Name:  "event-key",
-						Usage: "the `KEY` of the event's subject, such as an order number; its messages are found by it",
+						Name: "event-key",
+						Usage: "the `KEY` of the event's subject, such as an order number; " +
+							"its messages are found by it",
 					},
 					&cli.StringFlag{
 						Name:  "key",
@@ -60,22 +62,23 @@ func WhyCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name:      "why",
 		ArgsUsage: "KEY",
-		Usage:     "show the history of a key or of a message: changes, events, messages and attempts, and the reasons for those that are missing",
-		Flags:     output.Flags(),
-		Action: command.Shows(output.Table{
-			Columns: whyColumns,
-			View:    whyView,
-		}, func(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
-			why, err := service.WhyOf(c.Context, c.Args().First())
-			if err != nil {
-				return nil, err
-			}
-			return why.Steps, nil
-		}),
+		Usage: "show the history of a key or of a message: changes, events, messages and attempts, " +
+			"and the reasons for those that are missing",
+		Flags:  output.Flags(),
+		Action: command.Shows(output.Table{Columns: whyColumns, View: whyView}, historySteps),
 		Description: `whctl why D100512
 whctl why 01a1..7fa4
 whctl why D100512 --jq '.[] | select(.Step == "failed") | .MessageID'`,
 	}}
+}
+
+// historySteps returns the history of the key or message that is the argument.
+func historySteps(c *cli.Context, service *client.Client) ([]wire.WhyStep, error) {
+	why, err := service.WhyOf(c.Context, c.Args().First())
+	if err != nil {
+		return nil, err
+	}
+	return why.Steps, nil
 }
 
 var (
@@ -102,18 +105,19 @@ var eventColumns = []output.Column{
 
 func publishEvent(c *cli.Context, _ *command.Session) (command.Change, error) {
 	if c.IsSet("key") && c.String("key") == "" {
-		return command.Change{}, cmdline.Usagef("--key must have 1 to 255 characters; without the flag, each call publishes an event")
+		return command.Change{}, cmdline.Usagef(
+			"--key must have 1 to 255 characters; without the flag, each call publishes an event")
 	}
 	body, err := readBody(c)
-	return publication(c, wire.EventPost{
-		EventName: c.Args().First(),
-		Key:       c.String("event-key"),
-		Body:      body,
-	}, c.String("key")), err
+	if err != nil {
+		return command.Change{}, err
+	}
+	post := wire.EventPost{EventName: c.Args().First(), Key: c.String("event-key"), Body: body}
+	return publication(c, post, c.String("key")), nil
 }
 
-// publication plans to publish an event to its subscriptions, once per key if the
-// key is not empty.
+// publication plans to publish an event to its subscriptions, only once for calls with the same
+// idempotency key. The key can be empty.
 func publication(c *cli.Context, e wire.EventPost, key string) command.Change {
 	return command.Change{
 		Text: "publish " + e.EventName + " to its subscriptions",
@@ -126,7 +130,8 @@ func publication(c *cli.Context, e wire.EventPost, key string) command.Change {
 			if receipt.Replayed {
 				published = "was already published with this idempotency key"
 			}
-			out.Notice("%s %s: %s", e.EventName, published, display.Count(int64(receipt.Messages), "message", "messages"))
+			messages := display.Count(int64(receipt.Messages), "message", "messages")
+			out.Notice("%s %s: %s", e.EventName, published, messages)
 			return out.Created(receipt.EventID, receipt)
 		},
 	}
@@ -142,14 +147,17 @@ func withEventHint(c *cli.Context, service *client.Client, name string, err erro
 	if !ok || !slices.ContainsFunc(reply.Fields, isUnknownEvent) {
 		return err
 	}
-	events, failed := service.Events(c.Context)
-	if failed != nil {
+	events, eventsErr := service.Events(c.Context)
+	if eventsErr != nil {
 		return err
 	}
-	known := record.Texts(events, func(e wire.Event) string { return e.Name })
-	hint := record.DidYouMean(record.Suggest(name, known))
-	if len(reply.Fields) == 1 && reply.Message == reply.Fields[0].FieldName+" "+reply.Fields[0].Message {
-		reply.Fields[0].Message += hint
+	names := record.Texts(events, func(e wire.Event) string { return e.Name })
+	hint := record.DidYouMean(record.Suggest(name, names))
+	if len(reply.Fields) == 1 {
+		field := &reply.Fields[0]
+		if reply.Message == field.FieldName+" "+field.Message {
+			field.Message += hint // keeps them equal, so that the error is printed once
+		}
 	}
 	reply.Message += hint
 	return reply

@@ -48,25 +48,30 @@ func byID(field, text string) ([]client.Filter, bool) {
 }
 
 // findOne returns the only record of a query. noun and text are for errors.
-func findOne(ctx context.Context, service *client.Client, q client.Query, noun, text string) (client.Row, error) {
-	q.Take, q.Strict = new(int64(2)), true
+func findOne(
+	ctx context.Context, service *client.Client, q client.Query, noun, text string,
+) (client.Row, error) {
+	q.Take = new(int64(2)) // enough to detect that it is not the only one
+	q.Strict = true
 	page, err := service.Page(ctx, q)
-	switch {
-	case err != nil:
+	if err != nil {
 		return client.Row{}, err
-	case len(page.Rows) == 0:
+	}
+	switch len(page.Rows) {
+	case 0:
 		return client.Row{}, &client.Error{
 			Kind:    client.NotFound,
 			Message: fmt.Sprintf("there is no %s %q; list them with whctl %ss list", noun, text, noun),
 		}
-	case len(page.Rows) > 1:
+	case 1:
+		return page.Rows[0], nil
+	default:
 		return client.Row{}, cmdline.Usagef("%q matches more than one %s; give more of the ID", text, noun)
 	}
-	return page.Rows[0], nil
 }
 
-// minPrefix is the least length of a SubscriberID's start, because a name can look like a
-// shorter one.
+// minPrefix is the minimum length of a shortened SubscriberID in characters. A shorter text is a
+// name, since names such as "beef" look like the start of an ID.
 const minPrefix = 8
 
 // findSubscriber returns the ID of a subscriber. A full ID is not looked up, because
@@ -87,67 +92,77 @@ func findSubscriber(ctx context.Context, service *client.Client, text string) (s
 	return row.Text("RecID"), err
 }
 
-// subscriptionName has the IDs of a subscription and of its subscriber.
-type subscriptionName struct{ subscriber, id string }
+// subscriptionRef identifies a subscription by its ID and that of its subscriber.
+type subscriptionRef struct{ subscriber, id string }
 
-// findSubscription finds a subscription. With its full ID and a subscriber it sends
-// no request for the subscription.
+// findSubscription finds a subscription by its ID or a shortened one; subscriber can be empty. With
+// both full IDs it sends no request, because their use needs no permission to list subscriptions.
 func findSubscription(
 	ctx context.Context, service *client.Client, subscriber, text string,
-) (n subscriptionName, err error) {
+) (subscriptionRef, error) {
 	where, isID := byID("RecID", text)
 	if !isID {
-		return n, cmdline.Usagef("%q is not the ID of a subscription; list them with whctl subscriptions list", text)
+		return subscriptionRef{}, cmdline.Usagef(
+			"%q is not the ID of a subscription; list them with whctl subscriptions list", text)
 	}
 	if subscriber != "" {
-		if n.subscriber, err = findSubscriber(ctx, service, subscriber); err != nil {
-			return n, err
-		}
-		n.id = text
-		if wholeID.MatchString(text) {
-			return n, nil
+		subscriberID, err := findSubscriber(ctx, service, subscriber)
+		if err != nil || wholeID.MatchString(text) {
+			return subscriptionRef{subscriber: subscriberID, id: text}, err
 		}
 		where = append(where, client.Filter{
 			Field:    "SY_WebhookSubscriber_RecID",
 			Operator: record.Equal,
-			Values:   []string{n.subscriber},
+			Values:   []string{subscriberID},
 		})
 	}
-	fields := []string{"RecID", "SY_WebhookSubscriber_RecID"}
-	query := client.Query{Kind: command.SystemKind("Subscription"), Where: where, Fields: fields}
-	row, err := findOne(ctx, service, query, "subscription", text)
-	return subscriptionName{row.Text(fields[1]), row.Text(fields[0])}, err
+	row, err := findOne(ctx, service, client.Query{
+		Kind:   command.SystemKind("Subscription"),
+		Where:  where,
+		Fields: []string{"RecID", "SY_WebhookSubscriber_RecID"},
+	}, "subscription", text)
+	return subscriptionRef{
+		subscriber: row.Text("SY_WebhookSubscriber_RecID"),
+		id:         row.Text("RecID"),
+	}, err
 }
 
 // subscriptionOf returns the current state of a subscription. It needs no other
 // permission than the SubscriberID.
-func subscriptionOf(ctx context.Context, service *client.Client, n subscriptionName) (wire.Subscription, error) {
-	subscriptions, err := service.Subscriptions(ctx, n.subscriber)
+func subscriptionOf(
+	ctx context.Context, service *client.Client, ref subscriptionRef,
+) (wire.Subscription, error) {
+	subscriptions, err := service.Subscriptions(ctx, ref.subscriber)
 	if err != nil {
 		return wire.Subscription{}, err
 	}
-	i := slices.IndexFunc(subscriptions, func(s wire.Subscription) bool { return strings.EqualFold(s.RecID, n.id) })
+	hasID := func(s wire.Subscription) bool { return strings.EqualFold(s.RecID, ref.id) }
+	i := slices.IndexFunc(subscriptions, hasID)
 	if i < 0 {
-		message := fmt.Sprintf("the subscriber has no subscription %q", n.id)
+		message := fmt.Sprintf("the subscriber has no subscription %q", ref.id)
 		return wire.Subscription{}, &client.Error{Kind: client.NotFound, Message: message}
 	}
 	return subscriptions[i], nil
 }
 
-// messageName has the IDs of a message, its subscription and its subscriber.
-type messageName struct{ subscriber, subscription, id string }
+// messageRef identifies a message by its ID and those of its subscriber and subscription.
+type messageRef struct{ subscriber, subscription, id string }
 
-// findMessage finds a message of any subscriber.
-func findMessage(ctx context.Context, service *client.Client, text string) (messageName, error) {
+// findMessage finds a message of any subscriber by its ID or a shortened one.
+func findMessage(ctx context.Context, service *client.Client, text string) (messageRef, error) {
 	where, isID := byID("MessageID", text)
 	if !isID {
-		return messageName{}, cmdline.Usagef("%q is not the ID of a message; list them with whctl messages list", text)
+		return messageRef{}, cmdline.Usagef(
+			"%q is not the ID of a message; list them with whctl messages list", text)
 	}
-	fields := []string{"MessageID", "SubscriberID", "SubscriptionID"}
 	row, err := findOne(ctx, service, client.Query{
 		Kind:   command.SystemKind("Message"),
 		Where:  where,
-		Fields: fields,
+		Fields: []string{"MessageID", "SubscriberID", "SubscriptionID"},
 	}, "message", text)
-	return messageName{row.Text(fields[1]), row.Text(fields[2]), row.Text(fields[0])}, err
+	return messageRef{
+		subscriber:   row.Text("SubscriberID"),
+		subscription: row.Text("SubscriptionID"),
+		id:           row.Text("MessageID"),
+	}, err
 }

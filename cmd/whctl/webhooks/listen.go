@@ -8,6 +8,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/listen"
 )
 
+// ListenCommands returns the command that follows messages.
 func ListenCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name:   "listen",
@@ -39,9 +40,6 @@ whctl listen --forward-to localhost:3000/hooks --event "salesorder.*" --secret-f
 func follow(c *cli.Context, s *command.Session) error {
 	forward, err := forwarder(c, s)
 	if err != nil {
-		return err
-	}
-	if _, err := s.Settings(c); err != nil {
 		return err
 	}
 	service, err := s.ReadClient(c)
@@ -80,10 +78,13 @@ func forwarder(c *cli.Context, s *command.Session) (*listen.Forwarder, error) {
 		return nil, nil
 	}
 	forward, err := listen.NewForwarder(c.String("forward-to"), s.Now)
-	if path := c.String("secret-file"); err == nil && path != "" {
+	if err != nil {
+		return nil, err
+	}
+	if path := c.String("secret-file"); path != "" {
 		if err := forward.SignWith(path); err != nil {
 			return nil, cmdline.Usagef("--secret-file: %s", err)
 		}
 	}
-	return forward, err
+	return forward, nil
 }

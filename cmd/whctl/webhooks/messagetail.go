@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
@@ -16,14 +18,14 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/listen"
 	"github.com/bizhook/whd/cmd/whctl/output"
 	"github.com/bizhook/whd/cmd/whctl/records"
-	"github.com/urfave/cli/v2"
 )
 
 func messageTailFlags() []cli.Flag {
 	return append([]cli.Flag{
 		&cli.StringFlag{
-			Name:  "status",
-			Usage: "only messages with one of the statuses `A,B`: not-sent (0), delivered (1), retrying (2), failed (3)",
+			Name: "status",
+			Usage: "only messages with one of the statuses `A,B`: " +
+				"not-sent (0), delivered (1), retrying (2), failed (3)",
 		},
 		&cli.StringFlag{Name: "event", Usage: "only events that match `PATTERN`, such as salesorder.*"},
 	}, endpointFlags()...)
@@ -71,44 +73,59 @@ func tailMessages(c *cli.Context, s *command.Session) error {
 		Table: changeTable,
 		Open: func(service *client.Client) (records.FormatEvent, error) {
 			filter, err := readFilter(c, s, service)
+			if err != nil {
+				return nil, err
+			}
 			return func(e client.StreamEvent) (document any, line string) {
 				m, ok := e.(client.MessageEvent)
 				if !ok || !filter.Matches(m.MessageChange) {
 					return nil, ""
 				}
 				return m.MessageChange, changeLine(m.MessageChange, s.Zone())
-			}, err
+			}, nil
 		},
 	})
 }
 
 // changeLine formats a change as a line of text.
 func changeLine(m wire.MessageChange, zone *time.Location) string {
-	word := fmt.Sprint(m.Status)
-	if m.Deleted {
-		word = "deleted"
-	} else if m.Status >= 0 && m.Status < len(wire.StatusWords) {
-		word = filter.StatusNames()[m.Status]
-	}
-	line := fmt.Sprintf("%s  %-9s  %s  %s", listen.Clock(m.At, zone), word, m.MessageID, m.EventName)
+	line := fmt.Sprintf("%s  %-9s  %s  %s",
+		listen.Clock(m.At, zone), statusWord(m), m.MessageID, m.EventName)
 	if m.Duration != 0 {
 		response := "no response"
 		if m.HTTPCode != nil {
 			response = fmt.Sprint(*m.HTTPCode)
 		}
-		line += fmt.Sprintf("  %s in %s", response, time.Duration(m.Duration).Round(time.Millisecond))
+		duration := time.Duration(m.Duration).Round(time.Millisecond)
+		line += fmt.Sprintf("  %s in %s", response, duration)
 	}
-	next := time.Time(m.NextAttemptDateTime)
-	isScheduled := !next.IsZero() && next.After(time.Time(m.At))
-	if m.Status != statusSuccessful && isScheduled {
-		line += fmt.Sprintf("  retry in %s", next.Sub(time.Time(m.At)).Round(time.Second))
+	changedAt := time.Time(m.At)
+	next := time.Time(m.NextAttemptDateTime) // zero if none is scheduled
+	if m.Status != statusSuccessful && next.After(changedAt) {
+		line += fmt.Sprintf("  retry in %s", next.Sub(changedAt).Round(time.Second))
 	}
 	return line
 }
 
+// statusWord returns the status of a message, as --status has it. A status of a later version of
+// the service is a number.
+func statusWord(m wire.MessageChange) string {
+	if m.Deleted {
+		return "deleted"
+	}
+	names := filter.StatusNames()
+	if m.Status < 0 || m.Status >= len(names) {
+		return fmt.Sprint(m.Status)
+	}
+	return names[m.Status]
+}
+
 // readFilter reads the flags that select the messages to follow.
-func readFilter(c *cli.Context, s *command.Session, service *client.Client) (f listen.Filter, err error) {
-	for word := range strings.FieldsFuncSeq(c.String("status"), func(r rune) bool { return r == ',' || r == ' ' }) {
+func readFilter(
+	c *cli.Context, s *command.Session, service *client.Client,
+) (f listen.Filter, err error) {
+	isSeparator := func(r rune) bool { return r == ',' || r == ' ' }
+	for word := range strings.FieldsFuncSeq(c.String("status"), isSeparator) {
 		n, err := filter.StatusNumber(word)
 		if err != nil {
 			return f, cmdline.Usagef("--status %s", err)
@@ -119,7 +136,8 @@ func readFilter(c *cli.Context, s *command.Session, service *client.Client) (f l
 	if _, err := path.Match(f.Event, ""); err != nil {
 		return f, cmdline.Usagef("--event %q is not a valid pattern; a valid one is salesorder.*", f.Event)
 	}
-	if f.Subscriber, f.Subscription, err = findEndpoint(c, service); err != nil {
+	f.Subscriber, f.Subscription, err = findEndpoint(c, service)
+	if err != nil {
 		return f, err
 	}
 	if hint := noEvent(c, service, f.Event); hint != "" {
@@ -140,30 +158,33 @@ func noEvent(c *cli.Context, service *client.Client, pattern string) string {
 	ctx, cancel := context.WithTimeout(c.Context, eventsTimeout)
 	defer cancel()
 	events, err := service.Events(ctx)
+	if err != nil {
+		return ""
+	}
+	selected := listen.Filter{Event: pattern}
 	var names []string
 	for _, e := range events {
-		if (listen.Filter{Event: pattern}).Matches(wire.MessageChange{EventName: e.Name}) {
+		if selected.Matches(wire.MessageChange{EventName: e.Name}) {
 			return ""
 		}
 		names = append(names, e.Name)
 	}
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf("no event matches %s yet%s",
-		pattern, record.DidYouMeanOr(record.Suggest(pattern, names), "list them with whctl events list"))
+	hint := record.DidYouMeanOr(record.Suggest(pattern, names), "list them with whctl events list")
+	return fmt.Sprintf("no event matches %s yet%s", pattern, hint)
 }
 
 // findEndpoint returns the IDs of --subscriber and --subscription; empty for a flag that is
 // not set.
-func findEndpoint(c *cli.Context, service *client.Client) (subscriber, subscription string, err error) {
+func findEndpoint(
+	c *cli.Context, service *client.Client,
+) (subscriber, subscription string, err error) {
 	if text := c.String("subscriber"); text != "" {
 		subscriber, err = findSubscriber(c.Context, service, text)
 	}
-	if text := c.String("subscription"); text != "" && err == nil {
-		var n subscriptionName
-		n, err = findSubscription(c.Context, service, subscriber, text)
-		subscription = n.id
+	text := c.String("subscription")
+	if text == "" || err != nil {
+		return subscriber, "", err
 	}
-	return subscriber, subscription, err
+	ref, err := findSubscription(c.Context, service, subscriber, text)
+	return subscriber, ref.id, err
 }

@@ -8,26 +8,27 @@ import (
 	"github.com/bizhook/whd/client/wire"
 )
 
-// queues are the queues of subscriptions by ID. They are fetched when the first one is shown,
-// on a terminal only, and are empty without the role admin.
-type queues struct {
+// queueStates has the states of the queues by the IDs of their subscriptions. They are requested
+// when the first one is shown, which is only on a terminal, and are empty without the role admin.
+type queueStates struct {
 	fetch func() (*wire.Stats, error)
-	known map[string]wire.Queue // nil before
+	byID  map[string]wire.Queue // nil until they are requested
 }
 
-// from fetches the queues from a service.
-func (q *queues) from(ctx context.Context, service *client.Client) {
+// connect sets the service that is asked for the states.
+func (q *queueStates) connect(ctx context.Context, service *client.Client) {
 	q.fetch = func() (*wire.Stats, error) { return service.Stats(ctx, time.Hour) }
 }
 
-func (q *queues) of(id string) wire.Queue {
-	if q.known == nil {
-		q.known = make(map[string]wire.Queue)
+// of returns the state of the queue of a subscription; the zero value if it is not known.
+func (q *queueStates) of(subscriptionID string) wire.Queue {
+	if q.byID == nil {
+		q.byID = make(map[string]wire.Queue)
 		if stats, err := q.fetch(); err == nil {
 			for _, queue := range stats.Queues {
-				q.known[queue.SubscriptionID] = queue
+				q.byID[queue.SubscriptionID] = queue
 			}
 		}
 	}
-	return q.known[id]
+	return q.byID[subscriptionID]
 }

@@ -19,6 +19,7 @@ var enabledExamples = records.ConditionExamples{
 	Json:  `{"IsEnabled":false}`,
 }
 
+// SubscriberCommands returns the commands on subscribers.
 func SubscriberCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name:    "subscribers",
@@ -26,16 +27,10 @@ func SubscriberCommands() []*cli.Command {
 		Usage:   "manage subscribers, which receive events",
 		Subcommands: []*cli.Command{
 			{
-				Name:  "list",
-				Usage: "list subscribers",
-				Flags: append(records.ListFlags(command.SystemKind("Subscriber"), enabledExamples), command.KeyFlag()),
-				Action: records.Lists(func(*cli.Context, *command.Session) (records.Listing, error) {
-					return records.Listing{
-						Kind:  command.SystemKind("Subscriber"),
-						Brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"},
-						View:  subscriberView,
-					}, nil
-				}),
+				Name:   "list",
+				Usage:  "list subscribers",
+				Flags:  append(records.ListFlags(command.SystemKind("Subscriber"), enabledExamples), command.KeyFlag()),
+				Action: records.Lists(listSubscribers),
 				Description: `whctl subscribers list
 whctl subscribers list --status disabled`,
 			},
@@ -44,16 +39,7 @@ whctl subscribers list --status disabled`,
 				ArgsUsage: "SUBSCRIBER",
 				Usage:     "show a subscriber; --json includes its subscriptions",
 				Flags:     append(output.Flags(), command.KeyFlag()),
-				Action: command.ShowsOne(output.Table{
-					Columns: output.ColumnsOf(command.SystemKind("Subscriber"), nil),
-					View:    subscriberView,
-				}, func(c *cli.Context, service *client.Client) (*wire.Subscriber, error) {
-					id, err := findSubscriber(c.Context, service, c.Args().First())
-					if err != nil {
-						return nil, err
-					}
-					return service.Subscriber(c.Context, id)
-				}),
+				Action:    command.ShowsOne(subscriberTable, showSubscriber),
 			},
 			{
 				Name:      "create",
@@ -111,6 +97,11 @@ whctl subscribers list --status disabled`,
 	}}
 }
 
+var subscriberTable = output.Table{
+	Columns: output.ColumnsOf(command.SystemKind("Subscriber"), nil),
+	View:    subscriberView,
+}
+
 // subscriberView has the columns on a terminal.
 var subscriberView = []output.ViewColumn{
 	{Title: "Name", Fields: "Name", As: output.Words},
@@ -120,37 +111,58 @@ var subscriberView = []output.ViewColumn{
 	{Title: "Number", Fields: "ItemNo", As: output.Whole, Rank: output.DetailOnly},
 }
 
+func listSubscribers(*cli.Context, *command.Session) (records.Listing, error) {
+	return records.Listing{
+		Kind:  command.SystemKind("Subscriber"),
+		Brief: []string{"RecID", "Name", "IsEnabled", "LastSavedDateTime"},
+		View:  subscriberView,
+	}, nil
+}
+
+func showSubscriber(c *cli.Context, service *client.Client) (*wire.Subscriber, error) {
+	id, err := findSubscriber(c.Context, service, c.Args().First())
+	if err != nil {
+		return nil, err
+	}
+	return service.Subscriber(c.Context, id)
+}
+
 func createSubscriber(c *cli.Context, _ *command.Session) (command.Change, error) {
 	name := c.Args().First()
 	return command.Change{
 		Text: fmt.Sprintf("create the subscriber %q", name),
 		Do: func(out *output.Printer, service *client.Client) error {
-			made, err := service.AddSubscriber(c.Context, wire.SubscriberRequest{
+			created, err := service.AddSubscriber(c.Context, wire.SubscriberRequest{
 				Name:      &name,
 				IsEnabled: new(!c.Bool("disabled")),
 			})
 			if err != nil {
 				return err
 			}
-			out.Notice("subscriber %s created%s", command.Quoted(made.Name), command.UnlessEnabled(made.IsEnabled))
-			return out.Created(made.RecID, made)
+			out.Notice("subscriber %s created%s",
+				command.Quoted(created.Name), command.UnlessEnabled(created.IsEnabled))
+			return out.Created(created.RecID, created)
 		},
 	}, nil
 }
 
 func updateSubscriber(c *cli.Context, _ *command.Session) (command.Change, error) {
-	old, name := c.Args().First(), c.String("name")
+	subscriber := c.Args().First()
+	name := c.String("name")
 	if name == "" {
 		return command.Change{}, cmdline.Usagef("nothing to update; give --name")
 	}
 	return command.Change{
-		Text: "update the subscriber " + subscriberTitle(old),
+		Text: "update the subscriber " + subscriberTitle(subscriber),
 		Do: func(out *output.Printer, service *client.Client) error {
-			changed, err := patchSubscriber(c, service, old, wire.SubscriberRequest{Name: &name})
-			if err == nil {
-				out.Notice("subscriber %s renamed to %s", subscriberTitle(old), command.Quoted(changed.Name))
+			request := wire.SubscriberRequest{Name: &name}
+			updated, err := patchSubscriber(c, service, subscriber, request)
+			if err != nil {
+				return err
 			}
-			return err
+			out.Notice("subscriber %s renamed to %s",
+				subscriberTitle(subscriber), command.Quoted(updated.Name))
+			return nil
 		},
 	}, nil
 }
@@ -166,27 +178,30 @@ func patchSubscriber(
 	return service.UpdateSubscriber(c.Context, id, request)
 }
 
-// enableSubscribers runs whctl subscribers enable and disable.
+// enableSubscribers returns the action of whctl subscribers enable and disable.
 func enableSubscribers(enabled bool) cli.ActionFunc {
+	verb := command.Enabling(enabled)
 	return command.Each{
-		Verb: command.Enabling(enabled),
+		Verb: verb,
 		One:  "the subscriber",
 		Many: "subscribers",
 		Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-			changed, err := patchSubscriber(c, service, name, wire.SubscriberRequest{IsEnabled: &enabled})
+			request := wire.SubscriberRequest{IsEnabled: &enabled}
+			updated, err := patchSubscriber(c, service, name, request)
 			if err != nil {
 				return "", err
 			}
-			return fmt.Sprintf("subscriber %s %sd", command.Quoted(changed.Name), command.Enabling(enabled)), nil
+			return fmt.Sprintf("subscriber %s %sd", command.Quoted(updated.Name), verb), nil
 		},
 	}.Action()
 }
 
 func deleteSubscriber(c *cli.Context, service *client.Client, name string) (string, error) {
 	id, err := findSubscriber(c.Context, service, name)
-	if err == nil {
-		err = service.RemoveSubscriber(c.Context, id)
+	if err != nil {
+		return "", err
 	}
+	err = service.RemoveSubscriber(c.Context, id)
 	return fmt.Sprintf("subscriber %s deleted", subscriberTitle(name)), err
 }
 

@@ -33,8 +33,8 @@ func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error
 	if c.Bool("no-wait") && c.IsSet("wait") {
 		return command.Change{}, cmdline.Usagef("--wait and --no-wait cannot be combined")
 	}
-	sendTest := func(out *output.Printer, service *client.Client, n subscriptionName) error {
-		state, err := service.TestSubscription(c.Context, n.subscriber, n.id)
+	sendTest := func(out *output.Printer, service *client.Client, ref subscriptionRef) error {
+		state, err := service.TestSubscription(c.Context, ref.subscriber, ref.id)
 		if err != nil {
 			return err
 		}
@@ -42,7 +42,7 @@ func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error
 			out.Notice("test message queued; show its state with whctl messages show %s", state.MessageID)
 			return out.Created(state.MessageID, state)
 		}
-		return followTest(c, out, service, n, state)
+		return followTest(c, out, service, ref, state)
 	}
 	return onSubscription(c, "send a test message to", c.Args().First(), sendTest), nil
 }
@@ -50,9 +50,10 @@ func testSubscription(c *cli.Context, _ *command.Session) (command.Change, error
 // followTest waits for the delivery of a queued test message, unless it cannot be soon, and
 // prints its result.
 func followTest(
-	c *cli.Context, out *output.Printer, service *client.Client, n subscriptionName, state *wire.MessageState,
+	c *cli.Context, out *output.Printer, service *client.Client,
+	ref subscriptionRef, state *wire.MessageState,
 ) error {
-	subscription, err := subscriptionOf(c.Context, service, n)
+	subscription, err := subscriptionOf(c.Context, service, ref)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func followTest(
 			"the test message waits for the next attempt; show its state with whctl messages show "+state.MessageID)
 	}
 
-	attempt, err := firstAttempt(c, service, n, state.MessageID, expected)
+	attempt, err := firstAttempt(c, service, ref, state.MessageID, expected)
 	if err != nil {
 		return err
 	}
@@ -119,10 +120,10 @@ func attemptResult(a *wire.MessageResponse) string {
 	return strings.TrimSpace(code + " " + text)
 }
 
-// delay is why messages of a subscription may not be sent at once.
+// delay says why messages of a subscription may not be sent at once.
 type delay struct {
-	text  string        // empty for none
-	until time.Duration // to the next attempt; 0 if it is not known
+	text  string        // the reason; empty if there is none
+	until time.Duration // time until the next attempt; 0 if it is not known
 }
 
 // delayOf returns the delay of a subscription: that of an open circuit breaker, which only
@@ -155,7 +156,8 @@ func delayByFailures(failingSince time.Time) delay {
 // firstAttempt waits for the first delivery attempt of a message. Delivery is asynchronous, so it
 // polls. It needs no other permission than the SubscriberID.
 func firstAttempt(
-	c *cli.Context, service *client.Client, n subscriptionName, messageID string, expected delay,
+	c *cli.Context, service *client.Client,
+	ref subscriptionRef, messageID string, expected delay,
 ) (*wire.MessageResponse, error) {
 	ctx, cancel := context.WithTimeout(c.Context, c.Duration("wait"))
 	defer cancel()
@@ -166,7 +168,7 @@ func firstAttempt(
 		"Take":      {"1"},
 	}
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
-		page, err := service.MessageResponses(ctx, n.subscriber, members)
+		page, err := service.MessageResponses(ctx, ref.subscriber, members)
 		// After the end of a context, err is only its consequence.
 		if c.Context.Err() != nil {
 			return nil, command.Interruption{}

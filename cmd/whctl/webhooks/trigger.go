@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -17,6 +16,7 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
+// TriggerCommands returns the command that sends test messages or publishes an event.
 func TriggerCommands() []*cli.Command {
 	return []*cli.Command{{
 		Name:      "trigger",
@@ -25,12 +25,14 @@ func TriggerCommands() []*cli.Command {
 		Action:    trigger,
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{
-				Name:  "body",
-				Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input; default: a sample",
+				Name: "body",
+				Usage: "the `TEXT` to deliver unchanged; @FILE reads a file, - or @- standard input; " +
+					"default: a sample",
 			},
 			&cli.StringSliceFlag{
-				Name:  "set",
-				Usage: "set a member of the body: `NAME=VALUE`, repeatable; VALUE is parsed as JSON if it is valid JSON",
+				Name: "set",
+				Usage: "set a member of the body: `NAME=VALUE`, repeatable; " +
+					"VALUE is parsed as JSON if it is valid JSON",
 			},
 			&cli.StringFlag{Name: "subscription", Usage: "send a test message to this `SUBSCRIPTION`, by ID"},
 			&cli.BoolFlag{Name: "all-subscribers", Usage: "publish the event to all matching subscriptions"},
@@ -54,41 +56,53 @@ func trigger(c *cli.Context) error {
 }
 
 func planTrigger(c *cli.Context, _ *command.Session) (command.Change, error) {
+	if err := checkTrigger(c); err != nil {
+		return command.Change{}, err
+	}
 	event := c.Args().First()
-	subscription := c.String("subscription")
-	isForAll := c.Bool("all-subscribers")
-	switch {
-	case event == "":
-		return command.Change{}, cmdline.Usagef("trigger needs EVENT; list the events with whctl trigger --list")
-	case subscription == "" && !isForAll:
-		return command.Change{}, cmdline.Usagef("trigger needs --subscription, or --all-subscribers to publish %s to all its subscriptions", event)
-	case subscription != "" && isForAll:
-		return command.Change{}, cmdline.Usagef("--subscription and --all-subscribers cannot be combined")
-	}
-	for _, f := range output.Flags() {
-		if name := f.Names()[0]; c.IsSet(name) && name != "json" {
-			return command.Change{}, cmdline.Usagef("--%s requires --list", name)
-		}
-	}
 	body, err := triggerBody(c, event)
 	if err != nil {
 		return command.Change{}, err
 	}
-	if isForAll {
+	if c.Bool("all-subscribers") {
 		planned := publication(c, wire.EventPost{EventName: event, Body: body}, "")
 		planned.Sweeping = true
 		return planned, nil
 	}
-	sendTest := func(out *output.Printer, service *client.Client, n subscriptionName) error {
-		test := wire.TestRequest{EventName: event, Body: body}
-		state, err := service.TestSubscriptionWith(c.Context, n.subscriber, n.id, test)
+	sendTest := func(out *output.Printer, service *client.Client, ref subscriptionRef) error {
+		request := wire.TestRequest{EventName: event, Body: body}
+		state, err := service.TestSubscriptionWith(c.Context, ref.subscriber, ref.id, request)
 		if err != nil {
 			return withEventHint(c, service, event, err)
 		}
-		out.Notice("test of %s queued; show its state with whctl messages show %s", event, state.MessageID)
+		out.Notice("test of %s queued; show its state with whctl messages show %s",
+			event, state.MessageID)
 		return out.Created(state.MessageID, state)
 	}
-	return onSubscription(c, "send a test of "+event+" to", subscription, sendTest), nil
+	return onSubscription(c, "send a test of "+event+" to", c.String("subscription"), sendTest), nil
+}
+
+// checkTrigger checks the arguments and flags of whctl trigger without --list.
+func checkTrigger(c *cli.Context) error {
+	event := c.Args().First()
+	hasSubscription := c.String("subscription") != ""
+	isForAll := c.Bool("all-subscribers")
+	if event == "" {
+		return cmdline.Usagef("trigger needs EVENT; list the events with whctl trigger --list")
+	}
+	if !hasSubscription && !isForAll {
+		return cmdline.Usagef("trigger needs --subscription, "+
+			"or --all-subscribers to publish %s to all its subscriptions", event)
+	}
+	if hasSubscription && isForAll {
+		return cmdline.Usagef("--subscription and --all-subscribers cannot be combined")
+	}
+	for _, f := range output.Flags() {
+		if name := f.Names()[0]; c.IsSet(name) && name != "json" {
+			return cmdline.Usagef("--%s requires --list", name)
+		}
+	}
+	return nil
 }
 
 var triggerColumns = []output.Column{
@@ -98,8 +112,8 @@ var triggerColumns = []output.Column{
 	{Name: "Sample", Type: record.Text},
 }
 
-// listTriggers lists the events with the number of their subscriptions. Disabled
-// subscriptions count, because their messages are queued.
+// listTriggers lists the events with the number of their subscriptions. It includes disabled
+// subscriptions, because their messages are queued.
 func listTriggers(c *cli.Context, out *output.Printer, service *client.Client) error {
 	events, err := service.Events(c.Context)
 	if err != nil {
@@ -138,17 +152,23 @@ func triggerBody(c *cli.Context, event string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !c.IsSet("body") {
-		body = record.SampleBody(event)
-	} else if body == "" { // the service would replace it with a sample
+	if c.IsSet("body") && body == "" { // the service would replace it with a sample
 		return "", cmdline.Usagef("--body is empty; leave it out to send a sample")
 	}
-	if sets := c.StringSlice("set"); len(sets) > 0 {
-		if body, err = setMembers(body, sets); err != nil {
-			return "", err
-		}
+	if !c.IsSet("body") {
+		body = record.SampleBody(event)
 	}
-	return body, nil
+	sets := c.StringSlice("set")
+	if len(sets) == 0 {
+		return body, nil
+	}
+	return setMembers(body, sets)
+}
+
+// bodyMember is a member of a JSON object. The value is nil for null.
+type bodyMember struct {
+	name  string
+	value []byte
 }
 
 // setMembers sets members of a JSON object. The other members keep their exact
@@ -158,42 +178,39 @@ func setMembers(body string, sets []string) (string, error) {
 	if err != nil {
 		return "", cmdline.Usagef("--set requires a body that is a JSON object")
 	}
-	type member struct {
-		name  string
-		value []byte
-	}
-	var members []member
+	var members []bodyMember
 	for name, value := range object.All() {
-		members = append(members, member{name, value})
+		members = append(members, bodyMember{name, value})
 	}
 	for _, set := range sets {
-		name, value, ok := strings.Cut(set, "=")
+		name, text, ok := strings.Cut(set, "=")
 		if !ok || name == "" {
 			return "", cmdline.Usagef("--set %q must have the form NAME=VALUE", set)
 		}
-		text := []byte(value)
-		if !json.Valid(text) {
-			text, _ = output.DocumentText(value) // strings can always be encoded
+		value := []byte(text)
+		if !json.Valid(value) {
+			value, _ = output.DocumentText(text) // strings can always be encoded
 		}
-		index := slices.IndexFunc(members, func(m member) bool { return m.name == name })
-		if index < 0 {
-			index, members = len(members), append(members, member{name: name})
+		i := slices.IndexFunc(members, func(m bodyMember) bool { return m.name == name })
+		if i < 0 {
+			members = append(members, bodyMember{name, value})
+		} else {
+			members[i].value = value
 		}
-		members[index].value = text
 	}
-	var out bytes.Buffer
-	for i, m := range members {
-		name, _ := output.DocumentText(m.name) // strings can always be encoded
-		if m.value == nil {
-			m.value = []byte("null")
-		}
-		fmt.Fprintf(&out, "%s%s:%s", separators[min(i, 1)], name, m.value)
-	}
-	if len(members) == 0 {
-		out.WriteByte('{')
-	}
-	return out.String() + "}", nil
+	return encodeMembers(members), nil
 }
 
-// separators precede the first member of an object and the others.
-var separators = [2]string{"{", ","}
+// encodeMembers returns a JSON object with the text of its members unchanged.
+func encodeMembers(members []bodyMember) string {
+	var texts []string
+	for _, m := range members {
+		name, _ := output.DocumentText(m.name) // strings can always be encoded
+		value := m.value
+		if value == nil {
+			value = []byte("null")
+		}
+		texts = append(texts, fmt.Sprintf("%s:%s", name, value))
+	}
+	return "{" + strings.Join(texts, ",") + "}"
+}

@@ -1,0 +1,240 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/url"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/client/display"
+	"github.com/bizhook/whd/client/record"
+	cmdline "github.com/bizhook/whd/cmd/internal/cli"
+	"github.com/bizhook/whd/cmd/whctl/command"
+	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/cmd/whctl/records"
+)
+
+// bulk is a change that can be applied to many messages.
+type bulk struct {
+	verb     string // such as "retry"
+	done     string // what a changed message is, such as "deleted"
+	sweeping bool   // requires confirmation even if a single message is named
+
+	one  func(*cli.Context, *client.Client, messageRef) (string, error)
+	many func(context.Context, *client.Client, url.Values) (tally, error)
+}
+
+// tally counts the messages that matched and those that were changed.
+type tally struct {
+	matched, done int64
+	warning       string // empty for none
+}
+
+var (
+	retrying = bulk{
+		verb: "retry",
+		done: "due now",
+		one: func(c *cli.Context, service *client.Client, ref messageRef) (string, error) {
+			_, err := service.RetryMessage(c.Context, ref.subscriber, ref.subscription, ref.id)
+			return fmt.Sprintf("message %s is due now", ref.id), err
+		},
+		many: func(ctx context.Context, service *client.Client, members url.Values) (tally, error) {
+			r, err := service.RetryMessages(ctx, members)
+			if err != nil {
+				return tally{}, err
+			}
+			return tally{matched: r.Matched, done: r.Retried, warning: r.Warning}, nil
+		},
+	}
+	deleting = bulk{
+		verb:     "delete",
+		done:     "deleted",
+		sweeping: true,
+		one: func(c *cli.Context, service *client.Client, ref messageRef) (string, error) {
+			err := service.RemoveMessage(c.Context, ref.subscriber, ref.subscription, ref.id)
+			return fmt.Sprintf("message %s deleted", ref.id), err
+		},
+		many: func(ctx context.Context, service *client.Client, members url.Values) (tally, error) {
+			r, err := service.DeleteMessages(ctx, members)
+			if err != nil {
+				return tally{}, err
+			}
+			return tally{matched: r.Matched, done: r.Deleted}, nil
+		},
+	}
+)
+
+// run changes the messages named by the arguments, or all that match the flags.
+func (b bulk) run(c *cli.Context, s *command.Session) error {
+	if c.Args().Len() == 0 {
+		return b.changeMatching(c, s)
+	}
+	for _, f := range selectionFlags(b.verb) {
+		if name := f.Names()[0]; c.IsSet(name) {
+			return cmdline.Usagef("name messages or use --%s, not both", name)
+		}
+	}
+	return command.Each{
+		Verb:     b.verb,
+		One:      "the message",
+		Many:     "messages",
+		Sweeping: b.sweeping,
+		Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
+			ref, err := findMessage(c.Context, service, name)
+			if err != nil {
+				return "", err
+			}
+			return b.one(c, service, ref)
+		},
+	}.Action()(c)
+}
+
+// changeMatching changes all messages that match the flags, after the service has counted them for
+// the confirmation. It prints the number of changed messages.
+func (b bulk) changeMatching(c *cli.Context, s *command.Session) error {
+	members, err := selectedMembers(c, s)
+	if err != nil {
+		return err
+	}
+	settings, err := s.Settings(c)
+	if err != nil {
+		return err
+	}
+	readOnly := settings.Bool("read_only")
+
+	// The client may send changes before the confirmation: the count is a request like that of the
+	// change. In a dry run, standard output has the count only.
+	s.DryRunReads = true
+	s.DryRunTo = s.Stderr
+	service, err := s.Client(c, readOnly)
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	expected, err := b.count(c, s, service, members)
+	if err != nil {
+		return err
+	}
+	if c.Bool(profile.DryRunFlag) || expected.done == 0 {
+		return b.printExpected(c, s, service, members, expected)
+	}
+
+	if !readOnly { // the read-only client refuses in any case
+		planned := command.Change{
+			Text:     b.verb + " " + display.Count(expected.done, "message", "messages"),
+			Sweeping: true,
+		}
+		if err := s.Confirm(c, settings, planned); err != nil {
+			return err
+		}
+	}
+	return b.change(c, s, service, members, expected)
+}
+
+// count lets the service count the messages, and prints notices about the count.
+func (b bulk) count(
+	c *cli.Context, s *command.Session, service *client.Client, members url.Values,
+) (tally, error) {
+	members.Set("DryRun", "true")
+	defer members.Del("DryRun")
+	expected, err := b.many(c.Context, service, members)
+	if err != nil {
+		return tally{}, err
+	}
+	if expected.matched == 0 && b.verb == "retry" && c.String("status") == "failed" {
+		s.Notice(c, "%s", records.NoneGivenUp)
+	}
+	if expected.warning != "" {
+		s.Notice(c, "%s", expected.warning)
+	}
+	return expected, nil
+}
+
+// printExpected prints the number of messages that a change would affect, and in a dry run its
+// request.
+func (b bulk) printExpected(
+	c *cli.Context, s *command.Session, service *client.Client, members url.Values, expected tally,
+) error {
+	matches := display.Count(expected.matched, "message matches", "messages match")
+	s.Notice(c, "%s, of which %s would be %s", matches, display.Thousands(expected.done), b.done)
+	if _, err := fmt.Fprintln(s.Stdout, expected.done); err != nil || expected.done == 0 {
+		return err
+	}
+	_, err := b.many(c.Context, service, members)
+	return err
+}
+
+// change changes the messages. It returns a PartialError if they are fewer than expected.
+func (b bulk) change(
+	c *cli.Context, s *command.Session, service *client.Client, members url.Values, expected tally,
+) error {
+	if members.Get("Take") == "" {
+		// Messages that match since the count are newer, and were not confirmed.
+		members.Set("Take", fmt.Sprint(expected.matched))
+	}
+	changed, err := b.many(c.Context, service, members)
+	if err != nil {
+		return err
+	}
+	skipped := ""
+	if changed.matched != changed.done {
+		skipped = fmt.Sprintf(", %s skipped: already received, or deleted",
+			display.Thousands(changed.matched-changed.done))
+	}
+	s.Notice(c, "%s %s%s", display.Count(changed.done, "message is", "messages are"), b.done, skipped)
+	if _, err := fmt.Fprintln(s.Stdout, changed.done); err != nil {
+		return err
+	}
+	if changed.done < expected.done {
+		return &command.PartialError{Message: fmt.Sprintf(
+			"%s of %s: the others were deleted or received in the meantime",
+			display.Thousands(changed.done), display.Count(expected.done, "message", "messages"))}
+	}
+	return nil
+}
+
+// selectedMembers returns the conditions on messages as members of the request.
+func selectedMembers(c *cli.Context, s *command.Session) (url.Values, error) {
+	today, err := s.Today(c)
+	if err != nil {
+		return nil, err
+	}
+	q := client.Query{Kind: command.SystemKind("Message")}
+	q.Where, err = endpointConditions(c, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := records.ReadFilters(c, &q, today); err != nil {
+		return nil, cmdline.Usagef("%s", err)
+	}
+	members := make(url.Values)
+	for _, f := range q.Where {
+		if f.Operator == record.In && len(f.Values) == 1 {
+			f.Operator = record.Equal // a single value would be parsed as a list
+		}
+		members[f.Member()] = f.Values
+	}
+
+	isForAll := c.Bool("all-messages")
+	if len(members) == 0 && !isForAll {
+		return nil, cmdline.Usagef("no messages selected; name them, or use --status, --event, " +
+			"--subscriber, --subscription, --endpoint, --since, --until, --where or --all-messages")
+	}
+	if len(members) > 0 && isForAll {
+		return nil, cmdline.Usagef("--all-messages cannot be combined with conditions")
+	}
+	if isForAll {
+		members.Set("All", "true")
+	}
+	if c.IsSet("take") {
+		n := c.Int64("take")
+		if n < 0 || n > math.MaxInt32 {
+			return nil, cmdline.Usagef("--take must be from 0 to %d", math.MaxInt32)
+		}
+		members.Set("Take", fmt.Sprint(n))
+	}
+	return members, nil
+}
