@@ -22,41 +22,54 @@ import (
 // records have it if their kind has one of the fields.
 type shorthand struct {
 	flag   string
-	usage  string   // without one, that of the field
+	usage  string   // empty for that of the field in statusUsages
 	fields []string // the first one that the kind has is compared
-	parse  func(kind *record.Kind, field record.Field, text string, today time.Time) (client.Filter, error)
+	parse  conditionParser
 }
+
+// conditionParser parses the value of a flag as a condition on a field. today is the current time
+// in the zone of the settings.
+type conditionParser func(
+	kind *record.Kind, field record.Field, text string, today time.Time,
+) (client.Filter, error)
 
 // shorthands is the table of these flags.
 var shorthands = []shorthand{
-	{"status", "", []string{"Status", "StatusCode", "IsEnabled"}, parseStatus},
-	{"event", "only events that match `PATTERN`, such as salesorder.*", []string{"EventName"}, parseEvent},
 	{
-		"key",
-		"only messages of events with this `KEY`",
-		[]string{"Key"},
-		func(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
-			return client.Filter{
-				Field:    field.Name,
-				Operator: record.Equal,
-				Values:   []string{text},
-			}, nil
-		},
+		flag:   "status",
+		fields: []string{"Status", "StatusCode", "IsEnabled"},
+		parse:  parseStatus,
 	},
 	{
-		"endpoint",
-		"only URLs or paths that contain `TEXT`",
-		[]string{"URL", "PathInfo"},
-		func(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
-			return client.Filter{
-				Field:    field.Name,
-				Operator: record.Contains,
-				Values:   []string{text},
-			}, nil
-		},
+		flag:   "event",
+		usage:  "only events that match `PATTERN`, such as salesorder.*",
+		fields: []string{"EventName"},
+		parse:  parseEvent,
 	},
-	{"since", "at `TIME` or later: 2h, 3d, today, 13:00, 2026-07-01, 2026-07-01T10:00", timeFields, parseTime(record.GreaterThanOrEqualTo)},
-	{"until", "before `TIME`", timeFields, parseTime(record.LessThan)},
+	{
+		flag:   "key",
+		usage:  "only messages of events with this `KEY`",
+		fields: []string{"Key"},
+		parse:  parseText(record.Equal),
+	},
+	{
+		flag:   "endpoint",
+		usage:  "only URLs or paths that contain `TEXT`",
+		fields: []string{"URL", "PathInfo"},
+		parse:  parseText(record.Contains),
+	},
+	{
+		flag:   "since",
+		usage:  "at `TIME` or later: 2h, 3d, today, 13:00, 2026-07-01, 2026-07-01T10:00",
+		fields: timeFields,
+		parse:  parseTime(record.GreaterThanOrEqualTo),
+	},
+	{
+		flag:   "until",
+		usage:  "before `TIME`",
+		fields: timeFields,
+		parse:  parseTime(record.LessThan),
+	},
 }
 
 var timeFields = []string{"AddedDateTime", "DateTime", "LastSavedDateTime"}
@@ -111,88 +124,119 @@ func readShorthands(c *cli.Context, kind *record.Kind, today time.Time) ([]clien
 	return conditions, nil
 }
 
-func parseTime(operator record.Operator) func(*record.Kind, record.Field, string, time.Time) (client.Filter, error) {
+// parseText returns a parser for a flag with a text to compare.
+func parseText(operator record.Operator) conditionParser {
+	return func(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
+		return client.Filter{Field: field.Name, Operator: operator, Values: []string{text}}, nil
+	}
+}
+
+// parseTime returns a parser for a flag with a time to compare.
+func parseTime(operator record.Operator) conditionParser {
 	return func(_ *record.Kind, field record.Field, text string, today time.Time) (client.Filter, error) {
-		at, err := filter.Time(text, today)
+		compared, err := filter.Time(text, today)
 		return client.Filter{
 			Field:    field.Name,
 			Operator: operator,
-			Values:   []string{at.UTC().Format(wire.DateLayout)},
+			Values:   []string{compared.UTC().Format(wire.DateLayout)},
 		}, err
 	}
 }
 
-// parseStatus parses the statuses of messages, a code or class of HTTP, or whether
-// something is enabled.
-func parseStatus(kind *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
-	condition := client.Filter{Field: field.Name}
-	switch {
-	case field.Type == record.Bool:
-		i := slices.Index([]string{"disabled", "enabled"}, strings.ToLower(text))
-		if i < 0 {
-			return condition, fmt.Errorf("must be enabled or disabled, not %q", text)
-		}
-		condition.Values = []string{strconv.FormatBool(i == 1)}
-	case filter.IsStatus(kind, field):
-		condition.Operator = record.In
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ',' }) {
-			n, err := filter.StatusNumber(strings.TrimSpace(word))
-			if err != nil {
-				return condition, err
-			}
-			condition.Values = append(condition.Values, strconv.Itoa(n))
-		}
-	default:
-		class, isClass := strings.CutSuffix(strings.ToLower(text), "xx")
-		n, err := strconv.Atoi(class)
-		isNoClass := isClass && n > 9
-		if err != nil || n < 1 || isNoClass {
-			return condition, fmt.Errorf("must be an HTTP status such as 404 or 5xx, not %q", text)
-		}
-		condition.Values = []string{text}
-		if isClass {
-			condition.Operator = record.Between
-			condition.Values = []string{class + "00", class + "99"}
-		}
+// parseStatus parses --status, which depends on the field.
+func parseStatus(
+	kind *record.Kind, field record.Field, text string, _ time.Time,
+) (client.Filter, error) {
+	if field.Type == record.Bool {
+		return parseEnabled(field, text)
 	}
-	if condition.Operator == record.In && len(condition.Values) == 1 {
+	if filter.IsStatus(kind, field) {
+		return parseMessageStatuses(field, text)
+	}
+	return parseHTTPStatus(field, text)
+}
+
+func parseEnabled(field record.Field, text string) (client.Filter, error) {
+	word := strings.ToLower(text)
+	if word != "enabled" && word != "disabled" {
+		return client.Filter{}, fmt.Errorf("must be enabled or disabled, not %q", text)
+	}
+	value := strconv.FormatBool(word == "enabled")
+	return client.Filter{Field: field.Name, Values: []string{value}}, nil
+}
+
+func parseMessageStatuses(field record.Field, list string) (client.Filter, error) {
+	condition := client.Filter{Field: field.Name, Operator: record.In}
+	for word := range strings.FieldsFuncSeq(list, func(r rune) bool { return r == ',' }) {
+		n, err := filter.StatusNumber(strings.TrimSpace(word))
+		if err != nil {
+			return client.Filter{}, err
+		}
+		condition.Values = append(condition.Values, strconv.Itoa(n))
+	}
+	if len(condition.Values) == 1 {
 		condition.Operator = record.Equal
 	}
 	return condition, nil
 }
 
+// parseHTTPStatus parses a status code of HTTP or a class such as 4xx.
+func parseHTTPStatus(field record.Field, text string) (client.Filter, error) {
+	class, isClass := strings.CutSuffix(strings.ToLower(text), "xx")
+	n, err := strconv.Atoi(class)
+	hasManyDigits := isClass && n > 9
+	if err != nil || n < 1 || hasManyDigits {
+		return client.Filter{}, fmt.Errorf("must be an HTTP status such as 404 or 5xx, not %q", text)
+	}
+	if !isClass {
+		return client.Filter{Field: field.Name, Values: []string{text}}, nil
+	}
+	return client.Filter{
+		Field:    field.Name,
+		Operator: record.Between,
+		Values:   []string{class + "00", class + "99"},
+	}, nil
+}
+
 // parseEvent parses a pattern of events.
-func parseEvent(_ *record.Kind, field record.Field, text string, _ time.Time) (client.Filter, error) {
+func parseEvent(
+	_ *record.Kind, field record.Field, text string, _ time.Time,
+) (client.Filter, error) {
 	condition := client.Filter{Field: field.Name, Values: []string{text}}
-	start, starred := strings.CutSuffix(text, "*")
-	if starred && !strings.Contains(start, "*") {
+	start, _, hasStar := strings.Cut(text, "*")
+	if !hasStar {
+		return condition, nil
+	}
+	if text == start+"*" {
 		condition.Operator = record.StartsWith
 		condition.Values = []string{start}
-	} else if strings.Contains(text, "*") {
-		pattern := strings.NewReplacer("*", "%", "%", "[%]", "_", "[_]", "[", "[[]").Replace(text)
-		condition.Operator = record.Like
-		condition.Values = []string{pattern}
+		return condition, nil
 	}
+	toLike := strings.NewReplacer("*", "%", "%", "[%]", "_", "[_]", "[", "[[]")
+	condition.Operator = record.Like
+	condition.Values = []string{toLike.Replace(text)}
 	return condition, nil
 }
 
 // EventHint suggests events for an unknown one in --event.
 func EventHint(c *cli.Context) string {
-	known := record.Texts(record.Events(), func(e record.Event) string { return e.Name })
-	if name := c.String("event"); name != "" && !strings.Contains(name, "*") && !slices.Contains(known, name) {
-		return record.DidYouMean(record.Suggest(name, known))
+	name := c.String("event")
+	names := record.Texts(record.Events(), func(e record.Event) string { return e.Name })
+	isPattern := strings.Contains(name, "*")
+	if name == "" || isPattern || slices.Contains(names, name) {
+		return ""
 	}
-	return ""
+	return record.DidYouMean(record.Suggest(name, names))
 }
 
-// ReadFilters reads --where and --filter-json.
+// ReadFilters adds the conditions of the shorthands, --where and --filter-json to a query.
 func ReadFilters(c *cli.Context, q *client.Query, today time.Time) error {
-	reader := filter.Reader{Kind: q.Kind, Now: today}
-	shorthands, err := readShorthands(c, q.Kind, today)
+	conditions, err := readShorthands(c, q.Kind, today)
 	if err != nil {
 		return err
 	}
-	q.Where = append(q.Where, shorthands...)
+	q.Where = append(q.Where, conditions...)
+	reader := filter.Reader{Kind: q.Kind, Now: today}
 	if err := readWhere(c, reader, q); err != nil {
 		return fmt.Errorf("--where %w", err)
 	}
@@ -203,10 +247,10 @@ func ReadFilters(c *cli.Context, q *client.Query, today time.Time) error {
 		return nil
 	}
 	text, err := command.Argument(c, c.String("filter-json"))
-	if err == nil {
-		err = reader.ParseJSON(q, text, c.Bool("unchecked"))
-	}
 	if err != nil {
+		return fmt.Errorf("--filter-json: %w", err)
+	}
+	if err := reader.ParseJSON(q, text, c.Bool("unchecked")); err != nil {
 		return fmt.Errorf("--filter-json: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package records
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,8 +26,9 @@ var functionNouns = map[string]string{
 
 func groupFlags() []cli.Flag {
 	flags := []cli.Flag{&cli.StringFlag{
-		Name:  "by",
-		Usage: "print one row for each value of a `FIELD`, or of a date as DATE:day, DATE:month or DATE:year, with the number of records",
+		Name: "by",
+		Usage: "print one row for each value of a `FIELD`, " +
+			"or of a date as DATE:day, DATE:month or DATE:year, with the number of records",
 	}}
 	for _, name := range groupFunctions {
 		usage := "print the " + functionNouns[name] +
@@ -44,52 +46,68 @@ func readGroups(c *cli.Context, q *client.Query) ([]output.Column, error) {
 		return nil, nil
 	}
 	if c.IsSet("fields") {
-		return nil, fmt.Errorf("--by, --sum, --avg, --min and --max cannot be combined with --fields")
+		return nil, errors.New("--by, --sum, --avg, --min and --max cannot be combined with --fields")
 	}
-	var columns []output.Column
-	if strings.Contains(by, ",") {
-		return nil, fmt.Errorf("--by takes one field, not %q", by)
-	}
-	if by != "" {
-		field, err := fieldName(q.Kind, "by", by)
-		if err != nil {
-			return nil, err
-		}
-		columns = output.ColumnsOf(q.Kind, []string{field})
-		q.GroupBy = field
-		if period != "" {
-			q.GroupBy = field + ":" + period
-			columns[0].Type = record.Text
-		}
+	columns, err := readGroupField(q, by, period)
+	if err != nil {
+		return nil, err
 	}
 	q.Include = []string{"COUNT(*)"}
-	columns = append(columns, output.Column{
-		Name: record.GroupColumn("COUNT", ""),
-		Type: record.Long,
-	})
+	columns = append(columns, output.Column{Name: record.GroupColumn("COUNT", ""), Type: record.Long})
+
 	for _, name := range groupFunctions {
 		fields, err := readFields(q.Kind, name, c.StringSlice(name))
 		if err != nil {
 			return nil, err
 		}
 		for _, field := range fields {
-			column := output.ColumnsOf(q.Kind, []string{field})[0]
-			if (name == "sum" || name == "avg") && column.Type != record.Double {
-				column.Type = record.Decimal
-			}
-			column.Name = record.GroupColumn(name, field)
-			columns = append(columns, column)
 			q.Include = append(q.Include, strings.ToUpper(name)+"("+field+")")
+			columns = append(columns, functionColumn(q.Kind, name, field))
 		}
 	}
 	return columns, nil
 }
 
-// readTotals rejects flags that have no meaning for a single row.
-func readTotals(c *cli.Context) error {
+// readGroupField sets the field by which a query is grouped, and returns its column. Both texts are
+// parts of --by and can be empty.
+func readGroupField(q *client.Query, by, period string) ([]output.Column, error) {
+	if by == "" {
+		return nil, nil
+	}
+	if strings.Contains(by, ",") {
+		return nil, fmt.Errorf("--by takes one field, not %q", by)
+	}
+	field, err := fieldName(q.Kind, "by", by)
+	if err != nil {
+		return nil, err
+	}
+	columns := output.ColumnsOf(q.Kind, []string{field})
+	q.GroupBy = field
+	if period != "" {
+		q.GroupBy = field + ":" + period
+		columns[0].Type = record.Text
+	}
+	return columns, nil
+}
+
+// functionColumn returns the column of a function of a field. Sums and averages of exact numbers
+// are decimals.
+func functionColumn(kind *record.Kind, function, field string) output.Column {
+	column := output.ColumnsOf(kind, []string{field})[0]
+	column.Name = record.GroupColumn(function, field)
+	isComputed := function == "sum" || function == "avg"
+	if isComputed && column.Type != record.Double {
+		column.Type = record.Decimal
+	}
+	return column
+}
+
+// checkTotals rejects flags that have no meaning for a single row.
+func checkTotals(c *cli.Context) error {
 	for _, name := range []string{"order-by", "take", "skip", "all", "count"} {
-		if given(c, name) {
-			return fmt.Errorf("--%s cannot be combined with --sum, --avg, --min or --max without --by", name)
+		if isOn(c, name) {
+			return fmt.Errorf(
+				"--%s cannot be combined with --sum, --avg, --min or --max without --by", name)
 		}
 	}
 	return nil
@@ -97,15 +115,16 @@ func readTotals(c *cli.Context) error {
 
 // readGroupOrder returns the terms of --order-by for columns of groups.
 func readGroupOrder(columns []output.Column, lists []string) ([]string, error) {
-	var terms []string
 	known := record.Texts(columns, func(c output.Column) string { return c.Name })
-	for _, name := range names(lists, ",;") {
-		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, strings.TrimPrefix(name, "-")) })
-		if i < 0 {
+	var terms []string
+	for _, term := range names(lists, ",;") {
+		name := strings.TrimPrefix(term, "-")
+		isNamed := func(column string) bool { return strings.EqualFold(column, name) }
+		if !slices.ContainsFunc(known, isNamed) {
 			return nil, fmt.Errorf("--order-by: the rows have no column %s; they have %s",
-				strings.TrimPrefix(name, "-"), strings.Join(known, ", "))
+				name, strings.Join(known, ", "))
 		}
-		terms = append(terms, name)
+		terms = append(terms, term)
 	}
 	return terms, nil
 }

@@ -13,10 +13,13 @@ import (
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/filter"
 	"github.com/bizhook/whd/client/record"
+	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
 
-const pageMax = 1000 // a table with at most this many rows is fetched as a page with its total
+// pageMax is the maximum number of rows of a table that are requested as a page, which has their
+// total, rather than as a stream.
+const pageMax = 1000
 
 // job is a running query.
 type job struct {
@@ -30,12 +33,13 @@ type job struct {
 	progress    *progress
 	defaultTake int64 // rows of a table on a terminal
 	notes       client.Notes
-	rows        int64        // received rows; with --count, matching rows
+	rows        int64        // received rows, or with --count matching rows; negative if unknown
 	total       int64        // matching rows; 0 if unknown
-	limited     bool         // to the default number of rows
+	limited     bool         // the query is limited to defaultTake
 	stream      *client.Rows // nil for a page
 }
 
+// run runs the query and prints its result.
 func (j *job) run() error {
 	if j.context.Bool("count") {
 		return j.count()
@@ -71,8 +75,8 @@ func (j *job) print() error {
 	if err != nil {
 		return err
 	}
-	text, copied := to.(output.TextWriter)
-	rows, err := j.fetch(copied)
+	textWriter, canCopy := to.(output.TextWriter)
+	rows, err := j.fetch(canCopy)
 	if err != nil {
 		return err
 	}
@@ -87,10 +91,11 @@ func (j *job) print() error {
 		j.rows = rows
 		j.progress.update(j.context.Context, rows)
 	}
-	if copied && j.stream != nil && j.stream.IsCSV() == (j.format.Name == "csv") {
+	isSameFormat := j.stream != nil && j.stream.IsCSV() == (j.format.Name == "csv")
+	if canCopy && isSameFormat {
 		return output.Copy(to, j.stream.Text(), func(lines []byte) error {
 			count(j.stream.Count())
-			return text.Text(lines)
+			return textWriter.Text(lines)
 		})
 	}
 	return output.Copy(to, rows, func(row client.Row) error {
@@ -136,27 +141,33 @@ func (j *job) sums(q client.Query) (iter.Seq2[client.Row, error], error) {
 	}
 	j.notes = page.Notes
 	values := make([]any, len(j.table.Columns))
-	for i, c := range j.table.Columns {
-		text, ok := page.Meta[q.Include[i]]
-		if !ok || text == "" && c.Type.Number() {
-			continue // null
+	for i, column := range j.table.Columns {
+		if text, ok := page.Meta[q.Include[i]]; ok {
+			values[i] = totalValue(column.Type, text)
 		}
-		if !c.Type.Number() {
-			values[i] = text
-			continue
-		}
-		if strings.Contains(text, ".") { // the zeros are those of the type of sums
-			text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-		}
-		values[i] = json.RawMessage(text)
 	}
 	row, err := output.LineRow(j.table.Columns, values)
 	return output.Each([]client.Row{row}), err
 }
 
+// totalValue returns the result of a function of all records, nil for null. Sums have the trailing
+// zeros of their SQL type, which are removed.
+func totalValue(t record.Type, text string) any {
+	if !t.Number() {
+		return text
+	}
+	if text == "" {
+		return nil
+	}
+	if strings.Contains(text, ".") {
+		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+	}
+	return json.RawMessage(text)
+}
+
 // fetch requests the rows: a single page with its total for a small table, else a
-// stream, in CSV if its text is to be copied as such.
-func (j *job) fetch(copied bool) (rows iter.Seq2[client.Row, error], err error) {
+// stream, which is in CSV if the writer can copy its text.
+func (j *job) fetch(canCopy bool) (iter.Seq2[client.Row, error], error) {
 	q := j.query
 	if j.totals() {
 		return j.sums(q)
@@ -172,66 +183,118 @@ func (j *job) fetch(copied bool) (rows iter.Seq2[client.Row, error], err error) 
 	}
 	q.Resume = j.context.Bool("all")
 	open := j.service.Rows
-	if copied && j.format.Name == "csv" {
+	if canCopy && j.format.Name == "csv" {
 		open = j.service.CSV
 	}
-	j.stream, err = open(j.context.Context, q)
+	stream, err := open(j.context.Context, q)
 	if err != nil {
 		return nil, err
 	}
-	j.notes = j.stream.Notes()
-	return j.stream.All(), nil
+	j.stream = stream
+	j.notes = stream.Notes()
+	return stream.All(), nil
+}
+
+// newProgress returns the display of the progress; nil for none.
+func (j *job) newProgress(s *command.Session) *progress {
+	mode := j.context.String("progress")
+	isWatched := s.Prompter.Watches && !j.printer.OnScreen()
+	isShown := mode == "plain" || mode == "auto" && isWatched
+	if !isShown || j.context.Bool("quiet") {
+		return nil
+	}
+	bar := j.printer.Screen.Progress()
+	return newProgress(mode, j.query.Kind.Name, bar, s.Stderr, s.Now, j.expected)
 }
 
 // expected returns the number of rows that the query will return.
 func (j *job) expected(ctx context.Context) (int64, error) {
 	n, err := j.service.Count(ctx, j.query)
+	if err != nil {
+		return 0, err
+	}
 	n -= j.query.Skip
 	if j.query.Take != nil {
 		n = min(n, *j.query.Take)
 	}
-	return n, err
+	return n, nil
 }
 
 // NoneGivenUp explains why --status failed selects nothing although deliveries fail.
 const NoneGivenUp = "no such message was given up; --status retrying selects those that will be sent again"
 
-// summarize prints the number of rows of a table or a file.
+// summarize prints notices about the result, such as the number of rows of a table or a file.
 func (j *job) summarize() {
-	if j.notes.Unverified || j.stream != nil && j.stream.Notes().Unverified {
-		j.printer.Notice("the reply is complete as far as known; a proxy removed the row count that verifies it")
+	isUnverified := j.notes.Unverified
+	if j.stream != nil { // known at the end of the stream
+		isUnverified = isUnverified || j.stream.Notes().Unverified
+	}
+	if isUnverified {
+		j.printer.Notice("the reply is complete as far as known; " +
+			"a proxy removed the row count that verifies it")
 	}
 	if j.rows == 0 {
-		for _, f := range j.query.Where {
-			if intended, ok := likely(f); ok {
-				j.printer.Notice("no row matches; did you mean %s instead of %s?",
-					filter.Text(intended), filter.Text(f))
-			}
+		j.suggestConditions()
+	}
+	if text := j.summary(); text != "" {
+		j.printer.Notice("%s", text)
+	}
+}
+
+// suggestConditions prints conditions that may be intended by those that no row meets.
+func (j *job) suggestConditions() {
+	for _, f := range j.query.Where {
+		if intended, ok := likely(f); ok {
+			j.printer.Notice("no row matches; did you mean %s instead of %s?",
+				filter.Text(intended), filter.Text(f))
 		}
 	}
-	listsFailed := j.query.Kind.Name == "Message" && j.context.String("status") == "failed"
-	switch {
-	case j.context.Bool("count") && j.query.GroupBy != "":
-		j.printer.Notice("%s of %s; the records of each are counted without --count",
+}
+
+// summary returns the number of rows as text; empty if the output shows it, or is for programs.
+func (j *job) summary() string {
+	if j.context.Bool("count") {
+		if j.query.GroupBy == "" {
+			return ""
+		}
+		return fmt.Sprintf("%s of %s; the records of each are counted without --count",
 			display.Count(j.rows, "value", "values"), j.query.GroupBy)
-	case j.context.Bool("count"):
-	case j.rows < 0 && j.out.File() != "":
-		j.printer.Notice("written to %s", j.out.File())
-	case j.rows < 0:
-	case j.out.File() != "":
-		j.printer.Notice("%s written to %s", display.Count(j.rows, "row", "rows"), j.out.File())
-	case j.format.Name != "table" || j.totals():
-	case j.total > j.rows && j.limited:
-		j.printer.Notice("%s of %s  (--all for all)", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
-	case j.total > j.rows:
-		j.printer.Notice("%s of %s", display.Thousands(j.rows), display.Count(j.total, "row", "rows"))
-	case j.rows == 0 && EventHint(j.context) != "":
-		j.printer.Notice("0 rows: no event is named %s%s", j.context.String("event"), EventHint(j.context))
-	case j.rows == 0 && listsFailed:
-		j.printer.Notice("0 rows: %s", NoneGivenUp)
-	default:
-		j.printer.Notice("%s", display.Count(j.rows, "row", "rows"))
 	}
+	file := j.out.File()
+	rows := display.Count(j.rows, "row", "rows")
+	switch {
+	case file != "" && j.rows < 0:
+		return "written to " + file
+	case file != "":
+		return rows + " written to " + file
+	case j.format.Name != "table" || j.totals():
+		return ""
+	case j.total > j.rows:
+		return j.partSummary()
+	case j.rows == 0:
+		return j.emptySummary()
+	}
+	return rows
+}
+
+// partSummary returns the summary of a table that does not have all matching rows.
+func (j *job) partSummary() string {
+	text := display.Thousands(j.rows) + " of " + display.Count(j.total, "row", "rows")
+	if j.limited {
+		text += "  (--all for all)"
+	}
+	return text
+}
+
+// emptySummary returns the summary of a table without rows, with the probable reason.
+func (j *job) emptySummary() string {
+	if hint := EventHint(j.context); hint != "" {
+		return fmt.Sprintf("0 rows: no event is named %s%s", j.context.String("event"), hint)
+	}
+	if j.query.Kind.Name == "Message" && j.context.String("status") == "failed" {
+		return "0 rows: " + NoneGivenUp
+	}
+	return "0 rows"
 }
 
 // likely returns the filter that is probably intended by one that no row matches, if its
@@ -241,22 +304,22 @@ func likely(f client.Filter) (intended client.Filter, ok bool) {
 		return f, false
 	}
 	value := f.Values[0]
-	equal := f.Operator == record.Equal
+	isEqual := f.Operator == record.Equal
 	startsWithStar := strings.HasPrefix(value, "*") && strings.Trim(value, "*") != ""
 	hasNoWildcard := value != "" && !strings.ContainsAny(value, "%_[")
 	intended = f
 	switch {
 	case strings.HasPrefix(value, "'") && strings.HasSuffix(value, "'"):
 		value = strings.Trim(value, "'")
-	case equal && strings.HasPrefix(value, "="):
+	case isEqual && strings.HasPrefix(value, "="):
 		value = value[1:]
-	case equal && startsWithStar, f.Operator == record.Like && hasNoWildcard:
+	case isEqual && startsWithStar, f.Operator == record.Like && hasNoWildcard:
 		value = strings.Trim(value, "*")
 		intended.Operator = record.Contains
-	case equal && strings.HasSuffix(value, "*"):
+	case isEqual && strings.HasSuffix(value, "*"):
 		value = strings.TrimRight(value, "*")
 		intended.Operator = record.StartsWith
-	case equal && strings.EqualFold(value, "null"):
+	case isEqual && strings.EqualFold(value, "null"):
 		value = "true"
 		intended.Operator = record.IsNull
 	default:

@@ -16,6 +16,7 @@ import (
 const (
 	screenInterval = 200 * time.Millisecond
 	lineInterval   = 5 * time.Second
+	clockRows      = 256 // rows between two readings of the clock
 )
 
 // Widths of a line that is rewritten, and of its parts.
@@ -33,10 +34,10 @@ type progress struct {
 	now      func() time.Time
 	interval time.Duration
 	start    time.Time
-	last     time.Time
-	seen     int64  // rows when the clock was read
-	rewrites bool   // each text overwrites the previous one
-	bar      string // characters of a bar: done, left; empty for no bar
+	last     time.Time // time of the last update
+	seen     int64     // number of rows when the clock was last read
+	rewrites bool      // each text overwrites the previous one
+	bar      string    // two characters for the part that is done and the remainder; empty for no bar
 
 	total atomic.Int64 // 0 until it is known
 	work  sync.WaitGroup
@@ -56,15 +57,15 @@ func newProgress(
 	if mode == "plain" {
 		p.interval = lineInterval
 		p.print = func(text string) { fmt.Fprintln(to, text) }
-	} else {
-		p.interval = screenInterval
-		p.rewrites = true
-		p.bar = bar
-		if len(name) > nameWidth {
-			p.name = name[:nameWidth-2] + ".."
-		}
-		p.print = func(text string) { fmt.Fprintf(to, "\r%-*s", screenWidth, text) }
+		return p
 	}
+	p.interval = screenInterval
+	p.rewrites = true
+	p.bar = bar
+	if len(name) > nameWidth {
+		p.name = name[:nameWidth-2] + ".."
+	}
+	p.print = func(text string) { fmt.Fprintf(to, "\r%-*s", screenWidth, text) }
 	return p
 }
 
@@ -77,9 +78,9 @@ func (p *progress) begin() {
 }
 
 // update prints the number of rows if the interval has passed. It reads the clock only
-// every 256 rows, because reading it costs more than writing a row.
+// every clockRows rows, because reading it costs more than writing a row.
 func (p *progress) update(ctx context.Context, rows int64) {
-	if p == nil || rows-p.seen < 256 {
+	if p == nil || rows-p.seen < clockRows {
 		return
 	}
 	p.seen = rows
@@ -104,18 +105,25 @@ func (p *progress) text(rows int64, elapsed time.Duration) string {
 	rate := float64(rows) / elapsed.Seconds()
 	total := p.total.Load()
 	if total < rows {
-		return fmt.Sprintf("%s  %s  %s rows/s", p.name, display.Count(rows, "row", "rows"),
-			display.Thousands(int64(rate)))
+		return fmt.Sprintf("%s  %s  %s rows/s",
+			p.name, display.Count(rows, "row", "rows"), display.Thousands(int64(rate)))
 	}
-	left := time.Duration(float64(total-rows) / rate * float64(time.Second)).Round(time.Second)
-	bar := ""
-	if runes := []rune(p.bar); len(runes) > 1 {
-		done := int(barWidth * rows / total)
-		bar = strings.Repeat(string(runes[0]), done) + strings.Repeat(string(runes[1]), barWidth-done) + "  "
-	}
+	seconds := float64(total-rows) / rate
+	remaining := time.Duration(seconds * float64(time.Second)).Round(time.Second)
 	return fmt.Sprintf("%s  %s%s / %s  %d%%  %s rows/s  %s left",
-		p.name, bar, display.Thousands(rows), display.Thousands(total), 100*rows/total,
-		display.Thousands(int64(rate)), left)
+		p.name, p.barOf(rows, total), display.Thousands(rows), display.Thousands(total),
+		100*rows/total, display.Thousands(int64(rate)), remaining)
+}
+
+// barOf returns the bar with a gap after it; empty without the characters of a bar.
+func (p *progress) barOf(rows, total int64) string {
+	characters := []rune(p.bar)
+	if len(characters) < 2 {
+		return ""
+	}
+	done := int(barWidth * rows / total)
+	return strings.Repeat(string(characters[0]), done) +
+		strings.Repeat(string(characters[1]), barWidth-done) + "  "
 }
 
 // end clears the line.

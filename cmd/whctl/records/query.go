@@ -4,6 +4,7 @@ package records
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,11 +34,13 @@ func QueryFlags(examples ConditionExamples) []cli.Flag {
 		&cli.StringSliceFlag{
 			Name:    "where",
 			Aliases: []string{"w"},
-			Usage:   "select rows by `CONDITION`, such as \"" + examples.Where + "\"; repeatable, combined with AND; @FILE reads one per line (whctl help filters)",
+			Usage: "select rows by `CONDITION`, such as \"" + examples.Where + "\"; " +
+				"repeatable, combined with AND; @FILE reads one per line (whctl help filters)",
 		},
 		&cli.StringFlag{
-			Name:  "filter-json",
-			Usage: "select rows by a `JSON` object of query parameters, such as " + examples.Json + "; @FILE reads a file",
+			Name: "filter-json",
+			Usage: "select rows by a `JSON` object of query parameters, such as " + examples.Json + "; " +
+				"@FILE reads a file",
 		},
 		&cli.BoolFlag{Name: "unchecked", Usage: "with --filter-json, also send parameters unknown to whctl"},
 		&cli.StringSliceFlag{Name: "fields", Usage: "print only the fields `A,B`, in this order"},
@@ -51,14 +54,16 @@ func QueryFlags(examples ConditionExamples) []cli.Flag {
 		},
 		&cli.BoolFlag{Name: "count", Usage: "print only the number of matching rows"},
 		&cli.StringFlag{
-			Name:  "progress",
-			Usage: "`auto|plain|none`  show the progress of an export: auto on a terminal only, plain as a line every 5 s, none not at all",
+			Name: "progress",
+			Usage: "`auto|plain|none`  show the progress of an export: " +
+				"auto on a terminal only, plain as a line every 5 s, none not at all",
 			Value: "auto",
 		},
 		&cli.BoolFlag{Name: "exit-status", Usage: "exit with 10 if no row matches"},
 	}
 }
 
+// Commands returns the commands on records.
 func Commands() []*cli.Command {
 	return []*cli.Command{
 		{
@@ -67,7 +72,7 @@ func Commands() []*cli.Command {
 			Usage:     "query records of one kind",
 			Flags:     slices.Concat(QueryFlags(recordExamples), groupFlags(), output.FlagsWithout()),
 			Action: Lists(func(c *cli.Context, s *command.Session) (Listing, error) {
-				kind, err := Kind(c, s, c.Args().First())
+				kind, err := findKind(c, s, c.Args().First())
 				return Listing{Kind: kind}, err
 			}),
 			Description: `whctl query SO_Totals --where "InvoiceTotal>=1000" --order-by -InvoiceTotal --take 10
@@ -89,10 +94,10 @@ whctl records SO_Totals`,
 	}
 }
 
-// Kind returns the record kind with a name. A kind that is not among those stored may be
+// findKind returns the record kind with a name. A kind that is not among those stored may be
 // new. If the kinds of the service cannot be read, mistakes in the command are reported
 // before the error of its request.
-func Kind(c *cli.Context, s *command.Session, name string) (*record.Kind, error) {
+func findKind(c *cli.Context, s *command.Session, name string) (*record.Kind, error) {
 	registry, err := s.Kinds(c, false)
 	if err == nil {
 		if _, ok := registry.Lookup(name); !ok {
@@ -147,39 +152,53 @@ func listKinds(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		defer s.Notice(c, "some record kinds may be missing: %s", err)
 	}
-	var lines [][]any
 	name := c.Args().First()
-	if _, isKind := registry.Lookup(name); name == "" || name == "list" && !isKind { // as in the other groups
-		for _, k := range registry.Kinds() {
-			lines = append(lines, []any{k.Name, k.Area, len(k.Fields), k.Summary})
-		}
-		_, err := s.Printer(c).Lines(kindColumns, lines)
-		return err
+	_, isKind := registry.Lookup(name)
+	isList := name == "list" && !isKind // as in the other groups of commands
+	if name == "" || isList {
+		return printKinds(c, s, registry)
 	}
 	kind, err := KindNamed(registry, name)
 	if err != nil {
 		return err
 	}
-	for _, f := range kind.Fields { // operators in the syntax of --where
+	return printFields(c, s, kind)
+}
+
+func printKinds(c *cli.Context, s *command.Session, registry *record.Registry) error {
+	var lines [][]any
+	for _, k := range registry.Kinds() {
+		lines = append(lines, []any{k.Name, k.Area, len(k.Fields), k.Summary})
+	}
+	_, err := s.Printer(c).Lines(kindColumns, lines)
+	return err
+}
+
+// printFields prints the fields of a kind with their operators in the syntax of --where.
+func printFields(c *cli.Context, s *command.Session, kind *record.Kind) error {
+	var lines [][]any
+	for _, f := range kind.Fields {
 		lines = append(lines, []any{f.Name, f.TypeName(), filter.Allowed(f.Filter)})
 	}
 	format, err := s.Printer(c).Lines(fieldColumns, lines)
-	if err == nil && format.Name == "table" {
+	if err != nil {
+		return err
+	}
+	if format.Name == "table" {
 		s.Notice(c, "example: %s", exampleOf(kind))
 	}
-	return err
+	return nil
 }
 
 // exampleOf returns a sample query with a condition on a number, or else on text.
 func exampleOf(kind *record.Kind) string {
-	condition := kind.Fields[0].Name + "^=A"
-	for _, f := range kind.Fields {
-		if f.Type.Number() {
-			condition = f.Name + ">=1"
-			break
-		}
+	first := kind.Fields[0].Name
+	condition := first + "^=A"
+	isNumber := func(f record.Field) bool { return f.Type.Number() }
+	if i := slices.IndexFunc(kind.Fields, isNumber); i >= 0 {
+		condition = kind.Fields[i].Name + ">=1"
 	}
-	return fmt.Sprintf("whctl query %s --where %q --order-by -%s", kind.Name, condition, kind.Fields[0].Name)
+	return fmt.Sprintf("whctl query %s --where %q --order-by -%s", kind.Name, condition, first)
 }
 
 // Listing describes the records that a command lists.
@@ -187,9 +206,9 @@ type Listing struct {
 	Kind  *record.Kind
 	Brief []string            // default fields of a table; all if empty
 	View  []output.ViewColumn // columns of a table on a terminal; Brief if there are none
-	Where []client.Filter     // in addition to the flags
+	Where []client.Filter     // conditions in addition to those of the flags
 
-	Opened func(*client.Client) // called with the client, which View may need; nil for nothing
+	Opened func(*client.Client) // called with the client, which View may need; can be nil
 }
 
 // Lists returns the action of a command that lists records.
@@ -205,11 +224,11 @@ func Lists(describe func(c *cli.Context, s *command.Session) (Listing, error)) c
 
 // List validates the flags, queries the service and prints rows as they arrive.
 func List(c *cli.Context, s *command.Session, l Listing) error {
-	in, err := s.Settings(c)
+	settings, err := s.Settings(c)
 	if err != nil {
 		return err
 	}
-	q, groups, err := readQuery(c, l, s.Now().In(in.Zone()))
+	q, groups, err := readQuery(c, l, s.Now().In(settings.Zone()))
 	if err != nil {
 		return cmdline.Usagef("%s", err)
 	}
@@ -219,86 +238,96 @@ func List(c *cli.Context, s *command.Session, l Listing) error {
 		return err
 	}
 	table := output.Table{Columns: groups, View: l.View}
-	isBrief := format.HumanReadable() && len(q.Fields) == 0
-	hasView := len(l.View) > 0 && printer.OnScreen()
-	switch {
-	case groups != nil:
-	case isBrief && hasView:
-		q.Fields = slices.DeleteFunc(table.ViewFields(format.Name == "vertical"), func(name string) bool {
-			_, ok := q.Kind.Column(name)
-			return !ok
-		})
-		table.Columns = output.ColumnsOf(q.Kind, q.Fields)
-	default:
-		if isBrief {
-			q.Fields = l.Brief
-		}
-		table = table.Of(output.ColumnsOf(q.Kind, q.Fields))
-		printer.One = true // a single record is shown as a line per field
+	if groups == nil {
+		table = l.table(&q, printer, format)
 	}
-	job := &job{
+	j := &job{
 		context:     c,
 		table:       table,
 		printer:     printer,
 		query:       q,
 		format:      format,
-		defaultTake: in.Count("default_take"),
+		defaultTake: settings.Count("default_take"),
 	}
-	job.limit()
+	j.limit()
 	service, err := s.ReadClient(c)
 	if err != nil {
 		return err
 	}
 	defer service.Close()
+	j.service = service
 	if l.Opened != nil {
 		l.Opened(service)
 	}
-	out, err := printer.Create()
+	j.out, err = printer.Create()
 	if err != nil {
 		return err
 	}
-	job.service, job.out = service, out
-	if c.String("progress") == "plain" || s.Prompter.Watches && !printer.OnScreen() {
-		job.progress = newProgress(c.String("progress"), q.Kind.Name, printer.Screen.Progress(),
-			s.Stderr, s.Now, job.expected)
-	}
-	if c.Bool("quiet") || c.String("progress") == "none" {
-		job.progress = nil
-	}
-	err = out.Finish(job.run())
-	job.progress.end()
+	j.progress = j.newProgress(s)
+	err = j.out.Finish(j.run())
+	j.progress.end()
 	if err != nil {
-		return command.Interrupted(err, job.rows)
+		return command.Interrupted(err, j.rows)
 	}
-	job.summarize()
-	if c.Bool("exit-status") && job.rows == 0 {
+
+	j.summarize()
+	if c.Bool("exit-status") && j.rows == 0 {
 		return command.ErrNoRows
 	}
 	return nil
 }
 
-// readQuery reads the flags and checks them against the registry, so that mistakes
-// are reported without a request.
-// It also returns the columns of groups, if there are any.
-func readQuery(c *cli.Context, l Listing, today time.Time) (q client.Query, groups []output.Column, err error) {
+// table returns the table of a listing, and selects the fields of the query that it shows.
+func (l Listing) table(q *client.Query, printer *output.Printer, format output.Format) output.Table {
+	table := output.Table{View: l.View}
+	isBrief := format.HumanReadable() && len(q.Fields) == 0
+	hasView := len(l.View) > 0 && printer.OnScreen()
+	if isBrief && hasView {
+		isForeign := func(name string) bool { // a field that is added to the rows
+			_, ok := q.Kind.Column(name)
+			return !ok
+		}
+		q.Fields = slices.DeleteFunc(table.ViewFields(format.Name == "vertical"), isForeign)
+		table.Columns = output.ColumnsOf(q.Kind, q.Fields)
+		return table
+	}
+	if isBrief {
+		q.Fields = l.Brief
+	}
+	printer.One = true // a single record is shown as a line per field
+	return table.Of(output.ColumnsOf(q.Kind, q.Fields))
+}
+
+// readQuery reads the flags and checks them against the registry, so that mistakes are reported
+// without a request. It also returns the columns of groups, nil if there are none.
+func readQuery(
+	c *cli.Context, l Listing, today time.Time,
+) (q client.Query, groups []output.Column, err error) {
 	q = client.Query{Kind: l.Kind, Where: l.Where, Strict: true}
-	if err = ReadFilters(c, &q, today); err == nil {
-		q.Fields, err = readFields(q.Kind, "fields", c.StringSlice("fields"))
+	if err := ReadFilters(c, &q, today); err != nil {
+		return q, nil, err
 	}
-	if err == nil {
-		groups, err = readGroups(c, &q)
+	q.Fields, err = readFields(q.Kind, "fields", c.StringSlice("fields"))
+	if err != nil {
+		return q, nil, err
 	}
-	if groups != nil && q.GroupBy == "" && err == nil {
-		err = readTotals(c)
-	} else if groups != nil && err == nil {
-		q.OrderBy, err = readGroupOrder(groups, c.StringSlice("order-by"))
-	} else if err == nil {
-		q.OrderBy, err = readOrder(q.Kind, c.StringSlice("order-by"))
+	groups, err = readGroups(c, &q)
+	if err != nil {
+		return q, nil, err
 	}
-	if err == nil {
-		err = readPaging(c, &q)
+	order := c.StringSlice("order-by")
+	switch {
+	case groups == nil:
+		q.OrderBy, err = readOrder(q.Kind, order)
+	case q.GroupBy == "":
+		err = checkTotals(c)
+	default:
+		q.OrderBy, err = readGroupOrder(groups, order)
 	}
-	return q, groups, err
+	if err != nil {
+		return q, nil, err
+	}
+	return q, groups, readPaging(c, &q)
 }
 
 // readPaging reads --take and --skip and rejects flags that contradict each other.
@@ -308,8 +337,8 @@ func readPaging(c *cli.Context, q *client.Query) error {
 	}
 	q.Skip = c.Int64("skip")
 	for _, name := range []string{"take", "skip"} {
-		if n := c.Int64(name); n < 0 || n > 1<<31-1 {
-			return fmt.Errorf("--%s must be from 0 to 2147483647", name)
+		if n := c.Int64(name); n < 0 || n > math.MaxInt32 {
+			return fmt.Errorf("--%s must be from 0 to %d", name, math.MaxInt32)
 		}
 	}
 	if err := cmdline.OneOf(c.String("progress"), ProgressModes); err != nil {
@@ -324,15 +353,15 @@ func readPaging(c *cli.Context, q *client.Query) error {
 		{"count", "order-by"},
 	}
 	for _, pair := range exclusive {
-		if given(c, pair[0]) && given(c, pair[1]) {
+		if isOn(c, pair[0]) && isOn(c, pair[1]) {
 			return fmt.Errorf("--%s and --%s cannot be combined", pair[0], pair[1])
 		}
 	}
 	return nil
 }
 
-// given reports whether a flag is set to another value than false.
-func given(c *cli.Context, flag string) bool { return c.IsSet(flag) && c.Value(flag) != false }
+// isOn reports whether a flag is set to another value than false.
+func isOn(c *cli.Context, flag string) bool { return c.IsSet(flag) && c.Value(flag) != false }
 
 // readFields returns the fields of a flag in canonical letter case.
 func readFields(kind *record.Kind, flag string, lists []string) ([]string, error) {
@@ -355,7 +384,7 @@ func readOrder(kind *record.Kind, lists []string) ([]string, error) {
 	var terms []string
 	for _, name := range names(lists, ",;") {
 		name, descending := strings.CutPrefix(name, "-")
-		if field, direction, ok := strings.Cut(name, " "); ok && strings.EqualFold(direction, "desc") {
+		if field, direction, _ := strings.Cut(name, " "); strings.EqualFold(direction, "desc") {
 			return nil, fmt.Errorf("--order-by: write -%s, not %q", field, name)
 		}
 		field, err := fieldName(kind, "order-by", strings.TrimSpace(name))

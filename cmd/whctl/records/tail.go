@@ -3,6 +3,7 @@ package records
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -31,7 +32,7 @@ func TailFlags() []cli.Flag {
 type LiveStream struct {
 	Topic string
 	Table output.Table
-	Open  func(service *client.Client) (FormatEvent, error)
+	Open  func(service *client.Client) (FormatEvent, error) // called before the stream is opened
 }
 
 // FormatEvent formats an event as a document and as a line of text. document is nil if
@@ -45,7 +46,7 @@ func Tail(c *cli.Context, s *command.Session, f LiveStream) error {
 		return err
 	}
 	defer service.Close()
-	shown, err := f.Open(service)
+	format, err := f.Open(service)
 	if err != nil {
 		return err
 	}
@@ -54,28 +55,8 @@ func Tail(c *cli.Context, s *command.Session, f LiveStream) error {
 	if err != nil {
 		return err
 	}
-	rows := int64(0)
-	limit := c.Int64("take")
-	err = to.begin()
-	for e, streamErr := range listen.Stream(c.Context, service, f.Topic, printer.Notice) {
-		if err = streamErr; err != nil {
-			break
-		}
-		document, line := shown(e)
-		if document == nil {
-			continue
-		}
-		if err = to.print(document, line); err != nil {
-			break
-		}
-		rows++
-		if rows == limit {
-			break
-		}
-	}
-	if err == nil && !to.lines {
-		err = to.End()
-	}
+	events := listen.Stream(c.Context, service, f.Topic, printer.Notice)
+	rows, err := to.copy(events, format, c.Int64("take"))
 	return command.Interrupted(to.out.Finish(err), rows)
 }
 
@@ -83,7 +64,7 @@ func Tail(c *cli.Context, s *command.Session, f LiveStream) error {
 type tailWriter struct {
 	output.RowWriter
 	out   *output.Sink
-	lines bool // print lines of text instead of rows
+	lines bool // prints lines of text instead of rows
 }
 
 func newTailWriter(printer *output.Printer, feed LiveStream) (*tailWriter, error) {
@@ -105,6 +86,35 @@ func newTailWriter(printer *output.Printer, feed LiveStream) (*tailWriter, error
 	return &tailWriter{RowWriter: to, out: out, lines: f.Name == "table"}, nil
 }
 
+// copy prints events until the stream ends, or until it has printed as many rows as the limit, 0
+// for no limit.
+func (w *tailWriter) copy(
+	events iter.Seq2[client.StreamEvent, error], format FormatEvent, limit int64,
+) (rows int64, err error) {
+	err = w.begin()
+	for e, streamErr := range events {
+		if streamErr != nil {
+			return rows, streamErr
+		}
+		document, line := format(e)
+		if document == nil {
+			continue
+		}
+		err = w.print(document, line)
+		if err != nil {
+			return rows, err
+		}
+		rows++
+		if rows == limit {
+			break
+		}
+	}
+	if err == nil && !w.lines {
+		err = w.End()
+	}
+	return rows, err
+}
+
 func (w *tailWriter) begin() error {
 	if w.lines {
 		return nil
@@ -118,8 +128,8 @@ func (w *tailWriter) print(document any, line string) error {
 		return w.out.Flush()
 	}
 	row, err := output.DocumentRow(document)
-	if err == nil {
-		err = w.Row(row)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, w.out.Flush())
+	return errors.Join(w.Row(row), w.out.Flush())
 }
