@@ -82,6 +82,31 @@ func TestBrokenPipeIsSuccess(t *testing.T) {
 	}
 }
 
+// TestTailEndsWithItsReader checks that a live stream in CSV ends if its header cannot be written,
+// although no event arrives.
+func TestTailEndsWithItsReader(t *testing.T) {
+	server := httptest.NewServer(withoutKinds(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}))
+	defer server.Close()
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader.Close()
+	cmd := process(t, server.URL, "requests", "tail", "--csv")
+	var stderr bytes.Buffer
+	cmd.Stdout = writer
+	cmd.Stderr = &stderr
+	err = cmd.Run()
+	writer.Close()
+	if code := exitOf(t, err); code != 0 {
+		t.Errorf("got exit code %d, want 0, as for any closed pipe; stderr %q", code, &stderr)
+	}
+}
+
 func TestInterrupt(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		cmd := process(t, serveEndlessRows(t), "query", "DB_Class", "--csv")

@@ -91,17 +91,18 @@ func newTailWriter(printer *output.Printer, feed LiveStream) (*tailWriter, error
 func (w *tailWriter) copy(
 	events iter.Seq2[client.StreamEvent, error], format FormatEvent, limit int64,
 ) (rows int64, err error) {
-	err = w.begin()
-	for e, streamErr := range events {
-		if streamErr != nil {
-			return rows, streamErr
+	if err := w.begin(); err != nil {
+		return 0, err
+	}
+	for e, err := range events {
+		if err != nil {
+			return rows, err
 		}
 		document, line := format(e)
 		if document == nil {
 			continue
 		}
-		err = w.print(document, line)
-		if err != nil {
+		if err := w.print(document, line); err != nil {
 			return rows, err
 		}
 		rows++
@@ -109,10 +110,10 @@ func (w *tailWriter) copy(
 			break
 		}
 	}
-	if err == nil && !w.lines {
-		err = w.End()
+	if w.lines {
+		return rows, nil
 	}
-	return rows, err
+	return rows, w.End()
 }
 
 func (w *tailWriter) begin() error {
