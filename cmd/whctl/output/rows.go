@@ -15,7 +15,8 @@ import (
 func (p *Printer) Lines(columns []Column, lines [][]any) (Format, error) {
 	return p.Rows(Table{Columns: columns}, func(yield func(client.Row, error) bool) {
 		for _, line := range lines {
-			if row, err := LineRow(columns, line); !yield(row, err) || err != nil {
+			row, err := LineRow(columns, line)
+			if !yield(row, err) || err != nil {
 				return
 			}
 		}
@@ -29,21 +30,21 @@ func LineRow(columns []Column, line []any) (client.Row, error) {
 		if value == nil {
 			continue
 		}
-		json, err := DocumentText(value)
+		encoded, err := DocumentText(value)
 		if err != nil {
 			return client.Row{}, err
 		}
-		text = appendMember(text, columns[i].Name, json)
+		text = appendMember(text, columns[i].Name, encoded)
 	}
 	return client.ParseRow(append(text, '}'))
 }
 
 // appendMember appends a member to the start of an object.
-func appendMember(text []byte, name string, json []byte) []byte {
+func appendMember(text []byte, name string, value []byte) []byte {
 	if len(text) > 1 {
 		text = append(text, ',')
 	}
-	return append(fmt.Appendf(text, "%q:", name), json...)
+	return fmt.Appendf(text, "%q:%s", name, value)
 }
 
 // Documents prints documents of the service as rows. JSON has all their members,
@@ -93,13 +94,14 @@ func Each(rows []client.Row) iter.Seq2[client.Row, error] {
 
 // Created prints the ID of a new object, or with --json the object.
 func (p *Printer) Created(id string, document any) error {
-	text := []byte(id)
-	if p.Context.Bool("json") {
-		var err error
-		if text, err = DocumentText(document); err != nil {
-			return err
-		}
+	if !p.Context.Bool("json") {
+		_, err := fmt.Fprintln(p.Stdout, id)
+		return err
 	}
-	_, err := fmt.Fprintf(p.Stdout, "%s\n", text)
+	text, err := DocumentText(document)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Stdout, "%s\n", text)
 	return err
 }

@@ -32,38 +32,52 @@ func (p *Printer) Create() (*Sink, error) {
 		}
 		return &Sink{Writer: bufio.NewWriterSize(w, bufferSize)}, nil
 	}
-	name, mode, inPlace, err := destination(p.Context.String("output"))
+	to, err := findDestination(p.Context.String("output"))
 	if err != nil {
 		return nil, err
 	}
-	o := &Sink{name: name, inPlace: inPlace}
-	if inPlace {
-		o.file, err = os.OpenFile(name, os.O_WRONLY, 0)
-	} else {
-		o.file, err = createPart(name, mode)
-	}
+	file, err := to.open()
 	if err != nil {
 		return nil, err
 	}
-	o.Writer = bufio.NewWriterSize(partWriter{o.file, name}, bufferSize)
-	return o, nil
+	return &Sink{
+		Writer:  bufio.NewWriterSize(partWriter{file, to.path}, bufferSize),
+		file:    file,
+		name:    to.path,
+		inPlace: to.inPlace,
+	}, nil
 }
 
-// destination resolves a path to a file to be created or replaced, with its mode,
-// or to a device or pipe to be written in place.
-func destination(path string) (name string, mode os.FileMode, inPlace bool, err error) {
-	switch info, err := os.Stat(path); {
+// destination is a file to be created or replaced, or a device or pipe to be written in place.
+type destination struct {
+	path    string
+	mode    os.FileMode // of a file
+	inPlace bool
+}
+
+// findDestination returns the destination at a path. That of a symbolic link is its target.
+func findDestination(path string) (destination, error) {
+	info, err := os.Stat(path)
+	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return path, 0o666, false, nil
+		return destination{path: path, mode: 0o666}, nil
 	case err != nil:
-		return "", 0, false, err
+		return destination{}, err
 	case info.IsDir():
-		return "", 0, false, fmt.Errorf("%s is a directory", path)
+		return destination{}, fmt.Errorf("%s is a directory", path)
 	case info.Mode().IsRegular():
-		name, err = filepath.EvalSymlinks(path)
-		return name, info.Mode().Perm(), false, err
+		target, err := filepath.EvalSymlinks(path)
+		return destination{path: target, mode: info.Mode().Perm()}, err
 	}
-	return path, 0, true, nil
+	return destination{path: path, inPlace: true}, nil
+}
+
+// open opens a device or pipe, or creates the temporary file that replaces the destination.
+func (d destination) open() (*os.File, error) {
+	if d.inPlace {
+		return os.OpenFile(d.path, os.O_WRONLY, 0)
+	}
+	return createPart(d.path, d.mode)
 }
 
 // Finish flushes and closes the output. If err is not nil, the data is incomplete and

@@ -26,10 +26,10 @@ const (
 // widths.
 type tableWriter struct {
 	layout
-	brief  view // without details
-	sample []client.Row
-	widths []int // widths of all columns, negative for hidden ones; nil before they are chosen
-	turned *verticalWriter
+	brief  view            // the view without details
+	sample []client.Row    // buffered rows; nil after the widths are chosen
+	widths []int           // widths of all columns, negative for hidden ones; nil before they are chosen
+	turned *verticalWriter // writes the rows if a table is not suitable; else nil
 }
 
 func newTable(l layout) RowWriter { return &tableWriter{layout: l, brief: l.view.brief()} }
@@ -70,11 +70,11 @@ func (p *tableWriter) End() error {
 		}
 	}
 	if len(hidden) > 0 {
-		way := "show with --format vertical"
+		advice := "show with --format vertical"
 		if p.choosable {
-			way = "choose with --fields"
+			advice = "choose with --fields"
 		}
-		p.notice("hidden columns: %s  (%s)", strings.Join(hidden, ", "), way)
+		p.notice("hidden columns: %s  (%s)", strings.Join(hidden, ", "), advice)
 	}
 	return nil
 }
@@ -86,57 +86,75 @@ func (p *tableWriter) choose() error {
 		sample = append(sample, p.brief.cellsOf(row))
 	}
 	p.brief.dropEmpty(sample)
-
-	// The widths of columns: of whole texts, preferred, and at least.
-	n := len(p.brief.columns)
-	full := make([]int, n)
-	want := make([]int, n)
-	need := make([]int, n)
-	titles := make([]cell, n)
-	for i, s := range p.brief.columns {
-		titles[i] = cell{display.Sanitize(p.brief.title(s)), theme.Title}
-		for _, cells := range sample {
-			full[i] = max(full[i], ansi.StringWidthWc(cells[i].text))
-		}
-		switch {
-		case s.As.whole:
-			want[i] = full[i]
-			need[i] = full[i]
-		case s.As.middle:
-			want[i] = min(full[i], tableCellMax)
-			need[i] = min(want[i], tableMiddleMin)
-		default:
-			want[i] = min(full[i], tableCellMax)
-			need[i] = min(want[i], tableCellMin)
-		}
-		width := ansi.StringWidthWc(titles[i].text)
-		want[i] = max(want[i], min(width, tableCellMax))
-		need[i] = max(need[i], min(width, tableCellMin))
+	var titles []cell
+	for _, column := range p.brief.columns {
+		titles = append(titles, cell{display.Sanitize(p.brief.title(column)), theme.Title})
 	}
-	p.widths = fit(p.brief.columns, want, need, p.width)
-	if p.view.terminal && !slices.Contains(p.widths, -1) { // with the room that is left
-		p.widths = fit(p.brief.columns, full, p.widths, p.width)
-	}
-	visible := 0
-	for _, width := range p.widths {
-		visible += min(1, width+1)
-	}
-
-	// A line per field is used for a single row, or if a table would show less than half of
-	// the columns.
-	isSingle := p.single && len(sample) == 1
-	if p.vertical && (isSingle || 2*visible < n) {
-		p.turned = newVertical(p.layout).(*verticalWriter)
-		err := p.turned.Begin()
-		for _, row := range p.sample {
-			err = errors.Join(err, p.turned.Row(row))
-		}
-		p.sample = nil
-		return err
+	p.widths = p.chooseWidths(titles, sample)
+	if p.isTurned(len(sample)) {
+		return p.turn()
 	}
 	err := p.line(titles)
 	for _, cells := range sample {
 		err = errors.Join(err, p.line(cells))
+	}
+	p.sample = nil
+	return err
+}
+
+// chooseWidths returns the widths of the columns for the first rows.
+func (p *tableWriter) chooseWidths(titles []cell, sample [][]cell) []int {
+	n := len(p.brief.columns)
+	full := make([]int, n) // widths of whole values
+	want := make([]int, n) // preferred widths
+	need := make([]int, n) // minimum widths
+	for i, column := range p.brief.columns {
+		for _, cells := range sample {
+			full[i] = max(full[i], ansi.StringWidthWc(cells[i].text))
+		}
+		want[i], need[i] = column.As.widths(full[i])
+		title := ansi.StringWidthWc(titles[i].text)
+		want[i] = max(want[i], min(title, tableCellMax))
+		need[i] = max(need[i], min(title, tableCellMin))
+	}
+	widths := fit(p.brief.columns, want, need, p.width)
+	if p.view.terminal && !slices.Contains(widths, -1) { // there may be room for more
+		return fit(p.brief.columns, full, widths, p.width)
+	}
+	return widths
+}
+
+// widths returns the preferred and the minimum width of a column with values of a width.
+func (f Formatter) widths(full int) (want, need int) {
+	if f.whole {
+		return full, full
+	}
+	want = min(full, tableCellMax)
+	if f.middle {
+		return want, min(want, tableMiddleMin)
+	}
+	return want, min(want, tableCellMin)
+}
+
+// isTurned reports whether a line for each field is written instead of a table: for a single row,
+// or if a table would hide more than half of the columns.
+func (p *tableWriter) isTurned(rows int) bool {
+	visible := 0
+	for _, width := range p.widths {
+		if width >= 0 {
+			visible++
+		}
+	}
+	isSingle := p.single && rows == 1
+	return p.vertical && (isSingle || 2*visible < len(p.widths))
+}
+
+// turn writes the buffered rows with a line for each field.
+func (p *tableWriter) turn() error {
+	p.turned = newVertical(p.layout).(*verticalWriter)
+	err := p.turned.Begin()
+	for _, row := range p.sample {
+		err = errors.Join(err, p.turned.Row(row))
 	}
 	p.sample = nil
 	return err
@@ -147,34 +165,47 @@ func (p *tableWriter) choose() error {
 // remaining space is distributed evenly, up to the width want.
 func fit(columns []ViewColumn, want, need []int, room int) []int {
 	widths := slices.Clone(need)
-	left := room + tableGap
-	for _, w := range widths {
-		left -= w + tableGap
+	free := room + tableGap // negative if the columns are too wide
+	for _, width := range widths {
+		free -= width + tableGap
 	}
-	for visible := len(widths); visible > 1 && left < 0; visible-- {
-		hide := -1
-		for i, w := range widths {
-			if w >= 0 && (hide < 0 || columns[i].Rank >= columns[hide].Rank) {
-				hide = i
-			}
-		}
-		left += widths[hide] + tableGap
-		widths[hide] = -1
+	for visible := len(widths); visible > 1 && free < 0; visible-- {
+		i := lowestRanked(columns, widths)
+		free += widths[i] + tableGap
+		widths[i] = -1
 	}
-	if only := slices.IndexFunc(widths, func(w int) bool { return w >= 0 }); left < 0 && only >= 0 {
+	isVisible := func(width int) bool { return width >= 0 }
+	if only := slices.IndexFunc(widths, isVisible); free < 0 && only >= 0 {
 		widths[only] = max(1, room)
 	}
-	for grown := true; grown && left > 0; {
-		grown = false
-		for i := range widths {
-			if left > 0 && widths[i] >= 0 && widths[i] < want[i] {
+	widen(widths, want, free)
+	return widths
+}
+
+// lowestRanked returns the index of the visible column with the highest rank, the last of several.
+func lowestRanked(columns []ViewColumn, widths []int) int {
+	index := -1
+	for i, width := range widths {
+		if width >= 0 && (index < 0 || columns[i].Rank >= columns[index].Rank) {
+			index = i
+		}
+	}
+	return index
+}
+
+// widen distributes free cells to the visible columns, one at a time, up to the widths want.
+func widen(widths, want []int, free int) {
+	for hasGrown := true; hasGrown && free > 0; {
+		hasGrown = false
+		for i, width := range widths {
+			canGrow := width >= 0 && width < want[i]
+			if canGrow && free > 0 {
 				widths[i]++
-				left--
-				grown = true
+				free--
+				hasGrown = true
 			}
 		}
 	}
-	return widths
 }
 
 // line writes a line with numbers right-aligned and trailing blanks removed.
@@ -216,7 +247,7 @@ func cutShort(s Screen, text string, width int, middle bool) string {
 	}
 	end := ""
 	if middle {
-		for i := range text { // the longest end that fits in half of the width
+		for i := range text { // up to the longest end that fits in half of the width
 			end = text[i:]
 			if ansi.StringWidthWc(end) <= (width-1)/2 {
 				break
@@ -236,8 +267,8 @@ func cutShort(s Screen, text string, width int, middle bool) string {
 // does not truncate.
 type verticalWriter struct {
 	layout
-	width int // width of the names
-	rows  int
+	width int // width of the titles in cells
+	rows  int // number of rows so far
 }
 
 func newVertical(l layout) RowWriter {
@@ -247,8 +278,8 @@ func newVertical(l layout) RowWriter {
 
 func (p *verticalWriter) Begin() error {
 	p.width = 0
-	for _, s := range p.view.columns {
-		p.width = max(p.width, ansi.StringWidthWc(display.Sanitize(s.Title)))
+	for _, column := range p.view.columns {
+		p.width = max(p.width, ansi.StringWidthWc(display.Sanitize(column.Title)))
 	}
 	return nil
 }
@@ -259,32 +290,38 @@ func (p *verticalWriter) Row(r client.Row) error {
 
 func (p *verticalWriter) End() error { return nil }
 
-// cells writes a row of texts. View see a text with several lines as such, and no details
-// that the row does not have.
+// cells writes a row. On a terminal, values with several lines have as many, and details without a
+// value are left out.
 func (p *verticalWriter) cells(cells []cell) error {
 	var text []byte
 	p.rows++
 	if p.rows > 1 {
 		text = append(text, '\n')
 	}
-	for i, s := range p.view.columns {
-		lines := []string{cells[i].text}
-		if p.view.terminal {
-			lines = strings.Split(strings.TrimRight(cells[i].text, "\r\n"), "\n")
-		}
-		if s.Rank >= DetailOnly && cells[i].text == p.null {
+	for i, column := range p.view.columns {
+		value := cells[i]
+		if column.Rank >= DetailOnly && value.text == p.null {
 			continue
 		}
-		name := display.Sanitize(s.Title)
+		lines := []string{value.text}
+		if p.view.terminal {
+			lines = strings.Split(strings.TrimRight(value.text, "\r\n"), "\n")
+		}
+		title := display.Sanitize(column.Title)
 		for _, line := range lines {
-			pad := strings.Repeat(" ", p.width-ansi.StringWidthWc(name)+tableGap)
-			shown := display.Sanitize(strings.TrimSuffix(line, "\r"))
-			line = p.view.screen.Paint(theme.Label, name) + pad + p.view.screen.Paint(cells[i].role, shown)
-			text = append(text, bytes.TrimRight([]byte(line), " ")...)
-			text = append(text, '\n')
-			name = ""
+			text = append(text, p.line(title, line, value.role)...)
+			title = "" // for further lines
 		}
 	}
 	_, err := p.out.Write(text)
 	return err
+}
+
+// line returns a line with a title and a value.
+func (p *verticalWriter) line(title, value string, role theme.Role) string {
+	pad := strings.Repeat(" ", p.width-ansi.StringWidthWc(title)+tableGap)
+	value = display.Sanitize(strings.TrimSuffix(value, "\r"))
+	screen := p.view.screen
+	line := screen.Paint(theme.Label, title) + pad + screen.Paint(role, value)
+	return strings.TrimRight(line, " ") + "\n"
 }

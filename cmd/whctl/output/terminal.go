@@ -33,7 +33,8 @@ func TerminalOf(w io.Writer, env func(string) string) Terminal {
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return t
 	}
-	t.IsTerminal, t.Colours = true, true
+	t.IsTerminal = true
+	t.Colours = true
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 		t.Width = width
 	}

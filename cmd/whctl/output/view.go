@@ -13,10 +13,10 @@ import (
 
 // Table describes the rows of a command.
 type Table struct {
-	Columns []Column     // that programs read
-	View    []ViewColumn // in order; Columns if there are none
+	Columns []Column     // columns for programs
+	View    []ViewColumn // columns on a terminal, in order; Columns if there are none
 
-	chosen bool // by a user, or all there are: none is left out
+	chosen bool // no column is left out: a user has chosen them, or they are all there are
 }
 
 // ViewColumn is a column of a table on a terminal.
@@ -40,18 +40,18 @@ type Screen struct {
 	Now  time.Time
 	Zone *time.Location
 	Full bool // SubscriberIDs are not shortened
-	long bool // a line for each field
+	long bool // there is a line for each field, so that values can be long
 }
 
 // ViewFields returns the fields that the columns on a terminal need, with those of the
 // details if details is set.
 func (t Table) ViewFields(details bool) []string {
 	var fields []string
-	for _, s := range t.View {
-		if s.Rank >= DetailOnly && !details {
+	for _, column := range t.View {
+		if column.Rank >= DetailOnly && !details {
 			continue
 		}
-		for name := range strings.FieldsSeq(s.Fields) {
+		for name := range strings.FieldsSeq(column.Fields) {
 			if !slices.Contains(fields, name) {
 				fields = append(fields, name)
 			}
@@ -64,8 +64,8 @@ func (t Table) ViewFields(details bool) []string {
 func (t Table) Of(columns []Column) Table {
 	chosen := Table{Columns: columns, chosen: true}
 	for i, c := range columns {
-		shown := ViewColumn{c.Name, c.Name, formatterOf(c.Type), Rank(i)}
-		inView := slices.IndexFunc(t.View, func(s ViewColumn) bool { return s.Fields == c.Name })
+		shown := ViewColumn{Title: c.Name, Fields: c.Name, As: formatterOf(c.Type), Rank: Rank(i)}
+		inView := slices.IndexFunc(t.View, func(v ViewColumn) bool { return v.Fields == c.Name })
 		if inView >= 0 {
 			shown.As = t.View[inView].As
 		}
@@ -77,8 +77,8 @@ func (t Table) Of(columns []Column) Table {
 // view prints the cells of table and vertical.
 type view struct {
 	columns  []ViewColumn
-	indexes  [][]int // indexes of the fields of each column in names
-	names    []string
+	indexes  [][]int  // indexes of the fields of each column in names
+	names    []string // fields that the columns need, with their types
 	types    []record.Type
 	screen   Screen
 	null     string
@@ -92,42 +92,52 @@ type view struct {
 // rawScreen is the screen of tables for programs, which have the values of the service.
 var rawScreen = Screen{Theme: &theme.Theme{Glyphs: theme.Glyphs{Ellipsis: "~"}}}
 
+// newView returns the view of a table: its columns on a terminal, or else those for programs.
 func newView(t Table, s Screen, terminal bool) view {
-	if !terminal || len(t.View) == 0 {
+	if !terminal {
+		return newRawView(t.Columns)
+	}
+	if len(t.View) == 0 {
 		t = Table{}.Of(t.Columns)
 	}
 	v := view{
 		columns:  t.View,
-		chosen:   t.chosen,
-		screen:   s,
 		names:    t.ViewFields(true),
-		terminal: terminal,
-	}
-	if !terminal {
-		v.screen = rawScreen
-		v.names = nil
-		for i, c := range t.Columns {
-			v.columns[i].As = rawFormatter(c.Type)
-			v.names = append(v.names, c.Name)
-		}
+		screen:   s,
+		chosen:   t.chosen,
+		terminal: true,
 	}
 	for _, name := range v.names {
-		fieldType := record.Text
-		i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
-		if i >= 0 {
-			fieldType = t.Columns[i].Type
-		}
-		v.types = append(v.types, fieldType)
+		v.types = append(v.types, t.fieldType(name))
 	}
-	for i, c := range v.columns {
-		indexes := []int{i}
-		if terminal {
-			indexes = nil
-			for name := range strings.FieldsSeq(c.Fields) {
-				indexes = append(indexes, slices.Index(v.names, name))
-			}
+	for _, column := range v.columns {
+		var indexes []int
+		for name := range strings.FieldsSeq(column.Fields) {
+			indexes = append(indexes, slices.Index(v.names, name))
 		}
 		v.indexes = append(v.indexes, indexes)
+	}
+	return v
+}
+
+// fieldType returns the type of a field; a text if it has no column for programs.
+func (t Table) fieldType(name string) record.Type {
+	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+	if i < 0 {
+		return record.Text
+	}
+	return t.Columns[i].Type
+}
+
+// newRawView returns a view with the values of the service.
+func newRawView(columns []Column) view {
+	t := Table{}.Of(columns)
+	v := view{columns: t.View, screen: rawScreen, chosen: t.chosen}
+	for i, c := range columns {
+		v.columns[i].As = rawFormatter(c.Type)
+		v.names = append(v.names, c.Name)
+		v.types = append(v.types, c.Type)
+		v.indexes = append(v.indexes, []int{i})
 	}
 	return v
 }
@@ -150,17 +160,19 @@ func (v view) brief() view {
 func (v *view) cellsOf(r client.Row) []cell {
 	v.values = r.Values(v.values[:0], v.names)
 	cells := make([]cell, len(v.columns))
-	for i, c := range v.columns {
-		null := true
+	for i, column := range v.columns {
+		isNull := true
 		v.texts = v.texts[:0]
 		for _, index := range v.indexes[i] {
 			value := v.values[index]
-			null = null && value.Null()
+			isNull = isNull && value.Null()
 			v.texts = append(v.texts, string(value.AppendCell(nil, v.types[index])))
 		}
-		cells[i].text = v.null
-		if !null || v.terminal && v.null == "" {
-			cells[i] = c.As.show(v.screen, v.texts)
+		hasNullText := !v.terminal || v.null != "" // or else the formatter decides
+		if isNull && hasNullText {
+			cells[i].text = v.null
+		} else {
+			cells[i] = column.As.show(v.screen, v.texts)
 		}
 		if !v.screen.long {
 			cells[i].text = display.Sanitize(cells[i].text)
@@ -169,8 +181,8 @@ func (v *view) cellsOf(r client.Row) []cell {
 	return cells
 }
 
-// dropEmpty removes the less important columns without a value in the first rows, also from
-// these rows. Fields that a user has chosen are kept.
+// dropEmpty removes the less important columns that have no value in the first rows, also from the
+// cells of these rows. Fields that a user has chosen are kept.
 func (v *view) dropEmpty(rows [][]cell) {
 	if !v.terminal || v.chosen || len(rows) == 0 {
 		return

@@ -20,7 +20,7 @@ import (
 // bulk is a change that can be applied to many messages.
 type bulk struct {
 	verb     string // such as "retry"
-	done     string // what a changed message is, such as "deleted"
+	done     string // state of a changed message, such as "deleted"
 	sweeping bool   // requires confirmation even if a single message is named
 
 	one  func(*cli.Context, *client.Client, messageRef) (string, error)

@@ -15,7 +15,7 @@ type queueStates struct {
 	byID  map[string]wire.Queue // nil until they are requested
 }
 
-// connect sets the service that is asked for the states.
+// connect sets the service with the states.
 func (q *queueStates) connect(ctx context.Context, service *client.Client) {
 	q.fetch = func() (*wire.Stats, error) { return service.Stats(ctx, time.Hour) }
 }

@@ -120,7 +120,7 @@ func attemptResult(a *wire.MessageResponse) string {
 	return strings.TrimSpace(code + " " + text)
 }
 
-// delay says why messages of a subscription may not be sent at once.
+// delay is a reason for which messages of a subscription may not be sent at once.
 type delay struct {
 	text  string        // the reason; empty if there is none
 	until time.Duration // time until the next attempt; 0 if it is not known
