@@ -52,11 +52,16 @@ type Connector struct {
 func (k *Connector) Settings(c *cli.Context) (*Settings, error) { return k.Resolve(c, MustExist) }
 
 // Resolve returns the effective settings with a profile that need not exist.
-func (k *Connector) Resolve(c *cli.Context, profile Existence) (_ *Settings, err error) {
-	if k.settings == nil {
-		k.settings, err = resolve(c, k.Env, profile)
+func (k *Connector) Resolve(c *cli.Context, profile Existence) (*Settings, error) {
+	if k.settings != nil {
+		return k.settings, nil
 	}
-	return k.settings, err
+	settings, err := resolve(c, k.Env, profile)
+	if err != nil {
+		return nil, err
+	}
+	k.settings = settings
+	return settings, nil
 }
 
 // Zone returns the time zone of the settings, or Local before Settings was called.
@@ -71,11 +76,12 @@ func (k *Connector) Zone() *time.Location {
 // stored login of that profile. It ignores credentials from flags and the environment,
 // because a key must not be sent to another service. It prints no notices.
 func (k *Connector) ForProfile(c *cli.Context, settings *Settings) (*Connector, error) {
-	other := *k
-	other.Stderr, other.settings = io.Discard, settings
-	stored, err := other.storedIdentity(c)
-	other.identity = &stored
-	return &other, err
+	connector := *k
+	connector.Stderr = io.Discard
+	connector.settings = settings
+	stored, err := connector.storedIdentity(c)
+	connector.identity = &stored
+	return &connector, err
 }
 
 // ReadClient returns a client for a command that only reads. It refuses to send changes
@@ -118,11 +124,21 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 		return client.Options{}, err
 	}
 	trust, err := k.tlsConfig(c, s)
+	if err != nil {
+		return client.Options{}, err
+	}
 	o := client.Options{
 		URL:       s.Text("url"),
 		Timeout:   s.Duration("timeout"),
 		UserAgent: "whctl/" + k.Version,
 		TLS:       trust,
+		Retrying:  k.retryNotice(c),
+	}
+	o.Ignored = func(names string) {
+		k.Notice(c, "warning: the service ignored %s", display.Sanitize(names))
+	}
+	if c.Bool("all") {
+		o.Retries = Retries
 	}
 	stderr := &display.Writer{To: k.Stderr}
 	if c.Bool("verbose") {
@@ -134,23 +150,6 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 	if c.Bool("debug") {
 		o.Wire = stderr
 	}
-	readsAll := c.Bool("all")
-	if readsAll {
-		o.Retries = Retries
-	}
-	o.Ignored = func(names string) {
-		k.Notice(c, "warning: the service ignored %s", display.Sanitize(names))
-	}
-	var last atomic.Pointer[string] // of an error that may repeat for hours
-	o.Retrying = func(err error, pause time.Duration) {
-		if k.OnRetry != nil {
-			k.OnRetry(err)
-		}
-		text := err.Error()
-		if before := last.Swap(&text); readsAll || before == nil || *before != text {
-			k.Notice(c, "%s; retrying in %s", text, pause.Round(time.Millisecond))
-		}
-	}
 	if c.Bool(DryRunFlag) {
 		o.DryRunReads = k.DryRunReads
 		o.DryRun = func(r client.Request) {
@@ -158,7 +157,25 @@ func (k *Connector) Options(c *cli.Context) (client.Options, error) {
 			k.DryRun(k.DryRunTo, r)
 		}
 	}
-	return o, err
+	return o, nil
+}
+
+// retryNotice returns a function that prints a notice before a retry. A command that waits for the
+// service may retry for hours: it prints an error once, until there is another one. Queries with
+// --all have few retries and print each.
+func (k *Connector) retryNotice(c *cli.Context) func(err error, pause time.Duration) {
+	var lastText atomic.Pointer[string]
+	return func(err error, pause time.Duration) {
+		if k.OnRetry != nil {
+			k.OnRetry(err)
+		}
+		text := err.Error()
+		before := lastText.Swap(&text)
+		isRepeated := before != nil && *before == text
+		if !isRepeated || c.Bool("all") {
+			k.Notice(c, "%s; retrying in %s", text, pause.Round(time.Millisecond))
+		}
+	}
 }
 
 // withoutTimeAndLevel removes the time and the level from a log line.
@@ -173,7 +190,8 @@ func withoutTimeAndLevel(_ []string, a slog.Attr) slog.Attr {
 // certificates of the system.
 func (k *Connector) tlsConfig(c *cli.Context, s *Settings) (*tls.Config, error) {
 	if s.Bool("insecure_tls") {
-		k.Notice(c, "warning: TLS certificates are not verified (insecure_tls, %s)", s.Values["insecure_tls"].Origin)
+		k.Notice(c, "warning: TLS certificates are not verified (insecure_tls, %s)",
+			s.Values["insecure_tls"].Origin)
 		return &tls.Config{InsecureSkipVerify: true}, nil
 	}
 	file := s.Values["ca_file"]

@@ -26,18 +26,19 @@ type File struct {
 	Path    string
 	text    []byte
 	entries []Entry
-	heads   []Entry // headers of the tables of profiles; they have no key
+	heads   []Entry // headers of the tables of profiles; they have no name and value
 }
 
-// Entry is a key and its position in the file.
+// Entry is a setting in the file with its position.
 type Entry struct {
-	profile string // empty for top-level settings
-	key     string
-	Text    string
-	line    int // from 1
-	start   int // byte offsets of the key and its value
-	end     int
+	settingKey
+	Text       string // value without quotes
+	line       int    // from 1
+	start, end int    // byte offsets of the key and of the end of its value
 }
+
+// settingKey identifies a setting in the file. The profile is empty for top-level settings.
+type settingKey struct{ profile, name string }
 
 // profilesTable is the name of the parent table of all profiles.
 const profilesTable = "profiles"
@@ -82,14 +83,15 @@ func Parse(path string, text []byte) (*File, error) {
 	}
 	var parser unstable.Parser
 	parser.Reset(text)
-	var head []string
+	var head []string // names in the header of the current table
 	for parser.NextExpression() {
 		node := parser.Expression()
 		names, line := keyOf(&parser, node)
 		var err error
 		switch node.Kind {
 		case unstable.Table, unstable.ArrayTable:
-			head, err = names, f.addHead(names, line)
+			head = names
+			err = f.addHead(names, line)
 		case unstable.KeyValue:
 			err = f.add(&parser, slices.Concat(head, names), line, node)
 		}
@@ -130,7 +132,7 @@ func (f *File) addHead(names []string, line int) error {
 			f.Path, line, strings.Join(names, "."))
 	}
 	if len(names) == 2 {
-		f.heads = append(f.heads, Entry{profile: names[1], line: line})
+		f.heads = append(f.heads, Entry{settingKey: settingKey{profile: names[1]}, line: line})
 	}
 	return nil
 }
@@ -140,56 +142,66 @@ func (f *File) add(parser *unstable.Parser, names []string, line int, node *unst
 	if slices.Contains(formerNames, names[0]) {
 		return nil
 	}
-	e := Entry{
-		key:   names[0],
-		line:  line,
-		start: int(node.Raw.Offset),
-		end:   int(node.Raw.Offset + node.Raw.Length),
-	}
+	key := settingKey{name: names[0]}
 	ofProfile := len(names) == 3 && names[0] == profilesTable
 	if ofProfile {
-		e.profile, e.key = names[1], names[2]
+		key = settingKey{profile: names[1], name: names[2]}
 	}
-	s, ok := LookupSetting(e.key)
+	s, ok := LookupSetting(key.name)
 	isNested := !ofProfile && len(names) > 1
 	if !ok || s.OfProfiles != ofProfile || isNested {
 		return f.unknown(names, line)
 	}
-	value := node.Value()
-	switch {
-	case value.Kind == unstable.String:
-		e.Text = string(value.Data)
-	case value.Kind == unstable.Bool && s.Form == YesNo, value.Kind == unstable.Integer && s.Form == count:
-		e.Text = string(parser.Raw(value.Raw))
-	default:
-		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.inWords())
+	text, ok := s.Form.textOf(parser, node.Value())
+	if !ok {
+		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, key.name, s.Form.inWords())
 	}
-	if err := s.Form.Check(e.Text); err != nil || value.Kind == unstable.String && s.Form.plain {
-		return cmdline.Usagef("%s:%d: %s must be %s", f.Path, line, e.key, s.Form.inWords())
-	}
-	f.entries = append(f.entries, e)
+	f.entries = append(f.entries, Entry{
+		settingKey: key,
+		Text:       text,
+		line:       line,
+		start:      int(node.Raw.Offset),
+		end:        int(node.Raw.Offset + node.Raw.Length),
+	})
 	return nil
+}
+
+// textOf returns the text of a value in the file; false if it does not have the form.
+func (f *Form) textOf(parser *unstable.Parser, value *unstable.Node) (string, bool) {
+	var text string
+	switch {
+	case value.Kind == unstable.String && !f.plain:
+		text = string(value.Data)
+	case value.Kind == unstable.Bool && f == YesNo, value.Kind == unstable.Integer && f == count:
+		text = string(parser.Raw(value.Raw))
+	default:
+		return "", false
+	}
+	return text, f.Check(text) == nil
 }
 
 // unknown returns the error of a key that is not allowed in its table.
 func (f *File) unknown(names []string, line int) error {
+	name := names[len(names)-1]
 	inProfile := names[0] == profilesTable
-	near := record.Suggest(names[len(names)-1], Names(func(s Setting) bool { return s.OfProfiles == inProfile }))
-	if s, ok := LookupSetting(names[len(names)-1]); ok && s.OfProfiles && !inProfile {
+	if s, ok := LookupSetting(name); ok && s.OfProfiles && !inProfile {
 		return cmdline.Usagef("%s:%d: %s belongs in the table of a profile, such as [profiles.prod]",
 			f.Path, line, s.Name)
 	}
-	return cmdline.Usagef("%s:%d: unknown key %q%s", f.Path, line, strings.Join(names, "."), record.DidYouMean(near))
+	allowed := Names(func(s Setting) bool { return s.OfProfiles == inProfile })
+	hint := record.DidYouMean(record.Suggest(name, allowed))
+	return cmdline.Usagef("%s:%d: unknown key %q%s", f.Path, line, strings.Join(names, "."), hint)
 }
 
-// Lookup returns a key of a profile; nil if it is not set.
-func (f *File) Lookup(profile, key string) *Entry {
-	for i := range f.entries {
-		if f.entries[i].profile == profile && f.entries[i].key == key {
-			return &f.entries[i]
-		}
+// Lookup returns a setting of a profile, or a top-level setting if profile is empty; nil if it is
+// not set.
+func (f *File) Lookup(profile, name string) *Entry {
+	key := settingKey{profile, name}
+	i := slices.IndexFunc(f.entries, func(e Entry) bool { return e.settingKey == key })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &f.entries[i]
 }
 
 // Profiles returns the names of the profiles in the order of the file.
@@ -219,8 +231,9 @@ func (f *File) mustHave(profile string) error {
 	if f.Has(profile) {
 		return nil
 	}
-	return cmdline.Usagef("there is no profile %q%s",
-		profile, record.DidYouMeanOr(record.Suggest(profile, f.Profiles()), "list them with whctl profile list"))
+	similar := record.Suggest(profile, f.Profiles())
+	hint := record.DidYouMeanOr(similar, "list them with whctl profile list")
+	return cmdline.Usagef("there is no profile %q%s", profile, hint)
 }
 
 // The file is edited by hand too, so changes preserve comments and order: they
@@ -231,7 +244,7 @@ func (f *File) mustHave(profile string) error {
 // setting if profile is empty.
 func (f *File) Set(profile string, s Setting, text string) (*File, error) {
 	want := f.contents()
-	want[profile+"\x00"+s.Name] = text
+	want[settingKey{profile, s.Name}] = text
 	line := s.Name + " = " + s.Form.inFile(text)
 	return f.become(f.withLine(profile, s.Name, line), want)
 }
@@ -242,13 +255,10 @@ func (f *File) Use(profile string) (*File, error) {
 	return f.Set("", s, profile)
 }
 
-// withLine returns the text with the line of a key added or replaced.
-func (f *File) withLine(profile, key, line string) []byte {
-	if e := f.Lookup(profile, key); e != nil {
-		if dotted := bytes.LastIndexByte(bytes.SplitN(f.text[e.start:e.end], []byte("="), 2)[0], '.'); dotted >= 0 {
-			line = string(f.text[e.start:e.start+dotted+1]) + line
-		}
-		return slices.Concat(f.text[:e.start], []byte(line), f.text[e.end:])
+// withLine returns the text with the line of a setting added or replaced.
+func (f *File) withLine(profile, name, line string) []byte {
+	if e := f.Lookup(profile, name); e != nil {
+		return slices.Concat(f.text[:e.start], []byte(f.keyPrefix(e)+line), f.text[e.end:])
 	}
 	lines := f.lines()
 	if profile == "" {
@@ -259,7 +269,7 @@ func (f *File) withLine(profile, key, line string) []byte {
 			return join(slices.Insert(lines, f.lastLine(head), line))
 		}
 	}
-	lastDotted := f.lastLine(Entry{profile: profile})
+	lastDotted := f.lastLine(Entry{settingKey: settingKey{profile: profile}})
 	if lastDotted > 0 { // the profile only has dotted keys at the top of the file
 		return join(slices.Insert(lines, lastDotted, profileKey(profile)+"."+line))
 	}
@@ -267,6 +277,12 @@ func (f *File) withLine(profile, key, line string) []byte {
 		lines = append(lines, "")
 	}
 	return join(append(lines, "["+profileKey(profile)+"]", line))
+}
+
+// keyPrefix returns the start of a dotted key up to its last dot; empty for a simple key.
+func (f *File) keyPrefix(e *Entry) string {
+	key, _, _ := strings.Cut(string(f.text[e.start:e.end]), "=")
+	return key[:strings.LastIndex(key, ".")+1]
 }
 
 // atTop returns the text with a line added after the top-level settings.
@@ -278,7 +294,8 @@ func (f *File) atTop(lines []string, line string) []byte {
 	return join(slices.Insert(lines, last, line))
 }
 
-// lastLine returns the number of the last line with a key of a profile's table.
+// lastLine returns the number of the last line with a key of a profile's table; that of the header
+// if it has no keys.
 func (f *File) lastLine(head Entry) int {
 	last := head.line
 	for _, e := range f.entries {
@@ -293,12 +310,12 @@ func (f *File) lastLine(head Entry) int {
 // profile.
 func (f *File) Without(profile string) (*File, error) {
 	want := f.contents()
-	removed := map[int]bool{}
+	removed := make(map[int]bool) // numbers of lines
 	for _, e := range slices.Concat(f.heads, f.entries) {
-		isDefault := e.profile == "" && e.key == "profile" && e.Text == profile
+		isDefault := e.settingKey == settingKey{name: "profile"} && e.Text == profile
 		if e.profile == profile || isDefault {
 			removed[e.line] = true
-			delete(want, e.profile+"\x00"+e.key)
+			delete(want, e.settingKey)
 		}
 	}
 	var kept []string
@@ -310,22 +327,22 @@ func (f *File) Without(profile string) (*File, error) {
 	return f.become(join(kept), want)
 }
 
-// contents returns the keys of all profiles with their values.
-func (f *File) contents() map[string]string {
-	texts := make(map[string]string)
+// contents returns the values of all settings.
+func (f *File) contents() map[settingKey]string {
+	texts := make(map[settingKey]string)
 	for _, e := range f.entries {
-		texts[e.profile+"\x00"+e.key] = e.Text
+		texts[e.settingKey] = e.Text
 	}
 	return texts
 }
 
 // become parses a changed text and fails if its contents are not as expected. The
 // file then has a layout that can only be edited by hand.
-func (f *File) become(text []byte, want map[string]string) (*File, error) {
+func (f *File) become(text []byte, want map[settingKey]string) (*File, error) {
 	changed, err := Parse(f.Path, text)
 	if err != nil || !maps.Equal(changed.contents(), want) {
-		return nil, fmt.Errorf("cannot make this change in %s because of its layout; edit it with whctl config edit",
-			f.Path)
+		return nil, fmt.Errorf(
+			"cannot make this change in %s because of its layout; edit it with whctl config edit", f.Path)
 	}
 	return changed, nil
 }

@@ -19,9 +19,11 @@ import (
 type Identity struct {
 	Source string // source of the credentials, such as "file key.txt"
 
-	token, user, password, session string
-
-	stored *Login // nil if the credentials are not from a stored login
+	token    string // API key
+	user     string
+	password string
+	session  string
+	stored   *Login // nil if the credentials are not from a stored login
 }
 
 // IdentityFlags returns the flags that locate secrets. No flag takes the secret
@@ -40,11 +42,11 @@ func IdentityFlags() []cli.Flag {
 // Identity returns the credentials. They are determined once.
 func (k *Connector) Identity(c *cli.Context) (Identity, error) {
 	if k.identity == nil {
-		found, err := k.findIdentity(c)
+		id, err := k.findIdentity(c)
 		if err != nil {
 			return Identity{}, err
 		}
-		k.identity = &found
+		k.identity = &id
 	}
 	return *k.identity, nil
 }
@@ -68,7 +70,8 @@ func (k *Connector) findIdentity(c *cli.Context) (Identity, error) {
 	}
 	user := k.settings.Text("user")
 	if user == "" {
-		return Identity{}, cmdline.Usagef("%s has a password but no user is set; use --user or %s", source, EnvUser)
+		return Identity{}, cmdline.Usagef(
+			"%s has a password but no user is set; use --user or %s", source, EnvUser)
 	}
 	return Identity{user: user, password: password, Source: source}, nil
 }
@@ -169,7 +172,8 @@ func (k *Connector) storeSession(c *cli.Context, i Identity, session string) {
 
 // Overriding returns the environment variables that take precedence over a stored login.
 func (k *Connector) Overriding() []string {
-	return slices.DeleteFunc([]string{EnvToken, EnvPassword}, func(name string) bool { return k.Env(name) == "" })
+	names := []string{EnvToken, EnvPassword}
+	return slices.DeleteFunc(names, func(name string) bool { return k.Env(name) == "" })
 }
 
 // HowToSignIn returns advice for an unauthenticated request. An API key or a password
@@ -183,7 +187,8 @@ func (k *Connector) HowToSignIn() string {
 	login := k.loginLine()
 	usesPassword := k.identity == nil || k.identity.Source == k.passwordSource
 	if k.passwordSource != "" && usesPassword {
-		return fmt.Sprintf("the password is from the %s; replace it, or remove it and %s", k.passwordSource, login)
+		return fmt.Sprintf("the password is from the %s; replace it, or remove it and %s",
+			k.passwordSource, login)
 	}
 	hasNone := k.passwordSource == "" && k.identity != nil && k.identity.Source == nowhere
 	if hasNone && k.Env(EnvUser) != "" {
@@ -192,26 +197,36 @@ func (k *Connector) HowToSignIn() string {
 	return login
 }
 
-// loginLine returns advice with the command that signs in.
+// loginLine returns advice with the command that signs in. It has the flags for settings that are
+// not those of the profile.
 func (k *Connector) loginLine() string {
 	line := []string{"whctl", "login"}
-	if s := k.settings; s != nil {
-		if s.Profile != "" {
-			line = append(line, "--profile", s.Profile)
-		}
-		url := s.File.Lookup(s.Profile, "url")
-		isNewURL := url == nil || url.Text != s.Text("url")
-		if s.Values["url"].Origin != "default" && isNewURL {
-			line = append(line, "--url", s.Text("url"))
-		}
-		user := s.Text("user")
-		saved := s.File.Lookup(s.Profile, "user")
-		isNewUser := saved == nil || saved.Text != user
-		if user != "" && isNewUser {
-			line = append(line, "--user", user)
-		}
+	if k.settings != nil {
+		line = append(line, k.settings.loginFlags()...)
 	}
-	return fmt.Sprintf("sign in: %s   (in scripts, set an API key in %s)", strings.Join(line, " "), EnvToken)
+	return fmt.Sprintf("sign in: %s   (in scripts, set an API key in %s)",
+		strings.Join(line, " "), EnvToken)
+}
+
+// loginFlags returns the flags with which whctl login uses the same service and user.
+func (s *Settings) loginFlags() []string {
+	var flags []string
+	if s.Profile != "" {
+		flags = append(flags, "--profile", s.Profile)
+	}
+	if s.Values["url"].Origin != "default" && !s.isSaved("url") {
+		flags = append(flags, "--url", s.Text("url"))
+	}
+	if s.Text("user") != "" && !s.isSaved("user") {
+		flags = append(flags, "--user", s.Text("user"))
+	}
+	return flags
+}
+
+// isSaved reports whether the profile in the file has the effective value of a setting.
+func (s *Settings) isSaved(name string) bool {
+	saved := s.File.Lookup(s.Profile, name)
+	return saved != nil && saved.Text == s.Text(name)
 }
 
 // Until formats the expiry of a session; empty if it does not expire.

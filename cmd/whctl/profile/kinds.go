@@ -23,7 +23,11 @@ const kindsAge = 5 * time.Minute
 
 // KindStore is the file with the record kinds of a service. Each profile has one, next to
 // the configuration.
-type KindStore struct{ path, url, user string } // without a path if there is no configuration
+type KindStore struct {
+	path string // empty if there is no configuration
+	url  string
+	user string
+}
 
 // storedKinds is the content of the file.
 type storedKinds struct {
@@ -79,13 +83,14 @@ func (s KindStore) Remove() error {
 func (s KindStore) Refresh(ctx context.Context, service *client.Client) (*record.Registry, error) {
 	stored := s.read()
 	list, err := service.KindList(ctx, stored.ETag)
-	if err == nil && list != nil {
-		if _, err = list.Registry(); err == nil {
-			stored.KindList = *list
-		}
-	}
 	if err != nil {
 		return stored.registry(), err
+	}
+	if list != nil { // they have changed
+		if _, err := list.Registry(); err != nil {
+			return stored.registry(), err
+		}
+		stored.KindList = *list
 	}
 	stored.URL = s.url
 	stored.User = s.user
@@ -102,10 +107,11 @@ func (s KindStore) Refresh(ctx context.Context, service *client.Client) (*record
 func StoredKinds(env func(string) string, global func(name string) string) *record.Registry {
 	set := flag.NewFlagSet("", flag.ContinueOnError)
 	for _, setting := range Table {
-		if value := global(setting.Flag); setting.Flag != "" && value != "" {
-			set.String(setting.Flag, "", "")
-			_ = set.Set(setting.Flag, value) // a string
+		if setting.Flag == "" || global(setting.Flag) == "" {
+			continue
 		}
+		set.String(setting.Flag, "", "")
+		_ = set.Set(setting.Flag, global(setting.Flag)) // any text is a string
 	}
 	s, err := resolve(cli.NewContext(nil, set, nil), env, MayBeMissing)
 	if err != nil {

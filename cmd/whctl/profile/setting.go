@@ -30,7 +30,7 @@ type Setting struct {
 	env        string // environment variable; empty for none
 	Form       *Form
 	argument   string // name of the value in help; empty for a switch
-	initial    string
+	initial    string // default value
 	Meaning    string
 }
 
@@ -282,7 +282,8 @@ func (f *Form) inFile(text string) string {
 	if f.plain {
 		return text
 	}
-	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) < 0 {
+	needsEscape := func(r rune) bool { return r < ' ' || r > '~' || strings.ContainsRune(`"\`, r) }
+	if !strings.ContainsFunc(text, needsEscape) {
 		return `"` + text + `"`
 	}
 	encoded, err := toml.Marshal(map[string]string{"x": text})

@@ -2,13 +2,19 @@ package profile
 
 import "testing"
 
-// A byte order mark, which editors of Windows add, is accepted and not kept.
+// TestByteOrderMark checks that a byte order mark, which editors of Windows add, is accepted and not
+// kept.
 func TestByteOrderMark(t *testing.T) {
-	f, err := Parse("config.toml", []byte("\ufeffprofile = \"prod\"\n[profiles.prod]\nurl = \"http://x\"\n"))
+	const text = "profile = \"prod\"\n[profiles.prod]\nurl = \"http://x\"\n"
+	f, err := Parse("config.toml", []byte("\ufeff"+text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err = f.Use("prod"); err != nil || string(f.text) != "profile = \"prod\"\n[profiles.prod]\nurl = \"http://x\"\n" {
-		t.Errorf("%q, %v", f.text, err)
+	f, err = f.Use("prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(f.text) != text {
+		t.Errorf("after setting the default profile: got %q, want %q", f.text, text)
 	}
 }

@@ -87,8 +87,8 @@ func (s *Settings) find(c *cli.Context, env func(string) string, setting Setting
 	if entry := s.File.Lookup(s.Section(setting), setting.Name); entry != nil {
 		value = Value{entry.Text, fmt.Sprintf("%s:%d", s.File.Path, entry.line)}
 	}
-	if text := env(setting.env); setting.env != "" && text != "" {
-		value = Value{text, "variable " + setting.env}
+	if setting.env != "" && env(setting.env) != "" {
+		value = Value{env(setting.env), "variable " + setting.env}
 	}
 	if setting.Flag != "" && c.IsSet(setting.Flag) {
 		value = Value{fmt.Sprint(c.Value(setting.Flag)), "flag --" + setting.Flag}
@@ -120,15 +120,17 @@ func (s *Settings) choose(profile Existence) error {
 		s.Profile = named.Text
 		return CheckName(named.Text)
 	}
-	if err := s.File.mustHave(named.Text); err != nil {
-		err = cmdline.Usagef("profile (%s): %s", named.Origin, err)
-		if profile == MayBeMissing {
-			s.Missing, err = err, nil
-		}
-		return err
+	err := s.File.mustHave(named.Text)
+	if err == nil {
+		s.Profile = named.Text
+		return nil
 	}
-	s.Profile = named.Text
-	return nil
+	err = cmdline.Usagef("profile (%s): %s", named.Origin, err)
+	if profile == MayBeMissing {
+		s.Missing = err
+		return nil
+	}
+	return err
 }
 
 // Settings returns the settings of a profile in the file, and the defaults.
