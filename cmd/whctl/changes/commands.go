@@ -22,7 +22,7 @@ func Commands() []*cli.Command {
 			Name:      "follow",
 			ArgsUsage: "RECORD",
 			Usage:     "print the changes of records as NDJSON, in order",
-			Action:    command.With(follow),
+			Action:    untilStopped(follow),
 			Flags: []cli.Flag{
 				&cli.StringFlag{
 					Name:  "since",
@@ -41,11 +41,12 @@ whctl follow SO_Totals --since 3f1c29d0a7b45e86-1042 --once`,
 			Name:      "mirror",
 			ArgsUsage: "RECORD...",
 			Usage:     "keep exact copies of records in a SQLite file",
-			Action:    command.With(mirrorRecords),
+			Action:    untilStopped(mirrorRecords),
 			Flags: []cli.Flag{
 				&cli.StringFlag{
-					Name:  "to",
-					Usage: "keep the copies in the database `FILE`, a table for each kind; decimals are text with all digits: CAST(A AS REAL) compares them",
+					Name: "to",
+					Usage: "keep the copies in the database `FILE`, a table for each kind; " +
+						"decimals are text with all digits: CAST(A AS REAL) compares them",
 				},
 				once,
 			},
@@ -110,7 +111,8 @@ var captureTable = output.Table{
 
 // resume runs whctl changes resume.
 func resume(c *cli.Context, _ *command.Session) (command.Change, error) {
-	kind, silent := c.Args().First(), c.Bool("silent")
+	kind := c.Args().First()
+	silent := c.Bool("silent")
 	if silent == c.Bool("raise") {
 		return command.Change{}, cmdline.Usagef("give --raise or --silent")
 	}
@@ -122,11 +124,11 @@ func resume(c *cli.Context, _ *command.Session) (command.Change, error) {
 		Text:     fmt.Sprintf("resume the capture of %s and %s", kind, effect),
 		Sweeping: true,
 		Do: func(out *output.Printer, service *client.Client) error {
-			err := service.ResumeCapture(c.Context, kind, silent)
-			if err == nil {
-				out.Notice("capture of %s resumed", kind)
+			if err := service.ResumeCapture(c.Context, kind, silent); err != nil {
+				return err
 			}
-			return err
+			out.Notice("capture of %s resumed", kind)
+			return nil
 		},
 	}, nil
 }

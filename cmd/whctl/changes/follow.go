@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"strings"
 
@@ -18,25 +19,48 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/records"
 )
 
+// untilStopped returns the action of a command that follows changes. With --once it ends when the
+// service cannot reply because the capture of a kind has stopped, instead of waiting for an
+// administrator.
+func untilStopped(
+	run func(ctx context.Context, c *cli.Context, s *command.Session) error,
+) cli.ActionFunc {
+	return command.With(func(c *cli.Context, s *command.Session) error {
+		ctx, cancel := context.WithCancelCause(c.Context)
+		defer cancel(nil)
+		s.OnRetry = func(err error) {
+			e, ok := errors.AsType[*client.Error](err)
+			isStopped := ok && e.Code == wire.CaptureStopped
+			if isStopped && c.Bool("once") {
+				cancel(fmt.Errorf("%w; remove the cause, or see whctl changes resume --help", err))
+			}
+		}
+		err := run(ctx, c, s)
+		if cause := context.Cause(ctx); err != nil && client.Is(cause, client.Rejected) {
+			return cause
+		}
+		return err
+	})
+}
+
 // stateFile is the mode of files with a token, which is no secret.
 const stateFile fs.FileMode = 0o644
 
-// follow runs whctl follow. The token is stored after the changes before it have been
-// printed, so that none is lost if the process is killed.
-func follow(c *cli.Context, s *command.Session) (err error) {
-	state := c.String("state")
-	token := c.String("since")
-	stored := ""
-	if state != "" && token == "" {
-		text, err := os.ReadFile(state)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		stored = strings.TrimSpace(string(text))
-		token = stored
+// follower prints the changes of a kind.
+type follower struct {
+	out       *output.Sink
+	statePath string // file of --state; empty for none
+	saved     string // token in that file
+	token     string // the changes until this token have been printed; empty at first for now
+	rows      int64
+}
+
+// follow runs whctl follow.
+func follow(ctx context.Context, c *cli.Context, s *command.Session) error {
+	f := &follower{statePath: c.String("state"), token: c.String("since")}
+	if err := f.readState(); err != nil {
+		return err
 	}
-	ctx, ends := endsOnStop(c, s)
-	defer ends(&err)
 	service, err := s.ReadClient(c)
 	if err != nil {
 		return err
@@ -46,41 +70,77 @@ func follow(c *cli.Context, s *command.Session) (err error) {
 	if err != nil {
 		return command.Interrupted(err, 0)
 	}
-	out, err := s.Printer(c).Create()
+	f.out, err = s.Printer(c).Create()
 	if err != nil {
 		return err
 	}
-	until := target(-1)
+	end := noPosition
 	if c.Bool("once") {
-		current, err := present(ctx, service, kind)
+		current, err := currentPage(ctx, service, kind)
 		if err != nil {
 			return err
 		}
-		until, err = targetOf(current.Next)
+		end, err = positionOf(current.Next)
 		if err != nil {
 			return err
 		}
 	}
-	rows := int64(0)
-	for page, err := range service.FollowChanges(ctx, kind, token) {
+
+	err = f.print(service.FollowChanges(ctx, kind, f.token), end)
+	if f.token != "" && !client.Is(err, client.ResyncRequired) {
+		s.Notice(c, "continue with --since %s", f.token)
+	}
+	return command.Interrupted(err, f.rows)
+}
+
+// readState reads the token of an earlier run, which --since overrides.
+func (f *follower) readState() error {
+	if f.statePath == "" || f.token != "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.statePath)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f.saved = strings.TrimSpace(string(text))
+	f.token = f.saved
+	return nil
+}
+
+// print prints pages of changes until it has printed those up to a position.
+func (f *follower) print(pages iter.Seq2[*client.ChangePage, error], end position) error {
+	for page, err := range pages {
 		if err != nil {
-			return ended(c, s, err, token, rows)
+			return err
 		}
-		for _, text := range page.Texts {
-			_, _ = out.Write(append(text, '\n')) // an error is that of Flush, too
+		if err := f.printPage(page); err != nil {
+			return err
 		}
-		if err = out.Flush(); err == nil && state != "" && stored != page.Next {
-			stored = page.Next
-			err = output.ReplaceFile(state, []byte(page.Next+"\n"), stateFile)
-		}
-		if err != nil {
-			return ended(c, s, err, token, rows)
-		}
-		token, rows = page.Next, rows+int64(len(page.Texts))
-		if reached, err := until.by(token); reached || err != nil {
-			return ended(c, s, err, token, rows)
+		reached, err := end.reachedBy(f.token)
+		if reached || err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// printPage prints a page of changes. It saves the token afterwards, so that no change is lost if
+// the process is killed.
+func (f *follower) printPage(page *client.ChangePage) error {
+	for _, text := range page.Texts {
+		_, _ = f.out.Write(append(text, '\n')) // Flush returns an error again
+	}
+	if err := f.out.Flush(); err != nil {
+		return err
+	}
+	if f.statePath != "" && f.saved != page.Next {
+		if err := output.ReplaceFile(f.statePath, []byte(page.Next+"\n"), stateFile); err != nil {
+			return err
+		}
+		f.saved = page.Next
+	}
+	f.token = page.Next
+	f.rows += int64(len(page.Texts))
 	return nil
 }
 
@@ -98,62 +158,46 @@ func awaitKind(ctx context.Context, service *client.Client, name string) (*recor
 	return records.KindNamed(registry, name)
 }
 
-// ended prints the token from which whctl follow can continue.
-func ended(c *cli.Context, s *command.Session, err error, token string, rows int64) error {
-	if token != "" && !client.Is(err, client.ResyncRequired) {
-		s.Notice(c, "continue with --since %s", token)
-	}
-	return command.Interrupted(err, rows)
-}
-
-// endsOnStop returns the context of a command. With --once it ends when the service cannot
-// reply because the capture of a kind has stopped, instead of waiting for an administrator;
-// ends sets the error of the command to the reason.
-func endsOnStop(c *cli.Context, s *command.Session) (ctx context.Context, ends func(*error)) {
-	ctx, cancel := context.WithCancelCause(c.Context)
-	s.OnRetry = func(err error) {
-		if e, ok := errors.AsType[*client.Error](err); ok && e.Code == wire.CaptureStopped && c.Bool("once") {
-			cancel(fmt.Errorf("%w; remove the cause, or see whctl changes resume --help", err))
-		}
-	}
-	return ctx, func(err *error) {
-		if stopped := context.Cause(ctx); *err != nil && client.Is(stopped, client.Rejected) {
-			*err = stopped
-		}
-		cancel(nil)
-	}
-}
-
-// target is a position in the changes of a kind; negative for none.
-type target int64
-
-// present returns the token of now, with the fields of the key and those not captured.
-func present(ctx context.Context, service *client.Client, kind *record.Kind) (page *client.ChangePage, err error) {
+// currentPage returns a page with the token of now, the fields of the key, and those that are not
+// captured.
+func currentPage(
+	ctx context.Context, service *client.Client, kind *record.Kind,
+) (page *client.ChangePage, err error) {
 	for page, err = range service.FollowChanges(ctx, kind, "") {
 		break
 	}
 	return page, err
 }
 
-// epochOf returns the part of a token that names the start of capture which it is of.
+// epochOf returns the first part of a token. It is another one after each start of the capture.
 func epochOf(token string) string {
 	epoch, _, _ := strings.Cut(token, "-")
 	return epoch
 }
 
-func targetOf(token string) (target, error) {
-	at, err := wire.TokenPosition(token)
+// position is a position in the changes of a kind.
+type position int64
+
+// noPosition is never reached.
+const noPosition position = -1
+
+// positionOf returns the position of a token.
+func positionOf(token string) (position, error) {
+	n, err := wire.TokenPosition(token)
 	if err != nil {
-		err = fmt.Errorf("the service has named no valid token: %q", token)
+		return 0, fmt.Errorf("the service has named no valid token: %q", token)
 	}
-	return target(at), err
+	return position(n), nil
 }
 
-// by reports whether the changes up to a token include the position.
-func (t target) by(token string) (bool, error) {
-	if t < 0 {
+// reachedBy reports whether the changes up to a token include the position.
+func (p position) reachedBy(token string) (bool, error) {
+	if p == noPosition {
 		return false, nil
 	}
-	at, err := targetOf(token)
-	return at >= t, err
+	current, err := positionOf(token)
+	if err != nil {
+		return false, err
+	}
+	return current >= p, nil
 }

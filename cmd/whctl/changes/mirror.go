@@ -26,40 +26,23 @@ import (
 const kindsInterval = time.Minute
 
 // mirrorRecords runs whctl mirror.
-func mirrorRecords(c *cli.Context, s *command.Session) (err error) {
+func mirrorRecords(ctx context.Context, c *cli.Context, s *command.Session) error {
 	if c.String("to") == "" {
 		return cmdline.Usagef("give the file of the copies with --to")
 	}
-	ctx, ends := endsOnStop(c, s)
-	defer ends(&err)
 	service, err := s.ReadClient(c)
 	if err != nil {
 		return err
 	}
 	defer service.Close()
 	m := &mirror{service: service, once: c.Bool("once"), now: s.Now, zone: s.Zone()}
-	m.notice = func(format string, args ...any) {
-		if m.screen != nil {
-			m.screen("")
-		}
-		s.Notice(c, format, args...)
+	m.setOutput(c, s)
+	kinds, err := m.kinds(ctx, c.Args().Slice())
+	if err != nil {
+		return command.Interrupted(err, 0)
 	}
-	if s.Prompter.Watches && !c.Bool("quiet") {
-		m.screen = func(text string) {
-			fmt.Fprintf(s.Stderr, "%-*.*s\r", screenWidth, screenWidth, display.Sanitize(text))
-		}
-	}
-	var kinds []*record.Kind
-	for _, name := range c.Args().Slice() {
-		kind, err := m.kind(ctx, name, kindsInterval)
-		if err != nil {
-			return command.Interrupted(err, 0)
-		}
-		if !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
-		}
-	}
-	if m.copies, err = openCopies(c.String("to")); err != nil {
+	m.copies, err = openCopies(c.String("to"))
+	if err != nil {
 		return err
 	}
 	return cmp.Or(m.run(ctx, kinds), m.copies.Close())
@@ -69,18 +52,49 @@ func mirrorRecords(c *cli.Context, s *command.Session) (err error) {
 type mirror struct {
 	service *client.Client
 	copies  *copies
-	once    bool
+	once    bool // ends when the copies are current
 	now     func() time.Time
-	zone    *time.Location // of printed times
+	zone    *time.Location // time zone of printed times
 	notice  func(format string, args ...any)
 
-	mu       sync.Mutex
+	mu       sync.Mutex // guards the fields below
 	registry *record.Registry
-	etag     string
+	etag     string    // entity tag of the registry
 	read     time.Time // time at which the registry was read
 
-	screen func(text string) // nil without a terminal
-	drawn  time.Time
+	screen func(text string) // rewrites a line; nil without a terminal
+	drawn  time.Time         // time at which the line was rewritten
+}
+
+// setOutput sets the functions that print notices and the progress. A notice clears the line of the
+// progress before.
+func (m *mirror) setOutput(c *cli.Context, s *command.Session) {
+	m.notice = func(format string, args ...any) { s.Notice(c, format, args...) }
+	if !s.Prompter.Watches || c.Bool("quiet") {
+		return
+	}
+	m.screen = func(text string) {
+		fmt.Fprintf(s.Stderr, "%-*.*s\r", screenWidth, screenWidth, display.Sanitize(text))
+	}
+	m.notice = func(format string, args ...any) {
+		m.screen("")
+		s.Notice(c, format, args...)
+	}
+}
+
+// kinds returns the kinds with some names, each once.
+func (m *mirror) kinds(ctx context.Context, names []string) ([]*record.Kind, error) {
+	var kinds []*record.Kind
+	for _, name := range names {
+		kind, err := m.kind(ctx, name, kindsInterval)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(kinds, kind) {
+			kinds = append(kinds, kind)
+		}
+	}
+	return kinds, nil
 }
 
 // run keeps the copies until ctx is done, or with once until they are current. If one fails,
@@ -98,31 +112,45 @@ func (m *mirror) run(ctx context.Context, kinds []*record.Kind) error {
 	}
 	work.Wait()
 	for _, kind := range kinds {
-		if st, err := m.copies.state(kind); err == nil && st != nil && st.current != "" {
-			at, _ := time.Parse(time.RFC3339, st.current) // as it was written
-			m.notice("%s is current as of %s, %s ago",
-				kind.Name, at.In(m.zone).Format(time.DateTime), m.now().Sub(at).Round(time.Second))
-		}
+		m.noticeCurrent(kind)
 	}
 	return command.Interrupted(context.Cause(ctx), 0)
 }
 
-// kind returns a kind with the fields that it had at most maxAge ago.
+// noticeCurrent prints the time until which a copy has all changes, if it is known.
+func (m *mirror) noticeCurrent(kind *record.Kind) {
+	st, err := m.copies.state(kind)
+	if err != nil || st == nil || st.current == "" {
+		return
+	}
+	current, _ := time.Parse(time.RFC3339, st.current) // as it was written
+	m.notice("%s is current as of %s, %s ago",
+		kind.Name, current.In(m.zone).Format(time.DateTime), m.now().Sub(current).Round(time.Second))
+}
+
+// kind returns a kind with the fields that it had at most maxAge ago. If they cannot be read, those
+// of an earlier time are used.
 func (m *mirror) kind(ctx context.Context, name string, maxAge time.Duration) (*record.Kind, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.registry == nil || m.now().Sub(m.read) > maxAge {
-		list, err := m.kindList(ctx)
-		if err == nil && list != nil {
-			m.etag = list.ETag
-			m.registry, err = list.Registry()
-		}
-		if err != nil && m.registry == nil {
+		if err := m.readKinds(ctx); err != nil && m.registry == nil {
 			return nil, err
 		}
 		m.read = m.now()
 	}
 	return records.KindNamed(m.registry, name)
+}
+
+// readKinds reads the registry, if it has changed.
+func (m *mirror) readKinds(ctx context.Context) error {
+	list, err := m.kindList(ctx)
+	if err != nil || list == nil {
+		return err
+	}
+	m.etag = list.ETag
+	m.registry, err = list.Registry()
+	return err
 }
 
 // kindList returns the kinds of the service, or nil if they have not changed. At the start it
@@ -134,27 +162,30 @@ func (m *mirror) kindList(ctx context.Context) (*client.KindList, error) {
 	return m.service.KindList(ctx, m.etag)
 }
 
-// keep keeps the copy of a kind. It loads the records if there is no copy, if its fields are
-// others, or if changes since its token are not available.
+// keep keeps the copy of a kind. It loads the records if there is no copy, if its fields have
+// changed, or if changes since its token are not available.
 func (m *mirror) keep(ctx context.Context, kind *record.Kind) error {
 	st, err := m.copies.state(kind)
 	if err != nil {
 		return err
 	}
+	var reason error // to load the records again; nil for none
 	if st != nil && st.fields != fieldsOf(kind) {
-		err = errFields
+		reason = errFields
 	}
 	for {
-		if err != nil {
-			m.notice("%s is loaded again: %s", kind.Name, err)
+		if reason != nil {
+			m.notice("%s is loaded again: %s", kind.Name, reason)
 		}
-		if err != nil || st == nil {
-			if kind, st, err = m.load(ctx, kind); err != nil {
+		if reason != nil || st == nil {
+			kind, st, err = m.load(ctx, kind)
+			if err != nil {
 				return err
 			}
 		}
-		if err = m.follow(ctx, kind, st); !outdated(err) {
-			return err
+		reason = m.follow(ctx, kind, st)
+		if !outdated(reason) {
+			return reason
 		}
 	}
 }
@@ -165,7 +196,7 @@ func outdated(err error) bool {
 }
 
 // A load is lost with its connection, or if its token becomes invalid; it is repeated after a
-// pause. It fails if maxFutile loads one after the other have not got further than one before.
+// pause. It fails after maxFutile loads in a row that have not got further than an earlier one.
 const (
 	minLoadPause = time.Second
 	maxLoadPause = time.Minute
@@ -178,22 +209,23 @@ func (m *mirror) load(ctx context.Context, kind *record.Kind) (*record.Kind, *st
 	pauses := backoff.Backoff{Min: minLoadPause, Max: maxLoadPause}
 	best := 0   // number of rows of the longest load
 	futile := 0 // number of loads since then
-	for n := 1; ; n++ {
+	for attempt := 1; ; attempt++ {
 		kind, err := m.kind(ctx, kind.Name, 0)
 		if err != nil {
 			return nil, nil, err
 		}
-		st, rows, err := m.loadOnce(ctx, kind, n)
+		st, rows, err := m.loadOnce(ctx, kind, attempt)
 		futile++
 		if rows > best {
-			best, futile = rows, 0
+			best = rows
+			futile = 0
 		}
 		mayRepeat := client.Is(err, client.Incomplete) || outdated(err)
 		if !mayRepeat || futile == maxFutile {
 			return kind, st, err
 		}
 		pause := pauses.Next()
-		m.notice("%s: %s; load %d starts in %s", kind.Name, err, n+1, pause)
+		m.notice("%s: %s; load %d starts in %s", kind.Name, err, attempt+1, pause)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -203,61 +235,84 @@ func (m *mirror) load(ctx context.Context, kind *record.Kind) (*record.Kind, *st
 }
 
 // loadOnce loads the records into a table of their own, which replaces the copy when it is
-// exact. n counts the attempts.
-func (m *mirror) loadOnce(ctx context.Context, kind *record.Kind, n int) (st *state, count int, err error) {
-	var t *table
-	var last *client.CopyPage
-	for page, err := range m.service.Copy(ctx, kind) {
-		if err == nil && t == nil {
-			if t, err = newTable(kind, loadPrefix+kind.Name+"_"+rand.Text(), page.Key, page.Omitted); err == nil {
-				err = m.copies.create(kind, t)
-			}
-		}
-		if err == nil {
-			err = m.copies.insert(t, page.Rows)
-		}
-		if err != nil {
-			return nil, count, err
-		}
-		last, count = page, count+len(page.Rows)
-		m.show(kind, "loading, "+display.Count(int64(count), "row", "rows")+again(n))
+// exact. It returns the number of rows even if it fails.
+func (m *mirror) loadOnce(
+	ctx context.Context, kind *record.Kind, attempt int,
+) (st *state, rows int, err error) {
+	t, last, rows, err := m.loadRows(ctx, kind, attempt)
+	if err != nil {
+		return nil, rows, err
 	}
 	st = &state{token: last.Since, fields: fieldsOf(kind), key: last.Key, omitted: last.Omitted}
-	exact, err := targetOf(last.Exact)
-	if err == nil {
-		err = m.complete(ctx, kind, t, st, exact)
-	}
-	if err == nil {
-		err = m.copies.replace(kind, t, st, m.now())
-	}
+	exact, err := positionOf(last.Exact)
 	if err != nil {
-		return nil, count, err
+		return nil, rows, err
 	}
-	m.notice("%s loaded: %s%s", kind.Name, display.Count(int64(count), "row", "rows"), without(last.Omitted))
-	return st, count, nil
+	if err := m.complete(ctx, kind, t, st, exact); err != nil {
+		return nil, rows, err
+	}
+	if err := m.copies.replace(kind, t, st, m.now()); err != nil {
+		return nil, rows, err
+	}
+	m.notice("%s loaded: %s%s",
+		kind.Name, display.Count(int64(rows), "row", "rows"), without(last.Omitted))
+	return st, rows, nil
 }
 
-// again counts the attempts to load after the first one.
-func again(n int) string {
-	if n == 1 {
-		return ""
+// loadRows copies the rows of the service to a new table. It returns the last page, and the number
+// of rows even if it fails.
+func (m *mirror) loadRows(
+	ctx context.Context, kind *record.Kind, attempt int,
+) (t *table, last *client.CopyPage, rows int, err error) {
+	for page, err := range m.service.Copy(ctx, kind) {
+		if err != nil {
+			return nil, nil, rows, err
+		}
+		if t == nil {
+			t, err = m.createLoad(kind, page)
+			if err != nil {
+				return nil, nil, rows, err
+			}
+		}
+		if err := m.copies.insert(t, page.Rows); err != nil {
+			return nil, nil, rows, err
+		}
+		last = page
+		rows += len(page.Rows)
+		progress := "loading, " + display.Count(int64(rows), "row", "rows")
+		if attempt > 1 {
+			progress += fmt.Sprintf(" (load %d)", attempt)
+		}
+		m.show(kind, progress)
 	}
-	return fmt.Sprintf(" (load %d)", n)
+	return t, last, rows, nil
+}
+
+// createLoad creates the table for a load that has the key and the fields of a page.
+func (m *mirror) createLoad(kind *record.Kind, page *client.CopyPage) (*table, error) {
+	name := loadPrefix + kind.Name + "_" + rand.Text()
+	t, err := newTable(kind, name, page.Key, page.Omitted)
+	if err != nil {
+		return nil, err
+	}
+	return t, m.copies.create(kind, t)
 }
 
 // complete applies changes to a loaded table until it is exact.
-func (m *mirror) complete(ctx context.Context, kind *record.Kind, t *table, st *state, exact target) error {
+func (m *mirror) complete(
+	ctx context.Context, kind *record.Kind, t *table, st *state, exact position,
+) error {
 	for page, err := range m.service.FollowChanges(ctx, kind, st.token) {
-		if err == nil {
-			err = m.sameFields(ctx, kind, st, page)
+		if err != nil {
+			return err
 		}
-		if err == nil {
-			err = m.copies.advanceLoad(t, st, page)
+		if err := m.sameFields(ctx, kind, st, page); err != nil {
+			return err
 		}
-		reached := false
-		if err == nil {
-			reached, err = exact.by(st.token)
+		if err := m.copies.advanceLoad(t, st, page); err != nil {
+			return err
 		}
+		reached, err := exact.reachedBy(st.token)
 		if reached || err != nil {
 			return err
 		}
@@ -267,7 +322,9 @@ func (m *mirror) complete(ctx context.Context, kind *record.Kind, t *table, st *
 
 // sameFields returns errFields if the changes of a page may lack fields of the copy, or have
 // others. They can only where the epoch changes, since capture starts again for that.
-func (m *mirror) sameFields(ctx context.Context, kind *record.Kind, st *state, page *client.ChangePage) error {
+func (m *mirror) sameFields(
+	ctx context.Context, kind *record.Kind, st *state, page *client.ChangePage,
+) error {
 	if epochOf(page.Next) == epochOf(st.token) {
 		return nil
 	}
@@ -275,19 +332,21 @@ func (m *mirror) sameFields(ctx context.Context, kind *record.Kind, st *state, p
 	return err
 }
 
-// checkFields returns errFields if the fields of the copy are not those of the service, and
-// else the token of now.
-func (m *mirror) checkFields(ctx context.Context, kind *record.Kind, st *state) (token string, err error) {
-	named, err := m.kind(ctx, kind.Name, 0)
+// checkFields returns errFields if the fields of the copy are not those of the service, or else
+// the token of now.
+func (m *mirror) checkFields(
+	ctx context.Context, kind *record.Kind, st *state,
+) (token string, err error) {
+	latest, err := m.kind(ctx, kind.Name, 0)
 	if err != nil {
 		return "", err
 	}
-	current, err := present(ctx, m.service, kind)
+	current, err := currentPage(ctx, m.service, kind)
 	if err != nil {
 		return "", err
 	}
 	isSameKey := slices.Equal(current.Key, st.key)
-	isSameSet := fieldsOf(named) == st.fields && slices.Equal(current.Omitted, st.omitted)
+	isSameSet := fieldsOf(latest) == st.fields && slices.Equal(current.Omitted, st.omitted)
 	if !isSameKey || !isSameSet {
 		return "", errFields
 	}
@@ -308,33 +367,36 @@ func (m *mirror) follow(ctx context.Context, kind *record.Kind, st *state) error
 	if err != nil {
 		return err
 	}
-	now, err := m.checkFields(ctx, kind, st)
+	currentToken, err := m.checkFields(ctx, kind, st)
 	if err != nil {
 		return err
 	}
-	until := target(-1)
+	end := noPosition
 	if m.once {
-		if until, err = targetOf(now); err != nil {
-			return err
-		}
-	}
-	count := 0
-	for page, err := range m.service.FollowChanges(ctx, kind, st.token) {
-		if err == nil {
-			err = m.sameFields(ctx, kind, st, page)
-		}
-		if err == nil {
-			err = m.copies.advance(kind, t, st, page)
-		}
+		end, err = positionOf(currentToken)
 		if err != nil {
 			return err
 		}
-		count += len(page.Changes)
-		m.show(kind, "current, "+display.Count(int64(count), "change", "changes"))
-		if reached, err := until.by(st.token); reached || err != nil {
+	}
+	applied := 0
+	for page, err := range m.service.FollowChanges(ctx, kind, st.token) {
+		if err != nil {
 			return err
 		}
-		if named, err := m.kind(ctx, kind.Name, kindsInterval); err == nil && fieldsOf(named) != st.fields {
+		if err := m.sameFields(ctx, kind, st, page); err != nil {
+			return err
+		}
+		if err := m.copies.advance(kind, t, st, page); err != nil {
+			return err
+		}
+		applied += len(page.Changes)
+		m.show(kind, "current, "+display.Count(int64(applied), "change", "changes"))
+		reached, err := end.reachedBy(st.token)
+		if reached || err != nil {
+			return err
+		}
+		latest, err := m.kind(ctx, kind.Name, kindsInterval)
+		if err == nil && fieldsOf(latest) != st.fields {
 			return errFields
 		}
 	}
@@ -351,7 +413,8 @@ const (
 func (m *mirror) show(kind *record.Kind, text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if now := m.now(); m.screen != nil && now.Sub(m.drawn) >= screenInterval {
+	now := m.now()
+	if m.screen != nil && now.Sub(m.drawn) >= screenInterval {
 		m.drawn = now
 		m.screen(kind.Name + ": " + text)
 	}
