@@ -28,7 +28,7 @@ type Words struct {
 	Env    func(string) string
 	Values map[string][]Candidate // additional values of flags and arguments, by name
 
-	Objects ObjectsFunc
+	Objects ObjectsFunc // can be nil
 	shell   string
 }
 
@@ -54,7 +54,8 @@ func (w Words) Complete(args []string) error {
 	if w.shell == "bash" {
 		words, cursor, strip = rejoin(words, cursor)
 	}
-	return write(w.App.Writer, w.read(words[1:], cursor-1).candidates(), strip)
+	line := w.read(words[1:], cursor-1) // without the name of the program
+	return write(w.App.Writer, line.candidates(), strip)
 }
 
 // write writes a line for each candidate that starts with strip, which is left out.
@@ -102,10 +103,10 @@ type line struct {
 	command *cli.Command      // nil if there is none yet
 	group   string            // the first command, such as messages
 	args    []string          // arguments before the cursor
-	allArgs []string          // also those after it
+	allArgs []string          // arguments before and after the cursor
 	flag    string            // name of the flag if its value is at the cursor
 	current string            // the word at the cursor, without the quote before it
-	quoted  bool
+	quoted  bool              // there is a quote before the word at the cursor
 }
 
 // read parses the words of a line.
@@ -117,11 +118,11 @@ func (w Words) read(words []string, cursor int) *line {
 	}
 	commands := w.App.Commands
 	for i := 0; i < len(words); i++ {
-		word := strings.TrimLeft(words[i], `"'`)
 		if i == cursor {
-			c.current, c.quoted = word, word != words[i]
+			c.setCurrent(words[i])
 			continue
 		}
+		word := strings.TrimLeft(words[i], `"'`)
 		name, isFlag := flagName(word)
 		flag := c.flags[name]
 		_, value, hasValue := strings.Cut(word, "=")
@@ -131,8 +132,7 @@ func (w Words) read(words []string, cursor int) *line {
 			i++
 			if i == cursor {
 				c.flag = flag.Name
-				c.current = strings.TrimLeft(words[i], `"'`)
-				c.quoted = c.current != words[i]
+				c.setCurrent(words[i])
 			} else if i < len(words) {
 				c.values[flag.Name] = strings.Trim(words[i], `"'`)
 			}
@@ -145,13 +145,20 @@ func (w Words) read(words []string, cursor int) *line {
 	return c
 }
 
-// word reads a command or an argument and returns the commands that can follow.
+// setCurrent sets the word at the cursor.
+func (c *line) setCurrent(word string) {
+	c.current = strings.TrimLeft(word, `"'`)
+	c.quoted = c.current != word
+}
+
+// word reads a command or an argument, before or after the cursor, and returns the commands that
+// can follow.
 func (c *line) word(commands []*cli.Command, word string, before bool) []*cli.Command {
-	found := cmdline.FindCommand(commands, []string{word})
-	if found != nil && len(c.allArgs) == 0 && before {
-		c.command = found
-		c.group = cmp.Or(c.group, found.Name)
-		return found.Subcommands
+	command := cmdline.FindCommand(commands, []string{word})
+	if command != nil && len(c.allArgs) == 0 && before {
+		c.command = command
+		c.group = cmp.Or(c.group, command.Name)
+		return command.Subcommands
 	}
 	c.allArgs = append(c.allArgs, word)
 	if before {
@@ -188,14 +195,14 @@ func (c *line) candidates() []Candidate {
 // matching returns the candidates with the word at the cursor as a prefix,
 // ignoring letter case, with head prepended.
 func (c *line) matching(candidates []Candidate, head string) []Candidate {
-	var found []Candidate
+	var matches []Candidate
 	for _, candidate := range candidates {
 		value := candidate.Value
 		if len(value) >= len(c.current) && strings.EqualFold(value[:len(c.current)], c.current) {
-			found = append(found, Candidate{Value: head + value, Meaning: candidate.Meaning})
+			matches = append(matches, Candidate{Value: head + value, Meaning: candidate.Meaning})
 		}
 	}
-	return found
+	return matches
 }
 
 // flagNames returns the flags of the command and of the program.
@@ -204,7 +211,7 @@ func (c *line) flagNames() []Candidate {
 	if c.command != nil {
 		flags = slices.Concat(c.command.Flags, flags)
 	}
-	var found []Candidate
+	var candidates []Candidate
 	for _, f := range flags {
 		if !cmdline.Visible(f) {
 			continue
@@ -213,9 +220,9 @@ func (c *line) flagNames() []Candidate {
 		if documented, ok := f.(cli.DocGenerationFlag); ok {
 			_, usage = cmdline.UnquoteUsage(documented.GetUsage())
 		}
-		found = append(found, Candidate{"--" + f.Names()[0], usage})
+		candidates = append(candidates, Candidate{"--" + f.Names()[0], usage})
 	}
-	return found
+	return candidates
 }
 
 // ofArgument returns the candidates of the argument at the cursor: commands, or the

@@ -20,7 +20,9 @@ func (c *line) named(word string) []Candidate {
 	case "PROFILE":
 		return c.profiles()
 	case "SETTING":
-		return Candidates(profile.Table, func(s profile.Setting) (string, string) { return s.Name, s.Meaning })
+		return Candidates(profile.Table, func(s profile.Setting) (string, string) {
+			return s.Name, s.Meaning
+		})
 	case "EVENT":
 		return events()
 	case "COMMAND|TOPIC":
@@ -56,12 +58,14 @@ func (c *line) objects(noun string) []Candidate {
 	return candidates
 }
 
-// statuses returns the values of --status, the last of a list for messages.
+// statuses returns the values of --status. For messages, it completes the last one of a list.
 func (c *line) statuses() []Candidate {
 	switch groupKinds[c.group] {
 	case "Message":
 		head := c.current[:strings.LastIndex(c.current, ",")+1]
-		return Candidates(filter.StatusNames(), func(word string) (string, string) { return head + word, "" })
+		return Candidates(filter.StatusNames(), func(word string) (string, string) {
+			return head + word, ""
+		})
 	case "RequestLog":
 		return Plain([]string{"2xx", "3xx", "4xx", "5xx"})
 	}
@@ -101,7 +105,9 @@ func (c *line) ofSetting(name string) []Candidate {
 	case s.Form == profile.YesNo:
 		return Plain([]string{"true", "false"})
 	case s.Form == profile.FormatName:
-		return Candidates(output.Formats(), func(f output.Format) (string, string) { return f.Name, f.Summary })
+		return Candidates(output.Formats(), func(f output.Format) (string, string) {
+			return f.Name, f.Summary
+		})
 	}
 	return Plain(s.Form.Choices())
 }
@@ -122,7 +128,9 @@ func Candidates[T any](list []T, describe func(T) (value, meaning string)) []Can
 }
 
 func (c *line) records() []Candidate {
-	return Candidates(c.registry().Kinds(), func(k *record.Kind) (string, string) { return k.Name, k.Summary })
+	return Candidates(c.registry().Kinds(), func(k *record.Kind) (string, string) {
+		return k.Name, k.Summary
+	})
 }
 
 func (c *line) profiles() []Candidate {
@@ -148,30 +156,30 @@ func events() []Candidate {
 	return Plain(names)
 }
 
-// fieldList completes the last field of a list.
-func (c *line) fieldList(ordered bool) []Candidate {
+// fieldList completes the last field of a list. In an order, a field can have a leading -.
+func (c *line) fieldList(isOrder bool) []Candidate {
 	kind := c.kindOfLine()
 	if kind == nil {
 		return nil
 	}
 	head := c.current[:strings.LastIndexAny(c.current, ",;")+1]
-	used := strings.FieldsFunc(strings.ToLower(head), func(r rune) bool { return r == ',' || r == ';' })
+	isSeparator := func(r rune) bool { return r == ',' || r == ';' }
+	used := strings.FieldsFunc(strings.ToLower(head), isSeparator)
 	var candidates []Candidate
 	for _, f := range kind.Fields {
 		if slices.Contains(used, strings.ToLower(f.Name)) {
 			continue
 		}
 		candidates = append(candidates, Candidate{head + f.Name, f.TypeName()})
-		if ordered {
-			candidates = append(candidates, Candidate{head + "-" + f.Name, f.TypeName() + ", descending"})
+		if isOrder {
+			meaning := f.TypeName() + ", descending"
+			candidates = append(candidates, Candidate{head + "-" + f.Name, meaning})
 		}
 	}
 	return candidates
 }
 
-// conditions completes a condition: first the field, then its operators. Inside
-// quotes these are symbols and words; outside, where shells would interpret symbols,
-// the names of query parameters.
+// conditions completes a condition: first the field, then its operators.
 func (c *line) conditions() []Candidate {
 	kind := c.kindOfLine()
 	if kind == nil {
@@ -179,8 +187,10 @@ func (c *line) conditions() []Candidate {
 	}
 	var candidates []Candidate
 	for _, f := range kind.Fields {
-		if len(c.current) < len(f.Name) || !strings.EqualFold(c.current[:len(f.Name)], f.Name) {
-			candidates = append(candidates, Candidate{f.Name, f.TypeName() + ": " + filter.Allowed(f.Filter)})
+		hasField := len(c.current) >= len(f.Name) && strings.EqualFold(c.current[:len(f.Name)], f.Name)
+		if !hasField {
+			usage := f.TypeName() + ": " + filter.Allowed(f.Filter)
+			candidates = append(candidates, Candidate{f.Name, usage})
 			continue
 		}
 		status, ok := strings.CutPrefix(c.current[len(f.Name):], "=")
@@ -189,16 +199,25 @@ func (c *line) conditions() []Candidate {
 				candidates = append(candidates, Candidate{Value: f.Name + "=" + word})
 			}
 		}
-		for _, o := range f.Filter.Operators() {
-			if !c.quoted {
-				candidates = append(candidates, Candidate{f.Name + o.Suffix() + "=", filter.Meaning(o)})
-				continue
-			}
-			if symbol := filter.Symbol(o); symbol != "" {
-				candidates = append(candidates, Candidate{f.Name + symbol, filter.Meaning(o)})
-			}
-			candidates = append(candidates, Candidate{f.Name + " " + filter.Word(o) + " ", filter.Meaning(o)})
+		candidates = append(candidates, c.operators(f)...)
+	}
+	return candidates
+}
+
+// operators returns the conditions on a field with each of its operators. Inside quotes these are
+// symbols and words; outside, where shells would interpret symbols, the names of query parameters.
+func (c *line) operators(f record.Field) []Candidate {
+	var candidates []Candidate
+	for _, o := range f.Filter.Operators() {
+		meaning := filter.Meaning(o)
+		if !c.quoted {
+			candidates = append(candidates, Candidate{f.Name + o.Suffix() + "=", meaning})
+			continue
 		}
+		if symbol := filter.Symbol(o); symbol != "" {
+			candidates = append(candidates, Candidate{f.Name + symbol, meaning})
+		}
+		candidates = append(candidates, Candidate{f.Name + " " + filter.Word(o) + " ", meaning})
 	}
 	return candidates
 }
