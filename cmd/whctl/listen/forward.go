@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	defaultTimeout = 30 * time.Second // if the limit of the service is unknown
-	maxResponse    = 64 << 10         // bytes; the limit of the service too
+	defaultTimeout = 30 * time.Second // used if the limit of the service is unknown
+	maxResponse    = 64 << 10         // in bytes, as in the service
 )
 
 // Forwarder posts messages to a receiver under development.
@@ -45,16 +45,16 @@ func NewForwarder(text string, now func() time.Time) (*Forwarder, error) {
 	to, err := url.Parse(text)
 	isHTTP := err == nil && (to.Scheme == "http" || to.Scheme == "https")
 	if !isHTTP || to.Host == "" {
-		return nil, cmdline.Usagef("--forward-to must be like localhost:3000 or http://localhost:3000/hooks")
+		return nil, cmdline.Usagef(
+			"--forward-to must be like localhost:3000 or http://localhost:3000/hooks")
 	}
-	return &Forwarder{
-		to:  to,
-		now: now,
-		http: &http.Client{
-			Timeout:       defaultTimeout,
-			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	receiver := &http.Client{
+		Timeout: defaultTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
 		},
-	}, nil
+	}
+	return &Forwarder{to: to, now: now, http: receiver}, nil
 }
 
 // attemptTimeout is the setting of the service that limits an attempt.
@@ -90,25 +90,12 @@ type response struct {
 // post sends a message as the service does, but without the custom headers of
 // subscriptions.
 func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (response, error) {
-	sent, test := record.SentEvent(event)
-	header := http.Header{
-		"Content-Type": {wire.BodyType(body)},
-		"Webhook-Id":   {id},
-		"X-Event-Name": {sent},
-	}
-	if test {
-		header.Set("Webhook-Test", "true")
-	}
-	if f.secret != nil {
-		sentAt := f.now()
-		header.Set("Webhook-Timestamp", fmt.Sprint(sentAt.Unix()))
-		header.Set("Webhook-Signature", signature(f.secret, id, sentAt, body))
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, f.to.String(), bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(
+		ctx, http.MethodPost, f.to.String(), bytes.NewReader(body))
 	if err != nil {
 		return response{}, err
 	}
-	request.Header = header
+	f.setHeader(request.Header, id, event, body)
 	start := time.Now()
 	reply, err := f.http.Do(request)
 	if err != nil {
@@ -120,6 +107,22 @@ func (f *Forwarder) post(ctx context.Context, id, event string, body []byte) (re
 	defer reply.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(reply.Body, maxResponse))
 	return response{reply.StatusCode, text, time.Since(start)}, f.describe(err)
+}
+
+// setHeader sets the header of a message, with a signature if there is a secret.
+func (f *Forwarder) setHeader(header http.Header, id, event string, body []byte) {
+	sent, isTest := record.SentEvent(event)
+	header.Set("Content-Type", wire.BodyType(body))
+	header.Set("Webhook-Id", id)
+	header.Set("X-Event-Name", sent)
+	if isTest {
+		header.Set("Webhook-Test", "true")
+	}
+	if f.secret != nil {
+		sentAt := f.now()
+		header.Set("Webhook-Timestamp", fmt.Sprint(sentAt.Unix()))
+		header.Set("Webhook-Signature", signature(f.secret, id, sentAt, body))
+	}
 }
 
 // describe returns the reason why there is no complete response.
@@ -148,17 +151,18 @@ func (f *Forwarder) SignWith(path string) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		f.secret = make([]byte, sha256.Size)
 		_, _ = rand.Read(f.secret) // never fails
-		return output.ReplaceFile(path,
-			[]byte(secretPrefix+base64.StdEncoding.EncodeToString(f.secret)+"\n"), output.PrivateFile)
+		line := secretPrefix + base64.StdEncoding.EncodeToString(f.secret) + "\n"
+		return output.ReplaceFile(path, []byte(line), output.PrivateFile)
 	}
 	if err != nil {
 		return err
 	}
-	encoded, ok := strings.CutPrefix(strings.TrimSpace(string(text)), secretPrefix)
-	f.secret, err = base64.StdEncoding.DecodeString(encoded)
-	fits := len(f.secret) >= 24 && len(f.secret) <= 64
-	if !ok || err != nil || !fits {
+	encoded, hasPrefix := strings.CutPrefix(strings.TrimSpace(string(text)), secretPrefix)
+	secret, err := base64.StdEncoding.DecodeString(encoded)
+	hasLength := len(secret) >= 24 && len(secret) <= 64
+	if err != nil || !hasPrefix || !hasLength {
 		return fmt.Errorf("%s has no valid secret: whsec_ and 24 to 64 bytes in base64", path)
 	}
+	f.secret = secret
 	return nil
 }

@@ -58,12 +58,20 @@ type Filter struct {
 
 // Matches reports whether a change matches.
 func (f Filter) Matches(m wire.MessageChange) bool {
-	sent, _ := record.SentEvent(m.EventName)
-	event, _ := path.Match(strings.ToLower(f.Event), strings.ToLower(sent)) // the pattern has been validated
 	hasStatus := len(f.Statuses) == 0 || slices.Contains(f.Statuses, m.Status)
-	hasEvent := f.Event == "" || event
-	return hasStatus && hasEvent &&
+	return hasStatus && f.matchesEvent(m.EventName) &&
 		matchesID(f.Subscriber, m.SubscriberID) && matchesID(f.Subscription, m.SubscriptionID)
+}
+
+// matchesEvent reports whether the event of a message matches the pattern.
+func (f Filter) matchesEvent(name string) bool {
+	if f.Event == "" {
+		return true
+	}
+	sent, _ := record.SentEvent(name)
+	// The pattern has been validated.
+	matched, _ := path.Match(strings.ToLower(f.Event), strings.ToLower(sent))
+	return matched
 }
 
 // matchesID reports whether an ID is the wanted one, or any ID is wanted.
@@ -96,11 +104,7 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 			return count, err
 		}
 		if _, ok := e.(client.Connected); ok && l.Forwarder != nil {
-			if err := l.Forwarder.useTimeoutOf(ctx, l.Service); err != nil {
-				l.Notice("the time limit for responses is %s: cannot read that of the service: %s",
-					l.Forwarder.http.Timeout, err)
-			}
-			l.Notice("mirroring to %s; real subscribers are unaffected", l.Forwarder.to.Redacted())
+			l.prepareForwarder(ctx)
 		}
 		m, ok := e.(client.MessageEvent)
 		isAttempt := ok && m.Duration != 0 && !m.Deleted
@@ -118,7 +122,16 @@ func (l *Listener) Run(ctx context.Context) (count int64, err error) {
 	return count, nil
 }
 
-// forward fetches a message and sends it to the local receiver.
+// prepareForwarder sets the time limit of the receiver to that of the service.
+func (l *Listener) prepareForwarder(ctx context.Context) {
+	if err := l.Forwarder.useTimeoutOf(ctx, l.Service); err != nil {
+		l.Notice("the time limit for responses is %s: cannot read that of the service: %s",
+			l.Forwarder.http.Timeout, err)
+	}
+	l.Notice("mirroring to %s; real subscribers are unaffected", l.Forwarder.to.Redacted())
+}
+
+// forward fetches a message and sends it to the local receiver, or prints it if there is none.
 func (l *Listener) forward(ctx context.Context, m wire.MessageChange) error {
 	page, err := l.Service.AllMessages(ctx, neturl.Values{"MessageID": {m.MessageID}})
 	if err != nil {
@@ -129,23 +142,26 @@ func (l *Listener) forward(ctx context.Context, m wire.MessageChange) error {
 		return nil
 	}
 	if !l.NDJSON {
-		if _, err := fmt.Fprintf(l.Out, "%s --> %s  msg %s\n", l.clock(), display.Sanitize(m.EventName), display.Sanitize(m.MessageID)); err != nil {
+		event := display.Sanitize(m.EventName)
+		id := display.Sanitize(m.MessageID)
+		if _, err := fmt.Fprintf(l.Out, "%s --> %s  msg %s\n", l.clock(), event, id); err != nil {
 			return err
 		}
 	}
 	sent := page.Results[0]
 	if l.Forwarder == nil {
-		return l.printResult(m, sent.URL, response{
+		reply := response{
 			status:   codeOf(m),
 			body:     []byte(sent.Body),
 			duration: time.Duration(m.Duration),
-		}, nil)
+		}
+		return l.printResult(m, sent.URL, reply, nil)
 	}
-	got, err := l.Forwarder.post(ctx, m.MessageID, m.EventName, []byte(sent.Body))
+	reply, err := l.Forwarder.post(ctx, m.MessageID, m.EventName, []byte(sent.Body))
 	if ctx.Err() != nil {
 		return &client.Error{Kind: client.Cancelled, Err: context.Canceled}
 	}
-	return l.printResult(m, l.Forwarder.to.Redacted(), got, err)
+	return l.printResult(m, l.Forwarder.to.Redacted(), reply, err)
 }
 
 // codeOf returns the status of an attempt; 0 without a response.
@@ -171,38 +187,51 @@ type result struct {
 	Body      string  `json:",omitempty"` // body of the message, if it is not forwarded
 }
 
-// printResult prints the response of the receiver at a URL. Its body is printed for
-// failures, and for all responses with ShowResponse. Without a Forwarder the body is that
-// of the message.
+// printResult prints the response of the receiver at a URL, or the error if there is none. The body
+// of the response is printed for failures, and for all responses with ShowResponse. Without a
+// Forwarder it is that of the message, and is always printed.
 func (l *Listener) printResult(m wire.MessageChange, url string, reply response, err error) error {
-	failed := err != nil || reply.status < 200 || reply.status > 299
-	shown := strings.TrimSpace(string(reply.body))
-	if l.Forwarder != nil && !failed && !l.ShowResponse {
-		shown = ""
+	hasFailed := err != nil || reply.status < 200 || reply.status > 299
+	body := strings.TrimSpace(string(reply.body))
+	if l.Forwarder != nil && !hasFailed && !l.ShowResponse {
+		body = ""
 	}
 	if l.NDJSON {
-		line := result{
-			At:        l.Now().UTC().Format(time.RFC3339Nano),
-			EventName: m.EventName,
-			MessageID: m.MessageID,
-			URL:       url,
-			HTTPCode:  reply.status,
-			Duration:  float64(reply.duration.Microseconds()) / 1000,
-		}
-		if l.Forwarder == nil {
-			line.Body = shown
-		} else {
-			line.Response = shown
-		}
-		if err != nil {
-			line.Error = err.Error()
-		}
-		text, err := output.DocumentText(line)
-		if err == nil {
-			_, err = fmt.Fprintf(l.Out, "%s\n", text)
-		}
+		return l.printObject(m, url, reply, body, err)
+	}
+	return l.printLines(url, reply, body, err)
+}
+
+// printObject prints a result as a JSON object.
+func (l *Listener) printObject(
+	m wire.MessageChange, url string, reply response, body string, err error,
+) error {
+	object := result{
+		At:        l.Now().UTC().Format(time.RFC3339Nano),
+		EventName: m.EventName,
+		MessageID: m.MessageID,
+		URL:       url,
+		HTTPCode:  reply.status,
+		Duration:  float64(reply.duration.Microseconds()) / 1000,
+	}
+	if l.Forwarder == nil {
+		object.Body = body
+	} else {
+		object.Response = body
+	}
+	if err != nil {
+		object.Error = err.Error()
+	}
+	text, err := output.DocumentText(object)
+	if err != nil {
 		return err
 	}
+	_, err = fmt.Fprintf(l.Out, "%s\n", text)
+	return err
+}
+
+// printLines prints a result as a line, and the body in lines below it.
+func (l *Listener) printLines(url string, reply response, body string, err error) error {
 	outcome := fmt.Sprint(reply.status)
 	if err != nil {
 		outcome = "no response: " + err.Error()
@@ -215,9 +244,10 @@ func (l *Listener) printResult(m wire.MessageChange, url string, reply response,
 	}
 	_, err = fmt.Fprintf(l.Out, "%s <-- %s  POST %s (%d ms)\n",
 		l.clock(), display.Sanitize(outcome), display.Sanitize(host), reply.duration.Milliseconds())
-	if shown != "" && err == nil {
-		_, err = fmt.Fprintf(&display.Writer{To: l.Out}, "         %s\n",
-			strings.ReplaceAll(shown, "\n", "\n         "))
+	if err != nil || body == "" {
+		return err
 	}
+	indented := strings.ReplaceAll(body, "\n", "\n         ")
+	_, err = fmt.Fprintf(&display.Writer{To: l.Out}, "         %s\n", indented)
 	return err
 }
