@@ -19,40 +19,24 @@ import (
 // secretVariables has the environment variables with masked values.
 var secretVariables = []string{profile.EnvToken, profile.EnvPassword}
 
+// bundleFile is a file in a bundle, which has a document as JSON.
+type bundleFile struct {
+	name     string
+	document any
+}
+
 // Bundle writes the results, settings and service information to a zip file. All
 // files are redacted.
 func (d *Diagnosis) Bundle(path string) error {
-	files := []struct {
-		name    string
-		content any
-	}{
-		{"findings.json", d.findings()},
-		{
-			"version.json",
-			map[string]string{
-				"whctl":  d.connector.Version,
-				"go":     runtime.Version(),
-				"system": runtime.GOOS + "/" + runtime.GOARCH,
-			},
-		},
-		{"settings.json", d.effectiveSettings()},
-		{"environment.json", d.environment()},
-		{"service.json", d.info},
-		{"service-settings.json", adminOnly(d, func() ([]wire.Setting, error) { return d.service.Settings(d.c.Context) })},
-		{"stats.json", adminOnly(d, d.stats)},
-	}
 	var packed bytes.Buffer
 	archive := zip.NewWriter(&packed)
-	for _, f := range files {
-		text, err := json.MarshalIndent(f.content, "", "  ")
+	for _, f := range d.bundleFiles() {
+		text, err := json.MarshalIndent(f.document, "", "  ")
 		if err != nil {
 			return err
 		}
-		w, err := archive.CreateHeader(&zip.FileHeader{
-			Name:     f.name,
-			Method:   zip.Deflate,
-			Modified: d.now(),
-		})
+		header := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: d.now()}
+		w, err := archive.CreateHeader(header)
 		if err != nil {
 			return err
 		}
@@ -64,6 +48,24 @@ func (d *Diagnosis) Bundle(path string) error {
 		return err
 	}
 	return output.ReplaceFile(path, packed.Bytes(), output.PrivateFile)
+}
+
+// bundleFiles returns the files of a bundle, before secrets are redacted.
+func (d *Diagnosis) bundleFiles() []bundleFile {
+	versions := map[string]string{
+		"whctl":  d.connector.Version,
+		"go":     runtime.Version(),
+		"system": runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	return []bundleFile{
+		{"findings.json", d.findings()},
+		{"version.json", versions},
+		{"settings.json", d.effectiveSettings()},
+		{"environment.json", d.environment()},
+		{"service.json", d.info},
+		{"service-settings.json", adminOnly(d, d.serviceSettings)},
+		{"stats.json", adminOnly(d, d.stats)},
+	}
 }
 
 // effectiveSettings returns the texts and sources of the settings.
@@ -82,6 +84,7 @@ func (d *Diagnosis) environment() map[string]string {
 	variables := make(map[string]string)
 	terminal := profile.Variable{Name: "TERM, LANG, LC_ALL, LC_CTYPE, SSH_TTY, TMUX, STY"}
 	for _, v := range append(profile.Variables(), terminal) {
+		// Some entries name several variables.
 		for name := range strings.SplitSeq(v.Name, ", ") {
 			text := d.connector.Env(name)
 			if text != "" && slices.Contains(secretVariables, name) {
@@ -108,6 +111,11 @@ func adminOnly[T any](d *Diagnosis, get func() (T, error)) any {
 	return reply
 }
 
+func (d *Diagnosis) serviceSettings() ([]wire.Setting, error) {
+	return d.service.Settings(d.c.Context)
+}
+
+// stats returns the statistics of the service without the paths of endpoints.
 func (d *Diagnosis) stats() (*wire.Stats, error) {
 	stats, err := d.service.Stats(d.c.Context, 0)
 	if err != nil {

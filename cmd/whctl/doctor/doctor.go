@@ -35,7 +35,7 @@ type Diagnosis struct {
 	settings  *profile.Settings
 	service   *client.Client // nil if it cannot be created
 	info      *wire.Info     // nil if the service does not respond
-	admin     bool
+	admin     bool           // the login is one of an admin
 }
 
 // checks run in this order. A check that depends on a failed one returns notApplicable.
@@ -104,7 +104,7 @@ func (d *Diagnosis) Failed() (count int) {
 	return count
 }
 
-// finding is a result in machine-readable formats, which name its fields otherwise.
+// finding is a result in machine-readable formats, where its fields have other names.
 type finding struct {
 	Check  string
 	Result string
@@ -247,7 +247,8 @@ func (d *Diagnosis) checkSignIn() check.Result {
 		return failed(err.Error(), d.connector.HowToSignIn())
 	}
 	d.admin = session.Role == "admin"
-	return passed(fmt.Sprintf("as %s (%s), by %s%s", session.UserName, session.Role, id.Source, profile.Until(session)))
+	return passed(fmt.Sprintf("as %s (%s), by %s%s",
+		session.UserName, session.Role, id.Source, profile.Until(session)))
 }
 
 // checkStream waits for the first heartbeat of a stream, which a buffering proxy would
@@ -303,7 +304,8 @@ func (d *Diagnosis) hasWebhooks() bool {
 func deliveryResult(inHand wire.InHand) check.Result {
 	if inHand.Paused != "" {
 		return failed(display.Sanitize(inHand.Paused),
-			"free the resource on the machine of the service; for file descriptors raise its limit (LimitNOFILE of systemd, ulimit -n)")
+			"free the resource on the machine of the service; "+
+				"for file descriptors raise its limit (LimitNOFILE of systemd, ulimit -n)")
 	}
 	if inHand.Overdue > 0 {
 		requests := display.Count(inHand.Overdue, "request is", "requests are")

@@ -15,7 +15,8 @@ import (
 	"github.com/bizhook/whd/client/check"
 )
 
-const timeout = 5 * time.Second // of each network operation
+// timeout limits each network operation.
+const timeout = 5 * time.Second
 
 // checkAddress checks that the service, or the proxy to it, accepts connections.
 func (d *Diagnosis) checkAddress() check.Result {
@@ -69,7 +70,8 @@ func proxyResult(ctx context.Context, proxy *url.URL) check.Result {
 func addressResult(ctx context.Context, u *url.URL) check.Result {
 	addresses, err := net.DefaultResolver.LookupHost(ctx, u.Hostname())
 	if err != nil {
-		return failed(err.Error(), "check the host name "+u.Hostname()+"; change it with whctl config update url URL")
+		return failed(err.Error(),
+			"check the host name "+u.Hostname()+"; change it with whctl config update url URL")
 	}
 	link, err := new(net.Dialer).DialContext(ctx, "tcp", hostPort(u))
 	if err != nil {
@@ -128,7 +130,10 @@ func (d *Diagnosis) checkCertificate() check.Result {
 }
 
 // certificateOf returns the certificate of the service, which has been verified.
-func certificateOf(ctx context.Context, u *url.URL, config *tls.Config, proxy *url.URL) (*x509.Certificate, error) {
+// The proxy may be nil.
+func certificateOf(
+	ctx context.Context, u *url.URL, config *tls.Config, proxy *url.URL,
+) (*x509.Certificate, error) {
 	if proxy != nil {
 		return certificateThrough(ctx, proxy, u, config)
 	}
@@ -142,7 +147,9 @@ func certificateOf(ctx context.Context, u *url.URL, config *tls.Config, proxy *u
 
 // certificateThrough returns the certificate of the service behind a proxy. Only a request opens
 // a connection through a proxy, so it sends one, without credentials; its status does not matter.
-func certificateThrough(ctx context.Context, proxy, u *url.URL, config *tls.Config) (*x509.Certificate, error) {
+func certificateThrough(
+	ctx context.Context, proxy, u *url.URL, config *tls.Config,
+) (*x509.Certificate, error) {
 	transport := &http.Transport{Proxy: http.ProxyURL(proxy), TLSClientConfig: config}
 	defer transport.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodHead, u.String(), nil)
@@ -196,11 +203,13 @@ func handshakeFailure(err error, u, proxy *url.URL) check.Result {
 	}
 	if _, ok := errors.AsType[x509.HostnameError](err); ok {
 		return failed(err.Error(),
-			"use a host name of the certificate: whctl config update url URL; or renew the certificate of the service with the name "+u.Hostname())
+			"use a host name of the certificate: whctl config update url URL; "+
+				"or renew the certificate of the service with the name "+u.Hostname())
 	}
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok {
 		if invalid.Reason == x509.Expired {
-			return failed(err.Error(), "renew the certificate of the service, or correct the clock of this machine")
+			return failed(err.Error(),
+				"renew the certificate of the service, or correct the clock of this machine")
 		}
 		return failed(err.Error(), "replace the certificate of the service")
 	}
