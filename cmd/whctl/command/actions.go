@@ -30,7 +30,9 @@ func Shows[T any](t output.Table, get func(c *cli.Context, service *client.Clien
 
 // ShowsAll is like Shows, for a list that has no arguments.
 func ShowsAll[T any](t output.Table, list func(*client.Client, context.Context) ([]T, error)) cli.ActionFunc {
-	return Shows(t, func(c *cli.Context, service *client.Client) ([]T, error) { return list(service, c.Context) })
+	return Shows(t, func(c *cli.Context, service *client.Client) ([]T, error) {
+		return list(service, c.Context)
+	})
 }
 
 // ShowsOne is like Shows, for a single document.
@@ -51,46 +53,53 @@ type Each struct {
 	Verb      string // such as "delete"
 	One, Many string // such as "the subscriber", "subscribers"
 	Also      string // suffix of the prompt, such as " with all messages"
-	Sweeping  bool
-	Do        func(c *cli.Context, service *client.Client, name string) (done string, err error)
+	Sweeping  bool   // see Change
+
+	// Do changes an object and returns the text of the notice.
+	Do func(c *cli.Context, service *client.Client, name string) (done string, err error)
 }
 
+// Action returns the action of the command.
 func (e Each) Action() cli.ActionFunc {
-	return Changes(func(c *cli.Context, _ *Session) (Change, error) { return e.change(c), nil })
+	return Changes(func(c *cli.Context, _ *Session) (Change, error) {
+		names := c.Args().Slice()
+		text := fmt.Sprintf("%s %d %s%s", e.Verb, len(names), e.Many, e.Also)
+		if len(names) == 1 {
+			text = e.Verb + " " + e.One + " " + names[0] + e.Also
+		}
+		change := func(out *output.Printer, service *client.Client) error {
+			return e.change(c, out, service, names)
+		}
+		return Change{Text: text, Sweeping: e.Sweeping, Do: change}, nil
+	})
 }
 
-func (e Each) change(c *cli.Context) Change {
-	names := c.Args().Slice()
-	text := fmt.Sprintf("%s %d %s%s", e.Verb, len(names), e.Many, e.Also)
-	if len(names) == 1 {
-		text = e.Verb + " " + e.One + " " + names[0] + e.Also
+// change changes the objects with some names. It returns the error if there is only one, or else a
+// PartialError if it fails for some.
+func (e Each) change(
+	c *cli.Context, out *output.Printer, service *client.Client, names []string,
+) error {
+	failed := 0
+	for _, name := range names {
+		done, err := e.Do(c, service, name)
+		if errors.Is(err, client.ErrNotSent) {
+			continue
+		}
+		if err == nil {
+			out.Notice("%s", done)
+			continue
+		}
+		isInterrupted := c.Context.Err() != nil
+		if len(names) == 1 || isInterrupted || EndsQuietly(err) {
+			return err
+		}
+		failed++
+		out.Notice("%s: %s", name, err)
 	}
-	return Change{
-		Text:     text,
-		Sweeping: e.Sweeping,
-		Do: func(out *output.Printer, service *client.Client) error {
-			failed := 0
-			for _, name := range names {
-				done, err := e.Do(c, service, name)
-				if errors.Is(err, client.ErrNotSent) {
-					continue
-				}
-				if err == nil {
-					out.Notice("%s", done)
-					continue
-				}
-				if len(names) == 1 || c.Context.Err() != nil || EndsQuietly(err) {
-					return err
-				}
-				failed++
-				out.Notice("%s: %s", name, err)
-			}
-			if failed > 0 {
-				return &PartialError{Message: fmt.Sprintf("%d of %d failed", failed, len(names))}
-			}
-			return nil
-		},
+	if failed > 0 {
+		return &PartialError{Message: fmt.Sprintf("%d of %d failed", failed, len(names))}
 	}
+	return nil
 }
 
 // Enabling returns the verb of a command that enables or disables.
@@ -112,8 +121,8 @@ func UnlessEnabled(enabled bool) string {
 // Roles are the roles of users and API keys, the least first.
 var Roles = []string{"reader", "publisher", "writer", "admin"}
 
-// SystemKind returns a kind of the service's own records. It panics for an unknown
-// name.
+// SystemKind returns a kind of the service's own records. It panics if the name, which is a
+// constant of the caller, is unknown.
 func SystemKind(name string) *record.Kind {
 	kind, ok := record.System().Lookup(name)
 	if !ok {
@@ -145,16 +154,16 @@ func Argument(c *cli.Context, text string) (string, error) {
 	if !isFile {
 		return text, nil
 	}
-	from := c.App.Reader
+	reader := c.App.Reader
 	if path != "-" {
 		file, err := os.Open(path)
 		if err != nil {
 			return "", err
 		}
 		defer file.Close()
-		from = file
+		reader = file
 	}
-	content, err := io.ReadAll(io.LimitReader(from, MaxArgument))
+	content, err := io.ReadAll(io.LimitReader(reader, MaxArgument))
 	return strings.TrimPrefix(string(content), "\ufeff"), err
 }
 
@@ -170,6 +179,7 @@ func NilIfZero[T comparable](value T) any {
 	return value
 }
 
+// SecretFileFlag returns the flag of commands that create a secret.
 func SecretFileFlag() cli.Flag {
 	return &cli.StringFlag{
 		Name:  "secret-file",
@@ -188,5 +198,6 @@ func CheckSecretFile(c *cli.Context) error {
 	if err != nil || !info.Mode().IsRegular() { // such as a pipe
 		return nil
 	}
-	return cmdline.Usagef("--secret-file: %s exists, and may have the only copy of a secret; name another file, or remove it", path)
+	return cmdline.Usagef("--secret-file: %s exists, and may have the only copy of a secret; "+
+		"name another file, or remove it", path)
 }

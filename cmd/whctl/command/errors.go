@@ -21,8 +21,9 @@ func EndsQuietly(err error) bool {
 // connection closed by the service has the same code but is a *client.Error. Go does
 // not translate the codes of Windows.
 func brokenPipe(err error) bool {
-	var code syscall.Errno
-	if _, isReply := errors.AsType[*client.Error](err); isReply || !errors.As(err, &code) {
+	_, isOfService := errors.AsType[*client.Error](err)
+	code, ok := errors.AsType[syscall.Errno](err)
+	if isOfService || !ok {
 		return false
 	}
 	if runtime.GOOS != "windows" {
@@ -45,9 +46,10 @@ func (e *UnconfirmedError) Error() string { return e.message }
 // ErrNoRows is the result of --exit-status if no row matches.
 var ErrNoRows = errors.New("no rows")
 
-// Interruption is returned if the user interrupts a stream. rows is negative if the
-// number of received rows is unknown.
-type Interruption struct{ Rows int64 }
+// Interruption is returned if the user interrupts a command.
+type Interruption struct {
+	Rows int64 // number of received rows; negative if unknown
+}
 
 func (e Interruption) Error() string {
 	if e.Rows <= 0 {

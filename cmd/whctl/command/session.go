@@ -30,7 +30,7 @@ type Session struct {
 	Prompter cmdline.Prompter
 	Now      func() time.Time
 
-	CompletionTimeout time.Duration // time limit of requests that complete a command line; 0: none
+	CompletionTimeout time.Duration // limits the requests of a completion; 0 for no limit
 }
 
 // SessionKey is the key of the session in the app's metadata.
@@ -203,26 +203,34 @@ func (s *Session) Confirm(c *cli.Context, in *profile.Settings, planned Change) 
 // has the name, and a sweeping change needs --yes too.
 func (s *Session) confirmByName(c *cli.Context, in *profile.Settings, planned Change) error {
 	typed := c.String("confirm")
-	switch {
-	case typed == "" && !s.MayPrompt(c):
-		return &UnconfirmedError{message: fmt.Sprintf("profile %s is protected: refused to %s without --confirm %s",
-			in.Profile, planned.Text, in.Profile)}
-	case typed == "":
-		question := fmt.Sprintf("Profile %s is protected. To %s, type its name: ",
-			s.painted(c, in), display.Sanitize(planned.Text))
+	if typed == "" {
 		var err error
-		typed, err = s.Prompter.ReadLine(c.Context, question)
+		typed, err = s.promptForName(c, in, planned)
 		if err != nil {
 			return err
 		}
-	case planned.Sweeping && !c.Bool("yes"):
+	} else if planned.Sweeping && !c.Bool("yes") {
 		return &UnconfirmedError{message: fmt.Sprintf("refused to %s without --yes", planned.Text)}
 	}
 	if typed != in.Profile {
-		return &UnconfirmedError{message: fmt.Sprintf("nothing was changed: the profile is %s, not %q",
-			in.Profile, typed)}
+		return &UnconfirmedError{message: fmt.Sprintf(
+			"nothing was changed: the profile is %s, not %q", in.Profile, typed)}
 	}
 	return nil
+}
+
+// promptForName returns the name of a profile that the user types.
+func (s *Session) promptForName(
+	c *cli.Context, in *profile.Settings, planned Change,
+) (string, error) {
+	if !s.MayPrompt(c) {
+		return "", &UnconfirmedError{message: fmt.Sprintf(
+			"profile %s is protected: refused to %s without --confirm %s",
+			in.Profile, planned.Text, in.Profile)}
+	}
+	question := fmt.Sprintf("Profile %s is protected. To %s, type its name: ",
+		s.painted(c, in), display.Sanitize(planned.Text))
+	return s.Prompter.ReadLine(c.Context, question)
 }
 
 // painted returns the name of the profile for a prompt, in its colour.
@@ -237,12 +245,13 @@ func (s *Session) painted(c *cli.Context, in *profile.Settings) string {
 // InColour reports whether prompts may have colours.
 func (s *Session) InColour(c *cli.Context) bool { return s.coloured(c, s.Prompter.Colours) }
 
-// coloured reports whether a terminal may show colours.
+// coloured reports whether a terminal may show colours. able is false if it is none.
 func (s *Session) coloured(c *cli.Context, able bool) bool {
 	if c.Bool("no-color") || s.Env("NO_COLOR") != "" {
 		return false
 	}
-	if s.Env("CLICOLOR_FORCE") != "" && s.Env("CLICOLOR_FORCE") != "0" {
+	forced := s.Env("CLICOLOR_FORCE")
+	if forced != "" && forced != "0" {
 		return true
 	}
 	return able && s.Env("TERM") != "dumb" && s.Env("CLICOLOR") != "0"
