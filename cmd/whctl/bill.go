@@ -33,16 +33,10 @@ func billCommands() []*cli.Command {
 		Usage:   "show and update the custom fields of a stage of a bill of materials",
 		Subcommands: []*cli.Command{
 			{
-				Name:  "show",
-				Usage: "show the custom fields of a stage, or the one of --field",
-				Flags: append(output.Flags(), flags...),
-				Action: func(c *cli.Context) error {
-					field, err := billField(c, "bill", "stage")
-					if err != nil {
-						return err
-					}
-					return command.Shows(output.Table{Columns: billColumns}, billValues(field))(c)
-				},
+				Name:        "show",
+				Usage:       "show the custom fields of a stage, or the one of --field",
+				Flags:       append(output.Flags(), flags...),
+				Action:      showBill,
 				Description: "whctl bill show --bill 45A7XTVRNIFJJF7M4YW7 --stage A56V5IQ50VDJZMTSBHOH",
 			},
 			{
@@ -76,24 +70,35 @@ func billField(c *cli.Context, required ...string) (client.BillField, error) {
 	}, nil
 }
 
-// billValues returns the value of a field, or of all fields of the stage if the
-// field has no ID.
-func billValues(field client.BillField) func(*cli.Context, *client.Client) ([]wire.CustomFieldValue, error) {
-	return func(c *cli.Context, service *client.Client) ([]wire.CustomFieldValue, error) {
-		if field.SettingID == "" {
-			return service.BillValues(c.Context, client.BillStage{
-				BillID:  field.BillID,
-				StageID: field.StageID,
-			})
-		}
-		value, err := service.BillValue(c.Context, field)
-		if err != nil {
-			return nil, err
-		}
-		return []wire.CustomFieldValue{*value}, nil
+// showBill runs whctl bill show.
+func showBill(c *cli.Context) error {
+	field, err := billField(c, "bill", "stage")
+	if err != nil {
+		return err
 	}
+	get := func(c *cli.Context, service *client.Client) ([]wire.CustomFieldValue, error) {
+		return billValues(c, service, field)
+	}
+	return command.Shows(output.Table{Columns: billColumns}, get)(c)
 }
 
+// billValues returns the value of a field, or of all fields of the stage if the
+// field has no ID.
+func billValues(
+	c *cli.Context, service *client.Client, field client.BillField,
+) ([]wire.CustomFieldValue, error) {
+	if field.SettingID == "" {
+		stage := client.BillStage{BillID: field.BillID, StageID: field.StageID}
+		return service.BillValues(c.Context, stage)
+	}
+	value, err := service.BillValue(c.Context, field)
+	if err != nil {
+		return nil, err
+	}
+	return []wire.CustomFieldValue{*value}, nil
+}
+
+// updateBillField runs whctl bill update.
 func updateBillField(c *cli.Context, _ *command.Session) (command.Change, error) {
 	field, err := billField(c, "bill", "stage", "field")
 	if err != nil {

@@ -47,12 +47,21 @@ whctl config show url --profile prod`,
 				Description: `whctl config update format json
 whctl config update read_only true --profile prod`,
 			},
-			{Name: "edit", Usage: "open the configuration file in an editor", Action: command.With(editConfig)},
-			{Name: "path", Usage: "print the path of the configuration file", Action: command.With(printConfigPath)},
+			{
+				Name:   "edit",
+				Usage:  "open the configuration file in an editor",
+				Action: command.With(editConfig),
+			},
+			{
+				Name:   "path",
+				Usage:  "print the path of the configuration file",
+				Action: command.With(printConfigPath),
+			},
 		},
 	}}
 }
 
+// printConfigPath runs whctl config path.
 func printConfigPath(_ *cli.Context, s *command.Session) error {
 	path := profile.Path(s.Env)
 	if path == "" {
@@ -77,7 +86,8 @@ func printSetting(c *cli.Context, s *command.Session, name string) error {
 
 // updateConfig runs whctl config update.
 func updateConfig(c *cli.Context, s *command.Session) error {
-	name, text := c.Args().Get(0), c.Args().Get(1)
+	name := c.Args().Get(0)
+	text := c.Args().Get(1)
 	setting, ok := profile.LookupSetting(name)
 	if !ok {
 		return profile.UnknownSettingError(name)
@@ -86,11 +96,11 @@ func updateConfig(c *cli.Context, s *command.Session) error {
 		return cmdline.Usagef("%s %s", name, err)
 	}
 	in, err := s.Resolve(c, profile.MayBeMissing)
-	if err == nil && setting.OfProfiles {
-		err = in.Missing
-	}
 	if err != nil {
 		return err
+	}
+	if setting.OfProfiles && in.Missing != nil {
+		return in.Missing
 	}
 	if name == "profile" {
 		if _, err := profile.ReadWith(s.Env, text); err != nil {
@@ -99,16 +109,17 @@ func updateConfig(c *cli.Context, s *command.Session) error {
 	}
 	section := in.Section(setting)
 	if setting.OfProfiles && section == "" {
-		return cmdline.Usagef("%s is set for each profile, and there is no current profile; use --profile, or create a profile with whctl profile create",
-			name)
+		return cmdline.Usagef("%s is set for each profile, and there is no current profile; "+
+			"use --profile, or create a profile with whctl profile create", name)
 	}
 	if err := saveChanged(in.File.Set(section, setting, text)); err != nil {
 		return err
 	}
+	owner := ""
 	if section != "" {
-		section = " for profile " + section
+		owner = " for profile " + section
 	}
-	s.Notice(c, "set %s to %s%s in %s", name, text, section, in.File.Path)
+	s.Notice(c, "set %s to %s%s in %s", name, text, owner, in.File.Path)
 	return nil
 }
 
@@ -132,7 +143,8 @@ func showConfig(c *cli.Context, s *command.Session) error {
 	if name != "" && !c.Bool("origin") && !command.AnySet(c, output.Flags()) {
 		return printSetting(c, s, name)
 	}
-	if _, ok := profile.LookupSetting(name); name != "" && !ok {
+	_, isKnown := profile.LookupSetting(name)
+	if name != "" && !isKnown {
 		return profile.UnknownSettingError(name)
 	}
 	in, err := settingsOfAny(c, s)
@@ -196,7 +208,7 @@ func editConfig(c *cli.Context, s *command.Session) error {
 }
 
 // editor returns the command line of the editor: that of VISUAL or EDITOR, else vi or
-// notepad. The origin is for errors.
+// notepad. The origin of the command line is for errors.
 func editor(env func(string) string) (line []string, origin string) {
 	for _, name := range []string{"VISUAL", "EDITOR"} {
 		words := editorWords(env(name))
@@ -219,8 +231,9 @@ func editorWords(line string) (words []string) {
 	}
 	for line != "" {
 		var word string
-		if quote := line[:1]; quote == `"` || quote == "'" {
-			word, line, _ = strings.Cut(line[1:], quote)
+		first := line[:1]
+		if first == `"` || first == "'" {
+			word, line, _ = strings.Cut(line[1:], first)
 		} else {
 			word, line, _ = strings.Cut(line, " ")
 		}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,7 +15,7 @@ import (
 
 // showRequest prints a request without secrets, and an equivalent curl command.
 func showRequest(to io.Writer, r client.Request) {
-	r.Header.Del("User-Agent") // irrelevant
+	r.Header.Del("User-Agent") // does not change the effect
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s %s\n", r.Method, r.URL)
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
@@ -30,35 +29,44 @@ func showRequest(to io.Writer, r client.Request) {
 	fmt.Fprint(&display.Writer{To: to}, text.String())
 }
 
-// maskedBody masks the passwords and the values of headers in a JSON object.
+// maskedBody masks the passwords and the values of headers in a JSON object. Other bodies, and
+// objects without secrets, are unchanged.
 func maskedBody(body []byte) string {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(body, &members) != nil {
 		return string(body)
 	}
-	changed := false
-	for name := range members {
-		if strings.HasSuffix(strings.ToLower(name), "password") {
-			members[name] = json.RawMessage(`"***"`)
-			changed = true
-		}
-		var headers []wire.Header
-		if name == "Headers" && json.Unmarshal(members[name], &headers) == nil && len(headers) > 0 {
-			for i := range headers {
-				headers[i].Value = "***"
-			}
-			members[name], _ = json.Marshal(headers) // texts can always be encoded
-			changed = true
+	hasSecret := false
+	for name, value := range members {
+		if masked := maskedMember(name, value); masked != nil {
+			members[name] = masked
+			hasSecret = true
 		}
 	}
-	if !changed {
+	if !hasSecret {
 		return string(body)
 	}
 	masked, err := json.Marshal(members)
 	if err != nil {
 		return ""
 	}
-	return string(bytes.TrimSpace(masked))
+	return string(masked)
+}
+
+// maskedMember returns the value of a member with secrets masked; nil if it has none.
+func maskedMember(name string, value json.RawMessage) json.RawMessage {
+	if strings.HasSuffix(strings.ToLower(name), "password") {
+		return json.RawMessage(`"***"`)
+	}
+	var headers []wire.Header
+	if name != "Headers" || json.Unmarshal(value, &headers) != nil || len(headers) == 0 {
+		return nil
+	}
+	for i := range headers {
+		headers[i].Value = "***"
+	}
+	masked, _ := json.Marshal(headers) // texts can always be encoded
+	return masked
 }
 
 // curlSecrets has the curl arguments for masked headers.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -46,15 +47,16 @@ var exits = []cmdline.Exit{
 	{Code: 130, Meaning: "interrupted", Is: ofKind(client.Cancelled)},
 }
 
+// ofKind returns a test for errors of the client of some kinds.
 func ofKind(kinds ...client.Kind) func(error) bool {
 	return func(err error) bool { return err != nil && slices.Contains(kinds, client.KindOf(err)) }
 }
 
-// noConnection reports whether an address that was found did not accept a connection.
+// noConnection reports whether a host did not accept a connection, although its name was resolved.
 func noConnection(err error) bool {
-	dial, ok := errors.AsType[*net.OpError](err)
-	_, notFound := errors.AsType[*net.DNSError](err)
-	return ok && dial.Op == "dial" && !notFound
+	operation, ok := errors.AsType[*net.OpError](err)
+	_, isUnresolved := errors.AsType[*net.DNSError](err)
+	return ok && operation.Op == "dial" && !isUnresolved
 }
 
 // ofType returns a test for errors of a type, and for those of the client of a kind.
@@ -80,6 +82,27 @@ func report(stderr io.Writer, err error, howToSignIn func() string) {
 
 // detailsOf returns the lines with the invalid fields and the hints for an error.
 func detailsOf(e *client.Error, howToSignIn func() string) []string {
+	lines := fieldLines(e)
+	if e.RetryAfter > 0 {
+		lines = append(lines, fmt.Sprintf("retry in %s", e.RetryAfter))
+	}
+	if e.Kind == client.Unauthorized && e.Status == http.StatusUnauthorized {
+		lines = append(lines, howToSignIn())
+	}
+	if e.Kind == client.Unreachable {
+		lines = append(lines, unreachableHints(e)...)
+	}
+	if e.Kind == client.TimedOut && e.Status == 0 {
+		lines = append(lines, "use --timeout to wait longer")
+	}
+	if e.RequestID != "" {
+		lines = append(lines, "request id "+e.RequestID)
+	}
+	return lines
+}
+
+// fieldLines returns a line for each invalid field, except one that is the whole error.
+func fieldLines(e *client.Error) []string {
 	var lines []string
 	for _, f := range e.Fields {
 		if e.Message != f.FieldName+" "+f.Message {
@@ -89,28 +112,26 @@ func detailsOf(e *client.Error, howToSignIn func() string) []string {
 			lines = append(lines, "list the events: whctl events list")
 		}
 	}
-	if e.RetryAfter > 0 {
-		lines = append(lines, fmt.Sprintf("retry in %s", e.RetryAfter))
+	return lines
+}
+
+// unreachableHints returns hints for a service that cannot be reached.
+func unreachableHints(e *client.Error) []string {
+	if e.Err == nil {
+		return nil
 	}
-	if e.Kind == client.Unauthorized && e.Status == 401 {
-		lines = append(lines, howToSignIn())
-	}
-	if e.Kind == client.Unreachable && noConnection(e.Err) {
-		lines = append(lines,
+	var hints []string
+	if noConnection(e.Err) {
+		hints = append(hints,
 			"is the service running at this address? whctl doctor checks the connection",
-			"start a local one with whd serve, or set another address with --url, WHCTL_URL or whctl profile create NAME --url URL")
+			"start a local one with whd serve, or set another address with --url, WHCTL_URL "+
+				"or whctl profile create NAME --url URL")
 	}
-	lacksTLS := e.Err != nil && strings.Contains(e.Err.Error(), "HTTP response to HTTPS client")
-	if e.Kind == client.Unreachable && lacksTLS {
+	if strings.Contains(e.Err.Error(), "HTTP response to HTTPS client") {
 		_, address, _ := strings.Cut(e.Message, "https://")
 		address, _, _ = strings.Cut(address, ": ")
-		lines = append(lines, "the service at this address uses HTTP without TLS: use --url http://"+address)
+		hints = append(hints,
+			"the service at this address uses HTTP without TLS: use --url http://"+address)
 	}
-	if e.Kind == client.TimedOut && e.Status == 0 {
-		lines = append(lines, "use --timeout to wait longer")
-	}
-	if e.RequestID != "" {
-		lines = append(lines, "request id "+e.RequestID)
-	}
-	return lines
+	return hints
 }

@@ -21,6 +21,7 @@ type topic struct {
 	print   func(cmdline.Page)
 }
 
+// write prints the page.
 func (t topic) write(to io.Writer) {
 	page := cmdline.NewPage(to)
 	t.print(page)
@@ -76,19 +77,22 @@ func help(c *cli.Context) error {
 		return helpProgram(c.App)
 	}
 	if command := cmdline.FindCommand(c.App.Commands, words); command != nil {
-		return cmdline.HelpCommand(c.App, words, command, "whctl help lists the flags that all commands have.")
+		return cmdline.HelpCommand(c.App, words, command,
+			"whctl help lists the flags that all commands have.")
 	}
-	var known []string
+	name := strings.Join(words, " ")
+	var names []string
 	for _, t := range topics() {
-		if t.name == words[0] && len(words) == 1 {
+		if t.name == name {
 			t.write(c.App.Writer)
 			return nil
 		}
-		known = append(known, t.name)
+		names = append(names, t.name)
 	}
-	known = append(known, record.Texts(c.App.Commands, func(command *cli.Command) string { return command.Name })...)
-	name := strings.Join(words, " ")
-	return cmdline.Usagef("no help for %q%s", name, record.DidYouMean(record.Suggest(name, known)))
+	for _, command := range c.App.Commands {
+		names = append(names, command.Name)
+	}
+	return cmdline.Usagef("no help for %q%s", name, record.DidYouMean(record.Suggest(name, names)))
 }
 
 // helpProgram prints the help of the program.
@@ -102,8 +106,8 @@ func helpProgram(app *cli.App) error {
 		page.Entry(t.name, t.summary)
 	}
 	page.Flags("Global flags", app.Flags)
-	page.Line("\n%s help COMMAND shows the flags of a command. Flags can precede or follow the command\nand its arguments.",
-		app.Name)
+	page.Line("\n%s help COMMAND shows the flags of a command. "+
+		"Flags can precede or follow the command\nand its arguments.", app.Name)
 	return page.Flush()
 }
 
@@ -142,26 +146,29 @@ conditions: --status, --event, --key, --endpoint, --since, --until, --subscriber
 whctl records RECORD lists the operators of each field.`)
 }
 
+// families has the types of fields by their operators.
+var families = []struct {
+	family record.Family
+	types  string
+}{
+	{record.TextFilter, "text"},
+	{record.OrderedFilter, "numbers, dates"},
+	{record.EqualFilter, "bool, byte[]"},
+	{record.GuidFilter, "guid"},
+}
+
 // familiesOf names the types of fields that support an operator.
 func familiesOf(o record.Operator) string {
-	var list []string
-	for _, f := range []struct {
-		family record.Family
-		name   string
-	}{
-		{record.TextFilter, "text"},
-		{record.OrderedFilter, "numbers, dates"},
-		{record.EqualFilter, "bool, byte[]"},
-		{record.GuidFilter, "guid"},
-	} {
+	var types []string
+	for _, f := range families {
 		if f.family.Allows(o) {
-			list = append(list, f.name)
+			types = append(types, f.types)
 		}
 	}
-	if len(list) == 4 {
+	if len(types) == len(families) {
 		return "all"
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(types, ", ")
 }
 
 func helpFormats(page cmdline.Page) {

@@ -86,7 +86,8 @@ func keyCommands() []*cli.Command {
 					Many:     "keys",
 					Sweeping: true,
 					Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-						return fmt.Sprintf("key %s deleted", name), service.RemoveAPIKey(c.Context, name)
+						err := service.RemoveAPIKey(c.Context, name)
+						return fmt.Sprintf("key %s deleted", name), err
 					},
 				}.Action(),
 			},
@@ -97,53 +98,62 @@ func keyCommands() []*cli.Command {
 // createKey runs whctl keys create. It prints the key, or the key's ID if the
 // key is written to a file.
 func createKey(c *cli.Context, s *command.Session) (command.Change, error) {
-	request := wire.APIKeyRequest{Name: c.Args().First(), Role: c.String("role")}
-	if request.Role == "" {
-		return command.Change{}, cmdline.Usagef("keys create needs --role: reader, publisher, writer or admin")
-	}
-	if err := cmdline.OneOf(request.Role, command.Roles); err != nil {
-		return command.Change{}, cmdline.Usagef("--role %s", err)
-	}
-	err := command.CheckSecretFile(c)
+	request, err := keyRequest(c, s)
 	if err != nil {
 		return command.Change{}, err
 	}
-	request.ExpiryDateTime, err = expiry(c.String("expires"), s.Now())
+	create := func(out *output.Printer, service *client.Client) error {
+		key, err := service.AddAPIKey(c.Context, request)
+		if err != nil {
+			return err
+		}
+		out.Notice("key %s (%s) created with the role %s", key.Name, key.KeyID, key.Role)
+		path := c.String("secret-file")
+		if path == "" {
+			return out.Created(key.Key, key)
+		}
+		if err := output.ReplaceFile(path, []byte(key.Key+"\n"), output.PrivateFile); err != nil {
+			return fmt.Errorf("cannot write the key: %w; delete it with whctl keys delete %s",
+				err, key.KeyID)
+		}
+		out.Notice("key written to %s", path)
+		key.Key = ""
+		return out.Created(key.KeyID, key)
+	}
 	summary := fmt.Sprintf("create the key %s with the role %s", request.Name, request.Role)
-	return command.Change{
-		Text: summary,
-		Do: func(out *output.Printer, service *client.Client) error {
-			key, err := service.AddAPIKey(c.Context, request)
-			if err != nil {
-				return err
-			}
-			out.Notice("key %s (%s) created with the role %s", key.Name, key.KeyID, key.Role)
-			path := c.String("secret-file")
-			if path == "" {
-				return out.Created(key.Key, key)
-			}
-			if err := output.ReplaceFile(path, []byte(key.Key+"\n"), output.PrivateFile); err != nil {
-				return fmt.Errorf("cannot write the key: %w; delete it with whctl keys delete %s", err, key.KeyID)
-			}
-			out.Notice("key written to %s", path)
-			key.Key = ""
-			return out.Created(key.KeyID, key)
-		},
-	}, err
+	return command.Change{Text: summary, Do: create}, nil
 }
 
-// expiry parses --expires and returns the value of ExpiryDateTime.
+// keyRequest reads the arguments and flags of whctl keys create.
+func keyRequest(c *cli.Context, s *command.Session) (wire.APIKeyRequest, error) {
+	request := wire.APIKeyRequest{Name: c.Args().First(), Role: c.String("role")}
+	if request.Role == "" {
+		return request, cmdline.Usagef("keys create needs --role: reader, publisher, writer or admin")
+	}
+	if err := cmdline.OneOf(request.Role, command.Roles); err != nil {
+		return request, cmdline.Usagef("--role %s", err)
+	}
+	if err := command.CheckSecretFile(c); err != nil {
+		return request, err
+	}
+	var err error
+	request.ExpiryDateTime, err = expiry(c.String("expires"), s.Now())
+	return request, err
+}
+
+// expiry parses --expires, a duration or a time, and returns the value of ExpiryDateTime.
 func expiry(text string, now time.Time) (string, error) {
 	if text == "" || text == wire.NeverExpires {
 		return text, nil
 	}
-	at, ok := filter.Shifted(text, now, 1)
-	if !ok {
+	end, isDuration := filter.Shifted(text, now, 1)
+	if !isDuration {
 		var err error
-		if at, err = filter.Time(text, now); err != nil {
-			return "", cmdline.Usagef("--expires must be a time such as 2027-01-31, a duration such as 30d, or never, not %q",
-				text)
+		end, err = filter.Time(text, now)
+		if err != nil {
+			return "", cmdline.Usagef("--expires must be a time such as 2027-01-31, "+
+				"a duration such as 30d, or never, not %q", text)
 		}
 	}
-	return at.UTC().Format(time.RFC3339), nil
+	return end.UTC().Format(time.RFC3339), nil
 }

@@ -34,7 +34,11 @@ func loginCommands() []*cli.Command {
 			Description: `whctl login --profile prod --url https://erp01:5050 --user jsmith
 whctl login --password-file secret.txt --remember`,
 		},
-		{Name: "logout", Usage: "end the session and delete the stored login", Action: command.With(logout)},
+		{
+			Name:   "logout",
+			Usage:  "end the session and delete the stored login",
+			Action: command.With(logout),
+		},
 		{
 			Name:   "whoami",
 			Usage:  "show the signed-in user, when the session expires and where the credentials are stored",
@@ -46,7 +50,7 @@ whctl login --password-file secret.txt --remember`,
 
 // signIn is a login in progress.
 type signIn struct {
-	*command.Session
+	session  *command.Session
 	c        *cli.Context
 	settings *profile.Settings
 	profile  string
@@ -62,76 +66,102 @@ func login(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	in := &signIn{
-		Session:  s,
+		session:  s,
 		c:        c,
 		settings: settings,
 		profile:  cmp.Or(settings.Profile, profile.NoProfile),
 		user:     settings.Text("user"),
 	}
-	if err := in.credentials(); err != nil {
+	if err := in.readUser(); err != nil {
+		return err
+	}
+	if err := in.readPassword(); err != nil {
 		return err
 	}
 	o, err := s.Options(c)
 	if err != nil {
 		return err
 	}
-	if in.service, err = client.New(o); err != nil {
+	in.service, err = client.New(o)
+	if err != nil {
 		return err
 	}
 	defer in.service.Close()
-	address := in.service.URL()
-	if u, err := url.Parse(address); err == nil && u.Scheme == "http" && !wire.IsLoopback(u.Hostname()) {
-		s.Notice(c, "warning: the connection to %s is not encrypted, so the password can be intercepted; use https://",
-			address)
-	}
-	reply, err := in.service.Login(c.Context, in.user, in.password)
+	return in.run()
+}
+
+// run signs in with the credentials and stores the login.
+func (in *signIn) run() error {
+	in.warnOfPlainHTTP()
+	reply, err := in.service.Login(in.c.Context, in.user, in.password)
 	if err != nil {
 		return err
 	}
 	in.user = cmp.Or(reply.UserName, in.user)
 	place, err := in.store(reply.SessionID)
 	if err != nil {
-		_ = in.service.Logout(c.Context) // best effort; the session expires anyway
+		_ = in.service.Logout(in.c.Context) // best effort; the session expires anyway
 		return err
 	}
 	if err := in.storeProfile(); err != nil {
 		return err
 	}
 
-	current, err := in.service.CurrentSession(c.Context)
+	current, err := in.service.CurrentSession(in.c.Context)
 	if err != nil {
 		return err
 	}
-	s.Notice(c, "signed in to %s as %s (%s), profile %s%s; the secret is in the %s",
-		address, current.UserName, current.Role, in.profile, profile.Until(current), place)
-	for _, name := range s.Overriding() {
-		s.Notice(c, "warning: the variable %s takes precedence over this login; remove it to use the login", name)
+	in.session.Notice(in.c, "signed in to %s as %s (%s), profile %s%s; the secret is in the %s",
+		in.service.URL(), current.UserName, current.Role, in.profile, profile.Until(current), place)
+	for _, name := range in.session.Overriding() {
+		in.session.Notice(in.c, "warning: the variable %s takes precedence over this login; "+
+			"remove it to use the login", name)
 	}
 	return nil
 }
 
-// credentials determines the user and the password, and prompts for missing ones.
-func (in *signIn) credentials() (err error) {
-	if in.user == "" {
-		if in.user, err = in.demand("user name", "--user or "+profile.EnvUser, in.Prompter.ReadLine); err != nil {
-			return err
-		}
+// warnOfPlainHTTP prints a warning if the password is sent over a network without encryption.
+func (in *signIn) warnOfPlainHTTP() {
+	address := in.service.URL()
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "http" || wire.IsLoopback(u.Hostname()) {
+		return
 	}
-	if in.password, _, err = in.GivenPassword(in.c); err != nil || in.password != "" {
+	in.session.Notice(in.c, "warning: the connection to %s is not encrypted, "+
+		"so the password can be intercepted; use https://", address)
+}
+
+// readUser prompts for the user, unless the settings have one.
+func (in *signIn) readUser() error {
+	if in.user != "" {
+		return nil
+	}
+	var err error
+	in.user, err = in.demand("user name", "--user or "+profile.EnvUser, in.session.Prompter.ReadLine)
+	return err
+}
+
+// readPassword determines the password: that of the flags or the environment, or that of the stored
+// login, or else the user is prompted for it.
+func (in *signIn) readPassword() error {
+	var err error
+	in.password, _, err = in.session.GivenPassword(in.c)
+	if err != nil || in.password != "" {
 		return err
 	}
-	logins, err := in.Vault.ReadLogins()
+	logins, err := in.session.Vault.ReadLogins()
 	if err != nil {
 		return err
 	}
 	if stored := logins.Of(in.settings); stored != nil {
-		if secret, err := in.Vault.SecretOf(in.c.Context, stored); err == nil && secret.Password != "" {
+		secret, err := in.session.Vault.SecretOf(in.c.Context, stored)
+		if err == nil && secret.Password != "" {
 			in.password = secret.Password
 			return nil
 		}
 	}
 	alternative := "--password-stdin, --password-file or " + profile.EnvPassword
-	in.password, err = in.demand("password of "+in.user, alternative, in.Prompter.ReadSecret)
+	in.password, err = in.demand("password of "+in.user, alternative, in.session.Prompter.ReadSecret)
 	return err
 }
 
@@ -140,61 +170,68 @@ func (in *signIn) credentials() (err error) {
 func (in *signIn) demand(
 	name, alternative string, prompt func(context.Context, string) (string, error),
 ) (string, error) {
-	if !in.MayPrompt(in.c) {
+	if !in.session.MayPrompt(in.c) {
 		return "", cmdline.Usagef("cannot prompt for the %s without a terminal; use %s", name, alternative)
 	}
 	text, err := prompt(in.c.Context, strings.ToUpper(name[:1])+name[1:]+": ")
-	if err == nil && text == "" {
-		err = cmdline.Usagef("the %s is empty", name)
+	if err != nil {
+		return "", err
 	}
-	return text, err
+	if text == "" {
+		return "", cmdline.Usagef("the %s is empty", name)
+	}
+	return text, nil
 }
 
-// store stores the login in the keyring, or in a file with --insecure-storage.
-func (in *signIn) store(session string) (place string, err error) {
-	secret := profile.Secret{Session: session}
+// store stores the login in the keyring, or in a file with --insecure-storage. It returns the place
+// of the secret.
+func (in *signIn) store(sessionID string) (place string, err error) {
+	secret := profile.Secret{Session: sessionID}
 	if in.c.Bool("remember") {
 		secret.Password = in.password
 	}
-	l := &profile.Login{
+	login := &profile.Login{
 		Profile: in.profile,
 		URL:     in.service.URL(),
 		User:    in.user,
 		Store:   profile.InKeyring,
 	}
-	if err = in.Vault.Store(in.c.Context, l, secret); err == nil {
-		return l.Place(""), nil
+	vault := in.session.Vault
+	keyringErr := vault.Store(in.c.Context, login, secret)
+	if keyringErr == nil {
+		return login.Place(""), nil
 	}
 	if !in.c.Bool("insecure-storage") {
-		return "", fmt.Errorf("cannot store the login: %w; use --insecure-storage to store it in a file, or set %s or %s",
-			err, profile.EnvToken, profile.EnvPassword)
+		return "", fmt.Errorf("cannot store the login: %w; "+
+			"use --insecure-storage to store it in a file, or set %s or %s",
+			keyringErr, profile.EnvToken, profile.EnvPassword)
 	}
-	in.Notice(in.c, "%s", err)
-	l.Store = profile.InFile
-	if err = in.Vault.Store(in.c.Context, l, secret); err != nil {
+	in.session.Notice(in.c, "%s", keyringErr)
+	login.Store = profile.InFile
+	if err := vault.Store(in.c.Context, login, secret); err != nil {
 		return "", err
 	}
-	logins, err := in.Vault.ReadLogins()
-	return l.Place(logins.Path), err
+	logins, err := vault.ReadLogins()
+	if err != nil {
+		return "", err
+	}
+	return login.Place(logins.Path), nil
 }
 
 // storeProfile creates the profile or updates its address and user. The first
 // profile becomes the default.
 func (in *signIn) storeProfile() error {
-	file := in.settings.File
-	values := map[string]string{"url": in.service.URL(), "user": in.user}
-	var err error
-	for _, name := range []string{"url", "user"} {
-		s, _ := profile.LookupSetting(name)
-		if stored := file.Lookup(in.profile, name); stored != nil && stored.Text == values[name] {
-			continue
-		}
-		if file, err = file.Set(in.profile, s, values[name]); err != nil {
-			return err
-		}
+	file, err := withSetting(in.settings.File, in.profile, "url", in.service.URL())
+	if err != nil {
+		return err
+	}
+	file, err = withSetting(file, in.profile, "user", in.user)
+	if err != nil {
+		return err
 	}
 	if file.Lookup("", "profile") == nil {
-		if file, err = file.Use(in.profile); err != nil {
+		file, err = file.Use(in.profile)
+		if err != nil {
 			return err
 		}
 	}
@@ -202,6 +239,15 @@ func (in *signIn) storeProfile() error {
 		return nil
 	}
 	return file.Save()
+}
+
+// withSetting returns the configuration with a setting of a profile; unchanged if it has the text.
+func withSetting(file *profile.File, profileName, name, text string) (*profile.File, error) {
+	if stored := file.Lookup(profileName, name); stored != nil && stored.Text == text {
+		return file, nil
+	}
+	setting, _ := profile.LookupSetting(name)
+	return file.Set(profileName, setting, text)
 }
 
 // logout runs whctl logout. The stored login is deleted even if the service is
@@ -221,18 +267,15 @@ func logout(c *cli.Context, s *command.Session) error {
 		return nil
 	}
 	secret, secretErr := s.Vault.SecretOf(c.Context, stored)
-	if err := s.Vault.Forget(c.Context, stored); err != nil && secretErr == nil {
-		return err
-	}
-	if secretErr != nil {
+	err = s.Vault.Forget(c.Context, stored)
+	if secretErr != nil { // then err has the same cause
 		s.Notice(c, "stored login deleted; its session could not be ended and will expire: %s", secretErr)
 		return nil
 	}
-	o, err := s.Options(c)
-	if err == nil {
-		err = endSession(c, o, secret.Session)
-	}
 	if err != nil {
+		return err
+	}
+	if err := endSession(c, s, secret.Session); err != nil {
 		return fmt.Errorf("stored login deleted, but its session could not be ended: %w", err)
 	}
 	s.Notice(c, "signed out of %s", settings.Text("url"))
@@ -240,17 +283,22 @@ func logout(c *cli.Context, s *command.Session) error {
 }
 
 // endSession ends a session. An unknown session is not an error.
-func endSession(c *cli.Context, o client.Options, session string) error {
-	o.Session = session
+func endSession(c *cli.Context, s *command.Session, sessionID string) error {
+	o, err := s.Options(c)
+	if err != nil {
+		return err
+	}
+	o.Session = sessionID
 	service, err := client.New(o)
 	if err != nil {
 		return err
 	}
 	defer service.Close()
-	if err := service.Logout(c.Context); !client.Is(err, client.Unauthorized) {
-		return err
+	err = service.Logout(c.Context)
+	if client.Is(err, client.Unauthorized) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 var whoamiColumns = []output.Column{
@@ -279,9 +327,17 @@ func whoami(c *cli.Context, s *command.Session) error {
 		if err != nil {
 			return err
 		}
-		_, err = out.Lines(whoamiColumns, [][]any{{
-			session.UserName, session.DisplayName, session.Role, command.NilIfZero(profile.Expiry(session)), session.Via, id.Source, command.NilIfZero(settings.Profile), service.URL(),
-		}})
+		line := []any{
+			session.UserName,
+			session.DisplayName,
+			session.Role,
+			command.NilIfZero(profile.Expiry(session)),
+			session.Via,
+			id.Source,
+			command.NilIfZero(settings.Profile),
+			service.URL(),
+		}
+		_, err = out.Lines(whoamiColumns, [][]any{line})
 		return err
 	})(c)
 }

@@ -41,7 +41,10 @@ func endingSignals() []os.Signal {
 }
 
 // run runs the program and returns its exit code.
-func run(ctx context.Context, args []string, env func(string) string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(
+	ctx context.Context, args []string, env func(string) string,
+	stdin io.Reader, stdout, stderr io.Writer,
+) int {
 	s := &command.Session{
 		Connector: profile.Connector{
 			Env:    env,
@@ -64,16 +67,22 @@ func run(ctx context.Context, args []string, env func(string) string, stdin io.R
 // dispatch runs a command or completes a command line.
 func dispatch(ctx context.Context, app *cli.App, args []string) error {
 	if len(args) > 0 && args[0] == cmdline.CompleteCommand {
-		s := app.Metadata[command.SessionKey].(*command.Session)
-		values := map[string][]complete.Candidate{
-			"progress": complete.Plain(records.ProgressModes),
-			"role":     complete.Plain(command.Roles),
-			"TOPIC":    complete.Candidates(topics(), func(t topic) (string, string) { return t.name, t.summary }),
-		}
-		words := complete.Words{App: app, Env: s.Env, Values: values, Objects: objects(ctx, s, app)}
-		return words.Complete(args[1:])
+		return completeLine(ctx, app, args[1:])
 	}
 	return cmdline.Run(ctx, app, args)
+}
+
+// completeLine completes a command line.
+func completeLine(ctx context.Context, app *cli.App, args []string) error {
+	s := app.Metadata[command.SessionKey].(*command.Session)
+	describe := func(t topic) (string, string) { return t.name, t.summary }
+	values := map[string][]complete.Candidate{
+		"progress": complete.Plain(records.ProgressModes),
+		"role":     complete.Plain(command.Roles),
+		"TOPIC":    complete.Candidates(topics(), describe),
+	}
+	words := complete.Words{App: app, Env: s.Env, Values: values, Objects: objects(ctx, s, app)}
+	return words.Complete(args)
 }
 
 // newApp returns the program with its flags and table of commands.

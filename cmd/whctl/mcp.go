@@ -70,7 +70,7 @@ func (t *toolSource) Kinds(ctx context.Context) (*record.Registry, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	list, err := t.service.KindList(ctx, t.tag)
-	if err != nil || list == nil {
+	if err != nil || list == nil { // nil: they have not changed
 		return t.kinds, toolError(err)
 	}
 	registry, err := list.Registry()
@@ -82,6 +82,7 @@ func (t *toolSource) Kinds(ctx context.Context) (*record.Registry, error) {
 	return t.kinds, nil
 }
 
+// Query returns a page of rows. The service checks the members of the query.
 func (t *toolSource) Query(ctx context.Context, kind *record.Kind, members map[string]any) (*assistant.Page, error) {
 	q := client.Query{Kind: kind, Unchecked: make(map[string]json.RawMessage)}
 	for name, value := range members {
@@ -106,8 +107,8 @@ func (t *toolSource) Query(ctx context.Context, kind *record.Kind, members map[s
 	return result, nil
 }
 
-// Why leaves out the changes of kinds that a reader may not read. The service returns those of
-// all kinds to an admin.
+// Why leaves out the changes of kinds that a reader may not read, which the service returns to an
+// admin.
 func (t *toolSource) Why(ctx context.Context, key string) (*wire.Why, error) {
 	kinds, err := t.Kinds(ctx)
 	if err != nil {
@@ -118,8 +119,8 @@ func (t *toolSource) Why(ctx context.Context, key string) (*wire.Why, error) {
 		return nil, toolError(err)
 	}
 	why.Steps = slices.DeleteFunc(why.Steps, func(s wire.WhyStep) bool {
-		_, readable := kinds.Lookup(s.Kind)
-		return s.Kind != "" && !readable
+		_, isReadable := kinds.Lookup(s.Kind)
+		return s.Kind != "" && !isReadable
 	})
 	return why, nil
 }

@@ -19,68 +19,96 @@ import (
 // objectsTimeout limits the requests of completion, for which a user waits.
 const objectsTimeout = time.Second
 
-// objectsMax is the number of candidates that are requested.
+// objectsMax is the maximum number of candidates that are requested.
 const objectsMax = 200
 
-// objects returns the objects of the service that can complete an argument: subscribers by
-// name, others by ID. There are none if the service does not respond in time.
+// objects returns a function with the objects of the service that can complete an argument:
+// subscribers by name, others by ID. There are none if the service does not respond in time.
 func objects(ctx context.Context, s *command.Session, app *cli.App) complete.ObjectsFunc {
 	return func(noun string, global func(string) string) []complete.Candidate {
+		limited := ctx
 		if s.CompletionTimeout > 0 {
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, s.CompletionTimeout)
+			limited, cancel = context.WithTimeout(ctx, s.CompletionTimeout)
 			defer cancel()
-		}
-		set := flag.NewFlagSet("", flag.ContinueOnError)
-		for _, f := range app.Flags {
-			_ = f.Apply(set) // has no default from the environment
-			if value := global(f.Names()[0]); value != "" {
-				_ = set.Set(f.Names()[0], value) // an invalid value has no effect
-			}
 		}
 		s.Stderr = io.Discard
 		s.Vault.Timeout = s.CompletionTimeout
-		c := cli.NewContext(app, set, nil)
-		c.Context = ctx
-		c.Command = &cli.Command{}
-		service, err := s.ReadClient(c)
+		service, err := s.ReadClient(completionContext(limited, app, global))
 		if err != nil {
 			return nil
 		}
 		defer service.Close()
-		candidates, _ := objectsOf(ctx, service, noun) // without candidates, shells complete files
+		candidates, _ := objectsOf(limited, service, noun) // without candidates, shells complete files
 		return candidates
 	}
 }
 
-// listedObjects has the records that are candidates for an argument.
-var listedObjects = map[string]struct {
-	kind, value string
-	meaning     func(client.Row) string
-}{
-	"SUBSCRIBER": {"Subscriber", "Name", func(r client.Row) string {
-		if r.Text("IsEnabled") == "false" {
-			return "disabled"
+// completionContext returns the context of a command with the global flags of an unfinished command
+// line.
+func completionContext(
+	ctx context.Context, app *cli.App, global func(string) string,
+) *cli.Context {
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	for _, f := range app.Flags {
+		_ = f.Apply(set) // has no default from the environment
+		name := f.Names()[0]
+		if value := global(name); value != "" {
+			_ = set.Set(name, value) // an invalid value has no effect
 		}
-		return ""
-	}},
-	"SUBSCRIPTION": {"Subscription", "RecID", func(r client.Row) string {
-		return r.Text("EventName") + " to " + display.ShortURL(r.Text("URL"))
-	}},
-	"MESSAGE": {"Message", "MessageID", func(r client.Row) string {
-		status, _ := filter.StatusNumber(r.Text("Status")) // a number of the service
-		return wire.StatusWords[status] + " " + r.Text("EventName") + " " + r.Text("LastMessageResponseHTTPCode")
-	}},
+	}
+	c := cli.NewContext(app, set, nil)
+	c.Context = ctx
+	c.Command = &cli.Command{}
+	return c
 }
 
-func objectsOf(ctx context.Context, service *client.Client, noun string) ([]complete.Candidate, error) {
+// listedObject describes records that are candidates for an argument.
+type listedObject struct {
+	kind    string
+	value   string                  // name of the field that is completed
+	meaning func(client.Row) string // shown beside the value
+}
+
+// listedObjects has the records that are candidates for an argument.
+var listedObjects = map[string]listedObject{
+	"SUBSCRIBER":   {kind: "Subscriber", value: "Name", meaning: subscriberMeaning},
+	"SUBSCRIPTION": {kind: "Subscription", value: "RecID", meaning: subscriptionMeaning},
+	"MESSAGE":      {kind: "Message", value: "MessageID", meaning: messageMeaning},
+}
+
+func subscriberMeaning(r client.Row) string {
+	if r.Text("IsEnabled") == "false" {
+		return "disabled"
+	}
+	return ""
+}
+
+func subscriptionMeaning(r client.Row) string {
+	return r.Text("EventName") + " to " + display.ShortURL(r.Text("URL"))
+}
+
+func messageMeaning(r client.Row) string {
+	status, _ := filter.StatusNumber(r.Text("Status")) // a number of the service
+	code := r.Text("LastMessageResponseHTTPCode")
+	return wire.StatusWords[status] + " " + r.Text("EventName") + " " + code
+}
+
+// objectsOf returns the candidates for an argument; none for an unknown noun.
+func objectsOf(
+	ctx context.Context, service *client.Client, noun string,
+) ([]complete.Candidate, error) {
 	switch noun {
 	case "KEY":
 		keys, err := service.APIKeys(ctx)
-		return complete.Candidates(keys, func(k wire.APIKey) (string, string) { return k.Name, k.Role }), err
+		return complete.Candidates(keys, func(k wire.APIKey) (string, string) {
+			return k.Name, k.Role
+		}), err
 	case "USER":
 		users, err := service.Users(ctx)
-		return complete.Candidates(users, func(u wire.User) (string, string) { return u.UserName, u.Role }), err
+		return complete.Candidates(users, func(u wire.User) (string, string) {
+			return u.UserName, u.Role
+		}), err
 	}
 	listed, ok := listedObjects[noun]
 	if !ok {

@@ -45,7 +45,12 @@ whctl profile create test --url http://127.0.0.1:5050`,
 				Usage:     "delete a profile and its login",
 				Action:    command.With(deleteProfile),
 			},
-			{Name: "use", ArgsUsage: "PROFILE", Usage: "set the default profile", Action: command.With(useProfile)},
+			{
+				Name:      "use",
+				ArgsUsage: "PROFILE",
+				Usage:     "set the default profile",
+				Action:    command.With(useProfile),
+			},
 		},
 	}}
 }
@@ -77,6 +82,7 @@ var profileColumns = []output.Column{
 	{Name: "Protected", Type: record.Bool},
 }
 
+// listProfiles runs whctl profile list.
 func listProfiles(c *cli.Context, s *command.Session) error {
 	in, err := settingsOfAny(c, s)
 	if err != nil {
@@ -88,19 +94,25 @@ func listProfiles(c *cli.Context, s *command.Session) error {
 	}
 	var lines [][]any
 	for _, name := range in.File.Profiles() {
-		signedIn := any(nil)
-		if l := logins.All[name]; l != nil {
-			signedIn = l.Store
-		}
-		value := func(key string) string {
-			if e := in.File.Lookup(name, key); e != nil {
+		text := func(setting string) string {
+			if e := in.File.Lookup(name, setting); e != nil {
 				return e.Text
 			}
 			return ""
 		}
+		store := ""
+		if login := logins.All[name]; login != nil {
+			store = login.Store
+		}
 		lines = append(lines, []any{
-			name, name == in.Profile, command.NilIfZero(value("url")), command.NilIfZero(value("user")), signedIn,
-			command.NilIfZero(value("colour")), value("read_only") == "true", value("protected") == "true",
+			name,
+			name == in.Profile,
+			command.NilIfZero(text("url")),
+			command.NilIfZero(text("user")),
+			command.NilIfZero(store),
+			command.NilIfZero(text("colour")),
+			text("read_only") == "true",
+			text("protected") == "true",
 		})
 	}
 	_, err = s.Printer(c).Lines(profileColumns, lines)
@@ -117,7 +129,7 @@ func settingsOfAny(c *cli.Context, s *command.Session) (*profile.Settings, error
 	return in, err
 }
 
-// saveChanged saves a changed configuration unless err is not nil.
+// saveChanged saves the result of a change of the configuration, or returns the error of the change.
 func saveChanged(file *profile.File, err error) error {
 	if err != nil {
 		return err
@@ -125,6 +137,7 @@ func saveChanged(file *profile.File, err error) error {
 	return file.Save()
 }
 
+// useProfile runs whctl profile use.
 func useProfile(c *cli.Context, s *command.Session) error {
 	name := c.Args().First()
 	file, err := profile.ReadWith(s.Env, name)
@@ -150,17 +163,24 @@ func createProfile(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	if file.Has(name) {
-		return cmdline.Usagef("profile %q already exists; change it with whctl config update --profile %s", name, name)
+		return cmdline.Usagef("profile %q already exists; "+
+			"change it with whctl config update --profile %s", name, name)
 	}
 	if !c.IsSet("url") {
 		return cmdline.Usagef("profile create needs --url, the address of the service")
 	}
-	first := len(file.Profiles()) == 0
+	isFirst := len(file.Profiles()) == 0
 	file, err = setFromFlags(c, file, name)
-	if err == nil && first {
-		file, err = file.Use(name)
+	if err != nil {
+		return err
 	}
-	if err := saveChanged(file, err); err != nil {
+	if isFirst {
+		file, err = file.Use(name)
+		if err != nil {
+			return err
+		}
+	}
+	if err := file.Save(); err != nil {
 		return err
 	}
 	s.Notice(c, "profile %s created in %s", name, file.Path)
@@ -181,14 +201,17 @@ func setFromFlags(c *cli.Context, file *profile.File, name string) (*profile.Fil
 		if err := s.Form.Check(text); err != nil {
 			return nil, cmdline.Usagef("--%s %s", flag, err)
 		}
-		var err error
-		if file, err = file.Set(name, s, text); err != nil {
+		changed, err := file.Set(name, s, text)
+		if err != nil {
 			return nil, err
 		}
+		file = changed
 	}
 	return file, nil
 }
 
+// deleteProfile runs whctl profile delete. A login that cannot be deleted is only a notice, because
+// the profile is gone.
 func deleteProfile(c *cli.Context, s *command.Session) error {
 	name := c.Args().First()
 	file, err := profile.ReadWith(s.Env, name)
@@ -205,8 +228,8 @@ func deleteProfile(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
-	if l := logins.All[name]; l != nil {
-		if err := s.Vault.Forget(c.Context, l); err != nil {
+	if login := logins.All[name]; login != nil {
+		if err := s.Vault.Forget(c.Context, login); err != nil {
 			s.Notice(c, "cannot delete the stored login: %s", err)
 		}
 	}
@@ -219,6 +242,7 @@ var valueColumns = []output.Column{
 	{Name: "Value", Type: record.Text},
 }
 
+// showProfile runs whctl profile show.
 func showProfile(c *cli.Context, s *command.Session) error {
 	in, err := s.Resolve(c, profile.MayBeMissing)
 	if err != nil {
@@ -237,8 +261,9 @@ func showProfile(c *cli.Context, s *command.Session) error {
 	}
 	lines := [][]any{{"profile", name}}
 	for _, setting := range profile.Table {
-		if e := file.Lookup(name, setting.Name); e != nil && setting.OfProfiles {
-			lines = append(lines, []any{setting.Name, e.Text})
+		entry := file.Lookup(name, setting.Name)
+		if setting.OfProfiles && entry != nil {
+			lines = append(lines, []any{setting.Name, entry.Text})
 		}
 	}
 	_, err = s.Printer(c).Lines(valueColumns, lines)

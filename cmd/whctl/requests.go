@@ -25,13 +25,12 @@ func requestCommands() []*cli.Command {
 			{
 				Name:  "list",
 				Usage: "list logged requests, newest first",
-				Flags: append(records.ListFlags(command.SystemKind("RequestLog"), records.ConditionExamples{
-					Where: "StatusCode>=500",
-					Json:  `{"StatusCodeGreaterThanOrEqualTo":500}`,
-				}), errorsFlag(),
+				Flags: append(records.ListFlags(command.SystemKind("RequestLog"), requestExamples),
+					errorsFlag(),
 					&cli.StringFlag{
-						Name:  "client",
-						Usage: "only requests of this `CLIENT`: a user, the name of an API key, or an IP address",
+						Name: "client",
+						Usage: "only requests of this `CLIENT`: a user, the name of an API key, " +
+							"or an IP address",
 					}),
 				Action: records.Lists(listRequests),
 				Description: `whctl requests list --errors --take 20
@@ -47,6 +46,12 @@ whctl requests list --where "PathInfo^=/Webhooks"`,
 			},
 		},
 	}}
+}
+
+// requestExamples are the examples for requests.
+var requestExamples = records.ConditionExamples{
+	Where: "StatusCode>=500",
+	Json:  `{"StatusCodeGreaterThanOrEqualTo":500}`,
 }
 
 func errorsFlag() cli.Flag {
@@ -67,6 +72,7 @@ var requestView = []output.ViewColumn{
 // firstError is the lowest HTTP status code of an error.
 const firstError = 400
 
+// listRequests runs whctl requests list.
 func listRequests(c *cli.Context, _ *command.Session) (records.Listing, error) {
 	l := records.Listing{
 		Kind: command.SystemKind("RequestLog"),
@@ -103,21 +109,27 @@ var answeredColumns = []output.Column{
 	{Name: "RequestID", Type: record.Text},
 }
 
+// tailRequests runs whctl requests tail.
 func tailRequests(c *cli.Context, s *command.Session) error {
 	return records.Tail(c, s, records.LiveStream{
 		Topic: wire.TopicRequests,
 		Table: output.Table{Columns: answeredColumns},
 		Open: func(*client.Client) (records.FormatEvent, error) {
-			return func(e client.StreamEvent) (document any, text string) {
+			return func(e client.StreamEvent) (document any, line string) {
 				r, ok := e.(client.RequestEvent)
-				if !ok || c.Bool("errors") && r.StatusCode < firstError {
+				isSkipped := c.Bool("errors") && r.StatusCode < firstError
+				if !ok || isSkipped {
 					return nil, ""
 				}
-				duration := time.Duration(r.DurationMilliseconds * float64(time.Millisecond)).Round(10 * time.Microsecond)
-				text = fmt.Sprintf("%s  %d  %-6s %s  %s  %s",
-					listen.Clock(r.At, s.Zone()), r.StatusCode, r.Method, r.PathInfo, duration, r.UserName)
-				return r.HandledRequest, text
+				return r.HandledRequest, requestLine(r.HandledRequest, s.Zone())
 			}, nil
 		},
 	})
+}
+
+// requestLine formats a request as a line of text.
+func requestLine(r wire.HandledRequest, zone *time.Location) string {
+	duration := time.Duration(r.DurationMilliseconds * float64(time.Millisecond))
+	return fmt.Sprintf("%s  %d  %-6s %s  %s  %s", listen.Clock(r.At, zone),
+		r.StatusCode, r.Method, r.PathInfo, duration.Round(10*time.Microsecond), r.UserName)
 }

@@ -104,6 +104,7 @@ var infoColumns = []valueColumn[*wire.Info]{
 	{"MaxStreams", record.Long, func(i *wire.Info) any { return command.NilIfZero(i.Limits.MaxStreams) }},
 }
 
+// showInfo runs whctl info.
 func showInfo(c *cli.Context, out *output.Printer, service *client.Client) error {
 	info, err := service.Info(c.Context)
 	if err != nil {
@@ -187,6 +188,7 @@ var queueTable = output.Table{
 	},
 }
 
+// showStats runs whctl stats.
 func showStats(c *cli.Context, out *output.Printer, service *client.Client) error {
 	stats, err := service.Stats(c.Context, c.Duration("window"))
 	if err != nil {
@@ -206,8 +208,8 @@ func showStats(c *cli.Context, out *output.Printer, service *client.Client) erro
 	if err != nil {
 		return err
 	}
-	t := output.Table{View: []output.ViewColumn{{Fields: "SuccessRate", As: output.Percent}}}
+	formats := output.Table{View: []output.ViewColumn{{Fields: "SuccessRate", As: output.Percent}}}
 	out.One = true
-	_, err = out.Rows(t.Of(columns), output.Each([]client.Row{row}))
+	_, err = out.Rows(formats.Of(columns), output.Each([]client.Row{row}))
 	return err
 }

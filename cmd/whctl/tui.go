@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -51,7 +50,7 @@ func showScreens(c *cli.Context, s *command.Session) error {
 	}
 	v := &viewer{Connector: &s.Connector, c: c}
 	defer v.close()
-	palette, ascii, err := v.appearance(in, s.InColour(c))
+	appearance, err := v.appearance(in, s.InColour(c))
 	if err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func showScreens(c *cli.Context, s *command.Session) error {
 	if err != nil {
 		return err
 	}
-	o.Appearance = tui.Appearance{Theme: palette, ASCII: ascii, Mouse: v.takesMouse()}
+	o.Appearance = appearance
 	o.Input = s.Stdin
 	o.Output = s.Stdout
 	o.Env = s.Env
@@ -78,30 +77,37 @@ type viewer struct {
 	opened             []*client.Client
 }
 
-// appearance returns the theme and whether to draw in ASCII.
-func (v *viewer) appearance(in *profile.Settings, coloured bool) (palette string, ascii bool, err error) {
-	palette = in.Text("theme")
+// appearance returns the appearance of the screens.
+func (v *viewer) appearance(in *profile.Settings, coloured bool) (tui.Appearance, error) {
+	palette := in.Text("theme")
 	if v.c.IsSet("theme") {
 		palette = v.c.String("theme")
 		setting, _ := profile.LookupSetting("theme")
 		if err := setting.Form.Check(palette); err != nil {
-			return "", false, cmdline.Usagef("--theme %s", err)
+			return tui.Appearance{}, cmdline.Usagef("--theme %s", err)
 		}
 	}
 	if !coloured {
 		palette = theme.Mono
 	}
-	return strings.ToLower(palette), v.c.Bool("ascii") || v.Env(profile.EnvASCII) != "", nil
+	return tui.Appearance{
+		Theme: strings.ToLower(palette),
+		ASCII: v.c.Bool("ascii") || v.Env(profile.EnvASCII) != "",
+		Mouse: v.takesMouse(),
+	}, nil
 }
 
 // open creates a client and the options that depend on it.
-func (v *viewer) open(k *profile.Connector, in *profile.Settings) (*client.Client, tui.Options, error) {
+func (v *viewer) open(
+	connector *profile.Connector, in *profile.Settings,
+) (*client.Client, tui.Options, error) {
 	connect := func(readOnly bool) (*client.Client, error) {
-		service, err := k.Client(v.c, readOnly)
-		if err == nil {
-			v.opened = append(v.opened, service)
+		service, err := connector.Client(v.c, readOnly)
+		if err != nil {
+			return nil, err
 		}
-		return service, err
+		v.opened = append(v.opened, service)
+		return service, nil
 	}
 	readOnly := in.Bool("read_only") || in.Bool("protected") || v.c.Bool("read-only")
 	service, err := connect(readOnly)
@@ -132,13 +138,14 @@ func (v *viewer) change(name string) (*client.Client, tui.Options, error) {
 		return nil, tui.Options{}, err
 	}
 	in := file.Settings(name)
-	other, err := v.ForProfile(v.c, in)
+	connector, err := v.ForProfile(v.c, in)
 	if err != nil {
 		return nil, tui.Options{}, err
 	}
-	return v.open(other, in)
+	return v.open(connector, in)
 }
 
+// close closes all clients.
 func (v *viewer) close() {
 	for _, service := range v.opened {
 		service.Close()
@@ -171,9 +178,8 @@ func (v *viewer) takesMouse() bool {
 	if v.c.IsSet("mouse") {
 		return v.c.Bool("mouse")
 	}
-	return !slices.ContainsFunc([]string{"SSH_TTY", "SSH_CONNECTION"}, func(name string) bool {
-		return v.Env(name) != ""
-	})
+	isSSH := v.Env("SSH_TTY") != "" || v.Env("SSH_CONNECTION") != ""
+	return !isSSH
 }
 
 // stateDir returns the directory for the state of the user interface; empty if there
@@ -182,21 +188,20 @@ func stateDir(env func(string) string) string {
 	if dir := env("XDG_STATE_HOME"); dir != "" {
 		return filepath.Join(dir, "whctl")
 	}
+	if runtime.GOOS == "windows" {
+		if dir := env("LOCALAPPDATA"); dir != "" {
+			return filepath.Join(dir, "whctl")
+		}
+		return ""
+	}
 	home, err := os.UserHomeDir()
-	switch {
-	case runtime.GOOS == "windows":
-		home = env("LOCALAPPDATA")
-	case err != nil:
-		return ""
-	case runtime.GOOS == "darwin":
-		home = filepath.Join(home, "Library", "Application Support")
-	default:
-		home = filepath.Join(home, ".local", "state")
-	}
-	if home == "" {
+	if err != nil {
 		return ""
 	}
-	return filepath.Join(home, "whctl")
+	if runtime.GOOS == "darwin" {
+		return filepath.Join(home, "Library", "Application Support", "whctl")
+	}
+	return filepath.Join(home, ".local", "state", "whctl")
 }
 
 // downloads returns the Downloads directory; empty if there is none.

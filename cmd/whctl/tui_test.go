@@ -129,9 +129,17 @@ func TestAppearance(t *testing.T) {
 		if err != nil {
 			t.Fatal(test.name, err)
 		}
-		theme, ascii, err := s.appearance(in, (&command.Session{Connector: *s.Connector}).InColour(s.c))
-		if theme != test.theme || ascii != test.ascii || err != nil && err.Error() != test.wrong || (err == nil) != (test.wrong == "") {
-			t.Errorf("%s: %q, %v, %v", test.name, theme, ascii, err)
+		session := &command.Session{Connector: *s.Connector}
+		got, err := s.appearance(in, session.InColour(s.c))
+		if test.wrong != "" {
+			if err == nil || err.Error() != test.wrong {
+				t.Errorf("%s: got error %v, want %s", test.name, err, test.wrong)
+			}
+			continue
+		}
+		if err != nil || got.Theme != test.theme || got.ASCII != test.ascii {
+			t.Errorf("%s: got %+v, error %v; want theme %s, ASCII %t",
+				test.name, got, err, test.theme, test.ascii)
 		}
 	}
 }

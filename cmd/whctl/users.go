@@ -34,15 +34,6 @@ var userTable = output.Table{
 }
 
 func userCommands() []*cli.Command {
-	flags := []cli.Flag{
-		&cli.StringFlag{Name: "role", Usage: "`ROLE`  role of the user: reader, publisher, writer or admin"},
-		&cli.StringFlag{Name: "display-name", Usage: "display `NAME`"},
-		&cli.StringFlag{Name: "new-password-file", Usage: "read the new password from `FILE`; - is standard input"},
-	}
-	generate := &cli.BoolFlag{
-		Name:  "generate",
-		Usage: "generate the password and print it once, instead of the user name",
-	}
 	return []*cli.Command{{
 		Name:    "users",
 		Aliases: []string{"user"},
@@ -59,16 +50,17 @@ func userCommands() []*cli.Command {
 				ArgsUsage: "USER",
 				Usage:     "show a user",
 				Flags:     output.Flags(),
-				Action: command.ShowsOne(userTable, func(c *cli.Context, service *client.Client) (*wire.User, error) {
-					return service.User(c.Context, c.Args().First())
-				}),
+				Action: command.ShowsOne(userTable,
+					func(c *cli.Context, service *client.Client) (*wire.User, error) {
+						return service.User(c.Context, c.Args().First())
+					}),
 			},
 			{
 				Name:      "create",
 				Aliases:   []string{"add"},
 				ArgsUsage: "USER",
 				Usage:     "create a user; prompts for the password on a terminal",
-				Flags:     append(command.ResultFlags("print the created user as JSON instead of the user name", flags...), generate),
+				Flags:     userChangeFlags("print the created user as JSON instead of the user name"),
 				Action:    command.Changes(createUser),
 				Description: `whctl users create jsmith --role reader
 whctl users create erp --role publisher --generate
@@ -80,10 +72,9 @@ whctl users create erp --role publisher --new-password-file erp.password`,
 				ArgsUsage: "USER",
 				Usage:     "change the role, display name or password of a user",
 				Action:    command.Changes(updateUser),
-				Flags: append(command.ResultFlags("print the updated user as JSON instead of the user name", flags...), generate, &cli.BoolFlag{
-					Name:  "new-password",
-					Usage: "prompt for a new password on the terminal",
-				}),
+				Flags: append(
+					userChangeFlags("print the updated user as JSON instead of the user name"),
+					&cli.BoolFlag{Name: "new-password", Usage: "prompt for a new password on the terminal"}),
 				Description: "whctl users update jsmith --role writer",
 			},
 			{
@@ -98,7 +89,8 @@ whctl users create erp --role publisher --new-password-file erp.password`,
 					Many:     "users",
 					Sweeping: true,
 					Do: func(c *cli.Context, service *client.Client, name string) (string, error) {
-						return fmt.Sprintf("user %s deleted", name), service.RemoveUser(c.Context, name)
+						err := service.RemoveUser(c.Context, name)
+						return fmt.Sprintf("user %s deleted", name), err
 					},
 				}.Action(),
 			},
@@ -106,49 +98,103 @@ whctl users create erp --role publisher --new-password-file erp.password`,
 	}}
 }
 
+// userChangeFlags returns the flags of the commands that create or update a user, with the usage of
+// --json.
+func userChangeFlags(jsonUsage string) []cli.Flag {
+	flags := command.ResultFlags(jsonUsage,
+		&cli.StringFlag{
+			Name:  "role",
+			Usage: "`ROLE`  role of the user: reader, publisher, writer or admin",
+		},
+		&cli.StringFlag{Name: "display-name", Usage: "display `NAME`"},
+		&cli.StringFlag{
+			Name:  "new-password-file",
+			Usage: "read the new password from `FILE`; - is standard input",
+		},
+	)
+	return append(flags, &cli.BoolFlag{
+		Name:  "generate",
+		Usage: "generate the password and print it once, instead of the user name",
+	})
+}
+
 // userRequest reads the flags; unset flags leave their members nil. With prompt, it
 // prompts for a password if no flag has one.
-func userRequest(c *cli.Context, s *command.Session, name string, prompt bool) (r wire.UserRequest, err error) {
+func userRequest(
+	c *cli.Context, s *command.Session, name string, prompt bool,
+) (wire.UserRequest, error) {
+	var request wire.UserRequest
 	if c.IsSet("role") {
 		if err := cmdline.OneOf(c.String("role"), command.Roles); err != nil {
-			return r, cmdline.Usagef("--role %s", err)
+			return request, cmdline.Usagef("--role %s", err)
 		}
-		r.Role = new(c.String("role"))
+		request.Role = new(c.String("role"))
 	}
 	if c.IsSet("display-name") {
-		r.DisplayName = new(c.String("display-name"))
+		request.DisplayName = new(c.String("display-name"))
 	}
+	var err error
+	request.Password, err = readNewPassword(c, s, name, prompt)
+	return request, err
+}
+
+// readNewPassword reads or generates a password; see userRequest.
+func readNewPassword(
+	c *cli.Context, s *command.Session, name string, prompt bool,
+) (*string, error) {
+	path := c.String("new-password-file")
 	var password string
-	switch path := c.String("new-password-file"); {
-	case c.Bool("generate") && path != "":
-		return r, cmdline.Usagef("--generate and --new-password-file cannot be combined")
-	case c.Bool("generate") && c.Bool("json"):
-		return r, cmdline.Usagef("--generate and --json cannot be combined: the password is printed")
+	var err error
+	switch {
 	case c.Bool("generate"):
+		if err := checkGenerate(c); err != nil {
+			return nil, err
+		}
 		password = rand.Text()
 	case path == "-":
 		password, err = profile.SecretLine(s.Stdin, "standard input")
 	case path != "":
 		password, err = profile.SecretFile(path)
-	case !prompt:
-		return r, nil
-	case !s.MayPrompt(c):
-		return r, cmdline.Usagef("cannot prompt for the password of %s without a terminal; "+
-			"use --generate or --new-password-file", name)
+	case prompt:
+		password, err = promptForNewPassword(c, s, name)
 	default:
-		password, err = s.Prompter.ReadTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
-		if errors.Is(err, cmdline.ErrDiffer) {
-			err = cmdline.Usagef("%s", err)
-		}
+		return nil, nil
 	}
-	r.Password = &password
-	return r, err
+	if err != nil {
+		return nil, err
+	}
+	return &password, nil
 }
 
+// checkGenerate rejects flags that contradict --generate.
+func checkGenerate(c *cli.Context) error {
+	if c.String("new-password-file") != "" {
+		return cmdline.Usagef("--generate and --new-password-file cannot be combined")
+	}
+	if c.Bool("json") {
+		return cmdline.Usagef("--generate and --json cannot be combined: the password is printed")
+	}
+	return nil
+}
+
+func promptForNewPassword(c *cli.Context, s *command.Session, name string) (string, error) {
+	if !s.MayPrompt(c) {
+		return "", cmdline.Usagef("cannot prompt for the password of %s without a terminal; "+
+			"use --generate or --new-password-file", name)
+	}
+	password, err := s.Prompter.ReadTwice(c.Context, fmt.Sprintf("New password of %s: ", name))
+	if errors.Is(err, cmdline.ErrDiffer) {
+		return "", cmdline.Usagef("%s", err)
+	}
+	return password, err
+}
+
+// createUser runs whctl users create.
 func createUser(c *cli.Context, s *command.Session) (command.Change, error) {
 	name := c.Args().First()
 	if !c.IsSet("role") {
-		return command.Change{}, cmdline.Usagef("users create needs --role: reader, publisher, writer or admin")
+		return command.Change{}, cmdline.Usagef(
+			"users create needs --role: reader, publisher, writer or admin")
 	}
 	request, err := userRequest(c, s, name, true)
 	if err != nil {
@@ -168,7 +214,9 @@ func createUser(c *cli.Context, s *command.Session) (command.Change, error) {
 }
 
 // showUser prints the name of a user that was created or updated, or a generated password.
-func showUser(c *cli.Context, out *output.Printer, request wire.UserRequest, user *wire.User) error {
+func showUser(
+	c *cli.Context, out *output.Printer, request wire.UserRequest, user *wire.User,
+) error {
 	if c.Bool("generate") {
 		out.Notice("this is the password; it is not shown again")
 		return out.Created(*request.Password, user)
@@ -176,6 +224,7 @@ func showUser(c *cli.Context, out *output.Printer, request wire.UserRequest, use
 	return out.Created(user.UserName, user)
 }
 
+// updateUser runs whctl users update.
 func updateUser(c *cli.Context, s *command.Session) (command.Change, error) {
 	name := c.Args().First()
 	request, err := userRequest(c, s, name, c.Bool("new-password"))
@@ -187,7 +236,8 @@ func updateUser(c *cli.Context, s *command.Session) (command.Change, error) {
 			"users update needs --role, --display-name, --new-password, --new-password-file or --generate")
 	}
 	update := func(out *output.Printer, service *client.Client) error {
-		if password := s.Password(); request.Password != nil && password != "" {
+		password := s.Password()
+		if request.Password != nil && password != "" {
 			request.CurrentPassword = &password // required unless the caller is an admin
 		}
 		user, err := service.UpdateUser(c.Context, name, request)
