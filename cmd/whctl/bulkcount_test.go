@@ -39,8 +39,8 @@ func TestBulkChangesNoMoreThanCounted(t *testing.T) {
 		args []string
 		want string // Take
 	}{
-		{[]string{"--status", "failed"}, fmt.Sprint(counted)},
-		{[]string{"--status", "failed", "--take", "2"}, "2"},
+		{args: []string{"--status", "failed"}, want: fmt.Sprint(counted)},
+		{args: []string{"--status", "failed", "--take", "2"}, want: "2"},
 	} {
 		takes = nil
 		cmd := process(t, service.URL, append([]string{"messages", "delete", "--yes"}, tt.args...)...)

@@ -39,7 +39,11 @@ type changingService struct {
 type change struct{ op, key, record string }
 
 func serveChanges(t *testing.T) *changingService {
-	s := &changingService{random: rand.New(rand.NewPCG(1, 2)), initial: make(map[string]string), served: make(chan struct{}, 1)}
+	s := &changingService{
+		random:  rand.New(rand.NewPCG(1, 2)),
+		initial: make(map[string]string),
+		served:  make(chan struct{}, 1),
+	}
 	for _, key := range []string{"a", "A", "b ", "b", "Ü", `"'`} {
 		s.initial[key] = s.record(key, 0)
 	}

@@ -20,8 +20,14 @@ func TestSubscriberIDsAreShortenedOnTerminal(t *testing.T) {
 		flags    string
 		whole    bool
 	}{
-		{true, "", false}, {true, "--table", false}, {true, "--format vertical", false},
-		{true, "--full", true}, {true, "--json", true}, {true, "--csv", true}, {false, "", true}, {false, "--table", true},
+		{terminal: true},
+		{terminal: true, flags: "--table"},
+		{terminal: true, flags: "--format vertical"},
+		{terminal: true, flags: "--full", whole: true},
+		{terminal: true, flags: "--json", whole: true},
+		{terminal: true, flags: "--csv", whole: true},
+		{whole: true},
+		{flags: "--table", whole: true},
 	} {
 		args := append([]string{"subscribers", "list", "--fields", "RecID"}, strings.Fields(c.flags)...)
 		got := invocation{handler: rows(1, acme), terminal: c.terminal}.run(t, args...)
@@ -39,7 +45,10 @@ func TestBulkRetryPromptsWithCount(t *testing.T) {
 		answer, done string
 		code, sent   int
 	}{
-		{"y\n", "37", 0, 2}, {"n\n", "37", 9, 1}, {"\n", "37", 9, 1}, {"y\n", "30", 7, 2},
+		{answer: "y\n", done: "37", code: 0, sent: 2},
+		{answer: "n\n", done: "37", code: 9, sent: 1},
+		{answer: "\n", done: "37", code: 9, sent: 1},
+		{answer: "y\n", done: "30", code: 7, sent: 2},
 	} {
 		keyboard, input, err := os.Pipe()
 		if err != nil {
@@ -51,7 +60,10 @@ func TestBulkRetryPromptsWithCount(t *testing.T) {
 		}
 		input.Close()
 		sent := 0
-		got := invocation{prompter: cmdline.Prompter{Keyboard: keyboard, Watches: true}, handler: func(w http.ResponseWriter, r *http.Request) {
+		got := invocation{prompter: cmdline.Prompter{
+			Keyboard: keyboard,
+			Watches:  true,
+		}, handler: func(w http.ResponseWriter, r *http.Request) {
 			sent++
 			body, _ := io.ReadAll(r.Body)
 			retried := c.done

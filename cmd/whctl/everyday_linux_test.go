@@ -150,7 +150,10 @@ func TestEverydayJobs(t *testing.T) {
 	e.want(words("query SO_Totals --take 5 -o some.xlsx"), `^5 rows written to some\.xlsx$`)
 	e.want(words("query SO_Totals --sum InvoiceTotal --where InvoiceTotal>=1000"), `^SumInvoiceTotal +\d+\.\d+$`)
 	e.want(words("query INMGT020POQty --by IN_LogicalID --sum Qty --order-by -Count --take 2"), `^IN_LogicalID +Count +SumQty$`, `^2 of`)
-	for name, start := range map[string]string{"largest.csv": "InvoiceID,InvoiceTotal,", "some.xlsx": "PK"} {
+	for name, start := range map[string]string{
+		"largest.csv": "InvoiceID,InvoiceTotal,",
+		"some.xlsx":   "PK",
+	} {
 		if text, err := os.ReadFile(filepath.Join(e.dir, name)); err != nil || !bytes.HasPrefix(text, []byte(start)) {
 			t.Errorf("%s: %.40q, %v", name, text, err)
 		}

@@ -32,32 +32,153 @@ func TestExitCodes(t *testing.T) {
 		code   int
 		stderr string // part of standard error
 	}{
-		"success":       {invocation{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class"}, 0, ""},
-		"no rows":       {invocation{handler: rows(0)}, []string{"query", "DB_Class"}, 0, ""},
-		"cannot write":  {invocation{}, []string{"query", "DB_Class", "-o", filepath.Join(t.TempDir(), "no", "such", "file")}, 1, "no such file"},
-		"other service": {invocation{handler: htmlReply(200)}, []string{"query", "DB_Class"}, 1, "200 OK as text/html"},
-		"bad gateway":   {invocation{handler: htmlReply(502)}, []string{"query", "DB_Class"}, 1, "502 Bad Gateway"},
-		"usage":         {invocation{}, []string{"query", "DB_Class", "--where", "Class>5"}, 2, "Class is text: use"},
-		"invalid URL":   {invocation{env: map[string]string{profile.EnvURL: "erp01:5050"}}, []string{"query", "DB_Class"}, 2, "WHCTL_URL"},
-		"unreachable":   {invocation{env: map[string]string{profile.EnvURL: unreachableURL(t)}}, []string{"query", "DB_Class"}, 3, "cannot reach http://127.0.0.1"},
-		"invalid key":   {invocation{handler: status(401, "Unauthorized"), env: map[string]string{profile.EnvToken: "x"}}, []string{"query", "DB_Class"}, 4, "the API key is from the variable WHCTL_TOKEN"},
-		"not signed in": {invocation{handler: status(401, "Unauthorized")}, []string{"query", "DB_Class"}, 4, "WHCTL_TOKEN"},
-		"role too low":  {invocation{handler: status(403, "Forbidden")}, []string{"query", "DB_Class"}, 4, "Forbidden"},
-		"not found":     {invocation{handler: status(404, "NotFound")}, []string{"query", "DB_Class"}, 5, "NotFound"},
-		"rejected":      {invocation{handler: status(400, "ArgumentException")}, []string{"query", "DB_Class"}, 6, "\n  Take: must be a number\n  request id 4711\n"},
-		"unavailable":   {invocation{handler: status(503, "ServiceUnavailable")}, []string{"query", "DB_Class"}, 6, "ServiceUnavailable: no good"},
-		"broken off":    {invocation{handler: truncatedReply}, []string{"query", "DB_Class", "--all"}, 7, "incomplete reply"},
-		"too few rows":  {invocation{handler: wrongRowCount}, []string{"query", "DB_Class"}, 7, "incomplete reply: 1 of 2 rows arrived"},
-		"query timeout": {invocation{handler: status(504, "Timeout")}, []string{"query", "DB_Class"}, 8, "Timeout"},
-		"no reply":      {invocation{handler: noReply}, []string{"query", "DB_Class", "--timeout", "1s"}, 8, "within 1s"},
-		"no match":      {invocation{handler: rows(0)}, []string{"query", "DB_Class", "--exit-status"}, 10, ""},
-		"count of 0":    {invocation{handler: rows(0)}, []string{"query", "DB_Class", "--count", "--exit-status"}, 10, ""},
-		"match":         {invocation{handler: rows(1, `{"Class":"A"}`)}, []string{"query", "DB_Class", "--exit-status"}, 0, ""},
-		"read-only":     {invocation{env: map[string]string{"WHCTL_READ_ONLY": "1"}}, []string{"poke"}, 9, "read-only: nothing was sent"},
-		"no --yes":      {invocation{}, []string{"poke", "--sweeping"}, 9, "refused to set a value without --yes"},
-		"dry run":       {invocation{}, []string{"poke", "--dry-run"}, 0, "dry run, nothing was changed: set a value (1 request)\n"},
-		"interrupted":   {invocation{handler: noReply, ctx: cancelled}, []string{"query", "DB_Class"}, 130, "interrupted"},
-		"of raw output": {invocation{handler: noReply, ctx: cancelled}, []string{"query", "DB_Class", "--format", "raw"}, 130, "whctl: interrupted\n"},
+		"success": {
+			invocation: invocation{handler: rows(1, `{"Class":"A"}`)},
+			args:       []string{"query", "DB_Class"},
+			code:       0,
+		},
+		"no rows": {invocation: invocation{handler: rows(0)}, args: []string{"query", "DB_Class"}, code: 0},
+		"cannot write": {
+			invocation: invocation{},
+			args:       []string{"query", "DB_Class", "-o", filepath.Join(t.TempDir(), "no", "such", "file")},
+			code:       1,
+			stderr:     "no such file",
+		},
+		"other service": {
+			invocation: invocation{handler: htmlReply(200)},
+			args:       []string{"query", "DB_Class"},
+			code:       1,
+			stderr:     "200 OK as text/html",
+		},
+		"bad gateway": {
+			invocation: invocation{handler: htmlReply(502)},
+			args:       []string{"query", "DB_Class"},
+			code:       1,
+			stderr:     "502 Bad Gateway",
+		},
+		"usage": {
+			invocation: invocation{},
+			args:       []string{"query", "DB_Class", "--where", "Class>5"},
+			code:       2,
+			stderr:     "Class is text: use",
+		},
+		"invalid URL": {
+			invocation: invocation{env: map[string]string{profile.EnvURL: "erp01:5050"}},
+			args:       []string{"query", "DB_Class"},
+			code:       2,
+			stderr:     "WHCTL_URL",
+		},
+		"unreachable": {
+			invocation: invocation{env: map[string]string{profile.EnvURL: unreachableURL(t)}},
+			args:       []string{"query", "DB_Class"},
+			code:       3,
+			stderr:     "cannot reach http://127.0.0.1",
+		},
+		"invalid key": {
+			invocation: invocation{handler: status(401, "Unauthorized"), env: map[string]string{profile.EnvToken: "x"}},
+			args:       []string{"query", "DB_Class"},
+			code:       4,
+			stderr:     "the API key is from the variable WHCTL_TOKEN",
+		},
+		"not signed in": {
+			invocation: invocation{handler: status(401, "Unauthorized")},
+			args:       []string{"query", "DB_Class"},
+			code:       4,
+			stderr:     "WHCTL_TOKEN",
+		},
+		"role too low": {
+			invocation: invocation{handler: status(403, "Forbidden")},
+			args:       []string{"query", "DB_Class"},
+			code:       4,
+			stderr:     "Forbidden",
+		},
+		"not found": {
+			invocation: invocation{handler: status(404, "NotFound")},
+			args:       []string{"query", "DB_Class"},
+			code:       5,
+			stderr:     "NotFound",
+		},
+		"rejected": {
+			invocation: invocation{handler: status(400, "ArgumentException")},
+			args:       []string{"query", "DB_Class"},
+			code:       6,
+			stderr:     "\n  Take: must be a number\n  request id 4711\n",
+		},
+		"unavailable": {
+			invocation: invocation{handler: status(503, "ServiceUnavailable")},
+			args:       []string{"query", "DB_Class"},
+			code:       6,
+			stderr:     "ServiceUnavailable: no good",
+		},
+		"broken off": {
+			invocation: invocation{handler: truncatedReply},
+			args:       []string{"query", "DB_Class", "--all"},
+			code:       7,
+			stderr:     "incomplete reply",
+		},
+		"too few rows": {
+			invocation: invocation{handler: wrongRowCount},
+			args:       []string{"query", "DB_Class"},
+			code:       7,
+			stderr:     "incomplete reply: 1 of 2 rows arrived",
+		},
+		"query timeout": {
+			invocation: invocation{handler: status(504, "Timeout")},
+			args:       []string{"query", "DB_Class"},
+			code:       8,
+			stderr:     "Timeout",
+		},
+		"no reply": {
+			invocation: invocation{handler: noReply},
+			args:       []string{"query", "DB_Class", "--timeout", "1s"},
+			code:       8,
+			stderr:     "within 1s",
+		},
+		"no match": {
+			invocation: invocation{handler: rows(0)},
+			args:       []string{"query", "DB_Class", "--exit-status"},
+			code:       10,
+		},
+		"count of 0": {
+			invocation: invocation{handler: rows(0)},
+			args:       []string{"query", "DB_Class", "--count", "--exit-status"},
+			code:       10,
+		},
+		"match": {
+			invocation: invocation{handler: rows(1, `{"Class":"A"}`)},
+			args:       []string{"query", "DB_Class", "--exit-status"},
+			code:       0,
+		},
+		"read-only": {
+			invocation: invocation{env: map[string]string{"WHCTL_READ_ONLY": "1"}},
+			args:       []string{"poke"},
+			code:       9,
+			stderr:     "read-only: nothing was sent",
+		},
+		"no --yes": {
+			invocation: invocation{},
+			args:       []string{"poke", "--sweeping"},
+			code:       9,
+			stderr:     "refused to set a value without --yes",
+		},
+		"dry run": {
+			invocation: invocation{},
+			args:       []string{"poke", "--dry-run"},
+			code:       0,
+			stderr:     "dry run, nothing was changed: set a value (1 request)\n",
+		},
+		"interrupted": {
+			invocation: invocation{handler: noReply, ctx: cancelled},
+			args:       []string{"query", "DB_Class"},
+			code:       130,
+			stderr:     "interrupted",
+		},
+		"of raw output": {
+			invocation: invocation{handler: noReply, ctx: cancelled},
+			args:       []string{"query", "DB_Class", "--format", "raw"},
+			code:       130,
+			stderr:     "whctl: interrupted\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := c.run(t, c.args...)
@@ -85,9 +206,15 @@ func TestClosedConnection(t *testing.T) {
 		err  error
 		code int
 	}{
-		{&os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}, 0},
-		{&client.Error{Kind: client.Unreachable, Message: "no answer", Err: closed}, 3},
-		{fmt.Errorf("the event: %w", &client.Error{Kind: client.Failed, Err: closed}), 1},
+		{err: &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}, code: 0},
+		{err: &client.Error{Kind: client.Unreachable, Message: "no answer", Err: closed}, code: 3},
+		{
+			err: fmt.Errorf("the event: %w", &client.Error{
+				Kind: client.Failed,
+				Err:  closed,
+			}),
+			code: 1,
+		},
 	} {
 		var stderr strings.Builder
 		report(&stderr, c.err, nil)
@@ -288,8 +415,11 @@ func TestWrongSchemeNamesTheRightOne(t *testing.T) {
 	defer plain.Close()
 	defer secured.Close()
 	for _, c := range []struct{ url, want string }{
-		{"https" + strings.TrimPrefix(plain.URL, "http"), "use --url " + plain.URL},
-		{"http" + strings.TrimPrefix(secured.URL, "https"), "the service at this address uses HTTPS: " + secured.URL},
+		{url: "https" + strings.TrimPrefix(plain.URL, "http"), want: "use --url " + plain.URL},
+		{
+			url:  "http" + strings.TrimPrefix(secured.URL, "https"),
+			want: "the service at this address uses HTTPS: " + secured.URL,
+		},
 	} {
 		got := invocation{}.run(t, "query", "DB_Class", "--url", c.url)
 		if got.code == 0 || !strings.Contains(got.stderr, c.want) {

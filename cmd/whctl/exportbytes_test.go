@@ -81,7 +81,11 @@ func endedByLF(csv string) string {
 func exported(t *testing.T, url, kind, format string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	env := map[string]string{profile.EnvURL: url, profile.EnvUser: "admin", profile.EnvPassword: daemontest.AdminPassword}
+	env := map[string]string{
+		profile.EnvURL:      url,
+		profile.EnvUser:     "admin",
+		profile.EnvPassword: daemontest.AdminPassword,
+	}
 	if got := (invocation{env: env}).run(t, "query", kind, "--format", format, "-o", path); got.code != 0 {
 		t.Fatalf("%s as %s: %+v", kind, format, got)
 	}

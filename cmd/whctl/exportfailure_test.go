@@ -25,14 +25,42 @@ func TestFailedExportLeavesNoFile(t *testing.T) {
 		code   int
 		stderr string
 	}{
-		"unreachable":  {invocation{env: map[string]string{profile.EnvURL: unreachableURL(t)}}, 3, "whctl: cannot reach http://127.0.0.1"},
-		"no reply":     {invocation{handler: noReply}, 8, "whctl: no answer from http://127.0.0.1"},
-		"HTML":         {invocation{handler: htmlReply(200)}, 1, "whctl: unexpected reply 200 OK as text/html; check that"},
-		"HTML 404":     {invocation{handler: htmlReply(404)}, 5, "whctl: unexpected reply 404 Not Found as text/html"},
-		"broken off":   {invocation{handler: truncatedReply}, 7, "whctl: incomplete reply: aborted after 1 rows"},
-		"too few rows": {invocation{handler: wrongRowCount}, 7, "whctl: incomplete reply: 1 of 2 rows arrived"},
-		"unauthorized": {invocation{handler: status(401, "Unauthorized")}, 4, "whctl: Unauthorized: no good"},
-		"no rows":      {invocation{handler: rows(0)}, 0, "0 rows written to "},
+		"unreachable": {
+			invocation: invocation{env: map[string]string{profile.EnvURL: unreachableURL(t)}},
+			code:       3,
+			stderr:     "whctl: cannot reach http://127.0.0.1",
+		},
+		"no reply": {
+			invocation: invocation{handler: noReply},
+			code:       8,
+			stderr:     "whctl: no answer from http://127.0.0.1",
+		},
+		"HTML": {
+			invocation: invocation{handler: htmlReply(200)},
+			code:       1,
+			stderr:     "whctl: unexpected reply 200 OK as text/html; check that",
+		},
+		"HTML 404": {
+			invocation: invocation{handler: htmlReply(404)},
+			code:       5,
+			stderr:     "whctl: unexpected reply 404 Not Found as text/html",
+		},
+		"broken off": {
+			invocation: invocation{handler: truncatedReply},
+			code:       7,
+			stderr:     "whctl: incomplete reply: aborted after 1 rows",
+		},
+		"too few rows": {
+			invocation: invocation{handler: wrongRowCount},
+			code:       7,
+			stderr:     "whctl: incomplete reply: 1 of 2 rows arrived",
+		},
+		"unauthorized": {
+			invocation: invocation{handler: status(401, "Unauthorized")},
+			code:       4,
+			stderr:     "whctl: Unauthorized: no good",
+		},
+		"no rows": {invocation: invocation{handler: rows(0)}, code: 0, stderr: "0 rows written to "},
 	} {
 		for _, format := range append(streaming(), "xlsx") {
 			t.Run(name+" "+format, func(t *testing.T) {

@@ -22,7 +22,10 @@ func testKeyringLogin(t *testing.T, service *daemontest.Instance) {
 		env[profile.EnvURL] = service.URL
 		return invocation{env: env, config: dir}.run(t, args...)
 	}
-	got := run(map[string]string{profile.EnvUser: "admin", profile.EnvPassword: daemontest.AdminPassword}, "login", "--remember")
+	got := run(map[string]string{
+		profile.EnvUser:     "admin",
+		profile.EnvPassword: daemontest.AdminPassword,
+	}, "login", "--remember")
 	if got.code != 0 || !strings.Contains(got.stderr, "the secret is in the keyring") {
 		t.Fatalf("login: %+v", got)
 	}

@@ -42,7 +42,11 @@ func (s *kindService) serve(w http.ResponseWriter, r *http.Request) {
 // address and configuration between commands.
 func newKindService(t *testing.T) (*kindService, invocation) {
 	s := &kindService{list: ownKinds, tag: `W/"1"`}
-	inv := invocation{config: t.TempDir(), kinds: s.serve, handler: rows(1, `{"DebtorID":"D1","CreditLimit":12.50}`)}
+	inv := invocation{
+		config:  t.TempDir(),
+		kinds:   s.serve,
+		handler: rows(1, `{"DebtorID":"D1","CreditLimit":12.50}`),
+	}
 	address := inv.serve(t)
 	inv.env = map[string]string{profile.EnvURL: address}
 	return s, inv

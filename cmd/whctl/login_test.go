@@ -18,7 +18,11 @@ func TestLoginWarnsOfPlainHTTP(t *testing.T) {
 		"http://localhost:1":                false,
 		"http://[::1]:1":                    false,
 	} {
-		got := invocation{env: map[string]string{profile.EnvURL: url, profile.EnvUser: "ann", profile.EnvPassword: "canary"}}.run(t, "login")
+		got := invocation{env: map[string]string{
+			profile.EnvURL:      url,
+			profile.EnvUser:     "ann",
+			profile.EnvPassword: "canary",
+		}}.run(t, "login")
 		if warned := strings.Contains(got.stderr, "is not encrypted"); got.code != 3 || warned != warns || strings.Contains(got.stderr, "canary") {
 			t.Errorf("%s: exit %d, %s", url, got.code, got.stderr)
 		}

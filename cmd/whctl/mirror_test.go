@@ -259,7 +259,10 @@ func TestMirrorOfService(t *testing.T) { // not parallel: a process that starts 
 	s.expect("after a restore", path, "Item is loaded again: ResyncRequired: ")
 
 	// A field is added, then one is not captured any more.
-	for _, tt := range []struct{ members, loaded string }{{"", " rows\n"}, {`capture_fields = ["Amount", "Price"]`, ", without Colour"}} {
+	for _, tt := range []struct{ members, loaded string }{
+		{loaded: " rows\n"},
+		{members: `capture_fields = ["Amount", "Price"]`, loaded: ", without Colour"},
+	} {
 		s.kinds(tt.members, `Colour = "string?"`)
 		s.service.Set(t, "log.level", "info")
 		s.alter()

@@ -20,11 +20,44 @@ type serverValue struct {
 }
 
 var (
-	blankDates = []serverValue{{"'17530101'", "1753-01-01"}, {"'19000101'", "1900-01-01"}, {"'20260102'", "2026-01-02"}, {"'20251231'", "2025-12-31"}, {"'99991231'", "9999-12-31"}}
-	dateTimes  = append([]serverValue{{"'2026-01-02T10:11:12'", "2026-01-02T10:11:12.0000000"}, {"'2026-01-02T10:11:00'", "2026-01-02T10:11:00.0000000"}}, blankDates...)
-	guids      = []serverValue{{"'0F8FAD5B-D9CB-469F-A165-70867728950E'", "0f8fad5b-d9cb-469f-a165-70867728950e"}, {"'0f8fad5b-d9cb-469f-a165-70867728950f'", "0f8fad5b-d9cb-469f-a165-70867728950f"}, {"'00000000-0000-0000-0000-000000000000'", "00000000-0000-0000-0000-000000000000"}}
-	texts      = []serverValue{{"N''", ""}, {"N'10'", "10"}, {"N'010'", "010"}, {"N'abc'", "abc"}, {"N'ABC'", "ABC"}, {"N'aBc'", "aBc"}, {"N'2.5'", "2.5"}, {"N'2.50'", "2.50"}, {"N'x'", "x"}, {"N'true'", "true"}, {"N'n/a'", "n/a"}}
-	decimals   = []serverValue{{"0", "0"}, {"2.5", "2.5"}, {"-2.5", "-2.5"}, {"2.4999", "2.4999"}, {"12.5", "12.5"}, {"10", "10"}, {"99999.9999", "99999.9999"}}
+	blankDates = []serverValue{
+		{"'17530101'", "1753-01-01"},
+		{"'19000101'", "1900-01-01"},
+		{"'20260102'", "2026-01-02"},
+		{"'20251231'", "2025-12-31"},
+		{"'99991231'", "9999-12-31"},
+	}
+	dateTimes = append([]serverValue{
+		{"'2026-01-02T10:11:12'", "2026-01-02T10:11:12.0000000"},
+		{"'2026-01-02T10:11:00'", "2026-01-02T10:11:00.0000000"},
+	}, blankDates...)
+	guids = []serverValue{
+		{"'0F8FAD5B-D9CB-469F-A165-70867728950E'", "0f8fad5b-d9cb-469f-a165-70867728950e"},
+		{"'0f8fad5b-d9cb-469f-a165-70867728950f'", "0f8fad5b-d9cb-469f-a165-70867728950f"},
+		{"'00000000-0000-0000-0000-000000000000'", "00000000-0000-0000-0000-000000000000"},
+	}
+	texts = []serverValue{
+		{"N''", ""},
+		{"N'10'", "10"},
+		{"N'010'", "010"},
+		{"N'abc'", "abc"},
+		{"N'ABC'", "ABC"},
+		{"N'aBc'", "aBc"},
+		{"N'2.5'", "2.5"},
+		{"N'2.50'", "2.50"},
+		{"N'x'", "x"},
+		{"N'true'", "true"},
+		{"N'n/a'", "n/a"},
+	}
+	decimals = []serverValue{
+		{"0", "0"},
+		{"2.5", "2.5"},
+		{"-2.5", "-2.5"},
+		{"2.4999", "2.4999"},
+		{"12.5", "12.5"},
+		{"10", "10"},
+		{"99999.9999", "99999.9999"},
+	}
 )
 
 // wholes returns whole numbers.
@@ -48,7 +81,18 @@ var serverColumns = []struct {
 	{"decimal(18,4)", record.Decimal, decimals},
 	{"decimal(38,10)", record.Decimal, decimals},
 	{"money", record.Decimal, decimals},
-	{"float", record.Double, []serverValue{{"0", 0.0}, {"2.5", 2.5}, {"-1", -1.0}, {"1e300", 1e300}, {"0.1", 0.1}, {"0.30000000000000004", 0.30000000000000004}}},
+	{
+		"float",
+		record.Double,
+		[]serverValue{
+			{"0", 0.0},
+			{"2.5", 2.5},
+			{"-1", -1.0},
+			{"1e300", 1e300},
+			{"0.1", 0.1},
+			{"0.30000000000000004", 0.30000000000000004},
+		},
+	},
 	{"real", record.Double, []serverValue{{"0", 0.0}, {"2.5", 2.5}, {"-1", -1.0}, {"1024", 1024.0}}},
 	{"bit", record.Bool, wholes(0, 1)},
 	{"nvarchar(40)", record.Text, texts},
@@ -58,8 +102,16 @@ var serverColumns = []struct {
 	{"datetime", record.DateTime, dateTimes},
 	{"date", record.DateTime, blankDates},
 	{"uniqueidentifier", record.Guid, guids},
-	{"varbinary(20)", record.Bytes, []serverValue{{"0x", []byte{}}, {"0x00", []byte{0}}, {"0x3130", []byte("10")}, {"0xff00", []byte{0xff, 0}}}},
-	{"time(7)", record.TimeSpan, []serverValue{{"'00:00:00'", int64(0)}, {"'00:00:00.0000010'", int64(10)}, {"'10:11:12'", int64(366720000000)}}},
+	{
+		"varbinary(20)",
+		record.Bytes,
+		[]serverValue{{"0x", []byte{}}, {"0x00", []byte{0}}, {"0x3130", []byte("10")}, {"0xff00", []byte{0xff, 0}}},
+	},
+	{
+		"time(7)",
+		record.TimeSpan,
+		[]serverValue{{"'00:00:00'", int64(0)}, {"'00:00:00.0000010'", int64(10)}, {"'10:11:12'", int64(366720000000)}},
+	},
 }
 
 // startMixedServer starts a daemon with the kind Mixed on a server.
@@ -73,7 +125,12 @@ func startMixedServer(t *testing.T) *mixedPrograms {
 		rows[i] = fmt.Sprint(i + 1)
 	}
 	for n, c := range serverColumns {
-		f := mixedField{name: fmt.Sprintf("Held%d", n), typ: c.of, declared: c.declared, stored: make(map[int64]any)}
+		f := mixedField{
+			name:     fmt.Sprintf("Held%d", n),
+			typ:      c.of,
+			declared: c.declared,
+			stored:   make(map[int64]any),
+		}
 		if c.of == record.Text && !strings.Contains(c.declared, "_CS_") {
 			f.fold = strings.ToLower
 		}

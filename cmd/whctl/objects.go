@@ -67,7 +67,7 @@ func completionContext(
 type listedObject struct {
 	kind    string
 	value   string                  // name of the field that is completed
-	meaning func(client.Row) string // shown beside the value
+	meaning func(client.Row) string // shown after the value
 }
 
 // listedObjects has the records that are candidates for an argument.

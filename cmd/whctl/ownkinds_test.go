@@ -57,7 +57,11 @@ func startWithParcels(t *testing.T) *daemontest.Instance {
 // The kinds of a file of the daemon are known to all commands, according to the role.
 func TestKindsOfDaemonFiles(t *testing.T) {
 	i := startWithParcels(t)
-	reader := invocation{config: t.TempDir(), handler: http.NotFound, env: map[string]string{profile.EnvURL: i.URL, profile.EnvToken: i.Key(t, "reader")}}
+	reader := invocation{
+		config:  t.TempDir(),
+		handler: http.NotFound,
+		env:     map[string]string{profile.EnvURL: i.URL, profile.EnvToken: i.Key(t, "reader")},
+	}
 	reader.wantRun(t, "query parcel --where Weight>2 --json", 0, `"No":1,"Weight":2.50,"Phone":"+49 1"`)
 	reader.wantRun(t, "query Parcel --where Phone$=2 --csv", 0, "No,Weight,Phone\n2,,+49 2\n")
 	reader.wantRun(t, "query Parcel --where Wieght>2", 2, "did you mean Weight?")
@@ -73,6 +77,9 @@ func TestKindsOfDaemonFiles(t *testing.T) {
 		t.Errorf("completed with %q", got)
 	}
 	writer := reader
-	writer.config, writer.env = t.TempDir(), map[string]string{profile.EnvURL: i.URL, profile.EnvToken: i.Key(t, "writer")}
+	writer.config, writer.env = t.TempDir(), map[string]string{
+		profile.EnvURL:   i.URL,
+		profile.EnvToken: i.Key(t, "writer"),
+	}
 	writer.wantRun(t, "query Letter --count", 0, "2\n")
 }

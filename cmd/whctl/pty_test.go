@@ -32,7 +32,12 @@ import (
 func TestNoEscapeSequencesOnUnresponsiveTerminal(t *testing.T) {
 	t.Parallel()
 	binary := program(t)
-	for _, args := range [][]string{{"--version"}, {"records"}, {"help"}, {"query", "DB_Class", "--url", "http://127.0.0.1:1"}} {
+	for _, args := range [][]string{
+		{"--version"},
+		{"records"},
+		{"help"},
+		{"query", "DB_Class", "--url", "http://127.0.0.1:1"},
+	} {
 		out := styles.ReplaceAll(outputOnTerminal(t, binary, args...), nil)
 		if bytes.ContainsRune(out, 0x1b) {
 			t.Errorf("%v printed escape sequences: %q", args, out)
@@ -152,7 +157,13 @@ func startCommandOnTerminal(t *testing.T, cmd *exec.Cmd, url string) *terminalPr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c := &terminalProgram{t: t, screen: screen, cmd: cmd, before: before, ended: make(chan exitState, 1)}
+	c := &terminalProgram{
+		t:      t,
+		screen: screen,
+		cmd:    cmd,
+		before: before,
+		ended:  make(chan exitState, 1),
+	}
 	go c.watch(keyboard)
 	return c
 }
@@ -266,19 +277,30 @@ func TestConfirmationPrompts(t *testing.T) {
 		code         int
 		prompt       string
 	}{
-		{false, "poke", "", 0, ""},
-		{false, "poke --sweeping", "y", 0, red + ": set a value? [y/N] "},
-		{false, "poke --sweeping", " YES ", 0, red + ": set a value? [y/N] "},
-		{false, "poke --sweeping", "", 9, red + ": set a value? [y/N] "},
-		{false, "poke --sweeping", "n", 9, red + ": set a value? [y/N] "},
-		{false, "poke --sweeping --yes", "n", 0, ""},
-		{false, "poke --sweeping --no-color", "y", 0, "prod: set a value? [y/N] "},
-		{true, "poke", "prod", 0, fmt.Sprintf(question, red)},
-		{true, "poke --sweeping --no-color", "prod", 0, fmt.Sprintf(question, "prod")},
-		{true, "poke --yes", "y", 9, fmt.Sprintf(question, red)},
-		{true, "poke --confirm prod", "", 0, ""},
-		{true, "poke --dry-run", "", 0, "dry run, nothing was changed: set a value (1 request)\n"},
-		{true, "query SO_Totals --csv", "", 0, ""},
+		{args: "poke", code: 0},
+		{args: "poke --sweeping", answer: "y", code: 0, prompt: red + ": set a value? [y/N] "},
+		{args: "poke --sweeping", answer: " YES ", code: 0, prompt: red + ": set a value? [y/N] "},
+		{args: "poke --sweeping", code: 9, prompt: red + ": set a value? [y/N] "},
+		{args: "poke --sweeping", answer: "n", code: 9, prompt: red + ": set a value? [y/N] "},
+		{args: "poke --sweeping --yes", answer: "n", code: 0},
+		{args: "poke --sweeping --no-color", answer: "y", code: 0, prompt: "prod: set a value? [y/N] "},
+		{protected: true, args: "poke", answer: "prod", code: 0, prompt: fmt.Sprintf(question, red)},
+		{
+			protected: true,
+			args:      "poke --sweeping --no-color",
+			answer:    "prod",
+			code:      0,
+			prompt:    fmt.Sprintf(question, "prod"),
+		},
+		{protected: true, args: "poke --yes", answer: "y", code: 9, prompt: fmt.Sprintf(question, red)},
+		{protected: true, args: "poke --confirm prod", code: 0},
+		{
+			protected: true,
+			args:      "poke --dry-run",
+			code:      0,
+			prompt:    "dry run, nothing was changed: set a value (1 request)\n",
+		},
+		{protected: true, args: "query SO_Totals --csv", code: 0},
 	} {
 		config := writeConfig(t, fmt.Sprintf("profile = 'prod'\n[profiles.prod]\ncolour = 'red'\nprotected = %v\n", c.protected))
 		changes := 0

@@ -25,21 +25,51 @@ func TestQueryRequestBody(t *testing.T) {
 	}{
 		{args: "query so_totals", want: `{"Strict":true}`},
 		{args: "query SO_TotalsQuery --all", want: `{"Strict":true}`},
-		{args: "query SO_Totals", terminal: true, want: `{"Include":"Total","OrderBy":"InvoiceID","Strict":true,"Take":50}`},
+		{
+			args:     "query SO_Totals",
+			terminal: true,
+			want:     `{"Include":"Total","OrderBy":"InvoiceID","Strict":true,"Take":50}`,
+		},
 		{args: "query SO_Totals --all", terminal: true, want: `{"Strict":true}`},
 		{args: "query SO_Totals --csv", terminal: true, want: `{"Strict":true}`},
 		{args: "query SO_Totals --table", want: `{"Strict":true}`},
-		{args: "query SO_Totals -n 3 --skip 6", terminal: true, want: `{"Include":"Total","OrderBy":"InvoiceID","Skip":6,"Strict":true,"Take":3}`},
+		{
+			args:     "query SO_Totals -n 3 --skip 6",
+			terminal: true,
+			want:     `{"Include":"Total","OrderBy":"InvoiceID","Skip":6,"Strict":true,"Take":3}`,
+		},
 		{args: "query SO_Totals -n 5000", terminal: true, want: `{"OrderBy":"InvoiceID","Strict":true,"Take":5000}`},
-		{args: "query SO_Totals --all=false -n 1", terminal: true, want: `{"Include":"Total","OrderBy":"InvoiceID","Strict":true,"Take":1}`},
+		{
+			args:     "query SO_Totals --all=false -n 1",
+			terminal: true,
+			want:     `{"Include":"Total","OrderBy":"InvoiceID","Strict":true,"Take":1}`,
+		},
 		{args: "query SO_Totals --count=false --all", terminal: true, want: `{"Strict":true}`},
 		{args: "query SO_Totals --take 0", want: `{"OrderBy":"InvoiceID","Strict":true,"Take":0}`},
-		{args: "query SO_Totals --count -w InvoiceID=D1", want: `{"Include":"Total","InvoiceID":"D1","Strict":true,"Take":0}`},
-		{args: "query SO_Totals --fields invoicetotal,INVOICEID --fields Cartage1Total", want: `{"Fields":"InvoiceTotal,InvoiceID,Cartage1Total","Strict":true}`},
-		{args: "query SO_Totals --order-by -invoicetotal;InvoiceID, --order-by=cartage1total", want: `{"OrderBy":"-InvoiceTotal,InvoiceID,Cartage1Total","Strict":true}`},
-		{args: "query SO_Totals -w invoicetotal>=1 --where InvoiceTotal<2", want: `{"InvoiceTotalGreaterThanOrEqualTo":"1","InvoiceTotalLessThan":"2","Strict":true}`},
-		{args: "query BM_Inputs -w SubAssemblyExplodePolicyIn=1,2", want: `{"Strict":true,"SubAssemblyExplodePolicyIn":"AQI="}`},
-		{args: "query IN_KitStockTakeMain -w LastSavedDateTime>=-7d", want: `{"LastSavedDateTimeGreaterThanOrEqualTo":"2026-07-01","Strict":true}`},
+		{
+			args: "query SO_Totals --count -w InvoiceID=D1",
+			want: `{"Include":"Total","InvoiceID":"D1","Strict":true,"Take":0}`,
+		},
+		{
+			args: "query SO_Totals --fields invoicetotal,INVOICEID --fields Cartage1Total",
+			want: `{"Fields":"InvoiceTotal,InvoiceID,Cartage1Total","Strict":true}`,
+		},
+		{
+			args: "query SO_Totals --order-by -invoicetotal;InvoiceID, --order-by=cartage1total",
+			want: `{"OrderBy":"-InvoiceTotal,InvoiceID,Cartage1Total","Strict":true}`,
+		},
+		{
+			args: "query SO_Totals -w invoicetotal>=1 --where InvoiceTotal<2",
+			want: `{"InvoiceTotalGreaterThanOrEqualTo":"1","InvoiceTotalLessThan":"2","Strict":true}`,
+		},
+		{
+			args: "query BM_Inputs -w SubAssemblyExplodePolicyIn=1,2",
+			want: `{"Strict":true,"SubAssemblyExplodePolicyIn":"AQI="}`,
+		},
+		{
+			args: "query IN_KitStockTakeMain -w LastSavedDateTime>=-7d",
+			want: `{"LastSavedDateTimeGreaterThanOrEqualTo":"2026-07-01","Strict":true}`,
+		},
 	} {
 		var body string
 		got := invocation{handler: recordBody(&body, rows(0)), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
@@ -63,17 +93,22 @@ func TestQueryOutput(t *testing.T) {
 		stdout   string
 		stderr   string
 	}{
-		{fields, false, "InvoiceID,InvoiceTotal\nD1,40002.1500\nD2,\n", ""},
-		{fields, true, table, "2 of 12,403 rows  (--all for all)\n"},
-		{fields + "-q", true, table, ""},
-		{fields + "-n 2", true, table, "2 of 12,403 rows\n"},
-		{fields + "--all", true, table, "2 rows\n"},
-		{fields + "--table", false, table, "2 rows\n"},
-		{fields + "--tsv", true, "InvoiceID\tInvoiceTotal\nD1\t40002.1500\nD2\t\n", ""},
-		{fields + "--json", true, "[\n" + d1 + ",\n" + d2 + "\n]\n", ""},
-		{fields + "--format NDJSON", true, d1 + "\n" + d2 + "\n", ""},
-		{fields + "--no-color -o -", true, table, "2 of 12,403 rows  (--all for all)\n"},
-		{"query SO_Totals --count", true, "12403\n", ""},
+		{args: fields, stdout: "InvoiceID,InvoiceTotal\nD1,40002.1500\nD2,\n"},
+		{args: fields, terminal: true, stdout: table, stderr: "2 of 12,403 rows  (--all for all)\n"},
+		{args: fields + "-q", terminal: true, stdout: table},
+		{args: fields + "-n 2", terminal: true, stdout: table, stderr: "2 of 12,403 rows\n"},
+		{args: fields + "--all", terminal: true, stdout: table, stderr: "2 rows\n"},
+		{args: fields + "--table", stdout: table, stderr: "2 rows\n"},
+		{args: fields + "--tsv", terminal: true, stdout: "InvoiceID\tInvoiceTotal\nD1\t40002.1500\nD2\t\n"},
+		{args: fields + "--json", terminal: true, stdout: "[\n" + d1 + ",\n" + d2 + "\n]\n"},
+		{args: fields + "--format NDJSON", terminal: true, stdout: d1 + "\n" + d2 + "\n"},
+		{
+			args:     fields + "--no-color -o -",
+			terminal: true,
+			stdout:   table,
+			stderr:   "2 of 12,403 rows  (--all for all)\n",
+		},
+		{args: "query SO_Totals --count", terminal: true, stdout: "12403\n"},
 	} {
 		got := invocation{handler: rows(12403, d1, d2), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
 		if got.code != 0 || got.stdout != c.stdout || got.stderr != c.stderr {
@@ -95,7 +130,13 @@ func TestQueryNotices(t *testing.T) {
 
 // Without a row, a condition in the style of other programs suggests the operator here.
 func TestQuerySuggestsOperators(t *testing.T) {
-	for where, want := range map[string]string{"InvoiceID=D1*": "InvoiceID^=D1", "InvoiceID=*D1*": "InvoiceID*=D1", "InvoiceID=*D1": "InvoiceID*=D1", "InvoiceID~=D1": "InvoiceID*=D1", "InvoiceID~=D1%": ""} {
+	for where, want := range map[string]string{
+		"InvoiceID=D1*":  "InvoiceID^=D1",
+		"InvoiceID=*D1*": "InvoiceID*=D1",
+		"InvoiceID=*D1":  "InvoiceID*=D1",
+		"InvoiceID~=D1":  "InvoiceID*=D1",
+		"InvoiceID~=D1%": "",
+	} {
 		got := invocation{handler: rows(0)}.run(t, "query", "SO_Totals", "--where", where)
 		if suggested := strings.Contains(got.stderr, "did you mean "+want+" instead of "+where); suggested != (want != "") {
 			t.Errorf("%s: %q, want %q", where, got.stderr, want)
@@ -112,7 +153,11 @@ func TestQueryOutputFile(t *testing.T) {
 	wantFile(t, path, "InvoiceID\nD1\nD2\n")
 
 	// A failed query does not change the file and leaves no other file.
-	for name, h := range map[string]http.HandlerFunc{"broken off": truncatedReply, "too few rows": wrongRowCount, "rejected": status(400, "ArgumentException")} {
+	for name, h := range map[string]http.HandlerFunc{
+		"broken off":   truncatedReply,
+		"too few rows": wrongRowCount,
+		"rejected":     status(400, "ArgumentException"),
+	} {
 		if got := (invocation{handler: h}).run(t, "query", "DB_Class", "-o", path); got.code == 0 {
 			t.Errorf("%s: exit 0", name)
 		}

@@ -57,17 +57,28 @@ func runScripts(t *testing.T, service *daemontest.Instance) {
 // testCSVAgainstService checks that the CSV of whctl, made from JSON, has the same
 // cells as the CSV of the service, for all unusual values of the demo records.
 func testCSVAgainstService(t *testing.T, service *daemontest.Instance) {
-	c, err := client.New(client.Options{URL: service.URL, User: "admin", Password: daemontest.AdminPassword})
+	c, err := client.New(client.Options{
+		URL:      service.URL,
+		User:     "admin",
+		Password: daemontest.AdminPassword,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	for _, kind := range record.Builtin().Kinds() {
 		first := kind.Fields[0].Name
-		run := invocation{env: map[string]string{profile.EnvURL: service.URL, profile.EnvUser: "admin", profile.EnvPassword: daemontest.AdminPassword}}.
+		run := invocation{env: map[string]string{
+			profile.EnvURL:      service.URL,
+			profile.EnvUser:     "admin",
+			profile.EnvPassword: daemontest.AdminPassword,
+		}}.
 			run(t, "query", kind.Name, "--csv", "--order-by", first)
 		var reference bytes.Buffer
-		if _, _, err := c.Download(context.Background(), client.Query{Kind: kind, OrderBy: []string{first}}, "csv", &reference); err != nil {
+		if _, _, err := c.Download(context.Background(), client.Query{
+			Kind:    kind,
+			OrderBy: []string{first},
+		}, "csv", &reference); err != nil {
 			t.Fatal(err)
 		}
 		got, want := cells(t, run.stdout), cells(t, reference.String())

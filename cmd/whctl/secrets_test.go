@@ -118,9 +118,14 @@ func (h *secretsTest) read(name string) string {
 func TestSecretsAreNotPrinted(t *testing.T) {
 	service := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
 	dir := t.TempDir()
-	h := &secretsTest{t: t, service: service, dir: dir, secrets: canaries{"password": daemontest.AdminPassword, "header": "canary-of-a-header"},
+	h := &secretsTest{
+		t:       t,
+		service: service,
+		dir:     dir,
+		secrets: canaries{"password": daemontest.AdminPassword, "header": "canary-of-a-header"},
 		env: []string{profile.EnvConfig + "=" + filepath.Join(dir, "config", "config.toml"), "HOME=" + dir, "DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(dir, "bus"),
-			"HTTPS_PROXY=http://ann:canary-of-a-proxy@127.0.0.1:1"}}
+			"HTTPS_PROXY=http://ann:canary-of-a-proxy@127.0.0.1:1"},
+	}
 	h.secrets["proxy"] = "canary-of-a-proxy"
 	h.write("header", "Bearer "+h.secrets["header"])
 	h.run("", daemontest.AdminPassword+"\n", "login", "--user", "admin", "--password-stdin", "--insecure-storage", "--debug", "-v")
@@ -161,13 +166,28 @@ func (h *secretsTest) runWebhookCommands() {
 	for _, format := range []string{"table", "vertical", "csv", "tsv", "json", "ndjson"} {
 		// A SubscriberID is part of the data; only a terminal shortens it.
 		for _, command := range [][]string{
-			{"subscribers", "list"}, {"subscribers", "show", "canary shop"}, {"subscriptions", "list"}, {"subscriptions", "show", subscription},
-			{"messages", "list", "--since", "1h"}, {"users", "list"}, {"keys", "list"}, {"requests", "list", "-n", "50"}, {"whoami"}, {"profile", "list"}, {"config", "show", "--origin"}, {"settings", "list"}, {"stats", "--lanes"},
+			{"subscribers", "list"},
+			{"subscribers", "show", "canary shop"},
+			{"subscriptions", "list"},
+			{"subscriptions", "show", subscription},
+			{"messages", "list", "--since", "1h"},
+			{"users", "list"},
+			{"keys", "list"},
+			{"requests", "list", "-n", "50"},
+			{"whoami"},
+			{"profile", "list"},
+			{"config", "show", "--origin"},
+			{"settings", "list"},
+			{"stats", "--lanes"},
 		} {
 			h.run("SubscriberID", "", append(command, "--debug", "-v", "--format", format)...)
 		}
 	}
-	for _, dry := range [][]string{{"subscribers", "delete", id}, {"subscriptions", "list", "--subscriber", id}, {"subscriptions", "update", subscription, "--header", "Authorization: @header"}} {
+	for _, dry := range [][]string{
+		{"subscribers", "delete", id},
+		{"subscriptions", "list", "--subscriber", id},
+		{"subscriptions", "update", subscription, "--header", "Authorization: @header"},
+	} {
 		h.run("SubscriberID", "", append(dry, "--dry-run")...)
 	}
 }

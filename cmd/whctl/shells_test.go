@@ -30,8 +30,16 @@ func TestCompletionInBashAndZsh(t *testing.T) {
 		args  []string
 		ready string // sets up the shell and prints ready
 	}{
-		{"bash", []string{"--norc", "--noprofile"}, "PS1=; bind 'set enable-bracketed-paste off'; eval \"$(whctl completion bash)\"; echo re''ady\n"},
-		{"zsh", []string{"-f"}, "PS1=; unset zle_bracketed_paste; autoload -U compinit; compinit -u -D; source <(whctl completion zsh); echo re''ady\n"},
+		{
+			name:  "bash",
+			args:  []string{"--norc", "--noprofile"},
+			ready: "PS1=; bind 'set enable-bracketed-paste off'; eval \"$(whctl completion bash)\"; echo re''ady\n",
+		},
+		{
+			name:  "zsh",
+			args:  []string{"-f"},
+			ready: "PS1=; unset zle_bracketed_paste; autoload -U compinit; compinit -u -D; source <(whctl completion zsh); echo re''ady\n",
+		},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			path := clientstest.Tool(t, s.name)

@@ -92,9 +92,12 @@ func TestTablesOnTerminal(t *testing.T) {
 			inv  invocation
 			args []string
 		}{
-			{"before", invocation{width: 120}, []string{"--table"}},
-			{"120 cells", invocation{width: 120, terminal: true, colours: true}, nil},
-			{"80 cells, NO_COLOR", invocation{width: 80, terminal: true, colours: true, env: map[string]string{"NO_COLOR": "1"}}, nil},
+			{name: "before", inv: invocation{width: 120}, args: []string{"--table"}},
+			{name: "120 cells", inv: invocation{width: 120, terminal: true, colours: true}},
+			{
+				name: "80 cells, NO_COLOR",
+				inv:  invocation{width: 80, terminal: true, colours: true, env: map[string]string{"NO_COLOR": "1"}},
+			},
 		} {
 			c.inv.handler = serveListed
 			c.inv.config = dir
@@ -192,15 +195,39 @@ func TestSubscriptionStates(t *testing.T) {
 		stats    string // empty without the role admin
 		want     string
 	}{
-		{[]string{"list"}, true, queue(`,"Breaker":"open","FailingSince":"` + at(9) + `"`), "breaker open"},
-		{[]string{"list"}, true, queue(`,"Breaker":"closed","FailingSince":"` + at(9) + `"`), "failing"},
-		{[]string{"list"}, true, queue(`,"Breaker":"closed"`), "enabled"},
-		{[]string{"list"}, true, "", "enabled"},
-		{[]string{"list", "--subscriber", subscriberID}, true, queue(`,"Breaker":"open"`), "breaker open"},
-		{[]string{"list", "--subscriber", subscriberID}, true, "", "failing"}, // as the subscription has it
-		{[]string{"show", subscriptionID, "--subscriber", subscriberID}, true, queue(`,"Breaker":"open"`), "breaker open"},
-		{[]string{"list", "--fields", "IsEnabled,EventName"}, true, "unexpected", "true"},
-		{[]string{"list", "--table", "--take", "50"}, false, "unexpected", "true"},
+		{
+			args:     []string{"list"},
+			terminal: true,
+			stats:    queue(`,"Breaker":"open","FailingSince":"` + at(9) + `"`),
+			want:     "breaker open",
+		},
+		{
+			args:     []string{"list"},
+			terminal: true,
+			stats:    queue(`,"Breaker":"closed","FailingSince":"` + at(9) + `"`),
+			want:     "failing",
+		},
+		{args: []string{"list"}, terminal: true, stats: queue(`,"Breaker":"closed"`), want: "enabled"},
+		{args: []string{"list"}, terminal: true, want: "enabled"},
+		{
+			args:     []string{"list", "--subscriber", subscriberID},
+			terminal: true,
+			stats:    queue(`,"Breaker":"open"`),
+			want:     "breaker open",
+		},
+		{
+			args:     []string{"list", "--subscriber", subscriberID},
+			terminal: true,
+			want:     "failing",
+		}, // as the subscription has it
+		{
+			args:     []string{"show", subscriptionID, "--subscriber", subscriberID},
+			terminal: true,
+			stats:    queue(`,"Breaker":"open"`),
+			want:     "breaker open",
+		},
+		{args: []string{"list", "--fields", "IsEnabled,EventName"}, terminal: true, stats: "unexpected", want: "true"},
+		{args: []string{"list", "--table", "--take", "50"}, stats: "unexpected", want: "true"},
 	} {
 		got := invocation{terminal: c.terminal, width: 120, handler: func(w http.ResponseWriter, r *http.Request) {
 			switch {

@@ -22,7 +22,11 @@ func TestTestDeliveryWithOpenBreaker(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	defer receiver.Close()
 	service := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "10h")
-	admin, err := client.New(client.Options{URL: service.URL, User: "admin", Password: daemontest.AdminPassword})
+	admin, err := client.New(client.Options{
+		URL:      service.URL,
+		User:     "admin",
+		Password: daemontest.AdminPassword,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +35,10 @@ func TestTestDeliveryWithOpenBreaker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub, err := admin.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{URL: &receiver.URL, EventName: new("debtor.updated")})
+	sub, err := admin.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{
+		URL:       &receiver.URL,
+		EventName: new("debtor.updated"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,13 @@ func TestSwitchProfile(t *testing.T) {
 	}))
 	defer other.Close()
 	config := fmt.Sprintf("profile = 'one'\n[profiles.one]\nurl = 'http://127.0.0.1:9'\n[profiles.two]\nurl = '%s'\ncolour = 'green'\nprotected = true\n", other.URL)
-	env := map[string]string{profile.EnvToken: "key-of-one", profile.EnvURL: "http://127.0.0.1:9", profile.EnvUser: "ann", profile.EnvPassword: "of-ann", "WHCTL_READ_ONLY": "false"}
+	env := map[string]string{
+		profile.EnvToken:    "key-of-one",
+		profile.EnvURL:      "http://127.0.0.1:9",
+		profile.EnvUser:     "ann",
+		profile.EnvPassword: "of-ann",
+		"WHCTL_READ_ONLY":   "false",
+	}
 	s := newViewer(t, config, env)
 	service, o, err := s.change("two")
 	if err != nil {
@@ -82,10 +88,10 @@ func TestMouseDefault(t *testing.T) {
 		args []string
 		want bool
 	}{
-		{map[string]string{}, nil, true},
-		{map[string]string{}, []string{"--mouse=false"}, false},
-		{map[string]string{"SSH_TTY": "/dev/pts/1"}, nil, false},
-		{map[string]string{"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}, []string{"--mouse"}, true},
+		{env: map[string]string{}, want: true},
+		{env: map[string]string{}, args: []string{"--mouse=false"}},
+		{env: map[string]string{"SSH_TTY": "/dev/pts/1"}},
+		{env: map[string]string{"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}, args: []string{"--mouse"}, want: true},
 	} {
 		s := newViewer(t, "", test.env, test.args...)
 		if got := s.takesMouse(); got != test.want {
@@ -116,11 +122,27 @@ func TestAppearance(t *testing.T) {
 		{name: "defaults", theme: "auto"},
 		{name: "file", config: "theme = 'light'\nsigns = 'limited'\n", theme: "light"},
 		{name: "variable", config: "theme = 'light'\n", env: map[string]string{"WHCTL_THEME": "Dark"}, theme: "dark"},
-		{name: "flag", env: map[string]string{"WHCTL_THEME": "dark", "WHCTL_ASCII": "1"}, args: []string{"--theme=light"}, theme: "light", ascii: true},
+		{
+			name:  "flag",
+			env:   map[string]string{"WHCTL_THEME": "dark", "WHCTL_ASCII": "1"},
+			args:  []string{"--theme=light"},
+			theme: "light",
+			ascii: true,
+		},
 		{name: "ascii", args: []string{"--ascii"}, theme: "auto", ascii: true},
-		{name: "ascii variable", config: "signs = 'full'\n", env: map[string]string{"WHCTL_ASCII": "1"}, theme: "auto", ascii: true},
+		{
+			name:   "ascii variable",
+			config: "signs = 'full'\n",
+			env:    map[string]string{"WHCTL_ASCII": "1"},
+			theme:  "auto",
+			ascii:  true,
+		},
 		{name: "NO_COLOR", env: map[string]string{"NO_COLOR": "1"}, args: []string{"--theme=light"}, theme: "mono"},
-		{name: "unknown theme", args: []string{"--theme=ligth"}, wrong: `--theme must be one of auto, dark, light, mono; did you mean light?`},
+		{
+			name:  "unknown theme",
+			args:  []string{"--theme=ligth"},
+			wrong: `--theme must be one of auto, dark, light, mono; did you mean light?`,
+		},
 	} {
 		env := map[string]string{"CLICOLOR_FORCE": "1"}
 		maps.Copy(env, test.env)

@@ -45,7 +45,10 @@ func TestMain(m *testing.M) {
 			signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 		}
 	}
-	testscript.Main(programTests{m}, map[string]func(){"whctl": main, "forget-session": forgetSession})
+	testscript.Main(programTests{m}, map[string]func(){
+		"whctl":          main,
+		"forget-session": forgetSession,
+	})
 }
 
 // forgetSession replaces the session in the login file given as its argument with an
@@ -92,7 +95,10 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 	if inv.config == "" {
 		inv.config = t.TempDir()
 	}
-	env := map[string]string{profile.EnvURL: inv.serve(t), profile.EnvConfig: filepath.Join(inv.config, "config.toml")}
+	env := map[string]string{
+		profile.EnvURL:    inv.serve(t),
+		profile.EnvConfig: filepath.Join(inv.config, "config.toml"),
+	}
 	for name, value := range inv.env {
 		env[name] = value
 	}
@@ -101,11 +107,19 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 	}
 	var stdout, stderr bytes.Buffer
 	s := &command.Session{
-		Connector: profile.Connector{Env: func(name string) string { return env[name] }, Stdin: strings.NewReader(inv.stdin), Stderr: &stderr},
-		Stdout:    &stdout,
-		Terminal:  output.Terminal{IsTerminal: inv.terminal, Colours: inv.colours, Width: max(inv.width, output.UnknownWidth)},
-		Prompter:  inv.prompter,
-		Now:       inv.clock,
+		Connector: profile.Connector{
+			Env:    func(name string) string { return env[name] },
+			Stdin:  strings.NewReader(inv.stdin),
+			Stderr: &stderr,
+		},
+		Stdout: &stdout,
+		Terminal: output.Terminal{
+			IsTerminal: inv.terminal,
+			Colours:    inv.colours,
+			Width:      max(inv.width, output.UnknownWidth),
+		},
+		Prompter: inv.prompter,
+		Now:      inv.clock,
 	}
 	if inv.width > 0 {
 		s.Terminal.Width = inv.width
@@ -159,15 +173,34 @@ func (inv invocation) clock() time.Time {
 func testCommands() []*cli.Command {
 	flags := append(command.ChangeFlags(), &cli.BoolFlag{Name: "sweeping"})
 	return []*cli.Command{
-		{Name: "poke", Hidden: true, HideHelp: true, Flags: flags, Action: command.Changes(func(c *cli.Context, _ *command.Session) (command.Change, error) {
-			return command.Change{Text: "set a value", Sweeping: c.Bool("sweeping"), Do: func(_ *output.Printer, service *client.Client) error { return poke(c, service) }}, nil
-		})},
-		{Name: "careless", Hidden: true, HideHelp: true, Action: command.Reads(func(c *cli.Context, _ *output.Printer, service *client.Client) error { return poke(c, service) })},
+		{
+			Name:     "poke",
+			Hidden:   true,
+			HideHelp: true,
+			Flags:    flags,
+			Action: command.Changes(func(c *cli.Context, _ *command.Session) (command.Change, error) {
+				return command.Change{
+					Text:     "set a value",
+					Sweeping: c.Bool("sweeping"),
+					Do:       func(_ *output.Printer, service *client.Client) error { return poke(c, service) },
+				}, nil
+			}),
+		},
+		{
+			Name:     "careless",
+			Hidden:   true,
+			HideHelp: true,
+			Action:   command.Reads(func(c *cli.Context, _ *output.Printer, service *client.Client) error { return poke(c, service) }),
+		},
 	}
 }
 
 func poke(c *cli.Context, service *client.Client) error {
-	_, err := service.SetBillValue(c.Context, client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x")
+	_, err := service.SetBillValue(c.Context, client.BillField{
+		BillID:    "B",
+		StageID:   "S",
+		SettingID: "F",
+	}, "x")
 	return err
 }
 

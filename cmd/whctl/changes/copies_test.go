@@ -23,11 +23,16 @@ func everyType(t *testing.T) *record.Kind {
 	field := func(name string, fieldType record.Type) record.Field {
 		return record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: true}
 	}
-	registry, err := record.NewRegistry(record.Kind{Name: "Every", Area: "Test", Key: []string{"Amount", "ID"}, Fields: []record.Field{
-		field("ID", record.Text), field("Amount", record.Decimal), field("Price", record.Decimal), field("Count", record.Int), field("Short", record.Short),
-		field("Byte", record.Byte), field("Long", record.Long), field("Flag", record.Bool), field("Ratio", record.Double), field("At", record.DateTime),
-		field("Took", record.TimeSpan), field("Guid", record.Guid), field("Image", record.Bytes), field("Left", record.Text),
-	}})
+	registry, err := record.NewRegistry(record.Kind{
+		Name: "Every",
+		Area: "Test",
+		Key:  []string{"Amount", "ID"},
+		Fields: []record.Field{
+			field("ID", record.Text), field("Amount", record.Decimal), field("Price", record.Decimal), field("Count", record.Int), field("Short", record.Short),
+			field("Byte", record.Byte), field("Long", record.Long), field("Flag", record.Bool), field("Ratio", record.Double), field("At", record.DateTime),
+			field("Took", record.TimeSpan), field("Guid", record.Guid), field("Image", record.Bytes), field("Left", record.Text),
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +105,18 @@ func TestColumnsOfEveryType(t *testing.T) {
 // those that SQLite would convert to numbers and those of keys.
 func TestTextsInNumbers(t *testing.T) {
 	field := func(name string, fieldType record.Type) record.Field {
-		return record.Field{Name: name, Type: fieldType, Filter: fieldType.Filter(), Null: record.Nullable}
+		return record.Field{
+			Name:   name,
+			Type:   fieldType,
+			Filter: fieldType.Filter(),
+			Null:   record.Nullable,
+		}
 	}
-	registry, err := record.NewRegistry(record.Kind{Name: "Mixed", Key: []string{"ID"}, Fields: []record.Field{field("ID", record.Int), field("Count", record.Int), field("Flag", record.Bool), field("Ratio", record.Double)}})
+	registry, err := record.NewRegistry(record.Kind{
+		Name:   "Mixed",
+		Key:    []string{"ID"},
+		Fields: []record.Field{field("ID", record.Int), field("Count", record.Int), field("Flag", record.Bool), field("Ratio", record.Double)},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,14 +151,22 @@ func TestAdvance(t *testing.T) {
 	kind := everyType(t)
 	db, copied, st := loaded(t, kind)
 	change := func(op, key, row string) wire.Change {
-		return wire.Change{Op: op, KeyFields: []byte(key), Record: []byte(row), CapturedAt: "2026-11-26T10:00:00.1234567Z"}
+		return wire.Change{
+			Op:         op,
+			KeyFields:  []byte(key),
+			Record:     []byte(row),
+			CapturedAt: "2026-11-26T10:00:00.1234567Z",
+		}
 	}
-	page := &client.ChangePage{Next: "e-4", Changes: []wire.Change{
-		change(wire.OpUpdated, `{"Amount":1.50000,"ID":"a\u0000\"b "}`, `{"ID":"a\u0000\"b ","Amount":1.50000,"Count":8}`),
-		change(wire.OpCreated, `{"Amount":2,"ID":"b"}`, `{"ID":"b","Amount":2}`),
-		change(wire.OpCreated, `{"Amount":2,"ID":"B"}`, `{"ID":"B","Amount":2}`),
-		change(wire.OpDeleted, `{"Amount":2.0,"ID":"b"}`, ``),
-	}}
+	page := &client.ChangePage{
+		Next: "e-4",
+		Changes: []wire.Change{
+			change(wire.OpUpdated, `{"Amount":1.50000,"ID":"a\u0000\"b "}`, `{"ID":"a\u0000\"b ","Amount":1.50000,"Count":8}`),
+			change(wire.OpCreated, `{"Amount":2,"ID":"b"}`, `{"ID":"b","Amount":2}`),
+			change(wire.OpCreated, `{"Amount":2,"ID":"B"}`, `{"ID":"B","Amount":2}`),
+			change(wire.OpDeleted, `{"Amount":2.0,"ID":"b"}`, ``),
+		},
+	}
 	if err := db.advance(kind, copied, st, page); err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +186,11 @@ func TestAdvanceWritesWholePagesOrNothing(t *testing.T) {
 	kind := everyType(t)
 	db, copied, st := loaded(t, kind)
 	before := db.dump(t)
-	good := wire.Change{Op: wire.OpCreated, KeyFields: []byte(`{"Amount":2,"ID":"b"}`), Record: []byte(`{"ID":"b","Amount":2}`)}
+	good := wire.Change{
+		Op:        wire.OpCreated,
+		KeyFields: []byte(`{"Amount":2,"ID":"b"}`),
+		Record:    []byte(`{"ID":"b","Amount":2}`),
+	}
 	for _, bad := range []wire.Change{
 		{Op: wire.OpCreated, KeyFields: []byte(`{"ID":"c"}`), Record: []byte(`{"ID":"c"}`)},
 		{Op: wire.OpUpdated, KeyFields: []byte(`{"Amount":2,"ID":"c"}`), Record: []byte(`{"Count":1.5}`)},
@@ -175,10 +201,16 @@ func TestAdvanceWritesWholePagesOrNothing(t *testing.T) {
 		}
 	}
 	other := *st
-	if err := db.advance(kind, copied, &other, &client.ChangePage{Next: "e-2", Looked: "2026-11-26T09:59:00.0000000Z"}); err != nil {
+	if err := db.advance(kind, copied, &other, &client.ChangePage{
+		Next:   "e-2",
+		Looked: "2026-11-26T09:59:00.0000000Z",
+	}); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.advance(kind, copied, st, &client.ChangePage{Next: "e-2", Changes: []wire.Change{good}}); !errors.Is(err, errOtherWriter) {
+	if err := db.advance(kind, copied, st, &client.ChangePage{
+		Next:    "e-2",
+		Changes: []wire.Change{good},
+	}); !errors.Is(err, errOtherWriter) {
 		t.Errorf("after another process: %v", err)
 	}
 	if after := db.dump(t); fmt.Sprint(after) != fmt.Sprint(before) {
@@ -327,7 +359,11 @@ func TestDecimalKeys(t *testing.T) {
 		{stored: `"01.5"`, deleted: `"01.50"`},
 		{stored: `"x."`, deleted: `"x"`},
 	} {
-		kind := &record.Kind{Name: "Price", Key: []string{"ID"}, Fields: []record.Field{{Name: "ID", Type: record.Decimal}}}
+		kind := &record.Kind{
+			Name:   "Price",
+			Key:    []string{"ID"},
+			Fields: []record.Field{{Name: "ID", Type: record.Decimal}},
+		}
 		db := newCopies(t)
 		load, err := newTable(kind, loadPrefix+"Price_A", kind.Key, nil)
 		if err != nil {

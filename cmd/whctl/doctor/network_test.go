@@ -69,7 +69,10 @@ func startTLS(t *testing.T, from, until time.Time) (*httptest.Server, *x509.Cert
 	trusted.AddCert(certificate)
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // of handshakes that the test lets fail
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{{
+		Certificate: [][]byte{der},
+		PrivateKey:  key,
+	}}}
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	return server, trusted

@@ -46,7 +46,10 @@ func TestForwardDeclaresTypeOfBody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for body, want := range map[string]string{"{}": "application/json; charset=utf-8", "hello": "text/plain; charset=utf-8"} {
+	for body, want := range map[string]string{
+		"{}":    "application/json; charset=utf-8",
+		"hello": "text/plain; charset=utf-8",
+	} {
 		if _, err := f.post(context.Background(), "1", "debtor.updated", []byte(body)); err != nil || got != want {
 			t.Errorf("the body %q: Content-Type %q, want %q (%v)", body, got, want, err)
 		}

@@ -54,7 +54,10 @@ func writeRows(t testing.TB, to RowWriter, lines []string) {
 	}
 }
 
-var twoColumns = layout{width: 80, columns: []Column{{Name: "A", Type: record.Text}, {Name: "B", Type: record.Decimal}}}
+var twoColumns = layout{
+	width:   80,
+	columns: []Column{{Name: "A", Type: record.Text}, {Name: "B", Type: record.Decimal}},
+}
 
 func TestCSV(t *testing.T) {
 	lines := []string{

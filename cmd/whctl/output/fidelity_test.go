@@ -15,8 +15,15 @@ import (
 // edgeRows has values that spreadsheets and simple parsers misread. edgeCells has the
 // cells that must be read; nil is null.
 var (
-	edgeColumns = layout{columns: []Column{{Name: "T", Type: record.Text}, {Name: "N", Type: record.Decimal}, {Name: "B", Type: record.Bool}}, null: "NULL"}
-	edgeRows    = []string{
+	edgeColumns = layout{
+		columns: []Column{
+			{Name: "T", Type: record.Text},
+			{Name: "N", Type: record.Decimal},
+			{Name: "B", Type: record.Bool},
+		},
+		null: "NULL",
+	}
+	edgeRows = []string{
 		`{"T":"00123","N":40002.1500,"B":true}`,
 		`{"T":"say \"so\", twice","N":12345678901234567890123456789012345678,"B":false}`,
 		`{"T":"two\nlines","N":-0.00000000000000000000000000000000000001}`,
@@ -34,7 +41,10 @@ var (
 		{"two\nlines", "-0.00000000000000000000000000000000000001", nil},
 		{"carriage\r\nreturn", "922337203685477.5807", nil},
 		{"=cmd|' /C calc'!A0", "0", nil},
-		{"+1", "-5", nil}, {"@SUM(A1)", nil, nil}, {"1E5", nil, nil}, {"MAR1", nil, nil},
+		{"+1", "-5", nil},
+		{"@SUM(A1)", nil, nil},
+		{"1E5", nil, nil},
+		{"MAR1", nil, nil},
 		{"", nil, nil},
 		{nil, "1", nil},
 		{" 😀 é\t", nil, nil},

@@ -56,7 +56,10 @@ func TestReplaceFile(t *testing.T) {
 	if err := ReplaceFile(fresh, []byte("new"), PrivateFile); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{fresh: "-rw-------", filepath.Dir(fresh): "drwx------"} {
+	for path, want := range map[string]string{
+		fresh:               "-rw-------",
+		filepath.Dir(fresh): "drwx------",
+	} {
 		if info, err := os.Stat(path); err != nil || !strings.HasPrefix(info.Mode().String(), want) {
 			t.Errorf("%s is %v, want %s", path, info.Mode(), want)
 		}

@@ -19,11 +19,23 @@ func TestTable(t *testing.T) {
 		`{"ID":"00123","Saved":"2026-07-08T09:10:11.1230000","Note":"` + strings.Repeat("long ", 20) + `"}`,
 		`{"ID":"\u65e5\u672c\u8a9e","Total":-1,"Note":"e\u0301 tab\t line\n esc\u001b[31m"}`,
 	}
-	columns := []Column{{Name: "ID", Type: record.Text}, {Name: "Total", Type: record.Decimal}, {Name: "Saved", Type: record.DateTime}, {Name: "Note", Type: record.Text}, {Name: "A_rather_long_name_of_a_column_in_a_table", Type: record.Text}}
+	columns := []Column{
+		{Name: "ID", Type: record.Text},
+		{Name: "Total", Type: record.Decimal},
+		{Name: "Saved", Type: record.DateTime},
+		{Name: "Note", Type: record.Text},
+		{Name: "A_rather_long_name_of_a_column_in_a_table", Type: record.Text},
+	}
 	var text strings.Builder
 	for _, width := range []int{200, 80, 50, 20, 5} {
 		var notice string
-		l := layout{columns: columns, width: width, choosable: true, null: "-", notice: func(format string, args ...any) { notice = fmt.Sprintf(format+"\n", args...) }}
+		l := layout{
+			columns:   columns,
+			width:     width,
+			choosable: true,
+			null:      "-",
+			notice:    func(format string, args ...any) { notice = fmt.Sprintf(format+"\n", args...) },
+		}
 		fmt.Fprintf(&text, "--- %d cells wide\n%s%s", width, printed(t, "table", l, lines...), notice)
 	}
 	golden(t, "table", text.String())
@@ -32,9 +44,17 @@ func TestTable(t *testing.T) {
 // The notice about hidden columns only names flags that the command has.
 func TestHiddenColumnsNotice(t *testing.T) {
 	columns := []Column{{Name: "First", Type: record.Text}, {Name: "Second", Type: record.Text}}
-	for choosable, want := range map[bool]string{true: "choose with --fields", false: "show with --format vertical"} {
+	for choosable, want := range map[bool]string{
+		true:  "choose with --fields",
+		false: "show with --format vertical",
+	} {
 		var notice string
-		printed(t, "table", layout{columns: columns, width: 8, choosable: choosable, notice: func(format string, args ...any) { notice = fmt.Sprintf(format, args...) }}, `{}`)
+		printed(t, "table", layout{
+			columns:   columns,
+			width:     8,
+			choosable: choosable,
+			notice:    func(format string, args ...any) { notice = fmt.Sprintf(format, args...) },
+		}, `{}`)
 		if notice != "hidden columns: Second  ("+want+")" {
 			t.Errorf("notice %q", notice)
 		}
@@ -47,7 +67,10 @@ func TestTableFitsTerminal(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var columns []Column
 		for i := range rapid.IntRange(1, 8).Draw(rt, "columns") {
-			columns = append(columns, Column{Name: fmt.Sprintf("Column%d", i), Type: rapid.SampledFrom(record.Types()).Draw(rt, "type")})
+			columns = append(columns, Column{
+				Name: fmt.Sprintf("Column%d", i),
+				Type: rapid.SampledFrom(record.Types()).Draw(rt, "type"),
+			})
 		}
 		row := map[string]string{}
 		for _, c := range columns {
@@ -99,7 +122,13 @@ func TestWriterSanitizesSplitCharacters(t *testing.T) {
 }
 
 func TestThousands(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 12403: "12,403", 1234567: "1,234,567"} {
+	for n, want := range map[int64]string{
+		0:       "0",
+		999:     "999",
+		1000:    "1,000",
+		12403:   "12,403",
+		1234567: "1,234,567",
+	} {
 		if got := display.Thousands(n); got != want {
 			t.Errorf("%d is %s, want %s", n, got, want)
 		}

@@ -37,7 +37,15 @@ func TestWorkbookInLibreOffice(t *testing.T) {
 		{"  😀 é ", "", "", ""},
 	}
 	dir := t.TempDir()
-	columns := layout{columns: []Column{{Name: "T", Type: record.Text}, {Name: "N", Type: record.Decimal}, {Name: "D", Type: record.DateTime}, {Name: "B", Type: record.Bool}}, sheet: "SO_Totals"}
+	columns := layout{
+		columns: []Column{
+			{Name: "T", Type: record.Text},
+			{Name: "N", Type: record.Decimal},
+			{Name: "D", Type: record.DateTime},
+			{Name: "B", Type: record.Bool},
+		},
+		sheet: "SO_Totals",
+	}
 	if err := os.WriteFile(filepath.Join(dir, "book.xlsx"), []byte(printed(t, "xlsx", columns, lines...)), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -18,16 +18,31 @@ func TestProgress(t *testing.T) {
 		err   error
 		want  []string
 	}{
-		{12800, nil, []string{
-			"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 / 12,800  80%  1,000 rows/s  3s left",
-		}},
-		{9000, nil, []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"}}, // more rows than counted
-		{0, errors.New("no"), []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"}},
+		{
+			total: 12800,
+			want: []string{
+				"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 / 12,800  80%  1,000 rows/s  3s left",
+			},
+		},
+		{
+			total: 9000,
+			want:  []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"},
+		}, // more rows than counted
+		{
+			total: 0,
+			err:   errors.New("no"),
+			want:  []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"},
+		},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var printed []string
 			p := &progress{
-				print: func(text string) { printed = append(printed, text) }, name: "SO_Totals", now: time.Now, interval: 5 * time.Second, start: time.Now(), last: time.Now(),
+				print:    func(text string) { printed = append(printed, text) },
+				name:     "SO_Totals",
+				now:      time.Now,
+				interval: 5 * time.Second,
+				start:    time.Now(),
+				last:     time.Now(),
 				count: func(context.Context) (int64, error) {
 					time.Sleep(2 * time.Second)
 					return c.total, c.err
@@ -61,10 +76,17 @@ func TestProgressBar(t *testing.T) {
 // The end of the export cancels the request for the total. A nil progress does nothing.
 func TestProgressEndStopsCounting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &progress{print: func(string) {}, now: time.Now, interval: time.Second, start: time.Now(), last: time.Now(), count: func(ctx context.Context) (int64, error) {
-			<-ctx.Done()
-			return 0, ctx.Err()
-		}}
+		p := &progress{
+			print:    func(string) {},
+			now:      time.Now,
+			interval: time.Second,
+			start:    time.Now(),
+			last:     time.Now(),
+			count: func(ctx context.Context) (int64, error) {
+				<-ctx.Done()
+				return 0, ctx.Err()
+			},
+		}
 		time.Sleep(time.Minute)
 		p.update(t.Context(), 256)
 		p.end()

@@ -9,11 +9,11 @@ import (
 // --set keeps the exact text of the other members.
 func TestSetMembers(t *testing.T) {
 	for _, c := range []struct{ body, set, want string }{
-		{`{"A":1.50,"B":null}`, "C=x", `{"A":1.50,"B":null,"C":"x"}`},
-		{`{"A":1}`, "A=2.00", `{"A":2.00}`},
-		{`{}`, `A="007"`, `{"A":"007"}`},
-		{`{}`, "A=", `{"A":""}`},
-		{`{"A":1}`, "A=<b>=", `{"A":"<b>="}`},
+		{body: `{"A":1.50,"B":null}`, set: "C=x", want: `{"A":1.50,"B":null,"C":"x"}`},
+		{body: `{"A":1}`, set: "A=2.00", want: `{"A":2.00}`},
+		{body: `{}`, set: `A="007"`, want: `{"A":"007"}`},
+		{body: `{}`, set: "A=", want: `{"A":""}`},
+		{body: `{"A":1}`, set: "A=<b>=", want: `{"A":"<b>="}`},
 	} {
 		if got, err := setMembers(c.body, []string{c.set}); err != nil || got != c.want {
 			t.Errorf("%s, %s: %s, %v; want %s", c.body, c.set, got, err, c.want)
