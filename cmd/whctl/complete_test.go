@@ -11,20 +11,25 @@ import (
 // completions returns the candidates for the last word of a line.
 func completions(t *testing.T, inv invocation, shell string, line ...string) []string {
 	t.Helper()
-	spellFlag := append([]string{"whctl"}, line...)
-	got := inv.run(t, append([]string{cmdline.CompleteCommand, shell, strconv.Itoa(len(spellFlag) - 1)}, spellFlag...)...)
+	words := append([]string{"whctl"}, line...)
+	got := inv.run(t, completeArgs(shell, words, len(words)-1)...)
 	if got.code != 0 || got.stderr != "" {
-		t.Fatalf("%q: %+v", line, got)
+		t.Fatalf("completing %q in %s: got %v; want exit code 0 and no stderr", line, shell, got)
 	}
 	var values []string
 	for entry := range strings.Lines(got.stdout) {
 		value, _, tabbed := strings.Cut(strings.TrimSuffix(entry, "\n"), "\t")
 		if !tabbed {
-			t.Errorf("%q: %q has no tab", line, entry)
+			t.Errorf("completing %q in %s: got the line %q, want a tab", line, shell, entry)
 		}
 		values = append(values, value)
 	}
 	return values
+}
+
+// completeArgs returns the arguments with which a shell completes the word at an index.
+func completeArgs(shell string, words []string, index int) []string {
+	return append([]string{cmdline.CompleteCommand, shell, strconv.Itoa(index)}, words...)
 }
 
 func TestComplete(t *testing.T) {
@@ -91,8 +96,9 @@ func TestComplete(t *testing.T) {
 		{shell: "fish", line: []string{"nonsense", ""}},
 		{shell: "fish", line: []string{"query", "SO_Totals", "-o", "x"}},
 	} {
-		if got := strings.Join(completions(t, invocation{config: config}, c.shell, c.line...), " "); got != c.want {
-			t.Errorf("%s %q: %q, want %q", c.shell, c.line, got, c.want)
+		candidates := completions(t, invocation{config: config}, c.shell, c.line...)
+		if got := strings.Join(candidates, " "); got != c.want {
+			t.Errorf("completing %q in %s: got %q, want %q", c.line, c.shell, got, c.want)
 		}
 	}
 }
@@ -109,24 +115,32 @@ func TestCompleteObjects(t *testing.T) {
 		{shell: "powershell", line: []string{"subscribers", "delete", ""}, want: `"ACME shop"`},
 		{shell: "bash", line: []string{"subscribers", "delete", `"AC`}, want: "ACME shop"},
 		{shell: "fish", line: []string{"subscriptions", "list", "--subscriber", ""}, want: "ACME shop"},
-		{shell: "fish", line: []string{"subscriptions", "disable", "8e"}, want: subscriptionID + " " + subscriptionID},
+		{
+			shell: "fish",
+			line:  []string{"subscriptions", "disable", "8e"},
+			want:  subscriptionID + " " + subscriptionID, // of both subscriptions
+		},
 		{shell: "fish", line: []string{"messages", "show", messageID[:20]}, want: messageID},
 		{shell: "fish", line: []string{"keys", "delete", "n"}, want: "nightly"},
 	} {
-		if got := strings.Join(completions(t, invocation{handler: serveListed}, c.shell, c.line...), " "); got != c.want {
-			t.Errorf("%s %q: %q, want %q", c.shell, c.line, got, c.want)
+		candidates := completions(t, invocation{handler: serveListed}, c.shell, c.line...)
+		if got := strings.Join(candidates, " "); got != c.want {
+			t.Errorf("completing %q in %s: got %q, want %q", c.line, c.shell, got, c.want)
 		}
-		if got := completions(t, invocation{handler: status(500, "Broken")}, c.shell, c.line...); len(got) > 0 {
-			t.Errorf("%s %q of a broken service: %q", c.shell, c.line, got)
+		broken := invocation{handler: status(500, "Broken")}
+		if got := completions(t, broken, c.shell, c.line...); len(got) > 0 {
+			t.Errorf("completing %q in %s with a broken service: got %q, want none",
+				c.line, c.shell, got)
 		}
 	}
 }
 
 // Words after the cursor count too: here the record is the last word.
 func TestCompleteBeforeLastWord(t *testing.T) {
-	got := invocation{}.run(t, cmdline.CompleteCommand, "zsh", "3", "whctl", "query", "--fields", "InvoiceT", "SO_Totals")
+	words := []string{"whctl", "query", "--fields", "InvoiceT", "SO_Totals"}
+	got := invocation{}.run(t, completeArgs("zsh", words, 3)...)
 	if !strings.HasPrefix(got.stdout, "InvoiceTotal\t") {
-		t.Errorf("%+v", got)
+		t.Errorf("completing the fourth word of %q: got %v; want InvoiceTotal", words, got)
 	}
 }
 
@@ -137,19 +151,22 @@ func FuzzComplete(f *testing.F) {
 	f.Add("--format\n=\nx\n:\n-", 2)
 	f.Add("-\n--\n=\n--=\n'", 4)
 	f.Fuzz(func(t *testing.T, text string, cursor int) {
-		spellFlag := append([]string{"whctl"}, strings.Split(text, "\n")...)
-		if cursor < 1 || cursor > len(spellFlag) {
+		words := append([]string{"whctl"}, strings.Split(text, "\n")...)
+		if cursor < 1 || cursor > len(words) {
 			return
 		}
 		for _, shell := range cmdline.Shells {
-			got := invocation{handler: rows(0)}.run(t, append([]string{cmdline.CompleteCommand, shell, strconv.Itoa(cursor)}, spellFlag...)...)
+			inv := invocation{handler: rows(0)}
+			got := inv.run(t, completeArgs(shell, words, cursor)...)
+			if got.code != 0 {
+				t.Fatalf("completing word %d of %q in %s: got %v; want exit code 0",
+					cursor, words, shell, got)
+			}
 			for line := range strings.Lines(got.stdout) {
 				if strings.Count(line, "\t") != 1 {
-					t.Fatalf("%q: line %q", spellFlag, line)
+					t.Fatalf("completing word %d of %q in %s: got the line %q, want one tab",
+						cursor, words, shell, line)
 				}
-			}
-			if got.code != 0 {
-				t.Fatalf("%q: %+v", spellFlag, got)
 			}
 		}
 	})

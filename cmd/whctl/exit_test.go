@@ -39,10 +39,9 @@ func TestExitCodes(t *testing.T) {
 		},
 		"no rows": {invocation: invocation{handler: rows(0)}, args: []string{"query", "DB_Class"}, code: 0},
 		"cannot write": {
-			invocation: invocation{},
-			args:       []string{"query", "DB_Class", "-o", filepath.Join(t.TempDir(), "no", "such", "file")},
-			code:       1,
-			stderr:     "no such file",
+			args:   []string{"query", "DB_Class", "-o", filepath.Join(t.TempDir(), "no", "such", "file")},
+			code:   1,
+			stderr: "no such file",
 		},
 		"other service": {
 			invocation: invocation{handler: htmlReply(200)},
@@ -57,10 +56,9 @@ func TestExitCodes(t *testing.T) {
 			stderr:     "502 Bad Gateway",
 		},
 		"usage": {
-			invocation: invocation{},
-			args:       []string{"query", "DB_Class", "--where", "Class>5"},
-			code:       2,
-			stderr:     "Class is text: use",
+			args:   []string{"query", "DB_Class", "--where", "Class>5"},
+			code:   2,
+			stderr: "Class is text: use",
 		},
 		"invalid URL": {
 			invocation: invocation{env: map[string]string{profile.EnvURL: "erp01:5050"}},
@@ -156,16 +154,14 @@ func TestExitCodes(t *testing.T) {
 			stderr:     "read-only: nothing was sent",
 		},
 		"no --yes": {
-			invocation: invocation{},
-			args:       []string{"poke", "--sweeping"},
-			code:       9,
-			stderr:     "refused to set a value without --yes",
+			args:   []string{"poke", "--sweeping"},
+			code:   9,
+			stderr: "refused to set a value without --yes",
 		},
 		"dry run": {
-			invocation: invocation{},
-			args:       []string{"poke", "--dry-run"},
-			code:       0,
-			stderr:     "dry run, nothing was changed: set a value (1 request)\n",
+			args:   []string{"poke", "--dry-run"},
+			code:   0,
+			stderr: "dry run, nothing was changed: set a value (1 request)\n",
 		},
 		"interrupted": {
 			invocation: invocation{handler: noReply, ctx: cancelled},
@@ -184,10 +180,11 @@ func TestExitCodes(t *testing.T) {
 			got := c.run(t, c.args...)
 			seen[c.code] = true
 			if got.code != c.code || !strings.Contains(got.stderr, c.stderr) {
-				t.Errorf("exit %d, want %d; stderr:\n%s", got.code, c.code, got.stderr)
+				t.Errorf("whctl %q: got %v; want exit code %d, stderr with %q",
+					c.args, got, c.code, c.stderr)
 			}
 			if c.stderr == "" && got.stderr != "" {
-				t.Errorf("unexpected standard error:\n%s", got.stderr)
+				t.Errorf("whctl %q: got stderr %q, want none", c.args, got.stderr)
 			}
 		})
 	}
@@ -209,17 +206,18 @@ func TestClosedConnection(t *testing.T) {
 		{err: &os.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}, code: 0},
 		{err: &client.Error{Kind: client.Unreachable, Message: "no answer", Err: closed}, code: 3},
 		{
-			err: fmt.Errorf("the event: %w", &client.Error{
-				Kind: client.Failed,
-				Err:  closed,
-			}),
+			err:  fmt.Errorf("the event: %w", &client.Error{Kind: client.Failed, Err: closed}),
 			code: 1,
 		},
 	} {
 		var stderr strings.Builder
 		report(&stderr, c.err, nil)
-		if code := cmdline.ExitCode(exits, c.err); code != c.code || (stderr.String() == "") != (code == 0) {
-			t.Errorf("%v: exit %d, want %d; stderr %q", c.err, code, c.code, stderr.String())
+		if code := cmdline.ExitCode(exits, c.err); code != c.code {
+			t.Errorf("%v: got exit code %d, want %d", c.err, code, c.code)
+		}
+		isReported := stderr.Len() > 0
+		if wantReport := c.code != 0; isReported != wantReport {
+			t.Errorf("%v: got stderr %q, want a message: %t", c.err, &stderr, wantReport)
 		}
 	}
 }
@@ -344,25 +342,28 @@ func TestUsageErrors(t *testing.T) {
 		"query BM_InputCustomFields --where SY_Plugin_RecID=12": "must be a guid",
 	} {
 		got := invocation{}.run(t, strings.Fields(args)...)
-		if got.code != 2 || got.stdout != "" || strings.Count(got.stderr, "\n") != 1 || !strings.Contains(got.stderr, want) {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q; want %q", args, got.code, got.stdout, got.stderr, want)
+		isOneLine := strings.Count(got.stderr, "\n") == 1
+		if got.code != 2 || got.stdout != "" || !isOneLine || !strings.Contains(got.stderr, want) {
+			t.Errorf("whctl %s: got %v; want exit code 2, one line on stderr with %q", args, got, want)
 		}
 		if strings.Contains(got.stderr, "swordfish") {
-			t.Errorf("%s: the password is printed", args)
+			t.Errorf("whctl %s: the password is printed: %q", args, got.stderr)
 		}
 	}
 }
 
 // Messages of the service cannot control the terminal.
 func TestErrorOutputIsSanitized(t *testing.T) {
-	got := invocation{handler: func(w http.ResponseWriter, r *http.Request) {
+	hostile := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(400)
-		io.WriteString(w, `{"ResponseStatus":{"ErrorCode":"X","Message":"a\u001b[2Jb\nc\u202e","Errors":[{"FieldName":"\u0007","Message":"\u009b1m"}]}}`)
-	}}.run(t, "query", "DB_Class")
+		w.WriteHeader(http.StatusBadRequest)
+		io.WriteString(w, `{"ResponseStatus":{"ErrorCode":"X","Message":"a\u001b[2Jb\nc\u202e",`+
+			`"Errors":[{"FieldName":"\u0007","Message":"\u009b1m"}]}}`)
+	}
+	got := invocation{handler: hostile}.run(t, "query", "DB_Class")
 	want := "whctl: X: a^[[2Jb^Jc\\u202e\n  ^G: \\u009b1m\n"
 	if got.stderr != want {
-		t.Errorf("stderr %q, want %q", got.stderr, want)
+		t.Errorf("after a reply with control characters: got stderr %q, want %q", got.stderr, want)
 	}
 }
 
@@ -374,45 +375,71 @@ func TestGroupWithoutSubcommandPrintsHelp(t *testing.T) {
 			continue
 		}
 		want := invocation{}.run(t, "help", c.Name)
+		if want.code != 0 || want.stdout == "" || want.stderr != "" {
+			t.Errorf("whctl help %s: got %v; want help on stdout", c.Name, want)
+		}
 		for _, args := range [][]string{{c.Name}, {"--quiet", c.Name}, {c.Name, "--help"}} {
-			if got := (invocation{}).run(t, args...); got.code != 0 || got.stdout != want.stdout || got.stderr != "" || want.stdout == "" {
-				t.Errorf("whctl %q: %+v, want %+v", args, got, want)
+			if got := (invocation{}).run(t, args...); got != want {
+				t.Errorf("whctl %q: got %v; want %v", args, got, want)
 			}
 		}
 	}
 }
 
-// All groups of commands use the same verbs. Former verbs still run the same command and
-// are not listed by help.
+// commonVerbs are the names of commands in groups.
+var commonVerbs = []string{
+	"list", "show", "create", "update", "delete", "enable", "disable", "retry", "test", "tail",
+	"publish", "rotate-secret", "use", "edit", "path", "resume",
+}
+
+// formerCommands has the names of commands in earlier versions, with the present ones.
+var formerCommands = map[string]string{
+	"bill set-field":       "bill update",
+	"config get":           "config show",
+	"config set":           "config update",
+	"events raise":         "events publish",
+	"keys add":             "keys create",
+	"keys remove":          "keys delete",
+	"messages remove":      "messages delete",
+	"profile add":          "profile create",
+	"profile remove":       "profile delete",
+	"profile rm":           "profile delete",
+	"subscribers change":   "subscribers update",
+	"subscribers remove":   "subscribers delete",
+	"subscriptions change": "subscriptions update",
+	"users add":            "users create",
+	"users change":         "users update",
+	"users remove":         "users delete",
+}
+
+// TestVerbsAreUniform checks that all groups of commands use the same verbs. Former verbs still run
+// the same command and are not listed by help.
 func TestVerbsAreUniform(t *testing.T) {
-	common := []string{"list", "show", "create", "update", "delete", "enable", "disable", "retry", "test", "tail", "publish", "rotate-secret", "use", "edit", "path", "resume"}
 	for _, group := range testApp().Commands {
 		for _, c := range group.Subcommands {
-			if !slices.Contains(common, c.Name) {
-				t.Errorf("whctl %s %s: unusual verb", group.Name, c.Name)
+			if !slices.Contains(commonVerbs, c.Name) {
+				t.Errorf("whctl %s %s: the verb is none of %q", group.Name, c.Name, commonVerbs)
 			}
 		}
 	}
-	for former, want := range map[string]string{
-		"users add": "users create", "users change": "users update", "users remove": "users delete", "keys add": "keys create", "keys remove": "keys delete",
-		"subscribers change": "subscribers update", "subscribers remove": "subscribers delete", "subscriptions change": "subscriptions update",
-		"bill set-field": "bill update", "events raise": "events publish", "profile add": "profile create", "profile remove": "profile delete",
-		"profile rm": "profile delete", "config get": "config show", "config set": "config update", "messages remove": "messages delete",
-	} {
-		line, err := cmdline.ReorderArgs(testApp(), strings.Fields(former))
+	for former, want := range formerCommands {
+		group, verb, _ := strings.Cut(former, " ")
+		line, err := cmdline.ReorderArgs(testApp(), []string{group, verb})
 		if got := strings.Join(line.Path, " "); err != nil || got != want {
-			t.Errorf("whctl %s is %q, %v; want %q", former, got, err, want)
+			t.Errorf("whctl %s: got the command %q, error %v; want %q", former, got, err, want)
 		}
-		if help := (invocation{}).run(t, "help", strings.Fields(former)[0]).stdout; strings.Contains(help, "\n  "+strings.Fields(former)[1]+" ") {
-			t.Errorf("help lists the former command %s", former)
+		help := invocation{}.run(t, "help", group)
+		if strings.Contains(help.stdout, "\n  "+verb+" ") {
+			t.Errorf("whctl help %s lists the former command %s", group, verb)
 		}
 	}
 }
 
 // An address with the wrong scheme is answered with the right one, in both directions.
 func TestWrongSchemeNamesTheRightOne(t *testing.T) {
-	plain, secured := httptest.NewServer(rows(0)), httptest.NewTLSServer(rows(0))
+	plain := httptest.NewServer(rows(0))
 	defer plain.Close()
+	secured := httptest.NewTLSServer(rows(0))
 	defer secured.Close()
 	for _, c := range []struct{ url, want string }{
 		{url: "https" + strings.TrimPrefix(plain.URL, "http"), want: "use --url " + plain.URL},
@@ -423,7 +450,7 @@ func TestWrongSchemeNamesTheRightOne(t *testing.T) {
 	} {
 		got := invocation{}.run(t, "query", "DB_Class", "--url", c.url)
 		if got.code == 0 || !strings.Contains(got.stderr, c.want) {
-			t.Errorf("%s: exit %d, stderr %q, want %q", c.url, got.code, got.stderr, c.want)
+			t.Errorf("whctl query --url %s: got %v; want an error with %q", c.url, got, c.want)
 		}
 	}
 }

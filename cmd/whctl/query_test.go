@@ -72,9 +72,10 @@ func TestQueryRequestBody(t *testing.T) {
 		},
 	} {
 		var body string
-		got := invocation{handler: recordBody(&body, rows(0)), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
+		inv := invocation{handler: recordBody(&body, rows(0)), terminal: c.terminal}
+		got := inv.run(t, strings.Fields(c.args)...)
 		if got.code != 0 || body != c.want {
-			t.Errorf("%s: exit %d, sent %s, want %s\n%s", c.args, got.code, body, c.want, got.stderr)
+			t.Errorf("whctl %s: sent %s, want %s; %v", c.args, body, c.want, got)
 		}
 	}
 }
@@ -110,61 +111,74 @@ func TestQueryOutput(t *testing.T) {
 		},
 		{args: "query SO_Totals --count", terminal: true, stdout: "12403\n"},
 	} {
-		got := invocation{handler: rows(12403, d1, d2), terminal: c.terminal}.run(t, strings.Fields(c.args)...)
-		if got.code != 0 || got.stdout != c.stdout || got.stderr != c.stderr {
-			t.Errorf("%s: exit %d\n%s%s; want\n%s%s", c.args, got.code, got.stdout, got.stderr, c.stdout, c.stderr)
+		inv := invocation{handler: rows(12403, d1, d2), terminal: c.terminal}
+		got := inv.run(t, strings.Fields(c.args)...)
+		want := result{stdout: c.stdout, stderr: c.stderr}
+		if got != want {
+			t.Errorf("whctl %s, terminal %t:\ngot  %v\nwant %v", c.args, c.terminal, got, want)
 		}
 	}
 }
 
 func TestQueryNotices(t *testing.T) {
-	got := invocation{handler: func(w http.ResponseWriter, r *http.Request) {
+	limited := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(wire.HeaderTakeClamped, "100")
 		w.Header().Set(wire.HeaderIgnoredMembers, "Colour")
 		rows(1, d1)(w, r)
-	}}.run(t, "query", "SO_Totals")
-	if want := "the service returns at most 100 rows per request\nthe service ignored Colour\n"; got.stderr != want {
-		t.Errorf("stderr %q, want %q", got.stderr, want)
+	}
+	got := invocation{handler: limited}.run(t, "query", "SO_Totals")
+	want := "the service returns at most 100 rows per request\nthe service ignored Colour\n"
+	if got.stderr != want {
+		t.Errorf("whctl query: got stderr %q, want %q", got.stderr, want)
 	}
 }
 
-// Without a row, a condition in the style of other programs suggests the operator here.
+// TestQuerySuggestsOperators checks that conditions in the style of other programs, which no row
+// meets, lead to a suggestion of the operator here.
 func TestQuerySuggestsOperators(t *testing.T) {
 	for where, want := range map[string]string{
 		"InvoiceID=D1*":  "InvoiceID^=D1",
 		"InvoiceID=*D1*": "InvoiceID*=D1",
 		"InvoiceID=*D1":  "InvoiceID*=D1",
 		"InvoiceID~=D1":  "InvoiceID*=D1",
-		"InvoiceID~=D1%": "",
+		"InvoiceID~=D1%": "", // none
 	} {
 		got := invocation{handler: rows(0)}.run(t, "query", "SO_Totals", "--where", where)
-		if suggested := strings.Contains(got.stderr, "did you mean "+want+" instead of "+where); suggested != (want != "") {
-			t.Errorf("%s: %q, want %q", where, got.stderr, want)
+		hint := "did you mean " + want + " instead of " + where
+		if want == "" {
+			hint = "did you mean"
+		}
+		if strings.Contains(got.stderr, hint) != (want != "") {
+			t.Errorf("whctl query --where %s: got stderr %q, want the suggestion %q",
+				where, got.stderr, want)
 		}
 	}
 }
 
+// TestQueryOutputFile writes rows to a file, and then checks that a failed query changes neither it
+// nor its directory.
 func TestQueryOutputFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "totals.csv")
-	got := invocation{handler: rows(2, d1, d2), terminal: true}.run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", path)
-	if got.code != 0 || got.stdout != "" || got.stderr != "2 rows written to "+path+"\n" {
-		t.Errorf("%+v", got)
+	inv := invocation{handler: rows(2, d1, d2), terminal: true}
+	got := inv.run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", path)
+	if want := (result{stderr: "2 rows written to " + path + "\n"}); got != want {
+		t.Errorf("whctl query -o FILE: got %v; want %v", got, want)
 	}
 	wantFile(t, path, "InvoiceID\nD1\nD2\n")
 
-	// A failed query does not change the file and leaves no other file.
-	for name, h := range map[string]http.HandlerFunc{
+	for name, handler := range map[string]http.HandlerFunc{
 		"broken off":   truncatedReply,
 		"too few rows": wrongRowCount,
 		"rejected":     status(400, "ArgumentException"),
 	} {
-		if got := (invocation{handler: h}).run(t, "query", "DB_Class", "-o", path); got.code == 0 {
-			t.Errorf("%s: exit 0", name)
+		got := invocation{handler: handler}.run(t, "query", "DB_Class", "-o", path)
+		if got.code == 0 {
+			t.Errorf("whctl query -o FILE, reply %s: got exit code 0, want a failure", name)
 		}
 		wantFile(t, path, "InvoiceID\nD1\nD2\n")
 	}
-	if left, _ := filepath.Glob(path + "*"); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
+	if files, _ := filepath.Glob(path + "*"); len(files) != 1 {
+		t.Errorf("after failed queries: got the files %q, want only the first one", files)
 	}
 }
 
@@ -176,67 +190,86 @@ func wantFile(t *testing.T, path, want string) {
 	}
 }
 
+// TestQueryOutputToLinkAndDevice checks that -o replaces the target of a symbolic link and keeps its
+// mode, writes to a device, and refuses a directory.
 func TestQueryOutputToLinkAndDevice(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links and devices differ on Windows")
 	}
+	inv := invocation{handler: rows(1, d1)}
+	query := []string{"query", "SO_Totals", "--fields", "InvoiceID", "-o"}
 	dir := t.TempDir()
-	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
-	if err := os.WriteFile(target, []byte("old"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Symlink(target, link); err != nil {
-		t.Fatal(err)
-	}
-	if got := (invocation{handler: rows(1, d1)}).run(t, "query", "SO_Totals", "--fields", "InvoiceID", "-o", link); got.code != 0 {
-		t.Errorf("link: %+v", got)
-	}
-	wantFile(t, target, "InvoiceID\nD1\n")
-	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Error("the link was replaced")
-	}
-	if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o640 {
-		t.Errorf("the file's mode became %v", info.Mode())
-	}
-	if got := (invocation{handler: rows(1, d1)}).run(t, "query", "SO_Totals", "-o", os.DevNull); got.code != 0 {
-		t.Errorf("device: %+v", got)
-	}
-	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
-		t.Error("the device was replaced")
-	}
-	if got := (invocation{}).run(t, "query", "SO_Totals", "-o", dir); got.code != 1 || !strings.Contains(got.stderr, "is a directory") {
-		t.Errorf("directory: %+v", got)
-	}
+
+	t.Run("link", func(t *testing.T) {
+		target := filepath.Join(dir, "target")
+		link := filepath.Join(dir, "link")
+		if err := os.WriteFile(target, []byte("old"), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, link); err != nil {
+			t.Fatal(err)
+		}
+		if got := inv.run(t, append(query, link)...); got.code != 0 {
+			t.Errorf("whctl query -o LINK: got %v; want exit code 0", got)
+		}
+		wantFile(t, target, "InvoiceID\nD1\n")
+		if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("the link is now %v, %v; want a link", info, err)
+		}
+		if info, err := os.Stat(target); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("the target is now %v, %v; want the mode 0640", info, err)
+		}
+	})
+	t.Run("device", func(t *testing.T) {
+		if got := inv.run(t, append(query, os.DevNull)...); got.code != 0 {
+			t.Errorf("whctl query -o %s: got %v; want exit code 0", os.DevNull, got)
+		}
+		if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+			t.Errorf("the device is now %v, %v; want a device", info, err)
+		}
+	})
+	t.Run("directory", func(t *testing.T) {
+		got := invocation{}.run(t, append(query, dir)...)
+		if got.code != 1 || !strings.Contains(got.stderr, "is a directory") {
+			t.Errorf("whctl query -o DIR: got %v; want exit code 1 and the reason", got)
+		}
+	})
 }
 
-// Output to a terminal is sanitized in all formats, output to a file is not.
+// TestTerminalOutputIsSanitized checks that output to a terminal is sanitized in all formats, and
+// output to a file is not.
 func TestTerminalOutputIsSanitized(t *testing.T) {
-	hostile := `{"Class":"\u001b]0;owned\u0007 \u009b31m \u202etxt ` + "\u009b\u007f" + `"}`
-	for _, f := range streaming() {
-		got := invocation{handler: rows(1, hostile), terminal: true}.run(t, "query", "DB_Class", "--format", f)
-		if i := strings.IndexAny(got.stdout, "\x1b\x07\x7f\u009b\u202e"); i >= 0 || got.code != 0 {
-			t.Errorf("%s: exit %d, %q at %d", f, got.code, got.stdout, i)
+	const row = `{"Class":"\u001b]0;owned\u0007 \u009b31m \u202etxt ` + "\u009b\u007f" + `"}`
+	inv := invocation{handler: rows(1, row), terminal: true}
+	for _, format := range streaming() {
+		got := inv.run(t, "query", "DB_Class", "--format", format)
+		i := strings.IndexAny(got.stdout, "\x1b\x07\x7f\u009b\u202e")
+		if got.code != 0 || i >= 0 {
+			t.Errorf("%s on a terminal: a control character at %d in %v", format, i, got)
 		}
-		into := filepath.Join(t.TempDir(), "out")
-		invocation{handler: rows(1, hostile), terminal: true}.run(t, "query", "DB_Class", "--format", f, "-o", into)
-		if text, _ := os.ReadFile(into); f == "csv" && !strings.Contains(string(text), "\x1b]0;owned\x07") {
-			t.Errorf("%s: the file holds %q", f, text)
-		}
+	}
+
+	path := filepath.Join(t.TempDir(), "out")
+	inv.run(t, "query", "DB_Class", "--format", "csv", "-o", path)
+	text, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(text), "\x1b]0;owned\x07") {
+		t.Errorf("csv to a file: got %q, %v; want the control characters of the row", text, err)
 	}
 }
 
 func TestInterruptedStream(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	got := invocation{ctx: ctx, handler: func(w http.ResponseWriter, r *http.Request) {
+	interrupting := func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		io.WriteString(w, `{"Class":"A"}`+"\n"+`{"Class":"B"}`+"\n")
 		w.(http.Flusher).Flush()
 		cancel()
 		<-r.Context().Done()
-	}}.run(t, "query", "DB_Class")
+	}
+	got := invocation{ctx: ctx, handler: interrupting}.run(t, "query", "DB_Class")
 	if got.code != 130 || !strings.HasPrefix(got.stderr, "whctl: interrupted") {
-		t.Errorf("%+v", got)
+		t.Errorf("interrupting whctl query: got %v; want exit code 130 and the reason", got)
 	}
 }
 
@@ -246,14 +279,24 @@ func TestRecords(t *testing.T) {
 		Record string
 		Fields int
 	}
-	if err := json.Unmarshal([]byte(got.stdout), &kinds); err != nil || len(kinds) != len(record.Builtin().Kinds()) || kinds[4].Record != "DB_Class" || kinds[4].Fields != 1 {
-		t.Errorf("%v: %v", err, kinds)
+	if err := json.Unmarshal([]byte(got.stdout), &kinds); err != nil {
+		t.Fatalf("whctl records --json: %v in %v", err, got)
 	}
+	if want := len(record.Builtin().Kinds()); len(kinds) != want {
+		t.Fatalf("whctl records --json: got %d kinds, want %d", len(kinds), want)
+	}
+	if kinds[4].Record != "DB_Class" || kinds[4].Fields != 1 {
+		t.Errorf("whctl records --json: got %+v as the fifth kind, want DB_Class with 1 field", kinds[4])
+	}
+
 	golden(t, "records", invocation{terminal: true}.run(t, "records").stdout)
 	single := invocation{terminal: true}.run(t, "records", "bm_inputs")
 	golden(t, "records-one", single.stdout+"--\n"+single.stderr)
-	if piped := (invocation{}).run(t, "records", "DB_Class"); piped.stdout != "Field,Type,Operators\nClass,string,= ^= $= *= ~= between in\n" || piped.stderr != "" {
-		t.Errorf("%+v", piped)
+
+	piped := invocation{}.run(t, "records", "DB_Class")
+	want := result{stdout: "Field,Type,Operators\nClass,string,= ^= $= *= ~= between in\n"}
+	if piped != want {
+		t.Errorf("whctl records DB_Class in a pipe: got %v; want %v", piped, want)
 	}
 }
 
@@ -262,18 +305,23 @@ func TestHelp(t *testing.T) {
 	for _, name := range append(commandNames(), "") {
 		got := invocation{}.run(t, strings.Fields("help "+name)...)
 		if got.code != 0 || got.stderr != "" {
-			t.Errorf("help %s: %+v", name, got)
+			t.Errorf("whctl help %s: got %v; want exit code 0 and no stderr", name, got)
 		}
 		fmt.Fprintf(&pages, "=== whctl help %s\n%s\n", name, got.stdout)
 	}
 	golden(t, "help", pages.String())
-	for _, args := range []string{"query --help", "-h query SO_Totals", "query --nope -h", "query SO_Totals --take x --help"} {
-		if got := (invocation{}).run(t, strings.Fields(args)...); got.code != 0 || !strings.HasPrefix(got.stdout, "whctl query: ") {
-			t.Errorf("%s: %+v", args, got)
+
+	for args, want := range map[string]string{
+		"query --help":                    "whctl query: ",
+		"-h query SO_Totals":              "whctl query: ",
+		"query --nope -h":                 "whctl query: ",
+		"query SO_Totals --take x --help": "whctl query: ",
+		"":                                "whctl: ",
+	} {
+		got := invocation{}.run(t, strings.Fields(args)...)
+		if got.code != 0 || !strings.HasPrefix(got.stdout, want) {
+			t.Errorf("whctl %s: got %v; want exit code 0, help that starts with %q", args, got, want)
 		}
-	}
-	if got := (invocation{}).run(t); !strings.HasPrefix(got.stdout, "whctl: ") || got.code != 0 {
-		t.Errorf("without arguments: %+v", got)
 	}
 }
 
@@ -295,11 +343,11 @@ func commandNames() []string {
 func TestVersion(t *testing.T) {
 	want := invocation{}.run(t, "version")
 	if want.code != 0 || !strings.HasPrefix(want.stdout, "whctl ") {
-		t.Errorf("%+v", want)
+		t.Errorf("whctl version: got %v; want exit code 0 and the version", want)
 	}
 	for _, args := range []string{"--version", "-V", "query -V SO_Totals"} {
 		if got := (invocation{}).run(t, strings.Fields(args)...); got != want {
-			t.Errorf("%s: %+v", args, got)
+			t.Errorf("whctl %s: got %v; want %v", args, got, want)
 		}
 	}
 }
@@ -312,17 +360,20 @@ func BenchmarkExport(b *testing.B) {
 		b.Run(format, func(b *testing.B) {
 			b.ReportAllocs()
 			b.SetBytes(int64(len(line)))
-			got := invocation{handler: func(w http.ResponseWriter, r *http.Request) {
+			stream := func(w http.ResponseWriter, r *http.Request) {
 				w.Header().Set("Content-Type", "application/x-ndjson")
 				w.Header().Set("Trailer", wire.HeaderRowCount)
-				piece := strings.Repeat(line, 300)
-				for left := b.N; left > 0; left -= 300 {
-					io.WriteString(w, piece[:min(left, 300)*len(line)])
+				const pieceRows = 300
+				piece := strings.Repeat(line, pieceRows)
+				for remaining := b.N; remaining > 0; remaining -= pieceRows {
+					io.WriteString(w, piece[:min(remaining, pieceRows)*len(line)])
 				}
 				w.Header().Set(wire.HeaderRowCount, fmt.Sprint(b.N))
-			}}.run(b, "query", "SO_Totals", "--format", format, "-o", os.DevNull)
+			}
+			inv := invocation{handler: stream}
+			got := inv.run(b, "query", "SO_Totals", "--format", format, "-o", os.DevNull)
 			if got.code != 0 {
-				b.Fatal(got.stderr)
+				b.Fatalf("whctl query --format %s: %v", format, got)
 			}
 		})
 	}

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,13 +29,14 @@ import (
 type canaries map[string]string
 
 // in returns the names of the secrets in a text, except those that are allowed.
-func (all canaries) in(text string, allowed ...string) (found []string) {
-	for name, secret := range all {
-		if strings.Contains(text, secret) && !strings.Contains(strings.Join(allowed, ","), name) {
-			found = append(found, name)
+func (c canaries) in(text string, allowed ...string) []string {
+	var names []string
+	for name, secret := range c {
+		if strings.Contains(text, secret) && !slices.Contains(allowed, name) {
+			names = append(names, name)
 		}
 	}
-	return found
+	return names
 }
 
 // secretsTest runs whctl with a configuration of which all secrets are canaries.
@@ -46,22 +48,28 @@ type secretsTest struct {
 	secrets canaries
 }
 
-// run runs whctl, returns its standard output and checks that its output has no
-// secrets, except the allowed one on standard output.
-func (h *secretsTest) run(allowed, stdin string, args ...string) string {
+// run runs whctl with all output for diagnostics, returns its standard output and checks that its
+// output has no secrets.
+func (h *secretsTest) run(args ...string) string {
 	h.t.Helper()
-	cmd := h.command(args...)
-	cmd.Stdin = strings.NewReader(stdin)
+	return h.runAllowing("", h.command(args...))
+}
+
+// runAllowing is run for a command that may print the secret with a name on standard output.
+func (h *secretsTest) runAllowing(allowed string, cmd *exec.Cmd) string {
+	h.t.Helper()
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Stdout = &stdout
+	cmd.Stderr = &stderr
+	args := cmd.Args[1:]
 	if code := exitOf(h.t, cmd.Run()); code != 0 {
-		h.t.Fatalf("%q: exit %d\n%s", args, code, &stderr)
+		h.t.Fatalf("whctl %q: got exit code %d, want 0\n%s", args, code, &stderr)
 	}
-	if found := h.secrets.in(stdout.String(), allowed); found != nil {
-		h.t.Errorf("%q: secrets on standard output: %q\n%s", args, found, &stdout)
+	if names := h.secrets.in(stdout.String(), allowed); names != nil {
+		h.t.Errorf("whctl %q: the secrets %q are on standard output\n%s", args, names, &stdout)
 	}
-	if found := h.secrets.in(stderr.String()); found != nil {
-		h.t.Errorf("%q: secrets on standard error: %q\n%s", args, found, &stderr)
+	if names := h.secrets.in(stderr.String()); names != nil {
+		h.t.Errorf("whctl %q: the secrets %q are on standard error\n%s", args, names, &stderr)
 	}
 	return strings.TrimSpace(stdout.String())
 }
@@ -70,31 +78,31 @@ func (h *secretsTest) run(allowed, stdin string, args ...string) string {
 // standard output.
 func (h *secretsTest) runForSecret(args ...string) (secret string) {
 	h.t.Helper()
-	cmd := h.command(append(args, "--debug", "-v")...)
+	cmd := h.command(args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	secret = strings.TrimSpace(string(out))
 	if err != nil || secret == "" || strings.Contains(stderr.String(), secret) {
-		h.t.Fatalf("%q: %v, %q, standard error %s", args, err, secret, &stderr)
+		h.t.Fatalf("whctl %q: got %q, error %v; want a secret, only on standard output; stderr %s",
+			args, secret, err, &stderr)
 	}
 	return secret
 }
 
+// command returns a process of whctl with all output for diagnostics.
 func (h *secretsTest) command(args ...string) *exec.Cmd {
-	cmd := process(h.t, h.service.URL, args...)
-	cmd.Dir, cmd.Env = h.dir, append(withoutSecrets(cmd.Env), h.env...)
+	cmd := process(h.t, h.service.URL, append(args, "--debug", "-v")...)
+	cmd.Dir = h.dir
+	cmd.Env = append(withoutSecrets(cmd.Env), h.env...)
 	return cmd
 }
 
 // withoutSecrets returns the environment without password and token.
-func withoutSecrets(env []string) (kept []string) {
-	for _, pair := range env {
-		if !strings.HasPrefix(pair, profile.EnvPassword) && !strings.HasPrefix(pair, profile.EnvToken) {
-			kept = append(kept, pair)
-		}
-	}
-	return kept
+func withoutSecrets(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
+		return strings.HasPrefix(pair, profile.EnvPassword) || strings.HasPrefix(pair, profile.EnvToken)
+	})
 }
 
 func (h *secretsTest) write(name, text string) {
@@ -113,27 +121,30 @@ func (h *secretsTest) read(name string) string {
 	return string(text)
 }
 
-// No command prints a secret, not even with --debug and --verbose. The configuration, the
-// bundle of whctl doctor, and the arguments and environment of the process have none.
+// TestSecretsAreNotPrinted checks that no command prints a secret, not even with --debug and
+// --verbose. The configuration, the bundle of whctl doctor, and the arguments and environment of the
+// process have none.
 func TestSecretsAreNotPrinted(t *testing.T) {
-	service := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8")
+	const proxyPassword = "canary-of-a-proxy"
 	dir := t.TempDir()
 	h := &secretsTest{
 		t:       t,
-		service: service,
+		service: daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8"),
 		dir:     dir,
-		secrets: canaries{"password": daemontest.AdminPassword, "header": "canary-of-a-header"},
-		env: []string{profile.EnvConfig + "=" + filepath.Join(dir, "config", "config.toml"), "HOME=" + dir, "DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(dir, "bus"),
-			"HTTPS_PROXY=http://ann:canary-of-a-proxy@127.0.0.1:1"},
+		env: []string{
+			profile.EnvConfig + "=" + filepath.Join(dir, "config", "config.toml"),
+			"HOME=" + dir,
+			"DBUS_SESSION_BUS_ADDRESS=unix:path=" + filepath.Join(dir, "bus"),
+			"HTTPS_PROXY=http://ann:" + proxyPassword + "@127.0.0.1:1",
+		},
+		secrets: canaries{
+			"password": daemontest.AdminPassword,
+			"header":   "canary-of-a-header",
+			"proxy":    proxyPassword,
+		},
 	}
-	h.secrets["proxy"] = "canary-of-a-proxy"
 	h.write("header", "Bearer "+h.secrets["header"])
-	h.run("", daemontest.AdminPassword+"\n", "login", "--user", "admin", "--password-stdin", "--insecure-storage", "--debug", "-v")
-	session := regexp.MustCompile(`session = ['"](.+)['"]`).FindStringSubmatch(h.read("config/logins.toml"))
-	if session == nil {
-		t.Fatal("no session is stored")
-	}
-	h.secrets["session"] = session[1]
+	h.login()
 	h.secrets["API key"] = h.runForSecret("keys", "create", "canary", "--role", "admin")
 	h.runWebhookCommands()
 	h.runWithKey()
@@ -142,30 +153,48 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	h.checkBundle()
 }
 
+// login signs in, which stores a session in a file.
+func (h *secretsTest) login() {
+	h.t.Helper()
+	cmd := h.command("login", "--user", "admin", "--password-stdin", "--insecure-storage")
+	cmd.Stdin = strings.NewReader(daemontest.AdminPassword + "\n")
+	h.runAllowing("", cmd)
+	logins := h.read("config/logins.toml")
+	session := regexp.MustCompile(`session = ['"](.+)['"]`).FindStringSubmatch(logins)
+	if session == nil {
+		h.t.Fatalf("no session is stored in %q", logins)
+	}
+	h.secrets["session"] = session[1]
+}
+
 // runWebhookCommands creates a subscriber and a subscription and prints them in all
 // formats.
 func (h *secretsTest) runWebhookCommands() {
+	h.t.Helper()
 	header := h.secrets["header"]
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.Contains(r.Header.Get("Authorization"), header) {
-			h.t.Error("the header is not sent")
+		if got := r.Header.Get("Authorization"); !strings.Contains(got, header) {
+			h.t.Errorf("a message has the header Authorization: %q, want %q", got, header)
 		}
 		io.Copy(io.Discard, r.Body)
 	}))
 	h.t.Cleanup(receiver.Close)
+
 	id := h.runForSecret("subscribers", "create", "canary shop")
 	h.secrets["SubscriberID"] = id
-	url := receiver.URL + "/hook?token=canary-of-an-address"
-	subscription := h.run("", "", "subscriptions", "create", "canary shop", "bookin.*", url, "--header", "Authorization: @header", "--secret-file", "secret", "--debug", "-v")
+	subscription := h.run("subscriptions", "create", "canary shop", "bookin.*",
+		receiver.URL+"/hook?token=canary-of-an-address",
+		"--header", "Authorization: @header", "--secret-file", "secret")
 	h.secrets["webhook secret"] = strings.TrimSpace(h.read("secret"))
-	h.run("", "", "subscriptions", "update", subscription, "--header", "Authorization: @header", "--debug", "-v")
-	h.run("", "", "subscriptions", "rotate-secret", subscription, "--secret-file", "another", "--debug", "-v")
+	h.run("subscriptions", "update", subscription, "--header", "Authorization: @header")
+	h.run("subscriptions", "rotate-secret", subscription, "--secret-file", "another")
 	h.secrets["another webhook secret"] = strings.TrimSpace(h.read("another"))
-	h.run("", "", "subscriptions", "test", subscription, "--debug", "-v")
-	h.run("", "", "trigger", "bookin.created", "--subscription", subscription, "--debug", "-v", "--json")
+	h.run("subscriptions", "test", subscription)
+	h.run("trigger", "bookin.created", "--subscription", subscription, "--json")
+
+	// A SubscriberID is part of the data; only a terminal shortens it.
 	for _, format := range []string{"table", "vertical", "csv", "tsv", "json", "ndjson"} {
-		// A SubscriberID is part of the data; only a terminal shortens it.
-		for _, command := range [][]string{
+		for _, args := range [][]string{
 			{"subscribers", "list"},
 			{"subscribers", "show", "canary shop"},
 			{"subscriptions", "list"},
@@ -180,22 +209,22 @@ func (h *secretsTest) runWebhookCommands() {
 			{"settings", "list"},
 			{"stats", "--lanes"},
 		} {
-			h.run("SubscriberID", "", append(command, "--debug", "-v", "--format", format)...)
+			h.runAllowing("SubscriberID", h.command(append(args, "--format", format)...))
 		}
 	}
-	for _, dry := range [][]string{
+	for _, args := range [][]string{
 		{"subscribers", "delete", id},
 		{"subscriptions", "list", "--subscriber", id},
 		{"subscriptions", "update", subscription, "--header", "Authorization: @header"},
 	} {
-		h.run("SubscriberID", "", append(dry, "--dry-run")...)
+		h.runAllowing("SubscriberID", h.command(append(args, "--dry-run")...))
 	}
 }
 
 // runWithKey authenticates with an API key from a file.
 func (h *secretsTest) runWithKey() {
 	h.write("key", h.secrets["API key"]+"\n")
-	h.run("", "", "whoami", "--token-file", "key", "--debug", "-v")
+	h.run("whoami", "--token-file", "key")
 }
 
 // checkProcess checks the arguments and environment of a running process, which other
@@ -209,41 +238,57 @@ func (h *secretsTest) checkProcess() {
 		{"messages", "tail", "--token-file", "key"},
 		{"listen", "--forward-to", "127.0.0.1:1", "--secret-file", "another"},
 	} {
-		cmd := h.command(args...)
-		stderr, err := cmd.StderrPipe()
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			h.t.Fatal(err)
-		}
-		if line, err := bufio.NewReader(stderr).ReadString('\n'); err != nil || !strings.HasPrefix(line, "connected to ") {
-			h.t.Errorf("%q: %q, %v", args, line, err)
-		}
-		for _, file := range []string{"cmdline", "environ"} {
-			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", cmd.Process.Pid, file))
-			if err != nil || len(text) == 0 {
-				h.t.Error(file, err)
-			}
-			if found := h.secrets.in(string(text), "proxy"); found != nil { // HTTPS_PROXY is set by the test
-				h.t.Errorf("%q: secrets in %s: %q", args, file, found)
-			}
-		}
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			h.t.Error(err)
-		}
-		_, _ = io.Copy(io.Discard, stderr)
-		_ = cmd.Wait() // the exit code is irrelevant
+		h.checkRunning(args...)
 	}
 }
+
+// checkRunning checks the arguments and environment of a process of whctl that is connected.
+func (h *secretsTest) checkRunning(args ...string) {
+	h.t.Helper()
+	cmd := process(h.t, h.service.URL, args...)
+	cmd.Dir = h.dir
+	cmd.Env = append(withoutSecrets(cmd.Env), h.env...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		h.t.Fatal(err)
+	}
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	if err != nil || !strings.HasPrefix(line, "connected to ") {
+		h.t.Errorf("whctl %q: got %q, error %v; want a connection", args, line, err)
+	}
+	for _, file := range []string{"cmdline", "environ"} {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", cmd.Process.Pid, file))
+		if err != nil || len(text) == 0 {
+			h.t.Errorf("whctl %q: reading %s: %d bytes, %v", args, file, len(text), err)
+		}
+		// HTTPS_PROXY is set by the test.
+		if names := h.secrets.in(string(text), "proxy"); names != nil {
+			h.t.Errorf("whctl %q: the secrets %q are in %s", args, names, file)
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		h.t.Error(err)
+	}
+	_, _ = io.Copy(io.Discard, stderr)
+	_ = cmd.Wait() // the exit code is irrelevant
+}
+
+// secretFiles are the files with secrets that the test or --secret-file has written.
+var secretFiles = []string{"header", "key", "secret", "another"}
 
 // checkFiles checks all files that whctl has written. The session may be in logins.toml,
 // because --insecure-storage allows it; only the user may read that file.
 func (h *secretsTest) checkFiles() {
 	err := filepath.WalkDir(h.dir, func(path string, entry fs.DirEntry, err error) error {
-		name := entry.Name()
-		if err != nil || entry.IsDir() || name == "header" || name == "key" || name == "secret" || name == "another" {
+		if err != nil {
 			return err
+		}
+		name := entry.Name()
+		if entry.IsDir() || slices.Contains(secretFiles, name) {
+			return nil
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -252,12 +297,16 @@ func (h *secretsTest) checkFiles() {
 		allowed := ""
 		if name == "logins.toml" {
 			allowed = "session"
-			if info, err := entry.Info(); err != nil || info.Mode().Perm() != output.PrivateFile {
-				h.t.Errorf("%s: %v, %v", path, info.Mode(), err)
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			if mode := info.Mode().Perm(); mode != output.PrivateFile {
+				h.t.Errorf("%s has the mode %v, want %v", path, mode, output.PrivateFile)
 			}
 		}
-		if found := h.secrets.in(string(text), allowed); found != nil {
-			h.t.Errorf("secrets in %s: %q", path, found)
+		if names := h.secrets.in(string(text), allowed); names != nil {
+			h.t.Errorf("the secrets %q are in %s", names, path)
 		}
 		return nil
 	})
@@ -269,14 +318,14 @@ func (h *secretsTest) checkFiles() {
 // checkBundle checks the bundle of whctl doctor.
 func (h *secretsTest) checkBundle() {
 	h.env = append(h.env, profile.EnvToken+"="+h.secrets["API key"])
-	h.run("", "", "doctor", "--bundle", "found.zip", "--debug", "-v")
+	h.run("doctor", "--bundle", "found.zip")
 	archive, err := zip.OpenReader(filepath.Join(h.dir, "found.zip"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer archive.Close()
 	h.secrets["address"] = "canary-of-an-address"
-	seen := ""
+	seen := "" // text of all files
 	for _, f := range archive.File {
 		in, err := f.Open()
 		if err != nil {
@@ -286,13 +335,14 @@ func (h *secretsTest) checkBundle() {
 		if err != nil {
 			h.t.Fatal(err)
 		}
-		if found := h.secrets.in(string(text)); found != nil {
-			h.t.Errorf("secrets in %s of the bundle: %q", f.Name, found)
+		if names := h.secrets.in(string(text)); names != nil {
+			h.t.Errorf("the secrets %q are in %s of the bundle", names, f.Name)
 		}
 		seen += string(text)
 	}
 	id := h.secrets["SubscriberID"]
-	for _, want := range []string{"canary shop", id[:4] + ".." + id[len(id)-4:], "127.0.0.1", "http://***@127.0.0.1:1"} {
+	shortID := id[:4] + ".." + id[len(id)-4:]
+	for _, want := range []string{"canary shop", shortID, "127.0.0.1", "http://***@127.0.0.1:1"} {
 		if !strings.Contains(seen, want) {
 			h.t.Errorf("the bundle lacks %q", want)
 		}

@@ -28,23 +28,26 @@ func TestCompletionInBashAndZsh(t *testing.T) {
 	for _, s := range []struct {
 		name  string
 		args  []string
-		ready string // sets up the shell and prints ready
+		ready string // sets up the shell and prints ready, which the line itself does not have
 	}{
 		{
-			name:  "bash",
-			args:  []string{"--norc", "--noprofile"},
-			ready: "PS1=; bind 'set enable-bracketed-paste off'; eval \"$(whctl completion bash)\"; echo re''ady\n",
+			name: "bash",
+			args: []string{"--norc", "--noprofile"},
+			ready: "PS1=; bind 'set enable-bracketed-paste off'; " +
+				"eval \"$(whctl completion bash)\"; echo re''ady\n",
 		},
 		{
-			name:  "zsh",
-			args:  []string{"-f"},
-			ready: "PS1=; unset zle_bracketed_paste; autoload -U compinit; compinit -u -D; source <(whctl completion zsh); echo re''ady\n",
+			name: "zsh",
+			args: []string{"-f"},
+			ready: "PS1=; unset zle_bracketed_paste; autoload -U compinit; compinit -u -D; " +
+				"source <(whctl completion zsh); echo re''ady\n",
 		},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			path := clientstest.Tool(t, s.name)
 			for line, want := range typedLines {
-				c := startCommandOnTerminal(t, exec.CommandContext(t.Context(), path, append(s.args, "-i")...), "http://127.0.0.1:1")
+				shell := exec.CommandContext(t.Context(), path, append(s.args, "-i")...)
+				c := startCommandOnTerminal(t, shell, "http://127.0.0.1:1")
 				c.typeKeys(s.ready)
 				c.await("ready\r\n")
 				c.seen = nil
@@ -60,20 +63,21 @@ func TestCompletionInBashAndZsh(t *testing.T) {
 func TestCompletionInFish(t *testing.T) {
 	path := clientstest.Tool(t, "fish")
 	for line, want := range typedLines {
-		cmd := exec.CommandContext(t.Context(), path, "--no-config", "-c", "whctl completion fish | source; complete -C $argv[1]", line)
+		const script = "whctl completion fish | source; complete -C $argv[1]"
+		cmd := exec.CommandContext(t.Context(), path, "--no-config", "-c", script, line)
 		cmd.Env = append(cmd.Environ(), profile.EnvURL+"=http://127.0.0.1:1", "HOME="+t.TempDir())
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatal(err)
 		}
-		spellFlag := strings.Fields(want)
 		var offered []string
 		for candidate := range strings.Lines(string(out)) {
 			value, _, _ := strings.Cut(strings.TrimSuffix(candidate, "\n"), "\t")
 			offered = append(offered, value)
 		}
-		if !slices.Contains(offered, spellFlag[len(spellFlag)-1]) {
-			t.Errorf("%q: fish offers %q", line, offered)
+		words := strings.Fields(want)
+		if completed := words[len(words)-1]; !slices.Contains(offered, completed) {
+			t.Errorf("completing %q: fish offers %q, want %q", line, offered, completed)
 		}
 	}
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -34,9 +36,11 @@ import (
 // processes.
 func TestMain(m *testing.M) {
 	daemontest.RunIfLaunched()
-	if strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test") { // not a command of a script
+	isCommandOfScript := !strings.HasSuffix(strings.TrimSuffix(os.Args[0], ".exe"), ".test")
+	if !isCommandOfScript {
 		for _, variable := range os.Environ() {
-			if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "WHCTL_") {
+			name, _, _ := strings.Cut(variable, "=")
+			if strings.HasPrefix(name, "WHCTL_") {
 				os.Unsetenv(name) // set by the README's commands
 			}
 		}
@@ -74,7 +78,7 @@ type invocation struct {
 	env      map[string]string
 	terminal bool
 	colours  bool
-	width    int
+	width    int // in cells; 0 for a default
 	ctx      context.Context
 	config   string // directory of the configuration; empty for a new one
 	stdin    string
@@ -82,11 +86,26 @@ type invocation struct {
 	now      time.Time // current time; zero for a default
 }
 
+// result is the result of a run.
 type result struct {
 	code           int
 	stdout, stderr string
 }
 
+func (r result) String() string {
+	return fmt.Sprintf("exit code %d, stdout %q, stderr %q", r.code, r.stdout, r.stderr)
+}
+
+// adminEnv returns the environment variables of the admin of a service.
+func adminEnv(url string) map[string]string {
+	return map[string]string{
+		profile.EnvURL:      url,
+		profile.EnvUser:     "admin",
+		profile.EnvPassword: daemontest.AdminPassword,
+	}
+}
+
+// run runs whctl with arguments.
 func (inv invocation) run(t testing.TB, args ...string) result {
 	t.Helper()
 	if inv.handler == nil {
@@ -99,9 +118,7 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 		profile.EnvURL:    inv.serve(t),
 		profile.EnvConfig: filepath.Join(inv.config, "config.toml"),
 	}
-	for name, value := range inv.env {
-		env[name] = value
-	}
+	maps.Copy(env, inv.env)
 	if inv.ctx == nil {
 		inv.ctx = context.Background()
 	}
@@ -116,15 +133,13 @@ func (inv invocation) run(t testing.TB, args ...string) result {
 		Terminal: output.Terminal{
 			IsTerminal: inv.terminal,
 			Colours:    inv.colours,
-			Width:      max(inv.width, output.UnknownWidth),
+			Width:      cmp.Or(inv.width, output.UnknownWidth),
 		},
 		Prompter: inv.prompter,
 		Now:      inv.clock,
 	}
-	if inv.width > 0 {
-		s.Terminal.Width = inv.width
-	}
-	s.Prompter.Screen, s.Vault = &stderr, profile.Vault{Env: s.Env, Timeout: testTimeout}
+	s.Prompter.Screen = &stderr
+	s.Vault = profile.Vault{Env: s.Env, Timeout: testTimeout}
 	app := newApp(s)
 	app.Commands = append(app.Commands, testCommands()...)
 	err := dispatch(inv.ctx, app, args)
@@ -168,21 +183,22 @@ func (inv invocation) clock() time.Time {
 	return time.Date(2026, 7, 8, 9, 10, 11, 0, time.UTC)
 }
 
-// testCommands returns a command that changes data with the usual confirmation, and
-// one that is wrongly declared as read-only.
+// testCommands returns the command poke, which changes data with the usual confirmation, and
+// careless, which is wrongly declared as read-only.
 func testCommands() []*cli.Command {
-	flags := append(command.ChangeFlags(), &cli.BoolFlag{Name: "sweeping"})
 	return []*cli.Command{
 		{
 			Name:     "poke",
 			Hidden:   true,
 			HideHelp: true,
-			Flags:    flags,
+			Flags:    append(command.ChangeFlags(), &cli.BoolFlag{Name: "sweeping"}),
 			Action: command.Changes(func(c *cli.Context, _ *command.Session) (command.Change, error) {
 				return command.Change{
 					Text:     "set a value",
 					Sweeping: c.Bool("sweeping"),
-					Do:       func(_ *output.Printer, service *client.Client) error { return poke(c, service) },
+					Do: func(_ *output.Printer, service *client.Client) error {
+						return poke(c, service)
+					},
 				}, nil
 			}),
 		},
@@ -190,17 +206,18 @@ func testCommands() []*cli.Command {
 			Name:     "careless",
 			Hidden:   true,
 			HideHelp: true,
-			Action:   command.Reads(func(c *cli.Context, _ *output.Printer, service *client.Client) error { return poke(c, service) }),
+			Action: command.Reads(
+				func(c *cli.Context, _ *output.Printer, service *client.Client) error {
+					return poke(c, service)
+				}),
 		},
 	}
 }
 
+// poke sends a change.
 func poke(c *cli.Context, service *client.Client) error {
-	_, err := service.SetBillValue(c.Context, client.BillField{
-		BillID:    "B",
-		StageID:   "S",
-		SettingID: "F",
-	}, "x")
+	field := client.BillField{BillID: "B", StageID: "S", SettingID: "F"}
+	_, err := service.SetBillValue(c.Context, field, "x")
 	return err
 }
 
@@ -220,7 +237,9 @@ func countChanges(changes *int) http.HandlerFunc {
 
 // streaming returns the formats that need no file and are written row by row.
 func streaming() []string {
-	return slices.DeleteFunc(output.FormatNames(), func(name string) bool { return name == "xlsx" || name == "raw" })
+	return slices.DeleteFunc(output.FormatNames(), func(name string) bool {
+		return name == "xlsx" || name == "raw"
+	})
 }
 
 // rows replies to every query with these rows, as a stream or as an envelope.
@@ -229,7 +248,8 @@ func rows(total int, lines ...string) http.HandlerFunc {
 		io.Copy(io.Discard, r.Body)
 		if r.URL.Query().Get("format") == "json" {
 			w.Header().Set("Content-Type", "application/json; charset=utf-8")
-			fmt.Fprintf(w, `{"Offset":0,"Results":[%s],"Total":%d,"Meta":{},"ResponseStatus":{}}`, strings.Join(lines, ","), total)
+			fmt.Fprintf(w, `{"Offset":0,"Results":[%s],"Total":%d,"Meta":{},"ResponseStatus":{}}`,
+				strings.Join(lines, ","), total)
 			return
 		}
 		w.Header().Set("Content-Type", "application/x-ndjson")
@@ -257,7 +277,9 @@ func status(code int, errorCode string) http.HandlerFunc {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(code)
-		fmt.Fprintf(w, `{"ResponseStatus":{"ErrorCode":%q,"Message":"no good","Errors":[{"FieldName":"Take","Message":"must be a number"}],"Meta":{"RequestId":"4711"}}}`, errorCode)
+		fmt.Fprintf(w, `{"ResponseStatus":{"ErrorCode":%q,"Message":"no good",`+
+			`"Errors":[{"FieldName":"Take","Message":"must be a number"}],`+
+			`"Meta":{"RequestId":"4711"}}}`, errorCode)
 	}
 }
 
