@@ -71,12 +71,18 @@ func TestFailedExportLeavesNoFile(t *testing.T) {
 				if c.code == 8 {
 					limit = "100ms" // is to be exceeded
 				}
-				got := c.run(t, "query", "DB_Class", "--all", "--timeout", limit, "--format", format, "-o", file)
+				got := c.run(t, "query", "DB_Class", "--all",
+					"--timeout", limit, "--format", format, "-o", file)
 				if got.code != c.code || got.stdout != "" || !strings.HasPrefix(got.stderr, c.stderr) {
-					t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.stdout, got.stderr)
+					t.Errorf("got %v; want exit code %d, no stdout, stderr that starts with %q",
+						got, c.code, c.stderr)
 				}
-				if left := filesIn(t, dir); (c.code == 0) != (len(left) == 1) {
-					t.Errorf("left behind: %q", left)
+				want := 0
+				if c.code == 0 {
+					want = 1
+				}
+				if files := filesIn(t, dir); len(files) != want {
+					t.Errorf("got the files %q, want %d", files, want)
 				}
 			})
 		}
@@ -90,50 +96,64 @@ func filesIn(t *testing.T, dir string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
+	var names []string
 	for _, f := range files {
-		all = append(all, f.Name())
+		names = append(names, f.Name())
 	}
-	return all
+	return names
 }
 
-// --all retries a request after a gateway error; other queries do not.
+// TestAllRetriesUnavailableService checks that --all retries a request after a gateway error, which
+// other queries do not.
 func TestAllRetriesUnavailableService(t *testing.T) {
 	requests := 0
 	failsOnce := func(w http.ResponseWriter, r *http.Request) {
 		requests++
 		if requests == 1 {
-			htmlReply(502)(w, r)
+			htmlReply(http.StatusBadGateway)(w, r)
 			return
 		}
 		rows(1, `{"Class":"A"}`)(w, r)
 	}
 	got := invocation{handler: failsOnce}.run(t, "query", "DB_Class", "--all", "--ndjson")
-	if got.code != 0 || got.stdout != "{\"Class\":\"A\"}\n" || requests != 2 || !strings.HasPrefix(got.stderr, "unexpected reply 502 Bad Gateway as text/html") || !strings.Contains(got.stderr, "; retrying in ") {
-		t.Errorf("%d requests: %+v", requests, got)
+	if got.code != 0 || got.stdout != "{\"Class\":\"A\"}\n" || requests != 2 {
+		t.Errorf("with --all: got %v after %d requests; want the row after 2", got, requests)
 	}
+	start := "unexpected reply 502 Bad Gateway as text/html"
+	if !strings.HasPrefix(got.stderr, start) || !strings.Contains(got.stderr, "; retrying in ") {
+		t.Errorf("with --all: got stderr %q, want %q and the retry", got.stderr, start)
+	}
+
 	requests = 0
-	if got := (invocation{handler: failsOnce}).run(t, "query", "DB_Class", "--csv"); got.code != 1 || requests != 1 {
-		t.Errorf("without --all, %d requests: %+v", requests, got)
+	got = invocation{handler: failsOnce}.run(t, "query", "DB_Class", "--csv")
+	if got.code != 1 || requests != 1 {
+		t.Errorf("without --all: got %v after %d requests; want exit code 1 after 1", got, requests)
 	}
+
 	requests = 0
 	unavailable := func(w http.ResponseWriter, r *http.Request) {
 		requests++
-		status(503, "ServiceUnavailable")(w, r)
+		status(http.StatusServiceUnavailable, "ServiceUnavailable")(w, r)
 	}
-	if got := (invocation{handler: unavailable}).run(t, "query", "DB_Class", "--all", "--csv", "-q"); got.code != 6 || requests != 1+profile.Retries || got.stdout != "" {
-		t.Errorf("%d requests: %+v", requests, got)
+	got = invocation{handler: unavailable}.run(t, "query", "DB_Class", "--all", "--csv", "-q")
+	want := 1 + profile.Retries
+	if got.code != 6 || got.stdout != "" || requests != want {
+		t.Errorf("with --all, unavailable: got %v after %d requests; want exit code 6 after %d",
+			got, requests, want)
 	}
 }
 
-// A daemon is killed during --all.
+// TestDaemonKilledDuringExport checks that an export of which the daemon is killed leaves no file.
 func TestDaemonKilledDuringExport(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := daemontest.StartIn(t, dir, "--demo").Stop(); err != nil { // fills it faster than a first start
+	// This fills the directory faster than a first start of the process.
+	if err := daemontest.StartIn(t, dir, "--demo").Stop(); err != nil {
 		t.Fatal(err)
 	}
-	for _, format := range []string{"csv", "json", "ndjson", "tsv", "xlsx", "raw", "raw:csv", "raw:xml"} {
+	for _, format := range []string{
+		"csv", "json", "ndjson", "tsv", "xlsx", "raw", "raw:csv", "raw:xml",
+	} {
 		daemon, err := daemontest.Launch(dir, "--demo")
 		if err != nil {
 			t.Fatal(err)
@@ -142,16 +162,19 @@ func TestDaemonKilledDuringExport(t *testing.T) {
 			t.Fatal(err)
 		}
 		to := t.TempDir()
-		cmd := process(t, proxyThatKills(t, daemon, 20_000), "query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(to, "totals"))
-		cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"="+daemontest.AdminPassword)
+		cmd := adminProcess(t, proxyThatKills(t, daemon, 20_000), "query", "SO_Totals", "--all",
+			"--format", format, "-o", filepath.Join(to, "totals"))
 		var stdout, stderr bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &stdout, &stderr
-		err = cmd.Run()
-		if code := exitOf(t, err); code != 7 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "whctl: incomplete reply: aborted after ") {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", format, code, &stdout, &stderr)
+		cmd.Stdout = &stdout
+		cmd.Stderr = &stderr
+		code := exitOf(t, cmd.Run())
+		want := "whctl: incomplete reply: aborted after "
+		if code != 7 || stdout.Len() > 0 || !strings.Contains(stderr.String(), want) {
+			t.Errorf("%s: got exit code %d, stdout %q, stderr %q; want 7, none, %q",
+				format, code, &stdout, &stderr, want)
 		}
-		if left := filesIn(t, to); left != nil {
-			t.Errorf("%s: left behind: %q", format, left)
+		if files := filesIn(t, to); files != nil {
+			t.Errorf("%s: the files %q are left behind", format, files)
 		}
 	}
 }
@@ -173,8 +196,9 @@ func proxyThatKills(t *testing.T, daemon *daemontest.Process, bytes int64) (url 
 				return
 			}
 			requests := bufio.NewReader(connection)
-			if start, err := requests.Peek(len("GET /Kinds")); err == nil && string(start) == "GET /Kinds" {
-				_, _ = io.WriteString(connection, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			start, err := requests.Peek(len(kindsRequest))
+			if err == nil && string(start) == kindsRequest {
+				_, _ = io.WriteString(connection, notFoundReply)
 				connection.Close()
 				continue
 			}
@@ -185,7 +209,16 @@ func proxyThatKills(t *testing.T, daemon *daemontest.Process, bytes int64) (url 
 	return "http://" + listener.Addr().String()
 }
 
-func proxyAndKill(t *testing.T, daemon *daemontest.Process, connection net.Conn, requests io.Reader, bytes int64) {
+// The request for the record kinds, to which the proxy replies like a service of an earlier version.
+const (
+	kindsRequest  = "GET /Kinds"
+	notFoundReply = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+)
+
+// proxyAndKill forwards requests to the daemon, and kills it after so many bytes of the reply.
+func proxyAndKill(
+	t *testing.T, daemon *daemontest.Process, connection net.Conn, requests io.Reader, bytes int64,
+) {
 	defer connection.Close()
 	backend, err := net.Dial("tcp", strings.TrimPrefix(daemon.URL, "http://"))
 	if err != nil {

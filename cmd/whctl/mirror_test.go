@@ -23,7 +23,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/daemon/sqlite"
 )
@@ -35,7 +34,7 @@ type source struct {
 	service *daemontest.Instance
 	records *sqlite.Conn
 	random  *rand.Rand
-	serial  int
+	serial  int // number of changes so far
 }
 
 const itemKind = `[Item]
@@ -55,19 +54,24 @@ Price = "decimal?"
 func startSource(t *testing.T) *source {
 	s := &source{t: t, dir: t.TempDir(), random: rand.New(rand.NewPCG(3, 4))}
 	var err error
-	if s.records, err = sqlite.Open(filepath.Join(s.dir, "records.db"), sqlite.Options{BusyTimeout: testTimeout}); err != nil {
+	s.records, err = sqlite.Open(filepath.Join(s.dir, "records.db"), sqlite.Options{BusyTimeout: testTimeout})
+	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.records.Close() })
 	s.exec("CREATE TABLE Items (ID TEXT PRIMARY KEY, Amount INTEGER, Price TEXT, Colour TEXT)")
-	s.exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7000) INSERT INTO Items SELECT 'I' || i, i, i || '.50', 'c' || i FROM n")
+	s.exec("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7000) " +
+		"INSERT INTO Items SELECT 'I' || i, i, i || '.50', 'c' || i FROM n")
 	s.kinds("")
 	s.start()
 	return s
 }
 
+// start starts the service.
 func (s *source) start() {
-	s.service = daemontest.StartIn(s.t, s.dir, "--erp", "demo", "--erp-kinds", filepath.Join(s.dir, "item.toml"), "--changes-sweep", "1s", "--changes-share", "1")
+	s.service = daemontest.StartIn(s.t, s.dir,
+		"--erp", "demo", "--erp-kinds", filepath.Join(s.dir, "item.toml"),
+		"--changes-sweep", "1s", "--changes-share", "1")
 }
 
 // stop stops the service.
@@ -137,9 +141,7 @@ func (s *source) rows(conn *sqlite.Conn) map[string]string {
 
 // whctl returns a process as the administrator.
 func (s *source) whctl(args ...string) *exec.Cmd {
-	cmd := process(s.t, s.service.URL, args...)
-	cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"="+daemontest.AdminPassword)
-	return cmd
+	return adminProcess(s.t, s.service.URL, args...)
 }
 
 // mirror brings a copy up to date and returns the output of whctl.
@@ -147,7 +149,7 @@ func (s *source) mirror(path string) string {
 	s.t.Helper()
 	out, err := s.whctl("mirror", "Item", "--to", path, "--once").CombinedOutput()
 	if err != nil {
-		s.t.Fatalf("%v\n%s", err, out)
+		s.t.Fatalf("whctl mirror: %v\n%s", err, out)
 	}
 	return string(out)
 }
@@ -156,10 +158,14 @@ func (s *source) mirror(path string) string {
 func (s *source) currentAt(path string) (at string) {
 	s.t.Helper()
 	conn, err := sqlite.Open(path, sqlite.Options{Existing: true})
-	if err == nil {
-		defer conn.Close()
-		err = conn.Query("SELECT current_at FROM _whd_mirror", func(st *sqlite.Stmt) error { at = st.Text(0); return nil })
+	if err != nil {
+		s.t.Fatal(err)
 	}
+	defer conn.Close()
+	err = conn.Query("SELECT current_at FROM _whd_mirror", func(st *sqlite.Stmt) error {
+		at = st.Text(0)
+		return nil
+	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -172,7 +178,8 @@ func (s *source) expect(when, path, text string) {
 	s.t.Helper()
 	want := s.rows(s.records)
 	printed := ""
-	for deadline := time.Now().Add(testTimeout); ; {
+	deadline := time.Now().Add(testTimeout)
+	for {
 		printed += s.mirror(path)
 		conn, err := sqlite.Open(path, sqlite.Options{Existing: true})
 		if err != nil {
@@ -183,79 +190,31 @@ func (s *source) expect(when, path, text string) {
 		if maps.Equal(got, want) && strings.Contains(printed, text) {
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
 		if time.Now().After(deadline) {
-			s.t.Fatalf("%s: %d rows, want %d and %q\n%s", when, len(got), len(want), text, printed)
+			s.t.Fatalf("%s: got a copy of %d rows, want those of %d records and %q\n%s",
+				when, len(got), len(want), text, printed)
 		}
+		time.Sleep(100 * time.Millisecond) // changes are captured every second
 	}
 }
 
-// whctl mirror keeps a copy of a real service while records change and it is killed, and
-// loads it again whenever its changes are not available or its fields are others.
-func TestMirrorOfService(t *testing.T) { // not parallel: a process that starts inherits the lock of the data directory for a moment
+// TestMirrorOfService checks that whctl mirror keeps a copy of a real service while records change
+// and it is killed, and loads it again whenever its changes are not available or its fields are
+// others.
+//
+// It is not parallel: a process that starts inherits the lock of the data directory for a moment.
+func TestMirrorOfService(t *testing.T) {
 	s := startSource(t)
 	path := filepath.Join(t.TempDir(), "copy.db")
 	for range 6 {
-		cmd := s.whctl("mirror", "Item", "--to", path)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		alterations := time.NewTicker(10 * time.Millisecond)
-		for kill := time.After(time.Duration(s.random.IntN(1500)) * time.Millisecond); kill != nil; {
-			select {
-			case <-kill:
-				kill = nil
-			case err := <-ended:
-				t.Fatalf("ended by itself: %v\n%s", err, &stderr)
-			case <-alterations.C:
-				s.alter()
-			}
-		}
-		alterations.Stop()
-		if err := cmd.Process.Kill(); err != nil {
-			t.Error(err)
-		}
-		<-ended
+		s.mirrorUntilKilled(path)
 	}
 	s.expect("after kills", path, "")
 
-	// The capture stops, and an administrator resumes it silently.
-	s.exec("CREATE TEMP TABLE saved AS SELECT * FROM Items")
-	s.exec("DELETE FROM Items")
-	s.service.Log.Await(t, "the capture of a kind has stopped", "kind=Item")
-	out, err := s.whctl("mirror", "Item", "--to", filepath.Join(t.TempDir(), "new.db"), "--once").CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 6 || !strings.Contains(string(out), "CaptureStopped: the capture of Item has stopped: Item reads as empty") {
-		t.Errorf("without a copy: %v\n%s", err, out)
-	}
-	stopped := time.Now()
-	s.mirror(path)
-	time.Sleep(1100 * time.Millisecond)
-	s.mirror(path) // in a later second than that of the last complete read
-	if at := s.currentAt(path); at > stopped.UTC().Format(time.RFC3339) {
-		t.Errorf("current at %s, although the capture has stopped at %s", at, stopped.UTC().Format(time.RFC3339))
-	}
-	s.exec("INSERT INTO Items SELECT * FROM saved")
-	s.alter()
-	if out, err := s.whctl("changes", "resume", "Item", "--silent", "--yes").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	s.stopCapture(path)
 	s.expect("after a silent resumption", path, "Item is loaded again: ResyncRequired: ")
 
-	// The service's own store is restored.
-	saved := t.TempDir()
-	s.stop()
-	copyFiles(t, s.dir, saved)
-	s.start()
-	s.alter()
-	s.expect("before a restore", path, "")
-	s.stop()
-	copyFiles(t, saved, s.dir)
-	s.start()
-	s.alter()
+	s.restoreStore(path)
 	s.expect("after a restore", path, "Item is loaded again: ResyncRequired: ")
 
 	// A field is added, then one is not captured any more.
@@ -267,10 +226,88 @@ func TestMirrorOfService(t *testing.T) { // not parallel: a process that starts 
 		s.service.Set(t, "log.level", "info")
 		s.alter()
 		s.expect("after a change of fields", path, "Item is loaded again: its fields have changed")
-		if out := s.mirror(filepath.Join(t.TempDir(), "another.db")); !strings.Contains(out, tt.loaded) {
-			t.Errorf("a copy with the members %q:\n%s", tt.members, out)
+		out := s.mirror(filepath.Join(t.TempDir(), "another.db"))
+		if !strings.Contains(out, tt.loaded) {
+			t.Errorf("whctl mirror with the members %q: got %q, want %q", tt.members, out, tt.loaded)
 		}
 	}
+}
+
+// mirrorUntilKilled runs whctl mirror while records change, and kills it after at most 1.5 s.
+func (s *source) mirrorUntilKilled(path string) {
+	s.t.Helper()
+	cmd := s.whctl("mirror", "Item", "--to", path)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	alterations := time.NewTicker(10 * time.Millisecond)
+	defer alterations.Stop()
+	kill := time.After(time.Duration(s.random.IntN(1500)) * time.Millisecond)
+	for {
+		select {
+		case <-kill:
+			if err := cmd.Process.Kill(); err != nil {
+				s.t.Error(err)
+			}
+			<-ended
+			return
+		case err := <-ended:
+			s.t.Fatalf("whctl mirror ended by itself: %v\n%s", err, &stderr)
+		case <-alterations.C:
+			s.alter()
+		}
+	}
+}
+
+// stopCapture stops the capture by the removal of all records, checks commands meanwhile, and
+// resumes it silently, as an administrator.
+func (s *source) stopCapture(path string) {
+	s.t.Helper()
+	s.exec("CREATE TEMP TABLE saved AS SELECT * FROM Items")
+	s.exec("DELETE FROM Items")
+	s.service.Log.Await(s.t, "the capture of a kind has stopped", "kind=Item")
+
+	newPath := filepath.Join(s.t.TempDir(), "new.db")
+	out, err := s.whctl("mirror", "Item", "--to", newPath, "--once").CombinedOutput()
+	want := "CaptureStopped: the capture of Item has stopped: Item reads as empty"
+	if code := exitOf(s.t, err); code != 6 || !strings.Contains(string(out), want) {
+		s.t.Errorf("whctl mirror without a copy: got exit code %d and %q, want 6 and %q",
+			code, out, want)
+	}
+
+	stopped := time.Now().UTC().Format(time.RFC3339)
+	s.mirror(path)
+	time.Sleep(1100 * time.Millisecond) // to a later second
+	s.mirror(path)
+	if at := s.currentAt(path); at > stopped {
+		s.t.Errorf("the copy is current at %s, although the capture stopped at %s", at, stopped)
+	}
+
+	s.exec("INSERT INTO Items SELECT * FROM saved")
+	s.alter()
+	out, err = s.whctl("changes", "resume", "Item", "--silent", "--yes").CombinedOutput()
+	if err != nil {
+		s.t.Fatalf("whctl changes resume: %v\n%s", err, out)
+	}
+}
+
+// restoreStore restores the service's own store after the copy has later changes.
+func (s *source) restoreStore(path string) {
+	s.t.Helper()
+	saved := s.t.TempDir()
+	s.stop()
+	copyFiles(s.t, s.dir, saved)
+	s.start()
+	s.alter()
+	s.expect("before a restore", path, "")
+	s.stop()
+	copyFiles(s.t, saved, s.dir)
+	s.start()
+	s.alter()
 }
 
 // copyFiles copies the service's own store.
@@ -278,18 +315,19 @@ func copyFiles(t *testing.T, from, to string) {
 	t.Helper()
 	for _, name := range []string{"whd.db", "shadow.db"} {
 		text, err := os.ReadFile(filepath.Join(from, name))
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, name), text, 0o600)
-		}
 		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(to, name), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
 // TestServiceAwayAtStart starts whctl follow and whctl mirror before the service can be
-// reached: they wait, also for a kind that only the service knows.
-func TestServiceAwayAtStart(t *testing.T) { // not parallel: see TestMirrorOfService
+// reached: they wait, also for a kind that only the service knows. See TestMirrorOfService for why
+// it is not parallel.
+func TestServiceAwayAtStart(t *testing.T) {
 	s := startSource(t)
 	target, err := url.Parse(s.service.URL)
 	if err != nil {
@@ -299,39 +337,34 @@ func TestServiceAwayAtStart(t *testing.T) { // not parallel: see TestMirrorOfSer
 		{"follow", "Item", "--once"},
 		{"mirror", "Item", "--once", "--to", filepath.Join(t.TempDir(), "copy.db")},
 	} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		address := l.Addr().String()
-		if err := l.Close(); err != nil {
-			t.Fatal(err)
-		}
-		cmd := process(t, "http://"+address, args...)
-		cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"="+daemontest.AdminPassword)
-		stderr, err := cmd.StderrPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewReader(stderr)
-		line, err := lines.ReadString('\n')
-		if err != nil || !strings.Contains(line, "cannot reach http://"+address) || !strings.Contains(line, "; retrying in ") {
-			t.Fatalf("%s: printed %q (%v), want the reason and that it tries again", args[0], line, err)
-		}
+		t.Run(args[0], func(t *testing.T) {
+			address := fmt.Sprintf("127.0.0.1:%d", daemontest.FreePort(t))
+			cmd := adminProcess(t, "http://"+address, args...)
+			stderr, err := cmd.StderrPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewReader(stderr)
+			line, err := lines.ReadString('\n')
+			hasReason := strings.Contains(line, "cannot reach http://"+address)
+			if err != nil || !hasReason || !strings.Contains(line, "; retrying in ") {
+				t.Fatalf("got %q, error %v; want the reason and that it tries again", line, err)
+			}
 
-		l, err = net.Listen("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		server := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target)}
-		go server.Serve(l)
-		remainder, err := io.ReadAll(lines)
-		if err := errors.Join(err, cmd.Wait(), server.Close()); err != nil {
-			t.Errorf("%s: %v\n%s%s", args[0], err, line, remainder)
-		}
+			listener, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server := &http.Server{Handler: httputil.NewSingleHostReverseProxy(target)}
+			go server.Serve(listener)
+			remainder, err := io.ReadAll(lines)
+			if err := errors.Join(err, cmd.Wait(), server.Close()); err != nil {
+				t.Errorf("after the service has started: %v\n%s%s", err, line, remainder)
+			}
+		})
 	}
 }
 
@@ -344,6 +377,6 @@ func TestUntrustedServiceAtStart(t *testing.T) {
 	defer server.Close()
 	out, err := process(t, server.URL, "follow", "SO_Totals").CombinedOutput()
 	if code := exitOf(t, err); code != 3 || !strings.Contains(string(out), "certificate") {
-		t.Errorf("got exit code %d, want 3\n%s", code, out)
+		t.Errorf("whctl follow: got exit code %d and %q, want 3 and the reason", code, out)
 	}
 }

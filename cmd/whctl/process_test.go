@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // process returns a command that runs whctl as a separate process.
@@ -28,6 +29,15 @@ func process(t *testing.T, url string, args ...string) *exec.Cmd {
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, program(t), args...)
 	cmd.Env = append(os.Environ(), profile.EnvURL+"="+url)
+	return cmd
+}
+
+// adminProcess returns a command that runs whctl as the admin of a service.
+func adminProcess(t *testing.T, url string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := process(t, url, args...)
+	cmd.Env = append(cmd.Env,
+		profile.EnvUser+"=admin", profile.EnvPassword+"="+daemontest.AdminPassword)
 	return cmd
 }
 
@@ -77,7 +87,8 @@ func TestBrokenPipeIsSuccess(t *testing.T) {
 		}
 		out.Close()
 		if code := exitOf(t, cmd.Wait()); code != 0 || stderr.Len() > 0 {
-			t.Errorf("%s: exit %d, stderr %q", format, code, &stderr)
+			t.Errorf("%s into a pipe that is closed: got exit code %d, stderr %q; want 0 and none",
+				format, code, &stderr)
 		}
 	}
 }
@@ -107,6 +118,10 @@ func TestTailEndsWithItsReader(t *testing.T) {
 	}
 }
 
+// interruptedAfter is the start of the error of an interrupted query.
+const interruptedAfter = "whctl: interrupted after "
+
+// TestInterrupt checks that a signal ends a query after a whole row.
 func TestInterrupt(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		cmd := process(t, serveEndlessRows(t), "query", "DB_Class", "--csv")
@@ -128,10 +143,13 @@ func TestInterrupt(t *testing.T) {
 		}
 		remainder, err := io.ReadAll(in)
 		if err != nil || !bytes.HasSuffix(remainder, []byte("A\n")) {
-			t.Errorf("the output does not end with a whole row: %v", err)
+			t.Errorf("%v: the output ends in %.20q, error %v; want a whole row",
+				signal, remainder[max(0, len(remainder)-20):], err)
 		}
-		if code := exitOf(t, cmd.Wait()); code != 130 || !strings.HasPrefix(stderr.String(), "whctl: interrupted after ") {
-			t.Errorf("%v: exit %d, stderr %q", signal, code, &stderr)
+		code := exitOf(t, cmd.Wait())
+		if code != 130 || !strings.HasPrefix(stderr.String(), interruptedAfter) {
+			t.Errorf("%v: got exit code %d, stderr %q; want 130 and %q",
+				signal, code, &stderr, interruptedAfter)
 		}
 	}
 }
@@ -171,8 +189,12 @@ func TestInterruptedExportLeavesNoFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		code := exitOf(t, cmd.Wait())
-		if left := filesIn(t, dir); code != 130 || left != nil || !strings.HasPrefix(stderr.String(), "whctl: interrupted after ") {
-			t.Errorf("%v: exit %d, stderr %q, left behind: %q", signal, code, stderr, left)
+		if code != 130 || !strings.HasPrefix(stderr.String(), interruptedAfter) {
+			t.Errorf("%v: got exit code %d, stderr %q; want 130 and %q",
+				signal, code, stderr, interruptedAfter)
+		}
+		if files := filesIn(t, dir); files != nil {
+			t.Errorf("%v: the files %q are left behind", signal, files)
 		}
 	}
 }
