@@ -17,8 +17,8 @@ func writeConfig(t *testing.T, text string) string {
 	return dir
 }
 
-// Without a terminal, changes need the confirmation flags; without them no change is
-// sent.
+// TestChangesNeedConfirmation checks that without a terminal, changes need the flags that confirm
+// them; without these no change is sent.
 func TestChangesNeedConfirmation(t *testing.T) {
 	const (
 		plain     = "[profiles.prod]\n"
@@ -66,12 +66,21 @@ func TestChangesNeedConfirmation(t *testing.T) {
 		{config: both, args: "poke --confirm prod --yes", code: 9, stderr: "read-only: nothing was sent"},
 	} {
 		changes := 0
-		got := invocation{config: writeConfig(t, c.config), handler: countChanges(&changes)}.run(t, append(strings.Fields(c.args), "--profile=prod")...)
-		if got.code != c.code || !strings.Contains(got.stderr, c.stderr) || c.stderr == "" && got.stderr != "" {
-			t.Errorf("%q %s: exit %d, %q; want %d, %q", c.config, c.args, got.code, got.stderr, c.code, c.stderr)
+		inv := invocation{config: writeConfig(t, c.config), handler: countChanges(&changes)}
+		got := inv.run(t, strings.Fields(c.args+" --profile=prod")...)
+		if got.code != c.code || !strings.Contains(got.stderr, c.stderr) {
+			t.Errorf("whctl %s with %q: got %v; want exit code %d, stderr with %q",
+				c.args, c.config, got, c.code, c.stderr)
 		}
-		if refused := c.code != 0; refused == (changes > 0) && !strings.HasPrefix(c.args, "query") {
-			t.Errorf("%q %s: %d changes sent", c.config, c.args, changes)
+		if c.stderr == "" && got.stderr != "" {
+			t.Errorf("whctl %s with %q: got stderr %q, want none", c.args, c.config, got.stderr)
+		}
+		want := 0
+		if isChange := !strings.HasPrefix(c.args, "query"); isChange && c.code == 0 {
+			want = 1
+		}
+		if changes != want {
+			t.Errorf("whctl %s with %q: sent %d changes, want %d", c.args, c.config, changes, want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,14 +14,21 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-const ownKinds = `[{"Name":"DB_Class","Operation":"DB_ClassQuery","Area":"Debtors","Summary":"Debtor classes","Fields":[{"Name":"Class","Type":"string"},{"Name":"Colour","Type":"string"}]},` +
-	`{"Name":"DB_Main","Operation":"DB_MainQuery","Area":"Own debtors","Summary":"Debtors","Key":["DebtorID"],"Fields":[{"Name":"DebtorID","Type":"string"},{"Name":"CreditLimit","Type":"decimal?"}]}]`
+// ownKinds is a list of record kinds. DB_Class has another field than the built-in one.
+const ownKinds = `[
+	{"Name":"DB_Class","Operation":"DB_ClassQuery","Area":"Debtors","Summary":"Debtor classes",
+	"Fields":[{"Name":"Class","Type":"string"},{"Name":"Colour","Type":"string"}]},
+	{"Name":"DB_Main","Operation":"DB_MainQuery","Area":"Own debtors","Summary":"Debtors",
+	"Key":["DebtorID"],
+	"Fields":[{"Name":"DebtorID","Type":"string"},{"Name":"CreditLimit","Type":"decimal?"}]}]`
 
 // kindService serves record kinds with a tag, and counts the requests and the replies.
 type kindService struct {
-	list, tag      string
-	status         int // of the list; 0 for success
-	requests, sent int
+	list     string
+	tag      string // entity tag of the list
+	status   int    // of the reply; 0 for success
+	requests int    // number of requests for the list
+	sent     int    // number of replies with the list
 }
 
 func (s *kindService) serve(w http.ResponseWriter, r *http.Request) {
@@ -61,7 +69,8 @@ func (inv invocation) age(t *testing.T, by time.Duration) {
 		t.Fatal(err)
 	}
 	at := time.Now().Add(-by).Format(`"At":"` + time.RFC3339 + `"`)
-	if err := os.WriteFile(file, regexp.MustCompile(`"At":"[^"]+"`).ReplaceAll(text, []byte(at)), 0o600); err != nil {
+	text = regexp.MustCompile(`"At":"[^"]+"`).ReplaceAll(text, []byte(at))
+	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -69,8 +78,18 @@ func (inv invocation) age(t *testing.T, by time.Duration) {
 // wantRun runs a command and checks its exit code and a part of its output.
 func (inv invocation) wantRun(t *testing.T, line string, code int, want string) {
 	t.Helper()
-	if got := inv.run(t, strings.Fields(line)...); got.code != code || !strings.Contains(got.stdout+got.stderr, want) {
-		t.Errorf("%s: exit %d, %q, %q; want %d, %q", line, got.code, got.stdout, got.stderr, code, want)
+	got := inv.run(t, strings.Fields(line)...)
+	if got.code != code || !strings.Contains(got.stdout+got.stderr, want) {
+		t.Errorf("whctl %s: got %v; want exit code %d, %q", line, got, code, want)
+	}
+}
+
+// wantCompletion completes the last word of a line in fish and checks the candidates.
+func (inv invocation) wantCompletion(t *testing.T, line string, want ...string) {
+	t.Helper()
+	got := completions(t, inv, "fish", strings.Split(line, " ")...)
+	if !slices.Equal(got, want) {
+		t.Errorf("completing %q: got %q, want %q", line, got, want)
 	}
 }
 
@@ -78,7 +97,8 @@ func (inv invocation) wantRun(t *testing.T, line string, code int, want string) 
 func (s *kindService) wantRequests(t *testing.T, requests, sent int) {
 	t.Helper()
 	if s.requests != requests || s.sent != sent {
-		t.Errorf("%d requests and %d lists, want %d and %d", s.requests, s.sent, requests, sent)
+		t.Errorf("the service has got %d requests and sent %d lists, want %d and %d",
+			s.requests, s.sent, requests, sent)
 	}
 }
 
@@ -101,18 +121,13 @@ func TestOwnKinds(t *testing.T) {
 	inv.wantRun(t, "records DB_Main --csv", 0, "CreditLimit,decimal?,")
 	s.wantRequests(t, 5, 1)
 
-	if got := completions(t, inv, "fish", "query", ""); strings.Join(got, " ") != "DB_Class DB_Main" {
-		t.Errorf("completed with %q", got)
-	}
-	if got := completions(t, inv, "fish", "query", "DB_Main", "--fields", "C"); strings.Join(got, " ") != "CreditLimit" {
-		t.Errorf("completed with %q", got)
-	}
-	if got := completions(t, inv, "fish", "--user", "ann", "query", "SO_"); strings.Join(got, " ") != "SO_Totals" {
-		t.Errorf("completed another user's kinds with %q", got)
-	}
+	inv.wantCompletion(t, "query ", "DB_Class", "DB_Main")
+	inv.wantCompletion(t, "query DB_Main --fields C", "CreditLimit")
+	inv.wantCompletion(t, "--user ann query SO_", "SO_Totals") // the kinds of another user are not known
 	s.wantRequests(t, 5, 1)
 
-	s.tag, s.list = `W/"2"`, strings.ReplaceAll(ownKinds, "DB_Main", "DB_Debtor")
+	s.tag = `W/"2"`
+	s.list = strings.ReplaceAll(ownKinds, "DB_Main", "DB_Debtor")
 	inv.wantRun(t, "query DB_Debtor --count", 0, "1") // unknown, so requested again
 	s.wantRequests(t, 6, 2)
 }
@@ -125,19 +140,20 @@ func TestKindsOfProfile(t *testing.T) {
 	s.wantRequests(t, 1, 1)
 	inv.wantRun(t, "query DB_Main --count", 0, "1")
 	s.wantRequests(t, 2, 2)
-	if got := completions(t, inv, "fish", "--profile=prod", "query", "DB_M"); strings.Join(got, " ") != "DB_Main" {
-		t.Errorf("completed with %q", got)
-	}
+	inv.wantCompletion(t, "--profile=prod query DB_M", "DB_Main")
 	inv.wantRun(t, "profile delete prod", 0, "deleted")
-	left, err := filepath.Glob(filepath.Join(inv.config, "kinds", "*"))
-	if err != nil || len(left) != 1 || filepath.Base(left[0]) != "default.json" {
-		t.Errorf("%q, %v", left, err)
+	files, err := filepath.Glob(filepath.Join(inv.config, "kinds", "*"))
+	if err != nil || len(files) != 1 || filepath.Base(files[0]) != "default.json" {
+		t.Errorf("after whctl profile delete: got the files %q, error %v; want default.json", files, err)
 	}
 }
 
-// Without the list, the stored kinds are used, or else the built-in ones.
+// TestKindsThatCannotBeRead checks that without the list the stored kinds are used, or else the
+// built-in ones.
 func TestKindsThatCannotBeRead(t *testing.T) {
 	s, inv := newKindService(t)
+
+	// Nothing is stored: the built-in kinds are used.
 	s.status = http.StatusInternalServerError
 	inv.wantRun(t, "query DB_Class --count", 0, "1")
 	inv.wantRun(t, "query DB_Main", 6, "no good")
@@ -145,16 +161,23 @@ func TestKindsThatCannotBeRead(t *testing.T) {
 	s.status = http.StatusNotFound // an earlier version
 	inv.wantRun(t, "query SO_Totals --count", 0, "1")
 	inv.wantRun(t, "records --csv", 0, "SO_Totals,Sales,8,")
+
+	// Stored kinds are used even if they are old.
 	s.status = 0
 	inv.wantRun(t, "records --csv", 0, "DB_Main")
 	s.status = http.StatusUnauthorized
 	inv.age(t, time.Hour)
 	inv.wantRun(t, "query DB_Main --count", 0, "1")
 	s.wantRequests(t, 7, 1)
+
+	// A dry run does not request them.
 	inv.wantRun(t, "query DB_Main --dry-run", 0, "POST ")
 	inv.wantRun(t, "records --dry-run --csv", 0, "DB_Main")
 	s.wantRequests(t, 7, 1)
-	if err := os.WriteFile(filepath.Join(inv.config, "kinds", "default.json"), []byte("{"), 0o600); err != nil {
+
+	// A damaged file is ignored.
+	file := filepath.Join(inv.config, "kinds", "default.json")
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	inv.wantRun(t, "query DB_Main", 4, "no good")

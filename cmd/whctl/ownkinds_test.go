@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/bizhook/whd/cmd/whctl/profile"
@@ -70,16 +69,16 @@ func TestKindsOfDaemonFiles(t *testing.T) {
 	reader.wantRun(t, "records --csv", 0, "Parcel,Post office,3,Parcels on their way\n")
 	reader.wantRun(t, "records Parcel --csv", 0, "Weight,decimal?,")
 	reader.wantRun(t, "query SO_Totals --count", 0, "\n")
-	if got := completions(t, reader, "fish", "query", "P"); strings.Join(got, " ") != "Parcel" {
-		t.Errorf("completed with %q", got)
-	}
-	if got := completions(t, reader, "fish", "query", "Parcel", "--where", "WeightN"); strings.Join(got, " ") != "WeightNotEqualTo=" {
-		t.Errorf("completed with %q", got)
-	}
-	writer := reader
-	writer.config, writer.env = t.TempDir(), map[string]string{
-		profile.EnvURL:   i.URL,
-		profile.EnvToken: i.Key(t, "writer"),
+	reader.wantCompletion(t, "query P", "Parcel")
+	reader.wantCompletion(t, "query Parcel --where WeightN", "WeightNotEqualTo=")
+
+	writer := invocation{
+		config:  t.TempDir(),
+		handler: http.NotFound,
+		env: map[string]string{
+			profile.EnvURL:   i.URL,
+			profile.EnvToken: i.Key(t, "writer"),
+		},
 	}
 	writer.wantRun(t, "query Letter --count", 0, "2\n")
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,14 +41,17 @@ func TestNoEscapeSequencesOnUnresponsiveTerminal(t *testing.T) {
 	} {
 		out := styles.ReplaceAll(outputOnTerminal(t, binary, args...), nil)
 		if bytes.ContainsRune(out, 0x1b) {
-			t.Errorf("%v printed escape sequences: %q", args, out)
+			t.Errorf("whctl %q: got %q, want no escape sequences but styles", args, out)
 		}
 		if len(out) == 0 {
-			t.Errorf("%v printed nothing", args)
+			t.Errorf("whctl %q: printed nothing", args)
 		}
 	}
-	if out := styles.ReplaceAll(outputOnTerminal(t, binary, "records", "IN_Colours"), nil); !bytes.HasPrefix(out, []byte("Field         Type    Operators\r\nRecID  ")) {
-		t.Errorf("no table on a terminal: %q", out)
+	out := styles.ReplaceAll(outputOnTerminal(t, binary, "records", "IN_Colours"), nil)
+	want := "Field         Type    Operators\r\nRecID  "
+	if !bytes.HasPrefix(out, []byte(want)) {
+		t.Errorf("whctl records IN_Colours on a terminal: got %q, want a table that starts with %q",
+			out, want)
 	}
 }
 
@@ -73,24 +77,17 @@ func outputOnTerminal(t *testing.T, binary string, args ...string) []byte {
 	}
 	_ = cmd.Wait() // the exit code is irrelevant
 	if ctx.Err() != nil {
-		t.Fatalf("%v did not end; output %q", args, out)
+		t.Fatalf("whctl %q did not end within %s; output %q", args, testTimeout, out)
 	}
 	return out
 }
 
 // withoutEnv returns the environment without some variables.
 func withoutEnv(names ...string) []string {
-	var kept []string
-next:
-	for _, pair := range os.Environ() {
-		for _, name := range names {
-			if strings.HasPrefix(pair, name+"=") {
-				continue next
-			}
-		}
-		kept = append(kept, pair)
-	}
-	return kept
+	return slices.DeleteFunc(os.Environ(), func(pair string) bool {
+		name, _, _ := strings.Cut(pair, "=")
+		return slices.Contains(names, name)
+	})
 }
 
 // loginHandler is a service that accepts one password.
@@ -104,7 +101,8 @@ func loginHandler(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"SessionId":"s1","UserName":"ann"}`)
 	default:
 		w.WriteHeader(http.StatusUnauthorized)
-		io.WriteString(w, `{"ResponseStatus":{"ErrorCode":"Unauthorized","Message":"Invalid Username or Password"}}`)
+		io.WriteString(w, `{"ResponseStatus":{"ErrorCode":"Unauthorized",`+
+			`"Message":"Invalid Username or Password"}}`)
 	}
 }
 
@@ -113,8 +111,8 @@ type terminalProgram struct {
 	t      *testing.T
 	screen *os.File
 	cmd    *exec.Cmd
-	before *term.State
-	seen   []byte
+	before *term.State // state of the terminal at the start
+	seen   []byte      // all output so far
 	ended  chan exitState
 }
 
@@ -136,8 +134,12 @@ func startOnTerminal(t *testing.T, args ...string) *terminalProgram {
 func startCommandOnTerminal(t *testing.T, cmd *exec.Cmd, url string) *terminalProgram {
 	t.Helper()
 	dir := t.TempDir()
-	cmd.Env = append(cmd.Environ(), profile.EnvURL+"="+url, profile.EnvConfig+"="+filepath.Join(dir, "config.toml"), "HOME="+dir,
-		"DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(dir, "bus"), "TERM=xterm")
+	cmd.Env = append(cmd.Environ(),
+		profile.EnvURL+"="+url,
+		profile.EnvConfig+"="+filepath.Join(dir, "config.toml"),
+		"HOME="+dir,
+		"DBUS_SESSION_BUS_ADDRESS=unix:path="+filepath.Join(dir, "bus"),
+		"TERM=xterm")
 	screen, keyboard, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -187,11 +189,12 @@ func (c *terminalProgram) await(text string) {
 		n, err := c.screen.Read(chunk)
 		c.seen = append(c.seen, chunk[:n]...)
 		if err != nil {
-			c.t.Fatalf("%v; no %q in %q", err, text, c.seen)
+			c.t.Fatalf("waiting for %q: %v; got the screen %q", text, err, c.seen)
 		}
 	}
 }
 
+// typeKeys types keys on the keyboard of the terminal.
 func (c *terminalProgram) typeKeys(keys string) {
 	c.t.Helper()
 	if _, err := c.screen.WriteString(keys); err != nil {
@@ -217,39 +220,58 @@ func (c *terminalProgram) end() (code int) {
 	return code
 }
 
-// The password is not echoed, and Ctrl-C restores the terminal.
+// TestLoginPromptsForPassword checks that the password is not echoed, and that the terminal is
+// restored in any case.
 func TestLoginPromptsForPassword(t *testing.T) {
-	c := startOnTerminal(t, "login", "--insecure-storage", "--no-color")
-	c.await("User name: ")
-	c.typeKeys("ann\r")
-	c.await("Password of ann: ")
-	c.typeKeys("correct horse\r")
-	c.await("signed in to ")
-	c.await("logins.toml")
-	if code := c.end(); code != 0 || strings.Contains(string(c.seen), "horse") || bytes.ContainsRune(c.seen, 0x1b) {
-		t.Errorf("exit %d, screen %q", code, c.seen)
-	}
+	const passwordPrompt = "Password of ann: "
+	t.Run("right password", func(t *testing.T) {
+		c := startOnTerminal(t, "login", "--insecure-storage", "--no-color")
+		c.await("User name: ")
+		c.typeKeys("ann\r")
+		c.await(passwordPrompt)
+		c.typeKeys("correct horse\r")
+		c.await("signed in to ")
+		c.await("logins.toml")
+		c.wantEnd(0)
+		c.wantNone("horse")
+		c.wantNone("\x1b")
+	})
+	t.Run("interrupt", func(t *testing.T) {
+		c := startOnTerminal(t, "login", "--user", "ann")
+		c.await(passwordPrompt)
+		c.typeKeys("correct ho\x03")
+		c.await("interrupted")
+		c.wantEnd(130)
+		c.wantNone("correct")
+	})
+	t.Run("wrong password", func(t *testing.T) {
+		c := startOnTerminal(t, "login", "--user", "ann")
+		c.await(passwordPrompt)
+		c.typeKeys("wrong\r")
+		c.await("Invalid Username or Password")
+		c.wantEnd(4)
+	})
+	t.Run("no input", func(t *testing.T) {
+		c := startOnTerminal(t, "login", "--user", "ann", "--no-input")
+		c.await("cannot prompt for the password of ann without a terminal; " +
+			"use --password-stdin, --password-file or WHCTL_PASSWORD")
+		c.wantEnd(2)
+	})
+}
 
-	c = startOnTerminal(t, "login", "--user", "ann")
-	c.await("Password of ann: ")
-	c.typeKeys("correct ho\x03")
-	c.await("interrupted")
-	if code := c.end(); code != 130 || strings.Contains(string(c.seen), "correct") {
-		t.Errorf("exit %d, screen %q", code, c.seen)
+// wantEnd waits for the program and checks its exit code.
+func (c *terminalProgram) wantEnd(code int) {
+	c.t.Helper()
+	if got := c.end(); got != code {
+		c.t.Errorf("got exit code %d, want %d; screen %q", got, code, c.seen)
 	}
+}
 
-	c = startOnTerminal(t, "login", "--user", "ann")
-	c.await("Password of ann: ")
-	c.typeKeys("wrong\r")
-	c.await("Invalid Username or Password")
-	if code := c.end(); code != 4 {
-		t.Errorf("exit %d, screen %q", code, c.seen)
-	}
-
-	c = startOnTerminal(t, "login", "--user", "ann", "--no-input")
-	c.await("cannot prompt for the password of ann without a terminal; use --password-stdin, --password-file or WHCTL_PASSWORD")
-	if code := c.end(); code != 2 {
-		t.Errorf("exit %d, screen %q", code, c.seen)
+// wantNone checks that a text was not on the screen.
+func (c *terminalProgram) wantNone(text string) {
+	c.t.Helper()
+	if strings.Contains(string(c.seen), text) {
+		c.t.Errorf("got %q on the screen %q", text, c.seen)
 	}
 }
 
@@ -260,56 +282,79 @@ func typedLine(t *testing.T, line string) cmdline.Prompter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { screen.Close(); keyboard.Close() })
+	t.Cleanup(func() {
+		screen.Close()
+		keyboard.Close()
+	})
 	if _, err := screen.WriteString(line + "\n"); err != nil {
 		t.Fatal(err)
 	}
 	return cmdline.Prompter{Keyboard: keyboard, Colours: true}
 }
 
-// Prompts show the name of the profile in its colour. Any other than the expected
-// answer changes nothing.
+// TestConfirmationPrompts checks that prompts show the name of the profile in its colour, and that
+// any other than the expected answer changes nothing.
 func TestConfirmationPrompts(t *testing.T) {
-	const red, question = "\x1b[1;31mprod\x1b[0m", "Profile %s is protected. To set a value, type its name: "
+	const (
+		red      = "\x1b[1;31mprod\x1b[0m"
+		yesOrNo  = red + ": set a value? [y/N] "
+		typeName = "Profile " + red + " is protected. To set a value, type its name: "
+	)
 	for _, c := range []struct {
-		protected    bool
-		args, answer string
-		code         int
-		prompt       string
+		protected bool
+		args      string
+		answer    string
+		code      int
+		stderr    string // start of standard error; empty for none
+		changes   int    // number of changes that are sent
 	}{
-		{args: "poke", code: 0},
-		{args: "poke --sweeping", answer: "y", code: 0, prompt: red + ": set a value? [y/N] "},
-		{args: "poke --sweeping", answer: " YES ", code: 0, prompt: red + ": set a value? [y/N] "},
-		{args: "poke --sweeping", code: 9, prompt: red + ": set a value? [y/N] "},
-		{args: "poke --sweeping", answer: "n", code: 9, prompt: red + ": set a value? [y/N] "},
-		{args: "poke --sweeping --yes", answer: "n", code: 0},
-		{args: "poke --sweeping --no-color", answer: "y", code: 0, prompt: "prod: set a value? [y/N] "},
-		{protected: true, args: "poke", answer: "prod", code: 0, prompt: fmt.Sprintf(question, red)},
+		{args: "poke", changes: 1},
+		{args: "poke --sweeping", answer: "y", stderr: yesOrNo, changes: 1},
+		{args: "poke --sweeping", answer: " YES ", stderr: yesOrNo, changes: 1},
+		{args: "poke --sweeping", answer: "", code: 9, stderr: yesOrNo},
+		{args: "poke --sweeping", answer: "n", code: 9, stderr: yesOrNo},
+		{args: "poke --sweeping --yes", answer: "n", changes: 1},
+		{
+			args:    "poke --sweeping --no-color",
+			answer:  "y",
+			stderr:  "prod: set a value? [y/N] ",
+			changes: 1,
+		},
+		{protected: true, args: "poke", answer: "prod", stderr: typeName, changes: 1},
 		{
 			protected: true,
 			args:      "poke --sweeping --no-color",
 			answer:    "prod",
-			code:      0,
-			prompt:    fmt.Sprintf(question, "prod"),
+			stderr:    "Profile prod is protected. To set a value, type its name: ",
+			changes:   1,
 		},
-		{protected: true, args: "poke --yes", answer: "y", code: 9, prompt: fmt.Sprintf(question, red)},
-		{protected: true, args: "poke --confirm prod", code: 0},
+		{protected: true, args: "poke --yes", answer: "y", code: 9, stderr: typeName},
+		{protected: true, args: "poke --confirm prod", changes: 1},
 		{
 			protected: true,
 			args:      "poke --dry-run",
-			code:      0,
-			prompt:    "dry run, nothing was changed: set a value (1 request)\n",
+			stderr:    "dry run, nothing was changed: set a value (1 request)\n",
 		},
-		{protected: true, args: "query SO_Totals --csv", code: 0},
+		{protected: true, args: "query SO_Totals --csv"},
 	} {
-		config := writeConfig(t, fmt.Sprintf("profile = 'prod'\n[profiles.prod]\ncolour = 'red'\nprotected = %v\n", c.protected))
 		changes := 0
-		got := invocation{config: config, prompter: typedLine(t, c.answer), handler: countChanges(&changes)}.run(t, strings.Fields(c.args)...)
-		if got.code != c.code || !strings.HasPrefix(got.stderr, c.prompt) || c.prompt == "" && got.stderr != "" {
-			t.Errorf("%s, answer %q: exit %d, want %d; stderr %q, want %q", c.args, c.answer, got.code, c.code, got.stderr, c.prompt)
+		inv := invocation{
+			config: writeConfig(t, fmt.Sprintf("profile = 'prod'\n[profiles.prod]\n"+
+				"colour = 'red'\nprotected = %v\n", c.protected)),
+			prompter: typedLine(t, c.answer),
+			handler:  countChanges(&changes),
 		}
-		if changed := strings.HasPrefix(c.args, "poke") && c.code == 0 && !strings.Contains(c.args, "dry"); changed != (changes == 1) {
-			t.Errorf("%s, answer %q: %d changes", c.args, c.answer, changes)
+		got := inv.run(t, strings.Fields(c.args)...)
+		if got.code != c.code || !strings.HasPrefix(got.stderr, c.stderr) {
+			t.Errorf("whctl %s, answer %q: got %v; want exit code %d, stderr that starts with %q",
+				c.args, c.answer, got, c.code, c.stderr)
+		}
+		if c.stderr == "" && got.stderr != "" {
+			t.Errorf("whctl %s, answer %q: got stderr %q, want none", c.args, c.answer, got.stderr)
+		}
+		if changes != c.changes {
+			t.Errorf("whctl %s, answer %q: sent %d changes, want %d",
+				c.args, c.answer, changes, c.changes)
 		}
 	}
 }

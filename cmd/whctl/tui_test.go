@@ -2,54 +2,59 @@ package main
 
 import (
 	"flag"
-	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/bizhook/whd/cmd/whctl/command"
 	"github.com/bizhook/whd/cmd/whctl/profile"
+	"github.com/bizhook/whd/tui"
 )
 
 // newViewer returns a viewer with a configuration, environment variables and flags.
 func newViewer(t *testing.T, config string, env map[string]string, args ...string) *viewer {
 	t.Helper()
 	env[profile.EnvConfig] = filepath.Join(writeConfig(t, config), "config.toml")
-	k := &profile.Connector{Env: func(name string) string { return env[name] }, Stderr: io.Discard}
-	k.Vault = profile.Vault{Env: k.Env, Timeout: testTimeout}
+	getenv := func(name string) string { return env[name] }
+	connector := &profile.Connector{
+		Env:    getenv,
+		Stderr: io.Discard,
+		Vault:  profile.Vault{Env: getenv, Timeout: testTimeout},
+	}
 	flags := flag.NewFlagSet("tui", flag.ContinueOnError)
 	for _, name := range []string{"read-only", "mouse", "ascii", "no-color"} {
 		flags.Bool(name, false, "")
 	}
-	for _, name := range []string{"theme"} {
-		flags.String(name, "", "")
-	}
+	flags.String("theme", "", "")
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
 	c := cli.NewContext(cli.NewApp(), flags, nil)
 	c.Context = t.Context()
-	s := &viewer{Connector: k, c: c}
-	t.Cleanup(s.close)
-	return s
+	v := &viewer{Connector: connector, c: c}
+	t.Cleanup(v.close)
+	return v
 }
 
-// Another profile is opened with its own settings. The key, address and user of the
-// first profile are not sent to its service.
+// TestSwitchProfile checks that another profile is opened with its own settings. The key, address
+// and user of the first profile are not sent to its service.
 func TestSwitchProfile(t *testing.T) {
-	var credentials []string
-	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	var credentials []string // of each request to the service of the profile two
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		credentials = append(credentials, r.Header.Get("Authorization")+r.Header.Get("Cookie"))
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, `{"Version":"1"}`)
 	}))
-	defer other.Close()
-	config := fmt.Sprintf("profile = 'one'\n[profiles.one]\nurl = 'http://127.0.0.1:9'\n[profiles.two]\nurl = '%s'\ncolour = 'green'\nprotected = true\n", other.URL)
+	defer server.Close()
+	config := "profile = 'one'\n" +
+		"[profiles.one]\nurl = 'http://127.0.0.1:9'\n" +
+		"[profiles.two]\nurl = '" + server.URL + "'\ncolour = 'green'\nprotected = true\n"
 	env := map[string]string{
 		profile.EnvToken:    "key-of-one",
 		profile.EnvURL:      "http://127.0.0.1:9",
@@ -57,28 +62,53 @@ func TestSwitchProfile(t *testing.T) {
 		profile.EnvPassword: "of-ann",
 		"WHCTL_READ_ONLY":   "false",
 	}
-	s := newViewer(t, config, env)
-	service, o, err := s.change("two")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := service.Info(t.Context()); err != nil || len(credentials) != 1 || credentials[0] != "" {
-		t.Errorf("%v; credentials sent to the other service: %q", err, credentials)
-	}
-	if o.Profile != "two" || o.URL != other.URL || o.Colour != "green" || !o.ReadOnly || !o.Protected || o.User != "" || o.Unlock == nil {
-		t.Errorf("options %+v", o)
-	}
-	if _, _, err := s.change("three"); err == nil {
-		t.Error("opened an unknown profile")
-	}
-	list, err := s.profiles()
-	if err != nil || len(list) != 2 || list[1].Name != "two" || !list[1].Protected || list[1].Colour != "green" {
-		t.Errorf("profiles %+v, %v", list, err)
-	}
-	only := newViewer(t, config, env, "--read-only")
-	if _, o, err := only.change("two"); err != nil || !o.ReadOnly || o.Unlock != nil {
-		t.Errorf("--read-only has no effect on another profile: %+v, %v", o, err)
-	}
+	v := newViewer(t, config, env)
+
+	t.Run("settings", func(t *testing.T) {
+		service, o, err := v.change("two")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Profile != "two" || o.URL != server.URL || o.User != "" || o.Colour != "green" {
+			t.Errorf("got the profile %q, URL %q, user %q, colour %q; want those of two",
+				o.Profile, o.URL, o.User, o.Colour)
+		}
+		if !o.ReadOnly || !o.Protected || o.Unlock == nil {
+			t.Errorf("got read-only %t, protected %t, unlock %t; want true",
+				o.ReadOnly, o.Protected, o.Unlock != nil)
+		}
+		if _, err := service.Info(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if want := []string{""}; !slices.Equal(credentials, want) {
+			t.Errorf("sent requests with the credentials %q, want %q", credentials, want)
+		}
+	})
+	t.Run("unknown profile", func(t *testing.T) {
+		if _, _, err := v.change("three"); err == nil {
+			t.Error("got no error for the profile three, which does not exist")
+		}
+	})
+	t.Run("list", func(t *testing.T) {
+		got, err := v.profiles()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []tui.Profile{
+			{Name: "one", URL: "http://127.0.0.1:9"},
+			{Name: "two", URL: server.URL, Colour: "green", Protected: true},
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got the profiles %+v, want %+v", got, want)
+		}
+	})
+	t.Run("read-only", func(t *testing.T) {
+		_, o, err := newViewer(t, config, env, "--read-only").change("two")
+		if err != nil || !o.ReadOnly || o.Unlock != nil {
+			t.Errorf("with --read-only: got read-only %t, unlock %t, error %v; want true, false",
+				o.ReadOnly, o.Unlock != nil, err)
+		}
+	})
 }
 
 // Over SSH the mouse is off by default.
@@ -93,17 +123,19 @@ func TestMouseDefault(t *testing.T) {
 		{env: map[string]string{"SSH_TTY": "/dev/pts/1"}},
 		{env: map[string]string{"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}, args: []string{"--mouse"}, want: true},
 	} {
-		s := newViewer(t, "", test.env, test.args...)
-		if got := s.takesMouse(); got != test.want {
-			t.Errorf("%v %v: %v", test.env, test.args, got)
+		v := newViewer(t, "", test.env, test.args...)
+		if got := v.takesMouse(); got != test.want {
+			t.Errorf("whctl tui %q with %q: takes the mouse: %t, want %t",
+				test.args, test.env, got, test.want)
 		}
 	}
 }
 
 func TestStateDir(t *testing.T) {
-	s := newViewer(t, "", map[string]string{"XDG_STATE_HOME": "/state"})
-	if got, want := stateDir(s.Env), filepath.Join("/state", "whctl"); got != want {
-		t.Errorf("%s, want %s", got, want)
+	v := newViewer(t, "", map[string]string{"XDG_STATE_HOME": "/state"})
+	got := stateDir(v.Env)
+	if want := filepath.Join("/state", "whctl"); got != want {
+		t.Errorf("with XDG_STATE_HOME=/state: got %s, want %s", got, want)
 	}
 }
 
@@ -146,13 +178,13 @@ func TestAppearance(t *testing.T) {
 	} {
 		env := map[string]string{"CLICOLOR_FORCE": "1"}
 		maps.Copy(env, test.env)
-		s := newViewer(t, test.config, env, test.args...)
-		in, err := s.Settings(s.c)
+		v := newViewer(t, test.config, env, test.args...)
+		in, err := v.Settings(v.c)
 		if err != nil {
 			t.Fatal(test.name, err)
 		}
-		session := &command.Session{Connector: *s.Connector}
-		got, err := s.appearance(in, session.InColour(s.c))
+		session := &command.Session{Connector: *v.Connector}
+		got, err := v.appearance(in, session.InColour(v.c))
 		if test.wrong != "" {
 			if err == nil || err.Error() != test.wrong {
 				t.Errorf("%s: got error %v, want %s", test.name, err, test.wrong)
