@@ -7,17 +7,16 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
 // TestBulkChangesNoMoreThanCounted deletes messages by a filter that more messages match after
 // the count: only as many as were counted are deleted, and they are the oldest.
 func TestBulkChangesNoMoreThanCounted(t *testing.T) {
 	const counted = 3
-	var takes []string
+	var takes []string // Take of each change
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		if !strings.HasSuffix(r.URL.Path, "/Messages/Delete") {
@@ -43,11 +42,11 @@ func TestBulkChangesNoMoreThanCounted(t *testing.T) {
 		{args: []string{"--status", "failed", "--take", "2"}, want: "2"},
 	} {
 		takes = nil
-		cmd := process(t, service.URL, append([]string{"messages", "delete", "--yes"}, tt.args...)...)
-		cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"=x")
+		cmd := adminProcess(t, service.URL, append([]string{"messages", "delete", "--yes"}, tt.args...)...)
 		out, err := cmd.CombinedOutput()
-		if err != nil || len(takes) != 1 || takes[0] != tt.want {
-			t.Errorf("messages delete %q sent the changes with Take %q, want one with %s (%v)\n%s", tt.args, takes, tt.want, err, out)
+		if err != nil || !slices.Equal(takes, []string{tt.want}) {
+			t.Errorf("whctl messages delete %q: sent changes with Take %q, error %v; want one with %s\n%s",
+				tt.args, takes, err, tt.want, out)
 		}
 	}
 }

@@ -20,17 +20,18 @@ import (
 	"github.com/bizhook/whd/cmd/whctl/profile"
 )
 
-// The check warns if the certificate expires in less than three weeks.
+// TestDoctorWarnsOfExpiringCertificate checks that there is a warning if the certificate expires in
+// less than three weeks.
 func TestDoctorWarnsOfExpiringCertificate(t *testing.T) {
-	const weeks = 3 * 7 * 24 * time.Hour
-	end := time.Now().Add(2 * weeks).Truncate(time.Second)
+	const threeWeeks = 3 * 7 * 24 * time.Hour
+	end := time.Now().Add(2 * threeWeeks).Truncate(time.Second)
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	leaf := &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
-		NotBefore:             end.Add(-3 * weeks),
+		NotBefore:             end.Add(-3 * threeWeeks),
 		NotAfter:              end,
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
 		IsCA:                  true,
@@ -41,26 +42,27 @@ func TestDoctorWarnsOfExpiringCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{{
-		Certificate: [][]byte{der},
-		PrivateKey:  key,
-	}}}
+	certificate := tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
 	server.StartTLS()
 	defer server.Close()
 	file := filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{
-		Type:  "CERTIFICATE",
-		Bytes: der,
-	}), 0o600); err != nil {
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for left, want := range map[time.Duration]string{
-		weeks:               `"Result":"ok"`,
-		weeks - time.Second: `"Result":"warn"`,
+	for remaining, want := range map[time.Duration]string{
+		threeWeeks:               `"Result":"ok"`,
+		threeWeeks - time.Second: `"Result":"warn"`,
 	} {
-		got := invocation{now: end.Add(-left), env: map[string]string{profile.EnvURL: server.URL}}.run(t, "--ca-file", file, "doctor", "--json")
+		inv := invocation{
+			now: end.Add(-remaining),
+			env: map[string]string{profile.EnvURL: server.URL},
+		}
+		got := inv.run(t, "--ca-file", file, "doctor", "--json")
 		if !strings.Contains(got.stdout, `"Check":"certificate",`+want) {
-			t.Errorf("%s left: %s", left, got.stdout)
+			t.Errorf("whctl doctor %s before the end of the certificate: got %v; want %s",
+				remaining, got, want)
 		}
 	}
 }

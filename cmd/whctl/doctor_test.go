@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -15,13 +14,10 @@ func TestDoctorChecksHostURL(t *testing.T) {
 		"http://no-such-host.invalid": `"warn","Detail":"cannot reach http://no-such-host.invalid: `,
 	} {
 		service := daemontest.Start(t, "--webhooks-host-url", address)
-		got := invocation{env: map[string]string{
-			profile.EnvURL:      service.URL,
-			profile.EnvUser:     "admin",
-			profile.EnvPassword: daemontest.AdminPassword,
-		}}.run(t, "doctor", "--json")
+		got := invocation{env: adminEnv(service.URL)}.run(t, "doctor", "--json")
 		if got.code != 0 || !strings.Contains(got.stdout, `"Check":"host url","Result":`+want) {
-			t.Errorf("%s: exit %d, %s", address, got.code, got.stdout)
+			t.Errorf("whctl doctor with the address %s: got %v; want exit code 0, %s",
+				address, got, want)
 		}
 	}
 }

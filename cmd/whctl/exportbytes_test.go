@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/record"
-	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
@@ -21,51 +19,57 @@ import (
 // lines of NDJSON in JSON. CSV is the same if the service puts a guard before formulas.
 func TestFilesHaveServiceBytes(t *testing.T) {
 	service := daemontest.Start(t, "--demo")
-	files := make(map[string]string) // by kind
-	for _, guard := range []bool{false, true} {
-		service.Set(t, "csv.formula_guard", fmt.Sprint(guard))
-		filled := 0
-		for _, kind := range record.Builtin().Kinds() {
-			csv := exported(t, service.URL, kind.Name, "csv")
-			if guard {
-				if csv != files[kind.Name] {
-					t.Errorf("%s: %d bytes of CSV are copied, %d are made from NDJSON", kind.Name, len(files[kind.Name]), len(csv))
-				}
-				continue
-			}
-			files[kind.Name] = csv
-			filled += checkBytes(t, service.URL, kind)
+	kinds := record.Builtin().Kinds()
+	copied := make(map[string]string) // CSV by kind
+	filled := 0                       // number of kinds with rows
+	for _, kind := range kinds {
+		copied[kind.Name] = exported(t, service.URL, kind.Name, "csv")
+		if hasRows := checkBytes(t, service.URL, kind); hasRows {
+			filled++
 		}
-		if !guard && filled < 10 {
-			t.Errorf("only %d kinds have rows", filled)
+	}
+	if filled < 10 {
+		t.Errorf("only %d kinds have rows, want 10 or more", filled)
+	}
+
+	// With a guard, the CSV is made from NDJSON.
+	service.Set(t, "csv.formula_guard", "true")
+	for _, kind := range kinds {
+		if csv := exported(t, service.URL, kind.Name, "csv"); csv != copied[kind.Name] {
+			t.Errorf("%s: %d bytes of CSV are copied, but %d are made from NDJSON",
+				kind.Name, len(copied[kind.Name]), len(csv))
 		}
 	}
 }
 
 // checkBytes compares the files of a kind in all formats with the service's replies, and
-// returns 1 if there are rows.
-func checkBytes(t *testing.T, url string, kind *record.Kind) (filled int) {
+// reports whether there are rows.
+func checkBytes(t *testing.T, url string, kind *record.Kind) (hasRows bool) {
+	t.Helper()
 	want := make(map[string]string)
 	for _, format := range client.Formats() {
-		if format != "html" && format != "xlsx" { // they have a time
+		if format != "html" && format != "xlsx" { // these have the time of the export
 			want["raw:"+format] = fetched(t, url, kind.Name, format)
 		}
 	}
-	want["ndjson"] = want["raw:ndjson"]
+	rows := want["raw:ndjson"]
+	want["ndjson"] = rows
 	want["json"] = "[]\n"
-	if want["ndjson"] != "" {
-		want["json"] = "[\n" + strings.ReplaceAll(strings.TrimSuffix(want["ndjson"], "\n"), "\n", ",\n") + "\n]\n"
-		filled = 1
+	if rows != "" {
+		lines := strings.ReplaceAll(strings.TrimSuffix(rows, "\n"), "\n", ",\n")
+		want["json"] = "[\n" + lines + "\n]\n"
 	}
-	if !slices.ContainsFunc(kind.Fields, func(f record.Field) bool { return f.Type == record.Bool }) { // False, not false
+	isBool := func(f record.Field) bool { return f.Type == record.Bool }
+	if !slices.ContainsFunc(kind.Fields, isBool) { // which the service writes as False
 		want["csv"] = endedByLF(want["raw:csv"])
 	}
 	for format, want := range want {
 		if got := exported(t, url, kind.Name, format); got != want {
-			t.Errorf("%s as %s: %d bytes differ from the %d of the service", kind.Name, format, len(got), len(want))
+			t.Errorf("%s as %s: got %d bytes, which differ from the %d of the service",
+				kind.Name, format, len(got), len(want))
 		}
 	}
-	return filled
+	return rows != ""
 }
 
 // endedByLF returns CSV with lines that end with LF. Values in quotes keep their line ends.
@@ -81,13 +85,9 @@ func endedByLF(csv string) string {
 func exported(t *testing.T, url, kind, format string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	env := map[string]string{
-		profile.EnvURL:      url,
-		profile.EnvUser:     "admin",
-		profile.EnvPassword: daemontest.AdminPassword,
-	}
-	if got := (invocation{env: env}).run(t, "query", kind, "--format", format, "-o", path); got.code != 0 {
-		t.Fatalf("%s as %s: %+v", kind, format, got)
+	inv := invocation{env: adminEnv(url)}
+	if got := inv.run(t, "query", kind, "--format", format, "-o", path); got.code != 0 {
+		t.Fatalf("whctl query %s --format %s: %v", kind, format, got)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -99,7 +99,8 @@ func exported(t *testing.T, url, kind, format string) string {
 // fetched returns the reply to a query without whctl.
 func fetched(t *testing.T, url, kind, format string) string {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodPost, url+"/Queries/"+kind+"?format="+format, strings.NewReader("{}"))
+	address := url + "/Queries/" + kind + "?format=" + format
+	r, err := http.NewRequest(http.MethodPost, address, strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,8 +62,9 @@ func TestFamiliarWordsAreUnderstood(t *testing.T) {
 		"subscriptions update 1f0c http://x":       "--to http://x?",
 	} {
 		got := invocation{}.run(t, strings.Fields(line)...)
-		if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, "; did you mean "+want+" (see: ") {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q; want %q", line, got.code, got.stdout, got.stderr, want)
+		hint := "; did you mean " + want + " (see: "
+		if got.code != 2 || got.stdout != "" || !strings.Contains(got.stderr, hint) {
+			t.Errorf("whctl %s: got %v; want exit code 2, stderr with %q", line, got, hint)
 		}
 	}
 }

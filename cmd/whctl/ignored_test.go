@@ -14,10 +14,13 @@ func TestIgnoredMembers(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("X-Ignored-Members", "OrderBy")
 		w.WriteHeader(http.StatusCreated)
-		_, _ = io.WriteString(w, `{"RecID":"`+subscriptionID+`","EventName":"debtor.updated","URL":"https://shop.example/","IsEnabled":true}`)
+		_, _ = io.WriteString(w, `{"RecID":"`+subscriptionID+`","EventName":"debtor.updated",`+
+			`"URL":"https://shop.example/","IsEnabled":true}`)
 	}}
-	r := inv.run(t, "subscriptions", "create", subscriberID, "debtor.updated", "https://shop.example/", "--order", "key")
-	if r.code != 0 || !strings.Contains(r.stderr, "warning: the service ignored OrderBy\n") {
-		t.Errorf("a reply that names an ignored member: got exit code %d and %q, want a warning", r.code, r.stderr)
+	got := inv.run(t, "subscriptions", "create", subscriberID, "debtor.updated",
+		"https://shop.example/", "--order", "key")
+	want := "warning: the service ignored OrderBy\n"
+	if got.code != 0 || !strings.Contains(got.stderr, want) {
+		t.Errorf("whctl subscriptions create: got %v; want exit code 0, stderr with %q", got, want)
 	}
 }

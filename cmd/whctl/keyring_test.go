@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,54 +17,63 @@ import (
 func testKeyringLogin(t *testing.T, service *daemontest.Instance) {
 	keyring.MockInit()
 	dir := t.TempDir()
-	run := func(env map[string]string, args ...string) result {
-		env[profile.EnvURL] = service.URL
-		return invocation{env: env, config: dir}.run(t, args...)
-	}
-	got := run(map[string]string{
-		profile.EnvUser:     "admin",
-		profile.EnvPassword: daemontest.AdminPassword,
-	}, "login", "--remember")
+	account := "default admin@" + service.URL
+	inv := invocation{config: dir, env: map[string]string{profile.EnvURL: service.URL}}
+
+	// The secret is in the keyring, not in the file.
+	got := invocation{config: dir, env: adminEnv(service.URL)}.run(t, "login", "--remember")
 	if got.code != 0 || !strings.Contains(got.stderr, "the secret is in the keyring") {
-		t.Fatalf("login: %+v", got)
+		t.Fatalf("whctl login: got %v; want exit code 0 and the keyring", got)
 	}
-	stored, err := os.ReadFile(filepath.Join(dir, "logins.toml"))
-	if err != nil || strings.Contains(string(stored), daemontest.AdminPassword) || strings.Contains(string(stored), "session") {
-		t.Errorf("the file holds %s (%v)", stored, err)
+	logins, err := os.ReadFile(filepath.Join(dir, "logins.toml"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	account := fmt.Sprintf("default admin@%s", service.URL)
+	for _, secret := range []string{daemontest.AdminPassword, "session"} {
+		if strings.Contains(string(logins), secret) {
+			t.Errorf("logins.toml has %q: %s", secret, logins)
+		}
+	}
 	kept, err := keyring.Get(profile.KeyringService, account)
 	if err != nil || !strings.Contains(kept, daemontest.AdminPassword) {
-		t.Errorf("the keyring holds %q (%v)", kept, err)
+		t.Errorf("the keyring has %q, error %v; want the password", kept, err)
 	}
-	if got := run(map[string]string{}, "whoami", "--csv"); got.code != 0 || !strings.Contains(got.stdout, ",header,keyring,default,") {
-		t.Errorf("whoami: %+v", got)
+	got = inv.run(t, "whoami", "--csv")
+	if got.code != 0 || !strings.Contains(got.stdout, ",header,keyring,default,") {
+		t.Errorf("whctl whoami: got %v; want the login of the keyring", got)
 	}
 
 	// An expired session is renewed, and the new one is stored.
-	if err := keyring.Set(profile.KeyringService, account, strings.Replace(kept, `"Session":"`, `"Session":"expired-`, 1)); err != nil {
+	expired := strings.Replace(kept, `"Session":"`, `"Session":"expired-`, 1)
+	if err := keyring.Set(profile.KeyringService, account, expired); err != nil {
 		t.Fatal(err)
 	}
-	if got := run(map[string]string{}, "query", "SO_Totals", "--count"); got.code != 0 || got.stderr != "" {
-		t.Errorf("query: %+v", got)
+	got = inv.run(t, "query", "SO_Totals", "--count")
+	if got.code != 0 || got.stderr != "" {
+		t.Errorf("whctl query with an expired session: got %v; want exit code 0 and no stderr", got)
 	}
-	if renewed, err := keyring.Get(profile.KeyringService, account); err != nil || renewed == kept || strings.Contains(renewed, "expired-") {
-		t.Errorf("the keyring holds %q (%v)", renewed, err)
+	renewed, err := keyring.Get(profile.KeyringService, account)
+	if err != nil || renewed == kept || strings.Contains(renewed, "expired-") {
+		t.Errorf("the keyring has %q, error %v; want another session", renewed, err)
 	}
 
-	if got := run(map[string]string{}, "logout"); got.code != 0 {
-		t.Errorf("logout: %+v", got)
+	if got := inv.run(t, "logout"); got.code != 0 {
+		t.Errorf("whctl logout: got %v; want exit code 0", got)
 	}
-	if _, err := keyring.Get(profile.KeyringService, account); !errors.Is(err, keyring.ErrNotFound) {
-		t.Errorf("the secret is still there (%v)", err)
+	_, err = keyring.Get(profile.KeyringService, account)
+	if !errors.Is(err, keyring.ErrNotFound) {
+		t.Errorf("after whctl logout: got error %v of the keyring, want %v", err, keyring.ErrNotFound)
 	}
 }
 
 func TestKeyringErrors(t *testing.T) {
-	if got := profile.KeyringError(keyring.ErrNotFound); got.Error() != "the keyring has no such secret" {
-		t.Error(got)
+	got := profile.KeyringError(keyring.ErrNotFound).Error()
+	if want := "the keyring has no such secret"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := profile.KeyringError(errors.New("dial unix: no such file")); !strings.HasPrefix(got.Error(), "no keyring in this session: ") || strings.Contains(got.Error(), "\n") {
-		t.Error(got)
+	got = profile.KeyringError(errors.New("dial unix: no such file")).Error()
+	start := "no keyring in this session: "
+	if !strings.HasPrefix(got, start) || strings.Contains(got, "\n") {
+		t.Errorf("got %q, want one line that starts with %q", got, start)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // A login over plain HTTP prints a warning, except to a loopback address.
 func TestLoginWarnsOfPlainHTTP(t *testing.T) {
-	for url, warns := range map[string]bool{
+	for url, want := range map[string]bool{
 		"http://no-such-host.invalid":       true,
 		"http://no-such-host.invalid:5050/": true,
 		"HTTP://no-such-host.invalid":       true,
@@ -18,13 +18,17 @@ func TestLoginWarnsOfPlainHTTP(t *testing.T) {
 		"http://localhost:1":                false,
 		"http://[::1]:1":                    false,
 	} {
-		got := invocation{env: map[string]string{
+		inv := invocation{env: map[string]string{
 			profile.EnvURL:      url,
 			profile.EnvUser:     "ann",
 			profile.EnvPassword: "canary",
-		}}.run(t, "login")
-		if warned := strings.Contains(got.stderr, "is not encrypted"); got.code != 3 || warned != warns || strings.Contains(got.stderr, "canary") {
-			t.Errorf("%s: exit %d, %s", url, got.code, got.stderr)
+		}}
+		got := inv.run(t, "login")
+		if got.code != 3 || strings.Contains(got.stderr, "is not encrypted") != want {
+			t.Errorf("whctl login to %s: got %v; want exit code 3, a warning: %t", url, got, want)
+		}
+		if strings.Contains(got.stderr, "canary") {
+			t.Errorf("whctl login to %s: the password is printed: %q", url, got.stderr)
 		}
 	}
 }

@@ -10,15 +10,17 @@ import (
 func TestManual(t *testing.T) {
 	got := invocation{}.run(t, "man")
 	if got.code != 0 || !strings.HasPrefix(got.stdout, ".TH \"WHCTL\" \"1\"") {
-		t.Fatalf("%+v", got)
+		t.Fatalf("whctl man: got %.200v; want exit code 0 and a manual page", got)
 	}
+	escape := strings.NewReplacer("-", `\-`)
 	for _, l := range leaves(testApp().Commands) {
-		if heading := strings.ReplaceAll("whctl "+strings.TrimSpace(l.String()+" "+l.ArgsUsage), "-", `\-`); !strings.Contains(got.stdout, ".SS \""+heading) {
-			t.Errorf("%s is missing", l)
+		heading := escape.Replace(strings.TrimSpace("whctl " + l.String() + " " + l.ArgsUsage))
+		if !strings.Contains(got.stdout, ".SS \""+heading) {
+			t.Errorf("whctl man: the command %s is missing", l)
 		}
 		for _, f := range l.Flags {
-			if !strings.Contains(got.stdout, strings.ReplaceAll("--"+f.Names()[0], "-", `\-`)) {
-				t.Errorf("--%s is missing", f.Names()[0])
+			if !strings.Contains(got.stdout, escape.Replace("--"+f.Names()[0])) {
+				t.Errorf("whctl man: the flag --%s of %s is missing", f.Names()[0], l)
 			}
 		}
 	}
@@ -29,7 +31,7 @@ func TestManual(t *testing.T) {
 			continue
 		}
 		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
-			t.Errorf("line %q", line)
+			t.Errorf("whctl man: roff interprets the text line %q", line)
 		}
 	}
 }

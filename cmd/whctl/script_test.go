@@ -6,7 +6,7 @@ import (
 	"encoding/csv"
 	"os"
 	"path/filepath"
-	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +25,8 @@ import (
 // loading the demo records takes longer than the tests.
 func TestWithService(t *testing.T) {
 	t.Parallel()
-	service := daemontest.Start(t, "--demo", "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "1s,2s,720h")
+	service := daemontest.Start(t, "--demo",
+		"--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "1s,2s,720h")
 	t.Run("scripts", func(t *testing.T) { runScripts(t, service) })
 	t.Run("keyring", func(t *testing.T) { testKeyringLogin(t, service) })
 	t.Run("csv", func(t *testing.T) { testCSVAgainstService(t, service) })
@@ -49,7 +50,8 @@ func runScripts(t *testing.T, service *daemontest.Instance) {
 			env.Setenv(profile.EnvPassword, daemontest.AdminPassword)
 			env.Setenv(profile.EnvConfig, filepath.Join(env.WorkDir, "home", "config.toml"))
 			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path="+filepath.Join(env.WorkDir, "no-bus"))
-			return os.WriteFile(filepath.Join(env.WorkDir, "admin-password"), []byte(daemontest.AdminPassword+"\n"), 0o600)
+			path := filepath.Join(env.WorkDir, "admin-password")
+			return os.WriteFile(path, []byte(daemontest.AdminPassword+"\n"), 0o600)
 		},
 	})
 }
@@ -66,36 +68,33 @@ func testCSVAgainstService(t *testing.T, service *daemontest.Instance) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	inv := invocation{env: adminEnv(service.URL)}
 	for _, kind := range record.Builtin().Kinds() {
 		first := kind.Fields[0].Name
-		run := invocation{env: map[string]string{
-			profile.EnvURL:      service.URL,
-			profile.EnvUser:     "admin",
-			profile.EnvPassword: daemontest.AdminPassword,
-		}}.
-			run(t, "query", kind.Name, "--csv", "--order-by", first)
+		printed := inv.run(t, "query", kind.Name, "--csv", "--order-by", first)
 		var reference bytes.Buffer
-		if _, _, err := c.Download(context.Background(), client.Query{
-			Kind:    kind,
-			OrderBy: []string{first},
-		}, "csv", &reference); err != nil {
+		query := client.Query{Kind: kind, OrderBy: []string{first}}
+		if _, _, err := c.Download(context.Background(), query, "csv", &reference); err != nil {
 			t.Fatal(err)
 		}
-		got, want := cells(t, run.stdout), cells(t, reference.String())
+		got := cells(t, printed.stdout)
+		want := cells(t, reference.String())
 		if len(got) < 2 || len(got) != len(want) {
-			t.Errorf("%s: %d lines, the service has %d\n%s", kind.Name, len(got), len(want), run.stderr)
+			t.Errorf("%s: got %d lines, want the %d of the service\n%s",
+				kind.Name, len(got), len(want), printed.stderr)
 			continue
 		}
 		for i := range got {
 			lowerBools(kind, want[i])
-			if !reflect.DeepEqual(got[i], want[i]) {
-				t.Errorf("%s, line %d: %q, the service has %q", kind.Name, i, got[i], want[i])
+			if !slices.Equal(got[i], want[i]) {
+				t.Errorf("%s, line %d: got %q, want %q", kind.Name, i, got[i], want[i])
 				break
 			}
 		}
 	}
 }
 
+// cells parses CSV.
 func cells(t *testing.T, text string) [][]string {
 	t.Helper()
 	lines, err := csv.NewReader(strings.NewReader(text)).ReadAll()

@@ -12,14 +12,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/rogpeppe/go-internal/testscript"
+
 	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/mssql/mssqltest"
-	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // scriptCommands returns the commands that scripts have in addition to those of
@@ -36,8 +38,15 @@ import (
 //	cut BYTES                   resets connections through $CUT_URL to the service after so many bytes
 func scriptCommands(line *mssqltest.Proxy) map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
-		"receive": receive, "start": start, "await": await, "interrupt": finish(true), "finish": finish(false), "exits": execExits, "capture": capture,
-		"unpack": unpack, "cut": cut(line),
+		"receive":   receive,
+		"start":     start,
+		"await":     await,
+		"interrupt": interrupt,
+		"finish":    finish,
+		"exits":     execExits,
+		"capture":   capture,
+		"unpack":    unpack,
+		"cut":       cut(line),
 	}
 }
 
@@ -56,6 +65,7 @@ type processesKey struct{}
 
 func processes(ts *testscript.TestScript) *sync.Map { return ts.Value(processesKey{}).(*sync.Map) }
 
+// find returns the receiver or command with a name.
 func find(ts *testscript.TestScript, name string) *lines {
 	l, ok := processes(ts).Load(name)
 	if !ok {
@@ -81,13 +91,13 @@ func (l *lines) read() (all []string, grown <-chan struct{}) {
 // receive runs the command receive. Each line has the status, event, body and
 // signature of a request. A status 400 also makes the service give up the message.
 func receive(ts *testscript.TestScript, _ bool, args []string) {
-	l := &lines{grown: make(chan struct{})}
 	codes := args[1:]
 	if codes[0] == "hold" {
 		receiveWithoutAnswer(ts, args[0])
 		return
 	}
-	var mu sync.Mutex
+	l := &lines{grown: make(chan struct{})}
+	var mu sync.Mutex // guards codes
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
@@ -106,7 +116,8 @@ func receive(ts *testscript.TestScript, _ bool, args []string) {
 		if r.Header.Get("Webhook-Test") != "" {
 			event += " test"
 		}
-		l.add(fmt.Sprintf("%d %s %s %s", code, event, strings.ReplaceAll(string(body), "\n", ""), r.Header.Get("Webhook-Signature")))
+		text := strings.ReplaceAll(string(body), "\n", "")
+		l.add(fmt.Sprintf("%d %s %s %s", code, event, text, r.Header.Get("Webhook-Signature")))
 	}))
 	ts.Defer(server.Close)
 	ts.Setenv(args[0], server.URL)
@@ -124,13 +135,17 @@ func receiveWithoutAnswer(ts *testscript.TestScript, name string) {
 	ts.Setenv(name, server.URL)
 }
 
+// start runs the command start.
 func start(ts *testscript.TestScript, _ bool, args []string) {
 	if args[1] != "whctl" {
 		ts.Fatalf("start starts whctl, not %s", args[1])
 	}
 	l := &lines{grown: make(chan struct{}), cmd: exec.Command(ts.Getenv("WHCTL"), args[2:]...)}
 	l.cmd.Dir = ts.Getenv("WORK")
-	for _, name := range []string{profile.EnvURL, profile.EnvUser, profile.EnvPassword, profile.EnvConfig, "HOME", "PATH", "TMPDIR"} {
+	for _, name := range []string{
+		profile.EnvURL, profile.EnvUser, profile.EnvPassword, profile.EnvConfig,
+		"HOME", "PATH", "TMPDIR",
+	} {
 		l.cmd.Env = append(l.cmd.Env, name+"="+ts.Getenv(name))
 	}
 	for _, pipe := range []func() (io.ReadCloser, error){l.cmd.StdoutPipe, l.cmd.StderrPipe} {
@@ -147,15 +162,15 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 	processes(ts).Store(args[0], l)
 }
 
+// await runs the command await.
 func await(ts *testscript.TestScript, _ bool, args []string) {
-	l, pattern := find(ts, args[0]), regexp.MustCompile(args[1])
+	l := find(ts, args[0])
+	pattern := regexp.MustCompile(args[1])
 	timeout := time.After(testTimeout)
 	for {
 		all, grown := l.read()
-		for _, line := range all {
-			if pattern.MatchString(line) {
-				return
-			}
+		if slices.ContainsFunc(all, pattern.MatchString) {
+			return
 		}
 		select {
 		case <-grown:
@@ -165,25 +180,28 @@ func await(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-func finish(interrupt bool) func(*testscript.TestScript, bool, []string) {
-	return func(ts *testscript.TestScript, _ bool, args []string) {
-		l := find(ts, args[0])
-		if interrupt {
-			ts.Check(l.cmd.Process.Signal(os.Interrupt))
-		}
-		l.open.Wait()
-		_ = l.cmd.Wait() // the exit code is checked next
-		if code := strconv.Itoa(l.cmd.ProcessState.ExitCode()); code != args[1] {
-			all, _ := l.read()
-			ts.Fatalf("%s ended with %s, want %s:\n%s", args[0], code, args[1], strings.Join(all, "\n"))
-		}
+// interrupt runs the command interrupt.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Check(find(ts, args[0]).cmd.Process.Signal(os.Interrupt))
+	finish(ts, neg, args)
+}
+
+// finish runs the command finish.
+func finish(ts *testscript.TestScript, _ bool, args []string) {
+	l := find(ts, args[0])
+	l.open.Wait()
+	_ = l.cmd.Wait() // the exit code is checked next
+	if code := strconv.Itoa(l.cmd.ProcessState.ExitCode()); code != args[1] {
+		text, _ := l.read()
+		ts.Fatalf("%s ended with %s, want %s:\n%s", args[0], code, args[1], strings.Join(text, "\n"))
 	}
 }
 
+// execExits runs the command exits.
 func execExits(ts *testscript.TestScript, _ bool, args []string) {
 	code := 0
-	var exit *exec.ExitError
-	if err := ts.Exec(args[1], args[2:]...); errors.As(err, &exit) {
+	err := ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		code = exit.ExitCode()
 	} else {
 		ts.Check(err)
@@ -193,11 +211,13 @@ func execExits(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// capture runs the command capture.
 func capture(ts *testscript.TestScript, _ bool, args []string) {
 	text := strings.TrimSpace(ts.ReadFile("stdout"))
 	ts.Setenv(args[0], text[strings.LastIndex(text, "\n")+1:])
 }
 
+// unpack runs the command unpack.
 func unpack(ts *testscript.TestScript, _ bool, args []string) {
 	archive, err := zip.OpenReader(ts.MkAbs(args[0]))
 	ts.Check(err)
