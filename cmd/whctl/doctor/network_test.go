@@ -21,7 +21,8 @@ import (
 	"github.com/bizhook/whd/client/check"
 )
 
-// A port that accepts connections but no handshake is reported with the time limit.
+// TestNoHandshake checks that a port that accepts connections but no handshake is reported with the
+// time limit.
 func TestNoHandshake(t *testing.T) {
 	port, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,8 +34,9 @@ func TestNoHandshake(t *testing.T) {
 	u := &url.URL{Scheme: "https", Host: port.Addr().String()}
 	_, err = certificateOf(ctx, u, &tls.Config{}, nil)
 	got := handshakeFailure(err, u, nil)
-	if got.Detail != "no TLS handshake within 5s" || got.Fix != "check that the service uses HTTPS at this address" {
-		t.Errorf("%+v", got)
+	want := failed("no TLS handshake within 5s", "check that the service uses HTTPS at this address")
+	if got != want {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
@@ -102,7 +104,8 @@ func TestHandshakeFailures(t *testing.T) {
 			name:   "other host name",
 			server: valid,
 			config: &tls.Config{RootCAs: trusted, ServerName: "other.invalid"},
-			fix:    "use a host name of the certificate: whctl config update url URL; or renew the certificate of the service with the name 127.0.0.1",
+			fix: "use a host name of the certificate: whctl config update url URL; " +
+				"or renew the certificate of the service with the name 127.0.0.1",
 		},
 		{
 			name:   "expired",
@@ -120,12 +123,13 @@ func TestHandshakeFailures(t *testing.T) {
 		u := &url.URL{Scheme: "https", Host: c.server.Listener.Addr().String()}
 		_, err := certificateOf(t.Context(), u, c.config, nil)
 		if err == nil {
-			t.Errorf("%s: the handshake succeeded", c.name)
+			t.Errorf("%s: got no error of the handshake", c.name)
 			continue
 		}
 		got := handshakeFailure(err, u, nil)
 		if got.Status != check.Failed || got.Fix != c.fix {
-			t.Errorf("%s: %s, fix %q, want failed, %q (%v)", c.name, got.Status, got.Fix, c.fix, err)
+			t.Errorf("%s: got %s, fix %q; want failed, %q (%v)",
+				c.name, got.Status, got.Fix, c.fix, err)
 		}
 	}
 }
@@ -169,42 +173,50 @@ func TestProxy(t *testing.T) {
 	now := time.Now()
 	server, trusted := startTLS(t, now.Add(-time.Hour), now.Add(40*24*time.Hour))
 	proxy := startProxy(t, server.Listener.Addr().String())
-	u := &url.URL{Scheme: "https", Host: testName}
+	config := &tls.Config{RootCAs: trusted}
 
-	address := proxyResult(t.Context(), proxy)
-	wantDetail := "through proxy " + proxy.Host + ", which accepts connections; not checked directly"
-	if address.Status != check.OK || address.Detail != wantDetail {
-		t.Errorf("address: %+v, want ok, %q", address, wantDetail)
-	}
-	leaf, err := certificateOf(t.Context(), u, &tls.Config{RootCAs: trusted}, proxy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate := certificateResult(leaf, now)
-	if certificate.Status != check.OK || !strings.HasPrefix(certificate.Detail, testName+", valid until ") {
-		t.Errorf("certificate: %+v, want ok, that of %s", certificate, testName)
-	}
-
-	refusedURL := &url.URL{Scheme: "https", Host: "other.invalid"}
-	_, err = certificateOf(t.Context(), refusedURL, &tls.Config{RootCAs: trusted}, proxy)
-	if err == nil {
-		t.Fatal("the proxy connected to another host")
-	}
-	refused := handshakeFailure(err, refusedURL, proxy)
-	if refused.Detail != "through proxy "+proxy.Host+": Forbidden" || !strings.Contains(refused.Fix, "other.invalid:443") {
-		t.Errorf("refused by the proxy: %+v", refused)
-	}
-
-	stopped := httptest.NewServer(nil)
-	stopped.Close()
-	away, err := url.Parse(stopped.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unreachable := proxyResult(t.Context(), away)
-	if unreachable.Status != check.Failed || !strings.HasPrefix(unreachable.Detail, "proxy "+away.Host+": ") {
-		t.Errorf("a proxy that is not running: %+v", unreachable)
-	}
+	t.Run("address", func(t *testing.T) {
+		got := proxyResult(t.Context(), proxy)
+		want := passed("through proxy " + proxy.Host + ", which accepts connections; not checked directly")
+		if got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	})
+	t.Run("certificate", func(t *testing.T) {
+		leaf, err := certificateOf(t.Context(), &url.URL{Scheme: "https", Host: testName}, config, proxy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := certificateResult(leaf, now)
+		if got.Status != check.OK || !strings.HasPrefix(got.Detail, testName+", valid until ") {
+			t.Errorf("got %+v, want ok and the name %s", got, testName)
+		}
+	})
+	t.Run("refused", func(t *testing.T) {
+		u := &url.URL{Scheme: "https", Host: "other.invalid"}
+		_, err := certificateOf(t.Context(), u, config, proxy)
+		if err == nil {
+			t.Fatal("the proxy connected to another host")
+		}
+		got := handshakeFailure(err, u, proxy)
+		want := "through proxy " + proxy.Host + ": Forbidden"
+		if got.Detail != want || !strings.Contains(got.Fix, "other.invalid:443") {
+			t.Errorf("got %+v, want %q and a fix with other.invalid:443", got, want)
+		}
+	})
+	t.Run("not running", func(t *testing.T) {
+		stopped := httptest.NewServer(nil)
+		stopped.Close()
+		away, err := url.Parse(stopped.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := proxyResult(t.Context(), away)
+		want := "proxy " + away.Host + ": "
+		if got.Status != check.Failed || !strings.HasPrefix(got.Detail, want) {
+			t.Errorf("got %+v, want failed, a detail that starts with %q", got, want)
+		}
+	})
 }
 
 func TestSubjectOfCertificates(t *testing.T) {
@@ -217,7 +229,8 @@ func TestSubjectOfCertificates(t *testing.T) {
 		{certificate: x509.Certificate{}, want: "a certificate without a name"},
 	} {
 		if got := subjectOf(&c.certificate); got != c.want {
-			t.Errorf("got %q, want %q", got, c.want)
+			t.Errorf("subjectOf(%v, %v): got %q, want %q",
+				c.certificate.DNSNames, c.certificate.IPAddresses, got, c.want)
 		}
 	}
 }
@@ -235,15 +248,17 @@ func TestHostPort(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := hostPort(u); got != want {
-			t.Errorf("%s: %s, want %s", address, got, want)
+			t.Errorf("hostPort of %s: got %s, want %s", address, got, want)
 		}
 	}
 }
 
 // TestDeadlineThroughProxy names the proxy if there is no response through it.
 func TestDeadlineThroughProxy(t *testing.T) {
-	got := handshakeFailure(context.DeadlineExceeded, &url.URL{Host: testName}, &url.URL{Host: "proxy:3128"})
-	if got.Detail != "through proxy proxy:3128: no response within 5s" {
-		t.Errorf("%+v", got)
+	service := &url.URL{Host: testName}
+	proxy := &url.URL{Host: "proxy:3128"}
+	got := handshakeFailure(context.DeadlineExceeded, service, proxy)
+	if want := "through proxy proxy:3128: no response within 5s"; got.Detail != want {
+		t.Errorf("got the detail %q, want %q", got.Detail, want)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
-// A receiver that does not respond, or not completely, is reported with the time limit.
+// TestForwardTimeout checks that a receiver that does not respond, or not completely, is reported
+// with the time limit.
 func TestForwardTimeout(t *testing.T) {
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,8 +32,9 @@ func TestForwardTimeout(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.http.Timeout = 300 * time.Millisecond
-		if _, err := f.post(context.Background(), "1", "debtor.updated", []byte("{}")); err == nil || err.Error() != "timeout after 300ms" {
-			t.Errorf("%s: %v", path, err)
+		_, err = f.post(context.Background(), "1", "debtor.updated", []byte("{}"))
+		if want := "timeout after 300ms"; err == nil || err.Error() != want {
+			t.Errorf("posting to %s: got error %v, want %s", path, err, want)
 		}
 	}
 }
@@ -40,7 +42,8 @@ func TestForwardTimeout(t *testing.T) {
 // TestForwardDeclaresTypeOfBody checks that messages have the Content-Type of the service.
 func TestForwardDeclaresTypeOfBody(t *testing.T) {
 	var got string
-	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Content-Type") }))
+	handler := func(_ http.ResponseWriter, r *http.Request) { got = r.Header.Get("Content-Type") }
+	server := httptest.NewServer(http.HandlerFunc(handler))
 	defer server.Close()
 	f, err := NewForwarder(server.URL, time.Now)
 	if err != nil {
@@ -50,8 +53,9 @@ func TestForwardDeclaresTypeOfBody(t *testing.T) {
 		"{}":    "application/json; charset=utf-8",
 		"hello": "text/plain; charset=utf-8",
 	} {
-		if _, err := f.post(context.Background(), "1", "debtor.updated", []byte(body)); err != nil || got != want {
-			t.Errorf("the body %q: Content-Type %q, want %q (%v)", body, got, want, err)
+		_, err := f.post(context.Background(), "1", "debtor.updated", []byte(body))
+		if err != nil || got != want {
+			t.Errorf("posting the body %q: got Content-Type %q, error %v; want %q", body, got, err, want)
 		}
 	}
 }
@@ -81,6 +85,6 @@ func TestForwardUsesTimeoutOfService(t *testing.T) {
 	}
 	_, _ = l.Run(ctx) // ends with the context
 	if f.http.Timeout != 40*time.Second {
-		t.Errorf("the time limit is %s, want 40s", f.http.Timeout)
+		t.Errorf("got the time limit %s, want 40s", f.http.Timeout)
 	}
 }

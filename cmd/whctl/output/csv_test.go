@@ -6,6 +6,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -19,20 +20,15 @@ func printed(t testing.TB, name string, l layout, lines ...string) string {
 	t.Helper()
 	var text bytes.Buffer
 	l.out = &Sink{Writer: bufio.NewWriter(&text)}
-	l.names, l.single = nil, true
-	for _, c := range l.columns {
-		l.names = append(l.names, c.Name)
-	}
+	l.names = record.Texts(l.columns, func(c Column) string { return c.Name })
+	l.single = true
 	l.view = newView(Table{Columns: l.columns}, Screen{}, false)
 	l.view.null = l.null
 	if l.notice == nil {
 		l.notice = func(string, ...any) {}
 	}
-	for _, f := range Formats() {
-		if f.Name == name {
-			writeRows(t, f.new(l), lines)
-		}
-	}
+	i := slices.Index(FormatNames(), name)
+	writeRows(t, Formats()[i].new(l), lines)
 	if err := l.out.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +57,16 @@ var twoColumns = layout{
 
 func TestCSV(t *testing.T) {
 	lines := []string{
-		`{"A":"x","B":1.50}`, `{"B":12345678901234567890123456789012345678}`, `{"A":"","B":null}`, `{"A":"00123"}`,
-		`{"A":"a,b \"c\"\r\nd","B":-0.0001}`, `{"A":"=cmd|' /C'!A0","B":-5}`, `{"A":"\ud83d\ude00 é"}`, `{"A":true}`, `{"A":{"k":[1,2]}}`, `{"A":"NULL"}`,
+		`{"A":"x","B":1.50}`,
+		`{"B":12345678901234567890123456789012345678}`,
+		`{"A":"","B":null}`,
+		`{"A":"00123"}`,
+		`{"A":"a,b \"c\"\r\nd","B":-0.0001}`,
+		`{"A":"=cmd|' /C'!A0","B":-5}`,
+		`{"A":"\ud83d\ude00 é"}`,
+		`{"A":true}`,
+		`{"A":{"k":[1,2]}}`,
+		`{"A":"NULL"}`,
 	}
 	golden(t, "csv", printed(t, "csv", twoColumns, lines...))
 	excel := twoColumns
@@ -101,14 +105,14 @@ func FuzzCSV(f *testing.F) {
 			text := printed(t, "csv", layout{columns: columns}, string(line))
 			got, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 			if err != nil || len(got) != 2 {
-				t.Fatalf("%q: %q, %v", text, got, err)
+				t.Fatalf("reading %q: got %q, error %v; want two lines", text, got, err)
 			}
 			for i := range cells {
 				// The reader converts CRLF inside quotes to LF.
 				cells[i] = strings.ReplaceAll(toUTF8(cells[i]), "\r\n", "\n")
 			}
 			if !reflect.DeepEqual(got[1], cells) {
-				t.Fatalf("%q was read as %q, want %q", text, got[1], cells)
+				t.Fatalf("reading %q: got %q, want %q", text, got[1], cells)
 			}
 		}
 	})

@@ -99,7 +99,7 @@ with open(sys.argv[1], encoding="utf-8", newline="") as f:
 func TestCSVInPython(t *testing.T) {
 	got := python(t, readCSV, "rows.csv", printed(t, "csv", edgeColumns, edgeRows...))
 	if want := expectedCells(edgeCells, "NULL"); !reflect.DeepEqual(got, want) {
-		t.Errorf("\ngot  %q\nwant %q", got, want)
+		t.Errorf("reading CSV in Python:\ngot  %q\nwant %q", got, want)
 	}
 }
 
@@ -132,20 +132,21 @@ print(json.dumps(rows))
 func TestWorkbookInPython(t *testing.T) {
 	got, ok := python(t, readWorkbook, "rows.xlsx", printed(t, "xlsx", edgeColumns, edgeRows...)).([]any)
 	if !ok || len(got) != 1+len(edgeCells) {
-		t.Fatalf("%d rows", len(got))
+		t.Fatalf("reading the workbook in Python: got %d rows, want %d", len(got), 1+len(edgeCells))
 	}
 	for i, row := range got[1:] {
-		for at, cell := range row.([]any) {
-			want := edgeCells[i][at]
+		for column, cell := range row.([]any) {
+			want := edgeCells[i][column]
 			if want == nil || want == "" { // these do not differ in a workbook
 				if cell != nil && cell.([]any)[1] != "" {
-					t.Errorf("row %d, column %d: %q, want no cell", i, at, cell)
+					t.Errorf("row %d, column %d: got %q, want no cell", i, column, cell)
 				}
 				continue
 			}
 			kind, text := cell.([]any)[0], cell.([]any)[1]
-			if text != want || kind != kindOf(at, text) {
-				t.Errorf("row %d, column %d: %q as %s, want %q", i, at, text, kind, want)
+			if wantKind := kindOf(column, text); text != want || kind != wantKind {
+				t.Errorf("row %d, column %d: got %q as %s, want %q as %s",
+					i, column, text, kind, want, wantKind)
 			}
 		}
 	}

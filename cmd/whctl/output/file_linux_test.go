@@ -23,19 +23,24 @@ func TestReplaceFileKeepsPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(path); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		t.Fatalf("the pipe was replaced: %v, %v", info, err)
+		t.Fatalf("the pipe is now %v, %v; want a pipe", info, err)
 	}
 	text := make([]byte, 3)
 	if _, err := reader.Read(text); err != nil || string(text) != "new" {
-		t.Errorf("read %q, %v", text, err)
+		t.Errorf("reading the pipe: got %q, error %v; want new", text, err)
 	}
 }
 
-// Errors of the temporary file name the file that it should have replaced.
+// TestErrorsNameFile checks that errors of the temporary file name the file that it should have
+// replaced.
 func TestErrorsNameFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "totals.csv")
-	_, opened := createPart(filepath.Join(dir, "gone", "totals.csv"), PrivateFile)
+
+	missing := filepath.Join(dir, "gone", "totals.csv")
+	_, err := createPart(missing, PrivateFile)
+	wantError(t, err, "open "+missing+": no such file or directory")
+
 	part, err := createPart(path, PrivateFile)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +48,8 @@ func TestErrorsNameFile(t *testing.T) {
 	if err := os.Remove(part.Name()); err != nil {
 		t.Fatal(err)
 	}
-	kept := keepPart(part, path)
+	wantError(t, keepPart(part, path), "rename "+path+": no such file or directory")
+
 	if err := os.Symlink("/dev/full", part.Name()); err != nil {
 		t.Fatal(err)
 	}
@@ -52,14 +58,13 @@ func TestErrorsNameFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer full.Close()
-	_, written := partWriter{full, path}.Write([]byte("x"))
-	for want, err := range map[string]error{
-		"open " + dir + "/gone/totals.csv: no such file or directory": opened,
-		"rename " + path + ": no such file or directory":              kept,
-		"write " + path + ": no space left on device":                 written,
-	} {
-		if err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
+	_, err = partWriter{full, path}.Write([]byte("x"))
+	wantError(t, err, "write "+path+": no space left on device")
+}
+
+func wantError(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil || err.Error() != want {
+		t.Errorf("got error %v, want %s", err, want)
 	}
 }

@@ -19,7 +19,8 @@ func TestPartFilesAreUnique(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first.Name() == second.Name() || filepath.Dir(first.Name()) != filepath.Dir(path) {
-		t.Errorf("part files %s and %s", first.Name(), second.Name())
+		t.Errorf("got the part files %s and %s, want different ones in the directory of %s",
+			first.Name(), second.Name(), path)
 	}
 	if _, err := first.WriteString("one"); err != nil {
 		t.Fatal(err)
@@ -29,8 +30,8 @@ func TestPartFilesAreUnique(t *testing.T) {
 	}
 	dropPart(second)
 	wantFile(t, path, "one")
-	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
+	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
+		t.Errorf("got the files %v, want only %s", files, path)
 	}
 }
 
@@ -38,7 +39,8 @@ func TestPartFilesAreUnique(t *testing.T) {
 // directory are private.
 func TestReplaceFile(t *testing.T) {
 	dir := t.TempDir()
-	target, link := filepath.Join(dir, "mine.toml"), filepath.Join(dir, "config.toml")
+	target := filepath.Join(dir, "mine.toml")
+	link := filepath.Join(dir, "config.toml")
 	if err := os.WriteFile(target, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func TestReplaceFile(t *testing.T) {
 	}
 	wantFile(t, target, "new")
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
-		t.Error("the link was replaced")
+		t.Errorf("the link is now %v, %v; want a link", info, err)
 	}
 	fresh := filepath.Join(dir, "whctl", "config.toml")
 	if err := ReplaceFile(fresh, []byte("new"), PrivateFile); err != nil {
@@ -60,8 +62,12 @@ func TestReplaceFile(t *testing.T) {
 		fresh:               "-rw-------",
 		filepath.Dir(fresh): "drwx------",
 	} {
-		if info, err := os.Stat(path); err != nil || !strings.HasPrefix(info.Mode().String(), want) {
-			t.Errorf("%s is %v, want %s", path, info.Mode(), want)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode := info.Mode().String(); !strings.HasPrefix(mode, want) {
+			t.Errorf("%s has the mode %s, want %s", path, mode, want)
 		}
 	}
 }

@@ -25,5 +25,7 @@ func wantFile(t *testing.T, path, want string) {
 
 // streaming returns the formats that need no file and are written row by row.
 func streaming() []string {
-	return slices.DeleteFunc(FormatNames(), func(name string) bool { return name == "xlsx" || name == "raw" })
+	return slices.DeleteFunc(FormatNames(), func(name string) bool {
+		return name == "xlsx" || name == "raw"
+	})
 }

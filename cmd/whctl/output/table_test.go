@@ -3,6 +3,7 @@ package output
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,19 +45,20 @@ func TestTable(t *testing.T) {
 // The notice about hidden columns only names flags that the command has.
 func TestHiddenColumnsNotice(t *testing.T) {
 	columns := []Column{{Name: "First", Type: record.Text}, {Name: "Second", Type: record.Text}}
-	for choosable, want := range map[bool]string{
+	for choosable, advice := range map[bool]string{
 		true:  "choose with --fields",
 		false: "show with --format vertical",
 	} {
 		var notice string
-		printed(t, "table", layout{
+		l := layout{
 			columns:   columns,
 			width:     8,
 			choosable: choosable,
 			notice:    func(format string, args ...any) { notice = fmt.Sprintf(format, args...) },
-		}, `{}`)
-		if notice != "hidden columns: Second  ("+want+")" {
-			t.Errorf("notice %q", notice)
+		}
+		printed(t, "table", l, `{}`)
+		if want := "hidden columns: Second  (" + advice + ")"; notice != want {
+			t.Errorf("with --fields %t: got the notice %q, want %q", choosable, notice, want)
 		}
 	}
 }
@@ -67,10 +69,8 @@ func TestTableFitsTerminal(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var columns []Column
 		for i := range rapid.IntRange(1, 8).Draw(rt, "columns") {
-			columns = append(columns, Column{
-				Name: fmt.Sprintf("Column%d", i),
-				Type: rapid.SampledFrom(record.Types()).Draw(rt, "type"),
-			})
+			fieldType := rapid.SampledFrom(record.Types()).Draw(rt, "type")
+			columns = append(columns, Column{Name: fmt.Sprintf("Column%d", i), Type: fieldType})
 		}
 		row := map[string]string{}
 		for _, c := range columns {
@@ -80,22 +80,24 @@ func TestTableFitsTerminal(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		lines := []string{`{}`, string(line)}
+		lines := []string{`{}`}
 		if rapid.Bool().Draw(rt, "late") {
-			lines = append(strings.Split(strings.Repeat("{}\n", tableSample)+"{}", "\n"), string(line))
+			lines = slices.Repeat(lines, tableSample+1)
 		}
+		lines = append(lines, string(line))
 		width := rapid.IntRange(1, 120).Draw(rt, "width")
 		text := printed(t, "table", layout{columns: columns, width: width}, lines...)
 		if n := strings.Count(text, "\n"); n != len(lines)+1 {
-			rt.Fatalf("%d lines for %d rows", n, len(lines))
+			rt.Fatalf("got %d lines for %d rows, want one more", n, len(lines))
 		}
 		for line := range strings.Lines(text) {
 			line = strings.TrimSuffix(line, "\n")
-			if ansi.StringWidthWc(line) > width {
-				rt.Fatalf("%q is %d cells wide, the terminal %d", line, ansi.StringWidthWc(line), width)
+			if got := ansi.StringWidthWc(line); got > width {
+				rt.Fatalf("the line %q has %d cells, the terminal %d", line, got, width)
 			}
-			if strings.ContainsFunc(line, func(r rune) bool { return display.Escape(r) != "" }) {
-				rt.Fatalf("%q has control characters", line)
+			isControl := func(r rune) bool { return display.Escape(r) != "" }
+			if strings.ContainsFunc(line, isControl) {
+				rt.Fatalf("the line %q has control characters", line)
 			}
 		}
 	})
@@ -104,19 +106,21 @@ func TestTableFitsTerminal(t *testing.T) {
 // A character split over several writes is sanitized like one that is not.
 func TestWriterSanitizesSplitCharacters(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a\n\t\x1b\u009b\u202eé\U000e0001")))).Draw(rt, "text")
+		special := rapid.SampledFrom([]rune("a\n\t\x1b\u009b\u202eé\U000e0001"))
+		text := rapid.OneOf(rapid.String(), rapid.StringOf(special)).Draw(rt, "text")
 		want := string(display.AppendSanitized(nil, []byte(text), "\n\t"))
 		var got strings.Builder
 		w := &display.Writer{To: &got}
 		for remainder := []byte(text); len(remainder) > 0; {
 			n := rapid.IntRange(1, len(remainder)).Draw(rt, "piece")
-			if m, err := w.Write(remainder[:n]); m != n || err != nil {
-				rt.Fatal(m, err)
+			written, err := w.Write(remainder[:n])
+			if err != nil || written != n {
+				rt.Fatalf("writing %q: got %d, error %v; want %d", remainder[:n], written, err, n)
 			}
 			remainder = remainder[n:]
 		}
 		if got.String() != want {
-			rt.Fatalf("%q in pieces: %q, want %q", text, got.String(), want)
+			rt.Fatalf("writing %q in pieces: got %q, want %q", text, got.String(), want)
 		}
 	})
 }
@@ -130,7 +134,7 @@ func TestThousands(t *testing.T) {
 		1234567: "1,234,567",
 	} {
 		if got := display.Thousands(n); got != want {
-			t.Errorf("%d is %s, want %s", n, got, want)
+			t.Errorf("%d: got %s, want %s", n, got, want)
 		}
 	}
 }

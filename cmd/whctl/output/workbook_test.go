@@ -46,13 +46,18 @@ func TestWorkbookInLibreOffice(t *testing.T) {
 		},
 		sheet: "SO_Totals",
 	}
-	if err := os.WriteFile(filepath.Join(dir, "book.xlsx"), []byte(printed(t, "xlsx", columns, lines...)), 0o600); err != nil {
+	book := filepath.Join(dir, "book.xlsx")
+	content := printed(t, "xlsx", columns, lines...)
+	if err := os.WriteFile(book, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// Commas, double quotes, UTF-8, from the first line, cells as shown, and formulas as such.
 	const filter = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,true"
-	cmd := exec.Command(office, "-env:UserInstallation="+clientstest.FileURL(filepath.Join(dir, "profile")), "--headless", "--convert-to", filter, "--outdir", dir, filepath.Join(dir, "book.xlsx"))
+	profile := clientstest.FileURL(filepath.Join(dir, "profile"))
+	cmd := exec.Command(office, "-env:UserInstallation="+profile,
+		"--headless", "--convert-to", filter, "--outdir", dir, book)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatalf("converting the workbook: %v\n%s", err, out)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "book.csv"))
 	if err != nil {
@@ -60,6 +65,6 @@ func TestWorkbookInLibreOffice(t *testing.T) {
 	}
 	got, err := csv.NewReader(strings.NewReader(string(text))).ReadAll()
 	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v\ngot  %q\nwant %q", err, got, want)
+		t.Errorf("converting the workbook to CSV: error %v\ngot  %q\nwant %q", err, got, want)
 	}
 }

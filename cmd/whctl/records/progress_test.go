@@ -10,34 +10,32 @@ import (
 	"time"
 )
 
-// Progress of an export of 1,000 rows a second, printed every five seconds. The total
+// TestProgress prints the progress of an export of 1,000 rows a second every five seconds. The total
 // arrives during the export or never.
 func TestProgress(t *testing.T) {
+	const (
+		exported = 12_800
+		first    = "SO_Totals  5,120 rows  1,000 rows/s"
+		second   = "SO_Totals  10,240 rows  1,000 rows/s"
+	)
 	for _, c := range []struct {
+		name  string
 		total int64
 		err   error
 		want  []string
 	}{
 		{
-			total: 12800,
-			want: []string{
-				"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 / 12,800  80%  1,000 rows/s  3s left",
-			},
+			name:  "total",
+			total: exported,
+			want:  []string{first, "SO_Totals  10,240 / 12,800  80%  1,000 rows/s  3s left"},
 		},
-		{
-			total: 9000,
-			want:  []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"},
-		}, // more rows than counted
-		{
-			total: 0,
-			err:   errors.New("no"),
-			want:  []string{"SO_Totals  5,120 rows  1,000 rows/s", "SO_Totals  10,240 rows  1,000 rows/s"},
-		},
+		{name: "fewer rows counted than exported", total: 9000, want: []string{first, second}},
+		{name: "no total", err: errors.New("no"), want: []string{first, second}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var printed []string
+			var got []string
 			p := &progress{
-				print:    func(text string) { printed = append(printed, text) },
+				print:    func(text string) { got = append(got, text) },
 				name:     "SO_Totals",
 				now:      time.Now,
 				interval: 5 * time.Second,
@@ -48,32 +46,36 @@ func TestProgress(t *testing.T) {
 					return c.total, c.err
 				},
 			}
-			for row := range int64(12800) {
+			for row := range int64(exported) {
 				time.Sleep(time.Millisecond)
 				p.update(t.Context(), row+1)
 			}
 			p.end()
-			if !slices.Equal(printed, c.want) {
-				t.Errorf("printed %q, want %q", printed, c.want)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 			}
 		})
 	}
 }
 
-// A line that is rewritten has a bar.
+// TestProgressBar checks that a line which is rewritten has a bar.
 func TestProgressBar(t *testing.T) {
 	var screen strings.Builder
 	p := newProgress("auto", "IN_BinLocationLookupCustomValues", "█·", &screen, time.Now, nil)
 	p.total.Store(12_800)
-	if got, want := p.text(6400, 4*time.Second), "IN_BinLocation..  ██████······  6,400 / 12,800  50%  1,600 rows/s  4s left"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	got := p.text(6400, 4*time.Second)
+	want := "IN_BinLocation..  ██████······  6,400 / 12,800  50%  1,600 rows/s  4s left"
+	if got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := newProgress("plain", "SO_Totals", "█·", &screen, time.Now, nil).bar; got != "" {
-		t.Errorf("lines have a bar of %q", got)
+	plain := newProgress("plain", "SO_Totals", "█·", &screen, time.Now, nil)
+	if plain.bar != "" {
+		t.Errorf("in the mode plain: got the bar %q, want none", plain.bar)
 	}
 }
 
-// The end of the export cancels the request for the total. A nil progress does nothing.
+// TestProgressEndStopsCounting checks that the end of the export cancels the request for the total,
+// and that a nil progress does nothing.
 func TestProgressEndStopsCounting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &progress{

@@ -6,7 +6,7 @@ import (
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 )
 
-// --set keeps the exact text of the other members.
+// TestSetMembers checks that --set keeps the exact text of the other members.
 func TestSetMembers(t *testing.T) {
 	for _, c := range []struct{ body, set, want string }{
 		{body: `{"A":1.50,"B":null}`, set: "C=x", want: `{"A":1.50,"B":null,"C":"x"}`},
@@ -15,13 +15,14 @@ func TestSetMembers(t *testing.T) {
 		{body: `{}`, set: "A=", want: `{"A":""}`},
 		{body: `{"A":1}`, set: "A=<b>=", want: `{"A":"<b>="}`},
 	} {
-		if got, err := setMembers(c.body, []string{c.set}); err != nil || got != c.want {
-			t.Errorf("%s, %s: %s, %v; want %s", c.body, c.set, got, err, c.want)
+		got, err := setMembers(c.body, []string{c.set})
+		if err != nil || got != c.want {
+			t.Errorf("setting %s in %s: got %s, error %v; want %s", c.set, c.body, got, err, c.want)
 		}
 	}
 	for _, set := range []string{"A", "=1"} {
 		if _, err := setMembers("{}", []string{set}); !cmdline.IsUsage(err) {
-			t.Errorf("%q: %v", set, err)
+			t.Errorf("setting %q: got error %v, want a usage error", set, err)
 		}
 	}
 }
