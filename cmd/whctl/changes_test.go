@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,11 +26,17 @@ func copyOf(t *testing.T, path string) (token string, records map[string]string,
 	}
 	defer conn.Close()
 	query := func(sql string, read func(*sqlite.Stmt)) {
-		if err := conn.Query(sql, func(s *sqlite.Stmt) error { read(s); return nil }); err != nil {
+		err := conn.Query(sql, func(s *sqlite.Stmt) error {
+			read(s)
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name", func(s *sqlite.Stmt) { tables = append(tables, s.Text(0)) })
+	query("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name", func(s *sqlite.Stmt) {
+		tables = append(tables, s.Text(0))
+	})
 	if tables == nil { // it was killed before the first statement
 		return "", nil, nil
 	}
@@ -55,69 +62,89 @@ func compareCopies(t *testing.T, when string, got, want map[string]string) {
 	if maps.Equal(got, want) {
 		return
 	}
-	t.Errorf("%s: %d records, want %d", when, len(got), len(want))
+	t.Errorf("%s: got %d records, want %d", when, len(got), len(want))
 	for key, record := range want {
 		if got[key] != record {
-			t.Errorf("%q: %s, want %s", key, got[key], record)
+			t.Errorf("%s: got the record %q %s, want %s", when, key, got[key], record)
 			return
 		}
 	}
 }
 
-// whctl mirror is killed at random moments, of the first load too, while the records change,
-// and sometimes its token becomes invalid. Whenever it is killed, the copy is exact at its
-// token; at last it is that of the service.
+// TestMirrorSurvivesKills kills whctl mirror at random moments, of the first load too, while the
+// records change and sometimes its token becomes invalid. Whenever it is killed, the copy is exact
+// at its token; at last it is that of the service.
 func TestMirrorSurvivesKills(t *testing.T) {
 	t.Parallel()
+	const kills = 50
 	service := serveChanges(t)
 	path := filepath.Join(t.TempDir(), "copy.db")
-	kills, exact := 50, 0
+	compared := 0
 	for n := range kills {
 		if n%9 == 8 {
 			service.forget()
 		}
-		cmd := process(t, service.url, "mirror", "SO_Totals", "--to", path)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error, 1)
-		go func() { ended <- cmd.Wait() }()
-		for range 1 + rand.IntN(12) {
-			select {
-			case <-service.served: // a request
-			case err := <-ended:
-				t.Fatalf("ended by itself: %v\n%s", err, &stderr)
-			}
-		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Error(err)
-		}
-		<-ended
+		killMirror(t, service, path)
 		if _, err := os.Stat(path); err != nil {
 			continue
 		}
 		if token, records, _ := copyOf(t, path); token != "" {
-			exact++
+			compared++
 			compareCopies(t, "after a kill at "+token, records, service.at(token))
 		}
 	}
-	if exact < kills/4 {
-		t.Errorf("only %d of %d kills left a copy to compare", exact, kills)
+	if compared < kills/4 {
+		t.Errorf("only %d of %d kills left a copy to compare, want %d", compared, kills, kills/4)
 	}
+
 	service.stop()
-	run := process(t, service.url, "mirror", "SO_Totals", "--to", path, "--once")
-	if out, err := run.CombinedOutput(); err != nil || !strings.Contains(string(out), "SO_Totals is current as of ") {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	wantMirror(t, service, path, "SO_Totals is current as of ")
 	token, records, tables := copyOf(t, path)
 	if want := service.token(len(service.log)); token != want {
-		t.Errorf("the token is %s, want %s", token, want)
+		t.Errorf("got the token %s, want %s", token, want)
 	}
 	compareCopies(t, "at last", records, service.records)
-	if want := "SO_Totals _whd_mirror"; strings.Join(tables, " ") != want {
-		t.Errorf("tables %q, want %q", tables, want)
+	if want := []string{"SO_Totals", "_whd_mirror"}; !slices.Equal(tables, want) {
+		t.Errorf("got the tables %q, want %q", tables, want)
+	}
+}
+
+// killMirror kills whctl mirror after some requests.
+func killMirror(t *testing.T, service *changingService, path string) {
+	t.Helper()
+	cmd := process(t, service.url, "mirror", "SO_Totals", "--to", path)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for range 1 + rand.IntN(12) {
+		select {
+		case <-service.served:
+		case err := <-ended:
+			t.Fatalf("whctl mirror ended by itself: %v\n%s", err, &stderr)
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Error(err)
+	}
+	<-ended
+}
+
+// wantMirror brings a copy up to date and checks a part of the output.
+func wantMirror(t *testing.T, service *changingService, path string, want ...string) {
+	t.Helper()
+	cmd := process(t, service.url, "mirror", "SO_Totals", "--to", path, "--once")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("whctl mirror: %v\n%s", err, out)
+	}
+	for _, text := range want {
+		if !strings.Contains(string(out), text) {
+			t.Fatalf("whctl mirror: got %q, want %q", out, text)
+		}
 	}
 }
 
@@ -126,14 +153,7 @@ func TestMirrorSurvivesKills(t *testing.T) {
 func TestMirrorLoadsAgain(t *testing.T) {
 	service := serveChanges(t)
 	path := filepath.Join(t.TempDir(), "copy.db")
-	mirror := func(want string) {
-		t.Helper()
-		out, err := process(t, service.url, "mirror", "SO_Totals", "--to", path, "--once").CombinedOutput()
-		if err != nil || !strings.Contains(string(out), want) {
-			t.Fatalf("%v\n%s", err, out)
-		}
-	}
-	mirror("SO_Totals loaded: ")
+	wantMirror(t, service, path, "SO_Totals loaded: ")
 	conn, err := sqlite.Open(path, sqlite.Options{Existing: true})
 	if err != nil {
 		t.Fatal(err)
@@ -143,19 +163,19 @@ func TestMirrorLoadsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	service.forget()
-	mirror("SO_Totals is loaded again: ResyncRequired: the token is too old")
+	wantMirror(t, service, path, "SO_Totals is loaded again: ResyncRequired: the token is too old")
 	if err := conn.Exec("UPDATE _whd_mirror SET fields = 'InvoiceID string'"); err != nil {
 		t.Fatal(err)
 	}
 	service.stop()
-	mirror("SO_Totals is loaded again: its fields have changed")
+	wantMirror(t, service, path, "SO_Totals is loaded again: its fields have changed")
 	rows, _, err := conn.QueryInt("SELECT count(*) FROM large")
 	if err != nil || rows != int64(len(service.records)) {
-		t.Errorf("the view has %d rows, want %d: %v", rows, len(service.records), err)
+		t.Errorf("got %d rows of the view, error %v; want %d", rows, err, len(service.records))
 	}
 	columns, err := conn.Columns("SO_Totals")
 	if err != nil || len(columns) != 7 {
-		t.Errorf("columns %+v: %v", columns, err)
+		t.Errorf("got the columns %+v, error %v; want 7", columns, err)
 	}
 }
 
@@ -165,10 +185,7 @@ func TestMirrorRepeatsLoads(t *testing.T) {
 	service := serveChanges(t)
 	service.cutNextLoad()
 	path := filepath.Join(t.TempDir(), "copy.db")
-	out, err := process(t, service.url, "mirror", "SO_Totals", "--to", path, "--once").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "SO_Totals: incomplete reply: ") || !strings.Contains(string(out), "; load 2 starts in 1s\n") {
-		t.Errorf("%v\n%s", err, out)
-	}
+	wantMirror(t, service, path, "SO_Totals: incomplete reply: ", "; load 2 starts in 1s\n")
 	token, records, _ := copyOf(t, path)
 	compareCopies(t, "after a repeated load", records, service.at(token))
 }
@@ -182,12 +199,14 @@ func TestFollowContinues(t *testing.T) {
 		t.Helper()
 		cmd := process(t, service.url, append([]string{"follow", "SO_Totals", "--once"}, args...)...)
 		var stdout, stderr bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &stdout, &stderr
+		cmd.Stdout = &stdout
+		cmd.Stderr = &stderr
 		if err := cmd.Run(); err != nil {
-			t.Fatalf("%v\n%s", err, &stderr)
+			t.Fatalf("whctl follow %q: %v\n%s", args, err, &stderr)
 		}
-		if text, err := os.ReadFile(state); err != nil || stderr.String() != "continue with --since "+string(text) {
-			t.Errorf("stderr %q: %v", &stderr, err)
+		token, err := os.ReadFile(state)
+		if want := "continue with --since " + string(token); err != nil || stderr.String() != want {
+			t.Errorf("whctl follow %q: got stderr %q, error %v; want %q", args, &stderr, err, want)
 		}
 		return stdout.String()
 	}
@@ -195,7 +214,7 @@ func TestFollowContinues(t *testing.T) {
 	for range 5 {
 		output += follow("--state", state)
 	}
-	want := 0
+	printed := 0
 	for line := range strings.Lines(output) {
 		var c struct {
 			ChangeID int
@@ -204,22 +223,25 @@ func TestFollowContinues(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &c); err != nil {
 			t.Fatal(err)
 		}
-		want++
-		if c.ChangeID != want || c.Op != service.log[want-1].op {
-			t.Fatalf("change %d: %s", want, line)
+		printed++
+		if want := service.log[printed-1].op; c.ChangeID != printed || c.Op != want {
+			t.Fatalf("got the line %q, want the change %d, %s", line, printed, want)
 		}
 	}
-	if want < 10 {
-		t.Errorf("only %d changes", want)
+	if printed < 10 {
+		t.Errorf("got only %d changes, want 10 or more", printed)
 	}
-	if text, err := os.ReadFile(state); err != nil || strings.TrimSpace(string(text)) != service.token(want) {
-		t.Errorf("the state is %s, want %s: %v", text, service.token(want), err)
+	text, err := os.ReadFile(state)
+	want := service.token(printed) + "\n"
+	if err != nil || string(text) != want {
+		t.Errorf("the state file has %q, error %v; want %q", text, err, want)
 	}
+
 	service.forget()
-	cmd := process(t, service.url, "follow", "SO_Totals", "--state", state)
-	out, err := cmd.CombinedOutput()
+	out, err := process(t, service.url, "follow", "SO_Totals", "--state", state).CombinedOutput()
 	if code := exitOf(t, err); code != 6 || !strings.Contains(string(out), "ResyncRequired") {
-		t.Errorf("exit %d\n%s", code, out)
+		t.Errorf("whctl follow with a token that is too old: got exit code %d and %q, "+
+			"want 6 and ResyncRequired", code, out)
 	}
 }
 

@@ -30,8 +30,8 @@ type changingService struct {
 	log     []change
 	epoch   int
 	kept    int           // tokens before this position are refused
-	still   bool          // nothing changes
-	cuts    int           // replies with rows that are aborted in the middle
+	still   bool          // the records do not change any more
+	cuts    int           // number of next replies with rows that are aborted in the middle
 	served  chan struct{} // receives at each request, unless full
 }
 
@@ -64,7 +64,8 @@ func (s *changingService) record(key string, version int) string {
 	if version%3 == 0 {
 		return fmt.Sprintf(`{"InvoiceID":%s,"InvoiceTotal":%d.2500}`, name, version)
 	}
-	return fmt.Sprintf(`{"InvoiceID":%s,"InvoiceTotal":%d.2500,"Cartage1Total":12345678901234567890.%04d}`, name, version, version%10_000)
+	return fmt.Sprintf(`{"InvoiceID":%s,"InvoiceTotal":%d.2500,`+
+		`"Cartage1Total":12345678901234567890.%04d}`, name, version, version%10_000)
 }
 
 // alter changes some records.
@@ -74,19 +75,8 @@ func (s *changingService) alter() {
 	}
 	keys := slices.Sorted(maps.Keys(s.records))
 	for range s.random.IntN(8) {
-		c := change{op: "updated", key: keys[s.random.IntN(len(keys))]}
-		_, exists := s.records[c.key]
-		n := s.random.IntN(10)
-		if n == 0 {
-			c.key = fmt.Sprintf("N%d", len(s.log))
-			exists = false
-		} else if n < 3 && exists {
-			c.op = "deleted"
-		}
-		if !exists {
-			c.op = "created"
-		}
-		if c.op == "deleted" {
+		c := s.draw(keys)
+		if c.op == wire.OpDeleted {
 			delete(s.records, c.key)
 		} else {
 			c.record = s.record(c.key, len(s.log)+1)
@@ -94,6 +84,23 @@ func (s *changingService) alter() {
 		}
 		s.log = append(s.log, c)
 	}
+}
+
+// draw returns a random change without its record: of ten, one creates a record with a new key, and
+// two delete one of the keys.
+func (s *changingService) draw(keys []string) change {
+	key := keys[s.random.IntN(len(keys))]
+	n := s.random.IntN(10)
+	if n == 0 {
+		return change{op: wire.OpCreated, key: fmt.Sprintf("N%d", len(s.log))}
+	}
+	if _, exists := s.records[key]; !exists { // deleted by an earlier change
+		return change{op: wire.OpCreated, key: key}
+	}
+	if n < 3 {
+		return change{op: wire.OpDeleted, key: key}
+	}
+	return change{op: wire.OpUpdated, key: key}
 }
 
 // forget makes all tokens so far invalid.
@@ -118,6 +125,7 @@ func (s *changingService) cutNextLoad() {
 	s.cuts++
 }
 
+// token returns the token of a position in the log.
 func (s *changingService) token(at int) string { return fmt.Sprintf("%016x-%d", s.epoch, at) }
 
 // at returns the records at a token.
@@ -154,44 +162,70 @@ func (s *changingService) serve(w http.ResponseWriter, r *http.Request) {
 func (s *changingService) answer(w http.ResponseWriter, r *http.Request) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
 	defer s.alter()
-	members := map[string]any{}
-	if r.Method == http.MethodPost {
-		_ = json.NewDecoder(r.Body).Decode(&members) // an empty object is refused below
-	}
-	since := r.URL.Query().Get("Since")
-	if r.URL.Path == "/Queries/SO_Totals" {
-		since, _ = members["ForCopy"].(string)
-	} else if r.URL.Path != "/Queries/SO_Totals/Changes" {
-		w.WriteHeader(http.StatusNotFound)
-		return `{"ResponseStatus":{"ErrorCode":"NotFound","Message":"no such path"}}`
-	} else if since == "" {
-		return `{"Results":[],"Meta":{"Next":"` + s.token(len(s.log)) + `","Key":"InvoiceID","Omitted":"Cartage3TaxTotal"}}`
-	}
-	epoch, position, _ := strings.Cut(since, "-")
-	at, err := strconv.Atoi(position)
-	if err != nil || epoch != fmt.Sprintf("%016x", s.epoch) || at > len(s.log) || at < s.kept {
-		w.WriteHeader(http.StatusGone)
-		return `{"ResponseStatus":{"ErrorCode":"ResyncRequired","Message":"the token is too old"}}`
-	}
-	if r.URL.Path == "/Queries/SO_Totals" {
-		return s.rows(w)
-	}
-	var bodies []string
-	for n := at; n < min(len(s.log), at+1000); n++ {
-		c := s.log[n]
-		key, _ := json.Marshal(c.key)
-		body := fmt.Sprintf(`{"ChangeID":%d,"Kind":"SO_Totals","Op":"%s","Key":%s,"KeyFields":{"InvoiceID":%s}`, n+1, c.op, key, key)
-		if c.record != "" {
-			body += `,"Record":` + c.record
+	w.Header().Set("Content-Type", "application/json")
+	switch r.URL.Path {
+	case "/Queries/SO_Totals":
+		var members struct{ ForCopy string }
+		_ = json.NewDecoder(r.Body).Decode(&members) // an empty token is refused
+		if _, ok := s.position(members.ForCopy); !ok {
+			return refuseToken(w)
 		}
-		bodies = append(bodies, body+`,"CapturedAt":"2026-11-26T10:00:00.0000000Z"}`)
+		return s.rows(w)
+	case "/Queries/SO_Totals/Changes":
+		return s.changes(w, r)
 	}
-	if bodies == nil && r.URL.Query().Get("Wait") != "" {
+	w.WriteHeader(http.StatusNotFound)
+	return `{"ResponseStatus":{"ErrorCode":"NotFound","Message":"no such path"}}`
+}
+
+// position returns the position of a token in the log; false if the token is invalid.
+func (s *changingService) position(token string) (int, bool) {
+	epoch, text, _ := strings.Cut(token, "-")
+	n, err := strconv.Atoi(text)
+	isCurrent := epoch == fmt.Sprintf("%016x", s.epoch)
+	return n, err == nil && isCurrent && n >= s.kept && n <= len(s.log)
+}
+
+func refuseToken(w http.ResponseWriter) string {
+	w.WriteHeader(http.StatusGone)
+	return `{"ResponseStatus":{"ErrorCode":"ResyncRequired","Message":"the token is too old"}}`
+}
+
+// changesPage is the maximum number of changes in a response.
+const changesPage = 1000
+
+// changes returns a page of changes, or the token of now without a token.
+func (s *changingService) changes(w http.ResponseWriter, r *http.Request) string {
+	since := r.URL.Query().Get("Since")
+	if since == "" {
+		return `{"Results":[],"Meta":{"Next":"` + s.token(len(s.log)) + `",` +
+			`"Key":"InvoiceID","Omitted":"Cartage3TaxTotal"}}`
+	}
+	start, ok := s.position(since)
+	if !ok {
+		return refuseToken(w)
+	}
+	end := min(len(s.log), start+changesPage)
+	if start == end && r.URL.Query().Get("Wait") != "" {
 		return ""
 	}
-	return `{"Results":[` + strings.Join(bodies, ",") + `],"Meta":{"Next":"` + s.token(at+len(bodies)) + `"}}`
+	var bodies []string
+	for i, c := range s.log[start:end] {
+		bodies = append(bodies, c.body(start+i+1))
+	}
+	return `{"Results":[` + strings.Join(bodies, ",") + `],"Meta":{"Next":"` + s.token(end) + `"}}`
+}
+
+// body returns a change with an ID as the service sends it.
+func (c change) body(id int) string {
+	key, _ := json.Marshal(c.key)
+	text := fmt.Sprintf(`{"ChangeID":%d,"Kind":"SO_Totals","Op":"%s","Key":%s,`+
+		`"KeyFields":{"InvoiceID":%s}`, id, c.op, key, key)
+	if c.record != "" {
+		text += `,"Record":` + c.record
+	}
+	return text + `,"CapturedAt":"2026-11-26T10:00:00.0000000Z"}`
 }
 
 // rows returns all records for a copy, with the token in the trailer.

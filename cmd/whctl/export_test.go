@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +22,13 @@ import (
 	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/client/wire"
 )
+
+// totalsRow is a row of SO_Totals.
+var totalsRow = streamedRow{
+	json: `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,` +
+		`"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500}`,
+	csv: "D100512,40002.1500,12.5000,1.2500,,,,",
+}
 
 // serveRows streams count rows of SO_Totals, also in pages by cursor: the number of rows
 // before the page. It closes sent after the last row and ends the reply when end is closed.
@@ -40,7 +48,7 @@ func serveRows(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{
 			rows = min(rows, (page.Take+piece-1)/piece*piece)
 		}
 		w.Header().Set("Trailer", wire.HeaderRowCount+", "+wire.HeaderNextCursor)
-		text := startReply(w, r, "SO_Totals", `{"InvoiceID":"D100512","InvoiceTotal":40002.1500,"Cartage1Total":12.5000,"Cartage1TaxTotal":1.2500}`, "D100512,40002.1500,12.5000,1.2500,,,,", piece)
+		text := startReply(w, r, "SO_Totals", totalsRow, piece)
 		for range rows / piece {
 			if _, err := io.WriteString(w, text); err != nil {
 				return
@@ -58,17 +66,22 @@ func serveRows(t *testing.T, count int, sent chan<- struct{}, end <-chan struct{
 	return server.URL
 }
 
+// streamedRow is a row in the formats of streams.
+type streamedRow struct{ json, csv string }
+
 // startReply starts a stream in NDJSON or CSV, and returns a row of it many times.
-func startReply(w http.ResponseWriter, r *http.Request, kind, json, csv string, count int) string {
+func startReply(
+	w http.ResponseWriter, r *http.Request, kind string, row streamedRow, count int,
+) string {
 	if r.URL.Query().Get("format") != "csv" {
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		return strings.Repeat(json+"\n", count)
+		return strings.Repeat(row.json+"\n", count)
 	}
 	w.Header().Set("Content-Type", "text/csv")
 	w.Header().Set(wire.HeaderFormulaGuard, "false")
 	recordKind, _ := record.Builtin().Lookup(kind)
 	io.WriteString(w, strings.Join(recordKind.FieldNames(), ",")+"\r\n")
-	return strings.Repeat(csv+"\r\n", count)
+	return strings.Repeat(row.csv+"\r\n", count)
 }
 
 // peakMemory returns the peak memory of an export after its last row, in MiB. The
@@ -76,8 +89,10 @@ func startReply(w http.ResponseWriter, r *http.Request, kind, json, csv string, 
 // its parent.
 func peakMemory(t *testing.T, program, format string, count int, flags ...string) (mebibytes int) {
 	t.Helper()
-	sent, end := make(chan struct{}), make(chan struct{})
-	args := append([]string{"query", "SO_Totals", "--all", "--format", format, "-o", filepath.Join(t.TempDir(), "totals")}, flags...)
+	sent := make(chan struct{})
+	end := make(chan struct{})
+	path := filepath.Join(t.TempDir(), "totals")
+	args := append([]string{"query", "SO_Totals", "--all", "--format", format, "-o", path}, flags...)
 	cmd := process(t, serveRows(t, count, sent, end), args...)
 	cmd.Path = program
 	var stderr bytes.Buffer
@@ -91,8 +106,9 @@ func peakMemory(t *testing.T, program, format string, count int, flags ...string
 		t.Error(err)
 	}
 	close(end)
-	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), display.Thousands(int64(count))+" rows written") {
-		t.Fatalf("%s: %v, %s", format, err, &stderr)
+	want := display.Thousands(int64(count)) + " rows written"
+	if err := cmd.Wait(); err != nil || !strings.Contains(stderr.String(), want) {
+		t.Fatalf("%s: got error %v, stderr %q; want %q", format, err, &stderr, want)
 	}
 	_, peak, _ := strings.Cut(string(status), "VmHWM:")
 	var kibibytes int
@@ -131,40 +147,52 @@ func TestTerminatedExportLeavesTargetUnchanged(t *testing.T) {
 			if err := os.WriteFile(old, []byte("unchanged"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			for _, name := range []string{"new", "old"} {
-				started := make(chan struct{})
-				cmd := process(t, serveRowsUntil(t, started), "query", "DB_Class", "--all", "--format", format, "-o", filepath.Join(dir, name))
-				if err := cmd.Start(); err != nil {
-					t.Fatal(err)
-				}
-				<-started
-				if err := cmd.Process.Signal(signal); err != nil {
-					t.Error(err)
-				}
-				_ = cmd.Wait() // exit codes are tested elsewhere
+			endExport(t, signal, format, filepath.Join(dir, "new"))
+			endExport(t, signal, format, old)
+
+			files := filesIn(t, dir)
+			if signal == syscall.SIGKILL { // whctl cannot remove a temporary file
+				files = slices.DeleteFunc(files, func(name string) bool {
+					return strings.HasSuffix(name, ".part")
+				})
 			}
-			var finals []string
-			for _, name := range filesIn(t, dir) {
-				if signal != syscall.SIGKILL || !strings.HasSuffix(name, ".part") {
-					finals = append(finals, name)
-				}
+			if want := []string{"old"}; !slices.Equal(files, want) {
+				t.Errorf("%v, %s: got the files %q, want %q", signal, format, files, want)
 			}
 			text, err := os.ReadFile(old)
-			if len(finals) != 1 || finals[0] != "old" || err != nil || string(text) != "unchanged" {
-				t.Errorf("%v, %s: left behind %q; the old file holds %q, %v", signal, format, finals, text, err)
+			if err != nil || string(text) != "unchanged" {
+				t.Errorf("%v, %s: the old file has %q, error %v; want it unchanged",
+					signal, format, text, err)
 			}
 		}
 	}
 }
 
+// endExport starts an export to a file and ends it with a signal.
+func endExport(t *testing.T, signal syscall.Signal, format, path string) {
+	t.Helper()
+	started := make(chan struct{})
+	cmd := process(t, serveRowsUntil(t, started),
+		"query", "DB_Class", "--all", "--format", format, "-o", path)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-started
+	if err := cmd.Process.Signal(signal); err != nil {
+		t.Error(err)
+	}
+	_ = cmd.Wait() // exit codes are tested elsewhere
+}
+
 // serveRowsUntil streams rows without end. It closes started when it has sent more than
 // the network can buffer, so that the client has received some.
 func serveRowsUntil(t *testing.T, started chan struct{}) (url string) {
-	const maxBuffered = 32 << 20
+	const maxBuffered = 32 << 20 // in bytes
 	server := httptest.NewServer(withoutKinds(func(w http.ResponseWriter, r *http.Request) {
 		// The rows are long because a workbook has at most a million rows.
 		long := strings.Repeat("A", 200)
-		piece := startReply(w, r, "DB_Class", `{"Class":"`+long+`"}`, long, 1000)
+		row := streamedRow{json: `{"Class":"` + long + `"}`, csv: long}
+		piece := startReply(w, r, "DB_Class", row, 1000)
 		start := sync.OnceFunc(func() { close(started) })
 		defer start()
 		for sent := 0; ; sent += len(piece) {

@@ -12,18 +12,37 @@ import (
 
 	"github.com/bizhook/whd/client"
 	"github.com/bizhook/whd/client/wire"
-	"github.com/bizhook/whd/cmd/whctl/profile"
 	"github.com/bizhook/whd/daemon/daemontest"
 )
 
 // TestTestDeliveryWithOpenBreaker checks that whctl subscriptions test does not wait for an
 // endpoint to which no message is sent now, and prints the time of the next attempt.
 func TestTestDeliveryWithOpenBreaker(t *testing.T) {
-	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
+	unavailable := func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	receiver := httptest.NewServer(http.HandlerFunc(unavailable))
 	defer receiver.Close()
-	service := daemontest.Start(t, "--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "10h")
+	service := daemontest.Start(t,
+		"--webhooks-allow-targets", "127.0.0.0/8", "--webhooks-retry-schedule", "10h")
+	subscription := subscribeWithOpenBreaker(t, service.URL, receiver.URL)
+
+	wait := fmt.Sprint(2 * testTimeout)
+	cmd := adminProcess(t, service.URL, "subscriptions", "test", "--wait", wait, subscription)
+	out, err := cmd.CombinedOutput()
+	code := exitOf(t, err)
+	want := "test message queued, circuit breaker open; next attempt in "
+	if code != 7 || !strings.Contains(string(out), want) {
+		t.Errorf("whctl subscriptions test: got exit code %d and %q, want 7 and %q", code, out, want)
+	}
+}
+
+// subscribeWithOpenBreaker creates a subscription to a receiver that fails, and publishes events
+// until its circuit breaker is open. It returns the ID of the subscription.
+func subscribeWithOpenBreaker(t *testing.T, service, receiver string) (subscription string) {
+	t.Helper()
 	admin, err := client.New(client.Options{
-		URL:      service.URL,
+		URL:      service,
 		User:     "admin",
 		Password: daemontest.AdminPassword,
 	})
@@ -35,14 +54,16 @@ func TestTestDeliveryWithOpenBreaker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sub, err := admin.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{
-		URL:       &receiver.URL,
+	created, err := admin.AddSubscription(t.Context(), shop.RecID, wire.SubscriptionRequest{
+		URL:       &receiver,
 		EventName: new("debtor.updated"),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(testTimeout); ; {
+
+	deadline := time.Now().Add(testTimeout)
+	for {
 		if _, err := admin.RaiseEvent(t.Context(), "debtor.updated", "{}"); err != nil {
 			t.Fatal(err)
 		}
@@ -51,18 +72,11 @@ func TestTestDeliveryWithOpenBreaker(t *testing.T) {
 			t.Fatal(err)
 		}
 		if stats.InHand.OpenBreakers == 1 {
-			break
+			return created.RecID
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the circuit breaker does not open")
+			t.Fatalf("the circuit breaker does not open within %s", testTimeout)
 		}
 		time.Sleep(10 * time.Millisecond)
-	}
-
-	cmd := process(t, service.URL, "subscriptions", "test", "--wait", fmt.Sprint(2*testTimeout), sub.RecID)
-	cmd.Env = append(cmd.Env, profile.EnvUser+"=admin", profile.EnvPassword+"="+daemontest.AdminPassword)
-	out, err := cmd.CombinedOutput()
-	if code := exitOf(t, err); code != 7 || !strings.Contains(string(out), "test message queued, circuit breaker open; next attempt in ") {
-		t.Errorf("got exit code %d, want 7 and the next attempt\n%s", code, out)
 	}
 }
