@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
+
 	cmdline "github.com/bizhook/whd/cmd/internal/cli"
 	"github.com/bizhook/whd/cmd/whctl/output"
 )
@@ -16,15 +18,25 @@ import (
 // testedElsewhere has the commands that no script runs, with the location of their tests.
 var testedElsewhere = map[string]string{"tui": "package tui"}
 
-// The scripts run every command, and use every exit code and every format.
+// scriptCoverage has the commands, exit codes and formats that scripts use.
+type scriptCoverage struct {
+	commands map[string]bool
+	codes    map[int]bool
+	formats  map[string]bool
+}
+
+// TestScriptsCoverCommandsExitCodesAndFormats checks that the scripts run every command, and use
+// every exit code and every format.
 func TestScriptsCoverCommandsExitCodesAndFormats(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "script", "*.txtar"))
 	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
+		t.Fatalf("got the scripts %q, error %v", files, err)
 	}
-	commands := make(map[string]bool)
-	codes := make(map[int]bool)
-	formats := make(map[string]bool)
+	seen := scriptCoverage{
+		commands: make(map[string]bool),
+		codes:    make(map[int]bool),
+		formats:  make(map[string]bool),
+	}
 	app := testApp()
 	for _, file := range files {
 		text, err := os.ReadFile(file)
@@ -32,35 +44,45 @@ func TestScriptsCoverCommandsExitCodesAndFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if code, ok := exitCodeOf(line); ok {
-				codes[code] = true
-			}
-			_, args, runs := strings.Cut(line, "whctl ")
-			if !runs || strings.HasPrefix(line, "std") || strings.HasPrefix(line, "whctl") || strings.HasPrefix(line, "#") {
-				continue
-			}
-			for _, name := range formatsOf(args) {
-				formats[name] = true
-			}
-			l, _ := cmdline.ReorderArgs(app, strings.Fields(args)) // quotes are not parsed, and some lines are invalid on purpose
-			commands[strings.Join(l.Path, " ")] = true
+			seen.add(app, line)
 		}
 	}
+
 	for _, command := range leaves(app.Commands) {
-		if _, elsewhere := testedElsewhere[command.String()]; commands[command.String()] == elsewhere {
-			t.Errorf("%s: in a script: %t, tested elsewhere: %t", command, commands[command.String()], elsewhere)
+		name := command.String()
+		if _, isElsewhere := testedElsewhere[name]; seen.commands[name] == isElsewhere {
+			t.Errorf("%s: in a script: %t, tested elsewhere: %t; want one of them",
+				name, seen.commands[name], isElsewhere)
 		}
 	}
 	for _, e := range exits {
-		if !codes[e.Code] {
+		if !seen.codes[e.Code] {
 			t.Errorf("no script has the exit code %d", e.Code)
 		}
 	}
 	for _, name := range output.FormatNames() {
-		if !formats[name] {
+		if !seen.formats[name] {
 			t.Errorf("no script uses the format %s", name)
 		}
 	}
+}
+
+// add adds a line of a script.
+func (s scriptCoverage) add(app *cli.App, line string) {
+	if code, ok := exitCodeOf(line); ok {
+		s.codes[code] = true
+	}
+	before, args, hasCommand := strings.Cut(line, "whctl ")
+	isCheck := strings.HasPrefix(line, "std") || strings.HasPrefix(line, "#")
+	if !hasCommand || before == "" || isCheck { // a line that starts with whctl is part of a text
+		return
+	}
+	for _, name := range formatsOf(args) {
+		s.formats[name] = true
+	}
+	// Quotes are not parsed, and some lines are invalid on purpose.
+	l, _ := cmdline.ReorderArgs(app, strings.Fields(args))
+	s.commands[strings.Join(l.Path, " ")] = true
 }
 
 var (

@@ -11,10 +11,23 @@
 //
 //	func SubscriberCommands() []*cli.Command {
 //		return []*cli.Command{{
-//			Name: "subscribers", Aliases: []string{"subscriber"}, Usage: "manage subscribers, which receive events",
+//			Name:    "subscribers",
+//			Aliases: []string{"subscriber"},
+//			Usage:   "manage subscribers, which receive events",
 //			Subcommands: []*cli.Command{
-//				{Name: "stats", Usage: "count the subscribers", Flags: output.Flags(), Action: command.Reads(countSubscribers)},
-//				{Name: "create", ArgsUsage: "NAME", Usage: "create a subscriber", Flags: command.NewFlags(), Action: command.Changes(createSubscriber)},
+//				{
+//					Name:   "stats",
+//					Usage:  "count the subscribers",
+//					Flags:  output.Flags(),
+//					Action: command.Reads(countSubscribers),
+//				},
+//				{
+//					Name:      "create",
+//					ArgsUsage: "NAME",
+//					Usage:     "create a subscriber",
+//					Flags:     command.NewFlags(),
+//					Action:    command.Changes(createSubscriber),
+//				},
 //			},
 //		}}
 //	}

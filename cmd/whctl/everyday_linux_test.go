@@ -136,8 +136,8 @@ func (r *everydayReceiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// setUp creates a subscriber with a subscription that fails and one that works, whose ID it
-// returns, and publishes events for the first one.
+// setUp creates a subscriber with a subscription that fails and one that works, and publishes events
+// for the first one. It returns the ID of the other.
 func (e *everyday) setUp(receiver string) (working string) {
 	e.t.Helper()
 	e.run("subscribers", "create", "ACME shop")

@@ -73,10 +73,13 @@ func TestExitCodes(t *testing.T) {
 			stderr:     "cannot reach http://127.0.0.1",
 		},
 		"invalid key": {
-			invocation: invocation{handler: status(401, "Unauthorized"), env: map[string]string{profile.EnvToken: "x"}},
-			args:       []string{"query", "DB_Class"},
-			code:       4,
-			stderr:     "the API key is from the variable WHCTL_TOKEN",
+			invocation: invocation{
+				handler: status(401, "Unauthorized"),
+				env:     map[string]string{profile.EnvToken: "x"},
+			},
+			args:   []string{"query", "DB_Class"},
+			code:   4,
+			stderr: "the API key is from the variable WHCTL_TOKEN",
 		},
 		"not signed in": {
 			invocation: invocation{handler: status(401, "Unauthorized")},

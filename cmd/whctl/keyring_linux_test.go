@@ -26,9 +26,13 @@ func TestUnresponsiveKeyringTimesOut(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(config, "logins.toml"), []byte(logins), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd.Env = append(cmd.Env, profile.EnvConfig+"="+filepath.Join(config, "config.toml"), "DBUS_SESSION_BUS_ADDRESS=unix:path="+path)
+	cmd.Env = append(cmd.Env,
+		profile.EnvConfig+"="+filepath.Join(config, "config.toml"),
+		"DBUS_SESSION_BUS_ADDRESS=unix:path="+path)
 	out, err := cmd.CombinedOutput()
-	if code := exitOf(t, err); code != 3 || !strings.Contains(string(out), "the keyring did not respond within 3s\n") {
-		t.Errorf("exit %d, %s", code, out)
+	code := exitOf(t, err)
+	want := "the keyring did not respond within 3s\n"
+	if code != 3 || !strings.Contains(string(out), want) {
+		t.Errorf("whctl whoami: got exit code %d and %q, want 3 and %q", code, out, want)
 	}
 }

@@ -51,9 +51,10 @@ func keyCommands() []*cli.Command {
 				ArgsUsage: "KEY",
 				Usage:     "show an API key without its secret, by ID or name",
 				Flags:     output.Flags(),
-				Action: command.ShowsOne(keyTable, func(c *cli.Context, service *client.Client) (*wire.APIKey, error) {
-					return service.APIKey(c.Context, c.Args().First())
-				}),
+				Action: command.ShowsOne(keyTable,
+					func(c *cli.Context, service *client.Client) (*wire.APIKey, error) {
+						return service.APIKey(c.Context, c.Args().First())
+					}),
 			},
 			{
 				Name:      "create",
@@ -67,8 +68,9 @@ func keyCommands() []*cli.Command {
 						Usage: "`ROLE`  role of the key: reader, publisher, writer or admin",
 					},
 					&cli.StringFlag{
-						Name:  "expires",
-						Usage: "`TIME`  expiry: a date such as 2027-01-31, a duration such as 30d, or never (default 90d)",
+						Name: "expires",
+						Usage: "`TIME`  expiry: a date such as 2027-01-31, a duration such as 30d, " +
+							"or never (default 90d)",
 					},
 					command.SecretFileFlag(),
 				),

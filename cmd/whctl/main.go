@@ -140,8 +140,16 @@ func globalFlags() []cli.Flag {
 			Name:  profile.DryRunFlag,
 			Usage: "print the requests that would change something, or the query, instead of sending them",
 		},
-		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "print no notices on standard error, only errors"},
-		&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "log a line for each request to standard error"},
+		&cli.BoolFlag{
+			Name:    "quiet",
+			Aliases: []string{"q"},
+			Usage:   "print no notices on standard error, only errors",
+		},
+		&cli.BoolFlag{
+			Name:    "verbose",
+			Aliases: []string{"v"},
+			Usage:   "log a line for each request to standard error",
+		},
 		&cli.BoolFlag{Name: "debug", Usage: "log HTTP traffic to standard error, secrets redacted"},
 		&cli.BoolFlag{Name: "no-color", Usage: "disable colours"},
 		&cli.BoolFlag{Name: "no-input", Usage: "never prompt; fail instead"},

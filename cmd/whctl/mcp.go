@@ -40,10 +40,8 @@ func serveTools(c *cli.Context, s *command.Session) error {
 		return err
 	}
 	defer service.Close()
-	tools := assistant.Service{
-		Version: cmdline.Version(),
-		Log:     slog.New(slog.NewTextHandler(s.Stderr, nil)),
-	}
+	log := slog.New(slog.NewTextHandler(s.Stderr, nil))
+	tools := assistant.Service{Version: cmdline.Version(), Log: log}
 	err = tools.Serve(c.Context, &toolSource{service: service}, io.NopCloser(s.Stdin), unclosed{s.Stdout})
 	if c.Context.Err() != nil {
 		return command.Interruption{}
@@ -83,7 +81,9 @@ func (t *toolSource) Kinds(ctx context.Context) (*record.Registry, error) {
 }
 
 // Query returns a page of rows. The service checks the members of the query.
-func (t *toolSource) Query(ctx context.Context, kind *record.Kind, members map[string]any) (*assistant.Page, error) {
+func (t *toolSource) Query(
+	ctx context.Context, kind *record.Kind, members map[string]any,
+) (*assistant.Page, error) {
 	q := client.Query{Kind: kind, Unchecked: make(map[string]json.RawMessage)}
 	for name, value := range members {
 		text, err := json.Marshal(value)

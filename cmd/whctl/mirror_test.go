@@ -263,7 +263,7 @@ func (s *source) mirrorUntilKilled(path string) {
 	}
 }
 
-// stopCapture stops the capture by the removal of all records, checks commands meanwhile, and
+// stopCapture stops the capture by the removal of all records, checks commands, and
 // resumes it silently, as an administrator.
 func (s *source) stopCapture(path string) {
 	s.t.Helper()

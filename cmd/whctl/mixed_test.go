@@ -78,7 +78,8 @@ func startMixed(t *testing.T) *mixedPrograms {
 
 	m := &mixedPrograms{fields: fields, rows: len(executortest.MixedValues)}
 	file := writeMixedKind(t, fields)
-	m.serve(t, daemontest.StartIn(t, dir, "--erp", "demo", "--erp-kinds", file, "--auth-queries", "anonymous"))
+	m.serve(t, daemontest.StartIn(t, dir,
+		"--erp", "demo", "--erp-kinds", file, "--auth-queries", "anonymous"))
 	return m
 }
 
@@ -399,7 +400,8 @@ func checkMixedPages(t *testing.T, m *mixedPrograms) {
 		}
 		check := func(method string, got, want []int64) {
 			if !slices.Equal(got, want) {
-				t.Errorf("%s by %s of %s as %s %s:\ngot  %v\nwant %v", method, f.name, f.declared, f.typ, direction, got, want)
+				t.Errorf("%s by %s of %s as %s %s:\ngot  %v\nwant %v",
+					method, f.name, f.declared, f.typ, direction, got, want)
 			}
 		}
 		all := m.url + "/Queries/Mixed.json?Fields=ID&" + order + "=" + f.name

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +62,30 @@ var (
 	}
 )
 
+var (
+	floats = []serverValue{
+		{"0", 0.0},
+		{"2.5", 2.5},
+		{"-1", -1.0},
+		{"1e300", 1e300},
+		{"0.1", 0.1},
+		{"0.30000000000000004", 0.30000000000000004},
+	}
+	reals        = []serverValue{{"0", 0.0}, {"2.5", 2.5}, {"-1", -1.0}, {"1024", 1024.0}}
+	preciseTimes = []serverValue{{"'2025-12-31T23:59:59.9999999'", "2025-12-31T23:59:59.9999999"}}
+	binaries     = []serverValue{
+		{"0x", []byte{}},
+		{"0x00", []byte{0}},
+		{"0x3130", []byte("10")},
+		{"0xff00", []byte{0xff, 0}},
+	}
+	spans = []serverValue{ // stored in ticks of 100 ns
+		{"'00:00:00'", int64(0)},
+		{"'00:00:00.0000010'", int64(10)},
+		{"'10:11:12'", int64(366720000000)},
+	}
+)
+
 // wholes returns whole numbers.
 func wholes(numbers ...int64) (values []serverValue) {
 	for _, n := range numbers {
@@ -68,51 +94,38 @@ func wholes(numbers ...int64) (values []serverValue) {
 	return values
 }
 
+// serverColumn is a column with values, of which each is repeated.
+type serverColumn struct {
+	declared  string
+	fieldType record.Type
+	values    []serverValue
+}
+
 // serverColumns are columns of every declared type. A third of their rows have NULL.
-var serverColumns = []struct {
-	declared string
-	of       record.Type
-	values   []serverValue
-}{
-	{"int", record.Int, wholes(0, 1, -1, 10, 2147483647, -2147483648)},
-	{"smallint", record.Int, wholes(0, 1, -1, 10, 32767, -32768)},
-	{"tinyint", record.Byte, wholes(0, 1, 10, 255)},
-	{"bigint", record.Long, wholes(0, 10, 9007199254740993, 9007199254740992, -9223372036854775808, 9223372036854775807)},
+var serverColumns = []serverColumn{
+	{"int", record.Int, wholes(0, 1, -1, 10, math.MaxInt32, math.MinInt32)},
+	{"smallint", record.Int, wholes(0, 1, -1, 10, math.MaxInt16, math.MinInt16)},
+	{"tinyint", record.Byte, wholes(0, 1, 10, math.MaxUint8)},
+	{"bigint", record.Long, wholes(0, 10, exactFloat+1, exactFloat, math.MinInt64, math.MaxInt64)},
 	{"decimal(18,4)", record.Decimal, decimals},
 	{"decimal(38,10)", record.Decimal, decimals},
 	{"money", record.Decimal, decimals},
-	{
-		"float",
-		record.Double,
-		[]serverValue{
-			{"0", 0.0},
-			{"2.5", 2.5},
-			{"-1", -1.0},
-			{"1e300", 1e300},
-			{"0.1", 0.1},
-			{"0.30000000000000004", 0.30000000000000004},
-		},
-	},
-	{"real", record.Double, []serverValue{{"0", 0.0}, {"2.5", 2.5}, {"-1", -1.0}, {"1024", 1024.0}}},
+	{"float", record.Double, floats},
+	{"real", record.Double, reals},
 	{"bit", record.Bool, wholes(0, 1)},
 	{"nvarchar(40)", record.Text, texts},
 	{"varchar(40)", record.Text, texts},
 	{"nvarchar(40) COLLATE Latin1_General_CS_AS", record.Text, texts},
-	{"datetime2(7)", record.DateTime, append([]serverValue{{"'2025-12-31T23:59:59.9999999'", "2025-12-31T23:59:59.9999999"}}, dateTimes...)},
+	{"datetime2(7)", record.DateTime, append(slices.Clone(preciseTimes), dateTimes...)},
 	{"datetime", record.DateTime, dateTimes},
 	{"date", record.DateTime, blankDates},
 	{"uniqueidentifier", record.Guid, guids},
-	{
-		"varbinary(20)",
-		record.Bytes,
-		[]serverValue{{"0x", []byte{}}, {"0x00", []byte{0}}, {"0x3130", []byte("10")}, {"0xff00", []byte{0xff, 0}}},
-	},
-	{
-		"time(7)",
-		record.TimeSpan,
-		[]serverValue{{"'00:00:00'", int64(0)}, {"'00:00:00.0000010'", int64(10)}, {"'10:11:12'", int64(366720000000)}},
-	},
+	{"varbinary(20)", record.Bytes, binaries},
+	{"time(7)", record.TimeSpan, spans},
 }
+
+// exactFloat is the largest number up to which a float has all whole numbers.
+const exactFloat = 1 << 53
 
 // startMixedServer starts a daemon with the kind Mixed on a server.
 func startMixedServer(t *testing.T) *mixedPrograms {
@@ -127,11 +140,11 @@ func startMixedServer(t *testing.T) *mixedPrograms {
 	for n, c := range serverColumns {
 		f := mixedField{
 			name:     fmt.Sprintf("Held%d", n),
-			typ:      c.of,
+			typ:      c.fieldType,
 			declared: c.declared,
 			stored:   make(map[int64]any),
 		}
-		if c.of == record.Text && !strings.Contains(c.declared, "_CS_") {
+		if c.fieldType == record.Text && !strings.Contains(c.declared, "_CS_") {
 			f.fold = strings.ToLower
 		}
 		columns = append(columns, f.name+" "+c.declared+" NULL")
@@ -145,7 +158,9 @@ func startMixedServer(t *testing.T) *mixedPrograms {
 		}
 		m.fields = append(m.fields, f)
 	}
-	mssqltest.Exec(t, dsn, "CREATE TABLE Mixed ("+strings.Join(columns, ", ")+")", "INSERT INTO Mixed VALUES ("+strings.Join(rows, "), (")+")")
+	mssqltest.Exec(t, dsn,
+		"CREATE TABLE Mixed ("+strings.Join(columns, ", ")+")",
+		"INSERT INTO Mixed VALUES ("+strings.Join(rows, "), (")+")")
 	file := writeMixedKind(t, m.fields)
 	m.serve(t, daemontest.Start(t, "--erp", dsn, "--erp-kinds", file, "--auth-queries", "anonymous"))
 	return m

@@ -26,7 +26,8 @@ var programDir string
 
 // built builds whctl.
 var built = sync.OnceValues(func() (path string, err error) {
-	if programDir, err = os.MkdirTemp("", "whctl-test"); err != nil {
+	programDir, err = os.MkdirTemp("", "whctl-test")
+	if err != nil {
 		return "", err
 	}
 	path = filepath.Join(programDir, "whctl")

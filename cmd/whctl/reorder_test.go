@@ -85,7 +85,8 @@ func valueFor(t *rapid.T, f cli.Flag) string {
 	case *cli.DurationFlag:
 		return "3s"
 	}
-	return rapid.SampledFrom([]string{"plain", "-dash", "--take", "a,b", "a=b", "-", "query", ""}).Draw(t, "text")
+	texts := []string{"plain", "-dash", "--take", "a,b", "a=b", "-", "query", ""}
+	return rapid.SampledFrom(texts).Draw(t, "text")
 }
 
 // spellFlag draws a spelling of a flag: any of its names, with an inline or separate value.
@@ -269,7 +270,8 @@ func runAndCollect(t *testing.T, args []string) string {
 		w.Header()["Date"] = nil
 		rows(1, d1)(w, r)
 	}
-	got := invocation{handler: undated, config: dir, env: map[string]string{"EDITOR": "true"}}.run(t, args...)
+	env := map[string]string{"EDITOR": "true"} // which changes nothing
+	got := invocation{handler: undated, config: dir, env: env}.run(t, args...)
 	after, err := os.ReadFile(filepath.Join(dir, "config.toml"))
 	if err != nil {
 		t.Fatal(err)

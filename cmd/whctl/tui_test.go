@@ -121,7 +121,11 @@ func TestMouseDefault(t *testing.T) {
 		{env: map[string]string{}, want: true},
 		{env: map[string]string{}, args: []string{"--mouse=false"}},
 		{env: map[string]string{"SSH_TTY": "/dev/pts/1"}},
-		{env: map[string]string{"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"}, args: []string{"--mouse"}, want: true},
+		{
+			env:  map[string]string{"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"},
+			args: []string{"--mouse"},
+			want: true,
+		},
 	} {
 		v := newViewer(t, "", test.env, test.args...)
 		if got := v.takesMouse(); got != test.want {

@@ -18,7 +18,9 @@ import (
 )
 
 // Shows returns the action of a command that prints documents of the service.
-func Shows[T any](t output.Table, get func(c *cli.Context, service *client.Client) ([]T, error)) cli.ActionFunc {
+func Shows[T any](
+	t output.Table, get func(c *cli.Context, service *client.Client) ([]T, error),
+) cli.ActionFunc {
 	return Reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
 		documents, err := get(c, service)
 		if err != nil {
@@ -29,14 +31,18 @@ func Shows[T any](t output.Table, get func(c *cli.Context, service *client.Clien
 }
 
 // ShowsAll is like Shows, for a list that has no arguments.
-func ShowsAll[T any](t output.Table, list func(*client.Client, context.Context) ([]T, error)) cli.ActionFunc {
+func ShowsAll[T any](
+	t output.Table, list func(*client.Client, context.Context) ([]T, error),
+) cli.ActionFunc {
 	return Shows(t, func(c *cli.Context, service *client.Client) ([]T, error) {
 		return list(service, c.Context)
 	})
 }
 
 // ShowsOne is like Shows, for a single document.
-func ShowsOne[T any](t output.Table, get func(c *cli.Context, service *client.Client) (T, error)) cli.ActionFunc {
+func ShowsOne[T any](
+	t output.Table, get func(c *cli.Context, service *client.Client) (T, error),
+) cli.ActionFunc {
 	return Reads(func(c *cli.Context, out *output.Printer, service *client.Client) error {
 		document, err := get(c, service)
 		if err != nil {

@@ -102,7 +102,9 @@ func Flags() []cli.Flag { return FlagsWithout("raw") }
 // FlagsWithout returns the flags of commands that print rows but not in all formats. Help
 // does not list the excluded formats; the command rejects them.
 func FlagsWithout(excluded ...string) []cli.Flag {
-	formats := slices.DeleteFunc(FormatNames(), func(name string) bool { return slices.Contains(excluded, name) })
+	formats := slices.DeleteFunc(FormatNames(), func(name string) bool {
+		return slices.Contains(excluded, name)
+	})
 	jq := "apply the jq `EXPRESSION` to the array of rows, or with --ndjson to each row"
 	if !slices.Contains(formats, "json") {
 		jq = "with --ndjson, apply the jq `EXPRESSION` to each row"
@@ -151,7 +153,8 @@ func (p *Printer) Format() (Format, error) {
 	}
 	if selected == "" {
 		var err error
-		if selected, err = p.defaultFormat(); err != nil {
+		selected, err = p.defaultFormat()
+		if err != nil {
 			return Format{}, err
 		}
 	}
@@ -163,8 +166,9 @@ func (p *Printer) Format() (Format, error) {
 			return f, checkFormat(c, f)
 		}
 	}
-	near := record.DidYouMeanOr(record.Suggest(selected, FormatNames()), "formats: "+strings.Join(FormatNames(), ", "))
-	return Format{}, cmdline.Usagef("unknown format %q%s", selected, near)
+	names := FormatNames()
+	hint := record.DidYouMeanOr(record.Suggest(selected, names), "formats: "+strings.Join(names, ", "))
+	return Format{}, cmdline.Usagef("unknown format %q%s", selected, hint)
 }
 
 // checkFormat rejects flags that do not apply to the format.

@@ -30,8 +30,14 @@ type Identity struct {
 // itself, because all users of a machine can read command lines.
 func IdentityFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "token-file", Usage: "read an API key from `FILE`; without it, WHCTL_TOKEN is the key"},
-		&cli.BoolFlag{Name: "password-stdin", Usage: "read the user's password from the first line of standard input"},
+		&cli.StringFlag{
+			Name:  "token-file",
+			Usage: "read an API key from `FILE`; without it, WHCTL_TOKEN is the key",
+		},
+		&cli.BoolFlag{
+			Name:  "password-stdin",
+			Usage: "read the user's password from the first line of standard input",
+		},
 		&cli.StringFlag{
 			Name:  "password-file",
 			Usage: "read the user's password from `FILE`; without it, WHCTL_PASSWORD is the password",

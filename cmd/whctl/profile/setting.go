@@ -72,7 +72,15 @@ var Table = []Setting{
 		initial:    client.DefaultURL,
 		Meaning:    "address of the service",
 	},
-	{Name: "user", OfProfiles: true, Flag: "user", env: EnvUser, Form: anyText, argument: "NAME", Meaning: "user name"},
+	{
+		Name:       "user",
+		OfProfiles: true,
+		Flag:       "user",
+		env:        EnvUser,
+		Form:       anyText,
+		argument:   "NAME",
+		Meaning:    "user name",
+	},
 	{
 		Name:       "colour",
 		OfProfiles: true,

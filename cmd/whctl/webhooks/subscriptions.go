@@ -92,7 +92,8 @@ whctl subscriptions update 1f0c..9ab2 --header "Authorization: @token.txt" --hea
 				ArgsUsage: "SUBSCRIPTION",
 				Usage:     "send a test message, print its ID and wait for the response",
 				Action:    command.Changes(testSubscription),
-				Flags: append(command.ResultFlags("print the result of the attempt as JSON instead of the message's ID",
+				Flags: append(command.ResultFlags(
+					"print the result of the attempt as JSON instead of the message's ID",
 					&cli.DurationFlag{
 						Name:  "wait",
 						Value: time.Minute,
