@@ -28,15 +28,18 @@ func drawStats(to io.Writer, s output.Screen, width int, stats *wire.Stats) erro
 	d.messageCounts(stats)
 	d.problems(stats)
 
-	bar, period := 24, 1
+	barWidth := 24
+	period := 1 // in minutes
 	if width < 100 {
-		bar, period = 12, 2
+		barWidth = 12
+		period = 2
 	}
-	note := 42 // cells for counts and spaces
+	noteWidth := 42 // of counts and spaces
 	if stats.InHand.OpenBreakers > 0 {
-		note += len(", breaker open")
+		noteWidth += len(", breaker open")
 	}
-	d.endpoints(stats, min(max(width-bar-note, 16), 50), bar)
+	nameWidth := min(max(width-barWidth-noteWidth, 16), 50)
+	d.endpoints(stats, nameWidth, barWidth)
 	d.hours(stats.Minutes, period)
 	_, err := io.WriteString(to, d.String())
 	return err

@@ -160,8 +160,7 @@ func (p *Printer) Format() (Format, error) {
 	}
 	name, rawFormat, _ := strings.Cut(strings.ToLower(selected), ":")
 	for _, f := range Formats() {
-		hasRaw := rawFormat == "" || f.new == nil && slices.Contains(client.Formats(), rawFormat)
-		if f.Name == name && hasRaw {
+		if f.Name == name && f.accepts(rawFormat) {
 			f.RawFormat = cmp.Or(rawFormat, client.Formats()[0])
 			return f, checkFormat(c, f)
 		}
@@ -169,6 +168,15 @@ func (p *Printer) Format() (Format, error) {
 	names := FormatNames()
 	hint := record.DidYouMeanOr(record.Suggest(selected, names), "formats: "+strings.Join(names, ", "))
 	return Format{}, cmdline.Usagef("unknown format %q%s", selected, hint)
+}
+
+// accepts reports whether a format of the service, as in raw:csv, can be combined with the format.
+// It is empty for a format alone.
+func (f Format) accepts(rawFormat string) bool {
+	if rawFormat == "" {
+		return true
+	}
+	return f.Raw() && slices.Contains(client.Formats(), rawFormat)
 }
 
 // checkFormat rejects flags that do not apply to the format.

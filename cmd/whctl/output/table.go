@@ -146,7 +146,8 @@ func (p *tableWriter) isTurned(rows int) bool {
 		}
 	}
 	isSingle := p.single && rows == 1
-	return p.vertical && (isSingle || 2*visible < len(p.widths))
+	hidesMost := 2*visible < len(p.widths)
+	return p.vertical && (isSingle || hidesMost)
 }
 
 // turn writes the buffered rows with a line for each field.

@@ -73,6 +73,7 @@ func KeyringError(err error) error {
 	return fmt.Errorf("no keyring in this session: %w", err)
 }
 
+// keyringSet stores a secret under the name of an account.
 func (v Vault) keyringSet(ctx context.Context, account string, s Secret) error {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -84,8 +85,11 @@ func (v Vault) keyringSet(ctx context.Context, account string, s Secret) error {
 	return err
 }
 
+// keyringGet returns the secret of an account.
 func (v Vault) keyringGet(ctx context.Context, account string) (s Secret, err error) {
-	text, err := v.callKeyring(ctx, func() (string, error) { return keyring.Get(KeyringService, account) })
+	text, err := v.callKeyring(ctx, func() (string, error) {
+		return keyring.Get(KeyringService, account)
+	})
 	if err != nil {
 		return s, err
 	}
@@ -155,13 +159,15 @@ func (v Vault) Store(ctx context.Context, l *Login, s Secret) error {
 		return err
 	}
 	saved := *l
-	saved.Session, saved.Password = "", ""
+	saved.Session = ""
+	saved.Password = ""
 	if l.Store == InKeyring {
 		if err := v.keyringSet(ctx, l.account(), s); err != nil {
 			return err
 		}
 	} else {
-		saved.Session, saved.Password = s.Session, s.Password
+		saved.Session = s.Session
+		saved.Password = s.Password
 	}
 	logins.All[l.Profile] = &saved
 	return logins.save()

@@ -178,7 +178,8 @@ func (j *job) fetch(canCopy bool) (iter.Seq2[client.Row, error], error) {
 		if err != nil {
 			return nil, err
 		}
-		j.total, j.notes = page.Total, page.Notes
+		j.total = page.Total
+		j.notes = page.Notes
 		return output.Each(page.Rows), nil
 	}
 	q.Resume = j.context.Bool("all")
@@ -199,8 +200,10 @@ func (j *job) fetch(canCopy bool) (iter.Seq2[client.Row, error], error) {
 func (j *job) newProgress(s *command.Session) *progress {
 	mode := j.context.String("progress")
 	isWatched := s.Prompter.Watches && !j.printer.OnScreen()
-	isShown := mode == "plain" || mode == "auto" && isWatched
-	if !isShown || j.context.Bool("quiet") {
+	if mode == "none" || j.context.Bool("quiet") {
+		return nil
+	}
+	if mode == "auto" && !isWatched {
 		return nil
 	}
 	bar := j.printer.Screen.Progress()
