@@ -28,13 +28,14 @@ func (g *Grid) pruneDrawn() {
 	if len(g.Columns.cellCache) <= cachedScreens*max(1, g.body()) {
 		return
 	}
-	seen := make(map[*Row][]string, g.body())
+	visible := make(map[*Row][]string, g.body())
 	for i := range g.body() {
-		if row := g.rows.Row(g.top + i); row != nil && g.Columns.cellCache[row] != nil {
-			seen[row] = g.Columns.cellCache[row]
+		row := g.rows.Row(g.top + i)
+		if cells, ok := g.Columns.cellCache[row]; ok {
+			visible[row] = cells
 		}
 	}
-	g.Columns.cellCache = seen
+	g.Columns.cellCache = visible
 }
 
 // line draws row i.
@@ -46,22 +47,17 @@ func (g *Grid) line(out []byte, i int) []byte {
 	if row == nil {
 		return g.loadingLine(out, i)
 	}
+	selected := i == g.index
 	cells := g.Columns.cells(row)
-	base := g.rowRole(row, i == g.index)
-	n := 0
-	return g.Columns.drawLine(out, g.rowPrefix(i == g.index, g.Marks.Has(row.ID)), base, func(out []byte, p visibleColumn) []byte {
-		text, override := cells[n], theme.Plain
-		n++
-		if p.column < len(row.Cells) {
-			override = row.Cells[p.column].Role
-			if row.Cells[p.column].Null {
-				override = theme.Null
-			}
-		}
-		if i == g.index && p.column == g.Columns.column && !g.Columns.rowMode {
+	base := g.rowRole(row, selected)
+	prefix := g.rowPrefix(selected, g.Marks.Has(row.ID))
+	return g.Columns.drawLine(out, prefix, base, func(out []byte, n int) []byte {
+		column := g.Columns.visible[n].column
+		override := row.cellRole(column)
+		if selected && column == g.Columns.column && !g.Columns.rowMode {
 			override = theme.Cursor
 		}
-		return g.Columns.theme.Append(out, base, override, text)
+		return g.Columns.theme.Append(out, base, override, cells[n])
 	})
 }
 
@@ -90,25 +86,29 @@ func (g *Grid) rowPrefix(selected, marked bool) string {
 
 // loadingLine draws a row that is loading.
 func (g *Grid) loadingLine(out []byte, i int) []byte {
-	return g.Columns.drawLine(out, g.rowPrefix(i == g.index, false), theme.Faded, func(out []byte, p visibleColumn) []byte {
-		return g.Columns.theme.Append(out, theme.Faded, theme.Plain,
-			g.Columns.theme.Fit(strings.TrimSpace(strings.Repeat(g.Columns.theme.Loading+" ", 3)),
-				p.width, g.Columns.columns[p.column].Right))
+	t := g.Columns.theme
+	placeholder := strings.TrimSpace(strings.Repeat(t.Loading+" ", 3))
+	prefix := g.rowPrefix(i == g.index, false)
+	return g.Columns.drawLine(out, prefix, theme.Faded, func(out []byte, n int) []byte {
+		visible := g.Columns.visible[n]
+		text := t.Fit(placeholder, visible.width, g.Columns.columns[visible.column].Right)
+		return t.Append(out, theme.Faded, theme.Plain, text)
 	})
 }
 
-// drawLine draws one line: a prefix, each visible column by cell, and padding.
+// drawLine draws one line: a prefix, the visible columns, and padding. cell draws the visible
+// column with index n.
 func (l *Layout) drawLine(
-	out []byte, before string, base theme.Role, cell func(out []byte, p visibleColumn) []byte,
+	out []byte, prefix string, base theme.Role, cell func(out []byte, n int) []byte,
 ) []byte {
 	used := min(prefixWidth, l.width)
 	if used < prefixWidth {
-		before = theme.Spaces(used)
+		prefix = theme.Spaces(used)
 	}
-	out = l.theme.Append(out, base, theme.Plain, before)
-	for i, p := range l.visible {
-		out = cell(out, p)
-		used += p.width
+	out = l.theme.Append(out, base, theme.Plain, prefix)
+	for i, visible := range l.visible {
+		out = cell(out, i)
+		used += visible.width
 		if l.separatorAfter(i) {
 			out = l.theme.Append(out, theme.Rule, theme.Plain, "  "+l.theme.Separator)
 			used += separatorWidth - columnGap
@@ -122,26 +122,27 @@ func (l *Layout) drawLine(
 
 // titles draws the title line.
 func (l *Layout) titles(out []byte) []byte {
-	return l.drawLine(out, theme.Spaces(prefixWidth), theme.Plain, func(out []byte, p visibleColumn) []byte {
-		return l.theme.Append(out, theme.Title, theme.Plain, l.title(p))
+	return l.drawLine(out, theme.Spaces(prefixWidth), theme.Plain, func(out []byte, n int) []byte {
+		return l.theme.Append(out, theme.Title, theme.Plain, l.title(l.visible[n]))
 	})
 }
 
 // title returns the title of a column. If it is truncated, the sort arrow remains.
-func (l *Layout) title(p visibleColumn) string {
-	c := l.columns[p.column]
+func (l *Layout) title(visible visibleColumn) string {
+	c := l.columns[visible.column]
 	if l.sort.Column == "" || l.sort.Column != c.Name {
-		return l.theme.Fit(c.title(), p.width, c.Right)
+		return l.theme.Fit(c.title(), visible.width, c.Right)
 	}
-	mark := " " + l.theme.Up
+	arrow := " " + l.theme.Up
 	if l.sort.Descending {
-		mark = " " + l.theme.Down
+		arrow = " " + l.theme.Down
 	}
-	text, used := l.theme.Sanitize(c.title(), p.width-2)
+	room := visible.width - sortArrowWidth
+	text, used := l.theme.Sanitize(c.title(), room)
 	if c.Right {
-		return theme.Spaces(p.width-2-used) + text + mark
+		return theme.Spaces(room-used) + text + arrow
 	}
-	return text + mark + theme.Spaces(p.width-2-used)
+	return text + arrow + theme.Spaces(room-used)
 }
 
 // rule draws the line below the titles.
@@ -157,11 +158,11 @@ func (l *Layout) rule(out []byte) []byte {
 // none.
 func (l *Layout) separatorAt() int {
 	x := prefixWidth
-	for i, p := range l.visible {
+	for i, visible := range l.visible {
 		if l.separatorAfter(i) {
-			return x + p.width + 2
+			return x + visible.width + columnGap
 		}
-		x += p.width + columnGap
+		x += visible.width + columnGap
 	}
 	return 0
 }
@@ -172,18 +173,19 @@ func (l *Layout) cells(row *Row) []string {
 		return cells
 	}
 	cells := make([]string, len(l.visible))
-	for i, p := range l.visible {
-		var c Cell
-		if p.column < len(row.Cells) {
-			c = row.Cells[p.column]
+	for i, visible := range l.visible {
+		column := l.columns[visible.column]
+		var cell Cell
+		if visible.column < len(row.Cells) {
+			cell = row.Cells[visible.column]
 		}
-		if c.Null {
-			c.Text = theme.NullText
+		if cell.Null {
+			cell.Text = theme.NullText
 		}
-		if l.columns[p.column].TruncateMiddle {
-			c.Text = l.theme.TruncateMiddle(c.Text, p.width)
+		if column.TruncateMiddle {
+			cell.Text = l.theme.TruncateMiddle(cell.Text, visible.width)
 		}
-		cells[i] = l.theme.Fit(c.Text, p.width, l.columns[p.column].Right)
+		cells[i] = l.theme.Fit(cell.Text, visible.width, column.Right)
 	}
 	l.cellCache[row] = cells
 	return cells

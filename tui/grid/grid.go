@@ -37,7 +37,8 @@ func New(t *theme.Theme, rowMode bool) *Grid {
 
 // SetSize sets the size in cells, including the title lines.
 func (g *Grid) SetSize(width, height int) {
-	g.Columns.width, g.height = max(0, width), max(0, height)
+	g.Columns.width = max(0, width)
+	g.height = max(0, height)
 	g.Columns.invalidate()
 	g.reveal()
 	g.measure() // more rows may be visible now
@@ -65,7 +66,8 @@ func (g *Grid) Following() bool { return g.following }
 func (g *Grid) Sync() {
 	if g.id != "" && !g.following && !g.isSelected(g.index) {
 		if i := g.rows.Find(g.id); i >= 0 {
-			g.top, g.index = g.top+i-g.index, i
+			g.top += i - g.index
+			g.index = i
 		}
 	}
 	if g.following {
@@ -95,24 +97,18 @@ func (g *Grid) rememberID() {
 // jumps.
 func (g *Grid) measure() {
 	first, last := g.Window()
-	wider := false
+	hasWidened := false
 	for i := first; i <= last; i++ {
 		row := g.rows.Row(i)
-		if row == nil {
+		_, isMeasured := g.Columns.cellCache[row]
+		if row == nil || isMeasured {
 			continue
 		}
-		if _, ok := g.Columns.cellCache[row]; ok {
-			continue
-		}
-		for c := range min(len(g.Columns.columns), len(row.Cells)) {
-			if limit := g.Columns.columns[c].max(); g.Columns.widths[c].natural < limit {
-				if w := g.Columns.cellWidth(row.Cells[c], limit); w > g.Columns.widths[c].natural {
-					g.Columns.widths[c].natural, wider = w, true
-				}
-			}
+		if g.Columns.fitRow(row) {
+			hasWidened = true
 		}
 	}
-	if wider {
+	if hasWidened {
 		g.Columns.invalidate()
 	}
 }
@@ -261,7 +257,7 @@ func (g *Grid) PositionText() string {
 	if first > last {
 		return text
 	}
-	left, right := "", "" // there are columns on this side
+	left, right := "", "" // marks of more columns on this side
 	if first > g.Columns.frozen {
 		left = g.Columns.theme.Less + " "
 	}

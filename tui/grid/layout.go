@@ -11,6 +11,7 @@ const (
 	columnGap      = 2 // cells between columns
 	separatorWidth = 5 // cells between the frozen columns and the others
 	minCutWidth    = 4 // minimum width of a partly visible column
+	sortArrowWidth = 2 // cells of the sort arrow, with the space before it
 	cachedScreens  = 4 // screens of rows with cached drawn cells
 )
 
@@ -86,6 +87,24 @@ func (l *Layout) Freeze(columns int) {
 // Frozen returns the number of frozen columns.
 func (l *Layout) Frozen() int { return l.frozen }
 
+// fitRow widens columns up to their limits to fit the cells of a row. It reports whether a
+// column has been widened.
+func (l *Layout) fitRow(row *Row) bool {
+	hasWidened := false
+	for i := range min(len(l.columns), len(row.Cells)) {
+		limit := l.columns[i].max()
+		if l.widths[i].natural >= limit {
+			continue
+		}
+		width := l.cellWidth(row.Cells[i], limit)
+		if width > l.widths[i].natural {
+			l.widths[i].natural = width
+			hasWidened = true
+		}
+	}
+	return hasWidened
+}
+
 func (l *Layout) cellWidth(c Cell, limit int) int {
 	if c.Null {
 		return 1
@@ -157,19 +176,28 @@ func (l *Layout) shrink(room int) {
 		}
 	}
 	for ; excess > 0; excess-- {
-		widest := -1
-		for i, c := range l.columns {
-			width := l.columnWidth(i)
-			canShrink := c.Flex && width > max(c.Min, narrowest)
-			if canShrink && (widest < 0 || width > l.columnWidth(widest)) {
-				widest = i
-			}
-		}
-		if widest < 0 {
+		i := l.widestFlexible()
+		if i < 0 {
 			return
 		}
-		l.widths[widest].shrunk++
+		l.widths[i].shrunk++
 	}
+}
+
+// widestFlexible returns the index of the widest column that can be narrowed, -1 if there is
+// none.
+func (l *Layout) widestFlexible() int {
+	found := -1
+	maxWidth := 0
+	for i, c := range l.columns {
+		width := l.columnWidth(i)
+		canShrink := c.Flex && width > max(c.Min, narrowest)
+		if canShrink && width > maxWidth {
+			found = i
+			maxWidth = width
+		}
+	}
+	return found
 }
 
 // hasSeparator reports whether a line is drawn after the frozen columns.
@@ -190,15 +218,15 @@ func (l *Layout) place(i, room int) int {
 			return 0
 		}
 	}
-	l.visible = append(l.visible, visibleColumn{i, width, cut})
+	l.visible = append(l.visible, visibleColumn{column: i, width: width, cut: cut})
 	return width + columnGap
 }
 
 // fullyVisible reports whether a column is completely visible.
 func (l *Layout) fullyVisible(column int) bool {
-	for _, p := range l.visible {
-		if p.column == column {
-			return !p.cut
+	for _, visible := range l.visible {
+		if visible.column == column {
+			return !visible.cut
 		}
 	}
 	return false
@@ -208,13 +236,13 @@ func (l *Layout) fullyVisible(column int) bool {
 // for none.
 func (l *Layout) columnAt(x int) int {
 	left := prefixWidth
-	for i, p := range l.visible {
-		next := left + p.width + columnGap
+	for i, visible := range l.visible {
+		next := left + visible.width + columnGap
 		if l.separatorAfter(i) {
 			next += separatorWidth - columnGap
 		}
 		if x >= left && x < next {
-			return p.column
+			return visible.column
 		}
 		left = next
 	}
@@ -288,12 +316,12 @@ func (l *Layout) SetWidths(widths map[string]int) {
 // arrow.
 func (l *Layout) columnWidth(i int) int {
 	c := l.columns[i]
-	if w, chosen := l.manual[c.Name]; chosen {
-		return w
+	if width, ok := l.manual[c.Name]; ok {
+		return width
 	}
 	width := l.widths[i].natural
 	if l.sort.Column == c.Name && c.Name != "" {
-		width = max(width, l.titleWidth(c)+2)
+		width = max(width, l.titleWidth(c)+sortArrowWidth)
 	}
 	return width - l.widths[i].shrunk
 }
@@ -302,9 +330,10 @@ func (l *Layout) columnWidth(i int) int {
 // of all columns if none are frozen.
 func (l *Layout) scrolledRange() (first, last int) {
 	first, last = len(l.columns), -1
-	for _, p := range l.visible {
-		if p.column >= l.frozen || !l.hasSeparator() {
-			first, last = min(first, p.column), max(last, p.column)
+	for _, visible := range l.visible {
+		if visible.column >= l.frozen || !l.hasSeparator() {
+			first = min(first, visible.column)
+			last = max(last, visible.column)
 		}
 	}
 	if first == l.frozen {
@@ -315,5 +344,8 @@ func (l *Layout) scrolledRange() (first, last int) {
 
 // AllVisible reports whether all columns are completely visible.
 func (l *Layout) AllVisible() bool {
-	return len(l.visible) == len(l.columns) && (len(l.visible) == 0 || !l.visible[len(l.visible)-1].cut)
+	if len(l.visible) < len(l.columns) {
+		return false
+	}
+	return len(l.visible) == 0 || !l.visible[len(l.visible)-1].cut
 }

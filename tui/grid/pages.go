@@ -77,7 +77,9 @@ func (p *Pages) Request(first, last int) []int {
 	last = max(0, min(last+prefetch, p.Len()-1))
 	var missing []int
 	for number := max(0, first-prefetch) / PageRows; number*PageRows <= last; number++ {
-		if page := p.pages[number]; page != nil && !page.stale || p.requested[number] {
+		page := p.pages[number]
+		isLoaded := page != nil && !page.stale
+		if isLoaded || p.requested[number] {
 			continue
 		}
 		p.requested[number] = true
@@ -118,7 +120,8 @@ func (p *Pages) updateTotal(number, count int) {
 		}
 		return
 	}
-	if count > 0 || number == 0 || p.total < 0 || p.total > end {
+	isBeyondEnd := count == 0 && number > 0 && p.total >= 0 && p.total <= end
+	if !isBeyondEnd { // it is the last page
 		p.total = end
 	}
 }
@@ -169,7 +172,7 @@ func (p *Pages) drop(number int) {
 // evict removes the least recently used pages, except the last two, which can be
 // visible.
 func (p *Pages) evict() {
-	for len(p.pages) > 2 && (len(p.pages) > maxPages || p.bytes > maxBytes) {
+	for len(p.pages) > 2 && p.isFull() {
 		oldest, lastUsed := -1, 0
 		for number, page := range p.pages {
 			if oldest < 0 || page.lastUsed < lastUsed {
@@ -179,6 +182,9 @@ func (p *Pages) evict() {
 		p.drop(oldest)
 	}
 }
+
+// isFull reports whether more pages are in memory than allowed.
+func (p *Pages) isFull() bool { return len(p.pages) > maxPages || p.bytes > maxBytes }
 
 // Len returns the number of rows. If the total is unknown, it is one more than the number of known
 // rows.
@@ -232,7 +238,12 @@ func (p *Pages) LoadedIDs() []string {
 
 // Replace replaces a loaded row by a row with the same ID.
 func (p *Pages) Replace(i int, row *Row) {
-	if page := p.pages[i/PageRows]; page != nil && i%PageRows < len(page.rows) && page.rows[i%PageRows].ID == row.ID {
-		page.rows[i%PageRows] = row
+	page := p.pages[i/PageRows]
+	index := i % PageRows
+	if page == nil || index >= len(page.rows) {
+		return
+	}
+	if page.rows[index].ID == row.ID {
+		page.rows[index] = row
 	}
 }

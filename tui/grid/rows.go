@@ -16,6 +16,17 @@ type Cell struct {
 	Null bool // null value; Text is empty
 }
 
+// cellRole returns the style of the cell in a column, Plain if the row has no such cell.
+func (r *Row) cellRole(column int) theme.Role {
+	if column >= len(r.Cells) {
+		return theme.Plain
+	}
+	if r.Cells[column].Null {
+		return theme.Null
+	}
+	return r.Cells[column].Role
+}
+
 // Rows is the data of a grid.
 type Rows interface {
 	Len() int
