@@ -18,20 +18,21 @@ type Span struct {
 // Compose draws one line of width cells: left-aligned and right-aligned spans. If there
 // is not enough room, the left spans are truncated.
 func (t *Theme) Compose(width int, left, right []Span) string {
-	used := 0
-	draw := func(spans []Span) string {
-		var b strings.Builder
-		for _, s := range spans {
-			text, w := t.Sanitize(s.Text, max(0, width-used))
-			b.WriteString(t.Paint(s.Role, text))
-			used += w
-		}
-		return b.String()
+	end, endWidth := t.drawSpans(right, width)
+	gap := min(1, len(right)) // cells between the two sides
+	start, startWidth := t.drawSpans(left, width-endWidth-gap)
+	return start + Spaces(width-startWidth-endWidth) + end
+}
+
+// drawSpans draws spans in at most room cells, and returns the cells that they use.
+func (t *Theme) drawSpans(spans []Span, room int) (text string, used int) {
+	var out strings.Builder
+	for _, span := range spans {
+		shown, width := t.Sanitize(span.Text, max(0, room-used))
+		out.WriteString(t.Paint(span.Role, shown))
+		used += width
 	}
-	end, gap := draw(right), min(1, len(right))
-	used += gap
-	begin := draw(left)
-	return begin + Spaces(width-used+gap) + end
+	return out.String(), used
 }
 
 // RowPrefix returns the prefix of a row in a list, and the role of the row.
@@ -50,18 +51,23 @@ func (t *Theme) Frame(title string, width int, lines []string) []string {
 // ScrollFrame draws a box around an excerpt of a longer text; its edges show how many
 // lines are above and below.
 func (t *Theme) ScrollFrame(title string, width int, lines []string, above, below int) []string {
-	up, down := t.moreLabel(t.Up, above), t.moreLabel(t.Down, below)
-	room := width - 2 - ansi.StringWidth(up)
-	head, used := t.Sanitize(" "+title+" ", room)
-	b, bar := t.border, func(n int) string { return t.Paint(Frame, strings.Repeat(t.border.Top, n)) }
-	edge := func(left, inner, end, right string) string {
-		return t.Paint(Frame, left) + inner + t.Paint(Breadcrumb, end) + t.Paint(Frame, right)
-	}
-	box := []string{edge(b.TopLeft, bar(2)+t.Paint(Breadcrumb, head)+bar(room+2-used), up, b.TopRight)}
+	up := t.moreLabel(t.Up, above)
+	down := t.moreLabel(t.Down, below)
+	room := width - 2 - ansi.StringWidth(up) // of the title
+	head, headWidth := t.Sanitize(" "+title+" ", room)
+
+	top := t.edge(2) + t.Paint(Breadcrumb, head) + t.edge(room+2-headWidth) + t.Paint(Breadcrumb, up)
+	box := []string{t.Paint(Frame, t.border.TopLeft) + top + t.Paint(Frame, t.border.TopRight)}
 	for _, line := range lines {
-		box = append(box, t.Paint(Frame, b.Left)+" "+line+" "+t.Paint(Frame, b.Right))
+		box = append(box, t.Paint(Frame, t.border.Left)+" "+line+" "+t.Paint(Frame, t.border.Right))
 	}
-	return append(box, edge(b.BottomLeft, bar(width+2-ansi.StringWidth(down)), down, b.BottomRight))
+	bottom := t.edge(width+2-ansi.StringWidth(down)) + t.Paint(Breadcrumb, down)
+	return append(box, t.Paint(Frame, t.border.BottomLeft)+bottom+t.Paint(Frame, t.border.BottomRight))
+}
+
+// edge draws a part of the upper or lower edge of a box.
+func (t *Theme) edge(width int) string {
+	return t.Paint(Frame, strings.Repeat(t.border.Top, width))
 }
 
 // moreLabel returns the label for hidden lines, "" if there are none.
@@ -91,25 +97,26 @@ func (t *Theme) WrapLines(text string, width, limit int) []string {
 }
 
 // TabBar draws the names of tabs, with the open tab in brackets.
-func (t *Theme) TabBar(names []string, at, width int) string {
-	left := []Span{{Text: " "}}
+func (t *Theme) TabBar(names []string, open, width int) string {
+	tabs := []Span{{Text: " "}}
 	for i, name := range names {
-		if i == at {
-			left = append(left, Span{"[" + name + "]", Breadcrumb}, Span{Text: "  "})
-		} else {
-			left = append(left, Span{" " + name + " ", Dim}, Span{Text: "  "})
+		tab := Span{Text: " " + name + " ", Role: Dim}
+		if i == open {
+			tab = Span{Text: "[" + name + "]", Role: Breadcrumb}
 		}
+		tabs = append(tabs, tab, Span{Text: "  "})
 	}
-	return t.Compose(width, left, nil)
+	return t.Compose(width, tabs, nil)
 }
 
 // SideBySide draws two views of equal height next to each other, with a separator.
 func (t *Theme) SideBySide(left, right string) string {
-	l, r := strings.Split(left, "\n"), strings.Split(right, "\n")
-	for i := range l {
-		l[i] += t.Paint(Rule, t.Separator) + r[i]
+	lines := strings.Split(left, "\n")
+	rightLines := strings.Split(right, "\n")
+	for i := range lines {
+		lines[i] += t.Paint(Rule, t.Separator) + rightLines[i]
 	}
-	return strings.Join(l, "\n")
+	return strings.Join(lines, "\n")
 }
 
 // Dimmed draws a view that does not have the keyboard focus, or is out of date, in a single
@@ -153,30 +160,37 @@ func Wrap(long string, width int) []Span {
 	return lines
 }
 
-// maxLines is the number of lines of a text that are shown.
+// maxLines is the maximum number of lines of a text. The rest of a longer text is not shown.
 const maxLines = 20000
 
-// HardWrap splits text at line breaks and where a line exceeds width.
+// HardWrap splits text at line breaks, and where a line is longer than width bytes.
 func HardWrap(text string, width int) []Span {
 	width = max(20, width)
 	var lines []Span
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		for first := true; first || line != ""; first = false {
-			n := 0
-			for i := range line {
-				n = len(line)
-				if i >= width {
-					n = i
-					break
-				}
-			}
-			lines = append(lines, Span{Text: line[:n]})
-			line = line[n:]
+		for {
+			end := pieceEnd(line, width)
+			lines = append(lines, Span{Text: line[:end]})
 			if len(lines) >= maxLines {
 				return append(lines, Span{Text: "(truncated)"})
+			}
+			line = line[end:]
+			if line == "" {
+				break
 			}
 		}
 	}
 	return lines
+}
+
+// pieceEnd returns the index of the first character of a line that is at least width bytes from
+// its start, or the length of the line.
+func pieceEnd(line string, width int) int {
+	for i := range line {
+		if i >= width {
+			return i
+		}
+	}
+	return len(line)
 }

@@ -55,7 +55,12 @@ const (
 
 // profileRoles maps the colours of profiles to their roles.
 var profileRoles = map[string]Role{
-	"red": profileRed, "green": profileGreen, "yellow": profileYellow, "blue": profileBlue, "magenta": profileMagenta, "cyan": profileCyan,
+	"red":     profileRed,
+	"green":   profileGreen,
+	"yellow":  profileYellow,
+	"blue":    profileBlue,
+	"magenta": profileMagenta,
+	"cyan":    profileCyan,
 }
 
 // The palette is the 16 ANSI colours. Yellow and cyan are too pale on a light

@@ -14,7 +14,6 @@ const (
 	Dark  = "dark"
 	Light = "light"
 	Mono  = "mono" // no colours
-
 )
 
 // The glyph sets.
@@ -33,7 +32,9 @@ func GlyphSet(system string, env func(string) string) string {
 	if asciiTerminal(env) {
 		return ASCII
 	}
-	if system == "windows" && env("WT_SESSION") == "" && !slices.Contains([]string{"vscode", "WezTerm"}, env("TERM_PROGRAM")) {
+	program := env("TERM_PROGRAM")
+	isModern := env("WT_SESSION") != "" || program == "vscode" || program == "WezTerm"
+	if system == "windows" && !isModern {
 		return Limited
 	}
 	return Full
@@ -49,11 +50,11 @@ func asciiTerminal(env func(string) string) bool {
 	if locale == "" {
 		return false
 	}
-	coded := strings.ReplaceAll(strings.ToLower(locale), "-", "")
-	east := slices.ContainsFunc([]string{"ja", "ko", "zh"}, func(word string) bool {
-		return strings.HasPrefix(coded, word+"_")
+	locale = strings.ReplaceAll(strings.ToLower(locale), "-", "")
+	isEastAsian := slices.ContainsFunc([]string{"ja", "ko", "zh"}, func(language string) bool {
+		return strings.HasPrefix(locale, language+"_")
 	})
-	return east || !strings.Contains(coded, "utf8")
+	return isEastAsian || !strings.Contains(locale, "utf8")
 }
 
 // ThemeFromEnv returns the theme for the background colour in COLORFGBG, "" if it is

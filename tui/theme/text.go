@@ -107,9 +107,13 @@ func simpleWidth(r rune) int {
 	switch {
 	case r < 0xa1:
 		return 0
-	case r <= 0x2ff && r != 0xad, r >= 0x391 && r <= 0x3ff && r != 0x3a2, r >= 0x400 && r <= 0x482, r >= 0x48a && r <= 0x52f:
+	case r <= 0x2ff && r != 0xad, // Latin, without the soft hyphen
+		r >= 0x391 && r <= 0x3ff && r != 0x3a2,             // Greek
+		r >= 0x400 && r <= 0x482, r >= 0x48a && r <= 0x52f: // Cyrillic
 		return 1
-	case r >= 0x3041 && r <= 0x3096, r >= 0x30a1 && r <= 0x30fa, r >= 0x4e00 && r <= 0x9fff, r >= 0xac00 && r <= 0xd7a3:
+	case r >= 0x3041 && r <= 0x3096, r >= 0x30a1 && r <= 0x30fa, // Hiragana, Katakana
+		r >= 0x4e00 && r <= 0x9fff, // Chinese characters
+		r >= 0xac00 && r <= 0xd7a3: // Hangul
 		return 2
 	}
 	return 0
@@ -158,13 +162,19 @@ func (w *sanitizer) writeChar(text string) int {
 		return w.writeControl(text)
 	}
 	cluster, width := ansi.FirstGraphemeCluster(prefix(text), ansi.GraphemeWidth)
-	if width > 0 && !w.asciiOnly && isCharacter(cluster) && widthsAgree(cluster, width) {
+	if w.accepts(cluster, width) {
 		w.put(cluster, width)
 		return len(cluster)
 	}
 	r, size := utf8.DecodeRuneInString(text)
 	w.writeRune(r, size)
 	return size
+}
+
+// accepts reports whether a grapheme cluster is written unchanged: it is a character that all
+// terminals draw in width cells.
+func (w *sanitizer) accepts(cluster string, width int) bool {
+	return width > 0 && !w.asciiOnly && isCharacter(cluster) && widthsAgree(cluster, width)
 }
 
 // prefix returns the start of text up to the maximum length of a character. It bounds
@@ -212,7 +222,9 @@ func isCharacter(cluster string) bool {
 		if marks > maxMarks || r == utf8.RuneError || isHidden(r) {
 			return false
 		}
-		if mark := unicode.In(r, unicode.M); mark == (marks == 0) {
+		isFirst := marks == 0
+		isMark := unicode.In(r, unicode.M)
+		if isFirst == isMark { // marks follow a character that is not one
 			return false
 		}
 	}
@@ -221,9 +233,10 @@ func isCharacter(cluster string) bool {
 
 // isHidden reports whether a code point is invisible or modifies others.
 func isHidden(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs,
-		unicode.Variation_Selector) ||
-		unicode.Is(unicode.Regional_Indicator, r) || r >= 0x1f3fb && r <= 0x1f3ff
+	isSkinTone := r >= 0x1f3fb && r <= 0x1f3ff
+	return isSkinTone || unicode.Is(unicode.Regional_Indicator, r) ||
+		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co, unicode.Cs,
+			unicode.Variation_Selector)
 }
 
 // writeRune writes a code point that is not a displayable character.
@@ -237,7 +250,7 @@ func (w *sanitizer) writeRune(r rune, size int) {
 		w.put(fmt.Sprintf(`\U%08x`, r), 10)
 	case isHidden(r):
 		w.put(fmt.Sprintf(`\u%04x`, r), 6)
-	case r < utf8.RuneSelf, !w.asciiOnly && width > 0 && isCharacter(text) && widthsAgree(text, width):
+	case r < utf8.RuneSelf, w.accepts(text, width):
 		w.put(text, width)
 	default:
 		w.put(w.glyphs.Replacement, 1)

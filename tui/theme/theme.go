@@ -23,7 +23,7 @@ func init() { lipgloss.SetHasDarkBackground(true) }
 type Theme struct {
 	Glyphs
 	border lipgloss.Border
-	// indexed by role: the parameters of an SGR sequence, such as "1;31"; empty for plain text
+	// styles has the parameters of an SGR sequence by role, such as "1;31"; empty for plain text.
 	styles [profileCyan + 1]string
 }
 
@@ -43,30 +43,36 @@ func New(glyphs, palette string) *Theme {
 		rules = slices.Concat(monoRules, colourRules)
 	}
 	for _, rule := range rules {
-		before, _, _ := strings.Cut(rule.style.Renderer(r).Render("x"), "x")
-		parameters := strings.Split(strings.TrimSuffix(strings.TrimPrefix(before, "\x1b["), "m"), ";")
 		for _, role := range rule.roles {
-			t.styles[role] = strings.Join(slices.Compact(parameters), ";") // lipgloss underlines twice
-		} // lipgloss sets underline twice
+			t.styles[role] = sgrParameters(rule.style.Renderer(r))
+		}
 	}
 	return t
 }
 
+// sgrParameters returns the parameters of the SGR sequence that a style writes before a text.
+func sgrParameters(style lipgloss.Style) string {
+	sequence, _, _ := strings.Cut(style.Render("x"), "x")
+	text := strings.TrimSuffix(strings.TrimPrefix(sequence, "\x1b["), "m")
+	parameters := slices.Compact(strings.Split(text, ";")) // lipgloss sets underline twice
+	return strings.Join(parameters, ";")
+}
+
 // Append appends text with the styles of two roles; the second overrides the first.
 func (t *Theme) Append(dst []byte, base, override Role, text string) []byte {
-	a, b := t.styles[base], t.styles[override]
 	if text == "" {
 		return dst
 	}
-	if a == "" && b == "" {
+	baseStyle, overridingStyle := t.styles[base], t.styles[override]
+	if baseStyle == "" && overridingStyle == "" {
 		return append(dst, text...)
 	}
 	dst = append(dst, "\x1b["...)
-	dst = append(dst, a...)
-	if a != "" && b != "" {
+	dst = append(dst, baseStyle...)
+	if baseStyle != "" && overridingStyle != "" {
 		dst = append(dst, ';')
 	}
-	dst = append(dst, b...)
+	dst = append(dst, overridingStyle...)
 	dst = append(dst, 'm')
 	dst = append(dst, text...)
 	return append(dst, Reset...)
@@ -88,9 +94,9 @@ func (t *Theme) Profile(name, colour string) []Span {
 		return nil
 	}
 	if t.styles[role] == "" {
-		return []Span{{strings.ToUpper(name) + "  ", Accent}}
+		return []Span{{Text: strings.ToUpper(name) + "  ", Role: Accent}}
 	}
-	return []Span{{" " + strings.ToUpper(name) + " ", role}, {Text: " "}}
+	return []Span{{Text: " " + strings.ToUpper(name) + " ", Role: role}, {Text: " "}}
 }
 
 // StatusText returns the status of a message with its symbol.
