@@ -19,7 +19,8 @@ type Format struct {
 // Formats are the supported formats; the first is the default.
 var Formats = formats()
 
-func formats() (all []Format) {
+func formats() []Format {
+	var all []Format
 	for _, f := range rowfile.Formats() {
 		all = append(all, Format{Format: f})
 		if f.Name == "csv" {

@@ -80,9 +80,10 @@ func (j *Job) complete(part string) error {
 	return os.Rename(part, j.Path)
 }
 
+// copy writes the selected rows in the format of the job.
 func (j *Job) copy(out *bufio.Writer, c *client.Client) error {
-	to := j.Format.open(out, j)
-	if err := to.Begin(); err != nil {
+	writer := j.Format.open(out, j)
+	if err := writer.Begin(); err != nil {
 		return err
 	}
 	rows, err := j.source(c)
@@ -99,12 +100,12 @@ func (j *Job) copy(out *bufio.Writer, c *client.Client) error {
 		if j.excludes(row) {
 			continue
 		}
-		if err := to.Row(row); err != nil {
+		if err := writer.Row(row); err != nil {
 			return err
 		}
 		j.Rows.Add(1)
 	}
-	return to.End()
+	return writer.End()
 }
 
 // excludes reports whether a row is not one of the selected rows.

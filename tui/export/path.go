@@ -9,10 +9,11 @@ import (
 
 // AbsPath returns the absolute path, or path if it cannot be determined.
 func AbsPath(path string) string {
-	if all, err := filepath.Abs(path); err == nil {
-		return all
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return path
 	}
-	return path
+	return absolute
 }
 
 // FormatNamed returns the format with a name, the default if there is none.
@@ -56,7 +57,8 @@ func CheckPath(path, confirmed string) error {
 
 // partExistsError returns the error for a file of which a partial file exists.
 func partExistsError(part string) error {
-	return fmt.Errorf("%s exists, of another export: choose another name, or delete it if none is running", filepath.Base(part))
+	return fmt.Errorf("%s exists, of another export: choose another name, or delete it if none is running",
+		filepath.Base(part))
 }
 
 // exists reports whether there is a file, or a link that may lead nowhere.
@@ -65,7 +67,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// UnusedPath returns a path in dir that does not exist yet, also not as a partial file.
+// UnusedPath returns the path of a file in dir that does not exist yet, nor its partial file.
 func UnusedPath(dir, name, suffix string) string {
 	path := filepath.Join(dir, name+suffix)
 	for i := 2; exists(path) || exists(path+PartSuffix); i++ {

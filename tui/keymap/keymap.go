@@ -69,14 +69,14 @@ func (k Table) Within(scopes []Scope, s Scope, wanted func(Binding) bool) []Bind
 		if b.Scope != s || !wanted(b) {
 			continue
 		}
-		var left []string
+		var keys []string
 		for i, name := range b.KeyNames() {
 			if bound, _ := k.Lookup(scopes, name); bound.Scope == s {
-				left = append(left, strings.Fields(b.Keys)[i])
+				keys = append(keys, strings.Fields(b.Keys)[i])
 			}
 		}
-		if len(left) > 0 || b.Keys == "" {
-			b.Keys = strings.Join(left, " ")
+		if len(keys) > 0 || b.Keys == "" {
+			b.Keys = strings.Join(keys, " ")
 			all = append(all, b)
 		}
 	}

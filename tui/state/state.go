@@ -59,80 +59,80 @@ type Store struct {
 // only kept in memory. The store is usable even if Open returns an error. A file that
 // cannot be parsed is renamed.
 func Open(dir, profile string) (*Store, error) {
-	k := &Store{}
+	s := &Store{}
 	if dir == "" {
-		return k, nil
+		return s, nil
 	}
-	k.Path = filepath.Join(dir, cmp.Or(profile, "default")+".json")
-	st, err := readFile(k.Path)
+	s.Path = filepath.Join(dir, cmp.Or(profile, "default")+".json")
+	stored, err := readFile(s.Path)
 	if err == nil {
-		k.State = st
-		return k, nil
+		s.State = stored
+		return s, nil
 	}
 	if errors.Is(err, errNewer) {
-		k.Path = ""
-		return k, err
+		s.Path = ""
+		return s, err
 	}
-	backup := k.Path + ".unreadable"
-	if renameErr := os.Rename(k.Path, backup); renameErr != nil {
-		k.Path = ""
-		return k, fmt.Errorf("%w; renaming it failed: %w", err, renameErr)
+	backup := s.Path + ".unreadable"
+	if renameErr := os.Rename(s.Path, backup); renameErr != nil {
+		s.Path = ""
+		return s, fmt.Errorf("%w; renaming it failed: %w", err, renameErr)
 	}
-	return k, fmt.Errorf("%w; renamed to %s", err, backup)
+	return s, fmt.Errorf("%w; renamed to %s", err, backup)
 }
 
 var errNewer = errors.New("written by a newer whctl: settings are not saved in this session")
 
 // readFile reads the file. It returns an empty state if the file does not exist.
 func readFile(path string) (State, error) {
-	var st State
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return st, nil
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &st)
-	}
-	if err == nil && st.Version > fileVersion {
-		err = errNewer
+		return State{}, nil
 	}
 	if err != nil {
 		return State{}, fmt.Errorf("%s: %w", path, err)
 	}
-	return st, nil
+	var stored State
+	if err := json.Unmarshal(text, &stored); err != nil {
+		return State{}, fmt.Errorf("%s: %w", path, err)
+	}
+	if stored.Version > fileVersion {
+		return State{}, fmt.Errorf("%s: %w", path, errNewer)
+	}
+	return stored, nil
 }
 
 // change applies a change in memory and queues it for the next Write.
-func (k *Store) change(apply func(*State)) {
-	apply(&k.State)
-	if k.Path == "" {
+func (s *Store) change(apply func(*State)) {
+	apply(&s.State)
+	if s.Path == "" {
 		return
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.pending = append(k.pending, apply)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = append(s.pending, apply)
 }
 
 // Due reports whether there are unwritten changes.
-func (k *Store) Due() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return len(k.pending) > 0
+func (s *Store) Due() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.pending) > 0
 }
 
 // Write applies the queued changes to the file, preserving changes by other sessions.
-func (k *Store) Write() error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if len(k.pending) == 0 {
+func (s *Store) Write() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.pending) == 0 {
 		return nil
 	}
-	current, err := readFile(k.Path)
+	current, err := readFile(s.Path)
 	if err != nil {
 		return err
 	}
 	current.Version = fileVersion
-	for _, apply := range k.pending {
+	for _, apply := range s.pending {
 		apply(&current)
 	}
 	var text bytes.Buffer
@@ -142,10 +142,10 @@ func (k *Store) Write() error {
 	if err := out.Encode(current); err != nil {
 		return err
 	}
-	if err := replace(k.Path, text.Bytes()); err != nil {
+	if err := replace(s.Path, text.Bytes()); err != nil {
 		return err
 	}
-	k.pending = nil
+	s.pending = nil
 	return nil
 }
 
@@ -175,45 +175,44 @@ func removeIfExists(path string) error {
 
 // RecordWrite stores the outcome of a Write and reports whether the previous one
 // failed, so that an error is shown only once.
-func (k *Store) RecordWrite(failed bool) (before bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	before, k.failing = k.failing, failed
+func (s *Store) RecordWrite(failed bool) (before bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, s.failing = s.failing, failed
 	return before
 }
 
 // SetGrid sets the arrangement of a kind.
-func (k *Store) SetGrid(kind string, a Arrangement) {
-	k.change(func(all *State) {
-		if all.Grids == nil {
-			all.Grids = make(map[string]Arrangement)
+func (s *Store) SetGrid(kind string, a Arrangement) {
+	s.change(func(state *State) {
+		if state.Grids == nil {
+			state.Grids = make(map[string]Arrangement)
 		}
-		all.Grids[kind] = a
+		state.Grids[kind] = a
 	})
 }
 
 // SetOpened sets when the rows of a kind were last opened.
-func (k *Store) SetOpened(kind string, at time.Time) {
-	k.change(func(all *State) {
-		if all.Opened == nil {
-			all.Opened = make(map[string]time.Time)
+func (s *Store) SetOpened(kind string, at time.Time) {
+	s.change(func(state *State) {
+		if state.Opened == nil {
+			state.Opened = make(map[string]time.Time)
 		}
-		all.Opened[kind] = at
+		state.Opened[kind] = at
 	})
 }
 
 // SetExportFormat sets the format of the last export.
-func (k *Store) SetExportFormat(name string) {
-	k.change(func(all *State) { all.ExportFormat = name })
+func (s *Store) SetExportFormat(name string) {
+	s.change(func(state *State) { state.ExportFormat = name })
 }
 
 // AddCommand adds a command to the history and removes earlier occurrences.
-func (k *Store) AddCommand(text string) {
-	k.change(func(all *State) {
-		all.Commands = append(slices.DeleteFunc(all.Commands, func(command string) bool {
-			return command == text
-		}), text)
-		all.Commands = all.Commands[max(0, len(all.Commands)-maxCommands):]
+func (s *Store) AddCommand(text string) {
+	s.change(func(state *State) {
+		others := slices.DeleteFunc(state.Commands, func(command string) bool { return command == text })
+		state.Commands = append(others, text)
+		state.Commands = state.Commands[max(0, len(state.Commands)-maxCommands):]
 	})
 }
 
@@ -229,29 +228,29 @@ type View struct {
 }
 
 // SetView adds a view or replaces the view with the same name.
-func (k *Store) SetView(v View) {
-	k.change(func(all *State) {
-		i := slices.IndexFunc(all.Views, func(view View) bool { return view.Name == v.Name })
+func (s *Store) SetView(v View) {
+	s.change(func(state *State) {
+		i := slices.IndexFunc(state.Views, func(view View) bool { return view.Name == v.Name })
 		if i < 0 {
-			all.Views = append(all.Views, v)
+			state.Views = append(state.Views, v)
 			return
 		}
-		all.Views[i] = v
+		state.Views[i] = v
 	})
 }
 
 // DeleteView removes a view.
-func (k *Store) DeleteView(name string) {
-	k.change(func(all *State) {
-		all.Views = slices.DeleteFunc(all.Views, func(view View) bool { return view.Name == name })
+func (s *Store) DeleteView(name string) {
+	s.change(func(state *State) {
+		state.Views = slices.DeleteFunc(state.Views, func(view View) bool { return view.Name == name })
 	})
 }
 
 // View returns the view with a name.
-func (k *Store) View(name string) (View, bool) {
-	i := slices.IndexFunc(k.Views, func(view View) bool { return view.Name == name })
+func (s *Store) View(name string) (View, bool) {
+	i := slices.IndexFunc(s.Views, func(view View) bool { return view.Name == name })
 	if i < 0 {
 		return View{}, false
 	}
-	return k.Views[i], true
+	return s.Views[i], true
 }
