@@ -38,14 +38,18 @@ type clipMethod func(c Clipboard, text string) (how string, err error)
 
 // clipMethods maps the values of WHCTL_CLIPBOARD to methods. The file method is the
 // last resort, since it has no size limit.
-var clipMethods = map[string]clipMethod{"native": nativeClip, "osc52": terminalClip, "file": fileClip}
+var clipMethods = map[string]clipMethod{
+	"native": nativeClip,
+	"osc52":  terminalClip,
+	"file":   fileClip,
+}
 
 // order returns the methods to try, in order. Over ssh, the terminal is tried instead
 // of the clipboard of this computer, which is not the user's.
 func (c Clipboard) order() []string {
-	set := c.Env("WHCTL_CLIPBOARD")
-	if clipMethods[set] != nil {
-		return []string{set, "file"}
+	configured := c.Env("WHCTL_CLIPBOARD")
+	if clipMethods[configured] != nil {
+		return []string{configured, "file"}
 	}
 	if c.Env("SSH_TTY") != "" || c.Env("SSH_CONNECTION") != "" {
 		return []string{"osc52", "file"}
@@ -56,37 +60,45 @@ func (c Clipboard) order() []string {
 // Copy copies text by the first method that succeeds and returns a description of it.
 func (c Clipboard) Copy(text string) (how string, err error) {
 	for _, name := range c.order() {
-		how, wrong := clipMethods[name](c, text)
-		if wrong == nil {
+		how, methodErr := clipMethods[name](c, text)
+		if methodErr == nil {
 			return how, nil
 		}
-		err = errors.Join(err, wrong)
+		err = errors.Join(err, methodErr)
 	}
 	return "", err
 }
 
-// terminalClip sends OSC 52, which also works over ssh. screen needs a wrapper to pass it
-// on. tmux sends it itself if it is given the text; otherwise it depends on its options
-// whether it accepts the sequence, or one in a wrapper.
+// terminalClip sends OSC 52, which also works over ssh. screen passes the sequence on only in a
+// wrapper. tmux sends the sequence itself when it loads the text. If that fails, both the plain
+// and the wrapped sequence are written: the options of tmux determine which one it accepts.
 func terminalClip(c Clipboard, text string) (string, error) {
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
 	if len(encoded) > ClipMax {
 		return "", errTooLong
 	}
-	sequence, how := "\x1b]52;c;"+encoded+"\a", "sent to the terminal via OSC 52"
+	sequence := "\x1b]52;c;" + encoded + "\a"
+	how := "sent to the terminal via OSC 52"
 	if c.Env("TMUX") != "" {
-		ctx, cancel := context.WithTimeout(c.Context, clipTimeout)
-		defer cancel()
 		how += " through tmux"
-		if (clipProgram{[]string{"tmux", "load-buffer", "-w", "-"}, false}).write(ctx, text) == nil {
+		if tmuxClip(c.Context, text) == nil {
 			return how, nil
 		}
 		sequence += throughTmux(sequence)
 	} else if c.Env("STY") != "" {
-		sequence, how = throughScreen(sequence), how+" through screen"
+		how += " through screen"
+		sequence = throughScreen(sequence)
 	}
 	_, err := io.WriteString(c.Output, sequence)
 	return how, err
+}
+
+// tmuxClip makes tmux copy the text to the clipboard of its terminal.
+func tmuxClip(ctx context.Context, text string) error {
+	ctx, cancel := context.WithTimeout(ctx, clipTimeout)
+	defer cancel()
+	program := clipProgram{argv: []string{"tmux", "load-buffer", "-w", "-"}}
+	return program.write(ctx, text)
 }
 
 // throughTmux wraps a sequence so that tmux passes it on.
@@ -143,22 +155,23 @@ type clipProgram struct {
 func clipPrograms(env func(string) string) []clipProgram {
 	switch runtime.GOOS {
 	case "windows":
-		return []clipProgram{{[]string{"clip.exe"}, true}}
+		return []clipProgram{{argv: []string{"clip.exe"}, utf16: true}}
 	case "darwin":
-		return []clipProgram{{[]string{"pbcopy"}, false}}
+		return []clipProgram{{argv: []string{"pbcopy"}}}
 	}
 	var programs []clipProgram
 	if env("WAYLAND_DISPLAY") != "" {
-		programs = append(programs, clipProgram{[]string{"wl-copy"}, false})
+		programs = append(programs, clipProgram{argv: []string{"wl-copy"}})
 	}
 	if env("DISPLAY") != "" {
 		programs = append(programs,
-			clipProgram{[]string{"xclip", "-in", "-selection", "clipboard"}, false},
-			clipProgram{[]string{"xsel", "--input", "--clipboard"}, false})
+			clipProgram{argv: []string{"xclip", "-in", "-selection", "clipboard"}},
+			clipProgram{argv: []string{"xsel", "--input", "--clipboard"}})
 	}
 	return programs
 }
 
+// write runs the program with the text as its input.
 func (p clipProgram) write(ctx context.Context, text string) error {
 	cmd := exec.CommandContext(ctx, p.argv[0], p.argv[1:]...)
 	cmd.WaitDelay = clipTimeout

@@ -44,52 +44,28 @@ func OpenConfirm(h Host, title, verb string, lines []string, run func() tea.Cmd)
 // OpenConfirmMany opens a confirmation about count objects. The user must type the
 // count if it is large, or the name of a protected profile.
 func OpenConfirmMany(h Host, count int, title, verb string, lines []string, run func() tea.Cmd) *Confirm {
-	d := NewHostSession(h)
-	question := Confirm{HostSession: d, title: title, lines: lines, verb: verb, Run: run, openedAt: d.Session.Now}
-	if !d.Session.NeedsTypedAnswer(count) {
+	s := h.CurrentSession()
+	question := Confirm{
+		HostSession: NewHostSession(h),
+		title:       title,
+		lines:       lines,
+		verb:        verb,
+		Run:         run,
+		openedAt:    s.Now,
+	}
+	if !s.NeedsTypedAnswer(count) {
 		h.ShowOverlay(&question)
 		return &question
 	}
 	c := &TypedConfirm{Confirm: question, Word: strconv.Itoa(count), input: NewInput("")}
 	c.instruction = "type " + c.Word
-	if d.Session.protected() {
-		c.Word, c.instruction = d.Session.Profile, "protected: type "+d.Session.Profile
+	if s.protected() {
+		c.Word = s.Profile
+		c.instruction = "protected: type " + c.Word
 	}
 	h.ShowOverlay(c)
 	return &c.Confirm
 }
-
-// protected reports whether confirmations require the name of the profile.
-func (s *Session) protected() bool { return s.Access.Protected && s.Profile != "" }
-
-// WhyReadOnly explains why changes are not allowed and how to allow them, "" if they are
-// allowed.
-func (s *Session) WhyReadOnly() string {
-	switch {
-	case s.Access.Role == "reader" || s.Access.Role == "publisher":
-		return "the role " + s.Access.Role + " cannot change data"
-	case !s.ReadOnly:
-		return ""
-	case s.Access.Unlock == nil:
-		return "started with --read-only"
-	case s.protected():
-		return "protected profile: enter :rw " + s.Profile
-	}
-	return "read-only: enter :rw"
-}
-
-// NeedsAdmin explains why an action cannot be used that requires the role admin, "" if it
-// can or if the role is not known yet.
-func (s *Session) NeedsAdmin() string {
-	if s.Access.Role == "" || s.Access.Role == "admin" {
-		return ""
-	}
-	return "requires the role admin; yours is " + s.Access.Role
-}
-
-// NeedsTypedAnswer reports whether a confirmation about count objects requires a typed
-// word.
-func (s *Session) NeedsTypedAnswer(count int) bool { return s.protected() || count >= typedCountMin }
 
 func (c *Confirm) Scopes() []keymap.Scope {
 	if c.Toggle != nil {
@@ -106,7 +82,7 @@ func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 		c.openedAt = c.Session.Now // restart the pause while a key is held down
 		return nil
 	}
-	if c.stays(b) {
+	if c.move(b) {
 		return nil
 	}
 	if b.Action == keymap.Accept {
@@ -119,13 +95,15 @@ func (c *Confirm) Do(b keymap.Binding) tea.Cmd {
 
 func (c *Confirm) Box(width, height int) []string {
 	width = min(width, maxConfirmWidth) - 4
-	no := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
-	return c.frame(width, height, c.Session.Theme.Compose(width, nil, []theme.Span{
+	cancelKeys := keymap.Bindings.KeysOf(keymap.InConfirm, keymap.Decline)
+	cancelKeys = cancelKeys[:min(len(cancelKeys), 2)] // there is no room for all
+	answers := []theme.Span{
 		{Text: keymap.KeyFor(keymap.InConfirm, keymap.Accept) + " ", Role: theme.Key},
 		{Text: c.verb},
-		{Text: "      " + strings.Join(no[:min(len(no), 2)], "/") + " ", Role: theme.Key},
+		{Text: "      " + strings.Join(cancelKeys, "/") + " ", Role: theme.Key},
 		{Text: "cancel"},
-	}))
+	}
+	return c.frame(width, height, c.Session.Theme.Compose(width, nil, answers))
 }
 
 // maxConfirmWidth is the maximum width of a confirmation, including the frame.
@@ -144,8 +122,8 @@ func (c *Confirm) frame(width, height int, answerLines ...string) []string {
 	for i, text := range shown {
 		shown[i] = c.Session.Theme.Fit(text, width, false)
 	}
-	return c.Session.Theme.ScrollFrame(c.title, width, append(shown, answerLines...), c.top,
-		len(lines)-c.top-len(shown))
+	below := len(lines) - c.top - len(shown)
+	return c.Session.Theme.ScrollFrame(c.title, width, append(shown, answerLines...), c.top, below)
 }
 
 // sentenceLines is the maximum number of lines of a sentence.
@@ -165,9 +143,8 @@ func (c *Confirm) wrapped(width int) []string {
 	return lines
 }
 
-// stays handles keys that do not answer the question and reports whether the action was
-// one.
-func (c *Confirm) stays(b keymap.Binding) bool {
+// move handles keys that scroll or switch the objects, and reports whether the action was one.
+func (c *Confirm) move(b keymap.Binding) bool {
 	switch b.Action {
 	case keymap.GoUp:
 		c.top--
@@ -206,14 +183,21 @@ func (c *TypedConfirm) HandleKey(m tea.KeyMsg) {
 		c.Host.Notify(Warning, "pasting is not allowed: type the answer")
 	default:
 		c.input, _ = c.input.Update(m)
-		c.lastKey, c.wrong = c.Session.Now, false
+		c.lastKey = c.Session.Now
+		c.wrong = false
 	}
 }
 
 // Do accepts enter only after the right word; enter alone cancels. Keys that arrive
 // faster than typing are ignored.
 func (c *TypedConfirm) Do(b keymap.Binding) tea.Cmd {
-	if c.tooSoon() || c.stays(b) || c.Session.Now.Sub(c.lastKey) < PasteInterval {
+	if c.tooSoon() {
+		return nil
+	}
+	if c.move(b) {
+		return nil
+	}
+	if c.Session.Now.Sub(c.lastKey) < PasteInterval {
 		return nil
 	}
 	switch {
@@ -233,13 +217,13 @@ func (c *TypedConfirm) text() string { return strings.TrimSpace(c.input.Value())
 func (c *TypedConfirm) Box(width, height int) []string {
 	t := c.Session.Theme
 	width = min(width, maxConfirmWidth) - 4
-	help := fmt.Sprintf("%s, then %s to %s; %s cancels",
-		c.instruction, keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept), c.verb,
-		keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline))
+	acceptKey := keymap.KeyFor(keymap.InTypedConfirm, keymap.Accept)
+	cancelKey := keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)
+	help := fmt.Sprintf("%s, then %s to %s; %s cancels", c.instruction, acceptKey, c.verb, cancelKey)
 	role := theme.Dim
 	if c.wrong {
-		help, role = fmt.Sprintf("that is not %s; %s cancels",
-			c.Word, keymap.KeyFor(keymap.InTypedConfirm, keymap.Decline)), theme.Failure
+		help = fmt.Sprintf("that is not %s; %s cancels", c.Word, cancelKey)
+		role = theme.Failure
 	}
 	return c.frame(width, height, t.Paint(role, t.Fit(help, width, false)),
 		t.Paint(theme.Key, "> ")+drawInput(t, c.input, width-2, false))

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bizhook/whd/client/display"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/bizhook/whd/client/display"
 )
 
 // Field is one input of a form.
@@ -62,7 +63,8 @@ func (f *Field) validate() string {
 // HandleKey edits the field. Input that does not fit is rejected as a whole: a
 // truncated key or URL would be wrong.
 func (f *Field) HandleKey(m tea.KeyMsg) {
-	f.Error, f.suggestionIndex = "", 0
+	f.Error = ""
+	f.suggestionIndex = 0
 	if f.Options != nil {
 		f.cycleOption(m)
 		return
@@ -78,27 +80,28 @@ func (f *Field) HandleKey(m tea.KeyMsg) {
 }
 
 // erasingKeys are the keys that delete text.
-var erasingKeys = []tea.KeyType{tea.KeyBackspace, tea.KeyDelete, tea.KeyCtrlU, tea.KeyCtrlK, tea.KeyCtrlW, tea.KeyCtrlD}
+var erasingKeys = []tea.KeyType{
+	tea.KeyBackspace, tea.KeyDelete, tea.KeyCtrlU, tea.KeyCtrlK, tea.KeyCtrlW, tea.KeyCtrlD,
+}
 
 // cycleOption selects the next or previous option, or the first that starts with the
 // typed character.
 func (f *Field) cycleOption(m tea.KeyMsg) {
-	chosen := slices.Index(f.Options, f.Input.Value())
-	to := chosen
+	previous := slices.Index(f.Options, f.Input.Value())
+	chosen := previous
 	switch m.Type {
 	case tea.KeyRight, tea.KeySpace:
-		to++
+		chosen++
 	case tea.KeyLeft:
-		to += len(f.Options) - 1
+		chosen += len(f.Options) - 1
 	case tea.KeyRunes:
 		matches := func(text string) bool { return strings.HasPrefix(text, string(m.Runes)) }
-		to = slices.IndexFunc(f.Options, matches)
-		if to < 0 {
-			to = chosen
+		if i := slices.IndexFunc(f.Options, matches); i >= 0 {
+			chosen = i
 		}
 	}
-	f.Input.SetValue(f.Options[to%len(f.Options)])
-	if to != chosen && f.OnChoose != nil {
+	f.Input.SetValue(f.Options[chosen%len(f.Options)])
+	if chosen != previous && f.OnChoose != nil {
 		f.OnChoose()
 	}
 }

@@ -22,10 +22,12 @@ type Form struct {
 	// EnterSubmits makes enter submit the form in every field.
 	EnterSubmits bool
 	Fields       []*Field
-	At           int
-	Notes        []string
-	Send         func(values map[string]string, try bool) tea.Cmd
-	// returns the field of an error if several fields have the same name; nil if names are unique
+	At           int      // index of the active field
+	Notes        []string // below the fields
+	// Send submits the values by the names of the fields. With test, a test message is sent, too.
+	Send func(values map[string]string, test bool) tea.Cmd
+	// FieldFor returns the field of an error if several fields have the same name; nil if names
+	// are unique.
 	FieldFor func(wrong wire.FieldError) *Field
 	OnCancel func()    // called by esc; nil for nothing
 	IsSignIn bool      // it is the sign-in form
@@ -104,13 +106,13 @@ func (f *Form) content() string {
 	return all.String()
 }
 
-// changed reports whether the user has changed a value since.
+// changed reports whether the user has changed a value since the first key.
 func (f *Form) changed() bool { return f.initial != nil && *f.initial != f.content() }
 
 func (f *Form) Do(b keymap.Binding) tea.Cmd {
-	discards := b.Action == keymap.GoBack && !f.Sent && !f.IsSignIn && f.changed()
+	discardsChanges := b.Action == keymap.GoBack && !f.Sent && !f.IsSignIn && f.changed()
 	isWarned := f.Session.Now.Sub(f.warnedAt) < ToastDuration[Warning]
-	if discards && !isWarned {
+	if discardsChanges && !isWarned {
 		f.warnedAt = f.Session.Now
 		f.Host.Notify(Warning, "press "+keymap.KeyFor(keymap.InForm, keymap.GoBack)+" again to discard the changes")
 		return nil
@@ -123,25 +125,18 @@ func (f *Form) Do(b keymap.Binding) tea.Cmd {
 			f.OnCancel()
 		}
 	case keymap.NextField, keymap.NextFieldOrSubmit:
-		if f.pasted() {
-			return nil
-		}
-		last := f.next()
-		if (last || f.EnterSubmits) && b.Action == keymap.NextFieldOrSubmit {
-			return f.submit(false)
-		}
-		if last {
-			f.At = 0
-		}
+		return f.leaveField(b.Action == keymap.NextFieldOrSubmit)
 	case keymap.PreviousField:
-		f.At = max(0, f.step(-1))
+		f.previous()
 	case keymap.LineDown:
-		if !f.Fields[f.At].moveSuggestion(1) && f.step(1) < len(f.Fields) {
+		moved := f.Fields[f.At].moveSuggestion(1)
+		if !moved && f.step(1) < len(f.Fields) {
 			f.next()
 		}
 	case keymap.LineUp:
-		if !f.Fields[f.At].moveSuggestion(-1) {
-			f.At = max(0, f.step(-1))
+		moved := f.Fields[f.At].moveSuggestion(-1)
+		if !moved {
+			f.previous()
 		}
 	case keymap.Submit:
 		return f.submit(false)
@@ -149,6 +144,22 @@ func (f *Form) Do(b keymap.Binding) tea.Cmd {
 		if f.CanTest {
 			return f.submit(true)
 		}
+	}
+	return nil
+}
+
+// leaveField handles enter, which submits the form in the last field, and tab, which goes to the
+// first field from there.
+func (f *Form) leaveField(isEnter bool) tea.Cmd {
+	if f.pasted() {
+		return nil
+	}
+	last := f.next()
+	if isEnter && (last || f.EnterSubmits) {
+		return f.submit(false)
+	}
+	if last {
+		f.At = 0
 	}
 	return nil
 }
@@ -180,23 +191,26 @@ func (f *Form) next() (last bool) {
 	if field.AddMore != nil {
 		field.AddMore()
 	}
-	to := f.step(1)
-	if to >= len(f.Fields) {
+	index := f.step(1)
+	if index >= len(f.Fields) {
 		return true
 	}
-	f.At = to
+	f.At = index
 	return false
 }
+
+// previous goes to the previous field, if there is one.
+func (f *Form) previous() { f.At = max(0, f.step(-1)) }
 
 // step returns the index of the next or previous field. It skips the second field of an
 // empty pair.
 func (f *Form) step(direction int) int {
-	to := f.At + direction
-	isSecond := to > 0 && to < len(f.Fields) && f.Fields[to].SameLine
-	if isSecond && f.Fields[to].Empty() && f.Fields[to-1].Empty() {
-		to += direction
+	index := f.At + direction
+	isSecond := index > 0 && index < len(f.Fields) && f.Fields[index].SameLine
+	if isSecond && f.Fields[index].Empty() && f.Fields[index-1].Empty() {
+		index += direction
 	}
-	return to
+	return index
 }
 
 // RejectedFields shows the errors of the service at their fields if the form is still
@@ -247,7 +261,8 @@ func (f *Form) submit(test bool) tea.Cmd {
 	values := make(map[string]string)
 	for i, field := range f.Fields {
 		if wrong := field.validate(); wrong != "" {
-			field.Error, f.At = wrong, i
+			field.Error = wrong
+			f.At = i
 			return nil
 		}
 		values[field.Name] = field.Text()

@@ -14,6 +14,7 @@ const (
 	MaxFormWidth   = 76 // cells, including the frame
 	labelWidth     = 11 // width of the label column
 	MaxRemarkLines = 3  // maximum lines of a help or error text
+	maxNameWidth   = 24 // width of the name in a pair of a name and a value
 	maxSuggestions = 5
 	minSuggestions = 2 // even if the room is too small
 )
@@ -33,21 +34,24 @@ func (f *Form) Box(width, height int) []string {
 // the active field.
 func (f *Form) Lines(width, room int) (lines []string, from, to int) {
 	t := f.Session.Theme
-	for i := 0; i < len(f.Fields); i++ {
-		begin, first := len(lines), i
-		if f.paired(i) {
-			i++
+	for first := 0; first < len(f.Fields); {
+		start := len(lines)
+		last := first
+		if f.paired(first) {
+			last = first + 1
 			lines = append(lines, f.pairLine(first, width))
 		} else {
-			lines = append(lines, f.fieldLine(f.Fields[i], i == f.At, width))
+			lines = append(lines, f.fieldLine(f.Fields[first], first == f.At, width))
 		}
-		for k := first; k <= i; k++ {
-			lines = append(lines, f.remarks(k, width, room)...)
+		for i := first; i <= last; i++ {
+			lines = append(lines, f.remarks(i, width, room)...)
 		}
-		if first <= f.At && f.At <= i {
-			from, to = begin, len(lines)
+		if first <= f.At && f.At <= last {
+			from, to = start, len(lines)
 		}
+		first = last + 1
 	}
+
 	notes := append(slices.Clone(f.Notes), f.keys())
 	if f.Sent {
 		notes = []string{"submitting " + strings.Repeat(t.Loading, 3) + "   esc closes the form"}
@@ -70,23 +74,26 @@ func (f *Form) keys() string {
 
 // remarks draws the error of a field or, for the active field, its help and
 // suggestions.
-func (f *Form) remarks(at, width, room int) []string {
-	t, active := f.Session.Theme, f.Fields[at]
-	text, role := active.Error, theme.Failure
-	if text == "" {
-		text, role = active.Help, theme.Dim
-		if at != f.At {
-			return nil
-		}
+func (f *Form) remarks(index, width, room int) []string {
+	field := f.Fields[index]
+	if field.Error != "" {
+		return f.remarkLines(field.Error, theme.Failure, width)
 	}
+	if index != f.At {
+		return nil
+	}
+	lines := f.remarkLines(field.Help, theme.Dim, width)
+	return append(lines, f.suggestionLines(field, width, room-len(lines)-2)...)
+}
+
+// remarkLines draws a text below a field, wrapped.
+func (f *Form) remarkLines(text string, role theme.Role, width int) []string {
+	t := f.Session.Theme
 	var lines []string
 	for _, part := range t.WrapLines(text, width-labelWidth, MaxRemarkLines) {
 		lines = append(lines, t.Paint(role, theme.Spaces(labelWidth)+t.Fit(part, width-labelWidth, false)))
 	}
-	if at != f.At || active.Error != "" {
-		return lines
-	}
-	return append(lines, f.suggestionLines(active, width, room-len(lines)-2)...)
+	return lines
 }
 
 // suggestionLines draws the suggestions that fit. The one with the pointer is accepted
@@ -116,6 +123,7 @@ func (f *Form) suggestionLines(field *Field, width, room int) []string {
 	return lines
 }
 
+// fieldLine draws a field with its label.
 func (f *Form) fieldLine(field *Field, active bool, width int) string {
 	t := f.Session.Theme
 	label := f.label(field, active)
@@ -126,7 +134,7 @@ func (f *Form) fieldLine(field *Field, active bool, width int) string {
 	if active {
 		role = theme.Selected
 	}
-	return label + f.Session.Theme.Compose(width-labelWidth, []theme.Span{
+	return label + t.Compose(width-labelWidth, []theme.Span{
 		{Text: t.Less + " ", Role: theme.Dim},
 		{Text: field.Input.Value(), Role: role},
 		{Text: " " + t.More, Role: theme.Dim},
@@ -164,22 +172,28 @@ const addMoreLabel = "   + add"
 
 // pairLine draws a name field and its value field. The last pair has a hint that enter
 // adds another one.
-func (f *Form) pairLine(at, width int) string {
+func (f *Form) pairLine(first, width int) string {
 	t := f.Session.Theme
-	name, value := f.Fields[at], f.Fields[at+1]
-	label := f.label(name, f.At == at || f.At == at+1)
-	end, role := strings.Repeat(" ", len(addMoreLabel)), theme.Dim
-	if value.AddMore != nil && !f.paired(at+2) {
-		end = addMoreLabel
-		if f.At == at+1 && !name.Empty() && !value.Empty() {
-			role = theme.Key
+	name, value := f.Fields[first], f.Fields[first+1]
+	isNameActive := f.At == first
+	isValueActive := f.At == first+1
+	label := f.label(name, isNameActive || isValueActive)
+
+	hint := strings.Repeat(" ", len(addMoreLabel))
+	hintRole := theme.Dim
+	if value.AddMore != nil && !f.paired(first+2) {
+		hint = addMoreLabel
+		if isValueActive && !name.Empty() && !value.Empty() {
+			hintRole = theme.Key
 		}
 	}
+
 	width -= labelWidth + len(addMoreLabel)
-	left := min(24, width/2)
-	shown := f.value(name, f.At == at, left)
-	if f.At != at && !name.Empty() {
-		shown = t.Fit(name.Input.Value()+":", left, false)
+	nameWidth := min(maxNameWidth, width/2)
+	nameText := f.value(name, isNameActive, nameWidth)
+	if !isNameActive && !name.Empty() {
+		nameText = t.Fit(name.Input.Value()+":", nameWidth, false)
 	}
-	return label + shown + "  " + f.value(value, f.At == at+1, width-left-2) + t.Paint(role, end)
+	valueText := f.value(value, isValueActive, width-nameWidth-len("  "))
+	return label + nameText + "  " + valueText + t.Paint(hintRole, hint)
 }

@@ -140,7 +140,9 @@ type HostSession struct {
 }
 
 // NewHostSession returns the HostSession of a host.
-func NewHostSession(h Host) HostSession { return HostSession{h, h.CurrentSession()} }
+func NewHostSession(h Host) HostSession {
+	return HostSession{Host: h, Session: h.CurrentSession()}
+}
 
 // Response is the message with the result of a fetch or a change.
 type Response struct {
@@ -161,6 +163,11 @@ func Fetch[T any](
 	c := s.Common().Session.Client
 	return func() tea.Msg {
 		fetched, err := fetch(ctx, c)
-		return Response{To: s, Err: err, Client: c, Apply: func() tea.Cmd { return apply(fetched, err) }}
+		return Response{
+			To:     s,
+			Err:    err,
+			Client: c,
+			Apply:  func() tea.Cmd { return apply(fetched, err) },
+		}
 	}
 }

@@ -16,34 +16,42 @@ type jsonStyler struct {
 
 // StyleJSON highlights lines of JSON. It returns nil for other text.
 func StyleJSON(lines []theme.Span) [][]theme.Span {
-	if len(lines) == 0 || !strings.HasPrefix(lines[0].Text, "{") && !strings.HasPrefix(lines[0].Text, "[") {
+	if len(lines) == 0 || !isJSON(lines[0].Text) {
 		return nil
 	}
-	var k jsonStyler
+	var s jsonStyler
 	styled := make([][]theme.Span, len(lines))
 	for i, line := range lines {
-		styled[i] = k.line(line.Text)
+		styled[i] = s.line(line.Text)
 	}
 	return styled
+}
+
+// isJSON reports whether a text starts like a JSON object or array.
+func isJSON(text string) bool {
+	return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
 }
 
 // jsonValues returns the value in each line of JSON. The lines of a long string have the
 // same one.
 func jsonValues(lines []theme.Span) []string {
-	var k jsonStyler
+	var s jsonStyler
 	var values []string
-	for i := 0; i < len(lines); i = len(values) {
-		value := strings.TrimSpace(lines[i].Text)
-		if pieces := k.line(value); pieces != nil && pieces[0].Role == theme.JSONName {
+	for len(values) < len(lines) {
+		start := len(values)
+		value := strings.TrimSpace(lines[start].Text)
+		pieces := s.line(value)
+		if len(pieces) > 0 && pieces[0].Role == theme.JSONName {
 			value = strings.TrimPrefix(value[len(pieces[0].Text):], ": ")
 		}
-		end := i + 1
-		for ; k.inString && end < len(lines); end++ {
+		end := start + 1
+		for s.inString && end < len(lines) {
 			value += lines[end].Text
-			k.line(lines[end].Text)
+			s.line(lines[end].Text)
+			end++
 		}
 		value = strings.TrimSuffix(value, ",")
-		_ = json.Unmarshal([]byte(value), &value) // numbers and brackets stay
+		_ = json.Unmarshal([]byte(value), &value) // fails for numbers and brackets, which stay
 		for len(values) < end {
 			values = append(values, value)
 		}
@@ -51,24 +59,25 @@ func jsonValues(lines []theme.Span) []string {
 	return values
 }
 
-func (k *jsonStyler) line(text string) []theme.Span {
+// line divides the next line into tokens with their roles.
+func (s *jsonStyler) line(text string) []theme.Span {
 	var pieces []theme.Span
 	for len(text) > 0 {
-		n, role := k.token(text)
+		n, role := s.token(text)
 		pieces = append(pieces, theme.Span{Text: text[:n], Role: role})
 		text = text[n:]
 	}
 	return pieces
 }
 
-// token returns the length of the next token and its role.
-func (k *jsonStyler) token(text string) (n int, role theme.Role) {
+// token returns the length of the next token in bytes, and its role.
+func (s *jsonStyler) token(text string) (n int, role theme.Role) {
 	switch {
-	case k.inString:
-		return k.stringEnd(text, 0), theme.JSONText
+	case s.inString:
+		return s.stringEnd(text, 0), theme.JSONText
 	case text[0] == '"':
-		k.inString = true
-		n = k.stringEnd(text, 1)
+		s.inString = true
+		n = s.stringEnd(text, 1)
 		if strings.HasPrefix(text[n:], ":") {
 			return n, theme.JSONName
 		}
@@ -86,19 +95,19 @@ func (k *jsonStyler) token(text string) (n int, role theme.Role) {
 	return n, theme.Plain
 }
 
-// jsonPunctuation is the characters between values, and the quote.
+// jsonPunctuation has the characters between values, and the quote.
 const jsonPunctuation = "{}[],: \""
 
-// stringEnd returns the end of the string that text is inside of at from.
-func (k *jsonStyler) stringEnd(text string, from int) int {
+// stringEnd returns the index after the string that text[from:] continues.
+func (s *jsonStyler) stringEnd(text string, from int) int {
 	for i := from; i < len(text); i++ {
 		switch {
-		case k.escaped:
-			k.escaped = false
+		case s.escaped:
+			s.escaped = false
 		case text[i] == '\\':
-			k.escaped = true
+			s.escaped = true
 		case text[i] == '"':
-			k.inString = false
+			s.inString = false
 			return i + 1
 		}
 	}

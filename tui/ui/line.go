@@ -30,11 +30,11 @@ type InputLine struct {
 	Suggest      func(text string) []Suggestion
 	Check        func(text string) error // called on every change
 	Accept       func(text string) tea.Cmd
-	err          error
-	initial      string
+	err          error     // of Check; nil for valid input
+	initial      string    // text when the input was opened
 	lastKey      time.Time // time of the last key
 	historyIndex int       // position in the history from its end; 0 is the current input
-	draft        string
+	draft        string    // the current input while one of the history is shown
 }
 
 // PasteInterval is the minimum time in which a user types five keys; faster input is
@@ -46,7 +46,13 @@ const maxLineLength = 4096
 
 // NewInputLine returns an input line with an initial text.
 func NewInputLine(h Host, kind, prompt, text string) *InputLine {
-	return &InputLine{HostSession: NewHostSession(h), kind: kind, prompt: prompt, input: NewInput(text), initial: text}
+	return &InputLine{
+		HostSession: NewHostSession(h),
+		kind:        kind,
+		prompt:      prompt,
+		input:       NewInput(text),
+		initial:     text,
+	}
 }
 
 // NewInput returns a focused text input.
@@ -62,7 +68,8 @@ func NewInput(text string) textinput.Model {
 // Binding returns the binding of a key message. Several characters in one message are
 // text, even if they spell the name of a key, such as "up".
 func Binding(scopes []keymap.Scope, m tea.KeyMsg) (keymap.Binding, bool) {
-	if m.Paste || m.Type == tea.KeyRunes && len(m.Runes) != 1 {
+	isText := m.Type == tea.KeyRunes && len(m.Runes) != 1
+	if m.Paste || isText {
 		return keymap.Binding{}, false
 	}
 	return keymap.Bindings.Lookup(scopes, m.String())
@@ -71,7 +78,9 @@ func Binding(scopes []keymap.Scope, m tea.KeyMsg) (keymap.Binding, bool) {
 // typeInto edits a text input. It marks several characters as pasted, since the input
 // looks keys up by their names too.
 func typeInto(input *textinput.Model, m tea.KeyMsg) {
-	m.Paste = m.Paste || m.Type == tea.KeyRunes && len(m.Runes) > 1
+	if m.Type == tea.KeyRunes && len(m.Runes) > 1 {
+		m.Paste = true
+	}
 	*input, _ = input.Update(m)
 }
 
@@ -80,7 +89,8 @@ func (l *InputLine) Key(m tea.KeyMsg) tea.Cmd {
 	b, ok := Binding([]keymap.Scope{keymap.InLine}, m)
 	if !ok {
 		typeInto(&l.input, m)
-		l.historyIndex, l.lastKey = 0, l.Session.Now
+		l.historyIndex = 0
+		l.lastKey = l.Session.Now
 		l.verify()
 		return nil
 	}
@@ -171,21 +181,21 @@ func drawInput(t *theme.Theme, input textinput.Model, width int, masked bool) st
 		value = slices.Repeat([]rune{'*'}, len(value))
 	}
 	position := min(input.Position(), len(value))
-	first := max(0, position-width+2)
+	first := max(0, position-width+2) // scrolls so that the cursor is visible
 	before, _ := t.Sanitize(string(value[first:position]), width-1)
-	under, after := " ", ""
+	beforeWidth := ansi.StringWidth(before)
+
+	// The cursor is a blank after the text, and on a character that has no width or no room.
+	cursor, cursorWidth := " ", 1
+	after := ""
 	if position < len(value) {
-		under, after = string(value[position:position+1]), string(value[position+1:])
+		character, characterWidth := t.Sanitize(string(value[position]), 2)
+		if characterWidth > 0 && beforeWidth+characterWidth <= width {
+			cursor, cursorWidth = character, characterWidth
+		}
+		after = string(value[position+1:])
 	}
-	under, underWidth := t.Sanitize(under, 2)
-	if underWidth == 0 {
-		under, underWidth = " ", 1
-	}
-	used := ansi.StringWidth(before)
-	if used+underWidth > width {
-		under, underWidth = " ", 1
-	}
-	return before + t.Paint(theme.Cursor, under) + t.Fit(after, width-used-underWidth, false)
+	return before + t.Paint(theme.Cursor, cursor) + t.Fit(after, width-beforeWidth-cursorWidth, false)
 }
 
 // Hint returns the text of the hint line: the error of the input, or its help.
@@ -196,24 +206,31 @@ func (l *InputLine) Hint() string {
 	return l.Help
 }
 
+const (
+	maxCompletions  = 8  // lines below an input line
+	completionWidth = 28 // cells of the name of a completion
+)
+
 // Suggestions draws the completions below the input.
 func (l *InputLine) Suggestions(width, room int) []string {
+	t := l.Session.Theme
 	var lines []string
 	if l.input.Value() == "" {
 		for _, words := range theme.Wrap(l.Words, width-4) {
-			lines = append(lines, l.Session.Theme.Compose(width, []theme.Span{{Text: "   " + words.Text, Role: theme.Key}}, nil))
+			spans := []theme.Span{{Text: "   " + words.Text, Role: theme.Key}}
+			lines = append(lines, t.Compose(width, spans, nil))
 		}
 	}
 	for _, s := range l.suggestions() {
-		if len(lines) == min(8, room) {
+		if len(lines) == min(maxCompletions, room) {
 			break
 		}
-		name := l.Session.Theme.Fit(s.Name, 28, false)
-		lines = append(lines, l.Session.Theme.Compose(width, []theme.Span{
+		spans := []theme.Span{
 			{Text: "   "},
-			{Text: name, Role: theme.Key},
+			{Text: t.Fit(s.Name, completionWidth, false), Role: theme.Key},
 			{Text: "  " + s.Help, Role: theme.Dim},
-		}, nil))
+		}
+		lines = append(lines, t.Compose(width, spans, nil))
 	}
 	return lines
 }

@@ -15,6 +15,14 @@ import (
 // MessageRecord is the record kind of messages.
 const MessageRecord = "Message"
 
+// The statuses of messages, as in wire.Message.Status and in the status of an attempt.
+const (
+	StatusNotSent = iota
+	StatusDelivered
+	StatusRetrying
+	StatusFailed
+)
+
 // MessageFilter selects messages.
 type MessageFilter struct {
 	Subscriber   string // SubscriberID, empty for all
@@ -43,10 +51,10 @@ type statusFilter struct {
 // StatusFilter returns the status filter that Problems and Undelivered select.
 func (f MessageFilter) StatusFilter() statusFilter {
 	if f.Undelivered {
-		return statusFilter{"not delivered", []string{"0", "2", "3"}}
+		return statusFilter{Badge: "not delivered", Statuses: []string{"0", "2", "3"}}
 	}
 	if f.Problems {
-		return statusFilter{"failed or retrying", []string{"2", "3"}}
+		return statusFilter{Badge: "failed or retrying", Statuses: []string{"2", "3"}}
 	}
 	return statusFilter{}
 }

@@ -84,18 +84,18 @@ func (t *Text) Find() *InputLine {
 func (t *Text) WrappedLines() []theme.Span {
 	var lines []theme.Span
 	for _, line := range t.matching() {
-		before := min(t.HangingIndent, len(line.Text))
-		for before > 0 && before < len(line.Text) && !utf8.RuneStart(line.Text[before]) {
-			before--
-		}
 		if ansi.StringWidth(line.Text) <= t.InnerWidth() {
 			lines = append(lines, line)
 			continue
 		}
-		lead := line.Text[:before]
-		for _, piece := range theme.Wrap(line.Text[before:], t.InnerWidth()-t.HangingIndent) {
-			lines = append(lines, theme.Span{Text: lead + piece.Text, Role: line.Role})
-			lead = strings.Repeat(" ", before)
+		indent := min(t.HangingIndent, len(line.Text))
+		for indent > 0 && indent < len(line.Text) && !utf8.RuneStart(line.Text[indent]) {
+			indent--
+		}
+		start := line.Text[:indent]
+		for _, piece := range theme.Wrap(line.Text[indent:], t.InnerWidth()-t.HangingIndent) {
+			lines = append(lines, theme.Span{Text: start + piece.Text, Role: line.Role})
+			start = strings.Repeat(" ", indent)
 		}
 	}
 	return lines
@@ -126,14 +126,14 @@ func (t *Text) InnerWidth() int { return min(t.Session.Columns-4, maxTextWidth) 
 
 func (t *Text) Box(_, height int) []string {
 	width := t.InnerWidth()
+	painter := t.Session.Theme
+	wrapped := t.WrappedLines()
 	var lines []string
-	shown := t.WrappedLines()
-	for i := t.top; i < len(shown) && len(lines) < height-2; i++ {
-		lines = append(lines, t.Session.Theme.Paint(shown[i].Role, t.Session.Theme.Fit(shown[i].Text, width, false)))
+	for i := t.top; i < len(wrapped) && len(lines) < height-2; i++ {
+		lines = append(lines, painter.Paint(wrapped[i].Role, painter.Fit(wrapped[i].Text, width, false)))
 	}
-	if len(shown) == 0 {
-		lines = append(lines,
-			t.Session.Theme.Paint(theme.Dim, t.Session.Theme.Fit("no match for "+t.search, width, false)))
+	if len(wrapped) == 0 {
+		lines = append(lines, painter.Paint(theme.Dim, painter.Fit("no match for "+t.search, width, false)))
 	}
-	return t.Session.Theme.ScrollFrame(t.title, width, lines, t.top, len(shown)-t.top-len(lines))
+	return painter.ScrollFrame(t.title, width, lines, t.top, len(wrapped)-t.top-len(lines))
 }

@@ -13,10 +13,10 @@ import (
 type Pager struct {
 	Owner HostSession
 	Lines []theme.Span
-	Data  LineData // kinds of Lines
-	Top   int
-	At    int // index of the line with the cursor
-	Rows  int
+	Data  LineData // optional data of Lines
+	Top   int      // index of the first visible line
+	At    int      // index of the line with the cursor
+	Rows  int      // number of visible lines
 	view  pagerView
 }
 
@@ -27,7 +27,7 @@ type pagerView struct {
 	noCursor bool // no line is selected, as in a preview
 }
 
-// LineData is optional data of lines.
+// LineData is optional data of lines, by line index.
 type LineData struct {
 	Styled [][]theme.Span // lines with more than one style
 	Values []string       // to copy; nil for the text after the label
@@ -35,7 +35,8 @@ type LineData struct {
 
 // SetLines sets the lines.
 func (p *Pager) SetLines(lines []theme.Span) {
-	p.Lines, p.Data = lines, LineData{}
+	p.Lines = lines
+	p.Data = LineData{}
 	p.Scroll(0)
 }
 
@@ -50,7 +51,7 @@ func (p *Pager) SetJSON(lines []theme.Span) {
 	}
 	p.SetLines(lines)
 	if styled != nil {
-		p.Data = LineData{styled, values}
+		p.Data = LineData{Styled: styled, Values: values}
 	}
 }
 
@@ -76,29 +77,44 @@ func (p *Pager) AddSection(title, text string, width int) {
 	if len(lines) == 0 {
 		return
 	}
-	d := &p.Data
-	for i := len(d.Styled); i < len(p.Lines); i++ {
-		d.Styled = append(d.Styled, p.Lines[i:i+1])
-	}
-	for i := len(d.Values); i < len(p.Lines); i++ {
-		d.Values = append(d.Values, strings.TrimSpace(p.Lines[i].Text))
-	}
-	head := []theme.Span{{}, {Text: "  " + title, Role: theme.Title}}
-	d.Styled, d.Values = append(d.Styled, head[:1], head[1:]), append(append(d.Values, "", ""), jsonValues(lines)...)
-	p.Lines = append(p.Lines, head...)
-	styled := StyleJSON(lines)
+	p.completeData()
+	p.addLine(theme.Span{}, []theme.Span{{}}, "")
+	head := theme.Span{Text: "  " + title, Role: theme.Title}
+	p.addLine(head, []theme.Span{head}, "")
+
+	styled, values := StyleJSON(lines), jsonValues(lines)
 	for i, line := range lines {
-		row := []theme.Span{{Text: "  "}, line}
+		spans := []theme.Span{{Text: "  "}}
 		if styled != nil {
-			row = append(row[:1], styled[i]...)
+			spans = append(spans, styled[i]...)
+		} else {
+			spans = append(spans, line)
 		}
-		p.Lines, d.Styled = append(p.Lines, theme.Span{Text: "  " + line.Text}), append(d.Styled, row)
+		p.addLine(theme.Span{Text: "  " + line.Text}, spans, values[i])
 	}
+}
+
+// completeData adds the data of lines that have none, so that data of more lines can follow.
+func (p *Pager) completeData() {
+	for i := len(p.Data.Styled); i < len(p.Lines); i++ {
+		p.Data.Styled = append(p.Data.Styled, p.Lines[i:i+1])
+	}
+	for i := len(p.Data.Values); i < len(p.Lines); i++ {
+		p.Data.Values = append(p.Data.Values, strings.TrimSpace(p.Lines[i].Text))
+	}
+}
+
+// addLine adds a line with its data.
+func (p *Pager) addLine(line theme.Span, styled []theme.Span, value string) {
+	p.Lines = append(p.Lines, line)
+	p.Data.Styled = append(p.Data.Styled, styled)
+	p.Data.Values = append(p.Data.Values, value)
 }
 
 // Resize sets the size in cells.
 func (p *Pager) Resize(width, height int) {
-	p.view.cols, p.Rows = width, max(0, height)
+	p.view.cols = width
+	p.Rows = max(0, height)
 	p.Scroll(0)
 }
 
@@ -109,10 +125,12 @@ func (p *Pager) Scroll(n int) {
 		step = -1
 	}
 	p.At = max(0, min(p.At+n, len(p.Lines)-1))
-	for to := p.At + step; to >= 0 && to < len(p.Lines) && isGap(p.Lines[p.At]); to += step {
-		p.At = to
+	for i := p.At + step; i >= 0 && i < len(p.Lines) && isGap(p.Lines[p.At]); i += step {
+		p.At = i
 	}
-	p.Top = max(0, min(max(p.At-p.Rows+1, min(p.Top, p.At)), len(p.Lines)-p.Rows))
+	p.Top = min(p.Top, p.At)
+	p.Top = max(p.Top, p.At-p.Rows+1)
+	p.Top = max(0, min(p.Top, len(p.Lines)-p.Rows))
 }
 
 // isGap reports whether the cursor does not stay in a line: it is blank, or a title.
@@ -124,12 +142,13 @@ func isGap(line theme.Span) bool {
 const tabLines = 2
 
 // DrawTabs draws a tab bar, and the lines below it, in height lines. A preview has no tabs.
-func (p *Pager) DrawTabs(names []string, at, height int) []string {
+func (p *Pager) DrawTabs(names []string, open, height int) []string {
 	p.ResizeTabs(p.view.cols, height)
 	if p.view.noCursor {
 		return p.Draw()
 	}
-	return append([]string{p.Owner.Session.Theme.TabBar(names, at, p.view.cols), theme.Spaces(p.view.cols)}, p.Draw()...)
+	tabs := p.Owner.Session.Theme.TabBar(names, open, p.view.cols)
+	return append([]string{tabs, theme.Spaces(p.view.cols)}, p.Draw()...)
 }
 
 // ResizeTabs is Resize with a tab bar above the lines.
@@ -189,7 +208,8 @@ func (p *Pager) findNext(step int) {
 
 // Matches reports whether line i contains the search text.
 func (p *Pager) Matches(i int) bool {
-	return p.view.search != "" && strings.Contains(strings.ToLower(p.Lines[i].Text), strings.ToLower(p.view.search))
+	text, search := strings.ToLower(p.Lines[i].Text), strings.ToLower(p.view.search)
+	return search != "" && strings.Contains(text, search)
 }
 
 // Find returns the input of the search.
@@ -198,7 +218,8 @@ func (p *Pager) Find() *InputLine {
 	l.Help = "enter searches; n and N find the next and previous match"
 	l.Accept = func(text string) tea.Cmd {
 		p.view.search = text
-		if text != "" && (p.At >= len(p.Lines) || !p.Matches(p.At)) {
+		isMatch := p.At < len(p.Lines) && p.Matches(p.At)
+		if text != "" && !isMatch {
 			p.findNext(1)
 		}
 		return nil
@@ -210,23 +231,29 @@ func (p *Pager) Find() *InputLine {
 func (p *Pager) Draw() []string {
 	lines := make([]string, p.Rows)
 	for i := range lines {
-		if p.Top+i >= len(p.Lines) {
-			lines[i] = strings.Repeat(" ", p.view.cols)
-			continue
+		if p.Top+i < len(p.Lines) {
+			lines[i] = p.drawLine(p.Top + i)
+		} else {
+			lines[i] = theme.Spaces(p.view.cols)
 		}
-		s, t := p.Lines[p.Top+i], p.Owner.Session.Theme
-		cursor := p.Top+i == p.At && !p.view.noCursor
-		if cursor && s.Text != "" {
-			s = theme.Span{Text: t.Pointer + s.Text[1:], Role: theme.Selected}
-		}
-		if p.Matches(p.Top + i) {
-			s.Role = theme.Match
-		}
-		if p.Data.Styled != nil && !p.Matches(p.Top+i) && !cursor {
-			lines[i] = t.Compose(p.view.cols, p.Data.Styled[p.Top+i], nil)
-			continue
-		}
-		lines[i] = t.Paint(s.Role, t.Fit(s.Text, p.view.cols, false))
 	}
 	return lines
+}
+
+// drawLine draws line i. The line with the cursor and matches of the search have one style.
+func (p *Pager) drawLine(i int) string {
+	t := p.Owner.Session.Theme
+	line := p.Lines[i]
+	hasCursor := i == p.At && !p.view.noCursor
+	isMatch := p.Matches(i)
+	if p.Data.Styled != nil && !isMatch && !hasCursor {
+		return t.Compose(p.view.cols, p.Data.Styled[i], nil)
+	}
+	if hasCursor && line.Text != "" {
+		line = theme.Span{Text: t.Pointer + line.Text[1:], Role: theme.Selected}
+	}
+	if isMatch {
+		line.Role = theme.Match
+	}
+	return t.Paint(line.Role, t.Fit(line.Text, p.view.cols, false))
 }

@@ -1,8 +1,6 @@
 package ui
 
 import (
-	"strings"
-
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/bizhook/whd/tui/keymap"
@@ -21,7 +19,7 @@ type Picker struct {
 	Title   string
 	Note    string // below the choices
 	Choices []Choice
-	At      int
+	At      int // index of the selected choice
 }
 
 func (p *Picker) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InMenu} }
@@ -50,8 +48,9 @@ func (p *Picker) Box(width, height int) []string {
 	var lines []string
 	for i := max(0, p.At-room+1); i < len(p.Choices) && len(lines) < room; i++ {
 		pointer, role := t.RowPrefix(i == p.At)
-		lines = append(lines, p.Session.Theme.Compose(width, append([]theme.Span{{Text: pointer, Role: role}}, p.Choices[i].Spans...), nil))
+		spans := append([]theme.Span{{Text: pointer, Role: role}}, p.Choices[i].Spans...)
+		lines = append(lines, t.Compose(width, spans, nil))
 	}
-	lines = append(lines, strings.Repeat(" ", width), t.Paint(theme.Dim, t.Fit(p.Note, width, false)))
-	return p.Session.Theme.Frame(p.Title, width, lines)
+	lines = append(lines, theme.Spaces(width), t.Paint(theme.Dim, t.Fit(p.Note, width, false)))
+	return t.Frame(p.Title, width, lines)
 }

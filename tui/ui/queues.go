@@ -96,9 +96,11 @@ func (q *Queues) EnabledChanged(subscriber wire.Subscriber, list ...wire.Subscri
 // Refresh fetches the statistics if they are outdated.
 func (q *Queues) Refresh(s Screen, then func() tea.Cmd) tea.Cmd {
 	b := s.Common()
-	old := b.Session.Now.Sub(q.fetchedAt)
-	isRecent := old < QueuesMinInterval || !q.Changed && old < QueuesInterval
-	if b.Session.Paused || isRecent {
+	maxAge := QueuesInterval
+	if q.Changed {
+		maxAge = QueuesMinInterval
+	}
+	if b.Session.Paused || b.Session.Now.Sub(q.fetchedAt) < maxAge {
 		return nil
 	}
 	return q.RefreshNow(s, then)

@@ -12,7 +12,7 @@ import (
 )
 
 // Clicker is implemented by screens that handle mouse clicks. The position is relative
-// to the screen; again reports a double click.
+// to the screen, in cells.
 type Clicker interface {
 	Click(x, y int, double bool) tea.Cmd
 }
@@ -71,31 +71,31 @@ type Base struct {
 
 // NewBase returns the Base of a screen.
 func NewBase(h Host) Base {
-	p := Base{HostSession: NewHostSession(h)}
-	p.Reset()
-	return p
+	b := Base{HostSession: NewHostSession(h)}
+	b.Reset()
+	return b
 }
 
 // Reset cancels the requests in progress and creates a new context.
-func (p *Base) Reset() {
-	p.Busy = false // its response is dropped
-	if p.cancel != nil {
-		p.cancel()
+func (b *Base) Reset() {
+	b.Busy = false // its response is dropped
+	if b.cancel != nil {
+		b.cancel()
 	}
-	p.Ctx, p.cancel = context.WithCancel(p.Session.Context)
+	b.Ctx, b.cancel = context.WithCancel(b.Session.Context)
 }
 
-func (p *Base) Common() *Base { return p }
+func (b *Base) Common() *Base { return b }
 
-func (p *Base) Start() tea.Cmd { return nil }
+func (b *Base) Start() tea.Cmd { return nil }
 
-func (p *Base) Waiting() bool { return p.Busy }
+func (b *Base) Waiting() bool { return b.Busy }
 
-func (p *Base) Stop() { p.cancel() }
+func (b *Base) Stop() { b.cancel() }
 
-func (p *Base) Badges() []string { return nil }
+func (b *Base) Badges() []string { return nil }
 
-func (p *Base) SetSize(width, high int) { p.Width, p.Height = width, high }
+func (b *Base) SetSize(width, height int) { b.Width, b.Height = width, height }
 
 // Viewer is implemented by screens that can be saved as a view.
 type Viewer interface {
@@ -114,8 +114,10 @@ const (
 )
 
 const (
-	HeartbeatLimit = 20 * time.Second // without a heartbeat for so long, the stream is not considered live
-	PollInterval   = 2 * time.Second  // without a stream
+	// HeartbeatLimit is the time after the last heartbeat during which the stream counts as live.
+	HeartbeatLimit = 20 * time.Second
+	// PollInterval is the interval in which screens fetch their data without a live stream.
+	PollInterval = 2 * time.Second
 )
 
 // Timed is implemented by screens that show times. Retime applies a new time mode and

@@ -44,6 +44,38 @@ type Access struct {
 	Unlock func() (*client.Client, error)
 }
 
+// protected reports whether confirmations require the name of the profile.
+func (s *Session) protected() bool { return s.Access.Protected && s.Profile != "" }
+
+// WhyReadOnly explains why changes are not allowed and how to allow them, "" if they are
+// allowed.
+func (s *Session) WhyReadOnly() string {
+	switch {
+	case s.Access.Role == "reader" || s.Access.Role == "publisher":
+		return "the role " + s.Access.Role + " cannot change data"
+	case !s.ReadOnly:
+		return ""
+	case s.Access.Unlock == nil:
+		return "started with --read-only"
+	case s.protected():
+		return "protected profile: enter :rw " + s.Profile
+	}
+	return "read-only: enter :rw"
+}
+
+// NeedsAdmin explains why an action cannot be used that requires the role admin, "" if it
+// can or if the role is not known yet.
+func (s *Session) NeedsAdmin() string {
+	if s.Access.Role == "" || s.Access.Role == "admin" {
+		return ""
+	}
+	return "requires the role admin; yours is " + s.Access.Role
+}
+
+// NeedsTypedAnswer reports whether a confirmation about count objects requires a typed
+// word.
+func (s *Session) NeedsTypedAnswer(count int) bool { return s.protected() || count >= typedCountMin }
+
 // remember adds an input to the history, except :rw with the name of a protected
 // profile, which has to be typed each time.
 func (s *Session) remember(kind, text string) {
@@ -64,8 +96,9 @@ const CommandHistory = "command"
 // TimeMode is the format of times.
 type TimeMode uint8
 
+// The time modes.
 const (
-	Relative TimeMode = iota
+	Relative TimeMode = iota // age, or time until
 	Local
 	UTC
 )
