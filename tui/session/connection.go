@@ -1,0 +1,143 @@
+package session
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/bizhook/whd/client"
+	"github.com/bizhook/whd/tui/ui"
+)
+
+// Connection is the state of the connection to the service. It is live only if a heartbeat
+// arrived within ui.HeartbeatLimit.
+type Connection struct {
+	session      int       // number of the current stream
+	beat         time.Time // time of the last heartbeat
+	lostErr      error     // why the stream is disconnected
+	lostAt       time.Time
+	retryAt      time.Time
+	rejectedErr  error     // why the service rejected the stream
+	lastResponse time.Time // time of the last response
+	requestErr   error     // error of the last request that got no response
+	signedOut    bool
+	offset       time.Duration // difference between the clock of the service and the local clock
+	paused       bool
+	missed       int // number of changes while paused
+}
+
+// addBatch updates the state from a batch of events.
+func (c *Connection) addBatch(m LiveMsg, now time.Time) {
+	if m.Connected {
+		c.lostErr, c.signedOut = nil, false
+	}
+	if m.Beat { // a stream can outlive its session for a moment
+		c.beat = now
+		c.lastResponse = now
+		c.lostErr = nil
+		c.requestErr = nil
+		c.offset = m.ServerOffset
+	}
+	if m.Lost != nil {
+		c.lostErr = m.Lost
+		c.lostAt = now
+		c.retryAt = now.Add(m.Retry)
+		c.beat = time.Time{}
+	}
+	if m.Final != nil {
+		c.rejectedErr, c.beat = m.Final, time.Time{}
+		c.signedOut = c.signedOut || ui.SignedOut(m.Final)
+	}
+	if c.paused {
+		c.missed += len(m.Changes) + m.Requests
+	}
+}
+
+// addOutcome updates the state from the outcome of a request.
+func (c *Connection) addOutcome(err error, now time.Time) {
+	switch {
+	case ui.SignedOut(err):
+		c.signedOut = true
+		c.lastResponse = now
+		c.requestErr = nil
+	case client.Is(err, client.Cancelled):
+	case client.Is(err, client.Unreachable), client.Is(err, client.TimedOut):
+		c.requestErr = err
+	case err == nil:
+		c.lastResponse = now
+		c.requestErr = nil
+		c.signedOut = false
+	}
+}
+
+// maxClockDifference is the clock difference that is not shown.
+const maxClockDifference = 2 * time.Second
+
+// ClockDifference formats the difference between the clocks, "" if it is small.
+func (c *Connection) ClockDifference() string {
+	if c.offset > maxClockDifference {
+		return " +" + ui.Age(c.offset) + " service"
+	}
+	if c.offset < -maxClockDifference {
+		return " -" + ui.Age(-c.offset) + " service"
+	}
+	return ""
+}
+
+// IsConnectionError reports whether an error is a connection or sign-in error.
+func IsConnectionError(err error) bool {
+	return ui.SignedOut(err) || client.Is(err, client.Unreachable) || client.Is(err, client.TimedOut)
+}
+
+// IsHealthy reports whether the last request was successful.
+func (c *Connection) IsHealthy() bool {
+	return !c.signedOut && c.requestErr == nil && !c.lastResponse.IsZero()
+}
+
+// IsLive reports whether the stream keeps the screen up to date.
+func (c *Connection) IsLive(now time.Time) bool {
+	return !c.beat.IsZero() && now.Sub(c.beat) < ui.HeartbeatLimit && c.lostErr == nil
+}
+
+// ShouldPoll reports whether the screens have to poll, because there is no live stream.
+func (c *Connection) ShouldPoll(now time.Time) bool {
+	return !c.paused && !c.signedOut && !c.IsLive(now)
+}
+
+// IsOffline reports whether the service is unreachable.
+func (c *Connection) IsOffline(now time.Time) bool { return !c.IsLive(now) && c.requestErr != nil }
+
+// LastResponse returns the time of the last response, and the error of a later request that
+// got none.
+func (c *Connection) LastResponse() (time.Time, error) { return c.lastResponse, c.requestErr }
+
+// SignedOut reports whether the session has expired.
+func (c *Connection) SignedOut() bool { return c.signedOut }
+
+// CanReconnect reports whether the stream is waiting to reconnect although the service responds
+// again.
+func (c *Connection) CanReconnect(now time.Time) bool {
+	return c.lostErr != nil && c.requestErr == nil && c.lastResponse.After(c.lostAt) && c.retryAt.After(now)
+}
+
+// Label returns the connection state for the header.
+func (c *Connection) Label(now time.Time) string {
+	switch {
+	case c.signedOut:
+		return "SIGN IN"
+	case c.paused:
+		return fmt.Sprintf("PAUSED +%d", c.missed)
+	case c.IsLive(now):
+		return "LIVE"
+	case c.requestErr != nil && c.retryAt.After(now):
+		return "OFFLINE retry in " + ui.Age(c.retryAt.Sub(now)+time.Second-1)
+	case c.requestErr != nil:
+		return "OFFLINE"
+	case !c.beat.IsZero():
+		return "STALE " + ui.Age(now.Sub(c.beat))
+	case c.lastResponse.IsZero():
+		return "CONNECTING"
+	case now.Sub(c.lastResponse) > 5*ui.PollInterval:
+		return "STALE " + ui.Age(now.Sub(c.lastResponse))
+	}
+	return "POLL " + ui.Age(ui.PollInterval)
+}
