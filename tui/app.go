@@ -102,8 +102,12 @@ func (a *App) FetchKinds() tea.Cmd {
 
 func (a *App) Init() tea.Cmd {
 	a.tabs.Start()
-	return a.crashes.guard(tea.Batch(a.account.Connect(), a.switcher.List(false),
-		a.options.Loop.Tick(time.Second, tickMsg{}), a.mouse.Enable()))
+	return a.crashes.guard(tea.Batch(
+		a.account.Connect(),
+		a.switcher.List(),
+		a.options.Loop.Tick(time.Second, tickMsg{}),
+		a.mouse.Enable(),
+	))
 }
 
 func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {

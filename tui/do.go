@@ -37,7 +37,7 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.PreviousLocation:
 		return a.tabs.GoToPrevious()
 	case keymap.SwitchProfile:
-		return a.switcher.List(true)
+		return a.switcher.Choose()
 	case keymap.ToggleMouse:
 		return a.mouse.Toggle()
 	case keymap.Undo:

@@ -31,7 +31,9 @@ func (a *App) AccountMsg(s *ui.Session, err error) tea.Msg {
 
 // SignedInMsg returns the response to a sign-in form.
 func (a *App) SignedInMsg(f *ui.Form, s *ui.Session, user string, err error) tea.Msg {
-	return ui.Response{Err: err, Apply: func() tea.Cmd { return a.account.SignedIn(s, f, a.Session.Client, user, err) }}
+	return ui.Response{Err: err, Apply: func() tea.Cmd {
+		return a.account.SignedIn(s, f, a.Session.Client, user, err)
+	}}
 }
 
 // UnlockedMsg returns the response with a client that may change data; count is the
@@ -55,7 +57,8 @@ func (a *App) PendingChangeMsg(name string, retry tea.Cmd) tea.Msg {
 // ProfilesMsg returns the response with the profiles.
 func (a *App) ProfilesMsg(list []Profile) tea.Msg {
 	return ui.Response{Background: true, Apply: func() tea.Cmd {
-		a.switcher.Listed(list, nil, true)
+		a.switcher.SetProfiles(list)
+		a.ShowProfiles()
 		return nil
 	}}
 }

@@ -1,7 +1,8 @@
 // Package session holds the parts of the app that draw nothing: the account of the user,
 // changes of data and the one that waits for a sign-in, delayed changes, exports, secrets
 // that are still to be shown, the live stream, and the list of profiles. They change the
-// state in ui.Session, which the screens read. Each part declares the interface of the app that it uses.
+// state in ui.Session, which the screens read. Each part declares the interface of the app that
+// it uses.
 package session
 
 import (
@@ -45,7 +46,13 @@ type Account struct {
 
 // NewAccount returns an account without a known user.
 func NewAccount(h AccountHost, s *Stream, c *Changes, t *ui.Toasts) *Account {
-	return &Account{host: h, stream: s, changes: c, toasts: t, readOnlyProfiles: make(map[string]bool)}
+	return &Account{
+		host:             h,
+		stream:           s,
+		changes:          c,
+		toasts:           t,
+		readOnlyProfiles: make(map[string]bool),
+	}
 }
 
 // FetchTimeout is the timeout of requests in the background.
@@ -78,7 +85,11 @@ func (a *Account) Fetch() tea.Cmd {
 		ctx, cancel := context.WithTimeout(s.Context, FetchTimeout)
 		defer cancel()
 		user, err := c.CurrentSession(ctx)
-		return ui.Response{Err: err, Client: c, Apply: func() tea.Cmd { return a.Fetched(s, user, err) }}
+		return ui.Response{
+			Err:    err,
+			Client: c,
+			Apply:  func() tea.Cmd { return a.Fetched(s, user, err) },
+		}
 	}
 }
 
@@ -88,12 +99,12 @@ func (a *Account) Fetched(s *ui.Session, user *wire.CurrentSession, err error) t
 		return nil
 	}
 	a.polling = false
-	changed := !a.started
+	roleChanged := user != nil && user.Role != s.Access.Role
 	if user != nil {
-		changed = changed || user.Role != s.Access.Role
-		s.Access.User, s.Access.Role = user.UserName, user.Role
+		s.Access.User = user.UserName
+		s.Access.Role = user.Role
 	}
-	if changed {
+	if !a.started || roleChanged {
 		a.started = true
 		return a.host.Start()
 	}
@@ -125,7 +136,8 @@ func (a *Account) AllowChanges(name string) tea.Cmd {
 		a.host.Notify(ui.Info, "changes are already allowed")
 		return nil
 	}
-	if s.Access.Unlock == nil || s.Access.Protected && name != s.Profile {
+	needsName := s.Access.Protected && name != s.Profile
+	if s.Access.Unlock == nil || needsName {
 		a.host.Notify(ui.Warning, s.WhyReadOnly())
 		return nil
 	}
@@ -148,7 +160,8 @@ func (a *Account) Unlocked(s *ui.Session, count int, c *client.Client, err error
 	case err != nil:
 		a.host.ShowError("allowing changes", err)
 	default:
-		s.Client, s.ReadOnly = c.WithSessionOf(s.Client), false
+		s.Client = c.WithSessionOf(s.Client)
+		s.ReadOnly = false
 		delete(a.readOnlyProfiles, s.Profile)
 		a.host.Notify(ui.Warning, "changes are allowed in this session (:ro forbids them)")
 	}
@@ -173,9 +186,11 @@ func (a *Account) SignIn(f *ui.Form, user, password string) tea.Cmd {
 			user = cmp.Or(reply.UserName, user)
 		}
 		isRejected := ui.SignedOut(err) // the current session may be valid
-		return ui.Response{Err: err, Background: isRejected, Apply: func() tea.Cmd {
-			return a.SignedIn(s, f, signedIn, user, err)
-		}}
+		return ui.Response{
+			Err:        err,
+			Background: isRejected,
+			Apply:      func() tea.Cmd { return a.SignedIn(s, f, signedIn, user, err) },
+		}
 	}
 }
 
@@ -203,7 +218,8 @@ func (a *Account) SignedIn(s *ui.Session, f *ui.Form, c *client.Client, user str
 	s.Client = c
 	a.started = false
 	a.stream.SignedIn()
-	s.Access.User, s.Access.Role = user, ""
+	s.Access.User = user
+	s.Access.Role = "" // until it is fetched
 	a.host.Notify(ui.Info, "signed in as "+user)
 	return tea.Batch(a.Fetch(), a.host.FetchKinds(), a.changes.Repeat())
 }

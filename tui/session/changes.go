@@ -29,7 +29,7 @@ type Changes struct {
 	pending *pendingChange // change to repeat after a sign-in; nil for none
 }
 
-// NewChanges returns changes of which none is pending.
+// NewChanges returns changes without a pending one.
 func NewChanges(h ChangesHost) *Changes { return &Changes{host: h} }
 
 // sentChange is a change that is being sent.
@@ -82,32 +82,44 @@ var ErrNotSent = errors.New("nothing was sent")
 // change after a sign-in if the session has expired.
 func (c *Changes) Change(change ui.Change) tea.Cmd {
 	s := c.host.CurrentSession()
-	why := s.WhyReadOnly()
-	refusal := fmt.Errorf("%s; %w", why, ErrNotSent)
-	done := change.OnDone
-	if done == nil {
-		done = func(err error) { c.done(change.Name, err) }
+	if change.OnDone == nil {
+		change.OnDone = func(err error) { c.showOutcome(change.Name, err) }
 	}
-	request := &pendingChange{name: change.Name}
-	request.send = func(api *client.Client) ui.Response {
-		err := refusal
-		if why == "" {
-			err = change.Do(s.Context, api)
+	request := &pendingChange{
+		name:     change.Name,
+		isDryRun: change.DryRun,
+		send: func(api *client.Client) ui.Response {
+			return outcome(change, api, change.Do(s.Context, api))
+		},
+	}
+	if why := s.WhyReadOnly(); why != "" {
+		request.isDryRun = true
+		request.send = func(api *client.Client) ui.Response {
+			return outcome(change, api, fmt.Errorf("%s; %w", why, ErrNotSent))
 		}
-		return ui.Response{To: change.Screen, Err: err, Client: api, ApplyLate: func() { done(err) }, Apply: func() tea.Cmd {
-			done(err)
+	}
+	return c.send(s, request)
+}
+
+// outcome returns the response with the outcome of a change.
+func outcome(change ui.Change, api *client.Client, err error) ui.Response {
+	return ui.Response{
+		To:     change.Screen,
+		Err:    err,
+		Client: api,
+		Apply: func() tea.Cmd {
+			change.OnDone(err)
 			if change.Then == nil {
 				return nil
 			}
 			return change.Then(err)
-		}}
+		},
+		ApplyLate: func() { change.OnDone(err) },
 	}
-	request.isDryRun = change.DryRun || why != ""
-	return c.send(s, request)
 }
 
-// done shows the outcome of a change.
-func (c *Changes) done(name string, err error) {
+// showOutcome shows the outcome of a change to the user.
+func (c *Changes) showOutcome(name string, err error) {
 	if err != nil {
 		c.host.ShowError(name, ui.MarkNotSent(err))
 		return
@@ -119,7 +131,7 @@ func (c *Changes) done(name string, err error) {
 // sent again after a sign-in.
 func (c *Changes) send(s *ui.Session, change *pendingChange) tea.Cmd {
 	api := s.Client
-	var sent *sentChange
+	var sent *sentChange // nil for a dry run
 	if !change.isDryRun {
 		sent = c.begin(change.name)
 	}
@@ -150,7 +162,7 @@ func (c *Changes) Rejected(s *ui.Session, name string, send func(api *client.Cli
 // rejected returns the message about a change that was rejected because the session had
 // expired. If the user has signed in since, the change is sent again.
 func (c *Changes) rejected(s *ui.Session, change *pendingChange, sent *sentChange, r ui.Response) RejectedMsg {
-	return RejectedMsg{change: change, Response: ui.Response{Err: r.Err, Client: r.Client, Apply: func() tea.Cmd {
+	apply := func() tea.Cmd {
 		c.end(sent)
 		if s != c.host.CurrentSession() { // it was requested by another user
 			c.host.Notify(ui.Warning, "not sent: "+change.name)
@@ -161,7 +173,11 @@ func (c *Changes) rejected(s *ui.Session, change *pendingChange, sent *sentChang
 		}
 		c.setPending(change)
 		return nil
-	}}}
+	}
+	return RejectedMsg{
+		change:   change,
+		Response: ui.Response{Err: r.Err, Client: r.Client, Apply: apply},
+	}
 }
 
 // setPending stores a change and opens the sign-in form.

@@ -11,15 +11,15 @@ import (
 // Connection is the state of the connection to the service. It is live only if a heartbeat
 // arrived within ui.HeartbeatLimit.
 type Connection struct {
-	session      int       // number of the current stream
-	beat         time.Time // time of the last heartbeat
-	lostErr      error     // why the stream is disconnected
-	lostAt       time.Time
-	retryAt      time.Time
-	rejectedErr  error     // why the service rejected the stream
-	lastResponse time.Time // time of the last response
-	requestErr   error     // error of the last request that got no response
-	signedOut    bool
+	session      int           // number of the current stream
+	beat         time.Time     // time of the last heartbeat
+	lostErr      error         // why the stream is disconnected
+	lostAt       time.Time     // time of the last disconnect
+	retryAt      time.Time     // time of the next attempt to connect
+	rejectedErr  error         // why the service rejected the stream
+	lastResponse time.Time     // time of the last response
+	requestErr   error         // error of the last request that got no response
+	signedOut    bool          // the session has expired
 	offset       time.Duration // difference between the clock of the service and the local clock
 	paused       bool
 	missed       int // number of changes while paused
@@ -28,9 +28,10 @@ type Connection struct {
 // addBatch updates the state from a batch of events.
 func (c *Connection) addBatch(m LiveMsg, now time.Time) {
 	if m.Connected {
-		c.lostErr, c.signedOut = nil, false
+		c.lostErr = nil
+		c.signedOut = false
 	}
-	if m.Beat { // a stream can outlive its session for a moment
+	if m.Beat { // signedOut stays: a stream can outlive its session for a moment
 		c.beat = now
 		c.lastResponse = now
 		c.lostErr = nil
@@ -44,7 +45,8 @@ func (c *Connection) addBatch(m LiveMsg, now time.Time) {
 		c.beat = time.Time{}
 	}
 	if m.Final != nil {
-		c.rejectedErr, c.beat = m.Final, time.Time{}
+		c.rejectedErr = m.Final
+		c.beat = time.Time{}
 		c.signedOut = c.signedOut || ui.SignedOut(m.Final)
 	}
 	if c.paused {
@@ -59,8 +61,7 @@ func (c *Connection) addOutcome(err error, now time.Time) {
 		c.signedOut = true
 		c.lastResponse = now
 		c.requestErr = nil
-	case client.Is(err, client.Cancelled):
-	case client.Is(err, client.Unreachable), client.Is(err, client.TimedOut):
+	case hasNoResponse(err):
 		c.requestErr = err
 	case err == nil:
 		c.lastResponse = now
@@ -85,7 +86,12 @@ func (c *Connection) ClockDifference() string {
 
 // IsConnectionError reports whether an error is a connection or sign-in error.
 func IsConnectionError(err error) bool {
-	return ui.SignedOut(err) || client.Is(err, client.Unreachable) || client.Is(err, client.TimedOut)
+	return ui.SignedOut(err) || hasNoResponse(err)
+}
+
+// hasNoResponse reports whether a request failed without a response of the service.
+func hasNoResponse(err error) bool {
+	return client.Is(err, client.Unreachable) || client.Is(err, client.TimedOut)
 }
 
 // IsHealthy reports whether the last request was successful.
@@ -116,7 +122,8 @@ func (c *Connection) SignedOut() bool { return c.signedOut }
 // CanReconnect reports whether the stream is waiting to reconnect although the service responds
 // again.
 func (c *Connection) CanReconnect(now time.Time) bool {
-	return c.lostErr != nil && c.requestErr == nil && c.lastResponse.After(c.lostAt) && c.retryAt.After(now)
+	isWaiting := c.lostErr != nil && c.retryAt.After(now)
+	return isWaiting && c.requestErr == nil && c.lastResponse.After(c.lostAt)
 }
 
 // Label returns the connection state for the header.

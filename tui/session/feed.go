@@ -17,22 +17,31 @@ import (
 // five updates per second.
 const batchInterval = 200 * time.Millisecond
 
+// maxBatchChanges is the maximum number of changes in a batch. More changes are replaced by a
+// reset, since fetching again is cheaper.
+const maxBatchChanges = 5000
+
 // source is a live stream of the service.
 type source = iter.Seq2[client.StreamEvent, error]
 
 // feed collects the events of a stream. One goroutine reads the stream until the
 // context of the feed is done.
 type feed struct {
-	mu     sync.Mutex
-	batch  LiveMsg
-	lastID string
-	ready  chan struct{} // signals a batch; capacity 1
-	ended  chan struct{}
+	ready chan struct{} // signals a batch; capacity 1
+	ended chan struct{} // closed when the stream is no longer read
+
+	mu     sync.Mutex // guards the fields below
+	batch  LiveMsg    // events that next has not returned yet
+	lastID string     // ID of the last event, to resume the stream
 }
 
 // newFeed starts to read a stream.
 func newFeed(session int, events source) *feed {
-	f := &feed{batch: LiveMsg{Session: session}, ready: make(chan struct{}, 1), ended: make(chan struct{})}
+	f := &feed{
+		batch: LiveMsg{Session: session},
+		ready: make(chan struct{}, 1),
+		ended: make(chan struct{}),
+	}
 	go func() {
 		defer close(f.ended)
 		defer f.recoverPanic()
@@ -72,7 +81,8 @@ func (f *feed) add(event client.StreamEvent, err error) {
 	case nil:
 		b.Final = err
 	case client.Connected:
-		b.Connected, b.Lost = true, nil
+		b.Connected = true
+		b.Lost = nil
 	case client.Disconnected:
 		b.Lost = e.Err
 		b.Retry = e.Retry
@@ -95,14 +105,11 @@ func (f *feed) add(event client.StreamEvent, err error) {
 		b.Reset = true
 	}
 	if len(b.Changes) > maxBatchChanges {
-		b.Changes, b.Reset = nil, true
+		b.Changes = nil
+		b.Reset = true
 	}
 	f.signal()
 }
-
-// maxBatchChanges is the maximum number of changes in a batch. More changes are replaced by a
-// reset, since fetching again is cheaper.
-const maxBatchChanges = 5000
 
 // last returns the ID of the last event.
 func (f *feed) last() string {

@@ -61,9 +61,11 @@ func (j *Jobs) Export(job *export.Job) tea.Cmd {
 
 // ended shows the outcome of an export.
 func (j *Jobs) ended(job *export.Job, err error) {
-	job.Ended, job.Err = j.host.CurrentSession().Now, err
+	job.Ended = j.host.CurrentSession().Now
+	job.Err = err
 	job.Cancel()
-	job.Fetched, job.Only = nil, nil
+	job.Fetched = nil // frees the memory; the list of exports does not need them
+	job.Only = nil
 	switch {
 	case client.Is(err, client.Cancelled):
 		j.host.Notify(ui.Warning, "cancelled: export to "+job.Path)

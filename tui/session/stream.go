@@ -108,9 +108,9 @@ func (s *Stream) SignedIn() {
 
 // AddOutcome updates the connection state from the outcome of a request.
 func (s *Stream) AddOutcome(err error) {
-	before := s.Conn.signedOut
+	wasSignedOut := s.Conn.signedOut
 	s.Conn.addOutcome(err, s.host.CurrentSession().Now)
-	if s.Conn.signedOut && !before {
+	if s.Conn.signedOut && !wasSignedOut {
 		s.host.SessionExpired()
 	}
 }
@@ -157,11 +157,11 @@ func (s *Stream) Close() {
 type LiveMsg struct {
 	Session      int // number of the stream
 	Changes      []wire.MessageChange
-	Requests     int
-	Connected    bool
-	Beat         bool
+	Requests     int           // number of requests that were logged
+	Connected    bool          // the stream has connected
+	Beat         bool          // a heartbeat has arrived
 	ServerOffset time.Duration // difference between the clock of the service and the local clock
-	Reset        bool
+	Reset        bool          // changes were missed
 	Lost         error         // why the connection was lost
 	Retry        time.Duration // delay before the next attempt
 	Final        error         // why the service rejected the stream
@@ -179,10 +179,10 @@ func (s *Stream) Handle(m LiveMsg) (cmd tea.Cmd, current bool) {
 	}
 	session := s.host.CurrentSession()
 	wasAway := !s.Conn.IsLive(session.Now)
-	before := s.Conn.signedOut
+	wasSignedOut := s.Conn.signedOut
 	s.Conn.addBatch(m, session.Now)
 	session.ServerOffset = s.Conn.offset
-	if s.Conn.signedOut && !before {
+	if s.Conn.signedOut && !wasSignedOut {
 		s.host.SessionExpired()
 	}
 	cmds := []tea.Cmd{s.watch(func(w ui.Watcher) tea.Cmd { return w.Follow(m.Changes) })}
@@ -192,7 +192,8 @@ func (s *Stream) Handle(m LiveMsg) (cmd tea.Cmd, current bool) {
 	if m.Final == nil {
 		cmds = append(cmds, s.nextBatch())
 	}
-	if m.Reset || m.Beat && wasAway {
+	isBack := wasAway && m.Beat
+	if m.Reset || isBack {
 		cmds = append(cmds, s.host.RefreshAll())
 	}
 	return tea.Batch(cmds...), true

@@ -49,35 +49,46 @@ func (s *Switcher) Profiles() []Profile { return s.profiles }
 // NoProfiles is shown without other profiles.
 const NoProfiles = "no other profiles available"
 
-// List loads the profiles, and opens the picker if open is set.
-func (s *Switcher) List(open bool) tea.Cmd {
+// List loads the profiles.
+func (s *Switcher) List() tea.Cmd {
 	if s.load == nil {
-		if open {
-			s.host.Notify(ui.Warning, NoProfiles)
-		}
+		return nil
+	}
+	return s.list(func() {})
+}
+
+// Choose loads the profiles and opens the picker, unless the session has been replaced by then.
+func (s *Switcher) Choose() tea.Cmd {
+	if s.load == nil {
+		s.host.Notify(ui.Warning, NoProfiles)
 		return nil
 	}
 	session := s.host.CurrentSession()
+	return s.list(func() {
+		if session == s.host.CurrentSession() {
+			s.host.ShowProfiles()
+		}
+	})
+}
+
+// list loads the profiles in the background, and calls then once they are stored.
+func (s *Switcher) list(then func()) tea.Cmd {
 	return func() tea.Msg {
-		list, err := s.load()
+		profiles, err := s.load()
 		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
-			s.Listed(list, err, open && session == s.host.CurrentSession())
+			if err != nil {
+				s.host.ShowError("loading profiles", err)
+				return nil
+			}
+			s.SetProfiles(profiles)
+			then()
 			return nil
 		}}
 	}
 }
 
-// Listed stores the profiles, and opens the picker if requested.
-func (s *Switcher) Listed(list []Profile, err error, open bool) {
-	if err != nil {
-		s.host.ShowError("loading profiles", err)
-		return
-	}
-	s.profiles = list
-	if open {
-		s.host.ShowProfiles()
-	}
-}
+// SetProfiles stores the available profiles.
+func (s *Switcher) SetProfiles(profiles []Profile) { s.profiles = profiles }
 
 // SwitchTo switches to another profile.
 func (s *Switcher) SwitchTo(name string) tea.Cmd {

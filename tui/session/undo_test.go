@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -44,13 +45,20 @@ func TestUndoTakesBackLastChange(t *testing.T) {
 	}
 	delay("first", "a")
 	delay("second", "b")
-	if name, due := u.Next(); name != "second" || due.Sub(h.session.Now) != ui.UndoDelay {
-		t.Errorf("two changes are delayed: next is %q in %v, want second in %v", name, due.Sub(h.session.Now), ui.UndoDelay)
+	name, due := u.Next()
+	if wait := due.Sub(h.session.Now); name != "second" || wait != ui.UndoDelay {
+		t.Errorf("two changes are delayed: next is %q in %v, want second in %v", name, wait, ui.UndoDelay)
 	}
+
 	u.Last()
-	if u.Affects("b") || !u.Affects("a") || u.Count() != 1 || h.screen.shown != 3 {
-		t.Errorf("after undo: b %v, a %v, %d delayed, drawn %d times; want only a, 1, 3", u.Affects("b"), u.Affects("a"), u.Count(), h.screen.shown)
+	if !u.Affects("a") || u.Affects("b") || u.Count() != 1 {
+		t.Errorf("after undo: affects a %v, b %v, %d delayed; want true, false, 1",
+			u.Affects("a"), u.Affects("b"), u.Count())
 	}
+	if h.screen.shown != 3 {
+		t.Errorf("after two delays and an undo: the screen was drawn %d times, want 3", h.screen.shown)
+	}
+
 	for range 2 {
 		h.session.Now = h.session.Now.Add(ui.UndoDelay)
 		u.SendDue()
@@ -58,9 +66,13 @@ func TestUndoTakesBackLastChange(t *testing.T) {
 	if len(sent) != 1 || sent[0] != "first" {
 		t.Errorf("after the delay: sent %q, want only first", sent)
 	}
+
 	u.Last()
-	want := []string{"second: undone, nothing was sent", "nothing to undo: only deletes of messages can be undone, for 5s"}
-	if len(h.notices) != 2 || h.notices[0] != want[0] || h.notices[1] != want[1] {
-		t.Errorf("notices %q, want %q", h.notices, want)
+	want := []string{
+		"second: undone, nothing was sent",
+		"nothing to undo: only deletes of messages can be undone, for 5s",
+	}
+	if !slices.Equal(h.notices, want) {
+		t.Errorf("after both undos: notices %q, want %q", h.notices, want)
 	}
 }
