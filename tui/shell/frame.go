@@ -62,30 +62,47 @@ func (f *Frame) View() string {
 	if f.Tabs.Front() == nil {
 		return ""
 	}
-	s, width := f.Host.CurrentSession(), f.Tabs.width
-	overlay, input := f.Host.Overlay(), f.Host.Input()
-	view := f.Tabs.Front().View()
-	var suggestions []string
-	if input != nil && overlay == nil {
-		suggestions = input.Suggestions(width, f.Tabs.height-ui.ChromeHeight)
-	}
-	if overlay != nil || suggestions != nil || f.Stream.Conn.IsOffline(s.Now) {
-		if view != f.behind.view {
-			f.behind = dimmedView{view, s.Theme.Dimmed(view)}
-		}
-		view = f.behind.dimmed
-	}
-
-	body := strings.Split(view, "\n")
-	if overlay != nil {
-		drawOverlay(width, body, overlay.Box(width-4, len(body)))
-	}
-	drawBelowInput(s.Theme, width, body, suggestions)
-
+	t := f.Host.CurrentSession().Theme
 	tabs, help := f.Tabs.spans()
-	rule := s.Theme.Paint(theme.Rule, strings.Repeat(s.Theme.Line, width))
-	lines := append([]string{f.headerLine(), s.Theme.Compose(width, tabs, help), f.breadcrumbs(), rule}, body...)
-	return strings.Join(append(lines, f.statusLine(), f.hintLine()), "\n")
+	lines := []string{
+		f.headerLine(),
+		t.Compose(f.Tabs.width, tabs, help),
+		f.breadcrumbs(),
+		t.Paint(theme.Rule, strings.Repeat(t.Line, f.Tabs.width)),
+	}
+	lines = append(lines, f.body()...)
+	lines = append(lines, f.statusLine(), f.hintLine())
+	return strings.Join(lines, "\n")
+}
+
+// body draws the screen in front, below the overlay or the completions of the input.
+func (f *Frame) body() []string {
+	s := f.Host.CurrentSession()
+	width := f.Tabs.width
+	overlay, input := f.Host.Overlay(), f.Host.Input()
+	var completions []string
+	if input != nil && overlay == nil {
+		completions = input.Suggestions(width, f.Tabs.height-ui.ChromeHeight)
+	}
+
+	view := f.Tabs.Front().View()
+	if overlay != nil || completions != nil || f.Stream.Conn.IsOffline(s.Now) {
+		view = f.dimmed(view)
+	}
+	lines := strings.Split(view, "\n")
+	if overlay != nil {
+		drawOverlay(width, lines, overlay.Box(width-4, len(lines)))
+	}
+	drawBelowInput(s.Theme, width, lines, completions)
+	return lines
+}
+
+// dimmed returns a view in a single style.
+func (f *Frame) dimmed(view string) string {
+	if view != f.behind.view {
+		f.behind = dimmedView{view: view, dimmed: f.Host.CurrentSession().Theme.Dimmed(view)}
+	}
+	return f.behind.dimmed
 }
 
 // smallView shows the required terminal size.
@@ -127,20 +144,22 @@ func (f *Frame) headerLine() string {
 	if f.Tabs.Front().Waiting() {
 		left = append(left, theme.Span{Text: "  ...", Role: theme.Dim})
 	}
-	word := f.Stream.Conn.Label(s.Now)
+	connection := f.Stream.Conn.Label(s.Now)
+	clock := s.TimeOfDay(s.Now) + s.ZoneName() + f.Stream.Conn.ClockDifference()
 	return t.Compose(f.Tabs.width, left, []theme.Span{
 		mode,
 		{Text: "  "},
-		{Text: word, Role: stateRole(word)},
-		{Text: "  " + s.TimeOfDay(s.Now) + s.ZoneName() + f.Stream.Conn.ClockDifference() + " ", Role: theme.Dim},
+		{Text: connection, Role: connectionRole(connection)},
+		{Text: "  " + clock + " ", Role: theme.Dim},
 	})
 }
 
-func stateRole(word string) theme.Role {
-	if word == "LIVE" {
+// connectionRole returns the role of the label of the connection.
+func connectionRole(label string) theme.Role {
+	if label == "LIVE" {
 		return theme.Live
 	}
-	if strings.HasPrefix(word, "OFFLINE") {
+	if strings.HasPrefix(label, "OFFLINE") {
 		return theme.Offline
 	}
 	return theme.Waiting
@@ -152,21 +171,30 @@ func (f *Frame) breadcrumbs() string {
 		return input.View(f.Tabs.width)
 	}
 	t := f.Host.CurrentSession().Theme
-	names := slices.Compact(record.Texts(f.Tabs.stacks[f.Tabs.tab], ui.Screen.Title)) // a list and a filtered part of it have the same title
-	step := " " + t.More + " "
-	var badges []theme.Span
 	room := f.Tabs.width - 2
+	var badges []theme.Span
 	for _, badge := range f.Tabs.Front().Badges() {
 		badges = append(badges, theme.Span{Text: "  "}, theme.Span{Text: "[" + badge + "]", Role: theme.Badge})
-		room -= ansi.StringWidth(badge) + 4
+		room -= ansi.StringWidth(badge) + len("  []")
 	}
-	for first := 0; first < len(names)-1 && ansi.StringWidth(strings.Join(names[first:], step)) > room; first++ {
-		names[first] = "" // filters are more important than titles
-		names[first+1] = t.Ellipsis + step + names[first+1]
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return name == "" })
-	path := theme.Span{Text: " " + strings.Join(names, step), Role: theme.Breadcrumb}
+	path := theme.Span{Text: " " + f.path(room), Role: theme.Breadcrumb}
 	return t.Compose(f.Tabs.width, append([]theme.Span{path}, badges...), nil)
+}
+
+// path returns the titles of the open screens of the tab. Filters are more important: if there
+// is not enough room for all titles, the first ones are left out.
+func (f *Frame) path(room int) string {
+	t := f.Host.CurrentSession().Theme
+	titles := record.Texts(f.Tabs.stacks[f.Tabs.tab], ui.Screen.Title)
+	titles = slices.Compact(titles) // a list and a filtered part of it have the same title
+	titles = slices.DeleteFunc(titles, func(title string) bool { return title == "" })
+	step := " " + t.More + " "
+	path := strings.Join(titles, step)
+	for len(titles) > 1 && ansi.StringWidth(path) > room {
+		titles = titles[1:]
+		path = t.Ellipsis + step + strings.Join(titles, step)
+	}
+	return path
 }
 
 // statusLine draws the visible message, the connection error or the status of the
@@ -175,32 +203,46 @@ func (f *Frame) statusLine() string {
 	s := f.Host.CurrentSession()
 	offline := f.Stream.Conn.IsOffline(s.Now)
 	right := append(undoSpans(f.Undo, s.Now), jobSpans(f.Jobs.Running())...)
-	if toast := f.Toasts.Shown(); toast != nil && !(toast.Connection && offline) {
-		if toast.Level == ui.Failure && ansi.StringWidth(toast.Text)+2 > f.Tabs.width {
-			key := keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors)
-			right = append(right,
-				theme.Span{Text: "  " + key, Role: theme.Key},
-				theme.Span{Text: " show all ", Role: theme.Dim})
-		}
-		left := theme.Span{Text: " " + toast.Text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}
-		return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, right)
+	toast := f.Toasts.Shown()
+	if toast != nil && toast.Connection && offline {
+		toast = nil // the line describes the connection error
 	}
-	if offline {
-		last, err := f.Stream.Conn.LastResponse()
-		text := " " + ui.Describe(err)
-		if !last.IsZero() {
-			text = " Data from " + s.TimeOfDay(last) + " (" + ui.Age(s.Now.Sub(last)) + " ago); " + ui.Cause(err)
-		}
-		left := theme.Span{Text: text, Role: theme.ToastFailure}
-		retry := theme.Span{
-			Text: "  " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retry now ",
-			Role: theme.Key,
-		}
-		return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, append(right, retry))
+	switch {
+	case toast != nil:
+		return f.toastLine(toast, right)
+	case offline:
+		return f.offlineLine(right)
 	}
 	status := f.Tabs.Front().Status()
 	right = append(sendingSpans(f.Changes, status), right...)
 	return s.Theme.Compose(f.Tabs.width, []theme.Span{{Text: " " + status}}, right)
+}
+
+// toastLine draws a message to the user, with a hint if it is a long error.
+func (f *Frame) toastLine(toast *ui.Toast, right []theme.Span) string {
+	if toast.Level == ui.Failure && ansi.StringWidth(toast.Text)+2 > f.Tabs.width {
+		key := keymap.KeyFor(keymap.Everywhere, keymap.ShowErrors)
+		right = append(right,
+			theme.Span{Text: "  " + key, Role: theme.Key},
+			theme.Span{Text: " show all ", Role: theme.Dim})
+	}
+	left := theme.Span{Text: " " + toast.Text + " ", Role: theme.ToastInfo + theme.Role(toast.Level)}
+	return f.Host.CurrentSession().Theme.Compose(f.Tabs.width, []theme.Span{left}, right)
+}
+
+// offlineLine draws the connection error, and the time of the data on the screen.
+func (f *Frame) offlineLine(right []theme.Span) string {
+	s := f.Host.CurrentSession()
+	last, err := f.Stream.Conn.LastResponse()
+	text := " " + ui.Describe(err)
+	if !last.IsZero() {
+		age := ui.Age(s.Now.Sub(last))
+		text = " Data from " + s.TimeOfDay(last) + " (" + age + " ago); " + ui.Cause(err)
+	}
+	left := theme.Span{Text: text, Role: theme.ToastFailure}
+	key := keymap.KeyFor(keymap.Everywhere, keymap.Refresh)
+	retry := theme.Span{Text: "  " + key + " retry now ", Role: theme.Key}
+	return s.Theme.Compose(f.Tabs.width, []theme.Span{left}, append(right, retry))
 }
 
 // sendingSpans returns the progress of a change that the status of the screen does not show.
@@ -218,9 +260,9 @@ func undoSpans(u *session.Undo, now time.Time) []theme.Span {
 		return nil
 	}
 	name, due := u.Next()
-	left := (due.Sub(now) + time.Second - 1).Truncate(time.Second)
+	wait := (due.Sub(now) + time.Second - 1).Truncate(time.Second) // rounded up
 	return []theme.Span{
-		{Text: name + " in " + ui.Age(left) + "  ", Role: theme.Waiting},
+		{Text: name + " in " + ui.Age(wait) + "  ", Role: theme.Waiting},
 		{Text: keymap.KeyFor(keymap.Everywhere, keymap.Undo), Role: theme.Key},
 		{Text: " undo ", Role: theme.Dim},
 	}
@@ -254,7 +296,8 @@ func (f *Frame) hintLine() string {
 func drawBelowInput(t *theme.Theme, width int, body, lines []string) {
 	lines = lines[:min(len(lines), len(body))]
 	copy(body, lines)
-	if n := len(lines); n > 0 && n < len(body) { // separates them from the body
+	n := len(lines)
+	if n > 0 && n < len(body) { // a rule separates them from the body
 		body[n] = t.Paint(theme.Rule, strings.Repeat(t.Line, width))
 	}
 }
@@ -265,7 +308,8 @@ func drawOverlay(screen int, body, box []string) {
 		return
 	}
 	width := ansi.StringWidth(box[0])
-	left, top := max(0, (screen-width)/2), max(0, (len(body)-len(box))/2)
+	left := max(0, (screen-width)/2)
+	top := max(0, (len(body)-len(box))/2)
 	for i, line := range box {
 		if top+i >= len(body) {
 			break

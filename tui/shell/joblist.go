@@ -46,10 +46,11 @@ func jobSpans(running []*export.Job) []theme.Span {
 // jobList is the list of exports, newest first.
 type jobList struct {
 	ui.HostSession
-	jobs *session.Jobs
-	at   int
+	jobs  *session.Jobs
+	index int // of the selected job
 }
 
+// NewJobList returns the list of exports.
 func NewJobList(h ui.Host, jobs *session.Jobs) ui.Overlay {
 	return &jobList{HostSession: ui.NewHostSession(h), jobs: jobs}
 }
@@ -58,27 +59,35 @@ func (l *jobList) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InJobs}
 
 // selected returns the selected job, nil for none.
 func (l *jobList) selected() *export.Job {
-	all := l.jobs.All
-	if i := len(all) - 1 - l.at; i >= 0 {
-		return all[i]
+	if l.index >= len(l.jobs.All) {
+		return nil
 	}
-	return nil
+	return l.job(l.index)
 }
 
+// job returns the job in a row of the list.
+func (l *jobList) job(row int) *export.Job { return l.jobs.All[len(l.jobs.All)-1-row] }
+
 func (l *jobList) Do(b keymap.Binding) tea.Cmd {
-	job := l.selected()
-	switch {
-	case b.Action == keymap.GoBack:
+	if b.Action == keymap.GoBack {
 		l.Host.ShowOverlay(nil)
-	case job == nil:
-	case b.Action == keymap.GoUp:
-		l.at = max(0, l.at-1)
-	case b.Action == keymap.GoDown:
-		l.at = min(len(l.jobs.All)-1, l.at+1)
-	case b.Action == keymap.CopyCell:
+		return nil
+	}
+	job := l.selected()
+	if job == nil {
+		return nil
+	}
+	switch b.Action {
+	case keymap.GoUp:
+		l.index = max(0, l.index-1)
+	case keymap.GoDown:
+		l.index = min(len(l.jobs.All)-1, l.index+1)
+	case keymap.CopyCell:
 		l.Host.Copy(job.Path)
-	case b.Action == keymap.CancelJob && job.Ended.IsZero():
-		job.Cancel()
+	case keymap.CancelJob:
+		if job.Ended.IsZero() {
+			job.Cancel()
+		}
 	}
 	return nil
 }
@@ -86,27 +95,35 @@ func (l *jobList) Do(b keymap.Binding) tea.Cmd {
 func (l *jobList) Box(width, height int) []string {
 	t := l.Session.Theme
 	width = min(width, 96) - 4
-	all := l.jobs.All
-	if len(all) == 0 {
-		return l.Session.Theme.Frame("Exports", width,
-			[]string{t.Paint(theme.Dim,
-				t.Fit("No exports in this session. "+keymap.KeyFor(keymap.InBrowser, keymap.Export)+
-					" in a list exports its rows.", width, false))})
+	jobs := len(l.jobs.All)
+	if jobs == 0 {
+		text := "No exports in this session. " + keymap.KeyFor(keymap.InBrowser, keymap.Export) +
+			" in a list exports its rows."
+		return t.Frame("Exports", width, []string{t.Paint(theme.Dim, t.Fit(text, width, false))})
 	}
-	room := max(1, (height-2)/2)
+	room := max(1, (height-2)/2) // each job has two lines
+	first := max(0, l.index-room+1)
 	var lines []string
-	for i := max(0, l.at-room+1); i < len(all) && len(lines) < 2*room; i++ {
-		j := all[len(all)-1-i]
-		pointer, role := t.RowPrefix(i == l.at)
-		lines = append(lines,
-			l.Session.Theme.Compose(width,
-				[]theme.Span{{Text: pointer + l.Session.TimeOfDay(j.Started) + "  " + j.Name, Role: role}},
-				[]theme.Span{{Text: progress(j), Role: roleOf(j)}}),
-			t.Paint(theme.Dim, t.Fit("            "+l.detail(j), width, false)))
+	for row := first; row < min(jobs, first+room); row++ {
+		lines = append(lines, l.jobLines(row, width)...)
 	}
-	return l.Session.Theme.Frame("Exports", width, lines)
+	return t.Frame("Exports", width, lines)
 }
 
+// jobLines draws a job: its name and progress, and its path or error.
+func (l *jobList) jobLines(row, width int) []string {
+	t := l.Session.Theme
+	job := l.job(row)
+	pointer, role := t.RowPrefix(row == l.index)
+	name := theme.Span{Text: pointer + l.Session.TimeOfDay(job.Started) + "  " + job.Name, Role: role}
+	state := theme.Span{Text: progress(job), Role: roleOf(job)}
+	return []string{
+		t.Compose(width, []theme.Span{name}, []theme.Span{state}),
+		t.Paint(theme.Dim, t.Fit("            "+l.detail(job), width, false)),
+	}
+}
+
+// roleOf returns the role of the progress of a job.
 func roleOf(j *export.Job) theme.Role {
 	if j.Ended.IsZero() {
 		return theme.Accent

@@ -64,13 +64,15 @@ func (k *Keyboard) Key(m tea.KeyMsg) tea.Cmd {
 		return k.Quit()
 	}
 	b, _ := ui.Binding([]keymap.Scope{keymap.Everywhere}, m)
-	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // works during input too, since ctrl+z is never text
+	if b.Action == keymap.Suspend && m.Type == tea.KeyCtrlZ { // during input, too: ctrl+z is never text
 		return tea.Suspend
 	}
-	ends := b.Action == keymap.Quit || b.Action == keymap.QuitOrBack
-	k.quitPending = k.quitPending && ends
+	isQuit := b.Action == keymap.Quit || b.Action == keymap.QuitOrBack
+	if !isQuit {
+		k.Reset()
+	}
 	if k.tabs.TooSmall() || k.tabs.Front() == nil {
-		if ends {
+		if isQuit {
 			return k.Quit()
 		}
 		return nil
@@ -79,11 +81,11 @@ func (k *Keyboard) Key(m tea.KeyMsg) tea.Cmd {
 		return input.Key(m)
 	}
 	overlay := k.host.Overlay()
-	if form, typing := overlay.(ui.KeyHandler); typing {
+	if handler, ok := overlay.(ui.KeyHandler); ok {
 		if b, ok := ui.Binding(overlay.Scopes(), m); ok {
 			return overlay.Do(b)
 		}
-		form.HandleKey(m)
+		handler.HandleKey(m)
 		return nil
 	}
 	if cmd, opened := k.typeAhead(m); opened {
@@ -100,20 +102,22 @@ func (k *Keyboard) Key(m tea.KeyMsg) tea.Cmd {
 // input: the keys after that are typed into the input, which is not submitted.
 func (k *Keyboard) typeAhead(m tea.KeyMsg) (cmd tea.Cmd, handled bool) {
 	isTyped := m.Type == tea.KeyRunes && !m.Paste && len(m.Runes) > 1
-	if !isTyped || k.host.CurrentSession().Now.Before(k.pastes.until) {
+	if !isTyped || k.pastes.isPasting(k.host.CurrentSession().Now) {
 		return nil, false
 	}
 	for i, r := range m.Runes {
 		b, _ := keymap.Bindings.Lookup(k.scopes(), string(r))
 		switch b.Action {
-		case keymap.GoTab: // often pressed before it
+		case keymap.GoTab:
+			// Users switch to a tab and open its filter at once.
 		case keymap.OpenCommandLine, keymap.OpenFilter:
-			before := k.keys(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[:i+1]})
+			opened := k.keys(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[:i+1]})
 			input := k.host.Input()
 			if input == nil {
-				return before, true // this screen has no filter
+				return opened, true // this screen has no filter
 			}
-			return tea.Batch(before, input.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})), true
+			typed := input.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: m.Runes[i+1:]})
+			return tea.Batch(opened, typed), true
 		default:
 			return nil, false
 		}
@@ -149,8 +153,11 @@ func (k *Keyboard) scopes() []keymap.Scope {
 
 // press handles a single key while no input is open.
 func (k *Keyboard) press(key string) tea.Cmd {
-	b, ok := keymap.Bindings.Lookup(k.scopes(), key)
-	if !ok || k.host.Overlay() == nil && !isEffective(k.tabs.Front(), b) {
+	b, isBound := keymap.Bindings.Lookup(k.scopes(), key)
+	if k.host.Overlay() == nil {
+		isBound = isBound && isEffective(k.tabs.Front(), b)
+	}
+	if !isBound {
 		k.notifyUnbound(key)
 		return nil
 	}
@@ -162,7 +169,8 @@ func (k *Keyboard) perform(b keymap.Binding, key string) tea.Cmd {
 	if k.host.Overlay() != nil {
 		return k.host.Overlay().Do(b)
 	}
-	if b.Scope == keymap.Everywhere || b.Action == keymap.OpenFilter { // some screens describe it in their own words
+	// Some screens have a binding of OpenFilter for its description only.
+	if b.Scope == keymap.Everywhere || b.Action == keymap.OpenFilter {
 		return k.host.Do(b, key)
 	}
 	if reason := Reason(k.host.CurrentSession(), b); reason != "" {

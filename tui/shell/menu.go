@@ -13,22 +13,22 @@ import (
 // NewHelp returns the help overlay: the keys of the screen, then the global keys. It is
 // generated from the key table.
 func NewHelp(h ui.Host) ui.Overlay {
-	const keys = 18 // cells
-	t := ui.NewText(h, "Help")
-	t.HangingIndent = 2 + keys + 1
+	const keysWidth = 18 // cells
+	text := ui.NewText(h, "Help")
+	text.HangingIndent = len("  ") + keysWidth + len(" ")
 	scopes := append(h.Front().Scopes(), keymap.Everywhere)
-	for _, s := range scopes {
-		if len(t.Lines) > 0 {
-			t.Lines = append(t.Lines, theme.Span{})
+	for _, scope := range scopes {
+		if len(text.Lines) > 0 {
+			text.Lines = append(text.Lines, theme.Span{})
 		}
-		t.Lines = append(t.Lines, theme.Span{Text: keymap.ScopeNames[s], Role: theme.Breadcrumb})
-		for _, b := range effective(h.Front(), scopes, s) {
-			t.Keywords[len(t.Lines)] = strings.Fields(b.Keys)
-			t.Lines = append(t.Lines,
-				theme.Span{Text: "  " + t.Session.Theme.Fit(b.Keys, keys, false) + " " + b.Description()})
+		text.Lines = append(text.Lines, theme.Span{Text: keymap.ScopeNames[scope], Role: theme.Breadcrumb})
+		for _, b := range effective(h.Front(), scopes, scope) {
+			text.Keywords[len(text.Lines)] = strings.Fields(b.Keys)
+			keys := text.Session.Theme.Fit(b.Keys, keysWidth, false)
+			text.Lines = append(text.Lines, theme.Span{Text: "  " + keys + " " + b.Description()})
 		}
 	}
-	return t
+	return text
 }
 
 // NewMenu returns the menu of the actions of the screen in front.
@@ -82,27 +82,37 @@ func (m *Menu) Box(width, height int) []string {
 	var lines []string
 	for i := first; i < len(m.Rows) && len(lines) < room; i++ {
 		pointer, role := t.RowPrefix(i == m.At)
-		if Reason(m.Session, m.Rows[i]) != "" && m.Rows[i].Scope != keymap.Everywhere {
+		if m.reason(m.Rows[i]) != "" {
 			role = theme.Dim
 		}
 		lines = append(lines, t.Paint(role, t.Fit(pointer+m.line(m.Rows[i]), width, false)))
 	}
-	return m.Session.Theme.ScrollFrame("Actions", width, lines, first, len(m.Rows)-first-len(lines))
+	return t.ScrollFrame("Actions", width, lines, first, len(m.Rows)-first-len(lines))
+}
+
+// reason returns why a binding cannot be used now, "" if it can. Bindings of scope Everywhere
+// can always be used.
+func (m *Menu) reason(b keymap.Binding) string {
+	if b.Scope == keymap.Everywhere {
+		return ""
+	}
+	return Reason(m.Session, b)
 }
 
 // line returns the key and description of a binding. If it is unavailable, the reason
 // is shown where it is always visible.
 func (m *Menu) line(b keymap.Binding) string {
-	room := 0
+	t := m.Session.Theme
+	labelWidth := 0
 	for _, row := range m.Rows {
-		room = max(room, len(row.Label()))
+		labelWidth = max(labelWidth, len(row.Label()))
 	}
-	text := m.Session.Theme.Fit(b.Label(), room+2, false)
-	if reason := Reason(m.Session, b); reason != "" && b.Scope != keymap.Everywhere {
-		return text + m.Session.Theme.Fit(b.Name(), maxNameWidth, false) + "  " + reason
+	label := t.Fit(b.Label(), labelWidth+2, false)
+	if reason := m.reason(b); reason != "" {
+		return label + t.Fit(b.Name(), unavailableNameWidth, false) + "  " + reason
 	}
-	return text + b.Description()
+	return label + b.Description()
 }
 
-// maxNameWidth is the width of the name of an unavailable binding.
-const maxNameWidth = 16
+// unavailableNameWidth is the width of the name of an unavailable binding, in cells.
+const unavailableNameWidth = 16

@@ -10,14 +10,20 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// click is the position and time of a click.
+// click is the position of a click in cells, and its time.
 type click struct {
 	x, y int
-	at   time.Time
+	time time.Time
 }
 
-// doubleClick is the maximum interval of a double click.
-const doubleClick = 500 * time.Millisecond
+// doubleClickInterval is the maximum interval between the clicks of a double click.
+const doubleClickInterval = 500 * time.Millisecond
+
+// isDoubleClick reports whether a click is the second one of a double click.
+func (c click) isDoubleClick(previous click) bool {
+	isSamePlace := c.x == previous.x && c.y == previous.y
+	return isSamePlace && c.time.Sub(previous.time) < doubleClickInterval
+}
 
 // wheelRows is the number of rows per step of the wheel.
 const wheelRows = 3
@@ -47,60 +53,62 @@ func NewMouse(h MouseHost, t *Tabs, enabled bool) *Mouse {
 
 // Enable enables mouse events if configured, at startup and after the program was
 // suspended.
-func (p *Mouse) Enable() tea.Cmd {
-	if !p.enabled {
+func (m *Mouse) Enable() tea.Cmd {
+	if !m.enabled {
 		return nil
 	}
 	return tea.EnableMouseCellMotion
 }
 
 // Toggle toggles mouse events. If disabled, the terminal selects text with the mouse.
-func (p *Mouse) Toggle() tea.Cmd {
+func (m *Mouse) Toggle() tea.Cmd {
 	key := keymap.KeyFor(keymap.Everywhere, keymap.ToggleMouse)
-	p.enabled = !p.enabled
-	if p.enabled {
-		p.host.Notify(ui.Info, "mouse enabled; select text with shift, "+key+" disables it")
+	m.enabled = !m.enabled
+	if m.enabled {
+		m.host.Notify(ui.Info, "mouse enabled; select text with shift, "+key+" disables it")
 		return tea.EnableMouseCellMotion
 	}
-	p.host.Notify(ui.Info, "mouse disabled; "+key+" enables it")
+	m.host.Notify(ui.Info, "mouse disabled; "+key+" enables it")
 	return tea.DisableMouse
 }
 
 // Handle handles a mouse event. The mouse selects, scrolls and opens; it never accepts a
 // confirmation.
-func (p *Mouse) Handle(m tea.MouseMsg) tea.Cmd {
-	if p.tabs.TooSmall() || p.tabs.Front() == nil || p.host.Input() != nil {
+func (m *Mouse) Handle(event tea.MouseMsg) tea.Cmd {
+	if m.tabs.TooSmall() || m.tabs.Front() == nil || m.host.Input() != nil {
 		return nil
 	}
-	switch m.Button {
+	switch event.Button {
 	case tea.MouseButtonWheelUp:
-		return p.wheel(keymap.GoUp)
+		return m.wheel(keymap.GoUp)
 	case tea.MouseButtonWheelDown:
-		return p.wheel(keymap.GoDown)
+		return m.wheel(keymap.GoDown)
 	}
-	isClick := m.Button == tea.MouseButtonLeft && m.Action == tea.MouseActionPress
-	if !isClick || p.host.Overlay() != nil {
+	isClick := event.Button == tea.MouseButtonLeft && event.Action == tea.MouseActionPress
+	if !isClick || m.host.Overlay() != nil {
 		return nil
 	}
-	now := p.host.CurrentSession().Now
-	double := m.X == p.lastClick.x && m.Y == p.lastClick.y && now.Sub(p.lastClick.at) < doubleClick
-	p.lastClick = click{m.X, m.Y, now}
-	if m.Y == ui.TabRow {
-		return p.clickTab(m.X)
+	clicked := click{x: event.X, y: event.Y, time: m.host.CurrentSession().Now}
+	double := clicked.isDoubleClick(m.lastClick)
+	m.lastClick = clicked
+	if event.Y == ui.TabRow {
+		return m.clickTab(event.X)
 	}
-	if c, ok := p.tabs.Front().(ui.Clicker); ok && m.Y >= ui.HeaderHeight && m.Y < p.tabs.height-2 {
-		return c.Click(m.X, m.Y-ui.HeaderHeight, double)
+	row := event.Y - ui.HeaderHeight
+	isOnScreen := row >= 0 && row < m.tabs.height-ui.ChromeHeight
+	if c, ok := m.tabs.Front().(ui.Clicker); ok && isOnScreen {
+		return c.Click(event.X, row, double)
 	}
 	return nil
 }
 
 // wheel scrolls the overlay or screen in front.
-func (p *Mouse) wheel(action keymap.Action) tea.Cmd {
+func (m *Mouse) wheel(action keymap.Action) tea.Cmd {
 	var cmds []tea.Cmd
 	for range wheelRows {
-		switch overlay := p.host.Overlay().(type) {
+		switch overlay := m.host.Overlay().(type) {
 		case nil:
-			cmds = append(cmds, p.tabs.Front().Do(keymap.Binding{Action: action}))
+			cmds = append(cmds, m.tabs.Front().Do(keymap.Binding{Action: action}))
 		case *ui.Text, *ui.Secret, *ui.Picker, *Menu, *browse.Chooser, *ui.Confirm, *ui.TypedConfirm:
 			cmds = append(cmds, overlay.Do(keymap.Binding{Action: action}))
 		}
@@ -109,21 +117,21 @@ func (p *Mouse) wheel(action keymap.Action) tea.Cmd {
 }
 
 // clickTab opens the tab at a position of line 2, or the help.
-func (p *Mouse) clickTab(x int) tea.Cmd {
-	screen := p.tabs.width
-	painter := p.host.CurrentSession().Theme
-	position := 0
-	left, right := p.tabs.spans()
-	for i, s := range left {
-		_, width := painter.Sanitize(s.Text, screen)
-		if x >= position && x < position+width && i%2 == 1 {
-			return p.tabs.Open(i / 2)
+func (m *Mouse) clickTab(x int) tea.Cmd {
+	t := m.host.CurrentSession().Theme
+	tabs, help := m.tabs.spans()
+	start := 0
+	for i, span := range tabs {
+		_, width := t.Sanitize(span.Text, m.tabs.width)
+		isTab := i%2 == 1 // each tab follows a separator
+		if isTab && x >= start && x < start+width {
+			return m.tabs.Open(i / 2)
 		}
-		position += width
+		start += width
 	}
-	_, width := painter.Sanitize(right[0].Text, screen)
-	if x >= screen-width {
-		return p.host.Do(keymap.Binding{Action: keymap.ShowHelp}, "")
+	_, helpWidth := t.Sanitize(help[0].Text, m.tabs.width)
+	if x >= m.tabs.width-helpWidth {
+		return m.host.Do(keymap.Binding{Action: keymap.ShowHelp}, "")
 	}
 	return nil
 }

@@ -92,6 +92,7 @@ func fakeMouse() (*Mouse, *fakeHost, *fakeScreen) {
 	return NewMouse(h, tabs, true), h, tabs.Front().(*fakeScreen)
 }
 
+// press returns a click of the left button.
 func press(x, y int) tea.MouseMsg {
 	return tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress}
 }
@@ -101,14 +102,17 @@ func press(x, y int) tea.MouseMsg {
 func TestMouseClicksScreen(t *testing.T) {
 	m, h, screen := fakeMouse()
 	m.Handle(press(5, ui.HeaderHeight+2))
-	h.session.Now = h.session.Now.Add(doubleClick - time.Millisecond)
-	m.Handle(press(5, ui.HeaderHeight+2))
-	h.session.Now = h.session.Now.Add(doubleClick)
-	m.Handle(press(5, ui.HeaderHeight+2))
-	m.Handle(press(6, ui.HeaderHeight+2))
-	m.Handle(press(5, 22))
+	h.session.Now = h.session.Now.Add(doubleClickInterval - time.Millisecond)
+	m.Handle(press(5, ui.HeaderHeight+2)) // soon enough
+
+	h.session.Now = h.session.Now.Add(doubleClickInterval)
+	m.Handle(press(5, ui.HeaderHeight+2)) // too late
+	m.Handle(press(6, ui.HeaderHeight+2)) // elsewhere
+
+	m.Handle(press(5, 22)) // the status line
 	h.overlay = &ui.Form{}
 	m.Handle(press(5, ui.HeaderHeight+3))
+
 	want := []fakeClick{{5, 2, false}, {5, 2, true}, {5, 2, false}, {6, 2, false}}
 	if !slices.Equal(screen.clicks, want) {
 		t.Errorf("clicks %v, want %v", screen.clicks, want)
@@ -121,8 +125,10 @@ func TestMouseClicksTabs(t *testing.T) {
 	m.Handle(press(12, ui.TabRow))
 	front := m.tabs.Front().(*fakeScreen)
 	if front.tab != RecordsTab || front.started != 1 {
-		t.Errorf("click on Records: got tab %d, started %d times, want %d, once", front.tab, front.started, RecordsTab)
+		t.Errorf("click on Records: got tab %d, started %d times, want %d, once",
+			front.tab, front.started, RecordsTab)
 	}
+
 	m.Handle(press(79, ui.TabRow))
 	if !slices.Equal(h.did, []keymap.Action{keymap.ShowHelp}) {
 		t.Errorf("click on help: did %v, want the help", h.did)

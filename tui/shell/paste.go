@@ -1,7 +1,7 @@
 package shell
 
 import (
-	"strings"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -9,40 +9,66 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// pasteDetector detects pastes while no input is open: the pasted characters arrive as keys and
-// would run actions.
+// PasteTimeout is how long keys are ignored after a part of a paste.
+const PasteTimeout = 250 * time.Millisecond
+
+// pasteKeys is the number of keys that are treated as a paste if they arrive within
+// ui.PasteInterval, or in one message.
+const pasteKeys = 5
+
+// pasteDetector detects pastes while no input is open. Terminals without bracketed paste send
+// the pasted characters as keys, which would run actions.
 type pasteDetector struct {
-	recent [4]time.Time // times of the last keys
-	until  time.Time    // keys are ignored until then
+	recent [pasteKeys - 1]time.Time // times of the last keys, oldest first
+	until  time.Time                // keys are ignored before this time
 }
 
-const (
-	PasteTimeout = 250 * time.Millisecond
-	pasteRunes   = 5 // characters in one message that are treated as a paste
-)
+// isPasting reports whether keys are ignored because a part of a paste has just arrived.
+func (d *pasteDetector) isPasting(now time.Time) bool { return now.Before(d.until) }
 
-// pasted reports whether a key is part of a paste. Navigation keys are allowed to
-// repeat fast.
-func (b *pasteDetector) pasted(m tea.KeyMsg, now time.Time, moves bool) bool {
-	keys := len(m.Runes)
-	if keys == 0 || strings.Count(string(m.Runes), string(m.Runes[:1])) == keys {
-		keys = 1 // enter, or a key that is held down
+// pasted reports whether a key message is part of a paste. Navigation keys may be repeated fast.
+func (d *pasteDetector) pasted(m tea.KeyMsg, now time.Time, isNavigation bool) bool {
+	keys := keysPressed(m)
+	isPaste := m.Paste || keys >= pasteKeys || d.isPasting(now)
+	if !isPaste && isPastedType(m.Type) {
+		isPaste = d.isFast(keys, now) && !isNavigation
+		d.add(keys, now)
 	}
-	if m.Paste || keys >= pasteRunes || now.Before(b.until) {
-		b.until = now.Add(PasteTimeout)
-		return true
+	if isPaste {
+		d.until = now.Add(PasteTimeout)
 	}
-	if m.Type != tea.KeyRunes && m.Type != tea.KeySpace && m.Type != tea.KeyEnter {
-		return false
+	return isPaste
+}
+
+// keysPressed returns the number of keys that a message counts for. A character that is repeated
+// is one key that is held down.
+func keysPressed(m tea.KeyMsg) int {
+	if len(m.Runes) == 0 {
+		return 1
 	}
-	before := b.recent[keys-1] // the time of the first of five keys, of which the last is in this message
-	fast := !before.IsZero() && now.Sub(before) < ui.PasteInterval && !moves
+	isHeldDown := !slices.ContainsFunc(m.Runes, func(r rune) bool { return r != m.Runes[0] })
+	if isHeldDown {
+		return 1
+	}
+	return len(m.Runes)
+}
+
+// isPastedType reports whether a paste can contain keys of a type: characters and line breaks.
+func isPastedType(t tea.KeyType) bool {
+	return t == tea.KeyRunes || t == tea.KeySpace || t == tea.KeyEnter
+}
+
+// isFast reports whether the last pasteKeys keys, of which the last ones arrive now, are within
+// ui.PasteInterval. keys must be less than pasteKeys.
+func (d *pasteDetector) isFast(keys int, now time.Time) bool {
+	first := d.recent[keys-1]
+	return !first.IsZero() && now.Sub(first) < ui.PasteInterval
+}
+
+// add stores the time of keys.
+func (d *pasteDetector) add(keys int, now time.Time) {
 	for range keys {
-		copy(b.recent[:], b.recent[1:])
-		b.recent[len(b.recent)-1] = now
+		copy(d.recent[:], d.recent[1:])
+		d.recent[len(d.recent)-1] = now
 	}
-	if fast {
-		b.until = now.Add(PasteTimeout)
-	}
-	return fast
 }

@@ -37,11 +37,11 @@ type TabsHost interface {
 // Tabs holds the open screens, and the size in which they are shown.
 type Tabs struct {
 	host          TabsHost
-	width, height int                        // size of the terminal
+	width, height int                        // size of the terminal, in cells
 	stacks        [len(TabNames)][]ui.Screen // indexed by tab; the last screen is in front
-	tab           int
-	previous      location           // the previous location
-	stale         map[ui.Screen]bool // fetched again when shown next
+	tab           int                        // tab in front
+	previous      location                   // before the last change of the screen in front
+	stale         map[ui.Screen]bool         // screens that are fetched again when shown next
 }
 
 // NewTabs returns tabs without screens.
@@ -68,7 +68,8 @@ func (t *Tabs) fit() {
 		return
 	}
 	session := t.host.CurrentSession()
-	session.Columns, session.Rows = t.width, t.height-ui.ChromeHeight
+	session.Columns = t.width
+	session.Rows = t.height - ui.ChromeHeight
 	if s := t.Front(); s != nil {
 		s.SetSize(t.width, t.height-ui.ChromeHeight)
 	}
@@ -77,7 +78,7 @@ func (t *Tabs) fit() {
 // Current returns the tab in front.
 func (t *Tabs) Current() int { return t.tab }
 
-// Denied explains why the user may not open a tab, "" if it may.
+// Denied explains why the user may not open a tab, "" if they may.
 func (t *Tabs) Denied(tab int) string {
 	if tab == RecordsTab || tab == EventsTab {
 		return ""
@@ -112,6 +113,7 @@ func (t *Tabs) Push(s ui.Screen) tea.Cmd {
 	return t.pushScreen(s)
 }
 
+// pushScreen opens a screen, and leaves the previous location as it is.
 func (t *Tabs) pushScreen(s ui.Screen) tea.Cmd {
 	t.stacks[t.tab] = append(t.stacks[t.tab], s)
 	t.fit()
@@ -128,6 +130,7 @@ func (t *Tabs) PushIn(tab int, s ui.Screen) tea.Cmd {
 	return tea.Batch(cmd, t.pushScreen(s))
 }
 
+// dropScreen closes the screen in front of the current tab.
 func (t *Tabs) dropScreen() {
 	stack := t.stacks[t.tab]
 	stack[len(stack)-1].Stop()
@@ -154,34 +157,41 @@ type location struct {
 // rememberPlace stores the current location as the previous one.
 func (t *Tabs) rememberPlace() {
 	if stack := t.stacks[t.tab]; len(stack) > 0 {
-		t.previous = location{t.tab, slices.Clone(stack)}
+		t.previous = location{tab: t.tab, stack: slices.Clone(stack)}
 	}
 }
 
 // GoToPrevious switches to the previous location and opens its closed screens again.
 func (t *Tabs) GoToPrevious() tea.Cmd {
-	to := t.previous
-	if len(to.stack) == 0 {
+	previous := t.previous
+	if len(previous.stack) == 0 {
 		t.host.Notify(ui.Info, "no previous location")
 		return nil
 	}
 	t.rememberPlace()
-	t.tab = to.tab
+	t.tab = previous.tab
 	t.clearFront()
-	common := 0
-	for common < min(len(to.stack), len(t.stacks[to.tab])) && to.stack[common] == t.stacks[to.tab][common] {
-		common++
-	}
-	for len(t.stacks[to.tab]) > common {
+
+	open := commonScreens(previous.stack, t.stacks[t.tab])
+	for len(t.stacks[t.tab]) > open {
 		t.dropScreen()
 	}
 	var cmds []tea.Cmd
-	for _, s := range to.stack[common:] {
+	for _, s := range previous.stack[open:] {
 		s.Reset()
 		cmds = append(cmds, t.pushScreen(s))
 	}
 	t.fit()
 	return tea.Batch(append(cmds, t.screenShown())...)
+}
+
+// commonScreens returns the number of screens that two stacks have in common from the bottom.
+func commonScreens(a, b []ui.Screen) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // RefreshAll refreshes the screen in front after changes were missed, and marks the other
@@ -252,7 +262,8 @@ func (t *Tabs) CloseAll() {
 		}
 		t.stacks[tab] = nil
 	}
-	t.tab, t.previous = HomeTab, location{}
+	t.tab = HomeTab
+	t.previous = location{}
 	clear(t.stale)
 }
 
@@ -279,7 +290,10 @@ func Poll(s ui.Screen) tea.Cmd {
 func (t *Tabs) IsOpen(s ui.Screen) bool {
 	for _, stack := range t.stacks {
 		for _, screen := range stack {
-			if h, ok := screen.(ui.Parent); screen == s || ok && h.HasChild(s) {
+			if screen == s {
+				return true
+			}
+			if parent, ok := screen.(ui.Parent); ok && parent.HasChild(s) {
 				return true
 			}
 		}
@@ -304,8 +318,8 @@ func (t *Tabs) MarkStale(s ui.Screen) { t.stale[s] = true }
 const shortNamesBelow = 76
 
 // spans returns the tabs, each after a separator, and the help hint.
-func (t *Tabs) spans() (left, right []theme.Span) {
-	left = []theme.Span{{Text: " "}}
+func (t *Tabs) spans() (tabs, help []theme.Span) {
+	tabs = []theme.Span{{Text: " "}}
 	keys := keymap.Bindings.KeysOf(keymap.Everywhere, keymap.GoTab)
 	for i, name := range TabNames {
 		role := theme.Plain
@@ -320,7 +334,8 @@ func (t *Tabs) spans() (left, right []theme.Span) {
 		if i < len(keys) {
 			name = keys[i] + " " + name
 		}
-		left = append(left, theme.Span{Text: name, Role: role}, theme.Span{Text: "  "})
+		tabs = append(tabs, theme.Span{Text: name, Role: role}, theme.Span{Text: "  "})
 	}
-	return left, []theme.Span{{Text: keymap.KeyFor(keymap.Everywhere, keymap.ShowHelp) + " help ", Role: theme.Dim}}
+	key := keymap.KeyFor(keymap.Everywhere, keymap.ShowHelp)
+	return tabs, []theme.Span{{Text: key + " help ", Role: theme.Dim}}
 }

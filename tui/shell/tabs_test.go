@@ -17,14 +17,17 @@ func TestTabsReopenPreviousLocation(t *testing.T) {
 	detail := &fakeScreen{}
 	tabs.Push(detail)
 	if detail.started != 1 || detail.width != 80 || detail.height != 24-ui.ChromeHeight {
-		t.Errorf("push: started %d times at %dx%d, want once at 80x%d", detail.started, detail.width, detail.height, 24-ui.ChromeHeight)
+		t.Errorf("push: started %d times at %dx%d, want once at 80x%d",
+			detail.started, detail.width, detail.height, 24-ui.ChromeHeight)
 	}
+
 	if _, ok := tabs.Pop(); !ok || !detail.stopped || tabs.Depth() != 1 {
 		t.Errorf("pop: closed %v, stopped %v, %d screens; want true, true, 1", ok, detail.stopped, tabs.Depth())
 	}
 	if _, ok := tabs.Pop(); ok {
 		t.Error("pop on the first screen of a tab: closed it")
 	}
+
 	tabs.GoToPrevious()
 	if tabs.Front() != ui.Screen(detail) || detail.stopped || detail.started != 2 {
 		t.Errorf("previous location: front is the screen %v, stopped %v, started %d times; want true, false, 2",
@@ -41,7 +44,8 @@ func TestTabsRespectRole(t *testing.T) {
 	h.overlay = &ui.Form{}
 	tabs.Open(MessagesTab)
 	if tabs.Current() != HomeTab || h.overlay == nil || len(h.notices) != 1 {
-		t.Errorf("a reader opens Messages: tab %d, overlay %T, notices %q; want Home, the form, a reason", tabs.Current(), h.overlay, h.notices)
+		t.Errorf("a reader opens Messages: tab %d, overlay %T, notices %q; want Home, the form, a reason",
+			tabs.Current(), h.overlay, h.notices)
 	}
 	tabs.Open(RecordsTab)
 	if tabs.Current() != RecordsTab || h.overlay != nil {
