@@ -32,12 +32,17 @@ type Options struct {
 	Columns       map[string]grid.Column // replaces the default columns, by field name
 	Scopes        []keymap.Scope         // in addition to those of Browser
 	Command       string                 // whctl command that lists the rows; empty for whctl query
-	NewestFirst   bool                   // newest rows first; new rows are followed while the first row is selected
-	Paint         func(fields []string, rows []*grid.Row)
-	Problem       client.Filter // filter that selects failed rows
-	Temporary     bool          // the arrangement is neither restored nor stored
-	groups        *grouping     // nil for rows
-	rows          *record.Kind  // the kind of the rows that are grouped
+	Problem       client.Filter          // filter that selects failed rows
+	Temporary     bool                   // the arrangement is neither restored nor stored
+
+	// NewestFirst lists the newest rows first, and follows new rows while the first one is
+	// selected.
+	NewestFirst bool
+	// Paint sets the styles of cells; nil for none.
+	Paint func(fields []string, rows []*grid.Row)
+
+	groups *grouping    // nil for rows
+	rows   *record.Kind // the kind of the rows that are grouped; nil for rows
 }
 
 // New returns a Browser of a kind in its last arrangement. filters replace the stored
@@ -60,7 +65,7 @@ func New(h ui.Host, kind *record.Kind, filters []client.Filter, o Options) *Brow
 	}
 	if filters != nil {
 		b.Selection.filters = filters
-		goToFilter(b.Grid, b.Selection.Fields, filters)
+		b.goToFilter()
 	}
 	return b
 }
@@ -284,11 +289,13 @@ func (b *Browser) Do(k keymap.Binding) tea.Cmd {
 // chooseColumns opens the chooser of the displayed fields.
 func (b *Browser) chooseColumns() {
 	s := b.Selection
-	b.Host.ShowOverlay(NewChooser(b.Host, s.Kind, s.options.Name, s.Fields, s.options.DefaultFields, b.Rows.isEmptyField, func(fields []string) tea.Cmd {
+	apply := func(fields []string) tea.Cmd {
 		b.Rows.SetFields(fields)
 		b.Remember()
 		return b.reload()
-	}))
+	}
+	b.Host.ShowOverlay(NewChooser(b.Host, s.Kind, s.options.Name, s.Fields, s.options.DefaultFields,
+		b.Rows.isEmptyField, apply))
 }
 
 // sort cycles the sort order of the selected column.
@@ -377,8 +384,9 @@ func (b *Browser) Find() *ui.InputLine { return b.filterLine(b.Selection.filterT
 
 func (b *Browser) filterLine(text string) *ui.InputLine {
 	apply := func(filters []client.Filter, typed TypedConditions) tea.Cmd {
+		b.Selection.filters = filters
 		b.Selection.Typed = typed
-		goToFilter(b.Grid, b.Selection.Fields, filters)
+		b.goToFilter()
 		return b.setFilters(filters)
 	}
 	l := NewFilterLine(b.HostSession, b.Selection.rowKind(), b.Selection.Kind.Name, text, apply)
@@ -389,12 +397,13 @@ func (b *Browser) filterLine(text string) *ui.InputLine {
 }
 
 // goToFilter moves the cursor to the column of the last filter, to sort or group by it.
-func goToFilter(g *grid.Grid, fields []string, filters []client.Filter) {
+func (b *Browser) goToFilter() {
+	filters := b.Selection.filters
 	if len(filters) == 0 {
 		return
 	}
-	i := slices.Index(fields, filters[len(filters)-1].Field)
+	i := slices.Index(b.Selection.Fields, filters[len(filters)-1].Field)
 	if i >= 0 {
-		g.Columns.GoTo(i)
+		b.Grid.Columns.GoTo(i)
 	}
 }

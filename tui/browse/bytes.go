@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -94,16 +93,16 @@ func (r *Record) saveBytes() {
 
 // saveLine returns the input of the path for a binary field.
 func (r *Record) saveLine(name, encoded string) *ui.InputLine {
-	content, broken := base64.StdEncoding.DecodeString(encoded)
-	path := export.UnusedPath(export.AbsPath(r.Session.Downloads),
-		fmt.Sprintf("%s-%s", SafeFileName(r.Row.ID), name), Extension(content))
+	content, decodeErr := base64.StdEncoding.DecodeString(encoded)
+	dir := export.AbsPath(r.Session.Downloads)
+	path := export.UnusedPath(dir, SafeFileName(r.Row.ID)+"-"+name, Extension(content))
 	l := ui.NewInputLine(r.Host, "save", "save "+name+" to", path)
 	l.Help = ui.Size(len(content)) + " of " + DetectType(content) + "; " +
 		keymap.KeyFor(keymap.InLine, keymap.Submit) + " saves, " +
 		keymap.KeyFor(keymap.InLine, keymap.GoBack) + " cancels"
 	l.Check = func(path string) error {
-		if broken != nil {
-			return errors.New("invalid base64: " + broken.Error())
+		if decodeErr != nil {
+			return errors.New("invalid base64: " + decodeErr.Error())
 		}
 		return export.CheckPath(path, "")
 	}
@@ -127,6 +126,7 @@ func SafeFileName(id string) string {
 		}
 		return r
 	}, id)
-	const limit = 60
-	return string([]rune(name)[:min(limit, len([]rune(name)))])
+	const maxLength = 60 // characters
+	characters := []rune(name)
+	return string(characters[:min(maxLength, len(characters))])
 }

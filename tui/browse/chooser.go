@@ -17,12 +17,12 @@ import (
 type Chooser struct {
 	ui.HostSession
 	kind     *record.Kind
-	name     string   // name of the list
-	names    []string // the chosen ones first
-	chosen   map[string]bool
+	name     string                        // name of the list
+	names    []string                      // names of all fields, in the order of the chooser
+	chosen   map[string]bool               // by name
 	defaults []string                      // initially chosen fields
 	search   string                        // listed fields contain it
-	at       int                           // index of the selected one of the listed fields
+	index    int                           // index of the selected field among the listed ones
 	empty    func(name string) bool        // reports whether a field is empty in all loaded rows
 	accept   func(fields []string) tea.Cmd // applies the choice
 }
@@ -59,6 +59,7 @@ func (c *Chooser) setFields(fields []string) {
 	}
 }
 
+// fields returns the chosen fields in order.
 func (c *Chooser) fields() []string {
 	return slices.DeleteFunc(slices.Clone(c.names), func(name string) bool { return !c.chosen[name] })
 }
@@ -78,16 +79,13 @@ func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 	case keymap.GoBack:
 		c.Host.ShowOverlay(nil)
 	case keymap.GoUp:
-		c.selectAt(c.at - 1)
+		c.selectAt(c.index - 1)
 	case keymap.GoDown:
-		c.selectAt(c.at + 1)
+		c.selectAt(c.index + 1)
 	case keymap.OpenFilter:
 		c.Host.ShowInput(c.Find())
 	case keymap.Toggle:
-		if list := c.Listed(); len(list) > 0 {
-			c.chosen[list[c.at]] = !c.chosen[list[c.at]]
-			c.selectAt(c.at + 1)
-		}
+		c.toggle()
 	case keymap.ToggleAll:
 		c.toggleAll()
 	case keymap.MoveEarlier:
@@ -111,7 +109,7 @@ func (c *Chooser) Do(b keymap.Binding) tea.Cmd {
 }
 
 // selectAt selects a listed field by index.
-func (c *Chooser) selectAt(i int) { c.at = max(0, min(i, len(c.Listed())-1)) }
+func (c *Chooser) selectAt(i int) { c.index = max(0, min(i, len(c.Listed())-1)) }
 
 // Find returns the search input.
 func (c *Chooser) Find() *ui.InputLine {
@@ -126,25 +124,40 @@ func (c *Chooser) Find() *ui.InputLine {
 	return l
 }
 
+// toggle chooses the selected field, or no longer, and selects the next one.
+func (c *Chooser) toggle() {
+	list := c.Listed()
+	if len(list) == 0 {
+		return
+	}
+	name := list[c.index]
+	c.chosen[name] = !c.chosen[name]
+	c.selectAt(c.index + 1)
+}
+
 // toggleAll chooses all listed fields, or none if all are chosen.
 func (c *Chooser) toggleAll() {
 	list := c.Listed()
-	every := !slices.ContainsFunc(list, func(name string) bool { return !c.chosen[name] })
+	hasHidden := slices.ContainsFunc(list, func(name string) bool { return !c.chosen[name] })
 	for _, name := range list {
-		c.chosen[name] = !every
+		c.chosen[name] = hasHidden
 	}
 }
 
 // swap moves the selected field by one place in the list.
 func (c *Chooser) swap(step int) {
 	list := c.Listed()
-	to := c.at + step
-	if to < 0 || to >= len(list) {
+	next := c.index + step
+	if next < 0 || next >= len(list) {
 		return
 	}
-	from, place := slices.Index(c.names, list[c.at]), slices.Index(c.names, list[to])
-	c.names = slices.Insert(slices.Delete(c.names, from, from+1), place, list[c.at])
-	c.at = to
+	// The search can hide names between the two.
+	name := list[c.index]
+	from := slices.Index(c.names, name)
+	to := slices.Index(c.names, list[next])
+	c.names = slices.Delete(c.names, from, from+1)
+	c.names = slices.Insert(c.names, to, name)
+	c.index = next
 }
 
 // onlyAmounts chooses the key fields and decimal fields.
@@ -159,6 +172,7 @@ func (c *Chooser) onlyAmounts() {
 	}
 }
 
+// apply closes the chooser and shows the chosen fields.
 func (c *Chooser) apply() tea.Cmd {
 	fields := c.fields()
 	if len(fields) == 0 {
@@ -181,18 +195,18 @@ func (c *Chooser) Box(width, height int) []string {
 			Role: theme.Dim,
 		}
 	}
-	lines := []string{c.Session.Theme.Compose(width, []theme.Span{left}, []theme.Span{{
-		Text: fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names)),
-		Role: theme.Dim,
-	}})}
-	first := max(0, c.at-room+1)
+	shown := fmt.Sprintf("%d of %d shown", len(c.fields()), len(c.names))
+	right := theme.Span{Text: shown, Role: theme.Dim}
+	lines := []string{t.Compose(width, []theme.Span{left}, []theme.Span{right})}
+	first := max(0, c.index-room+1)
 	for i := first; i < len(list) && len(lines) <= room; i++ {
-		lines = append(lines, c.row(list[i], i == c.at, width))
+		lines = append(lines, c.row(list[i], i == c.index, width))
 	}
 	if len(list) == 0 {
 		lines = append(lines, t.Paint(theme.Dim, t.Fit("no field matches "+c.search, width, false)))
 	}
-	return c.Session.Theme.ScrollFrame("Columns: "+c.name, width, lines, first, len(list)-first-len(lines)+1)
+	below := len(list) - first - (len(lines) - 1) // the first line is not a field
+	return t.ScrollFrame("Columns: "+c.name, width, lines, first, below)
 }
 
 // row draws a field with its check box.

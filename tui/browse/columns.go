@@ -72,6 +72,7 @@ func cellOf(t record.Type, v client.Value) grid.Cell {
 	return grid.Cell{Text: valueText(t, v.String())}
 }
 
+// valueText formats a value that is not null.
 func valueText(t record.Type, text string) string {
 	switch t {
 	case record.Decimal:
@@ -99,8 +100,9 @@ func shortRow(row client.Row) (short client.Row, cut bool) {
 		if out.Len() > 1 {
 			out.WriteByte(',')
 		}
-		key, _ := json.Marshal(name)
-		out.Write(append(key, ':'))
+		key, _ := json.Marshal(name) // a text is always valid
+		out.Write(key)
+		out.WriteByte(':')
 		if len(value) > maxCellBytes {
 			text := value.String()
 			value, _ = json.Marshal(text[:min(maxCellBytes, len(text))])

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -23,9 +24,9 @@ type Exportable struct {
 	Query   client.Query // matches all rows
 	Key     string       // the field that identifies rows
 	Total   int          // number of matching rows, -1 if unknown
-	Marked  []string     // keys
-	Loaded  []string
-	All     bool // all matching rows are marked
+	Marked  []string     // keys of the marked rows
+	Loaded  []string     // keys of the loaded rows
+	All     bool         // all matching rows are marked
 
 	// Rows returns the loaded records with these keys, false if any is missing or
 	// truncated.
@@ -70,7 +71,8 @@ func (e *Exportable) narrow(j *export.Job, scope string) {
 	case e.markedLabel():
 		keys = e.Marked
 	}
-	j.Only, j.Total = make(map[string]struct{}, len(keys)), len(keys)
+	j.Total = len(keys)
+	j.Only = make(map[string]struct{}, len(keys))
 	for _, key := range keys {
 		j.Only[key] = struct{}{}
 	}
@@ -96,22 +98,10 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 	format.Options = record.Texts(export.Formats, func(known export.Format) string { return known.Name })
 	rows := f.Add(exportScope, "Rows", e.scopes()[0], cmp.Or(e.Help, "columns and order as on the screen"))
 	rows.Options = e.scopes()
-	dir := export.AbsPath(f.Session.Downloads)
-	suggested := export.UnusedPath(dir, e.Name, last.Suffix)
-	file := f.Add(ExportPath, "File", suggested, "written to FILE.part first, renamed when complete")
-	format.OnChoose = func() {
-		chosen := export.FormatNamed(format.Input.Value())
-		format.Help = chosen.Hint
-		path := file.Input.Value()
-		if path == suggested {
-			suggested = export.UnusedPath(dir, e.Name, chosen.Suffix)
-			path = suggested
-		} else {
-			path = strings.TrimSuffix(path, filepath.Ext(path)) + chosen.Suffix
-		}
-		file.Set(path)
-	}
-	confirmed := ""
+	file := f.Add(ExportPath, "File", "", "written to FILE.part first, renamed when complete")
+	suggestFile(export.AbsPath(f.Session.Downloads), e.Name, format, file)
+
+	confirmed := "" // path of an existing file that is replaced if it is submitted again
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		path := values[ExportPath]
 		if path != "" {
@@ -119,7 +109,7 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 		}
 		if err := export.CheckPath(path, confirmed); err != nil {
 			file.Error = err.Error()
-			f.At = 2
+			f.At = slices.Index(f.Fields, file)
 			confirmed = ""
 			if errors.Is(err, export.ErrFileExists) {
 				confirmed = path
@@ -128,18 +118,42 @@ func NewExportForm(h ui.Host, e Exportable) ui.Overlay {
 		}
 		h.ShowOverlay(nil)
 		f.Session.State.SetExportFormat(values[exportFormat])
-		j := &export.Job{
-			Name:    e.Name,
-			Path:    path,
-			Replace: path == confirmed,
-			Format:  export.FormatNamed(values[exportFormat]),
-			Columns: e.Columns,
-			Query:   e.Query,
-			Key:     e.Key,
-			Total:   e.Total,
-		}
+		j := e.job(export.FormatNamed(values[exportFormat]), path)
+		j.Replace = path == confirmed
 		e.narrow(j, values[exportScope])
 		return h.Export(j)
 	}
 	return f
+}
+
+// suggestFile sets the path of the file to one that is not used. When another format is chosen,
+// the path gets its suffix.
+func suggestFile(dir, name string, format, file *ui.Field) {
+	suggested := export.UnusedPath(dir, name, export.FormatNamed(format.Input.Value()).Suffix)
+	file.Set(suggested)
+	format.OnChoose = func() {
+		chosen := export.FormatNamed(format.Input.Value())
+		format.Help = chosen.Hint
+		path := file.Input.Value()
+		if path == suggested {
+			suggested = export.UnusedPath(dir, name, chosen.Suffix)
+			path = suggested
+		} else {
+			path = strings.TrimSuffix(path, filepath.Ext(path)) + chosen.Suffix
+		}
+		file.Set(path)
+	}
+}
+
+// job returns the export of all matching rows.
+func (e *Exportable) job(format export.Format, path string) *export.Job {
+	return &export.Job{
+		Name:    e.Name,
+		Path:    path,
+		Format:  format,
+		Columns: e.Columns,
+		Query:   e.Query,
+		Key:     e.Key,
+		Total:   e.Total,
+	}
 }

@@ -48,32 +48,13 @@ func group(name string, b *Browser) tea.Cmd {
 		return b.setFilters(s.filters)
 	}
 
-	g := &grouping{rows: b, field: name}
-	fields := []record.Field{s.Kind.Field(name), {Name: record.GroupColumn("COUNT", ""), Type: record.Long}}
-	if fields[0].Type == record.DateTime {
-		fields[0].Type = record.Text
-		g.period = 1
-	}
-	for _, summed := range s.Fields {
-		if !s.isNumber(summed) || summed == name || slices.Contains(s.Kind.Key, summed) {
-			continue
-		}
-		g.sums = append(g.sums, summed)
-		fields = append(fields, record.Field{
-			Name: record.GroupColumn("SUM", summed),
-			Type: s.Kind.Field(summed).Type,
-		})
-	}
-
-	kinds, err := record.NewRegistry(record.Kind{Name: s.Kind.Name, Fields: fields})
-	if fields[0].Type == record.Bytes {
-		err = fmt.Errorf("it is %s", record.Bytes)
-	}
+	g := newGrouping(b, name)
+	kind, err := g.kind()
 	if err != nil {
 		b.Host.Notify(ui.Warning, fmt.Sprintf("cannot group by %s: %s", name, err))
 		return nil
 	}
-	groups := New(b.Host, kinds.Kinds()[0], s.filters, Options{
+	groups := New(b.Host, kind, s.filters, Options{
 		Name:      s.options.Name + " by " + name,
 		Scopes:    []keymap.Scope{keymap.InGroups},
 		Temporary: true,
@@ -82,6 +63,47 @@ func group(name string, b *Browser) tea.Cmd {
 	})
 	groups.Selection.Typed = s.Typed
 	return b.Host.Push(groups)
+}
+
+// newGrouping returns the groups of the rows of a browser by a field, with the sums of its other
+// numbers except those of its key.
+func newGrouping(b *Browser, field string) *grouping {
+	s := b.Selection
+	g := &grouping{rows: b, field: field}
+	if s.Kind.Field(field).Type == record.DateTime {
+		g.period = 1
+	}
+	for _, name := range s.Fields {
+		isKey := slices.Contains(s.Kind.Key, name)
+		if s.isNumber(name) && name != field && !isKey {
+			g.sums = append(g.sums, name)
+		}
+	}
+	return g
+}
+
+// kind returns the kind of the groups: the field, the number of rows, and the sums.
+func (g *grouping) kind() (*record.Kind, error) {
+	rows := g.rows.Selection.Kind
+	field := rows.Field(g.field)
+	switch field.Type {
+	case record.Bytes:
+		return nil, fmt.Errorf("it is %s", record.Bytes)
+	case record.DateTime:
+		field.Type = record.Text // a period, such as 2026-07
+	}
+	fields := []record.Field{field, {Name: record.GroupColumn("COUNT", ""), Type: record.Long}}
+	for _, name := range g.sums {
+		fields = append(fields, record.Field{
+			Name: record.GroupColumn("SUM", name),
+			Type: rows.Field(name).Type,
+		})
+	}
+	kinds, err := record.NewRegistry(record.Kind{Name: rows.Name, Fields: fields})
+	if err != nil {
+		return nil, err
+	}
+	return kinds.Kinds()[0], nil
 }
 
 // by returns the field, with the period of a date, as in requests and whctl query --by.
@@ -123,8 +145,8 @@ func (g *grouping) conditions(field string, value client.Value) []client.Filter 
 	return limits
 }
 
-// narrow adds conditions to filters. A field and operator can only occur once: of limits the
-// narrower one applies, of other conditions the new one.
+// narrow adds conditions to filters. A field and operator can only occur once: the narrower one
+// of two limits applies, and the new one of two other conditions.
 func narrow(filters, conditions []client.Filter) []client.Filter {
 	filters = slices.Clone(filters)
 	for _, condition := range conditions {
@@ -133,19 +155,24 @@ func narrow(filters, conditions []client.Filter) []client.Filter {
 			filters = append(filters, condition)
 			continue
 		}
-		order := strings.Compare(condition.Values[0], filters[i].Values[0])
-		var applies bool
-		switch condition.Operator {
-		case record.Equal:
-			applies = true
-		case record.GreaterThanOrEqualTo:
-			applies = order > 0
-		case record.LessThan:
-			applies = order < 0
-		}
-		if applies {
+		if replaces(condition, filters[i]) {
 			filters[i] = condition
 		}
 	}
 	return filters
+}
+
+// replaces reports whether a condition replaces the filter on the same field and operator. Limits
+// are dates, which sort as texts.
+func replaces(condition, filter client.Filter) bool {
+	order := strings.Compare(condition.Values[0], filter.Values[0])
+	switch condition.Operator {
+	case record.Equal:
+		return true
+	case record.GreaterThanOrEqualTo:
+		return order > 0
+	case record.LessThan:
+		return order < 0
+	}
+	return false
 }

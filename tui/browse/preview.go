@@ -14,7 +14,7 @@ import (
 type Preview struct {
 	grid  *grid.Grid
 	list  PreviewedList // nil for no preview
-	below int           // maximum height below the list; 0 for next to it
+	below int           // maximum height below the list, in lines; 0 for next to it
 	share int           // share of the width next to the list, in percent
 
 	id            string    // ID of the row with the screen
@@ -53,8 +53,11 @@ const previewHead = 2
 // Fit divides an area of a screen between the grid and the preview.
 func (p *Preview) Fit(screenWidth, width, height int) {
 	p.width, p.height = 0, 0
-	hidden := p.list == nil || screenWidth < PreviewMinWidth
-	if hidden || p.below > 0 && height < belowMinHeight {
+	hasRoom := screenWidth >= PreviewMinWidth
+	if p.below > 0 && height < belowMinHeight {
+		hasRoom = false
+	}
+	if p.list == nil || !hasRoom {
 		p.grid.SetSize(width, height)
 		return
 	}

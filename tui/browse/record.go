@@ -27,10 +27,10 @@ type Record struct {
 	rows      *Rows
 	Selection *selection
 	tab       int
-	Row       *grid.Row
-	Full      client.Row
-	loading   bool
-	Partial   bool // fields that the list does not have are missing
+	Row       *grid.Row  // row of the list; nil while it is loading
+	Full      client.Row // the record
+	loading   bool       // the missing fields are being fetched
+	Partial   bool       // fields that the list does not have are missing
 }
 
 // recordList is the list that a record was opened from.
@@ -41,7 +41,14 @@ type recordList interface {
 	Shown() tea.Cmd
 }
 
-var recordTabs = []string{"Fields", "JSON", "Request"}
+// The tabs of a record, and their names.
+const (
+	fieldsTab = iota
+	jsonTab
+	requestTab
+)
+
+var recordTabs = []string{fieldsTab: "Fields", jsonTab: "JSON", requestTab: "Request"}
 
 // NewRecord returns a Record for the selected row of a browser.
 func NewRecord(b *Browser) *Record {
@@ -88,7 +95,8 @@ func (r *Record) show() {
 // fullQuery returns the query of the record and its offset. Records of the service are
 // selected by key, because new ones are added all the time.
 func (r *Record) fullQuery() (client.Query, int) {
-	kind, q := r.Selection.Kind, r.Selection.query()
+	kind := r.Selection.Kind
+	q := r.Selection.query()
 	if !hasServiceTimes(kind) {
 		index, _ := r.rows.Place()
 		return q, index
@@ -109,7 +117,8 @@ func (r *Record) onFetched(row client.Row, err error) tea.Cmd {
 		r.Host.Notify(ui.Warning, "the rows have changed: press R to refresh")
 		return nil
 	}
-	r.Full, r.Partial = row, false
+	r.Full = row
+	r.Partial = false
 	r.buildLines()
 	return nil
 }
@@ -122,15 +131,17 @@ func (r *Record) SetSize(width, height int) {
 
 // buildLines builds the lines of the open tab.
 func (r *Record) buildLines() {
-	switch {
-	case r.Row == nil || r.Width == 0:
-	case r.tab == 0:
+	if r.Row == nil || r.Width == 0 {
+		return
+	}
+	switch r.tab {
+	case fieldsTab:
 		lines, values := r.fieldLines()
 		r.SetLines(lines)
 		r.Data.Values = values
-	case r.tab == 1:
+	case jsonTab:
 		r.SetJSON(ui.JSONLines(r.Full.JSON(), r.Width-2))
-	default:
+	case requestTab:
 		r.SetLines(r.requestLines())
 	}
 }
@@ -186,20 +197,19 @@ func (r *Record) valueLines(name, text string) []theme.Span {
 	if len(parts) == 0 {
 		return []theme.Span{{Text: name}}
 	}
-	before := name
-	for i := range parts {
-		parts[i].Text = before + parts[i].Text
-		before = strings.Repeat(" ", len(name))
-	}
+	parts[0].Text = name + parts[0].Text
+	theme.Indent(strings.Repeat(" ", len(name)), parts[1:])
 	return parts
 }
 
 // requestLines returns the whctl and curl commands for the same rows.
 func (r *Record) requestLines() []theme.Span {
+	command := theme.Wrap(r.Selection.command(r.Session.URL), r.Width-6)
+	curl := theme.Wrap(r.Selection.curl(r.Session.URL), r.Width-6)
 	lines := []theme.Span{{Text: "  On the command line", Role: theme.Breadcrumb}}
-	lines = append(lines, theme.Indent("    ", theme.Wrap(r.Selection.command(r.Session.URL), r.Width-6))...)
+	lines = append(lines, theme.Indent("    ", command)...)
 	lines = append(lines, theme.Span{}, theme.Span{Text: "  Over HTTP", Role: theme.Breadcrumb})
-	return append(lines, theme.Indent("    ", theme.Wrap(r.Selection.curl(r.Session.URL), r.Width-6))...)
+	return append(lines, theme.Indent("    ", curl)...)
 }
 
 func (r *Record) View() string {
@@ -259,6 +269,7 @@ func (r *Record) Do(b keymap.Binding) tea.Cmd {
 	return nil
 }
 
+// switchTab opens the tab n tabs further.
 func (r *Record) switchTab(n int) {
 	r.tab = (r.tab + n + len(recordTabs)) % len(recordTabs)
 	r.At = 0
@@ -293,7 +304,7 @@ func (r *Record) Retime() string {
 }
 
 func (r *Record) Tick() tea.Cmd {
-	if r.Session.Times == ui.Relative && r.tab == 0 && hasServiceTimes(r.Selection.Kind) {
+	if r.Session.Times == ui.Relative && r.tab == fieldsTab && hasServiceTimes(r.Selection.Kind) {
 		r.buildLines()
 	}
 	return nil

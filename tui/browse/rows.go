@@ -66,9 +66,11 @@ func (r *Rows) columns() []grid.Column {
 		if kind.Field(c.Name).Type != record.DateTime || !hasServiceTimes(kind) {
 			continue
 		}
-		c.Title, c.Right = "Time", false
+		c.Title = "Time"
+		c.Right = false
 		if r.session.Times == ui.Relative {
-			c.Title, c.Right = "Age", true
+			c.Title = "Age"
+			c.Right = true
 		}
 	}
 	return columns
@@ -165,9 +167,12 @@ func (r *Rows) refresh(row *grid.Row) {
 	}
 }
 
+// maxRecords is the number of records from which those without a row are removed.
+const maxRecords = 40 * grid.PageRows
+
 // prune removes records of rows that are no longer loaded.
 func (r *Rows) prune() {
-	if len(r.Records) <= 2*grid.PageRows*20 {
+	if len(r.Records) <= maxRecords {
 		return
 	}
 	for row := range r.Records {
@@ -206,8 +211,8 @@ func (r *Rows) status() string {
 			text += ": " + keymap.KeyFor(keymap.InBrowser, keymap.ClearFilters) + " clears filters"
 		}
 	}
-	if n := r.grid.Marks.Len(); n > 0 {
-		return text + fmt.Sprintf("   %d marked", n) + r.sum()
+	if marked := r.grid.Marks.Len(); marked > 0 {
+		return text + fmt.Sprintf("   %d marked", marked) + r.sum()
 	}
 	if r.asOf != "" {
 		text += "   as of " + r.asOf

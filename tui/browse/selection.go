@@ -62,16 +62,18 @@ func (s *selection) toggledProblems() []client.Filter {
 
 // query returns the query of the displayed fields and the key field.
 func (s *selection) query() client.Query {
-	q := client.Query{Kind: s.rowKind(), Where: s.filters, Fields: s.Fields, Strict: true}
+	q := client.Query{Kind: s.rowKind(), Where: s.filters, Strict: true}
 	if g := s.options.groups; g != nil {
-		q.Fields = nil
 		q.GroupBy = g.by()
 		q.Include = []string{"COUNT(*)"}
 		for _, name := range g.sums {
 			q.Include = append(q.Include, "SUM("+name+")")
 		}
-	} else if key := s.Kind.KeyName(); !slices.Contains(q.Fields, key) {
-		q.Fields = append([]string{key}, q.Fields...)
+	} else {
+		q.Fields = s.Fields
+		if key := s.Kind.KeyName(); !slices.Contains(q.Fields, key) {
+			q.Fields = append([]string{key}, q.Fields...)
+		}
 	}
 	if s.order.Column != "" {
 		q.OrderBy = []string{OrderText(s.order)}
@@ -110,7 +112,10 @@ func (s *selection) command(url string) string {
 		if len(g.sums) > 0 {
 			text += " --sum " + strings.Join(g.sums, ",")
 		}
-	} else if !slices.Equal(s.Fields, s.options.DefaultFields) || len(s.Fields) < len(s.Kind.Fields) {
+		return text
+	}
+	hasAllFields := slices.Equal(s.Fields, s.options.DefaultFields) && len(s.Fields) == len(s.Kind.Fields)
+	if !hasAllFields {
 		text += " --fields " + strings.Join(s.Fields, ",")
 	}
 	return text

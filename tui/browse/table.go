@@ -156,9 +156,9 @@ func ClickRow(s ui.Screen, g *grid.Grid, x, y int, double bool) tea.Cmd {
 // SearchTable is a table with a search.
 type SearchTable struct {
 	Table
-	name     string // key of the search history
-	help     string // help of the search input
-	Search   string
+	name     string         // key of the search history
+	help     string         // help of the search input
+	Search   string         // empty for none
 	Refill   func()         // rebuilds the rows after the search has changed
 	OnSearch func() tea.Cmd // called when the search is submitted; nil for nothing
 }

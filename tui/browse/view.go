@@ -24,13 +24,13 @@ func ViewQuery(v state.View, s *ui.Session) (client.Query, bool) {
 	if !ok {
 		return client.Query{}, false
 	}
-	texts := v.Where
+	texts := slices.Clone(v.Where)
 	messages := ui.MessageFilter{Problems: v.Problems, Undelivered: v.Undelivered}
-	if c, limits := messages.StatusFilter().Condition(); limits {
-		texts = append(slices.Clone(texts), filter.Text(c))
+	if condition, ok := messages.StatusFilter().Condition(); ok {
+		texts = append(texts, filter.Text(condition))
 	}
 	if v.Subscription != "" {
-		texts = append(slices.Clone(texts), "SubscriptionID="+v.Subscription)
+		texts = append(texts, "SubscriptionID="+v.Subscription)
 	}
 	filters, err := filter.Reader{Kind: kind, Now: s.Now}.ParseAll(texts)
 	return client.Query{Kind: kind, Where: filters, Strict: true}, err == nil
