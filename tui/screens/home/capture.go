@@ -20,36 +20,44 @@ const (
 const maxCaptures = 5
 
 // lagging returns the captures that have stopped, or lag by more than two sweeps.
-func lagging(ctx context.Context, c *client.Client) (late []wire.Capture, err error) {
-	all, err := c.Captures(ctx)
+func lagging(ctx context.Context, c *client.Client) ([]wire.Capture, error) {
+	captures, err := c.Captures(ctx)
 	if client.Is(err, client.NotFound) {
 		return nil, nil // an older service
 	}
-	limit := time.Duration(0)
-	for _, capture := range all {
+	if err != nil {
+		return nil, err
+	}
+	var late []wire.Capture
+	limit := time.Duration(0) // the setting is read once a capture lags
+	for _, capture := range captures {
 		lag := time.Duration(capture.Lag)
 		if lag >= minLag && limit == 0 {
-			if limit, err = twoSweeps(ctx, c); err != nil {
+			limit, err = twoSweeps(ctx, c)
+			if err != nil {
 				return nil, err
 			}
 		}
-		lags := lag >= minLag && lag > limit
-		if capture.Manual || capture.Phase == "stopped" || lags {
+		isLate := lag >= minLag && lag > limit
+		if capture.Manual || capture.Phase == "stopped" || isLate {
 			late = append(late, capture)
 		}
 	}
-	return late[:min(len(late), maxCaptures)], err
+	return late[:min(len(late), maxCaptures)], nil
 }
 
 // twoSweeps returns the time that two sweeps of a kind take.
 func twoSweeps(ctx context.Context, c *client.Client) (time.Duration, error) {
 	settings, err := c.Settings(ctx)
+	if err != nil {
+		return 0, err
+	}
+	sweep := defaultSweep
 	for _, s := range settings {
-		if s.Name == sweepSetting {
-			if sweep, err := time.ParseDuration(s.Value); err == nil {
-				return 2 * sweep, nil
-			}
+		configured, err := time.ParseDuration(s.Value)
+		if s.Name == sweepSetting && err == nil {
+			sweep = configured
 		}
 	}
-	return 2 * defaultSweep, err
+	return 2 * sweep, nil
 }

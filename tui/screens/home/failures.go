@@ -17,21 +17,26 @@ import (
 // Overview is the fetched content of the screen.
 type Overview struct {
 	Stats    *wire.Stats
-	counts   [4]int         // number of messages by Status
+	counts   [4]int         // number of messages by status
 	Failures []wire.Message // newest first
 	Groups   []Group        // groups of Failures
-	Lagging  []wire.Capture // that have stopped or lag by more than two sweeps
+	Lagging  []wire.Capture // captures that have stopped or lag by more than two sweeps
 }
 
 // fetchOverview fetches the content of the screen.
-func fetchOverview(ctx context.Context, c *client.Client) (f Overview, err error) {
-	if f.Stats, err = c.Stats(ctx, time.Hour); err != nil {
-		return f, err
+func fetchOverview(ctx context.Context, c *client.Client) (Overview, error) {
+	var o Overview
+	var err error
+	o.Stats, err = c.Stats(ctx, time.Hour)
+	if err != nil {
+		return o, err
 	}
-	if err = f.fetchFailures(ctx, c); err == nil {
-		f.Lagging, err = lagging(ctx, c)
+	err = o.fetchFailures(ctx, c)
+	if err != nil {
+		return o, err
 	}
-	return f, err
+	o.Lagging, err = lagging(ctx, c)
+	return o, err
 }
 
 // Group is the failed messages of a subscription that had the same result, or its queued
@@ -42,7 +47,7 @@ type Group struct {
 	Result         string // an HTTP status code, or why there was no response
 	Count          int
 	At             time.Time // time of the newest failure
-	Answer         string    // its first line
+	Answer         string    // first line of the answer to the newest failure
 	newest         wire.Message
 }
 
@@ -51,7 +56,12 @@ func (g Group) queued() bool { return g.newest.MessageID == "" }
 
 // filter selects the messages of the group.
 func (g Group) filter(event string) ui.MessageFilter {
-	f := ui.MessageFilter{Subscription: g.SubscriptionID, Label: event, Problems: !g.queued(), Undelivered: g.queued()}
+	f := ui.MessageFilter{
+		Subscription: g.SubscriptionID,
+		Label:        event,
+		Problems:     !g.queued(),
+		Undelivered:  g.queued(),
+	}
 	m := g.newest
 	if m.LastMessageResponseHTTPCode != nil {
 		f.Conditions = []client.Filter{{
@@ -76,16 +86,24 @@ const (
 )
 
 // failureFields are the fields of messages that the screen shows.
-const failureFields = "SubscriberID,SubscriptionID,MessageID,EventName,URL,ItemNo,Status,Retries,MaxRetries,AddedDateTime,LastSavedDateTime,LastMessageResponseHTTPCode,LastMessageResponseMessage,NextAttemptDateTime,Key"
+const failureFields = "SubscriberID,SubscriptionID,MessageID,EventName,URL,ItemNo,Status,Retries,MaxRetries," +
+	"AddedDateTime,LastSavedDateTime,LastMessageResponseHTTPCode,LastMessageResponseMessage," +
+	"NextAttemptDateTime,Key"
 
 // fetchFailures fetches the numbers of messages by status and the newest failures.
-func (f *Overview) fetchFailures(ctx context.Context, c *client.Client) error {
-	for status := range f.counts { // the service keeps these totals; a group by status would read all messages
-		page, err := c.AllMessages(ctx, url.Values{"Status": {strconv.Itoa(status)}, "Take": {"0"}, "Include": {"Total"}})
+func (o *Overview) fetchFailures(ctx context.Context, c *client.Client) error {
+	// One request per status, since the service keeps these totals: a query that groups by status
+	// would read all messages.
+	for status := range o.counts {
+		page, err := c.AllMessages(ctx, url.Values{
+			"Status":  {strconv.Itoa(status)},
+			"Take":    {"0"},
+			"Include": {"Total"},
+		})
 		if err != nil {
 			return err
 		}
-		f.counts[status] = int(page.Total)
+		o.counts[status] = int(page.Total)
 	}
 	page, err := c.AllMessages(ctx, url.Values{
 		"StatusIn":    {"2,3"},
@@ -96,26 +114,23 @@ func (f *Overview) fetchFailures(ctx context.Context, c *client.Client) error {
 	if err != nil {
 		return err
 	}
-	f.Failures = page.Results
-	f.group()
-	return f.fetchAnswers(ctx, c)
+	o.Failures = page.Results
+	o.groupFailures()
+	o.addBlocked()
+	return o.fetchAnswers(ctx, c)
 }
 
-// group groups the failures by subscription and result, the group of the newest failure
-// first, followed by endpoints that receive nothing.
-func (f *Overview) group() {
-	f.Groups = nil
-	find := func(subscription, result string) int {
-		return slices.IndexFunc(f.Groups, func(g Group) bool {
-			return g.SubscriptionID == subscription && (g.Result == result || result == "")
-		})
-	}
-	for _, m := range f.Failures {
+// groupFailures groups the failures by subscription and result, the group of the newest failure
+// first.
+func (o *Overview) groupFailures() {
+	for _, m := range o.Failures {
 		result := ui.LastResult(m)
-		i := find(m.SubscriptionID, result)
+		i := slices.IndexFunc(o.Groups, func(g Group) bool {
+			return g.SubscriptionID == m.SubscriptionID && g.Result == result
+		})
 		if i < 0 {
-			i = len(f.Groups)
-			f.Groups = append(f.Groups, Group{
+			i = len(o.Groups)
+			o.Groups = append(o.Groups, Group{
 				SubscriptionID: m.SubscriptionID,
 				URL:            m.URL,
 				Result:         result,
@@ -123,13 +138,20 @@ func (f *Overview) group() {
 				newest:         m,
 			})
 		}
-		f.Groups[i].Count++
+		o.Groups[i].Count++
 	}
-	f.Groups = f.Groups[:min(len(f.Groups), maxGroups)]
-	for _, queue := range f.Stats.Queues {
-		blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
-		if blocked && find(queue.SubscriptionID, "") < 0 {
-			f.Groups = append(f.Groups, Group{
+	o.Groups = o.Groups[:min(len(o.Groups), maxGroups)]
+}
+
+// addBlocked adds the endpoints that receive nothing and have no group yet.
+func (o *Overview) addBlocked() {
+	for _, queue := range o.Stats.Queues {
+		isBlocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
+		hasGroup := slices.ContainsFunc(o.Groups, func(g Group) bool {
+			return g.SubscriptionID == queue.SubscriptionID
+		})
+		if isBlocked && !hasGroup {
+			o.Groups = append(o.Groups, Group{
 				SubscriptionID: queue.SubscriptionID,
 				URL:            queue.URL,
 				Result:         "not sent",
@@ -141,9 +163,9 @@ func (f *Overview) group() {
 }
 
 // fetchAnswers fetches the first line of the last answer of each group's newest failure.
-func (f *Overview) fetchAnswers(ctx context.Context, c *client.Client) error {
+func (o *Overview) fetchAnswers(ctx context.Context, c *client.Client) error {
 	var messages, attempts []string
-	for _, g := range f.Groups {
+	for _, g := range o.Groups {
 		if !g.queued() {
 			messages = append(messages, g.newest.MessageID)
 			attempts = append(attempts, strconv.Itoa(g.newest.Retries+1))
@@ -162,9 +184,9 @@ func (f *Overview) fetchAnswers(ctx context.Context, c *client.Client) error {
 		return err
 	}
 	for _, a := range page.Results {
-		for i, g := range f.Groups {
+		for i, g := range o.Groups {
 			if a.MessageID == g.newest.MessageID && a.ItemNo == g.newest.Retries+1 {
-				f.Groups[i].Answer = ui.FirstLine(a)
+				o.Groups[i].Answer = ui.FirstLine(a)
 			}
 		}
 	}

@@ -24,11 +24,11 @@ type Screen struct {
 	Overview
 	due           bool // messages have changed since the last request
 	RequestedAt   time.Time
-	err           error
+	err           error             // of the last request
 	SelectedIndex int               // index of the selected entry
 	SelectedKey   string            // key of the selected entry
 	views         map[string]string // number of rows by view name
-	countedAt     time.Time
+	countedAt     time.Time         // when the rows of the views were counted last
 }
 
 // New returns the screen.
@@ -71,9 +71,14 @@ func (h *Screen) Follow(changes []wire.MessageChange, _ int) tea.Cmd {
 
 // Tick fetches the overview if it is due.
 func (h *Screen) Tick() tea.Cmd {
-	old := h.Session.Now.Sub(h.RequestedAt)
-	fresh := old < ui.PollInterval || !h.due && old < maxStatsAge
-	if h.Session.Paused || h.Busy || fresh || h.Host.Front() != ui.Screen(h) {
+	if h.Session.Paused || h.Busy || h.Host.Front() != ui.Screen(h) {
+		return nil
+	}
+	maxAge := maxStatsAge
+	if h.due {
+		maxAge = ui.PollInterval
+	}
+	if h.Session.Now.Sub(h.RequestedAt) < maxAge {
 		return nil
 	}
 	return h.Poll()
@@ -83,12 +88,13 @@ func (h *Screen) Tick() tea.Cmd {
 func (h *Screen) OnFetched(fetched Overview, err error) tea.Cmd {
 	h.Busy = false
 	h.err = err
-	if err == nil {
-		h.Overview = fetched
-		padSeries(&fetched.Stats.Minutes)
-		h.Session.Queues.Update(fetched.Stats, h.Session.Now)
-		h.RestoreSelection()
+	if err != nil {
+		return nil // View shows it
 	}
+	h.Overview = fetched
+	padSeries(&h.Stats.Minutes)
+	h.Session.Queues.Update(h.Stats, h.Session.Now)
+	h.RestoreSelection()
 	return nil
 }
 
@@ -107,8 +113,9 @@ func (h *Screen) Do(b keymap.Binding) tea.Cmd {
 	case keymap.ShowInfo:
 		return h.openSubscription()
 	case keymap.Open:
-		if all := h.Entries(); h.SelectedIndex < len(all) {
-			return all[h.SelectedIndex].open()
+		entries := h.Entries()
+		if h.SelectedIndex < len(entries) {
+			return entries[h.SelectedIndex].open()
 		}
 	}
 	return nil
@@ -118,9 +125,10 @@ func (h *Screen) Status() string {
 	if h.Stats == nil {
 		return ""
 	}
+	subscriptions := display.Count(h.Stats.Subscriptions, "subscription", "subscriptions")
+	daemons := display.Count(h.Stats.Daemons, "daemon", "daemons")
 	return fmt.Sprintf("%s, %d disabled   %d in flight   %s",
-		display.Count(h.Stats.Subscriptions, "subscription", "subscriptions"), h.Stats.Disabled,
-		h.Stats.InHand.InFlight, display.Count(h.Stats.Daemons, "daemon", "daemons"))
+		subscriptions, h.Stats.Disabled, h.Stats.InHand.InFlight, daemons)
 }
 
 func (h *Screen) View() string {
@@ -128,48 +136,65 @@ func (h *Screen) View() string {
 	switch {
 	case h.Stats != nil:
 		lines = h.dashboard()
-	case h.err != nil && ui.SignedOut(h.err):
-		lines = h.fitLines("  You are not signed in.", "",
-			"  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" or :login to sign in.")
-	case h.err != nil && client.Is(h.err, client.Unauthorized):
-		lines = append(h.fitLines("  Deliveries require the admin role.", "", "  Press 2 for records.", ""),
-			h.viewLines(0)...)
 	case h.err != nil:
-		lines = h.fitLines("  "+ui.Describe(h.err), "",
-			"  "+keymap.KeyFor(keymap.Everywhere, keymap.Refresh)+" retries, :records shows records.")
+		lines = h.errorLines()
 	default:
 		lines = h.fitLines("  Deliveries " + strings.Repeat(h.Session.Theme.Loading, 3))
 	}
 	for len(lines) < h.Height {
-		lines = append(lines, strings.Repeat(" ", h.Width))
+		lines = append(lines, theme.Spaces(h.Width))
 	}
 	return strings.Join(lines[:h.Height], "\n")
 }
 
+// errorLines draws why there is no overview, and what the user can do.
+func (h *Screen) errorLines() []string {
+	key := keymap.KeyFor(keymap.Everywhere, keymap.Refresh)
+	if ui.SignedOut(h.err) {
+		return h.fitLines("  You are not signed in.", "", "  "+key+" or :login to sign in.")
+	}
+	if client.Is(h.err, client.Unauthorized) {
+		lines := h.fitLines("  Deliveries require the admin role.", "", "  Press 2 for records.", "")
+		return append(lines, h.viewLines(0)...)
+	}
+	return h.fitLines("  "+ui.Describe(h.err), "", "  "+key+" retries, :records shows records.")
+}
+
+// fitLines draws a line for each text.
 func (h *Screen) fitLines(texts ...string) []string {
 	return record.Texts(texts, func(text string) string { return h.Session.Theme.Fit(text, h.Width, false) })
 }
 
 // dashboard draws the loaded overview.
 func (h *Screen) dashboard() []string {
-	t := h.Session.Theme
+	groups := len(h.shownGroups())
+	lines := h.chartLines()
+	for _, part := range [][]string{
+		{h.statusCounts()},
+		h.groupLines(),
+		h.captureLines(groups),
+		h.viewLines(groups + len(h.Lagging)),
+	} {
+		if part == nil {
+			continue
+		}
+		lines = append(lines, h.space()...)
+		lines = append(lines, part...)
+	}
+	return append(lines, h.recent()...)
+}
+
+// chartLines draws the chart with its title, and the time axis if the screen is high enough.
+func (h *Screen) chartLines() []string {
 	c := chart{session: h.Session, stats: h.Stats, failures: h.Failures, width: h.Width, height: h.Height}
 	title := []theme.Span{{Text: " Messages per minute", Role: theme.Breadcrumb}}
 	rate := []theme.Span{{Text: c.rate(), Role: theme.Label}}
-	lines := append([]string{t.Compose(h.Width, title, rate)}, c.bars()...)
+	lines := []string{h.Session.Theme.Compose(h.Width, title, rate)}
+	lines = append(lines, c.bars()...)
 	if h.Height >= lowHeight {
 		lines = append(lines, c.hours())
 	}
-	lines = append(append(append(append(lines, h.space()...), h.statusCounts()), h.space()...), h.groupLines()...)
-	for _, part := range [][]string{
-		h.captureLines(len(h.shownGroups())),
-		h.viewLines(len(h.shownGroups()) + len(h.Lagging)),
-	} {
-		if part != nil {
-			lines = append(append(lines, h.space()...), part...)
-		}
-	}
-	return append(lines, h.recent()...)
+	return lines
 }
 
 // space returns the blank line between parts of the screen, if it is high enough.
@@ -192,38 +217,54 @@ type entry struct {
 	open func() tea.Cmd
 }
 
-// Entries returns groups of failures, captures, saved views and failures in the order of their lines.
+// Entries returns groups of failures, captures, saved views and recent failures in the order of
+// their lines.
 func (h *Screen) Entries() []entry {
-	all := h.fixedEntries()
+	entries := h.fixedEntries()
 	for _, m := range h.shownFailures() {
-		all = append(all, entry{"message " + m.MessageID, func() tea.Cmd {
-			return h.Host.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m})
-		}})
+		target := ui.MessagesTarget{MessageFilter: ui.MessageFilter{Problems: true}, Message: &m}
+		entries = append(entries, entry{
+			Key:  "message " + m.MessageID,
+			open: func() tea.Cmd { return h.Host.Open(target) },
+		})
 	}
-	return all
+	return entries
 }
 
 // fixedEntries returns the entries above the recent failures.
 func (h *Screen) fixedEntries() []entry {
-	var all []entry
+	var entries []entry
 	for _, g := range h.shownGroups() {
-		all = append(all, entry{"group " + g.SubscriptionID + " " + g.Result, func() tea.Cmd {
-			return h.Host.Open(ui.MessagesTarget{MessageFilter: g.filter(h.Session.Queues.Known[g.SubscriptionID].EventName)})
-		}})
+		entries = append(entries, entry{
+			Key: "group " + g.SubscriptionID + " " + g.Result,
+			open: func() tea.Cmd {
+				event := h.Session.Queues.Known[g.SubscriptionID].EventName
+				return h.Host.Open(ui.MessagesTarget{MessageFilter: g.filter(event)})
+			},
+		})
 	}
 	for _, c := range h.Lagging {
-		all = append(all, entry{"capture " + c.Kind, func() tea.Cmd {
-			kind, ok := h.Session.Registry.Lookup(c.Kind)
-			if !ok {
-				return nil
-			}
-			return h.Host.Open(ui.ChangesTarget{Kind: kind})
-		}})
+		entries = append(entries, entry{
+			Key:  "capture " + c.Kind,
+			open: func() tea.Cmd { return h.openChanges(c.Kind) },
+		})
 	}
 	for _, v := range h.visibleViews() {
-		all = append(all, entry{"view " + v.Name, func() tea.Cmd { return h.Host.Open(ui.ViewTarget{View: v}) }})
+		entries = append(entries, entry{
+			Key:  "view " + v.Name,
+			open: func() tea.Cmd { return h.Host.Open(ui.ViewTarget{View: v}) },
+		})
 	}
-	return all
+	return entries
+}
+
+// openChanges opens the changes of a kind, unless it no longer exists.
+func (h *Screen) openChanges(name string) tea.Cmd {
+	kind, ok := h.Session.Registry.Lookup(name)
+	if !ok {
+		return nil
+	}
+	return h.Host.Open(ui.ChangesTarget{Kind: kind})
 }
 
 // openSubscription opens the subscription of the selected endpoint or failure.
@@ -238,51 +279,65 @@ func (h *Screen) openSubscription() tea.Cmd {
 
 // selectedQueue returns the queue of the selected entry, false if it has none.
 func (h *Screen) selectedQueue() (wire.Queue, bool) {
-	id := ""
-	if groups := h.shownGroups(); h.SelectedIndex < len(groups) {
-		id = groups[h.SelectedIndex].SubscriptionID
-	} else if i := h.SelectedIndex - len(h.fixedEntries()); i >= 0 && i < len(h.shownFailures()) {
-		id = h.Failures[i].SubscriptionID
-	}
-	queue, ok := h.Session.Queues.Known[id]
+	queue, ok := h.Session.Queues.Known[h.selectedSubscription()]
 	return queue, ok
+}
+
+// selectedSubscription returns the SubscriptionID of the selected group or failure, empty for
+// other entries.
+func (h *Screen) selectedSubscription() string {
+	groups := h.shownGroups()
+	if h.SelectedIndex < len(groups) {
+		return groups[h.SelectedIndex].SubscriptionID
+	}
+	failures := h.shownFailures()
+	i := h.SelectedIndex - len(h.fixedEntries())
+	if i >= 0 && i < len(failures) {
+		return failures[i].SubscriptionID
+	}
+	return ""
 }
 
 // selectEntry selects the entry at an index, limited to the entries.
 func (h *Screen) selectEntry(i int) {
-	all := h.Entries()
-	h.SelectedIndex = max(0, min(i, len(all)-1))
-	if len(all) > 0 {
-		h.SelectedKey = all[h.SelectedIndex].Key
+	entries := h.Entries()
+	h.SelectedIndex = max(0, min(i, len(entries)-1))
+	if len(entries) > 0 {
+		h.SelectedKey = entries[h.SelectedIndex].Key
 	}
 }
 
 // RestoreSelection selects the same entry after a refresh. It selects the first
 // entry until the user has moved.
 func (h *Screen) RestoreSelection() {
-	all := h.Entries()
-	if i := slices.IndexFunc(all, func(e entry) bool { return e.Key == h.SelectedKey }); i >= 0 {
+	entries := h.Entries()
+	i := slices.IndexFunc(entries, func(e entry) bool { return e.Key == h.SelectedKey })
+	if i >= 0 {
 		h.SelectedIndex = i
 		return
 	}
-	h.SelectedIndex = max(0, min(h.SelectedIndex, len(all)-1))
+	h.SelectedIndex = max(0, min(h.SelectedIndex, len(entries)-1))
 	if h.SelectedKey == "" {
 		h.SelectedIndex = 0
 	}
 }
 
-// heightAround returns the number of lines of all but the groups and the recent failures.
+// heightAround returns the number of lines of all parts but the groups and the recent failures.
 func (h *Screen) heightAround() int {
-	c, n := chart{height: h.Height}, 3+2*len(h.space()) // titles of chart and groups, and the numbers of messages
+	c := chart{height: h.Height}
+	space := len(h.space())
+	lines := 1 + c.rows() + c.failedRows() // with the title
 	if h.Height >= lowHeight {
-		n++
+		lines++
 	}
-	for _, part := range []int{len(h.Lagging), len(h.visibleViews())} {
-		if part > 0 {
-			n += len(h.space()) + 1 + part
+	lines += space + 1 // numbers of messages
+	lines += space + 1 // title of the groups
+	for _, entries := range []int{len(h.Lagging), len(h.visibleViews())} {
+		if entries > 0 {
+			lines += space + 1 + entries
 		}
 	}
-	return n + c.rows() + c.failedRows()
+	return lines
 }
 
 // recentLines is the height of the recent failures with their title, if there are many
@@ -291,7 +346,8 @@ const recentLines = 5
 
 // shownGroups returns the groups that fit.
 func (h *Screen) shownGroups() []Group {
-	return h.Groups[:min(len(h.Groups), max(1, h.Height-h.heightAround()-recentLines))]
+	room := max(1, h.Height-h.heightAround()-recentLines)
+	return h.Groups[:min(len(h.Groups), room)]
 }
 
 // shownFailures returns the failures that fit below the groups.
@@ -299,6 +355,8 @@ func (h *Screen) shownFailures() []wire.Message {
 	if h.Stats == nil {
 		return nil
 	}
-	const titles = 2 // of the failures, and the blank line before it
-	return h.Failures[:max(0, min(len(h.Failures), h.Height-h.heightAround()-max(1, len(h.shownGroups()))-titles))]
+	const head = 2                             // a blank line and the title
+	groupLines := max(1, len(h.shownGroups())) // "none" without groups
+	room := max(0, h.Height-h.heightAround()-groupLines-head)
+	return h.Failures[:min(len(h.Failures), room)]
 }

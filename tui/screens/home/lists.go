@@ -11,13 +11,16 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-// narrow reports whether a width needs shorter texts.
+// narrow reports whether a width in cells needs shorter texts.
 func narrow(width int) bool { return width < 76 }
+
+// countedStatuses are the statuses of messages in the order of their numbers on the screen.
+var countedStatuses = []int{ui.StatusNotSent, ui.StatusRetrying, ui.StatusFailed, ui.StatusDelivered}
 
 // statusCounts draws the number of stored messages by status.
 func (h *Screen) statusCounts() string {
 	spans := []theme.Span{{Text: " Messages ", Role: theme.Breadcrumb}}
-	for _, status := range []int{0, 2, 3, 1} {
+	for _, status := range countedStatuses {
 		word, role := h.Session.Theme.StatusText(status)
 		if h.counts[status] == 0 {
 			role = theme.Dim
@@ -36,15 +39,17 @@ func (h *Screen) statusCounts() string {
 
 // nextRetry returns the time until the next retry, for the status RETRYING only.
 func (h *Screen) nextRetry(status int) string {
-	if status != 2 || narrow(h.Width) {
+	if status != ui.StatusRetrying || narrow(h.Width) {
 		return ""
 	}
 	var first time.Time
 	for _, queue := range h.Stats.Queues {
-		at := time.Time(queue.NextAttemptDateTime)
-		isFirst := first.IsZero() || at.Before(first)
-		if queue.RetryPending > 0 && !at.IsZero() && isFirst {
-			first = at
+		next := time.Time(queue.NextAttemptDateTime)
+		if queue.RetryPending == 0 || next.IsZero() {
+			continue
+		}
+		if first.IsZero() || next.Before(first) {
+			first = next
 		}
 	}
 	if first.IsZero() {
@@ -54,22 +59,33 @@ func (h *Screen) nextRetry(status int) string {
 }
 
 // groupColumns are the widths of the columns of failure groups in cells; the answer has the
-// rest.
-type groupColumns struct{ result, endpoint, when, state int }
+// rest of the line.
+type groupColumns struct {
+	result   int
+	endpoint int
+	when     int // time of the newest failure
+	state    int // 0 if it is not shown
+}
+
+// stateMinWidth is the minimum width of a screen that shows the state of endpoints, in cells.
+const stateMinWidth = 100
 
 // groupColumns returns the widths that fit. The endpoint has at most a third of the screen.
-func (h *Screen) groupColumns() (c groupColumns) {
-	c = groupColumns{result: 8, endpoint: len("endpoint"), when: len("newest")}
+func (h *Screen) groupColumns() groupColumns {
+	c := groupColumns{result: 8, endpoint: len("endpoint"), when: len("newest")}
 	if h.Session.Times != ui.Relative {
 		c.when = len("01-02 15:04:05")
 	}
 	for _, g := range h.Groups {
-		c.result, c.endpoint = max(c.result, len(g.Result)), max(c.endpoint, len(h.endpointName(g)))
+		c.result = max(c.result, len(g.Result))
+		c.endpoint = max(c.endpoint, len(h.endpointName(g)))
 		c.state = max(c.state, len(h.state(g)))
 	}
-	c.result, c.endpoint = min(c.result, h.Width/8), min(c.endpoint, h.Width/3)
-	if h.Width < 100 {
-		c.endpoint, c.state = min(c.endpoint, h.Width*3/10), 0
+	c.result = min(c.result, h.Width/8)
+	c.endpoint = min(c.endpoint, h.Width/3)
+	if h.Width < stateMinWidth {
+		c.endpoint = min(c.endpoint, h.Width*3/10)
+		c.state = 0
 	}
 	return c
 }
@@ -88,9 +104,10 @@ func (c groupColumns) line(t *theme.Theme, endpoint, when, state, answer string,
 
 // groupLines draws the messages that were tried and not delivered, by endpoint and answer.
 func (h *Screen) groupLines() []string {
-	t, c := h.Session.Theme, h.groupColumns()
+	t := h.Session.Theme
 	title := " Undelivered"
-	if total := h.counts[2] + h.counts[3]; total > len(h.Failures) {
+	undelivered := h.counts[ui.StatusRetrying] + h.counts[ui.StatusFailed]
+	if undelivered > len(h.Failures) {
 		title = fmt.Sprintf(" Newest %d undelivered", len(h.Failures))
 	}
 	if len(h.Groups) == 0 {
@@ -99,6 +116,17 @@ func (h *Screen) groupLines() []string {
 			t.Paint(theme.Dim, t.Fit("   none", h.Width, false)),
 		}
 	}
+	c := h.groupColumns()
+	lines := []string{h.groupHead(c, title)}
+	for i, g := range h.shownGroups() {
+		lines = append(lines, h.groupLine(c, g, i == h.SelectedIndex))
+	}
+	return lines
+}
+
+// groupHead draws the title of the groups with the labels of the columns.
+func (h *Screen) groupHead(c groupColumns, title string) string {
+	t := h.Session.Theme
 	endpoint := "endpoint"
 	if n := len(h.shownGroups()); n < len(h.Groups) {
 		endpoint = fmt.Sprintf("endpoint, %d of %d", n, len(h.Groups))
@@ -107,25 +135,26 @@ func (h *Screen) groupLines() []string {
 	for i := range labels {
 		labels[i].Role = theme.Label
 	}
-	head := []theme.Span{{Text: t.Fit(title, countCells+2+c.result, false), Role: theme.Breadcrumb}}
-	lines := []string{t.Compose(h.Width, append(head, labels...), nil)}
-	for i, g := range h.shownGroups() {
-		pointer, role := t.RowPrefix(i == h.SelectedIndex)
-		result := theme.Failure
-		if g.queued() {
-			result = theme.Pending
-		}
-		left := []theme.Span{
-			{Text: " " + pointer, Role: role},
-			{Text: t.Fit(display.Thousands(g.Count), countCells-len(" > "), true) + "  ", Role: role},
-			{Text: t.Fit(g.Result, c.result, false), Role: result},
-		}
-		lines = append(lines,
-			t.Compose(h.Width,
-				append(left, c.line(t, h.endpointName(g), h.Session.TimeText(g.At), h.state(g),
-					g.Answer, role)...), nil))
+	left := []theme.Span{{Text: t.Fit(title, countCells+2+c.result, false), Role: theme.Breadcrumb}}
+	return t.Compose(h.Width, append(left, labels...), nil)
+}
+
+// groupLine draws a group of failures.
+func (h *Screen) groupLine(c groupColumns, g Group, selected bool) string {
+	t := h.Session.Theme
+	pointer, role := t.RowPrefix(selected)
+	resultRole := theme.Failure
+	if g.queued() {
+		resultRole = theme.Pending
 	}
-	return lines
+	spans := []theme.Span{
+		{Text: " " + pointer, Role: role},
+		{Text: t.Fit(display.Thousands(g.Count), countCells-len(" > "), true) + "  ", Role: role},
+		{Text: t.Fit(g.Result, c.result, false), Role: resultRole},
+	}
+	newest := h.Session.TimeText(g.At)
+	spans = append(spans, c.line(t, h.endpointName(g), newest, h.state(g), g.Answer, role)...)
+	return t.Compose(h.Width, spans, nil)
 }
 
 // countCells is the width of the number of messages and the pointer before it.
@@ -147,7 +176,8 @@ func (h *Screen) endpointName(g Group) string {
 // tried again, or that it works again.
 func (h *Screen) state(g Group) string {
 	queue := h.Session.Queues.Known[g.SubscriptionID]
-	switch at := time.Time(queue.NextAttemptDateTime); {
+	next := time.Time(queue.NextAttemptDateTime)
+	switch {
 	case queue.SubscriptionID == "":
 		return "-"
 	case !queue.IsEnabled:
@@ -158,8 +188,8 @@ func (h *Screen) state(g Group) string {
 		return "waiting (Retry-After)"
 	case time.Time(queue.FailingSince).IsZero() && queue.Delivered > 0:
 		return "works again"
-	case !at.IsZero():
-		return ui.Until(h.Session.TimeUntil(at))
+	case !next.IsZero():
+		return ui.Until(h.Session.TimeUntil(next))
 	}
 	return "failing"
 }
@@ -171,30 +201,62 @@ func (h *Screen) recent() []string {
 	if len(shown) == 0 {
 		return nil
 	}
-	lines := []string{theme.Spaces(h.Width), t.Paint(theme.Breadcrumb, t.Fit(" Recent failures", h.Width, false))}
-	before, when := len(h.Entries())-len(shown), 5
-	if h.Session.Times != ui.Relative {
-		when = 15
+	lines := []string{
+		theme.Spaces(h.Width),
+		t.Paint(theme.Breadcrumb, t.Fit(" Recent failures", h.Width, false)),
 	}
-	event, result := 0, 0
-	for _, m := range shown {
-		event, result = max(event, min(len(m.EventName), h.Width/4)), max(result, min(len(ui.LastResult(m)), h.Width/8))
-	}
+	c := h.recentColumns(shown)
+	before := len(h.fixedEntries())
 	for i, m := range shown {
-		word, role := t.StatusText(m.Status)
-		pointer, chosen := t.RowPrefix(before+i == h.SelectedIndex)
-		subscriber := t.Fit(h.Session.Queues.Known[m.SubscriptionID].SubscriberName, 12, false) + "  "
-		if narrow(h.Width) {
-			subscriber = ""
-		}
-		lines = append(lines, t.Compose(h.Width, []theme.Span{
-			{Text: " " + pointer, Role: chosen},
-			{Text: t.Fit(h.Session.TimeText(time.Time(m.LastSavedDateTime)), when-1, true) + "  ", Role: theme.Dim},
-			{Text: t.Fit(word, 12, false) + t.Fit(ui.LastResult(m), result, false), Role: role},
-			{Text: "  " + t.Fit(m.EventName, event, false) + "  "},
-			{Text: subscriber},
-			{Text: t.TruncateMiddle(ui.ShortURL(m.URL), h.Width-when-event-result-21-len(subscriber))},
-		}, nil))
+		lines = append(lines, h.recentLine(c, m, before+i == h.SelectedIndex))
 	}
 	return lines
+}
+
+// recentColumns are the widths of the columns of recent failures in cells; the URL has the rest
+// of the line.
+type recentColumns struct {
+	when   int
+	result int
+	event  int
+}
+
+// recentColumns returns the widths that fit.
+func (h *Screen) recentColumns(list []wire.Message) recentColumns {
+	c := recentColumns{when: 4}
+	if h.Session.Times != ui.Relative {
+		c.when = len("01-02 15:04:05")
+	}
+	for _, m := range list {
+		c.event = max(c.event, min(len(m.EventName), h.Width/4))
+		c.result = max(c.result, min(len(ui.LastResult(m)), h.Width/8))
+	}
+	return c
+}
+
+const (
+	statusCells     = 12 // width of the status of a recent failure
+	subscriberCells = 12 // width of its subscriber
+)
+
+// recentLine draws a recent failure.
+func (h *Screen) recentLine(c recentColumns, m wire.Message, selected bool) string {
+	t := h.Session.Theme
+	pointer, pointerRole := t.RowPrefix(selected)
+	status, statusRole := t.StatusText(m.Status)
+	subscriber := ""
+	if !narrow(h.Width) {
+		name := h.Session.Queues.Known[m.SubscriptionID].SubscriberName
+		subscriber = t.Fit(name, subscriberCells, false) + "  "
+	}
+	const margins = 10 // the pointer, three gaps, and a cell at the end
+	room := h.Width - c.when - statusCells - c.result - c.event - len(subscriber) - margins
+	return t.Compose(h.Width, []theme.Span{
+		{Text: " " + pointer, Role: pointerRole},
+		{Text: t.Fit(h.Session.TimeText(time.Time(m.LastSavedDateTime)), c.when, true) + "  ", Role: theme.Dim},
+		{Text: t.Fit(status, statusCells, false) + t.Fit(ui.LastResult(m), c.result, false), Role: statusRole},
+		{Text: "  " + t.Fit(m.EventName, c.event, false) + "  "},
+		{Text: subscriber},
+		{Text: t.TruncateMiddle(ui.ShortURL(m.URL), room)},
+	}, nil)
 }

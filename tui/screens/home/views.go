@@ -24,8 +24,8 @@ const countInterval = 10 * time.Second
 func (h *Screen) count() tea.Cmd {
 	views := h.Session.State.Views
 	uncounted := slices.ContainsFunc(views, func(v state.View) bool { return h.views[v.Name] == "" })
-	fresh := h.Session.Now.Sub(h.countedAt) < countInterval && !uncounted
-	if len(views) == 0 || fresh {
+	isRecent := h.Session.Now.Sub(h.countedAt) < countInterval && !uncounted
+	if len(views) == 0 || isRecent {
 		return nil
 	}
 	h.countedAt = h.Session.Now
@@ -96,7 +96,8 @@ func (h *Screen) captureLines(before int) []string {
 		lines = append(lines, t.Compose(h.Width, []theme.Span{
 			{Text: " " + pointer, Role: role},
 			{Text: t.Fit(ui.Age(time.Duration(c.Lag)), countCells-len(" > "), true) + "  " + c.Kind, Role: role},
-			{Text: "  " + cmp.Or(c.Reason, c.Phase), Role: theme.Warning}}, nil))
+			{Text: "  " + cmp.Or(c.Reason, c.Phase), Role: theme.Warning},
+		}, nil))
 	}
 	return lines
 }
