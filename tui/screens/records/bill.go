@@ -55,15 +55,15 @@ func (b Bill) showField(field client.BillField, f *ui.Form) tea.Cmd {
 	})
 }
 
-// fetch runs get. It drops the result after a switch of the profile, which has
-// different bills.
-func (b Bill) fetch(get func(c *client.Client) (take func(), err error)) tea.Cmd {
+// fetch runs get in the background and then the function that it returns, which shows the
+// result. It drops the result after a switch of the profile, which has different bills.
+func (b Bill) fetch(get func(c *client.Client) (show func(), err error)) tea.Cmd {
 	c := b.Session.Client
 	return func() tea.Msg {
-		take, err := get(c)
+		show, err := get(c)
 		return ui.Response{Err: err, Client: c, Apply: func() tea.Cmd {
 			if b.Session == b.Host.CurrentSession() {
-				take()
+				show()
 			}
 			return nil
 		}}
@@ -90,6 +90,7 @@ func readBillField(text string) (client.BillField, error) {
 	return client.BillField{BillID: ids[0], StageID: ids[1], SettingID: ids[2]}, nil
 }
 
+// billName returns the IDs of a field as they are entered.
 func billName(f client.BillField) string {
 	return strings.TrimSuffix(f.BillID+"/"+f.StageID+"/"+f.SettingID, "/")
 }
@@ -101,13 +102,14 @@ func (b Bill) choice() ui.Overlay {
 	f.Add("StageID", "Stage", "", "ID of the stage")
 	f.Add("SettingID", "Setting", "", "ID of the custom field; leave empty to list all")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
-		whole, err := readBillField(values["BillID"])
-		if err == nil {
-			return b.show(whole, f)
+		pasted, err := readBillField(values["BillID"])
+		if err == nil { // all IDs are in the first field
+			return b.show(pasted, f)
 		}
 		for i, field := range f.Fields[:2] {
 			if values[field.Name] == "" {
-				field.Error, f.At = "required", i
+				field.Error = "required"
+				f.At = i
 				return nil
 			}
 		}
@@ -133,6 +135,7 @@ func (b Bill) Listed(stage client.BillStage, values []wire.CustomFieldValue, err
 	}
 }
 
+// list returns the list of the fields of a stage.
 func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Overlay {
 	p := &ui.Picker{
 		HostSession: b.HostSession,
@@ -144,11 +147,11 @@ func (b Bill) list(stage client.BillStage, values []wire.CustomFieldValue) ui.Ov
 	}
 	for _, v := range values {
 		field := client.BillField{BillID: stage.BillID, StageID: stage.StageID, SettingID: v.SettingID}
-		holds, stored := contents(v)
+		text, stored := contents(v)
 		p.Choices = append(p.Choices, ui.Choice{
 			Spans: []theme.Span{
 				{Text: b.Session.Theme.Fit(billTitle(field, v), 28, false) + "  "},
-				{Text: billText(holds, stored), Role: theme.Dim},
+				{Text: billText(text, stored), Role: theme.Dim},
 			},
 			Choose: func() tea.Cmd { return b.showField(field, nil) },
 		})
@@ -200,25 +203,25 @@ func (b Bill) form(field client.BillField, v wire.CustomFieldValue) *ui.Form {
 		f.Notes = append(f.Notes, "line breaks and long contents are lost here; use whctl bill update")
 	}
 	f.Send = func(map[string]string, bool) tea.Cmd {
-		now := f.Fields[0].Input.Value() // leading and trailing spaces are kept
+		newText := f.Fields[0].Input.Value() // with leading and trailing spaces
 		if b.Session.WhyReadOnly() != "" {
 			b.Host.Notify(ui.Warning, b.Session.WhyReadOnly())
 			return nil
 		}
-		if now == shownText && stored {
+		if newText == shownText && stored {
 			f.Fields[0].Error = "contents are unchanged"
 			return nil
 		}
-		q := ui.OpenConfirm(b.Host, "Change "+title+"?", "change", []string{
+		lines := []string{
 			"old  " + billText(shownText, stored),
-			"new  " + billText(now, true),
+			"new  " + billText(newText, true),
 			"of bill " + field.BillID + ", stage " + field.StageID,
-		},
-			func() tea.Cmd {
-				b.Host.ShowOverlay(f) // until the response
-				return f.Track(b.Set(field, now, f))
-			})
-		q.Below = f
+		}
+		question := ui.OpenConfirm(b.Host, "Change "+title+"?", "change", lines, func() tea.Cmd {
+			b.Host.ShowOverlay(f) // until the response
+			return f.Track(b.Set(field, newText, f))
+		})
+		question.Below = f
 		return nil
 	}
 	return f

@@ -27,8 +27,8 @@ import (
 type Changes struct {
 	browse.SearchTable
 	kind      *record.Kind
-	all       []wire.Change
-	token     string // after the newest change; empty until it is known
+	all       []wire.Change // newest first
+	token     string        // after the newest change; empty until it is known
 	fetchedAt time.Time
 	problem   string // why there are no changes yet; empty for none
 	refused   bool   // the service has no changes of the kind
@@ -42,7 +42,10 @@ const (
 
 // NewChanges returns the changes of a kind.
 func NewChanges(h ui.Host, kind *record.Kind) *Changes {
-	s := &Changes{SearchTable: browse.NewSearchTable(h, "changes", "part of an operation, key or field"), kind: kind}
+	s := &Changes{
+		SearchTable: browse.NewSearchTable(h, "changes", "part of an operation, key or field"),
+		kind:        kind,
+	}
 	s.Refill = s.fill
 	s.Grid.Columns.Set([]grid.Column{
 		{Name: "Time", Min: 5},
@@ -67,12 +70,12 @@ func (s *Changes) View() string {
 	if s.problem == "" || len(s.all) > 0 {
 		return s.Table.View()
 	}
-	lines := append([]string{""}, s.Session.Theme.WrapLines(s.problem, s.Width-4, s.Height-1)...)
-	for i := range s.Height {
-		if i == len(lines) {
-			lines = append(lines, "")
-		}
-		lines[i] = s.Session.Theme.Fit("  "+lines[i], s.Width, false)
+	lines := []string{theme.Spaces(s.Width)}
+	for _, text := range s.Session.Theme.WrapLines(s.problem, s.Width-4, s.Height-1) {
+		lines = append(lines, s.Session.Theme.Fit("  "+text, s.Width, false))
+	}
+	for len(lines) < s.Height {
+		lines = append(lines, theme.Spaces(s.Width))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -89,9 +92,11 @@ func (s *Changes) Status() string {
 	return s.Grid.PositionText()
 }
 
+// Tick refreshes the times, and fetches new changes.
 func (s *Changes) Tick() tea.Cmd {
 	s.fill()
-	if s.Session.Paused || s.refused || s.Session.Now.Sub(s.fetchedAt) < ui.PollInterval {
+	isRecent := s.Session.Now.Sub(s.fetchedAt) < ui.PollInterval
+	if s.Session.Paused || s.refused || isRecent {
 		return nil
 	}
 	return s.Poll()
@@ -101,47 +106,59 @@ func (s *Changes) Poll() tea.Cmd {
 	if s.Busy {
 		return nil
 	}
-	s.Busy, s.fetchedAt = true, s.Session.Now
+	s.Busy = true
+	s.fetchedAt = s.Session.Now
 	kind, token := s.kind, s.token
-	return ui.Fetch(s.Ctx, s, func(ctx context.Context, c *client.Client) (*client.ChangePage, error) {
-		if token != "" {
-			return c.Changes(ctx, kind, token, 0, 0)
+	fetch := func(ctx context.Context, c *client.Client) (*client.ChangePage, error) {
+		if token == "" {
+			return fetchPast(ctx, c, kind)
 		}
-		now, err := c.Changes(ctx, kind, "", 0, 0)
-		if err != nil {
-			return nil, err
-		}
-		past, err := c.Changes(ctx, kind, earlier(now.Next, pastChanges), 0, 0)
-		if !client.Is(err, client.ResyncRequired) {
-			return past, err
-		}
-		// Fewer are kept, or this history is shorter: search for its oldest change.
-		known := sort.Search(pastChanges, func(n int) bool {
-			_, err := c.Changes(ctx, kind, earlier(now.Next, pastChanges-n), 1, 0)
-			return err == nil
-		})
-		return c.Changes(ctx, kind, earlier(now.Next, pastChanges-known), 0, 0)
-	}, s.onFetched)
+		return c.Changes(ctx, kind, token, 0, 0)
+	}
+	return ui.Fetch(s.Ctx, s, fetch, s.onFetched)
+}
+
+// fetchPast fetches the last pastChanges changes of a kind, or all that the service has.
+func fetchPast(ctx context.Context, c *client.Client, kind *record.Kind) (*client.ChangePage, error) {
+	newest, err := c.Changes(ctx, kind, "", 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	past, err := c.Changes(ctx, kind, earlier(newest.Next, pastChanges), 0, 0)
+	if !client.Is(err, client.ResyncRequired) {
+		return past, err
+	}
+	// The service has fewer changes: search for the oldest one.
+	missing := sort.Search(pastChanges, func(n int) bool {
+		_, err := c.Changes(ctx, kind, earlier(newest.Next, pastChanges-n), 1, 0)
+		return err == nil
+	})
+	return c.Changes(ctx, kind, earlier(newest.Next, pastChanges-missing), 0, 0)
 }
 
 // earlier returns the token n changes before a token.
 func earlier(token string, n int) string {
-	position, _ := wire.TokenPosition(token)
-	return token[:strings.LastIndexByte(token, '-')+1] + strconv.FormatInt(max(0, position-int64(n)), 10)
+	position, _ := wire.TokenPosition(token) // valid, as the service returned it
+	position = max(0, position-int64(n))
+	history := token[:strings.LastIndexByte(token, '-')+1]
+	return history + strconv.FormatInt(position, 10)
 }
 
+// onFetched adds the fetched changes, or keeps the reason why there are none.
 func (s *Changes) onFetched(page *client.ChangePage, err error) tea.Cmd {
 	s.Busy = false
-	s.problem, s.refused = "", false
 	if err != nil {
-		e, _ := errors.AsType[*client.Error](err)
-		s.refused = e != nil && e.Status >= 400 && e.Status <= 499
 		s.problem = ui.Describe(err)
-		if client.Is(err, client.ResyncRequired) {
-			s.token, s.refused = "", false
+		e, ok := errors.AsType[*client.Error](err)
+		s.refused = ok && e.Status >= 400 && e.Status <= 499
+		if client.Is(err, client.ResyncRequired) { // the next fetch starts again
+			s.token = ""
+			s.refused = false
 		}
 		return nil
 	}
+	s.problem = ""
+	s.refused = false
 	s.token = page.Next
 	slices.Reverse(page.Changes)
 	s.all = append(page.Changes, s.all...)
@@ -164,11 +181,11 @@ func (s *Changes) fill() {
 		if !s.ContainsWords(c.Op, c.Key, fields) {
 			continue
 		}
-		at, _ := time.Parse(time.RFC3339, c.CapturedAt)
+		capturedAt, _ := time.Parse(time.RFC3339, c.CapturedAt)
 		rows = append(rows, &grid.Row{
 			ID: strconv.FormatInt(c.ChangeID, 10),
 			Cells: []grid.Cell{
-				{Text: s.Session.TimeText(at), Role: theme.Dim},
+				{Text: s.Session.TimeText(capturedAt), Role: theme.Dim},
 				{Text: c.Op, Role: opRoles[c.Op]},
 				{Text: c.Key},
 				{Text: fields},
@@ -190,7 +207,8 @@ func changedFields(c wire.Change) string {
 		return strings.Join(texts, ", ")
 	}
 	var before, after map[string]json.RawMessage
-	_, _ = json.Unmarshal(c.Before, &before), json.Unmarshal(c.Record, &after) // unknown values are left out
+	_ = json.Unmarshal(c.Before, &before) // absent if the service does not know the values
+	_ = json.Unmarshal(c.Record, &after)
 	for _, field := range c.Changed {
 		text := fmt.Sprintf("%s %s", field, after[field])
 		if old, ok := before[field]; ok {
@@ -206,15 +224,19 @@ func (s *Changes) selected() (wire.Change, bool) {
 }
 
 func (s *Changes) Do(b keymap.Binding) tea.Cmd {
+	if s.Move(b) {
+		return nil
+	}
 	change, ok := s.selected()
-	switch {
-	case s.Move(b):
-	case !ok:
-	case b.Action == keymap.Open:
+	if !ok {
+		return nil
+	}
+	switch b.Action {
+	case keymap.Open:
 		return s.Host.Push(s.SelectedScreen())
-	case b.Action == keymap.ShowWhy:
+	case keymap.ShowWhy:
 		return s.Host.Open(ui.WhyTarget{Key: change.Key})
-	case b.Action == keymap.CopyCell:
+	case keymap.CopyCell:
 		s.Host.Copy(change.Key)
 	}
 	return nil
@@ -224,7 +246,7 @@ func (s *Changes) Click(x, y int, double bool) tea.Cmd {
 	return browse.ClickRow(s, s.Grid, x, y, double)
 }
 
-// SelectedScreen returns the screen of the selected change.
+// SelectedScreen returns the screen of the selected change, nil if there is none.
 func (s *Changes) SelectedScreen() ui.Screen {
 	change, ok := s.selected()
 	if !ok {

@@ -26,21 +26,32 @@ type Kinds struct {
 	browse.SearchTable
 	registry *record.Registry // registry of all kinds
 	all      []*record.Kind
-	shown    []*record.Kind // in the order of rows
+	shown    []*record.Kind // kinds that match the search, in the order of rows
 	counts   *counts
 }
 
-// counts has the numbers of records.
+// counts has the numbers of records. It is replaced when they are counted again, so that late
+// responses do not count.
 type counts struct {
-	totals  map[string]string // keyed by kind; empty while they are counted
-	pending int               // number of kinds that are counted
+	totals  map[string]string // by name of the kind; empty texts while they are counted
+	pending int               // number of counts in flight
+}
+
+func newCounts() *counts { return &counts{totals: make(map[string]string)} }
+
+// set stores the number of records of a kind.
+func (c *counts) set(kind string, total int64, err error) {
+	c.totals[kind] = display.Thousands(total)
+	if err != nil {
+		c.totals[kind] = "?"
+	}
 }
 
 // NewKinds returns the list of record kinds.
 func NewKinds(h ui.Host) *Kinds {
 	k := &Kinds{
 		SearchTable: browse.NewSearchTable(h, "kinds", "part of a name, area or summary"),
-		counts:      &counts{totals: make(map[string]string)},
+		counts:      newCounts(),
 	}
 	k.Refill = k.fill
 	k.read()
@@ -51,7 +62,8 @@ func NewKinds(h ui.Host) *Kinds {
 
 // read reads the kinds of the registry.
 func (k *Kinds) read() {
-	k.registry, k.all = k.Session.Registry, slices.Clone(k.Session.Registry.Kinds())
+	k.registry = k.Session.Registry
+	k.all = slices.Clone(k.registry.Kinds())
 	slices.SortStableFunc(k.all, func(x, y *record.Kind) int { return strings.Compare(x.Area, y.Area) })
 	if audit, ok := record.System().Lookup("WH_Audit"); ok && k.Session.NeedsAdmin() == "" {
 		k.all = append(k.all, audit)
@@ -75,8 +87,14 @@ func (k *Kinds) setColumns() {
 			area = max(area, len(kind.Area))
 		}
 	}
-	k.Grid.Columns.Set([]grid.Column{{Name: "Area", Min: area, Flex: true}, {Name: "Record", Min: 26}, {Name: "Rows", Right: true, Min: 6}, {Name: "Fields", Right: true},
-		{Name: "Opened", Right: true}, {Name: "Summary", Min: 6, Max: 100, Flex: true}}, 0)
+	k.Grid.Columns.Set([]grid.Column{
+		{Name: "Area", Min: area, Flex: true},
+		{Name: "Record", Min: 26},
+		{Name: "Rows", Right: true, Min: 6},
+		{Name: "Fields", Right: true},
+		{Name: "Opened", Right: true},
+		{Name: "Summary", Min: 6, Max: 100, Flex: true},
+	}, 0)
 }
 
 // Shown updates the time since kinds were opened, and the kinds if
@@ -92,55 +110,58 @@ func (k *Kinds) Shown() tea.Cmd {
 
 // opened returns the time since the rows of a kind were opened.
 func (k *Kinds) opened(kind *record.Kind) string {
-	at := k.Session.State.Opened[kind.Name]
-	if at.IsZero() {
+	openedAt := k.Session.State.Opened[kind.Name]
+	if openedAt.IsZero() {
 		return "-"
 	}
-	return ui.Age(k.Session.Now.Sub(at))
+	return ui.Age(k.Session.Now.Sub(openedAt))
 }
 
 func (k *Kinds) Tick() tea.Cmd { return k.Shown() }
 
 func (k *Kinds) Start() tea.Cmd {
-	k.counts = &counts{totals: make(map[string]string)}
+	k.counts = newCounts()
 	return k.count()
 }
 
 // count counts the records of the kinds in view, since a service can have hundreds of
 // kinds. Kinds that come into view are counted next.
 func (k *Kinds) count() tea.Cmd {
-	n := k.counts
-	if n.pending > 0 {
+	if k.counts.pending > 0 {
 		return nil
 	}
 	var cmds []tea.Cmd
-	for first, last := k.Grid.Window(); first <= last; first++ {
-		kind := k.shown[first]
-		if _, ok := n.totals[kind.Name]; ok {
+	first, last := k.Grid.Window()
+	for i := first; i <= last; i++ {
+		kind := k.shown[i]
+		if _, isCounted := k.counts.totals[kind.Name]; isCounted {
 			continue
 		}
-		n.totals[kind.Name] = ""
-		count := func(ctx context.Context, c *client.Client) (int64, error) {
-			return c.Count(ctx, client.Query{Kind: kind})
-		}
-		cmds = append(cmds, ui.Fetch(k.Ctx, k, count, func(total int64, err error) tea.Cmd {
-			n.totals[kind.Name] = display.Thousands(total)
-			if err != nil {
-				n.totals[kind.Name] = "?"
-			}
-			k.fill()
-			n.pending--
-			if n.pending > 0 || n != k.counts {
-				return nil
-			}
-			return k.count()
-		}))
+		k.counts.totals[kind.Name] = ""
+		cmds = append(cmds, k.countKind(kind))
 	}
-	n.pending = len(cmds)
-	if n.pending == 0 {
+	k.counts.pending = len(cmds)
+	if len(cmds) == 0 {
 		return nil
 	}
 	return tea.Sequence(cmds...) // sequentially, to limit the load
+}
+
+// countKind counts the records of a kind. The last count in flight starts the next ones.
+func (k *Kinds) countKind(kind *record.Kind) tea.Cmd {
+	counts := k.counts
+	fetch := func(ctx context.Context, c *client.Client) (int64, error) {
+		return c.Count(ctx, client.Query{Kind: kind})
+	}
+	return ui.Fetch(k.Ctx, k, fetch, func(total int64, err error) tea.Cmd {
+		counts.set(kind.Name, total, err)
+		counts.pending--
+		k.fill()
+		if counts.pending > 0 || counts != k.counts {
+			return nil
+		}
+		return k.count()
+	})
 }
 
 func (k *Kinds) Title() string { return "Records" }
@@ -160,32 +181,41 @@ func (k *Kinds) fill() {
 		}
 		k.shown = append(k.shown, kind)
 		total := cmp.Or(k.counts.totals[kind.Name], strings.Repeat(k.Session.Theme.Loading, 3))
-		shown := kind.Area
-		if shown == area {
-			shown = ""
+		areaText := kind.Area
+		if areaText == area {
+			areaText = ""
 		}
 		area = kind.Area
-		rows = append(rows, &grid.Row{ID: kind.Name, Cells: []grid.Cell{
-			{Text: shown, Role: theme.Dim}, {Text: kind.Name}, {Text: total}, {Text: fmt.Sprint(len(kind.Fields))},
-			{Text: k.opened(kind), Role: theme.Dim}, {Text: kind.Summary, Role: theme.Dim},
-		}})
+		rows = append(rows, &grid.Row{
+			ID: kind.Name,
+			Cells: []grid.Cell{
+				{Text: areaText, Role: theme.Dim},
+				{Text: kind.Name},
+				{Text: total},
+				{Text: fmt.Sprint(len(kind.Fields))},
+				{Text: k.opened(kind), Role: theme.Dim},
+				{Text: kind.Summary, Role: theme.Dim},
+			},
+		})
 	}
 	k.Grid.SetRows(grid.NewList(rows))
 }
 
 func (k *Kinds) Do(b keymap.Binding) tea.Cmd {
-	row := k.Grid.Row()
-	switch {
-	case k.Move(b):
-	case row == nil:
-	case b.Action == keymap.Open, b.Action == keymap.ShowChanges:
-		i := slices.IndexFunc(k.all, func(kind *record.Kind) bool { return kind.Name == row.ID })
-		if b.Action == keymap.ShowChanges {
-			return k.Host.Open(ui.ChangesTarget{Kind: k.all[i]})
-		}
-		return k.Host.Push(browse.New(k.Host, k.all[i], nil, browse.Options{}))
-	case b.Action == keymap.CopyCell:
-		k.Host.Copy(row.ID)
+	if k.Move(b) {
+		return nil
+	}
+	kind, ok := browse.SelectedItem(&k.Table, k.all, func(kind *record.Kind) string { return kind.Name })
+	if !ok {
+		return nil
+	}
+	switch b.Action {
+	case keymap.Open:
+		return k.Host.Push(browse.New(k.Host, kind, nil, browse.Options{}))
+	case keymap.ShowChanges:
+		return k.Host.Open(ui.ChangesTarget{Kind: kind})
+	case keymap.CopyCell:
+		k.Host.Copy(kind.Name)
 	}
 	return nil
 }
