@@ -64,7 +64,7 @@ func (b *bulk) progress() string {
 	return b.sending + " ..."
 }
 
-// follow waits for the results of the retried messages of a list, of which some may be missing.
+// follow waits for the results of a number of retried messages. The list can have fewer of them.
 func (b *bulk) follow(retried int64, list []wire.Message) *outcome {
 	o := newOutcome(b, b.session, retried, list)
 	b.host.Watch(o)
@@ -83,49 +83,64 @@ func (b *bulk) EndResults(level ui.Level, text string) {
 // Unmark removes the mark of a message.
 func (b *bulk) Unmark(id string) { b.marks.grid.Marks.Remove(id) }
 
-// confirmOne retries or deletes one message after a confirmation. It calls begin
-// with the name of the change when it is sent, and finish with the result.
-func confirmOne(
-	s ui.Screen, results *bulk, m wire.Message, action keymap.Action, begin func(name string),
-	finish func(id string, err error) tea.Cmd,
-) {
-	b := s.Common()
-	word, _ := b.Session.Theme.StatusText(m.Status)
-	lines := []string{
-		m.EventName + " to",
-		"  " + ui.ShortURL(m.URL),
-		"Status " + word + ", last result " + ui.LastResult(m) + ".",
+// singleChange is a retry or a delete of one message.
+type singleChange struct {
+	screen  ui.Screen
+	results *bulk
+	message wire.Message
+	begin   func(name string)                  // called with the name of the change when it is sent
+	finish  func(id string, err error) tea.Cmd // called with the MessageID and the outcome
+}
+
+// lines describes the message in a confirmation.
+func (c singleChange) lines() []string {
+	status, _ := c.screen.Common().Session.Theme.StatusText(c.message.Status)
+	return []string{
+		c.message.EventName + " to",
+		"  " + ui.ShortURL(c.message.URL),
+		"Status " + status + ", last result " + ui.LastResult(c.message) + ".",
 	}
-	then := func(err error) tea.Cmd { return finish(m.MessageID, err) }
-	if action == keymap.Retry {
-		if why := refusal(m, b.Session); why != "" {
-			b.Host.Notify(ui.Warning, why)
-			return
-		}
-		question, when := "Retry this message?", "It is sent again now."
-		if paused(m, b.Session) {
-			when = "It is sent again when its subscription is enabled."
-		}
-		lines = append(lines, when)
-		if m.Status == delivered {
-			question = "Send this delivered message again?"
-			lines = append(lines, sameID)
-		}
-		ui.OpenConfirm(b.Host, question, "retry", lines, func() tea.Cmd {
-			b.Host.ClearToast() // the status line shows the change
-			begin("retry of " + m.EventName)
-			return RetryOne(s, results, m, then)
-		})
+}
+
+// done handles the outcome of the change.
+func (c singleChange) done(err error) tea.Cmd { return c.finish(c.message.MessageID, err) }
+
+// confirmRetry retries the message after a confirmation.
+func (c singleChange) confirmRetry() {
+	b := c.screen.Common()
+	if why := refusal(c.message, b.Session); why != "" {
+		b.Host.Notify(ui.Warning, why)
 		return
 	}
-	ui.OpenConfirm(b.Host, "Delete this message?", "delete", append(lines,
-		"It is not sent again. Press "+keymap.KeyFor(keymap.Everywhere, keymap.Undo)+" within "+
-			ui.Age(ui.UndoDelay)+" to undo."), func() tea.Cmd {
-		return b.Host.Delay("delete of "+m.EventName, []string{m.MessageID}, func() tea.Cmd {
-			b.Host.ClearToast()
-			begin("delete of " + m.EventName)
-			return RemoveOne(s, m, then)
-		})
+	effect := "It is sent again now."
+	if paused(c.message, b.Session) {
+		effect = "It is sent again when its subscription is enabled."
+	}
+	question := "Retry this message?"
+	lines := append(c.lines(), effect)
+	if c.message.Status == ui.StatusDelivered {
+		question = "Send this delivered message again?"
+		lines = append(lines, sameID)
+	}
+	ui.OpenConfirm(b.Host, question, "retry", lines, func() tea.Cmd {
+		b.Host.ClearToast() // the status line shows the change
+		c.begin("retry of " + c.message.EventName)
+		return RetryOne(c.screen, c.results, c.message, c.done)
+	})
+}
+
+// confirmDelete deletes the message after a confirmation, unless the user undoes it.
+func (c singleChange) confirmDelete() {
+	b := c.screen.Common()
+	name := "delete of " + c.message.EventName
+	remove := func() tea.Cmd {
+		b.Host.ClearToast()
+		c.begin(name)
+		return RemoveOne(c.screen, c.message, c.done)
+	}
+	lines := append(c.lines(), "It is not sent again. "+undoHint())
+	ui.OpenConfirm(b.Host, "Delete this message?", "delete", lines, func() tea.Cmd {
+		return b.Host.Delay(name, []string{c.message.MessageID}, remove)
 	})
 }
 
@@ -138,7 +153,7 @@ func RetryOne(s ui.Screen, results *bulk, m wire.Message, then func(error) tea.C
 		Name:   name,
 		Then:   then,
 		Do: func(ctx context.Context, c *client.Client) error {
-			if m.Status == delivered {
+			if m.Status == ui.StatusDelivered {
 				return sendAgain(ctx, c, m)
 			}
 			_, err := c.RetryMessage(ctx, m.SubscriberID, m.SubscriptionID, m.MessageID)
@@ -149,29 +164,32 @@ func RetryOne(s ui.Screen, results *bulk, m wire.Message, then func(error) tea.C
 				b.Host.ShowError(name, ui.MarkNotSent(err))
 				return
 			}
+			text := "the message is due now"
 			if paused(m, b.Session) {
-				b.Host.Notify(ui.Info, "the message waits: the subscription is disabled")
-			} else {
-				b.Host.Notify(ui.Info, "the message is due now")
+				text = "the message waits: the subscription is disabled"
 			}
+			b.Host.Notify(ui.Info, text)
 			results.follow(1, []wire.Message{m})
 		},
 	})
 }
-
-// delivered is the status of delivered messages.
-const delivered = 1
 
 // sameID explains the effect of sending a delivered message again.
 const sameID = "A receiver that has kept its ID ignores it."
 
 // sendAgain sends a delivered message again.
 func sendAgain(ctx context.Context, c *client.Client, m wire.Message) error {
-	r, err := c.RetryMessages(ctx, url.Values{"MessageID": {m.MessageID}, "Status": {strconv.Itoa(delivered)}})
-	if err == nil && r.Retried == 0 {
+	r, err := c.RetryMessages(ctx, url.Values{
+		"MessageID": {m.MessageID},
+		"Status":    {strconv.Itoa(ui.StatusDelivered)},
+	})
+	if err != nil {
+		return err
+	}
+	if r.Retried == 0 {
 		return errors.New("the message is no longer a delivered one")
 	}
-	return err
+	return nil
 }
 
 // RemoveOne deletes one message.
@@ -188,12 +206,11 @@ func RemoveOne(s ui.Screen, m wire.Message, then func(error) tea.Cmd) tea.Cmd {
 
 // refusal returns the reason why a message cannot be retried, empty if it can.
 func refusal(m wire.Message, s *ui.Session) string {
-	word := nextLong(m, s)
-	if m.Status != 0 {
+	if m.Status != ui.StatusNotSent {
 		return ""
 	}
-	if word != "-" {
-		return "no attempt yet, " + word
+	if attempt := nextLong(m, s); attempt != noAttempt {
+		return "no attempt yet, " + attempt
 	}
 	return "first attempt in flight: only messages that have been attempted can be sent again"
 }
@@ -201,42 +218,54 @@ func refusal(m wire.Message, s *ui.Session) string {
 // ChangeMany retries or deletes all matching messages, of which the user has confirmed a
 // count. A retry waits for the results of those in the list. On an error the marks stay.
 func (b *bulk) ChangeMany(action keymap.Action, members url.Values, count int, list []wire.Message) tea.Cmd {
-	var n int64
 	members = maps.Clone(members)
 	name := bulkName(action, count)
 	b.sending = name
-	return b.list.Send(ui.Change{Name: name, Do: func(ctx context.Context, c *client.Client) error {
-		changed, err := changeMessages(ctx, c, action, members)
-		n = changed.done
-		return err
-	}, OnDone: func(err error) {
-		b.sending = ""
-		if err != nil {
-			b.host.ShowError(name, ui.MarkNotSent(err))
-			return
-		}
-		text := display.Count(n, "message is due now", "messages are due now")
-		if action == keymap.Delete {
-			text = display.Count(n, "message deleted", "messages deleted")
-			b.marks.clear()
-		} else {
-			results := b.follow(n, list)
-			b.marks.set(slices.Collect(maps.Keys(results.pending)))
-		}
-		changed := int64(count) - n
-		if changed > 0 {
-			text += ", " + display.Thousands(changed) + " changed since the question"
-		}
-		if changed < 0 {
-			text += ", " + display.Thousands(-changed) + " more than in the question"
-		}
-		b.host.Notify(ui.Info, text)
-	}, Then: func(err error) tea.Cmd {
-		if err != nil {
-			return nil
-		}
-		return b.list.Poll()
-	}})
+	var changed int64
+	return b.list.Send(ui.Change{
+		Name: name,
+		Do: func(ctx context.Context, c *client.Client) error {
+			result, err := changeMessages(ctx, c, action, members)
+			changed = result.done
+			return err
+		},
+		OnDone: func(err error) {
+			b.sending = ""
+			if err != nil {
+				b.host.ShowError(name, ui.MarkNotSent(err))
+				return
+			}
+			b.changed(action, changed, count, list)
+		},
+		Then: func(err error) tea.Cmd {
+			if err != nil {
+				return nil
+			}
+			return b.list.Poll()
+		},
+	})
+}
+
+// changed shows the number of messages that were changed, and how it differs from the confirmed
+// count. The marks are those of the messages with a result to come.
+func (b *bulk) changed(action keymap.Action, changed int64, confirmed int, list []wire.Message) {
+	var text string
+	if action == keymap.Delete {
+		text = display.Count(changed, "message deleted", "messages deleted")
+		b.marks.clear()
+	} else {
+		text = display.Count(changed, "message is due now", "messages are due now")
+		results := b.follow(changed, list)
+		b.marks.set(slices.Collect(maps.Keys(results.pending)))
+	}
+	missing := int64(confirmed) - changed
+	if missing > 0 {
+		text += ", " + display.Thousands(missing) + " changed since the question"
+	}
+	if missing < 0 {
+		text += ", " + display.Thousands(-missing) + " more than in the question"
+	}
+	b.host.Notify(ui.Info, text)
 }
 
 // bulkName names a change of many messages.
@@ -262,8 +291,9 @@ func changeMessages(ctx context.Context, c *client.Client, action keymap.Action,
 	return tally{matched: r.Matched, done: r.Retried, warning: r.Warning}, nil
 }
 
-// tally has the numbers of messages that match and that are changed.
+// tally has the numbers of messages of a change.
 type tally struct {
-	matched, done int64
-	warning       string // about the change, empty for none
+	matched int64  // number of messages that match the filter
+	done    int64  // number of messages that are changed
+	warning string // about the change, empty for none
 }

@@ -1,7 +1,6 @@
 package messages
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -32,14 +31,61 @@ type messageColumn struct {
 // DefaultColumns are the default columns in their default order. In a list narrower
 // than their MinGridWidth, columns are only visible while they are selected.
 var DefaultColumns = []messageColumn{
-	{grid.Column{Name: "Status", Min: 7}, "Status", (*columns).statusCell, func(m wire.Message) string { return m.MessageID }},
-	{grid.Column{Name: "Event", Min: 10, Max: 120, Flex: true, TruncateMiddle: true}, "EventName", func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: m.EventName} }, nil},
-	{grid.Column{Name: "To", Min: 10, Max: 120, Flex: true, TruncateMiddle: true}, "URL", func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: ui.ShortURL(m.URL)} }, func(m wire.Message) string { return m.URL }},
-	{grid.Column{Name: "Att.", Right: true, Min: 4, MinGridWidth: attemptsMinWidth}, "Retries", func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: attempts(m)} }, nil},
-	{grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true}, "LastMessageResponseHTTPCode", func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: ui.LastResult(m)} }, nil},
-	{grid.Column{Name: "Next", Min: 7, MinGridWidth: attemptsMinWidth}, "NextAttemptDateTime", func(c *columns, m wire.Message) grid.Cell { return grid.Cell{Text: next(m, c.session)} }, nil},
-	{grid.Column{Name: AgeColumn, Right: true, Min: 4}, "AddedDateTime", (*columns).ageCell, nil},
-	{grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberMinWidth}, "", func(c *columns, m wire.Message) grid.Cell { return c.subscribers.cell(m) }, nil},
+	{
+		Column: grid.Column{Name: "Status", Min: 7},
+		field:  "Status",
+		cell:   (*columns).statusCell,
+		text:   func(m wire.Message) string { return m.MessageID },
+	},
+	{
+		Column: grid.Column{Name: "Event", Min: 10, Max: 120, Flex: true, TruncateMiddle: true},
+		field:  "EventName",
+		cell:   textCell(func(m wire.Message) string { return m.EventName }),
+	},
+	{
+		Column: grid.Column{Name: "To", Min: 10, Max: 120, Flex: true, TruncateMiddle: true},
+		field:  "URL",
+		cell:   textCell(func(m wire.Message) string { return ui.ShortURL(m.URL) }),
+		text:   func(m wire.Message) string { return m.URL },
+	},
+	{
+		Column: grid.Column{Name: "Att.", Right: true, Min: 4, MinGridWidth: attemptsMinWidth},
+		field:  "Retries",
+		cell:   textCell(attempts),
+	},
+	{
+		Column: grid.Column{Name: "HTTP", Min: 4, Max: 20, Flex: true},
+		field:  "LastMessageResponseHTTPCode",
+		cell:   textCell(ui.LastResult),
+	},
+	{
+		Column: grid.Column{Name: "Next", Min: 7, MinGridWidth: attemptsMinWidth},
+		field:  "NextAttemptDateTime",
+		cell:   (*columns).nextCell,
+	},
+	{
+		Column: grid.Column{Name: AgeColumn, Right: true, Min: 4},
+		field:  "AddedDateTime",
+		cell:   (*columns).ageCell,
+	},
+	{
+		Column: grid.Column{Name: "Subscriber", Min: 10, Max: 24, Flex: true, MinGridWidth: subscriberMinWidth},
+		cell:   (*columns).subscriberCell,
+	},
+}
+
+// AgeColumn is the name of the column of the time at which a message was added.
+const AgeColumn = "Age"
+
+// Minimum widths of a list that shows columns which are not selected, in cells.
+const (
+	attemptsMinWidth   = 70
+	subscriberMinWidth = 100
+)
+
+// textCell returns a function that draws a text of a message in a cell.
+func textCell(text func(m wire.Message) string) func(*columns, wire.Message) grid.Cell {
+	return func(_ *columns, m wire.Message) grid.Cell { return grid.Cell{Text: text(m)} }
 }
 
 // omittedFields are the fields that are part of another column or of the detail
@@ -58,35 +104,28 @@ var Columns = sync.OnceValue(func() []messageColumn {
 		if slices.Contains(omittedFields, f.Name) || slices.ContainsFunc(DefaultColumns, isShown) {
 			continue
 		}
-		all = append(all, messageColumn{grid.Column{
-			Name:  f.Name,
-			Right: f.Type.Number(),
-			Min:   4,
-			Max:   40,
-			Flex:  true,
-		}, f.Name,
-			func(c *columns, m wire.Message) grid.Cell { return grid.Cell{Text: c.fieldText(m, f.Name)} }, nil})
+		all = append(all, messageColumn{
+			Column: grid.Column{Name: f.Name, Right: f.Type.Number(), Min: 4, Max: 40, Flex: true},
+			field:  f.Name,
+			cell: func(c *columns, m wire.Message) grid.Cell {
+				return grid.Cell{Text: c.fieldText(m, f.Name)}
+			},
+		})
 	}
 	return all
 })
 
 // fieldText formats a field of a message.
 func (s *columns) fieldText(m wire.Message, field string) string {
-	switch value := reflect.Indirect(reflect.ValueOf(m).FieldByName(field)); {
-	case !value.IsValid():
-		return ""
-	case value.Type() == reflect.TypeFor[wire.Timestamp]():
-		return s.session.TimeText(time.Time(value.Interface().(wire.Timestamp)))
-	default:
-		return fmt.Sprint(value)
+	value := reflect.Indirect(reflect.ValueOf(m).FieldByName(field))
+	if !value.IsValid() {
+		return "" // a nil pointer
 	}
+	if timestamp, ok := value.Interface().(wire.Timestamp); ok {
+		return s.session.TimeText(time.Time(timestamp))
+	}
+	return fmt.Sprint(value)
 }
-
-const (
-	attemptsMinWidth   = 70
-	subscriberMinWidth = 100
-	AgeColumn          = "Age"
-)
 
 // markerColumn marks changes. It is always shown and cannot be selected.
 var markerColumn = messageColumn{Column: grid.Column{Name: " ", Min: 2}, cell: (*columns).markerCell}
@@ -138,14 +177,24 @@ func (s *columns) row(m wire.Message) *grid.Row {
 	return row
 }
 
+// statusCell returns the status with its glyph.
 func (s *columns) statusCell(m wire.Message) grid.Cell {
 	word, role := s.session.Theme.StatusText(m.Status)
 	return grid.Cell{Text: word, Role: role}
 }
 
+// ageCell returns the time at which a message was added.
 func (s *columns) ageCell(m wire.Message) grid.Cell {
 	return grid.Cell{Text: s.session.TimeText(time.Time(m.AddedDateTime))}
 }
+
+// nextCell returns the time of the next attempt.
+func (s *columns) nextCell(m wire.Message) grid.Cell {
+	return grid.Cell{Text: next(m, s.session)}
+}
+
+// subscriberCell returns the name of the subscriber.
+func (s *columns) subscriberCell(m wire.Message) grid.Cell { return s.subscribers.cell(m) }
 
 // markerCell marks a recent change and a pending delete.
 func (s *columns) markerCell(m wire.Message) grid.Cell {
@@ -172,7 +221,10 @@ func (s *columns) show(names []string, frozen int) {
 	for marker > 0 && s.visible[marker-1].MinGridWidth > 0 {
 		marker--
 	}
-	s.visible = slices.Insert(s.visible, cmp.Or(marker, len(s.visible)), markerColumn)
+	if marker == 0 { // all columns need a wide list
+		marker = len(s.visible)
+	}
+	s.visible = slices.Insert(s.visible, marker, markerColumn)
 	columns := make([]grid.Column, len(s.visible))
 	for i, c := range s.visible {
 		columns[i] = c.Column
@@ -194,11 +246,15 @@ func (s *columns) skipMarker(action keymap.Action) {
 	if s.Selected().Name != markerColumn.Name {
 		return
 	}
-	step := 1
-	if index := s.grid.Columns.Index(); action == keymap.GoLeft && index > 0 || index == len(s.visible)-1 {
-		step = -1
+	index := s.grid.Columns.Index()
+	isFirst := index == 0
+	isLast := index == len(s.visible)-1
+	movesLeft := action == keymap.GoLeft && !isFirst
+	if movesLeft || isLast {
+		s.grid.Columns.Move(-1)
+	} else {
+		s.grid.Columns.Move(1)
 	}
-	s.grid.Columns.Move(step)
 }
 
 // gridKey is the key of the saved arrangement. It must not be the name of a record.
@@ -229,7 +285,8 @@ func (s *columns) arrangement() state.Arrangement {
 // columnKind returns a record kind with the columns as fields, for the column
 // chooser.
 var columnKind = sync.OnceValue(func() *record.Kind {
-	messageKind, kind := ui.MessageKind(), record.Kind{Name: gridKey}
+	messageKind := ui.MessageKind()
+	kind := record.Kind{Name: gridKey}
 	for _, c := range Columns() {
 		field := record.Field{Name: c.Name, Type: record.Text}
 		if i, ok := messageKind.Column(c.field); ok {
@@ -238,11 +295,11 @@ var columnKind = sync.OnceValue(func() *record.Kind {
 		}
 		kind.Fields = append(kind.Fields, field)
 	}
-	all, err := record.NewRegistry(kind)
+	registry, err := record.NewRegistry(kind)
 	if err != nil {
 		panic("tui: " + err.Error()) // duplicate column name; every test finds it
 	}
-	registered, _ := all.Lookup(gridKey)
+	registered, _ := registry.Lookup(gridKey)
 	return registered
 })
 

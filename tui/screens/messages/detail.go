@@ -68,8 +68,8 @@ func (s *Detail) Shown() tea.Cmd {
 func (s *Detail) Poll() tea.Cmd {
 	s.Busy = true
 	s.missed = false
-	return ui.Fetch(s.Ctx, s,
-		fetchMessage(s.Content.Message.SubscriberID, s.Content.Message.MessageID, !s.partial), s.OnFetched)
+	m := s.Content.Message
+	return ui.Fetch(s.Ctx, s, fetchMessage(m.SubscriberID, m.MessageID, !s.partial), s.OnFetched)
 }
 
 // Follow fetches the message again when it has changed.
@@ -104,6 +104,7 @@ func (s *Detail) OnFetched(fetched FetchedMessage, err error) tea.Cmd {
 	return nil
 }
 
+// refill shows new queue statistics.
 func (s *Detail) refill() tea.Cmd {
 	s.fill()
 	return nil
@@ -135,18 +136,18 @@ func (s *Detail) fill() {
 	if s.Width == 0 {
 		return
 	}
-	tab := MessageTabs[s.tab]
-	lines := tab.lines(&s.Content)
-	if tab.Name == "Body" {
+	lines := MessageTabs[s.tab].lines(&s.Content)
+	switch s.tab {
+	case bodyTab:
 		s.SetJSON(lines)
-		return
-	}
-	selected := s.At
-	s.SetLines(lines)
-	if s.tab == 0 {
+	case attemptsTab:
+		selected := s.At
+		s.SetLines(lines)
 		s.Data.Values = s.Content.attemptValues(lines)
 		s.Content.addSummary(&s.Pager)
-		s.Scroll(selected - s.At) // SetLines did not know all lines
+		s.Scroll(selected - s.At) // the cursor may have been in the summary
+	default:
+		s.SetLines(lines)
 	}
 }
 
@@ -158,16 +159,18 @@ func (s *Detail) View() string {
 func (s *Detail) Title() string { return ui.ShortID(s.Content.Message.MessageID) }
 
 func (s *Detail) Badges() []string {
-	word, _ := s.Session.Theme.StatusText(s.Content.Message.Status)
-	badges := []string{word}
-	switch next := next(s.Content.Message, s.Session); {
-	case next == "-":
-	case strings.HasPrefix(next, "in "), next == "disabled", next == "breaker": // short, so that the event fits
-		badges = append(badges, next)
-	default:
-		badges = append(badges, "next "+next)
+	m := s.Content.Message
+	status, _ := s.Session.Theme.StatusText(m.Status)
+	badges := []string{status}
+	attempt := next(m, s.Session)
+	isClear := attempt == subscriptionDisabled || attempt == breakerOpen || strings.HasPrefix(attempt, "in ")
+	if !isClear && attempt != noAttempt { // otherwise it is short, so that the event fits
+		attempt = "next " + attempt
 	}
-	return append(badges, "att. "+attempts(s.Content.Message), s.Content.Message.EventName)
+	if attempt != noAttempt {
+		badges = append(badges, attempt)
+	}
+	return append(badges, "att. "+attempts(m), m.EventName)
 }
 
 func (s *Detail) Status() string {
@@ -191,13 +194,13 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 	}
 	switch b.Action {
 	case keymap.NextTab:
-		s.turn(1)
+		s.switchTab(1)
 	case keymap.PreviousTab:
-		s.turn(-1)
+		s.switchTab(-1)
 	case keymap.Retry:
-		confirmOne(s, s.results, s.Content.Message, b.Action, s.begin, s.finish)
+		s.change(s.finish).confirmRetry()
 	case keymap.Delete:
-		confirmOne(s, s.results, s.Content.Message, b.Action, s.begin, s.finishDelete)
+		s.change(s.finishDelete).confirmDelete()
 	case keymap.PreviousPage:
 		return s.step(-1)
 	case keymap.NextPage:
@@ -215,6 +218,17 @@ func (s *Detail) Do(b keymap.Binding) tea.Cmd {
 		s.Host.ShowInput(s.saveLine())
 	}
 	return nil
+}
+
+// change returns a change of the message.
+func (s *Detail) change(finish func(id string, err error) tea.Cmd) singleChange {
+	return singleChange{
+		screen:  s,
+		results: s.results,
+		message: s.Content.Message,
+		begin:   s.begin,
+		finish:  finish,
+	}
 }
 
 // begin shows the change in flight in the status line.
@@ -252,7 +266,8 @@ func (s *Detail) step(n int) tea.Cmd {
 	return tea.Batch(cmd, s.Poll())
 }
 
-func (s *Detail) turn(n int) {
+// switchTab opens the tab n tabs further.
+func (s *Detail) switchTab(n int) {
 	s.tab = (s.tab + n + len(MessageTabs)) % len(MessageTabs)
 	s.fill()
 	s.Scroll(-len(s.Lines))
@@ -261,17 +276,15 @@ func (s *Detail) turn(n int) {
 // copyTab copies the content of the tab: the unformatted body, the cURL command, or
 // the lines.
 func (s *Detail) copyTab() {
-	switch MessageTabs[s.tab].Name {
-	case "Body":
+	switch s.tab {
+	case bodyTab:
 		s.Host.Copy(s.Content.Message.Body)
-		return
-	case "cURL":
+	case curlTab:
 		s.Host.Copy(s.Content.curlText())
-		return
+	default:
+		lines := record.Texts(s.Lines, func(l theme.Span) string { return strings.TrimRight(l.Text, " ") })
+		s.Host.Copy(strings.Join(lines, "\n"))
 	}
-	s.Host.Copy(strings.Join(record.Texts(s.Lines, func(l theme.Span) string {
-		return strings.TrimRight(l.Text, " ")
-	}), "\n"))
 }
 
 // saveLine returns the input line for the path of the saved body.
@@ -323,14 +336,14 @@ func fetchMessage(subscriber, id string, headers bool) func(context.Context, *cl
 		}
 		m.Responses = responses.Results
 		if headers {
-			m.Headers, m.NoHeaders = ownHeaders(ctx, c, &m.Message)
+			m.Headers, m.NoHeaders = subscriptionHeaders(ctx, c, &m.Message)
 		}
 		return m, nil
 	}
 }
 
-// ownHeaders returns the headers of a message's subscription, or an error text.
-func ownHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers []wire.Header, why string) {
+// subscriptionHeaders returns the headers of a message's subscription, or an error text.
+func subscriptionHeaders(ctx context.Context, c *client.Client, m *wire.Message) (headers []wire.Header, why string) {
 	list, err := c.Subscriptions(ctx, m.SubscriberID)
 	if err != nil {
 		return nil, err.Error()
@@ -355,54 +368,55 @@ func (s *Detail) Commands() []string {
 	}
 }
 
-// addressLines is the maximum number of lines of a URL.
-const addressLines = 4
-
-// labelCells is the width of the labels.
-const labelCells = 9
+const (
+	maxAddressLines = 4 // maximum number of lines of a URL
+	labelCells      = 9 // width of the labels
+)
 
 // head returns the lines above the tabs: URL, subscriber, time and size. A long URL
 // is wrapped, and the subscriber is below it.
 func (s *Detail) head() []string {
-	t, subscriber := s.Session.Theme, s.Content.subscriberText()
-	room := s.Width - labelCells - 1
-	address := s.Content.address()
-	var lines []string
-	if ansi.StringWidth(address)+ansi.StringWidth(subscriber)+2 <= room {
-		lines = append(lines, s.headed("To", address, subscriber))
-	} else {
-		for i, part := range theme.Wrap(address, max(1, room)) {
-			if i == addressLines {
-				break
-			}
-			label := ""
-			if i == 0 {
-				label = "To"
-			}
-			lines = append(lines, s.headed(label, part.Text, ""))
-		}
-		lines = append(lines, s.headed("For", strings.TrimPrefix(subscriber, "subscriber "), ""))
-	}
+	lines := s.addressLines()
 	added := time.Time(s.Content.Message.AddedDateTime)
-	body := ui.Size(len(s.Content.Message.Body))
+	age := ui.Age(s.Session.Now.Sub(added))
+	size := ui.Size(len(s.Content.Message.Body))
 	if !s.Content.loaded {
-		body = strings.Repeat(t.Loading, 3)
+		size = strings.Repeat(s.Session.Theme.Loading, 3)
 	}
-	lines = append(lines,
-		s.headed("Added", s.Session.TimeOfDay(added)+" ("+ui.Age(s.Session.Now.Sub(added))+" ago)", "size "+body))
+	lines = append(lines, s.headed("Added", s.Session.TimeOfDay(added)+" ("+age+" ago)", "size "+size))
 	if s.partial {
-		lines = append(lines, strings.Repeat(" ", s.Width))
+		lines = append(lines, theme.Spaces(s.Width))
 	}
 	return lines
 }
 
-// headed returns a line of the head, with end aligned right.
-func (s *Detail) headed(label, text, end string) string {
+// addressLines returns the lines of the URL and the subscriber.
+func (s *Detail) addressLines() []string {
+	address, subscriber := s.Content.address(), s.Content.subscriberText()
+	room := s.Width - labelCells - 1
+	if ansi.StringWidth(address)+ansi.StringWidth(subscriber)+2 <= room {
+		return []string{s.headed("To", address, subscriber)}
+	}
+	var lines []string
+	label := "To"
+	for _, part := range theme.Wrap(address, max(1, room)) {
+		if len(lines) == maxAddressLines {
+			break
+		}
+		lines = append(lines, s.headed(label, part.Text, ""))
+		label = ""
+	}
+	return append(lines, s.headed("For", strings.TrimPrefix(subscriber, "subscriber "), ""))
+}
+
+// headed returns a line of the head, with a right-aligned note of a label and a text.
+func (s *Detail) headed(label, text, note string) string {
 	t := s.Session.Theme
 	left := []theme.Span{{Text: t.Fit("  "+label, labelCells, false), Role: theme.Label}, {Text: text}}
-	if end == "" {
-		return s.Session.Theme.Compose(s.Width, left, nil)
+	if note == "" {
+		return t.Compose(s.Width, left, nil)
 	}
-	word, detail, _ := strings.Cut(end, " ")
-	return s.Session.Theme.Compose(s.Width, left, []theme.Span{{Text: word + " ", Role: theme.Label}, {Text: detail + " "}})
+	noteLabel, noteText, _ := strings.Cut(note, " ")
+	right := []theme.Span{{Text: noteLabel + " ", Role: theme.Label}, {Text: noteText + " "}}
+	return t.Compose(s.Width, left, right)
 }

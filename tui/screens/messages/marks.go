@@ -55,10 +55,10 @@ func (m *marks) set(ids []string) {
 
 // clear removes all marks. It reports whether there were any.
 func (m *marks) clear() bool {
-	had := m.All || m.grid.Marks.Len() > 0
+	hadMarks := m.All || m.grid.Marks.Len() > 0
 	m.All = false
 	m.grid.Marks.Clear()
-	return had
+	return hadMarks
 }
 
 // messages returns the marked messages that are loaded.
@@ -83,14 +83,13 @@ func (m *marks) filter(action keymap.Action) url.Values {
 	if m.grid.Marks.Len() == 0 {
 		return nil
 	}
-	members := url.Values{"MessageIDIn": record.Texts(m.grid.MarkedRows(), func(row *grid.Row) string {
-		return row.ID
-	})}
+	ids := record.Texts(m.grid.MarkedRows(), func(row *grid.Row) string { return row.ID })
+	members := url.Values{"MessageIDIn": ids}
 	allDelivered := !slices.ContainsFunc(m.messages(), func(message wire.Message) bool {
-		return message.Status != delivered
+		return message.Status != ui.StatusDelivered
 	})
 	if action == keymap.Retry && allDelivered {
-		members.Set("Status", strconv.Itoa(delivered))
+		members.Set("Status", strconv.Itoa(ui.StatusDelivered))
 	}
 	return members
 }
@@ -120,7 +119,7 @@ func (m *marks) text() string {
 }
 
 // copied returns the marked messages as tab-separated lines, or the selected one as JSON if none
-// is marked. note has the number that is left out because they are not loaded, empty for none.
+// is marked. The note says how many are left out because they are not loaded, empty for none.
 func (m *marks) copied(selected wire.Message) (text, note string) {
 	rows := m.grid.MarkedRows()
 	if len(rows) == 0 {

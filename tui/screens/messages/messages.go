@@ -96,16 +96,16 @@ func (s *List) Equivalent() string { return s.Query.command() }
 
 // Commands returns the commands for the marked messages or the selected one.
 func (s *List) Commands() []string {
-	which := s.Marks.arguments()
-	if m, ok := s.Selected(); ok && which == "" {
-		which = " " + m.MessageID
+	arguments := s.Marks.arguments()
+	if m, ok := s.Selected(); ok && arguments == "" {
+		arguments = " " + m.MessageID
 	}
-	if which == "" {
+	if arguments == "" {
 		return nil
 	}
 	return []string{
-		"whctl messages retry" + which,
-		"whctl messages delete" + which,
+		"whctl messages retry" + arguments,
+		"whctl messages delete" + arguments,
 		s.Equivalent() + browse.OutputFlags("Messages"),
 	}
 }
@@ -249,8 +249,8 @@ func (s *List) Step(n int) (m wire.Message, ok bool, cmd tea.Cmd) {
 
 // Position describes the selected row, without the columns.
 func (s *List) Position() string {
-	place, _, _ := strings.Cut(s.Grid.PositionText(), statusGap)
-	return place
+	position, _, _ := strings.Cut(s.Grid.PositionText(), statusGap)
+	return position
 }
 
 func (s *List) Do(b keymap.Binding) tea.Cmd {
@@ -339,8 +339,21 @@ func (s *List) Act(action keymap.Action) tea.Cmd {
 	if members := s.Marks.filter(action); members != nil {
 		return s.Impacts.count(action, members)
 	}
-	if m, ok := s.Selected(); ok {
-		confirmOne(s, s.Bulk, m, action, s.Bulk.begin, s.Bulk.finish)
+	m, ok := s.Selected()
+	if !ok {
+		return nil
+	}
+	change := singleChange{
+		screen:  s,
+		results: s.Bulk,
+		message: m,
+		begin:   s.Bulk.begin,
+		finish:  s.Bulk.finish,
+	}
+	if action == keymap.Delete {
+		change.confirmDelete()
+	} else {
+		change.confirmRetry()
 	}
 	return nil
 }
@@ -373,16 +386,19 @@ func (s *List) Unmark() bool {
 }
 
 func (s *List) Status() string {
-	text, columns, _ := strings.Cut(s.Grid.PositionText(), statusGap)
-	text += s.Marks.text()
-	switch word := cmp.Or(s.Impacts.progress(), s.Bulk.progress()); {
-	case word != "":
-		return word
-	case s.Pages.Total() < 0 && s.Pages.Loading():
-		return "loading messages ..."
-	case s.Pages.Total() < 0:
+	progress := cmp.Or(s.Impacts.progress(), s.Bulk.progress())
+	if progress != "" {
+		return progress
+	}
+	if s.Pages.Total() < 0 {
+		if s.Pages.Loading() {
+			return "loading messages ..."
+		}
 		return "no response yet: " + keymap.KeyFor(keymap.Everywhere, keymap.Refresh) + " retries"
-	case s.Grid.Len() == 0:
+	}
+	position, columns, _ := strings.Cut(s.Grid.PositionText(), statusGap)
+	text := position + s.Marks.text()
+	if s.Grid.Len() == 0 {
 		text = "no messages"
 	}
 	text += s.Query.blockedText(&s.Session.Queues) + s.Rows.newText()

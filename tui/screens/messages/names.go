@@ -45,13 +45,14 @@ func (n *names) fetchMissing(s ui.Screen, list []wire.Message, then func()) tea.
 	if n.requested {
 		return nil
 	}
-	n.requested = slices.ContainsFunc(list, func(m wire.Message) bool {
+	isMissing := slices.ContainsFunc(list, func(m wire.Message) bool {
 		_, ok := n.of(m)
 		return !ok
 	})
-	if !n.requested {
+	if !isMissing {
 		return nil
 	}
+	n.requested = true
 	return ui.Fetch(s.Common().Ctx, s, ui.SubscriberNames, func(names map[string]string, err error) tea.Cmd {
 		if err == nil {
 			n.Fetched = names

@@ -11,12 +11,19 @@ import (
 // lateAfter is the delay after which a message that is due counts as late.
 const lateAfter = 3 * time.Second
 
+// Results of next other than a time.
+const (
+	noAttempt            = "-" // none is scheduled
+	subscriptionDisabled = "disabled"
+	breakerOpen          = "breaker" // the circuit breaker of the endpoint is open
+)
+
 // late reports whether a message should have been sent by now.
 func late(m wire.Message, s *ui.Session) bool {
 	switch m.Status {
-	case 0:
+	case ui.StatusNotSent:
 		return s.Since(time.Time(m.AddedDateTime)) > lateAfter
-	case 2:
+	case ui.StatusRetrying:
 		due := time.Time(m.NextAttemptDateTime)
 		return !due.IsZero() && s.Since(due) > lateAfter
 	}
@@ -25,23 +32,25 @@ func late(m wire.Message, s *ui.Session) bool {
 
 // needsQueue reports whether the state of the queue explains the message: it is
 // late, or its subscription was disabled, which may have changed.
-func needsQueue(m wire.Message, s *ui.Session) bool { return late(m, s) || next(m, s) == "disabled" }
+func needsQueue(m wire.Message, s *ui.Session) bool {
+	return late(m, s) || next(m, s) == subscriptionDisabled
+}
 
-// next returns the time of the next attempt, or "disabled" if the subscription
-// is, "breaker" if the circuit breaker of the endpoint is open, "-" if none is scheduled.
+// next returns the time of the next attempt, or why there is none: noAttempt,
+// subscriptionDisabled or breakerOpen.
 func next(m wire.Message, s *ui.Session) string {
-	if m.Status != 0 && m.Status != 2 {
-		return "-"
+	if m.Status != ui.StatusNotSent && m.Status != ui.StatusRetrying {
+		return noAttempt
 	}
 	if paused(m, s) {
-		return "disabled"
+		return subscriptionDisabled
 	}
 	if s.Queues.BreakerOpen(m.SubscriptionID) && late(m, s) {
-		return "breaker"
+		return breakerOpen
 	}
 	due := time.Time(m.NextAttemptDateTime)
-	if m.Status == 0 || due.IsZero() {
-		return "-"
+	if m.Status == ui.StatusNotSent || due.IsZero() {
+		return noAttempt
 	}
 	return ui.Until(s.TimeUntil(due))
 }
@@ -53,17 +62,17 @@ func paused(m wire.Message, s *ui.Session) bool {
 	return ok && !queue.IsEnabled
 }
 
-// nextLong returns the same with a reason.
+// nextLong describes the next attempt with the reason, noAttempt if none is scheduled.
 func nextLong(m wire.Message, s *ui.Session) string {
-	switch word := next(m, s); word {
-	case "disabled":
+	switch attempt := next(m, s); attempt {
+	case subscriptionDisabled:
 		return "not sent: the subscription is disabled"
-	case "breaker":
+	case breakerOpen:
 		probe := time.Time(s.Queues.Known[m.SubscriptionID].NextProbeDateTime)
 		return display.BreakerOpen("", s.TimeUntil(probe))
-	case "-":
-		return word
+	case noAttempt:
+		return noAttempt
 	default:
-		return "scheduled, " + word
+		return "scheduled, " + attempt
 	}
 }

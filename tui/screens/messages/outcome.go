@@ -46,7 +46,7 @@ const (
 	outcomeTimeout = 45 * time.Second // maximum wait for the next result
 )
 
-// newOutcome returns the outcome of a retry of messages, of which some may be missing in the list.
+// newOutcome returns the outcome of a retry. The list can have fewer messages than were retried.
 func newOutcome(h outcomeHost, s *ui.Session, retried int64, list []wire.Message) *outcome {
 	o := &outcome{
 		host:     h,
@@ -69,27 +69,28 @@ func (o *outcome) Follow([]wire.MessageChange) tea.Cmd { return nil }
 
 // Tick requests results once a second, and shows them when all are known.
 func (o *outcome) Tick() tea.Cmd {
-	switch {
-	case o.requested:
-	case len(o.pending) == 0, o.session.Now.Sub(o.resultAt) >= outcomeTimeout:
-		level := ui.Info
-		if len(o.failed)+len(o.pending) > 0 {
-			level = ui.Warning
-		}
-		o.ended = true
-		o.host.EndResults(level, o.text())
-	default:
+	if o.requested {
+		return nil
+	}
+	isTimeout := o.session.Now.Sub(o.resultAt) >= outcomeTimeout
+	if len(o.pending) > 0 && !isTimeout {
 		return o.request()
 	}
+	level := ui.Info
+	if len(o.failed)+len(o.pending) > 0 {
+		level = ui.Warning
+	}
+	o.ended = true
+	o.host.EndResults(level, o.text())
 	return nil
 }
 
-// request requests the state of messages without a result, others each time if there are
-// many.
+// request requests the state of messages without a result. If there are more than outcomeRows, it
+// requests different ones each time, since the order of a map is random.
 func (o *outcome) request() tea.Cmd {
 	ids := slices.Collect(maps.Keys(o.pending))
 	o.requested = true
-	c, ctx := o.session.Client, o.session.Context
+	ctx, c := o.session.Context, o.session.Client
 	q := url.Values{
 		"MessageIDIn": ids[:min(len(ids), outcomeRows)],
 		"Take":        {strconv.Itoa(outcomeRows)},
@@ -110,12 +111,13 @@ func (o *outcome) request() tea.Cmd {
 // add counts the messages that have a result.
 func (o *outcome) add(list []wire.Message) {
 	for _, m := range list {
-		before, ok := o.pending[m.MessageID]
-		attempted := m.Status == delivered || m.Retries > before
-		if !ok || !attempted {
+		retries, isPending := o.pending[m.MessageID]
+		isDelivered := m.Status == ui.StatusDelivered
+		isAttempted := isDelivered || m.Retries > retries
+		if !isPending || !isAttempted {
 			continue
 		}
-		if m.Status == delivered {
+		if isDelivered {
 			o.delivered++
 			o.host.Unmark(m.MessageID)
 		} else {
@@ -133,15 +135,16 @@ func (o *outcome) add(list []wire.Message) {
 
 // text describes the results.
 func (o *outcome) text() string {
-	failed, results := 0, slices.SortedFunc(maps.Keys(o.failed), func(x, y string) int {
+	results := slices.SortedFunc(maps.Keys(o.failed), func(x, y string) int {
 		return cmp.Or(o.failed[y]-o.failed[x], strings.Compare(x, y))
 	})
+	if o.retried == 1 && len(results) == 1 {
+		return "1 retried: failed again (" + results[0] + ")"
+	}
+	failed := 0
 	for i, result := range results {
 		failed += o.failed[result]
 		results[i] = fmt.Sprintf("%s x %s", display.Thousands(o.failed[result]), result)
-	}
-	if o.retried == 1 && failed == 1 {
-		return "1 retried: failed again (" + strings.TrimPrefix(results[0], "1 x ") + ")"
 	}
 	text := display.Thousands(o.retried) + " retried"
 	if followed := o.delivered + failed + len(o.pending); int64(followed) < o.retried {

@@ -38,7 +38,16 @@ func (q *query) title() string {
 // undelivered ones, then back to all.
 func (q *query) cycleStatus() {
 	f := &q.Filter
-	f.Problems, f.Undelivered = !f.Problems && !f.Undelivered, f.Problems && !f.Undelivered
+	switch {
+	case f.Undelivered:
+		f.Problems = false
+		f.Undelivered = false
+	case f.Problems:
+		f.Problems = false
+		f.Undelivered = true
+	default:
+		f.Problems = true
+	}
 	q.Order = grid.Sort{}
 }
 
@@ -85,10 +94,12 @@ func (q *query) members() url.Values {
 func (q *query) filterBy(column string, m wire.Message, subscriber string) string {
 	switch column {
 	case "To":
-		q.Filter.Subscription, q.Filter.Label = m.SubscriptionID, subscriptionLabel(m.EventName, m.URL)
+		q.Filter.Subscription = m.SubscriptionID
+		q.Filter.Label = subscriptionLabel(m.EventName, m.URL)
 	case "Subscriber":
-		q.Filter.Subscriber, q.Filter.Label = m.SubscriberID, subscriber
+		q.Filter.Subscriber = m.SubscriberID
 		q.Filter.Subscription = ""
+		q.Filter.Label = subscriber
 	case "Status":
 		q.addCondition(equal("Status", strconv.Itoa(m.Status)))
 	case "Event":
@@ -118,6 +129,7 @@ func (q *query) filterByResult(m wire.Message) string {
 	return "the message has no result yet; filter by Status=0 instead"
 }
 
+// equal returns the condition that a field has a value.
 func equal(field, value string) client.Filter {
 	return client.Filter{Field: field, Operator: record.Equal, Values: []string{value}}
 }
@@ -162,9 +174,9 @@ func (q *query) blockedCount(queues *ui.Queues) int64 {
 	}
 	var n int64
 	for _, queue := range queues.Known {
-		blocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
-		ofQueue := wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}
-		if blocked && q.Filter.Matches(ofQueue) {
+		isBlocked := !queue.IsEnabled || queue.Breaker == wire.BreakerOpen
+		message := wire.MessageChange{SubscriberID: queue.SubscriberID, SubscriptionID: queue.SubscriptionID}
+		if isBlocked && q.Filter.Matches(message) {
 			n += queue.NotSent
 		}
 	}
@@ -197,12 +209,13 @@ func (q *query) conditionArguments() string {
 	if q.Filter.Subscription != "" {
 		text += ` --where "SubscriptionID=` + q.Filter.Subscription + `"`
 	}
-	if c, isLimited := q.Filter.StatusFilter().Condition(); isLimited {
-		text += " --where " + ui.Quote(filter.Text(c))
+	if condition, ok := q.Filter.StatusFilter().Condition(); ok {
+		text += " --where " + ui.Quote(filter.Text(condition))
 	}
 	return text + browse.WhereFlags(q.Typed.Texts(q.Filter.Conditions))
 }
 
+// filterText returns the conditions as a line.
 func (q *query) filterText() string {
 	return strings.Join(record.Texts(q.Filter.Conditions, filter.Text), browse.ConditionSeparator)
 }

@@ -42,7 +42,8 @@ func (c changeTimes) recent(id string, now time.Time) bool {
 // attempts formats the number of attempts and the maximum. Manual retries can exceed the
 // maximum, which is then left out.
 func attempts(m wire.Message) string {
-	if m.Status == 0 && m.LastMessageResponseHTTPCode == nil && m.LastMessageResponseMessage == "" {
+	hasResult := m.LastMessageResponseHTTPCode != nil || m.LastMessageResponseMessage != ""
+	if m.Status == ui.StatusNotSent && !hasResult {
 		return "-"
 	}
 	if m.Retries > m.MaxRetries {
@@ -83,9 +84,12 @@ func (r *rows) put(generation, number int, list []wire.Message, total int) bool 
 	return true
 }
 
+// maxKnown is the number of messages from which those without a loaded row are removed.
+const maxKnown = 100 * grid.PageRows
+
 // forget removes messages without a loaded row.
 func (r *rows) forget() {
-	if len(r.Known) < 100*grid.PageRows {
+	if len(r.Known) < maxKnown {
 		return
 	}
 	maps.DeleteFunc(r.Known, func(id string, _ wire.Message) bool { return r.pages.Find(id) < 0 })
@@ -96,7 +100,9 @@ func (r *rows) repaint() {
 	for id := range r.changed {
 		if !r.changed.recent(id, r.session.Now) {
 			delete(r.changed, id)
-			r.due = r.due || r.limited() // the message may no longer match the filter
+			if r.limited() { // the message may no longer match the filter
+				r.due = true
+			}
 		}
 	}
 	for _, row := range r.visible() {
@@ -145,7 +151,9 @@ func (r *rows) update(id string) {
 
 // needQueue reports whether the state of a queue explains a visible message.
 func (r *rows) needQueue() bool {
-	return slices.ContainsFunc(r.visible(), func(row *grid.Row) bool { return needsQueue(r.Known[row.ID], r.session) })
+	return slices.ContainsFunc(r.visible(), func(row *grid.Row) bool {
+		return needsQueue(r.Known[row.ID], r.session)
+	})
 }
 
 // FollowInterval is the minimum time between fetches while the list follows new
@@ -173,25 +181,27 @@ func (r *rows) onQueues() tea.Cmd {
 // newText returns the status text for new messages that are not shown. With
 // conditions, only the service can count them.
 func (r *rows) newText() string {
-	switch n := len(r.unseen); {
-	case r.grid.Following():
+	if r.grid.Following() {
 		return "   following"
-	case n == 0:
-		return ""
-	case len(r.query.Filter.Conditions) > 0 || !r.query.newest():
-		return "   new messages: " + keymap.KeyFor(keymap.InLists, keymap.GoTop) + " shows matches"
-	default:
-		return fmt.Sprintf("   new %s: %s shows them",
-			display.Thousands(n), keymap.KeyFor(keymap.InLists, keymap.GoTop))
 	}
+	if len(r.unseen) == 0 {
+		return ""
+	}
+	key := keymap.KeyFor(keymap.InLists, keymap.GoTop)
+	if len(r.query.Filter.Conditions) > 0 || !r.query.newest() {
+		return "   new messages: " + key + " shows matches"
+	}
+	return fmt.Sprintf("   new %s: %s shows them", display.Thousands(len(r.unseen)), key)
 }
 
 // needFetch reports whether rows have changed, or new messages are followed, that should be
 // fetched now.
 func (r *rows) needFetch() bool {
-	wanted := r.due || len(r.unseen) > 0 && r.grid.Following()
-	isDue := r.session.Now.Sub(r.fetchedAt) >= FollowInterval
-	return wanted && isDue && !r.session.Paused && !r.pages.Loading()
+	if r.session.Paused || r.pages.Loading() || r.session.Now.Sub(r.fetchedAt) < FollowInterval {
+		return false
+	}
+	followsNew := len(r.unseen) > 0 && r.grid.Following()
+	return r.due || followsNew
 }
 
 // maxUnseen limits the number of new messages that are counted.
@@ -201,8 +211,7 @@ const maxUnseen = 100_000
 func (r *rows) change(c wire.MessageChange) {
 	m, ok := r.Known[c.MessageID]
 	if !ok || r.pages.Find(c.MessageID) < 0 {
-		canAppear := !c.Deleted && (c.Retries == 0 || r.query.Filter.Problems) && r.matches(c)
-		if canAppear && len(r.unseen) < maxUnseen {
+		if r.canAppear(c) && len(r.unseen) < maxUnseen {
 			r.unseen[c.MessageID] = struct{}{}
 		}
 		return
@@ -215,14 +224,19 @@ func (r *rows) change(c wire.MessageChange) {
 	m.NextAttemptDateTime = c.NextAttemptDateTime
 	if c.HTTPCode != nil || c.Duration != 0 {
 		m.LastMessageResponseHTTPCode = c.HTTPCode
-		r.due = r.due || c.HTTPCode == nil // a change has no error text
+		if c.HTTPCode == nil { // the error text has to be fetched
+			r.due = true
+		}
 	}
 	r.Known[c.MessageID] = m
 	r.changed[c.MessageID] = r.session.Now
 	r.update(c.MessageID)
 }
 
-// matches reports whether a new message can match the filter.
-func (r *rows) matches(c wire.MessageChange) bool {
-	return r.query.Filter.StatusFilter().Matches(c.Status) && r.query.Filter.Matches(c)
+// canAppear reports whether a changed message that is not loaded can be new in the list. Only in
+// a list of problems, messages appear after their first attempt.
+func (r *rows) canAppear(c wire.MessageChange) bool {
+	filter := r.query.Filter
+	isNew := c.Retries == 0 || filter.Problems
+	return !c.Deleted && isNew && filter.StatusFilter().Matches(c.Status) && filter.Matches(c)
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,13 +24,22 @@ type messageTab struct {
 	timed bool // its lines depend on the current time
 }
 
+// Indexes of MessageTabs.
+const (
+	attemptsTab = iota
+	bodyTab
+	headersTab
+	responseTab
+	curlTab
+)
+
 // MessageTabs are the tabs of a message.
 var MessageTabs = []messageTab{
-	{"Attempts", (*content).attempts, true},
-	{"Body", (*content).body, false},
-	{"Headers", (*content).headerLines, false},
-	{"Response", (*content).responses, false},
-	{"cURL", (*content).curl, false},
+	attemptsTab: {Name: "Attempts", lines: (*content).attempts, timed: true},
+	bodyTab:     {Name: "Body", lines: (*content).body},
+	headersTab:  {Name: "Headers", lines: (*content).headerLines},
+	responseTab: {Name: "Response", lines: (*content).responses},
+	curlTab:     {Name: "cURL", lines: (*content).curl},
 }
 
 func messageTabNames() []string {
@@ -48,6 +58,7 @@ type content struct {
 	saved    string // path of the saved body; empty if not saved
 }
 
+// body returns the lines of the body.
 func (s *content) body() []theme.Span {
 	return ui.JSONLines([]byte(s.Message.Body), s.width-2)
 }
@@ -74,33 +85,37 @@ func (s *content) sentHeaders() []wire.Header {
 // headerLines lists the headers and IDs of a delivery.
 func (s *content) headerLines() []theme.Span {
 	t := s.session.Theme
-	width := 20
+	nameWidth := 20
 	for _, h := range s.Headers {
-		width = min(max(width, len(h.Name)+2), 40)
+		nameWidth = min(max(nameWidth, len(h.Name)+2), 40)
 	}
-	lines := []theme.Span{{Text: "  " + t.Fit("URL", width, false) + s.address()}}
+	lines := []theme.Span{{Text: "  " + t.Fit("URL", nameWidth, false) + s.address()}}
 	for _, h := range s.sentHeaders() {
-		lines = append(lines,
-			theme.Span{Text: "  " + t.Fit(h.Name, width, false) + cmp.Or(h.Value, "generated for each attempt")})
+		value := cmp.Or(h.Value, "generated for each attempt")
+		lines = append(lines, theme.Span{Text: "  " + t.Fit(h.Name, nameWidth, false) + value})
 	}
-	lines = append(lines, theme.Span{})
-	switch {
-	case !s.loaded:
-		lines = append(lines, theme.Span{Text: "  " + strings.Repeat(t.Loading, 3), Role: theme.Dim})
-	case s.Headers == nil && s.NoHeaders != "":
-		lines = append(lines, theme.Span{Text: "  Headers of the subscription: " + s.NoHeaders, Role: theme.Dim})
-	case len(s.Headers) == 0:
-		lines = append(lines, theme.Span{Text: "  The subscription has no custom headers.", Role: theme.Dim})
-	default:
-		lines = append(lines, theme.Span{
-			Text: "  The service does not return the values of custom headers.",
-			Role: theme.Dim,
-		})
-	}
-	return append(lines, theme.Span{Text: "  SubscriberID        " + s.secret(s.Message.SubscriberID)},
-		theme.Span{Text: "  SubscriptionID      " + s.Message.SubscriptionID}, s.revealHint())
+	return append(lines,
+		theme.Span{},
+		theme.Span{Text: "  " + s.headerNote(), Role: theme.Dim},
+		theme.Span{Text: "  SubscriberID        " + s.secret(s.Message.SubscriberID)},
+		theme.Span{Text: "  SubscriptionID      " + s.Message.SubscriptionID},
+		s.revealHint())
 }
 
+// headerNote describes the custom headers of the subscription.
+func (s *content) headerNote() string {
+	switch {
+	case !s.loaded:
+		return strings.Repeat(s.session.Theme.Loading, 3)
+	case s.Headers == nil && s.NoHeaders != "":
+		return "Headers of the subscription: " + s.NoHeaders
+	case len(s.Headers) == 0:
+		return "The subscription has no custom headers."
+	}
+	return "The service does not return the values of custom headers."
+}
+
+// revealHint explains the key that shows and hides secrets.
 func (s *content) revealHint() theme.Span {
 	if s.revealed {
 		return theme.Span{Text: "  v hides them again", Role: theme.Dim}
@@ -142,16 +157,17 @@ func (s *content) subscriberText() string {
 // responses lists the responses of the receiver, newest first.
 func (s *content) responses() []theme.Span {
 	var lines []theme.Span
-	for i := len(s.Responses) - 1; i >= 0; i-- {
-		r := s.Responses[i]
+	for _, r := range slices.Backward(s.Responses) {
 		code := "no response"
 		if r.HTTPCode != nil {
 			code = strconv.Itoa(*r.HTTPCode)
 		}
-		lines = append(lines, theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Role: theme.Breadcrumb},
-			theme.Span{Text: "    status   " + code}, theme.Span{Text: "    message  " + r.Message},
-			theme.Span{Text: "    ended    " + s.session.TimeOfDay(time.Time(r.LastSavedDateTime)) +
-				", took " + ui.DurationText(r.Duration)})
+		ended := s.session.TimeOfDay(time.Time(r.LastSavedDateTime))
+		lines = append(lines,
+			theme.Span{Text: fmt.Sprintf("  Attempt %d", r.ItemNo), Role: theme.Breadcrumb},
+			theme.Span{Text: "    status   " + code},
+			theme.Span{Text: "    message  " + r.Message},
+			theme.Span{Text: "    ended    " + ended + ", took " + ui.DurationText(r.Duration)})
 		lines = append(lines, s.responseText(r)...)
 		lines = append(lines, theme.Span{})
 	}
@@ -173,12 +189,12 @@ func (s *content) responseText(r wire.Attempt) []theme.Span {
 // curl returns a command that sends the message from this computer, without
 // secrets.
 func (s *content) curl() []theme.Span {
-	where := "  " + keymap.KeyFor(keymap.InMessage, keymap.Export) + " saves the body as " + s.bodyName() + "."
+	bodyNote := "  " + keymap.KeyFor(keymap.InMessage, keymap.Export) + " saves the body as " + s.bodyName() + "."
 	if s.saved != "" {
-		where = "  The body is saved as " + s.saved + "."
+		bodyNote = "  The body is saved as " + s.saved + "."
 	}
 	lines := []theme.Span{
-		{Text: where, Role: theme.Dim},
+		{Text: bodyNote, Role: theme.Dim},
 		{Text: "  The signature and custom header values are not included:", Role: theme.Dim},
 		{Text: "  the receiver may reject the request.", Role: theme.Dim},
 		{},
@@ -186,6 +202,7 @@ func (s *content) curl() []theme.Span {
 	return append(lines, theme.Indent("  ", theme.Wrap(s.curlText(), s.width-4))...)
 }
 
+// curlText returns the command on one line.
 func (s *content) curlText() string {
 	text := "curl -X POST " + ui.Quote(s.address())
 	for _, h := range s.sentHeaders() {
@@ -207,21 +224,27 @@ func (s *content) bodyName() string {
 }
 
 // attemptColumns are the widths of the columns of attempts in cells.
-type attemptColumns struct{ when, result, response int }
+type attemptColumns struct {
+	when     int
+	result   int
+	response int // 0 if it is not shown
+}
 
 const (
 	durationWidth    = 11 // width of the duration
 	minResponseWidth = 12 // minimum width of a response
+	narrowWidth      = 76 // below this width of the screen, the columns are narrower
 )
 
 // attemptColumns returns the widths that fit. The response is hidden if it does
 // not fit.
 func (s *content) attemptColumns() attemptColumns {
 	c := attemptColumns{when: 16, result: 25}
-	if s.width < 76 {
+	if s.width < narrowWidth {
 		c = attemptColumns{when: 10, result: 24}
 	}
-	c.response = s.width - c.when - c.result - durationWidth - 10
+	const margins = 10 // the number of the attempt and the gaps
+	c.response = s.width - c.when - c.result - durationWidth - margins
 	if c.response < minResponseWidth {
 		c.response = 0
 	}
@@ -231,37 +254,46 @@ func (s *content) attemptColumns() attemptColumns {
 // attempts lists the attempts and the next attempt.
 func (s *content) attempts() []theme.Span {
 	t, c := s.session.Theme, s.attemptColumns()
-	title := "  " + t.Fit("  #  when", c.when+5, false) + t.Fit("result", c.result, false) +
+	title := "  " + t.Fit("  #  when", c.when+len("  1  "), false) + t.Fit("result", c.result, false) +
 		t.Fit("took", durationWidth, true)
 	if c.response > 0 {
 		title += "   response"
 	}
 	lines := []theme.Span{{Text: title, Role: theme.Title}}
-	before := ""
+	previous := "" // the last response that is not empty
 	for _, r := range s.Responses {
-		role := theme.Failure
-		if r.Status == 1 {
-			role = theme.Success
+		response := ui.FirstLine(r)
+		isSame := response == previous
+		if response != "" {
+			previous = response
 		}
-		text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo,
-			t.Fit(s.session.TimeText(time.Time(r.LastSavedDateTime)), c.when, false),
-			t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false),
-			t.Fit(ui.DurationText(r.Duration), durationWidth, true))
-		if line := ui.FirstLine(r); c.response > 0 && line != "" {
-			shown := line
-			if line == before {
-				shown = "(same)"
-			}
-			before = line
-			text += "   " + t.Fit(shown, c.response, false)
+		if isSame && response != "" {
+			response = "(same)"
 		}
-		lines = append(lines, theme.Span{Text: text, Role: role})
+		lines = append(lines, s.attemptLine(c, r, response))
 	}
 	lines = append(lines, s.scheduled(c)...)
 	if len(s.Responses) == 0 && s.loaded {
 		lines = append(lines, theme.Span{Text: "  no attempt yet", Role: theme.Dim})
 	}
 	return lines
+}
+
+// attemptLine returns the line of an attempt.
+func (s *content) attemptLine(c attemptColumns, r wire.Attempt, response string) theme.Span {
+	t := s.session.Theme
+	role := theme.Failure
+	if r.Status == ui.StatusDelivered {
+		role = theme.Success
+	}
+	text := fmt.Sprintf("  %3d  %s%s%s", r.ItemNo,
+		t.Fit(s.session.TimeText(time.Time(r.LastSavedDateTime)), c.when, false),
+		t.Fit(ui.AttemptResult(r.MessageResponse), c.result, false),
+		t.Fit(ui.DurationText(r.Duration), durationWidth, true))
+	if c.response > 0 && response != "" {
+		text += "   " + t.Fit(response, c.response, false)
+	}
+	return theme.Span{Text: text, Role: role}
 }
 
 // addSummary adds the last response and the body below the attempts, if they are short.
@@ -275,33 +307,28 @@ func (s *content) addSummary(p *ui.Pager) {
 	}
 }
 
-// summaryBytes limits the body below the attempts, which are drawn every second.
+// summaryBytes is the maximum size of a body below the attempts, which are drawn every second.
 const summaryBytes = 8 << 10
 
 // scheduled describes the next attempt, on two lines if one is too narrow.
 func (s *content) scheduled(c attemptColumns) []theme.Span {
-	t, next := s.session.Theme, nextLong(s.Message, s.session)
-	if next == "-" {
+	text := nextLong(s.Message, s.session)
+	if text == noAttempt {
 		return nil
 	}
-	before := fmt.Sprintf("  %3d  %s", len(s.Responses)+1, t.Fit(s.nextAt(), c.when, false))
-	first, second, two := strings.Cut(next, "; ")
-	if !two || len(before)+len(next) < s.width {
-		return []theme.Span{{Text: before + next, Role: theme.Dim}}
+	when := "-"
+	if due := time.Time(s.Message.NextAttemptDateTime); !due.IsZero() {
+		when = s.session.TimeOfDay(due)
+	}
+	start := fmt.Sprintf("  %3d  %s", len(s.Responses)+1, s.session.Theme.Fit(when, c.when, false))
+	first, second, hasSecond := strings.Cut(text, "; ")
+	if !hasSecond || len(start)+len(text) < s.width {
+		return []theme.Span{{Text: start + text, Role: theme.Dim}}
 	}
 	return []theme.Span{
-		{Text: before + first + ";", Role: theme.Dim},
-		{Text: strings.Repeat(" ", len(before)) + second, Role: theme.Dim},
+		{Text: start + first + ";", Role: theme.Dim},
+		{Text: strings.Repeat(" ", len(start)) + second, Role: theme.Dim},
 	}
-}
-
-// nextAt returns the time of the next attempt, a dash if it is unknown.
-func (s *content) nextAt() string {
-	at := time.Time(s.Message.NextAttemptDateTime)
-	if at.IsZero() {
-		return "-"
-	}
-	return s.session.TimeOfDay(at)
 }
 
 // attemptValues returns the values in the lines of attempts: the response, or else the
