@@ -46,7 +46,8 @@ func confirmEnable(h ui.Host, name string, wasEnabled bool, lines []string, run 
 // subscriptionOwner is a screen with actions on a subscription.
 type subscriptionOwner interface {
 	Polling
-	Replace(subscription wire.Subscription) // updates the shown subscription
+	// Replace updates the shown subscription.
+	Replace(subscription wire.Subscription)
 }
 
 // pollAfter returns a function that polls a screen after a change.
@@ -56,8 +57,7 @@ func pollAfter(s ui.Poller) func(error) tea.Cmd {
 
 // act runs the action of a key on a subscription.
 func act(
-	s subscriptionOwner, subscriber wire.Subscriber, subscription wire.Subscription,
-	action keymap.Action,
+	s subscriptionOwner, subscriber wire.Subscriber, subscription wire.Subscription, action keymap.Action,
 ) tea.Cmd {
 	h := s.Common().Host
 	switch action {
@@ -101,10 +101,10 @@ func EnableSubscription(s subscriptionOwner, subscription wire.Subscription, on 
 type impact struct {
 	subscriber    wire.Subscriber
 	subscription  *wire.Subscription // nil if the subscriber is deleted
-	subscriptions int
-	messages      int
-	pending       int // how many of them are pending
-	err           error
+	subscriptions int                // number of subscriptions of the subscriber
+	messages      int                // number of messages
+	pending       int                // number of messages that are queued or retried
+	err           error              // why they could not be counted
 }
 
 // Polling is a screen that is fetched again after a change.
@@ -116,40 +116,46 @@ type Polling interface {
 // confirmDelete deletes a subscription, or the subscriber if one is nil, after a
 // confirmation that shows the impact.
 func confirmDelete(s Polling, subscriber wire.Subscriber, subscription *wire.Subscription) tea.Cmd {
-	return ui.Fetch(s.Common().Session.Context, s, func(ctx context.Context, c *client.Client) (impact, error) {
-		return countImpact(ctx, c, subscriber, subscription)
-	}, func(i impact, err error) tea.Cmd {
-		i.err = err
-		i.confirm(s)
+	deleted := impact{subscriber: subscriber, subscription: subscription}
+	count := func(ctx context.Context, c *client.Client) (impact, error) {
+		return deleted.count(ctx, c)
+	}
+	return ui.Fetch(s.Common().Session.Context, s, count, func(counted impact, err error) tea.Cmd {
+		counted.err = err
+		counted.confirm(s)
 		return nil
 	})
 }
 
-func countImpact(
-	ctx context.Context, c *client.Client, subscriber wire.Subscriber, subscription *wire.Subscription,
-) (impact, error) {
-	i := impact{subscriber: subscriber, subscription: subscription}
-	members := url.Values{"SubscriberID": {subscriber.RecID}, "Take": {"0"}, "Include": {"Total"}}
-	if subscription != nil {
-		members = url.Values{"SubscriptionID": {subscription.RecID}, "Take": {"0"}, "Include": {"Total"}}
+// count requests the numbers of objects. On an error, they are zero or incomplete.
+func (i impact) count(ctx context.Context, c *client.Client) (impact, error) {
+	members := url.Values{"Take": {"0"}, "Include": {"Total"}}
+	if i.subscription != nil {
+		members.Set("SubscriptionID", i.subscription.RecID)
 	} else {
-		list, err := c.Subscriptions(ctx, subscriber.RecID)
+		list, err := c.Subscriptions(ctx, i.subscriber.RecID)
 		if err != nil {
 			return i, err
 		}
 		i.subscriptions = len(list)
+		members.Set("SubscriberID", i.subscriber.RecID)
 	}
 	all, err := c.AllMessages(ctx, members)
 	if err != nil {
 		return i, err
 	}
-	members.Set("StatusIn", "0,2")
-	open, err := c.AllMessages(ctx, members)
-	if err == nil {
-		i.messages, i.pending = int(all.Total), int(open.Total)
+	members.Set("StatusIn", pendingStatuses)
+	pending, err := c.AllMessages(ctx, members)
+	if err != nil {
+		return i, err
 	}
-	return i, err
+	i.messages = int(all.Total)
+	i.pending = int(pending.Total)
+	return i, nil
 }
+
+// pendingStatuses are the statuses of messages that are queued or retried.
+var pendingStatuses = fmt.Sprintf("%d,%d", ui.StatusNotSent, ui.StatusRetrying)
 
 // confirm opens the confirmation of the delete.
 func (i impact) confirm(s Polling) {
@@ -166,7 +172,8 @@ func (i impact) confirm(s Polling) {
 		})
 		return
 	}
-	lines := append([]string{subscription.EventName + " to", "  " + ui.MaskURL(subscription.URL)}, i.lines()...)
+	lines := []string{subscription.EventName + " to", "  " + ui.MaskURL(subscription.URL)}
+	lines = append(lines, i.lines()...)
 	lines = append(lines, "This cannot be undone.")
 	ui.OpenConfirm(h, "Delete the subscription?", "delete", lines, func() tea.Cmd {
 		return RemoveSubscription(s, *subscription)
@@ -199,29 +206,25 @@ func RemoveSubscription(s Polling, subscription wire.Subscription) tea.Cmd {
 
 // lines describes the objects that are deleted too.
 func (i impact) lines() []string {
-	if i.err != nil {
+	messages := display.Count(i.messages, "message", "messages")
+	subscriptions := display.Count(i.subscriptions, "subscription", "subscriptions")
+	switch {
+	case i.err != nil:
 		return []string{"Its messages and responses are deleted too, and queued messages are not sent. " +
 			"They could not be counted: " + ui.Describe(i.err)}
-	}
-	messages := display.Count(i.messages, "message", "messages")
-	if i.subscription != nil {
-		if i.messages == 0 {
-			return []string{"It has no messages."}
-		}
-		return []string{fmt.Sprintf("Its %s and all responses are deleted too.", messages), i.notSentText()}
-	}
-
-	if i.subscriptions == 0 {
+	case i.subscription != nil && i.messages == 0:
+		return []string{"It has no messages."}
+	case i.subscription != nil:
+		return []string{"Its " + messages + " and all responses are deleted too.", i.notSentText()}
+	case i.subscriptions == 0:
 		return []string{"It has no subscriptions."}
-	}
-	if i.messages == 0 {
+	case i.messages == 0:
 		empty := display.Count(i.subscriptions, "subscription without messages is",
 			"subscriptions without messages are")
 		return []string{"Its " + empty + " deleted too."}
 	}
-	subscriptions := display.Count(i.subscriptions, "subscription", "subscriptions")
 	return []string{
-		fmt.Sprintf("Its %s with %s and all responses are deleted too.", subscriptions, messages),
+		"Its " + subscriptions + " with " + messages + " and all responses are deleted too.",
 		i.notSentText(),
 	}
 }
@@ -236,24 +239,27 @@ func (i impact) notSentText() string {
 
 // confirmSecret replaces the secret of a subscription after a confirmation.
 func confirmSecret(h ui.Host, subscription wire.Subscription) {
-	ui.OpenConfirm(h, "Create a new signing secret?", "create", []string{
+	lines := []string{
 		subscription.EventName + " to",
 		"  " + ui.MaskURL(subscription.URL),
 		"Messages are signed with the new secret immediately, and with the current one for 24 more hours. " +
 			"Update the receiver within that time.",
 		"Secrets that were replaced before keep their end times. At most five are valid.",
-	}, func() tea.Cmd { return RotateSecret(h, subscription) })
+	}
+	ui.OpenConfirm(h, "Create a new signing secret?", "create", lines, func() tea.Cmd {
+		return RotateSecret(h, subscription)
+	})
 }
 
 // RotateSecret replaces the secret of a subscription. The new secret is shown even
 // if the screen was left, since the service does not return it again.
 func RotateSecret(h ui.Host, subscription wire.Subscription) tea.Cmd {
-	var made *wire.RotatedSecret
+	var rotated *wire.RotatedSecret
 	name := "new secret of " + subscription.EventName
 	return h.Change(ui.Change{
 		Name: name,
 		Do: func(ctx context.Context, c *client.Client) (err error) {
-			made, err = c.RotateSecret(ctx, subscription.SubscriberID, subscription.RecID, wire.SecretRequest{})
+			rotated, err = c.RotateSecret(ctx, subscription.SubscriberID, subscription.RecID, wire.SecretRequest{})
 			return err
 		},
 		OnDone: func(err error) {
@@ -261,19 +267,20 @@ func RotateSecret(h ui.Host, subscription wire.Subscription) tea.Cmd {
 				h.ShowError(name, err)
 				return
 			}
-			h.ShowSecret(RotatedSecret(h, subscription, *made))
+			h.ShowSecret(RotatedSecret(h, subscription, *rotated))
 		},
 	})
 }
 
 // RotatedSecret returns the box with a new secret and the end of validity of the
 // previous one.
-func RotatedSecret(h ui.Host, subscription wire.Subscription, made wire.RotatedSecret) *ui.Secret {
-	until := "The previous secret is no longer used."
-	if end := time.Time(made.OldSecretUntil); !end.IsZero() {
-		until = "Previous secret valid until " + h.CurrentSession().InZone(end).Format("2006-01-02 15:04") + "."
+func RotatedSecret(h ui.Host, subscription wire.Subscription, rotated wire.RotatedSecret) *ui.Secret {
+	remark := "The previous secret is no longer used."
+	end := time.Time(rotated.OldSecretUntil)
+	if !end.IsZero() {
+		remark = "Previous secret valid until " + h.CurrentSession().InZone(end).Format("2006-01-02 15:04") + "."
 	}
-	return newSecret(h, "New secret", subscription, made.Secret, until)
+	return newSecret(h, "New secret", subscription, rotated.Secret, remark)
 }
 
 // newSecret returns the box with a secret.

@@ -18,7 +18,10 @@ func showFormResult(h ui.Host, f *ui.Form, name string, done bool, err error) {
 	}
 	if err == nil {
 		h.Notify(ui.Info, name+": done")
-	} else if done || !f.RejectedFields(err) {
+		return
+	}
+	isShown := !done && f.RejectedFields(err)
+	if !isShown {
 		h.ShowError(name, err)
 	}
 }
@@ -29,50 +32,53 @@ func ChangeForm(s subscriptionOwner, subscriber wire.Subscriber, subscription wi
 	f.CanTest = true
 	headers := SubscriptionFields(f, subscription)
 	f.Host.AddCmd(loadEvents(f.HostSession))
-	f.Send = func(values map[string]string, try bool) tea.Cmd {
+	f.Send = func(values map[string]string, test bool) tea.Cmd {
 		request := SubscriptionOf(values, subscription)
 		request.Where = whereOf(f.HostSession, values, subscription.Where)
 		if headers.changed() {
-			// RowHash prevents replacing headers that were changed elsewhere
-			request.Headers, request.RowHash = new(headers.headers()), subscription.RowHash
+			request.Headers = new(headers.headers())
+			request.RowHash = subscription.RowHash // headers that were changed elsewhere are not replaced
 		}
-		unchanged := request.URL == nil && request.EventName == nil && request.Headers == nil &&
-			request.Ordered == nil && request.OrderBy == nil && request.RetrySchedule == nil && request.Where == nil
-		if unchanged {
+		if isUnchanged(request) {
 			f.NotifyUnchanged()
 			return nil
 		}
-		return ChangeSubscription(s, f, subscription, request, try)
+		return ChangeSubscription(s, f, subscription, request, test)
 	}
 	return f
 }
 
-// ChangeSubscription changes a subscription and, with try, sends it a test message.
+// isUnchanged reports whether a request changes nothing.
+func isUnchanged(r wire.SubscriptionRequest) bool {
+	return r.URL == nil && r.EventName == nil && r.Headers == nil && r.Ordered == nil &&
+		r.OrderBy == nil && r.RetrySchedule == nil && r.Where == nil
+}
+
+// ChangeSubscription changes a subscription and, with test, sends it a test message.
 func ChangeSubscription(
-	s subscriptionOwner, f *ui.Form, subscription wire.Subscription, request wire.SubscriptionRequest,
-	try bool,
+	s subscriptionOwner, f *ui.Form, subscription wire.Subscription, request wire.SubscriptionRequest, test bool,
 ) tea.Cmd {
 	h := s.Common().Host
 	name := "change of " + subscription.EventName
 	var changed *wire.Subscription
-	var test *acceptedTest
+	var accepted *acceptedTest // nil without a test
 	return h.Change(ui.Change{
 		Screen: s,
 		Name:   name,
 		Do: func(ctx context.Context, c *client.Client) (err error) {
 			changed, err = c.UpdateSubscription(ctx, subscription.SubscriberID, subscription.RecID, request)
-			if err == nil && try {
-				test = sendTest(ctx, c, changed)
+			if err == nil && test {
+				accepted = sendTest(ctx, c, changed)
 			}
 			return err
 		},
 		OnDone: func(err error) {
-			if test == nil {
+			if accepted == nil {
 				showFormResult(h, f, name, changed != nil, err)
 				return
 			}
 			f.Finish()
-			startTest(h, *changed, test, name+": done; ", nil)
+			startTest(h, *changed, accepted, name+": done; ", nil)
 		},
 		Then: func(error) tea.Cmd {
 			if changed != nil {

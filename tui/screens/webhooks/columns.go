@@ -20,32 +20,32 @@ type responsiveColumn struct {
 }
 
 var subscriptionColumns = []responsiveColumn{
-	{grid.Column{Name: "Event", Min: 14, Max: 120, Flex: true, TruncateMiddle: true}, 0},
-	{grid.Column{Name: "URL", Min: 12, Max: 120, Flex: true, TruncateMiddle: true}, 0},
-	{grid.Column{Name: "State", Min: 8}, 0},
-	{grid.Column{Name: "Delivered", Right: true, Min: 9}, 70},
-	{grid.Column{Name: "Failures", Right: true, Min: 8}, 0},
-	{grid.Column{Name: "Queued", Right: true, Min: 6}, 0},
-	{grid.Column{Name: "Order"}, 100},
-	{grid.Column{Name: "Headers", Min: 8, Flex: true}, 100},
+	{Column: grid.Column{Name: "Event", Min: 14, Max: 120, Flex: true, TruncateMiddle: true}},
+	{Column: grid.Column{Name: "URL", Min: 12, Max: 120, Flex: true, TruncateMiddle: true}},
+	{Column: grid.Column{Name: "State", Min: 8}},
+	{Column: grid.Column{Name: "Delivered", Right: true, Min: 9}, minWidth: 70},
+	{Column: grid.Column{Name: "Failures", Right: true, Min: 8}},
+	{Column: grid.Column{Name: "Queued", Right: true, Min: 6}},
+	{Column: grid.Column{Name: "Order"}, minWidth: 100},
+	{Column: grid.Column{Name: "Headers", Min: 8, Flex: true}, minWidth: 100},
 }
 
 var subscriberColumns = []responsiveColumn{
-	{grid.Column{Name: "Name", Min: 16, Max: 80, Flex: true}, 0},
-	{grid.Column{Name: "SubscriberID", Min: 12}, 56},
-	{grid.Column{Name: "State", Min: 8}, 0},
-	{grid.Column{Name: "Subs", Right: true, Min: 4}, 0},
-	{grid.Column{Name: "Queued", Right: true, Min: 6}, 0},
+	{Column: grid.Column{Name: "Name", Min: 16, Max: 80, Flex: true}},
+	{Column: grid.Column{Name: "SubscriberID", Min: 12}, minWidth: 56},
+	{Column: grid.Column{Name: "State", Min: 8}},
+	{Column: grid.Column{Name: "Subs", Right: true, Min: 4}},
+	{Column: grid.Column{Name: "Queued", Right: true, Min: 6}},
 }
 
 // responsiveColumns selects the columns of a list that fit its width.
 type responsiveColumns struct {
 	all   []responsiveColumn
-	width int
-	count int
+	width int // width of the list in cells
+	count int // number of shown columns
 }
 
-// fit sets the columns of a list. It reports whether they have changed.
+// fit sets the columns of a list of a width in cells. It reports whether they have changed.
 func (f *responsiveColumns) fit(g *grid.Grid, width int) bool {
 	f.width = width
 	var columns []grid.Column
@@ -83,13 +83,20 @@ func subscriptionCells(subscription wire.Subscription, state grid.Cell, s *ui.Se
 		order = ByKey
 	}
 	queue, ok := s.Queues.Get(subscription.RecID)
-	failed := numberCell(queue.Failed+queue.GivenUp, ok)
-	if queue.Failed+queue.GivenUp > 0 {
+	failures := queue.Failed + queue.GivenUp
+	failed := numberCell(failures, ok)
+	if failures > 0 {
 		failed.Role = theme.Failure
 	}
 	return []grid.Cell{
-		{Text: subscription.EventName}, {Text: ui.ShortURL(subscription.URL)}, state,
-		numberCell(queue.Delivered, ok), failed, numberCell(queue.Pending, ok), {Text: order}, {Text: headerNames(subscription)},
+		{Text: subscription.EventName},
+		{Text: ui.ShortURL(subscription.URL)},
+		state,
+		numberCell(queue.Delivered, ok),
+		failed,
+		numberCell(queue.Pending, ok),
+		{Text: order},
+		{Text: headerNames(subscription)},
 	}
 }
 
@@ -106,7 +113,8 @@ func numberCell(n int64, known bool) grid.Cell {
 
 // headerNames returns the names of a subscription's headers, separated by commas.
 func headerNames(subscription wire.Subscription) string {
-	return strings.Join(record.Texts(subscription.Headers, func(h wire.Header) string { return h.Name }), ", ")
+	names := record.Texts(subscription.Headers, func(h wire.Header) string { return h.Name })
+	return strings.Join(names, ", ")
 }
 
 // enabledCell returns the enabled state, with the reason if disabled.
@@ -142,6 +150,7 @@ func stateCell(subscription wire.Subscription, s *ui.Session) grid.Cell {
 func problemText(subscription wire.Subscription, s *ui.Session) string {
 	queue, ok := s.Queues.Known[subscription.RecID]
 	since := time.Time(queue.FailingSince)
+	waitUntil := time.Time(queue.WaitUntilDateTime)
 	switch {
 	case !subscription.IsEnabled && subscription.DisabledReason != "":
 		return "disabled: " + subscription.DisabledReason
@@ -151,9 +160,9 @@ func problemText(subscription wire.Subscription, s *ui.Session) string {
 		return "the subscriber is disabled: messages stay queued"
 	case queue.Breaker == wire.BreakerOpen:
 		return display.BreakerOpen(lastFailure(queue), s.TimeUntil(time.Time(queue.NextProbeDateTime)))
-	case !time.Time(queue.WaitUntilDateTime).IsZero():
+	case !waitUntil.IsZero():
 		return "waiting (Retry-After)" + afterComma(lastFailure(queue)) + "; next attempt " +
-			ui.Soon(s.TimeUntil(time.Time(queue.WaitUntilDateTime)))
+			ui.Soon(s.TimeUntil(waitUntil))
 	case !since.IsZero():
 		return "failing for " + ui.Age(s.Since(since)) + afterComma(lastFailure(queue))
 	}

@@ -24,13 +24,6 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func (e *Events) Commands() []string {
-	if row := e.Grid.Row(); row != nil {
-		return []string{"whctl subscriptions create SUBSCRIBER " + row.ID + " URL"}
-	}
-	return nil
-}
-
 // Events is the list of published events, with the number of subscriptions and
 // the time of the last occurrence.
 type Events struct {
@@ -71,6 +64,13 @@ func (e *Events) Scopes() []keymap.Scope { return []keymap.Scope{keymap.InEvents
 
 func (e *Events) Equivalent() string { return "whctl events list" }
 
+func (e *Events) Commands() []string {
+	if row := e.Grid.Row(); row != nil {
+		return []string{"whctl subscriptions create SUBSCRIBER " + row.ID + " URL"}
+	}
+	return nil
+}
+
 func (e *Events) Poll() tea.Cmd {
 	e.Busy = true
 	eventsOnly := e.Session.NeedsAdmin() != ""
@@ -85,7 +85,7 @@ func (e *Events) onFetched(fetched eventList, err error) tea.Cmd {
 	if err != nil {
 		e.Host.ShowFetchError("fetching events", err)
 	}
-	if fetched.list != nil {
+	if fetched.list != nil { // also after an error of a later request
 		e.eventList = fetched
 		e.fill()
 	}
@@ -140,16 +140,19 @@ func (e *Events) fill() {
 // countCells returns the number of subscriptions and the last occurrence of an
 // event.
 func (e *Events) countCells(name string) (count, last grid.Cell) {
-	count = grid.Cell{Text: fmt.Sprint(len(e.subscriptionsTo(name)))}
-	if count.Text == "0" {
-		count.Role = theme.Dim
-	}
-	last = grid.Cell{Text: e.Session.TimeText(e.last[name])}
+	hidden := grid.Cell{Text: hiddenText, Role: theme.Dim}
+	lastSeen := e.last[name] // known to other roles from live updates only
+	last = grid.Cell{Text: e.Session.TimeText(lastSeen)}
 	if e.Session.NeedsAdmin() != "" {
-		count = grid.Cell{Text: hiddenText, Role: theme.Dim}
-		if e.last[name].IsZero() {
-			last = count
+		if lastSeen.IsZero() {
+			last = hidden
 		}
+		return hidden, last
+	}
+	subscriptions := len(e.subscriptionsTo(name))
+	count = grid.Cell{Text: fmt.Sprint(subscriptions)}
+	if subscriptions == 0 {
+		count.Role = theme.Dim
 	}
 	return count, last
 }
@@ -185,28 +188,35 @@ func (e *Events) subscriptionsBox(name string) ui.Overlay {
 }
 
 func (e *Events) Do(b keymap.Binding) tea.Cmd {
+	if e.Move(b) {
+		return nil
+	}
 	row := e.Grid.Row()
-	switch {
-	case e.Move(b):
-	case row == nil:
-	case b.Action == keymap.Open:
-		only := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{row.ID}}
-		return e.Host.Open(ui.MessagesTarget{MessageFilter: ui.MessageFilter{Conditions: []client.Filter{only}}})
-	case b.Action == keymap.CopyCell:
-		e.Host.Copy(row.ID)
-	case b.Action == keymap.ShowSubscriptions:
-		e.Host.ShowOverlay(e.subscriptionsBox(row.ID))
-	case b.Action == keymap.AddNew:
-		e.Host.ShowOverlay(e.NewForm(row.ID))
+	if row == nil {
+		return nil
+	}
+	event := row.ID
+	switch b.Action {
+	case keymap.Open:
+		condition := client.Filter{Field: "EventName", Operator: record.Equal, Values: []string{event}}
+		filter := ui.MessageFilter{Conditions: []client.Filter{condition}}
+		return e.Host.Open(ui.MessagesTarget{MessageFilter: filter})
+	case keymap.CopyCell:
+		e.Host.Copy(event)
+	case keymap.ShowSubscriptions:
+		e.Host.ShowOverlay(e.subscriptionsBox(event))
+	case keymap.AddNew:
+		e.Host.ShowOverlay(e.NewForm(event))
 	}
 	return nil
 }
 
 // fetchEvents fetches the events and, unless eventsOnly is set, the subscriptions, and the
 // newest messages for the last occurrence. On an error it returns the parts fetched before.
-func fetchEvents(ctx context.Context, c *client.Client, eventsOnly bool) (l eventList, err error) {
-	l.last = make(map[string]time.Time)
-	if l.list, err = c.Events(ctx); err != nil || eventsOnly {
+func fetchEvents(ctx context.Context, c *client.Client, eventsOnly bool) (eventList, error) {
+	events, err := c.Events(ctx)
+	l := eventList{list: events, last: make(map[string]time.Time)}
+	if err != nil || eventsOnly {
 		return l, err
 	}
 	page, err := c.AllSubscriptions(ctx, url.Values{"Take": {strconv.Itoa(ui.MaxListed)}})
@@ -223,8 +233,9 @@ func fetchEvents(ctx context.Context, c *client.Client, eventsOnly bool) (l even
 	}
 	l.sampled = len(newest.Results)
 	for _, message := range newest.Results {
-		if at := time.Time(message.AddedDateTime); at.After(l.last[message.EventName]) {
-			l.last[message.EventName] = at
+		addedAt := time.Time(message.AddedDateTime)
+		if addedAt.After(l.last[message.EventName]) {
+			l.last[message.EventName] = addedAt
 		}
 	}
 	l.names, err = ui.SubscriberNames(ctx, c)
@@ -267,31 +278,32 @@ func (e *Events) FindSubscriber(text string) (id string, err error) {
 	if _, ok := e.names[text]; ok {
 		return text, nil
 	}
-	var found, ends []string
+	var matches []string // IDs
 	for _, id := range slices.Sorted(maps.Keys(e.names)) {
 		if strings.EqualFold(e.names[id], text) || text == ui.ShortID(id) || text == e.displayName(id) {
-			found, ends = append(found, id), append(ends, ui.ShortID(id))
+			matches = append(matches, id)
 		}
 	}
-	switch len(found) {
+	switch len(matches) {
 	case 0:
 		return "", errors.New("no such subscriber")
 	case 1:
-		return found[0], nil
+		return matches[0], nil
 	}
 	return "", fmt.Errorf("%d subscribers have this name; enter an ID or short ID: %s",
-		len(found), strings.Join(ends, " or "))
+		len(matches), strings.Join(record.Texts(matches, ui.ShortID), " or "))
 }
 
 // displayName returns the name of a subscriber, with its short ID if the name is
 // not unique.
 func (e *Events) displayName(id string) string {
-	for otherID, name := range e.names {
-		if otherID != id && strings.EqualFold(name, e.names[id]) {
-			return e.names[id] + " (" + ui.ShortID(id) + ")"
+	name := e.names[id]
+	for namedID, named := range e.names {
+		if namedID != id && strings.EqualFold(named, name) {
+			return name + " (" + ui.ShortID(id) + ")"
 		}
 	}
-	return e.names[id]
+	return name
 }
 
 // pickNames suggests the subscribers with a name that contains text.
@@ -310,7 +322,7 @@ func (e *Events) pickNames(text string) []ui.Suggestion {
 			return nil
 		}
 		if strings.Contains(strings.ToLower(name), strings.ToLower(text)) {
-			list = append(list, ui.Suggestion{Text: name, Name: name, Help: ""})
+			list = append(list, ui.Suggestion{Text: name, Name: name})
 		}
 	}
 	return list

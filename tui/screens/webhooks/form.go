@@ -32,7 +32,7 @@ const (
 // s.
 func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	event := f.Add("EventName", "Event", s.EventName, "an event name, a pattern such as debtor.*, or * for all events")
-	event.Suggest = func(text string) []ui.Suggestion { return pickEvents(text, unpublished(f.Session.Events)) }
+	event.Suggest = func(text string) []ui.Suggestion { return pickEvents(text, customEvents(f.Session.Events)) }
 	f.Add("URL", "URL", s.URL, "must be reachable from the service host")
 	headers := addHeaders(f, record.Texts(s.Headers, func(h wire.Header) string { return h.Name }))
 	ordered := f.Add(orderedField, "Ordered", No,
@@ -70,7 +70,7 @@ func SubscriptionForm(
 	f.CanTest = true
 	headers := SubscriptionFields(f, wire.Subscription{EventName: event, URL: "https://"})
 	f.Host.AddCmd(loadEvents(f.HostSession))
-	f.Send = func(values map[string]string, try bool) tea.Cmd {
+	f.Send = func(values map[string]string, test bool) tea.Cmd {
 		subscriber, err := subscriberID(values)
 		if err != nil {
 			f.At = 0
@@ -79,58 +79,60 @@ func SubscriptionForm(
 		}
 		request := SubscriptionOf(values, wire.Subscription{})
 		request.Where = whereOf(f.HostSession, values, nil)
-		if list := headers.headers(); len(list) > 0 {
+		list := headers.headers()
+		if len(list) > 0 {
 			request.Headers = &list
 		}
-		return AddSubscription(s, f, subscriber, request, try)
+		return AddSubscription(s, f, subscriber, request, test)
 	}
 	return f
 }
 
-// AddSubscription creates a subscription and, with try, sends it a test message.
+// AddSubscription creates a subscription and, with test, sends it a test message.
 // Rejected values are shown at their fields. The secret is shown once; the service
 // does not return it again.
-func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.SubscriptionRequest, try bool) tea.Cmd {
+func AddSubscription(s Polling, f *ui.Form, subscriber string, request wire.SubscriptionRequest, test bool) tea.Cmd {
 	const name = "new subscription"
 	h := s.Common().Host
-	var made *wire.Subscription
-	var test *acceptedTest
+	var created *wire.Subscription
+	var accepted *acceptedTest // nil without a test
 	return h.Change(ui.Change{
 		Screen: s,
 		Name:   name,
 		Then:   pollAfter(s),
 		Do: func(ctx context.Context, c *client.Client) (err error) {
-			made, err = c.AddSubscription(ctx, subscriber, request)
-			if err == nil && try {
-				test = sendTest(ctx, c, made)
+			created, err = c.AddSubscription(ctx, subscriber, request)
+			if err == nil && test {
+				accepted = sendTest(ctx, c, created)
 			}
 			return err
 		},
 		OnDone: func(err error) {
-			if made == nil {
+			if created == nil {
 				showFormResult(h, f, name, false, err)
 				return
 			}
 			if list, ok := s.(*Subscriptions); ok {
-				list.SelectID, list.Search = made.RecID, "" // selected once it is loaded
+				list.SelectID = created.RecID // selected once it is loaded
+				list.Search = ""
 			}
-			ShowCreated(h, f, *made, test)
+			ShowCreated(h, f, *created, accepted)
 		},
 	})
 }
 
-// ShowCreated shows the secret of a new subscription and, unless test is nil, the
+// ShowCreated shows the secret of a new subscription and, unless accepted is nil, the
 // result of the test message.
-func ShowCreated(h ui.Host, f *ui.Form, made wire.Subscription, test *acceptedTest) {
+func ShowCreated(h ui.Host, f *ui.Form, created wire.Subscription, accepted *acceptedTest) {
 	f.Finish()
-	box := newSecret(h, "Created", made, made.Secret)
+	box := newSecret(h, "Created", created, created.Secret)
 	h.ShowSecret(box)
-	if test != nil {
-		startTest(h, made, test, "created; ", &box.Text)
+	if accepted != nil {
+		startTest(h, created, accepted, "created; ", &box.Text)
 	}
 }
 
-// SubscriptionOf returns the request for the form values that differ from was.
+// SubscriptionOf returns the request for the form values that differ from a subscription.
 func SubscriptionOf(values map[string]string, old wire.Subscription) (request wire.SubscriptionRequest) {
 	url := values["URL"]
 	if url != old.URL {
@@ -182,7 +184,7 @@ func trimScheme(url string) string {
 // loadEvents fetches the published events for the suggestions. If that
 // fails, the built-in events are suggested and any name can be typed.
 func loadEvents(d ui.HostSession) tea.Cmd {
-	c, ctx := d.Session.Client, d.Session.Context
+	ctx, c := d.Session.Context, d.Session.Client
 	return func() tea.Msg {
 		list, err := c.Events(ctx)
 		return ui.Response{Err: err, Client: c, Apply: func() tea.Cmd {
@@ -194,10 +196,17 @@ func loadEvents(d ui.HostSession) tea.Cmd {
 	}
 }
 
-func unpublished(list []wire.Event) []string {
+// builtinEvents returns the names of the built-in events.
+func builtinEvents() []string {
+	return record.Texts(record.Events(), func(e record.Event) string { return e.Name })
+}
+
+// customEvents returns the names of the events that are not built in.
+func customEvents(list []wire.Event) []string {
+	builtin := builtinEvents()
 	var names []string
 	for _, e := range list {
-		if !slices.ContainsFunc(record.Events(), func(known record.Event) bool { return known.Name == e.Name }) {
+		if !slices.Contains(builtin, e.Name) {
 			names = append(names, e.Name)
 		}
 	}
@@ -209,18 +218,19 @@ func pickEvents(text string, custom []string) []ui.Suggestion {
 	if text == "*" || strings.HasSuffix(text, ".*") {
 		return nil
 	}
-	names := append(record.Texts(record.Events(), func(e record.Event) string { return e.Name }), custom...)
-	var starts, holds []ui.Suggestion
-	for _, name := range names {
-		suggestion := ui.Suggestion{Text: name, Name: name, Help: ""}
+	text = strings.ToLower(text)
+	var withPrefix, containing []ui.Suggestion
+	for _, name := range slices.Concat(builtinEvents(), custom) {
+		lower := strings.ToLower(name)
+		suggestion := ui.Suggestion{Text: name, Name: name}
 		switch {
-		case strings.EqualFold(name, text):
-			return nil
-		case strings.HasPrefix(strings.ToLower(name), strings.ToLower(text)):
-			starts = append(starts, suggestion)
-		case strings.Contains(strings.ToLower(name), strings.ToLower(text)):
-			holds = append(holds, suggestion)
+		case lower == text:
+			return nil // it is complete
+		case strings.HasPrefix(lower, text):
+			withPrefix = append(withPrefix, suggestion)
+		case strings.Contains(lower, text):
+			containing = append(containing, suggestion)
 		}
 	}
-	return slices.Concat(starts, holds)
+	return slices.Concat(withPrefix, containing)
 }

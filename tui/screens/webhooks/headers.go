@@ -23,6 +23,7 @@ type headerLines struct {
 	names []string // names of the stored headers; the service does not return their values
 }
 
+// headerPair is one header line.
 type headerPair struct{ name, value *ui.Field }
 
 // addHeaders adds a line for each header in names, or an empty line if there is
@@ -46,15 +47,18 @@ func (h *headerLines) add(index int, name string, stored bool) {
 	if len(h.pairs) == 0 {
 		label = HeadersField
 	}
+	nameHelp := "header name, such as Authorization; leave empty for none"
+	valueHelp := "header value; enter accepts it and adds a line for another header"
 	line := headerPair{
-		ui.NewField(HeadersField, label, name, "header name, such as Authorization; leave empty for none"),
-		ui.NewField(headerValueField, "", "", "header value; enter accepts it and adds a line for another header"),
+		name:  ui.NewField(HeadersField, label, name, nameHelp),
+		value: ui.NewField(headerValueField, "", "", valueHelp),
 	}
 	line.value.Masked = true
 	line.value.Stored = stored
 	line.value.SameLine = true
 	if len(h.names) > 0 {
-		line.name.Help = "stored values are not shown: to change, add or remove a header, enter the values of all headers again"
+		line.name.Help = "stored values are not shown: " +
+			"to change, add or remove a header, enter the values of all headers again"
 		line.value.Help = "a value is stored and not shown; typing replaces it"
 	}
 	line.name.Check = func() string { return h.checkName(line) }
@@ -64,21 +68,22 @@ func (h *headerLines) add(index int, name string, stored bool) {
 	h.Form.Fields = slices.Insert(h.Form.Fields, index, line.name, line.value)
 }
 
-// addNext adds an empty line if one is the last line and is complete.
+// addNext adds an empty line after the last line if that is complete.
 func (h *headerLines) addNext(line headerPair) {
-	if line == h.pairs[len(h.pairs)-1] && !line.name.Empty() && !line.value.Empty() {
+	isLast := line == h.pairs[len(h.pairs)-1]
+	if isLast && !line.name.Empty() && !line.value.Empty() {
 		h.add(slices.Index(h.Form.Fields, line.value)+1, "", false)
 	}
 }
 
 // checkName returns an error text if a line above has the same name.
 func (h *headerLines) checkName(line headerPair) string {
-	for _, other := range h.pairs {
-		if other == line {
+	for _, above := range h.pairs {
+		if above == line {
 			return ""
 		}
-		if !line.name.Empty() && strings.EqualFold(other.name.Text(), line.name.Text()) {
-			return "duplicate header " + other.name.Text()
+		if !line.name.Empty() && strings.EqualFold(above.name.Text(), line.name.Text()) {
+			return "duplicate header " + above.name.Text()
 		}
 	}
 	return ""
@@ -120,6 +125,7 @@ func (h *headerLines) headers() []wire.Header {
 	return list
 }
 
+// filled returns the lines with a name.
 func (h *headerLines) filled() []headerPair {
 	return slices.DeleteFunc(slices.Clone(h.pairs), func(line headerPair) bool { return line.name.Empty() })
 }

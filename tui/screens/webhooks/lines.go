@@ -24,30 +24,37 @@ func (s *Subscription) fill() {
 	if s.Width == 0 {
 		return
 	}
-	t := s.Session.Theme
 	var lines []theme.Span
-	var values []string
-	var styled [][]theme.Span
-	for _, l := range s.details() {
-		texts := t.WrapLines(l.text, s.Width-detailLabel-3, detailLines)
-		if len(texts) == 0 {
-			texts = []string{""}
-		}
-		for i, text := range texts {
-			label := l.label
-			if i > 0 {
-				label = ""
-			}
-			row := []theme.Span{
-				{Text: "  " + t.Fit(label, detailLabel, false), Role: theme.Label},
-				{Text: text, Role: l.role},
-			}
-			lines, styled = append(lines, theme.Span{Text: row[0].Text + text}), append(styled, row)
-			values = append(values, l.text)
+	var data ui.LineData
+	for _, detail := range s.details() {
+		for _, spans := range s.wrapped(detail) {
+			lines = append(lines, theme.Span{Text: spans[0].Text + spans[1].Text})
+			data.Styled = append(data.Styled, spans)
+			data.Values = append(data.Values, detail.text)
 		}
 	}
 	s.SetLines(lines)
-	s.Data = ui.LineData{Styled: styled, Values: values}
+	s.Data = data
+}
+
+// wrapped returns the label and the text of each line of a detail. The label is on the first line
+// only.
+func (s *Subscription) wrapped(detail detailLine) [][]theme.Span {
+	t := s.Session.Theme
+	texts := t.WrapLines(detail.text, s.Width-detailLabel-3, detailLines)
+	if len(texts) == 0 {
+		texts = []string{""}
+	}
+	label := detail.label
+	var lines [][]theme.Span
+	for _, text := range texts {
+		lines = append(lines, []theme.Span{
+			{Text: "  " + t.Fit(label, detailLabel, false), Role: theme.Label},
+			{Text: text, Role: detail.role},
+		})
+		label = ""
+	}
+	return lines
 }
 
 const (
@@ -81,13 +88,10 @@ func (s *Subscription) details() []detailLine {
 	if !time.Time(subscription.CapturedFrom).IsZero() {
 		lines = append(lines, detailLine{"Effective since", s.at(subscription.CapturedFrom), theme.Dim})
 	}
+	schedule := cmp.Or(shortSchedule(subscription.RetrySchedule), "default schedule of the service")
 	return append(lines, []detailLine{
 		{"Ordered", orderTexts[orderOf(subscription)], theme.Plain},
-		{
-			"Retry schedule",
-			cmp.Or(shortSchedule(subscription.RetrySchedule), "default schedule of the service"),
-			theme.Plain,
-		},
+		{"Retry schedule", schedule, theme.Plain},
 		{"Headers", cmp.Or(headerNames(subscription), "none"), theme.Plain},
 		{},
 		{"Subscriber", s.list.Owner().Name + "  " + ui.ShortID(subscription.SubscriberID), theme.Plain},
@@ -111,42 +115,38 @@ func (s *Subscription) deliveries() []detailLine {
 	if !ok {
 		return []detailLine{{"Deliveries", strings.Repeat(s.Session.Theme.Loading, 3), theme.Dim}}
 	}
-	attempts := fmt.Sprintf("%s delivered, %s, %s", display.Thousands(queue.Delivered),
-		display.Count(int(queue.Failed+queue.GivenUp), "failed attempt", "failed attempts"),
-		display.Count(int(queue.GivenUp), "failed message", "failed messages"))
+	period := s.Session.Queues.PeriodLabel(&s.Session.Clock)
 	lines := []detailLine{
-		{s.Session.Queues.PeriodLabel(&s.Session.Clock), attempts, theme.Plain},
+		{period, attemptsText(queue), theme.Plain},
 		{"Queued", s.pendingText(queue), theme.Plain},
-		{"In flight", fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit), theme.Plain},
 	}
-	if queue.Limit == 0 {
-		lines = lines[:len(lines)-1] // no message was sent since the service started
+	if queue.Limit > 0 { // a message was sent since the service started
+		text := fmt.Sprintf("%d, at most %d at a time", queue.InFlight, queue.Limit)
+		lines = append(lines, detailLine{"In flight", text, theme.Plain})
 	}
 	if p99 := time.Duration(queue.P99); p99 > 0 {
-		lines = append(lines, detailLine{
-			"p99 duration",
-			"at most " + display.Thousands(p99.Milliseconds()) + " ms",
-			theme.Plain,
-		})
+		text := "at most " + display.Thousands(p99.Milliseconds()) + " ms"
+		lines = append(lines, detailLine{"p99 duration", text, theme.Plain})
 	}
 	if since := s.failing(queue); !time.Time(since).IsZero() {
 		lines = append(lines, detailLine{"Failing since", s.at(since), theme.Failure})
 	}
 	if queue.Breaker == wire.BreakerOpen {
-		lines = append(lines, detailLine{
-			"Next attempt",
-			s.at(queue.NextProbeDateTime) + ": one message at a time until one succeeds",
-			theme.Plain,
-		})
+		text := s.at(queue.NextProbeDateTime) + ": one message at a time until one succeeds"
+		lines = append(lines, detailLine{"Next attempt", text, theme.Plain})
 	}
 	if queue.LastFailure != nil {
-		lines = append(lines, detailLine{
-			"Last failure",
-			failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At),
-			theme.Plain,
-		})
+		text := failureText(*queue.LastFailure) + ", " + s.at(queue.LastFailure.At)
+		lines = append(lines, detailLine{"Last failure", text, theme.Plain})
 	}
 	return lines
+}
+
+// attemptsText returns the numbers of delivered messages, failed attempts and failed messages.
+func attemptsText(queue wire.Queue) string {
+	failedAttempts := display.Count(queue.Failed+queue.GivenUp, "failed attempt", "failed attempts")
+	failedMessages := display.Count(queue.GivenUp, "failed message", "failed messages")
+	return display.Thousands(queue.Delivered) + " delivered, " + failedAttempts + ", " + failedMessages
 }
 
 // failing returns the start of the current series of failed attempts, zero if the
@@ -164,8 +164,9 @@ func (s *Subscription) pendingText(queue wire.Queue) string {
 	if queue.Pending == 0 {
 		return "none"
 	}
-	text := fmt.Sprintf("%s: %s not sent, %s retrying", display.Count(queue.Pending, "message", "messages"),
-		display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
+	messages := display.Count(queue.Pending, "message", "messages")
+	text := fmt.Sprintf("%s: %s not sent, %s retrying",
+		messages, display.Thousands(queue.NotSent), display.Thousands(queue.RetryPending))
 	if !time.Time(queue.OldestDateTime).IsZero() {
 		text += "; oldest added " + s.at(queue.OldestDateTime)
 	}
@@ -173,14 +174,14 @@ func (s *Subscription) pendingText(queue wire.Queue) string {
 }
 
 // at formats a time as date, time and distance from now.
-func (s *Subscription) at(m wire.Timestamp) string {
-	at := time.Time(m)
-	if at.IsZero() {
+func (s *Subscription) at(timestamp wire.Timestamp) string {
+	t := time.Time(timestamp)
+	if t.IsZero() {
 		return "-"
 	}
-	text := s.Session.InZone(at).Format("2006-01-02 15:04:05")
-	if left := s.Session.TimeUntil(at); left > 0 {
-		return text + " (" + ui.Soon(left) + ")"
+	text := s.Session.InZone(t).Format("2006-01-02 15:04:05")
+	if wait := s.Session.TimeUntil(t); wait > 0 {
+		return text + " (" + ui.Soon(wait) + ")"
 	}
-	return text + " (" + ui.Age(s.Session.Since(at)) + " ago)"
+	return text + " (" + ui.Age(s.Session.Since(t)) + " ago)"
 }

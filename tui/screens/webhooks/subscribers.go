@@ -21,18 +21,6 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func (s *Subscribers) Commands() []string {
-	list := []string{"whctl subscribers create NAME"}
-	if subscriber, ok := s.selected(); ok {
-		name := ui.Quote(subscriber.Name)
-		list = append(list,
-			"whctl subscribers update "+name+" --name NAME",
-			"whctl subscribers "+enableVerb(!subscriber.IsEnabled)+" "+name,
-			"whctl subscribers delete "+name)
-	}
-	return list
-}
-
 // Subscribers is the list of subscribers.
 type Subscribers struct {
 	browse.SearchTable
@@ -51,7 +39,8 @@ func NewSubscribers(h ui.Host) *Subscribers {
 		SearchTable: browse.NewSearchTable(h, "subscribers", "words in the name or state"),
 		columns:     responsiveColumns{all: subscriberColumns},
 	}
-	s.Refill, s.OnSearch = s.fill, func() tea.Cmd { return s.showDetail(false) }
+	s.Refill = s.fill
+	s.OnSearch = s.showDetail
 	s.columns.fit(s.Grid, ui.MinWidth)
 	return s
 }
@@ -72,9 +61,24 @@ func (s *Subscribers) Scopes() []keymap.Scope {
 
 func (s *Subscribers) Equivalent() string { return "whctl subscribers list" }
 
+func (s *Subscribers) Commands() []string {
+	list := []string{"whctl subscribers create NAME"}
+	if subscriber, ok := s.selected(); ok {
+		name := ui.Quote(subscriber.Name)
+		list = append(list,
+			"whctl subscribers update "+name+" --name NAME",
+			"whctl subscribers "+enableVerb(!subscriber.IsEnabled)+" "+name,
+			"whctl subscribers delete "+name)
+	}
+	return list
+}
+
 func (s *Subscribers) Poll() tea.Cmd {
 	s.Busy = true
-	return tea.Batch(ui.Fetch(s.Ctx, s, fetchSubscribers, s.onFetched), s.Session.Queues.RefreshNow(s, s.onQueues))
+	return tea.Batch(
+		ui.Fetch(s.Ctx, s, fetchSubscribers, s.onFetched),
+		s.Session.Queues.RefreshNow(s, s.onQueues),
+	)
 }
 
 // Tick refreshes the queue statistics.
@@ -115,7 +119,10 @@ func (s *Subscribers) onFetched(m subscriberList, err error) tea.Cmd {
 	if s.selectID != "" && s.Grid.Select(s.selectID) {
 		s.selectID = ""
 	}
-	return s.showDetail(true)
+	if s.showsDetail() {
+		return s.reloadDetail()
+	}
+	return s.showDetail()
 }
 
 func (s *Subscribers) fill() {
@@ -126,14 +133,17 @@ func (s *Subscribers) fill() {
 			continue
 		}
 		subscriptions := int64(s.subscriptionCounts[subscriber.RecID])
-		waiting, ok := s.Session.Queues.PendingOf(subscriber.RecID)
-		rows = append(rows, &grid.Row{ID: subscriber.RecID, Cells: s.columns.cells(
-			grid.Cell{Text: subscriber.Name},
-			grid.Cell{Text: ui.ShortID(subscriber.RecID), Role: theme.Dim},
-			state,
-			numberCell(subscriptions, s.subscriptionCounts != nil),
-			numberCell(waiting, ok),
-		)})
+		queued, ok := s.Session.Queues.PendingOf(subscriber.RecID)
+		rows = append(rows, &grid.Row{
+			ID: subscriber.RecID,
+			Cells: s.columns.cells(
+				grid.Cell{Text: subscriber.Name},
+				grid.Cell{Text: ui.ShortID(subscriber.RecID), Role: theme.Dim},
+				state,
+				numberCell(subscriptions, s.subscriptionCounts != nil),
+				numberCell(queued, ok),
+			),
+		})
 	}
 	s.Grid.SetRows(grid.NewList(rows))
 }
@@ -144,7 +154,7 @@ func (s *Subscribers) selected() (wire.Subscriber, bool) {
 
 func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 	if s.Move(b) {
-		return s.showDetail(false)
+		return s.showDetail()
 	}
 	if b.Action == keymap.AddNew {
 		s.Host.ShowOverlay(s.NewForm())
@@ -177,7 +187,8 @@ func (s *Subscribers) Do(b keymap.Binding) tea.Cmd {
 // enableLines describes the effect of the change on messages.
 func enableLines(wasEnabled bool) []string {
 	if wasEnabled {
-		return []string{"Delivery is paused. New events still create messages, which stay queued until it is enabled again."}
+		return []string{"Delivery is paused. New events still create messages, " +
+			"which stay queued until it is enabled again."}
 	}
 	return []string{"Queued messages are sent now."}
 }
@@ -201,9 +212,10 @@ func (s *Subscribers) NewForm() ui.Overlay {
 	f.Add("Name", "Name", "", "name of the program that receives events; enter creates the subscriber")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
-		return s.save(f, "new subscriber "+name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
+		add := func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
 			return c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
-		})
+		}
+		return s.save(f, "new subscriber "+name, add)
 	}
 	return f
 }
@@ -224,9 +236,10 @@ func (s *Subscribers) ChangeForm(subscriber wire.Subscriber) ui.Overlay {
 			f.NotifyUnchanged()
 			return nil
 		}
-		return s.save(f, "change of "+subscriber.Name, func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
+		rename := func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
 			return c.UpdateSubscriber(ctx, subscriber.RecID, wire.SubscriberRequest{Name: &name})
-		})
+		}
+		return s.save(f, "change of "+subscriber.Name, rename)
 	}
 	return f
 }
@@ -255,19 +268,26 @@ func (s *Subscribers) save(
 
 // saved updates the list after a subscriber was saved.
 func (s *Subscribers) saved(subscriber wire.Subscriber) {
-	s.selectID = subscriber.RecID // a new subscriber is selected once it is loaded
-	if i := slices.IndexFunc(s.List, func(old wire.Subscriber) bool { return old.RecID == s.selectID }); i >= 0 {
-		s.List[i].Name, s.selectID = subscriber.Name, ""
-	} else {
+	i := s.index(subscriber.RecID)
+	if i >= 0 {
+		s.List[i].Name = subscriber.Name
+		s.selectID = ""
+	} else { // a new subscriber is selected once it is loaded
+		s.selectID = subscriber.RecID
 		s.Search = ""
 	}
 	s.fill()
 }
 
+// index returns the index of a subscriber in the list, -1 if it is not in it.
+func (s *Subscribers) index(id string) int {
+	return slices.IndexFunc(s.List, func(subscriber wire.Subscriber) bool { return subscriber.RecID == id })
+}
+
 // Replace updates a subscriber of the list. It ignores one that is not in the
 // list.
 func (s *Subscribers) Replace(subscriber wire.Subscriber) {
-	if i := slices.IndexFunc(s.List, func(old wire.Subscriber) bool { return old.RecID == subscriber.RecID }); i >= 0 {
+	if i := s.index(subscriber.RecID); i >= 0 {
 		s.List[i] = subscriber
 		s.fill()
 	}
@@ -282,10 +302,12 @@ type subscriberList struct {
 
 // fetchSubscribers fetches the subscribers and their counts. If the subscriptions
 // cannot be counted, subscriptions is nil and err is nil.
-func fetchSubscribers(ctx context.Context, c *client.Client) (l subscriberList, err error) {
-	if l.list, l.total, err = ui.Subscribers(ctx, c); err != nil {
-		return l, err
+func fetchSubscribers(ctx context.Context, c *client.Client) (subscriberList, error) {
+	list, total, err := ui.Subscribers(ctx, c)
+	if err != nil {
+		return subscriberList{}, err
 	}
+	l := subscriberList{list: list, total: total}
 	page, err := c.AllSubscriptions(ctx, url.Values{
 		"Take":   {strconv.Itoa(ui.MaxListed)},
 		"Fields": {"SY_WebhookSubscriber_RecID"},
@@ -338,12 +360,14 @@ func (s *Subscribers) View() string {
 	if s.Width < splitMinWidth {
 		return s.Grid.View()
 	}
-	right := strings.Repeat(strings.Repeat(" ", s.Width-splitLeftWidth-1)+"\n", s.Height)
+	t := s.Session.Theme
+	right := strings.Repeat(theme.Spaces(s.Width-splitLeftWidth-1)+"\n", s.Height)
 	if s.detail != nil {
-		right = s.Session.Theme.Dimmed(strings.Replace(s.detail.Table.View(),
-			" "+s.Session.Theme.Pointer+" ", "   ", 1))
+		view := s.detail.Table.View()
+		view = strings.Replace(view, " "+t.Pointer+" ", "   ", 1) // it has no focus
+		right = t.Dimmed(view)
 	}
-	return s.Session.Theme.SideBySide(s.Grid.View(), right)
+	return t.SideBySide(s.Grid.View(), right)
 }
 
 // HasChild reports whether child is the screen on the right or its preview.
@@ -367,27 +391,40 @@ func (s *Subscribers) UpdatePreview() tea.Cmd {
 	return s.detail.UpdatePreview()
 }
 
-// showDetail shows the subscriptions of the selected subscriber on the right.
-// With reload, it fetches them again if they are shown already.
-func (s *Subscribers) showDetail(reload bool) tea.Cmd {
+// isDetailOf reports whether the screen on the right has the subscriptions of a subscriber.
+func (s *Subscribers) isDetailOf(subscriber wire.Subscriber) bool {
+	return s.detail != nil && s.detail.Subscriber.RecID == subscriber.RecID
+}
+
+// showsDetail reports whether the subscriptions of the selected subscriber are on the right.
+func (s *Subscribers) showsDetail() bool {
 	subscriber, ok := s.selected()
-	if s.Width < splitMinWidth || !ok {
+	return ok && s.Width >= splitMinWidth && s.isDetailOf(subscriber)
+}
+
+// showDetail shows the subscriptions of the selected subscriber on the right.
+func (s *Subscribers) showDetail() tea.Cmd {
+	subscriber, ok := s.selected()
+	if !ok || s.Width < splitMinWidth {
 		return nil
 	}
-	if s.detail == nil || s.detail.Subscriber.RecID != subscriber.RecID {
-		if s.detail != nil {
-			s.detail.Stop()
-		}
-		s.detail = newSubscriptions(s.Host, subscriber, s)
-		s.detail.SetSize(s.Width, s.Height)
-		return s.detail.Poll()
-	}
-	s.detail.Subscriber = subscriber
-	if !reload {
+	if s.isDetailOf(subscriber) {
+		s.detail.Subscriber = subscriber // the name may have changed
 		return nil
 	}
-	s.detail.Reset()
+	if s.detail != nil {
+		s.detail.Stop()
+	}
+	s.detail = newSubscriptions(s.Host, subscriber, s)
+	s.detail.SetSize(s.Width, s.Height)
 	return s.detail.Poll()
+}
+
+// reloadDetail fetches the subscriptions on the right again.
+func (s *Subscribers) reloadDetail() tea.Cmd {
+	show := s.showDetail()
+	s.detail.Reset()
+	return tea.Batch(show, s.detail.Poll())
 }
 
 // openDetail opens the subscriptions of the selected subscriber. It reuses the
@@ -397,7 +434,7 @@ func (s *Subscribers) openDetail() tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if s.detail == nil || s.detail.Subscriber.RecID != subscriber.RecID {
+	if !s.isDetailOf(subscriber) {
 		s.detail = newSubscriptions(s.Host, subscriber, s)
 	}
 	s.detail.Subscriber = subscriber // the name may have changed
@@ -409,5 +446,5 @@ func (s *Subscribers) Click(x, y int, double bool) tea.Cmd {
 	if s.Width >= splitMinWidth && x > splitLeftWidth {
 		return s.openDetail()
 	}
-	return tea.Batch(browse.ClickRow(s, s.Grid, x, y, double), s.showDetail(false))
+	return tea.Batch(browse.ClickRow(s, s.Grid, x, y, double), s.showDetail())
 }

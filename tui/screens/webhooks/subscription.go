@@ -156,7 +156,8 @@ func (s *Subscription) step(n int) tea.Cmd {
 		return nil
 	}
 	s.Reset()
-	s.One, s.revealed = subscription, false
+	s.One = subscription
+	s.revealed = false
 	s.At = 0
 	s.fill()
 	return s.Poll()

@@ -14,19 +14,11 @@ import (
 	"github.com/bizhook/whd/tui/ui"
 )
 
-func (s *Subscriptions) Commands() []string {
-	list := []string{"whctl subscriptions create " + ui.Quote(s.Subscriber.Name) + " EVENT URL"}
-	if subscription, ok := s.Selected(); ok {
-		list = append(list, subscriptionCommands(subscription)...)
-	}
-	return list
-}
-
 // Subscriptions is the list of a subscriber's subscriptions.
 type Subscriptions struct {
 	browse.SearchTable
 	Subscriber wire.Subscriber
-	left       leftList // nil if opened elsewhere
+	left       leftList // nil if it was not opened from the list of subscribers
 	List       []wire.Subscription
 	columns    responsiveColumns
 	loaded     bool
@@ -97,6 +89,14 @@ func (s *Subscriptions) Equivalent() string {
 	return "whctl subscriptions list --subscriber " + ui.Quote(s.Subscriber.Name)
 }
 
+func (s *Subscriptions) Commands() []string {
+	list := []string{"whctl subscriptions create " + ui.Quote(s.Subscriber.Name) + " EVENT URL"}
+	if subscription, ok := s.Selected(); ok {
+		list = append(list, subscriptionCommands(subscription)...)
+	}
+	return list
+}
+
 func (s *Subscriptions) Poll() tea.Cmd {
 	s.Busy = true
 	return tea.Batch(s.fetch(), s.Session.Queues.RefreshNow(s, s.onQueues))
@@ -144,7 +144,8 @@ func (s *Subscriptions) onFetched(subscriber *wire.Subscriber, err error) tea.Cm
 		s.Host.ShowFetchError("fetching subscriptions", err)
 		return nil
 	}
-	s.List, s.loaded = subscriber.Subscriptions, true
+	s.List = subscriber.Subscriptions
+	s.loaded = true
 	s.SetOwner(*subscriber)
 	s.fill()
 	s.Preview.Refresh()
@@ -180,7 +181,8 @@ func (s *Subscriptions) fill() {
 	var rows []*grid.Row
 	for _, subscription := range s.List {
 		state := stateCell(subscription, s.Session)
-		if !s.ContainsWords(subscription.EventName, ui.ShortURL(subscription.URL), state.Text, subscription.DisabledReason) {
+		url := ui.ShortURL(subscription.URL)
+		if !s.ContainsWords(subscription.EventName, url, state.Text, subscription.DisabledReason) {
 			continue
 		}
 		rows = append(rows, &grid.Row{
@@ -193,8 +195,10 @@ func (s *Subscriptions) fill() {
 
 // Replace updates a subscription of the list.
 func (s *Subscriptions) Replace(subscription wire.Subscription) {
-	isOld := func(old wire.Subscription) bool { return old.RecID == subscription.RecID }
-	if i := slices.IndexFunc(s.List, isOld); i >= 0 {
+	i := slices.IndexFunc(s.List, func(listed wire.Subscription) bool {
+		return listed.RecID == subscription.RecID
+	})
+	if i >= 0 {
 		s.List[i] = subscription
 		s.fill()
 	}
@@ -227,7 +231,8 @@ func (s *Subscriptions) Do(b keymap.Binding) tea.Cmd {
 
 // NewForm returns the form for a new subscription to event.
 func (s *Subscriptions) NewForm(event string) ui.Overlay {
-	return SubscriptionForm(s, "New subscription for "+s.Subscriber.Name, event, func(map[string]string) (string, error) {
+	title := "New subscription for " + s.Subscriber.Name
+	return SubscriptionForm(s, title, event, func(map[string]string) (string, error) {
 		return s.Subscriber.RecID, nil
 	})
 }
@@ -259,7 +264,8 @@ func (s *Subscriptions) View() string {
 	if !s.split() {
 		return s.Table.View()
 	}
-	return s.Session.Theme.SideBySide(s.Session.Theme.Dimmed(s.left.Left()), s.Table.View())
+	t := s.Session.Theme
+	return t.SideBySide(t.Dimmed(s.left.Left()), s.Table.View())
 }
 
 func (s *Subscriptions) Click(x, y int, double bool) tea.Cmd {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -20,14 +21,14 @@ type testDelivery struct {
 	host         testHost
 	session      *ui.Session
 	subscription wire.Subscription
-	message      string   // its ID
-	before       string   // prefix of the result in notifications
-	box          *ui.Text // shows the result too; nil for none
-	below        int      // number of lines of the box without the result
-	since        time.Time
-	requested    bool // a request for the result is in flight
-	changed      bool // the message has changed since that request
-	ended        bool
+	message      string    // MessageID of the test message
+	prefix       string    // of the result in notifications
+	box          *ui.Text  // shows the result too; nil for none
+	boxLines     int       // number of lines of the box without the result
+	startedAt    time.Time // when the wait for the result started
+	requested    bool      // a request for the result is in flight
+	changed      bool      // the message has changed since that request
+	ended        bool      // the result is shown, or no longer expected
 }
 
 // testHost shows the result of a test message.
@@ -39,15 +40,17 @@ type testHost interface {
 }
 
 const (
-	testTimeout        = 10 * time.Second // maximum wait for the result of a test
-	BreakerTestTimeout = 3 * time.Second  // the same while the circuit breaker of the endpoint is open
+	// testTimeout is the maximum wait for the result of a test.
+	testTimeout = 10 * time.Second
+	// BreakerTestTimeout is the maximum wait while the circuit breaker of the endpoint is open.
+	BreakerTestTimeout = 3 * time.Second
 )
 
 // acceptedTest is the response of the service to a test request.
 type acceptedTest struct {
-	message string // its ID
-	off     string // the disabled item that keeps the message queued; empty for none
-	err     error
+	message  string // MessageID of the test message
+	disabled string // the disabled object that keeps the message queued; empty for none
+	err      error  // why the service did not accept the request
 }
 
 // sendTest requests a test message and reads whether the subscription and its
@@ -57,25 +60,32 @@ func sendTest(ctx context.Context, c *client.Client, s *wire.Subscription) *acce
 	if err != nil {
 		return &acceptedTest{err: err}
 	}
-	t := &acceptedTest{message: state.MessageID}
-	if list, err := c.Subscriptions(ctx, s.SubscriberID); err == nil {
-		for _, subscription := range list {
-			if subscription.RecID == s.RecID && !subscription.IsEnabled {
-				t.off = "the subscription"
-			}
-		}
+	return &acceptedTest{message: state.MessageID, disabled: disabledObject(ctx, c, s)}
+}
+
+// disabledObject returns the object that keeps messages of a subscription queued: its subscriber
+// or the subscription itself. It is empty if both are enabled, or if their states are unknown.
+func disabledObject(ctx context.Context, c *client.Client, s *wire.Subscription) string {
+	subscriber, err := c.Subscriber(ctx, s.SubscriberID)
+	if err == nil && !subscriber.IsEnabled {
+		return "the subscriber"
 	}
-	if subscriber, err := c.Subscriber(ctx, s.SubscriberID); err == nil && !subscriber.IsEnabled {
-		t.off = "the subscriber"
+	list, err := c.Subscriptions(ctx, s.SubscriberID)
+	isDisabled := func(subscription wire.Subscription) bool {
+		return subscription.RecID == s.RecID && !subscription.IsEnabled
 	}
-	return t
+	if err == nil && slices.ContainsFunc(list, isDisabled) {
+		return "the subscription"
+	}
+	return ""
 }
 
 // confirmTest sends a test message after a confirmation.
 func confirmTest(h ui.Host, subscription wire.Subscription) {
 	effect := "A webhooks.test message is sent. It is retried like any message."
 	if !subscription.IsEnabled {
-		effect = "The subscription is disabled. The webhooks.test message stays queued until the subscription is enabled."
+		effect = "The subscription is disabled. " +
+			"The webhooks.test message stays queued until the subscription is enabled."
 	}
 	lines := []string{subscription.EventName + " to", "  " + ui.MaskURL(subscription.URL), effect}
 	ui.OpenConfirm(h, "Send a test message?", "send", lines, func() tea.Cmd {
@@ -101,48 +111,54 @@ func TestSubscription(h ui.Host, subscription wire.Subscription) tea.Cmd {
 	})
 }
 
-// startTest waits for the result of a test message and shows it in a
-// notification, after the text before, and in box unless that is nil.
-func startTest(h ui.Host, subscription wire.Subscription, taken *acceptedTest, before string, box *ui.Text) {
+// startTest waits for the result of a test message and shows it in a notification, after a
+// prefix, and in a box unless that is nil. The prefix describes the change before the test; it is
+// empty for a test alone.
+func startTest(h ui.Host, subscription wire.Subscription, accepted *acceptedTest, prefix string, box *ui.Text) {
+	if accepted.err != nil {
+		action := "test of " + subscription.EventName
+		if prefix != "" { // the change itself succeeded
+			action = prefix + "but the test message was not sent"
+		}
+		h.ShowError(action, accepted.err)
+		return
+	}
 	t := &testDelivery{
 		host:         h,
 		session:      h.CurrentSession(),
 		subscription: subscription,
-		message:      taken.message,
-		before:       before,
+		message:      accepted.message,
+		prefix:       prefix,
 		box:          box,
 	}
 	if box != nil {
-		t.below = len(box.Lines)
+		t.boxLines = len(box.Lines)
 	}
-	switch {
-	case taken.err != nil && before != "":
-		// the change itself succeeded
-		h.ShowError(before+"but the test message was not sent", taken.err)
-	case taken.err != nil:
-		h.ShowError("test of "+subscription.EventName, taken.err)
-	case taken.off != "":
-		t.conclude(ui.Warning, taken.off+" is disabled, the message is queued")
-	default:
-		t.since = t.session.Now
-		h.Watch(t)
-		h.Notify(ui.Info, before+"test: waiting for the response")
-		t.showInBox("waiting for the response")
-		h.AddCmd(t.fetch())
+	if accepted.disabled != "" {
+		t.conclude(ui.Warning, accepted.disabled+" is disabled, the message is queued")
+		return
 	}
+	t.startedAt = t.session.Now
+	h.Watch(t)
+	h.Notify(ui.Info, prefix+"test: waiting for the response")
+	t.showInBox("waiting for the response")
+	h.AddCmd(t.fetch())
 }
 
 // fetch requests the result of the test message. The request needs the
 // SubscriberID only.
 func (t *testDelivery) fetch() tea.Cmd {
-	t.requested, t.changed = true, false
-	c := t.session.Client
-	ctx := t.session.Context
-	subscriber := t.subscription.SubscriberID
-	id := t.message
+	t.requested = true
+	t.changed = false
+	ctx, c := t.session.Context, t.session.Client
+	subscriber, id := t.subscription.SubscriberID, t.message
 	return func() tea.Msg {
 		attempt, message, err := firstAttempt(ctx, c, subscriber, id)
-		return ui.Response{Err: err, Client: c, Apply: func() tea.Cmd { return t.OnFetched(attempt, message, err) }}
+		return ui.Response{
+			Err:    err,
+			Client: c,
+			Apply:  func() tea.Cmd { return t.OnFetched(attempt, message, err) },
+		}
 	}
 }
 
@@ -179,7 +195,7 @@ func (t *testDelivery) OnFetched(attempt *wire.MessageResponse, message *wire.Me
 	case err != nil:
 		t.ended = true
 		t.showInBox("result unknown")
-		t.host.ShowError(t.before+"test result", err)
+		t.host.ShowError(t.prefix+"test result", err)
 	case attempt != nil:
 		t.conclude(outcomeText(attempt, message))
 	case t.changed:
@@ -191,7 +207,7 @@ func (t *testDelivery) OnFetched(attempt *wire.MessageResponse, message *wire.Me
 // conclude shows the result of the test message and ends the wait.
 func (t *testDelivery) conclude(l ui.Level, text string) {
 	t.ended = true
-	t.host.Notify(l, t.before+"test: "+text)
+	t.host.Notify(l, t.prefix+"test: "+text)
 	t.showInBox(text)
 }
 
@@ -200,7 +216,7 @@ func (t *testDelivery) showInBox(text string) {
 	if t.box == nil {
 		return
 	}
-	t.box.Lines = append(t.box.Lines[:t.below:t.below], theme.Span{})
+	t.box.Lines = append(t.box.Lines[:t.boxLines:t.boxLines], theme.Span{})
 	for _, line := range t.session.Theme.WrapLines("Test: "+text, t.box.InnerWidth(), ui.MaxRemarkLines) {
 		t.box.Lines = append(t.box.Lines, theme.Span{Text: line, Role: theme.Accent})
 	}
@@ -226,21 +242,25 @@ func (t *testDelivery) Follow(changes []wire.MessageChange) tea.Cmd {
 // Tick requests the result once a second, since the change stream may be down, and
 // ends the wait at the timeout.
 func (t *testDelivery) Tick() tea.Cmd {
-	old := t.session.Now.Sub(t.since)
-	if old >= testTimeout || old >= BreakerTestTimeout && t.session.Queues.BreakerOpen(t.subscription.RecID) {
-		t.conclude(ui.Warning, t.timeoutText())
-	} else if !t.requested {
-		return t.fetch()
+	timeout := testTimeout
+	if t.session.Queues.BreakerOpen(t.subscription.RecID) {
+		timeout = BreakerTestTimeout
 	}
-	return nil
+	if t.session.Now.Sub(t.startedAt) >= timeout {
+		t.conclude(ui.Warning, t.timeoutText())
+		return nil
+	}
+	if t.requested {
+		return nil
+	}
+	return t.fetch()
 }
 
 // timeoutText describes a test message that has no result at the timeout.
 func (t *testDelivery) timeoutText() string {
 	if t.session.Queues.BreakerOpen(t.subscription.RecID) {
-		return "message queued, " +
-			display.BreakerOpen("",
-				t.session.TimeUntil(time.Time(t.session.Queues.Known[t.subscription.RecID].NextProbeDateTime)))
+		probe := time.Time(t.session.Queues.Known[t.subscription.RecID].NextProbeDateTime)
+		return "message queued, " + display.BreakerOpen("", t.session.TimeUntil(probe))
 	}
 	return "no response after " + ui.Age(testTimeout) + "; see the message in Messages"
 }
@@ -249,13 +269,13 @@ func (t *testDelivery) timeoutText() string {
 // any.
 func outcomeText(r *wire.MessageResponse, m *wire.Message) (ui.Level, string) {
 	outcome := ui.AttemptResult(*r)
-	if r.Status == 1 {
+	if r.Status == ui.StatusDelivered {
 		return ui.Info, outcome + " in " + ui.DurationText(r.Duration)
 	}
-	if r.Status != 2 {
+	if r.Status != ui.StatusRetrying {
 		return ui.Warning, outcome + "; it will not be retried"
 	}
-	if m == nil || m.Status != 2 {
+	if m == nil || m.Status != ui.StatusRetrying {
 		return ui.Warning, outcome + "; it will be retried"
 	}
 	wait := time.Time(m.NextAttemptDateTime).Sub(time.Time(r.LastSavedDateTime))

@@ -17,13 +17,18 @@ const gap = "  "
 
 // addWhere adds the field of a condition on the events that another field names.
 func addWhere(f *ui.Form, event *ui.Field, where json.RawMessage) {
-	condition := f.Add(WhereField, "Condition", string(where),
-		"such as Status: 1 -> 2 or CreditLimit > 1000, several separated by two blanks, or JSON; empty for all events")
+	help := "such as Status: 1 -> 2 or CreditLimit > 1000, several separated by two blanks, or JSON; " +
+		"empty for all events"
+	condition := f.Add(WhereField, "Condition", string(where), help)
 	condition.Check = func() string {
-		if _, err := readWhere(f.HostSession, event.Text(), condition.Text()); f.Session.Events != nil && err != nil {
+		if f.Session.Events == nil {
+			return "" // the fields are unknown; the service checks them
+		}
+		_, err := readWhere(f.HostSession, event.Text(), condition.Text())
+		if err != nil {
 			return err.Error()
 		}
-		return "" // or the service checks it
+		return ""
 	}
 	condition.Suggest = func(text string) []ui.Suggestion {
 		return suggestFields(whereReader(f.HostSession, event.Text()).Kind, text)
@@ -47,7 +52,7 @@ func whereReader(s ui.HostSession, pattern string) filter.WhereReader {
 	return r
 }
 
-// whereOf returns the condition of the form values; nil if it is still that of was.
+// whereOf returns the condition of the form values; nil if it is unchanged.
 func whereOf(s ui.HostSession, values map[string]string, old json.RawMessage) json.RawMessage {
 	text := values[WhereField]
 	if text == string(old) {
@@ -61,12 +66,13 @@ func whereOf(s ui.HostSession, values map[string]string, old json.RawMessage) js
 }
 
 // suggestFields completes the name of a field at the end of a condition.
-func suggestFields(kind *record.Kind, text string) (list []ui.Suggestion) {
+func suggestFields(kind *record.Kind, text string) []ui.Suggestion {
 	lines := strings.Split(text, gap)
 	word := strings.TrimPrefix(strings.TrimLeft(lines[len(lines)-1], " "), "Before.")
 	if kind == nil || word == "" {
 		return nil
 	}
+	var list []ui.Suggestion
 	for _, field := range kind.Fields {
 		if len(field.Name) > len(word) && strings.EqualFold(field.Name[:len(word)], word) {
 			list = append(list, ui.Suggestion{
