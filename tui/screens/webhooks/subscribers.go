@@ -212,10 +212,10 @@ func (s *Subscribers) NewForm() ui.Overlay {
 	f.Add("Name", "Name", "", "name of the program that receives events; enter creates the subscriber")
 	f.Send = func(values map[string]string, _ bool) tea.Cmd {
 		name := values["Name"]
-		add := func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
-			return c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
-		}
-		return s.save(f, "new subscriber "+name, add)
+		return s.save(f, "new subscriber "+name,
+			func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
+				return c.AddSubscriber(ctx, wire.SubscriberRequest{Name: &name})
+			})
 	}
 	return f
 }
@@ -236,10 +236,10 @@ func (s *Subscribers) ChangeForm(subscriber wire.Subscriber) ui.Overlay {
 			f.NotifyUnchanged()
 			return nil
 		}
-		rename := func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
-			return c.UpdateSubscriber(ctx, subscriber.RecID, wire.SubscriberRequest{Name: &name})
-		}
-		return s.save(f, "change of "+subscriber.Name, rename)
+		return s.save(f, "change of "+subscriber.Name,
+			func(ctx context.Context, c *client.Client) (*wire.Subscriber, error) {
+				return c.UpdateSubscriber(ctx, subscriber.RecID, wire.SubscriberRequest{Name: &name})
+			})
 	}
 	return f
 }
