@@ -15,9 +15,9 @@ import (
 // calls, so that a recording only changes with the screens.
 type Cast struct {
 	*Driver
-	at    time.Duration
-	lines []string // lines of the screen
-	out   strings.Builder
+	elapsed time.Duration // time of the next event
+	lines   []string      // lines of the screen
+	out     strings.Builder
 }
 
 // StartCast starts a recording of a screen of 80x24.
@@ -28,6 +28,7 @@ func StartCast(d *Driver, title string) *Cast {
 	return c
 }
 
+// write adds a line of JSON.
 func (c *Cast) write(line any) {
 	text, err := json.Marshal(line)
 	if err != nil {
@@ -36,7 +37,10 @@ func (c *Cast) write(line any) {
 	c.out.Write(append(text, '\n'))
 }
 
-func (c *Cast) event(kind, text string) { c.write([]any{c.at.Seconds(), kind, text}) }
+// event adds an event of a kind: "o" for output, "m" for a mark.
+func (c *Cast) event(kind, text string) {
+	c.write([]any{c.elapsed.Seconds(), kind, text})
+}
 
 // axis matches the time axis of the home screen after the replacement of times.
 var axis = regexp.MustCompile(`14:02( {15})14:02( {15})14:02`)
@@ -55,7 +59,7 @@ func (c *Cast) Show(hold time.Duration) {
 	if changed.Len() > 0 {
 		c.event("o", changed.String())
 	}
-	c.at += hold
+	c.elapsed += hold
 }
 
 // Type presses keys, one after the other, and shows the last screen for some time.
@@ -72,7 +76,7 @@ func (c *Cast) Type(hold time.Duration, keys ...string) {
 		c.Press(key)
 		c.Show(400 * time.Millisecond)
 	}
-	c.at += hold
+	c.elapsed += hold
 }
 
 // Mark marks the current screen with a name.

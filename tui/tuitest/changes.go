@@ -49,37 +49,48 @@ func RecordChanges(t *testing.T, service string) (address string, list func() []
 	if err != nil {
 		t.Fatal(err)
 	}
-	var mu sync.Mutex
-	var sent []string
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.FlushInterval = -1
-	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := new(strings.Builder)
-		if r.Method != http.MethodGet && !strings.HasPrefix(r.URL.Path, "/Queries/") {
-			read := http.MaxBytesReader(w, r.Body, 1<<20)
-			_, err := io.Copy(body, read)
-			if err != nil || !strings.Contains(body.String(), `"DryRun":"true"`) {
-				mu.Lock()
-				sent = append(sent, r.Method+" "+r.URL.Path+" "+body.String())
-				mu.Unlock()
-				w.WriteHeader(http.StatusTeapot)
-				return
-			}
-			r.Body = http.NoBody
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = w.Write([]byte(`{"Matched":1,"Retried":1,"Deleted":1,"DryRun":true}`))
-			return
-		}
-		proxy.ServeHTTP(w, r)
-	}))
+	recorder := &changeRecorder{proxy: httputil.NewSingleHostReverseProxy(target)}
+	recorder.proxy.FlushInterval = -1
+	recorder.proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) {
+		w.WriteHeader(http.StatusBadGateway)
+	}
+	server := httptest.NewServer(recorder)
 	t.Cleanup(func() {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return server.URL, func() []string {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(sent)
+	return server.URL, recorder.list
+}
+
+// changeRecorder is a proxy that rejects and records requests that could change data.
+type changeRecorder struct {
+	proxy *httputil.ReverseProxy
+	mu    sync.Mutex
+	sent  []string // method, path and body of each request
+}
+
+func (c *changeRecorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	isRead := r.Method == http.MethodGet || strings.HasPrefix(r.URL.Path, "/Queries/")
+	if isRead {
+		c.proxy.ServeHTTP(w, r)
+		return
 	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	isDryRun := err == nil && strings.Contains(string(body), `"DryRun":"true"`)
+	if isDryRun {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"Matched":1,"Retried":1,"Deleted":1,"DryRun":true}`)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sent = append(c.sent, r.Method+" "+r.URL.Path+" "+string(body))
+	w.WriteHeader(http.StatusTeapot)
+}
+
+// list returns the requests so far.
+func (c *changeRecorder) list() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.sent)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/bizhook/whd/client/wire"
 	"github.com/bizhook/whd/daemon/daemontest"
 	"github.com/bizhook/whd/tui"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Deliveries is a daemon with subscriptions of which some fail.
@@ -20,13 +21,13 @@ type Deliveries struct {
 	*daemontest.Instance
 	Client     *client.Client
 	Subscriber string
-	Receiver   string // URL of the receiver
-	Failing    string // SubscriptionID; its receiver responds 503
-	Latest     time.Time
+	Receiver   string    // URL of the receiver
+	Failing    string    // SubscriptionID of the subscription with a receiver that responds 503
+	Latest     time.Time // when the status of a published message was last reached
 }
 
-// StartDeliveries starts a daemon and publishes events: five messages are delivered,
-// three failed and are pending a retry, one has finally failed.
+// StartDeliveries starts a daemon and publishes events: four messages are delivered,
+// three have failed and will be retried, and one has finally failed.
 func StartDeliveries(t *testing.T, flags ...string) *Deliveries {
 	t.Helper()
 	s := StartReceiver(t, func(w http.ResponseWriter, r *http.Request) {
@@ -42,17 +43,18 @@ func StartDeliveries(t *testing.T, flags ...string) *Deliveries {
 	s.Subscribe(t, "salesorder.created", s.Receiver+"/erp/in")
 	s.Failing = s.Subscribe(t, "debtor.*", s.Receiver+"/bad/erp")
 	s.Subscribe(t, "inventory.stocklevel", s.Receiver+"/gone/notify")
-	other := "wms"
-	disabled := wire.SubscriberRequest{Name: &other, IsEnabled: new(bool)}
+	disabled := wire.SubscriberRequest{Name: new("wms"), IsEnabled: new(bool)}
 	if _, err := s.Client.AddSubscriber(t.Context(), disabled); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		s.Publish(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d","Total":12.50}`, i), 1)
-		s.Publish(t, "debtor.updated", fmt.Sprintf(`{"DebtorID":"C%d"}`, i), 2)
+		order := fmt.Sprintf(`{"InvoiceNo":"D%d","Total":12.50}`, i)
+		s.Publish(t, "salesorder.created", order, ui.StatusDelivered)
+		debtor := fmt.Sprintf(`{"DebtorID":"C%d"}`, i)
+		s.Publish(t, "debtor.updated", debtor, ui.StatusRetrying)
 	}
-	s.Publish(t, "inventory.stocklevel", `{"InventoryID":"I1","Stock":0}`, 3)
-	s.Publish(t, "salesorder.created", `{"InvoiceNo":"D9"}`, 1)
+	s.Publish(t, "inventory.stocklevel", `{"InventoryID":"I1","Stock":0}`, ui.StatusFailed)
+	s.Publish(t, "salesorder.created", `{"InvoiceNo":"D9"}`, ui.StatusDelivered)
 	return s
 }
 
@@ -66,8 +68,7 @@ func StartReceiver(t *testing.T, receive http.HandlerFunc, flags ...string) *Del
 		Receiver: receiver.URL,
 	}
 	s.Client = Connect(t, s.Instance)
-	name := "acme-shop"
-	subscriber, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: &name})
+	subscriber, err := s.Client.AddSubscriber(t.Context(), wire.SubscriberRequest{Name: new("acme-shop")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,18 +87,16 @@ func StartListening(t *testing.T) (s *Deliveries, received chan http.Header) {
 // Subscribe creates a subscription with long retry delays.
 func (s *Deliveries) Subscribe(t *testing.T, event, url string) string {
 	t.Helper()
-	schedule := "20h, 20h"
-	headers := []wire.Header{{Name: "Authorization", Value: "Bearer of-the-test"}}
-	made, err := s.Client.AddSubscription(t.Context(), s.Subscriber, wire.SubscriptionRequest{
+	subscription, err := s.Client.AddSubscription(t.Context(), s.Subscriber, wire.SubscriptionRequest{
 		EventName:     &event,
 		URL:           &url,
-		RetrySchedule: &schedule,
-		Headers:       &headers,
+		RetrySchedule: new("20h, 20h"),
+		Headers:       &[]wire.Header{{Name: "Authorization", Value: "Bearer of-the-test"}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made.RecID
+	return subscription.RecID
 }
 
 // Publish publishes an event and waits until its message has the status.
@@ -106,26 +105,31 @@ func (s *Deliveries) Publish(t *testing.T, event, body string, status int) {
 	s.PublishPost(t, wire.EventPost{EventName: event, Body: body}, status)
 }
 
-// PublishPost is Publish with the other members of an event.
+// PublishPost publishes an event and waits until its message has the status.
 func (s *Deliveries) PublishPost(t *testing.T, event wire.EventPost, status int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), Timeout)
 	defer cancel()
 	changes := s.Client.Stream(ctx, client.StreamOptions{Topics: []string{wire.TopicMessages}})
 	published := false
-	for e, err := range changes {
+	for change, err := range changes {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, ready := e.(client.HeartbeatEvent); ready && !published {
+		switch change := change.(type) {
+		case client.HeartbeatEvent: // the stream is ready
+			if published {
+				continue
+			}
+			published = true
 			if _, err := s.Client.RaiseEventWith(ctx, event, ""); err != nil {
 				t.Fatal(err)
 			}
-			published = true
-		}
-		if m, ok := e.(client.MessageEvent); ok && m.Status == status {
-			s.Latest = time.Time(m.At)
-			return
+		case client.MessageEvent:
+			if change.Status == status {
+				s.Latest = time.Time(change.At)
+				return
+			}
 		}
 	}
 }
@@ -152,7 +156,8 @@ func (s *Deliveries) OpenSubscriptions(t *testing.T) *Driver {
 // EnableSubscriber enables or disables the subscriber as another user would.
 func (s *Deliveries) EnableSubscriber(t *testing.T, on bool) {
 	t.Helper()
-	if _, err := s.Client.UpdateSubscriber(t.Context(), s.Subscriber, wire.SubscriberRequest{IsEnabled: &on}); err != nil {
+	request := wire.SubscriberRequest{IsEnabled: &on}
+	if _, err := s.Client.UpdateSubscriber(t.Context(), s.Subscriber, request); err != nil {
 		t.Fatal(err)
 	}
 }

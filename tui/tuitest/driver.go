@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,7 @@ type Driver struct {
 	stream        int  // session of the last live message
 }
 
+// timer is a message that is sent at a time.
 type timer struct {
 	at      time.Time
 	message tea.Msg
@@ -53,7 +55,8 @@ func Drive(t testing.TB, c *client.Client, o tui.Options) *Driver {
 		responses: make(chan tea.Msg, 100),
 		live:      make(chan tea.Msg, 1),
 	}
-	o.URL, o.Zone = "http://erp01:5050", time.UTC
+	o.URL = "http://erp01:5050"
+	o.Zone = time.UTC
 	o.Now = func() time.Time { return d.Clock }
 	o.Output = &d.Copied
 	if o.Env == nil {
@@ -61,7 +64,7 @@ func Drive(t testing.TB, c *client.Client, o tui.Options) *Driver {
 	}
 	o.Input = strings.NewReader("")
 	o.Loop.Tick = func(after time.Duration, m tea.Msg) tea.Cmd {
-		d.timers = append(d.timers, timer{d.Clock.Add(after), m})
+		d.timers = append(d.timers, timer{at: d.Clock.Add(after), message: m})
 		return nil
 	}
 	o.Loop.Listen = func(wait tea.Cmd) tea.Cmd {
@@ -115,14 +118,19 @@ func (d *Driver) Deliver(m tea.Msg) {
 		d.Quit = true
 		return
 	}
-	if several, ok := commands(m); ok {
-		for _, cmd := range several {
+	if cmds, ok := commands(m); ok {
+		for _, cmd := range cmds {
 			d.Run(cmd)
 		}
 		return
 	}
 	if live, ok := m.(tui.LiveMsg); ok {
-		d.connected = (d.connected || live.Beat) && live.Lost == nil && live.Final == nil
+		if live.Beat {
+			d.connected = true
+		}
+		if live.Lost != nil || live.Final != nil {
+			d.connected = false
+		}
 		d.stream = live.Session
 	}
 	_, cmd := d.App.Update(m)
@@ -167,24 +175,35 @@ func (d *Driver) Settle() {
 // Advance advances the clock and delivers the messages that become due.
 func (d *Driver) Advance(duration time.Duration) {
 	d.T.Helper()
-	for end := d.Clock.Add(duration); ; {
-		next := -1
-		for i, t := range d.timers {
-			if !t.at.After(end) && (next < 0 || t.at.Before(d.timers[next].at)) {
-				next = i
-			}
-		}
-		if next < 0 {
+	end := d.Clock.Add(duration)
+	for {
+		next, ok := d.nextTimer(end)
+		if !ok {
 			d.Clock = end
 			return
 		}
-		due := d.timers[next]
-		d.timers = append(d.timers[:next], d.timers[next+1:]...)
-		if due.at.After(d.Clock) { // overdue messages are delivered now
-			d.Clock = due.at
-		}
-		d.Send(due.message)
+		d.Clock = later(d.Clock, next.at) // overdue messages are delivered now
+		d.Send(next.message)
 	}
+}
+
+// nextTimer removes the first timer that fires until end, and returns it, false if there is none.
+func (d *Driver) nextTimer(end time.Time) (timer, bool) {
+	first := -1
+	for i, t := range d.timers {
+		if t.at.After(end) {
+			continue
+		}
+		if first < 0 || t.at.Before(d.timers[first].at) {
+			first = i
+		}
+	}
+	if first < 0 {
+		return timer{}, false
+	}
+	next := d.timers[first]
+	d.timers = slices.Delete(d.timers, first, first+1)
+	return next, true
 }
 
 // Wait is like Advance, but timers that are overdue fire immediately.
@@ -196,6 +215,7 @@ func (d *Driver) Wait(duration time.Duration) {
 	d.Advance(duration)
 }
 
+// later returns the later one of two times.
 func later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -206,7 +226,8 @@ func later(a, b time.Time) time.Time {
 // WaitUntil delivers live messages until done returns true.
 func (d *Driver) WaitUntil(description string, done func() bool) {
 	d.T.Helper()
-	for deadline := time.After(Timeout); !done(); {
+	deadline := time.After(Timeout)
+	for !done() {
 		select {
 		case m := <-d.live:
 			d.Send(m)

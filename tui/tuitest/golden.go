@@ -17,17 +17,21 @@ import (
 // Sizes are the terminal sizes of golden files.
 var Sizes = [...][2]int{{80, 24}, {60, 15}, {120, 40}, {200, 60}}
 
+// appearances are the appearances of golden files, by the names in their file names.
 var appearances = [...]struct {
-	name  string
-	ascii bool
-	theme string
-}{{"colour", false, theme.Dark}, {"mono", false, theme.Mono}, {"ascii", true, theme.Mono}}
+	name       string
+	appearance tui.Appearance
+}{
+	{"colour", tui.Appearance{Theme: theme.Dark}},
+	{"mono", tui.Appearance{Theme: theme.Mono}},
+	{"ascii", tui.Appearance{Theme: theme.Mono, ASCII: true}},
+}
 
 // volatileText are patterns that differ between runs, with replacements of the same
 // length.
 var volatileText = []struct {
-	is *regexp.Regexp
-	as string
+	pattern     *regexp.Regexp
+	replacement string
 }{
 	{regexp.MustCompile(`127\.0\.0\.1:\d{1,5}`), "127.0.0.1:40404"},
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "1f0c2ab4-0000-4000-8000-0000000f9ab2"},
@@ -78,14 +82,16 @@ func (d *Driver) render(appearance string) string {
 	}
 	text = ansi.Strip(text)
 	for _, p := range volatileText {
-		text = p.is.ReplaceAllStringFunc(text, func(original string) string {
-			return p.as[:min(len(original), len(p.as))]
+		text = p.pattern.ReplaceAllStringFunc(text, func(original string) string {
+			return p.replacement[:min(len(original), len(p.replacement))]
 		})
 	}
-	return cutPort.ReplaceAllStringFunc(text, func(port string) string { return digit.ReplaceAllString(port, "0") })
+	return cutPort.ReplaceAllStringFunc(text, func(port string) string {
+		return digit.ReplaceAllString(port, "0")
+	})
 }
 
-// cutPort matches the port of an address that is truncated in the middle.
+// cutPort matches the port of an address that is truncated in the middle, and digit its digits.
 var (
 	cutPort = regexp.MustCompile(`:\d{0,5}[…~]\d{0,5}/|[…~]\d{1,5}/|:\d{1,4}[…~]`)
 	digit   = regexp.MustCompile(`\d`)
@@ -99,9 +105,9 @@ var (
 
 // ForAppearances runs a test in each appearance.
 func ForAppearances(t *testing.T, test func(t *testing.T, appearance string, o tui.Options)) {
-	for _, l := range appearances {
-		t.Run(l.name, func(t *testing.T) {
-			test(t, l.name, tui.Options{Appearance: tui.Appearance{ASCII: l.ascii, Theme: l.theme}, Profile: "prod"})
+	for _, a := range appearances {
+		t.Run(a.name, func(t *testing.T) {
+			test(t, a.name, tui.Options{Appearance: a.appearance, Profile: "prod"})
 		})
 	}
 }

@@ -9,11 +9,28 @@ import (
 
 // Keys are the named keys; other names are typed.
 var Keys = map[string]tea.KeyMsg{
-	"enter": {Type: tea.KeyEnter}, "esc": {Type: tea.KeyEsc}, "tab": {Type: tea.KeyTab}, "shift+tab": {Type: tea.KeyShiftTab},
-	"up": {Type: tea.KeyUp}, "down": {Type: tea.KeyDown}, "left": {Type: tea.KeyLeft}, "right": {Type: tea.KeyRight},
-	"home": {Type: tea.KeyHome}, "end": {Type: tea.KeyEnd}, "pgup": {Type: tea.KeyPgUp}, "pgdown": {Type: tea.KeyPgDown},
-	"space": {Type: tea.KeySpace, Runes: []rune{' '}}, "backspace": {Type: tea.KeyBackspace}, "ctrl+c": {Type: tea.KeyCtrlC},
-	"ctrl+d": {Type: tea.KeyCtrlD}, "ctrl+e": {Type: tea.KeyCtrlE}, "ctrl+s": {Type: tea.KeyCtrlS}, "ctrl+t": {Type: tea.KeyCtrlT}, "ctrl+u": {Type: tea.KeyCtrlU}, "f1": {Type: tea.KeyF1}, "f5": {Type: tea.KeyF5},
+	"enter":     {Type: tea.KeyEnter},
+	"esc":       {Type: tea.KeyEsc},
+	"tab":       {Type: tea.KeyTab},
+	"shift+tab": {Type: tea.KeyShiftTab},
+	"up":        {Type: tea.KeyUp},
+	"down":      {Type: tea.KeyDown},
+	"left":      {Type: tea.KeyLeft},
+	"right":     {Type: tea.KeyRight},
+	"home":      {Type: tea.KeyHome},
+	"end":       {Type: tea.KeyEnd},
+	"pgup":      {Type: tea.KeyPgUp},
+	"pgdown":    {Type: tea.KeyPgDown},
+	"space":     {Type: tea.KeySpace, Runes: []rune{' '}},
+	"backspace": {Type: tea.KeyBackspace},
+	"ctrl+c":    {Type: tea.KeyCtrlC},
+	"ctrl+d":    {Type: tea.KeyCtrlD},
+	"ctrl+e":    {Type: tea.KeyCtrlE},
+	"ctrl+s":    {Type: tea.KeyCtrlS},
+	"ctrl+t":    {Type: tea.KeyCtrlT},
+	"ctrl+u":    {Type: tea.KeyCtrlU},
+	"f1":        {Type: tea.KeyF1},
+	"f5":        {Type: tea.KeyF5},
 }
 
 // Letter returns a key press of a character.
