@@ -80,18 +80,19 @@ func (a *App) Start() tea.Cmd {
 // FetchKinds fetches the record kinds of the service, which are stored for the next start.
 // Screens that are open keep theirs, except the list.
 func (a *App) FetchKinds() tea.Cmd {
-	current, fetch := a.Session, a.options.Kinds.Fetch
+	fetch := a.options.Kinds.Fetch
 	if fetch == nil {
 		return nil
 	}
-	c, registry := current.Client, current.Registry
+	s := a.Session
+	c, registry := s.Client, s.Registry
 	return func() tea.Msg {
-		ctx, cancel := context.WithTimeout(current.Context, session.FetchTimeout)
+		ctx, cancel := context.WithTimeout(s.Context, session.FetchTimeout)
 		defer cancel()
 		kinds, err := fetch(ctx, c)
 		changed := err == nil && !reflect.DeepEqual(kinds, registry)
 		return ui.Response{Err: err, Background: true, Apply: func() tea.Cmd {
-			if !changed || current != a.Session {
+			if !changed || s != a.Session {
 				return nil
 			}
 			a.Session.Registry = kinds
@@ -123,7 +124,8 @@ func (a *App) Update(m tea.Msg) (tea.Model, tea.Cmd) {
 		a.toasts.ClearConnection()
 	}
 	if len(a.pendingCmds) > 0 {
-		cmd, a.pendingCmds = tea.Batch(append(a.pendingCmds, cmd)...), nil
+		cmd = tea.Batch(append(a.pendingCmds, cmd)...)
+		a.pendingCmds = nil
 	}
 	return a, a.crashes.guard(cmd)
 }
@@ -144,13 +146,11 @@ func (a *App) AddCmd(cmd tea.Cmd) { a.pendingCmds = append(a.pendingCmds, cmd) }
 // tickMsg is sent once a second.
 type tickMsg struct{}
 
+// handle routes a message to the part of the app that it is for.
 func (a *App) handle(m tea.Msg) tea.Cmd {
 	switch m := m.(type) {
 	case tea.WindowSizeMsg:
-		a.tabs.Resize(m.Width, m.Height)
-		if s := a.Front(); s != nil && !a.tabs.TooSmall() && a.account.Started() {
-			return s.Shown() // more rows may be visible
-		}
+		return a.resize(m.Width, m.Height)
 	case tea.KeyMsg:
 		return a.keys.Key(m)
 	case tea.MouseMsg:
@@ -178,6 +178,16 @@ func (a *App) handle(m tea.Msg) tea.Cmd {
 	return nil
 }
 
+// resize sets the size of the terminal. More rows may be visible then, which are fetched.
+func (a *App) resize(width, height int) tea.Cmd {
+	a.tabs.Resize(width, height)
+	s := a.Front()
+	if s == nil || a.tabs.TooSmall() || !a.account.Started() {
+		return nil
+	}
+	return s.Shown()
+}
+
 // handleResponse passes a response to the screen that made the request, if it is still open.
 func (a *App) handleResponse(r ui.Response) tea.Cmd {
 	if r.To != nil && !a.tabs.IsOpen(r.To) {
@@ -186,8 +196,9 @@ func (a *App) handleResponse(r ui.Response) tea.Cmd {
 		}
 		return nil
 	}
-	isLate := ui.SignedOut(r.Err) && r.Client != nil && r.Client != a.Session.Client // the user has signed in since
-	if !r.Background && !isLate && !errors.Is(r.Err, session.ErrNotSent) {
+	isOfOldClient := r.Client != nil && r.Client != a.Session.Client
+	isSignedInSince := ui.SignedOut(r.Err) && isOfOldClient
+	if !r.Background && !isSignedInSince && !errors.Is(r.Err, session.ErrNotSent) {
 		a.stream.AddOutcome(r.Err)
 	}
 	if r.To != nil && client.Is(r.Err, client.Cancelled) {
@@ -219,8 +230,8 @@ func tick(a *App) tea.Cmd {
 		}
 	}
 	cmds = append(cmds, a.undo.SendDue(), writeState(a.Session.State, a.ShowError), a.stream.Tick())
-	isOnPoll := a.Session.Now.Unix()%int64(ui.PollInterval/time.Second) == 0
-	if !isOnPoll || a.account.Polling() || !a.stream.Conn.ShouldPoll(a.Session.Now) {
+	isPollDue := a.Session.Now.Unix()%int64(ui.PollInterval/time.Second) == 0
+	if !isPollDue || a.account.Polling() || !a.stream.Conn.ShouldPoll(a.Session.Now) {
 		return tea.Batch(cmds...)
 	}
 	cmds = append(cmds, a.account.Poll())
@@ -277,9 +288,11 @@ func copyText(h ui.Host, c ui.Clipboard, text string, then func(outcome string))
 	h.AddCmd(func() tea.Msg {
 		how, err := c.Copy(text)
 		return ui.Response{Background: true, Apply: func() tea.Cmd {
-			level, outcome := ui.Info, how+": "+display.Count(utf8.RuneCountInString(text), "character", "characters")
+			level := ui.Info
+			outcome := how + ": " + display.Count(utf8.RuneCountInString(text), "character", "characters")
 			if err != nil {
-				level, outcome = ui.Failure, "copying failed: "+strings.ReplaceAll(err.Error(), "\n", "; ")
+				level = ui.Failure
+				outcome = "copying failed: " + strings.ReplaceAll(err.Error(), "\n", "; ")
 			}
 			h.Notify(level, outcome)
 			if then != nil {
@@ -348,8 +361,8 @@ func (a *App) ShowOverlay(o ui.Overlay) { a.overlay = o }
 func (a *App) CloseOverlay(o ui.Overlay) {
 	if a.overlay == o {
 		a.overlay = nil
-		if s, secret := o.(*ui.Secret); secret {
-			a.overlay = s.Below
+		if secret, ok := o.(*ui.Secret); ok {
+			a.overlay = secret.Below
 		}
 	}
 	a.changes.Closed(o)

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"bytes"
 	"io"
 	"regexp"
 	"strconv"
@@ -54,11 +53,14 @@ func queryTheme(in io.Reader, out io.Writer, limit time.Duration) string {
 	return parseTheme(readResponse(reader))
 }
 
+// maxResponse is the maximum length of the responses in bytes.
+const maxResponse = 1 << 10
+
 // readResponse reads until the response to DA1 or the timeout.
 func readResponse(r io.Reader) []byte {
 	var all []byte
 	buffer := make([]byte, 256)
-	for !attributes.Match(all) && len(all) < 1<<10 {
+	for !attributes.Match(all) && len(all) < maxResponse {
 		n, err := r.Read(buffer)
 		all = append(all, buffer[:n]...)
 		if err != nil {
@@ -74,14 +76,17 @@ func parseTheme(response []byte) string {
 	if match == nil {
 		return theme.Dark
 	}
-	var parts [3]float64
-	for i, digits := range match[1:] {
-		n, _ := strconv.ParseUint(string(bytes.ToLower(digits)), 16, 16) // the pattern matches only hexadecimal digits
-		parts[i] = float64(n) / float64(uint(1)<<(4*len(digits))-1)
-	}
-	// luma (ITU-R BT.601), from 0 for black to 1 for white
-	if 0.299*parts[0]+0.587*parts[1]+0.114*parts[2] > 0.5 {
+	red, green, blue := intensity(match[1]), intensity(match[2]), intensity(match[3])
+	luma := 0.299*red + 0.587*green + 0.114*blue // ITU-R BT.601, from 0 for black to 1 for white
+	if luma > 0.5 {
 		return theme.Light
 	}
 	return theme.Dark
+}
+
+// intensity returns the value of one to four hexadecimal digits as a part of their maximum.
+func intensity(digits []byte) float64 {
+	n, _ := strconv.ParseUint(string(digits), 16, 16) // the pattern matches only hexadecimal digits
+	limit := uint64(1)<<(4*len(digits)) - 1
+	return float64(n) / float64(limit)
 }

@@ -51,12 +51,14 @@ func newPalette(
 	}
 }
 
-// command is a command.
+// command is a command of the palette.
 type command struct {
-	name        string
-	help        string
-	check       func(p *palette, argument string) error // of the argument; nil if it takes any text
-	completions func(p *palette) []string               // of the argument; nil for none
+	name string
+	help string
+	// check returns the error of an argument; nil if the command takes any text.
+	check func(p *palette, argument string) error
+	// completions lists the possible arguments; nil for none.
+	completions func(p *palette) []string
 	run         func(p *palette, argument string) tea.Cmd
 }
 
@@ -311,6 +313,7 @@ type target struct {
 	run     func() tea.Cmd
 }
 
+// targets returns everything that can be entered.
 func (p *palette) targets() []target {
 	var targets []target
 	for _, kind := range p.Session.Registry.Kinds() {
@@ -429,7 +432,7 @@ func suggestWords(verb, argument string, words []string) []ui.Suggestion {
 	var list []ui.Suggestion
 	for _, word := range words {
 		if strings.HasPrefix(word, argument) && word != argument {
-			list = append(list, ui.Suggestion{Text: verb + " " + word, Name: word, Help: ""})
+			list = append(list, ui.Suggestion{Text: verb + " " + word, Name: word})
 		}
 	}
 	return list

@@ -45,16 +45,21 @@ func (c *crashLog) guard(cmd tea.Cmd) tea.Cmd {
 	}
 }
 
+// write writes the first panic to the file.
 func (c *crashLog) write(text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dir == "" || c.path != "" {
 		return
 	}
-	path := filepath.Join(c.dir, "crash.log")
-	if os.MkdirAll(c.dir, 0o700) == nil && os.WriteFile(path, []byte(text), 0o600) == nil {
-		c.path = path
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return // the program ends with the panic anyway
 	}
+	path := filepath.Join(c.dir, "crash.log")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return
+	}
+	c.path = path
 }
 
 // wrap adds the path of the file to the error of the program.

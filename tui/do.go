@@ -33,7 +33,8 @@ func (a *App) Do(b keymap.Binding, key string) tea.Cmd {
 	case keymap.Quit:
 		return a.keys.Quit()
 	case keymap.GoTab:
-		return a.tabs.Open(max(0, slices.Index(b.KeyNames(), key)) % len(shell.TabNames))
+		tab := max(0, slices.Index(b.KeyNames(), key))
+		return a.tabs.Open(tab % len(shell.TabNames))
 	case keymap.PreviousLocation:
 		return a.tabs.GoToPrevious()
 	case keymap.SwitchProfile:
@@ -102,7 +103,8 @@ func (a *App) Unfinished() []string {
 func nextTimeMode(h ui.Host) tea.Cmd {
 	s, front := h.CurrentSession(), h.Front()
 	s.Times = (s.Times + 1) % ui.TimeMode(len(ui.TimeModes))
-	before, note := front.View(), ""
+	before := front.View()
+	note := ""
 	if t, ok := front.(ui.Timed); ok {
 		note = t.Retime()
 	}
@@ -110,10 +112,11 @@ func nextTimeMode(h ui.Host) tea.Cmd {
 	if note == "" && front.View() == before {
 		note = "this screen shows no times"
 	}
+	text := "times: " + ui.TimeModes[s.Times]
 	if note != "" {
-		note = "   " + note
+		text += "   " + note
 	}
-	h.Notify(ui.Info, "times: "+ui.TimeModes[s.Times]+note)
+	h.Notify(ui.Info, text)
 	return cmd
 }
 
@@ -125,14 +128,16 @@ func newEquivalent(h ui.Host, c ui.Clipboard) ui.Overlay {
 		profile = " --profile " + ui.Quote(name) // the default profile of the shell may differ
 	}
 	command := h.Front().Equivalent() + profile
-	t := ui.NewText(h, "Equivalent command")
+	t := ui.NewText(h, "Equivalent command",
+		theme.Span{Text: command},
+		theme.Span{},
+		theme.Span{Text: "copying", Role: theme.Dim})
 	t.CopyText = command
-	const outcomeLine = 2
-	t.Lines = append(t.Lines, theme.Span{Text: command}, theme.Span{}, theme.Span{Text: "copying", Role: theme.Dim})
-	if d, ok := h.Front().(ui.Commander); ok {
+	const outcomeLine = 2 // index of the line that says copying
+	if commander, ok := h.Front().(ui.Commander); ok {
 		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "Actions:", Role: theme.Breadcrumb})
-		for _, command := range d.Commands() {
-			t.Lines = append(t.Lines, theme.Span{Text: command + profile})
+		for _, action := range commander.Commands() {
+			t.Lines = append(t.Lines, theme.Span{Text: action + profile})
 		}
 	}
 	copyText(h, c, command, func(outcome string) { t.Lines[outcomeLine].Text = outcome })

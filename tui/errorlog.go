@@ -6,6 +6,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/bizhook/whd/client/display"
 	"github.com/bizhook/whd/client/record"
@@ -18,9 +19,10 @@ import (
 type errorLog struct {
 	ui.HostSession
 	toasts *ui.Toasts
-	at     int
+	index  int // of the selected error
 }
 
+// newErrors returns the list of errors.
 func newErrors(h ui.Host, toasts *ui.Toasts) ui.Overlay {
 	return &errorLog{HostSession: ui.NewHostSession(h), toasts: toasts}
 }
@@ -35,20 +37,20 @@ func (l *errorLog) failures() []ui.Toast {
 }
 
 func (l *errorLog) Do(b keymap.Binding) tea.Cmd {
-	all := l.failures()
+	failures := l.failures()
 	switch b.Action {
 	case keymap.GoBack:
 		l.Host.ShowOverlay(nil)
 	case keymap.GoUp:
-		l.at = max(0, l.at-1)
+		l.index = max(0, l.index-1)
 	case keymap.GoDown:
-		l.at = max(0, min(len(all)-1, l.at+1))
+		l.index = max(0, min(len(failures)-1, l.index+1))
 	case keymap.CopyCell:
-		if l.at < len(all) {
-			l.Host.Copy(errorText(all[l.at]))
+		if l.index < len(failures) {
+			l.Host.Copy(errorText(failures[l.index]))
 		}
 	case keymap.CopyRow:
-		l.Host.Copy(strings.Join(record.Texts(all, errorText), "\n"))
+		l.Host.Copy(strings.Join(record.Texts(failures, errorText), "\n"))
 	}
 	return nil
 }
@@ -60,42 +62,42 @@ func errorText(toast ui.Toast) string { return toast.At.UTC().Format(time.RFC333
 func (l *errorLog) Box(width, height int) []string {
 	t := l.Session.Theme
 	width = min(width, 96) - 4
-	all := l.failures()
-	if len(all) == 0 {
-		return l.Session.Theme.Frame("Errors", width, []string{t.Fit("No errors.", width, false)})
+	failures := l.failures()
+	if len(failures) == 0 {
+		return t.Frame("Errors", width, []string{t.Fit("No errors.", width, false)})
 	}
+	room := height - 2
 	var lines []string
-	for i := l.first(all, width, height-2); i < len(all) && len(lines) < height-2; i++ {
-		lines = append(lines, l.entry(all[i], i == l.at, width)...)
+	for i := l.first(failures, width, room); i < len(failures) && len(lines) < room; i++ {
+		lines = append(lines, l.entry(failures[i], i == l.index, width)...)
 	}
-	return l.Session.Theme.Frame("Errors ("+display.Thousands(len(all))+")", width,
-		lines[:min(len(lines), max(1, height-2))])
+	lines = lines[:min(len(lines), max(1, room))]
+	return t.Frame("Errors ("+display.Thousands(len(failures))+")", width, lines)
 }
 
 // entry draws an error with its time, wrapped.
 func (l *errorLog) entry(toast ui.Toast, selected bool, width int) []string {
 	t := l.Session.Theme
-	pointer, role := "  ", theme.Null
-	if selected {
-		pointer, role = t.Pointer+" ", theme.Selected
+	pointer, role := t.RowPrefix(selected)
+	if !selected {
+		role = theme.Null
 	}
+	start := pointer + l.Session.TimeOfDay(toast.At) + "  "
+	startWidth := ansi.StringWidth(start)
 	var lines []string
-	for n, part := range theme.Wrap(toast.Text, width-12) {
-		before := pointer + l.Session.TimeOfDay(toast.At) + "  "
-		if n > 0 {
-			before = strings.Repeat(" ", 12)
-		}
-		lines = append(lines, t.Paint(role, t.Fit(before+part.Text, width, false)))
+	for _, part := range theme.Wrap(toast.Text, width-startWidth) {
+		lines = append(lines, t.Paint(role, t.Fit(start+part.Text, width, false)))
+		start = theme.Spaces(startWidth)
 	}
 	return lines
 }
 
 // first returns the first visible error, so that the selected one is visible.
-func (l *errorLog) first(all []ui.Toast, width, room int) int {
-	for i := l.at; i >= 0; i-- {
-		room -= len(l.entry(all[i], false, width))
+func (l *errorLog) first(failures []ui.Toast, width, room int) int {
+	for i := l.index; i >= 0; i-- {
+		room -= len(l.entry(failures[i], false, width))
 		if room < 0 {
-			return min(i+1, l.at)
+			return min(i+1, l.index)
 		}
 	}
 	return 0

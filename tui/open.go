@@ -60,6 +60,7 @@ func openTarget(t *shell.Tabs, h ui.Host, to ui.Target) tea.Cmd {
 	return nil
 }
 
+// openMessages opens the list of messages, and a message on top of it if the target has one.
 func openMessages(t *shell.Tabs, h ui.Host, to ui.MessagesTarget) tea.Cmd {
 	list := messages.New(h, to.MessageFilter)
 	if to.Here {

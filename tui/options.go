@@ -90,7 +90,8 @@ func (o Options) complete() Options {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.Zone, o.Kinds.Known = cmp.Or(o.Zone, time.Local), cmp.Or(o.Kinds.Known, record.Builtin())
+	o.Zone = cmp.Or(o.Zone, time.Local)
+	o.Kinds.Known = cmp.Or(o.Kinds.Known, record.Builtin())
 	if o.Loop.Tick == nil {
 		o.Loop.Tick = func(d time.Duration, m tea.Msg) tea.Cmd {
 			return tea.Tick(d, func(time.Time) tea.Msg { return m })
@@ -116,7 +117,8 @@ type LiveMsg = session.LiveMsg
 // withSession returns the options of another profile, with those of the previous session
 // that do not depend on the profile.
 func (o Options) withSession(previous Options) Options {
-	o.Appearance, o.State = previous.Appearance, previous.State
+	o.Appearance = previous.Appearance
+	o.State = previous.State
 	o.Downloads = previous.Downloads
 	o.Input = previous.Input
 	o.Output = previous.Output

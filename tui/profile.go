@@ -82,7 +82,8 @@ func (a *App) ChangeAccount(c *client.Client, user string) tea.Cmd {
 // requests.
 func (a *App) replaceSession(c *client.Client, stored *state.Store) {
 	a.tabs.CloseAll()
-	a.overlay, a.input = nil, nil
+	a.overlay = nil
+	a.input = nil
 	a.cancel()
 
 	previous := a.Session

@@ -26,21 +26,11 @@ func newProfilePicker(h ui.Host, switcher *session.Switcher) ui.Overlay {
 		longest = max(longest, len(profile.Name))
 	}
 	for i, profile := range profiles {
-		mark := "  "
 		if profile.Name == s.Profile {
-			mark, p.At = s.Theme.Mark+" ", i
+			p.At = i
 		}
-		rights := ""
-		if profile.ReadOnly {
-			rights = "  read-only"
-		} else if profile.Protected {
-			rights = "  protected"
-		}
-		spans := append([]theme.Span{{Text: mark}}, s.Theme.Profile(profile.Name, profile.Colour)...)
 		p.Choices = append(p.Choices, ui.Choice{
-			Spans: append(spans,
-				theme.Span{Text: strings.Repeat(" ", longest-len(profile.Name)) + ui.ShortURL(profile.URL)},
-				theme.Span{Text: rights, Role: theme.Dim}),
+			Spans:  profileSpans(s, profile, longest),
 			Choose: func() tea.Cmd { return switcher.SwitchTo(profile.Name) },
 		})
 	}
@@ -49,4 +39,25 @@ func newProfilePicker(h ui.Host, switcher *session.Switcher) ui.Overlay {
 			keymap.KeyFor(keymap.InMenu, keymap.GoBack) + " close"
 	}
 	return p
+}
+
+// profileSpans draws a profile: its name in nameWidth cells, its URL and its rights. The current
+// profile is marked.
+func profileSpans(s *ui.Session, profile session.Profile, nameWidth int) []theme.Span {
+	mark := "  "
+	if profile.Name == s.Profile {
+		mark = s.Theme.Mark + " "
+	}
+	rights := ""
+	if profile.ReadOnly {
+		rights = "  read-only"
+	} else if profile.Protected {
+		rights = "  protected"
+	}
+	padding := strings.Repeat(" ", nameWidth-len(profile.Name))
+	spans := []theme.Span{{Text: mark}}
+	spans = append(spans, s.Theme.Profile(profile.Name, profile.Colour)...)
+	return append(spans,
+		theme.Span{Text: padding + ui.ShortURL(profile.URL)},
+		theme.Span{Text: rights, Role: theme.Dim})
 }

@@ -62,12 +62,13 @@ func Run(ctx context.Context, c *client.Client, o Options) error {
 	program := tea.NewProgram(a, tea.WithContext(ctx), tea.WithAltScreen(), tea.WithoutSignalHandler(),
 		tea.WithInput(newWholeSequences(o.Input)), tea.WithOutput(o.Output))
 	_, err := program.Run()
-	ended := ctx.Err() != nil
+	isDone := ctx.Err() != nil
 	cancel()
 	a.Wait()
 	err = a.crashes.wrap(err)
-	if ended && errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic) {
-		return nil // ended by a signal
+	isKilled := errors.Is(err, tea.ErrProgramKilled) && !errors.Is(err, tea.ErrProgramPanic)
+	if isDone && isKilled { // by a signal
+		return nil
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// wholeSequences is a terminal with reads that do not end within a control sequence: slow
+// wholeSequences reads a terminal so that no read ends within a control sequence. Slow
 // connections deliver mouse reports, marks of pastes and responses to queries in pieces, which
 // bubbletea would take for keys.
 type wholeSequences struct {
@@ -17,7 +17,8 @@ type wholeSequences struct {
 	pieces pieces
 }
 
-// newWholeSequences returns a reader of whole control sequences, or the input if it is no file.
+// newWholeSequences returns a reader of whole control sequences. Only files are read as a
+// terminal; other input is returned unchanged.
 func newWholeSequences(in io.Reader) io.Reader {
 	file, ok := in.(*os.File)
 	if !ok {
@@ -28,7 +29,7 @@ func newWholeSequences(in io.Reader) io.Reader {
 
 // Read returns no bytes if only the start of a sequence has arrived.
 func (w *wholeSequences) Read(b []byte) (int, error) {
-	room := len(b) - maxSequence // for the start that was kept
+	room := len(b) - maxSequence // leaves room for the start that was kept back
 	if room <= 0 {
 		return w.File.Read(b)
 	}
@@ -39,10 +40,10 @@ func (w *wholeSequences) Read(b []byte) (int, error) {
 	return copy(b, w.pieces.add(b[:n], time.Now())), nil
 }
 
-// maxSequence is the length of a sequence from which it is no longer kept back.
+// maxSequence is the maximum length in bytes of the start of a sequence that is kept back.
 const maxSequence = 128
 
-// Maximum pauses within a sequence. That after ESC is shorter, since it is a key, too.
+// Maximum pauses within a sequence. The pause after ESC is shorter, since ESC is also a key.
 const (
 	maxPause         = time.Second
 	maxPauseAfterESC = 200 * time.Millisecond
@@ -50,8 +51,8 @@ const (
 
 // pieces joins the pieces of control sequences, and the bytes of characters.
 type pieces struct {
-	partial   []byte // start of a sequence or a character
-	partialAt time.Time
+	partial   []byte    // start of a sequence or a character
+	partialAt time.Time // when it arrived
 }
 
 const escape = "\x1b"
@@ -64,34 +65,45 @@ var (
 	terminalResponse = regexp.MustCompile("\x1b\\][^\x07\x1b]*(\x07|\x1b\\\\)")
 )
 
-// add returns the input up to the start of a sequence at its end, and joins that with the next
-// input. The rest of a sequence that does not arrive in time was lost. ESC alone is returned,
-// too, because it is a key. Responses of the terminal are left out.
+// add returns the complete sequences and characters of the input, and keeps an incomplete one at
+// its end for the next call. A sequence that is not continued in time is dropped. ESC alone is
+// returned, too, because it is a key. Responses of the terminal are left out.
 func (p *pieces) add(input []byte, now time.Time) []byte {
-	pause := now.Sub(p.partialAt)
-	isRest := pause < maxPause
-	if string(p.partial) == escape {
-		isRest = pause < maxPauseAfterESC && (input[0] == '[' || input[0] == ']')
-	}
-	if isRest {
+	if p.isContinuedBy(input, now) {
 		input = slices.Concat(p.partial, input)
 	}
-
-	start := len(input)
-	if at := sequenceStart.FindIndex(input); at != nil {
-		start = at[0]
-	} else if last := lastRune(input); !utf8.FullRune(input[last:]) {
-		start = last
-	}
-	if len(input)-start > maxSequence {
-		start = len(input)
-	}
-	p.partial = slices.Clone(input[start:])
+	end := completeEnd(input)
+	p.partial = slices.Clone(input[end:])
 	p.partialAt = now
 	if string(p.partial) == escape {
-		start = len(input)
+		end = len(input)
 	}
-	return terminalResponse.ReplaceAll(input[:start], nil)
+	return terminalResponse.ReplaceAll(input[:end], nil)
+}
+
+// isContinuedBy reports whether input belongs to the start that was kept.
+func (p *pieces) isContinuedBy(input []byte, now time.Time) bool {
+	pause := now.Sub(p.partialAt)
+	if string(p.partial) == escape { // it was returned as a key
+		isSequence := input[0] == '[' || input[0] == ']'
+		return isSequence && pause < maxPauseAfterESC
+	}
+	return pause < maxPause
+}
+
+// completeEnd returns the length of input without an incomplete sequence or character at its
+// end. An incomplete sequence that is longer than maxSequence counts as complete.
+func completeEnd(input []byte) int {
+	end := len(input)
+	if location := sequenceStart.FindIndex(input); location != nil {
+		end = location[0]
+	} else if last := lastRune(input); !utf8.FullRune(input[last:]) {
+		end = last
+	}
+	if len(input)-end > maxSequence {
+		return len(input)
+	}
+	return end
 }
 
 // lastRune returns the index of the last byte that can start a character.
