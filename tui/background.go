@@ -76,8 +76,8 @@ func parseTheme(response []byte) string {
 	if match == nil {
 		return theme.Dark
 	}
-	red, green, blue := intensity(match[1]), intensity(match[2]), intensity(match[3])
-	luma := 0.299*red + 0.587*green + 0.114*blue // ITU-R BT.601, from 0 for black to 1 for white
+	// Luma of red, green and blue (ITU-R BT.601), from 0 for black to 1 for white.
+	luma := 0.299*intensity(match[1]) + 0.587*intensity(match[2]) + 0.114*intensity(match[3])
 	if luma > 0.5 {
 		return theme.Light
 	}

@@ -30,8 +30,21 @@ type walker struct {
 
 // screensWithActions are the keys that open the screens with actions on deliveries.
 var screensWithActions = [][]string{
-	{"1"}, {"2"}, {":", "'SO_Totals", "enter"}, {":", "'SO_Totals", "enter", "enter"}, {"3"}, {"3", "enter"}, {"3", "enter", "i"}, {"4"}, {"4", "a"}, {"4", "space", "space"},
-	{"4", "enter"}, {"1", "G", "enter"}, {"5"}, {"6"}, {"6", "enter"},
+	{"1"},
+	{"2"},
+	{":", "'SO_Totals", "enter"},
+	{":", "'SO_Totals", "enter", "enter"},
+	{"3"},
+	{"3", "enter"},
+	{"3", "enter", "i"},
+	{"4"},
+	{"4", "a"},
+	{"4", "space", "space"},
+	{"4", "enter"},
+	{"1", "G", "enter"},
+	{"5"},
+	{"6"},
+	{"6", "enter"},
 }
 
 // skippedKeys are not pressed, since they would only end the test.
@@ -43,8 +56,9 @@ func (w *walker) open(keys []string) {
 	w.Quit = false
 	w.App.Home()
 	w.Press(keys...)
-	if m, ok := w.App.Front().(*messages.List); ok && !slices.Contains(keys, "a") && !slices.Contains(keys, "space") {
-		m.Unmark()
+	hasMarks := slices.Contains(keys, "a") || slices.Contains(keys, "space")
+	if m, ok := w.App.Front().(*messages.List); ok && !hasMarks {
+		m.Unmark() // marks of a previous visit
 	}
 }
 
@@ -95,38 +109,51 @@ func (w *walker) fill(f *ui.Form) {
 // every command.
 func (w *walker) pressEverything() {
 	w.T.Helper()
-	shared := []keymap.Scope{keymap.Everywhere, keymap.InLists, keymap.InGrids}
-	for _, place := range screensWithActions {
-		w.open(place)
-		scopes := append(w.App.Front().Scopes(), keymap.Everywhere)
-		for _, s := range scopes {
-			for _, b := range keymap.Bindings.Within(scopes, s, func(keymap.Binding) bool { return true }) {
-				if slices.Contains(skippedKeys, b.Action) || slices.Contains(shared, s) && w.done[b.Keys] {
-					continue
-				}
-				w.done[b.Keys] = true
-				w.open(place)
-				w.Press(driverKey(b.KeyNames()[0]))
-				w.confirm()
-				w.open(place)
-				w.fromMenu(b)
-			}
-		}
+	for _, screen := range screensWithActions {
+		w.pressAllKeys(screen)
 		w.Wait(10 * time.Second) // until delayed changes are sent
 	}
 	for _, target := range w.App.Targets() {
-		if target == "quit" {
-			continue
-		}
-		argument := ""
-		if target == "bill" {
-			argument = " B/S/F"
-		}
-		w.open([]string{"3", "enter"})
-		w.App.TypeCommand(target + argument)
-		w.Press("enter")
-		w.confirm()
+		w.enter(target)
 	}
+}
+
+// pressAllKeys presses every key of a screen, and runs every row of its menu. Keys that have the
+// same effect on all screens are pressed once.
+func (w *walker) pressAllKeys(screen []string) {
+	w.T.Helper()
+	shared := []keymap.Scope{keymap.Everywhere, keymap.InLists, keymap.InGrids}
+	w.open(screen)
+	scopes := append(w.App.Front().Scopes(), keymap.Everywhere)
+	for _, s := range scopes {
+		for _, b := range keymap.Bindings.Within(scopes, s, func(keymap.Binding) bool { return true }) {
+			isDone := slices.Contains(shared, s) && w.done[b.Keys]
+			if isDone || slices.Contains(skippedKeys, b.Action) {
+				continue
+			}
+			w.done[b.Keys] = true
+			w.open(screen)
+			w.Press(driverKey(b.KeyNames()[0]))
+			w.confirm()
+			w.open(screen)
+			w.fromMenu(b)
+		}
+	}
+}
+
+// enter enters a command, or the name of another target.
+func (w *walker) enter(target string) {
+	w.T.Helper()
+	if target == "quit" {
+		return
+	}
+	if target == "bill" {
+		target = "bill B/S/F"
+	}
+	w.open([]string{"3", "enter"})
+	w.App.TypeCommand(target)
+	w.Press("enter")
+	w.confirm()
 }
 
 // driverKey returns the name of a key for the driver.
@@ -141,7 +168,13 @@ func driverKey(key string) string {
 func (w *walker) fromMenu(b keymap.Binding) {
 	w.T.Helper()
 	w.Press("x")
-	if w.App.MenuOpen() && w.App.SelectAction(func(row keymap.Binding) bool { return row.Scope == b.Scope && row.Keys == b.Keys }) {
+	if !w.App.MenuOpen() {
+		return
+	}
+	isListed := w.App.SelectAction(func(row keymap.Binding) bool {
+		return row.Scope == b.Scope && row.Keys == b.Keys
+	})
+	if isListed {
 		w.Press("enter")
 		w.confirm()
 	}
@@ -159,21 +192,36 @@ func (w *walker) forms() {
 	events := a.Front().(*webhooks.Events)
 	w.open([]string{"4"})
 	list := a.Front().(*messages.List)
+	subscriber := wire.Subscriber{RecID: "W"}
+	subscription := wire.Subscription{RecID: "S", SubscriberID: "W"}
 	for _, f := range []ui.Overlay{
-		subscribers.NewForm(), subscribers.ChangeForm(wire.Subscriber{RecID: "W"}),
-		subscriptions.NewForm("debtor.updated"), webhooks.ChangeForm(subscriptions, subscriptions.Subscriber, wire.Subscription{RecID: "S", SubscriberID: "W"}), events.NewForm("debtor.updated"),
+		subscribers.NewForm(),
+		subscribers.ChangeForm(subscriber),
+		subscriptions.NewForm("debtor.updated"),
+		webhooks.ChangeForm(subscriptions, subscriptions.Subscriber, subscription),
+		events.NewForm("debtor.updated"),
 	} {
 		a.ShowOverlay(f)
 		w.confirm()
 	}
-	subscription := wire.Subscription{RecID: "S", SubscriberID: "W"}
 	message := wire.Message{MessageID: "M", SubscriptionID: "S", SubscriberID: "W"}
+	allMessages := map[string][]string{"All": {"true"}}
+	request := wire.SubscriptionRequest{}
+	bill := client.BillField{BillID: "B", StageID: "S", SettingID: "F"}
 	for _, cmd := range []tea.Cmd{
-		messages.RetryOne(events, list.Bulk, message, nil), messages.RemoveOne(events, message, nil), list.Bulk.ChangeMany(keymap.Retry, map[string][]string{"All": {"true"}}, 1, nil), list.Bulk.ChangeMany(keymap.Delete, map[string][]string{"All": {"true"}}, 1, nil),
-		webhooks.TestSubscription(a, subscription), webhooks.EnableSubscription(subscriptions, subscription, true), webhooks.RemoveSubscription(events, subscription),
-		webhooks.EnableSubscriber(events, wire.Subscriber{RecID: "W"}, true), webhooks.RemoveSubscriber(events, wire.Subscriber{RecID: "W"}),
-		webhooks.AddSubscription(events, nil, "W", wire.SubscriptionRequest{}, true), webhooks.ChangeSubscription(subscriptions, nil, subscription, wire.SubscriptionRequest{}, true),
-		webhooks.RotateSecret(a, subscription), records.NewBill(a).Set(client.BillField{BillID: "B", StageID: "S", SettingID: "F"}, "x", nil),
+		messages.RetryOne(events, list.Bulk, message, nil),
+		messages.RemoveOne(events, message, nil),
+		list.Bulk.ChangeMany(keymap.Retry, allMessages, 1, nil),
+		list.Bulk.ChangeMany(keymap.Delete, allMessages, 1, nil),
+		webhooks.TestSubscription(a, subscription),
+		webhooks.EnableSubscription(subscriptions, subscription, true),
+		webhooks.RemoveSubscription(events, subscription),
+		webhooks.EnableSubscriber(events, subscriber, true),
+		webhooks.RemoveSubscriber(events, subscriber),
+		webhooks.AddSubscription(events, nil, "W", request, true),
+		webhooks.ChangeSubscription(subscriptions, nil, subscription, request, true),
+		webhooks.RotateSecret(a, subscription),
+		records.NewBill(a).Set(bill, "x", nil),
 	} {
 		w.Run(cmd)
 		w.Settle()
@@ -185,29 +233,44 @@ func (w *walker) forms() {
 func TestReadOnlySessionSendsNoChanges(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	for _, test := range []struct {
-		name           string
-		screens, under bool // session, client are read-only
-	}{{"screens and client", true, true}, {"screens only", true, false}, {"client only", false, true}, {"neither", false, false}} {
+		name            string
+		readOnlySession bool
+		readOnlyClient  bool
+	}{
+		{"screens and client", true, true},
+		{"screens only", true, false},
+		{"client only", false, true},
+		{"neither", false, false},
+	} {
 		t.Run(test.name, func(t *testing.T) {
 			counter, changes := tuitest.RecordChanges(t, s.URL)
-			c, err := client.New(client.Options{URL: counter, User: "admin", Password: daemontest.AdminPassword, ReadOnly: test.under})
+			c, err := client.New(client.Options{
+				URL:      counter,
+				User:     "admin",
+				Password: daemontest.AdminPassword,
+				ReadOnly: test.readOnlyClient,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(c.Close)
-			d := tuitest.Drive(t, c, tui.Options{ReadOnly: test.screens, Profile: "prod", Downloads: t.TempDir()})
+			o := tui.Options{ReadOnly: test.readOnlySession, Profile: "prod", Downloads: t.TempDir()}
+			d := tuitest.Drive(t, c, o)
 			d.Clock = time.Now()
-			w := &walker{d, make(map[string]bool)}
+
+			w := &walker{Driver: d, done: make(map[string]bool)}
 			w.pressEverything()
 			byKeys := kindsOf(changes())
 			w.forms()
 			all := kindsOf(changes())
-			if test.screens || test.under {
+			if test.readOnlySession || test.readOnlyClient {
 				if len(all) > 0 {
-					t.Errorf("changes were sent: %v", changes())
+					t.Errorf("changes were sent: %v, want none", changes())
 				}
-			} else if len(byKeys) < 10 || len(all) < 12 {
-				t.Errorf("some kinds of changes were not sent; by keys %v; all %v", byKeys, all)
+				return
+			}
+			if len(byKeys) < 10 || len(all) < 12 {
+				t.Errorf("kinds of changes: by keys %v, all %v; want at least 10 and 12", byKeys, all)
 			}
 		})
 	}
@@ -222,8 +285,9 @@ func kindsOf(requests []string) []string {
 			continue
 		}
 		parts := strings.Split(words[1], "/")
-		kind := fmt.Sprintf("%s %d %s", words[0], len(parts), parts[len(parts)-1])
-		if len(parts[len(parts)-1]) > 30 {
+		last := parts[len(parts)-1]
+		kind := fmt.Sprintf("%s %d %s", words[0], len(parts), last)
+		if isID := len(last) > 30; isID {
 			kind = fmt.Sprintf("%s %d", words[0], len(parts))
 		}
 		if !slices.Contains(kinds, kind) {

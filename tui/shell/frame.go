@@ -207,10 +207,10 @@ func (f *Frame) statusLine() string {
 	if toast != nil && toast.Connection && offline {
 		toast = nil // the line describes the connection error
 	}
-	switch {
-	case toast != nil:
+	if toast != nil {
 		return f.toastLine(toast, right)
-	case offline:
+	}
+	if offline {
 		return f.offlineLine(right)
 	}
 	status := f.Tabs.Front().Status()
