@@ -2,6 +2,7 @@ package tui_test
 
 import (
 	"archive/zip"
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"io"
@@ -32,8 +33,9 @@ func exported(t *testing.T, d *tuitest.Driver, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if parts, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*"+export.PartSuffix)); len(parts) > 0 {
-		t.Errorf("unexpected files: %v", parts)
+	partial, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*"+export.PartSuffix))
+	if len(partial) > 0 {
+		t.Errorf("after the export, there are the partial files %q", partial)
 	}
 	return string(text)
 }
@@ -50,10 +52,13 @@ func TestExportFilteredRowsForExcel(t *testing.T) {
 	text := exported(t, d, "DB_Class.csv")
 	lines := strings.Split(text, "\r\n")
 	if lines[0] != "\ufeffClass" || len(lines) < 4 {
-		t.Errorf("the file starts with %q and has %d lines", lines[0], len(lines))
+		t.Errorf("the file starts with %q and has %d lines, want the title after a byte order mark, and rows",
+			lines[0], len(lines))
 	}
-	if !slices.Contains(lines, "'=Unclassified") || !slices.Contains(lines, "Cash sale") {
-		t.Errorf("formulas are not escaped:\n%s", text)
+	for _, want := range []string{"'=Unclassified", "Cash sale"} { // a formula is escaped
+		if !slices.Contains(lines, want) {
+			t.Errorf("the file has no line %q:\n%s", want, text)
+		}
 	}
 }
 
@@ -74,16 +79,22 @@ func TestExportFormats(t *testing.T) {
 		d.Press("ctrl+s")
 		d.WantText("2 rows written to")
 	}
-	if got := invoices(t, exported(t, d, "SO_Totals-2.csv")); strings.Join(got, " ") != strings.Join(want, " ") {
+	if got := invoices(t, exported(t, d, "SO_Totals-2.csv")); !slices.Equal(got, want) {
 		t.Errorf("csv has %v, want %v", got, want)
 	}
-	var all []struct{ InvoiceID string }
-	if err := json.Unmarshal([]byte(exported(t, d, "SO_Totals.json")), &all); err != nil || len(all) != 2 || all[0].InvoiceID != want[0] {
-		t.Errorf("json has %v, %v", all, err)
+	var records []struct{ InvoiceID string }
+	if err := json.Unmarshal([]byte(exported(t, d, "SO_Totals.json")), &records); err != nil {
+		t.Error(err)
 	}
-	if lines := strings.Split(exported(t, d, "SO_Totals.ndjson"), "\n"); len(lines) != 3 || !strings.Contains(lines[1], want[1]) {
-		t.Errorf("ndjson has %q", lines)
+	if len(records) != 2 || records[0].InvoiceID != want[0] {
+		t.Errorf("json has %v, want the invoices %v", records, want)
 	}
+	lines := strings.Split(exported(t, d, "SO_Totals.ndjson"), "\n")
+	if len(lines) != 3 || !strings.Contains(lines[1], want[1]) { // the last line is empty
+		t.Errorf("ndjson has the lines %q, want the invoices %v", lines, want)
+	}
+
+	// All matching rows, in a workbook.
 	d.Press("e", "right", "down", "right", "ctrl+s")
 	d.WantText("rows written to")
 	d.Press("u", "space", "e")
@@ -91,9 +102,14 @@ func TestExportFormats(t *testing.T) {
 	wantFile(t, d, "SO_Totals-2.xlsx")
 	d.Press("esc")
 	sheet := sheetOf(t, filepath.Join(d.App.Session.Downloads, "SO_Totals.xlsx"))
-	if rows := strings.Count(sheet, "<row "); rows != b.Rows.Pages.Total()+1 || !strings.Contains(sheet, want[0]) {
-		t.Errorf("the workbook has %d rows, of %d", rows, b.Rows.Pages.Total())
+	rows, wantRows := strings.Count(sheet, "<row "), b.Rows.Pages.Total()+1
+	if rows != wantRows {
+		t.Errorf("the workbook has %d rows, want %d with the titles", rows, wantRows)
 	}
+	if !strings.Contains(sheet, want[0]) {
+		t.Errorf("the workbook does not contain %s", want[0])
+	}
+
 	d.Resize(400, 24) // for any path
 	d.Press("J")
 	d.WantText("Exports", "SO_Totals.xlsx", "rows written", "2 rows written")
@@ -127,9 +143,22 @@ func TestExportRemembersFormat(t *testing.T) {
 // wantFile checks the name in the form of an export: its path can be too long for the screen.
 func wantFile(t *testing.T, d *tuitest.Driver, name string) {
 	t.Helper()
-	if path := d.App.Overlay().(*ui.Form).Fields[2].Input.Value(); filepath.Base(path) != name {
+	path := fileField(d).Input.Value()
+	if filepath.Base(path) != name {
 		t.Errorf("the form has %q, want %s", path, name)
 	}
+}
+
+// fileField returns the field of the file in the form of an export.
+func fileField(d *tuitest.Driver) *ui.Field {
+	d.T.Helper()
+	for _, field := range d.App.Overlay().(*ui.Form).Fields {
+		if field.Name == browse.ExportPath {
+			return field
+		}
+	}
+	d.T.Fatal("the form has no field of the file")
+	return nil
 }
 
 // invoices returns the first cell of each CSV row.
@@ -146,6 +175,7 @@ func invoices(t *testing.T, text string) []string {
 	return ids
 }
 
+// sheetOf returns the XML of the first sheet of a workbook.
 func sheetOf(t *testing.T, path string) string {
 	t.Helper()
 	archive, err := zip.OpenReader(path)
@@ -174,8 +204,8 @@ func TestExportFetchesUnloadedMarkedRows(t *testing.T) {
 	b.Rows.Pages.Reset()
 	d.Press("e", "up", "up", "right", "right", "ctrl+s")
 	d.WantText("2 rows written to")
-	if got := invoices(t, exported(t, d, "SO_Totals.csv")); strings.Join(got, " ") != strings.Join(want, " ") {
-		t.Errorf("%v, want %v", got, want)
+	if got := invoices(t, exported(t, d, "SO_Totals.csv")); !slices.Equal(got, want) {
+		t.Errorf("csv has %v, want %v", got, want)
 	}
 }
 
@@ -190,20 +220,21 @@ func TestExportValidatesPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Press(":", "'IN_Colours", "enter", "e", "ctrl+u")
-	form := d.App.Overlay().(*ui.Form)
-	form.Fields[2].Input.SetValue(filepath.Join(dir, "none", "a.csv"))
+	file := fileField(d)
+	file.Input.SetValue(filepath.Join(dir, "none", "a.csv"))
 	d.Press("ctrl+s")
 	d.WantText("directory does not exist")
-	form.Fields[2].Input.SetValue(path)
+
+	file.Input.SetValue(path)
 	d.Press("ctrl+s")
 	d.WantText("file exists")
-	if text, _ := os.ReadFile(path); string(text) != "old" {
-		t.Error("replaced without confirmation")
+	if text, err := os.ReadFile(path); string(text) != "old" {
+		t.Errorf("after the first submit, the file has %q, error %v; want the old content", text, err)
 	}
 	d.Press("ctrl+s")
 	d.WantText("rows written to")
-	if text, _ := os.ReadFile(path); string(text) == "old" {
-		t.Error("not replaced")
+	if text, err := os.ReadFile(path); err != nil || string(text) == "old" {
+		t.Errorf("after the second submit, the file has %q, error %v; want the rows", text, err)
 	}
 }
 
@@ -224,18 +255,22 @@ func TestCancelExportRemovesFile(t *testing.T) {
 	<-stalled
 	d.Deliver(tui.TickMsg())
 	d.WantText("export ", " of 12,000")
-	if files, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*")); len(files) != 1 || !strings.HasSuffix(files[0], export.PartSuffix) {
-		t.Errorf("files: %v", files)
+	pattern := filepath.Join(d.App.Session.Downloads, "*")
+	files, _ := filepath.Glob(pattern)
+	if len(files) != 1 || !strings.HasSuffix(files[0], export.PartSuffix) {
+		t.Errorf("during the export, the files are %q, want a partial file", files)
 	}
 	d.Deliver(tuitest.Keys["ctrl+c"])
 	d.WantText("1 export running: press again to quit")
+
 	d.Deliver(tuitest.Letter("J"))
 	d.WantText("Exports", "SO_Totals")
 	d.Deliver(tuitest.Letter("D"))
 	d.Settle()
 	d.WantText("cancelled: export to")
-	if files, _ := filepath.Glob(filepath.Join(d.App.Session.Downloads, "*")); len(files) > 0 {
-		t.Errorf("files left: %v", files)
+	files, _ = filepath.Glob(pattern)
+	if len(files) > 0 {
+		t.Errorf("after the export was cancelled, the files are %q, want none", files)
 	}
 }
 
@@ -250,14 +285,13 @@ func TestSecondExportGetsAnotherFile(t *testing.T) {
 	t.Cleanup(c.Close)
 	d := tuitest.Drive(t, c, tui.Options{Downloads: t.TempDir()})
 	d.Press(":", "'SO_Totals", "enter", "e")
-	first := d.App.Overlay().(*ui.Form).Fields[2].Input.Value()
+	first := fileField(d).Input.Value()
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.Deliver(tuitest.Keys["ctrl+s"]) // not Press, which would wait until the export ends
 	<-stalled
 	d.Deliver(tuitest.Letter("e"))
 	wantFile(t, d, "SO_Totals-2"+filepath.Ext(first))
-	form := d.App.Overlay().(*ui.Form)
-	form.Fields[2].Input.SetValue(first)
+	fileField(d).Input.SetValue(first)
 	for range 2 { // submitting again is no confirmation
 		d.Clock = d.Clock.Add(500 * time.Millisecond)
 		d.Deliver(tuitest.Keys["ctrl+s"])
@@ -281,14 +315,17 @@ func stallRows(t *testing.T, service string) (address string, stalled <-chan str
 	reached := make(chan struct{}, 10)
 	proxy := httputil.NewSingleHostReverseProxy(target)
 	proxy.FlushInterval = -1
-	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) }
+	proxy.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) {
+		w.WriteHeader(http.StatusBadGateway)
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(io.LimitReader(r.Body, 1<<20))
 		if err != nil {
 			return
 		}
-		r.Body = io.NopCloser(strings.NewReader(string(body)))
-		if strings.HasPrefix(r.URL.Path, "/Queries/SO_Totals") && !strings.Contains(string(body)+r.URL.RawQuery, "Take") {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		hasLimit := strings.Contains(string(body)+r.URL.RawQuery, "Take")
+		if strings.HasPrefix(r.URL.Path, "/Queries/SO_Totals") && !hasLimit {
 			w.Header().Set("Content-Type", "application/x-ndjson")
 			_, _ = io.WriteString(w, `{"InvoiceID":"D1"}`+"\n")
 			_ = http.NewResponseController(w).Flush()
@@ -311,8 +348,9 @@ func TestMessageExportIncludesBodies(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{Downloads: t.TempDir()})
 	d.Press("4", "!", "e")
-	if help := d.App.Overlay().(*ui.Form).Fields[1].Help; !strings.HasPrefix(help, "all fields with the body, but no SubscriberID") {
-		t.Errorf("the help about the columns is %q", help)
+	const wantHelp = "all fields with the body, but no SubscriberID"
+	if help := d.App.Overlay().(*ui.Form).Fields[1].Help; !strings.HasPrefix(help, wantHelp) {
+		t.Errorf("the help about the columns is %q, want %q at its start", help, wantHelp)
 	}
 	d.Press("up", "up", "left", "ctrl+s")
 	d.WantText("4 rows written to")
@@ -320,7 +358,8 @@ func TestMessageExportIncludesBodies(t *testing.T) {
 	if strings.Contains(text, s.Subscriber) {
 		t.Errorf("the file has the ID of the subscriber: %s", text)
 	}
-	if strings.Count(text, "\n") != 4 || !strings.Contains(text, `\"DebtorID\":\"C0\"`) {
-		t.Errorf("got %s", text)
+	const wantBody = `\"DebtorID\":\"C0\"`
+	if strings.Count(text, "\n") != 4 || !strings.Contains(text, wantBody) {
+		t.Errorf("the file is\n%s\nwant four messages, one with %s", text, wantBody)
 	}
 }

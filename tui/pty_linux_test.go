@@ -27,15 +27,15 @@ import (
 // Durations of the load tests. The defaults only show that they work; measurements need
 // more.
 var (
-	floodFor = flag.Duration("flood", 2*time.Second, "how long changes are raised")
+	floodFor = flag.Duration("flood", 2*time.Second, "how long events are published")
 	restarts = flag.Int("restarts", 2, "how often the daemon is stopped and started again")
 )
 
-// terminal runs the screens on a primary-terminal and reads the output.
+// terminal runs the screens on a pseudoterminal and reads the output.
 type terminal struct {
 	t     testing.TB
 	keys  *os.File
-	ended chan error
+	ended chan error // the result of tui.Run
 
 	mu      sync.Mutex
 	out     bytes.Buffer
@@ -85,6 +85,7 @@ func openTerminal(t testing.TB, c *client.Client, width, height uint16, o tui.Op
 	return m
 }
 
+// read collects the output until the terminal is closed.
 func (m *terminal) read() {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -122,18 +123,20 @@ func (m *terminal) press(text string) {
 
 // await waits for output that matches, and returns all output and the time that it
 // took.
-func (m *terminal) await(description string, pattern *regexp.Regexp, timeout time.Duration) (text string, took time.Duration) {
+func (m *terminal) await(description string, pattern *regexp.Regexp) (text string, took time.Duration) {
 	m.t.Helper()
-	began := time.Now()
-	for pause := time.NewTicker(time.Millisecond); ; <-pause.C {
+	start := time.Now()
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	for time.Since(start) < tuitest.Timeout {
 		text += m.drawn()
 		if pattern.MatchString(text) {
-			return text, time.Since(began)
+			return text, time.Since(start)
 		}
-		if time.Since(began) > timeout {
-			m.t.Fatalf("%s: no match in %q", description, ansi.Strip(text))
-		}
+		<-poll.C
 	}
+	m.t.Fatalf("%s: no match of %s in %q", description, pattern, ansi.Strip(text))
+	return "", 0
 }
 
 var (
@@ -149,7 +152,7 @@ func (m *terminal) selected() (id string, took time.Duration) {
 	m.t.Helper()
 	m.drawn()
 	m.press("y")
-	text, took := m.await("the copied id", isCopied, tuitest.Timeout)
+	text, took := m.await("the copied id", isCopied)
 	decoded, err := base64.StdEncoding.DecodeString(isCopied.FindStringSubmatch(text)[1])
 	if err != nil {
 		m.t.Fatal(err)
@@ -169,20 +172,21 @@ func TestManyChangesPerSecond(t *testing.T) {
 		s.Publish(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"A%d"}`, i), 1)
 	}
 	m := openTerminal(t, s.Client, 120, 40, tui.Options{URL: s.URL})
-	m.await("LIVE", isLive, tuitest.Timeout)
+	m.await("LIVE", isLive)
 	m.press("4")
-	m.await("the list", regexp.MustCompile(`of 50`), tuitest.Timeout)
+	m.await("the list", regexp.MustCompile(`of 50`))
 	for range 12 {
 		m.press("j")
-		m.await("the pointer", regexp.MustCompile(`row \d+ of`), tuitest.Timeout)
+		m.await("the pointer", regexp.MustCompile(`row \d+ of`))
 	}
 	want, _ := m.selected()
 
 	ctx, stop := context.WithTimeout(t.Context(), *floodFor)
 	defer stop()
-	raised := publishEvents(ctx, t, s)
-	before, began := m.total.Load(), time.Now()
-	var keys []time.Duration
+	published := publishEvents(ctx, t, s)
+	drawnBefore := m.total.Load()
+	start := time.Now()
+	var keys []time.Duration // response times
 	for ctx.Err() == nil {
 		id, took := m.selected()
 		if id != want {
@@ -190,18 +194,21 @@ func TestManyChangesPerSecond(t *testing.T) {
 		}
 		keys = append(keys, took)
 		m.press("?")
-		_, took = m.await("the help", isHelp, tuitest.Timeout)
+		_, took = m.await("the help", isHelp)
 		m.drawn()
 		m.press("\x1b")
-		m.await("the list again", isList, tuitest.Timeout) // else esc and the next key could be read as one
+		m.await("the list again", isList) // else esc and the next key could be read as one
 		keys = append(keys, took)
-		pause := time.NewTimer(300 * time.Millisecond)
-		<-pause.C
+		<-time.After(300 * time.Millisecond)
 	}
-	took := time.Since(began)
-	changes := 2 * <-raised // a message is added and delivered
-	t.Logf("%.0f changes a second for %s; %.1f KB a second drawn; %d keys drawn within %s, 99 %% of them within %s, half of them within %s", float64(changes)/took.Seconds(), took.Round(time.Millisecond),
-		float64(m.total.Load()-before)/1024/took.Seconds(), len(keys), quantile(keys, 1), quantile(keys, 0.99), quantile(keys, 0.5))
+
+	seconds := time.Since(start).Seconds()
+	changes := 2 * <-published // a message is added and delivered
+	drawnKB := float64(m.total.Load()-drawnBefore) / 1024
+	t.Logf("%.0f changes a second for %.3f s; %.1f KB a second drawn",
+		float64(changes)/seconds, seconds, drawnKB/seconds)
+	t.Logf("%d keys drawn within %s, 99 %% of them within %s, half of them within %s",
+		len(keys), quantile(keys, 1), quantile(keys, 0.99), quantile(keys, 0.5))
 }
 
 // publishers is the number of concurrent publishers, since sequential requests would be
@@ -210,27 +217,31 @@ const publishers = 3
 
 // publishEvents publishes events until ctx is done and returns their number.
 func publishEvents(ctx context.Context, t *testing.T, s *tuitest.Deliveries) <-chan int {
-	count := make(chan int, 1)
-	var raised atomic.Int64
-	var raising sync.WaitGroup
+	const interval = publishers * 2 * time.Second / changesASecond // an event makes two changes
+	var published atomic.Int64
+	var running sync.WaitGroup
 	for range publishers {
-		raising.Go(func() {
-			began := time.Now()
-			for n := 1; ctx.Err() == nil; n++ {
-				if _, err := s.Client.RaiseEvent(ctx, "salesorder.created", `{"InvoiceNo":"B"}`); err == nil {
-					raised.Add(1)
-				} else if ctx.Err() == nil {
+		running.Go(func() {
+			next := time.Now()
+			for ctx.Err() == nil {
+				_, err := s.Client.RaiseEvent(ctx, "salesorder.created", `{"InvoiceNo":"B"}`)
+				if ctx.Err() != nil {
+					return
+				}
+				if err != nil {
 					t.Error(err)
 					return
 				}
-				pause := time.NewTimer(time.Until(began.Add(time.Duration(n) * publishers * 2 * time.Second / changesASecond)))
-				<-pause.C
+				published.Add(1)
+				next = next.Add(interval)
+				<-time.After(time.Until(next))
 			}
 		})
 	}
+	count := make(chan int, 1)
 	go func() {
-		raising.Wait()
-		count <- int(raised.Load())
+		running.Wait()
+		count <- int(published.Load())
 	}()
 	return count
 }
@@ -238,25 +249,27 @@ func publishEvents(ctx context.Context, t *testing.T, s *tuitest.Deliveries) <-c
 // The screen shows each restart of the daemon, and is live again without a key press.
 func TestReconnectAfterDaemonRestart(t *testing.T) {
 	dir := t.TempDir()
-	address := fmt.Sprintf("127.0.0.1:%d", daemontest.FreePort(t)) // no other program takes it while the daemon is away
+	// A fixed port, which no other program takes while the daemon is away.
+	address := fmt.Sprintf("127.0.0.1:%d", daemontest.FreePort(t))
 	i, err := daemontest.Open(dir, "--demo", "--listen", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := openTerminal(t, tuitest.Connect(t, i), 100, 30, tui.Options{URL: i.URL})
-	m.await("LIVE", isLive, tuitest.Timeout)
+	m.await("LIVE", isLive)
 	var times []time.Duration
 	for range *restarts {
 		if err := i.Stop(); err != nil {
 			t.Fatal(err)
 		}
 		m.drawn()
-		m.await("that it is away", isNotLive, tuitest.Timeout)
-		if i, err = daemontest.Open(dir, "--demo", "--listen", address); err != nil {
+		m.await("that it is away", isNotLive)
+		i, err = daemontest.Open(dir, "--demo", "--listen", address)
+		if err != nil {
 			t.Fatal(err)
 		}
 		m.drawn()
-		_, took := m.await("LIVE again", isLive, tuitest.Timeout)
+		_, took := m.await("LIVE again", isLive)
 		times = append(times, took)
 	}
 	t.Logf("live again %d times of %d, after %s at most", len(times), *restarts, quantile(times, 1))

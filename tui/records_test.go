@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -57,12 +58,7 @@ func TestRecordGoldens(t *testing.T) {
 		d.Press("esc", "e")
 		d.Golden("S00-export", appearance)
 		d.Press("esc")
-		done := &export.Job{Name: "SO_Totals", Path: "/home/jsmith/Downloads/SO_Totals.xlsx", Started: d.Clock, Ended: d.Clock}
-		running := &export.Job{Name: "SO_Totals", Path: "/home/jsmith/Downloads/SO_Totals.csv", Total: 12_000, Started: d.Clock}
-		failed := &export.Job{Name: "Messages", Path: "/home/jsmith/Downloads/Messages.xlsx", Started: d.Clock, Ended: d.Clock, Err: errors.New("no space left on device")}
-		done.Rows.Store(12_000)
-		running.Rows.Store(3_400)
-		d.App.SetJobs(done, failed, running)
+		d.App.SetJobs(exportJobs(d.Clock)...)
 		d.Press("J")
 		d.Golden("S00-jobs", appearance)
 		d.Press("esc")
@@ -72,16 +68,47 @@ func TestRecordGoldens(t *testing.T) {
 	})
 }
 
+// exportJobs returns a complete, a failed and a running export that have started at a time.
+func exportJobs(start time.Time) []*export.Job {
+	complete := &export.Job{
+		Name:    "SO_Totals",
+		Path:    "/home/jsmith/Downloads/SO_Totals.xlsx",
+		Started: start,
+		Ended:   start,
+	}
+	complete.Rows.Store(12_000)
+	failed := &export.Job{
+		Name:    "Messages",
+		Path:    "/home/jsmith/Downloads/Messages.xlsx",
+		Started: start,
+		Ended:   start,
+		Err:     errors.New("no space left on device"),
+	}
+	running := &export.Job{
+		Name:    "SO_Totals",
+		Path:    "/home/jsmith/Downloads/SO_Totals.csv",
+		Total:   12_000,
+		Started: start,
+	}
+	running.Rows.Store(3_400)
+	return []*export.Job{complete, failed, running}
+}
+
 // The record kinds of the service take the place of those known at the start, also in a
 // list that is open.
 func TestKindsOfService(t *testing.T) {
-	ownKind := record.Kind{Name: "DB_Main", Area: "Own debtors", Summary: "Debtors", Fields: []record.Field{{Name: "DebtorID", Type: record.Text, Filter: record.TextFilter}}}
-	var fail error
-	o := tui.Options{Kinds: tui.Kinds{Fetch: func(context.Context, *client.Client) (*record.Registry, error) {
-		r, err := record.NewRegistry(ownKind)
-		return r, errors.Join(err, fail)
-	}}}
-	d := tuitest.Drive(t, tuitest.Unreachable(t), o)
+	served := record.Kind{
+		Name:    "DB_Main",
+		Area:    "Own debtors",
+		Summary: "Debtors",
+		Fields:  []record.Field{{Name: "DebtorID", Type: record.Text, Filter: record.TextFilter}},
+	}
+	var fetchErr error
+	fetch := func(context.Context, *client.Client) (*record.Registry, error) {
+		r, err := record.NewRegistry(served)
+		return r, errors.Join(err, fetchErr)
+	}
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Kinds: tui.Kinds{Fetch: fetch}})
 	d.Press("2")
 	d.WantText("Own debtors", "DB_Main")
 	d.WantNoText("SO_Totals")
@@ -89,12 +116,15 @@ func TestKindsOfService(t *testing.T) {
 	d.WantText("DB_Main")
 	d.Press("esc")
 
-	ownKind.Name = "DB_Other"
+	served.Name = "DB_Other"
 	d.Press("R")
 	d.Settle()
 	d.WantText("DB_Other")
 	d.WantNoText("DB_Main")
-	ownKind.Name, fail = "DB_Third", errors.New("unavailable")
+
+	// On an error, the known kinds stay.
+	served.Name = "DB_Third"
+	fetchErr = errors.New("unavailable")
 	d.Press("R")
 	d.Settle()
 	d.WantText("DB_Other")
@@ -102,25 +132,14 @@ func TestKindsOfService(t *testing.T) {
 
 // Only the records of kinds in view are counted, each once.
 func TestKindsInViewAreCounted(t *testing.T) {
-	var mu sync.Mutex
-	counted := make(map[string]int)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if kind, isQuery := strings.CutPrefix(r.URL.Path, "/Queries/"); isQuery {
-			mu.Lock()
-			counted[kind]++
-			mu.Unlock()
-		}
-		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"Offset":0,"Total":4711,"Results":[],"Meta":{},"ResponseStatus":{}}`)
-	}))
-	t.Cleanup(server.Close)
-	c, err := client.New(client.Options{URL: server.URL})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c, counts := countingService(t)
 	var kinds []record.Kind
 	for n := range 200 {
-		kinds = append(kinds, record.Kind{Name: fmt.Sprintf("K%03d", n), Area: "Area", Fields: []record.Field{{Name: "ID"}}})
+		kinds = append(kinds, record.Kind{
+			Name:   fmt.Sprintf("K%03d", n),
+			Area:   "Area",
+			Fields: []record.Field{{Name: "ID"}},
+		})
 	}
 	registry, err := record.NewRegistry(kinds...)
 	if err != nil {
@@ -130,18 +149,43 @@ func TestKindsInViewAreCounted(t *testing.T) {
 	d.Press("2")
 	d.Advance(3 * time.Second)
 	d.WantText("K000", "4,711")
-	mu.Lock()
-	first := len(counted)
-	if first == 0 || first > 24 || counted["K000"] != 1 || counted["K150"] != 0 {
-		t.Errorf("%d kinds are counted: %v", first, counted)
+	first := counts()
+	if len(first) == 0 || len(first) > 24 || first["K000"] != 1 || first["K150"] != 0 {
+		t.Errorf("on the first page, the queries by kind are %v, want one for each kind in view", first)
 	}
-	mu.Unlock()
+
 	d.Press("G")
 	d.Advance(3 * time.Second)
 	d.WantText("K199", "4,711")
-	mu.Lock()
-	defer mu.Unlock()
-	if len(counted) <= first || counted["K199"] != 1 || counted["K100"] != 0 || counted["K000"] != 1 {
-		t.Errorf("%d kinds are counted: %v", len(counted), counted)
+	last := counts()
+	if len(last) <= len(first) || last["K199"] != 1 || last["K100"] != 0 || last["K000"] != 1 {
+		t.Errorf("on the last page, the queries by kind are %v, want one for each kind that was in view", last)
+	}
+}
+
+// countingService returns a client of a service with 4,711 records of each kind, and a function
+// that returns the number of queries by kind.
+func countingService(t *testing.T) (c *client.Client, counts func() map[string]int) {
+	t.Helper()
+	var mu sync.Mutex
+	counted := make(map[string]int)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if kind, isQuery := strings.CutPrefix(r.URL.Path, "/Queries/"); isQuery {
+			mu.Lock()
+			counted[kind]++
+			mu.Unlock()
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"Offset":0,"Total":4711,"Results":[],"Meta":{},"ResponseStatus":{}}`)
+	}))
+	t.Cleanup(server.Close)
+	c, err := client.New(client.Options{URL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, func() map[string]int {
+		mu.Lock()
+		defer mu.Unlock()
+		return maps.Clone(counted)
 	}
 }

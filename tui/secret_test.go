@@ -17,8 +17,9 @@ import (
 
 // secretRenewed returns the response with a new secret.
 func secretRenewed(d *tuitest.Driver, event, secret string) tea.Msg {
+	subscription := wire.Subscription{EventName: event, URL: "http://x.test/"}
 	return ui.Response{Apply: func() tea.Cmd {
-		d.App.ShowSecret(webhooks.RotatedSecret(d.App, wire.Subscription{EventName: event, URL: "http://x.test/"}, wire.RotatedSecret{Secret: secret}))
+		d.App.ShowSecret(webhooks.RotatedSecret(d.App, subscription, wire.RotatedSecret{Secret: secret}))
 		return nil
 	}}
 }
@@ -67,14 +68,16 @@ func TestSecretIsShownAfterForm(t *testing.T) {
 	d.Send(secretRenewed(d, "one", "whsec_first"))
 	d.WantText("a secret will be shown")
 	d.Send(secretRenewed(d, "two", "whsec_second"))
+	created := wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}
 	d.Respond(d.App.Front(), nil, func(error) tea.Cmd {
-		webhooks.ShowCreated(d.App, nil, wire.Subscription{EventName: "three", URL: "http://x.test/", Secret: "whsec_third"}, nil)
+		webhooks.ShowCreated(d.App, nil, created, nil)
 		return nil
 	})
 	d.Press("'q")
 	if d.App.Overlay() != ui.Overlay(typed) || !strings.HasSuffix(typed.Fields[1].Text(), "hooks.test/q") {
-		t.Fatalf("the form was closed:\n%s", d.Text())
+		t.Fatalf("after three secrets, the screen is\n%s\nwant the form with the typed URL", d.Text())
 	}
+
 	d.Press("ctrl+c")
 	d.WantText("3 secrets not shown yet")
 	if d.Quit {
@@ -107,18 +110,20 @@ func TestLateResponsesOpenNoOverlay(t *testing.T) {
 	}
 	d.Press("n", "'debtor.created")
 	typed := d.App.Overlay()
-	for _, m := range late {
+	for i, m := range late {
 		d.Send(m)
 		if d.App.Overlay() != typed {
-			t.Fatalf("%T replaces a form:\n%s", m, d.Text())
+			t.Fatalf("response %d replaces a form:\n%s", i+1, d.Text())
 		}
 	}
+
 	d.Press("esc", "esc")
 	d.Send(secretRenewed(d, "one", "whsec_first"))
-	for _, m := range append(late, d.App.ProfilesMsg([]tui.Profile{{Name: "a"}, {Name: "b"}})) {
+	late = append(late, d.App.ProfilesMsg([]tui.Profile{{Name: "a"}, {Name: "b"}}))
+	for i, m := range late {
 		d.Send(m)
 		if _, isSecret := d.App.Overlay().(*ui.Secret); !isSecret {
-			t.Fatalf("%T covers the secret:\n%s", m, d.Text())
+			t.Fatalf("response %d covers the secret:\n%s", i+1, d.Text())
 		}
 	}
 }
@@ -129,13 +134,18 @@ func TestSignInFormOpensBelowSecret(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.OpenSubscriptions(t)
 	d.Send(secretRenewed(d, "one", "whsec_first"))
-	done := false
-	d.Send(d.App.PendingChangeMsg("a change", func() tea.Msg { done = true; return nil }))
+	isSent := false
+	d.Send(d.App.PendingChangeMsg("a change", func() tea.Msg {
+		isSent = true
+		return nil
+	}))
 	d.WantText("whsec_first")
 	d.Press("esc")
 	d.WantText("Sign in to", "sent after sign-in: a change")
-	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: d.App.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
-	if !done || d.App.Overlay() != nil {
-		t.Errorf("change sent: %v; open overlay is %T", done, d.App.Overlay())
+
+	login := d.App.Overlay().(*ui.Form)
+	d.Send(ui.SentMsg{Form: login, Response: d.App.SignedInMsg(login, d.App.Session, "admin", nil)})
+	if !isSent || d.App.Overlay() != nil {
+		t.Errorf("after the sign-in: change sent %v, overlay %T; want true, none", isSent, d.App.Overlay())
 	}
 }

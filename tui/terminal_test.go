@@ -40,12 +40,18 @@ func program() int {
 		return 2
 	}
 	defer c.Close()
-	o := tui.Options{Input: os.Stdin, Output: os.Stdout, State: dir, Appearance: tui.Appearance{Mouse: true}, Now: func() time.Time {
-		if _, err := os.Stat(filepath.Join(dir, "panic")); err == nil {
-			panic("the clock has stopped")
-		}
-		return time.Now()
-	}}
+	o := tui.Options{
+		Input:      os.Stdin,
+		Output:     os.Stdout,
+		State:      dir,
+		Appearance: tui.Appearance{Mouse: true},
+		Now: func() time.Time {
+			if _, err := os.Stat(filepath.Join(dir, "panic")); err == nil {
+				panic("the clock has stopped")
+			}
+			return time.Now()
+		},
+	}
 	if err := tui.Run(context.Background(), c, o); err != nil {
 		fmt.Printf("ended: %v\n", err)
 		return 1
@@ -55,61 +61,92 @@ func program() int {
 
 // The terminal is restored however the program ends: modes, screen, cursor and mouse.
 func TestTerminalIsRestored(t *testing.T) {
-	signalled := func(signal syscall.Signal) func(*testing.T, *os.File, *exec.Cmd, string) {
-		return func(t *testing.T, _ *os.File, cmd *exec.Cmd, _ string) {
-			if err := cmd.Process.Signal(signal); err != nil {
-				t.Error(err)
-			}
-		}
-	}
-	typed := func(keys string) func(*testing.T, *os.File, *exec.Cmd, string) {
-		return func(t *testing.T, screen *os.File, _ *exec.Cmd, _ string) {
-			if _, err := screen.WriteString(keys); err != nil {
-				t.Error(err)
-			}
-		}
-	}
 	for _, test := range []struct {
-		name string
-		end  func(*testing.T, *os.File, *exec.Cmd, string)
-		code int
-		want string
+		name     string
+		end      func(p runningProgram) error
+		exitCode int
 	}{
-		{"quit", typed("q"), 0, ""},
-		{"ctrl+c", typed("\x03"), 0, ""},
-		{"SIGTERM", signalled(syscall.SIGTERM), 0, ""},
-		{"SIGHUP", signalled(syscall.SIGHUP), 0, ""},
-		{"panic", func(t *testing.T, _ *os.File, _ *exec.Cmd, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, "panic"), nil, 0o600); err != nil {
-				t.Error(err)
-			}
-		}, 1, "crash.log"},
+		{"quit", func(p runningProgram) error { return p.press("q") }, 0},
+		{"ctrl+c", func(p runningProgram) error { return p.press("\x03") }, 0},
+		{"SIGTERM", func(p runningProgram) error { return p.cmd.Process.Signal(syscall.SIGTERM) }, 0},
+		{"SIGHUP", func(p runningProgram) error { return p.cmd.Process.Signal(syscall.SIGHUP) }, 0},
+		{"panic", runningProgram.panic, 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			out, code := runInTerminal(t, dir, func(screen *os.File, cmd *exec.Cmd) { test.end(t, screen, cmd, dir) })
-			if code != test.code || !strings.Contains(out, test.want) {
-				t.Errorf("exit %d, want %d; it wrote %q", code, test.code, out)
-			}
-			for _, mode := range []struct{ on, off, name string }{
-				{"\x1b[?1049h", "\x1b[?1049l", "the other screen"}, {"\x1b[?25l", "\x1b[?25h", "no cursor"},
-				{"\x1b[?1002h", "\x1b[?1002l", "the mouse"}, {"\x1b[?1006h", "\x1b[?1006l", "the mouse's form"}, {"\x1b[?2004h", "\x1b[?2004l", "marked pastes"},
-			} {
-				on, off := strings.LastIndex(out, mode.on), strings.LastIndex(out, mode.off)
-				if on < 0 || off < on {
-					t.Errorf("%s was enabled at %d and disabled at %d", mode.name, on, off)
+			out, code := runInTerminal(t, dir, func(p runningProgram) {
+				if err := test.end(p); err != nil {
+					t.Error(err)
 				}
+			})
+			if code != test.exitCode {
+				t.Errorf("exit code %d, want %d; it wrote %q", code, test.exitCode, out)
 			}
-			if text, err := os.ReadFile(filepath.Join(dir, "crash.log")); test.want != "" && (err != nil || !strings.Contains(string(text), "the clock has stopped") || !strings.Contains(string(text), "app.go")) {
-				t.Errorf("crash log: %q, %v", text, err)
+			checkModesRestored(t, out)
+			if test.exitCode != 0 {
+				checkCrashLog(t, dir, out)
 			}
 		})
 	}
 }
 
+// runningProgram is a program on a terminal.
+type runningProgram struct {
+	screen *os.File
+	cmd    *exec.Cmd
+	dir    string
+}
+
+// press presses keys.
+func (p runningProgram) press(keys string) error {
+	_, err := p.screen.WriteString(keys)
+	return err
+}
+
+// panic makes the program panic.
+func (p runningProgram) panic() error {
+	return os.WriteFile(filepath.Join(p.dir, "panic"), nil, 0o600)
+}
+
+// checkModesRestored fails unless the output enables each mode and then disables it.
+func checkModesRestored(t *testing.T, out string) {
+	t.Helper()
+	for _, mode := range []struct{ name, enable, disable string }{
+		{"the alternate screen", "\x1b[?1049h", "\x1b[?1049l"},
+		{"the hidden cursor", "\x1b[?25l", "\x1b[?25h"},
+		{"mouse events", "\x1b[?1002h", "\x1b[?1002l"},
+		{"the format of mouse events", "\x1b[?1006h", "\x1b[?1006l"},
+		{"bracketed paste", "\x1b[?2004h", "\x1b[?2004l"},
+	} {
+		enabled, disabled := strings.LastIndex(out, mode.enable), strings.LastIndex(out, mode.disable)
+		if enabled < 0 || disabled < enabled {
+			t.Errorf("%s: enabled at byte %d of the output, disabled at %d; want it disabled last",
+				mode.name, enabled, disabled)
+		}
+	}
+}
+
+// checkCrashLog fails unless the output names the crash log, and that has the panic with its
+// stack.
+func checkCrashLog(t *testing.T, dir, out string) {
+	t.Helper()
+	if !strings.Contains(out, "crash.log") {
+		t.Errorf("the output does not name the crash log: %q", out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "crash.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"the clock has stopped", "app.go"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the crash log is\n%s\nwant %q in it", text, want)
+		}
+	}
+}
+
 // runInTerminal runs the screens on a terminal, calls act once they are drawn, and
 // returns the output and the exit code.
-func runInTerminal(t *testing.T, dir string, act func(screen *os.File, cmd *exec.Cmd)) (written string, code int) {
+func runInTerminal(t *testing.T, dir string, act func(p runningProgram)) (written string, code int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), tuitest.Timeout)
 	defer cancel()
@@ -140,16 +177,17 @@ func runInTerminal(t *testing.T, dir string, act func(screen *os.File, cmd *exec
 		ended <- err
 	}()
 	var out strings.Builder
-	checked := false
-	for some := make([]byte, 4096); ; {
-		n, err := screen.Read(some)
-		out.Write(some[:n])
+	buffer := make([]byte, 4096)
+	isDrawn := false
+	for {
+		n, err := screen.Read(buffer)
+		out.Write(buffer[:n])
 		if err != nil {
 			break // on Linux, the error after the other side was closed
 		}
-		if !checked && strings.Contains(out.String(), "Messages") {
-			checked = true
-			act(screen, cmd)
+		if !isDrawn && strings.Contains(out.String(), "Messages") {
+			isDrawn = true
+			act(runningProgram{screen: screen, cmd: cmd, dir: dir})
 		}
 	}
 	err = <-ended
