@@ -11,15 +11,22 @@ import (
 
 // Options take precedence over the environment.
 func TestOptionsOverrideEnvironment(t *testing.T) {
-	env := func(terminal string) func(string) string {
-		values := map[string]string{"TERM": terminal, "COLORFGBG": "0;15"}
-		return func(name string) string { return values[name] }
-	}
-	if o := (Options{Env: env("xterm"), Appearance: Appearance{ASCII: true, Theme: theme.Dark}}).complete(); o.Appearance.glyphs != theme.ASCII || o.Appearance.Theme != theme.Dark {
-		t.Errorf("%s, %s", o.Appearance.glyphs, o.Appearance.Theme)
-	}
-	if o := (Options{Env: env("linux"), Appearance: Appearance{Theme: theme.Auto}}).complete(); o.Appearance.glyphs != theme.ASCII || o.Appearance.Theme != theme.Light {
-		t.Errorf("%s, %s", o.Appearance.glyphs, o.Appearance.Theme)
+	for _, test := range []struct {
+		terminal   string
+		configured Appearance
+		glyphs     string
+		theme      string
+	}{
+		{"xterm", Appearance{ASCII: true, Theme: theme.Dark}, theme.ASCII, theme.Dark},
+		{"linux", Appearance{Theme: theme.Auto}, theme.ASCII, theme.Light},
+	} {
+		values := map[string]string{"TERM": test.terminal, "COLORFGBG": "0;15"}
+		env := func(name string) string { return values[name] }
+		got := Options{Env: env, Appearance: test.configured}.complete().Appearance
+		if got.glyphs != test.glyphs || got.Theme != test.theme {
+			t.Errorf("%+v on %s: glyphs %s, theme %s; want %s, %s",
+				test.configured, test.terminal, got.glyphs, got.Theme, test.glyphs, test.theme)
+		}
 	}
 }
 

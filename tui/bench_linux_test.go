@@ -37,7 +37,8 @@ func BenchmarkScreen(b *testing.B) {
 			if test.name == "help" {
 				w.app.Update(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("?")})
 			}
-			took, worked := make([]time.Duration, 0, b.N), make([]time.Duration, 0, b.N)
+			elapsed := make([]time.Duration, 0, b.N)
+			processor := make([]time.Duration, 0, b.N)
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			b.ResetTimer()
@@ -48,14 +49,15 @@ func BenchmarkScreen(b *testing.B) {
 				b.StopTimer()
 				w.feed(b)
 				b.StartTimer()
-				began, before := time.Now(), threadTime()
+				start, before := time.Now(), threadTime()
 				w.app.Update(tuitest.Keys[test.keys[i%len(test.keys)]])
 				_ = w.app.View()
-				took, worked = append(took, time.Since(began)), append(worked, threadTime()-before)
+				elapsed = append(elapsed, time.Since(start))
+				processor = append(processor, threadTime()-before)
 			}
-			b.ReportMetric(float64(quantile(took, 0.99).Microseconds()), "p99-µs")
-			b.ReportMetric(float64(quantile(worked, 0.99).Microseconds()), "cpu-p99-µs")
-			b.ReportMetric(float64(quantile(worked, 1).Microseconds()), "cpu-max-µs")
+			b.ReportMetric(float64(quantile(elapsed, 0.99).Microseconds()), "p99-µs")
+			b.ReportMetric(float64(quantile(processor, 0.99).Microseconds()), "cpu-p99-µs")
+			b.ReportMetric(float64(quantile(processor, 1).Microseconds()), "cpu-max-µs")
 		})
 	}
 }

@@ -32,9 +32,15 @@ func quantile(times []time.Duration, part float64) time.Duration {
 func wideKind() record.Kind {
 	kind := record.Kind{Name: "SO_Wide", Area: "Sales", Summary: "Wide", Table: "SO_Wide"}
 	for i := range 24 {
-		f := record.Field{Name: fmt.Sprintf("Column%02dTotal", i), Type: record.Text, Filter: record.TextFilter, Null: record.Nullable}
+		f := record.Field{
+			Name:   fmt.Sprintf("Column%02dTotal", i),
+			Type:   record.Text,
+			Filter: record.TextFilter,
+			Null:   record.Nullable,
+		}
 		if i%3 == 1 {
-			f.Type, f.Filter = record.Decimal, record.OrderedFilter
+			f.Type = record.Decimal
+			f.Filter = record.OrderedFilter
 		}
 		if i == 0 {
 			f.Null = record.NotNull

@@ -10,13 +10,19 @@ import (
 	"github.com/bizhook/whd/tui/screens/home"
 	"github.com/bizhook/whd/tui/theme"
 	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // The recording of the first minute: from a failed message on the home screen to the history
 // of its key, with a look at the records. The pictures of the manual show its marks.
 func TestCast(t *testing.T) {
 	s := tuitest.StartDeliveries(t, "--demo")
-	s.PublishPost(t, wire.EventPost{EventName: "debtor.updated", Key: "C1042", Body: `{"DebtorID":"C1042","Name":"Harbour Supplies"}`}, 2)
+	event := wire.EventPost{
+		EventName: "debtor.updated",
+		Key:       "C1042",
+		Body:      `{"DebtorID":"C1042","Name":"Harbour Supplies"}`,
+	}
+	s.PublishPost(t, event, ui.StatusRetrying)
 	d := s.Open(t, tui.Options{Profile: "prod", Appearance: tui.Appearance{Theme: theme.Dark}})
 	d.Clock = d.Clock.Add(-15 * time.Second) // ages stay the same until the end
 	busyHour(d.App.Front().(*home.Screen), s.Latest)

@@ -17,14 +17,20 @@ import (
 // open, and are not submitted.
 func TestTypeAheadFillsInput(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
-	for keys, want := range map[string]string{":SO_Totals": ": SO_Totals", "2/tot": "tot", "2:events": ": events"} {
-		d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(keys)})
-		if d.App.Input() == nil || !strings.Contains(strings.Split(d.Text(), "\n")[2], want) {
-			t.Errorf("%s: the input does not show %q:\n%s", keys, want, d.Text())
+	for keys, want := range map[string]string{
+		":SO_Totals": ": SO_Totals",
+		"2/tot":      "tot",
+		"2:events":   ": events",
+	} {
+		d.Key(tuitest.Letter(keys))
+		inputLine := strings.Split(d.Text(), "\n")[2]
+		if d.App.Input() == nil || !strings.Contains(inputLine, want) {
+			t.Errorf("after %s at once, the screen is\n%s\nwant an input with %q", keys, d.Text(), want)
 		}
 		d.Press("esc", "esc", "1")
 	}
-	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("D:abc")})
+
+	d.Key(tuitest.Letter("D:abc"))
 	if d.App.Input() != nil {
 		t.Error("keys that start with another key open an input")
 	}
@@ -56,21 +62,28 @@ func TestSuspendWorksDuringInput(t *testing.T) {
 // An unbracketed paste has no effect: its lines do not become commands, and an input
 // that it opens is not submitted.
 func TestUnbracketedPastesAreIgnored(t *testing.T) {
-	unlocked := 0
-	for _, text := range []string{"Dear colleague,\n:rw prod\nbye", ":rw prod\n", "4:rw prod\n"} {
-		d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Profile: "prod", Protected: true, ReadOnly: true, Unlock: func() (*client.Client, error) {
-			unlocked++
+	unlocks := 0
+	o := tui.Options{
+		Profile:   "prod",
+		Protected: true,
+		ReadOnly:  true,
+		Unlock: func() (*client.Client, error) {
+			unlocks++
 			return tuitest.Unreachable(t), nil
-		}})
+		},
+	}
+	for _, text := range []string{"Dear colleague,\n:rw prod\nbye", ":rw prod\n", "4:rw prod\n"} {
+		d := tuitest.Drive(t, tuitest.Unreachable(t), o)
 		d.Paste(text)
-		if unlocked > 0 || !d.App.Session.ReadOnly {
-			t.Errorf("%q ends the read-only mode", text)
+		if unlocks > 0 || !d.App.Session.ReadOnly {
+			t.Errorf("the paste of %q ends the read-only mode", text)
 		}
 	}
-	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Profile: "prod", ReadOnly: true, Unlock: func() (*client.Client, error) { return tuitest.Unreachable(t), nil }})
-	d.Press(":", "'rw", "enter")
+
+	d := tuitest.Drive(t, tuitest.Unreachable(t), o)
+	d.Press(":", "'rw prod", "enter")
 	if d.App.Session.ReadOnly {
-		t.Error("typing the same has no effect")
+		t.Error("after :rw prod was typed, the session is still read-only")
 	}
 }
 
@@ -79,12 +92,13 @@ func TestHeldKeyDoesNotConfirm(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!", "r")
+	const repeatInterval = 33 * time.Millisecond // of a key that is held down
 	for range 40 {
-		d.Clock = d.Clock.Add(33 * time.Millisecond)
+		d.Clock = d.Clock.Add(repeatInterval)
 		d.Send(tuitest.Letter("y"))
 	}
-	if _, asked := d.App.Overlay().(*ui.Confirm); !asked {
-		t.Error("a held key closed the confirmation")
+	if _, isOpen := d.App.Overlay().(*ui.Confirm); !isOpen {
+		t.Errorf("after y was held down, the overlay is a %T, want the confirmation", d.App.Overlay())
 	}
 	d.Press("esc")
 }

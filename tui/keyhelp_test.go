@@ -16,18 +16,18 @@ func TestHelpSearchFindsKeys(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	d.Press("4")
 	for words, want := range map[string]string{
-		"retry": "retry the message", "all marked": "retry the message", "ctrl+e": "list errors", "r": "retry the message", "space": "mark or unmark the row",
+		"retry":      "retry the message",
+		"all marked": "retry the message",
+		"ctrl+e":     "list errors",
+		"r":          "retry the message",
+		"space":      "mark or unmark the row",
 	} {
 		d.Press("?", "/", "'"+words, "enter")
-		top := strings.Split(d.Text(), "\n")
-		found := -1
-		for i, line := range top {
-			if found < 0 && strings.Contains(line, want) {
-				found = i
-			}
-		}
-		if d.App.Overlay().(*ui.Text).WrappedLines()[0].Text == "" || found < 0 || found > len(top)-3 {
-			t.Errorf("search %q shows\n%s", words, d.Text())
+		lines := strings.Split(d.Text(), "\n")
+		body := strings.Join(lines[:len(lines)-2], "\n") // without the status and the hints
+		first := d.App.Overlay().(*ui.Text).WrappedLines()[0].Text
+		if first == "" || !strings.Contains(body, want) {
+			t.Errorf("the search for %q shows\n%s\nwant %q", words, d.Text(), want)
 		}
 		d.Press("esc")
 	}
@@ -76,12 +76,18 @@ func TestHelpListsScrollKeysOnlyIfNeeded(t *testing.T) {
 		tab   string
 		width int
 		want  bool
-	}{{"1", 80, false}, {"2", 200, false}, {"2", 60, true}, {"6", 200, true}} {
+	}{
+		{"1", 80, false},
+		{"2", 200, false},
+		{"2", 60, true},
+		{"6", 200, true},
+	} {
 		d.Press(test.tab)
 		d.Resize(test.width, 60)
 		d.Press("?")
-		if has := strings.Contains(d.Text(), "move left"); has != test.want {
-			t.Errorf("tab %s on %d columns: %v\n%s", test.tab, test.width, has, d.Text())
+		if got := strings.Contains(d.Text(), "move left"); got != test.want {
+			t.Errorf("tab %s on %d columns: the help lists the keys %v, want %v\n%s",
+				test.tab, test.width, got, test.want, d.Text())
 		}
 		d.Press("esc")
 	}
@@ -96,13 +102,16 @@ func TestUnavailableReasonsAreVisible(t *testing.T) {
 	locked.WantText(" RO ", "started with --read-only   (retry)")
 	locked.Press(":", "'rw", "enter")
 	locked.WantText(" RO ", "started with --read-only")
-	d := s.Open(t, tui.Options{ReadOnly: true, Unlock: func() (*client.Client, error) { return s.Client, nil }})
+
+	unlock := func() (*client.Client, error) { return s.Client, nil }
+	d := s.Open(t, tui.Options{ReadOnly: true, Unlock: unlock})
 	d.Press("4")
 	for _, size := range [][2]int{{80, 24}, {60, 15}} {
 		d.Resize(size[0], size[1])
 		d.Press("x")
-		if line := d.LineWith("retry "); !strings.Contains(line, "read-only: enter :rw") {
-			t.Errorf("%q", line)
+		const reason = "read-only: enter :rw"
+		if line := d.LineWith("retry "); !strings.Contains(line, reason) {
+			t.Errorf("the row of retry in the menu is %q, want %q in it", line, reason)
 		}
 		d.Press("esc", "r")
 		d.WantText("read-only: enter :rw   (retry)")

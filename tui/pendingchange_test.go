@@ -25,16 +25,34 @@ func driveExpiring(t *testing.T, s *tuitest.Deliveries) (d *tuitest.Driver, end 
 		t.Fatal(err)
 	}
 	s.Client = c
-	other, err := client.New(client.Options{URL: s.URL, Session: session.SessionID})
+	sameSession, err := client.New(client.Options{URL: s.URL, Session: session.SessionID})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(other.Close)
+	t.Cleanup(sameSession.Close)
 	return s.Open(t, tui.Options{}), func() {
-		if err := other.Logout(t.Context()); err != nil {
+		if err := sameSession.Logout(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// wantSubscriptions fails unless there are as many subscriptions.
+func wantSubscriptions(t *testing.T, s *tuitest.Deliveries, want int64) {
+	t.Helper()
+	page, err := tuitest.Connect(t, s.Instance).AllSubscriptions(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if page.Total != want {
+		t.Errorf("there are %d subscriptions, want %d", page.Total, want)
+	}
+}
+
+// answerSignIn delivers the response to a sign-in form.
+func answerSignIn(d *tuitest.Driver, login *ui.Form, err error) {
+	d.T.Helper()
+	d.Send(ui.SentMsg{Form: login, Response: d.App.SignedInMsg(login, d.App.Session, "admin", err)})
 }
 
 // A retry that was rejected because the session had expired is sent after a sign-in,
@@ -74,11 +92,7 @@ func TestFormIsRepeatedAfterSignIn(t *testing.T) {
 	d.WantText("New subscription for acme-shop", "salesorder.updated")
 	d.Press("ctrl+s", "'"+daemontest.AdminPassword, "enter")
 	d.WantText("Created", "whsec_")
-	admin := tuitest.Connect(t, s.Instance)
-	page, err := admin.AllSubscriptions(t.Context(), nil)
-	if err != nil || page.Total != 4 {
-		t.Errorf("there are %d subscriptions, %v", page.Total, err)
-	}
+	wantSubscriptions(t, s, 4)
 }
 
 // A form that is submitted again after a sign-in cannot be submitted twice.
@@ -93,16 +107,13 @@ func TestFormCannotBeSubmittedTwice(t *testing.T) {
 	for !strings.Contains(d.Text(), "repeating: new subscription") {
 		d.DeliverNext()
 	}
-	if f, back := d.App.Overlay().(*ui.Form); !back || !f.Sent {
-		t.Error("the form is not marked as submitted")
+	if f, ok := d.App.Overlay().(*ui.Form); !ok || !f.Sent {
+		t.Errorf("during the repetition, the overlay is a %T, want the form, submitted", d.App.Overlay())
 	}
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.Deliver(tuitest.Keys["ctrl+s"])
 	d.Settle()
-	page, err := tuitest.Connect(t, s.Instance).AllSubscriptions(t.Context(), nil)
-	if err != nil || page.Total != 4 {
-		t.Errorf("there are %d subscriptions, %v", page.Total, err)
-	}
+	wantSubscriptions(t, s, 4)
 }
 
 // A late sign-in closes only the sign-in form.
@@ -112,18 +123,21 @@ func TestSignInClosesOnlyItsForm(t *testing.T) {
 	d.Press(":", "'login", "enter")
 	login := d.App.Overlay().(*ui.Form)
 	d.Press("esc", "n", "'debtor.created")
-	typed := d.App.Overlay()
-	d.Send(ui.SentMsg{Form: login, Response: d.App.SignedInMsg(login, d.App.Session, "admin", nil)})
-	if d.App.Overlay() != typed {
-		t.Errorf("another form was closed:\n%s", d.Text())
+	typed := d.App.Overlay().(*ui.Form)
+
+	answerSignIn(d, login, nil)
+	if d.App.Overlay() != ui.Overlay(typed) {
+		t.Errorf("a late sign-in has closed another form:\n%s", d.Text())
 	}
-	d.Send(ui.SentMsg{Form: login, Response: d.App.SignedInMsg(login, d.App.Session, "admin", &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"})})
-	if f := d.App.Overlay().(*ui.Form); f.Fields[0].Error+f.Fields[1].Error != "" {
-		t.Error("another form shows the error of the password")
+	rejected := &client.Error{Kind: client.Unauthorized, Status: 401, Message: "Invalid Username or Password"}
+	answerSignIn(d, login, rejected)
+	if text := typed.Fields[0].Error + typed.Fields[1].Error; text != "" {
+		t.Errorf("a late rejection is shown in another form: %q", text)
 	}
+
 	d.Press("esc", ":", "'login", "enter")
-	d.Send(ui.SentMsg{Form: d.App.Overlay().(*ui.Form), Response: d.App.SignedInMsg(d.App.Overlay().(*ui.Form), d.App.Session, "admin", nil)})
+	answerSignIn(d, d.App.Overlay().(*ui.Form), nil)
 	if d.App.Overlay() != nil {
-		t.Error("the sign-in form is still open")
+		t.Errorf("after the sign-in, a %T is open, want none", d.App.Overlay())
 	}
 }

@@ -40,12 +40,13 @@ func TestSequencesAreJoined(t *testing.T) {
 
 // ESC is returned at once, keys after it are keys, and the start of a lost sequence is dropped.
 func TestSequencesKeepKeys(t *testing.T) {
-	start := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
+	now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
 	type piece struct {
 		text  string
-		after time.Duration
+		after time.Duration // since the previous piece
 		want  string
 	}
+	tooLong := "\x1b[" + strings.Repeat("1", 2*maxSequence)
 	for name, input := range map[string][]piece{
 		"text":             {{"SO_Totals ü", 0, "SO_Totals ü"}},
 		"ESC and a key":    {{"\x1b", 0, "\x1b"}, {"j", 100 * time.Millisecond, "j"}},
@@ -60,12 +61,12 @@ func TestSequencesKeepKeys(t *testing.T) {
 			{"\x1b]11;rgb:1e1e/1e1e/1e1e\x1b", 0, ""}, {"\\k", 50 * time.Millisecond, "k"},
 		},
 		"a character in pieces": {{"j\xc3", 0, "j"}, {"\xbck", 50 * time.Millisecond, "ük"}},
-		"no end":                {{"\x1b[" + strings.Repeat("1", 2*maxSequence), 0, "\x1b[" + strings.Repeat("1", 2*maxSequence)}},
+		"no end":                {{tooLong, 0, tooLong}},
 	} {
 		var p pieces
 		for _, next := range input {
-			start = start.Add(next.after)
-			if got := string(p.add([]byte(next.text), start)); got != next.want {
+			now = now.Add(next.after)
+			if got := string(p.add([]byte(next.text), now)); got != next.want {
 				t.Errorf("%s: %q is read as %q, want %q", name, next.text, got, next.want)
 			}
 		}
@@ -82,7 +83,11 @@ func TestTerminalReadsWholeSequences(t *testing.T) {
 	defer keys.Close()
 	reader := newWholeSequences(in)
 	buffer := make([]byte, 256)
-	for _, piece := range []struct{ text, want string }{{"j\x1b[<0;10", "j"}, {";5", ""}, {"Mk", "\x1b[<0;10;5Mk"}} {
+	for _, piece := range []struct{ text, want string }{
+		{"j\x1b[<0;10", "j"},
+		{";5", ""},
+		{"Mk", "\x1b[<0;10;5Mk"},
+	} {
 		if _, err := keys.WriteString(piece.text); err != nil {
 			t.Fatal(err)
 		}
