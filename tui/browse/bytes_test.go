@@ -34,33 +34,48 @@ func TestSaveBinaryField(t *testing.T) {
 	d.WantText("written to ")
 	files, _ := filepath.Glob(filepath.Join(dir, "*"))
 	if len(files) != 1 {
-		t.Fatalf("%v", files)
+		t.Fatalf("the files are %q, want one", files)
 	}
-	if got, _ := os.ReadFile(files[0]); !bytes.Equal(got, content) || filepath.Ext(files[0]) != browse.Extension(content) {
-		t.Errorf("%s has %d bytes, want %d", files[0], len(got), len(content))
+	got, err := os.ReadFile(files[0])
+	if err != nil || !bytes.Equal(got, content) {
+		t.Errorf("%s has %d bytes, error %v; want the %d bytes of the field", files[0], len(got), err, len(content))
+	}
+	if suffix, want := filepath.Ext(files[0]), browse.Extension(content); suffix != want {
+		t.Errorf("the file is %s, want the suffix %s", files[0], want)
 	}
 	d.Press("esc", "esc", ":", "'DB_Class", "enter", "enter", "o")
 	d.WantText("this record has no binary values")
 }
 
 func TestDescribeBytesDetectsType(t *testing.T) {
-	for _, test := range []struct{ content, shown, end string }{
+	for _, test := range []struct{ content, description, extension string }{
 		{"%PDF-1.7\n", "9 B of application/pdf", ".pdf"},
 		{"\x89PNG\r\n\x1a\n", "8 B of image/png", ".png"},
 		{"plain words", "11 B of text/plain", ".txt"},
 		{"\x00\x01\x02", "3 B of bytes", ".bin"},
 		{"", "0 B of bytes", ".bin"},
 	} {
-		if got := browse.DescribeBytes(base64.StdEncoding.EncodeToString([]byte(test.content))); got != test.shown || browse.Extension([]byte(test.content)) != test.end {
-			t.Errorf("%q is %q (%s)", test.content, got, browse.Extension([]byte(test.content)))
+		content := []byte(test.content)
+		if got := browse.DescribeBytes(base64.StdEncoding.EncodeToString(content)); got != test.description {
+			t.Errorf("%q is described as %q, want %q", test.content, got, test.description)
+		}
+		if got := browse.Extension(content); got != test.extension {
+			t.Errorf("%q has the extension %s, want %s", test.content, got, test.extension)
 		}
 	}
 	if got := browse.DescribeBytes("&&&"); !strings.HasPrefix(got, "invalid base64") {
-		t.Errorf("%q", got)
+		t.Errorf("&&& is described as %q, want invalid base64", got)
 	}
-	for id, want := range map[string]string{"../etc/x": ".._etc_x", strings.Repeat("é", 80): strings.Repeat("é", 60), "A\x1b1": "A_1"} {
+}
+
+func TestSafeFileNameReplacesSpecialCharacters(t *testing.T) {
+	for id, want := range map[string]string{
+		"../etc/x":              ".._etc_x",
+		strings.Repeat("é", 80): strings.Repeat("é", 60),
+		"A\x1b1":                "A_1",
+	} {
 		if got := browse.SafeFileName(id); got != want {
-			t.Errorf("%q is %q", id, got)
+			t.Errorf("the file name of %q is %q, want %q", id, got, want)
 		}
 	}
 }
@@ -71,21 +86,21 @@ func TestLongValuesAreWrapped(t *testing.T) {
 	d.Press(":", "'SY_Filters", "enter", "enter")
 	r := d.App.Front().(*browse.Record)
 	d.Resize(60, 40)
-	before := len(r.Lines)
-	if before != len(r.Selection.Kind.Fields) {
-		t.Errorf("%d lines of %d fields", before, len(r.Selection.Kind.Fields))
+	fields := len(r.Selection.Kind.Fields)
+	if n := len(r.Lines); n != fields {
+		t.Errorf("not wrapped: %d lines, want one for each of %d fields", n, fields)
 	}
 	d.Press("w")
 	wrapped := len(r.Lines)
-	if wrapped <= before {
-		t.Errorf("values are not wrapped:\n%s", d.Text())
+	if wrapped <= fields {
+		t.Errorf("wrapped: %d lines, want more than %d:\n%s", wrapped, fields, d.Text())
 	}
 	d.Press("]", "[")
-	if len(r.Lines) != wrapped {
-		t.Errorf("not wrapped when shown again:\n%s", d.Text())
+	if n := len(r.Lines); n != wrapped {
+		t.Errorf("shown again: %d lines, want %d:\n%s", n, wrapped, d.Text())
 	}
 	d.Press("w")
-	if len(r.Lines) != before {
-		t.Errorf("still wrapped:\n%s", d.Text())
+	if n := len(r.Lines); n != fields {
+		t.Errorf("no longer wrapped: %d lines, want %d:\n%s", n, fields, d.Text())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bizhook/whd/client/record"
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/browse"
 	"github.com/bizhook/whd/tui/tuitest"
@@ -18,7 +19,7 @@ func TestChooserSearchFindsColumns(t *testing.T) {
 	d.Press("/", "'cartage2", "enter")
 	c := d.App.Overlay().(*browse.Chooser)
 	if list := c.Listed(); len(list) != 2 || !strings.HasPrefix(list[0], "Cartage2") {
-		t.Fatalf("%v is listed", list)
+		t.Fatalf("the search for cartage2 lists %q, want two fields", list)
 	}
 	d.WantText("/ cartage2", "8 of 8 shown")
 	d.Press("*")
@@ -27,14 +28,16 @@ func TestChooserSearchFindsColumns(t *testing.T) {
 	d.WantText("7 of 8 shown")
 	d.Press("K")
 	if list := c.Listed(); !strings.HasSuffix(list[0], "TaxTotal") {
-		t.Errorf("the field was not moved: %v", list)
+		t.Errorf("after K, the list is %q, want the field TaxTotal first", list)
 	}
+
+	// Keys have no effect if no column is listed.
 	d.Press("/", "'zzz", "enter", "space", "*", "J", "up", "down")
 	d.WantText("no field matches cartage2zzz", "7 of 8 shown")
 	d.Press("/", "ctrl+u", "enter", "enter")
-	b := d.App.Front().(*browse.Browser)
-	if len(b.Selection.Fields) != 7 || slices.Contains(b.Selection.Fields, "Cartage2TaxTotal") {
-		t.Errorf("%v is shown", b.Selection.Fields)
+	fields := d.App.Front().(*browse.Browser).Selection.Fields
+	if len(fields) != 7 || slices.Contains(fields, "Cartage2TaxTotal") {
+		t.Errorf("the fields are %q, want 7 without Cartage2TaxTotal", fields)
 	}
 }
 
@@ -42,13 +45,16 @@ func TestChooserSearchFindsColumns(t *testing.T) {
 func TestChooseKeysAndAmounts(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'JB_EstimateResourceLines", "enter", "C", "m", "enter")
-	b := d.App.Front().(*browse.Browser)
-	if len(b.Selection.Fields) == 0 || len(b.Selection.Fields) == len(b.Selection.Kind.Fields) {
-		t.Fatalf("%v is shown", b.Selection.Fields)
+	selection := d.App.Front().(*browse.Browser).Selection
+	if n := len(selection.Fields); n == 0 || n == len(selection.Kind.Fields) {
+		t.Fatalf("%d of %d fields are shown, want some", n, len(selection.Kind.Fields))
 	}
-	for _, name := range b.Selection.Fields {
-		if at, _ := b.Selection.Kind.Column(name); at != 0 && b.Selection.Kind.Fields[at].TypeName() != "decimal" && b.Selection.Kind.Fields[at].TypeName() != "decimal?" && !strings.HasSuffix(name, "ID") {
-			t.Errorf("%s is neither key nor amount", name)
+	for _, name := range selection.Fields {
+		index, _ := selection.Kind.Column(name)
+		isKey := index == 0 || strings.HasSuffix(name, "ID")
+		isAmount := selection.Kind.Fields[index].Type == record.Decimal
+		if !isKey && !isAmount {
+			t.Errorf("%s is shown, but is neither a key nor an amount", name)
 		}
 	}
 	d.Press(":", "'DB_Class", "enter", "C", "m")

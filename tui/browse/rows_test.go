@@ -73,17 +73,22 @@ func TestCopyFieldOfRecord(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Connect(t, tuitest.DemoDaemon(t)), tui.Options{})
 	d.Press(":", "'SO_Totals InvoiceTotal>=10000", "enter", "enter")
 	row := d.App.Front().(*browse.Record).Full
+	if row.Text("InvoiceID") == "" || row.Text("InvoiceTotal") == "" {
+		t.Fatalf("the record is %s, want one with both fields", row.JSON())
+	}
 	for _, test := range []struct {
 		keys []string
 		want string
 	}{
-		{nil, row.Text("InvoiceID")}, {[]string{"down"}, row.Text("InvoiceTotal")}, {[]string{"tab", "down", "down"}, row.Text("InvoiceTotal")},
+		{nil, row.Text("InvoiceID")},
+		{[]string{"down"}, row.Text("InvoiceTotal")},
+		{[]string{"tab", "down", "down"}, row.Text("InvoiceTotal")}, // as JSON
 	} {
 		d.Press(test.keys...)
 		d.Copied.Reset()
 		d.Press("y")
-		if d.LastCopied() != test.want || test.want == "" {
-			t.Errorf("%v copies %q, want %q:\n%s", test.keys, d.LastCopied(), test.want, d.Text())
+		if got := d.LastCopied(); got != test.want {
+			t.Errorf("after %q, y copies %q, want %q:\n%s", test.keys, got, test.want, d.Text())
 		}
 	}
 }

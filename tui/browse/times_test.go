@@ -1,6 +1,7 @@
 package browse_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,56 +21,55 @@ func TestListsFollowTimeMode(t *testing.T) {
 	d.Clock = time.Now()
 	d.Press("6")
 	b := d.App.Front().(*browse.Browser)
-	first := b.Rows.Records[b.Grid.Row()].Row.Text("DateTime")
-	at, ok := ui.ParseTime(first)
+	text := b.Rows.Records[b.Grid.Row()].Row.Text("DateTime")
+	requestedAt, ok := ui.ParseTime(text)
 	if !ok {
-		t.Fatalf("%q is no time of the service", first)
+		t.Fatalf("%q is not a time of the service", text)
 	}
-	narrow := d.LineWith("Status")
-	cell := func() string { return b.Grid.Row().Cells[5].Text }
-	if !strings.HasSuffix(cell(), "s") {
-		t.Errorf("the age is %q", cell())
-	}
-	d.Press("t")
-	if want := at.Add(8 * time.Hour).Format("01-02 15:04:05"); cell() != want {
-		t.Errorf("in local times it is %q, want %q", cell(), want)
+	timeColumn := slices.Index(b.Selection.Fields, "DateTime")
+	timeCell := func() string { return b.Grid.Row().Cells[timeColumn].Text }
+
+	titles := d.LineWith("Status")
+	if got := timeCell(); !strings.HasSuffix(got, "s") {
+		t.Errorf("the age is %q, want seconds", got)
 	}
 	d.Press("t")
-	if want := at.Format("01-02 15:04:05"); cell() != want {
-		t.Errorf("in UTC it is %q, want %q", cell(), want)
+	if got, want := timeCell(), requestedAt.Add(8*time.Hour).Format("01-02 15:04:05"); got != want {
+		t.Errorf("the local time is %q, want %q", got, want)
+	}
+	d.Press("t")
+	if got, want := timeCell(), requestedAt.Format("01-02 15:04:05"); got != want {
+		t.Errorf("the UTC time is %q, want %q", got, want)
 	}
 	d.Press("enter")
-	d.WantText(at.Format("2006-01-02 15:04:05") + ".")
-	d.WantText("UTC")
+	d.WantText(requestedAt.Format("2006-01-02 15:04:05")+".", "UTC")
+
 	d.Press("esc", "t")
-	if narrowAgain := d.LineWith("Status"); narrowAgain != narrow {
-		t.Errorf("the columns are wider than before:\n%s\n%s", narrow, narrowAgain)
+	if got := d.LineWith("Status"); got != titles {
+		t.Errorf("with ages again, the titles are %q, want %q", got, titles)
 	}
-	age := cell()
+	age := timeCell()
 	d.App.Session.Now = d.App.Session.Now.Add(5 * time.Minute)
 	b.Tick() // without a fetch
-	if cell() == age {
-		t.Errorf("the age is still %s", age)
+	if got := timeCell(); got == age {
+		t.Errorf("five minutes later, the age is still %s", got)
 	}
 }
 
 // If the time mode changes nothing, a message is shown.
 func TestTimeModeWithoutEffectShowsMessage(t *testing.T) {
 	i := tuitest.DemoDaemon(t)
-	for name, test := range map[string]struct {
-		keys []string
-		want string
-	}{
-		"record": {[]string{":", "'IN_KitStockTakeMain", "enter", "enter"}, "record dates have no time zone and do not change"},
-		"none":   {[]string{":", "'DB_Class", "enter", "enter"}, "this screen shows no times"},
+	for kind, want := range map[string]string{
+		"IN_KitStockTakeMain": "record dates have no time zone and do not change",
+		"DB_Class":            "this screen shows no times",
 	} {
 		d := tuitest.Drive(t, tuitest.Connect(t, i), tui.Options{})
-		d.Press(test.keys...)
+		d.Press(":", "'"+kind, "enter", "enter")
 		before := d.App.Front().View()
 		d.Press("t")
-		d.WantText("times: local   " + test.want)
+		d.WantText("times: local   " + want)
 		if d.App.Front().View() != before {
-			t.Errorf("%s look different:\n%s", name, d.Text())
+			t.Errorf("t changes the record of %s:\n%s", kind, d.Text())
 		}
 	}
 }
