@@ -74,33 +74,49 @@ func TestLookupPrefersNarrowScope(t *testing.T) {
 // A key that is pressed twice or held must not accept a confirmation: the accept key
 // differs from all keys that open one, submit or move.
 func TestAcceptKeyIsDistinct(t *testing.T) {
+	submitting := []Action{Accept, Submit, SubmitAndTest, NextFieldOrSubmit, Open}
 	for _, b := range Bindings {
 		if b.Scope == InConfirm {
 			continue
 		}
-		confirms := b.Writes || slices.Contains([]Action{Accept, Submit, SubmitAndTest, NextFieldOrSubmit, Open}, b.Action) || slices.Contains(Navigation, b.Action)
+		isSubmitting := b.Writes || slices.Contains(submitting, b.Action)
+		if !isSubmitting && !slices.Contains(Navigation, b.Action) {
+			continue
+		}
 		for _, key := range b.KeyNames() {
-			if binding, _ := Bindings.Lookup([]Scope{InConfirm}, key); confirms && binding.Action == Accept {
+			if binding, _ := Bindings.Lookup([]Scope{InConfirm}, key); binding.Action == Accept {
 				t.Errorf("%q accepts a confirmation, but is also bound to: %s", key, b.help)
 			}
 		}
 	}
 }
 
-// Text keys are not bound where text is typed, and each scope that covers a screen has
-// a key to leave it.
+// Text keys are not bound where text is typed.
 func TestTextKeysAreNotBound(t *testing.T) {
-	out := make(map[Scope]bool)
+	typedScopes := []Scope{InLine, InForm, InTypedConfirm, InTypedRetryConfirm}
+	editingKeys := []string{"backspace", "delete", "left", "right", "home", "end"}
 	for _, b := range Bindings {
-		out[b.Scope] = out[b.Scope] || slices.Contains([]Action{GoBack, QuitOrBack, Quit, Decline}, b.Action)
+		if !slices.Contains(typedScopes, b.Scope) {
+			continue
+		}
 		for _, key := range b.KeyNames() {
-			if typed := slices.Contains([]Scope{InLine, InForm, InTypedConfirm, InTypedRetryConfirm}, b.Scope); typed && (utf8.RuneCountInString(key) == 1 || slices.Contains([]string{"backspace", "delete", "left", "right", "home", "end"}, key)) {
-				t.Errorf("%q is typed in %s", key, ScopeNames[b.Scope])
+			if utf8.RuneCountInString(key) == 1 || slices.Contains(editingKeys, key) {
+				t.Errorf("%q is typed in %s, but is bound to: %s", key, ScopeNames[b.Scope], b.help)
 			}
 		}
 	}
-	for _, s := range []Scope{Everywhere, InText, InConfirm, InTypedConfirm, InLine, InColumns, InForm, InMenu, InJobs, InErrors, InSecret} {
-		if !out[s] {
+}
+
+// Each scope that covers a screen has a key that leaves it.
+func TestScopesCanBeLeft(t *testing.T) {
+	leaving := []Action{GoBack, QuitOrBack, Quit, Decline}
+	for _, s := range []Scope{
+		Everywhere, InText, InConfirm, InTypedConfirm, InLine, InColumns, InForm, InMenu, InJobs, InErrors, InSecret,
+	} {
+		canLeave := slices.ContainsFunc(Bindings, func(b Binding) bool {
+			return b.Scope == s && slices.Contains(leaving, b.Action)
+		})
+		if !canLeave {
 			t.Errorf("no key leaves %s", ScopeNames[s])
 		}
 	}

@@ -17,7 +17,10 @@ func openConfirm(t *testing.T, count int, o tui.Options) (d *tuitest.Driver, don
 	t.Helper()
 	d = tuitest.Drive(t, tuitest.Unreachable(t), o)
 	accepted := false
-	ui.OpenConfirmMany(d.App, count, "Delete?", "delete", []string{"one"}, func() tea.Cmd { accepted = true; return nil })
+	ui.OpenConfirmMany(d.App, count, "Delete?", "delete", []string{"one"}, func() tea.Cmd {
+		accepted = true
+		return nil
+	})
 	return d, func() bool { return accepted }
 }
 
@@ -26,12 +29,12 @@ func openConfirm(t *testing.T, count int, o tui.Options) (d *tuitest.Driver, don
 func TestConfirmRequiresTypedWord(t *testing.T) {
 	protected := tui.Options{Protected: true, Profile: "prod"}
 	for _, test := range []struct {
-		name  string
-		count int
-		o     tui.Options
-		keys  []string
-		want  bool
-		open  bool
+		name     string
+		count    int
+		options  tui.Options
+		keys     []string
+		accepted bool
+		open     bool
 	}{
 		{"y of 20", 20, tui.Options{}, []string{"y"}, true, false},
 		{"enter of 20", 20, tui.Options{}, []string{"enter"}, false, false},
@@ -44,10 +47,12 @@ func TestConfirmRequiresTypedWord(t *testing.T) {
 		{"the number of a protected profile", 21, protected, []string{"'21", "enter"}, false, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			d, done := openConfirm(t, test.count, test.o)
+			d, done := openConfirm(t, test.count, test.options)
 			d.Press(test.keys...)
-			if done() != test.want || (d.App.Overlay() != nil) != test.open {
-				t.Errorf("done %v, want %v, and the screen is\n%s", done(), test.want, d.Text())
+			isOpen := d.App.Overlay() != nil
+			if done() != test.accepted || isOpen != test.open {
+				t.Errorf("after %q: accepted %v, open %v; want %v, %v; the screen is\n%s",
+					test.keys, done(), isOpen, test.accepted, test.open, d.Text())
 			}
 		})
 	}
@@ -61,8 +66,10 @@ func TestPasteDoesNotConfirm(t *testing.T) {
 	d.Send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("37"), Paste: true})
 	d.Send(tuitest.Keys["enter"])
 	if done() || d.App.Overlay() != nil {
-		t.Error("an empty line does not cancel")
+		t.Errorf("after a bracketed paste and enter: accepted %v, overlay %T; want false, none",
+			done(), d.App.Overlay())
 	}
+
 	d, done = openConfirm(t, 37, tui.Options{})
 	d.Clock = d.Clock.Add(300 * time.Millisecond)
 	for _, r := range "37" {
@@ -72,39 +79,41 @@ func TestPasteDoesNotConfirm(t *testing.T) {
 	d.Clock = d.Clock.Add(5 * time.Millisecond)
 	d.Send(tuitest.Keys["enter"])
 	if done() {
-		t.Error("a paste was accepted")
+		t.Error("after an unbracketed paste with enter: accepted, want not")
 	}
 	d.WantText("Delete?", "> 37")
 }
 
-// Keys are ignored in the first 250 ms.
+// Keys are ignored during ConfirmPause.
 func TestConfirmIgnoresEarlyKeys(t *testing.T) {
+	const step = 10 * time.Millisecond
 	for _, count := range []int{1, 37} {
 		d, done := openConfirm(t, count, tui.Options{})
-		for range 24 {
-			d.Clock = d.Clock.Add(10 * time.Millisecond)
-			for _, key := range []string{"y", "3", "enter", "esc"} {
-				m, named := tuitest.Keys[key]
-				if !named {
-					m = tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(key)}
-				}
-				d.Send(m)
-			}
+		for elapsed := step; elapsed < ui.ConfirmPause; elapsed += step {
+			d.Clock = d.Clock.Add(step)
+			d.Send(tuitest.Letter("y"))
+			d.Send(tuitest.Letter("3"))
+			d.Send(tuitest.Keys["enter"])
+			d.Send(tuitest.Keys["esc"])
 		}
 		if done() || d.App.Overlay() == nil {
-			t.Errorf("%d: closed too early", count)
+			t.Errorf("%d objects: accepted %v, overlay %T; want false, the confirmation",
+				count, done(), d.App.Overlay())
 		}
-		if strings.Contains(d.Text(), "> 3") {
-			t.Error("a key was accepted too early")
-		}
+		d.WantNoText("> 3")
 	}
 }
 
 // At every size, the whole text can be scrolled to and the keys are visible.
 func TestLongConfirmScrolls(t *testing.T) {
 	lines := []string{
-		" 1204  hooks.acme.test/erp/in   last 503", "   37  10.2.0.9:8080/notify   last timeout", "       and 4 others", "   12  on pages that are not loaded",
-		"12 are delivered or in progress already and are skipped.", "Each is sent again, oldest first, and the responses of the receivers appear in the list of messages while they are sent.",
+		" 1204  hooks.acme.test/erp/in   last 503",
+		"   37  10.2.0.9:8080/notify   last timeout",
+		"       and 4 others",
+		"   12  on pages that are not loaded",
+		"12 are delivered or in progress already and are skipped.",
+		"Each is sent again, oldest first, and the responses of the receivers appear in the list of messages " +
+			"while they are sent.",
 		"This cannot be undone.",
 	}
 	for _, size := range tuitest.Sizes {
@@ -112,25 +121,32 @@ func TestLongConfirmScrolls(t *testing.T) {
 			d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 			d.Resize(size[0], size[1])
 			ui.OpenConfirmMany(d.App, count, "Retry 1,204 messages?", "retry 1,204", lines, nil)
-			read := ""
-			for range len(lines) + 4 {
-				d.CheckScreen()
-				d.WantText("cancel")
-				read += strings.NewReplacer("│", " ", "\n", " ").Replace(d.Text())
-				d.Press("down")
-			}
-			if d.App.Overlay() == nil {
-				t.Fatal("a scroll key closed the confirmation")
-			}
-			for _, word := range strings.Fields(strings.Join(lines, " ")) {
-				if !strings.Contains(read, " "+word+" ") {
-					t.Errorf("%v, %d messages: %q cannot be read:\n%s", size, count, word, d.Text())
-				}
-			}
-			for range len(lines) + 4 {
-				d.Press("up")
-			}
-			d.WantText("1204  hooks.acme.test/erp/in")
+			checkScrolling(t, d, lines)
 		}
 	}
+}
+
+// checkScrolling fails unless all words of a confirmation can be read by scrolling.
+func checkScrolling(t *testing.T, d *tuitest.Driver, lines []string) {
+	t.Helper()
+	steps := len(lines) + 4 // some lines are wrapped
+	read := ""
+	for range steps {
+		d.CheckScreen()
+		d.WantText("cancel")
+		read += strings.NewReplacer("│", " ", "\n", " ").Replace(d.Text())
+		d.Press("down")
+	}
+	if d.App.Overlay() == nil {
+		t.Fatal("a scroll key closed the confirmation")
+	}
+	for _, word := range strings.Fields(strings.Join(lines, " ")) {
+		if !strings.Contains(read, " "+word+" ") {
+			t.Errorf("%q cannot be read; the screen is\n%s", word, d.Text())
+		}
+	}
+	for range steps {
+		d.Press("up")
+	}
+	d.WantText("1204  hooks.acme.test/erp/in")
 }

@@ -25,7 +25,12 @@ func TestCopyNamesMethod(t *testing.T) {
 		{"over ssh", []string{"SSH_CONNECTION=1", "DISPLAY=:0"}, sequence, "sent to the terminal via OSC 52: 13 characters"},
 		{"with the terminal of ssh", []string{"SSH_TTY=/dev/pts/1"}, sequence, "via OSC 52"},
 		{"without a desktop", nil, sequence, "via OSC 52"},
-		{"through tmux", []string{"TMUX=/tmp/tmux,1,0"}, sequence + "\x1bPtmux;\x1b" + sequence + "\x1b\\", "sent to the terminal via OSC 52 through tmux"},
+		{
+			"through tmux",
+			[]string{"TMUX=/tmp/tmux,1,0"},
+			sequence + "\x1bPtmux;\x1b" + sequence + "\x1b\\",
+			"sent to the terminal via OSC 52 through tmux",
+		},
 		{"through screen", []string{"STY=1.pts"}, "\x1bP" + sequence + "\x1b\\", "via OSC 52 through screen"},
 		{"as it is set", []string{"WHCTL_CLIPBOARD=osc52", "DISPLAY=:0"}, sequence, "via OSC 52"},
 	} {
@@ -49,16 +54,29 @@ func TestCopyThroughTmux(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	script(t, dir, "tmux", "echo \"$@\" > '"+dir+"/options'; cat > '"+dir+"/copied'")
-	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: tuitest.Environment("TMUX=/tmp/tmux,1,0", "SSH_TTY=/dev/pts/1")})
+	env := tuitest.Environment("TMUX=/tmp/tmux,1,0", "SSH_TTY=/dev/pts/1")
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Env: env})
 	d.Copied.Reset()
 	d.App.Copy("00123")
 	d.Press("g")
 	d.WantText("sent to the terminal via OSC 52 through tmux: 5 characters")
 	d.WantNoText("copied")
-	got, err := os.ReadFile(filepath.Join(dir, "copied"))
-	options, optionsErr := os.ReadFile(filepath.Join(dir, "options"))
-	if string(got) != "00123" || string(options) != "load-buffer -w -\n" || err != nil || optionsErr != nil || d.Copied.Len() > 0 {
-		t.Errorf("tmux %q got %q, %v, and the terminal %q", options, got, err, d.Copied.String())
+	wantFile(t, filepath.Join(dir, "options"), "load-buffer -w -\n")
+	wantFile(t, filepath.Join(dir, "copied"), "00123")
+	if d.Copied.Len() > 0 {
+		t.Errorf("the terminal got %q, want nothing", d.Copied.String())
+	}
+}
+
+// wantFile fails unless a file has a content.
+func wantFile(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s has %q, want %q", filepath.Base(path), got, want)
 	}
 }
 
@@ -72,9 +90,11 @@ func TestCopyFallsBackToOSC52(t *testing.T) {
 	d.App.Copy("00123")
 	d.Press("g")
 	d.WantText("copied via xclip: 5 characters")
-	if got, err := os.ReadFile(filepath.Join(dir, "copied")); string(got) != "00123" || err != nil || d.Copied.Len() > 0 {
-		t.Errorf("copied %q, %v, and to the terminal %q", got, err, d.Copied.String())
+	wantFile(t, filepath.Join(dir, "copied"), "00123")
+	if d.Copied.Len() > 0 {
+		t.Errorf("the terminal got %q, want nothing", d.Copied.String())
 	}
+
 	script(t, dir, "xclip", "exit 1")
 	script(t, dir, "xsel", "exit 1")
 	d.App.Copy("00123")
@@ -82,6 +102,7 @@ func TestCopyFallsBackToOSC52(t *testing.T) {
 	d.WantText("via OSC 52")
 }
 
+// script writes a program that runs shell commands.
 func script(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
@@ -101,11 +122,14 @@ func TestCopyLongTextToFile(t *testing.T) {
 	d.WantText("written to "+os.Getenv("TMPDIR"), ": 74,994 characters")
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "whctl-copy-*.txt"))
 	if len(files) != 1 || d.Copied.Len() > 0 {
-		t.Fatalf("files %v, and to the terminal %d bytes", files, d.Copied.Len())
+		t.Fatalf("the files are %q, and the terminal got %d bytes; want one file, none", files, d.Copied.Len())
 	}
-	text, err := os.ReadFile(files[0])
-	info, statErr := os.Stat(files[0])
-	if string(text) != long || err != nil || statErr != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%d bytes, %v, %v, %v", len(text), err, info.Mode(), statErr)
+	wantFile(t, files[0], long)
+	info, err := os.Stat(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); mode != 0o600 {
+		t.Errorf("the mode of the file is %v, want 0600", mode)
 	}
 }

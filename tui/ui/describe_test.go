@@ -24,11 +24,16 @@ func TestDescribePutsReasonFirst(t *testing.T) {
 		return err
 	}
 	_, missing := os.Open(filepath.Join(t.TempDir(), "nowhere", "a file"))
+	invalid := &client.Error{
+		Message:   "wrong",
+		RequestID: "r1",
+		Fields:    []wire.FieldError{{FieldName: "Take", Message: "too many"}},
+	}
 	for want, err := range map[string]error{
 		"cannot reach http://127.0.0.1:1: connection refused": reach("http://127.0.0.1:1"),
 		"cannot reach http://whd.invalid: no such host":       reach("http://whd.invalid"),
 		"no such file or directory":                           missing,
-		"wrong; Take: too many (request r1)":                  &client.Error{Message: "wrong", RequestID: "r1", Fields: []wire.FieldError{{FieldName: "Take", Message: "too many"}}},
+		"wrong; Take: too many (request r1)":                  invalid,
 		"anything":                                            errors.New("anything"),
 	} {
 		got := ui.Describe(err)
@@ -36,7 +41,7 @@ func TestDescribePutsReasonFirst(t *testing.T) {
 			continue // there is no name server in this environment
 		}
 		if got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("%v is described as %q, want %q", err, got, want)
 		}
 	}
 }

@@ -18,13 +18,17 @@ func TestPasteDoesNotSubmitForm(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	sent := 0
 	f := ui.NewForm(d.App, "A form", "send")
-	f.Send = func(map[string]string, bool) tea.Cmd { sent++; return nil }
+	f.Send = func(map[string]string, bool) tea.Cmd {
+		sent++
+		return nil
+	}
 	f.Add("One", "One", "", "the only one")
 	d.App.ShowOverlay(f)
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("first\nsecond\r\n"), Paste: true})
 	if got := f.Fields[0].Text(); sent != 0 || got != "first second" {
-		t.Errorf("sent %d times, with %q", sent, got)
+		t.Errorf("after a bracketed paste: sent %d times, the field is %q; want 0, first second", sent, got)
 	}
+
 	d.Erase()
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	for range 3 {
@@ -35,12 +39,13 @@ func TestPasteDoesNotSubmitForm(t *testing.T) {
 		d.Send(tuitest.Keys["enter"])
 	}
 	if got := f.Fields[0].Text(); sent != 0 || got != "line line line" {
-		t.Errorf("sent %d times, with %q", sent, got)
+		t.Errorf("after an unbracketed paste: sent %d times, the field is %q; want 0, line line line", sent, got)
 	}
 	d.WantText("ignored because it was part of a paste")
+
 	d.Press("enter")
 	if sent != 1 {
-		t.Errorf("sent %d times after enter", sent)
+		t.Errorf("after enter: sent %d times, want once", sent)
 	}
 }
 
@@ -76,7 +81,7 @@ func TestEscKeepsChanges(t *testing.T) {
 			d.Press(key)
 		}
 		if f.IsOpen() != test.open {
-			t.Errorf("%v: open %t", test.keys, f.IsOpen())
+			t.Errorf("after %q: the form is open %t, want %t", test.keys, f.IsOpen(), test.open)
 		}
 		if test.open {
 			d.WantText(warning)
@@ -93,53 +98,65 @@ func TestTabInLastFieldGoesToFirst(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	sent := 0
 	f := ui.NewForm(d.App, "A form", "send")
-	f.Send = func(map[string]string, bool) tea.Cmd { sent++; return nil }
+	f.Send = func(map[string]string, bool) tea.Cmd {
+		sent++
+		return nil
+	}
 	f.Add("One", "One", "", "")
 	last := f.Add("Two", "Two", "", "")
 	invalid := ""
 	last.Check = func() string { return invalid }
 	d.App.ShowOverlay(f)
-	for _, want := range []int{1, 0, 1} {
+	for i, want := range []int{1, 0, 1} {
 		d.Press("tab")
 		if f.At != want || sent != 0 {
-			t.Fatalf("field %d, sent %d times", f.At, sent)
+			t.Fatalf("after tab %d: field %d, sent %d times; want field %d, not sent", i+1, f.At, sent, want)
 		}
 	}
 	invalid = "wrong"
 	d.Press("tab")
 	if f.At != 1 || last.Error != "wrong" {
-		t.Errorf("field %d, error %q", f.At, last.Error)
+		t.Errorf("tab with an invalid value: field %d, error %q; want 1, wrong", f.At, last.Error)
 	}
 	invalid = ""
 	d.Press("enter")
 	if sent != 1 {
-		t.Errorf("sent %d times", sent)
+		t.Errorf("enter in the last field: sent %d times, want once", sent)
 	}
 }
 
 // In an empty field, no suggestion is selected until down chooses the first, so that enter
 // takes the one with the pointer or none.
 func TestEnterTakesSuggestionWithPointer(t *testing.T) {
-	for keys, want := range map[string]string{"enter": "", "down enter": "one", "down down enter": "two", "down down down enter": "two", "down up enter": "", "'t enter": "two"} {
+	suggest := func(typed string) []ui.Suggestion {
+		if typed == "" {
+			return []ui.Suggestion{{Text: "one", Name: "one"}, {Text: "two", Name: "two"}}
+		}
+		return []ui.Suggestion{{Text: "two", Name: "two"}}
+	}
+	for keys, want := range map[string]string{ // the keys before enter
+		"":               "",
+		"down":           "one",
+		"down down":      "two",
+		"down down down": "two",
+		"down up":        "",
+		"'t":             "two",
+	} {
 		d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 		f := ui.NewForm(d.App, "A form", "send")
 		first := f.Add("First", "First", "", "")
-		first.Suggest = func(typed string) []ui.Suggestion {
-			if typed == "" {
-				return []ui.Suggestion{{Text: "one", Name: "one"}, {Text: "two", Name: "two"}}
-			}
-			return []ui.Suggestion{{Text: "two", Name: "two"}}
-		}
+		first.Suggest = suggest
 		f.Add("Second", "Second", "", "")
 		d.App.ShowOverlay(f)
-		steps := strings.Fields(keys)
-		d.Press(steps[:len(steps)-1]...)
-		if got := strings.Contains(d.Text(), d.App.Session.Theme.Pointer+" "); got != (want != "") {
-			t.Errorf("%s: a suggestion has the pointer: %t\n%s", keys, got, d.Text())
+		d.Press(strings.Fields(keys)...)
+		hasPointer := strings.Contains(d.Text(), d.App.Session.Theme.Pointer+" ")
+		if wantPointer := want != ""; hasPointer != wantPointer {
+			t.Errorf("after %q: a suggestion has the pointer %t, want %t\n%s", keys, hasPointer, wantPointer, d.Text())
 		}
 		d.Press("enter")
 		if first.Text() != want || f.At != 1 {
-			t.Errorf("%s: %q in the first field, at %d", keys, first.Text(), f.At)
+			t.Errorf("after %q and enter: %q in the first field, field %d is active; want %q, 1",
+				keys, first.Text(), f.At, want)
 		}
 	}
 }
@@ -147,21 +164,30 @@ func TestEnterTakesSuggestionWithPointer(t *testing.T) {
 // Characters that arrive in one message are text, even if they spell the name of a key.
 func TestKeyNamesAreText(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
-	for _, word := range []string{"up", "down", "esc", "enter", "tab", "ctrl+s", "ctrl+c", "left", "home", "backspace", "delete", "alt+b"} {
+	for _, word := range []string{
+		"up", "down", "esc", "enter", "tab", "ctrl+s", "ctrl+c", "left", "home", "backspace", "delete", "alt+b",
+	} {
 		f := ui.NewForm(d.App, "A form", "send")
-		f.Send = func(map[string]string, bool) tea.Cmd { t.Errorf("%s submitted the form", word); return nil }
+		f.Send = func(map[string]string, bool) tea.Cmd {
+			t.Errorf("%s submitted the form", word)
+			return nil
+		}
 		f.Add("One", "One", "", "")
 		f.Add("Two", "Two", "", "")
 		d.App.ShowOverlay(f)
 		d.Key(tuitest.Letter(word))
 		if got := f.Fields[0].Text(); !f.IsOpen() || f.At != 0 || got != word || d.Quit {
-			t.Errorf("form: %s typed %q in field %d", word, got, f.At)
+			t.Errorf("form: %s typed %q, field %d is active, open %v, quit %v; want the word in field 0",
+				word, got, f.At, f.IsOpen(), d.Quit)
 		}
 		d.Press("esc")
 
 		accepted := ""
 		l := ui.NewInputLine(d.App, "test", ">", "")
-		l.Accept = func(text string) tea.Cmd { accepted = text; return nil }
+		l.Accept = func(text string) tea.Cmd {
+			accepted = text
+			return nil
+		}
 		d.App.ShowInput(l)
 		d.Key(tuitest.Letter(word))
 		d.Press("enter")

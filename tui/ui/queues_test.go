@@ -11,27 +11,26 @@ import (
 // A queue with another enabled state than its subscription is reported once, because
 // the statistics can be outdated.
 func TestEnabledChangedIsReportedOnce(t *testing.T) {
-	subscriber := wire.Subscriber{RecID: "W", IsEnabled: true}
-	on, off := wire.Subscription{RecID: "S", IsEnabled: true}, wire.Subscription{RecID: "S"}
-	var l ui.Queues
+	var queues ui.Queues
 	for i, step := range []struct {
-		queue bool
-		one   wire.Subscription
-		of    wire.Subscriber
-		want  bool
+		queue, subscription, subscriber bool // enabled
+		want                            bool
 	}{
-		{true, on, subscriber, false},
-		{false, on, subscriber, true},
-		{false, on, subscriber, false},
-		{false, off, subscriber, false},
-		{true, off, subscriber, true},
-		{true, on, subscriber, false},
-		{false, on, wire.Subscriber{RecID: "W"}, false},
-		{true, on, wire.Subscriber{RecID: "W"}, true},
+		{true, true, true, false},
+		{false, true, true, true},
+		{false, true, true, false}, // reported before
+		{false, false, true, false},
+		{true, false, true, true},
+		{true, true, true, false},
+		{false, true, false, false},
+		{true, true, false, true},
 	} {
-		l.Update(&wire.Stats{Queues: []wire.Queue{{SubscriptionID: "S", IsEnabled: step.queue}}}, time.Now())
-		if got := l.EnabledChanged(step.of, step.one); got != step.want {
-			t.Errorf("step %d: %v", i, got)
+		stats := wire.Stats{Queues: []wire.Queue{{SubscriptionID: "S", IsEnabled: step.queue}}}
+		queues.Update(&stats, time.Now())
+		subscriber := wire.Subscriber{RecID: "W", IsEnabled: step.subscriber}
+		subscription := wire.Subscription{RecID: "S", IsEnabled: step.subscription}
+		if got := queues.EnabledChanged(subscriber, subscription); got != step.want {
+			t.Errorf("step %d (%+v): reported %v, want %v", i+1, step, got, step.want)
 		}
 	}
 }

@@ -20,13 +20,23 @@ func TestQuoteEscapesHiddenCharacters(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	for _, text := range []string{"plain", `a "b" $c`, "line\nbreak\ttab", "esc\x1b[31m0", "it's \\ \x07!", "zero\u200bwidth \u0085 é 世", "\xff$\n"} {
+	isHidden := func(r rune) bool { return display.Escape(r) != "" }
+	for _, text := range []string{
+		"plain",
+		`a "b" $c`,
+		"line\nbreak\ttab",
+		"esc\x1b[31m0",
+		"it's \\ \x07!",
+		"zero\u200bwidth \u0085 é 世",
+		"\xff$\n",
+	} {
 		quoted := ui.Quote(text)
-		if strings.ContainsFunc(quoted, func(r rune) bool { return display.Escape(r) != "" }) {
-			t.Errorf("%q has hidden characters", quoted)
+		if strings.ContainsFunc(quoted, isHidden) {
+			t.Errorf("%q is quoted as %q, want no hidden characters", text, quoted)
 		}
-		if got, err := exec.Command(bash, "-c", "printf %s "+quoted).Output(); err != nil || string(got) != text {
-			t.Errorf("%s is read as %q, %v; want %q", quoted, got, err, text)
+		got, err := exec.Command(bash, "-c", "printf %s "+quoted).Output()
+		if err != nil || string(got) != text {
+			t.Errorf("bash reads %s as %q, error %v; want %q", quoted, got, err, text)
 		}
 	}
 }
@@ -46,8 +56,14 @@ func TestMaskURLHidesSecrets(t *testing.T) {
 
 func TestMillisecondsFormat(t *testing.T) {
 	for text, want := range map[string]string{
-		"PT0S": "0.0 ms", "PT0.0003985S": "0.4 ms", "PT0.00999S": "10.0 ms", "PT0.01S": "10 ms", "PT0.0123S": "12 ms", "PT30S": "30,000 ms",
-		"PT1H0S": "3,600,000 ms", "soon": "soon",
+		"PT0S":         "0.0 ms",
+		"PT0.0003985S": "0.4 ms",
+		"PT0.00999S":   "10.0 ms",
+		"PT0.01S":      "10 ms",
+		"PT0.0123S":    "12 ms",
+		"PT30S":        "30,000 ms",
+		"PT1H0S":       "3,600,000 ms",
+		"soon":         "soon",
 	} {
 		if got := ui.Milliseconds(text); got != want {
 			t.Errorf("%s is %q, want %q", text, got, want)

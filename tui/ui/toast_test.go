@@ -11,47 +11,53 @@ import (
 // logged.
 func TestUserErrorsTakePrecedence(t *testing.T) {
 	now := time.Date(2026, 7, 1, 14, 0, 0, 0, time.UTC)
-	var all ui.Toasts
+	var toasts ui.Toasts
 	wantShown := func(want string) {
 		t.Helper()
 		got := ""
-		if toast := all.Shown(); toast != nil {
+		if toast := toasts.Shown(); toast != nil {
 			got = toast.Text
 		}
 		if got != want {
-			t.Errorf("%q is shown, want %q", got, want)
+			t.Errorf("the message %q is shown, want %q", got, want)
 		}
 	}
 	add := func(text string, l ui.Level, connection bool) {
-		all.Add(ui.Toast{Level: l, Text: text, At: now, Connection: connection})
+		toasts.Add(ui.Toast{Level: l, Text: text, At: now, Connection: connection})
 	}
+
+	// A message covers a connection error for a time.
 	add("unreachable", ui.Failure, true)
 	wantShown("unreachable")
 	add("done", ui.Info, false)
 	wantShown("done") // outcome of the last key
-	if all.Dismiss() {
+	if toasts.Dismiss() {
 		t.Error("Dismiss removed an error that is not visible")
 	}
 	now = now.Add(ui.ToastDuration[ui.Info])
-	all.Expire(now)
+	toasts.Expire(now)
 	wantShown("unreachable")
+
+	// The error of an action of the user stays until it is dismissed.
 	add("refused", ui.Failure, false)
 	wantShown("refused")
 	add("unreachable again", ui.Failure, true)
 	wantShown("refused") // requested by the user
-	all.ClearConnection()
+	toasts.ClearConnection()
 	wantShown("refused")
 	now = now.Add(time.Hour)
-	all.Expire(now)
+	toasts.Expire(now)
 	wantShown("refused")
-	if !all.Dismiss() {
+	if !toasts.Dismiss() {
 		t.Error("Dismiss removed nothing")
 	}
 	wantShown("")
+
+	// A connection error disappears when the service responds.
 	add("unreachable", ui.Failure, true)
-	all.ClearConnection()
+	toasts.ClearConnection()
 	wantShown("")
-	if len(all.Errors) != 4 {
-		t.Errorf("%d errors are logged", len(all.Errors))
+	if len(toasts.Errors) != 4 {
+		t.Errorf("%d errors are logged, want all 4", len(toasts.Errors))
 	}
 }
