@@ -3,6 +3,7 @@ package home_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,29 +27,36 @@ func TestHomeRefreshIsLimited(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
-	change := tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: "new", Status: 1, At: wire.Timestamp(d.Clock)}}}
+	message := wire.MessageChange{
+		MessageID: "new",
+		Status:    ui.StatusDelivered,
+		At:        wire.Timestamp(d.Clock),
+	}
+	change := tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{message}}
 	d.Wait(ui.PollInterval)
 	d.Live(change)
-	requestedAt := h.RequestedAt
+	first := h.RequestedAt
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.Live(change)
-	if h.RequestedAt != requestedAt {
-		t.Error("the statistics are fetched more often than every two seconds")
+	if h.RequestedAt != first {
+		t.Errorf("half a second after a request, a change causes another one at %v", h.RequestedAt)
 	}
+
 	for range 3 {
 		d.Wait(time.Second)
 		d.Heartbeat()
 	}
-	if h.RequestedAt == requestedAt {
-		t.Error("the second change is not fetched")
+	second := h.RequestedAt
+	if second == first {
+		t.Error("three seconds after the second change, it is not fetched")
 	}
-	requestedAt = h.RequestedAt
+
 	for range 61 {
 		d.Heartbeat()
 		d.Wait(time.Second)
 	}
-	if h.RequestedAt == requestedAt {
-		t.Error("the statistics are not fetched again after a minute")
+	if h.RequestedAt == second {
+		t.Error("a minute after the last change, the statistics are not fetched again")
 	}
 }
 
@@ -57,17 +65,18 @@ func TestHomeOpensFailure(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
-	if len(h.Entries()) != 2+4 {
-		t.Fatalf("%d entries:\n%s", len(h.Entries()), d.Text())
+	const groups, failures = 2, 4
+	if n := len(h.Entries()); n != groups+failures {
+		t.Fatalf("there are %d entries, want %d:\n%s", n, groups+failures, d.Text())
 	}
 	d.Press("G")
-	last := h.Failures[3].MessageID
-	if h.SelectedKey != "message "+last {
-		t.Errorf("%s is selected", h.SelectedKey)
+	last := h.Failures[failures-1].MessageID
+	if want := "message " + last; h.SelectedKey != want {
+		t.Errorf("G selects %s, want %s", h.SelectedKey, want)
 	}
 	d.Press("R")
-	if h.SelectedIndex != 5 {
-		t.Errorf("a refresh without changes selects entry %d", h.SelectedIndex)
+	if want := groups + failures - 1; h.SelectedIndex != want {
+		t.Errorf("a refresh without changes selects entry %d, want %d", h.SelectedIndex, want)
 	}
 	d.Press("enter")
 	d.WantText("Messages › "+ui.ShortID(last), "503 Service Unavailable")
@@ -87,22 +96,24 @@ func TestHomeKeepsSelection(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	h := d.App.Front().(*home.Screen)
 	d.Press("G", "up")
-	kept := h.SelectedKey
+	selected := h.SelectedKey
 	failures := h.Failures
+	selectedEntry := func() string { return h.Entries()[h.SelectedIndex].Key }
+
 	h.Failures = failures[2:]
 	h.RestoreSelection()
-	if h.SelectedKey != kept || h.Entries()[h.SelectedIndex].Key != kept {
-		t.Errorf("entry %d of %d, %s for %s", h.SelectedIndex, len(h.Entries()), h.SelectedKey, kept)
+	if got := selectedEntry(); h.SelectedKey != selected || got != selected {
+		t.Errorf("without the first failures, %s is selected, want %s", got, selected)
 	}
 	h.Failures = nil
 	h.RestoreSelection()
 	if h.SelectedIndex != 1 {
-		t.Errorf("entry %d of %d", h.SelectedIndex, len(h.Entries()))
+		t.Errorf("without failures, entry %d of %d is selected, want the last one", h.SelectedIndex, len(h.Entries()))
 	}
 	h.Failures = failures
 	h.RestoreSelection()
-	if h.Entries()[h.SelectedIndex].Key != kept {
-		t.Errorf("%s is not selected again", kept)
+	if got := selectedEntry(); got != selected {
+		t.Errorf("with all failures, %s is selected, want %s", got, selected)
 	}
 }
 
@@ -130,19 +141,27 @@ func TestHomeGroupsFailures(t *testing.T) {
 
 // A few failures are visible below thousands of deliveries, on a scale of their own.
 func TestChartShowsFewFailures(t *testing.T) {
-	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: tui.Appearance{ASCII: true, Theme: theme.Mono}})
+	appearance := tui.Appearance{ASCII: true, Theme: theme.Mono}
+	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{Appearance: appearance})
 	h := d.App.Front().(*home.Screen)
 	from := d.Clock.Truncate(time.Minute).Add(-59 * time.Minute)
 	stats := wire.Stats{Minutes: wire.Minutes{From: wire.Timestamp(from), Delivered: make([]int64, 60)}}
 	for i := range stats.Minutes.Delivered {
 		stats.Minutes.Delivered[i] = 4000
 	}
-	var failures []wire.Message
-	for i := range 17 {
-		failures = append(failures, wire.Message{MessageID: fmt.Sprint(i), LastSavedDateTime: wire.Timestamp(from.Add(time.Duration(min(i, 1)) * 20 * time.Minute))})
+	// One failure in the first minute, and sixteen 20 minutes later.
+	failures := []wire.Message{{MessageID: "first", LastSavedDateTime: wire.Timestamp(from)}}
+	for i := range 16 {
+		failures = append(failures, wire.Message{
+			MessageID:         fmt.Sprint(i),
+			LastSavedDateTime: wire.Timestamp(from.Add(20 * time.Minute)),
+		})
 	}
-	d.Respond(h, nil, func(error) tea.Cmd { return h.OnFetched(home.Overview{Stats: &stats, Failures: failures}, nil) })
-	d.WantText("+  4,000 "+strings.Repeat("%", 60), "x     16 ."+strings.Repeat(" ", 19)+"%"+strings.Repeat(" ", 39))
+	d.Respond(h, nil, func(error) tea.Cmd {
+		return h.OnFetched(home.Overview{Stats: &stats, Failures: failures}, nil)
+	})
+	d.WantText("+  4,000 "+strings.Repeat("%", 60),
+		"x     16 ."+strings.Repeat(" ", 19)+"%"+strings.Repeat(" ", 39))
 }
 
 // Key i opens the subscription of the selected endpoint or failure.
@@ -163,11 +182,12 @@ func TestHomeOpensSubscription(t *testing.T) {
 func TestChartPadsShortSeries(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	h := d.App.Front().(*home.Screen)
+	minutes := wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}
 	d.Respond(h, nil, func(error) tea.Cmd {
-		return h.OnFetched(home.Overview{Stats: &wire.Stats{Minutes: wire.Minutes{Delivered: []int64{1, 2, 3}, GivenUp: []int64{1, 2, 3, 4}}}}, nil)
+		return h.OnFetched(home.Overview{Stats: &wire.Stats{Minutes: minutes}}, nil)
 	})
 	d.CheckScreen()
-	if m := h.Stats.Minutes; len(m.Delivered) != 4 || m.Delivered[3] != 3 || m.Delivered[0] != 0 {
-		t.Errorf("%+v", m)
+	if got, want := h.Stats.Minutes.Delivered, []int64{0, 1, 2, 3}; !slices.Equal(got, want) {
+		t.Errorf("the series of delivered messages is %v, want %v", got, want)
 	}
 }

@@ -2,7 +2,6 @@ package records_test
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -27,14 +26,21 @@ func TestBillChangeIsConfirmed(t *testing.T) {
 	bill, stage, setting := demo.BillExample()
 	field := client.BillField{BillID: bill, StageID: stage, SettingID: setting}
 	before, err := c.BillValue(t.Context(), field)
-	if err != nil || before.Contents == nil {
-		t.Fatal(before, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before.Contents == nil {
+		t.Fatalf("the field %+v is empty, want contents", field)
 	}
 	original := *before.Contents
 	wantContents := func(want string) {
 		t.Helper()
-		if now, err := c.BillValue(t.Context(), field); err != nil || *now.Contents != want {
-			t.Errorf("the field contains %q, want %q (%v)", *now.Contents, want, err)
+		value, err := c.BillValue(t.Context(), field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *value.Contents != want {
+			t.Errorf("the field contains %q, want %q", *value.Contents, want)
 		}
 	}
 	d.Press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter")
@@ -45,26 +51,38 @@ func TestBillChangeIsConfirmed(t *testing.T) {
 	d.WantText("Change ", "old  "+original, "new  "+original+"x")
 	d.Press("enter")
 	wantContents(original)
-	if f, back := d.App.Overlay().(*ui.Form); !back || f.Fields[0].Text() != original+"x" {
-		t.Errorf("a cancelled confirmation does not keep the typed value:\n%s", d.Text())
+	if f, ok := d.App.Overlay().(*ui.Form); !ok || f.Fields[0].Text() != original+"x" {
+		t.Errorf("after a cancelled confirmation, the screen is\n%s\nwant the form with the typed value", d.Text())
 	}
 	d.Press("ctrl+s", "y")
 	d.WantText(" changed")
 	wantContents(original + "x")
+}
 
-	d.Press(":", "'bill "+bill+"/"+stage, "enter")
-	d.WantText("Custom fields of bill "+bill, original+"x")
-	all, err := c.BillValues(t.Context(), client.BillStage{BillID: bill, StageID: stage})
+// A field is opened from the list of a stage, and by its IDs in a form.
+func TestBillFieldIsOpened(t *testing.T) {
+	i := daemontest.Start(t, "--demo")
+	c := tuitest.Connect(t, i)
+	d := tuitest.Drive(t, c, tui.Options{})
+	bill, stage, setting := demo.BillExample()
+	values, err := c.BillValues(t.Context(), client.BillStage{BillID: bill, StageID: stage})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range slices.IndexFunc(all, func(v wire.CustomFieldValue) bool { return v.SettingID == setting }) {
+	index := slices.IndexFunc(values, func(v wire.CustomFieldValue) bool { return v.SettingID == setting })
+	contents := *values[index].Contents
+
+	d.Press(":", "'bill "+bill+"/"+stage, "enter")
+	d.WantText("Custom fields of bill "+bill, contents)
+	for range index {
 		d.Press("down")
 	}
 	d.Press("enter")
-	d.WantText("Current  " + original + "x")
+	d.WantText("Current  " + contents)
 	d.Press("esc", ":", "'bill", "enter", "'"+bill+"/"+stage+"/"+setting, "ctrl+s")
-	d.WantText("Current  " + original + "x")
+	d.WantText("Current  " + contents)
+
+	// Missing, unknown and malformed IDs are rejected.
 	d.Press("esc", ":", "'bill", "enter", "enter", "enter", "enter")
 	d.WantText("required")
 	d.Press("'unknown's", "down", "'S", "down", "'X", "enter")
@@ -84,17 +102,21 @@ func TestBillShowsFieldErrors(t *testing.T) {
 	d.Press("'new", "ctrl+s")
 	d.Clock = d.Clock.Add(500 * time.Millisecond)
 	d.App.Update(tuitest.Letter("y")) // the response is injected below
-	f, billForm := d.App.Overlay().(*ui.Form), records.NewBill(d.App)
+	f := d.App.Overlay().(*ui.Form)
 	d.WantText("submitting")
-	rejection := &client.Error{Kind: client.Rejected, Status: 400, Message: "wrong", Fields: []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}}}
-	d.Send(ui.SentMsg{Form: f, Response: ui.Response{Err: rejection, Apply: func() tea.Cmd {
-		billForm.Changed(client.BillField{}, nil, rejection, f)
-		return nil
-	}}})
-	d.WantText("must be shorter", "new", "Current")
-	if strings.Contains(d.Text(), "Change ") {
-		t.Error("the confirmation is still open")
+	rejection := &client.Error{
+		Kind:    client.Rejected,
+		Status:  400,
+		Message: "wrong",
+		Fields:  []wire.FieldError{{FieldName: "Contents", Message: "must be shorter"}},
 	}
+	response := ui.Response{Err: rejection, Apply: func() tea.Cmd {
+		records.NewBill(d.App).Changed(client.BillField{}, nil, rejection, f)
+		return nil
+	}}
+	d.Send(ui.SentMsg{Form: f, Response: response})
+	d.WantText("must be shorter", "new", "Current")
+	d.WantNoText("Change ") // the confirmation
 }
 
 // A read-only session shows a field and rejects changes.
@@ -104,7 +126,7 @@ func TestBillChangeIsRejectedIfReadOnly(t *testing.T) {
 	bill, stage, setting := demo.BillExample()
 	d.Press(":", "'bill "+bill+"/"+stage+"/"+setting, "enter", "'x", "ctrl+s")
 	d.WantText("read-only")
-	if _, open := d.App.Overlay().(*ui.Confirm); open {
-		t.Error("a confirmation is shown in a read-only session")
+	if _, isConfirm := d.App.Overlay().(*ui.Confirm); isConfirm {
+		t.Errorf("a confirmation is open in a read-only session:\n%s", d.Text())
 	}
 }

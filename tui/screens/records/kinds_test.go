@@ -16,21 +16,19 @@ func TestKindsShowTimeSinceOpened(t *testing.T) {
 	d := tuitest.Drive(t, c, o)
 	d.Press("2")
 	if line := d.LineWith("IN_Colours"); !strings.HasSuffix(strings.TrimSpace(line), "-") {
-		t.Errorf("%q", line)
+		t.Errorf("before the kind was opened, its line is %q, want - at its end", line)
 	}
 	d.Press(":", "'IN_Colours", "enter", "esc")
 	d.Wait(3 * time.Minute)
 	restarted := tuitest.Drive(t, c, o)
 	restarted.Clock = d.Clock
 	restarted.Press("2")
-	for name, driver := range map[string]*tuitest.Driver{"this session": d, "the next": restarted} {
+	for name, driver := range map[string]*tuitest.Driver{"this session": d, "the next session": restarted} {
 		if line := driver.LineWith("IN_Colours"); !strings.HasSuffix(strings.TrimSpace(line), "3m") {
-			t.Errorf("in %s: %q", name, line)
+			t.Errorf("in %s, the line of the kind is %q, want 3m at its end", name, line)
 		}
 	}
 	restarted.Press("/", "'bills of", "enter")
 	restarted.WantText("Bills of materials", "[bills of]", "/ search")
-	if strings.Contains(restarted.Text(), "IN_Colours") {
-		t.Errorf("kinds that do not match are listed:\n%s", restarted.Text())
-	}
+	restarted.WantNoText("IN_Colours")
 }
