@@ -76,6 +76,11 @@ func StartReceiver(t *testing.T, receive http.HandlerFunc, flags ...string) *Del
 	return s
 }
 
+// RespondWith returns a receiver that responds with a status code.
+func RespondWith(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
 // StartListening starts a daemon and returns the headers of the messages that its
 // subscriber receives.
 func StartListening(t *testing.T) (s *Deliveries, received chan http.Header) {

@@ -31,25 +31,32 @@ func TestRetryManyRequiresTypedCount(t *testing.T) {
 // The outcome of a retry of many messages is shown when all of them have been sent again, and
 // those that failed again stay marked. Its numbers add up to that of the question.
 func TestRetryManyShowsOutcome(t *testing.T) {
-	var healthy atomic.Int64
+	const (
+		down     = iota
+		recovers // accepts D1, D10 and D11, and fails otherwise for D2
+		healthy
+	)
+	var state atomic.Int64
 	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		n := healthy.Load()
-		if n == 2 || n == 1 && strings.Contains(string(body), `"D1`) { // D1, D10 and D11
+		now := state.Load()
+		isAccepted := now == recovers && strings.Contains(string(body), `"D1`)
+		switch {
+		case now == healthy, isAccepted:
 			return
-		}
-		if n > 0 && strings.Contains(string(body), `"D2"`) {
+		case now == recovers && strings.Contains(string(body), `"D2"`):
 			w.WriteHeader(http.StatusTeapot)
-			return
+		default:
+			w.Header().Set("webhook-delivery", "abort-message")
+			w.WriteHeader(http.StatusBadRequest)
 		}
-		w.Header().Set("webhook-delivery", "abort-message")
-		w.WriteHeader(http.StatusBadRequest)
 	})
 	s.Subscribe(t, "salesorder.created", s.Receiver+"/down")
 	for i := range 12 {
-		s.Publish(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d"}`, i), 3)
+		s.Publish(t, "salesorder.created", fmt.Sprintf(`{"InvoiceNo":"D%d"}`, i), ui.StatusFailed)
 	}
-	healthy.Store(1)
+
+	state.Store(recovers)
 	d := s.Open(t, tui.Options{})
 	d.Press("4", "!", "a", "r")
 	d.WantText("Retry 12 failed messages?")
@@ -60,10 +67,12 @@ func TestRetryManyShowsOutcome(t *testing.T) {
 	d.WantText("9 marked", "of 9")
 	d.Press("r")
 	d.WantText("Retry 9 messages?", "8 ")
-	if text := d.Text(); !strings.Contains(text, "last 400") && !strings.Contains(text, "last 418") { // by the order of the attempts
-		t.Errorf("no last answer:\n%s", text)
+	text := d.Text()
+	if !strings.Contains(text, "last 400") && !strings.Contains(text, "last 418") { // in the order of the attempts
+		t.Errorf("the confirmation shows no last result, want 400 or 418:\n%s", text)
 	}
-	healthy.Store(2)
+
+	state.Store(healthy)
 	d.Press("esc", "u", "enter", "r", "y")
 	waitForOutcome(d, "1 retried: 1 delivered")
 }
@@ -110,12 +119,13 @@ func TestConfirmationKeepsMarkedSet(t *testing.T) {
 		t.Errorf("%d messages are left, want 4", n)
 	}
 
+	// The list is left before the response.
 	d.Press("a")
 	count = m.Act(keymap.Delete)()
 	d.Press("1")
 	d.Send(count)
 	if d.App.Overlay() != nil {
-		t.Errorf("a confirmation is open for a closed list:\n%s", d.Text())
+		t.Errorf("a %T is open on another screen, want no confirmation:\n%s", d.App.Overlay(), d.Text())
 	}
 	d.Press("n", "y")
 }
@@ -139,8 +149,9 @@ func TestDeleteRequiresY(t *testing.T) {
 	d.WantText("Delete this message?")
 	d.Press("enter")
 	if d.App.Overlay() != nil {
-		t.Error("enter does not decline the confirmation")
+		t.Errorf("after enter, a %T is open, want none", d.App.Overlay())
 	}
+
 	d.Press("D")
 	d.Clock = d.Clock.Add(-500 * time.Millisecond) // the next key is 0 ms behind
 	d.Press("y")

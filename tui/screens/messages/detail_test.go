@@ -21,7 +21,7 @@ type followingScreen interface {
 
 // A message that changes while a screen fetches it is fetched again afterwards.
 func TestChangeDuringFetch(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
 	s.Subscribe(t, "debtor.updated", s.Receiver)
 	s.PublishPost(t, wire.EventPost{EventName: "debtor.updated", Key: "D 4711", Body: "{}"}, 2)
 	page, err := s.Client.AllMessages(t.Context(), url.Values{"Key": {"D 4711"}})

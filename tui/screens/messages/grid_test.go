@@ -34,9 +34,9 @@ func selectColumn(d *tuitest.Driver, column string) {
 	d.T.Helper()
 	d.Press("0")
 	for list(d).Columns.Selected().Name != column {
-		at := list(d).Grid.Columns.Index()
+		before := list(d).Grid.Columns.Index()
 		d.Press("l")
-		if list(d).Grid.Columns.Index() == at {
+		if list(d).Grid.Columns.Index() == before {
 			d.T.Fatalf("column %s cannot be selected", column)
 		}
 	}
@@ -53,12 +53,12 @@ func TestAllMessageColumnsAreSelectable(t *testing.T) {
 		d.WantText(list(d).Columns.Selected().Name)
 		d.Press("l")
 	}
-	if !slices.Equal(seen, messages.DefaultColumnNames()) {
-		t.Errorf("columns %v", seen)
+	if want := messages.DefaultColumnNames(); !slices.Equal(seen, want) {
+		t.Errorf("l selects the columns %q, want %q", seen, want)
 	}
 	d.Press("$", "h")
-	if at := list(d).Columns.Selected().Name; at != messages.AgeColumn {
-		t.Errorf("%s is before the last column", at)
+	if name := list(d).Columns.Selected().Name; name != messages.AgeColumn {
+		t.Errorf("h selects %s before the last column, want %s", name, messages.AgeColumn)
 	}
 	d.Press("0")
 	d.WantText("Status")
@@ -79,12 +79,12 @@ func TestMessagesAreSortedBySelectedColumn(t *testing.T) {
 	}
 	d.Press("s")
 	if all := statuses(); !slices.IsSorted(all) || list(d).Grid.Following() {
-		t.Errorf("ordered by status: %v, following %v", all, list(d).Grid.Following())
+		t.Errorf("after s: the statuses are %v, following %v; want ascending, false", all, list(d).Grid.Following())
 	}
 	d.WantText("Status ▲", "of 8")
 	d.Press("s")
-	if all := statuses(); all[0] != 3 {
-		t.Errorf("ordered by status downwards: %v", all)
+	if all := statuses(); all[0] != ui.StatusFailed {
+		t.Errorf("after s again: the statuses are %v, want descending", all)
 	}
 	if command := list(d).Equivalent(); !strings.HasSuffix(command, "--order-by -Status") {
 		t.Errorf("the equivalent command is %s", command)
@@ -94,6 +94,8 @@ func TestMessagesAreSortedBySelectedColumn(t *testing.T) {
 	}
 	d.Press("s")
 	d.WantText("following")
+
+	// The newest messages are followed also if they are sorted explicitly.
 	selectColumn(d, messages.AgeColumn)
 	d.Press("s", "s")
 	d.WantText("Age ▼", "following")
@@ -113,31 +115,51 @@ func TestFilterByCellValue(t *testing.T) {
 	d := s.Open(t, tui.Options{})
 	for _, test := range []struct {
 		column, badge string
-		same          func(m, selected wire.Message) bool
+		isSame        func(m, selected wire.Message) bool // in the column
 	}{
-		{"Status", "[Status=2]", func(m, selected wire.Message) bool { return m.Status == selected.Status }},
-		{"Event", "[EventName=debtor.updated]", func(m, selected wire.Message) bool { return m.EventName == selected.EventName }},
-		{"To", "[debtor.* to 127.0.0.1:", func(m, selected wire.Message) bool { return m.SubscriptionID == selected.SubscriptionID }},
-		{"HTTP", "[LastMessageResponseHTTPCode=503]", func(m, _ wire.Message) bool { return *m.LastMessageResponseHTTPCode == 503 }},
-		{"Subscriber", "[acme-shop]", func(m, selected wire.Message) bool { return m.SubscriberID == selected.SubscriberID }},
-		{"Att.", "[Retries=0]", func(m, selected wire.Message) bool { return m.Retries == selected.Retries }},
+		{
+			"Status", "[Status=2]",
+			func(m, selected wire.Message) bool { return m.Status == selected.Status },
+		},
+		{
+			"Event", "[EventName=debtor.updated]",
+			func(m, selected wire.Message) bool { return m.EventName == selected.EventName },
+		},
+		{
+			"To", "[debtor.* to 127.0.0.1:",
+			func(m, selected wire.Message) bool { return m.SubscriptionID == selected.SubscriptionID },
+		},
+		{
+			"HTTP", "[LastMessageResponseHTTPCode=503]",
+			func(m, _ wire.Message) bool { return *m.LastMessageResponseHTTPCode == 503 },
+		},
+		{
+			"Subscriber", "[acme-shop]",
+			func(m, selected wire.Message) bool { return m.SubscriberID == selected.SubscriberID },
+		},
+		{
+			"Att.", "[Retries=0]",
+			func(m, selected wire.Message) bool { return m.Retries == selected.Retries },
+		},
 	} {
 		d.Press("4", "F", "g", "j", "j")
 		selected, _ := list(d).Selected()
 		selectColumn(d, test.column)
 		d.Press("=")
 		d.WantText(test.badge)
-		m := list(d)
-		want := 0
-		for _, other := range m.Rows.Known {
-			if test.same(other, selected) {
-				want++
+		l := list(d)
+		for _, m := range l.Rows.Known {
+			if !test.isSame(m, selected) {
+				t.Errorf("%s: the filtered list has %+v, want messages like %+v", test.column, m, selected)
 			}
 		}
-		if n := m.Pages.Total(); n == 0 || n != want || selected.Status != 2 {
-			t.Errorf("%s: %d messages, want %d; one is %+v", test.column, n, want, selected)
+		n, known := l.Pages.Total(), len(l.Rows.Known)
+		if n == 0 || n != known || selected.Status != ui.StatusRetrying {
+			t.Errorf("%s: %d messages, %d of them loaded; want the same number, and a retrying one selected",
+				test.column, n, known)
 		}
 	}
+
 	d.Press("F")
 	selectColumn(d, "Next")
 	d.Press("=")
@@ -153,19 +175,35 @@ func TestCopyCellAndRows(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "j")
 	selected, _ := list(d).Selected()
-	for column, want := range map[string]string{"Status": selected.MessageID, "Event": selected.EventName, "To": selected.URL, "HTTP": "400", "Subscriber": "acme-shop"} {
+	for column, want := range map[string]string{
+		"Status":     selected.MessageID,
+		"Event":      selected.EventName,
+		"To":         selected.URL,
+		"HTTP":       "400",
+		"Subscriber": "acme-shop",
+	} {
 		selectColumn(d, column)
 		if got := copiedBy(d, "y"); got != want {
-			t.Errorf("of %s %q is copied, want %q", column, got, want)
+			t.Errorf("y in the column %s copies %q, want %q", column, got, want)
 		}
 	}
+
 	var row map[string]any
-	if err := json.Unmarshal([]byte(copiedBy(d, "Y")), &row); err != nil || row["MessageID"] != selected.MessageID || row["Body"] != nil {
-		t.Errorf("the row is %v, %v", row, err)
+	if err := json.Unmarshal([]byte(copiedBy(d, "Y")), &row); err != nil {
+		t.Fatal(err)
 	}
+	if row["MessageID"] != selected.MessageID || row["Body"] != nil {
+		t.Errorf("Y copies %v, want the message %s without the body", row, selected.MessageID)
+	}
+
 	d.Press("0", "space", "space")
-	if lines := strings.Split(copiedBy(d, "Y"), "\n"); len(lines) != 2 || strings.Count(lines[0], "\t") != len(messages.DefaultColumns)-1 || !strings.HasPrefix(lines[0], "FAILED\t"+selected.EventName) {
-		t.Errorf("marked rows are %q", lines)
+	lines := strings.Split(copiedBy(d, "Y"), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("Y copies %q, want two marked rows", lines)
+	}
+	start, tabs := "FAILED\t"+selected.EventName, len(messages.DefaultColumns)-1
+	if !strings.HasPrefix(lines[0], start) || strings.Count(lines[0], "\t") != tabs {
+		t.Errorf("the first marked row is copied as %q, want %q at its start and %d tabs", lines[0], start, tabs)
 	}
 }
 
@@ -175,26 +213,34 @@ func TestMessageColumnsAreSaved(t *testing.T) {
 	o := tui.Options{State: t.TempDir(), Profile: "test"}
 	d := s.Open(t, o)
 	d.Press("4", "C")
-	d.WantText("Columns: Messages", fmt.Sprintf("%d of %d shown", len(messages.DefaultColumns), len(messages.Columns())))
+	shown := fmt.Sprintf("%d of %d shown", len(messages.DefaultColumns), len(messages.Columns()))
+	d.WantText("Columns: Messages", shown)
 	d.Press("j", "j", "space", "j", "K", "K", "enter")
-	if names := list(d).Columns.Names(); !slices.Equal(names, []string{"Status", "Event", "HTTP", "Att.", "Next", "Age", "Subscriber"}) {
-		t.Errorf("columns %v", names)
+	want := []string{"Status", "Event", "HTTP", "Att.", "Next", "Age", "Subscriber"}
+	if names := list(d).Columns.Names(); !slices.Equal(names, want) {
+		t.Errorf("the chosen columns are %q, want %q", names, want)
 	}
 	selectColumn(d, "Event")
 	d.Press(">", "z", "s", "!")
-	d.Wait(1500 * time.Millisecond)
+	d.Wait(1500 * time.Millisecond) // until they are saved
+
 	restarted := s.Open(t, o)
 	restarted.Press("4")
 	m := list(restarted)
-	if !slices.Equal(m.Columns.Names(), list(d).Columns.Names()) || m.Grid.Columns.Frozen() != 2 || m.Grid.Columns.Widths()["Event"] == 0 {
-		t.Errorf("columns %v, %d frozen, widths %v", m.Columns.Names(), m.Grid.Columns.Frozen(), m.Grid.Columns.Widths())
+	if names := m.Columns.Names(); !slices.Equal(names, want) {
+		t.Errorf("in the next session, the columns are %q, want %q", names, want)
+	}
+	frozen, widths := m.Grid.Columns.Frozen(), m.Grid.Columns.Widths()
+	if frozen != 2 || widths["Event"] == 0 {
+		t.Errorf("in the next session, %d columns are frozen, the widths are %v; want 2, that of Event", frozen, widths)
 	}
 	restarted.WantText("of 8", "following")
+
 	restarted.Press("C", "*", "*", "enter")
 	restarted.WantText("at least one column")
 	restarted.Press("h", "r", "enter")
 	if names := list(restarted).Columns.Names(); !slices.Equal(names, messages.DefaultColumnNames()) {
-		t.Errorf("columns %v", names)
+		t.Errorf("after a reset, the columns are %q, want the default ones", names)
 	}
 }
 
@@ -205,8 +251,9 @@ func TestMessageViewSavesOrder(t *testing.T) {
 	selectColumn(d, "HTTP")
 	d.Press("s", "s", ":", "'save stuck", "enter", "F", ":", "'stuck", "enter")
 	d.WantText("Messages (stuck)", "[not delivered]", "HTTP ▼", "of 4")
-	if command := list(d).Equivalent(); command != `whctl messages list --where "Status in 0,2,3" --order-by -LastMessageResponseHTTPCode` {
-		t.Errorf("the equivalent command is %s", command)
+	const want = `whctl messages list --where "Status in 0,2,3" --order-by -LastMessageResponseHTTPCode`
+	if command := list(d).Equivalent(); command != want {
+		t.Errorf("the equivalent command is %s, want %s", command, want)
 	}
 }
 
@@ -244,12 +291,19 @@ func TestCopyFieldOfMessage(t *testing.T) {
 		want string
 	}{
 		{nil, "upstream is down\nsecond line"},
-		{[]string{"tab", "down"}, `C"0`}, {[]string{"down"}, long}, {[]string{"down"}, long}, {[]string{"down"}, "12.50"},
-		{[]string{"tab"}, message.URL}, {[]string{"down", "down"}, message.MessageID}, {[]string{"end", "up"}, message.SubscriptionID},
+		// the body
+		{[]string{"tab", "down"}, `C"0`},
+		{[]string{"down"}, long},
+		{[]string{"down"}, long}, // its second line
+		{[]string{"down"}, "12.50"},
+		// the headers
+		{[]string{"tab"}, message.URL},
+		{[]string{"down", "down"}, message.MessageID},
+		{[]string{"end", "up"}, message.SubscriptionID},
 	} {
 		d.Press(test.keys...)
 		if got := copiedBy(d, "y"); got != test.want {
-			t.Errorf("%v copies %q, want %q:\n%s", test.keys, got, test.want, d.Text())
+			t.Errorf("after %q, y copies %q, want %q:\n%s", test.keys, got, test.want, d.Text())
 		}
 	}
 	d.CheckScreen()
@@ -259,8 +313,11 @@ func TestCopyFieldOfMessage(t *testing.T) {
 func TestEmptyListShowsFirstMessages(t *testing.T) {
 	for name, fetch := range map[string]func(d *tuitest.Driver){
 		"R":       func(d *tuitest.Driver) { d.Press("R") },
-		"a poll":  func(d *tuitest.Driver) { d.Run(list(d).Poll()); d.Settle() },
 		"a reset": func(d *tuitest.Driver) { d.Live(tui.LiveMsg{Beat: true, Reset: true}) },
+		"a poll": func(d *tuitest.Driver) {
+			d.Run(list(d).Poll())
+			d.Settle()
+		},
 		"the live stream": func(d *tuitest.Driver) {
 			d.WaitUntil("the message is shown", func() bool {
 				d.Wait(2 * time.Second)
@@ -270,7 +327,7 @@ func TestEmptyListShowsFirstMessages(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
+			s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
 			s.Subscribe(t, "salesorder.created", s.Receiver+"/erp")
 			d := s.Open(t, tui.Options{})
 			d.Press("4")

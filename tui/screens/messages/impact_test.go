@@ -20,11 +20,11 @@ import (
 // three messages queued behind it.
 func openQueued(t *testing.T) *tuitest.Driver {
 	t.Helper()
-	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
 	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
-	disabled := false
-	_, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &disabled})
+	disable := wire.SubscriptionRequest{IsEnabled: new(bool)}
+	_, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, disable)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func TestSendDeliveredMessageAgain(t *testing.T) {
 	d.WantText("the message is due now")
 }
 
-// TestSendDeliveredMessagesAgain checks that all delivered messages of a filter can be sent again.
+// All delivered messages of a filter can be sent again.
 func TestSendDeliveredMessagesAgain(t *testing.T) {
 	d := tuitest.StartDeliveries(t).Open(t, tui.Options{})
 	d.Press("4", "/", "'Status=1", "enter", "a", "r")
@@ -113,9 +113,12 @@ func TestRetryAllShowsImpact(t *testing.T) {
 	d.Press("4", "a")
 	d.WantText("8 marked: all matches", "●▸ ✓ DELIVERED", "●  ~ RETRYING")
 	d.Press("r")
-	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400", "3 more are already scheduled and skipped (press i to include them)", "4 messages are skipped: delivered or not sent")
+	d.WantText("Retry 1 failed message?", "1  127.0.0.", "last 400",
+		"3 more are already scheduled and skipped (press i to include them)",
+		"4 messages are skipped: delivered or not sent")
 	d.Press("i")
-	d.WantText("Retry 4 messages?", "3  127.0.0.", "last 503", "3 of them are already scheduled and will be sent now (i skips")
+	d.WantText("Retry 4 messages?", "3  127.0.0.", "last 503",
+		"3 of them are already scheduled and will be sent now (i skips")
 	d.Press("i")
 	d.WantText("Retry 1 failed message?")
 	d.Press("y")
@@ -192,7 +195,10 @@ func retryOfAll(matched, done int64) messages.Impact {
 // A delete of all matches does not include messages that were published after the question, or
 // during the time in which it can be undone.
 func TestDeleteOfAllKeepsLaterMessages(t *testing.T) {
-	for name, filter := range map[string][]string{"all": nil, "filtered": {"/", "'EventName=salesorder.created", "enter"}} {
+	for name, filter := range map[string][]string{
+		"all":      nil,
+		"filtered": {"/", "'EventName=salesorder.created", "enter"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := tuitest.StartDeliveries(t)
 			d := s.Open(t, tui.Options{})

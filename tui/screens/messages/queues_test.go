@@ -13,7 +13,7 @@ import (
 
 // A late message shows the reason.
 func TestLateMessageShowsReason(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
 	id := s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	for range 5 {
 		s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
@@ -31,18 +31,19 @@ func TestLateMessageShowsReason(t *testing.T) {
 	d.Press("enter")
 	d.WantText("[breaker]", "circuit breaker open; next attempt now")
 
-	off := false
-	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &off}); err != nil {
-		t.Fatal(err)
+	enable := func(on bool) {
+		t.Helper()
+		request := wire.SubscriptionRequest{IsEnabled: &on}
+		if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, request); err != nil {
+			t.Fatal(err)
+		}
 	}
+	enable(false)
 	d.Clock = d.Clock.Add(ui.QueuesInterval)
 	d.Advance(0)
 	d.WantText("[disabled]", "not sent: the subscription is disabled")
 
-	on := true
-	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{IsEnabled: &on}); err != nil {
-		t.Fatal(err)
-	}
+	enable(true)
 	d.Clock = d.Clock.Add(ui.QueuesInterval)
 	d.Advance(0)
 	d.WantText("[breaker]")

@@ -1,7 +1,10 @@
 package messages_test
 
 import (
+	"fmt"
+	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +13,7 @@ import (
 	"github.com/bizhook/whd/tui"
 	"github.com/bizhook/whd/tui/screens/messages"
 	"github.com/bizhook/whd/tui/tuitest"
+	"github.com/bizhook/whd/tui/ui"
 )
 
 // Changes of the stream update the rows, and the selection is kept.
@@ -19,22 +23,39 @@ func TestLiveChangesUpdateRows(t *testing.T) {
 	d.Press("4", "j", "j", "j")
 	m := d.App.Front().(*messages.List)
 	selected, _ := m.Selected()
-	for n := range 50 {
-		change := wire.MessageChange{MessageID: "new" + string(rune('a'+n%26)), EventName: "debtor.updated", Status: n % 3, At: wire.Timestamp(d.Clock)}
-		d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{change}})
+	const newMessages = 26
+	for n := range 2 * newMessages {
+		d.Live(liveChange(wire.MessageChange{
+			MessageID: fmt.Sprint("new ", n%newMessages),
+			EventName: "debtor.updated",
+			Status:    n % 3,
+			At:        wire.Timestamp(d.Clock),
+		}))
 	}
 	d.WantText("new 26: g shows them")
 	if now, _ := m.Selected(); now.MessageID != selected.MessageID {
-		t.Errorf("%s is selected, want %s", now.MessageID, selected.MessageID)
+		t.Errorf("after new messages, %s is selected, want %s", now.MessageID, selected.MessageID)
 	}
-	code := 200
-	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: selected.MessageID, Status: 1, Retries: 4, HTTPCode: &code}}})
+
+	d.Live(liveChange(wire.MessageChange{
+		MessageID: selected.MessageID,
+		Status:    ui.StatusDelivered,
+		Retries:   4,
+		HTTPCode:  new(http.StatusOK),
+	}))
 	d.WantText("DELIVERED  salesor…created", "   5  200", "←")
+
+	// While updates are paused, changes are counted.
 	d.Press("p")
 	d.Live(tui.LiveMsg{Beat: true, Changes: make([]wire.MessageChange, 37)})
 	d.WantText("PAUSED +37")
 	d.Press("p", "g")
 	d.WantText("following", "LIVE")
+}
+
+// liveChange returns a live message with a change, after a heartbeat.
+func liveChange(change wire.MessageChange) tui.LiveMsg {
+	return tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{change}}
 }
 
 // A delivered message stays in the list of problems for ChangedFor, then it is
@@ -45,19 +66,26 @@ func TestDeliveredMessageLeavesProblems(t *testing.T) {
 	d.Press("4", "!")
 	list := d.App.Front().(*messages.List)
 	before := list.Pages.Total()
-	selected, _ := list.Selected()
-	admin := s.Client
-	if err := admin.RemoveMessage(t.Context(), selected.SubscriberID, selected.SubscriptionID, selected.MessageID); err != nil {
+	m, _ := list.Selected()
+	if err := s.Client.RemoveMessage(t.Context(), m.SubscriberID, m.SubscriptionID, m.MessageID); err != nil {
 		t.Fatal(err)
 	}
-	code := 200
-	d.Live(tui.LiveMsg{Beat: true, Changes: []wire.MessageChange{{MessageID: selected.MessageID, Status: 1, Retries: 1, HTTPCode: &code}}})
+	d.Live(liveChange(wire.MessageChange{
+		MessageID: m.MessageID,
+		Status:    ui.StatusDelivered,
+		Retries:   1,
+		HTTPCode:  new(http.StatusOK),
+	}))
 	d.WantText("DELIVERED  invento…cklevel", "←")
-	d.Wait(messages.ChangedFor - 2000*time.Millisecond)
+	d.Wait(messages.ChangedFor - 2*time.Second)
 	d.WantText("←")
-	d.Wait(4000 * time.Millisecond)
-	if now := list.Pages.Total(); now != before-1 || list.Pages.Find(selected.MessageID) >= 0 {
-		t.Errorf("%d messages are listed, want %d", now, before-1)
+
+	d.Wait(4 * time.Second)
+	if now := list.Pages.Total(); now != before-1 {
+		t.Errorf("after ChangedFor, %d messages are listed, want %d", now, before-1)
+	}
+	if list.Pages.Find(m.MessageID) >= 0 {
+		t.Error("after ChangedFor, the delivered message is still listed")
 	}
 }
 
@@ -82,7 +110,11 @@ func TestNewFailureIsListed(t *testing.T) {
 // list before.
 func TestKeyGoesToNewestFailure(t *testing.T) {
 	s := tuitest.StartDeliveries(t)
-	page, err := s.Client.AllMessages(t.Context(), url.Values{"Status": {"2"}, "OrderBy": {"AddedDateTime"}, "Take": {"1"}})
+	page, err := s.Client.AllMessages(t.Context(), url.Values{
+		"Status":  {strconv.Itoa(ui.StatusRetrying)},
+		"OrderBy": {"AddedDateTime"},
+		"Take":    {"1"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +124,8 @@ func TestKeyGoesToNewestFailure(t *testing.T) {
 	if selected, _ := list(d).Selected(); selected.MessageID == oldest.MessageID {
 		t.Fatal("the first message that failed is selected before it failed again")
 	}
-	if _, err := s.Client.RetryMessage(t.Context(), oldest.SubscriberID, oldest.SubscriptionID, oldest.MessageID); err != nil {
+	_, err = s.Client.RetryMessage(t.Context(), oldest.SubscriberID, oldest.SubscriptionID, oldest.MessageID)
+	if err != nil {
 		t.Fatal(err)
 	}
 	d.WaitUntil("it has failed again", func() bool {

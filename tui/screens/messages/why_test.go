@@ -13,7 +13,7 @@ import (
 
 // The history of a key opens from a message, and by the command why.
 func TestWhy(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
 	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp?key=of-the-receiver")
 	s.PublishPost(t, wire.EventPost{EventName: "debtor.updated", Key: "D 4711", Body: "{}"}, 2)
 	s.Publish(t, "debtor.updated", "{}", 2)

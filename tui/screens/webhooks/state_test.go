@@ -81,7 +81,7 @@ func setStats(d *tuitest.Driver, stats wire.Stats) {
 // An endpoint that works again is not shown as failing, even if the subscription was
 // fetched before.
 func TestFailingSinceIsCleared(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
 	id := s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
@@ -105,7 +105,7 @@ func TestFailingSinceIsCleared(t *testing.T) {
 // The statistics of a daemon that runs for less than an hour are labelled with its
 // start.
 func TestStatisticsAreLabelledWithStart(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
 	s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)
@@ -119,7 +119,7 @@ func TestStatisticsAreLabelledWithStart(t *testing.T) {
 
 // A fetch error is cleared by the next successful fetch.
 func TestFetchErrorIsCleared(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(http.ResponseWriter, *http.Request) {})
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusOK))
 	s.Subscribe(t, "debtor.*", s.Receiver+"/erp")
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)

@@ -15,7 +15,7 @@ import (
 
 // The screen of a subscription shows all its data, live, and has its actions.
 func TestSubscriptionShowsAllData(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusGone))
 	id := s.Subscribe(t, "debtor.*", s.Receiver+"/gone?token=canary99")
 	s.Latest = time.Now()
 	d := s.OpenSubscriptions(t)

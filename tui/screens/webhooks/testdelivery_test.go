@@ -45,7 +45,7 @@ func TestTestDeliveryShowsResult(t *testing.T) {
 
 // With an open circuit breaker the wait for the result is short.
 func TestTestDeliveryWithOpenBreakerEndsEarly(t *testing.T) {
-	s := tuitest.StartReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	s := tuitest.StartReceiver(t, tuitest.RespondWith(http.StatusServiceUnavailable))
 	s.Subscribe(t, "debtor.updated", s.Receiver+"/erp")
 	for range 5 {
 		s.Publish(t, "debtor.updated", `{"DebtorID":"C0"}`, 2)
