@@ -19,7 +19,8 @@ import (
 func TestNewSubscriptionSendsHeaders(t *testing.T) {
 	s, received := tuitest.StartListening(t)
 	d := s.OpenSubscriptions(t)
-	d.Press("n", "'salesorder.cr", "tab", "'"+s.Receiver+"/erp", "tab", "'Authorization", "tab", "'Bearer one")
+	d.Press("n", "'salesorder.cr", "tab", "'"+s.Receiver+"/erp")
+	d.Press("tab", "'Authorization", "tab", "'Bearer one")
 	d.WantText("+ add", "Authorization:", "**********")
 	d.Press("enter", "'authorization", "enter")
 	d.WantText("duplicate header Authorization")
@@ -31,11 +32,11 @@ func TestNewSubscriptionSendsHeaders(t *testing.T) {
 	}
 	got := <-received
 	if got.Get("Authorization") != "Bearer one" || got.Get("X-Tenant") != "7" {
-		t.Errorf("the headers were %v", got)
+		t.Errorf("the test was sent with the headers %v", got)
 	}
 	subscription := d.App.Front().(*webhooks.Subscriptions).List[0]
 	if !subscription.Ordered || subscription.RetrySchedule != "5s,30s" || len(subscription.Headers) != 2 {
-		t.Errorf("%+v", subscription)
+		t.Errorf("the new subscription is %+v, want ordered messages, a schedule and two headers", subscription)
 	}
 }
 
@@ -43,10 +44,11 @@ func TestNewSubscriptionSendsHeaders(t *testing.T) {
 func TestRejectedHeaderShowsError(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	d := s.OpenSubscriptions(t)
-	d.Press("n", "'salesorder.created", "tab", "'http://127.0.0.1:9/x", "tab", "'X-A", "tab", "'1", "tab", "'Content-Length", "tab", "'2", "ctrl+s")
+	d.Press("n", "'salesorder.created", "tab", "'http://127.0.0.1:9/x")
+	d.Press("tab", "'X-A", "tab", "'1", "tab", "'Content-Length", "tab", "'2", "ctrl+s")
 	d.WantText("number 2: its name is reserved for the service")
 	if f := d.App.Overlay().(*ui.Form); f.Fields[f.At].Text() != "Content-Length" {
-		t.Errorf("the field is %q", f.Fields[f.At].Text())
+		t.Errorf("the selected field contains %q, want the rejected header", f.Fields[f.At].Text())
 	}
 	d.Erase()
 	d.Press("ctrl+s")
@@ -81,21 +83,29 @@ func TestOnlyChangedFieldsAreSent(t *testing.T) {
 		d := tuitest.Drive(t, c, tui.Options{})
 		d.Press("3", "enter", "E")
 		d.Press(test.keys...)
-		sent := slices.DeleteFunc(changes(), func(r string) bool { return !strings.HasPrefix(r, "PATCH") })
-		last := ""
-		if len(sent) > 0 {
-			_, last, _ = strings.Cut(sent[len(sent)-1], "{")
-			if _, _, hash := strings.Cut(last, `"RowHash":"`); hash {
-				last = last[:strings.Index(last, `"RowHash":"`)+len(`"RowHash":"`)]
-			}
-			last = strings.TrimSuffix(last, "}")
-		}
 		if test.want == "" {
 			d.WantText("no changes")
-		} else if last != test.want {
-			t.Errorf("%s: sent %q, want %q", test.name, last, test.want)
+		} else if got := lastUpdate(changes()); got != test.want {
+			t.Errorf("%s: sent %q, want %q", test.name, got, test.want)
 		}
 	}
+}
+
+// lastUpdate returns the fields of the last update among the changes, without the value of
+// its row hash.
+func lastUpdate(changes []string) string {
+	for _, change := range slices.Backward(changes) {
+		if !strings.HasPrefix(change, "PATCH") {
+			continue
+		}
+		_, fields, _ := strings.Cut(change, "{")
+		const hash = `"RowHash":"`
+		if before, _, found := strings.Cut(fields, hash); found {
+			return before + hash
+		}
+		return strings.TrimSuffix(fields, "}")
+	}
+	return ""
 }
 
 // A subscription is changed and tested, and the list shows its current state,
@@ -106,7 +116,8 @@ func TestSubscriptionIsChangedAndTested(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	d.Press("E")
 	d.WantText("Change salesorder.created for acme-shop", "Authorization:", ui.SecretMask, "20h, 20h")
-	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, wire.SubscriptionRequest{Ordered: new(true)}); err != nil {
+	ordered := wire.SubscriptionRequest{Ordered: new(true)}
+	if _, err := s.Client.UpdateSubscription(t.Context(), s.Subscriber, id, ordered); err != nil {
 		t.Fatal(err)
 	}
 	d.Erase()
@@ -117,17 +128,17 @@ func TestSubscriptionIsChangedAndTested(t *testing.T) {
 	d.WantText("saving replaces all headers")
 	d.Press("'Bearer two", "ctrl+t")
 	if d.App.Overlay() == nil {
-		t.Error("headers that were changed elsewhere are replaced")
+		t.Error("a change made elsewhere was overwritten, want the form with a conflict")
 	}
 	d.WantText("change of salesorder.created: Conflict")
 	d.Press("esc", "esc", "E", "ctrl+u", "'salesorder.*", "tab", "'/er", "tab", "tab", "'Bearer two", "ctrl+t")
-	if subscription := d.App.Front().(*webhooks.Subscriptions).List[0]; subscription.URL != s.Receiver+"/old/er" || !subscription.Ordered {
-		t.Errorf("the list has %+v", subscription)
+	subscription := d.App.Front().(*webhooks.Subscriptions).List[0]
+	if subscription.URL != s.Receiver+"/old/er" || !subscription.Ordered {
+		t.Errorf("the list has %+v, want both changes", subscription)
 	}
-	d.WantText("salesorder.*")
-	d.WantText("change of salesorder.created: done; test: ")
+	d.WantText("salesorder.*", "change of salesorder.created: done; test: ")
 	if got := <-received; got.Get("Authorization") != "Bearer two" {
-		t.Errorf("the headers were %v", got)
+		t.Errorf("the test was sent with the headers %v", got)
 	}
 }
 
@@ -144,11 +155,11 @@ func TestMessagesAreSignedWithRotatedSecret(t *testing.T) {
 	d.Copied.Reset()
 	d.Press("y")
 	if secret := d.LastCopied(); !strings.HasPrefix(secret, "whsec_") || len(secret) != 50 {
-		t.Errorf("copied %q", secret)
+		t.Errorf("copied %q, want the new secret", secret)
 	}
 	d.Press("esc", "T", "y")
 	if got := (<-received).Get("Webhook-Signature"); len(strings.Fields(got)) != 2 {
-		t.Errorf("the signature is %q", got)
+		t.Errorf("the signature is %q, want one of each secret", got)
 	}
 }
 

@@ -68,22 +68,36 @@ func TestFormShowsEditedField(t *testing.T) {
 			f.At = 3 + 2*i
 			d.Press("tab")
 		}
+		const longError = "an error that is longer than one line of the form at any of these screen sizes"
 		for at, field := range f.Fields {
-			for _, wrong := range []string{"", "an error that is longer than one line of the form at any of these screen sizes"} {
-				f.At, field.Error = at, wrong
-				d.CheckScreen()
-				shown := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "▸", " ").Replace(d.Text())), " ")
-				if text := field.Error + field.Help; wrong == "" && !strings.Contains(shown, text) || wrong != "" && !strings.Contains(shown, wrong) {
-					t.Fatalf("%v: field %d does not show %q:\n%s", size, at, text, d.Text())
-				}
-				lines, _, _ := f.Lines(min(size[0]-4, ui.MaxFormWidth)-4, size[1]-ui.ChromeHeight-2)
-				if scrolls := furtherLines.MatchString(d.Text()); scrolls != (len(lines) > size[1]-ui.ChromeHeight-2) {
-					t.Fatalf("%v: %d lines, hidden lines are indicated: %v\n%s", size, len(lines), scrolls, d.Text())
-				}
-				field.Error = ""
-			}
+			f.At = at
+			checkFieldText(d, f, size, field.Help)
+			field.Error = longError
+			checkFieldText(d, f, size, longError)
+			field.Error = ""
 		}
 	}
+}
+
+// checkFieldText reports an error unless the form shows a text of its selected field, and the
+// number of hidden lines exactly if it has more lines than the screen.
+func checkFieldText(d *tuitest.Driver, f *ui.Form, size [2]int, text string) {
+	d.T.Helper()
+	d.CheckScreen()
+	if !strings.Contains(textWithoutFrames(d), text) {
+		d.T.Fatalf("%v: field %d does not show %q:\n%s", size, f.At, text, d.Text())
+	}
+	height := size[1] - ui.ChromeHeight - 2
+	lines, _, _ := f.Lines(min(size[0]-4, ui.MaxFormWidth)-4, height)
+	if scrolls := furtherLines.MatchString(d.Text()); scrolls != (len(lines) > height) {
+		d.T.Fatalf("%v: %d lines, hidden lines are indicated: %v\n%s", size, len(lines), scrolls, d.Text())
+	}
+}
+
+// textWithoutFrames returns the text of the screen as one line, as if it was not wrapped.
+func textWithoutFrames(d *tuitest.Driver) string {
+	text := strings.NewReplacer("│", " ", "▸", " ").Replace(d.Text())
+	return strings.Join(strings.Fields(text), " ")
 }
 
 // furtherLines matches the number of hidden lines in a frame.
@@ -107,7 +121,7 @@ func TestLongPasteIsRejected(t *testing.T) {
 	d.Key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("y", ui.MaxField)), Paste: true})
 	d.WantText("too long: a field holds")
 	if got := f.Fields[1].Text(); got != long {
-		t.Errorf("the field contains %d characters", len(got))
+		t.Errorf("the field contains %d characters after the rejected paste, want %d", len(got), len(long))
 	}
 }
 
@@ -121,8 +135,9 @@ func TestFormIsNotSentAfterResponse(t *testing.T) {
 	d.App.Update(response)
 	d.WantText("Created")
 	d.Press("ctrl+s")
-	if list, err := s.Client.Subscriptions(t.Context(), s.Subscriber); err != nil || len(list) != 1 {
-		t.Errorf("there are %d subscriptions, %v", len(list), err)
+	list, err := s.Client.Subscriptions(t.Context(), s.Subscriber)
+	if err != nil || len(list) != 1 {
+		t.Errorf("there are %d subscriptions, want 1: %v", len(list), err)
 	}
 }
 
@@ -156,17 +171,24 @@ func TestSecretIsShownAfterScreenChange(t *testing.T) {
 
 // The values of a chooser are selected by arrow keys, space and first letter.
 func TestFormChooserKeys(t *testing.T) {
-	f := webhooks.SubscriptionFields(&ui.Form{}, wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}).Form
+	subscription := wire.Subscription{RetrySchedule: "5s,30s,2m0s,1h0m0s,1h30m0s"}
+	f := webhooks.SubscriptionFields(&ui.Form{}, subscription).Form
 	ordered := f.Fields[len(f.Fields)-3]
 	for _, test := range []struct {
 		key  tea.KeyMsg
 		want string
 	}{
-		{tuitest.Letter("y"), webhooks.Yes}, {tuitest.Letter("z"), webhooks.Yes}, {tuitest.Keys["right"], webhooks.ByKey}, {tuitest.Keys["left"], webhooks.Yes}, {tuitest.Keys["space"], webhooks.ByKey}, {tuitest.Keys["backspace"], webhooks.ByKey}, {tuitest.Letter("n"), webhooks.No},
+		{tuitest.Letter("y"), webhooks.Yes},
+		{tuitest.Letter("z"), webhooks.Yes},
+		{tuitest.Keys["right"], webhooks.ByKey},
+		{tuitest.Keys["left"], webhooks.Yes},
+		{tuitest.Keys["space"], webhooks.ByKey},
+		{tuitest.Keys["backspace"], webhooks.ByKey},
+		{tuitest.Letter("n"), webhooks.No},
 	} {
 		ordered.HandleKey(test.key)
 		if ordered.Text() != test.want {
-			t.Errorf("%v: %q, want %q", test.key, ordered.Text(), test.want)
+			t.Errorf("%v selects %q, want %q", test.key, ordered.Text(), test.want)
 		}
 	}
 	if got := f.Fields[len(f.Fields)-2].Text(); got != "5s, 30s, 2m, 1h, 1h30m" {
@@ -197,53 +219,81 @@ func TestPastedEnterIsIgnored(t *testing.T) {
 // not changed.
 func TestDuplicateSchemeIsRemoved(t *testing.T) {
 	for typed, want := range map[string]string{
-		"https://http://a.test/x": "http://a.test/x", "https://https://a.test/x": "https://a.test/x",
-		"https://httpbin.test/x": "https://httpbin.test/x", "https://https.test/": "https://https.test/", "http://a.test/": "http://a.test/",
+		"https://http://a.test/x":  "http://a.test/x",
+		"https://https://a.test/x": "https://a.test/x",
+		"https://httpbin.test/x":   "https://httpbin.test/x",
+		"https://https.test/":      "https://https.test/",
+		"http://a.test/":           "http://a.test/",
 	} {
-		if request := webhooks.SubscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: "https://was.test/"}); *request.URL != want {
+		values := map[string]string{"URL": typed}
+		request := webhooks.SubscriptionOf(values, wire.Subscription{URL: "https://was.test/"})
+		if *request.URL != want {
 			t.Errorf("%s: %s is sent, want %s", typed, *request.URL, want)
 		}
-		if request := webhooks.SubscriptionOf(map[string]string{"URL": typed}, wire.Subscription{URL: typed}); request.URL != nil {
-			t.Errorf("%s was not touched, and %s is sent", typed, *request.URL)
+		request = webhooks.SubscriptionOf(values, wire.Subscription{URL: typed})
+		if request.URL != nil {
+			t.Errorf("%s was not changed, and %s is sent", typed, *request.URL)
 		}
 	}
 }
 
-// A condition is checked by the form, completed with the fields of the event's kind, and shown
-// as JSON when the subscription is changed.
+// A condition is checked by the form, and shown as JSON when the subscription is changed.
 func TestConditionOfSubscription(t *testing.T) {
 	s := tuitest.StartReceiver(t, nil)
 	d := s.OpenSubscriptions(t)
 	d.Press("n", "'salesorder.updated", "tab", "'http://127.0.0.1:9/x")
-	f := d.App.Overlay().(*ui.Form)
-	f.At = len(f.Fields) - 1
+	conditionField(d)
 	d.Press("'Status: 1 -> 2", "ctrl+s")
 	d.WantText("the event is posted")
 	d.Erase()
 	d.Press("'Total > 1000  Shop^=n", "ctrl+s")
 	d.WantText("Created")
-	list, err := s.Client.Subscriptions(t.Context(), s.Subscriber)
-	if err != nil || len(list) != 1 || string(list[0].Where) != `{"TotalGreaterThan":1000,"ShopStartsWith":"n"}` {
-		t.Fatalf("%+v, %v", list, err)
+	const where = `{"TotalGreaterThan":1000,"ShopStartsWith":"n"}`
+	if got := onlyCondition(t, s); got != where {
+		t.Fatalf("the condition is %q, want %q", got, where)
 	}
 	d.Press("esc", "E")
-	f = d.App.Overlay().(*ui.Form)
-	where := f.Fields[len(f.Fields)-1]
-	if where.Text() != `{"TotalGreaterThan":1000,"ShopStartsWith":"n"}` {
-		t.Errorf("shown as %q", where.Text())
+	if got := conditionField(d).Text(); got != where {
+		t.Errorf("the condition is shown as %q, want %q", got, where)
 	}
-	kind := f.Session.Registry.Kinds()[0]
-	f.Session.Events = []wire.Event{{Name: "salesorder.updated", Kind: kind.Name}}
-	name := kind.Fields[1].Name
-	if list := where.Suggest("X: 1 -> 2  Before." + strings.ToLower(name[:len(name)-1])); len(list) == 0 || list[0].Text != "X: 1 -> 2  Before."+name {
-		t.Errorf("the suggestions for %s are %+v", name, list)
-	}
-	f.Session.Events = nil
-	f.At = len(f.Fields) - 1
 	d.Erase()
 	d.Press("ctrl+s")
 	d.WantText("done")
-	if list, err = s.Client.Subscriptions(t.Context(), s.Subscriber); err != nil || list[0].Where != nil {
-		t.Errorf("%+v, %v", list, err)
+	if got := onlyCondition(t, s); got != "" {
+		t.Errorf("the condition is %q, want none", got)
 	}
+}
+
+// The names in a condition are completed with the fields of the event's kind.
+func TestConditionSuggestsFields(t *testing.T) {
+	d := tuitest.StartReceiver(t, nil).OpenSubscriptions(t)
+	d.Press("n", "'salesorder.updated")
+	field := conditionField(d)
+	session := d.App.Session
+	kind := session.Registry.Kinds()[0]
+	session.Events = []wire.Event{{Name: "salesorder.updated", Kind: kind.Name}}
+	name := kind.Fields[1].Name
+	const before = "X: 1 -> 2  Before."
+	list := field.Suggest(before + strings.ToLower(name[:len(name)-1]))
+	if len(list) == 0 || list[0].Text != before+name {
+		t.Errorf("the suggestions are %+v, want %s first", list, before+name)
+	}
+}
+
+// conditionField selects the last field of the open form, the condition, and returns it.
+func conditionField(d *tuitest.Driver) *ui.Field {
+	d.T.Helper()
+	f := d.App.Overlay().(*ui.Form)
+	f.At = len(f.Fields) - 1
+	return f.Fields[f.At]
+}
+
+// onlyCondition returns the condition of the only subscription.
+func onlyCondition(t *testing.T, s *tuitest.Deliveries) string {
+	t.Helper()
+	list, err := s.Client.Subscriptions(t.Context(), s.Subscriber)
+	if err != nil || len(list) != 1 {
+		t.Fatalf("there are %d subscriptions, want 1: %v", len(list), err)
+	}
+	return string(list[0].Where)
 }

@@ -37,10 +37,11 @@ func TestSubscriberStateIsRefreshed(t *testing.T) {
 	d.WantText("[enabled]")
 	s.EnableSubscriber(t, false)
 	d.Press("R", "esc")
-	if list := d.App.Front().(*webhooks.Subscribers).List; !slices.ContainsFunc(list, func(subscriber wire.Subscriber) bool {
+	disabled := func(subscriber wire.Subscriber) bool {
 		return subscriber.RecID == s.Subscriber && !subscriber.IsEnabled
-	}) {
-		t.Errorf("the list of subscribers has %+v", list)
+	}
+	if list := d.App.Front().(*webhooks.Subscribers).List; !slices.ContainsFunc(list, disabled) {
+		t.Errorf("the subscriber is not disabled in the list: %+v", list)
 	}
 }
 
@@ -64,7 +65,7 @@ func TestSplitViewUpdatesSubscriberState(t *testing.T) {
 	s.EnableSubscriber(t, false)
 	d.Press("R")
 	if line := d.LineWith("▸ acme-shop"); !strings.Contains(line, "disabled") {
-		t.Errorf("%q", line)
+		t.Errorf("the row of the subscriber is %q, want it disabled", line)
 	}
 }
 
@@ -125,7 +126,8 @@ func TestFetchErrorIsCleared(t *testing.T) {
 	d := s.OpenSubscriptions(t)
 	d.Press("i")
 	screen := d.App.Front().(*webhooks.Subscription)
-	d.Respond(screen, &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}, func(err error) tea.Cmd { return screen.OnFetched(nil, err) })
+	unreachable := &client.Error{Kind: client.Unreachable, Message: "cannot reach it"}
+	d.Respond(screen, unreachable, func(err error) tea.Cmd { return screen.OnFetched(nil, err) })
 	d.WantText("fetching the subscription: cannot reach it")
 	d.Press("R")
 	d.WantNoText("fetching the subscription")
