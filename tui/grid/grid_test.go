@@ -98,7 +98,10 @@ func TestRowAndCellRoles(t *testing.T) {
 	g.SetRows(NewList([]*Row{{ID: "1", Cells: []Cell{{Text: "x"}, {Text: "bad", Role: theme.Failure}}}}))
 	g.SetSize(12, 2)
 	lines := strings.Split(g.View(), "\n")
-	if want := "\x1b[1m ▸ \x1b[0m\x1b[1;7mx\x1b[0m\x1b[1m  \x1b[0m\x1b[1;31mbad\x1b[0m\x1b[1m  \x1b[0m\x1b[1m \x1b[0m"; lines[1] != want {
+	const bold, off = "\x1b[1m", "\x1b[0m"
+	want := bold + " ▸ " + off + "\x1b[1;7mx" + off + bold + "  " + off +
+		"\x1b[1;31mbad" + off + bold + "  " + off + bold + " " + off
+	if lines[1] != want {
 		t.Errorf("got  %q\nwant %q", lines[1], want)
 	}
 }
@@ -110,11 +113,7 @@ func TestViewHasExactSize(t *testing.T) {
 		drawn := rapid.SampledFrom([]*theme.Theme{plainTheme, colourTheme}).Draw(t, "theme")
 		g := New(drawn, rapid.Bool().Draw(t, "lines"))
 		count := rapid.IntRange(0, 8).Draw(t, "columns")
-		var all []Column
-		for i := range count {
-			all = append(all, Column{Name: fmt.Sprint(i), Title: hostileText().Draw(t, "title"), Right: rapid.Bool().Draw(t, "right"), Flex: rapid.Bool().Draw(t, "flex"), Max: rapid.IntRange(0, 60).Draw(t, "max")})
-		}
-		g.Columns.Set(all, rapid.IntRange(0, count).Draw(t, "frozen"))
+		g.Columns.Set(hostileColumns(t, count), rapid.IntRange(0, count).Draw(t, "frozen"))
 		width, height := rapid.IntRange(0, 130).Draw(t, "width"), rapid.IntRange(0, 20).Draw(t, "height")
 		g.SetSize(width, height)
 		g.SetRows(&holes{NewList(hostileRows(t, count))})
@@ -155,12 +154,32 @@ var moves = []func(*Grid){
 	},
 }
 
+// hostileColumns draws columns with titles of any text, and any settings.
+func hostileColumns(t *rapid.T, count int) []Column {
+	columns := make([]Column, count)
+	for i := range columns {
+		columns[i] = Column{
+			Name:  fmt.Sprint(i),
+			Title: hostileText().Draw(t, "title"),
+			Right: rapid.Bool().Draw(t, "right"),
+			Flex:  rapid.Bool().Draw(t, "flex"),
+			Max:   rapid.IntRange(0, 60).Draw(t, "max"),
+		}
+	}
+	return columns
+}
+
+// hostileRows draws rows with cells of any text.
 func hostileRows(t *rapid.T, columns int) []*Row {
 	rows := make([]*Row, rapid.IntRange(0, 12).Draw(t, "rows"))
 	for i := range rows {
 		rows[i] = &Row{ID: fmt.Sprint(i)}
 		for range columns {
-			rows[i].Cells = append(rows[i].Cells, Cell{Text: hostileText().Draw(t, "cell"), Null: rapid.Bool().Draw(t, "null"), Role: theme.Failure})
+			rows[i].Cells = append(rows[i].Cells, Cell{
+				Text: hostileText().Draw(t, "cell"),
+				Null: rapid.Bool().Draw(t, "null"),
+				Role: theme.Failure,
+			})
 		}
 	}
 	return rows
@@ -263,7 +282,12 @@ func TestGrowingGridMeasuresNewRows(t *testing.T) {
 	g := New(plainTheme, true)
 	g.Columns.Set(columns("Name", "Note"), 0)
 	g.SetSize(40, 4)
-	g.SetRows(NewList([]*Row{row("1", "a", "b"), row("2", "a", "b"), row("3", "a", "b"), row("4", "a long one that is seen", "b")}))
+	g.SetRows(NewList([]*Row{
+		row("1", "a", "b"),
+		row("2", "a", "b"),
+		row("3", "a", "b"),
+		row("4", "a long one that is seen", "b"),
+	}))
 	_ = g.View()
 	if !g.Columns.AllVisible() {
 		t.Error("AllVisible is false although all columns fit")
@@ -305,10 +329,18 @@ func hostileText() *rapid.Generator[string] {
 		rapid.StringMatching(`[ -~]{0,12}`),
 		rapid.String(),
 		rapid.SampledFrom([]string{
-			"\x1b[2J", "\x1b]0;x\x07", "\x9b1m", "\u202e", "\u2066", "\u200b", "\u200d", "\ufe0f", "\ufe0e", "\u0301", "\u20e3", "\u00ad",
-			"世", "界", "ｱ", "가", "ᄀ", "ᅡ", "ᆨ", "क", "ा", "्", "ष", "\u0d4e", "👨", "👩", "\U0001f3fd", "\U0001f1e6", "\U0001f1fa", "❤", "⸺", "⸻",
-			"\n", "\r\n", "\r", "\t", "\x00", "\xff", "\xc3", "\u0600", "\U000110bd", "\u115f", "\u3164", "\u3000", "﷽", "e\u0301", "\ue000", "\U000e0041",
+			// control sequences, and characters that are invisible or modify others
+			"\x1b[2J", "\x1b]0;x\x07", "\x9b1m", "\u202e", "\u2066", "\u200b",
+			"\u200d", "\ufe0f", "\ufe0e", "\u0301", "\u20e3", "\u00ad",
+			// wide, joined and combined characters
+			"世", "界", "ｱ", "가", "ᄀ", "ᅡ", "ᆨ", "क", "ा", "्", "ष", "\u0d4e",
+			"👨", "👩", "\U0001f3fd", "\U0001f1e6", "\U0001f1fa", "❤", "⸺", "⸻",
+			// line breaks, invalid text, and characters of unusual width
+			"\n", "\r\n", "\r", "\t", "\x00", "\xff", "\xc3", "\u0600", "\U000110bd",
+			"\u115f", "\u3164", "\u3000", "﷽", "e\u0301", "\ue000", "\U000e0041",
 		}),
 	)
-	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "") })
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "")
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// env returns the function that looks up variables of an environment.
 func env(pairs ...string) func(string) string {
 	return func(name string) string {
 		for _, pair := range pairs {
@@ -19,8 +20,8 @@ func env(pairs ...string) func(string) string {
 // The glyph set depends on the terminal.
 func TestGlyphSetDependsOnTerminal(t *testing.T) {
 	for _, test := range []struct {
-		name, system, signs string
-		env                 []string
+		name, system, want string
+		env                []string
 	}{
 		{"empty environment", "linux", Full, nil},
 		{"xterm", "linux", Full, []string{"TERM=xterm-256color", "LANG=en_GB.UTF-8"}},
@@ -34,14 +35,21 @@ func TestGlyphSetDependsOnTerminal(t *testing.T) {
 		{"vscode", "windows", Full, []string{"TERM_PROGRAM=vscode"}},
 		{"wezterm on windows", "windows", Full, []string{"TERM_PROGRAM=WezTerm"}},
 	} {
-		if signs := GlyphSet(test.system, env(test.env...)); signs != test.signs {
-			t.Errorf("%s: %s, want %s", test.name, signs, test.signs)
+		if got := GlyphSet(test.system, env(test.env...)); got != test.want {
+			t.Errorf("%s: the glyph set is %s, want %s", test.name, got, test.want)
 		}
 	}
 }
 
 func TestThemeFromCOLORFGBG(t *testing.T) {
-	for value, want := range map[string]string{"": "", "15;0": Dark, "0;15": Light, "0;default;7": Light, "12;8": Dark, "nonsense": Dark} {
+	for value, want := range map[string]string{
+		"":            "",
+		"15;0":        Dark,
+		"0;15":        Light,
+		"0;default;7": Light,
+		"12;8":        Dark,
+		"nonsense":    Dark,
+	} {
 		if got := ThemeFromEnv(env("COLORFGBG=" + value)); got != want {
 			t.Errorf("COLORFGBG=%s: %q, want %q", value, got, want)
 		}

@@ -71,13 +71,17 @@ func TestSimpleWidthMatchesMeasuredWidth(t *testing.T) {
 	}
 }
 
+// errorReporter is a test or a rapid check.
 type errorReporter interface{ Errorf(string, ...any) }
 
+// checkSanitized reports an error if sanitized text does not fit into the room, or contains
+// hidden characters.
 func checkSanitized(t errorReporter, text string, room int) {
 	for _, glyphs := range []*Glyphs{&asciiGlyphs, &fullGlyphs} {
 		got, width := glyphs.Sanitize(text, room)
-		if width > room || ansi.StringWidth(got) != width || ansi.StringWidthWc(got) != width {
-			t.Errorf("%q in %d cells: %q: width %d, measured %d and %d", text, room, got, width, ansi.StringWidth(got), ansi.StringWidthWc(got))
+		measured, measuredWc := ansi.StringWidth(got), ansi.StringWidthWc(got)
+		if width > room || measured != width || measuredWc != width {
+			t.Errorf("%q in %d cells: %q: width %d, measured %d and %d", text, room, got, width, measured, measuredWc)
 		}
 		if !utf8.ValidString(got) || len(got) > 200+16*room {
 			t.Errorf("%q became %d bytes", text, len(got))
@@ -96,12 +100,20 @@ func hostileText() *rapid.Generator[string] {
 		rapid.StringMatching(`[ -~]{0,12}`),
 		rapid.String(),
 		rapid.SampledFrom([]string{
-			"\x1b[2J", "\x1b]0;x\x07", "\x9b1m", "\u202e", "\u2066", "\u200b", "\u200d", "\ufe0f", "\ufe0e", "\u0301", "\u20e3", "\u00ad",
-			"世", "界", "ｱ", "가", "ᄀ", "ᅡ", "ᆨ", "क", "ा", "्", "ष", "\u0d4e", "👨", "👩", "\U0001f3fd", "\U0001f1e6", "\U0001f1fa", "❤", "⸺", "⸻",
-			"\n", "\r\n", "\r", "\t", "\x00", "\xff", "\xc3", "\u0600", "\U000110bd", "\u115f", "\u3164", "\u3000", "﷽", "e\u0301", "\ue000", "\U000e0041",
+			// control sequences, and characters that are invisible or modify others
+			"\x1b[2J", "\x1b]0;x\x07", "\x9b1m", "\u202e", "\u2066", "\u200b",
+			"\u200d", "\ufe0f", "\ufe0e", "\u0301", "\u20e3", "\u00ad",
+			// wide, joined and combined characters
+			"世", "界", "ｱ", "가", "ᄀ", "ᅡ", "ᆨ", "क", "ा", "्", "ष", "\u0d4e",
+			"👨", "👩", "\U0001f3fd", "\U0001f1e6", "\U0001f1fa", "❤", "⸺", "⸻",
+			// line breaks, invalid text, and characters of unusual width
+			"\n", "\r\n", "\r", "\t", "\x00", "\xff", "\xc3", "\u0600", "\U000110bd",
+			"\u115f", "\u3164", "\u3000", "﷽", "e\u0301", "\ue000", "\U000e0041",
 		}),
 	)
-	return rapid.Custom(func(t *rapid.T) string { return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "") })
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(part, 0, 8).Draw(t, "parts"), "")
+	})
 }
 
 // TruncateMiddle keeps both ends of an address, and leaves other text to Fit.
@@ -127,7 +139,7 @@ func TestTruncateMiddleKeepsBothEnds(t *testing.T) {
 	}
 }
 
-// Splitting long words does not split characters.
+// Lines are wrapped between words, not within a date and its time.
 func TestWrapLinesKeepsDates(t *testing.T) {
 	got := New(Full, Mono).WrapLines("oldest added 2026-07-02 14:02", 18, 9)
 	if want := []string{"oldest added", "2026-07-02 14:02"}; !slices.Equal(got, want) {
@@ -135,10 +147,11 @@ func TestWrapLinesKeepsDates(t *testing.T) {
 	}
 }
 
+// Splitting long words does not split characters.
 func TestWrapKeepsCharacters(t *testing.T) {
 	for _, line := range Wrap(strings.Repeat("中", 30)+" "+strings.Repeat("é", 40), 16) {
 		if strings.ContainsRune(line.Text, '\uFFFD') || len(line.Text) > 16 {
-			t.Errorf("%q", line.Text)
+			t.Errorf("a line is %q, want at most 16 bytes of complete characters", line.Text)
 		}
 	}
 }
