@@ -40,7 +40,7 @@ func TestQueryThemeRestoresTerminal(t *testing.T) {
 			go func() { theme <- queryTheme(tty, tty, test.limit) }()
 			queried := make([]byte, len(backgroundQuery))
 			if _, err := io.ReadFull(primary, queried); err != nil || string(queried) != backgroundQuery {
-				t.Fatalf("%q, %v", queried, err)
+				t.Fatalf("the terminal received %q, want the query: %v", queried, err)
 			}
 			if _, err := io.WriteString(primary, test.response); err != nil {
 				t.Fatal(err)

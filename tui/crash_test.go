@@ -23,6 +23,6 @@ func TestCommandPanicIsLogged(t *testing.T) {
 	}()
 	text, err := os.ReadFile(filepath.Join(c.dir, "crash.log"))
 	if err != nil || !strings.Contains(string(text), "in a command") {
-		t.Errorf("%q, %v", text, err)
+		t.Errorf("the log has %q, want the panic: %v", text, err)
 	}
 }

@@ -23,7 +23,7 @@ func TestBreadcrumbsAreTruncated(t *testing.T) {
 		}
 	}
 	if strings.Contains(line, "Subscribers") || strings.Count(line, "…") != 1 {
-		t.Errorf("%q", line)
+		t.Errorf("the breadcrumbs are %q, want one ellipsis instead of their start", line)
 	}
 	d.CheckScreen()
 }
@@ -32,10 +32,10 @@ func TestBreadcrumbsAreTruncated(t *testing.T) {
 func TestHeaderShowsTimeZone(t *testing.T) {
 	d := tuitest.Drive(t, tuitest.Unreachable(t), tui.Options{})
 	if first := strings.Split(d.Text(), "\n")[0]; strings.Contains(first, "UTC") {
-		t.Errorf("%q", first)
+		t.Errorf("the header is %q, want local time", first)
 	}
 	d.Press("t", "t")
 	if first := strings.Split(d.Text(), "\n")[0]; !strings.HasSuffix(strings.TrimSpace(first), " UTC") {
-		t.Errorf("%q", first)
+		t.Errorf("the header is %q, want UTC at its end", first)
 	}
 }

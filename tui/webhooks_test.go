@@ -52,7 +52,8 @@ func TestWebhookScreenGoldens(t *testing.T) {
 		d.Press("esc", "a", "r")
 		d.Golden("S11-retry-all", appearance)
 		d.Press("esc")
-		ui.OpenConfirmMany(d.App, 1204, "Retry 1,204 messages?", "retry 1,204", []string{" 1204  hooks.acme.test/erp/in   last 503", "Each is sent again, oldest first."}, nil)
+		impact := []string{" 1204  hooks.acme.test/erp/in   last 503", "Each is sent again, oldest first."}
+		ui.OpenConfirmMany(d.App, 1204, "Retry 1,204 messages?", "retry 1,204", impact, nil)
 		d.Press("'12")
 		d.Golden("S11-retry-many", appearance)
 		d.Press("esc", "esc", "enter")

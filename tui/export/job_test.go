@@ -32,9 +32,9 @@ func write(t *testing.T, j *export.Job) error {
 // A partial file that exists is neither written nor removed, also if it is a link.
 func TestExportKeepsPartialFileOfOthers(t *testing.T) {
 	dir := t.TempDir()
-	target := filepath.Join(dir, "target")
+	target, partial := filepath.Join(dir, "target"), filepath.Join(dir, "file"+export.PartSuffix)
 	links := map[string]string{"link": target, "dangling": filepath.Join(dir, "missing")}
-	for _, path := range []string{target, filepath.Join(dir, "file"+export.PartSuffix)} {
+	for _, path := range []string{target, partial} {
 		if err := os.WriteFile(path, []byte("of the user"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -58,9 +58,9 @@ func TestExportKeepsPartialFileOfOthers(t *testing.T) {
 			t.Errorf("%s is suggested although %s has a partial file", unused, name)
 		}
 	}
-	for _, path := range []string{target, filepath.Join(dir, "file"+export.PartSuffix)} {
-		if text, _ := os.ReadFile(path); string(text) != "of the user" {
-			t.Errorf("%s now has %q", path, text)
+	for _, path := range []string{target, partial} {
+		if text, err := os.ReadFile(path); string(text) != "of the user" {
+			t.Errorf("%s has %q, want its first content: %v", path, text, err)
 		}
 	}
 	if _, err := os.Stat(links["dangling"]); err == nil {

@@ -11,33 +11,42 @@ import (
 // other's changes.
 func TestConcurrentSessionsShareStateFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	first, err := Open(dir, "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := Open(dir, "prod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, other := openStore(t, dir), openStore(t, dir)
 	first.SetGrid("SO_Totals", Arrangement{Fields: []string{"InvoiceID"}})
 	other.SetGrid("DB_Class", Arrangement{OrderBy: "-Class"})
 	other.SetView(View{Name: "all", Record: "DB_Class"})
-	for _, k := range []*Store{first, other, first} {
-		if err := k.Write(); err != nil {
+	for _, store := range []*Store{first, other, first} {
+		if err := store.Write(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	last, err := Open(dir, "prod")
-	if err != nil || len(last.Grids) != 2 || last.Grids["SO_Totals"].Fields[0] != "InvoiceID" || len(last.Views) != 1 {
-		t.Errorf("state is %+v, %v", last.State, err)
+	last := openStore(t, dir)
+	if len(last.Grids) != 2 || last.Grids["SO_Totals"].Fields[0] != "InvoiceID" || len(last.Views) != 1 {
+		t.Errorf("the file has %+v, want the grids and the view of both sessions", last.State)
 	}
-	files, _ := os.ReadDir(dir)
-	if len(files) != 1 {
-		t.Errorf("unexpected files: %v", files)
+	if files, err := os.ReadDir(dir); len(files) != 1 {
+		t.Errorf("there are the files %v, want only the state: %v", files, err)
+	}
+	if runtime.GOOS == "windows" {
+		return
 	}
 	for path, want := range map[string]os.FileMode{dir: 0o700, filepath.Join(dir, "prod.json"): 0o600} {
-		if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != want {
-			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != want {
+			t.Errorf("%s has the mode %v, want %v", path, info.Mode(), want)
 		}
 	}
+}
+
+// openStore opens the state of a profile.
+func openStore(t *testing.T, dir string) *Store {
+	t.Helper()
+	store, err := Open(dir, "prod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
 }
