@@ -133,7 +133,7 @@ func newEquivalent(h ui.Host, c ui.Clipboard) ui.Overlay {
 		theme.Span{},
 		theme.Span{Text: "copying", Role: theme.Dim})
 	t.CopyText = command
-	const outcomeLine = 2 // index of the line that says copying
+	const outcomeLine = 2 // index of the line about copying
 	if commander, ok := h.Front().(ui.Commander); ok {
 		t.Lines = append(t.Lines, theme.Span{}, theme.Span{Text: "Actions:", Role: theme.Breadcrumb})
 		for _, action := range commander.Commands() {

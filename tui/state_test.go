@@ -28,7 +28,8 @@ func TestArrangementIsRestored(t *testing.T) {
 	d.Press("/", "'InvoiceTotal>=1000", "enter", "space", "space")
 	d.Press("C", "j", "j", "space", "enter")
 	before := d.App.Front().(*browse.Browser)
-	marks, fields, frozen := before.Grid.Marks.Len(), len(before.Selection.Fields), before.Grid.Columns.Frozen()
+	marks, fields := before.Grid.Marks.Len(), len(before.Selection.Fields)
+	frozen := before.Grid.Columns.Frozen()
 	if marks != 2 || fields != 7 || frozen != 1 {
 		t.Fatalf("%d marks, %d fields, %d frozen columns; want 2, 7, 1", marks, fields, frozen)
 	}

@@ -147,7 +147,7 @@ func (h *Screen) View() string {
 	return strings.Join(lines[:h.Height], "\n")
 }
 
-// errorLines draws why there is no overview, and what the user can do.
+// errorLines draws why there is no overview, and how the user can change that.
 func (h *Screen) errorLines() []string {
 	key := keymap.KeyFor(keymap.Everywhere, keymap.Refresh)
 	if ui.SignedOut(h.err) {

@@ -37,7 +37,7 @@ func (m *Impact) others(scheduled bool, s *ui.Session) []string {
 }
 
 // scheduledText describes the messages that have a next attempt, empty if there are none or if
-// they cannot be told from the failed ones.
+// they cannot be distinguished from the failed ones.
 func (m *Impact) scheduledText(scheduled bool, s *ui.Session) string {
 	count := m.Done - m.failed
 	canSkip := m.Of.failed != nil && !m.Of.delivered

@@ -119,7 +119,8 @@ func (m *marks) text() string {
 }
 
 // copied returns the marked messages as tab-separated lines, or the selected one as JSON if none
-// is marked. The note says how many are left out because they are not loaded, empty for none.
+// is marked. The note counts the messages left out because they are not loaded, and is empty if
+// there are none.
 func (m *marks) copied(selected wire.Message) (text, note string) {
 	rows := m.grid.MarkedRows()
 	if len(rows) == 0 {
