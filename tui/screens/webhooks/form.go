@@ -28,8 +28,7 @@ const (
 	ByKey = "by key" // of the order
 )
 
-// SubscriptionFields adds the fields of a subscription to a form, filled in from
-// s.
+// SubscriptionFields adds the fields of a subscription to a form, with the values of s.
 func SubscriptionFields(f *ui.Form, s wire.Subscription) *headerLines {
 	event := f.Add("EventName", "Event", s.EventName, "an event name, a pattern such as debtor.*, or * for all events")
 	event.Suggest = func(text string) []ui.Suggestion { return pickEvents(text, customEvents(f.Session.Events)) }
