@@ -10,6 +10,7 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/stats"
 )
 
+// expectBacklog compares the backlog, in any order.
 func (h hooks) expectBacklog(when string, want ...stats.Backlog) {
 	h.t.Helper()
 	slices.SortFunc(want, func(a, b stats.Backlog) int { return int(a.Subscription - b.Subscription) })
@@ -35,7 +36,9 @@ func backlogs(h hooks) {
 	h.sendAt(other, b.ID, 1, noon.Add(time.Hour))
 	h.expectBacklog("not sent yet", backlog(a, 5, 0, noon), backlog(b, 1, 0, noon.Add(time.Hour)))
 
-	h.record(l, attempt(early[0], 200, webhook.Successful, time.Time{}), attempt(early[1], 500, webhook.Failed, time.Time{}),
+	h.record(l,
+		attempt(early[0], 200, webhook.Successful, time.Time{}),
+		attempt(early[1], 500, webhook.Failed, time.Time{}),
 		attempt(early[2], 500, webhook.RetryPending, noon.Add(time.Hour)))
 	h.expectBacklog("after attempts", backlog(a, 2, 1, noon), backlog(b, 1, 0, noon.Add(time.Hour)))
 
@@ -51,9 +54,11 @@ func backlogs(h hooks) {
 
 	_, err = h.Admin.RemoveSubscription(h.t.Context(), b.Subscriber, b.GUID, noon)
 	h.check(err)
-	h.expectBacklog("of a subscription that is gone", backlog(a, 2, 0, noon.Add(time.Minute)))
+	h.expectBacklog("subscription removed", backlog(a, 2, 0, noon.Add(time.Minute)))
 
-	h.record(other, attempt(late[0], 200, webhook.Successful, time.Time{}), attempt(late[1], 200, webhook.Successful, time.Time{}))
+	h.record(other,
+		attempt(late[0], 200, webhook.Successful, time.Time{}),
+		attempt(late[1], 200, webhook.Successful, time.Time{}))
 	h.expectBacklog("all sent")
 }
 

@@ -212,18 +212,12 @@ func removeBulkShared(h hooks) {
 	sub := h.subscribe()
 	otherSub := h.subscribe()
 	lease := h.lease(time.Hour)
-	batch := h.batch(lease)
-	both := h.publish(&batch, noon, "shared", sub.ID, otherSub.ID)
-	h.check(h.Engine.Write(ctx, batch))
+	both := h.publishShared(lease, sub, otherSub)
 
 	done, err := h.Admin.RemoveMessages(ctx, h.candidates(sub, both[0]), noon)
 	h.expectChanged("removal of one of two messages", done, err,
 		removed(sub, both[0], webhook.NotSent, 0, noon))
-	open := h.open(lease.Partition, otherSub.ID)
-	h.expectIDs("open messages of another subscription", open, both[1])
-	if len(open) > 0 && string(open[0].Event.Body) != "shared" {
-		h.t.Errorf("the body of the other message is %q, want %q", open[0].Event.Body, "shared")
-	}
+	h.expectShared(otherSub, both[1])
 }
 
 // removeBulkChanged removes a message that a query returned with another status: it is left out.

@@ -9,104 +9,169 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// capturedChanges checks that a batch with changes of records is written whole or not at
-// all, and that the event of a change stays until both its messages and the change are gone.
+// capturedKind is a kind with a capture, and captureFence the fence of the capture.
+const (
+	capturedKind = "K"
+	captureFence = 3
+)
+
+// beginCapture makes changes of capturedKind acceptable under captureFence.
+func (h hooks) beginCapture() {
+	h.t.Helper()
+	_, err := h.changes.Begin(h.t.Context(), capturedKind, captureFence)
+	h.check(err)
+}
+
+// capture adds a change of a record to a batch, under captureFence.
+func capture(b *delivery.Batch, op, key, body string, number int64) {
+	if b.Captured == nil {
+		b.Captured = &delivery.Captured{Kind: capturedKind, Fence: captureFence, AddedAt: noon}
+	}
+	b.Captured.Changes = append(b.Captured.Changes, delivery.CapturedChange{
+		ID:        number,
+		Op:        op,
+		Key:       key,
+		Body:      []byte(body),
+		Number:    number,
+		ShadowKey: []byte{byte(number)},
+	})
+}
+
+// captureTwo adds two changes to a batch, numbered from first, and an event of the first of them
+// with a message to a subscription.
+func (h hooks) captureTwo(b *delivery.Batch, sub webhook.Subscription, first int64) *webhook.Message {
+	h.t.Helper()
+	capture(b, "created", "k", "größe", first)
+	capture(b, "created", "k", "größe", first+1)
+	message := h.publish(b, noon, "größe", sub.ID)[0]
+	b.Captured.Changes[0].EventID = message.Event.ID
+	return message
+}
+
+// expectCaptured checks the number of stored changes of captureTwo, and their bodies.
+func (h hooks) expectCaptured(when string, want int) {
+	h.t.Helper()
+	changes, err := h.changes.Changes(h.t.Context(), capturedKind, 0, 10)
+	h.check(err)
+	if len(changes) != want {
+		h.t.Errorf("%s: %d changes, want %d", when, len(changes), want)
+	}
+	for _, change := range changes {
+		if string(change.Body) != "größe" {
+			h.t.Errorf("%s: change %d has the body %q, want %q", when, change.ID, change.Body, "größe")
+		}
+	}
+}
+
+// capturedRefused checks that a batch with changes under another fence, at another position or under a
+// lost lease is not written at all.
+func capturedRefused(h hooks) {
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	h.beginCapture()
+	for _, c := range []struct {
+		name         string
+		fence, first int64
+	}{
+		{"older fence", captureFence - 1, 1},
+		{"newer fence", captureFence + 1, 1},
+		{"gap in the numbers", captureFence, 2},
+	} {
+		b := h.batch(lease)
+		h.captureTwo(&b, sub, c.first)
+		b.Captured.Fence = c.fence
+		b.Keys = []delivery.Key{{Hash: [32]byte{byte(c.first)}, Event: guid(1), Until: noon}}
+		err := h.Engine.Write(h.t.Context(), b)
+		if !errors.Is(err, delivery.ErrCaptureLost) {
+			h.t.Errorf("%s: error %v, want %v", c.name, err, delivery.ErrCaptureLost)
+		}
+		h.expectIDs(c.name, h.open(lease.Partition, sub.ID))
+	}
+
+	fenced := h.batch(delivery.Lease{Partition: lease.Partition, Fence: lease.Fence + 1})
+	h.captureTwo(&fenced, sub, 1)
+	err := h.Engine.Write(h.t.Context(), fenced)
+	if !errors.Is(err, delivery.ErrFenced) {
+		h.t.Errorf("lost lease: error %v, want %v", err, delivery.ErrFenced)
+	}
+	h.expectCaptured("after refused batches", 0)
+}
+
+// capturedChanges checks that the event of a change stays until both its messages and the change
+// are gone.
 func capturedChanges(h hooks) {
 	ctx := h.t.Context()
 	sub := h.subscribe()
-	l := h.lease(time.Hour)
-	_, err := h.changes.Begin(ctx, "K", 3)
-	h.check(err)
-	group := func(b *delivery.Batch, fence, first int64) []*webhook.Message {
-		b.Captured = &delivery.Captured{Kind: "K", Fence: fence, AddedAt: noon}
-		for i := range int64(2) {
-			id := first + i
-			b.Captured.Changes = append(b.Captured.Changes, delivery.CapturedChange{
-				ID:        id,
-				Op:        "created",
-				Key:       "k",
-				Body:      []byte("größe"),
-				Number:    id,
-				ShadowKey: []byte{byte(id)},
-			})
-		}
-		m := h.publish(b, noon, "größe", sub.ID)
-		b.Captured.Changes[0].EventID = m[0].Event.ID
-		return m
-	}
-	for name, c := range map[string]struct{ fence, first int64 }{"older fence": {2, 1}, "newer fence": {4, 1}, "gap": {3, 2}} {
-		b := h.batch(l)
-		group(&b, c.fence, c.first)
-		b.Keys = []delivery.Key{{Hash: [32]byte{byte(c.first)}, Event: guid(1), Until: noon}}
-		if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrCaptureLost) {
-			h.t.Errorf("%s: %v", name, err)
-		}
-		h.expectIDs(name, h.open(l.Partition, sub.ID))
-	}
-	stale := h.batch(delivery.Lease{Partition: l.Partition, Fence: l.Fence + 1})
-	group(&stale, 3, 1)
-	if err := h.Engine.Write(ctx, stale); !errors.Is(err, delivery.ErrFenced) {
-		h.t.Errorf("under a lost lease: %v", err)
-	}
-	expect := func(name string, n int) {
-		h.t.Helper()
-		changes, err := h.changes.Changes(ctx, "K", 0, 10)
-		h.check(err)
-		if len(changes) != n {
-			h.t.Errorf("%s: %d changes, want %d", name, len(changes), n)
-		}
-		for _, change := range changes {
-			if string(change.Body) != "größe" {
-				h.t.Errorf("%s: change %d has the body %q", name, change.ID, change.Body)
-			}
-		}
-	}
-	expect("refused", 0)
-	b := h.batch(l)
-	first := group(&b, 3, 1)
+	lease := h.lease(time.Hour)
+	h.beginCapture()
+
+	b := h.batch(lease)
+	first := h.captureTwo(&b, sub, 1)
 	h.check(h.Engine.Write(ctx, b))
-	h.expectIDs("written", h.open(l.Partition, sub.ID), first...)
-	if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrCaptureLost) {
-		h.t.Errorf("written again: %v", err)
+	h.expectIDs("open messages of the first batch", h.open(lease.Partition, sub.ID), first)
+	err := h.Engine.Write(ctx, b)
+	if !errors.Is(err, delivery.ErrCaptureLost) {
+		h.t.Errorf("writing changes a second time: error %v, want %v", err, delivery.ErrCaptureLost)
 	}
-	b = h.batch(l)
-	second := group(&b, 3, 3)
+	b = h.batch(lease)
+	second := h.captureTwo(&b, sub, 3)
 	h.check(h.Engine.Write(ctx, b))
-	expect("written", 4)
-	bodies := func(name string, m *webhook.Message, left bool) {
-		h.t.Helper()
-		bodies, err := h.Engine.Bodies(ctx, []int64{m.Event.ID})
-		h.check(err)
-		if isLeft := len(bodies) == 1; isLeft != left {
-			h.t.Errorf("%s: the event is left: %v", name, isLeft)
-		}
-	}
+	h.expectCaptured("after two batches", 4)
 
 	// The first event loses its messages first, the second one its change.
-	h.record(l, ended(first[0], noon, webhook.Successful))
+	h.record(lease, ended(first, noon, webhook.Successful))
 	_, err = h.Engine.Prune(ctx, delivery.Prune{Limit: 10, Successful: noon.Add(time.Minute)})
 	h.check(err)
-	h.expectIDs("after pruning", h.open(l.Partition, sub.ID), second...)
-	bodies("without messages", first[0], true)
-	expect("without messages", 4)
-	_, err = h.changes.Prune(ctx, noon.Add(time.Minute), 1<<40, 10)
+	h.expectIDs("open messages after pruning", h.open(lease.Partition, sub.ID), second)
+	h.expectEvent("without messages", first, true)
+	h.expectCaptured("after pruning messages", 4)
+
+	const maxSize = 1 << 40 // bytes
+	_, err = h.changes.Prune(ctx, noon.Add(time.Minute), maxSize, 10)
 	h.check(err)
-	expect("pruned", 0)
-	bodies("without a change and messages", first[0], false)
-	bodies("without a change", second[0], true)
-	_, err = h.Admin.RemoveMessage(ctx, addressOf(sub, second[0]))
+	h.expectCaptured("after pruning changes", 0)
+	h.expectEvent("without a change and messages", first, false)
+	h.expectEvent("without a change", second, true)
+
+	_, err = h.Admin.RemoveMessage(ctx, addressOf(sub, second))
 	h.check(err)
-	bodies("without a message and a change", second[0], false)
+	h.expectEvent("without a message and a change", second, false)
+}
+
+// expectEvent checks whether the event of a message exists.
+func (h hooks) expectEvent(when string, m *webhook.Message, want bool) {
+	h.t.Helper()
+	bodies, err := h.Engine.Bodies(h.t.Context(), []int64{m.Event.ID})
+	h.check(err)
+	if exists := len(bodies) == 1; exists != want {
+		h.t.Errorf("%s: the event exists: %v, want %v", when, exists, want)
+	}
 }
 
 // eventRoles keeps the roles of events that are not captured any more.
 func eventRoles(h hooks) {
-	for _, step := range []struct{ current, want map[string]string }{
-		{nil, map[string]string{}},
-		{map[string]string{"a.created": "admin", "A.created": ""}, map[string]string{"a.created": "admin", "A.created": ""}},
-		{map[string]string{"b.created": "writer"}, map[string]string{"a.created": "admin", "A.created": "", "b.created": "writer"}},
-		{map[string]string{"a.created": "reader"}, map[string]string{"a.created": "reader", "A.created": "", "b.created": "writer"}},
-		{nil, map[string]string{"a.created": "reader", "A.created": "", "b.created": "writer"}},
+	type roles map[string]string
+	for _, step := range []struct{ current, want roles }{
+		{
+			current: nil,
+			want:    roles{},
+		},
+		{
+			current: roles{"a.created": "admin", "A.created": ""},
+			want:    roles{"a.created": "admin", "A.created": ""},
+		},
+		{
+			current: roles{"b.created": "writer"},
+			want:    roles{"a.created": "admin", "A.created": "", "b.created": "writer"},
+		},
+		{
+			current: roles{"a.created": "reader"},
+			want:    roles{"a.created": "reader", "A.created": "", "b.created": "writer"},
+		},
+		{
+			current: nil,
+			want:    roles{"a.created": "reader", "A.created": "", "b.created": "writer"},
+		},
 	} {
 		got, err := h.Engine.KeepEventRoles(h.t.Context(), step.current)
 		h.check(err)

@@ -16,79 +16,130 @@ import (
 // another daemon has changed since a version.
 func changedSubscriptions(h hooks) {
 	ctx := h.t.Context()
-	other := h.peer()
-	l := h.lease(time.Hour)
-	a, b := h.subscribe(), h.subscribe()
-	off, url := false, "https://shop.example/other"
-	began := other.readPeerEvents(-1)
-	before := h.version()
-	expect := func(name string, want ...int64) map[int64]*webhook.Subscription {
-		h.t.Helper()
-		now := h.version()
-		got, complete, err := other.Engine.ChangedSubscriptions(ctx, before, now)
-		h.check(err)
-		if ids := slices.Sorted(maps.Keys(got)); complete || !slices.Equal(ids, want) {
-			h.t.Errorf("%s: changed are %v, want %v", name, ids, want)
-		}
-		before = now
-		return got
-	}
-	change := func(r webhook.Subscription, c admin.SubscriptionChange) {
-		h.t.Helper()
-		_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, c, noon)
-		h.check(err)
-	}
+	c := &changeReader{h: h, peer: h.peer()}
+	lease := h.lease(time.Hour)
+	first := h.subscribe()
+	second := h.subscribe()
+	start := c.peer.readPeerEvents(-1)
+	c.version = h.version()
+	off := false
+
+	url := "https://shop.example/other"
 	headers := []webhook.Header{{Name: "X-A", Value: "1"}, {Name: "X-B", Value: "2"}}
-	change(a, admin.SubscriptionChange{URL: &url, Headers: &headers})
-	got := expect("a change", a.ID)[a.ID]
-	if got == nil || got.URL != url || !webhook.SameHeaders(got.Headers, headers) {
-		h.t.Fatalf("changed to %+v", got)
+	c.change(first, admin.SubscriptionChange{URL: &url, Headers: &headers})
+	got := c.expect("a change", first.ID)[first.ID]
+	if got == nil {
+		h.t.Fatal("a changed subscription is missing")
+	}
+	if got.URL != url || !webhook.SameHeaders(got.Headers, headers) {
+		h.t.Errorf("changed to %+v, want URL %s and headers %v", got, url, headers)
 	}
 	if !got.Enabled || got.SubscriberInfo.Name != "Shop" {
-		h.t.Errorf("changed to %+v", got)
+		h.t.Errorf("changed to %+v, want it enabled, of the subscriber Shop", got)
 	}
-	change(a, admin.SubscriptionChange{Ordered: &off})
-	change(b, admin.SubscriptionChange{Ordered: &off})
-	expect("two changes", a.ID, b.ID)
-	_, err := h.Admin.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
+
+	c.change(first, admin.SubscriptionChange{Ordered: &off})
+	c.change(second, admin.SubscriptionChange{Ordered: &off})
+	c.expect("two changes", first.ID, second.ID)
+
+	_, err := h.Admin.ChangeSubscriber(ctx, second.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
 	h.check(err)
-	if got := expect("a change of a subscriber", b.ID)[b.ID]; got == nil || got.Active() {
-		h.t.Errorf("of a disabled subscriber: %+v", got)
+	got = c.expect("disabling a subscriber", second.ID)[second.ID]
+	if got == nil || got.Active() {
+		h.t.Errorf("the subscription of a disabled subscriber is %+v, want inactive", got)
 	}
-	c := h.subscribe()
-	expect("a new subscriber and subscription", 0, c.ID)
-	batch := h.batch(l)
-	batch.Disabled = []delivery.Disabled{{Subscription: c.ID, Reason: "410 Gone", At: noon}}
-	h.check(h.Engine.Write(ctx, batch))
-	if got := expect("disabled by the engine", c.ID)[c.ID]; got == nil || got.DisabledReason != "410 Gone" {
-		h.t.Errorf("disabled: %+v", got)
+
+	added := h.subscribe()
+	c.expect("a new subscriber and subscription", 0, added.ID)
+
+	b := h.batch(lease)
+	b.Disabled = []delivery.Disabled{{Subscription: added.ID, Reason: "410 Gone", At: noon}}
+	h.check(h.Engine.Write(ctx, b))
+	got = c.expect("disabling by the engine", added.ID)[added.ID]
+	if got == nil || got.DisabledReason != "410 Gone" {
+		h.t.Errorf("the disabled subscription is %+v, want the reason 410 Gone", got)
 	}
+
 	now, err := h.Engine.Now(ctx)
 	h.check(err)
-	old := []webhook.ReplacedSecret{{Secret: "one", Until: now.Add(past)}}
-	change(c, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: "two", Old: old}})
-	expect("a new secret", c.ID)
+	expired := []webhook.ReplacedSecret{{Secret: "one", Until: now.Add(past)}}
+	c.change(added, admin.SubscriptionChange{Secret: &admin.Rotation{Secret: "two", Old: expired}})
+	c.expect("a new secret", added.ID)
 	_, err = h.Engine.Sweep(ctx, 10)
 	h.check(err)
-	expect("the end of a secret", c.ID)
-	_, err = h.Admin.RemoveSubscription(ctx, a.Subscriber, a.GUID, noon)
+	c.expect("the end of a secret", added.ID)
+
+	_, err = h.Admin.RemoveSubscription(ctx, first.Subscriber, first.GUID, noon)
 	h.check(err)
-	if got := expect("a removal", a.ID); got[a.ID] != nil {
-		h.t.Errorf("removed: %+v", got)
+	got = c.expect("the removal of a subscription", first.ID)[first.ID]
+	if got != nil {
+		h.t.Errorf("the removed subscription is %+v, want nil", got)
 	}
-	_, err = h.Admin.RemoveSubscriber(ctx, b.Subscriber, auditEntry())
+	_, err = h.Admin.RemoveSubscriber(ctx, second.Subscriber, auditEntry())
 	h.check(err)
-	expect("the removal of a subscriber", b.ID)
-	for _, after := range []int64{0, before - 2000, before + 1} {
-		if got, complete, err := h.Engine.ChangedSubscriptions(ctx, after, before); err != nil || !complete || got[c.ID] == nil {
-			h.t.Errorf("after %d of %d: %v (%v, %v)", after, before, got, complete, err)
+	c.expect("the removal of a subscriber", second.ID)
+
+	c.expectAll(added.ID, 0, c.version-2000, c.version+1)
+	if events := h.readPeerEvents(-1).Events; len(events) != 0 {
+		h.t.Errorf("the daemon reads peer events %+v, want none about messages", events)
+	}
+	if events := c.peer.readPeerEvents(start.Last).Events; len(events) != 0 {
+		h.t.Errorf("another daemon reads peer events %+v, want none about messages", events)
+	}
+}
+
+// changeReader changes subscriptions at one daemon, and reads the changes at another.
+type changeReader struct {
+	h       hooks
+	peer    hooks
+	version int64 // up to which changes were read
+}
+
+func (c *changeReader) change(sub webhook.Subscription, change admin.SubscriptionChange) {
+	c.h.t.Helper()
+	_, err := c.h.Admin.ChangeSubscription(c.h.t.Context(), sub.Subscriber, sub.GUID, change, noon)
+	c.h.check(err)
+}
+
+// expect reads the changes since the last call, and checks which subscriptions they concern.
+func (c *changeReader) expect(after string, want ...int64) map[int64]*webhook.Subscription {
+	c.h.t.Helper()
+	version := c.h.version()
+	changed, isWhole, err := c.peer.Engine.ChangedSubscriptions(c.h.t.Context(), c.version, version)
+	c.h.check(err)
+	c.version = version
+	if isWhole {
+		c.h.t.Errorf("after %s: got all subscriptions, want only %v", after, want)
+	}
+	if ids := slices.Sorted(maps.Keys(changed)); !slices.Equal(ids, want) {
+		c.h.t.Errorf("after %s: changed are %v, want %v", after, ids, want)
+	}
+	return changed
+}
+
+// expectAll checks that all subscriptions are read if the changes since a version are not known.
+// One of them is given.
+func (c *changeReader) expectAll(id int64, versions ...int64) {
+	c.h.t.Helper()
+	for _, version := range versions {
+		subs, isWhole, err := c.h.Engine.ChangedSubscriptions(c.h.t.Context(), version, c.version)
+		c.h.check(err)
+		if !isWhole || subs[id] == nil {
+			c.h.t.Errorf("changes from version %d to %d: %v (all: %v), want all subscriptions",
+				version, c.version, subs, isWhole)
 		}
 	}
-	if n := h.readPeerEvents(-1); len(n.Events) != 0 {
-		h.t.Errorf("peer events about messages: %+v", n.Events)
+}
+
+// expectRefused checks that a change is invalid because of a member.
+func (h hooks) expectRefused(did, member string, err error) {
+	h.t.Helper()
+	if !fault.Is(err, fault.Invalid) {
+		h.t.Errorf("%s: error %v, want Invalid", did, err)
+		return
 	}
-	if n := other.readPeerEvents(began.Last); len(n.Events) != 0 {
-		h.t.Errorf("another daemon is notified of messages: %+v", n.Events)
+	if got := fault.From(err).Fields[0].Name; got != member {
+		h.t.Errorf("%s: error of %s (%v), want %s", did, got, err, member)
 	}
 }
 
@@ -96,98 +147,103 @@ func changedSubscriptions(h hooks) {
 // apply to administrators.
 func boundedHeaders(h hooks) {
 	ctx := h.t.Context()
-	r := h.subscribe()
-	large := make([]webhook.Header, 8)
+	first := h.subscribe()
+	limits := &webhook.Limits{Subscriptions: 10, Wildcards: 10, HeaderBytes: 64 << 10}
+	large := make([]webhook.Header, 8) // more than half of the limit
 	for i := range large {
 		large[i] = webhook.Header{Name: "X-Large", Value: strings.Repeat("v", 4<<10)}
 	}
-	refused := func(name string, err error) {
-		h.t.Helper()
-		if !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != webhook.MemberHeaders {
-			h.t.Errorf("%s: %v", name, err)
-		}
+	change := func(sub webhook.Subscription, change admin.SubscriptionChange) error {
+		_, err := h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, change, noon)
+		return err
 	}
-	limits := &webhook.Limits{Subscriptions: 10, Wildcards: 10, HeaderBytes: 64 << 10}
-	half := admin.SubscriptionChange{Headers: &large, Limits: limits}
-	_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon)
+	add := func(headers []webhook.Header, limits *webhook.Limits) (webhook.Subscription, error) {
+		return h.Admin.AddSubscription(ctx, webhook.Subscription{
+			Subscriber: first.Subscriber,
+			Pattern:    "*",
+			URL:        first.URL,
+			Headers:    headers,
+			Secret:     "s",
+			SavedAt:    noon,
+		}, limits)
+	}
+
+	h.check(change(first, admin.SubscriptionChange{Headers: &large, Limits: limits}))
+	h.check(change(first, admin.SubscriptionChange{Headers: &large, Limits: limits})) // replaces them
+	before := h.version()
+	_, err := add(large, limits)
+	h.expectRefused("adding a second subscription with large headers", webhook.MemberHeaders, err)
+	second, err := add(nil, limits)
 	h.check(err)
-	r, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, half, noon) // replaces the headers
+	err = change(second, admin.SubscriptionChange{Headers: &large, Limits: limits, RowHash: second.RowHash})
+	h.expectRefused("changing a second subscription to large headers", webhook.MemberHeaders, err)
+	if version := h.version(); version != before+1 {
+		h.t.Errorf("version %d after one change, want %d", version, before+1)
+	}
+
+	// Without limits.
+	_, err = add(large, nil)
 	h.check(err)
-	another := webhook.Subscription{
-		Subscriber: r.Subscriber,
+	h.check(change(second, admin.SubscriptionChange{Headers: &large}))
+
+	// Headers can be removed although there are too many.
+	h.check(change(second, admin.SubscriptionChange{Headers: new([]webhook.Header), Limits: limits}))
+
+	missing := webhook.Subscription{
+		Subscriber: guid(1),
 		Pattern:    "*",
-		URL:        r.URL,
+		URL:        first.URL,
 		Headers:    large,
 		Secret:     "s",
 		SavedAt:    noon,
 	}
-	before := h.version()
-	_, err = h.Admin.AddSubscription(ctx, another, limits)
-	refused("a second half", err)
-	another.Headers = nil
-	second, err := h.Admin.AddSubscription(ctx, another, limits)
-	h.check(err)
-	later := admin.SubscriptionChange{Headers: &large, Limits: limits, RowHash: second.RowHash}
-	_, err = h.Admin.ChangeSubscription(ctx, second.Subscriber, second.GUID, later, noon)
-	refused("a second half, later", err)
-	if now := h.version(); now != before+1 {
-		h.t.Errorf("version %d after %d", now, before)
-	}
-	another.Headers = large
-	_, err = h.Admin.AddSubscription(ctx, another, nil)
-	h.check(err)
-	_, err = h.Admin.ChangeSubscription(ctx, second.Subscriber, second.GUID, admin.SubscriptionChange{Headers: &large}, noon)
-	h.check(err)
-	none := admin.SubscriptionChange{Headers: new([]webhook.Header), Limits: limits}
-	_, err = h.Admin.ChangeSubscription(ctx, second.Subscriber, second.GUID, none, noon)
-	h.check(err)
-	another.Subscriber = guid(1)
-	_, err = h.Admin.AddSubscription(ctx, another, limits)
-	if !fault.Is(err, fault.NotFound) {
-		h.t.Errorf("of no subscriber: %v", err)
-	}
+	_, err = h.Admin.AddSubscription(ctx, missing, limits)
+	h.expectMissing(err)
 }
 
 // boundedSubscriptions checks the limits of the number of subscriptions, and of those to
 // several events, which do not apply to administrators.
 func boundedSubscriptions(h hooks) {
 	ctx := h.t.Context()
-	r := h.subscribe()
+	named := h.subscribe()
 	limits := &webhook.Limits{Subscriptions: 5, Wildcards: 2, HeaderBytes: 64 << 10}
-	add := func(pattern string, l *webhook.Limits) (webhook.Subscription, error) {
-		return h.Admin.AddSubscription(ctx, webhook.Subscription{Subscriber: r.Subscriber, Pattern: pattern, URL: r.URL, Secret: "s", SavedAt: noon}, l)
+	add := func(pattern string, limits *webhook.Limits) (webhook.Subscription, error) {
+		return h.Admin.AddSubscription(ctx, webhook.Subscription{
+			Subscriber: named.Subscriber,
+			Pattern:    pattern,
+			URL:        named.URL,
+			Secret:     "s",
+			SavedAt:    noon,
+		}, limits)
 	}
-	change := func(s webhook.Subscription, pattern string, l *webhook.Limits) error {
-		_, err := h.Admin.ChangeSubscription(ctx, s.Subscriber, s.GUID, admin.SubscriptionChange{Pattern: &pattern, Limits: l}, noon)
+	change := func(sub webhook.Subscription, pattern string, limits *webhook.Limits) error {
+		change := admin.SubscriptionChange{Pattern: &pattern, Limits: limits}
+		_, err := h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, change, noon)
 		return err
 	}
-	refused := func(name, member string, err error) {
-		h.t.Helper()
-		if !fault.Is(err, fault.Invalid) || fault.From(err).Fields[0].Name != member {
-			h.t.Errorf("%s: got %v, want an error of %s", name, err, member)
-		}
-	}
 
-	named := []webhook.Subscription{r}
-	h.check(change(r, "debtor.updated", limits))
+	// Two subscriptions to several events are allowed.
+	h.check(change(named, "debtor.updated", limits))
 	for range 2 {
 		_, err := add("debtor.*", limits)
 		h.check(err)
 	}
 	for _, pattern := range []string{"*", "debtor.*"} {
 		_, err := add(pattern, limits)
-		refused("adding a third to "+pattern, webhook.MemberEvent, err)
-		refused("changing a third to "+pattern, webhook.MemberEvent, change(named[0], pattern, limits))
+		h.expectRefused("adding a third wildcard "+pattern, webhook.MemberEvent, err)
+		err = change(named, pattern, limits)
+		h.expectRefused("changing a third subscription to "+pattern, webhook.MemberEvent, err)
 	}
-	wildcard, err := add("*", nil)
+	third, err := add("*", nil)
 	h.check(err)
-	h.check(change(wildcard, "debtor.*", limits)) // instead of another pattern
-	refused("changing a fourth to *", webhook.MemberEvent, change(named[0], "*", limits))
+	h.check(change(third, "debtor.*", limits)) // a wildcard may be replaced by another
+	h.expectRefused("changing a fourth subscription to *", webhook.MemberEvent, change(named, "*", limits))
 
+	// Five subscriptions are allowed.
 	_, err = add("debtor.updated", limits)
 	h.check(err)
 	_, err = add("debtor.updated", limits)
-	refused("adding a sixth", "SubscriberID", err)
+	h.expectRefused("adding a sixth subscription", "SubscriberID", err)
 	sixth, err := add("debtor.updated", nil)
 	h.check(err)
 	h.check(change(sixth, "debtor.created", limits))

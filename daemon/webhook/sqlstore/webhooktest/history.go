@@ -19,175 +19,97 @@ import (
 func history(h hooks) {
 	subs := []webhook.Subscription{h.subscribe(), h.subscribe()}
 	rapid.Check(h.t, func(t *rapid.T) {
-		l := h.lease(0)
-		n := &naiveHooks{h: h, subs: subs, lease: l, version: h.version(), rows: make(map[int64]*naiveMessage)}
-		for _, sub := range subs { // messages of an earlier sequence
-			for _, m := range h.open(l.Partition, sub.ID) {
-				_, err := h.Admin.RemoveMessage(h.t.Context(), addressOf(sub, m))
-				h.check(err)
-			}
+		n := &model{
+			h:       h,
+			subs:    subs,
+			lease:   h.lease(0),
+			version: h.version(),
+			rows:    make(map[int64]*modelMessage),
 		}
-		steps := []func(*rapid.T){n.publish, n.publish, n.outcome, n.outcome, n.remove, n.retry, n.page, n.page, n.due, n.newLease, n.prune}
+		n.removeEarlierMessages()
+
+		// The frequent operations are listed twice.
+		steps := []func(*rapid.T){
+			n.publish, n.publish,
+			n.outcome, n.outcome,
+			n.page, n.page,
+			n.due,
+			n.remove,
+			n.retry,
+			n.newLease,
+			n.prune,
+		}
 		for range rapid.IntRange(1, 20).Draw(t, "steps") {
-			rapid.SampledFrom(steps).Draw(t, "step")(t)
+			step := rapid.SampledFrom(steps).Draw(t, "step")
+			step(t)
 		}
 	})
 }
 
-// naiveMessage is a message of the model.
-type naiveMessage struct {
+// modelMessage is a message of the model.
+type modelMessage struct {
 	webhook.Message
 	sub int // index in subs
 }
 
-type naiveHooks struct {
-	h        hooks
-	subs     []webhook.Subscription
-	lease    delivery.Lease
-	old      []delivery.Lease
-	version  int64
-	messages []*naiveMessage // all messages, including removed ones
-	rows     map[int64]*naiveMessage
+// model is the expected content of the store. Its methods each apply one random operation to the
+// store and to the model, and compare the results.
+type model struct {
+	h         hooks
+	subs      []webhook.Subscription
+	lease     delivery.Lease
+	oldLeases []delivery.Lease
+	version   int64
+	messages  []*modelMessage // all messages, including removed ones
+	rows      map[int64]*modelMessage
 }
 
-func (n *naiveHooks) drawTime(t *rapid.T, label string) time.Time {
-	return noon.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, label)) * time.Second)
+// removeEarlierMessages removes the open messages of an earlier sequence of operations.
+func (n *model) removeEarlierMessages() {
+	for _, sub := range n.subs {
+		for _, m := range n.h.open(n.lease.Partition, sub.ID) {
+			_, err := n.h.Admin.RemoveMessage(n.h.t.Context(), addressOf(sub, m))
+			n.h.check(err)
+		}
+	}
+}
+
+func (n *model) drawTime(t *rapid.T, label string) time.Time {
+	seconds := rapid.IntRange(0, 4).Draw(t, label)
+	return noon.Add(time.Duration(seconds) * time.Second)
 }
 
 // drawLease returns a lease, mostly the one that is held.
-func (n *naiveHooks) drawLease(t *rapid.T) (l delivery.Lease, held bool) {
-	if len(n.old) > 0 && rapid.IntRange(0, 5).Draw(t, "old lease") == 0 {
-		return rapid.SampledFrom(n.old).Draw(t, "lease"), false
+func (n *model) drawLease(t *rapid.T) (lease delivery.Lease, isHeld bool) {
+	if len(n.oldLeases) > 0 && rapid.IntRange(0, 5).Draw(t, "old lease") == 0 {
+		return rapid.SampledFrom(n.oldLeases).Draw(t, "lease"), false
 	}
 	return n.lease, true
 }
 
-// write writes a batch, and reports whether it took effect.
-func (n *naiveHooks) write(t *rapid.T, b delivery.Batch, held bool) bool {
-	b.Version = n.version
-	if rapid.IntRange(0, 5).Draw(t, "old version") == 0 {
-		b.Version--
-	}
-	err := n.h.Engine.Write(n.h.t.Context(), b)
-	switch {
-	case !held:
-		if !errors.Is(err, delivery.ErrFenced) {
-			t.Fatalf("under an old lease: %v", err)
-		}
-	case b.Version != n.version:
-		if !errors.Is(err, delivery.ErrStale) {
-			t.Fatalf("with an old version: %v", err)
-		}
-	case err != nil:
-		t.Fatal(err)
-	}
-	return err == nil
-}
-
-func (n *naiveHooks) publish(t *rapid.T) {
-	l, held := n.drawLease(t)
-	b := delivery.Batch{Leases: []delivery.Lease{l}}
-	var messages []*naiveMessage
-	for range rapid.IntRange(1, 4).Draw(t, "events") {
-		sub := rapid.IntRange(0, len(n.subs)-1).Draw(t, "subscription")
-		m := n.h.publish(&b, n.drawTime(t, "due"), rapid.StringMatching(`[a-z "\\é]{0,6}`).Draw(t, "body"), n.subs[sub].ID)[0]
-		messages = append(messages, &naiveMessage{*m, sub})
-	}
-	if n.write(t, b, held) {
-		for _, m := range messages {
-			n.rows[m.ID] = m
-			n.messages = append(n.messages, m)
-		}
-	}
-}
-
 // drawMessage returns a message that may have been removed since.
-func (n *naiveHooks) drawMessage(t *rapid.T) *naiveMessage {
+func (n *model) drawMessage(t *rapid.T) *modelMessage {
 	if len(n.messages) == 0 {
 		n.publish(t)
 	}
-	if len(n.messages) == 0 { // the batch was not written
-		return &naiveMessage{webhook.Message{ID: 1 << 40, GUID: guid(1 << 40), Partition: n.lease.Partition}, 0}
+	if len(n.messages) == 0 { // the batch was rejected
+		const unusedID = 1 << 40
+		m := &modelMessage{sub: 0}
+		m.ID = unusedID
+		m.GUID = guid(unusedID)
+		m.Partition = n.lease.Partition
+		return m
 	}
 	return rapid.SampledFrom(n.messages).Draw(t, "message")
 }
 
-func (n *naiveHooks) outcome(t *rapid.T) {
-	l, held := n.drawLease(t)
-	b := delivery.Batch{Leases: []delivery.Lease{l}}
-	chosen := n.drawMessage(t)
-	r := webhook.AttemptResult{Message: &chosen.Message, Outcome: webhook.Outcome{Code: 500, Began: noon}}
-	r.After.Attempts = chosen.Attempts + rapid.SampledFrom([]int{1, 1, 1, 0, 2}).Draw(t, "attempt")
-	r.After.Status = rapid.SampledFrom([]webhook.Status{webhook.Successful, webhook.RetryPending, webhook.RetryPending, webhook.Failed}).Draw(t, "status")
-	if r.After.Status.Open() {
-		r.After.Next = n.drawTime(t, "next")
-	}
-	b.Outcomes = []webhook.AttemptResult{r}
-	if !n.write(t, b, held) {
-		return
-	}
-	if m := n.rows[chosen.ID]; m != nil && m.Status.Open() && r.After.Attempts == m.Attempts+1 {
-		m.State = r.After
-	}
-}
-
-func (n *naiveHooks) address(m *naiveMessage) admin.Address {
-	return addressOf(n.subs[m.sub], &m.Message)
-}
-
-func (n *naiveHooks) remove(t *rapid.T) {
-	m := n.drawMessage(t)
-	removed, err := n.h.Admin.RemoveMessage(n.h.t.Context(), n.address(m))
-	if _, ok := n.rows[m.ID]; err != nil || ok != (removed != nil) {
-		t.Fatalf("removed %v (%v), want %v", removed != nil, err, ok)
-	}
-	delete(n.rows, m.ID)
-}
-
-func (n *naiveHooks) retry(t *rapid.T) {
-	m, at := n.drawMessage(t), n.drawTime(t, "at")
-	_, err := n.h.Admin.RetryMessage(n.h.t.Context(), n.address(m), at)
-	switch m := n.rows[m.ID]; {
-	case m == nil:
-		if !fault.Is(err, fault.NotFound) {
-			t.Fatalf("of a message that was removed: %v", err)
-		}
-	case m.Status == webhook.Successful:
-		if !fault.Is(err, fault.Conflict) {
-			t.Fatalf("of a message that was delivered: %v", err)
-		}
-	case err != nil:
-		t.Fatal(err)
-	case m.Status != webhook.NotSent:
-		m.Status, m.Next = webhook.RetryPending, at
-	}
-}
-
-// listed returns the open messages that a page may contain, in their order.
-func (n *naiveHooks) listed(p delivery.Page) []*naiveMessage {
-	var all []*naiveMessage
-	for _, m := range n.rows {
-		behind := m.ID > p.After.ID
-		if !p.InOrder {
-			behind = m.Next.After(p.After.Next) || m.Next.Equal(p.After.Next) && behind
-		}
-		if m.Subscription == p.Subscription && m.Status.Open() && behind {
-			all = append(all, m)
-		}
-	}
-	slices.SortFunc(all, func(a, b *naiveMessage) int {
-		if d := a.Next.Compare(b.Next); d != 0 && !p.InOrder {
-			return d
-		}
-		return cmp.Compare(a.ID, b.ID)
-	})
-	return all
-}
-
-func (n *naiveHooks) drawPage(t *rapid.T) delivery.Page {
+func (n *model) drawPage(t *rapid.T) delivery.Page {
 	p := delivery.Page{
-		Partition: n.lease.Partition, Subscription: rapid.SampledFrom(n.subs).Draw(t, "subscription").ID, Until: n.drawTime(t, "until"),
-		InOrder: rapid.Bool().Draw(t, "in order"), Limit: rapid.IntRange(1, 5).Draw(t, "limit"),
+		Partition:    n.lease.Partition,
+		Subscription: rapid.SampledFrom(n.subs).Draw(t, "subscription").ID,
+		Until:        n.drawTime(t, "until"),
+		InOrder:      rapid.Bool().Draw(t, "in order"),
+		Limit:        rapid.IntRange(1, 5).Draw(t, "limit"),
 	}
 	if len(n.messages) > 0 && rapid.Bool().Draw(t, "from a place") {
 		p.After = delivery.Position{Next: n.drawTime(t, "after"), ID: n.drawMessage(t).ID}
@@ -195,51 +117,207 @@ func (n *naiveHooks) drawPage(t *rapid.T) delivery.Page {
 	return p
 }
 
-func (n *naiveHooks) page(t *rapid.T) {
-	p := n.drawPage(t)
-	got := n.h.page(p)
-	var want, have []string
-	for _, m := range n.listed(p) {
-		if len(want) < p.Limit && (p.InOrder || !m.Next.After(p.Until)) {
-			want = append(want, described(&m.Message))
+// write writes a batch, sometimes with an old version, and reports whether it took effect.
+// The store must reject a batch with an old version, or under a lease that is not held.
+func (n *model) write(t *rapid.T, b delivery.Batch, isHeld bool) bool {
+	b.Version = n.version
+	if rapid.IntRange(0, 5).Draw(t, "old version") == 0 {
+		b.Version--
+	}
+
+	var want error
+	if !isHeld {
+		want = delivery.ErrFenced
+	} else if b.Version != n.version {
+		want = delivery.ErrStale
+	}
+	err := n.h.Engine.Write(n.h.t.Context(), b)
+	if !errors.Is(err, want) {
+		t.Fatalf("writing with version %d of %d, lease held: %v: error %v, want %v",
+			b.Version, n.version, isHeld, err, want)
+	}
+	return err == nil
+}
+
+func (n *model) publish(t *rapid.T) {
+	lease, isHeld := n.drawLease(t)
+	b := delivery.Batch{Leases: []delivery.Lease{lease}}
+	var messages []*modelMessage
+	for range rapid.IntRange(1, 4).Draw(t, "events") {
+		sub := rapid.IntRange(0, len(n.subs)-1).Draw(t, "subscription")
+		due := n.drawTime(t, "due")
+		body := rapid.StringMatching(`[a-z "\\é]{0,6}`).Draw(t, "body")
+		published := n.h.publish(&b, due, body, n.subs[sub].ID)
+		messages = append(messages, &modelMessage{Message: *published[0], sub: sub})
+	}
+
+	if !n.write(t, b, isHeld) {
+		return
+	}
+	n.messages = append(n.messages, messages...)
+	for _, m := range messages {
+		n.rows[m.ID] = m
+	}
+}
+
+// outcome records an attempt. It takes effect if it is the next attempt of an open message.
+func (n *model) outcome(t *rapid.T) {
+	lease, isHeld := n.drawLease(t)
+	chosen := n.drawMessage(t)
+	attempts := rapid.SampledFrom([]int{1, 1, 1, 0, 2}).Draw(t, "attempt")
+	status := rapid.SampledFrom([]webhook.Status{
+		webhook.Successful, webhook.RetryPending, webhook.RetryPending, webhook.Failed,
+	}).Draw(t, "status")
+	result := webhook.AttemptResult{
+		Message: &chosen.Message,
+		After:   webhook.State{Status: status, Attempts: chosen.Attempts + attempts},
+		Outcome: webhook.Outcome{Code: 500, Began: noon},
+	}
+	if status.Open() {
+		result.After.Next = n.drawTime(t, "next")
+	}
+
+	b := delivery.Batch{
+		Leases:   []delivery.Lease{lease},
+		Outcomes: []webhook.AttemptResult{result},
+	}
+	if !n.write(t, b, isHeld) {
+		return
+	}
+	m := n.rows[chosen.ID]
+	if m == nil || !m.Status.Open() {
+		return
+	}
+	if result.After.Attempts == m.Attempts+1 {
+		m.State = result.After
+	}
+}
+
+func (n *model) address(m *modelMessage) admin.Address {
+	return addressOf(n.subs[m.sub], &m.Message)
+}
+
+func (n *model) remove(t *rapid.T) {
+	m := n.drawMessage(t)
+	removed, err := n.h.Admin.RemoveMessage(n.h.t.Context(), n.address(m))
+	if err != nil {
+		t.Fatalf("removing message %d: %v", m.ID, err)
+	}
+	_, exists := n.rows[m.ID]
+	if (removed != nil) != exists {
+		t.Fatalf("removed message %d: %v, want %v", m.ID, removed != nil, exists)
+	}
+	delete(n.rows, m.ID)
+}
+
+func (n *model) retry(t *rapid.T) {
+	chosen := n.drawMessage(t)
+	due := n.drawTime(t, "at")
+	_, err := n.h.Admin.RetryMessage(n.h.t.Context(), n.address(chosen), due)
+
+	m := n.rows[chosen.ID]
+	switch {
+	case m == nil:
+		if !fault.Is(err, fault.NotFound) {
+			t.Fatalf("retrying the removed message %d: error %v, want NotFound", chosen.ID, err)
+		}
+	case m.Status == webhook.Successful:
+		if !fault.Is(err, fault.Conflict) {
+			t.Fatalf("retrying the delivered message %d: error %v, want Conflict", m.ID, err)
+		}
+	case err != nil:
+		t.Fatalf("retrying message %d: %v", m.ID, err)
+	case m.Status != webhook.NotSent:
+		m.Status = webhook.RetryPending
+		m.Next = due
+	}
+}
+
+// listed returns the open messages that follow the position of a page, in its order.
+func (n *model) listed(p delivery.Page) []*modelMessage {
+	var messages []*modelMessage
+	for _, m := range n.rows {
+		if m.Subscription == p.Subscription && m.Status.Open() && isBehind(m, p) {
+			messages = append(messages, m)
 		}
 	}
-	for _, m := range got {
-		have = append(have, described(m))
+	slices.SortFunc(messages, func(a, b *modelMessage) int {
+		byID := cmp.Compare(a.ID, b.ID)
+		if p.InOrder {
+			return byID
+		}
+		return cmp.Or(a.Next.Compare(b.Next), byID)
+	})
+	return messages
+}
+
+// isBehind reports whether a message follows the position of a page in its order.
+func isBehind(m *modelMessage, p delivery.Page) bool {
+	if p.InOrder || m.Next.Equal(p.After.Next) {
+		return m.ID > p.After.ID
 	}
-	if !slices.Equal(have, want) {
-		t.Fatalf("%+v:\ngot  %q\nwant %q", p, have, want)
+	return m.Next.After(p.After.Next)
+}
+
+func (n *model) page(t *rapid.T) {
+	p := n.drawPage(t)
+	var want []string
+	for _, m := range n.listed(p) {
+		isDue := p.InOrder || !m.Next.After(p.Until)
+		if isDue && len(want) < p.Limit {
+			want = append(want, describe(&m.Message))
+		}
+	}
+	var got []string
+	for _, m := range n.h.page(p) {
+		got = append(got, describe(m))
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("page %+v:\ngot  %q\nwant %q", p, got, want)
 	}
 }
 
-func described(m *webhook.Message) string {
-	return fmt.Sprintf("%d %s %d/%d %s %s", m.ID, m.GUID, m.Status, m.Attempts, m.Next.Format(time.TimeOnly), m.Event.Body)
+// describe returns the columns of a message in one line.
+func describe(m *webhook.Message) string {
+	return fmt.Sprintf("%d %s %d/%d %s %s",
+		m.ID, m.GUID, m.Status, m.Attempts, m.Next.Format(time.TimeOnly), m.Event.Body)
 }
 
-func (n *naiveHooks) due(t *rapid.T) {
+// due compares the time of the next message after a page, and whether its subscription is listed
+// as having open messages.
+func (n *model) due(t *rapid.T) {
 	p := n.drawPage(t)
 	p.InOrder = false
-	due, err := n.h.Engine.NextDue(n.h.t.Context(), p)
 	var want time.Time
-	if all := n.listed(p); len(all) > 0 {
-		want = all[0].Next
+	if messages := n.listed(p); len(messages) > 0 {
+		want = messages[0].Next
 	}
-	if err != nil || !due.Equal(want) {
-		t.Fatalf("%+v: due %v (%v), want %v", p, due, err, want)
+	got, err := n.h.Engine.NextDue(n.h.t.Context(), p)
+	if err != nil || !got.Equal(want) {
+		t.Fatalf("next due after page %+v: %v (%v), want %v", p, got, err, want)
 	}
+
 	open, err := n.h.Engine.OpenSubscriptions(n.h.t.Context(), n.lease.Partition)
+	if err != nil {
+		t.Fatal(err)
+	}
 	p.After = delivery.Position{}
-	if listed, has := slices.Contains(open, p.Subscription), len(n.listed(p)) > 0; err != nil || listed != has {
-		t.Fatalf("subscription %d is open: %v (%v), want %v", p.Subscription, listed, err, has)
+	isOpen := slices.Contains(open, p.Subscription)
+	hasMessages := len(n.listed(p)) > 0
+	if isOpen != hasMessages {
+		t.Fatalf("subscription %d is listed as open: %v, want %v", p.Subscription, isOpen, hasMessages)
 	}
 }
 
 // newLease replaces the lease, like another daemon's takeover or a restart.
-func (n *naiveHooks) newLease(t *rapid.T) {
-	l, err := n.h.Engine.Lease(n.h.t.Context(), 0)
-	if err != nil || l.Partition != n.lease.Partition || l.Fence <= n.lease.Fence {
-		t.Fatalf("leased %+v (%v) after %+v", l, err, n.lease)
+func (n *model) newLease(t *rapid.T) {
+	lease, err := n.h.Engine.Lease(n.h.t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
 	}
-	n.old = append(n.old, n.lease)
-	n.lease = l
+	if lease.Partition != n.lease.Partition || lease.Fence <= n.lease.Fence {
+		t.Fatalf("leased %+v after %+v, want the same partition and a higher fence", lease, n.lease)
+	}
+	n.oldLeases = append(n.oldLeases, n.lease)
+	n.lease = lease
 }

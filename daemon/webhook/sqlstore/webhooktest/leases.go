@@ -13,49 +13,72 @@ import (
 // past is the duration of a lease that has already expired.
 const past = -time.Hour
 
+// leases checks which leases are granted, renewed, taken over and released.
 func leases(h hooks) {
-	ctx, other := h.t.Context(), h.reopen().Webhooks
-	a := h.lease(time.Hour)
-	b, err := other.Engine.Lease(ctx, time.Hour)
+	ctx := h.t.Context()
+	other := h.reopen().Webhooks
+	lease := h.lease(time.Hour)
+	otherLease, err := other.Engine.Lease(ctx, time.Hour)
 	h.check(err)
-	done, err := other.Engine.Lease(ctx, time.Hour)
+	unused, err := other.Engine.Lease(ctx, time.Hour) // of a partition without messages
 	h.check(err)
-	h.work(h.subscribe(), b)
-	if a.Partition == b.Partition {
-		h.t.Errorf("two daemons have partition %d", a.Partition)
+	h.work(h.subscribe(), otherLease)
+
+	if lease.Partition == otherLease.Partition {
+		h.t.Errorf("two daemons lease partition %d, want different partitions", lease.Partition)
 	}
 	now, err := h.Engine.Now(ctx)
 	h.check(err)
-	if d := a.Until.Sub(now); d < 59*time.Minute || d > 61*time.Minute {
-		h.t.Errorf("the lease ends in %v, want an hour", d)
+	if term := lease.Until.Sub(now); (term - time.Hour).Abs() > time.Minute {
+		h.t.Errorf("the lease ends in %v, want an hour", term)
 	}
 	h.expectTakeOver()
-	held, err := h.Engine.Renew(ctx, []delivery.Lease{a, {Partition: b.Partition, Fence: b.Fence - 1}}, past)
+
+	// A lease can be renewed, not an older one of the same partition.
+	older := delivery.Lease{Partition: otherLease.Partition, Fence: otherLease.Fence - 1}
+	held, err := h.Engine.Renew(ctx, []delivery.Lease{lease, older}, past)
 	h.check(err)
-	if len(held) != 1 || held[0].Partition != a.Partition || held[0].Fence != a.Fence || !held[0].Until.Before(now) {
-		h.t.Errorf("renewed %+v", held)
+	if len(held) != 1 {
+		h.t.Fatalf("renewed %+v, want only %+v", held, lease)
 	}
-	taken := h.expectTakeOver(a.Partition) // the lease has expired
-	if taken[0].Fence <= a.Fence {
-		h.t.Errorf("fence %d after %d", taken[0].Fence, a.Fence)
+	if held[0].Partition != lease.Partition || held[0].Fence != lease.Fence || !held[0].Until.Before(now) {
+		h.t.Errorf("renewed %+v, want %+v until an hour ago", held[0], lease)
 	}
-	if held, err = h.Engine.Renew(ctx, []delivery.Lease{a}, time.Hour); err != nil || len(held) != 0 {
-		h.t.Errorf("a lost lease was renewed: %+v (%v)", held, err)
+
+	// It has expired, and its partition is leased by others.
+	taken := h.expectTakeOver(lease.Partition)
+	if taken[0].Fence <= lease.Fence {
+		h.t.Errorf("taken over with fence %d, want more than %d", taken[0].Fence, lease.Fence)
 	}
-	h.check(other.Engine.Release(ctx, []delivery.Lease{b, a, done}))
-	if !h.readPeerEvents(-1).Orphans {
-		h.t.Error("Orphans is false although a partition can be taken over")
+	held, err = h.Engine.Renew(ctx, []delivery.Lease{lease}, time.Hour)
+	h.check(err)
+	if len(held) != 0 {
+		h.t.Errorf("renewed the lost lease %+v, want none", held)
 	}
-	h.expectTakeOver(b.Partition) // neither a's partition, which was taken over, nor one without messages
-	if h.readPeerEvents(-1).Orphans {
-		h.t.Error("Orphans is true although all partitions are leased")
-	}
+
+	// To release a lost lease has no effect, and a partition without messages needs no holder.
+	h.check(other.Engine.Release(ctx, []delivery.Lease{otherLease, lease, unused}))
+	h.expectOrphans(true)
+	h.expectTakeOver(otherLease.Partition)
+	h.expectOrphans(false)
+
+	// The oldest free partition is leased before new ones.
 	h.check(h.Engine.Release(ctx, taken))
-	if l := h.lease(0); l.Partition != a.Partition || l.Fence <= taken[0].Fence {
-		h.t.Errorf("leased %+v, want a new lease of the oldest free partition", l)
+	next := h.lease(0)
+	if next.Partition != lease.Partition || next.Fence <= taken[0].Fence {
+		h.t.Errorf("leased %+v, want a new lease of partition %d", next, lease.Partition)
 	}
-	if l := h.lease(0); l.Partition != a.Partition {
-		h.t.Errorf("leased %+v, want the same one again", l)
+	repeated := h.lease(0)
+	if repeated.Partition != lease.Partition {
+		h.t.Errorf("leased partition %d after a lease without a term, want %d again", repeated.Partition, lease.Partition)
+	}
+}
+
+// expectOrphans checks whether there are partitions to take over.
+func (h hooks) expectOrphans(want bool) {
+	h.t.Helper()
+	if got := h.readPeerEvents(-1).Orphans; got != want {
+		h.t.Errorf("there are partitions to take over: %v, want %v", got, want)
 	}
 }
 
@@ -67,6 +90,7 @@ func (h hooks) work(r webhook.Subscription, l delivery.Lease) {
 	h.check(h.Engine.Write(h.t.Context(), b))
 }
 
+// expectTakeOver takes over partitions, and checks which.
 func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
 	h.t.Helper()
 	taken, err := h.Engine.TakeOver(h.t.Context(), time.Hour)
@@ -85,75 +109,103 @@ func (h hooks) expectTakeOver(want ...int64) []delivery.Lease {
 // daemons.
 func concurrentLeases(h hooks) {
 	daemons := []delivery.Store{h.Engine, h.reopen().Webhooks.Engine}
-	r := h.subscribe()
+	sub := h.subscribe()
 	for range 3 {
-		l := h.lease(past)
-		h.work(r, l)
-		var mu sync.Mutex
-		holders := make(map[int64]int)
-		concurrently(8, func(i int) {
-			taken, err := daemons[i%2].TakeOver(h.t.Context(), time.Hour)
-			if err != nil {
-				h.t.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			for _, lease := range taken {
-				holders[lease.Partition]++
-			}
-		})
-		for partition, n := range holders { // a partition may be unused
-			if n > 1 {
-				h.t.Errorf("partition %d is leased %d times", partition, n)
-			}
+		expired := h.lease(past)
+		h.work(sub, expired)
+		holders := h.takeOverConcurrently(daemons)
+		if holders[expired.Partition] == 0 {
+			h.t.Errorf("partition %d has no holder, want one", expired.Partition)
 		}
-		if holders[l.Partition] == 0 {
-			h.t.Errorf("partition %d has no holder", l.Partition)
-		}
-		partitions := make(map[int64]bool)
-		concurrently(4, func(i int) {
-			l, err := daemons[i%2].Lease(h.t.Context(), time.Hour)
-			if err != nil {
-				h.t.Error(err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			if partitions[l.Partition] {
-				h.t.Errorf("partition %d is leased twice", l.Partition)
-			}
-			partitions[l.Partition] = true
-		})
+		h.leaseConcurrently(daemons)
 	}
 }
 
+// takeOverConcurrently lets daemons take over partitions at the same time, and checks that each
+// partition has one holder at most. It returns the number of holders by partition.
+func (h hooks) takeOverConcurrently(daemons []delivery.Store) map[int64]int {
+	var mu sync.Mutex
+	holders := make(map[int64]int)
+	concurrently(8, func(i int) {
+		taken, err := daemons[i%2].TakeOver(h.t.Context(), time.Hour)
+		if err != nil {
+			h.t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		for _, lease := range taken {
+			holders[lease.Partition]++
+		}
+	})
+	for partition, n := range holders {
+		if n > 1 {
+			h.t.Errorf("partition %d was taken over %d times, want at most once", partition, n)
+		}
+	}
+	return holders
+}
+
+// leaseConcurrently lets daemons lease partitions at the same time, and checks that they are
+// different ones.
+func (h hooks) leaseConcurrently(daemons []delivery.Store) {
+	var mu sync.Mutex
+	isLeased := make(map[int64]bool)
+	concurrently(4, func(i int) {
+		lease, err := daemons[i%2].Lease(h.t.Context(), time.Hour)
+		if err != nil {
+			h.t.Error(err)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if isLeased[lease.Partition] {
+			h.t.Errorf("partition %d was leased twice", lease.Partition)
+		}
+		isLeased[lease.Partition] = true
+	})
+}
+
+// storeClock checks that the clock of the store does not go back, and is in UTC.
 func storeClock(h hooks) {
-	a, err := h.Engine.Now(h.t.Context())
+	first, err := h.Engine.Now(h.t.Context())
 	h.check(err)
-	b, err := h.Engine.Now(h.t.Context())
+	second, err := h.Engine.Now(h.t.Context())
 	h.check(err)
-	if b.Before(a) || a.Location() != time.UTC || time.Since(a).Abs() > time.Hour {
-		h.t.Errorf("the clock returned %v, then %v", a, b)
+	if second.Before(first) {
+		h.t.Errorf("the clock returned %v after %v", second, first)
+	}
+	if first.Location() != time.UTC {
+		h.t.Errorf("the clock returned a time in %v, want UTC", first.Location())
+	}
+	if offset := time.Since(first).Abs(); offset > time.Hour {
+		h.t.Errorf("the clock differs by %v from the local one, want less than an hour", offset)
 	}
 }
 
+// concurrentIDs checks that no ID is allocated twice.
 func concurrentIDs(h hooks) {
 	daemons := []delivery.Store{h.Engine, h.reopen().Webhooks.Engine}
 	var mu sync.Mutex
-	taken := make(map[int64]bool)
+	isTaken := make(map[int64]bool)
+	take := func(id int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if isTaken[id] {
+			h.t.Errorf("ID %d was allocated twice", id)
+		}
+		if id < 1 {
+			h.t.Errorf("ID %d was allocated, want at least 1", id)
+		}
+		isTaken[id] = true
+	}
 	concurrently(8, func(i int) {
 		for n := 1; n <= 4; n++ {
 			first, err := daemons[i%2].AllocateIDs(h.t.Context(), n)
 			if err != nil {
 				h.t.Error(err)
 			}
-			mu.Lock()
 			for id := first; id < first+int64(n); id++ {
-				if taken[id] || id < 1 {
-					h.t.Errorf("number %d is given twice, or is none", id)
-				}
-				taken[id] = true
+				take(id)
 			}
-			mu.Unlock()
 		}
 	})
 }
@@ -161,87 +213,116 @@ func concurrentIDs(h hooks) {
 // fencedWrites checks that a batch changes nothing if another daemon has taken over
 // the partition.
 func fencedWrites(h hooks) {
-	ctx, r := h.t.Context(), h.subscribe()
+	sub := h.subscribe()
 	old := h.lease(past)
-	m := h.send(old, r.ID, 1)[0] // not taken over yet
-	now := h.expectTakeOver(old.Partition)[0]
+	message := h.send(old, sub.ID, 1)[0] // the lease has expired, but was not taken over yet
+	current := h.expectTakeOver(old.Partition)[0]
 	b := h.batch(old)
-	b.Outcomes = []webhook.AttemptResult{attempt(m, 200, webhook.Successful, time.Time{})}
-	h.publish(&b, noon, "{}", r.ID)
-	if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
-		h.t.Errorf("under an old lease: %v", err)
+	b.Outcomes = []webhook.AttemptResult{attempt(message, 200, webhook.Successful, time.Time{})}
+	h.publish(&b, noon, "{}", sub.ID)
+	expectFenced := func(when string) {
+		h.t.Helper()
+		err := h.Engine.Write(h.t.Context(), b)
+		if !errors.Is(err, delivery.ErrFenced) {
+			h.t.Errorf("writing %s: error %v, want %v", when, err, delivery.ErrFenced)
+		}
 	}
+
+	expectFenced("under an old lease")
 	b.Leases = nil
-	if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
-		h.t.Errorf("without a lease: %v", err)
-	}
+	expectFenced("without a lease")
 	b.Leases = []delivery.Lease{old}
 	b.Version--
-	if err := h.Engine.Write(ctx, b); !errors.Is(err, delivery.ErrFenced) {
-		h.t.Errorf("under an old lease and version: %v", err)
-	}
-	h.expectIDs("for the new holder", h.open(now.Partition, r.ID), m)
-	h.expectState(addressOf(r, m), webhook.State{Next: noon})
-	h.record(now, attempt(m, 200, webhook.Successful, time.Time{}))
-	h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 1})
+	expectFenced("under an old lease and with an old version")
+	h.expectIDs("open messages of the new holder", h.open(current.Partition, sub.ID), message)
+	h.expectState(addressOf(sub, message), webhook.State{Next: noon})
+
+	h.record(current, attempt(message, 200, webhook.Successful, time.Time{}))
+	h.expectState(addressOf(sub, message), webhook.State{Status: webhook.Successful, Attempts: 1})
 }
 
-// concurrentWriters has two daemons write concurrently, each to its own partition.
+// concurrentWriters has two daemons write concurrently, each to its own partition. Half of the
+// messages of each batch are delivered.
 func concurrentWriters(h hooks) {
 	const (
-		each   = 8
-		rounds = 4
-		size   = 4
+		writers = 8 // of each daemon
+		batches = 4 // of each writer
+		size    = 4 // messages of each batch
 	)
-	r := h.subscribe()
+	sub := h.subscribe()
 	daemons := []hooks{h, {Store: h.reopen().Webhooks, t: h.t}}
-	held := []delivery.Lease{h.lease(time.Hour), daemons[1].lease(time.Hour)}
+	held := []delivery.Lease{daemons[0].lease(time.Hour), daemons[1].lease(time.Hour)}
 	version := h.version()
-	concurrently(2*each, func(i int) {
-		d, l := daemons[i%2], held[i%2]
-		for range rounds {
-			first, err := d.Engine.AllocateIDs(h.t.Context(), 2*size)
+	concurrently(2*writers, func(i int) {
+		for range batches {
+			err := daemons[i%2].deliverHalf(held[i%2], version, sub.ID, size)
 			if err != nil {
-				h.t.Error(err)
-				return
-			}
-			b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}}
-			for n := range int64(size) {
-				add(&b, first+2*n, noon, "{}", r.ID)
-			}
-			sent := b.Messages
-			err = d.Engine.Write(h.t.Context(), b)
-			done := delivery.Batch{Version: version, Leases: b.Leases}
-			for _, m := range sent[:size/2] {
-				done.Outcomes = append(done.Outcomes, attempt(m, 200, webhook.Successful, time.Time{}))
-			}
-			if err = errors.Join(err, d.Engine.Write(h.t.Context(), done)); err != nil {
 				h.t.Error(err)
 			}
 		}
 	})
-	for i, l := range held {
-		if n := len(h.open(l.Partition, r.ID)); n != each*rounds*size/2 {
-			h.t.Errorf("daemon %d has %d open messages, want %d", i, n, each*rounds*size/2)
+
+	const want = writers * batches * size / 2
+	for i, lease := range held {
+		if got := len(h.open(lease.Partition, sub.ID)); got != want {
+			h.t.Errorf("daemon %d has %d open messages, want %d", i, got, want)
 		}
 	}
+}
+
+// deliverHalf writes a batch of messages, and one with the results of the first half of them.
+func (h hooks) deliverHalf(lease delivery.Lease, version, sub int64, size int) error {
+	ctx := h.t.Context()
+	first, err := h.Engine.AllocateIDs(ctx, 2*size)
+	if err != nil {
+		return err
+	}
+	published := delivery.Batch{Version: version, Leases: []delivery.Lease{lease}}
+	for n := range int64(size) {
+		add(&published, first+2*n, noon, "{}", sub)
+	}
+	err = h.Engine.Write(ctx, published)
+	if err != nil {
+		return err
+	}
+
+	delivered := delivery.Batch{Version: version, Leases: []delivery.Lease{lease}}
+	for _, m := range published.Messages[:size/2] {
+		delivered.Outcomes = append(delivered.Outcomes, attempt(m, 200, webhook.Successful, time.Time{}))
+	}
+	return h.Engine.Write(ctx, delivered)
 }
 
 // deleteAndOutcome removes messages while results of their attempts are written.
 func deleteAndOutcome(h hooks) {
-	r, l := h.subscribe(), h.lease(time.Hour)
-	sent := h.send(l, r.ID, 16)
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	sent := h.send(lease, sub.ID, 16)
 	version := h.version()
+	writeOutcome := func(m *webhook.Message) {
+		err := h.Engine.Write(h.t.Context(), delivery.Batch{
+			Version:  version,
+			Leases:   []delivery.Lease{lease},
+			Outcomes: []webhook.AttemptResult{attempt(m, 500, webhook.RetryPending, noon)},
+		})
+		if err != nil {
+			h.t.Error(err)
+		}
+	}
+	remove := func(m *webhook.Message) {
+		removed, err := h.Admin.RemoveMessage(h.t.Context(), addressOf(sub, m))
+		if err != nil || removed == nil {
+			h.t.Errorf("removing message %d: %v (%v), want the message", m.ID, removed, err)
+		}
+	}
+
 	concurrently(2*len(sent), func(i int) {
 		m := sent[i/2]
 		if i%2 == 0 {
-			b := delivery.Batch{Version: version, Leases: []delivery.Lease{l}, Outcomes: []webhook.AttemptResult{attempt(m, 500, webhook.RetryPending, noon)}}
-			if err := h.Engine.Write(h.t.Context(), b); err != nil {
-				h.t.Error(err)
-			}
-		} else if gone, err := h.Admin.RemoveMessage(h.t.Context(), addressOf(r, m)); err != nil || gone == nil {
-			h.t.Errorf("removing a message: %v (%v)", gone, err)
+			writeOutcome(m)
+		} else {
+			remove(m)
 		}
 	})
-	h.expectIDs("after all were removed", h.open(l.Partition, r.ID))
+	h.expectIDs("open messages after all were removed", h.open(lease.Partition, sub.ID))
 }

@@ -24,6 +24,9 @@ import (
 type lists struct {
 	hooks
 	store *storage.Store
+	lease delivery.Lease
+	subs  []webhook.Subscription
+	sent  []*webhook.Message
 	ids   map[string][]string // values of fields
 	last  int64               // highest ID
 
@@ -34,89 +37,137 @@ type lists struct {
 // general way, which joins and sorts everything, while messages are added, attempted,
 // retried and removed in every way.
 func messageLists(h hooks) {
-	ctx, l := h.t.Context(), h.lease(time.Hour)
-	ls := lists{hooks: h, store: h.reopen(), ids: map[string][]string{"SubscriberID": {guid(1)}, "SubscriptionID": {guid(2)}}}
-	var subs []webhook.Subscription
-	for n := range 3 {
-		subs = append(subs, h.subscribe())
-		for range n { // one, two and three subscriptions
-			last := subs[len(subs)-1]
-			added := webhook.Subscription{Subscriber: last.Subscriber, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}
-			s, err := h.Admin.AddSubscription(ctx, added, nil)
-			h.check(err)
-			subs = append(subs, s)
-		}
+	ctx := h.t.Context()
+	ls := &lists{
+		hooks: h,
+		store: h.reopen(),
+		lease: h.lease(time.Hour),
+		ids:   map[string][]string{"SubscriberID": {guid(1)}, "SubscriptionID": {guid(2)}},
 	}
-	for _, s := range subs {
-		ls.ids["SubscriberID"] = append(ls.ids["SubscriberID"], s.Subscriber)
-		ls.ids["SubscriptionID"] = append(ls.ids["SubscriptionID"], s.GUID)
-	}
-	keys := []string{"", "a", "a", "A"}
-	var sent []*webhook.Message
-	send := func() {
-		b := h.batch(l)
-		for n := range 60 { // the first subscription gets most, the last but one none
-			to := []int64{subs[0].ID, subs[n%5*n%5].ID, subs[5*(n%7/6)].ID}
-			slices.Sort(to)
-			to = slices.Compact(to)
-			if n%2 == 0 {
-				to = to[:1]
-			}
-			m := h.publish(&b, noon, "{}", to...)[0]
-			m.Event.Key = keys[n%len(keys)]
-		}
-		h.check(h.Engine.Write(ctx, b))
-		sent = append(sent, b.Messages...)
-		for i, m := range b.Messages {
-			switch i % 5 {
-			case 0:
-			case 1:
-				h.record(l, attempt(m, 500, webhook.RetryPending, noon.Add(time.Hour)))
-				m.Attempts++
-				h.record(l, attempt(m, 500, webhook.Failed, time.Time{}))
-			case 2:
-				h.record(l, attempt(m, 500, webhook.RetryPending, noon.Add(time.Hour)))
-			default:
-				h.record(l, attempt(m, 200, webhook.Successful, time.Time{}))
-			}
-		}
-	}
-	send()
-	ls.compare("sent")
+	ls.subscribeAll()
+	ls.sendAll()
+	ls.compare("after sending")
 	ls.shortPages()
 	ls.pagesByCursor()
-	var failed []admin.Candidate
-	for i := 1; i < len(sent); i += 10 {
-		failed = append(failed, admin.Candidate{ID: sent[i].ID, Status: webhook.Failed, Retries: 1})
-	}
-	_, err := h.Admin.RetryMessages(ctx, failed[:len(failed)/2], noon)
-	h.check(err)
-	_, err = h.Admin.RemoveMessages(ctx, failed[len(failed)/2:], noon)
-	h.check(err)
-	send()
-	ls.compare("retried and removed")
-	for _, s := range []webhook.Subscription{subs[2], subs[5]} {
-		_, err = h.Admin.RemoveSubscription(ctx, s.Subscriber, s.GUID, noon)
+
+	ls.changeFailed()
+	ls.sendAll()
+	ls.compare("after retries and removals")
+
+	for _, sub := range []webhook.Subscription{ls.subs[2], ls.subs[5]} {
+		_, err := h.Admin.RemoveSubscription(ctx, sub.Subscriber, sub.GUID, noon)
 		h.check(err)
 	}
-	_, err = h.Admin.RemoveSubscriber(ctx, subs[1].Subscriber, auditEntry())
+	_, err := h.Admin.RemoveSubscriber(ctx, ls.subs[1].Subscriber, auditEntry())
 	h.check(err)
-	ls.compare("subscriptions removed")
-	_, err = h.Engine.Prune(ctx, delivery.Prune{Limit: 20, Successful: noon.Add(time.Second), Failed: noon.Add(time.Second)})
+	ls.compare("after removals of subscriptions")
+
+	later := noon.Add(time.Second)
+	_, err = h.Engine.Prune(ctx, delivery.Prune{Limit: 20, Successful: later, Failed: later})
 	h.check(err)
-	for isDone := false; !isDone; {
-		r, err := h.Engine.Sweep(ctx, 7)
-		h.check(err)
-		isDone = !r.More
-	}
-	ls.compare("pruned and swept")
+	ls.sweepAll()
+	ls.compare("after pruning and sweeping")
+
 	if ls.pages == 0 || ls.totals == 0 {
-		h.t.Errorf("%d pages and %d totals had statements of their own", ls.pages, ls.totals)
+		h.t.Errorf("%d pages and %d totals had statements of their own, want some of each", ls.pages, ls.totals)
 	}
 }
 
+// subscribeAll adds three subscribers, with one, two and three subscriptions.
+func (ls *lists) subscribeAll() {
+	for n := range 3 {
+		first := ls.subscribe()
+		ls.subs = append(ls.subs, first)
+		for range n {
+			sub, err := ls.Admin.AddSubscription(ls.t.Context(), webhook.Subscription{
+				Subscriber: first.Subscriber,
+				Pattern:    "*",
+				URL:        "http://a",
+				Secret:     "s",
+				SavedAt:    noon,
+			}, nil)
+			ls.check(err)
+			ls.subs = append(ls.subs, sub)
+		}
+	}
+	for _, sub := range ls.subs {
+		ls.ids["SubscriberID"] = append(ls.ids["SubscriberID"], sub.Subscriber)
+		ls.ids["SubscriptionID"] = append(ls.ids["SubscriptionID"], sub.GUID)
+	}
+}
+
+// sendAll writes 60 events, with keys and without, and records attempts. Most messages are for the
+// first subscription, none for the last but one.
+func (ls *lists) sendAll() {
+	keys := []string{"", "a", "a", "A"}
+	b := ls.batch(ls.lease)
+	for n := range 60 {
+		m := ls.publish(&b, noon, "{}", ls.recipients(n)...)[0]
+		m.Event.Key = keys[n%len(keys)]
+	}
+	ls.check(ls.Engine.Write(ls.t.Context(), b))
+	ls.sent = append(ls.sent, b.Messages...)
+
+	later := noon.Add(time.Hour)
+	for i, m := range b.Messages {
+		switch i % 5 {
+		case 0: // not sent
+		case 1:
+			ls.record(ls.lease, attempt(m, 500, webhook.RetryPending, later))
+			m.Attempts++
+			ls.record(ls.lease, attempt(m, 500, webhook.Failed, time.Time{}))
+		case 2:
+			ls.record(ls.lease, attempt(m, 500, webhook.RetryPending, later))
+		default:
+			ls.record(ls.lease, attempt(m, 200, webhook.Successful, time.Time{}))
+		}
+	}
+}
+
+// recipients returns the IDs of the subscriptions that get the nth event: one if n is even, up to
+// three otherwise.
+func (ls *lists) recipients(n int) []int64 {
+	square := n % 5 * n % 5
+	often := 5 * (n % 7 / 6) // the last one for each seventh event, otherwise the first
+	ids := []int64{ls.subs[0].ID, ls.subs[square].ID, ls.subs[often].ID}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	if n%2 == 0 {
+		return ids[:1]
+	}
+	return ids
+}
+
+// changeFailed retries one half of each tenth message, and removes the other half. All of them
+// have failed.
+func (ls *lists) changeFailed() {
+	var failed []admin.Candidate
+	for i := 1; i < len(ls.sent); i += 10 {
+		failed = append(failed, admin.Candidate{ID: ls.sent[i].ID, Status: webhook.Failed, Retries: 1})
+	}
+	half := len(failed) / 2
+	_, err := ls.Admin.RetryMessages(ls.t.Context(), failed[:half], noon)
+	ls.check(err)
+	_, err = ls.Admin.RemoveMessages(ls.t.Context(), failed[half:], noon)
+	ls.check(err)
+}
+
+// sweepAll removes all messages of removed subscriptions, in steps.
+func (ls *lists) sweepAll() {
+	for {
+		step, err := ls.Engine.Sweep(ls.t.Context(), 7)
+		ls.check(err)
+		if !step.More {
+			return
+		}
+	}
+}
+
+// noLimits returns the limits of a query without limits.
+func noLimits() executor.Limits { return executor.Limits{} }
+
 // compare compares generated lists.
-func (ls *lists) compare(name string) {
+func (ls *lists) compare(when string) {
 	var err error
 	ls.last, err = ls.Admin.LastMessage(ls.t.Context())
 	ls.check(err)
@@ -129,59 +180,82 @@ func (ls *lists) compare(name string) {
 		if faster.Matches != nil {
 			ls.totals++
 		}
-		limits := func() executor.Limits { return executor.Limits{} }
-		plain, err := executor.Select(context.Background(), ls.store.AppDB, limits, plan)
-		want := read(t, plan, plain, err)
+
+		general, err := executor.Select(context.Background(), ls.store.AppDB, noLimits, plan)
+		want := read(t, plan, general, err)
 		listed, err := ls.store.Select(context.Background(), plan)
-		if got := read(t, plan, listed, err); got != want {
-			t.Fatalf("%s: %+v\nlists\n%s\nwant\n%s", name, plan, got, want)
+		got := read(t, plan, listed, err)
+		if got != want {
+			t.Fatalf("%s: plan %+v\nlists\n%s\nwant\n%s", when, plan, got, want)
 		}
 	})
 }
 
+// ofFirst returns the condition that messages or attempts are of the first subscriber.
+func (ls *lists) ofFirst(kind *record.Kind) query.Condition {
+	field, _ := kind.Column("SubscriberID")
+	id := wire.Value{Text: ls.subs[0].Subscriber}
+	return query.Condition{Field: field, Operator: record.Equal, Operands: []wire.Value{id}}
+}
+
 // shortPages checks that the total of a page is counted if its messages have changed
-// between the two reads of SQL Server.
+// between the two reads of SQL Server: of the keys, and of the messages.
 func (ls *lists) shortPages() {
 	for _, name := range []string{"Message", "Attempt"} {
 		for _, count := range []bool{false, true} {
 			kind, _ := record.System().Lookup(name)
-			owner, _ := kind.Column("SubscriberID")
-			plan := &query.Plan{Kind: kind, Columns: []int{kind.KeyField()}, Where: []query.Condition{{Field: owner, Operator: record.Equal, Operands: []wire.Value{{Text: ls.ids["SubscriberID"][1]}}}},
-				Order: []query.Order{{Field: kind.KeyField()}}, Take: 1000, Count: count}
-			var tails []executor.Tail
-			for _, keys := range []*query.Fragment{nil, {SQL: "SELECT -1"}} {
-				listed := *ls.Admin.ListPlan(plan)
-				listed.PageKeys = keys
-				r, err := executor.Select(ls.t.Context(), ls.store.AppDB, func() executor.Limits { return executor.Limits{} }, &listed)
-				ls.check(err)
-				rows := int64(0)
-				for {
-					cells, err := r.Next()
-					ls.check(err)
-					if cells == nil {
-						break
-					}
-					rows++
-				}
-				tail, err := r.Tail(rows)
-				ls.check(errors.Join(err, r.Close()))
-				tails = append(tails, tail)
+			plan := &query.Plan{
+				Kind:    kind,
+				Columns: []int{kind.KeyField()},
+				Where:   []query.Condition{ls.ofFirst(kind)},
+				Order:   []query.Order{{Field: kind.KeyField()}},
+				Take:    1000,
+				Count:   count,
 			}
-			if want := tails[0].Total; want == 0 || !tails[1].Known || tails[1].Total != want {
-				ls.t.Errorf("%s, count %v: the total is %+v, want %d", name, count, tails[1], want)
+			want := ls.tailWithKeys(plan, nil)
+			noneExists := &query.Fragment{SQL: "SELECT -1"}
+			got := ls.tailWithKeys(plan, noneExists)
+			if want.Total == 0 || !got.Known || got.Total != want.Total {
+				ls.t.Errorf("%s, count %v: the total of a page without messages is %+v, want %d, above 0",
+					name, count, got, want.Total)
 			}
 		}
 	}
 }
 
+// tailWithKeys lists the rows with the given keys, or in the general way if they are nil, and
+// returns the total.
+func (ls *lists) tailWithKeys(plan *query.Plan, keys *query.Fragment) executor.Tail {
+	listed := *ls.Admin.ListPlan(plan)
+	listed.PageKeys = keys
+	result, err := executor.Select(ls.t.Context(), ls.store.AppDB, noLimits, &listed)
+	ls.check(err)
+	rows := int64(0)
+	for {
+		cells, err := result.Next()
+		ls.check(err)
+		if cells == nil {
+			break
+		}
+		rows++
+	}
+	tail, err := result.Tail(rows)
+	ls.check(errors.Join(err, result.Close()))
+	return tail
+}
+
 // pagesByCursor checks that a page by cursor is not read by the keys of the first page.
 func (ls *lists) pagesByCursor() {
 	kind, _ := record.System().Lookup("Message")
-	plan := &query.Plan{Kind: kind, Columns: []int{kind.KeyField()}, Order: []query.Order{{Field: kind.KeyField()}}, Take: 3}
-	owner, _ := kind.Column("SubscriberID")
-	plan.Where = []query.Condition{{Field: owner, Operator: record.Equal, Operands: []wire.Value{{Text: ls.ids["SubscriberID"][1]}}}}
+	plan := &query.Plan{
+		Kind:    kind,
+		Columns: []int{kind.KeyField()},
+		Where:   []query.Condition{ls.ofFirst(kind)},
+		Order:   []query.Order{{Field: kind.KeyField()}},
+		Take:    3,
+	}
 	if ls.Admin.ListPlan(plan).PageKeys == nil {
-		ls.t.Error("the page is not read by keys")
+		ls.t.Error("the first page is not read by keys")
 	}
 	plan.Place = &query.Place{}
 	if ls.Admin.ListPlan(plan) != plan {
@@ -191,73 +265,128 @@ func (ls *lists) pagesByCursor() {
 
 // draw draws a list: mostly of the kinds that an index serves.
 func (ls *lists) draw(t *rapid.T) *query.Plan {
-	kind, found := record.System().Lookup(rapid.SampledFrom([]string{"Message", "Message", "Message", "Attempt"}).Draw(t, "kind"))
+	name := rapid.SampledFrom([]string{"Message", "Message", "Message", "Attempt"}).Draw(t, "kind")
+	kind, found := record.System().Lookup(name)
 	if !found {
-		t.Fatal("no such kind")
+		t.Fatalf("there is no kind %s", name)
 	}
-	p := &query.Plan{
-		Kind:  kind,
-		Skip:  rapid.SampledFrom([]int64{0, 0, 0, 1, 5, 1000}).Draw(t, "skip"),
-		Take:  rapid.SampledFrom([]int64{query.NoTake, 0, 1, 3, 10, 10, 1000}).Draw(t, "take"),
-		Count: rapid.Bool().Draw(t, "count"),
+	d := &planDraw{
+		T: t,
+		plan: &query.Plan{
+			Kind:  kind,
+			Skip:  rapid.SampledFrom([]int64{0, 0, 0, 1, 5, 1000}).Draw(t, "skip"),
+			Take:  rapid.SampledFrom([]int64{query.NoTake, 0, 1, 3, 10, 10, 1000}).Draw(t, "take"),
+			Count: rapid.Bool().Draw(t, "count"),
+		},
 	}
-	operator := func(label string, operators ...record.Operator) record.Operator {
-		return rapid.SampledFrom(operators).Draw(t, label)
-	}
-	where := func(name string, op record.Operator, operands ...wire.Value) {
-		field, found := kind.Column(name)
-		if !found {
-			return
-		}
-		p.Where = append(p.Where, query.Condition{Field: field, Operator: op, Operands: operands})
-	}
-	for _, name := range []string{"SubscriberID", "SubscriptionID"} {
-		if rapid.Bool().Draw(t, name) {
-			op := operator("by", record.Equal, record.Equal, record.Equal, record.NotEqualTo, record.StartsWith)
-			where(name, op, wire.Value{Text: rapid.SampledFrom(ls.ids[name]).Draw(t, "id")})
-		}
-	}
-	if rapid.Bool().Draw(t, "by status") {
-		var statuses []wire.Value
-		for _, status := range rapid.SliceOfN(rapid.SampledFrom([]int64{0, 1, 2, 3, 3, 4}), 1, 4).Draw(t, "is") {
-			statuses = append(statuses, wire.Value{Int: status})
-		}
-		if rapid.Bool().Draw(t, "in") {
-			where("Status", record.In, statuses...)
-		} else {
-			where("Status", operator("status", record.Equal, record.Equal, record.LessThan), statuses[0])
-		}
-	}
-	if rapid.IntRange(0, 2).Draw(t, "by event key") == 0 {
-		op := operator("key", record.Equal, record.Equal, record.NotEqualTo)
-		where("Key", op, wire.Value{Text: rapid.SampledFrom([]string{"a", "A", "none"}).Draw(t, "value")})
-	}
-	if rapid.IntRange(0, 3).Draw(t, "by null") == 0 {
-		name := rapid.SampledFrom([]string{"HTTPCode", "LastMessageResponseHTTPCode", "URL"}).Draw(t, "null")
-		where(name, operator("is null", record.IsNull, record.IsNotNull))
-	}
+	d.owners(ls.ids)
+	d.status()
+	d.eventKey()
+	d.null()
+	d.key(ls.last)
+	d.order()
+
 	key := kind.Fields[kind.KeyField()].Name
-	if rapid.IntRange(0, 3).Draw(t, "by key") == 0 {
-		op := operator("compared", record.GreaterThan, record.LessThanOrEqualTo, record.Equal, record.NotEqualTo)
-		where(key, op, wire.Value{Int: rapid.Int64Range(0, ls.last).Draw(t, "with")})
-	}
-	order := []string{key}
-	if rapid.IntRange(0, 5).Draw(t, "other order") == 0 {
-		order = []string{"Status", key}
-	}
-	if kind.Name == "Attempt" {
-		order = append(order, "ItemNo")
-	}
-	for _, name := range order {
-		field, _ := kind.Column(name)
-		p.Order = append(p.Order, query.Order{Field: field, Desc: rapid.Bool().Draw(t, "desc")})
-	}
 	for _, name := range slices.Compact([]string{key, "ItemNo", "Status", "SubscriptionID", "Retries"}) {
 		field, _ := kind.Column(name)
-		p.Columns = append(p.Columns, field)
+		d.plan.Columns = append(d.plan.Columns, field)
 	}
-	p.Distinct = rapid.IntRange(0, 9).Draw(t, "distinct") == 0
-	return p
+	d.plan.Distinct = rapid.IntRange(0, 9).Draw(t, "distinct") == 0
+	return d.plan
+}
+
+// planDraw draws the conditions and the order of a plan.
+type planDraw struct {
+	*rapid.T
+	plan *query.Plan
+}
+
+// operator draws an operator.
+func (d *planDraw) operator(label string, operators ...record.Operator) record.Operator {
+	return rapid.SampledFrom(operators).Draw(d.T, label)
+}
+
+// where adds a condition if the kind has the field.
+func (d *planDraw) where(name string, op record.Operator, operands ...wire.Value) {
+	field, found := d.plan.Kind.Column(name)
+	if !found {
+		return
+	}
+	d.plan.Where = append(d.plan.Where, query.Condition{Field: field, Operator: op, Operands: operands})
+}
+
+// owners draws conditions on the subscriber and the subscription.
+func (d *planDraw) owners(ids map[string][]string) {
+	for _, name := range []string{"SubscriberID", "SubscriptionID"} {
+		if !rapid.Bool().Draw(d.T, name) {
+			continue
+		}
+		op := d.operator("by", record.Equal, record.Equal, record.Equal, record.NotEqualTo, record.StartsWith)
+		d.where(name, op, wire.Value{Text: rapid.SampledFrom(ids[name]).Draw(d.T, "id")})
+	}
+}
+
+// status draws a condition on the status, with the unknown status 4, too.
+func (d *planDraw) status() {
+	if !rapid.Bool().Draw(d.T, "by status") {
+		return
+	}
+	var statuses []wire.Value
+	for _, status := range rapid.SliceOfN(rapid.SampledFrom([]int64{0, 1, 2, 3, 3, 4}), 1, 4).Draw(d.T, "is") {
+		statuses = append(statuses, wire.Value{Int: status})
+	}
+	if rapid.Bool().Draw(d.T, "in") {
+		d.where("Status", record.In, statuses...)
+		return
+	}
+	d.where("Status", d.operator("status", record.Equal, record.Equal, record.LessThan), statuses[0])
+}
+
+// eventKey draws a condition on the key of the event.
+func (d *planDraw) eventKey() {
+	if rapid.IntRange(0, 2).Draw(d.T, "by event key") != 0 {
+		return
+	}
+	op := d.operator("key", record.Equal, record.Equal, record.NotEqualTo)
+	d.where("Key", op, wire.Value{Text: rapid.SampledFrom([]string{"a", "A", "none"}).Draw(d.T, "value")})
+}
+
+// null draws a condition on null.
+func (d *planDraw) null() {
+	if rapid.IntRange(0, 3).Draw(d.T, "by null") != 0 {
+		return
+	}
+	name := rapid.SampledFrom([]string{"HTTPCode", "LastMessageResponseHTTPCode", "URL"}).Draw(d.T, "null")
+	d.where(name, d.operator("is null", record.IsNull, record.IsNotNull))
+}
+
+// key draws a condition on the key field, which has values up to last.
+func (d *planDraw) key(last int64) {
+	if rapid.IntRange(0, 3).Draw(d.T, "by key") != 0 {
+		return
+	}
+	op := d.operator("compared", record.GreaterThan, record.LessThanOrEqualTo, record.Equal, record.NotEqualTo)
+	name := d.plan.Kind.Fields[d.plan.Kind.KeyField()].Name
+	d.where(name, op, wire.Value{Int: rapid.Int64Range(0, last).Draw(d.T, "with")})
+}
+
+// order draws an order that ends with the key field.
+func (d *planDraw) order() {
+	key := d.plan.Kind.Fields[d.plan.Kind.KeyField()].Name
+	names := []string{key}
+	if rapid.IntRange(0, 5).Draw(d.T, "other order") == 0 {
+		names = []string{"Status", key}
+	}
+	if d.plan.Kind.Name == "Attempt" {
+		names = append(names, "ItemNo") // of the attempts of a message
+	}
+	for _, name := range names {
+		field, _ := d.plan.Kind.Column(name)
+		d.plan.Order = append(d.plan.Order, query.Order{
+			Field: field,
+			Desc:  rapid.Bool().Draw(d.T, "desc"),
+		})
+	}
 }
 
 // read returns the rows and the total of a result.
@@ -267,7 +396,8 @@ func read(t *rapid.T, plan *query.Plan, r *executor.Result, err error) string {
 	}
 	defer r.Close()
 	var text strings.Builder
-	types, rows := plan.Types(), int64(0)
+	types := plan.Types()
+	rows := int64(0)
 	for {
 		cells, err := r.Next()
 		if err != nil {

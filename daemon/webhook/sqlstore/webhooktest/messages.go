@@ -11,45 +11,60 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
+// messageRows reads a message in both ways: as an open message, and by its GUIDs.
 func messageRows(h hooks) {
 	ctx := h.t.Context()
-	r := h.subscribe()
-	l := h.lease(time.Hour)
-	b := h.batch(l)
-	sent := h.publish(&b, noon.Add(time.Second), `{"a":"ä"}`, r.ID)[0]
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	b := h.batch(lease)
+	sent := h.publish(&b, noon.Add(time.Second), `{"a":"ä"}`, sub.ID)[0]
 	sent.Event.Key = "Ä \"4711\" 😀"
 	h.check(h.Engine.Write(ctx, b))
-	got, err := h.Admin.Message(ctx, addressOf(r, sent))
+
+	got, err := h.Admin.Message(ctx, addressOf(sub, sent))
 	h.check(err)
-	for _, m := range append(h.open(l.Partition, r.ID), got) {
-		isSame := m.ID == sent.ID && m.GUID == sent.GUID && m.URL == sent.URL
-		isHere := m.Partition == l.Partition && m.Subscription == r.ID
-		isNew := m.Status == webhook.NotSent && m.Attempts == 0 && m.Next.Equal(sent.Next)
-		if !isSame || !isHere || !isNew {
-			h.t.Errorf("message is %+v, want %+v", m, sent)
-		}
-		e := m.Event
-		if e.ID != sent.Event.ID || e.GUID != sent.Event.GUID || e.Key != sent.Event.Key {
-			h.t.Errorf("event is %+v, want %+v", e, sent.Event)
-		}
-		if e.Name != "debtor.created" || string(e.Body) != `{"a":"ä"}` || !e.AddedAt.Equal(noon) {
-			h.t.Errorf("event is %+v, want %+v", e, sent.Event)
-		}
+	h.expectUnsent("read by its GUID", got, sent)
+	open := h.open(lease.Partition, sub.ID)
+	h.expectIDs("open messages", open, sent)
+	for _, m := range open {
+		h.expectUnsent("listed", m, sent)
 	}
-	for _, a := range []admin.Address{
-		{Subscriber: guid(9), Subscription: r.GUID, Message: sent.GUID},
-		{Subscriber: r.Subscriber, Subscription: guid(9), Message: sent.GUID},
-		{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)},
+
+	for _, address := range []admin.Address{
+		{Subscriber: guid(9), Subscription: sub.GUID, Message: sent.GUID},
+		{Subscriber: sub.Subscriber, Subscription: guid(9), Message: sent.GUID},
+		{Subscriber: sub.Subscriber, Subscription: sub.GUID, Message: guid(1 << 40)},
 	} {
-		_, err := h.Admin.Message(ctx, a)
+		_, err := h.Admin.Message(ctx, address)
 		h.expectMissing(err)
+	}
+}
+
+// expectUnsent compares all columns of a message without an attempt, and of its event.
+func (h hooks) expectUnsent(name string, got, want *webhook.Message) {
+	h.t.Helper()
+	isSame := got.ID == want.ID && got.GUID == want.GUID && got.URL == want.URL
+	isHere := got.Partition == want.Partition && got.Subscription == want.Subscription
+	isNew := got.Status == webhook.NotSent && got.Attempts == 0 && got.Next.Equal(want.Next)
+	if !isSame || !isHere || !isNew {
+		h.t.Errorf("%s: the message is %+v, want %+v", name, got, want)
+	}
+
+	event, wanted := got.Event, want.Event
+	if event.ID != wanted.ID || event.GUID != wanted.GUID || event.Key != wanted.Key {
+		h.t.Errorf("%s: the event is %+v, want %+v", name, event, wanted)
+	}
+	hasBody := slices.Equal(event.Body, wanted.Body)
+	if event.Name != wanted.Name || !hasBody || !event.AddedAt.Equal(wanted.AddedAt) {
+		h.t.Errorf("%s: the event is %+v, want %+v", name, event, wanted)
 	}
 }
 
 // specialTexts checks that bodies are stored byte for byte.
 func specialTexts(h hooks) {
-	r, l := h.subscribe(), h.lease(time.Hour)
-	b := h.batch(l)
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	b := h.batch(lease)
 	bodies := []string{
 		"",
 		" ",
@@ -62,97 +77,107 @@ func specialTexts(h hooks) {
 		strings.Repeat("long ", 100_000),
 	}
 	for _, body := range bodies {
-		h.publish(&b, noon, body, r.ID)
+		h.publish(&b, noon, body, sub.ID)
 	}
 	h.check(h.Engine.Write(h.t.Context(), b))
-	for i, m := range h.open(l.Partition, r.ID) {
-		if string(m.Event.Body) != bodies[i] {
-			h.t.Errorf("body is %.60q of %d bytes, want %.60q of %d", m.Event.Body, len(m.Event.Body), bodies[i], len(bodies[i]))
+	open := h.open(lease.Partition, sub.ID)
+	h.expectIDs("open messages", open, b.Messages...)
+	for i, m := range open {
+		got, want := string(m.Event.Body), bodies[i]
+		if got != want {
+			h.t.Errorf("body %d is %.60q of %d bytes, want %.60q of %d", i, got, len(got), want, len(want))
 		}
 	}
-	// responses may contain anything
-	o := attempt(b.Messages[0], 500, webhook.RetryPending, noon)
-	o.Text = []byte("\x00\xff" + strings.Repeat("é", 4000))
-	o.Detail = "\x00\xc3" + strings.Repeat("é", 4000)
-	h.record(l, o)
+
+	// Responses may contain anything.
+	result := attempt(b.Messages[0], 500, webhook.RetryPending, noon)
+	result.Text = []byte("\x00\xff" + strings.Repeat("é", 4000))
+	result.Detail = "\x00\xc3" + strings.Repeat("é", 4000)
+	h.record(lease, result)
 }
 
 // pagesOfKey reads the open messages of a subscription with a key.
 func pagesOfKey(h hooks) {
-	r := h.subscribe()
-	other := h.subscribe()
-	l := h.lease(time.Hour)
-	b := h.batch(l)
+	sub := h.subscribe()
+	otherSub := h.subscribe()
+	lease := h.lease(time.Hour)
+	b := h.batch(lease)
+	var sent []*webhook.Message // to sub
 	for _, key := range []string{"a", "b", "a", "", "A", "a"} {
-		h.publish(&b, noon.Add(time.Hour), "{}", r.ID, other.ID)[0].Event.Key = key
+		both := h.publish(&b, noon.Add(time.Hour), "{}", sub.ID, otherSub.ID)
+		both[0].Event.Key = key
+		sent = append(sent, both[0])
 	}
 	h.check(h.Engine.Write(h.t.Context(), b))
-	var m []*webhook.Message // of r
-	for i := 0; i < len(b.Messages); i += 2 {
-		m = append(m, b.Messages[i])
+
+	page := delivery.Page{
+		Partition:    lease.Partition,
+		Subscription: sub.ID,
+		InOrder:      true,
+		Key:          "a",
+		Limit:        10,
 	}
-	page := delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Key: "a", Limit: 10}
-	h.expectIDs("all", h.page(page), m[0], m[2], m[5])
+	h.expectIDs("all with the key", h.page(page), sent[0], sent[2], sent[5])
 	page.Limit = 2
-	h.expectIDs("the first two", h.page(page), m[0], m[2])
-	page.After.ID = m[0].ID
-	h.expectIDs("the next two", h.page(page), m[2], m[5])
-	h.record(l, attempt(m[2], 200, webhook.Successful, time.Time{}))
-	h.expectIDs("open ones", h.page(page), m[5])
+	h.expectIDs("the first two", h.page(page), sent[0], sent[2])
+	page.After.ID = sent[0].ID
+	h.expectIDs("the next two", h.page(page), sent[2], sent[5])
+	h.record(lease, attempt(sent[2], 200, webhook.Successful, time.Time{}))
+	h.expectIDs("after a delivery", h.page(page), sent[5])
 	page.Partition++
-	h.expectIDs("of another partition", h.page(page))
+	h.expectIDs("in another partition", h.page(page))
 }
 
 // makeDue makes messages of one subscription and partition due, in two steps, but not those that
 // have been attempted since.
 func makeDue(h hooks) {
 	ctx := h.t.Context()
-	r := h.subscribe()
-	other := h.subscribe()
-	l := h.lease(time.Hour)
-	b := h.batch(l)
-	for range 4 {
-		h.publish(&b, noon, "{}", r.ID, other.ID)
-	}
-	h.check(h.Engine.Write(ctx, b))
+	sub := h.subscribe()
+	otherSub := h.subscribe()
+	lease := h.lease(time.Hour)
+	sent := h.send(lease, sub.ID, 4)
+	otherSent := h.send(lease, otherSub.ID, 4)
 	later := noon.Add(time.Hour)
-	for _, m := range b.Messages {
-		h.record(l, attempt(m, 500, webhook.RetryPending, later))
+	for _, m := range slices.Concat(sent, otherSent) {
+		h.record(lease, attempt(m, 500, webhook.RetryPending, later))
 	}
+
 	at := noon.Add(time.Minute)
-	lastOfR := b.Messages[6]
-	lastOfR.Attempts = 1
-	attempted := attempt(lastOfR, 500, webhook.RetryPending, later)
+	last := sent[3]
+	last.Attempts = 1
+	attempted := attempt(last, 500, webhook.RetryPending, later)
 	attempted.Began = at.Add(time.Second)
-	h.record(l, attempted)
+	h.record(lease, attempted)
 
 	for i, want := range []int64{2, 1, 0} {
-		n, err := h.Engine.MakeDue(ctx, r.ID, l.Partition, at, 2)
+		n, err := h.Engine.MakeDue(ctx, sub.ID, lease.Partition, at, 2)
 		h.check(err)
 		if n != want {
 			h.t.Errorf("call %d made %d messages due, want %d", i+1, n, want)
 		}
 	}
-	n, err := h.Engine.MakeDue(ctx, other.ID, l.Partition+1, at, 100)
+	n, err := h.Engine.MakeDue(ctx, otherSub.ID, lease.Partition+1, at, 100)
 	h.check(err)
 	if n != 0 {
-		h.t.Errorf("%d messages of another partition were made due", n)
+		h.t.Errorf("%d messages of another partition were made due, want none", n)
 	}
-	due := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: at, Limit: 10}
-	h.expectIDs("due", h.page(due), b.Messages[0], b.Messages[2], b.Messages[4])
-	due.Subscription = other.ID
-	h.expectIDs("due of the other subscription", h.page(due))
+
+	due := delivery.Page{Partition: lease.Partition, Subscription: sub.ID, Until: at, Limit: 10}
+	h.expectIDs("due messages", h.page(due), sent[:3]...)
+	due.Subscription = otherSub.ID
+	h.expectIDs("due messages of the other subscription", h.page(due))
 }
 
 // attemptedURL records attempts at other URLs than those of their messages, which get them. A
 // result that is written twice changes nothing.
 func attemptedURL(h hooks) {
 	ctx := h.t.Context()
-	r := h.subscribe()
-	l := h.lease(time.Hour)
-	sent := h.send(l, r.ID, 3)
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	sent := h.send(lease, sub.ID, 3)
 	urlOf := func(m *webhook.Message) string {
-		got, err := h.Admin.Message(ctx, addressOf(r, m))
+		h.t.Helper()
+		got, err := h.Admin.Message(ctx, addressOf(sub, m))
 		h.check(err)
 		return got.URL
 	}
@@ -160,7 +185,7 @@ func attemptedURL(h hooks) {
 	first.URL = "https://shop.example/ä'\"moved"
 	second := attempt(sent[1], 200, webhook.Successful, time.Time{})
 	second.URL = sent[1].URL
-	h.record(l, first, second)
+	h.record(lease, first, second)
 	for i, want := range []string{first.URL, sent[1].URL, sent[2].URL} {
 		if got := urlOf(sent[i]); got != want {
 			h.t.Errorf("message %d has the URL %q, want %q", i+1, got, want)
@@ -172,179 +197,251 @@ func attemptedURL(h hooks) {
 	moved.URL = first.URL
 	third := attempt(&moved, 200, webhook.Successful, time.Time{})
 	third.URL = "https://shop.example/third"
-	h.record(l, third)
-	h.record(l, first)
+	h.record(lease, third)
+	h.record(lease, first)
 	if got := urlOf(sent[0]); got != third.URL {
 		h.t.Errorf("the URL is %q after the first attempt was written again, want %q", got, third.URL)
 	}
 }
 
+// pagesInOrder reads pages of messages in the orders of their due times and of their IDs.
 func pagesInOrder(h hooks) {
-	r, l := h.subscribe(), h.lease(time.Hour)
-	b := h.batch(l)
-	dues := []int{5, 1, 3, 1, 0, 3, 9}
-	for _, s := range dues {
-		h.publish(&b, noon.Add(time.Duration(s)*time.Second), "{}", r.ID)
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	b := h.batch(lease)
+	dueAt := func(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
+	for _, seconds := range []int{5, 1, 3, 1, 0, 3, 9} {
+		h.publish(&b, dueAt(seconds), "{}", sub.ID)
 	}
 	h.check(h.Engine.Write(h.t.Context(), b))
 	m := b.Messages
-	at := func(s int, id int64) delivery.Position {
-		return delivery.Position{Next: noon.Add(time.Duration(s) * time.Second), ID: id}
+	byDue := []*webhook.Message{m[4], m[1], m[3], m[2], m[5], m[0], m[6]}
+
+	start := delivery.Position{}
+	behind := func(m *webhook.Message) delivery.Position {
+		return delivery.Position{Next: m.Next, ID: m.ID}
 	}
+	behindNoMessage := delivery.Position{Next: dueAt(4), ID: 1 << 40}
+	const none = -1
 	for _, c := range []struct {
 		name    string
 		after   delivery.Position
-		until   int
-		inOrder bool
+		until   int // seconds
 		limit   int
 		want    []*webhook.Message
-		due     int // -1: none is due
+		nextDue int // seconds
 	}{
-		{"from the start", delivery.Position{}, 9, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5], m[0], m[6]}, 0},
-		{"a limit", delivery.Position{}, 9, false, 2, []*webhook.Message{m[4], m[1]}, 0},
-		{"until", delivery.Position{}, 3, false, 10, []*webhook.Message{m[4], m[1], m[3], m[2], m[5]}, 0},
-		{"none is due", delivery.Position{}, -1, false, 10, nil, 0},
-		{"behind the first of two", at(1, m[1].ID), 9, false, 3, []*webhook.Message{m[3], m[2], m[5]}, 1},
-		{"behind the first of two, a limit", at(1, m[1].ID), 9, false, 1, []*webhook.Message{m[3]}, 1},
-		{"behind the second of two", at(1, m[3].ID), 3, false, 10, []*webhook.Message{m[2], m[5]}, 3},
-		{"behind a place without a message", at(4, 1<<40), 9, false, 10, []*webhook.Message{m[0], m[6]}, 5},
-		{"before until", at(3, m[2].ID), 2, false, 10, nil, 3},
-		{"behind the last", at(9, m[6].ID), 99, false, 10, nil, -1},
-		{"in order", delivery.Position{}, 0, true, 10, m, 0},
-		{"in order behind a number", at(9, m[2].ID), 0, true, 2, m[3:5], 0},
-		{"in order behind the last", at(0, m[6].ID), 99, true, 10, nil, 0},
+		{"from the start", start, 9, 10, byDue, 0},
+		{"a limit", start, 9, 2, byDue[:2], 0},
+		{"until", start, 3, 10, byDue[:5], 0},
+		{"none is due", start, -1, 10, nil, 0},
+		{"behind the first of two", behind(m[1]), 9, 3, byDue[2:5], 1},
+		{"behind the first of two, a limit", behind(m[1]), 9, 1, byDue[2:3], 1},
+		{"behind the second of two", behind(m[3]), 3, 10, byDue[3:5], 3},
+		{"behind a place without a message", behindNoMessage, 9, 10, byDue[5:], 5},
+		{"before until", behind(m[2]), 2, 10, nil, 3},
+		{"behind the last", behind(m[6]), 99, 10, nil, none},
 	} {
-		p := delivery.Page{
-			Partition:    l.Partition,
-			Subscription: r.ID,
+		page := delivery.Page{
+			Partition:    lease.Partition,
+			Subscription: sub.ID,
 			After:        c.after,
-			Until:        at(c.until, 0).Next,
-			InOrder:      c.inOrder,
+			Until:        dueAt(c.until),
 			Limit:        c.limit,
 		}
-		got, err := h.Engine.OpenMessages(h.t.Context(), p)
-		h.check(err)
-		h.expectIDs(c.name, got, c.want...)
-		if c.inOrder {
-			continue
-		}
-		due, err := h.Engine.NextDue(h.t.Context(), p)
-		h.check(err)
-		want := at(c.due, 0).Next
-		if c.due < 0 {
+		h.expectPage(c.name, page, c.want...)
+
+		want := dueAt(c.nextDue)
+		if c.nextDue == none {
 			want = time.Time{}
 		}
-		if !due.Equal(want) {
-			h.t.Errorf("%s: due %v, want %v", c.name, due, want)
+		got, err := h.Engine.NextDue(h.t.Context(), page)
+		h.check(err)
+		if !got.Equal(want) {
+			h.t.Errorf("%s: the next message is due at %v, want %v", c.name, got, want)
 		}
 	}
-	h.expectIDs("another partition", h.open(l.Partition+1, r.ID))
-	h.expectIDs("another subscription", h.open(l.Partition, r.ID+1))
+
+	for _, c := range []struct {
+		name  string
+		after int64 // ID
+		limit int
+		want  []*webhook.Message
+	}{
+		{"in order", 0, 10, m},
+		{"in order behind a message", m[2].ID, 2, m[3:5]},
+		{"in order behind the last", m[6].ID, 10, nil},
+	} {
+		page := delivery.Page{
+			Partition:    lease.Partition,
+			Subscription: sub.ID,
+			After:        delivery.Position{Next: dueAt(9), ID: c.after}, // the time is ignored
+			InOrder:      true,
+			Limit:        c.limit,
+		}
+		h.expectPage(c.name, page, c.want...)
+	}
+	h.expectIDs("another partition", h.open(lease.Partition+1, sub.ID))
+	h.expectIDs("another subscription", h.open(lease.Partition, sub.ID+1))
 }
 
 // outcomesOnce checks that an attempt is stored once, however often it is written,
-// and not if its message was removed.
+// and not if its message was removed or has another number of attempts.
 func outcomesOnce(h hooks) {
-	r, l := h.subscribe(), h.lease(time.Hour)
-	sent := h.send(l, r.ID, 3)
-	a, b := sent[0], sent[1]
+	ctx := h.t.Context()
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	sent := h.send(lease, sub.ID, 3)
+	retried, failed := sent[0], sent[1]
 	gone := sent[2]
-	_, err := h.Admin.RemoveMessage(h.t.Context(), addressOf(r, gone))
+	_, err := h.Admin.RemoveMessage(ctx, addressOf(sub, gone))
 	h.check(err)
-	first := attempt(a, 500, webhook.RetryPending, noon.Add(time.Minute))
-	timeout := attempt(b, 0, webhook.Failed, time.Time{})
+
+	first := attempt(retried, 500, webhook.RetryPending, noon.Add(time.Minute))
+	timeout := attempt(failed, 0, webhook.Failed, time.Time{})
 	timeout.Cause = webhook.TimedOut
 	timeout.Detail = "after 15 s"
-	for range 2 {
-		h.record(l, first, timeout, attempt(gone, 200, webhook.Successful, time.Time{}))
-		h.expectState(addressOf(r, a), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Minute)})
-		h.expectState(addressOf(r, b), webhook.State{Status: webhook.Failed, Attempts: 1})
+	expectFirst := func() {
+		h.t.Helper()
+		h.expectState(addressOf(sub, retried), first.After)
+		h.expectState(addressOf(sub, failed), webhook.State{Status: webhook.Failed, Attempts: 1})
 	}
-	_, err = h.Admin.Message(h.t.Context(), addressOf(r, gone))
+	for range 2 {
+		h.record(lease, first, timeout, attempt(gone, 200, webhook.Successful, time.Time{}))
+		expectFirst()
+	}
+	_, err = h.Admin.Message(ctx, addressOf(sub, gone))
 	h.expectMissing(err)
-	late := attempt(b, 200, webhook.Successful, time.Time{})
-	late.After.Attempts = 2 // of a message that is not open any more
+
+	late := attempt(failed, 200, webhook.Successful, time.Time{})
+	late.After.Attempts = 2 // the message is not open any more
 	early := first
 	early.After.Attempts = 3 // the attempt before is unknown
-	h.record(l, late, early)
-	h.expectState(addressOf(r, a), webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: noon.Add(time.Minute)})
-	h.expectState(addressOf(r, b), webhook.State{Status: webhook.Failed, Attempts: 1})
+	h.record(lease, late, early)
+	expectFirst()
+
 	second := first
 	second.After = webhook.State{Status: webhook.RetryPending, Attempts: 2, Next: noon.Add(time.Hour)}
 	third := first
 	third.After = webhook.State{Status: webhook.Successful, Attempts: 3}
-	h.record(l, second, third, third) // all in one batch
-	h.expectState(addressOf(r, a), webhook.State{Status: webhook.Successful, Attempts: 3})
-	h.expectIDs("open", h.open(l.Partition, r.ID))
-	if open, err := h.Engine.OpenSubscriptions(h.t.Context(), l.Partition); err != nil || len(open) != 0 {
-		h.t.Errorf("open are %v (%v)", open, err)
+	h.record(lease, second, third, third) // all in one batch
+	h.expectState(addressOf(sub, retried), third.After)
+	h.expectIDs("open messages", h.open(lease.Partition, sub.ID))
+	h.expectOpenSubscriptions(lease.Partition)
+}
+
+// expectOpenSubscriptions checks which subscriptions have open messages in a partition.
+func (h hooks) expectOpenSubscriptions(partition int64, want ...int64) {
+	h.t.Helper()
+	got, err := h.Engine.OpenSubscriptions(h.t.Context(), partition)
+	h.check(err)
+	if !slices.Equal(got, want) {
+		h.t.Errorf("subscriptions with open messages: %v, want %v", got, want)
 	}
 }
 
 // repeatedWrite writes a batch again, as after an unknown result.
 func repeatedWrite(h hooks) {
-	r, l := h.subscribe(), h.lease(time.Hour)
-	b := h.batch(l)
-	m := h.publish(&b, noon, "{}", r.ID)[0]
-	h.check(h.Engine.Write(h.t.Context(), b))
-	h.record(l, attempt(m, 200, webhook.Successful, time.Time{}))
-	added := h.publish(&b, noon, "{}", r.ID)
-	h.check(h.Engine.Write(h.t.Context(), b))
-	h.expectIDs("after both", h.open(l.Partition, r.ID), added...)
-	h.expectState(addressOf(r, m), webhook.State{Status: webhook.Successful, Attempts: 1})
+	ctx := h.t.Context()
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	b := h.batch(lease)
+	delivered := h.publish(&b, noon, "{}", sub.ID)[0]
+	h.check(h.Engine.Write(ctx, b))
+	h.record(lease, attempt(delivered, 200, webhook.Successful, time.Time{}))
+
+	added := h.publish(&b, noon, "{}", sub.ID)
+	h.check(h.Engine.Write(ctx, b))
+	h.expectIDs("open messages", h.open(lease.Partition, sub.ID), added...)
+	h.expectState(addressOf(sub, delivered), webhook.State{Status: webhook.Successful, Attempts: 1})
 }
 
+// publishShared writes an event with a message for each of two subscriptions.
+func (h hooks) publishShared(lease delivery.Lease, first, second webhook.Subscription) []*webhook.Message {
+	h.t.Helper()
+	b := h.batch(lease)
+	both := h.publish(&b, noon, "shared", first.ID, second.ID)
+	h.check(h.Engine.Write(h.t.Context(), b))
+	return both
+}
+
+// expectShared checks that a message of an event of publishShared is the only open one of its
+// subscription, and has its body.
+func (h hooks) expectShared(sub webhook.Subscription, want *webhook.Message) {
+	h.t.Helper()
+	open := h.open(want.Partition, sub.ID)
+	h.expectIDs("open messages of the other subscription", open, want)
+	if len(open) == 1 && string(open[0].Event.Body) != "shared" {
+		h.t.Errorf("the body of the other message is %q, want %q", open[0].Event.Body, "shared")
+	}
+}
+
+// removeMessage removes one of two messages of an event, twice.
 func removeMessage(h hooks) {
 	ctx := h.t.Context()
-	r := h.subscribe()
-	other := h.subscribe()
-	l := h.lease(time.Hour)
-	b := h.batch(l)
-	both := h.publish(&b, noon, "shared", r.ID, other.ID)
-	h.check(h.Engine.Write(ctx, b))
-	h.record(l, attempt(both[0], 500, webhook.RetryPending, noon))
-	if gone, err := h.Admin.RemoveMessage(ctx, addressOf(other, both[0])); gone != nil || err != nil {
-		h.t.Errorf("removed a message of another subscriber: %v (%v)", gone, err)
+	sub := h.subscribe()
+	otherSub := h.subscribe()
+	lease := h.lease(time.Hour)
+	both := h.publishShared(lease, sub, otherSub)
+	message := both[0]
+	h.record(lease, attempt(message, 500, webhook.RetryPending, noon))
+
+	removed, err := h.Admin.RemoveMessage(ctx, addressOf(otherSub, message))
+	h.check(err)
+	if removed != nil {
+		h.t.Errorf("removed message %d of another subscriber", removed.ID)
 	}
-	if gone, err := h.Admin.RemoveMessage(ctx, addressOf(r, both[0])); err != nil || gone == nil || gone.ID != both[0].ID {
-		h.t.Errorf("removed %v (%v)", gone, err)
+	removed, err = h.Admin.RemoveMessage(ctx, addressOf(sub, message))
+	h.check(err)
+	if removed == nil || removed.ID != message.ID {
+		h.t.Errorf("removed %+v, want message %d", removed, message.ID)
 	}
-	if gone, err := h.Admin.RemoveMessage(ctx, addressOf(r, both[0])); gone != nil || err != nil {
-		h.t.Errorf("removed again: %v (%v)", gone, err)
+	removed, err = h.Admin.RemoveMessage(ctx, addressOf(sub, message))
+	h.check(err)
+	if removed != nil {
+		h.t.Errorf("removed message %d a second time", removed.ID)
 	}
-	h.expectIDs("of the first", h.open(l.Partition, r.ID))
-	left := h.open(l.Partition, other.ID)
-	h.expectIDs("of the other", left, both[1])
-	if len(left) == 1 && string(left[0].Event.Body) != "shared" {
-		h.t.Errorf("body is %q", left[0].Event.Body)
-	}
+	h.expectIDs("open messages", h.open(lease.Partition, sub.ID))
+	h.expectShared(otherSub, both[1])
 }
 
+// retryMessage retries a message of each status. Those with an attempt are due at once, apart from
+// the delivered one.
 func retryMessage(h hooks) {
 	ctx := h.t.Context()
-	r := h.subscribe()
-	l := h.lease(time.Hour)
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
 	later := noon.Add(time.Minute)
-	sent := h.send(l, r.ID, 4)
-	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{}),
-		attempt(sent[2], 500, webhook.RetryPending, noon.Add(time.Hour)), attempt(sent[3], 410, webhook.Failed, time.Time{}))
-	want := []webhook.State{
-		{Next: noon}, {Status: webhook.Successful, Attempts: 1},
-		{Status: webhook.RetryPending, Attempts: 1, Next: later}, {Status: webhook.RetryPending, Attempts: 1, Next: later},
-	}
-	for i, m := range sent {
-		_, err := h.Admin.RetryMessage(ctx, addressOf(r, m), later)
-		wasReceived := i == 1
-		if fault.Is(err, fault.Conflict) != wasReceived || !wasReceived && err != nil {
-			h.t.Errorf("message %d: %v", i, err)
+	sent := h.oneOfEach(lease, sub)
+	due := webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: later}
+	for _, c := range []struct {
+		name    string
+		message *webhook.Message
+		want    webhook.State
+	}{
+		{"not sent", sent.notSent, webhook.State{Next: noon}},
+		{"pending", sent.pending, due},
+		{"failed", sent.failed, due},
+	} {
+		_, err := h.Admin.RetryMessage(ctx, addressOf(sub, c.message), later)
+		if err != nil {
+			h.t.Errorf("retrying the message that is %s: %v", c.name, err)
 		}
-		h.expectState(addressOf(r, m), want[i])
+		h.expectState(addressOf(sub, c.message), c.want)
 	}
-	h.expectIDs("open", h.open(l.Partition, r.ID), sent[0], sent[2], sent[3])
-	sent[3].Attempts = 1
-	h.record(l, attempt(sent[3], 200, webhook.Successful, time.Time{}))
-	h.expectState(addressOf(r, sent[3]), webhook.State{Status: webhook.Successful, Attempts: 2})
-	_, err := h.Admin.RetryMessage(ctx, admin.Address{Subscriber: r.Subscriber, Subscription: r.GUID, Message: guid(1 << 40)}, later)
+	_, err := h.Admin.RetryMessage(ctx, addressOf(sub, sent.delivered), later)
+	if !fault.Is(err, fault.Conflict) {
+		h.t.Errorf("retrying the delivered message: error %v, want Conflict", err)
+	}
+	h.expectState(addressOf(sub, sent.delivered), webhook.State{Status: webhook.Successful, Attempts: 1})
+	h.expectIDs("open messages", h.open(lease.Partition, sub.ID), sent.notSent, sent.pending, sent.failed)
+
+	sent.failed.Attempts = 1
+	h.record(lease, attempt(sent.failed, 200, webhook.Successful, time.Time{}))
+	h.expectState(addressOf(sub, sent.failed), webhook.State{Status: webhook.Successful, Attempts: 2})
+
+	missing := admin.Address{Subscriber: sub.Subscriber, Subscription: sub.GUID, Message: guid(1 << 40)}
+	_, err = h.Admin.RetryMessage(ctx, missing, later)
 	h.expectMissing(err)
 }
 
@@ -352,71 +449,83 @@ func retryMessage(h hooks) {
 // immediately and deleted in steps.
 func sweepRemoved(h hooks) {
 	ctx := h.t.Context()
-	r := h.subscribe()
-	other := h.subscribe()
-	l := h.lease(time.Hour)
-	b := h.batch(l)
-	shared := h.publish(&b, noon, "shared", r.ID, other.ID)
-	h.check(h.Engine.Write(ctx, b))
-	sent := h.send(l, r.ID, 24)
-	h.record(l, attempt(sent[0], 500, webhook.RetryPending, noon))
+	sub := h.subscribe()
+	otherSub := h.subscribe()
+	lease := h.lease(time.Hour)
+	both := h.publishShared(lease, sub, otherSub)
+	sent := h.send(lease, sub.ID, 24)
+	h.record(lease, attempt(sent[0], 500, webhook.RetryPending, noon))
 	now, err := h.Engine.Now(ctx)
 	h.check(err)
-	if removed, err := h.Admin.RemoveSubscription(ctx, r.Subscriber, r.GUID, now); err != nil || !removed {
-		h.t.Fatalf("removed %v (%v)", removed, err)
+	removed, err := h.Admin.RemoveSubscription(ctx, sub.Subscriber, sub.GUID, now)
+	h.check(err)
+	if !removed {
+		h.t.Fatal("the subscription was not removed")
 	}
-	h.expectIDs("of a removed subscription", h.open(l.Partition, r.ID))
-	_, err = h.Admin.Message(ctx, addressOf(r, sent[1]))
+
+	h.expectIDs("open messages of the removed subscription", h.open(lease.Partition, sub.ID))
+	_, err = h.Admin.Message(ctx, addressOf(sub, sent[1]))
 	h.expectMissing(err)
-	if open, err := h.Engine.OpenSubscriptions(ctx, l.Partition); err != nil || !slices.Equal(open, []int64{other.ID}) {
-		h.t.Errorf("open are %v (%v)", open, err)
+	h.expectOpenSubscriptions(lease.Partition, otherSub.ID)
+	next, err := h.Engine.NextDue(ctx, delivery.Page{Partition: lease.Partition, Subscription: sub.ID})
+	h.check(err)
+	if !next.IsZero() {
+		h.t.Errorf("the next message of the removed subscription is due at %v, want none", next)
 	}
-	if due, err := h.Engine.NextDue(ctx, delivery.Page{Partition: l.Partition, Subscription: r.ID}); err != nil || !due.IsZero() {
-		h.t.Errorf("due %v (%v)", due, err)
-	}
-	h.record(l, attempt(sent[1], 200, webhook.Successful, time.Time{})) // a result that was in flight
+
+	// The result of an attempt that was in flight at the removal.
+	h.record(lease, attempt(sent[1], 200, webhook.Successful, time.Time{}))
 	for i, want := range []int{10, 10, 5, 0, 0} {
-		if r, err := h.Engine.Sweep(ctx, 10); err != nil || r.Rows != want || r.More != (want > 0) {
-			h.t.Errorf("sweep %d: %+v (%v), want %d", i, r, err, want)
+		got, err := h.Engine.Sweep(ctx, 10)
+		h.check(err)
+		if got.Rows != want || got.More != (want > 0) {
+			h.t.Errorf("sweep %d removed %+v, want %d rows, and more unless it is 0", i, got, want)
 		}
 	}
-	left := h.open(l.Partition, other.ID)
-	h.expectIDs("of the other", left, shared[1])
-	if len(left) == 1 && string(left[0].Event.Body) != "shared" {
-		h.t.Errorf("body is %q", left[0].Event.Body)
-	}
+	h.expectShared(otherSub, both[1])
 }
 
 // tenThousand reads a large backlog page by page, in both orders.
 func tenThousand(h hooks) {
-	const total, size = 10_000, 500
-	ctx := h.t.Context()
-	r := h.subscribe()
-	l := h.lease(time.Hour)
-	for range total / size {
-		h.send(l, r.ID, size) // all due at the same time
+	const total, batchSize = 10_000, 500
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	for range total / batchSize {
+		h.send(lease, sub.ID, batchSize) // all due at the same time
 	}
 	for _, inOrder := range []bool{false, true} {
-		p := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: noon, InOrder: inOrder, Limit: 999}
-		var last int64
-		n := 0
-		for {
-			page, err := h.Engine.OpenMessages(ctx, p)
-			h.check(err)
-			for _, m := range page {
-				if m.ID <= last {
-					h.t.Fatalf("message %d comes after %d", m.ID, last)
-				}
-				last = m.ID
-			}
-			n += len(page)
-			if len(page) < p.Limit {
-				break
-			}
-			p.After = delivery.Position{Next: page[len(page)-1].Next, ID: last}
-		}
+		n := h.countByPages(delivery.Page{
+			Partition:    lease.Partition,
+			Subscription: sub.ID,
+			Until:        noon,
+			InOrder:      inOrder,
+			Limit:        999,
+		})
 		if n != total {
-			h.t.Errorf("%d messages, want %d", n, total)
+			h.t.Errorf("in order %v: read %d messages, want %d", inOrder, n, total)
 		}
+	}
+}
+
+// countByPages reads pages from a first one to the end, and returns the number of messages. Their
+// IDs must ascend.
+func (h hooks) countByPages(p delivery.Page) int {
+	h.t.Helper()
+	n := 0
+	lastID := int64(0)
+	for {
+		page, err := h.Engine.OpenMessages(h.t.Context(), p)
+		h.check(err)
+		for _, m := range page {
+			if m.ID <= lastID {
+				h.t.Fatalf("in order %v: message %d comes after %d", p.InOrder, m.ID, lastID)
+			}
+			lastID = m.ID
+		}
+		n += len(page)
+		if len(page) < p.Limit {
+			return n
+		}
+		p.After = delivery.Position{Next: page[len(page)-1].Next, ID: lastID}
 	}
 }

@@ -20,14 +20,17 @@ func ended(m *webhook.Message, at time.Time, after webhook.Status) webhook.Attem
 	return r
 }
 
-// expectLeft checks which messages still exist.
-func (h hooks) expectLeft(name string, sub webhook.Subscription, messages []*webhook.Message, left ...bool) {
+// expectExist checks which messages exist.
+func (h hooks) expectExist(when string, sub webhook.Subscription, messages []*webhook.Message, want ...bool) {
 	h.t.Helper()
 	for i, m := range messages {
 		_, err := h.Admin.Message(h.t.Context(), addressOf(sub, m))
-		isGone := fault.Is(err, fault.NotFound)
-		if isGone == left[i] || !isGone && err != nil {
-			h.t.Errorf("%s: message %d exists: %v (error %v), want %v", name, i, !isGone, err, left[i])
+		exists := err == nil
+		if !exists && !fault.Is(err, fault.NotFound) {
+			h.t.Fatalf("%s: reading message %d: %v", when, i, err)
+		}
+		if exists != want[i] {
+			h.t.Errorf("%s: message %d exists: %v, want %v", when, i, exists, want[i])
 		}
 	}
 }
@@ -50,9 +53,9 @@ func pruneOld(h hooks) {
 	after := noon.Add(time.Second) // the messages were added at noon
 	for _, c := range []struct {
 		name               string
-		successful, failed time.Time
-		rows               int
-		left               []bool
+		successful, failed time.Time // cutoffs
+		rows               int       // removed
+		exist              []bool    // afterwards, of the messages sent
 	}{
 		{"no cutoff", never, never, 0, []bool{true, true, true, true, true, true}},
 		{"cutoff before all", before, before, 0, []bool{true, true, true, true, true, true}},
@@ -64,7 +67,7 @@ func pruneOld(h hooks) {
 		if err != nil || got.Rows != c.rows || got.More {
 			h.t.Errorf("%s: %+v (%v), want %d rows and no more", c.name, got, err, c.rows)
 		}
-		h.expectLeft(c.name, sub, sent, c.left...)
+		h.expectExist(c.name, sub, sent, c.exist...)
 	}
 	h.expectIDs("open", h.open(lease.Partition, sub.ID), sent[0], sent[1])
 }
@@ -75,11 +78,9 @@ func pruneOld(h hooks) {
 func pruneWalk(h hooks) {
 	ctx := h.t.Context()
 	sub := h.subscribe()
-	other := h.subscribe()
+	otherSub := h.subscribe()
 	lease := h.lease(time.Hour)
-	b := h.batch(lease)
-	shared := h.publish(&b, noon, "shared", sub.ID, other.ID)
-	h.check(h.Engine.Write(ctx, b))
+	shared := h.publishShared(lease, sub, otherSub)
 	old := append(shared[:1:1], h.send(lease, sub.ID, 24)...)
 	for _, m := range old {
 		h.record(lease, ended(m, noon, webhook.Successful))
@@ -104,36 +105,44 @@ func pruneWalk(h hooks) {
 		}
 		lastID = got.Last
 	}
-	if left := h.open(lease.Partition, other.ID); len(left) != 1 || string(left[0].Event.Body) != "shared" {
-		h.t.Errorf("messages of the other subscription: %+v, want one with the body \"shared\"", left)
-	}
-	h.expectIDs("young ones", h.open(lease.Partition, sub.ID), young.Messages...)
+	h.expectShared(otherSub, shared[1])
+	h.expectIDs("open messages, which are not old enough", h.open(lease.Partition, sub.ID), young.Messages...)
 }
 
 // pruneAndRetry makes messages due while they are pruned: each is either removed,
 // or due and complete.
 func pruneAndRetry(h hooks) {
 	const size = 16
-	sub, lease := h.subscribe(), h.lease(time.Hour)
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
 	sent := h.send(lease, sub.ID, size)
 	for _, m := range sent {
 		h.record(lease, ended(m, noon, webhook.Failed))
 	}
-	due := make([]bool, size)
-	concurrently(size+1, func(i int) {
-		if i == size {
-			if _, err := h.Engine.Prune(h.t.Context(), delivery.Prune{Limit: 100, Failed: noon.Add(time.Second)}); err != nil {
-				h.t.Error(err)
-			}
-			return
+	prune := func() {
+		p := delivery.Prune{Limit: 100, Failed: noon.Add(time.Second)}
+		_, err := h.Engine.Prune(h.t.Context(), p)
+		if err != nil {
+			h.t.Error(err)
 		}
+	}
+	isDue := make([]bool, size)
+	retry := func(i int) {
 		m, err := h.Admin.RetryMessage(h.t.Context(), addressOf(sub, sent[i]), noon.Add(time.Minute))
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			h.t.Error(err)
 		}
-		due[i] = err == nil && m.Status == webhook.RetryPending
+		isDue[i] = err == nil && m.Status == webhook.RetryPending
+	}
+	concurrently(size+1, func(i int) {
+		if i == size {
+			prune()
+		} else {
+			retry(i)
+		}
 	})
-	h.expectLeft("after both", sub, sent, due...)
+
+	h.expectExist("after both", sub, sent, isDue...)
 	for _, m := range h.open(lease.Partition, sub.ID) {
 		m.Attempts = 1
 		h.record(lease, attempt(m, 200, webhook.Successful, time.Time{}))
@@ -142,31 +151,49 @@ func pruneAndRetry(h hooks) {
 }
 
 // prune removes ended messages. All attempts of a history end at noon.
-func (n *naiveHooks) prune(t *rapid.T) {
+func (n *model) prune(t *rapid.T) {
 	p := delivery.Prune{
 		Limit:      rapid.IntRange(1, 5).Draw(t, "limit"),
 		Successful: n.drawTime(t, "successful"),
 		Failed:     n.drawTime(t, "failed"),
 	}
-	isPruned := func(m *naiveMessage) bool {
-		return m.Status == webhook.Successful && p.Successful.After(noon) || m.Status == webhook.Failed && p.Failed.After(noon)
-	}
-	for isDone := false; !isDone; {
-		r, err := n.h.Engine.Prune(n.h.t.Context(), p)
-		if err != nil || r.Rows > p.Limit || r.More && r.Last <= p.After {
-			t.Fatalf("%+v: %+v (%v)", p, r, err)
-		}
-		isDone = !r.More
-		p.After = r.Last
-	}
+	n.pruneAll(t, p)
+
 	for id, m := range n.rows {
+		want := false
+		switch m.Status {
+		case webhook.Successful:
+			want = p.Successful.After(noon)
+		case webhook.Failed:
+			want = p.Failed.After(noon)
+		}
 		_, err := n.h.Admin.Message(n.h.t.Context(), n.address(m))
 		isGone := fault.Is(err, fault.NotFound)
-		if isGone != isPruned(m) {
-			t.Fatalf("message %d, %+v, is gone: %v (%v)", id, m.State, isGone, err)
+		if isGone != want {
+			t.Fatalf("pruning %+v: message %d, %+v, is gone: %v (%v), want %v", p, id, m.State, isGone, err, want)
 		}
-		if isPruned(m) {
+		if isGone {
 			delete(n.rows, id)
 		}
+	}
+}
+
+// pruneAll prunes step by step until there is no more to remove.
+func (n *model) pruneAll(t *rapid.T, p delivery.Prune) {
+	for {
+		step, err := n.h.Engine.Prune(n.h.t.Context(), p)
+		if err != nil {
+			t.Fatalf("pruning %+v: %v", p, err)
+		}
+		if step.Rows > p.Limit {
+			t.Fatalf("pruning %+v removed %d rows", p, step.Rows)
+		}
+		if !step.More {
+			return
+		}
+		if step.Last <= p.After {
+			t.Fatalf("pruning %+v ended at message %d, want progress", p, step.Last)
+		}
+		p.After = step.Last
 	}
 }

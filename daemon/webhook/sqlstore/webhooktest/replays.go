@@ -19,30 +19,34 @@ func replays(h hooks) {
 	selected := h.candidates(r, sent.all()...)
 	done, err := h.Admin.ReplayMessages(ctx, selected, later)
 	due := webhook.Change{Status: webhook.RetryPending, Next: later, At: later, Code: 200}
-	h.expectChanged("replay of messages of each status", done, err, changedFrom(r, sent.delivered, webhook.Successful, due))
+	h.expectChanged("replay of messages of each status", done, err,
+		changedFrom(r, sent.delivered, webhook.Successful, due))
 	replay := webhook.State{Status: webhook.RetryPending, Attempts: 1, Next: later, Replay: true}
 	h.expectState(addressOf(r, sent.delivered), replay)
 	repeated, err := h.Admin.ReplayMessages(ctx, selected, later)
 	h.expectChanged("second replay of the same candidates", repeated, err)
 
+	// The replay is not on pages of other messages.
 	page := delivery.Page{Partition: l.Partition, Subscription: r.ID, Until: later.Add(2 * time.Hour), Limit: 10}
-	h.expectPage("of others", page, sent.notSent, sent.pending)
+	h.expectPage("other messages", page, sent.notSent, sent.pending)
 	page.After = delivery.Position{Next: noon.Add(time.Hour), ID: sent.pending.ID}
 	next, err := h.Engine.NextDue(ctx, page)
 	h.check(err)
 	if !next.IsZero() {
 		h.t.Errorf("the next other message is due at %v, want none", next)
 	}
+
 	page.After = delivery.Position{}
 	page.Replays = true
-	h.expectPage("of replays", page, sent.delivered)
+	h.expectPage("replays", page, sent.delivered)
 	page.After = delivery.Position{Next: later, ID: sent.delivered.ID}
-	h.expectPage("after the replay", page)
+	h.expectPage("replays after the only one", page)
 	page.After = delivery.Position{}
 	page.Replays = false
 	page.InOrder = true
-	h.expectPage("in order", page, sent.notSent, sent.delivered, sent.pending)
+	h.expectPage("all in order", page, sent.notSent, sent.delivered, sent.pending)
 
+	// A retry of the replay, or of the others, leaves it a replay.
 	_, err = h.Admin.RetryMessage(ctx, addressOf(r, sent.delivered), later.Add(time.Minute))
 	h.check(err)
 	n, err := h.Engine.MakeDue(ctx, r.ID, l.Partition, later.Add(-30*time.Second), 10)
@@ -52,6 +56,7 @@ func replays(h hooks) {
 	}
 	h.expectState(addressOf(r, sent.delivered), replay)
 
+	// A replay that fails remains delivered, with one attempt more.
 	failed := attempt(sent.delivered, 500, webhook.Successful, time.Time{})
 	failed.Message.State = replay
 	failed.After.Attempts = 2
@@ -60,7 +65,7 @@ func replays(h hooks) {
 	success, err := h.Engine.Succeeded(ctx, r.ID, failed.Began.Add(-time.Second))
 	h.check(err)
 	if success {
-		h.t.Error("a replay that failed is a success of the endpoint")
+		h.t.Error("a replay that failed counts as a success of the endpoint")
 	}
 }
 
@@ -72,9 +77,12 @@ func orderedReplays(h hooks) {
 	first := h.lease(time.Hour)
 	other := h.lease(time.Hour)
 	sent := h.send(other, r.ID, 2)
-	h.record(other, attempt(sent[0], 200, webhook.Successful, time.Time{}), attempt(sent[1], 410, webhook.Failed, time.Time{}))
+	h.record(other,
+		attempt(sent[0], 200, webhook.Successful, time.Time{}),
+		attempt(sent[1], 410, webhook.Failed, time.Time{}))
 	ordered := true
-	_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &ordered}, noon)
+	change := admin.SubscriptionChange{Ordered: &ordered}
+	_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, change, noon)
 	h.check(err)
 	selected := h.candidates(r, sent...)
 	n, err := h.Admin.CountOrdered(ctx, selected)

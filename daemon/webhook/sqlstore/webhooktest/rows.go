@@ -13,122 +13,169 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
+// subscriberRows adds, changes, reads and removes subscribers.
 func subscriberRows(h hooks) {
 	ctx := h.t.Context()
-	a, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Größe & Söhne", Enabled: true}, auditEntry())
+	const name = "Größe & Söhne"
+	first, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: name, Enabled: true}, auditEntry())
 	h.check(err)
-	b, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, auditEntry())
+	h.expectSubscriberRow(first, admin.Subscriber{Name: name, Enabled: true, ItemNo: 1, SavedAt: noon})
+	second, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Bay"}, auditEntry())
 	h.check(err)
-	if a.Name != "Größe & Söhne" || !a.Enabled || a.ItemNo != 1 || !a.SavedAt.Equal(noon) {
-		h.t.Errorf("added %+v", a)
-	}
-	if len(a.GUID) != 36 || len(a.RowHash) != 8 {
-		h.t.Errorf("added %+v", a)
-	}
-	if b.ItemNo != 2 || b.Enabled {
-		h.t.Errorf("added %+v", b)
-	}
-	name, enabled := "Bight", true
+	h.expectSubscriberRow(second, admin.Subscriber{Name: "Bay", ItemNo: 2, SavedAt: noon})
+
+	newName, enabled := "Bight", true
 	later := auditEntry()
 	later.At = noon.Add(time.Hour)
-	change := admin.SubscriberChange{Name: &name, Enabled: &enabled, RowHash: b.RowHash}
-	c, err := h.Admin.ChangeSubscriber(ctx, b.GUID, change, later)
+	change := admin.SubscriberChange{Name: &newName, Enabled: &enabled, RowHash: second.RowHash}
+	changed, err := h.Admin.ChangeSubscriber(ctx, second.GUID, change, later)
 	h.check(err)
-	if c.Name != name || !c.Enabled || slices.Equal(c.RowHash, b.RowHash) || !c.SavedAt.Equal(later.At) || c.GUID != b.GUID {
-		h.t.Errorf("changed %+v into %+v", b, c)
+	h.expectSubscriberRow(changed, admin.Subscriber{
+		GUID:    second.GUID,
+		Name:    newName,
+		Enabled: true,
+		ItemNo:  2,
+		SavedAt: later.At,
+	})
+	if slices.Equal(changed.RowHash, second.RowHash) {
+		h.t.Errorf("the row hash is %x before and after a change", changed.RowHash)
 	}
-	_, err = h.Admin.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name, RowHash: b.RowHash}, later)
+	outdated := admin.SubscriberChange{Name: &newName, RowHash: second.RowHash}
+	_, err = h.Admin.ChangeSubscriber(ctx, second.GUID, outdated, later)
 	if !fault.Is(err, fault.Conflict) {
-		h.t.Errorf("on an old row hash: %v", err)
+		h.t.Errorf("changing a subscriber with an old row hash: error %v, want Conflict", err)
 	}
-	for _, want := range []admin.Subscriber{a, c} {
-		if got, err := h.Admin.Subscriber(ctx, want.GUID); err != nil || !reflect.DeepEqual(got, want) {
+
+	for _, want := range []admin.Subscriber{first, changed} {
+		got, err := h.Admin.Subscriber(ctx, want.GUID)
+		if err != nil || !reflect.DeepEqual(got, want) {
 			h.t.Errorf("subscriber is %+v (%v), want %+v", got, err, want)
 		}
 	}
-	if n, err := h.Admin.CountSubscribers(ctx); err != nil || n != 2 {
-		h.t.Errorf("%d subscribers (%v)", n, err)
+	n, err := h.Admin.CountSubscribers(ctx)
+	if err != nil || n != 2 {
+		h.t.Errorf("counted %d subscribers (%v), want 2", n, err)
 	}
+
 	for _, want := range []bool{true, false} {
-		if got, err := h.Admin.RemoveSubscriber(ctx, b.GUID, auditEntry()); err != nil || got != want {
-			h.t.Errorf("removed %v (%v), want %v", got, err, want)
+		got, err := h.Admin.RemoveSubscriber(ctx, second.GUID, auditEntry())
+		if err != nil || got != want {
+			h.t.Errorf("removed the subscriber: %v (%v), want %v", got, err, want)
 		}
 	}
-	_, err = h.Admin.Subscriber(ctx, b.GUID)
+	_, err = h.Admin.Subscriber(ctx, second.GUID)
 	h.expectMissing(err)
-	_, err = h.Admin.ChangeSubscriber(ctx, b.GUID, admin.SubscriberChange{Name: &name}, auditEntry())
+	_, err = h.Admin.ChangeSubscriber(ctx, second.GUID, admin.SubscriberChange{Name: &newName}, auditEntry())
 	h.expectMissing(err)
+}
+
+// expectSubscriberRow compares a subscriber, apart from its row hash, and from its GUID if that was
+// generated.
+func (h hooks) expectSubscriberRow(got, want admin.Subscriber) {
+	h.t.Helper()
+	if len(got.GUID) != 36 || len(got.RowHash) != 8 {
+		h.t.Errorf("subscriber has the GUID %q and the row hash %x", got.GUID, got.RowHash)
+	}
+	want.RowHash = got.RowHash
+	if want.GUID == "" {
+		want.GUID = got.GUID
+	}
+	if !got.SavedAt.Equal(want.SavedAt) {
+		h.t.Errorf("subscriber was saved at %v, want %v", got.SavedAt, want.SavedAt)
+	}
+	want.SavedAt = got.SavedAt
+	if !reflect.DeepEqual(got, want) {
+		h.t.Errorf("subscriber is %+v, want %+v", got, want)
+	}
 }
 
 // subscriptionPages adds subscriptions concurrently: pages must be parts of the whole
 // list nevertheless.
 func subscriptionPages(h hooks) {
-	const count = 9
+	const added = 4 // subscriptions of each subscriber, apart from its first
 	ctx := h.t.Context()
 	owner := h.subscribe().Subscriber
-	other := h.subscribe().Subscriber
-	owners := []string{owner, other}
+	otherOwner := h.subscribe().Subscriber
 	headers := []webhook.Header{{Name: "X-B", Value: "2"}, {Name: "X-A", Value: "1"}}
-	add := func(n int) {
+	add := func(owner string, headers []webhook.Header) {
 		_, err := h.Admin.AddSubscription(ctx, webhook.Subscription{
-			Subscriber:  owners[n/2%2],
+			Subscriber:  owner,
 			Pattern:     "*",
 			URL:         "http://a",
 			Secret:      "s",
 			SavedAt:     noon,
 			MadeByAdmin: true,
-			Headers:     headers[n%3:],
+			Headers:     headers,
 		}, nil)
 		if err != nil {
 			h.t.Error(err)
 		}
 	}
-	for first := 0; first < count-1; first += 2 { // few at a time: each has a connection and waits for a lock
-		concurrently(2, func(n int) { add(first + n) })
+	for n := range added {
+		for _, to := range []string{owner, otherOwner} {
+			// Few at a time: each has a connection and waits for a lock.
+			concurrently(2, func(i int) { add(to, headers[(n+i)%3:]) })
+		}
 	}
+
 	whole, total, err := h.Store.Admin.Subscriptions(ctx, owner, 0, -1)
 	h.check(err)
-	if len(whole) != 1+(count-1)/2 || total != int64(len(whole)) {
-		h.t.Fatalf("%d subscriptions, total %d", len(whole), total)
+	if len(whole) != 1+2*added || total != int64(len(whole)) {
+		h.t.Fatalf("%d subscriptions, total %d, want %d", len(whole), total, 1+2*added)
 	}
-	for i, s := range whole {
-		if s.ItemNo != i+1 || s.Subscriber != owner {
-			h.t.Errorf("subscription %d is %+v", i, s)
+	for i, sub := range whole {
+		if sub.ItemNo != i+1 || sub.Subscriber != owner {
+			h.t.Errorf("subscription %d is %+v, want number %d of %s", i, sub, i+1, owner)
 		}
 	}
-	for skip := range total + 2 {
-		for take := int64(-1); take <= total+1; take++ {
-			page, n, err := h.Store.Admin.Subscriptions(ctx, owner, skip, take)
-			h.check(err)
-			want := whole[min(skip, total):]
-			if take >= 0 {
-				want = want[:min(take, int64(len(want)))]
-			}
-			isSame := len(page) == len(want) && (len(want) == 0 || reflect.DeepEqual(page, want))
-			if n != total || !isSame {
-				h.t.Errorf("skip %d, take %d: %+v of %d, want %+v of %d", skip, take, page, n, want, total)
-			}
-		}
-	}
+	h.expectPartsOf(whole)
+
 	for _, take := range []int64{-1, 0, 1} {
 		_, _, err = h.Store.Admin.Subscriptions(ctx, guid(1), 0, take)
 		h.expectMissing(err)
 	}
 }
 
-func (h hooks) expectMissing(err error) {
+// expectPartsOf reads all pages of the subscriptions of a subscriber, and compares them with the
+// whole list.
+func (h hooks) expectPartsOf(whole []webhook.Subscription) {
 	h.t.Helper()
-	if !fault.Is(err, fault.NotFound) {
-		h.t.Errorf("got %v, want NotFound", err)
+	total := int64(len(whole))
+	for skip := range total + 2 {
+		for take := int64(-1); take <= total+1; take++ { // -1: without a limit
+			want := whole[min(skip, total):]
+			if take >= 0 {
+				want = want[:min(take, int64(len(want)))]
+			}
+			got, n, err := h.Store.Admin.Subscriptions(h.t.Context(), whole[0].Subscriber, skip, take)
+			h.check(err)
+			if n != total {
+				h.t.Errorf("skip %d, take %d: total %d, want %d", skip, take, n, total)
+			}
+			isSame := slices.EqualFunc(got, want, func(a, b webhook.Subscription) bool {
+				return reflect.DeepEqual(a, b)
+			})
+			if !isSame {
+				h.t.Errorf("skip %d, take %d: got\n%+v, want\n%+v", skip, take, got, want)
+			}
+		}
 	}
 }
 
+func (h hooks) expectMissing(err error) {
+	h.t.Helper()
+	if !fault.Is(err, fault.NotFound) {
+		h.t.Errorf("error %v, want NotFound", err)
+	}
+}
+
+// subscriptionRows adds, changes, reads and removes a subscription with a value in each column.
 func subscriptionRows(h hooks) {
 	ctx := h.t.Context()
-	s, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
+	owner, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
 	h.check(err)
 	want := webhook.Subscription{
-		Subscriber:     s.GUID,
+		Subscriber:     owner.GUID,
 		SubscriberInfo: webhook.SubscriberInfo{Name: "Shop", Enabled: true},
 		Pattern:        "debtor.created",
 		URL:            "https://shop.example/größe?x='1'",
@@ -143,57 +190,87 @@ func subscriptionRows(h hooks) {
 		Owner:          webhook.Owner{Name: "user:Ann Größe"},
 		Where:          webhook.Where{Text: `{"NameStartsWith":"Größe '","StatusIn":[1,2]}`},
 	}
-	r, err := h.Admin.AddSubscription(ctx, want, nil)
+	first, err := h.Admin.AddSubscription(ctx, want, nil)
 	h.check(err)
-	want.ID = r.ID
-	want.GUID = r.GUID
-	want.RowHash = r.RowHash
-	if !reflect.DeepEqual(r, want) || r.ID == 0 || len(r.GUID) != 36 || len(r.RowHash) != 8 {
-		h.t.Errorf("added %+v, want %+v", r, want)
+	if first.ID == 0 || len(first.GUID) != 36 || len(first.RowHash) != 8 {
+		h.t.Errorf("added with ID %d, GUID %q and row hash %x", first.ID, first.GUID, first.RowHash)
 	}
-	_, err = h.Admin.AddSubscription(ctx, want, nil)
-	if !fault.Is(err, fault.Conflict) || fault.From(err).Fields[0].Name != webhook.MemberRecID {
-		h.t.Errorf("a GUID in use: %v", err)
+	want.ID = first.ID
+	want.GUID = first.GUID
+	want.RowHash = first.RowHash
+	if !reflect.DeepEqual(first, want) {
+		h.t.Errorf("added %+v, want %+v", first, want)
 	}
-	_, err = h.Admin.AddSubscriber(ctx, admin.Subscriber{GUID: s.GUID, Name: "Shop"}, auditEntry())
-	if !fault.Is(err, fault.Conflict) {
-		h.t.Errorf("a GUID in use: %v", err)
-	}
-	second := webhook.Subscription{Subscriber: s.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}
-	other, err := h.Admin.AddSubscription(ctx, second, nil)
+	h.expectGUIDsTaken(owner.GUID, want)
+
+	plain := webhook.Subscription{Subscriber: owner.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: noon}
+	second, err := h.Admin.AddSubscription(ctx, plain, nil)
 	h.check(err)
-	both := []webhook.Subscription{r, other}
-	if listed, err := h.Subscriptions(ctx, s.GUID); err != nil || !reflect.DeepEqual(listed, both) || other.ItemNo != 2 {
-		h.t.Errorf("subscriptions are %+v (%v)", listed, err)
+	if second.ItemNo != 2 {
+		h.t.Errorf("the second subscription has number %d, want 2", second.ItemNo)
 	}
-	h.changeSubscription(r)
-	second.Subscriber = guid(1)
-	_, err = h.Admin.AddSubscription(ctx, second, nil)
+	both := []webhook.Subscription{first, second}
+	listed, err := h.Subscriptions(ctx, owner.GUID)
+	if err != nil || !reflect.DeepEqual(listed, both) {
+		h.t.Errorf("subscriptions are %+v (%v), want %+v", listed, err, both)
+	}
+	h.changeSubscription(first)
+
+	plain.Subscriber = guid(1) // which does not exist
+	_, err = h.Admin.AddSubscription(ctx, plain, nil)
 	h.expectMissing(err)
 	_, err = h.Subscriptions(ctx, guid(1))
 	h.expectMissing(err)
-	elsewhere := h.subscribe()
-	_, err = h.Admin.Subscription(ctx, elsewhere.Subscriber, r.GUID) // of another subscriber
+	h.removeSubscription(first)
+}
+
+// expectGUIDsTaken adds a subscription, and a subscriber, with the GUID of an existing one.
+func (h hooks) expectGUIDsTaken(owner string, existing webhook.Subscription) {
+	h.t.Helper()
+	_, err := h.Admin.AddSubscription(h.t.Context(), existing, nil)
+	if !fault.Is(err, fault.Conflict) {
+		h.t.Fatalf("adding a subscription with a GUID in use: error %v, want Conflict", err)
+	}
+	if field := fault.From(err).Fields[0].Name; field != webhook.MemberRecID {
+		h.t.Errorf("adding a subscription with a GUID in use: error of %s, want %s", field, webhook.MemberRecID)
+	}
+	_, err = h.Admin.AddSubscriber(h.t.Context(), admin.Subscriber{GUID: owner, Name: "Shop"}, auditEntry())
+	if !fault.Is(err, fault.Conflict) {
+		h.t.Errorf("adding a subscriber with a GUID in use: error %v, want Conflict", err)
+	}
+}
+
+// removeSubscription removes a subscription twice, and tries so with another subscriber.
+func (h hooks) removeSubscription(sub webhook.Subscription) {
+	h.t.Helper()
+	ctx := h.t.Context()
+	otherOwner := h.subscribe().Subscriber
+	_, err := h.Admin.Subscription(ctx, otherOwner, sub.GUID)
 	h.expectMissing(err)
-	if removed, err := h.Admin.RemoveSubscription(ctx, elsewhere.Subscriber, r.GUID, noon); removed || err != nil {
-		h.t.Errorf("removed a subscription of another subscriber: %v (%v)", removed, err)
+	removed, err := h.Admin.RemoveSubscription(ctx, otherOwner, sub.GUID, noon)
+	if err != nil || removed {
+		h.t.Errorf("removed a subscription of another subscriber: %v (%v), want false", removed, err)
 	}
 	for _, want := range []bool{true, false} {
-		if got, err := h.Admin.RemoveSubscription(ctx, s.GUID, r.GUID, noon); err != nil || got != want {
-			h.t.Errorf("removed %v (%v), want %v", got, err, want)
+		got, err := h.Admin.RemoveSubscription(ctx, sub.Subscriber, sub.GUID, noon)
+		if err != nil || got != want {
+			h.t.Errorf("removed the subscription: %v (%v), want %v", got, err, want)
 		}
 	}
 }
 
-func (h hooks) changeSubscription(r webhook.Subscription) {
+// changeSubscription changes all columns of a subscription, and then empties those that can be
+// empty.
+func (h hooks) changeSubscription(sub webhook.Subscription) {
 	h.t.Helper()
-	ctx, later := h.t.Context(), noon.Add(time.Hour)
+	ctx := h.t.Context()
+	later := noon.Add(time.Hour)
 	pattern, url := "*", "http://b"
 	where := `{"Total":1}`
 	no := false
-	var settings []time.Duration
+	var settings []time.Duration // nil: the schedule of the settings
 	headers := []webhook.Header{{Name: "X-C", Value: strings.Repeat("v", 5000), ID: guid(4)}}
-	got, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{
+	got, err := h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, admin.SubscriptionChange{
 		Pattern:     &pattern,
 		URL:         &url,
 		Where:       &where,
@@ -202,11 +279,11 @@ func (h hooks) changeSubscription(r webhook.Subscription) {
 		MadeByAdmin: &no,
 		Schedule:    &settings,
 		Headers:     &headers,
-		RowHash:     r.RowHash,
+		RowHash:     sub.RowHash,
 		Owner:       new(string),
 	}, later)
 	h.check(err)
-	want := r
+	want := sub
 	want.Pattern = pattern
 	want.URL = url
 	want.Enabled = false
@@ -218,57 +295,69 @@ func (h hooks) changeSubscription(r webhook.Subscription) {
 	want.SavedAt = later
 	want.RowHash = got.RowHash
 	want.Where.Text = where
-	if !reflect.DeepEqual(got, want) || slices.Equal(got.RowHash, r.RowHash) {
+	if !reflect.DeepEqual(got, want) {
 		h.t.Errorf("changed into %+v, want %+v", got, want)
 	}
+	if slices.Equal(got.RowHash, sub.RowHash) {
+		h.t.Errorf("the row hash is %x before and after a change", got.RowHash)
+	}
+
 	none, empty := []webhook.Header{}, []time.Duration{}
-	outdated := admin.SubscriptionChange{Headers: &none, RowHash: r.RowHash}
-	_, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, outdated, later)
+	outdated := admin.SubscriptionChange{Headers: &none, RowHash: sub.RowHash}
+	_, err = h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, outdated, later)
 	if !fault.Is(err, fault.Conflict) {
-		h.t.Errorf("on an old row hash: %v", err)
+		h.t.Errorf("changing a subscription with an old row hash: error %v, want Conflict", err)
 	}
+
 	emptied := admin.SubscriptionChange{Headers: &none, Schedule: &empty, Where: new(string)}
-	got, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, emptied, later)
-	if err != nil || got.Headers != nil || got.Where.Text != "" || got.Schedule == nil || len(got.Schedule) != 0 {
-		h.t.Errorf("changed into %+v (%v), want no headers, no condition and no retries", got, err)
+	got, err = h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, emptied, later)
+	h.check(err)
+	hasNoRetries := got.Schedule != nil && len(got.Schedule) == 0
+	if got.Headers != nil || got.Where.Text != "" || !hasNoRetries {
+		h.t.Errorf("changed into %+v, want no headers, no condition and no retries", got)
 	}
-	_, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, guid(1), admin.SubscriptionChange{URL: &url}, later)
+	_, err = h.Admin.ChangeSubscription(ctx, sub.Subscriber, guid(1), admin.SubscriptionChange{URL: &url}, later)
 	h.expectMissing(err)
 }
 
 // versionsIncremented checks that only changes of subscriptions increment their
 // version.
 func versionsIncremented(h hooks) {
-	ctx, l := h.t.Context(), h.lease(time.Hour)
-	r := h.subscribe()
-	off, now := false, h.version()
-	m := h.send(l, r.ID, 2)
+	ctx := h.t.Context()
+	lease := h.lease(time.Hour)
+	sub := h.subscribe()
+	message := addressOf(sub, h.send(lease, sub.ID, 2)[0])
+	off := false
+	version := h.version()
 	for _, c := range []struct {
 		name       string
 		increments bool
 		do         func() error
 	}{
 		{"change of a subscriber", true, func() error {
-			_, err := h.Admin.ChangeSubscriber(ctx, r.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
+			change := admin.SubscriberChange{Enabled: &off}
+			_, err := h.Admin.ChangeSubscriber(ctx, sub.Subscriber, change, auditEntry())
 			return err
 		}},
 		{"change of a subscription", true, func() error {
-			_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off}, noon)
+			change := admin.SubscriptionChange{Ordered: &off}
+			_, err := h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, change, noon)
 			return err
 		}},
-		{"change of nothing", false, func() error {
-			_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Ordered: &off, RowHash: r.RowHash}, noon)
+		{"rejected change of a subscription", false, func() error {
+			outdated := admin.SubscriptionChange{Ordered: &off, RowHash: sub.RowHash}
+			_, err := h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, outdated, noon)
 			if fault.Is(err, fault.Conflict) {
 				return nil
 			}
 			return err
 		}},
 		{"retry", false, func() error {
-			_, err := h.Admin.RetryMessage(ctx, addressOf(r, m[0]), noon)
+			_, err := h.Admin.RetryMessage(ctx, message, noon)
 			return err
 		}},
 		{"removal of a message", false, func() error {
-			_, err := h.Admin.RemoveMessage(ctx, addressOf(r, m[0]))
+			_, err := h.Admin.RemoveMessage(ctx, message)
 			return err
 		}},
 		{"sweep", false, func() error {
@@ -276,40 +365,47 @@ func versionsIncremented(h hooks) {
 			return err
 		}},
 		{"removal of a subscription", true, func() error {
-			_, err := h.Admin.RemoveSubscription(ctx, r.Subscriber, r.GUID, noon)
+			_, err := h.Admin.RemoveSubscription(ctx, sub.Subscriber, sub.GUID, noon)
 			return err
 		}},
 		{"removal of a subscriber", true, func() error {
-			_, err := h.Admin.RemoveSubscriber(ctx, r.Subscriber, auditEntry())
+			_, err := h.Admin.RemoveSubscriber(ctx, sub.Subscriber, auditEntry())
 			return err
 		}},
 	} {
 		h.check(c.do())
-		before := now
-		now = h.version()
-		if now > before != c.increments {
-			h.t.Errorf("%s: version %d after %d", c.name, now, before)
+		before := version
+		version = h.version()
+		if increments := version > before; increments != c.increments {
+			h.t.Errorf("%s: version %d after %d, want an increment: %v", c.name, version, before, c.increments)
 		}
 	}
 }
 
 // oldSecrets checks that a replaced secret is used until its end time.
 func oldSecrets(h hooks) {
-	ctx, r := h.t.Context(), h.subscribe()
+	ctx := h.t.Context()
+	sub := h.subscribe()
 	now, err := h.Engine.Now(ctx)
 	h.check(err)
+	later := now.Add(time.Hour)
+	expired := now.Add(-time.Hour)
+	stored := func() *webhook.Subscription {
+		h.t.Helper()
+		snapshot, err := h.Engine.Snapshot(ctx)
+		h.check(err)
+		return snapshot.Subscription(sub.ID)
+	}
 	expect := func(want ...string) {
 		h.t.Helper()
-		s, err := h.Engine.Snapshot(ctx)
-		h.check(err)
-		if got := s.Subscription(r.ID).SecretsAt(now); !slices.Equal(got, want) {
+		if got := stored().SecretsAt(now); !slices.Equal(got, want) {
 			h.t.Errorf("secrets are %v, want %v", got, want)
 		}
 	}
 	rotate := func(secret string, old ...webhook.ReplacedSecret) {
 		h.t.Helper()
 		change := admin.SubscriptionChange{Secret: &admin.Rotation{Secret: secret, Old: old}}
-		_, err := h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, change, noon)
+		_, err := h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, change, noon)
 		h.check(err)
 	}
 	sweep := func() {
@@ -318,132 +414,161 @@ func oldSecrets(h hooks) {
 		_, err := h.Engine.Sweep(ctx, 10)
 		h.check(err)
 		if after := h.version(); after == before {
-			h.t.Error("the end of a secret does not increment the version")
+			h.t.Errorf("version %d before and after the removal of a secret, want an increment", after)
 		}
 	}
-	later, past := now.Add(time.Hour), now.Add(-time.Hour)
+
 	rotate("two", webhook.ReplacedSecret{Secret: "one", Until: later})
 	expect("two", "one")
-	rotate("three", webhook.ReplacedSecret{Secret: "two", Until: past})
+	rotate("three", webhook.ReplacedSecret{Secret: "two", Until: expired})
 	expect("three")
 	sweep()
 	expect("three")
 
+	// Only secrets that still sign are stored after a sweep.
 	two := webhook.ReplacedSecret{Secret: "two", Until: later}
-	rotate("five", webhook.ReplacedSecret{Secret: "four", Until: past}, two, webhook.ReplacedSecret{Secret: "one", Until: past})
+	rotate("five",
+		webhook.ReplacedSecret{Secret: "four", Until: expired},
+		two,
+		webhook.ReplacedSecret{Secret: "one", Until: expired})
 	expect("five", "two")
 	sweep()
 	expect("five", "two")
-	if s, err := h.Engine.Snapshot(ctx); err != nil || !slices.Equal(s.Subscription(r.ID).Earlier, []webhook.ReplacedSecret{two}) {
-		h.t.Errorf("the stored secrets are %v (%v), want only those that sign", s.Subscription(r.ID).Earlier, err)
+	if got, want := stored().Earlier, []webhook.ReplacedSecret{two}; !slices.Equal(got, want) {
+		h.t.Errorf("the stored secrets are %v, want %v", got, want)
 	}
+
+	// The largest number of secrets of the largest size.
 	long := webhook.SecretPrefix + strings.Repeat("A", 88)
-	var most []webhook.ReplacedSecret
+	var replaced []webhook.ReplacedSecret
 	for range webhook.MaxSecrets - 1 {
-		most = append(most, webhook.ReplacedSecret{Secret: long, Until: later})
+		replaced = append(replaced, webhook.ReplacedSecret{Secret: long, Until: later})
 	}
-	rotate(long, most...)
-	expect(long, long, long, long, long)
+	rotate(long, replaced...)
+	expect(slices.Repeat([]string{long}, webhook.MaxSecrets)...)
 	rotate("six")
 	expect("six")
 }
 
+// snapshotOfAll reads all subscriptions, enabled or not.
 func snapshotOfAll(h hooks) {
 	ctx := h.t.Context()
 	empty, err := h.Engine.Snapshot(ctx)
 	h.check(err)
 	if empty.Version < 1 {
-		h.t.Errorf("version %d, want at least 1", empty.Version)
+		h.t.Errorf("version %d of an empty store, want at least 1", empty.Version)
 	}
-	a, b := h.subscribe(), h.subscribe()
+	active := h.subscribe()
+	disabled := h.subscribe()
 	off := false
-	_, err = h.Admin.ChangeSubscriber(ctx, b.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
+	_, err = h.Admin.ChangeSubscriber(ctx, disabled.Subscriber, admin.SubscriberChange{Enabled: &off}, auditEntry())
 	h.check(err)
-	s, err := h.Engine.Snapshot(ctx)
+	snapshot, err := h.Engine.Snapshot(ctx)
 	h.check(err)
-	if s.Version != h.version() {
-		h.t.Errorf("version %d, want %d", s.Version, h.version())
+	if snapshot.Version != h.version() {
+		h.t.Errorf("version %d, want %d", snapshot.Version, h.version())
 	}
 	want := &webhook.Subscription{
-		ID:             a.ID,
-		GUID:           a.GUID,
-		Subscriber:     a.Subscriber,
+		ID:             active.ID,
+		GUID:           active.GUID,
+		Subscriber:     active.Subscriber,
 		SubscriberInfo: webhook.SubscriberInfo{Name: "Shop", Enabled: true},
 		Pattern:        "debtor.*",
-		URL:            a.URL,
+		URL:            active.URL,
 		Secret:         "whsec_x",
 		Enabled:        true,
 		ItemNo:         1,
-		SavedAt:        a.SavedAt,
-		RowHash:        a.RowHash,
+		SavedAt:        active.SavedAt,
+		RowHash:        active.RowHash,
 	}
-	if got := s.Subscription(a.ID); !reflect.DeepEqual(got, want) {
+	if got := snapshot.Subscription(active.ID); !reflect.DeepEqual(got, want) {
 		h.t.Errorf("subscription is %+v, want %+v", got, want)
 	}
-	if got := s.Subscription(b.ID); got == nil || got.Active() || got.InactiveReason() != "its subscriber is disabled" {
-		h.t.Errorf("subscription of a disabled subscriber is %+v", got)
+	inactive := snapshot.Subscription(disabled.ID)
+	if inactive == nil {
+		h.t.Fatal("the subscription of a disabled subscriber is missing")
 	}
-	if n := len(s.Match("debtor.deleted")); n != 2 {
-		h.t.Errorf("%d match", n)
+	const reason = "its subscriber is disabled"
+	if got := inactive.InactiveReason(); got != reason || inactive.Active() {
+		h.t.Errorf("the subscription of a disabled subscriber is inactive because of %q, want %q", got, reason)
+	}
+	if n := len(snapshot.Match("debtor.deleted")); n != 2 {
+		h.t.Errorf("%d subscriptions match debtor.deleted, want 2", n)
 	}
 }
 
+// staleVersion checks that a batch is rejected if the subscriptions have changed since they were
+// matched.
 func staleVersion(h hooks) {
-	r, l := h.subscribe(), h.lease(time.Hour)
-	b := h.batch(l)
-	h.publish(&b, noon, "{}", r.ID)
-	other := h.subscribe()
+	ctx := h.t.Context()
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	b := h.batch(lease)
+	h.publish(&b, noon, "{}", sub.ID)
+	otherSub := h.subscribe()
 	for range 2 {
-		if err := h.Engine.Write(h.t.Context(), b); !errors.Is(err, delivery.ErrStale) {
-			h.t.Errorf("with an old version: %v", err)
+		err := h.Engine.Write(ctx, b)
+		if !errors.Is(err, delivery.ErrStale) {
+			h.t.Errorf("writing with an old version: error %v, want %v", err, delivery.ErrStale)
 		}
 	}
-	h.expectIDs("of a stale batch", h.open(l.Partition, r.ID))
-	nothing := delivery.Batch{Version: b.Version, Leases: b.Leases} // as of events that matched no subscription at that version
-	if err := h.Engine.Write(h.t.Context(), nothing); !errors.Is(err, delivery.ErrStale) {
-		h.t.Errorf("an empty batch with an old version: %v", err)
+	h.expectIDs("open messages of a stale batch", h.open(lease.Partition, sub.ID))
+
+	// The events of such a batch matched no subscription at that version.
+	empty := delivery.Batch{Version: b.Version, Leases: b.Leases}
+	err := h.Engine.Write(ctx, empty)
+	if !errors.Is(err, delivery.ErrStale) {
+		h.t.Errorf("writing an empty batch with an old version: error %v, want %v", err, delivery.ErrStale)
 	}
+
 	b.Version = delivery.AnyVersion
-	h.check(h.Engine.Write(h.t.Context(), b))
-	h.expectIDs("matched again", h.open(l.Partition, r.ID), b.Messages...)
-	h.expectIDs("for another", h.open(l.Partition, other.ID))
+	h.check(h.Engine.Write(ctx, b))
+	h.expectIDs("open messages with any version", h.open(lease.Partition, sub.ID), b.Messages...)
+	h.expectIDs("open messages of the new subscription", h.open(lease.Partition, otherSub.ID))
 }
 
+// disabledByEngine disables a subscription with a batch, and enables it again.
 func disabledByEngine(h hooks) {
 	ctx := h.t.Context()
-	r := h.subscribe()
-	l := h.lease(time.Hour)
-	b := h.batch(l)
+	sub := h.subscribe()
+	b := h.batch(h.lease(time.Hour))
+	disabledAt := noon.Add(time.Minute)
 	b.Disabled = []delivery.Disabled{
-		{Subscription: r.ID, Reason: "410 Gone\x00" + strings.Repeat("é", 400), At: noon.Add(time.Minute)},
-		{Subscription: 999_999, Reason: "none", At: noon},
+		{Subscription: sub.ID, Reason: "410 Gone\x00" + strings.Repeat("é", 400), At: disabledAt},
+		{Subscription: 999_999, Reason: "no such subscription", At: noon},
 	}
 	h.check(h.Engine.Write(ctx, b))
-	got, err := h.Admin.Subscription(ctx, r.Subscriber, r.GUID)
+	got, err := h.Admin.Subscription(ctx, sub.Subscriber, sub.GUID)
 	h.check(err)
 	if got.Enabled || !strings.HasPrefix(got.DisabledReason, "410 Gone\uFFFDé") {
-		h.t.Errorf("subscription is %+v", got)
+		h.t.Errorf("subscription is %+v, want disabled with the reason, and a sign for the control character", got)
 	}
-	if slices.Equal(got.RowHash, r.RowHash) || !got.SavedAt.Equal(noon.Add(time.Minute)) {
-		h.t.Errorf("subscription is %+v", got)
+	if slices.Equal(got.RowHash, sub.RowHash) || !got.SavedAt.Equal(disabledAt) {
+		h.t.Errorf("subscription is %+v, want a new row hash, saved at %v", got, disabledAt)
 	}
-	if v := h.version(); v != b.Version+1 {
-		h.t.Errorf("version %d after %d", v, b.Version)
+	if version, want := h.version(), b.Version+1; version != want {
+		h.t.Errorf("version %d after disabling, want %d", version, want)
 	}
+
 	b.Version++
-	h.check(h.Engine.Write(ctx, b)) // which has no effect
-	if v := h.version(); v != b.Version {
-		h.t.Errorf("version %d after %d, although nothing has changed", v, b.Version)
+	h.check(h.Engine.Write(ctx, b))
+	if version := h.version(); version != b.Version {
+		h.t.Errorf("version %d after disabling again, want %d", version, b.Version)
 	}
-	on := true
-	got, err = h.Admin.ChangeSubscription(ctx, r.Subscriber, r.GUID, admin.SubscriptionChange{Enabled: &on}, noon)
-	if err != nil || !got.Enabled || got.DisabledReason != "" {
-		h.t.Errorf("enabled again: %+v (%v)", got, err)
+
+	enabled := true
+	change := admin.SubscriptionChange{Enabled: &enabled}
+	got, err = h.Admin.ChangeSubscription(ctx, sub.Subscriber, sub.GUID, change, noon)
+	h.check(err)
+	if !got.Enabled || got.DisabledReason != "" {
+		h.t.Errorf("enabled again: %+v, want enabled without a reason", got)
 	}
 }
 
+// idempotencyKeys checks that a key belongs to one event until its end.
 func idempotencyKeys(h hooks) {
-	ctx, l := h.t.Context(), h.lease(time.Hour)
+	ctx := h.t.Context()
+	lease := h.lease(time.Hour)
 	now, err := h.Engine.Now(ctx)
 	h.check(err)
 	key := delivery.Key{
@@ -454,41 +579,47 @@ func idempotencyKeys(h hooks) {
 		Until:  now.Add(time.Hour).Truncate(time.Millisecond),
 	}
 	write := func(keys ...delivery.Key) error {
-		b := h.batch(l)
+		b := h.batch(lease)
 		b.Keys = keys
 		return h.Engine.Write(ctx, b)
 	}
 	expect := func(want *delivery.Key) {
 		h.t.Helper()
-		if got, err := h.Engine.IdempotencyKey(ctx, key.Hash); err != nil || !reflect.DeepEqual(got, want) {
+		got, err := h.Engine.IdempotencyKey(ctx, key.Hash)
+		if err != nil || !reflect.DeepEqual(got, want) {
 			h.t.Errorf("key is %+v (%v), want %+v", got, err, want)
 		}
 	}
+
 	expect(nil)
 	h.check(write(key))
-	h.check(write(key)) // a second time
+	h.check(write(key)) // the same event again
 	expect(&key)
+
 	other := key
 	other.Event = guid(2)
 	if err := write(other); !errors.Is(err, delivery.ErrKeyTaken) {
-		h.t.Errorf("another event: %v", err)
+		h.t.Errorf("writing the key of another event: error %v, want %v", err, delivery.ErrKeyTaken)
 	}
-	twin := other
-	twin.Hash = [32]byte{9}
-	if err := write(twin, twin); !errors.Is(err, delivery.ErrKeyTaken) {
-		h.t.Errorf("twice in a batch: %v", err)
+	unused := other
+	unused.Hash = [32]byte{9}
+	if err := write(unused, unused); !errors.Is(err, delivery.ErrKeyTaken) {
+		h.t.Errorf("writing a key twice in a batch: error %v, want %v", err, delivery.ErrKeyTaken)
 	}
 	expect(&key)
-	ended := other
-	ended.Hash = [32]byte{3}
-	ended.Until = now.Add(-time.Hour).Truncate(time.Millisecond)
-	h.check(write(ended))
-	if got, err := h.Engine.IdempotencyKey(ctx, ended.Hash); got != nil || err != nil {
-		h.t.Errorf("a key that has ended: %+v (%v)", got, err)
+
+	expired := other
+	expired.Hash = [32]byte{3}
+	expired.Until = now.Add(-time.Hour).Truncate(time.Millisecond)
+	h.check(write(expired))
+	got, err := h.Engine.IdempotencyKey(ctx, expired.Hash)
+	if err != nil || got != nil {
+		h.t.Errorf("an expired key is %+v (%v), want none", got, err)
 	}
-	ended.Event = guid(3)
-	ended.Until = key.Until
-	h.check(write(ended))
+	expired.Event = guid(3)
+	expired.Until = key.Until
+	h.check(write(expired)) // the expired key is free again
+
 	_, err = h.Engine.Sweep(ctx, 10)
 	h.check(err)
 	expect(&key)
@@ -498,62 +629,76 @@ func idempotencyKeys(h hooks) {
 // one of them is marked.
 func outboxMarks(h hooks) {
 	ctx := h.t.Context()
-	l := h.lease(time.Hour)
-	r := h.subscribe()
-	const here, elsewhere = "whd.wh_outbox", "dbo.größe 'x'"
-	guids := func(ns ...int64) []string {
+	lease := h.lease(time.Hour)
+	sub := h.subscribe()
+	const source, otherSource = "whd.wh_outbox", "dbo.größe 'x'"
+	guids := func(numbers ...int64) []string {
 		var guids []string
-		for _, n := range ns {
+		for _, n := range numbers {
 			guids = append(guids, guid(n))
 		}
 		return guids
 	}
-	messages := 0
-	write := func(want error, source string, rows ...int64) {
+	messages := 0 // written
+	write := func(source string, rows ...int64) error {
 		h.t.Helper()
-		b := h.batch(l)
-		h.publish(&b, noon, "{}", r.ID)
-		b.Source, b.Taken = source, guids(rows...)
-		if err := h.Engine.Write(ctx, b); !errors.Is(err, want) {
-			h.t.Errorf("with %v: %v, want %v", rows, err, want)
-		}
-		if want == nil {
+		b := h.batch(lease)
+		h.publish(&b, noon, "{}", sub.ID)
+		b.Source = source
+		b.Taken = guids(rows...)
+		err := h.Engine.Write(ctx, b)
+		if err == nil {
 			messages++
 		}
-		if n := len(h.open(l.Partition, r.ID)); n != messages {
-			h.t.Errorf("with %v: %d messages, want %d", rows, n, messages)
+		if n := len(h.open(lease.Partition, sub.ID)); n != messages {
+			h.t.Errorf("after taking rows %v: %d messages, want %d", rows, n, messages)
+		}
+		return err
+	}
+	expectTaken := func(rows ...int64) {
+		h.t.Helper()
+		err := write(source, rows...)
+		if !errors.Is(err, delivery.ErrOutboxTaken) {
+			h.t.Errorf("taking rows %v: error %v, want %v", rows, err, delivery.ErrOutboxTaken)
 		}
 	}
-	expect := func(source string, ns ...int64) {
+	remove := func(source string, rows ...int64) {
+		h.t.Helper()
+		h.check(h.Engine.RemoveOutboxMarks(ctx, source, guids(rows...)))
+	}
+	expect := func(source string, rows ...int64) {
 		h.t.Helper()
 		got, err := h.Engine.OutboxMarks(ctx, source)
+		h.check(err)
 		slices.Sort(got)
-		if want := guids(ns...); err != nil || !slices.Equal(got, want) {
-			h.t.Errorf("%s: marked %q (%v), want %q", source, got, err, want)
+		if want := guids(rows...); !slices.Equal(got, want) {
+			h.t.Errorf("marks of %s are %q, want %q", source, got, want)
 		}
 	}
-	expect(here)
-	write(nil, here, 1, 2, 3)
-	write(nil, elsewhere, 2)
-	write(delivery.ErrOutboxTaken, here, 4, 3)
-	write(delivery.ErrOutboxTaken, here, 5, 5)
-	expect(here, 1, 2, 3)
-	h.check(h.Engine.RemoveOutboxMarks(ctx, here, guids(1, 3, 9)))
-	expect(here, 2)
-	expect(elsewhere, 2)
-	write(nil, here, 1)
-	expect(here, 1, 2)
-	h.check(h.Engine.RemoveOutboxMarks(ctx, elsewhere, guids(2)))
-	expect(elsewhere)
-	expect(here, 1, 2)
+
+	expect(source)
+	h.check(write(source, 1, 2, 3))
+	h.check(write(otherSource, 2))
+	expectTaken(4, 3)
+	expectTaken(5, 5)
+	expect(source, 1, 2, 3)
+
+	remove(source, 1, 3, 9)
+	expect(source, 2)
+	expect(otherSource, 2)
+	h.check(write(source, 1))
+	expect(source, 1, 2)
+	remove(otherSource, 2)
+	expect(otherSource)
+	expect(source, 1, 2)
+
+	// Many rows at once.
 	var many []int64
 	for n := range int64(1000) {
 		many = append(many, 100+n)
 	}
-	write(nil, elsewhere, many...)
-	expect(elsewhere, many...)
-	marked, err := h.Engine.OutboxMarks(ctx, elsewhere)
-	h.check(err)
-	h.check(h.Engine.RemoveOutboxMarks(ctx, elsewhere, marked))
-	expect(elsewhere)
+	h.check(write(otherSource, many...))
+	expect(otherSource, many...)
+	remove(otherSource, many...)
+	expect(otherSource)
 }

@@ -4,109 +4,157 @@ import (
 	"time"
 
 	"github.com/bizhook/whd/daemon/webhook"
+	"github.com/bizhook/whd/daemon/webhook/admin"
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// traces reads the changes, events, messages and attempts of a key.
-func traces(h hooks) {
-	ctx := h.t.Context()
-	r := h.subscribe()
-	other := h.subscribe()
-	l := h.lease(time.Hour)
-	_, err := h.changes.Begin(ctx, "K", 3)
-	h.check(err)
-	b := h.batch(l)
+// traced is two subscriptions with the messages of four events with the keys a, b, a and A, and
+// three changes of records with the keys a, b and a. The first event is that of the first change.
+type traced struct {
+	sub, otherSub webhook.Subscription
+	events        []*webhook.Event
+	toSub         []*webhook.Message // one of each event
+	toOther       []*webhook.Message
+}
+
+// writeTraced writes the messages and changes of a trace.
+func (h hooks) writeTraced(lease delivery.Lease) traced {
+	h.t.Helper()
+	h.beginCapture()
+	tr := traced{sub: h.subscribe(), otherSub: h.subscribe()}
+	b := h.batch(lease)
 	for _, key := range []string{"a", "b", "a", "A"} {
-		h.publish(&b, noon, "{}", r.ID, other.ID)[0].Event.Key = key
+		both := h.publish(&b, noon, "{}", tr.sub.ID, tr.otherSub.ID)
+		both[0].Event.Key = key
+		tr.toSub = append(tr.toSub, both[0])
+		tr.toOther = append(tr.toOther, both[1])
 	}
-	b.Captured = &delivery.Captured{Kind: "K", Fence: 3, AddedAt: noon}
 	for i, key := range []string{"a", "b", "a"} {
-		id := int64(i + 1)
-		b.Captured.Changes = append(b.Captured.Changes, delivery.CapturedChange{
-			ID:        id,
-			Op:        "updated",
-			Key:       key,
-			Body:      []byte("{}"),
-			Number:    id,
-			ShadowKey: []byte{byte(id)},
-		})
+		capture(&b, "updated", key, "{}", int64(i+1))
 	}
 	b.Captured.Changes[0].EventID = b.Events[0].ID
-	h.check(h.Engine.Write(ctx, b))
-	m := b.Messages
-	h.record(l, attempt(m[0], 500, webhook.RetryPending, noon.Add(time.Minute)))
-	m[0].Attempts++
-	h.record(l, attempt(m[0], 200, webhook.Successful, time.Time{}))
-	trace, err := h.Admin.Trace(ctx, "a")
+	h.check(h.Engine.Write(h.t.Context(), b))
+	tr.events = b.Events
+	return tr
+}
+
+// trace returns the trace of a key.
+func (h hooks) trace(key string) *admin.Trace {
+	h.t.Helper()
+	trace, err := h.Admin.Trace(h.t.Context(), key)
 	h.check(err)
-	h.expectIDs("traced", trace.Messages, m[0], m[1], m[4], m[5])
-	first := trace.Messages[0]
-	if first.Status != webhook.Successful || first.Attempts != 2 || first.URL != m[0].URL {
-		h.t.Errorf("the message is %+v", first)
+	return trace
+}
+
+// traces reads the changes, events, messages and attempts of a key, and of one message.
+func traces(h hooks) {
+	lease := h.lease(time.Hour)
+	sent := h.writeTraced(lease)
+	first := sent.toSub[0]
+	h.record(lease, attempt(first, 500, webhook.RetryPending, noon.Add(time.Minute)))
+	first.Attempts++
+	h.record(lease, attempt(first, 200, webhook.Successful, time.Time{}))
+
+	trace := h.trace("a")
+	h.expectIDs("messages of the key", trace.Messages,
+		first, sent.toOther[0], sent.toSub[2], sent.toOther[2])
+	got := trace.Messages[0]
+	if got.Status != webhook.Successful || got.Attempts != 2 || got.URL != first.URL {
+		h.t.Errorf("the first message is %+v, want it delivered at the second attempt at %s", got, first.URL)
 	}
-	if first.Event.GUID != b.Events[0].GUID || first.Event.Name != "debtor.created" {
-		h.t.Errorf("the event is %+v", first.Event)
-	}
-	a := trace.Attempts[m[0].ID]
-	if len(a) != 2 || len(trace.Attempts) != 1 {
-		h.t.Fatalf("the attempts are %+v", trace.Attempts)
-	}
-	if a[0].Number != 1 || a[0].Code != 500 {
-		h.t.Errorf("the first attempt is %+v", a[0])
-	}
-	if a[1].Code != 200 || a[1].Took != 20*time.Millisecond || a[1].At.IsZero() {
-		h.t.Errorf("the second attempt is %+v", a[1])
-	}
-	c := trace.Changes
-	if len(c) != 2 {
-		h.t.Fatalf("the changes are %+v", c)
-	}
-	if c[0].Kind != "K" || c[0].Op != "updated" || c[0].ID != 1 || c[0].EventID != b.Events[0].ID {
-		h.t.Errorf("the first change is %+v", c[0])
-	}
-	if c[1].ID != 3 || c[1].EventID != 0 || !c[1].At.Equal(noon) {
-		h.t.Errorf("the second change is %+v", c[1])
+	if got.Event.GUID != first.Event.GUID || got.Event.Name != "debtor.created" {
+		h.t.Errorf("the first event is %+v, want %+v", got.Event, first.Event)
 	}
 	if len(trace.Events) != 2 || trace.More {
-		h.t.Errorf("the events are %+v", trace.Events)
+		h.t.Errorf("the events are %+v (more: %v), want 2 and no more", trace.Events, trace.More)
 	}
-	alone, err := h.Admin.TraceMessage(ctx, m[4].GUID)
+	h.expectTracedAttempts(trace, first)
+	h.expectTracedChanges(trace, sent.events[0])
+
+	trace, err := h.Admin.TraceMessage(h.t.Context(), sent.toSub[2].GUID)
 	h.check(err)
-	h.expectIDs("of a message, and those before it", alone.Messages, m[1], m[4])
-	if alone.Only != alone.Messages[1] || len(alone.Events) != 1 || len(alone.Changes) != 0 {
-		h.t.Errorf("the trace of a message is %+v", alone)
+	h.expectIDs("a message of the other subscription, and this one", trace.Messages, sent.toOther[0], sent.toSub[2])
+	if trace.Only != trace.Messages[1] || len(trace.Events) != 1 || len(trace.Changes) != 0 {
+		h.t.Errorf("the trace of a message is %+v, want only its event and no changes", trace)
 	}
-	_, err = h.Admin.RemoveMessage(ctx, addressOf(r, m[0]))
-	h.check(err)
-	_, err = h.Admin.RemoveMessage(ctx, addressOf(other, m[1]))
-	h.check(err)
-	trace, err = h.Admin.Trace(ctx, "a")
-	h.check(err)
-	e := trace.Events[b.Events[0].ID]
-	if len(trace.Messages) != 2 || e == nil {
-		h.t.Fatalf("after the removal of its messages there is %+v", trace)
-	}
-	if e.GUID != b.Events[0].GUID || e.Name != "debtor.created" || !e.AddedAt.Equal(noon) {
-		h.t.Errorf("the event of a change without messages is %+v of %+v", e, trace)
-	}
-	trace, err = h.Admin.Trace(ctx, "none")
-	h.check(err)
+
+	trace = h.trace("none")
 	if len(trace.Changes)+len(trace.Events)+len(trace.Messages) > 0 {
-		h.t.Errorf("an unknown key has %+v", trace)
+		h.t.Errorf("the trace of an unknown key is %+v, want nothing", trace)
 	}
-	b = h.batch(l)
-	for range 101 {
-		h.publish(&b, noon, "{}", r.ID)[0].Event.Key = "many"
+}
+
+// expectTracedAttempts checks the two attempts of the only message that has any.
+func (h hooks) expectTracedAttempts(trace *admin.Trace, m *webhook.Message) {
+	h.t.Helper()
+	attempts := trace.Attempts[m.ID]
+	if len(attempts) != 2 || len(trace.Attempts) != 1 {
+		h.t.Fatalf("the attempts are %+v, want 2 of message %d", trace.Attempts, m.ID)
 	}
-	h.check(h.Engine.Write(ctx, b))
-	trace, err = h.Admin.Trace(ctx, "many")
+	first, second := attempts[0], attempts[1]
+	if first.Number != 1 || first.Code != 500 {
+		h.t.Errorf("the first attempt is %+v, want number 1 with status 500", first)
+	}
+	if second.Code != 200 || second.Took != 20*time.Millisecond || second.At.IsZero() {
+		h.t.Errorf("the second attempt is %+v, want status 200 after 20 ms", second)
+	}
+}
+
+// expectTracedChanges checks the two changes with the key a. The first has an event.
+func (h hooks) expectTracedChanges(trace *admin.Trace, event *webhook.Event) {
+	h.t.Helper()
+	if len(trace.Changes) != 2 {
+		h.t.Fatalf("the changes are %+v, want 2", trace.Changes)
+	}
+	first, second := trace.Changes[0], trace.Changes[1]
+	if first.Kind != capturedKind || first.Op != "updated" || first.ID != 1 || first.EventID != event.ID {
+		h.t.Errorf("the first change is %+v, want number 1 with event %d", first, event.ID)
+	}
+	if second.ID != 3 || second.EventID != 0 || !second.At.Equal(noon) {
+		h.t.Errorf("the second change is %+v, want number 3 without an event", second)
+	}
+}
+
+// traceOfRemoved reads the trace of a key after the messages of an event were removed. The event
+// is still traced with its change.
+func traceOfRemoved(h hooks) {
+	ctx := h.t.Context()
+	sent := h.writeTraced(h.lease(time.Hour))
+	_, err := h.Admin.RemoveMessage(ctx, addressOf(sent.sub, sent.toSub[0]))
 	h.check(err)
+	_, err = h.Admin.RemoveMessage(ctx, addressOf(sent.otherSub, sent.toOther[0]))
+	h.check(err)
+
+	trace := h.trace("a")
+	h.expectIDs("messages of the key", trace.Messages, sent.toSub[2], sent.toOther[2])
+	want := sent.events[0]
+	got := trace.Events[want.ID]
+	if got == nil {
+		h.t.Fatalf("the event of a change without messages is missing in %+v", trace)
+	}
+	if got.GUID != want.GUID || got.Name != want.Name || !got.AddedAt.Equal(noon) {
+		h.t.Errorf("the event of a change without messages is %+v, want %+v", got, want)
+	}
+}
+
+// traceOfMany reads the trace of a key with more messages than it may have: the newest, and the
+// open ones before them.
+func traceOfMany(h hooks) {
+	const maxMessages = 100
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	b := h.batch(lease)
+	for range maxMessages + 1 {
+		h.publish(&b, noon, "{}", sub.ID)[0].Event.Key = "many"
+	}
+	h.check(h.Engine.Write(h.t.Context(), b))
+
+	trace := h.trace("many")
 	h.expectIDs("the newest, and the open one before them", trace.Messages, b.Messages...)
 	if !trace.More || !trace.Since.Equal(noon) {
-		h.t.Errorf("there are more, until %v", trace.Since)
+		h.t.Errorf("the trace has more: %v, since %v, want true, since %v", trace.More, trace.Since, noon)
 	}
-	h.record(l, attempt(b.Messages[0], 200, webhook.Successful, time.Time{}))
-	trace, err = h.Admin.Trace(ctx, "many")
-	h.check(err)
-	h.expectIDs("the newest", trace.Messages, b.Messages[1:]...)
+
+	h.record(lease, attempt(b.Messages[0], 200, webhook.Successful, time.Time{}))
+	h.expectIDs("the newest", h.trace("many").Messages, b.Messages[1:]...)
 }

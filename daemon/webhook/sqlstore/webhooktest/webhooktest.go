@@ -20,72 +20,78 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/sqlstore"
 )
 
+// suite contains the tests by name. Each gets an empty store.
+var suite = map[string]func(hooks){
+	"Leases":               leases,
+	"ConcurrentLeases":     concurrentLeases,
+	"Clock":                storeClock,
+	"AllocateIDs":          concurrentIDs,
+	"Subscribers":          subscriberRows,
+	"Subscriptions":        subscriptionRows,
+	"SubscriptionPages":    subscriptionPages,
+	"Versions":             versionsIncremented,
+	"Secrets":              oldSecrets,
+	"Snapshot":             snapshotOfAll,
+	"Messages":             messageRows,
+	"SpecialTexts":         specialTexts,
+	"Pages":                pagesInOrder,
+	"MakeDue":              makeDue,
+	"AttemptedURL":         attemptedURL,
+	"PagesOfKey":           pagesOfKey,
+	"Traces":               traces,
+	"TraceOfRemoved":       traceOfRemoved,
+	"TraceOfMany":          traceOfMany,
+	"FencedWrites":         fencedWrites,
+	"Stale":                staleVersion,
+	"ChangedSubscriptions": changedSubscriptions,
+	"Bounds":               boundedHeaders,
+	"BoundsOfNumber":       boundedSubscriptions,
+	"Outcomes":             outcomesOnce,
+	"Disabled":             disabledByEngine,
+	"Keys":                 idempotencyKeys,
+	"OutboxMarks":          outboxMarks,
+	"RepeatedWrite":        repeatedWrite,
+	"RemoveMessage":        removeMessage,
+	"RetryMessage":         retryMessage,
+	"RetryBulk":            retryBulk,
+	"RetryBulkTwice":       retryBulkTwice,
+	"RetryBulkOfNone":      retryBulkOfNone,
+	"RetryBulkAttempts":    retryBulkAttempts,
+	"RemoveBulk":           removeBulk,
+	"RemoveBulkShared":     removeBulkShared,
+	"RemoveBulkChanged":    removeBulkChanged,
+	"LargeBulk":            largeBulk,
+	"BulkAndOutcomes":      bulkAndOutcomes,
+	"Sweep":                sweepRemoved,
+	"Prune":                pruneOld,
+	"PruneWalk":            pruneWalk,
+	"PruneAndRetry":        pruneAndRetry,
+	"Captured":             capturedChanges,
+	"CapturedRefused":      capturedRefused,
+	"Backlog":              backlogs,
+	"TenThousand":          tenThousand,
+	"ConcurrentWriters":    concurrentWriters,
+	"DeleteAndOutcome":     deleteAndOutcome,
+	"Cancelled":            cancelledCalls,
+	"History":              history,
+	"PeerEvents":           peerEvents,
+	"AdminPeerEvents":      adminPeerEvents,
+	"Daemons":              daemonsCounted,
+	"Changes":              peerChanges,
+	"Health":               storedHealth,
+	"Succeeded":            successSince,
+	"OtherPartition":       otherPartition,
+	"MessageLists":         messageLists,
+	"EventRoles":           eventRoles,
+	"Replays":              replays,
+	"OrderedReplays":       orderedReplays,
+}
+
 // Run runs the suite. Each call of place returns a function that opens an empty
 // store; further calls of that function open the same store for other daemons.
 // Stores are closed when the test ends.
 func Run(t *testing.T, place func(t *testing.T) (open func() *storage.Store)) {
-	for name, test := range map[string]func(hooks){
-		"Leases":               leases,
-		"ConcurrentLeases":     concurrentLeases,
-		"Clock":                storeClock,
-		"AllocateIDs":          concurrentIDs,
-		"Subscribers":          subscriberRows,
-		"Subscriptions":        subscriptionRows,
-		"SubscriptionPages":    subscriptionPages,
-		"Versions":             versionsIncremented,
-		"Secrets":              oldSecrets,
-		"Snapshot":             snapshotOfAll,
-		"Messages":             messageRows,
-		"SpecialTexts":         specialTexts,
-		"Pages":                pagesInOrder,
-		"MakeDue":              makeDue,
-		"AttemptedURL":         attemptedURL,
-		"PagesOfKey":           pagesOfKey,
-		"Traces":               traces,
-		"FencedWrites":         fencedWrites,
-		"Stale":                staleVersion,
-		"ChangedSubscriptions": changedSubscriptions,
-		"Bounds":               boundedHeaders,
-		"BoundsOfNumber":       boundedSubscriptions,
-		"Outcomes":             outcomesOnce,
-		"Disabled":             disabledByEngine,
-		"Keys":                 idempotencyKeys,
-		"OutboxMarks":          outboxMarks,
-		"RepeatedWrite":        repeatedWrite,
-		"RemoveMessage":        removeMessage,
-		"RetryMessage":         retryMessage,
-		"RetryBulk":            retryBulk,
-		"RetryBulkTwice":       retryBulkTwice,
-		"RetryBulkOfNone":      retryBulkOfNone,
-		"RetryBulkAttempts":    retryBulkAttempts,
-		"RemoveBulk":           removeBulk,
-		"RemoveBulkShared":     removeBulkShared,
-		"RemoveBulkChanged":    removeBulkChanged,
-		"LargeBulk":            largeBulk,
-		"BulkAndOutcomes":      bulkAndOutcomes,
-		"Sweep":                sweepRemoved,
-		"Prune":                pruneOld,
-		"PruneWalk":            pruneWalk,
-		"PruneAndRetry":        pruneAndRetry,
-		"Captured":             capturedChanges,
-		"Backlog":              backlogs,
-		"TenThousand":          tenThousand,
-		"ConcurrentWriters":    concurrentWriters,
-		"DeleteAndOutcome":     deleteAndOutcome,
-		"Cancelled":            cancelledCalls,
-		"History":              history,
-		"PeerEvents":           peerEvents,
-		"AdminPeerEvents":      adminPeerEvents,
-		"Daemons":              daemonsCounted,
-		"Changes":              peerChanges,
-		"Health":               storedHealth,
-		"Succeeded":            successSince,
-		"OtherPartition":       otherPartition,
-		"MessageLists":         messageLists,
-		"EventRoles":           eventRoles,
-		"Replays":              replays,
-		"OrderedReplays":       orderedReplays,
-	} {
+	for name, test := range suite {
 		t.Run(name, func(t *testing.T) {
 			open := place(t)
 			s := open()
@@ -112,8 +118,8 @@ type hooks struct {
 
 // Subscriptions returns the subscriptions of a subscriber.
 func (h hooks) Subscriptions(ctx context.Context, subscriber string) ([]webhook.Subscription, error) {
-	all, _, err := h.Store.Admin.Subscriptions(ctx, subscriber, 0, -1)
-	return all, err
+	subs, _, err := h.Store.Admin.Subscriptions(ctx, subscriber, 0, -1)
+	return subs, err
 }
 
 // check ends the test on an error.
@@ -126,7 +132,12 @@ func (h hooks) check(err error) {
 
 // auditEntry returns the entry of a change of a subscriber.
 func auditEntry() audit.Entry {
-	return audit.Entry{Actor: audit.Actor{Name: "ann", Via: "cookie"}, At: noon, Action: "subscriber change", Subject: "Shop"}
+	return audit.Entry{
+		Actor:   audit.Actor{Name: "ann", Via: "cookie"},
+		At:      noon,
+		Action:  "subscriber change",
+		Subject: "Shop",
+	}
 }
 
 // subscribe adds a subscriber with one subscription.
@@ -135,12 +146,18 @@ func (h hooks) subscribe() webhook.Subscription {
 	s, err := h.Admin.AddSubscriber(h.t.Context(), admin.Subscriber{Name: "Shop", Enabled: true}, auditEntry())
 	h.check(err)
 	r, err := h.Admin.AddSubscription(h.t.Context(), webhook.Subscription{
-		Subscriber: s.GUID, Pattern: "debtor.*", URL: "https://shop.example/in", Enabled: true, Secret: "whsec_x", SavedAt: noon,
+		Subscriber: s.GUID,
+		Pattern:    "debtor.*",
+		URL:        "https://shop.example/in",
+		Enabled:    true,
+		Secret:     "whsec_x",
+		SavedAt:    noon,
 	}, nil)
 	h.check(err)
 	return r
 }
 
+// lease leases a partition.
 func (h hooks) lease(term time.Duration) delivery.Lease {
 	h.t.Helper()
 	l, err := h.Engine.Lease(h.t.Context(), term)
@@ -148,6 +165,7 @@ func (h hooks) lease(term time.Duration) delivery.Lease {
 	return l
 }
 
+// version returns the current version of the subscriptions.
 func (h hooks) version() int64 {
 	h.t.Helper()
 	v, err := h.Engine.Version(h.t.Context())
@@ -169,15 +187,28 @@ func (h hooks) publish(b *delivery.Batch, due time.Time, body string, subs ...in
 	return add(b, first, due, body, subs...)
 }
 
+// add adds an event with the ID first to a batch, with a message for each subscription. The
+// messages get the IDs that follow.
 func add(b *delivery.Batch, first int64, due time.Time, body string, subs ...int64) []*webhook.Message {
-	e := &webhook.Event{ID: first, GUID: guid(first), Name: "debtor.created", Body: []byte(body), AddedAt: noon}
+	e := &webhook.Event{
+		ID:      first,
+		GUID:    guid(first),
+		Name:    "debtor.created",
+		Body:    []byte(body),
+		AddedAt: noon,
+	}
 	b.Events = append(b.Events, e)
 	var messages []*webhook.Message
 	for i, sub := range subs {
 		id := first + 1 + int64(i)
 		messages = append(messages, &webhook.Message{
-			ID: id, GUID: guid(id), Event: e, Partition: b.Leases[0].Partition, Subscription: sub, URL: "https://shop.example/in",
-			State: webhook.State{Next: due},
+			ID:           id,
+			GUID:         guid(id),
+			Event:        e,
+			Partition:    b.Leases[0].Partition,
+			Subscription: sub,
+			URL:          "https://shop.example/in",
+			State:        webhook.State{Next: due},
 		})
 	}
 	b.Messages = append(b.Messages, messages...)
@@ -203,11 +234,13 @@ func (h hooks) send(l delivery.Lease, sub int64, n int) []*webhook.Message {
 // attempt returns the result of a message's next attempt.
 func attempt(m *webhook.Message, code int, after webhook.Status, next time.Time) webhook.AttemptResult {
 	return webhook.AttemptResult{
-		Message: m, After: webhook.State{Status: after, Attempts: m.Attempts + 1, Next: next},
+		Message: m,
+		After:   webhook.State{Status: after, Attempts: m.Attempts + 1, Next: next},
 		Outcome: webhook.Outcome{Code: code, Began: noon, Took: 20 * time.Millisecond},
 	}
 }
 
+// record writes results of attempts.
 func (h hooks) record(l delivery.Lease, outcomes ...webhook.AttemptResult) {
 	h.t.Helper()
 	b := h.batch(l)
@@ -249,19 +282,23 @@ func idsOf(messages []*webhook.Message) []int64 {
 	return ids
 }
 
+// expectIDs compares lists of messages by their IDs.
 func (h hooks) expectIDs(name string, got []*webhook.Message, want ...*webhook.Message) {
 	h.t.Helper()
-	if a, b := idsOf(got), idsOf(want); !slices.Equal(a, b) {
-		h.t.Errorf("%s: messages %v, want %v", name, a, b)
+	gotIDs := idsOf(got)
+	wantIDs := idsOf(want)
+	if !slices.Equal(gotIDs, wantIDs) {
+		h.t.Errorf("%s: messages %v, want %v", name, gotIDs, wantIDs)
 	}
 }
 
-func (h hooks) expectState(at admin.Address, want webhook.State) {
+// expectState checks the status, attempts and due time of a stored message.
+func (h hooks) expectState(address admin.Address, want webhook.State) {
 	h.t.Helper()
-	m, err := h.Admin.Message(h.t.Context(), at)
+	m, err := h.Admin.Message(h.t.Context(), address)
 	h.check(err)
 	if m.Status != want.Status || m.Attempts != want.Attempts || !m.Next.Equal(want.Next) {
-		h.t.Errorf("the message is %+v, want %+v", m.State, want)
+		h.t.Errorf("message %d is %+v, want %+v", m.ID, m.State, want)
 	}
 }
 
@@ -274,86 +311,98 @@ func (h hooks) everyMethod(ctx context.Context, expect func(name string, err err
 	l := delivery.Lease{Partition: 1, Fence: 1}
 	b := delivery.Batch{Leases: []delivery.Lease{l}}
 	add(&b, 1, noon, "{}", 3)
-	at := admin.Address{Subscriber: guid(1), Subscription: guid(2), Message: guid(3)}
+	message := admin.Address{Subscriber: guid(1), Subscription: guid(2), Message: guid(3)}
+	candidates := []admin.Candidate{{ID: 1}}
 	page := delivery.Page{Partition: 1, Subscription: 1, Limit: 1}
 	for name, call := range map[string]func() error{
-		"Lease":                func() error { _, err := h.Engine.Lease(ctx, time.Hour); return err },
-		"TakeOver":             func() error { _, err := h.Engine.TakeOver(ctx, time.Hour); return err },
-		"Renew":                func() error { _, err := h.Engine.Renew(ctx, b.Leases, time.Hour); return err },
-		"Release":              func() error { return h.Engine.Release(ctx, b.Leases) },
-		"Now":                  func() error { _, err := h.Engine.Now(ctx); return err },
-		"AllocateIDs":          func() error { _, err := h.Engine.AllocateIDs(ctx, 1); return err },
-		"Snapshot":             func() error { _, err := h.Engine.Snapshot(ctx); return err },
-		"Version":              func() error { _, err := h.Engine.Version(ctx); return err },
-		"ChangedSubscriptions": func() error { _, _, err := h.Engine.ChangedSubscriptions(ctx, 1, 2); return err },
-		"Write":                func() error { return h.Engine.Write(ctx, b) },
-		"OpenMessages":         func() error { _, err := h.Engine.OpenMessages(ctx, page); return err },
-		"Bodies":               func() error { _, err := h.Engine.Bodies(ctx, []int64{1}); return err },
-		"NextDue":              func() error { _, err := h.Engine.NextDue(ctx, page); return err },
-		"OpenSubscriptions":    func() error { _, err := h.Engine.OpenSubscriptions(ctx, 1); return err },
-		"IdempotencyKey":       func() error { _, err := h.Engine.IdempotencyKey(ctx, [32]byte{}); return err },
-		"CountSubscribers":     func() error { _, err := h.Admin.CountSubscribers(ctx); return err },
-		"AddSubscriber":        func() error { _, err := h.Admin.AddSubscriber(ctx, admin.Subscriber{}, auditEntry()); return err },
+		"Lease":       func() error { return errorOf(h.Engine.Lease(ctx, time.Hour)) },
+		"TakeOver":    func() error { return errorOf(h.Engine.TakeOver(ctx, time.Hour)) },
+		"Renew":       func() error { return errorOf(h.Engine.Renew(ctx, b.Leases, time.Hour)) },
+		"Release":     func() error { return h.Engine.Release(ctx, b.Leases) },
+		"Now":         func() error { return errorOf(h.Engine.Now(ctx)) },
+		"AllocateIDs": func() error { return errorOf(h.Engine.AllocateIDs(ctx, 1)) },
+		"Snapshot":    func() error { return errorOf(h.Engine.Snapshot(ctx)) },
+		"Version":     func() error { return errorOf(h.Engine.Version(ctx)) },
+		"ChangedSubscriptions": func() error {
+			_, _, err := h.Engine.ChangedSubscriptions(ctx, 1, 2)
+			return err
+		},
+		"Write":             func() error { return h.Engine.Write(ctx, b) },
+		"OpenMessages":      func() error { return errorOf(h.Engine.OpenMessages(ctx, page)) },
+		"Bodies":            func() error { return errorOf(h.Engine.Bodies(ctx, []int64{1})) },
+		"NextDue":           func() error { return errorOf(h.Engine.NextDue(ctx, page)) },
+		"OpenSubscriptions": func() error { return errorOf(h.Engine.OpenSubscriptions(ctx, 1)) },
+		"IdempotencyKey":    func() error { return errorOf(h.Engine.IdempotencyKey(ctx, [32]byte{})) },
+		"CountSubscribers":  func() error { return errorOf(h.Admin.CountSubscribers(ctx)) },
+		"AddSubscriber":     func() error { return errorOf(h.Admin.AddSubscriber(ctx, admin.Subscriber{}, auditEntry())) },
 		"ChangeSubscriber": func() error {
-			_, err := h.Admin.ChangeSubscriber(ctx, guid(1), admin.SubscriberChange{}, auditEntry())
+			return errorOf(h.Admin.ChangeSubscriber(ctx, guid(1), admin.SubscriberChange{}, auditEntry()))
+		},
+		"RemoveSubscriber": func() error { return errorOf(h.Admin.RemoveSubscriber(ctx, guid(1), auditEntry())) },
+		"Subscriber":       func() error { return errorOf(h.Admin.Subscriber(ctx, guid(1))) },
+		"Subscriptions": func() error {
+			_, _, err := h.Store.Admin.Subscriptions(ctx, guid(1), 1, 1)
 			return err
 		},
-		"RemoveSubscriber": func() error { _, err := h.Admin.RemoveSubscriber(ctx, guid(1), auditEntry()); return err },
-		"Subscriber":       func() error { _, err := h.Admin.Subscriber(ctx, guid(1)); return err },
-		"Subscriptions":    func() error { _, _, err := h.Store.Admin.Subscriptions(ctx, guid(1), 1, 1); return err },
 		"AddSubscription": func() error {
-			_, err := h.Admin.AddSubscription(ctx, webhook.Subscription{SavedAt: noon}, nil)
-			return err
+			return errorOf(h.Admin.AddSubscription(ctx, webhook.Subscription{SavedAt: noon}, nil))
 		},
-		"RemoveSubscription": func() error { _, err := h.Admin.RemoveSubscription(ctx, guid(1), guid(2), noon); return err },
-		"Message":            func() error { _, err := h.Admin.Message(ctx, at); return err },
-		"RemoveMessage":      func() error { _, err := h.Admin.RemoveMessage(ctx, at); return err },
-		"RetryMessage":       func() error { _, err := h.Admin.RetryMessage(ctx, at, noon); return err },
-		"RetryMessages":      func() error { _, err := h.Admin.RetryMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
-		"ReplayMessages":     func() error { _, err := h.Admin.ReplayMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
-		"CountOrdered":       func() error { _, err := h.Admin.CountOrdered(ctx, []admin.Candidate{{ID: 1}}); return err },
-		"RemoveMessages":     func() error { _, err := h.Admin.RemoveMessages(ctx, []admin.Candidate{{ID: 1}}, noon); return err },
-		"LastMessage":        func() error { _, err := h.Admin.LastMessage(ctx); return err },
+		"RemoveSubscription": func() error { return errorOf(h.Admin.RemoveSubscription(ctx, guid(1), guid(2), noon)) },
+		"Message":            func() error { return errorOf(h.Admin.Message(ctx, message)) },
+		"RemoveMessage":      func() error { return errorOf(h.Admin.RemoveMessage(ctx, message)) },
+		"RetryMessage":       func() error { return errorOf(h.Admin.RetryMessage(ctx, message, noon)) },
+		"RetryMessages":      func() error { return errorOf(h.Admin.RetryMessages(ctx, candidates, noon)) },
+		"ReplayMessages":     func() error { return errorOf(h.Admin.ReplayMessages(ctx, candidates, noon)) },
+		"CountOrdered":       func() error { return errorOf(h.Admin.CountOrdered(ctx, candidates)) },
+		"RemoveMessages":     func() error { return errorOf(h.Admin.RemoveMessages(ctx, candidates, noon)) },
+		"LastMessage":        func() error { return errorOf(h.Admin.LastMessage(ctx)) },
 		"AddAuditEntry":      func() error { return h.Admin.AddAuditEntry(ctx, auditEntry()) },
-		"Trace":              func() error { _, err := h.Admin.Trace(ctx, "a"); return err },
-		"TraceMessage":       func() error { _, err := h.Admin.TraceMessage(ctx, guid(1)); return err },
-		"Sweep":              func() error { _, err := h.Engine.Sweep(ctx, 1); return err },
-		"Prune":              func() error { _, err := h.Engine.Prune(ctx, delivery.Prune{Limit: 1}); return err },
-		"Backlog":            func() error { _, err := h.Engine.Backlog(ctx); return err },
+		"Trace":              func() error { return errorOf(h.Admin.Trace(ctx, "a")) },
+		"TraceMessage":       func() error { return errorOf(h.Admin.TraceMessage(ctx, guid(1))) },
+		"Sweep":              func() error { return errorOf(h.Engine.Sweep(ctx, 1)) },
+		"Prune":              func() error { return errorOf(h.Engine.Prune(ctx, delivery.Prune{Limit: 1})) },
+		"Backlog":            func() error { return errorOf(h.Engine.Backlog(ctx)) },
 		"SetDefaultRetries":  func() error { return h.Engine.SetDefaultRetries(ctx, 7) },
-		"KeepEventRoles":     func() error { _, err := h.Engine.KeepEventRoles(ctx, nil); return err },
+		"KeepEventRoles":     func() error { return errorOf(h.Engine.KeepEventRoles(ctx, nil)) },
 	} {
 		expect(name, call())
 	}
 }
 
+// errorOf returns the error of a call with another result.
+func errorOf[T any](_ T, err error) error { return err }
+
+// expectUnavailable checks that no method works on a closed store.
 func (h hooks) expectUnavailable(ctx context.Context) {
 	h.everyMethod(ctx, func(name string, err error) {
 		if !fault.Is(err, fault.Unavailable) {
-			h.t.Errorf("%s on a closed store: %v", name, err)
+			h.t.Errorf("%s on a closed store: error %v, want Unavailable", name, err)
 		}
 	})
 }
 
+// cancelledCalls checks that calls with a cancelled context change nothing.
 func cancelledCalls(h hooks) {
 	ctx, cancel := context.WithCancel(h.t.Context())
 	cancel()
 	h.everyMethod(ctx, func(name string, err error) {
 		if !errors.Is(err, context.Canceled) {
-			h.t.Errorf("%s: %v", name, err)
+			h.t.Errorf("%s with a cancelled context: error %v, want %v", name, err, context.Canceled)
 		}
 	})
-	r, l := h.subscribe(), h.lease(time.Hour)
-	h.expectIDs("after cancelled calls", h.open(l.Partition, r.ID), h.send(l, r.ID, 1)[:0]...)
+	sub := h.subscribe()
+	lease := h.lease(time.Hour)
+	sent := h.send(lease, sub.ID, 1)
+	h.expectIDs("open messages after cancelled calls", h.open(lease.Partition, sub.ID), sent...)
 }
 
 // concurrently calls work n times concurrently.
 func concurrently(n int, work func(int)) {
-	var all sync.WaitGroup
+	var calls sync.WaitGroup
 	for i := range n {
-		all.Go(func() { work(i) })
+		calls.Go(func() { work(i) })
 	}
-	all.Wait()
+	calls.Wait()
 }
 
 // noon is a time that every store stores exactly.
