@@ -1,7 +1,7 @@
 package sqlstore
 
 import (
-	"cmp"
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -24,78 +24,90 @@ import (
 // plans for them, with a golden file: each reads messages by an index, and sorts only as
 // many as each subscription adds to the page.
 func TestListStatements(t *testing.T) {
-	w := hooksInFile(t)
+	file := hooksInFile(t).Admin
 	server := &Admin{tables{&appdb.DB{Schema: "whd"}}}
-	message, attempt := systemKind(t, "Message"), systemKind(t, "Attempt")
-	oldest := []query.Order{{Field: message.KeyField()}}
-	newest := []query.Order{{Field: message.KeyField(), Desc: true}}
-	where := func(kind *record.Kind, name string, op record.Operator, v wire.Value) query.Condition {
+	var golden strings.Builder
+	for _, l := range listsOfMessages(t) {
+		l.plan.Columns = []int{l.plan.Kind.KeyField()}
+		l.plan.Take = 10
+		l.plan.Count = true
+		view := l.plan.Kind.Source()
+		writeStatements(t, &golden, l, file, dialect.SQLite(), view)
+		writeStatements(t, &golden, l, server, dialect.TSQL(), "[whd].["+view+"]")
+		golden.WriteString("\n")
+	}
+	goldentest.Compare(t, "testdata/lists.sql", golden.String())
+}
+
+// namedList is a list in the golden file.
+type namedList struct {
+	name string
+	plan query.Plan
+}
+
+// listsOfMessages returns the lists of the golden file.
+func listsOfMessages(t *testing.T) []namedList {
+	t.Helper()
+	message := systemKind(t, "Message")
+	attempt := systemKind(t, "Attempt")
+	where := func(kind *record.Kind, name string, op record.Operator, operands ...wire.Value) query.Condition {
 		field, _ := kind.Column(name)
-		return query.Condition{Field: field, Operator: op, Operands: []wire.Value{v}}
+		return query.Condition{Field: field, Operator: op, Operands: operands}
 	}
 	subscriber := where(message, "SubscriberID", record.Equal, wire.Value{Text: "a"})
 	subscription := where(message, "SubscriptionID", record.Equal, wire.Value{Text: "b"})
-	failed := where(message, "Status", record.Equal, wire.Value{Int: 3})
-	retrying := where(message, "Status", record.Equal, wire.Value{Int: 2})
 	delivered := where(message, "Status", record.Equal, wire.Value{Int: 1})
-	unsuccessful := failed
-	unsuccessful.Operator = record.In
-	unsuccessful.Operands = []wire.Value{{Int: 3}, {Int: 2}}
-	bulk := []query.Condition{
-		failed,
-		where(message, "ItemNo", record.GreaterThan, wire.Value{Int: 1}),
-		where(message, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: 9}),
-	}
-	ofSubscriber := []query.Condition{where(attempt, "SubscriberID", record.Equal, wire.Value{Text: "a"})}
-	newestAttempts := []query.Order{{Field: attempt.KeyField(), Desc: true}}
+	retrying := where(message, "Status", record.Equal, wire.Value{Int: 2})
+	failed := where(message, "Status", record.Equal, wire.Value{Int: 3})
+	unsuccessful := where(message, "Status", record.In, wire.Value{Int: 3}, wire.Value{Int: 2})
 	keyed := where(message, "Key", record.Equal, wire.Value{Text: "k"})
+	behind := where(message, "ItemNo", record.GreaterThan, wire.Value{Int: 1})
+	until := where(message, "ItemNo", record.LessThanOrEqualTo, wire.Value{Int: 9})
+	ofSubscriber := where(attempt, "SubscriberID", record.Equal, wire.Value{Text: "a"})
+
+	oldest := []query.Order{{Field: message.KeyField()}}
+	newest := []query.Order{{Field: message.KeyField(), Desc: true}}
 	saved, _ := message.Column("LastSavedDateTime")
 	lastSaved := []query.Order{{Field: saved, Desc: true}, newest[0]}
-	var b strings.Builder
-	for _, c := range []struct {
-		name string
-		plan query.Plan
-	}{
-		{"of all", query.Plan{Kind: message, Order: newest}},
-		{"of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{subscriber}}},
-		{"of a subscription", query.Plan{Kind: message, Order: newest, Where: []query.Condition{subscriber, subscription}}},
-		{"failed", query.Plan{Kind: message, Order: newest, Where: []query.Condition{failed}}},
-		{"failed of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{failed, subscriber}}},
-		{"retrying", query.Plan{Kind: message, Order: newest, Where: []query.Condition{retrying}}},
-		{"retrying of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{retrying, subscriber}}},
-		{"delivered of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{delivered, subscriber}}},
-		{"retrying or failed by the last attempt", query.Plan{Kind: message, Order: lastSaved, Where: []query.Condition{unsuccessful}}},
-		{"candidates of a bulk operation", query.Plan{Kind: message, Order: oldest, Where: bulk}},
-		{"attempts of a subscriber", query.Plan{Kind: attempt, Order: newestAttempts, Where: ofSubscriber}},
-		{"by key", query.Plan{Kind: message, Order: newest, Where: []query.Condition{keyed}}},
-		{"by key, failed or retrying, of a subscriber", query.Plan{Kind: message, Order: newest, Where: []query.Condition{keyed, unsuccessful, subscriber}}},
-	} {
-		c.plan.Columns = []int{c.plan.Kind.KeyField()}
-		c.plan.Take = 10
-		c.plan.Count = true
-		for _, s := range []struct {
-			store   *Admin
-			dialect *dialect.Dialect
-			source  string
-		}{
-			{w.Admin, dialect.SQLite(), c.plan.Kind.Source()},
-			{server, dialect.TSQL(), "[whd].[" + c.plan.Kind.Source() + "]"},
-		} {
-			plan := s.store.ListPlan(&c.plan)
-			for _, compile := range []compiler{query.Compile, query.CompileCount} {
-				st, err := compile(plan, s.dialect, s.source)
-				if err != nil {
-					t.Fatal(err)
-				}
-				fmt.Fprintf(&b, "-- %s, %s\n%s;\n", c.name, s.dialect.Name, st.SQL)
-				if s.store == w.Admin {
-					b.WriteString(planOf(t, w.Admin.db, st))
-				}
-			}
-		}
-		b.WriteString("\n")
+	newestAttempts := []query.Order{{Field: attempt.KeyField(), Desc: true}}
+
+	list := func(name string, kind *record.Kind, order []query.Order, where ...query.Condition) namedList {
+		return namedList{name: name, plan: query.Plan{Kind: kind, Order: order, Where: where}}
 	}
-	goldentest.Compare(t, "testdata/lists.sql", b.String())
+	return []namedList{
+		list("of all", message, newest),
+		list("of a subscriber", message, newest, subscriber),
+		list("of a subscription", message, newest, subscriber, subscription),
+		list("failed", message, newest, failed),
+		list("failed of a subscriber", message, newest, failed, subscriber),
+		list("retrying", message, newest, retrying),
+		list("retrying of a subscriber", message, newest, retrying, subscriber),
+		list("delivered of a subscriber", message, newest, delivered, subscriber),
+		list("retrying or failed by the last attempt", message, lastSaved, unsuccessful),
+		list("candidates of a bulk operation", message, oldest, failed, behind, until),
+		list("attempts of a subscriber", attempt, newestAttempts, ofSubscriber),
+		list("by key", message, newest, keyed),
+		list("by key, failed or retrying, of a subscriber", message, newest, keyed, unsuccessful, subscriber),
+	}
+}
+
+// writeStatements writes the statements of a list and of its total for a database, with SQLite's
+// plans.
+func writeStatements(
+	t *testing.T, golden *strings.Builder, l namedList, store *Admin, d *dialect.Dialect, source string,
+) {
+	t.Helper()
+	plan := store.ListPlan(&l.plan)
+	for _, compile := range []compiler{query.Compile, query.CompileCount} {
+		statement, err := compile(plan, d, source)
+		if err != nil {
+			t.Fatalf("compiling the list %s: %v", l.name, err)
+		}
+		fmt.Fprintf(golden, "-- %s, %s\n%s;\n", l.name, d.Name, statement.SQL)
+		if !store.db.IsServer() {
+			golden.WriteString(planOf(t, store.db, statement))
+		}
+	}
 }
 
 type compiler = func(*query.Plan, *dialect.Dialect, string) (query.Statement, error)
@@ -111,10 +123,13 @@ func systemKind(t *testing.T, name string) *record.Kind {
 // planOf returns SQLite's plan as a comment.
 func planOf(t *testing.T, db *appdb.DB, s query.Statement) string {
 	t.Helper()
-	steps, err := appdb.QueryAll(t.Context(), db, func(row appdb.Row) (step string, err error) {
+	scanStep := func(row appdb.Row) (string, error) {
 		var ignored int
-		return step, row.Scan(&ignored, &ignored, &ignored, &step)
-	}, "EXPLAIN QUERY PLAN "+s.SQL, make([]any, len(s.Args))...)
+		var step string
+		err := row.Scan(&ignored, &ignored, &ignored, &step)
+		return step, err
+	}
+	steps, err := appdb.QueryAll(t.Context(), db, scanStep, "EXPLAIN QUERY PLAN "+s.SQL, make([]any, len(s.Args))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,34 +139,51 @@ func planOf(t *testing.T, db *appdb.DB, s query.Statement) string {
 // TestSubscriptionsByNumber checks that pages are parts of the whole list even where the
 // numbers of subscriptions have another order than their IDs.
 func TestSubscriptionsByNumber(t *testing.T) {
-	ctx, w := t.Context(), hooksInFile(t)
+	const count = 5
+	ctx := t.Context()
+	w := hooksInFile(t)
 	shop := admin.Subscriber{Name: "Shop", Enabled: true}
 	subscriber, err := w.Admin.AddSubscriber(ctx, shop, audit.Entry{Actor: audit.System(), At: hookNoon})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 5 {
-		sub := webhook.Subscription{Subscriber: subscriber.GUID, Pattern: "*", URL: "http://a", Secret: "s", SavedAt: hookNoon}
-		if _, err := w.Admin.AddSubscription(ctx, sub, nil); err != nil {
+	for range count {
+		_, err := w.Admin.AddSubscription(ctx, webhook.Subscription{
+			Subscriber: subscriber.GUID,
+			Pattern:    "*",
+			URL:        "http://a",
+			Secret:     "s",
+			SavedAt:    hookNoon,
+		}, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := w.Admin.db.Exec(ctx, `UPDATE SY_WebhookSubscription SET ItemNo = 6 - ItemNo`); err != nil {
-		t.Fatal(err)
-	}
-	for take := range int64(6) {
-		var numbers []int
-		for skip := int64(0); skip < 5; skip += max(take, 5*(1-take)) { // 0 stands for all
-			page, total, err := w.Admin.Subscriptions(ctx, subscriber.GUID, skip, cmp.Or(take, -1))
-			if err != nil || total != 5 {
-				t.Fatalf("total %d (%v)", total, err)
-			}
-			for _, s := range page {
-				numbers = append(numbers, s.ItemNo)
-			}
+	w.mustExec(t, `UPDATE SY_WebhookSubscription SET ItemNo = 6 - ItemNo`)
+
+	page := func(skip, take int64) []int {
+		t.Helper()
+		subscriptions, total, err := w.Admin.Subscriptions(ctx, subscriber.GUID, skip, take)
+		if err != nil || total != count {
+			t.Fatalf("skip %d, take %d: total %d (%v), want %d", skip, take, total, err, count)
 		}
-		if !slices.Equal(numbers, []int{1, 2, 3, 4, 5}) {
-			t.Errorf("take %d: %v", take, numbers)
+		var numbers []int
+		for _, s := range subscriptions {
+			numbers = append(numbers, s.ItemNo)
+		}
+		return numbers
+	}
+	want := []int{1, 2, 3, 4, 5}
+	if got := page(0, -1); !slices.Equal(got, want) {
+		t.Errorf("without a limit the numbers are %v, want %v", got, want)
+	}
+	for take := int64(1); take <= count; take++ {
+		var got []int
+		for skip := int64(0); skip < count; skip += take {
+			got = append(got, page(skip, take)...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("on pages of %d the numbers are %v, want %v", take, got, want)
 		}
 	}
 }
@@ -174,55 +206,90 @@ func TestMessageCounts(t *testing.T) {
 	if _, err := provider.UpTo(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	add := func(id, subscription, status int) string {
-		return fmt.Sprintf(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL, Status, Attempts, AddedDateTime, LastSavedDateTime, MadeByAdmin)
-VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status)
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := db.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s: %v", statement, err)
+		}
 	}
-	migrated := false
-	for _, statement := range []string{
-		add(1, 7, 1), add(2, 7, 3), add(3, 7, 3), add(4, 8, 0), add(5, 7, 3), add(6, 9, 1), "migrate",
+	add := func(id, subscription int, status webhook.Status) {
+		t.Helper()
+		exec(fmt.Sprintf(`INSERT INTO SY_WebhookMessage (ID, RecID, EventID, PartitionID, SubscriptionID, URL,
+	Status, Attempts, AddedDateTime, LastSavedDateTime, MadeByAdmin)
+VALUES (%d, '%[1]d', 1, 1, %d, '', %d, 0, '', '', 0)`, id, subscription, status))
+	}
+	changeAll := func(statements ...string) {
+		t.Helper()
+		for _, statement := range statements {
+			exec(statement)
+			expectCounted(t, db, statement)
+		}
+	}
+	countNew := func() { // as a start of the program does
+		t.Helper()
+		w, err := Open(db, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Engine.Close(); err != nil {
+			t.Fatal(err)
+		}
+		expectRows(t, db, `COUNT(*) FROM `+uncounted, "0")
+		expectCounted(t, db, "counting")
+	}
+
+	add(1, 7, webhook.Successful)
+	add(2, 7, webhook.Failed)
+	add(3, 7, webhook.Failed)
+	add(4, 8, webhook.NotSent)
+	add(5, 7, webhook.Failed)
+	add(6, 9, webhook.Successful)
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expectCounted(t, db, "migration")
+
+	changeAll(
 		`UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (1, 2, 4)`,
 		`UPDATE SY_WebhookMessage SET Status = 2 WHERE ID IN (1, 3)`,
 		`UPDATE SY_WebhookMessage SET Status = 1`,
 		`UPDATE SY_WebhookMessage SET Status = 3`,
-		`DELETE FROM SY_WebhookMessage WHERE ID IN (2, 4)`,
-		add(10, 7, 0), add(11, 8, 0), add(12, 8, 0), add(13, 9, 0),
+		`DELETE FROM SY_WebhookMessage WHERE ID IN (2, 4)`)
+
+	// Messages of a program that does not count them.
+	add(10, 7, webhook.NotSent)
+	add(11, 8, webhook.NotSent)
+	add(12, 8, webhook.NotSent)
+	add(13, 9, webhook.NotSent)
+	expectCounted(t, db, "new messages")
+	changeAll(
 		`UPDATE SY_WebhookMessage SET Status = 3 WHERE ID IN (10, 11, 12)`,
 		`UPDATE SY_WebhookMessage SET Status = 1 WHERE ID IN (1, 10)`,
-		`DELETE FROM SY_WebhookMessage WHERE ID IN (5, 12)`,
-		"count",
+		`DELETE FROM SY_WebhookMessage WHERE ID IN (5, 12)`)
+	countNew()
+	changeAll(
 		`UPDATE SY_WebhookMessage SET Status = 1 WHERE ID = 11`,
-		`DELETE FROM SY_WebhookMessage WHERE ID = 13`,
-		"count",
+		`DELETE FROM SY_WebhookMessage WHERE ID = 13`)
+	countNew()
+
+	changeAll(
 		`INSERT INTO WH_SubscriptionRemoved VALUES (7, ''), (8, '')`,
 		`DELETE FROM WH_SubscriptionRemoved`,
-		`DELETE FROM SY_WebhookMessage`,
-	} {
-		switch statement {
-		case "migrate":
-			err = db.Migrate(t.Context())
-			migrated = true
-		case "count":
-			w, failed := Open(db, path)
-			if failed != nil {
-				t.Fatal(failed)
-			}
-			err = w.Engine.Close()
-			expectRows(t, db, `COUNT(*) FROM `+uncounted, "0")
-		default:
-			_, err = db.Exec(t.Context(), statement)
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", statement, err)
-		}
-		if migrated {
-			want := mustText(t, db, `SELECT group_concat(c.S || ': ' || c.N || ' ' || c.F)
-FROM (SELECT SubscriptionID S, COUNT(*) N, SUM(Status = 3) F FROM SY_WebhookMessage GROUP BY 1 ORDER BY 1) c`)
-			expectRows(t, db, `group_concat(c.S || ': ' || c.N || ' ' || c.F)
-FROM (SELECT SubscriptionID S, SUM(Messages) N, SUM(Failed) F FROM `+messageCounts+` GROUP BY 1 ORDER BY 1) c WHERE N > 0`, want)
-		}
-	}
+		`DELETE FROM SY_WebhookMessage`)
 	expectRows(t, db, `group_concat(SubscriptionID) FROM (SELECT * FROM WH_MessageCount ORDER BY 1)`, "7,8,9")
+}
+
+// expectCounted compares the numbers of messages of each subscription with the existing messages.
+func expectCounted(t *testing.T, db *appdb.DB, after string) {
+	t.Helper()
+	want := mustText(t, db, `SELECT group_concat(c.S || ': ' || c.N || ' ' || c.F)
+FROM (SELECT SubscriptionID S, COUNT(*) N, SUM(Status = 3) F FROM SY_WebhookMessage GROUP BY 1 ORDER BY 1) c`)
+	got := mustText(t, db, `SELECT group_concat(c.S || ': ' || c.N || ' ' || c.F)
+FROM (SELECT SubscriptionID S, SUM(Messages) N, SUM(Failed) F FROM `+messageCounts+` GROUP BY 1 ORDER BY 1) c
+WHERE N > 0`)
+	if got != want {
+		t.Errorf("after %s: the numbers of all and of failed messages are %q, want %q", after, got, want)
+	}
 }
 
 // messageCounts are all counts.
@@ -234,9 +301,7 @@ func TestNewMessagesAreCounted(t *testing.T) {
 	r, l := subscribed(t, w)
 	version := w.mustVersion(t)
 	for n := range int64(maxUncounted + 10) {
-		if err := w.Engine.Write(t.Context(), hookBatch(version, 1+2*n, 1, r, l, "{}")); err != nil {
-			t.Fatal(err)
-		}
+		w.mustWrite(t, hookBatch(version, 1+2*n, 1, r, l, "{}"))
 	}
 	expectRows(t, w.Admin.db, `COUNT(*) FROM `+uncounted, "10")
 	expectRows(t, w.Admin.db, `SUM(Messages) FROM `+messageCounts, strconv.Itoa(maxUncounted+10))
@@ -244,20 +309,26 @@ func TestNewMessagesAreCounted(t *testing.T) {
 
 // TestCountReadsNewMessages checks that counting new messages does not read the others.
 func TestCountReadsNewMessages(t *testing.T) {
-	plan := planOf(t, hooksInFile(t).Admin.db, query.Statement{SQL: countUncounted})
-	if !strings.Contains(plan, "SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)") {
-		t.Error(plan)
+	plan := planOfText(t, hooksInFile(t).Admin.db, countUncounted)
+	if want := "SEARCH SY_WebhookMessage USING INTEGER PRIMARY KEY (rowid>?)"; !strings.Contains(plan, want) {
+		t.Errorf("the plan is\n%s\nwant %q", plan, want)
 	}
 }
 
+// mustText returns the only text that a statement selects.
 func mustText(t *testing.T, db *appdb.DB, statement string) string {
 	t.Helper()
-	text, err := appdb.QueryOne(t.Context(), db, func(row appdb.Row) (text *string, err error) { return text, row.Scan(&text) }, statement)
+	scan := func(row appdb.Row) (sql.NullString, error) {
+		var text sql.NullString
+		err := row.Scan(&text)
+		return text, err
+	}
+	text, err := appdb.QueryOne(t.Context(), db, scan, statement)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *text == nil {
+	if !text.Valid {
 		return "null"
 	}
-	return **text
+	return text.String
 }

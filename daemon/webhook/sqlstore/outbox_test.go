@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,10 +13,13 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery"
 )
 
-// put adds events to the outbox as the ERP does.
-func put(t *testing.T, w *Store, to interface {
+// execer is a connection pool or a transaction.
+type execer interface {
 	ExecContext(ctx context.Context, statement string, args ...any) (sql.Result, error)
-}, bodies ...string) {
+}
+
+// put adds events to the outbox as the ERP does.
+func put(t *testing.T, w *Store, to execer, bodies ...string) {
 	t.Helper()
 	insert := w.Admin.db.Qualify(`INSERT INTO whd.WH_Outbox (EventName, Body) VALUES (N'debtor.created', @Body)`)
 	for _, body := range bodies {
@@ -31,41 +33,44 @@ func put(t *testing.T, w *Store, to interface {
 func expectOutbox(t *testing.T, w *Store, limit int, want ...string) []delivery.OutboxEvent {
 	t.Helper()
 	rows, err := w.Engine.ReadOutbox(t.Context(), limit, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got []string
 	for _, r := range rows {
 		got = append(got, string(r.Body))
 	}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("the outbox has %q (%v), want %q", got, err, want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the outbox has %q, want %q", got, want)
 	}
 	return rows
 }
 
+// TestOutbox reads events of committed transactions, and refuses one.
 func TestOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
-	for _, kept := range []bool{false, true} {
+	for _, end := range []func(*sql.Tx) error{(*sql.Tx).Rollback, (*sql.Tx).Commit} {
 		tx, err := w.Admin.db.Pool.BeginTx(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		put(t, w, tx, "a", "b")
 		expectOutbox(t, w, 10) // does not wait for the open transaction
-		end := tx.Rollback
-		if kept {
-			end = tx.Commit
-		}
-		if err := end(); err != nil {
+		if err := end(tx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	put(t, w, w.Admin.db.Pool, `{"Name":"Größe 日本 😀","Tab":"	"}`)
-	rows := expectOutbox(t, w, 10, "a", "b", `{"Name":"Größe 日本 😀","Tab":"	"}`)
+	const body = `{"Name":"Größe 日本 😀","Tab":"	"}`
+	put(t, w, w.Admin.db.Pool, body)
+	rows := expectOutbox(t, w, 10, "a", "b", body)
 	expectOutbox(t, w, 2, "a", "b")
+
 	if err := w.Engine.RefuseOutbox(t.Context(), rows[0], "because of \x00"+strings.Repeat("é", 500)); err != nil {
 		t.Fatal(err)
 	}
-	expectOutbox(t, w, 10, "b", string(rows[2].Body))
-	expectRows(t, w.Admin.db, `LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`,
+	expectOutbox(t, w, 10, "b", body)
+	expectRows(t, w.Admin.db,
+		`LEN(RefusedReason), SUBSTRING(RefusedReason, 1, 13) FROM whd.WH_Outbox WHERE RefusedReason IS NOT NULL`,
 		"205|because of \uFFFDé")
 }
 
@@ -73,27 +78,30 @@ func TestOutbox(t *testing.T) {
 // bodies beyond the limit not at all.
 func TestLargeBodiesInTheOutbox(t *testing.T) {
 	w := hooksOnServer(t, mssqltest.Database(t))
-	half, most := strings.Repeat("x", outboxBytes/2), strings.Repeat("é", delivery.MaxBodySize/2)
-	put(t, w, w.Admin.db.Pool, half, half, half, most, most+"x", strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1))
+	half := strings.Repeat("x", outboxBytes/2)
+	largest := strings.Repeat("é", delivery.MaxBodySize/2)
+	tooLarge := largest + "x"
+	notRead := strings.Repeat("x", outboxPerByte*delivery.MaxBodySize+1)
+	put(t, w, w.Admin.db.Pool, half, half, half, largest, tooLarge, notRead)
+
 	first, err := w.Engine.ReadOutbox(t.Context(), 10, nil)
 	if err != nil || len(first) != 2 {
-		t.Fatalf("%d rows (%v), want as many as have a mebibyte", len(first), err)
+		t.Fatalf("%d rows (%v), want 2, which have a mebibyte", len(first), err)
 	}
-	sizes := func() string {
-		text := ""
+	for i, want := range [][]bool{{false, false}, {false, false}, {true}, {true}} {
 		rows, err := w.Engine.ReadOutbox(t.Context(), 10, nil)
-		for _, r := range rows {
-			text += fmt.Sprintf("%v ", r.TooLarge)
-			err = errors.Join(err, w.Engine.RefuseOutbox(t.Context(), r, "seen"))
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		return text
-	}
-	for _, want := range []string{"false false ", "false false ", "true ", "true "} {
-		if got := sizes(); got != want {
-			t.Errorf("too large: %q, want %q", got, want)
+		var got []bool
+		for _, r := range rows {
+			got = append(got, r.TooLarge)
+			if err := w.Engine.RefuseOutbox(t.Context(), r, "seen"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("read %d: the bodies are too large: %v, want %v", i+1, got, want)
 		}
 	}
 }
@@ -114,16 +122,21 @@ func TestOutboxInABatch(t *testing.T) {
 		t.Helper()
 		batch := hookBatch(w.mustVersion(t), first, 1, r, l, "{}")
 		batch.Outbox = outbox
-		if err := w.Engine.Write(t.Context(), batch); !errors.Is(err, want) {
-			t.Errorf("with rows %v of the outbox: %v, want %v", outbox, err, want)
+		err := w.Engine.Write(t.Context(), batch)
+		if !errors.Is(err, want) {
+			t.Errorf("writing with rows %v of the outbox: error %v, want %v", outbox, err, want)
 		}
 		page := delivery.Page{Partition: l.Partition, Subscription: r.ID, InOrder: true, Limit: 100}
 		open, err := w.Engine.OpenMessages(t.Context(), page)
+		if err != nil {
+			t.Fatal(err)
+		}
 		exists := slices.ContainsFunc(open, func(m *webhook.Message) bool { return m.ID == first+1 })
-		if err != nil || exists != (want == nil) {
-			t.Errorf("with rows %v of the outbox the message exists: %v (%v)", outbox, exists, err)
+		if exists != (want == nil) {
+			t.Errorf("after rows %v of the outbox the message exists: %v, want %v", outbox, exists, want == nil)
 		}
 	}
+
 	write(11, delivery.ErrOutboxTaken, c)          // a would be overtaken
 	write(21, delivery.ErrOutboxTaken, a, b)       // b was refused
 	write(31, delivery.ErrOutboxTaken, a, c, d+10) // d+10 does not exist
@@ -143,7 +156,8 @@ func TestConcurrentOutboxBatches(t *testing.T) {
 	r, l := subscribed(t, w)
 	put(t, w, w.Admin.db.Pool, "a", "b", "c")
 	for _, row := range expectOutbox(t, w, 10, "a", "b", "c") {
-		version, results := w.mustVersion(t), make(chan error)
+		version := w.mustVersion(t)
+		results := make(chan error)
 		for i := range int64(4) {
 			go func() {
 				batch := hookBatch(version, 1000*row.ID+10*i, 1, r, l, "{}")
@@ -161,7 +175,7 @@ func TestConcurrentOutboxBatches(t *testing.T) {
 			}
 		}
 		if written != 1 {
-			t.Errorf("row %d was taken %d times", row.ID, written)
+			t.Errorf("row %d was taken %d times, want once", row.ID, written)
 		}
 	}
 	expectRows(t, w.Admin.db, `COUNT(*) FROM whd.SY_WebhookMessage`, "3")
@@ -174,7 +188,8 @@ func TestNoOutboxInAFile(t *testing.T) {
 	expectOutbox(t, w, 10)
 	b := hookBatch(w.mustVersion(t), 11, 1, r, l, "{}")
 	b.Outbox = []int64{1}
-	if err := w.Engine.Write(t.Context(), b); !errors.Is(err, delivery.ErrOutboxTaken) {
-		t.Errorf("a row of it was written: %v", err)
+	err := w.Engine.Write(t.Context(), b)
+	if !errors.Is(err, delivery.ErrOutboxTaken) {
+		t.Errorf("writing with a row of an outbox: error %v, want %v", err, delivery.ErrOutboxTaken)
 	}
 }

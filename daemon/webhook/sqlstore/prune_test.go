@@ -19,20 +19,18 @@ func TestRemovalIsComplete(t *testing.T) {
 }
 
 func removalIsComplete(t *testing.T, w *Store) {
+	// The messages are 12, 14 and 16 of the events 11, 13 and 15, and 20 of the event 13, too.
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 3, r, l, "{}")
-	twin := *b.Messages[1]
-	twin.ID = 20
-	twin.GUID = "00000000-0000-7000-8000-000000000020"
-	b.Messages = append(b.Messages, &twin)
-	if err := w.Engine.Write(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
-	done := delivery.Batch{Version: b.Version, Leases: b.Leases, Outcomes: succeeded(b)[:2]}
-	done.Outcomes[1].Began = hookNoon.Add(time.Hour)
-	if err := w.Engine.Write(t.Context(), done); err != nil {
-		t.Fatal(err)
-	}
+	second := *b.Messages[1]
+	second.ID = 20
+	second.GUID = hookGUID(20)
+	b.Messages = append(b.Messages, &second)
+	w.mustWrite(t, b)
+	delivered := delivery.Batch{Version: b.Version, Leases: b.Leases, Outcomes: succeeded(b)[:2]}
+	delivered.Outcomes[1].Began = hookNoon.Add(time.Hour)
+	w.mustWrite(t, delivered)
+
 	expect := func(messages, responses, events string) {
 		t.Helper()
 		for column, want := range map[string]string{
@@ -41,31 +39,44 @@ func removalIsComplete(t *testing.T, w *Store) {
 			`EventID FROM whd.WH_Event ORDER BY EventID`:                      events,
 		} {
 			ids, err := appdb.QueryAll(t.Context(), w.Admin.db, appdb.ScanInt, `SELECT `+column)
-			if got := fmt.Sprint(ids); err != nil || got != want {
-				t.Errorf("%s: %s (%v), want %s", column, got, err, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprint(ids); got != want {
+				t.Errorf("%s: %s, want %s", column, got, want)
 			}
 		}
 	}
 	prune := func(before time.Time) {
 		t.Helper()
-		if _, err := w.Engine.Prune(t.Context(), delivery.Prune{Limit: 10, Successful: before}); err != nil {
+		_, err := w.Engine.Prune(t.Context(), delivery.Prune{Limit: 10, Successful: before})
+		if err != nil {
 			t.Error(err)
 		}
 	}
+
 	prune(hookNoon.Add(time.Minute))
 	expect("[14 16 20]", "[14]", "[13 15]")
 	prune(hookNoon.Add(24 * time.Hour))
 	expect("[16 20]", "[]", "[13 15]") // the other message still needs its event
-	changed := []deletion{{id: 16, event: 15, status: int64(webhook.Successful)}, {id: 20, event: 13, attempts: 1}}
-	if _, got, err := w.Engine.remover.remove(t.Context(), changed); err != nil || got.Rows != 0 {
-		t.Errorf("removed changed messages: %+v (%v)", got, err)
+
+	changed := []deletion{
+		{id: 16, event: 15, status: int64(webhook.Successful)},
+		{id: 20, event: 13, attempts: 1},
+	}
+	_, removed, err := w.Engine.remover.remove(t.Context(), changed)
+	if err != nil || removed.Rows != 0 {
+		t.Errorf("removed %d changed messages (%v), want none", removed.Rows, err)
 	}
 	expect("[16 20]", "[]", "[13 15]")
-	if _, err := w.Admin.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon); err != nil {
+
+	_, err = w.Admin.RemoveSubscription(t.Context(), r.Subscriber, r.GUID, hookNoon)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := w.Engine.Sweep(t.Context(), 10); err != nil || got.Rows != 2 {
-		t.Errorf("swept %+v (%v)", got, err)
+	swept, err := w.Engine.Sweep(t.Context(), 10)
+	if err != nil || swept.Rows != 2 {
+		t.Errorf("swept %d messages (%v), want 2", swept.Rows, err)
 	}
 	expect("[]", "[]", "[]")
 }
@@ -77,19 +88,18 @@ func TestRemovalYieldsToWriters(t *testing.T) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 30, r, l, "{}")
 	b.Outcomes = succeeded(b)
-	if err := w.Engine.Write(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	w.mustWrite(t, b)
 	p := delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
 	step := func(rows int, isMore bool) {
 		t.Helper()
 		got, err := w.Engine.Prune(t.Context(), p)
 		if err != nil || got.Rows != rows || got.More != isMore {
-			t.Errorf("%+v (%v), want %d rows, more %v", got, err, rows, isMore)
+			t.Errorf("pruned %+v (%v), want %d rows, more %v", got, err, rows, isMore)
 		}
 		p.After = got.Last
 	}
-	w.Admin.db.WriteLock.Waiting.Add(1)
+
+	w.Admin.db.WriteLock.Waiting.Add(1) // another writer waits
 	step(12, true)
 	w.Admin.db.WriteLock.Waiting.Add(-1)
 	step(18, false)
@@ -102,9 +112,7 @@ func TestRemovalRestoresSync(t *testing.T) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 2, r, l, "{}")
 	b.Outcomes = succeeded(b)
-	if err := w.Engine.Write(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	w.mustWrite(t, b)
 	f := w.Engine.writer.(*fileWriter)
 	p := delivery.Prune{Limit: 25, Successful: hookNoon.Add(time.Hour)}
 	expectSynced := func(when string) {
@@ -114,23 +122,30 @@ func TestRemovalRestoresSync(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Reset()
+		if _, err := s.Step(); err != nil {
+			t.Fatal(err)
+		}
 		const full = 2
-		if _, err := s.Step(); err != nil || s.Int(0) != full {
-			t.Errorf("after %s synchronous is %d (%v), want %d", when, s.Int(0), err, full)
+		if got := s.Int(0); got != full {
+			t.Errorf("after %s synchronous is %d, want %d", when, got, full)
 		}
 	}
+
 	if err := f.conn.Exec("ALTER TABLE WH_Event RENAME TO Elsewhere"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Engine.Prune(t.Context(), p); err == nil {
-		t.Error("a removal without the events' table succeeded")
+	_, err := w.Engine.Prune(t.Context(), p)
+	if err == nil {
+		t.Error("a removal without the table of events succeeded, want an error")
 	}
 	expectSynced("a removal that failed")
+
 	if err := f.conn.Exec("ALTER TABLE Elsewhere RENAME TO WH_Event"); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := w.Engine.Prune(t.Context(), p); err != nil || got.Rows != 2 {
-		t.Errorf("removed %+v (%v)", got, err)
+	got, err := w.Engine.Prune(t.Context(), p)
+	if err != nil || got.Rows != 2 {
+		t.Errorf("removed %d messages (%v), want 2", got.Rows, err)
 	}
 	expectSynced("a removal")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,17 +24,24 @@ func page(n int) []byte {
 }
 
 // refused returns results for the messages of a batch, each refused with a
-// response.
-func refused(b delivery.Batch, at time.Time, answer func(i int) []byte) (all []webhook.AttemptResult) {
+// response. response gets the index of the message.
+func refused(b delivery.Batch, at time.Time, response func(i int) []byte) []webhook.AttemptResult {
+	var results []webhook.AttemptResult
 	for i, m := range b.Messages {
-		all = append(all, webhook.AttemptResult{
-			Message: m, After: webhook.State{Status: webhook.Failed, Attempts: m.Attempts + 1},
-			Outcome: webhook.Outcome{Code: 403, Text: answer(i), Began: at.Add(time.Duration(i) * time.Millisecond)},
+		results = append(results, webhook.AttemptResult{
+			Message: m,
+			After:   webhook.State{Status: webhook.Failed, Attempts: m.Attempts + 1},
+			Outcome: webhook.Outcome{
+				Code:  403,
+				Text:  response(i),
+				Began: at.Add(time.Duration(i) * time.Millisecond),
+			},
 		})
 	}
-	return all
+	return results
 }
 
+// onBoth runs a test with a file and with a server.
 func onBoth(t *testing.T, test func(*testing.T, *Store)) {
 	t.Run("file", func(t *testing.T) { test(t, hooksInFile(t)) })
 	t.Run("server", func(t *testing.T) { test(t, hooksOnServer(t, mssqltest.Database(t))) })
@@ -43,12 +51,17 @@ func onBoth(t *testing.T, test func(*testing.T, *Store)) {
 // their messages, and the number of stored texts.
 func (w *Store) answers(t *testing.T) (lengths []int64, stored int64) {
 	t.Helper()
-	lengths, err := appdb.QueryAll(t.Context(), w.Admin.db, appdb.ScanInt, `SELECT COALESCE(LEN(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
-	if !w.Admin.db.IsServer() {
-		lengths, err = appdb.QueryAll(t.Context(), w.Admin.db, appdb.ScanInt, `SELECT COALESCE(LENGTH(AnswerText), 0) FROM WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	length := `LENGTH`
+	if w.Admin.db.IsServer() {
+		length = `LEN`
 	}
-	n, err2 := appdb.QueryOne(t.Context(), w.Admin.db, appdb.ScanInt, `SELECT COUNT(*) FROM whd.WH_ResponseText`)
-	if err := errors.Join(err, err2); err != nil {
+	lengths, err := appdb.QueryAll(t.Context(), w.Admin.db, appdb.ScanInt,
+		`SELECT COALESCE(`+length+`(AnswerText), 0) FROM whd.WH_MessageResponseView ORDER BY MessageItemNo, ItemNo`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := appdb.QueryOne(t.Context(), w.Admin.db, appdb.ScanInt, `SELECT COUNT(*) FROM whd.WH_ResponseText`)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return lengths, *n
@@ -64,22 +77,27 @@ func TestEqualAnswersAreStoredOnce(t *testing.T) {
 			t.Helper()
 			b := hookBatch(w.mustVersion(t), first, 20, r, l, "{}")
 			b.Outcomes = refused(b, hookNoon, func(int) []byte { return answer })
-			if err := w.Engine.Write(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			w.mustWrite(t, b)
 		}
 		write(11, page(1))
 		write(111, page(1))
 		write(211, page(2))
 		write(311, []byte("no"))
-		if _, err := w.Admin.db.Exec(t.Context(), `UPDATE whd.SY_WebhookMessageResponse SET TextHash = NULL, AnswerText = 'early' WHERE MessageID = 12`); err != nil {
-			t.Fatal(err)
-		}
+		w.mustExec(t, `UPDATE whd.SY_WebhookMessageResponse SET TextHash = NULL, AnswerText = 'early' WHERE MessageID = 12`)
+
 		lengths, stored := w.answers(t)
-		if stored != 2 || len(lengths) != 80 || lengths[0] != 5 || lengths[1] != maxResponse || lengths[79] != 2 {
-			t.Errorf("%d texts are stored; the attempts have %d", stored, lengths)
+		if stored != 2 {
+			t.Errorf("%d texts are stored, want 2", stored)
 		}
-		expectRows(t, w.Admin.db, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20") // the column of the view can be filtered
+		want := slices.Concat(
+			[]int64{int64(len("early"))},
+			slices.Repeat([]int64{maxResponse}, 59),
+			slices.Repeat([]int64{int64(len("no"))}, 20))
+		if !slices.Equal(lengths, want) {
+			t.Errorf("the responses of the attempts have %d characters, want %d", lengths, want)
+		}
+		// The column of the view can be filtered.
+		expectRows(t, w.Admin.db, `COUNT(*) FROM whd.WH_MessageResponseView WHERE AnswerText LIKE '<P>2%'`, "20")
 	})
 }
 
@@ -89,12 +107,15 @@ func TestRefusalsAreStoredCompactly(t *testing.T) {
 	r, l := subscribed(t, w)
 	b := hookBatch(w.mustVersion(t), 11, 1000, r, l, "{}")
 	b.Outcomes = refused(b, hookNoon, func(int) []byte { return page(1) })
-	if err := w.Engine.Write(t.Context(), b); err != nil {
+	w.mustWrite(t, b)
+
+	size, err := appdb.SizeOf(w.fileWriter().conn)
+	if err != nil {
 		t.Fatal(err)
 	}
-	size, err := appdb.SizeOf(w.Engine.writer.(*fileWriter).conn)
-	if bytes := size.Pages * size.PageSize; err != nil || bytes > 2<<20 {
-		t.Errorf("1,000 refusals use %d bytes (%v)", bytes, err)
+	const limit = 2 << 20
+	if used := size.Pages * size.PageSize; used > limit {
+		t.Errorf("1,000 refusals use %d bytes, want at most %d", used, limit)
 	}
 }
 
@@ -104,29 +125,38 @@ func TestRefusalsAreStoredCompactly(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	w := hooksInFile(t)
 	r, l := subscribed(t, w)
-	const bound = 80_000
-	for day := range 3 {
-		b := hookBatch(w.mustVersion(t), int64(11+100*day), 20, r, l, "{}")
+	const days, perDay = 3, 20
+	const bound = 80_000 // bytes
+	for day := range days {
+		b := hookBatch(w.mustVersion(t), int64(11+100*day), perDay, r, l, "{}")
 		b.MaxTextSize = bound
 		b.Outcomes = refused(b, hookNoon.AddDate(0, 0, day), func(i int) []byte {
-			if i == 19 {
-				return page(0)
+			if i == perDay-1 {
+				return page(0) // the same one on each day
 			}
 			return page(100*day + i)
 		})
-		if err := w.Engine.Write(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-		expectRows(t, w.Admin.db, `CASE WHEN Next = (SELECT SUM(Size) FROM WH_ResponseText) AND Next BETWEEN 75000 AND 80000 THEN 'kept' ELSE Next END
+		w.mustWrite(t, b)
+		expectRows(t, w.Admin.db, `CASE WHEN Next = (SELECT SUM(Size) FROM WH_ResponseText) AND Next BETWEEN 75000 AND 80000
+	THEN 'kept' ELSE Next END
 FROM WH_Number WHERE Name = 'ResponseTextSize'`, "kept")
 	}
+
 	lengths, stored := w.answers(t)
-	if len(lengths) != 60 {
-		t.Fatalf("of %d texts are left %d", stored, lengths)
+	if len(lengths) != days*perDay {
+		t.Fatalf("%d attempts are left, want %d", len(lengths), days*perDay)
 	}
-	for i, want := range map[int]int64{18: 0, 19: maxResponse, 38: 0, 39: maxResponse, 41: 0, 42: maxResponse} {
+	// The text that is used each day is left on all of them, and the last texts of the last day.
+	for i, want := range map[int]int64{
+		18: 0,
+		19: maxResponse,
+		38: 0,
+		39: maxResponse,
+		41: 0,
+		42: maxResponse,
+	} {
 		if lengths[i] != want {
-			t.Errorf("of %d texts are left %d; number %d must have %d", stored, lengths, i, want)
+			t.Errorf("%d texts are left; attempt %d shows %d characters, want %d", stored, i, lengths[i], want)
 		}
 	}
 }
@@ -139,111 +169,125 @@ func TestReclaimTexts(t *testing.T) {
 		b := hookBatch(w.mustVersion(t), 11, 30, r, l, "{}")
 		b.Outcomes = refused(b, time.Date(2020, 1, 2, 12, 0, 0, 0, time.UTC), page)
 		b.Outcomes[29].Began = time.Now().UTC()
-		if err := w.Engine.Write(t.Context(), b); err != nil {
-			t.Fatal(err)
-		}
-		reclaim := func(max int64, left int64) {
+		w.mustWrite(t, b)
+		expectAfterReclaim := func(max int64, want int64) {
 			t.Helper()
-			for isDone := false; !isDone; {
-				got, err := w.Engine.Reclaim(t.Context(), 4, max)
-				if err != nil {
-					t.Fatal(err)
-				}
-				isDone = !got.More
-			}
-			if _, stored := w.answers(t); stored != left {
-				t.Errorf("%d texts are left, want %d", stored, left)
+			w.reclaimAll(t, 4, max)
+			if _, stored := w.answers(t); stored != want {
+				t.Errorf("with a limit of %d bytes, %d texts are left, want %d", max, stored, want)
 			}
 		}
-		reclaim(0, 30)
-		if _, err := w.Admin.db.Exec(t.Context(), `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`); err != nil {
+
+		expectAfterReclaim(0, 30)
+		w.mustExec(t, `DELETE FROM whd.SY_WebhookMessageResponse WHERE MessageID < 32 OR MessageID = 70`)
+		expectAfterReclaim(0, 20)
+		expectAfterReclaim(12*textSize(string(page(0)[:maxResponse])), 12)
+	})
+}
+
+// reclaimAll reclaims space step by step, until there is no more. It returns the number of steps.
+func (w *Store) reclaimAll(t *testing.T, limit int, max int64) int {
+	t.Helper()
+	steps := 0
+	for {
+		step, err := w.Engine.Reclaim(t.Context(), limit, max)
+		if err != nil {
 			t.Fatal(err)
 		}
-		reclaim(0, 20)
-		reclaim(12*textSize(string(page(0)[:maxResponse])), 12)
-	})
+		steps++
+		if !step.More {
+			return steps
+		}
+	}
 }
 
 // TestFileShrinks checks that a file shrinks in steps after a removal, and keeps a
 // share of free pages. A file without auto_vacuum does not shrink.
 func TestFileShrinks(t *testing.T) {
-	for _, made := range []string{"INCREMENTAL", "NONE"} {
-		t.Run(made, func(t *testing.T) {
-			dir := t.TempDir()
-			w := openedIn(t, dir, made)
-			r, l := subscribed(t, w)
-			b := hookBatch(w.mustVersion(t), 11, 1000, r, l, strings.Repeat("x", 8000))
-			b.Outcomes = succeeded(b)
-			if err := w.Engine.Write(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
-			conn := w.Engine.writer.(*fileWriter).conn
-			before, err := appdb.SizeOf(conn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := delivery.Prune{Limit: 1000, Successful: hookNoon.AddDate(0, 0, 1)}
-			for isDone := false; !isDone; {
-				got, err := w.Engine.Prune(t.Context(), p)
-				if err != nil {
-					t.Fatal(err)
-				}
-				p.After = got.Last
-				isDone = !got.More
-			}
-			steps := 0
-			for isDone := false; !isDone; steps++ {
-				got, err := w.Engine.Reclaim(t.Context(), 100, 0)
-				if err != nil {
-					t.Fatal(err)
-				}
-				isDone = !got.More
-			}
-			after, err := appdb.SizeOf(conn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if made == "NONE" {
-				if after.Pages != before.Pages || steps > 2 {
-					t.Errorf("%d pages became %d in %d steps", before.Pages, after.Pages, steps)
-				}
-				if err := errors.Join(w.Engine.Close(), w.Admin.db.Close()); err != nil {
-					t.Fatal(err)
-				}
-				before, after, err := appdb.Compact(t.Context(), filepath.Join(dir, appdb.FileName))
-				if err != nil || before < 8_000_000 || after > 500_000 {
-					t.Errorf("compacted from %d to %d bytes (%v)", before, after, err)
-				}
-				expectVacuum(t, dir)
-				return
-			}
-			if steps < 5 || after.Pages > before.Pages/8+2*shrinkPages {
-				t.Errorf("%d pages became %d in %d steps", before.Pages, after.Pages, steps)
-			}
-			if _, _, _, err := runCheckpoint(conn, "TRUNCATE"); err != nil {
-				t.Fatal(err)
-			}
-			info, err := os.Stat(filepath.Join(dir, appdb.FileName))
-			if err != nil || info.Size() > after.Pages*after.PageSize {
-				t.Errorf("the file has %d bytes for %d pages (%v)", info.Size(), after.Pages, err)
-			}
-		})
+	t.Run("INCREMENTAL", func(t *testing.T) {
+		dir := t.TempDir()
+		w := openedIn(t, dir, "INCREMENTAL")
+		before, after, steps := emptyFile(t, w)
+		if steps < 5 || after.Pages > before.Pages/8+2*shrinkPages {
+			t.Errorf("%d pages became %d in %d steps, want an eighth in at least 5", before.Pages, after.Pages, steps)
+		}
+
+		if _, _, _, err := runCheckpoint(w.fileWriter().conn, "TRUNCATE"); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(filepath.Join(dir, appdb.FileName))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit := after.Pages * after.PageSize; info.Size() > limit {
+			t.Errorf("the file has %d bytes for %d pages, want at most %d", info.Size(), after.Pages, limit)
+		}
+	})
+	t.Run("NONE", func(t *testing.T) {
+		dir := t.TempDir()
+		w := openedIn(t, dir, "NONE")
+		before, after, steps := emptyFile(t, w)
+		if after.Pages != before.Pages || steps > 2 {
+			t.Errorf("%d pages became %d in %d steps, want the same number in at most 2", before.Pages, after.Pages, steps)
+		}
+
+		if err := errors.Join(w.Engine.Close(), w.Admin.db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		size, compacted, err := appdb.Compact(t.Context(), filepath.Join(dir, appdb.FileName))
+		if err != nil || size < 8_000_000 || compacted > 500_000 {
+			t.Errorf("compacted from %d to %d bytes (%v), want from at least 8 MB to at most 500 kB", size, compacted, err)
+		}
+		expectVacuum(t, dir)
+	})
+}
+
+// emptyFile writes 8 MB of messages, removes them, and reclaims the space. It returns the sizes of
+// the file before and after, and the number of steps to reclaim the space.
+func emptyFile(t *testing.T, w *Store) (before, after appdb.Size, steps int) {
+	t.Helper()
+	const messages, size = 1000, 8000
+	r, l := subscribed(t, w)
+	b := hookBatch(w.mustVersion(t), 11, messages, r, l, strings.Repeat("x", size))
+	b.Outcomes = succeeded(b)
+	w.mustWrite(t, b)
+	before, err := appdb.SizeOf(w.fileWriter().conn)
+	if err != nil {
+		t.Fatal(err)
 	}
+
+	p := delivery.Prune{Limit: messages, Successful: hookNoon.AddDate(0, 0, 1)}
+	for isDone := false; !isDone; {
+		step, err := w.Engine.Prune(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.After = step.Last
+		isDone = !step.More
+	}
+	steps = w.reclaimAll(t, 100, 0)
+	after, err = appdb.SizeOf(w.fileWriter().conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return before, after, steps
 }
 
 // openedIn opens webhooks in a file with an auto_vacuum mode.
 func openedIn(t *testing.T, dir, vacuum string) *Store {
 	t.Helper()
+	path := filepath.Join(dir, appdb.FileName)
 	if vacuum == "NONE" { // as earlier versions did
-		conn, err := sqlite.Open(filepath.Join(dir, appdb.FileName), sqlite.Options{})
-		if err == nil {
-			err = errors.Join(conn.Exec("CREATE TABLE Early (x); DROP TABLE Early"), conn.Close())
+		conn, err := sqlite.Open(path, sqlite.Options{})
+		if err != nil {
+			t.Fatal(err)
 		}
+		err = errors.Join(conn.Exec("CREATE TABLE Early (x); DROP TABLE Early"), conn.Close())
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return openedHooks(t, filepath.Join(dir, appdb.FileName))
+	return openedHooks(t, path)
 }
 
 // expectVacuum checks that the file can shrink.
@@ -254,8 +298,12 @@ func expectVacuum(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
+	mode, err := appdb.QueryOne(t.Context(), db, appdb.ScanInt, `PRAGMA auto_vacuum`)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const incremental = 2
-	if mode, err := appdb.QueryOne(t.Context(), db, appdb.ScanInt, `PRAGMA auto_vacuum`); err != nil || *mode != incremental {
-		t.Errorf("auto_vacuum is %v (%v)", mode, err)
+	if *mode != incremental {
+		t.Errorf("auto_vacuum is %d, want %d", *mode, incremental)
 	}
 }
