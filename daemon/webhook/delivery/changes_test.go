@@ -21,14 +21,14 @@ import (
 func TestSubscriptionChangesAreReadIncrementally(t *testing.T) {
 	x := newTestEnv(t)
 	var counting *deliverytest.Store
-	x.wrap = func(kept delivery.Store) delivery.Store {
-		counting = deliverytest.New(kept)
+	x.wrap = func(store delivery.Store) delivery.Store {
+		counting = deliverytest.New(store)
 		return counting
 	}
 	x.start()
-	to, ctx := newEndpoint(t, always(200)), context.Background()
+	to := newEndpoint(t, always(200))
 	for n := range 25 {
-		r := x.subscribe(to.URL, "debtor.created")
+		sub := x.subscribe(to.URL, "debtor.created")
 		expect := func(event string, want int) {
 			t.Helper()
 			if got := x.publish(event, "x"); got.Messages != want {
@@ -37,15 +37,10 @@ func TestSubscriptionChangesAreReadIncrementally(t *testing.T) {
 		}
 		expect("debtor.created", 1)
 		for _, pattern := range []string{"debtor.updated", "*"} {
-			change := admin.SubscriptionChange{Pattern: &pattern}
-			if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, change, admin.Caller{}); err != nil {
-				t.Fatal(err)
-			}
+			x.changeSubscription(sub, admin.SubscriptionChange{Pattern: &pattern})
 			expect("debtor.updated", 1)
 		}
-		if err := x.service.RemoveSubscription(ctx, x.subscriber, r.GUID); err != nil {
-			t.Fatal(err)
-		}
+		x.removeSubscription(sub)
 		expect("debtor.updated", 0)
 	}
 	if n := counting.FullReads(); n != 1 {
@@ -57,28 +52,33 @@ func TestSubscriptionChangesAreReadIncrementally(t *testing.T) {
 // matched again once, with subscriptions that are newer than the event.
 func TestEventIsRematchedOnce(t *testing.T) {
 	simulate(t, func(x *simulation) {
-		r := x.subscribe("http://127.0.0.1/0", "*")
-		kept, changes := x.store.Webhooks, 0
-		x.faultyStore.SetRule(func(ctx context.Context, do func(context.Context) error) error {
+		sub := x.subscribe("http://127.0.0.1/0", "*")
+		store := x.store.Webhooks.Admin
+		const maxChanges = 50
+		changes := 0
+		changeAndWrite := func(ctx context.Context, write func(context.Context) error) error {
 			changes++
-			if changes < 50 {
+			if changes < maxChanges {
 				headers := []webhook.Header{{Name: "X-Change", Value: strconv.Itoa(changes)}}
 				change := admin.SubscriptionChange{Headers: &headers}
-				if _, err := kept.Admin.ChangeSubscription(ctx, x.subscriber, r.GUID, change, time.Now()); err != nil {
+				_, err := store.ChangeSubscription(ctx, x.subscriber, sub.GUID, change, time.Now())
+				if err != nil {
 					return err
 				}
 			}
-			return do(ctx)
-		}, deliverytest.Write)
+			return write(ctx)
+		}
+		x.faultyStore.SetRule(changeAndWrite, deliverytest.Write)
 		counted := make(chan struct{}) // the outcome of the attempt is written afterwards
-		x.fakeSender.status = func(int, *webhook.Message) int {
+		x.fakeSender.setStatus(func(int, *webhook.Message) int {
 			<-counted
 			return 200
-		}
+		})
+
 		before := x.faultyStore.Calls(deliverytest.Write)
 		got := x.publish("debtor.updated", "x")
 		if n := x.faultyStore.Calls(deliverytest.Write) - before; n != 2 || got.Messages != 1 {
-			t.Errorf("%d writes, %d messages, want 2 and 1", n, got.Messages)
+			t.Errorf("publishing took %d writes and made %d messages, want 2 and 1", n, got.Messages)
 		}
 		x.faultyStore.SetRule(nil, deliverytest.Write)
 		close(counted)
@@ -93,25 +93,19 @@ func TestNoopChangesKeepVersion(t *testing.T) {
 	x.start()
 	ctx := context.Background()
 	on, off := true, false
-	schedule, headers := []time.Duration{time.Second}, []webhook.Header{{Name: "X-A", Value: "1"}}
+	schedule := []time.Duration{time.Second}
+	headers := []webhook.Header{{Name: "X-A", Value: "1"}}
 	r := x.subscribe("http://127.0.0.1/0", "*", func(r *webhook.Subscription) {
 		r.Schedule = schedule
 		r.Headers = headers
 	})
 	version := func() int64 {
+		t.Helper()
 		v, err := x.store.Webhooks.Engine.Version(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v
-	}
-	change := func(c admin.SubscriptionChange) webhook.Subscription {
-		t.Helper()
-		sub, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, c, admin.Caller{Admin: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sub
 	}
 	before := version()
 	for _, c := range []admin.SubscriptionChange{
@@ -120,132 +114,180 @@ func TestNoopChangesKeepVersion(t *testing.T) {
 		{Pattern: &r.Pattern, Enabled: &on, Ordered: &off},
 		{Schedule: &schedule, Headers: &headers, RowHash: r.RowHash},
 	} {
-		if sub := change(c); !slices.Equal(sub.RowHash, r.RowHash) || version() != before {
-			t.Errorf("%+v changed the subscription", c)
+		sub := x.changeSubscription(r, c)
+		if !slices.Equal(sub.RowHash, r.RowHash) || version() != before {
+			t.Errorf("%+v changed the subscription, want no change", c)
 		}
 	}
-	none := []time.Duration(nil)
-	for _, c := range []admin.SubscriptionChange{{Schedule: &none}, {Enabled: &off}, {Headers: &[]webhook.Header{}}} {
-		if sub := change(c); slices.Equal(sub.RowHash, r.RowHash) || version() == before {
-			t.Errorf("%+v changed nothing", c)
+	for _, c := range []admin.SubscriptionChange{
+		{Schedule: new([]time.Duration)},
+		{Enabled: &off},
+		{Headers: &[]webhook.Header{}},
+	} {
+		sub := x.changeSubscription(r, c)
+		if slices.Equal(sub.RowHash, r.RowHash) || version() == before {
+			t.Errorf("%+v changed nothing, want a new row hash and version", c)
 		}
 		before = version()
 	}
+
 	outdated := admin.SubscriptionChange{Enabled: &off, RowHash: r.RowHash}
 	_, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, outdated, admin.Caller{})
 	if !fault.Is(err, fault.Conflict) {
-		t.Errorf("with an old row hash: %v", err)
+		t.Errorf("a change with an old row hash: error %v, want Conflict", err)
 	}
 }
 
 // conflictingStore is a store in which another change precedes a change.
 type conflictingStore struct {
 	admin.Store
-	first func()
+	first func() // makes the other change, once; nil for none
 }
 
-func (r *conflictingStore) ChangeSubscription(ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time) (webhook.Subscription, error) {
-	if first := r.first; first != nil {
+// ChangeSubscription implements admin.Store.
+func (r *conflictingStore) ChangeSubscription(
+	ctx context.Context, subscriber, guid string, c admin.SubscriptionChange, at time.Time,
+) (webhook.Subscription, error) {
+	first := r.first
+	if first != nil {
 		r.first = nil
 		first()
 	}
 	return r.Store.ChangeSubscription(ctx, subscriber, guid, c, at)
 }
 
-// TestChangeOfOriginRequiresHeaders changes URLs with only a SubscriberID.
+// TestChangeOfOriginRequiresHeaders changes URLs with only a SubscriberID. The headers of a
+// subscription must not be sent to another origin, unless they are set with the URL.
 func TestChangeOfOriginRequiresHeaders(t *testing.T) {
 	x := newTestEnv(t)
 	x.start()
-	ctx, store := context.Background(), &conflictingStore{Store: x.store.Webhooks.Admin}
+	ctx := context.Background()
+	store := &conflictingStore{Store: x.store.Webhooks.Admin}
 	service := admin.New(store, x.engine, inHouse, slog.New(slog.DiscardHandler))
-	const (
-		here = "http://127.0.0.1:1/in"
-		path = "http://127.0.0.1:1/other"
-		evil = "http://127.0.0.1:2/in"
-	)
-	secret, mine := []webhook.Header{{Name: "Authorization", Value: "s"}}, []webhook.Header{{Name: "Authorization", Value: "m"}}
-	link := func(url string) *string { return &url }
-	for _, tt := range []struct {
+	const initial = "http://127.0.0.1:1/in"
+	otherPath, otherOrigin := "http://127.0.0.1:1/other", "http://127.0.0.1:2/in"
+	secret := []webhook.Header{{Name: "Authorization", Value: "secret"}}
+	known := []webhook.Header{{Name: "Authorization", Value: "known"}}
+	none := []webhook.Header{}
+	for _, test := range []struct {
 		name    string
 		stored  []webhook.Header
+		first   *admin.SubscriptionChange // an administrator's concurrent change
 		change  admin.SubscriptionChange
 		admin   bool
 		refused bool
-		first   *admin.SubscriptionChange // an administrator's concurrent change
 	}{
-		{name: "another origin", stored: secret, change: admin.SubscriptionChange{URL: link(evil)}, refused: true},
-		{name: "another path", stored: secret, change: admin.SubscriptionChange{URL: link(path)}},
-		{name: "with headers", stored: secret, change: admin.SubscriptionChange{URL: link(evil), Headers: &mine}},
-		{name: "with empty headers", stored: secret, change: admin.SubscriptionChange{URL: link(evil), Headers: &[]webhook.Header{}}},
-		{name: "none stored", change: admin.SubscriptionChange{URL: link(evil)}},
-		{name: "an administrator", stored: secret, change: admin.SubscriptionChange{URL: link(evil)}, admin: true},
+		{
+			name:    "another origin",
+			stored:  secret,
+			change:  admin.SubscriptionChange{URL: &otherOrigin},
+			refused: true,
+		},
+		{
+			name:   "another path",
+			stored: secret,
+			change: admin.SubscriptionChange{URL: &otherPath},
+		},
+		{
+			name:   "with headers",
+			stored: secret,
+			change: admin.SubscriptionChange{URL: &otherOrigin, Headers: &known},
+		},
+		{
+			name:   "with empty headers",
+			stored: secret,
+			change: admin.SubscriptionChange{URL: &otherOrigin, Headers: &none},
+		},
+		{
+			name:   "none stored",
+			change: admin.SubscriptionChange{URL: &otherOrigin},
+		},
+		{
+			name:   "an administrator",
+			stored: secret,
+			change: admin.SubscriptionChange{URL: &otherOrigin},
+			admin:  true,
+		},
 		{
 			name:    "stored concurrently",
-			change:  admin.SubscriptionChange{URL: link(evil)},
-			refused: true,
 			first:   &admin.SubscriptionChange{Headers: &secret},
+			change:  admin.SubscriptionChange{URL: &otherOrigin},
+			refused: true,
 		},
 		{
 			name:    "moved concurrently",
-			stored:  mine,
-			change:  admin.SubscriptionChange{URL: link(path)},
+			stored:  known,
+			first:   &admin.SubscriptionChange{URL: &otherOrigin, Headers: &secret},
+			change:  admin.SubscriptionChange{URL: &otherPath},
 			refused: true,
-			first:   &admin.SubscriptionChange{URL: link(evil), Headers: &secret},
 		},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			r := x.subscribe(here, "*", func(r *webhook.Subscription) { r.Headers = tt.stored })
-			if tt.first != nil {
-				store.first = func() {
-					if _, err := x.service.ChangeSubscription(ctx, x.subscriber, r.GUID, *tt.first, admin.Caller{Admin: true}); err != nil {
-						t.Error(err)
-					}
-				}
+		t.Run(test.name, func(t *testing.T) {
+			sub := x.subscribe(initial, "*", func(s *webhook.Subscription) { s.Headers = test.stored })
+			if test.first != nil {
+				store.first = func() { x.changeSubscription(sub, *test.first) }
 			}
-			_, err := service.ChangeSubscription(ctx, x.subscriber, r.GUID, tt.change, admin.Caller{Admin: tt.admin})
-			refused := fault.Is(err, fault.Invalid) && fault.From(err).Fields[0].Name == webhook.MemberHeaders
-			if refused != tt.refused || err != nil && !refused {
-				t.Fatalf("returned %v", err)
+			caller := admin.Caller{Admin: test.admin}
+			_, err := service.ChangeSubscription(ctx, x.subscriber, sub.GUID, test.change, caller)
+			if !test.refused && err != nil {
+				t.Fatalf("the change returned %v, want no error", err)
 			}
-			sub, err := x.service.Subscription(ctx, x.subscriber, r.GUID)
+			if test.refused {
+				expectRefusedHeaders(t, err)
+			}
+
+			current, err := x.service.Subscription(ctx, x.subscriber, sub.GUID)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if sub.URL == *tt.change.URL == tt.refused {
-				t.Errorf("now %s with %v", sub.URL, sub.Headers)
+			if changed := current.URL == *test.change.URL; changed == test.refused {
+				t.Errorf("the URL is %s with headers %v, want %s: %v",
+					current.URL, current.Headers, *test.change.URL, !test.refused)
 			}
 		})
+	}
+}
+
+// expectRefusedHeaders checks that a change is invalid because of its headers.
+func expectRefusedHeaders(t *testing.T, err error) {
+	t.Helper()
+	if !fault.Is(err, fault.Invalid) {
+		t.Fatalf("the change returned the error %v, want Invalid", err)
+	}
+	if field := fault.From(err).Fields[0].Name; field != webhook.MemberHeaders {
+		t.Errorf("the change returned the error %v of %s, want %s", err, field, webhook.MemberHeaders)
 	}
 }
 
 // TestSubscriptionChangesAtAnotherDaemon: changes are in effect at all daemons once
 // they are acknowledged, and are read incrementally there, too.
 func TestSubscriptionChangesAtAnotherDaemon(t *testing.T) {
-	simulate(t, func(x *simulation) {
-		x.stop(testTimeout)
-		x.term = time.Minute
-		x.startEngine()
-		first, second := x, x.startPeer()
+	simulate(t, func(first *simulation) {
+		second := first.startTwo()
 		defer second.stop(testTimeout)
-		r := first.subscribe("http://127.0.0.1/0", "debtor.updated")
-		second.subscriber = first.subscriber
-		for n, pattern := range []string{"debtor.deleted", "debtor.updated", "*", "debtor.deleted", "debtor.updated"} {
-			change := admin.SubscriptionChange{Pattern: &pattern}
-			if _, err := second.service.ChangeSubscription(context.Background(), x.subscriber, r.GUID, change, admin.Caller{Admin: true}); err != nil {
-				t.Fatal(err)
+		sub := first.subscribe("http://127.0.0.1/0", "debtor.updated")
+		for n, c := range []struct {
+			pattern  string
+			messages int // of debtor.updated
+		}{
+			{"debtor.deleted", 0},
+			{"debtor.updated", 1},
+			{"*", 1},
+			{"debtor.deleted", 0},
+			{"debtor.updated", 1},
+		} {
+			second.changeSubscription(sub, admin.SubscriptionChange{Pattern: &c.pattern})
+			if got := first.publish("debtor.updated", "x"); got.Messages != c.messages {
+				t.Errorf("change %d to %s: the event was sent to %d subscriptions, want %d",
+					n, c.pattern, got.Messages, c.messages)
 			}
-			want := 1
-			if pattern == "debtor.deleted" {
-				want = 0
-			}
-			if got := first.publish("debtor.updated", "x"); got.Messages != want {
-				t.Errorf("%d, %s: the event was sent to %d subscriptions, want %d", n, pattern, got.Messages, want)
-			}
-			x.advance(3 * peerInterval)
+			first.advance(3 * peerInterval)
 		}
-		if n, m := first.faultyStore.FullReads(), second.faultyStore.FullReads(); n != 1 || m != 1 {
-			t.Errorf("all subscriptions were read %d and %d times, want once at each daemon", n, m)
+		for name, x := range map[string]*simulation{"first": first, "second": second} {
+			if n := x.faultyStore.FullReads(); n != 1 {
+				t.Errorf("the %s daemon read all subscriptions %d times, want once, at the start", name, n)
+			}
 		}
-		x.advance(time.Minute)
+		first.advance(time.Minute)
 	})
 }

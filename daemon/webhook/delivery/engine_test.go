@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,15 +44,16 @@ type testEnv struct {
 	store      *storage.Store
 	wrap       func(delivery.Store) delivery.Store
 	policy     webhook.Policy
-	limit      time.Duration
+	limit      time.Duration // of an attempt
 	engine     *delivery.Engine
 	service    *admin.Service
 	rules      func() webhook.Rules
 	sender     *sender.Sender
 	roots      *x509.CertPool // trusted by the sender; nil for those of the system
-	subscriber string         // a subscriber
+	subscriber string         // the GUID of the subscriber of all subscriptions
 }
 
+// newTestEnv returns a testEnv without a running engine.
 func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
 	h := &testEnv{
@@ -82,6 +86,7 @@ func (h *testEnv) open() *storage.Store {
 	return s
 }
 
+// start starts an engine with a real sender.
 func (h *testEnv) start() {
 	h.t.Helper()
 	h.sender = sender.New(sender.Config{
@@ -151,6 +156,50 @@ func (h *testEnv) subscribe(url, pattern string, change ...func(*webhook.Subscri
 	return r
 }
 
+// changeSubscription changes a subscription as an administrator does.
+func (h *testEnv) changeSubscription(sub webhook.Subscription, change admin.SubscriptionChange) webhook.Subscription {
+	h.t.Helper()
+	changed, err := h.service.ChangeSubscription(
+		context.Background(), sub.Subscriber, sub.GUID, change, admin.Caller{Admin: true})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return changed
+}
+
+// removeSubscription removes a subscription.
+func (h *testEnv) removeSubscription(sub webhook.Subscription) {
+	h.t.Helper()
+	err := h.service.RemoveSubscription(context.Background(), sub.Subscriber, sub.GUID)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// addressOf returns the address of a message of a subscription.
+func addressOf(sub webhook.Subscription, message string) admin.Address {
+	return admin.Address{Subscriber: sub.Subscriber, Subscription: sub.GUID, Message: message}
+}
+
+// retryMessage retries a message.
+func (h *testEnv) retryMessage(sub webhook.Subscription, message string) {
+	h.t.Helper()
+	_, err := h.service.RetryMessage(context.Background(), addressOf(sub, message))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// removeMessage removes a message.
+func (h *testEnv) removeMessage(sub webhook.Subscription, message string) {
+	h.t.Helper()
+	err := h.service.RemoveMessage(context.Background(), addressOf(sub, message))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// publish publishes an event.
 func (h *testEnv) publish(event string, body string) wire.EventReceipt {
 	h.t.Helper()
 	r, err := h.engine.Publish(context.Background(), delivery.Post{Name: event, Body: []byte(body)})
@@ -180,6 +229,7 @@ func (h *testEnv) count(table string) int64 {
 	return st.Int(0)
 }
 
+// expect checks the number of rows of a table, with an optional condition.
 func (h *testEnv) expect(table string, want int64) {
 	h.t.Helper()
 	if got := h.count(table); got != want {
@@ -193,12 +243,13 @@ type endpoint struct {
 	status func(n int, body string) int // returns the status of the nth request of a message
 
 	mu        sync.Mutex
-	cond      *sync.Cond
-	order     []string
+	cond      *sync.Cond     // signalled at each request and response
+	order     []string       // bodies with a 2xx response
 	times     map[string]int // requests by message
 	delivered map[string]int // requests with a 2xx response, by message
 }
 
+// newEndpoint starts an endpoint that responds as a function returns.
 func newEndpoint(t *testing.T, answer func(n int, body string) int) *endpoint {
 	t.Helper()
 	e := &endpoint{status: answer, times: make(map[string]int), delivered: make(map[string]int)}
@@ -209,6 +260,7 @@ func newEndpoint(t *testing.T, answer func(n int, body string) int) *endpoint {
 	return e
 }
 
+// always responds to all requests with a code.
 func always(code int) func(int, string) int { return func(int, string) int { return code } }
 
 // ServeHTTP implements http.Handler.
@@ -220,7 +272,9 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := e.times[id]
 	e.cond.Broadcast()
 	e.mu.Unlock()
-	code := e.status(n, string(body))
+
+	code := e.status(n, string(body)) // may block
+
 	e.mu.Lock()
 	if code >= 200 && code <= 299 {
 		e.delivered[id]++
@@ -247,6 +301,27 @@ func (e *endpoint) await(t *testing.T, description string, holds func() bool) {
 	}
 }
 
+// awaitAttempts waits until a message was requested n times.
+func (e *endpoint) awaitAttempts(t *testing.T, n int) {
+	t.Helper()
+	e.await(t, fmt.Sprint(n, " attempts at one message"), func() bool {
+		for _, times := range e.times {
+			if times == n {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// messages returns the IDs of the messages that were requested.
+func (e *endpoint) messages() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Keys(e.times))
+}
+
+// awaitDelivered waits until n messages are delivered.
 func (e *endpoint) awaitDelivered(t *testing.T, n int) {
 	t.Helper()
 	e.await(t, fmt.Sprint(n, " messages"), func() bool { return len(e.delivered) >= n })
@@ -262,11 +337,12 @@ func (e *endpoint) checkDeliveredOnce(t *testing.T, n int) {
 	}
 	for id, times := range e.delivered {
 		if times != 1 {
-			t.Errorf("message %s was delivered %d times", id, times)
+			t.Errorf("message %s was delivered %d times, want once", id, times)
 		}
 	}
 }
 
+// TestDelivery delivers events of three names to subscriptions to one name, to a family, and to all.
 func TestDelivery(t *testing.T) {
 	h := newTestEnv(t)
 	h.start()
@@ -276,58 +352,66 @@ func TestDelivery(t *testing.T) {
 	h.subscribe(exact.URL, "debtor.updated")
 	h.subscribe(family.URL, "debtor.*")
 	h.subscribe(every.URL, "*")
-	const n = 300
-	events := []string{"debtor.updated", "debtor.created", "shipment.created"}
-	var publishers sync.WaitGroup
-	for p := range 8 {
-		publishers.Go(func() {
-			for i := p; i < n; i += 8 {
+
+	const count, publishers = 300, 8
+	events := []struct {
+		name          string
+		subscriptions int
+	}{{"debtor.updated", 3}, {"debtor.created", 2}, {"shipment.created", 1}}
+	var running sync.WaitGroup
+	for p := range publishers {
+		running.Go(func() {
+			for i := p; i < count; i += publishers {
 				event := events[i%len(events)]
-				if r := h.publish(event, fmt.Sprintf(`{"n":%d}`, i)); r.Messages != 3-i%3 {
-					t.Errorf("%s was sent to %d subscriptions", event, r.Messages)
+				r := h.publish(event.name, fmt.Sprintf(`{"n":%d}`, i))
+				if r.Messages != event.subscriptions {
+					t.Errorf("%s was sent to %d subscriptions, want %d", event.name, r.Messages, event.subscriptions)
 				}
 			}
 		})
 	}
-	publishers.Wait()
-	exact.awaitDelivered(t, n/3)
-	family.awaitDelivered(t, n/3*2)
-	every.awaitDelivered(t, n)
+	running.Wait()
+
+	exact.awaitDelivered(t, count/3)
+	family.awaitDelivered(t, count/3*2)
+	every.awaitDelivered(t, count)
 	h.stop(testTimeout)
-	exact.checkDeliveredOnce(t, n/3)
-	family.checkDeliveredOnce(t, n/3*2)
-	every.checkDeliveredOnce(t, n)
-	h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode IN (200, 201, 204)", 2*n)
+	exact.checkDeliveredOnce(t, count/3)
+	family.checkDeliveredOnce(t, count/3*2)
+	every.checkDeliveredOnce(t, count)
+	h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1 AND HTTPCode IN (200, 201, 204)", 2*count)
 	h.expect("SY_WebhookMessage WHERE Status <> 1", 0)
-	h.expect("SY_WebhookMessageResponse", 2*n)
-	h.expect("WH_Event", n)
+	h.expect("SY_WebhookMessageResponse", 2*count)
+	h.expect("WH_Event", count)
 }
 
+// failsFirst responds with a code to the first n requests of a message, and with 200 to others.
+func failsFirst(n, code int) func(int, string) int {
+	return func(request int, _ string) int {
+		if request <= n {
+			return code
+		}
+		return 200
+	}
+}
+
+// TestRetriesFollowSchedule delivers a message at the third attempt, and fails another one for good.
 func TestRetriesFollowSchedule(t *testing.T) {
 	h := newTestEnv(t)
 	h.start()
-	twice := newEndpoint(t, func(n int, _ string) int {
-		if n <= 2 {
-			return 404
-		}
-		return 200
-	})
-	never := newEndpoint(t, always(400))
-	h.subscribe(twice.URL, "debtor.updated")
-	h.subscribe(never.URL, "debtor.created")
+	recovering := newEndpoint(t, failsFirst(2, 404))
+	failing := newEndpoint(t, always(400))
+	h.subscribe(recovering.URL, "debtor.updated")
+	h.subscribe(failing.URL, "debtor.created")
 	h.publish("debtor.updated", "1")
 	h.publish("debtor.created", "2")
-	twice.awaitDelivered(t, 1)
-	never.await(t, "6 attempts", func() bool {
-		for _, n := range never.times {
-			return n == 6
-		}
-		return false
-	})
+	recovering.awaitDelivered(t, 1)
+	failing.awaitAttempts(t, 1+len(h.policy.Schedule))
 	h.stop(testTimeout)
+
 	h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 3", 1)
 	h.expect("SY_WebhookMessage WHERE Status = 3 AND Attempts = 6 AND NextAttemptDateTime IS NULL AND HTTPCode = 400", 1)
-	h.expect("SY_WebhookMessageResponse", 9)
+	h.expect("SY_WebhookMessageResponse", 3+6)
 }
 
 // TestBacklogOfFailingEndpoint queues more messages than fit into memory for an
@@ -336,34 +420,30 @@ func TestBacklogOfFailingEndpoint(t *testing.T) {
 	h := newTestEnv(t)
 	h.policy.Schedule = slices.Repeat([]time.Duration{5 * time.Millisecond}, 1000)
 	h.start()
-	var mu sync.Mutex
-	alive := false
+	var works atomic.Bool
 	e := newEndpoint(t, func(int, string) int {
-		mu.Lock()
-		defer mu.Unlock()
-		if alive {
+		if works.Load() {
 			return 200
 		}
 		return 503
 	})
 	h.subscribe(e.URL, "*")
-	const n = 1500
-	var publishers sync.WaitGroup
-	for range 20 {
-		publishers.Go(func() {
-			for range n / 20 {
+
+	const messages, publishers = 1500, 20
+	var running sync.WaitGroup
+	for range publishers {
+		running.Go(func() {
+			for range messages / publishers {
 				h.publish("debtor.updated", "x")
 			}
 		})
 	}
-	publishers.Wait()
-	mu.Lock()
-	alive = true
-	mu.Unlock()
-	e.awaitDelivered(t, n)
+	running.Wait()
+	works.Store(true)
+	e.awaitDelivered(t, messages)
 	h.stop(testTimeout)
-	e.checkDeliveredOnce(t, n)
-	h.expect("SY_WebhookMessage WHERE Status = 1", n)
+	e.checkDeliveredOnce(t, messages)
+	h.expect("SY_WebhookMessage WHERE Status = 1", messages)
 }
 
 // TestHangingEndpointDoesNotDelayOthers has one endpoint hang while another receives
@@ -372,22 +452,21 @@ func TestHangingEndpointDoesNotDelayOthers(t *testing.T) {
 	h := newTestEnv(t)
 	h.start()
 	release := make(chan struct{})
-	hanging := newEndpoint(t, func(int, string) int { <-release; return 200 })
+	hanging := newEndpoint(t, func(int, string) int {
+		<-release
+		return 200
+	})
 	t.Cleanup(func() { close(release) })
 	healthy := newEndpoint(t, always(200))
 	h.subscribe(hanging.URL, "*")
 	h.subscribe(healthy.URL, "*")
-	const n = 500
-	for range n {
+	const messages = 500
+	for range messages {
 		h.publish("debtor.updated", "x")
 	}
-	healthy.awaitDelivered(t, n)
-	healthy.checkDeliveredOnce(t, n)
-	hanging.mu.Lock()
-	defer hanging.mu.Unlock()
-	if len(hanging.delivered) != 0 {
-		t.Error("the hanging endpoint received a message")
-	}
+	healthy.awaitDelivered(t, messages)
+	healthy.checkDeliveredOnce(t, messages)
+	hanging.checkDeliveredOnce(t, 0)
 }
 
 // TestStopDoesNotCountInterruptedAttempts stops while an endpoint hangs. The message is
@@ -404,17 +483,13 @@ func TestStopDoesNotCountInterruptedAttempts(t *testing.T) {
 	})
 	h.subscribe(e.URL, "*")
 	h.publish("debtor.updated", "x")
-	e.await(t, "the first attempt", func() bool { return len(e.times) == 1 })
+	e.awaitAttempts(t, 1)
 	h.stop(time.Millisecond)
 	close(hang)
 	h.expect("SY_WebhookMessage WHERE Status = 0 AND Attempts = 0", 1)
+
 	h.start()
-	e.await(t, "the second attempt", func() bool {
-		for _, n := range e.times {
-			return n == 2
-		}
-		return false
-	})
+	e.awaitAttempts(t, 2)
 	h.stop(testTimeout)
 	h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 1", 1)
 }
@@ -430,19 +505,17 @@ func TestOrderedDelivery(t *testing.T) {
 		return 200
 	})
 	h.subscribe(e.URL, "*", func(r *webhook.Subscription) { r.Order.All = true })
-	const n = 60
-	body := ""
-	for range n {
-		body += "x"
-		h.publish("debtor.updated", body)
+	const messages = 60
+	for n := range messages {
+		h.publish("debtor.updated", strings.Repeat("x", n+1))
 	}
-	e.awaitDelivered(t, n)
+	e.awaitDelivered(t, messages)
 	for i, body := range e.order {
 		if len(body) != i+1 {
-			t.Fatalf("message %d was delivered as number %d", len(body), i+1)
+			t.Fatalf("message %d was delivered as number %d, want in order", len(body), i+1)
 		}
 	}
-	e.checkDeliveredOnce(t, n)
+	e.checkDeliveredOnce(t, messages)
 }
 
 // TestGoneDisablesSubscription checks that messages are queued until the subscription
@@ -450,43 +523,23 @@ func TestOrderedDelivery(t *testing.T) {
 func TestGoneDisablesSubscription(t *testing.T) {
 	h := newTestEnv(t)
 	h.start()
-	var mu sync.Mutex
-	code := 410
-	e := newEndpoint(t, func(int, string) int {
-		mu.Lock()
-		defer mu.Unlock()
-		return code
-	})
-	r := h.subscribe(e.URL, "*")
+	var code atomic.Int64
+	code.Store(http.StatusGone)
+	e := newEndpoint(t, func(int, string) int { return int(code.Load()) })
+	sub := h.subscribe(e.URL, "*")
 	h.publish("debtor.updated", "first")
-	for h.disabled(r) == "" { // the engine writes the result a little later
-		if t.Context().Err() != nil {
-			t.Fatal("the subscription is not disabled")
-		}
-	}
+	h.awaitCount("SY_WebhookSubscription WHERE IsEnabled = 0 AND DisabledReason IS NOT NULL", 1)
 	if got := h.publish("debtor.updated", "second"); got.Messages != 1 {
 		t.Errorf("%d messages for a disabled subscription, want 1", got.Messages)
 	}
-	mu.Lock()
-	code = 200
-	mu.Unlock()
-	yes := true
-	if _, err := h.service.ChangeSubscription(context.Background(), h.subscriber, r.GUID, admin.SubscriptionChange{Enabled: &yes}, admin.Caller{}); err != nil {
-		t.Fatal(err)
-	}
+
+	code.Store(http.StatusOK)
+	enabled := true
+	h.changeSubscription(sub, admin.SubscriptionChange{Enabled: &enabled})
 	e.awaitDelivered(t, 1)
 	h.stop(testTimeout)
 	h.expect("SY_WebhookMessage WHERE Status = 3 AND HTTPCode = 410", 1)
 	h.expect("SY_WebhookMessage WHERE Status = 1", 1)
-}
-
-func (h *testEnv) disabled(r webhook.Subscription) string {
-	h.t.Helper()
-	now, err := h.service.Subscription(context.Background(), h.subscriber, r.GUID)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return now.DisabledReason
 }
 
 // TestDeletionCancelsAttempts deletes a message, and then the subscription, while
@@ -496,35 +549,25 @@ func TestDeletionCancelsAttempts(t *testing.T) {
 	h.policy.Schedule = []time.Duration{time.Hour}
 	h.start()
 	e := newEndpoint(t, always(422))
-	r := h.subscribe(e.URL, "*")
+	sub := h.subscribe(e.URL, "*")
 	h.publish("debtor.updated", "x")
 	h.publish("debtor.updated", "y")
 	e.await(t, "both", func() bool { return len(e.times) == 2 })
-	var ids []string
-	e.mu.Lock()
-	for id := range e.times {
-		ids = append(ids, id)
-	}
-	e.mu.Unlock()
-	ctx := context.Background()
-	at := admin.Address{Subscriber: h.subscriber, Subscription: r.GUID, Message: ids[0]}
+
+	message := e.messages()[0]
 	for range 2 { // the second call finds it deleted
-		if err := h.service.RemoveMessage(ctx, at); err != nil {
-			t.Fatal(err)
-		}
+		h.removeMessage(sub, message)
 	}
-	if err := h.service.RemoveSubscription(ctx, h.subscriber, r.GUID); err != nil {
-		t.Fatal(err)
-	}
+	h.removeSubscription(sub)
 	if got := h.publish("debtor.updated", "z"); got.Messages != 0 {
-		t.Errorf("%d messages for a deleted subscription", got.Messages)
+		t.Errorf("%d messages for a deleted subscription, want 0", got.Messages)
 	}
 	h.stop(testTimeout)
 	h.start()
 	h.stop(testTimeout)
 	for id, n := range e.times {
 		if n != 1 {
-			t.Errorf("message %s was sent %d times", id, n)
+			t.Errorf("message %s was sent %d times, want once", id, n)
 		}
 	}
 }
@@ -534,29 +577,15 @@ func TestRetryFailedMessage(t *testing.T) {
 	h := newTestEnv(t)
 	h.policy.Schedule = []time.Duration{time.Millisecond}
 	h.start()
-	e := newEndpoint(t, func(n int, _ string) int {
-		if n <= 2 {
-			return 422
-		}
-		return 200
-	})
-	r := h.subscribe(e.URL, "*")
+	e := newEndpoint(t, failsFirst(2, 422))
+	sub := h.subscribe(e.URL, "*")
 	h.publish("debtor.updated", "x")
-	e.await(t, "two attempts", func() bool {
-		for _, n := range e.times {
-			return n == 2
-		}
-		return false
-	})
+	e.awaitAttempts(t, 2)
 	h.stop(testTimeout)
 	h.expect("SY_WebhookMessage WHERE Status = 3", 1)
+
 	h.start()
-	var id string
-	for id = range e.times {
-	}
-	if _, err := h.service.RetryMessage(context.Background(), admin.Address{Subscriber: h.subscriber, Subscription: r.GUID, Message: id}); err != nil {
-		t.Fatal(err)
-	}
+	h.retryMessage(sub, e.messages()[0])
 	e.awaitDelivered(t, 1)
 	h.stop(testTimeout)
 	h.expect("SY_WebhookMessage WHERE Status = 1 AND Attempts = 3", 1)
@@ -568,22 +597,20 @@ func TestSecondDaemonFencesFirst(t *testing.T) {
 	h.start()
 	e := newEndpoint(t, always(200))
 	h.subscribe(e.URL, "*")
-	first := h.engine
 	h.publish("debtor.updated", "x")
 	e.awaitDelivered(t, 1)
-	for h.count("SY_WebhookMessage WHERE Status = 1") == 0 { // otherwise the second would rightly send it again
-		if t.Context().Err() != nil {
-			t.Fatal("the outcome is not recorded")
-		}
-	}
+	h.awaitCount("SY_WebhookMessage WHERE Status = 1", 1) // otherwise the second would rightly send it again
+
+	first := h.engine
 	second := *h
 	second.start()
-	if _, err := first.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("y")}); err == nil {
-		t.Error("the first engine still accepts events")
+	_, err := first.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("y")})
+	if err == nil {
+		t.Error("the first engine accepts an event, want an error")
 	}
-	for first.Ready() == nil {
-		if t.Context().Err() != nil {
-			t.Fatal("the first engine is still ready")
+	for end := time.Now().Add(testTimeout); first.Ready() == nil; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("the first engine is still ready after %v, want fenced", testTimeout)
 		}
 	}
 	second.publish("debtor.updated", "z")

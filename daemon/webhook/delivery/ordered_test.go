@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -14,36 +15,41 @@ import (
 	"github.com/bizhook/whd/daemon/webhook/delivery/deliverytest"
 )
 
-// A subscription becomes ordered while several of its messages are in flight, all of
-// which fail: they are all retried, one after another.
+// TestBecomesOrderedWithAttemptsInFlight makes a subscription ordered while several of its messages
+// are in flight, all of which fail: they are all retried, one after another.
 func TestBecomesOrderedWithAttemptsInFlight(t *testing.T) {
-	for _, change := range []admin.SubscriptionChange{{Ordered: new(true)}, {ByKey: new(true)}} {
-		simulate(t, func(x *simulation) {
-			gate := make(chan struct{})
-			sub := x.subscribe("https://shop.example/", "debtor.*")
-			x.advance(time.Second)
-			x.fakeSender.setStatus(func(n int, _ *webhook.Message) int {
-				if n > 1 {
-					return 200
+	for name, change := range map[string]admin.SubscriptionChange{
+		"all":    {Ordered: new(true)},
+		"by key": {ByKey: new(true)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			simulate(t, func(x *simulation) {
+				gate := make(chan struct{})
+				sub := x.subscribe("https://shop.example/", "debtor.*")
+				x.advance(time.Second)
+				x.fakeSender.setStatus(func(n int, _ *webhook.Message) int {
+					if n > 1 {
+						return 200
+					}
+					<-gate
+					return 500
+				})
+				for _, body := range []string{"1", "2", "3"} {
+					x.publishAbout("a", body)
 				}
-				<-gate
-				return 500
+				x.advance(time.Second)
+
+				x.changeSubscription(sub, change)
+				x.advance(time.Second)
+				close(gate)
+				x.advance(time.Hour)
+				x.expect("SY_WebhookMessage WHERE Status = 1", 3)
 			})
-			for _, body := range []string{"1", "2", "3"} {
-				x.publishAbout("a", body)
-			}
-			x.advance(time.Second)
-			if _, err := x.service.ChangeSubscription(context.Background(), x.subscriber, sub.GUID, change, admin.Caller{Admin: true}); err != nil {
-				t.Fatal(err)
-			}
-			x.advance(time.Second)
-			close(gate)
-			x.advance(time.Hour)
-			x.expect("SY_WebhookMessage WHERE Status = 1", 3)
 		})
 	}
 }
 
+// publishAbout publishes debtor.updated with a key.
 func (h *testEnv) publishAbout(key, body string) wire.EventReceipt {
 	h.t.Helper()
 	r, err := h.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Key: key, Body: []byte(body)})
@@ -64,18 +70,21 @@ type keySender struct {
 }
 
 func newKeySender(x *simulation) *keySender {
-	return &keySender{fakeSender: x.fakeSender, t: x.t, inFlight: make(map[string]bool), last: make(map[string]int64)}
+	return &keySender{
+		fakeSender: x.fakeSender,
+		t:          x.t,
+		inFlight:   make(map[string]bool),
+		last:       make(map[string]int64),
+	}
 }
 
 // Send implements delivery.Sender.
 func (p *keySender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, at time.Time) webhook.Outcome {
 	key := m.Event.Key
-	p.mu.Lock()
-	if key != "" && (p.inFlight[key] || m.ID < p.last[key]) {
-		p.t.Errorf("message %d of key %s is sent after %d, which is in flight: %v", m.ID, key, p.last[key], p.inFlight[key])
+	if key == "" {
+		return p.fakeSender.Send(ctx, m, sub, at)
 	}
-	p.inFlight[key], p.last[key] = true, m.ID
-	p.mu.Unlock()
+	p.start(key, m.ID)
 	o := p.fakeSender.Send(ctx, m, sub, at)
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,19 +92,35 @@ func (p *keySender) Send(ctx context.Context, m *webhook.Message, sub *webhook.S
 	return o
 }
 
+// start checks that no message with the key is in flight, and that later ones were not sent before.
+func (p *keySender) start(key string, id int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	last := p.last[key]
+	if p.inFlight[key] {
+		p.t.Errorf("message %d of key %s is sent while %d is in flight", id, key, last)
+	}
+	if id < last {
+		p.t.Errorf("message %d of key %s is sent after %d", id, key, last)
+	}
+	p.inFlight[key] = true
+	p.last[key] = id
+}
+
 // use makes an engine send with p.
 func (p *keySender) use(c *delivery.Config) { c.Sender = p }
 
 // failing fails each fifth attempt, and all for the key "poisoned".
 func failing(n int, m *webhook.Message) int {
-	if m.Event.Key == "poisoned" || (m.ID+int64(7*n))%5 == 0 {
+	isFifth := (m.ID+int64(7*n))%5 == 0
+	if m.Event.Key == "poisoned" || isFifth {
 		return 422
 	}
 	return 200
 }
 
-// publishKeys publishes events with as many keys as given, in turn, some without a key, and
-// some with the key "poisoned".
+// publishKeys publishes n events with keys in turn. One of 50 has no key, and one the key
+// "poisoned".
 func (x *simulation) publishKeys(n, keys int) {
 	x.publishMany(n, func(i int) delivery.Post {
 		key := fmt.Sprint(i % keys)
@@ -114,7 +139,8 @@ func (x *simulation) publishKeys(n, keys int) {
 func TestOrderedByKey(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		const messages, keys = 1500, 40
-		x.policy.Schedule = []time.Duration{time.Second, time.Second, time.Second, time.Second, time.Second, time.Minute}
+		const poisoned = messages / 50 // of each call of publishKeys
+		x.policy.Schedule = append(slices.Repeat([]time.Duration{time.Second}, 5), time.Minute)
 		sender := newKeySender(x)
 		x.fakeSender.setStatus(failing)
 		restart := func() {
@@ -128,11 +154,14 @@ func TestOrderedByKey(t *testing.T) {
 		restart()
 		x.publishKeys(messages, keys)
 		x.advance(3 * time.Minute)
-		x.expect("SY_WebhookMessage WHERE Status = 1 AND EventKey IS NULL OR Status = 1 AND EventKey <> 'poisoned'", 2*messages/50*49)
-		x.expect("SY_WebhookMessage WHERE Status <> 1 AND (EventKey IS NULL OR EventKey <> 'poisoned')", 0)
+
+		const others = "SY_WebhookMessage WHERE (EventKey IS NULL OR EventKey <> 'poisoned')"
+		x.expect(others+" AND Status = 1", 2*(messages-poisoned))
+		x.expect(others+" AND Status <> 1", 0)
 		if open := x.count("SY_WebhookMessage WHERE Status = 0 AND EventKey = 'poisoned'"); open < 50 {
-			t.Errorf("only %d messages wait for the poisoned one", open)
+			t.Errorf("%d messages wait for the poisoned one, want at least 50", open)
 		}
+
 		restart()
 		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		x.advance(time.Hour)
@@ -173,64 +202,66 @@ func TestOrderedByKeyAcrossDaemons(t *testing.T) {
 		second.startEngine(sender.use)
 		first.subscribe("https://shop.example/", "*", func(r *webhook.Subscription) { r.Order.ByKey = true })
 		first.advance(5 * time.Second)
-		publish := func(at ...*simulation) {
-			for i := range 200 {
-				key := fmt.Sprint(i % 7)
-				if i%50 == 0 {
-					key = "poisoned"
-				}
-				at[i%len(at)].publishAbout(key, "x")
-				if i%10 == 0 {
-					first.advance(time.Second)
-				}
-			}
-		}
-		publish(first, second)
-		cutOff := []deliverytest.Call{deliverytest.Renew, deliverytest.Write, deliverytest.TakeOver, deliverytest.OpenMessages}
+		publishInTurn(first, second)
+
+		cutOff := append(slices.Clone(storeCalls), deliverytest.OpenMessages)
 		first.faultyStore.SetRule(deliverytest.Refuse(deliverytest.Unavailable("cut off")), cutOff...)
-		publish(second)
-		if _, holds := first.engine.Coordinator(); !holds {
-			t.Error("the daemon that is cut off does not send the messages")
-		}
+		publishInTurn(second)
+		first.expectCoordinator("while it is cut off")
 		first.advance(first.term)
-		first.exec("UPDATE WH_Partition SET LeaseUntil = '' WHERE PartitionID = 1")
+		first.expireLease()
 		first.advance(5 * time.Minute)
-		if _, holds := second.engine.Coordinator(); !holds {
-			t.Error("the other daemon has not taken over")
-		}
-		if open := first.count("SY_WebhookMessage WHERE Status IN (0, 2) AND EventKey <> 'poisoned'"); open > 0 {
-			t.Errorf("%d messages are not sent after the take-over", open)
-		}
+		second.expectCoordinator("after the lease has expired")
+		first.expect("SY_WebhookMessage WHERE Status IN (0, 2) AND EventKey <> 'poisoned'", 0)
+
 		first.faultyStore.SetRule(nil, cutOff...)
 		first.advance(5 * time.Minute) // leases a new partition
-		publish(first, second)
+		publishInTurn(first, second)
 		first.advance(5 * time.Minute)
 		first.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		first.advance(10 * time.Minute)
 		first.expect("SY_WebhookMessage WHERE Status IN (0, 2)", 0)
-		clear(first.fakeSender.sent) // without results that could be written, attempts are not recorded
-		clear(first.fakeSender.delivered)
+		first.forget() // without results that could be written, attempts are not recorded
 	})
 }
 
-// The next message of an ordered queue, or of a key, does not wait for other results.
+// publishInTurn publishes events with several keys at daemons in turn, for 20 seconds.
+func publishInTurn(daemons ...*simulation) {
+	for i := range 200 {
+		key := fmt.Sprint(i % 7)
+		if i%50 == 0 {
+			key = "poisoned"
+		}
+		daemons[i%len(daemons)].publishAbout(key, "x")
+		if i%10 == 0 {
+			daemons[0].advance(time.Second)
+		}
+	}
+}
+
+// expectCoordinator checks that a daemon sends the messages of queues with an order.
+func (x *simulation) expectCoordinator(when string) {
+	x.t.Helper()
+	if _, ok := x.engine.Coordinator(); !ok {
+		x.t.Errorf("%s, the daemon is not the coordinator", when)
+	}
+}
+
+// TestOrderedBacklog checks that the next message of an ordered queue, or of a key, does not wait
+// for other results.
 func TestOrderedBacklog(t *testing.T) {
-	const messages, each = 200, 2 * attemptTime
+	const messages, timeOfEach = 200, 2 * attemptTime
 	for name, order := range map[string]webhook.Order{"all": {All: true}, "by key": {ByKey: true}} {
 		t.Run(name, func(t *testing.T) {
 			simulate(t, func(x *simulation) {
 				x.subscribe("https://shop.example/", "debtor.*", func(s *webhook.Subscription) { s.Order = order })
 				x.advance(time.Second)
 				for range messages {
-					if _, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Key: "D1", Body: []byte("{}")}); err != nil {
-						t.Fatal(err)
-					}
+					x.publishAbout("D1", "{}")
 				}
-				x.advance(messages * each)
-				x.fakeSender.mu.Lock()
-				defer x.fakeSender.mu.Unlock()
-				if sent := len(x.fakeSender.sent); sent < messages {
-					t.Errorf("%d of %d messages are sent", sent, messages)
+				x.advance(messages * timeOfEach)
+				if sent, _ := x.fakeSender.counts(); sent < messages {
+					t.Errorf("%d messages are sent within %v, want %d", sent, messages*timeOfEach, messages)
 				}
 			})
 		})

@@ -34,8 +34,10 @@ func waitingMessage(id int64, due time.Duration) *webhook.Message {
 	}
 }
 
+// asRetry makes a message one that has failed once.
 func asRetry(m *webhook.Message) *webhook.Message {
-	m.Status, m.Attempts = webhook.RetryPending, 1
+	m.Status = webhook.RetryPending
+	m.Attempts = 1
 	return m
 }
 
@@ -45,11 +47,31 @@ func startPage(t *testing.T, q *queue, now time.Time) Page {
 	s := &queueSet{byID: map[int64]*queue{1: q}, budget: q.budget, clock: new(clock)}
 	q.budget.tierOf(q).refills = []*queue{q}
 	s.clock.read.Store(&reading{local: time.Now(), store: now})
-	next, p := (&refiller{core: &core{queues: s}}).nextPage()
+	r := &refiller{core: &core{queues: s}}
+	next, p := r.nextPage()
 	if next == nil {
-		t.Fatal("the queue needs no page")
+		t.Fatal("the queue needs no page, want one")
 	}
 	return p
+}
+
+// finishPage adds the last page of the messages that are due. due is when the next one is due, zero
+// if there is none.
+func (q *queue) finishPage(p Page, due time.Time, messages ...*webhook.Message) {
+	q.addPage(p, messages, true, due)
+	q.settledSinceRead = nil
+}
+
+// expectRead checks that a message in the store will be read at a time.
+func expectRead(t *testing.T, q *queue, m *webhook.Message, now time.Time) {
+	t.Helper()
+	c := q.refillFrom(now)
+	if c == nil {
+		t.Fatalf("the queue reads nothing, want message %d; its cursor is %+v", m.ID, q.cursors[0])
+	}
+	if !c.position.before(Position{m.Next, m.ID}, q.inOrder()) {
+		t.Errorf("the queue reads messages after %+v, want message %d, due at %v", c.position, m.ID, m.Next)
+	}
 }
 
 // TestPageContainsNewMessage reads a message before the writer passes it to the queue.
@@ -57,33 +79,34 @@ func TestPageContainsNewMessage(t *testing.T) {
 	q := testQueue(false)
 	q.rewind()
 	p := startPage(t, q, noon.Add(time.Second))
-	q.addPage(p, []*webhook.Message{waitingMessage(5, 0)}, true, time.Time{})
-	q.settledSinceRead = nil
+	q.finishPage(p, time.Time{}, waitingMessage(5, 0))
+
 	q.accept(waitingMessage(5, 0))
-	if len(q.window.fresh) != 1 || len(q.window.known) != 1 {
-		t.Errorf("the message is listed %d times", len(q.window.fresh))
+	if fresh, known := len(q.window.fresh), len(q.window.known); fresh != 1 || known != 1 {
+		t.Errorf("after it was read and accepted, the message is listed %d times of %d, want once", fresh, known)
 	}
+
 	q.take(noon.Add(time.Second))
 	q.accept(waitingMessage(5, 0))
-	if len(q.window.fresh) != 0 {
-		t.Error("the message is sent again while in flight")
+	if n := len(q.window.fresh); n != 0 {
+		t.Errorf("%d messages are listed while the only one is in flight, want none", n)
 	}
 }
 
 // TestMessageWrittenWhilePageIsRead commits a message after the page was read and
 // before the queue gets the page.
 func TestMessageWrittenWhilePageIsRead(t *testing.T) {
-	for _, ordered := range []bool{false, true} {
-		q := testQueue(ordered)
-		q.rewind()
-		p := startPage(t, q, noon.Add(time.Minute))
-		q.accept(waitingMessage(5, 10*time.Second)) // a page is being read: the message is evicted
-		q.addPage(p, []*webhook.Message{waitingMessage(4, 0), waitingMessage(7, 20*time.Second)}, true, time.Time{})
-		q.settledSinceRead = nil
-		now := noon.Add(time.Minute)
-		if f := q.refillFrom(now); f == nil || !f.position.before(Position{noon.Add(10 * time.Second), 5}, ordered) {
-			t.Errorf("ordered %v: the message stays in the store: %+v", ordered, q.cursors[0])
-		}
+	for name, ordered := range map[string]bool{"without an order": false, "in order": true} {
+		t.Run(name, func(t *testing.T) {
+			q := testQueue(ordered)
+			q.rewind()
+			now := noon.Add(time.Minute)
+			p := startPage(t, q, now)
+			written := waitingMessage(5, 10*time.Second)
+			q.accept(written) // left to the store, since a page is being read
+			q.finishPage(p, time.Time{}, waitingMessage(4, 0), waitingMessage(7, 20*time.Second))
+			expectRead(t, q, written, now)
+		})
 	}
 }
 
@@ -92,13 +115,12 @@ func TestMessageWrittenWhilePageIsRead(t *testing.T) {
 func TestCursorRewindsForEarlierMessage(t *testing.T) {
 	q := testQueue(false)
 	q.cursors[0].position = Position{noon.Add(20 * time.Second), 7}
-	for id := range int64(windowMessages / 2) {
+	for id := range int64(windowMessages / 2) { // as many retries as may be in memory
 		q.settled(asRetry(waitingMessage(100+id, time.Hour)))
 	}
-	q.settled(asRetry(waitingMessage(5, 10*time.Second)))
-	if f := q.refillFrom(noon.Add(15 * time.Second)); f == nil || !f.position.before(Position{noon.Add(10 * time.Second), 5}, false) {
-		t.Errorf("the message stays in the store: %+v", q.cursors[0])
-	}
+	evicted := asRetry(waitingMessage(5, 10*time.Second))
+	q.settled(evicted)
+	expectRead(t, q, evicted, noon.Add(15*time.Second))
 }
 
 // TestEvictedRetryWakesQueue evicts a message that is due later while a page is read
@@ -107,14 +129,13 @@ func TestEvictedRetryWakesQueue(t *testing.T) {
 	q := testQueue(false)
 	q.rewind()
 	p := startPage(t, q, noon)
-	q.evict(asRetry(waitingMessage(5, 10*time.Second)))
-	q.addPage(p, nil, true, noon.Add(time.Hour)) // read before the eviction
-	q.settledSinceRead = nil
+	evicted := asRetry(waitingMessage(5, 10*time.Second))
+	q.evict(evicted)
+	q.finishPage(p, noon.Add(time.Hour)) // read before the eviction
 	p = startPage(t, q, noon)
-	q.addPage(p, nil, true, noon.Add(10*time.Second))
-	q.settledSinceRead = nil
-	if at := q.nextWake(noon); !at.Equal(noon.Add(10 * time.Second)) {
-		t.Errorf("the queue wakes at %v", at)
+	q.finishPage(p, evicted.Next)
+	if got := q.nextWake(noon); !got.Equal(evicted.Next) {
+		t.Errorf("the queue wakes at %v, want %v, when the message is due", got, evicted.Next)
 	}
 }
 
@@ -124,12 +145,13 @@ func TestWaitingRetriesDoNotBlockFreshMessages(t *testing.T) {
 	q := testQueue(false)
 	for id := range int64(windowMessages) {
 		m := asRetry(waitingMessage(100+id, time.Hour))
-		m.Event.Body = make([]byte, windowBytes/windowMessages*4)
+		m.Event.Body = make([]byte, 4*windowBytes/windowMessages)
 		q.settled(m)
 	}
 	q.rewind()
 	if q.refillFrom(noon) == nil {
-		t.Errorf("the queue reads nothing: %d messages and %d bytes are in memory", len(q.window.known), q.window.bytes)
+		t.Errorf("the queue reads nothing with %d messages and %d bytes in memory, want the messages that are due",
+			len(q.window.known), q.window.bytes)
 	}
 }
 
@@ -138,32 +160,42 @@ func TestProbeWakesQueue(t *testing.T) {
 	q := testQueue(false)
 	q.settled(asRetry(waitingMessage(1, -time.Minute)))
 	q.cursors[0].wake = noon.Add(-time.Second)
-	q.endpoint.breaker = breaker{failures: breakerFailures, probe: noon.Add(5 * time.Second)}
-	if at := q.nextWake(noon); !at.Equal(q.endpoint.breaker.probe) {
-		t.Errorf("the queue wakes at %v", at)
+	probe := noon.Add(5 * time.Second)
+	q.endpoint.breaker = breaker{failures: breakerFailures, probe: probe}
+	if got := q.nextWake(noon); !got.Equal(probe) {
+		t.Errorf("with a message that is due, the queue wakes at %v, want %v, the time of the probe", got, probe)
 	}
-	q.settled(asRetry(waitingMessage(2, time.Second)))
-	if at := q.nextWake(noon); !at.Equal(noon.Add(time.Second)) && !at.Equal(q.endpoint.breaker.probe) {
-		t.Errorf("the queue wakes at %v", at)
+
+	retry := asRetry(waitingMessage(2, time.Second))
+	q.settled(retry)
+	if got := q.nextWake(noon); !got.Equal(retry.Next) && !got.Equal(probe) {
+		t.Errorf("with a retry before the probe, the queue wakes at %v, want %v or %v", got, retry.Next, probe)
 	}
 }
 
 // TestBreakerCountsConcurrentFailuresOnce has many concurrent attempts fail.
 func TestBreakerCountsConcurrentFailuresOnce(t *testing.T) {
 	schedule := []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute}
+	failure := webhook.Outcome{Code: 503}
 	var b breaker
+	expectProbe := func(after string, want time.Duration) {
+		t.Helper()
+		if !b.open() {
+			t.Fatalf("after %s the breaker is closed, want open", after)
+		}
+		if got := b.probe.Sub(noon); got != want {
+			t.Errorf("after %s the next probe is sent after %v, want %v", after, got, want)
+		}
+	}
+
 	for range 100 {
-		b.observe(webhook.Outcome{Code: 503}, schedule, noon)
+		b.observe(failure, schedule, noon)
 	}
-	if !b.open() || !b.probe.Equal(noon.Add(5*time.Second)) {
-		t.Errorf("the first probe is sent after %v", b.probe.Sub(noon))
-	}
-	b.observe(webhook.Outcome{Code: 503}, schedule, b.probe)
-	if want := noon.Add(35 * time.Second); !b.probe.Equal(want) {
-		t.Errorf("the second probe is sent after %v", b.probe.Sub(noon))
-	}
+	expectProbe("concurrent failures", 5*time.Second)
+	b.observe(failure, schedule, b.probe)
+	expectProbe("a probe that failed", 35*time.Second)
 	b.observe(webhook.Outcome{Code: 200}, schedule, noon)
 	if b.open() {
-		t.Error("the breaker is open after a success")
+		t.Error("after a success the breaker is open, want closed")
 	}
 }

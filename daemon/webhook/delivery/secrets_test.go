@@ -2,6 +2,7 @@ package delivery_test
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -26,66 +27,78 @@ func (x *simulation) keepSecrets() {
 }
 
 // TestRotations replaces the secret of a subscription several times. Each secret signs until the
-// time of the answer that replaced it; beyond five a rotation is refused.
+// time of the answer that replaced it; beyond a limit a rotation is refused.
 func TestRotations(t *testing.T) {
-	for _, tt := range []struct {
-		name  string
-		by    admin.Caller
-		limit int
-		text  string
-	}{
-		{"an administrator", admin.Caller{Owner: "user:ann", Admin: true}, 5, "At most 5 secrets"},
-		{"a SubscriberID alone", admin.Caller{}, 2, "With a SubscriberID alone at most 2 secrets"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			simulate(t, func(x *simulation) {
-				sub := x.subscribe("http://127.0.0.1/hook", "*")
-				x.keepSecrets()
-				rotate := func(keep time.Duration) (webhook.Subscription, error) {
-					return x.service.RotateSecret(context.Background(), sub.Subscriber, sub.GUID, admin.NewSecret{KeepFor: keep}, tt.by)
-				}
-				promised := make(map[string]time.Time) // end of each secret; zero for the current one
-				current := sub.Secret
-				hours := []time.Duration{30, 10, 40, 20}
-				for _, hour := range hours[:tt.limit-1] {
-					r, err := rotate(hour * time.Hour)
-					if err != nil {
-						t.Fatal(err)
-					}
-					promised[current] = r.Replaced.Until
-					current = r.Secret
-					x.advance(time.Minute)
-				}
-				promised[current] = time.Time{}
-				if len(promised) != tt.limit {
-					t.Fatalf("%d secrets, want %d", len(promised), tt.limit)
-				}
+	t.Run("an administrator", func(t *testing.T) {
+		testRotations(t, admin.Caller{Owner: "user:ann", Admin: true}, 5, "At most 5 secrets")
+	})
+	t.Run("a SubscriberID alone", func(t *testing.T) {
+		testRotations(t, admin.Caller{}, 2, "With a SubscriberID alone at most 2 secrets")
+	})
+}
 
-				_, err := rotate(time.Hour)
-				var first time.Time
-				for _, end := range promised {
-					if !end.IsZero() && (first.IsZero() || end.Before(first)) {
-						first = end
-					}
-				}
-				if !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), tt.text) || !strings.Contains(err.Error(), first.UTC().Format(time.RFC3339)) {
-					t.Errorf("one rotation more returned %v, want a conflict with the time %v", err, first)
-				}
-				for range 45 {
-					now := x.engine.Now()
-					signing := x.secretsAt(sub, now)
-					for secret, end := range promised {
-						if want := end.IsZero() || now.Before(end); slices.Contains(signing, secret) != want {
-							t.Errorf("at %v the secret that ends at %v signs: %v, want %v", now, end, !want, want)
-						}
-					}
-					x.advance(time.Hour)
-				}
-				if _, err := rotate(time.Hour); err != nil {
-					t.Errorf("a rotation after the others have ended returned %v", err)
-				}
-			})
-		})
+// testRotations rotates the secret until limit secrets sign. The error of one rotation more has
+// refusal.
+func testRotations(t *testing.T, by admin.Caller, limit int, refusal string) {
+	simulate(t, func(x *simulation) {
+		sub := x.subscribe("http://127.0.0.1/hook", "*")
+		x.keepSecrets()
+		rotate := func(keep time.Duration) (webhook.Subscription, error) {
+			secret := admin.NewSecret{KeepFor: keep}
+			return x.service.RotateSecret(context.Background(), sub.Subscriber, sub.GUID, secret, by)
+		}
+
+		ends := make(map[string]time.Time) // of replaced secrets
+		current := sub.Secret
+		hours := []time.Duration{30, 10, 40, 20}
+		for _, hour := range hours[:limit-1] {
+			rotated, err := rotate(hour * time.Hour)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends[current] = rotated.Replaced.Until
+			current = rotated.Secret
+			x.advance(time.Minute)
+		}
+		if len(ends) != limit-1 {
+			t.Fatalf("%d different secrets were replaced, want %d", len(ends), limit-1)
+		}
+
+		_, err := rotate(time.Hour)
+		firstEnd := slices.MinFunc(slices.Collect(maps.Values(ends)), time.Time.Compare)
+		if !fault.Is(err, fault.Conflict) {
+			t.Fatalf("one rotation more: error %v, want Conflict", err)
+		}
+		for _, part := range []string{refusal, firstEnd.UTC().Format(time.RFC3339)} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("one rotation more: error %v, want %q in it", err, part)
+			}
+		}
+
+		for range 45 { // hours, more than the longest time
+			x.expectSigning(sub, current, ends)
+			x.advance(time.Hour)
+		}
+		_, err = rotate(time.Hour)
+		if err != nil {
+			t.Errorf("a rotation after the others have ended: %v", err)
+		}
+	})
+}
+
+// expectSigning checks that the current secret signs now, and each replaced one until its end.
+func (x *simulation) expectSigning(sub webhook.Subscription, current string, ends map[string]time.Time) {
+	x.t.Helper()
+	now := x.engine.Now()
+	signing := x.secretsAt(sub, now)
+	if !slices.Contains(signing, current) {
+		x.t.Errorf("at %v the current secret does not sign", now)
+	}
+	for secret, end := range ends {
+		want := now.Before(end)
+		if got := slices.Contains(signing, secret); got != want {
+			x.t.Errorf("at %v the secret that ends at %v signs: %v, want %v", now, end, got, want)
+		}
 	}
 }
 
@@ -95,23 +108,29 @@ func TestRotationEndsEarlierSecrets(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		sub := x.subscribe("http://127.0.0.1/hook", "*")
 		x.keepSecrets()
-		rotate := func(n admin.NewSecret, by admin.Caller) {
+		rotate := func(secret admin.NewSecret, by admin.Caller) []string {
 			t.Helper()
-			if _, err := x.service.RotateSecret(context.Background(), sub.Subscriber, sub.GUID, n, by); err != nil {
+			_, err := x.service.RotateSecret(context.Background(), sub.Subscriber, sub.GUID, secret, by)
+			if err != nil {
 				t.Fatal(err)
 			}
+			return x.secretsAt(sub, x.engine.Now())
 		}
 		ann := admin.Caller{Owner: "user:ann", Admin: true}
 		for range 4 {
 			rotate(admin.NewSecret{KeepFor: time.Hour}, ann)
 		}
-		rotate(admin.NewSecret{Secret: sub.Secret, KeepFor: time.Hour}, ann)
-		if got := x.secretsAt(sub, x.engine.Now()); len(got) != 5 || got[0] != sub.Secret || slices.Contains(got[1:], sub.Secret) {
-			t.Errorf("after a return to the first secret %d sign, want 5, the first one as the current one only", len(got))
+
+		signing := rotate(admin.NewSecret{Secret: sub.Secret, KeepFor: time.Hour}, ann)
+		if len(signing) != 5 {
+			t.Errorf("after a return to the first secret %d secrets sign, want 5", len(signing))
 		}
-		rotate(admin.NewSecret{}, admin.Caller{})
-		if got := x.secretsAt(sub, x.engine.Now()); len(got) != 1 {
-			t.Errorf("after KeepFor 0, %d secrets sign, want 1", len(got))
+		if signing[0] != sub.Secret || slices.Contains(signing[1:], sub.Secret) {
+			t.Error("after a return to the first secret it is not the current one only")
+		}
+		signing = rotate(admin.NewSecret{}, admin.Caller{})
+		if len(signing) != 1 {
+			t.Errorf("after a rotation with KeepFor 0, %d secrets sign, want 1", len(signing))
 		}
 	})
 }

@@ -17,8 +17,39 @@ func testKeyQueue() *queue {
 // keyedMessage returns a message with a key that is due at noon.
 func keyedMessage(id int64, key string) *webhook.Message {
 	m := waitingMessage(id, 0)
-	m.Event.ID, m.Event.Key = id, key
+	m.Event.ID = id
+	m.Event.Key = key
 	return m
+}
+
+// expectPageOfKey starts a page, and checks that it has the messages with a key from an ID on.
+func expectPageOfKey(t *testing.T, q *queue, key string, first int64) Page {
+	t.Helper()
+	p := startPage(t, q, noon)
+	if p.Key != key || p.After.ID != first-1 {
+		t.Fatalf("the page is %+v, want messages with key %s from %d on", p, key, first)
+	}
+	return p
+}
+
+// expectTaken takes a message at noon, and checks which.
+func expectTaken(t *testing.T, q *queue, want int64) {
+	t.Helper()
+	m := q.take(noon)
+	if m == nil {
+		t.Fatalf("no message is sent, want %d", want)
+	}
+	if m.ID != want {
+		t.Errorf("message %d is sent, want %d", m.ID, want)
+	}
+}
+
+// expectNoneTaken checks that no message can be sent at noon.
+func expectNoneTaken(t *testing.T, q *queue, reason string) {
+	t.Helper()
+	if m := q.take(noon); m != nil {
+		t.Errorf("message %d is sent, want none: %s", m.ID, reason)
+	}
 }
 
 // TestMessageAddedWhileSequenceIsRead commits a message after those with its key were read
@@ -26,21 +57,15 @@ func keyedMessage(id int64, key string) *webhook.Message {
 func TestMessageAddedWhileSequenceIsRead(t *testing.T) {
 	q := testKeyQueue()
 	q.accept(keyedMessage(5, "a"))
-	m := q.take(noon)
-	q.settled(asRetry(m))
+	q.settled(asRetry(q.take(noon)))
 	q.invalidate() // leaves the retry to the store
 	q.cursors[0].atEnd = true
 	q.sequences.place(asRetry(keyedMessage(5, "a")), false)
-	p := startPage(t, q, noon)
-	if p.Key != "a" || p.After.ID != 4 {
-		t.Fatalf("the page is %+v", p)
-	}
+
+	p := expectPageOfKey(t, q, "a", 5)
 	q.accept(keyedMessage(9, "a"))
-	q.addPage(p, nil, true, time.Time{}) // the first message was deleted
-	q.settledSinceRead = nil
-	if p := startPage(t, q, noon); p.Key != "a" || p.After.ID != 8 {
-		t.Errorf("the next page is %+v", p)
-	}
+	q.finishPage(p, time.Time{}) // the first message was deleted
+	expectPageOfKey(t, q, "a", 9)
 }
 
 // TestPageHasOtherKeys reads messages with a key that the store takes for the same.
@@ -48,10 +73,15 @@ func TestPageHasOtherKeys(t *testing.T) {
 	q := testKeyQueue()
 	q.sequences.place(asRetry(keyedMessage(5, "a")), false)
 	p := startPage(t, q, noon)
-	page := []*webhook.Message{keyedMessage(4, "a "), asRetry(keyedMessage(5, "a")), keyedMessage(6, "a ")}
-	q.addPage(p, page, true, time.Time{})
-	if m := q.take(noon); m == nil || m.ID != 5 || len(q.window.known) != 0 || len(q.sequences.byKey) != 1 {
-		t.Errorf("%v is sent, %d others are in memory", m, len(q.window.known))
+	q.addPage(p, []*webhook.Message{
+		keyedMessage(4, "a "),
+		asRetry(keyedMessage(5, "a")),
+		keyedMessage(6, "a "),
+	}, true, time.Time{})
+
+	expectTaken(t, q, 5)
+	if messages, keys := len(q.window.known), len(q.sequences.byKey); messages != 0 || keys != 1 {
+		t.Errorf("%d other messages and %d keys are in memory, want 0 and 1", messages, keys)
 	}
 }
 
@@ -63,11 +93,9 @@ func TestMessagePutBackStaysFirst(t *testing.T) {
 	q.endpoint.inFlight = 0
 	q.putBack(q.take(noon))
 	q.accept(keyedMessage(9, "a"))
-	if m := q.take(noon); m != nil {
-		t.Errorf("message %d is sent before 5", m.ID)
-	}
+	expectNoneTaken(t, q, "message 5 is in the store")
 	if p := startPage(t, q, noon); p.After.ID >= 5 {
-		t.Errorf("the page is %+v", p)
+		t.Errorf("the page is %+v, want one with message 5", p)
 	}
 }
 
@@ -77,26 +105,27 @@ func TestLostMessageEndsSequence(t *testing.T) {
 	q := testKeyQueue()
 	s := &queueSet{byID: map[int64]*queue{1: q}, budget: q.budget, clock: new(clock)}
 	q.accept(keyedMessage(5, "a"))
-	m := q.take(noon)
-	s.dropLost([]webhook.AttemptResult{{Message: m}}, nil)
+	inFlight := q.take(noon)
+	s.dropLost([]webhook.AttemptResult{{Message: inFlight}}, nil)
 	q.accept(keyedMessage(9, "a"))
-	if m := q.take(noon); m == nil || m.ID != 9 {
-		t.Errorf("%v is sent, want 9", m)
-	}
+	expectTaken(t, q, 9)
 }
 
 // TestLateMessagesOfPeers reads again as far back as other daemons may have added messages.
 func TestLateMessagesOfPeers(t *testing.T) {
 	q := testKeyQueue()
-	c, now := q.cursors[0], noon
+	c := q.cursors[0]
+	now := noon
 	for _, id := range []int64{10, 20, 30, 40} {
 		c.position = Position{ID: id}
 		c.markSafe(now)
 		now = now.Add(lateCommitDelay * 2 / 3)
 	}
+
 	c.rewindRecent()
-	if f := q.refillFrom(noon); f == nil || f.position.ID != 10 {
-		t.Errorf("the cursor is %+v", c)
+	next := q.refillFrom(noon)
+	if next == nil || next.position.ID != 10 {
+		t.Errorf("the cursor to read from is %+v, want position 10", next)
 	}
 }
 
@@ -106,21 +135,22 @@ func TestMessageOfPeerPrecedes(t *testing.T) {
 	q := testKeyQueue()
 	q.shared = true
 	c := q.cursors[0]
-	c.position, c.safe = Position{ID: 6}, Position{ID: 3} // 5 was not visible yet
+	c.position = Position{ID: 6} // message 5 was not visible yet
+	c.safe = Position{ID: 3}
 	q.accept(keyedMessage(8, "a"))
+
 	p := startPage(t, q, noon)
-	q.addPage(p, []*webhook.Message{keyedMessage(8, "a")}, true, time.Time{})
-	q.settledSinceRead = nil
-	if m := q.take(noon); p.Key != "" || m != nil {
-		t.Fatalf("%v is sent without the messages of its key", m)
+	if p.Key != "" {
+		t.Errorf("the page is %+v, want messages with any key", p)
 	}
+	q.finishPage(p, time.Time{}, keyedMessage(8, "a"))
+	expectNoneTaken(t, q, "the messages of its key were not read")
+
 	p = startPage(t, q, noon)
 	if p.Key != "a" || p.After.ID > 3 {
-		t.Fatalf("the page is %+v", p)
+		t.Fatalf("the page is %+v, want messages with key a after 3 or earlier", p)
 	}
 	q.addPage(p, []*webhook.Message{keyedMessage(5, "a"), keyedMessage(8, "a")}, false, time.Time{})
 	q.settledSinceRead = nil
-	if m := q.take(noon); m == nil || m.ID != 5 {
-		t.Errorf("%v is sent, want 5", m)
-	}
+	expectTaken(t, q, 5)
 }

@@ -49,7 +49,7 @@ func simulate(t *testing.T, test func(x *simulation)) {
 // peerInterval is the time between two reads of other daemons' events.
 const peerInterval = time.Second
 
-// startEngine starts an engine.
+// startEngine starts an engine with a configuration that is changed as given.
 func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 	x.t.Helper()
 	store := x.store.Webhooks
@@ -57,8 +57,15 @@ func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 	if !x.realClock {
 		x.faultyStore.Clock = func() time.Time { return time.Now().UTC() }
 	}
-	config := delivery.Config{Store: x.faultyStore, Sender: x.fakeSender, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Policy: func() webhook.Policy { return x.policy }, Attempts: 40, LeaseTerm: x.term, PeerInterval: peerInterval}
+	config := delivery.Config{
+		Store:        x.faultyStore,
+		Sender:       x.fakeSender,
+		Log:          slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Policy:       func() webhook.Policy { return x.policy },
+		Attempts:     40,
+		LeaseTerm:    x.term,
+		PeerInterval: peerInterval,
+	}
 	for _, c := range change {
 		c(&config)
 	}
@@ -78,6 +85,7 @@ func (x *simulation) startEngine(change ...func(*delivery.Config)) {
 // startPeer starts another engine on the same store, as another daemon does.
 func (x *simulation) startPeer() *simulation { return x.startPeerWith() }
 
+// startPeerWith is startPeer with a configuration that is changed as given.
 func (x *simulation) startPeerWith(change ...func(*delivery.Config)) *simulation {
 	x.t.Helper()
 	h := *x.testEnv
@@ -120,7 +128,7 @@ func (x *simulation) publishRefused(n int) {
 		publishers.Go(func() {
 			_, err := x.engine.Publish(context.Background(), delivery.Post{Name: "debtor.updated", Body: []byte("refused")})
 			if !fault.Is(err, fault.Unavailable) {
-				x.t.Errorf("publishing returned %v", err)
+				x.t.Errorf("publishing returned the error %v, want Unavailable", err)
 			}
 		})
 	}
@@ -132,7 +140,8 @@ func (x *simulation) publishRefused(n int) {
 func (x *simulation) checkFinalState() {
 	x.t.Helper()
 	x.expect("SY_WebhookMessage WHERE Status IN (0, 2) OR NextAttemptDateTime IS NOT NULL", 0)
-	x.expect("SY_WebhookMessage m WHERE Attempts <> (SELECT COUNT(*) FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID)", 0)
+	x.expect(`SY_WebhookMessage m
+WHERE Attempts <> (SELECT COUNT(*) FROM SY_WebhookMessageResponse r WHERE r.MessageID = m.ID)`, 0)
 	x.expect("WH_Event e WHERE NOT EXISTS (SELECT 1 FROM SY_WebhookMessage m WHERE m.EventID = e.EventID)", 0)
 	stored := x.attempts()
 	for id, n := range x.fakeSender.sent {
@@ -142,7 +151,7 @@ func (x *simulation) checkFinalState() {
 	}
 	for id, n := range x.fakeSender.delivered {
 		if n != 1 {
-			x.t.Errorf("message %s was delivered %d times", id, n)
+			x.t.Errorf("message %s was delivered %d times, want once", id, n)
 		}
 	}
 }
@@ -173,6 +182,7 @@ func (x *simulation) withConnection(run func(*sqlite.Conn)) {
 	run(conn)
 }
 
+// exec executes a statement in the file.
 func (x *simulation) exec(statement string) {
 	x.t.Helper()
 	x.withConnection(func(conn *sqlite.Conn) {
@@ -203,16 +213,19 @@ func inTurn(codes ...int) func(n int, m *webhook.Message) int {
 // attemptTime is the duration of an attempt.
 const attemptTime = 3 * time.Millisecond
 
+// Send implements delivery.Sender.
 func (p *fakeSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.Subscription, _ time.Time) webhook.Outcome {
 	began := time.Now()
 	sent := *m
 	sent.URL = sub.URL
 	p.mu.Lock()
 	p.sent[m.GUID]++
-	n, answer := p.sent[m.GUID], p.status
+	n := p.sent[m.GUID]
+	status := p.status
 	p.mu.Unlock()
+
 	time.Sleep(attemptTime)
-	o := webhook.Outcome{Code: answer(n, &sent), Began: began.UTC(), Took: attemptTime}
+	o := webhook.Outcome{Code: status(n, &sent), Began: began.UTC(), Took: attemptTime}
 	if o.Code == 0 {
 		o.Cause = webhook.ConnectionRefused
 	}
@@ -224,6 +237,7 @@ func (p *fakeSender) Send(ctx context.Context, m *webhook.Message, sub *webhook.
 	return o
 }
 
+// setStatus replaces the function that returns the status codes.
 func (p *fakeSender) setStatus(f func(n int, m *webhook.Message) int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,13 +12,12 @@ import (
 )
 
 // queueOf returns a subscription's queue in a report, nil if it is not included.
-func queueOf(s stats.Report, r webhook.Subscription) *stats.Queue {
-	for i, l := range s.Queues {
-		if l.Subscription.GUID == r.GUID {
-			return &s.Queues[i]
-		}
+func queueOf(report stats.Report, sub webhook.Subscription) *stats.Queue {
+	i := slices.IndexFunc(report.Queues, func(q stats.Queue) bool { return q.Subscription.GUID == sub.GUID })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &report.Queues[i]
 }
 
 // stats returns the statistics of the last minutes, with the current backlog.
@@ -44,50 +43,76 @@ func TestStats(t *testing.T) {
 			}
 			return 200
 		})
-		for range 6 {
+		const events = 6
+		for range events {
 			x.publish("debtor.created", "{}")
 		}
 		x.advance(time.Second)
-		s := x.stats(60)
-		if want := (stats.Traffic{Events: 6, Messages: 12, Delivered: 6, Failed: s.Total.Failed}); s.Total != want || s.Total.Failed < 5 {
-			t.Errorf("total %+v, want %+v", s.Total, want)
+
+		report := x.stats(60)
+		failed := report.Total.Failed
+		want := stats.Traffic{Events: events, Messages: 2 * events, Delivered: events, Failed: failed}
+		if report.Total != want || failed < 5 {
+			t.Errorf("the total is %+v, want %+v with at least 5 failed", report.Total, want)
 		}
-		const longest = wire.TimeSpan(attemptTime)
-		if q := s.Attempts; q.P50 < wire.TimeSpan(2*time.Millisecond) || q.P50 > longest || q.P99 < q.P50 || q.P99 > longest {
-			t.Errorf("attempts took %+v, want %v", q, attemptTime)
+		checkTimes(t, report)
+		if len(report.Queues) != 2 || queueOf(report, idle) != nil {
+			t.Fatalf("the queues are %+v, want those of the failing and the working endpoint", report.Queues)
 		}
-		if q := s.Delay; q.P50 <= wire.TimeSpan(2*time.Millisecond) || q.P99 > wire.TimeSpan(time.Second) {
-			t.Errorf("deliveries took %+v", q)
+		checkFailingQueue(t, report.Queues[0], bad, failed)
+		working := report.Queues[1]
+		if working.Subscription.GUID != good.GUID || working.Subscription.SubscriberInfo.Name != "Shop" {
+			t.Errorf("the second queue is of %+v, want the working one", working.Subscription)
 		}
-		if len(s.Queues) != 2 || queueOf(s, idle) != nil {
-			t.Fatalf("reported %+v", s.Queues)
+		if !hasRecovered(working) || working.P99 == 0 || working.Limit == 0 {
+			t.Errorf("the working queue is %+v, want %d deliveries and no failure", working, events)
 		}
-		failing := s.Queues[0]
-		isOpen := failing.BreakerOpen && failing.Failures >= 5 && failing.NextProbe.After(x.clockTime())
-		isWaiting := failing.NotSent+failing.RetryPending == 6 && failing.RetryPending > 0
-		if failing.Subscription.GUID != bad.GUID || !isOpen || !isWaiting || failing.FailingSince.IsZero() {
-			t.Errorf("the failing queue is %+v", failing)
+
+		limited := x.engine.Stats(60, 1, nil)
+		if len(limited.Queues) != 1 || limited.Omitted != 1 || queueOf(limited, bad) == nil {
+			t.Errorf("with a limit of 1 the queues are %+v, %d omitted, want the failing one and 1 omitted",
+				limited.Queues, limited.Omitted)
 		}
-		last := failing.Last
-		if last.HTTPCode != 503 || last.Message != "Service Unavailable" || failing.Traffic.Failed != s.Total.Failed {
-			t.Errorf("the last attempt of the failing queue is %+v", last)
-		}
-		working := s.Queues[1]
-		if working.Subscription.GUID != good.GUID || !hasRecovered(working) || working.Subscription.SubscriberInfo.Name != "Shop" {
-			t.Errorf("the working queue is %+v", working)
-		}
-		if working.P99 == 0 || working.Limit == 0 {
-			t.Errorf("the working queue has %+v", working)
-		}
-		if s := x.engine.Stats(60, 1, nil); len(s.Queues) != 1 || s.Omitted != 1 || s.Queues[0].Subscription.GUID != bad.GUID {
-			t.Errorf("with a limit of 1: %+v and %d omitted", s.Queues, s.Omitted)
-		}
+
 		x.fakeSender.setStatus(func(int, *webhook.Message) int { return 200 })
 		x.advance(5 * time.Minute)
-		if l := queueOf(x.stats(60), bad); l == nil || !hasRecovered(*l) {
-			t.Errorf("after the recovery: %+v", l)
+		recovered := queueOf(x.stats(60), bad)
+		if recovered == nil || !hasRecovered(*recovered) {
+			t.Errorf("after the recovery the queue is %+v, want %d deliveries and no failure", recovered, events)
 		}
 	})
+}
+
+// checkTimes checks how long attempts and deliveries took.
+func checkTimes(t *testing.T, report stats.Report) {
+	t.Helper()
+	const shortest, longest = wire.TimeSpan(attemptTime - time.Millisecond), wire.TimeSpan(attemptTime)
+	attempts := report.Attempts
+	if attempts.P50 < shortest || attempts.P99 < attempts.P50 || attempts.P99 > longest {
+		t.Errorf("attempts took %+v, want %v", attempts, attemptTime)
+	}
+	delay := report.Delay
+	if delay.P50 <= shortest || delay.P99 > wire.TimeSpan(time.Second) {
+		t.Errorf("deliveries took %+v, want more than %v and at most a second", delay, shortest)
+	}
+}
+
+// checkFailingQueue checks the queue of an endpoint that responds to all attempts with 503.
+func checkFailingQueue(t *testing.T, got stats.Queue, sub webhook.Subscription, failed uint32) {
+	t.Helper()
+	if got.Subscription.GUID != sub.GUID || got.FailingSince.IsZero() {
+		t.Errorf("the first queue is %+v, want the failing one", got)
+	}
+	if !got.BreakerOpen || got.Failures < 5 || !got.NextProbe.After(time.Now()) {
+		t.Errorf("the breaker of the failing queue is open: %v, after %d failures, until %v, want open after at least 5",
+			got.BreakerOpen, got.Failures, got.NextProbe)
+	}
+	if got.NotSent+got.RetryPending != 6 || got.RetryPending == 0 {
+		t.Errorf("in the failing queue %d messages are not sent and %d retried, want 6 together", got.NotSent, got.RetryPending)
+	}
+	if got.Last.HTTPCode != 503 || got.Last.Message != "Service Unavailable" || got.Traffic.Failed != failed {
+		t.Errorf("the last of %d failed attempts is %+v, want status 503 and %d", got.Traffic.Failed, got.Last, failed)
+	}
 }
 
 // hasRecovered reports whether a queue works and has delivered its six messages.
@@ -96,42 +121,42 @@ func hasRecovered(q stats.Queue) bool {
 	return !isFailing && q.Traffic.Delivered == 6 && q.NotSent+q.RetryPending == 0
 }
 
-// clockTime returns the engine's time.
-func (x *simulation) clockTime() time.Time { return time.Now().UTC() }
-
 // TestStatsByMinute counts events in their minutes, and lets these pass.
 func TestStatsByMinute(t *testing.T) {
 	simulate(t, func(x *simulation) {
-		r := x.subscribe("https://a.example/in", "debtor.*")
-		for n := range 3 { // 3 in this minute, 2 in the next, 1 in the one after
-			for range 3 - n {
+		sub := x.subscribe("https://a.example/in", "debtor.*")
+		for _, events := range []int{3, 2, 1} {
+			for range events {
 				x.publish("debtor.created", "{}")
 			}
 			x.advance(time.Minute)
 		}
-		delivered := func(minutes int) []uint32 {
-			var counts []uint32
-			for _, m := range x.engine.Stats(minutes, 0, nil).Minutes {
-				counts = append(counts, m.Delivered)
-			}
-			return counts
+		var byMinute []uint32
+		for _, m := range x.engine.Stats(4, 0, nil).Minutes {
+			byMinute = append(byMinute, m.Delivered)
 		}
-		if got := delivered(4); !slices.Equal(got, []uint32{3, 2, 1, 0}) {
-			t.Errorf("by minute %v", got)
+		if want := []uint32{3, 2, 1, 0}; !slices.Equal(byMinute, want) {
+			t.Errorf("deliveries by minute are %v, want %v", byMinute, want)
 		}
-		if s := x.engine.Stats(3, 100, nil); s.Total.Delivered != 3 || queueOf(s, r).Traffic.Delivered != 3 {
-			t.Errorf("of the last three minutes: %+v", s)
+		last := x.engine.Stats(3, 100, nil)
+		if last.Total.Delivered != 3 || queueOf(last, sub).Traffic.Delivered != 3 {
+			t.Errorf("the last three minutes have %+v, want 3 deliveries", last)
 		}
+
+		const day = 24 * 60 // minutes
 		x.advance(time.Hour)
-		if s := x.engine.Stats(24*60, 100, nil); s.Total.Delivered != 6 || len(s.Minutes) != 24*60 || queueOf(s, r) != nil {
-			t.Errorf("of the last day: %+v", s.Total)
+		later := x.engine.Stats(day, 100, nil)
+		if later.Total.Delivered != 6 || len(later.Minutes) != day || queueOf(later, sub) != nil {
+			t.Errorf("an hour later the last day has %+v in %d minutes, want 6 deliveries and no queue",
+				later.Total, len(later.Minutes))
 		}
-		x.advance(24 * time.Hour)
-		if s := x.engine.Stats(24*60, 100, nil); s.Total != (stats.Traffic{}) || s.Attempts != (wire.Latency{}) {
-			t.Errorf("a day later: %+v", s)
+		x.advance(day * time.Minute)
+		nextDay := x.engine.Stats(day, 100, nil)
+		if nextDay.Total != (stats.Traffic{}) || nextDay.Attempts != (wire.Latency{}) {
+			t.Errorf("a day later the last day has %+v, want nothing", nextDay)
 		}
-		if c := x.engine.Counts(); c.Events != 6 || c.Delivered != 6 {
-			t.Errorf("since the start: %+v", c)
+		if counts := x.engine.Counts(); counts.Events != 6 || counts.Delivered != 6 {
+			t.Errorf("the counts since the start are %+v, want 6 events and deliveries", counts)
 		}
 	})
 }
@@ -144,20 +169,30 @@ func TestPerformance(t *testing.T) {
 		x.publish("debtor.created", "{}")
 		x.advance(time.Hour)
 		p := x.engine.Performance()
-		for name, want := range map[string]int64{"network": 1, "5xx": 1, "4xx": 1, "3xx": 1, "ok": 1, "timeout": 0, "forbidden": 0} {
-			if p.Attempts[name] != want {
-				t.Errorf("%d attempts are %s, want %d", p.Attempts[name], name, want)
+		for name, want := range map[string]int64{
+			"network":   1,
+			"5xx":       1,
+			"4xx":       1,
+			"3xx":       1,
+			"ok":        1,
+			"timeout":   0,
+			"forbidden": 0,
+		} {
+			if got := p.Attempts[name]; got != want {
+				t.Errorf("%d attempts are %s, want %d", got, name, want)
 			}
 		}
 		d := p.Durations
 		if d.Count != 5 || d.Total != 5*attemptTime {
-			t.Errorf("%d attempts took %v", d.Count, d.Total)
+			t.Errorf("%d attempts took %v together, want 5 and %v", d.Count, d.Total, 5*attemptTime)
 		}
-		if d.Buckets[0.002] != 0 || d.Buckets[0.003] != 5 || d.Buckets[7200] != 5 {
-			t.Errorf("attempts took %+v", d)
+		for bound, want := range map[float64]uint64{0.002: 0, 0.003: 5, 7200: 5} {
+			if got := d.Buckets[bound]; got != want {
+				t.Errorf("%d attempts took at most %v s, want %d", got, bound, want)
+			}
 		}
-		if p.Delays.Count != 0 {
-			t.Errorf("a delivery by the fifth attempt is counted as a delay: %+v", p.Delays)
+		if p.Delays.Count != 0 { // a delivery by the fifth attempt is none
+			t.Errorf("the delays are %+v, want none", p.Delays)
 		}
 	})
 }
@@ -166,18 +201,20 @@ func TestPerformance(t *testing.T) {
 func TestThroughput(t *testing.T) {
 	simulate(t, func(x *simulation) {
 		x.subscribe("https://a.example/in", "debtor.*")
-		pulse := x.engine.Throughput()
+		throughput := x.engine.Throughput()
 		expect := func(when string, wantChanged bool, want wire.Throughput) {
 			t.Helper()
-			got, changed := pulse()
+			got, changed := throughput()
 			got.At = wire.Timestamp{}
 			if got != want || changed != wantChanged {
 				t.Errorf("%s: %+v (changed: %v), want %+v (%v)", when, got, changed, want, wantChanged)
 			}
 		}
+
 		x.publish("debtor.created", "{}")
 		x.advance(time.Second)
 		expect("before the first interval", false, wire.Throughput{})
+
 		x.fakeSender.setStatus(inTurn(500, 200))
 		x.publish("debtor.created", "{}")
 		x.publish("debtor.created", "{}")
@@ -186,9 +223,10 @@ func TestThroughput(t *testing.T) {
 		x.advance(time.Second)
 		expect("after their second attempts", true, wire.Throughput{Delivered: 2})
 		x.advance(time.Second)
-		expect("the first without news", true, wire.Throughput{})
+		expect("after a second without traffic", true, wire.Throughput{})
 		x.advance(time.Second)
-		expect("the second", false, wire.Throughput{})
+		expect("after another one", false, wire.Throughput{})
+
 		x.publish("debtor.created", "{}")
 		x.advance(time.Minute)
 		expect("after a gap", false, wire.Throughput{})

@@ -17,41 +17,54 @@ func (s forbiddenSender) Send(context.Context, *webhook.Message, *webhook.Subscr
 	return webhook.Outcome{}
 }
 
-// TestNoAttemptAfterSuspension suspends the process between taking a message and its
-// attempt, while the lease expires. The message is left to the next holder of the
-// lease.
-func TestNoAttemptAfterSuspension(t *testing.T) {
-	for _, ordered := range []bool{false, true} {
-		e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
-		e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
-		e.dispatcher.sending, e.queues.leases.renewed = t.Context(), time.Now()
-		q := testQueue(ordered)
-		e.queues.byID[q.id] = q
-		q.admit(waitingMessage(7, 0), true)
-		m := q.take(noon)
-		started := e.dispatcher.begin(q, m, q.budget.tierOf(q))
-		e.queues.leases.renewed = time.Now().Add(-e.LeaseTerm)
-		e.dispatcher.deliver(started)
-		if len(q.unsettled) > 0 || q.endpoint.inFlight > 0 || e.queues.budget.slots.inFlight > 0 || q.refillFrom(noon.Add(time.Second)) == nil {
-			t.Errorf("ordered %v: the message stays here: %d unsettled, %d in flight, %d in all queues", ordered, len(q.unsettled), q.endpoint.inFlight, e.queues.budget.slots.inFlight)
-		}
-	}
-}
-
-// TestSuspensionKeepsOrder: later messages must wait for the one that was not sent.
-func TestSuspensionKeepsOrder(t *testing.T) {
+// suspendedEngine returns an engine with a queue.
+func suspendedEngine(t *testing.T, q *queue) *Engine {
+	t.Helper()
 	e := New(Config{Sender: forbiddenSender{t}, LeaseTerm: time.Minute, Attempts: 10})
 	e.core.clock.read.Store(&reading{local: time.Now(), store: noon})
-	e.dispatcher.sending, e.queues.leases.renewed = t.Context(), time.Now()
-	q := testQueue(true)
+	e.dispatcher.sending = t.Context()
+	e.queues.leases.renewed = time.Now()
 	e.queues.byID[q.id] = q
-	q.admit(waitingMessage(7, 0), true)
-	q.admit(waitingMessage(8, 0), true)
+	return e
+}
+
+// deliverAfterSuspension takes a message, lets the lease expire, and then starts the attempt.
+func (e *Engine) deliverAfterSuspension(q *queue) {
 	m := q.take(noon)
 	started := e.dispatcher.begin(q, m, q.budget.tierOf(q))
 	e.queues.leases.renewed = time.Now().Add(-e.LeaseTerm)
 	e.dispatcher.deliver(started)
-	if m := q.take(noon); m != nil {
-		t.Errorf("message %d overtakes message 7", m.ID)
+}
+
+// TestNoAttemptAfterSuspension suspends the process between taking a message and its
+// attempt, while the lease expires. The message is left to the next holder of the
+// lease.
+func TestNoAttemptAfterSuspension(t *testing.T) {
+	for name, ordered := range map[string]bool{"without an order": false, "in order": true} {
+		t.Run(name, func(t *testing.T) {
+			q := testQueue(ordered)
+			e := suspendedEngine(t, q)
+			m := waitingMessage(7, 0)
+			q.admit(m, true)
+			e.deliverAfterSuspension(q)
+
+			if n := len(q.unsettled); n > 0 {
+				t.Errorf("%d messages are unsettled, want none", n)
+			}
+			if n, total := q.endpoint.inFlight, e.queues.budget.slots.inFlight; n > 0 || total > 0 {
+				t.Errorf("%d attempts of the queue and %d in total are in flight, want none", n, total)
+			}
+			expectRead(t, q, m, noon.Add(time.Second))
+		})
 	}
+}
+
+// TestSuspensionKeepsOrder checks that later messages wait for the one that was not sent.
+func TestSuspensionKeepsOrder(t *testing.T) {
+	q := testQueue(true)
+	e := suspendedEngine(t, q)
+	q.admit(waitingMessage(7, 0), true)
+	q.admit(waitingMessage(8, 0), true)
+	e.deliverAfterSuspension(q)
+	expectNoneTaken(t, q, "message 7 was not sent")
 }
